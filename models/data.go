@@ -20,6 +20,7 @@ type Data struct {
 
 	inputs  inputs.Inputs  // how inputs were made from the columns of text
 	packed  bool           // the training data are a pack, which has its inputs
+	bases   bases          // the models that training continues
 	Change  *tasks.Change  // that the task made to the training data, or nil
 	Vectors *VectorsReport // on the vectors of words, or nil
 }
@@ -34,7 +35,7 @@ func (d *Data) Input() graph.Input {
 // ReadData resolves c and reads or draws the data sets that it names. Labels and inputs are those of the training data;
 // development and test data may have no other labels.
 func ReadData(c *config.Config) (*Data, error) {
-	if err := tasks.Resolve(c); err != nil {
+	if err := Resolve(c); err != nil {
 		return nil, err
 	}
 	return ReadResolved(c)
@@ -50,7 +51,7 @@ func ReadResolved(c *config.Config) (*Data, error) {
 		return nil, err
 	}
 	if check := tasks.Of(c).CheckData; check != nil {
-		for _, set := range d.sets() {
+		for _, set := range d.Sets() {
 			if err := check(c, set, d.Train.Alphabet.Len()); err != nil {
 				return nil, err
 			}
@@ -61,12 +62,21 @@ func ReadResolved(c *config.Config) (*Data, error) {
 
 // ReadFiles reads or draws the data sets that a resolved configuration names. Inputs of text stay columns until FitInputs.
 func ReadFiles(c *config.Config) (*Data, error) {
-	if c.Format == formats.Builtin {
-		return drawn(c)
+	from, err := basesOf(c)
+	if err != nil {
+		return nil, err
 	}
-	d := &Data{}
-	var beside [3]besides
-	var err error
+	if c.Format == formats.Builtin {
+		d, err := drawn(c)
+		if err == nil && from.start != nil {
+			d.bases = from
+			from.relabel(d.Sets()...)
+			err = from.continues(d.Train)
+		}
+		return d, err
+	}
+	d := &Data{bases: from}
+	var beside [3][]besides
 	task, all := tasks.Of(c), false
 	if _, d.packed = packed.Is(c.Train); d.packed {
 		if d.Train, d.inputs, err = packs.Open(c); err == nil {
@@ -84,17 +94,26 @@ func ReadFiles(c *config.Config) (*Data, error) {
 		if beside, err = filesOf(c); err != nil {
 			return nil, err
 		}
-		if err := checkMemory(c, s); err != nil {
+		if err := checkMemory(c, s, from); err != nil {
 			return nil, err
 		}
-		s.besides = beside[0]
-		d.Train, err = s.read(c.Train, true)
+		d.Train, err = s.readTraining(c.Train, beside[0], from)
+	} else if err == nil && from.start != nil {
+		from.relabel(d.Sets()...)
 	}
 	if err != nil {
 		return nil, err
 	}
 	if d.Train.Labels == nil {
 		return nil, structured.BadInput("%s: no labels to train on", c.Train)
+	}
+	if from.start != nil {
+		if d.packed {
+			return nil, structured.BadInput("%s is packed with numbers of its own for labels and attributes, so that it cannot continue a model; train on the data that it was made from", c.Train)
+		}
+		if err := from.continues(d.Train); err != nil {
+			return nil, err
+		}
 	}
 	if !d.packed {
 		if err := d.prepare(c); err != nil {
@@ -103,15 +122,14 @@ func ReadFiles(c *config.Config) (*Data, error) {
 	}
 	like := sourceLike(c, d.Train)
 	for _, more := range []struct {
-		path string
-		besides
-		to **structured.Dataset
+		path   string
+		beside []besides
+		to     **structured.Dataset
 	}{{c.Dev, beside[1], &d.Dev}, {c.Test, beside[2], &d.Test}} {
 		if more.path == "" {
 			continue
 		}
-		like.besides = more.besides
-		if *more.to, err = like.read(more.path, true); err != nil {
+		if *more.to, err = like.readFiles(more.path, more.beside, true); err != nil {
 			return nil, err
 		}
 	}
@@ -120,24 +138,27 @@ func ReadFiles(c *config.Config) (*Data, error) {
 
 // FitInputs makes the inputs of text out of its columns, in all data sets, from what occurs in the training data.
 func (d *Data) FitInputs(c *config.Config) error {
-	if !d.packed {
-		var err error
-		if d.inputs, err = tasks.Of(c).Fit(c, d.Train); err != nil {
-			return err
-		}
+	var err error
+	if m := d.bases.start; m != nil {
+		d.inputs, err = m.Inputs.Extend(c, d.Train)
+	} else if !d.packed {
+		d.inputs, err = tasks.Of(c).Fit(c, d.Train)
 	}
-	if !d.packed && c.Vectors != "" && d.inputs.Vocab != nil {
+	if err != nil {
+		return err
+	}
+	if d.bases.start == nil && !d.packed && c.Vectors != "" && d.inputs.Vocab != nil {
 		if err := d.readVectors(c); err != nil {
 			return err
 		}
 	}
-	for _, set := range d.sets()[1:] {
+	for _, set := range d.Sets()[1:] {
 		if err := d.inputs.Apply(set, c.Threads); err != nil {
 			return err
 		}
 	}
 	if d.Vectors != nil {
-		for _, set := range d.sets() {
+		for _, set := range d.Sets() {
 			d.Vectors.count(set, d.inputs.Vectors)
 		}
 	}
@@ -156,8 +177,11 @@ func (d *Data) Pack(path string, c *config.Config) (packs.Summary, error) {
 // cannot be made anew after that.
 func (d *Data) ForgetText() { d.Train.ForgetText() }
 
-// sets returns the data sets that there are, the training data first.
-func (d *Data) sets() []*structured.Dataset {
+// Continues reports whether training continues a model, whose numbers of labels and attributes stay.
+func (d *Data) Continues() bool { return d.bases.start != nil }
+
+// Sets returns the data sets that there are, the training data first.
+func (d *Data) Sets() []*structured.Dataset {
 	all := []*structured.Dataset{d.Train, d.Dev, d.Test}
 	return slices.DeleteFunc(all, func(set *structured.Dataset) bool { return set == nil })
 }

@@ -21,7 +21,12 @@ func (m *Model) Evaluate(ctx context.Context, d *structured.Dataset, strict bool
 
 // Report is a more detailed Evaluate.
 func (m *Model) Report(ctx context.Context, d *structured.Dataset, strict bool, threads int) (tasks.Report, error) {
-	return m.compare(ctx, d, strict, predictions.Options{Threads: threads}, func(int, *predictions.Prediction) {})
+	return m.ReportOf(ctx, d, strict, predictions.Options{Threads: threads})
+}
+
+// ReportOf is a Report of the outputs that o asks for.
+func (m *Model) ReportOf(ctx context.Context, d *structured.Dataset, strict bool, o predictions.Options) (tasks.Report, error) {
+	return m.compare(ctx, d, strict, o, func(int, *predictions.Prediction) {})
 }
 
 // Review is Report, and says how sure the model was of its outputs beside the gold ones.

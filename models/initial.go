@@ -1,68 +1,253 @@
 package models
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
+	"github.com/dsp-go/dsp/models/config"
+	"github.com/dsp-go/dsp/models/formats"
+	"github.com/dsp-go/dsp/models/inputs"
+	"github.com/dsp-go/dsp/models/tasks"
+	"github.com/dsp-go/dsp/models/transfer"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/trees"
+	"github.com/dsp-go/dsp/structured/union"
 )
 
-// startFrom copies the weights of attributes and transitions from a linear model. A model whose labels, template or hashing differ is
-// bad input, and so is one with attributes that the training data lacks; attributes that only the training data has start at zero.
-func (m *Model) startFrom(path string) error {
-	from, err := Load(path)
+// Resolve is tasks.Resolve for a configuration that may continue a model: what the model reads and its network come first.
+func Resolve(c *config.Config) error {
+	from, err := basesOf(c)
 	if err != nil {
 		return err
 	}
-	refuse := func(why string, about ...any) error {
-		return structured.BadInput("--init %s: "+why, append([]any{path}, about...)...)
+	if from.start != nil {
+		format := c.Format
+		if format == "" && c.Train != "" {
+			files, err := formats.Expand("train", c.Train, "")
+			if err == nil {
+				format, err = formats.DetectAll(files)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		base := from.start.Config
+		if err := c.Inherit(base, from.setting, from.path, format == base.Format); err != nil {
+			return err
+		}
 	}
+	return tasks.Resolve(c)
+}
+
+// bases are the models that a run continues.
+type bases struct {
+	start *Model // whose labels, inputs and weights the run begins with, or nil
+	prior *Model // that it is regularised towards, or nil
+
+	setting, path string // that give start
+}
+
+// basesOf loads the models that c continues.
+func basesOf(c *config.Config) (b bases, err error) {
+	load := func(setting, path string) *Model {
+		if path == "" || err != nil {
+			return nil
+		}
+		var m *Model
+		if m, err = Load(path); err != nil {
+			err = fmt.Errorf("--%s: %w", setting, err)
+		}
+		return m
+	}
+	b.start = load("init", c.Init)
+	b.setting, b.path = "init", c.Init
+	if c.Prior == c.Init {
+		b.prior = b.start
+		return b, err
+	}
+	if b.prior = load("prior", c.Prior); b.start == nil {
+		b.start, b.setting, b.path = b.prior, "prior", c.Prior
+	}
+	return b, err
+}
+
+// continues refuses data of another shape than those of the model that a run starts from.
+func (b bases) continues(d *structured.Dataset) error {
+	m := b.start
 	switch {
-	case from.Config.Net != "linear" || from.Dictionary == nil:
-		return refuse("net %s; expected a linear model on attributes of tokens", from.Config.Net)
-	case m.Dictionary == nil:
-		return refuse("this network reads no attributes")
-	case from.Dictionary.Edges() > 0:
-		return refuse("the model has attributes of steps, which net %s does not read", m.Config.Net)
-	case from.Labels.Len() != m.Labels.Len():
-		return refuse("%d labels, the training data has %d", from.Labels.Len(), m.Labels.Len())
-	case from.Dictionary.HashBits != m.Dictionary.HashBits:
-		return refuse("attributes hashed to %d bits, here to %d (0: not hashed); give the same --hash-bits", from.Dictionary.HashBits, m.Dictionary.HashBits)
-	case from.Template != nil && m.Template != nil && from.Template.String() != m.Template.String():
-		return refuse("its template of attributes differs from that of this run; give the same --features or --template")
+	case m.Dim != d.Dim:
+		return structured.BadInput("%s: %d dense features per position, the model of --%s %s reads %d", d.Name, d.Dim, b.setting, b.path, m.Dim)
+	case m.Edges != edgesOf(d):
+		return structured.BadInput("%s: edges have %d features and %d types, those of the model of --%s %s have %d and %d", d.Name,
+			edgesOf(d).Dim, edgesOf(d).Types, b.setting, b.path, m.Edges.Dim, m.Edges.Types)
 	}
-	labels := make([]int32, m.Labels.Len())
-	for l, name := range from.Labels.Names() {
-		if labels[l] = m.Labels.Index(name); labels[l] < 0 {
-			return refuse("label %s does not occur in the training data", name)
-		}
-	}
-	rows := make([]int32, from.Dictionary.Nodes())
-	for k := range rows {
-		rows[k] = int32(k)
-		if from.Dictionary.Node == nil {
-			continue
-		}
-		name := from.Dictionary.Node.Name(int32(k))
-		if rows[k] = m.Dictionary.Node.Index(name); rows[k] < 0 {
-			return refuse("attribute %s is not one of the training data's; train both on the same data with the same --min-count", name)
-		}
-	}
-	m.copyRows("attributes", from, "attributes", rows, labels)
-	m.copyRows("transition", from, "transitions", labels, labels)
 	return nil
 }
 
-// copyRows copies a matrix of weights of another model, if both have it: row r and column c go to rows[r] and columns[c].
-func (m *Model) copyRows(name string, from *Model, as string, rows, columns []int32) {
-	to, ok := m.Net.Layout().Find(name)
-	source, known := from.Net.Layout().Find(as)
-	if !ok || !known {
+// relabel numbers the labels of data sets by the model's, and those that it lacks after them. Outputs without names keep their numbers.
+func (b bases) relabel(sets ...*structured.Dataset) {
+	var own []*structured.Alphabet
+	same := b.start == nil
+	for _, d := range sets {
+		own = append(own, d.Alphabet)
+		same = same && d.Alphabet == sets[0].Alphabet
+	}
+	if same {
 		return
 	}
-	into, w, width := to.Of(m.W), source.Of(from.W), len(columns)
-	for r, values := range slices.Collect(slices.Chunk(w, width)) {
-		for c, x := range values {
-			into[int(rows[r])*width+int(columns[c])] = x
+	var known *structured.Alphabet
+	if b.start != nil {
+		known = b.start.Labels
+	}
+	all := union.Alphabet(known, own...)
+	for _, d := range sets {
+		switch {
+		case d.Outputs == nil:
+			union.Relabel(d, all)
+		case d.Table(trees.ArcRows) != nil:
+			trees.Renumber(d, all)
 		}
 	}
+}
+
+// begin gives m the weights of the model that it continues, and those of its prior.
+func (b bases) begin(m *Model) error {
+	taken, left, err := b.weights(m, b.start, b.setting, b.path)
+	if err != nil {
+		return err
+	}
+	if len(taken) == 0 {
+		return structured.BadInput("--%s %s: its net %s has no weights in common with net %s: %s", b.setting, b.path, b.start.Config.Net, m.Config.Net,
+			b.start.Net.Layout())
+	}
+	m.Started = &Start{From: b.path, Weights: taken, Drawn: left, NewLabels: newNames(m.Labels.Names(), b.start.Labels.Len()),
+		NewWeights: m.Net.Dim() - b.start.Net.Dim()}
+	if b.prior == nil {
+		return nil
+	}
+	if b.prior != b.start && !(prefix(b.prior.Labels, b.start.Labels) && b.numbersAlike()) {
+		return structured.BadInput("--prior %s numbers labels, words or attributes otherwise than --init %s: give one of the two, or train one of the models from the other",
+			m.Config.Prior, m.Config.Init)
+	}
+	if m.Prior = slices.Clone(m.W); b.prior == b.start {
+		return nil
+	}
+	towards := *m
+	towards.W = make([]float32, m.Net.Dim())
+	_, left, err = b.weights(&towards, b.prior, "prior", m.Config.Prior)
+	if err == nil && len(left) > 0 {
+		err = structured.BadInput("--prior %s has no %s, which the model of --init %s has; give one of the two", m.Config.Prior, strings.Join(left, ", "), m.Config.Init)
+	}
+	m.Prior = towards.W
+	return err
+}
+
+// numbersAlike reports whether the first numbers of the starting model's words and attributes are those of the prior.
+func (b bases) numbersAlike() bool {
+	was, is := b.prior.alphabets(), b.start.alphabets()
+	for k := range is {
+		if k < len(was) && !prefix(was[k], is[k]) {
+			return false
+		}
+	}
+	return len(was) == len(is)
+}
+
+// prefix reports whether the names of a are the first of those of b.
+func prefix(a, b *structured.Alphabet) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return a.Len() <= b.Len() && slices.Equal(a.Names(), b.Names()[:a.Len()])
+}
+
+func newNames(names []string, known int) []string { return names[min(known, len(names)):] }
+
+// weights copies the weights of a model into those of m.
+func (b bases) weights(m, from *Model, setting, path string) (taken, left []string, err error) {
+	if was, is := from.Form(), m.Form(); was != is {
+		return nil, nil, structured.BadInput("--%s %s: the model predicts %s, this run %s", setting, path, was, is)
+	}
+	taken, left = transfer.Weights(m.Net.Layout(), m.W, m.sizes(), from.Net.Layout(), from.W, from.sizes())
+	return taken, left, nil
+}
+
+// Form names the structure that the model predicts.
+func (m *Model) Form() string { return m.Net.Form().Structure.Name() }
+
+// Start says how a model that continues another began.
+type Start struct {
+	From       string
+	Weights    []string // the arrays that it took over
+	Drawn      []string // and those that the other lacks
+	NewLabels  []string
+	NewWeights int
+}
+
+// alphabets returns what the model's inputs number: words, characters, attributes of positions and of steps, and those of the task.
+func (m *Model) alphabets() []*structured.Alphabet {
+	all := slices.Clone(m.Vocab)
+	all = append(all, m.Characters)
+	if d := m.Dictionary; d != nil {
+		all = append(all, d.Node, d.Edge)
+	}
+	return all
+}
+
+// sizes returns how many names the axes of the model's parameters run over.
+func (m *Model) sizes() transfer.Sizes {
+	s := transfer.Sizes{Labels: m.Labels.Len()}
+	nodes, edges, characters := 0, 0, 0
+	if d := m.Dictionary; d != nil {
+		nodes, edges = d.Nodes(), d.Edges()
+	}
+	if m.Characters != nil {
+		characters = m.Characters.Len()
+	}
+	first, second := 0, 0
+	switch own := m.Own.(type) {
+	case *inputs.Arcs:
+		first, second = own.Dictionary.Arc.Len(), own.Dictionary.Label.Len()
+	case *inputs.Pairs:
+		first, second = own.Attributes()
+	}
+	s.Others = append(s.Others, nodes, edges, characters, first, second, first+second, nodes+edges)
+	for _, v := range m.Vocab {
+		s.Others = append(s.Others, v.Len())
+	}
+	return s
+}
+
+// Unknown are the gold labels of a data set that a model cannot predict.
+type Unknown struct {
+	Names []string
+	Count int    // positions that have one
+	First string // place of the first: file and line
+}
+
+// UnknownLabels returns the gold labels of d that are not among the known ones, which an evaluation counts as errors. Outputs without
+// names have none.
+func UnknownLabels(d *structured.Dataset, known *structured.Alphabet) (u Unknown) {
+	if d.Labels == nil || d.Alphabet == known || d.Alphabet.Len() <= known.Len() {
+		return u
+	}
+	u.Names = d.Alphabet.Names()[known.Len():]
+	for i := range d.Len() {
+		gold, tree := d.Gold(i), d.Table(trees.ArcRows) != nil
+		if tree {
+			gold = trees.FromOutput(gold).Relations
+		} else if d.Outputs != nil {
+			return Unknown{}
+		}
+		for t, l := range gold {
+			if int(l) < known.Len() {
+				continue
+			}
+			if u.Count++; u.First == "" {
+				u.First = d.WhereToken(i, t)
+			}
+		}
+	}
+	return u
 }

@@ -12,22 +12,40 @@ import (
 // beginningBytes is how much of a text file is read to extrapolate the memory for all of it.
 const beginningBytes = 1 << 20
 
-// checkMemory refuses a training file that does not fit into memory, before reading it. It extrapolates from the beginning of
-// the file.
-func checkMemory(c *config.Config, s source) error {
+// checkMemory refuses training files that do not fit into memory, before reading them. It extrapolates from the beginning of
+// the first.
+func checkMemory(c *config.Config, s source, from bases) error {
 	task := tasks.Of(c)
 	if task.Memory == nil || !formats.Find(c.Format).Tokens {
 		return nil
 	}
-	text, times, err := text.Beginning(c.Train, beginningBytes)
-	if err != nil || times <= 1 {
-		return err
+	files := formats.Files(c.Train)
+	var start []byte // of the first file
+	var first, total float64
+	for k, path := range files {
+		beginning, times, err := text.Beginning(path, beginningBytes)
+		if err != nil {
+			return err
+		}
+		if k == 0 {
+			start, first = beginning, float64(len(beginning))
+		}
+		total += times * float64(len(beginning))
 	}
-	d, err := s.readFrom(bytes.NewReader(text), c.Train, true)
+	if total <= first || first == 0 {
+		return nil
+	}
+	times := total / first
+	d, err := s.readFrom(bytes.NewReader(start), files[0], true)
 	if err != nil {
 		return err
 	}
-	if _, err := task.Fit(c, d); err != nil {
+	if from.start != nil {
+		_, err = from.start.Inputs.Extend(c, d)
+	} else {
+		_, err = task.Fit(c, d)
+	}
+	if err != nil {
 		return err
 	}
 	return task.Memory(c, d, times)

@@ -3,9 +3,13 @@
 package models
 
 import (
+	"slices"
+
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/inputs"
+	"github.com/dsp-go/dsp/models/predictions"
 	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/boxes/localisation"
 	"github.com/dsp-go/dsp/structured/chains"
@@ -24,12 +28,18 @@ type Model struct {
 	Net           nets.Network
 	W             []float32 // [Net.Dim()]
 
+	Unfinished int // the pass of the checkpoint that W are from, if the run was not finished; else 0
+
+	Started *Start    // from which model, before training; nil: from none
+	Prior   []float32 // [Net.Dim()] the weights that training regularises towards; nil: zeros
+
 	// Temperature divides the potentials before probabilities are computed; it leaves the best outputs as they are. It was fitted to other
 	// data than the weights (package calibration). 0 stands for 1, fitted to none.
 	Temperature float64
 
-	device      *onDevice       // that runs the network and the oracles, or nil for the CPU
-	onTruncated func(times int) // or nil
+	device      *onDevice                // that runs the network and the oracles, or nil for the CPU
+	onTruncated func(times int)          // or nil
+	onBounds    func(predictions.Bounds) // or nil
 }
 
 // NewModel returns an untrained model for the data, with W drawn from c.Seed. Its Config is c with the network, its sizes and the loss
@@ -52,10 +62,8 @@ func NewModel(c config.Config, data *Data) (*Model, error) {
 		return nil, err
 	}
 	m.W = m.Net.Init(c.Seed)
-	if m.Config.Init != "" {
-		if err := m.startFrom(m.Config.Init); err != nil {
-			return nil, err
-		}
+	if data.bases.start != nil {
+		return m, data.bases.begin(m)
 	}
 	return m, nil
 }
@@ -69,6 +77,66 @@ func (m *Model) WithDictionary(d *structured.Dictionary) (*Model, error) {
 	}
 	other.W = make([]float32, other.Net.Dim())
 	return &other, nil
+}
+
+// pruned returns a model that predicts the same, to the bit, and has no named attributes without a weight. Attributes left keep their
+// order. A model without named attributes of positions or steps is returned as it is.
+func (m *Model) pruned() (*Model, error) {
+	d := m.Dictionary
+	if d == nil || d.Node == nil || m.Net.Name() != "linear" {
+		return m, nil
+	}
+	keep := map[string][]int32{}
+	to := structured.Dictionary{HashBits: d.HashBits}
+	to.Node, keep["attributes"] = m.prunedNames("attributes", d.Node)
+	to.Edge, keep["edge_attributes"] = m.prunedNames("edge_attributes", d.Edge)
+	if to.Node.Len() == d.Node.Len() && (d.Edge == nil || to.Edge.Len() == d.Edge.Len()) {
+		return m, nil
+	}
+	other, err := m.WithDictionary(&to)
+	if err != nil {
+		return nil, err
+	}
+	for _, a := range other.Net.Layout() {
+		was := m.Net.Layout()
+		from := was[slices.IndexFunc(was, func(b graph.Array) bool { return b.Name == a.Name })].Of(m.W)
+		kept, ok := keep[a.Name]
+		if !ok {
+			copy(a.Of(other.W), from)
+			continue
+		}
+		width := a.Len() / len(kept)
+		for k, row := range kept {
+			copy(a.Of(other.W)[k*width:][:width], from[int(row)*width:])
+		}
+	}
+	return other, nil
+}
+
+// prunedNames returns the names with a weight in a parameter whose rows they number, in order, and their numbers. At least one stays,
+// because a model with none would have another form.
+func (m *Model) prunedNames(parameter string, names *structured.Alphabet) (*structured.Alphabet, []int32) {
+	if names == nil {
+		return nil, nil
+	}
+	kept, rows := structured.NewAlphabet(), []int32{}
+	for _, a := range m.Net.Layout() {
+		if a.Name != parameter {
+			continue
+		}
+		w, width := a.Of(m.W), a.Len()/names.Len()
+		for row := range names.Len() {
+			if slices.ContainsFunc(w[row*width:][:width], func(x float32) bool { return x != 0 }) {
+				kept.Add(names.Name(int32(row)))
+				rows = append(rows, int32(row))
+			}
+		}
+	}
+	if len(rows) == 0 && names.Len() > 0 {
+		kept.Add(names.Name(0))
+		rows = append(rows, 0)
+	}
+	return kept, rows
 }
 
 // assemble makes the network and the constraints that Config asks for.

@@ -2,17 +2,23 @@ package models
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
+	"strings"
 
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/inputs"
 	"github.com/dsp-go/dsp/models/tasks"
+	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/arrays/safetensors"
+	"github.com/dsp-go/dsp/train"
 )
 
 // modelFormat is the version of the layout of model files. Other versions are refused.
@@ -24,8 +30,18 @@ const ModelFile = "model.safetensors"
 // Save writes the model to a safetensors file, whole or not at all: a tensor for each parameter of the network, the names
 // of attributes where they have some, lists and vectors of words, and in the metadata format, version, template (text), config, labels,
 // vocab, characters, dim, width, hash_bits, map, grid, edges, class_id and temperature (as JSON). The same model gives the same bytes.
+//
+// With Config.L1 it keeps nonzero weights only: named attributes without any are left out, and a parameter with few is two tensors, as
+// inputs.AddWeights writes them. Such a model predicts the same, to the bit.
 func (m *Model) Save(path string) error {
-	f := m.weights()
+	sparse := m.Config.L1 > 0
+	if sparse {
+		var err error
+		if m, err = m.pruned(); err != nil {
+			return err
+		}
+	}
+	f := m.weights(sparse)
 	if err := m.Inputs.Save(f); err != nil {
 		return err
 	}
@@ -48,26 +64,53 @@ func (m *Model) Save(path string) error {
 	maps.Copy(f.Metadata, texts)
 	f.Metadata["format"] = "dsp model " + modelFormat
 	f.Metadata["version"] = m.Version
+	if _, own := nets.HasSetting(m.Config.Net, ""); own {
+		f.Metadata["program"] = program()
+	}
 	return safetensors.Write(path, f)
+}
+
+// program is the import path of the running program, which registers its own networks; empty if it is not known.
+func program() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return ""
+	}
+	return info.Path
+}
+
+// unregistered is the error for a model whose network no preset and no registration has the name of: it says which program made it, and
+// with what shapes, so that its reader knows what to register.
+func unregistered(net string, f *safetensors.File) error {
+	by := "a program"
+	if p := f.Metadata["program"]; p != "" {
+		by = "the program " + p
+	}
+	return structured.BadInput("net %q is not one of dsp's: %s registered it. Use the program that registers it, or in a program of yours call "+
+		"nets.Register(%q, …) before models.Load, with a function that makes the same parameters; presets are %s", net, by, net, strings.Join(nets.Nets, ", "))
 }
 
 // Tensors returns the parameters of the network and the names of attributes as the tensors of a file.
 func (m *Model) Tensors() (*safetensors.File, error) {
-	f := m.weights()
+	f := m.weights(false)
 	if v := m.Vectors; v != nil {
 		safetensors.Add(f, inputs.VectorsTensor, v.Rows, len(v.Rows)/v.Dim, v.Dim)
 	}
 	return f, inputs.AddDictionary(f, m.Dictionary)
 }
 
-// weights returns the parameters of the network as the tensors of a file.
-func (m *Model) weights() *safetensors.File {
+// weights returns the parameters of the network as the tensors of a file, or with sparse those that are nonzero.
+func (m *Model) weights(sparse bool) *safetensors.File {
 	f := &safetensors.File{}
 	for _, a := range m.Net.Layout() {
-		safetensors.Add(f, a.Name, a.Of(m.W), a.Shape...)
+		inputs.AddWeights(f, a.Name, a.Of(m.W), a.Shape, sparse)
 	}
 	return f
 }
+
+// CheckpointFolder is the folder inside of a run folder that holds the checkpoint, and until the run is finished a ModelFile, with the
+// weights that training began with.
+const CheckpointFolder = "checkpoint"
 
 // FileOf returns the model file that a path names: itself, or the one inside a run folder.
 func FileOf(path string) (string, error) {
@@ -77,17 +120,50 @@ func FileOf(path string) (string, error) {
 	}
 	inside := filepath.Join(path, ModelFile)
 	if _, err := os.Stat(inside); err != nil {
-		return "", structured.BadInput("%s: no %s in this folder; expected a model file or the folder of a finished run", path, ModelFile)
+		return "", structured.BadInput("%s: no %s in this folder; expected a model file or the folder of a run", path, ModelFile)
 	}
 	return inside, nil
 }
 
-// Load reads a model from the file that Save wrote, or from the run folder that holds it.
+// Load reads a model from the file that Save wrote, or from the run folder that holds it. Of a run that is not finished it takes the weights
+// from the last checkpoint, and Unfinished says so.
 func Load(path string) (*Model, error) {
+	if _, err := os.Stat(filepath.Join(path, CheckpointFolder, ModelFile)); err == nil {
+		return loadUnfinished(path)
+	}
 	path, err := FileOf(path)
 	if err != nil {
 		return nil, err
 	}
+	return loadFile(path)
+}
+
+// loadUnfinished makes the model of a run from its last checkpoint.
+func loadUnfinished(dir string) (*Model, error) {
+	folder := filepath.Join(dir, CheckpointFolder)
+	w, pass, err := train.CheckpointWeights(folder)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && pass == 0 {
+		if _, err := os.Stat(filepath.Join(dir, ModelFile)); err == nil { // an earlier end of the run
+			return loadFile(filepath.Join(dir, ModelFile))
+		}
+		return nil, structured.BadInput("%s: the run is not finished, and its checkpoint has no pass yet; dsp train --resume %s continues it", dir, dir)
+	}
+	if err != nil {
+		return nil, err
+	}
+	m, err := loadFile(filepath.Join(folder, ModelFile))
+	if err != nil {
+		return nil, err
+	}
+	if len(w) != len(m.W) {
+		return nil, structured.BadInput("%s: %d weights, the model has %d", folder, len(w), len(m.W))
+	}
+	m.W, m.Unfinished = w, pass
+	return m, nil
+}
+
+// loadFile reads a model file.
+func loadFile(path string) (*Model, error) {
 	f, err := safetensors.Read(path)
 	if err != nil {
 		return nil, err
@@ -129,7 +205,7 @@ func decodeModel(f *safetensors.File) (*Model, error) {
 	if m.Dim > 0 && len(m.Vocab) == 0 {
 		m.Config.MinCount = 0 // older files say 2 for every net
 	}
-	if m.Map.Len() != 0 && m.Map.Len() != m.Dim {
+	if m.Map.Len() > m.Dim {
 		return nil, fmt.Errorf("metadata: maps of %v and a grid of %v do not go with %d features", m.Map, m.Grid, m.Dim)
 	}
 	if t := m.Temperature; t != 0 && !(t >= 1e-6 && t <= 1e6) {
@@ -138,6 +214,9 @@ func decodeModel(f *safetensors.File) (*Model, error) {
 	m.Labels = structured.NewAlphabet(labels...)
 	if m.Labels.Len() == 0 && !task.Nameless || m.Labels.Len() != len(labels) || m.Dim < 0 {
 		return nil, fmt.Errorf("metadata: %d labels (%d different) and %d features make no model", len(labels), m.Labels.Len(), m.Dim)
+	}
+	if _, own := nets.HasSetting(m.Config.Net, ""); !own && m.Config.Net != "auto" && !slices.Contains(nets.Nets, m.Config.Net) {
+		return nil, unregistered(m.Config.Net, f)
 	}
 	choice, err := chooseNetwork(m.Config, m.Inputs, m.Dim, m.Labels.Len()) // of a file that any program may have written
 	if err != nil {
@@ -151,16 +230,22 @@ func decodeModel(f *safetensors.File) (*Model, error) {
 		return nil, err
 	}
 	layout := m.Net.Layout()
-	if len(f.Tensors) != len(layout)+names {
-		return nil, fmt.Errorf("%d tensors, expected %d (%v)", len(f.Tensors), len(layout)+names, layout)
+	for _, a := range layout {
+		names += inputs.WeightsTensors(f, a.Name)
+	}
+	if len(f.Tensors) != names {
+		return nil, fmt.Errorf("%d tensors, expected %d (%v)", len(f.Tensors), names, layout)
+	}
+	for _, a := range layout { // before memory is allocated for sizes that no tensor has
+		if err := inputs.CheckWeights(f, a.Name, a.Len(), a.Shape); err != nil {
+			return nil, err
+		}
 	}
 	m.W = make([]float32, m.Net.Dim())
 	for _, a := range layout {
-		w, err := safetensors.Values[float32](f, a.Name, a.Shape...)
-		if err != nil {
+		if err := inputs.Weights(f, a.Name, a.Of(m.W), a.Shape); err != nil {
 			return nil, err
 		}
-		copy(a.Of(m.W), w)
 	}
 	return m, nil
 }

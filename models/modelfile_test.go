@@ -2,6 +2,7 @@ package models
 
 import (
 	"bytes"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -159,7 +160,7 @@ func TestLoadErrors(t *testing.T) {
 	if _, err := Load(filepath.Join(dir, "missing")); !structured.IsBadInput(err) {
 		t.Errorf("a missing file: got %v", err)
 	}
-	if _, err := Load(t.TempDir()); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "finished run") {
+	if _, err := Load(t.TempDir()); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "folder of a run") {
 		t.Errorf("an empty folder: got %v", err)
 	}
 }
@@ -178,4 +179,72 @@ func FuzzLoad(f *testing.F) {
 			t.Errorf("a model of one tensor: %+v", m)
 		}
 	})
+}
+
+// A sparse model is saved without zeros and without the names of attributes that have no weights. Its potentials have the same bits.
+func TestSparseModelRoundTrip(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for _, hashed := range []bool{false, true} {
+		d := &structured.Dictionary{HashBits: 5}
+		if !hashed {
+			d = &structured.Dictionary{Node: structured.NewAlphabet()}
+			for k := range 32 {
+				d.Node.Add("name" + strconv.Itoa(k))
+			}
+		}
+		m := &Model{Config: config.Default(), Labels: structured.NewAlphabet("a", "b", "c")}
+		m.Config.Train, m.Config.Format = "train.crfsuite", "crfsuite"
+		m.Config.Task, m.Config.Net, m.Config.Edges, m.Config.L1, m.Dictionary = "tag", "linear", "transition", 1, d
+		if err := m.assemble(); err != nil {
+			t.Fatal(err)
+		}
+		m.W = make([]float32, m.Net.Dim())
+		for range 12 {
+			m.W[r.IntN(len(m.W))] = float32(r.NormFloat64())
+		}
+		path := filepath.Join(t.TempDir(), ModelFile)
+		if err := m.Save(path); err != nil {
+			t.Fatal(err)
+		}
+		got, err := Load(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !hashed && got.Dictionary.Node.Len() > 12 {
+			t.Errorf("%d attributes are left, but at most 12 have a weight", got.Dictionary.Node.Len())
+		}
+		score := func(m *Model) []float32 { // of attributes drawn by name
+			r := rand.New(rand.NewPCG(3, 4))
+			data := &structured.Dataset{Offsets: []int{0, 40}, Attributes: &structured.Sparse{Offsets: []int{0}}}
+			for range 40 {
+				for range 6 {
+					a := int32(r.IntN(32))
+					if !hashed {
+						if a = m.Dictionary.Node.Index("name" + strconv.Itoa(int(a))); a < 0 {
+							continue
+						}
+					}
+					data.Attributes.Index = append(data.Attributes.Index, a)
+				}
+				data.Attributes.Offsets = append(data.Attributes.Offsets, len(data.Attributes.Index))
+			}
+			var batch structured.Batch
+			var θ structured.Potentials
+			batch.Reset(data, []int{0})
+			if err := m.Net.NewWorker().Score(m.W, &batch, &θ); err != nil {
+				t.Fatal(err)
+			}
+			return append(slices.Clone(θ.Parts[0].Values), θ.Parts[1].Values...)
+		}
+		if !slices.Equal(score(m), score(got)) {
+			t.Errorf("hashed %v: the loaded model has other potentials", hashed)
+		}
+		f, err := safetensors.Read(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, few := f.Tensors["attributes.at"]; hashed && !few {
+			t.Errorf("hashed attributes are stored whole")
+		}
+	}
 }

@@ -86,6 +86,9 @@ func (on *onDevice) predict(ctx context.Context, m *Model, d *structured.Dataset
 	if o.Force {
 		return structured.BadInput("--force keeps labels on the CPU only; use --device cpu")
 	}
+	if o.Expansion {
+		return structured.BadInput("--decode expansion is for the CPU; use --device cpu")
+	}
 	if o.LeastRisk {
 		return structured.BadInput("--decode risk is for the CPU; use --device cpu")
 	}

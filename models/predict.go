@@ -10,6 +10,7 @@ import (
 	"github.com/dsp-go/dsp/models/predictions"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/oracles/cut"
 	"github.com/dsp-go/dsp/oracles/kinds"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/graphs"
@@ -38,7 +39,7 @@ func (m *Model) Predict(ctx context.Context, d *structured.Dataset, o prediction
 		answers   []predictions.Prediction
 		truncated int
 	}
-	truncated := 0
+	truncated, all := 0, predictions.Bounds{Decoded: o.Expansion}
 	err := host.InOrder(ctx, o.Threads, host.Each(inputs.Batches(d)), m.newPredictor,
 		func(p *predictor, examples []int) (answered, error) {
 			answers, err := p.predict(d, examples, o)
@@ -47,6 +48,7 @@ func (m *Model) Predict(ctx context.Context, d *structured.Dataset, o prediction
 		func(r answered) error {
 			truncated += r.truncated
 			for b, i := range r.examples {
+				all.Add(&r.answers[b])
 				if err := yield(i, &r.answers[b]); err != nil {
 					return err
 				}
@@ -55,6 +57,9 @@ func (m *Model) Predict(ctx context.Context, d *structured.Dataset, o prediction
 		})
 	if err == nil && truncated > 0 && m.onTruncated != nil {
 		m.onTruncated(truncated)
+	}
+	if err == nil && m.onBounds != nil && (all.Unproven > 0 || all.Decoded) {
+		m.onBounds(all)
 	}
 	return err
 }
@@ -82,7 +87,8 @@ type predictor struct {
 	best   oracles.KBest
 	risk   structured.Potentials
 	max    oracles.MaxMarginals
-	spans  *spanFinder // or nil, for labels that are no entity tags
+	moves  *cut.Expansion // made when first needed
+	spans  *spanFinder    // or nil, for labels that are no entity tags
 
 	truncated int // potentials that the oracle changed to find the best outputs of the latest batch
 }
@@ -123,8 +129,10 @@ func (p *predictor) predict(d *structured.Dataset, examples []int, o predictions
 	labels := make([]int32, p.θ.OutputSize())
 	summer, sums := p.oracle.(oracles.Summer)
 	marginaler, margins := p.oracle.(oracles.MaxMarginaler)
-	if _, labels := p.θ.Structure.(graphs.Pairwise); labels {
-		margins = false // they are those of links
+	if o.Expansion {
+		if err := p.checkExpansion(); err != nil {
+			return nil, err
+		}
 	}
 	if !sums && (o.LeastRisk || (o.Marginals || o.Confidence) && !margins) {
 		return nil, structured.BadInput("probabilities need sums over all outputs, which a %s does not have", p.θ.Structure.Name())
@@ -164,10 +172,16 @@ func (p *predictor) predict(d *structured.Dataset, examples []int, o predictions
 		}
 	}
 	upper := p.bounds(labels)
+	if o.Expansion {
+		upper = p.expanded(labels, upper)
+	}
 	a := answers{upper: upper, offsets: p.θ.Outputs, labels: labels, score: p.score, logZ: p.logZ, width: p.θ.Parts[0].Width, temperature: p.model.Temper()}
 	switch {
 	case margins:
 		a.margins = predictions.LinkMargins(&p.max)
+		if _, graph := p.θ.Structure.(graphs.Pairwise); graph {
+			a.margins = predictions.LabelMargins(&p.max)
+		}
 		fallthrough
 	case !sums:
 		for b := range p.logZ {
@@ -203,21 +217,66 @@ func (p *predictor) predict(d *structured.Dataset, examples []int, o predictions
 	return all, err
 }
 
+// OnBounds has report called after every Predict, Report, Draw or Write that succeeded with outputs that are not proven to be the best.
+func (m *Model) OnBounds(report func(predictions.Bounds)) { m.onBounds = report }
+
 // bounds replaces the upper bounds among the scores, where the oracle's answers are not proven to be the best, by the scores of the
 // answers. It returns the bounds, nil where there are none.
 func (p *predictor) bounds(labels []int32) []*float64 {
-	relaxed, ok := p.oracle.(oracles.Relaxed)
-	if !ok || relaxed.Relaxed() == "" {
+	bounder, ok := p.oracle.(oracles.Bounder)
+	if relaxed, is := p.oracle.(oracles.Relaxed); !ok || is && relaxed.Relaxed() == "" {
 		return nil
 	}
 	all := make([]*float64, len(p.score))
 	for b := range all {
-		if upper, exact := relaxed.Bound(b); !exact && !math.IsInf(p.score[b], -1) {
-			all[b] = &upper
+		if upper, exact := bounder.Bound(b); !exact && !math.IsInf(p.score[b], -1) {
 			p.score[b] = p.θ.Score(b, labels[p.θ.Outputs[b]:p.θ.Outputs[b+1]])
+			if upper > p.score[b] {
+				all[b] = &upper
+			}
 		}
 	}
 	return all
+}
+
+// checkExpansion refuses structures that are not for alpha-expansion.
+func (p *predictor) checkExpansion() error {
+	of, graph := p.θ.Structure.(graphs.Pairwise)
+	labels := p.θ.Parts[0].Width
+	switch {
+	case !graph:
+		return structured.BadInput("--decode expansion is for graphs, not for a %s, whose best output is found exactly", p.θ.Structure.Name())
+	case of.Edges != graphs.Potts:
+		return structured.BadInput("--decode expansion is for graphs whose edges favour equal labels (--edges potts), not for --edges %s", of.Edges)
+	case labels <= 2:
+		return structured.BadInput("--decode expansion is for more than two labels; a cut finds the best of two: train with --oracle cut")
+	}
+	return nil
+}
+
+// expanded replaces the labels by those of alpha-expansion, and their scores. Before, these are the answers of the oracle, whose scores or bounds bound
+// those of all labels: it returns these bounds, nil for labels that attain them.
+func (p *predictor) expanded(labels []int32, upper []*float64) []*float64 {
+	if p.moves == nil {
+		p.moves = cut.NewExpansion()
+	}
+	bounds := make([]*float64, len(p.score))
+	for b, best := range p.score {
+		if upper != nil && upper[b] != nil {
+			best = *upper[b]
+		}
+		bounds[b] = &best
+	}
+	p.moves.ResetTruncated()
+	p.moves.Decode(&p.θ, labels, p.score)
+	p.truncated = p.moves.Truncated()
+	for b, score := range p.score {
+		const rounding = 1e-9 // relative, of sums in another order
+		if *bounds[b]-score <= rounding*(1+math.Abs(score)) {
+			bounds[b] = nil
+		}
+	}
+	return bounds
 }
 
 // answers are the results of the oracles on a batch.

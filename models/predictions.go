@@ -27,14 +27,14 @@ type PredictionWriter interface {
 //   - a score and probability go before the sequence, in a line "# score probability";
 //   - n-best outputs become sequences of their own, each under a line "# rank score probability", rank from 0;
 //   - marginals stand before the predicted label, a column "label/probability" for each label of the model, and so does
-//     the confidence, which is the predicted label's probability alone.
+//     the confidence, which is the predicted label's probability alone; labels that cuts find have margins in their place.
 func NewColumnWriter(w io.Writer, m *Model, d *structured.Dataset, o predictions.Options) PredictionWriter {
 	return newWriter(w, d, m.layout(o, false))
 }
 
 // NewJSONWriter writes one object per line for each example: id, labels, score, probability, and nbest, confidence ([T]),
-// marginals ([T×Y], in the order of the model's labels) and spans where o asks for them; and calibrated, false, for a model whose
-// probabilities are not (Uncalibrated).
+// marginals ([T×Y], in the order of the model's labels) and spans where o asks for them; for labels that cuts find, label_margins and
+// margins; and calibrated, false, for a model whose probabilities are not (Uncalibrated).
 func NewJSONWriter(w io.Writer, m *Model, d *structured.Dataset, o predictions.Options) PredictionWriter {
 	return newWriter(w, d, m.layout(o, true))
 }
@@ -43,6 +43,9 @@ func (m *Model) layout(o predictions.Options, asJSON bool) predictions.Layout {
 	o.Uncalibrated = m.Uncalibrated()
 	return tasks.Of(&m.Config).Layout(m.Labels, o, asJSON)
 }
+
+// JSONLayout is the layout of NewJSONWriter.
+func (m *Model) JSONLayout(o predictions.Options) predictions.Layout { return m.layout(o, true) }
 
 // layoutWriter writes in a layout.
 type layoutWriter struct {

@@ -65,7 +65,7 @@ func (m *Model) PredictText(ctx context.Context, r io.Reader, name string, w io.
 	switch {
 	case err == nil && sequences == 0:
 		return empty
-	case err == nil && known == 0 && m.Dictionary != nil:
+	case err == nil && known == 0 && m.Dictionary != nil && m.Config.L1 == 0: // sparse models know few attributes
 		return strange(name)
 	}
 	return err
@@ -73,13 +73,11 @@ func (m *Model) PredictText(ctx context.Context, r io.Reader, name string, w io.
 
 // labeller labels blocks of text. It serves one goroutine at a time.
 type labeller struct {
-	source    source
-	name      string // of the input, for messages
-	extractor *features.Extractor
-	own       func(d *structured.Dataset) error // makes the task's own inputs, or nil
-	predictor *predictor
-	options   predictions.Options
-	layout    predictions.Layout
+	source   source
+	name     string // of the input, for messages
+	answerer *Answerer
+	options  predictions.Options
+	layout   predictions.Layout
 }
 
 // labelled is a block of text with its labels, formatted.
@@ -92,16 +90,8 @@ type labelled struct {
 }
 
 func (m *Model) newLabeller(s source, name string, o predictions.Options, form predictions.Layout) *labeller {
-	l := &labeller{source: s, name: name, predictor: m.newPredictor(), options: o, layout: form}
-	if s.inputs.Own != nil {
-		l.own = s.inputs.Own.Extractor()
-		l.source.inputs.Own = nil
-	}
-	if t := s.inputs.Template; t != nil && !formats.Find(s.format).Numbered {
-		l.extractor = t.Bind(s.inputs.Dictionary)
-		l.source.inputs.Template, l.source.inputs.Dictionary = nil, nil
-	}
-	return l
+	s.inputs = inputs.Inputs{Dictionary: s.inputs.Dictionary, Edges: s.inputs.Edges} // the answerer makes the others
+	return &labeller{source: s, name: name, answerer: m.NewAnswerer(), options: o, layout: form}
 }
 
 func (l *labeller) label(b text.Piece) (labelled, error) {
@@ -112,16 +102,10 @@ func (l *labeller) label(b text.Piece) (labelled, error) {
 		return labelled{empty: err}, nil
 	}
 	if err == nil && l.options.Force {
-		err = text.ReadPartialLabels(d, l.predictor.model.Labels)
-	}
-	if err == nil && l.extractor != nil {
-		err = l.extractor.Extract(d)
-	}
-	if err == nil && l.own != nil {
-		err = l.own(d)
+		err = text.ReadPartialLabels(d, l.answerer.predictor.model.Labels)
 	}
 	if err == nil {
-		err = l.predictor.model.accepts(d)
+		err = l.answerer.prepare(d)
 	}
 	if err != nil {
 		return labelled{}, err
@@ -130,16 +114,81 @@ func (l *labeller) label(b text.Piece) (labelled, error) {
 	if d.Attributes != nil {
 		to.known = len(d.Attributes.Index)
 	}
-	for _, examples := range inputs.Batches(d) {
-		answers, err := l.predictor.predict(d, examples, l.options)
-		if err != nil {
-			return labelled{}, err
-		}
-		for k, i := range examples {
-			var number int
-			to.text, number = l.layout.Add(to.text, d, i, &answers[k])
-			to.numbers = append(to.numbers, number)
+	err = l.answerer.predict(d, l.options, func(i int, p *predictions.Prediction) error {
+		var number int
+		to.text, number = l.layout.Add(to.text, d, i, p)
+		to.numbers = append(to.numbers, number)
+		return nil
+	})
+	return to, err
+}
+
+// Answerer predicts many small data sets, one after the other, and keeps its scratch memory and caches between them. It computes on the
+// CPU and serves one goroutine at a time; a model may have many.
+type Answerer struct {
+	words     inputs.Inputs                     // words and characters that are numbered
+	extractor *features.Extractor               // of attributes of positions, or nil
+	own       func(d *structured.Dataset) error // makes the task's own inputs, or nil
+	predictor *predictor
+}
+
+// NewAnswerer returns an Answerer for m.
+func (m *Model) NewAnswerer() *Answerer {
+	a := &Answerer{words: m.Inputs, predictor: m.newPredictor()}
+	a.words.Template, a.words.Own = nil, nil
+	if m.Own != nil {
+		a.own = m.Own.Extractor()
+	}
+	if m.Template != nil {
+		a.extractor = m.Template.Bind(m.Dictionary)
+	}
+	return a
+}
+
+// Predict makes the inputs of d, which has the columns or numbers of the model's training data, labels its examples, and hands the
+// predictions to yield in the order of the data. The predictions are those of Model.Predict. It stops at the first error of yield.
+// Options that name labels to keep, or threads, have no effect.
+func (a *Answerer) Predict(d *structured.Dataset, o predictions.Options, yield func(i int, p *predictions.Prediction) error) error {
+	o.Force = false
+	if err := a.prepare(d); err != nil {
+		return err
+	}
+	if err := a.predictor.model.checkData(d); err != nil {
+		return err
+	}
+	return a.predict(d, o, yield)
+}
+
+// prepare makes the inputs of d, unless its reader made them.
+func (a *Answerer) prepare(d *structured.Dataset) error {
+	if err := a.words.Apply(d, 1); err != nil {
+		return err
+	}
+	if a.extractor != nil && d.Attributes == nil {
+		if err := a.extractor.Extract(d); err != nil {
+			return err
 		}
 	}
-	return to, nil
+	if a.own != nil {
+		if err := a.own(d); err != nil {
+			return err
+		}
+	}
+	return a.predictor.model.accepts(d)
+}
+
+// predict labels the examples of d, which has its inputs.
+func (a *Answerer) predict(d *structured.Dataset, o predictions.Options, yield func(i int, p *predictions.Prediction) error) error {
+	for _, examples := range inputs.Batches(d) {
+		answers, err := a.predictor.predict(d, examples, o)
+		if err != nil {
+			return err
+		}
+		for k, i := range examples {
+			if err := yield(i, &answers[k]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }

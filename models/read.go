@@ -60,14 +60,29 @@ func (m *Model) ReadData(path string, o DataOptions) (*structured.Dataset, error
 		}
 		return d.Test, m.checkData(d.Test)
 	}
-	d, err := s.read(path, o.Labels)
+	if path, err = formats.Expand("data", path, s.format); err != nil {
+		return nil, err
+	}
+	files := formats.Files(path)
+	if len(files) > 1 && s.format == "" {
+		if s.format, err = formats.DetectAll(path); err != nil {
+			return nil, err
+		}
+	}
+	beside := make([]besides, len(files))
+	if len(files) == 1 {
+		beside[0] = s.besides
+	} else if beside, err = s.eachBeside(files); err != nil {
+		return nil, err
+	}
+	d, err := s.readFiles(path, beside, o.Labels)
 	if err != nil {
 		return nil, err
 	}
 	if err := m.accepts(d); err != nil {
 		return nil, err
 	}
-	if d.Attributes != nil && d.Positions() > 0 && len(d.Attributes.Index) == 0 {
+	if d.Attributes != nil && d.Positions() > 0 && len(d.Attributes.Index) == 0 && m.Config.L1 == 0 { // sparse models know few attributes
 		return nil, strange(path)
 	}
 	return d, m.checkData(d)

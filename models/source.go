@@ -1,7 +1,9 @@
 package models
 
 import (
+	"errors"
 	"io"
+	"strconv"
 	"strings"
 
 	"github.com/dsp-go/dsp/models/config"
@@ -9,11 +11,13 @@ import (
 	"github.com/dsp-go/dsp/models/inputs"
 	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/arrays"
 	"github.com/dsp-go/dsp/structured/boxes/localisation"
 	"github.com/dsp-go/dsp/structured/chains"
 	"github.com/dsp-go/dsp/structured/graphs"
 	"github.com/dsp-go/dsp/structured/host"
 	"github.com/dsp-go/dsp/structured/text"
+	"github.com/dsp-go/dsp/structured/union"
 )
 
 // source reads data files: any, or those that are like the training data.
@@ -47,32 +51,41 @@ type besides struct {
 	masks  string // folder of the masks
 }
 
-// filesOf returns the files that c has beside the training, development and test data.
-func filesOf(c *config.Config) (all [3]besides, err error) {
-	dense, err := filesBeside(c, "dense", c.Dense)
-	if err != nil {
-		return all, err
+// filesOf returns the files that c has beside each file of the training, development and test data.
+func filesOf(c *config.Config) ([3][]besides, error) {
+	return filesFor([3][]string{formats.Files(c.Train), formats.Files(c.Dev), formats.Files(c.Test)}, besides{c.Dense, c.Boxes, c.Images, c.Links, c.Masks})
+}
+
+// eachBeside parts what is read beside several files, which lists as many.
+func (s source) eachBeside(files []string) ([]besides, error) {
+	all, err := filesFor([3][]string{files}, s.besides)
+	return all[0], err
+}
+
+// filesFor parts lists of files to be read beside the files of three data sets.
+func filesFor(paths [3][]string, lists besides) (all [3][]besides, err error) {
+	for k := range paths {
+		all[k] = make([]besides, len(paths[k]))
 	}
-	candidates, err := filesBeside(c, "boxes", c.Boxes)
-	if err != nil {
-		return all, err
-	}
-	images := []string{c.Images, c.Images, c.Images} // one folder is for all
-	if strings.Contains(c.Images, ",") {
-		if images, err = filesBeside(c, "images", c.Images); err != nil {
+	for _, s := range []struct {
+		name, value string
+		to          func(b *besides) *string
+	}{
+		{"dense", lists.dense, func(b *besides) *string { return &b.dense }},
+		{"boxes", lists.boxes, func(b *besides) *string { return &b.boxes }},
+		{"images", lists.images, func(b *besides) *string { return &b.images }},
+		{"links", lists.links, func(b *besides) *string { return &b.links }},
+		{"masks", lists.masks, func(b *besides) *string { return &b.masks }},
+	} {
+		files, err := filesBeside(paths, s.name, s.value)
+		if err != nil {
 			return all, err
 		}
-	}
-	links, err := filesBeside(c, "links", c.Links)
-	if err != nil {
-		return all, err
-	}
-	masks, err := filesBeside(c, "masks", c.Masks)
-	if err != nil {
-		return all, err
-	}
-	for k := range all {
-		all[k] = besides{dense[k], candidates[k], images[k], links[k], masks[k]}
+		for k := range all {
+			for i := range all[k] {
+				*s.to(&all[k][i]) = files[k][i]
+			}
+		}
 	}
 	return all, nil
 }
@@ -92,6 +105,72 @@ func edgesOf(d *structured.Dataset) inputs.Edges {
 		return inputs.Edges{Dim: t.Dim, Types: graphs.Types(d)}
 	}
 	return inputs.Edges{}
+}
+
+// readFiles reads a data set from one file or several.
+func (s source) readFiles(value string, beside []besides, needLabels bool) (*structured.Dataset, error) {
+	var sets []*structured.Dataset
+	for k, path := range formats.Files(value) {
+		if s.besides = (besides{}); k < len(beside) {
+			s.besides = beside[k]
+		}
+		d, err := s.read(path, needLabels)
+		if err != nil {
+			return nil, err
+		}
+		sets = append(sets, d)
+	}
+	if len(sets) > 1 {
+		bases{}.relabel(sets...) // labels that training did not see are numbered file by file
+	}
+	return union.Join(sets)
+}
+
+// readTraining reads the training data from one file or several, for a run that may continue a model.
+func (s source) readTraining(value string, beside []besides, from bases) (*structured.Dataset, error) {
+	files := formats.Files(value)
+	var known *structured.Dictionary
+	if from.start != nil {
+		known = from.start.Dictionary
+		s.hashBits = 0
+		if known != nil {
+			s.hashBits = known.HashBits
+		}
+		if names := from.start.Labels; s.config.Task == "segment" && !numbered(names) && s.config.LabelNames == "" {
+			s.labels = names
+		}
+	}
+	merge := len(files) > 1 || from.start != nil
+	least := max(1, s.minCount)
+	if merge {
+		s.minCount = 1
+	}
+	var sets []*structured.Dataset
+	for k, path := range files {
+		s.besides = beside[k]
+		d, err := s.read(path, true)
+		if err != nil {
+			return nil, err
+		}
+		sets = append(sets, d)
+	}
+	if merge {
+		from.relabel(sets...)
+		if s.inputs.Template == nil {
+			union.Attributes(known, least, sets)
+		}
+	}
+	return union.Join(sets)
+}
+
+// numbered reports whether labels have no names but their numbers.
+func numbered(names *structured.Alphabet) bool {
+	for l, name := range names.Names() {
+		if name != strconv.Itoa(l) {
+			return false
+		}
+	}
+	return true
 }
 
 // read reads a data set. With needLabels every position must have a gold label.
@@ -154,7 +233,11 @@ func (s source) readFrom(r io.Reader, path string, needLabels bool) (*structured
 	case s.localise != nil && f.ReadBoxes != nil:
 		o := *s.localise
 		o.Boxes, o.Images, o.Unlabeled, o.Threads = s.boxes, s.images, !needLabels, s.threads
-		return f.ReadBoxes(path, o)
+		d, err := f.ReadBoxes(path, o)
+		if errors.Is(err, localisation.ErrNoClass) {
+			err = structured.BadInput("%w (--class)", err)
+		}
+		return d, err
 	case s.localise != nil:
 		return nil, structured.BadInput("%s: --format %s has no boxes of objects: --task localise reads coco, voc and npz", path, s.format)
 	case f.Read == nil && f.ReadBoxes != nil:
@@ -235,4 +318,39 @@ func relabel(d *structured.Dataset, labels *structured.Alphabet) error {
 		d.Alphabet = all
 	}
 	return nil
+}
+
+// filesBeside returns the files that a setting gives beside each of the files of training, development and test data, separated by
+// commas; empty where there are none. Each file needs its own, in order; a single folder of images is for all.
+func filesBeside(paths [3][]string, name, value string) (files [3][]string, err error) {
+	given := formats.Files(value)
+	shared := name == "images" && len(given) == 1
+	for k, data := range []string{"train", "dev", "test"} {
+		files[k] = make([]string, len(paths[k]))
+		for i, path := range paths[k] {
+			switch {
+			case value == "":
+				continue
+			case shared:
+				files[k][i] = given[0]
+				continue
+			case len(given) == 0 || given[0] == "":
+				return files, structured.BadInput("--%s %s: no file for --%s %s; expected one file for each of train, dev and test that is given", name, value, data, path)
+			}
+			files[k][i], given = given[0], given[1:]
+		}
+	}
+	if len(given) > 0 && !shared {
+		return files, structured.BadInput("--%s %s: %s is one file too many; expected one for each of train, dev and test that is given", name, value, given[0])
+	}
+	return files, nil
+}
+
+// readDense reads the dense features of a text.
+func (s source) readDense(d *structured.Dataset) error {
+	return formats.Open(s.dense, func(r io.Reader) error {
+		var err error
+		d.Features, d.Dim, err = arrays.ReadFeatures(r, s.dense, d.Offsets, s.dim)
+		return err
+	})
 }

@@ -64,13 +64,13 @@ func TestListsStayInTheModel(t *testing.T) {
 func TestListErrors(t *testing.T) {
 	paths := file(t, "paths", "0\tdog\t1\n")
 	for want, change := range map[string]func(*config.Config){
-		"no-such-file":                                func(c *config.Config) { c.Clusters = "no-such-file" },
-		"bad:1: path \"x\"":                           func(c *config.Config) { c.Clusters = file(t, "bad", "x\tdog\t1\n") },
-		"--clusters has no effect: no line of":        func(c *config.Config) { c.Clusters, c.Template = paths, file(t, "x.template", "U%x[0,word]\n") },
-		"column cluster, but":                         func(c *config.Config) { c.Template = file(t, "x.template", "U%x[0,cluster]\n") },
-		"empty.txt: no names":                         func(c *config.Config) { c.Gazetteer = file(t, "empty.txt", "") },
-		"--clusters " + paths + " has no effect with": func(c *config.Config) { c.Clusters, c.Net = paths, "embed" },
-		"--gazetteer has no effect: no line of pos":   func(c *config.Config) { c.Gazetteer, c.Features = file(t, "names.txt", "dog\n"), "pos" },
+		"no-such-file":      func(c *config.Config) { c.Clusters = "no-such-file" },
+		"bad:1: path \"x\"": func(c *config.Config) { c.Clusters = file(t, "bad", "x\tdog\t1\n") },
+		"the file of clusters has no effect: no line of": func(c *config.Config) { c.Clusters, c.Template = paths, file(t, "x.template", "U%x[0,word]\n") },
+		"column cluster, but":                            func(c *config.Config) { c.Template = file(t, "x.template", "U%x[0,cluster]\n") },
+		"empty.txt: no names":                            func(c *config.Config) { c.Gazetteer = file(t, "empty.txt", "") },
+		"--clusters " + paths + " has no effect with":    func(c *config.Config) { c.Clusters, c.Net = paths, "embed" },
+		"the gazetteer has no effect: no line of pos":    func(c *config.Config) { c.Gazetteer, c.Features = file(t, "names.txt", "dog\n"), "pos" },
 	} {
 		c := textConfig(file(t, "train.conll", trainConll))
 		change(&c)

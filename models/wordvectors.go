@@ -27,7 +27,7 @@ type VectorsReport struct {
 
 // readVectors reads the vectors of the words in all data sets, and extends the vocabulary by the words that have one.
 func (d *Data) readVectors(c *config.Config) error {
-	sets := d.sets()
+	sets := d.Sets()
 	vocab := structured.NewAlphabet(d.inputs.Vocab[0].Names()...)
 	wanted := structured.NewAlphabet(vocab.Names()...)
 	for _, set := range sets {

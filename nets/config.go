@@ -320,7 +320,7 @@ func (c Config) body(input graph.Input) (b body, err error) {
 	case "cnn-image":
 		b = imageBody(c)
 	case "conv-map", "conv-crop":
-		b = mapBody(c, input).window(c.Window)
+		b = mapBody(c, input).window(c.Window).beside(input)
 	case "embed", "deep":
 		b = embedBody(c, input).convolve(c)
 	case "cnn":

@@ -24,7 +24,7 @@ func Build(spec graph.Spec, input graph.Input) (*Net, error) {
 	if err := input.Vectors.Check(input.Vocab); err != nil {
 		return nil, err
 	}
-	if m := input.Map; m.Len() != 0 && m.Len() != input.Dim {
+	if m := input.Map; m.Len() > input.Dim {
 		return nil, structured.BadInput("maps of %s have %d numbers, the data has %d features per position", m, m.Len(), input.Dim)
 	}
 	layout, err := graph.NewLayout(spec.Params)

@@ -35,6 +35,13 @@ type DropoutWorker interface {
 	ScoreDropout(w []float32, seed uint64, batch *structured.Batch, θ *structured.Potentials) error
 }
 
+// ThresholdWorker is a Worker that scores with thresholded weights without computing all of them.
+type ThresholdWorker interface {
+	Worker
+	// ScoreThresholded is Score with sign(w_j)·max(|w_j| − τ, 0) instead of each w_j.
+	ScoreThresholded(w []float32, τ float32, batch *structured.Batch, θ *structured.Potentials) error
+}
+
 // Network is a Scorer whose weights have names and initial values: a Net or a sparse.Linear.
 type Network interface {
 	Scorer

@@ -23,6 +23,7 @@ var layerKinds []*layerKind
 func init() { // the layers that hold layers refer to the list
 	layerKinds = []*layerKind{
 		{name: "features", source: true, add: (*stack).features},
+		{name: "pixels", source: true, add: (*stack).maps, fields: []field{{name: "layers", kind: layerList, required: true}}},
 		{name: "embed", source: true, add: (*stack).embed, fields: []field{{name: "units", kind: wholeNumbers, least: 1}}},
 		{name: "characters", source: true, add: (*stack).characters, fields: []field{
 			{name: "channels", kind: wholeNumber, least: 1},

@@ -4,18 +4,54 @@ import (
 	"fmt"
 
 	"gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
 
 	"github.com/dsp-go/dsp/nets/graph"
 )
 
 // The layers of a stack that read inputs.
 
-// features reads the dense features of positions.
+// features reads the dense features of positions; where they follow maps that the source pixels reads, only these.
 func (s *stack) features(l layer) error {
-	if s.input.Dim == 0 {
+	switch {
+	case s.input.Dim == 0:
 		return s.refuse(l, "the data has no dense features; embed reads words")
+	case s.input.Beside() > 0:
+		s.source(s.input.Beside(), func(g *graph.Graph, _ *gorgonia.Node) (*gorgonia.Node, error) { return g.Beside() })
+		return nil
 	}
 	s.source(s.input.Dim, func(g *graph.Graph, _ *gorgonia.Node) (*gorgonia.Node, error) { return g.Features(), nil })
+	return nil
+}
+
+// maps reads the maps of positions, such as their pixels, through layers of its own, which end with flatten.
+func (s *stack) maps(l layer) error {
+	m := s.input.Map
+	switch {
+	case m.Len() == 0:
+		return s.refuse(l, "the data has no pixels at each position")
+	case s.count["pixels"] > 0:
+		return s.refuse(l, "there is one already")
+	}
+	s.count["pixels"]++
+	inner := &stack{Config: s.Config, input: s.input, file: s.file, count: s.count, begun: true, width: m.Channels, image: &image{m.Height, m.Width}}
+	inner.steps = []step{func(g *graph.Graph, _ *gorgonia.Node) (*gorgonia.Node, error) {
+		x, err := g.Maps()
+		if err != nil {
+			return nil, err
+		}
+		return gorgonia.Reshape(x, tensor.Shape{g.Rows * m.Cells(), m.Channels})
+	}}
+	for _, below := range l.layers("layers") {
+		if err := inner.add(below); err != nil {
+			return err
+		}
+	}
+	if inner.image != nil {
+		return s.refuse(l, "its layers end in rows of pixels; end them with flatten")
+	}
+	s.reads.dropout, s.reads.activation = s.reads.dropout || inner.reads.dropout, s.reads.activation || inner.reads.activation
+	s.source(inner.width, func(g *graph.Graph, _ *gorgonia.Node) (*gorgonia.Node, error) { return run(g, nil, inner.steps) }, inner.params...)
 	return nil
 }
 

@@ -49,6 +49,7 @@ type Dataset struct {
 
 	IDs     []string  // [n] names of the examples, or nil
 	Lines   []int     // [n] first line of each example in its file, or nil
+	Files   []string  // [n] the file of each example, where they come from several; nil: Name
 	Weights []float64 // [n] weight of f_i in the objective; nil means 1 for all
 }
 
@@ -159,13 +160,21 @@ func (d *Dataset) WhereToken(i, t int) string {
 	for p := d.Offsets[i] + 1; p <= d.Offsets[i]+t; p++ {
 		line += strings.Count(d.LinesBefore(p, false), "\n")
 	}
-	return d.Name + ":" + strconv.Itoa(line)
+	return d.File(i) + ":" + strconv.Itoa(line)
+}
+
+// File returns the name of the file that example i came from.
+func (d *Dataset) File(i int) string {
+	if d.Files == nil {
+		return d.Name
+	}
+	return d.Files[i]
 }
 
 // Where returns the place of example i in its file ("train.conll:93114"), for messages.
 func (d *Dataset) Where(i int) string {
 	if d.Lines == nil {
-		return d.Name + ", example " + strconv.Itoa(i)
+		return d.File(i) + ", example " + strconv.Itoa(i)
 	}
-	return d.Name + ":" + strconv.Itoa(d.Lines[i])
+	return d.File(i) + ":" + strconv.Itoa(d.Lines[i])
 }

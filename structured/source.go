@@ -1,7 +1,5 @@
 package structured
 
-import "sort"
-
 // FeatureSource gives the dense inputs of data that are not in memory as numbers: rows of a file, or images from which they are
 // computed each time. It serves many goroutines at once.
 type FeatureSource interface {
@@ -30,19 +28,38 @@ func (d *Dataset) ReadFeatures(dst []float32, i int) error {
 // HasFeatures reports whether there are dense inputs, in memory or not.
 func (d *Dataset) HasFeatures() bool { return d.Features != nil || d.Source != nil }
 
-// selectedSource gives the inputs of a subset of the examples of another source.
-type selectedSource struct {
-	of      FeatureSource
-	dim     int
-	offsets []int // of the subset
-	first   []int // per example, its first position in the other source
+// SelectableSource is a FeatureSource that makes a source of some of its positions itself.
+type SelectableSource interface {
+	FeatureSource
+	// Select returns the source of the inputs of these positions, in this order.
+	Select(positions []int) FeatureSource
 }
 
+// SelectSource returns the source of the inputs of these positions of d, in this order; nil if d has none.
+func (d *Dataset) SelectSource(positions []int) FeatureSource {
+	switch s := d.Source.(type) {
+	case nil:
+		return nil
+	case SelectableSource:
+		return s.Select(positions)
+	}
+	return &selectedSource{d.Source, d.Dim, positions}
+}
+
+// selectedSource gives the inputs of some positions of another source.
+type selectedSource struct {
+	of        FeatureSource
+	dim       int
+	positions []int
+}
+
+// Read implements FeatureSource. It reads runs of positions at once.
 func (s *selectedSource) Read(dst []float32, from, to int) error {
 	for at := from; at < to; {
-		k := sort.SearchInts(s.offsets, at+1) - 1 // the example that position at is in
-		end := min(to, s.offsets[k+1])
-		lo := s.first[k] + at - s.offsets[k]
+		end, lo := at+1, s.positions[at]
+		for end < to && s.positions[end] == lo+end-at {
+			end++
+		}
 		if err := s.of.Read(dst[(at-from)*s.dim:(end-from)*s.dim], lo, lo+end-at); err != nil {
 			return err
 		}
@@ -53,14 +70,16 @@ func (s *selectedSource) Read(dst []float32, from, to int) error {
 
 func (s *selectedSource) Fingerprint() (string, error) { return s.of.Fingerprint() }
 
-// selectSource returns the source of the inputs of the given examples of d, whose offsets among themselves are given.
-func (d *Dataset) selectSource(examples, offsets []int) FeatureSource {
+// sourceOf returns the source of the inputs of the given examples of d.
+func (d *Dataset) sourceOf(examples []int) FeatureSource {
 	if d.Source == nil {
 		return nil
 	}
-	s := &selectedSource{of: d.Source, dim: d.Dim, offsets: offsets, first: make([]int, len(examples))}
-	for k, i := range examples {
-		s.first[k] = d.Offsets[i]
+	var positions []int
+	for _, i := range examples {
+		for t := d.Offsets[i]; t < d.Offsets[i+1]; t++ {
+			positions = append(positions, t)
+		}
 	}
-	return s
+	return d.SelectSource(positions)
 }

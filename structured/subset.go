@@ -33,7 +33,7 @@ func (d *Dataset) Subset(examples []int) *Dataset {
 		}
 	}
 	s.Features = selectPositions(d, examples, d.Features, d.Dim)
-	s.Source = d.selectSource(examples, s.Offsets)
+	s.Source = d.sourceOf(examples)
 	if d.Companion != nil {
 		s.Companion = d.Companion.Subset(d, examples)
 	}
@@ -48,6 +48,7 @@ func (d *Dataset) Subset(examples []int) *Dataset {
 	s.Graphs = selectExamples(examples, d.Graphs)
 	s.IDs = selectExamples(examples, d.IDs)
 	s.Lines = selectExamples(examples, d.Lines)
+	s.Files = selectExamples(examples, d.Files)
 	s.Weights = selectExamples(examples, d.Weights)
 	return s
 }

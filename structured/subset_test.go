@@ -50,3 +50,34 @@ func TestSubsetOfCharacters(t *testing.T) {
 		t.Error("characters from nowhere")
 	}
 }
+
+// counted is a source that counts its positions, and how often it is read.
+type counted struct{ reads *int }
+
+func (c counted) Read(dst []float32, from, to int) error {
+	*c.reads++
+	for k := range to - from {
+		dst[2*k], dst[2*k+1] = float32(from+k), 0.5
+	}
+	return nil
+}
+
+func (counted) Fingerprint() (string, error) { return "counted", nil }
+
+// A subset reads the inputs of its examples from the source of the whole, runs of positions at once, and so does a subset of the subset.
+func TestSubsetOfSource(t *testing.T) {
+	reads := 0
+	d := &Dataset{Offsets: []int{0, 2, 2, 5, 6}, Dim: 2, Source: counted{&reads}}
+	s := d.Subset([]int{2, 3, 0})
+	got := make([]float32, 12)
+	if err := s.Source.Read(got, 0, 6); err != nil || !reflect.DeepEqual(got, []float32{2, .5, 3, .5, 4, .5, 5, .5, 0, .5, 1, .5}) || reads != 2 {
+		t.Errorf("%v: %v in %d reads", err, got, reads)
+	}
+	again := s.Subset([]int{2})
+	if err := again.ReadFeatures(got[:4], 0); err != nil || !reflect.DeepEqual(got[:4], []float32{0, .5, 1, .5}) {
+		t.Errorf("%v: %v", err, got[:4])
+	}
+	if (&Dataset{Offsets: []int{0, 1}}).Subset([]int{0}).Source != nil {
+		t.Error("a source from nowhere")
+	}
+}

@@ -13,6 +13,7 @@ import (
 	"github.com/dsp-go/dsp/train"
 	"github.com/dsp-go/dsp/train/engine"
 	"github.com/dsp-go/dsp/train/methods"
+	"github.com/dsp-go/dsp/train/methods/quasinewton"
 	"github.com/dsp-go/dsp/train/methods/sdca"
 	"github.com/dsp-go/dsp/train/record"
 	"github.com/dsp-go/dsp/train/traintest"
@@ -29,7 +30,7 @@ func acceleratedMethods() map[string]func() train.Method {
 		"casimir-adapt": func() train.Method { return &methods.Casimir{Adaptive: true} },
 		"saga":          func() train.Method { return &methods.SAGA{} },
 		"bcfw":          func() train.Method { return &methods.BCFW{Resync: 2} },
-		"lbfgs":         func() train.Method { return &methods.LBFGS{} },
+		"lbfgs":         func() train.Method { return &quasinewton.LBFGS{} },
 		"prox-linear":   func() train.Method { return &methods.ProxLinear{} },
 		"prox, casimir": func() train.Method {
 			return &methods.ProxLinear{Inner: func(int) train.Method { return &methods.Casimir{} }}
@@ -70,6 +71,7 @@ func acceleratedProblems() map[string]*train.Problem {
 // A method gives the same results on a device, however it works there, and resumes from a checkpoint with the same bits.
 func TestAccelerated(t *testing.T) {
 	walks := acceleratedProblems()
+	delete(walks, "shifted") // walks shrink the weights towards zero (train.CheckCenter)
 	walks["attributes"] = traintest.SparseProblem(24, engine.CRF, oracles.Smoothing{}, 0.1)
 	walks["attributes, hinge"] = traintest.SparseProblem(24, engine.Hinge, oracles.Smoothing{}, 0.1)
 	walks["embeddings"] = traintest.EmbeddingProblem(24, engine.Hinge, 0.1)

@@ -83,8 +83,17 @@ func (c *Certificate) RecordPrimal(w []float32, primal float64) {
 	}
 }
 
-// RecordDual adds a dual point. With λ = 0 it proves nothing.
+// RecordDual adds a dual point. With λ = 0 and λ₁ = 0 it proves nothing. With λ₁ > 0 the certificate keeps the best bound of single
+// passes, mixed with the gold outputs (engine.Objective.ElasticBound), instead of a bundle.
 func (c *Certificate) RecordDual(e *engine.Engine, u engine.Recomposed) {
+	if e.L1 > 0 {
+		d, magnitude := e.ElasticBound(u.Linear, u.Grad)
+		rounded := u.Rounded + e.Allowance(engine.GradientFactor*magnitude)
+		if d -= rounded; len(c.mix) == 0 || d > c.dual {
+			c.mix, c.dual, c.rounded = append(c.mix[:0], 1), d, rounded
+		}
+		return
+	}
 	if e.Lambda <= 0 {
 		return
 	}

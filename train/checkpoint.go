@@ -74,8 +74,9 @@ func NewCheckpoint(dir string, identity map[string]string) (*Checkpoint, error) 
 }
 
 // OpenCheckpoint reads the checkpoint in a folder so that a run with the given identity can resume from it. It is bad input if
-// the checkpoint is missing (fs.ErrNotExist), damaged or of another version, or if its run has another identity.
-func OpenCheckpoint(dir string, identity map[string]string) (*Checkpoint, error) {
+// the checkpoint is missing (fs.ErrNotExist), damaged or of another version, or if its run has another identity. Names that are ignored
+// do not count, where the checkpoint has them.
+func OpenCheckpoint(dir string, identity map[string]string, ignored ...string) (*Checkpoint, error) {
 	path := filepath.Join(dir, checkpointFile)
 	f, err := safetensors.Read(path)
 	if err != nil {
@@ -83,6 +84,9 @@ func OpenCheckpoint(dir string, identity map[string]string) (*Checkpoint, error)
 	}
 	if v := f.Metadata[versionKey]; v != checkpointVersion {
 		return nil, structured.BadInput("%s: checkpoint version %q, expected %s", path, v, checkpointVersion)
+	}
+	for _, name := range ignored {
+		delete(f.Metadata, identityPrefix+name)
 	}
 	if differ := differences(f.Metadata, identity); len(differ) > 0 {
 		return nil, structured.BadInput("%s: cannot resume, the run was another: %s. Give the same settings and data, or start a new run", path, strings.Join(differ, "; "))
@@ -94,6 +98,29 @@ func OpenCheckpoint(dir string, identity map[string]string) (*Checkpoint, error)
 		}
 	}
 	return c, nil
+}
+
+// CheckpointWeights returns the weights that the checkpoint in a folder would make a model of, if the run ended there: those of the pass
+// with the lowest development error, or of the last one without development data; and that pass, 0 before the first.
+func CheckpointWeights(dir string) (w []float32, pass int, err error) {
+	path := filepath.Join(dir, checkpointFile)
+	f, err := safetensors.Read(path)
+	if err != nil {
+		return nil, 0, err
+	}
+	name, from := "state.w", lastKey
+	if best, ok := f.Tensors["loop.best_w"]; ok && len(best.Shape) == 1 && best.Shape[0] > 0 {
+		name, from = "loop.best_w", bestKey
+	}
+	var r record.Record
+	if err := json.Unmarshal([]byte(f.Metadata[from]), &r); err != nil {
+		return nil, 0, structured.BadInput("%s: metadata %q: %w", path, from, err)
+	}
+	w, err = safetensors.Values[float32](f, name, -1)
+	if err != nil {
+		err = structured.BadInput("%s: %w", path, err)
+	}
+	return w, r.Pass, err
 }
 
 // differences lists the differences between a checkpoint's metadata and a run's identity.

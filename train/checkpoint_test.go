@@ -20,6 +20,7 @@ import (
 	"github.com/dsp-go/dsp/train"
 	"github.com/dsp-go/dsp/train/engine"
 	"github.com/dsp-go/dsp/train/methods"
+	"github.com/dsp-go/dsp/train/methods/quasinewton"
 	"github.com/dsp-go/dsp/train/methods/sdca"
 	"github.com/dsp-go/dsp/train/record"
 	"github.com/dsp-go/dsp/train/traintest"
@@ -60,10 +61,14 @@ func resumeGivesTheSameBits(t *testing.T, problem func() (*train.Problem, *train
 			return &methods.ProxLinear{InnerPasses: 1, Inner: func(int) train.Method { return &methods.Casimir{} }}
 		},
 		"prox-linear, partial labels": func() train.Method { return &methods.ProxLinear{InnerPasses: 1, WarmUp: 1} },
-		"lbfgs, partial labels":       func() train.Method { return &methods.LBFGS{} },
+		"lbfgs, partial labels":       func() train.Method { return &quasinewton.LBFGS{} },
 		"casimir-adapt":               func() train.Method { return &methods.Casimir{Adaptive: true} },
 		"sdca":                        func() train.Method { return &sdca.SDCA{Resync: 2} },
-		"lbfgs":                       func() train.Method { return &methods.LBFGS{Store: 2} },
+		"lbfgs":                       func() train.Method { return &quasinewton.LBFGS{Store: 2} },
+		"sdca, l1":                    func() train.Method { return &sdca.SDCA{Resync: 2} },
+		"owl-qn, l1":                  func() train.Method { return &quasinewton.OWLQN{Store: 2} },
+		"bcfw, l1":                    func() train.Method { return &methods.BCFW{Resync: 2} },
+		"bcpfw, l1":                   func() train.Method { return &methods.BCPFW{Resync: 2} },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -71,8 +76,11 @@ func resumeGivesTheSameBits(t *testing.T, problem func() (*train.Problem, *train
 			run := func(to int, c *train.Checkpoint) (*train.Result, []record.Record) {
 				p, s := problem()
 				m := method()
-				if m.Name() == "lbfgs" || m.Name() == "sdca" { // these require a smooth loss
+				if m.Name() == "lbfgs" || m.Name() == "sdca" || m.Name() == "owl-qn" { // these require a smooth loss
 					p.Loss = engine.CRF
+				}
+				if strings.HasSuffix(name, "l1") {
+					p.Lambda, p.L1 = 1e-3, 0.02
 				}
 				if strings.HasSuffix(name, "partial labels") {
 					traintest.Hide(p.Data, 0.5, 1)

@@ -73,6 +73,13 @@ func Fingerprint(d *structured.Dataset) string {
 	return fmt.Sprintf("%x", h.Sum(nil)[:8])
 }
 
+// FingerprintOf returns a short text that is equal for equal numbers.
+func FingerprintOf(x []float32) string {
+	h := sha256.New()
+	add(h, x)
+	return fmt.Sprintf("%x", h.Sum(nil)[:8])
+}
+
 func add[E int | int32 | float32 | float64](h hash.Hash, x []E) {
 	fmt.Fprintf(h, "%T %d\n", x, len(x))
 	var buf []byte

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/train/engine"
 	"github.com/dsp-go/dsp/train/record"
 )
 
@@ -107,6 +108,9 @@ func (l *loop) start(ctx context.Context) error {
 		if err := l.boundary(); err != nil {
 			return err
 		}
+	}
+	if err := CheckL1(l.Method, l.Problem.Objective); err != nil {
+		return err
 	}
 	begin := time.Now()
 	err := l.Method.Start(ctx, l.Problem, l.s)
@@ -231,6 +235,7 @@ func (l *loop) observe(ctx context.Context) (record.Record, error) {
 		Mu:           record.Number(s.Mu),
 		Kappa:        record.Number(s.Kappa),
 		ExactTopK:    record.Number(s.Exact),
+		Nonzero:      engine.Nonzeros(s.W),
 		Step:         record.Number(s.Step),
 		ProxGradient: record.Number(s.ProxGradient),
 	}

@@ -45,9 +45,22 @@ func (b *LowerBound) Certify(s *State, pass int, estimate float64, keep bool, re
 // Record records a point recomposed after a pass. The dual value includes an entropy.
 func (b *LowerBound) Record(p *Problem, u engine.Recomposed, entropy float64, pass int) {
 	b.Pass = pass
+	if p.L1 > 0 {
+		b.recordElastic(p, u, entropy)
+		return
+	}
 	square := vec.Norm2(u.Grad) / p.Lambda
 	rounded := u.Rounded + p.Allowance(entropy, engine.GradientFactor*square)
 	if d := p.AtCenter(u.Linear, u.Grad) + entropy - square/2 - rounded; d > b.Value {
+		b.Value, b.Rounded = d, rounded
+	}
+}
+
+// recordElastic is Record with λ₁ > 0.
+func (b *LowerBound) recordElastic(p *Problem, u engine.Recomposed, entropy float64) {
+	d, magnitude := p.ElasticBound(u.Linear+entropy, u.Grad)
+	rounded := u.Rounded + p.Allowance(entropy, engine.GradientFactor*magnitude)
+	if d -= rounded; d > b.Value {
 		b.Value, b.Rounded = d, rounded
 	}
 }

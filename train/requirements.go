@@ -26,6 +26,8 @@ const (
 	RunLength                          // the number of passes of the run
 	OtherSchedule                      // another schedule of the step size
 	PlainMax                           // a hinge that is not smoothed
+	OriginCenter                       // a regulariser around zero
+	NoL1                               // λ₁ = 0
 )
 
 // RequirementError reports that a method cannot solve a problem. It is wrapped as bad input.
@@ -60,10 +62,33 @@ func CheckLabels(method string, o *engine.Objective) error {
 
 // CheckRegulariser rejects a dual method for an objective without a regulariser.
 func CheckRegulariser(method string, o *engine.Objective) error {
-	if o.Lambda > 0 {
+	if o.Lambda > 0 || o.L1 > 0 {
 		return nil
 	}
 	return Refuse(method, Regulariser, "needs a regulariser: its weights are a multiple of 1/λ")
+}
+
+// CheckCenter rejects a method whose steps shrink the weights towards zero, for an objective with another centre.
+func CheckCenter(method string, o *engine.Objective) error {
+	if o.Center == nil {
+		return nil
+	}
+	return Refuse(method, OriginCenter, "takes steps that shrink the weights towards zero, but the regulariser has another centre (prior)")
+}
+
+// L1Method is a method that minimises objectives with λ₁‖w‖₁.
+type L1Method interface {
+	Method
+	// TakesL1 marks the method.
+	TakesL1()
+}
+
+// CheckL1 rejects a method that does not minimise λ₁‖w‖₁ for an objective that has it.
+func CheckL1(m Method, o *engine.Objective) error {
+	if _, ok := m.(L1Method); ok || o.L1 == 0 {
+		return nil
+	}
+	return Refuse(m.Name(), NoL1, "takes no steps for λ₁‖w‖₁, which is not differentiable at 0")
 }
 
 // LaneUser is a method that works in the engine's lanes, on the potentials of single examples. An engine on a device has no

@@ -8,6 +8,7 @@ import (
 	"github.com/dsp-go/dsp/train"
 	"github.com/dsp-go/dsp/train/engine"
 	"github.com/dsp-go/dsp/train/methods"
+	"github.com/dsp-go/dsp/train/methods/quasinewton"
 	"github.com/dsp-go/dsp/train/methods/sdca"
 	"github.com/dsp-go/dsp/train/traintest"
 )
@@ -33,7 +34,7 @@ func TestWeightsCountExamples(t *testing.T) {
 		{"bcpfw", func() train.Method { return &methods.BCPFW{} }, engine.Hinge, oracles.Smoothing{}, 150, 1e-2},
 		{"sdca", func() train.Method { return &sdca.SDCA{} }, engine.CRF, oracles.Smoothing{}, 40, 1e-3},
 		{"sdca, softmax-margin", func() train.Method { return &sdca.SDCA{} }, engine.SoftmaxMargin, oracles.Smoothing{}, 40, 1e-3},
-		{"lbfgs", func() train.Method { return &methods.LBFGS{} }, engine.CRF, oracles.Smoothing{}, 60, 1e-3},
+		{"lbfgs", func() train.Method { return &quasinewton.LBFGS{} }, engine.CRF, oracles.Smoothing{}, 60, 1e-3},
 		{"sgd", func() train.Method { return &methods.SGD{} }, engine.CRF, oracles.Smoothing{}, 60, 1e-2},
 		{"prox-linear", func() train.Method { return &methods.ProxLinear{} }, engine.CRF, oracles.Smoothing{}, 60, 1e-2},
 		{"prox-linear, hinge", func() train.Method { return &methods.ProxLinear{} }, engine.Hinge, oracles.Smoothing{}, 60, 1e-1},

@@ -58,6 +58,9 @@ var everyEdge = graph.Spec{
 	},
 }
 
+// pixelStack reads the pixels of positions and the features beside them.
+const pixelStack = "- pixels:\n  - conv: {channels: 3, kernel: 2, stride: 2, activation: tanh}\n  - pool\n  - flatten\n- features\n- dense: {units: 3, activation: tanh}\n"
+
 // Networks of graphs on the device equal the CPU's.
 func TestEdgesEqualCPU(t *testing.T) {
 	crops := graph.Map{Height: 5, Width: 6, Channels: 3}
@@ -72,6 +75,8 @@ func TestEdgesEqualCPU(t *testing.T) {
 		"Potts":          {nets.Config{Net: "linear"}, graph.Input{Dim: 4}, nets.EdgesPotts, 3},
 		"own, units":     {nets.Config{Net: "mlp", Hidden: []int{4, 3}, EdgeUnits: 6, Dropout: 0.2}, graph.Input{Dim: 4, EdgeDim: 5}, nets.EdgesOwn, 3},
 		"Potts, units":   {nets.Config{Net: "conv-crop", Channels: []int{4}, Hidden: []int{5}, EdgeUnits: 6}, graph.Input{Dim: crops.Len(), Map: crops, EdgeDim: 1}, nets.EdgesPotts, 2},
+		"pixels, own":    {nets.Config{Net: "conv-crop", Channels: []int{4}, Hidden: []int{5}, Dropout: 0.2}, graph.Input{Dim: crops.Len() + 4, Map: crops, EdgeDim: 2}, nets.EdgesOwn, 3},
+		"pixels, typed":  {nets.Config{Net: nets.StackNet, Stack: pixelStack}, graph.Input{Dim: crops.Len() + 1, Map: crops, EdgeDim: 2}, nets.EdgesTyped, 2},
 		"Potts, pure":    {nets.Config{Net: "mlp", Hidden: []int{4}, EdgeUnits: 6}, graph.Input{Dim: 4}, nets.EdgesPotts, 3},
 		"submodular":     {nets.Config{Net: "linear", Submodular: nets.SubmodularSoftplus}, graph.Input{Dim: 4, EdgeDim: 5}, nets.EdgesOwn, 2},
 		"positive Potts": {nets.Config{Net: "linear", Submodular: nets.SubmodularSoftplus}, graph.Input{Dim: 4, EdgeDim: 5}, nets.EdgesPotts, 3},

@@ -96,10 +96,10 @@ func (e *Executor) check(data *resident.Data) error {
 		return nil
 	}
 	set, in, needs := data.Set, e.net.Input(), e.net.Needs()
-	if needs.Features && set.Features == nil && set.Source != nil {
+	if needs.Features && set.Features == nil && set.Source != nil && data.Crops == nil {
 		return structured.BadInput("%s: the features stay out of memory, where a device needs them; use --device cpu", set.Name)
 	}
-	if needs.Features && (set.Features == nil || set.Dim != in.Dim) {
+	if needs.Features && (set.Features == nil && data.Crops == nil || set.Dim != in.Dim) {
 		return structured.BadInput("%s has %d features per position; the network reads %d", set.Name, set.Dim, in.Dim)
 	}
 	if fields := len(set.Vocab); len(needs.Fields) > 0 {
@@ -256,7 +256,11 @@ func (e *Executor) Free() {
 // loadInputs gathers the inputs of the batch that a program reads.
 func (e *Executor) loadInputs(p *program, b *resident.Batch) {
 	data, needs := b.Data, p.Needs
-	if needs.Features {
+	switch c := data.Crops; {
+	case !needs.Features:
+	case c != nil:
+		e.entries("load_crops", p.features.Len(), p.features, c.Pixels, c.At, c.Shapes, c.Beside, b.Source, int32(c.Side), int32(c.Width))
+	default:
 		e.entries("load_features", p.features.Len(), p.features, data.Features, b.Source, int32(data.Set.Dim))
 	}
 	for _, f := range needs.Fields {

@@ -3,6 +3,7 @@ package resident
 import (
 	"github.com/dsp-go/dsp/cuda/device"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/images"
 )
 
 // Data is a structured.Dataset in a device's memory, uploaded once. Arrays that the data set lacks are empty.
@@ -14,6 +15,7 @@ type Data struct {
 	Labels   device.Array[int32]   // [ΣT] gold labels; empty unless an output is one label per position
 	Weights  device.Array[float32] // [n] c_i
 	Features device.Array[float32] // [ΣT×Dim]
+	Crops    *Crops                // in place of Features, or nil
 	Ids      device.Array[int32]   // [ΣT×len(Vocab)]
 
 	Attributes, EdgeAttributes *Sparse     // or nil
@@ -48,6 +50,9 @@ func NewData(d *device.Device, set *structured.Dataset) *Data {
 		Ids:      device.NewFrom(d, set.Ids, "the discrete inputs"),
 		sources:  set.Table(structured.Sources),
 	}
+	if c, ok := set.Source.(*images.Crops); ok {
+		data.Crops = newCrops(d, c)
+	}
 	data.newPairAttributes()
 	data.newEdges()
 	if set.Outputs == nil {
@@ -72,6 +77,9 @@ func (data *Data) Free() {
 	device.Free(d, data.Weights)
 	device.Free(d, data.Features)
 	device.Free(d, data.Ids)
+	if c := data.Crops; c != nil {
+		c.free(d)
+	}
 	if c := data.Characters; c != nil {
 		device.Free(d, c.Offsets)
 		device.Free(d, c.Ids)

@@ -50,6 +50,8 @@ type shared struct {
 var (
 	_ engine.DualAscender = (*Accelerator)(nil)
 	_ engine.Descender    = (*Accelerator)(nil)
+
+	_ engine.TruncatingAccelerator = (*Accelerator)(nil)
 )
 
 // NewAccelerator uploads an objective's data and returns an accelerator for it. With tf32, matrix products are in TF32. An objective
@@ -102,6 +104,14 @@ func (s *shared) acceleratorWith(o *engine.Objective, scorer cudanets.Scorer) (a
 		a.free()
 	}
 	return a, err
+}
+
+// Truncated implements engine.TruncatingAccelerator.
+func (a *Accelerator) Truncated() int {
+	if o, ok := a.oracle.(*hostOracle); ok {
+		return o.Truncated()
+	}
+	return 0 // kernels are exact
 }
 
 // checkSparse refuses, as bad input, a scorer of sparse inputs for any structure but chains.

@@ -20,6 +20,7 @@ import (
 	"github.com/dsp-go/dsp/train"
 	"github.com/dsp-go/dsp/train/engine"
 	"github.com/dsp-go/dsp/train/methods"
+	"github.com/dsp-go/dsp/train/methods/quasinewton"
 )
 
 // network is a net with the methods that prox-linear needs.
@@ -97,7 +98,7 @@ func TestMethodsOnDevice(t *testing.T) {
 		"casimir-adapt":        {linear, engine.CRF, oracles.Smoothing{}, func() train.Method { return &methods.Casimir{Adaptive: true} }},
 		"saga":                 {linear, engine.Hinge, entropy, func() train.Method { return &methods.SAGA{} }},
 		"bcfw":                 {linear, engine.Hinge, oracles.Smoothing{}, func() train.Method { return &methods.BCFW{Resync: 2} }},
-		"lbfgs":                {linear, engine.CRF, oracles.Smoothing{}, func() train.Method { return &methods.LBFGS{} }},
+		"lbfgs":                {linear, engine.CRF, oracles.Smoothing{}, func() train.Method { return &quasinewton.LBFGS{} }},
 		"prox-linear":          {mlp, engine.Hinge, oracles.Smoothing{}, func() train.Method { return &methods.ProxLinear{WarmUp: -1} }},
 		"prox-linear, casimir": {mlp, engine.CRF, oracles.Smoothing{}, func() train.Method { return &methods.ProxLinear{} }},
 		"prox-linear, saga": {mlp, engine.Hinge, entropy, func() train.Method {

@@ -125,7 +125,7 @@ func (l *hostEvaluation) Value(w device.Array[float32]) {
 			oracle.(oracles.Summer).Exp(&s.θ, 1, s.value, nil)
 		} else {
 			s.y = vec.Grow(s.y, s.θ.OutputSize())
-			oracle.Max(&s.θ, s.y, s.value)
+			oracles.MaxBound(oracle, &s.θ, s.y, s.value)
 		}
 		for b, value := range s.value {
 			s.sums.Primal += l.weight(s, b) * (value - s.gold[b])

@@ -54,6 +54,18 @@ func newHostOracle(data *resident.Data, of *engine.Objective, scorer cudanets.Sc
 // Free implements oracle.
 func (o *hostOracle) Free() { device.Free(o.data.Device, o.onto) }
 
+// Truncated returns how many times the oracles have changed potentials since the last call, because they are not exact for them.
+func (o *hostOracle) Truncated() int {
+	n := 0
+	for _, w := range o.workers {
+		if t, ok := w.(oracles.Truncator); ok {
+			n += t.Truncated()
+			t.ResetTruncated()
+		}
+	}
+	return n
+}
+
 // ClearSums implements oracle.
 func (o *hostOracle) ClearSums() {
 	o.running = [NumSums]float64{}

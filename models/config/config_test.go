@@ -55,6 +55,8 @@ func other(t *testing.T) Config {
 			*v += 0.1
 		case *settings.Gap:
 			*v = 0.01
+		case *settings.Strength:
+			*v = 0.3
 		case *settings.Count:
 			*v = 0
 		case *settings.ModelBatch:

@@ -6,7 +6,6 @@ import (
 	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/formats"
-	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/host"
 	"github.com/dsp-go/dsp/structured/text"
@@ -17,7 +16,7 @@ import (
 // input, because such files cannot hold them. It returns the written data.
 func WriteAttributes(c config.Config, path string) (*structured.Dataset, error) {
 	c.Net = "linear"
-	if err := tasks.Resolve(&c); err != nil {
+	if err := models.Resolve(&c); err != nil {
 		return nil, err
 	}
 	if !formats.Find(c.Format).Columns {

@@ -121,5 +121,8 @@ func appendBound(text []byte, p *Prediction) []byte {
 	if p.Bound == nil {
 		return text
 	}
+	if math.IsInf(*p.Bound, 1) {
+		return append(text, `,"bound":null`...)
+	}
 	return strconv.AppendFloat(append(text, `,"bound":`...), *p.Bound, 'g', -1, 64)
 }

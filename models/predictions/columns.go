@@ -18,6 +18,10 @@ type columnLayout struct {
 func Columns(labels *structured.Alphabet, o Options) Layout { return &columnLayout{labels, o} }
 
 func (c *columnLayout) Add(text []byte, d *structured.Dataset, i int, p *Prediction) ([]byte, int) {
+	shares := p.Marginals
+	if p.Margins != nil {
+		shares = p.Margins
+	}
 	if d.Layout != nil {
 		text = c.linesBefore(text, d, d.Offsets[i], true)
 	}
@@ -29,13 +33,13 @@ func (c *columnLayout) Add(text []byte, d *structured.Dataset, i int, p *Predict
 			}
 			text = append(strconv.AppendInt(append(text, "# "...), int64(rank), 10), ' ')
 			text = appendScore(text, &p.NBest[rank])
-			text = c.sequence(text, d, i, p.NBest[rank].Labels, p.Marginals)
+			text = c.sequence(text, d, i, p.NBest[rank].Labels, shares)
 		}
 	case c.o.Probability:
 		text = appendScore(append(text, "# "...), &p.Output)
 		fallthrough
 	default:
-		text = c.sequence(text, d, i, p.Labels, p.Marginals)
+		text = c.sequence(text, d, i, p.Labels, shares)
 	}
 	switch {
 	case d.Layout == nil:
@@ -77,7 +81,7 @@ func appendScore(text []byte, o *Output) []byte {
 	return append(text, '\n')
 }
 
-// sequence appends the lines of a sequence.
+// sequence appends the lines of a sequence. marginals are probabilities or margins.
 func (c *columnLayout) sequence(text []byte, d *structured.Dataset, i int, labels []int32, marginals []float32) []byte {
 	y, separator := c.labels.Len(), separator(d)
 	for t, l := range labels {

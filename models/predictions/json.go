@@ -51,6 +51,9 @@ func (j *jsonLayout) Add(text []byte, d *structured.Dataset, i int, p *Predictio
 		})
 	}
 	y := len(j.names)
+	if p.Margins != nil {
+		return append(j.margins(text, p), "}\n"...), number
+	}
 	if j.o.Confidence {
 		text = append(text, `,"confidence":`...)
 		text = list(text, len(p.Labels), func(text []byte, t int) []byte {
@@ -76,6 +79,25 @@ func (j *jsonLayout) end(text []byte) []byte { return append(appendUncalibrated(
 func appendUncalibrated(text []byte, o Options) []byte {
 	if o.Uncalibrated {
 		text = append(text, `,"calibrated":false`...)
+	}
+	return text
+}
+
+// margins appends label_margins, of the predicted labels [V], and margins of all labels [V×Y]. An infinite margin, of a label that no output has or all
+// have, is null.
+func (j *jsonLayout) margins(text []byte, p *Prediction) []byte {
+	y := len(j.names)
+	if j.o.Confidence {
+		text = append(text, `,"label_margins":`...)
+		text = list(text, len(p.Labels), func(text []byte, t int) []byte {
+			return appendFinite(text, p.Margins[t*y+int(p.Labels[t])])
+		})
+	}
+	if j.o.Marginals {
+		text = append(text, `,"margins":`...)
+		text = list(text, len(p.Labels), func(text []byte, t int) []byte {
+			return list(text, y, func(text []byte, l int) []byte { return appendFinite(text, p.Margins[t*y+l]) })
+		})
 	}
 	return text
 }

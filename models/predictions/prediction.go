@@ -12,6 +12,7 @@ type Options struct {
 	Marginals   bool // the probability of every label at every position, or the margin of every link
 	Confidence  bool // the probability of the best output's label at every position, or the margin of each of its links
 	Probability bool // of the best output; always with NBest
+	Expansion   bool // the labels that alpha-expansion finds, in place of the best ones: an approximation
 	LeastRisk   bool // the output with the least expected Hamming loss, in place of the best one
 	Force       bool // keep what the data's labels, whole or in part, say; scores and probabilities are of the outputs that do
 	Exact       bool // refuse potentials that the oracle would have to change (oracles.Truncator), instead of changing them
@@ -34,8 +35,8 @@ type Prediction struct {
 	Bound     *float64  // an upper bound of the scores of all outputs, if the best output found may not be the best; else nil
 	Marginals []float32 // of the first part, [T×Y] for labels, [n·n] for the arcs of trees; with Marginals or Confidence
 
-	// Margins of links, [n·m], where there are no sums: the best score of an output with the link, less that of one without it. They are
-	// at least 0 for the links of the best output, and at most 0 for all others. With Marginals or Confidence.
+	// Margins of links, [n·m], or of labels, [V×Y], where there are no sums: the best score of an output with the link or label, less that of one without
+	// it. They are at least 0 for those of the best output, and at most 0 for all others. With Marginals or Confidence.
 	Margins []float32
 
 	Relations []float32 // marginals of arcs with relations [n·n×R], with Options.Relations

@@ -11,7 +11,6 @@ import (
 	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/sweep"
-	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/models/training"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/host"
@@ -97,7 +96,7 @@ func (p *planner) configure(f *Figure, part *Part, own overrides, tuned map[stri
 			return c, err
 		}
 	}
-	if err := tasks.Resolve(&c); err != nil {
+	if err := models.Resolve(&c); err != nil {
 		return c, err
 	}
 	return c, training.Validate(&c)

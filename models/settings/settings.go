@@ -94,7 +94,7 @@ func (s Setting) checkRange() error {
 	}
 	switch v := s.Value; v.Kind() {
 	case reflect.Float64:
-		if v.Interface() == any(AutoGap) {
+		if v.Interface() == any(AutoGap) || v.Interface() == any(AutoStrength) {
 			return nil
 		}
 		return check(v.Float())

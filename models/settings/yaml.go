@@ -103,7 +103,7 @@ func (s Setting) kind() string {
 		return "a whole number"
 	case float64:
 		return "a number"
-	case Gap:
+	case Gap, Strength:
 		return "a number of at least 0, or auto"
 	case Count:
 		return "a number of at least 1, or auto"

@@ -96,7 +96,7 @@ func (a *axis) parseList(text, values string, s settings.Setting) error {
 
 func (a *axis) parseInterval(text, values string, s settings.Setting) error {
 	switch s.Value.Interface().(type) {
-	case float64, int, uint64, settings.Count, settings.Gap:
+	case float64, int, uint64, settings.Count, settings.Gap, settings.Strength:
 	default:
 		return structured.BadInput("--grid %s: %s is not a number; list its values with commas between", text, s.Name)
 	}

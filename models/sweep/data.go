@@ -56,6 +56,9 @@ func readingKey(c *config.Config) string {
 	if o := tasks.Localise(c); o != nil {
 		fmt.Fprintf(&key, "pixels=%v\n", o.Pixels)
 	}
+	if c.Task == "segment" {
+		fmt.Fprintf(&key, "features=%s\n", c.Features) // of regions, or pixels
+	}
 	if c.Train == "" {
 		fmt.Fprintf(&key, "seed=%d\n", c.Seed) // words are drawn
 	}

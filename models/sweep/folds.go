@@ -33,10 +33,11 @@ func holdOut(d *models.Data, part []int, minCount int) *models.Data {
 			rest = append(rest, i)
 		}
 	}
-	fold := &models.Data{Train: d.Train.Subset(rest), Dev: d.Train.Subset(part)}
+	fold := copyOf(d)
+	fold.Train, fold.Dev, fold.Test = d.Train.Subset(rest), d.Train.Subset(part), nil
 	fold.Train.Name += " but for a fold"
 	fold.Dev.Name += ", a fold held out"
-	if d.Train.Dictionary != nil {
+	if d.Train.Dictionary != nil && !d.Continues() {
 		structured.Narrow(max(1, minCount), fold.Train, fold.Dev)
 	}
 	return fold

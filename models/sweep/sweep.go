@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/models/training"
 	"github.com/dsp-go/dsp/structured"
@@ -104,7 +105,7 @@ func (s *sweep) parts() []int {
 func (s *sweep) checkTrials(ctx context.Context) error {
 	parts := s.parts()
 	for _, t := range s.trials {
-		if err := tasks.Resolve(&t.config); err != nil {
+		if err := models.Resolve(&t.config); err != nil {
 			return err
 		}
 		t.scores = make([]*score, len(parts))

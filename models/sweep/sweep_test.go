@@ -93,7 +93,7 @@ func TestSweepIsAsTrainingAlone(t *testing.T) {
 	}
 	for k, trial := range r.Trials {
 		c := small(t)
-		c.Reg, c.Method = trial.Settings["reg"].(float64), trial.Settings["method"].(string)
+		c.Reg, c.Method = trial.Settings["reg"].(settings.Strength), trial.Settings["method"].(string)
 		alone, err := training.Train(context.Background(), c, training.TrainOptions{})
 		if err != nil {
 			t.Fatal(err)
@@ -199,7 +199,7 @@ func TestResumedSweepIsTheSame(t *testing.T) {
 	}
 	other := resumed
 	other.Reg = 3
-	if _, err := Run(context.Background(), other, training.TrainOptions{}); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "--reg 1, not 3") {
+	if _, err := Run(context.Background(), other, training.TrainOptions{}); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "--reg auto, not 3") {
 		t.Errorf("resumed as another: %v", err)
 	}
 	resumed.Jobs = 2
@@ -251,7 +251,7 @@ func TestMetrics(t *testing.T) {
 	s := smallSweep(t)
 	s.Metric, s.Grid = "objective", settings.Ranges{"reg=1,0.01"}
 	r := mustSweep(t, s)
-	if r.Trials[0].Settings["reg"] != 0.01 || r.Trials[0].Metric != r.Trials[0].Objective {
+	if r.Trials[0].Settings["reg"] != settings.Strength(0.01) || r.Trials[0].Metric != r.Trials[0].Objective {
 		t.Errorf("%+v", r.Trials)
 	}
 	for name, want := range map[string]string{"auto": "f1", "accuracy": "accuracy", "sequence": "sequence"} {
@@ -289,7 +289,7 @@ func TestSweepErrors(t *testing.T) {
 	text := file(t, "train.conll", "a\tn\tX\nb\tn\tY\n\na\tn\tX\n")
 	for want, change := range map[string]func(*Config){
 		"nothing varies":              func(s *Config) { s.Grid = nil },
-		"with reg=-1, method=bcfw":    func(s *Config) { s.Grid[0] = "reg=1,-1" },
+		"with batch=-1, method=bcfw":  func(s *Config) { s.Grid[0] = "batch=1,-1" },
 		`did you mean "reg"`:          func(s *Config) { s.Grid[0] = "regg=1" },
 		"(did you mean bcfw?)":        func(s *Config) { s.Grid[1] = "method=bfcw" },
 		"has no effect with --method": func(s *Config) { s.Grid[0] = "kappa=1,2" },

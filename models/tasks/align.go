@@ -76,8 +76,8 @@ func checkAlign(c config.Config) error {
 		return structured.BadInput("--smoothing entropy does not go with --task align: %s; use --smoothing l2 or none", noSums)
 	case c.Method == "sdca":
 		return structured.BadInput("--method sdca needs a smooth loss, and --task align has none: %s; use --method bcfw, bcpfw, casimir or svrg", noSums)
-	case c.Method == "lbfgs" && c.Mu == 0:
-		return structured.BadInput("--method lbfgs needs a smooth objective, and --task align has only the hinge: smooth it with --mu, or use --method bcfw or casimir")
+	case (c.Method == "lbfgs" || c.Method == "owl-qn") && c.Mu == 0:
+		return structured.BadInput("--method %s needs a smooth objective, and --task align has only the hinge: smooth it with --mu, or use --method bcfw or casimir", c.Method)
 	}
 	return nil
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/arrays"
 	"github.com/dsp-go/dsp/structured/graphs"
+	"github.com/dsp-go/dsp/structured/graphs/randomgraphs"
 	"github.com/dsp-go/dsp/structured/host"
 )
 
@@ -24,24 +25,28 @@ var graphTask = Task{
 	Name:    "graph",
 	Outputs: "labels of graphs",
 	Check: func(c config.Config) error {
-		if c.Format != "" && c.Format != formats.NPZ {
+		if c.Format != "" && c.Format != formats.NPZ && c.Format != formats.Builtin {
 			return structured.BadInput("--format %s has no graphs: --task graph reads them from npz", c.Format)
 		}
 		return checkGraphs(c)
 	},
-	Complete:  func(c *config.Config) { chooseEdges(c, nets.EdgesOwn) },
-	Read:      readGraphs,
-	Prepare:   withoutUnknown,
-	CheckData: checkTables,
-	Fit:       inputs.FitGraphs,
-	Output:    graphOutput,
-	Net:       func(graph.Input) string { return "linear" },
-	CheckNet:  checkGraphNet,
+	Complete:   func(c *config.Config) { chooseEdges(c, nets.EdgesOwn) },
+	FileFormat: formats.NPZ,
+	Draw:       drawGraphs,
+	Read:       readGraphs,
+	Prepare:    withoutUnknown,
+	CheckData:  checkTables,
+	Fit:        inputs.FitGraphs,
+	Output:     graphOutput,
+	Net:        func(graph.Input) string { return "linear" },
+	CheckNet:   checkGraphNet,
 	LogLikelihood: func(config.Config, inputs.Inputs) bool {
 		return false
 	},
-	Loss:   graphLoss,
-	Layout: labelLayout,
+	Loss:      graphLoss,
+	Baselines: true,
+	Contrasts: contrastGraphs,
+	Layout:    labelLayout,
 	Compare: func(labels *structured.Alphabet, _ *structured.Dataset, _ bool) Comparison {
 		return &graphComparison{graphs.NewEvaluator(labels), nil}
 	},
@@ -68,7 +73,7 @@ func checkGraphs(c config.Config) error {
 	switch {
 	case c.Edges == nets.EdgesPosition:
 		return structured.BadInput("--edges position: sequences have it; graphs have own, typed, potts or none")
-	case c.Features != "auto":
+	case c.Features != "auto" && c.Task != "segment":
 		return structured.BadInput("--features %s makes attributes of words; --task %s reads dense features", c.Features, c.Task)
 	case c.Oracle == "cut" && (c.Loss == "crf" || c.Loss == "softmax-margin"):
 		return structured.BadInput("--loss %s needs sums over all labelings, which cuts do not give; use --loss hinge, or --oracle exact or relaxed", c.Loss)
@@ -79,8 +84,8 @@ func checkGraphs(c config.Config) error {
 }
 
 func checkGraphNet(net string) error {
-	if net != "linear" && net != "mlp" && !nets.IsStackFile(net) && slices.Contains(nets.Nets, net) {
-		return structured.BadInput("--net %s does not score graphs; use --net linear or mlp", net)
+	if net != "linear" && net != "mlp" && net != nets.StackNet && slices.Contains(nets.Nets, net) {
+		return structured.BadInput("--net %s does not score graphs; use --net linear, mlp or FILE.yaml", net)
 	}
 	return nil
 }
@@ -123,6 +128,19 @@ func graphLoss(c *config.Config, labels *structured.Alphabet) (structured.TaskLo
 	return h, err
 }
 
+// drawGraphs draws graphs whose edges tell how labels are related.
+func drawGraphs(c *config.Config) (train, dev, test *structured.Dataset, err error) {
+	o, plain := randomgraphs.DefaultOptions(), config.Default()
+	if !slices.Equal(c.Examples, plain.Examples) {
+		o.Train, o.Dev, o.Test = c.Examples[0], c.Examples[1], c.Examples[2]
+	}
+	o.Seed, o.Difficulty, o.Classes = c.Seed, c.Difficulty, c.Classes
+	if o.Shape, err = randomgraphs.ParseShape(c.Shape); err != nil {
+		return nil, nil, nil, err
+	}
+	return o.Draw()
+}
+
 // readGraphs reads graphs from npz archives.
 func readGraphs(c *config.Config, s Source) (d *structured.Dataset, err error) {
 	if s.Format != formats.NPZ {
@@ -156,35 +174,51 @@ func checkTables(c *config.Config, d *structured.Dataset, labels int) error {
 	if err := (graphs.Pairwise{By: by}).CheckLabels(labels); err != nil {
 		return structured.BadInput("%s: --oracle cut: %w", d.Name, err)
 	}
-	if by != graphs.Exact || c.Edges == nets.EdgesNone {
+	if by != graphs.Exact {
 		return nil
 	}
-	for i, g := range d.Graphs {
-		entries, ok := exact.Fits(g, d.Length(i), labels, c.MaxTable)
-		if ok {
-			continue
-		}
-		others := "--oracle relaxed (bounds, and labels that may not be the best)"
-		if labels == 2 {
-			others = "--oracle cut (two labels, and edges that favour equal ones), " + others
-		}
-		return structured.BadInput("%s: its graph has loops, and a junction tree of at least %.2g table entries (%.2g GiB), more than --max-table %.2g; "+
-			"raise that, or use %s",
-			d.Where(i), entries, entries*8/(1<<30), c.MaxTable, others)
+	i, entries := tooLarge(c, d, labels)
+	if i < 0 {
+		return nil
 	}
-	return nil
+	others := "--oracle relaxed (bounds, and labels that may not be the best)"
+	if labels == 2 {
+		others = "--oracle cut (two labels, and edges that favour equal ones), " + others
+	}
+	return structured.BadInput("%s: its graph has loops, and a junction tree of at least %.2g table entries (%.2g GiB), more than --max-table %.2g; "+
+		"raise that, or use %s",
+		d.Where(i), entries, entries*8/(1<<30), c.MaxTable, others)
+}
+
+// tooLarge returns the first graph whose junction tree does not fit, and how many table entries it needs at least; −1 if all fit.
+func tooLarge(c *config.Config, d *structured.Dataset, labels int) (i int, entries float64) {
+	if c.Edges == nets.EdgesNone {
+		return -1, 0
+	}
+	for i, g := range d.Graphs {
+		if entries, ok := exact.Fits(g, d.Length(i), labels, c.MaxTable); !ok {
+			return i, entries
+		}
+	}
+	return -1, 0
 }
 
 // writeGraphLabels writes the predicted labels to an npz archive: labels [ΣV], sizes [graphs×2] as in the input, label_names and, if they are
-// asked for, marginals [ΣV×Y].
+// asked for, marginals [ΣV×Y], or margins for labels that cuts find.
 func writeGraphLabels(_ *config.Config, d *structured.Dataset, names *structured.Alphabet, o predictions.Options, path string, predict PredictSome) error {
 	if !strings.HasSuffix(path, ".npz") {
 		return structured.BadInput("--to %s: labels of graphs are written as .npz", path)
 	}
-	labels, marginals := make([]int32, 0, d.Positions()), []float32(nil)
+	if o.Confidence {
+		return structured.BadInput("--confidence has no effect with --to %s; use --marginals", path)
+	}
+	labels, marginals, name := make([]int32, 0, d.Positions()), []float32(nil), "marginals"
 	sizes := make([]int64, 0, 2*d.Len())
 	err := predict(d, o, func(i int, p *predictions.Prediction) error {
 		labels, marginals = append(labels, p.Labels...), append(marginals, p.Marginals...)
+		if p.Margins != nil {
+			marginals, name = append(marginals, p.Margins...), "margins"
+		}
 		sizes = append(sizes, int64(d.Length(i)), int64(len(d.Graphs[i].Ends)))
 		return nil
 	})
@@ -200,7 +234,7 @@ func writeGraphLabels(_ *config.Config, d *structured.Dataset, names *structured
 				return err
 			}
 			if o.Marginals {
-				if err := arrays.Add(n, "marginals", marginals, len(labels), names.Len()); err != nil {
+				if err := arrays.Add(n, name, marginals, len(labels), names.Len()); err != nil {
 					return err
 				}
 			}

@@ -27,6 +27,13 @@ var wordNets = []string{"embed", "rnn", "attention"}
 // takePacked takes the settings that decide how data are read from the pack c.Train, if it is one. Other values than the pack's are
 // refused; a default value stands for the pack's.
 func takePacked(c *config.Config) error {
+	if files := formats.Files(c.Train); len(files) > 1 {
+		for _, path := range files {
+			if _, ok := packed.Is(path); ok {
+				return structured.BadInput("--train %s: a pack cannot be joined with other files, since it has numbers of its own; pack all of them together", path)
+			}
+		}
+	}
 	metadata, ok := packed.Is(c.Train)
 	switch {
 	case !ok:

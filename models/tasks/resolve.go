@@ -2,15 +2,20 @@ package tasks
 
 import (
 	"fmt"
+	"os"
 
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/formats"
+	"github.com/dsp-go/dsp/structured"
 )
 
 // Resolve is the first stage of a training. It validates c as given, and resolves the settings that depend on the training file's name
 // and content: the format, the task, and what the columns hold. All later stages take them as they are.
 func Resolve(c *config.Config) error {
 	if err := c.ReadStack(); err != nil {
+		return err
+	}
+	if err := expandFiles(c); err != nil {
 		return err
 	}
 	if err := takePacked(c); err != nil {
@@ -38,13 +43,39 @@ func Resolve(c *config.Config) error {
 	return nil
 }
 
+// expandFiles replaces patterns and folders by the files that they stand for.
+func expandFiles(c *config.Config) error {
+	for _, s := range []struct {
+		name string
+		to   *string
+	}{{"train", &c.Train}, {"dev", &c.Dev}, {"test", &c.Test}} {
+		format := c.Format
+		if info, err := os.Stat(*s.to); format == "" && err == nil && info.IsDir() && Of(c).FileFormat == formats.Images {
+			format = formats.Images // its reader says what the folder lacks
+		}
+		files, err := formats.Expand(s.name, *s.to, format)
+		if err != nil {
+			return err
+		}
+		*s.to = files
+	}
+	if len(formats.Files(c.Train)) > 1 && c.Fold >= 0 {
+		return structured.BadInput("--fold %d parts one file into training and test data; %s are several", c.Fold, c.Train)
+	}
+	return nil
+}
+
 // chooseFormat returns the format of the training data.
 func chooseFormat(c config.Config) (string, error) {
 	switch {
 	case c.Train == "":
 		return formats.Builtin, nil
 	case c.Format == "":
-		return formats.Detect(c.Train)
+		format, err := formats.DetectAll(c.Train)
+		if info, wrong := os.Stat(c.Train); err != nil && wrong == nil && info.IsDir() && Of(&c).FileFormat == formats.Images {
+			return formats.Images, nil // its reader says what the folder lacks
+		}
+		return format, err
 	}
 	return c.Format, nil
 }

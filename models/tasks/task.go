@@ -3,6 +3,7 @@
 package tasks
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/dsp-go/dsp/models/config"
@@ -10,6 +11,7 @@ import (
 	"github.com/dsp-go/dsp/models/inputs"
 	"github.com/dsp-go/dsp/models/predictions"
 	"github.com/dsp-go/dsp/models/review"
+	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
@@ -73,6 +75,8 @@ type Task struct {
 	LogLikelihood func(c config.Config, in inputs.Inputs) bool
 	// Loss is the task loss that the settings ask for. Nil: the structure's own.
 	Loss func(c *config.Config, labels *structured.Alphabet) (structured.TaskLoss, error)
+	// Reg is the regulariser where the settings leave it open. 0: it is 1.
+	Reg settings.Strength
 	// Untrained returns a baseline that predicts without training, and its name, for runs on built-in data; predict is nil where the
 	// inputs do not allow it. Untrained is nil for a task without such a baseline.
 	Untrained func(in inputs.Inputs) (name string, predict func(d *structured.Dataset, i int) []int32)
@@ -91,8 +95,8 @@ type Task struct {
 	Picture func(d *structured.Dataset, labels *structured.Alphabet, path string, predict PredictSome) error
 	// Write writes the predicted outputs for d to files (--to). Nil: they are only printed.
 	Write func(c *config.Config, d *structured.Dataset, labels *structured.Alphabet, o predictions.Options, path string, predict PredictSome) error
-	// Contrasts are the settings that a run on built-in data is compared with. Nil: another method, and no edges.
-	Contrasts func(c config.Config) []config.Config
+	// Contrasts are the trainings that a run on built-in data, whose data sets these are, is compared with. Nil: another method, and no edges.
+	Contrasts func(c config.Config, sets []*structured.Dataset, labels int) []Contrast
 	// Metrics are the measures that settings are compared by (--metric).
 	Metrics []Metric
 	// Metric chooses the one for --metric auto, and refuses one that the data do not have; the name is one of Metrics or auto. Nil: auto
@@ -148,6 +152,14 @@ func Of(c *config.Config) Task {
 		return t
 	}
 	return tag
+}
+
+// ChooseReg returns the regulariser C, which is the task's choice where c leaves it open.
+func ChooseReg(c *config.Config) settings.Strength {
+	if c.Reg != settings.AutoStrength {
+		return c.Reg
+	}
+	return cmp.Or(Of(c).Reg, 1)
 }
 
 // Pictured names the outputs that can be drawn, as a list for messages.

@@ -61,8 +61,12 @@ func ValidateModel(c config.Config) error {
 		return structured.BadInput("--features %s makes attributes, which --net %s does not read; use --net linear, or leave out --features", c.Features, c.Net)
 	case c.AttributeUnits > 0 && c.Features == "none":
 		return structured.BadInput("--attribute-units %d sums attributes, but --features none makes none", c.AttributeUnits)
-	case c.Init != "" && c.Features == "none":
-		return structured.BadInput("--init %s gives weights of attributes, but --features none makes none", c.Init)
+	case c.L1 > 0 && c.Prior != "":
+		return structured.BadInput("--l1 %v makes weights zero, and --prior %s keeps them near those of a model: give one", c.L1, c.Prior)
+	case c.L1 > 0 && c.Init != "":
+		return structured.BadInput("--l1 %v: the methods for it do not start from the weights of a model, which do not tell those before thresholding; leave out --init", c.L1)
+	case c.Prior != "" && c.Reg == 0:
+		return structured.BadInput("--prior %s has no effect with --reg 0: give --reg above 0, or --init %s to start from the model only", c.Prior, c.Prior)
 	case c.Freeze && c.Vectors == "":
 		return structured.BadInput("--freeze-vectors has no effect without --vectors FILE")
 	case c.Partial && c.Scheme != "keep":

@@ -37,7 +37,7 @@ func adviseStep(c *config.Config, step float64) string {
 		setting = "eta"
 	case c.Schedule == "pegasos":
 		return "Use another --schedule, or raise --reg"
-	case c.Method == "bcfw" || c.Method == "bcpfw" || c.Method == "sdca" || c.Method == "lbfgs":
+	case c.Method == "bcfw" || c.Method == "bcpfw" || c.Method == "sdca" || c.Method == "lbfgs" || c.Method == "owl-qn":
 		return "Check the scale of the features, or raise --reg" // these methods have no step size to set
 	}
 	if step > 0 {
@@ -63,6 +63,9 @@ func adviseMethod(c *config.Config, err error) error {
 			"Use --method prox-linear --inner %s, or --net linear", method, c.Net, inner)
 	case train.KnownLabels:
 		advice = ". Use --method lbfgs, sgd or prox-linear"
+		if c.L1 > 0 {
+			advice = ". Use --method owl-qn"
+		}
 		if method == "prox-linear" {
 			advice = "; leave out --inner-steps"
 		}
@@ -80,19 +83,34 @@ func adviseMethod(c *config.Config, err error) error {
 		advice = "; use --method sgd"
 	case train.HostPotentials:
 		advice = ": use --device cpu, or --method bcfw, casimir or svrg"
+		if c.L1 > 0 {
+			advice = ": use --device cpu, or --method owl-qn"
+		}
 		if c.InnerSteps > 1 {
 			advice = ": use --device cpu, or leave out --inner-steps"
 		}
 	case train.RunLength:
 		advice = "; give --passes"
+	case train.NoL1:
+		return adviseL1(c, refused)
 	case train.PlainMax:
 		advice = "; leave out --mu, or --inner-steps"
 	case train.OtherSchedule:
 		advice = "; use --schedule cosine, sqrt or constant"
+	case train.OriginCenter:
+		advice = "; use --method sgd without --momentum, a convex method, or --method prox-linear --model-batch all"
 	case train.SparseScores:
 		advice = "; this net has --parallel deterministic"
 	}
 	return structured.BadInput("--method %w%s", refused, advice)
+}
+
+// adviseL1 adds to the refusal of --l1 by a method which methods take it.
+func adviseL1(c *config.Config, refused *train.RequirementError) error {
+	if c.Loss == "hinge" {
+		return structured.BadInput("--l1 %v: --method %w. Use --method bcpfw or bcfw; or owl-qn with --smoothing entropy and --mu; or leave out --l1", c.L1, refused)
+	}
+	return structured.BadInput("--l1 %v: --method %w. Use --method sdca or owl-qn, or leave out --l1", c.L1, refused)
 }
 
 // Validate is Config.Validate that refuses, too, a method that cannot run on the device that c names.
@@ -116,6 +134,9 @@ func checkAccelerated(c *config.Config) error {
 	m, err := newMethod(c, c.Method)
 	if err != nil {
 		return nil // refused elsewhere, or not chosen yet
+	}
+	if c.L1 > 0 && c.Method == "bcfw" {
+		return adviseMethod(c, train.Refuse(c.Method, train.HostPotentials, "takes soft thresholds, for --l1, on the CPU only"))
 	}
 	return adviseMethod(c, train.CheckAccelerated(m))
 }

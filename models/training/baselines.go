@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/config"
@@ -20,15 +21,12 @@ func hasBaselines(c *config.Config) bool {
 	return c.Baselines == "on" || c.Baselines == "auto" && c.Format == formats.Builtin && tasks.Of(c).Baselines
 }
 
-// baselines returns the configurations that a resolved run is compared with: the same network trained by another method, and
-// independent labels trained by the same method, with the same number of passes.
-func baselines(c config.Config) []config.Config {
+// baselines returns the configurations that this run, which made that many passes, is compared with: the same network trained by another method, and
+// independent labels trained by the same method, with the same number of passes; or the task's own contrasts.
+func (r *Run) baselines(passes int) []config.Config {
+	c := r.config
 	if contrasts := tasks.Of(&c).Contrasts; contrasts != nil {
-		all := contrasts(c)
-		for k, other := range all {
-			all[k] = insideOf(other, c, "independent")
-		}
-		return all
+		return r.contrasts(contrasts(c, r.data.Sets(), r.model.Labels.Len()), passes)
 	}
 	other := withMethod(c, "sgd")
 	if c.Method == "sgd" {
@@ -41,6 +39,22 @@ func baselines(c config.Config) []config.Config {
 		all = append(all, insideOf(alone, c, "independent"))
 	}
 	return all
+}
+
+// contrasts returns the configurations of those contrasts that are not left out. Together they make as many passes as the run did, because each of their
+// passes may cost more.
+func (r *Run) contrasts(all []tasks.Contrast, passes int) (configs []config.Config) {
+	all = slices.DeleteFunc(all, func(x tasks.Contrast) bool {
+		if x.Reason != "" {
+			r.o.Log.Info("not compared with " + x.Name + ": " + x.Reason)
+		}
+		return x.Reason != ""
+	})
+	for _, x := range all {
+		x.Config.Passes = max(1, passes/len(all))
+		configs = append(configs, insideOf(x.Config, r.config, x.Name))
+	}
+	return configs
 }
 
 // untrained returns the measures of the task's baseline that needs no training, or nil if there is none or nobody wants it.
@@ -101,7 +115,7 @@ func trainBaseline(ctx context.Context, c config.Config, data *models.Data, o Tr
 	if err := os.MkdirAll(c.Out, 0o777); err != nil {
 		return nil, nil, err
 	}
-	name := runName(c.Method, c.Edges, "")
+	name := runName(c.Method, c.Edges, givenOracle(&c))
 	o.Log.Info("to compare with: " + name)
 	o.Log = o.Log.With("run", name)
 	r, err := NewRun(c, data, o)

@@ -10,6 +10,7 @@ import (
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/host"
+	"github.com/dsp-go/dsp/structured/images"
 	"github.com/dsp-go/dsp/train/engine"
 )
 
@@ -72,12 +73,18 @@ func (r *Run) warnIfMoved() {
 	}
 }
 
+// isCrops reports whether the features are crops of images, which a device cuts itself.
+func isCrops(d *structured.Dataset) bool {
+	_, ok := d.Source.(*images.Crops)
+	return ok
+}
+
 // moveTo has a device do the run's work.
 func (r *Run) moveTo(ordinal int) error {
 	if err := checkAccelerated(&r.config); err != nil {
 		return err
 	}
-	if d := r.data.Train; d.Features == nil && d.Source != nil {
+	if d := r.data.Train; d.Features == nil && d.Source != nil && !isCrops(d) {
 		return structured.BadInput("%s: the features stay out of memory, where a device needs them; leave out --stream if they fit, or use --device cpu", d.Name)
 	}
 	d, err := device.Open(ordinal)
@@ -116,7 +123,7 @@ const (
 // deviceBatch is the default number of examples per step on a GPU, where the CPU would take cpu examples: a step on ten
 // examples takes as long there as one on hundreds, but a pass should have steps enough to get somewhere.
 func deviceBatch(method string, d *structured.Dataset, cpu int) int {
-	if method == "lbfgs" {
+	if method == "lbfgs" || method == "owl-qn" {
 		return cpu
 	}
 	most := min(d.Len()/leastSteps, stepPositions*d.Len()/max(1, d.Positions()))

@@ -15,6 +15,7 @@ import (
 	"github.com/dsp-go/dsp/train"
 	"github.com/dsp-go/dsp/train/engine"
 	"github.com/dsp-go/dsp/train/methods"
+	"github.com/dsp-go/dsp/train/methods/quasinewton"
 	"github.com/dsp-go/dsp/train/methods/sdca"
 )
 
@@ -40,8 +41,9 @@ func objective(c *config.Config, m *models.Model, data *structured.Dataset) (*en
 		return nil, err
 	}
 	o := &engine.Objective{
-		Scorer: scorer(m.Net), Data: data, Loss: loss, Task: task,
-		Lambda: c.Reg / float64(max(1, data.Len())),
+		Scorer: m.Net, Data: data, Loss: loss, Task: task,
+		Lambda: float64(tasks.ChooseReg(c)) / float64(max(1, data.Len())), L1: c.L1 / float64(max(1, data.Len())),
+		Center: m.Prior,
 	}
 	if m.Constraints != nil {
 		o.Constraints = m.Constraints
@@ -64,7 +66,7 @@ func weighted(c *config.Config, data *structured.Dataset, labels *structured.Alp
 }
 
 // passes are the default numbers of passes.
-var passes = map[string]int{"sgd": 20, "adam": 20, "prox-linear": 20, "lbfgs": 500}
+var passes = map[string]int{"sgd": 20, "adam": 20, "prox-linear": 20, "lbfgs": 500, "owl-qn": 500}
 
 const (
 	convexPasses = 100
@@ -112,7 +114,7 @@ func chooseGap(c *config.Config, method train.Method, o *engine.Objective) setti
 	switch {
 	case c.Gap != settings.AutoGap:
 		return c.Gap
-	case method.Convex() && o.Lambda > 0 && !o.Partial():
+	case method.Convex() && (o.Lambda > 0 || o.L1 > 0) && !o.Partial():
 		return convexGap
 	}
 	return 0
@@ -125,7 +127,13 @@ func checkMethod(c *config.Config, method train.Method, o *engine.Objective) err
 			return adviseMethod(c, err)
 		}
 	}
-	if method.Convex() && c.Method != "lbfgs" {
+	if o.L1 > 0 && !o.Scorer.Affine() {
+		return structured.BadInput("--l1 %v needs scores that are linear in the weights; net %q is not. Use --net linear, or leave out --l1", c.L1, c.Net)
+	}
+	if err := train.CheckL1(method, o); err != nil {
+		return adviseMethod(c, err)
+	}
+	if method.Convex() && c.Method != "lbfgs" && c.Method != "owl-qn" {
 		if err := train.CheckLabels(c.Method, o); err != nil {
 			return adviseMethod(c, err)
 		}
@@ -143,7 +151,7 @@ func checkMethod(c *config.Config, method train.Method, o *engine.Objective) err
 // chooseModelBatch returns the number of examples of prox-linear's models. Settings that only models of all examples have ask for
 // these.
 func chooseModelBatch(c *config.Config, o *engine.Objective) settings.ModelBatch {
-	whole := c.Batch > 0 || c.InnerPasses > 0 || c.InnerGap > 0 || c.WarmUp != 0 || c.ConstantMu || c.Inner != config.Default().Inner
+	whole := c.Batch > 0 || c.InnerPasses > 0 || c.InnerGap > 0 || c.WarmUp != 0 || c.ConstantMu || c.Inner != config.Default().Inner || o.Center != nil
 	switch {
 	case c.Method != "prox-linear" || c.ModelBatch != 0:
 		return c.ModelBatch
@@ -228,7 +236,7 @@ func oracleMethod(c *config.Config) string {
 
 // pace is the step length.
 func pace(c *config.Config) methods.Pace {
-	return methods.Pace{Step: c.LR, Lipschitz: c.Lipschitz}
+	return methods.Pace{Step: c.LR, Lipschitz: c.Lipschitz, FromCenter: c.Init != "" && c.Method != "prox-linear"}
 }
 
 // newMethod makes the optimiser of that name with the parameters that c gives it.
@@ -252,10 +260,10 @@ func newMethod(c *config.Config, name string) (train.Method, error) {
 			Momentum: c.Momentum, Nesterov: c.Nesterov, Clip: c.Clip,
 		}, nil
 	case "bcpfw":
-		return &methods.BCPFW{}, nil
+		return &methods.BCPFW{Warm: c.Init != ""}, nil
 	case "bcfw":
 		average, err := methods.ParseAveraging(c.Average)
-		return &methods.BCFW{Averaging: average}, err
+		return &methods.BCFW{Averaging: average, Warm: c.Init != "" && c.Method == name}, err
 	case "svrg":
 		return &methods.SVRG{Pace: pace(c)}, nil
 	case "saga":
@@ -264,9 +272,11 @@ func newMethod(c *config.Config, name string) (train.Method, error) {
 		if c.Parallel == "async" && c.Batch > 0 {
 			return nil, structured.BadInput("--batch %d: with --parallel async a thread takes one example at a time", c.Batch)
 		}
-		return &sdca.SDCA{Async: c.Parallel == "async"}, nil
+		return &sdca.SDCA{Async: c.Parallel == "async", Warm: c.Init != ""}, nil
 	case "lbfgs":
-		return &methods.LBFGS{}, nil
+		return &quasinewton.LBFGS{}, nil
+	case "owl-qn":
+		return &quasinewton.OWLQN{}, nil
 	case "casimir", "casimir-adapt":
 		start, err := methods.ParseWarmStart(c.WarmStart)
 		return &methods.Casimir{

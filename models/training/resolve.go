@@ -20,7 +20,7 @@ func resolveGiven(c *config.Config) error {
 			return err
 		}
 	}
-	if err := tasks.Resolve(c); err != nil {
+	if err := models.Resolve(c); err != nil {
 		return err
 	}
 	c.Out = chooseFolder(c, time.Now())
@@ -44,6 +44,7 @@ func resolve(given config.Config, m *models.Model, o *engine.Objective) (c confi
 	c.Method, why = chooseMethod(&c, o)
 	c.ModelBatch, c.Schedule, c.Passes = chooseModelBatch(&c, o), chooseSchedule(&c), choosePasses(&c)
 	c.Inner = chooseInner(&c, o.Loss)
+	c.Reg = tasks.ChooseReg(&c)
 	c.Smoothing = chooseSmoothing(&c, o)
 
 	// The choices are known, so settings that have no effect with them are refused. Sizes are validated as given, because the network

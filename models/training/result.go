@@ -2,6 +2,7 @@ package training
 
 import (
 	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/graphs"
@@ -20,6 +21,7 @@ type Result struct {
 	Seconds     float64             `json:"seconds"` // of training; without reading and measuring
 	Certificate                     // of the last pass
 	Kept        *Kept               `json:"kept"`                // the pass whose weights the model has
+	Nonzero     int                 `json:"nonzero"`             // weights of the model that differ from zero
 	Relaxed     bool                `json:"relaxed,omitempty"`   // as in record.Record
 	Truncated   int                 `json:"truncated,omitempty"` // as in record.Record
 	Dev         *structured.Metrics `json:"dev"`
@@ -48,6 +50,15 @@ func certificateOf(r record.Record) Certificate {
 	return Certificate{Objective: r.Objective, Dual: r.Dual, Gap: r.Gap, RelativeGap: record.Number(r.RelativeGap())}
 }
 
+// keptOf returns the certificate of the pass best, whose weights were kept. The bound of the last pass holds for all weights, so it holds
+// for that pass, too.
+func keptOf(best, last record.Record) *Kept {
+	if d := last.Dual; d == d && !(d <= best.Dual) { // neither is NaN, or only that of best
+		best.Dual, best.Gap = d, best.Objective-d
+	}
+	return &Kept{Pass: best.Pass, Certificate: certificateOf(best)}
+}
+
 // Name describes how the model was trained, for tables and legends.
 func (r *Result) Name() string { return runName(r.Method, r.Edges, r.Oracle) }
 
@@ -60,6 +71,14 @@ func runName(method, edges, oracle string) string {
 		return method + ", " + oracle
 	}
 	return method
+}
+
+// givenOracle returns the inference that the settings of a graph name, empty if they name none.
+func givenOracle(c *config.Config) string {
+	if c.Oracle == "auto" {
+		return ""
+	}
+	return c.Oracle
 }
 
 // oracleOf returns the name of the inference of a model of graphs, empty for others.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -82,6 +83,9 @@ func (r *Run) train(ctx context.Context) (*Result, []record.Record, error) {
 	if err := writeConfig(c); err != nil {
 		return nil, nil, err
 	}
+	if err := r.model.Save(r.unfinished()); err != nil {
+		return nil, nil, err
+	}
 	metrics, earlier, err := record.OpenMetrics(filepath.Join(c.Out, metricsFile), checkpoint.Pass())
 	if err != nil {
 		return nil, nil, err
@@ -119,8 +123,19 @@ func (r *Run) train(ctx context.Context) (*Result, []record.Record, error) {
 	}
 	r.model.W = out.BestW
 	result.Model = filepath.Join(c.Out, models.ModelFile)
+	if c.L1 > 0 {
+		r.o.Log.Info("the model is sparse", "nonzero", engine.Nonzeros(out.BestW), "weights", len(out.BestW))
+	}
 	r.o.Log.Info(out.Reason, "method", result.Name(), "kept_pass", out.Best.Pass, "model", result.Model)
-	return result, history.Records, r.model.Save(result.Model)
+	if err := r.model.Save(result.Model); err != nil {
+		return result, history.Records, err
+	}
+	return result, history.Records, os.Remove(r.unfinished())
+}
+
+// unfinished is the path of the model file that says, until the run is finished, what the weights of the checkpoint belong to.
+func (r *Run) unfinished() string {
+	return filepath.Join(r.config.Out, checkpointFolder, models.ModelFile)
 }
 
 // sayRate says how fast features came that are not in memory, and whether that or the computation bounds the run, which took that
@@ -188,15 +203,31 @@ func (r *Run) checkpoint() (*train.Checkpoint, error) {
 	if _, own := nets.HasSetting(r.config.Net, ""); own { // its program may have changed it
 		identity["parameters of net "+r.config.Net] = r.model.Net.Layout().String()
 	}
+	for name, m := range map[string][]float32{"model to start from": r.started(), "model to regularise towards": r.model.Prior} {
+		if m != nil {
+			identity[name] = train.FingerprintOf(m)
+		}
+	}
+	if v := r.model.Vectors; v != nil {
+		identity["vectors of words"] = train.FingerprintOf(v.Rows)
+	}
 	dir := filepath.Join(r.config.Out, checkpointFolder)
 	if r.config.Resume != "" {
-		c, err := train.OpenCheckpoint(dir, identity)
+		c, err := train.OpenCheckpoint(dir, identity, filePaths...)
 		if !errors.Is(err, fs.ErrNotExist) {
 			return c, err
 		}
 		r.o.Log.Info("no checkpoint yet: the run starts over", "folder", r.config.Out)
 	}
 	return train.NewCheckpoint(dir, identity)
+}
+
+// started returns the weights that a run with --init began with, nil for another run.
+func (r *Run) started() []float32 {
+	if r.config.Init == "" {
+		return nil
+	}
+	return r.model.W
 }
 
 // evaluate measures weights on the development and test data.
@@ -220,8 +251,8 @@ func (r *Run) result(out *train.Result) *Result {
 	return &Result{
 		Task: c.Task, Net: c.Net, Edges: c.Edges, Method: c.Method, Oracle: oracleOf(r.model),
 		Passes: last.Pass, Seconds: last.Seconds,
-		Certificate: certificateOf(last), Kept: &Kept{Pass: out.Best.Pass, Certificate: certificateOf(out.Best)},
-		Relaxed: last.Relaxed, Truncated: last.Truncated,
+		Certificate: certificateOf(last), Kept: keptOf(out.Best, last),
+		Nonzero: engine.Nonzeros(out.BestW), Relaxed: last.Relaxed, Truncated: last.Truncated,
 		Dev: out.Best.Dev, Test: out.Best.Test, Reason: out.Reason,
 	}
 }

@@ -8,9 +8,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/host"
@@ -23,7 +25,7 @@ const (
 	metricsFile      = "metrics.jsonl"
 	curvesFile       = "curves.png"       // and curves.svg
 	lastFile         = "last.safetensors" // the model of the last pass, where ModelFile is the best on development data
-	checkpointFolder = "checkpoint"
+	checkpointFolder = models.CheckpointFolder
 )
 
 // drawCurves draws the curves of the runs in a run folder, as a picture of pixels and as one that scales.
@@ -91,6 +93,10 @@ func (r *Run) warnIfLonger() {
 	if r.config.Resume == "" || err != nil { // a run that ended before it began has no settings
 		return
 	}
+	if was.Passes != r.config.Passes && r.config.Method == "prox-linear" && !(r.config.ModelBatch > 0) {
+		r.o.Log.Warn("the last iteration may have been cut short at the last pass: the bits may differ from those of a run that had as many passes from the start",
+			"was", was.Passes, "now", r.config.Passes)
+	}
 	if was.Passes != r.config.Passes && stepsFallOverRun(&r.config) {
 		r.o.Log.Warn("the step size falls over all passes of a run: the bits will differ from those of a run that had as many from the start",
 			"was", was.Passes, "now", r.config.Passes)
@@ -102,19 +108,23 @@ func stepsFallOverRun(c *config.Config) bool {
 	return c.Schedule == "cosine" || c.Schedule == "geometric" || c.Method == "prox-linear" && c.ModelBatch > 0
 }
 
+// filePaths are the settings that say where files are. Their contents decide the weights, which identities know by fingerprints: the files
+// may move while a run is interrupted.
+var filePaths = []string{
+	"train", "dev", "test", "dense", "boxes", "images", "links", "bitext", "masks", "label-names", "template", "clusters", "gazetteer", "vectors",
+	"init", "prior",
+}
+
 // identityOf returns the settings that decide the weights after a given number of passes, by name. The number of passes of the run is
 // not among them, so that a run can be continued for longer (warnIfLonger).
 func identityOf(c config.Config) map[string]string {
 	c = c.ForModel()
 	identity := map[string]string{}
 	for _, s := range config.Settings(&c) {
-		switch s.Name {
-		case "passes", "gap", "patience": // decide when a run ends
-		case "test": // only measured
-		default:
-			if !s.Run {
-				identity[s.Name] = fmt.Sprint(s.Value.Interface())
-			}
+		switch {
+		case s.Name == "passes" || s.Name == "gap" || s.Name == "patience": // decide when a run ends
+		case !s.Run && !slices.Contains(filePaths, s.Name):
+			identity[s.Name] = fmt.Sprint(s.Value.Interface())
 		}
 	}
 	return identity

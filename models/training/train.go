@@ -6,11 +6,14 @@
 package training
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
+	"strings"
 
 	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/config"
@@ -54,6 +57,9 @@ func trainAll(ctx context.Context, c *config.Config, o TrainOptions) (*Result, [
 		return nil, nil, err
 	}
 	data, err := models.ReadResolved(c)
+	if c.Resume != "" && errors.Is(err, fs.ErrNotExist) {
+		err = structured.BadInput("%w; if the data moved, give its place with --train, --dev or --test: a run resumes on data with the same content", err)
+	}
 	if err != nil {
 		return nil, nil, errors.Join(err, removeIfEmpty(c.Out))
 	}
@@ -96,6 +102,11 @@ func trainOn(ctx context.Context, c config.Config, data *models.Data, o TrainOpt
 			}
 		}
 	}
+	for _, d := range []*structured.Dataset{data.Train, data.Dev, data.Test} {
+		if d != nil {
+			sayUnknown(o.Log, data.Train.Alphabet, d)
+		}
+	}
 	if x := data.Change; x != nil {
 		o.Log.Info(x.Message, x.Values...)
 	}
@@ -104,7 +115,7 @@ func trainOn(ctx context.Context, c config.Config, data *models.Data, o TrainOpt
 			"tokens_with_vector", fmt.Sprintf("%.1f %%", 100*float64(x.Found)/float64(max(1, x.Tokens))),
 			"memory", fmt.Sprintf("%.1f MiB", float64(x.Bytes)/(1<<20)))
 	}
-	if ignored, example := unnamedColumns(data.Train); ignored != "" {
+	if ignored, example := unnamedColumns(data.Train); ignored != "" && c.Template == "" { // a template may read columns by number
 		o.Log.Warn("columns without a name are ignored; a name makes them inputs", "columns", ignored, "for_example", "--columns "+example)
 	}
 	if !c.Partial && formats.Find(c.Format).Tokens && data.Train.Alphabet.Index(text.AnyLabel) >= 0 {
@@ -113,6 +124,10 @@ func trainOn(ctx context.Context, c config.Config, data *models.Data, o TrainOpt
 	r, err := NewRun(c, data, o)
 	if err != nil {
 		return nil, nil, err
+	}
+	if s := r.model.Started; s != nil {
+		o.Log.Info("training continues a model", "from", s.From, "weights", strings.Join(s.Weights, " "), "drawn_anew", orNone(strings.Join(s.Drawn, " ")),
+			"new_labels", orNone(structured.SomeOf(s.NewLabels)), "new_weights", s.NewWeights)
 	}
 	result, records, err := r.train(ctx)
 	if len(records) == 0 {
@@ -123,7 +138,7 @@ func trainOn(ctx context.Context, c config.Config, data *models.Data, o TrainOpt
 		result.Baselines = append(result.Baselines, *base)
 	}
 	if err == nil && hasBaselines(&c) {
-		for _, b := range baselines(r.config) {
+		for _, b := range r.baselines(result.Passes) {
 			var more *Result
 			if more, records, err = trainBaseline(ctx, b, data, o); err != nil {
 				break
@@ -134,6 +149,18 @@ func trainOn(ctx context.Context, c config.Config, data *models.Data, o TrainOpt
 	}
 	return result, runs, err
 }
+
+// sayUnknown warns of gold labels that the training data lacks: no model can predict them.
+func sayUnknown(log *slog.Logger, known *structured.Alphabet, d *structured.Dataset) {
+	u := models.UnknownLabels(d, known)
+	if u.Count == 0 {
+		return
+	}
+	log.Warn("labels that the training data lacks count as errors", "data", d.Name, "labels", structured.SomeOf(u.Names), "times", u.Count, "first", u.First)
+}
+
+// orNone returns a text for the log.
+func orNone(text string) string { return cmp.Or(text, "none") }
 
 // removeIfEmpty removes the folder of a run that did not begin; a folder with files stays.
 func removeIfEmpty(dir string) error {

@@ -351,7 +351,7 @@ func TestTrainErrors(t *testing.T) {
 	if _, err := Train(context.Background(), resumed, TrainOptions{}); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "--reg 1, not 7") {
 		t.Errorf("resumed with another regulariser: got %v", err)
 	}
-	resumed.Reg, resumed.Passes = c.Reg, 5
+	resumed.Reg, resumed.Passes = 1, 5
 	r, err := Train(context.Background(), resumed, TrainOptions{})
 	if err != nil || r.Passes != 5 {
 		t.Errorf("resumed for more passes: got %+v, %v", r, err)

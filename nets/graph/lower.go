@@ -91,6 +91,9 @@ func (l *lowering) apply(n *gorgonia.Node, args []*value) (*value, error) {
 		return l.concat(int(unexported(o, "axis").Int()), args, shape), nil
 	case "gorgonia.sliceOp":
 		s := sliceOf(o, args[0].shape)
+		if s.Count == s.Size {
+			return l.view(args[0], shape), nil
+		}
 		return l.add(s, shape, args[0]), nil
 	case "gorgonia.sliceIncrOp":
 		s := sliceOf(o, args[0].shape)

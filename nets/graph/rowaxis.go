@@ -15,17 +15,18 @@ import (
 // only; they are called free.
 type axis struct {
 	outer, rows, inner int
-	of                 rowKind
+	of                 RowKind
 }
 
-// rowKind is what rows stand for.
-type rowKind uint8
+// RowKind is what rows stand for.
+type RowKind uint8
 
+// The kinds of rows.
 const (
-	rowsOfPositions rowKind = iota
-	rowsOfPairs             // of positions, or edges
-	rowsOfCharacters
-	rowsOfSources // as many as positions
+	RowsOfPositions RowKind = iota
+	RowsOfPairs             // of positions, or edges
+	RowsOfCharacters
+	RowsOfSources // as many as positions
 )
 
 func (a axis) free() bool { return a.rows == 0 }
@@ -52,7 +53,10 @@ type rowAxes struct {
 // checkRows refuses potentials that depend on rows of other examples, naming the op that mixes them, and potentials whose rows
 // are not those of the table that the form names.
 func (l *lowering) checkRows(form structured.Form, outputs []*value) error {
-	r := &rowAxes{l.graph.Size, l.literals, map[*value]axis{}}
+	return (&rowAxes{l.graph.Size, l.literals, map[*value]axis{}}).check(l.graph, form, outputs)
+}
+
+func (r *rowAxes) check(g *Graph, form structured.Form, outputs []*value) error {
 	for k, v := range outputs {
 		if v == nil {
 			continue
@@ -68,12 +72,12 @@ func (l *lowering) checkRows(form structured.Form, outputs []*value) error {
 			}
 			continue
 		}
-		want := axis{1, l.graph.rowsOfTable(shape.Rows), shape.Width, rowsOfPositions}
+		want := axis{1, g.rowsOfTable(shape.Rows), shape.Width, RowsOfPositions}
 		switch {
 		case PairTable(shape.Rows):
-			want.of = rowsOfPairs
+			want.of = RowsOfPairs
 		case shape.Rows == structured.Sources:
-			want.of = rowsOfSources
+			want.of = RowsOfSources
 		}
 		if a.free() && r.uniform(v, want) {
 			continue
@@ -124,10 +128,10 @@ func (r *rowAxes) of(v *value) (axis, error) {
 
 // apply returns the axis of v given those of its arguments, and false if v mixes rows.
 func (r *rowAxes) apply(v *value, args []axis, free bool) (axis, bool) {
-	positions := func(cols int) axis { return axis{1, r.size.Rows, cols, rowsOfPositions} }
-	pairs := func(cols int) axis { return axis{1, r.size.Pairs, cols, rowsOfPairs} }
-	sources := func(cols int) axis { return axis{1, r.size.Rows, cols, rowsOfSources} }
-	characters := func(cols int) axis { return axis{1, r.size.Chars, cols, rowsOfCharacters} }
+	positions := func(cols int) axis { return axis{1, r.size.Rows, cols, RowsOfPositions} }
+	pairs := func(cols int) axis { return axis{1, r.size.Pairs, cols, RowsOfPairs} }
+	sources := func(cols int) axis { return axis{1, r.size.Rows, cols, RowsOfSources} }
+	characters := func(cols int) axis { return axis{1, r.size.Chars, cols, RowsOfCharacters} }
 	switch o := v.op.(type) { // ops that set their own rows
 	case leaf:
 		switch o.space {

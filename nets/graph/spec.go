@@ -35,7 +35,7 @@ type Spec struct {
 // Input is the shape of what a network reads at each position.
 type Input struct {
 	Dim   int   // dense features, 0 for none
-	Map   Map   // the shape of the dense features if they are a map, with Map.Len() = Dim; zero otherwise
+	Map   Map   // the shape of the first Map.Len() dense features if they are a map, which others may follow; zero otherwise
 	Grid  Grid  // the shape of every example whose positions are cells of a grid; zero otherwise
 	Vocab []int // sizes of the vocabularies of the discrete inputs
 
@@ -46,6 +46,14 @@ type Input struct {
 
 	PairAttributes int // attributes that pairs of source and target items can have, 0 for none
 	EdgeDim        int // dense features of the edges of graphs, 0 for none
+}
+
+// Beside returns how many dense features follow the map of a position; 0 for data without maps.
+func (in Input) Beside() int {
+	if in.Map.Len() == 0 {
+		return 0
+	}
+	return in.Dim - in.Map.Len()
 }
 
 // Graph is a Gorgonia graph under construction, with the network's inputs and parameters as nodes.
@@ -137,6 +145,23 @@ func (g *Graph) Features() *gorgonia.Node {
 		g.needs.Features = true
 	}
 	return g.features
+}
+
+// Maps returns the maps of positions, the first of the dense inputs [Rows×Map.Len()].
+func (g *Graph) Maps() (*gorgonia.Node, error) {
+	if g.Input.Beside() == 0 {
+		return g.Features(), nil
+	}
+	return gorgonia.Slice(g.Features(), nil, gorgonia.S(0, g.Input.Map.Len()))
+}
+
+// Beside returns the dense inputs that follow the maps [Rows×Input.Beside()].
+func (g *Graph) Beside() (*gorgonia.Node, error) {
+	x, err := gorgonia.Slice(g.Features(), nil, gorgonia.S(g.Input.Map.Len(), g.Input.Dim))
+	if err != nil {
+		return nil, err
+	}
+	return gorgonia.Reshape(x, tensor.Shape{g.Rows, g.Input.Beside()}) // a slice of one column is a vector
 }
 
 // Boundary returns [Rows×2]: 1 in the first column where an example starts, in the second where one ends.

@@ -17,6 +17,8 @@ var avx2Sparse = SparseLoops{
 	MeasureRun: measureRun8,
 	Take:       take8,
 	IsZero:     isZero8,
+
+	GatherSoft: gatherSoft8, MeasureSoft: measureSoft8, MeasureRunSoft: measureRunSoft8,
 }
 
 // gather8 keeps up to four vectors of sums in registers while it goes through the rows. The last vector of a row is masked.

@@ -15,6 +15,8 @@ var avx512Sparse = SparseLoops{
 	MeasureRun: measureRun16,
 	Take:       take16,
 	IsZero:     isZero16,
+
+	GatherSoft: gatherSoft16, MeasureSoft: measureSoft16, MeasureRunSoft: measureRunSoft16,
 }
 
 // gather16 keeps up to four vectors of sums in registers while it goes through the rows. The last vector of a row is masked.

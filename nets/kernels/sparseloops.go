@@ -14,6 +14,11 @@ type SparseLoops struct {
 	Measure func(w, v []float32, c float32, index []int32, value []float32, change *Changes)
 	// MeasureRun adds c·v to w and returns Σ(2xδ + δ²).
 	MeasureRun func(w, v []float32, c float32) float64
+	// GatherSoft, MeasureSoft and MeasureRunSoft are Gather, Measure and MeasureRun of the soft thresholds of w (Soft): GatherSoft adds
+	// those of rows, the others change w and measure its soft thresholds before and after.
+	GatherSoft     func(to, w []float32, τ float32, index []int32, value []float32)
+	MeasureSoft    func(w, v []float32, c, τ float32, index []int32, value []float32, change *Changes)
+	MeasureRunSoft func(w, v []float32, c, τ float32) float64
 	// Take returns the sum of all numbers and sets them to zero.
 	Take func(change []sixteen) float64
 	// IsZero reports whether all numbers are zero.
@@ -53,6 +58,8 @@ var plainSparse = SparseLoops{
 	MeasureRun: measureRunPlain,
 	Take:       takePlain,
 	IsZero:     isZeroPlain,
+
+	GatherSoft: gatherSoftPlain, MeasureSoft: measureSoftPlain, MeasureRunSoft: measureRunSoftPlain,
 }
 
 // gatherPlain adds four rows at a time.

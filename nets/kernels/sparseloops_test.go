@@ -9,9 +9,11 @@ func TestSparseAttributeOutOfRange(t *testing.T) {
 			w, v := make([]float32, 10*y), make([]float32, y)
 			for _, row := range []int32{-1, 10, 1 << 30} {
 				for name, f := range map[string]func(){
-					"gather":  func() { loops.Gather(v, w, []int32{row}, nil) },
-					"scatter": func() { loops.Scatter(w, v, 1, []int32{2, row}, nil) },
-					"measure": func() { loops.Measure(w, v, 1, []int32{2, row}, nil, new(Changes)) },
+					"gather":                     func() { loops.Gather(v, w, []int32{row}, nil) },
+					"scatter":                    func() { loops.Scatter(w, v, 1, []int32{2, row}, nil) },
+					"measure":                    func() { loops.Measure(w, v, 1, []int32{2, row}, nil, new(Changes)) },
+					"gather of soft thresholds":  func() { loops.GatherSoft(v, w, 1, []int32{row}, nil) },
+					"measure of soft thresholds": func() { loops.MeasureSoft(w, v, 1, 1, []int32{2, row}, nil, new(Changes)) },
 				} {
 					func() {
 						defer func() {

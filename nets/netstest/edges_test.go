@@ -62,6 +62,8 @@ var edgeConfigs = []struct {
 	{"conv-map, units, no features of edges", nets.Config{Net: "conv-map", Channels: []int{4}, EdgeUnits: 5}, graph.Input{Dim: 18, Map: graph.Map{Height: 3, Width: 3, Channels: 2}}, false},
 	{"conv-crop", nets.Config{Net: "conv-crop", Channels: []int{4, 3}, Hidden: []int{5}, EdgeUnits: 4, Activation: graph.Tanh},
 		graph.Input{Dim: 126, EdgeDim: 2, Map: graph.Map{Height: 7, Width: 6, Channels: 3}}, false},
+	{"conv-crop, beside", nets.Config{Net: "conv-crop", Channels: []int{4}, Hidden: []int{5}, EdgeUnits: 4}, graph.Input{Dim: 130, EdgeDim: 2, Map: graph.Map{Height: 7, Width: 6, Channels: 3}}, false},
+	{"stack of pixels", nets.Config{Net: nets.StackNet, Stack: "- pixels:\n  - conv: {channels: 3, kernel: 2, stride: 2, activation: tanh}\n  - pool\n  - flatten\n- features\n- dense: {units: 3, activation: tanh}\n", EdgeUnits: 2}, graph.Input{Dim: 44, EdgeDim: 2, Map: graph.Map{Height: 5, Width: 4, Channels: 2}}, false},
 	{"submodular", nets.Config{Net: "linear", Submodular: nets.SubmodularSoftplus}, graph.Input{Dim: 5, EdgeDim: 3}, false},
 	{"submodular, units", nets.Config{Net: "mlp", Hidden: []int{4}, EdgeUnits: 3, Submodular: nets.SubmodularSoftplus}, graph.Input{Dim: 5, EdgeDim: 3}, false},
 	{"stack", nets.Config{Net: nets.StackNet, Stack: "- features\n- dense: {units: 4, activation: tanh}\n- dropout: 0.1\n", EdgeUnits: 3}, graph.Input{Dim: 3, EdgeDim: 2}, false},

@@ -42,6 +42,12 @@ var mapNets = []struct {
 	{"conv-map", nets.Config{Net: "conv-map", Channels: []int{4}}, graph.Input{Dim: 18, Map: graph.Map{Height: 3, Width: 3, Channels: 2}}, false},
 	{"conv-map, wide", nets.Config{Net: "conv-map", Channels: []int{3, 2}, Kernel: 3, Hidden: []int{4}, Dropout: 0.3}, graph.Input{Dim: 24, Map: graph.Map{Height: 4, Width: 3, Channels: 2}}, false},
 	{"conv-crop", nets.Config{Net: "conv-crop", Channels: []int{4, 3}, Hidden: []int{5}, Activation: graph.Tanh}, graph.Input{Dim: 126, Map: graph.Map{Height: 7, Width: 6, Channels: 3}}, false},
+	{"conv-crop, beside", nets.Config{Net: "conv-crop", Channels: []int{4}, Hidden: []int{5}, Dropout: 0.2}, graph.Input{Dim: 129, Map: graph.Map{Height: 7, Width: 6, Channels: 3}}, false},
+	{"conv-map, one beside", nets.Config{Net: "conv-map", Channels: []int{4}}, graph.Input{Dim: 19, Map: graph.Map{Height: 3, Width: 3, Channels: 2}}, false},
+	{"stack of pixels", nets.Config{Net: nets.StackNet, Stack: "- pixels:\n  - conv: {channels: 3, kernel: 2, stride: 2, activation: tanh}\n  - pool\n  - flatten\n- features\n- dense: {units: 3, activation: tanh}\n"},
+		graph.Input{Dim: 44, Map: graph.Map{Height: 5, Width: 4, Channels: 2}}, false},
+	{"stack of pixels, dropout", nets.Config{Net: nets.StackNet, Stack: "- pixels: [{conv: 2}, flatten, activation, dropout]\n", Dropout: 0.2, Activation: graph.Tanh},
+		graph.Input{Dim: 14, Map: graph.Map{Height: 3, Width: 2, Channels: 2}}, false},
 	{"stack", nets.Config{Net: nets.StackNet, Stack: "- features\n- image\n- conv: {channels: 3, kernel: 2, stride: 2, padding: 1, activation: tanh}\n- conv: 2\n- flatten\n- dense: 3\n"},
 		graph.Input{Dim: 24, Map: graph.Map{Height: 4, Width: 3, Channels: 2}}, false},
 }

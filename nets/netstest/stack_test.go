@@ -11,6 +11,7 @@ import (
 
 // Messages about a stack name its file, the line, what is expected there and what was found.
 func TestStackRefuses(t *testing.T) {
+	pixels := graph.Input{Dim: 7, Map: graph.Map{Height: 2, Width: 2, Channels: 1}}
 	for _, c := range []struct {
 		text     string
 		in       graph.Input
@@ -56,6 +57,13 @@ func TestStackRefuses(t *testing.T) {
 		{"- features\n- pool\n", graph.Input{Dim: 4}, []string{"my.yaml:2: layer pool: its rows are not pixels"}},
 		{"- features\n- flatten\n", graph.Input{Dim: 4}, []string{"my.yaml:2: layer flatten: its rows are not pixels"}},
 		{"- features\n- image: [2, 2]\n- convolution: {channels: 3, width: 5}\n", graph.Input{Dim: 4}, []string{"my.yaml:3: layer convolution: width 5"}},
+		{"- pixels: [flatten]\n", graph.Input{Dim: 4}, []string{"my.yaml:1: layer pixels: the data has no pixels"}},
+		{"- pixels\n", graph.Input{Dim: 4}, []string{"my.yaml:1: layer pixels needs layers"}},
+		{"- pixels: [flatten]\n- pixels: [flatten]\n", pixels, []string{"my.yaml:2: layer pixels: there is one already"}},
+		{"- pixels: [{conv: 2}]\n", pixels, []string{"my.yaml:1: layer pixels: its layers end in rows of pixels"}},
+		{"- pixels:\n  - dense: 3\n", pixels, []string{"my.yaml:2: layer dense: its rows are pixels"}},
+		{"- pixels:\n  - features\n", pixels, []string{"my.yaml:2: layer features: it reads inputs"}},
+		{"- features\n- image\n- flatten\n", pixels, []string{"my.yaml:2: layer image: an image of [2 2 1] has 4 numbers, a position 3"}},
 	} {
 		_, err := nets.New(nets.Config{Net: nets.StackNet, Stack: c.text, StackFile: "my.yaml"}, c.in, 3)
 		for _, m := range c.messages {

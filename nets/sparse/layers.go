@@ -40,7 +40,7 @@ func (s *Linear) Layers(w []float32) ([]nets.Layer, error) {
 		var least time.Duration
 		for k := range measurements {
 			start := time.Now()
-			p.score(w, batch, &θ.Parts[i])
+			p.score(w, s.τ, batch, &θ.Parts[i])
 			if one := time.Since(start); k == 0 || one < least {
 				least = one
 			}

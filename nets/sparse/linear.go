@@ -20,6 +20,7 @@ type Linear struct {
 	form   structured.Form
 	parts  []part
 	layout graph.Layout
+	τ      float32 // threshold of the weights (Thresholded)
 }
 
 var _ nets.Network = (*Linear)(nil)
@@ -97,7 +98,16 @@ func (s *Linear) First() *Linear {
 		form:   structured.Form{Structure: s.form.Structure, Parts: s.form.Parts[:1]},
 		parts:  s.parts[:1],
 		layout: s.layout[:min(1, len(s.layout))],
+		τ:      s.τ,
 	}
+}
+
+// Thresholded returns the scorer with the soft thresholds of weights: Score of its workers scores with sign(w_j)·max(|w_j| − τ, 0)
+// instead of w_j, and the norms of Scatter are those of the soft thresholds. Scatter changes w itself.
+func (s *Linear) Thresholded(τ float32) *Linear {
+	other := *s
+	other.τ = τ
+	return &other
 }
 
 // Name returns "linear".
@@ -120,3 +130,12 @@ func (s *Linear) Init(uint64) []float32 { return make([]float32, s.Dim()) }
 
 // NewWorker returns a worker.
 func (s *Linear) NewWorker() nets.Worker { return &worker{s: s} }
+
+// Weights returns the bias of part k of the potentials, nil if it has none, and the weights [attributes×Width] of its attributes.
+func (s *Linear) Weights(k int, w []float32) (bias, rows []float32) {
+	p := s.parts[k]
+	if p.bias >= 0 {
+		bias = w[p.bias : p.bias+p.Width]
+	}
+	return bias, w[p.rows : p.rows+p.attributes*p.Width]
+}

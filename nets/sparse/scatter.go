@@ -22,14 +22,14 @@ func share(block []float32, lo, hi int) []float32 {
 // weight receives its summands in the order of the batch, so its bits depend neither on the division nor on the threads.
 //
 // If norms [Stripes] is not nil, norms[k] grows by the change of ‖to‖² in stripe k, Σ(2xδ + δ²) with x a weight before the call
-// and δ its change.
+// and δ its change; of a thresholded scorer, by the change of the norm of the soft thresholds.
 func (s *Linear) Scatter(c float32, v *structured.Marginals, batch *structured.Batch, lo, hi int, to []float32, norms []float64) {
 	if c == 0 || lo >= hi {
 		return
 	}
 	f := scatterers.Get().(*scatterer)
 	defer scatterers.Put(f)
-	f.c, f.lo, f.hi, f.norms = c, lo, hi, norms
+	f.c, f.τ, f.lo, f.hi, f.norms = c, s.τ, lo, hi, norms
 	for b, i := range batch.Examples {
 		for k := range s.parts {
 			s.parts[k].scatter(f, &v.Parts[k], b, batch.Data, i, to)
@@ -77,7 +77,7 @@ func (p *part) scatter(f *scatterer, v *structured.Part, b int, data *structured
 // scatterer is the state of one call of Scatter. Its sums are zero between calls.
 type scatterer struct {
 	change *kernels.Changes
-	c      float32
+	c, τ   float32
 	lo, hi int
 	norms  []float64
 	index  [64]int32 // attributes of these stripes
@@ -96,9 +96,12 @@ func (f *scatterer) rows(to, v []float32, index []int32, value []float32) {
 		if !whole {
 			owned, x = f.choose(owned, x)
 		}
-		if f.norms == nil {
+		switch {
+		case f.norms == nil:
 			kernels.Sparse.Scatter(to, v, f.c, owned, x)
-		} else {
+		case f.τ > 0:
+			kernels.Sparse.MeasureSoft(to, v, f.c, f.τ, owned, x, f.change)
+		default:
 			kernels.Sparse.Measure(to, v, f.c, owned, x, f.change)
 		}
 		index = index[n:]
@@ -134,7 +137,11 @@ func (f *scatterer) addShare(to, v []float32, x float32) {
 		return
 	}
 	for p := f.lo; p < f.hi; p++ {
-		f.norms[p] += kernels.Sparse.MeasureRun(share(to, p, p+1), share(v, p, p+1), f.c*x)
+		if f.τ > 0 {
+			f.norms[p] += kernels.Sparse.MeasureRunSoft(share(to, p, p+1), share(v, p, p+1), f.c*x, f.τ)
+		} else {
+			f.norms[p] += kernels.Sparse.MeasureRun(share(to, p, p+1), share(v, p, p+1), f.c*x)
+		}
 	}
 }
 

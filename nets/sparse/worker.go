@@ -3,6 +3,7 @@ package sparse
 import (
 	"github.com/dsp-go/dsp/nets/kernels"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/vec"
 )
 
 type worker struct {
@@ -12,10 +13,15 @@ type worker struct {
 
 // Score implements nets.Worker. It sums over the attributes of a row in their order, whatever the batch.
 func (k *worker) Score(w []float32, batch *structured.Batch, θ *structured.Potentials) error {
+	return k.ScoreThresholded(w, k.s.τ, batch, θ)
+}
+
+// ScoreThresholded implements nets.ThresholdWorker.
+func (k *worker) ScoreThresholded(w []float32, τ float32, batch *structured.Batch, θ *structured.Potentials) error {
 	k.batch = batch
 	θ.Resize(batch, k.s.form)
 	for i := range k.s.parts {
-		k.s.parts[i].score(w, batch, &θ.Parts[i])
+		k.s.parts[i].score(w, τ, batch, &θ.Parts[i])
 	}
 	return nil
 }
@@ -26,14 +32,17 @@ func (k *worker) Pullback(v *structured.Marginals, grad []float32) error {
 	return nil
 }
 
-// score sets each row of θ to the bias, or zeros, plus the rows of w of its attributes.
-func (p *part) score(w []float32, batch *structured.Batch, θ *structured.Part) {
+// score sets each row of θ to the bias, or zeros, plus the rows of w of its attributes; with τ > 0, of the soft thresholds of w.
+func (p *part) score(w []float32, τ float32, batch *structured.Batch, θ *structured.Part) {
 	width, to := p.Width, θ.Values
 	if p.bias < 0 {
 		clear(to)
 	} else {
 		for at := 0; at < len(to); at += width {
 			copy(to[at:at+width], w[p.bias:])
+		}
+		if τ > 0 {
+			vec.Soften(τ, to, to)
 		}
 	}
 	x := batch.Data.AttributesOf(p.Shape)
@@ -45,7 +54,11 @@ func (p *part) score(w []float32, batch *structured.Batch, θ *structured.Part) 
 	for _, i := range batch.Examples {
 		for r := rows[i]; r < rows[i+1]; r++ {
 			index, value := x.Row(r)
-			kernels.Sparse.Gather(to[at:at+width], w, index, value)
+			if τ > 0 {
+				kernels.Sparse.GatherSoft(to[at:at+width], w, τ, index, value)
+			} else {
+				kernels.Sparse.Gather(to[at:at+width], w, index, value)
+			}
 			at += width
 		}
 	}

@@ -57,7 +57,7 @@ func (o *Oracle) Max(θ *structured.Potentials, y []int32, value []float64) {
 	}
 }
 
-// Bound implements oracles.Bounder for the latest call of Max or TopK.
+// Bound implements oracles.Bounder for the latest call of Max, MaxMarginals or TopK.
 func (o *Oracle) Bound(b int) (upper float64, exact bool) { return o.upper[b], o.exact[b] }
 
 // bound sets the bound of an answer that solve has just found. With θ′ ≤ θ the truncated potentials, whose scores of different labels are lower by
@@ -101,9 +101,11 @@ func (f *flow) labels(y []int32) {
 // MaxMarginals implements oracles.MaxMarginaler.
 func (o *Oracle) MaxMarginals(θ *structured.Potentials, y []int32, value []float64, m *oracles.MaxMarginals) {
 	m.Resize(θ, func(int) int { return 2 })
+	o.upper, o.exact = vec.Grow(o.upper, θ.Len()), vec.Grow(o.exact, θ.Len())
 	for b := range θ.Len() {
 		out, to := y[θ.Outputs[b]:θ.Outputs[b+1]], m.Of(b)
 		value[b] = o.solve(θ, b, out)
+		o.bound(θ, b, out, value[b])
 		if math.IsInf(value[b], -1) {
 			for k := range to {
 				to[k] = value[b]

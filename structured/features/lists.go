@@ -45,20 +45,20 @@ func (t *Template) checkLists(d *structured.Dataset) error {
 		if t.listColumn(name) == nil {
 			continue
 		}
-		flag := "--clusters"
+		what := "the file of clusters"
 		if name == gazetteerColumn {
-			flag = "--gazetteer"
+			what = "the gazetteer"
 		}
 		used := slices.ContainsFunc(t.lines, func(l line) bool {
 			return slices.ContainsFunc(l.macros, func(m macro) bool { return m.column.name == name })
 		})
 		switch {
 		case slices.Contains(d.ColumnNames, name):
-			return structured.BadInput("%s makes a column %s, but %s has one; rename that with --columns", flag, name, d.Name)
+			return structured.BadInput("%s makes a column %s, but %s has one; give that another name among the columns", what, name, d.Name)
 		case d.Column(text.WordColumn) == nil:
-			return structured.BadInput("%s looks up the words of the column %s, but %s has %s", flag, text.WordColumn, d.Name, strings.Join(d.ColumnNames, " "))
+			return structured.BadInput("%s looks up the words of the column %s, but %s has %s", what, text.WordColumn, d.Name, strings.Join(d.ColumnNames, " "))
 		case !used:
-			return structured.BadInput("%s has no effect: no line of %s reads the column %s, as U%%x[0,%s] does", flag, t.name, name, name)
+			return structured.BadInput("%s has no effect: no line of %s reads the column %s, as U%%x[0,%s] does", what, t.name, name, name)
 		}
 	}
 	return nil

@@ -96,9 +96,9 @@ func TestGazetteerErrors(t *testing.T) {
 // A list that no line reads, or whose column the data has, is refused.
 func TestListsWithoutEffect(t *testing.T) {
 	for _, test := range []struct{ template, columns, text, want string }{
-		{"U%x[0,word]", "word=0,label=1", "a O\n", "--clusters has no effect: no line of x.template reads the column cluster, as U%x[0,cluster] does"},
-		{"U%x[0,cluster]", "word=0,cluster=1,label=2", "a b O\n", "--clusters makes a column cluster, but a.conll has one; rename that with --columns"},
-		{"U%x[0,cluster]", "form=0,label=1", "a O\n", "--clusters looks up the words of the column word, but a.conll has form label"},
+		{"U%x[0,word]", "word=0,label=1", "a O\n", "the file of clusters has no effect: no line of x.template reads the column cluster, as U%x[0,cluster] does"},
+		{"U%x[0,cluster]", "word=0,cluster=1,label=2", "a b O\n", "the file of clusters makes a column cluster, but a.conll has one; give that another name among the columns"},
+		{"U%x[0,cluster]", "form=0,label=1", "a O\n", "the file of clusters looks up the words of the column word, but a.conll has form label"},
 	} {
 		template := parse(t, test.template)
 		template.Clusters = readClusters(t, "01\ta\n")

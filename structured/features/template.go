@@ -115,6 +115,21 @@ func (c column) index(d *structured.Dataset) int {
 	return -1
 }
 
+// Reads reports which columns of data with d's columns the template reads.
+func (t *Template) Reads(d *structured.Dataset) []bool {
+	read := make([]bool, len(d.ColumnNames))
+	for _, l := range t.lines {
+		for _, m := range l.macros {
+			if c := m.column.index(d); c >= 0 {
+				read[c] = true
+			} else if words := slices.Index(d.ColumnNames, text.WordColumn); words >= 0 && t.listColumn(m.column.name) != nil {
+				read[words] = true // looked up in the list
+			}
+		}
+	}
+	return read
+}
+
 // fixColumns removes the optional lines whose columns d lacks and makes the other columns required, so that other data must
 // have the columns of d.
 func (t *Template) fixColumns(d *structured.Dataset) {

@@ -44,11 +44,14 @@ func WithoutUnknown(d *structured.Dataset) *structured.Dataset {
 	s.to.Labels = make([]int32, len(s.variables))
 	for k, v := range s.variables {
 		s.to.Labels[k] = d.Labels[v]
-		s.to.Features = append(s.to.Features, d.Features[v*d.Dim:(v+1)*d.Dim]...)
+		if d.Features != nil {
+			s.to.Features = append(s.to.Features, d.Features[v*d.Dim:(v+1)*d.Dim]...)
+		}
 		if d.Costs != nil {
 			s.to.Costs = append(s.to.Costs, d.Costs[v])
 		}
 	}
+	s.to.Source = d.SelectSource(s.variables)
 	s.edges()
 	s.pixels()
 	return s.to

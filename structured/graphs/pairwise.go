@@ -71,10 +71,10 @@ func (p Pairwise) Form(labels, types int) structured.Form {
 	return structured.Form{Structure: p, Parts: []structured.Shape{{Name: "node", Rows: structured.Positions, Width: labels}, edge}}
 }
 
-// Name returns "graph", "typed graph" or "Potts graph", followed by " with cuts" or " relaxed" after the inference.
+// Name returns "graph", "typed graph" or "Potts graph", followed by " with cuts" or " with bounds" after the inference.
 func (p Pairwise) Name() string {
 	name := [...]string{"graph", "typed graph", "Potts graph"}[p.Edges]
-	return name + [...]string{"", " with cuts", " relaxed"}[p.By]
+	return name + [...]string{"", " with cuts", " with bounds"}[p.By]
 }
 
 // CheckLabels returns a bad-input error if the inference is not for that number of labels.

@@ -50,12 +50,13 @@ func Size(path string) (width, height int, err error) {
 	if err != nil {
 		return 0, 0, structured.BadInput("%w, expected an image", err)
 	}
-	width, height, err = size(f, path)
+	width, height, err = SizeOf(f, path)
 	_ = f.Close()
 	return width, height, err
 }
 
-func size(r io.Reader, name string) (width, height int, err error) {
+// SizeOf returns the width and the height of a PNG or JPEG image, from its header; name is for messages.
+func SizeOf(r io.Reader, name string) (width, height int, err error) {
 	c, _, err := image.DecodeConfig(r)
 	switch c.ColorModel {
 	case color.Gray16Model, color.RGBA64Model, color.NRGBA64Model:
@@ -75,7 +76,7 @@ func size(r io.Reader, name string) (width, height int, err error) {
 // Decode decodes a PNG or JPEG image; name is the name of its file, for messages. Transparent parts become white.
 func Decode(r io.Reader, name string) (*Image, error) {
 	var header bytes.Buffer // what the size was read from, to read it again
-	if _, _, err := size(io.TeeReader(r, &header), name); err != nil {
+	if _, _, err := SizeOf(io.TeeReader(r, &header), name); err != nil {
 		return nil, err
 	}
 	decoded, _, err := image.Decode(io.MultiReader(&header, r))

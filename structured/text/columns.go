@@ -71,6 +71,12 @@ func (c Columns) minWidth() int {
 	return left + right
 }
 
+// Names returns the names of the columns of a file without labels that has width columns with them, 0 for no more than are named: "" for
+// those without a name.
+func (c Columns) Names(width int) []string {
+	return slices.DeleteFunc(c.names(max(width, c.minWidth())), func(name string) bool { return name == LabelColumn })
+}
+
 // names returns the names of width ≥ minWidth columns, "" for those without a name.
 func (c Columns) names(width int) []string {
 	names := make([]string, width)

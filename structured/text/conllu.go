@@ -1,6 +1,7 @@
 package text
 
 import (
+	"cmp"
 	"io"
 	"slices"
 	"strconv"
@@ -34,8 +35,8 @@ func CheckConlluLabel(label string) error {
 	return structured.BadInput("%q, expected upos, xpos, feats, deprel or misc:KEY", label)
 }
 
-// isConllu reports whether columns are the fields of CoNLL-U, one of which may be the label.
-func isConllu(names []string) bool {
+// IsConllu reports whether columns are the fields of CoNLL-U, one of which may be the label.
+func IsConllu(names []string) bool {
 	if len(names) < len(conlluColumns) {
 		return false
 	}
@@ -45,6 +46,16 @@ func isConllu(names []string) bool {
 		}
 	}
 	return true
+}
+
+// ConlluColumns returns the names of the columns of a file whose labels are in the given column (see Conllu.Label), without those of
+// misc:KEY.
+func ConlluColumns(label string) []string {
+	columns := slices.Clone(conlluColumns)
+	if k := slices.Index(columns, cmp.Or(label, "upos")); k >= 0 {
+		columns[k] = LabelColumn
+	}
+	return columns
 }
 
 var conlluColumns = []string{"id", "word", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc"}

@@ -80,7 +80,7 @@ func discreteInputs(d *structured.Dataset) ([]func(t int) string, error) {
 	for _, feature := range wordFeatures {
 		inputs = append(inputs, func(t int) string { return feature(words[t]) })
 	}
-	if isConllu(d.ColumnNames) {
+	if IsConllu(d.ColumnNames) {
 		return inputs, nil // the other fields are annotations, like the label
 	}
 	for c, name := range d.ColumnNames {

@@ -28,7 +28,7 @@ func PlacesOf(d *structured.Dataset, i int) Places {
 	switch {
 	case d.Ranges != nil:
 		p.ranges = d.Ranges[lo:hi]
-	case isConllu(d.ColumnNames) && hi > lo:
+	case IsConllu(d.ColumnNames) && hi > lo:
 		p.readConllu(d, i)
 	}
 	return p

@@ -25,3 +25,23 @@ func (b *Treebank) Dataset() *structured.Dataset {
 func Of(d *structured.Dataset) *Treebank {
 	return &Treebank{Data: d, Names: d.Alphabet}
 }
+
+// Renumber numbers the relations of a data set by an alphabet that has all of them.
+func Renumber(d *structured.Dataset, by *structured.Alphabet) {
+	if d.Alphabet == by {
+		return
+	}
+	number := make([]int32, d.Alphabet.Len())
+	for r, name := range d.Alphabet.Names() {
+		number[r] = by.Index(name)
+	}
+	d.Alphabet = by
+	if d.Labels == nil {
+		return
+	}
+	for i := range d.Len() {
+		for k, r := range FromOutput(d.Gold(i)).Relations {
+			FromOutput(d.Gold(i)).Relations[k] = number[r]
+		}
+	}
+}

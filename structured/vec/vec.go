@@ -53,3 +53,11 @@ type loops struct {
 }
 
 var fastest = choose()
+
+// Soften sets each w to the soft threshold of v, sign(v)·max(|v| − τ, 0). v and w may be the same.
+func Soften(τ float32, v, w []float32) {
+	w = w[:len(v)]
+	for j, x := range v {
+		w[j] = x - max(min(x, τ), -τ)
+	}
+}

@@ -57,6 +57,13 @@ type Accelerator interface {
 	Finish(w, mean []float32) error
 }
 
+// TruncatingAccelerator is an Accelerator whose oracle may change potentials for which it is not exact.
+type TruncatingAccelerator interface {
+	Accelerator
+	// Truncated returns how many times it has since the last call.
+	Truncated() int
+}
+
 // Stride is one step of a path, and the share of the mean that the new iterate then takes:
 //
 //	w ← ρw + q·b + c·D,    b ← b + β·D,    mean ← (1−share)·mean + share·w.

@@ -65,6 +65,7 @@ type Lane struct {
 	Oracle   oracles.Maximiser     // not shared
 	Theta    structured.Potentials // with ℓ added
 	φ        structured.Potentials // at other weights
+	soft     []float32             // scratch memory for thresholded weights
 	allowed  allowed
 	before   structured.Marginals // the answers at another point
 	Output   []int32              // scratch memory for the best outputs
@@ -174,6 +175,9 @@ func (e *Engine) Truncated() int {
 	for _, t := range e.truncators.all {
 		n += t.Truncated()
 		t.ResetTruncated()
+	}
+	if a, ok := e.backend.accelerator().(TruncatingAccelerator); ok {
+		n += a.Truncated()
 	}
 	return n
 }

@@ -12,7 +12,7 @@ type plainSteps struct {
 	curvature
 }
 
-func (x *plainSteps) at() Point     { return At(x.W) }
+func (x *plainSteps) at() Point     { return Thresholded(x.W, x.Threshold) }
 func (x *plainSteps) finish() error { return nil }
 
 func (x *plainSteps) step(ρ, q, c, β float64, d Gradient) {
@@ -61,9 +61,9 @@ const fold = 1. / 1024
 
 func (x *lazySteps) at() Point {
 	if !x.open {
-		return At(x.W)
+		return Thresholded(x.W, x.Threshold)
 	}
-	return Point{p: x.p, v: x.W, q: x.q, b: x.b}
+	return Point{p: x.p, v: x.W, q: x.q, b: x.b, τ: x.Threshold}
 }
 
 // unfold turns the iterate and the mean into v and s.

@@ -35,9 +35,9 @@ func (l Loss) Smooth() bool { return l != Hinge }
 
 // Objective is
 //
-//	F(w) = (1/n) Σ_i c_i f_i(w) + (λ/2)‖w − c‖² + constant
+//	F(w) = (1/n) Σ_i c_i f_i(w) + (λ/2)‖w − c‖² + λ₁‖w‖₁ + constant
 //
-// with example weights c_i from the data. Center and Constant are zero except in prox-linear subproblems, where the two
+// with example weights c_i from the data. With λ₁ > 0, the elastic net, weights of the optimum are sparse (elasticnet.go). Center and Constant are zero except in prox-linear subproblems, where the two
 // quadratics (λ/2)‖w‖² + (1/2η)‖w−w_k‖² are written as one around a shifted centre.
 type Objective struct {
 	Scorer      nets.Scorer
@@ -46,6 +46,7 @@ type Objective struct {
 	Task        structured.TaskLoss    // nil: the structure's Hamming loss
 	Constraints structured.Constraints // on the outputs, or nil
 	Lambda      float64
+	L1          float64   // λ₁
 	Center      []float32 // nil: the origin
 	Constant    float64
 
@@ -127,9 +128,12 @@ func (o *Objective) loss(h, gold float64) float64 {
 	return h - gold
 }
 
-// regulariser returns (λ/2)‖w − c‖² + constant.
+// regulariser returns (λ/2)‖w − c‖² + λ₁‖w‖₁ + constant.
 func (o *Objective) regulariser(w []float32) float64 {
 	s := 0.0
+	if o.L1 > 0 {
+		return o.elasticNet(w) + o.Constant
+	}
 	for j, x := range w {
 		d := float64(x)
 		if o.Center != nil {
@@ -149,14 +153,8 @@ func (o *Objective) AtCenter(a float64, g []float32) float64 {
 	return a + o.Constant
 }
 
-// ToWeights sets w to c − g/λ, the weights of a dual point with gradient g.
-func (o *Objective) ToWeights(g, w []float32) {
-	clear(w)
-	copy(w, o.Center)
-	vec.Axpy(float32(-1/o.Lambda), g, w)
-}
-
 // DualValue returns D = a + constant + (λ/2)(‖c‖² − ‖w‖²) of a dual point with weights w, whose linear part and entropy add up to a.
+// With λ₁ > 0, w are the weights after thresholding.
 func (o *Objective) DualValue(a float64, w []float32) float64 {
 	return a + o.Constant + o.Lambda/2*(vec.Norm2(o.Center)-vec.Norm2(w))
 }
@@ -176,7 +174,7 @@ func (o *Objective) Potentials(ln *Lane, at Point) error { return o.potentials(l
 func (o *Objective) potentials(ln *Lane, at Point, dropout uint64) error {
 	b, θ := &ln.Batch, &ln.Theta
 	ln.allowed.find(b)
-	if err := at.score(ln.Worker, dropout, b, θ, &ln.φ); err != nil {
+	if err := at.score(ln, dropout); err != nil {
 		return err
 	}
 	return o.Augment(b, θ)

@@ -2,27 +2,43 @@ package engine
 
 import (
 	"github.com/dsp-go/dsp/nets"
-	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/vec"
 )
 
 // Point is weights w = p·v + q·b in the form that steps on sparse inputs keep, without ever computing w (path.go). The
-// potentials are linear in w, so those at v and at b give those at w.
+// potentials are linear in w, so those at v and at b give those at w. Only points that are plain vectors have a threshold.
 type Point struct {
 	p, q float64
 	v, b []float32
+	τ    float32 // w are the soft thresholds of these weights
 }
 
 // At returns a weight vector as a point.
 func At(w []float32) Point { return Point{p: 1, v: w} }
 
-// score computes the potentials of a batch, with dropout if the seed is not 0 and the scorer supports it.
-func (w *Point) score(worker nets.Worker, dropout uint64, batch *structured.Batch, θ, scratch *structured.Potentials) error {
+// Thresholded returns the point of the weights sign(v_j)·max(|v_j| − τ, 0).
+func Thresholded(v []float32, τ float32) Point { return Point{p: 1, v: v, τ: τ} }
+
+// weights returns w. If that is not a vector that exists already, it is written to scratch.
+func (w *Point) weights(scratch *[]float32) []float32 {
+	if w.τ == 0 {
+		return w.v
+	}
+	*scratch = vec.Grow(*scratch, len(w.v))
+	vec.Soften(w.τ, w.v, *scratch)
+	return *scratch
+}
+
+// score computes the potentials of a lane's batch, with dropout if the seed is not 0 and the scorer supports it.
+func (w *Point) score(ln *Lane, dropout uint64) error {
 	var err error
-	if net, ok := worker.(nets.DropoutWorker); ok {
-		err = net.ScoreDropout(w.v, dropout, batch, θ)
+	worker, batch, θ, scratch := ln.Worker, &ln.Batch, &ln.Theta, &ln.φ
+	if soft, ok := worker.(nets.ThresholdWorker); ok && w.τ > 0 {
+		err = soft.ScoreThresholded(w.v, w.τ, batch, θ)
+	} else if net, ok := worker.(nets.DropoutWorker); ok {
+		err = net.ScoreDropout(w.weights(&ln.soft), dropout, batch, θ)
 	} else {
-		err = worker.Score(w.v, batch, θ)
+		err = worker.Score(w.weights(&ln.soft), batch, θ)
 	}
 	if err != nil {
 		return err

@@ -25,7 +25,8 @@ func (s *Step) Product() float64 {
 	if _, ok := s.Grad.(*sparseGradient); ok { // θ is linear in w
 		return s.Linear - s.loss
 	}
-	return s.Grad.Dot(s.at.v)
+	var soft []float32
+	return s.Grad.Dot(s.at.weights(&soft))
 }
 
 // Fetch fetches the numbers of a step that StepAt ran on a device. On the host they are already there.

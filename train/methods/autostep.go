@@ -27,6 +27,10 @@ type Pace struct {
 	Lipschitz float64 // L of ∇F_μ, held fixed; 0: A/μ with a measured A
 	Curvature float64 // the initial A, such as MeasuredCurvature of a similar problem; 0 measures it at the start
 
+	// FromCenter measures the first A at the centre, as a run that starts there does. Near the optimum, where a run that continues a model
+	// starts, there is no telling how far a step should go: the slope that would say so has vanished.
+	FromCenter bool
+
 	a        float64 // the current A
 	rise     float64 // Σ ‖D‖²
 	progress float64 // Σ ⟨D, w − w̃⟩
@@ -111,6 +115,15 @@ func (p *Pace) begin(ctx context.Context, pr *train.Problem, s *train.State, w [
 	p.a = p.Curvature
 	if p.a > 0 {
 		return nil
+	}
+	if p.FromCenter {
+		w = make([]float32, len(w))
+		copy(w, pr.Center)
+		var err error
+		if pass, err = pr.FullPass(ctx, w, by, nil); err != nil {
+			return err
+		}
+		s.FullPasses++
 	}
 	to := append([]float32(nil), w...)
 	if norm := vec.Norm2(pass.Grad); norm > 0 {

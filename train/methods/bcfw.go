@@ -8,6 +8,7 @@ import (
 	"github.com/dsp-go/dsp/structured/vec"
 	"github.com/dsp-go/dsp/train"
 	"github.com/dsp-go/dsp/train/engine"
+	"github.com/dsp-go/dsp/train/methods/proximal"
 )
 
 // BCFW is block-coordinate Frank-Wolfe on the dual of the hinge objective (Lacoste-Julien, Jaggi, Schmidt and Pletscher
@@ -30,9 +31,16 @@ import (
 // BCFW reports the average of the iterates (Averaging), which is dual feasible too: averaging the linear part b of the dual
 // along with w gives the dual value D(ū) = b + (λ/2)(‖c‖² − ‖w‖²). Such values, and values summed from the gains of steps, are
 // estimates. The certified bound is the dual of the memory, recomputed by a pullback at every Resync and in Certify.
+//
+// With λ₁ > 0, the path holds v = c − g/λ and the oracle sees its soft thresholds (engine/elasticnet.go). The gain of a step is then at
+// least what its line search says. Where package proximal adds a term, the average is that of the last pass.
 type BCFW struct {
 	Averaging Averaging // AutoAverage is WeightedAverage
 	Resync    int       // passes between recompositions of w from the memory, to remove rounding errors; 0 means 10
+	Warm      bool      // start from s.W (see warm), not from the centre
+
+	held        leastPrimal          // of a warm start
+	regulariser proximal.Regulariser // that the steps see
 
 	memory  *engine.Memory // a prox-linear method may provide one to continue from
 	path    engine.Path
@@ -50,26 +58,35 @@ func (m *BCFW) Name() string { return "bcfw" }
 // Convex returns true.
 func (m *BCFW) Convex() bool { return true }
 
-// Start begins at ū_i = 1_{y_i}, where w is the centre, regardless of s.W.
+// Start begins at ū_i = 1_{y_i}, where w is the centre, regardless of s.W unless Warm.
 func (m *BCFW) Start(ctx context.Context, p *train.Problem, s *train.State) error {
 	if err := checkHingeDual(m.Name(), p); err != nil {
 		return err
 	}
+	if p.L1 > 0 && p.OnDevice() {
+		return train.Refuse(m.Name(), train.HostPotentials, "takes soft thresholds on the CPU only")
+	}
 	if len(m.path.W) > 0 { // restored
+		m.path.Threshold = m.regulariser.Threshold(p)
 		m.path.Resume(p.Engine, nil)
 		var err error
 		m.memory, err = p.Attach(m.memory)
 		return err
 	}
+	m.regulariser.Begin(p)
+	m.path.Threshold = m.regulariser.Threshold(p)
 	w := make([]float32, len(s.W))
-	copy(w, p.Center)
+	copy(w, m.regulariser.Center)
 	m.path.Start(p.Engine, w, nil)
 	m.dual, m.bound = p.Constant, train.LowerBound{Value: p.Constant}
 	var err error
-	if m.memory == nil {
-		m.memory, err = p.NewMemory()
-	} else {
+	switch {
+	case m.memory != nil:
 		err = m.goOn(ctx, p, s)
+	default:
+		if m.memory, err = p.NewMemory(); err == nil && m.Warm {
+			err = m.warm(ctx, p, s)
+		}
 	}
 	m.best = m.dual
 	return err
@@ -108,12 +125,49 @@ func (m *BCFW) goOn(ctx context.Context, p *train.Problem, s *train.State) error
 	return nil
 }
 
+// warm begins at the best dual point between the gold outputs and the oracle's answers at s.W = w₀. Its weights differ from w₀, so the
+// state shows w₀ until a pass finds better weights.
+func (m *BCFW) warm(ctx context.Context, p *train.Problem, s *train.State) error {
+	pass, err := p.FullPass(ctx, s.W, oracles.Smoothing{}, m.memory)
+	if err != nil {
+		return err
+	}
+	s.FullPasses++
+	m.held = leastPrimal{append([]float32(nil), s.W...), pass.Primal}
+	return m.goOn(ctx, p, s)
+}
+
+// leastPrimal keeps the weights with the least F that a method has shown.
+type leastPrimal struct {
+	w     []float32
+	value float64
+}
+
+// keep makes s show the best weights so far.
+func (l *leastPrimal) keep(s *train.State) {
+	if s.Primal < l.value {
+		l.value = s.Primal
+		copy(l.w, s.W)
+		return
+	}
+	copy(s.W, l.w)
+	s.Primal = l.value
+}
+
+func (l *leastPrimal) archive(a engine.Archive) {
+	a.Floats("held", &l.w)
+	a.Number("held.primal", &l.value)
+}
+
 // Pass visits every example once, in random order.
 func (m *BCFW) Pass(ctx context.Context, p *train.Problem, s *train.State) error {
 	order, size := p.Rand(s.Passes).Perm(p.Len()), p.BatchSize()
 	averaging := m.Averaging
 	if averaging == AutoAverage {
 		averaging = WeightedAverage
+	}
+	if averaging != NoAverage && m.regulariser.Kappa > 0 { // whose term moves between passes
+		averaging = PassAverage
 	}
 	if averaging == PassAverage {
 		m.path.ResetMean()
@@ -192,13 +246,13 @@ func (m *BCFW) step(ctx context.Context, p *train.Problem, batch []int) error {
 	if st.Moved == 0 || gap <= 0 {
 		return nil
 	}
-	γ, gain := lineSearch(gap, st.Grad.Norm2()/(p.Lambda*n*n))
+	γ, gain := lineSearch(gap, st.Grad.Norm2()/(m.regulariser.Lambda*n*n))
 	if γ == 0 {
 		return nil
 	}
 	m.linear += γ / n * (st.Linear - st.Product())
 	m.dual += gain
-	m.path.Step(1, 0, -γ/(p.Lambda*n), 0, st.Grad)
+	m.path.Step(1, 0, -γ/(m.regulariser.Lambda*n), 0, st.Grad)
 	p.Remember(m.memory, float32(γ))
 	return nil
 }
@@ -219,15 +273,15 @@ func (m *BCFW) resync(ctx context.Context, p *train.Problem, s *train.State) err
 	if err != nil {
 		return err
 	}
-	p.ToWeights(u.Grad, m.path.W)
+	m.regulariser.Point(u.Grad, m.path.W)
 	m.linear = u.Linear
-	m.dual = p.DualValue(u.Linear, m.path.W)
+	m.dual = dualValue(p, &m.regulariser, u.Linear, m.path.W)
 	return nil
 }
 
 // recompose pulls back the memory and records its bound.
 func (m *BCFW) recompose(ctx context.Context, p *train.Problem, s *train.State) (engine.Recomposed, error) {
-	return m.bound.Recompose(ctx, p, s, m.path.W, m.memory, 0, m.passes)
+	return m.bound.Recompose(ctx, p, s, engine.Soften(m.path.W, m.path.Threshold), m.memory, 0, m.passes)
 }
 
 // Certify implements train.Certifier.
@@ -240,21 +294,41 @@ func (m *BCFW) Certify(ctx context.Context, p *train.Problem, s *train.State, ke
 
 // report shows the average with its primal value, the bound, and the best dual value so far, of the average or an iterate.
 func (m *BCFW) report(ctx context.Context, p *train.Problem, s *train.State) (err error) {
+	if p.L1 > 0 {
+		m.dual = dualValue(p, &m.regulariser, m.linear, m.path.W)
+	}
 	m.best = max(m.best, m.dual)
 	w := m.path.W
 	if m.Averaging != NoAverage {
 		w = m.path.Mean
-		m.best = max(m.best, p.DualValue(m.average, w))
+		m.best = max(m.best, dualValue(p, &m.regulariser, m.average, w))
 	}
-	copy(s.W, w)
+	copy(s.W, engine.Soften(w, m.path.Threshold))
 	if s.Primal, err = p.Value(ctx, s.W); err != nil {
 		return err
 	}
 	s.FullPasses++
+	if m.Warm {
+		m.held.keep(s)
+	}
 	m.bound.Show(s, m.best)
-	s.Smoothed, s.Mu, s.Kappa, s.Step, s.Exact = math.NaN(), 0, 0, 0, math.NaN()
+	s.Smoothed, s.Mu, s.Kappa, s.Step, s.Exact = math.NaN(), 0, m.regulariser.Kappa, 0, math.NaN()
+	m.regulariser.Advance(p, s.W, s.Primal, m.path.W)
+	m.path.Threshold = m.regulariser.Threshold(p)
 	return nil
 }
+
+// dualValue returns the dual value of the point with linear part b whose v = c' − g/λ' is known.
+func dualValue(p *train.Problem, r *proximal.Regulariser, b float64, v []float32) float64 {
+	if p.L1 == 0 {
+		return p.DualValue(b, v)
+	}
+	d, _ := p.ElasticBound(b, r.Gradient(v))
+	return d
+}
+
+// TakesL1 implements train.L1Method.
+func (m *BCFW) TakesL1() {}
 
 // FetchMemory implements train.MemoryKeeper.
 func (m *BCFW) FetchMemory(p *train.Problem) error { return p.Fetch(m.memory) }
@@ -263,10 +337,14 @@ func (m *BCFW) FetchMemory(p *train.Problem) error { return p.Fetch(m.memory) }
 func (m *BCFW) Archive(a engine.Archive) {
 	engine.ArchiveMemory(a, &m.memory)
 	m.path.Archive(a)
+	m.regulariser.Archive(a)
 	a.Number("linear", &m.linear)
 	a.Number("mean.linear", &m.average)
 	a.Number("dual", &m.dual)
 	a.Number("best", &m.best)
 	m.bound.Archive(a)
 	a.Count("passes", &m.passes)
+	if m.Warm {
+		m.held.archive(a)
+	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/dsp-go/dsp/structured/vec"
 	"github.com/dsp-go/dsp/train"
 	"github.com/dsp-go/dsp/train/engine"
+	"github.com/dsp-go/dsp/train/methods/proximal"
 )
 
 // BCPFW is block-coordinate Frank-Wolfe on the dual of the hinge objective with pairwise steps, cached answers and gap
@@ -32,20 +33,24 @@ import (
 // visit. That converges as well or better on most problems tried (docs/results.md) and has no parameter.
 //
 // The state shows the iterate with the least F after a pass, or the mean of the pass's iterates. The dual is certified when it
-// is recomposed from the outputs, at every Resync and in Certify. In between, the gains of steps estimate it.
+// is recomposed from the outputs, at every Resync and in Certify. In between, the gains of steps estimate it. With λ₁ > 0 the path holds
+// weights before thresholding, as in BCFW.
 type BCPFW struct {
-	Inner  int // most steps per visit; 0 means 10
-	Resync int // passes between recompositions of w from the memory, to remove rounding errors; 0 means 10
+	Inner  int  // most steps per visit; 0 means 10
+	Resync int  // passes between recompositions of w from the memory, to remove rounding errors; 0 means 10
+	Warm   bool // start from s.W (see warm), not from the centre
 
-	corners corners
-	gap     []float32 // [n] at the last visit
-	age     []float32 // [n] rounds since the last visit
-	path    engine.Path
-	dual    float64 // D(ū)
-	best    float64 // largest dual value seen
-	bound   train.LowerBound
-	primal  float64 // F(s.W)
-	passes  int
+	corners     corners
+	gap         []float32 // [n] at the last visit
+	age         []float32 // [n] rounds since the last visit
+	path        engine.Path
+	regulariser proximal.Regulariser // that the steps see
+	linear      float64              // b of the corners
+	dual        float64              // D(ū)
+	best        float64              // largest dual value seen
+	bound       train.LowerBound
+	primal      float64 // F(s.W)
+	passes      int
 
 	example [1]int // the example being visited, and
 	fresh   bool   // whether to ask the oracle about it
@@ -69,13 +74,16 @@ const (
 // Name returns "bcpfw".
 func (m *BCPFW) Name() string { return "bcpfw" }
 
+// TakesL1 implements train.L1Method.
+func (m *BCPFW) TakesL1() {}
+
 // UsesLanes implements train.LaneUser.
 func (m *BCPFW) UsesLanes() {}
 
 // Convex returns true.
 func (m *BCPFW) Convex() bool { return true }
 
-// Start begins at ū_i = 1_{y_i}, where w is the centre, regardless of s.W.
+// Start begins at ū_i = 1_{y_i}, where w is the centre, regardless of s.W unless Warm.
 func (m *BCPFW) Start(ctx context.Context, p *train.Problem, s *train.State) error {
 	if err := checkHingeDual(m.Name(), p); err != nil {
 		return err
@@ -85,17 +93,51 @@ func (m *BCPFW) Start(ctx context.Context, p *train.Problem, s *train.State) err
 	}
 	m.choose = func(ln *engine.Lane) error { return m.choosePair(p, ln) }
 	if len(m.corners) > 0 { // restored
+		m.path.Threshold = m.regulariser.Threshold(p)
 		m.path.Resume(p.Engine, nil)
 		return m.corners.fit(p.Data)
 	}
+	m.regulariser.Begin(p)
+	m.path.Threshold = m.regulariser.Threshold(p)
 	w := make([]float32, len(s.W))
-	copy(w, p.Center)
+	copy(w, m.regulariser.Center)
 	m.path.Start(p.Engine, w, nil)
 	m.corners = newCorners(p.Data)
 	m.gap, m.age = make([]float32, p.Len()), make([]float32, p.Len())
 	m.dual, m.best, m.primal = p.Constant, p.Constant, math.Inf(1)
 	m.bound = train.LowerBound{Value: p.Constant}
+	if m.Warm {
+		return m.warm(ctx, p, s)
+	}
 	return nil
+}
+
+// warm begins at the dual point of the oracle's answers at s.W = w₀, with that point's own weights. Unless w₀ is optimal these differ from
+// w₀, so the state shows w₀ until a pass finds better weights.
+func (m *BCPFW) warm(ctx context.Context, p *train.Problem, s *train.State) error {
+	var err error
+	if m.primal, err = p.Value(ctx, s.W); err != nil {
+		return err
+	}
+	s.FullPasses++
+	at := engine.At(s.W)
+	for i := range p.Len() {
+		m.example[0] = i
+		answer := func(ln *engine.Lane) error {
+			if err := p.Potentials(ln, at); err != nil {
+				return err
+			}
+			m.ask(ln, i)
+			return nil
+		}
+		if _, err := p.OverBatch(ctx, at, m.example[:], false, answer); err != nil {
+			return err
+		}
+		m.corners.move(i, 0, len(m.corners[i])-1, 1)
+		m.corners.prune(i)
+	}
+	s.OracleCalls += p.Len()
+	return m.resync(ctx, p, s)
 }
 
 // Pass makes n visits; the first pass visits every example.
@@ -144,7 +186,7 @@ func (m *BCPFW) due() []int {
 // visit takes steps on example i.
 func (m *BCPFW) visit(ctx context.Context, p *train.Problem, i int) error {
 	m.example[0] = i
-	λn, enough := p.Lambda*float64(p.Len()), 0.0
+	λn, enough := m.regulariser.Lambda*float64(p.Len()), 0.0
 	for k := range cmp.Or(m.Inner, pairwiseSteps) {
 		m.fresh = k == 0
 		st, err := p.OverBatch(ctx, m.path.At(), m.example[:], false, m.choose)
@@ -163,6 +205,7 @@ func (m *BCPFW) visit(ctx context.Context, p *train.Problem, i int) error {
 			γ = λn * st.Linear / norm
 		}
 		m.dual += γ * (st.Linear - γ/2*norm/λn) / float64(p.Len())
+		m.linear += γ * (st.Linear - st.Product()) / float64(p.Len())
 		m.path.Step(1, 0, -γ/λn, 0, st.Grad)
 		m.corners.move(i, m.pair.from, m.pair.to, γ)
 	}
@@ -178,12 +221,7 @@ func (m *BCPFW) choosePair(p *train.Problem, ln *engine.Lane) error {
 	}
 	i := ln.Batch.Examples[0]
 	if m.fresh {
-		ln.Output = vec.Grow(ln.Output, ln.Theta.OutputSize())
-		if len(ln.Values) < 1 {
-			ln.Values = make([]float64, 1)
-		}
-		ln.Oracle.Max(&ln.Theta, ln.Output, ln.Values[:1])
-		m.corners.find(i, ln.Output)
+		m.ask(ln, i)
 	}
 	to, from, high, low, mean := m.corners.extremes(i, &ln.Theta, 0)
 	c := p.Data.Weight(i)
@@ -196,8 +234,19 @@ func (m *BCPFW) choosePair(p *train.Problem, ln *engine.Lane) error {
 	ln.V.Add(0, m.corners[i][to].labels, float32(c))
 	ln.V.Add(0, m.corners[i][from].labels, -float32(c))
 	ln.Sums.Linear = c * (high - low)
+	ln.Sums.Loss = p.Task.Dot(&ln.V, 0, ln.Batch.GoldOf(0))
 	ln.Sums.Moved = 1
 	return nil
+}
+
+// ask adds the oracle's answer for the lane's example i, at its potentials, to the corners.
+func (m *BCPFW) ask(ln *engine.Lane, i int) {
+	ln.Output = vec.Grow(ln.Output, ln.Theta.OutputSize())
+	if len(ln.Values) < 1 {
+		ln.Values = make([]float64, 1)
+	}
+	ln.Oracle.Max(&ln.Theta, ln.Output, ln.Values[:1])
+	m.corners.find(i, ln.Output)
 }
 
 // resync recomputes w and the dual from the corners.
@@ -206,14 +255,15 @@ func (m *BCPFW) resync(ctx context.Context, p *train.Problem, s *train.State) er
 	if err != nil {
 		return err
 	}
-	p.ToWeights(u.Grad, m.path.W)
-	m.dual = p.DualValue(u.Linear, m.path.W)
+	m.regulariser.Point(u.Grad, m.path.W)
+	m.linear = u.Linear
+	m.dual = dualValue(p, &m.regulariser, u.Linear, m.path.W)
 	return nil
 }
 
 // recompose pulls back the corners' mixtures and records the bound.
 func (m *BCPFW) recompose(ctx context.Context, p *train.Problem, s *train.State) (engine.Recomposed, error) {
-	return m.bound.Recompose(ctx, p, s, m.path.W, m.corners, 0, m.passes)
+	return m.bound.Recompose(ctx, p, s, engine.Soften(m.path.W, m.path.Threshold), m.corners, 0, m.passes)
 }
 
 // Certify implements train.Certifier.
@@ -226,7 +276,9 @@ func (m *BCPFW) Certify(ctx context.Context, p *train.Problem, s *train.State, k
 
 // report evaluates F at the iterate and at the pass's mean iterate.
 func (m *BCPFW) report(ctx context.Context, p *train.Problem, s *train.State) error {
+	from, last := m.path.W, 0.0
 	for _, w := range [][]float32{m.path.W, m.path.Mean} {
+		w = engine.Soften(w, m.path.Threshold)
 		f, err := p.Value(ctx, w)
 		if err != nil {
 			return err
@@ -236,11 +288,17 @@ func (m *BCPFW) report(ctx context.Context, p *train.Problem, s *train.State) er
 			m.primal = f
 			copy(s.W, w)
 		}
+		from, last = w, f
+	}
+	if p.L1 > 0 {
+		m.dual = dualValue(p, &m.regulariser, m.linear, m.path.W)
 	}
 	m.best = max(m.best, m.dual)
 	s.Primal = m.primal
 	m.bound.Show(s, m.best)
-	s.Smoothed, s.Mu, s.Kappa, s.Step, s.Exact = math.NaN(), 0, 0, 0, math.NaN()
+	s.Smoothed, s.Mu, s.Kappa, s.Step, s.Exact = math.NaN(), 0, m.regulariser.Kappa, 0, math.NaN()
+	m.regulariser.Advance(p, from, last, m.path.W) // from the mean, which varies less
+	m.path.Threshold = m.regulariser.Threshold(p)
 	return nil
 }
 
@@ -250,6 +308,8 @@ func (m *BCPFW) Archive(a engine.Archive) {
 	a.Floats("gaps", &m.gap)
 	a.Floats("ages", &m.age)
 	m.path.Archive(a)
+	m.regulariser.Archive(a)
+	a.Number("linear", &m.linear)
 	a.Number("dual", &m.dual)
 	a.Number("best", &m.best)
 	m.bound.Archive(a)

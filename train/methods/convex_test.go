@@ -14,6 +14,7 @@ import (
 	"github.com/dsp-go/dsp/structured/vec"
 	"github.com/dsp-go/dsp/train"
 	"github.com/dsp-go/dsp/train/engine"
+	"github.com/dsp-go/dsp/train/methods/quasinewton"
 	"github.com/dsp-go/dsp/train/methods/sdca"
 	"github.com/dsp-go/dsp/train/traintest"
 )
@@ -337,7 +338,7 @@ func TestConvexRefusals(t *testing.T) {
 	}
 	smooth := traintest.NetProblem(10, 1, 1)
 	smooth.Loss = engine.CRF
-	for m, on := range map[train.Method]*train.Problem{&BCFW{}: p, &BCPFW{}: p, &LBFGS{}: smooth, &sdca.SDCA{}: smooth} {
+	for m, on := range map[train.Method]*train.Problem{&BCFW{}: p, &BCPFW{}: p, &quasinewton.LBFGS{}: smooth, &sdca.SDCA{}: smooth} {
 		err := m.Start(context.Background(), on, &train.State{W: make([]float32, on.Scorer.Dim())})
 		if want := train.CheckConvex(m.Name(), on.Scorer); err == nil || err.Error() != want.Error() {
 			t.Errorf("%s on a network: %v, want %v", m.Name(), err, want)

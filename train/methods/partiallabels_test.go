@@ -9,6 +9,7 @@ import (
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/train"
 	"github.com/dsp-go/dsp/train/engine"
+	"github.com/dsp-go/dsp/train/methods/quasinewton"
 	"github.com/dsp-go/dsp/train/traintest"
 )
 
@@ -42,7 +43,7 @@ func TestLearningFromPartialLabels(t *testing.T) {
 		least := wrong(s.W)
 
 		traintest.Hide(p.Data, 0.67, 3) // in three quarters of the chains
-		methods := []train.Method{&SGD{}, &ProxLinear{}, &ProxLinear{Inner: func(int) train.Method { return &Casimir{} }, WarmUp: -1}, &LBFGS{}}
+		methods := []train.Method{&SGD{}, &ProxLinear{}, &ProxLinear{Inner: func(int) train.Method { return &Casimir{} }, WarmUp: -1}, &quasinewton.LBFGS{}}
 		for k, m := range methods {
 			p.Smoothing = oracles.Smoothing{}
 			if loss == engine.Hinge && k >= 2 {
@@ -78,7 +79,7 @@ func TestLearningFromPartialLabels(t *testing.T) {
 
 // With partial labels the results have the same bits for any number of threads.
 func TestPartialThreads(t *testing.T) {
-	for _, method := range []func() train.Method{func() train.Method { return &SGD{} }, func() train.Method { return &ProxLinear{} }, func() train.Method { return &LBFGS{} }} {
+	for _, method := range []func() train.Method{func() train.Method { return &SGD{} }, func() train.Method { return &ProxLinear{} }, func() train.Method { return &quasinewton.LBFGS{} }} {
 		for name, p := range traintest.PartialProblems(t, engine.SoftmaxMargin) {
 			var want []float32
 			for _, threads := range []int{1, 3} {

@@ -28,7 +28,7 @@ func (m *innerSteps) start(p *train.Problem) error {
 	}
 	o := *p.Objective
 	if !p.Scorer.Affine() {
-		net, ok := p.Scorer.(engine.Lineariser)
+		net, ok := engine.LineariserOf(p.Scorer)
 		if !ok {
 			return train.Refuse("prox-linear", train.Linearisation, "needs the linearisation of the network, which does not offer it")
 		}

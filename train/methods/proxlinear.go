@@ -35,7 +35,7 @@ import (
 // Casimir, whose measured curvature is passed on.
 type ProxLinear struct {
 	ModelBatch int // examples per model; 0: all
-	Passes     int // passes of the run, over which the η of models of batches falls; 0: it does not fall
+	Passes     int // passes of the run, after which it stops, and over which the η of models of batches falls; 0: it does neither
 	Finish     int // of these passes, how many at the end use models of all examples
 	InnerSteps int // steps on the model of a batch; 0 and 1: the exact step along one direction; more: block-coordinate Frank-Wolfe on its examples
 
@@ -303,7 +303,7 @@ func (m *ProxLinear) solve(ctx context.Context, s *train.State) (*train.State, e
 	}
 	best := *at
 	best.W, best.Primal = append([]float32(nil), s.W...), m.f
-	for m.wants(at.Passes, best.Primal < m.f) && !at.Done {
+	for m.wants(at.Passes, best.Primal < m.f) && !at.Done && (m.Passes == 0 || s.Passes+at.Passes < m.Passes) {
 		if err := inner.Pass(ctx, m.sub.Problem, at); err != nil {
 			return nil, err
 		}

@@ -27,7 +27,7 @@ func (s *subproblem) begin(p *train.Problem) error {
 		o.Completion = engine.NewMemory(p.Objective)
 	}
 	if !p.Scorer.Affine() {
-		net, ok := p.Scorer.(engine.Lineariser)
+		net, ok := engine.LineariserOf(p.Scorer)
 		if !ok {
 			return train.Refuse("prox-linear", train.Linearisation, "needs the linearisation of the network, which does not offer it")
 		}

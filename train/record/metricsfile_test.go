@@ -19,7 +19,7 @@ func TestRecordJSON(t *testing.T) {
 	line := text(t, Record{Pass: 2, Seconds: 0.5, OracleCalls: 10, FullPasses: 3, Objective: 0.25, Dual: nan, Gap: nan,
 		Smoothed: Number(math.Inf(1)), Step: 0.1, ExactTopK: nan, ProxGradient: nan, Dev: &dev})
 	want := `{"pass":2,"seconds":0.5,"oracle_calls":10,"full_passes":3,"objective":0.25,"dual":null,"gap":null,"smoothed":null,` +
-		`"mu":0,"kappa":0,"exact_topk":null,"step":0.1,"prox_gradient":null,` +
+		`"mu":0,"kappa":0,"exact_topk":null,"nonzero":0,"step":0.1,"prox_gradient":null,` +
 		`"dev":{"token_error":0.5,"token_accuracy":0,"sequence_error":0,"tokens":4,"sequences":0},"test":null,"relative_gap":null}`
 	if line != want {
 		t.Errorf("got  %s\nwant %s", line, want)

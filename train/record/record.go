@@ -23,6 +23,7 @@ type Record struct {
 	Mu           Number              `json:"mu"`                      // smoothing μ
 	Kappa        Number              `json:"kappa"`                   // weight κ of the proximal term
 	ExactTopK    Number              `json:"exact_topk"`              // fraction of exact top-K answers
+	Nonzero      int                 `json:"nonzero"`                 // weights that differ from zero
 	Step         Number              `json:"step"`                    // γ, or η of prox-linear
 	ProxGradient Number              `json:"prox_gradient"`           // ‖w_{k−1} − w_k‖/η of prox-linear
 	Dev          *structured.Metrics `json:"dev"`                     // nil without development data

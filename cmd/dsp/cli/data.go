@@ -19,11 +19,11 @@ import (
 func dataCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "data VERB",
-		Short: "Write data to files: drawn words, sentences, trees or scenes, sentence pairs, or the attributes of text",
+		Short: "Write data to files: drawn words, sentences, trees, scenes or graphs, sentence pairs, or the attributes of text",
 		Args:  noVerb,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(ocrCommand(), textCommand(), treesCommand(), objectsCommand(), scenesCommand(), pairsCommand(), attributesCommand(), packCommand())
+	cmd.AddCommand(ocrCommand(), textCommand(), treesCommand(), objectsCommand(), scenesCommand(), graphsCommand(), pairsCommand(), attributesCommand(), packCommand())
 	return cmd
 }
 

@@ -1,13 +1,19 @@
 package cli
 
 import (
+	"encoding/json"
 	"fmt"
+	"log/slog"
+	"math"
 	"os"
 
 	"github.com/spf13/cobra"
 
+	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/predictions"
+	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/models/tasks"
+	"github.com/dsp-go/dsp/structured"
 )
 
 // shownConfusions is how many confusions the text report shows; --json has all of them.
@@ -16,6 +22,7 @@ const shownConfusions = 20
 func evalCommand() *cobra.Command {
 	var u use
 	var strict, labels, confusion bool
+	decode := "max"
 	var more reviews
 	cmd := &cobra.Command{
 		Use:   "eval --model MODEL --data FILE",
@@ -45,35 +52,84 @@ probabilities are what they say. Probabilities of entities are exact: that just 
 				return err
 			}
 			defer u.close()
+			if err := settings.OneOf("--decode", decode, decodes); err != nil {
+				return err
+			}
 			m, d, err := u.read("--data", true)
 			if err != nil {
 				return err
+			}
+			if u := models.UnknownLabels(d, m.Labels); u.Count > 0 {
+				slog.Warn("labels that the model does not know count as errors", "labels", structured.SomeOf(u.Names), "times", u.Count, "first", u.First)
 			}
 			o := tasks.ReportOptions{Labels: labels}
 			if confusion {
 				o.Confusions = shownConfusions
 			}
 			if reviewed {
+				if decode != "max" {
+					return structured.BadInput("--decode %s: errors, curves and calibration are of the outputs with the largest score", decode)
+				}
 				warnUncalibrated(m, predictions.Options{Probability: true})
 				return more.run(cmd.Context(), m, d, o, u.threads, isSet(cmd, "json"))
 			}
-			report, err := m.Report(cmd.Context(), d, strict, u.threads)
+			var bounds *predictions.Bounds
+			m.OnBounds(func(s predictions.Bounds) { bounds = &s })
+			report, err := m.ReportOf(cmd.Context(), d, strict, predictions.Options{Threads: u.threads, LeastRisk: decode == "risk", Expansion: decode == expansion})
 			if err != nil {
 				return err
 			}
 			if isSet(cmd, "json") {
-				return printJSON(os.Stdout, report)
+				return printJSON(os.Stdout, withBounds(report, bounds))
+			}
+			if bounds != nil {
+				sayBounds(*bounds)
 			}
 			_, err = fmt.Print(report.Text(o))
 			return err
 		},
 	}
 	u.addFlags(cmd)
-	cmd.Flags().StringVar(&u.data, "data", "", "`FILE` with gold labels; builtin for the drawn words, trees, sentence pairs or scenes")
+	cmd.Flags().Var(&fileList{to: &u.data}, "data", "`FILE,...` with gold labels, one or several (separated by commas, the flag again, a pattern, or a folder of files); builtin for the drawn words, trees, sentence pairs, scenes or graphs")
 	cmd.Flags().BoolVar(&u.partial, "partial", false, "accept partial gold labels: ? (or _) for any label, A|B for one of these; such tokens, and the entities of their sequences, are not counted")
+	cmd.Flags().StringVar(&decode, "decode", "max", "which outputs to compare: `max|risk|expansion`, as in predict")
+	complete(cmd, "decode", decodes...)
 	cmd.Flags().BoolVar(&strict, "strict", false, "count only entities whose tags are well-formed, as seqeval's strict mode does")
 	cmd.Flags().BoolVar(&labels, "labels", false, "add precision, recall and F1 of every label; always shown if the labels are not entity tags")
 	cmd.Flags().BoolVar(&confusion, "confusion", false, "add which labels were mistaken for which, most frequent first")
 	more.addFlags(cmd)
 	return cmd
+}
+
+// boundedReport is a report with the bounds of outputs that may not be the best.
+type boundedReport struct {
+	tasks.Report
+	bounds *predictions.Bounds
+}
+
+// withBounds adds bounds, if there are any, to the object of a report: score, bound and gap, summed over all outputs. The last two are null if there is no
+// finite bound.
+func withBounds(r tasks.Report, bounds *predictions.Bounds) any {
+	if bounds == nil {
+		return r
+	}
+	return boundedReport{r, bounds}
+}
+
+// MarshalJSON implements json.Marshaler.
+func (r boundedReport) MarshalJSON() ([]byte, error) {
+	text, err := json.Marshal(r.Report)
+	if err != nil {
+		return nil, err
+	}
+	var all map[string]any
+	if err := json.Unmarshal(text, &all); err != nil {
+		return nil, err
+	}
+	all["score"], all["bound"], all["gap"] = r.bounds.Score, any(nil), any(nil)
+	if !math.IsInf(r.bounds.Bound, 1) {
+		all["bound"], all["gap"] = r.bounds.Bound, r.bounds.Gap()
+	}
+	all["proven_best"] = r.bounds.Outputs - r.bounds.Unproven
+	return json.Marshal(all)
 }

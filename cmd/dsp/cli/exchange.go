@@ -18,22 +18,32 @@ func exportCommand() *cobra.Command {
 	var u use
 	var to string
 	var weights bool
+	var graph onnxFile
 	cmd := &cobra.Command{
 		Use:   "export --model MODEL --to FILE",
-		Short: "Write potentials for data, or a model's weights, for other programs",
+		Short: "Write potentials for data, a model's weights, or a model as ONNX, for other programs",
 		Long: `export writes the potentials that a model computes for data. For sequences these are the arrays node [ΣT×Y] and edge [Y×Y]
 or [ΣT×Y×Y]. For trees they are arc [Σn²×1], label [Σn²×R] and arc_offsets; row d·n+h belongs to dependent d and head h, and
 h = d stands for the root. For graphs they are node [ΣV×Y], edge ([ΣE×Y×Y], [types×Y×Y] or, for Potts edges, [ΣE×1]) and
 edge_offsets. For sentence pairs they are pair [Σn·m×1], whose row i·m+j belongs to source word i and target word j, unmatched
 [Σn×1], pair_offsets and source_offsets. All add offsets [n+1], labels if the data has any, label_names and ids. With
---weights, export writes the network's parameters instead.`,
+--weights, export writes the network's parameters instead.
+
+With --onnx, export writes the model as an ONNX graph, which runtimes of other languages run: the network and, for
+sequences, the decoding. Its outputs are labels [B×T] and score [B], with --marginals also marginals [B×T×Y]; of other
+structures it computes the potentials only. docs/onnx.md describes its inputs.`,
 		Example: `  dsp export --model runs/ner --data test.conll --to potentials.npz
-  dsp export --model runs/ner --weights --to weights.txt`,
+  dsp export --model runs/ner --weights --to weights.txt
+  dsp export --model runs/ner --onnx ner.onnx --marginals`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {
+			case graph.path != "":
+				return graph.export(cmd, &u)
+			case isSet(cmd, "marginals"):
+				return structured.BadInput("--marginals goes with --onnx FILE; dsp predict --marginals prints probabilities")
 			case to == "":
-				return structured.BadInput("no file to write: give --to FILE.npz or --to FILE.safetensors")
+				return structured.BadInput("no file to write: give --to FILE.npz, --to FILE.safetensors or --onnx FILE")
 			case weights && u.data != "":
 				return structured.BadInput("--weights writes the network's parameters, which need no --data; give only one of the two")
 			}
@@ -49,9 +59,11 @@ edge_offsets. For sentence pairs they are pair [Σn·m×1], whose row i·m+j bel
 		},
 	}
 	u.addFlags(cmd)
-	cmd.Flags().StringVar(&u.data, "data", "", "`FILE` to compute potentials for; builtin for the drawn words, trees, sentence pairs or scenes")
+	cmd.Flags().Var(&fileList{to: &u.data}, "data", "`FILE,...` to compute potentials for, one or several; builtin for the drawn words, trees, sentence pairs, scenes or graphs")
 	cmd.Flags().BoolVar(&weights, "weights", false, "write the weights, not potentials")
 	cmd.Flags().StringVar(&to, "to", "", "`FILE` to write: .npz or .safetensors, for weights also .txt")
+	cmd.Flags().StringVar(&graph.path, "onnx", "", "`FILE` to write the model to as an ONNX graph: network and decoding for sequences, potentials for other structures")
+	cmd.Flags().BoolVar(&graph.Marginals, "marginals", false, "with --onnx: add an output with the probability of every label at every position")
 	return cmd
 }
 

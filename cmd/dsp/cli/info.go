@@ -24,6 +24,7 @@ import (
 	"github.com/dsp-go/dsp/structured/features"
 	"github.com/dsp-go/dsp/structured/features/arcs"
 	"github.com/dsp-go/dsp/structured/features/pairs"
+	"github.com/dsp-go/dsp/train/engine"
 )
 
 // machine is what dsp info reports about the program and the machine it runs on.
@@ -196,6 +197,7 @@ type inside struct {
 	Version string        `json:"version"` // version of dsp that trained it
 	Net     string        `json:"net"`
 	Weights int           `json:"weights"`
+	Nonzero int           `json:"nonzero"` // weights that differ from zero
 	Params  []param       `json:"params"`
 	Layers  []nets.Layer  `json:"layers"`
 	Labels  []string      `json:"labels"`
@@ -232,7 +234,7 @@ type param struct {
 
 func insideOf(m *models.Model, top int) (inside, error) {
 	in := inside{
-		Version: m.Version, Net: m.Config.Net, Weights: m.Net.Dim(),
+		Version: m.Version, Net: m.Config.Net, Weights: m.Net.Dim(), Nonzero: engine.Nonzeros(m.W),
 		Labels: m.Labels.Names(), Dim: m.Dim, Vocab: []int{}, Config: m.Config, Temperature: m.Temper(),
 	}
 	if m.Sums() != nil {
@@ -316,7 +318,7 @@ func (in inside) print(w io.Writer) error {
 	if len(in.Labels) > 0 {
 		fmt.Fprintf(&b, "labels      %d: %s\n", len(in.Labels), strings.Join(in.Labels, " "))
 	}
-	fmt.Fprintf(&b, "net         %s, %d weights\n", in.Net, in.Weights)
+	fmt.Fprintf(&b, "net         %s, %d weights, %d of them not zero\n", in.Net, in.Weights, in.Nonzero)
 	switch {
 	case in.Temperature != 1:
 		fmt.Fprintf(&b, "temperature %.4g, fitted to data\n", in.Temperature)

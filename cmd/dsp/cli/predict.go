@@ -10,9 +10,16 @@ import (
 
 	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/predictions"
+	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/host"
 )
+
+// expansion is the name of alpha-expansion among the ways to decode.
+const expansion = "expansion"
+
+// decodes are the values of --decode.
+var decodes = []string{"max", "risk", expansion}
 
 func predictCommand() *cobra.Command {
 	var u use
@@ -34,7 +41,8 @@ probability is that exactly these tokens are an entity of this type.
 
 The links of a sentence pair become a line in Pharaoh format: source-target, words counted from 0. A score follows after |||.
 With --nbest every alignment has a line: rank ||| links ||| score. Links have no probabilities but margins: the best score of an
-alignment with the link, less that of one without it.`,
+alignment with the link, less that of one without it. So have labels that cuts find: the best score with the label, less that
+without it.`,
 		Example: `  dsp predict --model runs/ner --input new.conll > labelled.conll
   cut -f1 new.conll | dsp predict --model runs/ner --confidence
   dsp predict --model runs/ner --input new.conll --spans --json
@@ -48,10 +56,10 @@ alignment with the link, less that of one without it.`,
 			if o.NBest < 0 {
 				return structured.BadInput("--nbest %d: expected 0 or more", o.NBest)
 			}
-			if decode != "max" && decode != "risk" {
-				return structured.BadInput("--decode %q: expected max or risk", decode)
+			if err := settings.OneOf("--decode", decode, decodes); err != nil {
+				return err
 			}
-			o.LeastRisk = decode == "risk"
+			o.LeastRisk, o.Expansion = decode == "risk", decode == expansion
 			if err := checkPrinted(cmd, to, picture); err != nil {
 				return err
 			}
@@ -112,16 +120,16 @@ alignment with the link, less that of one without it.`,
 	}
 	u.addFlags(cmd)
 	flags := cmd.Flags()
-	flags.StringVar(&u.data, "input", "-", "`FILE` to label; - is standard input, builtin the drawn words, trees, sentence pairs or scenes")
+	flags.StringVar(&u.data, "input", "-", "`FILE` to label; - is standard input, builtin the drawn words, trees, sentence pairs, scenes or graphs")
 	flags.IntVar(&o.NBest, "nbest", 0, "add the `N` best outputs of each sequence, with score and probability (links, and graphs with cuts, have scores only)")
 	flags.BoolVar(&o.Force, "force", false, "keep the labels in the input's label column and predict the rest given them: a label of the model, A|B for one of these, ? or _ for any")
-	flags.StringVar(&decode, "decode", "max", "what to predict: `max|risk`; max: the output with the largest score; risk: the output with the fewest expected wrong labels (or heads and relations) under the marginals")
-	complete(cmd, "decode", "max", "risk")
+	flags.StringVar(&decode, "decode", "max", "what to predict: `max|risk|expansion`; max: the output with the largest score; risk: the output with the fewest expected wrong labels (or heads and relations) under the marginals; expansion: labels of a graph with Potts edges and more than two labels that alpha-expansion finds, an approximation, whose distance from the best is bounded on standard error")
+	complete(cmd, "decode", decodes...)
 	flags.StringVar(&picture, "picture", "", "instead of printing predictions, draw the predicted trees of a few sentences, or the boxes or masks of a few images, to `FILE`, .svg, .png or .pdf")
 	flags.StringVar(&to, "to", "", "instead of printing predictions, write them to `PATH`: for segment a folder of masks, with overlays inside; for graph an npz file of labels")
 	flags.BoolVar(&truncate, "truncate", false, "with cuts: lower the scores of edges that do not favour equal labels until they do, and predict; otherwise they are an error")
-	flags.BoolVar(&o.Marginals, "marginals", false, "add the probability of every label at every position, of every head of each word, or of every candidate box; for links, the margin of every source word with every target word")
-	flags.BoolVar(&o.Confidence, "confidence", false, "add the probability of each predicted label, in the column before it, of each predicted arc, in MISC, or of each predicted box; for links, the margin of each predicted link, after a colon")
+	flags.BoolVar(&o.Marginals, "marginals", false, "add the probability of every label at every position, of every head of each word, or of every candidate box; for links, the margin of every source word with every target word, and for labels that cuts find, the margin of every label")
+	flags.BoolVar(&o.Confidence, "confidence", false, "add the probability of each predicted label, in the column before it, of each predicted arc, in MISC, or of each predicted box; for links, the margin of each predicted link, after a colon, and for labels that cuts find, the margin of each; with --to and segment, pictures in the folder confidence")
 	flags.BoolVar(&o.Probability, "score", false, "add the score and probability of each predicted output (links, and graphs with cuts, have scores only)")
 	flags.BoolVar(&o.Spans, "spans", false, "instead of labelled columns, print the entities of each sequence: type, first and last token, start and end in the text, probability and text; with --json, add them as spans")
 	flags.Float64Var(&o.MinProbability, "min-probability", 0, "with --spans: list every entity that has at least probability `P`, whether the best labels have it or not; 0: those of the best labels")
@@ -155,10 +163,10 @@ func warnUncalibrated(m *models.Model, o predictions.Options) {
 
 // checkPrinted refuses flags that change only what is printed, where nothing is printed.
 func checkPrinted(cmd *cobra.Command, to, picture string) error {
-	instead, printed := "--to", []string{"nbest", "confidence", "score", "spans", "min-probability"}
+	instead, printed := "--to", []string{"nbest", "score", "spans", "min-probability"}
 	switch {
 	case picture != "":
-		instead, printed = "--picture", append(printed, "marginals", "decode", "force")
+		instead, printed = "--picture", append(printed, "confidence", "marginals", "decode", "force")
 	case to == "":
 		return nil
 	}

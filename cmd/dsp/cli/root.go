@@ -37,13 +37,14 @@ dsp train with no arguments trains a small convolutional network to read words o
 				level = slog.LevelWarn
 			}
 			slog.SetDefault(slog.New(newLog(os.Stderr, level)))
+			warnRepeated(cmd, os.Args[1:])
 		},
 	}
-	root.PersistentFlags().Bool("json", false, "print results as one JSON object, last on standard output (predict: one per sequence)")
+	root.PersistentFlags().Bool("json", false, "print results as one JSON object, last on standard output (predict: one per sequence; serve: the address, first)")
 	root.PersistentFlags().Bool("quiet", false, "log only warnings and errors, show no progress")
 	root.SetFlagErrorFunc(flagError)
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
-	root.AddCommand(trainCommand(), sweepCommand(), reproduceCommand(), predictCommand(), evalCommand(), calibrateCommand(), exportCommand(), importCommand(), inferCommand(), infoCommand(), dataCommand(),
+	root.AddCommand(trainCommand(), sweepCommand(), reproduceCommand(), predictCommand(), serveCommand(), evalCommand(), calibrateCommand(), exportCommand(), importCommand(), inferCommand(), infoCommand(), dataCommand(),
 		benchCommand(), selftestCommand())
 	root.SetUsageFunc(usage)
 	for _, verb := range root.Commands() {

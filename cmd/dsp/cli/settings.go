@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"log/slog"
 	"slices"
 	"strings"
 
@@ -22,6 +23,10 @@ func addSettings(cmd *cobra.Command, all []settings.Setting) {
 		case pflag.Value:
 			flags.Var(at, s.Name, s.Help)
 		case *string:
+			if listsFiles(s) {
+				flags.Var(&fileList{to: at}, s.Name, s.Help)
+				break
+			}
 			flags.StringVar(at, s.Name, *at, s.Help)
 		case *bool:
 			flags.BoolVar(at, s.Name, *at, s.Help)
@@ -38,6 +43,59 @@ func addSettings(cmd *cobra.Command, all []settings.Setting) {
 		}
 		if s.Values != nil {
 			complete(cmd, s.Name, s.Values...)
+		}
+	}
+}
+
+// listsFiles reports whether a setting names several files, separated by commas.
+func listsFiles(s settings.Setting) bool {
+	return strings.HasSuffix(s.Unit, ",...") || s.Unit == "TRAIN,DEV,TEST"
+}
+
+// fileList is the value of a flag that names files, separated by commas. Every further use of the flag adds to the list.
+type fileList struct {
+	to    *string
+	given bool
+}
+
+// String returns the list.
+func (l *fileList) String() string {
+	if l.to == nil {
+		return ""
+	}
+	return *l.to
+}
+
+// Set adds files.
+func (l *fileList) Set(text string) error {
+	if l.given {
+		text = *l.to + "," + text
+	}
+	*l.to, l.given = text, true
+	return nil
+}
+
+// Type names the value in help texts.
+func (l *fileList) Type() string { return "FILE,..." }
+
+// warnRepeated warns of flags that are given several times although one value counts.
+func warnRepeated(cmd *cobra.Command, args []string) {
+	times := map[string]int{}
+	for _, arg := range args {
+		if arg == "--" {
+			break
+		}
+		name, long := strings.CutPrefix(arg, "--")
+		name, _, _ = strings.Cut(name, "=")
+		f := cmd.Flags().Lookup(name)
+		if !long || f == nil {
+			continue
+		}
+		if _, list := f.Value.(*fileList); list || strings.HasSuffix(f.Value.Type(), "Array") || strings.HasSuffix(f.Value.Type(), "Slice") {
+			continue
+		}
+		if times[name]++; times[name] == 2 && f.Value.Type() != "bool" {
+			slog.Warn("--"+name+" is given more than once: the last one counts", "value", f.Value.String())
 		}
 	}
 }

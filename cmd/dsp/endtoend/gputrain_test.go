@@ -43,37 +43,41 @@ var gpuMethods = map[string][]string{
 func TestGPUTrainsAndResumes(t *testing.T) {
 	emulated(t)
 	for name, flags := range gpuMethods {
-		t.Run(name, func(t *testing.T) {
-			whole, lost := filepath.Join(t.TempDir(), "whole"), filepath.Join(t.TempDir(), "lost")
-			o := dsp(t, with(with(tiny, flags...), "--out", whole)...).ok()
-			if !strings.Contains(o.stderr, "device cuda:0 dsp emulated device") {
-				t.Errorf("the log does not name the device:\n%s", o.stderr)
-			}
-			if c, err := os.ReadFile(filepath.Join(whole, "config.yaml")); err != nil || !bytes.Contains(c, []byte("cuda:0")) {
-				t.Errorf("config.yaml does not name the device: %v\n%s", err, c)
-			}
-			cut := with(with(tiny, flags...), "--out", lost)
-			early, late := 0, 1<<13 // launches until the device is lost: early loses it before the first pass ends, late never
-			for resumable := false; !resumable; resumable = strings.Contains(o.stderr, "--resume continues") {
-				at := (early + late) / 2
-				if at == early {
-					t.Fatal("the device was never lost after the first pass")
-				}
-				os.RemoveAll(lost)
-				t.Setenv("DSP_EMULATED_LOSE", strconv.Itoa(at))
-				if o = dsp(t, cut...); o.code == exitDone {
-					late = at
-				} else {
-					early = at
-				}
-			}
-			o.refused(exitFailed, "the device is lost", "CUDA_ERROR_LAUNCH_FAILED", "the last good checkpoint is pass", filepath.Join(lost, "checkpoint"))
-			t.Setenv("DSP_EMULATED_LOSE", "")
-			dsp(t, "train", "--resume", lost).ok()
-			if !bytes.Equal(modelOf(t, whole), modelOf(t, lost)) {
-				t.Error("resumed, the run gave another model")
-			}
-		})
+		t.Run(name, func(t *testing.T) { resumesOnDevice(t, with(tiny, flags...)) })
+	}
+}
+
+// resumesOnDevice fails unless a run on the emulated device gives the same model when the device is lost and the run resumes. Flags name no folder.
+func resumesOnDevice(t *testing.T, flags []string) {
+	t.Helper()
+	whole, lost := filepath.Join(t.TempDir(), "whole"), filepath.Join(t.TempDir(), "lost")
+	o := dsp(t, with(flags, "--out", whole)...).ok()
+	if !strings.Contains(o.stderr, "device cuda:0 dsp emulated device") {
+		t.Errorf("the log does not name the device:\n%s", o.stderr)
+	}
+	if c, err := os.ReadFile(filepath.Join(whole, "config.yaml")); err != nil || !bytes.Contains(c, []byte("cuda:0")) {
+		t.Errorf("config.yaml does not name the device: %v\n%s", err, c)
+	}
+	cut := with(flags, "--out", lost)
+	early, late := 0, 1<<13 // launches until the device is lost: early loses it before the first pass ends, late never
+	for resumable := false; !resumable; resumable = strings.Contains(o.stderr, "--resume continues") {
+		at := (early + late) / 2
+		if at == early {
+			t.Fatal("the device was never lost after the first pass")
+		}
+		os.RemoveAll(lost)
+		t.Setenv("DSP_EMULATED_LOSE", strconv.Itoa(at))
+		if o = dsp(t, cut...); o.code == exitDone {
+			late = at
+		} else {
+			early = at
+		}
+	}
+	o.refused(exitFailed, "the device is lost", "CUDA_ERROR_LAUNCH_FAILED", "the last good checkpoint is pass", filepath.Join(lost, "checkpoint"))
+	t.Setenv("DSP_EMULATED_LOSE", "")
+	dsp(t, "train", "--resume", lost).ok()
+	if !bytes.Equal(modelOf(t, whole), modelOf(t, lost)) {
+		t.Error("resumed, the run gave another model")
 	}
 }
 

@@ -173,10 +173,12 @@ func TestGraphRefusals(t *testing.T) {
 	dsp(t, on("--max-table", "50")...).refused(exitBadInput, "table entries", "--max-table 50", "--oracle cut", "--oracle relaxed")
 	dsp(t, on("--oracle", "cut", "--loss", "crf")...).refused(exitBadInput, "crf", "cuts")
 	dsp(t, on("--edges", "position")...).refused(exitBadInput, "--edges position")
-	dsp(t, on("--net", "rnn")...).refused(exitBadInput, "--net rnn", "linear or mlp")
+	dsp(t, on("--net", "rnn")...).refused(exitBadInput, "--net rnn", "linear, mlp or")
 	dsp(t, on("--cell", "4")...).refused(exitBadInput, "--cell", "segment")
 	dsp(t, "train", "--task", "segment", "--cell", "4", "--superpixels", "20").refused(exitBadInput, "--cell 4", "--superpixels 20", "one of the two")
-	dsp(t, "train", "--task", "graph").refused(exitBadInput, "--task graph needs training data")
+	dsp(t, on("--shape", "tree")...).refused(exitBadInput, "--shape tree has no effect")
+	dsp(t, "train", "--task", "graph", "--classes", "11").refused(exitBadInput, "11 classes, expected 2 to 10")
+	dsp(t, "data", "graphs", "--out", t.TempDir(), "--shape", "ring").refused(exitBadInput, "--shape", "ring")
 	dsp(t, "train", "--task", "graph", "--train", write(t, "x.conll", "a\tX\n")).refused(exitBadInput, "npz")
 	dsp(t, "train", "--edges", "potts", "--passes", "1").refused(exitBadInput, "--edges potts")
 }
@@ -229,9 +231,13 @@ func TestSegmentFolders(t *testing.T) {
 
 // Drawn scenes run alone: the table compares with independent cells, and with superpixels and other oracles too.
 func TestSegmentDrawn(t *testing.T) {
-	for _, args := range [][]string{{}, {"--superpixels", "30", "--neighbours", "8", "--oracle", "exact"}, {"--classes", "4", "--oracle", "relaxed", "--cell", "16"}} {
-		o := dsp(t, append([]string{"train", "--task", "segment", "--examples", "8,2,3", "--passes", "5", "--quiet", "--out", filepath.Join(t.TempDir(), "run")}, args...)...).ok()
-		for _, part := range []string{"no edges", "test accuracy", "test IoU"} {
+	for _, args := range []struct{ flags, parts []string }{
+		{nil, []string{"bcpfw, cut", "no edges", "relaxed", "test accuracy", "test IoU"}},
+		{[]string{"--superpixels", "30", "--neighbours", "8", "--oracle", "exact"}, []string{"bcpfw, exact", "no edges", "relaxed"}},
+		{[]string{"--classes", "4", "--cell", "20"}, []string{"bcpfw, relaxed", "no edges", "exact"}},
+	} {
+		o := dsp(t, append([]string{"train", "--task", "segment", "--examples", "8,2,3", "--passes", "5", "--quiet", "--out", filepath.Join(t.TempDir(), "run")}, args.flags...)...).ok()
+		for _, part := range args.parts {
 			if !strings.Contains(o.stdout, part) {
 				t.Errorf("%v: no %q in\n%s", args, part, o.stdout)
 			}

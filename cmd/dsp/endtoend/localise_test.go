@@ -416,7 +416,7 @@ func TestLocaliseRefusals(t *testing.T) {
 		{"cells of candidates", []string{"--task", "localise", "--cells", "8"}, []string{"--cells 8", "--search windows"}},
 		{"crop", []string{"--task", "localise", "--crop", "20"}, []string{"--crop 20", "multiple of 8"}},
 		{"attributes", []string{"--task", "localise", "--features", "ner"}, []string{"--features ner", "descriptor"}},
-		{"more cells than pixels", []string{"--task", "localise", "--search", "windows", "--cells", "200", "--examples", "2,1,1"}, []string{"--cells", "200"}},
+		{"more cells than pixels", []string{"--task", "localise", "--search", "windows", "--cells", "200", "--examples", "2,1,1"}, []string{"fewer cells", "200"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if strings.HasSuffix(c.flags[1], "a.json") {

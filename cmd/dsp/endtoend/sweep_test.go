@@ -71,7 +71,7 @@ func TestSweepRefuses(t *testing.T) {
 		"":                              "--grid",
 		"--grid rge=1,2":                "unknown setting",
 		"--grid regg=1,2":               `did you mean "reg"`,
-		"--grid reg=1,-1":               "with reg=-1",
+		"--grid reg=1,-1":               "expected a number of at least 0",
 		"--grid reg=1,x":                "expected a number",
 		"--grid reg=1,2 --metric f1":    "not entity tags",
 		"--grid reg=1,2 --folds x":      "a whole number",

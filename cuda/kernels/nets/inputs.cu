@@ -1,6 +1,6 @@
 // The inputs of a batch that a network reads, row by row; padding rows are zero, or −1.
 //   source [rows] int   position in the data            chain [rows] int   chain of the batch; both −1 in padding
-// One thread per entry. Bound: writes every entry once. Reference: nets/graph/inputs.go, nets/graph/dropout.go; checked by cuda/nets/executor_test.go.
+// One thread per entry. Bound: writes every entry once. Reference: nets/graph/inputs.go, structured/images/crops.go, nets/graph/dropout.go; checked by cuda/nets/executor_test.go.
 #include "functions.cuh"
 
 // out [rows×dim] float, n entries: the dense inputs.
@@ -12,6 +12,28 @@ KERNEL(load_features)(const float* features, const int* source, int dim, uint32_
 	out[i] = from < 0 ? 0.f : features[(int64_t)from * dim + (i - t * dim)];
 }
 EXPORT(load_features)
+
+// out [rows×(side·side·3 + width)] float, n entries: the pixels of the square around each place, a byte b as b/64 − 2, then the numbers beside them.
+//   at [positions×3] int   image, and column and row of the square's first pixel, which may lie outside: then the image's outermost pixels count
+//   shapes [images×3] long   first pixel, width, height            beside [positions×width] float
+KERNEL(load_crops)(const uint8_t* pixels, const int* at, const int64_t* shapes, const float* beside, const int* source, int side, int width, uint32_t n, float* out) {
+	uint32_t i = (uint32_t)BLOCK * THREADS + THREAD;
+	if (i >= n) return;
+	uint32_t square = (uint32_t)(side * side * 3), dim = square + (uint32_t)width, t = i / dim, k = i - t * dim;
+	int64_t from = source[t];
+	if (from < 0) {
+		out[i] = 0.f;
+	} else if (k >= square) {
+		out[i] = beside[from * width + (k - square)];
+	} else {
+		const int64_t* shape = shapes + 3 * (int64_t)at[3 * from];
+		int64_t x = at[3 * from + 1] + (int64_t)(k / 3 % (uint32_t)side), y = at[3 * from + 2] + (int64_t)(k / 3 / (uint32_t)side);
+		x = x < 0 ? 0 : x < shape[1] ? x : shape[1] - 1;
+		y = y < 0 ? 0 : y < shape[2] ? y : shape[2] - 1;
+		out[i] = (float)pixels[3 * (shape[0] + y * shape[1] + x) + k % 3] * (1.f / 64) - 2.f;
+	}
+}
+EXPORT(load_crops)
 
 // out [rows] int: discrete input number field.
 KERNEL(load_ids)(const int* ids, const int* source, int fields, int field, uint32_t rows, int* out) {

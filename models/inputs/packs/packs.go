@@ -117,7 +117,7 @@ func open(f *packed.File, c *config.Config) (*structured.Dataset, inputs.Inputs,
 // Streams reports whether Stream packs such data: text with a token per line, whose inputs are attributes, numbered as they come.
 func Streams(c *config.Config) bool {
 	f := formats.Find(c.Format)
-	plain := c.Scheme == "keep" && !c.Partial && c.Dense == "" && c.Vectors == "" && c.Train != "-"
+	plain := c.Scheme == "keep" && !c.Partial && c.Dense == "" && c.Vectors == "" && c.Train != "-" && len(formats.Files(c.Train)) == 1
 	if !f.Tokens || !tasks.Of(c).Labels || !plain {
 		return false
 	}

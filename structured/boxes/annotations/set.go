@@ -69,6 +69,15 @@ type Counts struct {
 	Difficult int // one object, marked as difficult
 }
 
+// Add adds the counts of more images.
+func (c *Counts) Add(more Counts) {
+	c.Used += more.Used
+	c.None += more.None
+	c.Several += more.Several
+	c.Crowd += more.Crowd
+	c.Difficult += more.Difficult
+}
+
 // Describe puts the counts into words: "120 images with one cat; not used: 3 with several, 877 without".
 func (c Counts) Describe(class string) string {
 	text := fmt.Sprintf("%d images with one %s", c.Used, class)

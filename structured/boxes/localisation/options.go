@@ -2,6 +2,7 @@ package localisation
 
 import (
 	"cmp"
+	"errors"
 	"slices"
 
 	"github.com/dsp-go/dsp/structured"
@@ -10,6 +11,9 @@ import (
 	"github.com/dsp-go/dsp/structured/boxes/synthetic"
 	"github.com/dsp-go/dsp/structured/images"
 )
+
+// ErrNoClass says that data have several classes of objects and none is chosen.
+var ErrNoClass = errors.New("no class is chosen")
 
 // Options say what is looked for, and what a network reads.
 type Options struct {
@@ -48,7 +52,7 @@ func (o Options) Scenes(p synthetic.Part) (*structured.Dataset, error) {
 	o.Class = cmp.Or(o.Class, synthetic.Ladybird)
 	s := &Set{Class: o.Class, ClassID: set.ClassID(o.Class)}
 	if o.Class != synthetic.Ladybird {
-		return nil, structured.BadInput("--class %s: drawn scenes have exactly one %s each", o.Class, synthetic.Ladybird)
+		return nil, structured.BadInput("class %s: drawn scenes have exactly one %s each", o.Class, synthetic.Ladybird)
 	}
 	for k, scene := range scenes {
 		m := &set.Images[k]
@@ -56,6 +60,15 @@ func (o Options) Scenes(p synthetic.Part) (*structured.Dataset, error) {
 		s.Images = append(s.Images, Image{ID: m.ID, Width: m.Width, Height: m.Height, Gold: &truth, pixels: scene})
 	}
 	return o.dataset(set.Name, s)
+}
+
+// Decoded makes a data set of images in memory, whose objects are unknown. Their numbers count from 1.
+func (o Options) Decoded(name string, all []*images.Image) (*structured.Dataset, error) {
+	s := &Set{Class: cmp.Or(o.Class, "object"), ClassID: cmp.Or(o.ClassID, 1)}
+	for k, m := range all {
+		s.Images = append(s.Images, Image{ID: int64(k + 1), Width: m.Width, Height: m.Height, pixels: m})
+	}
+	return o.dataset(name, s)
 }
 
 // COCO reads the annotations in a file in COCO's format.
@@ -95,7 +108,7 @@ func (o Options) annotated(set *annotations.Set) (*structured.Dataset, error) {
 		class = set.Classes[0].Name
 	}
 	if class == "" {
-		return nil, structured.BadInput("%s: no class is chosen; give --class with one of: %s", set.Name, structured.SomeOf(set.ClassNames()))
+		return nil, structured.BadInput("%s: %w; choose one of: %s", set.Name, ErrNoClass, structured.SomeOf(set.ClassNames()))
 	}
 	s := &Set{Class: class, ClassID: set.ClassID(class)}
 	if s.ClassID < 0 {

@@ -72,7 +72,7 @@ func (p *pixels) fill(dst []float32, m *images.Image, i, from, to int, c *cutter
 func (p *pixels) cells(dst []float32, m *images.Image, i, from, to int) error {
 	n := p.set.Grid
 	if min(m.Width, m.Height) < n {
-		return structured.BadInput("%s: %d × %d pixels, expected at least one for each of %d × %d cells; lower --cells",
+		return structured.BadInput("%s: %d × %d pixels, expected at least one for each of %d × %d cells; use fewer cells",
 			p.set.name(i), m.Width, m.Height, n, n)
 	}
 	if to-from == n*n {

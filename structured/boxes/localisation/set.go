@@ -63,6 +63,37 @@ func (s *Set) Subset(_ *structured.Dataset, examples []int) structured.Companion
 	return some
 }
 
+// Join implements union.Joiner.
+func (s *Set) Join(others []structured.Companion) (structured.Companion, error) {
+	all := &Set{Class: s.Class, ClassID: s.ClassID, Grid: s.Grid, Map: s.Map}
+	if s.Boxes != nil {
+		all.Offsets = []int{0}
+	}
+	for _, of := range append([]structured.Companion{s}, others...) {
+		set := of.(*Set)
+		switch {
+		case set.Class != s.Class:
+			return nil, structured.BadInput("objects of class %s, expected %s as in the first file; choose one class of both", set.Class, s.Class)
+		case set.Map != s.Map || set.Grid != s.Grid || (set.Boxes == nil) != (s.Boxes == nil):
+			return nil, structured.BadInput("the inputs of boxes have another shape than in the first file")
+		}
+		from := len(all.Boxes)
+		all.Images, all.Boxes = append(all.Images, set.Images...), append(all.Boxes, set.Boxes...)
+		for i := range set.Images {
+			if s.Boxes != nil {
+				all.Offsets = append(all.Offsets, from+set.Offsets[i+1])
+			}
+		}
+		if set.Counts != nil {
+			if all.Counts == nil {
+				all.Counts = &annotations.Counts{}
+			}
+			all.Counts.Add(*set.Counts)
+		}
+	}
+	return all, nil
+}
+
 // Candidates returns the candidate boxes of image i, nil for windows.
 func (s *Set) Candidates(i int) []boxes.Box {
 	if s.Boxes == nil {

@@ -169,3 +169,10 @@ func (t *Template) missing(l line, m macro, data Columns) error {
 	}
 	return structured.BadInput("%s:%d:%d: column %s, but %s has %s", t.name, l.number, m.at, m.column.name, data.Name, found)
 }
+
+// Reads reports whether the template reads a column.
+func (t *Template) Reads(column string) bool {
+	return slices.ContainsFunc(t.lines, func(l line) bool {
+		return slices.ContainsFunc(l.macros, func(m macro) bool { return m.where != nowhere && m.column.name == column })
+	})
+}

@@ -1,7 +1,6 @@
 package segmentation
 
 import (
-	"cmp"
 	"context"
 	"strconv"
 
@@ -10,6 +9,7 @@ import (
 	"github.com/dsp-go/dsp/structured/graphs/masks"
 	"github.com/dsp-go/dsp/structured/graphs/regions"
 	"github.com/dsp-go/dsp/structured/host"
+	"github.com/dsp-go/dsp/structured/images"
 )
 
 // Reader makes data sets of images.
@@ -20,35 +20,20 @@ type Reader struct {
 	All     bool                 // keep regions without a labelled pixel, for prediction
 	Threads int                  // 0: all cores
 
-	// Patch, if it is not 0, makes the inputs of a region an image of it and its surroundings, of Patch × Patch pixels, channels last (see
-	// regions.Patches), instead of features. Context is the side of the patch in sides of the mean region; 0 means 3.
-	Patch   int
-	Context float64
-}
-
-// Dim returns the number of inputs of a region.
-func (r Reader) Dim() int {
-	if r.Patch > 0 {
-		return r.Patch * r.Patch * 3
-	}
-	return regions.Dim
+	Inputs
 }
 
 // Validate returns a bad-input error about the first setting that is out of range.
 func (r Reader) Validate() error {
-	const most = 1024 // pixels
-	switch {
-	case r.Patch < 0 || r.Patch > most:
-		return structured.BadInput("patches of %d pixels a side, expected 0 (features instead) to %d", r.Patch, most)
-	case !(r.Context >= 0 && r.Context <= 100):
-		return structured.BadInput("patches as long as %v regions, expected up to 100, or 0 for 3", r.Context)
+	if err := r.Inputs.Validate(); err != nil {
+		return err
 	}
 	return r.Division.Validate()
 }
 
 // Read makes a data set whose examples are images and whose variables are their regions:
 //
-//	Features, Dim         see regions.Features, or Patch
+//	Features, Dim         see regions.Features; or Source, with pixels, see Inputs
 //	Graphs                the neighbours; the types of edges are their directions
 //	table EdgeRows        dense features of the edges, see regions.EdgeFeatures
 //	IDs                   the names of the images
@@ -65,8 +50,12 @@ func (r Reader) Read(ctx context.Context, source Source) (*structured.Dataset, e
 	if err := r.Validate(); err != nil {
 		return nil, err
 	}
-	b := builder{r, &structured.Dataset{Name: source.Name(), Dim: r.Dim(), Offsets: []int{0}},
-		&structured.Table{Name: graphs.EdgeRows, Offsets: []int{0}, Dim: regions.EdgeDim}, nil}
+	b := builder{r: r, d: &structured.Dataset{Name: source.Name(), Dim: r.Dim(), Offsets: []int{0}},
+		edges: &structured.Table{Name: graphs.EdgeRows, Offsets: []int{0}, Dim: regions.EdgeDim}}
+	if r.Patch > 0 {
+		b.crops = r.crops()
+		b.d.Source = b.crops
+	}
 	numbers := make([]int, source.Len())
 	for i := range numbers {
 		numbers[i] = i
@@ -95,7 +84,10 @@ func (r Reader) Read(ctx context.Context, source Source) (*structured.Dataset, e
 type described struct {
 	id              string
 	graph           *structured.Graph
+	regions         int
 	features, edges []float32
+	image           *images.Image // at the scale of patches, with the centres of the regions; nil without patches
+	centres         [][2]float64
 	counts          *structured.Sparse // nil without a mask
 }
 
@@ -111,10 +103,12 @@ func (r Reader) describe(source Source, i int) (described, error) {
 	}
 	p := r.Partition(e.Image)
 	borders := regions.Borders(e.Image, p, r.Neighbours == 8)
-	out := described{id: e.ID, graph: regions.Graph(borders), features: regions.Features(nil, e.Image, p, borders)}
+	out := described{id: e.ID, graph: regions.Graph(borders), regions: p.Count, features: regions.Features(nil, e.Image, p, borders)}
 	out.edges = regions.EdgeFeatures(nil, out.features, p, borders)
 	if r.Patch > 0 {
-		out.features = regions.Patches(out.features[:0], e.Image, p, r.Patch, cmp.Or(r.Context, 3))
+		if out.image, out.centres, err = r.scaled(e, p); err != nil {
+			return described{}, err
+		}
 	}
 	if e.Mask != nil {
 		out.counts = regions.Count(p, e.Mask)
@@ -139,14 +133,20 @@ type builder struct {
 	r      Reader
 	d      *structured.Dataset
 	edges  *structured.Table
+	crops  *images.Crops // nil without patches
 	counts []*structured.Sparse
 }
 
 func (b *builder) add(x described) error {
 	d := b.d
 	d.IDs, d.Graphs = append(d.IDs, x.id), append(d.Graphs, x.graph)
-	d.Features, b.edges.Features = append(d.Features, x.features...), append(b.edges.Features, x.edges...)
-	d.Offsets = append(d.Offsets, len(d.Features)/d.Dim)
+	if b.crops == nil {
+		d.Features = append(d.Features, x.features...)
+	} else if err := b.addPixels(x); err != nil {
+		return err
+	}
+	b.edges.Features = append(b.edges.Features, x.edges...)
+	d.Offsets = append(d.Offsets, d.Positions()+x.regions)
 	b.edges.Offsets = append(b.edges.Offsets, len(b.edges.Features)/regions.EdgeDim)
 	if x.counts != nil {
 		b.counts = append(b.counts, x.counts)

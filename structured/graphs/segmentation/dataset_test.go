@@ -164,32 +164,91 @@ func TestCosts(t *testing.T) {
 	}
 }
 
-// Patches are other inputs of the same graphs.
+// Patches are other inputs of the same graphs, alone or with features after them.
 func TestPatches(t *testing.T) {
 	source := random(rand.New(rand.NewPCG(5, 1)), 3, 2)
 	c := Reader{Division: DefaultDivision(), All: true}
-	features, err := c.Read(context.Background(), source)
-	if err != nil {
-		t.Fatal(err)
+	read := func(in Inputs) *structured.Dataset {
+		t.Helper()
+		c.Inputs = in
+		d, err := c.Read(context.Background(), source)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d
 	}
-	c.Patch = 6
-	patches, err := c.Read(context.Background(), source)
-	if err != nil {
-		t.Fatal(err)
+	features := read(Inputs{})
+	for _, in := range []Inputs{{Patch: 24}, {Patch: 24, Context: 3, Both: true}, {Patch: 6, Context: 1.5}} {
+		d := read(in)
+		if d.Dim != in.Dim() || d.Features != nil || !slices.Equal(d.Labels, features.Labels) ||
+			!reflect.DeepEqual(d.Tables, features.Tables) || !reflect.DeepEqual(d.Graphs, features.Graphs) {
+			t.Errorf("%+v: other graphs", in)
+		}
+		all := make([]float32, d.Positions()*d.Dim)
+		if err := d.Source.Read(all, 0, d.Positions()); err != nil {
+			t.Fatal(err)
+		}
+		for v := range d.Positions() {
+			row := all[v*d.Dim:][:d.Dim]
+			if in.Both && !slices.Equal(row[in.PatchDim():], features.Features[v*regions.Dim:(v+1)*regions.Dim]) {
+				t.Fatalf("%+v: other features of region %d", in, v)
+			}
+		}
+		if m := source[0].Image; in.Patch == 24 { // 8 pixels around each cell: the images are not resized
+			p := c.Partition(m)
+			for r, centre := range p.Centres() {
+				x, y := min(int(centre[0]+1), m.Width-1), min(int(centre[1]+1), m.Height-1)
+				for k := range 3 {
+					if got, want := all[r*d.Dim+3*(12*24+12)+k], float32(m.Pixels[3*(y*m.Width+x)+k])/64-2; got != want {
+						t.Fatalf("colour %d of the middle of region %d is %v, expected %v", k, r, got, want)
+					}
+				}
+			}
+		}
 	}
-	if patches.Dim != 6*6*3 || len(patches.Features) != patches.Positions()*patches.Dim || !slices.Equal(patches.Labels, features.Labels) {
-		t.Errorf("%d numbers for %d regions", len(patches.Features), patches.Positions())
-	}
-	if !reflect.DeepEqual(patches.Tables, features.Tables) || !reflect.DeepEqual(patches.Graphs, features.Graphs) {
-		t.Error("other graphs")
-	}
-	p := c.Partition(source[0].Image)
-	if first := regions.Patches(nil, source[0].Image, p, 6, 3); !slices.Equal(first, patches.Features[:len(first)]) {
-		t.Error("other patches")
-	}
-	for _, bad := range []Reader{{Patch: -1, Division: c.Division}, {Patch: 5, Context: -1, Division: c.Division}} {
-		if err := bad.Validate(); !structured.IsBadInput(err) {
+	for _, bad := range []Inputs{{Patch: -1}, {Patch: 5, Context: -1}, {Patch: 5, Context: math.NaN()}, {Patch: 1024, Context: 0.001}} {
+		c.Inputs = bad
+		if _, err := c.Read(context.Background(), source); !structured.IsBadInput(err) {
 			t.Errorf("%+v: %v", bad, err)
+		}
+	}
+}
+
+// Regions without a labelled pixel are left out of patches, too.
+func TestPatchesWithoutUnknown(t *testing.T) {
+	source := random(rand.New(rand.NewPCG(6, 1)), 2, 2)
+	for k := range 40 {
+		clearCell(source[0], k%8, k/8)
+	}
+	whole, err := Reader{Division: DefaultDivision(), All: true, Inputs: Inputs{Patch: 6, Both: true}}.Read(context.Background(), source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	known, err := Reader{Division: DefaultDivision(), Inputs: Inputs{Patch: 6, Both: true}}.Read(context.Background(), source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if known.Positions() >= whole.Positions() {
+		t.Fatalf("%d of %d regions are known", known.Positions(), whole.Positions())
+	}
+	at := 0
+	a, b := make([]float32, known.Dim), make([]float32, whole.Dim)
+	for v, l := range whole.Labels {
+		if l < 0 {
+			continue
+		}
+		if known.Source.Read(a, at, at+1) != nil || whole.Source.Read(b, v, v+1) != nil || !slices.Equal(a, b) {
+			t.Fatalf("region %d has other inputs", v)
+		}
+		at++
+	}
+}
+
+// clearCell makes a pixel block of a mask void.
+func clearCell(e Example, column, row int) {
+	for y := row * 8; y < min(row*8+8, e.Mask.Height); y++ {
+		for x := column * 8; x < min(column*8+8, e.Mask.Width); x++ {
+			e.Mask.Labels[y*e.Mask.Width+x] = masks.Void
 		}
 	}
 }

@@ -39,3 +39,46 @@ func (s *Set) Subset(_ *structured.Dataset, examples []int) structured.Companion
 	}
 	return some
 }
+
+// Join implements union.Joiner.
+func (s *Set) Join(others []structured.Companion) (structured.Companion, error) {
+	all, from := &Set{reader: s.reader}, folders{}
+	for _, of := range append([]structured.Companion{s}, others...) {
+		set := of.(*Set)
+		for _, i := range set.numbers {
+			all.numbers = append(all.numbers, from.Len()+i)
+		}
+		from = append(from, set.source)
+	}
+	all.source = from
+	return all, nil
+}
+
+// folders are several sources, one after the other.
+type folders []Source
+
+// Name implements Source.
+func (f folders) Name() string { return f[0].Name() }
+
+// Len implements Source.
+func (f folders) Len() int {
+	n := 0
+	for _, s := range f {
+		n += s.Len()
+	}
+	return n
+}
+
+// Masks implements Source.
+func (f folders) Masks() bool { return f[0].Masks() }
+
+// Load implements Source.
+func (f folders) Load(i int) (Example, error) {
+	for _, s := range f {
+		if i < s.Len() {
+			return s.Load(i)
+		}
+		i -= s.Len()
+	}
+	return Example{}, structured.BadInput("%s: there is no image %d", f.Name(), i)
+}

@@ -10,6 +10,7 @@ import (
 	"github.com/dsp-go/dsp/train"
 	"github.com/dsp-go/dsp/train/engine"
 	"github.com/dsp-go/dsp/train/methods"
+	"github.com/dsp-go/dsp/train/methods/quasinewton"
 	"github.com/dsp-go/dsp/train/methods/sdca"
 	"github.com/dsp-go/dsp/train/traintest"
 )
@@ -20,7 +21,7 @@ func TestBoxesAreCertified(t *testing.T) {
 		t.Skip("long; the race detector runs shorter tests of the same code")
 	}
 	smooth := func() []train.Method {
-		return []train.Method{&methods.SVRG{}, &methods.SAGA{}, &methods.Casimir{}, &methods.LBFGS{}, &sdca.SDCA{}}
+		return []train.Method{&methods.SVRG{}, &methods.SAGA{}, &methods.Casimir{}, &quasinewton.LBFGS{}, &sdca.SDCA{}}
 	}
 	hinge := func() []train.Method {
 		return append(convexMethods(), &methods.BCFW{}, &methods.BCPFW{})

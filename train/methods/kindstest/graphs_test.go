@@ -10,6 +10,7 @@ import (
 	"github.com/dsp-go/dsp/train"
 	"github.com/dsp-go/dsp/train/engine"
 	"github.com/dsp-go/dsp/train/methods"
+	"github.com/dsp-go/dsp/train/methods/quasinewton"
 	"github.com/dsp-go/dsp/train/methods/sdca"
 	"github.com/dsp-go/dsp/train/traintest"
 )
@@ -29,7 +30,7 @@ func TestGraphsAreCertified(t *testing.T) {
 				gap     float64
 			}{
 				{engine.Hinge, append(convexMethods(), &methods.BCFW{}, &methods.BCPFW{}), 3e-2},
-				{engine.CRF, []train.Method{&methods.SVRG{}, &methods.SAGA{}, &methods.Casimir{}, &methods.LBFGS{}, &sdca.SDCA{}}, 1e-3},
+				{engine.CRF, []train.Method{&methods.SVRG{}, &methods.SAGA{}, &methods.Casimir{}, &quasinewton.LBFGS{}, &sdca.SDCA{}}, 1e-3},
 			} {
 				smoothing := traintest.L2
 				if c.loss == engine.CRF {

@@ -10,6 +10,7 @@ import (
 	"github.com/dsp-go/dsp/train"
 	"github.com/dsp-go/dsp/train/engine"
 	"github.com/dsp-go/dsp/train/methods"
+	"github.com/dsp-go/dsp/train/methods/quasinewton"
 	"github.com/dsp-go/dsp/train/methods/sdca"
 	"github.com/dsp-go/dsp/train/traintest"
 )
@@ -27,7 +28,7 @@ func TestRelaxedObjective(t *testing.T) {
 		gap     float64
 	}{
 		{"hinge", engine.Hinge, func() []train.Method { return []train.Method{&methods.SVRG{}, &methods.SAGA{}} }, 2e-2},
-		{"crf", engine.CRF, func() []train.Method { return []train.Method{&methods.SVRG{}, &methods.LBFGS{}, &sdca.SDCA{}} }, 1e-3},
+		{"crf", engine.CRF, func() []train.Method { return []train.Method{&methods.SVRG{}, &quasinewton.LBFGS{}, &sdca.SDCA{}} }, 1e-3},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var bounds [2][2]float64 // of the exact and of the relaxed optimum

@@ -20,7 +20,7 @@ import (
 // The change of the dual is known whatever the other threads do: ‖w‖² is measured as w is written, so the changes of all steps
 // add up to the change of the dual. A step with a negative change is undone.
 func (m *SDCA) sweepAsync(ctx context.Context, p *train.Problem, order []int) error {
-	shared := p.Sparse().Share(p.Threads())
+	shared := p.Sparse().Thresholded(m.τ).Share(p.Threads())
 	for len(m.lone) < p.Threads() {
 		m.lone = append(m.lone, &loneStep{dualStep: dualStep{Lane: *p.NewLane()}})
 	}
@@ -63,7 +63,7 @@ type loneStep struct {
 func (st *loneStep) take(m *SDCA, p *train.Problem, shared *sparse.Shared, i int) error {
 	st.visit(p, i)
 	st.v.Resize(&st.Batch, p.Scorer.Form())
-	if err := shared.Read(func() error { return p.Potentials(&st.Lane, engine.At(m.w)) }); err != nil {
+	if err := shared.Read(func() error { return p.Potentials(&st.Lane, engine.Thresholded(m.w, m.τ)) }); err != nil {
 		return err
 	}
 	for try := range tries {
@@ -79,7 +79,7 @@ func (st *loneStep) take(m *SDCA, p *train.Problem, shared *sparse.Shared, i int
 
 // move is dualTeam.move for one step.
 func (st *loneStep) move(m *SDCA, p *train.Problem, shared *sparse.Shared) bool {
-	n, scale := float64(p.Len()), -1/(p.Lambda*float64(p.Len()))
+	n, scale := float64(p.Len()), -1/(m.regulariser.Lambda*float64(p.Len()))
 	entropy := st.c * (st.entropy - m.memory.entropy[st.i])
 	clear(st.norms[:])
 	shared.Scatter(float32(scale), &st.v, &st.Batch, m.w, st.norms[:])
@@ -88,14 +88,14 @@ func (st *loneStep) move(m *SDCA, p *train.Problem, shared *sparse.Shared) bool 
 		change += x
 	}
 	size := st.c * (math.Abs(st.entropy) + math.Abs(st.rise))
-	if (entropy+st.c*st.loss)/n-p.Lambda/2*change < -4*engine.Unit*size/n {
+	if (entropy+st.c*st.loss)/n-m.regulariser.Lambda/2*change < -4*engine.Unit*size/n {
 		shared.Scatter(float32(-scale), &st.v, &st.Batch, m.w, nil)
 		return false
 	}
 	st.linear += st.c * st.loss
 	st.sum += entropy
 	square := max(0, change-2*scale*st.c*(st.rise-st.loss)) // ‖Δw‖², apart from other threads' changes since w was read
-	st.accept(m.memory, st.c*st.curvature, p.Lambda*n*square)
+	st.accept(m.memory, st.c*st.curvature, m.regulariser.Lambda*n*square)
 	return true
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/dsp-go/dsp/structured/vec"
 	"github.com/dsp-go/dsp/train"
 	"github.com/dsp-go/dsp/train/engine"
+	"github.com/dsp-go/dsp/train/methods/proximal"
 )
 
 // SDCA is dual coordinate ascent for the losses that are log-partition functions, in potential space. With the entropy H, it
@@ -37,24 +38,32 @@ import (
 // example is visited if its gap was above the mean at its last visit, and otherwise now and then (gap sampling, Osokin,
 // Alayrac, Lukasewitz, Dokania and Lacoste-Julien 2016).
 //
+// With λ₁ > 0 it is proximal SDCA (Shalev-Shwartz and Zhang 2014): w holds v = c − g/λ, a step adds to v what it would add to the
+// weights, and the weights that score are the soft thresholds of v (engine/elasticnet.go). ‖Δw‖² becomes the change of ‖soft(v)‖² less
+// its linear part, which is known exactly. If λ is small, or 0, a proximal term helps (package proximal).
+//
 // The state shows the weights with the least F after a pass. The dual is certified when it is recomposed from the memory, at
 // every Resync and in Certify. In between, the changes of steps estimate it. The method is done once F and the bound differ by
 // no more than rounding.
 type SDCA struct {
 	Resync int  // passes between recompositions of w from the memory, to remove rounding errors; 0 means 20
 	Async  bool // threads take examples one by one without waiting; for sparse inputs only (async.go)
+	Warm   bool // start from s.W (warm.go), not from the centre
 
 	lone    []*loneStep // one per asynchronous thread
 	memory  *dualMemory
-	w       []float32
-	linear  float64 // (1/n) Σ c_i [⟨u_i, a_i + ℓ_i⟩ − ⟨1_{y_i}, a_i⟩]
-	entropy float64 // (1/n) Σ c_i H(u_i)
-	primal  float64 // F(s.W)
-	dual    float64 // the largest D seen
+	w       []float32 // before thresholding
+	linear  float64   // (1/n) Σ c_i [⟨u_i, a_i + ℓ_i⟩ − ⟨1_{y_i}, a_i⟩]
+	entropy float64   // (1/n) Σ c_i H(u_i)
+	primal  float64   // F(s.W)
+	dual    float64   // the largest D seen
 	bound   train.LowerBound
 	passes  int
+	drop    []float32 // of a warm start, until the first pass has dropped it: w less the weights of the dual point
 
-	shards []*dualShard // of sparse inputs
+	regulariser proximal.Regulariser // that the steps see
+	τ           float32              // threshold of w
+	shards      []*dualShard         // of sparse inputs
 }
 
 // dualBatch is the default number of examples per step. A larger batch keeps more threads busy, but its examples pull on the
@@ -74,7 +83,10 @@ func (m *SDCA) UsesLanes() {}
 // Convex returns true.
 func (m *SDCA) Convex() bool { return true }
 
-// Start begins at u_i = 1_{y_i}, where w is the centre, regardless of s.W.
+// TakesL1 implements train.L1Method.
+func (m *SDCA) TakesL1() {}
+
+// Start begins at u_i = 1_{y_i}, where w is the centre, regardless of s.W unless Warm.
 func (m *SDCA) Start(ctx context.Context, p *train.Problem, s *train.State) error {
 	if err := train.CheckConvex(m.Name(), p.Scorer); err != nil {
 		return err
@@ -94,20 +106,28 @@ func (m *SDCA) Start(ctx context.Context, p *train.Problem, s *train.State) erro
 	if err := train.CheckRegulariser(m.Name(), p.Objective); err != nil {
 		return err
 	}
+	restored := len(m.w) > 0
+	if !restored {
+		m.regulariser.Begin(p)
+	}
+	m.τ = m.regulariser.Threshold(p)
 	if p.Sparse() != nil && !m.Async {
 		var err error
-		if m.shards, err = newDualShards(p); err != nil {
+		if m.shards, err = newDualShards(p, m.τ); err != nil {
 			return err
 		}
 	}
-	if len(m.w) > 0 { // restored
+	if restored {
 		return m.memory.attach(p.Objective)
 	}
 	m.memory = newDualMemory(p.Objective)
 	m.w = make([]float32, len(s.W))
-	copy(m.w, p.Center)
+	copy(m.w, m.regulariser.Center)
 	m.primal, m.dual = math.Inf(1), math.Inf(-1)
 	m.bound = train.LowerBound{Value: p.Constant}
+	if m.Warm {
+		return m.warm(ctx, p, s)
+	}
 	return nil
 }
 
@@ -126,14 +146,21 @@ func (m *SDCA) Pass(ctx context.Context, p *train.Problem, s *train.State) error
 		r.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
 		order = order[:min(len(order), p.Len()-visits)]
 		visits += len(order)
-		if err := sweep(order); err != nil {
+		var err error
+		if m.drop == nil {
+			err = sweep(order)
+		} else {
+			err = m.sweepWarm(order, sweep)
+		}
+		if err != nil {
 			return err
 		}
 	}
 	m.passes++
 	s.Passes++
 	s.OracleCalls += visits
-	if m.passes%cmp.Or(m.Resync, 20) == 0 {
+	if m.passes%cmp.Or(m.Resync, 20) == 0 || m.drop != nil {
+		m.drop = nil
 		if err := m.resync(ctx, p, s); err != nil {
 			return err
 		}
@@ -147,14 +174,14 @@ func (m *SDCA) resync(ctx context.Context, p *train.Problem, s *train.State) err
 	if err != nil {
 		return err
 	}
-	p.ToWeights(u.Grad, m.w)
+	m.regulariser.Point(u.Grad, m.w)
 	m.linear, m.entropy = u.Linear, m.memory.meanEntropy(p.Objective)
 	return nil
 }
 
 // recompose pulls back the memory and records its bound.
 func (m *SDCA) recompose(ctx context.Context, p *train.Problem, s *train.State) (engine.Recomposed, error) {
-	return m.bound.Recompose(ctx, p, s, m.w, &m.memory.u, m.memory.meanEntropy(p.Objective), m.passes)
+	return m.bound.Recompose(ctx, p, s, engine.Soften(m.w, m.τ), &m.memory.u, m.memory.meanEntropy(p.Objective), m.passes)
 }
 
 // Certify implements train.Certifier.
@@ -167,26 +194,43 @@ func (m *SDCA) Certify(ctx context.Context, p *train.Problem, s *train.State, ke
 
 // report shows the best weights, the bound, and the best dual value.
 func (m *SDCA) report(ctx context.Context, p *train.Problem, s *train.State) error {
-	primal, err := p.Value(ctx, m.w)
+	w := engine.Soften(m.w, m.τ)
+	primal, err := p.Value(ctx, w)
 	if err != nil {
 		return err
 	}
 	s.FullPasses++
 	if primal < m.primal {
 		m.primal = primal
-		copy(s.W, m.w)
+		copy(s.W, w)
 	}
-	m.dual = max(m.dual, p.DualValue(m.linear+m.entropy, m.w))
+	m.dual = max(m.dual, m.estimate(p))
 	s.Primal = m.primal
 	m.bound.Show(s, m.dual)
-	if m.primal-m.dual <= closed*p.Allowance(m.linear, m.entropy, p.Lambda/2*vec.Norm2(m.w)) {
+	if m.primal-m.dual <= closed*p.Allowance(m.linear, m.entropy, p.Lambda/2*vec.Norm2(w)) {
 		if err := m.Certify(ctx, p, s, true); err != nil {
 			return err
 		}
 		s.Done = m.primal-m.bound.Value <= 2*m.bound.Rounded
 	}
-	s.Smoothed, s.Mu, s.Kappa, s.Step, s.Exact = math.NaN(), 0, 0, m.memory.meanStep(), math.NaN()
+	s.Smoothed, s.Mu, s.Kappa, s.Step, s.Exact = math.NaN(), 0, m.regulariser.Kappa, m.memory.meanStep(), math.NaN()
+	m.regulariser.Advance(p, w, primal, m.w)
+	if τ := m.regulariser.Threshold(p); τ != m.τ {
+		m.τ = τ
+		for _, sh := range m.shards {
+			sh.threshold(τ)
+		}
+	}
 	return nil
+}
+
+// estimate returns the dual value of the memory, computed from w instead of the memory.
+func (m *SDCA) estimate(p *train.Problem) float64 {
+	if p.L1 == 0 {
+		return p.DualValue(m.linear+m.entropy, m.w)
+	}
+	d, _ := p.ElasticBound(m.linear+m.entropy, m.regulariser.Gradient(m.w))
+	return d
 }
 
 // Archive saves or restores the method's state.
@@ -196,10 +240,14 @@ func (m *SDCA) Archive(a engine.Archive) {
 	}
 	m.memory.archive(a)
 	a.Floats("w", &m.w)
+	m.regulariser.Archive(a)
 	a.Number("linear", &m.linear)
 	a.Number("entropy", &m.entropy)
 	a.Number("primal", &m.primal)
 	a.Number("dual", &m.dual)
 	m.bound.Archive(a)
 	a.Count("passes", &m.passes)
+	if m.Warm {
+		a.Floats("drop", &m.drop)
+	}
 }

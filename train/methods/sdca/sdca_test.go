@@ -16,7 +16,7 @@ import (
 	"github.com/dsp-go/dsp/structured/vec"
 	"github.com/dsp-go/dsp/train"
 	"github.com/dsp-go/dsp/train/engine"
-	"github.com/dsp-go/dsp/train/methods"
+	"github.com/dsp-go/dsp/train/methods/quasinewton"
 	"github.com/dsp-go/dsp/train/traintest"
 )
 
@@ -96,7 +96,7 @@ func TestSDCAConverges(t *testing.T) {
 			traintest.Near(t, "linear part", m.linear, b, 1e-5)
 			traintest.Near(t, "entropy", m.entropy, m.memory.meanEntropy(p.Objective), 1e-6)
 
-			reference := &methods.LBFGS{}
+			reference := &quasinewton.LBFGS{}
 			best := traintest.Start(t, reference, p)
 			for k := 0; k < 500 && !best.Done; k++ {
 				traintest.Passes(t, reference, p, best, 1)
@@ -272,7 +272,7 @@ func TestDualShards(t *testing.T) {
 			}
 			p.Engine = engine.NewEngine(p.Objective, 1)
 			w := traintest.DrawWeights(rand.New(rand.NewPCG(1, 2)), p.Scorer.Dim(), 1)
-			shards, err := newDualShards(p)
+			shards, err := newDualShards(p, 0)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -29,8 +29,9 @@ type dualShard struct {
 	norms  [sparse.Stripes]float64
 }
 
-// newDualShards returns the shards of a sparse problem: first those of the first part's attributes, then one for the rest.
-func newDualShards(p *train.Problem) ([]*dualShard, error) {
+// newDualShards returns the shards of a sparse problem: first those of the first part's attributes, then one for the rest. They
+// score with weights thresholded by τ.
+func newDualShards(p *train.Problem, τ float32) ([]*dualShard, error) {
 	var shards []*dualShard
 	part := p.Sparse().Form().Parts[0]
 	add := func(scorer *sparse.Linear, x *structured.Sparse) {
@@ -38,17 +39,24 @@ func newDualShards(p *train.Problem) ([]*dualShard, error) {
 		sh.data.SetAttributes(part, x)
 		shards = append(shards, sh)
 	}
+	scorer := p.Sparse().Thresholded(τ)
 	if x := p.Data.AttributesOf(part); x != nil {
 		for k := range dualShards {
 			share, err := shareOf(p.Data, x, k)
 			if err != nil {
 				return nil, err
 			}
-			add(p.Sparse().First(), share)
+			add(scorer.First(), share)
 		}
 	}
-	add(p.Sparse(), nil)
+	add(scorer, nil)
 	return shards, nil
+}
+
+// threshold changes the threshold of the shard's weights.
+func (sh *dualShard) threshold(τ float32) {
+	sh.scorer = sh.scorer.Thresholded(τ)
+	sh.worker = sh.scorer.NewWorker()
 }
 
 // shareOf returns the part of x, attributes of d, that belongs to a shard. It is a file if x is one.

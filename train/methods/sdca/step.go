@@ -48,7 +48,7 @@ func (st *dualStep) score(t *dualTeam, k int) error {
 	st.visit(p, t.batch.Examples[k])
 	t.v.View(k, &st.v)
 	if len(t.shards) == 0 {
-		return p.Potentials(&st.Lane, engine.At(t.m.w))
+		return p.Potentials(&st.Lane, engine.Thresholded(t.m.w, t.m.τ))
 	}
 	st.Theta.Resize(&st.Batch, p.Scorer.Form())
 	score(t.shards, k, &st.Theta)

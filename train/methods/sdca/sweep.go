@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 
+	"github.com/dsp-go/dsp/nets/kernels"
 	"github.com/dsp-go/dsp/nets/sparse"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/vec"
@@ -122,8 +123,10 @@ func (t *dualTeam) move() (bool, error) {
 		loss += st.c * st.loss
 		entropy += st.c * dh
 	}
-	scale := -1 / (p.Lambda * n)
-	var square float64 // ‖Δw‖²
+	λ := m.regulariser.Lambda
+	scale := -1 / (λ * n)
+	// The dual falls by λ/2 times this: ‖Δw‖², or with a threshold ‖soft(w+Δw)‖² − ‖soft(w)‖² − 2⟨soft(w),Δw⟩.
+	var square float64
 	if p.Sparse() != nil {
 		change, err := t.scatterAll(float32(scale))
 		if err != nil {
@@ -138,8 +141,11 @@ func (t *dualTeam) move() (bool, error) {
 			}
 		}
 		square = scale * scale * vec.Norm2(t.grad)
+		if m.τ > 0 {
+			square = softChange(m.w, t.grad, float32(scale), m.τ)
+		}
 	}
-	if (rise/n - p.Lambda/2*square) < -4*engine.Unit*size/n {
+	if (rise/n - λ/2*square) < -4*engine.Unit*size/n {
 		if p.Sparse() != nil {
 			_, err := t.scatterAll(float32(-scale))
 			return false, err
@@ -149,12 +155,23 @@ func (t *dualTeam) move() (bool, error) {
 	if p.Sparse() != nil {
 		m.linear += loss / n
 	} else {
-		m.linear += (product + loss - vec.Dot64(t.grad, m.w)) / n
+		m.linear += (product + loss - vec.Dot64(t.grad, engine.Soften(m.w, m.τ))) / n
 		vec.Axpy(float32(scale), t.grad, m.w)
 	}
 	m.entropy += entropy / n
-	t.accept(p.Lambda * n * square)
+	t.accept(λ * n * square)
 	return true, nil
+}
+
+// softChange returns ‖soft(v+cd)‖² − ‖soft(v)‖² − 2⟨soft(v),cd⟩ for soft thresholds with τ. It is at most ‖cd‖².
+func softChange(v, d []float32, c, τ float32) float64 {
+	total := 0.0
+	for j, x := range v {
+		δ := c * d[j]
+		a, b := float64(kernels.Soft(x+δ, τ)), float64(kernels.Soft(x, τ))
+		total += (a-b)*(a+b) - 2*b*float64(δ)
+	}
+	return max(0, total)
 }
 
 // scatterAll adds scale·Σ J_iᵀv_i to w and returns the change in ‖w‖².

@@ -82,20 +82,11 @@ func finalBound(r Run) (float64, bool) {
 // certificateRow shows the gap, or the prox-gradient for runs without a certificate. Where a pass has only an estimate of its gap, it shows
 // that.
 func certificateRow(runs []Run) row {
-	r := row{label: "relative gap, certified", value: record.Record.RelativeGap}
+	r := row{label: "relative gap, certified", value: shownGap}
 	for _, run := range runs {
-		for _, rec := range run.Records {
-			if rec.EstimatedGap != 0 && !math.IsNaN(float64(rec.EstimatedGap)) {
-				r.label = "relative gap, certified (●) or estimated (○)"
-				r.estimated = func(r record.Record) bool { return r.EstimatedGap != 0 && !math.IsNaN(float64(r.EstimatedGap)) }
-			}
+		if slices.ContainsFunc(run.Records, estimatedOnly) {
+			r.label, r.estimated = "relative gap, certified (●) or estimated (○)", estimatedOnly
 		}
-	}
-	r.value = func(r record.Record) float64 {
-		if e := float64(r.EstimatedGap); e != 0 && !math.IsNaN(e) {
-			return e / math.Abs(float64(r.Objective))
-		}
-		return r.RelativeGap()
 	}
 	if !r.drawn(runs) {
 		r = row{label: "prox-gradient norm", value: func(r record.Record) float64 { return float64(r.ProxGradient) }}
@@ -104,6 +95,20 @@ func certificateRow(runs []Run) row {
 	r.scale(runs, 1)
 	r.margin()
 	return r
+}
+
+// estimatedOnly reports whether the gap of a pass is much smaller by estimate than the certificate, which is that of an earlier pass.
+func estimatedOnly(r record.Record) bool {
+	e := float64(r.EstimatedGap)
+	return e != 0 && float64(r.Gap) > 1.5*e
+}
+
+// shownGap returns the relative gap of a pass, estimated where it is not certified.
+func shownGap(r record.Record) float64 {
+	if estimatedOnly(r) {
+		return float64(r.EstimatedGap) / math.Abs(float64(r.Objective))
+	}
+	return r.RelativeGap()
 }
 
 func errorRow(runs []Run) row {

@@ -1,15 +1,12 @@
-package methods
+package quasinewton
 
 import (
 	"cmp"
 	"context"
-	"fmt"
-	"math"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/optimize"
 
-	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/train"
 	"github.com/dsp-go/dsp/train/engine"
 )
@@ -42,11 +39,8 @@ func (m *LBFGS) Convex() bool { return true }
 
 // Start evaluates the objective at s.W.
 func (m *LBFGS) Start(ctx context.Context, p *train.Problem, s *train.State) error {
-	if err := train.CheckConvex(m.Name(), p.Scorer); err != nil {
+	if err := checkSmooth(m.Name(), p); err != nil {
 		return err
-	}
-	if p.Loss == engine.Hinge && (p.Smoothing.Kind == oracles.None || p.Smoothing.Mu <= 0) {
-		return train.Refuse(m.Name(), train.SmoothObjective, "needs a smooth objective, and the hinge is not, unless it is smoothed by a given μ")
 	}
 	m.search.NextDirectioner = (*direction)(m)
 	m.search.Linesearcher = &optimize.MoreThuente{DecreaseFactor: 1e-4}
@@ -54,7 +48,7 @@ func (m *LBFGS) Start(ctx context.Context, p *train.Problem, s *train.State) err
 		m.replay(p)
 		return nil
 	}
-	pass, err := m.evaluate(ctx, p, s, s.W)
+	pass, err := evaluate(ctx, p, s, &m.certificate, s.W)
 	if err != nil {
 		return err
 	}
@@ -75,7 +69,7 @@ func (m *LBFGS) Pass(ctx context.Context, p *train.Problem, s *train.State) erro
 		}
 		w = m.round()
 		var err error
-		if pass, err = m.evaluate(ctx, p, s, w); err != nil {
+		if pass, err = evaluate(ctx, p, s, &m.certificate, w); err != nil {
 			return err
 		}
 		m.locateAt(p, w, pass.Smoothed, pass.Grad)
@@ -95,17 +89,6 @@ func (m *LBFGS) Pass(ctx context.Context, p *train.Problem, s *train.State) erro
 // longestSearch is the most points that a line search may try. Points that are equal after rounding would make it loop forever.
 const longestSearch = 40
 
-// evaluate runs a full pass at w, which counts as n oracle calls.
-func (m *LBFGS) evaluate(ctx context.Context, p *train.Problem, s *train.State, w []float32) (*engine.FullPass, error) {
-	pass, err := p.FullPass(ctx, w, p.Smoothing, nil)
-	if err != nil {
-		return nil, err
-	}
-	s.OracleCalls += p.Len()
-	m.certificate.Record(p.Engine, w, pass)
-	return pass, nil
-}
-
 // accept makes w the last point and shows the results in s.
 func (m *LBFGS) accept(p *train.Problem, s *train.State, w []float32, pass *engine.FullPass) {
 	m.f = pass.Smoothed
@@ -113,14 +96,7 @@ func (m *LBFGS) accept(p *train.Problem, s *train.State, w []float32, pass *engi
 	if len(m.points) > m.store()+1 {
 		m.points, m.grads = m.points[1:], m.grads[1:]
 	}
-	m.certificate.Show(s)
-	s.Smoothed, s.Mu, s.Kappa, s.Step, s.Exact = math.NaN(), 0, 0, 0, math.NaN()
-	if !p.Loss.Smooth() {
-		s.Smoothed, s.Mu = pass.Smoothed, p.Smoothing.Mu
-		if p.Smoothing.Kind == oracles.L2 {
-			s.Exact = pass.Exact
-		}
-	}
+	show(p, s, &m.certificate, pass)
 }
 
 func (m *LBFGS) store() int { return cmp.Or(m.Store, 6) }
@@ -183,15 +159,7 @@ func (d *direction) NextDirection(at *optimize.Location, dir []float64) float64 
 
 // Archive saves or restores the method's state.
 func (m *LBFGS) Archive(a engine.Archive) {
-	n := len(m.points)
-	a.Count("points", &n)
-	if len(m.points) != n {
-		m.points, m.grads = make([][]float32, n), make([][]float32, n)
-	}
-	for k := range n {
-		a.Floats(fmt.Sprintf("point%d", k), &m.points[k])
-		a.Floats(fmt.Sprintf("gradient%d", k), &m.grads[k])
-	}
+	archivePoints(a, &m.points, &m.grads)
 	a.Number("value", &m.f)
 	m.certificate.Archive(a)
 }

@@ -1,4 +1,4 @@
-package methods
+package quasinewton
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/train"
 	"github.com/dsp-go/dsp/train/engine"
+	"github.com/dsp-go/dsp/train/methods"
 	"github.com/dsp-go/dsp/train/traintest"
 )
 
@@ -49,7 +50,7 @@ func TestLBFGSConverges(t *testing.T) {
 			if c.gap > 0 && !(s.Gap() >= 0 && s.Gap()-s.Rounding <= c.gap*s.Primal) {
 				t.Errorf("relative gap %g, of which rounding is allowed %g, after %d passes", s.Gap()/s.Primal, s.Rounding/s.Primal, s.Passes)
 			}
-			reference := &SVRG{}
+			reference := &methods.SVRG{}
 			best := traintest.Start(t, reference, p)
 			traintest.Passes(t, reference, p, best, 200)
 			least := best.Primal

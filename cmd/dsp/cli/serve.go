@@ -1,0 +1,116 @@
+package cli
+
+import (
+	"context"
+	"log/slog"
+	"net"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dsp-go/dsp/cmd/dsp/server"
+	"github.com/dsp-go/dsp/cmd/dsp/server/examples"
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/text/tokens"
+)
+
+func serveCommand() *cobra.Command {
+	o := server.Options{Version: version(), Limits: examples.DefaultLimits(), Splitter: tokens.Unicode{}}
+	var listen, tokenFile string
+	var megabytes int
+	cmd := &cobra.Command{
+		Use:   "serve --model DIR [--model NAME=DIR …]",
+		Short: "Answer requests for predictions over HTTP, with one or more models",
+		Long: `serve answers requests over HTTP. POST /predict takes one JSON object per line and answers what dsp predict --json
+prints for it. The routes under /v2 are those of the Open Inference Protocol. GET / is a page to try the models on, and
+GET /metrics is for Prometheus.
+
+Requests that arrive together are predicted together. A model is loaded again, without a gap, on SIGHUP, on
+POST /v2/repository/models/NAME/load, and with --watch whenever its file changes; a file that cannot be loaded leaves the
+model as it is. SIGTERM and SIGINT stop the server when the requests that it has accepted are answered.`,
+		Example: `  dsp serve --model runs/ner
+  curl -d '{"words": ["John", "Smith", "lives", "in", "Rome"]}' http://127.0.0.1:8080/predict
+  dsp serve --model ner=runs/ner --model parser=runs/parser --listen 0.0.0.0:8080 --token-file secret`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			o.MaxBody = int64(megabytes) << 20
+			if o.Watch != 0 && o.Watch < 100*time.Millisecond {
+				return structured.BadInput("--watch %v: expected 0 (never), or at least 100ms", o.Watch)
+			}
+			if tokenFile != "" {
+				if o.Token != "" {
+					return structured.BadInput("--token and --token-file: give one of the two")
+				}
+				text, err := os.ReadFile(tokenFile)
+				if err != nil {
+					return structured.BadInput("--token-file: %w", err)
+				}
+				if o.Token = strings.TrimSpace(string(text)); o.Token == "" {
+					return structured.BadInput("--token-file %s: the file is empty, expected a token", tokenFile)
+				}
+			}
+			s, err := server.New(o)
+			if err != nil {
+				return err
+			}
+			l, err := net.Listen("tcp", listen)
+			if err != nil {
+				s.Close()
+				return structured.BadInput("--listen %s: %w; expected ADDRESS:PORT, such as 127.0.0.1:8080", listen, err)
+			}
+			announce(l.Addr(), o.Token)
+			if isSet(cmd, "json") {
+				if err := printJSON(os.Stdout, map[string]string{"url": "http://" + l.Addr().String() + "/"}); err != nil {
+					return err
+				}
+			}
+			ctx, stop := reloading(cmd.Context(), s)
+			defer stop()
+			return s.Serve(ctx, l)
+		},
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.StringArrayVar(&o.Models, "model", nil, "`[NAME=]MODEL`: a model file, or the folder of a run; repeat the flag for several models; without a name, the folder's is taken")
+	flags.StringVar(&listen, "listen", "127.0.0.1:8080", "`ADDRESS:PORT` to listen on; port 0 takes a free one, which the log names")
+	flags.StringVar(&o.Token, "token", "", "requests must carry the header Authorization: Bearer `TOKEN`, but for the page and the health routes; other users of this computer can see the command line, so --token-file is safer")
+	flags.StringVar(&tokenFile, "token-file", "", "`FILE` that holds the token")
+	flags.IntVar(&o.Threads, "threads", 0, "number `N` of threads for each model; 0: all cores")
+	flags.IntVar(&o.Queue, "queue", 256, "most requests `N` for one model that wait or are being predicted; more are answered with 429, too many requests")
+	flags.IntVar(&megabytes, "max-body", 8, "largest body of a request, in `MIB`; larger ones are answered with 413; at most eight such bodies are in memory at once")
+	flags.DurationVar(&o.Timeout, "timeout", 10*time.Second, "`TIME` from the header of a request to its answer; slower bodies are answered with 408, slower predictions with 504")
+	flags.IntVar(&o.Limits.Positions, "max-length", o.Limits.Positions, "most positions `N` of an example: tokens, rows of features or variables; where the work grows with pairs of words, at most 512 words")
+	flags.DurationVar(&o.Watch, "watch", 0, "look at the models' files every `TIME`, and load those again that have changed; 0: never")
+	return cmd
+}
+
+// announce logs the address, and warns if anyone may ask.
+func announce(at net.Addr, token string) {
+	slog.Info("listening", "url", "http://"+at.String()+"/")
+	if host, ok := at.(*net.TCPAddr); ok && !host.IP.IsLoopback() && token == "" {
+		slog.Warn("ANYONE who can reach this address can use the models and load them again: give --token-file, or --listen 127.0.0.1:8080", "address", at.String())
+	}
+}
+
+// reloading has SIGHUP load the models again, until the context ends.
+func reloading(parent context.Context, s *server.Server) (context.Context, context.CancelFunc) {
+	ctx, stop := context.WithCancel(parent)
+	again := make(chan os.Signal, 1)
+	signal.Notify(again, syscall.SIGHUP)
+	go func() {
+		defer signal.Stop(again)
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-again:
+				s.ReloadAll()
+			}
+		}
+	}()
+	return ctx, stop
+}

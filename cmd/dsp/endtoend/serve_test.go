@@ -1,0 +1,350 @@
+package endtoend
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+)
+
+// served is a running server.
+type served struct {
+	t      *testing.T
+	cmd    *exec.Cmd
+	url    string // ends in /
+	stderr *bytes.Buffer
+	once   sync.Once
+}
+
+// serve starts a server on a free port and stops it when the test ends.
+func serve(t *testing.T, args ...string) *served {
+	t.Helper()
+	if runtime.GOOS == "windows" {
+		t.Skip("signals stop the server")
+	}
+	s := &served{t: t, cmd: exec.Command(binary, append([]string{"serve", "--json", "--listen", "127.0.0.1:0"}, args...)...), stderr: &bytes.Buffer{}}
+	s.cmd.Stderr = s.stderr
+	out, err := s.cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var at struct{ URL string }
+	if err := json.NewDecoder(out).Decode(&at); err != nil {
+		_ = s.cmd.Wait()
+		t.Fatalf("no address: %v\n%s", err, s.stderr)
+	}
+	s.url = at.URL
+	t.Cleanup(s.stop)
+	return s
+}
+
+// stop sends SIGTERM and waits.
+func (s *served) stop() {
+	s.once.Do(func() {
+		_ = s.cmd.Process.Signal(syscall.SIGTERM)
+		s.wait()
+	})
+}
+
+// wait waits for the end of a server that was told to stop: it must exit with code 0 and without a stack trace.
+func (s *served) wait() {
+	if err := s.cmd.Wait(); err != nil {
+		s.t.Errorf("serve: %v\n%s", err, s.stderr)
+	}
+	if strings.Contains(s.stderr.String(), "goroutine ") || strings.Contains(s.stderr.String(), "internal error") {
+		s.t.Errorf("serve: %s", s.stderr)
+	}
+}
+
+// post sends a body and returns the code and the text of the answer.
+func (s *served) post(path, body string) (int, string) {
+	s.t.Helper()
+	return s.send(http.MethodPost, path, "application/json", body)
+}
+
+func (s *served) get(path string) (int, string) {
+	s.t.Helper()
+	return s.send(http.MethodGet, path, "", "")
+}
+
+func (s *served) send(method, path, kind, body string) (int, string) {
+	s.t.Helper()
+	r, err := http.NewRequest(method, s.url+path, strings.NewReader(body))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if kind != "" {
+		r.Header.Set("Content-Type", kind)
+	}
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		s.t.Errorf("%s %s: %v", method, path, err)
+		return 0, ""
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil {
+		s.t.Errorf("%s %s: %v", method, path, err)
+	}
+	return answer.StatusCode, string(text)
+}
+
+// refuses fails the test unless a body is answered with a code and a reason.
+func (s *served) refuses(code int, path, body string, fragments ...string) {
+	s.t.Helper()
+	got, text := s.post(path, body)
+	var reason struct{ Error string }
+	if err := json.Unmarshal([]byte(text), &reason); err != nil || got != code {
+		s.t.Errorf("POST %s %.60s: %d %s, expected %d", path, body, got, text, code)
+	}
+	for _, f := range fragments {
+		if !strings.Contains(reason.Error, f) {
+			s.t.Errorf("POST %s %.60s: %s, expected %q", path, body, text, f)
+		}
+	}
+}
+
+func asJSON(t *testing.T, value any) string {
+	t.Helper()
+	text, err := json.Marshal(value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// blocks splits a file into blocks of lines of fields.
+func blocks(t *testing.T, path string) [][][]string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all [][][]string
+	for block := range strings.SplitSeq(strings.TrimSpace(string(text)), "\n\n") {
+		var lines [][]string
+		for line := range strings.Lines(block) {
+			lines = append(lines, strings.Split(strings.TrimSuffix(line, "\n"), "\t"))
+		}
+		all = append(all, lines)
+	}
+	return all
+}
+
+// same fails the test unless the answers are what predict prints for the same examples.
+func (s *served) same(model, path, query string, objects []string, flags ...string) {
+	s.t.Helper()
+	want := dsp(s.t, append([]string{"predict", "--json", "--model", model, "--input", path}, flags...)...).ok().stdout
+	code, got := s.post("predict/"+filepath.Base(model)+query, strings.Join(objects, "\n"))
+	if code != http.StatusOK || got != want {
+		s.t.Errorf("%s%s: %d\n%.300s\npredict prints\n%.300s", model, query, code, got, want)
+	}
+	if len(objects) > 1 { // alone, without a name in the data, an example has number 0
+		_, alone := s.post("predict/"+filepath.Base(model)+query, objects[1])
+		if second := strings.Replace(strings.SplitAfter(want, "\n")[1], `{"id":"1"`, `{"id":"0"`, 1); alone != second {
+			s.t.Errorf("%s%s, one example: %.300s\npredict prints\n%.300s", model, query, alone, second)
+		}
+	}
+}
+
+// The answer to a line is what predict prints for that example, for every task.
+func TestServeAnswersLikePredict(t *testing.T) {
+	parse, pairs, ocr, graph := filepath.Join(drawnTrees(t), "test.conllu"), filepath.Join(drawnPairs(t), "test.pairs"), reader(t), filepath.Join(t.TempDir(), "graph")
+	graphs := drawnGraphs(t, "graphs.npz", 10, 3, 1)
+	dsp(t, "train", "--task", "graph", "--train", graphs, "--quiet", "--passes", "3", "--out", graph).ok()
+	s := serve(t, "--model", tagger(t), "--model", parser(t), "--model", aligner(t), "--model", ocr, "--model", locator(t), "--model", finder(t), "--model", graph)
+
+	text := write(t, "text.conll", sentences)
+	var objects []string
+	for _, block := range blocks(t, text) {
+		var words []string
+		for _, fields := range block {
+			words = append(words, fields[0])
+		}
+		objects = append(objects, asJSON(t, map[string]any{"words": words}))
+	}
+	s.same(tagger(t), text, "", objects)
+	s.same(tagger(t), text, "?nbest=2&marginals&confidence=true", objects, "--nbest", "2", "--marginals", "--confidence")
+	s.same(tagger(t), text, "?spans&min_probability=0.01", objects, "--spans", "--min-probability", "0.01")
+	s.same(tagger(t), text, "?decode=risk", objects, "--decode", "risk")
+	if code, got := s.post("predict/tagger", `{"id": "mine", "text": "the fox runs"}`); code != http.StatusOK ||
+		!strings.HasPrefix(got, `{"id":"mine","labels":[`) || !strings.HasSuffix(got, `,"offsets":[[0,3],[4,7],[8,12]],"words":["the","fox","runs"]}`+"\n") {
+		t.Errorf("raw text: %d %s", code, got)
+	}
+
+	objects = nil
+	for _, block := range blocks(t, parse) {
+		o := map[string]any{}
+		columns := map[string][]string{}
+		for _, fields := range block {
+			if id, ok := strings.CutPrefix(fields[0], "# sent_id = "); ok {
+				o["id"] = id
+			}
+			if len(fields) == 10 && !strings.ContainsAny(fields[0], "-.") { // a word
+				for name, k := range map[string]int{"word": 1, "lemma": 2, "upos": 3, "xpos": 4, "feats": 5} {
+					columns[name] = append(columns[name], fields[k])
+				}
+			}
+		}
+		o["columns"] = columns
+		objects = append(objects, asJSON(t, o))
+	}
+	s.same(parser(t), parse, "?confidence&nbest=2", objects, "--confidence", "--nbest", "2")
+
+	content, err := os.ReadFile(pairs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	objects = nil
+	for line := range strings.Lines(string(content)) {
+		fields := strings.Split(line, "|||")
+		objects = append(objects, asJSON(t, map[string]any{"source": strings.Fields(fields[0]), "target": strings.Fields(fields[1])}))
+	}
+	s.same(aligner(t), pairs, "?confidence&nbest=2", objects, "--confidence", "--nbest", "2")
+
+	images := t.TempDir()
+	objects = nil
+	for k := range 3 {
+		file, err := os.ReadFile(filepath.Join(drawnObjects(t), "test", fmt.Sprintf("%05d.png", k+1)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(images, fmt.Sprintf("%05d.png", k+1)), file, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		objects = append(objects, asJSON(t, map[string]any{"id": fmt.Sprint(k + 1), "image": base64.StdEncoding.EncodeToString(file)}))
+		for _, model := range []string{"locator", "finder"} {
+			_, inJSON := s.post("predict/"+model, objects[k])
+			code, plain := s.send(http.MethodPost, "predict/"+model, "image/png", string(file))
+			if got := strings.Replace(plain, `"id":"0"`, fmt.Sprintf(`"id":"%d"`, k+1), 1); code != http.StatusOK || got != inJSON {
+				t.Errorf("%s: %d %s, expected %s", model, code, plain, inJSON)
+			}
+		}
+	}
+	s.same(locator(t), images, "?nbest=2", objects, "--nbest", "2")
+	s.same(finder(t), images, "", objects)
+
+	// One graph of three variables in a chain.
+	code, got := s.post("predict/graph?marginals", `{"node_features": [[1, 1], [-2, 1], [0.5, 1]], "edges": [[0, 1], [1, 2]], "edge_features": [[0.5], [0.1]]}`)
+	var g struct {
+		Labels    []string
+		Marginals [][]float64
+	}
+	if err := json.Unmarshal([]byte(got), &g); err != nil || code != http.StatusOK || len(g.Labels) != 3 || len(g.Marginals) != 3 {
+		t.Errorf("graph: %d %s", code, got)
+	}
+	rows := make([][]float64, 3)
+	for k := range rows {
+		rows[k] = make([]float64, 128)
+		rows[k][5+k] = 1
+	}
+	if code, got := s.post("predict/"+filepath.Base(ocr), asJSON(t, map[string]any{"features": rows})); code != http.StatusOK || !strings.Contains(got, `"labels":["`) {
+		t.Errorf("letters: %d %s", code, got)
+	}
+}
+
+// Attributes of CRFsuite, CoNLL-U, and columns without a name are answered like files that hold them.
+func TestServeOtherTexts(t *testing.T) {
+	dir := t.TempDir()
+	in := func(name string) string { return filepath.Join(dir, name) }
+	attributes := write(t, "a.crfsuite", strings.Repeat("O\tw=the\nX\tw=fox\tl:0.5\n\nX\tw=fox\tl:2\nO\tw=runs\n\n", 3))
+	columns := write(t, "a.conll", strings.Repeat("the\tt\tO\nfox\tf\tX\n\nfox\tf\tX\nruns\tr\tO\n\n", 3))
+	treebank := filepath.Join(drawnTrees(t), "dev.conllu")
+	dsp(t, "train", "--train", attributes, "--passes", "2", "--quiet", "--out", in("crf")).ok()
+	dsp(t, "train", "--train", columns, "--template", write(t, "t", "U%x[0,word]/%x[0,1]\nB\n"), "--passes", "2", "--quiet", "--out", in("columns")).ok()
+	dsp(t, "train", "--train", treebank, "--task", "tag", "--passes", "2", "--quiet", "--out", in("upos")).ok()
+	s := serve(t, "--model", in("crf"), "--model", in("columns"), "--model", in("upos"))
+	s.same(in("crf"), attributes, "", slices.Repeat([]string{`{"attributes": [["w=the"], ["w=fox", "l:0.5"]]}`, `{"attributes": [["w=fox", "l:2"], ["w=runs"]]}`}, 3))
+	s.same(in("columns"), columns, "", slices.Repeat([]string{`{"words": ["the", "fox"], "columns": {"1": ["t", "f"]}}`, `{"columns": {"word": ["fox", "runs"], "1": ["f", "r"]}}`}, 3))
+	s.refuses(http.StatusBadRequest, "predict/columns", `{"words": ["the", "fox"]}`, "no column 1")
+	plain := write(t, "b.conllu", "1\tthe"+strings.Repeat("\t_", 8)+"\n2\tfox"+strings.Repeat("\t_", 8)+"\n")
+	s.same(in("upos"), plain, "", []string{`{"words": ["the", "fox"]}`})
+}
+
+// Images of segment models are answered with their labels and, on request, with the mask over the image.
+func TestServeMasks(t *testing.T) {
+	data, dir := drawnTextures(t), filepath.Join(t.TempDir(), "run")
+	dsp(t, "train", "--task", "segment", "--train", filepath.Join(data, "train", "images"), "--masks", filepath.Join(data, "train", "masks"), "--passes", "3", "--quiet", "--out", dir).ok()
+	s := serve(t, "--model", dir)
+	file, err := os.ReadFile(filepath.Join(data, "test", "images", "00001.png"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	images := t.TempDir()
+	if err := os.WriteFile(filepath.Join(images, "00001.png"), file, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	s.same(dir, images, "?truncate", []string{asJSON(t, map[string]any{"id": "00001", "image": file})}, "--truncate")
+	code, got := s.send(http.MethodPost, "predict?truncate&overlay", "image/png", string(file))
+	var a struct {
+		Overlay []byte
+		Colours map[string]string
+	}
+	if err := json.Unmarshal([]byte(got), &a); err != nil || code != http.StatusOK || !bytes.HasPrefix(a.Overlay, []byte("\x89PNG")) || len(a.Colours) == 0 {
+		t.Errorf("%d %.200s, %v", code, got, err)
+	}
+	s.page("model=run&image=data:image/png;base64,"+strings.NewReplacer("+", "%2B", "=", "%3D").Replace(base64.StdEncoding.EncodeToString(file)), `<img src="data:image/png;base64,`, "Score ")
+}
+
+// With a token, requests need it; health and the page do not.
+func TestServeToken(t *testing.T) {
+	secret := write(t, "secret", "sesame\n")
+	s := serve(t, "--model", tagger(t), "--token-file", secret)
+	s.refuses(http.StatusUnauthorized, "predict", `{"words": ["the"]}`, "Authorization: Bearer TOKEN")
+	for path, want := range map[string]int{"": 200, "v2/health/ready": 200, "v2": 401, "metrics": 401, "v2/models/tagger": 401} {
+		if code, _ := s.get(path); code != want {
+			t.Errorf("GET /%s: %d, expected %d", path, code, want)
+		}
+	}
+	for token, want := range map[string]int{"sesame": 200, "sesam": 401, "": 401} {
+		r, err := http.NewRequest(http.MethodPost, s.url+"predict", strings.NewReader(`{"words": ["the"]}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Authorization", "Bearer "+token)
+		answer, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer.Body.Close()
+		if answer.StatusCode != want {
+			t.Errorf("token %q: %d, expected %d", token, answer.StatusCode, want)
+		}
+	}
+}
+
+// Flags and models that cannot be served are refused at the start.
+func TestServeRefusals(t *testing.T) {
+	dsp(t, "serve").refused(exitBadInput, "give --model")
+	dsp(t, "serve", "--model", "nowhere").refused(exitBadInput, "nowhere")
+	dsp(t, "serve", "--model", "a="+tagger(t), "--model", "a="+reader(t)).refused(exitBadInput, "both named a")
+	dsp(t, "serve", "--model", tagger(t), "--listen", "nowhere").refused(exitBadInput, "--listen nowhere", "127.0.0.1:8080")
+	dsp(t, "serve", "--model", tagger(t), "--queue", "0").refused(exitBadInput, "--queue 0")
+	dsp(t, "serve", "--model", tagger(t), "--timeout", "0s").refused(exitBadInput, "--timeout")
+	dsp(t, "serve", "--model", tagger(t), "--max-body", "0").refused(exitBadInput, "--max-body")
+	dsp(t, "serve", "--model", tagger(t), "--token", "a", "--token-file", "b").refused(exitBadInput, "one of the two")
+	dsp(t, "serve", "--model", tagger(t), "--token-file", write(t, "empty", "\n")).refused(exitBadInput, "empty")
+}
+
+// Other addresses than loopback without a token are announced loudly.
+func TestServeWarns(t *testing.T) {
+	s := serve(t, "--model", tagger(t), "--listen", "0.0.0.0:0")
+	s.stop()
+	if !strings.Contains(s.stderr.String(), "ANYONE who can reach this address") {
+		t.Errorf("%s", s.stderr)
+	}
+}

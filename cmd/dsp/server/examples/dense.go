@@ -1,0 +1,115 @@
+package examples
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"github.com/dsp-go/dsp/models/formats"
+	"github.com/dsp-go/dsp/structured"
+)
+
+// dense reads sequences of dense features.
+type dense struct {
+	dim    int
+	limits Limits
+}
+
+// Inputs implements Reader.
+func (r *dense) Inputs() []Input { return []Input{{Name: "features", Kind: Numbers, Width: r.dim}} }
+
+// Sample implements Reader.
+func (r *dense) Sample() string {
+	return fmt.Sprintf(`{"features": [[…], […]]} with %d numbers in each row`, r.dim)
+}
+
+// Example implements Reader.
+func (r *dense) Example(o *Object) (Example, error) {
+	if err := o.only(r.Sample(), "features"); err != nil {
+		return Example{}, err
+	}
+	if len(o.Features) == 0 {
+		return Example{}, o.missing("features", r.Sample())
+	}
+	if err := most(len(o.Features), r.limits.Positions, "positions"); err != nil {
+		return Example{}, err
+	}
+	x, err := matrix(nil, o.Features, r.dim, "features", "position")
+	return o.example(len(o.Features), x), err
+}
+
+// Dataset implements Reader.
+func (r *dense) Dataset(all []Example) (*structured.Dataset, error) {
+	d := &structured.Dataset{Offsets: offsets(all), Dim: r.dim}
+	for _, e := range all {
+		d.Features = append(d.Features, e.content.([]float32)...)
+	}
+	return named(d, all), nil
+}
+
+// attributes reads sequences whose positions have attributes.
+type attributes struct {
+	dictionary *structured.Dictionary
+	limits     Limits
+}
+
+// Inputs implements Reader.
+func (r *attributes) Inputs() []Input { return []Input{{Name: "example", Kind: Objects}} }
+
+// Sample implements Reader.
+func (r *attributes) Sample() string {
+	return `{"attributes": [["w=John", "cap:0.5"], ["w=Smith"]]}`
+}
+
+// Example implements Reader.
+func (r *attributes) Example(o *Object) (Example, error) {
+	if err := o.only(r.Sample(), "attributes"); err != nil {
+		return Example{}, err
+	}
+	if len(o.Attributes) == 0 {
+		return Example{}, o.missing("attributes", r.Sample())
+	}
+	if err := most(len(o.Attributes), r.limits.Positions, "positions"); err != nil {
+		return Example{}, err
+	}
+	var text bytes.Buffer
+	for t, position := range o.Attributes {
+		text.WriteByte('_') // in the place of the label, which nobody knows
+		for k, attribute := range position {
+			if strings.ContainsAny(attribute, "\t\n\r") {
+				return Example{}, structured.BadInput("attributes[%d][%d] has a tab or the end of a line, expected name or name:value", t, k)
+			}
+			text.WriteByte('\t')
+			text.WriteString(attribute)
+		}
+		text.WriteByte('\n')
+	}
+	text.WriteByte('\n')
+	if _, err := r.read(text.Bytes()); err != nil {
+		return Example{}, err
+	}
+	return o.example(len(o.Attributes), text.Bytes()), nil
+}
+
+func (r *attributes) read(content []byte) (*structured.Dataset, error) {
+	return formats.Find(formats.CRFsuite).Read(bytes.NewReader(content), dataName,
+		formats.Options{Dictionary: r.dictionary, Unlabeled: true, Threads: 1})
+}
+
+// Dataset implements Reader.
+func (r *attributes) Dataset(all []Example) (*structured.Dataset, error) {
+	d, err := r.read(joined(all))
+	if err != nil {
+		return nil, err
+	}
+	return named(d, all), nil
+}
+
+// joined returns the texts of examples, one after the other.
+func joined(all []Example) []byte {
+	var text []byte
+	for _, e := range all {
+		text = append(text, e.content.([]byte)...)
+	}
+	return text
+}

@@ -1,0 +1,134 @@
+package examples
+
+import (
+	"bytes"
+	"context"
+
+	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/models/tasks"
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/boxes/localisation"
+	"github.com/dsp-go/dsp/structured/graphs/segmentation"
+	"github.com/dsp-go/dsp/structured/images"
+)
+
+// imageSize is the size of an image as an example: it is work enough to be predicted alone.
+const imageSize = 1 << 10
+
+// imageSample is the Sample of images.
+const imageSample = `{"image": "iVBORw0KGgo…"}, a PNG or JPEG file in base64`
+
+// encoded checks an image file and keeps it as it is; it is decoded when its turn comes.
+func encoded(o *Object, limits Limits) (Example, error) {
+	if err := o.only(imageSample, "image"); err != nil {
+		return Example{}, err
+	}
+	if len(o.Image) == 0 {
+		return Example{}, o.missing("image", imageSample)
+	}
+	width, height, err := images.SizeOf(bytes.NewReader(o.Image), "image")
+	if err != nil {
+		return Example{}, err
+	}
+	if width > limits.Pixels/height {
+		return Example{}, structured.BadInput("image: %d × %d pixels, expected at most %d in all", width, height, limits.Pixels)
+	}
+	return o.example(imageSize, o.Image), nil
+}
+
+// decoded decodes the images of examples.
+func decoded(all []Example) ([]*images.Image, error) {
+	list := make([]*images.Image, len(all))
+	for i, e := range all {
+		var err error
+		if list[i], err = images.Decode(bytes.NewReader(e.content.([]byte)), "image"); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+// regions reads images whose regions are to be labelled.
+type regions struct {
+	reader segmentation.Reader
+	limits Limits
+}
+
+func newRegions(m *models.Model, limits Limits) *regions {
+	r := tasks.ImageReader(&m.Config)
+	r.Labels, r.All, r.Threads = m.Labels, true, 1
+	return &regions{r, limits}
+}
+
+// Inputs implements Reader.
+func (r *regions) Inputs() []Input { return []Input{{Name: "example", Kind: Objects}} }
+
+// Sample implements Reader.
+func (r *regions) Sample() string { return imageSample }
+
+// Example implements Reader.
+func (r *regions) Example(o *Object) (Example, error) { return encoded(o, r.limits) }
+
+// Dataset implements Reader.
+func (r *regions) Dataset(all []Example) (*structured.Dataset, error) {
+	list, err := decoded(all)
+	if err != nil {
+		return nil, err
+	}
+	d, err := r.reader.Read(context.Background(), imageList(list))
+	if err != nil {
+		return nil, err
+	}
+	return named(d, all), nil
+}
+
+// imageList is a segmentation.Source.
+type imageList []*images.Image
+
+// Name implements segmentation.Source.
+func (l imageList) Name() string { return dataName }
+
+// Len implements segmentation.Source.
+func (l imageList) Len() int { return len(l) }
+
+// Masks implements segmentation.Source.
+func (l imageList) Masks() bool { return false }
+
+// Load implements segmentation.Source.
+func (l imageList) Load(i int) (segmentation.Example, error) {
+	return segmentation.Example{Image: l[i], Place: "image"}, nil
+}
+
+// scenes reads images in which an object is to be found.
+type scenes struct {
+	options localisation.Options
+	limits  Limits
+}
+
+func newScenes(m *models.Model, limits Limits) *scenes {
+	o := *tasks.Localise(&m.Config)
+	o.Class, o.ClassID, o.Unlabeled, o.Threads, o.Stream = m.Labels.Name(0), m.ClassID, true, 1, false
+	return &scenes{o, limits}
+}
+
+// Inputs implements Reader.
+func (r *scenes) Inputs() []Input { return []Input{{Name: "example", Kind: Objects}} }
+
+// Sample implements Reader.
+func (r *scenes) Sample() string { return imageSample }
+
+// Example implements Reader.
+func (r *scenes) Example(o *Object) (Example, error) { return encoded(o, r.limits) }
+
+// Dataset implements Reader.
+func (r *scenes) Dataset(all []Example) (*structured.Dataset, error) {
+	list, err := decoded(all)
+	if err != nil {
+		return nil, err
+	}
+	d, err := r.options.Decoded(dataName, list)
+	if err != nil {
+		return nil, err
+	}
+	return named(d, all), nil
+}

@@ -1,0 +1,95 @@
+// Package examples reads the inputs of models from JSON objects, one per example, and makes data sets of them.
+package examples
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/dsp-go/dsp/structured"
+)
+
+// Object is an example as JSON has it. Which members there must be depends on the model.
+type Object struct {
+	ID *string `json:"id"` // names the example in the answer; without it, its number does
+
+	Words   []string            `json:"words"`   // the column word
+	Pos     []string            `json:"pos"`     // the column pos, or upos of a parser
+	Columns map[string][]string `json:"columns"` // by name, or by number from 0
+	Text    *string             `json:"text"`    // raw text, in place of words
+
+	Features   [][]float32 `json:"features"`   // [T×D] dense features of positions
+	Attributes [][]string  `json:"attributes"` // [T] of positions, as CRFsuite's files have them: name or name:value
+
+	Source       []string      `json:"source"`        // words of a sentence pair
+	Target       []string      `json:"target"`        //
+	PairFeatures [][][]float32 `json:"pair_features"` // [n×m×D] of source items with target items
+
+	NodeFeatures [][]float32 `json:"node_features"` // [V×D] of the variables of a graph
+	Edges        [][]int     `json:"edges"`         // [E×2] the variables of each edge, from 0
+	EdgeFeatures [][]float32 `json:"edge_features"` // [E×F]
+	EdgeTypes    []int       `json:"edge_types"`    // [E]
+
+	Image []byte `json:"image"` // a PNG or JPEG file, in base64
+}
+
+// Parse parses one object. Unknown members, wrong types and text that is not UTF-8 are bad input.
+func Parse(line []byte) (*Object, error) {
+	if !utf8.Valid(line) {
+		return nil, structured.BadInput("the text is not UTF-8")
+	}
+	if start := bytes.TrimLeft(line, " \t\r\n"); len(start) == 0 || start[0] != '{' {
+		return nil, structured.BadInput(`expected a JSON object, such as {"words": ["John", "Smith"]}`)
+	}
+	var o Object
+	d := json.NewDecoder(bytes.NewReader(line))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&o); err != nil {
+		return nil, structured.BadInput("%s", Explain(err))
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return nil, structured.BadInput("more text after the object, expected one object per line")
+	}
+	return &o, nil
+}
+
+// Explain words an error of encoding/json for somebody who does not know Go.
+func Explain(err error) string {
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		if wrong.Field == "" {
+			return "found a " + wrong.Value + ", expected an object"
+		}
+		if number, found := strings.CutPrefix(wrong.Value, "number "); found {
+			return wrong.Field + " has the number " + number + ", expected " + kind(wrong.Type.String())
+		}
+		return wrong.Field + " has a " + wrong.Value + ", expected " + kind(wrong.Type.String())
+	}
+	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
+		return "the JSON object is cut off"
+	}
+	if name, found := strings.CutPrefix(err.Error(), "json: unknown field "); found {
+		return "no member is called " + name
+	}
+	return "not JSON: " + strings.TrimPrefix(err.Error(), "json: ")
+}
+
+// kind names a Go type of Object in JSON's words.
+func kind(t string) string {
+	lists := strings.Count(t, "[]")
+	name := map[string]string{"string": "text", "float32": "a number (of 32 bits)", "int": "a whole number", "uint8": "base64"}[strings.TrimLeft(t, "[]*")]
+	switch {
+	case strings.HasPrefix(t, "map"):
+		return "an object of lists of text"
+	case name == "":
+		return "something else"
+	case name == "base64":
+		return "an image in base64"
+	case lists > 0:
+		plural := map[string]string{"text": "texts", "a number (of 32 bits)": "numbers", "a whole number": "whole numbers"}[name]
+		return strings.Repeat("a list of lists of ", lists/2) + strings.Repeat("a list of ", lists%2) + plural
+	}
+	return name
+}

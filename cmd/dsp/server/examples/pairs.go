@@ -1,0 +1,113 @@
+package examples
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/models/inputs"
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/matchings/alignments"
+)
+
+// pairs reads sentence pairs, whose words are to be linked.
+type pairs struct{ limits Limits }
+
+// pair is the content of an example.
+type pair struct {
+	source, target []string
+	n, m           int
+	features       []float32 // [n·m×Dim], or nil
+}
+
+// Inputs implements Reader.
+func (r *pairs) Inputs() []Input { return []Input{{Name: "example", Kind: Objects}} }
+
+// Sample implements Reader.
+func (r *pairs) Sample() string { return `{"source": ["das", "Haus"], "target": ["the", "house"]}` }
+
+// Example implements Reader.
+func (r *pairs) Example(o *Object) (Example, error) {
+	if err := o.only(r.Sample(), "source", "target"); err != nil {
+		return Example{}, err
+	}
+	for name, side := range map[string][]string{"source": o.Source, "target": o.Target} {
+		if len(side) == 0 {
+			return Example{}, o.missing(name+" words", r.Sample())
+		}
+		if k := slices.Index(side, ""); k >= 0 {
+			return Example{}, structured.BadInput("%s[%d] is empty, expected a word", name, k)
+		}
+		if err := most(len(side), r.limits.Square, name+" words"); err != nil {
+			return Example{}, err
+		}
+	}
+	return o.example(len(o.Source)+len(o.Target), &pair{o.Source, o.Target, len(o.Source), len(o.Target), nil}), nil
+}
+
+// Dataset implements Reader.
+func (r *pairs) Dataset(all []Example) (*structured.Dataset, error) {
+	c := &alignments.Corpus{Name: dataName}
+	for _, e := range all {
+		p := e.content.(*pair)
+		c.Add(p.source, p.target, nil)
+	}
+	return named(c.Dataset(), all), nil
+}
+
+// pairArrays reads dense features of pairs of items.
+type pairArrays struct {
+	dim    int
+	limits Limits
+}
+
+// pairDim returns the number of features of a pair that a model reads.
+func pairDim(m *models.Model) int {
+	if own, ok := m.Own.(*inputs.Pairs); ok {
+		return own.Dim
+	}
+	return 0
+}
+
+// Inputs implements Reader.
+func (r *pairArrays) Inputs() []Input { return []Input{{Name: "example", Kind: Objects}} }
+
+// Sample implements Reader.
+func (r *pairArrays) Sample() string {
+	return fmt.Sprintf(`{"pair_features": [[[…], […]], [[…], […]]]}, a row for each source item and in it a list of %d numbers for each target item`, r.dim)
+}
+
+// Example implements Reader.
+func (r *pairArrays) Example(o *Object) (Example, error) {
+	if err := o.only(r.Sample(), "pair_features"); err != nil {
+		return Example{}, err
+	}
+	if len(o.PairFeatures) == 0 || len(o.PairFeatures[0]) == 0 {
+		return Example{}, o.missing("pair_features", r.Sample())
+	}
+	p := &pair{n: len(o.PairFeatures), m: len(o.PairFeatures[0])}
+	if err := most(max(p.n, p.m), r.limits.Square, "items on a side"); err != nil {
+		return Example{}, err
+	}
+	for i, row := range o.PairFeatures {
+		if len(row) != p.m {
+			return Example{}, structured.BadInput("pair_features[%d] has %d target items, expected %d as pair_features[0] has", i, len(row), p.m)
+		}
+		var err error
+		if p.features, err = matrix(p.features, row, r.dim, fmt.Sprintf("pair_features[%d]", i), "pair"); err != nil {
+			return Example{}, err
+		}
+	}
+	return o.example(p.n+p.m, p), nil
+}
+
+// Dataset implements Reader.
+func (r *pairArrays) Dataset(all []Example) (*structured.Dataset, error) {
+	c := &alignments.Corpus{Name: dataName, Dim: r.dim, Offsets: []int{0}}
+	for i, e := range all {
+		p := e.content.(*pair)
+		c.Features = append(c.Features, p.features...)
+		c.Offsets, c.Sources = append(c.Offsets, c.Offsets[i]+p.n+p.m), append(c.Sources, p.n)
+	}
+	return named(c.Dataset(), all), nil
+}

@@ -1,0 +1,187 @@
+package examples
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/models/formats"
+	"github.com/dsp-go/dsp/models/tasks"
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/text/tokens"
+)
+
+// Limits bound the work for one example.
+type Limits struct {
+	Positions int // words, rows of features, variables of a graph
+	Square    int // words of a sentence whose pairs of words are scored, and of either sentence of a pair
+	Pixels    int // of an image
+}
+
+// DefaultLimits keep the memory for an example below about a gigabyte.
+func DefaultLimits() Limits { return Limits{Positions: 10000, Square: 512, Pixels: 1 << 24} }
+
+// Example is an example that a Reader has checked.
+type Example struct {
+	ID   string // "" if it has no name
+	Size int    // positions, to tell how much work it is
+	Line int    // of the request, for messages; 0 if it has one example only
+
+	Tokens []tokens.Token // of raw text, else nil
+
+	content any // the reader's own
+}
+
+// Reader reads the examples of a model. It serves many goroutines at once.
+type Reader interface {
+	// Example checks an example. Errors are structured.BadInput.
+	Example(o *Object) (Example, error)
+	// Dataset makes the data set of some examples.
+	Dataset(all []Example) (*structured.Dataset, error)
+	// Inputs lists the inputs as the columns or arrays that they are.
+	Inputs() []Input
+	// Sample returns an example of an object, as JSON.
+	Sample() string
+}
+
+// Input is one input of a model.
+type Input struct {
+	Name  string
+	Kind  Kind
+	Width int // of an array of numbers: columns
+}
+
+// Kind is what an Input is made of.
+type Kind int
+
+// The kinds of inputs.
+const (
+	Strings Kind = iota // a text for each position
+	Numbers             // Width numbers for each position
+	Objects             // an Object for each example
+)
+
+// For returns the Reader for a model. A model whose inputs JSON cannot hold is bad input.
+func For(m *models.Model, limits Limits, split tokens.Splitter) (Reader, error) {
+	c := &m.Config
+	columns, err := m.Columns(c, m.Width)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case c.Task == "parse":
+		return newSentences(m, columns, limits, split), nil
+	case c.Task == "align" && c.Format == formats.NPZ:
+		return &pairArrays{dim: pairDim(m), limits: limits}, nil
+	case c.Task == "align":
+		return &pairs{limits: limits}, nil
+	case c.Task == "graph":
+		return newGraphs(m, limits), nil
+	case c.Task == "segment":
+		return newRegions(m, limits), nil
+	case c.Task == "localise" && c.Format == formats.NPZ:
+		return nil, structured.BadInput("the model reads candidate boxes with features from npz files, which cannot be sent to a server; use dsp predict, or a model that reads images")
+	case c.Task == "localise":
+		return newScenes(m, limits), nil
+	case formats.Find(c.Format).Numbered:
+		return &attributes{dictionary: m.Dictionary, limits: limits}, nil
+	case len(columns) > 0:
+		return newWords(m, columns, limits, split), nil
+	case m.Dim > 0 && tasks.Of(c).Labels:
+		return &dense{dim: m.Dim, limits: limits}, nil
+	}
+	return nil, structured.BadInput("models of --task %s that were trained on %s cannot be served", c.Task, c.Format)
+}
+
+// given lists the members that an object has, for messages.
+func (o *Object) given() []string {
+	var names []string
+	for _, m := range []struct {
+		name string
+		has  bool
+	}{
+		{"words", o.Words != nil}, {"pos", o.Pos != nil}, {"columns", o.Columns != nil}, {"text", o.Text != nil}, {"features", o.Features != nil},
+		{"attributes", o.Attributes != nil}, {"source", o.Source != nil}, {"target", o.Target != nil}, {"pair_features", o.PairFeatures != nil},
+		{"node_features", o.NodeFeatures != nil}, {"edges", o.Edges != nil}, {"edge_features", o.EdgeFeatures != nil},
+		{"edge_types", o.EdgeTypes != nil}, {"image", o.Image != nil},
+	} {
+		if m.has {
+			names = append(names, m.name)
+		}
+	}
+	return names
+}
+
+// only refuses an object with other members than the given ones; sample shows what is expected.
+func (o *Object) only(sample string, names ...string) error {
+	for _, name := range o.given() {
+		if !slices.Contains(names, name) {
+			return structured.BadInput("found %s, which this model does not read; expected an object such as %s", name, sample)
+		}
+	}
+	return nil
+}
+
+// example returns an example with the object's name.
+func (o *Object) example(size int, content any) Example {
+	e := Example{Size: size, content: content}
+	if o.ID != nil {
+		e.ID = *o.ID
+	}
+	return e
+}
+
+// missing is the error that an object lacks what a model reads.
+func (o *Object) missing(what, sample string) error {
+	found := strings.Join(o.given(), ", ")
+	if found == "" {
+		found = "nothing"
+	}
+	return structured.BadInput("no %s (found %s); expected an object such as %s", what, found, sample)
+}
+
+// most refuses an example that is too long.
+func most(found, limit int, what string) error {
+	if found > limit {
+		return structured.BadInput("%d %s, expected at most %d", found, what, limit)
+	}
+	return nil
+}
+
+// named gives a data set the names of its examples, if there are some.
+func named(d *structured.Dataset, all []Example) *structured.Dataset {
+	d.Name, d.Lines = dataName, nil
+	d.IDs = nil
+	for i, e := range all {
+		if e.ID != "" && d.IDs == nil {
+			d.IDs = make([]string, len(all))
+		}
+		if e.ID != "" {
+			d.IDs[i] = e.ID
+		}
+	}
+	return d
+}
+
+// dataName is the name of the data in messages.
+const dataName = "the request"
+
+// offsets returns where the positions of the examples begin.
+func offsets(all []Example) []int {
+	at := make([]int, 1, len(all)+1)
+	for i, e := range all {
+		at = append(at, at[i]+e.Size)
+	}
+	return at
+}
+
+// matrix appends the rows of a matrix to all, each of which must have dim numbers.
+func matrix(to []float32, rows [][]float32, dim int, name, kind string) ([]float32, error) {
+	for i, row := range rows {
+		if len(row) != dim {
+			return nil, structured.BadInput("%s[%d] has %d features per %s, expected %d as in the training data", name, i, len(row), kind, dim)
+		}
+		to = append(to, row...)
+	}
+	return to, nil
+}

@@ -1,0 +1,116 @@
+package examples
+
+import (
+	"bytes"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/models/inputs"
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/text/tokens"
+	"github.com/dsp-go/dsp/structured/trees"
+)
+
+// sentences reads sentences to parse: the word, lemma, upos, xpos and feats of each word.
+type sentences struct {
+	columns []inputs.Column
+	names   *structured.Alphabet // of the relations
+	limits  Limits
+	split   tokens.Splitter
+}
+
+func newSentences(m *models.Model, columns []inputs.Column, limits Limits, split tokens.Splitter) *sentences {
+	return &sentences{columns, m.Labels, limits, split}
+}
+
+// treeColumns are the columns of CoNLL-U that hold what an object has, and their places in a line.
+var treeColumns = map[string]int{"word": trees.Form, "lemma": trees.Lemma, "upos": trees.UPOS, "xpos": trees.XPOS, "feats": trees.Feats}
+
+// Inputs implements Reader.
+func (r *sentences) Inputs() []Input {
+	var all []Input
+	for _, c := range r.columns {
+		if c.Read {
+			all = append(all, Input{Name: c.Name, Kind: Strings})
+		}
+	}
+	return all
+}
+
+// reads reports whether the model reads a column.
+func (r *sentences) reads(name string) bool {
+	return slices.Contains(r.columns, inputs.Column{Name: name, Read: true})
+}
+
+// Sample implements Reader.
+func (r *sentences) Sample() string { return `{"words": ["Dogs", "bark"], "pos": ["NOUN", "VERB"]}` }
+
+// Example implements Reader. Columns other than the words and their UPOS may be missing; they count as _, nothing.
+func (r *sentences) Example(o *Object) (Example, error) {
+	if err := o.only(r.Sample(), "words", "pos", "columns", "text"); err != nil {
+		return Example{}, err
+	}
+	columns, split, err := o.texts(r.split, r.Sample())
+	if err != nil {
+		return Example{}, err
+	}
+	if tags, ok := columns["pos"]; ok {
+		if columns["upos"] != nil {
+			return Example{}, structured.BadInput("pos and upos are two names of one column; give one of them")
+		}
+		columns["upos"] = tags
+		delete(columns, "pos")
+	}
+	for _, name := range sortedKeys(columns) {
+		if _, ok := treeColumns[name]; !ok {
+			return Example{}, structured.BadInput("column %s is not one of the model's; expected word, lemma, upos (or pos), xpos, feats", name)
+		}
+		for t, cell := range columns[name] {
+			if strings.ContainsAny(cell, "\t\n\r") {
+				return Example{}, structured.BadInput("column %s: cell %d has a tab or the end of a line", name, t)
+			}
+		}
+	}
+	if columns["word"] == nil {
+		return Example{}, o.missing("words", r.Sample())
+	}
+	if columns["upos"] == nil && r.reads("upos") {
+		return Example{}, o.missing("pos", r.Sample())
+	}
+	n := len(columns["word"])
+	if err := most(n, min(r.limits.Square, r.limits.Positions), "words"); err != nil {
+		return Example{}, err
+	}
+	e := o.example(n, sentence(columns, n))
+	e.Tokens = split
+	return e, nil
+}
+
+// sentence returns a sentence of n words in CoNLL-U.
+func sentence(columns map[string][]string, n int) []byte {
+	var text []byte
+	fields := make([]string, trees.ColumnCount)
+	for t := range n {
+		for k := range fields {
+			fields[k] = "_"
+		}
+		fields[trees.ID] = strconv.Itoa(t + 1)
+		for name, cells := range columns {
+			fields[treeColumns[name]] = cells[t]
+		}
+		text = append(text, strings.Join(fields, "\t")...)
+		text = append(text, '\n')
+	}
+	return append(text, '\n')
+}
+
+// Dataset implements Reader.
+func (r *sentences) Dataset(all []Example) (*structured.Dataset, error) {
+	b, err := trees.Reader{Names: r.names, Unlabeled: true, Threads: 1}.Read(bytes.NewReader(joined(all)), dataName)
+	if err != nil {
+		return nil, err
+	}
+	return named(b.Dataset(), all), nil
+}

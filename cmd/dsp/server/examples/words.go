@@ -1,0 +1,229 @@
+package examples
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/models/inputs"
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/text"
+	"github.com/dsp-go/dsp/structured/text/tokens"
+)
+
+// words reads the columns of sequences of words, and dense features beside them if the model reads some.
+type words struct {
+	columns []inputs.Column
+	dim     int // dense features of each word, or 0
+	limits  Limits
+	split   tokens.Splitter
+}
+
+func newWords(m *models.Model, columns []inputs.Column, limits Limits, split tokens.Splitter) *words {
+	return &words{columns: columns, dim: m.Dim, limits: limits, split: split}
+}
+
+// sequence is the content of an example.
+type sequence struct {
+	columns  [][]string // as the reader's; nil for those that are not given
+	features []float32
+}
+
+// key returns what a column is called in an object: its name or its number.
+func key(k int, c inputs.Column) string {
+	if c.Name == "" {
+		return strconv.Itoa(k)
+	}
+	return c.Name
+}
+
+// Inputs implements Reader.
+func (w *words) Inputs() []Input {
+	var all []Input
+	for k, c := range w.columns {
+		if c.Read {
+			all = append(all, Input{Name: key(k, c), Kind: Strings})
+		}
+	}
+	if w.dim > 0 {
+		all = append(all, Input{Name: "features", Kind: Numbers, Width: w.dim})
+	}
+	return all
+}
+
+// Sample implements Reader.
+func (w *words) Sample() string {
+	var members []string
+	for _, in := range w.Inputs() {
+		if in.Kind == Strings {
+			members = append(members, strconv.Quote(in.Name)+`: ["…", "…"]`)
+		}
+	}
+	features := ""
+	if w.dim > 0 {
+		features = `, "features": [[…], […]]`
+	}
+	if len(members) == 1 && strings.HasPrefix(members[0], `"word"`) {
+		return `{"words": ["John", "Smith"]` + features + `}`
+	}
+	return `{"columns": {` + strings.Join(members, ", ") + `}` + features + `}`
+}
+
+// Example implements Reader.
+func (w *words) Example(o *Object) (Example, error) {
+	expected := []string{"words", "pos", "columns", "text"}
+	if w.dim > 0 {
+		expected = append(expected, "features")
+	}
+	if err := o.only(w.Sample(), expected...); err != nil {
+		return Example{}, err
+	}
+	columns, split, err := o.texts(w.split, w.Sample())
+	if err != nil {
+		return Example{}, err
+	}
+	s, n := &sequence{columns: make([][]string, len(w.columns))}, -1
+	for name, column := range columns {
+		k := slices.IndexFunc(w.columns, func(c inputs.Column) bool { return c.Name == name && name != text.LabelColumn })
+		if k < 0 {
+			number, err := strconv.Atoi(name)
+			if err != nil || number < 0 || number >= len(w.columns) || w.columns[number].Name == text.LabelColumn {
+				return Example{}, structured.BadInput("column %s is not one of the model's; expected %s", name, w.names())
+			}
+			k = number
+		}
+		if s.columns[k] != nil {
+			return Example{}, structured.BadInput("column %s is given twice, by name and by number", name)
+		}
+		s.columns[k] = column
+		n = len(column)
+	}
+	for k, c := range w.columns {
+		if c.Read && s.columns[k] == nil {
+			return Example{}, o.missing("column "+key(k, c), w.Sample())
+		}
+	}
+	if err := most(n, w.limits.Positions, "words"); err != nil {
+		return Example{}, err
+	}
+	if w.dim > 0 {
+		if o.Features == nil {
+			return Example{}, o.missing("features", w.Sample())
+		}
+		if len(o.Features) != n {
+			return Example{}, structured.BadInput("features has %d rows, expected %d, one per token of the text", len(o.Features), n)
+		}
+		if s.features, err = matrix(nil, o.Features, w.dim, "features", "position"); err != nil {
+			return Example{}, err
+		}
+	}
+	e := o.example(n, s)
+	e.Tokens = split
+	return e, nil
+}
+
+// names lists the columns that an object may have.
+func (w *words) names() string {
+	var all []string
+	for k, c := range w.columns {
+		if c.Name != text.LabelColumn {
+			all = append(all, key(k, c))
+		}
+	}
+	return strings.Join(all, ", ")
+}
+
+// texts returns the columns of an object, which are equally long and not empty, and the tokens of raw text.
+func (o *Object) texts(split tokens.Splitter, sample string) (map[string][]string, []tokens.Token, error) {
+	all := map[string][]string{}
+	var found []tokens.Token
+	given := func(name, from string, column []string) error {
+		if all[name] != nil {
+			return structured.BadInput("%s: the column %s is given twice", from, name)
+		}
+		all[name] = column
+		return nil
+	}
+	for name, column := range o.Columns {
+		if column == nil {
+			column = []string{}
+		}
+		all[name] = column
+	}
+	for _, member := range []struct {
+		name, column string
+		values       []string
+	}{{"words", text.WordColumn, o.Words}, {"pos", "pos", o.Pos}} {
+		if member.values != nil {
+			if err := given(member.column, member.name, member.values); err != nil {
+				return nil, nil, err
+			}
+		}
+	}
+	if o.Text != nil {
+		found = split.Split(*o.Text)
+		column := make([]string, len(found))
+		for t, token := range found {
+			column[t] = token.Text
+		}
+		if err := given(text.WordColumn, "text", column); err != nil {
+			return nil, nil, err
+		}
+	}
+	if len(all) == 0 {
+		return nil, nil, o.missing("words", sample)
+	}
+	return all, found, sameLengths(all)
+}
+
+// sameLengths refuses columns that differ in length, or have no or empty cells.
+func sameLengths(all map[string][]string) error {
+	first, n := "", -1
+	for _, name := range sortedKeys(all) {
+		column := all[name]
+		switch {
+		case len(column) == 0:
+			return structured.BadInput("column %s is empty, expected at least one word", name)
+		case n >= 0 && len(column) != n:
+			return structured.BadInput("column %s has length %d, expected %d as column %s has", name, len(column), n, first)
+		}
+		if t := slices.Index(column, ""); t >= 0 {
+			return structured.BadInput("column %s: cell %d is empty, expected some text", name, t)
+		}
+		if n < 0 {
+			first, n = name, len(column)
+		}
+	}
+	return nil
+}
+
+func sortedKeys(all map[string][]string) []string {
+	names := make([]string, 0, len(all))
+	for name := range all {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// Dataset implements Reader. Columns that the model does not read may be empty.
+func (w *words) Dataset(all []Example) (*structured.Dataset, error) {
+	d := &structured.Dataset{Offsets: offsets(all), Columns: make([][]string, len(w.columns)), Dim: w.dim}
+	for k, c := range w.columns {
+		d.ColumnNames = append(d.ColumnNames, c.Name)
+		column := make([]string, 0, d.Positions())
+		for _, e := range all {
+			if cells := e.content.(*sequence).columns[k]; cells != nil {
+				column = append(column, cells...)
+			} else {
+				column = append(column, make([]string, e.Size)...)
+			}
+		}
+		d.Columns[k] = column
+	}
+	for _, e := range all {
+		d.Features = append(d.Features, e.content.(*sequence).features...)
+	}
+	return named(d, all), nil
+}

@@ -1,0 +1,153 @@
+package server
+
+import (
+	"net/http"
+
+	"github.com/dsp-go/dsp/cmd/dsp/server/examples"
+	"github.com/dsp-go/dsp/structured"
+)
+
+// live answers that the server runs.
+func (s *Server) live(w http.ResponseWriter, _ *http.Request) error {
+	return answerJSON(w, http.StatusOK, map[string]bool{"live": true})
+}
+
+// ready answers whether the server takes requests: all models are loaded before it listens, so only a server that stops does not.
+func (s *Server) ready(w http.ResponseWriter, _ *http.Request) error {
+	if s.stopping.Load() {
+		return answerJSON(w, http.StatusServiceUnavailable, map[string]bool{"ready": false})
+	}
+	return answerJSON(w, http.StatusOK, map[string]bool{"ready": true})
+}
+
+// serverMetadata answers what the server is. Beside what the protocol has, it lists the models.
+func (s *Server) serverMetadata(w http.ResponseWriter, _ *http.Request) error {
+	names := make([]string, len(s.models))
+	for k, e := range s.models {
+		names[k] = e.name
+	}
+	return answerJSON(w, http.StatusOK, struct {
+		Name       string   `json:"name"`
+		Version    string   `json:"version"`
+		Extensions []string `json:"extensions"`
+		Models     []string `json:"models"`
+	}{"dsp", s.o.Version, []string{"model_repository"}, names})
+}
+
+// tensorMetadata describes an input or output. −1 in a shape stands for any length.
+type tensorMetadata struct {
+	Name     string `json:"name"`
+	Datatype string `json:"datatype"`
+	Shape    []int  `json:"shape"`
+}
+
+// modelMetadata answers what a model reads and predicts. Beside what the protocol has, it shows an object for /predict.
+func (s *Server) modelMetadata(w http.ResponseWriter, r *http.Request) error {
+	e, err := s.find(r.PathValue("model"))
+	if err != nil {
+		return err
+	}
+	p := e.pool.Load()
+	return answerJSON(w, http.StatusOK, struct {
+		Name     string           `json:"name"`
+		Platform string           `json:"platform"`
+		Inputs   []tensorMetadata `json:"inputs"`
+		Outputs  []tensorMetadata `json:"outputs"`
+		Task     string           `json:"task"`
+		Labels   []string         `json:"labels"`
+		Example  string           `json:"example"`
+		Text     bool             `json:"text"`      // the model reads words alone, so that raw text will do
+		Cuts     bool             `json:"truncates"` // edges may have to be truncated
+	}{e.name, "dsp", p.inputs(), p.outputs(), p.model.Config.Task, p.model.Labels.Names(), p.reader.Sample(), p.readsText(), p.model.Truncates()})
+}
+
+// readsText reports whether raw text has all that the model reads.
+func (p *pool) readsText() bool {
+	in := p.reader.Inputs()
+	return len(in) == 1 && in[0].Kind == examples.Strings && in[0].Name == "word"
+}
+
+// inputs describes the tensors that a request has.
+func (p *pool) inputs() []tensorMetadata {
+	var all []tensorMetadata
+	for _, in := range p.reader.Inputs() {
+		switch in.Kind {
+		case examples.Strings:
+			all = append(all, tensorMetadata{in.Name, "BYTES", []int{-1}})
+		case examples.Numbers:
+			all = append(all, tensorMetadata{in.Name, "FP32", []int{-1, in.Width}})
+		case examples.Objects:
+			return []tensorMetadata{{exampleTensor, "BYTES", []int{-1}}}
+		}
+	}
+	return append(all, tensorMetadata{lengthsTensor, "INT64", []int{-1}})
+}
+
+// The tensors that do not hold one number or text for each position.
+const (
+	exampleTensor = "example" // objects as POST /predict reads them
+	lengthsTensor = "lengths" // of the sequences that the other inputs hold one after the other; one sequence without it
+	answerTensor  = "answer"  // lines as POST /predict answers them
+)
+
+// outputs describes the tensors that an answer may have.
+func (p *pool) outputs() []tensorMetadata {
+	all := []tensorMetadata{{answerTensor, "BYTES", []int{-1}}, {"score", "FP64", []int{-1}}}
+	if p.sums() {
+		all = append(all, tensorMetadata{"probability", "FP64", []int{-1}})
+	}
+	switch {
+	case p.labelsPositions():
+		all = append(all, tensorMetadata{"labels", "BYTES", []int{-1}}, tensorMetadata{"label_ids", "INT32", []int{-1}}, tensorMetadata{lengthsTensor, "INT64", []int{-1}})
+		if p.sums() {
+			all = append(all, tensorMetadata{"marginals", "FP32", []int{-1, p.model.Labels.Len()}})
+		}
+	case p.model.Config.Task == "parse":
+		all = append(all, tensorMetadata{"heads", "INT32", []int{-1}}, tensorMetadata{"relations", "BYTES", []int{-1}}, tensorMetadata{lengthsTensor, "INT64", []int{-1}})
+	case p.model.Config.Task == "localise":
+		all = append(all, tensorMetadata{"box", "FP64", []int{-1, 4}})
+	case p.model.Config.Task == "align":
+		all = append(all, tensorMetadata{"links", "INT32", []int{-1, 3}})
+	}
+	return all
+}
+
+// labelsPositions reports whether an output is a label for each position.
+func (p *pool) labelsPositions() bool {
+	form := p.model.Net.Form()
+	return form.Parts[0].Rows == structured.Positions && form.Parts[0].Width == p.model.Labels.Len() && p.model.Config.Task != "localise"
+}
+
+// modelReady answers that a model is loaded, as all are.
+func (s *Server) modelReady(w http.ResponseWriter, r *http.Request) error {
+	e, err := s.find(r.PathValue("model"))
+	if err != nil {
+		return err
+	}
+	return answerJSON(w, http.StatusOK, map[string]any{"name": e.name, "ready": true})
+}
+
+// index lists the models, as the protocol's extension for repositories has it.
+func (s *Server) index(w http.ResponseWriter, _ *http.Request) error {
+	type state struct {
+		Name  string `json:"name"`
+		State string `json:"state"`
+	}
+	all := make([]state, len(s.models))
+	for k, e := range s.models {
+		all[k] = state{e.name, "READY"}
+	}
+	return answerJSON(w, http.StatusOK, all)
+}
+
+// loadAgain loads a model again from its file.
+func (s *Server) loadAgain(w http.ResponseWriter, r *http.Request) error {
+	e, err := s.find(r.PathValue("model"))
+	if err != nil {
+		return err
+	}
+	if err := s.reload(e); err != nil {
+		return refuse(http.StatusBadRequest, "the model was not loaded again, the one before stays: %w", err)
+	}
+	return answerJSON(w, http.StatusOK, map[string]any{"name": e.name, "ready": true})
+}

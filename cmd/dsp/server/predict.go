@@ -1,0 +1,231 @@
+package server
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"mime"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/dsp-go/dsp/cmd/dsp/server/examples"
+	"github.com/dsp-go/dsp/models/predictions"
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/graphs/masks"
+	"github.com/dsp-go/dsp/structured/graphs/picture"
+	"github.com/dsp-go/dsp/structured/graphs/segmentation"
+	"github.com/dsp-go/dsp/structured/text/tokens"
+)
+
+// predict answers POST /predict: an object per line in, what dsp predict --json prints for it per line out.
+func (s *Server) predict(w http.ResponseWriter, r *http.Request) error {
+	name := r.PathValue("model")
+	options, err := queryOptions(r, &name)
+	if err != nil {
+		return err
+	}
+	e, err := s.find(name)
+	if err != nil {
+		return err
+	}
+	r.SetPathValue("model", e.name) // for the metrics
+	body, done, err := s.body(w, r)
+	if err != nil {
+		return err
+	}
+	defer done()
+	var lines [][]byte
+	err = e.run(r.Context(), func(p *pool) (*job, error) {
+		all, err := readBody(r, body, p.reader)
+		if err != nil {
+			return nil, err
+		}
+		if !options.Exact && !p.model.Truncates() {
+			return nil, structured.BadInput("truncate is for cuts, which this model's outputs are not found with")
+		}
+		if options.overlay && p.model.Config.Task != "segment" {
+			return nil, structured.BadInput("overlay: the model does not label the pixels of images (--task segment)")
+		}
+		if options.Spans {
+			if err := p.model.CheckSpans(); err != nil {
+				return nil, err
+			}
+		}
+		if err := p.fits(all, options.Options); err != nil {
+			return nil, err
+		}
+		lines = make([][]byte, len(all))
+		var size answerSize
+		layout := p.model.JSONLayout(options.Options)
+		return &job{examples: all, options: options.Options, use: func(k int, d *structured.Dataset, i int, prediction *predictions.Prediction) error {
+			line, err := render(layout, k, d, i, prediction, all[k].Tokens)
+			if err == nil && options.overlay {
+				line, err = withOverlay(line, p.model.Labels, d, i, prediction)
+			}
+			if err == nil {
+				lines[k], err = line, size.add(len(line))
+			}
+			return err
+		}}, nil
+	})
+	if err != nil {
+		return err
+	}
+	return answer(w, http.StatusOK, "application/x-ndjson", bytes.Join(lines, nil))
+}
+
+// options are what a request asks for.
+type options struct {
+	predictions.Options
+	overlay bool
+}
+
+// queryOptions reads the query of a request. Flags are true without a value.
+func queryOptions(r *http.Request, model *string) (o options, err error) {
+	o.Probability, o.Exact = true, true
+	for key, values := range r.URL.Query() {
+		value := values[len(values)-1]
+		switch key {
+		case "model":
+			if *model != "" && *model != value {
+				return o, structured.BadInput("the path names the model %s, the query the model %s; give one of them", *model, value)
+			}
+			*model = value
+		case "nbest":
+			o.NBest, err = strconv.Atoi(value)
+			if err != nil || o.NBest < 0 || o.NBest > mostBest {
+				return o, structured.BadInput("nbest=%s: expected a number from 0 to %d", value, mostBest)
+			}
+		case "decode":
+			if value != "max" && value != "risk" {
+				return o, structured.BadInput("decode=%s: expected max or risk", value)
+			}
+			o.LeastRisk = value == "risk"
+		case "min_probability":
+			o.MinProbability, err = strconv.ParseFloat(value, 64)
+			if err != nil || !(o.MinProbability > 0 && o.MinProbability <= 1) {
+				return o, structured.BadInput("min_probability=%s: expected more than 0, and at most 1", value)
+			}
+		case "marginals", "confidence", "spans", "truncate", "overlay":
+			on := value == ""
+			if !on {
+				if on, err = strconv.ParseBool(value); err != nil {
+					return o, structured.BadInput("%s=%s: expected true or false", key, value)
+				}
+			}
+			switch key {
+			case "marginals":
+				o.Marginals = on
+			case "confidence":
+				o.Confidence = on
+			case "spans":
+				o.Spans = on
+			case "truncate":
+				o.Exact = !on
+			case "overlay":
+				o.overlay = on
+			}
+		default:
+			return o, structured.BadInput("no option %s; there are model, nbest, marginals, confidence, spans, min_probability, decode, truncate, overlay", key)
+		}
+	}
+	if o.MinProbability > 0 && !o.Spans {
+		return o, structured.BadInput("min_probability is for spans")
+	}
+	return o, nil
+}
+
+// readBody reads the examples of a body: an image file, or an object per line.
+func readBody(r *http.Request, body []byte, reader examples.Reader) ([]examples.Example, error) {
+	if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); strings.HasPrefix(kind, "image/") {
+		if kind != "image/png" && kind != "image/jpeg" {
+			return nil, refuse(http.StatusUnsupportedMediaType, "Content-Type %s: expected image/png, image/jpeg, or JSON", kind)
+		}
+		e, err := reader.Example(&examples.Object{Image: body})
+		return []examples.Example{e}, err
+	}
+	var all []examples.Example
+	lines := bytes.Lines(body)
+	several := bytes.IndexByte(bytes.TrimSpace(body), '\n') >= 0
+	if several && json.Valid(body) { // one object on several lines
+		lines, several = func(yield func([]byte) bool) { yield(body) }, false
+	}
+	number := 0
+	for line := range lines {
+		number++
+		if line = bytes.TrimSpace(line); len(line) == 0 {
+			continue
+		}
+		o, err := examples.Parse(line)
+		var e examples.Example
+		if err == nil {
+			e, err = reader.Example(o)
+		}
+		if err != nil {
+			if several {
+				err = structured.BadInput("line %d: %w", number, err)
+			}
+			return nil, err
+		}
+		if several {
+			e.Line = number
+		}
+		all = append(all, e)
+	}
+	if len(all) == 0 {
+		return nil, structured.BadInput("an empty body, expected an object per line such as %s", reader.Sample())
+	}
+	return all, nil
+}
+
+// render returns the line that dsp predict --json prints, and for raw text the tokens and where they are.
+func render(layout predictions.Layout, k int, d *structured.Dataset, i int, p *predictions.Prediction, split []tokens.Token) ([]byte, error) {
+	text, number := layout.Add(nil, d, i, p)
+	if number >= 0 {
+		text = append(text[:number:number], append(strconv.AppendInt(nil, int64(k), 10), text[number:]...)...)
+	}
+	if split == nil {
+		return text, nil
+	}
+	words, places := make([]string, len(split)), make([][2]int, len(split))
+	for t, token := range split {
+		words[t], places[t] = token.Text, [2]int{token.Start, token.End}
+	}
+	return withMembers(text, map[string]any{"words": words, "offsets": places})
+}
+
+// withMembers adds members to the end of an object in a line of its own.
+func withMembers(line []byte, members map[string]any) ([]byte, error) {
+	var more bytes.Buffer
+	encode := json.NewEncoder(&more)
+	encode.SetEscapeHTML(false)
+	if err := encode.Encode(members); err != nil {
+		return nil, err
+	}
+	line = append(bytes.TrimSuffix(bytes.TrimRight(line, "\n"), []byte("}")), ',')
+	return append(line, more.Bytes()[1:]...), nil
+}
+
+// withOverlay adds the image with the predicted mask over it, a PNG file in base64, and the names of the labels that the mask shows.
+func withOverlay(line []byte, names *structured.Alphabet, d *structured.Dataset, i int, p *predictions.Prediction) ([]byte, error) {
+	s := segmentation.Of(d)
+	e, err := s.Load(i)
+	if err != nil {
+		return nil, err
+	}
+	mask, _ := s.Paint(e, p.Labels, nil)
+	painted, err := encodePNG(picture.Paint(e.Image, mask))
+	if err != nil {
+		return nil, err
+	}
+	legend := map[string]string{}
+	for _, l := range p.Labels {
+		if legend[names.Name(l)] == "" {
+			c := masks.Colour(int(l))
+			legend[names.Name(l)] = fmt.Sprintf("#%02x%02x%02x", c.R, c.G, c.B)
+		}
+	}
+	return withMembers(line, map[string]any{"overlay": base64.StdEncoding.EncodeToString(painted), "colours": legend})
+}

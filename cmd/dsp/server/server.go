@@ -1,0 +1,148 @@
+// Package server answers requests for predictions over HTTP: the Open Inference Protocol, version 2, a plain POST /predict, metrics for
+// Prometheus, and a page to try models on.
+package server
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/dsp-go/dsp/cmd/dsp/server/examples"
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/host"
+	"github.com/dsp-go/dsp/structured/text/tokens"
+)
+
+// Options say what is served and within which limits.
+type Options struct {
+	Models  []string // NAME=DIR or DIR each
+	Token   string   // that requests must carry; empty: anyone may ask
+	Version string   // of the program, for the metadata
+
+	Threads int           // of each model; 0: all cores
+	Queue   int           // requests for one model that wait or are being predicted
+	MaxBody int64         // bytes of a request
+	Timeout time.Duration // from the header of a request to its answer
+	Watch   time.Duration // between looks at the models' files; 0: never
+	Limits  examples.Limits
+
+	Splitter tokens.Splitter // of raw text
+}
+
+// mostBest bounds the n of n-best lists, each of whose entries takes as much memory as an answer.
+const mostBest = 100
+
+// bodies is how many of the largest bodies may be in memory at once.
+const bodies = 8
+
+// Server serves models.
+type Server struct {
+	o        Options
+	models   []*entry
+	metrics  *metrics
+	memory   budget // for bodies
+	stopping atomic.Bool
+}
+
+// New loads the models. Options out of range and models that cannot be loaded or served are bad input.
+func New(o Options) (*Server, error) {
+	switch {
+	case o.Queue < 1:
+		return nil, structured.BadInput("--queue %d: expected at least 1", o.Queue)
+	case o.MaxBody < 1:
+		return nil, structured.BadInput("--max-body %d: expected at least 1 byte", o.MaxBody)
+	case o.Timeout <= 0:
+		return nil, structured.BadInput("--timeout %v: expected more than 0", o.Timeout)
+	case o.Threads < 0:
+		return nil, structured.BadInput("--threads %d: expected 0 or more", o.Threads)
+	case o.Limits.Positions < 1:
+		return nil, structured.BadInput("--max-length %d: expected at least 1", o.Limits.Positions)
+	}
+	all, err := entries(o.Models)
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{o: o, models: all, metrics: newMetrics()}
+	s.memory.left.Store(bodies * o.MaxBody)
+	for _, e := range all {
+		if err := s.load(e); err != nil {
+			s.Close()
+			return nil, err
+		}
+		s.metrics.watch(e.name, func() int { return e.pool.Load().length() })
+	}
+	return s, nil
+}
+
+// Close stops the workers. Serve calls it.
+func (s *Server) Close() {
+	for _, e := range s.models {
+		if p := e.pool.Load(); p != nil {
+			p.stop()
+		}
+	}
+}
+
+// Serve answers requests until ctx ends. Then it takes no more connections, answers the requests that it has accepted, and returns nil.
+func (s *Server) Serve(ctx context.Context, l net.Listener) error {
+	h := &http.Server{
+		Handler: s.Handler(), ReadHeaderTimeout: s.o.Timeout, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
+		ErrorLog: slog.NewLogLogger(slog.Default().Handler(), slog.LevelDebug),
+	}
+	defer s.Close()
+	if s.o.Watch > 0 {
+		go s.watch(ctx)
+	}
+	failed := make(chan error, 1)
+	go func() { failed <- host.Guard(func() error { return h.Serve(l) }) }()
+	select {
+	case err := <-failed:
+		return err
+	case <-ctx.Done():
+	}
+	s.stopping.Store(true)
+	slog.Info("stopping: no more requests are accepted")
+	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.o.Timeout+answerTime)
+	defer cancel()
+	if err := h.Shutdown(grace); err != nil {
+		return errors.Join(err, h.Close())
+	}
+	return nil
+}
+
+// answerTime is how long a client may take to receive an answer.
+const answerTime = 30 * time.Second
+
+// Handler returns the handler of all routes.
+func (s *Server) Handler() http.Handler {
+	mux := http.NewServeMux()
+	open := func(pattern string, h handler) { mux.Handle(pattern, s.measured(pattern, h)) }
+	route := func(pattern string, h handler) { open(pattern, s.authorized(h)) }
+	open("GET /v2/health/live", s.live)
+	open("GET /v2/health/ready", s.ready)
+	open("GET /{$}", showPage)
+	route("GET /v2", s.serverMetadata)
+	route("GET /v2/models/{model}", s.modelMetadata)
+	route("GET /v2/models/{model}/ready", s.modelReady)
+	route("POST /v2/models/{model}/infer", s.infer)
+	route("POST /v2/repository/index", s.index)
+	route("POST /v2/repository/models/{model}/load", s.loadAgain)
+	route("POST /predict", s.predict)
+	route("POST /predict/{model}", s.predict)
+	route("GET /metrics", func(w http.ResponseWriter, r *http.Request) error {
+		promhttp.HandlerFor(s.metrics.registry, promhttp.HandlerOpts{}).ServeHTTP(w, r)
+		return nil
+	})
+	mux.Handle("/", s.measured("other", func(_ http.ResponseWriter, r *http.Request) error { return s.noRoute(mux, r) }))
+	same := http.NewCrossOriginProtection() // a page of another site must not have its visitors' browsers ask
+	same.SetDenyHandler(s.measured("other", func(_ http.ResponseWriter, r *http.Request) error {
+		return refuse(http.StatusForbidden, "a page of another origin, %s, may not post here", r.Header.Get("Origin"))
+	}))
+	return same.Handler(mux)
+}

@@ -1,0 +1,222 @@
+package server
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+
+	"github.com/dsp-go/dsp/cmd/dsp/server/examples"
+	"github.com/dsp-go/dsp/structured"
+)
+
+// tensor is an input of the Open Inference Protocol. Its data are flat or nested lists, row by row.
+type tensor struct {
+	Name       string          `json:"name"`
+	Shape      []int           `json:"shape"`
+	Datatype   string          `json:"datatype"`
+	Data       json.RawMessage `json:"data"`
+	Parameters map[string]any  `json:"parameters"`
+}
+
+// bad is the error about a tensor.
+func (t *tensor) bad(format string, args ...any) error {
+	return structured.BadInput("input %s"+format, append([]any{t.Name}, args...)...)
+}
+
+// elements returns the product of the shape.
+func (t *tensor) elements() (int, error) {
+	n := 1
+	for _, length := range t.Shape {
+		const largest = 1 << 31
+		if length < 0 || length > 0 && n > largest/length {
+			return 0, t.bad(" has shape %v, expected lengths from 0 on", t.Shape)
+		}
+		n *= length
+	}
+	return n, nil
+}
+
+// flat appends the numbers or texts of nested lists to all.
+func flat[T any](all []T, data []byte, depth int) ([]T, error) {
+	var values []T
+	err := json.Unmarshal(data, &values)
+	if err == nil {
+		return append(all, values...), nil
+	}
+	var lists []json.RawMessage
+	if depth == 0 || json.Unmarshal(data, &lists) != nil {
+		return nil, err
+	}
+	for _, list := range lists {
+		if all, err = flat(all, list, depth-1); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// values returns the elements of a tensor.
+func values[T any](t *tensor, datatypes ...string) ([]T, error) {
+	if !slices.Contains(datatypes, t.Datatype) {
+		return nil, t.bad(" has datatype %q, expected %v", t.Datatype, datatypes)
+	}
+	n, err := t.elements()
+	if err != nil {
+		return nil, err
+	}
+	if t.Data == nil {
+		return nil, t.bad(" has no data; binary data are not supported")
+	}
+	all, err := flat[T](nil, t.Data, len(t.Shape))
+	if err != nil {
+		return nil, t.bad(": %s", examples.Explain(err))
+	}
+	if len(all) != n {
+		return nil, t.bad(" has %d elements, expected %d for shape %v", len(all), n, t.Shape)
+	}
+	return all, nil
+}
+
+// inputSet are the tensors of a request, as sequences.
+type inputSet struct {
+	tensors map[string]*tensor
+	lengths []int // of the sequences; nil: one
+}
+
+// newInputSet checks names and lengths.
+func newInputSet(list []tensor, known []examples.Input) (*inputSet, error) {
+	in := &inputSet{tensors: map[string]*tensor{}}
+	names := []string{lengthsTensor}
+	for _, k := range known {
+		names = append(names, k.Name)
+	}
+	for k := range list {
+		t := &list[k]
+		if !slices.Contains(names, t.Name) {
+			return nil, structured.BadInput("input %q is not one of the model's: %v", t.Name, names)
+		}
+		if in.tensors[t.Name] != nil {
+			return nil, t.bad(" is given twice")
+		}
+		in.tensors[t.Name] = t
+	}
+	if t := in.tensors[lengthsTensor]; t != nil {
+		var err error
+		if in.lengths, err = values[int](t, "INT64", "INT32", "UINT64", "UINT32"); err != nil {
+			return nil, err
+		}
+		for k, n := range in.lengths {
+			if n < 0 {
+				return nil, t.bad(": number %d is %d, expected 0 or more", k, n)
+			}
+		}
+	}
+	return in, nil
+}
+
+// objects returns the examples of a request for a model that reads columns and numbers of positions.
+func (in *inputSet) objects(known []examples.Input) ([]*examples.Object, error) {
+	var all []*examples.Object
+	grow := func(n int) error {
+		if all == nil {
+			all = make([]*examples.Object, n)
+			for k := range all {
+				all[k] = &examples.Object{}
+			}
+		}
+		if len(all) != n {
+			return structured.BadInput("the inputs have %d and %d sequences", len(all), n)
+		}
+		return nil
+	}
+	for _, k := range known {
+		t := in.tensors[k.Name]
+		if t == nil {
+			continue // the reader says what is missing
+		}
+		switch k.Kind {
+		case examples.Strings:
+			cells, err := values[string](t, "BYTES")
+			if err != nil {
+				return nil, err
+			}
+			rows, err := split(in, t, cells, len(t.Shape), 1)
+			if err == nil {
+				err = grow(len(rows))
+			}
+			if err != nil {
+				return nil, err
+			}
+			for i, row := range rows {
+				if all[i].Columns == nil {
+					all[i].Columns = map[string][]string{}
+				}
+				all[i].Columns[k.Name] = row
+			}
+		case examples.Numbers:
+			numbers, err := values[float32](t, "FP32", "FP64")
+			if err != nil {
+				return nil, err
+			}
+			if len(t.Shape) < 2 || t.Shape[len(t.Shape)-1] != k.Width {
+				return nil, t.bad(" has shape %v, expected [positions %d], or [sequences positions %d] with lengths", t.Shape, k.Width, k.Width)
+			}
+			rows, err := split(in, t, numbers, len(t.Shape)-1, k.Width)
+			if err == nil {
+				err = grow(len(rows))
+			}
+			if err != nil {
+				return nil, err
+			}
+			for i, row := range rows {
+				all[i].Features = slices.Collect(slices.Chunk(row, k.Width))
+			}
+		}
+	}
+	for i, o := range all {
+		id := strconv.Itoa(i)
+		o.ID = &id
+	}
+	return all, nil
+}
+
+// split returns the sequences of a tensor with width values per position: a single one, those of the given lengths one after the other, or
+// the beginnings of the rows of a batch that is padded to equal lengths. axes counts those of the shape without that of the values.
+func split[T any](in *inputSet, t *tensor, all []T, axes, width int) ([][]T, error) {
+	switch {
+	case axes == 2:
+		n, steps := t.Shape[0], t.Shape[1]
+		if in.lengths != nil && len(in.lengths) != n {
+			return nil, t.bad(" has %d sequences, expected %d as lengths has", n, len(in.lengths))
+		}
+		rows := make([][]T, n)
+		for i := range rows {
+			length := steps
+			if in.lengths != nil {
+				length = in.lengths[i]
+			}
+			if length > steps {
+				return nil, t.bad(" has %d positions in each sequence, but lengths[%d] is %d", steps, i, length)
+			}
+			rows[i] = all[i*steps*width:][:length*width]
+		}
+		return rows, nil
+	case axes != 1:
+		return nil, t.bad(" has shape %v, expected [positions], or [sequences positions]", t.Shape)
+	case in.lengths == nil:
+		return [][]T{all}, nil
+	}
+	var rows [][]T
+	at := 0
+	for i, n := range in.lengths {
+		if n > len(all)/width-at {
+			return nil, t.bad(" has %d positions, expected more: the first %d lengths sum to %d", len(all)/width, i+1, at+n)
+		}
+		rows = append(rows, all[at*width:][:n*width])
+		at += n
+	}
+	if at != len(all)/width {
+		return nil, t.bad(" has %d positions, expected the %d that lengths sum to", len(all)/width, at)
+	}
+	return rows, nil
+}

@@ -1,0 +1,74 @@
+package config
+
+import (
+	"reflect"
+	"slices"
+
+	"github.com/dsp-go/dsp/structured"
+)
+
+// What a run that continues a model takes from the model's settings. Other settings say where data are and how to train, and are the
+// run's own.
+var (
+	// inherited are taken where the run leaves them at their defaults.
+	inherited = []string{
+		"task", "columns", "label", "scheme", "tree", "search", "search-limit", "class", "cells", "crop", "candidates", "unmatched",
+		"cell", "superpixels", "neighbours", "oracle", "constraints", "net", "features", "template", "clusters", "gazetteer", "hash-bits",
+		"vectors", "freeze-vectors",
+	}
+	// ofNetwork are taken, too, where the run has the model's kind of network: all settings of group Network but these.
+	ownOfNetwork = []string{"init", "dropout"}
+	// fixed are those of inherited that must not differ: they say what the model reads.
+	fixed = []string{
+		"task", "features", "template", "clusters", "gazetteer", "hash-bits", "vectors", "freeze-vectors", "search", "cells", "crop", "cell",
+		"superpixels", "neighbours",
+	}
+)
+
+// Inherit takes from the configuration of a model what a run on c needs to continue it: what the model reads, its network and the names
+// of what it predicts. Settings that differ from their defaults win, but must not contradict what the model reads. name is the setting
+// that gives the model, whose file is path. sameFormat says that the data have the format of the model's: else the places of columns are
+// the run's own.
+func (c *Config) Inherit(base Config, name, path string, sameFormat bool) error {
+	def := Default()
+	plain, of := Settings(&def), Settings(&base)
+	net := c.Net
+	for i, s := range Settings(c) {
+		mine, models := s.Value.Interface(), of[i].Value.Interface()
+		if reflect.DeepEqual(mine, models) {
+			continue
+		}
+		open := reflect.DeepEqual(mine, plain[i].Value.Interface())
+		network := s.Group == "Network" && (net == def.Net || net == base.Net) && !slices.Contains(ownOfNetwork, s.Name)
+		switch {
+		case (s.Name == "columns" || s.Name == "label") && !sameFormat:
+		case s.Name == "loss" && open && takesLoss(c.Method, base.Loss):
+			s.Value.Set(of[i].Value)
+		case !network && !slices.Contains(inherited, s.Name):
+		case open:
+			s.Value.Set(of[i].Value)
+		case slices.Contains(fixed, s.Name):
+			return structured.BadInput("--%s %v: the model of --%s %s has %v, which it keeps; leave --%s out", s.Name, mine, name, path, orNone(models), s.Name)
+		}
+	}
+	return nil
+}
+
+// takesLoss reports whether a method minimises a loss.
+func takesLoss(method, loss string) bool {
+	switch method {
+	case "bcfw", "bcpfw":
+		return loss == "hinge"
+	case "sdca", "lbfgs":
+		return loss != "hinge"
+	}
+	return true
+}
+
+// orNone returns a value for a message.
+func orNone(value any) any {
+	if value == "" {
+		return "none"
+	}
+	return value
+}

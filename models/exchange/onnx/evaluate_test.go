@@ -1,0 +1,327 @@
+package onnx
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/dsp-go/dsp/models/exchange/onnx/onnxpb"
+)
+
+// tensor is an array of any type, as float64.
+type tensor struct {
+	shape []int
+	x     []float64
+}
+
+func zerosOf(shape ...int) tensor {
+	return tensor{slices.Clone(shape), make([]float64, product(shape))}
+}
+
+func vector(xs []int) tensor {
+	t := zerosOf(len(xs))
+	for i, x := range xs {
+		t.x[i] = float64(x)
+	}
+	return t
+}
+
+func (t tensor) ints() []int {
+	to := make([]int, len(t.x))
+	for i, x := range t.x {
+		to[i] = int(min(x, 1<<40)) // an open end of a slice is the largest int64
+	}
+	return to
+}
+
+// each visits the places of an array of that shape in order.
+func each(shape []int, visit func(at []int)) {
+	at := make([]int, len(shape))
+	for range product(shape) {
+		visit(at)
+		for k := len(at) - 1; k >= 0; k-- {
+			if at[k]++; at[k] < shape[k] {
+				break
+			}
+			at[k] = 0
+		}
+	}
+}
+
+// offset returns where the entry at a place is; axes of size 1 are repeated, and leading axes of at may be more than those of t.
+func (t tensor) offset(at []int) int {
+	at, to := at[len(at)-len(t.shape):], 0
+	for k, s := range t.shape {
+		to *= s
+		if s > 1 {
+			to += at[k]
+		}
+	}
+	return to
+}
+
+func broadcast(ts ...tensor) []int {
+	var shape []int
+	for _, t := range ts {
+		for len(shape) < len(t.shape) {
+			shape = slices.Insert(shape, 0, 1)
+		}
+		for k, s := range t.shape {
+			if to := &shape[len(shape)-len(t.shape)+k]; *to == 1 {
+				*to = s
+			} else if s != 1 && s != *to {
+				panic(fmt.Sprintf("shapes %v and %v do not broadcast", shape, t.shape))
+			}
+		}
+	}
+	return shape
+}
+
+// mapped applies f to the entries of arrays that broadcast.
+func mapped(f func(x []float64) float64, ts ...tensor) tensor {
+	out, i, x := zerosOf(broadcast(ts...)...), 0, make([]float64, len(ts))
+	each(out.shape, func(at []int) {
+		for k, t := range ts {
+			x[k] = t.x[t.offset(at)]
+		}
+		out.x[i] = f(x)
+		i++
+	})
+	return out
+}
+
+// lines visits the lines of t along an axis: entries start, start+stride, ….
+func (t tensor) lines(axis int, visit func(start, stride, n, line int)) {
+	inner, n := product(t.shape[axis+1:]), t.shape[axis]
+	for line := range product(t.shape) / max(1, n) {
+		visit(line/inner*inner*n+line%inner, inner, n, line)
+	}
+}
+
+func (t tensor) axis(k int) int {
+	if k < 0 {
+		k += len(t.shape)
+	}
+	return k
+}
+
+// reduced applies f to each line along an axis.
+func (t tensor) reduced(axis int, keep bool, f func(xs []float64) float64) tensor {
+	axis = t.axis(axis)
+	shape := slices.Clone(t.shape)
+	shape[axis] = 1
+	out := zerosOf(shape...)
+	t.lines(axis, func(start, stride, n, line int) {
+		xs := make([]float64, n)
+		for i := range xs {
+			xs[i] = t.x[start+i*stride]
+		}
+		out.x[line] = f(xs)
+	})
+	if !keep {
+		out.shape = slices.Delete(shape, axis, axis+1)
+	}
+	return out
+}
+
+// along applies f to each line along an axis and keeps the shape.
+func (t tensor) along(axis int, f func(xs []float64)) tensor {
+	out := tensor{t.shape, slices.Clone(t.x)}
+	t.lines(t.axis(axis), func(start, stride, n, _ int) {
+		xs := make([]float64, n)
+		for i := range xs {
+			xs[i] = t.x[start+i*stride]
+		}
+		f(xs)
+		for i, x := range xs {
+			out.x[start+i*stride] = x
+		}
+	})
+	return out
+}
+
+func (t tensor) transposed(order []int) tensor {
+	shape := make([]int, len(order))
+	for i, from := range order {
+		shape[i] = t.shape[from]
+	}
+	out, i, from := zerosOf(shape...), 0, make([]int, len(order))
+	each(shape, func(at []int) {
+		for k, axis := range order {
+			from[axis] = at[k]
+		}
+		place := 0
+		for k, s := range t.shape {
+			place = place*s + from[k]
+		}
+		out.x[i] = t.x[place]
+		i++
+	})
+	return out
+}
+
+// rows returns t as rows: entry r of the first axis.
+func (t tensor) row(r int) tensor {
+	n := product(t.shape[1:])
+	return tensor{t.shape[1:], t.x[r*n : (r+1)*n]}
+}
+
+// gathered is Gather along the first axis.
+func (t tensor) gathered(at tensor) tensor {
+	out := tensor{shape: append(slices.Clone(at.shape), t.shape[1:]...)}
+	for _, r := range at.ints() {
+		if r < 0 {
+			r += t.shape[0]
+		}
+		out.x = append(out.x, t.row(r).x...)
+	}
+	return out
+}
+
+// logSumExp is −∞ for a list of −∞.
+func logSumExp(xs []float64) float64 {
+	top, sum := slices.Max(xs), 0.0
+	if math.IsInf(top, -1) {
+		return top
+	}
+	for _, x := range xs {
+		sum += math.Exp(x - top)
+	}
+	return top + math.Log(sum)
+}
+
+// evaluation runs a graph: plain loops over float64, for tests only.
+type evaluation struct {
+	t      *testing.T
+	values map[string]tensor
+}
+
+// run returns the outputs of a graph for its inputs, by name.
+func run(t *testing.T, g *onnxpb.GraphProto, inputs map[string]tensor) map[string]tensor {
+	t.Helper()
+	e := evaluation{t, map[string]tensor{}}
+	for _, x := range g.GetInput() {
+		v, ok := inputs[x.GetName()]
+		if !ok {
+			t.Fatalf("no input %s", x.GetName())
+		}
+		e.values[x.GetName()] = v
+	}
+	for _, x := range g.GetInitializer() {
+		e.values[x.GetName()] = initial(x)
+	}
+	e.nodes(g)
+	outputs := map[string]tensor{}
+	for _, x := range g.GetOutput() {
+		outputs[x.GetName()] = e.values[x.GetName()]
+	}
+	return outputs
+}
+
+func initial(x *onnxpb.TensorProto) tensor {
+	var shape []int
+	for _, d := range x.GetDims() {
+		shape = append(shape, int(d))
+	}
+	t, raw := zerosOf(shape...), x.GetRawData()
+	for i := range t.x {
+		switch onnxpb.TensorProto_DataType(x.GetDataType()) {
+		case onnxpb.TensorProto_FLOAT:
+			t.x[i] = float64(math.Float32frombits(binary.LittleEndian.Uint32(raw[4*i:])))
+		case onnxpb.TensorProto_DOUBLE:
+			t.x[i] = math.Float64frombits(binary.LittleEndian.Uint64(raw[8*i:]))
+		case onnxpb.TensorProto_INT64:
+			t.x[i] = float64(int64(binary.LittleEndian.Uint64(raw[8*i:])))
+		default:
+			t.x[i] = float64(raw[i])
+		}
+	}
+	return t
+}
+
+func (e evaluation) nodes(g *onnxpb.GraphProto) {
+	e.t.Helper()
+	for _, n := range g.GetNode() {
+		var args []tensor
+		for _, x := range n.GetInput() {
+			args = append(args, e.values[x])
+		}
+		attributes := map[string]*onnxpb.AttributeProto{}
+		for _, a := range n.GetAttribute() {
+			attributes[a.GetName()] = a
+		}
+		if n.GetOpType() == "Scan" {
+			e.scan(n, args, attributes)
+			continue
+		}
+		f, ok := operators[n.GetOpType()]
+		if !ok {
+			e.t.Fatalf("the evaluator has no operator %s", n.GetOpType())
+		}
+		e.values[n.GetOutput()[0]] = f(args, attributes)
+	}
+}
+
+// scan runs a loop over the second axis of arrays.
+func (e evaluation) scan(n *onnxpb.NodeProto, args []tensor, a map[string]*onnxpb.AttributeProto) {
+	body, items := a["body"].GetG(), int(a["num_scan_inputs"].GetI())
+	states := args[:len(args)-items]
+	order := func(t tensor) []int {
+		all := []int{1, 0}
+		for k := 2; k < len(t.shape); k++ {
+			all = append(all, k)
+		}
+		return all
+	}
+	var read []tensor
+	for _, x := range args[len(states):] {
+		read = append(read, x.transposed(order(x)))
+	}
+	steps := read[0].shape[0]
+	results := make([][]tensor, len(body.GetOutput())-len(states))
+	for k := range results {
+		results[k] = make([]tensor, steps)
+	}
+	for step := range steps {
+		inner := evaluation{e.t, map[string]tensor{}}
+		for name, v := range e.values {
+			inner.values[name] = v
+		}
+		for k, s := range states {
+			inner.values[body.GetInput()[k].GetName()] = s
+		}
+		for k, x := range read {
+			t := step
+			if a["scan_input_directions"].GetInts()[k] == 1 {
+				t = steps - 1 - step
+			}
+			inner.values[body.GetInput()[len(states)+k].GetName()] = x.row(t)
+		}
+		inner.nodes(body)
+		states = slices.Clone(states)
+		for k, x := range body.GetOutput() {
+			v := inner.values[x.GetName()]
+			if k < len(states) {
+				states[k] = v
+				continue
+			}
+			t := step
+			if a["scan_output_directions"].GetInts()[k-len(states)] == 1 {
+				t = steps - 1 - step
+			}
+			results[k-len(states)][t] = v
+		}
+	}
+	for k, s := range states {
+		e.values[n.GetOutput()[k]] = s
+	}
+	for k, r := range results {
+		all := tensor{shape: append([]int{steps}, r[0].shape...)}
+		for _, x := range r {
+			all.x = append(all.x, x.x...)
+		}
+		e.values[n.GetOutput()[len(states)+k]] = all.transposed(order(all))
+	}
+}

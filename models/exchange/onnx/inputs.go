@@ -1,0 +1,170 @@
+package onnx
+
+import (
+	"google.golang.org/protobuf/proto"
+
+	"github.com/dsp-go/dsp/models/exchange/onnx/onnxpb"
+	"github.com/dsp-go/dsp/structured"
+)
+
+// The names of the inputs. A graph has those that its network reads.
+const (
+	inputLengths    = "lengths"    // int64 [B]: positions of each example
+	inputFeatures   = "features"   // float [B×T×D]
+	inputWords      = "words"      // int64 [B×T×V]: the number of each discrete input
+	inputCharacters = "characters" // int64 [B×T×W]: those of the word, padded with −1
+	inputAttributes = "attributes" // int64 [B×T×A], padded with −1 or any other number that is none
+	inputValues     = "values"     // float [B×T×A]: of the attributes
+	inputSources    = "sources"    // int64 [B]: how many of the positions are source items
+	inputEnds       = "ends"       // int64 [B×E×2]: the positions that each edge joins
+	inputEdges      = "edge_features"
+)
+
+// inputs are the inputs of a graph, and what follows from them. Each is made when it is first asked for.
+type inputs struct {
+	*builder
+	declared []*onnxpb.ValueInfoProto
+	made     map[string]string
+}
+
+// newInputs keeps the names of all inputs free of other arrays.
+func newInputs(b *builder) *inputs {
+	b.reserve(inputLengths, inputFeatures, inputWords, inputCharacters, inputAttributes, inputValues, inputSources, inputEnds, inputEdges,
+		"edge_"+inputAttributes, "pair_"+inputAttributes, "edge_"+inputValues, "pair_"+inputValues)
+	return &inputs{builder: b, made: map[string]string{}}
+}
+
+// input declares an input. A dimension is a number or the name of a free one.
+func (in *inputs) input(name string, kind onnxpb.TensorProto_DataType, dims ...any) string {
+	return in.once(name, func() string {
+		in.declared = append(in.declared, valueInfo(name, kind, dims...))
+		return name
+	})
+}
+
+// once makes what the key stands for the first time.
+func (in *inputs) once(key string, do func() string) string {
+	if at, ok := in.made[key]; ok {
+		return at
+	}
+	at := do()
+	in.made[key] = at
+	return at
+}
+
+func valueInfo(name string, kind onnxpb.TensorProto_DataType, dims ...any) *onnxpb.ValueInfoProto {
+	shape := &onnxpb.TensorShapeProto{}
+	for _, d := range dims {
+		dim := &onnxpb.TensorShapeProto_Dimension{}
+		switch d := d.(type) {
+		case int:
+			dim.Value = &onnxpb.TensorShapeProto_Dimension_DimValue{DimValue: int64(d)}
+		case string:
+			dim.Value = &onnxpb.TensorShapeProto_Dimension_DimParam{DimParam: d}
+		}
+		shape.Dim = append(shape.Dim, dim)
+	}
+	return &onnxpb.ValueInfoProto{Name: &name, Type: &onnxpb.TypeProto{Value: &onnxpb.TypeProto_TensorType{
+		TensorType: &onnxpb.TypeProto_Tensor{ElemType: proto.Int32(int32(kind)), Shape: shape},
+	}}}
+}
+
+// The names of the free dimensions.
+const (
+	dimBatch      = "batch"
+	dimTime       = "time"
+	dimCharacters = "character"
+	dimEdges      = "edge"
+)
+
+func (in *inputs) lengths() string {
+	return in.input(inputLengths, onnxpb.TensorProto_INT64, dimBatch)
+}
+
+// perPosition declares an input [B×T×…].
+func (in *inputs) perPosition(name string, kind onnxpb.TensorProto_DataType, last any) string {
+	x := in.input(name, kind, dimBatch, dimTime, last)
+	in.sized(x)
+	return x
+}
+
+// sized notes that B and T are the first sizes of x, if nothing tells them yet.
+func (in *inputs) sized(x string) {
+	in.once("size", func() string { return in.slice(in.of("Shape", x), 0, 0, 2) })
+}
+
+func (in *inputs) features(dim int) string {
+	return in.perPosition(inputFeatures, onnxpb.TensorProto_FLOAT, dim)
+}
+
+func (in *inputs) words(vocabularies int) string {
+	return in.perPosition(inputWords, onnxpb.TensorProto_INT64, vocabularies)
+}
+
+func (in *inputs) characters() string {
+	return in.perPosition(inputCharacters, onnxpb.TensorProto_INT64, dimCharacters)
+}
+
+// size returns the vector B, T of the batch's sizes. An input with positions has to be declared before.
+func (in *inputs) size() string {
+	return in.once("size", func() string {
+		in.fail(structured.BadInput("the network reads nothing of its positions"))
+		return ""
+	})
+}
+
+// times returns T without dimensions.
+func (in *inputs) times() string {
+	return in.once("times", func() string { return in.gather(in.size(), in.int(1), 0) })
+}
+
+// range returns 0, …, T−1.
+func (in *inputs) positions() string {
+	return in.once("positions", func() string { return in.of("Range", in.int(0), in.times(), in.int(1)) })
+}
+
+// alive returns [B×T]: whether a position is in its example.
+func (in *inputs) alive() string {
+	return in.once("alive", func() string {
+		return in.of("Less", in.positions(), in.of("Unsqueeze", in.lengths(), in.ints(1)))
+	})
+}
+
+// last returns [B×T]: whether a position is the last one of its example.
+func (in *inputs) last() string {
+	return in.once("last", func() string {
+		end := in.of("Sub", in.lengths(), in.int(1))
+		return in.of("Equal", in.positions(), in.of("Unsqueeze", end, in.ints(1)))
+	})
+}
+
+// padded gives x, whose first axes are the positions of all examples, the shape [B×T×…].
+func (in *inputs) padded(x string, rest ...int) string {
+	return in.of("Reshape", x, in.concat(0, in.size(), in.ints(rest...)))
+}
+
+// keep replaces the rows of padding of x [B×T×C] by zeros.
+func (in *inputs) keep(x string) string {
+	mask := in.once("mask", func() string { return in.of("Unsqueeze", in.alive(), in.ints(2)) })
+	return in.of("Where", mask, x, in.float(0))
+}
+
+// zeros returns [B×cols] zeros.
+func (in *inputs) zeros(cols int) string {
+	return in.of("Expand", in.float(0), in.concat(0, in.slice(in.size(), 0, 0, 1), in.ints(cols)))
+}
+
+// shifted returns x [B×T×…] with dims axes whose entry t is entry t+by of x, or the value where there is none.
+func (in *inputs) shifted(x string, by, dims int, value string) string {
+	if by == 0 {
+		return x
+	}
+	pads := make([]int, 2*dims)
+	lo, hi := by, open
+	if by > 0 {
+		pads[dims+1] = by
+	} else {
+		pads[1], lo, hi = -by, 0, by
+	}
+	return in.slice(in.of("Pad", x, in.ints(pads...), value), 1, lo, hi)
+}

@@ -1,0 +1,82 @@
+package onnx
+
+import (
+	"encoding/json"
+	"strconv"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/models/exchange/onnx/onnxpb"
+	"github.com/dsp-go/dsp/structured"
+)
+
+// part describes an output of potentials.
+type part struct {
+	Name  string `json:"name"`
+	Rows  string `json:"rows"`
+	Width int    `json:"width"`
+}
+
+// metadata says how to read the outputs and how to make the inputs. Lists are arrays of JSON:
+//
+//	labels           the names of the labels
+//	structure        chain, tree, …
+//	outputs          "labels", or "potentials" if the graph does not decode
+//	parts            of potentials: what each output holds
+//	vocabularies     an array for each column of words; number 0 is the unknown name
+//	characters       number 0 is an unknown character
+//	attributes       the names of the attributes of positions, and edge_attributes of steps,
+//	hash_bits        or how many bits of a hash number them
+func metadata(m *models.Model, s Summary) ([]*onnxpb.StringStringEntryProto, error) {
+	var all []*onnxpb.StringStringEntryProto
+	var failed error
+	add := func(key string, value any) {
+		text, ok := value.(string)
+		if !ok {
+			b, err := json.Marshal(value)
+			if err != nil {
+				failed = err
+			}
+			text = string(b)
+		}
+		all = append(all, &onnxpb.StringStringEntryProto{Key: proto.String(key), Value: &text})
+	}
+	names := func(key string, a *structured.Alphabet) {
+		if a != nil && a.Len() > 0 {
+			add(key, a.Names())
+		}
+	}
+	labels := m.Labels.Names()
+	if labels == nil {
+		labels = []string{}
+	}
+	add("labels", labels)
+	add("structure", s.Structure)
+	if s.Decoded {
+		add("outputs", "labels")
+	} else {
+		add("outputs", "potentials")
+		var parts []part
+		for _, p := range m.Net.Form().Parts {
+			parts = append(parts, part{p.Name, rowsOf(p), p.Width})
+		}
+		add("parts", parts)
+	}
+	if len(m.Vocab) > 0 {
+		var vocabularies [][]string
+		for _, v := range m.Vocab {
+			vocabularies = append(vocabularies, v.Names())
+		}
+		add("vocabularies", vocabularies)
+	}
+	names("characters", m.Characters)
+	if d := m.Dictionary; d != nil {
+		names("attributes", d.Node)
+		names("edge_attributes", d.Edge)
+		if d.HashBits > 0 {
+			add("hash_bits", strconv.Itoa(d.HashBits))
+		}
+	}
+	return all, failed
+}

@@ -1,0 +1,71 @@
+package inputs
+
+import (
+	"slices"
+
+	"github.com/dsp-go/dsp/models/config"
+	"github.com/dsp-go/dsp/models/formats"
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/text"
+)
+
+// Column is a column of text that a model may read.
+type Column struct {
+	Name string // as Dataset.ColumnNames has it; "" if nobody named it
+	Read bool   // by the model
+}
+
+// Columns returns the columns of data without labels for a model with settings c, as the reader of its data makes them; width counts the
+// columns of its training file, 0 if unknown. It returns nil for a model without columns.
+func (in Inputs) Columns(c *config.Config, width int) ([]Column, error) {
+	d := &structured.Dataset{}
+	switch f := formats.Find(c.Format); {
+	case c.Task == "parse":
+		return in.treeColumns(), nil
+	case f.Name == formats.Conllu:
+		d.ColumnNames = text.ConlluColumns(c.Label)
+	case f.Columns:
+		spec := c.Columns
+		if spec == "" {
+			spec = text.DefaultColumns
+		}
+		columns, err := text.ParseColumns(spec)
+		if err != nil {
+			return nil, err
+		}
+		d.ColumnNames = columns.Names(width)
+	case in.Vocab != nil:
+		d.ColumnNames = []string{text.WordColumn}
+	}
+	read := make([]bool, len(d.ColumnNames))
+	if in.Template != nil {
+		read = in.Template.Reads(d)
+	}
+	for k, name := range d.ColumnNames {
+		read[k] = read[k] || in.readsWord(d, name)
+	}
+	var all []Column
+	for k, name := range d.ColumnNames {
+		all = append(all, Column{name, read[k]})
+	}
+	return all, nil
+}
+
+// treeColumns returns the columns of a treebank that inputs may be made from.
+func (in Inputs) treeColumns() []Column {
+	own, arcs := in.Own.(*Arcs)
+	var all []Column
+	for _, name := range inputColumns {
+		all = append(all, Column{name, arcs && own.Template.Reads(name) || !arcs && slices.Contains(in.Words, name)})
+	}
+	return all
+}
+
+// readsWord reports whether a column becomes discrete inputs.
+func (in Inputs) readsWord(d *structured.Dataset, name string) bool {
+	switch {
+	case in.Vocab == nil || name == "" || name == text.LabelColumn:
+		return false
+	}
+	return name == text.WordColumn || !text.IsConllu(d.ColumnNames)
+}

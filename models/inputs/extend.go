@@ -1,0 +1,147 @@
+package inputs
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/dsp-go/dsp/models/config"
+	"github.com/dsp-go/dsp/nets/graph"
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/features"
+	"github.com/dsp-go/dsp/structured/features/arcs"
+	"github.com/dsp-go/dsp/structured/features/pairs"
+	"github.com/dsp-go/dsp/structured/host"
+	"github.com/dsp-go/dsp/structured/matchings/alignments"
+	"github.com/dsp-go/dsp/structured/text"
+	"github.com/dsp-go/dsp/structured/union"
+)
+
+// Extend returns the inputs of a model for more training data, and makes them there. What the model numbers (words, characters,
+// attributes) keeps its number, and what only the data has follows, where it occurs at least as often as c says. Templates, lists of words
+// and statistics stay the model's. New words have no vector, where the model has some.
+func (in Inputs) Extend(c *config.Config, train *structured.Dataset) (Inputs, error) {
+	if in.Vocab != nil || readsBoth(c) && in.Template != nil {
+		if err := in.extendWords(c, train); err != nil {
+			return in, err
+		}
+	}
+	if in.Own != nil {
+		own, err := extendOwn(in.Own, c, train)
+		in.Own = own
+		return in, err
+	}
+	if in.Template == nil {
+		if in.Dictionary != nil && train.Attributes != nil { // numbered as the data was read
+			in.Dictionary = train.Dictionary
+		}
+		return in, nil
+	}
+	was := in.Dictionary
+	o := features.Options{MinCount: max(1, c.MinCount), HashBits: was.HashBits, Threads: host.Threads(c.Threads)}
+	if was.HashBits > 0 {
+		o.MinCount = 1
+	}
+	if err := in.Template.Fit(train, o); err != nil {
+		return in, err
+	}
+	all := &structured.Dictionary{HashBits: was.HashBits}
+	if was.HashBits == 0 {
+		all.Node = union.Alphabet(was.Node, train.Dictionary.Node)
+	}
+	all.Edge = union.Alphabet(was.Edge, train.Dictionary.Edge)
+	in.Dictionary = all
+	if readsBoth(c) && all.Edges() > 0 {
+		return in, structured.BadInput("the model has %d attributes of steps, which net %s does not read; start from a model whose template has no lines that begin with B", all.Edges(), c.Net)
+	}
+	return in, in.Template.Apply(train, all, host.Threads(c.Threads))
+}
+
+// readsBoth reports whether the net reads words beside attributes.
+func readsBoth(c *config.Config) bool { return c.Network().ReadsAttributes() && c.Net != "linear" }
+
+// extendWords extends the vocabularies and numbers the words of the data.
+func (in *Inputs) extendWords(c *config.Config, train *structured.Dataset) error {
+	was, characters := in.Vocab, in.Characters
+	least := cmp.Or(c.MinCount, defaultWordCount)
+	words := in.wordsOf(train)
+	found, err := text.BuildVocab(words, least)
+	if err != nil {
+		return err
+	}
+	if was != nil && len(found) != len(was) {
+		return structured.BadInput("%s: %d columns of words, the model reads %d", train.Name, len(found), len(was))
+	}
+	in.Vocab = nil
+	for k, names := range found {
+		if was != nil {
+			names = union.Alphabet(was[k], names)
+		}
+		in.Vocab = append(in.Vocab, names)
+	}
+	if c.Network().ReadsCharacters() {
+		if in.Characters, err = text.BuildCharacters(words, least); err != nil {
+			return err
+		}
+		in.Characters = union.Alphabet(characters, in.Characters)
+	}
+	if v := in.Vectors; v != nil {
+		rows := make([]float32, in.Vocab[0].Len()*v.Dim)
+		copy(rows, v.Rows)
+		in.Vectors = &graph.WordVectors{Dim: v.Dim, Rows: rows, Frozen: v.Frozen}
+	}
+	return in.encode(train)
+}
+
+// extendOwn extends the inputs of a task.
+func extendOwn(own Maker, c *config.Config, train *structured.Dataset) (Maker, error) {
+	switch in := own.(type) {
+	case *Arcs:
+		return in.extend(c, train)
+	case *Pairs:
+		return in.extend(c, train)
+	}
+	return own, own.Apply(train, c.Threads)
+}
+
+func (in *Arcs) extend(c *config.Config, train *structured.Dataset) (Maker, error) {
+	if in.Dictionary.Arc.HashBits() > 0 {
+		return in, in.Apply(train, c.Threads)
+	}
+	fitted, err := fitArcs(in.Template, train, arcs.Options{MinCount: cmp.Or(c.MinCount, defaultArcCount), Threads: host.Threads(c.Threads)})
+	if err != nil {
+		return nil, err
+	}
+	to := &Arcs{in.Template, &arcs.Dictionary{}}
+	was, found := in.parts(), fitted.parts()
+	for k, part := range to.parts() {
+		hashes := slices.Clone((*was[k].of).Hashes())
+		known := make(map[uint64]bool, len(hashes))
+		for _, h := range hashes {
+			known[h] = true
+		}
+		for _, h := range (*found[k].of).Hashes() {
+			if !known[h] {
+				hashes = append(hashes, h)
+			}
+		}
+		if *part.of, err = arcs.NewNumbers(hashes); err != nil {
+			return nil, err
+		}
+	}
+	return to, to.Apply(train, c.Threads)
+}
+
+func (in *Pairs) extend(c *config.Config, train *structured.Dataset) (Maker, error) {
+	if in.Template == nil || in.Dictionary.Pair.HashBits > 0 {
+		return in, in.Apply(train, c.Threads)
+	}
+	fitted, err := in.Template.Fit(in.Statistics, alignments.Of(train), pairs.Options{MinCount: cmp.Or(c.MinCount, defaultPairCount), Threads: c.Threads})
+	if err != nil {
+		return nil, err
+	}
+	to := &Pairs{Template: in.Template, Statistics: in.Statistics, Dictionary: &pairs.Dictionary{
+		Pair:   &structured.Dictionary{Node: union.Alphabet(in.Dictionary.Pair.Node, fitted.Pair.Node)},
+		Source: &structured.Dictionary{Node: union.Alphabet(in.Dictionary.Source.Node, fitted.Source.Node)},
+	}}
+	return to, to.Apply(train, c.Threads)
+}

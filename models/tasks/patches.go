@@ -1,0 +1,71 @@
+package tasks
+
+import (
+	"strings"
+
+	"github.com/dsp-go/dsp/models/config"
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/graphs/segmentation"
+)
+
+// What segment reads of a region.
+const (
+	descriptorFeatures = "descriptor"
+	pixelFeatures      = "pixels"
+	bothFeatures       = pixelFeatures + "+" + descriptorFeatures
+)
+
+// patches returns what a network reads of a region: features alone, or also the pixels around it.
+func patches(c *config.Config) segmentation.Inputs {
+	switch regionFeatures(c) {
+	case pixelFeatures:
+		return segmentation.Inputs{Patch: c.Patch, Context: c.Context}
+	case bothFeatures:
+		return segmentation.Inputs{Patch: c.Patch, Context: c.Context, Both: true}
+	}
+	return segmentation.Inputs{}
+}
+
+// regionFeatures returns the features of regions, as --features has them, where the network decides.
+func regionFeatures(c *config.Config) string {
+	n := c.Network()
+	switch {
+	case c.Features != "auto":
+		return c.Features
+	case n.ReadsBeside():
+		return bothFeatures
+	case n.ReadsPixels():
+		return pixelFeatures
+	}
+	return descriptorFeatures
+}
+
+// checkPatches refuses features that regions do not have, and settings of pixels where none are read.
+func checkPatches(c *config.Config) error {
+	plain, of := config.Default(), regionFeatures(c)
+	switch of {
+	case descriptorFeatures:
+		if c.Patch != plain.Patch || c.Context != plain.Context {
+			return structured.BadInput("--patch and --context are those of pixels, which are not read; use --net conv-crop, or --features %s", bothFeatures)
+		}
+		if c.Network().ReadsPixels() {
+			return structured.BadInput("--net %s reads pixels; use --features %s or %s", c.Net, pixelFeatures, bothFeatures)
+		}
+	case pixelFeatures, bothFeatures:
+	default:
+		return structured.BadInput("--features %s makes attributes of words; for regions of images use %s", c.Features,
+			strings.Join([]string{descriptorFeatures, pixelFeatures, bothFeatures}, ", "))
+	}
+	return patches(c).Validate()
+}
+
+// checkSegmentNet refuses networks that do not score the regions of images.
+func checkSegmentNet(net string) error {
+	if net == "conv-crop" {
+		return nil
+	}
+	if err := checkGraphNet(net); err != nil {
+		return structured.BadInput("--net %s does not score regions of images; use --net linear, mlp, conv-crop or FILE.yaml", net)
+	}
+	return nil
+}

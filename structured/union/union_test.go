@@ -1,0 +1,77 @@
+package union
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/dsp-go/dsp/structured"
+)
+
+func set(name string, words string, labels []int32, names ...string) *structured.Dataset {
+	tokens := strings.Fields(words)
+	d := &structured.Dataset{
+		Name: name, Offsets: []int{0, len(tokens)}, Labels: labels, Alphabet: structured.NewAlphabet(names...), Columns: [][]string{tokens},
+		ColumnNames: []string{"word"}, Lines: []int{1}, Dictionary: &structured.Dictionary{Node: structured.NewAlphabet()},
+		Attributes: &structured.Sparse{Offsets: []int{0}},
+	}
+	for _, w := range tokens {
+		d.Attributes.Index = append(d.Attributes.Index, d.Dictionary.Node.Add(w))
+		d.Attributes.Offsets = append(d.Attributes.Offsets, len(d.Attributes.Index))
+	}
+	return d
+}
+
+// Joined examples are those of the sets, with names numbered by one alphabet, and each knows its file and line.
+func TestJoin(t *testing.T) {
+	a, b := set("a", "x y x", []int32{0, 1, 0}, "A", "B"), set("b", "z x", []int32{1, 0}, "B", "C")
+	a.LabelSets, b.LabelSets = [][]int32{nil, {0, 1}}, [][]int32{{0, 1}}
+	a.Labels[2], b.Labels[1] = -2, -1
+	base := &structured.Dictionary{Node: structured.NewAlphabet("known")}
+	all := Alphabet(structured.NewAlphabet("B"), a.Alphabet, b.Alphabet)
+	for _, d := range []*structured.Dataset{a, b} {
+		Relabel(d, all)
+	}
+	Attributes(base, 2, []*structured.Dataset{a, b})
+	d, err := Join([]*structured.Dataset{a, b})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(all.Names(), []string{"B", "A", "C"}) || !slices.Equal(d.Labels, []int32{1, 0, -2, 2, -3}) {
+		t.Errorf("labels %v of %v", d.Labels, all.Names())
+	}
+	if !reflect.DeepEqual(d.LabelSets, [][]int32{nil, {0, 1}, {0, 2}}) {
+		t.Errorf("sets of labels %v", d.LabelSets)
+	}
+	// y and z are rare: only x, which occurs three times in all, follows what is known
+	if !slices.Equal(d.Dictionary.Node.Names(), []string{"known", "x"}) || !slices.Equal(d.Attributes.Index, []int32{1, 1, 1}) ||
+		!slices.Equal(d.Attributes.Offsets, []int{0, 1, 1, 2, 2, 3}) {
+		t.Errorf("attributes %v %v of %v", d.Attributes.Offsets, d.Attributes.Index, d.Dictionary.Node.Names())
+	}
+	if d.Where(1) != "b:1" || d.WhereToken(1, 1) != "b:2" || d.Name != "a, b" || !slices.Equal(d.Columns[0], []string{"x", "y", "x", "z", "x"}) {
+		t.Errorf("%s %s %s %v", d.Where(1), d.WhereToken(1, 1), d.Name, d.Columns)
+	}
+	if s := d.Subset([]int{1}); s.Where(0) != "b:1" {
+		t.Errorf("a subset says %s", s.Where(0))
+	}
+	c := set("c", "x", nil, "A")
+	if _, err := Join([]*structured.Dataset{set("a", "x", []int32{0}, "A"), c}); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "c: the gold outputs are not known") {
+		t.Errorf("data without labels: %v", err)
+	}
+}
+
+type rows []float32
+
+func (r rows) Read(dst []float32, from, to int) error { copy(dst, r[from*2:to*2]); return nil }
+func (r rows) Fingerprint() (string, error)           { return "rows", nil }
+
+// Dense inputs may be in memory in one set and outside in another.
+func TestSources(t *testing.T) {
+	a := &structured.Dataset{Offsets: []int{0, 2}, Dim: 2, Features: []float32{1, 2, 3, 4}}
+	b := &structured.Dataset{Offsets: []int{0, 2}, Dim: 2, Source: rows{5, 6, 7, 8}}
+	s, got := joinSources([]*structured.Dataset{a, b}), make([]float32, 6)
+	if err := s.Read(got, 1, 4); err != nil || !slices.Equal(got, []float32{3, 4, 5, 6, 7, 8}) {
+		t.Errorf("%v: %v", got, err)
+	}
+}

@@ -1,0 +1,258 @@
+package quasinewton
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/train"
+	"github.com/dsp-go/dsp/train/engine"
+)
+
+// OWLQN minimises an objective with λ₁‖w‖₁ by the orthant-wise limited-memory quasi-Newton method (Andrew and Gao 2007). It is the
+// reference for proximal SDCA. λ may be 0. The hinge must be smoothed by a given μ.
+//
+// With ∇ the gradient of F without λ₁‖w‖₁, the pseudo-gradient is the right or left derivative that is steepest downhill,
+//
+//	◇_j = ∇_j + λ₁ sign(w_j)                     where w_j ≠ 0,
+//	◇_j = sign(∇_j)·max(|∇_j| − λ₁, 0)           where w_j = 0,
+//
+// and it is zero at the optimum only. An iteration computes the direction d = −H◇ from the differences of points and of ∇ as L-BFGS
+// does, sets d_j to 0 where it does not point downhill along ◇_j, and searches along the projection of w + αd on the orthant of w
+// (where w_j = 0: of −◇), in which F is smooth. Coordinates that would leave the orthant become exactly zero. α halves until
+//
+//	F(w') ≤ F(w) + 10⁻⁴⟨◇, w' − w⟩.
+//
+// A pass is one iteration. If rounding makes every search fail, even along −◇, the method is done.
+type OWLQN struct {
+	Store int // pairs of differences from which directions are computed; 0 means 6
+
+	certificate train.Certificate
+	f           float64     // F_μ at the last point
+	points      [][]float32 // accepted points, the last one at the end; at most Store+1
+	grads       [][]float32 // g at those points, without the regulariser's gradient
+}
+
+const (
+	armijo   = 1e-4
+	halvings = 40 // most points that a search tries
+)
+
+// Name returns "owl-qn".
+func (m *OWLQN) Name() string { return "owl-qn" }
+
+// Convex returns true.
+func (m *OWLQN) Convex() bool { return true }
+
+// TakesL1 implements train.L1Method.
+func (m *OWLQN) TakesL1() {}
+
+// Start evaluates the objective at s.W.
+func (m *OWLQN) Start(ctx context.Context, p *train.Problem, s *train.State) error {
+	if err := checkSmooth(m.Name(), p); err != nil {
+		return err
+	}
+	if len(m.points) > 0 { // restored
+		return nil
+	}
+	pass, err := evaluate(ctx, p, s, &m.certificate, s.W)
+	if err != nil {
+		return err
+	}
+	m.accept(p, s, append([]float32(nil), s.W...), pass)
+	return nil
+}
+
+// Pass runs one iteration.
+func (m *OWLQN) Pass(ctx context.Context, p *train.Problem, s *train.State) error {
+	s.Passes++
+	last := len(m.points) - 1
+	w := m.points[last]
+	pseudo := m.pseudoGradient(p)
+	d := m.direction(p, pseudo)
+	α, size := 1.0, 0.0
+	for _, x := range pseudo {
+		size += x * x
+	}
+	if last == 0 && size > 0 {
+		α = min(1, 1/math.Sqrt(size))
+	}
+	for range halvings {
+		next, slope := step(w, d, pseudo, α)
+		if slope >= 0 { // nothing moves in float32
+			break
+		}
+		pass, err := evaluate(ctx, p, s, &m.certificate, next)
+		if err != nil {
+			return err
+		}
+		if pass.Smoothed <= m.f+armijo*slope {
+			m.accept(p, s, next, pass)
+			return nil
+		}
+		α /= 2
+	}
+	// Rounding makes the search along this direction fail. Continue along the pseudo-gradient, unless that was just tried.
+	s.Done = last == 0
+	m.points, m.grads = m.points[last:], m.grads[last:]
+	return nil
+}
+
+// pseudoGradient returns ◇ at the last point.
+func (m *OWLQN) pseudoGradient(p *train.Problem) []float64 {
+	last := len(m.points) - 1
+	w, g := m.points[last], m.grads[last]
+	pseudo := make([]float64, len(w))
+	for j, x := range w {
+		slope := smoothSlope(p, j, x, g[j])
+		switch {
+		case x > 0:
+			pseudo[j] = slope + p.L1
+		case x < 0:
+			pseudo[j] = slope - p.L1
+		default:
+			pseudo[j] = math.Copysign(max(math.Abs(slope)-p.L1, 0), slope)
+		}
+	}
+	return pseudo
+}
+
+// smoothSlope returns ∇_j for w_j = x and g_j = g.
+func smoothSlope(p *train.Problem, j int, x, g float32) float64 {
+	from := float64(x)
+	if p.Center != nil {
+		from -= float64(p.Center[j])
+	}
+	return float64(g) + p.Lambda*from
+}
+
+// direction returns −H◇ where that points downhill along −◇, and 0 elsewhere. H comes from the two-loop recursion (Nocedal and Wright
+// 2006, Algorithm 7.4) over the pairs s = w_{k+1} − w_k, y = ∇_{k+1} − ∇_k with ⟨s,y⟩ > 0.
+func (m *OWLQN) direction(p *train.Problem, pseudo []float64) []float64 {
+	d := make([]float64, len(pseudo))
+	for j, x := range pseudo {
+		d[j] = -x
+	}
+	pairs := len(m.points) - 1
+	α, ρ := make([]float64, pairs), make([]float64, pairs)
+	scale := 1.0
+	for k := pairs - 1; k >= 0; k-- {
+		sy, yy, sd := 0.0, 0.0, 0.0
+		m.pair(p, k, func(j int, s, y float64) { sy += s * y; yy += y * y; sd += s * d[j] })
+		if sy <= 0 {
+			continue
+		}
+		if ρ[k] = 1 / sy; scale == 1 {
+			scale = sy / yy
+		}
+		α[k] = ρ[k] * sd
+		m.pair(p, k, func(j int, _, y float64) { d[j] -= α[k] * y })
+	}
+	for j := range d {
+		d[j] *= scale
+	}
+	for k := range pairs {
+		if ρ[k] == 0 {
+			continue
+		}
+		yd := 0.0
+		m.pair(p, k, func(j int, _, y float64) { yd += y * d[j] })
+		β := ρ[k] * yd
+		m.pair(p, k, func(j int, s, _ float64) { d[j] += (α[k] - β) * s })
+	}
+	for j, x := range pseudo {
+		if d[j]*x >= 0 {
+			d[j] = 0
+		}
+	}
+	return d
+}
+
+// pair calls do for every coordinate of pair k of differences.
+func (m *OWLQN) pair(p *train.Problem, k int, do func(j int, s, y float64)) {
+	w, v, g, h := m.points[k], m.points[k+1], m.grads[k], m.grads[k+1]
+	for j, x := range w {
+		s := float64(v[j]) - float64(x)
+		do(j, s, float64(h[j])-float64(g[j])+p.Lambda*s)
+	}
+}
+
+// step returns the projection of w + αd on the orthant of w and −◇, and ⟨◇, w' − w⟩.
+func step(w []float32, d, pseudo []float64, α float64) (next []float32, slope float64) {
+	next = make([]float32, len(w))
+	for j, x := range w {
+		to := float32(float64(x) + α*d[j])
+		if side := float64(x); side*float64(to) < 0 || side == 0 && float64(to)*pseudo[j] > 0 {
+			to = 0
+		}
+		next[j] = to
+		slope += pseudo[j] * (float64(to) - float64(x))
+	}
+	return next, slope
+}
+
+// accept makes w the last point and shows the results in s.
+func (m *OWLQN) accept(p *train.Problem, s *train.State, w []float32, pass *engine.FullPass) {
+	m.f = pass.Smoothed
+	m.points, m.grads = append(m.points, w), append(m.grads, pass.Grad)
+	if len(m.points) > cmp.Or(m.Store, 6)+1 {
+		m.points, m.grads = m.points[1:], m.grads[1:]
+	}
+	show(p, s, &m.certificate, pass)
+}
+
+// Archive saves or restores the method's state.
+func (m *OWLQN) Archive(a engine.Archive) {
+	archivePoints(a, &m.points, &m.grads)
+	a.Number("value", &m.f)
+	m.certificate.Archive(a)
+}
+
+// checkSmooth rejects objectives that are not smooth apart from λ₁‖w‖₁, and scores that are not linear in the weights.
+func checkSmooth(method string, p *train.Problem) error {
+	if err := train.CheckConvex(method, p.Scorer); err != nil {
+		return err
+	}
+	if p.Loss == engine.Hinge && (p.Smoothing.Kind == oracles.None || p.Smoothing.Mu <= 0) {
+		return train.Refuse(method, train.SmoothObjective, "needs a smooth objective, and the hinge is not, unless it is smoothed by a given μ")
+	}
+	return nil
+}
+
+// evaluate runs a full pass at w, which counts as n oracle calls.
+func evaluate(ctx context.Context, p *train.Problem, s *train.State, certificate *train.Certificate, w []float32) (*engine.FullPass, error) {
+	pass, err := p.FullPass(ctx, w, p.Smoothing, nil)
+	if err != nil {
+		return nil, err
+	}
+	s.OracleCalls += p.Len()
+	certificate.Record(p.Engine, w, pass)
+	return pass, nil
+}
+
+// show shows what a full pass found out.
+func show(p *train.Problem, s *train.State, certificate *train.Certificate, pass *engine.FullPass) {
+	certificate.Show(s)
+	s.Smoothed, s.Mu, s.Kappa, s.Step, s.Exact = math.NaN(), 0, 0, 0, math.NaN()
+	if !p.Loss.Smooth() {
+		s.Smoothed, s.Mu = pass.Smoothed, p.Smoothing.Mu
+		if p.Smoothing.Kind == oracles.L2 {
+			s.Exact = pass.Exact
+		}
+	}
+}
+
+// archivePoints saves or restores accepted points and their gradients.
+func archivePoints(a engine.Archive, points, grads *[][]float32) {
+	n := len(*points)
+	a.Count("points", &n)
+	if len(*points) != n {
+		*points, *grads = make([][]float32, n), make([][]float32, n)
+	}
+	for k := range n {
+		a.Floats(fmt.Sprintf("point%d", k), &(*points)[k])
+		a.Floats(fmt.Sprintf("gradient%d", k), &(*grads)[k])
+	}
+}

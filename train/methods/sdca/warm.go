@@ -1,0 +1,83 @@
+package sdca
+
+import (
+	"context"
+
+	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/structured/vec"
+	"github.com/dsp-go/dsp/train"
+	"github.com/dsp-go/dsp/train/engine"
+)
+
+// warmChunks is the number of parts of the first pass of a warm start, after each of which w moves on towards the dual point's own.
+const warmChunks = 16
+
+// warm begins at s.W = w₀ and at the dual point of the answers there, φ_i = θ_i(w₀) + ℓ_i. That point has weights of its own,
+//
+//	w(u) = c − (1/λn) Σ c_i J_iᵀ(u_i − 1_{y_i}),
+//
+// which are w₀ only if w₀ is optimal. So the first pass starts at w₀ and drops the difference w₀ − w(u) in equal parts as it goes.
+// Before the first part, w₀ is optimal for the objective whose centre is off by that difference; each part changes that objective a
+// little, and the steps follow its optimum. At the end of the pass w is the dual point's again.
+func (m *SDCA) warm(ctx context.Context, p *train.Problem, s *train.State) error {
+	primal, err := p.Value(ctx, s.W)
+	if err != nil {
+		return err
+	}
+	s.FullPasses++
+	m.primal = primal
+	copy(m.w, s.W)
+	if err := m.fillMemory(ctx, p); err != nil {
+		return err
+	}
+	s.OracleCalls += p.Len()
+	u, err := p.Recompose(ctx, m.w, &m.memory.u)
+	if err != nil {
+		return err
+	}
+	s.FullPasses++
+	m.drop = make([]float32, len(s.W))
+	m.regulariser.Point(u.Grad, m.drop)
+	vec.Axpby(1, s.W, -1, m.drop)
+	return nil
+}
+
+// fillMemory sets φ_i and what belongs to it to the scores at w.
+func (m *SDCA) fillMemory(ctx context.Context, p *train.Problem) error {
+	t := newTeam(p.Threads())
+	defer t.close()
+	steps := make([]*dualStep, min(p.Threads(), p.Len()))
+	for k := range steps {
+		steps[k] = &dualStep{Lane: *p.NewLane()}
+	}
+	return t.run(len(steps), func(k int) error {
+		st := steps[k]
+		for i := k; i < p.Len(); i += len(steps) {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			st.visit(p, i)
+			if err := p.Potentials(&st.Lane, engine.At(m.w)); err != nil {
+				return err
+			}
+			st.φ.Copy(&st.Theta)
+			st.Oracle.(oracles.Summer).Exp(&st.φ, 1, st.value[:], &st.u)
+			m.memory.entropy[i] = st.value[0] - inner(p, &st.u, &st.φ)
+			m.memory.step[i] = firstStep
+			st.accepted = true
+			st.save(m.memory)
+		}
+		return nil
+	})
+}
+
+// sweepWarm takes the steps of a part of the first pass of a warm start.
+func (m *SDCA) sweepWarm(order []int, sweep func(order []int) error) error {
+	for k := range warmChunks {
+		if err := sweep(order[k*len(order)/warmChunks : (k+1)*len(order)/warmChunks]); err != nil {
+			return err
+		}
+		vec.Axpy(-1.0/warmChunks, m.drop, m.w)
+	}
+	return nil
+}
