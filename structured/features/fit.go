@@ -208,7 +208,7 @@ func renumber(x *structured.Sparse, number []int32) {
 	x.Index = x.Index[:kept]
 }
 
-// joined concatenates the rows of all parts without spare capacity, or returns nil if they have none.
+// joined concatenates the rows of all parts and empties them, or returns nil if they have none.
 func joined(parts []part, attributesOf func(*part) (*structured.Sparse, *structured.Alphabet)) *structured.Sparse {
 	if common, _ := attributesOf(&parts[0]); common == nil {
 		return nil
@@ -218,6 +218,9 @@ func joined(parts []part, attributesOf func(*part) (*structured.Sparse, *structu
 		x, _ := attributesOf(&parts[k])
 		entries, rows = entries+len(x.Index), rows+len(x.Offsets)-1
 	}
+	if first, _ := attributesOf(&parts[0]); len(parts) == 1 {
+		return first // what was reserved in excess was never written, so it takes no memory
+	}
 	joint := &structured.Sparse{Offsets: append(make([]int, 0, rows+1), 0), Index: make([]int32, 0, entries)}
 	for k := range parts {
 		x, _ := attributesOf(&parts[k])
@@ -226,6 +229,7 @@ func joined(parts []part, attributesOf func(*part) (*structured.Sparse, *structu
 			joint.Offsets = append(joint.Offsets, at+offset)
 		}
 		joint.Index = append(joint.Index, x.Index...)
+		*x = structured.Sparse{} // the next part may take its memory
 	}
 	return joint
 }
