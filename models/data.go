@@ -109,7 +109,7 @@ func ReadFiles(c *config.Config) (*Data, error) {
 	}
 	if from.start != nil {
 		if d.packed {
-			return nil, structured.BadInput("%s is packed with numbers of its own for labels and attributes, so that it cannot continue a model; train on the data that it was made from", c.Train)
+			return nil, cannotContinue(c.Train)
 		}
 		if err := from.continues(d.Train); err != nil {
 			return nil, err
