@@ -26,20 +26,25 @@ func (m *Model) Report(ctx context.Context, d *structured.Dataset, strict bool, 
 
 // ReportOf is a Report of the outputs that o asks for.
 func (m *Model) ReportOf(ctx context.Context, d *structured.Dataset, strict bool, o predictions.Options) (tasks.Report, error) {
-	return m.compare(ctx, d, strict, o, func(int, *predictions.Prediction) {})
+	return m.Compare(ctx, d, strict, o, func(int, *predictions.Prediction) {})
 }
 
-// Review is Report, and says how sure the model was of its outputs beside the gold ones.
-func (m *Model) Review(ctx context.Context, d *structured.Dataset, strict bool, threads int) (tasks.Report, *review.Review, error) {
+// Review is Report, and says how sure the model was of its outputs beside the gold ones. It shows the predictions to looks, too.
+func (m *Model) Review(ctx context.Context, d *structured.Dataset, strict bool, threads int, looks ...func(i int, p *predictions.Prediction)) (tasks.Report, *review.Review, error) {
 	r, by := &review.Review{Probabilities: m.Sums() != nil}, tasks.Of(&m.Config).Review(m.Labels)
 	o := by.Options(r.Probabilities)
 	o.Threads = threads
-	report, err := m.compare(ctx, d, strict, o, func(i int, p *predictions.Prediction) { by.Add(d, i, p, r) })
+	report, err := m.Compare(ctx, d, strict, o, func(i int, p *predictions.Prediction) {
+		by.Add(d, i, p, r)
+		for _, look := range looks {
+			look(i, p)
+		}
+	})
 	return report, r, err
 }
 
-// compare reports on the predictions with options o, and shows them to look.
-func (m *Model) compare(ctx context.Context, d *structured.Dataset, strict bool, o predictions.Options, look func(i int, p *predictions.Prediction)) (tasks.Report, error) {
+// Compare is Report on the predictions with options o, which it shows to look in the order of the data.
+func (m *Model) Compare(ctx context.Context, d *structured.Dataset, strict bool, o predictions.Options, look func(i int, p *predictions.Prediction)) (tasks.Report, error) {
 	if d.Labels == nil {
 		return nil, structured.BadInput("%s: no labels to compare with", d.Name)
 	}

@@ -88,7 +88,7 @@ type predictor struct {
 	risk   structured.Potentials
 	max    oracles.MaxMarginals
 	moves  *cut.Expansion // made when first needed
-	spans  *spanFinder    // or nil, for labels that are no entity tags
+	spans  *spanFinder    // or nil, for labels that are not entity tags
 
 	truncated int // potentials that the oracle changed to find the best outputs of the latest batch
 }

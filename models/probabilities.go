@@ -66,7 +66,7 @@ func (m *Model) CheckSpans() error {
 	case !task.Labels:
 		return structured.BadInput("--spans lists the entities of tagged sequences; --task %s predicts %s", m.Config.Task, task.Outputs)
 	case !chains.EntityTags(m.Labels):
-		return structured.BadInput("--spans lists entities, and the model's labels are no entity tags (O, B-x, I-x, E-x, S-x): %s",
+		return structured.BadInput("--spans lists entities, and the model's labels are not entity tags (O, B-x, I-x, E-x, S-x): %s",
 			structured.SomeOf(m.Labels.Names()))
 	}
 	return nil

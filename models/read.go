@@ -2,6 +2,7 @@ package models
 
 import (
 	"cmp"
+	"strings"
 
 	"github.com/dsp-go/dsp/models/formats"
 	"github.com/dsp-go/dsp/models/settings"
@@ -166,4 +167,60 @@ func (m *Model) accepts(d *structured.Dataset) error {
 		return structured.BadInput("%s: attributes of tokens, which the model does not read", d.Name)
 	}
 	return nil
+}
+
+// ReadHeldOut reads the test data of the model's training or, where there are none, the development data, as the training read them; part is
+// "test" or "dev". Without either, d is nil. Built-in data are drawn again.
+func (m *Model) ReadHeldOut(threads int) (d *structured.Dataset, part string, err error) {
+	c := m.Config
+	if c.Format == formats.Builtin {
+		d, err = m.ReadData("", DataOptions{Format: formats.Builtin, Labels: true, Threads: threads})
+		return d, "test", err
+	}
+	if read := tasks.Of(&c).ReadAll; read != nil {
+		_, dev, test, ok, err := read(&c)
+		if err != nil {
+			return nil, "", err
+		}
+		if ok {
+			if d, part = test, "test"; d == nil {
+				d, part = dev, "dev"
+			}
+			if d == nil {
+				return nil, "", nil
+			}
+			if err := m.Inputs.Apply(d, threads); err != nil {
+				return nil, part, err
+			}
+			return d, part, m.accepts(d)
+		}
+	}
+	beside, err := filesOf(&c)
+	if err != nil {
+		return nil, "", err
+	}
+	path, b := c.Test, beside[2]
+	if part = "test"; path == "" {
+		path, b, part = c.Dev, beside[1], "dev"
+	}
+	if path == "" {
+		return nil, "", nil
+	}
+	list := func(of func(b *besides) string) string {
+		var all []string
+		for k := range b {
+			if path := of(&b[k]); path != "" {
+				all = append(all, path)
+			}
+		}
+		return strings.Join(all, ",")
+	}
+	o := DataOptions{
+		Labels: true, Threads: threads,
+		Dense: list(func(b *besides) string { return b.dense }), Boxes: list(func(b *besides) string { return b.boxes }),
+		Images: list(func(b *besides) string { return b.images }), Links: list(func(b *besides) string { return b.links }),
+		Masks: list(func(b *besides) string { return b.masks }),
+	}
+	d, err = m.ReadData(path, o)
+	return d, part, err
 }

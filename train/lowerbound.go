@@ -15,9 +15,12 @@ type LowerBound struct {
 	Pass    int     // the pass after the last recomposition
 }
 
+// Rounded is a number with rounding errors in proportion to a size, which may be larger than the number.
+type Rounded struct{ Value, Size float64 }
+
 // Recompose pulls back a method's dual point after a pass and records its bound, for a dual value that includes an entropy. The
 // scorer runs at the weights w.
-func (b *LowerBound) Recompose(ctx context.Context, p *Problem, s *State, w []float32, of engine.DualPoint, entropy float64, pass int) (engine.Recomposed, error) {
+func (b *LowerBound) Recompose(ctx context.Context, p *Problem, s *State, w []float32, of engine.DualPoint, entropy Rounded, pass int) (engine.Recomposed, error) {
 	u, err := p.Recompose(ctx, w, of)
 	if err == nil {
 		s.FullPasses++
@@ -43,23 +46,23 @@ func (b *LowerBound) Certify(s *State, pass int, estimate float64, keep bool, re
 }
 
 // Record records a point recomposed after a pass. The dual value includes an entropy.
-func (b *LowerBound) Record(p *Problem, u engine.Recomposed, entropy float64, pass int) {
+func (b *LowerBound) Record(p *Problem, u engine.Recomposed, entropy Rounded, pass int) {
 	b.Pass = pass
 	if p.L1 > 0 {
 		b.recordElastic(p, u, entropy)
 		return
 	}
 	square := vec.Norm2(u.Grad) / p.Lambda
-	rounded := u.Rounded + p.Allowance(entropy, engine.GradientFactor*square)
-	if d := p.AtCenter(u.Linear, u.Grad) + entropy - square/2 - rounded; d > b.Value {
+	rounded := u.Rounded + p.Allowance(entropy.Value, entropy.Size, engine.GradientFactor*square)
+	if d := p.AtCenter(u.Linear, u.Grad) + entropy.Value - square/2 - rounded; d > b.Value {
 		b.Value, b.Rounded = d, rounded
 	}
 }
 
 // recordElastic is Record with λ₁ > 0.
-func (b *LowerBound) recordElastic(p *Problem, u engine.Recomposed, entropy float64) {
-	d, magnitude := p.ElasticBound(u.Linear+entropy, u.Grad)
-	rounded := u.Rounded + p.Allowance(entropy, engine.GradientFactor*magnitude)
+func (b *LowerBound) recordElastic(p *Problem, u engine.Recomposed, entropy Rounded) {
+	d, magnitude := p.ElasticBound(u.Linear+entropy.Value, u.Grad)
+	rounded := u.Rounded + p.Allowance(entropy.Value, entropy.Size, engine.GradientFactor*magnitude)
 	if d -= rounded; d > b.Value {
 		b.Value, b.Rounded = d, rounded
 	}

@@ -132,8 +132,11 @@ func chosen(figures []*Figure, names []string) ([]*Figure, error) {
 func (p *planner) write(f *Figure, r *figureResults, to *Result) error {
 	at := func(ending string) string { return filepath.Join(p.o.Out, "figure"+f.Name+ending) }
 	out := FigureResult{Figure: f.Name, Title: f.Title, Picture: at(".png"), Curves: at(".csv"), Claims: r.claims(), Tuned: r.tuned}
-	if err := r.picture(out.Claims).Write(out.Picture); err != nil {
-		return err
+	picture := r.picture(out.Claims)
+	for _, path := range []string{out.Picture, at(".svg")} {
+		if err := picture.Write(path); err != nil {
+			return err
+		}
 	}
 	if err := host.WriteFile(out.Curves, r.csv); err != nil {
 		return err

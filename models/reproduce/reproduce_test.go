@@ -84,7 +84,7 @@ func TestReproduce(t *testing.T) {
 	if rows := strings.Count(contents(t, f.Curves), "\n"); len(f.Tuned) != 2 || rows != 1+2*2*2*3 {
 		t.Errorf("%d tuned curves, %d rows of curves", len(f.Tuned), rows)
 	}
-	if !strings.HasPrefix(contents(t, f.Picture), "\x89PNG") || contents(t, dir, "figuretiny.yaml") != tiny {
+	if !strings.HasPrefix(contents(t, f.Picture), "\x89PNG") || contents(t, dir, "figuretiny.yaml") != tiny || !strings.HasPrefix(contents(t, dir, "figuretiny.svg"), "<?xml") {
 		t.Error("the picture or the YAML is not there")
 	}
 	for _, part := range []string{"BCFW stays below", "2 of 2", "lr 0.02", "a note", "Best certified dual", "2 agree, 1 disagree"} {

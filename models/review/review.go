@@ -51,6 +51,7 @@ type Counts struct{ Predicted, Right, Found int }
 
 // Example is an example with a wrong output.
 type Example struct {
+	Index       int      `json:"-"` // in the data
 	ID          string   `json:"id"`
 	Where       string   `json:"where"`                 // its place in the data
 	Measure     string   `json:"measure,omitempty"`     // of how good the output is, for graphs, masks, boxes and links
@@ -78,7 +79,7 @@ const shownParts, shownVariables = 20, 5
 
 // addExample adds an example with wrong parts.
 func (r *Review) addExample(d *structured.Dataset, i int, p *predictions.Prediction, parts []Part) *Example {
-	e := Example{ID: d.ID(i), Where: d.Where(i), Wrong: len(parts)}
+	e := Example{Index: i, ID: d.ID(i), Where: d.Where(i), Wrong: len(parts)}
 	if r.Probabilities {
 		probability := p.Probability // not a pointer into the predictions of a batch
 		e.Probability = &probability

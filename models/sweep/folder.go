@@ -92,19 +92,9 @@ func openTrials(path string) (*trialLog, map[int]Trial, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, structured.BadInput("%w", err)
 	}
-	earlier := map[int]Trial{}
-	end := 0
-	for n := 1; ; n++ {
-		line, _, complete := bytes.Cut(text[end:], []byte{'\n'})
-		if !complete {
-			break
-		}
-		var t Trial
-		if err := json.Unmarshal(line, &t); err != nil {
-			return nil, nil, structured.BadInput("%s:%d: expected an object such as {\"trial\": 1, …}: %w", path, n, err)
-		}
-		earlier[t.Number] = t
-		end += len(line) + 1
+	earlier, end, err := parseTrials(path, text)
+	if err != nil {
+		return nil, nil, err
 	}
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o666)
 	if err != nil {
@@ -114,6 +104,23 @@ func openTrials(path string) (*trialLog, map[int]Trial, error) {
 		return nil, nil, errors.Join(err, f.Close())
 	}
 	return &trialLog{f}, earlier, nil
+}
+
+// parseTrials returns the trials in the text of a file by number, and where the last complete line ends.
+func parseTrials(path string, text []byte) (earlier map[int]Trial, end int, err error) {
+	earlier = map[int]Trial{}
+	for n := 1; ; n++ {
+		line, _, complete := bytes.Cut(text[end:], []byte{'\n'})
+		if !complete {
+			return earlier, end, nil
+		}
+		var t Trial
+		if err := json.Unmarshal(line, &t); err != nil {
+			return nil, 0, structured.BadInput("%s:%d: expected an object such as {\"trial\": 1, …}: %w", path, n, err)
+		}
+		earlier[t.Number] = t
+		end += len(line) + 1
+	}
 }
 
 // add appends a trial; it is on disk when add returns.

@@ -191,6 +191,9 @@ func (s *sweep) picture(best *trial) *curves.Comparison {
 	if s.Folds > 0 {
 		c.Caption += fmt.Sprintf("; means over %d folds with standard deviations", s.Folds)
 	}
+	if slices.ContainsFunc(s.trials, func(t *trial) bool { return t.Behind != nil }) {
+		c.Caption += "; bars are standard deviations of the difference to the best, over resamples of dev"
+	}
 	axes := s.axes()
 	along := slices.MaxFunc(axes, func(a, b varied) int {
 		if a.number != b.number {
@@ -270,8 +273,20 @@ func (s *sweep) points(trials []*trial, v varied) []curves.Point {
 	for _, t := range trials {
 		if t.Error == "" {
 			x := v.x[slices.Index(v.values, t.values[v.index])]
-			all = append(all, curves.Point{X: x, Y: unit * float64(t.Metric), Deviation: unit * float64(t.Deviation)})
+			all = append(all, curves.Point{X: x, Y: unit * float64(t.Metric), Deviation: unit * t.bar()})
 		}
 	}
 	return all
+}
+
+// bar is the half length of the error bar of t: the deviation of its difference to the best setting, or over folds. The best setting on
+// development data has none.
+func (t *trial) bar() float64 {
+	switch {
+	case t.Behind != nil:
+		return t.Behind.Deviation
+	case t.Folds != nil:
+		return float64(t.Deviation)
+	}
+	return 0
 }

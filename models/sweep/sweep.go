@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -46,7 +47,7 @@ type sweep struct {
 }
 
 // Sweep trains with every setting that s asks for, compares them, and leaves in the folder s.Out the configuration
-// (sweep.yaml), one line per setting (sweep.jsonl), a picture (sweep.png) and the run folder of a training with the best
+// (sweep.yaml), one line per setting (sweep.jsonl), a picture (sweep.png and .svg) and the run folder of a training with the best
 // setting (best), on all the training data.
 //
 // With development data a setting scores as its best pass does there, as in Train; with folds, as its last weights do
@@ -289,11 +290,20 @@ func (s *sweep) conclude(ctx context.Context) (*Result, error) {
 	}
 	result := &Result{Varied: best.names, Metric: s.metric.Name, Folds: s.Folds, Picture: filepath.Join(s.Out, pictureFile)}
 	for _, t := range ranked {
-		result.Trials = append(result.Trials, t.Trial)
+		t.compareWith(best)
+		shown := t.Trial
+		shown.Replicates = nil // they are for resuming
+		result.Trials = append(result.Trials, shown)
 	}
 	result.Finding = s.finding(best)
-	if err := s.picture(best).Write(result.Picture); err != nil {
-		return nil, err
+	if apart := toldApart(ranked); apart != "" {
+		result.Finding += "; " + apart
+	}
+	picture := s.picture(best)
+	for _, path := range []string{result.Picture, strings.TrimSuffix(result.Picture, ".png") + ".svg"} {
+		if err := picture.Write(path); err != nil {
+			return nil, err
+		}
 	}
 	s.o.Log.Info("training with the best setting: " + best.name())
 	var err error

@@ -10,6 +10,7 @@ import (
 
 	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/config"
+	"github.com/dsp-go/dsp/models/review/bootstrap"
 	"github.com/dsp-go/dsp/models/training"
 	"github.com/dsp-go/dsp/train/record"
 )
@@ -19,7 +20,7 @@ type Trial struct {
 	Number    int             `json:"trial"`    // from 1, in the order of the grid
 	Settings  map[string]any  `json:"settings"` // what varies
 	Metric    record.Number   `json:"metric"`   // on the development data; with folds, the mean over them; or the objective
-	Deviation record.Number   `json:"sd"`       // standard deviation of the metric over folds
+	Deviation record.Number   `json:"sd"`       // standard deviation of the metric over folds, or over resamples of the development data
 	Folds     []record.Number `json:"folds,omitempty"`
 	Test      record.Number   `json:"test"`      // the metric on the test data; not with folds
 	Objective record.Number   `json:"objective"` // as in Result; with folds the mean
@@ -29,6 +30,17 @@ type Trial struct {
 	Seconds   float64         `json:"seconds"`      // of training; with folds their sum
 	Error     string          `json:"error,omitempty"`
 	Data      string          `json:"data,omitempty"` // fingerprint
+
+	Replicates []record.Number `json:"replicates,omitempty"` // in sweep.jsonl: the metric on resamples of the development data
+	Behind     *Behind         `json:"behind,omitempty"`     // in Result: how far the setting is behind the best one
+}
+
+// Behind is the difference of a setting to the best one, on the same resamples of the development data.
+type Behind struct {
+	Difference float64 `json:"difference"` // of the metrics, not negative
+	Deviation  float64 `json:"sd"`
+	Low        float64 `json:"low"` // 95 % interval; if it contains 0, the data cannot tell the settings apart
+	High       float64 `json:"high"`
 }
 
 // trial is a Trial in progress.
@@ -53,6 +65,7 @@ type score struct {
 	metric, test, objective, gap record.Number
 	passes                       int
 	seconds                      float64
+	replicates                   []record.Number // of the metric, on development data
 	err                          error
 }
 
@@ -78,8 +91,13 @@ func (s *sweep) trainFold(ctx context.Context, t *trial, fold, threads int) *sco
 		metric: s.metric.measure(dev), test: s.metric.measure(test),
 		objective: last.Objective, gap: last.Gap, passes: last.Pass, seconds: last.Seconds,
 	}
-	if s.metric.Of == nil {
+	switch {
+	case s.metric.Of == nil:
 		done.metric = last.Objective
+	case fold == whole && data.Dev != nil && data.Dev.Len() > 1:
+		if done.replicates, err = s.resample(ctx, r, out.BestW, data, threads); err != nil {
+			return &score{err: err}
+		}
 	}
 	return done
 }
@@ -112,6 +130,8 @@ func (t *trial) finish() {
 	t.Relative = t.Gap / record.Number(math.Abs(float64(t.Objective)))
 	if len(t.scores) > 1 {
 		t.Folds = metrics
+	} else if t.Replicates = t.scores[0].replicates; t.Replicates != nil {
+		t.Deviation = record.Number(bootstrap.IntervalOf(floats(t.Replicates)).Deviation)
 	}
 }
 

@@ -53,6 +53,9 @@ func (c *boxComparison) AddScored(_ *structured.Dataset, i int, p *predictions.P
 	c.evaluator.Add(truths, []boxes.Detection{{Box: c.set.Box(i, p.Labels), Score: p.Score}})
 }
 
+// Again implements Repeatable: what the candidates allow stays the same.
+func (c *boxComparison) Again() Comparison { return &boxComparison{set: c.set, report: c.report} }
+
 func (c *boxComparison) Report() Report {
 	r := c.report
 	r.metrics = c.evaluator.Metrics()

@@ -32,3 +32,10 @@ type ScoredComparison interface {
 	// AddScored is Add with the score.
 	AddScored(d *structured.Dataset, i int, p *predictions.Prediction)
 }
+
+// Repeatable is a Comparison that takes long to start.
+type Repeatable interface {
+	Comparison
+	// Again starts a comparison of the same data that has no outputs yet.
+	Again() Comparison
+}

@@ -32,7 +32,7 @@ var segment = Task{
 		case c.Format != "" && c.Format != formats.Builtin && c.Format != formats.Images:
 			return structured.BadInput("--format %s has no masks: --task segment reads folders of images and masks", c.Format)
 		case c.Format == formats.Images && c.Train != "" && c.Masks == "":
-			return structured.BadInput("%s: images without masks; give --masks TRAIN,DEV,TEST, a folder for each of the data sets that are given", c.Train)
+			return structured.BadInput("images without masks; give --masks TRAIN,DEV,TEST, a folder for each of the data sets that are given")
 		case c.Superpixels > 0 && c.Cell != config.Default().Cell:
 			return structured.BadInput("--cell %d and --superpixels %d: an image is divided into cells or into superpixels; give one of the two", c.Cell, c.Superpixels)
 		}

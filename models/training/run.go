@@ -187,6 +187,13 @@ func (r *Run) TrainOnly(ctx context.Context, choose bool) (*train.Result, error)
 	return out, err
 }
 
+// ModelWith returns the model with other weights.
+func (r *Run) ModelWith(w []float32) *models.Model {
+	m := *r.model
+	m.W = w
+	return &m
+}
+
 // newState is the state of a run at w before its first pass.
 func newState(w []float32) *train.State {
 	nan := math.NaN()
@@ -232,8 +239,7 @@ func (r *Run) started() []float32 {
 
 // evaluate measures weights on the development and test data.
 func (r *Run) evaluate(ctx context.Context, w []float32) (dev, test *structured.Metrics, err error) {
-	m := *r.model
-	m.W = w
+	m := r.ModelWith(w)
 	measure := func(d *structured.Dataset) *structured.Metrics {
 		if d == nil || d.Len() == 0 || err != nil {
 			return nil

@@ -43,6 +43,9 @@ func (e *Evaluator) AddCount(gold, predicted int32, n float64) {
 	e.counts[int(gold)*len(e.names)+int(predicted)] += n
 }
 
+// Count returns how many pixels or variables have that gold and that predicted label.
+func (e *Evaluator) Count(gold, predicted int) float64 { return e.counts[gold*len(e.names)+predicted] }
+
 // class counts one label.
 type class struct{ gold, predicted, correct float64 }
 

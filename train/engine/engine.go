@@ -291,7 +291,7 @@ func (e *Engine) query(ln *Lane, at Point, s oracles.Smoothing, wantMax bool, dr
 	for b, i := range ln.Batch.Examples {
 		c := e.Data.Weight(i)
 		gold, most := e.gold(ln, b)
-		f := e.loss(ln.Answer.Value[b], gold)
+		f := loss(ln.Answer.Value[b], gold)
 		ln.losses = append(ln.losses, f)
 		smoothed := c * f
 		ln.Sums.Smoothed += smoothed
@@ -303,7 +303,7 @@ func (e *Engine) query(ln *Lane, at Point, s oracles.Smoothing, wantMax bool, dr
 			ln.entropy = append(ln.entropy, h)
 			ln.Sums.Entropy += c * h
 		case wantMax:
-			ln.Sums.Primal += c * e.loss(ln.Answer.Max[b], most)
+			ln.Sums.Primal += c * loss(ln.Answer.Max[b], most)
 		}
 		if ln.Answer.Exact[b] && e.exactGold(ln, b) {
 			ln.Sums.Exact++

@@ -87,7 +87,7 @@ func (e local) losses(ln *Lane) float64 {
 	total := 0.0
 	for c, i := range ln.Batch.Examples {
 		gold, _ := e.gold(ln, c)
-		total += e.Data.Weight(i) * e.loss(ln.Values[c], gold)
+		total += e.Data.Weight(i) * loss(ln.Values[c], gold)
 	}
 	return total
 }

@@ -119,14 +119,9 @@ func (o *Objective) Relaxed() string {
 	return ""
 }
 
-// loss returns f_i = h − gold, where h is the oracle's value and gold the reference score. The hinge's max is at least gold,
-// since gold is the score of an output or a mean of such scores. A path found in float32 can still score lower, hence the max.
-func (o *Objective) loss(h, gold float64) float64 {
-	if o.Loss == Hinge {
-		return max(h, gold) - gold
-	}
-	return h - gold
-}
+// loss returns f_i = h − gold, where h is the oracle's value and gold the reference score. It is not negative: gold is the score of an
+// output or a mean of such scores, and h is at least that. The oracle rounds to float32 and can find less, hence the max.
+func loss(h, gold float64) float64 { return max(h, gold) - gold }
 
 // regulariser returns (λ/2)‖w − c‖² + λ₁‖w‖₁ + constant.
 func (o *Objective) regulariser(w []float32) float64 {

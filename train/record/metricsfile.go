@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 
 	"github.com/dsp-go/dsp/structured"
@@ -42,6 +43,16 @@ func OpenMetrics(path string, pass int) (*MetricsFile, []Record, error) {
 		return nil, nil, structured.BadInput("cannot write metrics: %w", err)
 	}
 	return &MetricsFile{f}, earlier, nil
+}
+
+// ReadMetrics returns the records in a metrics file, without a last line that a killed run left unfinished.
+func ReadMetrics(path string) ([]Record, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, structured.BadInput("%w", err)
+	}
+	all, _, err := firstRecords(path, text, math.MaxInt)
+	return all, err
 }
 
 // firstRecords parses text up to the record of the given pass. It returns the records and their lines, and drops a last line

@@ -13,6 +13,7 @@ import (
 	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/calibration"
 	"github.com/dsp-go/dsp/models/review"
+	"github.com/dsp-go/dsp/models/training/closing"
 	"github.com/dsp-go/dsp/structured"
 )
 
@@ -137,9 +138,9 @@ func (r *calibrated) print() error {
 	over := map[string]string{"tokens": r.Units, "sequences": "whole outputs", "entities": "predicted entities"}[r.Likelihood]
 	rows := [][]string{{"", "before", "after"},
 		{"negative log-likelihood, mean over " + over, fmt.Sprintf("%.4f", r.Before), fmt.Sprintf("%.4f", r.After)},
-		{"expected calibration error of " + r.Units, percent(r.ECEBefore), percent(r.ECEAfter)}}
+		{"expected calibration error of " + r.Units, closing.Percent(r.ECEBefore), closing.Percent(r.ECEAfter)}}
 	if r.EntitiesBefore != nil {
-		rows = append(rows, []string{"expected calibration error of entities", percent(*r.EntitiesBefore), percent(*r.EntitiesAfter)})
+		rows = append(rows, []string{"expected calibration error of entities", closing.Percent(*r.EntitiesBefore), closing.Percent(*r.EntitiesAfter)})
 	}
 	if err := printTable(os.Stdout, rows); err != nil {
 		return err

@@ -36,11 +36,15 @@ allow. For graphs and masks it prints the share of right variables or pixels, an
 With --json, one object holds all of this and the confusions.
 
 --errors lists the worst mistakes, --pr-curve shows what a threshold of probability gains and costs, and --calibration whether
-probabilities are what they say. Probabilities of entities are exact: that just these tokens are an entity of this type.`,
+probabilities are what they say. Probabilities of entities are exact: that just these tokens are an entity of this type.
+
+--bootstrap says how far the metrics depend on which examples the data happen to have, and --against whether one model is better
+than another beyond that: both resample the examples.`,
 		Example: `  dsp eval --model runs/ner --data test.conll
   dsp eval --model runs/pos --data test.conllu --confusion
   dsp eval --model runs/ner --data test.conll --errors 10
   dsp eval --model runs/ner --data test.conll --pr-curve pr.png --calibration reliability.png
+  dsp eval --model runs/ner --data test.conll --bootstrap --against runs/baseline
   dsp eval --model runs/first --data builtin
   dsp eval --model runs/links --data test.pairs
   dsp eval --model runs/ladybird --data test.json
@@ -66,16 +70,16 @@ probabilities are what they say. Probabilities of entities are exact: that just 
 			if confusion {
 				o.Confusions = shownConfusions
 			}
+			outputs := predictions.Options{Threads: u.threads, LeastRisk: decode == "risk", Expansion: decode == expansion}
 			if reviewed {
-				if decode != "max" {
+				if decode != "max" && more.looks() {
 					return structured.BadInput("--decode %s: errors, curves and calibration are of the outputs with the largest score", decode)
 				}
-				warnUncalibrated(m, predictions.Options{Probability: true})
-				return more.run(cmd.Context(), m, d, o, u.threads, isSet(cmd, "json"))
+				return more.run(cmd.Context(), &u, m, d, o, strict, outputs, isSet(cmd, "json"))
 			}
 			var bounds *predictions.Bounds
 			m.OnBounds(func(s predictions.Bounds) { bounds = &s })
-			report, err := m.ReportOf(cmd.Context(), d, strict, predictions.Options{Threads: u.threads, LeastRisk: decode == "risk", Expansion: decode == expansion})
+			report, err := m.ReportOf(cmd.Context(), d, strict, outputs)
 			if err != nil {
 				return err
 			}

@@ -5,11 +5,14 @@ import (
 	"fmt"
 	"os"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/models/predictions"
 	"github.com/dsp-go/dsp/models/review"
+	"github.com/dsp-go/dsp/models/review/bootstrap"
 	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/structured"
 )
@@ -22,6 +25,7 @@ type reviews struct {
 	errors             string // how many examples
 	count              int
 	curve, calibration string // files
+	spreads
 }
 
 func (r *reviews) addFlags(cmd *cobra.Command) {
@@ -30,6 +34,7 @@ func (r *reviews) addFlags(cmd *cobra.Command) {
 	flags.Lookup("errors").NoOptDefVal = strconv.Itoa(defaultErrors)
 	flags.StringVar(&r.curve, "pr-curve", "", "write precision and recall against a threshold of probability to `FILE`, a picture (.png, .svg, .pdf) or a table (.csv): of entities, of links (by margin), else of labels, arcs or boxes")
 	flags.StringVar(&r.calibration, "calibration", "", "write how often what has a probability is right to `FILE`, a picture (.png, .svg, .pdf) or a table (.csv), and add the expected calibration error")
+	r.spreads.addFlags(cmd)
 }
 
 // arguments accepts the number of --errors as an argument of its own: --errors 5.
@@ -58,12 +63,14 @@ func (r *reviews) wanted(strict bool) (bool, error) {
 			}
 		}
 	}
-	wanted := r.count > 0 || r.curve != "" || r.calibration != ""
-	if wanted && strict {
+	if r.looks() && strict {
 		return false, structured.BadInput("--strict is for the counts of the report; --errors, --pr-curve and --calibration read entities as predict does")
 	}
-	return wanted, nil
+	return r.looks() || r.spreads.wanted(), nil
 }
+
+// looks reports whether single examples and probabilities are looked at.
+func (r *reviews) looks() bool { return r.count > 0 || r.curve != "" || r.calibration != "" }
 
 // check refuses what needs probabilities of a model that has none. Links have margins.
 func (r *reviews) check(m *models.Model) error {
@@ -82,21 +89,35 @@ func (r *reviews) check(m *models.Model) error {
 }
 
 // run reports with what is to be added, and writes the files.
-func (r *reviews) run(ctx context.Context, m *models.Model, d *structured.Dataset, o tasks.ReportOptions, threads int, asJSON bool) error {
+func (r *reviews) run(ctx context.Context, u *use, m *models.Model, d *structured.Dataset, o tasks.ReportOptions, strict bool, outputs predictions.Options, asJSON bool) error {
 	if err := r.check(m); err != nil {
 		return err
 	}
-	report, found, err := m.Review(ctx, d, false, threads)
+	sample := bootstrap.New(&m.Config, m.Labels, d, strict)
+	var report tasks.Report
+	var found *review.Review
+	var err error
+	if r.looks() {
+		warnUncalibrated(m, predictions.Options{Probability: true})
+		report, found, err = m.Review(ctx, d, false, u.threads, sample.Keep)
+	} else {
+		report, err = m.Compare(ctx, d, strict, outputs, sample.Keep)
+	}
 	if err != nil {
 		return err
 	}
-	text, all := report.Text(o), review.Extended{Object: report}
+	var text strings.Builder
+	text.WriteString(report.Text(o))
+	all := review.Extended{Object: report}
+	if err := r.spreads.add(ctx, u, m, sample, strict, outputs, &text, &all); err != nil {
+		return err
+	}
 	if r.calibration != "" {
 		c := found.Calibration(m.Temper(), !m.Uncalibrated())
 		if err := c.Write(r.calibration); err != nil {
 			return err
 		}
-		text += "\n" + c.String() + "\n"
+		text.WriteString("\n" + c.String() + "\n")
 		all.Members = append(all.Members, review.Member{Name: "calibration", Value: c})
 	}
 	if r.curve != "" {
@@ -104,17 +125,17 @@ func (r *reviews) run(ctx context.Context, m *models.Model, d *structured.Datase
 		if err := c.Write(r.curve); err != nil {
 			return err
 		}
-		text += "\n" + c.String() + "\n"
+		text.WriteString("\n" + c.String() + "\n")
 		all.Members = append(all.Members, review.Member{Name: "pr_curve", Value: c})
 	}
 	if r.count > 0 {
 		found.Worst(r.count)
-		text += "\n" + found.ErrorTable()
+		text.WriteString("\n" + found.ErrorTable())
 		all.Members = append(all.Members, review.Member{Name: "errors", Value: found.Examples})
 	}
 	if asJSON {
 		return printJSON(os.Stdout, all)
 	}
-	_, err = fmt.Print(text)
+	_, err = fmt.Print(text.String())
 	return err
 }

@@ -44,7 +44,7 @@ dsp train with no arguments trains a small convolutional network to read words o
 	root.PersistentFlags().Bool("quiet", false, "log only warnings and errors, show no progress")
 	root.SetFlagErrorFunc(flagError)
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
-	root.AddCommand(trainCommand(), sweepCommand(), reproduceCommand(), predictCommand(), serveCommand(), evalCommand(), calibrateCommand(), exportCommand(), importCommand(), inferCommand(), infoCommand(), dataCommand(),
+	root.AddCommand(trainCommand(), sweepCommand(), reproduceCommand(), predictCommand(), serveCommand(), evalCommand(), reportCommand(), calibrateCommand(), exportCommand(), importCommand(), inferCommand(), infoCommand(), dataCommand(),
 		benchCommand(), selftestCommand())
 	root.SetUsageFunc(usage)
 	for _, verb := range root.Commands() {

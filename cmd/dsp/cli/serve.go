@@ -41,6 +41,9 @@ model as it is. SIGTERM and SIGINT stop the server when the requests that it has
 			if o.Watch != 0 && o.Watch < 100*time.Millisecond {
 				return structured.BadInput("--watch %v: expected 0 (never), or at least 100ms", o.Watch)
 			}
+			if cmd.Flags().Changed("token") && strings.TrimSpace(o.Token) == "" {
+				return structured.BadInput("--token: it is empty, expected a token; leave the flag out if anyone may ask")
+			}
 			if tokenFile != "" {
 				if o.Token != "" {
 					return structured.BadInput("--token and --token-file: give one of the two")

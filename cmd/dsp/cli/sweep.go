@@ -12,6 +12,7 @@ import (
 
 	"github.com/dsp-go/dsp/models/sweep"
 	"github.com/dsp-go/dsp/models/training"
+	"github.com/dsp-go/dsp/models/training/closing"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/train/record"
 )
@@ -23,8 +24,9 @@ func sweepCommand() *cobra.Command {
 		Short: "Choose settings by search: a grid or random draws, on development data or by cross-validation",
 		Long: `sweep trains with every combination of the values that --grid lists, or with random draws from them, and compares the
 settings on development data or by cross-validation (--folds). It prints a table, best first. Its folder holds one line per
-setting (sweep.jsonl), a picture (sweep.png), and in best the run folder of a model trained with the best setting on all
-training data, for dsp predict --model DIR/best. Each setting trains exactly as dsp train does; all flags of train apply.
+setting (sweep.jsonl), a picture (sweep.png, sweep.svg), and in best the run folder of a model trained with the best setting
+on all training data, for dsp predict --model DIR/best. On development data, the difference of every setting to the best one
+has an interval, from resamples of the examples. Each setting trains exactly as dsp train does; all flags of train apply.
 After an interrupt (Ctrl-C) the completed settings are kept: --resume continues with the others.`,
 		Example: `  dsp sweep --train train.conll --dev dev.conll --grid reg=log:0.01:10:7 --grid loss=crf,hinge
   dsp sweep --train train.conll --folds 5 --grid reg=0.1,1,10 --grid min-count=1,2 --out sweeps/ner
@@ -97,16 +99,16 @@ func printSweep(w io.Writer, r *sweep.Result) error {
 
 // trialRows returns the rows of the table without empty columns.
 func trialRows(r *sweep.Result) [][]string {
-	rows := table{count: len(r.Trials)}
+	rows := closing.Table{Count: len(r.Trials)}
 	column := func(head string, cell func(t *sweep.Trial) string) {
-		rows.column(head, func(i int) string { return cell(&r.Trials[i]) })
+		rows.Column(head, func(i int) string { return cell(&r.Trials[i]) })
 	}
 	for _, name := range r.Varied {
 		column(name, func(t *sweep.Trial) string { return fmt.Sprint(t.Settings[name]) })
 	}
 	head := map[string]string{"f1": "F1", "accuracy": "accuracy", "sequence": "sequences right"}[r.Metric]
 	metric := func(of func(t *sweep.Trial) record.Number) func(t *sweep.Trial) string {
-		return func(t *sweep.Trial) string { return percent(float64(of(t))) }
+		return func(t *sweep.Trial) string { return closing.Percent(float64(of(t))) }
 	}
 	if head != "" {
 		set := "dev "
@@ -115,10 +117,16 @@ func trialRows(r *sweep.Result) [][]string {
 		}
 		column(set+head, metric(func(t *sweep.Trial) record.Number { return t.Metric }))
 		column("± sd", metric(func(t *sweep.Trial) record.Number { return t.Deviation }))
+		column("behind the best", func(t *sweep.Trial) string {
+			if t.Behind == nil {
+				return ""
+			}
+			return fmt.Sprintf("%.2f ± %.2f", 100*t.Behind.Difference, 100*t.Behind.Deviation)
+		})
 		column("test "+head, metric(func(t *sweep.Trial) record.Number { return t.Test }))
 	}
-	column("objective", func(t *sweep.Trial) string { return number(t.Objective) })
-	column("certified gap", func(t *sweep.Trial) string { return percent(float64(t.Gap) / math.Abs(float64(t.Objective))) })
+	column("objective", func(t *sweep.Trial) string { return closing.Number(t.Objective) })
+	column("certified gap", func(t *sweep.Trial) string { return closing.Percent(float64(t.Gap) / math.Abs(float64(t.Objective))) })
 	column("passes", func(t *sweep.Trial) string { return positive(float64(t.Passes), "%.0f") })
 	column("seconds", func(t *sweep.Trial) string { return positive(t.Seconds, "%.2f") })
 	column("", func(t *sweep.Trial) string {
@@ -127,7 +135,7 @@ func trialRows(r *sweep.Result) [][]string {
 		}
 		return "failed"
 	})
-	return rows.rows
+	return rows.Rows
 }
 
 // positive formats x if it is above 0, and returns an empty string otherwise.

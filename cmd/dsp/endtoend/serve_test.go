@@ -338,6 +338,7 @@ func TestServeRefusals(t *testing.T) {
 	dsp(t, "serve", "--model", tagger(t), "--max-body", "0").refused(exitBadInput, "--max-body")
 	dsp(t, "serve", "--model", tagger(t), "--token", "a", "--token-file", "b").refused(exitBadInput, "one of the two")
 	dsp(t, "serve", "--model", tagger(t), "--token-file", write(t, "empty", "\n")).refused(exitBadInput, "empty")
+	dsp(t, "serve", "--model", tagger(t), "--token", "").refused(exitBadInput, "--token: it is empty")
 }
 
 // Other addresses than loopback without a token are announced loudly.

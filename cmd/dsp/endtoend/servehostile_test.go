@@ -146,6 +146,10 @@ func TestServeReload(t *testing.T) {
 	if err := s.cmd.Process.Signal(syscall.SIGHUP); err != nil { // refused, too
 		t.Fatal(err)
 	}
+	for refused := false; !refused; { // before the file changes again
+		_, text := s.get("metrics")
+		refused = strings.Contains(text, `dsp_model_loads_total{model="m",result="refused"} 2`)
+	}
 	reader, err := os.ReadFile(filepath.Join(reader(t), "model.safetensors"))
 	if err != nil {
 		t.Fatal(err)

@@ -76,7 +76,7 @@ func TestServeInference(t *testing.T) {
 		`{"inputs": [{"name": "word", "shape": [-1], "datatype": "BYTES", "data": []}]}`:                                                                               "shape [-1]",
 		`{"inputs": [{"name": "word", "shape": [4294967296, 4294967296], "datatype": "BYTES", "data": []}]}`:                                                           "shape",
 		`{"inputs": [{"name": "word", "shape": [1], "datatype": "BYTES", "data": [1]}]}`:                                                                               "input word",
-		`{"inputs": [{"name": "x", "shape": [1], "datatype": "BYTES", "data": ["a"]}]}`:                                                                                `input "x" is not one of the model's`,
+		`{"inputs": [{"name": "x", "shape": [1], "datatype": "BYTES", "data": ["a"]}]}`:                                                                                `input "x" is not one of the model's: lengths, word`,
 		`{"inputs": [{"name": "word", "shape": [1], "datatype": "BYTES", "data": ["a"]}], "outputs": [{"name": "x"}]}`:                                                 `output "x" is not one`,
 		`{"inputs": [{"name": "word", "shape": [1], "datatype": "BYTES", "data": ["a"]}, {"name": "lengths", "shape": [1], "datatype": "INT64", "data": [2]}]}`:        "expected more",
 		`{"inputs": [{"name": "word", "shape": [1], "datatype": "BYTES", "data": ["a"]}, {"name": "lengths", "shape": [1], "datatype": "INT64", "data": [-2]}]}`:       "expected 0 or more",

@@ -9,6 +9,7 @@ import (
 	"math"
 	"net/http"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/dsp-go/dsp/cmd/dsp/server/examples"
@@ -130,7 +131,7 @@ func (p *pool) wanted(r *inferRequest) ([]string, error) {
 	}
 	for _, out := range r.Outputs {
 		if !slices.Contains(names, out.Name) {
-			return nil, structured.BadInput("output %q is not one of the model's: %v", out.Name, names)
+			return nil, structured.BadInput("output %q is not one of the model's: %s", out.Name, strings.Join(names, ", "))
 		}
 		wanted = append(wanted, out.Name)
 	}

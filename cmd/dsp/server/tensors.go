@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/dsp-go/dsp/cmd/dsp/server/examples"
 	"github.com/dsp-go/dsp/structured"
@@ -58,7 +59,7 @@ func flat[T any](all []T, data []byte, depth int) ([]T, error) {
 // values returns the elements of a tensor.
 func values[T any](t *tensor, datatypes ...string) ([]T, error) {
 	if !slices.Contains(datatypes, t.Datatype) {
-		return nil, t.bad(" has datatype %q, expected %v", t.Datatype, datatypes)
+		return nil, t.bad(" has datatype %q, expected %s", t.Datatype, strings.Join(datatypes, " or "))
 	}
 	n, err := t.elements()
 	if err != nil {
@@ -93,7 +94,7 @@ func newInputSet(list []tensor, known []examples.Input) (*inputSet, error) {
 	for k := range list {
 		t := &list[k]
 		if !slices.Contains(names, t.Name) {
-			return nil, structured.BadInput("input %q is not one of the model's: %v", t.Name, names)
+			return nil, structured.BadInput("input %q is not one of the model's: %s", t.Name, strings.Join(names, ", "))
 		}
 		if in.tensors[t.Name] != nil {
 			return nil, t.bad(" is given twice")

@@ -181,7 +181,8 @@ func (m *SDCA) resync(ctx context.Context, p *train.Problem, s *train.State) err
 
 // recompose pulls back the memory and records its bound.
 func (m *SDCA) recompose(ctx context.Context, p *train.Problem, s *train.State) (engine.Recomposed, error) {
-	return m.bound.Recompose(ctx, p, s, engine.Soften(m.w, m.τ), &m.memory.u, m.memory.meanEntropy(p.Objective), m.passes)
+	entropy := train.Rounded{Value: m.memory.meanEntropy(p.Objective), Size: m.memory.entropySize(p.Objective)}
+	return m.bound.Recompose(ctx, p, s, engine.Soften(m.w, m.τ), &m.memory.u, entropy, m.passes)
 }
 
 // Certify implements train.Certifier.

@@ -133,6 +133,9 @@ func (o *Object) example(size int, content any) Example {
 
 // missing is the error that an object lacks what a model reads.
 func (o *Object) missing(what, sample string) error {
+	if member := strings.Fields(what)[0]; slices.Contains(o.given(), member) {
+		return structured.BadInput("%s is empty; expected an object such as %s", member, sample)
+	}
 	found := strings.Join(o.given(), ", ")
 	if found == "" {
 		found = "nothing"

@@ -1,4 +1,4 @@
-package cli
+package closing
 
 import (
 	"math"
@@ -25,7 +25,7 @@ func TestKeptPassHasItsOwnCertificate(t *testing.T) {
 		"without a certificate": {&training.Kept{Pass: 2, Certificate: training.Certificate{Objective: 0.8, Dual: nan, Gap: nan, RelativeGap: nan}}, [][]string{
 			append(slices.Clone(head), "kept pass", "its objective"), {"sdca", "9", "0.0", "0.5", "1.00 %", "2", "0.8"}}},
 	} {
-		rows := resultRows([]training.Result{{Method: "sdca", Passes: 9, Certificate: last, Kept: c.kept}}, nil)
+		rows := Rows([]training.Result{{Method: "sdca", Passes: 9, Certificate: last, Kept: c.kept}}, nil)
 		if !slices.EqualFunc(rows, c.want, slices.Equal) {
 			t.Errorf("%s: got %q, want %q", name, rows, c.want)
 		}
