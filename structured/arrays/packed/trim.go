@@ -3,8 +3,6 @@ package packed
 import (
 	"os"
 	"runtime"
-	"strconv"
-	"strings"
 	"sync"
 	"time"
 )
@@ -24,22 +22,29 @@ var trimmed struct {
 
 // trim keeps the pages of b in the process few from now on. It does nothing where the system does not tell how many there are.
 func trim(b []byte) {
-	before, ok := residentFilePages()
-	if !ok || len(b) == 0 {
+	if len(b) == 0 || runtime.GOOS != "linux" {
 		return
 	}
 	trimmed.Lock()
 	defer trimmed.Unlock()
 	trimmed.all = append(trimmed.all, b)
-	if len(trimmed.all) == 1 {
-		go keepTrim(before + residentBytes/os.Getpagesize())
+	if len(trimmed.all) > 1 {
+		return
+	}
+	sizes, err := os.Open("/proc/self/statm")
+	if err != nil {
+		return
+	}
+	if before, ok := filePages(sizes, make([]byte, 128)); ok {
+		go keepTrim(sizes, before+residentBytes/os.Getpagesize())
 	}
 }
 
-// keepTrim gives pages back whenever the process holds more than so many pages of files.
-func keepTrim(most int) {
+// keepTrim gives pages back whenever the process holds more than so many pages of files. It allocates nothing as it goes.
+func keepTrim(sizes *os.File, most int) {
+	buffer := make([]byte, 128)
 	for range time.Tick(trimEvery) {
-		if n, _ := residentFilePages(); n <= most {
+		if n, ok := filePages(sizes, buffer); !ok || n <= most {
 			continue
 		}
 		trimmed.Lock()
@@ -50,16 +55,17 @@ func keepTrim(most int) {
 	}
 }
 
-// residentFilePages returns how many pages of files the process holds, the program's own among them. It is false where that is unknown.
-func residentFilePages() (int, bool) {
-	if runtime.GOOS != "linux" {
-		return 0, false
+// filePages returns how many pages of files the process holds, the program's own among them: the third number of Linux's statm.
+func filePages(sizes *os.File, buffer []byte) (int, bool) {
+	n, _ := sizes.ReadAt(buffer, 0)
+	pages, field := 0, 0
+	for _, c := range buffer[:n] {
+		switch {
+		case c == ' ':
+			field++
+		case field == 2 && c >= '0' && c <= '9':
+			pages = 10*pages + int(c-'0')
+		}
 	}
-	text, err := os.ReadFile("/proc/self/statm")
-	fields := strings.Fields(string(text))
-	if err != nil || len(fields) < 3 {
-		return 0, false
-	}
-	n, err := strconv.Atoi(fields[2])
-	return n, err == nil
+	return pages, field > 2
 }
