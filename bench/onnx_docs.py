@@ -11,8 +11,8 @@ import sys
 import tempfile
 
 
-def main(dsp):
-    page = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "docs", "onnx.md")
+def main(dsp, name="onnx.md"):
+    page = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "docs", name)
     with open(page, encoding="utf-8") as f:
         blocks = re.findall(r"^```(python|sh)\n(.*?)^```", f.read(), re.S | re.M)
     with tempfile.TemporaryDirectory() as folder:

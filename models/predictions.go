@@ -3,7 +3,6 @@ package models
 import (
 	"bufio"
 	"io"
-	"strconv"
 
 	"github.com/dsp-go/dsp/models/predictions"
 	"github.com/dsp-go/dsp/models/tasks"
@@ -62,22 +61,7 @@ func newWriter(w io.Writer, d *structured.Dataset, l predictions.Layout) *layout
 func (l *layoutWriter) Write(i int, p *predictions.Prediction) error {
 	text, number := l.layout.Add(l.text[:0], l.data, i, p)
 	l.text = text
-	return writeNumbered(l.w, text, i, number)
+	return predictions.WriteNumbered(l.w, text, i, number)
 }
 
 func (l *layoutWriter) Close() error { return l.w.Flush() }
-
-// writeNumbered writes text with the numbers first, first+1, … at the given places; a negative place has none.
-func writeNumbered(w *bufio.Writer, text []byte, first int, places ...int) error {
-	from := 0
-	for k, at := range places {
-		if at < 0 {
-			continue
-		}
-		w.Write(text[from:at]) // bufio errors are sticky
-		w.Write(strconv.AppendInt(w.AvailableBuffer(), int64(first+k), 10))
-		from = at
-	}
-	_, err := w.Write(text[from:])
-	return err
-}

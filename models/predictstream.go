@@ -47,7 +47,16 @@ func (m *Model) PredictText(ctx context.Context, r io.Reader, name string, w io.
 	if formats.Find(s.format).Lines {
 		pieces = text.NewLines(r, name)
 	}
-	err = host.InOrder(ctx, o.Threads, pieces.Next,
+	first := true
+	next := func() (text.Piece, bool, error) {
+		p, more, err := pieces.Next()
+		if first && more && err == nil {
+			err = s.refuseProse(p.Text, name)
+		}
+		first = false
+		return p, more, err
+	}
+	err = host.InOrder(ctx, o.Threads, next,
 		func() *labeller { return m.newLabeller(s, name, o, form) },
 		(*labeller).label,
 		func(l labelled) error {
@@ -55,7 +64,7 @@ func (m *Model) PredictText(ctx context.Context, r io.Reader, name string, w io.
 				empty = l.empty
 				return nil
 			}
-			if err := writeNumbered(out, l.text, sequences, l.numbers...); err != nil {
+			if err := predictions.WriteNumbered(out, l.text, sequences, l.numbers...); err != nil {
 				return err
 			}
 			sequences += l.sequences
@@ -69,6 +78,34 @@ func (m *Model) PredictText(ctx context.Context, r io.Reader, name string, w io.
 		return strange(name)
 	}
 	return err
+}
+
+// mostQuoted is how many characters of a line a message quotes.
+const mostQuoted = 60
+
+// refuseProse returns an error if the beginning of a file with a token per line is raw text.
+func (s source) refuseProse(beginning []byte, name string) error {
+	var line string
+	var number int
+	var found bool
+	switch s.format {
+	case formats.Conll:
+		columns, err := text.ParseColumns(s.columns)
+		if err != nil {
+			return nil // which the reader says
+		}
+		known := func(label string) bool { return s.labels != nil && s.labels.Index(label) >= 0 }
+		line, number, found = text.Prose(beginning, columns, s.width, known)
+	case formats.Conllu:
+		line, number, found = text.ProseInConllu(beginning)
+	}
+	if !found {
+		return nil
+	}
+	if letters := []rune(line); len(letters) > mostQuoted {
+		line = string(letters[:mostQuoted]) + "…"
+	}
+	return structured.BadInput("%s:%d: %q looks like raw text, expected one token per line; --text splits raw text into sentences and tokens", name, number, line)
 }
 
 // labeller labels blocks of text. It serves one goroutine at a time.

@@ -19,6 +19,8 @@ func (s *stack) features(l layer) error {
 	case s.input.Beside() > 0:
 		s.source(s.input.Beside(), func(g *graph.Graph, _ *gorgonia.Node) (*gorgonia.Node, error) { return g.Beside() })
 		return nil
+	case s.hasLayer("pixels"):
+		return s.refuse(l, "the data has nothing beside the pixels, which the layer pixels reads")
 	}
 	s.source(s.input.Dim, func(g *graph.Graph, _ *gorgonia.Node) (*gorgonia.Node, error) { return g.Features(), nil })
 	return nil

@@ -30,7 +30,7 @@ type Dataset struct {
 	Columns     [][]string  // the columns of a text file: Columns[c][t]
 	ColumnNames []string    // what each column holds ("word", "label"), "" if unknown
 	Layout      *Layout     // what the text file has beside its columns, or nil
-	Ranges      [][2]int32  // [ΣT] where each token begins and ends in its text, in characters (code points) from 0, or nil
+	Ranges      [][2]int64  // [ΣT] where each token begins and ends in its text, in characters (code points) from 0, or −1 in examples where that is unknown; or nil
 	Ids         []int32     // discrete inputs [ΣT×len(Vocab)], or nil
 	Vocab       []*Alphabet // the vocabulary of each discrete input; Ids are 0 (unknown) for names that it lacks
 

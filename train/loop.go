@@ -222,13 +222,17 @@ func (l *loop) observe(ctx context.Context) (record.Record, error) {
 	if math.IsNaN(objective) || math.IsInf(objective, 0) {
 		return record.Record{}, l.diverged("", fmt.Sprintf("objective is %v", objective))
 	}
+	dual := s.Dual
+	if dual < 0 {
+		dual = 0 // losses and regulariser are never negative, so F ≥ 0 is certain
+	}
 	r := record.Record{
 		Pass:         s.Passes,
 		OracleCalls:  s.OracleCalls,
 		FullPasses:   s.FullPasses,
 		Objective:    record.Number(objective),
-		Dual:         record.Number(s.Dual),
-		Gap:          record.Number(objective - s.Dual),
+		Dual:         record.Number(dual),
+		Gap:          record.Number(objective - dual),
 		Relaxed:      l.Problem.Relaxed() != "",
 		Truncated:    l.Problem.Truncated(),
 		Smoothed:     record.Number(s.Smoothed),
@@ -239,7 +243,7 @@ func (l *loop) observe(ctx context.Context) (record.Record, error) {
 		Step:         record.Number(s.Step),
 		ProxGradient: record.Number(s.ProxGradient),
 	}
-	if s.Estimate > s.Dual {
+	if s.Estimate > dual {
 		r.EstimatedGap = record.Number(s.EstimatedGap())
 	}
 	if l.Evaluate != nil {

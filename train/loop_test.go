@@ -89,6 +89,26 @@ func TestRunStops(t *testing.T) {
 }
 
 // Evaluation and recording do not count towards training time.
+// Losses and regulariser are never negative, so a bound below 0 is reported as 0, and the relative gap is at most 1.
+func TestBoundsAreNotNegative(t *testing.T) {
+	p, s := traintest.LoopProblem()
+	history := &record.History{}
+	bounds := []float64{-7, math.NaN(), 0.25}
+	trainer := train.Trainer{Problem: p, Passes: 3, Recorders: []record.Recorder{history}, Method: &script{SGD: methods.SGD{Rate: 0.1}, pass: func(_ context.Context, s *train.State) error {
+		s.Dual, s.Estimate = bounds[s.Passes-1]*s.Primal, math.NaN()
+		return nil
+	}}}
+	if _, err := trainer.Run(context.Background(), s); err != nil {
+		t.Fatal(err)
+	}
+	for k, want := range []float64{1, math.NaN(), 0.75} {
+		r := history.Records[k]
+		if got := r.RelativeGap(); !(math.Abs(got-want) < 1e-12) && !(math.IsNaN(got) && math.IsNaN(want)) {
+			t.Errorf("pass %d: relative gap %v with dual %v, want %v", k+1, got, r.Dual, want)
+		}
+	}
+}
+
 func TestSecondsAreTrainingOnly(t *testing.T) {
 	p, s := traintest.LoopProblem()
 	tr := train.Trainer{Problem: p, Method: &methods.SGD{Rate: 0.1}, Passes: 3}

@@ -23,7 +23,7 @@ func contrastGraphs(c config.Config, sets []*structured.Dataset, labels int) (al
 		return nil
 	}
 	alone := c
-	alone.Edges, alone.EdgeUnits, alone.Submodular = nets.EdgesNone, 0, ""
+	alone.Edges, alone.EdgeUnits, alone.Submodular, alone.Oracle = nets.EdgesNone, 0, "", "auto" // exact
 	all = append(all, Contrast{Name: "independent", Config: alone})
 	if InferenceOf(&c, labels) == graphs.Relaxed {
 		return append(all, contrastExact(c, sets, labels))

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/dsp-go/dsp/models/config"
+	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/graphs/segmentation"
 )
@@ -49,7 +50,11 @@ func checkPatches(c *config.Config) error {
 			return structured.BadInput("--patch and --context are those of pixels, which are not read; use --net conv-crop, or --features %s", bothFeatures)
 		}
 		if c.Network().ReadsPixels() {
-			return structured.BadInput("--net %s reads pixels; use --features %s or %s", c.Net, pixelFeatures, bothFeatures)
+			net := "--net " + c.Net
+			if c.Net == nets.StackNet { // from a file
+				net = "the stack of --net"
+			}
+			return structured.BadInput("%s reads pixels; use --features %s or %s", net, pixelFeatures, bothFeatures)
 		}
 	case pixelFeatures, bothFeatures:
 	default:

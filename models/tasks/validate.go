@@ -63,8 +63,8 @@ func ValidateModel(c config.Config) error {
 		return structured.BadInput("--attribute-units %d sums attributes, but --features none makes none", c.AttributeUnits)
 	case c.L1 > 0 && c.Prior != "":
 		return structured.BadInput("--l1 %v makes weights zero, and --prior %s keeps them near those of a model: give one", c.L1, c.Prior)
-	case c.L1 > 0 && c.Init != "":
-		return structured.BadInput("--l1 %v: the methods for it do not start from the weights of a model, which do not tell those before thresholding; leave out --init", c.L1)
+	case c.L1 > 0 && c.Init != "" && c.Method != "owl-qn":
+		return structured.BadInput("--l1 %v with --init: dual methods cannot start there, because weights do not tell what they were before the threshold; use --method owl-qn, which starts from any weights, or leave out --init", c.L1)
 	case c.Prior != "" && c.Reg == 0:
 		return structured.BadInput("--prior %s has no effect with --reg 0: give --reg above 0, or --init %s to start from the model only", c.Prior, c.Prior)
 	case c.Freeze && c.Vectors == "":

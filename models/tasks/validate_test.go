@@ -48,6 +48,7 @@ func TestValidateRefuses(t *testing.T) {
 		`--features parse makes attributes of arcs`:                   func(c *config.Config) { c.Task, c.Train, c.Features = "tag", "x", "parse" },
 		`--tree nonprojective has no effect with --task tag`:          func(c *config.Config) { c.Task, c.Train, c.Tree = "tag", "x", "nonprojective" },
 		`--crossing refuse has no effect with --tree nonprojective`:   func(c *config.Config) { c.Task, c.Tree, c.Crossing = "parse", "nonprojective", "refuse" },
+		`use --method owl-qn, which starts from any weights`:          func(c *config.Config) { c.Task, c.Train, c.L1, c.Init = "tag", "x", 1, "m" },
 		`--edges none has no effect with --task parse`:                func(c *config.Config) { c.Task, c.Edges = "parse", "none" },
 	} {
 		c := config.Default()

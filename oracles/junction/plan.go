@@ -60,7 +60,7 @@ func PlanWithin(m *factors.Model, most float64) (p *Plan, entries float64) {
 // PlanFor returns the junction tree of an elimination order: a clique of each variable with the neighbours that it has when it is
 // eliminated, unless another clique covers it.
 func PlanFor(m *factors.Model, order []int) *Plan {
-	g := newInteraction(m)
+	g := newInteraction(m, false)
 	when := make([]int, len(order))
 	for t, v := range order {
 		when[v] = t
@@ -78,7 +78,7 @@ func PlanFor(m *factors.Model, order []int) *Plan {
 		c.Separator = all
 		c.Vars = append(slices.Clone(all), v)
 		slices.Sort(c.Vars)
-		g.eliminate(v, false)
+		g.eliminate(v)
 	}
 	for f, factor := range m.Factors {
 		first := -1

@@ -181,3 +181,16 @@ func BenchmarkPass(b *testing.B) {
 		})
 	}
 }
+
+// A variable with 100,000 neighbours does not make planning quadratic: that would take hours.
+func TestPlanWithHub(t *testing.T) {
+	const leaves = 100000
+	m := &factors.Model{States: []int{2}}
+	for v := 1; v <= leaves; v++ {
+		m.States = append(m.States, 3)
+		m.Factors = append(m.Factors, factors.Factor{Scope: []int{0, v}})
+	}
+	if p := newPlan(m, 100); !p.exact || p.entries != 6*leaves+3 {
+		t.Fatalf("a star has tables of %d entries and nothing to split, found %v, exact %v", 6*leaves+3, p.entries, p.exact)
+	}
+}

@@ -40,16 +40,25 @@ type planner struct {
 	most    float64 // entries of a table
 	sources []source
 	at      []map[int]struct{} // [V] the sources that mention each variable
+	beside  []map[int]int      // [V] how many sources mention the variable and a later one
+	logs    []float64          // [V] the logarithm of the number of states, in multiples of 2⁻³⁶, so that sums that grow and shrink stay exact
+	weight  []float64          // [V] of the table that the variable's whole bucket would have: logs summed over it and those beside it
 	version []int
 	queue   queue
 }
 
 // newPlan splits buckets so that tables have at most that many entries, unless a single factor has more.
 func newPlan(m *factors.Model, most float64) *plan {
-	p := &planner{plan: &plan{first: []int{0}, exact: true}, model: m, most: most, at: make([]map[int]struct{}, len(m.States)), version: make([]int, len(m.States))}
-	for v := range p.at {
-		p.at[v] = map[int]struct{}{}
+	n := len(m.States)
+	p := &planner{
+		plan: &plan{first: []int{0}, exact: true}, model: m, most: most, version: make([]int, n),
+		at: make([]map[int]struct{}, n), beside: make([]map[int]int, n), logs: make([]float64, n), weight: make([]float64, n),
 	}
+	for v, states := range m.States {
+		p.at[v], p.beside[v] = map[int]struct{}{}, map[int]int{}
+		p.logs[v] = math.Ldexp(math.Round(math.Ldexp(math.Log(float64(states)), 36)), -36)
+	}
+	copy(p.weight, p.logs)
 	for k, f := range m.Factors {
 		vars := slices.Clone(f.Scope)
 		slices.Sort(vars)
@@ -71,6 +80,29 @@ func (p *planner) add(s source) {
 		p.at[v][len(p.sources)] = struct{}{}
 	}
 	p.sources = append(p.sources, s)
+	for i, v := range s.vars {
+		for _, u := range s.vars[:i] {
+			if p.beside[u][v]++; p.beside[u][v] == 1 {
+				p.weight[u] += p.logs[v]
+				p.weight[v] += p.logs[u]
+			}
+		}
+	}
+}
+
+// remove removes source s, after its variables are in a mini-bucket.
+func (p *planner) remove(s int) {
+	vars := p.sources[s].vars
+	for i, v := range vars {
+		delete(p.at[v], s)
+		for _, u := range vars[:i] {
+			if p.beside[u][v]--; p.beside[u][v] == 0 {
+				delete(p.beside[u], v)
+				p.weight[u] -= p.logs[v]
+				p.weight[v] -= p.logs[u]
+			}
+		}
+	}
 }
 
 // size returns the number of entries of a table.
@@ -100,16 +132,7 @@ func (p *planner) of(v int) []int {
 // push queues v by the size of the table that its whole bucket would have.
 func (p *planner) push(v int) {
 	p.version[v]++
-	var all []int
-	for s := range p.at[v] {
-		all = append(all, p.sources[s].vars...)
-	}
-	slices.Sort(all)
-	weight := 0.0
-	for _, u := range slices.Compact(all) {
-		weight += math.Log(float64(p.model.States[u]))
-	}
-	heap.Push(&p.queue, candidate{v, p.version[v], weight})
+	heap.Push(&p.queue, candidate{v, p.version[v], p.weight[v]})
 }
 
 // eliminate makes the mini-buckets of v. A source joins the first one that stays small enough with it.
@@ -133,9 +156,7 @@ func (p *planner) eliminate(v int) {
 			b.children = append(b.children, from.bucket)
 			p.buckets[from.bucket].parent = into
 		}
-		for _, u := range from.vars {
-			delete(p.at[u], s)
-		}
+		p.remove(s)
 	}
 	if len(p.buckets) == begin {
 		p.buckets = append(p.buckets, bucket{v: v, vars: []int{v}, parent: -1})

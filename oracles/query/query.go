@@ -48,6 +48,14 @@ type Answer struct {
 	Passed    []string // why Auto did not take the oracles that it prefers
 }
 
+// Gap returns how far the bound is above the value: 0 if both are −∞, and where only rounding puts the value above.
+func (a *Answer) Gap() float64 {
+	if a.Value >= a.Bound {
+		return 0
+	}
+	return a.Bound - a.Value
+}
+
 // Solve answers a question about a model. The error says what keeps the oracle that was asked for from answering.
 func Solve(m *factors.Model, question string, s Settings) (*Answer, error) {
 	if s.Oracle != Auto {
@@ -86,7 +94,7 @@ func by(oracle string, m *factors.Model, question string, s Settings) (*Answer, 
 	case Junction:
 		plan, entries := junction.PlanWithin(m, s.Table)
 		if plan == nil {
-			return nil, fmt.Errorf("the tables of the junction tree have %.3g entries or more (%.3g GiB), above the limit of %.3g", entries, 8*entries/(1<<30), s.Table)
+			return nil, fmt.Errorf("the tables of the junction tree have %.3g entries or more (%.3g GiB), above the limit of %.3g (--max-table)", entries, 8*entries/(1<<30), s.Table)
 		}
 		return exact(Junction, m, plan, question)
 	}

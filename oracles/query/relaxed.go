@@ -1,7 +1,6 @@
 package query
 
 import (
-	"fmt"
 	"math"
 
 	"github.com/dsp-go/dsp/oracles/minibucket"
@@ -12,6 +11,9 @@ import (
 
 // settled is the part of a bound of the best value by which passes lower it when they end.
 const settled = 1e-12
+
+// rounded is the part of a value that counts as rounding: an assignment whose bound is no further away is the best one, whatever gap was asked for.
+const rounded = 1e-9
 
 // relaxedBest passes messages until the bound meets the value or does not fall any more.
 func relaxedBest(m *factors.Model, s Settings) *Answer {
@@ -25,7 +27,7 @@ func relaxedBest(m *factors.Model, s Settings) *Answer {
 			break
 		}
 	}
-	a.Exact = a.met(s)
+	a.Exact = a.met(Settings{Gap: rounded})
 	return a
 }
 
@@ -49,7 +51,7 @@ const (
 func relaxedSum(m *factors.Model, s Settings) (*Answer, error) {
 	const bytes = 24 // per entry: factors, values, and messages, which are smaller
 	if err := host.CheckMemory("the tables of the mini-buckets", bytes*minibucket.Entries(m, s.Bucket)); err != nil {
-		return nil, fmt.Errorf("%w; smaller mini-buckets need less", err)
+		return nil, err
 	}
 	b := minibucket.New(m, s.Bucket)
 	last := b.Upper()

@@ -12,7 +12,6 @@ type spanning struct {
 	links  []int     // of the forest
 	order  []int32   // [V] parents in the forest before children
 	up     []int     // [V] the link to the parent in the forest, −1 for a root
-	has    []bool    // [E]
 	shift  []float64 // [V×Y]
 
 	score []float64 // [V×Y] what a variable and its subtree say about its labels
@@ -38,13 +37,13 @@ func (x *example) heaviest(weight func(j int) float64) *spanning {
 		}
 		return v
 	}
-	t := &spanning{has: make([]bool, len(x.links)), up: make([]int, x.n)}
+	t := &spanning{up: make([]int, x.n)}
 	at := make([][]int, x.n)
 	for _, j := range links {
 		c, p := int(x.links[j].child), int(x.links[j].parent)
 		if a, b := find(c), find(p); a != b {
 			root[a] = b
-			t.links, t.has[j] = append(t.links, j), true
+			t.links = append(t.links, j)
 			at[c], at[p] = append(at[c], j), append(at[p], j)
 		}
 	}

@@ -92,7 +92,11 @@ func (h *conllHead) read(in *blocks) (bool, error) {
 			for _, b := range slices.Backward(looked) {
 				in.unread(b)
 			}
-			return true, h.setColumns(in.name, len(h.split(nil, line)))
+			fields := h.split(nil, line)
+			if err := h.setColumns(in.name, len(fields)); err != nil {
+				return true, structured.BadInput("%w%s", err, h.prose(fields))
+			}
+			return true, nil
 		}
 	}
 }
@@ -140,6 +144,20 @@ func (h *conllHead) split(fields []string, line string) []string {
 		fields = append(fields, line[:end])
 		line = line[end:]
 	}
+}
+
+// prose returns an addition to the error that a line has a wrong number of columns: that it looks like raw text, or nothing.
+func (h *conllHead) prose(fields []string) string {
+	words := 0
+	for _, field := range fields {
+		if wordLike(field) {
+			words++
+		}
+	}
+	if h.tabs || len(fields) < 3 || 2*words <= len(fields) {
+		return ""
+	}
+	return "; it looks like raw text, and should be one token per line"
 }
 
 // expected returns how many columns a line should have, and why.
@@ -224,7 +242,7 @@ func (p *conllParser) parse(b block) (*columnPart, error) {
 func (p *conllParser) add(line string) error {
 	p.fields = p.split(p.fields[:0], line)
 	if n := len(p.fields); n != len(p.roles) {
-		return p.bad("%s, expected %s", columnCount(n), p.expected())
+		return p.bad("%s, expected %s%s", columnCount(n), p.expected(), p.prose(p.fields))
 	}
 	for c, field := range p.fields {
 		if field == "" {

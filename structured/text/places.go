@@ -9,9 +9,9 @@ import (
 
 // Places says where the tokens of an example are in its text.
 type Places struct {
-	ranges [][2]int32 // [T] in characters, the end exclusive; nil if unknown
+	ranges [][2]int64 // [T] in characters, the end exclusive; nil if unknown
 	text   []rune     // of the example, or nil
-	from   int32      // where text begins
+	from   int64      // where text begins
 	words  []string   // [T], or nil
 }
 
@@ -26,7 +26,7 @@ func PlacesOf(d *structured.Dataset, i int) Places {
 		p.words = d.Columns[0][lo:hi]
 	}
 	switch {
-	case d.Ranges != nil:
+	case d.Ranges != nil && hi > lo && d.Ranges[lo][0] >= 0:
 		p.ranges = d.Ranges[lo:hi]
 	case IsConllu(d.ColumnNames) && hi > lo:
 		p.readConllu(d, i)
@@ -72,7 +72,7 @@ type surface struct {
 // readConllu finds the text and the ranges in what a CoNLL-U file says of example i.
 func (p *Places) readConllu(d *structured.Dataset, i int) {
 	tokens := p.surfaces(d, i)
-	p.ranges = make([][2]int32, len(p.words))
+	p.ranges = make([][2]int64, len(p.words))
 	if p.tokenRanges(tokens) {
 		p.from = p.ranges[0][0]
 		if end := int(p.ranges[len(p.ranges)-1][1] - p.from); end > len(p.text) || !startsWith(p.text, []rune(tokens[0].form)) {
@@ -120,12 +120,12 @@ func (p *Places) surfaces(d *structured.Dataset, i int) []surface {
 func (p *Places) tokenRanges(tokens []surface) bool {
 	for _, k := range tokens {
 		from, to, ok := strings.Cut(valueIn(k.misc, "TokenRange"), ":")
-		start, wrong := strconv.ParseInt(from, 10, 32)
-		end, bad := strconv.ParseInt(to, 10, 32)
+		start, wrong := strconv.ParseInt(from, 10, 64)
+		end, bad := strconv.ParseInt(to, 10, 64)
 		if !ok || wrong != nil || bad != nil || start < 0 || end < start {
 			return false
 		}
-		p.set(k, int32(start), int32(end))
+		p.set(k, start, end)
 	}
 	return true
 }
@@ -141,15 +141,15 @@ func (p *Places) align(tokens []surface) bool {
 		if !startsWith(p.text[at:], form) {
 			return false
 		}
-		p.set(k, int32(at), int32(at+len(form)))
+		p.set(k, int64(at), int64(at+len(form)))
 		at += len(form)
 	}
 	return true
 }
 
-func (p *Places) set(k surface, start, end int32) {
+func (p *Places) set(k surface, start, end int64) {
 	for t := k.first; t <= k.last; t++ {
-		p.ranges[t] = [2]int32{start, end}
+		p.ranges[t] = [2]int64{start, end}
 	}
 }
 

@@ -49,9 +49,14 @@ func TestPlacesOfData(t *testing.T) {
 	if start, end, ok := p.Range(1, 1); start != 3 || end != 4 || !ok {
 		t.Errorf("range %d to %d", start, end)
 	}
-	d.Ranges = [][2]int32{{5, 6}, {7, 8}, {8, 9}}
+	d.Ranges = [][2]int64{{5, 6}, {7, 8}, {8, 9}}
 	p = PlacesOf(d.Subset([]int{1}), 0)
 	if start, end, ok := p.Range(0, 1); start != 7 || end != 9 || !ok || p.Text(0, 1) != "bc" {
 		t.Errorf("range %d to %d, %q", start, end, p.Text(0, 1))
+	}
+	d.Ranges[1], d.Ranges[2] = [2]int64{-1, -1}, [2]int64{-1, -1} // unknown: its comment says it
+	p = PlacesOf(d, 1)
+	if start, end, ok := p.Range(1, 1); start != 3 || end != 4 || !ok {
+		t.Errorf("range %d to %d", start, end)
 	}
 }

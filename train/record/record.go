@@ -14,7 +14,7 @@ type Record struct {
 	OracleCalls  int                 `json:"oracle_calls"`            // without full passes
 	FullPasses   int                 `json:"full_passes"`             // passes for full gradients and certificates
 	Objective    Number              `json:"objective"`               // F(w), not smoothed, with the regulariser
-	Dual         Number              `json:"dual"`                    // certified lower bound on min F
+	Dual         Number              `json:"dual"`                    // certified lower bound on min F, at least 0
 	Gap          Number              `json:"gap"`                     // Objective − Dual
 	EstimatedGap Number              `json:"estimated_gap,omitempty"` // the gap according to a dual estimate that is not certified yet; 0 if Dual is up to date
 	Relaxed      bool                `json:"relaxed,omitempty"`       // the oracle's answers are bounds: Objective is an upper bound, and Dual one of the relaxed problem

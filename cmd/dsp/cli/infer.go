@@ -149,7 +149,7 @@ func (f *inference) instead() string {
 	case query.Cut:
 		return "; --oracle auto takes the best one that fits"
 	case query.Junction:
-		return "; raise --max-table, or use --oracle relaxed, which needs no such tables and gives bounds"
+		return "; --oracle relaxed needs no such tables and gives bounds"
 	}
 	return "; lower --bucket"
 }
@@ -180,7 +180,7 @@ func finite(x float64) *float64 {
 }
 
 func (f *inference) log(path string, a *query.Answer, seconds float64) {
-	args := []any{"oracle", a.Oracle, "exact", a.Exact, "value", digits(a.Value), "bound", digits(a.Bound), "gap", fmt.Sprintf("%.2g", a.Bound-a.Value), "seconds", fmt.Sprintf("%.2g", seconds)}
+	args := []any{"oracle", a.Oracle, "exact", a.Exact, "value", digits(a.Value), "bound", digits(a.Bound), "gap", fmt.Sprintf("%.2g", a.Gap()), "seconds", fmt.Sprintf("%.2g", seconds)}
 	if a.Width > 0 {
 		args = append(args, "width", a.Width)
 	}
@@ -191,6 +191,8 @@ func (f *inference) log(path string, a *query.Answer, seconds float64) {
 	case a.Exact:
 	case f.task == query.MAP && math.IsInf(a.Value, -1):
 		slog.Warn("found no assignment of positive probability, and no proof that there is none; raise --passes")
+	case f.task == query.MAP && a.Gap() <= f.gap*math.Abs(a.Value):
+		slog.Warn("the assignment need not be the best: --gap lets --oracle relaxed stop here")
 	case f.task == query.MAP:
 		slog.Warn("the assignment need not be the best: no exact oracle was used")
 	default:
@@ -253,9 +255,9 @@ func (f *inference) write(a *query.Answer, seconds float64) error {
 func (f *inference) object(a *query.Answer, seconds float64) answer {
 	o := answer{
 		Task: f.task, Oracle: a.Oracle, Exact: a.Exact, Width: a.Width, Seconds: seconds, Assignment: a.States, Marginals: a.Marginals,
-		Value: finite(a.Value), Bound: finite(a.Bound), Gap: finite(a.Bound - a.Value), RelativeGap: finite((a.Bound - a.Value) / math.Abs(a.Value)),
+		Value: finite(a.Value), Bound: finite(a.Bound), Gap: finite(a.Gap()), RelativeGap: finite(a.Gap() / math.Abs(a.Value)),
 	}
-	if a.Bound == a.Value && !math.IsInf(a.Value, 0) {
+	if a.Gap() == 0 {
 		o.RelativeGap = new(float64)
 	}
 	if f.task != query.MAP {

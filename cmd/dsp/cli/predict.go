@@ -26,6 +26,7 @@ func predictCommand() *cobra.Command {
 	var o predictions.Options
 	var decode, picture, to string
 	var truncate bool
+	var raw rawText
 	cmd := &cobra.Command{
 		Use:   "predict --model MODEL",
 		Short: "Predict labels, trees, links, boxes or masks with a model",
@@ -39,6 +40,10 @@ With --spans it prints the entities of each sequence, under a line "# name of th
 where the entity starts and ends in the text in characters (_ if the input does not say), its probability, and its text. The
 probability is that exactly these tokens are an entity of this type.
 
+With --text the input is raw text. predict splits it into sentences and tokens and prints a word and its label per line, or
+CoNLL-U from a parser; with --json it adds words and their offsets in the text; with --inline it prints the text itself with its
+entities marked.
+
 The links of a sentence pair become a line in Pharaoh format: source-target, words counted from 0. A score follows after |||.
 With --nbest every alignment has a line: rank ||| links ||| score. Links have no probabilities but margins: the best score of an
 alignment with the link, less that of one without it. So have labels that cuts find: the best score with the label, less that
@@ -46,6 +51,7 @@ without it.`,
 		Example: `  dsp predict --model runs/ner --input new.conll > labelled.conll
   cut -f1 new.conll | dsp predict --model runs/ner --confidence
   dsp predict --model runs/ner --input new.conll --spans --json
+  echo 'John Smith lives in Rome.' | dsp predict --model runs/ner --text --inline
   dsp predict --model runs/first --input builtin --nbest 3 --json
   dsp predict --model runs/parser --input new.conllu > parsed.conllu
   dsp predict --model runs/parser --input test.conllu --picture trees.svg
@@ -66,6 +72,9 @@ without it.`,
 			if err := checkSpans(cmd, &o); err != nil {
 				return err
 			}
+			if err := raw.refusals(cmd); err != nil {
+				return err
+			}
 			defer u.close()
 			m, err := u.load()
 			if err != nil {
@@ -83,6 +92,9 @@ without it.`,
 			o.Exact = !truncate
 			if truncate && !m.Truncates() {
 				return structured.BadInput("--truncate is for cuts, which this model's outputs are not found with")
+			}
+			if raw.on {
+				return raw.predict(cmd, &u, m, o, asJSON, picture)
 			}
 			if to != "" {
 				if picture != "" {
@@ -121,6 +133,7 @@ without it.`,
 	u.addFlags(cmd)
 	flags := cmd.Flags()
 	flags.StringVar(&u.data, "input", "-", "`FILE` to label; - is standard input, builtin the drawn words, trees, sentence pairs, scenes or graphs")
+	raw.addFlags(cmd)
 	flags.IntVar(&o.NBest, "nbest", 0, "add the `N` best outputs of each sequence, with score and probability (links, and graphs with cuts, have scores only)")
 	flags.BoolVar(&o.Force, "force", false, "keep the labels in the input's label column and predict the rest given them: a label of the model, A|B for one of these, ? or _ for any")
 	flags.StringVar(&decode, "decode", "max", "what to predict: `max|risk|expansion`; max: the output with the largest score; risk: the output with the fewest expected wrong labels (or heads and relations) under the marginals; expansion: labels of a graph with Potts edges and more than two labels that alpha-expansion finds, an approximation, whose distance from the best is bounded on standard error")

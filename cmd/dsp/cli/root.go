@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -101,6 +102,9 @@ func flagError(cmd *cobra.Command, err error) error {
 	switch {
 	case errors.As(err, &missing) && missing.GetSpecifiedShortnames() == "":
 		name := missing.GetSpecifiedName()
+		if name == "text" && slices.Contains([]string{"train", "sweep", "eval", "calibrate"}, cmd.Name()) {
+			return noRawText(cmd.CommandPath())
+		}
 		if like := nearestFlag(cmd, name); like != "" {
 			return structured.BadInput("%s has no flag --%s; did you mean --%s?", cmd.CommandPath(), name, like)
 		}

@@ -33,6 +33,19 @@ func TestGraphDrawn(t *testing.T) {
 	}
 }
 
+// Labels on their own are exact, also beside a run with bounds.
+func TestContrastOfBounds(t *testing.T) {
+	o := dsp(t, "train", "--task", "graph", "--oracle", "relaxed", "--examples", "5,2,2", "--passes", "2", "--quiet", "--out", filepath.Join(t.TempDir(), "run")).ok()
+	for line := range strings.Lines(o.stdout) {
+		if strings.HasPrefix(line, "casimir, ") && strings.Contains(line, "%, relaxed") != strings.HasPrefix(line, "casimir, relaxed") {
+			t.Errorf("only the run's own gap is relaxed: %s", line)
+		}
+	}
+	if !strings.Contains(o.stdout, "casimir, no edges") {
+		t.Error(o.stdout)
+	}
+}
+
 // What is compared is left out, and the log says why, where a table would not fit.
 func TestContrastThatDoesNotFit(t *testing.T) {
 	o := dsp(t, "train", "--task", "segment", "--classes", "4", "--examples", "2,1,1", "--passes", "1", "--out", filepath.Join(t.TempDir(), "run")).ok()

@@ -49,6 +49,10 @@ func TestInfer(t *testing.T) {
 	if a.Value > math.Log(18)+1e-9 || a.Bound < math.Log(18)-1e-9 || a.Exact {
 		t.Errorf("relaxed: %+v, want a value below and a bound above %v", a, math.Log(18))
 	}
+	wide := dsp(t, "infer", file, "--json", "--oracle", "relaxed", "--gap", "9").ok()
+	if wide.json(&a); a.Exact || a.Gap == 0 || !strings.Contains(wide.stderr, "need not be the best: --gap") {
+		t.Errorf("a wide --gap proves nothing: %+v\n%s", a, wide.stderr)
+	}
 	z := 0.0 // by hand: each of 8 assignments
 	for s := range 8 {
 		z += weightOf(s&1, s>>1&1, s>>2)
@@ -91,7 +95,7 @@ func TestInferRefuses(t *testing.T) {
 	dsp(t, "infer", file, "--oracle", "cut").refused(exitBadInput, "loop.uai", "odd number of factors that favour different states", "factor 2 of variables 1 and 2")
 	dsp(t, "infer", file, "--oracle", "cut", "--task", "mar").refused(exitBadInput, "best assignment only", "#P-complete")
 	dsp(t, "infer", file, "--bucket", "0").refused(exitBadInput, "--bucket 0")
-	dsp(t, "infer", file, "--oracle", "junction", "--max-table", "7").refused(exitBadInput, "8 entries or more", "limit of 7", "--oracle relaxed")
+	dsp(t, "infer", file, "--oracle", "junction", "--max-table", "7").refused(exitBadInput, "8 entries or more", "limit of 7 (--max-table)", "--oracle relaxed")
 	dsp(t, "infer", file, "--evidence", write(t, "e", "1 7 0")).refused(exitBadInput, "e:1: variable 7")
 	none := write(t, "none.uai", "MARKOV\n1\n2\n1\n1 0\n2\n0 0")
 	dsp(t, "infer", none, "--task", "mar").refused(exitBadInput, "none.uai", "probability 0", "factor 0")
@@ -103,8 +107,8 @@ func TestInferRefuses(t *testing.T) {
 	}
 	dsp(t, "infer", write(t, "short.uai", "MARKOV\n1\n2\n1\n1 0\n3 1 1 1")).refused(exitBadInput, "short.uai:6", "3 entries, expected 2")
 	dsp(t, "infer", write(t, "negative.uai", "MARKOV\n1\n2\n1\n1 0\n2 1 -1")).refused(exitBadInput, "negative.uai:6", "at least 0")
-	if o := dsp(t, "infer", none, "--task", "pr").ok(); o.stdout != "PR\n-inf\n" {
-		t.Errorf("pr of the empty distribution: %q", o.stdout)
+	if o := dsp(t, "infer", none, "--task", "pr").ok(); o.stdout != "PR\n-inf\n" || !strings.Contains(o.stderr, "gap=0 ") {
+		t.Errorf("pr of the empty distribution: %q\n%s", o.stdout, o.stderr)
 	}
 }
 

@@ -185,6 +185,14 @@ func TestServeAnswersLikePredict(t *testing.T) {
 		!strings.HasPrefix(got, `{"id":"mine","labels":[`) || !strings.HasSuffix(got, `,"offsets":[[0,3],[4,7],[8,12]],"words":["the","fox","runs"]}`+"\n") {
 		t.Errorf("raw text: %d %s", code, got)
 	}
+	raw := "The red fox. It runs\n\nto Mr. Fox."
+	if code, got := s.post("predict/tagger?spans", asJSON(t, map[string]any{"text": raw})); code != http.StatusOK || strings.Count(got, "\n") != 3 ||
+		got != dspWith(t, raw, "predict", "--model", tagger(t), "--text", "--json", "--spans").ok().stdout {
+		t.Errorf("several sentences: %d %s", code, got)
+	}
+	if _, got := s.post("predict/tagger", asJSON(t, map[string]any{"id": "a", "text": raw})); strings.Count(got, `{"id":"a"`) != 3 {
+		t.Errorf("several sentences with a name: %s", got)
+	}
 
 	objects = nil
 	for _, block := range blocks(t, parse) {

@@ -40,6 +40,7 @@ func TestServePage(t *testing.T) {
 		t.Error("the page loads something from elsewhere")
 	}
 	s.page("model=tags&text=the+red+fox", "<b>red</b><span>B-X</span>", " %</small>", "probability of the whole output")
+	s.page("model=tags&text=the+fox.+It+runs.", "<b>fox</b>", "<b>runs</b>")
 	s.page("model=trees&word=dogs+bark&upos=NOUN+VERB", "<td>dogs</td>", "root")
 	s.page("model=links&source=a+b&target=c", "<th>margin</th>")
 	s.page("model=trees&word=dogs+bark", "no pos (found columns)")

@@ -38,7 +38,7 @@ func (s *Server) predict(w http.ResponseWriter, r *http.Request) error {
 	defer done()
 	var lines [][]byte
 	err = e.run(r.Context(), func(p *pool) (*job, error) {
-		all, err := readBody(r, body, p.reader)
+		all, err := readBody(r, body, p.reader, s.o.Splitter)
 		if err != nil {
 			return nil, err
 		}
@@ -137,8 +137,8 @@ func queryOptions(r *http.Request, model *string) (o options, err error) {
 	return o, nil
 }
 
-// readBody reads the examples of a body: an image file, or an object per line.
-func readBody(r *http.Request, body []byte, reader examples.Reader) ([]examples.Example, error) {
+// readBody reads the examples of a body: an image file, or an object per line. Raw text has an example for each of its sentences.
+func readBody(r *http.Request, body []byte, reader examples.Reader, split tokens.Splitter) ([]examples.Example, error) {
 	if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); strings.HasPrefix(kind, "image/") {
 		if kind != "image/png" && kind != "image/jpeg" {
 			return nil, refuse(http.StatusUnsupportedMediaType, "Content-Type %s: expected image/png, image/jpeg, or JSON", kind)
@@ -159,9 +159,12 @@ func readBody(r *http.Request, body []byte, reader examples.Reader) ([]examples.
 			continue
 		}
 		o, err := examples.Parse(line)
-		var e examples.Example
+		named := 0 // the line that messages name
+		if several {
+			named = number
+		}
 		if err == nil {
-			e, err = reader.Example(o)
+			all, err = appendSentences(all, o, reader, split, named)
 		}
 		if err != nil {
 			if several {
@@ -169,13 +172,22 @@ func readBody(r *http.Request, body []byte, reader examples.Reader) ([]examples.
 			}
 			return nil, err
 		}
-		if several {
-			e.Line = number
-		}
-		all = append(all, e)
 	}
 	if len(all) == 0 {
 		return nil, structured.BadInput("an empty body, expected an object per line such as %s", reader.Sample())
+	}
+	return all, nil
+}
+
+// appendSentences appends the examples of an object; line is its number in the request, 0 if it is the only one.
+func appendSentences(all []examples.Example, o *examples.Object, reader examples.Reader, split tokens.Splitter, line int) ([]examples.Example, error) {
+	for sentence := range o.Sentences(split) {
+		e, err := reader.Example(sentence)
+		if err != nil {
+			return nil, err
+		}
+		e.Line = line
+		all = append(all, e)
 	}
 	return all, nil
 }

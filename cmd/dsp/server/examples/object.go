@@ -6,10 +6,12 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"iter"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/text/tokens"
 )
 
 // Object is an example as JSON has it. Which members there must be depends on the model.
@@ -34,6 +36,29 @@ type Object struct {
 	EdgeTypes    []int       `json:"edge_types"`    // [E]
 
 	Image []byte `json:"image"` // a PNG or JPEG file, in base64
+
+	tokens []tokens.Token // of Text, if it was split before
+}
+
+// Sentences yields an object for each sentence of raw text, with the same name and offsets in the whole text. It is valid until the next one.
+// An object without text, or with values of its tokens beside it, is one sequence.
+func (o *Object) Sentences(split tokens.Splitter) iter.Seq[*Object] {
+	return func(yield func(*Object) bool) {
+		var all []tokens.Sentence
+		if o.Text != nil && len(o.given()) == 1 {
+			all = tokens.Rules{Splitter: split}.Split(*o.Text)
+		}
+		if len(all) == 0 { // if it is text, its reader says that there are no words
+			yield(o)
+			return
+		}
+		sentence := *o
+		for _, s := range all {
+			if sentence.tokens = s.Tokens; !yield(&sentence) {
+				return
+			}
+		}
+	}
 }
 
 // Parse parses one object. Unknown members, wrong types and text that is not UTF-8 are bad input.

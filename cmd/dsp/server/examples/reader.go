@@ -131,6 +131,24 @@ func (o *Object) example(size int, content any) Example {
 	return e
 }
 
+// ranges returns where the tokens of examples are in their texts, −1 for those without text; nil if no example has text.
+func ranges(all []Example) [][2]int64 {
+	if !slices.ContainsFunc(all, func(e Example) bool { return e.Tokens != nil }) {
+		return nil
+	}
+	var to [][2]int64
+	for _, e := range all {
+		for t := range e.Size {
+			at := [2]int64{-1, -1}
+			if e.Tokens != nil {
+				at = [2]int64{int64(e.Tokens[t].Start), int64(e.Tokens[t].End)}
+			}
+			to = append(to, at)
+		}
+	}
+	return to
+}
+
 // missing is the error that an object lacks what a model reads.
 func (o *Object) missing(what, sample string) error {
 	if member := strings.Fields(what)[0]; slices.Contains(o.given(), member) {

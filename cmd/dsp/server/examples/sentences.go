@@ -112,5 +112,7 @@ func (r *sentences) Dataset(all []Example) (*structured.Dataset, error) {
 	if err != nil {
 		return nil, err
 	}
-	return named(b.Dataset(), all), nil
+	d := b.Dataset()
+	d.Ranges = ranges(all)
+	return named(d, all), nil
 }

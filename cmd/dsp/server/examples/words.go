@@ -162,7 +162,9 @@ func (o *Object) texts(split tokens.Splitter, sample string) (map[string][]strin
 		}
 	}
 	if o.Text != nil {
-		found = split.Split(*o.Text)
+		if found = o.tokens; found == nil {
+			found = split.Split(*o.Text)
+		}
 		column := make([]string, len(found))
 		for t, token := range found {
 			column[t] = token.Text
@@ -209,7 +211,7 @@ func sortedKeys(all map[string][]string) []string {
 
 // Dataset implements Reader. Columns that the model does not read may be empty.
 func (w *words) Dataset(all []Example) (*structured.Dataset, error) {
-	d := &structured.Dataset{Offsets: offsets(all), Columns: make([][]string, len(w.columns)), Dim: w.dim}
+	d := &structured.Dataset{Offsets: offsets(all), Columns: make([][]string, len(w.columns)), Dim: w.dim, Ranges: ranges(all)}
 	for k, c := range w.columns {
 		d.ColumnNames = append(d.ColumnNames, c.Name)
 		column := make([]string, 0, d.Positions())

@@ -1,0 +1,109 @@
+package cli
+
+import (
+	"errors"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/models/predictions"
+	"github.com/dsp-go/dsp/models/predictions/rawtext"
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/host"
+	"github.com/dsp-go/dsp/structured/text/tokens"
+)
+
+// rawText holds the flags for input that is raw text.
+type rawText struct {
+	on, lines, inline bool
+	taggers           []string
+}
+
+func (t *rawText) addFlags(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.BoolVar(&t.on, "text", false, "the input is raw text, for models that tag or parse words: split it into sentences and tokens by Unicode's rules (annex 29); an empty line ends a paragraph")
+	flags.BoolVar(&t.lines, "lines", false, "with --text: every line ends a paragraph, and is answered at once")
+	flags.BoolVar(&t.inline, "inline", false, `with --text: print the text with its entities marked, [Rome](LOC); \ goes before [, ] and \ of the text; labels that are no entity tags mark every token`)
+	flags.StringArrayVar(&t.taggers, "tagger", nil, "with --text: `[COLUMN=]MODEL` labels the words first, for a model that reads these labels beside the words, such as upos of a parser; may be repeated")
+}
+
+// refusals refuses flags that do not go with the flags for raw text.
+func (t *rawText) refusals(cmd *cobra.Command) error {
+	given := cmd.Flags().Changed
+	if !t.on {
+		for _, name := range []string{"lines", "inline", "tagger"} {
+			if given(name) {
+				return structured.BadInput("--%s is for raw text: add --text", name)
+			}
+		}
+		return nil
+	}
+	for _, refused := range [][2]string{
+		{"format", "raw text has no format"}, {"columns", "raw text has no columns"}, {"label", "raw text has no columns"},
+		{"dense", "raw text has no tokens yet that features could belong to"}, {"links", "raw text is not pairs of sentences"},
+		{"boxes", "raw text is not images"}, {"images", "raw text is not images"}, {"masks", "raw text is not images"},
+		{"force", "raw text has no labels to keep"}, {"to", "it writes masks and labels of graphs"}, {"truncate", "it is for cuts"},
+	} {
+		if given(refused[0]) {
+			return structured.BadInput("--%s has no use with --text: %s", refused[0], refused[1])
+		}
+	}
+	if input, _ := cmd.Flags().GetString("input"); input == builtin {
+		return structured.BadInput("--input builtin is drawn data; --text needs a file of text, or - for standard input")
+	}
+	if !t.inline {
+		return nil
+	}
+	for _, name := range []string{"json", "spans", "nbest", "confidence", "score", "marginals", "picture"} {
+		if given(name) {
+			return structured.BadInput("--inline prints the text with marks and nothing else; --%s needs another form of output, such as --json", name)
+		}
+	}
+	return nil
+}
+
+// predict labels the input of u.
+func (t *rawText) predict(cmd *cobra.Command, u *use, m *models.Model, o predictions.Options, asJSON bool, picture string) (err error) {
+	taggers := map[string]*models.Model{}
+	for _, value := range t.taggers {
+		column, path, named := strings.Cut(value, "=")
+		if !named {
+			column, path = "", value
+		}
+		if taggers[column] != nil {
+			return structured.BadInput("--tagger %s: the column is made by another --tagger; name each, --tagger COLUMN=MODEL", value)
+		}
+		if taggers[column], err = models.Load(path); err != nil {
+			return err
+		}
+	}
+	r, err := rawtext.NewReader(m, taggers)
+	if err != nil {
+		return err
+	}
+	in, err := host.Open(u.data)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, in.Close()) }()
+	name := u.data
+	if name == "-" {
+		name = "standard input"
+	}
+	rules := tokens.Rules{Splitter: tokens.Unicode{}, Lines: t.lines}
+	if picture != "" {
+		d, err := r.Read(in, name, rules)
+		if err != nil {
+			return err
+		}
+		return m.Draw(cmd.Context(), d, picture)
+	}
+	return r.Predict(cmd.Context(), in, name, os.Stdout, rawtext.Options{Options: o, Rules: rules, JSON: asJSON, Inline: t.inline, Whole: u.device != "cpu"})
+}
+
+// noRawText is the refusal of raw text by verbs that need labels.
+func noRawText(path string) error {
+	return structured.BadInput("%s needs gold labels, which raw text does not have: give it one token per line with its label. dsp predict --text labels raw text", path)
+}

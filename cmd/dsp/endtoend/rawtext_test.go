@@ -1,0 +1,223 @@
+package endtoend
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// rawJSON is what predict --text --json writes of a sentence.
+type rawJSON struct {
+	answerJSON
+	ID      string
+	Words   []string
+	Offsets [][2]int
+	Heads   []int
+}
+
+// foxes is raw text in the words that attributeTagger knows, with what disturbs counting.
+const foxes = "\ufeffThe red  fox runs. The é [big]\nred fox, e.g. here, runs\n\nred fox 👩\u200d🚀\n"
+
+// objects parses all lines of JSON.
+func objects[T any](o outcome) []T {
+	o.t.Helper()
+	var all []T
+	for line := range strings.Lines(o.stdout) {
+		var one T
+		if err := json.Unmarshal([]byte(line), &one); err != nil {
+			o.t.Fatalf("%v: %s", err, line)
+		}
+		all = append(all, one)
+	}
+	return all
+}
+
+// Raw text becomes sentences with offsets, labelled as the same words in columns are.
+func TestRawText(t *testing.T) {
+	model := attributeTagger(t)
+	all := objects[rawJSON](dspWith(t, foxes, "predict", "--model", model, "--text", "--json", "--spans", "--confidence", "--marginals", "--nbest", "2").ok())
+	if len(all) != 3 {
+		t.Fatalf("%d sentences: %+v", len(all), all)
+	}
+	runes, columns := []rune(foxes), ""
+	for i, s := range all {
+		if s.ID != fmt.Sprint(i) || len(s.Offsets) != len(s.Labels) || len(s.Nbest) != 2 || len(s.Confidence) != len(s.Labels) {
+			t.Errorf("sentence %d: %+v", i, s)
+		}
+		for k, at := range s.Offsets {
+			if string(runes[at[0]:at[1]]) != s.Words[k] {
+				t.Errorf("sentence %d: %q is at %v", i, s.Words[k], at)
+			}
+		}
+		for _, span := range s.Spans {
+			if *span.Start != s.Offsets[span.First][0] || *span.End != s.Offsets[span.Last][1] {
+				t.Errorf("sentence %d: %+v", i, span)
+			}
+		}
+		columns += strings.Join(s.Words, "\n") + "\n\n"
+	}
+	if want := strings.Fields("The é [ big ] red fox , e.g. here , runs"); strings.Join(all[1].Words, " ") != strings.Join(want, " ") {
+		t.Errorf("words %q", all[1].Words)
+	}
+	for _, flags := range [][]string{{}, {"--nbest", "3"}, {"--confidence", "--score"}, {"--marginals"}, {"--decode", "risk"}} {
+		raw := dspWith(t, foxes, append([]string{"predict", "--model", model, "--text"}, flags...)...).ok().stdout
+		want := dspWith(t, columns, append([]string{"predict", "--model", model}, flags...)...).ok().stdout
+		if strings.ReplaceAll(raw, "\t", " ") != want {
+			t.Errorf("%v: %q, the same words in columns %q", flags, raw, want)
+		}
+	}
+	spans := dspWith(t, foxes, "predict", "--model", model, "--text", "--spans").ok().stdout
+	if !strings.HasPrefix(spans, "# 0\nX\t1\t2\t5\t13\t0.") || !strings.Contains(spans, "\n# 2\n") {
+		t.Errorf("spans %q", spans)
+	}
+	for _, threads := range []string{"1", "3"} {
+		if got := dsp(t, "predict", "--model", model, "--text", "--spans", "--threads", threads, "--input", write(t, "a.txt", foxes)).ok().stdout; got != spans {
+			t.Errorf("from a file on %s threads: %q", threads, got)
+		}
+	}
+	if got := dspWith(t, " \n\n", "predict", "--model", model, "--text").ok().stdout; got != "" {
+		t.Errorf("empty text: %q", got)
+	}
+}
+
+// Inline marks go into the text as it was.
+func TestRawTextInline(t *testing.T) {
+	escape := strings.NewReplacer("[", "\\[", "]", "\\]", "\\", "\\\\")
+	runes, at, want := []rune(foxes), 0, ""
+	for _, s := range objects[rawJSON](dspWith(t, foxes, "predict", "--model", attributeTagger(t), "--text", "--spans", "--json").ok()) {
+		for _, span := range s.Spans {
+			want += escape.Replace(string(runes[at:*span.Start])) + "[" + escape.Replace(string(runes[*span.Start:*span.End])) + "](X)"
+			at = *span.End
+		}
+	}
+	want += escape.Replace(string(runes[at:]))
+	if got := dspWith(t, foxes, "predict", "--model", attributeTagger(t), "--text", "--inline").ok().stdout; got != want || !strings.Contains(got, "The [red  fox](X) runs.") {
+		t.Errorf("%q, expected %q", got, want)
+	}
+	got := dspWith(t, "a \\ b.", "predict", "--model", wordTagger(t), "--text", "--inline").ok().stdout
+	plain := strings.ReplaceAll(got, "\\\\", "\\")
+	for _, label := range []string{"NOUN", "VERB", "PUNCT", "DET", "ADP", "X", "PROPN", "ADJ", "ADV", "PRON", "AUX", "SCONJ", "CCONJ", "NUM", "PART"} {
+		plain = strings.ReplaceAll(plain, "]("+label+")", "")
+	}
+	if strings.ReplaceAll(plain, "[", "") != "a \\ b." || strings.Count(got, "](") != 4 {
+		t.Errorf("every token: %q", got)
+	}
+}
+
+// wordTagger returns the run folder of a model of the upos of drawn sentences.
+func wordTagger(t *testing.T) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "upos")
+	dsp(t, "train", "--train", filepath.Join(drawnTrees(t), "train.conllu"), "--label", "upos", "--passes", "3", "--out", dir, "--quiet").ok()
+	return dir
+}
+
+// A parser reads raw text after a tagger, and writes CoNLL-U that says where the tokens are.
+func TestRawTextParsing(t *testing.T) {
+	tags := wordTagger(t)
+	text := "Leo may eat another apple,\na soup. March with every judge (soon)."
+	run := func(more ...string) outcome {
+		return dspWith(t, text, append([]string{"predict", "--model", parser(t), "--text"}, more...)...)
+	}
+	run().refused(exitBadInput, "upos", "--tagger")
+	run("--tagger", tags, "--inline").refused(exitBadInput, "--inline", "trees")
+	run("--tagger", parser(t)).refused(exitBadInput, "--tagger")
+	got := run("--tagger", tags, "--confidence").ok().stdout
+	for _, want := range []string{"# text = Leo may eat another apple, a soup.\n1\tLeo\t_\t", "\tSpaceAfter=No|TokenRange=20:25|ArcProb=",
+		"\n\n# text = March with every judge (soon).\n", "TokenRange=33:34|ArcProb="} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+	all := objects[rawJSON](run("--tagger", "upos="+tags, "--json").ok())
+	if len(all) != 2 || len(all[1].Heads) != 8 || all[1].Offsets[0] != [2]int{35, 40} {
+		t.Errorf("%+v", all)
+	}
+	again := dspWith(t, got, "predict", "--model", parser(t)).ok().stdout // what it writes it reads
+	if plain := run("--tagger", tags).ok().stdout; strings.Count(again, "\n") != strings.Count(plain, "\n") {
+		t.Errorf("read again:\n%s\n%s", again, plain)
+	}
+	picture := filepath.Join(t.TempDir(), "trees.svg")
+	run("--tagger", tags, "--picture", picture).ok()
+}
+
+// Paragraphs, or lines, are answered before more text comes.
+func TestRawTextAnswersAtOnce(t *testing.T) {
+	for _, c := range []struct{ flag, end string }{{"--text=true", "\n\n"}, {"--lines", "\n"}} {
+		cmd := exec.Command(binary, "predict", "--model", attributeTagger(t), "--text", "--json", c.flag)
+		in, err := cmd.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		answers := bufio.NewReader(out)
+		for k := range 3 {
+			if _, err := io.WriteString(in, "The red fox"+c.end); err != nil {
+				t.Fatal(err)
+			}
+			if line, err := answers.ReadString('\n'); err != nil || !strings.HasPrefix(line, fmt.Sprintf(`{"id":"%d"`, k)) {
+				t.Fatalf("%s: %q, %v", c.flag, line, err)
+			}
+		}
+		_ = in.Close()
+		if err := cmd.Wait(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// Models and flags that raw text is not for are refused by name.
+func TestRawTextRefusals(t *testing.T) {
+	model, in := attributeTagger(t), write(t, "a.txt", foxes)
+	refuse := func(want string, args ...string) {
+		t.Helper()
+		dspWith(t, foxes, args...).refused(exitBadInput, want)
+	}
+	for flag, value := range map[string]string{"--format": "conll", "--columns": "word=0", "--dense": "a.npz", "--input": "builtin"} {
+		refuse(flag, "predict", "--model", model, "--text", flag, value)
+	}
+	refuse("--force", "predict", "--model", model, "--text", "--force")
+	refuse("--inline", "predict", "--model", model, "--inline")
+	refuse("--lines", "predict", "--model", model, "--lines")
+	refuse("--json", "predict", "--model", model, "--text", "--inline", "--json")
+	refuse("words alone", "predict", "--model", model, "--text", "--tagger", model)
+	refuse("--task align", "predict", "--model", aligner(t), "--text")
+	refuse("dense features", "predict", "--model", reader(t), "--text")
+	refuse("a.txt:1: byte 0xff is not UTF-8", "predict", "--model", model, "--text", "--input", write(t, "a.txt", "caf\xff"))
+	refuse("gold labels", "eval", "--model", model, "--data", in, "--text")
+	refuse("gold labels", "train", "--train", in, "--text")
+	refuse("looks like raw text", "train", "--train", write(t, "b.txt", "The red fox runs here\nIt is a long way to the fox\n"))
+
+	pos := write(t, "pos.conll", strings.ReplaceAll("the DT O\nred JJ B-X\nfox NN I-X\n\n", " ", "\t"))
+	dir := filepath.Join(t.TempDir(), "pos")
+	dsp(t, "train", "--train", pos, "--columns", "word=0,pos=1,label=-1", "--passes", "2", "--out", dir, "--quiet").ok()
+	refuse("reads the column pos", "predict", "--model", dir, "--text")
+	tags := filepath.Join(t.TempDir(), "tags")
+	dsp(t, "train", "--train", pos, "--columns", "word=0,label=1", "--passes", "2", "--out", tags, "--quiet").ok()
+	if got := dspWith(t, "the red fox", "predict", "--model", dir, "--text", "--tagger", tags).ok().stdout; !strings.HasPrefix(got, "the\tDT\tO\nred\tJJ\t") {
+		t.Errorf("a tagger of pos: %q", got)
+	}
+}
+
+// A sentence where a token per line is expected is refused; columns are not.
+func TestRawTextIsNotColumns(t *testing.T) {
+	model := attributeTagger(t)
+	for _, text := range []string{"John Smith lives\n", "the fox\n", "The red fox runs.\n\nIt is red.\n", "the fox"} {
+		dspWith(t, text, "predict", "--model", model).refused(exitBadInput, "standard input:1:", "looks like raw text", "--text")
+	}
+	dspWith(t, "John Smith lives\n", "predict", "--model", parser(t)).refused(exitBadInput, "standard input:1:", "--text")
+	for _, text := range []string{"the\nred\n\nfox.\n", "the _\nred _\n", "the O\nfox B-X\n", "the ?\n", "John NNP\n", "the\tof\n", "the B-PER\nfox O\n"} {
+		dspWith(t, text, "predict", "--model", model).ok()
+	}
+}

@@ -1,0 +1,223 @@
+package rawtext
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"slices"
+
+	"github.com/dsp-go/dsp/models/predictions"
+	"github.com/dsp-go/dsp/models/tasks"
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/chains"
+	"github.com/dsp-go/dsp/structured/host"
+	"github.com/dsp-go/dsp/structured/text"
+	"github.com/dsp-go/dsp/structured/text/tokens"
+)
+
+// Options say how text is split and what is written.
+type Options struct {
+	predictions.Options
+	Rules  tokens.Rules
+	JSON   bool // an object per sentence
+	Inline bool // the text with its entities marked, or with every token marked if the labels are no entity tags
+	Whole  bool // read the whole text before predicting, as a GPU needs
+}
+
+// Predict labels the sentences of r, whose name is for messages, and writes them to w: words with their labels in columns, CoNLL-U, entities,
+// objects, or the text itself with marks. It reads, labels and writes paragraph by paragraph, in little memory, and writes what is complete
+// before it waits for more text. The answers do not depend on the number of threads.
+func (r *Reader) Predict(ctx context.Context, in io.Reader, name string, w io.Writer, o Options) error {
+	if o.Inline && r.trees {
+		return structured.BadInput("--inline marks labels in the text; --task %s predicts %s", r.model.Config.Task, tasks.Of(&r.model.Config).Outputs)
+	}
+	if o.Spans {
+		if err := r.model.CheckSpans(); err != nil {
+			return err
+		}
+	}
+	if o.Whole {
+		var whole []byte
+		pieces := tokens.NewPieces(in, name, o.Rules)
+		for {
+			p, more, err := pieces.Next()
+			if err != nil {
+				return err
+			}
+			if !more {
+				break
+			}
+			whole = append(whole, p.Text...)
+		}
+		l := r.newLabeller(ctx, name, o)
+		answer, err := l.label(tokens.Piece{Text: string(whole), Line: 1})
+		if err != nil {
+			return err
+		}
+		return l.write(bufio.NewWriter(w), answer, 0)
+	}
+	sentences := 0
+	out := bufio.NewWriterSize(w, 1<<16)
+	return host.InOrder(ctx, o.Threads, tokens.NewPieces(in, name, o.Rules).Next,
+		func() *labeller { return r.newLabeller(ctx, name, o) },
+		(*labeller).label,
+		func(l labelled) error {
+			err := (*labeller)(nil).write(out, l, sentences)
+			sentences += l.sentences
+			return err
+		})
+}
+
+// labeller labels pieces of text. It serves one goroutine at a time.
+type labeller struct {
+	*Reader
+	name    string
+	options Options
+	predict answer
+	taggers []answer
+	layout  predictions.Layout
+	tags    *chains.Entities // of marks, or nil for labels that are no entity tags
+}
+
+// answer predicts the examples of a data set without inputs.
+type answer func(d *structured.Dataset, o predictions.Options, yield func(i int, p *predictions.Prediction) error) error
+
+func (r *Reader) newLabeller(ctx context.Context, name string, o Options) *labeller {
+	l := &labeller{Reader: r, name: name, options: o, predict: r.model.NewAnswerer().Predict}
+	if o.Whole {
+		l.predict = func(d *structured.Dataset, o predictions.Options, yield func(i int, p *predictions.Prediction) error) error {
+			if err := r.model.Inputs.Apply(d, host.Threads(o.Threads)); err != nil {
+				return err
+			}
+			return r.model.Predict(ctx, d, o, yield)
+		}
+	}
+	for _, t := range r.taggers {
+		l.taggers = append(l.taggers, t.reader.model.NewAnswerer().Predict)
+	}
+	o.Uncalibrated = r.model.Uncalibrated()
+	l.layout = tasks.Of(&r.model.Config).Layout(r.model.Labels, o.Options, o.JSON)
+	if o.JSON {
+		l.layout = predictions.WithTokens(l.layout)
+	}
+	if chains.EntityTags(r.model.Labels) {
+		l.tags = chains.NewEntities(r.model.Labels)
+	}
+	return l
+}
+
+// labelled is a piece with its predictions, formatted.
+type labelled struct {
+	text      []byte
+	numbers   []int // where in the text to insert the numbers of the sentences
+	sentences int
+}
+
+// write writes a piece whose first sentence has number first, and flushes.
+func (*labeller) write(out *bufio.Writer, l labelled, first int) error {
+	if err := predictions.WriteNumbered(out, l.text, first, l.numbers...); err != nil {
+		return err
+	}
+	return out.Flush()
+}
+
+func (l *labeller) label(p tokens.Piece) (labelled, error) {
+	all := l.options.Rules.Split(p.Text)
+	to := labelled{sentences: len(all)}
+	var marks []predictions.Mark
+	if len(all) > 0 {
+		d, err := l.data(all, p)
+		if err != nil {
+			return labelled{}, err
+		}
+		shown := l.shown(d)
+		err = l.predict(d, l.options.Options, func(i int, prediction *predictions.Prediction) error {
+			if l.options.Inline {
+				marks = l.mark(marks, all[i], prediction.Labels)
+				return nil
+			}
+			var number int
+			to.text, number = l.layout.Add(to.text, shown, i, prediction)
+			to.numbers = append(to.numbers, number)
+			return nil
+		})
+		if err != nil {
+			return labelled{}, err
+		}
+	}
+	if l.options.Inline {
+		to.text = predictions.Inline(nil, p.Text, marks)
+	}
+	return to, nil
+}
+
+// data returns the data set of the sentences of a piece, with the columns that taggers make.
+func (l *labeller) data(all []tokens.Sentence, p tokens.Piece) (*structured.Dataset, error) {
+	runes := []rune(p.Text)
+	tags := map[string][]string{}
+	for k, t := range l.Reader.taggers {
+		d, err := t.reader.dataset(all, runes, p.Start, l.name, nil)
+		if err != nil {
+			return nil, err
+		}
+		var column []string
+		err = l.taggers[k](d, predictions.Options{}, func(_ int, prediction *predictions.Prediction) error {
+			for _, label := range prediction.Labels {
+				column = append(column, t.reader.model.Labels.Name(label))
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+		tags[t.column] = column
+	}
+	return l.dataset(all, runes, p.Start, l.name, tags)
+}
+
+// shown returns the data with the columns that predictions show: all of a tree, and of tags the words and what taggers made.
+func (l *labeller) shown(d *structured.Dataset) *structured.Dataset {
+	if l.trees {
+		return d
+	}
+	s := *d
+	s.Columns, s.ColumnNames = nil, nil
+	for k, name := range d.ColumnNames {
+		if name == text.WordColumn || l.columns[k].Read {
+			s.Columns, s.ColumnNames = append(s.Columns, d.Columns[k]), append(s.ColumnNames, name)
+		}
+	}
+	return &s
+}
+
+// mark appends the marks of a sentence with these labels.
+func (l *labeller) mark(marks []predictions.Mark, s tokens.Sentence, labels []int32) []predictions.Mark {
+	if l.tags == nil {
+		for t, token := range s.Tokens {
+			marks = append(marks, predictions.Mark{Start: token.Start, End: token.End, Name: l.model.Labels.Name(labels[t])})
+		}
+		return marks
+	}
+	for _, e := range l.tags.Of(nil, labels) {
+		marks = append(marks, predictions.Mark{Start: s.Tokens[e.First].Start, End: s.Tokens[e.Last].End, Name: l.tags.Types().Name(e.Type)})
+	}
+	return marks
+}
+
+// Read reads a whole text as data for the model, with its inputs.
+func (r *Reader) Read(in io.Reader, name string, rules tokens.Rules) (*structured.Dataset, error) {
+	l := r.newLabeller(context.Background(), name, Options{Rules: rules})
+	whole, err := io.ReadAll(in)
+	if err != nil {
+		return nil, structured.BadInput("%s: %w", name, err)
+	}
+	all := rules.Split(string(whole))
+	if len(all) == 0 {
+		return nil, structured.BadInput("%s: %w, expected text", name, host.ErrNoTokens)
+	}
+	d, err := l.data(slices.Clip(all), tokens.Piece{Text: string(whole)})
+	if err != nil {
+		return nil, err
+	}
+	return d, r.model.Inputs.Apply(d, 0)
+}

@@ -1,0 +1,204 @@
+// Package rawtext predicts for raw text, which it splits into sentences and tokens itself.
+package rawtext
+
+import (
+	"bytes"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/models/formats"
+	"github.com/dsp-go/dsp/models/inputs"
+	"github.com/dsp-go/dsp/models/tasks"
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/text"
+	"github.com/dsp-go/dsp/structured/text/tokens"
+	"github.com/dsp-go/dsp/structured/trees"
+)
+
+// Reader makes the data of a model from sentences of raw text. It serves many goroutines at once.
+type Reader struct {
+	model   *models.Model
+	trees   bool
+	columns []inputs.Column
+	taggers []tagger
+}
+
+// tagger is a model whose labels fill a column.
+type tagger struct {
+	column string
+	reader *Reader
+}
+
+// NewReader returns the reader of a model. A model that does not read words is bad input, and so is one that reads other columns unless
+// taggers, models of words by the column that their labels fill, make them. An empty column stands for the only one that the model misses, and
+// for upos of trees.
+func NewReader(m *models.Model, taggers map[string]*models.Model) (*Reader, error) {
+	c := &m.Config
+	task := tasks.Of(c)
+	columns, err := m.Columns(c, m.Width)
+	if err != nil {
+		return nil, err
+	}
+	r := &Reader{model: m, columns: columns, trees: formats.Find(task.FileFormat).Trees && !task.Labels}
+	switch {
+	case !task.Labels && !r.trees:
+		return nil, structured.BadInput("--text is for models that tag or parse words; --task %s predicts %s", c.Task, task.Outputs)
+	case formats.Find(c.Format).Numbered:
+		return nil, structured.BadInput("--text: the model reads attributes that another program made (--format %s), not words; train one on columns, whose attributes dsp makes", c.Format)
+	case m.Dim > 0 && len(columns) > 0:
+		return nil, structured.BadInput("--text: the model reads %d dense features of each token beside its words, which raw text does not have; give tokens, one per line, and --dense", m.Dim)
+	case len(columns) == 0:
+		return nil, structured.BadInput("--text: the model reads dense features, not words")
+	}
+	read, missing := r.missing()
+	if len(taggers) > 0 && len(missing) == 0 {
+		return nil, structured.BadInput("--tagger: the model reads words alone")
+	}
+	for column, m := range taggers {
+		switch {
+		case column == "" && r.trees && slices.Contains(missing, "upos"):
+			column = "upos"
+		case column == "" && len(missing) == 1:
+			column = missing[0]
+		}
+		if !slices.Contains(missing, column) || r.tags(column) {
+			return nil, structured.BadInput("--tagger: %q is not a column that the model misses; say which with --tagger COLUMN=MODEL: %s", column, strings.Join(missing, ", "))
+		}
+		of, err := NewReader(m, nil)
+		if err == nil && (of.trees || !tasks.Of(&m.Config).Labels) {
+			err = structured.BadInput("--task %s predicts %s, not labels of words", m.Config.Task, tasks.Of(&m.Config).Outputs)
+		}
+		if err != nil {
+			return nil, structured.BadInput("--tagger %s: %w", column, err)
+		}
+		r.taggers = append(r.taggers, tagger{column, of})
+	}
+	missing = slices.DeleteFunc(missing, func(name string) bool { return r.tags(name) || r.trees && r.tags("upos") })
+	if !read || len(missing) > 0 {
+		what := strings.Join(missing, ", ")
+		if what == "" {
+			return nil, structured.BadInput("--text: the model has no column called %s", text.WordColumn)
+		}
+		noun, advice := "column", "--tagger MODEL"
+		if len(missing) > 1 {
+			noun, advice = "columns", "--tagger COLUMN=MODEL"
+		}
+		if r.trees {
+			advice = "--tagger MODEL of upos; the others may then be empty"
+		}
+		return nil, structured.BadInput("--text: the model reads the %s %s beside the words, which raw text does not have; have other models make them (%s), give "+
+			"such columns, one token per line, or train a model on the words alone", noun, what, advice)
+	}
+	return r, nil
+}
+
+// missing returns whether the words are a column, and the other columns that the model reads.
+func (r *Reader) missing() (words bool, others []string) {
+	for k, c := range r.columns {
+		switch {
+		case c.Name == text.WordColumn:
+			words = true
+		case c.Read && c.Name == "":
+			others = append(others, strconv.Itoa(k))
+		case c.Read:
+			others = append(others, c.Name)
+		}
+	}
+	return words, others
+}
+
+// tags reports whether a tagger makes a column.
+func (r *Reader) tags(column string) bool {
+	return slices.ContainsFunc(r.taggers, func(t tagger) bool { return t.column == column })
+}
+
+// dataset makes a data set of sentences, at least one, without the inputs of the network; tags are the columns that taggers made. Ranges count
+// from character start.
+func (r *Reader) dataset(all []tokens.Sentence, runes []rune, start int, name string, tags map[string][]string) (*structured.Dataset, error) {
+	d := &structured.Dataset{Name: name, Offsets: []int{0}}
+	if r.trees {
+		b, err := trees.Reader{Names: r.model.Labels, Unlabeled: true, Threads: 1}.Read(bytes.NewReader(conllu(all, runes, start, tags["upos"])), name)
+		if err != nil {
+			return nil, err
+		}
+		d = b.Dataset()
+		d.Lines = nil
+	} else {
+		for _, s := range all {
+			d.Offsets = append(d.Offsets, d.Positions()+len(s.Tokens))
+		}
+		for k, c := range r.columns {
+			d.ColumnNames = append(d.ColumnNames, c.Name)
+			column := tags[c.Name]
+			switch {
+			case c.Name == "" && column == nil:
+				column = tags[strconv.Itoa(k)]
+			case c.Name == text.WordColumn:
+				column = words(all)
+			}
+			if column == nil {
+				column = make([]string, d.Positions())
+			}
+			d.Columns = append(d.Columns, column)
+		}
+	}
+	for _, s := range all {
+		for _, t := range s.Tokens {
+			d.Ranges = append(d.Ranges, [2]int64{int64(start + t.Start), int64(start + t.End)})
+		}
+	}
+	return d, nil
+}
+
+func words(all []tokens.Sentence) []string {
+	var column []string
+	for _, s := range all {
+		for _, t := range s.Tokens {
+			column = append(column, t.Text)
+		}
+	}
+	return column
+}
+
+// conllu writes sentences in CoNLL-U, with their text in a comment, and SpaceAfter=No and TokenRange in the last column.
+func conllu(all []tokens.Sentence, runes []rune, start int, tags []string) []byte {
+	var to []byte
+	at := 0
+	for _, s := range all {
+		to = append(to, "# text = "...)
+		for t, token := range s.Tokens {
+			if t > 0 && s.Tokens[t-1].End < token.Start {
+				to = append(to, ' ')
+			}
+			to = append(to, token.Text...)
+		}
+		to = append(to, '\n')
+		for t, token := range s.Tokens {
+			tag := "_"
+			if tags != nil {
+				tag = tags[at+t]
+			}
+			to = append(strconv.AppendInt(to, int64(t+1), 10), '\t')
+			to = append(append(to, token.Text...), "\t_\t"...)
+			to = append(append(to, tag...), "\t_\t_\t_\t_\t_\t"...)
+			if touches(s.Tokens, t, runes) {
+				to = append(to, "SpaceAfter=No|"...)
+			}
+			to = strconv.AppendInt(append(to, "TokenRange="...), int64(start+token.Start), 10)
+			to = append(strconv.AppendInt(append(to, ':'), int64(start+token.End), 10), '\n')
+		}
+		to = append(to, '\n')
+		at += len(s.Tokens)
+	}
+	return to
+}
+
+// touches reports whether no white space follows token t of a sentence.
+func touches(s []tokens.Token, t int, runes []rune) bool {
+	if t+1 < len(s) {
+		return s[t+1].Start == s[t].End
+	}
+	return s[t].End < len(runes) && !tokens.Invisible(runes[s[t].End])
+}

@@ -1,0 +1,103 @@
+package text
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// placeholders stand in the label column of files whose labels are unknown.
+var placeholders = []string{"_", "-", "--", "?", "O", "o", "X", "x", "*", ".", "NULL", "None", "none", "null"}
+
+// mostLooked is how many lines Prose looks at.
+const mostLooked = 100
+
+// Prose looks at the beginning of text that should have a token per line, in columns without tabs, and reports whether it is rather raw
+// text; if so, line is its first one and number that line's, from 1. columns are those of the file, width how many the training data has, 0 if
+// unknown; known reports whether the model knows a label.
+//
+// Columns are never raw text if there are tabs, if a line has a single word, or if any label is known or a placeholder. Otherwise lines of
+// unequal length are raw text, and so are lines of a wrong length or with the label column full of different words in lower case; labels that
+// the model does not know are in capitals, have a prefix such as B-, or come back.
+func Prose(text []byte, columns Columns, width int, known func(label string) bool) (line string, number int, found bool) {
+	if len(columns.fields) == 0 {
+		columns, _ = ParseColumns(DefaultColumns)
+	}
+	var lines [][]string
+	n := 0
+	for raw := range bytes.Lines(text) {
+		n++
+		if content := strings.TrimRight(string(raw), blanks+"\n"); !isBlank(content) && !docStart(content) {
+			fields := strings.Fields(content)
+			if strings.Contains(content, "\t") || len(fields) < 2 {
+				return "", 0, false
+			}
+			if lines = append(lines, fields); number == 0 {
+				line, number = strings.TrimSpace(content), n
+			}
+		}
+		if len(lines) == mostLooked {
+			break
+		}
+	}
+	if len(lines) == 0 {
+		return "", 0, false
+	}
+	count := len(lines[0])
+	narrowest, labeled := columns.minWidth(), columns.Has(LabelColumn)
+	switch {
+	case slices.ContainsFunc(lines, func(fields []string) bool { return len(fields) != count }):
+		return line, number, slices.ContainsFunc(lines, func(fields []string) bool { return wordLike(fields[len(fields)-1]) })
+	case labeled && (count == narrowest-1 || count == width-1):
+		return line, number, len(lines) == 1 && endsSentence(lines[0][count-1])
+	case count < narrowest || width > 0 && count != width:
+		return line, number, wordLike(lines[0][count-1])
+	case !labeled:
+		return line, number, len(lines) == 1 && endsSentence(lines[0][count-1])
+	}
+	at := slices.Index(columns.names(count), LabelColumn)
+	different := map[string]bool{}
+	for _, fields := range lines {
+		label := fields[at]
+		for part := range strings.SplitSeq(label, "|") {
+			if known(part) || slices.Contains(placeholders, part) {
+				return "", 0, false
+			}
+		}
+		if !wordLike(label) {
+			return "", 0, false
+		}
+		different[label] = true
+	}
+	return line, number, len(lines) <= 3 || 4*len(different) > 3*len(lines)
+}
+
+// ProseInConllu is Prose for text that should be CoNLL-U: a line of words that is neither a comment nor has tabs, and not ten columns, either.
+func ProseInConllu(text []byte) (line string, number int, found bool) {
+	for raw := range bytes.Lines(text) {
+		number++
+		if isBlank(bytes.TrimRight(raw, "\r\n")) || raw[0] == '#' {
+			continue
+		}
+		n := len(bytes.Fields(raw))
+		return string(bytes.TrimSpace(raw)), number, bytes.IndexByte(raw, '\t') < 0 && n > 1 && n != len(conlluColumns)
+	}
+	return "", 0, false
+}
+
+// wordLike reports whether a field is rather a word of a text than a label: it has a letter in lower case or without case, no prefix of an
+// entity tag, and no sign that labels are made with.
+func wordLike(field string) bool {
+	if prefix, _, ok := strings.Cut(field, "-"); ok && len(prefix) == 1 {
+		return false
+	}
+	return !strings.ContainsAny(field, "_:|=+") && strings.ContainsFunc(field, func(r rune) bool { return unicode.IsLetter(r) && !unicode.IsUpper(r) }) ||
+		endsSentence(field)
+}
+
+// endsSentence reports whether a field is a word with a sign behind it that ends sentences.
+func endsSentence(field string) bool {
+	word := strings.TrimRight(field, ".!?…。！？")
+	return word != field && strings.ContainsFunc(word, unicode.IsLetter)
+}
