@@ -6,9 +6,11 @@ import (
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/formats"
 	"github.com/dsp-go/dsp/models/inputs"
+	"github.com/dsp-go/dsp/models/inputs/packs"
 	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/arrays/packed"
 	"github.com/dsp-go/dsp/structured/host"
 )
 
@@ -17,6 +19,7 @@ type Data struct {
 	Train, Dev, Test *structured.Dataset
 
 	inputs  inputs.Inputs  // how inputs were made from the columns of text
+	packed  bool           // the training data are a pack, which has its inputs
 	bases   bases          // the models that training continues
 	Change  *tasks.Change  // that the task made to the training data, or nil
 	Vectors *VectorsReport // on the vectors of words, or nil
@@ -75,7 +78,12 @@ func ReadFiles(c *config.Config) (*Data, error) {
 	d := &Data{bases: from}
 	var beside [3][]besides
 	task, all := tasks.Of(c), false
-	if task.ReadAll != nil {
+	if _, d.packed = packed.Is(c.Train); d.packed {
+		if d.Train, d.inputs, err = packs.Open(c); err == nil {
+			beside, err = filesOf(c)
+		}
+		all = true
+	} else if task.ReadAll != nil {
 		d.Train, d.Dev, d.Test, all, err = task.ReadAll(c)
 	}
 	if !all {
@@ -100,12 +108,17 @@ func ReadFiles(c *config.Config) (*Data, error) {
 		return nil, structured.BadInput("%s: no labels to train on", c.Train)
 	}
 	if from.start != nil {
+		if d.packed {
+			return nil, cannotContinue(c.Train)
+		}
 		if err := from.continues(d.Train); err != nil {
 			return nil, err
 		}
 	}
-	if err := d.prepare(c); err != nil {
-		return nil, err
+	if !d.packed {
+		if err := d.prepare(c); err != nil {
+			return nil, err
+		}
 	}
 	like := sourceLike(c, d.Train)
 	for _, more := range []struct {
@@ -128,13 +141,13 @@ func (d *Data) FitInputs(c *config.Config) error {
 	var err error
 	if m := d.bases.start; m != nil {
 		d.inputs, err = m.Inputs.Extend(c, d.Train)
-	} else {
+	} else if !d.packed {
 		d.inputs, err = tasks.Of(c).Fit(c, d.Train)
 	}
 	if err != nil {
 		return err
 	}
-	if d.bases.start == nil && c.Vectors != "" && d.inputs.Vocab != nil {
+	if d.bases.start == nil && !d.packed && c.Vectors != "" && d.inputs.Vocab != nil {
 		if err := d.readVectors(c); err != nil {
 			return err
 		}
@@ -151,6 +164,18 @@ func (d *Data) FitInputs(c *config.Config) error {
 	}
 	return nil
 }
+
+// Packed reports whether the training data are a pack.
+func (d *Data) Packed() bool { return d.packed }
+
+// Pack writes the training data with their inputs to a pack, as c says, which is resolved.
+func (d *Data) Pack(path string, c *config.Config) (packs.Summary, error) {
+	return packs.Write(path, c, d.Train, d.inputs)
+}
+
+// ForgetText drops the text of the training data, of which their inputs were made, so that memory need not hold it while training. Inputs
+// cannot be made anew after that.
+func (d *Data) ForgetText() { d.Train.ForgetText() }
 
 // Continues reports whether training continues a model, whose numbers of labels and attributes stay.
 func (d *Data) Continues() bool { return d.bases.start != nil }

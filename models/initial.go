@@ -11,6 +11,7 @@ import (
 	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/models/transfer"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/arrays/packed"
 	"github.com/dsp-go/dsp/structured/trees"
 	"github.com/dsp-go/dsp/structured/union"
 )
@@ -22,6 +23,9 @@ func Resolve(c *config.Config) error {
 		return err
 	}
 	if from.start != nil {
+		if _, ok := packed.Is(c.Train); ok {
+			return cannotContinue(c.Train)
+		}
 		format := c.Format
 		if format == "" && c.Train != "" {
 			files, err := formats.Expand("train", c.Train, "")
@@ -38,6 +42,11 @@ func Resolve(c *config.Config) error {
 		}
 	}
 	return tasks.Resolve(c)
+}
+
+// cannotContinue is the error for a pack in place of data that have not been numbered yet.
+func cannotContinue(pack string) error {
+	return structured.BadInput("%s is packed with numbers of its own for labels and attributes, so that it cannot continue a model; train on the data that it was made from", pack)
 }
 
 // bases are the models that a run continues.

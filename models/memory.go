@@ -10,7 +10,7 @@ import (
 )
 
 // beginningBytes is how much of a text file is read to extrapolate the memory for all of it.
-const beginningBytes = 4 << 20
+const beginningBytes = 1 << 20
 
 // checkMemory refuses training files that do not fit into memory, before reading them. It extrapolates from the beginning of
 // the first.

@@ -46,7 +46,7 @@ type Model struct {
 // resolved; c is not validated.
 func NewModel(c config.Config, data *Data) (*Model, error) {
 	m := &Model{
-		Labels: data.Train.Alphabet, Inputs: data.inputs, Dim: data.Train.Dim, Width: len(data.Train.Columns),
+		Labels: data.Train.Alphabet, Inputs: data.inputs, Dim: data.Train.Dim, Width: len(data.Train.ColumnNames),
 	}
 	if s, ok := data.Train.Companion.(*localisation.Set); ok {
 		m.ClassID = s.ClassID

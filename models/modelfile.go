@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime/debug"
@@ -17,7 +18,6 @@ import (
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/arrays/safetensors"
-	"github.com/dsp-go/dsp/structured/features"
 	"github.com/dsp-go/dsp/train"
 )
 
@@ -41,32 +41,15 @@ func (m *Model) Save(path string) error {
 			return err
 		}
 	}
-	f, err := m.tensors(sparse)
-	if err != nil {
+	f := m.weights(sparse)
+	if err := m.Inputs.Save(f); err != nil {
 		return err
-	}
-	vocab := make([][]string, len(m.Vocab))
-	for i, v := range m.Vocab {
-		vocab[i] = v.Names()
 	}
 	values := map[string]any{
 		"config": m.Config.ForModel(),
 		"labels": m.Labels.Names(),
-		"vocab":  vocab,
 		"dim":    m.Dim,
 		"width":  m.Width,
-	}
-	if m.Characters != nil {
-		values["characters"] = m.Characters.Names()
-	}
-	if m.Map.Len() > 0 {
-		values["map"] = m.Map
-	}
-	if m.Grid.Cells() > 0 {
-		values["grid"] = m.Grid
-	}
-	if m.Edges != (inputs.Edges{}) {
-		values["edges"] = m.Edges
 	}
 	if m.ClassID != 0 {
 		values["class_id"] = m.ClassID
@@ -74,23 +57,11 @@ func (m *Model) Save(path string) error {
 	if m.Temperature != 0 {
 		values[temperatureKey] = m.Temperature
 	}
-	if d := m.Dictionary; d != nil && d.Node == nil {
-		values["hash_bits"] = d.HashBits
-	}
-	template := ""
-	if m.Own != nil {
-		template, values["hash_bits"] = m.Own.Save(f)
-	}
-	if f.Metadata, err = safetensors.JSONMetadata(values); err != nil {
+	texts, err := safetensors.JSONMetadata(values)
+	if err != nil {
 		return err
 	}
-	if m.Template != nil {
-		f.Metadata["template"] = m.Template.String()
-		inputs.AddLists(f, m.Template)
-	}
-	if template != "" {
-		f.Metadata["template"] = template
-	}
+	maps.Copy(f.Metadata, texts)
 	f.Metadata["format"] = "dsp model " + modelFormat
 	f.Metadata["version"] = m.Version
 	if _, own := nets.HasSetting(m.Config.Net, ""); own {
@@ -120,18 +91,21 @@ func unregistered(net string, f *safetensors.File) error {
 }
 
 // Tensors returns the parameters of the network and the names of attributes as the tensors of a file.
-func (m *Model) Tensors() (*safetensors.File, error) { return m.tensors(false) }
-
-// tensors is Tensors, or with sparse the tensors of nonzero weights.
-func (m *Model) tensors(sparse bool) (*safetensors.File, error) {
-	f := &safetensors.File{}
-	for _, a := range m.Net.Layout() {
-		inputs.AddWeights(f, a.Name, a.Of(m.W), a.Shape, sparse)
-	}
+func (m *Model) Tensors() (*safetensors.File, error) {
+	f := m.weights(false)
 	if v := m.Vectors; v != nil {
 		safetensors.Add(f, inputs.VectorsTensor, v.Rows, len(v.Rows)/v.Dim, v.Dim)
 	}
 	return f, inputs.AddDictionary(f, m.Dictionary)
+}
+
+// weights returns the parameters of the network as the tensors of a file, or with sparse those that are nonzero.
+func (m *Model) weights(sparse bool) *safetensors.File {
+	f := &safetensors.File{}
+	for _, a := range m.Net.Layout() {
+		inputs.AddWeights(f, a.Name, a.Of(m.W), a.Shape, sparse)
+	}
+	return f
 }
 
 // CheckpointFolder is the folder inside of a run folder that holds the checkpoint, and until the run is finished a ModelFile, with the
@@ -211,72 +185,35 @@ func loadFile(path string) (*Model, error) {
 // decodeModel makes the model that a file of our format describes.
 func decodeModel(f *safetensors.File) (*Model, error) {
 	m := &Model{Version: f.Metadata["version"], Config: config.Default()} // settings newer than the file have their defaults
-	var labels, characters []string
-	var vocab [][]string
-	hashBits := 0
-	for name, value := range map[string]any{"config": &m.Config, "labels": &labels, "vocab": &vocab, "dim": &m.Dim, "width": &m.Width,
-		"hash_bits": &hashBits, "characters": &characters, "map": &m.Map, "grid": &m.Grid, "edges": &m.Edges, "class_id": &m.ClassID, temperatureKey: &m.Temperature} {
+	var labels []string
+	for name, value := range map[string]any{"config": &m.Config, "labels": &labels, "dim": &m.Dim, "width": &m.Width,
+		"class_id": &m.ClassID, temperatureKey: &m.Temperature} {
 		text, ok := f.Metadata[name]
-		if !ok && slices.Contains([]string{"hash_bits", "characters", "map", "grid", "edges", "class_id", temperatureKey}, name) {
+		if !ok && slices.Contains([]string{"class_id", temperatureKey}, name) {
 			continue
 		}
 		if err := json.Unmarshal([]byte(text), value); err != nil {
 			return nil, fmt.Errorf("metadata %q is not what a model has there: %w", name, err)
 		}
 	}
-	if m.Dim > 0 && len(vocab) == 0 {
+	task := tasks.Of(&m.Config)
+	var names int
+	var err error
+	if m.Inputs, names, err = inputs.Load(f, task.Loading(&m.Config)); err != nil {
+		return nil, err
+	}
+	if m.Dim > 0 && len(m.Vocab) == 0 {
 		m.Config.MinCount = 0 // older files say 2 for every net
 	}
-	if m.Map.Len() > m.Dim || m.Grid.Height < 0 || m.Grid.Width < 0 {
+	if m.Map.Len() > m.Dim {
 		return nil, fmt.Errorf("metadata: maps of %v and a grid of %v do not go with %d features", m.Map, m.Grid, m.Dim)
-	}
-	if m.Edges.Dim < 0 || m.Edges.Types < 0 {
-		return nil, fmt.Errorf("metadata: %d features and %d types of edges", m.Edges.Dim, m.Edges.Types)
 	}
 	if t := m.Temperature; t != 0 && !(t >= 1e-6 && t <= 1e6) {
 		return nil, fmt.Errorf("metadata: temperature %v, expected 1e-6 to 1e6", t)
 	}
 	m.Labels = structured.NewAlphabet(labels...)
-	for _, names := range vocab {
-		m.Vocab = append(m.Vocab, structured.NewAlphabet(names...))
-	}
-	if characters != nil {
-		m.Characters = structured.NewAlphabet(characters...)
-	}
-	if m.Labels.Len() == 0 && !tasks.Of(&m.Config).Nameless || m.Labels.Len() != len(labels) || m.Dim < 0 {
+	if m.Labels.Len() == 0 && !task.Nameless || m.Labels.Len() != len(labels) || m.Dim < 0 {
 		return nil, fmt.Errorf("metadata: %d labels (%d different) and %d features make no model", len(labels), m.Labels.Len(), m.Dim)
-	}
-	var names int
-	var err error
-	task := tasks.Of(&m.Config)
-	m.Words = task.Words
-	text, ok := f.Metadata["template"]
-	if task.Load != nil {
-		if m.Own, names, err = task.Load(f, text, hashBits); err != nil {
-			return nil, fmt.Errorf("metadata: %w", err)
-		}
-	} else if ok {
-		if m.Template, err = features.Parse(text, "template"); err != nil {
-			return nil, fmt.Errorf("metadata: %w", err)
-		}
-	}
-	if m.Own == nil {
-		if m.Dictionary, names, err = inputs.Dictionary(f, hashBits); err != nil {
-			return nil, err
-		}
-	}
-	if m.Template != nil {
-		lists, err := inputs.LoadLists(f, m.Template)
-		if err != nil {
-			return nil, err
-		}
-		names += lists
-	}
-	if m.Config.Vectors != "" {
-		if m.Vectors, err = inputs.LoadVectors(f, m.Config.Freeze); err != nil {
-			return nil, err
-		}
-		names++
 	}
 	if _, own := nets.HasSetting(m.Config.Net, ""); !own && m.Config.Net != "auto" && !slices.Contains(nets.Nets, m.Config.Net) {
 		return nil, unregistered(m.Config.Net, f)

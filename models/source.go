@@ -93,7 +93,7 @@ func filesFor(paths [3][]string, lists besides) (all [3][]besides, err error) {
 // sourceLike reads files like the training data.
 func sourceLike(c *config.Config, train *structured.Dataset) source {
 	return source{
-		format: c.Format, columns: c.Columns, label: c.Label, scheme: c.Scheme, partial: c.Partial, width: len(train.Columns), task: tasks.Of(c),
+		format: c.Format, columns: c.Columns, label: c.Label, scheme: c.Scheme, partial: c.Partial, width: len(train.ColumnNames), task: tasks.Of(c),
 		labels: train.Alphabet, inputs: inputs.Inputs{Dictionary: train.Dictionary, Edges: edgesOf(train)}, dim: train.Dim, threads: host.Threads(c.Threads),
 		localise: tasks.LocaliseLike(c, train), config: c,
 	}

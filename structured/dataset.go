@@ -45,6 +45,8 @@ type Dataset struct {
 
 	Companion Companion // what the task keeps of its examples beside all this, or nil
 
+	Mapped string // the file that the arrays are mapped from, if they are; copies of them belong into files beside it, not into memory
+
 	IDs     []string  // [n] names of the examples, or nil
 	Lines   []int     // [n] first line of each example in its file, or nil
 	Files   []string  // [n] the file of each example, where they come from several; nil: Name
@@ -102,10 +104,15 @@ func (d *Dataset) outputs() []int {
 
 // Column returns the column of that name, or nil.
 func (d *Dataset) Column(name string) []string {
-	if c := slices.Index(d.ColumnNames, name); c >= 0 {
+	if c := slices.Index(d.ColumnNames, name); c >= 0 && c < len(d.Columns) {
 		return d.Columns[c]
 	}
 	return nil
+}
+
+// ForgetText drops the columns and the layout of a text file. The names of the columns stay.
+func (d *Dataset) ForgetText() {
+	d.Columns, d.Layout, d.Ranges = nil, nil, nil
 }
 
 // Weight returns the weight of example i in the objective.

@@ -21,7 +21,7 @@ var conll = Format{
 		}
 		columns.Origin = "--columns"
 		return text.Conll{
-			Columns: columns, Width: o.Width, Alphabet: o.numbering(), Unlabeled: o.Unlabeled, Threads: o.Threads, Line: o.Line,
+			Columns: columns, Width: o.Width, Alphabet: o.numbering(), Unlabeled: o.Unlabeled, Threads: o.Threads, Line: o.Line, Each: o.Each,
 		}.Read(r, path)
 	},
 }

@@ -33,6 +33,6 @@ var conllu = Format{
 		if err := text.CheckConlluLabel(o.Field); err != nil {
 			return nil, structured.BadInput("%s: --label %w", path, err)
 		}
-		return text.Conllu{Label: o.Field, Alphabet: o.numbering(), Unlabeled: o.Unlabeled, Threads: o.Threads, Line: o.Line}.Read(r, path)
+		return text.Conllu{Label: o.Field, Alphabet: o.numbering(), Unlabeled: o.Unlabeled, Threads: o.Threads, Line: o.Line, Each: o.Each}.Read(r, path)
 	},
 }

@@ -20,7 +20,7 @@ var crfsuite = Format{
 	Read: func(r io.Reader, path string, o Options) (*structured.Dataset, error) {
 		return text.CRFsuite{
 			Alphabet: o.numbering(), Dictionary: o.Dictionary, MinCount: max(1, o.MinCount), HashBits: o.HashBits,
-			Unlabeled: o.Unlabeled, Threads: o.Threads, Line: o.Line,
+			Unlabeled: o.Unlabeled, Threads: o.Threads, Line: o.Line, Each: o.Each,
 		}.Read(r, path)
 	},
 }

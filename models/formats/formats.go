@@ -58,6 +58,9 @@ type Options struct {
 	MinCount   int                    // least count of a crfsuite attribute that is numbered anew
 	HashBits   int                    // of crfsuite attributes; 0 does not hash
 	Dim        int                    // dense features per position; 0 if unknown
+
+	// Each gets the sequences of a text with a token per line block by block, in place of the data set (text.Conll). Nil: they come at once.
+	Each func(d *structured.Dataset) error
 }
 
 // numbering returns the alphabet that labels are numbered by, or nil for that of the file.

@@ -63,10 +63,7 @@ func Fit(c *config.Config, train *structured.Dataset) (Inputs, error) {
 			return in, err
 		}
 	}
-	t, err := template(c, set)
-	if err == nil {
-		err = readLists(c, t)
-	}
+	t, err := listed(c, set)
 	if err != nil {
 		return Inputs{}, err
 	}
@@ -77,6 +74,26 @@ func Fit(c *config.Config, train *structured.Dataset) (Inputs, error) {
 	}
 	in.Template, in.Dictionary = t, train.Dictionary
 	return in, err
+}
+
+// Template returns the template of attributes of columns that c asks for, with its lists of words, and the name of its set; nil where c
+// asks for none, or for words beside them. Of train it needs the labels and the names of columns only.
+func Template(c *config.Config, train *structured.Dataset) (t *features.Template, set string, err error) {
+	set, err = featureSet(c, train)
+	if err != nil || set == "none" || c.Network().ReadsAttributes() {
+		return nil, "", err
+	}
+	t, err = listed(c, set)
+	return t, set, err
+}
+
+// listed returns a template with the lists of words that c names.
+func listed(c *config.Config, set string) (*features.Template, error) {
+	t, err := template(c, set)
+	if err == nil {
+		err = readLists(c, t)
+	}
+	return t, err
 }
 
 // fitWords collects the vocabularies of words and, where c asks for them, of characters.

@@ -11,6 +11,7 @@ import (
 	"github.com/dsp-go/dsp/models/formats"
 	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/models/tasks"
+	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/train"
 )
 
@@ -128,6 +129,9 @@ func (d *dataSets) read(c *config.Config) (*readings, error) {
 	}
 	r := &readings{data: data}
 	if d.folds > 0 {
+		if r.data.Packed() {
+			return nil, structured.BadInput("--folds %d: %s is packed with attributes that were numbered on all of it; make folds of the data that it was made from", d.folds, c.Train)
+		}
 		if err := checkFolds(r.data.Train, d.folds); err != nil {
 			return nil, err
 		}

@@ -18,6 +18,9 @@ func Resolve(c *config.Config) error {
 	if err := expandFiles(c); err != nil {
 		return err
 	}
+	if err := takePacked(c); err != nil {
+		return err
+	}
 	given := *c
 	format, err := chooseFormat(given)
 	if err != nil {

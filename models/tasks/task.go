@@ -181,3 +181,8 @@ func list(name func(t Task) string, has func(t Task) bool) string {
 	}
 	return strings.Join(all[:last], ", ") + " and " + all[last]
 }
+
+// Loading says how inputs of the task are read from files.
+func (t Task) Loading(c *config.Config) inputs.Loading {
+	return inputs.Loading{Words: t.Words, Vectors: c.Vectors != "", Frozen: c.Freeze, Own: t.Load}
+}

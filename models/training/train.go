@@ -13,6 +13,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
+	"runtime/debug"
 	"strings"
 
 	"github.com/dsp-go/dsp/models"
@@ -42,6 +43,7 @@ func Train(ctx context.Context, c config.Config, o TrainOptions) (*Result, error
 	if len(runs) == 0 {
 		return result, err
 	}
+	debug.FreeOSMemory() // the data, before pictures need memory
 	return result, errors.Join(err, drawCurves(c.Out, runs))
 }
 
@@ -63,6 +65,8 @@ func trainAll(ctx context.Context, c *config.Config, o TrainOptions) (*Result, [
 	if err != nil {
 		return nil, nil, errors.Join(err, removeIfEmpty(c.Out))
 	}
+	data.ForgetText()
+	debug.FreeOSMemory() // reading leaves about as much garbage as data
 	result, runs, err := trainOn(ctx, *c, data, o)
 	if result == nil {
 		err = errors.Join(err, removeIfEmpty(c.Out))

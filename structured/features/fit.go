@@ -22,28 +22,14 @@ const mostHashBits = 31
 // EdgeAttributes. It also fixes the columns of t: it removes optional lines whose columns d lacks, and makes the columns of the
 // others required. A model should store t.String(). Hashed attributes cannot have a minimum count.
 func (t *Template) Fit(d *structured.Dataset, o Options) error {
-	switch {
-	case o.HashBits < 0 || o.HashBits > mostHashBits:
-		return structured.BadInput("attributes hashed to %d bits, expected 1 to %d, or 0 for a dictionary", o.HashBits, mostHashBits)
-	case o.HashBits > 0 && o.MinCount > 1:
-		return structured.BadInput("hashed attributes have no counts: a minimum of %d needs a dictionary", o.MinCount)
+	if err := o.check(); err != nil {
+		return err
 	}
 	if err := t.checkLists(d); err != nil {
 		return err
 	}
 	t.fixColumns(d)
-	parts, err := t.extract(d, o.Threads, func() *Extractor {
-		dictionary := &structured.Dictionary{HashBits: o.HashBits, Edge: structured.NewAlphabet()}
-		if o.HashBits == 0 {
-			dictionary.Node = structured.NewAlphabet()
-		}
-		e := newExtractor(t, dictionary)
-		if o.HashBits == 0 {
-			e.nodes.number = dictionary.Node.AddBytes
-		}
-		e.edges.number = dictionary.Edge.AddBytes
-		return e
-	})
+	parts, err := t.extract(d, o.Threads, func() *Extractor { return t.growing(o.HashBits) })
 	if err != nil {
 		return err
 	}
@@ -58,6 +44,44 @@ func (t *Template) Fit(d *structured.Dataset, o Options) error {
 	}
 	d.Attributes, d.EdgeAttributes = joined(parts, nodes), joined(parts, edges)
 	return nil
+}
+
+// check refuses numbers of bits that there are not, and counts of hashed attributes.
+func (o Options) check() error {
+	switch {
+	case o.HashBits < 0 || o.HashBits > mostHashBits:
+		return structured.BadInput("attributes hashed to %d bits, expected 1 to %d, or 0 for a dictionary", o.HashBits, mostHashBits)
+	case o.HashBits > 0 && o.MinCount > 1:
+		return structured.BadInput("hashed attributes have no counts: a minimum of %d needs a dictionary", o.MinCount)
+	}
+	return nil
+}
+
+// Grow returns an Extractor for data that comes piece by piece, of which d is the first. Its dictionary grows with the attributes that it
+// meets, numbered in order of first occurrence. Like Fit it fixes the columns of t; of o it takes HashBits.
+func (t *Template) Grow(d *structured.Dataset, o Options) (*Extractor, error) {
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	if err := t.checkLists(d); err != nil {
+		return nil, err
+	}
+	t.fixColumns(d)
+	return t.growing(o.HashBits), nil
+}
+
+// growing returns an Extractor whose dictionary grows.
+func (t *Template) growing(hashBits int) *Extractor {
+	dictionary := &structured.Dictionary{HashBits: hashBits, Edge: structured.NewAlphabet()}
+	if hashBits == 0 {
+		dictionary.Node = structured.NewAlphabet()
+	}
+	e := newExtractor(t, dictionary)
+	if hashBits == 0 {
+		e.nodes.number = dictionary.Node.AddBytes
+	}
+	e.edges.number = dictionary.Edge.AddBytes
+	return e
 }
 
 // Apply sets the Attributes and EdgeAttributes of d, numbered by dict, and its Dictionary. Attributes that dict lacks are left
@@ -184,7 +208,7 @@ func renumber(x *structured.Sparse, number []int32) {
 	x.Index = x.Index[:kept]
 }
 
-// joined concatenates the rows of all parts without spare capacity, or returns nil if they have none.
+// joined concatenates the rows of all parts and empties them, or returns nil if they have none.
 func joined(parts []part, attributesOf func(*part) (*structured.Sparse, *structured.Alphabet)) *structured.Sparse {
 	if common, _ := attributesOf(&parts[0]); common == nil {
 		return nil
@@ -194,6 +218,9 @@ func joined(parts []part, attributesOf func(*part) (*structured.Sparse, *structu
 		x, _ := attributesOf(&parts[k])
 		entries, rows = entries+len(x.Index), rows+len(x.Offsets)-1
 	}
+	if first, _ := attributesOf(&parts[0]); len(parts) == 1 {
+		return first // what was reserved in excess was never written, so it takes no memory
+	}
 	joint := &structured.Sparse{Offsets: append(make([]int, 0, rows+1), 0), Index: make([]int32, 0, entries)}
 	for k := range parts {
 		x, _ := attributesOf(&parts[k])
@@ -202,6 +229,7 @@ func joined(parts []part, attributesOf func(*part) (*structured.Sparse, *structu
 			joint.Offsets = append(joint.Offsets, at+offset)
 		}
 		joint.Index = append(joint.Index, x.Index...)
+		*x = structured.Sparse{} // the next part may take its memory
 	}
 	return joint
 }

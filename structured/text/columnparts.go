@@ -175,3 +175,16 @@ func (j *columnJoin) finish(alphabet *structured.Alphabet, unlabeled bool) *stru
 	}
 	return d
 }
+
+// eachColumns calls each with the sequences of a block, unless there are none.
+func eachColumns(p *columnPart, name string, columns []string, layout *structured.Layout, unlabeled bool, each func(d *structured.Dataset) error) error {
+	if len(p.ends) == 0 {
+		return nil
+	}
+	own := structured.Layout{Separator: layout.Separator, Filler: layout.Filler}
+	j := newColumnJoin(name, columns, &own)
+	if err := j.add(p); err != nil {
+		return err
+	}
+	return each(j.finish(nil, unlabeled))
+}

@@ -22,6 +22,10 @@ type Conll struct {
 	Unlabeled bool                 // ignore gold labels: their column may be missing, and so may all columns but the inputs
 	Threads   int                  // 0: all cores; the result does not depend on it
 	Line      int                  // number of the first line, if only a part of a file is read; 0 means 1
+
+	// Each gets the sequences of one block after the other, each as a data set with its own alphabet, and Read returns a data set without
+	// sequences. Nil: Read returns all sequences.
+	Each func(d *structured.Dataset) error
 }
 
 // Read reads a data set: Columns, ColumnNames, Lines, Layout and, unless Unlabeled, Labels. All lines must have the same
@@ -51,6 +55,9 @@ func (c Conll) Read(r io.Reader, name string) (*structured.Dataset, error) {
 	parser := func() func(block) (*columnPart, error) {
 		p := &conllParser{conllHead: head, columnParser: columnParser{place: place{file: name}}}
 		return p.parse
+	}
+	if c.Each != nil {
+		return j.d, parseBlocks(in, c.Threads, parser, func(p *columnPart) error { return eachColumns(p, name, head.roles, layout, c.Unlabeled, c.Each) })
 	}
 	if err := parseBlocks(in, c.Threads, parser, j.add); err != nil {
 		return nil, err

@@ -20,6 +20,10 @@ type Conllu struct {
 	Unlabeled bool                 // ignore gold labels: any value is accepted, including "_"
 	Threads   int                  // 0: all cores; the result does not depend on it
 	Line      int                  // number of the first line, if only a part of a file is read; 0 means 1
+
+	// Each gets the sequences of one block after the other, each as a data set with its own alphabet, and Read returns a data set without
+	// sequences. Nil: Read returns all sequences.
+	Each func(d *structured.Dataset) error
 }
 
 // CheckConlluLabel returns an error if Conllu has no column of labels of that name.
@@ -81,8 +85,18 @@ func (c Conllu) Read(r io.Reader, name string) (*structured.Dataset, error) {
 		}
 		return p.parse
 	}
-	if err := parseBlocks(newBlocks(r, name).from(c.Line), c.Threads, parser, j.add); err != nil {
+	add, some := j.add, false
+	if c.Each != nil {
+		add = func(p *columnPart) error {
+			some = some || len(p.ends) > 0
+			return eachColumns(p, name, columns, j.d.Layout, c.Unlabeled, c.Each)
+		}
+	}
+	if err := parseBlocks(newBlocks(r, name).from(c.Line), c.Threads, parser, add); err != nil {
 		return nil, err
+	}
+	if c.Each != nil && some {
+		return j.d, nil
 	}
 	if j.d.Positions() == 0 {
 		return nil, structured.BadInput("%s: %w, expected lines of the %d columns %s", name, host.ErrNoTokens, len(conlluColumns), strings.Join(conlluColumns, " "))

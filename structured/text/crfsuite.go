@@ -26,6 +26,10 @@ type CRFsuite struct {
 	Unlabeled  bool                   // ignore gold labels: they may be empty or unknown
 	Threads    int                    // 0: all cores; the result does not depend on it
 	Line       int                    // number of the first line, if only a part of a file is read; 0 means 1
+
+	// Each gets the sequences of one block after the other, each as a data set with its own alphabet, and Read returns a data set without
+	// sequences. Nil: Read returns all sequences.
+	Each func(d *structured.Dataset) error
 }
 
 const crfsuiteLine = "label<TAB>attribute<TAB>attribute…"
@@ -50,8 +54,18 @@ func (c CRFsuite) Read(r io.Reader, name string) (*structured.Dataset, error) {
 		p := &crfsuiteParser{CRFsuite: c, place: place{file: name}, hash: j.d.Dictionary.Node == nil, bits: j.d.Dictionary.HashBits}
 		return p.parse
 	}
-	if err := parseBlocks(newBlocks(r, name).from(c.Line), c.Threads, parser, j.add); err != nil {
+	add, some := j.add, false
+	if c.Each != nil {
+		add = func(p *crfsuitePart) error {
+			some = some || len(p.ends) > 0
+			return c.each(p, name)
+		}
+	}
+	if err := parseBlocks(newBlocks(r, name).from(c.Line), c.Threads, parser, add); err != nil {
 		return nil, err
+	}
+	if c.Each != nil && some {
+		return j.d, nil
 	}
 	if len(j.labels) == 0 {
 		return nil, structured.BadInput("%s: %w, expected lines of %s", name, host.ErrNoTokens, crfsuiteLine)

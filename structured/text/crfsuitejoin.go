@@ -124,3 +124,24 @@ func (j *crfsuiteJoin) leaveOutRare() {
 	}
 	j.d.Dictionary.Node = kept
 }
+
+// each calls Each with the sequences of a block, unless there are none. Without hashing their attributes are numbered by a dictionary of
+// their own.
+func (c CRFsuite) each(p *crfsuitePart, name string) error {
+	if len(p.ends) == 0 {
+		return nil
+	}
+	d := &structured.Dataset{Name: name, Alphabet: c.Alphabet, Dictionary: c.Dictionary, Offsets: []int{0}}
+	if d.Dictionary == nil {
+		d.Dictionary = &structured.Dictionary{HashBits: c.HashBits}
+		if c.HashBits == 0 {
+			d.Dictionary.Node = structured.NewAlphabet()
+		}
+	}
+	j := &crfsuiteJoin{CRFsuite: c, d: d}
+	if err := j.add(p); err != nil {
+		return err
+	}
+	j.finish()
+	return c.Each(d)
+}

@@ -3,6 +3,7 @@ package cli
 import (
 	"log/slog"
 	"os"
+	"runtime/debug"
 
 	"github.com/spf13/cobra"
 
@@ -30,6 +31,9 @@ compares methods. After an interrupt (Ctrl-C) it saves a checkpoint: --resume co
 			c, err := trainSettings(cmd, file, &flagged)
 			if err != nil {
 				return err
+			}
+			if os.Getenv("GOGC") == "" {
+				debug.SetGCPercent(50) // most memory is arrays, which cost the collector nothing, and garbage is rare
 			}
 			options := training.TrainOptions{Version: version(), Log: slog.Default(), Console: os.Stderr}
 			result, err := training.Train(cmd.Context(), c, options)

@@ -11,6 +11,7 @@ package safetensors
 import (
 	"encoding/binary"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -27,7 +28,22 @@ type File struct {
 // Tensor is a dense array, the last dimension contiguous. A nil Shape is a scalar.
 type Tensor struct {
 	Shape []int
-	Data  any // []float32, []float64, []int64, []int32 or []uint8; its length is the product of Shape
+	Data  any // []float32, []float64, []int64, []int32 or []uint8, or Lazy to write; its length is the product of Shape
+}
+
+// Lazy is the data of a tensor that is not in memory. Only Encode takes it.
+type Lazy struct {
+	DType string                  // as the format names it
+	Len   int                     // how many elements
+	Copy  func(w io.Writer) error // writes them, little-endian; it is called after the tensors before it were written
+}
+
+// bytesOf returns how many bytes the data of a tensor takes.
+func bytesOf(data any) int {
+	if l, ok := data.(Lazy); ok {
+		return l.Len * sizeOf(makeData(l.DType, 0))
+	}
+	return binary.Size(data)
 }
 
 // Element lists the element types of tensors.
@@ -81,7 +97,7 @@ func (f *File) names() string {
 
 // dtypeOf returns the format's name for the type of a tensor's data.
 func dtypeOf(data any) string {
-	switch data.(type) {
+	switch data := data.(type) {
 	case []float32:
 		return "F32"
 	case []float64:
@@ -92,6 +108,8 @@ func dtypeOf(data any) string {
 		return "I32"
 	case []uint8:
 		return "U8"
+	case Lazy:
+		return data.DType
 	}
 	return fmt.Sprintf("%T", data)
 }
@@ -115,7 +133,9 @@ func makeData(dtype string, n int) any {
 
 // sizeOf returns the size of one element in bytes, or 0 for an unsupported type.
 func sizeOf(data any) int {
-	switch data.(type) {
+	switch data := data.(type) {
+	case Lazy:
+		return sizeOf(makeData(data.DType, 0))
 	case []float64, []int64:
 		return 8
 	case []float32, []int32:

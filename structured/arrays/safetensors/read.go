@@ -68,6 +68,30 @@ func Decode(r io.Reader, size int64) (*File, error) {
 	return f, nil
 }
 
+// Place is where a tensor's data are in a file.
+type Place struct {
+	Name, DType string
+	Shape       []int
+	Begin, End  int64 // bytes of the file
+}
+
+// Index reads the header of a file of the given size: its metadata, and where its tensors are, in the order of their data. The tensors
+// fill the rest of the file without holes.
+func Index(r io.Reader, size int64) (metadata map[string]string, places []Place, err error) {
+	f, tensors, err := decodeHeader(r, size)
+	if err != nil {
+		return nil, nil, err
+	}
+	start := size
+	if n := len(tensors); n > 0 {
+		start -= tensors[n-1].Offsets[1]
+	}
+	for _, t := range tensors {
+		places = append(places, Place{t.name, t.DType, t.Shape, start + t.Offsets[0], start + t.Offsets[1]})
+	}
+	return f.Metadata, places, nil
+}
+
 // named is an entry of the header with its name.
 type named struct {
 	name string

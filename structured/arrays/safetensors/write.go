@@ -45,6 +45,12 @@ func Encode(w io.Writer, f *File) error {
 		return err
 	}
 	for _, name := range names {
+		if l, ok := f.Tensors[name].Data.(Lazy); ok {
+			if err := writeLazy(w, name, l); err != nil {
+				return err
+			}
+			continue
+		}
 		err := chunks(f.Tensors[name].Data, func(piece any) error {
 			if buf, err = binary.Append(buf[:0], order, piece); err != nil {
 				return err
@@ -59,6 +65,30 @@ func Encode(w io.Writer, f *File) error {
 	return nil
 }
 
+// writeLazy writes the data of a tensor that is not in memory, and checks how much it was.
+func writeLazy(w io.Writer, name string, l Lazy) error {
+	c := counter{w: w}
+	if err := l.Copy(&c); err != nil {
+		return err
+	}
+	if want := bytesOf(l); c.n != want {
+		return fmt.Errorf("tensor %q: %d bytes were written, expected %d", name, c.n, want)
+	}
+	return nil
+}
+
+// counter counts the bytes that pass through it.
+type counter struct {
+	w io.Writer
+	n int
+}
+
+func (c *counter) Write(b []byte) (int, error) {
+	n, err := c.w.Write(b)
+	c.n += n
+	return n, err
+}
+
 // layout checks the tensors and returns their names in the order of their data.
 func layout(f *File) ([]string, error) {
 	for name, t := range f.Tensors {
@@ -69,8 +99,8 @@ func layout(f *File) ([]string, error) {
 		if name == metadataKey || !utf8.ValidString(name) {
 			return nil, fmt.Errorf("%q cannot be a tensor's name", name)
 		}
-		if n, ok := product(t.Shape); !ok || n*size != binary.Size(t.Data) {
-			return nil, fmt.Errorf("tensor %q: shape %v does not hold %d elements", name, t.Shape, binary.Size(t.Data)/size)
+		if n, ok := product(t.Shape); !ok || n*size != bytesOf(t.Data) {
+			return nil, fmt.Errorf("tensor %q: shape %v does not hold %d elements", name, t.Shape, bytesOf(t.Data)/size)
 		}
 	}
 	return slices.SortedFunc(maps.Keys(f.Tensors), func(a, b string) int {
@@ -116,7 +146,7 @@ func encodeHeader(f *File, names []string) ([]byte, error) {
 	for _, name := range names {
 		t := f.Tensors[name]
 		start := end
-		end += int64(binary.Size(t.Data))
+		end += int64(bytesOf(t.Data))
 		shape := t.Shape
 		if shape == nil {
 			shape = []int{}

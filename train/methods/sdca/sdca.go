@@ -112,7 +112,10 @@ func (m *SDCA) Start(ctx context.Context, p *train.Problem, s *train.State) erro
 	}
 	m.τ = m.regulariser.Threshold(p)
 	if p.Sparse() != nil && !m.Async {
-		m.shards = newDualShards(p, m.τ)
+		var err error
+		if m.shards, err = newDualShards(p, m.τ); err != nil {
+			return err
+		}
 	}
 	if restored {
 		return m.memory.attach(p.Objective)

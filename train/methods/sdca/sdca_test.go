@@ -272,7 +272,10 @@ func TestDualShards(t *testing.T) {
 			}
 			p.Engine = engine.NewEngine(p.Objective, 1)
 			w := traintest.DrawWeights(rand.New(rand.NewPCG(1, 2)), p.Scorer.Dim(), 1)
-			shards := newDualShards(p, 0)
+			shards, err := newDualShards(p, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
 			examples := []int{7, 2, 11}
 			for _, sh := range shards {
 				sh.batch.Reset(&sh.data, examples)

@@ -4,6 +4,7 @@ import (
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/nets/sparse"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/arrays/packed"
 	"github.com/dsp-go/dsp/structured/vec"
 	"github.com/dsp-go/dsp/train"
 )
@@ -30,7 +31,7 @@ type dualShard struct {
 
 // newDualShards returns the shards of a sparse problem: first those of the first part's attributes, then one for the rest. They
 // score with weights thresholded by τ.
-func newDualShards(p *train.Problem, τ float32) []*dualShard {
+func newDualShards(p *train.Problem, τ float32) ([]*dualShard, error) {
 	var shards []*dualShard
 	part := p.Sparse().Form().Parts[0]
 	add := func(scorer *sparse.Linear, x *structured.Sparse) {
@@ -41,11 +42,15 @@ func newDualShards(p *train.Problem, τ float32) []*dualShard {
 	scorer := p.Sparse().Thresholded(τ)
 	if x := p.Data.AttributesOf(part); x != nil {
 		for k := range dualShards {
-			add(scorer.First(), shareOf(x, k))
+			share, err := shareOf(p.Data, x, k)
+			if err != nil {
+				return nil, err
+			}
+			add(scorer.First(), share)
 		}
 	}
 	add(scorer, nil)
-	return shards
+	return shards, nil
 }
 
 // threshold changes the threshold of the shard's weights.
@@ -54,13 +59,26 @@ func (sh *dualShard) threshold(τ float32) {
 	sh.worker = sh.scorer.NewWorker()
 }
 
-// shareOf returns the part of x that belongs to a shard.
-func shareOf(x *structured.Sparse, shard int) *structured.Sparse {
-	share := &structured.Sparse{Offsets: make([]int, len(x.Offsets))}
+// shareOf returns the part of x, attributes of d, that belongs to a shard. It is a file if x is one.
+func shareOf(d *structured.Dataset, x *structured.Sparse, shard int) (*structured.Sparse, error) {
+	in := func(row int32) bool { return int(row)/rowsOfShard%dualShards == shard }
+	if d.Mapped != "" {
+		return packed.Part(d.Mapped, x, in)
+	}
+	entries := 0
+	for _, row := range x.Index {
+		if in(row) {
+			entries++
+		}
+	}
+	share := &structured.Sparse{Offsets: make([]int, len(x.Offsets)), Index: make([]int32, 0, entries)}
+	if x.Value != nil {
+		share.Value = make([]float32, 0, entries)
+	}
 	for t := range len(x.Offsets) - 1 {
 		index, value := x.Row(t)
 		for j, row := range index {
-			if int(row)/rowsOfShard%dualShards != shard {
+			if !in(row) {
 				continue
 			}
 			share.Index = append(share.Index, row)
@@ -70,7 +88,7 @@ func shareOf(x *structured.Sparse, shard int) *structured.Sparse {
 		}
 		share.Offsets[t+1] = len(share.Index)
 	}
-	return share
+	return share, nil
 }
 
 // score sums the shards' parts of the scores of example b of their batch, in shard order.

@@ -1,0 +1,93 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/models/config"
+	"github.com/dsp-go/dsp/models/inputs/packs"
+	"github.com/dsp-go/dsp/models/tasks"
+	"github.com/dsp-go/dsp/structured"
+)
+
+func packCommand() *cobra.Command {
+	c, out, file := config.Default(), "", ""
+	flagged := config.Default()
+	cmd := &cobra.Command{
+		Use:   "pack --train FILE --out PACK",
+		Short: "Write training data with their inputs to a file that training maps instead of reading",
+		Long: `pack reads training data as dsp train does, makes their inputs, and writes both to one file. dsp train --train PACK maps that file: the
+system loads what is used, so that data may be larger than memory, and training begins at once. The model is the one that the data
+themselves give, to the bit. Flags say how to read the data and which inputs to make; the pack keeps them.
+Text with a token per line and attributes is packed piece by piece, in little memory; other data are read whole.`,
+		Example: `  dsp data pack --train train.conll --out train.pack
+  dsp train --train train.pack --dev dev.conll --out runs/ner
+  dsp data pack --train train.conll --columns word=0,pos=1,label=-1 --min-count 2 --out train.pack`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			switch {
+			case out == "":
+				return structured.BadInput("no file to write to: give --out PACK")
+			case flagged.Train == "":
+				return structured.BadInput("no data to pack: give --train FILE")
+			}
+			if file != "" {
+				var err error
+				if c, err = config.ReadConfig(file); err != nil {
+					return err
+				}
+			}
+			takeFlags(cmd, config.Settings(&flagged), config.Settings(&c))
+			s, err := pack(&c, out)
+			if err != nil {
+				return err
+			}
+			info, err := os.Stat(out)
+			if err != nil {
+				return err
+			}
+			if isSet(cmd, "json") {
+				return printJSON(os.Stdout, struct {
+					Out   string `json:"out"`
+					Bytes int64  `json:"bytes"`
+					packs.Summary
+				}{out, info.Size(), s})
+			}
+			_, err = fmt.Printf("%s: %d examples, %d positions, %d labels, %d attributes, %.1f MB\n", out, s.Examples, s.Positions, s.Labels, s.Attributes,
+				float64(info.Size())/1e6)
+			return err
+		},
+	}
+	cmd.Flags().StringVar(&out, "out", "", "`PACK` to write")
+	cmd.Flags().StringVar(&file, "config", "", "YAML `FILE` with settings of dsp train; flags override it")
+	var shown = config.Settings(&flagged)
+	kept := shown[:0:0]
+	for _, s := range shown {
+		if packs.Uses(s) {
+			kept = append(kept, s)
+		}
+	}
+	addSettings(cmd, kept)
+	return cmd
+}
+
+// pack packs the training data of c.
+func pack(c *config.Config, out string) (packs.Summary, error) {
+	if err := tasks.Resolve(c); err != nil {
+		return packs.Summary{}, err
+	}
+	if err := packs.CheckGiven(c); err != nil {
+		return packs.Summary{}, err
+	}
+	if packs.Streams(c) {
+		return packs.Stream(out, c)
+	}
+	data, err := models.ReadResolved(c)
+	if err != nil {
+		return packs.Summary{}, err
+	}
+	return data.Pack(out, c)
+}

@@ -1,0 +1,133 @@
+package inputs
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/arrays/safetensors"
+	"github.com/dsp-go/dsp/structured/features"
+)
+
+// Tensors are the names of all tensors that Save may put into a file.
+var Tensors = []string{
+	attributeNames, edgeAttributeNames, clustersTensor, gazetteerTensor, VectorsTensor, arcHashes, labelHashes, pairStatistics, pairFeatures, "pair_attribute_names", "source_attribute_names",
+}
+
+// Save puts the inputs into a file: names of attributes, lists and vectors of words as tensors, the rest as metadata. It leaves out the
+// name of the set of features.
+func (in Inputs) Save(f *safetensors.File) error {
+	vocab := make([][]string, len(in.Vocab))
+	for i, v := range in.Vocab {
+		vocab[i] = v.Names()
+	}
+	values := map[string]any{"vocab": vocab}
+	if in.Characters != nil {
+		values["characters"] = in.Characters.Names()
+	}
+	if in.Map.Len() > 0 {
+		values["map"] = in.Map
+	}
+	if in.Grid.Cells() > 0 {
+		values["grid"] = in.Grid
+	}
+	if in.Edges != (Edges{}) {
+		values["edges"] = in.Edges
+	}
+	if d := in.Dictionary; d != nil && d.Node == nil {
+		values["hash_bits"] = d.HashBits
+	}
+	template := ""
+	if in.Own != nil {
+		template, values["hash_bits"] = in.Own.Save(f)
+	}
+	if v := in.Vectors; v != nil {
+		safetensors.Add(f, VectorsTensor, v.Rows, len(v.Rows)/v.Dim, v.Dim)
+	}
+	if err := AddDictionary(f, in.Dictionary); err != nil {
+		return err
+	}
+	texts, err := safetensors.JSONMetadata(values)
+	if err != nil {
+		return err
+	}
+	if in.Template != nil {
+		template = in.Template.String()
+		AddLists(f, in.Template)
+	}
+	if template != "" {
+		texts["template"] = template
+	}
+	if f.Metadata == nil {
+		f.Metadata = map[string]string{}
+	}
+	for name, text := range texts {
+		f.Metadata[name] = text
+	}
+	return nil
+}
+
+// Loading says how Load reads the inputs of a task.
+type Loading struct {
+	Words   []string // as Inputs has them
+	Vectors bool     // there are vectors of words
+	Frozen  bool     // which do not change
+	// Own takes the inputs that only the task has; nil: there are none.
+	Own func(f *safetensors.File, template string, hashBits int) (own Maker, tensors int, err error)
+}
+
+// Load returns the inputs that Save put into a file, and how many tensors held them.
+func Load(f *safetensors.File, how Loading) (in Inputs, tensors int, err error) {
+	in.Words = how.Words
+	var characters []string
+	var vocab [][]string
+	hashBits := 0
+	for name, value := range map[string]any{"vocab": &vocab, "hash_bits": &hashBits, "characters": &characters, "map": &in.Map,
+		"grid": &in.Grid, "edges": &in.Edges} {
+		text, ok := f.Metadata[name]
+		if !ok && name != "vocab" {
+			continue
+		}
+		if err := json.Unmarshal([]byte(text), value); err != nil {
+			return in, 0, fmt.Errorf("metadata %q is not what is expected there: %w", name, err)
+		}
+	}
+	if in.Map.Height < 0 || in.Map.Width < 0 || in.Map.Channels < 0 || in.Grid.Height < 0 || in.Grid.Width < 0 || in.Edges.Dim < 0 || in.Edges.Types < 0 {
+		return in, 0, fmt.Errorf("metadata: maps of %v, a grid of %v and edges of %v", in.Map, in.Grid, in.Edges)
+	}
+	for _, names := range vocab {
+		in.Vocab = append(in.Vocab, structured.NewAlphabet(names...))
+	}
+	if characters != nil {
+		in.Characters = structured.NewAlphabet(characters...)
+	}
+	text, ok := f.Metadata["template"]
+	if how.Own != nil {
+		if in.Own, tensors, err = how.Own(f, text, hashBits); err != nil {
+			return in, 0, fmt.Errorf("metadata: %w", err)
+		}
+	} else if ok {
+		if in.Template, err = features.Parse(text, "template"); err != nil {
+			return in, 0, fmt.Errorf("metadata: %w", err)
+		}
+	}
+	if in.Own == nil {
+		if in.Dictionary, tensors, err = Dictionary(f, hashBits); err != nil {
+			return in, 0, err
+		}
+	}
+	if in.Template != nil {
+		lists, err := LoadLists(f, in.Template)
+		if err != nil {
+			return in, 0, err
+		}
+		tensors += lists
+	}
+	if how.Vectors {
+		if in.Vectors, err = LoadVectors(f, how.Frozen); err != nil {
+			return in, 0, err
+		}
+		tensors++
+	}
+	return in, tensors, nil
+}

@@ -1,0 +1,165 @@
+// Package packs writes training data with their inputs to packs (structured/arrays/packed), which training maps instead of reading text:
+// labels and attributes are numbered already, and the settings that they were read with are kept beside them.
+package packs
+
+import (
+	"encoding/json"
+	"maps"
+
+	"github.com/dsp-go/dsp/models/config"
+	"github.com/dsp-go/dsp/models/formats"
+	"github.com/dsp-go/dsp/models/inputs"
+	"github.com/dsp-go/dsp/models/tasks"
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/arrays/packed"
+	"github.com/dsp-go/dsp/structured/arrays/safetensors"
+	"github.com/dsp-go/dsp/structured/host"
+)
+
+// featureSet is the metadata entry that names the set of features.
+const featureSet = "features"
+
+// Summary is what a pack holds.
+type Summary struct {
+	Examples       int `json:"examples"`
+	Positions      int `json:"positions"`
+	Labels         int `json:"labels"`
+	Attributes     int `json:"attributes"`      // of positions; 0 without
+	EdgeAttributes int `json:"edge_attributes"` // of steps
+}
+
+// Write writes data with the inputs that were fitted to them, as c says; c is resolved.
+func Write(path string, c *config.Config, d *structured.Dataset, in inputs.Inputs) (Summary, error) {
+	s := Summary{Examples: d.Len(), Positions: d.Positions()}
+	if d.Companion != nil || d.Source != nil {
+		return s, structured.BadInput("--task %s cannot be packed: images and boxes are files of their own; dsp train --stream reads the features of boxes whenever they are needed", c.Task)
+	}
+	f := &safetensors.File{}
+	if err := packed.Add(f, d); err != nil {
+		return s, err
+	}
+	in.Dictionary = d.Dictionary
+	if d.Vocab != nil {
+		in.Vocab = d.Vocab
+	}
+	if d.Characters != nil {
+		in.Characters = d.Characters.Vocab
+	}
+	if d.Alphabet != nil {
+		s.Labels = d.Alphabet.Len()
+	}
+	s.count(in.Dictionary)
+	return s, write(path, c, f, in)
+}
+
+// count counts the attributes.
+func (s *Summary) count(d *structured.Dictionary) {
+	if d != nil {
+		s.Attributes, s.EdgeAttributes = d.Nodes(), d.Edges()
+	}
+}
+
+// write adds the settings and the inputs to a file with data, and writes it.
+func write(path string, c *config.Config, f *safetensors.File, in inputs.Inputs) error {
+	if err := in.Save(f); err != nil {
+		return err
+	}
+	texts, err := safetensors.JSONMetadata(map[string]any{tasks.PackedConfig: c.ForModel(), featureSet: in.Features})
+	if err != nil {
+		return err
+	}
+	maps.Copy(f.Metadata, texts)
+	return packed.Write(path, f)
+}
+
+// Open maps the pack c.Train, which tasks.Resolve took the settings of c from.
+func Open(c *config.Config) (*structured.Dataset, inputs.Inputs, error) {
+	f, err := packed.Open(c.Train)
+	if err != nil {
+		return nil, inputs.Inputs{}, err
+	}
+	d, in, err := open(f, c)
+	if err != nil && !structured.IsBadInput(err) {
+		err = structured.BadInput("%s: %w", c.Train, err)
+	}
+	return d, in, err
+}
+
+func open(f *packed.File, c *config.Config) (*structured.Dataset, inputs.Inputs, error) {
+	small, err := f.Copied(inputs.Tensors...)
+	if err != nil {
+		return nil, inputs.Inputs{}, err
+	}
+	in, _, err := inputs.Load(small, tasks.Of(c).Loading(c))
+	if err != nil {
+		return nil, in, err
+	}
+	if err := json.Unmarshal([]byte(f.Metadata[featureSet]), &in.Features); err != nil {
+		return nil, in, structured.BadInput("%s: metadata %q: %w", c.Train, featureSet, err)
+	}
+	d, err := f.Dataset()
+	if err != nil {
+		return nil, in, err
+	}
+	d.Dictionary = in.Dictionary
+	if d.Ids != nil {
+		d.Vocab = in.Vocab
+	}
+	if d.Characters != nil {
+		if in.Characters == nil {
+			return nil, in, structured.BadInput("%s: characters without a vocabulary", c.Train)
+		}
+		d.Characters.Vocab = in.Characters
+	}
+	return d, in, f.Check(d)
+}
+
+// Streams reports whether Stream packs such data: text with a token per line, whose inputs are attributes, numbered as they come.
+func Streams(c *config.Config) bool {
+	f := formats.Find(c.Format)
+	plain := c.Scheme == "keep" && !c.Partial && c.Dense == "" && c.Vectors == "" && c.Train != "-" && len(formats.Files(c.Train)) == 1
+	if !f.Tokens || !tasks.Of(c).Labels || !plain {
+		return false
+	}
+	attributes := c.Net == "linear" || c.Net == "auto" && c.Features != "none"
+	return f.Numbered || f.Columns && attributes
+}
+
+// Stream reads the training data of c, which is resolved, piece by piece, and packs them; the memory that it needs is that of the
+// dictionary and of some pieces. The pack is that of Write, to the byte.
+func Stream(path string, c *config.Config) (Summary, error) {
+	s := stream{c: c, labels: structured.NewAlphabet()}
+	var err error
+	if s.builder, err = packed.NewBuilder(path); err != nil {
+		return Summary{}, err
+	}
+	defer s.builder.Close()
+	if err := s.choose(); err != nil {
+		return Summary{}, err
+	}
+	if err := s.read(s.add); err != nil {
+		return Summary{}, err
+	}
+	f := &safetensors.File{}
+	if err := s.finish(f); err != nil {
+		return Summary{}, err
+	}
+	sum := Summary{Examples: s.builder.Examples, Positions: s.builder.Positions, Labels: s.labels.Len()}
+	sum.count(s.in.Dictionary)
+	return sum, write(path, c, f, s.in)
+}
+
+// read reads the training data block by block.
+func (s *stream) read(each func(d *structured.Dataset) error) error {
+	c, f := s.c, formats.Find(s.c.Format)
+	o := formats.Options{
+		Threads: host.Threads(c.Threads), Columns: c.Columns, Field: c.Label, MinCount: 1, HashBits: c.HashBits, Each: each,
+	}
+	file, err := host.Open(c.Train)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	_, err = f.Read(file, c.Train, o)
+	return err
+}

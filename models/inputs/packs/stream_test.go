@@ -1,0 +1,95 @@
+package packs_test
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/models/config"
+	"github.com/dsp-go/dsp/models/inputs/packs"
+	"github.com/dsp-go/dsp/models/tasks"
+)
+
+// Packing piece by piece gives the bytes that packing at once gives, whatever the blocks of the file.
+func TestStreamIsWrite(t *testing.T) {
+	dir := t.TempDir()
+	file := func(name, content string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(content), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	var conll, crfsuite strings.Builder
+	for k := range 30000 { // some blocks of 1 MiB
+		fmt.Fprintf(&conll, "word%d-of-some-length\tP%d\t%s\n", k*k%977, k%7, []string{"O", "B-X", "I-X", "O", "B-A"}[k*k%5])
+		fmt.Fprintf(&crfsuite, "L%d\tword=%d-of-some-length\tb:%d.5\n", 9-k*k%7, k*k%977, k%3)
+		if k%11 == 10 {
+			conll.WriteString("\n")
+			crfsuite.WriteString("\n")
+			if k%3 == 0 && k > 15000 && k < 29990 {
+				crfsuite.WriteString("@weight:2\n")
+			}
+		}
+	}
+	text, attributes := file("x.conll", strings.Repeat(conll.String(), 2)), file("x.crfsuite", strings.Repeat(crfsuite.String(), 2))
+	template := file("t", "U%x[0,0]\nU%x[-1,0]/%x[0,1]\nB%x[0,1]\nB%x[-1,0]/%x[0,0]\n")
+	for _, c := range []struct {
+		name string
+		set  func(c *config.Config)
+	}{
+		{"template", func(c *config.Config) { c.Train, c.Template = text, template }},
+		{"template, frequent", func(c *config.Config) { c.Train, c.Template, c.MinCount = text, template, 20 }},
+		{"template, hashed", func(c *config.Config) { c.Train, c.Template, c.HashBits = text, template, 10 }},
+		{"set", func(c *config.Config) { c.Train, c.Columns = text, "word=0,pos=1,label=-1" }},
+		{"crfsuite", func(c *config.Config) { c.Train = attributes }},
+		{"crfsuite, frequent", func(c *config.Config) { c.Train, c.MinCount = attributes, 3 }},
+		{"crfsuite, hashed", func(c *config.Config) { c.Train, c.HashBits = attributes, 9 }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			given := config.Default()
+			c.set(&given)
+			if err := tasks.Resolve(&given); err != nil {
+				t.Fatal(err)
+			}
+			if !packs.Streams(&given) {
+				t.Fatal("not streamed")
+			}
+			a, b := filepath.Join(t.TempDir(), "a"), filepath.Join(t.TempDir(), "b")
+			piecewise, err := packs.Stream(a, &given)
+			if err != nil {
+				t.Fatal(err)
+			}
+			data, err := models.ReadResolved(&given)
+			if err != nil {
+				t.Fatal(err)
+			}
+			whole, err := data.Pack(b, &given)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if piecewise != whole {
+				t.Errorf("%+v piece by piece, %+v at once", piecewise, whole)
+			}
+			x, errA := os.ReadFile(a)
+			y, errB := os.ReadFile(b)
+			if errA != nil || errB != nil {
+				t.Fatal(errA, errB)
+			}
+			if !bytes.Equal(x, y) {
+				n := 0
+				for n < min(len(x), len(y)) && x[n] == y[n] {
+					n++
+				}
+				t.Errorf("%d bytes piece by piece, %d at once; they differ from byte %d: %q", len(x), len(y), n, x[max(0, n-80):min(len(x), n+80)])
+			}
+			if files, _ := filepath.Glob(filepath.Join(filepath.Dir(a), ".*")); len(files) > 0 {
+				t.Errorf("left behind: %v", files)
+			}
+		})
+	}
+}
