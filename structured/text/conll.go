@@ -168,9 +168,9 @@ func (h *conllHead) expected() string {
 	case n > 0:
 		return strconv.Itoa(n) + ", as in line " + strconv.Itoa(h.first)
 	case h.Width > 0 && h.Unlabeled && h.Columns.Has(LabelColumn):
-		expected := strconv.Itoa(h.Width) + " as in the training data, or without the label " + strconv.Itoa(h.Width-1)
+		expected := strconv.Itoa(h.Width) + " as in the training data, or " + strconv.Itoa(h.Width-1) + " without the label"
 		if inputsOnly := h.Columns.minWidth() - 1; inputsOnly < h.Width-1 {
-			expected += ", or the inputs alone " + strconv.Itoa(inputsOnly)
+			expected += ", or " + strconv.Itoa(inputsOnly) + " with the inputs alone"
 		}
 		return expected
 	case h.Width > 0:
