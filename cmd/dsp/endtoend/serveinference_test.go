@@ -72,7 +72,7 @@ func TestServeInference(t *testing.T) {
 	for body, want := range map[string]string{
 		`{}`: "no inputs",
 		`{"inputs": [{"name": "word", "shape": [3], "datatype": "BYTES", "data": ["a"]}]}`:                                                                             "has 1 elements, expected 3",
-		`{"inputs": [{"name": "word", "shape": [1], "datatype": "FP32", "data": [1]}]}`:                                                                                `datatype "FP32", expected [BYTES]`,
+		`{"inputs": [{"name": "word", "shape": [1], "datatype": "FP32", "data": [1]}]}`:                                                                                `datatype "FP32", expected BYTES`,
 		`{"inputs": [{"name": "word", "shape": [-1], "datatype": "BYTES", "data": []}]}`:                                                                               "shape [-1]",
 		`{"inputs": [{"name": "word", "shape": [4294967296, 4294967296], "datatype": "BYTES", "data": []}]}`:                                                           "shape",
 		`{"inputs": [{"name": "word", "shape": [1], "datatype": "BYTES", "data": [1]}]}`:                                                                               "input word",
