@@ -92,11 +92,12 @@ func (p *progressLog) Record(r Record) error {
 	if r.Truncated > 0 {
 		args = append(args, "truncated_edges", r.Truncated)
 	}
-	if gap := r.RelativeGap(); !math.IsNaN(gap) {
+	estimate := r.relativeEstimate()
+	if gap := r.RelativeGap(); !math.IsNaN(gap) && (gap < 1 || math.IsNaN(estimate)) { // a gap of 1 beside an estimate only says that nothing is certified yet
 		args = append(args, "relative_gap", round(gap, 3))
 	}
-	if gap := r.relativeEstimate(); !math.IsNaN(gap) {
-		args = append(args, "estimated_gap", round(gap, 3))
+	if !math.IsNaN(estimate) {
+		args = append(args, "estimated_gap", round(estimate, 3))
 	}
 	if g := float64(r.ProxGradient); !math.IsNaN(g) {
 		args = append(args, "prox_gradient", round(g, 3))

@@ -25,6 +25,12 @@ func TestProgress(t *testing.T) {
 		t.Errorf("got %s want %s", b.String(), want)
 	}
 	b.Reset()
+	early := record
+	early.Dual, early.Gap, early.EstimatedGap = 0, early.Objective, 0.0123456789
+	if err := l.Record(early); err != nil || strings.Contains(b.String(), "relative_gap") || !strings.Contains(b.String(), "estimated_gap=0.1") {
+		t.Errorf("before the first certificate: %s, %v", b.String(), err)
+	}
+	b.Reset()
 	columns := 90
 	bar := newProgressBar(&b, 6, 2, func() int { return columns })
 	if err := bar.Record(record); err != nil {
