@@ -55,6 +55,7 @@ func (g *rig) netChecks() []Check {
 		return nets.New(nets.Config{Net: "rnn", Recurrent: []int{3}, Edges: nets.EdgesNone}, graph.Input{Dim: 3}, netLabels)
 	}
 	all = append(all, Check{"net rnn, long chains", g.net(long, graph.Input{Dim: 3}, false, false, 150, g.pick(1000, 2))})
+	all = append(all, Check{"net conv-crop, squares of images", g.crops})
 	all = append(append(all, g.pairChecks()...), g.rowChecks()...)
 	return append(all, Check{"sparse linear", g.sparseLinear}, Check{"sums by key", g.sumsByKey})
 }
