@@ -48,9 +48,9 @@ func (a *assignment) reduceColumns() bool {
 // several marks the target of a source that is the best of several targets.
 const several = 1 << 30
 
-// reduceRows sweeps once over the free sources (augmenting row reduction). Every free source takes its best target from whoever has
-// it, and lowers the price until its second best is as good; the source that it pushes out follows at once. It leaves in free the
-// sources that still have no place, and returns false if one has no possible target.
+// reduceRows is augmenting row reduction: one sweep over the free sources. Each takes its best target, even from another source, and
+// lowers the target's price until its second best is as good. A source that loses its target is next. It leaves in free the sources
+// without a target, and returns false if one of them can have none.
 func (a *assignment) reduceRows() bool {
 	a.later = a.later[:0]
 	steps := patience * len(a.free)
