@@ -60,12 +60,17 @@ func checkerboards(r *rand.Rand, n, side int, wrong float64) *structured.Dataset
 	return d
 }
 
+// pottsNet scores graphs of two labels and the same number for all edges, with relaxed inference.
+func pottsNet(inputs int) *nets.Net {
+	out := nets.Output{Form: graphs.Pairwise{Edges: graphs.Potts, By: graphs.Relaxed}.Form(2, 0)}
+	return must(nets.Make(nets.Config{Net: "linear"}, graph.Input{Dim: inputs}, out))
+}
+
 // Relaxed crfs on checkerboards couple neighbours strongly and negatively, so that bounds converge slowly. No method contradicts itself, or
 // another one: intervals overlap. (The relaxed reference of relaxed_test.go judges smaller grids.)
 func TestCheckerboards(t *testing.T) {
 	d := checkerboards(rand.New(rand.NewPCG(1, 2)), 6, 12, 0.02)
-	scorer := must(nets.Make(nets.Config{Net: "linear"}, graph.Input{Dim: 2}, nets.Output{Form: graphs.Pairwise{Edges: graphs.Potts, By: graphs.Relaxed}.Form(2, 0)}))
-	n := &tally{}
+	scorer, n := pottsNet(2), &tally{}
 	for _, prior := range []bool{false, true} {
 		lo, hi := math.Inf(-1), math.Inf(1)
 		for _, j := range pick("svrg", "lbfgs", "sdca") {

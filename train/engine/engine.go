@@ -299,7 +299,7 @@ func (e *Engine) query(ln *Lane, at Point, s oracles.Smoothing, wantMax bool, dr
 		switch {
 		case e.Loss.Smooth():
 			ln.Sums.Primal += smoothed
-			h := ln.Answer.Value[b] - ln.Answer.U.Dot(b, &ln.Theta)
+			h := ln.Answer.EntropyOf(b, &ln.Theta)
 			ln.entropy = append(ln.entropy, h)
 			ln.Sums.Entropy += c * h
 		case wantMax:
