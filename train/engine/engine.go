@@ -328,7 +328,7 @@ func (e *Engine) ask(ln *Lane, s oracles.Smoothing, wantMax bool) {
 		switch {
 		case e.Loss.Smooth():
 			ln.Sums.Primal += smoothed
-			h := ln.Answer.Value[b] - ln.Answer.U.Dot(b, &ln.Theta)
+			h := ln.Answer.EntropyOf(b, &ln.Theta)
 			ln.entropy = append(ln.entropy, h)
 			ln.Sums.Entropy += c * h
 		case wantMax:

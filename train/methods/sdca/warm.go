@@ -62,7 +62,7 @@ func (m *SDCA) fillMemory(ctx context.Context, p *train.Problem) error {
 			}
 			st.φ.Copy(&st.Theta)
 			st.Oracle.(oracles.Summer).Exp(&st.φ, 1, st.value[:], &st.u)
-			m.memory.entropy[i] = st.value[0] - inner(p, &st.u, &st.φ)
+			m.memory.entropy[i] = st.value[0] - oracles.SumGap(st.Oracle, 0) - inner(p, &st.u, &st.φ)
 			m.memory.step[i] = firstStep
 			st.accepted = true
 			st.save(m.memory)
