@@ -91,7 +91,7 @@ func (e local) losses(ln *Lane) float64 {
 		gold, _ := e.gold(ln, c)
 		f := loss(ln.Values[c], gold)
 		total += e.Data.Weight(i) * f
-		if e.Engine.precise {
+		if e.Scorer.Affine() {
 			ln.Sums.Above += e.Data.Weight(i) * e.lossRounding(ln, c, e.measure(ln, c, nil), f)
 		}
 	}

@@ -38,9 +38,10 @@ import (
 //
 // # What is not proved
 //
-// Scorers without float64 sums (linearised networks, networks of the user's own, grids with windows) and devices: there the
-// allowance is two units times the magnitudes that were added, which is what random errors stay below. Their relative
-// size does not depend on cancellation, because Σ|g_j||w_j − c_j| and the scores replace the sums themselves.
+// Scorers without float64 sums (linearised networks, networks of the user's own, windows of positions) and devices: there the
+// allowance is a small number of units times the magnitudes that were added, which is what random errors stay below. Its size does
+// not depend on cancellation, because Σ|g_j||w_j − c_j| and the scores replace the sums themselves. State.Check widens the interval
+// if that is too little.
 const (
 	Unit  = 1. / (1 << 24)
 	units = 2
@@ -48,6 +49,8 @@ const (
 
 	// Terms with a gradient in float32 count more: an entry is the sum of more roundings than a score, and few of them cancel.
 	gradientFactor = 4
+
+	singleSums = 8 // errors of potentials that are sums in float32, in those of sums in float64: an estimate
 
 	doubleUnit = 1. / (1 << 48) // bound on the relative errors of sums in float64
 )
@@ -94,7 +97,7 @@ func (e *Engine) linearRounding(w []float32, g []float64, sums Sums) float64 {
 // roundUp returns F(w) plus its allowance, given the sums over all examples. An F(w) of nothing but the constant, the least that there is,
 // stays what it is.
 func (e *Engine) roundUp(f float64, sums Sums) float64 {
-	if f <= e.Constant || !e.backend.precise() || !e.Scorer.Affine() {
+	if f <= e.Constant || !e.Scorer.Affine() {
 		return f
 	}
 	return f + sums.Above/float64(e.Len()) + doubleUnit*math.Abs(f)
@@ -158,7 +161,7 @@ func (s sizes) below() float64 { return Unit*(2+noise)*s.moved + s.defect }
 
 // roundAnswers adds to the lane's sums the rounding errors of the oracle's answers, from which difference has computed v.
 func (e *Engine) roundAnswers(ln *Lane) {
-	if !e.precise {
+	if !e.Scorer.Affine() {
 		return
 	}
 	for b, i := range ln.Batch.Examples {
@@ -173,12 +176,11 @@ func (e *Engine) roundAnswers(ln *Lane) {
 
 // roundMemory is roundAnswers for a dual point from memory.
 func (e *Engine) roundMemory(ln *Lane) {
-	if !e.precise {
+	if !e.Scorer.Affine() {
 		return
 	}
 	for b := range ln.Batch.Examples {
-		s := e.measure(ln, b, &ln.V)
-		ln.Sums.Below += s.below()
+		ln.Sums.Below += e.measure(ln, b, &ln.V).below()
 	}
 }
 
@@ -208,6 +210,9 @@ func (e *Engine) EntropyRounding(u, φ *structured.Marginals, known func(i int) 
 // lossRounding bounds the rounding error of the loss f_i of example b.
 func (e *Engine) lossRounding(ln *Lane, b int, s sizes, f float64) float64 {
 	error := 2 * Unit * s.all
+	if !e.precise {
+		error *= singleSums
+	}
 	if e.Loss.Smooth() {
 		return e.oracleRounding(ln, b) + min(1, f)*2*error + 2*error*error
 	}
