@@ -10,6 +10,7 @@ import (
 	"github.com/dsp-go/dsp/models/inputs"
 	"github.com/dsp-go/dsp/models/predictions"
 	"github.com/dsp-go/dsp/models/review"
+	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/nets/graph"
 	exact "github.com/dsp-go/dsp/oracles/graph"
@@ -33,13 +34,17 @@ var graphTask = Task{
 	Complete:   func(c *config.Config) { chooseEdges(c, nets.EdgesOwn) },
 	FileFormat: formats.NPZ,
 	Draw:       drawGraphs,
-	Read:       readGraphs,
-	Prepare:    withoutUnknown,
-	CheckData:  checkTables,
-	Fit:        inputs.FitGraphs,
-	Output:     graphOutput,
-	Net:        func(graph.Input) string { return "linear" },
-	CheckNet:   checkGraphNet,
+	Examples: func() settings.Sizes {
+		o := randomgraphs.DefaultOptions()
+		return settings.Sizes{o.Train, o.Dev, o.Test}
+	},
+	Read:      readGraphs,
+	Prepare:   withoutUnknown,
+	CheckData: checkTables,
+	Fit:       inputs.FitGraphs,
+	Output:    graphOutput,
+	Net:       func(graph.Input) string { return "linear" },
+	CheckNet:  checkGraphNet,
 	LogLikelihood: func(config.Config, inputs.Inputs) bool {
 		return false
 	},
@@ -64,15 +69,15 @@ var graphTask = Task{
 
 // chooseEdges sets the kind of edges where the settings leave it open.
 func chooseEdges(c *config.Config, kind string) {
-	if c.Edges == config.Default().Edges {
+	if !c.Gives("edges") {
 		c.Edges = kind
 	}
 }
 
 func checkGraphs(c config.Config) error {
 	switch {
-	case c.Edges == nets.EdgesPosition:
-		return structured.BadInput("--edges position: sequences have it; graphs have own, typed, potts or none")
+	case c.Edges == nets.EdgesPosition || c.Edges == nets.EdgesTransition && c.Gives("edges"):
+		return structured.BadInput("--edges %s: sequences have it; graphs have own, typed, potts or none", c.Edges)
 	case c.Features != "auto" && c.Task != "segment":
 		return structured.BadInput("--features %s makes attributes of words; --task %s reads dense features", c.Features, c.Task)
 	case c.Oracle == "cut" && (c.Loss == "crf" || c.Loss == "softmax-margin"):
@@ -130,10 +135,8 @@ func graphLoss(c *config.Config, labels *structured.Alphabet) (structured.TaskLo
 
 // drawGraphs draws graphs whose edges tell how labels are related.
 func drawGraphs(c *config.Config) (train, dev, test *structured.Dataset, err error) {
-	o, plain := randomgraphs.DefaultOptions(), config.Default()
-	if !slices.Equal(c.Examples, plain.Examples) {
-		o.Train, o.Dev, o.Test = c.Examples[0], c.Examples[1], c.Examples[2]
-	}
+	o := randomgraphs.DefaultOptions()
+	o.Train, o.Dev, o.Test = c.Examples[0], c.Examples[1], c.Examples[2]
 	o.Seed, o.Difficulty, o.Classes = c.Seed, c.Difficulty, c.Classes
 	if o.Shape, err = randomgraphs.ParseShape(c.Shape); err != nil {
 		return nil, nil, nil, err

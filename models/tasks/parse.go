@@ -30,6 +30,7 @@ var parse = Task{
 	FileFormat: formats.Treebank(),
 	Reading:    func(o *formats.Options) { o.Trees = true },
 	Draw:       drawTrees,
+	Examples:   treebankSizes,
 	Prepare:    projectivise,
 	Memory:     treeMemory,
 	Fit:        inputs.FitTrees,

@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/dsp-go/dsp/cuda/device"
@@ -203,6 +204,9 @@ func newState(w []float32) *train.State {
 // checkpoint opens the checkpoint to resume from, or begins one if there is none yet.
 func (r *Run) checkpoint() (*train.Checkpoint, error) {
 	identity := identityOf(r.config)
+	for _, name := range drawnBy {
+		delete(identity, name)
+	}
 	identity["training data"] = train.Fingerprint(r.data.Train)
 	if r.data.Dev != nil {
 		identity["development data"] = train.Fingerprint(r.data.Dev)
@@ -220,7 +224,7 @@ func (r *Run) checkpoint() (*train.Checkpoint, error) {
 	}
 	dir := filepath.Join(r.config.Out, checkpointFolder)
 	if r.config.Resume != "" {
-		c, err := train.OpenCheckpoint(dir, identity, filePaths...)
+		c, err := train.OpenCheckpoint(dir, identity, slices.Concat(filePaths, drawnBy)...)
 		if !errors.Is(err, fs.ErrNotExist) {
 			return c, err
 		}
