@@ -25,14 +25,20 @@ type Trial struct {
 	Test      record.Number   `json:"test"`      // the metric on the test data; not with folds
 	Objective record.Number   `json:"objective"` // as in Result; with folds the mean
 	Gap       record.Number   `json:"gap"`
-	Relative  record.Number   `json:"relative_gap"` // gap/|objective|
-	Passes    int             `json:"passes"`       // with folds the most
-	Seconds   float64         `json:"seconds"`      // of training; with folds their sum
+	Relative  record.Number   `json:"relative_gap"`      // gap/|objective|
+	Relaxed   bool            `json:"relaxed,omitempty"` // as in record.Record
+	Passes    int             `json:"passes"`            // with folds the most
+	Seconds   float64         `json:"seconds"`           // of training; with folds their sum
 	Error     string          `json:"error,omitempty"`
 	Data      string          `json:"data,omitempty"` // fingerprint
 
 	Replicates []record.Number `json:"replicates,omitempty"` // in sweep.jsonl: the metric on resamples of the development data
 	Behind     *Behind         `json:"behind,omitempty"`     // in Result: how far the setting is behind the best one
+}
+
+// RelativeGap returns the gap relative to the objective, which lines of older versions do not have.
+func (t *Trial) RelativeGap() record.Number {
+	return t.Gap / record.Number(math.Abs(float64(t.Objective)))
 }
 
 // Behind is the difference of a setting to the best one, on the same resamples of the development data.
@@ -63,6 +69,7 @@ func (t *trial) name() string {
 // score is how training on one fold, or on all the training data, went.
 type score struct {
 	metric, test, objective, gap record.Number
+	relaxed                      bool
 	passes                       int
 	seconds                      float64
 	replicates                   []record.Number // of the metric, on development data
@@ -89,7 +96,7 @@ func (s *sweep) trainFold(ctx context.Context, t *trial, fold, threads int) *sco
 	last := out.Last
 	done := &score{
 		metric: s.metric.measure(dev), test: s.metric.measure(test),
-		objective: last.Objective, gap: last.Gap, passes: last.Pass, seconds: last.Seconds,
+		objective: last.Objective, gap: last.Gap, relaxed: last.Relaxed, passes: last.Pass, seconds: last.Seconds,
 	}
 	switch {
 	case s.metric.Of == nil:
@@ -112,7 +119,7 @@ func (s *sweep) newRun(c config.Config, data *models.Data) (*training.Run, error
 // finish sums up the scores of all folds.
 func (t *trial) finish() {
 	var metrics, tests, objectives, gaps []record.Number
-	t.Passes, t.Seconds = 0, 0
+	t.Passes, t.Seconds, t.Relaxed = 0, 0, false
 	for _, f := range t.scores {
 		if f.err != nil {
 			t.fail(f.err)
@@ -120,14 +127,14 @@ func (t *trial) finish() {
 		}
 		metrics, tests = append(metrics, f.metric), append(tests, f.test)
 		objectives, gaps = append(objectives, f.objective), append(gaps, f.gap)
-		t.Passes = max(t.Passes, f.passes)
+		t.Passes, t.Relaxed = max(t.Passes, f.passes), t.Relaxed || f.relaxed
 		t.Seconds += f.seconds
 	}
 	t.Metric, t.Deviation = meanAndDeviation(metrics)
 	t.Test, _ = meanAndDeviation(tests)
 	t.Objective, _ = meanAndDeviation(objectives)
 	t.Gap, _ = meanAndDeviation(gaps)
-	t.Relative = t.Gap / record.Number(math.Abs(float64(t.Objective)))
+	t.Relative = t.RelativeGap()
 	if len(t.scores) > 1 {
 		t.Folds = metrics
 	} else if t.Replicates = t.scores[0].replicates; t.Replicates != nil {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"math"
 	"os"
 	"strings"
 
@@ -126,7 +125,7 @@ func trialRows(r *sweep.Result) [][]string {
 		column("test "+head, metric(func(t *sweep.Trial) record.Number { return t.Test }))
 	}
 	column("objective", func(t *sweep.Trial) string { return closing.Number(t.Objective) })
-	column("certified gap", func(t *sweep.Trial) string { return closing.Percent(float64(t.Gap) / math.Abs(float64(t.Objective))) })
+	column("certified gap", func(t *sweep.Trial) string { return closing.Gap(t.RelativeGap(), t.Relaxed) })
 	column("passes", func(t *sweep.Trial) string { return positive(float64(t.Passes), "%.0f") })
 	column("seconds", func(t *sweep.Trial) string { return positive(t.Seconds, "%.2f") })
 	column("", func(t *sweep.Trial) string {

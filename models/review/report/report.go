@@ -204,7 +204,7 @@ func (w *writer) find(c *config.Config) {
 			passes = "pass"
 		}
 		text := fmt.Sprintf("%d %s of %s took %.3g s", r.Passes, passes, r.Method, r.Seconds)
-		if gap := closing.Percent(float64(r.RelativeGap)); gap != "" {
+		if gap := closing.Gap(r.RelativeGap, r.Relaxed); gap != "" {
 			text += " and left a certified relative gap of " + gap
 		}
 		parts = append(parts, text)

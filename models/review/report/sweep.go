@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"math"
 	"os"
 
 	"github.com/dsp-go/dsp/models/sweep"
@@ -80,7 +79,7 @@ func trialTable(r *sweep.Recorded) *Table {
 		return fmt.Sprintf("%.2f (%.2f to %.2f)", 100*t.Behind.Difference, 100*t.Behind.Low, 100*t.Behind.High)
 	})
 	column("test", number(func(t *sweep.Trial) record.Number { return t.Test }))
-	column("certified gap", func(t *sweep.Trial) string { return closing.Percent(float64(t.Gap) / math.Abs(float64(t.Objective))) })
+	column("certified gap", func(t *sweep.Trial) string { return closing.Gap(t.RelativeGap(), t.Relaxed) })
 	column("failed", func(t *sweep.Trial) string { return clean(t.Error) })
 	t := &Table{}
 	if len(rows.Rows) == 0 {
