@@ -10,7 +10,7 @@ import (
 
 	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/config"
-	"github.com/dsp-go/dsp/models/review/bootstrap"
+	"github.com/dsp-go/dsp/models/review/intervals"
 	"github.com/dsp-go/dsp/models/training"
 	"github.com/dsp-go/dsp/train/record"
 )
@@ -20,7 +20,7 @@ type Trial struct {
 	Number    int             `json:"trial"`    // from 1, in the order of the grid
 	Settings  map[string]any  `json:"settings"` // what varies
 	Metric    record.Number   `json:"metric"`   // on the development data; with folds, the mean over them; or the objective
-	Deviation record.Number   `json:"sd"`       // standard deviation of the metric over folds, or over resamples of the development data
+	Deviation record.Number   `json:"sd"`       // standard deviation of the metric over folds, or over data sets like the development data
 	Folds     []record.Number `json:"folds,omitempty"`
 	Test      record.Number   `json:"test"`      // the metric on the test data; not with folds
 	Objective record.Number   `json:"objective"` // as in Result; with folds the mean
@@ -32,8 +32,8 @@ type Trial struct {
 	Error     string          `json:"error,omitempty"`
 	Data      string          `json:"data,omitempty"` // fingerprint
 
-	Replicates []record.Number `json:"replicates,omitempty"` // in sweep.jsonl: the metric on resamples of the development data
-	Behind     *Behind         `json:"behind,omitempty"`     // in Result: how far the setting is behind the best one
+	Counts intervals.Counts `json:"counts,omitempty"` // in sweep.jsonl: what the metric on the development data is made of
+	Behind *Behind          `json:"behind,omitempty"` // in Result: how far the setting is behind the best one
 }
 
 // RelativeGap returns the gap relative to the objective, which lines of older versions do not have.
@@ -41,12 +41,13 @@ func (t *Trial) RelativeGap() record.Number {
 	return t.Gap / record.Number(math.Abs(float64(t.Objective)))
 }
 
-// Behind is the difference of a setting to the best one, on the same resamples of the development data.
+// Behind is the difference of a setting to the best one, on the same development data.
 type Behind struct {
 	Difference float64 `json:"difference"` // of the metrics, not negative
 	Deviation  float64 `json:"sd"`
-	Low        float64 `json:"low"` // 95 % interval; if it contains 0, the data cannot tell the settings apart
+	Low        float64 `json:"low"` // 95 % interval
 	High       float64 `json:"high"`
+	P          float64 `json:"p_holm"` // of the test that the settings are alike, corrected for the number of settings
 }
 
 // trial is a Trial in progress.
@@ -72,7 +73,7 @@ type score struct {
 	relaxed                      bool
 	passes                       int
 	seconds                      float64
-	replicates                   []record.Number // of the metric, on development data
+	counts                       intervals.Counts // of the metric, on development data
 	err                          error
 }
 
@@ -102,7 +103,7 @@ func (s *sweep) trainFold(ctx context.Context, t *trial, fold, threads int) *sco
 	case s.metric.Of == nil:
 		done.metric = last.Objective
 	case fold == whole && data.Dev != nil && data.Dev.Len() > 1:
-		if done.replicates, err = s.resample(ctx, r, out.BestW, data, threads); err != nil {
+		if done.counts, err = s.count(ctx, r, out.BestW, data, threads); err != nil {
 			return &score{err: err}
 		}
 	}
@@ -137,8 +138,8 @@ func (t *trial) finish() {
 	t.Relative = t.RelativeGap()
 	if len(t.scores) > 1 {
 		t.Folds = metrics
-	} else if t.Replicates = t.scores[0].replicates; t.Replicates != nil {
-		t.Deviation = record.Number(bootstrap.IntervalOf(floats(t.Replicates)).Deviation)
+	} else if t.Counts = t.scores[0].counts; t.Counts != nil {
+		t.Deviation = record.Number(t.Counts.Interval().Deviation)
 	}
 }
 

@@ -60,7 +60,7 @@ var align = Task{
 	},
 	Review: func(*structured.Alphabet) review.Reviewer { return review.Links() },
 	Metrics: []Metric{
-		{"aer", "1 − AER", func(m *structured.Metrics) float64 { return 1 - m.Get("aer") }},
+		{"aer", "1 − AER", func(m *structured.Metrics) float64 { return 1 - m.Get("aer") }, linkShare},
 	},
 	Result:  "AER is the alignment error rate, F1 that of links",
 	Columns: []Column{{"AER", "aer"}, {"F1", "f1"}},

@@ -58,8 +58,8 @@ var graphTask = Task{
 	Review: func(labels *structured.Alphabet) review.Reviewer { return review.Graphs(labels, "variable") },
 	Write:  writeGraphLabels,
 	Metrics: []Metric{
-		{"class_iou", "mean class IoU", func(m *structured.Metrics) float64 { return m.Get("class_iou") }},
-		{"variables", "accuracy", func(m *structured.Metrics) float64 { return m.Get("accuracy") }},
+		{"class_iou", "mean class IoU", func(m *structured.Metrics) float64 { return m.Get("class_iou") }, classShares},
+		{"variables", "accuracy", func(m *structured.Metrics) float64 { return m.Get("accuracy") }, share("accuracy", "labelled")},
 	},
 	Result:  "accuracy is the share of variables with the right label, IoU the mean over the labels of intersection over union",
 	Columns: []Column{{"accuracy", "accuracy"}, {"IoU", "class_iou"}},
@@ -254,15 +254,17 @@ type graphComparison struct {
 
 func (c *graphComparison) Add(d *structured.Dataset, i int, y []int32) { c.evaluator.Add(d, i, y) }
 
-func (c *graphComparison) Report() Report {
+func (c *graphComparison) measures() structured.Metrics {
 	m := c.evaluator.Metrics()
 	for k, x := range m.Measures {
 		if name, ok := c.rename[x.Name]; ok {
 			m.Measures[k].Name = name
 		}
 	}
-	return &GraphReport{m, c.evaluator.Table()}
+	return m
 }
+
+func (c *graphComparison) Report() Report { return &GraphReport{c.measures(), c.evaluator.Table()} }
 
 // GraphReport is the Report of the labels of graphs.
 type GraphReport struct {

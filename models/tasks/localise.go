@@ -62,8 +62,8 @@ var localise = Task{
 	Describe: describeBoxes,
 	Picture:  drawBoxPicture,
 	Metrics: []Metric{
-		{"corloc", "CorLoc", func(m *structured.Metrics) float64 { return m.Get("corloc") }},
-		{"mean_iou", "mean IoU", func(m *structured.Metrics) float64 { return m.Get("mean_iou") }},
+		{"corloc", "CorLoc", func(m *structured.Metrics) float64 { return m.Get("corloc") }, share("corloc", "images")},
+		{"mean_iou", "mean IoU", func(m *structured.Metrics) float64 { return m.Get("mean_iou") }, meanIoU},
 	},
 	Result:  "CorLoc is the share of images whose predicted box overlaps the object's with an IoU above 0.5",
 	Columns: []Column{{"CorLoc", "corloc"}, {"mean IoU", "mean_iou"}, {"AP", "ap"}},

@@ -84,8 +84,8 @@ var segment = Task{
 	Write:   writeMasks,
 	Picture: drawMaskPicture,
 	Metrics: []Metric{
-		{"miou", "mean class IoU", func(m *structured.Metrics) float64 { return m.Get("miou") }},
-		{"pixels", "pixel accuracy", func(m *structured.Metrics) float64 { return m.Get("pixel_accuracy") }},
+		{"miou", "mean class IoU", func(m *structured.Metrics) float64 { return m.Get("miou") }, classShares},
+		{"pixels", "pixel accuracy", func(m *structured.Metrics) float64 { return m.Get("pixel_accuracy") }, share("pixel_accuracy", "labelled")},
 	},
 	Result:  "accuracy is the share of pixels with the right label, IoU the mean over the classes of intersection over union",
 	Columns: []Column{{"accuracy", "pixel_accuracy"}, {"IoU", "miou"}},

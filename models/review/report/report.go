@@ -13,7 +13,7 @@ import (
 
 	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/config"
-	"github.com/dsp-go/dsp/models/review/bootstrap"
+	"github.com/dsp-go/dsp/models/review/intervals"
 	"github.com/dsp-go/dsp/models/sweep"
 	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/models/training"
@@ -66,8 +66,10 @@ type Measured struct {
 	Part        string // "test data", "development data" or "data"
 	Examples    int
 	Metrics     *Table
-	Estimates   []bootstrap.Estimate
+	Estimates   []intervals.Estimate
+	Intervals   string   // what those of Estimates are
 	Against     []string // comparisons with the baselines
+	Tests       string   // what those of Against are
 	Tables      []Table
 	Confusion   *Table
 	Reliability Picture

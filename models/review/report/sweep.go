@@ -76,7 +76,7 @@ func trialTable(r *sweep.Recorded) *Table {
 		if t.Behind == nil {
 			return ""
 		}
-		return fmt.Sprintf("%.2f (%.2f to %.2f)", 100*t.Behind.Difference, 100*t.Behind.Low, 100*t.Behind.High)
+		return fmt.Sprintf("%.2f (%.2f to %.2f), p = %.2g", 100*t.Behind.Difference, 100*t.Behind.Low, 100*t.Behind.High, t.Behind.P)
 	})
 	column("test", number(func(t *sweep.Trial) record.Number { return t.Test }))
 	column("certified gap", func(t *sweep.Trial) string { return closing.Gap(t.RelativeGap(), t.Relaxed) })
@@ -90,7 +90,8 @@ func trialTable(r *sweep.Recorded) *Table {
 		t.row(row...)
 	}
 	if more := len(r.Trials) - rows.Count; more > 0 {
-		t.Caption = fmt.Sprintf("The best %d of %d settings", rows.Count, len(r.Trials))
+		t.Caption = fmt.Sprintf("The best %d of %d settings. ", rows.Count, len(r.Trials))
 	}
+	t.Caption += sweep.Explain(r.Trials)
 	return t
 }
