@@ -35,6 +35,7 @@ type Oracle struct {
 	chains  chains
 	upper   []float64 // [B] of the latest Max
 	proven  []bool    // [B]
+	lacks   []float64 // [B] D of the latest Exp
 	typed   []float64 // the sum of the marginals of typed edges
 	single  structured.Potentials
 	alone   structured.Marginals
@@ -45,7 +46,7 @@ func New() *Oracle { return &Oracle{exact: graph.New()} }
 
 var (
 	_ oracles.Relaxed = (*Oracle)(nil)
-	_ oracles.Summer  = (*Oracle)(nil)
+	_ oracles.Gapped  = (*Oracle)(nil)
 )
 
 // Relaxed implements oracles.Relaxed.
@@ -55,6 +56,9 @@ func (o *Oracle) Relaxed() string {
 
 // Bound implements oracles.Relaxed.
 func (o *Oracle) Bound(b int) (upper float64, exact bool) { return o.upper[b], o.proven[b] }
+
+// SumGap implements oracles.Gapped.
+func (o *Oracle) SumGap(b int) float64 { return o.lacks[b] }
 
 func (o *Oracle) gap() float64 {
 	if o.Gap == 0 {
@@ -111,6 +115,8 @@ func (o *Oracle) Exp(θ *structured.Potentials, μ float64, value []float64, u *
 		u.Like(θ)
 		u.Clear()
 	}
+	o.lacks = vec.Grow(o.lacks, θ.Len())
+	clear(o.lacks)
 	for b := range θ.Len() {
 		x := &o.example
 		x.read(θ, b)
@@ -127,6 +133,7 @@ func (o *Oracle) Exp(θ *structured.Potentials, μ float64, value []float64, u *
 			o.tighten(μ, tolerance)
 			value[b] = μ * d.upper
 		}
+		o.lacks[b] = μ * max(0, d.upper-d.point.value)
 		if u != nil {
 			o.write(u.Parts[0].Of(b), u.Parts[1].Of(b))
 		}
