@@ -23,12 +23,15 @@ type Setting struct {
 	Run    bool          // whether it does not change the trained model
 	Value  reflect.Value // the field, settable; Gap, Count, Sizes, LabelWeights and Ranges have Set, String and Type, as flags do
 
-	min string
+	min   string
+	given *Given // of the struct, or nil
 }
 
-// Of returns the settings among the fields of the struct that c points to, in their order: those with a yaml tag.
+// Of returns the settings among the fields of the struct that c points to, in their order: those with a yaml tag. A field Given of type
+// Given gets the names of those that Set, Give and Parse set.
 func Of(c any) []Setting {
 	v := reflect.ValueOf(c).Elem()
+	given := givenIn(v)
 	var all []Setting
 	for i := range v.NumField() {
 		tag := v.Type().Field(i).Tag
@@ -45,6 +48,7 @@ func Of(c any) []Setting {
 			Run:   tag.Get("run") != "",
 			Value: v.Field(i),
 			min:   tag.Get("min"),
+			given: given,
 		}
 		if values, ok := tag.Lookup("values"); ok {
 			s.Values = strings.Split(values, "|")
@@ -128,12 +132,14 @@ func OneOf(what, value string, allowed []string) error {
 	return structured.BadInput("%s %q is not known%s; use %s", what, value, hint, strings.Join(named, ", "))
 }
 
-// Set parses text as the setting's value.
+// Set parses text as the setting's value, and records that it was given.
 func (s Setting) Set(text string) error {
 	var err error
 	switch v := s.Value.Addr().Interface().(type) {
 	case interface{ Set(text string) error }:
-		return v.Set(text)
+		if err := v.Set(text); err != nil {
+			return err
+		}
 	case *string:
 		*v = text
 	case *bool:
@@ -148,5 +154,6 @@ func (s Setting) Set(text string) error {
 	if err != nil {
 		return structured.BadInput("%q: expected %s", text, s.kind())
 	}
+	s.Give(s.Value)
 	return nil
 }
