@@ -56,61 +56,79 @@ func exps[F real](to []F, from []float32, rows, y, stride int, shift float32, sc
 	}
 }
 
+// strip is the number of columns whose sums matVec keeps at a time.
+const strip = 64
+
 func matVec[F real](next, prev, m []F, y int) {
 	stride := len(next)
-	clear(next)
-	i := 0
-	for ; i+4 <= y; i += 4 {
-		p0, p1, p2, p3 := prev[i], prev[i+1], prev[i+2], prev[i+3]
-		r0, r1 := m[i*stride:][:len(next)], m[(i+1)*stride:][:len(next)]
-		r2, r3 := m[(i+2)*stride:][:len(next)], m[(i+3)*stride:][:len(next)]
-		for j := range next {
-			next[j] += p0*r0[j] + p1*r1[j] + p2*r2[j] + p3*r3[j]
+	for from := 0; from < stride; from += strip {
+		var total [strip]F
+		to := next[from:min(stride, from+strip)]
+		for lo := 0; lo < y; lo += run {
+			var part [strip]F
+			sum := part[:len(to)]
+			i, hi := lo, min(y, lo+run)
+			for ; i+4 <= hi; i += 4 {
+				p0, p1, p2, p3 := prev[i], prev[i+1], prev[i+2], prev[i+3]
+				r0, r1 := m[i*stride+from:][:len(sum)], m[(i+1)*stride+from:][:len(sum)]
+				r2, r3 := m[(i+2)*stride+from:][:len(sum)], m[(i+3)*stride+from:][:len(sum)]
+				for j := range sum {
+					sum[j] += p0*r0[j] + p1*r1[j] + p2*r2[j] + p3*r3[j]
+				}
+			}
+			for ; i < hi; i++ {
+				p := prev[i]
+				for j, v := range m[i*stride+from:][:len(sum)] {
+					sum[j] += p * v
+				}
+			}
+			for j, s := range sum {
+				total[j] += s
+			}
 		}
-	}
-	for ; i < y; i++ {
-		p := prev[i]
-		for j, v := range m[i*stride:][:len(next)] {
-			next[j] += p * v
-		}
+		copy(to, total[:])
 	}
 }
 
 func matDots[F real](next, prev, m []F, y int) {
 	stride := len(next)
 	for i := range y {
-		sum := F(0)
-		for j, v := range m[i*stride : (i+1)*stride] {
-			sum += v * prev[j]
-		}
-		next[i] = sum
+		next[i] = dot(m[i*stride:(i+1)*stride], prev)
 	}
 	clear(next[y:])
 }
 
-func normalise[F real](x, a, b []F) F {
-	a, b = a[:len(x)], b[:len(x)]
-	c := F(0)
-	for j := range x {
-		x[j] = a[j] * b[j]
-		c += x[j]
+// dot returns Σ_j a_j b_j.
+func dot[F real](a, b []F) F {
+	total := F(0)
+	for len(a) > 0 {
+		n, sum := min(run, len(a)), F(0)
+		for j, v := range a[:n] {
+			sum += v * b[j]
+		}
+		a, b = a[n:], b[n:]
+		total += sum
 	}
+	return total
+}
+
+func normalise[F real](x, a, b []F) F {
+	c := dot(a[:len(x)], b)
 	for j := range x {
-		x[j] /= c
+		x[j] = a[j] * b[j] / c
 	}
 	return c
 }
 
 func combine[F real](g []F, p []float32, n, s, β []F) {
 	n, s, β, p = n[:len(g)], s[:len(g)], β[:len(g)], p[:len(g)]
-	z := F(0)
 	for j := range g {
 		g[j] = 0
 		if s[j] > 0 {
 			g[j] = n[j] * β[j]
 		}
-		z += s[j] * g[j]
 	}
+	z := dot(s, g)
 	for j := range g {
 		g[j] /= z
 		p[j] = float32(s[j] * g[j])
