@@ -56,79 +56,98 @@ func exps[F real](to []F, from []float32, rows, y, stride int, shift float32, sc
 	}
 }
 
-// strip is the number of columns whose sums matVec keeps at a time.
-const strip = 64
+const (
+	groups = 4 * run // of a run: matVec adds four rows at a time
+	strip  = 512     // columns whose sums it keeps if there is more than a run
+)
 
 func matVec[F real](next, prev, m []F, y int) {
 	stride := len(next)
+	clear(next)
+	if y <= groups {
+		addRows(next, prev[:y], m, stride)
+		return
+	}
 	for from := 0; from < stride; from += strip {
-		var total [strip]F
 		to := next[from:min(stride, from+strip)]
-		for lo := 0; lo < y; lo += run {
-			var part [strip]F
-			sum := part[:len(to)]
-			i, hi := lo, min(y, lo+run)
-			for ; i+4 <= hi; i += 4 {
-				p0, p1, p2, p3 := prev[i], prev[i+1], prev[i+2], prev[i+3]
-				r0, r1 := m[i*stride+from:][:len(sum)], m[(i+1)*stride+from:][:len(sum)]
-				r2, r3 := m[(i+2)*stride+from:][:len(sum)], m[(i+3)*stride+from:][:len(sum)]
-				for j := range sum {
-					sum[j] += p0*r0[j] + p1*r1[j] + p2*r2[j] + p3*r3[j]
-				}
-			}
-			for ; i < hi; i++ {
-				p := prev[i]
-				for j, v := range m[i*stride+from:][:len(sum)] {
-					sum[j] += p * v
-				}
-			}
-			for j, s := range sum {
-				total[j] += s
+		for lo := 0; lo < y; lo += groups {
+			var sums [strip]F
+			part := sums[:len(to)]
+			addRows(part, prev[lo:min(y, lo+groups)], m[lo*stride+from:], stride)
+			for j, s := range part {
+				to[j] += s
 			}
 		}
-		copy(to, total[:])
+	}
+}
+
+// addRows adds p_i times row i of m, for all i, to to.
+func addRows[F real](to, p, m []F, stride int) {
+	i := 0
+	for ; i+4 <= len(p); i += 4 {
+		p0, p1, p2, p3 := p[i], p[i+1], p[i+2], p[i+3]
+		r0, r1 := m[i*stride:][:len(to)], m[(i+1)*stride:][:len(to)]
+		r2, r3 := m[(i+2)*stride:][:len(to)], m[(i+3)*stride:][:len(to)]
+		for j := range to {
+			to[j] += p0*r0[j] + p1*r1[j] + p2*r2[j] + p3*r3[j]
+		}
+	}
+	for ; i < len(p); i++ {
+		p := p[i]
+		for j, v := range m[i*stride:][:len(to)] {
+			to[j] += p * v
+		}
 	}
 }
 
 func matDots[F real](next, prev, m []F, y int) {
 	stride := len(next)
 	for i := range y {
-		next[i] = dot(m[i*stride:(i+1)*stride], prev)
+		row, total := m[i*stride:(i+1)*stride], F(0)
+		for lo := 0; lo < stride; lo += run {
+			sum, p := F(0), prev[lo:stride]
+			for j, v := range row[lo:min(stride, lo+run)] {
+				sum += v * p[j]
+			}
+			total += sum
+		}
+		next[i] = total
 	}
 	clear(next[y:])
 }
 
-// dot returns Σ_j a_j b_j.
-func dot[F real](a, b []F) F {
-	total := F(0)
-	for len(a) > 0 {
-		n, sum := min(run, len(a)), F(0)
-		for j, v := range a[:n] {
-			sum += v * b[j]
-		}
-		a, b = a[n:], b[n:]
-		total += sum
-	}
-	return total
-}
-
 func normalise[F real](x, a, b []F) F {
-	c := dot(a[:len(x)], b)
+	c := F(0)
+	for lo := 0; lo < len(x); lo += run {
+		to, sum := x[lo:min(len(x), lo+run)], F(0)
+		a, b := a[lo:][:len(to)], b[lo:][:len(to)]
+		for j := range to {
+			to[j] = a[j] * b[j]
+			sum += to[j]
+		}
+		c += sum
+	}
 	for j := range x {
-		x[j] = a[j] * b[j] / c
+		x[j] /= c
 	}
 	return c
 }
 
 func combine[F real](g []F, p []float32, n, s, β []F) {
-	n, s, β, p = n[:len(g)], s[:len(g)], β[:len(g)], p[:len(g)]
-	for j := range g {
-		g[j] = 0
-		if s[j] > 0 {
-			g[j] = n[j] * β[j]
+	z := F(0)
+	for lo := 0; lo < len(g); lo += run {
+		to, sum := g[lo:min(len(g), lo+run)], F(0)
+		n, s, β := n[lo:][:len(to)], s[lo:][:len(to)], β[lo:][:len(to)]
+		for j := range to {
+			to[j] = 0
+			if s[j] > 0 {
+				to[j] = n[j] * β[j]
+			}
+			sum += s[j] * to[j]
 		}
+		z += sum
 	}
-	z := dot(s, g)
+	s, p = s[:len(g)], p[:len(g)]
 	for j := range g {
 		g[j] /= z
 		p[j] = float32(s[j] * g[j])
