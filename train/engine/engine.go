@@ -47,6 +47,7 @@ type Engine struct {
 	lent       int        // first lanes whose gradients are zero except on the support
 	used       int        // number of findings of the last step
 	norm       norm       // scratch memory
+	soft       softSearch
 	dense      denseGradient
 	spread     sparseGradient
 }
