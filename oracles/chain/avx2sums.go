@@ -12,6 +12,7 @@ import (
 
 var singles8 = sumKernels[float32]{
 	widest:        widestSingle,
+	expError:      3 * 0x1p-24,
 	leastPositive: leastPositive8,
 	exps:          exps8,
 	matVec:        matVec8,

@@ -10,6 +10,7 @@ import (
 
 var doubles16 = sumKernels[float64]{
 	widest:        widestDouble,
+	expError:      0x1p-50,
 	leastPositive: leastPositiveDouble16,
 	exps:          expsDouble16,
 	matVec:        matVecDouble16,
@@ -49,13 +50,18 @@ func expsDouble16(to []float64, from []float32, rows, y, stride int, shift float
 
 // expDouble16 returns exp(x) to about 9 digits for x ≤ 0, and 0 if the result is subnormal: 2^n exp(r) with
 // n = round(x log₂e), |r| ≤ ln2/2, and the Taylor polynomial of degree 8.
+// expDouble16 returns exp(x) for x ≤ 0 up to two units, and 0 if the result is subnormal, by the Taylor polynomial of degree 12.
 func expDouble16(x double16) double16 {
 	normal, rounder := x.Greater(fillDouble16(-708)), fillDouble16(3<<51)
 	shifted := x.MulAdd(fillDouble16(math.Log2E), rounder)
-	r := shifted.Sub(rounder).MulAdd(fillDouble16(-math.Ln2), x)
-	p := r.MulAdd(fillDouble16(1.0/40320), fillDouble16(1.0/5040))
-	p = p.MulAdd(r, fillDouble16(1.0/720)).MulAdd(r, fillDouble16(1.0/120)).MulAdd(r, fillDouble16(1.0/24))
-	p = p.MulAdd(r, fillDouble16(1.0/6)).MulAdd(r, fillDouble16(0.5)).MulAdd(r, fillDouble16(1)).MulAdd(r, fillDouble16(1))
+	n := shifted.Sub(rounder)
+	r := n.MulAdd(fillDouble16(-0x1.62e42feep-1), x) // few bits of ln2 make the product exact
+	r = n.MulAdd(fillDouble16(-0x1.a39ef35793c76p-33), r)
+	p := r.MulAdd(fillDouble16(1.0/479001600), fillDouble16(1.0/39916800))
+	p = p.MulAdd(r, fillDouble16(1.0/3628800)).MulAdd(r, fillDouble16(1.0/362880)).MulAdd(r, fillDouble16(1.0/40320))
+	p = p.MulAdd(r, fillDouble16(1.0/5040)).MulAdd(r, fillDouble16(1.0/720)).MulAdd(r, fillDouble16(1.0/120))
+	p = p.MulAdd(r, fillDouble16(1.0/24)).MulAdd(r, fillDouble16(1.0/6)).MulAdd(r, fillDouble16(0.5))
+	p = p.MulAdd(r, fillDouble16(1)).MulAdd(r, fillDouble16(1))
 	return p.AsInt64x8().Add(shifted.AsInt64x8().ShiftAllLeft(52)).AsFloat64x8().Masked(normal)
 }
 

@@ -10,6 +10,7 @@ import (
 
 var singles16 = sumKernels[float32]{
 	widest:        widestSingle,
+	expError:      3 * 0x1p-24,
 	leastPositive: leastPositive16,
 	exps:          exps16,
 	matVec:        matVec16,

@@ -42,6 +42,8 @@ type sumKernels[F real] struct {
 	// widest is the largest R such that F, whose smallest normal number is exp(−87.3) or exp(−708.4), can represent exp(−R) and one
 	// step of the recurrences from it.
 	widest float64
+	// expError bounds the relative error of exps, besides that of the exponents, which is at most 3 units of F of their size.
+	expError float64
 	// leastPositive returns the smallest x_i > 0, or +∞ if there is none. x consists of whole vectors.
 	leastPositive func(x []F) F
 	// exps sets row i of to, stride apart, to exp(scale·(from_ij − shift)); exponents must be ≤ 0. Rows of from have y numbers.

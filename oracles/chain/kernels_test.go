@@ -187,6 +187,37 @@ func sumsAgree[F real](t *kernelTest, k, plain *sumKernels[F]) {
 	}
 }
 
+// Exponentials err by at most what their kernels state.
+func TestExpErrors(t *testing.T) {
+	const n = 1 << 10
+	for _, k := range available() {
+		t.Run(k.name, func(t *testing.T) {
+			r, from := rand.New(rand.NewPCG(1, 1)), make([]float32, n)
+			single, double := make([]float32, n), make([]float64, n)
+			worst, worstDouble := 0.0, 0.0
+			for round := range 400 {
+				for i := range from {
+					from[i] = -85 * r.Float32()
+					if round%2 == 0 {
+						from[i] = -float32(math.Exp(4.4 - 20*r.Float64()))
+					}
+				}
+				k.single.exps(single, from, 1, n, n, 0, 1)
+				k.double.exps(double, from, 1, n, n, 0, 1)
+				for i, x := range from {
+					want := math.Exp(float64(x))
+					worst = max(worst, math.Abs(float64(single[i])/want-1))
+					worstDouble = max(worstDouble, math.Abs(double[i]/want-1))
+				}
+			}
+			t.Logf("float32: %.3g, %.2f of the bound; float64: %.3g, %.2f of the bound", worst, worst/k.single.expError, worstDouble, worstDouble/k.double.expError)
+			if worst > k.single.expError || worstDouble > k.double.expError {
+				t.Errorf("float32 errs by %g, bound %g; float64 by %g, bound %g", worst, k.single.expError, worstDouble, k.double.expError)
+			}
+		})
+	}
+}
+
 func logsAgree(t *kernelTest, k *kernels) {
 	edge, w := t.row(minusInf), positive[float32](t)
 	score := make([]float64, t.stride)

@@ -8,8 +8,8 @@ var plain = kernels{
 	exchange:  exchange,
 	addArgmax: addArgmax,
 	bounds:    boundsOf,
-	single:    plainSums[float32](widestSingle),
-	double:    plainSums[float64](widestDouble),
+	single:    plainSums[float32](widestSingle, 0x1.01p-24),
+	double:    plainSums[float64](widestDouble, 0x1p-51),
 	logSum:    logSum,
 	logSpread: logSpread,
 }

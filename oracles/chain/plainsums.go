@@ -19,9 +19,10 @@ func boundsOf(x []float32) bounds {
 	return b
 }
 
-func plainSums[F real](widest float64) sumKernels[F] {
+func plainSums[F real](widest, expError float64) sumKernels[F] {
 	return sumKernels[F]{
 		widest:        widest,
+		expError:      expError,
 		leastPositive: leastPositive[F],
 		exps:          exps[F],
 		matVec:        matVec[F],

@@ -13,6 +13,7 @@ import (
 var avx2 = kernels{
 	name:      "AVX2",
 	lanes:     half8,
+	expError:  3e-10, // |r|⁹/9!, relative to exp(r)
 	widen:     widen8,
 	maxPlus:   maxPlus8,
 	maxDots:   maxDots8,

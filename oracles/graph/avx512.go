@@ -11,6 +11,7 @@ import (
 var avx512 = kernels{
 	name:      "AVX-512",
 	lanes:     half16,
+	expError:  3e-10, // |r|⁹/9!, relative to exp(r)
 	widen:     widen16,
 	maxPlus:   maxPlus16,
 	maxDots:   maxDots16,

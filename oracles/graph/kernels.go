@@ -11,6 +11,9 @@ type kernels struct {
 	name  string
 	lanes int // float64 numbers per vector
 
+	// expError bounds the relative error of exponentials, besides that of their argument.
+	expError float64
+
 	// widen copies rows of potentials and pads them.
 	widen func(to []float64, from []float32, rows, y, stride int, pad float64)
 	// maxPlus adds max_k (x_k + table_kl) to every to_l.

@@ -5,6 +5,7 @@ import "math"
 var plain = kernels{
 	name:      "plain Go",
 	lanes:     1,
+	expError:  1e-15,
 	widen:     widen,
 	maxPlus:   maxPlus,
 	maxDots:   maxDots,

@@ -19,6 +19,7 @@ const (
 	large                     // integers, many of them about ±10 000: sums are exact, and most outputs are nearly impossible
 	reals                     // between -3 and 3
 	anyNumbers                // one of the above
+	rough                     // of any size up to 1e4, some around ±1e6: differences lose most digits of float32
 )
 
 // drawPotentials draws a few small examples with forbidden parts. The shapes and numbers derive from one seed, which covers more
@@ -29,6 +30,7 @@ func drawPotentials(t *rapid.T, kind kinds.Kind, from numbers) *structured.Poten
 	}
 	r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
 	θ := kind.Small(r)
+	scale, offset := float32(math.Exp(14*r.Float64()-5)), []float32{0, 0, 1e6, -1e6}[r.IntN(4)]
 	forbidden := 0.1 * float64(max(0, r.IntN(6)-2))
 	for k := range θ.Parts {
 		x := θ.Parts[k].Values
@@ -40,6 +42,8 @@ func drawPotentials(t *rapid.T, kind kinds.Kind, from numbers) *structured.Poten
 				x[i] = float32(r.IntN(5) - 2)
 			case from == large:
 				x[i] = float32(10_000*(r.IntN(3)-1) + r.IntN(5) - 2)
+			case from == rough:
+				x[i] = offset + scale*(r.Float32()-0.5)
 			default:
 				x[i] = 6*r.Float32() - 3
 			}

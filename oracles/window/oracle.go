@@ -44,9 +44,6 @@ type Oracle struct {
 // New returns an oracle without a limit.
 func New() *Oracle { return &Oracle{} }
 
-// slack is the relative rounding error of sums over cells, with a margin.
-const slack = 1e-12
-
 // Max implements oracles.Maximiser. If the limit cuts the search of an example short, y is the best box found and value an upper
 // bound of the largest score.
 func (o *Oracle) Max(θ *structured.Potentials, y []int32, value []float64) {
@@ -120,7 +117,7 @@ func (o *Oracle) find(θ *structured.Potentials, b, k int) {
 		o.upper[b] = f.score[0]
 	}
 	if !s.ended {
-		o.upper[b] = max(o.upper[b], s.upper+slack*s.magnitude)
+		o.upper[b] = max(o.upper[b], s.upper+slack(s.height, s.width)*s.magnitude)
 	}
 }
 

@@ -118,7 +118,7 @@ func (m *BCFW) goOn(ctx context.Context, p *train.Problem, s *train.State) error
 	γ, gain := lineSearch(b+vec.Dot64(g, m.path.W), vec.Norm2(g)/p.Lambda)
 	vec.Axpy(float32(-γ/p.Lambda), g, m.path.W)
 	vec.Scale(float32(γ), g)
-	m.bound.Record(p, engine.Recomposed{Grad: g, Linear: γ * b, Rounded: u.Rounded}, train.Rounded{}, m.passes)
+	m.bound.Record(p, engine.Recomposed{Grad: g, Linear: γ * b, Central: γ * u.Central, Rounded: u.Rounded}, train.Rounded{}, m.passes)
 	m.linear = γ * b
 	m.dual += gain
 	p.ToGold(m.memory, float32(γ))
@@ -133,7 +133,7 @@ func (m *BCFW) warm(ctx context.Context, p *train.Problem, s *train.State) error
 		return err
 	}
 	s.FullPasses++
-	m.held = leastPrimal{append([]float32(nil), s.W...), pass.Primal}
+	m.held = leastPrimal{append([]float32(nil), s.W...), pass.Upper}
 	return m.goOn(ctx, p, s)
 }
 
@@ -310,7 +310,7 @@ func (m *BCFW) report(ctx context.Context, p *train.Problem, s *train.State) (er
 		m.best = max(m.best, dualValue(p, &m.regulariser, m.average, w))
 	}
 	copy(s.W, engine.Soften(w, m.path.Threshold))
-	if s.Primal, err = p.Value(ctx, s.W); err != nil {
+	if s.Primal, _, err = p.Upper(ctx, s.W); err != nil {
 		return err
 	}
 	s.FullPasses++

@@ -116,7 +116,7 @@ func (m *BCPFW) Start(ctx context.Context, p *train.Problem, s *train.State) err
 // w₀, so the state shows w₀ until a pass finds better weights.
 func (m *BCPFW) warm(ctx context.Context, p *train.Problem, s *train.State) error {
 	var err error
-	if m.primal, err = p.Value(ctx, s.W); err != nil {
+	if m.primal, _, err = p.Upper(ctx, s.W); err != nil {
 		return err
 	}
 	s.FullPasses++
@@ -285,7 +285,7 @@ func (m *BCPFW) report(ctx context.Context, p *train.Problem, s *train.State) er
 	from, last := m.path.W, 0.0
 	for _, w := range [][]float32{m.path.W, m.path.Mean} {
 		w = engine.Soften(w, m.path.Threshold)
-		f, err := p.Value(ctx, w)
+		f, _, err := p.Upper(ctx, w)
 		if err != nil {
 			return err
 		}

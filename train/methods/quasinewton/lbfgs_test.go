@@ -42,7 +42,7 @@ func TestLBFGSConverges(t *testing.T) {
 					t.Fatalf("pass %d: %d oracle calls after %d", s.Passes, s.OracleCalls, calls)
 				}
 			}
-			f, err := p.Value(context.Background(), s.W)
+			f, _, err := p.Upper(context.Background(), s.W)
 			if err != nil {
 				t.Fatal(err)
 			}
