@@ -146,7 +146,7 @@ func TestManyLabels(t *testing.T) {
 		}
 		d.Attributes = attributesOf(r, rowsOf(r, examples, attributes, func([][]float32) {}))
 		scorer := must(sparse.NewChain(attributes, 0, labels, nets.EdgesNone))
-		for _, C := range []float64{1, 10} {
+		for _, C := range []float64{1} {
 			o := &engine.Objective{Scorer: scorer, Data: d, Loss: engine.CRF, Lambda: C / examples}
 			p := &train.Problem{Engine: engine.NewEngine(o, 1), Seed: 1}
 			x := newWide(d, labels, attributes, o.Lambda)
@@ -156,7 +156,7 @@ func TestManyLabels(t *testing.T) {
 				t.Errorf("%s: the reference is loose: [%.12g, %.12g]", what, best.lower, best.upper)
 			}
 			for _, j := range pick("svrg", "lbfgs", "sdca") {
-				n.loose(t, what, j, n.judge(t, what, j, p, best, 12), 1e-3)
+				n.loose(t, what, j, n.judge(t, what, j, p, best, 6), 1e-3)
 			}
 		}
 	}
