@@ -20,9 +20,7 @@ func (e local) attach(m *Memory) (*Memory, error) { return m.Attach(e.Objective)
 func (e local) fetch(*Memory) error               { return nil }
 
 func (e local) toGold(m *Memory, γ float32) {
-	for k := range m.Parts {
-		vec.Scale(γ, m.Parts[k].Values)
-	}
+	m.scale(γ)
 	m.addGold(1 - γ)
 }
 
