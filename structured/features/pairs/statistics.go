@@ -201,9 +201,6 @@ func (s *Statistics) has(source, target []string) bool {
 // Words returns the numbers of source and target words.
 func (s *Statistics) Words() (source, target int) { return s.source.words.Len(), s.target.words.Len() }
 
-// Partners returns the number of word pairs with a coefficient of at least 0.02.
-func (s *Statistics) Partners() int { return len(s.partners) }
-
 func lowered(words []string) []string {
 	to := make([]string, len(words))
 	for k, w := range words {
