@@ -7,7 +7,7 @@ import (
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
-	"github.com/dsp-go/dsp/structured/vec"
+	"github.com/dsp-go/dsp/structured/machine/vec"
 )
 
 // ChainOracle is a device oracle for linear chains whose potentials and answers are in the host's memory; each call copies them to the

@@ -3,7 +3,7 @@ package graph
 import (
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/graphs"
-	"github.com/dsp-go/dsp/structured/vec"
+	"github.com/dsp-go/dsp/structured/machine/vec"
 )
 
 // Max implements oracles.Maximiser.

@@ -7,7 +7,7 @@ import (
 	"github.com/dsp-go/dsp/oracles/graph"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/graphs"
-	"github.com/dsp-go/dsp/structured/vec"
+	"github.com/dsp-go/dsp/structured/machine/vec"
 )
 
 // Oracle answers max and exp for graphs.Pairwise with bounds from above. Forests get the exact answers.

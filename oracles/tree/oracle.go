@@ -4,8 +4,8 @@ import (
 	"math"
 
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/machine/vec"
 	"github.com/dsp-go/dsp/structured/trees"
-	"github.com/dsp-go/dsp/structured/vec"
 )
 
 // Oracle is the oracle of dependency trees with relations (trees.SpanningTree). The relations of different arcs do not interact, so

@@ -3,8 +3,8 @@ package tree
 import (
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/machine/vec"
 	"github.com/dsp-go/dsp/structured/trees"
-	"github.com/dsp-go/dsp/structured/vec"
 )
 
 // TopK implements oracles.Ranker. If a tree with some relations is among the k best, then so is the tree with its best relations.

@@ -11,8 +11,8 @@ import (
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/oracles/kinds"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/host"
-	"github.com/dsp-go/dsp/structured/vec"
+	"github.com/dsp-go/dsp/structured/machine/host"
+	"github.com/dsp-go/dsp/structured/machine/vec"
 )
 
 // A pass cuts the data into shards and deals the shards to lanes. Both depend on the data alone. Each lane sums its own
@@ -50,8 +50,8 @@ type Engine struct {
 	used       int        // number of findings of the last step
 	norm       norm       // scratch memory
 	soft       softSearch
-	narrow     []float32  // scratch memory: the gradient of a full pass in float32
-	wide       []float64  // scratch memory: the same in float64
+	narrow     []float32 // scratch memory: the gradient of a full pass in float32
+	wide       []float64 // scratch memory: the same in float64
 	dense      denseGradient
 	spread     sparseGradient
 }

@@ -10,8 +10,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/dsp-go/dsp/structured/arrays"
-	"github.com/dsp-go/dsp/structured/matchings/alignments"
+	"github.com/dsp-go/dsp/models/data/alignments"
+	"github.com/dsp-go/dsp/models/data/arrays"
 )
 
 // drawnPairs returns a folder of a few sentence pairs, drawn once for all tests.
@@ -417,7 +417,7 @@ func TestBadPairs(t *testing.T) {
 		"bad template":        {[]string{"--task", "align", "--template", write(t, "x.template", "P dice\nP spellling\n")}, []string{"x.template:2", "spellling"}},
 		"cut npz":             {[]string{"--task", "align", "--train", write(t, "x.npz", "PK\x03\x04")}, []string{"x.npz"}},
 		"another task":        {[]string{"--task", "tag", "--train", write(t, "x.pairs", "a ||| b ||| 0-0\n")}, []string{"x.pairs", "--task align"}},
-		"trees":               {[]string{"--task", "align", "--train", write(t, "x.conllu", treebank)}, []string{"x.conllu", "pairs"}},
+		"trees":               {[]string{"--task", "align", "--train", write(t, "x.conllu", sampleTreebank)}, []string{"x.conllu", "pairs"}},
 	} {
 		o, out := begin(t, c.flags...)
 		o.refused(exitBadInput, c.messages...)

@@ -43,7 +43,7 @@ func TestBadTrainingInput(t *testing.T) {
 		{"label only in dev", []string{"--task", "tag", "--train", text, "--dev", write(t, "d.conll", "a\tQ\n")}, []string{"d.conll:1", `"Q"`}},
 		{"column twice", []string{"--task", "tag", "--train", text, "--columns", "word=0,label=0"}, []string{"--columns"}},
 		{"not CoNLL-U", []string{"--train", write(t, "x.conllu", "1\ta\tb\n")}, []string{"x.conllu:1", "3 columns", "10"}},
-		{"which label", []string{"--train", write(t, "x.conllu", treebank), "--label", "pos"}, []string{"--label", "pos", "upos"}},
+		{"which label", []string{"--train", write(t, "x.conllu", sampleTreebank), "--label", "pos"}, []string{"--label", "pos", "upos"}},
 		{"label of columns", []string{"--train", text, "--label", "upos"}, []string{"--label upos", "--format conllu"}},
 		{"attribute value", []string{"--train", write(t, "x.crfsuite", "O\ta:b\n")}, []string{"x.crfsuite:1", `"a:b"`}},
 		{"attributes and a set", []string{"--train", write(t, "x.crfsuite", "O\ta=b\nX\ta=c\n"), "--features", "ner"}, []string{"--features ner", "--format conll"}},

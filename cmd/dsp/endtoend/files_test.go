@@ -64,7 +64,7 @@ func TestSeveralFiles(t *testing.T) {
 
 	x := filepath.Join(dir, "x")
 	dsp(t, "train", "--train", one, "--train", at("bad.conll", "a O\nb\n"), "--out", x).refused(exitBadInput, "bad.conll:2")
-	dsp(t, "train", "--train", one, "--train", at("c.conllu", treebank), "--out", x).refused(exitBadInput, "a.conll is conll", "c.conllu is conllu")
+	dsp(t, "train", "--train", one, "--train", at("c.conllu", sampleTreebank), "--out", x).refused(exitBadInput, "a.conll is conll", "c.conllu is conllu")
 	dsp(t, "train", "--train", filepath.Join(dir, "*.none"), "--out", x).refused(exitBadInput, "no file matches")
 	dsp(t, "train", "--train", one, "--train", filepath.Join(dir, "parts"), "--out", x).refused(exitBadInput, "a.conll is there twice")
 	if o := dsp(t, "train", "--train", one, "--passes", "1", "--reg", "1", "--reg", "2", "--out", filepath.Join(dir, "y")).ok(); !strings.Contains(o.stderr, "--reg is given more than once") {

@@ -14,7 +14,7 @@ import (
 
 	"github.com/sbinet/npyio/npz"
 
-	"github.com/dsp-go/dsp/structured/arrays"
+	"github.com/dsp-go/dsp/models/data/arrays"
 	"github.com/dsp-go/dsp/structured/boxes"
 )
 

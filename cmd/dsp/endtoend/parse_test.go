@@ -11,7 +11,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/dsp-go/dsp/structured/trees"
+	"github.com/dsp-go/dsp/models/data/treebank"
 )
 
 // drawnTrees returns a folder of small treebanks, drawn once for all tests.
@@ -134,7 +134,7 @@ func TestPredictTrees(t *testing.T) {
 	if math.Abs(m.UAS-float64(heads)/float64(words)) > 1e-9 || math.Abs(m.LAS-float64(labeled)/float64(words)) > 1e-9 {
 		t.Errorf("counted UAS %d/%d, LAS %d/%d; eval says %+v", heads, words, labeled, words, m)
 	}
-	b, err := trees.Reader{}.Read(strings.NewReader(o.stdout), "predicted")
+	b, err := treebank.Reader{}.Read(strings.NewReader(o.stdout), "predicted")
 	if err != nil || b.Crossing().Sentences > 0 {
 		t.Errorf("predicted trees: %v, %d not projective", err, b.Crossing().Sentences)
 	}
@@ -206,7 +206,7 @@ func TestTreeProbabilities(t *testing.T) {
 		t.Errorf("no score in\n%s", o.stdout)
 	}
 	risk := dspWith(t, sentence, "predict", "--model", dir, "--format", "conllu", "--decode", "risk").ok()
-	if _, err := (trees.Reader{}).Read(strings.NewReader(risk.stdout), "risk"); err != nil {
+	if _, err := (treebank.Reader{}).Read(strings.NewReader(risk.stdout), "risk"); err != nil {
 		t.Errorf("decoded by risk: %v\n%s", err, risk.stdout)
 	}
 }
@@ -377,7 +377,7 @@ func TestDrawnTrees(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b, err := trees.Reader{}.Read(bytes.NewReader(text), name)
+		b, err := treebank.Reader{}.Read(bytes.NewReader(text), name)
 		if err != nil || b.Len() != n {
 			t.Fatalf("%s: %d sentences, want %d: %v", name, b.Len(), n, err)
 		}

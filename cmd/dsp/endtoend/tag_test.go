@@ -129,8 +129,8 @@ func TestConfidence(t *testing.T) {
 	}
 }
 
-// treebank is a small CoNLL-U file.
-const treebank = `# sent_id = a
+// sampleTreebank is a small CoNLL-U file.
+const sampleTreebank = `# sent_id = a
 1	The	the	DET	DT	_	2	det	_	Entity=O
 2	red	red	ADJ	JJ	_	3	amod	_	Entity=B
 3-4	foxes'	_	_	_	_	_	_	_	_
@@ -145,7 +145,7 @@ const treebank = `# sent_id = a
 
 // Any CoNLL-U field can be the label; the rest of the file is copied.
 func TestTagTreebank(t *testing.T) {
-	text := write(t, "train.conllu", strings.Repeat(treebank, 10))
+	text := write(t, "train.conllu", strings.Repeat(sampleTreebank, 10))
 	for _, label := range []string{"upos", "xpos", "misc:Entity"} {
 		run := filepath.Join(t.TempDir(), "run")
 		dsp(t, "train", "--train", text, "--label", label, "--out", run, "--quiet").ok()
@@ -158,7 +158,7 @@ func TestTagTreebank(t *testing.T) {
 		if report.TokenError != 0 || len(report.Labels) < 3 || len(report.Confusion) != 0 {
 			t.Errorf("%s: got %+v", label, report)
 		}
-		o := dspWith(t, treebank, "predict", "--model", run).ok()
+		o := dspWith(t, sampleTreebank, "predict", "--model", run).ok()
 		if label == "upos" && (!strings.Contains(o.stdout, "# sent_id = b\n1\tThey\tthey\tPRON\tPRP\t_\t2\tnsubj\t_\t_\tPRON\n") ||
 			!strings.Contains(o.stdout, "3-4\tfoxes'")) {
 			t.Errorf("got\n%s", o.stdout)
