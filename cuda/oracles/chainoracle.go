@@ -17,6 +17,8 @@ type ChainOracle struct {
 	o *Oracle
 	θ Chains
 
+	guard oracles.Guard
+
 	y          device.Array[int32]
 	value      device.Array[float64]
 	node, edge device.Array[float32]
@@ -80,6 +82,14 @@ func (c *ChainOracle) Exp(θ *structured.Potentials, μ float64, value []float64
 	if c.failed(value) && u != nil {
 		u.Clear()
 	}
+	c.refuse(θ, func(b int) {
+		if value[b] = math.NaN(); u == nil {
+			return
+		}
+		for k := range u.Parts {
+			clear(u.Parts[k].Of(b))
+		}
+	})
 }
 
 // Max implements oracles.Maximiser.
@@ -92,6 +102,17 @@ func (c *ChainOracle) Max(θ *structured.Potentials, y []int32, value []float64)
 	device.Download(d, value[:θ.Len()], to)
 	if c.failed(value) {
 		clear(y)
+	}
+	c.refuse(θ, func(b int) { value[b] = oracles.Refuse(y[θ.Outputs[b]:θ.Outputs[b+1]]) })
+}
+
+// refuse calls answer for every example with potentials that are not valid.
+func (c *ChainOracle) refuse(θ *structured.Potentials, answer func(b int)) {
+	c.guard.Begin(θ)
+	for b := range θ.Len() {
+		if !c.guard.Valid(θ, b) && θ.Outputs[b] < θ.Outputs[b+1] {
+			answer(b)
+		}
 	}
 }
 
@@ -112,4 +133,5 @@ func (c *ChainOracle) TopK(θ *structured.Potentials, k int, best *oracles.KBest
 	if c.failed(best.Score) {
 		clear(best.Count)
 	}
+	c.refuse(θ, func(b int) { best.Refuse(θ, b) })
 }

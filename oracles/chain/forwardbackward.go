@@ -3,6 +3,7 @@ package chain
 import (
 	"math"
 
+	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
 )
@@ -22,7 +23,8 @@ func (c *Oracle) Exp(θ *structured.Potentials, μ float64, value []float64, u *
 	c.double.begin(&c.k.double)
 	var shared bounds
 	if !in.PerPosition {
-		shared = c.k.bounds(in.Edge)
+		c.checked, c.shared = true, c.k.bounds(in.Edge)
+		shared = c.shared
 	}
 	for b := range θ.Len() {
 		lo, hi := in.Offsets[b], in.Offsets[b+1]
@@ -38,6 +40,14 @@ func (c *Oracle) Exp(θ *structured.Potentials, μ float64, value []float64, u *
 			s.edge = c.k.bounds(in.Edge[(lo+1)*c.y*c.y : hi*c.y*c.y])
 		}
 		ok := false
+		if !s.node.valid() || !s.edge.valid() {
+			value[b] = math.NaN()
+			if to != nil {
+				clear(to.NodeOf(b))
+				clear(to.EdgeOf(b))
+			}
+			continue
+		}
 		if value[b], ok = c.single.run(c, b, s, μ, to); ok {
 			continue
 		}
@@ -60,6 +70,46 @@ func (c *Oracle) Exp(θ *structured.Potentials, μ float64, value []float64, u *
 type bounds struct {
 	lo, hi float32
 	all    bool // none is −∞
+	nan    bool // some is NaN
+}
+
+// valid reports whether the potentials are −∞ or within ±oracles.Most.
+func (b bounds) valid() bool {
+	return !b.nan && (b.hi == minusInf || b.lo >= -oracles.Most && b.hi <= oracles.Most)
+}
+
+// valid reports whether the potentials of the chain at positions lo to hi-1 are valid, except that it may overlook finite numbers beyond ±Most.
+// It adds them up, which is faster than their bounds and shows NaN and +∞.
+func (c *Oracle) valid(lo, hi int) bool {
+	node, edge := c.parts(lo, hi)
+	if c.k.grandTotal(node) <= oracles.Most && c.k.grandTotal(edge) <= oracles.Most && c.sharedValid() {
+		return true
+	}
+	return c.surelyValid(lo, hi)
+}
+
+// parts returns the potentials of the chain at positions lo to hi-1; edge is empty if chains share them.
+func (c *Oracle) parts(lo, hi int) (node, edge []float32) {
+	if c.θ.PerPosition {
+		edge = c.θ.Edge[(lo+1)*c.y*c.y : hi*c.y*c.y]
+	}
+	return c.θ.Node[lo*c.y : hi*c.y], edge
+}
+
+// surelyValid is valid, but overlooks nothing.
+func (c *Oracle) surelyValid(lo, hi int) bool {
+	node, edge := c.parts(lo, hi)
+	return c.k.bounds(node).valid() && c.k.bounds(edge).valid() && c.sharedValid()
+}
+
+func (c *Oracle) sharedValid() bool {
+	if c.θ.PerPosition {
+		return true
+	}
+	if !c.checked {
+		c.checked, c.shared = true, c.k.bounds(c.θ.Edge)
+	}
+	return c.shared.valid()
 }
 
 // width returns hi − lo, or 0 if all potentials are −∞.

@@ -1,6 +1,8 @@
 package chain
 
 import (
+	"math"
+
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
 )
@@ -17,10 +19,16 @@ func (c *Oracle) TopK(θ *structured.Potentials, k int, best *oracles.KBest) {
 		switch {
 		case lo == hi:
 			best.Count[b], score[0] = 1, 0
+		case !c.valid(lo, hi):
+			best.Refuse(θ, b)
 		case !c.forward(lo, hi):
-			best.Count[b] = 0
+			if best.Count[b] = 0; !c.surelyValid(lo, hi) { // large numbers overflowed
+				best.Refuse(θ, b)
+			}
 		default:
-			best.Count[b] = c.enumerate(b, best)
+			if best.Count[b] = c.enumerate(b, best); math.IsInf(score[0], 0) {
+				best.Refuse(θ, b)
+			}
 		}
 	}
 }

@@ -3,6 +3,7 @@ package chain
 import (
 	"math"
 
+	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/vec"
 )
@@ -22,13 +23,21 @@ func (c *Oracle) Max(θ *structured.Potentials, y []int32, value []float64) {
 			continue
 		}
 		labels := y[lo:hi]
+		if !c.valid(lo, hi) {
+			value[b] = oracles.Refuse(labels)
+			continue
+		}
 		if !c.forward(lo, hi) {
 			clear(labels)
-			value[b] = math.Inf(-1)
+			if value[b] = math.Inf(-1); !c.surelyValid(lo, hi) { // large numbers overflowed
+				value[b] = oracles.Refuse(labels)
+			}
 			continue
 		}
 		c.backtrack(lo, labels)
-		value[b] = c.θ.Score(b, labels)
+		if value[b] = c.θ.Score(b, labels); math.IsInf(value[b], 0) {
+			value[b] = oracles.Refuse(labels)
+		}
 	}
 }
 
