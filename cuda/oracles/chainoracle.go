@@ -5,6 +5,7 @@ import (
 
 	"github.com/dsp-go/dsp/cuda/device"
 	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/oracles/chain"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
 	"github.com/dsp-go/dsp/structured/vec"
@@ -18,6 +19,7 @@ type ChainOracle struct {
 	θ Chains
 
 	guard oracles.Guard
+	host  *chain.Oracle // for its bounds
 
 	y          device.Array[int32]
 	value      device.Array[float64]
@@ -27,10 +29,20 @@ type ChainOracle struct {
 	count      []int32
 }
 
-var _ oracles.Oracle = (*ChainOracle)(nil)
+var (
+	_ oracles.Oracle  = (*ChainOracle)(nil)
+	_ oracles.Rounder = (*ChainOracle)(nil)
+)
+
+// Rounding implements oracles.Rounder. The kernels add and multiply in float32 as those of the CPU do, in no longer sums, so that its bounds hold.
+func (c *ChainOracle) Rounding(θ *structured.Potentials, b int, μ float64) float64 {
+	return c.host.Rounding(θ, b, μ)
+}
 
 // NewChainOracle returns an oracle on a device.
-func NewChainOracle(d *device.Device) *ChainOracle { return &ChainOracle{d: d, o: NewOracle(d)} }
+func NewChainOracle(d *device.Device) *ChainOracle {
+	return &ChainOracle{d: d, o: NewOracle(d), host: chain.New()}
+}
 
 // upload moves a batch to the device.
 func (c *ChainOracle) upload(potentials *structured.Potentials) {

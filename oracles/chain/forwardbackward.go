@@ -78,34 +78,28 @@ func (b bounds) valid() bool {
 	return !b.nan && (b.hi == minusInf || b.lo >= -oracles.Most && b.hi <= oracles.Most)
 }
 
-// valid reports whether the potentials of the chain at positions lo to hi-1 are valid, except that it may overlook finite numbers beyond ±Most.
-// It adds them up, which is faster than their bounds and shows NaN and +∞.
+// seemValid reports whether the potentials of the chain at positions lo to hi-1 are valid, given the total of those of its edges, unless chains
+// share them. It may overlook finite numbers beyond ±Most. A total is faster than bounds, and shows NaN and +∞.
+func (c *Oracle) seemValid(lo, hi int, edges float32) bool {
+	if edges <= oracles.Most && c.k.grandTotal(c.θ.Node[lo*c.y:hi*c.y]) <= oracles.Most && (c.θ.PerPosition || c.sharedValid()) {
+		return true
+	}
+	return c.valid(lo, hi)
+}
+
+// valid reports whether they are valid, and overlooks nothing.
 func (c *Oracle) valid(lo, hi int) bool {
-	node, edge := c.parts(lo, hi)
-	if c.k.grandTotal(node) <= oracles.Most && c.k.grandTotal(edge) <= oracles.Most && c.sharedValid() {
-		return true
+	if !c.k.bounds(c.θ.Node[lo*c.y : hi*c.y]).valid() {
+		return false
 	}
-	return c.surelyValid(lo, hi)
-}
-
-// parts returns the potentials of the chain at positions lo to hi-1; edge is empty if chains share them.
-func (c *Oracle) parts(lo, hi int) (node, edge []float32) {
 	if c.θ.PerPosition {
-		edge = c.θ.Edge[(lo+1)*c.y*c.y : hi*c.y*c.y]
+		return c.k.bounds(c.θ.Edge[(lo+1)*c.y*c.y : hi*c.y*c.y]).valid()
 	}
-	return c.θ.Node[lo*c.y : hi*c.y], edge
+	return c.sharedValid()
 }
 
-// surelyValid is valid, but overlooks nothing.
-func (c *Oracle) surelyValid(lo, hi int) bool {
-	node, edge := c.parts(lo, hi)
-	return c.k.bounds(node).valid() && c.k.bounds(edge).valid() && c.sharedValid()
-}
-
+// sharedValid reports whether the edges that chains share are valid.
 func (c *Oracle) sharedValid() bool {
-	if c.θ.PerPosition {
-		return true
-	}
 	if !c.checked {
 		c.checked, c.shared = true, c.k.bounds(c.θ.Edge)
 	}

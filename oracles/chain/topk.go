@@ -19,15 +19,16 @@ func (c *Oracle) TopK(θ *structured.Potentials, k int, best *oracles.KBest) {
 		switch {
 		case lo == hi:
 			best.Count[b], score[0] = 1, 0
-		case !c.valid(lo, hi):
-			best.Refuse(θ, b)
-		case !c.forward(lo, hi):
-			if best.Count[b] = 0; !c.surelyValid(lo, hi) { // large numbers overflowed
-				best.Refuse(θ, b)
-			}
 		default:
-			if best.Count[b] = c.enumerate(b, best); math.IsInf(score[0], 0) {
+			switch allowed, valid := c.forward(lo, hi); {
+			case !valid:
 				best.Refuse(θ, b)
+			case !allowed:
+				best.Count[b] = 0
+			default:
+				if best.Count[b] = c.enumerate(b, best); math.IsInf(score[0], 0) {
+					best.Refuse(θ, b)
+				}
 			}
 		}
 	}
