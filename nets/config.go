@@ -256,6 +256,15 @@ func Make(c Config, input graph.Input, out Output) (*Net, error) {
 	if o, ok := findOwn(c.Net); ok {
 		return o.build(c, input, out)
 	}
+	n, err := c.build(input, out)
+	if err == nil {
+		n.sums = n.rowSums(c, out)
+	}
+	return n, err
+}
+
+// build makes the preset or stack that c, which is resolved, chooses.
+func (c Config) build(input graph.Input, out Output) (*Net, error) {
 	switch out.scores() {
 	case scoresArcs:
 		return NewBiaffine(c, input, out.Form)

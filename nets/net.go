@@ -15,6 +15,7 @@ type Net struct {
 	input    graph.Input
 	layout   graph.Layout
 	shape    *graph.Program // the smallest one, for facts that do not depend on the size
+	sums     []rowSum       // the parts of the potentials, if they are sums over one row of inputs
 	mu       sync.Mutex
 	programs map[graph.Size]*graph.Program
 }

@@ -37,6 +37,15 @@ type (
 		Exp(θ *structured.Potentials, μ float64, value []float64, u *structured.Marginals)
 	}
 
+	// Gapped is a Summer whose sums are bounds R(θ) = max_u ⟨θ, u⟩ + μH(u) of sums over outputs, with a concave H over an outer bound of the
+	// marginal polytope, and whose marginals u need not be the best ones.
+	Gapped interface {
+		Summer
+		// SumGap returns D ≥ 0 for example b of the latest call of Exp with marginals: value[b] ≥ R(θ) ≥ value[b] − D = ⟨θ, u⟩ + μH(u). It is +∞ if
+		// that is known of no D.
+		SumGap(b int) float64
+	}
+
 	// Relaxed is a Maximiser whose answers may come from an outer bound of the marginal polytope, or from a search that was cut short.
 	// The value of Max is then an upper bound of max_y ⟨θ, 1_y⟩, and y some good output whose score may be lower. The objective that
 	// is computed with such values is an upper bound of the objective, and the value of a dual point, which is made of outputs and
@@ -50,6 +59,14 @@ type (
 		Bound(b int) (upper float64, exact bool)
 	}
 )
+
+// SumGap returns what Gapped.SumGap says of an oracle's latest call of Exp; 0 for one whose sums are exact.
+func SumGap(o Maximiser, b int) float64 {
+	if g, ok := o.(Gapped); ok {
+		return g.SumGap(b)
+	}
+	return 0
+}
 
 // Oracle combines all capabilities.
 type Oracle interface {

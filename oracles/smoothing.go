@@ -80,8 +80,13 @@ func (s Smoothing) Answer(o Maximiser, θ *structured.Potentials, a *Answer, wan
 	a.Max = vec.Grow(a.Max, examples)
 	a.Exact = vec.Grow(a.Exact, examples)
 	a.mixture.reset()
+	a.gap = vec.Grow(a.gap, examples)
+	clear(a.gap)
 	if s.Kind == Entropy {
 		o.(Summer).Exp(θ, s.Mu, a.Value, &a.U)
+		for b := range a.gap {
+			a.gap[b] = SumGap(o, b)
+		}
 		if wantMax {
 			a.y = vec.Grow(a.y, θ.OutputSize())
 			o.Max(θ, a.y, a.Max)
@@ -107,12 +112,19 @@ type Answer struct {
 	U     structured.Marginals // ∇h_μ(θ), the marginals u
 	Exact []bool               // [B] the answer is proven to be exact; with L2, the smoothing over K outputs equals that over all (Prop. 4)
 
+	gap     []float64 // [B] with Entropy, how far Value is above that of the marginals (Gapped)
 	mixture mixture
 	best    KBest
 	larger  KBest // of single, for an example that needs a larger K
 	single  structured.Potentials
 	q       []float64
 	y       []int32
+}
+
+// EntropyOf returns μ times the entropy of the marginals of example b, for an Answer at θ with Entropy: what the value of the marginals has beside
+// ⟨θ, u⟩. The value of the answer may be larger than that of its marginals (Gapped). A dual point has the value of its marginals.
+func (a *Answer) EntropyOf(b int, θ *structured.Potentials) float64 {
+	return a.Value[b] - a.gap[b] - a.U.Dot(b, θ)
 }
 
 // Mixture returns the outputs whose weighted sum is the marginals of example b, u = Σ_k q_k 1_{y_k}, with weights q_k > 0 that sum

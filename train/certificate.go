@@ -63,9 +63,9 @@ func (c *Certificate) Dual() float64 {
 
 // Record adds a full pass at w: its primal value and, if the objective is convex, its lower bound.
 func (c *Certificate) Record(e *engine.Engine, w []float32, pass *engine.FullPass) {
-	c.RecordPrimal(w, pass.Primal)
+	c.RecordPrimal(w, pass.Upper)
 	if !e.Partial() {
-		c.RecordDual(e, engine.Recomposed{Grad: pass.Grad, Linear: pass.Linear, Rounded: pass.Rounded})
+		c.RecordDual(e, engine.Recomposed{Grad: pass.Grad, Linear: pass.Linear, Central: pass.Central, Rounded: pass.Rounded})
 	}
 }
 
@@ -75,7 +75,7 @@ func (c *Certificate) Show(s *State) {
 	s.Primal, s.Dual, s.Rounding, s.Estimate = c.Primal(), c.Dual(), c.rounded, math.NaN()
 }
 
-// RecordPrimal adds a value F(w).
+// RecordPrimal adds a value F(w), rounded up (engine.FullPass.Upper).
 func (c *Certificate) RecordPrimal(w []float32, primal float64) {
 	if len(c.at) == 0 || primal < c.primal {
 		c.primal = primal
@@ -88,7 +88,7 @@ func (c *Certificate) RecordPrimal(w []float32, primal float64) {
 func (c *Certificate) RecordDual(e *engine.Engine, u engine.Recomposed) {
 	if e.L1 > 0 {
 		d, magnitude := e.ElasticBound(u.Linear, u.Grad)
-		rounded := u.Rounded + e.Allowance(engine.GradientFactor*magnitude)
+		rounded := u.Rounded + e.GradientAllowance(magnitude)
 		if d -= rounded; len(c.mix) == 0 || d > c.dual {
 			c.mix, c.dual, c.rounded = append(c.mix[:0], 1), d, rounded
 		}
@@ -98,7 +98,7 @@ func (c *Certificate) RecordDual(e *engine.Engine, u engine.Recomposed) {
 		return
 	}
 	k := c.place(e, len(u.Grad))
-	c.value[k], c.slack[k], c.mix[k] = e.AtCenter(u.Linear, u.Grad), u.Rounded, 0
+	c.value[k], c.slack[k], c.mix[k] = u.Central+e.Constant, u.Rounded, 0
 	c.grads[k] = append(c.grads[k][:0], u.Grad...)
 	c.relate(k)
 	if len(c.mix) == 1 {
@@ -205,7 +205,7 @@ func (c *Certificate) maximise(e *engine.Engine) {
 		slack += q * c.slack[j]
 	}
 	square := c.square() / λ
-	slack += e.Allowance(engine.GradientFactor * square)
+	slack += e.GradientAllowance(square)
 	if d := linear - square/2 - slack; d > c.dual {
 		c.dual, c.rounded = d, slack
 	}

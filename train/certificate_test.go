@@ -32,7 +32,7 @@ func TestBundle(t *testing.T) {
 		last, best := math.Inf(-1), math.Inf(-1)
 		for range rapid.IntRange(1, 50).Draw(t, "pieces") {
 			g, a := traintest.DrawWeights(r, dim, 1), r.NormFloat64()
-			c.RecordDual(e, engine.Recomposed{Grad: g, Linear: a})
+			c.RecordDual(e, engine.Recomposed{Grad: g, Linear: a, Central: a + vec.Dot64(g, o.Center)})
 			margin := 1e-6 * (1 + math.Abs(c.Dual()))
 			raw := mixed(&c, e.Objective)
 			mix, values, _, grads, rounded := c.Bundle()
@@ -106,8 +106,8 @@ func mixed(c *train.Certificate, o *engine.Objective) float64 {
 func TestBundleMixes(t *testing.T) {
 	e := engineFor(engine.Objective{Lambda: 2})
 	var c train.Certificate
-	c.RecordDual(e, engine.Recomposed{Grad: []float32{3}, Linear: 1})
-	c.RecordDual(e, engine.Recomposed{Grad: []float32{-1}, Linear: 1})
+	c.RecordDual(e, engine.Recomposed{Grad: []float32{3}, Central: 1})
+	c.RecordDual(e, engine.Recomposed{Grad: []float32{-1}, Central: 1})
 	traintest.Near(t, "bound", c.Dual(), 1, 1e-6)
 	mix, _, _, _, _ := c.Bundle()
 	traintest.Near(t, "weight", mix[0], 0.25, 1e-9)

@@ -15,8 +15,8 @@ type LowerBound struct {
 	Pass    int     // the pass after the last recomposition
 }
 
-// Rounded is a number with rounding errors in proportion to a size, which may be larger than the number.
-type Rounded struct{ Value, Size float64 }
+// Rounded is a number with a bound on its rounding error.
+type Rounded struct{ Value, Error float64 }
 
 // Recompose pulls back a method's dual point after a pass and records its bound, for a dual value that includes an entropy. The
 // scorer runs at the weights w.
@@ -53,8 +53,8 @@ func (b *LowerBound) Record(p *Problem, u engine.Recomposed, entropy Rounded, pa
 		return
 	}
 	square := vec.Norm2(u.Grad) / p.Lambda
-	rounded := u.Rounded + p.Allowance(entropy.Value, entropy.Size, engine.GradientFactor*square)
-	if d := p.AtCenter(u.Linear, u.Grad) + entropy.Value - square/2 - rounded; d > b.Value {
+	rounded := u.Rounded + entropy.Error + p.GradientAllowance(square)
+	if d := u.Central + p.Constant + entropy.Value - square/2 - rounded; d > b.Value {
 		b.Value, b.Rounded = d, rounded
 	}
 }
@@ -62,7 +62,7 @@ func (b *LowerBound) Record(p *Problem, u engine.Recomposed, entropy Rounded, pa
 // recordElastic is Record with λ₁ > 0.
 func (b *LowerBound) recordElastic(p *Problem, u engine.Recomposed, entropy Rounded) {
 	d, magnitude := p.ElasticBound(u.Linear+entropy.Value, u.Grad)
-	rounded := u.Rounded + p.Allowance(entropy.Value, entropy.Size, engine.GradientFactor*magnitude)
+	rounded := u.Rounded + entropy.Error + p.GradientAllowance(magnitude)
 	if d -= rounded; d > b.Value {
 		b.Value, b.Rounded = d, rounded
 	}

@@ -194,7 +194,7 @@ func (l *hostEvaluation) sumAnswers(s *hostShard) {
 		switch {
 		case l.o.Loss.Smooth():
 			s.sums.Primal += smoothed
-			s.sums.Entropy += c * (a.Value[b] - a.U.Dot(b, &s.θ))
+			s.sums.Entropy += c * a.EntropyOf(b, &s.θ)
 		case l.wantMax:
 			s.sums.Primal += c * (a.Max[b] - gold)
 		}

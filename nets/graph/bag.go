@@ -179,3 +179,8 @@ func (m *Machine) loadAttributes(p *Program, in Input, batch *structured.Batch) 
 	}
 	return nil
 }
+
+// PairAttributes returns the attributes of pair r of the loaded batch and their values (nil: ones).
+func (m *Machine) PairAttributes(r int) (index []int32, value []float32) {
+	return m.ofPairs.attributes.Row(int(m.ofPairs.sources[r]))
+}

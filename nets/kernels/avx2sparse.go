@@ -19,6 +19,7 @@ var avx2Sparse = SparseLoops{
 	IsZero:     isZero8,
 
 	GatherSoft: gatherSoft8, MeasureSoft: measureSoft8, MeasureRunSoft: measureRunSoft8,
+	GatherDouble: gatherDouble8, ScatterDouble: scatterDouble8,
 }
 
 // gather8 keeps up to four vectors of sums in registers while it goes through the rows. The last vector of a row is masked.

@@ -17,6 +17,7 @@ var avx512Sparse = SparseLoops{
 	IsZero:     isZero16,
 
 	GatherSoft: gatherSoft16, MeasureSoft: measureSoft16, MeasureRunSoft: measureRunSoft16,
+	GatherDouble: gatherDouble16, ScatterDouble: scatterDouble16,
 }
 
 // gather16 keeps up to four vectors of sums in registers while it goes through the rows. The last vector of a row is masked.

@@ -19,6 +19,10 @@ type SparseLoops struct {
 	GatherSoft     func(to, w []float32, τ float32, index []int32, value []float32)
 	MeasureSoft    func(w, v []float32, c, τ float32, index []int32, value []float32, change *Changes)
 	MeasureRunSoft func(w, v []float32, c, τ float32) float64
+	// GatherDouble and ScatterDouble are Gather and Scatter with c = 1 and with sums in float64, in which every product is exact. They
+	// serve certificates (train/engine/rounding.go).
+	GatherDouble  func(to []float64, w []float32, index []int32, value []float32)
+	ScatterDouble func(to, v []float64, index []int32, value []float32)
 	// Take returns the sum of all numbers and sets them to zero.
 	Take func(change []sixteen) float64
 	// IsZero reports whether all numbers are zero.
@@ -60,6 +64,7 @@ var plainSparse = SparseLoops{
 	IsZero:     isZeroPlain,
 
 	GatherSoft: gatherSoftPlain, MeasureSoft: measureSoftPlain, MeasureRunSoft: measureRunSoftPlain,
+	GatherDouble: gatherDoublePlain, ScatterDouble: scatterDoublePlain,
 }
 
 // gatherPlain adds four rows at a time.

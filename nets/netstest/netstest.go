@@ -34,7 +34,8 @@ const tolerance = 2e-2
 //   - for every parameter, the push-forward Jẇ against central differences of the potentials,
 //   - the pullback against it: ⟨Jẇ, v⟩ = ⟨ẇ, Jᵀv⟩,
 //   - that potentials and gradients of an example do not depend on the others in its batch,
-//   - that all workers return the same bits.
+//   - that all workers return the same bits,
+//   - sums in float64, if the network has them, against those in float32.
 //
 // Differentiable functions pass; so do those with kinks, as long as a small step seldom crosses one.
 func CheckNet(t testing.TB, net *nets.Net) {
@@ -46,6 +47,7 @@ func CheckNet(t testing.TB, net *nets.Net) {
 		c.batch.Reset(c.data, examples)
 		c.derivatives()
 		c.examplesAlone()
+		c.precisely()
 	}
 }
 
@@ -166,6 +168,31 @@ func (c *check) examplesAlone() {
 	}
 	if !near(sum, grad) {
 		c.Errorf("net %s: the gradient of a batch is not the sum of those of its examples", c.net.Name())
+	}
+}
+
+// precisely checks the network's sums in float64 (nets.PreciseScorer).
+func (c *check) precisely() {
+	c.Helper()
+	precise := c.net.NewPreciseWorker()
+	if precise == nil {
+		return
+	}
+	worker := c.net.NewNetWorker()
+	var want, got structured.Potentials
+	c.must(worker.Score(c.w, &c.batch, &want))
+	c.must(precise.ScorePrecisely(c.w, 0, &c.batch, &got))
+	if !near(flat(got.Parts), flat(want.Parts)) {
+		c.Errorf("net %s: potentials by sums in float64 differ", c.net.Name())
+	}
+	v, grad, double, single := c.cotangent(), make([]float32, c.net.Dim()), make([]float64, c.net.Dim()), make([]float32, c.net.Dim())
+	c.must(worker.Pullback(v, grad))
+	c.must(precise.PullbackPrecisely(v, double))
+	for j, x := range double {
+		single[j] = float32(x)
+	}
+	if !near(single, grad) {
+		c.Errorf("net %s: the gradient by sums in float64 differs", c.net.Name())
 	}
 }
 

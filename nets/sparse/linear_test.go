@@ -12,6 +12,7 @@ import (
 	"github.com/dsp-go/dsp/nets/kernels"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
+	"github.com/dsp-go/dsp/structured/vec"
 )
 
 // sparseCase is a scorer with data, weights and marginals.
@@ -180,6 +181,48 @@ func TestLinearEqualsItsDefinition(t *testing.T) {
 			grad := make([]float32, c.s.Dim())
 			must(t, worker.Pullback(&c.v, grad))
 			near(t, "pullback", grad, pulled)
+		})
+	})
+}
+
+// Sums in float64 are rounded once, whatever is added, and not at all in the gradient.
+func TestPreciseSums(t *testing.T) {
+	eachSparse(t, func(t *testing.T) {
+		allSparseCases(t, func(t *testing.T, c *sparseCase) {
+			for k := 1; k < len(c.w); k += 7 {
+				c.w[k] *= 1e6
+			}
+			node, edge, pulled := c.dense(c.w)
+			worker := c.s.NewPreciseWorker()
+			var θ structured.Potentials
+			must(t, worker.ScorePrecisely(c.w, 0, &c.batch, &θ))
+			for part, want := range [][]float64{node, edge} {
+				for i, got := range θ.Parts[part].Values {
+					if math.Abs(float64(got)-want[i]) > 0x1p-24*math.Abs(want[i])+1e-7 {
+						t.Fatalf("potential %d of part %d: %v, want %v", i, part, got, want[i])
+					}
+				}
+			}
+			whole, striped := make([]float64, c.s.Dim()), make([]float64, c.s.Dim())
+			must(t, worker.PullbackPrecisely(&c.v, whole))
+			for lo := 0; lo < Stripes; lo += 4 {
+				c.s.ScatterDouble(&c.v, &c.batch, lo, lo+4, striped)
+			}
+			for j, want := range pulled {
+				if math.Abs(whole[j]-want) > 1e-12*(1+math.Abs(want)) || striped[j] != whole[j] {
+					t.Fatalf("weight %d gets %v, by stripes %v, want %v", j, whole[j], striped[j], want)
+				}
+			}
+			soft, direct := c.s.NewPreciseWorker(), structured.Potentials{}
+			must(t, soft.ScorePrecisely(c.w, 0.3, &c.batch, &direct))
+			weights := slices.Clone(c.w)
+			vec.Soften(0.3, c.w, weights)
+			must(t, worker.ScorePrecisely(weights, 0, &c.batch, &θ))
+			for part := range θ.Parts {
+				if !slices.Equal(direct.Parts[part].Values, θ.Parts[part].Values) {
+					t.Fatalf("part %d: thresholded on the way and before differ", part)
+				}
+			}
 		})
 	})
 }

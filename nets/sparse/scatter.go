@@ -12,7 +12,7 @@ import (
 const Stripes = kernels.Stripes
 
 // share returns what stripes lo to hi-1 own of a block of weights that is divided among all stripes.
-func share(block []float32, lo, hi int) []float32 {
+func share[E any](block []E, lo, hi int) []E {
 	n := len(block)
 	return block[n*lo/Stripes : n*hi/Stripes]
 }
@@ -82,6 +82,7 @@ type scatterer struct {
 	norms  []float64
 	index  [64]int32 // attributes of these stripes
 	value  [64]float32
+	row    []float64 // of v (ScatterDouble)
 }
 
 var scatterers = sync.Pool{New: func() any { return &scatterer{change: new(kernels.Changes)} }}

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/oracles/graph"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/graphs"
@@ -215,5 +216,30 @@ func TestNoAllocation(t *testing.T) {
 		o.Exp(θ, 1, value, u)
 	}); n > 0 {
 		t.Errorf("%g allocations per call", n)
+	}
+}
+
+// Where few passes leave a bound that more passes lower, the gap says by how much at most, and the entropy of an answer is that of its marginals: with
+// ⟨u, θ⟩ it makes no more than the lowest bound.
+func TestGapsOfUnfinishedBounds(t *testing.T) {
+	loose := 0
+	each(t, func(t *testing.T, r *rand.Rand, kind graphs.Edges, scale float64) {
+		for range 5 {
+			θ := drawGrid(r, kind, 4, 4, 2, scale, scale)
+			lowest, _ := exp(&Oracle{exact: graph.New(), Gap: 1e-12, Passes: 2000}, θ, 1)
+			var a oracles.Answer
+			o := &Oracle{exact: graph.New(), Passes: 1}
+			oracles.Smoothing{Kind: oracles.Entropy, Mu: 1}.Answer(o, θ, &a, false)
+			allowance := 1e-6 * (1 + math.Abs(lowest)) // the marginals are float32
+			if a.Value[0] > lowest+10*allowance {
+				loose++
+			}
+			if u := a.U.Dot(0, θ) + a.EntropyOf(0, θ); u > lowest+allowance || a.Value[0]-o.SumGap(0) > lowest+allowance {
+				t.Errorf("bound %.9g with gap %.3g, its marginals %.9g; after many passes the bound is %.9g", a.Value[0], o.SumGap(0), u, lowest)
+			}
+		}
+	})
+	if loose < 10 {
+		t.Errorf("few passes left something %d times, expected at least 10", loose)
 	}
 }

@@ -36,6 +36,7 @@ type Oracle struct {
 	chains  chains
 	upper   []float64 // [B] of the latest Max
 	proven  []bool    // [B]
+	lacks   []float64 // [B] D of the latest Exp
 	typed   []float64 // the sum of the marginals of typed edges
 	single  structured.Potentials
 	alone   structured.Marginals
@@ -46,7 +47,7 @@ func New() *Oracle { return &Oracle{exact: graph.New()} }
 
 var (
 	_ oracles.Relaxed = (*Oracle)(nil)
-	_ oracles.Summer  = (*Oracle)(nil)
+	_ oracles.Gapped  = (*Oracle)(nil)
 )
 
 // Relaxed implements oracles.Relaxed.
@@ -56,6 +57,9 @@ func (o *Oracle) Relaxed() string {
 
 // Bound implements oracles.Relaxed.
 func (o *Oracle) Bound(b int) (upper float64, exact bool) { return o.upper[b], o.proven[b] }
+
+// SumGap implements oracles.Gapped.
+func (o *Oracle) SumGap(b int) float64 { return o.lacks[b] }
 
 func (o *Oracle) gap() float64 {
 	if o.Gap == 0 {
@@ -116,6 +120,8 @@ func (o *Oracle) Exp(θ *structured.Potentials, μ float64, value []float64, u *
 		u.Clear()
 	}
 	o.guard.Begin(θ)
+	o.lacks = vec.Grow(o.lacks, θ.Len())
+	clear(o.lacks)
 	for b := range θ.Len() {
 		if !o.guard.Valid(θ, b) {
 			value[b] = math.NaN()
@@ -136,6 +142,7 @@ func (o *Oracle) Exp(θ *structured.Potentials, μ float64, value []float64, u *
 			o.tighten(μ, tolerance)
 			value[b] = μ * d.upper
 		}
+		o.lacks[b] = μ * max(0, d.upper-d.point.value)
 		if u != nil {
 			o.write(u.Parts[0].Of(b), u.Parts[1].Of(b))
 		}

@@ -22,18 +22,19 @@ type backend interface {
 	remember(m *Memory, γ float32)
 
 	// fullPass and pullBack add Σ c_i J_iᵀ(u_i − 1_{y_i}) to g, which must be zero; in pullBack, u_i is the dual point. value
-	// returns Σ c_i f_i over examples, which shards holds in pieces.
-	fullPass(ctx context.Context, w []float32, s oracles.Smoothing, memory *Memory, g []float32) (Sums, error)
-	pullBack(ctx context.Context, w []float32, of DualPoint, g []float32) (Sums, error)
-	value(ctx context.Context, w []float32, examples []int, shards [][]int) (float64, error)
+	// returns the sums of Σ c_i f_i over examples, which shards holds in pieces.
+	fullPass(ctx context.Context, w []float32, s oracles.Smoothing, memory *Memory, g []float64) (Sums, error)
+	pullBack(ctx context.Context, w []float32, of DualPoint, g []float64) (Sums, error)
+	value(ctx context.Context, w []float32, examples []int, shards [][]int) (Sums, error)
 
 	step(ctx context.Context, w Point, examples []int, s oracles.Smoothing, memory *Memory, dropout uint64) (Step, error)
 	change(ctx context.Context, from, to []float32, examples []int, s oracles.Smoothing) (Gradient, error)
 	// stepper returns what takes the steps of a path.
 	stepper(x *Path) stepper
 
-	// unit returns the largest relative error of a rounded operation, and scores the mean magnitude of the scores behind sums, given
+	// precise reports whether full passes sum in float64. unit returns the largest relative error of a rounded operation, and scores the mean magnitude of the scores behind sums, given
 	// the mean ⟨g, w⟩ of their gradient (rounding.go).
+	precise() bool
 	unit() float64
 	scores(sums Sums, product float64) float64
 }

@@ -23,7 +23,7 @@ func (e *Engine) Complete(ctx context.Context, w []float32, to *Memory) (constan
 		for k, b := range a.examples {
 			i := ln.Batch.Examples[b]
 			to.Set(i, &a.answer.U, k)
-			ln.Sums.Entropy += e.Data.Weight(i) * (a.answer.Value[k] - a.answer.U.Dot(k, &a.θ))
+			ln.Sums.Entropy += e.Data.Weight(i) * a.answer.EntropyOf(k, &a.θ)
 		}
 		return nil
 	})

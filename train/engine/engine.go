@@ -12,6 +12,7 @@ import (
 	"github.com/dsp-go/dsp/oracles/kinds"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/host"
+	"github.com/dsp-go/dsp/structured/vec"
 )
 
 // A pass cuts the data into shards and deals the shards to lanes. Both depend on the data alone. Each lane sums its own
@@ -33,6 +34,7 @@ type Engine struct {
 	backend    backend
 	sparse     *sparse.Linear // the scorer if its inputs are sparse, else nil
 	kind       kinds.Kind
+	precise    bool // full passes sum potentials and gradients in float64 (rounding.go)
 	threads    int
 	all        []int
 	shards     [][]int // examples of each shard of a full pass
@@ -47,6 +49,9 @@ type Engine struct {
 	lent       int        // first lanes whose gradients are zero except on the support
 	used       int        // number of findings of the last step
 	norm       norm       // scratch memory
+	soft       softSearch
+	narrow     []float32  // scratch memory: the gradient of a full pass in float32
+	wide       []float64  // scratch memory: the same in float64
 	dense      denseGradient
 	spread     sparseGradient
 }
@@ -62,6 +67,7 @@ type finding struct {
 type Lane struct {
 	*finding                       // of the current shard
 	Worker   nets.Worker           // of the objective's scorer
+	precise  nets.PreciseWorker    // the same with sums in float64, for full passes; nil if the scorer has none
 	Oracle   oracles.Maximiser     // not shared
 	Theta    structured.Potentials // with ℓ added
 	φ        structured.Potentials // at other weights
@@ -71,6 +77,7 @@ type Lane struct {
 	Output   []int32              // scratch memory for the best outputs
 	Values   []float64            // and their values
 	grad     []float32            // nil for sparse inputs
+	wide     []float64            // the gradient of a full pass, if it is summed in float64; nil for sparse inputs
 	full     bool                 // whether grad may differ from zero anywhere
 	Sums     Sums                 // over the shards so far
 	losses   []float64            // f_i, smoothed, of the current shard
@@ -86,6 +93,8 @@ type Sums struct {
 	Loss     float64 // ⟨u_i − r_i, ℓ_i⟩
 	Entropy  float64 // entropy of u_i, if the loss is a log-partition function
 	Scores   float64 // |h_i| + |⟨1_{y_i}, θ_i⟩|, the scale of rounding errors; 0 from a device
+	Above    float64 // bound on the rounding errors of Primal (rounding.go); 0 from a device
+	Below    float64 // bound on the rounding errors of Linear and Entropy; 0 from a device
 	Exact    int     // answers in which the smoothing was exact
 	Moved    int     // answers that differ from the memory
 }
@@ -97,6 +106,8 @@ func (s *Sums) add(t Sums) {
 	s.Loss += t.Loss
 	s.Entropy += t.Entropy
 	s.Scores += t.Scores
+	s.Above += t.Above
+	s.Below += t.Below
 	s.Exact += t.Exact
 	s.Moved += t.Moved
 }
@@ -116,6 +127,7 @@ func NewEngine(o *Objective, threads int) *Engine {
 		Objective: o, kind: kinds.Of(structure), sparse: linear, threads: max(1, threads), all: all, shards: shards(o.Data, all),
 		support: newSupport(o.Scorer),
 	}
+	e.precise = nets.NewPreciseWorker(o.Scorer) != nil
 	e.backend = local{e}
 	return e
 }
@@ -151,7 +163,7 @@ func (e *Engine) Sparse() *sparse.Linear { return e.sparse }
 
 // NewLane returns a lane for the caller's own use, separate from the engine's lanes. It has no gradient vector.
 func (e *Engine) NewLane() *Lane {
-	ln := &Lane{finding: &finding{}, Worker: e.Scorer.NewWorker(), Oracle: e.kind.Oracle()}
+	ln := &Lane{finding: &finding{}, Worker: e.Scorer.NewWorker(), precise: nets.NewPreciseWorker(e.Scorer), Oracle: e.kind.Oracle()}
 	if t, ok := ln.Oracle.(oracles.Truncator); ok {
 		e.truncators.Lock()
 		e.truncators.all = append(e.truncators.all, t)
@@ -233,12 +245,18 @@ func (e *Engine) parallel(n int, work func(k int)) {
 }
 
 // overShards runs work on every shard and returns the sums over the lanes. Unless g [Dim] is nil, it adds Jᵀv to g, where v
-// is what work leaves in its lane.
-func (e *Engine) overShards(ctx context.Context, shards [][]int, g []float32, work func(ln *Lane) error) (Sums, error) {
+// is what work leaves in its lane. It sums in float64 if the scorer can, and else in float32.
+func (e *Engine) overShards(ctx context.Context, shards [][]int, g []float64, work func(ln *Lane) error) (Sums, error) {
 	n := min(passLanes, len(shards))
 	round := len(shards) // shards between two scatters
 	if e.sparse != nil && g != nil {
 		round = n
+	}
+	var single []float32 // the sum in float32
+	if g != nil && !e.precise {
+		e.narrow = vec.Grow(e.narrow, len(g))
+		single = e.narrow
+		clear(single)
 	}
 	var total Sums
 	for first := 0; first < len(shards); first += round {
@@ -248,8 +266,7 @@ func (e *Engine) overShards(ctx context.Context, shards [][]int, g []float32, wo
 			if first == 0 {
 				ln.Sums = Sums{}
 				if g != nil {
-					clear(ln.grad)
-					ln.full = true
+					e.clearGradient(ln)
 				}
 			}
 			for k := l; k < len(now) && ctx.Err() == nil; k += n {
@@ -258,7 +275,7 @@ func (e *Engine) overShards(ctx context.Context, shards [][]int, g []float32, wo
 					return err
 				}
 				if g != nil && e.sparse == nil {
-					if err := ln.Worker.Pullback(&ln.V, ln.grad); err != nil {
+					if err := e.pullback(ln); err != nil {
 						return err
 					}
 				}
@@ -268,9 +285,16 @@ func (e *Engine) overShards(ctx context.Context, shards [][]int, g []float32, wo
 		if err != nil {
 			return total, err
 		}
-		if g != nil {
-			e.sumLanes(m, m, nil).AddTo(1, g)
+		switch {
+		case g == nil:
+		case single != nil:
+			e.sumLanes(m, m, nil).AddTo(1, single)
+		default:
+			e.addLanes(m, g)
 		}
+	}
+	for j, x := range single {
+		g[j] += float64(x)
 	}
 	for _, ln := range e.lanes[:n] {
 		total.add(ln.Sums)
@@ -283,6 +307,12 @@ func (e *Engine) query(ln *Lane, at Point, s oracles.Smoothing, wantMax bool, dr
 	if err := e.potentials(ln, at, dropout); err != nil {
 		return err
 	}
+	e.ask(ln, s, wantMax)
+	return nil
+}
+
+// ask asks the smoothed oracle about the lane's potentials and adds to the lane's sums every term without r_i.
+func (e *Engine) ask(ln *Lane, s oracles.Smoothing, wantMax bool) {
 	s = e.smoothing(s)
 	wantMax = wantMax && !e.Loss.Smooth()
 	s.Answer(ln.Oracle, &ln.Theta, &ln.Answer, wantMax)
@@ -299,7 +329,7 @@ func (e *Engine) query(ln *Lane, at Point, s oracles.Smoothing, wantMax bool, dr
 		switch {
 		case e.Loss.Smooth():
 			ln.Sums.Primal += smoothed
-			h := ln.Answer.Value[b] - ln.Answer.U.Dot(b, &ln.Theta)
+			h := ln.Answer.EntropyOf(b, &ln.Theta)
 			ln.entropy = append(ln.entropy, h)
 			ln.Sums.Entropy += c * h
 		case wantMax:
@@ -309,7 +339,6 @@ func (e *Engine) query(ln *Lane, at Point, s oracles.Smoothing, wantMax bool, dr
 			ln.Sums.Exact++
 		}
 	}
-	return nil
 }
 
 // difference sets the lane's v to c_i(u_i − r_i) for each example. r_i comes from the memory; with nil it is the gold output.

@@ -10,6 +10,7 @@ import (
 // FullPass is the result of one pass over all examples at fixed weights w.
 type FullPass struct {
 	Primal   float64   // F(w), regulariser included
+	Upper    float64   // F(w) rounded up: no less than in exact arithmetic, if the scorer is affine (rounding.go)
 	Smoothed float64   // F_μ(w), regulariser included
 	Grad     []float32 // g = (1/n) Σ c_i J_iᵀ(u_i − 1_{y_i}) [Dim]: the gradient of F_μ minus the regulariser's
 	Exact    float64   // fraction of exact top-K answers
@@ -19,44 +20,85 @@ type FullPass struct {
 	// for the hinge. See certificate.go.
 	Linear float64
 
-	Rounded float64 // allowance for rounding in the difference between F(w) and a bound that is linear in g (rounding.go)
+	// Central is the value at the centre c of the linear lower bound on the mean loss, Linear + ⟨g,c⟩, from a gradient that was not
+	// rounded to float32 yet. It is linear in u but for the entropy.
+	Central float64
+
+	Rounded float64 // allowance for rounding in a bound that is linear in g, but for GradientAllowance (rounding.go)
 }
 
 // FullPass evaluates the objective, and the gradient of the smoothed objective, at w. Unless memory is nil it stores the
 // marginals u_i there. Full passes are counted separately from a method's oracle calls.
 func (e *Engine) FullPass(ctx context.Context, w []float32, s oracles.Smoothing, memory *Memory) (*FullPass, error) {
-	g := make([]float32, len(w))
+	g := e.zeros(len(w))
 	total, err := e.backend.fullPass(ctx, w, s, memory, g)
 	if err != nil {
 		return nil, err
 	}
 	inv := 1 / float64(e.Len())
-	vec.Scale(float32(inv), g)
 	r := e.regulariser(w)
-	return &FullPass{
-		Primal:   total.Primal*inv + r,
+	f := total.Primal*inv + r
+	p := &FullPass{
+		Primal:   f,
+		Upper:    e.roundUp(f, total),
 		Smoothed: total.Smoothed*inv + r,
-		Grad:     g,
 		Exact:    float64(total.Exact) * inv,
-		Linear:   (total.Linear+total.Entropy)*inv - vec.Dot64(g, w),
-		Rounded:  e.linearRounding(w, g, total),
-	}, nil
+	}
+	p.Grad, p.Linear, p.Central, p.Rounded = e.lower(w, g, total)
+	return p, nil
+}
+
+// zeros returns scratch memory for a gradient.
+func (e *Engine) zeros(n int) []float64 {
+	e.wide = vec.Grow(e.wide, n)
+	clear(e.wide)
+	return e.wide
+}
+
+// lower returns the linear lower bound on the mean loss that a dual point proves, from the sums over examples at w and the sum g of
+// their gradients, which it divides by n: its gradient, its value at the origin and at the centre, and its allowance for rounding.
+func (e *Engine) lower(w []float32, g []float64, sums Sums) (grad []float32, origin, center, rounded float64) {
+	inv := 1 / float64(e.Len())
+	grad = make([]float32, len(g))
+	at, step := 0.0, 0.0 // ⟨g, w⟩ and ⟨g, c − w⟩
+	for j, x := range g {
+		x *= inv
+		g[j], grad[j] = x, float32(x)
+		at += x * float64(w[j])
+		if e.Center != nil {
+			step += x * (float64(e.Center[j]) - float64(w[j]))
+		}
+	}
+	if e.Center == nil {
+		step = -at
+	}
+	a := (sums.Linear + sums.Entropy) * inv
+	return grad, a - at, a + step, e.linearRounding(w, g, sums)
 }
 
 // Value returns F(w) without a gradient: the hinge's max or the loss's log-sum-exp, plus the regulariser.
 func (e *Engine) Value(ctx context.Context, w []float32) (float64, error) {
-	return e.value(ctx, w, e.all, e.shards)
+	f, _, err := e.value(ctx, w, e.all, e.shards)
+	return f, err
+}
+
+// Upper returns F(w) rounded up, no less than in exact arithmetic if the scorer is affine (rounding.go), and by how much it was rounded.
+// Certificates show it.
+func (e *Engine) Upper(ctx context.Context, w []float32) (upper, rounded float64, err error) {
+	f, total, err := e.value(ctx, w, e.all, e.shards)
+	upper = e.roundUp(f, total)
+	return upper, upper - f, err
 }
 
 // ValueOf returns F(w) with the mean loss over the given examples only, at least one.
 func (e *Engine) ValueOf(ctx context.Context, w []float32, examples []int) (float64, error) {
-	return e.value(ctx, w, examples, shards(e.Data, examples))
+	f, _, err := e.value(ctx, w, examples, shards(e.Data, examples))
+	return f, err
 }
 
-func (e *Engine) value(ctx context.Context, w []float32, examples []int, shards [][]int) (float64, error) {
-	total, err := e.backend.value(ctx, w, examples, shards)
-	if err != nil {
-		return 0, err
+func (e *Engine) value(ctx context.Context, w []float32, examples []int, shards [][]int) (f float64, total Sums, err error) {
+	if total, err = e.backend.value(ctx, w, examples, shards); err == nil {
+		f = total.Primal/float64(len(examples)) + e.regulariser(w)
 	}
-	return total/float64(len(examples)) + e.regulariser(w), nil
+	return f, total, err
 }

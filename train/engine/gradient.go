@@ -78,6 +78,44 @@ func (e *Engine) sumLanes(lanes, pieces int, on *support) Gradient {
 	return &e.dense
 }
 
+// clearGradient prepares a lane for the gradient of a full pass.
+func (e *Engine) clearGradient(ln *Lane) {
+	if e.precise && e.sparse == nil {
+		ln.wide = vec.Grow(ln.wide, e.Scorer.Dim())
+		clear(ln.wide)
+		return
+	}
+	clear(ln.grad)
+	ln.full = true
+}
+
+// pullback adds Jᵀv of a lane's shard to the lane's gradient of a full pass.
+func (e *Engine) pullback(ln *Lane) error {
+	if e.precise {
+		return ln.precise.PullbackPrecisely(&ln.V, ln.wide)
+	}
+	return ln.Worker.Pullback(&ln.V, ln.grad)
+}
+
+// addLanes adds the gradients of the first lanes to g, in order and in float64.
+func (e *Engine) addLanes(lanes int, g []float64) {
+	if e.sparse == nil {
+		for _, ln := range e.lanes[:lanes] {
+			for j, x := range ln.wide {
+				g[j] += x
+			}
+		}
+		return
+	}
+	threads := min(e.threads, sparse.Stripes)
+	e.parallel(threads, func(k int) {
+		lo, hi := sparse.Stripes*k/threads, sparse.Stripes*(k+1)/threads
+		for _, found := range e.findings[:lanes] {
+			e.sparse.ScatterDouble(&found.V, &found.Batch, lo, hi, g)
+		}
+	})
+}
+
 // scatter adds c·Jᵀv of the first n findings to w, in order. norms is as in sparse.Linear.Scatter.
 func (e *Engine) scatter(n int, c float32, w []float32, norms []float64) {
 	threads := 1
@@ -104,12 +142,17 @@ type norm struct {
 	parts [sparse.Stripes]float64
 }
 
-func (m *norm) of(e *Engine, n int) float64 {
+// scratch returns the vector of zeros [Dim], which the caller must leave as zeros.
+func (m *norm) scratch(e *Engine) []float32 {
 	if m.zeros == nil {
 		m.zeros = make([]float32, e.Scorer.Dim())
 	}
+	return m.zeros
+}
+
+func (m *norm) of(e *Engine, n int) float64 {
 	clear(m.parts[:])
-	e.scatter(n, 1, m.zeros, m.parts[:])
+	e.scatter(n, 1, m.scratch(e), m.parts[:])
 	total := 0.0
 	for _, x := range m.parts {
 		total += x

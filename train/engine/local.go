@@ -20,9 +20,7 @@ func (e local) attach(m *Memory) (*Memory, error) { return m.Attach(e.Objective)
 func (e local) fetch(*Memory) error               { return nil }
 
 func (e local) toGold(m *Memory, γ float32) {
-	for k := range m.Parts {
-		vec.Scale(γ, m.Parts[k].Values)
-	}
+	m.scale(γ)
 	m.addGold(1 - γ)
 }
 
@@ -32,26 +30,29 @@ func (e local) remember(m *Memory, γ float32) {
 	}
 }
 
-func (e local) fullPass(ctx context.Context, w []float32, s oracles.Smoothing, memory *Memory, g []float32) (Sums, error) {
+func (e local) fullPass(ctx context.Context, w []float32, s oracles.Smoothing, memory *Memory, g []float64) (Sums, error) {
 	return e.overShards(ctx, e.shards, g, func(ln *Lane) error {
-		if err := e.query(ln, At(w), s, true, 0); err != nil {
+		if err := e.precisely(ln, w); err != nil {
 			return err
 		}
+		e.ask(ln, s, true)
 		if memory != nil {
 			memory.remember(ln.finding, 1)
 		}
 		e.difference(ln, nil)
+		e.roundAnswers(ln)
 		return nil
 	})
 }
 
-func (e local) pullBack(ctx context.Context, w []float32, of DualPoint, g []float32) (Sums, error) {
+func (e local) pullBack(ctx context.Context, w []float32, of DualPoint, g []float64) (Sums, error) {
 	return e.overShards(ctx, e.shards, g, func(ln *Lane) error {
-		if err := e.Potentials(ln, At(w)); err != nil {
+		if err := e.precisely(ln, w); err != nil {
 			return err
 		}
 		of.Load(ln)
 		e.difference(ln, nil)
+		e.roundMemory(ln)
 		for b, i := range ln.Batch.Examples { // the point's score is the gold output's plus Linear
 			gold, _ := e.gold(ln, b)
 			ln.Sums.Scores += 2 * e.Data.Weight(i) * math.Abs(gold)
@@ -60,15 +61,14 @@ func (e local) pullBack(ctx context.Context, w []float32, of DualPoint, g []floa
 	})
 }
 
-func (e local) value(ctx context.Context, w []float32, _ []int, shards [][]int) (float64, error) {
-	total, err := e.overShards(ctx, shards, nil, func(ln *Lane) error {
-		if err := e.Potentials(ln, At(w)); err != nil {
+func (e local) value(ctx context.Context, w []float32, _ []int, shards [][]int) (Sums, error) {
+	return e.overShards(ctx, shards, nil, func(ln *Lane) error {
+		if err := e.precisely(ln, w); err != nil {
 			return err
 		}
 		ln.Sums.Primal += e.losses(ln)
 		return nil
 	})
-	return total.Primal, err
 }
 
 // losses returns Σ c_i f_i over the lane's batch. Its potentials must have been computed.
@@ -87,7 +87,11 @@ func (e local) losses(ln *Lane) float64 {
 	total := 0.0
 	for c, i := range ln.Batch.Examples {
 		gold, _ := e.gold(ln, c)
-		total += e.Data.Weight(i) * loss(ln.Values[c], gold)
+		f := loss(ln.Values[c], gold)
+		total += e.Data.Weight(i) * f
+		if e.Scorer.Affine() {
+			ln.Sums.Above += e.Data.Weight(i) * e.lossRounding(ln, c, measure(&ln.Theta, c, nil), f)
+		}
 	}
 	return total
 }
@@ -134,5 +138,6 @@ func (e local) stepper(x *Path) stepper {
 }
 
 func (e local) unit() float64 { return Unit }
+func (e local) precise() bool { return e.Engine.precise }
 
 func (e local) scores(sums Sums, _ float64) float64 { return sums.Scores * (1 / float64(e.Len())) }

@@ -175,6 +175,18 @@ func (o *Objective) potentials(ln *Lane, at Point, dropout uint64) error {
 	return o.Augment(b, θ)
 }
 
+// precisely is Potentials at w with sums in float64, if the scorer can take them.
+func (o *Objective) precisely(ln *Lane, w []float32) error {
+	if ln.precise == nil {
+		return o.Potentials(ln, At(w))
+	}
+	ln.allowed.find(&ln.Batch)
+	if err := ln.precise.ScorePrecisely(w, 0, &ln.Batch, &ln.Theta); err != nil {
+		return err
+	}
+	return o.Augment(&ln.Batch, &ln.Theta)
+}
+
 // Augment turns the scores θ of a batch into θ + ℓ and applies the constraints.
 func (o *Objective) Augment(b *structured.Batch, θ *structured.Potentials) error {
 	if !θ.Finite() {

@@ -2,8 +2,6 @@ package engine
 
 import (
 	"context"
-
-	"github.com/dsp-go/dsp/structured/vec"
 )
 
 // DualPoint is a point r_i of the marginal polytope for every example: a Memory or corners.
@@ -15,7 +13,8 @@ type DualPoint interface {
 type Recomposed struct {
 	Grad    []float32 // g [Dim]
 	Linear  float64   // b, its value at the origin
-	Rounded float64   // allowance for rounding in the difference between F(w) and a bound that is linear in g (rounding.go)
+	Central float64   // b + ⟨g,c⟩, its value at the centre, from a gradient that was not rounded to float32 yet
+	Rounded float64   // allowance for rounding in a bound that is linear in g, but for GradientAllowance (rounding.go)
 }
 
 // Recompose pulls back a dual point, for an affine scorer θ_i = a_i + J_i w: it returns
@@ -25,14 +24,14 @@ type Recomposed struct {
 // the gradient and the value at the origin of the linear lower bound on the mean loss. The weights w at which the scorer runs
 // affect only rounding. It costs as much as a full pass without the oracle.
 func (e *Engine) Recompose(ctx context.Context, w []float32, of DualPoint) (Recomposed, error) {
-	g := make([]float32, len(w))
+	g := e.zeros(len(w))
 	total, err := e.backend.pullBack(ctx, w, of, g)
 	if err != nil {
 		return Recomposed{}, err
 	}
-	inv := 1 / float64(e.Len())
-	vec.Scale(float32(inv), g)
-	return Recomposed{Grad: g, Linear: total.Linear*inv - vec.Dot64(g, w), Rounded: e.linearRounding(w, g, total)}, nil
+	var u Recomposed
+	u.Grad, u.Linear, u.Central, u.Rounded = e.lower(w, g, total)
+	return u, nil
 }
 
 // Load copies r_i into the lane's answers for its batch.
@@ -48,9 +47,10 @@ func (m *Memory) Load(ln *Lane) {
 func ArchiveMemory(a Archive, m **Memory) {
 	var kept Memory
 	if *m != nil {
-		kept.Marginals = (*m).Marginals
+		kept.Marginals, kept.rest = (*m).Marginals, (*m).rest
 	}
 	ArchiveMarginals(a, "memory", &kept.Marginals)
+	kept.archiveRest(a, "memory")
 	if a.Restores() && len(kept.Parts) > 0 {
 		*m = &kept
 	}

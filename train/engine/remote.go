@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/structured/vec"
 )
 
 // remote does an engine's work on a device.
@@ -52,22 +53,43 @@ func (r *remote) fetch(m *Memory) error {
 	return m.remote.Store(m.Parts)
 }
 
-func (r *remote) fullPass(ctx context.Context, w []float32, s oracles.Smoothing, memory *Memory, g []float32) (Sums, error) {
-	return r.device.FullPass(ctx, w, r.engine.smoothing(s), memory.Remote(), g)
+func (r *remote) fullPass(ctx context.Context, w []float32, s oracles.Smoothing, memory *Memory, g []float64) (sums Sums, err error) {
+	err = r.gradient(g, func(to []float32) error {
+		sums, err = r.device.FullPass(ctx, w, r.engine.smoothing(s), memory.Remote(), to)
+		return err
+	})
+	return sums, err
+}
+
+// gradient calls compute with a gradient of zeros in float32 and copies the result to g.
+func (r *remote) gradient(g []float64, compute func(to []float32) error) error {
+	e := r.engine
+	e.narrow = vec.Grow(e.narrow, len(g))
+	clear(e.narrow)
+	err := compute(e.narrow)
+	for j, x := range e.narrow {
+		g[j] = float64(x)
+	}
+	return err
 }
 
 // pullBack pulls back a memory. Other dual points are on the host, and so is their work.
-func (r *remote) pullBack(ctx context.Context, w []float32, of DualPoint, g []float32) (Sums, error) {
+func (r *remote) pullBack(ctx context.Context, w []float32, of DualPoint, g []float64) (Sums, error) {
 	m, ok := of.(*Memory)
 	if !ok {
 		return local{r.engine}.pullBack(ctx, w, of, g)
 	}
-	linear, err := r.device.Recompose(ctx, w, m.remote, g)
-	return Sums{Linear: linear}, err
+	var sums Sums
+	err := r.gradient(g, func(to []float32) (err error) {
+		sums.Linear, err = r.device.Recompose(ctx, w, m.remote, to)
+		return err
+	})
+	return sums, err
 }
 
-func (r *remote) value(ctx context.Context, w []float32, examples []int, _ [][]int) (float64, error) {
-	return r.device.Value(ctx, w, examples)
+func (r *remote) value(ctx context.Context, w []float32, examples []int, _ [][]int) (Sums, error) {
+	f, err := r.device.Value(ctx, w, examples)
+	return Sums{Primal: f}, err
 }
 
 func (r *remote) step(ctx context.Context, w Point, examples []int, s oracles.Smoothing, memory *Memory, dropout uint64) (Step, error) {
@@ -86,6 +108,8 @@ type rounder interface {
 	// Unit returns the largest relative error of a rounded operation.
 	Unit() float64
 }
+
+func (r *remote) precise() bool { return false }
 
 func (r *remote) unit() float64 {
 	if device, ok := r.device.(rounder); ok {

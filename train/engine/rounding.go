@@ -3,36 +3,59 @@ package engine
 import (
 	"math"
 
-	"github.com/dsp-go/dsp/structured/vec"
+	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/structured"
 )
 
-// Rounding errors in a certificate. A gap is a difference of close numbers, F(w) − D(u). In its terms
+// Rounding errors in a certificate. A gap is a difference of close numbers, F(w) − D(u), so both need a bound on their errors. Full
+// passes round F up and D down by such bounds. Each is a sum of errors of float32, ε = 2⁻²⁴ relative per operation, times the numbers
+// that were added. Sums in float64 are exact for our purposes.
 //
-//	F(w) = (1/n) Σ c_i [h_i − ⟨1_{y_i},θ_i⟩] + (λ/2)‖w−c‖² + constant,
-//	D(u) = (1/n) Σ c_i [⟨u_i,θ_i+ℓ_i⟩ + H(u_i) − ⟨1_{y_i},θ_i⟩] − ⟨g,w⟩ + ⟨g,c⟩ − ‖g‖²/2λ + constant,
+// # The dual
 //
-// sums are taken in float64 and are exact for our purposes. These are rounded to float32, with a relative error of at most
-// ε = 2⁻²⁴ per operation:
+// For an affine scorer θ_i(w) = a_i + J_i w and any potentials θ̂_i, whatever they were rounded from, convexity gives for all w'
 //
-//   - potentials θ_i, and the oracle's recurrences over them (rounding in the recurrence may make the max pick a path with
-//     a lower score): the errors are relative to the scores h_i and ⟨1_{y_i},θ_i⟩, not to their difference, the loss;
-//   - marginals u_i, whose errors shift ⟨u_i,θ_i+ℓ_i⟩ and H(u_i), also relative to scores;
-//   - the gradient g = (1/n) Σ c_i J_iᵀ(u_i − 1_{y_i}) + δ: D changes by ⟨δ, c − g/λ − w⟩ to first order, an error relative to
-//     ⟨g,w⟩, ⟨g,c⟩ and ‖g‖²/λ, and to none of them near the optimum, where c − g/λ = w;
-//   - 1/λ, and so the length of w = c − g/λ if a method computes its weights from g: relative to (λ/2)‖w−c‖².
+//	h_i(θ_i(w')) ≥ h_i(θ̂_i) + ⟨u_i, θ_i(w') − θ̂_i⟩,
 //
-// Each such number comes from many operations, whose errors have both signs and grow like a random walk. They also cancel over
-// examples, positions and coordinates. Together they stay within a small multiple of ε times the sum of these magnitudes.
-// Float64 references, and the gaps of converged methods, show a multiple below one. The allowance is two.
+// so that the bound D = min over w' of (1/n) Σ c_i [h_i(θ̂_i) + ⟨u_i, θ_i(w') − θ̂_i⟩ − ⟨1_{y_i}, θ_i(w')⟩] + r(w') has these errors:
+//
+//   - v_i = u_i − 1_{y_i} is pulled back exactly (PreciseScorer: sums in float64), and ⟨v_i, θ_i(w)⟩, from which a_i follows, takes
+//     potentials that were rounded at most twice, once as a sum and once with the loss added: 2ε ⟨|v_i|, |θ_i|⟩. A potential
+//     counts only as far as the example is not learned yet.
+//   - the oracle's value of a log-sum-exp, by ω_i (oracles.Rounding); a max counts in F alone.
+//   - u_i is not quite in the marginal polytope. Its entries come from sums of positive numbers and so have small relative errors, noise·ε,
+//     which are no larger on v_i: noise·ε ⟨|v_i|, |θ_i|⟩. Entries near 1 lose what the row's sum shows, Σ_y v_i(y), which is
+//     0 without errors: it is charged as measured, times the row's largest potential. An entropy taken at a point of the polytope
+//     whose entries differ by a relative δ from the maximiser's is less than the maximum by O(δ²), which is nothing.
+//   - the gradient is rounded to float32 after the sum. D = ⟨g, c⟩ − ‖g‖²/2λ + … has ⟨g, c − w⟩ from the sum in float64, and loses
+//     ε Σ |g_j| |w'_j − c_j| at the minimiser w' = c − g/λ: ε ‖g‖²/λ.
+//
+// # The objective
+//
+// With the rounded potentials, h_i and ⟨1_{y_i}, θ_i⟩ differ by at most E_i each from those in exact arithmetic, where E_i is the sum over
+// rows of ε max_y |θ_i(r,y)|, or 2ε (1 + max) if a loss was added. Tied rows are weights, without rounding. A log-sum-exp loss f_i, which is −log of the gold output's probability, moves by the probability of other outputs,
+// 1 − exp(−f_i) ≤ min(1, f_i), times 2E_i, and by at most 2E_i² of second order. The hinge moves by at most 2E_i. The oracle adds ω_i.
+//
+// # What is not proved
+//
+// Scorers without float64 sums (linearised networks, networks of the user's own, windows of positions) and devices: there the
+// allowance is a small number of units times the magnitudes that were added, which is what random errors stay below. Its size does
+// not depend on cancellation, because Σ|g_j||w_j − c_j| and the scores replace the sums themselves. State.Check widens the interval
+// if that is too little.
 const (
 	Unit  = 1. / (1 << 24)
 	units = 2
+	noise = 16 // relative errors of marginals, in ε: a sum over labels in blocks, three products and a division
 
-	// Terms with the gradient count more: an entry is the sum of more roundings than a score, and few of them cancel.
-	GradientFactor = 4
+	// Terms with a gradient in float32 count more: an entry is the sum of more roundings than a score, and few of them cancel.
+	gradientFactor = 4
+
+	singleSums = 8 // errors of potentials that are sums in float32, in those of sums in float64: an estimate
+
+	doubleUnit = 1. / (1 << 48) // bound on the relative errors of sums in float64
 )
 
-// Allowance returns the allowance for rounding in the difference between F and a bound, given the magnitudes in it.
+// Allowance returns the allowance for rounding of magnitudes that were added in float32 in any order, as an estimate.
 func (e *Engine) Allowance(magnitudes ...float64) float64 {
 	total := 0.0
 	for _, m := range magnitudes {
@@ -41,15 +64,158 @@ func (e *Engine) Allowance(magnitudes ...float64) float64 {
 	return units * e.backend.unit() * total
 }
 
-// linearRounding is the allowance for all terms of F(w) and D(u) except ‖g‖²/2λ. The sums over examples were taken at w, and
-// g is the gradient computed from them.
-func (e *Engine) linearRounding(w, g []float32, sums Sums) float64 {
-	inv := 1 / float64(e.Len())
-	product := vec.Dot64(g, w)
-	center := 0.0
-	if e.Center != nil {
-		center = vec.Dot64(g, e.Center)
+// GradientAllowance returns the allowance for a gradient's rounding in a bound that contains the square ‖g‖²/λ, or another product of g with
+// c − w' at the minimiser w'.
+func (e *Engine) GradientAllowance(square float64) float64 {
+	if e.backend.precise() {
+		return 2 * Unit * math.Abs(square)
 	}
-	return e.Allowance(e.backend.scores(sums, product), sums.Linear*inv, sums.Entropy*inv, GradientFactor*product, GradientFactor*center,
-		e.regulariser(w)-e.Constant, e.Constant)
+	return e.Allowance(gradientFactor * square)
+}
+
+// linearRounding is the allowance for all terms of F(w) and D(u) except those of GradientAllowance. The sums over examples were
+// taken at w, and g is the gradient computed from them.
+func (e *Engine) linearRounding(w []float32, g []float64, sums Sums) float64 {
+	inv := 1 / float64(e.Len())
+	product, from := 0.0, 0.0 // Σ|g_j||w_j − c_j| and Σ|g_j|(|w_j| + |c_j|)
+	for j, x := range g {
+		c := 0.0
+		if e.Center != nil {
+			c = float64(e.Center[j])
+		}
+		x = math.Abs(x)
+		product += x * math.Abs(float64(w[j])-c)
+		from += x * (math.Abs(float64(w[j])) + math.Abs(c))
+	}
+	rest := math.Abs(sums.Linear*inv) + math.Abs(sums.Entropy*inv) + math.Abs(e.Constant)
+	if e.backend.precise() {
+		return sums.Below*inv + doubleUnit*(from+rest)
+	}
+	return e.Allowance(e.backend.scores(sums, product), rest, gradientFactor*product, e.regulariser(w)-e.Constant)
+}
+
+// roundUp returns F(w) plus its allowance, given the sums over all examples. An F(w) of nothing but the constant, the least that there is,
+// stays what it is.
+func (e *Engine) roundUp(f float64, sums Sums) float64 {
+	if f <= e.Constant || !e.Scorer.Affine() {
+		return f
+	}
+	return f + sums.Above/float64(e.Len()) + doubleUnit*math.Abs(f)
+}
+
+// sizes are magnitudes of an example's potentials: each is a sum over rows r of 1 + max_y |θ_i(r,y)|, where the 1 stands for the loss.
+type sizes struct {
+	all    float64 // every row once; without tied rows, which are not rounded
+	moved  float64 // times Σ_y |v_i(r,y)|
+	defect float64 // times |Σ_y v_i(r,y)|, which would be 0 without rounding
+}
+
+// measure returns the sizes of example b of θ and of v. Without v, only the first is known.
+func measure(θ *structured.Potentials, b int, v *structured.Marginals) (s sizes) {
+	for k := range θ.Parts {
+		part := &θ.Parts[k]
+		width := part.Width
+		if width == 0 || v == nil && part.Rows == structured.Tied {
+			continue
+		}
+		var moved []float32
+		if v != nil {
+			moved = v.Parts[k].Of(b)
+		}
+		for from := part.Of(b); len(from) > 0; from = from[width:] {
+			size := 1 + oracles.Largest(from[:width])
+			if part.Rows != structured.Tied {
+				s.all += size
+			}
+			if len(moved) == 0 {
+				continue
+			}
+			sum, total := 0.0, 0.0
+			for _, x := range moved[:width] {
+				sum += float64(x)
+				total += math.Abs(float64(x))
+			}
+			moved = moved[width:]
+			s.moved += total * size
+			if width > 1 {
+				s.defect += math.Abs(sum) * size
+			}
+		}
+	}
+	return s
+}
+
+// below bounds the errors of a bound that come from the marginals whose sizes these are.
+func (s sizes) below() float64 { return Unit*(2+noise)*s.moved + s.defect }
+
+// roundAnswers adds to the lane's sums the rounding errors of the oracle's answers, from which difference has computed v.
+func (e *Engine) roundAnswers(ln *Lane) {
+	if !e.Scorer.Affine() {
+		return
+	}
+	for b, i := range ln.Batch.Examples {
+		c, s := e.Data.Weight(i), measure(&ln.Theta, b, &ln.V)
+		ln.Sums.Below += s.below() // v has the weight c already
+		if e.Loss.Smooth() {
+			ln.Sums.Below += c * e.oracleRounding(ln, b)
+		}
+		ln.Sums.Above += c * e.lossRounding(ln, b, s, ln.losses[b])
+	}
+}
+
+// roundMemory is roundAnswers for a dual point from memory.
+func (e *Engine) roundMemory(ln *Lane) {
+	if !e.Scorer.Affine() {
+		return
+	}
+	for b := range ln.Batch.Examples {
+		ln.Sums.Below += measure(&ln.Theta, b, &ln.V).below()
+	}
+}
+
+// EntropyRounding bounds the rounding error of (1/n) Σ c_i H(u_i), for points u_i that are the marginals of the potentials φ_i, computed by
+// the oracle, and whose entropies are log Z(φ_i) − ⟨u_i, φ_i⟩. Examples for which known reports false have an entropy without error.
+func (e *Engine) EntropyRounding(u, φ *structured.Marginals, known func(i int) bool) float64 {
+	var one structured.Potentials
+	var point, v structured.Marginals
+	oracle, total := e.kind.Oracle(), 0.0
+	for i := range e.Len() {
+		if !known(i) {
+			continue
+		}
+		output := e.Data.OutputLength(i)
+		φ.AsPotentials(i, output, &one)
+		u.View(i, &point)
+		v.Copy(&point)
+		if !e.Data.Partial(i) {
+			v.Add(0, e.Data.Gold(i), -1)
+		}
+		s := measure(&one, 0, &v)
+		total += e.Data.Weight(i) * (oracles.Rounding(oracle, &one, 0, 1) + s.below())
+	}
+	return total / float64(e.Len())
+}
+
+// lossRounding bounds the rounding error of the loss f_i of example b.
+func (e *Engine) lossRounding(ln *Lane, b int, s sizes, f float64) float64 {
+	error := Unit * s.all
+	if e.Loss != CRF {
+		error *= 2
+	}
+	if !e.precise {
+		error *= singleSums
+	}
+	if e.Loss.Smooth() {
+		return e.oracleRounding(ln, b) + min(1, f)*2*error + 2*error*error
+	}
+	return e.oracleRounding(ln, b) + 2*error
+}
+
+// oracleRounding bounds the rounding error of the oracle's value for example b.
+func (e *Engine) oracleRounding(ln *Lane, b int) float64 {
+	μ := 0.0
+	if e.Loss.Smooth() {
+		μ = 1
+	}
+	return oracles.Rounding(ln.Oracle, &ln.Theta, b, μ)
 }

@@ -32,8 +32,8 @@ import (
 // along with w gives the dual value D(ū) = b + (λ/2)(‖c‖² − ‖w‖²). Such values, and values summed from the gains of steps, are
 // estimates. The certified bound is the dual of the memory, recomputed by a pullback at every Resync and in Certify.
 //
-// With λ₁ > 0, the path holds v = c − g/λ and the oracle sees its soft thresholds (engine/elasticnet.go). The gain of a step is then at
-// least what its line search says. Where package proximal adds a term, the average is that of the last pass.
+// With λ₁ > 0, the path holds v = c − g/λ and the oracle sees its soft thresholds (engine/elasticnet.go). The dual along a step is then
+// no quadratic, and its maximum is found by a search over the step's entries (engine/softsearch.go). Where package proximal adds a term, the average is that of the last pass.
 type BCFW struct {
 	Averaging Averaging // AutoAverage is WeightedAverage
 	Resync    int       // passes between recompositions of w from the memory, to remove rounding errors; 0 means 10
@@ -118,7 +118,7 @@ func (m *BCFW) goOn(ctx context.Context, p *train.Problem, s *train.State) error
 	γ, gain := lineSearch(b+vec.Dot64(g, m.path.W), vec.Norm2(g)/p.Lambda)
 	vec.Axpy(float32(-γ/p.Lambda), g, m.path.W)
 	vec.Scale(float32(γ), g)
-	m.bound.Record(p, engine.Recomposed{Grad: g, Linear: γ * b, Rounded: u.Rounded}, train.Rounded{}, m.passes)
+	m.bound.Record(p, engine.Recomposed{Grad: g, Linear: γ * b, Central: γ * u.Central, Rounded: u.Rounded}, train.Rounded{}, m.passes)
 	m.linear = γ * b
 	m.dual += gain
 	p.ToGold(m.memory, float32(γ))
@@ -133,7 +133,7 @@ func (m *BCFW) warm(ctx context.Context, p *train.Problem, s *train.State) error
 		return err
 	}
 	s.FullPasses++
-	m.held = leastPrimal{append([]float32(nil), s.W...), pass.Primal}
+	m.held = leastPrimal{append([]float32(nil), s.W...), pass.Upper}
 	return m.goOn(ctx, p, s)
 }
 
@@ -246,7 +246,13 @@ func (m *BCFW) step(ctx context.Context, p *train.Problem, batch []int) error {
 	if st.Moved == 0 || gap <= 0 {
 		return nil
 	}
-	γ, gain := lineSearch(gap, st.Grad.Norm2()/(m.regulariser.Lambda*n*n))
+	γ, gain := 0.0, 0.0
+	if λ := m.regulariser.Lambda; m.path.Threshold > 0 {
+		γ, gain = p.SoftSearch(st.Grad, m.path.W, m.path.Threshold, λ, 1/(λ*n), gap, 1)
+		γ = float64(float32(γ))
+	} else {
+		γ, gain = lineSearch(gap, st.Grad.Norm2()/(λ*n*n))
+	}
 	if γ == 0 {
 		return nil
 	}
@@ -304,7 +310,7 @@ func (m *BCFW) report(ctx context.Context, p *train.Problem, s *train.State) (er
 		m.best = max(m.best, dualValue(p, &m.regulariser, m.average, w))
 	}
 	copy(s.W, engine.Soften(w, m.path.Threshold))
-	if s.Primal, err = p.Value(ctx, s.W); err != nil {
+	if s.Primal, _, err = p.Upper(ctx, s.W); err != nil {
 		return err
 	}
 	s.FullPasses++

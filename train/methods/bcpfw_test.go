@@ -101,7 +101,7 @@ func TestBCPFWCertifies(t *testing.T) {
 		}
 		traintest.Certify(t, m.(train.Certifier), p, s)
 		traintest.Near(t, "certified dual", s.Dual, dual, 1e-5)
-		f, err := p.Value(context.Background(), s.W)
+		f, _, err := p.Upper(context.Background(), s.W)
 		if err != nil {
 			t.Fatal(err)
 		}

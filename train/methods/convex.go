@@ -45,7 +45,7 @@ func (m *convex) record(p *train.Problem, s *train.State, w []float32, pass *eng
 	m.certificate.Record(p.Engine, w, pass)
 	m.consider(p, w, pass)
 	m.certificate.Show(s)
-	s.Done = s.Primal <= p.Constant // losses are never negative
+	s.Done = pass.Primal <= p.Constant // losses are never negative
 	s.Smoothed, s.Mu, s.Exact = math.NaN(), 0, math.NaN()
 	if !p.Loss.Smooth() {
 		s.Smoothed, s.Mu = pass.Smoothed, m.μ

@@ -64,7 +64,7 @@ func TestConvexMethodsAgree(t *testing.T) {
 					}
 					dual = raw
 				}
-				f, err := p.Value(context.Background(), s.W)
+				f, _, err := p.Upper(context.Background(), s.W)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -115,7 +115,7 @@ func (m *ProxLinear) startWhole(ctx context.Context, p *train.Problem, s *train.
 		return nil
 	}
 	var err error
-	if m.f, err = p.Value(ctx, s.W); err != nil {
+	if m.f, _, err = p.Upper(ctx, s.W); err != nil {
 		return err
 	}
 	s.FullPasses++
@@ -242,7 +242,7 @@ func (m *ProxLinear) search(ctx context.Context, p *train.Problem, s *train.Stat
 		if t < 1 {
 			vec.Axpby(float32(1-t), from, float32(t), s.W)
 		}
-		if f, err = p.Value(ctx, s.W); err != nil {
+		if f, _, err = p.Upper(ctx, s.W); err != nil {
 			if f, err = diverged(err); err != nil {
 				return 0, 0, err
 			}

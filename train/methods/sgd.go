@@ -149,7 +149,7 @@ func (m *SGD) pass(ctx context.Context, p *train.Problem, s *train.State) error 
 	s.Smoothed, s.Kappa, s.Dual, s.Estimate = math.NaN(), 0, math.NaN(), math.NaN()
 	s.Mu, s.Exact = subgradient(p).Mu, math.NaN()
 	var err error
-	s.Primal, err = p.Value(ctx, s.W)
+	s.Primal, _, err = p.Upper(ctx, s.W)
 	s.FullPasses++
 	return err
 }

@@ -91,7 +91,7 @@ func (w *walk) pass(ctx context.Context, p *train.Problem, s *train.State, kind 
 	nan := math.NaN()
 	s.Smoothed, s.Dual, s.Estimate, s.Exact, s.ProxGradient, s.InnerGap = nan, nan, nan, nan, nan, nan
 	var err error
-	s.Primal, err = p.Value(ctx, s.W)
+	s.Primal, _, err = p.Upper(ctx, s.W)
 	s.FullPasses++
 	return err
 }

@@ -3,6 +3,7 @@ package traintest
 import (
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/train/engine"
 )
 
 // Linear scores any structure with dense features of positions x: the rows of a part on positions are x·W, a tied part is weights, and
@@ -75,3 +76,55 @@ func (k *linearWorker) Pullback(v *structured.Marginals, grad []float32) error {
 }
 
 func (k *linearWorker) each(do func(t int, x []float32)) { (&worker{batch: k.batch}).each(do) }
+
+// NewPreciseWorker implements nets.PreciseScorer.
+func (l *Linear) NewPreciseWorker() nets.PreciseWorker { return &preciseLinear{linearWorker{l: l}} }
+
+type preciseLinear struct{ linearWorker }
+
+// ScorePrecisely implements nets.PreciseWorker.
+func (k *preciseLinear) ScorePrecisely(w []float32, τ float32, batch *structured.Batch, θ *structured.Potentials) error {
+	soft := engine.Soften(w, τ)
+	if err := k.Score(soft, batch, θ); err != nil {
+		return err
+	}
+	for i := range θ.Parts {
+		p := &θ.Parts[i]
+		if p.Rows == structured.Positions {
+			k.each(func(t int, x []float32) {
+				for j := range p.Width {
+					sum := 0.0
+					for d, v := range x {
+						sum += float64(v) * float64(soft[d*p.Width+j])
+					}
+					p.Values[t*p.Width+j] = float32(sum)
+				}
+			})
+		}
+		soft = soft[k.l.weights(p.Shape):]
+	}
+	return nil
+}
+
+// PullbackPrecisely implements nets.PreciseWorker.
+func (k *preciseLinear) PullbackPrecisely(v *structured.Marginals, grad []float64) error {
+	for i := range v.Parts {
+		p := &v.Parts[i]
+		switch p.Rows {
+		case structured.Positions:
+			k.each(func(t int, x []float32) {
+				for d, f := range x {
+					for j, u := range p.Values[t*p.Width : (t+1)*p.Width] {
+						grad[d*p.Width+j] += float64(f) * float64(u)
+					}
+				}
+			})
+		case structured.Tied:
+			for j, u := range p.Values {
+				grad[j%p.Width] += float64(u)
+			}
+		}
+		grad = grad[k.l.weights(p.Shape):]
+	}
+	return nil
+}

@@ -60,6 +60,16 @@ func Value(t *testing.T, e *engine.Engine, w []float32) float64 {
 	return f
 }
 
+// Upper returns F(w) rounded up, as certificates show it.
+func Upper(t *testing.T, e *engine.Engine, w []float32) float64 {
+	t.Helper()
+	f, _, err := e.Upper(t.Context(), w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
 // DualOfMemory returns D of a hinge's dual point from scratch.
 func DualOfMemory(t *testing.T, p *train.Problem, w []float32, u engine.DualPoint) float64 {
 	t.Helper()

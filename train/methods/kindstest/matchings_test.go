@@ -23,7 +23,7 @@ func TestMatchingsAreCertified(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			lo, hi := math.Inf(-1), math.Inf(1)
 			for _, m := range append(convexMethods(), &methods.BCFW{}, &methods.BCPFW{}) {
-				p := traintest.MatchingProblem(30, complete, traintest.L2, 0.1)
+				p := traintest.MatchingProblem(20, complete, traintest.L2, 0.1)
 				if err := p.Check(); err != nil {
 					t.Fatal(err)
 				}
@@ -36,7 +36,7 @@ func TestMatchingsAreCertified(t *testing.T) {
 				if c, ok := m.(train.Certifier); ok {
 					traintest.Certify(t, c, p, s)
 				}
-				traintest.Near(t, m.Name()+": F(W)", s.Primal, traintest.Value(t, p.Engine, s.W), 1e-9)
+				traintest.Near(t, m.Name()+": F(W)", s.Primal, traintest.Upper(t, p.Engine, s.W), 1e-9)
 				if gap := s.Gap() / s.Primal; !(gap <= 2e-2 && s.Gap() >= 0) {
 					t.Errorf("%s: relative gap %g, F %g", m.Name(), gap, s.Primal)
 				}

@@ -43,7 +43,7 @@ func TestWarmStarts(t *testing.T) {
 			m := c.warm()
 			s = &train.State{W: slices.Clone(from)}
 			traintest.Begin(t, m, p, s)
-			start := traintest.Value(t, p.Engine, from)
+			start := traintest.Upper(t, p.Engine, from)
 			for pass := range 200 {
 				var other *train.State
 				if pass < 2 {
@@ -57,7 +57,7 @@ func TestWarmStarts(t *testing.T) {
 				if err := m.(train.Certifier).Certify(t.Context(), p, &bound, false); err != nil {
 					t.Fatal(err)
 				}
-				if f := traintest.Value(t, p.Engine, s.W); math.Abs(f-s.Primal) > 1e-6*math.Abs(f) || s.Primal > start+1e-6 {
+				if f := traintest.Upper(t, p.Engine, s.W); math.Abs(f-s.Primal) > 1e-6*math.Abs(f) || s.Primal > start+1e-6 {
 					t.Fatalf("pass %d: the state says %v of weights at %v, the start was at %v", pass, s.Primal, f, start)
 				}
 				if bound.Dual > best.Primal+1e-6 {

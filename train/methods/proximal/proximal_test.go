@@ -128,7 +128,7 @@ func TestSmoothLosses(t *testing.T) {
 				if s.Dual > best*(1+1e-6) || s.Primal < best*(1-1e-5) || s.Primal > best*(1+2e-4) {
 					t.Errorf("%s: certified [%.8g, %.8g], the reference finds %.8g", m.Name(), s.Dual, s.Primal, best)
 				}
-				f, err := p.Value(context.Background(), s.W)
+				f, _, err := p.Upper(context.Background(), s.W)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -1,10 +1,9 @@
 package sdca
 
 import (
-	"math"
-
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/vec"
+	"github.com/dsp-go/dsp/train"
 	"github.com/dsp-go/dsp/train/engine"
 )
 
@@ -71,23 +70,10 @@ func (m *dualMemory) meanEntropy(o *engine.Objective) float64 {
 	return s / float64(len(m.entropy))
 }
 
-// entropySize returns (1/n) Σ c_i ⟨u_i, |φ_i|⟩, the scale of rounding errors in the mean entropy: u_i and log Z(φ_i) are rounded relative
-// to the potentials, of which H(u_i) = log Z(φ_i) − ⟨u_i, φ_i⟩ is a small difference where one output has nearly all the weight.
-func (m *dualMemory) entropySize(o *engine.Objective) float64 {
-	s := 0.0
-	for i := range m.entropy {
-		size := 0.0
-		for k := range m.u.Parts {
-			φ := m.φ.Parts[k].Of(i)
-			for j, u := range m.u.Parts[k].Of(i) {
-				if u != 0 { // φ may be −∞ where u is 0
-					size += float64(u) * math.Abs(float64(φ[j]))
-				}
-			}
-		}
-		s += o.Data.Weight(i) * size
-	}
-	return s / float64(len(m.entropy))
+// boundedEntropy returns the mean entropy with a bound on its rounding error.
+func (m *dualMemory) boundedEntropy(p *train.Problem) train.Rounded {
+	visited := func(i int) bool { return m.step[i] != 0 } // others have an entropy of 0
+	return train.Rounded{Value: m.meanEntropy(p.Objective), Error: p.EntropyRounding(&m.u.Marginals, &m.φ.Marginals, visited)}
 }
 
 func (m *dualMemory) meanStep() float64 { return vec.Sum(m.step) / float64(len(m.step)) }

@@ -55,7 +55,8 @@ type SDCA struct {
 	w       []float32 // before thresholding
 	linear  float64   // (1/n) Σ c_i [⟨u_i, a_i + ℓ_i⟩ − ⟨1_{y_i}, a_i⟩]
 	entropy float64   // (1/n) Σ c_i H(u_i)
-	primal  float64   // F(s.W)
+	primal  float64   // F(s.W), rounded up
+	rounded float64   // by that much
 	dual    float64   // the largest D seen
 	bound   train.LowerBound
 	passes  int
@@ -181,8 +182,7 @@ func (m *SDCA) resync(ctx context.Context, p *train.Problem, s *train.State) err
 
 // recompose pulls back the memory and records its bound.
 func (m *SDCA) recompose(ctx context.Context, p *train.Problem, s *train.State) (engine.Recomposed, error) {
-	entropy := train.Rounded{Value: m.memory.meanEntropy(p.Objective), Size: m.memory.entropySize(p.Objective)}
-	return m.bound.Recompose(ctx, p, s, engine.Soften(m.w, m.τ), &m.memory.u, entropy, m.passes)
+	return m.bound.Recompose(ctx, p, s, engine.Soften(m.w, m.τ), &m.memory.u, m.memory.boundedEntropy(p), m.passes)
 }
 
 // Certify implements train.Certifier.
@@ -196,23 +196,23 @@ func (m *SDCA) Certify(ctx context.Context, p *train.Problem, s *train.State, ke
 // report shows the best weights, the bound, and the best dual value.
 func (m *SDCA) report(ctx context.Context, p *train.Problem, s *train.State) error {
 	w := engine.Soften(m.w, m.τ)
-	primal, err := p.Value(ctx, w)
+	primal, rounded, err := p.Upper(ctx, w)
 	if err != nil {
 		return err
 	}
 	s.FullPasses++
 	if primal < m.primal {
-		m.primal = primal
+		m.primal, m.rounded = primal, rounded
 		copy(s.W, w)
 	}
 	m.dual = max(m.dual, m.estimate(p))
 	s.Primal = m.primal
 	m.bound.Show(s, m.dual)
-	if m.primal-m.dual <= closed*p.Allowance(m.linear, m.entropy, p.Lambda/2*vec.Norm2(w)) {
+	if m.primal-m.dual <= m.rounded+closed*p.Allowance(m.linear, m.entropy, p.Lambda/2*vec.Norm2(w)) {
 		if err := m.Certify(ctx, p, s, true); err != nil {
 			return err
 		}
-		s.Done = m.primal-m.bound.Value <= 2*m.bound.Rounded
+		s.Done = m.primal-m.bound.Value <= 2*(m.bound.Rounded+m.rounded)
 	}
 	s.Smoothed, s.Mu, s.Kappa, s.Step, s.Exact = math.NaN(), 0, m.regulariser.Kappa, m.memory.meanStep(), math.NaN()
 	m.regulariser.Advance(p, w, primal, m.w)
@@ -245,6 +245,7 @@ func (m *SDCA) Archive(a engine.Archive) {
 	a.Number("linear", &m.linear)
 	a.Number("entropy", &m.entropy)
 	a.Number("primal", &m.primal)
+	a.Number("primal.rounding", &m.rounded)
 	a.Number("dual", &m.dual)
 	m.bound.Archive(a)
 	a.Count("passes", &m.passes)

@@ -74,10 +74,10 @@ func TestSDCAConverges(t *testing.T) {
 				traintest.Certify(t, m, p, s)
 			}
 			t.Logf("%d passes", s.Passes)
-			if s.Gap() > 1e-5*s.Primal {
-				t.Errorf("relative gap %g after %d passes", s.Gap()/s.Primal, s.Passes)
+			if rounded := s.Rounding + m.rounded; s.Gap() > 1e-5*s.Primal+rounded || rounded > 5e-5*s.Primal {
+				t.Errorf("relative gap %g after %d passes, of which %g for rounding", s.Gap()/s.Primal, s.Passes, rounded/s.Primal)
 			}
-			f, err := p.Value(ctx, s.W)
+			f, _, err := p.Upper(ctx, s.W)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -215,7 +215,7 @@ func TestSDCABeginsAndEnds(t *testing.T) {
 	for k := 0; k < 100 && !s.Done; k++ {
 		traintest.Passes(t, m, p, s, 1)
 	}
-	if !s.Done || s.Gap() > 1e-5*s.Primal {
+	if !s.Done || s.Gap() > 5e-5*s.Primal {
 		t.Errorf("after %d passes: done %v with gap %g", s.Passes, s.Done, s.Gap())
 	}
 }

@@ -71,7 +71,7 @@ func (st *dualStep) answer(p *train.Problem, memory *dualMemory, try int) {
 		φ.Structure.(structured.Raiser).Raise(φ, 0, st.Batch.Gold(0), firstBonus-1+float32(int(1)<<try))
 	}
 	st.Oracle.(oracles.Summer).Exp(φ, 1, st.value[:], &st.u)
-	st.entropy = st.value[0] - inner(p, &st.u, φ)
+	st.entropy = st.value[0] - oracles.SumGap(st.Oracle, 0) - inner(p, &st.u, φ)
 
 	v := &st.v
 	v.Set(0, &st.u, 0)

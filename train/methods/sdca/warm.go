@@ -20,12 +20,12 @@ const warmChunks = 16
 // Before the first part, w₀ is optimal for the objective whose centre is off by that difference; each part changes that objective a
 // little, and the steps follow its optimum. At the end of the pass w is the dual point's again.
 func (m *SDCA) warm(ctx context.Context, p *train.Problem, s *train.State) error {
-	primal, err := p.Value(ctx, s.W)
+	primal, rounded, err := p.Upper(ctx, s.W)
 	if err != nil {
 		return err
 	}
 	s.FullPasses++
-	m.primal = primal
+	m.primal, m.rounded = primal, rounded
 	copy(m.w, s.W)
 	if err := m.fillMemory(ctx, p); err != nil {
 		return err
@@ -62,7 +62,7 @@ func (m *SDCA) fillMemory(ctx context.Context, p *train.Problem) error {
 			}
 			st.φ.Copy(&st.Theta)
 			st.Oracle.(oracles.Summer).Exp(&st.φ, 1, st.value[:], &st.u)
-			m.memory.entropy[i] = st.value[0] - inner(p, &st.u, &st.φ)
+			m.memory.entropy[i] = st.value[0] - oracles.SumGap(st.Oracle, 0) - inner(p, &st.u, &st.φ)
 			m.memory.step[i] = firstStep
 			st.accepted = true
 			st.save(m.memory)

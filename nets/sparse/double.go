@@ -1,0 +1,162 @@
+package sparse
+
+import (
+	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/kernels"
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/vec"
+)
+
+// NewPreciseWorker implements nets.PreciseScorer.
+func (s *Linear) NewPreciseWorker() nets.PreciseWorker { return &doubleWorker{s: s} }
+
+// doubleWorker sums in float64.
+type doubleWorker struct {
+	s     *Linear
+	batch *structured.Batch // of the last score
+	sum   []float64
+	soft  []float32
+}
+
+// ScorePrecisely implements nets.PreciseWorker.
+func (k *doubleWorker) ScorePrecisely(w []float32, τ float32, batch *structured.Batch, θ *structured.Potentials) error {
+	k.batch = batch
+	θ.Resize(batch, k.s.form)
+	for i := range k.s.parts {
+		k.score(&k.s.parts[i], w, max(τ, k.s.τ), batch, &θ.Parts[i])
+	}
+	return nil
+}
+
+// PullbackPrecisely implements nets.PreciseWorker.
+func (k *doubleWorker) PullbackPrecisely(v *structured.Marginals, grad []float64) error {
+	k.s.ScatterDouble(v, k.batch, 0, Stripes, grad)
+	return nil
+}
+
+// score is part.score with sums in float64.
+func (k *doubleWorker) score(p *part, w []float32, τ float32, batch *structured.Batch, θ *structured.Part) {
+	width, to := p.Width, θ.Values
+	if p.bias < 0 {
+		clear(to)
+	} else {
+		for at := 0; at < len(to); at += width {
+			copy(to[at:at+width], w[p.bias:])
+		}
+		if τ > 0 {
+			vec.Soften(τ, to, to)
+		}
+	}
+	x := batch.Data.AttributesOf(p.Shape)
+	if x == nil || θ.Offsets == nil || p.attributes == 0 {
+		return
+	}
+	rows, at := batch.Data.Rows(p.Rows), 0
+	w = w[p.rows:][:p.attributes*width]
+	k.sum = vec.Grow(k.sum, width)
+	for _, i := range batch.Examples {
+		for r := rows[i]; r < rows[i+1]; r++ {
+			row := to[at:][:width]
+			for j, b := range row {
+				k.sum[j] = float64(b)
+			}
+			index, value := x.Row(r)
+			if τ > 0 {
+				k.gatherSoft(w, τ, index, value)
+			} else {
+				kernels.Sparse.GatherDouble(k.sum, w, index, value)
+			}
+			for j, s := range k.sum {
+				row[j] = float32(s)
+			}
+			at += width
+		}
+	}
+}
+
+// gatherSoft adds rows of the soft thresholds of w. The thresholds are rounded to float32, as those of weights that are shown.
+func (k *doubleWorker) gatherSoft(w []float32, τ float32, index []int32, value []float32) {
+	y := len(k.sum)
+	k.soft = vec.Grow(k.soft, y)
+	for n, row := range index {
+		vec.Soften(τ, w[int(row)*y:][:y], k.soft)
+		x := float64(kernels.ValueAt(value, n))
+		for j, s := range k.soft {
+			k.sum[j] += x * float64(s)
+		}
+	}
+}
+
+// ScatterDouble is Scatter with c = 1 into sums in float64: it adds Jᵀv to the weights of stripes lo to hi-1 of to [Dim].
+func (s *Linear) ScatterDouble(v *structured.Marginals, batch *structured.Batch, lo, hi int, to []float64) {
+	if lo >= hi {
+		return
+	}
+	f := scatterers.Get().(*scatterer)
+	defer scatterers.Put(f)
+	f.lo, f.hi = lo, hi
+	for b, i := range batch.Examples {
+		for k := range s.parts {
+			s.parts[k].scatterDouble(f, &v.Parts[k], b, batch.Data, i, to)
+		}
+	}
+}
+
+// scatterDouble is scatter into sums in float64.
+func (p *part) scatterDouble(f *scatterer, v *structured.Part, b int, data *structured.Dataset, i int, to []float64) {
+	x, width := data.AttributesOf(p.Shape), p.Width
+	if p.Rows == structured.Tied || p.attributes == 0 {
+		x = nil
+	}
+	if x == nil && p.bias < 0 {
+		return
+	}
+	row := 0
+	if x != nil {
+		row = data.Rows(p.Rows)[i]
+	}
+	f.row = vec.Grow(f.row, width)
+	weights := to[p.rows:][:p.attributes*width]
+	for r := v.Offsets[b]; r < v.Offsets[b+1]; r, row = r+1, row+1 {
+		from := v.Values[r*width:][:width]
+		if kernels.Sparse.IsZero(from) {
+			continue
+		}
+		for j, x := range from {
+			f.row[j] = float64(x)
+		}
+		if p.bias >= 0 {
+			f.addShareDouble(to[p.bias:][:width], 1)
+		}
+		if x == nil {
+			continue
+		}
+		index, value := x.Row(row)
+		if p.wide {
+			for k, a := range index {
+				f.addShareDouble(weights[int(a)*width:][:width], float64(kernels.ValueAt(value, k)))
+			}
+			continue
+		}
+		for len(index) > 0 {
+			n := min(len(index), len(f.index))
+			owned, x := index[:n], value
+			if f.lo > 0 || f.hi < Stripes {
+				owned, x = f.choose(owned, x)
+			}
+			kernels.Sparse.ScatterDouble(weights, f.row, owned, x)
+			index = index[n:]
+			if value != nil {
+				value = value[n:]
+			}
+		}
+	}
+}
+
+// addShareDouble adds x times the row to the share that these stripes own of a block of weights.
+func (f *scatterer) addShareDouble(to []float64, x float64) {
+	to = share(to, f.lo, f.hi)
+	for j, v := range share(f.row, f.lo, f.hi) {
+		to[j] += x * v
+	}
+}

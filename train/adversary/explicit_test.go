@@ -1,0 +1,261 @@
+package adversary
+
+import (
+	"math"
+	"testing"
+
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/train"
+	"github.com/dsp-go/dsp/train/engine"
+)
+
+// explicit is an objective with all outputs listed. With rows a_y and offsets b_y for the outputs y of block i,
+//
+//	F(w) = Σ_i κ_i h(b + A w) + (λ/2)‖w − c‖² + λ₁‖w‖₁ + constant,
+//
+// where h is max or log Σ exp. Scores are those above the gold output's, which is row 0 with b_0 = 0 and a_0 = 0.
+type explicit struct {
+	smooth   bool
+	blocks   []block
+	λ, λ1    float64
+	center   []float64
+	constant float64
+}
+
+type block struct {
+	κ float64
+	a [][]float64 // [Y×d]
+	b []float64   // [Y]
+}
+
+func (x *explicit) dim() int { return len(x.center) }
+
+// list lists all outputs of a problem. The scorer must be affine. Its derivatives are its differences at unit vectors, which are exact if
+// every weight meets a potential once: the reference then has the numbers of the data in float64, and none of the scorer's roundings.
+func list(t testing.TB, p *train.Problem) *explicit {
+	t.Helper()
+	x := objectiveOf(p)
+	jacobian := jacobians(t, p)
+	n := float64(p.Len())
+	for i := range p.Len() {
+		var batch structured.Batch
+		batch.Reset(p.Data, []int{i})
+		θ, u := &structured.Potentials{}, &structured.Marginals{}
+		θ.Resize(&batch, p.Scorer.Form())
+		u.Resize(&batch, p.Scorer.Form())
+		gold := batch.GoldOf(0)
+		bl := block{κ: p.Data.Weight(i) / n, a: [][]float64{make([]float64, x.dim())}, b: []float64{0}}
+		θ.Structure.Each(θ, 0, func(y []int32) {
+			u.Clear()
+			u.Add(0, y, 1)
+			u.Add(0, gold.Output, -1)
+			if u.Zero(0) {
+				return
+			}
+			row, b := make([]float64, x.dim()), 0.0
+			at := 0
+			for k := range u.Parts {
+				for _, v := range u.Parts[k].Of(0) {
+					if v != 0 {
+						e := jacobian[i][at]
+						b += float64(v) * e.constant
+						for _, s := range e.slopes {
+							row[s.j] += float64(v) * s.x
+						}
+					}
+					at++
+				}
+			}
+			if p.Loss != engine.CRF {
+				b += p.Task.Loss(y, gold)
+			}
+			bl.a, bl.b = append(bl.a, row), append(bl.b, b)
+		})
+		x.blocks = append(x.blocks, bl)
+	}
+	return x
+}
+
+// objectiveOf returns everything of an explicit objective but its blocks.
+func objectiveOf(p *train.Problem) *explicit {
+	x := &explicit{smooth: p.Loss.Smooth(), λ: p.Lambda, λ1: p.L1, center: make([]float64, p.Scorer.Dim()), constant: p.Constant}
+	for j, c := range p.Center {
+		x.center[j] = float64(c)
+	}
+	return x
+}
+
+// entry is a potential as a function of the weights.
+type entry struct {
+	constant float64
+	slopes   []slope
+}
+
+type slope struct {
+	j int
+	x float64
+}
+
+// jacobians returns the entries of the potentials of each example, part by part.
+func jacobians(t testing.TB, p *train.Problem) [][]entry {
+	t.Helper()
+	all := make([][]entry, p.Len())
+	worker, w, θ := p.Scorer.NewWorker(), make([]float32, p.Scorer.Dim()), &structured.Potentials{}
+	for j := -1; j < len(w); j++ {
+		if j >= 0 {
+			w[j] = 1
+		}
+		for i := range all {
+			var batch structured.Batch
+			batch.Reset(p.Data, []int{i})
+			if err := worker.Score(w, &batch, θ); err != nil {
+				t.Fatal(err)
+			}
+			at := 0
+			for k := range θ.Parts {
+				for _, v := range θ.Parts[k].Of(0) {
+					if j < 0 {
+						all[i] = append(all[i], entry{constant: float64(v)})
+					} else if e := &all[i][at]; float64(v) != e.constant {
+						e.slopes = append(e.slopes, slope{j, float64(v) - e.constant})
+					}
+					at++
+				}
+			}
+		}
+		if j >= 0 {
+			w[j] = 0
+		}
+	}
+	return all
+}
+
+// scores sets z to b + A w.
+func (b *block) scores(w, z []float64) {
+	for y, row := range b.a {
+		z[y] = b.b[y] + dot(row, w)
+	}
+}
+
+// magnitude is that of the terms in the scores.
+func (b *block) magnitude(w []float64) (most float64) {
+	for y, row := range b.a {
+		s := math.Abs(b.b[y])
+		for j, v := range row {
+			s += math.Abs(v * w[j])
+		}
+		most = max(most, s)
+	}
+	return most
+}
+
+func dot(a, b []float64) (s float64) {
+	for j, v := range a {
+		s += v * b[j]
+	}
+	return s
+}
+
+// gibbs sets q to exp(z)/Σ exp(z) and returns log Σ exp(z).
+func gibbs(z, q []float64) float64 {
+	most, s := math.Inf(-1), 0.0
+	for _, v := range z {
+		most = max(most, v)
+	}
+	for y, v := range z {
+		q[y] = math.Exp(v - most)
+		s += q[y]
+	}
+	for y := range q {
+		q[y] /= s
+	}
+	return most + math.Log(s)
+}
+
+// rounding is a bound of the relative error of a float64 sum of products of this problem's sizes.
+func (x *explicit) rounding() float64 {
+	most := 0
+	for _, b := range x.blocks {
+		most = max(most, len(b.b))
+	}
+	return float64(x.dim()+most+len(x.blocks)+20) * 0x1p-52
+}
+
+// value returns bounds of F(w).
+func (x *explicit) value(w []float64) (low, high float64) {
+	f, size := math.Abs(x.constant), math.Abs(x.constant)
+	f = x.constant
+	for k := range x.blocks {
+		b := &x.blocks[k]
+		z := make([]float64, len(b.b))
+		b.scores(w, z)
+		h := 0.0
+		if x.smooth {
+			h = gibbs(z, make([]float64, len(z)))
+		} else {
+			for _, v := range z {
+				h = max(h, v)
+			}
+		}
+		f += b.κ * h
+		size += b.κ * (math.Abs(h) + b.magnitude(w) + 1)
+	}
+	for j, v := range w {
+		d := v - x.center[j]
+		r := x.λ/2*d*d + x.λ1*math.Abs(v)
+		f += r
+		size += r
+	}
+	return f - x.rounding()*size, f + x.rounding()*size
+}
+
+// dual returns a lower bound of min F from weights q of the outputs of each block, which it makes sum to 1.
+func (x *explicit) dual(q [][]float64) float64 {
+	a, size := 0.0, 0.0
+	g, sizes := make([]float64, x.dim()), make([]float64, x.dim())
+	for k := range x.blocks {
+		b, total := &x.blocks[k], 0.0
+		for _, v := range q[k] {
+			total += v
+		}
+		for y, v := range q[k] {
+			v /= total
+			if !(v > 0) {
+				continue
+			}
+			h := v * b.b[y]
+			if x.smooth {
+				h -= v * math.Log(v)
+			}
+			a += b.κ * h
+			size += b.κ * (math.Abs(h) + v)
+			for j, s := range b.a[y] {
+				g[j] += b.κ * v * s
+				sizes[j] += b.κ * v * math.Abs(s)
+			}
+		}
+	}
+	least := func(s float64) (d, magnitude float64) { // min_w ⟨s·g,w⟩ + r(w)
+		for j, c := range x.center {
+			if x.λ == 0 {
+				continue
+			}
+			v := c - s*g[j]/x.λ
+			w := math.Copysign(max(0, math.Abs(v)-x.λ1/x.λ), v)
+			r := s*g[j]*w + x.λ/2*(w-c)*(w-c) + x.λ1*math.Abs(w)
+			d += r
+			magnitude += math.Abs(s*g[j]*w) + x.λ/2*(w-c)*(w-c) + x.λ1*math.Abs(w) + s*sizes[j]*math.Abs(w)
+		}
+		return d, magnitude
+	}
+	s := 1.0
+	if x.λ == 0 { // g/λ₁ must be in the unit box: mix with the gold outputs
+		for j, v := range g {
+			if m := math.Abs(v) + x.rounding()*sizes[j]; m > x.λ1 {
+				s = min(s, x.λ1/m)
+			}
+		}
+	}
+	d, magnitude := least(s)
+	return s*a + d + x.constant - x.rounding()*(s*size+magnitude+math.Abs(x.constant))
+}

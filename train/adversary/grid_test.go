@@ -1,0 +1,61 @@
+package adversary
+
+import (
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// No method certifies what is not so, on any cell of the grid, and none ends with an error. On benign cells certificates are close.
+func TestGrid(t *testing.T) {
+	seed := uint64(time.Now().UnixNano() % 1e6)
+	if s, err := strconv.ParseUint(os.Getenv("DSP_SEED"), 10, 64); err == nil {
+		seed = s
+	}
+	cells, long, pick := grid(seed), os.Getenv("DSP_LONG") != "", os.Getenv("DSP_CASE")
+	t.Logf("DSP_SEED=%d", seed)
+	share := 20
+	switch {
+	case pick != "":
+		kept := cells[:0]
+		for _, c := range cells {
+			if strings.Contains(c.String(), pick) {
+				kept = append(kept, c)
+			}
+		}
+		cells = kept
+	case !long:
+		r := rand.New(rand.NewPCG(seed, 1))
+		r.Shuffle(len(cells), func(i, j int) { cells[i], cells[j] = cells[j], cells[i] })
+		cells = cells[:share]
+	}
+	n, loose := &tally{}, 0
+	for _, c := range cells {
+		p := c.problem(t)
+		best := list(t, p).minimise()
+		if !(best.width() <= 1e-7) {
+			loose++
+			t.Logf("%v: the reference is loose: [%.12g, %.12g]", c, best.lower, best.upper)
+		}
+		passes := 30
+		if c.benign() {
+			passes = 120
+		}
+		for _, j := range all {
+			v := n.judge(t, c.String(), j, p, best, passes)
+			if c.benign() {
+				n.loose(t, c.String(), j, v, tolerance(j.name, c.loss))
+			}
+		}
+	}
+	n.log(t)
+	if n.runs < len(cells) {
+		t.Errorf("%d runs on %d cells: too many were refused", n.runs, len(cells))
+	}
+	if loose > len(cells)/10 {
+		t.Errorf("the reference is loose on %d of %d cells", loose, len(cells))
+	}
+}

@@ -1,0 +1,508 @@
+package adversary
+
+import "math"
+
+// enclosure holds bounds of the least value of an objective, and weights close to the optimum.
+type enclosure struct {
+	lower, upper float64
+	w            []float64
+}
+
+// add improves the enclosure by a point and a dual point.
+func (e *enclosure) add(x *explicit, w []float64, q [][]float64) {
+	if _, f := x.value(w); f < e.upper {
+		e.upper = f
+		e.w = append(e.w[:0], w...)
+	}
+	if d := x.dual(q); d > e.lower {
+		e.lower = d
+	}
+}
+
+// width returns how wide the enclosure is, relative to its upper end.
+func (e *enclosure) width() float64 { return (e.upper - e.lower) / (1e-9 + math.Abs(e.upper)) }
+
+// minimise encloses min F by an interior-point method (Boyd and Vandenberghe 2004, section 11.7; steps of Mehrotra 1992). With
+// ξ_i ≥ b_y + a_y·w for the blocks of a hinge and t ≥ |w| for λ₁ > 0, F is a smooth function of (w, ξ, t) under linear constraints with slacks
+// s > 0 and multipliers z > 0, and each step is a Newton step for the conditions of optimality with sz = σμ. Multipliers of a hinge's
+// constraints are weights of outputs: a dual point. Without constraints it is Newton's method.
+func (x *explicit) minimise() *enclosure {
+	ip := newInterior(x)
+	best := &enclosure{lower: math.Inf(-1), upper: math.Inf(1)}
+	best.add(x, ip.w, ip.point())
+	quiet := 0
+	for range 400 {
+		before := *best
+		if !ip.step() {
+			break
+		}
+		best.add(x, ip.w, ip.point())
+		if best.width() <= 1e-14 {
+			break
+		}
+		if quiet++; best.upper-best.lower < 0.9*(before.upper-before.lower) {
+			quiet = 0
+		}
+		if quiet > 60 {
+			break
+		}
+	}
+	return best
+}
+
+// interior is the state of the method. Constraint k is Σ G x ≤ h with slack s and multiplier z; those of a block are its outputs, and for
+// λ₁ > 0 up and down are ±w_j ≤ t_j.
+type interior struct {
+	x        *explicit
+	w, ξ, t  []float64
+	s, z     [][]float64 // of the blocks
+	up, down sides
+	hessian  [][]float64
+	q        [][]float64
+}
+
+type sides struct{ s, z []float64 }
+
+func newInterior(x *explicit) *interior {
+	ip := &interior{x: x, w: make([]float64, x.dim())}
+	copy(ip.w, x.center)
+	ip.q = make([][]float64, len(x.blocks))
+	for k := range x.blocks {
+		ip.q[k] = make([]float64, len(x.blocks[k].b))
+	}
+	ip.hessian = make([][]float64, x.dim())
+	for j := range ip.hessian {
+		ip.hessian[j] = make([]float64, x.dim())
+	}
+	if !x.smooth {
+		for k := range x.blocks {
+			b := &x.blocks[k]
+			s, z := make([]float64, len(b.b)), make([]float64, len(b.b))
+			b.scores(ip.w, s)
+			most := 0.0
+			for _, v := range s {
+				most = max(most, v)
+			}
+			most = 1.1*most + 1
+			for y := range s {
+				s[y], z[y] = most-s[y], b.κ/float64(len(z))
+			}
+			ip.ξ, ip.s, ip.z = append(ip.ξ, most), append(ip.s, s), append(ip.z, z)
+		}
+	}
+	if x.λ1 > 0 {
+		for _, v := range ip.w {
+			t := 1.1*math.Abs(v) + 1
+			ip.t = append(ip.t, t)
+			ip.up.s, ip.down.s = append(ip.up.s, t-v), append(ip.down.s, t+v)
+			ip.up.z, ip.down.z = append(ip.up.z, x.λ1/2), append(ip.down.z, x.λ1/2)
+		}
+	}
+	return ip
+}
+
+// point returns the dual point of the iterate.
+func (ip *interior) point() [][]float64 {
+	for k := range ip.x.blocks {
+		b := &ip.x.blocks[k]
+		if ip.x.smooth {
+			z := make([]float64, len(b.b))
+			b.scores(ip.w, z)
+			gibbs(z, ip.q[k])
+			continue
+		}
+		copy(ip.q[k], ip.z[k])
+	}
+	return ip.q
+}
+
+// gradient sets g to that of the smooth part of F, and the Hessian if wanted.
+func (ip *interior) gradient(w, g []float64, wantHessian bool) {
+	x := ip.x
+	for j := range g {
+		g[j] = x.λ * (w[j] - x.center[j])
+		if wantHessian {
+			clear(ip.hessian[j])
+			ip.hessian[j][j] = x.λ
+		}
+	}
+	if !x.smooth {
+		return
+	}
+	for k := range x.blocks {
+		b := &x.blocks[k]
+		z, q := make([]float64, len(b.b)), make([]float64, len(b.b))
+		b.scores(w, z)
+		gibbs(z, q)
+		mean := b.mean(q)
+		for j, m := range mean {
+			g[j] += b.κ * m
+		}
+		if wantHessian {
+			ip.bend(b, q, b.κ, mean)
+		}
+	}
+}
+
+// mean returns Σ q a.
+func (b *block) mean(q []float64) []float64 {
+	mean := make([]float64, len(b.a[0]))
+	for y, v := range q {
+		if v == 0 {
+			continue
+		}
+		for j, s := range b.a[y] {
+			mean[j] += v * s
+		}
+	}
+	return mean
+}
+
+// bend adds c Σ q (a − mean)(a − mean)ᵀ to the lower half of the Hessian.
+func (ip *interior) bend(b *block, q []float64, c float64, mean []float64) {
+	d := make([]float64, len(mean))
+	for y, v := range q {
+		if v == 0 {
+			continue
+		}
+		for j, s := range b.a[y] {
+			d[j] = s - mean[j]
+		}
+		for j, s := range d {
+			if s *= c * v; s != 0 {
+				to := ip.hessian[j]
+				for i := range j + 1 {
+					to[i] += s * d[i]
+				}
+			}
+		}
+	}
+}
+
+// direction is a step in all variables.
+type direction struct {
+	w, ξ, t  []float64
+	s, z     [][]float64
+	up, down sides
+}
+
+// step takes one step, and returns false if there is none.
+func (ip *interior) step() bool {
+	x := ip.x
+	if x.smooth && x.λ1 == 0 {
+		return ip.newton()
+	}
+	g := make([]float64, x.dim())
+	ip.gradient(ip.w, g, true)
+	for k := range ip.s {
+		b := &x.blocks[k]
+		d, total := make([]float64, len(b.b)), 0.0
+		for y := range d {
+			d[y] = ip.z[k][y] / ip.s[k][y]
+			total += d[y]
+		}
+		mean := b.mean(d)
+		for j := range mean {
+			mean[j] /= total
+		}
+		ip.bend(b, d, 1, mean)
+	}
+	for j := range ip.t {
+		u, v := ip.up.z[j]/ip.up.s[j], ip.down.z[j]/ip.down.s[j]
+		ip.hessian[j][j] += 4 * u * v / (u + v)
+	}
+	solve := factor(ip.hessian)
+	if solve == nil {
+		return false
+	}
+	μ, count := ip.complementarity(direction{}, 0)
+	predicted := ip.solve(solve, g, func(_ direction, k, y int) float64 { return 0 }, direction{})
+	after, _ := ip.complementarity(predicted, ip.longest(predicted))
+	σ := math.Pow(max(after, 0)/μ, 3)
+	σ = min(max(σ, 1e-6), 0.9)
+	target := σ * μ / count
+	corrected := predicted
+	if x.smooth { // the second-order term of a quadratic does not fit
+		corrected = direction{}
+	}
+	d := ip.solve(solve, g, func(direction, int, int) float64 { return target }, corrected)
+	α := min(1, 0.995*ip.longest(d))
+	if x.smooth {
+		before := ip.residual(target)
+		for ; α > 1e-8; α /= 2 {
+			trial := ip.moved(d, α)
+			if trial.residual(target) <= (1-0.01*α)*before {
+				break
+			}
+		}
+	}
+	*ip = *ip.moved(d, α)
+	return !math.IsNaN(dot(ip.w, ip.w)) && α > 1e-12
+}
+
+// complementarity returns Σ sz after a step of length α, and the number of constraints.
+func (ip *interior) complementarity(d direction, α float64) (total, count float64) {
+	at := func(s, z, ds, dz []float64) {
+		for i := range s {
+			a, b := s[i], z[i]
+			if ds != nil {
+				a, b = a+α*ds[i], b+α*dz[i]
+			}
+			total += a * b
+			count++
+		}
+	}
+	for k := range ip.s {
+		if d.s == nil {
+			at(ip.s[k], ip.z[k], nil, nil)
+		} else {
+			at(ip.s[k], ip.z[k], d.s[k], d.z[k])
+		}
+	}
+	at(ip.up.s, ip.up.z, d.up.s, d.up.z)
+	at(ip.down.s, ip.down.z, d.down.s, d.down.z)
+	return total, count
+}
+
+// longest returns the step at which the first slack or multiplier vanishes, at most 1/0.995.
+func (ip *interior) longest(d direction) float64 {
+	α := 1 / 0.995
+	at := func(x, dx []float64) {
+		for i, v := range dx {
+			if x[i]+α*v < 0 {
+				α = -x[i] / v
+			}
+		}
+	}
+	for k := range ip.s {
+		at(ip.s[k], d.s[k])
+		at(ip.z[k], d.z[k])
+	}
+	at(ip.up.s, d.up.s)
+	at(ip.up.z, d.up.z)
+	at(ip.down.s, d.down.s)
+	at(ip.down.z, d.down.z)
+	return α
+}
+
+// solve returns the Newton step for sz = target, less the product of the steps of s and z in second.
+func (ip *interior) solve(solve func([]float64) []float64, g []float64, target func(direction, int, int) float64, second direction) direction {
+	x, d := ip.x, direction{}
+	right := make([]float64, x.dim())
+	for j := range right {
+		right[j] = -g[j]
+	}
+	// e is the step of z before that of x: (target − sz + z·r − ΔsΔz)/s, with r the primal residual
+	blocks := make([][]float64, len(ip.s))
+	residual := make([][]float64, len(ip.s))
+	weight, ρ, total := make([][]float64, len(ip.s)), make([]float64, len(ip.s)), make([]float64, len(ip.s))
+	means := make([][]float64, len(ip.s))
+	for k := range ip.s {
+		b := &x.blocks[k]
+		n := len(b.b)
+		e, r, D := make([]float64, n), make([]float64, n), make([]float64, n)
+		b.scores(ip.w, r)
+		ρ[k] = -b.κ
+		for y := range e {
+			s, z := ip.s[k][y], ip.z[k][y]
+			r[y] += s - ip.ξ[k]
+			e[y] = target(d, k, y) - s*z + z*r[y]
+			if second.s != nil {
+				e[y] -= second.s[k][y] * second.z[k][y]
+			}
+			e[y] /= s
+			D[y] = z / s
+			total[k] += D[y]
+			ρ[k] += z + e[y] // −r_ξ + Σ e
+		}
+		mean := b.mean(D)
+		for y := range e {
+			for j, v := range b.a[y] {
+				right[j] -= (ip.z[k][y] + e[y]) * v
+			}
+		}
+		for j := range mean {
+			mean[j] /= total[k]
+			right[j] += mean[j] * ρ[k]
+		}
+		blocks[k], residual[k], weight[k], means[k] = e, r, D, mean
+	}
+	n := len(ip.t)
+	type side struct{ e, r, D []float64 }
+	makeSide := func(sign float64, at sides, second sides) side {
+		s := side{make([]float64, n), make([]float64, n), make([]float64, n)}
+		for j := range n {
+			s.r[j] = sign*ip.w[j] - ip.t[j] + at.s[j]
+			s.e[j] = target(d, -1, j) - at.s[j]*at.z[j] + at.z[j]*s.r[j]
+			if second.s != nil {
+				s.e[j] -= second.s[j] * second.z[j]
+			}
+			s.e[j] /= at.s[j]
+			s.D[j] = at.z[j] / at.s[j]
+		}
+		return s
+	}
+	up, down := makeSide(1, ip.up, second.up), makeSide(-1, ip.down, second.down)
+	τ := make([]float64, n)
+	for j := range n {
+		τ[j] = -(x.λ1 - ip.up.z[j] - ip.down.z[j]) + up.e[j] + down.e[j]
+		right[j] -= ip.up.z[j] - ip.down.z[j] + up.e[j] - down.e[j]
+		right[j] += (up.D[j] - down.D[j]) * τ[j] / (up.D[j] + down.D[j])
+	}
+	d.w = solve(right)
+	for k := range ip.s {
+		b := &x.blocks[k]
+		ξ := dot(means[k], d.w) + ρ[k]/total[k]
+		s, z := make([]float64, len(b.b)), make([]float64, len(b.b))
+		for y := range s {
+			move := dot(b.a[y], d.w) - ξ
+			s[y] = -residual[k][y] - move
+			z[y] = blocks[k][y] + weight[k][y]*move
+		}
+		d.ξ, d.s, d.z = append(d.ξ, ξ), append(d.s, s), append(d.z, z)
+	}
+	d.t = make([]float64, n)
+	d.up, d.down = sides{make([]float64, n), make([]float64, n)}, sides{make([]float64, n), make([]float64, n)}
+	for j := range n {
+		d.t[j] = ((up.D[j]-down.D[j])*d.w[j] + τ[j]) / (up.D[j] + down.D[j])
+		d.up.s[j] = -up.r[j] - (d.w[j] - d.t[j])
+		d.up.z[j] = up.e[j] + up.D[j]*(d.w[j]-d.t[j])
+		d.down.s[j] = -down.r[j] - (-d.w[j] - d.t[j])
+		d.down.z[j] = down.e[j] + down.D[j]*(-d.w[j]-d.t[j])
+	}
+	return d
+}
+
+// moved returns the state after a step of length α.
+func (ip *interior) moved(d direction, α float64) *interior {
+	to := *ip
+	add := func(x, dx []float64) []float64 {
+		out := make([]float64, len(x))
+		for i := range x {
+			out[i] = x[i] + α*dx[i]
+		}
+		return out
+	}
+	to.w, to.ξ, to.t = add(ip.w, d.w), add(ip.ξ, d.ξ), add(ip.t, d.t)
+	to.s, to.z = nil, nil
+	for k := range ip.s {
+		to.s, to.z = append(to.s, add(ip.s[k], d.s[k])), append(to.z, add(ip.z[k], d.z[k]))
+	}
+	to.up = sides{add(ip.up.s, d.up.s), add(ip.up.z, d.up.z)}
+	to.down = sides{add(ip.down.s, d.down.s), add(ip.down.z, d.down.z)}
+	return &to
+}
+
+// residual returns the norm of what the conditions of optimality lack, for a smooth loss with λ₁ > 0.
+func (ip *interior) residual(target float64) float64 {
+	x, total := ip.x, 0.0
+	g := make([]float64, x.dim())
+	ip.gradient(ip.w, g, false)
+	for j := range g {
+		for _, r := range []float64{
+			g[j] + ip.up.z[j] - ip.down.z[j], x.λ1 - ip.up.z[j] - ip.down.z[j],
+			ip.w[j] - ip.t[j] + ip.up.s[j], -ip.w[j] - ip.t[j] + ip.down.s[j],
+			ip.up.s[j]*ip.up.z[j] - target, ip.down.s[j]*ip.down.z[j] - target,
+		} {
+			total += r * r
+		}
+	}
+	return math.Sqrt(total)
+}
+
+// newton takes a step of Newton's method that lowers F.
+func (ip *interior) newton() bool {
+	x := ip.x
+	g := make([]float64, x.dim())
+	ip.gradient(ip.w, g, true)
+	solve := factor(ip.hessian)
+	if solve == nil {
+		return false
+	}
+	for j := range g {
+		g[j] = -g[j]
+	}
+	move := solve(g)
+	f, _ := x.value(ip.w)
+	fall := dot(g, move)
+	if !(fall > 0) {
+		return false
+	}
+	to := make([]float64, len(move))
+	for α := 1.0; α > 1e-9; α /= 2 {
+		for j := range to {
+			to[j] = ip.w[j] + α*move[j]
+		}
+		if low, _ := x.value(to); low <= f-0.1*α*fall || fall < 1e-12*math.Abs(f) {
+			copy(ip.w, to)
+			return true
+		}
+	}
+	return false
+}
+
+// factor returns a solver for a positive definite matrix, of which it reads the lower half, by the Cholesky factor of the matrix with a unit
+// diagonal, and two steps of iterative refinement; nil if there is no factor.
+func factor(a [][]float64) func([]float64) []float64 {
+	n := len(a)
+	scale := make([]float64, n)
+	for j := range scale {
+		if !(a[j][j] > 0) {
+			return nil
+		}
+		scale[j] = 1 / math.Sqrt(a[j][j])
+	}
+	full, l := make([][]float64, n), make([][]float64, n)
+	for i := range full {
+		full[i], l[i] = make([]float64, n), make([]float64, n)
+	}
+	for i := range n {
+		for j := range i + 1 {
+			full[i][j] = a[i][j] * scale[i] * scale[j]
+			full[j][i] = full[i][j]
+		}
+	}
+	for i := range n {
+		for j := range i + 1 {
+			s := full[i][j] - dot(l[i][:j], l[j][:j])
+			if i == j {
+				l[i][i] = math.Sqrt(max(s, 1e-16))
+				continue
+			}
+			l[i][j] = s / l[j][j]
+		}
+	}
+	once := func(right []float64) []float64 {
+		v := append([]float64(nil), right...)
+		for i := range v {
+			v[i] = (v[i] - dot(l[i][:i], v[:i])) / l[i][i]
+		}
+		for i := n - 1; i >= 0; i-- {
+			v[i] /= l[i][i]
+			for j := range i {
+				v[j] -= l[i][j] * v[i]
+			}
+		}
+		return v
+	}
+	return func(right []float64) []float64 {
+		r := make([]float64, n)
+		for j := range r {
+			r[j] = right[j] * scale[j]
+		}
+		v := once(r)
+		for range 2 {
+			rest := make([]float64, n)
+			for i := range rest {
+				rest[i] = r[i] - dot(full[i], v)
+			}
+			for j, c := range once(rest) {
+				v[j] += c
+			}
+		}
+		for j := range v {
+			v[j] *= scale[j]
+		}
+		return v
+	}
+}

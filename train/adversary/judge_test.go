@@ -1,0 +1,185 @@
+package adversary
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/train"
+	"github.com/dsp-go/dsp/train/engine"
+	"github.com/dsp-go/dsp/train/methods"
+	"github.com/dsp-go/dsp/train/methods/quasinewton"
+	"github.com/dsp-go/dsp/train/methods/sdca"
+)
+
+// judged is a method, and the problem as it needs it.
+type judged struct {
+	name string
+	make func() train.Method
+	on   func(p *train.Problem) *train.Problem // nil: as it is
+}
+
+// all are the methods. A method that refuses a problem is not judged on it.
+var all = []judged{
+	{"svrg", func() train.Method { return &methods.SVRG{} }, nil},
+	{"saga", func() train.Method { return &methods.SAGA{} }, nil},
+	{"casimir", func() train.Method { return &methods.Casimir{} }, nil},
+	{"casimir-adapt", func() train.Method { return &methods.Casimir{Adaptive: true} }, nil},
+	{"bcfw", func() train.Method { return &methods.BCFW{} }, nil},
+	{"bcpfw", func() train.Method { return &methods.BCPFW{} }, nil},
+	{"sdca", func() train.Method { return &sdca.SDCA{} }, nil},
+	{"lbfgs", func() train.Method { return &quasinewton.LBFGS{} }, withMu},
+	{"owl-qn", func() train.Method { return &quasinewton.OWLQN{} }, withMu},
+	{"sgd", func() train.Method { return &methods.SGD{} }, plain},
+	{"prox-linear", func() train.Method { return &methods.ProxLinear{} }, plain},
+}
+
+// withMu gives the problem of a hinge a fixed μ.
+func withMu(p *train.Problem) *train.Problem {
+	q := *p
+	q.Smoothing.Mu = 0.1
+	return &q
+}
+
+// plain takes the smoothing off.
+func plain(p *train.Problem) *train.Problem {
+	q := *p
+	q.Smoothing = oracles.Smoothing{}
+	return &q
+}
+
+// verdict is what a run has shown.
+type verdict struct {
+	refused bool
+	gap     float64 // relative, at the end; NaN without a certificate
+}
+
+// tally counts the runs with each kind of fault.
+type tally struct{ runs, high, low, aborted, vacuous int }
+
+// judge runs a method for a number of passes, whatever its gap. After each it compares what it states, and what it would certify then, with
+// the enclosure of the optimum. It reports the worst fault of each kind.
+func (n *tally) judge(t *testing.T, what string, j judged, p *train.Problem, best *enclosure, passes int) verdict {
+	t.Helper()
+	return n.run(t, what, j, p, best, passes, &seen{lower: math.Inf(-1), upper: math.Inf(1)})
+}
+
+// seen is the interval that a run has stated: its largest dual and its least objective.
+type seen struct{ lower, upper float64 }
+
+// run is judge, and notes what the run states.
+func (n *tally) run(t *testing.T, what string, j judged, p *train.Problem, best *enclosure, passes int, states *seen) (v verdict) {
+	t.Helper()
+	if j.on != nil {
+		p = j.on(p)
+	}
+	m := j.make()
+	abort := func(format string, args ...any) verdict {
+		t.Helper()
+		n.aborted++
+		t.Errorf(what+"; "+j.name+": aborted: "+format, args...)
+		return verdict{gap: math.NaN()}
+	}
+	s := &train.State{W: make([]float32, p.Scorer.Dim()), Dual: math.NaN(), Primal: math.NaN()}
+	if train.CheckL1(m, p.Objective) != nil {
+		return verdict{refused: true}
+	}
+	ctx := context.Background()
+	if err := m.Start(ctx, p, s); err != nil {
+		if structured.IsBadInput(err) {
+			return verdict{refused: true}
+		}
+		return abort("start: %v", err)
+	}
+	n.runs++
+	v.gap = math.NaN()
+	var high, low fault
+	defer func() {
+		t.Helper()
+		if high.by > 0 {
+			n.high++
+			t.Errorf("%s; %s: %v", what, j.name, high.text("dual", "above", best))
+		}
+		if low.by > 0 {
+			n.low++
+			t.Errorf("%s; %s: %v", what, j.name, low.text("objective", "below", best))
+		}
+	}()
+	for range passes {
+		if err := m.Pass(ctx, p, s); err != nil {
+			return abort("pass %d: %v", s.Passes, err)
+		}
+		at := *s
+		certifier, certifies := m.(train.Certifier)
+		for _, certified := range []bool{false, true} {
+			if certified {
+				if !certifies {
+					break
+				}
+				if err := certifier.Certify(ctx, p, &at, false); err != nil {
+					return abort("certificate after pass %d: %v", s.Passes, err)
+				}
+			}
+			if at.Dual > states.lower {
+				states.lower = at.Dual
+			}
+			states.upper = min(states.upper, at.Primal)
+			high.note(s.Passes, at.Dual, at.Dual-best.upper)
+			low.note(s.Passes, at.Primal, best.lower-at.Primal)
+			if err := at.Check(m.Name()); err != nil {
+				return abort("%v (the optimum is in [%.12g, %.12g])", err, best.lower, best.upper)
+			}
+		}
+		v.gap = at.Gap() / math.Abs(at.Primal)
+		if s.Done {
+			break
+		}
+	}
+	return v
+}
+
+// fault is the worst of one kind in a run.
+type fault struct {
+	pass, count int
+	value, by   float64
+}
+
+func (f *fault) note(pass int, value, by float64) {
+	if !(by > 0) {
+		return
+	}
+	f.count++
+	if by > f.by {
+		f.pass, f.value, f.by = pass, value, by
+	}
+}
+
+func (f *fault) text(end, side string, best *enclosure) string {
+	return fmt.Sprintf("%s %s the optimum %d times, most after pass %d: %.12g, the optimum is in [%.12g, %.12g]: off by %.2g, relative %.2g", end, side, f.count, f.pass,
+		f.value, best.lower, best.upper, f.by, f.by/math.Abs(best.upper))
+}
+
+// loose reports a gap that is not within what is expected of a method on a benign problem.
+func (n *tally) loose(t *testing.T, what string, j judged, v verdict, most float64) {
+	t.Helper()
+	if !v.refused && v.gap > most {
+		n.vacuous++
+		t.Errorf("%s; %s: relative gap %.3g, expected at most %.3g", what, j.name, v.gap, most)
+	}
+}
+
+func (n *tally) log(t *testing.T) {
+	t.Helper()
+	t.Logf("%d runs: %d with a dual above the optimum, %d with an objective below it, %d aborted, %d with a wide gap", n.runs, n.high, n.low, n.aborted, n.vacuous)
+}
+
+// tolerance returns the relative gap that a method must reach on a benign problem.
+func tolerance(method string, loss engine.Loss) float64 {
+	if loss == engine.Hinge && method != "bcpfw" {
+		return 0.1
+	}
+	return 1e-3
+}
