@@ -36,7 +36,7 @@ var (
 
 // Rounding implements oracles.Rounder. The kernels add and multiply in float32 as those of the CPU do, in no longer sums, so that its bounds hold.
 func (c *ChainOracle) Rounding(θ *structured.Potentials, b int, μ float64) float64 {
-	return c.host.Rounding(θ, b, μ)
+	return c.host.RoundingOfSingle(θ, b, μ)
 }
 
 // NewChainOracle returns an oracle on a device.
