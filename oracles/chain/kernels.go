@@ -25,6 +25,8 @@ type kernels struct {
 
 	// bounds returns the bounds of the x_i.
 	bounds func(x []float32) bounds
+	// grandTotal returns Σ_i x_i, in any order: NaN or +∞ if some x_i is.
+	grandTotal func(x []float32) float32
 
 	single sumKernels[float32]
 	double sumKernels[float64]

@@ -20,6 +20,12 @@ func (o *Oracle) Exp(θ *structured.Potentials, μ float64, value []float64, u *
 		if u != nil {
 			node, edge = u.Parts[0].Of(b), u.Parts[1].Of(b)
 		}
+		if !o.guard.Valid(θ, b) {
+			clear(node)
+			clear(edge)
+			value[b] = math.NaN()
+			continue
+		}
 		if !x.plan.forest {
 			clear(node)
 			clear(edge)

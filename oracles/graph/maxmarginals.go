@@ -15,9 +15,9 @@ func (o *Oracle) MaxMarginals(θ *structured.Potentials, y []int32, value []floa
 	for b := range θ.Len() {
 		x, to := of(θ, b), m.Of(b)
 		switch {
-		case math.IsInf(value[b], -1):
+		case math.IsInf(value[b], -1), math.IsNaN(value[b]):
 			for k := range to {
-				to[k] = minusInf
+				to[k] = value[b]
 			}
 			continue
 		case x.plan.forest:

@@ -12,7 +12,12 @@ import (
 // TopK implements oracles.Ranker.
 func (o *Oracle) TopK(θ *structured.Potentials, k int, best *oracles.KBest) {
 	best.Resize(θ, k)
+	o.guard.Begin(θ)
 	for b := range θ.Len() {
+		if !o.guard.Valid(θ, b) {
+			best.Refuse(θ, b)
+			continue
+		}
 		x := of(θ, b)
 		lo, hi := θ.Outputs[b], θ.Outputs[b+1]
 		ranked := &ranking{example: &x, k: k}

@@ -11,7 +11,12 @@ import (
 // So TopK first finds the k best trees, and then enumerates all their labelings together, best first.
 func (o *Oracle) TopK(θ *structured.Potentials, k int, best *oracles.KBest) {
 	best.Resize(θ, k)
+	o.guard.Begin(θ)
 	for b := range θ.Len() {
+		if !o.guard.Valid(θ, b) {
+			best.Refuse(θ, b)
+			continue
+		}
 		lo, hi := θ.Outputs[b], θ.Outputs[b+1]
 		s, score := sentenceOf(θ, b), best.Score[b*k:(b+1)*k]
 		o.bestRelations(&s)
