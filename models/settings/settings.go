@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/dsp-go/dsp/structured"
 )
@@ -23,6 +24,7 @@ type Setting struct {
 	Run    bool          // whether it does not change the trained model
 	Value  reflect.Value // the field, settable; Gap, Count, Sizes, LabelWeights and Ranges have Set, String and Type, as flags do
 
+	field int // its index in the struct
 	min   string
 	given *Given // of the struct, or nil
 }
@@ -31,10 +33,24 @@ type Setting struct {
 // Given gets the names of those that Set, Give and Parse set.
 func Of(c any) []Setting {
 	v := reflect.ValueOf(c).Elem()
-	given := givenIn(v)
+	given, all := givenIn(v), slices.Clone(tagged(v.Type()))
+	for i := range all {
+		all[i].Value, all[i].given = v.Field(all[i].field), given
+	}
+	return all
+}
+
+// described holds the settings of each type of struct, without values. Every check of a setting asks for them all.
+var described sync.Map
+
+// tagged returns the settings that the tags of a struct describe, without values. Callers must not change them.
+func tagged(of reflect.Type) []Setting {
+	if all, ok := described.Load(of); ok {
+		return all.([]Setting)
+	}
 	var all []Setting
-	for i := range v.NumField() {
-		tag := v.Type().Field(i).Tag
+	for i := range of.NumField() {
+		tag := of.Field(i).Tag
 		name, _, _ := strings.Cut(tag.Get("yaml"), ",")
 		if name == "" {
 			continue
@@ -46,15 +62,15 @@ func Of(c any) []Setting {
 			Unit:  tag.Get("unit"),
 			Only:  tag.Get("only"),
 			Run:   tag.Get("run") != "",
-			Value: v.Field(i),
+			field: i,
 			min:   tag.Get("min"),
-			given: given,
 		}
 		if values, ok := tag.Lookup("values"); ok {
-			s.Values = strings.Split(values, "|")
+			s.Values = slices.Clip(strings.Split(values, "|"))
 		}
 		all = append(all, s)
 	}
+	described.Store(of, all)
 	return all
 }
 

@@ -11,7 +11,7 @@ import (
 )
 
 // memories is how many numbers a method keeps per potential of the examples, including the copy in a checkpoint.
-var memories = map[string]float64{"sdca": 4, "bcfw": 2, "saga": 2, "svrg": 1, "casimir": 1, "casimir-adapt": 1}
+var memories = map[string]float64{"sdca": 4, "bcfw": 4, "saga": 2, "svrg": 1, "casimir": 1, "casimir-adapt": 1}
 
 // descentVectors is how many vectors of weights an engine.Descent keeps besides the iterate and the mean, including their copies in a
 // checkpoint.

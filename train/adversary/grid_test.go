@@ -17,7 +17,7 @@ func TestGrid(t *testing.T) {
 	}
 	cells, long, pick := grid(seed), os.Getenv("DSP_LONG") != "", os.Getenv("DSP_CASE")
 	t.Logf("DSP_SEED=%d", seed)
-	share := 70
+	share := 20
 	switch {
 	case pick != "":
 		kept := cells[:0]

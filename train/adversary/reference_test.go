@@ -43,7 +43,7 @@ func TestReferenceOfTwoOutputs(t *testing.T) {
 func TestReferenceEncloses(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for _, c := range grid(5) {
-		if c.nasty != "benign" || r.IntN(4) > 0 {
+		if c.nasty != "benign" || r.IntN(8) > 0 {
 			continue
 		}
 		x := list(t, c.problem(t))

@@ -13,7 +13,8 @@ import (
 //
 // so that D(u) = a + constant + (λ/2)(‖c‖² − ‖w_u‖²), with a the linear part of u plus its entropy, as without λ₁ but with thresholded
 // weights. v is linear in u: a dual method adds to v what it would add to w, and scores with the soft thresholds (proximal SDCA,
-// Shalev-Shwartz and Zhang 2014). ‖soft(v)‖²/2 is 1-smooth in v, so a line search for the quadratic ‖v‖²/2 still raises D.
+// Shalev-Shwartz and Zhang 2014). ‖soft(v)‖²/2 is 1-smooth in v, so a line search for the quadratic ‖v‖²/2 raises D, but not far enough
+// (softsearch.go).
 //
 // A full pass at w with marginals u bounds the optimum by the Fenchel-Young gap
 //

@@ -142,12 +142,17 @@ type norm struct {
 	parts [sparse.Stripes]float64
 }
 
-func (m *norm) of(e *Engine, n int) float64 {
+// scratch returns the vector of zeros [Dim], which the caller must leave as zeros.
+func (m *norm) scratch(e *Engine) []float32 {
 	if m.zeros == nil {
 		m.zeros = make([]float32, e.Scorer.Dim())
 	}
+	return m.zeros
+}
+
+func (m *norm) of(e *Engine, n int) float64 {
 	clear(m.parts[:])
-	e.scatter(n, 1, m.zeros, m.parts[:])
+	e.scatter(n, 1, m.scratch(e), m.parts[:])
 	total := 0.0
 	for _, x := range m.parts {
 		total += x

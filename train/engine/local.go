@@ -20,9 +20,7 @@ func (e local) attach(m *Memory) (*Memory, error) { return m.Attach(e.Objective)
 func (e local) fetch(*Memory) error               { return nil }
 
 func (e local) toGold(m *Memory, γ float32) {
-	for k := range m.Parts {
-		vec.Scale(γ, m.Parts[k].Values)
-	}
+	m.scale(γ)
 	m.addGold(1 - γ)
 }
 
@@ -92,7 +90,7 @@ func (e local) losses(ln *Lane) float64 {
 		f := loss(ln.Values[c], gold)
 		total += e.Data.Weight(i) * f
 		if e.Scorer.Affine() {
-			ln.Sums.Above += e.Data.Weight(i) * e.lossRounding(ln, c, e.measure(ln, c, nil), f)
+			ln.Sums.Above += e.Data.Weight(i) * e.lossRounding(ln, c, measure(&ln.Theta, c, nil), f)
 		}
 	}
 	return total

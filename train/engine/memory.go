@@ -4,13 +4,16 @@ import (
 	"fmt"
 
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/vec"
 )
 
 // Memory holds a point r_i of the marginal polytope for every example. Methods store marginals instead of gradients, because
 // ∇f_i at stored marginals is J_iᵀ(r_i − 1_{y_i}). A memory is as large as the potentials, not as the weights.
 type Memory struct {
 	structured.Marginals // example i is r_i; of a memory on a device, the content at the last Fetch
+
+	// rest is what r_i has beyond float32, part by part, from the first mixing on. Roundings of thousands of mixtures would add up to points outside
+	// the marginal polytope, which prove nothing. With the rest, r_i is a mixture of outputs, rounded once.
+	rest [][]float32
 
 	data       *structured.Dataset
 	completion *Memory      // replaces unknown gold outputs, or nil
@@ -59,6 +62,9 @@ func (m *Memory) Restart(examples []int) {
 	for _, i := range examples {
 		m.Scale(i, 0)
 		m.Add(i, m.data.Gold(i), 1)
+		for k := range m.rest {
+			clear(m.restOf(k, i))
+		}
 	}
 }
 
@@ -75,7 +81,7 @@ func (m *Memory) Fits(o *Objective) error {
 			offsets := o.Data.Rows(parts[k].Rows)
 			rows = offsets[len(offsets)-1]
 		}
-		fits = len(m.Parts[k].Values) == rows*parts[k].Width
+		fits = len(m.Parts[k].Values) == rows*parts[k].Width && (m.rest == nil || len(m.rest) == len(parts) && len(m.rest[k]) == rows*parts[k].Width)
 	}
 	if !fits {
 		return structured.BadInput("the checkpoint is damaged: what it remembers of the examples does not fit %s", o.Data.Name)
@@ -85,7 +91,7 @@ func (m *Memory) Fits(o *Objective) error {
 
 // Attach returns a memory of o, on the host, with the numbers that Archive restored into m.
 func (m *Memory) Attach(o *Objective) *Memory {
-	whole := &Memory{}
+	whole := &Memory{rest: m.rest}
 	whole.Form(o)
 	for k := range m.Parts {
 		whole.Parts[k].Values = m.Parts[k].Values
@@ -101,14 +107,74 @@ func (m *Memory) subtract(i int, v *structured.Marginals, b int) {
 // remember updates the examples of a finding: r_i ← (1−γ)r_i + γu_i.
 func (m *Memory) remember(of *finding, γ float32) {
 	u := &of.Answer.U
+	if γ != 1 {
+		m.keepRest()
+	}
 	for b, i := range of.Batch.Examples {
 		if γ == 1 {
 			m.Set(i, u, b)
-			continue
 		}
-		for k := range m.Parts {
-			vec.Axpby(γ, u.Parts[k].Of(b), 1-γ, m.Parts[k].Of(i))
+		for k := range m.rest {
+			if rest := m.restOf(k, i); γ == 1 {
+				clear(rest)
+			} else {
+				mix(float64(γ), u.Parts[k].Of(b), m.Parts[k].Of(i), rest)
+			}
 		}
+	}
+}
+
+// mix sets r ← (1−γ)r + γu, where r is the sum of high and low.
+func mix(γ float64, u, high, low []float32) {
+	low, u = low[:len(high)], u[:len(high)]
+	for j, h := range high {
+		r := float64(h) + float64(low[j])
+		r += γ * (float64(u[j]) - r)
+		high[j] = float32(r)
+		low[j] = float32(r - float64(high[j]))
+	}
+}
+
+// scale sets every r_i to γr_i.
+func (m *Memory) scale(γ float32) {
+	m.keepRest()
+	for k := range m.Parts {
+		high, low := m.Parts[k].Values, m.rest[k]
+		for j, h := range high {
+			r := float64(γ) * (float64(h) + float64(low[j]))
+			high[j] = float32(r)
+			low[j] = float32(r - float64(high[j]))
+		}
+	}
+}
+
+func (m *Memory) keepRest() {
+	if m.rest != nil {
+		return
+	}
+	for k := range m.Parts {
+		m.rest = append(m.rest, make([]float32, len(m.Parts[k].Values)))
+	}
+}
+
+// restOf returns the rest of part k of example i.
+func (m *Memory) restOf(k, i int) []float32 {
+	p := &m.Parts[k]
+	return m.rest[k][p.Offsets[i]*p.Width : p.Offsets[i+1]*p.Width]
+}
+
+// archiveRest saves or restores what the numbers of marginals have beyond float32.
+func (m *Memory) archiveRest(a Archive, name string) {
+	n := len(m.rest)
+	a.Count(name+".rests", &n)
+	if a.Restores() {
+		m.rest = nil
+		if n > 0 {
+			m.rest = make([][]float32, min(n, mostParts))
+		}
+	}
+	for k := range m.rest {
+		a.Floats(fmt.Sprintf("%s.rest.%d", name, k), &m.rest[k])
 	}
 }
 

@@ -47,9 +47,10 @@ func (m *Memory) Load(ln *Lane) {
 func ArchiveMemory(a Archive, m **Memory) {
 	var kept Memory
 	if *m != nil {
-		kept.Marginals = (*m).Marginals
+		kept.Marginals, kept.rest = (*m).Marginals, (*m).rest
 	}
 	ArchiveMarginals(a, "memory", &kept.Marginals)
+	kept.archiveRest(a, "memory")
 	if a.Restores() && len(kept.Parts) > 0 {
 		*m = &kept
 	}

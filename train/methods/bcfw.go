@@ -32,8 +32,8 @@ import (
 // along with w gives the dual value D(ū) = b + (λ/2)(‖c‖² − ‖w‖²). Such values, and values summed from the gains of steps, are
 // estimates. The certified bound is the dual of the memory, recomputed by a pullback at every Resync and in Certify.
 //
-// With λ₁ > 0, the path holds v = c − g/λ and the oracle sees its soft thresholds (engine/elasticnet.go). The gain of a step is then at
-// least what its line search says. Where package proximal adds a term, the average is that of the last pass.
+// With λ₁ > 0, the path holds v = c − g/λ and the oracle sees its soft thresholds (engine/elasticnet.go). The dual along a step is then
+// no quadratic, and its maximum is found by a search over the step's entries (engine/softsearch.go). Where package proximal adds a term, the average is that of the last pass.
 type BCFW struct {
 	Averaging Averaging // AutoAverage is WeightedAverage
 	Resync    int       // passes between recompositions of w from the memory, to remove rounding errors; 0 means 10
@@ -246,7 +246,13 @@ func (m *BCFW) step(ctx context.Context, p *train.Problem, batch []int) error {
 	if st.Moved == 0 || gap <= 0 {
 		return nil
 	}
-	γ, gain := lineSearch(gap, st.Grad.Norm2()/(m.regulariser.Lambda*n*n))
+	γ, gain := 0.0, 0.0
+	if λ := m.regulariser.Lambda; m.path.Threshold > 0 {
+		γ, gain = p.SoftSearch(st.Grad, m.path.W, m.path.Threshold, λ, 1/(λ*n), gap, 1)
+		γ = float64(float32(γ))
+	} else {
+		γ, gain = lineSearch(gap, st.Grad.Norm2()/(λ*n*n))
+	}
 	if γ == 0 {
 		return nil
 	}

@@ -110,3 +110,50 @@ func TestBCFWRecomposesItsGap(t *testing.T) {
 	point := func() ([]float32, engine.DualPoint, float64) { return m.path.W, m.memory, 0 }
 	traintest.RecomposesItsGap(t, p, m, point, func() { m.best = 1e3 })
 }
+
+// With λ₁, steps raise the dual by what they say, and shorter ones along the same line would raise it less, with
+// dense and with sparse inputs.
+func TestStepsWithL1(t *testing.T) {
+	for name, p := range map[string]*train.Problem{
+		"dense":  traintest.LinearProblem(30, 1, 0.2, 1),
+		"sparse": traintest.SparseProblem(30, engine.Hinge, oracles.Smoothing{}, 0.2),
+		"both":   traintest.Densely(traintest.SparseProblem(30, engine.Hinge, oracles.Smoothing{}, 0.2)),
+	} {
+		for _, batch := range []int{1, 7} {
+			p.L1 = 0.02
+			m := &BCFW{}
+			traintest.Start(t, m, p)
+			if m.regulariser.Kappa != 0 {
+				t.Fatalf("κ is %g", m.regulariser.Kappa)
+			}
+			dual := func(linear float64, v []float32) float64 {
+				return linear - p.Lambda/2*vec.Norm2(engine.Soften(v, m.path.Threshold))
+			}
+			for k := range 40 {
+				examples := p.Rand(k).Perm(p.Len())[:batch]
+				before, b := append([]float32(nil), m.path.W...), m.linear
+				was := dual(b, before)
+				m.dual = was
+				if err := m.step(t.Context(), p, examples); err != nil {
+					t.Fatal(err)
+				}
+				if err := m.path.Finish(); err != nil {
+					t.Fatal(err)
+				}
+				traintest.Near(t, name+": dual", m.dual, dual(m.linear, m.path.W), 1e-5)
+				for _, share := range []float64{0.5, 0.9} {
+					v := append([]float32(nil), before...)
+					vec.Axpby(float32(share), m.path.W, float32(1-share), v)
+					if other := dual(b+share*(m.linear-b), v); other > m.dual+1e-5 {
+						t.Errorf("%s, step %d: %g of the step raises the dual to %g, all of it to %g", name, k, share, other, m.dual)
+					}
+				}
+			}
+			_, linear, err := traintest.Pulled(p.Recompose(t.Context(), engine.Soften(m.path.W, m.path.Threshold), m.memory))
+			if err != nil {
+				t.Fatal(err)
+			}
+			traintest.Near(t, name+": b", m.linear, linear, 1e-5)
+		}
+	}
+}

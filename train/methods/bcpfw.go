@@ -200,11 +200,17 @@ func (m *BCPFW) visit(ctx context.Context, p *train.Problem, i int) error {
 			break
 		}
 		enough = max(enough, enoughOfGap*st.Linear)
-		norm, γ := st.Grad.Norm2(), m.pair.share
-		if γ*norm > λn*st.Linear {
-			γ = λn * st.Linear / norm
+		γ, gain := m.pair.share, 0.0
+		if τ := m.path.Threshold; τ > 0 {
+			γ, gain = p.SoftSearch(st.Grad, m.path.W, τ, m.regulariser.Lambda, 1/λn, st.Linear/float64(p.Len()), γ)
+		} else {
+			norm := st.Grad.Norm2()
+			if γ*norm > λn*st.Linear {
+				γ = λn * st.Linear / norm
+			}
+			gain = γ * (st.Linear - γ/2*norm/λn) / float64(p.Len())
 		}
-		m.dual += γ * (st.Linear - γ/2*norm/λn) / float64(p.Len())
+		m.dual += gain
 		m.linear += γ * (st.Linear - st.Product()) / float64(p.Len())
 		m.path.Step(1, 0, -γ/λn, 0, st.Grad)
 		m.corners.move(i, m.pair.from, m.pair.to, γ)

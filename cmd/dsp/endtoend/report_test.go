@@ -178,9 +178,11 @@ func TestReportOfCheckpoint(t *testing.T) {
 		t.Skip("no signals here")
 	}
 	run := filepath.Join(t.TempDir(), "run")
-	p := begun(t, []string{"train", "--examples", "40,10,10", "--net", "linear", "--method", "bcfw", "--passes", "1000000", "--gap", "0", "--baselines", "off", "--out", run, "--quiet"})
+	p := started(t, []string{"train", "--examples", "40,10,10", "--net", "linear", "--method", "bcfw", "--passes", "1000000", "--gap", "0", "--baselines", "off", "--out", run, "--quiet"})
 	p.awaitPass(run)
-	p.end(os.Interrupt)
+	if !p.end(os.Interrupt) {
+		t.Fatal("the run ended before the signal")
+	}
 	o := dsp(t, "report", run).ok()
 	if !strings.Contains(o.stdout, "The run was interrupted after pass") || !strings.Contains(o.stdout, "those of its checkpoint") {
 		t.Errorf("printed\n%s", o.stdout)

@@ -1,0 +1,123 @@
+package engine
+
+import (
+	"math"
+
+	"github.com/dsp-go/dsp/nets/sparse"
+)
+
+// A dual step with λ₁ > 0 moves v = c − g/λ to v(γ) = v − γtD, where the weights that score are w = soft(v, τ) (elasticnet.go). The step's
+// gap is the dual's slope at γ = 0. Then
+//
+//	D(γ) − D(0) = γ·gap − (λ/2)(‖soft(v(γ))‖² − ‖soft(v)‖² + 2γt⟨D, soft(v)⟩),
+//	D'(γ) = gap − λt ⟨D, soft(v) − soft(v(γ))⟩,
+//
+// whose slope falls with γ, but not below that of the quadratic with ‖v‖² in place of ‖soft(v)‖², and not at all where |v_j(γ)| ≤ τ. At first
+// that is nearly everywhere: steps for the quadratic would take very long to leave it.
+
+// softSearch is the memory of a search: v and D where D differs from zero.
+type softSearch struct {
+	v, d []float64
+	rows sparse.Rows
+}
+
+// Searching ends where the slope is at most this share of the gap.
+const (
+	flat     = 1e-3
+	searches = 40
+)
+
+// SoftSearch returns the γ in [0, most] that raises the dual most, for a step with the given gap > 0 from v along −tD, and that gain.
+func (e *Engine) SoftSearch(grad Gradient, v []float32, τ float32, λ, t, gap, most float64) (γ, gain float64) {
+	s := &e.soft
+	s.collect(e, grad, v)
+	slope, bend := s.slope(float64(τ), t, most)
+	if gap-λ*t*slope >= 0 {
+		return most, s.gain(float64(τ), λ, t, gap, most)
+	}
+	norm := 0.0
+	for _, d := range s.d {
+		norm += d * d
+	}
+	lo, hi := gap/(λ*t*t*norm), most // of the quadratic, and too long
+	γ = lo
+	for range searches {
+		slope, bend = s.slope(float64(τ), t, γ)
+		at := gap - λ*t*slope
+		if math.Abs(at) <= flat*gap {
+			break
+		}
+		if at > 0 {
+			lo = γ
+		} else {
+			hi = γ
+		}
+		next := γ + at/(λ*t*t*bend) // Newton's step
+		if !(next > lo && next < hi) {
+			next = (lo + hi) / 2
+		}
+		γ = next
+	}
+	return γ, s.gain(float64(τ), λ, t, gap, γ)
+}
+
+// slope returns ⟨D, soft(v) − soft(v(γ))⟩ and ‖D‖² over the entries with |v_j(γ)| > τ.
+func (s *softSearch) slope(τ, t, γ float64) (slope, bend float64) {
+	for j, d := range s.d {
+		v := s.v[j]
+		to := v - γ*t*d
+		slope += d * (soft(v, τ) - soft(to, τ))
+		if math.Abs(to) > τ {
+			bend += d * d
+		}
+	}
+	return slope, bend
+}
+
+func (s *softSearch) gain(τ, λ, t, gap, γ float64) float64 {
+	total := 0.0
+	for j, d := range s.d {
+		v := s.v[j]
+		a, b := soft(v, τ), soft(v-γ*t*d, τ)
+		total += (b-a)*(b+a) + 2*γ*t*d*a
+	}
+	return γ*gap - λ/2*total
+}
+
+// soft returns sign(x)·max(|x| − τ, 0).
+func soft(x, τ float64) float64 { return x - max(min(x, τ), -τ) }
+
+// collect lists v and D where D differs from zero.
+func (s *softSearch) collect(e *Engine, grad Gradient, v []float32) {
+	s.v, s.d = s.v[:0], s.d[:0]
+	switch g := grad.(type) {
+	case *denseGradient:
+		all := func(lo, hi int) { s.add(v, g.values, lo, hi) }
+		if g.support == nil {
+			all(0, len(v))
+		} else {
+			g.support.each(all)
+		}
+	case *sparseGradient:
+		zeros := e.norm.scratch(e)
+		g.AddTo(1, zeros)
+		for _, found := range e.findings[:g.findings] {
+			e.sparse.Rows(&found.Batch, &s.rows)
+			for _, row := range s.rows.Index { // a row of two findings is zero when the second comes to it
+				lo, hi := e.sparse.Row(row)
+				s.add(v, zeros, lo, hi)
+				clear(zeros[lo:hi])
+			}
+		}
+	default:
+		panic("engine: a gradient on a device has no entries on the host")
+	}
+}
+
+func (s *softSearch) add(v, d []float32, lo, hi int) {
+	for j := lo; j < hi; j++ {
+		if d[j] != 0 {
+			s.v, s.d = append(s.v, float64(v[j])), append(s.d, float64(d[j]))
+		}
+	}
+}
