@@ -50,8 +50,8 @@ type Engine struct {
 	used       int        // number of findings of the last step
 	norm       norm       // scratch memory
 	soft       softSearch
-	narrow     []float32  // scratch memory: the gradient of a full pass in float32
-	wide       []float64  // scratch memory: the same in float64
+	narrow     []float32 // scratch memory: the gradient of a full pass in float32
+	wide       []float64 // scratch memory: the same in float64
 	dense      denseGradient
 	spread     sparseGradient
 }
