@@ -9,13 +9,16 @@ GPU = CGO_ENABLED=1 CGO_CFLAGS="-O2 -I$(CURDIR)/cuda/driver/libcuda" CGO_LDFLAGS
 
 export CGO_ENABLED ?= 0
 
-.PHONY: build gpu gpu-env emulator test test-gpu test-races race bench lint lint-gpu cross generate kernels clean
+.PHONY: build gpu gpu-env emulator test test-long test-gpu test-races race bench lint lint-gpu cross generate kernels clean
+
+# Without tables for debuggers the program is a quarter smaller; messages of panics keep their lines.
+SMALL = -trimpath -ldflags="-s -w"
 
 build:
-	GOEXPERIMENT=simd go build -trimpath -o bin/dsp ./cmd/dsp
+	GOEXPERIMENT=simd go build $(SMALL) -o bin/dsp ./cmd/dsp
 
 gpu: build/libcuda.a # this program runs with and without an NVIDIA driver
-	$(GPU) GOEXPERIMENT=simd go build -trimpath -tags gpu -o bin/dsp ./cmd/dsp
+	$(GPU) GOEXPERIMENT=simd go build $(SMALL) -tags gpu -o bin/dsp ./cmd/dsp
 
 gpu-env: build/libcuda.a # eval "$$(make -s gpu-env)" prepares a shell for go commands with -tags gpu
 	@echo 'export $(GPU)'
@@ -28,7 +31,10 @@ build/libcuda.a: $(wildcard cuda/driver/libcuda/*)
 
 test:
 	go test ./...
-	GOEXPERIMENT=simd go test ./...
+	GOEXPERIMENT=simd go test ./oracles/... ./structured/... ./nets/... ./train/... # the packages with vector kernels, and what rests on them
+
+test-long: # more cases of what go test ./... draws; RAPID_SEED=N repeats a run that printed N
+	DSP_LONG=1 RAPID_CHECKS=1000 go test -timeout 1h ./...
 
 race: # the race detector needs cgo, and so a C compiler
 	CGO_ENABLED=1 go test -race -short $(PARALLEL)

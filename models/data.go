@@ -195,7 +195,9 @@ func drawn(c *config.Config) (*Data, error) {
 	}
 	d := &Data{}
 	var err error
-	if d.Train, d.Dev, d.Test, err = task.Draw(c); err != nil {
+	sized := *c
+	sized.Examples = tasks.ChooseExamples(c)
+	if d.Train, d.Dev, d.Test, err = task.Draw(&sized); err != nil {
 		return nil, err
 	}
 	return d, d.prepare(c)

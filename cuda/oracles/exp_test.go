@@ -82,6 +82,40 @@ func TestExpAgreesWithCPU(t *testing.T) {
 	}
 }
 
+// With equal potentials log Z is T·log Y. Sums over many labels in one go would err by 19 units per position, always down.
+func TestExpOfManyEqualLabels(t *testing.T) {
+	d := cudatest.Device(t)
+	o := cudaoracles.NewChainOracle(d)
+	const labels, length = 1000, 3
+	for _, c := range []struct{ low, μ float64 }{{0, 1}, {-1e3, 1}} { // in float32, and with exponents of their own
+		θ := newPotentials([]int{0, length}, labels, false)
+		clear(θ.Node)
+		clear(θ.Edge)
+		θ.Edge[0] = float32(c.low)
+		value := make([]float64, 1)
+		var u structured.Marginals
+		o.Exp(θ.all, c.μ, value, &u)
+		cudatest.Must(t, d.Err())
+		want, far := length*math.Log(labels), 0.0
+		if c.low < 0 { // all paths but those with the step between labels 0: 2·Y of Y³, less one that has both
+			want += math.Log1p(-(2.*labels - 1) / (labels * labels * labels))
+		}
+		if units := (value[0] - want) * 0x1p24; math.Abs(units) > 3*length {
+			t.Errorf("lowest edge %g: log Z errs by %g units", c.low, units)
+		}
+		for p := range length {
+			sum := 0.0
+			for _, x := range u.Parts[0].Values[p*labels:][:labels] {
+				sum += float64(x)
+			}
+			far = max(far, math.Abs(sum-1)*0x1p24)
+		}
+		if far > 40 {
+			t.Errorf("lowest edge %g: marginals sum to 1 up to %g units", c.low, far)
+		}
+	}
+}
+
 // NaN propagates.
 func TestExpOfNaN(t *testing.T) {
 	d := cudatest.Device(t)

@@ -141,6 +141,10 @@ type Config struct {
 	stackFile string // that Stack was read from, for messages
 
 	JSON bool `yaml:"json,omitempty" json:"json,omitempty" group:"Run" run:"true" help:"print one JSON object with the results last on standard output"`
+
+	// Given has the names of the settings that were given, by flags, in files, or in a sweep. Whether a setting was given is a question to
+	// Gives, because code sets fields, too.
+	Given settings.Given `json:"given,omitempty"`
 }
 
 // Default returns the configuration of a run without flags.

@@ -10,7 +10,7 @@ import (
 // What a run that continues a model takes from the model's settings. Other settings say where data are and how to train, and are the
 // run's own.
 var (
-	// inherited are taken where the run leaves them at their defaults.
+	// inherited are taken where the run does not give them.
 	inherited = []string{
 		"task", "columns", "label", "scheme", "tree", "search", "search-limit", "class", "cells", "crop", "candidates", "unmatched",
 		"cell", "superpixels", "neighbours", "oracle", "constraints", "net", "features", "template", "clusters", "gazetteer", "hash-bits",
@@ -26,7 +26,7 @@ var (
 )
 
 // Inherit takes from the configuration of a model what a run on c needs to continue it: what the model reads, its network and the names
-// of what it predicts. Settings that differ from their defaults win, but must not contradict what the model reads. name is the setting
+// of what it predicts. Settings that c gives win, but must not contradict what the model reads. name is the setting
 // that gives the model, whose file is path. sameFormat says that the data have the format of the model's: else the places of columns are
 // the run's own.
 func (c *Config) Inherit(base Config, name, path string, sameFormat bool) error {
@@ -38,7 +38,7 @@ func (c *Config) Inherit(base Config, name, path string, sameFormat bool) error 
 		if reflect.DeepEqual(mine, models) {
 			continue
 		}
-		open := reflect.DeepEqual(mine, plain[i].Value.Interface())
+		open := !s.GivenBeside(plain[i])
 		network := s.Group == "Network" && (net == def.Net || net == base.Net) && !slices.Contains(ownOfNetwork, s.Name)
 		switch {
 		case (s.Name == "columns" || s.Name == "label") && !sameFormat:

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -30,15 +29,27 @@ func setting(c *Config, name string) (settings.Setting, bool) {
 	return settings.Named(Settings(c), name)
 }
 
-// CheckSetting refuses a value of s that is out of range, and one that differs from the default although the rest of c gives
-// it no effect.
+// Gives reports whether c gives the setting of that name, so that nothing else may choose its value: it is recorded as given, or it
+// differs from the default. A value that leaves the choice open, such as auto, gives nothing where it is the default.
+func (c *Config) Gives(name string) bool {
+	def := Default()
+	plain, _ := setting(&def, name)
+	s, ok := setting(c, name)
+	if !ok {
+		panic("models: there is no setting " + name)
+	}
+	return s.GivenBeside(plain)
+}
+
+// CheckSetting refuses a value of s that is out of range, and one that was given although the rest of c gives it no effect. A zero asks
+// for nothing where it is the default, and needs no effect.
 func CheckSetting(s settings.Setting, c *Config) error {
 	if err := checkValue(s); err != nil {
 		return err
 	}
 	def := Default()
 	plain, _ := setting(&def, s.Name)
-	if s.Only == "" || reflect.DeepEqual(s.Value.Interface(), plain.Value.Interface()) {
+	if s.Only == "" || !s.GivenBeside(plain) || s.Value.IsZero() && plain.Value.IsZero() {
 		return nil
 	}
 	for _, condition := range strings.Fields(s.Only) {
@@ -121,7 +132,8 @@ func (c Config) Write(w io.Writer) error {
 	return settings.Write(w, Settings(&c))
 }
 
-// ForModel returns c with default values for the settings that do not change the model.
+// ForModel returns c with default values for the settings that do not change the model. Of what was given it keeps what a model cannot
+// tell from its values: that it draws as many examples as the defaults say because that was asked for.
 func (c Config) ForModel() Config {
 	def := Default()
 	plain := Settings(&def)
@@ -130,5 +142,6 @@ func (c Config) ForModel() Config {
 			s.Value.Set(plain[i].Value)
 		}
 	}
+	c.Given = c.Given.Only(func(name string) bool { return name == "examples" && slices.Equal(c.Examples, def.Examples) })
 	return c
 }

@@ -2,8 +2,10 @@ package reproduce
 
 import (
 	"math"
+	"strings"
 	"testing"
 
+	"github.com/dsp-go/dsp/train/record"
 	"github.com/dsp-go/dsp/train/record/curves"
 )
 
@@ -25,5 +27,26 @@ func TestBand(t *testing.T) {
 	c.runs = append(c.runs[:0], runOf([]float64{1, 2}, 0.25, math.NaN()))
 	if got := c.band(quantity{name: "passes"}, quantity{"dev", "f1"}); len(got.Points) != 1 || got.Points[0].Middle != 25 {
 		t.Errorf("%+v", got)
+	}
+}
+
+// Axes and the table say of bounds of a relaxed objective that they are.
+func TestFigureSaysRelaxed(t *testing.T) {
+	for _, relaxed := range []bool{false, true} {
+		run := &Run{Records: []record.Record{{Pass: 1, Objective: 2, Dual: 1, Gap: 1, Relaxed: relaxed}}}
+		f := figureResults{
+			Figure: &Figure{X: quantity{"", "passes"}, Y: []quantity{{"", "objective"}, {"", "gap"}, {"", "dual"}, {"", "suboptimality"}}},
+			parts:  []partResults{{Part: &Part{}, curves: []curveResults{{"casimir", []*Run{run}}}, bound: 1}},
+		}
+		for k, panel := range f.picture(nil).Rows[0].Panels {
+			if strings.HasSuffix(panel.Y, ", relaxed objective") != (relaxed && k > 0) {
+				t.Errorf("relaxed %v: %s", relaxed, panel.Y)
+			}
+		}
+		var text strings.Builder
+		f.writeBounds(&text)
+		if strings.Contains(text.String(), "1, relaxed objective.") != relaxed {
+			t.Error(text.String())
+		}
 	}
 }

@@ -67,6 +67,11 @@ func (q quantity) rises() bool {
 // percent reports whether q is shown in percent.
 func (q quantity) percent() bool { return q.set != "" }
 
+// certificate reports whether q tells how far the objective is from its optimum, or from a bound of it.
+func (q quantity) certificate() bool {
+	return q.set == "" && (q.name == "dual" || q.name == "gap" || q.name == "suboptimality")
+}
+
 // label names q on an axis.
 func (q quantity) label() string {
 	if q.set != "" {

@@ -26,6 +26,18 @@ type partResults struct {
 	bound  float64 // best certified lower bound of the first curve's objective; 0 for none
 }
 
+// relaxed reports whether the oracle of some run answers with bounds, so that certificates are about a relaxed objective.
+func (p *partResults) relaxed() bool {
+	for _, c := range p.curves {
+		for _, run := range c.runs {
+			if n := len(run.Records); n > 0 && run.Records[n-1].Relaxed {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // curveResults are the runs of a curve, one for each seed; none if no tuned value could be trained with.
 type curveResults struct {
 	name string

@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/dsp-go/dsp/train/record"
 )
 
 // markdown writes the table of all claims, what was tuned, and the notes.
@@ -52,7 +54,7 @@ func (r *figureResults) writeBounds(w io.Writer) {
 	var parts []string
 	for _, p := range r.parts {
 		if p.bound > 0 {
-			parts = append(parts, strings.TrimSpace(fmt.Sprintf("%s %.6g", p.Name, p.bound)))
+			parts = append(parts, record.Certified(strings.TrimSpace(fmt.Sprintf("%s %.6g", p.Name, p.bound)), p.relaxed()))
 		}
 	}
 	if parts != nil {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/config"
+	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/models/sweep"
 	"github.com/dsp-go/dsp/models/training"
 	"github.com/dsp-go/dsp/structured"
@@ -105,7 +106,10 @@ func (p *planner) configure(f *Figure, part *Part, own overrides, tuned map[stri
 // text makes c read tagged text: the files of the options, or sentences drawn into the folder of the output.
 func (p *planner) text(f *Figure, c *config.Config) error {
 	sizes := c.Examples
-	c.Examples = config.Default().Examples // which is for built-in data
+	def := config.Default()
+	plain, _ := settings.Named(config.Settings(&def), "examples")
+	own, _ := settings.Named(config.Settings(c), "examples")
+	own.Reset(plain) // which is for built-in data
 	if p.o.Train != "" {
 		c.Train, c.Dev, c.Test, c.Columns = p.o.Train, p.o.Dev, p.o.Test, p.o.Columns
 		return nil

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/dsp-go/dsp/structured"
 )
@@ -23,15 +24,33 @@ type Setting struct {
 	Run    bool          // whether it does not change the trained model
 	Value  reflect.Value // the field, settable; Gap, Count, Sizes, LabelWeights and Ranges have Set, String and Type, as flags do
 
-	min string
+	field int // its index in the struct
+	min   string
+	given *Given // of the struct, or nil
 }
 
-// Of returns the settings among the fields of the struct that c points to, in their order: those with a yaml tag.
+// Of returns the settings among the fields of the struct that c points to, in their order: those with a yaml tag. A field Given of type
+// Given gets the names of those that Set, Give and Parse set.
 func Of(c any) []Setting {
 	v := reflect.ValueOf(c).Elem()
+	given, all := givenIn(v), slices.Clone(tagged(v.Type()))
+	for i := range all {
+		all[i].Value, all[i].given = v.Field(all[i].field), given
+	}
+	return all
+}
+
+// described holds the settings of each type of struct, without values. Every check of a setting asks for them all.
+var described sync.Map
+
+// tagged returns the settings that the tags of a struct describe, without values. Callers must not change them.
+func tagged(of reflect.Type) []Setting {
+	if all, ok := described.Load(of); ok {
+		return all.([]Setting)
+	}
 	var all []Setting
-	for i := range v.NumField() {
-		tag := v.Type().Field(i).Tag
+	for i := range of.NumField() {
+		tag := of.Field(i).Tag
 		name, _, _ := strings.Cut(tag.Get("yaml"), ",")
 		if name == "" {
 			continue
@@ -43,14 +62,15 @@ func Of(c any) []Setting {
 			Unit:  tag.Get("unit"),
 			Only:  tag.Get("only"),
 			Run:   tag.Get("run") != "",
-			Value: v.Field(i),
+			field: i,
 			min:   tag.Get("min"),
 		}
 		if values, ok := tag.Lookup("values"); ok {
-			s.Values = strings.Split(values, "|")
+			s.Values = slices.Clip(strings.Split(values, "|"))
 		}
 		all = append(all, s)
 	}
+	described.Store(of, all)
 	return all
 }
 
@@ -128,12 +148,14 @@ func OneOf(what, value string, allowed []string) error {
 	return structured.BadInput("%s %q is not known%s; use %s", what, value, hint, strings.Join(named, ", "))
 }
 
-// Set parses text as the setting's value.
+// Set parses text as the setting's value, and records that it was given.
 func (s Setting) Set(text string) error {
 	var err error
 	switch v := s.Value.Addr().Interface().(type) {
 	case interface{ Set(text string) error }:
-		return v.Set(text)
+		if err := v.Set(text); err != nil {
+			return err
+		}
 	case *string:
 		*v = text
 	case *bool:
@@ -148,5 +170,6 @@ func (s Setting) Set(text string) error {
 	if err != nil {
 		return structured.BadInput("%q: expected %s", text, s.kind())
 	}
+	s.Give(s.Value)
 	return nil
 }

@@ -13,8 +13,15 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
+// givenKey is the key under which Write lists the names of the given settings.
+const givenKey = "given"
+
 // Parse sets the settings that the YAML text names; path is for messages. An unknown key, a key given twice, and a value of
 // the wrong kind are bad input, with file and line.
+//
+// Settings with a record of what was given (Given) get those that the text names. A text with a list "given", as Write writes it, says
+// itself which of its settings were; the others were resolved by a run. A text without that list that names more than half of all settings
+// was written by a run of an older version: only values that differ from the defaults are known to be given then.
 func Parse(path string, text []byte, all []Setting) error {
 	file, err := parser.ParseBytes(text, 0)
 	if err != nil {
@@ -29,9 +36,18 @@ func Parse(path string, text []byte, all []Setting) error {
 // ParseNode is Parse for a mapping inside of a larger document.
 func ParseNode(path string, body ast.Node, all []Setting) error {
 	seen := map[string]bool{}
+	var given Given
+	listed := false
 	for _, kv := range mappingValues(body) {
 		key := kv.Key.GetToken()
 		name, line := key.Value, key.Position.Line
+		if name == givenKey && !listed {
+			if err := parseGiven(path, kv.Value, all, &given); err != nil {
+				return err
+			}
+			listed = true
+			continue
+		}
 		s, ok := Named(all, name)
 		switch {
 		case !ok:
@@ -44,8 +60,33 @@ func ParseNode(path string, body ast.Node, all []Setting) error {
 			return structured.BadInput("%s:%d: %s: expected %s, found %s", path, line, name, s.kind(), kv.Value)
 		}
 	}
-	if len(seen) == 0 && body.Type() != ast.MappingType && body.Type() != ast.CommentType {
+	for name := range seen {
+		if !listed && len(seen) <= len(all)/2 {
+			given.add(name)
+		}
+	}
+	for _, name := range given {
+		if s, _ := Named(all, name); s.given != nil {
+			s.given.add(name)
+		}
+	}
+	if len(seen) == 0 && !listed && body.Type() != ast.MappingType && body.Type() != ast.CommentType {
 		return structured.BadInput("%s:%d: expected settings, one \"name: value\" per line", path, body.GetToken().Position.Line)
+	}
+	return nil
+}
+
+// parseGiven adds the names in the list under givenKey.
+func parseGiven(path string, list ast.Node, all []Setting, to *Given) error {
+	line, names := list.GetToken().Position.Line, []string{}
+	if err := yaml.NodeToValue(list, &names); err != nil {
+		return structured.BadInput("%s:%d: %s: expected a list of names of settings, found %s", path, line, givenKey, list)
+	}
+	for _, name := range names {
+		if _, ok := Named(all, name); !ok {
+			return structured.BadInput("%s:%d: %s: unknown setting %q%s", path, line, givenKey, name, Suggest(all, name))
+		}
+		to.add(name)
 	}
 	return nil
 }
@@ -116,13 +157,21 @@ func (s Setting) kind() string {
 	}
 }
 
-// Write writes settings as the YAML that Parse reads, with a heading for each group. Settings that only steer a command's
-// output are left out where they are not set.
+// Write writes settings as the YAML that Parse reads, with a heading for each group, and which of them were given. Settings that only
+// steer a command's output are left out where they are not set.
 func Write(w io.Writer, all []Setting) error {
 	group := ""
+	var given Given
+	recorded := false
 	for _, s := range all {
 		if (s.Name == "resume" || s.Name == "quiet" || s.Name == "json") && s.Value.IsZero() {
 			continue
+		}
+		if s.given != nil {
+			recorded = true
+			if s.given.Has(s.Name) {
+				given = append(given, s.Name)
+			}
 		}
 		if s.Group != group {
 			group = s.Group
@@ -138,5 +187,9 @@ func Write(w io.Writer, all []Setting) error {
 			return err
 		}
 	}
-	return nil
+	if !recorded {
+		return nil
+	}
+	_, err := fmt.Fprintf(w, "# Which of these were given; the others are defaults and choices of the run\n%s: [%s]\n", givenKey, strings.Join(given, ", "))
+	return err
 }

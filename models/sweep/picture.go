@@ -192,7 +192,7 @@ func (s *sweep) picture(best *trial) *curves.Comparison {
 		c.Caption += fmt.Sprintf("; means over %d folds with standard deviations", s.Folds)
 	}
 	if slices.ContainsFunc(s.trials, func(t *trial) bool { return t.Behind != nil }) {
-		c.Caption += "; bars are standard deviations of the difference to the best, over resamples of dev"
+		c.Caption += "; bars are standard deviations of the difference to the best, over data like dev"
 	}
 	axes := s.axes()
 	along := slices.MaxFunc(axes, func(a, b varied) int {

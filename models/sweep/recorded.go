@@ -83,8 +83,8 @@ func ReadRecorded(dir string) (*Recorded, error) {
 		}
 		return cmp.Compare(a.Number, b.Number)
 	})
+	compareWithBest(ranked)
 	for _, t := range ranked {
-		t.compareWith(ranked[0])
 		r.Trials = append(r.Trials, t.Trial)
 	}
 	if len(ranked) == 0 || ranked[0].Error != "" {

@@ -289,10 +289,10 @@ func (s *sweep) conclude(ctx context.Context) (*Result, error) {
 		return nil, fmt.Errorf("no setting could be trained with; %s failed: %s", best.name(), best.Error)
 	}
 	result := &Result{Varied: best.names, Metric: s.metric.Name, Folds: s.Folds, Picture: filepath.Join(s.Out, pictureFile)}
+	compareWithBest(ranked)
 	for _, t := range ranked {
-		t.compareWith(best)
 		shown := t.Trial
-		shown.Replicates = nil // they are for resuming
+		shown.Counts = nil // they are for resuming
 		result.Trials = append(result.Trials, shown)
 	}
 	result.Finding = s.finding(best)

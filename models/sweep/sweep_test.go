@@ -368,3 +368,21 @@ func TestMetricSettingListsTheTasks(t *testing.T) {
 		t.Errorf("--metric takes %q, want %q", s.Values, want)
 	}
 }
+
+// What varies in a sweep is given in its trials, also a default value.
+func TestVariedSettingsAreGiven(t *testing.T) {
+	s := smallSweep(t)
+	s.Grid = settings.Ranges{"k=5,7"}
+	trials, err := s.trials()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range trials {
+		if !x.config.Gives("k") {
+			t.Errorf("%s is not given", x.name())
+		}
+	}
+	if s.Gives("k") {
+		t.Error("the sweep's own settings changed")
+	}
+}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/config"
-	"github.com/dsp-go/dsp/models/review/bootstrap"
+	"github.com/dsp-go/dsp/models/review/intervals"
 	"github.com/dsp-go/dsp/models/training"
 	"github.com/dsp-go/dsp/train/record"
 )
@@ -20,27 +20,34 @@ type Trial struct {
 	Number    int             `json:"trial"`    // from 1, in the order of the grid
 	Settings  map[string]any  `json:"settings"` // what varies
 	Metric    record.Number   `json:"metric"`   // on the development data; with folds, the mean over them; or the objective
-	Deviation record.Number   `json:"sd"`       // standard deviation of the metric over folds, or over resamples of the development data
+	Deviation record.Number   `json:"sd"`       // standard deviation of the metric over folds, or over data sets like the development data
 	Folds     []record.Number `json:"folds,omitempty"`
 	Test      record.Number   `json:"test"`      // the metric on the test data; not with folds
 	Objective record.Number   `json:"objective"` // as in Result; with folds the mean
 	Gap       record.Number   `json:"gap"`
-	Relative  record.Number   `json:"relative_gap"` // gap/|objective|
-	Passes    int             `json:"passes"`       // with folds the most
-	Seconds   float64         `json:"seconds"`      // of training; with folds their sum
+	Relative  record.Number   `json:"relative_gap"`      // gap/|objective|
+	Relaxed   bool            `json:"relaxed,omitempty"` // as in record.Record
+	Passes    int             `json:"passes"`            // with folds the most
+	Seconds   float64         `json:"seconds"`           // of training; with folds their sum
 	Error     string          `json:"error,omitempty"`
 	Data      string          `json:"data,omitempty"` // fingerprint
 
-	Replicates []record.Number `json:"replicates,omitempty"` // in sweep.jsonl: the metric on resamples of the development data
-	Behind     *Behind         `json:"behind,omitempty"`     // in Result: how far the setting is behind the best one
+	Counts intervals.Counts `json:"counts,omitempty"` // in sweep.jsonl: what the metric on the development data is made of
+	Behind *Behind          `json:"behind,omitempty"` // in Result: how far the setting is behind the best one
 }
 
-// Behind is the difference of a setting to the best one, on the same resamples of the development data.
+// RelativeGap returns the gap relative to the objective, which lines of older versions do not have.
+func (t *Trial) RelativeGap() record.Number {
+	return t.Gap / record.Number(math.Abs(float64(t.Objective)))
+}
+
+// Behind is the difference of a setting to the best one, on the same development data.
 type Behind struct {
 	Difference float64 `json:"difference"` // of the metrics, not negative
 	Deviation  float64 `json:"sd"`
-	Low        float64 `json:"low"` // 95 % interval; if it contains 0, the data cannot tell the settings apart
+	Low        float64 `json:"low"` // 95 % interval
 	High       float64 `json:"high"`
+	P          float64 `json:"p_holm"` // of the test that the settings are alike, corrected for the number of settings
 }
 
 // trial is a Trial in progress.
@@ -63,9 +70,10 @@ func (t *trial) name() string {
 // score is how training on one fold, or on all the training data, went.
 type score struct {
 	metric, test, objective, gap record.Number
+	relaxed                      bool
 	passes                       int
 	seconds                      float64
-	replicates                   []record.Number // of the metric, on development data
+	counts                       intervals.Counts // of the metric, on development data
 	err                          error
 }
 
@@ -89,13 +97,13 @@ func (s *sweep) trainFold(ctx context.Context, t *trial, fold, threads int) *sco
 	last := out.Last
 	done := &score{
 		metric: s.metric.measure(dev), test: s.metric.measure(test),
-		objective: last.Objective, gap: last.Gap, passes: last.Pass, seconds: last.Seconds,
+		objective: last.Objective, gap: last.Gap, relaxed: last.Relaxed, passes: last.Pass, seconds: last.Seconds,
 	}
 	switch {
 	case s.metric.Of == nil:
 		done.metric = last.Objective
 	case fold == whole && data.Dev != nil && data.Dev.Len() > 1:
-		if done.replicates, err = s.resample(ctx, r, out.BestW, data, threads); err != nil {
+		if done.counts, err = s.count(ctx, r, out.BestW, data, threads); err != nil {
 			return &score{err: err}
 		}
 	}
@@ -112,7 +120,7 @@ func (s *sweep) newRun(c config.Config, data *models.Data) (*training.Run, error
 // finish sums up the scores of all folds.
 func (t *trial) finish() {
 	var metrics, tests, objectives, gaps []record.Number
-	t.Passes, t.Seconds = 0, 0
+	t.Passes, t.Seconds, t.Relaxed = 0, 0, false
 	for _, f := range t.scores {
 		if f.err != nil {
 			t.fail(f.err)
@@ -120,18 +128,18 @@ func (t *trial) finish() {
 		}
 		metrics, tests = append(metrics, f.metric), append(tests, f.test)
 		objectives, gaps = append(objectives, f.objective), append(gaps, f.gap)
-		t.Passes = max(t.Passes, f.passes)
+		t.Passes, t.Relaxed = max(t.Passes, f.passes), t.Relaxed || f.relaxed
 		t.Seconds += f.seconds
 	}
 	t.Metric, t.Deviation = meanAndDeviation(metrics)
 	t.Test, _ = meanAndDeviation(tests)
 	t.Objective, _ = meanAndDeviation(objectives)
 	t.Gap, _ = meanAndDeviation(gaps)
-	t.Relative = t.Gap / record.Number(math.Abs(float64(t.Objective)))
+	t.Relative = t.RelativeGap()
 	if len(t.scores) > 1 {
 		t.Folds = metrics
-	} else if t.Replicates = t.scores[0].replicates; t.Replicates != nil {
-		t.Deviation = record.Number(bootstrap.IntervalOf(floats(t.Replicates)).Deviation)
+	} else if t.Counts = t.scores[0].counts; t.Counts != nil {
+		t.Deviation = record.Number(t.Counts.Interval().Deviation)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/dsp-go/dsp/models/inputs"
 	"github.com/dsp-go/dsp/models/predictions"
 	"github.com/dsp-go/dsp/models/review"
+	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
@@ -26,10 +27,14 @@ var align = Task{
 	FileFormat: formats.Pairs,
 	Reading:    func(o *formats.Options) { o.Matchings = true },
 	Draw:       drawPairs,
-	Prepare:    checkComplete,
-	Fit:        inputs.FitPairs,
-	Words:      inputs.PairWords,
-	Load:       inputs.LoadPairs,
+	Examples: func() settings.Sizes {
+		o := synthetic.DefaultOptions()
+		return settings.Sizes{o.Train, o.Dev, o.Test}
+	},
+	Prepare: checkComplete,
+	Fit:     inputs.FitPairs,
+	Words:   inputs.PairWords,
+	Load:    inputs.LoadPairs,
 	Output: func(c config.Config, _ inputs.Inputs, labels int) nets.Output {
 		return nets.Output{Labels: labels, Form: matchings.Matching{Complete: c.Unmatched == "never"}.Form()}
 	},
@@ -55,7 +60,7 @@ var align = Task{
 	},
 	Review: func(*structured.Alphabet) review.Reviewer { return review.Links() },
 	Metrics: []Metric{
-		{"aer", "1 − AER", func(m *structured.Metrics) float64 { return 1 - m.Get("aer") }},
+		{"aer", "1 − AER", func(m *structured.Metrics) float64 { return 1 - m.Get("aer") }, linkShare},
 	},
 	Result:  "AER is the alignment error rate, F1 that of links",
 	Columns: []Column{{"AER", "aer"}, {"F1", "f1"}},
@@ -84,10 +89,8 @@ func checkAlign(c config.Config) error {
 
 // drawPairs draws sentence pairs.
 func drawPairs(c *config.Config) (train, dev, test *structured.Dataset, err error) {
-	o, plain := synthetic.DefaultOptions(), config.Default()
-	if !slices.Equal(c.Examples, plain.Examples) {
-		o.Train, o.Dev, o.Test = c.Examples[0], c.Examples[1], c.Examples[2]
-	}
+	o := synthetic.DefaultOptions()
+	o.Train, o.Dev, o.Test = c.Examples[0], c.Examples[1], c.Examples[2]
 	o.Seed = c.Seed
 	if err := o.Validate(); err != nil {
 		return nil, nil, nil, err

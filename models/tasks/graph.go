@@ -10,6 +10,7 @@ import (
 	"github.com/dsp-go/dsp/models/inputs"
 	"github.com/dsp-go/dsp/models/predictions"
 	"github.com/dsp-go/dsp/models/review"
+	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/nets/graph"
 	exact "github.com/dsp-go/dsp/oracles/graph"
@@ -33,13 +34,17 @@ var graphTask = Task{
 	Complete:   func(c *config.Config) { chooseEdges(c, nets.EdgesOwn) },
 	FileFormat: formats.NPZ,
 	Draw:       drawGraphs,
-	Read:       readGraphs,
-	Prepare:    withoutUnknown,
-	CheckData:  checkTables,
-	Fit:        inputs.FitGraphs,
-	Output:     graphOutput,
-	Net:        func(graph.Input) string { return "linear" },
-	CheckNet:   checkGraphNet,
+	Examples: func() settings.Sizes {
+		o := randomgraphs.DefaultOptions()
+		return settings.Sizes{o.Train, o.Dev, o.Test}
+	},
+	Read:      readGraphs,
+	Prepare:   withoutUnknown,
+	CheckData: checkTables,
+	Fit:       inputs.FitGraphs,
+	Output:    graphOutput,
+	Net:       func(graph.Input) string { return "linear" },
+	CheckNet:  checkGraphNet,
 	LogLikelihood: func(config.Config, inputs.Inputs) bool {
 		return false
 	},
@@ -53,8 +58,8 @@ var graphTask = Task{
 	Review: func(labels *structured.Alphabet) review.Reviewer { return review.Graphs(labels, "variable") },
 	Write:  writeGraphLabels,
 	Metrics: []Metric{
-		{"class_iou", "mean class IoU", func(m *structured.Metrics) float64 { return m.Get("class_iou") }},
-		{"variables", "accuracy", func(m *structured.Metrics) float64 { return m.Get("accuracy") }},
+		{"class_iou", "mean class IoU", func(m *structured.Metrics) float64 { return m.Get("class_iou") }, classShares},
+		{"variables", "accuracy", func(m *structured.Metrics) float64 { return m.Get("accuracy") }, share("accuracy", "labelled")},
 	},
 	Result:  "accuracy is the share of variables with the right label, IoU the mean over the labels of intersection over union",
 	Columns: []Column{{"accuracy", "accuracy"}, {"IoU", "class_iou"}},
@@ -64,15 +69,15 @@ var graphTask = Task{
 
 // chooseEdges sets the kind of edges where the settings leave it open.
 func chooseEdges(c *config.Config, kind string) {
-	if c.Edges == config.Default().Edges {
+	if !c.Gives("edges") {
 		c.Edges = kind
 	}
 }
 
 func checkGraphs(c config.Config) error {
 	switch {
-	case c.Edges == nets.EdgesPosition:
-		return structured.BadInput("--edges position: sequences have it; graphs have own, typed, potts or none")
+	case c.Edges == nets.EdgesPosition || c.Edges == nets.EdgesTransition && c.Gives("edges"):
+		return structured.BadInput("--edges %s: sequences have it; graphs have own, typed, potts or none", c.Edges)
 	case c.Features != "auto" && c.Task != "segment":
 		return structured.BadInput("--features %s makes attributes of words; --task %s reads dense features", c.Features, c.Task)
 	case c.Oracle == "cut" && (c.Loss == "crf" || c.Loss == "softmax-margin"):
@@ -130,10 +135,8 @@ func graphLoss(c *config.Config, labels *structured.Alphabet) (structured.TaskLo
 
 // drawGraphs draws graphs whose edges tell how labels are related.
 func drawGraphs(c *config.Config) (train, dev, test *structured.Dataset, err error) {
-	o, plain := randomgraphs.DefaultOptions(), config.Default()
-	if !slices.Equal(c.Examples, plain.Examples) {
-		o.Train, o.Dev, o.Test = c.Examples[0], c.Examples[1], c.Examples[2]
-	}
+	o := randomgraphs.DefaultOptions()
+	o.Train, o.Dev, o.Test = c.Examples[0], c.Examples[1], c.Examples[2]
 	o.Seed, o.Difficulty, o.Classes = c.Seed, c.Difficulty, c.Classes
 	if o.Shape, err = randomgraphs.ParseShape(c.Shape); err != nil {
 		return nil, nil, nil, err
@@ -251,15 +254,17 @@ type graphComparison struct {
 
 func (c *graphComparison) Add(d *structured.Dataset, i int, y []int32) { c.evaluator.Add(d, i, y) }
 
-func (c *graphComparison) Report() Report {
+func (c *graphComparison) measures() structured.Metrics {
 	m := c.evaluator.Metrics()
 	for k, x := range m.Measures {
 		if name, ok := c.rename[x.Name]; ok {
 			m.Measures[k].Name = name
 		}
 	}
-	return &GraphReport{m, c.evaluator.Table()}
+	return m
 }
+
+func (c *graphComparison) Report() Report { return &GraphReport{c.measures(), c.evaluator.Table()} }
 
 // GraphReport is the Report of the labels of graphs.
 type GraphReport struct {

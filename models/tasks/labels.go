@@ -73,6 +73,8 @@ func (c *labelComparison) Add(d *structured.Dataset, i int, labels []int32) {
 	c.confusion.Add(d.Gold(i), labels)
 }
 
+func (c *labelComparison) measures() structured.Metrics { return c.evaluator.Metrics() }
+
 func (c *labelComparison) Report() Report {
 	return &LabelReport{c.evaluator.Labels(), c.confusion.Labels(), c.confusion.Mistakes()}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/dsp-go/dsp/models/inputs"
 	"github.com/dsp-go/dsp/models/predictions"
 	"github.com/dsp-go/dsp/models/review"
+	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
@@ -32,7 +33,11 @@ var localise = Task{
 		return f.ReadBoxes != nil && f.Read == nil
 	},
 	Draw: drawScenes,
-	Fit:  inputs.FitBoxes,
+	Examples: func() settings.Sizes {
+		o := synthetic.DefaultOptions()
+		return settings.Sizes{o.Train, o.Dev, o.Test}
+	},
+	Fit: inputs.FitBoxes,
 	Output: func(c config.Config, _ inputs.Inputs, _ int) nets.Output {
 		if searchesWindows(&c) {
 			return nets.Output{Labels: 1, Form: windows.Window{Height: c.Cells, Width: c.Cells, Limit: c.SearchLimit}.Form()}
@@ -57,8 +62,8 @@ var localise = Task{
 	Describe: describeBoxes,
 	Picture:  drawBoxPicture,
 	Metrics: []Metric{
-		{"corloc", "CorLoc", func(m *structured.Metrics) float64 { return m.Get("corloc") }},
-		{"mean_iou", "mean IoU", func(m *structured.Metrics) float64 { return m.Get("mean_iou") }},
+		{"corloc", "CorLoc", func(m *structured.Metrics) float64 { return m.Get("corloc") }, share("corloc", "images")},
+		{"mean_iou", "mean IoU", func(m *structured.Metrics) float64 { return m.Get("mean_iou") }, meanIoU},
 	},
 	Result:  "CorLoc is the share of images whose predicted box overlaps the object's with an IoU above 0.5",
 	Columns: []Column{{"CorLoc", "corloc"}, {"mean IoU", "mean_iou"}, {"AP", "ap"}},
@@ -131,10 +136,8 @@ func LocaliseLike(c *config.Config, train *structured.Dataset) *localisation.Opt
 
 // drawScenes draws scenes with one object each.
 func drawScenes(c *config.Config) (train, dev, test *structured.Dataset, err error) {
-	o, plain := synthetic.DefaultOptions(), config.Default()
-	if !slices.Equal(c.Examples, plain.Examples) {
-		o.Train, o.Dev, o.Test = c.Examples[0], c.Examples[1], c.Examples[2]
-	}
+	o := synthetic.DefaultOptions()
+	o.Train, o.Dev, o.Test = c.Examples[0], c.Examples[1], c.Examples[2]
 	o.Seed, o.Difficulty = c.Seed, c.Difficulty
 	if err := o.Validate(); err != nil {
 		return nil, nil, nil, err

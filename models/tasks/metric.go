@@ -1,6 +1,7 @@
 package tasks
 
 import (
+	"math"
 	"strings"
 
 	"github.com/dsp-go/dsp/structured"
@@ -12,10 +13,62 @@ type Metric struct {
 	Name  string // as --metric has it
 	Label string // for tables and pictures
 	Of    func(m *structured.Metrics) float64
+	// Shares are what the metric is made of: it is the mean of those with a whole. Their parts and wholes add up over outputs. names are
+	// those of the labels.
+	Shares func(m *structured.Metrics, names []string) []Share
+}
+
+// Share is a part of a whole, such as the right tokens of all.
+type Share struct{ Part, Whole float64 }
+
+// share returns the one share of a metric: the measure is the rate of things in the whole, which both are counted.
+func share(measure, whole string) func(m *structured.Metrics, names []string) []Share {
+	return func(m *structured.Metrics, _ []string) []Share { return rate(m.Get(measure), m.Get(whole)) }
+}
+
+// rate returns the share of things that are counted, with nothing in it where there are none.
+func rate(share, whole float64) []Share {
+	if math.IsNaN(share) || math.IsNaN(whole) {
+		return []Share{{}}
+	}
+	return []Share{{math.Round(share * whole), whole}}
+}
+
+// entityShare is F1: of the gold and the predicted entities together, the share that is in both.
+func entityShare(m *structured.Metrics, _ []string) []Share {
+	return rate(m.Get("f1"), m.Get("gold")+m.Get("predicted"))
+}
+
+// sequenceShare is the share of right sequences.
+func sequenceShare(m *structured.Metrics, _ []string) []Share {
+	return rate(1-m.Get("sequence_error"), m.Get("sequences"))
+}
+
+// linkShare is 1 − AER: of the predicted and the sure links together, the share that is right.
+func linkShare(m *structured.Metrics, _ []string) []Share {
+	return rate(1-m.Get("aer"), m.Get("predicted")+m.Get("sure"))
+}
+
+// meanIoU is the overlap of boxes, which is not counted.
+func meanIoU(m *structured.Metrics, _ []string) []Share {
+	images := m.Get("images")
+	return []Share{{m.Get("mean_iou") * images, images}}
+}
+
+// classShares are the intersection in the union of each class.
+func classShares(m *structured.Metrics, names []string) []Share {
+	all := make([]Share, len(names))
+	for k, name := range names {
+		if c, ok := m.Types[name]; ok {
+			correct := c.Get("correct")
+			all[k] = Share{correct, c.Get("gold") + c.Get("predicted") - correct}
+		}
+	}
+	return all
 }
 
 // objective is the metric of every task that is not measured on data. The less, the better.
-var objective = Metric{"objective", "objective", nil}
+var objective = Metric{"objective", "objective", nil, nil}
 
 // ChooseMetric returns the metric of that name for development data, or nil, with those labels; auto depends on them.
 func (t Task) ChooseMetric(name string, labels *structured.Alphabet, dev *structured.Dataset) (Metric, error) {
@@ -70,9 +123,9 @@ func measuredBy(name string) (Task, bool) {
 }
 
 var labelMetrics = []Metric{
-	{"f1", "entity F1", func(m *structured.Metrics) float64 { return m.Get("f1") }},
-	{"accuracy", "accuracy", func(m *structured.Metrics) float64 { return m.Get("token_accuracy") }},
-	{"sequence", "sequences right", func(m *structured.Metrics) float64 { return 1 - m.Get("sequence_error") }},
+	{"f1", "entity F1", func(m *structured.Metrics) float64 { return m.Get("f1") }, entityShare},
+	{"accuracy", "accuracy", func(m *structured.Metrics) float64 { return m.Get("token_accuracy") }, share("token_accuracy", "tokens")},
+	{"sequence", "sequences right", func(m *structured.Metrics) float64 { return 1 - m.Get("sequence_error") }, sequenceShare},
 }
 
 // chooseLabelMetric is Task.Metric for labels: entity F1 where there are entities, else accuracy. Both F1 and the share of right

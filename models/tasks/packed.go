@@ -25,7 +25,7 @@ var freeSettings = []string{"train", "dev", "test", "dense", "stream"}
 var wordNets = []string{"embed", "rnn", "attention"}
 
 // takePacked takes the settings that decide how data are read from the pack c.Train, if it is one. Other values than the pack's are
-// refused; a default value stands for the pack's.
+// refused; what c does not give is the pack's.
 func takePacked(c *config.Config) error {
 	if files := formats.Files(c.Train); len(files) > 1 {
 		for _, path := range files {
@@ -52,8 +52,8 @@ func takePacked(c *config.Config) error {
 		if !decides {
 			continue
 		}
-		given, packed, open := text(s), text(theirs[k]), text(defaults[k])
-		if given != open && given != packed && !(s.Name == "features" && fmt.Sprintf("%q", given) == metadata["features"]) {
+		given, packed := text(s), text(theirs[k])
+		if s.GivenBeside(defaults[k]) && given != packed && !(s.Name == "features" && fmt.Sprintf("%q", given) == metadata["features"]) {
 			return structured.BadInput("--%s %s: %s was packed with --%s %s; leave the flag out, or pack the data again", s.Name, given, c.Train, s.Name, packed)
 		}
 		s.Value.Set(theirs[k].Value)

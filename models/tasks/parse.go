@@ -30,6 +30,7 @@ var parse = Task{
 	FileFormat: formats.Treebank(),
 	Reading:    func(o *formats.Options) { o.Trees = true },
 	Draw:       drawTrees,
+	Examples:   treebankSizes,
 	Prepare:    projectivise,
 	Memory:     treeMemory,
 	Fit:        inputs.FitTrees,
@@ -56,8 +57,8 @@ var parse = Task{
 	Review:  review.Trees,
 	Picture: drawTreePicture,
 	Metrics: []Metric{
-		{"las", "LAS", func(m *structured.Metrics) float64 { return m.Get("las") }},
-		{"uas", "UAS", func(m *structured.Metrics) float64 { return m.Get("uas") }},
+		{"las", "LAS", func(m *structured.Metrics) float64 { return m.Get("las") }, share("las", "words")},
+		{"uas", "UAS", func(m *structured.Metrics) float64 { return m.Get("uas") }, share("uas", "words")},
 	},
 	Result:  "UAS is the share of words with the right head, LAS with the right head and relation",
 	Columns: []Column{{"UAS", "uas"}, {"LAS", "las"}},

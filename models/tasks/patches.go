@@ -43,10 +43,9 @@ func regionFeatures(c *config.Config) string {
 
 // checkPatches refuses features that regions do not have, and settings of pixels where none are read.
 func checkPatches(c *config.Config) error {
-	plain, of := config.Default(), regionFeatures(c)
-	switch of {
+	switch regionFeatures(c) {
 	case descriptorFeatures:
-		if c.Patch != plain.Patch || c.Context != plain.Context {
+		if c.Gives("patch") || c.Gives("context") {
 			return structured.BadInput("--patch and --context are those of pixels, which are not read; use --net conv-crop, or --features %s", bothFeatures)
 		}
 		if c.Network().ReadsPixels() {

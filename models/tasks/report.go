@@ -33,6 +33,26 @@ type ScoredComparison interface {
 	AddScored(d *structured.Dataset, i int, p *predictions.Prediction)
 }
 
+// Add compares an output with that of example i of d, with its score where that counts.
+func Add(c Comparison, d *structured.Dataset, i int, p *predictions.Prediction) {
+	if scored, ok := c.(ScoredComparison); ok {
+		scored.AddScored(d, i, p)
+		return
+	}
+	c.Add(d, i, p.Labels)
+}
+
+// measured is a Comparison that has its main metrics without a report.
+type measured interface{ measures() structured.Metrics }
+
+// Measures returns the main metrics of the outputs so far.
+func Measures(c Comparison) structured.Metrics {
+	if m, ok := c.(measured); ok {
+		return m.measures()
+	}
+	return c.Report().General()
+}
+
 // Repeatable is a Comparison that takes long to start.
 type Repeatable interface {
 	Comparison

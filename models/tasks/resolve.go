@@ -34,6 +34,9 @@ func Resolve(c *config.Config) error {
 	if complete := Of(c).Complete; complete != nil {
 		complete(c)
 	}
+	if format == formats.Builtin {
+		c.Examples = ChooseExamples(c)
+	}
 	if err := Validate(*c); err != nil {
 		if c.Train != "" && Validate(given) == nil { // what the file holds does not go with the settings
 			err = fmt.Errorf("%s: %w", c.Train, err)

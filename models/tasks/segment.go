@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/dsp-go/dsp/models/config"
@@ -33,7 +32,7 @@ var segment = Task{
 			return structured.BadInput("--format %s has no masks: --task segment reads folders of images and masks", c.Format)
 		case c.Format == formats.Images && c.Train != "" && c.Masks == "":
 			return structured.BadInput("images without masks; give --masks TRAIN,DEV,TEST, a folder for each of the data sets that are given")
-		case c.Superpixels > 0 && c.Cell != config.Default().Cell:
+		case c.Superpixels > 0 && c.Gives("cell"):
 			return structured.BadInput("--cell %d and --superpixels %d: an image is divided into cells or into superpixels; give one of the two", c.Cell, c.Superpixels)
 		}
 		if err := division(&c).Validate(); err != nil {
@@ -59,8 +58,12 @@ var segment = Task{
 			c.Gap, c.Passes = segmentGap, cmp.Or(c.Passes, segmentPasses)
 		}
 	},
-	FileFormat:    formats.Images,
-	Draw:          drawTextures,
+	FileFormat: formats.Images,
+	Draw:       drawTextures,
+	Examples: func() settings.Sizes {
+		o := synthetic.DefaultOptions()
+		return settings.Sizes{o.Train, o.Dev, o.Test}
+	},
 	Read:          readImages,
 	Prepare:       checkRegions,
 	CheckData:     checkTables,
@@ -81,8 +84,8 @@ var segment = Task{
 	Write:   writeMasks,
 	Picture: drawMaskPicture,
 	Metrics: []Metric{
-		{"miou", "mean class IoU", func(m *structured.Metrics) float64 { return m.Get("miou") }},
-		{"pixels", "pixel accuracy", func(m *structured.Metrics) float64 { return m.Get("pixel_accuracy") }},
+		{"miou", "mean class IoU", func(m *structured.Metrics) float64 { return m.Get("miou") }, classShares},
+		{"pixels", "pixel accuracy", func(m *structured.Metrics) float64 { return m.Get("pixel_accuracy") }, share("pixel_accuracy", "labelled")},
 	},
 	Result:  "accuracy is the share of pixels with the right label, IoU the mean over the classes of intersection over union",
 	Columns: []Column{{"accuracy", "pixel_accuracy"}, {"IoU", "miou"}},
@@ -110,10 +113,8 @@ func division(c *config.Config) segmentation.Division {
 
 // drawTextures draws scenes of textured shapes.
 func drawTextures(c *config.Config) (train, dev, test *structured.Dataset, err error) {
-	o, plain := synthetic.DefaultOptions(), config.Default()
-	if !slices.Equal(c.Examples, plain.Examples) {
-		o.Train, o.Dev, o.Test = c.Examples[0], c.Examples[1], c.Examples[2]
-	}
+	o := synthetic.DefaultOptions()
+	o.Train, o.Dev, o.Test = c.Examples[0], c.Examples[1], c.Examples[2]
 	o.Seed, o.Difficulty, o.Classes = c.Seed, c.Difficulty, c.Classes
 	if err := o.Validate(); err != nil {
 		return nil, nil, nil, err

@@ -42,6 +42,8 @@ type Task struct {
 	Reading func(o *formats.Options)
 	// Draw draws the built-in data. Nil: the task has none, and needs a training file.
 	Draw func(c *config.Config) (train, dev, test *structured.Dataset, err error)
+	// Examples returns how many examples are drawn where the settings do not give that. Nil: as many as config.Default says.
+	Examples func() settings.Sizes
 	// ReadAll reads training, development and test data at once, where the settings ask for what files cannot be read one by one for;
 	// ok says whether they do. Nil: they never do.
 	ReadAll func(c *config.Config) (train, dev, test *structured.Dataset, ok bool, err error)
@@ -160,6 +162,14 @@ func ChooseReg(c *config.Config) settings.Strength {
 		return c.Reg
 	}
 	return cmp.Or(Of(c).Reg, 1)
+}
+
+// ChooseExamples returns how many examples are drawn for training, development and test, which is the task's choice where c gives none.
+func ChooseExamples(c *config.Config) settings.Sizes {
+	if own := Of(c).Examples; own != nil && !c.Gives("examples") {
+		return own()
+	}
+	return c.Examples
 }
 
 // Pictured names the outputs that can be drawn, as a list for messages.

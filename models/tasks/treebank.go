@@ -1,20 +1,23 @@
 package tasks
 
 import (
-	"slices"
-
 	"github.com/dsp-go/dsp/models/config"
+	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/trees"
 	"github.com/dsp-go/dsp/structured/trees/synthetic"
 )
 
+// treebankSizes are how many sentences are drawn where the settings do not say.
+func treebankSizes() settings.Sizes {
+	o := synthetic.DefaultOptions()
+	return settings.Sizes{o.Train, o.Dev, o.Test}
+}
+
 // drawTrees draws treebanks.
 func drawTrees(c *config.Config) (train, dev, test *structured.Dataset, err error) {
-	o, plain := synthetic.DefaultOptions(), config.Default()
-	if !slices.Equal(c.Examples, plain.Examples) {
-		o.Train, o.Dev, o.Test = c.Examples[0], c.Examples[1], c.Examples[2]
-	}
+	o := synthetic.DefaultOptions()
+	o.Train, o.Dev, o.Test = c.Examples[0], c.Examples[1], c.Examples[2]
 	o.Seed = c.Seed
 	if err := o.Validate(); err != nil {
 		return nil, nil, nil, err

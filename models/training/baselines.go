@@ -95,7 +95,7 @@ func withMethod(c config.Config, method string) config.Config {
 		switch {
 		case s.Name == "method" || s.Name == "passes":
 		case s.Group == "Method" || s.Name == "smoothing" || s.Name == "mu" || s.Name == "k" || config.CheckSetting(s, &c) != nil:
-			s.Value.Set(plain[i].Value)
+			s.Reset(plain[i])
 		}
 	}
 	return c

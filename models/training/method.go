@@ -151,7 +151,7 @@ func checkMethod(c *config.Config, method train.Method, o *engine.Objective) err
 // chooseModelBatch returns the number of examples of prox-linear's models. Settings that only models of all examples have ask for
 // these.
 func chooseModelBatch(c *config.Config, o *engine.Objective) settings.ModelBatch {
-	whole := c.Batch > 0 || c.InnerPasses > 0 || c.InnerGap > 0 || c.WarmUp != 0 || c.ConstantMu || c.Inner != config.Default().Inner || o.Center != nil
+	whole := c.Batch > 0 || c.InnerPasses > 0 || c.InnerGap > 0 || c.WarmUp != 0 || c.ConstantMu || c.Inner != "auto" || o.Center != nil
 	switch {
 	case c.Method != "prox-linear" || c.ModelBatch != 0:
 		return c.ModelBatch
@@ -198,7 +198,7 @@ func chooseSmoothing(c *config.Config, o *engine.Objective) string {
 	switch {
 	case c.Smoothing != "auto" || o.Loss.Smooth() || method == "bcfw" || method == "bcpfw" || method == "adam" || method == "sgd" && c.Mu == 0:
 		return c.Smoothing
-	case c.K != config.Default().K:
+	case c.Gives("k"):
 		return "l2"
 	case !sums && ranks:
 		return "l2"

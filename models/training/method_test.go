@@ -50,7 +50,6 @@ func TestChooseMethod(t *testing.T) {
 		{func(c *config.Config) { c.Method = "sgd" }, "sgd", "auto", "none"},
 		{func(c *config.Config) { c.Method = "adam" }, "adam", "auto", "none"},
 		{func(c *config.Config) { c.Method, c.Smoothing, c.Mu = "sgd", "l2", 1 }, "sgd", "auto", "l2"},
-		{func(c *config.Config) { c.Method = "adam" }, "adam", "auto", "none"},
 		{func(c *config.Config) { c.Net, c.Hidden = "linear", nil }, "casimir", "auto", "entropy"},
 		{func(c *config.Config) { c.Net, c.Hidden, c.K = "linear", nil, 9 }, "casimir", "auto", "l2"},
 		{func(c *config.Config) { c.Net, c.Hidden, c.Method = "linear", nil, "bcfw" }, "bcfw", "auto", "none"},

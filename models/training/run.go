@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/dsp-go/dsp/cuda/device"
@@ -58,7 +59,7 @@ func NewRun(c config.Config, data *models.Data, o TrainOptions) (*Run, error) {
 		return nil, err
 	}
 	if why != "" {
-		o.Log.Info("method " + r.config.Method + ": " + why)
+		o.Log.Info("method " + r.config.Method + ": " + record.Certified(why, r.method.Convex() && objective.Relaxed() != ""))
 	}
 	if how := objective.Relaxed(); how != "" {
 		o.Log.Warn("outputs may not be the best: " + how + "; objectives count an upper bound of their scores")
@@ -126,7 +127,7 @@ func (r *Run) train(ctx context.Context) (*Result, []record.Record, error) {
 	if c.L1 > 0 {
 		r.o.Log.Info("the model is sparse", "nonzero", engine.Nonzeros(out.BestW), "weights", len(out.BestW))
 	}
-	r.o.Log.Info(out.Reason, "method", result.Name(), "kept_pass", out.Best.Pass, "model", result.Model)
+	r.o.Log.Info(record.Certified(out.Reason, result.Relaxed && !math.IsNaN(float64(result.Dual))), "method", result.Name(), "kept_pass", out.Best.Pass, "model", result.Model)
 	if err := r.model.Save(result.Model); err != nil {
 		return result, history.Records, err
 	}
@@ -203,6 +204,9 @@ func newState(w []float32) *train.State {
 // checkpoint opens the checkpoint to resume from, or begins one if there is none yet.
 func (r *Run) checkpoint() (*train.Checkpoint, error) {
 	identity := identityOf(r.config)
+	for _, name := range drawnBy {
+		delete(identity, name)
+	}
 	identity["training data"] = train.Fingerprint(r.data.Train)
 	if r.data.Dev != nil {
 		identity["development data"] = train.Fingerprint(r.data.Dev)
@@ -220,7 +224,7 @@ func (r *Run) checkpoint() (*train.Checkpoint, error) {
 	}
 	dir := filepath.Join(r.config.Out, checkpointFolder)
 	if r.config.Resume != "" {
-		c, err := train.OpenCheckpoint(dir, identity, filePaths...)
+		c, err := train.OpenCheckpoint(dir, identity, slices.Concat(filePaths, drawnBy)...)
 		if !errors.Is(err, fs.ErrNotExist) {
 			return c, err
 		}

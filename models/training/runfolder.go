@@ -115,6 +115,10 @@ var filePaths = []string{
 	"init", "prior",
 }
 
+// drawnBy are the settings that decide the weights by what is drawn alone, which checkpoints know by fingerprints. Those of older versions say
+// otherwise how much was drawn where the settings left it to the task.
+var drawnBy = []string{"examples"}
+
 // identityOf returns the settings that decide the weights after a given number of passes, by name. The number of passes of the run is
 // not among them, so that a run can be continued for longer (warnIfLonger).
 func identityOf(c config.Config) map[string]string {

@@ -26,13 +26,17 @@ func logSum8(edge []float32, score []float64, w []float32, rate float64) (m, sum
 	}
 	shift, times, cut := fillDouble8(m), fillDouble8(rate), archsimd.BroadcastFloat32x8(negligible)
 	total := zero8
-	for j := 0; j < len(score); j += lanes8 {
-		lo, hi := loadDouble8(s, j), loadDouble8(s, j+half8)
-		el, eh := widen8(load8(e, j))
-		x := narrow8(lo.Add(el).Sub(shift).Mul(times), hi.Add(eh).Sub(shift).Mul(times))
-		if x.Greater(cut).ToBits() != 0 {
-			total = exp8(x).MulAdd(load8(pw, j), total)
+	for from := 0; from < len(score); from += run * lanes8 {
+		part, hi := zero8, min(len(score), from+run*lanes8)
+		for j := from; j < hi; j += lanes8 {
+			lo, hi := loadDouble8(s, j), loadDouble8(s, j+half8)
+			el, eh := widen8(load8(e, j))
+			x := narrow8(lo.Add(el).Sub(shift).Mul(times), hi.Add(eh).Sub(shift).Mul(times))
+			if x.Greater(cut).ToBits() != 0 {
+				part = exp8(x).MulAdd(load8(pw, j), part)
+			}
 		}
+		total = total.Add(part)
 	}
 	single := math.Float32bits(sum8(total))
 	archsimd.ClearAVXUpperBits()

@@ -95,6 +95,10 @@ func exp8(x archsimd.Float32x8) archsimd.Float32x8 {
 
 // matVec8 keeps up to four vectors of next in registers while it iterates over the rows. For the last vectors it sums two rows at once.
 func matVec8(next, prev, m []float32, y int) {
+	if y > run {
+		longMatVec8(next, prev, m, y)
+		return
+	}
 	to, p := unsafe.Pointer(&next[0]), unsafe.Pointer(&prev[0])
 	stride := len(next)
 	step := 4 * stride
@@ -156,19 +160,122 @@ func matVec8(next, prev, m []float32, y int) {
 	archsimd.ClearAVXUpperBits()
 }
 
+// longMatVec8 is matVec8 for more rows than a run has. It adds the sums of runs in further registers.
+func longMatVec8(next, prev, m []float32, y int) {
+	to, p := unsafe.Pointer(&next[0]), unsafe.Pointer(&prev[0])
+	stride := len(next)
+	step := 4 * stride
+	j := 0
+	for ; j+3*lanes8 < stride; j += 4 * lanes8 {
+		row := unsafe.Pointer(&m[j])
+		t0, t1, t2, t3 := zero8, zero8, zero8, zero8
+		for lo := 0; lo < y; lo += run {
+			s0, s1, s2, s3 := zero8, zero8, zero8, zero8
+			for i := range min(run, y-lo) {
+				v := broadcast8(p, lo+i)
+				s0 = v.MulAdd(load8(row, 0), s0)
+				s1 = v.MulAdd(load8(row, lanes8), s1)
+				s2 = v.MulAdd(load8(row, 2*lanes8), s2)
+				s3 = v.MulAdd(load8(row, 3*lanes8), s3)
+				row = unsafe.Add(row, step)
+			}
+			t0, t1, t2, t3 = t0.Add(s0), t1.Add(s1), t2.Add(s2), t3.Add(s3)
+		}
+		store8(to, j, t0)
+		store8(to, j+lanes8, t1)
+		store8(to, j+2*lanes8, t2)
+		store8(to, j+3*lanes8, t3)
+	}
+	for ; j+lanes8 < stride; j += 2 * lanes8 {
+		row := unsafe.Pointer(&m[j])
+		t0, t1 := zero8, zero8
+		for lo := 0; lo < y; lo += run {
+			s0, s1, s2, s3 := zero8, zero8, zero8, zero8
+			i, hi := lo, min(y, lo+run)
+			for ; i+1 < hi; i += 2 {
+				v, w := broadcast8(p, i), broadcast8(p, i+1)
+				s0 = v.MulAdd(load8(row, 0), s0)
+				s1 = v.MulAdd(load8(row, lanes8), s1)
+				row = unsafe.Add(row, step)
+				s2 = w.MulAdd(load8(row, 0), s2)
+				s3 = w.MulAdd(load8(row, lanes8), s3)
+				row = unsafe.Add(row, step)
+			}
+			if i < hi {
+				v := broadcast8(p, i)
+				s0 = v.MulAdd(load8(row, 0), s0)
+				s1 = v.MulAdd(load8(row, lanes8), s1)
+			}
+			s0, s1 = s0.Add(s2), s1.Add(s3)
+			if lo > 0 {
+				s0, s1 = s0.Add(t0), s1.Add(t1)
+			}
+			t0, t1 = s0, s1
+		}
+		store8(to, j, t0)
+		store8(to, j+lanes8, t1)
+	}
+	if j < stride {
+		row := unsafe.Pointer(&m[j])
+		t0 := zero8
+		for lo := 0; lo < y; lo += run {
+			s0, s1, s2, s3 := zero8, zero8, zero8, zero8
+			i, hi := lo, min(y, lo+run)
+			for ; i+3 < hi; i += 4 {
+				s0 = broadcast8(p, i).MulAdd(load8(row, 0), s0)
+				s1 = broadcast8(p, i+1).MulAdd(load8(row, stride), s1)
+				s2 = broadcast8(p, i+2).MulAdd(load8(row, 2*stride), s2)
+				s3 = broadcast8(p, i+3).MulAdd(load8(row, 3*stride), s3)
+				row = unsafe.Add(row, 4*step)
+			}
+			for ; i < hi; i++ {
+				s0 = broadcast8(p, i).MulAdd(load8(row, 0), s0)
+				row = unsafe.Add(row, step)
+			}
+			s0 = s0.Add(s1).Add(s2.Add(s3))
+			if lo > 0 {
+				s0 = s0.Add(t0)
+			}
+			t0 = s0
+		}
+		store8(to, j, t0)
+	}
+	archsimd.ClearAVXUpperBits()
+}
+
+// longRow8 is the length from which a row has more than one run of vectors.
+const longRow8 = run*lanes8 + 1
+
 func matDots8(next, prev, m []float32, y int) {
 	p, row := unsafe.Pointer(&prev[0]), unsafe.Pointer(&m[0])
 	stride := len(next)
 	for i := range y {
 		s := load8(p, 0).Mul(load8(row, 0))
-		for j := lanes8; j < stride; j += lanes8 {
-			s = load8(p, j).MulAdd(load8(row, j), s)
+		if stride < longRow8 {
+			for j := lanes8; j < stride; j += lanes8 {
+				s = load8(p, j).MulAdd(load8(row, j), s)
+			}
+		} else {
+			s = longDot8(p, row, stride)
 		}
 		next[i] = sum8(s)
 		row = unsafe.Add(row, 4*stride)
 	}
 	archsimd.ClearAVXUpperBits()
 	clear(next[y:])
+}
+
+// longDot8 returns vectors whose lanes add up to the product of two rows of n numbers.
+func longDot8(p, q unsafe.Pointer, n int) archsimd.Float32x8 {
+	total := zero8
+	for lo := 0; lo < n; lo += run * lanes8 {
+		s, hi := zero8, min(n, lo+run*lanes8)
+		for j := lo; j < hi; j += lanes8 {
+			s = load8(p, j).MulAdd(load8(q, j), s)
+		}
+		total = total.Add(s)
+	}
+	return total
 }
 
 func normalise8(x, a, b []float32) float32 {
@@ -178,6 +285,9 @@ func normalise8(x, a, b []float32) float32 {
 		v := load8(p, j).Mul(load8(q, j))
 		store8(to, j, v)
 		s = s.Add(v)
+	}
+	if len(x) >= longRow8 {
+		s = longDot8(p, q, len(x))
 	}
 	scale, sum := overSum8(s)
 	for j := 0; j < len(x); j += lanes8 {
@@ -197,6 +307,9 @@ func combine8(g, p, n, s, β []float32) {
 		w := load8(pn, j).Mul(load8(pβ, j)).Masked(v.Greater(zero8))
 		store8(toG, j, w)
 		sum = v.MulAdd(w, sum)
+	}
+	if len(g) >= longRow8 {
+		sum = longDot8(ps, toG, len(g))
 	}
 	scale, _ := overSum8(sum)
 	for j := 0; j < len(g); j += lanes8 {

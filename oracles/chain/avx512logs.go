@@ -24,13 +24,17 @@ func logSum16(edge []float32, score []float64, w []float32, rate float64) (m, su
 	}
 	shift, times, cut := fillDouble16(m), fillDouble16(rate), archsimd.BroadcastFloat32x16(negligible)
 	total := zero16
-	for j := 0; j < len(score); j += lanes16 {
-		lo, hi := loadDouble16(s, j), loadDouble16(s, j+half16)
-		el, eh := widen16(load16(e, j))
-		x := narrow16(lo.Add(el).Sub(shift).Mul(times), hi.Add(eh).Sub(shift).Mul(times))
-		if x.Greater(cut).ToBits() != 0 {
-			total = exp16(x).MulAdd(load16(pw, j), total)
+	for from := 0; from < len(score); from += run * lanes16 {
+		part, hi := zero16, min(len(score), from+run*lanes16)
+		for j := from; j < hi; j += lanes16 {
+			lo, hi := loadDouble16(s, j), loadDouble16(s, j+half16)
+			el, eh := widen16(load16(e, j))
+			x := narrow16(lo.Add(el).Sub(shift).Mul(times), hi.Add(eh).Sub(shift).Mul(times))
+			if x.Greater(cut).ToBits() != 0 {
+				part = exp16(x).MulAdd(load16(pw, j), part)
+			}
 		}
+		total = total.Add(part)
 	}
 	single := math.Float32bits(sum16(total))
 	archsimd.ClearAVXUpperBits()

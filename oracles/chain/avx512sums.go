@@ -93,6 +93,10 @@ func exp16(x archsimd.Float32x16) archsimd.Float32x16 {
 
 // matVec16 keeps up to four vectors of next in registers while it iterates over the rows. For the last vectors it sums two rows at once.
 func matVec16(next, prev, m []float32, y int) {
+	if y > run {
+		longMatVec16(next, prev, m, y)
+		return
+	}
 	to, p := unsafe.Pointer(&next[0]), unsafe.Pointer(&prev[0])
 	stride := len(next)
 	step := 4 * stride
@@ -154,19 +158,122 @@ func matVec16(next, prev, m []float32, y int) {
 	archsimd.ClearAVXUpperBits()
 }
 
+// longMatVec16 is matVec16 for more rows than a run has. It adds the sums of runs in further registers.
+func longMatVec16(next, prev, m []float32, y int) {
+	to, p := unsafe.Pointer(&next[0]), unsafe.Pointer(&prev[0])
+	stride := len(next)
+	step := 4 * stride
+	j := 0
+	for ; j+3*lanes16 < stride; j += 4 * lanes16 {
+		row := unsafe.Pointer(&m[j])
+		t0, t1, t2, t3 := zero16, zero16, zero16, zero16
+		for lo := 0; lo < y; lo += run {
+			s0, s1, s2, s3 := zero16, zero16, zero16, zero16
+			for i := range min(run, y-lo) {
+				v := broadcast16(p, lo+i)
+				s0 = v.MulAdd(load16(row, 0), s0)
+				s1 = v.MulAdd(load16(row, lanes16), s1)
+				s2 = v.MulAdd(load16(row, 2*lanes16), s2)
+				s3 = v.MulAdd(load16(row, 3*lanes16), s3)
+				row = unsafe.Add(row, step)
+			}
+			t0, t1, t2, t3 = t0.Add(s0), t1.Add(s1), t2.Add(s2), t3.Add(s3)
+		}
+		store16(to, j, t0)
+		store16(to, j+lanes16, t1)
+		store16(to, j+2*lanes16, t2)
+		store16(to, j+3*lanes16, t3)
+	}
+	for ; j+lanes16 < stride; j += 2 * lanes16 {
+		row := unsafe.Pointer(&m[j])
+		t0, t1 := zero16, zero16
+		for lo := 0; lo < y; lo += run {
+			s0, s1, s2, s3 := zero16, zero16, zero16, zero16
+			i, hi := lo, min(y, lo+run)
+			for ; i+1 < hi; i += 2 {
+				v, w := broadcast16(p, i), broadcast16(p, i+1)
+				s0 = v.MulAdd(load16(row, 0), s0)
+				s1 = v.MulAdd(load16(row, lanes16), s1)
+				row = unsafe.Add(row, step)
+				s2 = w.MulAdd(load16(row, 0), s2)
+				s3 = w.MulAdd(load16(row, lanes16), s3)
+				row = unsafe.Add(row, step)
+			}
+			if i < hi {
+				v := broadcast16(p, i)
+				s0 = v.MulAdd(load16(row, 0), s0)
+				s1 = v.MulAdd(load16(row, lanes16), s1)
+			}
+			s0, s1 = s0.Add(s2), s1.Add(s3)
+			if lo > 0 {
+				s0, s1 = s0.Add(t0), s1.Add(t1)
+			}
+			t0, t1 = s0, s1
+		}
+		store16(to, j, t0)
+		store16(to, j+lanes16, t1)
+	}
+	if j < stride {
+		row := unsafe.Pointer(&m[j])
+		t0 := zero16
+		for lo := 0; lo < y; lo += run {
+			s0, s1, s2, s3 := zero16, zero16, zero16, zero16
+			i, hi := lo, min(y, lo+run)
+			for ; i+3 < hi; i += 4 {
+				s0 = broadcast16(p, i).MulAdd(load16(row, 0), s0)
+				s1 = broadcast16(p, i+1).MulAdd(load16(row, stride), s1)
+				s2 = broadcast16(p, i+2).MulAdd(load16(row, 2*stride), s2)
+				s3 = broadcast16(p, i+3).MulAdd(load16(row, 3*stride), s3)
+				row = unsafe.Add(row, 4*step)
+			}
+			for ; i < hi; i++ {
+				s0 = broadcast16(p, i).MulAdd(load16(row, 0), s0)
+				row = unsafe.Add(row, step)
+			}
+			s0 = s0.Add(s1).Add(s2.Add(s3))
+			if lo > 0 {
+				s0 = s0.Add(t0)
+			}
+			t0 = s0
+		}
+		store16(to, j, t0)
+	}
+	archsimd.ClearAVXUpperBits()
+}
+
+// longRow16 is the length from which a row has more than one run of vectors.
+const longRow16 = run*lanes16 + 1
+
 func matDots16(next, prev, m []float32, y int) {
 	p, row := unsafe.Pointer(&prev[0]), unsafe.Pointer(&m[0])
 	stride := len(next)
 	for i := range y {
 		s := load16(p, 0).Mul(load16(row, 0))
-		for j := lanes16; j < stride; j += lanes16 {
-			s = load16(p, j).MulAdd(load16(row, j), s)
+		if stride < longRow16 {
+			for j := lanes16; j < stride; j += lanes16 {
+				s = load16(p, j).MulAdd(load16(row, j), s)
+			}
+		} else {
+			s = longDot16(p, row, stride)
 		}
 		next[i] = sum16(s)
 		row = unsafe.Add(row, 4*stride)
 	}
 	archsimd.ClearAVXUpperBits()
 	clear(next[y:])
+}
+
+// longDot16 returns vectors whose lanes add up to the product of two rows of n numbers.
+func longDot16(p, q unsafe.Pointer, n int) archsimd.Float32x16 {
+	total := zero16
+	for lo := 0; lo < n; lo += run * lanes16 {
+		s, hi := zero16, min(n, lo+run*lanes16)
+		for j := lo; j < hi; j += lanes16 {
+			s = load16(p, j).MulAdd(load16(q, j), s)
+		}
+		total = total.Add(s)
+	}
+	return total
 }
 
 func normalise16(x, a, b []float32) float32 {
@@ -176,6 +283,9 @@ func normalise16(x, a, b []float32) float32 {
 		v := load16(p, j).Mul(load16(q, j))
 		store16(to, j, v)
 		s = s.Add(v)
+	}
+	if len(x) >= longRow16 {
+		s = longDot16(p, q, len(x))
 	}
 	scale, sum := overSum16(s)
 	for j := 0; j < len(x); j += lanes16 {
@@ -195,6 +305,9 @@ func combine16(g, p, n, s, β []float32) {
 		w := load16(pn, j).Mul(load16(pβ, j)).Masked(v.Greater(zero16))
 		store16(toG, j, w)
 		sum = v.MulAdd(w, sum)
+	}
+	if len(g) >= longRow16 {
+		sum = longDot16(ps, toG, len(g))
 	}
 	scale, _ := overSum16(sum)
 	for j := 0; j < len(g); j += lanes16 {

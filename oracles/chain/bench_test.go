@@ -10,12 +10,15 @@ import (
 	"github.com/dsp-go/dsp/structured/chains"
 )
 
-// benchChains returns 64 chains of length 50.
+// benchChains returns 64 chains of length 50, or fewer and shorter ones of many labels.
 func benchChains(y int, perPosition bool) *structured.Potentials {
 	r := rand.New(rand.NewPCG(uint64(y), 1))
-	offsets := []int{0}
-	for range 64 {
-		offsets = append(offsets, offsets[len(offsets)-1]+50)
+	offsets, examples, length := []int{0}, 64, 50
+	if y > 500 {
+		examples, length = 4, 12
+	}
+	for range examples {
+		offsets = append(offsets, offsets[len(offsets)-1]+length)
 	}
 	θ := new(structured.Potentials)
 	chains.Resize(θ, offsets, y, perPosition)
@@ -30,7 +33,7 @@ func benchChains(y int, perPosition bool) *structured.Potentials {
 
 // benchmark reports sequences/s of an oracle call on batches with label sets of several sizes.
 func benchmark(b *testing.B, perPosition bool, call func(c *Oracle, θ *structured.Potentials)) {
-	for _, y := range []int{25, 26, 128} {
+	for _, y := range []int{9, 25, 26, 128, 1000} {
 		b.Run(fmt.Sprintf("Y=%d", y), func(b *testing.B) {
 			c, θ := New(), benchChains(y, perPosition)
 			b.ReportAllocs()

@@ -23,6 +23,7 @@ type logSums struct {
 	none  []float32 // [stride] zeros: the edge potentials into the first position
 	p     []float32 // [stride] marginals of one position
 	next  []float32 // [stride] those of the next
+	part  []float32 // [stride] the part of them that comes from a run of labels
 	edge  []float32 // [Y×stride] marginals of edges
 }
 
@@ -66,7 +67,7 @@ const minProbability = 1e-30
 func (s *logSums) forward(c *Oracle, b int, μ, value float64, u *chains.Marginals) {
 	y, stride := c.y, c.stride
 	lo, hi := c.θ.Offsets[b], c.θ.Offsets[b+1]
-	s.p, s.next, s.edge = vec.Grow(s.p, stride), vec.Grow(s.next, stride), vec.Grow(s.edge, y*stride)
+	s.p, s.next, s.part, s.edge = vec.Grow(s.p, stride), vec.Grow(s.next, stride), vec.Grow(s.part, stride), vec.Grow(s.edge, y*stride)
 	nodes, edges := u.NodeOf(b), u.EdgeOf(b)
 	clear(s.p)
 	clear(s.edge)
@@ -77,16 +78,23 @@ func (s *logSums) forward(c *Oracle, b int, μ, value float64, u *chains.Margina
 		edge, apart := c.edgeInto(lo + t)
 		node := c.node(lo + t - 1)
 		clear(s.next)
-		for i, p := range s.p[:y] {
-			if p < minProbability {
-				continue
+		for from := 0; from < y; from += run {
+			clear(s.part)
+			for i, p := range s.p[from:min(y, from+run)] {
+				if p < minProbability {
+					continue
+				}
+				i += from
+				predecessor := (t-1)*stride + i
+				c.k.logSpread(s.part, s.edge[i*stride:], edge[i*apart:], s.score[t*stride:][:stride], s.w[t*stride:][:stride],
+					s.score[predecessor]-float64(node[i]), 1/μ, p/s.w[predecessor])
 			}
-			predecessor := (t-1)*stride + i
-			c.k.logSpread(s.next, s.edge[i*stride:], edge[i*apart:], s.score[t*stride:][:stride], s.w[t*stride:][:stride],
-				s.score[predecessor]-float64(node[i]), 1/μ, p/s.w[predecessor])
+			addTo(s.next, s.part)
 		}
 		if u.PerPosition {
 			s.flush(edges[t*y*y:], y, stride)
+		} else if t%stretch == 0 {
+			s.flush(edges, y, stride)
 		}
 		copy(nodes[t*y:(t+1)*y], s.next)
 		s.p, s.next = s.next, s.p
@@ -96,10 +104,10 @@ func (s *logSums) forward(c *Oracle, b int, μ, value float64, u *chains.Margina
 	}
 }
 
-// flush moves the marginals of edges to their place in u.
+// flush adds the marginals of edges to those in u.
 func (s *logSums) flush(to []float32, y, stride int) {
 	for i := range y {
-		copy(to[i*y:(i+1)*y], s.edge[i*stride:])
+		addTo(to[i*y:(i+1)*y], s.edge[i*stride:])
 	}
 	clear(s.edge)
 }

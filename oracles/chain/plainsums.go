@@ -56,22 +56,46 @@ func exps[F real](to []F, from []float32, rows, y, stride int, shift float32, sc
 	}
 }
 
+const (
+	groups = 4 * run // of a run: matVec adds four rows at a time
+	strip  = 512     // columns whose sums it keeps if there is more than a run
+)
+
 func matVec[F real](next, prev, m []F, y int) {
 	stride := len(next)
 	clear(next)
-	i := 0
-	for ; i+4 <= y; i += 4 {
-		p0, p1, p2, p3 := prev[i], prev[i+1], prev[i+2], prev[i+3]
-		r0, r1 := m[i*stride:][:len(next)], m[(i+1)*stride:][:len(next)]
-		r2, r3 := m[(i+2)*stride:][:len(next)], m[(i+3)*stride:][:len(next)]
-		for j := range next {
-			next[j] += p0*r0[j] + p1*r1[j] + p2*r2[j] + p3*r3[j]
+	if y <= groups {
+		addRows(next, prev[:y], m, stride)
+		return
+	}
+	for from := 0; from < stride; from += strip {
+		to := next[from:min(stride, from+strip)]
+		for lo := 0; lo < y; lo += groups {
+			var sums [strip]F
+			part := sums[:len(to)]
+			addRows(part, prev[lo:min(y, lo+groups)], m[lo*stride+from:], stride)
+			for j, s := range part {
+				to[j] += s
+			}
 		}
 	}
-	for ; i < y; i++ {
-		p := prev[i]
-		for j, v := range m[i*stride:][:len(next)] {
-			next[j] += p * v
+}
+
+// addRows adds p_i times row i of m, for all i, to to.
+func addRows[F real](to, p, m []F, stride int) {
+	i := 0
+	for ; i+4 <= len(p); i += 4 {
+		p0, p1, p2, p3 := p[i], p[i+1], p[i+2], p[i+3]
+		r0, r1 := m[i*stride:][:len(to)], m[(i+1)*stride:][:len(to)]
+		r2, r3 := m[(i+2)*stride:][:len(to)], m[(i+3)*stride:][:len(to)]
+		for j := range to {
+			to[j] += p0*r0[j] + p1*r1[j] + p2*r2[j] + p3*r3[j]
+		}
+	}
+	for ; i < len(p); i++ {
+		p := p[i]
+		for j, v := range m[i*stride:][:len(to)] {
+			to[j] += p * v
 		}
 	}
 }
@@ -79,21 +103,29 @@ func matVec[F real](next, prev, m []F, y int) {
 func matDots[F real](next, prev, m []F, y int) {
 	stride := len(next)
 	for i := range y {
-		sum := F(0)
-		for j, v := range m[i*stride : (i+1)*stride] {
-			sum += v * prev[j]
+		row, total := m[i*stride:(i+1)*stride], F(0)
+		for lo := 0; lo < stride; lo += run {
+			sum, p := F(0), prev[lo:stride]
+			for j, v := range row[lo:min(stride, lo+run)] {
+				sum += v * p[j]
+			}
+			total += sum
 		}
-		next[i] = sum
+		next[i] = total
 	}
 	clear(next[y:])
 }
 
 func normalise[F real](x, a, b []F) F {
-	a, b = a[:len(x)], b[:len(x)]
 	c := F(0)
-	for j := range x {
-		x[j] = a[j] * b[j]
-		c += x[j]
+	for lo := 0; lo < len(x); lo += run {
+		to, sum := x[lo:min(len(x), lo+run)], F(0)
+		a, b := a[lo:][:len(to)], b[lo:][:len(to)]
+		for j := range to {
+			to[j] = a[j] * b[j]
+			sum += to[j]
+		}
+		c += sum
 	}
 	for j := range x {
 		x[j] /= c
@@ -102,15 +134,20 @@ func normalise[F real](x, a, b []F) F {
 }
 
 func combine[F real](g []F, p []float32, n, s, β []F) {
-	n, s, β, p = n[:len(g)], s[:len(g)], β[:len(g)], p[:len(g)]
 	z := F(0)
-	for j := range g {
-		g[j] = 0
-		if s[j] > 0 {
-			g[j] = n[j] * β[j]
+	for lo := 0; lo < len(g); lo += run {
+		to, sum := g[lo:min(len(g), lo+run)], F(0)
+		n, s, β := n[lo:][:len(to)], s[lo:][:len(to)], β[lo:][:len(to)]
+		for j := range to {
+			to[j] = 0
+			if s[j] > 0 {
+				to[j] = n[j] * β[j]
+			}
+			sum += s[j] * to[j]
 		}
-		z += s[j] * g[j]
+		z += sum
 	}
+	s, p = s[:len(g)], p[:len(g)]
 	for j := range g {
 		g[j] /= z
 		p[j] = float32(s[j] * g[j])

@@ -102,8 +102,9 @@ func (e *errors) ofExp(μ float64) float64 {
 	return max(double, e.ofLogs(μ)) // NaN stays NaN
 }
 
-// depth bounds the units of error of a sum of y products in float32.
-func depth(y int) float64 { return float64(y) }
+// depth bounds the units of error of a sum of y products: as many as additions lie between a term and the sum (Higham 2002, section 4.2). There
+// are those of a run, those of the other runs, and those of up to 16 lanes by halves.
+func depth(y int) float64 { return float64(min(y, run+(y+run-1)/run+4)) }
 
 // ofSums bounds the error of scaledSums with operations of the given unit, and exponentials with a relative error of expError.
 func (e *errors) ofSums(μ, unit, expError, depth float64) float64 {

@@ -1,4 +1,4 @@
-package chain_test
+package chain
 
 import (
 	"fmt"
@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/dsp-go/dsp/oracles"
-	"github.com/dsp-go/dsp/oracles/chain"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
 	"pgregory.net/rapid"
@@ -50,7 +49,7 @@ func soften(x []float64, edge func(i int) float64, μ float64) float64 {
 // Values are within Rounding of a float64 recurrence, for potentials of all sizes, offsets up to 1e6 and ranges up to 1e4, all or few
 // outputs allowed.
 func TestRounding(t *testing.T) {
-	for name, o := range chain.Every() {
+	for name, o := range Every() {
 		t.Run(name, rapid.MakeCheck(func(t *rapid.T) {
 			r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 3))
 			checkRounding(t, o, drawRough(r), []float64{1, 0.1, 10, 1e-3}[r.IntN(4)])
@@ -79,7 +78,7 @@ func drawRough(r *rand.Rand) *structured.Potentials {
 	return θ
 }
 
-func checkRounding(t failer, o *chain.Oracle, θ *structured.Potentials, μ float64) (used [2]float64) {
+func checkRounding(t failer, o *Oracle, θ *structured.Potentials, μ float64) (used [2]float64) {
 	t.Helper()
 	y, value := make([]int32, θ.OutputSize()), make([]float64, 1)
 	ref := 1e-14 * float64(θ.OutputSize()) * (oracles.Magnitude(θ, 0) + μ*float64(θ.OutputSize())) // errors of the reference itself
@@ -106,7 +105,7 @@ type failer interface {
 
 // The bound is of use: that of centred potentials, as learning has them, is not far above what a long chain loses.
 func TestRoundingIsTight(t *testing.T) {
-	for name, o := range chain.Every() {
+	for name, o := range Every() {
 		for _, y := range []int{2, 25, 128} {
 			t.Run(fmt.Sprintf("%s, Y=%d", name, y), func(t *testing.T) {
 				r := rand.New(rand.NewPCG(uint64(y), 5))

@@ -46,7 +46,7 @@ func (x *Expansion) decode(θ *structured.Potentials, b int, y []int32) float64 
 	for since, α := 0, 0; since < labels; α = (α + 1) % labels { // moves since the last that raised the score
 		since++
 		possible := x.network.readMove(θ, b, y, α)
-		x.truncated += x.network.broken
+		x.truncated += x.network.counted()
 		if !possible || !x.network.maximise() {
 			continue
 		}

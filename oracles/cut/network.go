@@ -12,11 +12,15 @@ import (
 type network struct {
 	flow
 	plan     *plan
-	negative []int32   // edges whose capacities may have become negative
+	negative []int32   // edges whose capacities may have become negative; after repair, those that were changed
 	lack     []float64 // of each of them, how far the scores of different labels are lowered
+	size     []float64 // and Σ |potential|
+	broken   []int32   // those of them that lack more than rounding in float32 may cause
 	illegal  []int32   // edges that forbid equal labels only
-	broken   int       // pairs of variables that had to be changed
 }
+
+// slack is how much an edge may lack to be submodular, relative to its potentials, without being counted: what rounding in float32 may cause.
+const slack = 1e-6
 
 // begin gives the network the shape of a graph with n variables. All capacities are 0.
 func (w *network) begin(g *structured.Graph, n int) {
@@ -29,7 +33,7 @@ func (w *network) begin(g *structured.Graph, n int) {
 		}
 	}
 	copy(w.arcs, p.arcs)
-	w.negative, w.lack, w.illegal, w.broken = w.negative[:0], w.lack[:0], w.illegal[:0], 0
+	w.negative, w.lack, w.size, w.broken, w.illegal = w.negative[:0], w.lack[:0], w.size[:0], w.broken[:0], w.illegal[:0]
 }
 
 // add adds the term of edge e between u and v.
@@ -44,7 +48,7 @@ func (w *network) add(e int, u, v int32, t term, legal bool) {
 	a.left += t.forward
 	w.arcs[a.sister].left += t.backward
 	if t.forward < 0 {
-		w.negative = append(w.negative, int32(e))
+		w.negative, w.size = append(w.negative, int32(e)), append(w.size, t.size)
 	}
 }
 
@@ -93,14 +97,13 @@ func (w *network) possible() bool {
 	return true
 }
 
-// repair raises negative capacities to 0 and counts the pairs of variables that it changes. negative keeps the edges that are changed.
+// repair raises negative capacities to 0. negative keeps the edges that are changed.
 //
 // If one direction is forbidden, nothing needs to change. For instance, without y_u = 0, y_v = 1, a cost of y_u = 1, y_v = 0 is the same
 // cost of y_u = 1 and the opposite cost of y_v = 1.
 func (w *network) repair() {
-	w.broken = len(w.illegal)
 	bad := w.negative[:0]
-	for _, e := range w.negative {
+	for k, e := range w.negative {
 		a := &w.arcs[w.plan.of[e]]
 		b := &w.arcs[a.sister]
 		switch {
@@ -111,10 +114,12 @@ func (w *network) repair() {
 			w.shift(a.head, b.head, a.left)
 			a.left = 0
 		case a.left < 0:
-			w.lack = append(w.lack, -min(a.left, b.left))
+			lack := -min(a.left, b.left)
+			bad, w.lack = append(bad, e), append(w.lack, lack)
+			if lack > slack*w.size[k] {
+				w.broken = append(w.broken, e)
+			}
 			a.left, b.left = 0, 0
-			w.broken++
-			bad = append(bad, e)
 		}
 	}
 	w.negative = bad
@@ -125,3 +130,9 @@ func (w *network) shift(u, v int32, cost float64) {
 	w.nodes[u].excess += cost
 	w.nodes[v].excess -= cost
 }
+
+// counted returns the number of pairs of variables that were changed, without those that lack no more than rounding may cause.
+func (w *network) counted() int { return len(w.broken) + len(w.illegal) }
+
+// changed reports whether any pair of variables was changed.
+func (w *network) changed() bool { return len(w.negative)+len(w.illegal) > 0 }

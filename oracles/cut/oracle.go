@@ -14,15 +14,17 @@ import (
 // labelings: see WhyNoSums. Labels 0 and 1 that tie come out as 0 for as many variables as possible. The answer for an example has the
 // same bits in every batch.
 //
-// Edges between the same two variables count as one. One that lacks at most a millionth of its potentials counts as submodular. Any other
-// edge is truncated and counted: the oracle lowers the scores of different labels until it is submodular. Then the labels may not be
-// the best, their value is still their score, Bound bounds the best one, and max-marginals are those of the truncated potentials. An edge that forbids
-// equal labels and allows different ones is not submodular either; truncated, it forbids nothing.
+// Edges between the same two variables count as one. One that is not submodular is truncated: the oracle lowers the scores of different labels
+// until it is. Then the labels may not be the best, their value is still their score, Bound bounds the best one, and max-marginals are those of
+// the truncated potentials. Truncated counts these edges, but not those that lack at most a millionth of their potentials, which rounding in
+// float32 may cause; Bound counts what they lack, too. An edge that forbids equal labels and allows different ones is not submodular either;
+// truncated, it forbids nothing.
 type Oracle struct {
 	network   network
 	clamping  clamping
 	ranking   oracles.BMMF
 	truncated int
+	changes   bool      // some answer since TopK began is for truncated potentials
 	upper     []float64 // [B] bounds of the latest answers
 	exact     []bool    // [B]
 	y         []int32
@@ -62,16 +64,17 @@ func (o *Oracle) Bound(b int) (upper float64, exact bool) { return o.upper[b], o
 
 // bound sets the bound of an answer that solve has just found. With θ′ ≤ θ the truncated potentials, whose scores of different labels are lower by
 // the lack l_e ≥ 0 of each truncated edge, max_y ⟨θ, 1_y⟩ ≤ max_y ⟨θ′, 1_y⟩ + Σ_e l_e. y attains the maximum of θ′, so the bound is the score of
-// y plus the lack of every truncated edge at whose ends y has equal labels.
+// y plus the lack of every truncated edge at whose ends y has equal labels. If there is none, y is the best for θ, too.
 func (o *Oracle) bound(θ *structured.Potentials, b int, y []int32, score float64) {
-	o.upper[b], o.exact[b] = score, o.network.broken == 0
-	if len(o.network.illegal) > 0 {
+	o.upper[b], o.exact[b] = score, len(o.network.illegal) == 0
+	if !o.exact[b] {
 		o.upper[b] = inf // forbidden labels are allowed there
 		return
 	}
 	for k, e := range o.network.negative {
 		if ends := θ.Graphs[b].Ends[e]; y[ends[0]] == y[ends[1]] {
 			o.upper[b] += o.network.lack[k]
+			o.exact[b] = o.exact[b] && !(o.network.lack[k] > 0)
 		}
 	}
 }
@@ -80,7 +83,8 @@ func (o *Oracle) bound(θ *structured.Potentials, b int, y []int32, score float6
 func (o *Oracle) solve(θ *structured.Potentials, b int, y []int32) float64 {
 	clear(y)
 	possible := o.network.read(θ, b)
-	o.truncated += o.network.broken
+	o.truncated += o.network.counted()
+	o.changes = o.changes || o.network.changed()
 	if !possible || !o.network.maximise() {
 		return -inf
 	}
@@ -122,14 +126,17 @@ func (o *Oracle) MaxMarginals(θ *structured.Potentials, y []int32, value []floa
 
 // TopK implements oracles.Ranker.
 func (o *Oracle) TopK(θ *structured.Potentials, k int, best *oracles.KBest) {
-	before := o.truncated
+	o.changes = false
 	o.ranking.TopK(θ, k, best)
 	o.upper, o.exact = vec.Grow(o.upper, θ.Len()), vec.Grow(o.exact, θ.Len())
+	changes := o.changes
 	for b := range θ.Len() {
 		o.upper[b], o.exact[b] = -inf, true
-		if o.truncated > before {
+		if changes {
+			before := o.truncated
 			o.y = vec.Grow(o.y, θ.Outputs[b+1]-θ.Outputs[b])
 			o.bound(θ, b, o.y, o.solve(θ, b, o.y))
+			o.exact[b], o.truncated = !o.network.changed(), before
 		}
 	}
 }
@@ -147,10 +154,10 @@ func (o *Oracle) Check(θ *structured.Potentials) error {
 	}
 	for b := range θ.Len() {
 		o.network.read(θ, b)
-		if o.network.broken == 0 {
+		if o.network.counted() == 0 {
 			continue
 		}
-		edges := append(o.network.illegal, o.network.negative...)
+		edges := append(o.network.illegal, o.network.broken...)
 		e := edges[0]
 		for _, other := range edges {
 			e = min(e, other)

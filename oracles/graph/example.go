@@ -52,11 +52,11 @@ func apartOf(g *structured.Graph, n int) *plan {
 func (x *example) pairs(node, edge []float32) {
 	for e, ends := range x.graph.Ends {
 		u, v := node[int(ends[0])*x.labels:][:x.labels], node[int(ends[1])*x.labels:][:x.labels]
-		p := float32(0)
+		p := 0.0
 		for l := range u {
-			p += u[l] * v[l]
+			p += float64(u[l]) * float64(v[l])
 		}
-		edge[e] = p
+		edge[e] = float32(p)
 	}
 }
 
@@ -92,7 +92,7 @@ func (x *example) with(below []float64, v, e int32, l int, scale float64, scores
 }
 
 // add adds c to the entry of edge e for label k of variable v and label l at the other end.
-func (x *example) add(edge []float32, v, e int32, k, l int, c float32) {
+func (x *example) add(edge []float64, v, e int32, k, l int, c float64) {
 	if !x.first(v, e) {
 		k, l = l, k
 	}

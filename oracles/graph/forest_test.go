@@ -84,6 +84,7 @@ func reference(x *example, μ float64, node, edge []float32) float64 {
 	if math.IsInf(total, -1) {
 		return total
 	}
+	pairs := make([]float64, len(edge))
 	for _, s := range x.plan.steps {
 		own, mine := below[int(s.v)*w:][:w], p[int(s.v)*w:][:w]
 		if s.parent < 0 {
@@ -100,13 +101,16 @@ func reference(x *example, μ float64, node, edge []float32) float64 {
 				for k, score := range scores {
 					joint := q * math.Exp(score-above[int(s.v)*w+l])
 					mine[k] += joint
-					x.add(edge, s.v, s.edge, k, l, float32(joint))
+					x.add(pairs, s.v, s.edge, k, l, joint)
 				}
 			}
 		}
 		for l, q := range mine {
 			node[int(s.v)*w+l] = float32(q)
 		}
+	}
+	for k, q := range pairs {
+		edge[k] = float32(q)
 	}
 	return μ * total
 }

@@ -97,10 +97,14 @@ func (o *Oracle) loopyExp(x *example, μ float64, node, edge []float32) float64 
 			node[v*w+l] += float32(q)
 		}
 	}
+	sums := make([]float64, len(edge))
 	for e, ends := range x.graph.Ends {
 		for k, q := range t.FactorMarginals(x.n + e) {
-			x.add(edge, ends[0], int32(e), k/w, k%w, float32(q))
+			x.add(sums, ends[0], int32(e), k/w, k%w, q)
 		}
+	}
+	for k, q := range sums {
+		edge[k] = float32(q)
 	}
 	return μ * z
 }

@@ -3,6 +3,7 @@ package query
 import (
 	"math"
 
+	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/oracles/minibucket"
 	"github.com/dsp-go/dsp/oracles/relaxation"
 	"github.com/dsp-go/dsp/structured/factors"
@@ -12,8 +13,21 @@ import (
 // settled is the part of a bound of the best value by which passes lower it when they end.
 const settled = 1e-12
 
-// rounded is the part of a value that counts as rounding: an assignment whose bound is no further away is the best one, whatever gap was asked for.
-const rounded = 1e-9
+// rounding bounds the rounding errors of values and bounds of a model: 64 units of float64 for each variable and factor, of the sum of every
+// factor's largest |logarithm|. An assignment whose bound is no further away counts as the best one, whatever gap was asked for.
+func rounding(m *factors.Model) float64 {
+	size := 0.0
+	for _, f := range m.Factors {
+		most := 0.0
+		for _, x := range f.Table {
+			if !math.IsInf(x, -1) {
+				most = max(most, math.Abs(x))
+			}
+		}
+		size += most
+	}
+	return 64 * float64(len(m.States)+len(m.Factors)) * oracles.Double * size
+}
 
 // relaxedBest passes messages until the bound meets the value or does not fall any more.
 func relaxedBest(m *factors.Model, s Settings) *Answer {
@@ -27,7 +41,7 @@ func relaxedBest(m *factors.Model, s Settings) *Answer {
 			break
 		}
 	}
-	a.Exact = a.met(Settings{Gap: rounded})
+	a.Exact = a.Bound-a.Value <= rounding(m) || math.IsInf(a.Bound, -1)
 	return a
 }
 

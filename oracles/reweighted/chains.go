@@ -19,6 +19,7 @@ type chains struct {
 	own      []float64 // [Y]
 	share    []float64 // [Y]
 	value    float64   // of the best labels so far
+	largest  float64   // of all potentials, without their signs
 	labels   []int32   // [V] the best labels so far
 	trial    []int32   // [V]
 }
@@ -31,7 +32,14 @@ func (c *chains) begin(x *example) {
 	clear(c.up)
 	clear(c.down)
 	clear(c.labels)
-	c.value = minusInf
+	c.value, c.largest = minusInf, 0
+	for _, of := range [][]float64{x.node, x.table[:len(x.links)*x.y*x.y]} {
+		for _, s := range of {
+			if s > minusInf {
+				c.largest = max(c.largest, math.Abs(s))
+			}
+		}
+	}
 }
 
 // children returns the links to the children of v.
@@ -235,7 +243,7 @@ func (c *chains) run(x *example, tolerance float64, passes int) (bound float64) 
 		c.improve()
 		before := bound
 		bound = min(bound, c.backward())
-		if gap := bound - c.value; gap <= tolerance*(1+math.Abs(bound)) || before-bound <= stalled*gap {
+		if gap := bound - c.value; gap <= tolerance*(min(1, c.largest)+math.Abs(bound)) || before-bound <= stalled*gap {
 			break
 		}
 	}

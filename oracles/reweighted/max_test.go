@@ -35,6 +35,30 @@ func TestMaxBoundsBest(t *testing.T) {
 	}
 }
 
+// What counts as the best does not depend on the scale: with potentials of about 1e-13, too, labels that count as the best are.
+func TestExactAtAnyScale(t *testing.T) {
+	r, exactly, inexactly := rand.New(rand.NewPCG(3, 8)), 0, 0
+	for range 60 {
+		θ := drawGrid(r, graphs.Own, 4, 5, 3, 2, 2)
+		for k := range θ.Parts {
+			for i := range θ.Parts[k].Values {
+				θ.Parts[k].Values[i] *= 0x1p-45
+			}
+		}
+		y, best, value, o := make([]int32, 20), make([]float64, 1), make([]float64, 1), New()
+		graph.New().Max(θ, y, best)
+		o.Max(θ, y, value)
+		if upper, exact := o.Bound(0); !exact {
+			inexactly++
+		} else if exactly++; upper != value[0] || math.Abs(θ.Score(0, y)-best[0]) > o.Rounding(θ, 0, 0) {
+			t.Fatalf("labels score %g and count as the best, which score %g", θ.Score(0, y), best[0])
+		}
+	}
+	if min(exactly, inexactly) < 5 {
+		t.Errorf("%d answers count as exact, %d do not", exactly, inexactly)
+	}
+}
+
 // A pass never raises the bound.
 func TestChainsDescend(t *testing.T) {
 	each(t, func(t *testing.T, r *rand.Rand, kind graphs.Edges, scale float64) {

@@ -84,9 +84,6 @@ func (x *example) forest() bool {
 	return true
 }
 
-// met is the relative difference at which a bound counts as met by the score of labels: that of sums in another order.
-const met = 1e-12
-
 // Max implements oracles.Maximiser.
 func (o *Oracle) Max(θ *structured.Potentials, y []int32, value []float64) {
 	o.upper, o.proven = vec.Grow(o.upper, θ.Len()), vec.Grow(o.proven, θ.Len())
@@ -102,7 +99,7 @@ func (o *Oracle) Max(θ *structured.Potentials, y []int32, value []float64) {
 		bound := o.chains.run(x, 1e-7, o.passes())
 		copy(out, o.chains.labels)
 		score := θ.Score(b, out)
-		if o.proven[b] = bound-score <= met*(1+math.Abs(bound)); o.proven[b] {
+		if o.proven[b] = bound-score <= o.rounding(θ, b, 0); o.proven[b] {
 			bound = score
 		}
 		o.upper[b], value[b] = bound, bound

@@ -9,13 +9,19 @@ import (
 
 var _ oracles.Rounder = (*Oracle)(nil)
 
-// Rounding implements oracles.Rounder: 64 units for each variable, edge and label, of the sum of the largest potentials. Bounds are below
-// the best score, or the sum over all labelings, by no more than that. Forests are those of graph.Oracle.
+// Rounding implements oracles.Rounder. Forests are those of graph.Oracle. Bounds of graphs with loops are float64 sums over variables, edges and
+// messages, which the passes keep within the range of the potentials: 64 units for each variable and edge, and for Exp each label, of
+// the sum of the largest potentials. This is an allowance, not a theorem about the number of passes.
 func (o *Oracle) Rounding(θ *structured.Potentials, b int, μ float64) float64 {
 	o.example.read(θ, b)
 	if o.example.forest() {
 		return o.exact.Rounding(θ, b, μ)
 	}
+	return o.rounding(θ, b, μ)
+}
+
+// rounding is Rounding for a graph with loops, which is read.
+func (o *Oracle) rounding(θ *structured.Potentials, b int, μ float64) float64 {
 	n := float64(o.example.n + len(o.example.links))
 	size := oracles.Magnitude(θ, b)
 	if μ > 0 {

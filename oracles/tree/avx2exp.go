@@ -38,6 +38,10 @@ func exp4(x f64x4) f64x4 {
 	return p.AsInt64x4().Add(shifted.AsInt64x4().ShiftAllLeft(52)).AsFloat64x4().Masked(x.Greater(fill4(leastExponent)))
 }
 
+// run is how many vectors are added one after another, before the sum joins those of other runs. A single float32 sum over many relations would
+// err by a unit per vector.
+const run = 32
+
 func shares8(to, x []float32, shift, scale float32) float64 {
 	n := len(x) &^ 7
 	pt, px := unsafe.Pointer(unsafe.SliceData(to)), unsafe.Pointer(unsafe.SliceData(x))
@@ -48,10 +52,14 @@ func shares8(to, x []float32, shift, scale float32) float64 {
 		v.StoreSlicePart(to[n:len(x)])
 		sum = archsimd.LoadFloat32x8SlicePart(to[n:len(x)])
 	}
-	for i := 0; i < n; i += 8 {
-		v := exp8(load8(px, i).Sub(top).Mul(times))
-		store8(pt, i, v)
-		sum = sum.Add(v)
+	for lo := 0; lo < n; lo += 8 * run {
+		var part f32x8
+		for i := lo; i < min(n, lo+8*run); i += 8 {
+			v := exp8(load8(px, i).Sub(top).Mul(times))
+			store8(pt, i, v)
+			part = part.Add(v)
+		}
+		sum = sum.Add(part)
 	}
 	w := sum.GetLo().Add(sum.GetHi())
 	w = w.Add(w.SelectFromPair(2, 3, 0, 1, w))

@@ -87,13 +87,13 @@ func (e *errors) ofAllTrees() float64 {
 }
 
 // ofRelations bounds the error of the logarithms of sums over relations, which are float32: each exponential errs by 4 units, and by 3 of its
-// exponent, whose mean over relations is at most log R; the sums in vectors of 8 lanes by R/8 + 4 units; and shares below 1e-37 are lost.
+// exponent, whose mean over relations is at most log R; the sums in runs of 32 vectors of 8 lanes by min(R/8, 32) + R/256 + 5 units; and shares below 1e-37 are lost.
 func (e *errors) ofRelations(μ float64) float64 {
 	if e.relations == 1 {
 		return 0
 	}
 	R, n := float64(e.relations), float64(e.n)
-	units := 4 + 3.01*math.Log(R) + R/8 + 4
+	units := 4 + 3.01*math.Log(R) + min(R/8, 32) + R/256 + 5
 	return n * (μ*(oracles.Single*units+R*1e-37) + 4*oracles.Double*(e.size+2*e.relation))
 }
 

@@ -90,7 +90,7 @@ func (e local) losses(ln *Lane) float64 {
 		f := loss(ln.Values[c], gold)
 		total += e.Data.Weight(i) * f
 		if e.Scorer.Affine() {
-			ln.Sums.Above += e.Data.Weight(i) * e.lossRounding(ln, c, e.measure(ln, c, nil), f)
+			ln.Sums.Above += e.Data.Weight(i) * e.lossRounding(ln, c, measure(&ln.Theta, c, nil), f)
 		}
 	}
 	return total

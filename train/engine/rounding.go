@@ -20,8 +20,8 @@ import (
 // so that the bound D = min over w' of (1/n) Σ c_i [h_i(θ̂_i) + ⟨u_i, θ_i(w') − θ̂_i⟩ − ⟨1_{y_i}, θ_i(w')⟩] + r(w') has these errors:
 //
 //   - v_i = u_i − 1_{y_i} is pulled back exactly (PreciseScorer: sums in float64), and ⟨v_i, θ_i(w)⟩, from which a_i follows, takes
-//     potentials that were rounded twice, once as a sum and once with the loss added: 2ε ⟨|v_i|, |θ_i|⟩. A potential counts
-//     only as far as the example is not learned yet.
+//     potentials that were rounded at most twice, once as a sum and once with the loss added: 2ε ⟨|v_i|, |θ_i|⟩. A potential
+//     counts only as far as the example is not learned yet.
 //   - the oracle's value of a log-sum-exp, by ω_i (oracles.Rounding); a max counts in F alone.
 //   - u_i is not quite in the marginal polytope. Its entries come from sums of positive numbers and so have small relative errors, noise·ε,
 //     which are no larger on v_i: noise·ε ⟨|v_i|, |θ_i|⟩. Entries near 1 lose what the row's sum shows, Σ_y v_i(y), which is
@@ -32,8 +32,8 @@ import (
 //
 // # The objective
 //
-// With the rounded potentials, h_i and ⟨1_{y_i}, θ_i⟩ differ by at most E_i = 2ε Σ_r max_y |θ_i(r,y)| each from those in exact
-// arithmetic. A log-sum-exp loss f_i, which is −log of the gold output's probability, moves by the probability of other outputs,
+// With the rounded potentials, h_i and ⟨1_{y_i}, θ_i⟩ differ by at most E_i each from those in exact arithmetic, where E_i is the sum over
+// rows of ε max_y |θ_i(r,y)|, or 2ε (1 + max) if a loss was added. Tied rows are weights, without rounding. A log-sum-exp loss f_i, which is −log of the gold output's probability, moves by the probability of other outputs,
 // 1 − exp(−f_i) ≤ min(1, f_i), times 2E_i, and by at most 2E_i² of second order. The hinge moves by at most 2E_i. The oracle adds ω_i.
 //
 // # What is not proved
@@ -105,31 +105,18 @@ func (e *Engine) roundUp(f float64, sums Sums) float64 {
 
 // sizes are magnitudes of an example's potentials: each is a sum over rows r of 1 + max_y |θ_i(r,y)|, where the 1 stands for the loss.
 type sizes struct {
-	all    float64 // every row once, tied ones as often as the output can use them
+	all    float64 // every row once; without tied rows, which are not rounded
 	moved  float64 // times Σ_y |v_i(r,y)|
 	defect float64 // times |Σ_y v_i(r,y)|, which would be 0 without rounding
 }
 
-// measure returns the sizes of example b of the lane. Without v, only the first is known.
-func (e *Engine) measure(ln *Lane, b int, v *structured.Marginals) sizes {
-	i := ln.Batch.Examples[b]
-	uses := e.Data.Length(i)
-	if len(e.Data.Graphs) > 0 {
-		uses = max(uses, len(e.Data.Graphs[i].Ends))
-	}
-	return measure(&ln.Theta, b, float64(uses), v)
-}
-
-// measure returns the sizes of example b of θ, whose output uses tied rows that often, and of the same example of v, or of all if v is nil.
-func measure(θ *structured.Potentials, b int, uses float64, v *structured.Marginals) (s sizes) {
+// measure returns the sizes of example b of θ and of v. Without v, only the first is known.
+func measure(θ *structured.Potentials, b int, v *structured.Marginals) (s sizes) {
 	for k := range θ.Parts {
 		part := &θ.Parts[k]
-		width, often := part.Width, 1.0
-		if width == 0 {
+		width := part.Width
+		if width == 0 || v == nil && part.Rows == structured.Tied {
 			continue
-		}
-		if part.Rows == structured.Tied {
-			often = uses
 		}
 		var moved []float32
 		if v != nil {
@@ -137,7 +124,9 @@ func measure(θ *structured.Potentials, b int, uses float64, v *structured.Margi
 		}
 		for from := part.Of(b); len(from) > 0; from = from[width:] {
 			size := 1 + oracles.Largest(from[:width])
-			s.all += often * size
+			if part.Rows != structured.Tied {
+				s.all += size
+			}
 			if len(moved) == 0 {
 				continue
 			}
@@ -165,7 +154,7 @@ func (e *Engine) roundAnswers(ln *Lane) {
 		return
 	}
 	for b, i := range ln.Batch.Examples {
-		c, s := e.Data.Weight(i), e.measure(ln, b, &ln.V)
+		c, s := e.Data.Weight(i), measure(&ln.Theta, b, &ln.V)
 		ln.Sums.Below += s.below() // v has the weight c already
 		if e.Loss.Smooth() {
 			ln.Sums.Below += c * e.oracleRounding(ln, b)
@@ -180,7 +169,7 @@ func (e *Engine) roundMemory(ln *Lane) {
 		return
 	}
 	for b := range ln.Batch.Examples {
-		ln.Sums.Below += e.measure(ln, b, &ln.V).below()
+		ln.Sums.Below += measure(&ln.Theta, b, &ln.V).below()
 	}
 }
 
@@ -201,7 +190,7 @@ func (e *Engine) EntropyRounding(u, φ *structured.Marginals, known func(i int) 
 		if !e.Data.Partial(i) {
 			v.Add(0, e.Data.Gold(i), -1)
 		}
-		s := measure(&one, 0, 1, &v)
+		s := measure(&one, 0, &v)
 		total += e.Data.Weight(i) * (oracles.Rounding(oracle, &one, 0, 1) + s.below())
 	}
 	return total / float64(e.Len())
@@ -209,7 +198,10 @@ func (e *Engine) EntropyRounding(u, φ *structured.Marginals, known func(i int) 
 
 // lossRounding bounds the rounding error of the loss f_i of example b.
 func (e *Engine) lossRounding(ln *Lane, b int, s sizes, f float64) float64 {
-	error := 2 * Unit * s.all
+	error := Unit * s.all
+	if e.Loss != CRF {
+		error *= 2
+	}
 	if !e.precise {
 		error *= singleSums
 	}

@@ -38,13 +38,13 @@ With --json, one object holds all of this and the confusions.
 --errors lists the worst mistakes, --pr-curve shows what a threshold of probability gains and costs, and --calibration whether
 probabilities are what they say. Probabilities of entities are exact: that just these tokens are an entity of this type.
 
---bootstrap says how far the metrics depend on which examples the data happen to have, and --against whether one model is better
-than another beyond that: both resample the examples.`,
+--intervals says how far the metrics depend on which examples the data happen to have, and --against whether one model is better
+than another beyond that: both take examples as a whole, since their parts depend on each other.`,
 		Example: `  dsp eval --model runs/ner --data test.conll
   dsp eval --model runs/pos --data test.conllu --confusion
   dsp eval --model runs/ner --data test.conll --errors 10
   dsp eval --model runs/ner --data test.conll --pr-curve pr.png --calibration reliability.png
-  dsp eval --model runs/ner --data test.conll --bootstrap --against runs/baseline
+  dsp eval --model runs/ner --data test.conll --intervals --against runs/baseline
   dsp eval --model runs/first --data builtin
   dsp eval --model runs/links --data test.pairs
   dsp eval --model runs/ladybird --data test.json

@@ -149,6 +149,7 @@ CRFsuite: the gold label, then the attributes, separated by tabs. The format has
 			case to == "":
 				return structured.BadInput("no file to write: give --to FILE.crfsuite")
 			}
+			takeFlags(cmd, config.Settings(&c), config.Settings(&c))
 			d, err := exchange.WriteAttributes(c, to)
 			if err != nil {
 				return err

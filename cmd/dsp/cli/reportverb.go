@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dsp-go/dsp/models"
-	"github.com/dsp-go/dsp/models/review/bootstrap"
+	"github.com/dsp-go/dsp/models/review/intervals"
 	"github.com/dsp-go/dsp/models/review/report"
 	"github.com/dsp-go/dsp/structured"
 )
@@ -108,7 +108,7 @@ func reported(r *report.Report, path string) any {
 		Finding  string               `json:"finding"`
 		Notes    []string             `json:"notes"`
 		Data     string               `json:"data,omitempty"`
-		Measures []bootstrap.Estimate `json:"measures,omitempty"`
+		Measures []intervals.Estimate `json:"measures,omitempty"`
 	}{Report: path, Finding: r.Finding, Notes: append([]string{}, r.Notes...)}
 	if r.Measured != nil {
 		result.Data, result.Measures = r.Measured.On, r.Measured.Estimates

@@ -12,7 +12,7 @@ import (
 	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/predictions"
 	"github.com/dsp-go/dsp/models/review"
-	"github.com/dsp-go/dsp/models/review/bootstrap"
+	"github.com/dsp-go/dsp/models/review/intervals"
 	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/structured"
 )
@@ -93,7 +93,7 @@ func (r *reviews) run(ctx context.Context, u *use, m *models.Model, d *structure
 	if err := r.check(m); err != nil {
 		return err
 	}
-	sample := bootstrap.New(&m.Config, m.Labels, d, strict)
+	sample := intervals.New(&m.Config, m.Labels, d, strict)
 	var report tasks.Report
 	var found *review.Review
 	var err error

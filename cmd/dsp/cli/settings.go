@@ -111,7 +111,7 @@ func putFirst(cmd *cobra.Command, names ...string) {
 func takeFlags(cmd *cobra.Command, flagged, to []settings.Setting) {
 	for i, s := range to {
 		if !isGlobal(s) && cmd.Flags().Changed(s.Name) {
-			s.Value.Set(flagged[i].Value)
+			s.Give(flagged[i].Value)
 		}
 	}
 }

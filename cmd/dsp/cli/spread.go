@@ -10,28 +10,32 @@ import (
 	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/predictions"
 	"github.com/dsp-go/dsp/models/review"
-	"github.com/dsp-go/dsp/models/review/bootstrap"
+	"github.com/dsp-go/dsp/models/review/intervals"
 	"github.com/dsp-go/dsp/structured"
 )
 
 // spreads are what eval says of how far metrics depend on the examples: of a model, and of its difference to another one.
 type spreads struct {
-	bootstrap bool
+	intervals bool
 	against   string
 }
 
 func (s *spreads) addFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.BoolVar(&s.bootstrap, "bootstrap", false, "add 95 % intervals of the main metrics, from resamples of the examples")
-	flags.StringVar(&s.against, "against", "", "compare with another `MODEL` on the same examples: the difference, its 95 % interval, and the share of resamples in which --model is better")
+	flags.BoolVar(&s.intervals, "intervals", false, "add 95 % intervals of the main metrics, from their spread over the examples")
+	flags.BoolVar(&s.intervals, "bootstrap", false, "the same as --intervals")
+	if err := flags.MarkDeprecated("bootstrap", "it is --intervals now, which draws no resamples"); err != nil {
+		panic(err) // the flag does not exist
+	}
+	flags.StringVar(&s.against, "against", "", "compare with another `MODEL` on the same examples: the difference, its 95 % interval, and a paired test of whether there is one, corrected for the number of metrics")
 }
 
-func (s *spreads) wanted() bool { return s.bootstrap || s.against != "" }
+func (s *spreads) wanted() bool { return s.intervals || s.against != "" }
 
 // add adds what is wanted to a report, as text and as members of an object. The sample has the outputs of m.
-func (s *spreads) add(ctx context.Context, u *use, m *models.Model, sample *bootstrap.Sample, strict bool, outputs predictions.Options, text *strings.Builder, all *review.Extended) error {
-	if s.bootstrap {
-		estimates, err := sample.Estimates(ctx, u.threads)
+func (s *spreads) add(ctx context.Context, u *use, m *models.Model, sample *intervals.Sample, strict bool, outputs predictions.Options, text *strings.Builder, all *review.Extended) error {
+	if s.intervals {
+		estimates, err := sample.Estimates()
 		if err != nil {
 			return err
 		}
@@ -39,7 +43,8 @@ func (s *spreads) add(ctx context.Context, u *use, m *models.Model, sample *boot
 		for _, e := range estimates {
 			fmt.Fprintln(text, e)
 		}
-		all.Members = append(all.Members, review.Member{Name: "bootstrap", Value: estimates})
+		fmt.Fprintln(text, intervals.Explain(estimates))
+		all.Members = append(all.Members, review.Member{Name: "intervals", Value: estimates})
 	}
 	if s.against == "" {
 		return nil
@@ -48,7 +53,7 @@ func (s *spreads) add(ctx context.Context, u *use, m *models.Model, sample *boot
 	if err != nil {
 		return err
 	}
-	differences, err := bootstrap.Differences(ctx, sample, other, u.threads)
+	differences, err := intervals.Differences(sample, other)
 	if err != nil {
 		return err
 	}
@@ -56,12 +61,13 @@ func (s *spreads) add(ctx context.Context, u *use, m *models.Model, sample *boot
 	for _, d := range differences {
 		fmt.Fprintln(text, d)
 	}
+	fmt.Fprintln(text, intervals.ExplainDifferences(len(differences)))
 	all.Members = append(all.Members, review.Member{Name: "against", Value: map[string]any{"model": s.against, "differences": differences}})
 	return nil
 }
 
 // other returns the outputs of the model of --against, which reads the data its own way.
-func (s *spreads) other(ctx context.Context, u *use, m *models.Model, strict bool, outputs predictions.Options) (*bootstrap.Sample, error) {
+func (s *spreads) other(ctx context.Context, u *use, m *models.Model, strict bool, outputs predictions.Options) (*intervals.Sample, error) {
 	v := *u
 	v.model, v.stop = s.against, nil
 	if _, err := models.FileOf(s.against); err != nil {
@@ -80,7 +86,7 @@ func (s *spreads) other(ctx context.Context, u *use, m *models.Model, strict boo
 	if err != nil {
 		return nil, err
 	}
-	sample := bootstrap.New(&other.Config, other.Labels, d, strict)
+	sample := intervals.New(&other.Config, other.Labels, d, strict)
 	_, err = other.Compare(ctx, d, strict, outputs, sample.Keep)
 	return sample, err
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"math"
 	"os"
 	"strings"
 
@@ -26,7 +25,7 @@ func sweepCommand() *cobra.Command {
 settings on development data or by cross-validation (--folds). It prints a table, best first. Its folder holds one line per
 setting (sweep.jsonl), a picture (sweep.png, sweep.svg), and in best the run folder of a model trained with the best setting
 on all training data, for dsp predict --model DIR/best. On development data, the difference of every setting to the best one
-has an interval, from resamples of the examples. Each setting trains exactly as dsp train does; all flags of train apply.
+has an interval, and a paired test that is corrected for the number of settings. Each setting trains exactly as dsp train does; all flags of train apply.
 After an interrupt (Ctrl-C) the completed settings are kept: --resume continues with the others.`,
 		Example: `  dsp sweep --train train.conll --dev dev.conll --grid reg=log:0.01:10:7 --grid loss=crf,hinge
   dsp sweep --train train.conll --folds 5 --grid reg=0.1,1,10 --grid min-count=1,2 --out sweeps/ner
@@ -93,6 +92,11 @@ func printSweep(w io.Writer, r *sweep.Result) error {
 			}
 		}
 	}
+	if about := sweep.Explain(r.Trials); about != "" {
+		if _, err := fmt.Fprintf(w, "\n%s\n", about); err != nil {
+			return err
+		}
+	}
 	_, err := fmt.Fprintf(w, "\nmodel    %s\npicture  %s\n", r.Model, r.Picture)
 	return err
 }
@@ -121,12 +125,12 @@ func trialRows(r *sweep.Result) [][]string {
 			if t.Behind == nil {
 				return ""
 			}
-			return fmt.Sprintf("%.2f ± %.2f", 100*t.Behind.Difference, 100*t.Behind.Deviation)
+			return fmt.Sprintf("%.2f ± %.2f, p = %.2g", 100*t.Behind.Difference, 100*t.Behind.Deviation, t.Behind.P)
 		})
 		column("test "+head, metric(func(t *sweep.Trial) record.Number { return t.Test }))
 	}
 	column("objective", func(t *sweep.Trial) string { return closing.Number(t.Objective) })
-	column("certified gap", func(t *sweep.Trial) string { return closing.Percent(float64(t.Gap) / math.Abs(float64(t.Objective))) })
+	column("certified gap", func(t *sweep.Trial) string { return closing.Gap(t.RelativeGap(), t.Relaxed) })
 	column("passes", func(t *sweep.Trial) string { return positive(float64(t.Passes), "%.0f") })
 	column("seconds", func(t *sweep.Trial) string { return positive(t.Seconds, "%.2f") })
 	column("", func(t *sweep.Trial) string {

@@ -25,7 +25,7 @@ func drawnPairs(t *testing.T) string {
 }
 
 var drawPairsOnce = sync.OnceValues(func() (string, error) {
-	dir := filepath.Join(filepath.Dir(binary), "pairs")
+	dir := filepath.Join(shared, "pairs")
 	return dir, runProgram("data", "pairs", "--out", dir, "--examples", "200,40,40", "--bitext", "300")
 })
 
@@ -41,7 +41,7 @@ func aligner(t *testing.T) string {
 }
 
 var alignerOnce = sync.OnceValues(func() (string, error) {
-	dir, data := filepath.Join(filepath.Dir(binary), "aligner"), filepath.Join(filepath.Dir(binary), "pairs")
+	dir, data := filepath.Join(shared, "aligner"), filepath.Join(shared, "pairs")
 	return dir, runProgram("train", "--train", filepath.Join(data, "train.pairs"), "--dev", filepath.Join(data, "dev.pairs"), "--gap", "0.05", "--out", dir, "--quiet")
 })
 

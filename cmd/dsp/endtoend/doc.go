@@ -1,2 +1,2 @@
-// Package endtoend tests the program as its users run it: it builds the binary once and looks at exit codes, messages and files.
+// Package endtoend tests the program as its users run it: it starts processes and looks at exit codes, messages and files.
 package endtoend

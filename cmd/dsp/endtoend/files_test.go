@@ -117,7 +117,7 @@ func TestUnfinishedRun(t *testing.T) {
 	dir := t.TempDir()
 	text := lessons(0, 400, "ish")
 	old, run := write(t, "old.conll", text), filepath.Join(dir, "run")
-	p := begun(t, []string{"train", "--train", old, "--method", "sgd", "--passes", "100000", "--quiet", "--out", run})
+	p := started(t, []string{"train", "--train", old, "--method", "sgd", "--passes", "100000", "--quiet", "--out", run})
 	deadline := time.Now().Add(time.Minute)
 	for {
 		if text, err := os.ReadFile(filepath.Join(run, "metrics.jsonl")); err == nil && strings.Count(string(text), "\n") > 2 || time.Now().After(deadline) {
@@ -125,7 +125,9 @@ func TestUnfinishedRun(t *testing.T) {
 		}
 		time.Sleep(time.Millisecond)
 	}
-	p.end(os.Interrupt)
+	if !p.end(os.Interrupt) {
+		t.Fatal("the run ended before the signal")
+	}
 	var m metricsJSON
 	o := dsp(t, "eval", "--model", run, "--data", old, "--json").ok()
 	o.json(&m)

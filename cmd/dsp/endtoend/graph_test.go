@@ -194,7 +194,7 @@ func drawnTextures(t *testing.T) string {
 }
 
 var drawTexturesOnce = sync.OnceValues(func() (string, error) {
-	dir := filepath.Join(filepath.Dir(binary), "scenes")
+	dir := filepath.Join(shared, "scenes")
 	return dir, runProgram("data", "scenes", "--out", dir, "--examples", "10,3,4", "--pixels", "80,64")
 })
 
@@ -277,7 +277,7 @@ func TestSegmentRefusals(t *testing.T) {
 	dsp(t, "train", "--task", "segment", "--train", images, "--masks", filepath.Join(data, "dev", "masks")).refused(exitBadInput, "no mask, expected")
 	dsp(t, "train", "--task", "segment", "--train", images, "--masks", masks, "--label-names", write(t, "names", "ground\n")).refused(exitBadInput, "label 1", "expected 0 to 0")
 	dsp(t, "train", "--task", "segment", "--neighbours", "5").refused(exitBadInput, "5 neighbours, expected 4 or 8")
-	dsp(t, "train", "--task", "segment", "--classes", "4", "--oracle", "cut").refused(exitBadInput, "4 labels", "cut")
-	dsp(t, "train", "--task", "segment", "--oracle", "exact", "--max-table", "1000").refused(exitBadInput, "--max-table", "--oracle cut")
+	dsp(t, "train", "--task", "segment", "--examples", "3,1,1", "--classes", "4", "--oracle", "cut").refused(exitBadInput, "4 labels", "cut")
+	dsp(t, "train", "--task", "segment", "--examples", "3,1,1", "--oracle", "exact", "--max-table", "1000").refused(exitBadInput, "--max-table", "--oracle cut")
 	dsp(t, "train", "--task", "segment", "--train", write(t, "x.npz", "PK")).refused(exitBadInput, "folders of images")
 }

@@ -29,7 +29,7 @@ func drawnObjects(t *testing.T) string {
 }
 
 var drawObjectsOnce = sync.OnceValues(func() (string, error) {
-	dir := filepath.Join(filepath.Dir(binary), "objects")
+	dir := filepath.Join(shared, "objects")
 	return dir, runProgram("data", "objects", "--out", dir, "--examples", "24,8,8", "--pixels", "96,72", "--difficulty", "0.3")
 })
 
@@ -50,7 +50,7 @@ func locator(t *testing.T) string {
 }
 
 var locatorOnce = sync.OnceValues(func() (string, error) {
-	data, dir := filepath.Join(filepath.Dir(binary), "objects"), filepath.Join(filepath.Dir(binary), "locator")
+	data, dir := filepath.Join(shared, "objects"), filepath.Join(shared, "locator")
 	return dir, runProgram(onObjects(data, "--dev", filepath.Join(data, "dev.json"), "--candidates", "250", "--crop", "16", "--gap", "0.02", "--out", dir)...)
 })
 
@@ -66,7 +66,7 @@ func finder(t *testing.T) string {
 }
 
 var finderOnce = sync.OnceValues(func() (string, error) {
-	data, dir := filepath.Join(filepath.Dir(binary), "objects"), filepath.Join(filepath.Dir(binary), "finder")
+	data, dir := filepath.Join(shared, "objects"), filepath.Join(shared, "finder")
 	return dir, runProgram(onObjects(data, "--search", "windows", "--cells", "10", "--passes", "10", "--out", dir)...)
 })
 

@@ -8,35 +8,44 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/dsp-go/dsp/cmd/dsp/cli"
 )
 
-// binary is the program under test, built once with the same flags as the tests.
-var (
-	binary     string
-	buildFlags []string
-)
+// binary is the program under test. It is this test's own file, which runs dsp's command line when asProgram is set: the program is linked
+// once, together with its tests, and a change of it makes them run again. TestBuiltProgram checks what go build makes of it.
+var binary string
 
-func TestMain(m *testing.M) { os.Exit(runTests(m)) }
+const asProgram = "DSP_TEST_AS_PROGRAM"
+
+// shared is a folder for what several tests use.
+var shared string
+
+// buildFlags are those with which this test was built.
+var buildFlags []string
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asProgram) != "" {
+		os.Exit(cli.Main())
+	}
+	os.Exit(runTests(m))
+}
 
 func runTests(m *testing.M) int {
-	dir, err := os.MkdirTemp("", "dsp-test")
+	var err error
+	if binary, err = os.Executable(); err == nil {
+		err = os.Setenv(asProgram, "1")
+	}
+	if err == nil {
+		shared, err = os.MkdirTemp("", "dsp-test")
+	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	defer os.RemoveAll(dir)
-	binary = filepath.Join(dir, "dsp")
-	if runtime.GOOS == "windows" {
-		binary += ".exe"
-	}
-	build := exec.Command("go", append(append([]string{"build", "-o", binary}, buildFlags...), "..")...)
-	if out, err := build.CombinedOutput(); err != nil {
-		fmt.Fprintf(os.Stderr, "go build: %v\n%s", err, out)
-		return 1
-	}
+	defer os.RemoveAll(shared)
 	return m.Run()
 }
 

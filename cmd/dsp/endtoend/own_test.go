@@ -2,19 +2,29 @@ package endtoend
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
 )
 
-// buildProgram builds a program beside the one under test.
+// buildProgram builds a program from a folder, without the tables for debuggers, which take long to write.
 func buildProgram(name, path string) func() (string, error) {
 	return sync.OnceValues(func() (string, error) {
-		to := filepath.Join(filepath.Dir(binary), name+filepath.Ext(binary))
-		out, err := exec.Command("go", append(append([]string{"build", "-o", to}, buildFlags...), path)...).CombinedOutput()
+		sources, err := filepath.Glob(filepath.Join(path, "*.go"))
+		for _, s := range sources { // go test runs a test again if a file that it read has changed
+			_, failed := os.ReadFile(s)
+			err = errors.Join(err, failed)
+		}
+		if err != nil {
+			return "", err
+		}
+		to := filepath.Join(shared, name+strings.TrimSuffix(filepath.Ext(binary), ".test"))
+		out, err := exec.Command("go", append(append([]string{"build", "-ldflags=-s -w", "-o", to}, buildFlags...), path)...).CombinedOutput()
 		if err != nil {
 			return "", &buildError{err, out}
 		}
@@ -30,6 +40,7 @@ type buildError struct {
 func (e *buildError) Error() string { return e.err.Error() + "\n" + string(e.out) }
 
 var (
+	builtProgram   = buildProgram("dsp", "..")
 	exampleProgram = buildProgram("ownnetwork", "../../../docs/ownnetwork") // the one in README
 	ownProgram     = buildProgram("ownnets", "./testdata/ownnets")
 )
@@ -44,6 +55,34 @@ func program(t *testing.T, build func() (string, error)) func(t *testing.T, args
 	return func(t *testing.T, args ...string) outcome {
 		t.Helper()
 		return runOf(t, path, "", args...)
+	}
+}
+
+// What go build makes is the program that the other tests run: it trains the same bits, predicts the same, and exits with the same codes.
+func TestBuiltProgram(t *testing.T) {
+	built := program(t, builtProgram)
+	dir := filepath.Join(t.TempDir(), "run")
+	built(t, with(small, "--method", "sgd", "--passes", "4", "--out", dir)...).ok()
+	if !bytes.Equal(modelOf(t, dir), modelOf(t, reader(t))) {
+		t.Error("another model")
+	}
+	predict := []string{"predict", "--model", dir, "--input", "builtin", "--json"}
+	if got, want := built(t, predict...).ok().stdout, dsp(t, predict...).ok().stdout; got != want {
+		t.Errorf("predicts\n%s\nexpected\n%s", got, want)
+	}
+	if o := built(t, "--version").ok(); !strings.HasPrefix(o.stdout, "dsp ") {
+		t.Errorf("--version prints %q", o.stdout)
+	}
+	built(t, "train", "--lr", "fast").refused(exitBadInput, "--lr fast", "a number")
+	built(t, with(small, "--method", "sgd", "--lr", "1e20", "--out", filepath.Join(t.TempDir(), "x"))...).refused(exitFailed, "Lower --lr")
+	if runtime.GOOS != "windows" {
+		path, _ := builtProgram()
+		run := filepath.Join(t.TempDir(), "interrupted")
+		p := startedAs(t, path, with(small, "--method", "sgd", "--passes", "100000", "--out", run))
+		p.awaitPass(run)
+		if !p.end(os.Interrupt) {
+			t.Error("the run ended before the signal")
+		}
 	}
 }
 
@@ -104,7 +143,7 @@ func TestOwnNetworkOfReadme(t *testing.T) {
 		dsp(t, args...).refused(exitBadInput, `"mine"`, "the program that registers it")
 	}
 	own(t, "train", "--net", "mine", "--channels", "4").refused(exitBadInput, "--channels 4", "network mine")
-	own(t, "train", "--net", "mine", "--edges", "position", "--out", filepath.Join(t.TempDir(), "x"), "--quiet").refused(exitBadInput, "no setting edges")
+	own(t, "train", "--net", "mine", "--examples", "5,2,2", "--edges", "position", "--out", filepath.Join(t.TempDir(), "x"), "--quiet").refused(exitBadInput, "no setting edges")
 	own(t, "train", "--net", "mine", "--hash-bits", "4").refused(exitBadInput, "--hash-bits 4")
 }
 

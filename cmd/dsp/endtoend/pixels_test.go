@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"testing"
 
@@ -142,11 +141,7 @@ func TestResumeGraphs(t *testing.T) {
 			dsp(t, with(flags, "--threads", "1", "--out", whole)...).ok()
 			for _, signal := range []os.Signal{os.Kill, os.Interrupt} {
 				dir := filepath.Join(t.TempDir(), signal.String())
-				for range 2 {
-					r := begun(t, slices.Concat(resumed(flags, dir), []string{"--threads", "2"}))
-					r.awaitPass(dir)
-					r.end(signal)
-				}
+				strike(t, with(flags, "--threads", "2"), dir, signal, 0)
 				dsp(t, resumed(flags, dir)...).ok()
 				if !bytes.Equal(modelOf(t, dir), modelOf(t, whole)) {
 					t.Errorf("%v: another model", signal)

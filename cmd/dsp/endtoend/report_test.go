@@ -19,7 +19,7 @@ type reportJSON struct {
 	Measures              []struct {
 		Metric               string
 		Value, SD, Low, High float64
-		Resamples            int
+		Interval             string
 	}
 }
 
@@ -91,7 +91,7 @@ func TestReportTag(t *testing.T) {
 	if r.Report != filepath.Join(run, "report.html") || len(r.Notes) != 0 || len(r.Measures) != 3 || r.Measures[0].Metric != "f1" || r.Data != test {
 		t.Errorf("%+v", r)
 	}
-	if m := r.Measures[0]; !(m.Low < m.Value && m.Value < m.High && m.SD > 0) || m.Resamples != 200 || !strings.Contains(r.Finding, "95 % interval") {
+	if m := r.Measures[0]; !(m.Low < m.Value && m.Value < m.High && m.SD > 0) || m.Interval != "Korn-Graubard" || !strings.Contains(r.Finding, "95 % interval") {
 		t.Errorf("%+v", r)
 	}
 	page := pageOf(t, r.Report)
@@ -178,9 +178,11 @@ func TestReportOfCheckpoint(t *testing.T) {
 		t.Skip("no signals here")
 	}
 	run := filepath.Join(t.TempDir(), "run")
-	p := begun(t, []string{"train", "--examples", "40,10,10", "--net", "linear", "--method", "bcfw", "--passes", "1000000", "--gap", "0", "--baselines", "off", "--out", run, "--quiet"})
+	p := started(t, []string{"train", "--examples", "40,10,10", "--net", "linear", "--method", "bcfw", "--passes", "1000000", "--gap", "0", "--baselines", "off", "--out", run, "--quiet"})
 	p.awaitPass(run)
-	p.end(os.Interrupt)
+	if !p.end(os.Interrupt) {
+		t.Fatal("the run ended before the signal")
+	}
 	o := dsp(t, "report", run).ok()
 	if !strings.Contains(o.stdout, "The run was interrupted after pass") || !strings.Contains(o.stdout, "those of its checkpoint") {
 		t.Errorf("printed\n%s", o.stdout)
@@ -235,43 +237,44 @@ func TestReportSweep(t *testing.T) {
 }
 
 // Intervals of a model, and of its difference to another one.
-func TestEvalBootstrap(t *testing.T) {
+func TestEvalIntervals(t *testing.T) {
 	train := write(t, "train.conll", strings.Repeat(sentences+"\n", 10))
 	test := write(t, "test.conll", strings.Repeat(sentences+"\n", 10)+strings.Replace(sentences, "\tO\n", "\tB-X\n", 2))
 	good, poor := filepath.Join(t.TempDir(), "good"), filepath.Join(t.TempDir(), "poor")
 	dsp(t, "train", "--train", train, "--out", good, "--quiet").ok()
 	wrong := write(t, "wrong.conll", strings.Repeat(strings.ReplaceAll(sentences, "a\tO\nfox\tB-X", "a\tB-X\nfox\tI-X")+"\n", 10))
 	dsp(t, "train", "--train", wrong, "--out", poor, "--quiet").ok()
-	o := dsp(t, "eval", "--model", good, "--data", test, "--bootstrap", "--against", poor).ok()
-	for _, part := range []string{"entity F1", "95 % interval", good + " against " + poor, "better in 100 % of resamples"} {
+	o := dsp(t, "eval", "--model", good, "--data", test, "--intervals", "--against", poor).ok()
+	for _, part := range []string{"entity F1", "95 % interval", good + " against " + poor, "Intervals are Korn-Graubard's", "p = 0.0036", "Holm's correction for 3 tests"} {
 		if !strings.Contains(o.stdout, part) {
 			t.Errorf("no %q in\n%s", part, o.stdout)
 		}
 	}
 	var r struct {
 		F1        float64
-		Bootstrap []struct {
+		Intervals []struct {
 			Metric               string
 			Value, SD, Low, High float64
 		}
 		Against struct {
 			Model       string
 			Differences []struct {
-				Metric                              string
-				Value, Against, Gain, Wins, SD, Low float64
+				Metric                        string
+				Value, Against, Gain, SD, Low float64
+				P                             float64 `json:"p_holm"`
 			}
 		}
 	}
-	dsp(t, "eval", "--model", good, "--data", test, "--bootstrap", "--against", poor, "--errors", "2", "--json").ok().json(&r)
-	b, d := r.Bootstrap[0], r.Against.Differences[0]
+	dsp(t, "eval", "--model", good, "--data", test, "--intervals", "--against", poor, "--errors", "2", "--json").ok().json(&r)
+	b, d := r.Intervals[0], r.Against.Differences[0]
 	if b.Metric != "f1" || b.Value != r.F1 || !(b.Low < b.Value && b.Value < b.High && b.SD > 0) {
 		t.Errorf("%+v", b)
 	}
-	if d.Value != r.F1 || d.Gain != d.Value-d.Against || d.Wins != 1 || d.Low <= 0 || r.Against.Model != poor {
+	if d.Value != r.F1 || d.Gain != d.Value-d.Against || !(d.P < 0.05) || d.Low <= 0 || r.Against.Model != poor {
 		t.Errorf("%+v", d)
 	}
-	dsp(t, "eval", "--model", good, "--data", test, "--bootstrap", "--strict").ok()
+	dsp(t, "eval", "--model", good, "--data", test, "--intervals", "--strict").ok()
 	dsp(t, "eval", "--model", good, "--data", test, "--against", "nowhere").refused(exitBadInput, "nowhere")
 	dsp(t, "eval", "--model", good, "--data", test, "--against", parser(t)).refused(exitBadInput, "--task is parse")
-	dsp(t, "eval", "--model", good, "--data", write(t, "one.conll", "the\tO\n"), "--bootstrap").refused(exitBadInput, "one example")
+	dsp(t, "eval", "--model", good, "--data", write(t, "one.conll", "the\tO\n"), "--intervals").refused(exitBadInput, "one example")
 }

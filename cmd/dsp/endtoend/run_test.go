@@ -19,7 +19,7 @@ func with(flags []string, more ...string) []string {
 }
 
 var trainOnce = sync.OnceValues(func() (string, error) {
-	dir := filepath.Join(filepath.Dir(binary), "reader")
+	dir := filepath.Join(shared, "reader")
 	return dir, runProgram(with(small, "--method", "sgd", "--passes", "4", "--out", dir)...)
 })
 
@@ -51,8 +51,8 @@ runs	O
 `
 
 var tagOnce = sync.OnceValues(func() (string, error) {
-	dir := filepath.Join(filepath.Dir(binary), "tagger")
-	text := filepath.Join(filepath.Dir(binary), "train.conll")
+	dir := filepath.Join(shared, "tagger")
+	text := filepath.Join(shared, "train.conll")
 	if err := os.WriteFile(text, []byte(strings.Repeat(sentences+"\n", 10)), 0o666); err != nil {
 		return "", err
 	}

@@ -68,20 +68,20 @@ grid: ["lr=0.01,1e20", "batch=1,4"]
 
 func TestSweepRefuses(t *testing.T) {
 	for args, message := range map[string]string{
-		"":                              "--grid",
-		"--grid rge=1,2":                "unknown setting",
-		"--grid regg=1,2":               `did you mean "reg"`,
-		"--grid reg=1,-1":               "expected a number of at least 0",
-		"--grid reg=1,x":                "expected a number",
-		"--grid reg=1,2 --metric f1":    "not entity tags",
-		"--grid reg=1,2 --folds x":      "a whole number",
-		"--gird reg=1,2":                "did you mean --grid",
-		"--grid method=bcfw --net mlp":  "bcfw",
-		"--grid loss=hinge,crff":        "did you mean crf",
-		"--resume nowhere":              "no sweep.yaml",
-		"--grid reg=1,2 --random -1":    "at least 0",
-		"--grid reg=1,2 --task tag":     "--train",
-		"--grid reg=1,2 --train nofile": "nofile",
+		"":                "--grid",
+		"--grid rge=1,2":  "unknown setting",
+		"--grid regg=1,2": `did you mean "reg"`,
+		"--grid reg=1,-1": "expected a number of at least 0",
+		"--grid reg=1,x":  "expected a number",
+		"--grid reg=1,2 --metric f1 --examples 5,2,2":   "not entity tags",
+		"--grid reg=1,2 --folds x":                      "a whole number",
+		"--gird reg=1,2":                                "did you mean --grid",
+		"--grid method=bcfw --net mlp --examples 5,2,2": "bcfw",
+		"--grid loss=hinge,crff":                        "did you mean crf",
+		"--resume nowhere":                              "no sweep.yaml",
+		"--grid reg=1,2 --random -1":                    "at least 0",
+		"--grid reg=1,2 --task tag":                     "--train",
+		"--grid reg=1,2 --train nofile":                 "nofile",
 	} {
 		dsp(t, append([]string{"sweep"}, strings.Fields(args)...)...).refused(exitBadInput, message)
 	}
@@ -92,12 +92,12 @@ func TestSweepResumes(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("no signals here")
 	}
-	flags := with(sweeping, "--folds", "2", "--passes", "15", "--jobs", "1")
+	flags := with(sweeping, "--folds", "2", "--passes", "8", "--jobs", "1")
 	whole := filepath.Join(t.TempDir(), "whole")
 	dsp(t, with(flags, "--out", whole)...).ok()
 	for _, signal := range []os.Signal{os.Kill, os.Interrupt} {
 		dir := filepath.Join(t.TempDir(), signal.String())
-		r := begun(t, with(flags, "--out", dir))
+		r := started(t, with(flags, "--out", dir))
 		lines := func() []byte {
 			text, _ := os.ReadFile(filepath.Join(dir, "sweep.jsonl"))
 			return text[:bytes.LastIndexByte(text, '\n')+1]
@@ -109,7 +109,9 @@ func TestSweepResumes(t *testing.T) {
 			case <-time.After(time.Millisecond):
 			}
 		}
-		r.end(signal)
+		if !r.end(signal) {
+			t.Fatalf("%v: the sweep was over before the signal", signal)
+		}
 		before := lines()
 		dsp(t, "sweep", "--resume", dir, "--quiet").ok()
 		if after := lines(); !bytes.HasPrefix(after, before) || bytes.Count(after, []byte("\n")) != 6 {

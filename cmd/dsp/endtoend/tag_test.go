@@ -73,8 +73,8 @@ func attributeTagger(t *testing.T) string {
 }
 
 var attributesOnce = sync.OnceValues(func() (string, error) {
-	dir := filepath.Join(filepath.Dir(binary), "attributes")
-	text := filepath.Join(filepath.Dir(binary), "attributes.conll")
+	dir := filepath.Join(shared, "attributes")
+	text := filepath.Join(shared, "attributes.conll")
 	if err := os.WriteFile(text, []byte(strings.Repeat(sentences+"\n", 10)), 0o666); err != nil {
 		return "", err
 	}

@@ -47,16 +47,23 @@ DEVICE float block_sum(float x, float* part) {
 	return x;
 }
 
+#define RUN 32 /* terms that are added one after another before their sum joins those of other runs: a single sum would err by a unit per term */
+
 // row_times is Σ_i x_i·matrix[i·stride].
 DEVICE Wide row_times(const Wide* x, const Wide* matrix, int64_t stride, int n) {
 	int most = 2 * NOTHING;
 #pragma unroll 2
 	for (int i = 0; i < n; i++) most = max(most, x[i].e + matrix[i * stride].e);
 	float sum = 0.f;
+	for (int from = 0; from < n; from += RUN) {
+		const int to = min(n, from + RUN);
+		float part = 0.f;
 #pragma unroll 2
-	for (int i = 0; i < n; i++) {
-		Wide y = matrix[i * stride];
-		sum = fma(x[i].m * y.m, power(x[i].e + y.e - most), sum);
+		for (int i = from; i < to; i++) {
+			Wide y = matrix[i * stride];
+			part = fma(x[i].m * y.m, power(x[i].e + y.e - most), part);
+		}
+		sum += part;
 	}
 	return trimmed(Wide{sum, most});
 }
@@ -67,10 +74,15 @@ DEVICE Wide row_times(const Wide* x, const float* matrix, int64_t stride, int n,
 #pragma unroll 2
 	for (int i = 0; i < n; i++) most = max(most, x[i].e + wide_gibbs(matrix[i * stride], log2_rate).e);
 	float sum = 0.f;
+	for (int from = 0; from < n; from += RUN) {
+		const int to = min(n, from + RUN);
+		float part = 0.f;
 #pragma unroll 2
-	for (int i = 0; i < n; i++) {
-		Wide y = wide_gibbs(matrix[i * stride], log2_rate);
-		sum = fma(x[i].m * y.m, power(x[i].e + y.e - most), sum);
+		for (int i = from; i < to; i++) {
+			Wide y = wide_gibbs(matrix[i * stride], log2_rate);
+			part = fma(x[i].m * y.m, power(x[i].e + y.e - most), part);
+		}
+		sum += part;
 	}
 	return trimmed(Wide{sum, most});
 }

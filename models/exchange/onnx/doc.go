@@ -9,5 +9,6 @@
 //
 //	protoc --go_out=. --go_opt=paths=source_relative --go_opt=Monnx.proto=github.com/dsp-go/dsp/models/exchange/onnx/onnxpb onnx.proto
 //
-// with protoc-gen-go of google.golang.org/protobuf in the version of go.mod, and onnx.proto of the Python package onnx 1.23.2.
+// with protoc-gen-go of google.golang.org/protobuf in the version of go.mod, protoc from the Python package grpcio-tools or elsewhere, and
+// onnx.proto, which is the part of ONNX's that is used here.
 package onnx

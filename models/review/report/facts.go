@@ -11,6 +11,7 @@ import (
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/exchange"
 	"github.com/dsp-go/dsp/models/formats"
+	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/structured"
 )
 
@@ -96,11 +97,10 @@ func (w *writer) describe(c *config.Config, d *structured.Dataset) {
 	w.Model.row("trained by", "dsp "+m.Version)
 }
 
-// drawn says how many examples were drawn, if the settings do: some tasks draw numbers of their own unless they are told.
+// drawn says how many examples were drawn.
 func drawn(c *config.Config, k int) string {
-	def := config.Default()
-	if k < len(c.Examples) && !slices.Equal(c.Examples, def.Examples) {
-		return fmt.Sprintf("%d examples", c.Examples[k])
+	if n := tasks.ChooseExamples(c); k < len(n) {
+		return fmt.Sprintf("%d examples", n[k])
 	}
 	return ""
 }

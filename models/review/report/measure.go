@@ -6,7 +6,7 @@ import (
 
 	"github.com/dsp-go/dsp/models/predictions"
 	"github.com/dsp-go/dsp/models/review"
-	"github.com/dsp-go/dsp/models/review/bootstrap"
+	"github.com/dsp-go/dsp/models/review/intervals"
 	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/graphs"
@@ -25,7 +25,7 @@ func (w *writer) measure() (*structured.Dataset, error) {
 		return nil, err
 	}
 	m := w.model
-	sample := bootstrap.New(&m.Config, m.Labels, d, false)
+	sample := intervals.New(&m.Config, m.Labels, d, false)
 	looks := []func(i int, p *predictions.Prediction){sample.Keep}
 	pairs := w.pairs(d)
 	if pairs != nil {
@@ -64,38 +64,45 @@ func (w *writer) pairs(d *structured.Dataset) *graphs.Evaluator {
 }
 
 // spread adds the intervals of the metrics, and compares the model with the baselines of its run.
-func (w *writer) spread(to *Measured, sample *bootstrap.Sample) error {
+func (w *writer) spread(to *Measured, sample *intervals.Sample) error {
 	d := sample.Data()
 	if d.Len() < 2 {
 		return nil
 	}
-	all, err := sample.Replicates(w.ctx, w.o.Threads)
-	if err != nil || len(all) == 0 {
+	var err error
+	if to.Estimates, err = sample.Estimates(); err != nil || len(to.Estimates) == 0 {
 		return err
 	}
-	for k := range all {
-		to.Estimates = append(to.Estimates, all[k].Estimate())
-	}
+	to.Intervals = intervals.Explain(to.Estimates)
 	if w.run == nil {
 		return nil
 	}
+	var names []string
+	var tests []*intervals.Difference
 	for k := range w.run.Baselines {
 		b := &w.run.Baselines[k]
 		if b.Model == nil || b.Model.Config.Task != w.model.Config.Task {
 			continue
 		}
-		other := bootstrap.New(&b.Model.Config, b.Model.Labels, d, false)
+		other := intervals.New(&b.Model.Config, b.Model.Labels, d, false)
 		if _, err := b.Model.Compare(w.ctx, d, false, predictions.Options{Threads: w.o.Threads}, other.Keep); err != nil {
 			if structured.IsBadInput(err) { // it reads other inputs
 				continue
 			}
 			return err
 		}
-		differences, err := bootstrap.Differences(w.ctx, sample, other, w.o.Threads)
+		differences, err := intervals.Differences(sample, other)
 		if err != nil {
 			return err
 		}
-		to.Against = append(to.Against, fmt.Sprintf("Against %s: %v.", b.Name(), differences[0]))
+		names, tests = append(names, b.Name()), append(tests, &differences[0])
+	}
+	intervals.Correct(tests, len(tests)) // only these are shown
+	for k, d := range tests {
+		to.Against = append(to.Against, fmt.Sprintf("Against %s: %v.", names[k], *d))
+	}
+	if tests != nil {
+		to.Tests = intervals.ExplainDifferences(len(tests))
 	}
 	return nil
 }

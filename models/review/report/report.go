@@ -13,7 +13,7 @@ import (
 
 	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/config"
-	"github.com/dsp-go/dsp/models/review/bootstrap"
+	"github.com/dsp-go/dsp/models/review/intervals"
 	"github.com/dsp-go/dsp/models/sweep"
 	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/models/training"
@@ -66,8 +66,10 @@ type Measured struct {
 	Part        string // "test data", "development data" or "data"
 	Examples    int
 	Metrics     *Table
-	Estimates   []bootstrap.Estimate
+	Estimates   []intervals.Estimate
+	Intervals   string   // what those of Estimates are
 	Against     []string // comparisons with the baselines
+	Tests       string   // what those of Against are
 	Tables      []Table
 	Confusion   *Table
 	Reliability Picture
@@ -204,7 +206,7 @@ func (w *writer) find(c *config.Config) {
 			passes = "pass"
 		}
 		text := fmt.Sprintf("%d %s of %s took %.3g s", r.Passes, passes, r.Method, r.Seconds)
-		if gap := closing.Percent(float64(r.RelativeGap)); gap != "" {
+		if gap := closing.Gap(r.RelativeGap, r.Relaxed); gap != "" {
 			text += " and left a certified relative gap of " + gap
 		}
 		parts = append(parts, text)

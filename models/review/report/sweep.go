@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"math"
 	"os"
 
 	"github.com/dsp-go/dsp/models/sweep"
@@ -77,10 +76,10 @@ func trialTable(r *sweep.Recorded) *Table {
 		if t.Behind == nil {
 			return ""
 		}
-		return fmt.Sprintf("%.2f (%.2f to %.2f)", 100*t.Behind.Difference, 100*t.Behind.Low, 100*t.Behind.High)
+		return fmt.Sprintf("%.2f (%.2f to %.2f), p = %.2g", 100*t.Behind.Difference, 100*t.Behind.Low, 100*t.Behind.High, t.Behind.P)
 	})
 	column("test", number(func(t *sweep.Trial) record.Number { return t.Test }))
-	column("certified gap", func(t *sweep.Trial) string { return closing.Percent(float64(t.Gap) / math.Abs(float64(t.Objective))) })
+	column("certified gap", func(t *sweep.Trial) string { return closing.Gap(t.RelativeGap(), t.Relaxed) })
 	column("failed", func(t *sweep.Trial) string { return clean(t.Error) })
 	t := &Table{}
 	if len(rows.Rows) == 0 {
@@ -91,7 +90,8 @@ func trialTable(r *sweep.Recorded) *Table {
 		t.row(row...)
 	}
 	if more := len(r.Trials) - rows.Count; more > 0 {
-		t.Caption = fmt.Sprintf("The best %d of %d settings", rows.Count, len(r.Trials))
+		t.Caption = fmt.Sprintf("The best %d of %d settings. ", rows.Count, len(r.Trials))
 	}
+	t.Caption += sweep.Explain(r.Trials)
 	return t
 }

@@ -86,11 +86,12 @@ func Rows(runs []training.Result, columns []tasks.Column) [][]string {
 
 // gapOf formats the relative gap of a pass.
 func gapOf(r *training.Result, c training.Certificate) string {
-	gap := Percent(float64(c.RelativeGap))
-	if gap != "" && r.Relaxed {
-		gap += ", relaxed"
-	}
-	return gap
+	return Gap(c.RelativeGap, r.Relaxed)
+}
+
+// Gap formats a relative gap, which is that of a relaxed objective or of the objective itself, and NaN as an empty string.
+func Gap(relative record.Number, relaxed bool) string {
+	return record.Certified(Percent(float64(relative)), relaxed)
 }
 
 // Number formats x with five digits, and NaN as an empty string.

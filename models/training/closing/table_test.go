@@ -31,3 +31,16 @@ func TestKeptPassHasItsOwnCertificate(t *testing.T) {
 		}
 	}
 }
+
+// Beside each gap of a relaxed objective the table says so, and beside no other.
+func TestTableSaysRelaxed(t *testing.T) {
+	gap := training.Certificate{Objective: 0.5, Dual: 0.495, Gap: 0.005, RelativeGap: 0.01}
+	kept := &training.Kept{Pass: 2, Certificate: gap}
+	rows := Rows([]training.Result{{Passes: 9, Certificate: gap, Kept: kept, Relaxed: true}, {Passes: 9, Certificate: gap, Kept: kept}}, nil)
+	for _, head := range []string{"certified gap", "its gap"} {
+		k := slices.Index(rows[0], head)
+		if k < 0 || rows[1][k] != "1.00 %, relaxed objective" || rows[2][k] != "1.00 %" {
+			t.Errorf("%s in %q", head, rows)
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"reflect"
 	"slices"
 	"strings"
@@ -66,7 +67,11 @@ func randomText(rng *rand.Rand) (Columns, []int, []int32) {
 // Extract agrees with the spelt names: an attribute has a number if and only if its name is on enough gold arcs, two attributes
 // share a number if and only if they share name and line, and numbers fall with counts.
 func TestExtractAgreesWithSpelling(t *testing.T) {
-	for seed := range uint64(80) {
+	seeds := uint64(20)
+	if os.Getenv("DSP_LONG") != "" {
+		seeds = 200
+	}
+	for seed := range seeds {
 		rng := rand.New(rand.NewPCG(seed, 1))
 		template := randomTemplate(t, rng)
 		data, offsets, heads := randomText(rng)

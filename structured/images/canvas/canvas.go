@@ -2,7 +2,9 @@
 package canvas
 
 import (
+	"image"
 	"image/color"
+	"image/png"
 	"io"
 	"path/filepath"
 	"strings"
@@ -54,7 +56,9 @@ func (s Sheet) Write(w io.Writer, kind string, paint func(draw.Canvas)) error {
 	case ".pdf":
 		out = &outlines{Canvas: vgpdf.New(s.Width, s.Height)}
 	default:
-		out = vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(s.Width, s.Height), vgimg.UseDPI(s.DPI))}
+		pixels := vgimg.NewWith(vgimg.UseWH(s.Width, s.Height), vgimg.UseDPI(s.DPI)) // white
+		paint(draw.New(pixels))
+		return encode(w, fewColours(pixels.Image()))
 	}
 	area := draw.New(out)
 	area.SetColor(color.White)
@@ -62,4 +66,13 @@ func (s Sheet) Write(w io.Writer, kind string, paint func(draw.Canvas)) error {
 	paint(area)
 	_, err := out.WriteTo(w)
 	return err
+}
+
+// encode writes a picture as PNG. Where it has a palette, more compression would save little and take most of the time.
+func encode(w io.Writer, picture image.Image) error {
+	to := png.Encoder{}
+	if _, few := picture.(*image.Paletted); few {
+		to.CompressionLevel = png.BestSpeed
+	}
+	return to.Encode(w, picture)
 }

@@ -87,14 +87,11 @@ func openFace(ttf []byte) font.Face {
 
 // fill makes g the field of a letter: centred horizontally, squeezed to fit, on the common baseline.
 func (g *glyph) fill(face font.Face, letter rune) {
-	box, mask, origin, _, _ := face.Glyph(fixed.P(0, 0), letter)
-	alpha := func(x, y float64) bool { // in raster pixels, from the letter's origin on the baseline
-		p := image.Pt(int(math.Floor(x))-box.Min.X+origin.X, int(math.Floor(y))-box.Min.Y+origin.Y)
-		if !image.Pt(int(math.Floor(x)), int(math.Floor(y))).In(box) {
-			return false
-		}
-		_, _, _, a := mask.At(p.X, p.Y).RGBA()
-		return a>>8 >= inkAlpha
+	box, drawn, origin, _, _ := face.Glyph(fixed.P(0, 0), letter)
+	mask := drawn.(*image.Alpha)     // the masks of opentype
+	ink := func(x, y float64) bool { // in raster pixels, from the letter's origin on the baseline
+		p := image.Pt(int(math.Floor(x)), int(math.Floor(y)))
+		return p.In(box) && mask.AlphaAt(p.X-box.Min.X+origin.X, p.Y-box.Min.Y+origin.Y).A >= inkAlpha
 	}
 	width := float64(box.Dx()) / rasterScale
 	squeeze := min(narrowing, widest/width)
@@ -104,7 +101,7 @@ func (g *glyph) fill(face font.Face, letter rune) {
 		y := (float64(r)+0.5)/fieldScale - fieldMargin
 		for c := range fieldCols {
 			x := (float64(c)+0.5)/fieldScale - fieldMargin
-			inside[r*fieldCols+c] = alpha(middle+(x-letterCols/2)/squeeze*rasterScale, (y-baseline)*rasterScale)
+			inside[r*fieldCols+c] = ink(middle+(x-letterCols/2)/squeeze*rasterScale, (y-baseline)*rasterScale)
 		}
 	}
 	out, in := squaredDistances(inside, true), squaredDistances(inside, false)
@@ -113,52 +110,68 @@ func (g *glyph) fill(face font.Face, letter rune) {
 	}
 }
 
-// squaredDistances returns, for every point of a field, the squared distance to the nearest point where set equals value,
-// by two passes of lower envelopes of parabolas (Felzenszwalb and Huttenlocher 2012).
+// squaredDistances returns, for every point of a field, the squared distance to the nearest point where set equals value: first within its
+// column, then by the lower envelopes of the parabolas of its row (Felzenszwalb and Huttenlocher 2012).
 func squaredDistances(set []bool, value bool) []float64 {
 	const far = 1e6
 	d := make([]float64, len(set))
-	for i, s := range set {
-		if s != value {
-			d[i] = far
-		}
-	}
-	line := make([]float64, max(fieldRows, fieldCols))
 	for c := range fieldCols {
-		for r := range fieldRows {
-			line[r] = d[r*fieldCols+c]
+		nearest := func(r, steps int) int { // the distance in the column, given that of the point before
+			if set[r*fieldCols+c] == value {
+				return 0
+			}
+			return steps + 1
 		}
-		lowerEnvelope(line[:fieldRows], func(r int, v float64) { d[r*fieldCols+c] = v })
+		for r, steps := 0, fieldRows; r < fieldRows; r++ {
+			steps = nearest(r, steps)
+			d[r*fieldCols+c] = float64(steps)
+		}
+		for r, steps := fieldRows-1, fieldRows; r >= 0; r-- {
+			steps = nearest(r, steps)
+			at := &d[r*fieldCols+c]
+			if *at = min(*at, float64(steps)); *at < fieldRows {
+				*at *= *at
+			} else {
+				*at = far
+			}
+		}
 	}
+	var e envelope
 	for r := range fieldRows {
-		copy(line, d[r*fieldCols:(r+1)*fieldCols])
-		lowerEnvelope(line[:fieldCols], func(c int, v float64) { d[r*fieldCols+c] = v })
+		e.lower(d[r*fieldCols : (r+1)*fieldCols])
 	}
 	return d
 }
 
-// lowerEnvelope calls put(p, min_q (p−q)² + f[q]) for every p.
-func lowerEnvelope(f []float64, set func(p int, v float64)) {
-	n := len(f)
-	vertex := make([]int, 1, n)                         // the parabolas of the envelope, from left to right
-	from := append(make([]float64, 0, n), math.Inf(-1)) // where each becomes the lowest
-	for q := 1; q < n; q++ {
+// envelope is the lower envelope of the parabolas (p−q)² + f[q] of a row.
+type envelope struct {
+	vertex [fieldCols]int     // the parabolas of the envelope, from left to right
+	height [fieldCols]float64 // f at their vertices
+	from   [fieldCols]float64 // where each becomes the lowest
+}
+
+// lower replaces every f[p] by min_q (p−q)² + f[q].
+func (e *envelope) lower(f []float64) {
+	top := 0
+	e.vertex[0], e.height[0], e.from[0] = 0, f[0], math.Inf(-1)
+	for q := 1; q < len(f); q++ {
 		for {
-			v := vertex[len(vertex)-1]
-			s := (f[q] + float64(q*q) - f[v] - float64(v*v)) / float64(2*(q-v))
-			if s > from[len(from)-1] {
-				vertex, from = append(vertex, q), append(from, s)
+			v := e.vertex[top]
+			s := (f[q] + float64(q*q) - e.height[top] - float64(v*v)) / float64(2*(q-v))
+			if s > e.from[top] {
+				top++
+				e.vertex[top], e.height[top], e.from[top] = q, f[q], s
 				break
 			}
-			vertex, from = vertex[:len(vertex)-1], from[:len(from)-1]
+			top--
 		}
 	}
 	k := 0
-	for p := range n {
-		for k+1 < len(from) && from[k+1] < float64(p) {
+	for p := range f {
+		for k < top && e.from[k+1] < float64(p) {
 			k++
 		}
-		v := vertex[k]
-		set(p, float64((p-v)*(p-v))+f[v])
+		v := e.vertex[k]
+		f[p] = float64((p-v)*(p-v)) + e.height[k]
 	}
 }

@@ -21,7 +21,7 @@ func TestGraphsAreCertified(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long; the race detector runs shorter tests of the same code")
 	}
-	const n = 30
+	const n = 16
 	for _, edges := range []graphs.Edges{graphs.Own, graphs.Typed, graphs.Potts} {
 		for _, forest := range []bool{true, false} {
 			for _, c := range []struct {

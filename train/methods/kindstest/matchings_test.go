@@ -23,7 +23,7 @@ func TestMatchingsAreCertified(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			lo, hi := math.Inf(-1), math.Inf(1)
 			for _, m := range append(convexMethods(), &methods.BCFW{}, &methods.BCPFW{}) {
-				p := traintest.MatchingProblem(30, complete, traintest.L2, 0.1)
+				p := traintest.MatchingProblem(20, complete, traintest.L2, 0.1)
 				if err := p.Check(); err != nil {
 					t.Fatal(err)
 				}

@@ -20,7 +20,7 @@ func TestRelaxedObjective(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long; the race detector runs shorter tests of the same code")
 	}
-	const n = 30
+	const n = 20
 	for _, c := range []struct {
 		name    string
 		loss    engine.Loss

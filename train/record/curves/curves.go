@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"image/color"
 	"math"
+	"strings"
 
 	stdfont "golang.org/x/image/font"
 	"gonum.org/v1/plot"
@@ -111,10 +112,32 @@ func (p *picture) entries() []mark {
 	}
 	for k, r := range p.runs {
 		if _, ok := finalBound(r); ok {
-			return append(all, mark{boundStyle(k), "certified lower bound of the optimum"})
+			return append(all, mark{boundStyle(k), certified("certified lower bound of the optimum", p.runs)})
 		}
 	}
 	return all
+}
+
+// certified is record.Certified for what a picture shows of the certificates of runs. It names those with a relaxed objective if others have
+// none.
+func certified(text string, runs []Run) string {
+	var relaxed []string
+	bounded := 0
+	for _, run := range runs {
+		last := run.Records[len(run.Records)-1]
+		if math.IsNaN(float64(last.Dual)) {
+			continue
+		}
+		bounded++
+		if last.Relaxed {
+			relaxed = append(relaxed, run.Name)
+		}
+	}
+	text = record.Certified(text, len(relaxed) > 0)
+	if len(relaxed) > 0 && len(relaxed) < bounded {
+		text += " of " + strings.Join(relaxed, " and ")
+	}
+	return text
 }
 
 // drawHead writes the outcome of the first run and the legend.
@@ -140,7 +163,7 @@ func outcome(r Run) (title, finding string) {
 	title = fmt.Sprintf("%s, %d passes in %.3g s", r.Name, last.Pass, last.Seconds)
 	finding = fmt.Sprintf("objective %.4g", float64(last.Objective))
 	if far := aboveOptimum(last); far != "" {
-		finding += ", " + far
+		finding += record.Certified(", "+far, last.Relaxed)
 	}
 	best, least := last, math.Inf(1)
 	for _, rec := range r.Records {

@@ -63,7 +63,7 @@ func objectiveRow(runs []Run) row {
 	}
 	r.margin()
 	if bounded {
-		r.label = "objective, and the certified lower bound of its optimum"
+		r.label = certified("objective, and the certified lower bound of its optimum", runs)
 	}
 	return r
 }
@@ -88,6 +88,7 @@ func certificateRow(runs []Run) row {
 			r.label, r.estimated = "relative gap, certified (●) or estimated (○)", estimatedOnly
 		}
 	}
+	r.label = certified(r.label, runs)
 	if !r.drawn(runs) {
 		r = row{label: "prox-gradient norm", value: func(r record.Record) float64 { return float64(r.ProxGradient) }}
 	}

@@ -1,0 +1,221 @@
+package intervals
+
+import (
+	"math"
+	"math/rand/v2"
+	"os"
+	"testing"
+)
+
+// The simulations draw data sets from known distributions, so that the true metric is known. Intervals have to contain it with a chance of
+// at least 92 %, and tests at 5 % must not claim a difference that is not there more often. Shares of simulations vary: a method that keeps
+// to this fails with a chance below 1e-6, whatever the seed. DSP_LONG=1 draws ten times as many data sets, which sees smaller flaws.
+const (
+	coverage = 0.92
+	unlikely = 4.9 // standard deviations
+)
+
+// bounds returns the number of simulations, the least share of intervals that contain the truth, and the largest share of false alarms.
+func bounds() (n int, least, most float64) {
+	if n = 2000; os.Getenv("DSP_LONG") != "" {
+		n *= 10
+	}
+	slack := func(p float64) float64 { return unlikely * math.Sqrt(p*(1-p)/float64(n)) }
+	return n, coverage - slack(coverage), Significant + slack(Significant)
+}
+
+// population draws an output's part and whole, of which the metric of all outputs is known.
+type population struct {
+	name  string
+	truth float64
+	draw  func(r *rand.Rand) []float64
+}
+
+func binomial(r *rand.Rand, n int, p float64) (k float64) {
+	for range n {
+		if r.Float64() < p {
+			k++
+		}
+	}
+	return k
+}
+
+// sentences have 5 to 30 tokens; of the hard ones, which are a third, a share of tokens is right, of the others more.
+func sentences(name string, hard, other float64) population {
+	return population{name, (hard + 2*other) / 3, func(r *rand.Rand) []float64 {
+		n, p := 5+r.IntN(26), other
+		if r.IntN(3) == 0 {
+			p = hard
+		}
+		return []float64{binomial(r, n, p), float64(n)}
+	}}
+}
+
+// entities: a sentence has 0 to 4, each found with probability q, else missed or, as often, in another place.
+func entities(name string, q float64) population {
+	return population{name, 2 * q / (2*q + (1-q)*1.5), func(r *rand.Rand) []float64 {
+		row := []float64{0, 0}
+		for range r.IntN(5) {
+			switch {
+			case r.Float64() < q:
+				row[0], row[1] = row[0]+2, row[1]+2
+			case r.IntN(2) == 0:
+				row[1]++
+			default:
+				row[1] += 2
+			}
+		}
+		return row
+	}}
+}
+
+func TestCoverage(t *testing.T) {
+	sims, least, _ := bounds()
+	for _, p := range []population{
+		sentences("accuracy 93 %", 0.85, 0.97), sentences("accuracy 80 %", 0.6, 0.9), sentences("accuracy 99 %", 0.976, 0.997),
+		entities("F1 76 %", 0.7),
+		{"sequences 90 %", 0.9, func(r *rand.Rand) []float64 { return []float64{binomial(r, 1, 0.9), 1} }},
+		{"IoU 67 %", 2.0 / 3, func(r *rand.Rand) []float64 { return []float64{max(r.Float64(), r.Float64()), 1} }},
+	} {
+		for _, n := range []int{10, 40, 200} {
+			r := rand.New(rand.NewPCG(uint64(n), 1))
+			contained, width, deviation := 0, 0.0, 0.0
+			for range sims {
+				c := make(Counts, n)
+				for i := range c {
+					c[i] = p.draw(r)
+				}
+				x := c.Interval()
+				if x.Low <= p.truth && p.truth <= x.High {
+					contained++
+				}
+				width, deviation = width+x.High-x.Low, deviation+x.Deviation
+			}
+			if share := float64(contained) / float64(sims); share < least {
+				t.Errorf("%s, %d outputs: %.3f of intervals contain it", p.name, n, share)
+			}
+			if n == 200 && width > 1.2*2*1.96*deviation {
+				t.Errorf("%s: intervals have a width of %.4f, standard deviations %.4f", p.name, width/float64(sims), deviation/float64(sims))
+			}
+		}
+	}
+}
+
+// couple draws a sentence with the outputs of two models, which share errors and each have their own.
+type couple struct {
+	name string
+	gain float64
+	draw func(r *rand.Rand) (a, b []float64)
+}
+
+// tagged has tokens that both models get wrong, most in hard sentences, and others that one of them gets wrong.
+func tagged(name string, both, first, second float64) couple {
+	return couple{name, (1 - both) * (second - first), func(r *rand.Rand) (a, b []float64) {
+		n, hard := 5+r.IntN(26), 0.0
+		if r.IntN(3) == 0 {
+			hard = 3 * both
+		}
+		left := n - int(binomial(r, n, hard))
+		all := float64(n)
+		return []float64{float64(left) - binomial(r, left, first), all}, []float64{float64(left) - binomial(r, left, second), all}
+	}}
+}
+
+// found has entities that the models find with different probabilities, and half of the time together.
+func found(name string, q1, q2 float64) couple {
+	f1 := func(q float64) float64 { return 2 * q / (2*q + (1-q)*1.5) }
+	return couple{name, f1(q1) - f1(q2), func(r *rand.Rand) (a, b []float64) {
+		a, b = []float64{0, 0}, []float64{0, 0}
+		for range r.IntN(5) {
+			u, v := r.Float64(), r.Float64()
+			if r.IntN(2) == 0 {
+				v = u
+			}
+			for _, x := range []struct {
+				row     []float64
+				finding float64
+				right   bool
+			}{{a, u, u < q1}, {b, v, v < q2}} {
+				switch {
+				case x.right:
+					x.row[0] += 2
+					x.row[1] += 2
+				case r.IntN(2) == 0:
+					x.row[1]++
+				default:
+					x.row[1] += 2
+				}
+			}
+		}
+		return a, b
+	}}
+}
+
+func TestDifferencesCoverAndRaiseNoAlarms(t *testing.T) {
+	sims, least, most := bounds()
+	for _, p := range []couple{
+		tagged("few errors", 0.01, 0.004, 0.004), tagged("tokens apart", 0.05, 0.05, 0.03),
+		found("entities alike", 0.9, 0.9), found("entities apart", 0.8, 0.9),
+	} {
+		for _, n := range []int{10, 40, 200} {
+			r := rand.New(rand.NewPCG(uint64(n), 2))
+			contained, claimed := 0, 0
+			for range sims {
+				a, b := make(Counts, n), make(Counts, n)
+				for i := range a {
+					a[i], b[i] = p.draw(r)
+				}
+				d := compare(a, b, 59)
+				if d.Low <= p.gain && p.gain <= d.High {
+					contained++
+				}
+				if d.Decided() {
+					claimed++
+				}
+			}
+			if share := float64(contained) / float64(sims); share < least {
+				t.Errorf("%s, %d outputs: %.3f of intervals contain the difference", p.name, n, share)
+			}
+			switch share := float64(claimed) / float64(sims); {
+			case p.gain == 0 && share > most:
+				t.Errorf("%s, %d outputs: %.3f of tests claim a difference", p.name, n, share)
+			case p.gain != 0 && n == 200 && share < 0.8:
+				t.Errorf("%s: only %.3f of tests see the difference", p.name, share)
+			}
+		}
+	}
+}
+
+// Of several metrics that are tested together, none is claimed to differ more often than a single one would be.
+func TestTestsOfSeveralMetrics(t *testing.T) {
+	sims, _, most := bounds()
+	p := tagged("tokens alike", 0.05, 0.03, 0.03)
+	r := rand.New(rand.NewPCG(1, 3))
+	alone, together := 0, 0
+	sims /= 2
+	for range sims {
+		var tests []*Difference
+		for range 4 {
+			a, b := make(Counts, 20), make(Counts, 20)
+			for i := range a {
+				a[i], b[i] = p.draw(r)
+			}
+			d := compare(a, b, 159)
+			tests = append(tests, &d)
+		}
+		claims := func() (n int) {
+			for _, d := range tests {
+				if d.Decided() {
+					return 1
+				}
+			}
+			return 0
+		}
+		alone += claims()
+		Correct(tests, len(tests))
+		together += claims()
+	}
+	if share := float64(together) / float64(sims); share > most+0.01 || alone <= 2*together {
+		t.Errorf("%.3f of families claim a difference, without correction %d instead of %d", share, alone, together)
+	}
+}

@@ -1,0 +1,34 @@
+package report
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/dsp-go/dsp/models/config"
+	"github.com/dsp-go/dsp/models/sweep"
+	"github.com/dsp-go/dsp/models/training"
+	"github.com/dsp-go/dsp/train/record"
+)
+
+// The finding and the table of a sweep say of the gap of a relaxed objective that it is one.
+func TestReportSaysRelaxed(t *testing.T) {
+	nan := record.Number(math.NaN())
+	for relaxed, want := range map[bool]string{
+		false: "left a certified relative gap of 1.00 %.",
+		true:  "left a certified relative gap of 1.00 %, relaxed objective.",
+	} {
+		r := record.Record{Pass: 3, Objective: 0.5, Dual: 0.495, Gap: 0.005, ProxGradient: nan, Relaxed: relaxed}
+		w := &writer{run: &training.Recorded{Records: []record.Record{r}, Config: config.Default()}}
+		w.find(&w.run.Config)
+		if !strings.HasSuffix(w.Finding, want) {
+			t.Errorf("%q, want %q at its end", w.Finding, want)
+		}
+		table := trialTable(&sweep.Recorded{Trials: []sweep.Trial{{Objective: 0.5, Gap: 0.005, Relaxed: relaxed}}})
+		k := slices.Index(table.Head, "certified gap")
+		if k < 0 || strings.Contains(table.Rows[0][k].Text, "1.00 %, relaxed objective") != relaxed {
+			t.Errorf("%+v", table)
+		}
+	}
+}

@@ -1,0 +1,83 @@
+package tasks
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/dsp-go/dsp/models/config"
+	"github.com/dsp-go/dsp/models/settings"
+	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/structured"
+)
+
+// give sets a setting as a flag does.
+func give(t *testing.T, c *config.Config, name, value string) {
+	t.Helper()
+	s, _ := settings.Named(config.Settings(c), name)
+	if err := s.Set(value); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Every task draws as many examples as it was asked for, also if that is the default of another task, and else its own number. The
+// resolved settings say it.
+func TestDrawnExamples(t *testing.T) {
+	plain := config.Default().Examples
+	for _, task := range All {
+		if task.Draw == nil {
+			continue
+		}
+		own := plain
+		if task.Examples != nil {
+			own = task.Examples()
+		}
+		c := config.Default()
+		c.Task = task.Name
+		if err := Resolve(&c); err != nil || !slices.Equal(c.Examples, own) {
+			t.Errorf("%s draws %v, %v; want %v", task.Name, c.Examples, err, own)
+		}
+		c = config.Default()
+		c.Task = task.Name
+		give(t, &c, "examples", fmt.Sprint(plain))
+		if err := Resolve(&c); err != nil || !slices.Equal(ChooseExamples(&c), plain) || !slices.Equal(c.Examples, plain) {
+			t.Errorf("%s draws %v, %v; want those that were given, %v", task.Name, c.Examples, err, plain)
+		}
+	}
+}
+
+func TestGivenEdges(t *testing.T) {
+	for task, own := range map[string]string{"graph": nets.EdgesOwn, "segment": nets.EdgesPotts} {
+		c := config.Default()
+		c.Task = task
+		if err := Resolve(&c); err != nil || c.Edges != own {
+			t.Errorf("%s: --edges %s, %v", task, c.Edges, err)
+		}
+		c = config.Default()
+		c.Task = task
+		give(t, &c, "edges", "transition")
+		if err := Resolve(&c); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "--edges transition: sequences have it") {
+			t.Errorf("%s --edges transition: %v, resolved to %s", task, err, c.Edges)
+		}
+	}
+}
+
+// Settings of what is not there are refused even with their default values.
+func TestGivenDefaultsContradict(t *testing.T) {
+	plain := config.Default()
+	for message, settings := range map[string][][2]string{
+		"--cell 8 and --superpixels 50":        {{"superpixels", "50"}, {"cell", fmt.Sprint(plain.Cell)}},
+		"--patch and --context are those of":   {{"patch", fmt.Sprint(plain.Patch)}},
+		"--patch and --context are those of p": {{"context", fmt.Sprint(plain.Context)}},
+	} {
+		c := config.Default()
+		c.Task = "segment"
+		for _, s := range settings {
+			give(t, &c, s[0], s[1])
+		}
+		if err := Resolve(&c); !structured.IsBadInput(err) || !strings.Contains(err.Error(), message) {
+			t.Errorf("%v: %v, want %q", settings, err, message)
+		}
+	}
+}
