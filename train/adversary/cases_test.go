@@ -397,7 +397,7 @@ func matchingsOf(complete bool) func(*rand.Rand, int, spoiler) (nets.Scorer, *st
 func choicesOf(r *rand.Rand, n int, spoil spoiler) (nets.Scorer, *structured.Dataset) {
 	d := &structured.Dataset{Name: "choices", Offsets: []int{0}, Outputs: []int{0}, Dim: inputs, CostRows: structured.Positions}
 	for range n {
-		candidates := 1 + r.IntN(7)
+		candidates := 2 + r.IntN(6)
 		for range candidates {
 			d.Costs = append(d.Costs, r.Float32())
 		}
