@@ -3,8 +3,9 @@ package chain
 import (
 	"math"
 
+	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/vec"
+	"github.com/dsp-go/dsp/structured/machine/vec"
 )
 
 // Max finds the best output of every chain (Viterbi 1967) with the recurrence
@@ -22,13 +23,19 @@ func (c *Oracle) Max(θ *structured.Potentials, y []int32, value []float64) {
 			continue
 		}
 		labels := y[lo:hi]
-		if !c.forward(lo, hi) {
+		switch allowed, valid := c.forward(lo, hi); {
+		case !valid:
+			value[b] = oracles.Refuse(labels)
+			continue
+		case !allowed:
 			clear(labels)
 			value[b] = math.Inf(-1)
 			continue
 		}
 		c.backtrack(lo, labels)
-		value[b] = c.θ.Score(b, labels)
+		if value[b] = c.θ.Score(b, labels); math.IsInf(value[b], 0) {
+			value[b] = oracles.Refuse(labels)
+		}
 	}
 }
 
@@ -36,9 +43,9 @@ func (c *Oracle) Max(θ *structured.Potentials, y []int32, value []float64) {
 // that distinguish paths of long chains.
 const rebase = 64
 
-// forward computes δ of the chain at positions lo to hi-1 and reports whether any output is allowed.
-func (c *Oracle) forward(lo, hi int) bool {
-	n := hi - lo
+// forward computes δ of the chain at positions lo to hi-1. It reports whether any output is allowed, and whether the potentials are valid.
+func (c *Oracle) forward(lo, hi int) (allowed, valid bool) {
+	n, edges := hi-lo, float32(0) // the total of the chain's own edges
 	c.δ = vec.Grow(c.δ, n*c.stride)
 	c.shift = vec.Grow(c.shift, n)
 	copy(c.row(0), c.node(lo)[:c.y])
@@ -46,6 +53,9 @@ func (c *Oracle) forward(lo, hi int) bool {
 	c.shift[0] = 0
 	for t := 1; t < n; t++ {
 		edge, stride := c.edgeInto(lo + t)
+		if c.θ.PerPosition {
+			edges += c.k.grandTotal(c.θ.EdgeAt(lo + t)) // here, since they are in the cache
+		}
 		next := c.row(t)
 		c.k.maxPlus(next, c.row(t-1), edge, c.node(lo+t), c.y, stride)
 		c.shift[t] = 0
@@ -53,8 +63,14 @@ func (c *Oracle) forward(lo, hi int) bool {
 			c.shift[t] = subtractMax(next)
 		}
 	}
+	if !c.seemValid(lo, hi, edges) {
+		return false, false
+	}
 	last := c.row(n - 1)
-	return last[c.k.argmax(last)] != minusInf
+	if last[c.k.argmax(last)] == minusInf {
+		return false, c.valid(lo, hi) // or large numbers overflowed
+	}
+	return true, true
 }
 
 // subtractMax subtracts the largest entry of x from all entries and returns it, or returns 0 if all are −∞.

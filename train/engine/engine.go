@@ -11,8 +11,8 @@ import (
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/oracles/kinds"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/host"
-	"github.com/dsp-go/dsp/structured/vec"
+	"github.com/dsp-go/dsp/structured/machine/host"
+	"github.com/dsp-go/dsp/structured/machine/vec"
 )
 
 // A pass cuts the data into shards and deals the shards to lanes. Both depend on the data alone. Each lane sums its own

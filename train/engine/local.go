@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"github.com/dsp-go/dsp/oracles"
-	"github.com/dsp-go/dsp/structured/vec"
+	"github.com/dsp-go/dsp/structured/machine/vec"
 )
 
 // local does an engine's work on the host's threads, in lanes.
