@@ -350,12 +350,19 @@ func (e *Engine) difference(ln *Lane, memory *Memory) {
 		} else {
 			memory.subtract(i, &ln.V, b)
 		}
+	}
+	e.weigh(ln, memory == nil)
+}
+
+// weigh multiplies the lane's v, the differences of answers and references, by c_i, and adds what depends on v to the lane's sums.
+func (e *Engine) weigh(ln *Lane, gold bool) {
+	for b, i := range ln.Batch.Examples {
 		c := e.Data.Weight(i)
 		ln.Sums.Linear += c * ln.V.Dot(b, &ln.Theta)
 		if e.sparse != nil && e.Loss != CRF {
 			ln.Sums.Loss += c * e.Task.Dot(&ln.V, b, ln.Batch.GoldOf(b))
 		}
-		if memory == nil || !ln.V.Zero(b) {
+		if gold || !ln.V.Zero(b) {
 			ln.Sums.Moved++
 		}
 		if c != 1 {
