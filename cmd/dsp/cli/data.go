@@ -7,15 +7,15 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	drawnpairs "github.com/dsp-go/dsp/models/drawn/bitext"
+	drawntrees "github.com/dsp-go/dsp/models/drawn/dependencies"
+	drawnobjects "github.com/dsp-go/dsp/models/drawn/objects"
+	"github.com/dsp-go/dsp/models/drawn/ocr"
+	"github.com/dsp-go/dsp/models/drawn/randomgraphs"
+	"github.com/dsp-go/dsp/models/drawn/scenes"
+	drawntext "github.com/dsp-go/dsp/models/drawn/sentences"
 	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/structured"
-	drawnobjects "github.com/dsp-go/dsp/structured/boxes/synthetic"
-	"github.com/dsp-go/dsp/structured/graphs/randomgraphs"
-	drawnscenes "github.com/dsp-go/dsp/structured/graphs/synthetic"
-	drawnpairs "github.com/dsp-go/dsp/structured/matchings/alignments/synthetic"
-	drawntext "github.com/dsp-go/dsp/structured/synthetic"
-	"github.com/dsp-go/dsp/structured/synthetic/ocr"
-	drawntrees "github.com/dsp-go/dsp/structured/trees/synthetic"
 )
 
 func dataCommand() *cobra.Command {
@@ -191,14 +191,14 @@ move. With --bitext it also writes pairs without links to bitext.pairs, for dsp 
 }
 
 func scenesCommand() *cobra.Command {
-	o := drawnscenes.DefaultOptions()
+	o := scenes.DefaultOptions()
 	return drawing{
 		noun: "scenes", train: &o.Train, dev: &o.Dev, test: &o.Test, seed: &o.Seed, width: &o.Width, height: &o.Height,
 		flags: func(flags *pflag.FlagSet) {
 			flags.IntVar(&o.Classes, "classes", o.Classes, "classes of the shapes: `2|4`")
 			flags.Float64Var(&o.Difficulty, "difficulty", o.Difficulty, "how much moss, noise and change of light and colour: `0..5`; 0 is plain, 2 hard for people")
 		},
-		write: func(dir string) error { return drawnscenes.Write(dir, o) },
+		write: func(dir string) error { return scenes.Write(dir, o) },
 	}.command(&cobra.Command{
 		Use:   "scenes --out DIR",
 		Short: "Draw scenes of textured shapes: PNG images with masks of their classes",
