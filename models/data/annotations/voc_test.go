@@ -160,5 +160,3 @@ func TestBadVOC(t *testing.T) {
 		}
 	}
 }
-
-func second[T any](_ T, err error) error { return err }
