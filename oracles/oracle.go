@@ -14,7 +14,7 @@ import (
 //
 // Potentials that are NaN, +∞ or beyond ±Most are errors of the scorer. An example that has any gets the value NaN, zeros for its output, one
 // output with the score NaN from TopK, NaN for max-marginals and its bound, and zero marginals; a finite value is possible where all of them
-// are finite. No call panics or hangs. A caller looks for NaN in the values.
+// are finite, and from Max and TopK of chains with edges per position, if the wrong edges are on no best output. No call panics or hangs. A caller looks for NaN in the values.
 type (
 	// Maximiser finds the best outputs.
 	Maximiser interface {

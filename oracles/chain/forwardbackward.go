@@ -78,10 +78,10 @@ func (b bounds) valid() bool {
 	return !b.nan && (b.hi == minusInf || b.lo >= -oracles.Most && b.hi <= oracles.Most)
 }
 
-// seemValid reports whether the potentials of the chain at positions lo to hi-1 are valid, given the total of those of its edges, unless chains
-// share them. It may overlook finite numbers beyond ±Most. A total is faster than bounds, and shows NaN and +∞.
-func (c *Oracle) seemValid(lo, hi int, edges float32) bool {
-	if edges <= oracles.Most && c.k.grandTotal(c.θ.Node[lo*c.y:hi*c.y]) <= oracles.Most && (c.θ.PerPosition || c.sharedValid()) {
+// seemValid reports whether the potentials of the chain at positions lo to hi-1 are valid, without edges of its own. It may overlook finite
+// numbers beyond ±Most. A total is faster than bounds, and shows NaN and +∞.
+func (c *Oracle) seemValid(lo, hi int) bool {
+	if c.k.grandTotal(c.θ.Node[lo*c.y:hi*c.y]) <= oracles.Most && (c.θ.PerPosition || c.sharedValid()) {
 		return true
 	}
 	return c.valid(lo, hi)
