@@ -16,6 +16,9 @@ import (
 func Settings(c *Config) []settings.Setting {
 	all := settings.Of(c)
 	own, _ := nets.Registered()
+	if !optimisers.HasOwnSettings() {
+		all = slices.DeleteFunc(all, func(s settings.Setting) bool { return s.Name == optimisers.OwnSettingsName })
+	}
 	for i := range all {
 		switch s := &all[i]; s.Name {
 		case "net":

@@ -3,7 +3,6 @@
 package optimisers
 
 import (
-	"reflect"
 	"slices"
 
 	"github.com/dsp-go/dsp/models/settings"
@@ -19,8 +18,8 @@ type Descriptor struct {
 	Summary string // what it is, in a line
 	When    string // when to choose it, in a line
 
-	// Settings is a struct of the method's settings, with their defaults. It is made of groups (StepSize, Batching, …), which other methods may share,
-	// and of fields of its own, which need the tags yaml and help.
+	// Settings is a struct of the method's settings: groups that other methods share (StepSize, Batching, …), and fields of its own with their
+	// defaults and the tags yaml and help, which a user gives as --method-settings NAME=VALUE,....
 	Settings any
 
 	Losses    Losses
@@ -64,6 +63,9 @@ type Run struct {
 	Settings
 	Continues bool    // from a trained model
 	Dropout   float64 // probability that a step drops a unit
+
+	// Own points to the method's own struct, Descriptor.Settings with the values of this run.
+	Own any
 }
 
 // Losses says which losses a method minimises.
@@ -139,18 +141,12 @@ func (d *Descriptor) Takes(setting string) bool {
 	case "l1":
 		return d.TakesL1()
 	}
-	_, ok := settings.Named(d.settings(), setting)
-	return ok
-}
-
-// settings returns the settings of the method's struct, on a fresh copy.
-func (d *Descriptor) settings() []settings.Setting {
-	if d.Settings == nil {
-		return nil
+	if setting == OwnSettingsName {
+		return len(d.OwnSettings()) > 0
 	}
-	own := reflect.New(reflect.TypeOf(d.Settings))
-	own.Elem().Set(reflect.ValueOf(d.Settings))
-	return settings.Of(own.Interface())
+	_, all := d.defaults()
+	_, ok := settings.Named(all, setting)
+	return ok
 }
 
 // Parts returns the methods that do part of the work with these settings, and the setting that decides which.
@@ -179,7 +175,11 @@ func (d *Descriptor) Validate(r *Run) error {
 			r.Gap, d.Name)
 	}
 	parts, _ := d.Parts(&r.Settings)
-	for _, m := range append([]*Descriptor{d}, parts...) {
+	all := append([]*Descriptor{d}, parts...)
+	if err := checkOwn(r, all); err != nil {
+		return err
+	}
+	for _, m := range all {
 		if m.Check == nil {
 			continue
 		}
@@ -192,7 +192,11 @@ func (d *Descriptor) Validate(r *Run) error {
 
 // New makes the method.
 func (d *Descriptor) New(r *Run) (train.Method, error) {
-	m, err := d.Make(r)
+	at, err := *r, error(nil)
+	if at.Own, err = d.own(r); err != nil {
+		return nil, err
+	}
+	m, err := d.Make(&at)
 	if err != nil {
 		return nil, err
 	}

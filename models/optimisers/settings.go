@@ -22,12 +22,13 @@ type Settings struct {
 	Tolerances
 	Batching
 	Threading
+	Extras
 }
 
 // Choice says which method minimises the objective, and for how long. Every method has these settings.
 type Choice struct {
-	Method   string       `yaml:"method" json:"method" group:"Method" help:"optimiser; auto chooses one for the problem and logs why; bcpfw visits the examples whose gap was at least the mean at their last visit, and every example at least once in eleven rounds, instead of sampling in proportion to the gaps"`
-	Passes   int          `yaml:"passes" json:"passes" group:"Method" min:"0" help:"passes over the training data, n oracle calls each; 0: 20 for sgd, adam and prox-linear, 100 for the convex methods, 500 iterations for lbfgs and owl-qn"`
+	Method   string       `yaml:"method" json:"method" group:"Method" help:"optimiser; auto chooses one for the problem and logs why (dsp info --methods says what each can do); bcpfw visits the examples whose gap was at least the mean at their last visit, and every example at least once in eleven rounds, instead of sampling in proportion to the gaps"`
+	Passes   int          `yaml:"passes" json:"passes" group:"Method" min:"0" help:"passes over the training data, n oracle calls each; 0: {passes}"`
 	Gap      settings.Gap `yaml:"gap" json:"gap" group:"Method" unit:"X|auto" help:"stop once the certified relative gap, (objective − dual)/|objective|, is at most X; 0 runs all passes; auto: 0.001 if the method certifies a gap"`
 	Patience int          `yaml:"patience" json:"patience" group:"Method" min:"0" help:"stop after N passes without a better result on the development data; 0 runs all passes"`
 }
@@ -104,6 +105,11 @@ type Batching struct {
 // Threading is for methods whose threads need not wait for each other.
 type Threading struct {
 	Parallel string `yaml:"parallel" json:"parallel" group:"Method" values:"deterministic|async" only:"method net=linear" help:"how threads share work: deterministic gives the same model for a seed, bit for bit, with any number of threads; async runs the threads of sdca without waiting for each other, on attributes only: results vary from run to run, within the certified gap, which stays valid"`
+}
+
+// Extras is for registered methods with settings of their own (Register). A program without such methods does not show it.
+type Extras struct {
+	Extra settings.Texts `yaml:"method-settings" json:"method_settings,omitempty" group:"Method" only:"method" help:"settings of the method that only this program has; dsp info --methods lists them"`
 }
 
 // Default returns the settings of a run without flags.

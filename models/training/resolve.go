@@ -52,8 +52,7 @@ func resolve(given config.Config, m *models.Model, o *engine.Objective) (c confi
 
 	// The choices are known, so settings that have no effect with them are refused. Sizes are validated as given, because the network
 	// fills in those that it has.
-	given.Net, given.Loss, given.Method, given.Passes = c.Net, c.Loss, c.Method, c.Passes
-	given.Inner, given.Smoothing, given.ModelBatch, given.Schedule = c.Inner, c.Smoothing, c.ModelBatch, c.Schedule
+	given.Net, given.Loss, given.Smoothing, given.Settings = c.Net, c.Loss, c.Smoothing, c.Settings
 	if err := Validate(&given); err != nil {
 		return c, nil, "", err
 	}
