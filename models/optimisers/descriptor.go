@@ -138,8 +138,6 @@ func (d *Descriptor) Takes(setting string) bool {
 		return d.Prior
 	case "dropout":
 		return d.Dropout
-	case "l1":
-		return d.TakesL1()
 	}
 	if setting == OwnSettingsName {
 		return len(d.OwnSettings()) > 0

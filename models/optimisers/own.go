@@ -41,9 +41,11 @@ func (d *Descriptor) own(r *Run) (any, error) {
 			s.Value.Set(from.Value)
 			continue
 		}
-		if text, ok := r.Extra[s.Name]; ok {
+		text, given := r.Extra[s.Name]
+		s.Name = OwnSettingsName + " " + s.Name // as the user gives it
+		if given {
 			if err := s.Set(text); err != nil {
-				return nil, structured.BadInput("--%s %s=%w", OwnSettingsName, s.Name, err)
+				return nil, structured.BadInput("--%s: %w", s.Name, err)
 			}
 		}
 		if err := s.Check(); err != nil {

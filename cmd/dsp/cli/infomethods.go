@@ -16,7 +16,7 @@ type methodInfo struct {
 	Losses    string       `json:"losses"`
 	Certified bool         `json:"certified"`
 	Smoothing string       `json:"smoothing"` // of the hinge's max
-	L1        bool         `json:"l1"`
+	L1        string       `json:"l1"`        // where it takes λ₁‖w‖₁: empty for nowhere
 	Prior     bool         `json:"prior"`
 	Partial   bool         `json:"partial"` // takes labels known in part
 	GPU       bool         `json:"gpu"`
@@ -40,10 +40,16 @@ func theMethods() methodTable {
 	for _, d := range optimisers.All() {
 		x := methodInfo{
 			Name: d.Name, Summary: d.Summary, When: d.When, Net: "any", Losses: d.Losses.String(), Certified: d.Certified, Smoothing: d.Smoothing.String(),
-			L1: d.TakesL1(), Prior: d.Prior, Partial: d.Partial, GPU: d.OnDevice(), Memory: d.Memory, Passes: d.DefaultPasses(),
+			Prior: d.Prior, Partial: d.Partial, GPU: d.OnDevice(), Memory: d.Memory, Passes: d.DefaultPasses(),
 		}
 		if d.Convex() {
 			x.Net = "linear"
+		}
+		switch {
+		case d.TakesL1() && d.L1OnCPU:
+			x.L1 = "on the CPU"
+		case d.TakesL1():
+			x.L1 = "yes"
 		}
 		if d.Within != nil {
 			x.Smoothing = "--inner's"
@@ -63,10 +69,10 @@ func (t methodTable) print(w io.Writer) error {
 		}
 		return ""
 	}
-	rows := [][]string{{"method", "net", "certified", "smooths", "--l1", "--prior", "--partial", "GPU", "memory", "passes", "losses"}}
+	rows := [][]string{{"method", "losses", "net", "certified", "smooths", "--l1", "--prior", "--partial", "GPU", "memory", "passes"}}
 	for _, x := range t {
 		rows = append(rows, []string{
-			x.Name, x.Net, yes(x.Certified), x.Smoothing, yes(x.L1), yes(x.Prior), yes(x.Partial), yes(x.GPU), fmt.Sprint(x.Memory), fmt.Sprint(x.Passes), x.Losses,
+			x.Name, x.Losses, x.Net, yes(x.Certified), x.Smoothing, x.L1, yes(x.Prior), yes(x.Partial), yes(x.GPU), fmt.Sprint(x.Memory), fmt.Sprint(x.Passes),
 		})
 	}
 	if err := printTable(w, rows); err != nil {

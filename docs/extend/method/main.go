@@ -2,6 +2,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"os"
@@ -80,22 +81,21 @@ type tailSettings struct {
 	From int `yaml:"average-from" min:"0" help:"passes before the mean of the iterates begins"`
 }
 
+// descriptor says what the rest of dsp needs to know.
+var descriptor = &optimisers.Descriptor{
+	Name:     "tail",
+	Summary:  "subgradients with a fixed step, averaged over the last passes",
+	When:     "for any net, to see what schedules are good for",
+	Settings: tailSettings{From: 1},
+	Partial:  true, Prior: true,
+	Passes: 20, StepSetting: "lr",
+	Make: func(r *optimisers.Run) (train.Method, error) {
+		own := r.Own.(*tailSettings)
+		return &tail{rate: cmp.Or(own.LR, 0.1), from: own.From}, nil
+	},
+}
+
 func main() {
-	optimisers.Register(&optimisers.Descriptor{
-		Name:     "tail",
-		Summary:  "subgradients with a fixed step, averaged over the last passes",
-		When:     "for any net, to see what schedules are good for",
-		Settings: tailSettings{From: 1},
-		Partial:  true, Prior: true,
-		Passes: 20, StepSetting: "lr",
-		Make: func(r *optimisers.Run) (train.Method, error) {
-			own := r.Own.(*tailSettings)
-			rate := own.LR
-			if rate == 0 {
-				rate = 0.1
-			}
-			return &tail{rate: rate, from: own.From}, nil
-		},
-	})
+	optimisers.Register(descriptor)
 	os.Exit(cli.Main())
 }
