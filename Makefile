@@ -2,7 +2,8 @@
 # GOEXPERIMENT=simd turns on the vectorised inner loops; without it everything works, but slower.
 
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.7.0
-PARALLEL    = ./structured/... ./oracles/... ./nets/... ./train/... ./models/...
+PARALLEL    = ./structured/host ./structured/text ./structured/features/... ./structured/arrays/packed ./nets ./train ./train/engine ./train/methods/... \
+	./models ./models/inputs/... ./models/training ./models/sweep ./models/reproduce ./cmd/dsp/server # those that start goroutines, and what runs on them
 
 # Settings for -tags gpu: gorgonia.org/cu compiles against our cuda.h and links with trampolines instead of a driver.
 GPU = CGO_ENABLED=1 CGO_CFLAGS="-O2 -I$(CURDIR)/cuda/driver/libcuda" CGO_LDFLAGS="-L$(CURDIR)/build"
@@ -37,7 +38,7 @@ test-long: # more cases of what go test ./... draws; RAPID_SEED=N repeats a run 
 	DSP_LONG=1 RAPID_CHECKS=1000 go test -timeout 1h ./...
 
 race: # the race detector needs cgo, and so a C compiler
-	CGO_ENABLED=1 go test -race -short $(PARALLEL)
+	CGO_ENABLED=1 RAPID_CHECKS=20 go test -race -short $(PARALLEL)
 
 bench: build
 	bin/dsp bench

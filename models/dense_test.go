@@ -9,9 +9,9 @@ import (
 	"testing"
 
 	"github.com/dsp-go/dsp/models/config"
+	"github.com/dsp-go/dsp/models/data/arrays"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/arrays"
-	"github.com/dsp-go/dsp/structured/host"
+	"github.com/dsp-go/dsp/structured/machine/host"
 )
 
 // denseFile writes an npz file with features of so many tokens, dim each, and the given further arrays.

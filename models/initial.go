@@ -6,14 +6,15 @@ import (
 	"strings"
 
 	"github.com/dsp-go/dsp/models/config"
-	"github.com/dsp-go/dsp/models/formats"
+	"github.com/dsp-go/dsp/models/data/formats"
+	"github.com/dsp-go/dsp/models/data/treebank"
+	"github.com/dsp-go/dsp/models/data/union"
 	"github.com/dsp-go/dsp/models/inputs"
 	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/models/transfer"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/arrays/packed"
+	"github.com/dsp-go/dsp/structured/machine/packed"
 	"github.com/dsp-go/dsp/structured/trees"
-	"github.com/dsp-go/dsp/structured/union"
 )
 
 // Resolve is tasks.Resolve for a configuration that may continue a model: what the model reads and its network come first.
@@ -115,7 +116,7 @@ func (b bases) relabel(sets ...*structured.Dataset) {
 		case d.Outputs == nil:
 			union.Relabel(d, all)
 		case d.Table(trees.ArcRows) != nil:
-			trees.Renumber(d, all)
+			treebank.Renumber(d, all)
 		}
 	}
 }

@@ -4,9 +4,9 @@ import (
 	"bytes"
 
 	"github.com/dsp-go/dsp/models/config"
-	"github.com/dsp-go/dsp/models/formats"
+	"github.com/dsp-go/dsp/models/data/formats"
+	"github.com/dsp-go/dsp/models/data/text"
 	"github.com/dsp-go/dsp/models/tasks"
-	"github.com/dsp-go/dsp/structured/text"
 )
 
 // beginningBytes is how much of a text file is read to extrapolate the memory for all of it.

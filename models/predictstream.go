@@ -7,13 +7,13 @@ import (
 	"errors"
 	"io"
 
-	"github.com/dsp-go/dsp/models/formats"
+	"github.com/dsp-go/dsp/models/data/features"
+	"github.com/dsp-go/dsp/models/data/formats"
+	"github.com/dsp-go/dsp/models/data/text"
 	"github.com/dsp-go/dsp/models/inputs"
 	"github.com/dsp-go/dsp/models/predictions"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/features"
-	"github.com/dsp-go/dsp/structured/host"
-	"github.com/dsp-go/dsp/structured/text"
+	"github.com/dsp-go/dsp/structured/machine/host"
 )
 
 // Streams reports whether PredictText reads such data: text with one token or example per line, without dense features beside it.

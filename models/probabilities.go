@@ -11,8 +11,8 @@ import (
 	"github.com/dsp-go/dsp/oracles/chain/entities"
 	"github.com/dsp-go/dsp/oracles/kinds"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/arrays/safetensors"
 	"github.com/dsp-go/dsp/structured/chains"
+	"github.com/dsp-go/dsp/structured/machine/safetensors"
 )
 
 // temperatureKey is the temperature's name in the metadata of model files.

@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"strings"
 
-	"github.com/dsp-go/dsp/models/formats"
+	"github.com/dsp-go/dsp/models/data/formats"
+	"github.com/dsp-go/dsp/models/data/text"
 	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/host"
-	"github.com/dsp-go/dsp/structured/text"
+	"github.com/dsp-go/dsp/structured/machine/host"
 )
 
 // DataOptions say how reading a data file differs from reading the model's training data.

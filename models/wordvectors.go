@@ -6,13 +6,13 @@ import (
 	"slices"
 
 	"github.com/dsp-go/dsp/models/config"
-	"github.com/dsp-go/dsp/models/formats"
+	"github.com/dsp-go/dsp/models/data/formats"
+	"github.com/dsp-go/dsp/models/data/text"
+	"github.com/dsp-go/dsp/models/data/wordvectors"
 	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/host"
-	"github.com/dsp-go/dsp/structured/text"
-	"github.com/dsp-go/dsp/structured/text/wordvectors"
+	"github.com/dsp-go/dsp/structured/machine/host"
 )
 
 // VectorsReport says what was found in a file of vectors of words.

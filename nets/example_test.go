@@ -9,8 +9,8 @@ import (
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/machine/vec"
 	"github.com/dsp-go/dsp/structured/trees"
-	"github.com/dsp-go/dsp/structured/vec"
 )
 
 // A custom network is a function that builds a Gorgonia graph: here one tanh layer over each position and its two neighbours,

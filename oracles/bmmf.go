@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/vec"
+	"github.com/dsp-go/dsp/structured/machine/vec"
 )
 
 // BMMF makes a Ranker of a MaxMarginaler: best max-marginal first (Yanover and Weiss 2004; Pillutla et al. 2019, Algorithm 10).
@@ -21,6 +21,7 @@ import (
 type BMMF struct {
 	Oracle MaxMarginaler
 
+	guard  Guard
 	single structured.Potentials
 	cells  []cell
 	value  []float64 // [1]
@@ -44,7 +45,12 @@ type cell struct {
 // TopK implements Ranker. Outputs with equal scores come in no particular order.
 func (f *BMMF) TopK(θ *structured.Potentials, k int, best *KBest) {
 	best.Resize(θ, k)
+	f.guard.Begin(θ)
 	for b := range θ.Len() {
+		if !f.guard.Valid(θ, b) {
+			best.Refuse(θ, b)
+			continue
+		}
 		θ.View(b, &f.single)
 		lo := θ.Outputs[b]
 		n := f.rank(k)

@@ -2,7 +2,7 @@ package oracles
 
 import (
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/vec"
+	"github.com/dsp-go/dsp/structured/machine/vec"
 )
 
 // An oracle answers inference queries about every example of a ragged batch. The interfaces that it implements show which ones;
@@ -10,7 +10,11 @@ import (
 // memory has grown to the batch.
 //
 // Potentials may be −∞. An example without an allowed output has value −∞ and zero marginals; an example without positions
-// has the empty output, with value 0.
+// has the empty output, with value 0. Other values are finite.
+//
+// Potentials that are NaN, +∞ or beyond ±Most are errors of the scorer. An example that has any gets the value NaN, zeros for its output, one
+// output with the score NaN from TopK, NaN for max-marginals and its bound, and zero marginals; a finite value is possible where all of them
+// are finite, and from Max and TopK of chains with edges per position, if the wrong edges are on no best output. No call panics or hangs. A caller looks for NaN in the values.
 type (
 	// Maximiser finds the best outputs.
 	Maximiser interface {

@@ -8,8 +8,8 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/dsp-go/dsp/models/data/text"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/text"
 )
 
 // Narrowing a part of a file gives the same as reading that part alone; other parts follow the dictionary of the first.

@@ -115,12 +115,13 @@ func (d *Dataset) ForgetText() {
 	d.Columns, d.Layout, d.Ranges = nil, nil, nil
 }
 
-// Weight returns the weight of example i in the objective.
+// Weight returns the weight of example i in the objective. Weights count as float32, like inputs: gradients are scaled by them in float32, on the host
+// and on devices, and a certificate holds only if objective and gradient have the same.
 func (d *Dataset) Weight(i int) float64 {
 	if d.Weights == nil {
 		return 1
 	}
-	return d.Weights[i]
+	return float64(float32(d.Weights[i]))
 }
 
 // ClassWeights returns the examples' weights, each multiplied by the mean of weights [Y] over its gold labels. Labels that are

@@ -44,6 +44,14 @@ type RiskMinimiser interface {
 	LeastRisk(u *Marginals, θ *Potentials)
 }
 
+// RowSkipper is a Structure whose outputs leave out rows of some part, so that the marginals of a row need not have a known sum. Without it,
+// every output uses each row of several entries equally often.
+type RowSkipper interface {
+	Structure
+	// SkipsRows reports whether outputs leave out rows of a part.
+	SkipsRows(part int) bool
+}
+
 // DataChecker is a Structure that not every data set of the right tables fits.
 type DataChecker interface {
 	Structure

@@ -5,9 +5,10 @@ import (
 
 	"github.com/dsp-go/dsp/cuda/device"
 	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/oracles/chain"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
-	"github.com/dsp-go/dsp/structured/vec"
+	"github.com/dsp-go/dsp/structured/machine/vec"
 )
 
 // ChainOracle is a device oracle for linear chains whose potentials and answers are in the host's memory; each call copies them to the
@@ -17,6 +18,9 @@ type ChainOracle struct {
 	o *Oracle
 	θ Chains
 
+	guard oracles.Guard
+	host  *chain.Oracle // for its bounds
+
 	y          device.Array[int32]
 	value      device.Array[float64]
 	node, edge device.Array[float32]
@@ -25,10 +29,20 @@ type ChainOracle struct {
 	count      []int32
 }
 
-var _ oracles.Oracle = (*ChainOracle)(nil)
+var (
+	_ oracles.Oracle  = (*ChainOracle)(nil)
+	_ oracles.Rounder = (*ChainOracle)(nil)
+)
+
+// Rounding implements oracles.Rounder. The kernels add and multiply in float32 as those of the CPU do, in no longer sums, so that its bounds hold.
+func (c *ChainOracle) Rounding(θ *structured.Potentials, b int, μ float64) float64 {
+	return c.host.RoundingOfSingle(θ, b, μ)
+}
 
 // NewChainOracle returns an oracle on a device.
-func NewChainOracle(d *device.Device) *ChainOracle { return &ChainOracle{d: d, o: NewOracle(d)} }
+func NewChainOracle(d *device.Device) *ChainOracle {
+	return &ChainOracle{d: d, o: NewOracle(d), host: chain.New()}
+}
 
 // upload moves a batch to the device.
 func (c *ChainOracle) upload(potentials *structured.Potentials) {
@@ -80,6 +94,14 @@ func (c *ChainOracle) Exp(θ *structured.Potentials, μ float64, value []float64
 	if c.failed(value) && u != nil {
 		u.Clear()
 	}
+	c.refuse(θ, func(b int) {
+		if value[b] = math.NaN(); u == nil {
+			return
+		}
+		for k := range u.Parts {
+			clear(u.Parts[k].Of(b))
+		}
+	})
 }
 
 // Max implements oracles.Maximiser.
@@ -92,6 +114,17 @@ func (c *ChainOracle) Max(θ *structured.Potentials, y []int32, value []float64)
 	device.Download(d, value[:θ.Len()], to)
 	if c.failed(value) {
 		clear(y)
+	}
+	c.refuse(θ, func(b int) { value[b] = oracles.Refuse(y[θ.Outputs[b]:θ.Outputs[b+1]]) })
+}
+
+// refuse calls answer for every example with potentials that are not valid.
+func (c *ChainOracle) refuse(θ *structured.Potentials, answer func(b int)) {
+	c.guard.Begin(θ)
+	for b := range θ.Len() {
+		if !c.guard.Valid(θ, b) && θ.Outputs[b] < θ.Outputs[b+1] {
+			answer(b)
+		}
 	}
 }
 
@@ -112,4 +145,5 @@ func (c *ChainOracle) TopK(θ *structured.Potentials, k int, best *oracles.KBest
 	if c.failed(best.Score) {
 		clear(best.Count)
 	}
+	c.refuse(θ, func(b int) { best.Refuse(θ, b) })
 }

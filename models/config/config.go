@@ -3,11 +3,11 @@
 package config
 
 import (
+	"github.com/dsp-go/dsp/models/drawn/ocr"
 	"github.com/dsp-go/dsp/models/optimisers"
 	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/nets/graph"
-	"github.com/dsp-go/dsp/structured/synthetic/ocr"
 )
 
 // Config holds all settings of a training run. Its tags define the command line's flags, the configuration file's keys and

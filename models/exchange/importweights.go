@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/dsp-go/dsp/models"
-	"github.com/dsp-go/dsp/models/formats"
+	"github.com/dsp-go/dsp/models/data/formats"
 	"github.com/dsp-go/dsp/structured"
 )
 

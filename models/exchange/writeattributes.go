@@ -5,10 +5,10 @@ import (
 
 	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/config"
-	"github.com/dsp-go/dsp/models/formats"
+	"github.com/dsp-go/dsp/models/data/formats"
+	"github.com/dsp-go/dsp/models/data/text"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/host"
-	"github.com/dsp-go/dsp/structured/text"
+	"github.com/dsp-go/dsp/structured/machine/host"
 )
 
 // WriteAttributes writes the attributes of text as an attribute file of CRFsuite. It reads c.Train; Format,

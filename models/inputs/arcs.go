@@ -4,12 +4,12 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/dsp-go/dsp/models/data/features/arcs"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/nets/sparse"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/arrays/safetensors"
-	"github.com/dsp-go/dsp/structured/features/arcs"
-	"github.com/dsp-go/dsp/structured/host"
+	"github.com/dsp-go/dsp/structured/machine/host"
+	"github.com/dsp-go/dsp/structured/machine/safetensors"
 	"github.com/dsp-go/dsp/structured/trees"
 )
 

@@ -2,9 +2,9 @@ package inputs
 
 import (
 	"github.com/dsp-go/dsp/models/config"
+	"github.com/dsp-go/dsp/models/data/localisation"
 	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/boxes/localisation"
 )
 
 // FitBoxes is Fit for candidate boxes and windows: their dense features are there already.

@@ -5,15 +5,15 @@ import (
 	"slices"
 
 	"github.com/dsp-go/dsp/models/config"
+	"github.com/dsp-go/dsp/models/data/alignments"
+	"github.com/dsp-go/dsp/models/data/features"
+	"github.com/dsp-go/dsp/models/data/features/arcs"
+	"github.com/dsp-go/dsp/models/data/features/pairs"
+	"github.com/dsp-go/dsp/models/data/text"
+	"github.com/dsp-go/dsp/models/data/union"
 	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/features"
-	"github.com/dsp-go/dsp/structured/features/arcs"
-	"github.com/dsp-go/dsp/structured/features/pairs"
-	"github.com/dsp-go/dsp/structured/host"
-	"github.com/dsp-go/dsp/structured/matchings/alignments"
-	"github.com/dsp-go/dsp/structured/text"
-	"github.com/dsp-go/dsp/structured/union"
+	"github.com/dsp-go/dsp/structured/machine/host"
 )
 
 // Extend returns the inputs of a model for more training data, and makes them there. What the model numbers (words, characters,

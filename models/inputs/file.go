@@ -4,9 +4,9 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/dsp-go/dsp/models/data/features"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/arrays/safetensors"
-	"github.com/dsp-go/dsp/structured/features"
+	"github.com/dsp-go/dsp/structured/machine/safetensors"
 )
 
 // Tensors are the names of all tensors that Save may put into a file.

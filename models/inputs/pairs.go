@@ -5,12 +5,12 @@ import (
 	"os"
 
 	"github.com/dsp-go/dsp/models/config"
-	"github.com/dsp-go/dsp/models/formats"
+	"github.com/dsp-go/dsp/models/data/alignments"
+	"github.com/dsp-go/dsp/models/data/features/pairs"
+	"github.com/dsp-go/dsp/models/data/formats"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/nets/sparse"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/features/pairs"
-	"github.com/dsp-go/dsp/structured/matchings/alignments"
 )
 
 // Pairs is the Maker of what describes the pairs of a source and a target item: attributes from the words of sentence pairs, or dense

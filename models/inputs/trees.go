@@ -5,9 +5,9 @@ import (
 	"os"
 
 	"github.com/dsp-go/dsp/models/config"
+	"github.com/dsp-go/dsp/models/data/features/arcs"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/features/arcs"
-	"github.com/dsp-go/dsp/structured/host"
+	"github.com/dsp-go/dsp/structured/machine/host"
 )
 
 // TreeWords are the columns of a treebank that become discrete inputs.

@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"github.com/dsp-go/dsp/models/config"
-	"github.com/dsp-go/dsp/models/formats"
-	"github.com/dsp-go/dsp/structured/arrays/safetensors"
-	"github.com/dsp-go/dsp/structured/features"
+	"github.com/dsp-go/dsp/models/data/features"
+	"github.com/dsp-go/dsp/models/data/formats"
+	"github.com/dsp-go/dsp/structured/machine/safetensors"
 )
 
 // readLists reads the clusters and the gazetteer that c names, for a template.

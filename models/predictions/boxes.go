@@ -4,9 +4,9 @@ import (
 	"math"
 	"strconv"
 
+	"github.com/dsp-go/dsp/models/data/localisation"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/boxes"
-	"github.com/dsp-go/dsp/structured/boxes/localisation"
 )
 
 // boxResults writes one array in COCO's format of results, an object per line: image_id, category_id, bbox and score, and

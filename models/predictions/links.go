@@ -4,8 +4,8 @@ import (
 	"math"
 	"strconv"
 
+	"github.com/dsp-go/dsp/models/data/alignments"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/matchings/alignments"
 )
 
 // linkLayout writes the links of each sentence pair in one line, in Pharaoh format: source-target, words counted from 0. More fields

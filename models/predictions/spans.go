@@ -3,9 +3,9 @@ package predictions
 import (
 	"strconv"
 
+	"github.com/dsp-go/dsp/models/data/text"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
-	"github.com/dsp-go/dsp/structured/text"
 )
 
 // spanLayout writes the entities of each sequence under a line "# name": a line for each, with tabs between type, first and last token

@@ -3,6 +3,7 @@ package predictions
 import (
 	"strconv"
 
+	"github.com/dsp-go/dsp/models/data/treebank"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/trees"
 )
@@ -22,7 +23,7 @@ type treeLayout struct {
 func TreeColumns(names *structured.Alphabet, o Options) Layout { return &treeLayout{names, o} }
 
 func (l *treeLayout) Add(text []byte, d *structured.Dataset, i int, p *Prediction) ([]byte, int) {
-	b := trees.Of(d)
+	b := treebank.Of(d)
 	b.Names = l.names
 	text = b.AppendBefore(text, i)
 	switch {
@@ -47,8 +48,8 @@ func (l *treeLayout) Add(text []byte, d *structured.Dataset, i int, p *Predictio
 }
 
 // sentence appends the words of sentence i with a tree.
-func (l *treeLayout) sentence(text []byte, b *trees.Treebank, i int, y []int32, marginals []float32) []byte {
-	p := trees.Prediction{Tree: trees.FromOutput(y)}
+func (l *treeLayout) sentence(text []byte, b *treebank.Treebank, i int, y []int32, marginals []float32) []byte {
+	p := treebank.Prediction{Tree: trees.FromOutput(y)}
 	n := p.Len()
 	if l.o.Confidence {
 		p.Probabilities = make([]float32, n)

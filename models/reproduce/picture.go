@@ -5,8 +5,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/dsp-go/dsp/models/pictures/curves"
 	"github.com/dsp-go/dsp/train/record"
-	"github.com/dsp-go/dsp/train/record/curves"
 )
 
 // picture draws the curves of r: a row for each part, a column for each y axis.

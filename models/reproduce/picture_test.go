@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dsp-go/dsp/models/pictures/curves"
 	"github.com/dsp-go/dsp/train/record"
-	"github.com/dsp-go/dsp/train/record/curves"
 )
 
 // A band is the median with the quartiles of the runs that still go on, and ends where fewer than half of them do.

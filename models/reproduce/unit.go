@@ -10,12 +10,12 @@ import (
 
 	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/config"
+	"github.com/dsp-go/dsp/models/drawn/sentences"
 	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/models/sweep"
 	"github.com/dsp-go/dsp/models/training"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/host"
-	"github.com/dsp-go/dsp/structured/synthetic"
+	"github.com/dsp-go/dsp/structured/machine/host"
 	"github.com/dsp-go/dsp/train"
 )
 
@@ -117,10 +117,10 @@ func (p *planner) text(f *Figure, c *config.Config) error {
 	if len(sizes) != 3 {
 		return structured.BadInput("examples: expected three numbers, for training, development and test, found %v", sizes)
 	}
-	drawn := synthetic.TaggedText{Train: sizes[0], Dev: sizes[1], Test: sizes[2], Seed: f.dataSeed(c.Seed)}
+	drawn := sentences.TaggedText{Train: sizes[0], Dev: sizes[1], Test: sizes[2], Seed: f.dataSeed(c.Seed)}
 	dir := filepath.Join(p.o.Out, "data", fmt.Sprintf("text-%d-%d-%d-seed%d", drawn.Train, drawn.Dev, drawn.Test, drawn.Seed))
 	if !p.drawn[dir] {
-		if err := synthetic.WriteTaggedText(dir, drawn); err != nil {
+		if err := sentences.WriteTaggedText(dir, drawn); err != nil {
 			return err
 		}
 		p.drawn[dir] = true

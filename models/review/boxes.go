@@ -3,10 +3,10 @@ package review
 import (
 	"fmt"
 
+	"github.com/dsp-go/dsp/models/data/localisation"
 	"github.com/dsp-go/dsp/models/predictions"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/boxes"
-	"github.com/dsp-go/dsp/structured/boxes/localisation"
 )
 
 // rightIoU is the overlap above which a box counts as right, as for CorLoc.

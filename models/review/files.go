@@ -6,10 +6,10 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/dsp-go/dsp/models/pictures/canvas"
+	"github.com/dsp-go/dsp/models/pictures/curves"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/host"
-	"github.com/dsp-go/dsp/structured/images/canvas"
-	"github.com/dsp-go/dsp/train/record/curves"
+	"github.com/dsp-go/dsp/structured/machine/host"
 )
 
 // CheckFile refuses a path that is neither a picture nor a table: .png, .svg, .pdf or .csv.

@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/dsp-go/dsp/models/data/text"
 	"github.com/dsp-go/dsp/models/predictions"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
-	"github.com/dsp-go/dsp/structured/text"
 )
 
 // LeastClaim is the least probability of the entities that a precision-recall curve reaches down to.

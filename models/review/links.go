@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/dsp-go/dsp/models/data/alignments"
 	"github.com/dsp-go/dsp/models/predictions"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/matchings/alignments"
 )
 
 // links reviews the links of sentence pairs, which have margins in place of probabilities.

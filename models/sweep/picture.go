@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"github.com/dsp-go/dsp/models/config"
+	"github.com/dsp-go/dsp/models/pictures/curves"
 	"github.com/dsp-go/dsp/models/settings"
-	"github.com/dsp-go/dsp/train/record/curves"
 )
 
 // mostSeries is how many lines a picture can show distinctly.

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/models/training"
 	"github.com/dsp-go/dsp/train/record"
 )
@@ -81,12 +82,12 @@ func TestToldApart(t *testing.T) {
 
 // The best of many settings that are all alike is hardly ever told apart from any other, although it was chosen on the same data.
 func TestAlikeSettingsAreNotToldApart(t *testing.T) {
-	const sweeps, settings, sentences = 150, 5, 30
+	const sweeps, alternatives, sentences = 150, 5, 30
 	random := rand.New(rand.NewPCG(11, 1))
 	claims := 0
 	for range sweeps {
 		var ranked []*trial
-		for range settings {
+		for range alternatives {
 			x := &trial{}
 			for range sentences {
 				right := 0.0
@@ -108,5 +109,17 @@ func TestAlikeSettingsAreNotToldApart(t *testing.T) {
 	}
 	if claims > 22 { // at a rate of 5 % more than 22 of 150 come with a chance of 1e-6
 		t.Errorf("%d of %d sweeps claim a difference", claims, sweeps)
+	}
+}
+
+// Trials whose oracle answers with bounds say that their objective is relaxed, and those with exact answers do not.
+func TestTrialsSayRelaxed(t *testing.T) {
+	s := Default()
+	s.Task, s.Examples, s.Passes, s.Out, s.Device, s.Method = "graph", settings.Sizes{4, 2, 2}, 2, filepath.Join(t.TempDir(), "sweep"), "cpu", "casimir"
+	s.Grid = settings.Ranges{"oracle=exact,relaxed"}
+	for _, x := range mustSweep(t, s).Trials {
+		if x.Relaxed != (x.Settings["oracle"] == "relaxed") {
+			t.Errorf("%v: %+v", x.Settings, x)
+		}
 	}
 }

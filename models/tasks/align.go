@@ -4,7 +4,9 @@ import (
 	"slices"
 
 	"github.com/dsp-go/dsp/models/config"
-	"github.com/dsp-go/dsp/models/formats"
+	"github.com/dsp-go/dsp/models/data/alignments"
+	"github.com/dsp-go/dsp/models/data/formats"
+	"github.com/dsp-go/dsp/models/drawn/bitext"
 	"github.com/dsp-go/dsp/models/inputs"
 	"github.com/dsp-go/dsp/models/optimisers"
 	"github.com/dsp-go/dsp/models/predictions"
@@ -14,8 +16,6 @@ import (
 	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/matchings"
-	"github.com/dsp-go/dsp/structured/matchings/alignments"
-	"github.com/dsp-go/dsp/structured/matchings/alignments/synthetic"
 )
 
 // align links the words of sentence pairs, or other source items with target items, one to one.
@@ -29,7 +29,7 @@ var align = Task{
 	Reading:    func(o *formats.Options) { o.Matchings = true },
 	Draw:       drawPairs,
 	Examples: func() settings.Sizes {
-		o := synthetic.DefaultOptions()
+		o := bitext.DefaultOptions()
 		return settings.Sizes{o.Train, o.Dev, o.Test}
 	},
 	Prepare: checkComplete,
@@ -91,7 +91,7 @@ func checkAlign(c config.Config) error {
 
 // drawPairs draws sentence pairs.
 func drawPairs(c *config.Config) (train, dev, test *structured.Dataset, err error) {
-	o := synthetic.DefaultOptions()
+	o := bitext.DefaultOptions()
 	o.Train, o.Dev, o.Test = c.Examples[0], c.Examples[1], c.Examples[2]
 	o.Seed = c.Seed
 	if err := o.Validate(); err != nil {

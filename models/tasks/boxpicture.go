@@ -3,11 +3,11 @@ package tasks
 import (
 	"fmt"
 
+	"github.com/dsp-go/dsp/models/data/localisation"
+	"github.com/dsp-go/dsp/models/pictures/boxpicture"
 	"github.com/dsp-go/dsp/models/predictions"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/boxes"
-	"github.com/dsp-go/dsp/structured/boxes/localisation"
-	"github.com/dsp-go/dsp/structured/boxes/picture"
 )
 
 // What a picture of boxes shows: the first images, each with the predicted box and its runners-up.
@@ -24,13 +24,13 @@ func drawBoxPicture(d *structured.Dataset, _ *structured.Alphabet, path string, 
 	}
 	some := d.Subset(few)
 	s := localisation.Of(some)
-	sheet := picture.Sheet{Title: fmt.Sprintf("Find the %s: the object, the predicted box and its runners-up", s.Class)}
+	sheet := boxpicture.Sheet{Title: fmt.Sprintf("Find the %s: the object, the predicted box and its runners-up", s.Class)}
 	err := predict(some, predictions.Options{NBest: picturedBoxes}, func(i int, p *predictions.Prediction) error {
 		image, err := s.Images[i].Load()
 		if err != nil {
 			return err
 		}
-		panel := picture.Panel{Image: image, Caption: some.ID(i)}
+		panel := boxpicture.Panel{Image: image, Caption: some.ID(i)}
 		for _, o := range p.NBest {
 			panel.Found = append(panel.Found, boxes.Detection{Box: s.Box(i, o.Labels), Score: o.Score})
 		}

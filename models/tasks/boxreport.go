@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/dsp-go/dsp/models/data/localisation"
 	"github.com/dsp-go/dsp/models/predictions"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/boxes"
-	"github.com/dsp-go/dsp/structured/boxes/localisation"
 )
 
 // describeBoxes says which images are used, and what the candidates or windows allow.

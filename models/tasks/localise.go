@@ -4,7 +4,9 @@ import (
 	"slices"
 
 	"github.com/dsp-go/dsp/models/config"
-	"github.com/dsp-go/dsp/models/formats"
+	"github.com/dsp-go/dsp/models/data/formats"
+	"github.com/dsp-go/dsp/models/data/localisation"
+	"github.com/dsp-go/dsp/models/drawn/objects"
 	"github.com/dsp-go/dsp/models/inputs"
 	"github.com/dsp-go/dsp/models/predictions"
 	"github.com/dsp-go/dsp/models/review"
@@ -12,8 +14,6 @@ import (
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/boxes/localisation"
-	"github.com/dsp-go/dsp/structured/boxes/synthetic"
 	"github.com/dsp-go/dsp/structured/choices"
 	"github.com/dsp-go/dsp/structured/windows"
 )
@@ -34,7 +34,7 @@ var localise = Task{
 	},
 	Draw: drawScenes,
 	Examples: func() settings.Sizes {
-		o := synthetic.DefaultOptions()
+		o := objects.DefaultOptions()
 		return settings.Sizes{o.Train, o.Dev, o.Test}
 	},
 	Fit: inputs.FitBoxes,
@@ -136,7 +136,7 @@ func LocaliseLike(c *config.Config, train *structured.Dataset) *localisation.Opt
 
 // drawScenes draws scenes with one object each.
 func drawScenes(c *config.Config) (train, dev, test *structured.Dataset, err error) {
-	o := synthetic.DefaultOptions()
+	o := objects.DefaultOptions()
 	o.Train, o.Dev, o.Test = c.Examples[0], c.Examples[1], c.Examples[2]
 	o.Seed, o.Difficulty = c.Seed, c.Difficulty
 	if err := o.Validate(); err != nil {

@@ -7,12 +7,12 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/dsp-go/dsp/models/data/segmentation"
+	"github.com/dsp-go/dsp/models/pictures/regionpicture"
 	"github.com/dsp-go/dsp/models/predictions"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/graphs/picture"
-	"github.com/dsp-go/dsp/structured/graphs/segmentation"
-	"github.com/dsp-go/dsp/structured/host"
 	"github.com/dsp-go/dsp/structured/images"
+	"github.com/dsp-go/dsp/structured/machine/host"
 )
 
 // overlays is the folder of the images with masks over them, inside that of the masks.
@@ -56,7 +56,7 @@ func writeEach(d *structured.Dataset, names *structured.Alphabet, o predictions.
 				return err
 			}
 		}
-		return picture.Overlay{Image: e.Image, Mask: mask, Labels: names}.Write(filepath.Join(dir, overlays, e.ID+".png"))
+		return regionpicture.Overlay{Image: e.Image, Mask: mask, Labels: names}.Write(filepath.Join(dir, overlays, e.ID+".png"))
 	})
 }
 
@@ -85,7 +85,7 @@ func drawMaskPicture(d *structured.Dataset, names *structured.Alphabet, path str
 	}
 	some := d.Subset(few)
 	s := segmentation.Of(some)
-	sheet := picture.Sheet{Title: "Images, what they show, and what the model sees", Labels: names, Heads: []string{"image"}}
+	sheet := regionpicture.Sheet{Title: "Images, what they show, and what the model sees", Labels: names, Heads: []string{"image"}}
 	if some.Labels != nil {
 		sheet.Heads = append(sheet.Heads, "truth")
 	}
@@ -97,11 +97,11 @@ func drawMaskPicture(d *structured.Dataset, names *structured.Alphabet, path str
 			return err
 		}
 		mask, values := s.Paint(e, p.Labels, confidence(p, names.Len()))
-		sheet.Panels = append(sheet.Panels, picture.Panel{Image: e.Image, Caption: e.ID})
+		sheet.Panels = append(sheet.Panels, regionpicture.Panel{Image: e.Image, Caption: e.ID})
 		if some.Labels != nil {
-			sheet.Panels = append(sheet.Panels, picture.Panel{Image: picture.Flat(e.Mask)})
+			sheet.Panels = append(sheet.Panels, regionpicture.Panel{Image: regionpicture.Flat(e.Mask)})
 		}
-		sheet.Panels = append(sheet.Panels, picture.Panel{Image: picture.Flat(mask)}, picture.Panel{Image: grey(e.Image, values)})
+		sheet.Panels = append(sheet.Panels, regionpicture.Panel{Image: regionpicture.Flat(mask)}, regionpicture.Panel{Image: grey(e.Image, values)})
 		return nil
 	})
 	if err != nil {

@@ -4,11 +4,11 @@ import (
 	"io"
 
 	"github.com/dsp-go/dsp/models/config"
-	"github.com/dsp-go/dsp/models/formats"
+	"github.com/dsp-go/dsp/models/data/formats"
+	images "github.com/dsp-go/dsp/models/drawn/ocr"
 	"github.com/dsp-go/dsp/models/inputs"
 	"github.com/dsp-go/dsp/models/review"
 	"github.com/dsp-go/dsp/structured"
-	images "github.com/dsp-go/dsp/structured/synthetic/ocr"
 )
 
 // ocr reads words from images of their letters.

@@ -6,10 +6,10 @@ import (
 	"slices"
 
 	"github.com/dsp-go/dsp/models/config"
-	"github.com/dsp-go/dsp/models/formats"
+	"github.com/dsp-go/dsp/models/data/formats"
 	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/arrays/packed"
+	"github.com/dsp-go/dsp/structured/machine/packed"
 )
 
 // PackedConfig is the metadata entry of a pack with the settings that it was made with.

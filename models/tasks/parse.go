@@ -4,7 +4,8 @@ import (
 	"slices"
 
 	"github.com/dsp-go/dsp/models/config"
-	"github.com/dsp-go/dsp/models/formats"
+	"github.com/dsp-go/dsp/models/data/formats"
+	"github.com/dsp-go/dsp/models/data/treebank"
 	"github.com/dsp-go/dsp/models/inputs"
 	"github.com/dsp-go/dsp/models/predictions"
 	"github.com/dsp-go/dsp/models/review"
@@ -75,7 +76,7 @@ func compareTrees(names *structured.Alphabet, d *structured.Dataset, _ bool) Com
 type treeComparison struct{ evaluator *trees.Evaluator }
 
 func (c *treeComparison) Add(d *structured.Dataset, i int, y []int32) {
-	c.evaluator.Add(trees.FromOutput(d.Gold(i)), trees.FromOutput(y), trees.Of(d).Punctuation(i))
+	c.evaluator.Add(trees.FromOutput(d.Gold(i)), trees.FromOutput(y), treebank.Of(d).Punctuation(i))
 }
 
 func (c *treeComparison) Report() Report { return &TreeReport{c.evaluator.Metrics()} }

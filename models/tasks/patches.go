@@ -4,9 +4,9 @@ import (
 	"strings"
 
 	"github.com/dsp-go/dsp/models/config"
+	"github.com/dsp-go/dsp/models/data/segmentation"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/graphs/segmentation"
 )
 
 // What segment reads of a region.

@@ -5,7 +5,7 @@ import (
 	"os"
 
 	"github.com/dsp-go/dsp/models/config"
-	"github.com/dsp-go/dsp/models/formats"
+	"github.com/dsp-go/dsp/models/data/formats"
 	"github.com/dsp-go/dsp/structured"
 )
 

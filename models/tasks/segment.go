@@ -8,7 +8,10 @@ import (
 	"strings"
 
 	"github.com/dsp-go/dsp/models/config"
-	"github.com/dsp-go/dsp/models/formats"
+	"github.com/dsp-go/dsp/models/data/formats"
+	"github.com/dsp-go/dsp/models/data/masks"
+	"github.com/dsp-go/dsp/models/data/segmentation"
+	"github.com/dsp-go/dsp/models/drawn/scenes"
 	"github.com/dsp-go/dsp/models/inputs"
 	"github.com/dsp-go/dsp/models/optimisers"
 	"github.com/dsp-go/dsp/models/predictions"
@@ -18,9 +21,6 @@ import (
 	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/graphs"
-	"github.com/dsp-go/dsp/structured/graphs/masks"
-	"github.com/dsp-go/dsp/structured/graphs/segmentation"
-	"github.com/dsp-go/dsp/structured/graphs/synthetic"
 )
 
 // segment labels the pixels of images, region by region.
@@ -62,7 +62,7 @@ var segment = Task{
 	FileFormat: formats.Images,
 	Draw:       drawTextures,
 	Examples: func() settings.Sizes {
-		o := synthetic.DefaultOptions()
+		o := scenes.DefaultOptions()
 		return settings.Sizes{o.Train, o.Dev, o.Test}
 	},
 	Read:          readImages,
@@ -114,7 +114,7 @@ func division(c *config.Config) segmentation.Division {
 
 // drawTextures draws scenes of textured shapes.
 func drawTextures(c *config.Config) (train, dev, test *structured.Dataset, err error) {
-	o := synthetic.DefaultOptions()
+	o := scenes.DefaultOptions()
 	o.Train, o.Dev, o.Test = c.Examples[0], c.Examples[1], c.Examples[2]
 	o.Seed, o.Difficulty, o.Classes = c.Seed, c.Difficulty, c.Classes
 	if err := o.Validate(); err != nil {

@@ -2,7 +2,7 @@ package tasks
 
 import (
 	"github.com/dsp-go/dsp/models/config"
-	"github.com/dsp-go/dsp/models/formats"
+	"github.com/dsp-go/dsp/models/data/formats"
 	"github.com/dsp-go/dsp/models/inputs"
 	"github.com/dsp-go/dsp/models/review"
 	"github.com/dsp-go/dsp/structured"

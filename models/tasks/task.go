@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/dsp-go/dsp/models/config"
-	"github.com/dsp-go/dsp/models/formats"
+	"github.com/dsp-go/dsp/models/data/formats"
 	"github.com/dsp-go/dsp/models/inputs"
 	"github.com/dsp-go/dsp/models/predictions"
 	"github.com/dsp-go/dsp/models/review"
@@ -15,7 +15,7 @@ import (
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/arrays/safetensors"
+	"github.com/dsp-go/dsp/structured/machine/safetensors"
 )
 
 // Task is what a model learns to predict. Functions that may be nil say what that means; the others are in every entry.

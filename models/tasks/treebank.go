@@ -2,21 +2,22 @@ package tasks
 
 import (
 	"github.com/dsp-go/dsp/models/config"
+	"github.com/dsp-go/dsp/models/data/treebank"
+	"github.com/dsp-go/dsp/models/drawn/dependencies"
 	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/trees"
-	"github.com/dsp-go/dsp/structured/trees/synthetic"
 )
 
 // treebankSizes are how many sentences are drawn where the settings do not say.
 func treebankSizes() settings.Sizes {
-	o := synthetic.DefaultOptions()
+	o := dependencies.DefaultOptions()
 	return settings.Sizes{o.Train, o.Dev, o.Test}
 }
 
 // drawTrees draws treebanks.
 func drawTrees(c *config.Config) (train, dev, test *structured.Dataset, err error) {
-	o := synthetic.DefaultOptions()
+	o := dependencies.DefaultOptions()
 	o.Train, o.Dev, o.Test = c.Examples[0], c.Examples[1], c.Examples[2]
 	o.Seed = c.Seed
 	if err := o.Validate(); err != nil {
@@ -39,7 +40,7 @@ func projectivise(c *config.Config, train *structured.Dataset) (*Change, error) 
 	if c.Tree != "projective" {
 		return nil, nil
 	}
-	b := trees.Of(train)
+	b := treebank.Of(train)
 	count := b.Crossing()
 	if count.Sentences == 0 {
 		return nil, nil

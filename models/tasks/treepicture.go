@@ -1,10 +1,10 @@
 package tasks
 
 import (
+	"github.com/dsp-go/dsp/models/pictures/treepicture"
 	"github.com/dsp-go/dsp/models/predictions"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/trees"
-	"github.com/dsp-go/dsp/structured/trees/picture"
 )
 
 // What a picture of trees shows: the first sentences that are neither too short to show anything nor too long to read.
@@ -27,12 +27,12 @@ func drawTreePicture(d *structured.Dataset, names *structured.Alphabet, path str
 		return structured.BadInput("%s: no sentence of %d to %d words to draw", d.Name, fewestWords, mostWords)
 	}
 	some := d.Subset(few)
-	p := picture.Picture{Title: "Predicted trees; an arc is as wide as it is probable"}
+	p := treepicture.Picture{Title: "Predicted trees; an arc is as wide as it is probable"}
 	err := predict(some, predictions.Options{Confidence: true}, func(i int, prediction *predictions.Prediction) error {
 		t := trees.FromOutput(prediction.Labels)
 		n := t.Len()
 		lo, hi := some.Offsets[i], some.Offsets[i+1]
-		s := picture.Sentence{Words: some.Column("word")[lo:hi], Tags: some.Column("upos")[lo:hi], Heads: t.Heads}
+		s := treepicture.Sentence{Words: some.Column("word")[lo:hi], Tags: some.Column("upos")[lo:hi], Heads: t.Heads}
 		for k, head := range t.Heads {
 			s.Relations = append(s.Relations, names.Name(t.Relations[k]))
 			s.Certainty = append(s.Certainty, prediction.Marginals[trees.Row(n, k, head)])

@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/dsp-go/dsp/models/data/text"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/text"
 )
 
 // unnamedColumns returns the numbers of the columns that have no name, counted from 0 and separated by commas, and names for all columns

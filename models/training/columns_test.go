@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dsp-go/dsp/models/data/text"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/text"
 )
 
 func TestUnnamedColumns(t *testing.T) {

@@ -9,9 +9,9 @@ import (
 
 	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/config"
+	"github.com/dsp-go/dsp/models/pictures/curves"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/train/record"
-	"github.com/dsp-go/dsp/train/record/curves"
 )
 
 // Recorded is what the folder of a run says about it, whether or not the run came to its end.

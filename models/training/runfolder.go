@@ -14,9 +14,9 @@ import (
 
 	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/config"
+	"github.com/dsp-go/dsp/models/pictures/curves"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/host"
-	"github.com/dsp-go/dsp/train/record/curves"
+	"github.com/dsp-go/dsp/structured/machine/host"
 )
 
 // The files of a run folder, besides ModelFile and TensorBoard's events.

@@ -3,7 +3,7 @@ package graph
 import (
 	"github.com/dsp-go/dsp/nets/kernels"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/vec"
+	"github.com/dsp-go/dsp/structured/machine/vec"
 )
 
 // NewMachine makes a machine that runs programs of the network whose smallest program is p, for inputs of the given shape.

@@ -1,6 +1,6 @@
 package kernels
 
-import "github.com/dsp-go/dsp/structured/vec"
+import "github.com/dsp-go/dsp/structured/machine/vec"
 
 // gateLoops are the elementwise loops of gates and of smooth activations. out may be one of the arguments. All implementations
 // return the same bits.

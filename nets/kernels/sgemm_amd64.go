@@ -5,7 +5,7 @@ import (
 
 	"golang.org/x/sys/cpu"
 
-	"github.com/dsp-go/dsp/structured/vec"
+	"github.com/dsp-go/dsp/structured/machine/vec"
 )
 
 // tile is the argument of an inner loop in sgemm_amd64.s, which reads the fields by their offsets. Strides are in bytes.

@@ -11,17 +11,18 @@ import (
 )
 
 var avx2 = kernels{
-	name:      "AVX2",
-	lanes:     lanes8,
-	maxPlus:   maxPlus8,
-	argmax:    argmax8,
-	exchange:  exchange8,
-	addArgmax: addArgmax8,
-	bounds:    bounds8,
-	single:    singles8,
-	double:    doubles8,
-	logSum:    logSum8,
-	logSpread: logSpread8,
+	name:       "AVX2",
+	lanes:      lanes8,
+	maxPlus:    maxPlus8,
+	argmax:     argmax8,
+	exchange:   exchange8,
+	addArgmax:  addArgmax8,
+	bounds:     bounds8,
+	grandTotal: grandTotal8,
+	single:     singles8,
+	double:     doubles8,
+	logSum:     logSum8,
+	logSpread:  logSpread8,
 }
 
 // maxPlus8 keeps up to four vectors of next in registers while it iterates over the rows.

@@ -24,18 +24,35 @@ var singles8 = sumKernels[float32]{
 
 func bounds8(x []float32) bounds {
 	minus, inf := archsimd.BroadcastFloat32x8(minusInf), archsimd.BroadcastFloat32x8(float32(math.Inf(1)))
-	lo, hi, least := inf, minus, inf
+	lo, hi, least, nan := inf, minus, inf, inf.IsNaN()
 	whole := len(x) &^ (lanes8 - 1)
 	for i := 0; i < whole; i += lanes8 {
 		v := load8(unsafe.Pointer(&x[i]), 0)
+		nan = nan.Or(v.IsNaN())
 		least, hi = least.Min(v), hi.Max(v)
 		lo = lo.Min(v.Merge(inf, v.Greater(minus)))
 	}
-	low, top, under := smallest8(lo), largest8(hi), smallest8(least)
+	low, top, under, wrong := smallest8(lo), largest8(hi), smallest8(least), nan.ToBits() != 0
 	archsimd.ClearAVXUpperBits()
 	b := boundsOf(x[whole:])
 	b.lo, b.hi, b.all = min(b.lo, low), max(b.hi, top), b.all && under != minusInf
+	b.nan = b.nan || wrong
 	return b
+}
+
+func grandTotal8(x []float32) float32 {
+	s0, s1, s2, s3 := zero8, zero8, zero8, zero8
+	p, i := unsafe.Pointer(unsafe.SliceData(x)), 0
+	for ; i+4*lanes8 <= len(x); i += 4 * lanes8 {
+		s0, s1 = s0.Add(load8(p, i)), s1.Add(load8(p, i+lanes8))
+		s2, s3 = s2.Add(load8(p, i+2*lanes8)), s3.Add(load8(p, i+3*lanes8))
+	}
+	for ; i+lanes8 <= len(x); i += lanes8 {
+		s0 = s0.Add(load8(p, i))
+	}
+	s := sum8(s0.Add(s1).Add(s2.Add(s3)))
+	archsimd.ClearAVXUpperBits()
+	return s + grandTotal(x[i:])
 }
 
 func leastPositive8(x []float32) float32 {

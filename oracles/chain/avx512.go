@@ -9,17 +9,18 @@ import (
 )
 
 var avx512 = kernels{
-	name:      "AVX-512",
-	lanes:     lanes16,
-	maxPlus:   maxPlus16,
-	argmax:    argmax16,
-	exchange:  exchange16,
-	addArgmax: addArgmax16,
-	bounds:    bounds16,
-	single:    singles16,
-	double:    doubles16,
-	logSum:    logSum16,
-	logSpread: logSpread16,
+	name:       "AVX-512",
+	lanes:      lanes16,
+	maxPlus:    maxPlus16,
+	argmax:     argmax16,
+	exchange:   exchange16,
+	addArgmax:  addArgmax16,
+	bounds:     bounds16,
+	grandTotal: grandTotal16,
+	single:     singles16,
+	double:     doubles16,
+	logSum:     logSum16,
+	logSpread:  logSpread16,
 }
 
 // maxPlus16 keeps up to four vectors of next in registers while it iterates over the rows.

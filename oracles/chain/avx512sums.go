@@ -22,18 +22,35 @@ var singles16 = sumKernels[float32]{
 
 func bounds16(x []float32) bounds {
 	minus, inf := archsimd.BroadcastFloat32x16(minusInf), archsimd.BroadcastFloat32x16(float32(math.Inf(1)))
-	lo, hi, least := inf, minus, inf
+	lo, hi, least, nan := inf, minus, inf, inf.IsNaN()
 	whole := len(x) &^ (lanes16 - 1)
 	for i := 0; i < whole; i += lanes16 {
 		v := load16(unsafe.Pointer(&x[i]), 0)
+		nan = nan.Or(v.IsNaN())
 		least, hi = least.Min(v), hi.Max(v)
 		lo = lo.Min(v.Merge(inf, v.Greater(minus)))
 	}
-	low, top, under := smallest16(lo), largest16(hi), smallest16(least)
+	low, top, under, wrong := smallest16(lo), largest16(hi), smallest16(least), nan.ToBits() != 0
 	archsimd.ClearAVXUpperBits()
 	b := boundsOf(x[whole:])
 	b.lo, b.hi, b.all = min(b.lo, low), max(b.hi, top), b.all && under != minusInf
+	b.nan = b.nan || wrong
 	return b
+}
+
+func grandTotal16(x []float32) float32 {
+	s0, s1, s2, s3 := zero16, zero16, zero16, zero16
+	p, i := unsafe.Pointer(unsafe.SliceData(x)), 0
+	for ; i+4*lanes16 <= len(x); i += 4 * lanes16 {
+		s0, s1 = s0.Add(load16(p, i)), s1.Add(load16(p, i+lanes16))
+		s2, s3 = s2.Add(load16(p, i+2*lanes16)), s3.Add(load16(p, i+3*lanes16))
+	}
+	for ; i+lanes16 <= len(x); i += lanes16 {
+		s0 = s0.Add(load16(p, i))
+	}
+	s := sum16(s0.Add(s1).Add(s2.Add(s3)))
+	archsimd.ClearAVXUpperBits()
+	return s + grandTotal(x[i:])
 }
 
 func leastPositive16(x []float32) float32 {

@@ -5,7 +5,7 @@ import (
 
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
-	"github.com/dsp-go/dsp/structured/vec"
+	"github.com/dsp-go/dsp/structured/machine/vec"
 )
 
 // Oracle is the oracle of linear chains. Its inner loops use SIMD if the build and the machine support it (see Vector). The answer
@@ -21,6 +21,9 @@ type Oracle struct {
 	into                    []float32 // [Y×stride] shared edge potentials transposed, rows "to"
 	isAligned, isTransposed bool      // edge and into hold those of θ
 	transposes              bool      // the batch is long enough for a transposed copy to pay off
+
+	shared  bounds // of shared edges, if checked
+	checked bool
 
 	sum      []float32 // [stride]
 	lastNode []float32 // [stride] copy of node potentials too close to the end of θ for whole vectors
@@ -49,7 +52,7 @@ func (c *Oracle) prepare(θ *structured.Potentials) {
 	c.stride = roundUp(c.y, c.k.lanes)
 	c.column, c.sum = vec.Grow(c.column, c.stride), vec.Grow(c.sum, c.stride)
 	pad(c.column, c.y)
-	c.isAligned, c.isTransposed = false, false
+	c.isAligned, c.isTransposed, c.checked = false, false, false
 	c.transposes = !c.θ.PerPosition && c.θ.Positions() >= c.y
 }
 

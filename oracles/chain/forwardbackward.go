@@ -3,6 +3,7 @@ package chain
 import (
 	"math"
 
+	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
 )
@@ -22,7 +23,8 @@ func (c *Oracle) Exp(θ *structured.Potentials, μ float64, value []float64, u *
 	c.double.begin(&c.k.double)
 	var shared bounds
 	if !in.PerPosition {
-		shared = c.k.bounds(in.Edge)
+		c.checked, c.shared = true, c.k.bounds(in.Edge)
+		shared = c.shared
 	}
 	for b := range θ.Len() {
 		lo, hi := in.Offsets[b], in.Offsets[b+1]
@@ -38,6 +40,14 @@ func (c *Oracle) Exp(θ *structured.Potentials, μ float64, value []float64, u *
 			s.edge = c.k.bounds(in.Edge[(lo+1)*c.y*c.y : hi*c.y*c.y])
 		}
 		ok := false
+		if !s.node.valid() || !s.edge.valid() {
+			value[b] = math.NaN()
+			if to != nil {
+				clear(to.NodeOf(b))
+				clear(to.EdgeOf(b))
+			}
+			continue
+		}
 		if value[b], ok = c.single.run(c, b, s, μ, to); ok {
 			continue
 		}
@@ -60,6 +70,40 @@ func (c *Oracle) Exp(θ *structured.Potentials, μ float64, value []float64, u *
 type bounds struct {
 	lo, hi float32
 	all    bool // none is −∞
+	nan    bool // some is NaN
+}
+
+// valid reports whether the potentials are −∞ or within ±oracles.Most.
+func (b bounds) valid() bool {
+	return !b.nan && (b.hi == minusInf || b.lo >= -oracles.Most && b.hi <= oracles.Most)
+}
+
+// seemValid reports whether the potentials of the chain at positions lo to hi-1 are valid, without edges of its own. It may overlook finite
+// numbers beyond ±Most. A total is faster than bounds, and shows NaN and +∞.
+func (c *Oracle) seemValid(lo, hi int) bool {
+	if c.k.grandTotal(c.θ.Node[lo*c.y:hi*c.y]) <= oracles.Most && (c.θ.PerPosition || c.sharedValid()) {
+		return true
+	}
+	return c.valid(lo, hi)
+}
+
+// valid reports whether they are valid, and overlooks nothing.
+func (c *Oracle) valid(lo, hi int) bool {
+	if !c.k.bounds(c.θ.Node[lo*c.y : hi*c.y]).valid() {
+		return false
+	}
+	if c.θ.PerPosition {
+		return c.k.bounds(c.θ.Edge[(lo+1)*c.y*c.y : hi*c.y*c.y]).valid()
+	}
+	return c.sharedValid()
+}
+
+// sharedValid reports whether the edges that chains share are valid.
+func (c *Oracle) sharedValid() bool {
+	if !c.checked {
+		c.checked, c.shared = true, c.k.bounds(c.θ.Edge)
+	}
+	return c.shared.valid()
 }
 
 // width returns hi − lo, or 0 if all potentials are −∞.

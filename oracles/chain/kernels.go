@@ -2,7 +2,7 @@ package chain
 
 import "strconv"
 
-//go:generate go run github.com/dsp-go/dsp/structured/vec/halve
+//go:generate go run github.com/dsp-go/dsp/structured/machine/vec/halve
 
 // kernels are the inner loops of the oracles, one set per vector width. All sets give the same results: bit for bit for max and
 // +, up to rounding for sums.
@@ -25,6 +25,8 @@ type kernels struct {
 
 	// bounds returns the bounds of the x_i.
 	bounds func(x []float32) bounds
+	// grandTotal returns Σ_i x_i, in any order: NaN or +∞ if some x_i is.
+	grandTotal func(x []float32) float32
 
 	single sumKernels[float32]
 	double sumKernels[float64]

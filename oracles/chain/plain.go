@@ -1,17 +1,18 @@
 package chain
 
 var plain = kernels{
-	name:      "plain Go",
-	lanes:     1,
-	maxPlus:   maxPlus,
-	argmax:    argmax,
-	exchange:  exchange,
-	addArgmax: addArgmax,
-	bounds:    boundsOf,
-	single:    plainSums[float32](widestSingle, 0x1.01p-24),
-	double:    plainSums[float64](widestDouble, 0x1p-51),
-	logSum:    logSum,
-	logSpread: logSpread,
+	name:       "plain Go",
+	lanes:      1,
+	maxPlus:    maxPlus,
+	argmax:     argmax,
+	exchange:   exchange,
+	addArgmax:  addArgmax,
+	bounds:     boundsOf,
+	grandTotal: grandTotal,
+	single:     plainSums[float32](widestSingle, 0x1.01p-24),
+	double:     plainSums[float64](widestDouble, 0x1p-51),
+	logSum:     logSum,
+	logSpread:  logSpread,
 }
 
 func maxPlus(next, prev, edge, node []float32, y, stride int) {

@@ -5,9 +5,12 @@ import "math"
 func boundsOf(x []float32) bounds {
 	b := bounds{lo: float32(math.Inf(1)), hi: minusInf, all: true}
 	for _, v := range x {
-		if v == minusInf {
+		switch {
+		case v == minusInf:
 			b.all = false
 			continue
+		case v != v:
+			b.nan = true
 		}
 		if v < b.lo {
 			b.lo = v
@@ -17,6 +20,17 @@ func boundsOf(x []float32) bounds {
 		}
 	}
 	return b
+}
+
+func grandTotal(x []float32) float32 {
+	var s0, s1, s2, s3 float32
+	for ; len(x) >= 4; x = x[4:] {
+		s0, s1, s2, s3 = s0+x[0], s1+x[1], s2+x[2], s3+x[3]
+	}
+	for _, v := range x {
+		s0 += v
+	}
+	return s0 + s1 + (s2 + s3)
 }
 
 func plainSums[F real](widest, expError float64) sumKernels[F] {

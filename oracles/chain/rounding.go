@@ -12,13 +12,26 @@ var _ oracles.Rounder = (*Oracle)(nil)
 
 // Rounding implements oracles.Rounder. It takes O(T·Y), plus O(Y²) for each different table of edges.
 func (c *Oracle) Rounding(θ *structured.Potentials, b int, μ float64) float64 {
+	return c.rounding(θ, b, μ, false)
+}
+
+// RoundingOfSingle is Rounding for an oracle that does the sums of this one in float32 whatever the range of the potentials, with exponents of their
+// own where float32 cannot hold them, as devices do.
+func (c *Oracle) RoundingOfSingle(θ *structured.Potentials, b int, μ float64) float64 {
+	return c.rounding(θ, b, μ, true)
+}
+
+func (c *Oracle) rounding(θ *structured.Potentials, b int, μ float64, single bool) float64 {
 	in := chains.Of(θ)
 	if in.Offsets[b] == in.Offsets[b+1] {
 		return 0
 	}
 	e := errors{k: c.k, θ: &in, y: in.Y, lo: in.Offsets[b], n: in.Offsets[b+1] - in.Offsets[b]}
 	e.read()
-	if μ > 0 {
+	switch {
+	case μ > 0 && single:
+		return e.ofSums(μ, oracles.Single, max(e.k.single.expError, 4*oracles.Single), depth(e.y)) + 10*oracles.Double*float64(e.n)*e.size
+	case μ > 0:
 		return e.ofExp(μ)
 	}
 	return e.ofMax()

@@ -1,6 +1,8 @@
 package chain
 
 import (
+	"math"
+
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
 )
@@ -17,10 +19,17 @@ func (c *Oracle) TopK(θ *structured.Potentials, k int, best *oracles.KBest) {
 		switch {
 		case lo == hi:
 			best.Count[b], score[0] = 1, 0
-		case !c.forward(lo, hi):
-			best.Count[b] = 0
 		default:
-			best.Count[b] = c.enumerate(b, best)
+			switch allowed, valid := c.forward(lo, hi); {
+			case !valid:
+				best.Refuse(θ, b)
+			case !allowed:
+				best.Count[b] = 0
+			default:
+				if best.Count[b] = c.enumerate(b, best); math.IsInf(score[0], 0) {
+					best.Refuse(θ, b)
+				}
+			}
 		}
 	}
 }

@@ -3,8 +3,9 @@ package chain
 import (
 	"math"
 
+	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/vec"
+	"github.com/dsp-go/dsp/structured/machine/vec"
 )
 
 // Max finds the best output of every chain (Viterbi 1967) with the recurrence
@@ -22,13 +23,19 @@ func (c *Oracle) Max(θ *structured.Potentials, y []int32, value []float64) {
 			continue
 		}
 		labels := y[lo:hi]
-		if !c.forward(lo, hi) {
+		switch allowed, valid := c.forward(lo, hi); {
+		case !valid:
+			value[b] = oracles.Refuse(labels)
+			continue
+		case !allowed:
 			clear(labels)
 			value[b] = math.Inf(-1)
 			continue
 		}
 		c.backtrack(lo, labels)
-		value[b] = c.θ.Score(b, labels)
+		if value[b] = c.θ.Score(b, labels); math.IsInf(value[b], 0) {
+			value[b] = oracles.Refuse(labels)
+		}
 	}
 }
 
@@ -36,8 +43,9 @@ func (c *Oracle) Max(θ *structured.Potentials, y []int32, value []float64) {
 // that distinguish paths of long chains.
 const rebase = 64
 
-// forward computes δ of the chain at positions lo to hi-1 and reports whether any output is allowed.
-func (c *Oracle) forward(lo, hi int) bool {
+// forward computes δ of the chain at positions lo to hi-1. It reports whether any output is allowed, and whether the potentials are valid.
+// It does not read edges per position for that, which would take a quarter of the time: NaN among those of no best path goes unseen.
+func (c *Oracle) forward(lo, hi int) (allowed, valid bool) {
 	n := hi - lo
 	c.δ = vec.Grow(c.δ, n*c.stride)
 	c.shift = vec.Grow(c.shift, n)
@@ -53,8 +61,14 @@ func (c *Oracle) forward(lo, hi int) bool {
 			c.shift[t] = subtractMax(next)
 		}
 	}
+	if !c.seemValid(lo, hi) {
+		return false, false
+	}
 	last := c.row(n - 1)
-	return last[c.k.argmax(last)] != minusInf
+	if last[c.k.argmax(last)] == minusInf {
+		return false, c.valid(lo, hi) // or large numbers overflowed
+	}
+	return true, true
 }
 
 // subtractMax subtracts the largest entry of x from all entries and returns it, or returns 0 if all are −∞.

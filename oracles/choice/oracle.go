@@ -7,7 +7,7 @@ import (
 
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/vec"
+	"github.com/dsp-go/dsp/structured/machine/vec"
 )
 
 // Oracle implements oracles.Oracle. Among candidates with equal scores, the first is better.
@@ -30,7 +30,10 @@ func candidates(θ *structured.Potentials, b int) ([]float32, bool) {
 func (o *Oracle) Max(θ *structured.Potentials, y []int32, value []float64) {
 	for b := range θ.Len() {
 		value[b] = 0
-		if scores, some := candidates(θ, b); some {
+		if scores, some := candidates(θ, b); !some {
+		} else if !oracles.Valid(scores) {
+			value[b] = oracles.Refuse(y[θ.Outputs[b]:θ.Outputs[b+1]])
+		} else {
 			at, best := largest(scores)
 			y[θ.Outputs[b]], value[b] = int32(at), float64(best)
 		}
@@ -66,9 +69,12 @@ func (o *Oracle) Exp(θ *structured.Potentials, μ float64, value []float64, u *
 			share = u.Parts[0].Of(b)
 		}
 		_, best := largest(scores)
-		if best == minusInf {
+		valid := oracles.Valid(scores)
+		if best == minusInf || !valid {
 			clear(share)
-			value[b] = math.Inf(-1)
+			if value[b] = math.Inf(-1); !valid {
+				value[b] = math.NaN()
+			}
 			continue
 		}
 		for k, s := range scores {
@@ -90,6 +96,10 @@ func (o *Oracle) TopK(θ *structured.Potentials, k int, best *oracles.KBest) {
 		scores, some := candidates(θ, b)
 		if !some {
 			best.Count[b], best.Score[b*k] = 1, 0
+			continue
+		}
+		if !oracles.Valid(scores) {
+			best.Refuse(θ, b)
 			continue
 		}
 		h := heap{scores, o.best[:0]}

@@ -4,7 +4,7 @@ import (
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/graphs"
-	"github.com/dsp-go/dsp/structured/vec"
+	"github.com/dsp-go/dsp/structured/machine/vec"
 )
 
 // Expansion finds good labels of graphs.Pairwise with any number of labels, by alpha-expansion (Boykov, Veksler and Zabih 2001). A move
@@ -14,6 +14,7 @@ import (
 // below the maximum by at most what the labels lose on edges, relative to equal ones, in the best labeling. Where a move is
 // not submodular, its edges are truncated and counted, as in Oracle; the score still never falls.
 type Expansion struct {
+	guard     oracles.Guard
 	network   network
 	y, labels []int32
 	truncated int
@@ -26,7 +27,12 @@ var _ oracles.Decoder = (*Expansion)(nil)
 
 // Decode implements oracles.Decoder.
 func (x *Expansion) Decode(θ *structured.Potentials, y []int32, value []float64) {
+	x.guard.Begin(θ)
 	for b := range θ.Len() {
+		if !x.guard.Valid(θ, b) {
+			value[b] = oracles.Refuse(y[θ.Outputs[b]:θ.Outputs[b+1]])
+			continue
+		}
 		value[b] = x.decode(θ, b, y[θ.Outputs[b]:θ.Outputs[b+1]])
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/dsp-go/dsp/structured/factors"
+	"github.com/dsp-go/dsp/oracles/factors"
 )
 
 // Solve finds the best assignment of a factor graph by one cut. Variables have one or two states. After exchanging the states of some variables

@@ -9,9 +9,9 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/dsp-go/dsp/oracles/cut"
+	"github.com/dsp-go/dsp/oracles/factors"
 	"github.com/dsp-go/dsp/oracles/junction"
 	"github.com/dsp-go/dsp/oracles/oracletest"
-	"github.com/dsp-go/dsp/structured/factors"
 )
 
 // drawPairs draws a binary factor graph whose pairs favour equal states after exchanging the states of some variables. Some pairs have several

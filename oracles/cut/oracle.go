@@ -6,7 +6,7 @@ import (
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/graphs"
-	"github.com/dsp-go/dsp/structured/vec"
+	"github.com/dsp-go/dsp/structured/machine/vec"
 )
 
 // Oracle is the oracle of graphs.Pairwise with two labels and submodular edges: θ(0,0) + θ(1,1) ≥ θ(0,1) + θ(1,0). It finds the best
@@ -20,6 +20,7 @@ import (
 // float32 may cause; Bound counts what they lack, too. An edge that forbids equal labels and allows different ones is not submodular either;
 // truncated, it forbids nothing.
 type Oracle struct {
+	guard     oracles.Guard
 	network   network
 	clamping  clamping
 	ranking   oracles.BMMF
@@ -52,6 +53,7 @@ func (*Oracle) WhyNoSums() string {
 // Max implements oracles.Maximiser.
 func (o *Oracle) Max(θ *structured.Potentials, y []int32, value []float64) {
 	o.upper, o.exact = vec.Grow(o.upper, θ.Len()), vec.Grow(o.exact, θ.Len())
+	o.guard.Begin(θ)
 	for b := range θ.Len() {
 		out := y[θ.Outputs[b]:θ.Outputs[b+1]]
 		value[b] = o.solve(θ, b, out)
@@ -66,8 +68,8 @@ func (o *Oracle) Bound(b int) (upper float64, exact bool) { return o.upper[b], o
 // the lack l_e ≥ 0 of each truncated edge, max_y ⟨θ, 1_y⟩ ≤ max_y ⟨θ′, 1_y⟩ + Σ_e l_e. y attains the maximum of θ′, so the bound is the score of
 // y plus the lack of every truncated edge at whose ends y has equal labels. If there is none, y is the best for θ, too.
 func (o *Oracle) bound(θ *structured.Potentials, b int, y []int32, score float64) {
-	o.upper[b], o.exact[b] = score, len(o.network.illegal) == 0
-	if !o.exact[b] {
+	o.upper[b], o.exact[b] = score, len(o.network.illegal) == 0 && !math.IsNaN(score)
+	if len(o.network.illegal) > 0 {
 		o.upper[b] = inf // forbidden labels are allowed there
 		return
 	}
@@ -81,6 +83,10 @@ func (o *Oracle) bound(θ *structured.Potentials, b int, y []int32, score float6
 
 // solve finds the best labels of example b and returns their score, −∞ if no labels are allowed.
 func (o *Oracle) solve(θ *structured.Potentials, b int, y []int32) float64 {
+	if !o.guard.Valid(θ, b) {
+		o.network.begin(θ.Graphs[b], len(y))
+		return oracles.Refuse(y)
+	}
 	clear(y)
 	possible := o.network.read(θ, b)
 	o.truncated += o.network.counted()
@@ -106,11 +112,12 @@ func (f *flow) labels(y []int32) {
 func (o *Oracle) MaxMarginals(θ *structured.Potentials, y []int32, value []float64, m *oracles.MaxMarginals) {
 	m.Resize(θ, func(int) int { return 2 })
 	o.upper, o.exact = vec.Grow(o.upper, θ.Len()), vec.Grow(o.exact, θ.Len())
+	o.guard.Begin(θ)
 	for b := range θ.Len() {
 		out, to := y[θ.Outputs[b]:θ.Outputs[b+1]], m.Of(b)
 		value[b] = o.solve(θ, b, out)
 		o.bound(θ, b, out, value[b])
-		if math.IsInf(value[b], -1) {
+		if math.IsInf(value[b], -1) || math.IsNaN(value[b]) {
 			for k := range to {
 				to[k] = value[b]
 			}
@@ -130,8 +137,13 @@ func (o *Oracle) TopK(θ *structured.Potentials, k int, best *oracles.KBest) {
 	o.ranking.TopK(θ, k, best)
 	o.upper, o.exact = vec.Grow(o.upper, θ.Len()), vec.Grow(o.exact, θ.Len())
 	changes := o.changes
+	o.guard.Begin(θ)
 	for b := range θ.Len() {
 		o.upper[b], o.exact[b] = -inf, true
+		if best.Count[b] > 0 && math.IsNaN(best.Score[b*k]) {
+			o.upper[b], o.exact[b] = math.NaN(), false
+			continue
+		}
 		if changes {
 			before := o.truncated
 			o.y = vec.Grow(o.y, θ.Outputs[b+1]-θ.Outputs[b])

@@ -5,7 +5,7 @@ import (
 
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/graphs"
-	"github.com/dsp-go/dsp/structured/vec"
+	"github.com/dsp-go/dsp/structured/machine/vec"
 )
 
 // Exp implements oracles.Summer.
@@ -19,6 +19,12 @@ func (o *Oracle) Exp(θ *structured.Potentials, μ float64, value []float64, u *
 		var node, edge []float32
 		if u != nil {
 			node, edge = u.Parts[0].Of(b), u.Parts[1].Of(b)
+		}
+		if !o.guard.Valid(θ, b) {
+			clear(node)
+			clear(edge)
+			value[b] = math.NaN()
+			continue
 		}
 		if !x.plan.forest {
 			clear(node)

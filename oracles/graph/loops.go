@@ -3,9 +3,9 @@ package graph
 import (
 	"math"
 
+	"github.com/dsp-go/dsp/oracles/factors"
 	"github.com/dsp-go/dsp/oracles/junction"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/factors"
 	"github.com/dsp-go/dsp/structured/graphs"
 )
 

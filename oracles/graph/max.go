@@ -1,9 +1,10 @@
 package graph
 
 import (
+	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/graphs"
-	"github.com/dsp-go/dsp/structured/vec"
+	"github.com/dsp-go/dsp/structured/machine/vec"
 )
 
 // Max implements oracles.Maximiser.
@@ -12,6 +13,10 @@ func (o *Oracle) Max(θ *structured.Potentials, y []int32, value []float64) {
 	for b := range θ.Len() {
 		x := of(θ, b)
 		out := y[θ.Outputs[b]:θ.Outputs[b+1]]
+		if !o.guard.Valid(θ, b) {
+			value[b] = oracles.Refuse(out)
+			continue
+		}
 		if x.plan.forest {
 			o.forestMax(&x, out)
 		} else {

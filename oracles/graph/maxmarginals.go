@@ -5,7 +5,7 @@ import (
 
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/vec"
+	"github.com/dsp-go/dsp/structured/machine/vec"
 )
 
 // MaxMarginals implements oracles.MaxMarginaler.
@@ -15,9 +15,9 @@ func (o *Oracle) MaxMarginals(θ *structured.Potentials, y []int32, value []floa
 	for b := range θ.Len() {
 		x, to := of(θ, b), m.Of(b)
 		switch {
-		case math.IsInf(value[b], -1):
+		case math.IsInf(value[b], -1), math.IsNaN(value[b]):
 			for k := range to {
-				to[k] = minusInf
+				to[k] = value[b]
 			}
 			continue
 		case x.plan.forest:

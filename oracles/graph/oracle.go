@@ -4,12 +4,13 @@ import (
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/graphs"
-	"github.com/dsp-go/dsp/structured/vec"
+	"github.com/dsp-go/dsp/structured/machine/vec"
 )
 
 // Oracle answers max, top-K, exp and max-marginals for graphs.Pairwise. It keeps its scratch memory between calls.
 type Oracle struct {
 	k        *kernels
+	guard    oracles.Guard
 	y, wide  int       // labels, and numbers per row of scratch
 	tables   []float64 // [2·types × y × wide] of typed edges: as they are, with labels of the first end as rows, and transposed
 	table    []float64 // [y×wide] of an edge
@@ -35,6 +36,7 @@ func (o *Oracle) prepare(θ *structured.Potentials) {
 	if o.k == nil {
 		o.k = fastest
 	}
+	o.guard.Begin(θ)
 	o.y = θ.Parts[0].Width
 	o.wide = (o.y + o.k.lanes - 1) / o.k.lanes * o.k.lanes
 	o.row, o.sum, o.table = vec.Grow(o.row, o.wide), vec.Grow(o.sum, o.wide), vec.Grow(o.table, o.y*o.wide)

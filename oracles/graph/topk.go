@@ -6,13 +6,18 @@ import (
 
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/vec"
+	"github.com/dsp-go/dsp/structured/machine/vec"
 )
 
 // TopK implements oracles.Ranker.
 func (o *Oracle) TopK(θ *structured.Potentials, k int, best *oracles.KBest) {
 	best.Resize(θ, k)
+	o.guard.Begin(θ)
 	for b := range θ.Len() {
+		if !o.guard.Valid(θ, b) {
+			best.Refuse(θ, b)
+			continue
+		}
 		x := of(θ, b)
 		lo, hi := θ.Outputs[b], θ.Outputs[b+1]
 		ranked := &ranking{example: &x, k: k}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/dsp-go/dsp/structured/factors"
+	"github.com/dsp-go/dsp/oracles/factors"
 )
 
 // NewForest returns the junction tree of a factor graph without loops: its cliques are scopes of factors, so inference costs as much as reading

@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/dsp-go/dsp/structured/factors"
+	"github.com/dsp-go/dsp/oracles/factors"
 )
 
 // units is how many parts logarithms of sizes are counted in: whole numbers, so that sums that grow and shrink again stay exact, and ties stay ties.

@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/dsp-go/dsp/structured/factors"
+	"github.com/dsp-go/dsp/oracles/factors"
 )
 
 // What orders are chosen by is, after every elimination, what counting anew gives; variables that are not reported did not change.

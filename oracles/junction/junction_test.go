@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/dsp-go/dsp/structured/factors"
+	"github.com/dsp-go/dsp/oracles/factors"
 	"pgregory.net/rapid"
 )
 

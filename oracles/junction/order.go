@@ -4,7 +4,7 @@ import (
 	"container/heap"
 	"math"
 
-	"github.com/dsp-go/dsp/structured/factors"
+	"github.com/dsp-go/dsp/oracles/factors"
 )
 
 // Heuristic chooses the variable that is eliminated next.

@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/dsp-go/dsp/structured/factors"
+	"github.com/dsp-go/dsp/oracles/factors"
 )
 
 // Plan is a junction tree without its tables: cliques of variables such that every factor's scope lies in one of them, and the cliques

@@ -3,7 +3,7 @@ package junction
 import (
 	"math"
 
-	"github.com/dsp-go/dsp/structured/factors"
+	"github.com/dsp-go/dsp/oracles/factors"
 )
 
 // Sum returns log Z, the logarithm of the partition function.

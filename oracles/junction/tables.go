@@ -3,7 +3,7 @@ package junction
 import (
 	"math"
 
-	"github.com/dsp-go/dsp/structured/factors"
+	"github.com/dsp-go/dsp/oracles/factors"
 )
 
 // Tree is a junction tree with the tables of a model. It answers queries about the model that it was made for.

@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/dsp-go/dsp/structured/factors"
+	"github.com/dsp-go/dsp/oracles/factors"
 )
 
 // option is one of the best assignments of a subtree: its value, the entry of the clique's table, and for every child the rank among the

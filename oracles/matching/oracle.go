@@ -12,6 +12,7 @@ import (
 // each in O(n²m) at most. There is no sum over all matchings: see WhyNoSums. The answer for an example has the same bits in every
 // batch.
 type Oracle struct {
+	guard    oracles.Guard
 	problem  assignment
 	residual residual
 	ranking  oracles.BMMF
@@ -31,6 +32,7 @@ func (*Oracle) WhyNoSums() string {
 
 // Max implements oracles.Maximiser.
 func (o *Oracle) Max(θ *structured.Potentials, y []int32, value []float64) {
+	o.guard.Begin(θ)
 	for b := range θ.Len() {
 		value[b] = o.solve(θ, b, y[θ.Outputs[b]:θ.Outputs[b+1]])
 	}
@@ -38,6 +40,9 @@ func (o *Oracle) Max(θ *structured.Potentials, y []int32, value []float64) {
 
 // solve finds the best output of example b and returns its score.
 func (o *Oracle) solve(θ *structured.Potentials, b int, y []int32) float64 {
+	if !o.guard.Valid(θ, b) {
+		return oracles.Refuse(y)
+	}
 	pair, alone := θ.Parts[0].Of(b), []float32(nil)
 	complete := len(θ.Parts) == 1
 	if !complete {
@@ -61,10 +66,11 @@ func (o *Oracle) MaxMarginals(θ *structured.Potentials, y []int32, value []floa
 		_, targets := matchings.Sizes(θ.Outputs[b+1]-θ.Outputs[b], len(θ.Parts[0].Of(b)))
 		return targets + 1
 	})
+	o.guard.Begin(θ)
 	for b := range θ.Len() {
 		value[b] = o.solve(θ, b, y[θ.Outputs[b]:θ.Outputs[b+1]])
 		to := m.Of(b)
-		if math.IsInf(value[b], -1) {
+		if math.IsInf(value[b], -1) || math.IsNaN(value[b]) {
 			for k := range to {
 				to[k] = value[b]
 			}

@@ -3,7 +3,7 @@ package minibucket
 import (
 	"math"
 
-	"github.com/dsp-go/dsp/structured/factors"
+	"github.com/dsp-go/dsp/oracles/factors"
 )
 
 var minusInf = math.Inf(-1)

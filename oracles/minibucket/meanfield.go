@@ -3,7 +3,7 @@ package minibucket
 import (
 	"math"
 
-	"github.com/dsp-go/dsp/structured/factors"
+	"github.com/dsp-go/dsp/oracles/factors"
 )
 
 // smallest is the probability below which the mean field takes a state as excluded.

@@ -7,8 +7,8 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/dsp-go/dsp/oracles/factors"
 	"github.com/dsp-go/dsp/oracles/junction"
-	"github.com/dsp-go/dsp/structured/factors"
 )
 
 // draw draws a model with loops, factors of up to three variables and mixed numbers of states. With forbidden, some entries are −∞.

@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/dsp-go/dsp/structured/factors"
+	"github.com/dsp-go/dsp/oracles/factors"
 )
 
 // bucket is a mini-bucket: a table over some variables, of which one is summed up.

@@ -38,7 +38,7 @@ func checkError(t Failer, o oracles.Maximiser, θ *structured.Potentials, b int,
 	if !(bound >= 0) || math.IsInf(bound, 1) {
 		t.Fatalf("the bound is %g", bound)
 	}
-	reference := 1e-15 * float64(len(θ.Parts)*θ.OutputSize()+10) * (oracles.Magnitude(θ, b) + math.Abs(want)) // errors of enumeration
+	reference := referenceError(θ, b, want)
 	if value >= want && relaxed {
 		return
 	}

@@ -6,9 +6,9 @@ import (
 	"strings"
 
 	"github.com/dsp-go/dsp/oracles/cut"
+	"github.com/dsp-go/dsp/oracles/factors"
 	"github.com/dsp-go/dsp/oracles/junction"
-	"github.com/dsp-go/dsp/structured/factors"
-	"github.com/dsp-go/dsp/structured/host"
+	"github.com/dsp-go/dsp/structured/machine/host"
 )
 
 // Questions, by the names of the UAI competitions' tasks.

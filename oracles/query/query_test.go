@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/dsp-go/dsp/structured/factors"
+	"github.com/dsp-go/dsp/oracles/factors"
 )
 
 // draw draws a model of up to 7 variables with factors of up to 3. Some models are binary and favour equal states, some have no loops.

@@ -4,10 +4,10 @@ import (
 	"math"
 
 	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/oracles/factors"
 	"github.com/dsp-go/dsp/oracles/minibucket"
 	"github.com/dsp-go/dsp/oracles/relaxation"
-	"github.com/dsp-go/dsp/structured/factors"
-	"github.com/dsp-go/dsp/structured/host"
+	"github.com/dsp-go/dsp/structured/machine/host"
 )
 
 // settled is the part of a bound of the best value by which passes lower it when they end.

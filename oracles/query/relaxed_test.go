@@ -3,7 +3,7 @@ package query
 import (
 	"testing"
 
-	"github.com/dsp-go/dsp/structured/factors"
+	"github.com/dsp-go/dsp/oracles/factors"
 )
 
 // A gap that is small beside the value is still a gap: three variables of which two must be equal, and a large constant.

@@ -3,7 +3,7 @@ package relaxation
 import (
 	"math"
 
-	"github.com/dsp-go/dsp/structured/factors"
+	"github.com/dsp-go/dsp/oracles/factors"
 )
 
 // Relaxation holds the messages of a model.

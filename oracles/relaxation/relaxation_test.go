@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/dsp-go/dsp/oracles/factors"
 	"github.com/dsp-go/dsp/oracles/junction"
-	"github.com/dsp-go/dsp/structured/factors"
 	"pgregory.net/rapid"
 )
 

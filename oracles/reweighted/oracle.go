@@ -7,7 +7,7 @@ import (
 	"github.com/dsp-go/dsp/oracles/graph"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/graphs"
-	"github.com/dsp-go/dsp/structured/vec"
+	"github.com/dsp-go/dsp/structured/machine/vec"
 )
 
 // Oracle answers max and exp for graphs.Pairwise with bounds from above. Forests get the exact answers.
@@ -28,6 +28,7 @@ type Oracle struct {
 	Passes  int     // the most passes over an example's graph, for each set of weights; 0 means 100
 	Tighten int     // how often Exp adds a spanning tree to tighten the bound; R is then that for the best weights of edges, and D counts what they lack
 
+	guard   oracles.Guard
 	exact   *graph.Oracle
 	example example
 	descent descent
@@ -86,9 +87,15 @@ func (x *example) forest() bool {
 
 // Max implements oracles.Maximiser.
 func (o *Oracle) Max(θ *structured.Potentials, y []int32, value []float64) {
+	o.guard.Begin(θ)
 	o.upper, o.proven = vec.Grow(o.upper, θ.Len()), vec.Grow(o.proven, θ.Len())
 	for b := range θ.Len() {
 		x, out := &o.example, y[θ.Outputs[b]:θ.Outputs[b+1]]
+		if !o.guard.Valid(θ, b) {
+			value[b] = oracles.Refuse(out)
+			o.upper[b], o.proven[b] = value[b], false
+			continue
+		}
 		x.read(θ, b)
 		if x.forest() {
 			θ.View(b, &o.single)
@@ -112,9 +119,14 @@ func (o *Oracle) Exp(θ *structured.Potentials, μ float64, value []float64, u *
 		u.Like(θ)
 		u.Clear()
 	}
+	o.guard.Begin(θ)
 	o.lacks = vec.Grow(o.lacks, θ.Len())
 	clear(o.lacks)
 	for b := range θ.Len() {
+		if !o.guard.Valid(θ, b) {
+			value[b] = math.NaN()
+			continue
+		}
 		x := &o.example
 		x.read(θ, b)
 		if x.forest() {

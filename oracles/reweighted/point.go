@@ -3,7 +3,7 @@ package reweighted
 import (
 	"math"
 
-	"github.com/dsp-go/dsp/structured/vec"
+	"github.com/dsp-go/dsp/structured/machine/vec"
 )
 
 // point is a point of the local polytope.

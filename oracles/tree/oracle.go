@@ -3,9 +3,10 @@ package tree
 import (
 	"math"
 
+	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/machine/vec"
 	"github.com/dsp-go/dsp/structured/trees"
-	"github.com/dsp-go/dsp/structured/vec"
 )
 
 // Oracle is the oracle of dependency trees with relations (trees.SpanningTree). The relations of different arcs do not interact, so
@@ -21,6 +22,7 @@ type Oracle struct {
 		Exp(arc []float64, n int, μ float64, marginals []float32) float64
 	}
 
+	guard  oracles.Guard
 	arc    []float32 // [n×n] scores including those of the best relations, or the latter alone
 	summed []float64 // [n×n] scores including log-sums over relations
 	share  []float32 // [n×n] sum of the exponentials of a row's relations
@@ -54,8 +56,13 @@ func (s *sentence) row(i int) []float32 { return s.label[i*s.relations : (i+1)*s
 
 // Max implements oracles.Maximiser. Among relations with equal scores it takes the first.
 func (o *Oracle) Max(θ *structured.Potentials, y []int32, value []float64) {
+	o.guard.Begin(θ)
 	for b := range θ.Len() {
 		s, out := sentenceOf(θ, b), y[θ.Outputs[b]:θ.Outputs[b+1]]
+		if !o.guard.Valid(θ, b) {
+			value[b] = oracles.Refuse(out)
+			continue
+		}
 		o.bestRelations(&s)
 		heads, relations := out[:s.n], out[s.n:]
 		if o.solver.Max(o.arc, s.n, heads) == minusInf {
@@ -95,11 +102,18 @@ func (o *Oracle) Exp(θ *structured.Potentials, μ float64, value []float64, u *
 	if u != nil {
 		u.Like(θ)
 	}
+	o.guard.Begin(θ)
 	for b := range θ.Len() {
 		s := sentenceOf(θ, b)
 		var label, arc []float32
 		if u != nil {
 			arc, label = u.Parts[0].Of(b), u.Parts[1].Of(b)
+		}
+		if !o.guard.Valid(θ, b) {
+			clear(arc)
+			clear(label)
+			value[b] = math.NaN()
+			continue
 		}
 		if s.relations == 1 {
 			value[b] = o.expOfArcs(&s, μ, arc)

@@ -3,15 +3,20 @@ package tree
 import (
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/machine/vec"
 	"github.com/dsp-go/dsp/structured/trees"
-	"github.com/dsp-go/dsp/structured/vec"
 )
 
 // TopK implements oracles.Ranker. If a tree with some relations is among the k best, then so is the tree with its best relations.
 // So TopK first finds the k best trees, and then enumerates all their labelings together, best first.
 func (o *Oracle) TopK(θ *structured.Potentials, k int, best *oracles.KBest) {
 	best.Resize(θ, k)
+	o.guard.Begin(θ)
 	for b := range θ.Len() {
+		if !o.guard.Valid(θ, b) {
+			best.Refuse(θ, b)
+			continue
+		}
 		lo, hi := θ.Outputs[b], θ.Outputs[b+1]
 		s, score := sentenceOf(θ, b), best.Score[b*k:(b+1)*k]
 		o.bestRelations(&s)

@@ -21,7 +21,7 @@ import (
 
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/vec"
+	"github.com/dsp-go/dsp/structured/machine/vec"
 	"github.com/dsp-go/dsp/structured/windows"
 )
 
@@ -35,6 +35,7 @@ type Oracle struct {
 	// goes on only until it knows an allowed box.
 	Limit int
 
+	guard  oracles.Guard
 	search search
 	y      [4]int32  // scratch memory
 	upper  []float64 // [B] of the latest call
@@ -52,6 +53,10 @@ func (o *Oracle) Max(θ *structured.Potentials, y []int32, value []float64) {
 		out := y[θ.Outputs[b]:θ.Outputs[b+1]]
 		if len(out) > 0 {
 			clear(out)
+			if !o.guard.Valid(θ, b) {
+				o.upper[b], o.ended[b], value[b] = math.NaN(), false, math.NaN()
+				continue
+			}
 			o.find(θ, b, 1)
 			for _, best := range o.search.found.boxes {
 				best.write(out)
@@ -70,6 +75,11 @@ func (o *Oracle) TopK(θ *structured.Potentials, k int, best *oracles.KBest) {
 		lo, hi := θ.Outputs[b], θ.Outputs[b+1]
 		if lo == hi {
 			best.Count[b], best.Score[b*k] = 1, 0
+			continue
+		}
+		if !o.guard.Valid(θ, b) {
+			o.upper[b], o.ended[b] = math.NaN(), false
+			best.Refuse(θ, b)
 			continue
 		}
 		o.find(θ, b, k)
@@ -98,6 +108,7 @@ func (o *Oracle) begin(θ *structured.Potentials) {
 	for b := range o.upper {
 		o.upper[b], o.ended[b] = 0, true
 	}
+	o.guard.Begin(θ)
 	o.search.limit = o.Limit
 	o.search.share(θ.Structure.(windows.Window), θ.Parts[1].Values)
 }

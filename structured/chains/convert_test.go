@@ -10,9 +10,9 @@ import (
 
 	"pgregory.net/rapid"
 
+	structuredtext "github.com/dsp-go/dsp/models/data/text"
+	"github.com/dsp-go/dsp/models/drawn/sentences"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/synthetic"
-	structuredtext "github.com/dsp-go/dsp/structured/text"
 )
 
 // tagged returns a data set with one sequence per string of labels.
@@ -145,7 +145,7 @@ func TestCheckScheme(t *testing.T) {
 // The entities of generated sentences are well formed.
 func TestTaggedTextIsWellSpelt(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "new")
-	if err := synthetic.WriteTaggedText(dir, synthetic.TaggedText{Train: 1000, Dev: 100, Test: 300, Seed: 5}); err != nil {
+	if err := sentences.WriteTaggedText(dir, sentences.TaggedText{Train: 1000, Dev: 100, Test: 300, Seed: 5}); err != nil {
 		t.Fatal(err)
 	}
 	columns, err := structuredtext.ParseColumns("word=0,pos=1,label=2")

@@ -159,6 +159,9 @@ func logFactorial(n float64) float64 {
 	return l
 }
 
+// SkipsRows implements structured.RowSkipper: pairs that are no arcs have no relation.
+func (SpanningTree) SkipsRows(int) bool { return true }
+
 // TaskLoss implements structured.Structure.
 func (SpanningTree) TaskLoss() structured.TaskLoss { return Hamming{} }
 

@@ -42,7 +42,7 @@ func Check(heads []int32) error {
 	for t, h := range heads {
 		switch {
 		case h < 0 || int(h) > n:
-			return &NotTree{t, fmt.Sprintf("head %d of word %d", h, t+1), headRange(n)}
+			return &NotTree{t, fmt.Sprintf("head %d of word %d", h, t+1), HeadRange(n)}
 		case int(h) == t+1:
 			return &NotTree{t, fmt.Sprintf("word %d is its own head", t+1), "another word, or 0 for the root"}
 		case h == 0 && root >= 0:
@@ -60,7 +60,8 @@ func Check(heads []int32) error {
 	return nil
 }
 
-func headRange(n int) string {
+// HeadRange says which heads a sentence of n words can have, as part of an error.
+func HeadRange(n int) string {
 	return fmt.Sprintf("0 for the root or the number of a word, 1 to %d", n)
 }
 

@@ -5,6 +5,7 @@ import (
 	"hash/fnv"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/dsp-go/dsp/nets"
@@ -38,7 +39,8 @@ func (c cell) String() string {
 
 // benign reports whether every method should come close to the optimum.
 func (c cell) benign() bool {
-	return c.nasty == "benign" && c.terms != "weights" && c.terms != "l1 prior weights"
+	bounds := c.structure == "windows cut short" || strings.HasSuffix(c.structure, "cuts") // the gap includes what these lose
+	return c.nasty == "benign" && c.terms != "weights" && c.terms != "l1 prior weights" && !bounds
 }
 
 // spoiler makes rows of inputs nasty.
@@ -74,7 +76,8 @@ var draws = []struct {
 	{"matchings", false, matchingsOf(false)},
 	{"complete matchings", false, matchingsOf(true)},
 	{"choices", true, choicesOf},
-	{"windows", false, windowsOf},
+	{"windows", false, windowsOf(0)},
+	{"windows cut short", false, windowsOf(3)},
 }
 
 var (
@@ -98,6 +101,25 @@ func grid(seed uint64) (all []cell) {
 		}
 	}
 	return all
+}
+
+// remembered are cells that have shown faults: dual points within roundings of the gold outputs of examples with large weights; weights that differed
+// between objective and gradient; and a bound of roundings that took the marginals of relations for those of a row that sums to 1.
+func remembered() (some []cell) {
+	for _, c := range []cell{
+		{structure: "complete matchings", loss: engine.Hinge, terms: "weights", nasty: "benign", seed: 3},
+		{structure: "chain with attributes of steps", loss: engine.Hinge, terms: "weights", nasty: "far prior", seed: 1},
+		{structure: "projective trees", loss: engine.Hinge, terms: "plain", nasty: "benign", seed: 2},
+		{structure: "trees", loss: engine.SoftmaxMargin, terms: "plain", nasty: "benign", seed: 1},
+	} {
+		for _, d := range draws {
+			if d.name == c.structure {
+				c.draw = d.draw
+			}
+		}
+		some = append(some, c)
+	}
+	return some
 }
 
 // rand returns the cell's source of numbers.
@@ -375,7 +397,7 @@ func matchingsOf(complete bool) func(*rand.Rand, int, spoiler) (nets.Scorer, *st
 func choicesOf(r *rand.Rand, n int, spoil spoiler) (nets.Scorer, *structured.Dataset) {
 	d := &structured.Dataset{Name: "choices", Offsets: []int{0}, Outputs: []int{0}, Dim: inputs, CostRows: structured.Positions}
 	for range n {
-		candidates := 1 + r.IntN(7)
+		candidates := 2 + r.IntN(6)
 		for range candidates {
 			d.Costs = append(d.Costs, r.Float32())
 		}
@@ -386,14 +408,17 @@ func choicesOf(r *rand.Rand, n int, spoil spoiler) (nets.Scorer, *structured.Dat
 	return &traintest.Linear{Inputs: inputs, Structure: choices.Form()}, d
 }
 
-func windowsOf(r *rand.Rand, n int, spoil spoiler) (nets.Scorer, *structured.Dataset) {
-	w := windows.Window{Height: 3, Width: 3}
-	d := &structured.Dataset{Name: "windows", Offsets: []int{0}, Outputs: []int{0}, Dim: inputs}
-	for range n {
-		d.Labels = append(d.Labels, w.Draw(r)...)
-		d.Offsets = append(d.Offsets, d.Offsets[len(d.Offsets)-1]+w.Height*w.Width)
-		d.Outputs = append(d.Outputs, len(d.Labels))
+// windowsOf draws boxes in small maps. A search that a limit cuts short answers with bounds.
+func windowsOf(limit int) func(*rand.Rand, int, spoiler) (nets.Scorer, *structured.Dataset) {
+	return func(r *rand.Rand, n int, spoil spoiler) (nets.Scorer, *structured.Dataset) {
+		w := windows.Window{Height: 3, Width: 3, Limit: limit}
+		d := &structured.Dataset{Name: "windows", Offsets: []int{0}, Outputs: []int{0}, Dim: inputs}
+		for range n {
+			d.Labels = append(d.Labels, w.Draw(r)...)
+			d.Offsets = append(d.Offsets, d.Offsets[len(d.Offsets)-1]+w.Height*w.Width)
+			d.Outputs = append(d.Outputs, len(d.Labels))
+		}
+		d.Features = concat(rowsOf(r, d.Positions(), inputs, spoil))
+		return &traintest.Linear{Inputs: inputs, Structure: w.Form()}, d
 	}
-	d.Features = concat(rowsOf(r, d.Positions(), inputs, spoil))
-	return &traintest.Linear{Inputs: inputs, Structure: w.Form()}, d
 }

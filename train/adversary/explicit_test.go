@@ -183,8 +183,7 @@ func (x *explicit) rounding() float64 {
 
 // value returns bounds of F(w).
 func (x *explicit) value(w []float64) (low, high float64) {
-	f, size := math.Abs(x.constant), math.Abs(x.constant)
-	f = x.constant
+	f, size := x.constant, math.Abs(x.constant)
 	for k := range x.blocks {
 		b := &x.blocks[k]
 		z := make([]float64, len(b.b))

@@ -25,7 +25,8 @@ func (e *enclosure) width() float64 { return (e.upper - e.lower) / (1e-9 + math.
 // minimise encloses min F by an interior-point method (Boyd and Vandenberghe 2004, section 11.7; steps of Mehrotra 1992). With
 // ξ_i ≥ b_y + a_y·w for the blocks of a hinge and t ≥ |w| for λ₁ > 0, F is a smooth function of (w, ξ, t) under linear constraints with slacks
 // s > 0 and multipliers z > 0, and each step is a Newton step for the conditions of optimality with sz = σμ. Multipliers of a hinge's
-// constraints are weights of outputs: a dual point. Without constraints it is Newton's method.
+// constraints are weights of outputs: a dual point. Without constraints it is Newton's method. Where scores are large, log Σ exp has kinks for Newton's
+// method: it begins with μ log Σ exp(·/μ) for a large μ, which falls to 1.
 func (x *explicit) minimise() *enclosure {
 	ip := newInterior(x)
 	best := &enclosure{lower: math.Inf(-1), upper: math.Inf(1)}
@@ -54,6 +55,7 @@ func (x *explicit) minimise() *enclosure {
 // λ₁ > 0 up and down are ±w_j ≤ t_j.
 type interior struct {
 	x        *explicit
+	μ        float64 // of log Σ exp
 	w, ξ, t  []float64
 	s, z     [][]float64 // of the blocks
 	up, down sides
@@ -64,8 +66,22 @@ type interior struct {
 type sides struct{ s, z []float64 }
 
 func newInterior(x *explicit) *interior {
-	ip := &interior{x: x, w: make([]float64, x.dim())}
+	ip := &interior{x: x, w: make([]float64, x.dim()), μ: 1}
 	copy(ip.w, x.center)
+	if x.smooth {
+		for k := range x.blocks {
+			z := make([]float64, len(x.blocks[k].b))
+			x.blocks[k].scores(ip.w, z)
+			for _, v := range z {
+				ip.μ = max(ip.μ, math.Abs(v)/4)
+			}
+			for _, row := range x.blocks[k].a {
+				for _, v := range row {
+					ip.μ = max(ip.μ, math.Abs(v)/4)
+				}
+			}
+		}
+	}
 	ip.q = make([][]float64, len(x.blocks))
 	for k := range x.blocks {
 		ip.q[k] = make([]float64, len(x.blocks[k].b))
@@ -133,13 +149,16 @@ func (ip *interior) gradient(w, g []float64, wantHessian bool) {
 		b := &x.blocks[k]
 		z, q := make([]float64, len(b.b)), make([]float64, len(b.b))
 		b.scores(w, z)
+		for y := range z {
+			z[y] /= ip.μ
+		}
 		gibbs(z, q)
 		mean := b.mean(q)
 		for j, m := range mean {
 			g[j] += b.κ * m
 		}
 		if wantHessian {
-			ip.bend(b, q, b.κ, mean)
+			ip.bend(b, q, b.κ/ip.μ, mean)
 		}
 	}
 }
@@ -237,6 +256,9 @@ func (ip *interior) step() bool {
 		}
 	}
 	*ip = *ip.moved(d, α)
+	if α > 0.5 {
+		ip.μ = max(1, ip.μ/3)
+	}
 	return !math.IsNaN(dot(ip.w, ip.w)) && α > 1e-12
 }
 
@@ -423,8 +445,12 @@ func (ip *interior) newton() bool {
 		g[j] = -g[j]
 	}
 	move := solve(g)
-	f, _ := x.value(ip.w)
+	f := ip.smoothed(ip.w)
 	fall := dot(g, move)
+	if fall <= 1e-6*math.Abs(f) && ip.μ > 1 {
+		ip.μ = max(1, ip.μ/3)
+		return true
+	}
 	if !(fall > 0) {
 		return false
 	}
@@ -433,12 +459,34 @@ func (ip *interior) newton() bool {
 		for j := range to {
 			to[j] = ip.w[j] + α*move[j]
 		}
-		if low, _ := x.value(to); low <= f-0.1*α*fall || fall < 1e-12*math.Abs(f) {
+		if ip.smoothed(to) <= f-0.1*α*fall || fall < 1e-12*math.Abs(f) {
 			copy(ip.w, to)
+			if α > 0.5 {
+				ip.μ = max(1, ip.μ/3)
+			}
 			return true
 		}
 	}
 	return false
+}
+
+// smoothed returns F with μ log Σ exp(·/μ).
+func (ip *interior) smoothed(w []float64) float64 {
+	x, f := ip.x, 0.0
+	for j, v := range w {
+		d := v - x.center[j]
+		f += x.λ / 2 * d * d
+	}
+	for k := range x.blocks {
+		b := &x.blocks[k]
+		z := make([]float64, len(b.b))
+		b.scores(w, z)
+		for y := range z {
+			z[y] /= ip.μ
+		}
+		f += b.κ * ip.μ * gibbs(z, make([]float64, len(z)))
+	}
+	return f
 }
 
 // factor returns a solver for a positive definite matrix, of which it reads the lower half, by the Cholesky factor of the matrix with a unit

@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/dsp-go/dsp/structured/vec"
+	"github.com/dsp-go/dsp/structured/machine/vec"
 )
 
 // The elastic net r(w) = (λ/2)‖w − c‖² + λ₁‖w‖₁ and its dual. For a dual point u with gradient g, let v = c − g/λ. Then

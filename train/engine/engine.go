@@ -11,8 +11,8 @@ import (
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/oracles/kinds"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/host"
-	"github.com/dsp-go/dsp/structured/vec"
+	"github.com/dsp-go/dsp/structured/machine/host"
+	"github.com/dsp-go/dsp/structured/machine/vec"
 )
 
 // A pass cuts the data into shards and deals the shards to lanes. Both depend on the data alone. Each lane sums its own
@@ -50,8 +50,8 @@ type Engine struct {
 	used       int        // number of findings of the last step
 	norm       norm       // scratch memory
 	soft       softSearch
-	narrow     []float32  // scratch memory: the gradient of a full pass in float32
-	wide       []float64  // scratch memory: the same in float64
+	narrow     []float32 // scratch memory: the gradient of a full pass in float32
+	wide       []float64 // scratch memory: the same in float64
 	dense      denseGradient
 	spread     sparseGradient
 }
@@ -350,12 +350,19 @@ func (e *Engine) difference(ln *Lane, memory *Memory) {
 		} else {
 			memory.subtract(i, &ln.V, b)
 		}
+	}
+	e.weigh(ln, memory == nil)
+}
+
+// weigh multiplies the lane's v, the differences of answers and references, by c_i, and adds what depends on v to the lane's sums.
+func (e *Engine) weigh(ln *Lane, gold bool) {
+	for b, i := range ln.Batch.Examples {
 		c := e.Data.Weight(i)
 		ln.Sums.Linear += c * ln.V.Dot(b, &ln.Theta)
 		if e.sparse != nil && e.Loss != CRF {
 			ln.Sums.Loss += c * e.Task.Dot(&ln.V, b, ln.Batch.GoldOf(b))
 		}
-		if memory == nil || !ln.V.Zero(b) {
+		if gold || !ln.V.Zero(b) {
 			ln.Sums.Moved++
 		}
 		if c != 1 {

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/dsp-go/dsp/oracles"
-	"github.com/dsp-go/dsp/structured/vec"
+	"github.com/dsp-go/dsp/structured/machine/vec"
 )
 
 // FullPass is the result of one pass over all examples at fixed weights w.

@@ -2,7 +2,7 @@ package engine
 
 import (
 	"github.com/dsp-go/dsp/nets/sparse"
-	"github.com/dsp-go/dsp/structured/vec"
+	"github.com/dsp-go/dsp/structured/machine/vec"
 )
 
 // Gradient is the D = Σ_{i∈B} c_i J_iᵀ(u_i − r_i) of a step, valid until the next call on the engine.

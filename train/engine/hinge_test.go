@@ -15,7 +15,7 @@ import (
 // No loss is negative, although the oracle's path, found in float32, may score less than the gold output. Here the gold outputs
 // are the best ones in float64 and mistakes cost nothing, so every max ties with gold up to rounding.
 func TestHingeIsNotNegative(t *testing.T) {
-	data := traintest.Chains(60, 6, 8, 1, 1)
+	data := traintest.Chains(240, 6, 8, 1, 1)
 	net := &traintest.Net{Inputs: 6, Labels: 8}
 	for i := range data.Offsets { // a few long chains
 		data.Offsets[i] = min(i*100, len(data.Labels))

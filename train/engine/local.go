@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"github.com/dsp-go/dsp/oracles"
-	"github.com/dsp-go/dsp/structured/vec"
+	"github.com/dsp-go/dsp/structured/machine/vec"
 )
 
 // local does an engine's work on the host's threads, in lanes.
@@ -51,7 +51,14 @@ func (e local) pullBack(ctx context.Context, w []float32, of DualPoint, g []floa
 			return err
 		}
 		of.Load(ln)
-		e.difference(ln, nil)
+		ln.V.Copy(&ln.Answer.U)
+		for b := range ln.Batch.Examples {
+			e.subtractGold(ln, b)
+		}
+		if p, ok := of.(RefinedPoint); ok {
+			p.Refine(ln)
+		}
+		e.weigh(ln, true)
 		e.roundMemory(ln)
 		for b, i := range ln.Batch.Examples { // the point's score is the gold output's plus Linear
 			gold, _ := e.gold(ln, b)

@@ -3,7 +3,7 @@ package engine
 import (
 	"math"
 
-	"github.com/dsp-go/dsp/structured/vec"
+	"github.com/dsp-go/dsp/structured/machine/vec"
 )
 
 // plainSteps takes a path's steps on whole vectors, for dense inputs.

@@ -2,7 +2,7 @@ package engine
 
 import (
 	"github.com/dsp-go/dsp/nets"
-	"github.com/dsp-go/dsp/structured/vec"
+	"github.com/dsp-go/dsp/structured/machine/vec"
 )
 
 // Point is weights w = p·v + q·b in the form that steps on sparse inputs keep, without ever computing w (path.go). The

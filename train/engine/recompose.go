@@ -2,11 +2,20 @@ package engine
 
 import (
 	"context"
+
+	"github.com/dsp-go/dsp/structured/machine/vec"
 )
 
 // DualPoint is a point r_i of the marginal polytope for every example: a Memory or corners.
 type DualPoint interface {
 	Load(ln *Lane) // copies r_i into the lane's answers for its batch
+}
+
+// RefinedPoint is a DualPoint that knows r_i − 1_{y_i} better than float32 numbers r_i tell it. Where r_i is close to the gold output, roundings of r_i
+// are as large as the difference, and an example with a large weight makes much of them.
+type RefinedPoint interface {
+	DualPoint
+	Refine(ln *Lane) // corrects the lane's v, which is what Load has copied less the gold outputs
 }
 
 // Recomposed is the pullback of a dual point: a linear function of w that is a lower bound on the mean loss.
@@ -40,6 +49,15 @@ func (m *Memory) Load(ln *Lane) {
 	u.Like(&ln.Theta)
 	for b, i := range ln.Batch.Examples {
 		u.Set(b, &m.Marginals, i)
+	}
+}
+
+// Refine implements RefinedPoint.
+func (m *Memory) Refine(ln *Lane) {
+	for k := range m.rest {
+		for b, i := range ln.Batch.Examples {
+			vec.Axpy(1, m.restOf(k, i), ln.V.Parts[k].Of(b))
+		}
 	}
 }
 

@@ -5,7 +5,7 @@ import (
 
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/oracles"
-	"github.com/dsp-go/dsp/structured/vec"
+	"github.com/dsp-go/dsp/structured/machine/vec"
 )
 
 // remoteDescent is a descent on a device. It lives there while it is open. The question about a batch waits for the step's rule, so

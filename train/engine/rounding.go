@@ -107,11 +107,12 @@ func (e *Engine) roundUp(f float64, sums Sums) float64 {
 type sizes struct {
 	all    float64 // every row once; without tied rows, which are not rounded
 	moved  float64 // times Σ_y |v_i(r,y)|
-	defect float64 // times |Σ_y v_i(r,y)|, which would be 0 without rounding
+	defect float64 // times |Σ_y v_i(r,y)|, which would be 0 without rounding; of the rows that every output uses
 }
 
 // measure returns the sizes of example b of θ and of v. Without v, only the first is known.
 func measure(θ *structured.Potentials, b int, v *structured.Marginals) (s sizes) {
+	skipper, skips := θ.Structure.(structured.RowSkipper)
 	for k := range θ.Parts {
 		part := &θ.Parts[k]
 		width := part.Width
@@ -137,7 +138,7 @@ func measure(θ *structured.Potentials, b int, v *structured.Marginals) (s sizes
 			}
 			moved = moved[width:]
 			s.moved += total * size
-			if width > 1 {
+			if width > 1 && !(skips && skipper.SkipsRows(k)) {
 				s.defect += math.Abs(sum) * size
 			}
 		}

@@ -31,7 +31,7 @@ const (
 func (e *Engine) SoftSearch(grad Gradient, v []float32, τ float32, λ, t, gap, most float64) (γ, gain float64) {
 	s := &e.soft
 	s.collect(e, grad, v)
-	slope, bend := s.slope(float64(τ), t, most)
+	slope, _ := s.slope(float64(τ), t, most)
 	if gap-λ*t*slope >= 0 {
 		return most, s.gain(float64(τ), λ, t, gap, most)
 	}
@@ -42,7 +42,7 @@ func (e *Engine) SoftSearch(grad Gradient, v []float32, τ float32, λ, t, gap, 
 	lo, hi := gap/(λ*t*t*norm), most // of the quadratic, and too long
 	γ = lo
 	for range searches {
-		slope, bend = s.slope(float64(τ), t, γ)
+		slope, bend := s.slope(float64(τ), t, γ)
 		at := gap - λ*t*slope
 		if math.Abs(at) <= flat*gap {
 			break

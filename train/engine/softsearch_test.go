@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/dsp-go/dsp/structured/vec"
+	"github.com/dsp-go/dsp/structured/machine/vec"
 	"pgregory.net/rapid"
 )
 

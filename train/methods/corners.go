@@ -73,6 +73,24 @@ func (c corners) Load(ln *engine.Lane) {
 	}
 }
 
+// Refine implements engine.RefinedPoint: ū_i − 1_{y_i} = Σ_k α_k (1_{y_k} − 1_{y_i}), to which the gold output's own share adds nothing.
+func (c corners) Refine(ln *engine.Lane) {
+	for b, i := range ln.Batch.Examples {
+		if ln.Batch.Data.Partial(i) {
+			continue
+		}
+		gold, total := ln.Batch.Gold(b), 0.0
+		ln.V.Scale(b, 0)
+		for _, k := range c[i] {
+			if !slices.Equal(k.labels, gold) {
+				ln.V.Add(b, k.labels, float32(k.α))
+				total += float64(float32(k.α))
+			}
+		}
+		ln.V.Add(b, gold, -float32(total))
+	}
+}
+
 // archive saves or restores the corners.
 func (c *corners) archive(a engine.Archive) {
 	var counts, lengths, labels []int32

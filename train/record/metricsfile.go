@@ -10,7 +10,7 @@ import (
 	"os"
 
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/host"
+	"github.com/dsp-go/dsp/structured/machine/host"
 )
 
 // MetricsFile is a Recorder that appends each record to a file as a line of JSON (metrics.jsonl).

@@ -6,14 +6,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	drawnpairs "github.com/dsp-go/dsp/models/drawn/bitext"
+	drawntrees "github.com/dsp-go/dsp/models/drawn/dependencies"
+	drawnobjects "github.com/dsp-go/dsp/models/drawn/objects"
+	"github.com/dsp-go/dsp/models/drawn/ocr"
+	"github.com/dsp-go/dsp/models/drawn/scenes"
+	drawntext "github.com/dsp-go/dsp/models/drawn/sentences"
 	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/structured"
-	drawnobjects "github.com/dsp-go/dsp/structured/boxes/synthetic"
-	"github.com/dsp-go/dsp/structured/graphs/synthetic"
-	drawnpairs "github.com/dsp-go/dsp/structured/matchings/alignments/synthetic"
-	drawntext "github.com/dsp-go/dsp/structured/synthetic"
-	"github.com/dsp-go/dsp/structured/synthetic/ocr"
-	drawntrees "github.com/dsp-go/dsp/structured/trees/synthetic"
 )
 
 func dataCommand() *cobra.Command {
@@ -225,7 +225,7 @@ move. With --bitext it also writes pairs without links to bitext.pairs, for dsp 
 }
 
 func scenesCommand() *cobra.Command {
-	o, out := synthetic.DefaultOptions(), ""
+	o, out := scenes.DefaultOptions(), ""
 	sizes, pixels := settings.Sizes{o.Train, o.Dev, o.Test}, settings.Sizes{o.Width, o.Height}
 	cmd := &cobra.Command{
 		Use:   "scenes --out DIR",
@@ -246,7 +246,7 @@ to train/masks and so on, the names of the labels to labels.txt, and a sheet of 
 			}
 			o.Train, o.Dev, o.Test = sizes[0], sizes[1], sizes[2]
 			o.Width, o.Height = pixels[0], pixels[1]
-			if err := synthetic.Write(out, o); err != nil {
+			if err := scenes.Write(out, o); err != nil {
 				return err
 			}
 			if isSet(cmd, "json") {

@@ -6,9 +6,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/dsp-go/dsp/models/drawn/randomgraphs"
 	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/graphs/randomgraphs"
 )
 
 func graphsCommand() *cobra.Command {

@@ -12,13 +12,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/dsp-go/dsp/models/formats"
+	"github.com/dsp-go/dsp/models/data/formats"
+	"github.com/dsp-go/dsp/models/data/uai"
 	"github.com/dsp-go/dsp/models/settings"
+	"github.com/dsp-go/dsp/oracles/factors"
 	"github.com/dsp-go/dsp/oracles/query"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/factors"
-	"github.com/dsp-go/dsp/structured/factors/uai"
-	"github.com/dsp-go/dsp/structured/host"
+	"github.com/dsp-go/dsp/structured/machine/host"
 )
 
 // inference holds the flags of dsp infer.

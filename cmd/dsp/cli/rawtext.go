@@ -8,11 +8,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/models/data/tokens"
 	"github.com/dsp-go/dsp/models/predictions"
 	"github.com/dsp-go/dsp/models/predictions/rawtext"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/host"
-	"github.com/dsp-go/dsp/structured/text/tokens"
+	"github.com/dsp-go/dsp/structured/machine/host"
 )
 
 // rawText holds the flags for input that is raw text.

@@ -14,8 +14,8 @@ import (
 
 	"github.com/dsp-go/dsp/cmd/dsp/server"
 	"github.com/dsp-go/dsp/cmd/dsp/server/examples"
+	"github.com/dsp-go/dsp/models/data/tokens"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/text/tokens"
 )
 
 func serveCommand() *cobra.Command {

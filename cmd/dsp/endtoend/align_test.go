@@ -10,8 +10,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/dsp-go/dsp/structured/arrays"
-	"github.com/dsp-go/dsp/structured/matchings/alignments"
+	"github.com/dsp-go/dsp/models/data/alignments"
+	"github.com/dsp-go/dsp/models/data/arrays"
 )
 
 // drawnPairs returns a folder of a few sentence pairs, drawn once for all tests.
@@ -52,6 +52,7 @@ type linksJSON struct {
 
 // An aligner chooses its own training settings, certifies the optimum, and does far better than association alone.
 func TestAlignerByDefault(t *testing.T) {
+	t.Parallel()
 	dir, test := aligner(t), filepath.Join(drawnPairs(t), "test.pairs")
 	config, err := os.ReadFile(filepath.Join(dir, "config.yaml"))
 	if err != nil {
@@ -77,6 +78,7 @@ func TestAlignerByDefault(t *testing.T) {
 
 // On built-in data the result compares with alignment by association.
 func TestAlignerBaseline(t *testing.T) {
+	t.Parallel()
 	var r struct {
 		Gap, Objective float64
 		Dev            linksJSON
@@ -100,6 +102,7 @@ func TestAlignerBaseline(t *testing.T) {
 
 // Predictions are the lines of a Pharaoh file, whether gold links are given or not, and agree with what eval measures.
 func TestPredictLinks(t *testing.T) {
+	t.Parallel()
 	dir, test := aligner(t), filepath.Join(drawnPairs(t), "test.pairs")
 	text, err := os.ReadFile(test)
 	if err != nil {
@@ -171,6 +174,7 @@ func TestPredictLinks(t *testing.T) {
 // N-best alignments are sorted and differ. The margin of a predicted link is the score of the best alignment less that of the best one
 // without the link; that of another link is the reverse. Both are found among all alignments of a short pair.
 func TestLinkMargins(t *testing.T) {
+	t.Parallel()
 	dir, pair := aligner(t), "naung la .\t||| no maintrue .\n"
 	var a struct {
 		ID    string
@@ -229,6 +233,7 @@ func TestLinkMargins(t *testing.T) {
 
 // Every method for the hinge certifies the linear aligner, and their intervals overlap.
 func TestAlignerMethods(t *testing.T) {
+	t.Parallel()
 	data := filepath.Join(drawnPairs(t), "dev.pairs")
 	dual, primal := math.Inf(-1), math.Inf(1)
 	for _, flags := range []string{"bcfw", "bcpfw", "svrg", "saga", "casimir", "casimir-adapt", "casimir --k 2", "lbfgs --mu 1"} {
@@ -253,6 +258,7 @@ func TestAlignerMethods(t *testing.T) {
 
 // A seed gives the same aligner, bit for bit, with any number of threads and after resuming.
 func TestAlignerThreadsAndResumes(t *testing.T) {
+	t.Parallel()
 	data := filepath.Join(drawnPairs(t), "dev.pairs")
 	for _, flags := range []string{"--method bcpfw --gap 0", "--method casimir --gap 0", "--net bilinear --channels 8 --embed 6 --pair-units 5 --method sgd"} {
 		flags := with([]string{"train", "--train", data, "--quiet"}, strings.Fields(flags)...)
@@ -277,6 +283,7 @@ func TestAlignerThreadsAndResumes(t *testing.T) {
 
 // The bilinear network aligns, with attributes of pairs and without them, trained by prox-linear.
 func TestBilinearAligner(t *testing.T) {
+	t.Parallel()
 	data := drawnPairs(t)
 	for features, most := range map[string]float64{"auto": 0.15, "none": 0.7} {
 		out := filepath.Join(t.TempDir(), features)
@@ -294,6 +301,7 @@ func TestBilinearAligner(t *testing.T) {
 
 // Costs of missed and of false links trade recall for precision; more text changes the statistics.
 func TestAlignerCosts(t *testing.T) {
+	t.Parallel()
 	data := drawnPairs(t)
 	measure := func(flags ...string) (m linksJSON) {
 		out := filepath.Join(t.TempDir(), "run")
@@ -312,6 +320,7 @@ func TestAlignerCosts(t *testing.T) {
 
 // The printed template trains the same aligner. The export of potentials holds both parts.
 func TestAlignerTemplateAndExport(t *testing.T) {
+	t.Parallel()
 	template := dsp(t, "info", "--features", "align").ok().stdout
 	data := filepath.Join(drawnPairs(t), "dev.pairs")
 	var models [][]byte
@@ -379,6 +388,7 @@ func pairArrays(t *testing.T, name string, examples int) string {
 
 // Dense features of pairs train linear nets and networks, and matchings may have to be complete.
 func TestAlignFeatures(t *testing.T) {
+	t.Parallel()
 	train, test := pairArrays(t, "train.npz", 60), pairArrays(t, "test.npz", 20)
 	for _, flags := range [][]string{nil, {"--unmatched", "never"}, {"--net", "mlp"}} {
 		out := filepath.Join(t.TempDir(), "run")
@@ -398,6 +408,7 @@ func TestAlignFeatures(t *testing.T) {
 
 // Files that are not sentence pairs with links are refused: which file, which line, and what was expected. No folder is left behind.
 func TestBadPairs(t *testing.T) {
+	t.Parallel()
 	text, links := write(t, "a.txt", "a b ||| c\nd ||| e\n"), write(t, "a.links", "0-0\n0-0\n")
 	for name, c := range map[string]struct {
 		flags, messages []string
@@ -417,7 +428,7 @@ func TestBadPairs(t *testing.T) {
 		"bad template":        {[]string{"--task", "align", "--template", write(t, "x.template", "P dice\nP spellling\n")}, []string{"x.template:2", "spellling"}},
 		"cut npz":             {[]string{"--task", "align", "--train", write(t, "x.npz", "PK\x03\x04")}, []string{"x.npz"}},
 		"another task":        {[]string{"--task", "tag", "--train", write(t, "x.pairs", "a ||| b ||| 0-0\n")}, []string{"x.pairs", "--task align"}},
-		"trees":               {[]string{"--task", "align", "--train", write(t, "x.conllu", treebank)}, []string{"x.conllu", "pairs"}},
+		"trees":               {[]string{"--task", "align", "--train", write(t, "x.conllu", sampleTreebank)}, []string{"x.conllu", "pairs"}},
 	} {
 		o, out := begin(t, c.flags...)
 		o.refused(exitBadInput, c.messages...)
@@ -434,6 +445,7 @@ func TestBadPairs(t *testing.T) {
 
 // Pairs with a single alignment each have nothing to teach, however many labels their alphabet has.
 func TestOnlyAlignment(t *testing.T) {
+	t.Parallel()
 	path := write(t, "one.pairs", "a ||| b ||| 0-0\n")
 	dsp(t, "train", "--train", path, "--unmatched", "never").refused(exitBadInput, "every output is the only one that there could be")
 	dir := filepath.Join(t.TempDir(), "run")

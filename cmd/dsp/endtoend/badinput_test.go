@@ -20,6 +20,7 @@ func begin(t *testing.T, flags ...string) (o outcome, out string) {
 
 // A training run that cannot start says why, exits with code 2 and leaves no folder.
 func TestBadTrainingInput(t *testing.T) {
+	t.Parallel()
 	text := write(t, "train.conll", sentences)
 	file := write(t, "file", "")
 	for _, c := range []struct {
@@ -43,7 +44,7 @@ func TestBadTrainingInput(t *testing.T) {
 		{"label only in dev", []string{"--task", "tag", "--train", text, "--dev", write(t, "d.conll", "a\tQ\n")}, []string{"d.conll:1", `"Q"`}},
 		{"column twice", []string{"--task", "tag", "--train", text, "--columns", "word=0,label=0"}, []string{"--columns"}},
 		{"not CoNLL-U", []string{"--train", write(t, "x.conllu", "1\ta\tb\n")}, []string{"x.conllu:1", "3 columns", "10"}},
-		{"which label", []string{"--train", write(t, "x.conllu", treebank), "--label", "pos"}, []string{"--label", "pos", "upos"}},
+		{"which label", []string{"--train", write(t, "x.conllu", sampleTreebank), "--label", "pos"}, []string{"--label", "pos", "upos"}},
 		{"label of columns", []string{"--train", text, "--label", "upos"}, []string{"--label upos", "--format conllu"}},
 		{"attribute value", []string{"--train", write(t, "x.crfsuite", "O\ta:b\n")}, []string{"x.crfsuite:1", `"a:b"`}},
 		{"attributes and a set", []string{"--train", write(t, "x.crfsuite", "O\ta=b\nX\ta=c\n"), "--features", "ner"}, []string{"--features ner", "--format conll"}},
@@ -82,6 +83,7 @@ func TestBadTrainingInput(t *testing.T) {
 
 // A run that is refused late, after the other checks passed, leaves the earlier run in the folder untouched.
 func TestResumeAsAnotherRun(t *testing.T) {
+	t.Parallel()
 	before := modelOf(t, reader(t))
 	dsp(t, "train", "--resume", reader(t), "--seed", "9").refused(exitBadInput, "--seed 1", "not 9")
 	if !bytes.Equal(before, modelOf(t, reader(t))) {
@@ -90,6 +92,7 @@ func TestResumeAsAnotherRun(t *testing.T) {
 }
 
 func TestBadModel(t *testing.T) {
+	t.Parallel()
 	whole := modelOf(t, reader(t))
 	broken := func(name string, content []byte) string { return write(t, name+".safetensors", string(content)) }
 	for _, c := range []struct{ name, model, message string }{
@@ -110,6 +113,7 @@ func TestBadModel(t *testing.T) {
 }
 
 func TestBadUse(t *testing.T) {
+	t.Parallel()
 	text := write(t, "new.conll", sentences)
 	for _, c := range []struct {
 		name     string
@@ -173,6 +177,7 @@ func dense(t *testing.T, name string, features []float32, lengths, labels []int6
 }
 
 func TestDenseFeatures(t *testing.T) {
+	t.Parallel()
 	good := dense(t, "good.npz", []float32{1, 0, 0, 1, 1, 0, 0, 1}, []int64{3, 0, 1}, []int64{0, 1, 0, 1})
 	run := filepath.Join(t.TempDir(), "run")
 	dsp(t, "train", "--task", "tag", "--train", good, "--net", "linear", "--method", "sgd", "--passes", "50", "--out", run, "--quiet").ok()
@@ -195,6 +200,7 @@ func TestDenseFeatures(t *testing.T) {
 
 // A sentence of several thousand words is handled like any other.
 func TestLongSequence(t *testing.T) {
+	t.Parallel()
 	text := write(t, "long.conll", strings.Repeat("the\tO\nred\tB-X\nfox\tI-X\n", 10000))
 	var m metricsJSON
 	dsp(t, "eval", "--model", tagger(t), "--data", text, "--json").ok().json(&m)

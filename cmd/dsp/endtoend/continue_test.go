@@ -23,6 +23,7 @@ func labelsOf(t *testing.T, model string) []string {
 // Every task continues its models on other data: a run that hardly moves predicts as the model does, although labels, words and attributes
 // were added; and so does one that is regularised towards the model very strongly, which is certified.
 func TestContinueEveryTask(t *testing.T) {
+	t.Parallel()
 	trees, pairs, objects, scenes := drawnTrees(t), drawnPairs(t), drawnObjects(t), drawnTextures(t)
 	in := func(dir string, names ...string) string { return filepath.Join(append([]string{dir}, names...)...) }
 	tagged := write(t, "new.conll", "an	O\nowl	B-Y\nsees	O\nthe	O\nfox	B-X\n\n")
@@ -124,6 +125,7 @@ func passesOf(t *testing.T, run string) (all []passJSON) {
 // With --init the labels and attributes of the model stay, new ones follow, and every convex method starts from its weights: the first pass
 // has a lower objective than a cold one, its certificate is valid, and fewer passes are needed where the problem is nearly that of the model.
 func TestInit(t *testing.T) {
+	t.Parallel()
 	old, dir := write(t, "old.conll", lessons(0, 60, "ish")), t.TempDir()
 	base := filepath.Join(dir, "base")
 	dsp(t, "train", "--train", old, "--gap", "1e-4", "--quiet", "--out", base).ok()
@@ -184,6 +186,7 @@ func TestInit(t *testing.T) {
 // A model on little data of another domain: towards the general model it does better than either alone, the objective counts the distance to
 // it, and the model file stands alone.
 func TestPrior(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	general, here := write(t, "general.conll", lessons(0, 80, "ish")), write(t, "here.conll", lessons(3, 3, "est"))
 	test := write(t, "test.conll", lessons(3, 40, "est")+lessons(1, 10, "ish"))

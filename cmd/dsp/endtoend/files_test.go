@@ -11,6 +11,7 @@ import (
 
 // Several files train as one that has them all, however they are named; errors name the file and line; and nothing is dropped silently.
 func TestSeveralFiles(t *testing.T) {
+	t.Parallel()
 	dir, a, b := t.TempDir(), lessons(0, 20, "ish"), lessons(5, 20, "est")
 	at := func(name, text string) string {
 		path := filepath.Join(dir, name)
@@ -64,7 +65,7 @@ func TestSeveralFiles(t *testing.T) {
 
 	x := filepath.Join(dir, "x")
 	dsp(t, "train", "--train", one, "--train", at("bad.conll", "a O\nb\n"), "--out", x).refused(exitBadInput, "bad.conll:2")
-	dsp(t, "train", "--train", one, "--train", at("c.conllu", treebank), "--out", x).refused(exitBadInput, "a.conll is conll", "c.conllu is conllu")
+	dsp(t, "train", "--train", one, "--train", at("c.conllu", sampleTreebank), "--out", x).refused(exitBadInput, "a.conll is conll", "c.conllu is conllu")
 	dsp(t, "train", "--train", filepath.Join(dir, "*.none"), "--out", x).refused(exitBadInput, "no file matches")
 	dsp(t, "train", "--train", one, "--train", filepath.Join(dir, "parts"), "--out", x).refused(exitBadInput, "a.conll is there twice")
 	if o := dsp(t, "train", "--train", one, "--passes", "1", "--reg", "1", "--reg", "2", "--out", filepath.Join(dir, "y")).ok(); !strings.Contains(o.stderr, "--reg is given more than once") {
@@ -84,6 +85,7 @@ func TestSeveralFiles(t *testing.T) {
 
 // The other tasks read several files and folders, too; files beside them go with each.
 func TestSeveralFilesOfEveryTask(t *testing.T) {
+	t.Parallel()
 	trees, pairs, objects, scenes := drawnTrees(t), drawnPairs(t), drawnObjects(t), drawnTextures(t)
 	graphs, more := drawnGraphs(t, "a.npz", 8, 3, 1), drawnGraphs(t, "b.npz", 8, 3, 2)
 	for name, c := range map[string]struct {
@@ -111,6 +113,7 @@ func TestSeveralFilesOfEveryTask(t *testing.T) {
 
 // An interrupted run predicts with the weights of its checkpoint, and says so. It resumes on data that moved, but not on other data.
 func TestUnfinishedRun(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS == "windows" {
 		t.Skip("no signals here")
 	}
@@ -153,6 +156,7 @@ func TestUnfinishedRun(t *testing.T) {
 
 // prox-linear stops at its passes, with models of all examples too.
 func TestProxLinearStops(t *testing.T) {
+	t.Parallel()
 	for _, passes := range []string{"3", "4", "5"} {
 		run := filepath.Join(t.TempDir(), "run")
 		dsp(t, with(small, "--method", "prox-linear", "--model-batch", "all", "--inner-passes", "3", "--passes", passes, "--out", run)...).ok()

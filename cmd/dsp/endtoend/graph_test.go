@@ -13,10 +13,10 @@ import (
 
 	"github.com/sbinet/npyio/npz"
 
+	"github.com/dsp-go/dsp/models/data/arrays"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/arrays"
 	"github.com/dsp-go/dsp/structured/graphs"
-	"github.com/dsp-go/dsp/structured/host"
+	"github.com/dsp-go/dsp/structured/machine/host"
 )
 
 // drawnGraphs returns an npz file of grids with side×side variables and 2 labels that neighbours share more often than not. The features of
@@ -57,6 +57,7 @@ func drawnGraphs(t *testing.T, name string, n, side int, seed uint64) string {
 
 // Graphs with loops are learned exactly with every kind of edges, and edges help.
 func TestGraphEdges(t *testing.T) {
+	t.Parallel()
 	train, test := drawnGraphs(t, "train.npz", 25, 4, 1), drawnGraphs(t, "test.npz", 25, 4, 2)
 	var alone, best float64
 	for _, args := range [][]string{
@@ -91,6 +92,7 @@ func TestGraphEdges(t *testing.T) {
 
 // Predictions come as JSON lines with marginals and n-best labelings, and as npz; eval agrees; export names the parts.
 func TestGraphModel(t *testing.T) {
+	t.Parallel()
 	train, test, dir := drawnGraphs(t, "train.npz", 20, 3, 1), drawnGraphs(t, "test.npz", 10, 3, 2), filepath.Join(t.TempDir(), "run")
 	dsp(t, "train", "--task", "graph", "--train", train, "--quiet", "--gap", "0.05", "--out", dir).ok()
 	type line struct {
@@ -166,6 +168,7 @@ func TestGraphModel(t *testing.T) {
 
 // Graphs that are too large for exact inference are refused with what they would need and what else there is, and so is other bad input.
 func TestGraphRefusals(t *testing.T) {
+	t.Parallel()
 	train := drawnGraphs(t, "train.npz", 3, 5, 1)
 	on := func(args ...string) []string {
 		return append([]string{"train", "--task", "graph", "--train", train, "--out", filepath.Join(t.TempDir(), "run")}, args...)
@@ -200,6 +203,7 @@ var drawTexturesOnce = sync.OnceValues(func() (string, error) {
 
 // Images and masks become a model that writes masks and overlays; what it writes is what eval counts.
 func TestSegmentFolders(t *testing.T) {
+	t.Parallel()
 	data, dir := drawnTextures(t), filepath.Join(t.TempDir(), "run")
 	in := func(part, kind string) string { return filepath.Join(data, part, kind) }
 	args := []string{"train", "--task", "segment", "--train", in("train", "images"), "--dev", in("dev", "images"), "--masks", in("train", "masks") + "," + in("dev", "masks"),
@@ -231,6 +235,7 @@ func TestSegmentFolders(t *testing.T) {
 
 // Drawn scenes run alone: the table compares with independent cells, and with superpixels and other oracles too.
 func TestSegmentDrawn(t *testing.T) {
+	t.Parallel()
 	for _, args := range []struct{ flags, parts []string }{
 		{nil, []string{"bcpfw, cut", "no edges", "relaxed", "test accuracy", "test IoU"}},
 		{[]string{"--superpixels", "30", "--neighbours", "8", "--oracle", "exact"}, []string{"bcpfw, exact", "no edges", "relaxed"}},
@@ -247,6 +252,7 @@ func TestSegmentDrawn(t *testing.T) {
 
 // Cuts that truncate edges say so on standard error, whether they evaluate, draw or predict; scores come without a probability.
 func TestTruncatedEdges(t *testing.T) {
+	t.Parallel()
 	dir, sheet := filepath.Join(t.TempDir(), "run"), filepath.Join(t.TempDir(), "sheet.svg")
 	dsp(t, "train", "--task", "segment", "--examples", "2,1,2", "--passes", "1", "--quiet", "--out", dir).ok()
 	for _, args := range [][]string{{"eval", "--data"}, {"predict", "--picture", sheet, "--input"}, {"predict", "--truncate", "--input"}} {
@@ -271,6 +277,7 @@ func TestTruncatedEdges(t *testing.T) {
 }
 
 func TestSegmentRefusals(t *testing.T) {
+	t.Parallel()
 	data := drawnTextures(t)
 	images, masks := filepath.Join(data, "train", "images"), filepath.Join(data, "train", "masks")
 	dsp(t, "train", "--task", "segment", "--train", images).refused(exitBadInput, "images without masks", "--masks")

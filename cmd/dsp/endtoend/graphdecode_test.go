@@ -13,6 +13,7 @@ import (
 
 // Drawn graphs train alone, with labels on their own and bounds to compare with; a model of them reads the files of data graphs.
 func TestGraphDrawn(t *testing.T) {
+	t.Parallel()
 	dir, run := filepath.Join(t.TempDir(), "graphs"), filepath.Join(t.TempDir(), "run")
 	dsp(t, "data", "graphs", "--out", dir, "--examples", "30,5,20", "--classes", "3", "--difficulty", "0.8").ok()
 	o := dsp(t, "train", "--task", "graph", "--examples", "30,5,20", "--classes", "3", "--difficulty", "0.8", "--passes", "10", "--quiet", "--out", run).ok()
@@ -35,6 +36,7 @@ func TestGraphDrawn(t *testing.T) {
 
 // Labels on their own are exact, also beside a run with bounds.
 func TestContrastOfBounds(t *testing.T) {
+	t.Parallel()
 	o := dsp(t, "train", "--task", "graph", "--oracle", "relaxed", "--examples", "5,2,2", "--passes", "2", "--quiet", "--out", filepath.Join(t.TempDir(), "run")).ok()
 	for line := range strings.Lines(o.stdout) {
 		if strings.HasPrefix(line, "casimir, ") && strings.Contains(line, "%, relaxed") != strings.HasPrefix(line, "casimir, relaxed") {
@@ -48,6 +50,7 @@ func TestContrastOfBounds(t *testing.T) {
 
 // What is compared is left out, and the log says why, where a table would not fit.
 func TestContrastThatDoesNotFit(t *testing.T) {
+	t.Parallel()
 	o := dsp(t, "train", "--task", "segment", "--classes", "4", "--examples", "2,1,1", "--passes", "1", "--out", filepath.Join(t.TempDir(), "run")).ok()
 	if !strings.Contains(o.stderr, "not compared with exact: the junction tree of") || !strings.Contains(o.stderr, "--max-table") || strings.Contains(o.stdout, ", exact") {
 		t.Errorf("%s\n%s", o.stderr, o.stdout)
@@ -56,6 +59,7 @@ func TestContrastThatDoesNotFit(t *testing.T) {
 
 // Alpha-expansion says that it is approximate, with score, bound and gap, and is refused by name where it is not for.
 func TestExpansion(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	four, two, own := filepath.Join(dir, "four"), filepath.Join(dir, "two"), filepath.Join(dir, "own")
 	dsp(t, "train", "--task", "segment", "--classes", "4", "--cell", "16", "--examples", "6,1,3", "--passes", "5", "--baselines", "off", "--quiet", "--out", four).ok()
@@ -98,6 +102,7 @@ func TestExpansion(t *testing.T) {
 
 // Labels that cuts find have margins, as columns, JSON, npz and pictures: at least 0 for the predicted label, at most 0 for the other.
 func TestCutMargins(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	run, train := filepath.Join(dir, "run"), drawnGraphs(t, "train.npz", 12, 4, 1)
 	dsp(t, "train", "--task", "graph", "--train", train, "--edges", "potts", "--oracle", "cut", "--passes", "20", "--quiet", "--out", run).ok()
@@ -145,6 +150,7 @@ func TestCutMargins(t *testing.T) {
 
 // Masks come with pictures of confidence.
 func TestConfidencePictures(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	run, to := filepath.Join(dir, "run"), filepath.Join(dir, "masks")
 	dsp(t, "train", "--task", "segment", "--cell", "16", "--examples", "4,1,2", "--passes", "3", "--baselines", "off", "--quiet", "--out", run).ok()
@@ -164,6 +170,7 @@ func TestConfidencePictures(t *testing.T) {
 
 // A bound follows the score of labels from truncated edges; weights of labels and variables count in the loss.
 func TestTruncatedBoundAndWeights(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	run, graphs := filepath.Join(dir, "run"), filepath.Join(dir, "graphs")
 	dsp(t, "data", "graphs", "--out", graphs, "--examples", "20,1,10", "--shape", "grid").ok()
@@ -208,6 +215,7 @@ func TestTruncatedBoundAndWeights(t *testing.T) {
 
 // Cells larger than the images, and folders without images, are refused with advice.
 func TestSegmentAdvice(t *testing.T) {
+	t.Parallel()
 	data, empty := drawnTextures(t), t.TempDir()
 	in := func(kind string) string { return filepath.Join(data, "train", kind) }
 	dsp(t, "train", "--task", "segment", "--train", in("images"), "--masks", in("masks"), "--cell", "500").refused(exitBadInput, "no region has a neighbour", "lower --cell (now 500 pixels)")

@@ -38,6 +38,7 @@ type inferred struct {
 }
 
 func TestInfer(t *testing.T) {
+	t.Parallel()
 	file := write(t, "loop.uai", frustrated)
 	evidence := write(t, "loop.evid", "1 1 1")
 	var a inferred
@@ -84,6 +85,7 @@ func weightOf(a, b, c int) float64 {
 }
 
 func TestInferRefuses(t *testing.T) {
+	t.Parallel()
 	file := write(t, "loop.uai", frustrated)
 	dsp(t, "infer").refused(exitBadInput, "one file in UAI format", "found 0", "dsp infer --help")
 	dsp(t, "infer", file, file).refused(exitBadInput, "found 2")
@@ -114,6 +116,7 @@ func TestInferRefuses(t *testing.T) {
 
 // auto says which oracle it takes; all exact oracles that fit a model agree, and bounds hold.
 func TestInferOracles(t *testing.T) {
+	t.Parallel()
 	tree := write(t, "tree.uai", "BAYES\n3\n2 3 2\n3\n1 0\n2 0 1\n2 1 2\n2 0.4 0.6\n6 0.2 0.3 0.5 0.1 0.1 0.8\n6 0.5 0.5 0.9 0.1 0 1")
 	smooth := write(t, "smooth.uai", strings.NewReplacer("3 1", "9 9", "1 3", "2 1").Replace(frustrated))
 	loop := write(t, "loop.uai", frustrated)

@@ -14,7 +14,7 @@ import (
 
 	"github.com/sbinet/npyio/npz"
 
-	"github.com/dsp-go/dsp/structured/arrays"
+	"github.com/dsp-go/dsp/models/data/arrays"
 	"github.com/dsp-go/dsp/structured/boxes"
 )
 
@@ -101,6 +101,7 @@ func jsonLines[T any](t *testing.T, text string) []T {
 
 // A model of candidates chooses its settings, certifies its optimum, and reports metrics beside what the candidates allow.
 func TestLocaliseCandidates(t *testing.T) {
+	t.Parallel()
 	dir, data := locator(t), drawnObjects(t)
 	config, err := os.ReadFile(filepath.Join(dir, "config.yaml"))
 	if err != nil {
@@ -127,6 +128,7 @@ func TestLocaliseCandidates(t *testing.T) {
 
 // Predictions are COCO's results; the best boxes fall in score; confidences are the marginals of the predicted boxes; eval agrees.
 func TestPredictBoxes(t *testing.T) {
+	t.Parallel()
 	dir, test := locator(t), filepath.Join(drawnObjects(t), "test.json")
 	all := jsonLines[boxJSON](t, dsp(t, "predict", "--model", dir, "--input", test, "--json", "--nbest", "3", "--marginals", "--confidence").ok().stdout)
 	sum := 0.0
@@ -179,6 +181,7 @@ func TestPredictBoxes(t *testing.T) {
 
 // Results for images without annotations number the class as the training data did.
 func TestClassNumber(t *testing.T) {
+	t.Parallel()
 	data, dir := drawnObjects(t), filepath.Join(t.TempDir(), "run")
 	text, err := os.ReadFile(filepath.Join(data, "train.json"))
 	if err != nil {
@@ -212,6 +215,7 @@ func TestClassNumber(t *testing.T) {
 
 // Windows are found, with an upper bound of the score where the search is cut short.
 func TestLocaliseWindows(t *testing.T) {
+	t.Parallel()
 	dir, data := finder(t), drawnObjects(t)
 	var m map[string]float64
 	dsp(t, "eval", "--model", dir, "--data", filepath.Join(data, "train.json"), "--json").ok().json(&m)
@@ -248,6 +252,7 @@ func TestLocaliseWindows(t *testing.T) {
 
 // Deep networks train on maps and on pixels, and every convex method certifies intervals that overlap.
 func TestLocaliseMethods(t *testing.T) {
+	t.Parallel()
 	data := drawnObjects(t)
 	for _, net := range []string{"mlp", "conv-map", "conv-crop"} {
 		var r struct {
@@ -278,6 +283,7 @@ func TestLocaliseMethods(t *testing.T) {
 
 // A seed gives the same bits with any number of threads, and after a run was resumed.
 func TestLocaliseBits(t *testing.T) {
+	t.Parallel()
 	data := drawnObjects(t)
 	for name, flags := range map[string][]string{
 		"candidates": {"--candidates", "50", "--crop", "8", "--method", "bcfw"},
@@ -307,6 +313,7 @@ func TestLocaliseBits(t *testing.T) {
 
 // Potentials are exported under the names of their parts, and pictures are drawn.
 func TestExportBoxesAndPictures(t *testing.T) {
+	t.Parallel()
 	test := filepath.Join(drawnObjects(t), "test.json")
 	for dir, parts := range map[string][]string{locator(t): {"candidate"}, finder(t): {"cell", "size", "loss"}} {
 		out := filepath.Join(t.TempDir(), "potentials.npz")
@@ -333,6 +340,7 @@ func TestExportBoxesAndPictures(t *testing.T) {
 
 // Features that stay outside memory give the same model, and the log says what bounds a pass.
 func TestLocaliseArrays(t *testing.T) {
+	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 1))
 	c := &arrays.Candidates{Offsets: []int{0}}
 	for range 12 {
@@ -381,6 +389,7 @@ func TestLocaliseArrays(t *testing.T) {
 
 // Data that are wrong, and settings that contradict each other, are refused with what was found, and leave no folder.
 func TestLocaliseRefusals(t *testing.T) {
+	t.Parallel()
 	data := drawnObjects(t)
 	good, err := os.ReadFile(filepath.Join(data, "train.json"))
 	if err != nil {
@@ -443,6 +452,7 @@ func vocFolder(t *testing.T, text string) string {
 
 // Images with several objects or none of the class are counted and not used, in PASCAL VOC's format too.
 func TestVOC(t *testing.T) {
+	t.Parallel()
 	dir, image := t.TempDir(), filepath.Join(drawnObjects(t), "train", "00001.png")
 	content, err := os.ReadFile(image)
 	if err != nil {

@@ -46,6 +46,7 @@ func names(infos []*onnxpb.ValueInfoProto) (all []string) {
 
 // A model of sequences becomes a graph that decodes; bench/onnx_graphs.py compares what it computes with dsp predict.
 func TestONNX(t *testing.T) {
+	t.Parallel()
 	data := write(t, "train.conll", strings.Repeat(sentences+"\n", 10))
 	run := filepath.Join(t.TempDir(), "run")
 	dsp(t, "train", "--train", data, "--passes", "2", "--quiet", "--out", run).ok()
@@ -105,6 +106,7 @@ func TestONNX(t *testing.T) {
 
 // A parser's graph computes potentials and says so.
 func TestONNXOfTrees(t *testing.T) {
+	t.Parallel()
 	run, path := filepath.Join(t.TempDir(), "run"), filepath.Join(t.TempDir(), "parser.onnx")
 	dsp(t, "train", "--task", "parse", "--examples", "20,5,5", "--net", "biaffine", "--passes", "1", "--arc-units", "4", "--label-units", "4", "--channels", "8",
 		"--quiet", "--out", run).ok()

@@ -60,6 +60,7 @@ func program(t *testing.T, build func() (string, error)) func(t *testing.T, args
 
 // What go build makes is the program that the other tests run: it trains the same bits, predicts the same, and exits with the same codes.
 func TestBuiltProgram(t *testing.T) {
+	t.Parallel()
 	built := program(t, builtProgram)
 	dir := filepath.Join(t.TempDir(), "run")
 	built(t, with(small, "--method", "sgd", "--passes", "4", "--out", dir)...).ok()
@@ -88,6 +89,7 @@ func TestBuiltProgram(t *testing.T) {
 
 // README's program trains its network, resumes, and predicts; dsp itself refuses the model by the name of the network.
 func TestOwnNetworkOfReadme(t *testing.T) {
+	t.Parallel()
 	own := program(t, exampleProgram)
 	dir := filepath.Join(t.TempDir(), "run")
 	flags := []string{"train", "--net", "mine", "--examples", "60,10,20", "--hidden", "12", "--method", "sgd", "--baselines", "on", "--quiet"}
@@ -149,6 +151,7 @@ func TestOwnNetworkOfReadme(t *testing.T) {
 
 // Every kind of method that trains deep networks, and a sweep, know an own network.
 func TestOwnNetworkByEveryMethod(t *testing.T) {
+	t.Parallel()
 	own := program(t, ownProgram)
 	for _, flags := range [][]string{
 		{"--method", "prox-linear"}, {"--method", "prox-linear", "--inner", "svrg", "--loss", "crf"}, {"--method", "sgd", "--loss", "crf"},
@@ -166,6 +169,7 @@ func TestOwnNetworkByEveryMethod(t *testing.T) {
 
 // Own networks of words, with dropout, and of trees.
 func TestOwnNetworkOfWordsAndTrees(t *testing.T) {
+	t.Parallel()
 	own := program(t, ownProgram)
 	text, run := write(t, "train.conll", strings.Repeat(sentences+"\n", 10)), filepath.Join(t.TempDir(), "run")
 	own(t, "train", "--net", "wordy", "--train", text, "--method", "sgd", "--passes", "20", "--lr", "0.5", "--dropout", "0.2", "--min-count", "1", "--out", run, "--quiet").ok()
@@ -210,6 +214,7 @@ const stackText = `# Two layers over a window.
 
 // The layers of a stack are in the model and the run folder: the file is not needed after training.
 func TestStackFile(t *testing.T) {
+	t.Parallel()
 	text := write(t, "train.conll", strings.Repeat(sentences+"\n", 10))
 	file, run := write(t, "my.yaml", stackText), filepath.Join(t.TempDir(), "run")
 	train := []string{"train", "--train", text, "--net", file, "--method", "sgd", "--lr", "0.05", "--min-count", "1", "--quiet"}
@@ -236,6 +241,7 @@ func TestStackFile(t *testing.T) {
 }
 
 func TestStackRefused(t *testing.T) {
+	t.Parallel()
 	for text, messages := range map[string][]string{
 		"- features\n- dense: none\n": {"my.yaml:2: layer dense: units: expected a whole number of at least 1", `found "none"`},
 		"- embed\n":                   {"my.yaml:1: layer embed: the data has no discrete inputs"},
@@ -251,6 +257,7 @@ func TestStackRefused(t *testing.T) {
 
 // A stack reads attributes beside words, from a template or a built-in set.
 func TestStackOfAttributes(t *testing.T) {
+	t.Parallel()
 	text, run := write(t, "train.conll", strings.Repeat(sentences+"\n", 10)), filepath.Join(t.TempDir(), "run")
 	file := write(t, "my.yaml", "- embed: 4\n- attributes: 6\n- dense: {units: 6, activation: elu}\n")
 	dsp(t, "train", "--train", text, "--net", file, "--features", "ner", "--method", "sgd", "--lr", "0.05", "--passes", "20", "--out", run, "--quiet").ok()
@@ -266,6 +273,7 @@ func TestStackOfAttributes(t *testing.T) {
 
 // A stack scores trees, too, and a sweep compares several.
 func TestStackOfTreesAndInSweep(t *testing.T) {
+	t.Parallel()
 	file, trees := write(t, "my.yaml", stackText), filepath.Join(t.TempDir(), "trees")
 	dsp(t, "train", "--task", "parse", "--net", file, "--arc-units", "6", "--label-units", "4", "--examples", "60,10,10", "--passes", "1", "--out", trees, "--quiet").ok()
 	dsp(t, "eval", "--model", trees, "--data", "builtin").ok()

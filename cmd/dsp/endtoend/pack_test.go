@@ -59,7 +59,7 @@ func sameModel(t *testing.T, a, b string) {
 func drawnText(t *testing.T) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "text")
-	dsp(t, "data", "text", "--examples", "150,40,40", "--out", dir, "--quiet").ok()
+	dsp(t, "data", "text", "--examples", "80,20,20", "--out", dir, "--quiet").ok()
 	return dir
 }
 
@@ -113,6 +113,7 @@ func drawnRows(t *testing.T) string {
 
 // A model that a pack gives is the one that the data give, to the bit.
 func TestPackGivesTheSameModel(t *testing.T) {
+	t.Parallel()
 	dir := drawnText(t)
 	conll, dev := filepath.Join(dir, "train.conll"), filepath.Join(dir, "dev.conll")
 	crfsuite := filepath.Join(t.TempDir(), "train.crfsuite")
@@ -156,6 +157,7 @@ func TestPackGivesTheSameModel(t *testing.T) {
 }
 
 func TestPackResumes(t *testing.T) {
+	t.Parallel()
 	pack := packed(t, "--train", filepath.Join(drawnText(t), "train.conll"))
 	dir := t.TempDir()
 	whole, parted := filepath.Join(dir, "whole"), filepath.Join(dir, "parted")
@@ -170,6 +172,7 @@ func TestPackResumes(t *testing.T) {
 }
 
 func TestPackRefuses(t *testing.T) {
+	t.Parallel()
 	dir := drawnText(t)
 	conll := filepath.Join(dir, "train.conll")
 	pack := packed(t, "--train", conll, "--min-count", "2")

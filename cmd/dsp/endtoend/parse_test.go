@@ -11,7 +11,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/dsp-go/dsp/structured/trees"
+	"github.com/dsp-go/dsp/models/data/treebank"
 )
 
 // drawnTrees returns a folder of small treebanks, drawn once for all tests.
@@ -56,6 +56,7 @@ type attachmentJSON struct {
 
 // A parser chooses its own training settings, certifies the optimum, and reports attachment scores.
 func TestParserByDefault(t *testing.T) {
+	t.Parallel()
 	dir := parser(t)
 	config, err := os.ReadFile(filepath.Join(dir, "config.yaml"))
 	if err != nil {
@@ -83,6 +84,7 @@ func TestParserByDefault(t *testing.T) {
 
 // Predictions fill HEAD and DEPREL, copy all other bytes of the file, and agree with what eval measures.
 func TestPredictTrees(t *testing.T) {
+	t.Parallel()
 	dir, test := parser(t), filepath.Join(drawnTrees(t), "test.conllu")
 	text, err := os.ReadFile(test)
 	if err != nil {
@@ -134,7 +136,7 @@ func TestPredictTrees(t *testing.T) {
 	if math.Abs(m.UAS-float64(heads)/float64(words)) > 1e-9 || math.Abs(m.LAS-float64(labeled)/float64(words)) > 1e-9 {
 		t.Errorf("counted UAS %d/%d, LAS %d/%d; eval says %+v", heads, words, labeled, words, m)
 	}
-	b, err := trees.Reader{}.Read(strings.NewReader(o.stdout), "predicted")
+	b, err := treebank.Reader{}.Read(strings.NewReader(o.stdout), "predicted")
 	if err != nil || b.Crossing().Sentences > 0 {
 		t.Errorf("predicted trees: %v, %d not projective", err, b.Crossing().Sentences)
 	}
@@ -143,6 +145,7 @@ func TestPredictTrees(t *testing.T) {
 // N-best trees are sorted and have probabilities, marginals sum to 1 over the heads of a word, and the most probable trees are
 // consistent with the marginals.
 func TestTreeProbabilities(t *testing.T) {
+	t.Parallel()
 	dir := parser(t)
 	sentence := "1\tthe\tthe\tDET\t_\t_\t_\t_\t_\t_\n2\tdog\tdog\tNOUN\t_\t_\t_\t_\t_\tSpaceAfter=No\n3\tsleeps\tsleep\tVERB\t_\t_\t_\t_\t_\t_\n\n"
 	var a struct {
@@ -206,13 +209,14 @@ func TestTreeProbabilities(t *testing.T) {
 		t.Errorf("no score in\n%s", o.stdout)
 	}
 	risk := dspWith(t, sentence, "predict", "--model", dir, "--format", "conllu", "--decode", "risk").ok()
-	if _, err := (trees.Reader{}).Read(strings.NewReader(risk.stdout), "risk"); err != nil {
+	if _, err := (treebank.Reader{}).Read(strings.NewReader(risk.stdout), "risk"); err != nil {
 		t.Errorf("decoded by risk: %v\n%s", err, risk.stdout)
 	}
 }
 
 // Every convex method certifies the linear parser, projective or not, and their intervals overlap.
 func TestParserMethods(t *testing.T) {
+	t.Parallel()
 	data := filepath.Join(t.TempDir(), "few")
 	dsp(t, "data", "trees", "--out", data, "--examples", "12,2,2").ok()
 	for _, tree := range []string{"projective", "nonprojective"} {
@@ -238,6 +242,7 @@ func TestParserMethods(t *testing.T) {
 
 // A seed gives the same parser, bit for bit, with any number of threads.
 func TestParserThreads(t *testing.T) {
+	t.Parallel()
 	data := filepath.Join(drawnTrees(t), "test.conllu")
 	for _, method := range []string{"sdca", "bcfw", "svrg"} {
 		var want []byte
@@ -259,6 +264,7 @@ func TestParserThreads(t *testing.T) {
 
 // An interrupted run on trees resumes to the same bits.
 func TestParserResumes(t *testing.T) {
+	t.Parallel()
 	data := filepath.Join(drawnTrees(t), "test.conllu")
 	for _, method := range []string{"sdca", "bcpfw"} {
 		whole, parts := filepath.Join(t.TempDir(), "whole"), filepath.Join(t.TempDir(), "parts")
@@ -282,6 +288,7 @@ func TestParserResumes(t *testing.T) {
 
 // Files without trees, and settings that contradict each other, are refused with what was found.
 func TestParserRefusals(t *testing.T) {
+	t.Parallel()
 	dir := parser(t)
 	cycle := write(t, "cycle.conllu", "1\ta\ta\tX\t_\t_\t2\tdep\t_\t_\n2\tb\tb\tX\t_\t_\t1\tdep\t_\t_\n\n")
 	crossing := write(t, "crossing.conllu", "1\ta\ta\tX\t_\t_\t3\tdep\t_\t_\n2\tb\tb\tX\t_\t_\t4\tdep\t_\t_\n3\tc\tc\tX\t_\t_\t0\troot\t_\t_\n4\td\td\tX\t_\t_\t3\tdep\t_\t_\n\n")
@@ -298,6 +305,7 @@ func TestParserRefusals(t *testing.T) {
 
 // The export of tree potentials holds every part under its name.
 func TestExportTreePotentials(t *testing.T) {
+	t.Parallel()
 	dir, out := parser(t), filepath.Join(t.TempDir(), "potentials.safetensors")
 	dsp(t, "export", "--model", dir, "--data", filepath.Join(drawnTrees(t), "dev.conllu"), "--to", out).ok()
 	content, err := os.ReadFile(out)
@@ -313,6 +321,7 @@ func TestExportTreePotentials(t *testing.T) {
 
 // The built-in template is printed, and training with the printed template gives the same parser.
 func TestParserTemplate(t *testing.T) {
+	t.Parallel()
 	template := dsp(t, "info", "--features", "parse").ok().stdout
 	data := filepath.Join(drawnTrees(t), "dev.conllu")
 	var models [][]byte
@@ -337,6 +346,7 @@ var smallBiaffine = []string{"--task", "parse", "--net", "biaffine", "--channels
 
 // The biaffine network trains by sgd and by prox-linear, to the same bits with any number of threads and after resuming, and parses.
 func TestBiaffineParser(t *testing.T) {
+	t.Parallel()
 	data := drawnTrees(t)
 	for _, method := range []string{"sgd", "prox-linear", "prox-linear --model-batch all"} {
 		train := func(trees, out string, more ...string) string {
@@ -369,6 +379,7 @@ func TestBiaffineParser(t *testing.T) {
 
 // dsp data trees writes the requested number of sentences, with trees, and the requested amount of extraposition.
 func TestDrawnTrees(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "new")
 	var drawn struct{ Train, Dev, Test int }
 	dsp(t, "data", "trees", "--out", dir, "--examples", "40,20,30", "--seed", "3", "--extraposition", "1", "--json").ok().json(&drawn)
@@ -377,7 +388,7 @@ func TestDrawnTrees(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b, err := trees.Reader{}.Read(bytes.NewReader(text), name)
+		b, err := treebank.Reader{}.Read(bytes.NewReader(text), name)
 		if err != nil || b.Len() != n {
 			t.Fatalf("%s: %d sentences, want %d: %v", name, b.Len(), n, err)
 		}

@@ -32,6 +32,7 @@ var smallCrops = []string{"--net", "conv-crop", "--patch", "8", "--channels", "6
 
 // Networks that read pixels learn, from folders and from drawn scenes, on cells and on superpixels; models keep how pixels are read.
 func TestSegmentPixels(t *testing.T) {
+	t.Parallel()
 	data := drawnTextures(t)
 	in := func(part, kind string) string { return filepath.Join(data, part, kind) }
 	stack := pixelStack(t)
@@ -78,6 +79,7 @@ func TestSegmentPixels(t *testing.T) {
 
 // Settings of pixels without effect are refused, and so are networks and features that regions do not have.
 func TestSegmentPixelRefusals(t *testing.T) {
+	t.Parallel()
 	on := func(flags ...string) outcome {
 		return dsp(t, with([]string{"train", "--task", "segment", "--examples", "2,1,1", "--out", filepath.Join(t.TempDir(), "run")}, flags...)...)
 	}
@@ -103,6 +105,7 @@ func TestSegmentPixelRefusals(t *testing.T) {
 
 // Stacks score graphs, too.
 func TestGraphStack(t *testing.T) {
+	t.Parallel()
 	train := drawnGraphs(t, "train.npz", 20, 3, 1)
 	var r resultJSON
 	dsp(t, "train", "--task", "graph", "--train", train, "--test", train, "--net", write(t, "s.yaml", "- features\n- dense: {units: 4, activation: tanh}\n"), "--edge-units", "2",
@@ -114,6 +117,7 @@ func TestGraphStack(t *testing.T) {
 
 // A sweep reads pixels for the networks that want them, and features for the others.
 func TestSweepPixels(t *testing.T) {
+	t.Parallel()
 	o := dsp(t, "sweep", "--task", "segment", "--examples", "4,2,1", "--passes", "1", "--patch", "8", "--channels", "2", "--hidden", "3", "--net", "conv-crop",
 		"--grid", "features=pixels,pixels+descriptor", "--quiet", "--out", filepath.Join(t.TempDir(), "sweep")).ok()
 	if !strings.Contains(o.stdout, "pixels+descriptor") {
@@ -123,6 +127,7 @@ func TestSweepPixels(t *testing.T) {
 
 // Runs on graphs and on images that are killed or interrupted between passes resume to the same bits, with any number of threads.
 func TestResumeGraphs(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS == "windows" {
 		t.Skip("no signals here")
 	}

@@ -49,6 +49,7 @@ func withSpan(labels []string, first, last int) bool {
 
 // The probability of an entity is the sum over all outputs that have it.
 func TestSpanProbabilities(t *testing.T) {
+	t.Parallel()
 	var a answerJSON
 	dspWith(t, "the\nred\nfox\nruns\n", "predict", "--model", attributeTagger(t), "--spans", "--min-probability", "0.0001", "--nbest", "81", "--json").ok().json(&a)
 	if len(a.Nbest) != 81 || len(a.Spans) < 5 {
@@ -79,6 +80,7 @@ func TestSpanProbabilities(t *testing.T) {
 
 // Entities of CoNLL-U come with their place in the text.
 func TestSpanOffsets(t *testing.T) {
+	t.Parallel()
 	var b strings.Builder
 	for _, sentence := range []string{"Zoë’s\tO red\tB-X foxes\tI-X run\tO .\tO", "A\tO fox\tB-X runs\tO .\tO"} {
 		words, text := strings.Fields(strings.ReplaceAll(sentence, "\t", "|")), ""
@@ -104,6 +106,7 @@ func TestSpanOffsets(t *testing.T) {
 }
 
 func TestSpansRefused(t *testing.T) {
+	t.Parallel()
 	text := write(t, "a.conll", "the\n")
 	model := attributeTagger(t)
 	dsp(t, "predict", "--model", model, "--input", text, "--min-probability", "0.5").refused(exitBadInput, "--min-probability 0.5 is for --spans")
@@ -130,6 +133,7 @@ type calibratedJSON struct {
 
 // A model trained by margins says that its probabilities are uncalibrated, until calibrate fits them; its labels stay the same.
 func TestCalibrate(t *testing.T) {
+	t.Parallel()
 	run, dir := reader(t), t.TempDir()
 	copied := filepath.Join(dir, "copy.safetensors")
 	source, err := os.ReadFile(filepath.Join(run, "model.safetensors"))
@@ -184,6 +188,7 @@ func TestCalibrate(t *testing.T) {
 
 // Trees and boxes are calibrated too; what has no sums is refused.
 func TestCalibrateOthers(t *testing.T) {
+	t.Parallel()
 	for name, args := range map[string][]string{
 		"arcs":  {"--model", parser(t), "--dev", filepath.Join(drawnTrees(t), "dev.conllu")},
 		"boxes": {"--model", locator(t), "--dev", filepath.Join(drawnObjects(t), "test.json")},
@@ -232,6 +237,7 @@ type reviewJSON struct {
 
 // The worst mistakes come first, and the numbers agree with the report and with predict.
 func TestEvalReview(t *testing.T) {
+	t.Parallel()
 	dir, model := t.TempDir(), attributeTagger(t)
 	gold := write(t, "gold.conll", "the\tO\nred\tB-X\nfox\tI-X\n\nred\tO\nfox\tO\nruns\tO\n\na\tB-X\nfox\tB-X\n\nruns\tO\n")
 	curve, picture := filepath.Join(dir, "pr.csv"), filepath.Join(dir, "reliability.svg")
@@ -288,6 +294,7 @@ func readFile(t *testing.T, path string) string {
 
 // Every task lists its errors; those with probabilities have curves and reliability.
 func TestEvalReviewOfTasks(t *testing.T) {
+	t.Parallel()
 	curve := filepath.Join(t.TempDir(), "pr.csv")
 	for units, args := range map[string][]string{
 		"letters": {"--model", reader(t), "--data", "builtin", "--calibration", filepath.Join(t.TempDir(), "c.png")},

@@ -39,6 +39,7 @@ func objects[T any](o outcome) []T {
 
 // Raw text becomes sentences with offsets, labelled as the same words in columns are.
 func TestRawText(t *testing.T) {
+	t.Parallel()
 	model := attributeTagger(t)
 	all := objects[rawJSON](dspWith(t, foxes, "predict", "--model", model, "--text", "--json", "--spans", "--confidence", "--marginals", "--nbest", "2").ok())
 	if len(all) != 3 {
@@ -87,6 +88,7 @@ func TestRawText(t *testing.T) {
 
 // Inline marks go into the text as it was.
 func TestRawTextInline(t *testing.T) {
+	t.Parallel()
 	escape := strings.NewReplacer("[", "\\[", "]", "\\]", "\\", "\\\\")
 	runes, at, want := []rune(foxes), 0, ""
 	for _, s := range objects[rawJSON](dspWith(t, foxes, "predict", "--model", attributeTagger(t), "--text", "--spans", "--json").ok()) {
@@ -119,6 +121,7 @@ func wordTagger(t *testing.T) string {
 
 // A parser reads raw text after a tagger, and writes CoNLL-U that says where the tokens are.
 func TestRawTextParsing(t *testing.T) {
+	t.Parallel()
 	tags := wordTagger(t)
 	text := "Leo may eat another apple,\na soup. March with every judge (soon)."
 	run := func(more ...string) outcome {
@@ -148,6 +151,7 @@ func TestRawTextParsing(t *testing.T) {
 
 // Paragraphs, or lines, are answered before more text comes.
 func TestRawTextAnswersAtOnce(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ flag, end string }{{"--text=true", "\n\n"}, {"--lines", "\n"}} {
 		cmd := exec.Command(binary, "predict", "--model", attributeTagger(t), "--text", "--json", c.flag)
 		in, err := cmd.StdinPipe()
@@ -179,6 +183,7 @@ func TestRawTextAnswersAtOnce(t *testing.T) {
 
 // Models and flags that raw text is not for are refused by name.
 func TestRawTextRefusals(t *testing.T) {
+	t.Parallel()
 	model, in := attributeTagger(t), write(t, "a.txt", foxes)
 	refuse := func(want string, args ...string) {
 		t.Helper()
@@ -212,6 +217,7 @@ func TestRawTextRefusals(t *testing.T) {
 
 // A sentence where a token per line is expected is refused; columns are not.
 func TestRawTextIsNotColumns(t *testing.T) {
+	t.Parallel()
 	model := attributeTagger(t)
 	for _, text := range []string{"John Smith lives\n", "the fox\n", "The red fox runs.\n\nIt is red.\n", "the fox"} {
 		dspWith(t, text, "predict", "--model", model).refused(exitBadInput, "standard input:1:", "looks like raw text", "--text")

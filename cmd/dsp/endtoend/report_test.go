@@ -81,6 +81,7 @@ func hostileTags() string {
 
 // The report of a tagger shows everything; a hostile word is a word, and a hostile label a label.
 func TestReportTag(t *testing.T) {
+	t.Parallel()
 	data := write(t, "train.conll", hostileTags())
 	// Held-out labels differ, so that there are mistakes.
 	test := write(t, "test.conll", strings.Replace(hostileTags(), "\tO\n", "\tB-<b>&\n", 3))
@@ -127,6 +128,7 @@ func copyFile(t *testing.T, from, to string) {
 }
 
 func TestReportParse(t *testing.T) {
+	t.Parallel()
 	text, err := os.ReadFile(filepath.Join(drawnTrees(t), "test.conllu"))
 	if err != nil {
 		t.Fatal(err)
@@ -138,6 +140,7 @@ func TestReportParse(t *testing.T) {
 }
 
 func TestReportSegment(t *testing.T) {
+	t.Parallel()
 	run := filepath.Join(t.TempDir(), "run")
 	dsp(t, "train", "--task", "segment", "--examples", "6,3,3", "--passes", "4", "--out", run, "--quiet").ok()
 	dsp(t, "report", run).ok()
@@ -146,6 +149,7 @@ func TestReportSegment(t *testing.T) {
 
 // Of a run that did not end there are the passes so far; without any pass, the settings.
 func TestReportOfInterruptedRun(t *testing.T) {
+	t.Parallel()
 	run := filepath.Join(t.TempDir(), "run")
 	dsp(t, "train", "--examples", "40,10,10", "--net", "linear", "--method", "bcfw", "--passes", "4", "--baselines", "off", "--out", run, "--quiet").ok()
 	if err := os.Remove(filepath.Join(run, "model.safetensors")); err != nil {
@@ -174,6 +178,7 @@ func TestReportOfInterruptedRun(t *testing.T) {
 
 // The weights of the checkpoint of an interrupted run are measured.
 func TestReportOfCheckpoint(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS == "windows" {
 		t.Skip("no signals here")
 	}
@@ -191,6 +196,7 @@ func TestReportOfCheckpoint(t *testing.T) {
 }
 
 func TestReportRefuses(t *testing.T) {
+	t.Parallel()
 	run := tagger(t)
 	for args, message := range map[string]string{
 		"":                                "the folder of a run",
@@ -209,6 +215,7 @@ func TestReportRefuses(t *testing.T) {
 
 // The report of a sweep compares the settings, and is about the best run; before there is one, about the settings that are done.
 func TestReportSweep(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "sweep")
 	dsp(t, with(sweeping, "--out", dir)...).ok()
 	dsp(t, "report", dir).ok()
@@ -238,6 +245,7 @@ func TestReportSweep(t *testing.T) {
 
 // Intervals of a model, and of its difference to another one.
 func TestEvalIntervals(t *testing.T) {
+	t.Parallel()
 	train := write(t, "train.conll", strings.Repeat(sentences+"\n", 10))
 	test := write(t, "test.conll", strings.Repeat(sentences+"\n", 10)+strings.Replace(sentences, "\tO\n", "\tB-X\n", 2))
 	good, poor := filepath.Join(t.TempDir(), "good"), filepath.Join(t.TempDir(), "poor")

@@ -20,6 +20,7 @@ claims:
 
 // An edited figure runs, prints its verdicts, and is not trained again.
 func TestReproduce(t *testing.T) {
+	t.Parallel()
 	path, dir := write(t, "figure.yaml", smallFigure), filepath.Join(t.TempDir(), "out")
 	o := dsp(t, "reproduce", "casimir", "--from", path, "--out", dir).ok()
 	for _, part := range []string{"agrees", "2 of 2 seeds", filepath.Join(dir, "claims.md"), filepath.Join(dir, "figure1.png")} {
@@ -44,6 +45,7 @@ func TestReproduce(t *testing.T) {
 
 // The program's figures can be written out and edited.
 func TestReproduceWrites(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "studies")
 	o := dsp(t, "reproduce", "casimir", "--write", dir).ok()
 	if names, err := os.ReadDir(dir); err != nil || len(names) != 6 || !strings.Contains(o.stdout, names[0].Name()) {
@@ -53,6 +55,7 @@ func TestReproduceWrites(t *testing.T) {
 }
 
 func TestReproduceRefuses(t *testing.T) {
+	t.Parallel()
 	bad := write(t, "bad.yaml", strings.Replace(smallFigure, "seeds", "sedes", 1))
 	path := write(t, "figure.yaml", smallFigure)
 	for args, message := range map[string]string{

@@ -46,6 +46,7 @@ func wholeRun(t *testing.T, name string) string {
 
 // A seed gives the same model, bit for bit, with any number of threads.
 func TestThreadsDoNotMatter(t *testing.T) {
+	t.Parallel()
 	for name, flags := range methods {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -62,6 +63,7 @@ func TestThreadsDoNotMatter(t *testing.T) {
 
 // A run that is killed or interrupted at any moment resumes to the same bits as an undisturbed run.
 func TestResume(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS == "windows" {
 		t.Skip("no signals here")
 	}

@@ -89,6 +89,7 @@ type resultJSON struct {
 
 // train --json prints an object and writes files.
 func TestTrainReports(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "run")
 	var r resultJSON
 	o := dsp(t, with(small, "--json", "--method", "sgd", "--passes", "2", "--baselines", "on", "--out", dir)...).ok()
@@ -113,6 +114,7 @@ func TestTrainReports(t *testing.T) {
 
 // Without --json, train prints a table and the paths of the files.
 func TestTrainPrintsTable(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "run")
 	o := dsp(t, with(small, "--method", "sgd", "--passes", "1", "--out", dir)...).ok()
 	for _, want := range []string{"objective", "sgd", filepath.Join(dir, "model.safetensors")} {
@@ -127,6 +129,7 @@ func TestTrainPrintsTable(t *testing.T) {
 
 // The configuration file of a run repeats the run; flags override it.
 func TestConfigFile(t *testing.T) {
+	t.Parallel()
 	config := filepath.Join(reader(t), "config.yaml")
 	again := filepath.Join(t.TempDir(), "again")
 	dsp(t, "train", "--config", config, "--out", again, "--quiet").ok()
@@ -142,6 +145,7 @@ func TestConfigFile(t *testing.T) {
 
 // A certified convex run: the gap is the objective minus the dual, and --gap stops the run.
 func TestCertificate(t *testing.T) {
+	t.Parallel()
 	var r resultJSON
 	dsp(t, "train", "--examples", "60,10,10", "--net", "linear", "--method", "bcfw", "--reg", "10", "--passes", "200",
 		"--gap", "0.2", "--baselines", "off", "--json", "--out", filepath.Join(t.TempDir(), "run")).ok().json(&r)
@@ -155,6 +159,7 @@ func TestCertificate(t *testing.T) {
 
 // A step that is far too long ends the run with advice and leaves no model.
 func TestDivergence(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "run")
 	dsp(t, with(small, "--method", "sgd", "--passes", "2", "--lr", "1e20", "--out", dir)...).refused(exitFailed, "pass 1", "Lower --lr")
 	if _, err := os.Stat(filepath.Join(dir, "model.safetensors")); err == nil {
@@ -163,6 +168,7 @@ func TestDivergence(t *testing.T) {
 }
 
 func TestPredict(t *testing.T) {
+	t.Parallel()
 	o := dsp(t, "predict", "--model", reader(t), "--input", "builtin", "--nbest", "3", "--marginals", "--json").ok()
 	lines := strings.Split(strings.TrimSpace(o.stdout), "\n")
 	if len(lines) != 30 {
@@ -195,6 +201,7 @@ func TestPredict(t *testing.T) {
 
 // Prediction appends one column to the input's columns; read back, that column has the error that eval reports.
 func TestTagText(t *testing.T) {
+	t.Parallel()
 	text := write(t, "new.conll", sentences)
 	var m metricsJSON
 	dsp(t, "eval", "--model", tagger(t), "--data", text, "--json").ok().json(&m)
@@ -215,6 +222,7 @@ func TestTagText(t *testing.T) {
 }
 
 func TestEvalTable(t *testing.T) {
+	t.Parallel()
 	text := write(t, "new.conll", sentences)
 	if o := dsp(t, "eval", "--model", tagger(t), "--data", text).ok(); !strings.Contains(o.stdout, "FB1: 100.00") {
 		t.Errorf("got\n%s", o.stdout)
@@ -222,6 +230,7 @@ func TestEvalTable(t *testing.T) {
 }
 
 func TestExport(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{"p.npz", "p.safetensors"} {
 		to := filepath.Join(t.TempDir(), name)
 		dsp(t, "export", "--model", reader(t), "--data", "builtin", "--to", to).ok()
@@ -237,6 +246,7 @@ func TestExport(t *testing.T) {
 }
 
 func TestInfoOfModel(t *testing.T) {
+	t.Parallel()
 	var info struct {
 		Net    string
 		Labels []string
@@ -252,6 +262,7 @@ func TestInfoOfModel(t *testing.T) {
 
 // The files that dsp data ocr writes can be trained on and evaluated.
 func TestDrawnWords(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	dsp(t, "data", "ocr", "--out", dir, "--train", "40", "--dev", "10", "--test", "20").ok()
 	run := filepath.Join(dir, "run")

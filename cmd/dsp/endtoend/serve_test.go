@@ -163,6 +163,7 @@ func (s *served) same(model, path, query string, objects []string, flags ...stri
 
 // The answer to a line is what predict prints for that example, for every task.
 func TestServeAnswersLikePredict(t *testing.T) {
+	t.Parallel()
 	parse, pairs, ocr, graph := filepath.Join(drawnTrees(t), "test.conllu"), filepath.Join(drawnPairs(t), "test.pairs"), reader(t), filepath.Join(t.TempDir(), "graph")
 	graphs := drawnGraphs(t, "graphs.npz", 10, 3, 1)
 	dsp(t, "train", "--task", "graph", "--train", graphs, "--quiet", "--passes", "3", "--out", graph).ok()
@@ -267,6 +268,7 @@ func TestServeAnswersLikePredict(t *testing.T) {
 
 // Attributes of CRFsuite, CoNLL-U, and columns without a name are answered like files that hold them.
 func TestServeOtherTexts(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	in := func(name string) string { return filepath.Join(dir, name) }
 	attributes := write(t, "a.crfsuite", strings.Repeat("O\tw=the\nX\tw=fox\tl:0.5\n\nX\tw=fox\tl:2\nO\tw=runs\n\n", 3))
@@ -285,6 +287,7 @@ func TestServeOtherTexts(t *testing.T) {
 
 // Images of segment models are answered with their labels and, on request, with the mask over the image.
 func TestServeMasks(t *testing.T) {
+	t.Parallel()
 	data, dir := drawnTextures(t), filepath.Join(t.TempDir(), "run")
 	dsp(t, "train", "--task", "segment", "--train", filepath.Join(data, "train", "images"), "--masks", filepath.Join(data, "train", "masks"), "--passes", "3", "--quiet", "--out", dir).ok()
 	s := serve(t, "--model", dir)
@@ -310,6 +313,7 @@ func TestServeMasks(t *testing.T) {
 
 // With a token, requests need it; health and the page do not.
 func TestServeToken(t *testing.T) {
+	t.Parallel()
 	secret := write(t, "secret", "sesame\n")
 	s := serve(t, "--model", tagger(t), "--token-file", secret)
 	s.refuses(http.StatusUnauthorized, "predict", `{"words": ["the"]}`, "Authorization: Bearer TOKEN")
@@ -337,6 +341,7 @@ func TestServeToken(t *testing.T) {
 
 // Flags and models that cannot be served are refused at the start.
 func TestServeRefusals(t *testing.T) {
+	t.Parallel()
 	dsp(t, "serve").refused(exitBadInput, "give --model")
 	dsp(t, "serve", "--model", "nowhere").refused(exitBadInput, "nowhere")
 	dsp(t, "serve", "--model", "a="+tagger(t), "--model", "a="+reader(t)).refused(exitBadInput, "both named a")
@@ -351,6 +356,7 @@ func TestServeRefusals(t *testing.T) {
 
 // Other addresses than loopback without a token are announced loudly.
 func TestServeWarns(t *testing.T) {
+	t.Parallel()
 	s := serve(t, "--model", tagger(t), "--listen", "0.0.0.0:0")
 	s.stop()
 	if !strings.Contains(s.stderr.String(), "ANYONE who can reach this address") {

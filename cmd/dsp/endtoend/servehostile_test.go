@@ -39,6 +39,7 @@ func (s *served) raw(text string, close bool) *http.Response {
 
 // Hostile requests are refused with a code and a reason, and the server goes on.
 func TestServeHostile(t *testing.T) {
+	t.Parallel()
 	s := serve(t, "--model", tagger(t), "--max-body", "1", "--timeout", "500ms", "--max-length", "100")
 	for body, want := range map[string]string{
 		"":                            "an empty body",
@@ -98,6 +99,7 @@ func TestServeHostile(t *testing.T) {
 
 // Models are loaded again while requests arrive: none is lost, and a file that is no model changes nothing.
 func TestServeReload(t *testing.T) {
+	t.Parallel()
 	content, err := os.ReadFile(filepath.Join(tagger(t), "model.safetensors"))
 	if err != nil {
 		t.Fatal(err)
@@ -175,6 +177,7 @@ func TestServeReload(t *testing.T) {
 
 // A request that was accepted before SIGTERM is answered, and then the server ends with code 0.
 func TestServeStopsGracefully(t *testing.T) {
+	t.Parallel()
 	s := serve(t, "--model", tagger(t), "--timeout", "1m")
 	address := strings.Trim(strings.TrimPrefix(s.url, "http://"), "/")
 	c, err := net.Dial("tcp", address)
@@ -217,6 +220,7 @@ func TestServeStopsGracefully(t *testing.T) {
 
 // More requests than the queue holds are answered with 429; every one is answered.
 func TestServeOverload(t *testing.T) {
+	t.Parallel()
 	s := serve(t, "--model", tagger(t), "--queue", "1", "--threads", "1")
 	body := strings.Repeat(`{"words": ["the"`+strings.Repeat(`, "fox"`, 500)+"]}\n", 100)
 	var mutex sync.Mutex

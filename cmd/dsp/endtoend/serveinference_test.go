@@ -10,6 +10,7 @@ import (
 
 // The routes of the Open Inference Protocol.
 func TestServeInference(t *testing.T) {
+	t.Parallel()
 	s := serve(t, "--model", "tags="+tagger(t), "--model", "letters="+reader(t), "--model", "trees="+parser(t), "--model", "links="+aligner(t))
 	for path, want := range map[string]string{
 		"v2/health/live": `{"live":true}`, "v2/health/ready": `{"ready":true}`, "v2/models/tags/ready": `{"name":"tags","ready":true}`,

@@ -34,6 +34,7 @@ func (s *served) page(fragment string, wants ...string) {
 
 // The page shows labels with their probabilities, trees, links, and errors.
 func TestServePage(t *testing.T) {
+	t.Parallel()
 	s := serve(t, "--model", "tags="+tagger(t), "--model", "trees="+parser(t), "--model", "links="+aligner(t))
 	_, text := s.get("")
 	if slices.ContainsFunc([]string{"http://", "https://", "src=\"", "@import"}, func(other string) bool { return strings.Contains(text, other) }) {

@@ -34,6 +34,7 @@ func lastRecord(t *testing.T, run string) (r sparseJSON) {
 // --l1 leaves few weights, and the model file holds these only and predicts as the weights in memory did: sdca and owl-qn certify the same
 // optimum, and export lists as many weights as training counted.
 func TestSparseModels(t *testing.T) {
+	t.Parallel()
 	text := write(t, "train.crfsuite", items())
 	dir := t.TempDir()
 	train := func(name string, args ...string) (string, sparseJSON) {
@@ -98,6 +99,7 @@ func TestSparseModels(t *testing.T) {
 
 // Other tasks take --l1 too, most of them with the hinge.
 func TestSparseTasks(t *testing.T) {
+	t.Parallel()
 	for _, args := range [][]string{
 		{"--task", "align", "--examples", "20,5,5", "--method", "bcpfw"},
 		{"--task", "parse", "--examples", "20,5,5", "--net", "linear"},
@@ -116,6 +118,7 @@ func TestSparseTasks(t *testing.T) {
 
 // What has no rule for --l1 is refused by name, with what to use instead.
 func TestSparseRefusals(t *testing.T) {
+	t.Parallel()
 	text := write(t, "train.crfsuite", items())
 	for _, method := range []string{"svrg", "saga", "sgd", "casimir", "lbfgs", "prox-linear"} {
 		dsp(t, "train", "--train", text, "--loss", "crf", "--l1", "1", "--method", method, "--out", filepath.Join(t.TempDir(), "run")).

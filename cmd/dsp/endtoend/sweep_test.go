@@ -32,6 +32,7 @@ type sweepJSON struct {
 
 // The best model of a sweep can predict, and the table has one row per setting.
 func TestSweep(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "sweep")
 	var r sweepJSON
 	dsp(t, with(sweeping, "--folds", "2", "--json", "--out", dir)...).ok().json(&r)
@@ -52,6 +53,7 @@ func TestSweep(t *testing.T) {
 }
 
 func TestSweepFromConfig(t *testing.T) {
+	t.Parallel()
 	path := write(t, "sweep.yaml", `examples: [80, 20, 30]
 net: linear
 method: sgd
@@ -67,6 +69,7 @@ grid: ["lr=0.01,1e20", "batch=1,4"]
 }
 
 func TestSweepRefuses(t *testing.T) {
+	t.Parallel()
 	for args, message := range map[string]string{
 		"":                "--grid",
 		"--grid rge=1,2":  "unknown setting",
@@ -89,6 +92,7 @@ func TestSweepRefuses(t *testing.T) {
 
 // A sweep that is interrupted or killed continues with the settings that are missing, and gives the same model.
 func TestSweepResumes(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS == "windows" {
 		t.Skip("no signals here")
 	}

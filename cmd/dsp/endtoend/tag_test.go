@@ -32,6 +32,7 @@ func items() string {
 
 // Attribute files can be trained on, evaluated and labelled; the output columns are the gold label and the predicted one.
 func TestTagAttributes(t *testing.T) {
+	t.Parallel()
 	text := write(t, "train.crfsuite", items())
 	run := filepath.Join(t.TempDir(), "run")
 	var r resultJSON
@@ -83,6 +84,7 @@ var attributesOnce = sync.OnceValues(func() (string, error) {
 
 // A run on text chooses its own settings, and leaves the best model and the last one.
 func TestTagTextByDefault(t *testing.T) {
+	t.Parallel()
 	dir := attributeTagger(t)
 	config, err := os.ReadFile(filepath.Join(dir, "config.yaml"))
 	if err != nil {
@@ -105,6 +107,7 @@ func TestTagTextByDefault(t *testing.T) {
 
 // The confidence precedes the label, is a probability, and equals the marginal.
 func TestConfidence(t *testing.T) {
+	t.Parallel()
 	o := dspWith(t, "the\nred\nfox\n", "predict", "--model", attributeTagger(t), "--confidence").ok()
 	for line := range strings.Lines(strings.TrimSpace(o.stdout)) {
 		var word, tag string
@@ -129,8 +132,8 @@ func TestConfidence(t *testing.T) {
 	}
 }
 
-// treebank is a small CoNLL-U file.
-const treebank = `# sent_id = a
+// sampleTreebank is a small CoNLL-U file.
+const sampleTreebank = `# sent_id = a
 1	The	the	DET	DT	_	2	det	_	Entity=O
 2	red	red	ADJ	JJ	_	3	amod	_	Entity=B
 3-4	foxes'	_	_	_	_	_	_	_	_
@@ -145,7 +148,8 @@ const treebank = `# sent_id = a
 
 // Any CoNLL-U field can be the label; the rest of the file is copied.
 func TestTagTreebank(t *testing.T) {
-	text := write(t, "train.conllu", strings.Repeat(treebank, 10))
+	t.Parallel()
+	text := write(t, "train.conllu", strings.Repeat(sampleTreebank, 10))
 	for _, label := range []string{"upos", "xpos", "misc:Entity"} {
 		run := filepath.Join(t.TempDir(), "run")
 		dsp(t, "train", "--train", text, "--label", label, "--out", run, "--quiet").ok()
@@ -158,7 +162,7 @@ func TestTagTreebank(t *testing.T) {
 		if report.TokenError != 0 || len(report.Labels) < 3 || len(report.Confusion) != 0 {
 			t.Errorf("%s: got %+v", label, report)
 		}
-		o := dspWith(t, treebank, "predict", "--model", run).ok()
+		o := dspWith(t, sampleTreebank, "predict", "--model", run).ok()
 		if label == "upos" && (!strings.Contains(o.stdout, "# sent_id = b\n1\tThey\tthey\tPRON\tPRP\t_\t2\tnsubj\t_\t_\tPRON\n") ||
 			!strings.Contains(o.stdout, "3-4\tfoxes'")) {
 			t.Errorf("got\n%s", o.stdout)
@@ -171,6 +175,7 @@ func TestTagTreebank(t *testing.T) {
 
 // Weights survive a round trip through text: the model file is the same.
 func TestImport(t *testing.T) {
+	t.Parallel()
 	model, dir := attributeTagger(t), t.TempDir()
 	weights, again := filepath.Join(dir, "w.txt"), filepath.Join(dir, "again.safetensors")
 	dsp(t, "export", "--model", model, "--weights", "--to", weights).ok()
@@ -194,6 +199,7 @@ func TestImport(t *testing.T) {
 
 // data attributes writes the attributes that training extracts: a model trained on them predicts the same.
 func TestWriteAttributes(t *testing.T) {
+	t.Parallel()
 	text, dir := write(t, "train.conll", strings.Repeat(sentences+"\n", 5)), t.TempDir()
 	attributes := filepath.Join(dir, "train.crfsuite")
 	dsp(t, "data", "attributes", "--features", "ner", "--input", text, "--to", attributes).ok()
@@ -216,6 +222,7 @@ func TestWriteAttributes(t *testing.T) {
 }
 
 func TestInfoOfAttributes(t *testing.T) {
+	t.Parallel()
 	o := dsp(t, "info", attributeTagger(t), "--top", "3").ok()
 	for _, want := range []string{"attributes of positions", "\nUw=%lower[0,word]\n", "B-X\n", "Uw-1=red\n"} {
 		if !strings.Contains(o.stdout, want) {
@@ -232,6 +239,7 @@ func TestInfoOfAttributes(t *testing.T) {
 
 // The files that dsp data text writes can be trained on and evaluated, and neighbouring tags help to predict a tag.
 func TestDrawnText(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	dsp(t, "data", "text", "--out", dir, "--examples", "400,50,200", "--seed", "3").ok()
 	var f1 []float64

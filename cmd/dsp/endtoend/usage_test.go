@@ -10,6 +10,7 @@ import (
 )
 
 func TestUsageErrors(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ args, message string }{
 		{"selftset", "did you mean selftest?"},
 		{"frobnicate", "dsp --help"},
@@ -35,6 +36,7 @@ func TestUsageErrors(t *testing.T) {
 }
 
 func TestHelp(t *testing.T) {
+	t.Parallel()
 	if o := dsp(t).ok(); !strings.Contains(o.stdout, "selftest") {
 		t.Errorf("help without the verbs:\n%s", o.stdout)
 	}
@@ -64,12 +66,14 @@ func verbs(t *testing.T) []string {
 }
 
 func TestVersion(t *testing.T) {
+	t.Parallel()
 	if o := dsp(t, "--version").ok(); !strings.HasPrefix(o.stdout, "dsp ") || strings.Count(o.stdout, "\n") != 1 {
 		t.Errorf("got %q", o.stdout)
 	}
 }
 
 func TestTrainHelpBeginsWithCommonFlags(t *testing.T) {
+	t.Parallel()
 	help := dsp(t, "train", "--help").ok().stdout
 	_, flags, _ := strings.Cut(help, "[flags]\n")
 	first := strings.TrimSpace(flags)
@@ -86,6 +90,7 @@ func TestTrainHelpBeginsWithCommonFlags(t *testing.T) {
 }
 
 func TestCompletion(t *testing.T) {
+	t.Parallel()
 	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
 		if o := dsp(t, "completion", shell).ok(); !strings.Contains(o.stdout, "dsp") {
 			t.Errorf("nothing for %s", shell)
@@ -94,6 +99,7 @@ func TestCompletion(t *testing.T) {
 }
 
 func TestInfo(t *testing.T) {
+	t.Parallel()
 	var info struct {
 		Version, Go, System, Vector, BLAS string
 		GPUs                              []any
@@ -110,6 +116,7 @@ func TestInfo(t *testing.T) {
 }
 
 func TestSelftest(t *testing.T) {
+	t.Parallel()
 	var report struct {
 		OK     bool
 		Checks []struct{ Name string }
@@ -138,6 +145,7 @@ func TestSelftest(t *testing.T) {
 
 // bench measures the oracle of every registered kind.
 func TestBench(t *testing.T) {
+	t.Parallel()
 	var report struct {
 		Speeds []struct {
 			Part, What string

@@ -15,6 +15,7 @@ import (
 // Net deep learns text, and its model evaluates, predicts from files and from standard input, exports and shows its layers. Unknown words
 // and characters are fine.
 func TestDeep(t *testing.T) {
+	t.Parallel()
 	data := write(t, "train.conll", strings.Repeat(sentences+"\n", 10))
 	run := filepath.Join(t.TempDir(), "run")
 	var r resultJSON
@@ -62,6 +63,7 @@ func TestDeep(t *testing.T) {
 
 // With --init a net begins with the weights of a linear model; other attributes are refused, and new labels added.
 func TestDeepFromLinear(t *testing.T) {
+	t.Parallel()
 	data := filepath.Join(filepath.Dir(attributeTagger(t)), "attributes.conll")
 	linear := attributeTagger(t)
 	deep := func(more ...string) outcome {
@@ -101,6 +103,7 @@ var smallAttention = []string{"--net", "attention", "--channels", "16", "--heads
 
 // The attention network reads images: it trains to the same bits with any number of threads and after resuming, and its model loads.
 func TestAttentionReadsWords(t *testing.T) {
+	t.Parallel()
 	flags := with([]string{"train", "--examples", "80,20,30", "--method", "sgd", "--dropout", "0.1", "--baselines", "off", "--quiet"}, smallAttention...)
 	var want []byte
 	for _, threads := range []string{"1", "3"} {
@@ -135,6 +138,7 @@ func TestAttentionReadsWords(t *testing.T) {
 
 // The attention network reads the words of a text, too, and learns tags that depend on the words before.
 func TestAttentionTagsText(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	text, out := write(t, "train.conll", strings.Repeat(sentences+"\n", 10)), filepath.Join(dir, "run")
 	dsp(t, with([]string{"train", "--task", "tag", "--train", text, "--method", "sgd", "--passes", "20", "--window", "1", "--edges", "none", "--out", out, "--quiet"},
@@ -148,6 +152,7 @@ func TestAttentionTagsText(t *testing.T) {
 
 // The network for trees takes blocks of attention.
 func TestAttentionParser(t *testing.T) {
+	t.Parallel()
 	data, out := drawnTrees(t), filepath.Join(t.TempDir(), "run")
 	dsp(t, with([]string{"train", "--train", filepath.Join(data, "train.conllu"), "--method", "sgd", "--passes", "4", "--quiet", "--layers", "1", "--heads", "3", "--out", out},
 		smallBiaffine...)...).ok()
@@ -161,6 +166,7 @@ func TestAttentionParser(t *testing.T) {
 // The recurrent network learns to read built-in words, gives the same model with any number of threads and after its configuration is
 // read again, and info, eval and predict load it.
 func TestRecurrentReader(t *testing.T) {
+	t.Parallel()
 	dir, again := filepath.Join(t.TempDir(), "run"), filepath.Join(t.TempDir(), "again")
 	var r resultJSON
 	dsp(t, "train", "--examples", "300,30,30", "--net", "rnn", "--recurrent", "24,9", "--hidden", "16", "--activation", "gelu", "--baselines", "off",
@@ -182,6 +188,7 @@ func TestRecurrentReader(t *testing.T) {
 
 // On text, the network tells a word's tag from words far before and after it: the tag of "it" is the same as that of the first word.
 func TestRecurrentTagger(t *testing.T) {
+	t.Parallel()
 	var b strings.Builder
 	for i := range 40 {
 		first := []string{"yes", "no"}[i%2]
@@ -199,6 +206,7 @@ func TestRecurrentTagger(t *testing.T) {
 
 // Parsers take recurrent layers below the biaffine scores; other networks refuse them.
 func TestRecurrentParser(t *testing.T) {
+	t.Parallel()
 	data, dir := drawnTrees(t), filepath.Join(t.TempDir(), "run")
 	dsp(t, "train", "--task", "parse", "--net", "biaffine", "--recurrent", "10", "--embed", "8,4,4,4,4,4", "--arc-units", "8", "--label-units", "6",
 		"--train", filepath.Join(data, "dev.conllu"), "--method", "sgd", "--passes", "2", "--out", dir, "--quiet").ok()
@@ -215,6 +223,7 @@ func TestRecurrentParser(t *testing.T) {
 
 // Vectors of words and dense features go from training into the predictions.
 func TestVectorsAndDenseFeatures(t *testing.T) {
+	t.Parallel()
 	var text strings.Builder
 	for k := range 40 {
 		fmt.Fprintf(&text, "w%d\tO\n\nw%d\tB-X\n\n", k%4, 4+k%3)
@@ -269,6 +278,7 @@ func TestVectorsAndDenseFeatures(t *testing.T) {
 
 // The attributes of clusters and names are written, too.
 func TestAttributesOfLists(t *testing.T) {
+	t.Parallel()
 	text := write(t, "train.conll", "in O\nNew B-X\nYork I-X\n")
 	names, paths := write(t, "names.txt", "new york\tcity\n"), write(t, "paths", "0101\tyork\t3\n")
 	to := filepath.Join(t.TempDir(), "x.crfsuite")

@@ -13,12 +13,12 @@ import (
 	"unicode/utf8"
 
 	"github.com/dsp-go/dsp/cmd/dsp/server/examples"
+	"github.com/dsp-go/dsp/models/data/alignments"
+	"github.com/dsp-go/dsp/models/data/localisation"
 	"github.com/dsp-go/dsp/models/predictions"
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/oracles/kinds"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/boxes/localisation"
-	"github.com/dsp-go/dsp/structured/matchings/alignments"
 	"github.com/dsp-go/dsp/structured/trees"
 )
 

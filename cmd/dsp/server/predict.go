@@ -11,12 +11,12 @@ import (
 	"strings"
 
 	"github.com/dsp-go/dsp/cmd/dsp/server/examples"
+	"github.com/dsp-go/dsp/models/data/masks"
+	"github.com/dsp-go/dsp/models/data/segmentation"
+	"github.com/dsp-go/dsp/models/data/tokens"
+	"github.com/dsp-go/dsp/models/pictures/regionpicture"
 	"github.com/dsp-go/dsp/models/predictions"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/graphs/masks"
-	"github.com/dsp-go/dsp/structured/graphs/picture"
-	"github.com/dsp-go/dsp/structured/graphs/segmentation"
-	"github.com/dsp-go/dsp/structured/text/tokens"
 )
 
 // predict answers POST /predict: an object per line in, what dsp predict --json prints for it per line out.
@@ -228,7 +228,7 @@ func withOverlay(line []byte, names *structured.Alphabet, d *structured.Dataset,
 		return nil, err
 	}
 	mask, _ := s.Paint(e, p.Labels, nil)
-	painted, err := encodePNG(picture.Paint(e.Image, mask))
+	painted, err := encodePNG(regionpicture.Paint(e.Image, mask))
 	if err != nil {
 		return nil, err
 	}

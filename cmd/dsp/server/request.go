@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/host"
+	"github.com/dsp-go/dsp/structured/machine/host"
 )
 
 // handler answers a request, or returns why it does not.

@@ -1,4 +1,4 @@
-// Package packs writes training data with their inputs to packs (structured/arrays/packed), which training maps instead of reading text:
+// Package packs writes training data with their inputs to packs (structured/machine/packed), which training maps instead of reading text:
 // labels and attributes are numbered already, and the settings that they were read with are kept beside them.
 package packs
 
@@ -7,13 +7,13 @@ import (
 	"maps"
 
 	"github.com/dsp-go/dsp/models/config"
-	"github.com/dsp-go/dsp/models/formats"
+	"github.com/dsp-go/dsp/models/data/formats"
 	"github.com/dsp-go/dsp/models/inputs"
 	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/arrays/packed"
-	"github.com/dsp-go/dsp/structured/arrays/safetensors"
-	"github.com/dsp-go/dsp/structured/host"
+	"github.com/dsp-go/dsp/structured/machine/host"
+	"github.com/dsp-go/dsp/structured/machine/packed"
+	"github.com/dsp-go/dsp/structured/machine/safetensors"
 )
 
 // featureSet is the metadata entry that names the set of features.

@@ -4,12 +4,12 @@ import (
 	"slices"
 
 	"github.com/dsp-go/dsp/models/config"
-	"github.com/dsp-go/dsp/models/formats"
+	"github.com/dsp-go/dsp/models/data/features"
+	"github.com/dsp-go/dsp/models/data/formats"
 	"github.com/dsp-go/dsp/models/inputs"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/arrays/packed"
-	"github.com/dsp-go/dsp/structured/arrays/safetensors"
-	"github.com/dsp-go/dsp/structured/features"
+	"github.com/dsp-go/dsp/structured/machine/packed"
+	"github.com/dsp-go/dsp/structured/machine/safetensors"
 )
 
 // stream packs text that comes in blocks. It numbers labels and attributes as they come.

@@ -6,13 +6,13 @@ import (
 	"io"
 	"slices"
 
+	"github.com/dsp-go/dsp/models/data/text"
+	"github.com/dsp-go/dsp/models/data/tokens"
 	"github.com/dsp-go/dsp/models/predictions"
 	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
-	"github.com/dsp-go/dsp/structured/host"
-	"github.com/dsp-go/dsp/structured/text"
-	"github.com/dsp-go/dsp/structured/text/tokens"
+	"github.com/dsp-go/dsp/structured/machine/host"
 )
 
 // Options say how text is split and what is written.

@@ -11,10 +11,10 @@ import (
 
 	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/config"
+	"github.com/dsp-go/dsp/models/data/tokens"
 	"github.com/dsp-go/dsp/models/predictions"
 	"github.com/dsp-go/dsp/models/predictions/rawtext"
 	"github.com/dsp-go/dsp/models/training"
-	"github.com/dsp-go/dsp/structured/text/tokens"
 )
 
 // tagger trains a small model on words.

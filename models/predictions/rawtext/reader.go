@@ -8,13 +8,13 @@ import (
 	"strings"
 
 	"github.com/dsp-go/dsp/models"
-	"github.com/dsp-go/dsp/models/formats"
+	"github.com/dsp-go/dsp/models/data/formats"
+	"github.com/dsp-go/dsp/models/data/text"
+	"github.com/dsp-go/dsp/models/data/tokens"
+	"github.com/dsp-go/dsp/models/data/treebank"
 	"github.com/dsp-go/dsp/models/inputs"
 	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/text"
-	"github.com/dsp-go/dsp/structured/text/tokens"
-	"github.com/dsp-go/dsp/structured/trees"
 )
 
 // Reader makes the data of a model from sentences of raw text. It serves many goroutines at once.
@@ -119,7 +119,7 @@ func (r *Reader) tags(column string) bool {
 func (r *Reader) dataset(all []tokens.Sentence, runes []rune, start int, name string, tags map[string][]string) (*structured.Dataset, error) {
 	d := &structured.Dataset{Name: name, Offsets: []int{0}}
 	if r.trees {
-		b, err := trees.Reader{Names: r.model.Labels, Unlabeled: true, Threads: 1}.Read(bytes.NewReader(conllu(all, runes, start, tags["upos"])), name)
+		b, err := treebank.Reader{Names: r.model.Labels, Unlabeled: true, Threads: 1}.Read(bytes.NewReader(conllu(all, runes, start, tags["upos"])), name)
 		if err != nil {
 			return nil, err
 		}

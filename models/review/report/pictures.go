@@ -8,8 +8,8 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/dsp-go/dsp/models/pictures/curves"
 	"github.com/dsp-go/dsp/models/training"
-	"github.com/dsp-go/dsp/train/record/curves"
 )
 
 // Picture is an SVG element.

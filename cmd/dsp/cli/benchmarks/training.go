@@ -6,12 +6,12 @@ import (
 	"math/rand/v2"
 	"runtime"
 
+	"github.com/dsp-go/dsp/models/drawn/ocr"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/nets/kernels"
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/synthetic/ocr"
 	"github.com/dsp-go/dsp/train/engine"
 )
 

@@ -7,10 +7,10 @@ import (
 	"runtime"
 	"slices"
 
+	"github.com/dsp-go/dsp/models/drawn/ocr"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/oracles"
-	"github.com/dsp-go/dsp/structured/synthetic/ocr"
 	"github.com/dsp-go/dsp/train"
 	"github.com/dsp-go/dsp/train/engine"
 	"github.com/dsp-go/dsp/train/methods"

@@ -9,10 +9,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dsp-go/dsp/models/data/segmentation"
+	"github.com/dsp-go/dsp/models/data/tokens"
 	"github.com/dsp-go/dsp/models/inputs"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/graphs/segmentation"
-	"github.com/dsp-go/dsp/structured/text/tokens"
 )
 
 // readers are one of every kind.

@@ -5,10 +5,10 @@ import (
 	"context"
 
 	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/models/data/localisation"
+	"github.com/dsp-go/dsp/models/data/segmentation"
 	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/boxes/localisation"
-	"github.com/dsp-go/dsp/structured/graphs/segmentation"
 	"github.com/dsp-go/dsp/structured/images"
 )
 

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/dsp-go/dsp/models/data/tokens"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/text/tokens"
 )
 
 // Object is an example as JSON has it. Which members there must be depends on the model.

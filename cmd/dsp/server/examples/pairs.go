@@ -5,9 +5,9 @@ import (
 	"slices"
 
 	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/models/data/alignments"
 	"github.com/dsp-go/dsp/models/inputs"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/matchings/alignments"
 )
 
 // pairs reads sentence pairs, whose words are to be linked.

@@ -5,10 +5,10 @@ import (
 	"strings"
 
 	"github.com/dsp-go/dsp/models"
-	"github.com/dsp-go/dsp/models/formats"
+	"github.com/dsp-go/dsp/models/data/formats"
+	"github.com/dsp-go/dsp/models/data/tokens"
 	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/text/tokens"
 )
 
 // Limits bound the work for one example.

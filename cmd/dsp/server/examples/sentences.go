@@ -7,10 +7,10 @@ import (
 	"strings"
 
 	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/models/data/tokens"
+	"github.com/dsp-go/dsp/models/data/treebank"
 	"github.com/dsp-go/dsp/models/inputs"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/text/tokens"
-	"github.com/dsp-go/dsp/structured/trees"
 )
 
 // sentences reads sentences to parse: the word, lemma, upos, xpos and feats of each word.
@@ -26,7 +26,7 @@ func newSentences(m *models.Model, columns []inputs.Column, limits Limits, split
 }
 
 // treeColumns are the columns of CoNLL-U that hold what an object has, and their places in a line.
-var treeColumns = map[string]int{"word": trees.Form, "lemma": trees.Lemma, "upos": trees.UPOS, "xpos": trees.XPOS, "feats": trees.Feats}
+var treeColumns = map[string]int{"word": treebank.Form, "lemma": treebank.Lemma, "upos": treebank.UPOS, "xpos": treebank.XPOS, "feats": treebank.Feats}
 
 // Inputs implements Reader.
 func (r *sentences) Inputs() []Input {
@@ -91,12 +91,12 @@ func (r *sentences) Example(o *Object) (Example, error) {
 // sentence returns a sentence of n words in CoNLL-U.
 func sentence(columns map[string][]string, n int) []byte {
 	var text []byte
-	fields := make([]string, trees.ColumnCount)
+	fields := make([]string, treebank.ColumnCount)
 	for t := range n {
 		for k := range fields {
 			fields[k] = "_"
 		}
-		fields[trees.ID] = strconv.Itoa(t + 1)
+		fields[treebank.ID] = strconv.Itoa(t + 1)
 		for name, cells := range columns {
 			fields[treeColumns[name]] = cells[t]
 		}
@@ -108,7 +108,7 @@ func sentence(columns map[string][]string, n int) []byte {
 
 // Dataset implements Reader.
 func (r *sentences) Dataset(all []Example) (*structured.Dataset, error) {
-	b, err := trees.Reader{Names: r.names, Unlabeled: true, Threads: 1}.Read(bytes.NewReader(joined(all)), dataName)
+	b, err := treebank.Reader{Names: r.names, Unlabeled: true, Threads: 1}.Read(bytes.NewReader(joined(all)), dataName)
 	if err != nil {
 		return nil, err
 	}

@@ -6,10 +6,10 @@ import (
 	"strings"
 
 	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/models/data/text"
+	"github.com/dsp-go/dsp/models/data/tokens"
 	"github.com/dsp-go/dsp/models/inputs"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/text"
-	"github.com/dsp-go/dsp/structured/text/tokens"
 )
 
 // words reads the columns of sequences of words, and dense features beside them if the model reads some.

@@ -1,0 +1,128 @@
+package annotations
+
+import (
+	"bufio"
+	"encoding/json"
+	"io"
+
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/boxes"
+	"github.com/dsp-go/dsp/structured/machine/host"
+)
+
+// Result is a detection in COCO's format of results.
+type Result struct {
+	ImageID, ClassID int64
+	boxes.Detection
+	file  string
+	index int // in the file, from 0
+}
+
+// Place returns the place of the result in its file, for messages.
+func (r *Result) Place() string { return place(r.file, "", r.index) }
+
+type cocoResult struct {
+	ImageID    *int64    `json:"image_id"`
+	CategoryID *int64    `json:"category_id"`
+	Box        []float64 `json:"bbox"`
+	Score      *float64  `json:"score"`
+}
+
+// ReadResults reads a file of results. A missing category_id becomes 0 and a missing score 0: files of candidates may lack them.
+func ReadResults(path string) ([]Result, error) {
+	f, err := host.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return readResults(f, path)
+}
+
+func readResults(r io.Reader, name string) ([]Result, error) {
+	in := jsonFile{json.NewDecoder(r), name}
+	var all []Result
+	err := list(in, "", func(index int, c cocoResult) (err error) {
+		result := Result{file: name, index: index}
+		if c.ImageID == nil {
+			return structured.BadInput("%s: no image_id", result.Place())
+		}
+		result.ImageID = *c.ImageID
+		if result.Box, err = cornerAndSize(c.Box, &result); err != nil {
+			return err
+		}
+		if c.CategoryID != nil {
+			result.ClassID = *c.CategoryID
+		}
+		if c.Score != nil {
+			result.Score = *c.Score
+		}
+		all = append(all, result)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return all, in.end()
+}
+
+// Candidates sorts the boxes of results by example: those of the class, and those without any class, in the order of the file. Only the first most
+// of an image count; 0 means all. Results of other images of the set are ignored. A result of an image that is not in the set, a box outside
+// its image, and an example without candidates are bad input.
+func (s *Set) Candidates(examples []Example, results []Result, class string, most int) ([][]boxes.Detection, error) {
+	wanted := s.ClassID(class)
+	sizes, at := make(map[int64]*Image, len(s.Images)), make(map[int64]int, len(examples))
+	for k := range s.Images {
+		sizes[s.Images[k].ID] = &s.Images[k]
+	}
+	for i, e := range examples {
+		at[e.ID] = i
+	}
+	all := make([][]boxes.Detection, len(examples))
+	for k := range results {
+		r := &results[k]
+		m := sizes[r.ImageID]
+		if m == nil {
+			return nil, structured.BadInput("%s: image_id %d is not one of %s", r.Place(), r.ImageID, s.Name)
+		}
+		i, used := at[r.ImageID]
+		if !used || r.ClassID != 0 && r.ClassID != wanted || most > 0 && len(all[i]) == most {
+			continue
+		}
+		box, err := r.Box.Inside(m.Width, m.Height, r.Place())
+		if err != nil {
+			return nil, err
+		}
+		all[i] = append(all[i], boxes.Detection{Box: box, Score: r.Score})
+	}
+	for i, e := range examples {
+		if len(all[i]) == 0 {
+			return nil, structured.BadInput("%s: no candidate box of class %s for this image (id %d), expected at least one", e.Place, class, e.ID)
+		}
+	}
+	return all, nil
+}
+
+// WriteResults writes results as COCO's JSON, one per line. Numbers keep all their digits.
+func WriteResults(w io.Writer, results []Result) error {
+	out := bufio.NewWriter(w)
+	before := "[\n"
+	for _, r := range results {
+		line, err := json.Marshal(cocoResult{&r.ImageID, &r.ClassID, []float64{r.Box.X, r.Box.Y, r.Box.Width, r.Box.Height}, &r.Score})
+		if err != nil {
+			return structured.BadInput("image %d: box %v with score %v, expected finite numbers", r.ImageID, r.Box, r.Score)
+		}
+		if _, err := out.WriteString(before + string(line)); err != nil {
+			return err
+		}
+		before = ",\n"
+	}
+	if len(results) == 0 {
+		before = "["
+	} else {
+		before = "\n"
+	}
+	if _, err := out.WriteString(before + "]\n"); err != nil {
+		return err
+	}
+	return out.Flush()
+}

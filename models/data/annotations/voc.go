@@ -1,0 +1,248 @@
+package annotations
+
+import (
+	"encoding/xml"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/boxes"
+	"github.com/dsp-go/dsp/structured/images"
+	"github.com/dsp-go/dsp/structured/machine/host"
+)
+
+// VOC reads PASCAL VOC's annotations: one XML file per image.
+type VOC struct {
+	Images string   // folder of the images; "" is JPEGImages beside the folder of the annotations, or else that folder itself
+	Names  []string // names of the XML files to read, without .xml (ReadNames reads them from VOC's image sets); nil means all
+}
+
+// ReadNames reads the names of images from a list of VOC (ImageSets/Main/train.txt): the first word of every line.
+func ReadNames(path string) ([]string, error) {
+	f, err := host.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	var names []string
+	lines := host.NewLines(f, path)
+	for line, ok := lines.Next(); ok; line, ok = lines.Next() {
+		if words := strings.Fields(string(line)); len(words) > 0 {
+			names = append(names, words[0])
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return nil, err
+	}
+	if len(names) == 0 {
+		return nil, structured.BadInput("%s: no names of images", path)
+	}
+	return names, nil
+}
+
+// Read reads the annotations in a folder, or in Annotations in it if the folder has no XML files of its own. Images are numbered by the digits of their names ("2008_000015" is 2008000015), or from 1 in the
+// order of the names if some have no digits or two have the same.
+func (v VOC) Read(dir string) (*Set, error) {
+	if own, _ := filepath.Glob(filepath.Join(dir, "*.xml")); len(own) == 0 {
+		if inside := filepath.Join(dir, "Annotations"); isFolder(inside) {
+			dir = inside
+		}
+	}
+	names := slices.Clone(v.Names)
+	if names == nil {
+		files, err := filepath.Glob(filepath.Join(dir, "*.xml"))
+		if err != nil || len(files) == 0 {
+			return nil, structured.BadInput("%s: no XML files, expected one per image as in PASCAL VOC's Annotations", dir)
+		}
+		for _, f := range files {
+			names = append(names, strings.TrimSuffix(filepath.Base(f), ".xml"))
+		}
+	}
+	slices.Sort(names)
+	for i := 1; i < len(names); i++ {
+		if names[i] == names[i-1] {
+			return nil, structured.BadInput("%s: image %s is listed twice", dir, names[i])
+		}
+	}
+	folder := v.Images
+	if folder == "" {
+		folder = filepath.Join(filepath.Dir(filepath.Clean(dir)), "JPEGImages")
+		if !isFolder(folder) {
+			folder = dir
+		}
+	}
+	s := &Set{Name: dir}
+	ids, classes := numbered(names), map[string]bool{}
+	for k, name := range names {
+		path := filepath.Join(dir, name+".xml")
+		f, err := host.Open(path)
+		if err != nil {
+			return nil, err
+		}
+		m, err := readVOC(f, path, folder)
+		_ = f.Close()
+		if err != nil {
+			return nil, err
+		}
+		m.ID = ids[k]
+		for _, o := range m.Objects {
+			classes[o.Class] = true
+		}
+		s.Images = append(s.Images, m)
+	}
+	for name := range classes {
+		s.Classes = append(s.Classes, Class{Name: name})
+	}
+	slices.SortFunc(s.Classes, func(a, b Class) int { return strings.Compare(a.Name, b.Name) })
+	for k := range s.Classes {
+		s.Classes[k].ID = int64(k + 1)
+	}
+	s.sort()
+	return s, nil
+}
+
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+// numbered returns the numbers of the images of these names.
+func numbered(names []string) []int64 {
+	ids, seen := make([]int64, len(names)), map[int64]bool{}
+	digits := func(r rune) rune {
+		if r >= '0' && r <= '9' {
+			return r
+		}
+		return -1
+	}
+	for k, name := range names {
+		id, err := strconv.ParseInt(strings.Map(digits, name), 10, 64)
+		if err != nil || seen[id] {
+			for k := range ids {
+				ids[k] = int64(k + 1)
+			}
+			return ids
+		}
+		ids[k], seen[id] = id, true
+	}
+	return ids
+}
+
+// The elements of an annotation that matter. Pointers tell what is missing.
+type (
+	vocSize struct {
+		Width  int `xml:"width"`
+		Height int `xml:"height"`
+	}
+	vocObject struct {
+		Name      string      `xml:"name"`
+		Difficult string      `xml:"difficult"` // "1" means yes
+		Corners   *vocCorners `xml:"bndbox"`
+	}
+	vocCorners struct {
+		XMin *float64 `xml:"xmin"`
+		YMin *float64 `xml:"ymin"`
+		XMax *float64 `xml:"xmax"`
+		YMax *float64 `xml:"ymax"`
+	}
+)
+
+// readVOC reads the annotation of one image, whose file is in the folder. Without the element size, the image's file gives the size.
+func readVOC(r io.Reader, name, folder string) (Image, error) {
+	m := Image{Place: name}
+	var size vocSize
+	var objects []vocObject
+	d := xml.NewDecoder(r)
+	for depth := 0; ; {
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) && depth == 0 {
+			return m, structured.BadInput("%s: no element <annotation>, expected an annotation of PASCAL VOC", name)
+		}
+		if err != nil {
+			return m, brokenXML(d, name, err)
+		}
+		switch t := token.(type) {
+		case xml.StartElement:
+			line, _ := d.InputPos()
+			switch {
+			case depth == 0 && t.Name.Local != "annotation":
+				return m, structured.BadInput("%s:%d: element <%s>, expected <annotation> of PASCAL VOC", name, line, t.Name.Local)
+			case depth == 0:
+				depth = 1
+				continue
+			case t.Name.Local == "filename":
+				err = d.DecodeElement(&m.Path, &t)
+			case t.Name.Local == "size":
+				err = d.DecodeElement(&size, &t)
+			case t.Name.Local == "object":
+				var o vocObject
+				err = d.DecodeElement(&o, &t)
+				objects = append(objects, o)
+				m.Objects = append(m.Objects, Object{Place: name + ":" + strconv.Itoa(line)})
+			default:
+				err = d.Skip()
+			}
+			if err != nil {
+				return m, brokenXML(d, name, err)
+			}
+		case xml.EndElement: // of annotation: those of its children are read with them
+			return m, m.complete(folder, size, objects)
+		}
+	}
+}
+
+// brokenXML returns an error about the syntax, or about a value that is not a number.
+func brokenXML(d *xml.Decoder, name string, err error) error {
+	line, _ := d.InputPos()
+	var syntax *xml.SyntaxError
+	var number *strconv.NumError
+	switch {
+	case errors.As(err, &syntax) && syntax.Msg == "unexpected EOF":
+		return structured.BadInput("%s:%d: the file ends too early, expected </annotation>", name, line)
+	case errors.As(err, &syntax):
+		return structured.BadInput("%s:%d: %s", name, syntax.Line, syntax.Msg)
+	case errors.As(err, &number):
+		return structured.BadInput("%s:%d: %q, expected a number", name, line, number.Num)
+	}
+	return structured.BadInput("%s:%d: %w", name, line, err)
+}
+
+// complete fills in the image once its annotation has been read.
+func (m *Image) complete(folder string, size vocSize, objects []vocObject) error {
+	file := strings.TrimSpace(m.Path)
+	if file == "" {
+		return structured.BadInput("%s: no <filename> of the image", m.Place)
+	}
+	m.Path = filepath.Join(folder, file)
+	m.Width, m.Height = size.Width, size.Height
+	if size == (vocSize{}) {
+		err := m.exists()
+		if err == nil {
+			m.Width, m.Height, err = images.Size(m.Path)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if m.Width < 1 || m.Height < 1 {
+		return structured.BadInput("%s: an image of %d × %d pixels, expected at least one", m.Place, m.Width, m.Height)
+	}
+	for k, from := range objects {
+		o := &m.Objects[k]
+		o.Class, o.Difficult = strings.TrimSpace(from.Name), strings.TrimSpace(from.Difficult) == "1"
+		if o.Class == "" {
+			return structured.BadInput("%s: an object without <name>", o.Place)
+		}
+		c := from.Corners
+		if c == nil || c.XMin == nil || c.YMin == nil || c.XMax == nil || c.YMax == nil {
+			return structured.BadInput("%s: no <bndbox> with xmin, ymin, xmax and ymax for this %s", o.Place, o.Class)
+		}
+		o.Box = boxes.FromVOC(*c.XMin, *c.YMin, *c.XMax, *c.YMax)
+	}
+	return nil
+}

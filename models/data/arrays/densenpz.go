@@ -1,0 +1,302 @@
+package arrays
+
+import (
+	"archive/zip"
+	"bytes"
+	"io"
+	"slices"
+	"strconv"
+
+	"github.com/dsp-go/dsp/models/data/text"
+	"github.com/dsp-go/dsp/structured"
+)
+
+// Dense reads dense features from NumPy's npz archive, whose arrays are
+//
+//	features     [ΣT×D]  float32 or float64, finite
+//	lengths      [n]     integers ≥ 0, the lengths T of the chains
+//	labels       [ΣT]    integers from 0 to Y-1, or strings
+//	label_names  [Y]     strings; optional, by default 0, 1, …, or the strings of labels in alphabetical order
+//	mask         [ΣT]    booleans or integers; positions where it is false or 0 are left out; optional
+//	words        [ΣT]    strings, for networks that read words, too; optional
+//	weights      [n]     float32 or float64 ≥ 0, of the chains' losses in the objective; optional, by default 1
+//
+// The chains may also be padded to one length M: then features is [n×M×D], and mask, labels and words are [n×M]. The positions of a chain
+// are the first of its row, as many as lengths says, or those where mask is true; one of the two arrays is enough.
+type Dense struct {
+	Dim       int                  // D if the training data determines it, else 0
+	Alphabet  *structured.Alphabet // the known labels, which must contain label_names; nil means the file's own labels
+	Unlabeled bool                 // ignore gold labels: the array labels is optional
+}
+
+// Read reads a data set: Features, Dim, Offsets, a column word if there are words and, unless Unlabeled, Labels. A chain may have length 0. Errors name the
+// array, what it holds and what was expected.
+func (c Dense) Read(r io.Reader, name string) (*structured.Dataset, error) {
+	archive, err := openArchive(r, name)
+	if err != nil {
+		return nil, err
+	}
+	d := &structured.Dataset{Name: name, Alphabet: c.Alphabet, Dim: c.Dim}
+	in := denseReader{archive, d, &layout{}}
+	if err := in.features(); err != nil {
+		return nil, err
+	}
+	if err := in.positions(); err != nil {
+		return nil, err
+	}
+	if err := in.words(); err != nil {
+		return nil, err
+	}
+	if !c.Unlabeled {
+		if err := in.labels(); err != nil {
+			return nil, err
+		}
+		if err := in.weights(); err != nil {
+			return nil, err
+		}
+	}
+	return d, nil
+}
+
+// openArchive reads a whole npz archive: its directory is at its end.
+func openArchive(r io.Reader, name string) (*zip.Reader, error) {
+	content, err := io.ReadAll(r)
+	if err != nil {
+		return nil, structured.BadInput("%s: %w", name, err)
+	}
+	archive, err := zip.NewReader(bytes.NewReader(content), int64(len(content)))
+	if err != nil {
+		return nil, structured.BadInput("%s: %w, expected an npz archive", name, err)
+	}
+	return archive, nil
+}
+
+type denseReader struct {
+	archive *zip.Reader
+	d       *structured.Dataset
+	layout  *layout // of chains; nil where features cannot be padded
+}
+
+// array reads a required array.
+func (in denseReader) array(name, shape string, read func(*npyArray) error) error {
+	found, err := readNPY(in.archive, in.d.Name, name, read)
+	if err == nil && !found {
+		err = structured.BadInput("%s: no array %s, expected %s", in.d.Name, name, shape)
+	}
+	return err
+}
+
+func (in denseReader) features() error {
+	x, err := in.matrix("features", "position", in.d.Dim)
+	if err != nil {
+		return err
+	}
+	if len(x.values) == 0 {
+		return structured.BadInput("%s: features has shape %v, expected at least one position", in.d.Name, x.shape)
+	}
+	in.d.Features, in.d.Dim = x.values, x.shape[1]
+	return nil
+}
+
+// denseMatrix is a matrix of finite numbers.
+type denseMatrix struct {
+	values []float32
+	shape  []int
+}
+
+// matrix reads a required matrix with a row of features for each thing of a kind; known is the number of features, or 0.
+func (in denseReader) matrix(name, kind string, known int) (x denseMatrix, err error) {
+	shape := "[" + kind + "s × features]"
+	err = in.array(name, shape, func(a *npyArray) (err error) {
+		if err := in.layout.flatten(a); err != nil {
+			return err
+		}
+		if err := a.expect(shape, 2, "f", "float32 or float64"); err != nil {
+			return err
+		}
+		x.shape = a.shape
+		switch columns := a.shape[1]; {
+		case columns == 0:
+			return a.bad(" has shape %v, expected at least one feature", a.shape)
+		case known > 0 && known != columns:
+			return a.bad(" has %d features per %s, expected %d as in the training data", columns, kind, known)
+		}
+		if x.values, err = a.floats(); err != nil {
+			return err
+		}
+		for i, v := range x.values {
+			if v-v != 0 { // NaN or ±∞
+				return a.bad("[%d,%d] is %v, expected a finite number (in float32)", i/a.shape[1], i%a.shape[1], v)
+			}
+		}
+		return nil
+	})
+	return x, err
+}
+
+func (in denseReader) words() error {
+	_, err := readNPY(in.archive, in.d.Name, "words", func(a *npyArray) error {
+		if err := in.layout.expect(a, "US", "strings"); err != nil {
+			return err
+		}
+		words, err := a.texts()
+		if err != nil {
+			return err
+		}
+		words = kept(in.layout, words)
+		if empty := slices.Index(words, ""); empty >= 0 {
+			return a.bad("[%d] is empty, expected a word", empty)
+		}
+		in.d.Columns, in.d.ColumnNames = [][]string{words}, []string{text.WordColumn}
+		return nil
+	})
+	return err
+}
+
+// labelNames reads the names of the labels, if the archive has them.
+func (in denseReader) labelNames() (names []string, named bool, err error) {
+	named, err = readNPY(in.archive, in.d.Name, "label_names", func(a *npyArray) (err error) {
+		if err := a.expect("[labels]", 1, "US", "strings"); err != nil {
+			return err
+		}
+		if names, err = a.texts(); err != nil {
+			return err
+		}
+		for i, n := range names {
+			if at := slices.Index(names, n); at < i {
+				return a.bad("[%d] and [%d] are both %q", at, i, n)
+			}
+		}
+		return nil
+	})
+	return names, named, err
+}
+
+func (in denseReader) labels() error {
+	names, named, err := in.labelNames()
+	if err != nil {
+		return err
+	}
+	return in.array("labels", "[positions]", func(a *npyArray) error {
+		if err := in.layout.expect(a, "iuUS", "integers or strings"); err != nil {
+			return err
+		}
+		if a.isText() {
+			texts, err := a.texts()
+			if err != nil {
+				return err
+			}
+			texts = kept(in.layout, texts)
+			if empty := slices.Index(texts, ""); empty >= 0 {
+				return a.bad("[%d] is empty, expected a label", empty)
+			}
+			labels, names, err := in.numberNames(a, texts, names)
+			if err != nil {
+				return err
+			}
+			return in.setLabels(a, labels, names)
+		}
+		labels, err := a.ints()
+		if err != nil {
+			return err
+		}
+		labels = kept(in.layout, labels)
+		const most = 1 << 20 // labels, where only the largest number tells
+		if !named {
+			if names, err = in.numbers(a, labels, most); err != nil {
+				return err
+			}
+		}
+		return in.setLabels(a, labels, names)
+	})
+}
+
+func (in denseReader) weights() error {
+	_, err := readNPY(in.archive, in.d.Name, "weights", func(a *npyArray) error {
+		if err := a.expect("[chains]", 1, "f", "float32 or float64"); err != nil {
+			return err
+		}
+		weights, err := a.floats()
+		if err != nil {
+			return err
+		}
+		if len(weights) != in.d.Len() {
+			return a.bad(" has %d entries, expected %d, one per chain", len(weights), in.d.Len())
+		}
+		for i, c := range weights {
+			if c < 0 || c-c != 0 {
+				return a.bad("[%d] is %v, expected a finite number that is not negative", i, c)
+			}
+			in.d.Weights = append(in.d.Weights, float64(c))
+		}
+		return nil
+	})
+	return err
+}
+
+// numbers returns the names 0, 1, … for labels without names.
+func (in denseReader) numbers(a *npyArray, labels []int, most int) ([]string, error) {
+	if in.d.Alphabet != nil {
+		return in.d.Alphabet.Names(), nil
+	}
+	y := 0
+	for i, l := range labels {
+		if l >= most {
+			return nil, a.bad("[%d] is %d, expected less than %d", i, l, most)
+		}
+		y = max(y, l+1)
+	}
+	names := make([]string, y)
+	for l := range names {
+		names[l] = strconv.Itoa(l)
+	}
+	return names, nil
+}
+
+// numberNames returns the numbers of labels that are given by name, −1 for an empty one, and the names that are numbered: those given, or
+// else those of the data set's alphabet, or else those of the labels in alphabetical order.
+func (in denseReader) numberNames(a *npyArray, labels, names []string) ([]int, []string, error) {
+	if names == nil && in.d.Alphabet != nil {
+		names = in.d.Alphabet.Names()
+	}
+	if names == nil {
+		names = slices.Clone(labels)
+		slices.Sort(names)
+		names = slices.DeleteFunc(slices.Compact(names), func(name string) bool { return name == "" })
+	}
+	number := map[string]int{"": -1}
+	for l, name := range names {
+		number[name] = l
+	}
+	numbers := make([]int, len(labels))
+	for i, name := range labels {
+		l, known := number[name]
+		if !known {
+			return nil, nil, a.bad("[%d] is %q, which is not one of the known ones: %s", i, name, structured.SomeOf(names))
+		}
+		numbers[i] = l
+	}
+	return numbers, names, nil
+}
+
+// setLabels translates the file's label numbers into those of the alphabet. −1, an unknown label, stays where the data set has label sets.
+func (in denseReader) setLabels(a *npyArray, labels []int, names []string) error {
+	d := in.d
+	if d.Alphabet == nil {
+		d.Alphabet = structured.NewAlphabet(names...)
+	}
+	d.Labels = make([]int32, len(labels))
+	for i, l := range labels {
+		if l == -1 && d.LabelSets != nil {
+			d.Labels[i] = -1
+			continue
+		}
+		if l < 0 || l >= len(names) {
+			return a.bad("[%d] is %d, expected 0 to %d", i, l, len(names)-1)
+		}
+		if d.Labels[i] = d.Alphabet.Index(names[l]); d.Labels[i] < 0 {
+			return a.bad("[%d] is %d, %q, which is not one of the known ones: %s", i, l, names[l], structured.SomeOf(d.Alphabet.Names()))
+		}
+	}
+	return nil
+}

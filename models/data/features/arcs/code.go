@@ -1,0 +1,241 @@
+package arcs
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/dsp-go/dsp/models/data/features"
+)
+
+// machine is a compiled template: the views of cells that it needs, and the programs that compute attributes from them.
+type machine struct {
+	template *Template
+	columns  []*cells
+	views    []view
+	gaps     []gapView
+	pad      int // how far macros reach beyond a sentence, in tokens; at least 1 for the root
+	arc      program
+	label    program
+}
+
+// view is a function of the cells of a column.
+type view struct {
+	column int
+	calls  string // joined by dots
+}
+
+// gapView describes what a program needs to know of a view's values between head and dependent.
+type gapView struct {
+	view    int
+	spread  bool     // needs the distinct values, or their set
+	counted []uint64 // values whose occurrences are counted
+}
+
+// program is the code of one score. It hashes an attribute in three steps: the values at the head, the values at the
+// dependent, and the properties of the arc: direction, distance and the tokens between.
+type program struct {
+	heads, dependents []code // lines that look at one side only
+	pairs             []code // lines that look at both sides only, or at their neighbours; starred ones first
+	starred           int    // number of starred pairs
+	mixed             []code // all other lines
+}
+
+// code is a compiled line of a template.
+type code struct {
+	line          *line
+	seed          [2]uint64 // initial hashes of head and dependent
+	head          []tap
+	dependent     []tap
+	properties    []property // in the order of the line
+	spread        int        // the gap view whose distinct values make one attribute each, or none
+	starred       bool
+	viewsOfMacros []int // for spelling: the view of each macro, none for direction and distance
+}
+
+// tap is a view, read row tokens away from head or dependent.
+type tap struct{ view, row int }
+
+// property is a property of the arc.
+type property struct {
+	aggregate aggregate
+	gap       int // for set and count: the gap view
+	counted   int // for count: the index of the counted value
+}
+
+// compile compiles a template. The machine's tables fill up while it runs, so it serves one goroutine.
+func (t *Template) compile() *machine {
+	m := &machine{template: t, pad: 1}
+	for i := range t.lines {
+		l := &t.lines[i]
+		if l.comment() {
+			continue
+		}
+		c := m.code(l)
+		if l.arc {
+			m.arc.add(c)
+		}
+		if l.label {
+			m.label.add(c)
+		}
+	}
+	m.arc.sort()
+	m.label.sort()
+	return m
+}
+
+func (m *machine) code(l *line) code {
+	text := l.text()
+	c := code{line: l, spread: none, starred: l.starred, seed: [2]uint64{textHash("h " + text), textHash("d " + text)}}
+	for _, macro := range l.macros {
+		v := none
+		if macro.where != nowhere {
+			v = m.view(macro)
+		}
+		c.viewsOfMacros = append(c.viewsOfMacros, v)
+		switch macro.where {
+		case atHead:
+			c.head = append(c.head, tap{v, macro.row})
+		case atDependent:
+			c.dependent = append(c.dependent, tap{v, macro.row})
+		case nowhere:
+			c.properties = append(c.properties, property{aggregate: macro.aggregate})
+		case between:
+			gap, counted := m.gap(v, macro)
+			if macro.aggregate == each {
+				c.spread = gap
+			} else {
+				c.properties = append(c.properties, property{macro.aggregate, gap, counted})
+			}
+		}
+		m.pad = max(m.pad, macro.row, 1-macro.row) // the root is one token before the first
+	}
+	return c
+}
+
+// view returns the number of the view of a macro, and creates it if it is new.
+func (m *machine) view(macro macro) int {
+	column := slices.IndexFunc(m.columns, func(c *cells) bool { return c.name == macro.column.name })
+	if column < 0 {
+		column = len(m.columns)
+		m.columns = append(m.columns, &cells{name: macro.column.name})
+	}
+	v := view{column, strings.Join(macro.calls, ".")}
+	number := slices.Index(m.views, v)
+	if number < 0 {
+		number = len(m.views)
+		m.views = append(m.views, v)
+		c := m.columns[column]
+		c.views = append(c.views, number)
+		c.functions = append(c.functions, newFunction(macro.calls, macro.column.name))
+	}
+	return number
+}
+
+// gap returns the number of a macro's gap view, and the index of its counted value.
+func (m *machine) gap(v int, macro macro) (gap, counted int) {
+	gap = slices.IndexFunc(m.gaps, func(g gapView) bool { return g.view == v })
+	if gap < 0 {
+		gap = len(m.gaps)
+		m.gaps = append(m.gaps, gapView{view: v})
+	}
+	g := &m.gaps[gap]
+	if macro.aggregate != count {
+		g.spread = true
+		return gap, 0
+	}
+	value := textHash(macro.counted)
+	if counted = slices.Index(g.counted, value); counted < 0 {
+		counted = len(g.counted)
+		g.counted = append(g.counted, value)
+	}
+	return gap, counted
+}
+
+func (p *program) add(c code) {
+	local := c.spread == none && !slices.ContainsFunc(c.properties, func(p property) bool {
+		return p.aggregate == set || p.aggregate == count
+	})
+	switch {
+	case local && len(c.head) == 0:
+		p.dependents = append(p.dependents, c)
+	case local && len(c.dependent) == 0:
+		p.heads = append(p.heads, c)
+	case local && len(c.properties) == 0:
+		p.pairs = append(p.pairs, c)
+	default:
+		p.mixed = append(p.mixed, c)
+	}
+}
+
+// sort moves starred pairs to the front.
+func (p *program) sort() {
+	slices.SortStableFunc(p.pairs, func(a, b code) int {
+		switch {
+		case a.starred == b.starred:
+			return 0
+		case a.starred:
+			return -1
+		}
+		return 1
+	})
+	p.starred = 0
+	for _, c := range p.pairs {
+		if c.starred {
+			p.starred++
+		}
+	}
+}
+
+// codes returns all codes, by their lists.
+func (p *program) codes() [4][]code { return [...][]code{p.dependents, p.heads, p.pairs, p.mixed} }
+
+// function composes the functions of a macro.
+type function struct {
+	steps []func(string) (string, bool)
+	total bool // it leaves the marks beyond the ends unchanged
+	bare  bool // a cell _ has no value
+}
+
+// wordColumn is the column in which _ is an ordinary word.
+const wordColumn = "word"
+
+func newFunction(calls []string, column string) function {
+	f := function{total: true, bare: column != wordColumn}
+	for _, name := range calls {
+		if key, ok := strings.CutPrefix(name, keyCall); ok {
+			f.steps = append(f.steps, func(cell string) (string, bool) { return valueOf(cell, key) })
+			f.total = false
+			continue
+		}
+		named, ok := features.NamedFunction(name)
+		if !ok {
+			panic("a function that Parse rejects")
+		}
+		f.steps = append(f.steps, named.Apply)
+		f.total = f.total && named.Total()
+	}
+	return f
+}
+
+// apply returns the value of the function for a cell; ok is false if it has none.
+func (f function) apply(cell string) (value string, ok bool) {
+	if f.bare && cell == "_" {
+		return "", false
+	}
+	for _, step := range f.steps {
+		if cell, ok = step(cell); !ok {
+			return "", false
+		}
+	}
+	return cell, true
+}
+
+// valueOf returns the value of a key in a list "key=value|key=value".
+func valueOf(list, key string) (string, bool) {
+	for item := range strings.SplitSeq(list, "|") {
+		if value, ok := strings.CutPrefix(item, key); ok && len(value) > 1 && value[0] == '=' {
+			return value[1:], true
+		}
+	}
+	return "", false
+}

@@ -1,0 +1,235 @@
+package features
+
+import (
+	"runtime"
+	"slices"
+	"sync"
+
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/machine/host"
+)
+
+// Options of Fit.
+type Options struct {
+	MinCount int // attributes that occur fewer times in the training data are left out
+	HashBits int // > 0: no dictionary for attributes of positions; structured.HashAttribute numbers them below 1<<HashBits
+	Threads  int // 0: all cores; the result does not depend on it
+}
+
+const mostHashBits = 31
+
+// Fit builds the dictionary of the attributes in d, numbered in order of first occurrence, and sets d's Attributes and
+// EdgeAttributes. It also fixes the columns of t: it removes optional lines whose columns d lacks, and makes the columns of the
+// others required. A model should store t.String(). Hashed attributes cannot have a minimum count.
+func (t *Template) Fit(d *structured.Dataset, o Options) error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	if err := t.checkLists(d); err != nil {
+		return err
+	}
+	t.fixColumns(d)
+	parts, err := t.extract(d, o.Threads, func() *Extractor { return t.growing(o.HashBits) })
+	if err != nil {
+		return err
+	}
+	d.Dictionary = &structured.Dictionary{HashBits: o.HashBits}
+	nodes := func(p *part) (*structured.Sparse, *structured.Alphabet) { return p.nodes, p.dictionary.Node }
+	edges := func(p *part) (*structured.Sparse, *structured.Alphabet) { return p.edges, p.dictionary.Edge }
+	if o.HashBits == 0 {
+		d.Dictionary.Node = agree(parts, o.MinCount, nodes)
+	}
+	if parts[0].edges != nil {
+		d.Dictionary.Edge = agree(parts, o.MinCount, edges)
+	}
+	d.Attributes, d.EdgeAttributes = joined(parts, nodes), joined(parts, edges)
+	return nil
+}
+
+// check refuses numbers of bits that there are not, and counts of hashed attributes.
+func (o Options) check() error {
+	switch {
+	case o.HashBits < 0 || o.HashBits > mostHashBits:
+		return structured.BadInput("attributes hashed to %d bits, expected 1 to %d, or 0 for a dictionary", o.HashBits, mostHashBits)
+	case o.HashBits > 0 && o.MinCount > 1:
+		return structured.BadInput("hashed attributes have no counts: a minimum of %d needs a dictionary", o.MinCount)
+	}
+	return nil
+}
+
+// Grow returns an Extractor for data that comes piece by piece, of which d is the first. Its dictionary grows with the attributes that it
+// meets, numbered in order of first occurrence. Like Fit it fixes the columns of t; of o it takes HashBits.
+func (t *Template) Grow(d *structured.Dataset, o Options) (*Extractor, error) {
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	if err := t.checkLists(d); err != nil {
+		return nil, err
+	}
+	t.fixColumns(d)
+	return t.growing(o.HashBits), nil
+}
+
+// growing returns an Extractor whose dictionary grows.
+func (t *Template) growing(hashBits int) *Extractor {
+	dictionary := &structured.Dictionary{HashBits: hashBits, Edge: structured.NewAlphabet()}
+	if hashBits == 0 {
+		dictionary.Node = structured.NewAlphabet()
+	}
+	e := newExtractor(t, dictionary)
+	if hashBits == 0 {
+		e.nodes.number = dictionary.Node.AddBytes
+	}
+	e.edges.number = dictionary.Edge.AddBytes
+	return e
+}
+
+// Apply sets the Attributes and EdgeAttributes of d, numbered by dict, and its Dictionary. Attributes that dict lacks are left
+// out. 0 threads mean all cores; the result does not depend on them.
+func (t *Template) Apply(d *structured.Dataset, dict *structured.Dictionary, threads int) error {
+	parts, err := t.extract(d, threads, func() *Extractor { return t.Bind(dict) })
+	if err != nil {
+		return err
+	}
+	d.Dictionary = dict
+	d.Attributes = joined(parts, func(p *part) (*structured.Sparse, *structured.Alphabet) { return p.nodes, nil })
+	d.EdgeAttributes = joined(parts, func(p *part) (*structured.Sparse, *structured.Alphabet) { return p.edges, nil })
+	return nil
+}
+
+// part holds what one thread extracts from consecutive examples, with its own numbers.
+type part struct {
+	nodes, edges *structured.Sparse
+	dictionary   *structured.Dictionary
+}
+
+// extract splits d into parts of about equally many positions, at least one, and extracts their attributes in parallel.
+func (t *Template) extract(d *structured.Dataset, threads int, extractor func() *Extractor) ([]part, error) {
+	if threads <= 0 {
+		threads = runtime.GOMAXPROCS(0)
+	}
+	threads = max(1, min(threads, d.Positions()/blockPositions))
+	parts := make([]part, threads)
+	failures := make([]error, threads)
+	var running sync.WaitGroup
+	for k := range parts {
+		cut := func(k int) int { // the first example of part k
+			at, _ := slices.BinarySearch(d.Offsets, d.Positions()*k/threads)
+			return at
+		}
+		lo, hi := cut(k), cut(k+1)
+		if k == threads-1 {
+			hi = d.Len()
+		}
+		running.Go(func() {
+			failures[k] = host.Guard(func() (err error) {
+				e := extractor()
+				parts[k].dictionary = e.dictionary
+				parts[k].nodes, parts[k].edges, err = e.extract(d, lo, hi)
+				return err
+			})
+		})
+	}
+	running.Wait()
+	for _, err := range failures {
+		if err != nil {
+			return nil, err
+		}
+	}
+	return parts, nil
+}
+
+// agree builds one alphabet for all parts from the attributes that occur at least minCount times, in order of first
+// occurrence. It renumbers the parts' attributes and removes the others.
+func agree(parts []part, minCount int, attributesOf func(*part) (*structured.Sparse, *structured.Alphabet)) *structured.Alphabet {
+	_, common := attributesOf(&parts[0])
+	numbers := make([][]int32, len(parts)) // per part: the common number of each of its attributes
+	for k := range parts {
+		_, names := attributesOf(&parts[k])
+		numbers[k] = make([]int32, names.Len())
+		for i, name := range names.Names() {
+			numbers[k][i] = common.Add(name)
+		}
+	}
+	if minCount > 1 {
+		common = frequent(common, minCount, parts, numbers, attributesOf)
+	} else if len(parts) == 1 {
+		return common
+	}
+	var running sync.WaitGroup
+	for k := range parts {
+		running.Go(func() {
+			x, _ := attributesOf(&parts[k])
+			renumber(x, numbers[k])
+		})
+	}
+	running.Wait()
+	return common
+}
+
+// frequent returns the alphabet of the attributes that occur at least minCount times, and updates numbers to it.
+func frequent(common *structured.Alphabet, minCount int, parts []part, numbers [][]int32,
+	attributesOf func(*part) (*structured.Sparse, *structured.Alphabet)) *structured.Alphabet {
+	counts := make([]int, common.Len())
+	for k := range parts {
+		x, _ := attributesOf(&parts[k])
+		for _, i := range x.Index {
+			counts[numbers[k][i]]++
+		}
+	}
+	kept := structured.NewAlphabet()
+	number := make([]int32, common.Len())
+	for i, name := range common.Names() {
+		number[i] = none
+		if counts[i] >= minCount {
+			number[i] = kept.Add(name)
+		}
+	}
+	for k := range numbers {
+		for i, n := range numbers[k] {
+			numbers[k][i] = number[n]
+		}
+	}
+	return kept
+}
+
+// renumber changes the attributes of x to their numbers, and removes those without one.
+func renumber(x *structured.Sparse, number []int32) {
+	kept, from := 0, 0
+	for t := range x.Offsets[1:] {
+		for _, i := range x.Index[from:x.Offsets[t+1]] {
+			if n := number[i]; n >= 0 {
+				x.Index[kept] = n
+				kept++
+			}
+		}
+		from, x.Offsets[t+1] = x.Offsets[t+1], kept
+	}
+	x.Index = x.Index[:kept]
+}
+
+// joined concatenates the rows of all parts and empties them, or returns nil if they have none.
+func joined(parts []part, attributesOf func(*part) (*structured.Sparse, *structured.Alphabet)) *structured.Sparse {
+	if common, _ := attributesOf(&parts[0]); common == nil {
+		return nil
+	}
+	entries, rows := 0, 0
+	for k := range parts {
+		x, _ := attributesOf(&parts[k])
+		entries, rows = entries+len(x.Index), rows+len(x.Offsets)-1
+	}
+	if first, _ := attributesOf(&parts[0]); len(parts) == 1 {
+		return first // what was reserved in excess was never written, so it takes no memory
+	}
+	joint := &structured.Sparse{Offsets: append(make([]int, 0, rows+1), 0), Index: make([]int32, 0, entries)}
+	for k := range parts {
+		x, _ := attributesOf(&parts[k])
+		at := len(joint.Index)
+		for _, offset := range x.Offsets[1:] {
+			joint.Offsets = append(joint.Offsets, at+offset)
+		}
+		joint.Index = append(joint.Index, x.Index...)
+		*x = structured.Sparse{} // the next part may take its memory
+	}
+	return joint
+}

@@ -1,0 +1,38 @@
+package pairs
+
+import (
+	"sync/atomic"
+
+	"github.com/dsp-go/dsp/models/data/alignments"
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/machine/host"
+)
+
+// Apply makes the attributes of a data set of sentence pairs (alignments.Corpus.Dataset) and stores them in its tables of pairs and
+// of source words. threads 0 means all cores; the result does not depend on it.
+func Apply(t *Template, stats *Statistics, numbers *Dictionary, d *structured.Dataset, threads int) error {
+	c := alignments.Of(d)
+	if c.Words == nil && c.Len() > 0 {
+		return structured.BadInput("%s: no words, which attributes of word pairs are made of", d.Name)
+	}
+	const block = 16 // sentence pairs per unit of work
+	blocks := (c.Len() + block - 1) / block
+	pair, source := make([]*structured.Sparse, blocks), make([]*structured.Sparse, blocks)
+	var next atomic.Int64
+	err := parallel(min(host.Threads(threads), blocks), func() error {
+		e := NewExtractor(t, stats, numbers)
+		for b := int(next.Add(1)) - 1; b < blocks; b = int(next.Add(1)) - 1 {
+			pair[b], source[b] = &structured.Sparse{Offsets: []int{0}}, &structured.Sparse{Offsets: []int{0}}
+			for i := b * block; i < min(c.Len(), (b+1)*block); i++ {
+				e.Extract(c.Source(i), c.Target(i), pair[b], source[b])
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	d.SetAttributes(structured.Shape{Rows: alignments.PairRows}, structured.JoinSparse(pair))
+	d.SetAttributes(structured.Shape{Rows: alignments.SourceRows}, structured.JoinSparse(source))
+	return nil
+}

@@ -1,0 +1,171 @@
+package pairs
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"github.com/dsp-go/dsp/models/data/alignments"
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/machine/host"
+)
+
+// Options of Fit.
+type Options struct {
+	MinCount int // attributes that occur less often are left out; 0 means 1
+	HashBits int // > 0: no dictionary; attributes are numbered below 1<<HashBits by their hashes
+	Threads  int // 0: all cores; the result does not depend on it
+}
+
+const mostHashBits = 31
+
+// Fit builds the dictionary of the attributes in the training data. An attribute of a word pair that names a word counts where the
+// two words are linked, surely or possibly; all others count everywhere. Attributes are numbered by falling count, and by name
+// among equal counts.
+func (t *Template) Fit(stats *Statistics, train *alignments.Corpus, o Options) (*Dictionary, error) {
+	switch {
+	case o.HashBits < 0 || o.HashBits > mostHashBits:
+		return nil, structured.BadInput("attributes hashed to %d bits, expected 1 to %d, or 0 for a dictionary", o.HashBits, mostHashBits)
+	case o.HashBits > 0 && o.MinCount > 1:
+		return nil, structured.BadInput("hashed attributes have no counts: a minimum of %d needs a dictionary", o.MinCount)
+	case o.HashBits > 0:
+		return &Dictionary{&structured.Dictionary{HashBits: o.HashBits}, &structured.Dictionary{HashBits: o.HashBits}}, nil
+	case train.Words == nil:
+		return nil, structured.BadInput("%s: no words, which attributes of word pairs are made of", train.Name)
+	}
+	threads := max(1, min(host.Threads(o.Threads), train.Len()))
+	counts := make([]*census, threads)
+	var next, at atomic.Int64
+	err := parallel(threads, func() error {
+		c := newCensus(t)
+		counts[at.Add(1)-1] = c
+		for i := int(next.Add(1)) - 1; i < train.Len(); i = int(next.Add(1)) - 1 {
+			c.add(stats, train, i)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, other := range counts[1:] {
+		counts[0].pair.join(&other.pair)
+		counts[0].source.join(&other.source)
+	}
+	return &Dictionary{counts[0].pair.dictionary(o.MinCount), counts[0].source.dictionary(o.MinCount)}, nil
+}
+
+// census counts attributes.
+type census struct {
+	t            *Template
+	sentence     sentence
+	pair, source tally
+	linked       []bool // [n·m] of the current sentence pair
+}
+
+// tally counts the attributes of one score.
+type tally struct {
+	program
+	names  structured.Alphabet
+	counts []int
+}
+
+func newCensus(t *Template) *census {
+	c := &census{t: t}
+	c.pair.start(t.pairs, nil)
+	c.source.start(t.unmatched, nil)
+	for _, p := range []*tally{&c.pair, &c.source} {
+		for _, table := range p.tables {
+			clear(table) // here they count
+		}
+	}
+	return c
+}
+
+// add counts the attributes of pair i of a corpus.
+func (c *census) add(stats *Statistics, corpus *alignments.Corpus, i int) {
+	s := &c.sentence
+	s.load(stats, corpus.Source(i), corpus.Target(i), c.t.needs)
+	c.linked = append(c.linked[:0], make([]bool, s.n*s.m)...)
+	for _, l := range corpus.LinksOf(i) {
+		c.linked[int(l.Source)*s.m+int(l.Target)] = true
+	}
+	for i := range s.n {
+		for j := range s.m {
+			c.pair.row(s, i, j, c.linked[i*s.m+j])
+		}
+		c.source.row(s, i, none, true)
+	}
+}
+
+// row counts the attributes of a row; those of lines with words only if worded is true.
+func (a *tally) row(s *sentence, i, j int, worded bool) {
+	a.load(s, i, j)
+	for k := range a.lines {
+		l := &a.lines[k]
+		if !l.worded() {
+			if cell := a.cell(l); cell >= 0 {
+				a.tables[k][cell]++
+			}
+		} else if worded && a.spell(l, s, i, j) {
+			a.count(a.names.AddBytes(a.name), 1)
+		}
+	}
+}
+
+func (a *tally) count(number int32, times int) {
+	for len(a.counts) <= int(number) {
+		a.counts = append(a.counts, 0)
+	}
+	a.counts[number] += times
+}
+
+// join adds the counts of another tally.
+func (a *tally) join(other *tally) {
+	for k, table := range other.tables {
+		for cell, n := range table {
+			a.tables[k][cell] += n
+		}
+	}
+	for k, name := range other.names.Names() {
+		a.count(a.names.Add(name), other.counts[k])
+	}
+}
+
+// dictionary numbers the attributes that occur often enough.
+func (a *tally) dictionary(minCount int) *structured.Dictionary {
+	for k := range a.lines {
+		l := &a.lines[k]
+		for cell, n := range a.tables[k] {
+			if n > 0 {
+				a.uncell(l, cell)
+				a.spell(l, nil, 0, 0)
+				a.count(a.names.AddBytes(a.name), int(n))
+			}
+		}
+	}
+	var kept []int32
+	for k, n := range a.counts {
+		if n >= max(1, minCount) {
+			kept = append(kept, int32(k))
+		}
+	}
+	slices.SortFunc(kept, func(x, y int32) int {
+		return cmp.Or(cmp.Compare(a.counts[y], a.counts[x]), strings.Compare(a.names.Name(x), a.names.Name(y)))
+	})
+	names := make([]string, len(kept))
+	for k, x := range kept {
+		names[k] = a.names.Name(x)
+	}
+	return &structured.Dictionary{Node: structured.NewAlphabet(names...)}
+}
+
+// uncell sets the classes of a line's properties from the index of its values.
+func (p *program) uncell(l *line, cell int) {
+	for k := len(l.properties) - 1; k >= 0; k-- {
+		x := l.properties[k]
+		n := len(properties[x].classes)
+		p.class[x] = cell % n
+		cell /= n
+	}
+}

@@ -1,0 +1,173 @@
+package features
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/dsp-go/dsp/models/data/text"
+	"github.com/dsp-go/dsp/structured"
+)
+
+// Template describes the attributes of the positions of a sequence and of the steps between them.
+type Template struct {
+	Clusters  *Clusters  // of words, for the column cluster; or nil
+	Gazetteer *Gazetteer // for the column gazetteer; or nil
+
+	name  string // of its file, for messages
+	lines []line
+}
+
+// line is a line of a template: literals and macros in turn, beginning and ending with a literal.
+type line struct {
+	kind     byte     // 'U' or 'B'; 0 for a comment or blank line, whose text is its only literal
+	number   int      // in its file
+	literals []string // one more than macros
+	macros   []macro
+}
+
+// macro is a function of a cell.
+type macro struct {
+	calls  []call
+	row    int // row of the cell, relative to the position
+	last   int // of a range of rows, the last one; else row
+	column column
+	at     int // character of the line where the column's name begins, from 1
+}
+
+// call is a function with its number, 0 if it takes none.
+type call struct {
+	name string
+	n    int
+}
+
+// column is a column of the data, by name or by number.
+type column struct {
+	name     string // a name or a number
+	optional bool
+}
+
+func (c call) String() string {
+	if functions[c.name].counted {
+		return c.name + strconv.Itoa(c.n)
+	}
+	return c.name
+}
+
+func (m macro) String() string {
+	names := make([]string, len(m.calls))
+	for i, c := range m.calls {
+		names[i] = c.String()
+	}
+	mark := ""
+	if m.column.optional {
+		mark = "?"
+	}
+	rows := strconv.Itoa(m.row)
+	if m.last != m.row {
+		rows += rangeMark + strconv.Itoa(m.last)
+	}
+	return "%" + strings.Join(names, ".") + "[" + rows + "," + m.column.name + mark + "]"
+}
+
+func (l line) String() string {
+	if l.kind == 0 {
+		return l.literals[0]
+	}
+	var s strings.Builder
+	for i, literal := range l.literals {
+		s.WriteString(strings.ReplaceAll(literal, "%", "%%"))
+		if i < len(l.macros) {
+			s.WriteString(l.macros[i].String())
+		}
+	}
+	return s.String()
+}
+
+// String returns the template in the form that Parse reads, comments included.
+func (t *Template) String() string {
+	var s strings.Builder
+	for _, l := range t.lines {
+		s.WriteString(l.String())
+		s.WriteByte('\n')
+	}
+	return s.String()
+}
+
+// index returns the number of the column in d's Columns, or -1 if d lacks it.
+func (c column) index(d *structured.Dataset) int {
+	if i := slices.Index(d.ColumnNames, c.name); i >= 0 && c.name != text.LabelColumn {
+		return i
+	}
+	number, err := strconv.Atoi(c.name)
+	if err != nil {
+		return -1
+	}
+	for i, name := range d.ColumnNames {
+		if name == text.LabelColumn {
+			continue
+		}
+		if number == 0 {
+			return i
+		}
+		number--
+	}
+	return -1
+}
+
+// Reads reports which columns of data with d's columns the template reads.
+func (t *Template) Reads(d *structured.Dataset) []bool {
+	read := make([]bool, len(d.ColumnNames))
+	for _, l := range t.lines {
+		for _, m := range l.macros {
+			if c := m.column.index(d); c >= 0 {
+				read[c] = true
+			} else if words := slices.Index(d.ColumnNames, text.WordColumn); words >= 0 && t.listColumn(m.column.name) != nil {
+				read[words] = true // looked up in the list
+			}
+		}
+	}
+	return read
+}
+
+// fixColumns removes the optional lines whose columns d lacks and makes the other columns required, so that other data must
+// have the columns of d.
+func (t *Template) fixColumns(d *structured.Dataset) {
+	t.lines = slices.DeleteFunc(slices.Clone(t.lines), func(l line) bool {
+		return slices.ContainsFunc(l.macros, func(m macro) bool {
+			return m.column.optional && m.column.index(d) < 0 && t.listColumn(m.column.name) == nil
+		})
+	})
+	for i := range t.lines {
+		t.lines[i].macros = slices.Clone(t.lines[i].macros)
+		for k := range t.lines[i].macros {
+			t.lines[i].macros[k].column.optional = false
+		}
+	}
+}
+
+// missing returns the error that d lacks the column of a macro.
+func (t *Template) missing(l line, m macro, d *structured.Dataset) error {
+	var inputs []string
+	for _, name := range d.ColumnNames {
+		if name != text.LabelColumn {
+			inputs = append(inputs, strings.TrimSpace(strconv.Itoa(len(inputs))+" "+name))
+		}
+	}
+	found := "no columns"
+	if len(inputs) > 0 {
+		found = "columns " + strings.Join(inputs, ", ")
+	}
+	hint := ""
+	switch m.column.name {
+	case clusterColumn:
+		hint = "; --clusters makes it"
+	case gazetteerColumn:
+		hint = "; --gazetteer makes it"
+	}
+	if m.column.name == text.LabelColumn {
+		return structured.BadInput("%s:%d:%d: column %s is the gold label, expected one of the inputs: %s has %s",
+			t.name, l.number, m.at, m.column.name, d.Name, found)
+	}
+	return structured.BadInput("%s:%d:%d: column %s, but %s has %s besides the label%s", t.name, l.number, m.at, m.column.name, d.Name, found, hint)
+}

@@ -1,0 +1,27 @@
+package formats
+
+import (
+	"io"
+
+	"github.com/dsp-go/dsp/models/data/text"
+	"github.com/dsp-go/dsp/structured"
+)
+
+// conll is text with a token per line, in columns. All text that no other format recognises is read as conll.
+var conll = Format{
+	Name:           Conll,
+	Extensions:     []string{".conll", ".iob", ".iob2", ".bio", ".bioes"},
+	Tokens:         true,
+	Columns:        true,
+	DefaultColumns: text.DefaultColumns,
+	Read: func(r io.Reader, path string, o Options) (*structured.Dataset, error) {
+		columns, err := text.ParseColumns(o.Columns)
+		if err != nil {
+			return nil, structured.BadInput("--%w", err)
+		}
+		columns.Origin = "--columns"
+		return text.Conll{
+			Columns: columns, Width: o.Width, Alphabet: o.numbering(), Unlabeled: o.Unlabeled, Threads: o.Threads, Line: o.Line, Each: o.Each,
+		}.Read(r, path)
+	},
+}

@@ -1,0 +1,38 @@
+package formats
+
+import (
+	"io"
+	"strings"
+
+	"github.com/dsp-go/dsp/models/data/text"
+	"github.com/dsp-go/dsp/models/data/treebank"
+	"github.com/dsp-go/dsp/structured"
+)
+
+// conllu is CoNLL-U: ten columns, of which one is the label or, for parsing, two are the tree.
+var conllu = Format{
+	Name:         Conllu,
+	DefaultField: "upos",
+	Extensions:   []string{".conllu"},
+	Starts: func(start []byte) bool {
+		return everyLine(start, func(fields []string) bool {
+			return len(fields) == 10 && strings.Trim(fields[0], "0123456789-.") == ""
+		})
+	},
+	Tokens:  true,
+	Columns: true,
+	Trees:   true,
+	Read: func(r io.Reader, path string, o Options) (*structured.Dataset, error) {
+		if o.Trees {
+			b, err := treebank.Reader{Names: o.Labels, Unlabeled: o.Unlabeled, Threads: o.Threads, Line: o.Line}.Read(r, path)
+			if err != nil {
+				return nil, err
+			}
+			return b.Dataset(), nil
+		}
+		if err := text.CheckConlluLabel(o.Field); err != nil {
+			return nil, structured.BadInput("%s: --label %w", path, err)
+		}
+		return text.Conllu{Label: o.Field, Alphabet: o.numbering(), Unlabeled: o.Unlabeled, Threads: o.Threads, Line: o.Line, Each: o.Each}.Read(r, path)
+	},
+}

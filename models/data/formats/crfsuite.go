@@ -1,0 +1,38 @@
+package formats
+
+import (
+	"io"
+	"strings"
+
+	"github.com/dsp-go/dsp/models/data/text"
+	"github.com/dsp-go/dsp/structured"
+)
+
+// crfsuite is the input of CRFsuite: a label per line, then the token's attributes.
+var crfsuite = Format{
+	Name:       CRFsuite,
+	Extensions: []string{".crfsuite"},
+	Starts: func(start []byte) bool {
+		return everyLine(start, func(fields []string) bool { return mostlyNamed(fields[1:]) })
+	},
+	Tokens:   true,
+	Numbered: true,
+	Read: func(r io.Reader, path string, o Options) (*structured.Dataset, error) {
+		return text.CRFsuite{
+			Alphabet: o.numbering(), Dictionary: o.Dictionary, MinCount: max(1, o.MinCount), HashBits: o.HashBits,
+			Unlabeled: o.Unlabeled, Threads: o.Threads, Line: o.Line, Each: o.Each,
+		}.Read(r, path)
+	},
+}
+
+// mostlyNamed reports whether most of the fields have the form name=value, as CRFsuite's examples and most programs write
+// attributes.
+func mostlyNamed(fields []string) bool {
+	n := 0
+	for _, f := range fields {
+		if strings.Contains(f, "=") {
+			n++
+		}
+	}
+	return 2*n > len(fields)
+}

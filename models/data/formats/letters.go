@@ -1,0 +1,27 @@
+package formats
+
+import (
+	"bytes"
+	"io"
+
+	"github.com/dsp-go/dsp/models/drawn/ocr"
+	"github.com/dsp-go/dsp/structured"
+)
+
+// letters is the layout of the OCR set's letter.data: a letter per line, its pixels separated by tabs.
+var letters = Format{
+	Name:   Letters,
+	Prefix: "letter.",
+	Starts: func(start []byte) bool {
+		line, _, _ := bytes.Cut(start, []byte{'\n'})
+		return bytes.Count(line, []byte{'\t'}) > 128 // a column for each pixel, and more
+	},
+	Images: true,
+	Read: func(r io.Reader, path string, _ Options) (*structured.Dataset, error) {
+		l, err := ocr.ReadLetters(r, path)
+		if err != nil {
+			return nil, err
+		}
+		return l.Dataset, nil
+	},
+}

@@ -1,0 +1,47 @@
+package formats
+
+import (
+	"bytes"
+	"io"
+
+	"github.com/dsp-go/dsp/models/data/alignments"
+	"github.com/dsp-go/dsp/models/data/arrays"
+	"github.com/dsp-go/dsp/models/data/localisation"
+	"github.com/dsp-go/dsp/structured"
+)
+
+// npz is NumPy's archive of arrays: dense features, labels and lengths of sequences, or candidate boxes with their features.
+var npz = Format{
+	Name:       NPZ,
+	Extensions: []string{".npz"},
+	Starts:     func(start []byte) bool { return bytes.HasPrefix(start, []byte("PK\x03\x04")) },
+	Read: func(r io.Reader, path string, o Options) (*structured.Dataset, error) {
+		content, err := io.ReadAll(r)
+		if err != nil {
+			return nil, structured.BadInput("%s: %w", path, err)
+		}
+		if o.Matchings {
+			return readPairArrays(content, path, o)
+		}
+		dense := arrays.Dense{Dim: o.Dim, Alphabet: o.Labels}
+		d, err := dense.Read(bytes.NewReader(content), path)
+		if err == nil || !o.Unlabeled {
+			return d, err
+		}
+		dense.Unlabeled = true // a file without labels
+		return dense.Read(bytes.NewReader(content), path)
+	},
+	ReadBoxes: func(path string, o localisation.Options) (*structured.Dataset, error) { return o.Arrays(path) },
+}
+
+// readPairArrays reads features of pairs of source and target items.
+func readPairArrays(content []byte, path string, o Options) (*structured.Dataset, error) {
+	c, err := alignments.ReadArrays(bytes.NewReader(content), path, arrays.Pairs{})
+	if err != nil && o.Unlabeled { // a file without links
+		c, err = alignments.ReadArrays(bytes.NewReader(content), path, arrays.Pairs{Unlabeled: true})
+	}
+	if err != nil {
+		return nil, err
+	}
+	return matchings(c)
+}

@@ -1,0 +1,118 @@
+package localisation
+
+import (
+	"context"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/machine/host"
+)
+
+// dataset makes the data set of images. Images without candidates get sliding windows.
+func (o Options) dataset(name string, s *Set) (*structured.Dataset, error) {
+	if o.Windows {
+		s.Grid = o.Grid
+	} else {
+		s.Map = o.shape()
+	}
+	if !o.Windows && s.Boxes == nil {
+		if err := o.slide(s); err != nil {
+			return nil, err
+		}
+	}
+	d := s.outputs(name)
+	p := &pixels{set: s, shape: o.shape(), pixels: o.Pixels, offsets: d.Offsets}
+	d.Dim = p.shape[0] * p.shape[1] * p.shape[2]
+	d.Source = p
+	return d, o.load(d)
+}
+
+// outputs returns a data set without inputs: the positions, the gold outputs if all are known, and what the others cost, 1 − IoU with
+// the gold box.
+func (s *Set) outputs(name string) *structured.Dataset {
+	n := len(s.Images)
+	d := &structured.Dataset{
+		Name: name, Alphabet: structured.NewAlphabet(s.Class), Companion: s,
+		Offsets: s.Offsets, Outputs: make([]int, n+1), IDs: make([]string, n),
+	}
+	size := 1
+	if s.Boxes == nil {
+		size = 4
+		d.Offsets = make([]int, n+1)
+		for i := range n {
+			d.Offsets[i+1] = (i + 1) * s.Grid * s.Grid
+		}
+	}
+	for i := range n {
+		d.Outputs[i+1] = (i + 1) * size
+		d.IDs[i] = strconv.FormatInt(s.Images[i].ID, 10)
+	}
+	if !s.known() {
+		return d
+	}
+	d.Labels = make([]int32, 0, n*size)
+	for i := range n {
+		y, _ := s.best(i)
+		d.Labels = append(d.Labels, y...)
+	}
+	if s.Boxes == nil {
+		return d
+	}
+	d.CostRows = structured.Positions
+	for i := range n {
+		for _, b := range s.Candidates(i) {
+			d.Costs = append(d.Costs, float32(1-b.IoU(s.Images[i].Gold.Box)))
+		}
+	}
+	return d
+}
+
+// inMemory is the share of the available memory that features may take. Beyond it they are read or computed again whenever they are
+// needed.
+const inMemory = 0.4
+
+// load reads the features of d into memory if they fit, and if o does not want them outside.
+func (o Options) load(d *structured.Dataset) error {
+	bytes := 4 * float64(d.Positions()) * float64(d.Dim)
+	if available, ok := host.AvailableMemory(); o.Stream || ok && bytes > inMemory*available {
+		d.Source = &Stream{FeatureSource: d.Source}
+		return nil
+	}
+	features := make([]float32, d.Positions()*d.Dim)
+	examples := make([]int, d.Len())
+	for i := range examples {
+		examples[i] = i
+	}
+	type none struct{}
+	err := host.InOrder(context.Background(), o.Threads, host.Each(examples), func() none { return none{} },
+		func(_ none, i int) (none, error) {
+			return none{}, d.Source.Read(features[d.Offsets[i]*d.Dim:d.Offsets[i+1]*d.Dim], d.Offsets[i], d.Offsets[i+1])
+		},
+		func(none) error { return nil })
+	if err == nil {
+		d.Features, d.Source = features, nil
+	}
+	return err
+}
+
+// Stream is a source of features outside memory that measures how fast they come.
+type Stream struct {
+	structured.FeatureSource
+	spent, numbers atomic.Int64
+}
+
+// Read implements structured.FeatureSource.
+func (s *Stream) Read(dst []float32, from, to int) error {
+	begun := time.Now()
+	err := s.FeatureSource.Read(dst, from, to)
+	s.spent.Add(int64(time.Since(begun)))
+	s.numbers.Add(int64(len(dst)))
+	return err
+}
+
+// Spent returns the time that all goroutines together spent on reading so far, and the bytes that they got, as float32.
+func (s *Stream) Spent() (time.Duration, float64) {
+	return time.Duration(s.spent.Load()), 4 * float64(s.numbers.Load())
+}

@@ -1,0 +1,145 @@
+// Package masks reads and writes masks: PNG images whose pixels are labels. It has the colours of labels, and paints them over images.
+package masks
+
+import (
+	"bytes"
+	"errors"
+	"image"
+	"image/color"
+	"image/png"
+	"io"
+	"os"
+
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/graphs"
+	"github.com/dsp-go/dsp/structured/images"
+	"github.com/dsp-go/dsp/structured/machine/host"
+)
+
+// Void is the label of pixels that count nowhere.
+const Void = graphs.Void
+
+// MaxLabels is the largest number of labels: 0 to 254.
+const MaxLabels = Void
+
+// Mask holds the label of every pixel of an image.
+type Mask struct {
+	Width, Height int
+	Labels        []uint8       // [Height×Width], row by row; Void where there is none
+	Palette       color.Palette // the labels' colours; nil for a mask whose file has labels as grey values
+}
+
+// New returns a mask without labels, in the colours of Palette.
+func New(width, height int) *Mask {
+	m := &Mask{Width: width, Height: height, Labels: make([]uint8, width*height), Palette: Palette()}
+	for i := range m.Labels {
+		m.Labels[i] = Void
+	}
+	return m
+}
+
+// Read reads a PNG file.
+func Read(path string) (*Mask, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, structured.BadInput("%w, expected a mask", err)
+	}
+	m, err := Decode(f, path)
+	return m, errors.Join(err, f.Close())
+}
+
+// expected ends messages about files of other kinds.
+const expected = "expected a mask: a PNG image with a palette or 8-bit grey values, without transparency"
+
+// Decode decodes a PNG image with a palette, whose indices are the labels, or with grey values of up to 8 bits, which are the labels. name is the
+// name of its file, for messages.
+func Decode(r io.Reader, name string) (*Mask, error) {
+	content, err := io.ReadAll(r)
+	if err != nil {
+		return nil, structured.BadInput("%s: %w", name, err)
+	}
+	header, err := png.DecodeConfig(bytes.NewReader(content))
+	if err != nil {
+		return nil, structured.BadInput("%s: %w, %s", name, err, expected)
+	}
+	if min(header.Width, header.Height) < 1 || header.Width > images.MaxPixels/header.Height {
+		return nil, structured.BadInput("%s: %d × %d pixels, expected 1 to %d in all", name, header.Width, header.Height, images.MaxPixels)
+	}
+	decoded, err := png.Decode(bytes.NewReader(content))
+	if err != nil {
+		return nil, structured.BadInput("%s: %w: the mask is broken or cut off", name, err)
+	}
+	m := &Mask{Width: header.Width, Height: header.Height}
+	switch p := decoded.(type) {
+	case *image.Paletted:
+		m.Palette = p.Palette
+		m.copy(p.Pix, p.Stride)
+	case *image.Gray:
+		m.copy(p.Pix, p.Stride)
+		// The decoder stretches values of fewer bits to 8.
+		const depthAt = 24 // of the bit depth: after the signature, and the length, name, width and height of the first chunk
+		if depth := content[depthAt]; depth < 8 {
+			stretch := uint8(255 / (1<<depth - 1))
+			for i := range m.Labels {
+				m.Labels[i] /= stretch
+			}
+		}
+	case *image.Gray16, *image.RGBA64, *image.NRGBA64:
+		return nil, structured.BadInput("%s: 16 bits per value, %s", name, expected)
+	default:
+		return nil, structured.BadInput("%s: a colour image, %s", name, expected)
+	}
+	return m, nil
+}
+
+// copy copies pixels from rows that are stride apart.
+func (m *Mask) copy(pixels []uint8, stride int) {
+	m.Labels = make([]uint8, 0, m.Width*m.Height)
+	for y := range m.Height {
+		m.Labels = append(m.Labels, pixels[y*stride:][:m.Width]...)
+	}
+}
+
+// Check returns a bad-input error about the first pixel whose label is neither below n nor Void. name is the name of the mask's file, and
+// where tells what the n labels come from.
+func (m *Mask) Check(n int, name, where string) error {
+	for i, l := range m.Labels {
+		if int(l) >= n && l != Void {
+			return structured.BadInput("%s: the pixel at x %d, y %d has label %d, expected 0 to %d (%s) or 255, void", name, i%m.Width, i/m.Width, l, n-1, where)
+		}
+	}
+	return nil
+}
+
+// Max returns the largest label, or −1 if there is none.
+func (m *Mask) Max() int {
+	most := -1
+	for _, l := range m.Labels {
+		if l != Void {
+			most = max(most, int(l))
+		}
+	}
+	return most
+}
+
+// Image returns the mask as an image with a palette or of grey values, as its file is. It shares the labels.
+func (m *Mask) Image() image.Image {
+	bounds := image.Rect(0, 0, m.Width, m.Height)
+	if m.Palette == nil {
+		return &image.Gray{Pix: m.Labels, Stride: m.Width, Rect: bounds}
+	}
+	return &image.Paletted{Pix: m.Labels, Stride: m.Width, Rect: bounds, Palette: m.Palette}
+}
+
+// Encode writes the mask as a PNG image that Decode reads. A palette without colours for some labels gets those of Palette.
+func (m *Mask) Encode(w io.Writer) error {
+	if m.Palette != nil {
+		full := Palette()
+		copy(full, m.Palette)
+		m = &Mask{m.Width, m.Height, m.Labels, full}
+	}
+	return png.Encode(w, m.Image())
+}
+
+// Write writes the mask to a PNG file.
+func (m *Mask) Write(path string) error { return host.WriteFile(path, m.Encode) }

@@ -1,0 +1,123 @@
+package segmentation
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/dsp-go/dsp/models/data/masks"
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/images"
+)
+
+// Folder is a Source of images in a folder and masks in another. A mask has the name of its image, but for the ending.
+type Folder struct {
+	images, masks string   // folders; masks may be ""
+	ids           []string // sorted
+	files         []string // of the images, without the folder
+	maskFiles     []string // nil without masks
+}
+
+var (
+	imageKinds = []string{".png", ".jpg", ".jpeg"}
+	maskKinds  = []string{".png"}
+)
+
+// OpenFolder lists the images of a folder, sorted by name, and the masks of another; masksIn is "" for images without masks. Files that end neither
+// in .png nor, for images, in .jpg or .jpeg do not count. It is bad input if an image has no mask, a mask no image, or two files the same name.
+func OpenFolder(imagesIn, masksIn string) (*Folder, error) {
+	f := &Folder{images: imagesIn, masks: masksIn}
+	byID, err := list(imagesIn, imageKinds, "images")
+	if err != nil {
+		return nil, err
+	}
+	for id := range byID {
+		f.ids = append(f.ids, id)
+	}
+	slices.Sort(f.ids)
+	for _, id := range f.ids {
+		f.files = append(f.files, byID[id])
+	}
+	if masksIn == "" {
+		return f, nil
+	}
+	if filepath.Clean(imagesIn) == filepath.Clean(masksIn) {
+		return nil, structured.BadInput("%s: the folder of both images and masks, expected two folders with files of the same names", imagesIn)
+	}
+	maskByID, err := list(masksIn, maskKinds, "masks")
+	if err != nil {
+		return nil, err
+	}
+	for k, id := range f.ids {
+		file, there := maskByID[id]
+		if !there {
+			return nil, structured.BadInput("%s: no mask, expected %s", filepath.Join(imagesIn, f.files[k]), filepath.Join(masksIn, id+".png"))
+		}
+		f.maskFiles = append(f.maskFiles, file)
+		delete(maskByID, id)
+	}
+	without := ""
+	for id, file := range maskByID {
+		if _, there := byID[id]; !there && (without == "" || file < without) {
+			without = file
+		}
+	}
+	if without != "" {
+		return nil, structured.BadInput("%s: no image of that name in %s, expected one ending in %s",
+			filepath.Join(masksIn, without), imagesIn, strings.Join(imageKinds, ", "))
+	}
+	return f, nil
+}
+
+// list returns the files of some kinds in a folder, by their names without the ending. Hidden files do not count.
+func list(dir string, kinds []string, what string) (map[string]string, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, structured.BadInput("%w, expected a folder of %s", err, what)
+	}
+	files := map[string]string{}
+	for _, e := range entries {
+		name := e.Name()
+		kind := filepath.Ext(name)
+		if e.IsDir() || name[0] == '.' || !slices.Contains(kinds, strings.ToLower(kind)) {
+			continue
+		}
+		id := strings.TrimSuffix(name, kind)
+		if other, twice := files[id]; twice {
+			return nil, structured.BadInput("%s: has both %s and %s, expected one file per name", dir, other, name)
+		}
+		files[id] = name
+	}
+	if len(files) == 0 {
+		return nil, structured.BadInput("%s: no %s, expected files ending in %s", dir, what, strings.Join(kinds, ", "))
+	}
+	return files, nil
+}
+
+// Name implements Source.
+func (f *Folder) Name() string { return f.images }
+
+// Len implements Source.
+func (f *Folder) Len() int { return len(f.ids) }
+
+// Masks implements Source.
+func (f *Folder) Masks() bool { return f.maskFiles != nil }
+
+// Load implements Source. Unreadable files, and a mask whose size is not the image's, are bad input.
+func (f *Folder) Load(i int) (Example, error) {
+	path := filepath.Join(f.images, f.files[i])
+	m, err := images.Read(path)
+	if err != nil || f.maskFiles == nil {
+		return Example{ID: f.ids[i], Image: m, Place: path}, err
+	}
+	maskPath := filepath.Join(f.masks, f.maskFiles[i])
+	mask, err := masks.Read(maskPath)
+	if err != nil {
+		return Example{}, err
+	}
+	if mask.Width != m.Width || mask.Height != m.Height {
+		return Example{}, structured.BadInput("%s: %d × %d pixels, expected %d × %d as %s has", maskPath, mask.Width, mask.Height, m.Width, m.Height, path)
+	}
+	return Example{f.ids[i], m, mask, maskPath}, nil
+}

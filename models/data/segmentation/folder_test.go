@@ -1,0 +1,123 @@
+package segmentation
+
+import (
+	"bytes"
+	"context"
+	"image"
+	"image/jpeg"
+	"image/png"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/dsp-go/dsp/models/data/masks"
+	"github.com/dsp-go/dsp/structured"
+)
+
+// put writes files into a folder and its sub-folders.
+func put(t *testing.T, dir string, files map[string][]byte) {
+	t.Helper()
+	for name, content := range files {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, content, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func maskFile(t *testing.T, width, height int, label uint8) []byte {
+	t.Helper()
+	m := masks.New(width, height)
+	for i := range m.Labels {
+		m.Labels[i] = label
+	}
+	var b bytes.Buffer
+	if err := m.Encode(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// good is a folder of two images with masks, and files that do not count.
+func good(t *testing.T) map[string][]byte {
+	var photo, drawing bytes.Buffer
+	if err := jpeg.Encode(&photo, image.NewGray(image.Rect(0, 0, 20, 10)), nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := png.Encode(&drawing, image.NewRGBA(image.Rect(0, 0, 9, 9))); err != nil {
+		t.Fatal(err)
+	}
+	return map[string][]byte{
+		"images/b.JPG": photo.Bytes(), "images/a.png": drawing.Bytes(), "images/.hidden.png": nil, "images/notes.txt": nil, "images/old/c.png": nil,
+		"masks/b.png": maskFile(t, 20, 10, 0), "masks/a.png": maskFile(t, 9, 9, 2), "masks/labels.txt": nil,
+	}
+}
+
+func TestFolder(t *testing.T) {
+	dir := t.TempDir()
+	put(t, dir, good(t))
+	for _, masksIn := range []string{"", filepath.Join(dir, "masks")} {
+		f, err := OpenFolder(filepath.Join(dir, "images"), masksIn)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f.Len() != 2 || f.Masks() != (masksIn != "") {
+			t.Fatalf("%d images, masks: %v", f.Len(), f.Masks())
+		}
+		d, err := Reader{Division: DefaultDivision()}.Read(context.Background(), f)
+		if err != nil || !slices.Equal(d.IDs, []string{"a", "b"}) || !slices.Equal(d.Offsets, []int{0, 1, 4}) {
+			t.Fatalf("%v: %+v", err, d)
+		}
+		if f.Masks() && (!slices.Equal(d.Labels, []int32{2, 0, 0, 0}) || d.Alphabet.Len() != 3) {
+			t.Errorf("labels %v of %v", d.Labels, d.Alphabet.Names())
+		}
+	}
+}
+
+func TestBadFolders(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(files map[string][]byte)
+		want   string
+	}{
+		"no mask":  {func(f map[string][]byte) { delete(f, "masks/b.png") }, "images/b.JPG: no mask, expected DIR/masks/b.png"},
+		"no image": {func(f map[string][]byte) { delete(f, "images/a.png") }, "masks/a.png: no image of that name in DIR/images, expected one ending in .png, .jpg, .jpeg"},
+		"twice":    {func(f map[string][]byte) { f["images/b.png"] = nil }, "images: has both b.JPG and b.png, expected one file per name"},
+		"size": {func(f map[string][]byte) { f["masks/b.png"] = maskFile(t, 10, 20, 1) },
+			"masks/b.png: 10 × 20 pixels, expected 20 × 10 as DIR/images/b.JPG has"},
+		"image": {func(f map[string][]byte) { f["images/b.JPG"] = []byte("photo") }, "images/b.JPG: image: unknown format, expected a PNG or JPEG image"},
+		"mask":  {func(f map[string][]byte) { f["masks/a.png"] = []byte("photo") }, "masks/a.png: unexpected EOF, expected a mask"},
+		"empty": {func(f map[string][]byte) { delete(f, "masks/a.png"); delete(f, "masks/b.png") }, "masks: no masks, expected files ending in .png"},
+		"no folder": {func(f map[string][]byte) {
+			for name := range f {
+				if strings.HasPrefix(name, "images") {
+					delete(f, name)
+				}
+			}
+		}, "images: no such file or directory, expected a folder of images"},
+	} {
+		dir, files := t.TempDir(), good(t)
+		c.change(files)
+		put(t, dir, files)
+		f, err := OpenFolder(filepath.Join(dir, "images"), filepath.Join(dir, "masks"))
+		if err == nil {
+			_, err = Reader{Division: DefaultDivision()}.Read(context.Background(), f)
+		}
+		want := strings.ReplaceAll(c.want, "DIR", dir)
+		if !structured.IsBadInput(err) || !strings.Contains(err.Error(), filepath.Join(dir, strings.SplitN(want, ":", 2)[0])+":"+strings.SplitN(want, ":", 2)[1]) {
+			t.Errorf("%s: %v, expected %s", name, err, want)
+		}
+	}
+	if _, err := OpenFolder("x", "x/"); !structured.IsBadInput(err) {
+		t.Error(err)
+	}
+	dir := t.TempDir()
+	put(t, dir, good(t))
+	if _, err := OpenFolder(dir+"/images", dir+"/images/"); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "both images and masks") {
+		t.Error(err)
+	}
+}

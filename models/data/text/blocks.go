@@ -1,0 +1,229 @@
+package text
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"iter"
+	"runtime"
+	"strings"
+	"sync"
+
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/machine/host"
+)
+
+// blockSize is the number of bytes that are parsed at a time; a longer sequence makes its block longer. Tests change it.
+var blockSize = 1 << 20
+
+// A block is a piece of a text file that ends with a blank line or with the file, so that it holds whole sequences.
+type block struct {
+	text string
+	line int // number of its first line, from 1
+}
+
+// lines yields every line with its number and without its end ("\n" or "\r\n").
+func (b block) lines() iter.Seq2[int, string] {
+	return func(yield func(int, string) bool) {
+		number := b.line
+		for text := b.text; text != ""; number++ {
+			line := text
+			if end := strings.IndexByte(text, '\n'); end >= 0 {
+				line, text = text[:end], text[end+1:]
+			} else {
+				text = ""
+			}
+			if n := len(line); n > 0 && line[n-1] == '\r' {
+				line = line[:n-1]
+			}
+			if !yield(number, line) {
+				return
+			}
+		}
+	}
+}
+
+// A place is a line of a file, for messages.
+type place struct {
+	file string
+	line int // from 1
+}
+
+// bad returns a BadInput error about the line.
+func (p *place) bad(format string, args ...any) error {
+	return structured.BadInput("%s:%d: "+format, append([]any{p.file, p.line}, args...)...)
+}
+
+// checkLabel checks that a label is in the alphabet. A nil alphabet accepts every label.
+func (p *place) checkLabel(label string, labels *structured.Alphabet) error {
+	if labels == nil || labels.Index(label) >= 0 {
+		return nil
+	}
+	return p.bad("label %q is not one of the known ones: %s", label, structured.SomeOf(labels.Names()))
+}
+
+const blanks = " \t\r\v\f"
+
+// isBlank reports whether a line is white space.
+func isBlank[S string | []byte](line S) bool {
+	for i := range len(line) {
+		if strings.IndexByte(blanks, line[i]) < 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// blocks splits a text file into blocks.
+type blocks struct {
+	r          io.Reader
+	name       string
+	line       int    // number of the first line in rest
+	rest       []byte // read, but not yet in a block
+	end        bool   // the file has been read to its end
+	size       int    // minimum bytes per block
+	pushedBack []block
+}
+
+func newBlocks(r io.Reader, name string) *blocks {
+	c := &blocks{r: r, name: name, line: 1, size: blockSize}
+	if text, ok := r.(interface{ Len() int }); ok { // in memory
+		c.size = min(c.size, text.Len()+1)
+	}
+	return c
+}
+
+// from sets the number of the first line that is read; 0 means 1.
+func (c *blocks) from(line int) *blocks {
+	c.line = max(1, line)
+	return c
+}
+
+// unread pushes b back, so that next returns it again.
+func (c *blocks) unread(b block) { c.pushedBack = append(c.pushedBack, b) }
+
+// next returns the next block, without a byte-order mark. It returns false at the end of the file.
+func (c *blocks) next() (block, bool, error) {
+	if n := len(c.pushedBack); n > 0 {
+		b := c.pushedBack[n-1]
+		c.pushedBack = c.pushedBack[:n-1]
+		return b, true, nil
+	}
+	cut, checked := 0, 0 // the lines of rest[:checked] are not blank
+	for want := c.size; !c.end && cut == 0; want *= 2 {
+		if err := c.fill(want); err != nil {
+			return block{}, false, err
+		}
+		cut = afterBlank(c.rest, checked)
+		checked = bytes.LastIndexByte(c.rest, '\n') + 1
+	}
+	if c.end {
+		cut = len(c.rest)
+	}
+	if cut == 0 {
+		return block{}, false, nil
+	}
+	b := block{string(c.rest[:cut]), c.line}
+	c.line += bytes.Count(c.rest[:cut], []byte{'\n'})
+	c.rest = c.rest[:copy(c.rest, c.rest[cut:])]
+	if b.line == 1 {
+		b.text = strings.TrimPrefix(b.text, "\xef\xbb\xbf")
+	}
+	return b, true, nil
+}
+
+// fill reads until rest has want bytes or the file ends.
+func (c *blocks) fill(want int) error {
+	if cap(c.rest) < want {
+		c.rest = append(make([]byte, 0, want), c.rest...)
+	}
+	for len(c.rest) < want {
+		n, err := c.r.Read(c.rest[len(c.rest):want])
+		c.rest = c.rest[:len(c.rest)+n]
+		switch {
+		case errors.Is(err, io.EOF):
+			c.end = true
+			return nil
+		case err != nil:
+			return structured.BadInput("%s: after line %d: %w", c.name, c.line-1+bytes.Count(c.rest, []byte{'\n'}), err)
+		}
+	}
+	return nil
+}
+
+// afterBlank returns the end of the last blank line that starts at or after from, itself the start of a line; 0 if there is none.
+func afterBlank(text []byte, from int) int {
+	for end := bytes.LastIndexByte(text, '\n') + 1; end > from; {
+		start := bytes.LastIndexByte(text[:end-1], '\n') + 1
+		if isBlank(text[start : end-1]) {
+			return end
+		}
+		end = start
+	}
+	return 0
+}
+
+// parseBlocks parses blocks on several threads (0: all cores) with one parser per thread, and passes the results to merge in
+// file order, on the calling goroutine. It stops at the first error in file order.
+func parseBlocks[T any](c *blocks, threads int, newParser func() func(block) (T, error), merge func(T) error) error {
+	if threads <= 0 {
+		threads = runtime.GOMAXPROCS(0)
+	}
+	type parsed struct {
+		result T
+		err    error
+	}
+	var (
+		cutting sync.Mutex
+		ended   bool                              // no block is left
+		order   = make(chan chan parsed, threads) // one channel per block, in file order
+		stop    = make(chan struct{})
+		running sync.WaitGroup
+	)
+	// cut returns the next block and the channel of its result.
+	cut := func() (b block, to chan parsed, ok bool) {
+		cutting.Lock()
+		defer cutting.Unlock()
+		if ended {
+			return b, nil, false
+		}
+		err := host.Guard(func() (err error) { b, ok, err = c.next(); return err })
+		if ended = !ok; ended {
+			defer close(order)
+		}
+		to = make(chan parsed, 1)
+		if err != nil {
+			to <- parsed{err: err}
+		} else if !ok {
+			return b, nil, false
+		}
+		select {
+		case order <- to:
+		case <-stop:
+			ok, ended = false, true
+		}
+		return b, to, ok
+	}
+	for range threads {
+		running.Go(func() {
+			parse := newParser()
+			for b, to, ok := cut(); ok; b, to, ok = cut() {
+				var a parsed
+				a.err = host.Guard(func() (err error) { a.result, err = parse(b); return err })
+				to <- a
+			}
+		})
+	}
+	defer running.Wait()
+	defer close(stop)
+	for to := range order {
+		a := <-to
+		if a.err == nil {
+			a.err = merge(a.result)
+		}
+		if a.err != nil {
+			return a.err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,259 @@
+package text
+
+import (
+	"bytes"
+	"cmp"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/machine/host"
+)
+
+// Conll reads text in columns: one line per token, with blank lines between sentences. Columns are separated by tabs if the
+// line of the first token has one, else by spaces. A line of white space is blank, and several blank lines count as one. A
+// line that starts with # is a token like any other. A -DOCSTART- line ends a sentence and is not a token.
+type Conll struct {
+	Columns   Columns              // names of the columns; the zero value means DefaultColumns
+	Width     int                  // number of columns, including the label's, if the training data determines it, else 0
+	Alphabet  *structured.Alphabet // the known labels; nil means those of the file, sorted
+	Unlabeled bool                 // ignore gold labels: their column may be missing, and so may all columns but the inputs
+	Threads   int                  // 0: all cores; the result does not depend on it
+	Line      int                  // number of the first line, if only a part of a file is read; 0 means 1
+
+	// Each gets the sequences of one block after the other, each as a data set with its own alphabet, and Read returns a data set without
+	// sequences. Nil: Read returns all sequences.
+	Each func(d *structured.Dataset) error
+}
+
+// Read reads a data set: Columns, ColumnNames, Lines, Layout and, unless Unlabeled, Labels. All lines must have the same
+// number of columns. Errors name the line.
+func (c Conll) Read(r io.Reader, name string) (*structured.Dataset, error) {
+	if len(c.Columns.fields) == 0 {
+		origin := c.Columns.Origin
+		c.Columns, _ = ParseColumns(DefaultColumns)
+		c.Columns.Origin = origin
+	}
+	if !c.Unlabeled && !c.Columns.Has(LabelColumn) {
+		return nil, structured.BadInput("%s: %s %s names no %s column", name, cmp.Or(c.Columns.Origin, "columns"), c.Columns, LabelColumn)
+	}
+	in := newBlocks(r, name).from(c.Line)
+	head := &conllHead{Conll: c}
+	switch ok, err := head.read(in); {
+	case err != nil:
+		return nil, err
+	case !ok:
+		return nil, structured.BadInput("%s: %w, expected lines of at least %s", name, host.ErrNoTokens, head.named())
+	}
+	layout := &structured.Layout{Separator: ' ', Filler: "O"} // conlleval expects the same number of columns in -DOCSTART- lines
+	if head.tabs {
+		layout.Separator = '\t'
+	}
+	j := newColumnJoin(name, head.roles, layout)
+	parser := func() func(block) (*columnPart, error) {
+		p := &conllParser{conllHead: head, columnParser: columnParser{place: place{file: name}}}
+		return p.parse
+	}
+	if c.Each != nil {
+		return j.d, parseBlocks(in, c.Threads, parser, func(p *columnPart) error { return eachColumns(p, name, head.roles, layout, c.Unlabeled, c.Each) })
+	}
+	if err := parseBlocks(in, c.Threads, parser, j.add); err != nil {
+		return nil, err
+	}
+	return j.finish(c.Alphabet, c.Unlabeled), nil
+}
+
+// conllHead is the format of a file, which the line of its first token determines.
+type conllHead struct {
+	Conll
+	first int      // number of the first token's line
+	tabs  bool     // columns are separated by tabs
+	roles []string // name of each column
+	label int      // the column of the labels
+}
+
+// read finds the first token and its columns. It returns false if there is none.
+func (h *conllHead) read(in *blocks) (bool, error) {
+	var looked []block
+	for {
+		b, ok, err := in.next()
+		if !ok {
+			return false, err
+		}
+		looked = append(looked, b)
+		for number, line := range b.lines() {
+			if isBlank(line) || docStart(line) {
+				continue
+			}
+			h.first = number
+			h.tabs = strings.IndexByte(strings.TrimRight(line, blanks), '\t') >= 0
+			for _, b := range slices.Backward(looked) {
+				in.unread(b)
+			}
+			fields := h.split(nil, line)
+			if err := h.setColumns(in.name, len(fields)); err != nil {
+				return true, structured.BadInput("%w%s", err, h.prose(fields))
+			}
+			return true, nil
+		}
+	}
+}
+
+// setColumns names the columns, given how many the first token has.
+func (h *conllHead) setColumns(file string, found int) error {
+	width, narrowest := found, h.Columns.minWidth()
+	labeled := h.Columns.Has(LabelColumn)
+	inputsOnly := h.Unlabeled && labeled && width == narrowest-1 // the inputs and nothing else
+	if inputsOnly || h.Unlabeled && labeled && width == h.Width-1 {
+		labeled = false
+		width++ // counts the missing label
+	}
+	if width < narrowest || h.Width > 0 && width != h.Width && !inputsOnly {
+		return structured.BadInput("%s:%d: %s, expected %s", file, h.first, columnCount(found), h.expected())
+	}
+	h.roles = h.Columns.names(width)
+	h.label = slices.Index(h.roles, LabelColumn)
+	if !labeled && h.label >= 0 {
+		h.roles = slices.Delete(h.roles, h.label, h.label+1)
+	}
+	return nil
+}
+
+// split appends the columns of a line to fields.
+func (h *conllHead) split(fields []string, line string) []string {
+	line = strings.TrimRight(line, blanks)
+	if h.tabs {
+		for more := true; more; {
+			var field string
+			field, line, more = strings.Cut(line, "\t")
+			fields = append(fields, strings.Trim(field, blanks))
+		}
+		return fields
+	}
+	for {
+		line = strings.TrimLeft(line, blanks)
+		if line == "" {
+			return fields
+		}
+		end := 0
+		for end < len(line) && strings.IndexByte(blanks, line[end]) < 0 {
+			end++
+		}
+		fields = append(fields, line[:end])
+		line = line[end:]
+	}
+}
+
+// prose returns an addition to the error that a line has a wrong number of columns: that it looks like raw text, or nothing.
+func (h *conllHead) prose(fields []string) string {
+	words := 0
+	for _, field := range fields {
+		if wordLike(field) {
+			words++
+		}
+	}
+	if h.tabs || len(fields) < 3 || 2*words <= len(fields) {
+		return ""
+	}
+	return "; it looks like raw text, and should be one token per line"
+}
+
+// expected returns how many columns a line should have, and why.
+func (h *conllHead) expected() string {
+	switch n := len(h.roles); {
+	case n == h.Columns.minWidth():
+		return h.named()
+	case n > 0:
+		return strconv.Itoa(n) + ", as in line " + strconv.Itoa(h.first)
+	case h.Width > 0 && h.Unlabeled && h.Columns.Has(LabelColumn):
+		expected := strconv.Itoa(h.Width) + " as in the training data, or " + strconv.Itoa(h.Width-1) + " without the label"
+		if inputsOnly := h.Columns.minWidth() - 1; inputsOnly < h.Width-1 {
+			expected += ", or " + strconv.Itoa(inputsOnly) + " with the inputs alone"
+		}
+		return expected
+	case h.Width > 0:
+		return strconv.Itoa(h.Width) + ", as in the training data"
+	}
+	return "at least " + h.named()
+}
+
+// named returns the columns that there must be: "3 (word pos label, from --columns)", with the origin that Columns names.
+func (h *conllHead) named() string {
+	from := ""
+	if h.Columns.Origin != "" {
+		from = ", from " + h.Columns.Origin
+	}
+	return strconv.Itoa(h.Columns.minWidth()) + " (" + h.Columns.list() + from + ")"
+}
+
+func columnCount(n int) string {
+	if n == 1 {
+		return "1 column"
+	}
+	return strconv.Itoa(n) + " columns"
+}
+
+// docStart reports whether the first column is -DOCSTART-, the document separator of CoNLL-2003.
+func docStart(line string) bool {
+	rest, ok := strings.CutPrefix(line, "-DOCSTART-")
+	return ok && (rest == "" || strings.IndexByte(blanks, rest[0]) >= 0)
+}
+
+// HasConllTokens reports whether a text in columns has more than blank lines and document separators.
+func HasConllTokens(text []byte) bool {
+	for line := range bytes.Lines(text) {
+		if line = bytes.TrimSuffix(line, []byte("\n")); !isBlank(line) && !docStart(string(line)) {
+			return true
+		}
+	}
+	return false
+}
+
+// conllParser parses blocks.
+type conllParser struct {
+	*conllHead
+	columnParser
+	fields []string // of the current line
+}
+
+func (p *conllParser) parse(b block) (*columnPart, error) {
+	p.begin(len(p.roles))
+	for number, line := range b.lines() {
+		p.line = number
+		switch {
+		case isBlank(line):
+			p.endSequence()
+			p.skip("")
+		case docStart(line):
+			p.endSequence()
+			p.skip(strings.TrimRight(line, blanks))
+		default:
+			if err := p.add(line); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return p.end(), nil
+}
+
+// add parses the line of a token.
+func (p *conllParser) add(line string) error {
+	p.fields = p.split(p.fields[:0], line)
+	if n := len(p.fields); n != len(p.roles) {
+		return p.bad("%s, expected %s%s", columnCount(n), p.expected(), p.prose(p.fields))
+	}
+	for c, field := range p.fields {
+		if field == "" {
+			return p.bad("column %d is empty", c+1)
+		}
+	}
+	if !p.Unlabeled {
+		if err := p.checkLabel(p.fields[p.label], p.Alphabet); err != nil {
+			return err
+		}
+	}
+	p.token(p.fields)
+	return nil
+}

@@ -1,0 +1,288 @@
+package text
+
+import (
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/machine/host"
+)
+
+// CRFsuite reads the attribute files of CRFsuite (Okazaki 2007): one line per item, with blank lines between sequences,
+//
+//	label<TAB>attribute[:value]<TAB>attribute[:value]…
+//
+// In an attribute's name, \: stands for a colon and \\ for a backslash; any other backslash stands for itself. Labels are not
+// escaped. Values are finite and default to 1. Empty attributes are skipped. A line @weight:2 gives its sequence that weight.
+// A # has no special meaning.
+type CRFsuite struct {
+	Alphabet   *structured.Alphabet   // the known labels; nil means those of the file, sorted
+	Dictionary *structured.Dictionary // the known attributes; others are dropped. nil builds a dictionary from the file
+	MinCount   int                    // a new dictionary leaves out attributes that occur fewer times
+	HashBits   int                    // > 0: number attributes by HashAttribute instead of building a dictionary
+	Unlabeled  bool                   // ignore gold labels: they may be empty or unknown
+	Threads    int                    // 0: all cores; the result does not depend on it
+	Line       int                    // number of the first line, if only a part of a file is read; 0 means 1
+
+	// Each gets the sequences of one block after the other, each as a data set with its own alphabet, and Read returns a data set without
+	// sequences. Nil: Read returns all sequences.
+	Each func(d *structured.Dataset) error
+}
+
+const crfsuiteLine = "label<TAB>attribute<TAB>attribute…"
+
+// Read reads a data set: Attributes, numbered in order of first occurrence, Dictionary, Lines, Weights if some sequence has
+// one, and, unless Unlabeled, Labels. Its only column holds the labels, if there are any. Errors name the line.
+func (c CRFsuite) Read(r io.Reader, name string) (*structured.Dataset, error) {
+	switch {
+	case c.HashBits < 0 || c.HashBits > 31:
+		return nil, structured.BadInput("%s: attributes hashed to %d bits, expected 1 to 31, or 0 for a dictionary", name, c.HashBits)
+	case c.HashBits > 0 && c.MinCount > 1:
+		return nil, structured.BadInput("%s: hashed attributes are not counted: a minimum of %d needs a dictionary", name, c.MinCount)
+	}
+	j := &crfsuiteJoin{CRFsuite: c, d: &structured.Dataset{Name: name, Alphabet: c.Alphabet, Dictionary: c.Dictionary, Offsets: []int{0}}}
+	if c.Dictionary == nil {
+		j.d.Dictionary = &structured.Dictionary{HashBits: c.HashBits}
+		if c.HashBits == 0 {
+			j.d.Dictionary.Node = structured.NewAlphabet()
+		}
+	}
+	parser := func() func(block) (*crfsuitePart, error) {
+		p := &crfsuiteParser{CRFsuite: c, place: place{file: name}, hash: j.d.Dictionary.Node == nil, bits: j.d.Dictionary.HashBits}
+		return p.parse
+	}
+	add, some := j.add, false
+	if c.Each != nil {
+		add = func(p *crfsuitePart) error {
+			some = some || len(p.ends) > 0
+			return c.each(p, name)
+		}
+	}
+	if err := parseBlocks(newBlocks(r, name).from(c.Line), c.Threads, parser, add); err != nil {
+		return nil, err
+	}
+	if c.Each != nil && some {
+		return j.d, nil
+	}
+	if len(j.labels) == 0 {
+		return nil, structured.BadInput("%s: %w, expected lines of %s", name, host.ErrNoTokens, crfsuiteLine)
+	}
+	j.finish()
+	return j.d, nil
+}
+
+// crfsuitePart is the content of a block. Attributes and labels are indices into its own names and labels.
+type crfsuitePart struct {
+	rows    structured.Sparse
+	names   []string // nil if rows have their final numbers
+	counts  []int32  // how often each name occurs, if a minimum is set
+	gold    []int32
+	labels  []string
+	ends    []int // end of each sequence
+	lines   []int // first line of each sequence
+	weights []float64
+	number  []int32 // of names in the dictionary, -1 for those that it lacks
+}
+
+// crfsuiteParser parses blocks.
+type crfsuiteParser struct {
+	CRFsuite
+	place
+	hash   bool // attributes are numbered by their hash
+	bits   int
+	part   *crfsuitePart
+	names  structured.Alphabet // of the current block
+	labels structured.Alphabet // of the current block
+	weight float64             // of the current sequence, or -1 if the file gives none
+
+	rows, entries int // sizes of the last block, to allocate the next one
+}
+
+func (p *crfsuiteParser) parse(b block) (*crfsuitePart, error) {
+	p.part = &crfsuitePart{rows: structured.Sparse{Offsets: append(make([]int, 0, p.rows), 0), Index: make([]int32, 0, p.entries)}}
+	p.names.Reset()
+	p.labels.Reset()
+	p.weight = -1
+	for number, line := range b.lines() {
+		p.line = number
+		var err error
+		switch {
+		case isBlank(line):
+			err = p.end()
+		case strings.HasPrefix(line, "@weight:"):
+			err = p.setWeight(line[len("@weight:"):])
+		default:
+			err = p.item(line)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	if err := p.end(); err != nil {
+		return nil, err
+	}
+	p.part.labels = slices.Clone(p.labels.Names())
+	p.rows, p.entries = len(p.part.rows.Offsets), len(p.part.rows.Index)
+	if !p.hash {
+		p.resolve()
+	}
+	return p.part, nil
+}
+
+// items returns the number of items read from the block.
+func (p *crfsuiteParser) items() int { return len(p.part.gold) }
+
+// begun reports whether the current sequence has an item.
+func (p *crfsuiteParser) begun() bool { return len(p.part.lines) > len(p.part.ends) }
+
+// end ends a sequence.
+func (p *crfsuiteParser) end() error {
+	if p.begun() {
+		p.part.ends = append(p.part.ends, p.items())
+	} else if p.weight >= 0 {
+		return p.bad("@weight of no sequence: expected items before a blank line")
+	}
+	p.weight = -1
+	return nil
+}
+
+func (p *crfsuiteParser) setWeight(text string) error {
+	weight, err := strconv.ParseFloat(strings.TrimRight(text, blanks), 64)
+	switch {
+	case err != nil || !(weight >= 0) || math.IsInf(weight, 0):
+		return p.bad("@weight:%s, expected a finite number that is not negative", text)
+	case p.weight >= 0:
+		return p.bad("a second @weight in this sequence, expected one")
+	}
+	p.weight = weight
+	sequence := len(p.part.ends)
+	for len(p.part.weights) < sequence {
+		p.part.weights = append(p.part.weights, 1)
+	}
+	p.part.weights = append(p.part.weights, weight)
+	return nil
+}
+
+// item parses the line of an item.
+func (p *crfsuiteParser) item(line string) error {
+	if !p.begun() {
+		p.part.lines = append(p.part.lines, p.line)
+	}
+	label, rest, more := strings.Cut(line, "\t")
+	if err := p.label(label); err != nil {
+		return err
+	}
+	plain := strings.IndexByte(rest, ':') < 0 && strings.IndexByte(rest, '\\') < 0
+	for more {
+		var field string
+		field, rest, more = strings.Cut(rest, "\t")
+		switch {
+		case field == "":
+		case plain:
+			p.attribute(field, 1)
+		default:
+			name, value, err := p.split(field)
+			if err != nil {
+				return err
+			}
+			p.attribute(name, value)
+		}
+	}
+	p.part.rows.Offsets = append(p.part.rows.Offsets, len(p.part.rows.Index))
+	return nil
+}
+
+// label parses the label of an item.
+func (p *crfsuiteParser) label(label string) error {
+	if strings.IndexByte(label, '\\') >= 0 {
+		label = unescaped.Replace(label)
+	}
+	if !p.Unlabeled {
+		if label == "" {
+			return p.bad("no label before the first tab, expected %s", crfsuiteLine)
+		}
+		if label == "@weight" { // CRFsuite's own reader treats it as a weight of 0
+			return p.bad("@weight without a number, expected @weight:NUMBER")
+		}
+		if err := p.checkLabel(label, p.Alphabet); err != nil {
+			return err
+		}
+	}
+	p.part.gold = append(p.part.gold, p.labels.Add(label))
+	return nil
+}
+
+// attribute adds an attribute to the row of the current item.
+func (p *crfsuiteParser) attribute(name string, value float32) {
+	rows := &p.part.rows
+	if value != 1 && rows.Value == nil {
+		rows.Value = structured.Ones(len(rows.Index))
+	}
+	if rows.Value != nil {
+		rows.Value = append(rows.Value, value)
+	}
+	if p.hash {
+		rows.Index = append(rows.Index, structured.HashAttribute([]byte(name), p.bits))
+		return
+	}
+	rows.Index = append(rows.Index, p.names.Add(name))
+}
+
+var unescaped = strings.NewReplacer(`\\`, `\`, `\:`, `:`)
+
+// split splits an attribute into its name and its value.
+func (p *crfsuiteParser) split(field string) (name string, value float32, err error) {
+	colon, escapes := -1, false
+	for i := 0; i < len(field); i++ {
+		switch {
+		case field[i] == '\\' && i+1 < len(field) && (field[i+1] == '\\' || field[i+1] == ':'):
+			escapes = true
+			i++
+		case field[i] == ':' && colon >= 0:
+			return "", 0, p.bad(`attribute %q has two colons, expected name:value, with \: for a colon in the name`, field)
+		case field[i] == ':':
+			colon = i
+		}
+	}
+	name, value = field, 1
+	if colon >= 0 {
+		name = field[:colon]
+		if text := field[colon+1:]; text != "" {
+			number, err := strconv.ParseFloat(text, 32)
+			if err != nil || math.IsNaN(number) || math.IsInf(number, 0) {
+				return "", 0, p.bad(`attribute %q: %q is not a finite number, expected name:value, with \: for a colon in the name`, field, text)
+			}
+			value = float32(number)
+		}
+	}
+	if escapes {
+		name = unescaped.Replace(name)
+	}
+	if name == "" {
+		return "", 0, p.bad(`attribute %q has no name, expected name:value, with \: for a colon in the name`, field)
+	}
+	return name, value, nil
+}
+
+// resolve looks up the block's names in the dictionary. Without a dictionary it leaves them to crfsuiteJoin.
+func (p *crfsuiteParser) resolve() {
+	part := p.part
+	if p.Dictionary != nil {
+		part.number = make([]int32, p.names.Len())
+		for k, name := range p.names.Names() {
+			part.number[k] = p.Dictionary.Node.Index(name)
+		}
+		part.rows.Renumber(part.number)
+		return
+	}
+	part.names = slices.Clone(p.names.Names())
+	if p.MinCount > 1 {
+		part.counts = make([]int32, len(part.names))
+		for _, k := range part.rows.Index {
+			part.counts[k]++
+		}
+	}
+}

@@ -1,0 +1,177 @@
+package ocr
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/machine/host"
+)
+
+// Letters are words in the layout of Taskar's OCR data (letter.data), with the fold of each word.
+type Letters struct {
+	*structured.Dataset
+	Folds []int // [n]
+}
+
+// letterFields are the names of the columns before the pixels.
+var letterFields = [...]string{"id", "letter", "next_id", "word_id", "position", "fold"}
+
+// ReadLetters reads words in the layout of Taskar's letter.data: one line per letter with the tab-separated columns id,
+// letter (a to z, or ? if unknown), next_id, word_id, position, fold and 128 pixels, row by row of 16 × 8, numbers from 0
+// to 1. next_id is the id of the next line, or -1 at the end of a word. Either all letters are known or none; without
+// letters the data has no labels. Errors name the line.
+func ReadLetters(r io.Reader, name string) (*Letters, error) {
+	in := host.NewLines(r, name)
+	d := &structured.Dataset{Name: name, Alphabet: letters(), Dim: letterPixels, Offsets: []int{0}}
+	l := &Letters{Dataset: d}
+	var previous letterLine // the previous line of the current word
+	inWord, unknown := false, 0
+	for {
+		text, ok := in.Next()
+		if !ok {
+			break
+		}
+		if len(bytes.TrimSpace(text)) == 0 {
+			continue
+		}
+		var line letterLine
+		var err error
+		if d.Features, err = line.parse(in, text, d.Features); err != nil {
+			return nil, err
+		}
+		switch {
+		case !inWord:
+			d.IDs = append(d.IDs, strconv.Itoa(line.word))
+			d.Lines = append(d.Lines, in.Number)
+			l.Folds = append(l.Folds, line.fold)
+		case line.id != previous.next:
+			return nil, in.Bad("id %d, expected %d, the next_id of the line before", line.id, previous.next)
+		case line.word != previous.word || line.fold != previous.fold:
+			return nil, in.Bad("word_id %d in fold %d inside word %d in fold %d; a word ends with next_id -1",
+				line.word, line.fold, previous.word, previous.fold)
+		}
+		if line.letter < 0 {
+			unknown++
+		}
+		d.Labels = append(d.Labels, line.letter)
+		if inWord = line.next != -1; !inWord {
+			d.Offsets = append(d.Offsets, len(d.Labels))
+		}
+		previous = line
+	}
+	switch {
+	case in.Err() != nil:
+		return nil, in.Err()
+	case len(d.Labels) == 0:
+		return nil, structured.BadInput("%s: no letters, expected lines of %d tab-separated columns (letter.data)", name, len(letterFields)+letterPixels)
+	case inWord:
+		return nil, in.Bad("the file ends inside word %d; a word ends with next_id -1", previous.word)
+	case unknown == len(d.Labels):
+		d.Labels = nil
+	case unknown > 0:
+		return nil, structured.BadInput("%s: %d of %d letters are unknown (?), expected none or all", name, unknown, len(d.Labels))
+	}
+	return l, nil
+}
+
+// letterLine is a line without its pixels; letter is -1 if unknown.
+type letterLine struct {
+	letter               int32
+	id, next, word, fold int
+}
+
+// parse parses a line and appends its pixels.
+func (l *letterLine) parse(in *host.Lines, text []byte, pixels []float32) ([]float32, error) {
+	const columns = len(letterFields) + letterPixels
+	text = bytes.TrimRight(text, "\t ")
+	if n := bytes.Count(text, []byte{'\t'}) + 1; n != columns {
+		return pixels, in.Bad("%d columns, expected %d (id letter next_id word_id position fold and %d pixels, tab-separated)",
+			n, columns, letterPixels)
+	}
+	position := 0
+	for c := range columns {
+		var field []byte
+		field, text, _ = bytes.Cut(text, []byte{'\t'})
+		if c >= len(letterFields) {
+			x, err := strconv.ParseFloat(string(field), 32)
+			if err != nil || !(x >= 0 && x <= 1) {
+				p := c - len(letterFields)
+				return pixels, in.Bad("pixel p_%d_%d is %q, expected a number from 0 to 1", p/letterCols, p%letterCols, field)
+			}
+			pixels = append(pixels, float32(x))
+			continue
+		}
+		if letterFields[c] == "letter" {
+			switch {
+			case len(field) == 1 && field[0] >= 'a' && field[0] <= 'z':
+				l.letter = int32(field[0] - 'a')
+			case string(field) == "?":
+				l.letter = -1
+			default:
+				return pixels, in.Bad("letter %q, expected a to z, or ? where it is not known", field)
+			}
+			continue
+		}
+		n, err := strconv.Atoi(string(field))
+		if err != nil {
+			return pixels, in.Bad("%s is %q, expected an integer", letterFields[c], field)
+		}
+		*[...]*int{&l.id, nil, &l.next, &l.word, &position, &l.fold}[c] = n
+	}
+	return pixels, nil
+}
+
+// Split holds out a fold: its words are the test set, those of all other folds the training set. (Taskar et al. 2003
+// trained on one fold and tested on the nine others; swap the two sets for that.)
+func (l *Letters) Split(fold int) (train, test *structured.Dataset, err error) {
+	var in, out []int
+	lo, hi := math.MaxInt, math.MinInt
+	for i, f := range l.Folds {
+		lo, hi = min(lo, f), max(hi, f)
+		if f == fold {
+			out = append(out, i)
+		} else {
+			in = append(in, i)
+		}
+	}
+	if len(out) == 0 || len(in) == 0 {
+		return nil, nil, structured.BadInput("%s: holding out fold %d leaves %d training and %d test words; its folds go from %d to %d",
+			l.Name, fold, len(in), len(out), lo, hi)
+	}
+	return l.Subset(in), l.Subset(out), nil
+}
+
+// WriteLetters writes d, words of 128 features in [0,1] labelled a to z, in the layout that ReadLetters reads, all in one
+// fold. Without labels it writes ? as the letters.
+func WriteLetters(w io.Writer, d *structured.Dataset, fold int) error {
+	if d.Dim != letterPixels {
+		return fmt.Errorf("%s: %d features per position, expected the %d pixels of a letter", d.Name, d.Dim, letterPixels)
+	}
+	out := bufio.NewWriter(w)
+	var line []byte
+	for i := range d.Len() {
+		lo, hi := d.Offsets[i], d.Offsets[i+1]
+		for t := lo; t < hi; t++ {
+			letter, next := "?", t+2
+			if d.Labels != nil {
+				letter = d.Alphabet.Name(d.Labels[t])
+			}
+			if t == hi-1 {
+				next = -1
+			}
+			line = fmt.Appendf(line[:0], "%d\t%s\t%d\t%d\t%d\t%d", t+1, letter, next, i+1, t-lo+1, fold)
+			for _, x := range d.Features[t*letterPixels : (t+1)*letterPixels] {
+				line = strconv.AppendFloat(append(line, '\t'), float64(x), 'g', -1, 32)
+			}
+			if _, err := out.Write(append(line, '\n')); err != nil {
+				return err
+			}
+		}
+	}
+	return out.Flush()
+}

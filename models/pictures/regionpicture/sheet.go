@@ -1,0 +1,229 @@
+// Package regionpicture draws images with labels: overlays of masks, and sheets that show images, masks and predictions side by side, with a legend.
+package regionpicture
+
+import (
+	"image"
+	"image/color"
+	"io"
+
+	stdfont "golang.org/x/image/font"
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/font"
+	"gonum.org/v1/plot/text"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/dsp-go/dsp/models/pictures/canvas"
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/machine/host"
+)
+
+// Sheet is a sheet of images.
+type Sheet struct {
+	Title   string               // heading, or ""
+	Heads   []string             // above the columns, or nil
+	Columns int                  // images side by side; 0 is 4
+	Panels  []Panel              // row by row
+	Labels  *structured.Alphabet // for the legend, or nil
+
+	width int // of a panel in pixels of a PNG image; 0 is that of panelWidth
+}
+
+// Panel is an image.
+type Panel struct {
+	Image   image.Image
+	Caption string // written below, or ""
+}
+
+// Sizes. A PNG image has two pixels per point.
+const (
+	dpi         = 144
+	perPoint    = dpi / 72
+	margin      = vg.Length(14)
+	gap         = vg.Length(8)
+	panelWidth  = vg.Length(190)
+	captionSize = 9.0 // points
+	titleSize   = 12.0
+	line        = vg.Length(18)
+	swatch      = vg.Length(12)
+)
+
+var ink = color.NRGBA{0x28, 0x28, 0x28, 255}
+
+// Write draws the sheet into a file whose name ends in .svg, .png or .pdf.
+func (s Sheet) Write(path string) error {
+	kind, err := canvas.Kind(path)
+	if err != nil {
+		return err
+	}
+	if len(s.Panels) == 0 {
+		return structured.BadInput("%s: no images to draw", path)
+	}
+	for k, p := range s.Panels {
+		if p.Image == nil || p.Image.Bounds().Empty() {
+			return structured.BadInput("%s: image %d is empty", path, k)
+		}
+	}
+	return host.WriteFile(path, func(w io.Writer) error { return s.write(w, kind) })
+}
+
+func (s Sheet) write(w io.Writer, kind string) error {
+	columns := s.Columns
+	if columns < 1 {
+		columns = 4
+	}
+	columns = min(columns, len(s.Panels))
+	panel := panelWidth
+	if s.width > 0 {
+		panel = vg.Length(s.width) / perPoint
+	}
+	width := vg.Length(columns)*(panel+gap) - gap
+	entries := s.legend(width)
+	height := 2*margin + vg.Length(len(entries))*line
+	if s.Title != "" {
+		height += 22
+	}
+	if s.Heads != nil {
+		height += line
+	}
+	var rows []row
+	for at := 0; at < len(s.Panels); at += columns {
+		rows = append(rows, newRow(s.Panels[at:min(at+columns, len(s.Panels))], panel))
+		height += rows[len(rows)-1].height
+	}
+	width += 2 * margin
+	return canvas.Sheet{Width: width, Height: height, DPI: dpi}.Write(w, kind, func(area draw.Canvas) {
+		y := area.Max.Y - margin
+		if s.Title != "" {
+			y -= 22
+			heading := style(titleSize)
+			heading.Font.Weight = stdfont.WeightBold
+			area.FillText(heading, vg.Point{X: margin, Y: y + 10}, s.Title)
+		}
+		if s.Heads != nil {
+			y -= line
+			for k, head := range s.Heads {
+				area.FillText(style(captionSize), vg.Point{X: margin + vg.Length(k)*(panel+gap), Y: y + 6}, shorten(head, panel))
+			}
+		}
+		for _, r := range rows {
+			r.draw(area, y)
+			y -= r.height
+		}
+		for _, entry := range entries {
+			y -= line
+			entry.draw(area, y+4)
+		}
+	})
+}
+
+// row is a row of panels of one width. Images keep their aspect.
+type row struct {
+	panels        []Panel
+	width, height vg.Length // of a panel; of the row
+	captions      bool
+}
+
+func newRow(panels []Panel, width vg.Length) row {
+	r := row{panels: panels, width: width}
+	for _, p := range panels {
+		r.height = max(r.height, r.heightOf(p))
+		r.captions = r.captions || p.Caption != ""
+	}
+	r.height += gap
+	if r.captions {
+		r.height += line - gap
+	}
+	return r
+}
+
+// heightOf returns the height of an image.
+func (r row) heightOf(p Panel) vg.Length {
+	b := p.Image.Bounds()
+	return r.width * vg.Length(b.Dy()) / vg.Length(b.Dx())
+}
+
+func (r row) draw(area draw.Canvas, top vg.Length) {
+	for k, p := range r.panels {
+		x := margin + vg.Length(k)*(r.width+gap)
+		bottom := top - r.heightOf(p)
+		area.DrawImage(vg.Rectangle{Min: vg.Point{X: x, Y: bottom}, Max: vg.Point{X: x + r.width, Y: top}}, enlarged(p.Image, int(r.width*perPoint)))
+		if p.Caption != "" {
+			area.FillText(style(captionSize), vg.Point{X: x, Y: bottom - 11}, shorten(p.Caption, r.width))
+		}
+	}
+}
+
+// enlarged repeats the pixels of a small image by a whole number, up to a width or a little more, so that they stay sharp on the sheet.
+func enlarged(m image.Image, width int) image.Image {
+	b := m.Bounds()
+	scale := (width + b.Dx() - 1) / b.Dx()
+	if scale < 2 {
+		return m
+	}
+	out := image.NewRGBA(image.Rect(0, 0, scale*b.Dx(), scale*b.Dy()))
+	for y := range out.Rect.Max.Y {
+		for x := range out.Rect.Max.X {
+			out.Set(x, y, m.At(b.Min.X+x/scale, b.Min.Y+y/scale))
+		}
+	}
+	return out
+}
+
+// entries are those of a line of the legend.
+type entries []entry
+
+type entry struct {
+	label int
+	name  string
+	x     vg.Length
+}
+
+// legend arranges the labels in lines of a width.
+func (s Sheet) legend(width vg.Length) (lines []entries) {
+	if s.Labels == nil {
+		return nil
+	}
+	x := vg.Length(0)
+	for l, name := range s.Labels.Names() {
+		name = shorten(name, width-swatch-6)
+		size := swatch + 6 + style(captionSize).Width(name)
+		if len(lines) == 0 || x+size > width {
+			lines, x = append(lines, nil), 0
+		}
+		lines[len(lines)-1] = append(lines[len(lines)-1], entry{l, name, x})
+		x += size + 16
+	}
+	return lines
+}
+
+func (e entries) draw(area draw.Canvas, y vg.Length) {
+	for _, entry := range e {
+		x := margin + entry.x
+		box := vg.Rectangle{Min: vg.Point{X: x, Y: y - 2}, Max: vg.Point{X: x + swatch, Y: y + swatch - 4}}
+		area.SetColor(colourOf(entry.label))
+		area.Fill(box.Path())
+		area.FillText(style(captionSize), vg.Point{X: x + swatch + 6, Y: y}, entry.name)
+	}
+}
+
+// shorten cuts a text that is wider than its place.
+func shorten(words string, width vg.Length) string {
+	st := style(captionSize)
+	if st.Width(words) <= width {
+		return words
+	}
+	runes := []rune(words)
+	for len(runes) > 0 && st.Width(string(runes)+"…") > width {
+		runes = runes[:len(runes)-1]
+	}
+	return string(runes) + "…"
+}
+
+func style(points float64) text.Style {
+	return text.Style{
+		Color:   ink,
+		Font:    font.Font{Typeface: "Liberation", Variant: "Sans", Size: vg.Points(points)},
+		Handler: plot.DefaultTextHandler,
+	}
+}

@@ -1,0 +1,201 @@
+package packed
+
+import (
+	"bytes"
+	"encoding/binary"
+	"hash/crc32"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"reflect"
+	"testing"
+
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/machine/safetensors"
+)
+
+// everything is a data set with an entry in every array.
+func everything() *structured.Dataset {
+	sparse := func(rows int, valued bool) *structured.Sparse {
+		s := &structured.Sparse{Offsets: []int{0}, Index: []int32{}}
+		for t := range rows {
+			for k := range t % 3 {
+				s.Index = append(s.Index, int32((t+k)%4))
+				if valued {
+					s.Value = append(s.Value, float32(t)+0.5)
+				}
+			}
+			s.Offsets = append(s.Offsets, len(s.Index))
+		}
+		return s
+	}
+	vocab := structured.NewAlphabet("<unknown>", "a", "b")
+	return &structured.Dataset{
+		Name: "x.conll", Offsets: []int{0, 2, 5, 6}, Labels: []int32{0, 1, -1, 1, -2, 0}, LabelSets: [][]int32{nil, {0, 1}},
+		Alphabet: structured.NewAlphabet("B", "O"), ColumnNames: []string{"word", "label"},
+		Costs: []float32{1, 2, 3, 4}, CostRows: structured.Edges,
+		Dim: 2, Features: make([]float32, 12), Ids: []int32{0, 1, 2, 0, 1, 2}, Vocab: []*structured.Alphabet{vocab},
+		Characters: &structured.Segments{Offsets: []int{0, 1, 2, 2, 3, 3, 4}, Ids: []int32{0, 1, 2, 1}, Vocab: vocab},
+		Attributes: sparse(6, true), EdgeAttributes: sparse(6, false),
+		Dictionary: &structured.Dictionary{Node: structured.NewAlphabet("p", "q", "r", "s"), Edge: structured.NewAlphabet("p", "q", "r", "s")},
+		Tables:     []*structured.Table{{Name: structured.Edges, Offsets: []int{0, 1, 4, 4}, Dim: 1, Features: []float32{1, 2, 3, 4}}},
+		Graphs: []*structured.Graph{
+			{Ends: [][2]int32{{0, 1}}, Types: []int32{1}}, {Ends: [][2]int32{{0, 1}, {1, 2}, {2, 0}}, Types: []int32{0, 1, 0}}, {Types: []int32{}},
+		},
+		Lines: []int{1, 4, 8}, Weights: []float64{1, 2, 0.5},
+	}
+}
+
+// encoded returns the pack of a data set.
+func encoded(t testing.TB, d *structured.Dataset) []byte {
+	t.Helper()
+	f := &safetensors.File{}
+	if err := Add(f, d); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "x.pack")
+	if err := Write(path, f); err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// read opens the bytes of a pack of everything, and checks it. It closes the mapping, so the data must not be used.
+func read(t testing.TB, path string, b []byte, use func(d *structured.Dataset)) error {
+	t.Helper()
+	if err := os.WriteFile(path, b, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	f, err := Open(path)
+	if err != nil {
+		return err
+	}
+	d, err := f.Dataset()
+	if err != nil {
+		return err
+	}
+	like := everything()
+	d.Dictionary, d.Vocab = like.Dictionary, like.Vocab
+	if d.Characters != nil {
+		d.Characters.Vocab = like.Characters.Vocab
+	}
+	if err := f.Check(d); err != nil {
+		return err
+	}
+	use(d)
+	return nil
+}
+
+func TestRoundTrip(t *testing.T) {
+	want := everything()
+	b := encoded(t, want)
+	path := filepath.Join(t.TempDir(), "y.pack")
+	err := read(t, path, b, func(d *structured.Dataset) {
+		if d.Mapped != path {
+			t.Errorf("mapped from %q", d.Mapped)
+		}
+		d.Mapped = ""
+		want.Graphs[2].Ends = nil
+		d.Graphs[2].Ends = nil
+		got := reflect.ValueOf(*d)
+		for k := range got.NumField() {
+			name := got.Type().Field(k).Name
+			if !reflect.DeepEqual(got.Field(k).Interface(), reflect.ValueOf(*want).Field(k).Interface()) {
+				t.Errorf("%s: %v, want %v", name, got.Field(k), reflect.ValueOf(*want).Field(k))
+			}
+		}
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	if metadata, ok := Is(path); !ok || metadata["format"] != Format {
+		t.Errorf("%v, %v", metadata, ok)
+	}
+}
+
+// resum gives a changed pack the checksum of its bytes, so that what checks the structure sees them.
+func resum(b []byte) {
+	end := len(b) - 4
+	binary.BigEndian.PutUint32(b[end:], crc32.Checksum(b[:end], castagnoli))
+}
+
+// A changed byte is refused, with its checksum or with that of the changed file, or makes data that can be used; it never panics.
+func TestChangedBytes(t *testing.T) {
+	whole := encoded(t, everything())
+	path := filepath.Join(t.TempDir(), "z.pack")
+	r := rand.New(rand.NewPCG(1, 2))
+	refused := 0
+	for k := range 3000 {
+		b := bytes.Clone(whole)
+		at := r.IntN(len(b) - 4)
+		b[at] ^= 1 << r.IntN(8)
+		if k%10 == 0 {
+			b[at] = byte(r.IntN(256))
+		}
+		if k%3 == 0 {
+			if err := read(t, path, b, func(*structured.Dataset) {}); !bytes.Equal(b, whole) && !structured.IsBadInput(err) {
+				t.Fatalf("byte %d from %#x to %#x: %v", at, whole[at], b[at], err)
+			}
+			continue
+		}
+		resum(b)
+		err := read(t, path, b, func(d *structured.Dataset) {
+			for i := range d.Len() {
+				_ = d.GoldOf(i)
+				_ = d.Weight(i)
+			}
+			for p := range d.Positions() {
+				for _, s := range []*structured.Sparse{d.Attributes, d.EdgeAttributes} {
+					if s != nil {
+						s.Row(p)
+					}
+				}
+			}
+			_ = d.Subset([]int{0})
+		})
+		if err != nil {
+			refused++
+			if !structured.IsBadInput(err) {
+				t.Fatalf("byte %d from %#x to %#x: not bad input: %v", at, whole[at], b[at], err)
+			}
+		}
+	}
+	if refused < 500 {
+		t.Errorf("%d of 2000 changed files were refused", refused)
+	}
+}
+
+func TestCutShort(t *testing.T) {
+	whole := encoded(t, everything())
+	path := filepath.Join(t.TempDir(), "z.pack")
+	for n := 0; n < len(whole); n += 7 {
+		if err := read(t, path, whole[:n], func(*structured.Dataset) {}); !structured.IsBadInput(err) {
+			t.Fatalf("%d of %d bytes: %v", n, len(whole), err)
+		}
+	}
+}
+
+func TestPart(t *testing.T) {
+	x := everything().Attributes
+	got, err := Part(filepath.Join(t.TempDir(), "x.pack"), x, func(c int32) bool { return c%2 == 1 })
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := &structured.Sparse{Offsets: []int{0}}
+	for p := range len(x.Offsets) - 1 {
+		index, value := x.Row(p)
+		for k, c := range index {
+			if c%2 == 1 {
+				want.Index, want.Value = append(want.Index, c), append(want.Value, value[k])
+			}
+		}
+		want.Offsets = append(want.Offsets, len(want.Index))
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
