@@ -8,7 +8,6 @@ import (
 	"github.com/dsp-go/dsp/models/inputs"
 	"github.com/dsp-go/dsp/models/inputs/packs"
 	"github.com/dsp-go/dsp/models/tasks"
-	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/machine/host"
 	"github.com/dsp-go/dsp/structured/machine/packed"
@@ -23,13 +22,6 @@ type Data struct {
 	bases   bases          // the models that training continues
 	Change  *tasks.Change  // that the task made to the training data, or nil
 	Vectors *VectorsReport // on the vectors of words, or nil
-}
-
-// Input returns the shape of what a network reads at each position.
-func (d *Data) Input() graph.Input {
-	in := inputs.Of(d.Train)
-	in.Vectors, in.Map, in.Grid, in.Edges = d.inputs.Vectors, d.inputs.Map, d.inputs.Grid, d.inputs.Edges
-	return in.Shape(d.Train.Dim)
 }
 
 // ReadData resolves c and reads or draws the data sets that it names. Labels and inputs are those of the training data;

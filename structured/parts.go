@@ -159,6 +159,15 @@ func (θ *Potentials) Finite() bool {
 	return true
 }
 
+// SetAllowed sets the entries of part k, except for those that are −∞, to value(i) for entry i.
+func (θ *Potentials) SetAllowed(k int, value func(i int) float32) {
+	for i, x := range θ.Parts[k].Values {
+		if !math.IsInf(float64(x), -1) {
+			θ.Parts[k].Values[i] = value(i)
+		}
+	}
+}
+
 // Copy makes θ a copy of other.
 func (θ *Potentials) Copy(other *Potentials) {
 	θ.Like(other)

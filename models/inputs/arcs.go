@@ -1,9 +1,6 @@
 package inputs
 
 import (
-	"sync"
-	"sync/atomic"
-
 	"github.com/dsp-go/dsp/models/data/features/arcs"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/nets/sparse"
@@ -53,30 +50,14 @@ func fitArcs(t *arcs.Template, train *structured.Dataset, o arcs.Options) (*Arcs
 // Apply makes the attributes of all arcs of a data set.
 func (in *Arcs) Apply(d *structured.Dataset, threads int) error {
 	blocks := Batches(d)
-	threads = max(1, min(host.Threads(threads), len(blocks)))
 	arc, label := make([]*structured.Sparse, len(blocks)), make([]*structured.Sparse, len(blocks))
-	errs := make([]error, threads)
-	var next atomic.Int64
-	var running sync.WaitGroup
-	for k := range threads {
-		running.Go(func() {
-			errs[k] = host.Guard(func() error {
-				e := arcs.NewExtractor(in.Template, in.Dictionary)
-				for j := int(next.Add(1)) - 1; j < len(blocks); j = int(next.Add(1)) - 1 {
-					var err error
-					if arc[j], label[j], err = extractArcs(e, d, blocks[j]); err != nil {
-						return err
-					}
-				}
-				return nil
-			})
-		})
-	}
-	running.Wait()
-	for _, err := range errs {
-		if err != nil {
+	err := host.Parallel(threads, len(blocks), func() *arcs.Extractor { return arcs.NewExtractor(in.Template, in.Dictionary) },
+		func(e *arcs.Extractor, k int) (err error) {
+			arc[k], label[k], err = extractArcs(e, d, blocks[k])
 			return err
-		}
+		})
+	if err != nil {
+		return err
 	}
 	d.Table(trees.ArcRows).Attributes = structured.JoinSparse(arc)
 	d.Table(trees.LabelRows).Attributes = structured.JoinSparse(label)

@@ -50,22 +50,11 @@ func (j *jsonLayout) Add(text []byte, d *structured.Dataset, i int, p *Predictio
 			return append(j.output(append(text, '{'), &p.NBest[k]), '}')
 		})
 	}
-	y := len(j.names)
+	// An infinite margin, of a label that no output has or all have, is null.
 	if p.Margins != nil {
-		return append(j.margins(text, p), "}\n"...), number
+		return append(j.perLabel(text, p.Labels, "label_margins", "margins", p.Margins, appendFinite), "}\n"...), number
 	}
-	if j.o.Confidence {
-		text = append(text, `,"confidence":`...)
-		text = list(text, len(p.Labels), func(text []byte, t int) []byte {
-			return appendFloat(text, p.Marginals[t*y+int(p.Labels[t])])
-		})
-	}
-	if j.o.Marginals {
-		text = append(text, `,"marginals":`...)
-		text = list(text, len(p.Labels), func(text []byte, t int) []byte {
-			return list(text, y, func(text []byte, l int) []byte { return appendFloat(text, p.Marginals[t*y+l]) })
-		})
-	}
+	text = j.perLabel(text, p.Labels, "confidence", "marginals", p.Marginals, appendFloat)
 	if j.o.Spans {
 		text = appendSpans(text, d, i, p, j.types)
 	}
@@ -83,20 +72,17 @@ func appendUncalibrated(text []byte, o Options) []byte {
 	return text
 }
 
-// margins appends label_margins, of the predicted labels [V], and margins of all labels [V×Y]. An infinite margin, of a label that no output has or all
-// have, is null.
-func (j *jsonLayout) margins(text []byte, p *Prediction) []byte {
+// perLabel appends, if they are asked for, the values of the predicted labels [V] under the key chosen, and values [V×Y] under the key all.
+func (j *jsonLayout) perLabel(text []byte, labels []int32, chosen, all string, values []float32, number func(text []byte, x float32) []byte) []byte {
 	y := len(j.names)
 	if j.o.Confidence {
-		text = append(text, `,"label_margins":`...)
-		text = list(text, len(p.Labels), func(text []byte, t int) []byte {
-			return appendFinite(text, p.Margins[t*y+int(p.Labels[t])])
-		})
+		text = append(append(append(text, `,"`...), chosen...), `":`...)
+		text = list(text, len(labels), func(text []byte, t int) []byte { return number(text, values[t*y+int(labels[t])]) })
 	}
 	if j.o.Marginals {
-		text = append(text, `,"margins":`...)
-		text = list(text, len(p.Labels), func(text []byte, t int) []byte {
-			return list(text, y, func(text []byte, l int) []byte { return appendFinite(text, p.Margins[t*y+l]) })
+		text = append(append(append(text, `,"`...), all...), `":`...)
+		text = list(text, len(labels), func(text []byte, t int) []byte {
+			return list(text, y, func(text []byte, l int) []byte { return number(text, values[t*y+l]) })
 		})
 	}
 	return text

@@ -89,7 +89,7 @@ func lineOf(n ast.Node) int {
 
 // mapping reads a mapping; each of its keys must be among those of k; the parser refuses keys given twice. what names the mapping in messages.
 func (d *document) mapping(n ast.Node, what string, k keys) error {
-	values := entries(n)
+	values := settings.MappingValues(n)
 	if values == nil {
 		return d.bad(n, "%s: expected \"key: value\" lines, found %s", what, brief(n))
 	}
@@ -102,17 +102,6 @@ func (d *document) mapping(n ast.Node, what string, k keys) error {
 		if err := read(d.meant(kv.Value)); err != nil {
 			return err
 		}
-	}
-	return nil
-}
-
-// entries returns the entries of a mapping; none if n is not a mapping.
-func entries(n ast.Node) []*ast.MappingValueNode {
-	switch m := n.(type) {
-	case *ast.MappingNode:
-		return m.Values
-	case *ast.MappingValueNode:
-		return []*ast.MappingValueNode{m}
 	}
 	return nil
 }
@@ -157,7 +146,7 @@ func (d *document) text(what string, to *string) func(n ast.Node) error {
 			*to = strings.TrimSpace(n.GetToken().Value)
 			return nil
 		}
-		if entries(n) != nil {
+		if settings.MappingValues(n) != nil {
 			return d.bad(n, "%s: expected text, found \"key: value\" in %s; put text with a colon in quotes", what, brief(n))
 		}
 		return d.bad(n, "%s: expected text, found %s", what, brief(n))

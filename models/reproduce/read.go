@@ -160,7 +160,7 @@ func (d *document) settings(to *overrides) func(n ast.Node) error {
 		if err := to.apply(&c); err != nil {
 			return err
 		}
-		for _, kv := range entries(n) {
+		for _, kv := range settings.MappingValues(n) {
 			if s, ok := settings.Named(config.Settings(&c), kv.Key.GetToken().Value); ok {
 				if err := s.Check(); err != nil {
 					return d.bad(kv, "%w", err)

@@ -92,7 +92,7 @@ func reproduce(ctx context.Context, figures []*Figure, o Options) (*Result, erro
 	}
 	if n := log.others(o.Version); n > 0 {
 		o.Log.Warn(fmt.Sprintf("%d of the %d finished runs in %s are by another version of dsp; remove the file to train them again", n, len(log.runs),
-			log.file.Name()))
+			log.Name()))
 	}
 	result := &Result{Out: o.Out, Table: filepath.Join(o.Out, tableFile), Counts: map[string]int{}}
 	for _, f := range figures {

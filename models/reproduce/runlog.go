@@ -1,13 +1,10 @@
 package reproduce
 
 import (
-	"bytes"
 	"encoding/json"
-	"errors"
-	"io/fs"
-	"os"
 
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/machine/host"
 	"github.com/dsp-go/dsp/train/record"
 )
 
@@ -26,37 +23,23 @@ type Run struct {
 
 // runLog is the file of finished runs. Another command with the same folder finds them there.
 type runLog struct {
-	file *os.File
+	*host.Journal
 	runs map[string]*Run
 }
 
-// openRuns opens the file at path for appending and reads its runs. It drops an incomplete last line, which a killed command leaves.
+// openRuns opens the file at path for appending and reads its runs.
 func openRuns(path string) (*runLog, error) {
-	text, err := os.ReadFile(path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, structured.BadInput("%w", err)
-	}
 	l := &runLog{runs: map[string]*Run{}}
-	end := 0
-	for n := 1; ; n++ {
-		line, _, complete := bytes.Cut(text[end:], []byte{'\n'})
-		if !complete {
-			break
-		}
+	var err error
+	l.Journal, err = host.OpenJournal(path, func(number int, line []byte) error {
 		r := &Run{}
 		if err := json.Unmarshal(line, r); err != nil || r.Key == "" {
-			return nil, structured.BadInput("%s:%d: expected a finished run such as {\"key\": \"…\", …}; remove the line to run it again", path, n)
+			return structured.BadInput("%s:%d: expected a finished run such as {\"key\": \"…\", …}; remove the line to run it again", path, number)
 		}
 		l.runs[r.Key] = r
-		end += len(line) + 1
-	}
-	if l.file, err = os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o666); err != nil {
-		return nil, structured.BadInput("%w", err)
-	}
-	if err := l.file.Truncate(int64(end)); err != nil {
-		return nil, errors.Join(err, l.file.Close())
-	}
-	return l, nil
+		return nil
+	})
+	return l, err
 }
 
 // others counts the runs by another version of the program.
@@ -72,16 +55,6 @@ func (l *runLog) others(version string) int {
 
 // add keeps a run; it is on disk when add returns.
 func (l *runLog) add(r *Run) error {
-	line, err := json.Marshal(r)
-	if err != nil {
-		return err
-	}
-	if _, err := l.file.Write(append(line, '\n')); err != nil {
-		return err
-	}
 	l.runs[r.Key] = r
-	return l.file.Sync()
+	return l.Add(r)
 }
-
-// Close closes the file.
-func (l *runLog) Close() error { return l.file.Close() }

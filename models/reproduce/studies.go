@@ -15,16 +15,6 @@ import (
 //go:embed studies/*/*.yaml
 var studies embed.FS
 
-// Studies returns the names of the papers whose figures come with the program.
-func Studies() []string {
-	folders, _ := fs.ReadDir(studies, "studies")
-	var all []string
-	for _, f := range folders {
-		all = append(all, f.Name())
-	}
-	return all
-}
-
 // files returns the paths of a paper's figures in studies, in their order.
 func files(study string) []string {
 	all, _ := fs.Glob(studies, "studies/"+study+"/*.yaml")

@@ -25,45 +25,32 @@ func (p *planner) trainAll(ctx context.Context, f *Figure, units []*unit, log *r
 	defer stop(nil)
 	var (
 		mu       sync.Mutex // guards the rest
-		next     int
 		done     int
 		building sync.Mutex // networks are built one at a time
-		wg       sync.WaitGroup
 	)
-	work := func() error {
-		for {
-			mu.Lock()
-			if next == len(units) || ctx.Err() != nil {
-				mu.Unlock()
-				return nil
-			}
-			u := units[next]
-			next++
-			mu.Unlock()
-			r, err := p.train(ctx, f, u, &building)
-			if err != nil {
-				return fmt.Errorf("figure %s: %s: %w", f.Name, u.name(), err)
-			}
-			mu.Lock()
-			err = log.add(r)
-			done++
-			if left[u.group()]--; left[u.group()] == 0 {
-				p.o.Log.Info(fmt.Sprintf("figure %s: %d/%d runs: %s: %s", f.Name, done, len(units), u.group(), r.outcome()))
-			}
-			mu.Unlock()
-			if err != nil {
-				return err
-			}
+	work := func(u *unit) error {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
 		}
+		r, err := p.train(ctx, f, u, &building)
+		if err != nil {
+			return fmt.Errorf("figure %s: %s: %w", f.Name, u.name(), err)
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		done++
+		if left[u.group()]--; left[u.group()] == 0 {
+			p.o.Log.Info(fmt.Sprintf("figure %s: %d/%d runs: %s: %s", f.Name, done, len(units), u.group(), r.outcome()))
+		}
+		return log.add(r)
 	}
-	for range min(p.o.Threads, len(units)) {
-		wg.Go(func() {
-			if err := host.Guard(work); err != nil {
-				stop(err)
-			}
-		})
-	}
-	wg.Wait()
+	_ = host.Parallel(p.o.Threads, len(units), host.None, func(_ struct{}, k int) error {
+		err := host.Guard(func() error { return work(units[k]) })
+		if err != nil {
+			stop(err)
+		}
+		return err
+	})
 	return context.Cause(ctx)
 }
 

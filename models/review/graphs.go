@@ -24,7 +24,7 @@ func (v *variables) Options(probabilities bool) predictions.Options {
 func (v *variables) Add(d *structured.Dataset, i int, p *predictions.Prediction, to *Review) {
 	to.Units = v.kind + "s"
 	var wrong []Part
-	y, right, all := v.names.Len(), 0.0, 0.0
+	right, all := 0.0, 0.0
 	pixels := d.Table(graphs.PixelRows)
 	for t, g := range d.Gold(i) {
 		predicted := p.Labels[t]
@@ -46,15 +46,7 @@ func (v *variables) Add(d *structured.Dataset, i int, p *predictions.Prediction,
 				right++
 			}
 		}
-		part := Part{Kind: v.kind, First: t, Last: t, Gold: d.Alphabet.Name(g), Predicted: v.names.Name(predicted)}
-		if to.Probabilities {
-			q := p.Marginals[t*y : (t+1)*y]
-			part.Confidence = pointer(q[predicted])
-			to.Parts = append(to.Parts, Event{*part.Confidence, g == predicted, g == predicted})
-			if int(g) < y {
-				part.GoldProbability = pointer(q[g])
-			}
-		}
+		part := to.labelled(v.kind, d, v.names, p, t, g)
 		if g != predicted {
 			wrong = append(wrong, part)
 		}

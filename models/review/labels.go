@@ -60,25 +60,29 @@ func (l *labels) unknown(gold []int32) bool {
 	return slices.ContainsFunc(gold, func(g int32) bool { return int(g) >= l.names.Len() })
 }
 
+// labelled returns the label at t, whose gold one is g, as a part. If probabilities are known, it adds the label to those of the parts.
+func (to *Review) labelled(kind string, d *structured.Dataset, names *structured.Alphabet, p *predictions.Prediction, t int, g int32) Part {
+	predicted, y := p.Labels[t], names.Len()
+	part := Part{Kind: kind, First: t, Last: t, Gold: d.Alphabet.Name(g), Predicted: names.Name(predicted)}
+	if to.Probabilities {
+		q := p.Marginals[t*y : (t+1)*y]
+		part.Confidence = pointer(q[predicted])
+		to.Parts = append(to.Parts, Event{*part.Confidence, g == predicted, g == predicted})
+		if int(g) < y {
+			part.GoldProbability = pointer(q[g])
+		}
+	}
+	return part
+}
+
 // positions adds the positions as parts, and returns the wrong ones.
 func (l *labels) positions(d *structured.Dataset, i int, p *predictions.Prediction, places *text.Places, to *Review) []Part {
 	var wrong []Part
-	y := l.names.Len()
 	for t, g := range d.Gold(i) {
 		if g < 0 {
 			continue
 		}
-		predicted := p.Labels[t]
-		part := Part{Kind: l.kind, First: t, Last: t, Gold: d.Alphabet.Name(g), Predicted: l.names.Name(predicted)}
-		if to.Probabilities {
-			q := p.Marginals[t*y : (t+1)*y]
-			part.Confidence = pointer(q[predicted])
-			to.Parts = append(to.Parts, Event{*part.Confidence, g == predicted, g == predicted})
-			if int(g) < y {
-				part.GoldProbability = pointer(q[g])
-			}
-		}
-		if g != predicted {
+		if part := to.labelled(l.kind, d, l.names, p, t, g); g != p.Labels[t] {
 			part.Text = places.Text(t, t)
 			wrong = append(wrong, part)
 		}

@@ -38,7 +38,7 @@ func ParseNode(path string, body ast.Node, all []Setting) error {
 	seen := map[string]bool{}
 	var given Given
 	listed := false
-	for _, kv := range mappingValues(body) {
+	for _, kv := range MappingValues(body) {
 		key := kv.Key.GetToken()
 		name, line := key.Value, key.Position.Line
 		if name == givenKey && !listed {
@@ -110,8 +110,8 @@ func decode(node ast.Node, v reflect.Value) bool {
 	return true
 }
 
-// mappingValues returns the key-value pairs of a document; none if the document is not a mapping.
-func mappingValues(body ast.Node) []*ast.MappingValueNode {
+// MappingValues returns the key-value pairs of a document; none if the document is not a mapping.
+func MappingValues(body ast.Node) []*ast.MappingValueNode {
 	switch n := body.(type) {
 	case *ast.MappingNode:
 		return n.Values

@@ -1,7 +1,6 @@
 package sweep
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -82,58 +81,17 @@ func checkResumed(s *Config) error {
 	return nil
 }
 
-// trialLog is the file of trials, one per line, in the order in which they finished.
-type trialLog struct{ file *os.File }
+// trials are those in a file of trials, by number.
+type trials map[int]Trial
 
-// openTrials opens the file at path for appending, and returns its trials by number. It drops an incomplete last line, which a
-// killed sweep leaves behind.
-func openTrials(path string) (*trialLog, map[int]Trial, error) {
-	text, err := os.ReadFile(path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, nil, structured.BadInput("%w", err)
-	}
-	earlier, end, err := parseTrials(path, text)
-	if err != nil {
-		return nil, nil, err
-	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o666)
-	if err != nil {
-		return nil, nil, structured.BadInput("%w", err)
-	}
-	if err := f.Truncate(int64(end)); err != nil {
-		return nil, nil, errors.Join(err, f.Close())
-	}
-	return &trialLog{f}, earlier, nil
-}
-
-// parseTrials returns the trials in the text of a file by number, and where the last complete line ends.
-func parseTrials(path string, text []byte) (earlier map[int]Trial, end int, err error) {
-	earlier = map[int]Trial{}
-	for n := 1; ; n++ {
-		line, _, complete := bytes.Cut(text[end:], []byte{'\n'})
-		if !complete {
-			return earlier, end, nil
+// keep takes a line of the file at path.
+func (t trials) keep(path string) func(number int, line []byte) error {
+	return func(number int, line []byte) error {
+		var one Trial
+		if err := json.Unmarshal(line, &one); err != nil {
+			return structured.BadInput("%s:%d: expected an object such as {\"trial\": 1, …}: %w", path, number, err)
 		}
-		var t Trial
-		if err := json.Unmarshal(line, &t); err != nil {
-			return nil, 0, structured.BadInput("%s:%d: expected an object such as {\"trial\": 1, …}: %w", path, n, err)
-		}
-		earlier[t.Number] = t
-		end += len(line) + 1
+		t[one.Number] = one
+		return nil
 	}
 }
-
-// add appends a trial; it is on disk when add returns.
-func (l *trialLog) add(t Trial) error {
-	line, err := json.Marshal(t)
-	if err != nil {
-		return err
-	}
-	if _, err := l.file.Write(append(line, '\n')); err != nil {
-		return err
-	}
-	return l.file.Sync()
-}
-
-// Close closes the file.
-func (l *trialLog) Close() error { return l.file.Close() }

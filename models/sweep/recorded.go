@@ -9,6 +9,7 @@ import (
 
 	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/machine/host"
 )
 
 // Recorded is what the folder of a sweep says about it, whether or not the sweep came to its end.
@@ -41,12 +42,8 @@ func ReadRecorded(dir string) (*Recorded, error) {
 		return nil, structured.BadInput("%s: %w", filepath.Join(dir, configFile), err)
 	}
 	path := filepath.Join(dir, trialsFile)
-	text, err := os.ReadFile(path)
-	if err != nil && !os.IsNotExist(err) {
-		return nil, structured.BadInput("%w", err)
-	}
-	done, _, err := parseTrials(path, text)
-	if err != nil {
+	done := trials{}
+	if _, err := host.ReadJournal(path, done.keep(path)); err != nil {
 		return nil, err
 	}
 	r := &Recorded{Config: c, Metric: "metric", Percent: c.Metric != "objective", All: len(all), Best: filepath.Join(dir, bestFolder), Picture: filepath.Join(dir, "sweep.svg")}

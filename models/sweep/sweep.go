@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -42,7 +41,7 @@ type sweep struct {
 	trials   []*trial
 	data     *dataSets
 	prints   map[string]string // fingerprints of data, by fittedKey
-	log      *trialLog
+	log      *host.Journal
 	building sync.Mutex
 }
 
@@ -155,7 +154,8 @@ type unit struct {
 // compare trains with all settings that are not done yet.
 func (s *sweep) compare(ctx context.Context) error {
 	path := filepath.Join(s.Out, trialsFile)
-	log, earlier, err := openTrials(path)
+	earlier := trials{}
+	log, err := host.OpenJournal(path, earlier.keep(path))
 	if err != nil {
 		return err
 	}
@@ -205,45 +205,35 @@ func (t *trial) adopt(was Trial, path string) error {
 
 // trainAll trains units, some at once, each with its share of the threads.
 func (s *sweep) trainAll(ctx context.Context, units []unit) error {
-	threads := cmp.Or(s.Threads, runtime.GOMAXPROCS(0))
+	threads := host.Threads(s.Threads)
 	jobs := min(cmp.Or(s.Jobs, threads), len(units))
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	var (
 		mu     sync.Mutex
-		next   int
 		failed error
-		wg     sync.WaitGroup
 	)
-	for range jobs {
-		wg.Go(func() {
-			for {
-				mu.Lock()
-				if next == len(units) || failed != nil || ctx.Err() != nil {
-					mu.Unlock()
-					return
-				}
-				u := units[next]
-				next++
-				mu.Unlock()
-				done := &score{}
-				if err := host.Guard(func() error {
-					done = s.trainFold(ctx, u.trial, s.parts()[u.part], max(1, threads/jobs))
-					return nil
-				}); err != nil {
-					done = &score{err: err}
-				}
-				mu.Lock()
-				if err := s.note(ctx, u, done); err != nil && failed == nil {
-					failed = err
-					stop()
-				}
-				mu.Unlock()
-			}
-		})
-	}
-	wg.Wait()
-	return cmp.Or(failed, ctx.Err())
+	err := host.Parallel(jobs, len(units), host.None, func(_ struct{}, k int) error {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		u, done := units[k], &score{}
+		if err := host.Guard(func() error {
+			done = s.trainFold(ctx, u.trial, s.parts()[u.part], max(1, threads/jobs))
+			return nil
+		}); err != nil {
+			done = &score{err: err}
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		err := s.note(ctx, u, done)
+		if err != nil && failed == nil {
+			failed = err
+			stop()
+		}
+		return err
+	})
+	return cmp.Or(failed, err)
 }
 
 // note keeps the score of a unit, and logs the trial that it completes. It returns an interrupt and a panic as errors.
@@ -269,7 +259,7 @@ func (s *sweep) note(ctx context.Context, u unit, done *score) error {
 		}
 	}
 	s.o.Log.Info(fmt.Sprintf("%d/%d %s: %s", finished, len(s.trials), t.name(), t.outcome(s.metric)), "seconds", fmt.Sprintf("%.2f", t.Seconds))
-	return s.log.add(t.Trial)
+	return s.log.Add(t.Trial)
 }
 
 // conclude draws the picture and trains with the best setting.

@@ -83,59 +83,38 @@ var plainGates = gateLoops{
 	},
 }
 
-// blocks calls f for consecutive blocks of n entries: lo to hi−1.
-func blocks(n int, f func(lo, hi int)) {
-	for lo := 0; lo < n; lo += Block {
-		f(lo, min(lo+Block, n))
+// fromExp calls use(lo, hi, e) for consecutive blocks of entries lo to hi−1 of x, with e = exp(exponent(x)).
+func fromExp(x, e []float32, exponent func(out, x []float32), use func(lo, hi int, e []float32)) {
+	for lo := 0; lo < len(x); lo += Block {
+		hi := min(lo+Block, len(x))
+		e := e[:hi-lo]
+		exponent(e, x[lo:hi])
+		vec.Exp(e, e)
+		use(lo, hi, e)
 	}
 }
 
 // Sigmoid is 1/(1 + e^−x).
 func Sigmoid(out, x, e []float32) {
-	blocks(len(out), func(lo, hi int) {
-		e := e[:hi-lo]
-		Gates.negate(e, x[lo:hi])
-		vec.Exp(e, e)
-		Gates.sigmoidFromExp(out[lo:hi], e)
-	})
+	fromExp(x[:len(out)], e, Gates.negate, func(lo, hi int, e []float32) { Gates.sigmoidFromExp(out[lo:hi], e) })
 }
 
 // SiLU is x/(1 + e^−x) (Elfwing, Uchibe and Doya 2018).
 func SiLU(out, x, e []float32) {
-	blocks(len(out), func(lo, hi int) {
-		e := e[:hi-lo]
-		Gates.negate(e, x[lo:hi])
-		vec.Exp(e, e)
-		Gates.siluFromExp(out[lo:hi], x[lo:hi], e)
-	})
+	fromExp(x[:len(out)], e, Gates.negate, func(lo, hi int, e []float32) { Gates.siluFromExp(out[lo:hi], x[lo:hi], e) })
 }
 
 // SiLUSlope is g times the derivative of SiLU at x.
 func SiLUSlope(out, x, g, e []float32) {
-	blocks(len(out), func(lo, hi int) {
-		e := e[:hi-lo]
-		Gates.negate(e, x[lo:hi])
-		vec.Exp(e, e)
-		Gates.siluSlope(out[lo:hi], x[lo:hi], g[lo:hi], e)
-	})
+	fromExp(x[:len(out)], e, Gates.negate, func(lo, hi int, e []float32) { Gates.siluSlope(out[lo:hi], x[lo:hi], g[lo:hi], e) })
 }
 
 // GELU is x·(1 + tanh(√(2/π)·(x + 0.044715·x³)))/2.
 func GELU(out, x, e []float32) {
-	blocks(len(out), func(lo, hi int) {
-		e := e[:hi-lo]
-		Gates.geluExponent(e, x[lo:hi])
-		vec.Exp(e, e)
-		Gates.siluFromExp(out[lo:hi], x[lo:hi], e)
-	})
+	fromExp(x[:len(out)], e, Gates.geluExponent, func(lo, hi int, e []float32) { Gates.siluFromExp(out[lo:hi], x[lo:hi], e) })
 }
 
 // GELUSlope is g times the derivative of GELU at x.
 func GELUSlope(out, x, g, e []float32) {
-	blocks(len(out), func(lo, hi int) {
-		e := e[:hi-lo]
-		Gates.geluExponent(e, x[lo:hi])
-		vec.Exp(e, e)
-		Gates.geluSlope(out[lo:hi], x[lo:hi], g[lo:hi], e)
-	})
+	fromExp(x[:len(out)], e, Gates.geluExponent, func(lo, hi int, e []float32) { Gates.geluSlope(out[lo:hi], x[lo:hi], g[lo:hi], e) })
 }

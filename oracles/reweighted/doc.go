@@ -21,10 +21,6 @@
 // of the bound are marginals that agree once ν is optimal. The descent moves ν towards agreement, and never lets the bound rise. It
 // ends when the bound is close to the value of a point of the local polytope: that is certified, for value and for marginals.
 //
-// Oracle.Tighten asks for the best weights over all spanning forests, not only those of one order. That has another dual: a mixture of spanning
-// forests k with weights λ_k, whose potentials, θ_e/ρ_e for their edges, average to θ, so that Σ_k λ_k log Z_k is a bound. Forests with the most mutual
-// information join the mixture one by one: Frank-Wolfe steps in ρ (Krishnan, Lacoste-Julien and Sontag 2015).
-//
 // # Maxima
 //
 // Sequential tree-reweighted messages (Kolmogorov 2006) lower the dual of max ⟨θ, u⟩ over the local polytope, pass by pass, and labels are

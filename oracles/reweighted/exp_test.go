@@ -23,62 +23,13 @@ func each(t *testing.T, check func(t *testing.T, r *rand.Rand, kind graphs.Edges
 	}
 }
 
-// The value bounds the exact sum, tightening lowers it and keeps it a bound, and both are close to the value of their points.
+// The value bounds the exact sum.
 func TestExpBoundsSum(t *testing.T) {
 	each(t, func(t *testing.T, r *rand.Rand, kind graphs.Edges, scale float64) {
-		θ := drawGrid(r, kind, 5, 6, 3, scale, scale)
-		exact, tightened := make([]float64, 1), &Oracle{exact: graph.New(), Tighten: 8}
+		θ, exact := drawGrid(r, kind, 5, 6, 3, scale, scale), make([]float64, 1)
 		graph.New().Exp(θ, 1, exact, nil)
-		value, _ := exp(New(), θ, 1)
-		tight, _ := exp(tightened, θ, 1)
-		if !(value >= exact[0]-1e-9) || !(tight >= exact[0]-1e-9) || !(tight <= value) {
-			t.Fatalf("exact %.12g, bound %.12g, tightened %.12g", exact[0], value, tight)
-		}
-		if scale == 1 && !(tight-exact[0] < 0.6*(value-exact[0])) {
-			t.Errorf("exact %.12g, bound %.12g, tightened only to %.12g", exact[0], value, tight)
-		}
-	})
-}
-
-// What tightening leaves of the bound of the sum, on grids with normal scores (go test -run Tightening -v).
-func TestTightening(t *testing.T) {
-	const seeds, size = 2, 5
-	for _, labels := range []int{2, 3} {
-		for _, scale := range []float64{0.3, 1, 3} {
-			exact, was, is := 0.0, 0.0, 0.0
-			for seed := range uint64(seeds) {
-				θ, z := drawGrid(rand.New(rand.NewPCG(seed, 9)), graphs.Own, size, size, labels, scale, scale), make([]float64, 1)
-				graph.New().Exp(θ, 1, z, nil)
-				before, _ := exp(New(), θ, 1)
-				after, _ := exp(&Oracle{exact: graph.New(), Tighten: 20}, θ, 1)
-				exact, was, is = exact+z[0]/seeds, was+(before-z[0])/seeds, is+(after-z[0])/seeds
-			}
-			t.Logf("%d labels, deviation %g: log Z %.2f, bound above by %.3f, tightened by %.3f", labels, scale, exact, was, is)
-			if !(is >= -1e-9 && is < 0.7*was) {
-				t.Errorf("%d labels, deviation %g: the bound is above by %g, tightened by %g", labels, scale, was, is)
-			}
-		}
-	}
-}
-
-// The value at the point that tightening ends with bounds the tightened value at other potentials from below.
-func TestTightenedPointsAreSubgradients(t *testing.T) {
-	each(t, func(t *testing.T, r *rand.Rand, kind graphs.Edges, scale float64) {
-		for _, rounds := range []int{1, 6} {
-			o := &Oracle{exact: graph.New(), Gap: 1e-9, Tighten: rounds, Passes: 40}
-			θ := drawGrid(r, kind, 3, 4, 2, scale, scale)
-			value, u := exp(o, θ, 1)
-			gap := value - o.descent.point.value
-			if !(gap >= -1e-9*(1+math.Abs(value))) {
-				t.Fatalf("%d rounds: point %.12g above the bound %.12g", rounds, o.descent.point.value, value)
-			}
-			for range 5 {
-				other, _ := shifted(r, θ, float32(scale))
-				at, _ := exp(o, other, 1)
-				if least := value - gap + u.Dot(0, other) - u.Dot(0, θ); !(at >= least-1e-5*(1+math.Abs(least))) {
-					t.Fatalf("%d rounds: bound %.12g elsewhere, at least %.12g by the point", rounds, at, least)
-				}
-			}
+		if value, _ := exp(New(), θ, 1); !(value >= exact[0]-1e-9) {
+			t.Fatalf("exact %.12g, bound %.12g", exact[0], value)
 		}
 	})
 }

@@ -24,15 +24,13 @@ import (
 // (Finley and Joachims 2008). The hinge takes it at a small μ, by entropy smoothing, since max over the local polytope has no such u from
 // messages alone; with no smoothing, u is that of the labels of Max.
 type Oracle struct {
-	Gap     float64 // D per variable and μ at which Exp stops; 0 means 1e-6
-	Passes  int     // the most passes over an example's graph, for each set of weights; 0 means 100
-	Tighten int     // how often Exp adds a spanning tree to tighten the bound; R is then that for the best weights of edges, and D counts what they lack
+	Gap    float64 // D per variable and μ at which Exp stops; 0 means 1e-6
+	Passes int     // the most passes over an example's graph; 0 means 100
 
 	guard   oracles.Guard
 	exact   *graph.Oracle
 	example example
 	descent descent
-	mixture mixture
 	chains  chains
 	upper   []float64 // [B] of the latest Max
 	proven  []bool    // [B]
@@ -138,26 +136,11 @@ func (o *Oracle) Exp(θ *structured.Potentials, μ float64, value []float64, u *
 		if value[b] = μ * d.upper; math.IsInf(value[b], -1) {
 			continue
 		}
-		if o.Tighten > 0 {
-			o.tighten(μ, tolerance)
-			value[b] = μ * d.upper
-		}
 		o.lacks[b] = μ * max(0, d.upper-d.point.value)
 		if u != nil {
 			o.write(u.Parts[0].Of(b), u.Parts[1].Of(b))
 		}
 	}
-}
-
-// tighten replaces the bound and the point that the descent has found by those of a mixture of spanning trees. It allocates.
-func (o *Oracle) tighten(μ, tolerance float64) {
-	d, m := &o.descent, &o.mixture
-	m.begin(&o.example, μ, d.p, d.point.pair)
-	m.descend(tolerance, o.passes())
-	m.tighten(o.Tighten, tolerance, o.passes())
-	d.upper, d.point.value = min(d.upper, m.upper), m.tightest()
-	copy(d.p, m.p)
-	copy(d.point.pair, m.point.pair)
 }
 
 func (o *Oracle) exactExp(θ *structured.Potentials, b int, μ float64, value []float64, u *structured.Marginals) {

@@ -75,16 +75,8 @@ func (Chain) Restrict(θ *structured.Potentials, b int, gold structured.Gold) {
 
 // LeastRisk implements structured.Structure: at each position the most probable label that is not forbidden.
 func (Chain) LeastRisk(u *structured.Marginals, θ *structured.Potentials) {
-	for k, x := range θ.Parts[0].Values {
-		if !math.IsInf(float64(x), -1) {
-			θ.Parts[0].Values[k] = u.Parts[0].Values[k]
-		}
-	}
-	for k, x := range θ.Parts[1].Values {
-		if !math.IsInf(float64(x), -1) {
-			θ.Parts[1].Values[k] = 0
-		}
-	}
+	θ.SetAllowed(0, func(k int) float32 { return u.Parts[0].Values[k] })
+	θ.SetAllowed(1, func(int) float32 { return 0 })
 }
 
 // LogOutputs implements structured.Structure.

@@ -66,11 +66,7 @@ func (Choice) Restrict(θ *structured.Potentials, b int, gold structured.Gold) {
 // LeastRisk implements structured.RiskMinimiser for the 0/1 loss: a candidate is worth its probability. The costs of Cost say what
 // each candidate costs if the gold one is known, not what it would cost if another were gold, so they are not used.
 func (Choice) LeastRisk(u *structured.Marginals, θ *structured.Potentials) {
-	for k, p := range u.Parts[0].Values {
-		if to := &θ.Parts[0].Values[k]; !math.IsInf(float64(*to), -1) {
-			*to = p
-		}
-	}
+	θ.SetAllowed(0, func(k int) float32 { return u.Parts[0].Values[k] })
 }
 
 // LogOutputs implements structured.Structure.

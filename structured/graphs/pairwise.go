@@ -176,16 +176,8 @@ func (Pairwise) Restrict(θ *structured.Potentials, b int, gold structured.Gold)
 
 // LeastRisk implements structured.Structure: a label is worth its probability.
 func (Pairwise) LeastRisk(u *structured.Marginals, θ *structured.Potentials) {
-	for k, x := range θ.Parts[0].Values {
-		if !math.IsInf(float64(x), -1) {
-			θ.Parts[0].Values[k] = u.Parts[0].Values[k]
-		}
-	}
-	for k, x := range θ.Parts[1].Values {
-		if !math.IsInf(float64(x), -1) {
-			θ.Parts[1].Values[k] = 0
-		}
-	}
+	θ.SetAllowed(0, func(k int) float32 { return u.Parts[0].Values[k] })
+	θ.SetAllowed(1, func(int) float32 { return 0 })
 }
 
 // LogOutputs implements structured.Structure.

@@ -7,13 +7,9 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// SmallForests draws the form of potentials of a few forests that are small enough to enumerate, some without variables.
-func (p Pairwise) SmallForests(r *rand.Rand) *structured.Potentials { return p.small(r, true) }
-
-// Small is SmallForests for graphs that may have loops and several edges between the same variables.
-func (p Pairwise) Small(r *rand.Rand) *structured.Potentials { return p.small(r, false) }
-
-func (p Pairwise) small(r *rand.Rand, forest bool) *structured.Potentials {
+// Small draws the form of potentials of a few graphs that are small enough to enumerate, some without variables. They may have loops and
+// several edges between the same variables.
+func (p Pairwise) Small(r *rand.Rand) *structured.Potentials {
 	labels, types := 1+r.IntN(4), 1+r.IntN(3)
 	if p.By == Cut {
 		labels = 2
@@ -34,9 +30,6 @@ func (p Pairwise) small(r *rand.Rand, forest bool) *structured.Potentials {
 			if a, b := r.IntN(max(1, n)), r.IntN(max(1, n)); a != b {
 				join(a, b)
 			}
-		}
-		if forest {
-			g = spanning(g, n)
 		}
 		graphs = append(graphs, g)
 		nodes, edges = append(nodes, nodes[len(nodes)-1]+n), append(edges, edges[len(edges)-1]+len(g.Ends))

@@ -113,31 +113,6 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// Counted by hand: 4 gold links, 3 predicted ones, 2 of them right; one source is not known for certain.
-func TestEvaluator(t *testing.T) {
-	d := &structured.Dataset{Offsets: []int{0, 6, 9}, Outputs: []int{0, 4, 6}, Labels: []int32{1, 0, 3, -1, 2, 1}, LabelSets: [][]int32{nil}}
-	e := new(matchings.Evaluator)
-	var _ structured.Evaluator = e
-	e.Add(d, 0, []int32{1, 2, 0, 3})
-	e.Add(d, 1, []int32{2, 0})
-	m := e.Metrics()
-	for name, want := range map[string]float64{
-		"link_precision": 2. / 3, "link_recall": 2. / 4, "link_f1": 4. / 7, "matching_error": 1, "links": 4, "predicted_links": 3, "matchings": 2,
-	} {
-		if got := m.Get(name); math.Abs(got-want) > 1e-12 {
-			t.Errorf("%s is %g, want %g", name, got, want)
-		}
-	}
-	if name, err := m.Error(); name != "link error (1 − F1)" || math.Abs(err-3./7) > 1e-12 {
-		t.Errorf("%s is %g", name, err)
-	}
-	for _, want := range []string{"2 matchings, 0.00 % of them right", "66.67      50.00      57.14"} {
-		if !strings.Contains(e.Table(), want) {
-			t.Errorf("no %q in\n%s", want, e.Table())
-		}
-	}
-}
-
 // data is one example of 2 sources and 3 targets.
 func data(labels []int32) *structured.Dataset {
 	return &structured.Dataset{Name: "pairs", Offsets: []int{0, 5}, Outputs: []int{0, 2}, Labels: labels,

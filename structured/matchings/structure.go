@@ -111,18 +111,9 @@ func (s Matching) Restrict(θ *structured.Potentials, b int, gold structured.Gol
 // 1 − p, and spares p that it would cost to lack it. So it is worth 2p − 1, and a source stays unmatched rather than take a link
 // that is less likely than not. What is forbidden stays so.
 func (s Matching) LeastRisk(u *structured.Marginals, θ *structured.Potentials) {
-	worth := func(to *float32, w float32) {
-		if !math.IsInf(float64(*to), -1) {
-			*to = w
-		}
-	}
-	for k, p := range u.Parts[0].Values {
-		worth(&θ.Parts[0].Values[k], 2*p-1)
-	}
+	θ.SetAllowed(0, func(k int) float32 { return 2*u.Parts[0].Values[k] - 1 })
 	if !s.Complete {
-		for k := range θ.Parts[1].Values {
-			worth(&θ.Parts[1].Values[k], 0)
-		}
+		θ.SetAllowed(1, func(int) float32 { return 0 })
 	}
 }
 

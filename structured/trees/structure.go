@@ -111,14 +111,7 @@ func forbidOthers(possible []int32, n int, forbid func(k int), pass func(k int) 
 // LeastRisk implements structured.Structure. The Hamming loss counts heads and relations apart, so an arc is worth its
 // probability, and a relation of a word its probability under all heads together. What is forbidden stays so.
 func (SpanningTree) LeastRisk(u *structured.Marginals, θ *structured.Potentials) {
-	set := func(to *float32, p float32) {
-		if !math.IsInf(float64(*to), -1) {
-			*to = p
-		}
-	}
-	for k, p := range u.Parts[0].Values {
-		set(&θ.Parts[0].Values[k], p)
-	}
+	θ.SetAllowed(0, func(k int) float32 { return u.Parts[0].Values[k] })
 	relations := make([]float32, θ.Parts[1].Width)
 	for b := range θ.Len() {
 		n, r := words(θ.Outputs, b), len(relations)
@@ -128,8 +121,10 @@ func (SpanningTree) LeastRisk(u *structured.Marginals, θ *structured.Potentials
 			for k, p := range from[d*n*r : (d+1)*n*r] {
 				relations[k%r] += p
 			}
-			for k := range n * r {
-				set(&to[d*n*r+k], relations[k%r])
+			for k, x := range to[d*n*r : (d+1)*n*r] {
+				if !math.IsInf(float64(x), -1) {
+					to[d*n*r+k] = relations[k%r]
+				}
 			}
 		}
 	}

@@ -1,7 +1,6 @@
 package annotations
 
 import (
-	"bufio"
 	"encoding/json"
 	"io"
 
@@ -100,29 +99,4 @@ func (s *Set) Candidates(examples []Example, results []Result, class string, mos
 		}
 	}
 	return all, nil
-}
-
-// WriteResults writes results as COCO's JSON, one per line. Numbers keep all their digits.
-func WriteResults(w io.Writer, results []Result) error {
-	out := bufio.NewWriter(w)
-	before := "[\n"
-	for _, r := range results {
-		line, err := json.Marshal(cocoResult{&r.ImageID, &r.ClassID, []float64{r.Box.X, r.Box.Y, r.Box.Width, r.Box.Height}, &r.Score})
-		if err != nil {
-			return structured.BadInput("image %d: box %v with score %v, expected finite numbers", r.ImageID, r.Box, r.Score)
-		}
-		if _, err := out.WriteString(before + string(line)); err != nil {
-			return err
-		}
-		before = ",\n"
-	}
-	if len(results) == 0 {
-		before = "["
-	} else {
-		before = "\n"
-	}
-	if _, err := out.WriteString(before + "]\n"); err != nil {
-		return err
-	}
-	return out.Flush()
 }

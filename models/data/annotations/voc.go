@@ -18,31 +18,7 @@ import (
 
 // VOC reads PASCAL VOC's annotations: one XML file per image.
 type VOC struct {
-	Images string   // folder of the images; "" is JPEGImages beside the folder of the annotations, or else that folder itself
-	Names  []string // names of the XML files to read, without .xml (ReadNames reads them from VOC's image sets); nil means all
-}
-
-// ReadNames reads the names of images from a list of VOC (ImageSets/Main/train.txt): the first word of every line.
-func ReadNames(path string) ([]string, error) {
-	f, err := host.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	var names []string
-	lines := host.NewLines(f, path)
-	for line, ok := lines.Next(); ok; line, ok = lines.Next() {
-		if words := strings.Fields(string(line)); len(words) > 0 {
-			names = append(names, words[0])
-		}
-	}
-	if err := lines.Err(); err != nil {
-		return nil, err
-	}
-	if len(names) == 0 {
-		return nil, structured.BadInput("%s: no names of images", path)
-	}
-	return names, nil
+	Images string // folder of the images; "" is JPEGImages beside the folder of the annotations, or else that folder itself
 }
 
 // Read reads the annotations in a folder, or in Annotations in it if the folder has no XML files of its own. Images are numbered by the digits of their names ("2008_000015" is 2008000015), or from 1 in the
@@ -53,22 +29,15 @@ func (v VOC) Read(dir string) (*Set, error) {
 			dir = inside
 		}
 	}
-	names := slices.Clone(v.Names)
-	if names == nil {
-		files, err := filepath.Glob(filepath.Join(dir, "*.xml"))
-		if err != nil || len(files) == 0 {
-			return nil, structured.BadInput("%s: no XML files, expected one per image as in PASCAL VOC's Annotations", dir)
-		}
-		for _, f := range files {
-			names = append(names, strings.TrimSuffix(filepath.Base(f), ".xml"))
-		}
+	files, err := filepath.Glob(filepath.Join(dir, "*.xml")) // sorted
+	if err != nil || len(files) == 0 {
+		return nil, structured.BadInput("%s: no XML files, expected one per image as in PASCAL VOC's Annotations", dir)
+	}
+	names := make([]string, len(files))
+	for k, path := range files {
+		names[k] = strings.TrimSuffix(filepath.Base(path), ".xml")
 	}
 	slices.Sort(names)
-	for i := 1; i < len(names); i++ {
-		if names[i] == names[i-1] {
-			return nil, structured.BadInput("%s: image %s is listed twice", dir, names[i])
-		}
-	}
 	folder := v.Images
 	if folder == "" {
 		folder = filepath.Join(filepath.Dir(filepath.Clean(dir)), "JPEGImages")

@@ -50,14 +50,9 @@ func TestVOC(t *testing.T) {
 	second := strings.NewReplacer("000012", "000007", "cat", "dog").Replace(vocDog)
 	dir := write(t, map[string]string{
 		"Annotations/000012.xml": vocDog, "Annotations/000007.xml": second, "JPEGImages/000012.jpg": "", "JPEGImages/000007.jpg": "",
-		"train.txt": "000007 -1\r\n\n000012  1\n",
 	})
-	names, err := ReadNames(filepath.Join(dir, "train.txt"))
-	if err != nil || !slices.Equal(names, []string{"000007", "000012"}) {
-		t.Fatalf("names %v, %v", names, err)
-	}
-	for _, names := range [][]string{nil, names} {
-		s, err := VOC{Names: names}.Read(filepath.Join(dir, "Annotations"))
+	for _, folder := range []string{dir, filepath.Join(dir, "Annotations")} {
+		s, err := VOC{}.Read(folder)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -151,15 +146,10 @@ func TestBadVOC(t *testing.T) {
 			t.Errorf("error %v\nexpected %s", err, c.want)
 		}
 	}
-	dir := write(t, map[string]string{"000012.xml": vocDog, "empty.txt": "\n"})
-	for name, err := range map[string]error{
-		"no XML files": second(VOC{}.Read(t.TempDir())), "is listed twice": second(VOC{Names: []string{"000012", "000012"}}.Read(dir)),
-		"no such file": second(VOC{Names: []string{"000013"}}.Read(dir)), "no names": second(ReadNames(filepath.Join(dir, "empty.txt"))),
-	} {
-		if !structured.IsBadInput(err) || !strings.Contains(err.Error(), name) {
-			t.Errorf("error %v, expected one about %q", err, name)
-		}
+	if _, err := (VOC{}).Read(t.TempDir()); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "no XML files") {
+		t.Errorf("error %v, expected one about no XML files", err)
 	}
+	dir := write(t, map[string]string{"000012.xml": vocDog})
 	s, err := VOC{}.Read(dir)
 	if err != nil {
 		t.Fatal(err)

@@ -4,6 +4,7 @@ import (
 	"archive/zip"
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"io"
 	"math"
 	"os"
@@ -221,7 +222,7 @@ func TestRowsTogether(t *testing.T) {
 		if err := os.WriteFile(path, npy(kind, n, width, func(i int) float64 { return float64(i % 2000) }), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		rows, file, err := OpenRows(path)
+		rows, file, err := openRows(path)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -260,7 +261,7 @@ func TestBadRows(t *testing.T) {
 		"not an npy array":                                  write([]byte("hello, hello")),
 		"expected a file on disk":                           t.TempDir(),
 	} {
-		if _, _, err := OpenRows(path); !structured.IsBadInput(err) || !strings.Contains(err.Error(), want) {
+		if _, _, err := openRows(path); !structured.IsBadInput(err) || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v\nexpected %s", err, want)
 		}
 	}
@@ -274,7 +275,7 @@ func BenchmarkRows(b *testing.B) {
 			if err := os.WriteFile(path, npy(kind, n, width, func(i int) float64 { return float64(i % 100) }), 0o666); err != nil {
 				b.Fatal(err)
 			}
-			rows, file, err := OpenRows(path)
+			rows, file, err := openRows(path)
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -290,6 +291,19 @@ func BenchmarkRows(b *testing.B) {
 			}
 		})
 	}
+}
+
+// openRows opens a plain .npy file with float16, float32 or float64 numbers. The caller closes it when it no longer reads rows.
+func openRows(path string) (*Rows, io.Closer, error) {
+	f, err := openFile(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	rows, err := newRows(io.NewSectionReader(f, 0, f.size), path)
+	if err != nil {
+		return nil, nil, errors.Join(err, f.Close())
+	}
+	return rows, f, nil
 }
 
 // npy returns an npy file of n × width numbers.

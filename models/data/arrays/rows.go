@@ -145,19 +145,6 @@ func number(kind string, order binary.ByteOrder, cell []byte) float64 {
 	}
 }
 
-// OpenRows opens a plain .npy file with float16, float32 or float64 numbers. The caller closes it when it no longer reads rows.
-func OpenRows(path string) (*Rows, io.Closer, error) {
-	f, err := openFile(path)
-	if err != nil {
-		return nil, nil, err
-	}
-	rows, err := newRows(io.NewSectionReader(f, 0, f.size), path)
-	if err != nil {
-		return nil, nil, errors.Join(err, f.Close())
-	}
-	return rows, f, nil
-}
-
 // sizedFile is a file with its size.
 type sizedFile struct {
 	*os.File

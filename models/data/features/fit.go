@@ -1,7 +1,6 @@
 package features
 
 import (
-	"runtime"
 	"slices"
 	"sync"
 
@@ -105,38 +104,20 @@ type part struct {
 
 // extract splits d into parts of about equally many positions, at least one, and extracts their attributes in parallel.
 func (t *Template) extract(d *structured.Dataset, threads int, extractor func() *Extractor) ([]part, error) {
-	if threads <= 0 {
-		threads = runtime.GOMAXPROCS(0)
-	}
-	threads = max(1, min(threads, d.Positions()/blockPositions))
-	parts := make([]part, threads)
-	failures := make([]error, threads)
-	var running sync.WaitGroup
-	for k := range parts {
-		cut := func(k int) int { // the first example of part k
-			at, _ := slices.BinarySearch(d.Offsets, d.Positions()*k/threads)
-			return at
+	parts := make([]part, max(1, min(host.Threads(threads), d.Positions()/blockPositions)))
+	cut := func(k int) int { // the first example of part k
+		if k == len(parts) {
+			return d.Len()
 		}
-		lo, hi := cut(k), cut(k+1)
-		if k == threads-1 {
-			hi = d.Len()
-		}
-		running.Go(func() {
-			failures[k] = host.Guard(func() (err error) {
-				e := extractor()
-				parts[k].dictionary = e.dictionary
-				parts[k].nodes, parts[k].edges, err = e.extract(d, lo, hi)
-				return err
-			})
-		})
+		at, _ := slices.BinarySearch(d.Offsets, d.Positions()*k/len(parts))
+		return at
 	}
-	running.Wait()
-	for _, err := range failures {
-		if err != nil {
-			return nil, err
-		}
-	}
-	return parts, nil
+	return parts, host.Parallel(len(parts), len(parts), host.None, func(_ struct{}, k int) (err error) {
+		e := extractor()
+		parts[k].dictionary = e.dictionary
+		parts[k].nodes, parts[k].edges, err = e.extract(d, cut(k), cut(k+1))
+		return err
+	})
 }
 
 // agree builds one alphabet for all parts from the attributes that occur at least minCount times, in order of first

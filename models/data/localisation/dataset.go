@@ -1,7 +1,6 @@
 package localisation
 
 import (
-	"context"
 	"strconv"
 	"sync/atomic"
 	"time"
@@ -81,16 +80,9 @@ func (o Options) load(d *structured.Dataset) error {
 		return nil
 	}
 	features := make([]float32, d.Positions()*d.Dim)
-	examples := make([]int, d.Len())
-	for i := range examples {
-		examples[i] = i
-	}
-	type none struct{}
-	err := host.InOrder(context.Background(), o.Threads, host.Each(examples), func() none { return none{} },
-		func(_ none, i int) (none, error) {
-			return none{}, d.Source.Read(features[d.Offsets[i]*d.Dim:d.Offsets[i+1]*d.Dim], d.Offsets[i], d.Offsets[i+1])
-		},
-		func(none) error { return nil })
+	err := host.Parallel(o.Threads, d.Len(), host.None, func(_ struct{}, i int) error {
+		return d.Source.Read(features[d.Offsets[i]*d.Dim:d.Offsets[i+1]*d.Dim], d.Offsets[i], d.Offsets[i+1])
+	})
 	if err == nil {
 		d.Features, d.Source = features, nil
 	}

@@ -31,13 +31,3 @@ func Overlay(m *images.Image, mask *Mask, colours color.Palette, opacity float64
 	}
 	return out
 }
-
-// Heat paints numbers from 0 to 1, one per pixel [height×width], as greys from black to white: for instance how certain each label is.
-func Heat(width, height int, values []float32) *images.Image {
-	m := &images.Image{Width: width, Height: height, Pixels: make([]uint8, 0, 3*width*height)}
-	for _, v := range values {
-		g := uint8(255*min(max(v, 0), 1) + 0.5)
-		m.Pixels = append(m.Pixels, g, g, g)
-	}
-	return m
-}

@@ -61,7 +61,7 @@ func (r Reader) Read(ctx context.Context, source Source) (*structured.Dataset, e
 		numbers[i] = i
 	}
 	describe := func(_ struct{}, i int) (described, error) { return r.describe(source, i) }
-	if err := host.InOrder(ctx, r.Threads, host.Each(numbers), func() struct{} { return struct{}{} }, describe, b.add); err != nil {
+	if err := host.InOrder(ctx, r.Threads, host.Each(numbers), host.None, describe, b.add); err != nil {
 		return nil, err
 	}
 	b.d.Tables = []*structured.Table{b.edges}

@@ -2,12 +2,11 @@ package text
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"iter"
-	"runtime"
 	"strings"
-	"sync"
 
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/machine/host"
@@ -166,64 +165,5 @@ func afterBlank(text []byte, from int) int {
 // parseBlocks parses blocks on several threads (0: all cores) with one parser per thread, and passes the results to merge in
 // file order, on the calling goroutine. It stops at the first error in file order.
 func parseBlocks[T any](c *blocks, threads int, newParser func() func(block) (T, error), merge func(T) error) error {
-	if threads <= 0 {
-		threads = runtime.GOMAXPROCS(0)
-	}
-	type parsed struct {
-		result T
-		err    error
-	}
-	var (
-		cutting sync.Mutex
-		ended   bool                              // no block is left
-		order   = make(chan chan parsed, threads) // one channel per block, in file order
-		stop    = make(chan struct{})
-		running sync.WaitGroup
-	)
-	// cut returns the next block and the channel of its result.
-	cut := func() (b block, to chan parsed, ok bool) {
-		cutting.Lock()
-		defer cutting.Unlock()
-		if ended {
-			return b, nil, false
-		}
-		err := host.Guard(func() (err error) { b, ok, err = c.next(); return err })
-		if ended = !ok; ended {
-			defer close(order)
-		}
-		to = make(chan parsed, 1)
-		if err != nil {
-			to <- parsed{err: err}
-		} else if !ok {
-			return b, nil, false
-		}
-		select {
-		case order <- to:
-		case <-stop:
-			ok, ended = false, true
-		}
-		return b, to, ok
-	}
-	for range threads {
-		running.Go(func() {
-			parse := newParser()
-			for b, to, ok := cut(); ok; b, to, ok = cut() {
-				var a parsed
-				a.err = host.Guard(func() (err error) { a.result, err = parse(b); return err })
-				to <- a
-			}
-		})
-	}
-	defer running.Wait()
-	defer close(stop)
-	for to := range order {
-		a := <-to
-		if a.err == nil {
-			a.err = merge(a.result)
-		}
-		if a.err != nil {
-			return a.err
-		}
-	}
-	return nil
+	return host.InOrder(context.Background(), threads, c.next, newParser, func(parse func(block) (T, error), b block) (T, error) { return parse(b) }, merge)
 }

@@ -130,15 +130,6 @@ func (b *Treebank) misplaced(i int, err error) error {
 	return err
 }
 
-// ParseHeads parses the column HEAD of a sentence. It returns a *trees.NotTree if the heads do not form a tree.
-func ParseHeads(column []string) ([]int32, error) {
-	heads, err := appendHeads(make([]int32, 0, len(column)), column)
-	if err != nil {
-		return nil, err
-	}
-	return heads, trees.Check(heads)
-}
-
 func appendHeads(heads []int32, column []string) ([]int32, error) {
 	for t, text := range column {
 		h, err := strconv.Atoi(text)

@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
+	"github.com/dsp-go/dsp/models/pictures/canvas"
 	"github.com/dsp-go/dsp/structured/boxes"
 )
 
@@ -40,7 +41,7 @@ func (r row) draw(area draw.Canvas, y vg.Length) {
 		frame := vg.Rectangle{Min: at, Max: vg.Point{X: at.X + width, Y: at.Y + height}}
 		area.DrawImage(frame, p.Image)
 		p.drawBoxes(area, frame)
-		area.FillText(style(captionSize, ink), vg.Point{X: at.X, Y: at.Y - captionSize - 2}, shorten(p.caption(), panelWidth))
+		area.FillText(small, vg.Point{X: at.X, Y: at.Y - captionSize - 2}, canvas.Shorten(p.caption(), small, panelWidth))
 	}
 }
 
@@ -64,28 +65,15 @@ func (p Panel) caption() string {
 	return iou + " · " + p.Caption
 }
 
-// shorten cuts a text that is wider than its panel.
-func shorten(words string, width vg.Length) string {
-	st := style(captionSize, ink)
-	if st.Width(words) <= width {
-		return words
-	}
-	runes := []rune(words)
-	for len(runes) > 0 && st.Width(string(runes)+"…") > width {
-		runes = runes[:len(runes)-1]
-	}
-	return string(runes) + "…"
-}
-
 // drawBoxes draws the runners-up first, so that the predicted box is on top of them, and the gold one on top of all.
 func (p Panel) drawBoxes(area draw.Canvas, frame vg.Rectangle) {
 	for k := len(p.Found) - 1; k > 0; k-- {
 		p.drawBox(area, frame, p.Found[k].Box, runnerUpLine())
 	}
-	predicted := right
+	predicted := canvas.Right
 	if len(p.Found) > 0 {
 		if p.Gold != nil && !p.correct() {
-			predicted = wrong
+			predicted = canvas.Wrong
 		}
 		p.drawBox(area, frame, p.Found[0].Box, foundLine(predicted))
 	}
@@ -96,7 +84,7 @@ func (p Panel) drawBoxes(area draw.Canvas, frame vg.Rectangle) {
 	for k, d := range p.Found {
 		back, front := color.Color(predicted), color.Color(color.White)
 		if k > 0 {
-			back, front = runnerUp, ink
+			back, front = runnerUp, canvas.Ink
 		}
 		taken = p.drawScore(area, frame, d, back, front, taken)
 	}
@@ -125,7 +113,7 @@ func (p Panel) drawBox(area draw.Canvas, frame vg.Rectangle, b boxes.Box, line d
 // drawScore writes the score of a box inside its upper left corner, or further down if other scores are there. It returns the places
 // that are taken.
 func (p Panel) drawScore(area draw.Canvas, frame vg.Rectangle, d boxes.Detection, back, front color.Color, taken []vg.Rectangle) []vg.Rectangle {
-	st := style(scoreSize, front)
+	st := canvas.Style(scoreSize, front)
 	words := fmt.Sprintf("%.3g", d.Score)
 	box := p.place(frame, d.Box)
 	width, height := st.Width(words)+4, vg.Length(scoreSize)+2

@@ -4,19 +4,13 @@ package boxpicture
 import (
 	"image"
 	"image/color"
-	"io"
 
-	stdfont "golang.org/x/image/font"
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/font"
-	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/dsp-go/dsp/models/pictures/canvas"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/boxes"
-	"github.com/dsp-go/dsp/structured/machine/host"
 )
 
 // Sheet is a contact sheet.
@@ -46,22 +40,14 @@ const (
 	titleSize   = 12.0
 )
 
-// Okabe and Ito's palette, which colour-blind readers can distinguish.
 var (
-	ink      = color.NRGBA{0x28, 0x28, 0x28, 255}
-	gold     = color.NRGBA{0x00, 0x9e, 0x73, 255}
-	right    = color.NRGBA{0x00, 0x72, 0xb2, 255}
-	wrong    = color.NRGBA{0xd5, 0x5e, 0x00, 255}
-	runnerUp = color.NRGBA{0xf0, 0xe4, 0x42, 255}
-	halo     = color.NRGBA{0, 0, 0, 150} // around lines, so that they are visible on any image
+	small    = canvas.Style(captionSize, canvas.Ink) // of captions
+	runnerUp = color.NRGBA{0xf0, 0xe4, 0x42, 255}    // of Okabe and Ito's palette, too
+	halo     = color.NRGBA{0, 0, 0, 150}             // around lines, so that they are visible on any image
 )
 
 // Write draws the sheet into a file whose name ends in .svg, .png or .pdf.
 func (s Sheet) Write(path string) error {
-	kind, err := canvas.Kind(path)
-	if err != nil {
-		return err
-	}
 	if len(s.Panels) == 0 {
 		return structured.BadInput("%s: no images to draw", path)
 	}
@@ -70,10 +56,6 @@ func (s Sheet) Write(path string) error {
 			return structured.BadInput("%s: image %d is empty", path, k)
 		}
 	}
-	return host.WriteFile(path, func(w io.Writer) error { return s.write(w, kind) })
-}
-
-func (s Sheet) write(w io.Writer, kind string) error {
 	columns := s.Columns
 	if columns < 1 {
 		columns = 4
@@ -87,7 +69,7 @@ func (s Sheet) write(w io.Writer, kind string) error {
 	width := vg.Length(columns)*(panelWidth+gap) - gap
 	height := 2 * margin
 	if s.Title != "" {
-		width, height = max(width, style(titleSize, ink).Width(s.Title)), height+22
+		width, height = max(width, canvas.Style(titleSize, canvas.Ink).Width(s.Title)), height+22
 	}
 	if len(notes) > 0 {
 		total := vg.Length(0)
@@ -100,13 +82,11 @@ func (s Sheet) write(w io.Writer, kind string) error {
 		height += r.height
 	}
 	width += 2 * margin
-	return canvas.Sheet{Width: width, Height: height, DPI: dpi}.Write(w, kind, func(area draw.Canvas) {
+	return canvas.Sheet{Width: width, Height: height, DPI: dpi}.File(path, func(area draw.Canvas) {
 		y := area.Max.Y - margin
 		if s.Title != "" {
 			y -= 22
-			heading := style(titleSize, ink)
-			heading.Font.Weight = stdfont.WeightBold
-			area.FillText(heading, vg.Point{X: margin, Y: y + 10}, s.Title)
+			area.FillText(canvas.Bold(titleSize), vg.Point{X: margin, Y: y + 10}, s.Title)
 		}
 		if len(notes) > 0 {
 			y -= 18
@@ -129,14 +109,14 @@ type note struct {
 	text string
 }
 
-func (n note) width() vg.Length { return 26 + 6 + style(captionSize, ink).Width(n.text) + 18 }
+func (n note) width() vg.Length { return 26 + 6 + small.Width(n.text) + 18 }
 
 func (n note) draw(area draw.Canvas, at vg.Point) {
 	under := n.line
 	under.Color, under.Width = halo, n.line.Width+1.2
 	area.StrokeLine2(under, at.X, at.Y+3, at.X+26, at.Y+3)
 	area.StrokeLine2(n.line, at.X, at.Y+3, at.X+26, at.Y+3)
-	area.FillText(style(captionSize, ink), vg.Point{X: at.X + 32, Y: at.Y}, n.text)
+	area.FillText(small, vg.Point{X: at.X + 32, Y: at.Y}, n.text)
 }
 
 // notes returns the legend of the lines that occur.
@@ -161,8 +141,8 @@ func (s Sheet) notes() []note {
 		occurs bool
 		note
 	}{
-		{golden, note{goldLine(), "gold"}}, {blind, note{foundLine(right), "predicted"}}, {good, note{foundLine(right), "predicted, IoU above 0.5"}},
-		{bad, note{foundLine(wrong), "predicted, IoU up to 0.5"}}, {others, note{runnerUpLine(), "runner-up"}},
+		{golden, note{goldLine(), "gold"}}, {blind, note{foundLine(canvas.Right), "predicted"}}, {good, note{foundLine(canvas.Right), "predicted, IoU above 0.5"}},
+		{bad, note{foundLine(canvas.Wrong), "predicted, IoU up to 0.5"}}, {others, note{runnerUpLine(), "runner-up"}},
 	} {
 		if n.occurs {
 			notes = append(notes, n.note)
@@ -175,17 +155,9 @@ func (s Sheet) notes() []note {
 func (p Panel) correct() bool { return p.Gold != nil && p.Found[0].Box.IoU(*p.Gold) > 0.5 }
 
 func goldLine() draw.LineStyle {
-	return draw.LineStyle{Color: gold, Width: vg.Points(2), Dashes: []vg.Length{5, 3}}
+	return draw.LineStyle{Color: canvas.Gold, Width: vg.Points(2), Dashes: []vg.Length{5, 3}}
 }
 
 func foundLine(c color.Color) draw.LineStyle { return draw.LineStyle{Color: c, Width: vg.Points(1.8)} }
 
 func runnerUpLine() draw.LineStyle { return draw.LineStyle{Color: runnerUp, Width: vg.Points(0.8)} }
-
-func style(points float64, c color.Color) text.Style {
-	return text.Style{
-		Color:   c,
-		Font:    font.Font{Typeface: "Liberation", Variant: "Sans", Size: vg.Points(points)},
-		Handler: plot.DefaultTextHandler,
-	}
-}

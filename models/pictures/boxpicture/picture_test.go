@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dsp-go/dsp/models/pictures/canvas"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/boxes"
 )
@@ -106,7 +107,7 @@ func TestPNG(t *testing.T) {
 		for x := range m.Bounds().Max.X {
 			pixel := image.Rect(x, y, x+1, y+1)
 			c := color.NRGBAModel.Convert(m.At(x, y)).(color.NRGBA)
-			if c == right {
+			if c == canvas.Right {
 				blue = blue.Union(pixel)
 			}
 			if c != (color.NRGBA{255, 255, 255, 255}) {

@@ -93,7 +93,7 @@ func TestSheet(t *testing.T) {
 	}
 	s := Sheet{
 		Title: "A title", Heads: []string{"image", "mask"}, Columns: 2, Labels: structured.NewAlphabet("ground", strings.Repeat("very ", 40)+"long"),
-		Panels: []Panel{{Image: grey(30, 20), Caption: "one"}, {Image: Flat(mask)}, {Image: masks.Heat(2, 1, []float32{0, 1})}},
+		Panels: []Panel{{Image: grey(30, 20), Caption: "one"}, {Image: Flat(mask)}, {Image: grey(2, 1)}},
 	}
 	for _, name := range []string{"s.svg", "s.png"} {
 		if err := s.Write(filepath.Join(dir, name)); err != nil {

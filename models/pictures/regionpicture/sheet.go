@@ -3,19 +3,12 @@ package regionpicture
 
 import (
 	"image"
-	"image/color"
-	"io"
 
-	stdfont "golang.org/x/image/font"
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/font"
-	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/dsp-go/dsp/models/pictures/canvas"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/machine/host"
 )
 
 // Sheet is a sheet of images.
@@ -48,14 +41,11 @@ const (
 	swatch      = vg.Length(12)
 )
 
-var ink = color.NRGBA{0x28, 0x28, 0x28, 255}
+// small is the style of captions.
+var small = canvas.Style(captionSize, canvas.Ink)
 
 // Write draws the sheet into a file whose name ends in .svg, .png or .pdf.
 func (s Sheet) Write(path string) error {
-	kind, err := canvas.Kind(path)
-	if err != nil {
-		return err
-	}
 	if len(s.Panels) == 0 {
 		return structured.BadInput("%s: no images to draw", path)
 	}
@@ -64,10 +54,6 @@ func (s Sheet) Write(path string) error {
 			return structured.BadInput("%s: image %d is empty", path, k)
 		}
 	}
-	return host.WriteFile(path, func(w io.Writer) error { return s.write(w, kind) })
-}
-
-func (s Sheet) write(w io.Writer, kind string) error {
 	columns := s.Columns
 	if columns < 1 {
 		columns = 4
@@ -92,18 +78,16 @@ func (s Sheet) write(w io.Writer, kind string) error {
 		height += rows[len(rows)-1].height
 	}
 	width += 2 * margin
-	return canvas.Sheet{Width: width, Height: height, DPI: dpi}.Write(w, kind, func(area draw.Canvas) {
+	return canvas.Sheet{Width: width, Height: height, DPI: dpi}.File(path, func(area draw.Canvas) {
 		y := area.Max.Y - margin
 		if s.Title != "" {
 			y -= 22
-			heading := style(titleSize)
-			heading.Font.Weight = stdfont.WeightBold
-			area.FillText(heading, vg.Point{X: margin, Y: y + 10}, s.Title)
+			area.FillText(canvas.Bold(titleSize), vg.Point{X: margin, Y: y + 10}, s.Title)
 		}
 		if s.Heads != nil {
 			y -= line
 			for k, head := range s.Heads {
-				area.FillText(style(captionSize), vg.Point{X: margin + vg.Length(k)*(panel+gap), Y: y + 6}, shorten(head, panel))
+				area.FillText(small, vg.Point{X: margin + vg.Length(k)*(panel+gap), Y: y + 6}, canvas.Shorten(head, small, panel))
 			}
 		}
 		for _, r := range rows {
@@ -149,7 +133,7 @@ func (r row) draw(area draw.Canvas, top vg.Length) {
 		bottom := top - r.heightOf(p)
 		area.DrawImage(vg.Rectangle{Min: vg.Point{X: x, Y: bottom}, Max: vg.Point{X: x + r.width, Y: top}}, enlarged(p.Image, int(r.width*perPoint)))
 		if p.Caption != "" {
-			area.FillText(style(captionSize), vg.Point{X: x, Y: bottom - 11}, shorten(p.Caption, r.width))
+			area.FillText(small, vg.Point{X: x, Y: bottom - 11}, canvas.Shorten(p.Caption, small, r.width))
 		}
 	}
 }
@@ -186,8 +170,8 @@ func (s Sheet) legend(width vg.Length) (lines []entries) {
 	}
 	x := vg.Length(0)
 	for l, name := range s.Labels.Names() {
-		name = shorten(name, width-swatch-6)
-		size := swatch + 6 + style(captionSize).Width(name)
+		name = canvas.Shorten(name, small, width-swatch-6)
+		size := swatch + 6 + small.Width(name)
 		if len(lines) == 0 || x+size > width {
 			lines, x = append(lines, nil), 0
 		}
@@ -203,27 +187,6 @@ func (e entries) draw(area draw.Canvas, y vg.Length) {
 		box := vg.Rectangle{Min: vg.Point{X: x, Y: y - 2}, Max: vg.Point{X: x + swatch, Y: y + swatch - 4}}
 		area.SetColor(colourOf(entry.label))
 		area.Fill(box.Path())
-		area.FillText(style(captionSize), vg.Point{X: x + swatch + 6, Y: y}, entry.name)
-	}
-}
-
-// shorten cuts a text that is wider than its place.
-func shorten(words string, width vg.Length) string {
-	st := style(captionSize)
-	if st.Width(words) <= width {
-		return words
-	}
-	runes := []rune(words)
-	for len(runes) > 0 && st.Width(string(runes)+"…") > width {
-		runes = runes[:len(runes)-1]
-	}
-	return string(runes) + "…"
-}
-
-func style(points float64) text.Style {
-	return text.Style{
-		Color:   ink,
-		Font:    font.Font{Typeface: "Liberation", Variant: "Sans", Size: vg.Points(points)},
-		Handler: plot.DefaultTextHandler,
+		area.FillText(small, vg.Point{X: x + swatch + 6, Y: y}, entry.name)
 	}
 }

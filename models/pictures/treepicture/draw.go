@@ -6,6 +6,8 @@ import (
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/dsp-go/dsp/models/pictures/canvas"
 )
 
 // draw draws the sentence with its lower left corner at the given point.
@@ -18,9 +20,9 @@ func (l *layout) draw(area draw.Canvas, at vg.Point) {
 	}
 	for t, word := range l.s.Words {
 		y := at.Y + l.base - 15
-		centred(area, style(wordSize, ink), vg.Point{X: at.X + l.centre[t], Y: y}, word)
+		centred(area, canvas.Style(wordSize, canvas.Ink), vg.Point{X: at.X + l.centre[t], Y: y}, word)
 		if l.s.Tags != nil {
-			centred(area, style(smallSize, grey), vg.Point{X: at.X + l.centre[t], Y: y - 13}, l.s.Tags[t])
+			centred(area, canvas.Style(smallSize, grey), vg.Point{X: at.X + l.centre[t], Y: y - 13}, l.s.Tags[t])
 		}
 	}
 }
@@ -72,7 +74,7 @@ func (l *layout) drawLabel(area draw.Canvas, at vg.Point, a *arc) {
 	if a.label == "" {
 		return
 	}
-	st := style(smallSize, a.text)
+	st := canvas.Style(smallSize, a.text)
 	width, top := a.labelWidth(), l.y(at, a)
 	x := at.X + a.to + 3
 	if a.isRoot() {

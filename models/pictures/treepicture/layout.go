@@ -8,6 +8,8 @@ import (
 
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/dsp-go/dsp/models/pictures/canvas"
 )
 
 // arc is a line from a head to its dependent. Words count from 0; the head of the root is −1.
@@ -25,7 +27,7 @@ func (a *arc) isRoot() bool { return a.head < 0 }
 // ends returns the left and the right word.
 func (a *arc) ends() (left, right int) { return min(a.head, a.dependent), max(a.head, a.dependent) }
 
-func (a *arc) labelWidth() vg.Length { return style(smallSize, ink).Width(a.label) + 6 }
+func (a *arc) labelWidth() vg.Length { return canvas.Style(smallSize, canvas.Ink).Width(a.label) + 6 }
 
 // layout holds the positions of everything in the picture of a sentence.
 type layout struct {
@@ -60,18 +62,18 @@ func (s *Sentence) arcs() []*arc {
 		if s.Certainty != nil {
 			probability = s.Certainty[d]
 		}
-		a := &arc{head: int(h) - 1, dependent: d, label: s.Relations[d], line: arcLine(right, probability), text: ink}
+		a := &arc{head: int(h) - 1, dependent: d, label: s.Relations[d], line: arcLine(canvas.Right, probability), text: canvas.Ink}
 		switch {
 		case s.GoldHeads == nil:
 		case s.GoldHeads[d] != h:
-			a.line, a.text = arcLine(wrong, probability), wrong
-			missed := &arc{head: int(s.GoldHeads[d]) - 1, dependent: d, line: goldLine(), text: gold}
+			a.line, a.text = arcLine(canvas.Wrong, probability), canvas.Wrong
+			missed := &arc{head: int(s.GoldHeads[d]) - 1, dependent: d, line: goldLine(), text: canvas.Gold}
 			if s.GoldRelations != nil {
 				missed.label = s.GoldRelations[d]
 			}
 			arcs = append(arcs, missed)
 		case s.GoldRelations != nil && s.GoldRelations[d] != s.Relations[d]:
-			a.label, a.text = a.label+" ("+s.GoldRelations[d]+")", wrong
+			a.label, a.text = a.label+" ("+s.GoldRelations[d]+")", canvas.Wrong
 		}
 		if probability < 0.995 {
 			a.label += fmt.Sprintf(" %.2f", probability)
@@ -138,9 +140,9 @@ func (l *layout) place() {
 	}
 	half := make([]vg.Length, n) // half the width that a word needs
 	for t, word := range l.s.Words {
-		half[t] = style(wordSize, ink).Width(word) / 2
+		half[t] = canvas.Style(wordSize, canvas.Ink).Width(word) / 2
 		if l.s.Tags != nil {
-			half[t] = max(half[t], style(smallSize, ink).Width(l.s.Tags[t])/2)
+			half[t] = max(half[t], canvas.Style(smallSize, canvas.Ink).Width(l.s.Tags[t])/2)
 		}
 		half[t] = max(half[t], vg.Length(len(ends[t]))*endStep/2)
 		slices.SortStableFunc(ends[t], func(a, b endpoint) int { return cmp.Compare(a.order, b.order) })

@@ -3,19 +3,13 @@ package treepicture
 
 import (
 	"image/color"
-	"io"
 	"slices"
 
-	stdfont "golang.org/x/image/font"
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/font"
-	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/dsp-go/dsp/models/pictures/canvas"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/machine/host"
 )
 
 // Sentence is a tree to draw. Slices have one entry per word; heads count from 1, 0 for the root.
@@ -49,27 +43,49 @@ const (
 	headRoom  = vg.Length(24)
 )
 
-// Okabe and Ito's palette, which colour-blind readers can distinguish.
-var (
-	ink   = color.NRGBA{0x28, 0x28, 0x28, 255}
-	grey  = color.NRGBA{0x70, 0x70, 0x70, 255}
-	right = color.NRGBA{0x00, 0x72, 0xb2, 255}
-	wrong = color.NRGBA{0xd5, 0x5e, 0x00, 255}
-	gold  = color.NRGBA{0x00, 0x9e, 0x73, 255}
-)
+var grey = color.NRGBA{0x70, 0x70, 0x70, 255}
 
 // Write draws the picture into a file whose name ends in .svg, .png or .pdf.
 func (p Picture) Write(path string) error {
-	kind, err := canvas.Kind(path)
-	if err != nil {
-		return err
-	}
 	for _, s := range p.Sentences {
 		if err := s.check(); err != nil {
 			return err
 		}
 	}
-	return host.WriteFile(path, func(w io.Writer) error { return p.write(w, kind) })
+	layouts := make([]*layout, len(p.Sentences))
+	notes := p.notes()
+	width, height := vg.Length(0), 2*margin
+	if p.Title != "" {
+		width, height = canvas.Bold(wordSize).Width(p.Title), height+18
+	}
+	for _, n := range notes {
+		height += 15
+		width = max(width, canvas.Style(smallSize+1, canvas.Ink).Width(n.text)+34)
+	}
+	for k := range p.Sentences {
+		layouts[k] = newLayout(&p.Sentences[k])
+		width = max(width, layouts[k].width)
+		height += layouts[k].height + margin
+	}
+	width += 2 * margin
+	return canvas.Sheet{Width: width, Height: height, DPI: dpi}.File(path, func(area draw.Canvas) {
+		y := area.Max.Y - margin
+		if p.Title != "" {
+			y -= 12
+			area.FillText(canvas.Bold(wordSize), vg.Point{X: margin, Y: y}, p.Title)
+			y -= 6
+		}
+		for _, n := range notes {
+			y -= 12
+			n.draw(area, y)
+			y -= 3
+		}
+		for _, l := range layouts {
+			y -= margin
+			l.draw(area, vg.Point{X: margin, Y: y - l.height})
+			y -= l.height
+		}
+	})
 }
 
 func (s *Sentence) check() error {
@@ -98,43 +114,6 @@ func orAll[T any](s []T, n int) int {
 	return len(s)
 }
 
-func (p Picture) write(w io.Writer, kind string) error {
-	layouts := make([]*layout, len(p.Sentences))
-	notes := p.notes()
-	width, height := vg.Length(0), 2*margin
-	if p.Title != "" {
-		width, height = bold(wordSize).Width(p.Title), height+18
-	}
-	for _, n := range notes {
-		height += 15
-		width = max(width, style(smallSize+1, ink).Width(n.text)+34)
-	}
-	for k := range p.Sentences {
-		layouts[k] = newLayout(&p.Sentences[k])
-		width = max(width, layouts[k].width)
-		height += layouts[k].height + margin
-	}
-	width += 2 * margin
-	return canvas.Sheet{Width: width, Height: height, DPI: dpi}.Write(w, kind, func(area draw.Canvas) {
-		y := area.Max.Y - margin
-		if p.Title != "" {
-			y -= 12
-			area.FillText(bold(wordSize), vg.Point{X: margin, Y: y}, p.Title)
-			y -= 6
-		}
-		for _, n := range notes {
-			y -= 12
-			n.draw(area, y)
-			y -= 3
-		}
-		for _, l := range layouts {
-			y -= margin
-			l.draw(area, vg.Point{X: margin, Y: y - l.height})
-			y -= l.height
-		}
-	})
-}
-
 // note is an entry of the legend.
 type note struct {
 	line draw.LineStyle
@@ -143,7 +122,7 @@ type note struct {
 
 func (n note) draw(area draw.Canvas, y vg.Length) {
 	area.StrokeLine2(n.line, margin, y+3.5, margin+26, y+3.5)
-	area.FillText(style(smallSize+1, ink), vg.Point{X: margin + 34, Y: y}, n.text)
+	area.FillText(canvas.Style(smallSize+1, canvas.Ink), vg.Point{X: margin + 34, Y: y}, n.text)
 }
 
 // notes returns the legend of the colours that occur.
@@ -156,14 +135,14 @@ func (p Picture) notes() []note {
 	}
 	switch {
 	case !certain && compared:
-		notes = append(notes, note{arcLine(right, 1), "right arc; the paler and thinner, the less probable"})
+		notes = append(notes, note{arcLine(canvas.Right, 1), "right arc; the paler and thinner, the less probable"})
 	case !certain:
-		notes = append(notes, note{arcLine(right, 1), "arc; the paler and thinner, the less probable"})
+		notes = append(notes, note{arcLine(canvas.Right, 1), "arc; the paler and thinner, the less probable"})
 	case compared:
-		notes = append(notes, note{arcLine(right, 1), "right arc"})
+		notes = append(notes, note{arcLine(canvas.Right, 1), "right arc"})
 	}
 	if compared {
-		notes = append(notes, note{arcLine(wrong, 1), "wrong arc, or wrong relation with the gold one in brackets"},
+		notes = append(notes, note{arcLine(canvas.Wrong, 1), "wrong arc, or wrong relation with the gold one in brackets"},
 			note{goldLine(), "gold arc that was missed"})
 	}
 	return notes
@@ -176,7 +155,7 @@ func arcLine(c color.NRGBA, probability float32) draw.LineStyle {
 }
 
 func goldLine() draw.LineStyle {
-	return draw.LineStyle{Color: gold, Width: vg.Points(1.3), Dashes: []vg.Length{4, 3}}
+	return draw.LineStyle{Color: canvas.Gold, Width: vg.Points(1.3), Dashes: []vg.Length{4, 3}}
 }
 
 // pale blends a colour with white, more for lower probabilities. Opaque colours keep crossings as pale as the lines.
@@ -184,18 +163,4 @@ func pale(c color.NRGBA, probability float64) color.NRGBA {
 	strength := 0.3 + 0.7*probability
 	mix := func(v uint8) uint8 { return uint8(255 - strength*(255-float64(v)) + 0.5) }
 	return color.NRGBA{mix(c.R), mix(c.G), mix(c.B), 255}
-}
-
-func style(points float64, c color.Color) text.Style {
-	return text.Style{
-		Color:   c,
-		Font:    font.Font{Typeface: "Liberation", Variant: "Sans", Size: vg.Points(points)},
-		Handler: plot.DefaultTextHandler,
-	}
-}
-
-func bold(points float64) text.Style {
-	st := style(points, ink)
-	st.Font.Weight = stdfont.WeightBold
-	return st
 }

@@ -14,6 +14,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/dsp-go/dsp/models/pictures/canvas"
 	"github.com/dsp-go/dsp/structured"
 )
 
@@ -77,7 +78,7 @@ func TestSVG(t *testing.T) {
 func TestPNG(t *testing.T) {
 	s := doubtful()
 	s.Certainty = nil
-	all := map[color.NRGBA]bool{right: true, wrong: true, gold: true}
+	all := map[color.NRGBA]bool{canvas.Right: true, canvas.Wrong: true, canvas.Gold: true}
 	perfect := s
 	perfect.GoldHeads, perfect.GoldRelations = s.Heads, s.Relations
 	alone := s
@@ -87,8 +88,8 @@ func TestPNG(t *testing.T) {
 		want map[color.NRGBA]bool
 	}{
 		"wrong": {Picture{Sentences: []Sentence{s}}, all}, "legend": {Picture{Sentences: []Sentence{perfect}}, all},
-		"alone": {Picture{Title: "t", Sentences: []Sentence{alone}}, map[color.NRGBA]bool{right: true}},
-		"none":  {Picture{}, nil}, "a word": {Picture{Sentences: []Sentence{{Words: []string{"a"}, Heads: []int32{0}, Relations: []string{"root"}}}}, map[color.NRGBA]bool{right: true}},
+		"alone": {Picture{Title: "t", Sentences: []Sentence{alone}}, map[color.NRGBA]bool{canvas.Right: true}},
+		"none":  {Picture{}, nil}, "a word": {Picture{Sentences: []Sentence{{Words: []string{"a"}, Heads: []int32{0}, Relations: []string{"root"}}}}, map[color.NRGBA]bool{canvas.Right: true}},
 	} {
 		path := filepath.Join(t.TempDir(), "t.png")
 		if err := test.p.Write(path); err != nil {
@@ -203,7 +204,7 @@ func TestLayout(t *testing.T) {
 			}
 		}
 		for d := 1; d < n; d++ {
-			needed := (style(wordSize, ink).Width(s.Words[d-1]) + style(wordSize, ink).Width(s.Words[d])) / 2
+			needed := (canvas.Style(wordSize, canvas.Ink).Width(s.Words[d-1]) + canvas.Style(wordSize, canvas.Ink).Width(s.Words[d])) / 2
 			if l.centre[d]-l.centre[d-1] < needed {
 				t.Fatalf("words %d and %d overlap", d, d+1)
 			}

@@ -158,9 +158,6 @@ func (f *File) verify(places []safetensors.Place) error {
 	return nil
 }
 
-// Has reports whether there is a tensor of that name.
-func (f *File) Has(name string) bool { _, ok := f.places[name]; return ok }
-
 // Copied returns some tensors as a file in memory, which no longer needs the mapping; tensors that are not there are left out.
 func (f *File) Copied(names ...string) (*safetensors.File, error) {
 	to := &safetensors.File{Metadata: f.Metadata, Tensors: map[string]safetensors.Tensor{}}
@@ -196,18 +193,6 @@ func (f *File) Copied(names ...string) (*safetensors.File, error) {
 func cloned[E elements](b []byte) ([]E, error) {
 	x, err := view[E](b)
 	return slices.Clone(x), err
-}
-
-// Names returns the names of all tensors but the checksum.
-func (f *File) Names() []string {
-	var all []string
-	for name := range f.places {
-		if name != checksum {
-			all = append(all, name)
-		}
-	}
-	slices.Sort(all)
-	return all
 }
 
 // values returns a tensor of so many numbers, or nil if there is none; a negative count fits any.

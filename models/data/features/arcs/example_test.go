@@ -36,15 +36,15 @@ func Example() {
 	}
 	for d := range 2 {
 		for h := range 2 {
-			named, _ := extractor.Names(0, 2, d, h)
-			fmt.Println("row", d*2+h, "has", len(rows.Row(d*2+h)), "attributes:", named)
+			row := d*2 + h
+			fmt.Println("row", row, "has attributes", rows.Index[rows.Offsets[row]:rows.Offsets[row+1]])
 		}
 	}
 	fmt.Println(dictionary.Arc.Len(), "attributes for arcs,", dictionary.Label.Len(), "for labels")
 	// Output:
-	// row 0 has 0 attributes: []
-	// row 1 has 2 attributes: [{2 hp,dp=VERB,PRON} {3 hp,dp=VERB,PRON/left1}]
-	// row 2 has 0 attributes: []
-	// row 3 has 2 attributes: [{1 hp,dp=_B-1,VERB} {0 hp,dp=_B-1,VERB/right2}]
+	// row 0 has attributes []
+	// row 1 has attributes [2 3]
+	// row 2 has attributes []
+	// row 3 has attributes [1 0]
 	// 4 attributes for arcs, 0 for labels
 }

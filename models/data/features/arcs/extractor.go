@@ -13,9 +13,6 @@ type Rows struct {
 	Index   []int32 // attribute numbers
 }
 
-// Row returns the attributes of row r.
-func (r *Rows) Row(row int) []int32 { return r.Index[r.Offsets[row]:r.Offsets[row+1]] }
-
 // Dictionary numbers the attributes for the scores of arcs and of labels.
 type Dictionary struct{ Arc, Label *Numbers }
 

@@ -3,9 +3,7 @@ package arcs
 import (
 	"cmp"
 	"math/bits"
-	"runtime"
 	"slices"
-	"sync"
 	"sync/atomic"
 
 	"github.com/dsp-go/dsp/structured"
@@ -95,12 +93,8 @@ const shards = 64 // per pass
 
 // count returns the hashes of the attributes that occur at least o.MinCount times, in the order of their numbers.
 func (c *census) count(o Options) ([]uint64, error) {
-	threads := o.Threads
-	if threads <= 0 {
-		threads = runtime.GOMAXPROCS(0)
-	}
 	sentences := max(0, len(c.offsets)-1)
-	threads = max(1, min(threads, sentences))
+	threads := max(1, min(host.Threads(o.Threads), sentences))
 	extractors := make([]*Extractor, threads)
 	for k := range extractors {
 		extractors[k] = NewExtractor(c.template, nil)
@@ -120,42 +114,32 @@ func (c *census) count(o Options) ([]uint64, error) {
 	passes := 1 << bits.Len(uint(lines*len(c.heads)/c.memory))
 	var kept []counted
 	found := make([][][]uint64, threads) // hashes of a pass, by thread and shard
+	for k := range found {
+		found[k] = make([][]uint64, shards)
+	}
 	for pass := range passes {
-		var next atomic.Int64
-		err := parallel(threads, func(k int) error {
-			if found[k] == nil {
-				found[k] = make([][]uint64, shards)
-			}
+		for k := range found {
 			for shard := range found[k] {
 				found[k][shard] = found[k][shard][:0]
 			}
-			for {
-				i := int(next.Add(1)) - 1
-				if i >= sentences {
-					return nil
-				}
-				c.sentence(extractors[k], i, pass, passes, found[k])
-			}
+		}
+		var begun atomic.Int64
+		err := host.Parallel(threads, sentences, func() int { return int(begun.Add(1)) - 1 }, func(k, i int) error {
+			c.sentence(extractors[k], i, pass, passes, found[k])
+			return nil
 		})
 		if err != nil {
 			return nil, err
 		}
 		ofShard := make([][]counted, shards)
-		next.Store(0)
-		err = parallel(threads, func(int) error {
-			var all []uint64
-			for {
-				shard := int(next.Add(1)) - 1
-				if shard >= shards {
-					return nil
-				}
-				all = all[:0]
-				for k := range found {
-					all = append(all, found[k][shard]...)
-				}
-				slices.Sort(all)
-				ofShard[shard] = frequent(all, o.MinCount)
+		err = host.Parallel(threads, shards, func() *[]uint64 { return new([]uint64) }, func(all *[]uint64, shard int) error {
+			*all = (*all)[:0]
+			for k := range found {
+				*all = append(*all, found[k][shard]...)
 			}
+			slices.Sort(*all)
+			ofShard[shard] = frequent(*all, o.MinCount)
+			return nil
 		})
 		if err != nil {
 			return nil, err
@@ -238,15 +222,4 @@ func frequent(sorted []uint64, minCount int) []counted {
 		from = to
 	}
 	return kept
-}
-
-// parallel runs f(0) to f(n-1) concurrently and returns one of their errors.
-func parallel(n int, f func(k int) error) error {
-	failures := make([]error, n)
-	var running sync.WaitGroup
-	for k := range n {
-		running.Go(func() { failures[k] = host.Guard(func() error { return f(k) }) })
-	}
-	running.Wait()
-	return cmp.Or(failures...)
 }

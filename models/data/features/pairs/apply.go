@@ -1,8 +1,6 @@
 package pairs
 
 import (
-	"sync/atomic"
-
 	"github.com/dsp-go/dsp/models/data/alignments"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/machine/host"
@@ -18,14 +16,10 @@ func Apply(t *Template, stats *Statistics, numbers *Dictionary, d *structured.Da
 	const block = 16 // sentence pairs per unit of work
 	blocks := (c.Len() + block - 1) / block
 	pair, source := make([]*structured.Sparse, blocks), make([]*structured.Sparse, blocks)
-	var next atomic.Int64
-	err := parallel(min(host.Threads(threads), blocks), func() error {
-		e := NewExtractor(t, stats, numbers)
-		for b := int(next.Add(1)) - 1; b < blocks; b = int(next.Add(1)) - 1 {
-			pair[b], source[b] = &structured.Sparse{Offsets: []int{0}}, &structured.Sparse{Offsets: []int{0}}
-			for i := b * block; i < min(c.Len(), (b+1)*block); i++ {
-				e.Extract(c.Source(i), c.Target(i), pair[b], source[b])
-			}
+	err := host.Parallel(threads, blocks, func() *Extractor { return NewExtractor(t, stats, numbers) }, func(e *Extractor, b int) error {
+		pair[b], source[b] = &structured.Sparse{Offsets: []int{0}}, &structured.Sparse{Offsets: []int{0}}
+		for i := b * block; i < min(c.Len(), (b+1)*block); i++ {
+			e.Extract(c.Source(i), c.Target(i), pair[b], source[b])
 		}
 		return nil
 	})

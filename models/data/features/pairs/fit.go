@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
-	"sync/atomic"
+	"sync"
 
 	"github.com/dsp-go/dsp/models/data/alignments"
 	"github.com/dsp-go/dsp/structured"
@@ -34,15 +34,15 @@ func (t *Template) Fit(stats *Statistics, train *alignments.Corpus, o Options) (
 	case train.Words == nil:
 		return nil, structured.BadInput("%s: no words, which attributes of word pairs are made of", train.Name)
 	}
-	threads := max(1, min(host.Threads(o.Threads), train.Len()))
-	counts := make([]*census, threads)
-	var next, at atomic.Int64
-	err := parallel(threads, func() error {
-		c := newCensus(t)
-		counts[at.Add(1)-1] = c
-		for i := int(next.Add(1)) - 1; i < train.Len(); i = int(next.Add(1)) - 1 {
-			c.add(stats, train, i)
-		}
+	counts := []*census{newCensus(t)} // of the sum, then of each thread
+	var mu sync.Mutex
+	err := host.Parallel(o.Threads, train.Len(), func() *census {
+		mu.Lock()
+		defer mu.Unlock()
+		counts = append(counts, newCensus(t))
+		return counts[len(counts)-1]
+	}, func(c *census, i int) error {
+		c.add(stats, train, i)
 		return nil
 	})
 	if err != nil {

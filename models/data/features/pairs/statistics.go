@@ -3,8 +3,6 @@ package pairs
 import (
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 
 	"github.com/dsp-go/dsp/models/data/alignments"
 	"github.com/dsp-go/dsp/structured"
@@ -111,32 +109,28 @@ func (s *Statistics) join(threads int, sources, targets *lists) error {
 	const block = 256 // source words per unit of work
 	type part struct{ partners, together, sizes []int32 }
 	parts := make([]part, (words+block-1)/block)
-	var next atomic.Int64
-	err := parallel(min(host.Threads(threads), len(parts)), func() error {
-		counts := make([]int32, s.target.words.Len())
+	err := host.Parallel(threads, len(parts), func() []int32 { return make([]int32, s.target.words.Len()) }, func(counts []int32, b int) error {
 		var touched []int32
-		for b := int(next.Add(1)) - 1; b < len(parts); b = int(next.Add(1)) - 1 {
-			p := &parts[b]
-			for w := b * block; w < min(words, (b+1)*block); w++ {
-				touched = touched[:0]
-				for _, i := range with.of(w) {
-					for _, t := range targets.of(int(i)) {
-						if counts[t] == 0 {
-							touched = append(touched, t)
-						}
-						counts[t]++
+		p := &parts[b]
+		for w := b * block; w < min(words, (b+1)*block); w++ {
+			touched = touched[:0]
+			for _, i := range with.of(w) {
+				for _, t := range targets.of(int(i)) {
+					if counts[t] == 0 {
+						touched = append(touched, t)
 					}
+					counts[t]++
 				}
-				slices.Sort(touched)
-				kept := len(p.partners)
-				for _, t := range touched {
-					if coefficient(counts[t], s.source.counts[w], s.target.counts[t]) >= leastDice {
-						p.partners, p.together = append(p.partners, t), append(p.together, counts[t])
-					}
-					counts[t] = 0
-				}
-				p.sizes = append(p.sizes, int32(len(p.partners)-kept))
 			}
+			slices.Sort(touched)
+			kept := len(p.partners)
+			for _, t := range touched {
+				if coefficient(counts[t], s.source.counts[w], s.target.counts[t]) >= leastDice {
+					p.partners, p.together = append(p.partners, t), append(p.together, counts[t])
+				}
+				counts[t] = 0
+			}
+			p.sizes = append(p.sizes, int32(len(p.partners)-kept))
 		}
 		return nil
 	})
@@ -148,22 +142,6 @@ func (s *Statistics) join(threads int, sources, targets *lists) error {
 		}
 	}
 	return err
-}
-
-// parallel runs f on n goroutines and returns the first of their errors.
-func parallel(n int, f func() error) error {
-	errs := make([]error, n)
-	var running sync.WaitGroup
-	for k := range n {
-		running.Go(func() { errs[k] = host.Guard(f) })
-	}
-	running.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // Dice returns the Dice coefficient of two words in lower case, 0 if it is less than 0.02 or a word is unknown.
@@ -200,9 +178,6 @@ func (s *Statistics) has(source, target []string) bool {
 
 // Words returns the numbers of source and target words.
 func (s *Statistics) Words() (source, target int) { return s.source.words.Len(), s.target.words.Len() }
-
-// Partners returns the number of word pairs with a coefficient of at least 0.02.
-func (s *Statistics) Partners() int { return len(s.partners) }
 
 func lowered(words []string) []string {
 	to := make([]string, len(words))

@@ -16,82 +16,29 @@ type Named struct {
 // h = d means the arc from the root.
 func (e *Extractor) Names(lo, hi, d, h int) (arc, label []Named) {
 	e.sentence.load(e.m, lo, hi)
-	all := func(to *[]Named) func(Named) bool {
-		return func(a Named) bool {
-			*to = append(*to, a)
-			return true
-		}
-	}
-	e.names(&e.m.arc, e.numbers.Arc, lo, hi, d, h, nil, all(&arc))
-	e.names(&e.m.label, e.numbers.Label, lo, hi, d, h, nil, all(&label))
-	return arc, label
+	return e.names(nil, &e.m.arc, e.numbers.Arc, lo, hi, d, h), e.names(nil, &e.m.label, e.numbers.Label, lo, hi, d, h)
 }
 
-// NamesOf returns the names of attributes, given by number, for the scores of arcs and of labels. Dictionaries keep hashes, not
-// names, so it searches the gold arcs of the data, which it takes as Fit does. An attribute that occurs on none of them has the
-// name "". Of several attributes with the same number it returns the first.
-func (e *Extractor) NamesOf(offsets []int, heads, arc, label []int32) (arcNames, labelNames []string, err error) {
-	if err := checkHeads(offsets, heads); err != nil {
-		return nil, nil, err
-	}
-	names := func(p *program, numbers *Numbers, wanted []int32) []string {
-		found := make(map[int32]string, len(wanted))
-		for _, number := range wanted {
-			found[number] = ""
-		}
-		missing := len(found)
-		unknown := func(number int32) bool {
-			name, ok := found[number]
-			return ok && name == ""
-		}
-		record := func(a Named) bool {
-			if unknown(a.Number) {
-				found[a.Number] = a.Name
-				missing--
-			}
-			return missing > 0
-		}
-		for i := 0; i < len(offsets)-1 && missing > 0; i++ {
-			lo, hi := offsets[i], offsets[i+1]
-			e.sentence.load(e.m, lo, hi)
-			for d := 0; d < hi-lo && missing > 0; d++ {
-				e.names(p, numbers, lo, hi, d, int(heads[lo+d]), unknown, record)
-			}
-		}
-		inOrder := make([]string, len(wanted))
-		for k, number := range wanted {
-			inOrder[k] = found[number]
-		}
-		return inOrder
-	}
-	return names(&e.m.arc, e.numbers.Arc, arc), names(&e.m.label, e.numbers.Label, label), nil
-}
+// Row returns the attributes of row r.
+func (r *Rows) Row(row int) []int32 { return r.Index[r.Offsets[row]:r.Offsets[row+1]] }
 
-// names calls yield for the attributes of an arc of the loaded sentence, until yield returns false. wanted selects attributes
-// by number, and saves work; nil selects all.
-func (e *Extractor) names(p *program, numbers *Numbers, lo, hi, d, h int, wanted func(number int32) bool, yield func(Named) bool) {
+// names appends the attributes of an arc of the loaded sentence to all.
+func (e *Extractor) names(all []Named, p *program, numbers *Numbers, lo, hi, d, h int) []Named {
 	if h == d {
 		h = -1
 	}
 	for _, codes := range p.codes() {
 		for i := range codes {
 			var found []int32
-			any := wanted == nil
-			codes[i].hashes(e.m, &e.sentence, d, h, func(hash uint64) {
-				number := numbers.find(hash)
-				found = append(found, number)
-				any = any || wanted(number)
-			})
-			if !any {
-				continue
-			}
+			codes[i].hashes(e.m, &e.sentence, d, h, func(hash uint64) { found = append(found, numbers.find(hash)) })
 			for k, name := range e.m.spell(&codes[i], lo, hi, d, h) {
-				if found[k] != none && !yield(Named{found[k], name}) {
-					return
+				if found[k] != none {
+					all = append(all, Named{found[k], name})
 				}
 			}
 		}
 	}
+	return all
 }
 
 // spell returns the names of the attributes that a line makes of an arc, in the order of their hashes.
