@@ -3,6 +3,7 @@
 package optimisers
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/dsp-go/dsp/models/settings"
@@ -109,17 +110,12 @@ const (
 func (s Smoothing) String() string { return [...]string{"no", "with --mu", "yes"}[s] }
 
 const (
-	convexPasses = 100 // the default number of passes
-	convexGap    = 1e-3
+	convexPasses = 100  // the default number of passes
+	convexGap    = 1e-3 // the default certified relative gap at which a run stops
 )
 
 // DefaultPasses is how many passes a run has at most where nobody says.
-func (d *Descriptor) DefaultPasses() int {
-	if d.Passes > 0 {
-		return d.Passes
-	}
-	return convexPasses
-}
+func (d *Descriptor) DefaultPasses() int { return cmp.Or(d.Passes, convexPasses) }
 
 // DefaultGap is the certified relative gap at which a run stops where nobody says; 0: it makes all passes.
 func (d *Descriptor) DefaultGap(o *engine.Objective) settings.Gap {
@@ -235,6 +231,19 @@ func (d *Descriptor) CheckDevice(r *Run, l1 float64) error {
 		return nil // refused elsewhere, or not chosen yet
 	}
 	return train.CheckAccelerated(m)
+}
+
+// CheckLoss refuses a loss that the method does not minimise. mu is the given smoothing of the hinge's max.
+func (d *Descriptor) CheckLoss(loss engine.Loss, mu float64) error {
+	switch takes := d.Losses.Takes(loss.String()); {
+	case d.Losses == SmoothObjectives && !takes && mu == 0:
+		return train.Refuse(d.Name, train.SmoothObjective, "needs a smooth objective, and the hinge is not, unless it is smoothed by a given μ")
+	case d.Losses == SmoothOnly && !takes:
+		return train.Refuse(d.Name, train.SmoothLoss, "needs a smooth loss, not %v", loss)
+	case d.Losses == HingeOnly && !takes:
+		return train.Refuse(d.Name, train.HingeLoss, "needs the hinge, not loss %v", loss)
+	}
+	return nil
 }
 
 // Remembered returns how many bytes the method needs for what it remembers of the examples.
