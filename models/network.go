@@ -7,6 +7,7 @@ import (
 
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/inputs"
+	"github.com/dsp-go/dsp/models/optimisers"
 	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/nets/sparse"
@@ -50,10 +51,11 @@ func chooseNetwork(c config.Config, in inputs.Inputs, dim, labels int) (networkC
 // chooseLoss returns the loss: unless c names it, or a method that is for the hinge, the
 // log-likelihood where the task has it.
 func chooseLoss(c config.Config, in inputs.Inputs) string {
+	method, chosen := c.Optimiser()
 	switch {
 	case c.Loss != "auto":
 		return c.Loss
-	case c.Method == "bcfw" || c.Method == "bcpfw" || !tasks.Of(&c).LogLikelihood(c, in):
+	case chosen && method.Losses == optimisers.HingeOnly || !tasks.Of(&c).LogLikelihood(c, in):
 		return "hinge"
 	}
 	return "crf"

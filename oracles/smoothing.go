@@ -142,7 +142,7 @@ func (a *Answer) fillMax(o Maximiser, θ *structured.Potentials) {
 			a.Max[b] = max(v, upper)
 			a.Value[b] = a.Max[b]
 		}
-		if !math.IsInf(v, -1) {
+		if !math.IsInf(v, -1) && !math.IsNaN(v) { // else there is no output
 			a.add(b, a.y[θ.Outputs[b]:θ.Outputs[b+1]], 1)
 		}
 		a.mixture.end()
@@ -223,8 +223,12 @@ func enough(best *KBest, b int, μ float64) (scores []float64, exact bool) {
 // combine sets the answer for example b to the smoothed max over the outputs with the given scores.
 func (a *Answer) combine(b int, scores []float64, exact bool, μ float64, output func(k int) []int32) {
 	a.Exact[b] = exact
-	if len(scores) == 0 {
-		a.Value[b], a.Max[b] = math.Inf(-1), math.Inf(-1)
+	if len(scores) == 0 || math.IsNaN(scores[0]) {
+		a.Value[b] = math.Inf(-1)
+		if len(scores) > 0 {
+			a.Value[b] = scores[0]
+		}
+		a.Max[b] = a.Value[b]
 		a.mixture.end()
 		return
 	}

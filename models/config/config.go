@@ -4,6 +4,7 @@ package config
 
 import (
 	"github.com/dsp-go/dsp/models/drawn/ocr"
+	"github.com/dsp-go/dsp/models/optimisers"
 	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/nets/graph"
@@ -85,16 +86,16 @@ type Config struct {
 	Init           string         `yaml:"init" json:"init" group:"Network" unit:"MODEL" help:"start from a trained model, a file or the folder of a run: its labels, words, attributes and weights, and those that the training data adds, whose weights start at zero; settings of the network are the model's; net deep also starts from a linear model on attributes (docs/continue.md)"`
 	MinCount       int            `yaml:"min-count" json:"min-count" group:"Network" min:"0" only:"task=tag,parse,align format=conll,conllu,pairs,crfsuite,npz,builtin net=embed,rnn,attention,linear,deep,biaffine,bilinear,stack" unit:"N" help:"least number of times an attribute must occur in the training data to get weights, or a word or character to get its own embedding; 0: 1 for attributes of tokens, 2 for attributes of arcs and pairs, words and characters"`
 	Activation     string         `yaml:"activation" json:"activation" group:"Network" values:"elu|tanh|relu|gelu|silu|sigmoid" only:"net=mlp,cnn,cnn-image,conv-map,conv-crop,embed,rnn,attention,deep,biaffine,bilinear,stack" help:"function between layers; prox-linear works best with a smooth one (elu, tanh, gelu, silu)"`
-	Dropout        float64        `yaml:"dropout" json:"dropout" group:"Network" min:"0" only:"method=sgd,adam,prox-linear net=mlp,cnn,cnn-image,conv-map,conv-crop,embed,rnn,attention,deep,biaffine,bilinear,stack" help:"probability that a step drops a hidden unit"`
+	Dropout        float64        `yaml:"dropout" json:"dropout" group:"Network" min:"0" only:"method net=mlp,cnn,cnn-image,conv-map,conv-crop,embed,rnn,attention,deep,biaffine,bilinear,stack" help:"probability that a step drops a hidden unit"`
 	Stack          string         `yaml:"stack" json:"stack" group:"Network" only:"net=stack" unit:"YAML" help:"the layers of net stack; --net FILE.yaml reads them from a file"`
 
-	Loss         string                `yaml:"loss" json:"loss" group:"Objective" values:"auto|hinge|crf|softmax-margin" help:"structured loss: hinge (max-margin), crf (negative log-likelihood), softmax-margin (crf with the task loss inside); auto: crf for linear nets on attributes and for net deep; hinge for other nets and for methods bcfw and bcpfw"`
-	Smoothing    string                `yaml:"smoothing" json:"smoothing" group:"Objective" values:"auto|l2|entropy|none" only:"loss=hinge method=sgd,svrg,saga,casimir,casimir-adapt,lbfgs,owl-qn" help:"how the hinge's max is smoothed: l2 over the K best outputs, entropy (log-sum-exp over all outputs), or none; auto: none for sgd, adam, bcfw and bcpfw, which need no smoothing; else l2 if k is given or outputs have no sums (align), entropy if not"`
-	Mu           float64               `yaml:"mu" json:"mu" group:"Objective" min:"0" only:"loss=hinge smoothing=l2,entropy method=sgd,svrg,saga,casimir,casimir-adapt,lbfgs,owl-qn" help:"smoothing of the max; larger is smoother and faster to optimise, and biases the optimum by at most mu·D (D = 1/2 for l2, log of the number of outputs for entropy); 0 starts large and lowers it as the certificate allows"`
+	Loss         string                `yaml:"loss" json:"loss" group:"Objective" values:"auto|hinge|crf|softmax-margin" help:"structured loss: hinge (max-margin), crf (negative log-likelihood), softmax-margin (crf with the task loss inside); auto: crf for linear nets on attributes and for net deep; hinge for other nets and for methods {hinge}"`
+	Smoothing    string                `yaml:"smoothing" json:"smoothing" group:"Objective" values:"auto|l2|entropy|none" only:"loss=hinge method" help:"how the hinge's max is smoothed: l2 over the K best outputs, entropy (log-sum-exp over all outputs), or none; auto: none for {plain}, which need no smoothing; else l2 if k is given or outputs have no sums (align), entropy if not"`
+	Mu           float64               `yaml:"mu" json:"mu" group:"Objective" min:"0" only:"loss=hinge smoothing=l2,entropy method" help:"smoothing of the max; larger is smoother and faster to optimise, and biases the optimum by at most mu·D (D = 1/2 for l2, log of the number of outputs for entropy); 0 starts large and lowers it as the certificate allows"`
 	K            settings.Count        `yaml:"k" json:"k" group:"Objective" only:"loss=hinge smoothing=l2" unit:"N|auto" help:"number of best outputs in l2 smoothing; auto increases it until the smoothing is exact"`
 	Reg          settings.Strength     `yaml:"reg" json:"reg" group:"Objective" unit:"C|auto" help:"regulariser C: the objective has (λ/2)‖w‖² with λ = C/n for n training examples; auto: 10 for segment, whose examples have many variables, else 1"`
-	Prior        string                `yaml:"prior" json:"prior" group:"Objective" unit:"MODEL" only:"method=sgd,svrg,saga,casimir,casimir-adapt,bcfw,bcpfw,sdca,lbfgs,prox-linear" help:"regularise towards a trained model instead of towards zero: the objective has (λ/2)‖w−w0‖² with the weights w0 of the model, which are zero for what only the training data has; labels, words, attributes and network are the model's, as with init, and training starts there (docs/continue.md)"`
-	L1           float64               `yaml:"l1" json:"l1" group:"Objective" min:"0" help:"sparsity C1: adds λ₁‖w‖₁ with λ₁ = C1/n, which leaves most weights at zero (elastic net; CRFsuite's c1); for --method sdca, bcfw, bcpfw and owl-qn"`
+	Prior        string                `yaml:"prior" json:"prior" group:"Objective" unit:"MODEL" only:"method" help:"regularise towards a trained model instead of towards zero: the objective has (λ/2)‖w−w0‖² with the weights w0 of the model, which are zero for what only the training data has; labels, words, attributes and network are the model's, as with init, and training starts there (docs/continue.md)"`
+	L1           float64               `yaml:"l1" json:"l1" group:"Objective" min:"0" help:"sparsity C1: adds λ₁‖w‖₁ with λ₁ = C1/n, which leaves most weights at zero (elastic net; CRFsuite's c1); for --method {l1}"`
 	LabelWeights settings.LabelWeights `yaml:"label-weights" json:"label-weights" group:"Objective" only:"loss=hinge,softmax-margin task=ocr,tag,graph,segment" unit:"LABEL=COST,..." help:"task loss of a mistake at a position whose gold label is LABEL; 1 for labels not listed"`
 	LossByLength bool                  `yaml:"loss-by-length" json:"loss-by-length" group:"Objective" only:"loss=hinge,softmax-margin task=ocr,tag" help:"divide the task loss by the length of the sequence, which makes it an error rate"`
 	MissCost     float64               `yaml:"miss-cost" json:"miss-cost" group:"Objective" min:"0" only:"loss=hinge task=align" help:"task loss of a gold link that is missed"`
@@ -102,32 +103,7 @@ type Config struct {
 	ClassWeights settings.LabelWeights `yaml:"class-weights" json:"class-weights" group:"Objective" only:"task=ocr,tag" unit:"LABEL=WEIGHT,..." help:"weight each sequence, for any loss, by the mean weight of its gold labels; 1 for labels not listed"`
 	Constraints  string                `yaml:"constraints" json:"constraints" group:"Objective" values:"none|iob1|iob2|bioes" only:"task=ocr,tag" help:"forbid transitions that violate this scheme of entity tags; the gold labels must follow it (scheme converts them)"`
 
-	Method      string              `yaml:"method" json:"method" group:"Method" values:"auto|sgd|adam|svrg|casimir|casimir-adapt|saga|bcfw|bcpfw|sdca|lbfgs|owl-qn|prox-linear" help:"optimiser; auto chooses one for the problem and logs why; bcpfw visits the examples whose gap was at least the mean at their last visit, and every example at least once in eleven rounds, instead of sampling in proportion to the gaps"`
-	Passes      int                 `yaml:"passes" json:"passes" group:"Method" min:"0" help:"passes over the training data, n oracle calls each; 0: 20 for sgd, adam and prox-linear, 100 for the convex methods, 500 iterations for lbfgs and owl-qn"`
-	Gap         settings.Gap        `yaml:"gap" json:"gap" group:"Method" unit:"X|auto" help:"stop once the certified relative gap, (objective − dual)/|objective|, is at most X; 0 runs all passes; auto: 0.001 if the method certifies a gap"`
-	Patience    int                 `yaml:"patience" json:"patience" group:"Method" min:"0" help:"stop after N passes without a better result on the development data; 0 runs all passes"`
-	LR          float64             `yaml:"lr" json:"lr" group:"Method" min:"0" only:"method=sgd,adam,svrg,saga,casimir,casimir-adapt" help:"step size, or γ0 of the schedule of sgd and adam; 0 searches for one (adam: 0.001)"`
-	Schedule    string              `yaml:"schedule" json:"schedule" group:"Method" values:"auto|sqrt|constant|inverse|stairs|pegasos|cosine|geometric" only:"method=sgd,adam" help:"how the step size depends on the number t of completed steps: sqrt γ0/√(1+t/t0), constant γ0, inverse γ0/(1+t/t0), stairs γ0/(1+⌊t/t0⌋), pegasos 1/(λ(t+1)), cosine and geometric from γ0 down to 0 and γ0/100 at the end of the run; auto: sqrt for sgd, cosine for adam and with momentum"`
-	Halving     float64             `yaml:"halving" json:"halving" group:"Method" min:"0" only:"method=sgd,adam schedule=sqrt,inverse,stairs" unit:"STEPS" help:"t0 of the schedule, in steps; 0: the number of steps in a pass"`
-	Average     string              `yaml:"average" json:"average" group:"Method" values:"auto|none|uniform|weighted|pass|ema" only:"method=sgd,adam,bcfw" help:"which average of the iterates to return: none (the last iterate), uniform, weighted (iterate t has weight t), pass (uniform over the last pass), ema (exponential, by 0.999 per step); auto: chosen by the method"`
-	Momentum    float64             `yaml:"momentum" json:"momentum" group:"Method" min:"0" only:"method=sgd" help:"μ: steps add up gradients, each with μ times the weight of the next; 0.9 is usual"`
-	Nesterov    bool                `yaml:"nesterov" json:"nesterov" group:"Method" only:"method=sgd" help:"momentum as by Nesterov, which looks one step ahead"`
-	Clip        float64             `yaml:"clip" json:"clip" group:"Method" min:"0" only:"method=sgd,adam" unit:"NORM" help:"scale gradients of batches that are longer down to this norm; 0: leave them alone"`
-	Lipschitz   float64             `yaml:"lipschitz" json:"lipschitz" group:"Method" min:"0" only:"method=svrg,saga,casimir,casimir-adapt" help:"Lipschitz constant L of the smoothed loss's gradient; the step size is 1/(L+λ+κ); 0 estimates L"`
-	Kappa       float64             `yaml:"kappa" json:"kappa" group:"Method" min:"0" only:"method=casimir,casimir-adapt" help:"weight κ of the proximal term that Casimir adds; 0 computes it from L, n and λ"`
-	WarmStart   string              `yaml:"warm-start" json:"warm-start" group:"Method" values:"prox-center|extrapolation|prev-iterate" only:"method=casimir,casimir-adapt" help:"where Casimir starts an inner problem"`
-	InnerStop   string              `yaml:"inner-stop" json:"inner-stop" group:"Method" values:"budget|norm" only:"method=casimir,casimir-adapt" help:"when Casimir stops an inner problem: after n steps (budget), or once its gradient norm is small (norm)"`
-	ModelBatch  settings.ModelBatch `yaml:"model-batch" json:"model-batch" group:"Method" unit:"N|all|auto" only:"method=prox-linear" help:"examples of a model of prox-linear: with N, each step solves the model of a batch exactly, at the cost of a step of sgd; with all, each outer iteration solves the model of the whole objective by inner; auto: 8 for a network, all for a linear net and where settings of models of all examples are given"`
-	InnerSteps  int                 `yaml:"inner-steps" json:"inner-steps" group:"Method" min:"0" only:"method=prox-linear" help:"steps of prox-linear on the model of a batch (model-batch N): 1 solves it exactly along one direction; more go on from there with block-coordinate Frank-Wolfe on the examples of the batch, each for the cost of a step on one example; 0: 1"`
-	Finish      int                 `yaml:"finish" json:"finish" group:"Method" min:"0" only:"method=prox-linear" help:"of the passes, how many at the end use models of all examples: for a lower objective, and a bound on how stationary it is; patience may end the run before them"`
-	Eta         float64             `yaml:"eta" json:"eta" group:"Method" min:"0" only:"method=prox-linear" help:"step length η of prox-linear; with model-batch N it falls to a hundredth over the run (0: from 0.1); with all it stays fixed (0: it starts with about the distance of one sgd pass and adapts)"`
-	Inner       string              `yaml:"inner" json:"inner" group:"Method" values:"auto|casimir|svrg|saga|bcfw" only:"method=prox-linear" help:"method for the convex subproblems of prox-linear with model-batch all, or of its finish; settings of that method apply to the subproblems; auto: bcfw for the hinge, casimir for smooth losses"`
-	InnerPasses int                 `yaml:"inner-passes" json:"inner-passes" group:"Method" min:"0" only:"method=prox-linear" help:"maximum number of passes per subproblem of prox-linear; 0: 1, or up to 5 until a better point is found"`
-	WarmUp      float64             `yaml:"warm-up" json:"warm-up" group:"Method" min:"-1" unit:"PASSES" only:"method=sgd,adam,prox-linear" help:"passes at the beginning that prepare the rest: for sgd and adam the step size rises linearly from 0 (0: at once); for prox-linear with model-batch all they are passes of sgd, because linearising a random network is of little use (0: 2, or none if eta is given; -1: none)"`
-	InnerGap    float64             `yaml:"inner-gap" json:"inner-gap" group:"Method" min:"0" only:"method=prox-linear" help:"ε_0: prox-linear's k-th subproblem stops once its certified gap is at most ε_0/k; 0: once it is at most 0.3 of the predicted decrease"`
-	ConstantMu  bool                `yaml:"constant-mu" json:"constant-mu" group:"Method" only:"method=prox-linear" help:"smooth every subproblem of prox-linear with mu, instead of the k-th with mu/k"`
-	Batch       int                 `yaml:"batch" json:"batch" group:"Method" min:"0" only:"method=sgd,adam,svrg,saga,casimir,casimir-adapt,bcfw,sdca,prox-linear" help:"examples per step (of prox-linear: of its inner method; see model-batch); 0: 8 for adam and with momentum, 4 for svrg, saga, casimir and sdca, and for prox-linear and sgd with many weights, else 1; on a GPU, up to 1/64 of the examples"`
-	Parallel    string              `yaml:"parallel" json:"parallel" group:"Method" values:"deterministic|async" only:"method=sdca net=linear" help:"how threads share work: deterministic gives the same model for a seed, bit for bit, with any number of threads; async runs the threads of sdca without waiting for each other, on attributes only: results vary from run to run, within the certified gap, which stays valid"`
+	optimisers.Settings
 
 	Baselines string `yaml:"baselines" json:"baselines" group:"Run" run:"true" values:"auto|on|off" help:"for comparison, also train the same network for as many passes by sgd (or prox-linear), and without edges; auto: on for built-in data"`
 
@@ -185,14 +161,7 @@ func Default() Config {
 		Reg:         settings.AutoStrength,
 		Constraints: "none",
 
-		Method:    "auto",
-		Gap:       settings.AutoGap,
-		Schedule:  "auto",
-		Average:   "auto",
-		WarmStart: "prox-center",
-		InnerStop: "budget",
-		Inner:     "auto",
-		Parallel:  "deterministic",
+		Settings: optimisers.Default(),
 
 		Baselines: "auto",
 

@@ -153,3 +153,14 @@ func TestParseDevice(t *testing.T) {
 		}
 	}
 }
+
+// A run that continues a model takes its loss where the method minimises it.
+func TestInheritedLossSuitsTheMethod(t *testing.T) {
+	for method, want := range map[string]string{"auto": "hinge", "svrg": "hinge", "bcpfw": "hinge", "sdca": "auto", "lbfgs": "auto", "owl-qn": "auto"} {
+		c, base := Default(), Default()
+		c.Method, base.Loss = method, "hinge"
+		if err := c.Inherit(base, "init", "m", true); err != nil || c.Loss != want {
+			t.Errorf("%s takes loss %s, want %s: %v", method, c.Loss, want, err)
+		}
+	}
+}

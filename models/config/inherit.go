@@ -42,7 +42,7 @@ func (c *Config) Inherit(base Config, name, path string, sameFormat bool) error 
 		network := s.Group == "Network" && (net == def.Net || net == base.Net) && !slices.Contains(ownOfNetwork, s.Name)
 		switch {
 		case (s.Name == "columns" || s.Name == "label") && !sameFormat:
-		case s.Name == "loss" && open && takesLoss(c.Method, base.Loss):
+		case s.Name == "loss" && open && c.takesLoss(base.Loss):
 			s.Value.Set(of[i].Value)
 		case !network && !slices.Contains(inherited, s.Name):
 		case open:
@@ -54,15 +54,10 @@ func (c *Config) Inherit(base Config, name, path string, sameFormat bool) error 
 	return nil
 }
 
-// takesLoss reports whether a method minimises a loss.
-func takesLoss(method, loss string) bool {
-	switch method {
-	case "bcfw", "bcpfw":
-		return loss == "hinge"
-	case "sdca", "lbfgs":
-		return loss != "hinge"
-	}
-	return true
+// takesLoss reports whether the method minimises a loss.
+func (c *Config) takesLoss(loss string) bool {
+	d, chosen := c.Optimiser()
+	return !chosen || d.Losses.Takes(loss)
 }
 
 // orNone returns a value for a message.

@@ -1,24 +1,32 @@
 package config
 
 import (
-	"fmt"
 	"io"
 	"os"
 	"slices"
 	"strings"
 
+	"github.com/dsp-go/dsp/models/optimisers"
 	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Settings returns the settings of c, in the order of the fields. The values of net include the registered networks.
+// Settings returns the settings of c, in the order of the fields. The values of net and method include what is registered.
 func Settings(c *Config) []settings.Setting {
 	all := settings.Of(c)
 	own, _ := nets.Registered()
+	if !optimisers.HasOwnSettings() {
+		all = slices.DeleteFunc(all, func(s settings.Setting) bool { return s.Name == optimisers.OwnSettingsName })
+	}
 	for i := range all {
-		if all[i].Name == "net" {
-			all[i].Values = append(all[i].Values, own...)
+		switch s := &all[i]; s.Name {
+		case "net":
+			s.Values = append(s.Values, own...)
+		case "method":
+			s.Values = append([]string{"auto"}, optimisers.NamesOf(func(*optimisers.Descriptor) bool { return true })...)
+		case "inner":
+			s.Values = append([]string{"auto"}, optimisers.NamesOf((*optimisers.Descriptor).CanBeInner)...)
 		}
 	}
 	return all
@@ -53,6 +61,12 @@ func CheckSetting(s settings.Setting, c *Config) error {
 		return nil
 	}
 	for _, condition := range strings.Fields(s.Only) {
+		if condition == "method" { // that takes the setting
+			if err := c.checkTaken(s); err != nil {
+				return err
+			}
+			continue
+		}
 		name, values, _ := strings.Cut(condition, "=")
 		other, ok := setting(c, name)
 		if !ok {
@@ -75,21 +89,6 @@ func CheckSetting(s settings.Setting, c *Config) error {
 		if settings.Undecided(at) || slices.Contains(allowed, at) {
 			continue
 		}
-		switch {
-		case name == "method" && c.OnBatches():
-			// There is no inner method. The steps ask the oracle as those of sgd do.
-			if s.Group == "Objective" && slices.Contains(allowed, "sgd") {
-				continue
-			}
-			at = fmt.Sprintf("%s --model-batch %v", at, c.ModelBatch)
-		case name == "method" && at == "prox-linear": // its inner method has settings too
-			inner, _ := setting(c, "inner")
-			possible := func(method string) bool { return slices.Contains(inner.Values, method) }
-			if slices.Contains(allowed, c.Inner) || settings.Undecided(c.Inner) && slices.ContainsFunc(allowed, possible) {
-				continue
-			}
-			at += " --inner " + c.Inner
-		}
 		return structured.BadInput("--%s %v has no effect with --%s %s; it is for --%s %s",
 			s.Name, s.Value.Interface(), name, at, name, strings.ReplaceAll(values, ",", ", "))
 	}
@@ -98,7 +97,14 @@ func CheckSetting(s settings.Setting, c *Config) error {
 
 // checkValue refuses a value of s that is out of range.
 func checkValue(s settings.Setting) error {
-	if s.Name != "net" {
+	switch s.Name {
+	case "net":
+	case "method":
+		if err := optimisers.Failed(); err != nil {
+			return err
+		}
+		return s.Check()
+	default:
 		return s.Check()
 	}
 	if _, err := nets.Registered(); err != nil || nets.IsStackFile(s.Value.String()) {

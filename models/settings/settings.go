@@ -24,18 +24,19 @@ type Setting struct {
 	Run    bool          // whether it does not change the trained model
 	Value  reflect.Value // the field, settable; Gap, Count, Sizes, LabelWeights and Ranges have Set, String and Type, as flags do
 
-	field int // its index in the struct
+	field []int // its index in the struct, and in the structs embedded there
 	min   string
 	given *Given // of the struct, or nil
 }
 
-// Of returns the settings among the fields of the struct that c points to, in their order: those with a yaml tag. A field Given of type
+// Of returns the settings among the fields of the struct that c points to, and of structs embedded there without the tag yaml:"-", in their order: those
+// with a yaml tag. A field Given of type
 // Given gets the names of those that Set, Give and Parse set.
 func Of(c any) []Setting {
 	v := reflect.ValueOf(c).Elem()
 	given, all := givenIn(v), slices.Clone(tagged(v.Type()))
 	for i := range all {
-		all[i].Value, all[i].given = v.Field(all[i].field), given
+		all[i].Value, all[i].given = v.FieldByIndex(all[i].field), given
 	}
 	return all
 }
@@ -49,10 +50,10 @@ func tagged(of reflect.Type) []Setting {
 		return all.([]Setting)
 	}
 	var all []Setting
-	for i := range of.NumField() {
-		tag := of.Field(i).Tag
+	for _, f := range reflect.VisibleFields(of) {
+		tag := f.Tag
 		name, _, _ := strings.Cut(tag.Get("yaml"), ",")
-		if name == "" {
+		if name == "" || name == "-" || hidden(of, f.Index) {
 			continue
 		}
 		s := Setting{
@@ -62,7 +63,7 @@ func tagged(of reflect.Type) []Setting {
 			Unit:  tag.Get("unit"),
 			Only:  tag.Get("only"),
 			Run:   tag.Get("run") != "",
-			field: i,
+			field: f.Index,
 			min:   tag.Get("min"),
 		}
 		if values, ok := tag.Lookup("values"); ok {
@@ -72,6 +73,16 @@ func tagged(of reflect.Type) []Setting {
 	}
 	described.Store(of, all)
 	return all
+}
+
+// hidden reports whether a field is in an embedded struct with the tag yaml:"-".
+func hidden(of reflect.Type, index []int) bool {
+	for k := 1; k < len(index); k++ {
+		if of.FieldByIndex(index[:k]).Tag.Get("yaml") == "-" {
+			return true
+		}
+	}
+	return false
 }
 
 // Named returns the setting of that name.

@@ -176,6 +176,38 @@ func (l *LabelWeights) Set(text string) error {
 // Type names the value in help texts.
 func (LabelWeights) Type() string { return "LABEL=COST,..." }
 
+// Texts gives names texts.
+type Texts map[string]string
+
+// String returns NAME=VALUE, separated by commas and sorted by name.
+func (t Texts) String() string {
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(t)) {
+		parts = append(parts, name+"="+t[name])
+	}
+	return strings.Join(parts, ",")
+}
+
+// Set reads NAME=VALUE, separated by commas.
+func (t *Texts) Set(text string) error {
+	*t = nil
+	if text == "" {
+		return nil
+	}
+	*t = Texts{}
+	for part := range strings.SplitSeq(text, ",") {
+		name, value, ok := strings.Cut(part, "=")
+		if !ok || name == "" {
+			return structured.BadInput("%q: expected NAME=VALUE", part)
+		}
+		(*t)[strings.TrimSpace(name)] = value
+	}
+	return nil
+}
+
+// Type names the value in help texts.
+func (Texts) Type() string { return "NAME=VALUE,..." }
+
 // Gap is a relative gap to stop at, 0 for none, or AutoGap.
 type Gap float64
 

@@ -152,6 +152,8 @@ func (s Setting) kind() string {
 		return `a list of ranges, as in ["reg=0.1,1,10"]`
 	case Sizes:
 		return "a list of whole numbers, as in [300, 200]"
+	case Texts:
+		return "a mapping from names to values"
 	default:
 		return "a mapping from labels to numbers"
 	}

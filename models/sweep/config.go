@@ -19,7 +19,7 @@ import (
 
 // Config holds all settings of a sweep: those of a training, and which of them vary. Its tags are like those of config.Config.
 type Config struct {
-	config.Config // common to all trials; Out and Resume are the folder of the sweep, Threads are shared by all jobs
+	config.Config `yaml:"-"` // common to all trials; Out and Resume are the folder of the sweep, Threads are shared by all jobs
 
 	Grid   settings.Ranges `yaml:"grid" json:"grid" group:"Sweep" help:"a setting and the values to try: reg=0.1,1,10 lists them; reg=log:0.01:10:7 takes seven values, equally spaced in the logarithm; lin: spaces them equally; separate values that contain commas by semicolons; sweep tries every combination of all --grid flags"`
 	Random int             `yaml:"random" json:"random" group:"Sweep" min:"0" unit:"N" help:"draw N combinations that cover the ranges evenly, instead of trying all; reg=log:0.01:10 then draws a number from the range, with even spread of its logarithm, lin: of itself; 0 tries all"`

@@ -8,6 +8,7 @@ import (
 	"github.com/dsp-go/dsp/models/data/formats"
 	"github.com/dsp-go/dsp/models/drawn/bitext"
 	"github.com/dsp-go/dsp/models/inputs"
+	"github.com/dsp-go/dsp/models/optimisers"
 	"github.com/dsp-go/dsp/models/predictions"
 	"github.com/dsp-go/dsp/models/review"
 	"github.com/dsp-go/dsp/models/settings"
@@ -70,6 +71,7 @@ var align = Task{
 const noSums = "the sum over all matchings is #P-complete"
 
 func checkAlign(c config.Config) error {
+	method, chosen := c.Optimiser()
 	switch {
 	case c.Format != "" && !slices.Contains([]string{formats.Builtin, formats.Pairs, formats.NPZ}, c.Format):
 		return structured.BadInput("--format %s has no sentence pairs: --task align reads them from pairs, or features of pairs from npz", c.Format)
@@ -79,9 +81,9 @@ func checkAlign(c config.Config) error {
 		return structured.BadInput("--loss %s does not go with --task align: %s; use --loss hinge", c.Loss, noSums)
 	case c.Smoothing == "entropy":
 		return structured.BadInput("--smoothing entropy does not go with --task align: %s; use --smoothing l2 or none", noSums)
-	case c.Method == "sdca":
-		return structured.BadInput("--method sdca needs a smooth loss, and --task align has none: %s; use --method bcfw, bcpfw, casimir or svrg", noSums)
-	case (c.Method == "lbfgs" || c.Method == "owl-qn") && c.Mu == 0:
+	case chosen && method.Losses == optimisers.SmoothOnly:
+		return structured.BadInput("--method %s needs a smooth loss, and --task align has none: %s; use --method bcfw, bcpfw, casimir or svrg", c.Method, noSums)
+	case chosen && method.Losses == optimisers.SmoothObjectives && c.Mu == 0:
 		return structured.BadInput("--method %s needs a smooth objective, and --task align has only the hinge: smooth it with --mu, or use --method bcfw or casimir", c.Method)
 	}
 	return nil

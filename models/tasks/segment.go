@@ -13,6 +13,7 @@ import (
 	"github.com/dsp-go/dsp/models/data/segmentation"
 	"github.com/dsp-go/dsp/models/drawn/scenes"
 	"github.com/dsp-go/dsp/models/inputs"
+	"github.com/dsp-go/dsp/models/optimisers"
 	"github.com/dsp-go/dsp/models/predictions"
 	"github.com/dsp-go/dsp/models/review"
 	"github.com/dsp-go/dsp/models/settings"
@@ -52,9 +53,9 @@ var segment = Task{
 		kind, _, err := config.ParseDevice(c.Device)
 		onCPU := err != nil || kind != config.CUDA // bcpfw runs nowhere else
 		if c.Method == "auto" && linear && hinge && onCPU {
-			c.Method = "bcpfw" // it makes the most of an oracle's answer: it remembers the masks that it found
+			c.Method = optimisers.BCPFW.Name // it makes the most of an oracle's answer: it remembers the masks that it found
 		}
-		if c.Method == "bcpfw" && c.Gap == settings.AutoGap {
+		if c.Method == optimisers.BCPFW.Name && c.Gap == settings.AutoGap {
 			c.Gap, c.Passes = segmentGap, cmp.Or(c.Passes, segmentPasses)
 		}
 	},

@@ -63,7 +63,7 @@ func ValidateModel(c config.Config) error {
 		return structured.BadInput("--attribute-units %d sums attributes, but --features none makes none", c.AttributeUnits)
 	case c.L1 > 0 && c.Prior != "":
 		return structured.BadInput("--l1 %v makes weights zero, and --prior %s keeps them near those of a model: give one", c.L1, c.Prior)
-	case c.L1 > 0 && c.Init != "" && c.Method != "owl-qn":
+	case c.L1 > 0 && c.Init != "" && !sparseFromAnywhere(&c):
 		return structured.BadInput("--l1 %v with --init: dual methods cannot start there, because weights do not tell what they were before the threshold; use --method owl-qn, which starts from any weights, or leave out --init", c.L1)
 	case c.Prior != "" && c.Reg == 0:
 		return structured.BadInput("--prior %s has no effect with --reg 0: give --reg above 0, or --init %s to start from the model only", c.Prior, c.Prior)
@@ -81,4 +81,10 @@ func ValidateModel(c config.Config) error {
 		return structured.BadInput("--dropout %v: expected a probability below 1", c.Dropout)
 	}
 	return nil
+}
+
+// sparseFromAnywhere reports whether the method minimises λ₁‖w‖₁ from any weights.
+func sparseFromAnywhere(c *config.Config) bool {
+	d, chosen := c.Optimiser()
+	return chosen && d.TakesL1() && !d.Dual
 }

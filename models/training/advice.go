@@ -6,6 +6,7 @@ import (
 
 	"github.com/dsp-go/dsp/cuda/device"
 	"github.com/dsp-go/dsp/models/config"
+	"github.com/dsp-go/dsp/models/optimisers"
 	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/train"
@@ -31,19 +32,16 @@ func (r *Run) advise(err error) error {
 
 // adviseStep returns a sentence that says how to take shorter steps. step is the current step size, 0 if unknown.
 func adviseStep(c *config.Config, step float64) string {
-	setting := "lr"
+	d, _ := c.Optimiser()
 	switch {
-	case c.Method == "prox-linear":
-		setting = "eta"
 	case c.Schedule == "pegasos":
 		return "Use another --schedule, or raise --reg"
-	case c.Method == "bcfw" || c.Method == "bcpfw" || c.Method == "sdca" || c.Method == "lbfgs" || c.Method == "owl-qn":
-		return "Check the scale of the features, or raise --reg" // these methods have no step size to set
+	case d.StepSetting == "":
+		return "Check the scale of the features, or raise --reg"
+	case step > 0:
+		return fmt.Sprintf("Lower --%s (now %.3g)", d.StepSetting, step)
 	}
-	if step > 0 {
-		return fmt.Sprintf("Lower --%s (now %.3g)", setting, step)
-	}
-	return "Lower --" + setting
+	return "Lower --" + d.StepSetting
 }
 
 // adviseMethod adds to a refusal by a method which settings would work.
@@ -55,18 +53,18 @@ func adviseMethod(c *config.Config, err error) error {
 	method, advice := refused.Method, ""
 	switch refused.Needs {
 	case train.AffineScores:
-		inner := method
-		if method == "casimir-adapt" {
-			inner = "casimir"
+		inner := ""
+		if d, ok := optimisers.Find(method); ok && d.Inner != "" {
+			inner = " --inner " + d.Inner
 		}
 		return structured.BadInput("--method %s needs scores that are linear in the weights; net %q is not. "+
-			"Use --method prox-linear --inner %s, or --net linear", method, c.Net, inner)
+			"Use --method prox-linear%s, or --net linear", method, c.Net, inner)
 	case train.KnownLabels:
 		advice = ". Use --method lbfgs, sgd or prox-linear"
 		if c.L1 > 0 {
 			advice = ". Use --method owl-qn"
 		}
-		if method == "prox-linear" {
+		if c.InnerSteps > 1 {
 			advice = "; leave out --inner-steps"
 		}
 	case train.HingeLoss:
@@ -131,12 +129,9 @@ func checkNamedDevice(c *config.Config) error {
 
 // checkAccelerated refuses a method that cannot run on a device.
 func checkAccelerated(c *config.Config) error {
-	m, err := newMethod(c, c.Method)
-	if err != nil {
+	d, ok := c.Optimiser()
+	if !ok {
 		return nil // refused elsewhere, or not chosen yet
 	}
-	if c.L1 > 0 && c.Method == "bcfw" {
-		return adviseMethod(c, train.Refuse(c.Method, train.HostPotentials, "takes soft thresholds, for --l1, on the CPU only"))
-	}
-	return adviseMethod(c, train.CheckAccelerated(m))
+	return adviseMethod(c, d.CheckDevice(c.Run(), c.L1))
 }

@@ -1,10 +1,24 @@
 package training
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/dsp-go/dsp/models/config"
+	"github.com/dsp-go/dsp/train"
 )
+
+// A convex method is refused for other nets with an inner method that prox-linear has.
+func TestAdviseNet(t *testing.T) {
+	for method, want := range map[string]string{
+		"svrg": "--method prox-linear --inner svrg, or", "casimir-adapt": "--method prox-linear --inner casimir, or", "sdca": "--method prox-linear, or",
+	} {
+		c := config.Default()
+		if err := adviseMethod(&c, train.Refuse(method, train.AffineScores, "x")); !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}
 
 // Advice after divergence names a setting that the method has.
 func TestAdviseStep(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/data/formats"
+	"github.com/dsp-go/dsp/models/optimisers"
 	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/structured"
@@ -28,10 +29,11 @@ func (r *Run) baselines(passes int) []config.Config {
 	if contrasts := tasks.Of(&c).Contrasts; contrasts != nil {
 		return r.contrasts(contrasts(c, r.data.Sets(), r.model.Labels.Len()), passes)
 	}
-	other := withMethod(c, "sgd")
-	if c.Method == "sgd" {
-		other = withMethod(c, "prox-linear")
+	by := optimisers.SGD.Name
+	if c.Method == by {
+		by = optimisers.ProxLinear.Name
 	}
+	other := withMethod(c, by)
 	all := []config.Config{insideOf(other, c, other.Method)}
 	if has, own := nets.HasSetting(c.Net, "edges"); tasks.Of(&c).Labels && c.Edges != nets.EdgesNone && (has || !own) {
 		alone := c
@@ -94,7 +96,7 @@ func withMethod(c config.Config, method string) config.Config {
 	for i, s := range config.Settings(&c) {
 		switch {
 		case s.Name == "method" || s.Name == "passes":
-		case s.Group == "Method" || s.Name == "smoothing" || s.Name == "mu" || s.Name == "k" || config.CheckSetting(s, &c) != nil:
+		case s.Group == config.MethodGroup || s.Name == "smoothing" || s.Name == "mu" || s.Name == "k" || config.CheckSetting(s, &c) != nil:
 			s.Reset(plain[i])
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/dsp-go/dsp/cuda/device"
 	cudatraining "github.com/dsp-go/dsp/cuda/training"
 	"github.com/dsp-go/dsp/models/config"
+	"github.com/dsp-go/dsp/models/optimisers"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/images"
 	"github.com/dsp-go/dsp/structured/machine/host"
@@ -53,7 +54,10 @@ func (r *Run) deviceName() string { return fmt.Sprintf("%s:%d", config.CUDA, r.d
 
 // chooseBatch returns the examples per step where the settings leave them open, 0 for the method's own number.
 func (r *Run) chooseBatch() int {
-	batch := defaultBatch(&r.config, r.problem.Scorer.Dim())
+	batch := 0
+	if d, ok := r.config.Optimiser(); ok && d.Batch != nil {
+		batch = d.Batch(&r.config.Settings, r.problem.Scorer.Dim())
+	}
 	if r.device != nil && r.config.ModelBatch <= 0 {
 		batch = deviceBatch(r.config.Method, r.data.Train, batch)
 	}
@@ -123,7 +127,7 @@ const (
 // deviceBatch is the default number of examples per step on a GPU, where the CPU would take cpu examples: a step on ten
 // examples takes as long there as one on hundreds, but a pass should have steps enough to get somewhere.
 func deviceBatch(method string, d *structured.Dataset, cpu int) int {
-	if method == "lbfgs" || method == "owl-qn" {
+	if d, ok := optimisers.Find(method); ok && !d.Takes("batch") { // its steps are on all examples
 		return cpu
 	}
 	most := min(d.Len()/leastSteps, stepPositions*d.Len()/max(1, d.Positions()))

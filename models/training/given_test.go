@@ -33,8 +33,8 @@ func TestGivenKChoosesSmoothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c.Method, _ = chooseMethod(&c, o)
-		if got := chooseSmoothing(&c, o); got != want {
+		by, _ := chooseMethod(&c, o)
+		if got := chooseSmoothing(&c, by, o); got != want {
 			t.Errorf("k given %v: smoothing %s, want %s", given, got, want)
 		}
 		if other := withMethod(c, "svrg"); other.Gives("k") {

@@ -84,7 +84,7 @@ func TestTrainingBytesOfDescents(t *testing.T) {
 	}
 }
 
-// With many labels, sdca would remember too much: 600 sentences times the square of 1,000 labels.
+// With many labels, sdca would remember too much: 600 sentences times the square of 1,000 labels. With λ₁, lbfgs is no way out.
 func TestAutoAvoidsMethodsThatRememberTooMuch(t *testing.T) {
 	var text strings.Builder
 	for i := range 600 {
@@ -95,12 +95,15 @@ func TestAutoAvoidsMethodsThatRememberTooMuch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var log bytes.Buffer
-	r, err := NewRun(c, data, TrainOptions{Log: slog.New(slog.NewTextHandler(&log, nil))})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if r.config.Method != "lbfgs" || !strings.Contains(log.String(), "with 1000 labels") {
-		t.Errorf("method %s: %s", r.config.Method, log.String())
+	for l1, want := range map[float64]string{0: "lbfgs", 1: "owl-qn"} {
+		var log bytes.Buffer
+		c.L1 = l1
+		r, err := NewRun(c, data, TrainOptions{Log: slog.New(slog.NewTextHandler(&log, nil))})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.config.Method != want || !strings.Contains(log.String(), "as sdca does") || !strings.Contains(log.String(), "with 1000 labels") {
+			t.Errorf("method %s, want %s: %s", r.config.Method, want, log.String())
+		}
 	}
 }

@@ -100,12 +100,14 @@ func TestInnerStepsNeedTheCPU(t *testing.T) {
 func TestAsyncTakesNoBatch(t *testing.T) {
 	c := config.Default()
 	c.Parallel = "async"
-	method, err := newMethod(&c, "sdca")
+	c.Method = "sdca"
+	d, _ := c.Optimiser()
+	method, err := d.New(c.Run())
 	if err != nil || !method.(*sdca.SDCA).Async {
 		t.Errorf("%+v, %v", method, err)
 	}
 	c.Batch = 4
-	if _, err := newMethod(&c, "sdca"); !structured.IsBadInput(err) {
+	if err := c.CheckMethod(); !structured.IsBadInput(err) {
 		t.Errorf("a batch gives %v", err)
 	}
 }

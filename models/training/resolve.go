@@ -8,6 +8,7 @@ import (
 
 	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/config"
+	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/train"
 	"github.com/dsp-go/dsp/train/engine"
@@ -41,26 +42,29 @@ func resolveFolder(c config.Config) config.Config {
 // was made as given says: its configuration says what the data decided.
 func resolve(given config.Config, m *models.Model, o *engine.Objective) (c config.Config, method train.Method, why string, err error) {
 	c = m.Config
-	c.Method, why = chooseMethod(&c, o)
-	c.ModelBatch, c.Schedule, c.Passes = chooseModelBatch(&c, o), chooseSchedule(&c), choosePasses(&c)
-	c.Inner = chooseInner(&c, o.Loss)
+	by, why := chooseMethod(&c, o)
+	c.Method, c.Passes = by.Name, cmp.Or(c.Passes, by.DefaultPasses())
+	if by.Resolve != nil {
+		by.Resolve(&c.Settings, o)
+	}
 	c.Reg = tasks.ChooseReg(&c)
-	c.Smoothing = chooseSmoothing(&c, o)
+	c.Smoothing = chooseSmoothing(&c, by, o)
 
 	// The choices are known, so settings that have no effect with them are refused. Sizes are validated as given, because the network
 	// fills in those that it has.
-	given.Net, given.Loss, given.Method, given.Passes = c.Net, c.Loss, c.Method, c.Passes
-	given.Inner, given.Smoothing, given.ModelBatch, given.Schedule = c.Inner, c.Smoothing, c.ModelBatch, c.Schedule
+	given.Net, given.Loss, given.Smoothing, given.Settings = c.Net, c.Loss, c.Smoothing, c.Settings
 	if err := Validate(&given); err != nil {
 		return c, nil, "", err
 	}
-	if method, err = newMethod(&c, c.Method); err != nil {
+	if method, err = by.New(c.Run()); err != nil {
 		return c, nil, "", err
 	}
-	if err := checkMethod(&c, method, o); err != nil {
+	if err := checkMethod(&c, by, method, o); err != nil {
 		return c, nil, "", err
 	}
-	c.Gap = chooseGap(&c, method, o)
+	if c.Gap == settings.AutoGap {
+		c.Gap = by.DefaultGap(o)
+	}
 	return c, method, why, nil
 }
 

@@ -93,19 +93,13 @@ func (r *Run) warnIfLonger() {
 	if r.config.Resume == "" || err != nil { // a run that ended before it began has no settings
 		return
 	}
-	if was.Passes != r.config.Passes && r.config.Method == "prox-linear" && !(r.config.ModelBatch > 0) {
-		r.o.Log.Warn("the last iteration may have been cut short at the last pass: the bits may differ from those of a run that had as many passes from the start",
-			"was", was.Passes, "now", r.config.Passes)
+	d, ok := r.config.Optimiser()
+	if !ok || d.ByPasses == nil || was.Passes == r.config.Passes {
+		return
 	}
-	if was.Passes != r.config.Passes && stepsFallOverRun(&r.config) {
-		r.o.Log.Warn("the step size falls over all passes of a run: the bits will differ from those of a run that had as many from the start",
-			"was", was.Passes, "now", r.config.Passes)
+	if what := d.ByPasses(&r.config.Settings); what != "" {
+		r.o.Log.Warn(what, "was", was.Passes, "now", r.config.Passes)
 	}
-}
-
-// stepsFallOverRun reports whether the step size depends on the number of passes.
-func stepsFallOverRun(c *config.Config) bool {
-	return c.Schedule == "cosine" || c.Schedule == "geometric" || c.Method == "prox-linear" && c.ModelBatch > 0
 }
 
 // filePaths are the settings that say where files are. Their contents decide the weights, which identities know by fingerprints: the files

@@ -33,7 +33,7 @@ func trainText(t *testing.T, change func(*config.Config)) (*Result, config.Confi
 func TestConvexMethodsStop(t *testing.T) {
 	for _, method := range []string{"auto", "svrg", "sdca", "bcfw", "casimir"} {
 		r, _ := trainText(t, func(c *config.Config) { c.Method = method })
-		if gap := float64(r.Gap) / float64(r.Objective); method != "bcfw" && (!(gap <= convexGap) || r.Passes >= convexPasses) {
+		if gap := float64(r.Gap) / float64(r.Objective); method != "bcfw" && (!(gap <= 1e-3) || r.Passes >= 100) {
 			t.Errorf("%s: stopped at a relative gap of %v after %d passes: %s", method, gap, r.Passes, r.Reason)
 		}
 		r, _ = trainText(t, func(c *config.Config) { c.Method, c.Gap, c.Passes = method, 0, r.Passes+1 })

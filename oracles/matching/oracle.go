@@ -40,11 +40,17 @@ func (o *Oracle) Max(θ *structured.Potentials, y []int32, value []float64) {
 
 // solve finds the best output of example b and returns its score.
 func (o *Oracle) solve(θ *structured.Potentials, b int, y []int32) float64 {
+	complete := len(θ.Parts) == 1
 	if !o.guard.Valid(θ, b) {
-		return oracles.Refuse(y)
+		value := oracles.Refuse(y)
+		if complete { // zeros are no output: every item has a partner
+			for i := range y {
+				y[i] = int32(i) + 1
+			}
+		}
+		return value
 	}
 	pair, alone := θ.Parts[0].Of(b), []float32(nil)
-	complete := len(θ.Parts) == 1
 	if !complete {
 		alone = θ.Parts[1].Of(b)
 	}

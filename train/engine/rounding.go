@@ -25,7 +25,8 @@ import (
 //   - the oracle's value of a log-sum-exp, by ω_i (oracles.Rounding); a max counts in F alone.
 //   - u_i is not quite in the marginal polytope. Its entries come from sums of positive numbers and so have small relative errors, noise·ε,
 //     which are no larger on v_i: noise·ε ⟨|v_i|, |θ_i|⟩. Entries near 1 lose what the row's sum shows, Σ_y v_i(y), which is
-//     0 without errors: it is charged as measured, times the row's largest potential. An entropy taken at a point of the polytope
+//     0 without errors: it is charged as measured, times the row's largest potential. Where outputs leave out rows, as parsers do with
+//     relations of pairs that are no arcs, an entry near 1 is charged ε. An entropy taken at a point of the polytope
 //     whose entries differ by a relative δ from the maximiser's is less than the maximum by O(δ²), which is nothing.
 //   - the gradient is rounded to float32 after the sum. D = ⟨g, c⟩ − ‖g‖²/2λ + … has ⟨g, c − w⟩ from the sum in float64, and loses
 //     ε Σ |g_j| |w'_j − c_j| at the minimiser w' = c − g/λ: ε ‖g‖²/λ.
@@ -107,12 +108,17 @@ func (e *Engine) roundUp(f float64, sums Sums) float64 {
 type sizes struct {
 	all    float64 // every row once; without tied rows, which are not rounded
 	moved  float64 // times Σ_y |v_i(r,y)|
-	defect float64 // times |Σ_y v_i(r,y)|, which would be 0 without rounding; of the rows that every output uses
+	defect float64 // times |Σ_y v_i(r,y)|, which would be 0 without rounding; of the rows of several entries that every output uses
+	unseen float64 // of other rows, as many as an output uses, the largest: their sums do not show what entries near 1 lose
 }
 
 // measure returns the sizes of example b of θ and of v. Without v, only the first is known.
 func measure(θ *structured.Potentials, b int, v *structured.Marginals) (s sizes) {
 	skipper, skips := θ.Structure.(structured.RowSkipper)
+	used := θ.Outputs[b+1] - θ.Outputs[b]
+	if len(θ.Graphs) > 0 {
+		used = max(used, len(θ.Graphs[b].Ends))
+	}
 	for k := range θ.Parts {
 		part := &θ.Parts[k]
 		width := part.Width
@@ -123,6 +129,7 @@ func measure(θ *structured.Potentials, b int, v *structured.Marginals) (s sizes
 		if v != nil {
 			moved = v.Parts[k].Of(b)
 		}
+		summed, anyMoved, most, rows := width > 1 && !(skips && skipper.SkipsRows(k)), false, 0.0, 0
 		for from := part.Of(b); len(from) > 0; from = from[width:] {
 			size := 1 + oracles.Largest(from[:width])
 			if part.Rows != structured.Tied {
@@ -138,16 +145,20 @@ func measure(θ *structured.Potentials, b int, v *structured.Marginals) (s sizes
 			}
 			moved = moved[width:]
 			s.moved += total * size
-			if width > 1 && !(skips && skipper.SkipsRows(k)) {
+			if summed {
 				s.defect += math.Abs(sum) * size
 			}
+			anyMoved, most, rows = anyMoved || total > 0, max(most, size), rows+1
+		}
+		if anyMoved && !summed {
+			s.unseen += float64(min(used, rows)) * most
 		}
 	}
 	return s
 }
 
-// below bounds the errors of a bound that come from the marginals whose sizes these are.
-func (s sizes) below() float64 { return Unit*(2+noise)*s.moved + s.defect }
+// below bounds the errors of a bound that come from marginals, if the sizes are those of v times the weight c.
+func (s sizes) below(c float64) float64 { return Unit*((2+noise)*s.moved+c*s.unseen) + s.defect }
 
 // roundAnswers adds to the lane's sums the rounding errors of the oracle's answers, from which difference has computed v.
 func (e *Engine) roundAnswers(ln *Lane) {
@@ -156,7 +167,7 @@ func (e *Engine) roundAnswers(ln *Lane) {
 	}
 	for b, i := range ln.Batch.Examples {
 		c, s := e.Data.Weight(i), measure(&ln.Theta, b, &ln.V)
-		ln.Sums.Below += s.below() // v has the weight c already
+		ln.Sums.Below += s.below(c) // v has the weight c already
 		if e.Loss.Smooth() {
 			ln.Sums.Below += c * e.oracleRounding(ln, b)
 		}
@@ -169,8 +180,8 @@ func (e *Engine) roundMemory(ln *Lane) {
 	if !e.Scorer.Affine() {
 		return
 	}
-	for b := range ln.Batch.Examples {
-		ln.Sums.Below += measure(&ln.Theta, b, &ln.V).below()
+	for b, i := range ln.Batch.Examples {
+		ln.Sums.Below += measure(&ln.Theta, b, &ln.V).below(e.Data.Weight(i))
 	}
 }
 
@@ -192,7 +203,7 @@ func (e *Engine) EntropyRounding(u, φ *structured.Marginals, known func(i int) 
 			v.Add(0, e.Data.Gold(i), -1)
 		}
 		s := measure(&one, 0, &v)
-		total += e.Data.Weight(i) * (oracles.Rounding(oracle, &one, 0, 1) + s.below())
+		total += e.Data.Weight(i) * (oracles.Rounding(oracle, &one, 0, 1) + s.below(1))
 	}
 	return total / float64(e.Len())
 }

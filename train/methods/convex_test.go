@@ -369,17 +369,9 @@ func TestSAGAMean(t *testing.T) {
 	}
 }
 
-func TestAuto(t *testing.T) {
+// A convex method is refused for scores that are not linear in the weights.
+func TestConvexMethodsNeedLinearScores(t *testing.T) {
 	net := traintest.NetProblem(10, 1, 1).Objective
-	linear := traintest.NoisyProblem(10, engine.Hinge, traintest.Entropy, 0.1).Objective
-	crf := traintest.NoisyProblem(10, engine.CRF, traintest.Entropy, 0.1).Objective
-	sparse := traintest.AttributeProblem(t, 10, 3, 3, 0, engine.SoftmaxMargin, 0.1).Objective
-	hinge := traintest.SparseProblem(10, engine.Hinge, traintest.Entropy, 0.1).Objective
-	for want, o := range map[string]*engine.Objective{"prox-linear": net, "casimir": linear, "svrg": crf, "sdca": sparse, "bcpfw": hinge} {
-		if got, why := Auto(o, "cnn"); got != want || why == "" {
-			t.Errorf("auto chose %s (%s), want %s", got, why, want)
-		}
-	}
 	var refused *train.RequirementError
 	err := train.CheckConvex("bcfw", net.Scorer)
 	if !errors.As(err, &refused) || refused.Method != "bcfw" || refused.Needs != train.AffineScores || !structured.IsBadInput(err) {

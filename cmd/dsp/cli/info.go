@@ -70,12 +70,13 @@ func structures() []structureInfo {
 }
 
 func infoCommand() *cobra.Command {
-	top, set := 0, ""
+	top, set, listMethods := 0, "", false
 	cmd := &cobra.Command{
 		Use:   "info [MODEL]",
 		Short: "Show versions and the machine's abilities, or what is inside a model",
 		Example: `  dsp info runs/ner --top 10
-  dsp info --features ner > my.template`,
+  dsp info --features ner > my.template
+  dsp info --methods`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
@@ -83,12 +84,17 @@ func infoCommand() *cobra.Command {
 				return structured.BadInput("--top %d: expected 0 or more", top)
 			case top > 0 && len(args) == 0:
 				return structured.BadInput("--top %d needs a model: dsp info MODEL --top %d", top, top)
+			case listMethods && (set != "" || len(args) > 0):
+				return structured.BadInput("--methods lists the optimisers of this program; give it alone")
 			case set != "" && len(args) > 0:
 				return structured.BadInput("--features %s prints a built-in set; dsp info MODEL prints the template of a model", set)
 			case set != "":
 				return printFeatures(cmd, set)
 			}
 			var about interface{ print(io.Writer) error } = thisMachine()
+			if listMethods {
+				about = theMethods()
+			}
 			if len(args) > 0 {
 				m, err := models.Load(args[0])
 				if err != nil {
@@ -113,6 +119,7 @@ func infoCommand() *cobra.Command {
 	cmd.Flags().SortFlags = false
 	cmd.Flags().IntVar(&top, "top", 0, "also print the `N` largest weights of every label; linear nets on attributes only")
 	cmd.Flags().StringVar(&set, "features", "", "print the template of a built-in attribute set: `"+strings.Join(builtinSets(), "|")+"`")
+	cmd.Flags().BoolVar(&listMethods, "methods", false, "print what the optimisers can do, and when to use which")
 	complete(cmd, "features", builtinSets()...)
 	return cmd
 }

@@ -10,6 +10,7 @@ import (
 	"os/signal"
 	"syscall"
 
+	"github.com/dsp-go/dsp/models/optimisers"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/machine/host"
@@ -31,6 +32,9 @@ func Main() int {
 	context.AfterFunc(ctx, stop) // the first signal cancels ctx, a second one kills the program
 	err := host.Guard(func() error {
 		if _, err := nets.Registered(); err != nil {
+			return err
+		}
+		if err := optimisers.Failed(); err != nil {
 			return err
 		}
 		return newRoot().ExecuteContext(ctx)

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/dsp-go/dsp/models/optimisers"
 	"github.com/dsp-go/dsp/models/settings"
 )
 
@@ -19,23 +20,24 @@ func addSettings(cmd *cobra.Command, all []settings.Setting) {
 		if isGlobal(s) {
 			continue
 		}
+		help := optimisers.Help(s.Help)
 		switch at := s.Value.Addr().Interface().(type) {
 		case pflag.Value:
-			flags.Var(at, s.Name, s.Help)
+			flags.Var(at, s.Name, help)
 		case *string:
 			if listsFiles(s) {
-				flags.Var(&fileList{to: at}, s.Name, s.Help)
+				flags.Var(&fileList{to: at}, s.Name, help)
 				break
 			}
-			flags.StringVar(at, s.Name, *at, s.Help)
+			flags.StringVar(at, s.Name, *at, help)
 		case *bool:
-			flags.BoolVar(at, s.Name, *at, s.Help)
+			flags.BoolVar(at, s.Name, *at, help)
 		case *int:
-			flags.IntVar(at, s.Name, *at, s.Help)
+			flags.IntVar(at, s.Name, *at, help)
 		case *uint64:
-			flags.Uint64Var(at, s.Name, *at, s.Help)
+			flags.Uint64Var(at, s.Name, *at, help)
 		case *float64:
-			flags.Float64Var(at, s.Name, *at, s.Help)
+			flags.Float64Var(at, s.Name, *at, help)
 		}
 		flags.Lookup(s.Name).Annotations = map[string][]string{groupKey: {s.Group}}
 		if unit := unitOf(s); unit != "" {

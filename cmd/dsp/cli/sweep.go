@@ -25,8 +25,8 @@ func sweepCommand() *cobra.Command {
 settings on development data or by cross-validation (--folds). It prints a table, best first. Its folder holds one line per
 setting (sweep.jsonl), a picture (sweep.png, sweep.svg), and in best the run folder of a model trained with the best setting
 on all training data, for dsp predict --model DIR/best. On development data, the difference of every setting to the best one
-has an interval, and a paired test that is corrected for the number of settings. Each setting trains exactly as dsp train does; all flags of train apply.
-After an interrupt (Ctrl-C) the completed settings are kept: --resume continues with the others.`,
+has an interval, and a paired test that is corrected for the number of settings. Each setting trains exactly as dsp train does;
+all flags of train apply. After an interrupt (Ctrl-C) the completed settings are kept: --resume continues with the others.`,
 		Example: `  dsp sweep --train train.conll --dev dev.conll --grid reg=log:0.01:10:7 --grid loss=crf,hinge
   dsp sweep --train train.conll --folds 5 --grid reg=0.1,1,10 --grid min-count=1,2 --out sweeps/ner
   dsp sweep --train letter.data --net linear --folds 5 --random 20 --grid reg=log:1e-3:1e3 --grid mu=log:0.01:10

@@ -203,7 +203,7 @@ func TestPrior(t *testing.T) {
 	alone, adapted := filepath.Join(dir, "alone"), filepath.Join(dir, "adapted")
 	dsp(t, "train", "--train", here, "--quiet", "--out", alone).ok()
 	objectives := map[string]float64{}
-	for _, method := range []string{"sdca", "svrg", "saga", "casimir", "lbfgs", "prox-linear"} {
+	for _, method := range []string{"sdca", "svrg", "saga", "casimir", "lbfgs", "owl-qn", "prox-linear"} {
 		out := filepath.Join(dir, method)
 		var r resultJSON
 		dsp(t, "train", "--train", here, "--prior", prior, "--method", method, "--passes", "60", "--json", "--quiet", "--out", out).ok().json(&r)

@@ -24,7 +24,7 @@ func buildProgram(name, path string) func() (string, error) {
 			return "", err
 		}
 		to := filepath.Join(shared, name+strings.TrimSuffix(filepath.Ext(binary), ".test"))
-		out, err := exec.Command("go", append(append([]string{"build", "-ldflags=-s -w", "-o", to}, buildFlags...), path)...).CombinedOutput()
+		out, err := exec.Command("go", append(append([]string{"build", "-buildvcs=false", "-ldflags=-s -w", "-o", to}, buildFlags...), path)...).CombinedOutput()
 		if err != nil {
 			return "", &buildError{err, out}
 		}

@@ -1,0 +1,113 @@
+package main
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/dsp-go/dsp/cmd/dsp/cli"
+	"github.com/dsp-go/dsp/models/optimisers"
+)
+
+func TestMain(m *testing.M) {
+	optimisers.Register(descriptor)
+	os.Exit(m.Run())
+}
+
+// dsp runs a command line and returns its exit code and what it printed.
+func dsp(t *testing.T, args ...string) (code int, printed string) {
+	t.Helper()
+	to, err := os.Create(filepath.Join(t.TempDir(), "printed"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	was, out, failed := os.Args, os.Stdout, os.Stderr
+	defer func() { os.Args, os.Stdout, os.Stderr = was, out, failed }()
+	os.Args, os.Stdout, os.Stderr = append([]string{"dsp"}, args...), to, to
+	code = cli.Main()
+	if _, err := to.Seek(0, io.SeekStart); err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return code, string(text)
+}
+
+func modelOf(t *testing.T, dir string) []byte {
+	t.Helper()
+	model, err := os.ReadFile(filepath.Join(dir, "model.safetensors"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return model
+}
+
+// The program trains by its method with its settings, and a resumed run has the bits of one without a break.
+func TestTail(t *testing.T) {
+	dir := t.TempDir()
+	train := func(out, passes, from string) []byte {
+		t.Helper()
+		code, text := dsp(t, "train", "--method", "tail", "--net", "linear", "--lr", "0.05", "--method-settings", "average-from="+from,
+			"--examples", "40,10,10", "--passes", passes, "--baselines", "off", "--quiet", "--out", filepath.Join(dir, out))
+		if code != 0 || !strings.Contains(text, "tail") {
+			t.Fatalf("exit code %d: %s", code, text)
+		}
+		return modelOf(t, filepath.Join(dir, out))
+	}
+	whole, other := train("whole", "5", "3"), train("other", "5", "0")
+	if bytes.Equal(whole, other) {
+		t.Error("average-from changes nothing")
+	}
+	train("resumed", "2", "3")
+	if code, text := dsp(t, "train", "--resume", filepath.Join(dir, "resumed"), "--passes", "5", "--quiet"); code != 0 {
+		t.Fatal(text)
+	}
+	if !bytes.Equal(whole, modelOf(t, filepath.Join(dir, "resumed"))) {
+		t.Error("a resumed run ends with other weights")
+	}
+}
+
+// The table of docs/methods.md has every method of dsp.
+func TestMethodsAreDocumented(t *testing.T) {
+	page, err := os.ReadFile("../../methods.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(page), "| `--method` |")
+	for _, d := range optimisers.All() {
+		if d != descriptor && !strings.Contains(table, "`"+d.Name+"`") {
+			t.Errorf("docs/methods.md does not list %s", d.Name)
+		}
+	}
+}
+
+func TestTailIsListed(t *testing.T) {
+	if code, text := dsp(t, "info", "--methods"); code != 0 || !strings.Contains(text, "--method-settings average-from=1: passes before") {
+		t.Errorf("exit code %d: %s", code, text)
+	}
+	if code, text := dsp(t, "train", "--help"); code != 0 || !strings.Contains(text, "|prox-linear|tail") || !strings.Contains(text, "--method-settings NAME=VALUE") {
+		t.Errorf("exit code %d: %s", code, text)
+	}
+}
+
+func TestTailRefuses(t *testing.T) {
+	for flags, want := range map[string]string{
+		"--method-settings average=2":                   `--method tail has no setting "average"; it has average-from`,
+		"--method-settings average-from=x":              `--method-settings average-from: "x": expected a whole number`,
+		"--method-settings average-from=-1":             "--method-settings average-from -1: expected at least 0",
+		"--clip 1":                                      "--clip 1 has no effect with --method tail; it is for --method sgd, adam",
+		"--gap 0.1":                                     "--method tail does not give",
+		"--l1 1 --net linear":                           "tail takes no steps for λ₁‖w‖₁",
+		"--method sgd --method-settings average-from=1": "has no effect with --method sgd; it is for --method tail",
+	} {
+		args := append([]string{"train", "--method", "tail", "--examples", "40,10,10", "--out", filepath.Join(t.TempDir(), "x")}, strings.Fields(flags)...)
+		if code, text := dsp(t, args...); code != 2 || !strings.Contains(text, want) {
+			t.Errorf("%s: exit code %d, %s; want %s", flags, code, text, want)
+		}
+	}
+}

@@ -1,0 +1,21 @@
+package optimisers
+
+import (
+	"testing"
+
+	"github.com/dsp-go/dsp/train/engine"
+	"github.com/dsp-go/dsp/train/traintest"
+)
+
+func TestAuto(t *testing.T) {
+	net := traintest.NetProblem(10, 1, 1).Objective
+	linear := traintest.NoisyProblem(10, engine.Hinge, traintest.Entropy, 0.1).Objective
+	crf := traintest.NoisyProblem(10, engine.CRF, traintest.Entropy, 0.1).Objective
+	sparse := traintest.AttributeProblem(t, 10, 3, 3, 0, engine.SoftmaxMargin, 0.1).Objective
+	hinge := traintest.SparseProblem(10, engine.Hinge, traintest.Entropy, 0.1).Objective
+	for want, o := range map[string]*engine.Objective{"prox-linear": net, "casimir": linear, "svrg": crf, "sdca": sparse, "bcpfw": hinge} {
+		if got, why := Auto(&Run{Settings: Default()}, o, "cnn", false); got.Name != want || why == "" {
+			t.Errorf("auto chose %s (%s), want %s", got.Name, why, want)
+		}
+	}
+}

@@ -1,0 +1,54 @@
+package optimisers
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/dsp-go/dsp/train/engine"
+)
+
+// Help puts the names of methods into the help text of a setting: {l1} stands for those that take λ₁, {hinge} for those for the hinge only,
+// {plain} for those that take its max as it is, and {passes} for the default numbers of passes.
+func Help(text string) string {
+	if !strings.Contains(text, "{") {
+		return text
+	}
+	return strings.NewReplacer(
+		"{l1}", and(NamesOf((*Descriptor).TakesL1)),
+		"{hinge}", and(NamesOf(func(d *Descriptor) bool { return d.Losses == HingeOnly })),
+		"{plain}", and(NamesOf(func(d *Descriptor) bool {
+			return d.Smoothing != Smooths && d.Within == nil && d.Losses.Takes(engine.Hinge.String())
+		})),
+		"{passes}", passesOfMethods(),
+	).Replace(text)
+}
+
+// passesOfMethods says how many passes methods make by default.
+func passesOfMethods() string {
+	names := map[int][]string{}
+	var counts []int
+	for _, d := range All() {
+		if n := d.DefaultPasses(); n != convexPasses {
+			if names[n] == nil {
+				counts = append(counts, n)
+			}
+			names[n] = append(names[n], d.Name)
+		}
+	}
+	slices.Sort(counts)
+	var text strings.Builder
+	for _, n := range counts {
+		fmt.Fprintf(&text, "%d for %s, ", n, and(names[n]))
+	}
+	return text.String() + fmt.Sprintf("else %d", convexPasses)
+}
+
+// and joins names as in a sentence.
+func and(names []string) string {
+	if len(names) < 2 {
+		return strings.Join(names, "")
+	}
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " and " + names[last]
+}

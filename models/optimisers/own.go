@@ -1,0 +1,87 @@
+package optimisers
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/dsp-go/dsp/models/settings"
+	"github.com/dsp-go/dsp/structured"
+)
+
+// OwnSettingsName is the name of the setting that holds those that only one method has.
+const OwnSettingsName = "method-settings"
+
+// defaults returns a fresh copy of the method's struct, and the settings in it.
+func (d *Descriptor) defaults() (own any, all []settings.Setting) {
+	if d.Settings == nil {
+		return nil, nil
+	}
+	fresh := reflect.New(reflect.TypeOf(d.Settings))
+	fresh.Elem().Set(reflect.ValueOf(d.Settings))
+	return fresh.Interface(), settings.Of(fresh.Interface())
+}
+
+// OwnSettings returns the settings that only this method has, with their defaults.
+func (d *Descriptor) OwnSettings() []settings.Setting {
+	shared := settings.Of(&Settings{})
+	_, all := d.defaults()
+	return slices.DeleteFunc(all, func(s settings.Setting) bool {
+		_, ok := settings.Named(shared, s.Name)
+		return ok
+	})
+}
+
+// own returns a copy of the method's struct with the values of a run.
+func (d *Descriptor) own(r *Run) (any, error) {
+	own, all := d.defaults()
+	shared := settings.Of(&r.Settings)
+	for _, s := range all {
+		if from, ok := settings.Named(shared, s.Name); ok {
+			s.Value.Set(from.Value)
+			continue
+		}
+		text, given := r.Extra[s.Name]
+		s.Name = OwnSettingsName + " " + s.Name // as the user gives it
+		if given {
+			if err := s.Set(text); err != nil {
+				return nil, structured.BadInput("--%s: %w", s.Name, err)
+			}
+		}
+		if err := s.Check(); err != nil {
+			return nil, err
+		}
+	}
+	return own, nil
+}
+
+// checkOwn refuses settings of the user's that none of the methods has.
+func checkOwn(r *Run, methods []*Descriptor) error {
+	for name := range r.Extra {
+		if slices.ContainsFunc(methods, func(d *Descriptor) bool {
+			_, ok := settings.Named(d.OwnSettings(), name)
+			return ok
+		}) {
+			continue
+		}
+		return structured.BadInput("--%s %s: --method %s has no setting %q%s", OwnSettingsName, r.Extra, r.Method, name, methods[0].listOwn())
+	}
+	for _, d := range methods {
+		if _, err := d.own(r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// listOwn ends a message with the settings that only the method has.
+func (d *Descriptor) listOwn() string {
+	var names []string
+	for _, s := range d.OwnSettings() {
+		names = append(names, s.Name)
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return "; it has " + strings.Join(names, ", ")
+}
