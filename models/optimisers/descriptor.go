@@ -233,19 +233,6 @@ func (d *Descriptor) CheckDevice(r *Run, l1 float64) error {
 	return train.CheckAccelerated(m)
 }
 
-// CheckLoss refuses a loss that the method does not minimise. mu is the given smoothing of the hinge's max.
-func (d *Descriptor) CheckLoss(loss engine.Loss, mu float64) error {
-	switch takes := d.Losses.Takes(loss.String()); {
-	case d.Losses == SmoothObjectives && !takes && mu == 0:
-		return train.Refuse(d.Name, train.SmoothObjective, "needs a smooth objective, and the hinge is not, unless it is smoothed by a given μ")
-	case d.Losses == SmoothOnly && !takes:
-		return train.Refuse(d.Name, train.SmoothLoss, "needs a smooth loss, not %v", loss)
-	case d.Losses == HingeOnly && !takes:
-		return train.Refuse(d.Name, train.HingeLoss, "needs the hinge, not loss %v", loss)
-	}
-	return nil
-}
-
 // Remembered returns how many bytes the method needs for what it remembers of the examples.
 func (d *Descriptor) Remembered(o *engine.Objective) float64 {
 	return 4 * d.Memory * float64(engine.MemoryFloats(o))

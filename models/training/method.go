@@ -75,9 +75,6 @@ func checkMethod(c *config.Config, d *optimisers.Descriptor, method train.Method
 			return adviseMethod(c, err)
 		}
 	}
-	if err := d.CheckLoss(o.Loss, c.Mu); err != nil {
-		return adviseMethod(c, err)
-	}
 	if o.L1 > 0 && !o.Scorer.Affine() {
 		return structured.BadInput("--l1 %v needs scores that are linear in the weights; net %q is not. Use --net linear, or leave out --l1", c.L1, c.Net)
 	}
