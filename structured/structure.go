@@ -44,8 +44,8 @@ type RiskMinimiser interface {
 	LeastRisk(u *Marginals, θ *Potentials)
 }
 
-// RowSkipper is a Structure whose outputs leave out rows of some part, so that the marginals of a row need not have a known sum. Without it,
-// every output uses each row of several entries equally often.
+// RowSkipper is a Structure whose outputs leave out rows of some part: they use no more of them than they have numbers, and the marginals of
+// a row need not have a known sum. Without it, an output may use every row, and uses each row of several entries equally often.
 type RowSkipper interface {
 	Structure
 	// SkipsRows reports whether outputs leave out rows of a part.

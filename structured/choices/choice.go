@@ -20,6 +20,9 @@ func Form() structured.Form {
 	return structured.Form{Structure: Choice{}, Parts: []structured.Shape{{Name: "candidate", Rows: structured.Positions, Width: 1}}}
 }
 
+// SkipsRows implements structured.RowSkipper: an output is one candidate.
+func (Choice) SkipsRows(int) bool { return true }
+
 // Name returns "choice".
 func (Choice) Name() string { return "choice" }
 

@@ -69,6 +69,9 @@ func targets(parts []structured.Part, b int, y []int32) int {
 // Add implements structured.Structure.
 func (Matching) Add(u *structured.Marginals, b int, y []int32, c float32) { add(u.Parts, b, y, c) }
 
+// SkipsRows implements structured.RowSkipper: a source item has at most one pair.
+func (Matching) SkipsRows(int) bool { return true }
+
 // Raise implements structured.Structure.
 func (Matching) Raise(θ *structured.Potentials, b int, y []int32, c float32) { add(θ.Parts, b, y, c) }
 

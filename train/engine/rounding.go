@@ -106,19 +106,16 @@ func (e *Engine) roundUp(f float64, sums Sums) float64 {
 
 // sizes are magnitudes of an example's potentials: each is a sum over rows r of 1 + max_y |θ_i(r,y)|, where the 1 stands for the loss.
 type sizes struct {
-	all    float64 // every row once; without tied rows, which are not rounded
+	all    float64 // every row that an output can use; without tied rows, which are not rounded
 	moved  float64 // times Σ_y |v_i(r,y)|
 	defect float64 // times |Σ_y v_i(r,y)|, which would be 0 without rounding; of the rows of several entries that every output uses
-	unseen float64 // of other rows, as many as an output uses, the largest: their sums do not show what entries near 1 lose
+	unseen float64 // the other rows that an output can use: their sums do not show what entries near 1 lose
 }
 
 // measure returns the sizes of example b of θ and of v. Without v, only the first is known.
 func measure(θ *structured.Potentials, b int, v *structured.Marginals) (s sizes) {
-	skipper, skips := θ.Structure.(structured.RowSkipper)
-	used := θ.Outputs[b+1] - θ.Outputs[b]
-	if len(θ.Graphs) > 0 {
-		used = max(used, len(θ.Graphs[b].Ends))
-	}
+	skipper, some := θ.Structure.(structured.RowSkipper)
+	numbers := θ.Outputs[b+1] - θ.Outputs[b]
 	for k := range θ.Parts {
 		part := &θ.Parts[k]
 		width := part.Width
@@ -129,29 +126,33 @@ func measure(θ *structured.Potentials, b int, v *structured.Marginals) (s sizes
 		if v != nil {
 			moved = v.Parts[k].Of(b)
 		}
-		summed, anyMoved, most, rows := width > 1 && !(skips && skipper.SkipsRows(k)), false, 0.0, 0
+		skips, anyMoved := some && skipper.SkipsRows(k), false
+		total, most, rows := 0.0, 0.0, 0 // of the sizes of rows
 		for from := part.Of(b); len(from) > 0; from = from[width:] {
 			size := 1 + oracles.Largest(from[:width])
-			if part.Rows != structured.Tied {
-				s.all += size
-			}
+			total, most, rows = total+size, max(most, size), rows+1
 			if len(moved) == 0 {
 				continue
 			}
-			sum, total := 0.0, 0.0
+			sum, change := 0.0, 0.0
 			for _, x := range moved[:width] {
 				sum += float64(x)
-				total += math.Abs(float64(x))
+				change += math.Abs(float64(x))
 			}
-			moved = moved[width:]
-			s.moved += total * size
-			if summed {
+			moved, anyMoved = moved[width:], anyMoved || change > 0
+			s.moved += change * size
+			if width > 1 && !skips {
 				s.defect += math.Abs(sum) * size
 			}
-			anyMoved, most, rows = anyMoved || total > 0, max(most, size), rows+1
 		}
-		if anyMoved && !summed {
-			s.unseen += float64(min(used, rows)) * most
+		if skips {
+			total = float64(min(numbers, rows)) * most
+		}
+		if part.Rows != structured.Tied {
+			s.all += total
+		}
+		if anyMoved && (width == 1 || skips) {
+			s.unseen += total
 		}
 	}
 	return s
