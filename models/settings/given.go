@@ -60,8 +60,8 @@ func (s Setting) Reset(plain Setting) {
 	}
 }
 
-// GivenBeside reports whether the setting was given. plain is the same setting with its default value: a value that differs from it was
-// given by whoever set the field. A given value that leaves the choice open, such as auto, counts as not given where it is the default.
+// GivenBeside reports whether the setting was given. plain is the same setting with its default value. A different value was given, by a
+// user or by code that set the field. A default that leaves the choice to dsp, such as auto, does not count as given.
 func (s Setting) GivenBeside(plain Setting) bool {
 	if !reflect.DeepEqual(s.Value.Interface(), plain.Value.Interface()) {
 		return true

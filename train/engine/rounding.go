@@ -95,10 +95,10 @@ func (e *Engine) linearRounding(w []float32, g []float64, sums Sums) float64 {
 	return e.Allowance(e.backend.scores(sums, product), rest, gradientFactor*product, e.regulariser(w)-e.Constant)
 }
 
-// roundUp returns F(w) plus its allowance, given the sums over all examples. An F(w) of nothing but the constant, the least that there is,
-// stays what it is.
+// roundUp returns F(w) plus its allowance, given the sums over all examples. Without a regulariser, losses that are 0 up to rounding stay 0:
+// longer weights in the same direction have margins to spare, so 0 is the infimum.
 func (e *Engine) roundUp(f float64, sums Sums) float64 {
-	if f <= e.Constant || !e.Scorer.Affine() {
+	if !e.Scorer.Affine() || f <= e.Constant && e.Lambda == 0 && e.L1 == 0 {
 		return f
 	}
 	return f + sums.Above/float64(e.Len()) + doubleUnit*math.Abs(f)
