@@ -184,7 +184,7 @@ func denseScoreDouble8(to [][]float64, z [][]float32, w []float32) {
 }
 
 // densePullDouble8 is densePull8 in float64.
-func densePullDouble8(to []float64, z, v [][]float32) {
+func densePullDouble8(to []float64, z [][]float32, v [][]float64) {
 	if len(v) > rowsAtOnce {
 		densePullDouble8(to, z[:rowsAtOnce], v[:rowsAtOnce])
 		densePullDouble8(to, z[rowsAtOnce:], v[rowsAtOnce:])
@@ -197,7 +197,6 @@ func densePullDouble8(to []float64, z, v [][]float32) {
 	for j := 0; j < y; j += 2 * doubles8 {
 		first, rest := min(y-j, doubles8), max(0, min(y-j, 2*doubles8)-doubles8)
 		m0, m1 := firstDoubles8(first), firstDoubles8(rest)
-		n0, n1 := narrow8(first), narrow8(rest)
 		for d := 0; d < dim; d += 4 {
 			d1, d2, d3 := min(d+1, dim-1), min(d+2, dim-1), min(d+3, dim-1) // those beyond the end repeat the last one
 			p0, p1, p2, p3 := unsafe.Pointer(&to[d*y+j]), unsafe.Pointer(&to[d1*y+j]), unsafe.Pointer(&to[d2*y+j]), unsafe.Pointer(&to[d3*y+j])
@@ -207,7 +206,7 @@ func densePullDouble8(to []float64, z, v [][]float32) {
 				b2, b3 := loadFirstDoubles8(p2, doubles8, m1), loadFirstDoubles8(p3, doubles8, m1)
 				for r, row := range z {
 					from, at := unsafe.Pointer(&v[r][j]), unsafe.Pointer(&row[:dim][0])
-					v0, v1 := widenFirst8(from, 0, n0), widenFirst8(from, doubles8, n1)
+					v0, v1 := loadFirstDoubles8(from, 0, m0), loadFirstDoubles8(from, doubles8, m1)
 					x := spreadDouble8(at, d)
 					a0, b0 = x.MulAdd(v0, a0), x.MulAdd(v1, b0)
 					x = spreadDouble8(at, d1)
@@ -223,7 +222,7 @@ func densePullDouble8(to []float64, z, v [][]float32) {
 				storeFirstDoubles8(p3, doubles8, b3, m1)
 			} else {
 				for r, row := range z {
-					v0, at := widenFirst8(unsafe.Pointer(&v[r][j]), 0, n0), unsafe.Pointer(&row[:dim][0])
+					v0, at := loadFirstDoubles8(unsafe.Pointer(&v[r][j]), 0, m0), unsafe.Pointer(&row[:dim][0])
 					a0, a1 = spreadDouble8(at, d).MulAdd(v0, a0), spreadDouble8(at, d1).MulAdd(v0, a1)
 					a2, a3 = spreadDouble8(at, d2).MulAdd(v0, a2), spreadDouble8(at, d3).MulAdd(v0, a3)
 				}

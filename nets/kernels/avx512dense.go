@@ -182,7 +182,7 @@ func denseScoreDouble16(to [][]float64, z [][]float32, w []float32) {
 }
 
 // densePullDouble16 is densePull16 in float64.
-func densePullDouble16(to []float64, z, v [][]float32) {
+func densePullDouble16(to []float64, z [][]float32, v [][]float64) {
 	if len(v) > rowsAtOnce {
 		densePullDouble16(to, z[:rowsAtOnce], v[:rowsAtOnce])
 		densePullDouble16(to, z[rowsAtOnce:], v[rowsAtOnce:])
@@ -195,7 +195,6 @@ func densePullDouble16(to []float64, z, v [][]float32) {
 	for j := 0; j < y; j += 2 * doubles16 {
 		first, rest := min(y-j, doubles16), max(0, min(y-j, 2*doubles16)-doubles16)
 		m0, m1 := firstDoubles16(first), firstDoubles16(rest)
-		n0, n1 := narrow16(first), narrow16(rest)
 		for d := 0; d < dim; d += 4 {
 			d1, d2, d3 := min(d+1, dim-1), min(d+2, dim-1), min(d+3, dim-1) // those beyond the end repeat the last one
 			p0, p1, p2, p3 := unsafe.Pointer(&to[d*y+j]), unsafe.Pointer(&to[d1*y+j]), unsafe.Pointer(&to[d2*y+j]), unsafe.Pointer(&to[d3*y+j])
@@ -205,7 +204,7 @@ func densePullDouble16(to []float64, z, v [][]float32) {
 				b2, b3 := loadFirstDoubles16(p2, doubles16, m1), loadFirstDoubles16(p3, doubles16, m1)
 				for r, row := range z {
 					from, at := unsafe.Pointer(&v[r][j]), unsafe.Pointer(&row[:dim][0])
-					v0, v1 := widenFirst16(from, 0, n0), widenFirst16(from, doubles16, n1)
+					v0, v1 := loadFirstDoubles16(from, 0, m0), loadFirstDoubles16(from, doubles16, m1)
 					x := spreadDouble16(at, d)
 					a0, b0 = x.MulAdd(v0, a0), x.MulAdd(v1, b0)
 					x = spreadDouble16(at, d1)
@@ -221,7 +220,7 @@ func densePullDouble16(to []float64, z, v [][]float32) {
 				storeFirstDoubles16(p3, doubles16, b3, m1)
 			} else {
 				for r, row := range z {
-					v0, at := widenFirst16(unsafe.Pointer(&v[r][j]), 0, n0), unsafe.Pointer(&row[:dim][0])
+					v0, at := loadFirstDoubles16(unsafe.Pointer(&v[r][j]), 0, m0), unsafe.Pointer(&row[:dim][0])
 					a0, a1 = spreadDouble16(at, d).MulAdd(v0, a0), spreadDouble16(at, d1).MulAdd(v0, a1)
 					a2, a3 = spreadDouble16(at, d2).MulAdd(v0, a2), spreadDouble16(at, d3).MulAdd(v0, a3)
 				}

@@ -9,9 +9,9 @@ type DenseLoops struct {
 	Score func(to, z [][]float32, w []float32)
 	// Pull adds Σ_r z_rᵀ v_r to to [dim×width], for z_r [dim] and v_r [width].
 	Pull func(to []float32, z, v [][]float32)
-	// ScoreDouble and PullDouble are Score and Pull with sums in float64, in which every product is exact.
+	// ScoreDouble and PullDouble are Score and Pull with sums in float64.
 	ScoreDouble func(to [][]float64, z [][]float32, w []float32)
-	PullDouble  func(to []float64, z, v [][]float32)
+	PullDouble  func(to []float64, z [][]float32, v [][]float64)
 }
 
 // Dense are the fastest loops that this processor can run.
@@ -50,7 +50,7 @@ func denseScorePlain[E number](to [][]E, z [][]float32, w []float32) {
 }
 
 // densePullPlain takes four rows at a time.
-func densePullPlain[E number](to []E, z, v [][]float32) {
+func densePullPlain[E number](to []E, z [][]float32, v [][]E) {
 	r := 0
 	for ; r+4 <= len(v); r += 4 {
 		y, dim := len(v[r]), len(z[r])
@@ -60,7 +60,7 @@ func densePullPlain[E number](to []E, z, v [][]float32) {
 			x0, x1, x2, x3 := E(z0[d]), E(z1[d]), E(z2[d]), E(z3[d])
 			sums := to[d*y:][:y]
 			for j := range sums {
-				sums[j] = sums[j] + x0*E(v0[j]) + x1*E(v1[j]) + x2*E(v2[j]) + x3*E(v3[j])
+				sums[j] = sums[j] + x0*v0[j] + x1*v1[j] + x2*v2[j] + x3*v3[j]
 			}
 		}
 	}
@@ -69,7 +69,7 @@ func densePullPlain[E number](to []E, z, v [][]float32) {
 		for d, x := range z[r] {
 			sums := to[d*len(from):][:len(from)]
 			for j := range sums {
-				sums[j] += E(x) * E(from[j])
+				sums[j] += E(x) * from[j]
 			}
 		}
 	}

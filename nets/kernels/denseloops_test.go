@@ -32,14 +32,17 @@ func TestDenseLoops(t *testing.T) {
 				rng := rand.New(rand.NewPCG(uint64(y), uint64(rows)))
 				z, v, w := rowsOf(rng, rows, dim), rowsOf(rng, rows, y), rowsOf(rng, 1, dim*y)[0]
 				score, wide := make([][]float32, rows), make([][]float64, rows)
-				want, pulled := make([][]float64, rows), make([]float64, dim*y)
+				want, pulled, exact := make([][]float64, rows), make([]float64, dim*y), make([][]float64, rows)
 				for r := range rows {
+					for _, x := range v[r] {
+						exact[r] = append(exact[r], float64(x)+1e-9)
+					}
 					score[r], wide[r], want[r] = make([]float32, y), make([]float64, y), make([]float64, y)
 					for j := range y {
 						score[r][j], wide[r][j], want[r][j] = 2, 2, 2
 						for d := range dim {
 							want[r][j] += float64(z[r][d]) * float64(w[d*y+j])
-							pulled[d*y+j] += float64(z[r][d]) * float64(v[r][j])
+							pulled[d*y+j] += float64(z[r][d]) * exact[r][j]
 						}
 					}
 				}
@@ -47,7 +50,7 @@ func TestDenseLoops(t *testing.T) {
 				loops.Score(score, z, w)
 				loops.ScoreDouble(wide, z, w)
 				loops.Pull(single, z, v)
-				loops.PullDouble(double, z, v)
+				loops.PullDouble(double, z, exact)
 				what := fmt.Sprintf("%s, %d rows of %d numbers, width %d", loops.Name, rows, dim, y)
 				for r := range rows {
 					for j := range y {
@@ -94,7 +97,7 @@ func BenchmarkDense(b *testing.B) {
 				"score":       func() { loops.Score(v, z, w) },
 				"pull":        func() { loops.Pull(w, z, v) },
 				"scoreDouble": func() { loops.ScoreDouble(wide, z, w) },
-				"pullDouble":  func() { loops.PullDouble(double, z, v) },
+				"pullDouble":  func() { loops.PullDouble(double, z, wide) },
 			} {
 				b.Run(fmt.Sprintf("%s/%s/%d", loops.Name, name, y), func(b *testing.B) {
 					for b.Loop() {
