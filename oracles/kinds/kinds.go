@@ -10,7 +10,7 @@ import (
 	"github.com/dsp-go/dsp/oracles/chain"
 	"github.com/dsp-go/dsp/oracles/choice"
 	"github.com/dsp-go/dsp/oracles/cut"
-	"github.com/dsp-go/dsp/oracles/graph"
+	"github.com/dsp-go/dsp/oracles/exact"
 	"github.com/dsp-go/dsp/oracles/matching"
 	"github.com/dsp-go/dsp/oracles/reweighted"
 	"github.com/dsp-go/dsp/oracles/tree"
@@ -50,9 +50,9 @@ var All = []Kind{
 	{matchings.Matching{}, func() oracles.Maximiser { return matching.New() }, matchings.Matching{}.Small},
 	{matchings.Matching{Complete: true}, func() oracles.Maximiser { return matching.New() }, matchings.Matching{Complete: true}.Small},
 	{windows.Window{}, func() oracles.Maximiser { return window.New() }, windows.Small},
-	{graphs.Pairwise{Edges: graphs.Own}, func() oracles.Maximiser { return graph.New() }, graphs.Pairwise{Edges: graphs.Own}.Small},
-	{graphs.Pairwise{Edges: graphs.Typed}, func() oracles.Maximiser { return graph.New() }, graphs.Pairwise{Edges: graphs.Typed}.Small},
-	{graphs.Pairwise{Edges: graphs.Potts}, func() oracles.Maximiser { return graph.New() }, graphs.Pairwise{Edges: graphs.Potts}.Small},
+	{graphs.Pairwise{Edges: graphs.Own}, func() oracles.Maximiser { return exact.New() }, graphs.Pairwise{Edges: graphs.Own}.Small},
+	{graphs.Pairwise{Edges: graphs.Typed}, func() oracles.Maximiser { return exact.New() }, graphs.Pairwise{Edges: graphs.Typed}.Small},
+	{graphs.Pairwise{Edges: graphs.Potts}, func() oracles.Maximiser { return exact.New() }, graphs.Pairwise{Edges: graphs.Potts}.Small},
 	{graphs.Pairwise{Edges: graphs.Own, By: graphs.Relaxed}, func() oracles.Maximiser { return reweighted.New() }, graphs.Pairwise{Edges: graphs.Own, By: graphs.Relaxed}.Small},
 	{graphs.Pairwise{Edges: graphs.Typed, By: graphs.Relaxed}, func() oracles.Maximiser { return reweighted.New() }, graphs.Pairwise{Edges: graphs.Typed, By: graphs.Relaxed}.Small},
 	{graphs.Pairwise{Edges: graphs.Potts, By: graphs.Relaxed}, func() oracles.Maximiser { return reweighted.New() }, graphs.Pairwise{Edges: graphs.Potts, By: graphs.Relaxed}.Small},

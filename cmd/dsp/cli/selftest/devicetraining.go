@@ -7,7 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/dsp-go/dsp/cuda/training"
+	"github.com/dsp-go/dsp/cuda/accelerator"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/nets/sparse"
@@ -98,7 +98,7 @@ func (g *rig) training(ctx context.Context, c methodCase, r *rand.Rand, w *worst
 	run := func(device bool) (*train.State, error) {
 		p := &train.Problem{Engine: engine.NewEngine(o, 1), Smoothing: c.smoothing, Batch: g.pick(8, 2), Seed: 3}
 		if device {
-			a, err := training.NewAccelerator(g.Device, o, c.rounded)
+			a, err := accelerator.NewAccelerator(g.Device, o, c.rounded)
 			if err != nil {
 				return nil, err
 			}
