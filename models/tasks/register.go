@@ -37,7 +37,7 @@ func (t Task) lacks() string {
 		name string
 		has  bool
 	}{
-		{"Outputs", t.Outputs != ""}, {"Fit", t.Fit != nil}, {"Output", t.Output != nil}, {"Net", t.Net != nil}, {"LogLikelihood", t.LogLikelihood != nil},
+		{"Outputs", t.Outputs != ""}, {"Summary", t.Summary != ""}, {"Fit", t.Fit != nil}, {"Output", t.Output != nil}, {"Net", t.Net != nil}, {"LogLikelihood", t.LogLikelihood != nil},
 		{"Layout", t.Layout != nil}, {"Compare", t.Compare != nil}, {"Review", t.Review != nil}, {"Metrics", len(t.Metrics) > 0},
 		{"Result", t.Result != ""}, {"Columns", len(t.Columns) > 0},
 	} {
