@@ -183,7 +183,7 @@ func TestDescentWithoutViolations(t *testing.T) {
 func TestWalksOnDevice(t *testing.T) {
 	d := cudatest.Device(t)
 	walks := map[string]func() train.Method{
-		"prox-linear": func() train.Method { return &methods.ProxLinear{ModelBatch: 3, Passes: 3} },
+		"prox-linear": func() train.Method { return &methods.BatchProxLinear{ModelBatch: 3, Passes: 3} },
 		"adam":        func() train.Method { return &methods.Adam{Clip: 1} },
 		"momentum":    func() train.Method { return &methods.SGD{Rate: 0.02, Momentum: 0.9} },
 		"nesterov": func() train.Method {
@@ -257,7 +257,7 @@ func TestDescentDiverges(t *testing.T) {
 	for name, m := range map[string]train.Method{
 		"adam":     &methods.Adam{Rate: 1e38},
 		"momentum": &methods.SGD{Rate: 1e30, Momentum: 0.5},
-		"prox":     &methods.ProxLinear{ModelBatch: 2, Eta: 1e38},
+		"prox":     &methods.BatchProxLinear{ModelBatch: 2, Eta: 1e38},
 	} {
 		q := deviceProblem(t, d, p)
 		w := p.Scorer.(network).Init(1)

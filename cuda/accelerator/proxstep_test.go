@@ -136,7 +136,7 @@ func TestProxLinearWithHostOracle(t *testing.T) {
 			defer a.Close()
 			q := *p
 			q.Engine = engine.NewAcceleratedEngine(p.Objective, 1, a)
-			m := func() train.Method { return &methods.ProxLinear{ModelBatch: 4, Passes: 3} }
+			m := func() train.Method { return &methods.BatchProxLinear{ModelBatch: 4, Passes: 3} }
 			want, got := trained(t, p, m(), 3), trained(t, &q, m(), 3)
 			cudatest.Near(t, "w", got.W, want.W, 1e-3)
 		})

@@ -58,7 +58,7 @@ func (c *compiler) sinusoids(o graph.Sinusoids, in graph.Instruction) command {
 func (e *Executor) wavesOf(half, rows int) device.Array[float32] {
 	w, ok := e.waves[half]
 	if !ok || w.Len() < 2*half*rows {
-		w = ownCopy(&e.owned, graph.Waves(nil, rows, half), "the network's positions")
+		w = ownCopy(&e.owned, graph.Waves(nil, rows, half, graph.WaveBase), "the network's positions")
 		e.waves[half] = w
 	}
 	return w

@@ -214,6 +214,9 @@ func (c *compiler) instruction(in graph.Instruction) (command, error) {
 	case graph.AttentionPull:
 		return c.attentionPull(o.Attention, in), nil
 	case graph.Rotation:
+		if o.Base != graph.WaveBase {
+			return nil, noKernel(o)
+		}
 		return c.rotate(o, in), nil
 	case graph.Sinusoids:
 		return c.sinusoids(o, in), nil
@@ -222,8 +225,14 @@ func (c *compiler) instruction(in graph.Instruction) (command, error) {
 	case graph.TimesPrevious:
 		return timesPrevious(o, in), nil
 	case graph.Normalise:
+		if o.Floor != graph.NormaliseFloor {
+			return nil, noKernel(o)
+		}
 		return normalise("normalise", o, in), nil
 	case graph.NormalisePull:
+		if o.Floor != graph.NormaliseFloor {
+			return nil, noKernel(o)
+		}
 		return normalise("normalise_pull", o.Normalise, in), nil
 	case graph.Sum:
 		return c.reduce("reduce_sum", o.Outer, o.Repeat, o.Inner, in), nil

@@ -148,7 +148,7 @@ func (r *rowAxes) apply(v *value, args []axis, free bool) (axis, bool) {
 		return positions(o.Units), true
 	case Gather:
 		switch o.Index.Kind {
-		case IndexIds:
+		case IndexIds, IndexPlaces:
 			return positions(o.Cols), args[0].free()
 		case IndexWindow:
 			return positions(o.Index.Width * o.Cols), args[0] == positions(o.Cols)

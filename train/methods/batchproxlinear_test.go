@@ -14,8 +14,8 @@ func TestMorePassesAfterTheFinish(t *testing.T) {
 	for _, loss := range []engine.Loss{engine.Hinge, engine.CRF} {
 		p := traintest.NetProblem(24, 4, 1)
 		p.Loss = loss
-		method := func(passes int) *ProxLinear {
-			return &ProxLinear{ModelBatch: 4, Passes: passes, Finish: 2, InnerPasses: 1}
+		method := func(passes int) *BatchProxLinear {
+			return &BatchProxLinear{ModelBatch: 4, Passes: passes, Finish: 2, Finisher: ProxLinear{InnerPasses: 1}}
 		}
 		m, s := method(4), &train.State{W: traintest.Initial(p)}
 		traintest.Begin(t, m, p, s)
@@ -23,7 +23,7 @@ func TestMorePassesAfterTheFinish(t *testing.T) {
 		kept := &traintest.Shelf{Values: map[string]any{}}
 		m.Archive(kept)
 
-		run := func(m *ProxLinear) *train.State {
+		run := func(m *BatchProxLinear) *train.State {
 			at := *s
 			at.W = slices.Clone(s.W)
 			traintest.Begin(t, m, p, &at)
