@@ -24,7 +24,7 @@ func TestContract(t *testing.T) {
 
 // Every loss trains, by methods of every kind; the model predicts, and no prediction has more items than it may.
 func TestVerbs(t *testing.T) {
-	for _, args := range []string{"", "--loss crf --method lbfgs", "--loss softmax-margin --method svrg", "--method bcfw", "--net mlp --method adam"} {
+	for _, args := range []string{"", "--net linear --loss crf --method lbfgs", "--net linear --loss softmax-margin --method svrg", "--net linear --method bcfw"} {
 		dir := filepath.Join(t.TempDir(), "run")
 		train := append([]string{"train", "--task", "select", "--task-settings", "most=2", "--examples", "60,20,40", "--passes", "20", "--quiet",
 			"--baselines", "off", "--out", dir}, strings.Fields(args)...)
