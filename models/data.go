@@ -139,8 +139,12 @@ func (d *Data) FitInputs(c *config.Config) error {
 	if err != nil {
 		return err
 	}
-	if d.bases.start == nil && !d.packed && c.Vectors != "" && d.inputs.Vocab != nil {
-		if err := d.readVectors(c); err != nil {
+	if d.bases.start == nil && !d.packed && c.Vectors != "" {
+		read := d.readVectors
+		if d.inputs.Vocab == nil {
+			read = d.readWordRows
+		}
+		if err := read(c); err != nil {
 			return err
 		}
 	}
@@ -151,7 +155,7 @@ func (d *Data) FitInputs(c *config.Config) error {
 	}
 	if d.Vectors != nil {
 		for _, set := range d.Sets() {
-			d.Vectors.count(set, d.inputs.Vectors)
+			d.Vectors.count(set, d.inputs)
 		}
 	}
 	return nil

@@ -27,6 +27,7 @@ type Inputs struct {
 	Template   *features.Template     // of attributes made from columns
 	Dictionary *structured.Dictionary // of the attributes, or nil
 	Vectors    *graph.WordVectors     // of the words of the first vocabulary, or nil
+	WordRows   *WordRows              // vectors of words that are dense inputs, or nil
 
 	Words []string // the columns that discrete inputs are made of; nil: all
 	Own   Maker    // of inputs that only one task has, or nil
@@ -141,6 +142,11 @@ const defaultWordCount = 2
 
 // Apply makes the inputs of a data set.
 func (in Inputs) Apply(d *structured.Dataset, n int) error {
+	if in.WordRows != nil {
+		if err := in.WordRows.apply(d); err != nil {
+			return err
+		}
+	}
 	if in.Vocab != nil {
 		if err := in.encode(d); err != nil {
 			return err
