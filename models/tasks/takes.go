@@ -45,9 +45,12 @@ func CheckSetting(s settings.Setting, c *config.Config) error {
 	return nil
 }
 
+// TakesSetting reports whether a setting that has no effect on some tasks has one on t.
+func (t Task) TakesSetting(name string) bool { return slices.Contains(t.Takes, name) }
+
 // takersOf returns the names of the tasks that take a setting.
 func takersOf(setting string) []string {
-	return names(func(t Task) bool { return slices.Contains(t.Takes, setting) })
+	return names(func(t Task) bool { return t.TakesSetting(setting) })
 }
 
 // attributeSettings say which attributes a network reads.
