@@ -119,6 +119,12 @@ func TestDenseBesideAttributes(t *testing.T) {
 			t.Error(err)
 		}
 	}
+	c.Features = "none"
+	alone, rows := attributeModel(t, c)
+	if alone.Dictionary != nil || alone.Vocab != nil || alone.Net.Name() != "linear" || alone.Dim != 3 || rows.Dev.Dim != 3 {
+		t.Errorf("features alone: %d dense features, %d words", alone.Dim, len(alone.Vocab))
+	}
+	c.Features = "auto"
 	c.Init = begin
 	data, err := ReadData(&c)
 	if err != nil {

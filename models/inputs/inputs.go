@@ -55,6 +55,9 @@ func Fit(c *config.Config, train *structured.Dataset) (Inputs, error) {
 		return Inputs{}, err
 	}
 	in := Inputs{Features: set}
+	if set == "none" && c.Net == "linear" {
+		return in, nil
+	}
 	both := c.Network().ReadsAttributes()
 	if set == "none" || both {
 		if err := in.fitWords(c, train); err != nil {
@@ -166,8 +169,10 @@ func featureSet(c *config.Config, train *structured.Dataset) (string, error) {
 	switch {
 	case c.Template != "":
 		return "auto", nil
+	case c.Features == "none" && c.Net == "linear" && (c.Dense != "" || c.Vectors != ""): // it reads dense features alone
+		return "none", nil
 	case c.Features == "none" && c.Net == "linear":
-		return "", structured.BadInput("--net linear reads attributes of tokens, but --features none makes none; use --features %s, a --template, or --net embed",
+		return "", structured.BadInput("--net linear reads attributes of tokens, but --features none makes none; use --features %s, a --template, --dense, --vectors, or --net embed",
 			builtinFor(train))
 	case c.Features != "auto":
 		return c.Features, nil
