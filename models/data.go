@@ -69,8 +69,12 @@ func (raw *Raw) Fit(c *config.Config) (*Data, error) {
 	if err != nil {
 		return nil, err
 	}
-	if d.bases.start == nil && !raw.packed && c.Vectors != "" && d.inputs.Vocab != nil {
-		if err := d.readVectors(c); err != nil {
+	if d.bases.start == nil && !raw.packed && c.Vectors != "" {
+		read := d.readVectors
+		if d.inputs.Vocab == nil {
+			read = d.readWordRows
+		}
+		if err := read(c); err != nil {
 			return nil, err
 		}
 	}
@@ -81,7 +85,7 @@ func (raw *Raw) Fit(c *config.Config) (*Data, error) {
 	}
 	if d.Vectors != nil {
 		for _, set := range d.Sets() {
-			d.Vectors.count(set, d.inputs.Vectors)
+			d.Vectors.count(set, d.inputs)
 		}
 	}
 	return d, nil
