@@ -15,6 +15,7 @@ type Settings struct {
 	HeavyBall
 	Clipping
 	Curvature
+	Preconditioning
 	Acceleration
 	Models
 	Subproblems
@@ -63,6 +64,11 @@ type Clipping struct {
 // Curvature is for methods whose step size follows from the curvature of the smoothed loss (methods.Pace).
 type Curvature struct {
 	Lipschitz float64 `yaml:"lipschitz" json:"lipschitz" group:"Method" min:"0" only:"method" help:"Lipschitz constant L of the smoothed loss's gradient; the step size is 1/(L+λ+κ); 0 estimates L"`
+}
+
+// Preconditioning is for methods whose steps can take the curvature of dense inputs into account (engine.Metric).
+type Preconditioning struct {
+	Preconditioner string `yaml:"preconditioner" json:"preconditioner" group:"Method" values:"auto|none" only:"method" help:"how steps take the correlations of dense inputs into account: auto estimates the curvature of the loss from them; none treats all inputs alike"`
 }
 
 // Acceleration is for Casimir.
@@ -115,12 +121,13 @@ type Extras struct {
 // Default returns the settings of a run without flags.
 func Default() Settings {
 	return Settings{
-		Choice:       Choice{Method: "auto", Gap: settings.AutoGap},
-		Scheduling:   Scheduling{Schedule: "auto"},
-		Averaging:    Averaging{Average: "auto"},
-		Acceleration: Acceleration{WarmStart: "prox-center", InnerStop: "budget"},
-		Subproblems:  Subproblems{Inner: "auto"},
-		Threading:    Threading{Parallel: "deterministic"},
+		Choice:          Choice{Method: "auto", Gap: settings.AutoGap},
+		Scheduling:      Scheduling{Schedule: "auto"},
+		Averaging:       Averaging{Average: "auto"},
+		Preconditioning: Preconditioning{Preconditioner: "auto"},
+		Acceleration:    Acceleration{WarmStart: "prox-center", InnerStop: "budget"},
+		Subproblems:     Subproblems{Inner: "auto"},
+		Threading:       Threading{Parallel: "deterministic"},
 	}
 }
 
