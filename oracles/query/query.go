@@ -1,9 +1,9 @@
 package query
 
 import (
+	"context"
 	"fmt"
 	"math"
-	"strings"
 
 	"github.com/dsp-go/dsp/oracles/cut"
 	"github.com/dsp-go/dsp/oracles/factors"
@@ -24,16 +24,27 @@ const (
 	Tree     = "tree"
 	Cut      = "cut"
 	Junction = "junction"
+	Search   = "search"
 	Relaxed  = "relaxed"
 )
 
 // Settings say how to answer.
 type Settings struct {
 	Oracle string  // one of the names above
-	Table  float64 // the most entries of a junction tree
+	Table  float64 // the most entries of a junction tree, and of the tables of Search together
 	Bucket float64 // the most entries of a mini-bucket
 	Passes int     // the most passes of Relaxed
-	Gap    float64 // Relaxed stops where the bound of the best assignment is above its value by this part of it
+	Gap    float64 // Search and Relaxed stop where the bound is above the value by this part of it
+	Seed   uint64  // of Search
+
+	Report func(*Answer) // hears of what Search has found so far; may be nil
+	Decide func(string)  // hears why Auto passes over an oracle, when it does; may be nil
+}
+
+func (s *Settings) report(a *Answer) {
+	if s.Report != nil {
+		s.Report(a)
+	}
 }
 
 // Answer is what an oracle found. Values are natural logarithms, −∞ for probability 0.
@@ -45,7 +56,9 @@ type Answer struct {
 	Width     int     // of the junction tree
 	States    []int   // of MAP
 	Marginals [][]float64
-	Passed    []string // why Auto did not take the oracles that it prefers
+	Rounding  float64 // by which an exact Value may be off
+	Doing     string  // what runs
+	Nodes     int     // of a search
 }
 
 // Gap returns how far the bound is above the value: 0 if both are −∞, and where only rounding puts the value above.
@@ -56,32 +69,32 @@ func (a *Answer) Gap() float64 {
 	return a.Bound - a.Value
 }
 
-// Solve answers a question about a model. The error says what keeps the oracle that was asked for from answering.
-func Solve(m *factors.Model, question string, s Settings) (*Answer, error) {
+// Solve answers a question about a model. Where the context ends before there is an exact answer, the answer is what is known then. The error says what keeps
+// the oracle that was asked for from answering.
+func Solve(ctx context.Context, m *factors.Model, question string, s Settings) (*Answer, error) {
 	if s.Oracle != Auto {
-		return by(s.Oracle, m, question, s)
+		return by(ctx, s.Oracle, m, question, s)
 	}
-	var passed []string
 	for _, oracle := range []string{Tree, Cut, Junction} {
 		if oracle == Cut && question != MAP {
 			continue
 		}
-		a, err := by(oracle, m, question, s)
+		a, err := by(ctx, oracle, m, question, s)
 		if err == nil {
-			a.Passed = passed
 			return a, nil
 		}
-		passed = append(passed, oracle+": "+err.Error())
+		if s.Decide != nil {
+			s.Decide(oracle + ": " + err.Error())
+		}
 	}
-	a, err := by(Relaxed, m, question, s)
+	a, err := by(ctx, Search, m, question, s)
 	if err != nil {
-		return nil, fmt.Errorf("no oracle fits: %s; %s: %w", strings.Join(passed, "; "), Relaxed, err)
+		return nil, fmt.Errorf("no oracle fits; %s: %w", Search, err)
 	}
-	a.Passed = passed
 	return a, nil
 }
 
-func by(oracle string, m *factors.Model, question string, s Settings) (*Answer, error) {
+func by(ctx context.Context, oracle string, m *factors.Model, question string, s Settings) (*Answer, error) {
 	switch oracle {
 	case Tree:
 		plan, err := junction.NewForest(m)
@@ -97,6 +110,9 @@ func by(oracle string, m *factors.Model, question string, s Settings) (*Answer, 
 			return nil, fmt.Errorf("the tables of the junction tree have %.3g entries or more (%.3g GiB), above the limit of %.3g (--max-table)", entries, 8*entries/(1<<30), s.Table)
 		}
 		return exact(Junction, m, plan, question)
+	}
+	if question == MAP && oracle == Search {
+		return searchBest(ctx, m, s), nil
 	}
 	if question == MAP {
 		return relaxedBest(m, s), nil

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"io"
 	"log/slog"
@@ -26,6 +27,7 @@ type inference struct {
 	task, evidence, oracle, out string
 	maxTable, bucket, gap       float64
 	passes                      int
+	time                        time.Duration
 	json                        bool
 }
 
@@ -56,18 +58,19 @@ variable's states (mar). Values are natural logarithms in messages and in JSON, 
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.json = isSet(cmd, "json")
-			return f.run(args[0])
+			return f.run(cmd.Context(), args[0])
 		},
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	flags.StringVar(&f.task, "task", query.MAP, "what to compute: `map|pr|mar`")
 	flags.StringVar(&f.evidence, "evidence", "", "`FILE` with the states of observed variables")
-	flags.StringVar(&f.oracle, "oracle", query.Auto, "how to compute it: `auto|tree|junction|cut|relaxed`")
+	flags.StringVar(&f.oracle, "oracle", query.Auto, "how to compute it: `auto|tree|junction|cut|search|relaxed`")
 	flags.Float64Var(&f.maxTable, "max-table", 1e8, "the most table `ENTRIES` that a junction tree may have, 8 bytes each")
 	flags.Float64Var(&f.bucket, "bucket", 512, "the most `ENTRIES` of each table of --oracle relaxed for pr and mar; larger tables give closer bounds and take longer")
 	flags.IntVar(&f.passes, "passes", 200, "the most passes of --oracle relaxed, `N`")
 	flags.Float64Var(&f.gap, "gap", 1e-9, "--oracle relaxed stops for map where the bound is above the value by at most this part `G` of it")
+	flags.DurationVar(&f.time, "time", 0, "stop after this `DURATION`, such as 30s or 5m, with the best answer so far; 0 sets no limit")
 	flags.StringVar(&f.out, "out", "", "`FILE` for the answer; standard output by default")
 	return cmd
 }
@@ -76,7 +79,7 @@ func (f *inference) check() error {
 	if err := settings.OneOf("--task", f.task, []string{query.MAP, query.PR, query.MAR}); err != nil {
 		return err
 	}
-	if err := settings.OneOf("--oracle", f.oracle, []string{query.Auto, query.Tree, query.Junction, query.Cut, query.Relaxed}); err != nil {
+	if err := settings.OneOf("--oracle", f.oracle, []string{query.Auto, query.Tree, query.Junction, query.Cut, query.Search, query.Relaxed}); err != nil {
 		return err
 	}
 	switch {
@@ -108,7 +111,7 @@ type answer struct {
 	Marginals    [][]float64 `json:"marginals,omitempty"`
 }
 
-func (f *inference) run(path string) error {
+func (f *inference) run(ctx context.Context, path string) error {
 	if err := f.check(); err != nil {
 		return err
 	}
@@ -117,7 +120,12 @@ func (f *inference) run(path string) error {
 		return err
 	}
 	start := time.Now()
-	found, err := query.Solve(m.Observe(evidence), f.task, query.Settings{Oracle: f.oracle, Table: f.maxTable, Bucket: f.bucket, Passes: f.passes, Gap: f.gap})
+	if f.time > 0 {
+		var cancel func()
+		ctx, cancel = context.WithTimeout(ctx, f.time)
+		defer cancel()
+	}
+	found, err := query.Solve(ctx, m.Observe(evidence), f.task, f.settings())
 	if err != nil {
 		return structured.BadInput("%s: --oracle %s: %w%s", path, f.oracle, err, f.instead())
 	}
@@ -139,6 +147,20 @@ func (f *inference) run(path string) error {
 	}
 	f.log(path, found, seconds)
 	return f.write(found, seconds)
+}
+
+func (f *inference) settings() query.Settings {
+	var last query.Answer
+	return query.Settings{Oracle: f.oracle, Table: f.maxTable, Bucket: f.bucket, Passes: f.passes, Gap: f.gap,
+		Decide: func(why string) { slog.Info("auto passes over " + why) },
+		Report: func(a *query.Answer) {
+			if a.Doing == last.Doing && a.Value == last.Value {
+				return
+			}
+			last = *a
+			slog.Info(a.Doing, "value", digits(a.Value), "bound", digits(a.Bound), "gap", fmt.Sprintf("%.2g", a.Gap()), "nodes", a.Nodes)
+		},
+	}
 }
 
 // instead says what to do where the oracle that was asked for does not fit.
@@ -183,9 +205,6 @@ func (f *inference) log(path string, a *query.Answer, seconds float64) {
 	args := []any{"oracle", a.Oracle, "exact", a.Exact, "value", digits(a.Value), "bound", digits(a.Bound), "gap", fmt.Sprintf("%.2g", a.Gap()), "seconds", fmt.Sprintf("%.2g", seconds)}
 	if a.Width > 0 {
 		args = append(args, "width", a.Width)
-	}
-	for _, why := range a.Passed {
-		slog.Info("auto passes over " + why)
 	}
 	switch {
 	case a.Exact:
