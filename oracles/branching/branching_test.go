@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -148,5 +149,33 @@ func TestSameSeedSameRun(t *testing.T) {
 		if !reflect.DeepEqual(runs[0], runs[1]) {
 			t.Errorf("after %d questions two runs differ", questions)
 		}
+	}
+}
+
+// A state that is left out is in no allowed assignment.
+func TestPossible(t *testing.T) {
+	excluded := 0
+	rapid.Check(t, func(t *rapid.T) {
+		m := drawn(t)
+		kept := Possible(m, after(rapid.IntRange(0, 100).Draw(t, "questions")))
+		states := make([]int, len(m.States))
+		for v, n := range m.States {
+			for s := range n {
+				if kept != nil && slices.Contains(kept[v], s) {
+					continue
+				}
+				excluded++
+				for v := range states {
+					states[v] = factors.Free
+				}
+				states[v] = s
+				if best := enumerate(m.Observe(states)); !math.IsInf(best, -1) {
+					t.Fatalf("state %d of variable %d is excluded, and has an assignment of value %v", s, v, best)
+				}
+			}
+		}
+	})
+	if excluded == 0 {
+		t.Error("no state was excluded")
 	}
 }

@@ -11,6 +11,7 @@ import (
 type Settings struct {
 	Entries float64 // of all tables together, 8 bytes each
 	Seed    uint64
+	Gap     float64 // the part of the value by which the bound may be above it at the end; 0 asks for a proof
 }
 
 // Answer is what is known of the best assignment. Values are natural logarithms.
@@ -37,12 +38,12 @@ type Solver struct {
 
 	stop   func() bool
 	report func(*Answer)
+	gap    float64
 	r      *rand.Rand
 	near   *neighbourhood
 
-	tree  *tree
-	kept  [][]int // states of the reduced network, by their numbers in the model
-	spent int     // nodes
+	tree *tree
+	kept [][]int // states of the reduced network, by their numbers in the model
 }
 
 // New prepares to solve a model.
@@ -58,7 +59,7 @@ func New(m *factors.Model, s Settings) *Solver {
 // Solve runs until the best assignment is proven, or stop, which is asked often, says so. report, which may be nil, hears of every new assignment, bound
 // and stage.
 func (v *Solver) Solve(s Settings, stop func() bool, report func(*Answer)) *Answer {
-	v.stop, v.report = stop, report
+	v.stop, v.report, v.gap = stop, report, s.Gap
 	if report == nil {
 		v.report = func(*Answer) {}
 	}
@@ -71,7 +72,7 @@ func (v *Solver) Solve(s Settings, stop func() bool, report func(*Answer)) *Answ
 // now returns what is known.
 func (v *Solver) now(doing string) *Answer {
 	a := &v.answer
-	a.Value, a.Bound, a.Error, a.Proven = math.Inf(-1), math.Inf(-1), v.whole.error, v.value >= v.upper
+	a.Value, a.Bound, a.Error, a.Proven = math.Inf(-1), math.Inf(-1), 2*v.whole.error, v.proven()
 	if v.states != nil {
 		a.States = append([]int{}, v.states...)
 		a.Value = v.model.Value(v.states)
@@ -107,7 +108,14 @@ func (v *Solver) lower(bound int64) {
 	}
 }
 
-func (v *Solver) done() bool { return v.value >= v.upper || v.stop() }
+// proven reports whether nothing but rounding is between the best assignment and the bound.
+func (v *Solver) proven() bool {
+	return v.value >= v.upper || v.value != forbidden && float64(v.upper-v.value)*v.whole.unit <= v.whole.error
+}
+
+func (v *Solver) done() bool {
+	return v.proven() || v.value != forbidden && float64(v.upper-v.value) <= v.gap*math.Abs(float64(v.value)) || v.stop()
+}
 
 // Passes of messages.
 const (
@@ -237,4 +245,22 @@ func (v *Solver) original(s *search) []int {
 		states[u] = v.kept[u][s.states[i]]
 	}
 	return states
+}
+
+// Possible lists the states of each variable that messages do not exclude from all allowed assignments; nil if they exclude every assignment.
+func Possible(m *factors.Model, stop func() bool) [][]int {
+	v := &Solver{model: m, whole: newNetwork(m), value: forbidden, upper: widest, stop: stop, report: func(*Answer) {}}
+	q := v.pass(v.whole.clone())
+	kept := make([][]int, len(m.States))
+	for i, own := range q.own {
+		for s, x := range own {
+			if x != forbidden {
+				kept[i] = append(kept[i], s)
+			}
+		}
+		if kept[i] == nil {
+			return nil
+		}
+	}
+	return kept
 }
