@@ -63,16 +63,16 @@ generate: # writes the vector kernels for AVX2 from those for AVX-512
 	go generate ./...
 
 kernels: # needs clang 16 or later; since the PTX is committed, only those who change kernels do
-	go run ./cuda/kernels/compile
+	go run ./cuda/devicecode/compile
 
 # A CUDA driver for tests: it runs the kernels, compiled for the CPU. Needs g++.
 EMULATED       = build/emulator
 EMULATOR_FLAGS = -std=c++17 -O2 -g1 -fPIC -fvisibility=hidden -fno-strict-aliasing -ffp-contract=off -fno-math-errno -U_FORTIFY_SOURCE -fstack-clash-protection \
 	-Wall -Wextra -Wno-unused-function -Wno-unused-parameter -Wno-unknown-pragmas -Wno-maybe-uninitialized $(if $(shell grep -sw fma /proc/cpuinfo),-mfma)
 EMULATOR_PARTS = $(patsubst cuda/emulator/%.cpp,$(EMULATED)/%.o,$(filter-out %/races.cpp,$(wildcard cuda/emulator/*.cpp)))
-KERNELS        = $(patsubst %.cu,$(EMULATED)/kernels/%.o,$(notdir $(wildcard cuda/kernels/*/*.cu)))
+KERNELS        = $(patsubst %.cu,$(EMULATED)/kernels/%.o,$(notdir $(wildcard cuda/devicecode/*/*.cu)))
 
-vpath %.cu $(sort $(dir $(wildcard cuda/kernels/*/*.cu)))
+vpath %.cu $(sort $(dir $(wildcard cuda/devicecode/*/*.cu)))
 
 emulator: build/libcuda-emulated.so
 
@@ -91,23 +91,23 @@ $(EMULATED)/%.o: cuda/emulator/%.cpp $(wildcard cuda/emulator/*.h)
 	g++ $(EMULATOR_FLAGS) -c $< -o $@
 
 # Kernels trap on misaligned accesses and on accesses outside local arrays, some of which trap on a device, too; variables start as garbage.
-AS_KERNEL = g++ -x c++ -include cuda/emulator/shim.h -Icuda/kernels/include $(EMULATOR_FLAGS) -ftrivial-auto-var-init=pattern \
+AS_KERNEL = g++ -x c++ -include cuda/emulator/shim.h -Icuda/devicecode/include $(EMULATOR_FLAGS) -ftrivial-auto-var-init=pattern \
 	-fsanitize=alignment,bounds,shift-exponent -fsanitize-undefined-trap-on-error
 
-$(EMULATED)/kernels/%.o: %.cu cuda/kernels/ptx/%.ptx $(wildcard cuda/kernels/*/*.cuh) cuda/emulator/shim.h cuda/emulator/place.h
+$(EMULATED)/kernels/%.o: %.cu cuda/devicecode/ptx/%.ptx $(wildcard cuda/devicecode/*/*.cuh) cuda/emulator/shim.h cuda/emulator/place.h
 	@mkdir -p $(@D)
-	$(AS_KERNEL) -DSTAMP='"$(shell head -n 1 cuda/kernels/ptx/$*.ptx)"' -c $< -o $@
+	$(AS_KERNEL) -DSTAMP='"$(shell head -n 1 cuda/devicecode/ptx/$*.ptx)"' -c $< -o $@
 
 RACES = -fsanitize=thread --param tsan-instrument-func-entry-exit=0
-$(EMULATED)/races/%.o: %.cu cuda/kernels/ptx/%.ptx $(wildcard cuda/kernels/*/*.cuh) cuda/emulator/shim.h cuda/emulator/place.h
+$(EMULATED)/races/%.o: %.cu cuda/devicecode/ptx/%.ptx $(wildcard cuda/devicecode/*/*.cuh) cuda/emulator/shim.h cuda/emulator/place.h
 	@mkdir -p $(@D)
-	$(AS_KERNEL) $(RACES) -DSTAMP='"$(shell head -n 1 cuda/kernels/ptx/$*.ptx)"' -c $< -o $@
+	$(AS_KERNEL) $(RACES) -DSTAMP='"$(shell head -n 1 cuda/devicecode/ptx/$*.ptx)"' -c $< -o $@
 
-$(EMULATED)/broken.o: cuda/cudatest/testdata/broken.cu cuda/kernels/include/device.cuh cuda/emulator/shim.h cuda/emulator/place.h
+$(EMULATED)/broken.o: cuda/cudatest/testdata/broken.cu cuda/devicecode/include/device.cuh cuda/emulator/shim.h cuda/emulator/place.h
 	@mkdir -p $(@D)
 	$(AS_KERNEL) -c $< -o $@
 
-$(EMULATED)/races/broken.o: cuda/cudatest/testdata/broken.cu cuda/kernels/include/device.cuh cuda/emulator/shim.h cuda/emulator/place.h
+$(EMULATED)/races/broken.o: cuda/cudatest/testdata/broken.cu cuda/devicecode/include/device.cuh cuda/emulator/shim.h cuda/emulator/place.h
 	@mkdir -p $(@D)
 	$(AS_KERNEL) $(RACES) -c $< -o $@
 

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/dsp-go/dsp/cuda/accelerator"
+	"github.com/dsp-go/dsp/cuda/cudaoracles"
 	"github.com/dsp-go/dsp/cuda/device"
-	cudaoracles "github.com/dsp-go/dsp/cuda/oracles"
-	cudatraining "github.com/dsp-go/dsp/cuda/training"
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/predictions"
 	"github.com/dsp-go/dsp/structured"
@@ -19,7 +19,7 @@ import (
 type onDevice struct {
 	*device.Device
 	tf32 bool
-	of   map[usage]*cudatraining.Predictor
+	of   map[usage]*accelerator.Predictor
 }
 
 // usage is what a predictor depends on.
@@ -57,18 +57,18 @@ func (m *Model) Use(name string) (stop func(), err error) {
 func (m *Model) RunOn(d *device.Device, tf32 bool) {
 	m.device = nil
 	if d != nil {
-		m.device = &onDevice{Device: d, tf32: tf32, of: map[usage]*cudatraining.Predictor{}}
+		m.device = &onDevice{Device: d, tf32: tf32, of: map[usage]*accelerator.Predictor{}}
 	}
 }
 
 // over computes what is wanted on all of d, batch by batch.
-func (on *onDevice) over(ctx context.Context, m *Model, d *structured.Dataset, wanted cudatraining.Wanted,
-	use func(examples []int, a *cudatraining.Predicted) error) error {
+func (on *onDevice) over(ctx context.Context, m *Model, d *structured.Dataset, wanted accelerator.Wanted,
+	use func(examples []int, a *accelerator.Predicted) error) error {
 	key := usage{d, wanted.NBest}
 	p := on.of[key]
 	if p == nil {
 		var err error
-		if p, err = cudatraining.NewPredictor(on.Device, m.Net, m.Constraints, d, wanted.NBest, on.tf32); err != nil {
+		if p, err = accelerator.NewPredictor(on.Device, m.Net, m.Constraints, d, wanted.NBest, on.tf32); err != nil {
 			return err
 		}
 		on.of[key] = p
@@ -95,9 +95,9 @@ func (on *onDevice) predict(ctx context.Context, m *Model, d *structured.Dataset
 	if o.NBest > cudaoracles.MaxBest {
 		return structured.BadInput("--nbest %d: a CUDA device finds up to %d outputs; use --device cpu", o.NBest, cudaoracles.MaxBest)
 	}
-	wanted := cudatraining.Wanted{Temperature: m.Temper(), Potentials: o.Spans, LogZ: o.Probability || o.NBest > 0, Marginals: o.Marginals || o.Confidence, NBest: o.NBest}
+	wanted := accelerator.Wanted{Temperature: m.Temper(), Potentials: o.Spans, LogZ: o.Probability || o.NBest > 0, Marginals: o.Marginals || o.Confidence, NBest: o.NBest}
 	spans := m.newSpanFinder()
-	return on.over(ctx, m, d, wanted, func(examples []int, p *cudatraining.Predicted) error {
+	return on.over(ctx, m, d, wanted, func(examples []int, p *accelerator.Predicted) error {
 		a := answers{offsets: p.Offsets, labels: slices.Clone(p.Labels), score: p.Score, logZ: p.LogZ, marginals: p.Marginals, rows: p.Offsets, width: m.Labels.Len(), temperature: m.Temper()}
 		if o.NBest > 0 {
 			a.best = &p.Best
@@ -120,7 +120,7 @@ func (on *onDevice) predict(ctx context.Context, m *Model, d *structured.Dataset
 
 // potentials is Model.Potentials.
 func (on *onDevice) potentials(ctx context.Context, m *Model, d *structured.Dataset, all *structured.Potentials) error {
-	return on.over(ctx, m, d, cudatraining.Wanted{Potentials: true}, func(examples []int, p *cudatraining.Predicted) error {
+	return on.over(ctx, m, d, accelerator.Wanted{Potentials: true}, func(examples []int, p *accelerator.Predicted) error {
 		place(all, examples[0], &p.Potentials)
 		return nil
 	})

@@ -3,7 +3,7 @@ package models
 import (
 	"context"
 
-	cudatraining "github.com/dsp-go/dsp/cuda/training"
+	"github.com/dsp-go/dsp/cuda/accelerator"
 	"github.com/dsp-go/dsp/models/inputs"
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
@@ -51,7 +51,7 @@ func OverPotentials[R any](ctx context.Context, m *Model, d *structured.Dataset,
 	}
 	if m.device != nil {
 		o := m.newPredictor().oracle
-		return m.device.over(ctx, m, d, cudatraining.Wanted{Potentials: true}, func(examples []int, p *cudatraining.Predicted) error {
+		return m.device.over(ctx, m, d, accelerator.Wanted{Potentials: true}, func(examples []int, p *accelerator.Predicted) error {
 			r, err := work(o, examples, &p.Potentials)
 			if err != nil {
 				return err

@@ -249,6 +249,7 @@ func (s source) readFrom(r io.Reader, path string, needLabels bool) (*structured
 		Labels: s.labels, OwnLabels: needLabels || s.converts(), Unlabeled: !needLabels, Threads: s.threads, Line: s.line,
 		Columns: s.columns, Width: s.width, Field: s.label, Links: s.links,
 		Dictionary: s.inputs.Dictionary, MinCount: s.minCount, HashBits: s.hashBits, Dim: s.dim,
+		Given: s.config.FormatSettings,
 	}
 	if s.task.Reading != nil {
 		s.task.Reading(&o)
@@ -263,7 +264,7 @@ func (s source) readFrom(r io.Reader, path string, needLabels bool) (*structured
 	if err != nil {
 		return nil, err
 	}
-	if f.Tokens && s.task.Labels && !needLabels {
+	if (f.Tokens || f.Lines) && s.task.Labels && !needLabels {
 		s.number(d)
 	}
 	if f.Columns || s.inputs.Vocab != nil || s.inputs.Own != nil {

@@ -110,6 +110,10 @@ type preciseWorker struct {
 	*NetWorker
 	soft  []float32 // thresholded weights
 	sum   []float64
+	sums  []float64 // products of dense inputs and weights, by row
+	turn  []float32 // weights, a row per column
+	pull  kernels.Outer
+	rows  []int32 // with something to pull back
 	index []int32 // the inputs of a row that differ from zero
 	value []float32
 }
@@ -129,10 +133,16 @@ func (k *preciseWorker) ScorePrecisely(w []float32, τ float32, batch *structure
 		part, s := &θ.Parts[i], &k.net.sums[i]
 		y := part.Width
 		k.sum = vec.Grow(k.sum, y)
+		products := k.products(s, w, len(part.Values)/y, y)
 		for r := range len(part.Values) / y {
 			clear(k.sum)
+			if products != nil {
+				copy(k.sum, products[r*y:])
+			}
 			if s.bias.Shape != nil {
-				widen(k.sum, s.bias.Of(w))
+				for j, x := range s.bias.Of(w) {
+					k.sum[j] += float64(x)
+				}
 			}
 			k.eachInput(s, r, func(a graph.Array, index []int32, value []float32) {
 				kernels.Sparse.GatherDouble(k.sum, a.Of(w), index, value)
@@ -154,7 +164,7 @@ func (k *preciseWorker) PullbackPrecisely(v *structured.Marginals, grad []float6
 	for i := range k.net.sums {
 		part, s := &v.Parts[i], &k.net.sums[i]
 		y, start := part.Width, 0
-		k.sum = vec.Grow(k.sum, y)
+		k.sum, k.rows = vec.Grow(k.sum, y), k.rows[:0]
 		for r := range len(part.Values) / y {
 			row := part.Values[r*y:][:y]
 			if chain && i == 1 && part.Rows != structured.Tied { // no step leads into the first position
@@ -168,6 +178,7 @@ func (k *preciseWorker) PullbackPrecisely(v *structured.Marginals, grad []float6
 			if zero(row) {
 				continue
 			}
+			k.rows = append(k.rows, int32(r))
 			widen(k.sum, row)
 			if s.bias.Shape != nil {
 				to := grad[s.bias.Offset:][:s.bias.Len()]
@@ -179,33 +190,69 @@ func (k *preciseWorker) PullbackPrecisely(v *structured.Marginals, grad []float6
 				kernels.Sparse.ScatterDouble(grad[a.Offset:][:a.Len()], k.sum, index, value)
 			})
 		}
+		k.pullProducts(s, part.Values, y, grad)
 	}
 	return nil
 }
 
-// eachInput calls do for the inputs of row r that differ from zero and the weights that they multiply.
-func (k *preciseWorker) eachInput(s *rowSum, r int, do func(a graph.Array, index []int32, value []float32)) {
-	dense := func(a graph.Array, x []float32) {
-		k.index, k.value = k.index[:0], k.value[:0]
-		for d, v := range x {
-			if v != 0 {
-				k.index, k.value = append(k.index, int32(d)), append(k.value, v)
-			}
-		}
-		do(a, k.index, k.value)
-	}
-	rows := func(space graph.Space, dim int) []float32 { return k.m.Mem[space][r*dim:][:dim] }
+// dense returns the dense inputs that a part multiplies, and how many there are per row; none if it multiplies others.
+func (k *preciseWorker) dense(s *rowSum) (x []float32, dim int) {
 	switch s.inputs {
 	case positionFeatures:
-		dense(s.weights, rows(graph.SpaceFeatures, k.net.input.Dim))
+		return k.m.Mem[graph.SpaceFeatures], k.net.input.Dim
 	case edgeFeatures:
-		dense(s.weights, rows(graph.SpaceEdges, k.net.input.EdgeDim))
-	case pairAttributes:
+		return k.m.Mem[graph.SpaceEdges], k.net.input.EdgeDim
+	}
+	return nil, 0
+}
+
+// products returns the products [rows×y] of a part's dense inputs and their weights, or nil if it has none.
+func (k *preciseWorker) products(s *rowSum, w []float32, rows, y int) []float64 {
+	x, dim := k.dense(s)
+	if dim == 0 {
+		return nil
+	}
+	k.turn, k.sums = vec.Grow(k.turn, dim*y), vec.Grow(k.sums, rows*y)
+	for d, from := 0, s.weights.Of(w); d < dim; d++ {
+		for j, weight := range from[d*y:][:y] {
+			k.turn[j*dim+d] = weight
+		}
+	}
+	kernels.Products.Multiply(k.sums, x[:rows*dim], k.turn, dim)
+	return k.sums
+}
+
+// pullProducts adds the gradient of products, for the rows that have something to pull back.
+func (k *preciseWorker) pullProducts(s *rowSum, v []float32, y int, grad []float64) {
+	x, dim := k.dense(s)
+	if dim == 0 || len(k.rows) == 0 {
+		return
+	}
+	k.pull.Reset(y, dim)
+	k.pull.AddRows(kernels.Products, v, x, k.rows, y, dim)
+	to := grad[s.weights.Offset:][:dim*y]
+	for j := range y {
+		for d, sum := range k.pull.Sum[j*dim:][:dim] {
+			to[d*y+j] += sum
+		}
+	}
+}
+
+// eachInput calls do for the sparse inputs of row r, and the weights that they multiply: attributes of pairs, and whether a chain starts or
+// ends there.
+func (k *preciseWorker) eachInput(s *rowSum, r int, do func(a graph.Array, index []int32, value []float32)) {
+	if s.inputs == pairAttributes {
 		index, value := k.m.PairAttributes(r)
 		do(s.weights, index, value)
 	}
 	if s.ends.Shape != nil {
-		dense(s.ends, rows(graph.SpaceBoundary, 2))
+		k.index, k.value = k.index[:0], k.value[:0]
+		for d, x := range k.m.Mem[graph.SpaceBoundary][2*r:][:2] {
+			if x != 0 {
+				k.index, k.value = append(k.index, int32(d)), append(k.value, x)
+			}
+		}
+		do(s.ends, k.index, k.value)
 	}
 }
 

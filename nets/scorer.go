@@ -42,6 +42,21 @@ type ThresholdWorker interface {
 	ScoreThresholded(w []float32, τ float32, batch *structured.Batch, θ *structured.Potentials) error
 }
 
+// PartlyShrunk is a Scorer of which λ₁‖w‖₁ leaves some weights alone.
+type PartlyShrunk interface {
+	Scorer
+	// Unshrunk lists their ranges w[lo:hi] in order.
+	Unshrunk() [][2]int
+}
+
+// Unshrunk returns the ranges w[lo:hi] that λ₁‖w‖₁ leaves alone, in order; nil if there are none.
+func Unshrunk(s Scorer) [][2]int {
+	if p, ok := s.(PartlyShrunk); ok {
+		return p.Unshrunk()
+	}
+	return nil
+}
+
 // Network is a Scorer whose weights have names and initial values: a Net or a sparse.Linear.
 type Network interface {
 	Scorer

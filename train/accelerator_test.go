@@ -52,8 +52,8 @@ func acceleratedWalks() map[string]func() train.Method {
 		},
 		"adam":          func() train.Method { return &methods.Adam{} },
 		"adam, clipped": func() train.Method { return &methods.Adam{Clip: 0.3, Averaging: methods.ExponentialAverage} },
-		"prox, batches": func() train.Method { return &methods.ProxLinear{ModelBatch: 4, Passes: 4} },
-		"prox, finish":  func() train.Method { return &methods.ProxLinear{ModelBatch: 5, Passes: 3, Finish: 1} },
+		"prox, batches": func() train.Method { return &methods.BatchProxLinear{ModelBatch: 4, Passes: 4} },
+		"prox, finish":  func() train.Method { return &methods.BatchProxLinear{ModelBatch: 5, Passes: 3, Finish: 1} },
 	}
 }
 
@@ -144,7 +144,7 @@ func TestDescentsNeedADescender(t *testing.T) {
 	p := *plain
 	p.Engine = engine.NewAcceleratedEngine(plain.Objective, 1, struct{ engine.Accelerator }{})
 	for _, method := range []train.Method{
-		&methods.ProxLinear{ModelBatch: 2}, &methods.Adam{}, &methods.SGD{Rate: 0.1, Momentum: 0.5},
+		&methods.BatchProxLinear{ModelBatch: 2}, &methods.Adam{}, &methods.SGD{Rate: 0.1, Momentum: 0.5},
 	} {
 		err := method.Start(t.Context(), &p, &train.State{W: make([]float32, p.Scorer.Dim())})
 		var refused *train.RequirementError
@@ -156,7 +156,7 @@ func TestDescentsNeedADescender(t *testing.T) {
 
 // Methods that use lanes are rejected, and parameters that need the host.
 func TestAcceleratedRefusals(t *testing.T) {
-	for _, m := range []train.Method{&methods.BCPFW{}, &sdca.SDCA{}, &methods.ProxLinear{ModelBatch: 2, InnerSteps: 3}} {
+	for _, m := range []train.Method{&methods.BCPFW{}, &sdca.SDCA{}, &methods.BatchProxLinear{ModelBatch: 2, InnerSteps: 3}} {
 		loss := engine.Hinge
 		if m.Name() == "sdca" {
 			loss = engine.CRF

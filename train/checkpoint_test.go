@@ -48,9 +48,11 @@ func resumeGivesTheSameBits(t *testing.T, problem func() (*train.Problem, *train
 		"bcpfw":                func() train.Method { return &methods.BCPFW{Resync: 2} },
 		"casimir":              func() train.Method { return &methods.Casimir{} },
 		"prox-linear":          func() train.Method { return &methods.ProxLinear{InnerPasses: 1} },
-		"prox-linear, batches": func() train.Method { return &methods.ProxLinear{ModelBatch: 3, Passes: 5} },
-		"prox-linear, steps":   func() train.Method { return &methods.ProxLinear{ModelBatch: 3, Passes: 5, InnerSteps: 4} },
-		"prox-linear, finish":  func() train.Method { return &methods.ProxLinear{ModelBatch: 3, Passes: 5, Finish: 3, InnerPasses: 1} },
+		"prox-linear, batches": func() train.Method { return &methods.BatchProxLinear{ModelBatch: 3, Passes: 5} },
+		"prox-linear, steps":   func() train.Method { return &methods.BatchProxLinear{ModelBatch: 3, Passes: 5, InnerSteps: 4} },
+		"prox-linear, finish": func() train.Method {
+			return &methods.BatchProxLinear{ModelBatch: 3, Passes: 5, Finish: 3, Finisher: methods.ProxLinear{InnerPasses: 1}}
+		},
 		"adam": func() train.Method {
 			return &methods.Adam{Schedule: methods.CosineSchedule, Span: methods.Span{Passes: 5, WarmUp: 1}, Averaging: methods.ExponentialAverage}
 		},

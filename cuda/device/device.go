@@ -12,8 +12,8 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/dsp-go/dsp/cuda/devicecode"
 	"github.com/dsp-go/dsp/cuda/driver"
-	"github.com/dsp-go/dsp/cuda/kernels"
 )
 
 // Info describes a device. Sizes are in bytes, frequencies in kHz.
@@ -89,7 +89,7 @@ type Device struct {
 
 	memory   memory
 	staging  staging
-	compiled *kernels.Set
+	compiled *devicecode.Set
 	kernels  map[string]*kernel // loaded kernels
 	modules  map[string]driver.Module
 	args     [maxArgs]uint64 // of the current launch
@@ -119,7 +119,7 @@ func Open(ordinal int) (*Device, error) {
 	if err != nil {
 		return nil, err
 	}
-	compiled, err := kernels.Compiled()
+	compiled, err := devicecode.Compiled()
 	if err != nil {
 		return nil, err
 	}
@@ -138,7 +138,7 @@ func (i Info) usable() error {
 	return nil
 }
 
-func open(lib driver.Driver, info Info, compiled *kernels.Set) (*Device, error) {
+func open(lib driver.Driver, info Info, compiled *devicecode.Set) (*Device, error) {
 	d := &Device{lib: lib, info: info, compiled: compiled, kernels: map[string]*kernel{}, modules: map[string]driver.Module{}}
 	if info.Emulated() {
 		d.memory = &guarded{lib: lib, sizes: map[driver.Address]int64{}}

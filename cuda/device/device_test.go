@@ -7,13 +7,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dsp-go/dsp/cuda/kernels"
+	"github.com/dsp-go/dsp/cuda/devicecode"
 	"pgregory.net/rapid"
 )
 
 // inFolder returns the kernels of the source folder, which builds without the tag gpu do not embed.
-func inFolder(t rapid.TB) *kernels.Set {
-	set, err := kernels.Read(os.DirFS("../kernels/ptx"))
+func inFolder(t rapid.TB) *devicecode.Set {
+	set, err := devicecode.Read(os.DirFS("../devicecode/ptx"))
 	if err != nil {
 		t.Fatal(err)
 	}

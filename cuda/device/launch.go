@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/dsp-go/dsp/cuda/devicecode"
 	"github.com/dsp-go/dsp/cuda/driver"
-	"github.com/dsp-go/dsp/cuda/kernels"
 )
 
 const (
@@ -21,7 +21,7 @@ func (d Dim) each() [3]int { return [3]int{d.X, max(d.Y, 1), max(d.Z, 1)} }
 
 // kernel is a loaded kernel.
 type kernel struct {
-	kernels.Kernel
+	devicecode.Kernel
 	function driver.Function
 	threads  int // largest block
 	shared   int // bytes of shared memory that a launch may use

@@ -63,10 +63,16 @@ var ProxLinear = &Descriptor{
 				return m
 			}
 		}
-		return &methods.ProxLinear{
-			ModelBatch: max(0, int(r.ModelBatch)), Passes: r.Passes, Finish: r.Finish, InnerSteps: r.InnerSteps,
-			Inner: inner, InnerPasses: r.InnerPasses, Tolerance: r.InnerGap, Eta: r.Eta, WarmUp: int(r.WarmUp), ConstantMu: r.ConstantMu,
-		}, nil
+		whole := methods.ProxLinear{
+			Passes: r.Passes, Inner: inner, InnerPasses: r.InnerPasses, Tolerance: r.InnerGap, WarmUp: int(r.WarmUp), ConstantMu: r.ConstantMu,
+		}
+		if r.ModelBatch > 0 {
+			return &methods.BatchProxLinear{
+				ModelBatch: int(r.ModelBatch), Eta: r.Eta, InnerSteps: r.InnerSteps, Passes: r.Passes, Finish: r.Finish, Finisher: whole,
+			}, nil
+		}
+		whole.Eta = r.Eta
+		return &whole, nil
 	},
 }
 

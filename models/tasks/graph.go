@@ -15,7 +15,7 @@ import (
 	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/nets/graph"
-	exact "github.com/dsp-go/dsp/oracles/graph"
+	"github.com/dsp-go/dsp/oracles/exact"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/graphs"
 	"github.com/dsp-go/dsp/structured/machine/host"
@@ -25,12 +25,12 @@ import (
 var graphTask = Task{
 	Name:    "graph",
 	Outputs: "labels of graphs",
-	Check: func(c config.Config) error {
-		if c.Format != "" && c.Format != formats.NPZ && c.Format != formats.Builtin {
-			return structured.BadInput("--format %s has no graphs: --task graph reads them from npz", c.Format)
-		}
-		return checkGraphs(c)
+	Summary: "labels of the variables of graphs",
+	Takes: []string{
+		"difficulty", "classes", "shape", "oracle", "max-table", "edges", "edge-units", "submodular",
+		"label-weights",
 	},
+	Check:      checkGraphs,
 	Complete:   func(c *config.Config) { chooseEdges(c, nets.EdgesOwn) },
 	FileFormat: formats.NPZ,
 	Draw:       drawGraphs,

@@ -35,7 +35,7 @@ func (r *Run) baselines(passes int) []config.Config {
 	}
 	other := withMethod(c, by)
 	all := []config.Config{insideOf(other, c, other.Method)}
-	if has, own := nets.HasSetting(c.Net, "edges"); tasks.Of(&c).Labels && c.Edges != nets.EdgesNone && (has || !own) {
+	if has, own := nets.HasSetting(c.Net, "edges"); tasks.Of(&c).TakesSetting("edges") && c.Edges != nets.EdgesNone && (has || !own) {
 		alone := c
 		alone.Edges = nets.EdgesNone
 		all = append(all, insideOf(alone, c, "independent"))
@@ -96,7 +96,7 @@ func withMethod(c config.Config, method string) config.Config {
 	for i, s := range config.Settings(&c) {
 		switch {
 		case s.Name == "method" || s.Name == "passes":
-		case s.Group == config.MethodGroup || s.Name == "smoothing" || s.Name == "mu" || s.Name == "k" || config.CheckSetting(s, &c) != nil:
+		case s.Group == config.MethodGroup || s.Name == "smoothing" || s.Name == "mu" || s.Name == "k" || tasks.CheckSetting(s, &c) != nil:
 			s.Reset(plain[i])
 		}
 	}

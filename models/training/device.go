@@ -5,8 +5,8 @@ import (
 	"math/bits"
 	"strings"
 
+	"github.com/dsp-go/dsp/cuda/accelerator"
 	"github.com/dsp-go/dsp/cuda/device"
-	cudatraining "github.com/dsp-go/dsp/cuda/training"
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/optimisers"
 	"github.com/dsp-go/dsp/structured"
@@ -43,7 +43,7 @@ func (r *Run) accelerate() error {
 		batch = r.config.Batch
 	}
 	r.o.Log.Info("device "+r.device.Info().String(), "batch", batch)
-	if !cudatraining.HasKernels(r.problem.Objective) {
+	if !accelerator.HasKernels(r.problem.Objective) {
 		r.o.Log.Info("the network runs on the device, the oracle of a " + r.problem.Scorer.Form().Structure.Name() + " on the CPU")
 	}
 	return nil
@@ -95,13 +95,13 @@ func (r *Run) moveTo(ordinal int) error {
 	if err != nil {
 		return err
 	}
-	a, err := cudatraining.NewAccelerator(d, r.problem.Objective, r.config.TF32)
+	a, err := accelerator.NewAccelerator(d, r.problem.Objective, r.config.TF32)
 	if err != nil {
 		_ = d.Close() // the first error counts
 		return err
 	}
 	r.device = d
-	if cudatraining.HasKernels(r.problem.Objective) {
+	if accelerator.HasKernels(r.problem.Objective) {
 		r.model.RunOn(d, r.config.TF32)
 	}
 	r.problem.Engine = engine.NewAcceleratedEngine(r.problem.Objective, host.Threads(r.config.Threads), a)

@@ -3,6 +3,7 @@ package graph
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"gorgonia.org/gorgonia"
@@ -12,7 +13,8 @@ import (
 type Activation string
 
 // The activations. ELU is x for x > 0 and eˣ−1 below (Clevert, Unterthiner and Hochreiter 2016). GELU is x·Φ(x) in the form with
-// tanh (Hendrycks and Gimpel 2016), SiLU is x·sigmoid(x) (Elfwing, Uchibe and Doya 2018).
+// tanh (Hendrycks and Gimpel 2016), SiLU is x·sigmoid(x) (Elfwing, Uchibe and Doya 2018). NormalGELU is x·Φ(x) without approximation,
+// which pretrained encoders use; layers do not offer it.
 const (
 	ELU     Activation = "elu"
 	Tanh    Activation = "tanh"
@@ -20,6 +22,8 @@ const (
 	GELU    Activation = "gelu"
 	SiLU    Activation = "silu"
 	Sigmoid Activation = "sigmoid"
+
+	NormalGELU Activation = "gelu_erf"
 )
 
 // Activations lists the activations in the order in which messages name them.
@@ -27,7 +31,7 @@ var Activations = []Activation{ELU, Tanh, ReLU, GELU, SiLU, Sigmoid}
 
 // Check refuses an activation that does not exist.
 func (a Activation) Check() error {
-	if _, ok := activations[a]; ok {
+	if slices.Contains(Activations, a) {
 		return nil
 	}
 	var names []string
@@ -61,6 +65,9 @@ var activations = map[Activation]struct{ f, slope func(float64) float64 }{
 		s := sigmoid(x)
 		return s * (1 + x*(1-s))
 	}},
+	NormalGELU: {func(x float64) float64 { return x * math.Erfc(-x/math.Sqrt2) / 2 }, func(x float64) float64 {
+		return math.Erfc(-x/math.Sqrt2)/2 + x*math.Exp(-x*x/2)/math.Sqrt(2*math.Pi)
+	}},
 	Sigmoid: {sigmoid, func(y float64) float64 { return y * (1 - y) }},
 }
 
@@ -73,10 +80,11 @@ func sigmoid(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
 
 // Activate applies an activation to every entry of x. Its gradient is a single op.
 func (g *Graph) Activate(x *gorgonia.Node, a Activation) (*gorgonia.Node, error) {
-	if err := a.Check(); err != nil {
-		return nil, fmt.Errorf("nets: %w", err)
+	f, ok := activations[a]
+	if !ok {
+		return nil, fmt.Errorf("nets: %w", a.Check())
 	}
-	f, lowered, shape := activations[a], unaries[string(a)], x.Shape().Clone()
+	lowered, shape := unaries[string(a)], x.Shape().Clone()
 	op := &fusedOp{name: string(a), out: shape,
 		eval: func(args [][]float64, out []float64) {
 			for i, x := range args[0] {

@@ -189,6 +189,7 @@ var unaryTable = []*unaryFunc{
 	{name: "relu", apply: func(out, x, _ []float32) { kernels.Rows.ReLU(out, x) }, ofResult: true, slope: withoutScratch(kernels.Rows.ReLUSlope)},
 	{name: "elu", apply: kernels.ELU, ofResult: true, slope: withoutScratch(kernels.Rows.ELUSlope)},
 	{name: "gelu", apply: kernels.GELU, slope: kernels.GELUSlope},
+	{name: "gelu_erf", apply: kernels.NormalGELU, slope: kernels.NormalGELUSlope},
 	{name: "silu", apply: kernels.SiLU, slope: kernels.SiLUSlope},
 }
 

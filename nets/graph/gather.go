@@ -32,12 +32,13 @@ const (
 	IndexSecondEnds                       // the position of each edge's second end
 	IndexCharacters                       // the number of each character in the vocabulary
 	IndexCharacterWindow                  // the characters r−⌊Width/2⌋ … r+⌊Width/2⌋ of the same word
+	IndexPlaces                           // Field plus how many positions of the example come before
 	IndexCharacterParts                   // of the character at each place of that window: Width times its number, plus the place
 )
 
 func (x Index) String() string {
 	return [...]string{IndexIds: "ids", IndexWindow: "window", IndexPattern: "pattern", IndexDependents: "dependents", IndexHeads: "heads", IndexDistances: "distances", IndexSources: "sources", IndexFirstEnds: "first ends", IndexSecondEnds: "second ends", IndexGrid: "grid window",
-		IndexCharacters: "characters", IndexCharacterWindow: "character window", IndexCharacterParts: "character parts"}[x.Kind]
+		IndexPlaces: "places", IndexCharacters: "characters", IndexCharacterWindow: "character window", IndexCharacterParts: "character parts"}[x.Kind]
 }
 
 // Gather copies rows of Cols entries: row j of the result is row Index[j] of the argument.

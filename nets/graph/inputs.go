@@ -16,6 +16,8 @@ func NewMachine(p *Program, in Input) *Machine {
 		grids:            make([][]int32, len(p.Needs.Grids)),
 		gridWidths:       p.Needs.Grids,
 		windows:          make([][]int32, len(p.Needs.Windows)),
+		placesFrom:       p.Needs.Places,
+		places:           make([][]int32, len(p.Needs.Places)),
 		characterIndices: p.Needs.CharacterIndices,
 		ofCharacters:     make([][]int32, len(p.Needs.CharacterIndices)),
 		ids:              make([][]int32, len(in.Vocab)),
@@ -69,6 +71,9 @@ func (m *Machine) Load(p *Program, in Input, w []float32, batch *structured.Batc
 	}
 	for i, width := range m.widths {
 		m.windows[i] = m.windowRows(m.windows[i], width, p.Rows)
+	}
+	for i, first := range m.placesFrom {
+		m.places[i] = placeRows(m.places[i], batch.Offsets, first, p.Rows)
 	}
 	for i, width := range m.gridWidths {
 		m.grids[i] = gridRows(m.grids[i], batch.Offsets, in.Grid, width, p.Rows)
@@ -187,6 +192,22 @@ func (m *Machine) windowRows(to []int32, width, rows int) []int32 {
 	}
 	for ; at < len(to); at++ {
 		to[at] = -1
+	}
+	return to
+}
+
+// placeRows lists first + t for position t of each example, −1 in padding.
+func placeRows(to []int32, offsets []int, first, rows int) []int32 {
+	to = vec.Grow(to, rows)
+	row := 0
+	for b := range len(offsets) - 1 {
+		for t := range offsets[b+1] - offsets[b] {
+			to[row] = int32(first + t)
+			row++
+		}
+	}
+	for ; row < rows; row++ {
+		to[row] = -1
 	}
 	return to
 }

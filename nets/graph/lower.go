@@ -21,6 +21,10 @@ type lowering struct {
 	done  map[*gorgonia.Node]*value
 }
 
+func newLowering(g *Graph) *lowering {
+	return &lowering{builder: &builder{}, graph: g, done: map[*gorgonia.Node]*value{}}
+}
+
 func (l *lowering) value(n *gorgonia.Node) (*value, error) {
 	if v, ok := l.done[n]; ok {
 		return v, nil

@@ -18,6 +18,9 @@ type Machine struct {
 	widths  []int
 	grids   [][]int32 // by index in gridWidths
 
+	places     [][]int32 // by index in placesFrom
+	placesFrom []int
+
 	gridWidths []int
 
 	characterIndices []CharacterIndex
@@ -34,6 +37,8 @@ type Machine struct {
 	pairKeys             []uint64   // dropout: a key for every pair
 	Seed                 uint64     // dropout: 0 in evaluation
 	BLAS                 kernels.BLAS
+	Factors              *Factors  // of forward programs
+	product              []float32 // scratch memory of products that cannot read packed factors
 	scratch              [kernels.Block]float32
 	starts               []int32   // [Rows+1] first character of every row
 	characters           []int32   // [Chars] number of every character, −1 in padding
@@ -42,8 +47,9 @@ type Machine struct {
 	pairs                []float32 // scratch memory of the ops on pairs
 	columns              []float32 // scratch memory of convolutions
 	own                  ownScratch
-	attend               attend        // scratch memory of attention
-	waves                map[int]waves // of rotations and sinusoids, by the number of frequencies
+	attend               attend              // scratch memory of attention
+	buckets              map[Buckets][]int32 // of distances
+	waves                map[waveKey]waves   // of rotations and sinusoids
 }
 
 // At returns the memory of a buffer.
@@ -70,6 +76,8 @@ func (m *Machine) index(x Index) []int32 {
 		return m.ends[0]
 	case IndexSecondEnds:
 		return m.ends[1]
+	case IndexPlaces:
+		return m.places[slices.Index(m.placesFrom, x.Field)]
 	case IndexGrid:
 		return m.grids[slices.Index(m.gridWidths, x.Width)]
 	case IndexCharacters, IndexCharacterWindow, IndexCharacterParts:

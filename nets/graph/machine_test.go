@@ -76,7 +76,7 @@ func TestRotationIsRelative(t *testing.T) {
 		}
 	}
 	x, out := &Buffer{N: n * size}, &Buffer{Offset: n * size, N: n * size}
-	Rotation{size, size, size, false}.Run(&m, &Instruction{Out: out, Args: []Operand{{Buffer: x}}})
+	Rotation{size, size, size, false, WaveBase}.Run(&m, &Instruction{Out: out, Args: []Operand{{Buffer: x}}})
 	product := func(i, j int) (s float64) {
 		for c := range size {
 			s += float64(m.At(out)[i*size+c]) * float64(m.At(out)[j*size+c])
@@ -106,7 +106,7 @@ func TestAttentionPadding(t *testing.T) {
 		args []int
 	}{
 		{o, 4, []int{12}}, {AttentionPush{o}, 4, []int{12, 12}}, {AttentionPull{o}, 12, []int{12, 4}},
-		{Rotation{12, 8, 4, false}, 12, []int{12}}, {Rotation{12, 8, 4, true}, 12, []int{12}},
+		{Rotation{12, 8, 4, false, WaveBase}, 12, []int{12}}, {Rotation{12, 8, 4, true, WaveBase}, 12, []int{12}},
 	} {
 		m := Machine{offsets: []int{0, 3, 3, 5}, BLAS: kernels.CurrentBLAS(), Mem: [][]float32{nil}}
 		in := Instruction{Op: c.op, Out: &Buffer{N: rows * c.cols}}

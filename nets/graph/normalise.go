@@ -11,11 +11,15 @@ import (
 	"github.com/dsp-go/dsp/structured/machine/vec"
 )
 
-// Normalise shifts and scales each of Rows rows of Cols entries to mean 0 and variance 1: (x − μ)/√(σ² + ε), with ε = 1e-5.
-type Normalise struct{ Rows, Cols int }
+// Normalise shifts and scales each of Rows rows of Cols entries to mean 0 and variance 1: (x − μ)/√(σ² + ε), with ε = Floor, so that rows
+// whose entries are all equal become zero.
+type Normalise struct {
+	Rows, Cols int
+	Floor      float64
+}
 
-// normaliseFloor is ε: rows whose entries are all equal become zero.
-const normaliseFloor = 1e-5
+// NormaliseFloor is ε where the network does not choose it.
+const NormaliseFloor = 1e-5
 
 func (o Normalise) String() string { return fmt.Sprintf("normalise %d×(%d)", o.Rows, o.Cols) }
 
@@ -28,15 +32,15 @@ func (o Normalise) Run(m *Machine, in *Instruction) {
 	out, x := m.At(in.Out), m.At(in.Args[0].Buffer)
 	for at := 0; at < len(x); at += o.Cols {
 		to, from := out[at:at+o.Cols], x[at:at+o.Cols]
-		kernels.Numbers.Mul(to, to, centre(to, from))
+		kernels.Numbers.Mul(to, to, centre(to, from, o.Floor))
 	}
 }
 
 // centre writes x minus its mean to out and returns 1/√(σ² + ε).
-func centre(out, x []float32) float32 {
+func centre(out, x []float32, ε float64) float32 {
 	n := float64(len(x))
 	kernels.Numbers.Add(out, x, -float32(vec.Sum(x)/n))
-	return float32(1 / math.Sqrt(vec.Norm2(out)/n+normaliseFloor))
+	return float32(1 / math.Sqrt(vec.Norm2(out)/n+ε))
 }
 
 // NormalisePull is the pullback Jᵀg = Jg of Normalise at its argument x, with x̂ the result:
@@ -58,7 +62,7 @@ func (o NormalisePull) Run(m *Machine, in *Instruction) {
 	n := float64(o.Cols)
 	for at := 0; at < len(x); at += o.Cols {
 		to, from, gr := out[at:at+o.Cols], x[at:at+o.Cols], g[at:at+o.Cols]
-		scale := centre(to, from)
+		scale := centre(to, from, o.Floor)
 		// out is scale·g − scale·mean(g) − c·(x − μ), with c·(x − μ) = scale·x̂·mean(g⊙x̂)
 		c := float32(float64(scale) * float64(scale) * float64(scale) * vec.Dot64(to, gr) / n)
 		mean := float32(vec.Sum(gr) / n)
@@ -68,13 +72,18 @@ func (o NormalisePull) Run(m *Machine, in *Instruction) {
 	}
 }
 
-// Normalise gives each row of x [M×C] mean 0 and variance 1, up to ε = 1e-5 in the variance.
+// Normalise gives each row of x [M×C] mean 0 and variance 1, up to NormaliseFloor in the variance.
 func (g *Graph) Normalise(x *gorgonia.Node) (*gorgonia.Node, error) {
+	return g.NormaliseAbove(x, NormaliseFloor)
+}
+
+// NormaliseAbove is Normalise with ε = floor.
+func (g *Graph) NormaliseAbove(x *gorgonia.Node, floor float64) (*gorgonia.Node, error) {
 	s := x.Shape().Clone()
 	if len(s) != 2 {
 		return nil, fmt.Errorf("nets: Normalise of %v: expected a matrix", s)
 	}
-	o := Normalise{s[0], s[1]}
+	o := Normalise{s[0], s[1], floor}
 	op := &fusedOp{name: o.String(), out: s,
 		eval: func(args [][]float64, out []float64) {
 			o.eachRow(args[0], func(at int, mean, scale float64) {
@@ -118,13 +127,18 @@ func (o Normalise) eachRow(x []float64, visit func(at int, mean, scale float64))
 		for _, v := range x[at : at+o.Cols] {
 			variance += (v - mean) * (v - mean) / n
 		}
-		visit(at, mean, 1/math.Sqrt(variance+normaliseFloor))
+		visit(at, mean, 1/math.Sqrt(variance+o.Floor))
 	}
 }
 
 // LayerNorm normalises each row of x [M×C], scales its entries by gain [C] and adds bias [C] (Ba, Kiros and Hinton 2016).
 func (g *Graph) LayerNorm(x, gain, bias *gorgonia.Node) (*gorgonia.Node, error) {
-	n, err := g.Normalise(x)
+	return g.LayerNormAbove(x, gain, bias, NormaliseFloor)
+}
+
+// LayerNormAbove is LayerNorm with ε = floor. A nil bias is zero.
+func (g *Graph) LayerNormAbove(x, gain, bias *gorgonia.Node, floor float64) (*gorgonia.Node, error) {
+	n, err := g.NormaliseAbove(x, floor)
 	if err != nil {
 		return nil, err
 	}
@@ -132,8 +146,8 @@ func (g *Graph) LayerNorm(x, gain, bias *gorgonia.Node) (*gorgonia.Node, error) 
 	if err != nil {
 		return nil, err
 	}
-	if n, err = gorgonia.BroadcastHadamardProd(n, row, nil, []byte{0}); err != nil {
-		return nil, err
+	if n, err = gorgonia.BroadcastHadamardProd(n, row, nil, []byte{0}); err != nil || bias == nil {
+		return n, err
 	}
 	return g.AddBias(n, bias)
 }

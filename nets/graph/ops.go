@@ -2,6 +2,7 @@ package graph
 
 import (
 	"fmt"
+	"slices"
 
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
@@ -16,6 +17,19 @@ func (g *Graph) Embed(table *gorgonia.Node, field int) (*gorgonia.Node, error) {
 	}
 	g.needs.field(field)
 	return g.gather(table, Index{Kind: IndexIds, Field: field}, g.Rows, s[1])
+}
+
+// Places looks up the rows of table [P×E] that belong to places in an example: row first + t for its position t, from 0. The caller makes sure
+// that no example has more than P − first positions.
+func (g *Graph) Places(table *gorgonia.Node, first int) (*gorgonia.Node, error) {
+	s := table.Shape()
+	if len(s) != 2 || first < 0 || first >= s[0] {
+		return nil, fmt.Errorf("nets: Places from row %d of a table %v", first, s)
+	}
+	if !slices.Contains(g.needs.Places, first) {
+		g.needs.Places = append(g.needs.Places, first)
+	}
+	return g.gather(table, Index{Kind: IndexPlaces, Field: first}, g.Rows, s[1])
 }
 
 // Window joins the rows of neighbouring positions: row t of the result [Rows×width·C] is x_{t−w}, …, x_t, …, x_{t+w}

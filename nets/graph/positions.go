@@ -10,7 +10,7 @@ import (
 )
 
 // The ops of this file tell the network where in its example a row is: row t of an example, counted from 0, is described by
-// cosines and sines of t·f_i with the frequencies f_i = 10000^(−i/F), i = 0 … F−1.
+// cosines and sines of t·f_i with the frequencies f_i = b^(−i/F), i = 0 … F−1, b = 10000 unless the network chooses it.
 
 // Rotation turns channels by the position of the row, such that the scalar product of two rotated rows depends on their distance
 // only (Su et al. 2021). Rows have Cols channels, of which the first Turned are heads of Size channels; the rest is copied. In each
@@ -18,7 +18,11 @@ import (
 type Rotation struct {
 	Cols, Turned, Size int
 	Back               bool
+	Base               float64 // b
 }
+
+// WaveBase is the base b of frequencies where the network does not choose it.
+const WaveBase = 10000
 
 func (o Rotation) String() string {
 	return fmt.Sprintf("rotation %d of %d by %d%s", o.Turned, o.Cols, o.Size, map[bool]string{true: " back"}[o.Back])
@@ -33,7 +37,7 @@ func (o Rotation) Run(m *Machine, in *Instruction) {
 	}
 	clear(out[m.positions()*o.Cols:])
 	for _, r := range m.eachExample() {
-		wave := m.wavesOf(half, r.hi-r.lo)
+		wave := m.wavesOf(half, r.hi-r.lo, o.Base)
 		for t := range r.hi - r.lo {
 			cos, sin := wave.at(t, half)
 			from, to := x[(r.lo+t)*o.Cols:][:o.Cols], out[(r.lo+t)*o.Cols:][:o.Cols]
@@ -55,7 +59,7 @@ func (o Sinusoids) Run(m *Machine, in *Instruction) {
 	out, x, c := m.At(in.Out), m.At(in.Args[0].Buffer), o.Cols
 	for _, r := range m.eachExample() {
 		n := r.hi - r.lo
-		kernels.Rows.Add(out[r.lo*c:r.hi*c], x[r.lo*c:r.hi*c], m.wavesOf(c/2, n)[:n*c])
+		kernels.Rows.Add(out[r.lo*c:r.hi*c], x[r.lo*c:r.hi*c], m.wavesOf(c/2, n, WaveBase)[:n*c])
 	}
 	copy(out[m.positions()*c:], x[m.positions()*c:])
 }
@@ -63,8 +67,8 @@ func (o Sinusoids) Run(m *Machine, in *Instruction) {
 // waves has a row for each position: the cosines of all frequencies, then the sines.
 type waves []float32
 
-// Waves returns the first rows of waves with half frequencies, at least n. It reuses the rows of before.
-func Waves(before []float32, n, half int) []float32 {
+// Waves returns the first rows of waves with half frequencies and the given base, at least n. It reuses the rows of before.
+func Waves(before []float32, n, half int, base float64) []float32 {
 	from := len(before) / (2 * half)
 	if n <= from {
 		return before
@@ -73,7 +77,7 @@ func Waves(before []float32, n, half int) []float32 {
 	for t := from; t < n; t++ {
 		for _, f := range []func(float64) float64{math.Cos, math.Sin} {
 			for i := range half {
-				w = append(w, float32(f(float64(t)*math.Pow(10000, -float64(i)/float64(half)))))
+				w = append(w, float32(f(float64(t)*math.Pow(base, -float64(i)/float64(half)))))
 			}
 		}
 	}
@@ -85,15 +89,22 @@ func (w waves) at(t, half int) (cos, sin []float32) {
 	return row[:half], row[half:]
 }
 
+// waveKey tells waves apart.
+type waveKey struct {
+	half int
+	base float64
+}
+
 // wavesOf returns waves for at least n positions.
-func (m *Machine) wavesOf(half, n int) waves {
-	w := m.waves[half]
+func (m *Machine) wavesOf(half, n int, base float64) waves {
+	key := waveKey{half, base}
+	w := m.waves[key]
 	if have := len(w) / (2 * half); have < n {
 		if m.waves == nil {
-			m.waves = map[int]waves{}
+			m.waves = map[waveKey]waves{}
 		}
-		w = Waves(w, max(n, 2*have), half)
-		m.waves[half] = w
+		w = Waves(w, max(n, 2*have), half, base)
+		m.waves[key] = w
 	}
 	return w
 }
@@ -101,11 +112,16 @@ func (m *Machine) wavesOf(half, n int) waves {
 // Rotate turns the heads of size channels in the first turned channels of x [Rows×C] by the position of each row in its example, as
 // the op Rotation says; the other channels stay. Size is even.
 func (g *Graph) Rotate(x *gorgonia.Node, turned, size int) (*gorgonia.Node, error) {
+	return g.RotateBy(x, turned, size, WaveBase)
+}
+
+// RotateBy is Rotate with frequencies of the given base.
+func (g *Graph) RotateBy(x *gorgonia.Node, turned, size int, base float64) (*gorgonia.Node, error) {
 	s := x.Shape()
 	if len(s) != 2 || s[0] != g.Rows || size < 2 || size%2 != 0 || turned < 0 || turned > s[1] || turned%size != 0 {
 		return nil, fmt.Errorf("nets: Rotate of %d channels of %v by heads of %d: expected [%d×C] and whole heads of an even size", turned, s, size, g.Rows)
 	}
-	return g.rotate(x, Rotation{s[1], turned, size, false})
+	return g.rotate(x, Rotation{s[1], turned, size, false, base})
 }
 
 func (g *Graph) rotate(x *gorgonia.Node, o Rotation) (*gorgonia.Node, error) {
@@ -117,7 +133,7 @@ func (g *Graph) rotate(x *gorgonia.Node, o Rotation) (*gorgonia.Node, error) {
 				copy(out, x)
 				for c := 0; c < o.Turned; c += o.Size {
 					for i := range o.Size / 2 {
-						sin, cos := math.Sincos(angle(t, i, o.Size/2))
+						sin, cos := math.Sincos(angle(t, i, o.Size/2, o.Base))
 						if o.Back {
 							sin = -sin
 						}
@@ -150,7 +166,7 @@ func (g *Graph) AddPositions(x *gorgonia.Node) (*gorgonia.Node, error) {
 			copy(out, args[0])
 			g.eachRow(func(row, t int) {
 				for i := range c / 2 {
-					sin, cos := math.Sincos(angle(t, i, c/2))
+					sin, cos := math.Sincos(angle(t, i, c/2, WaveBase))
 					out[row*c+i] += cos
 					out[row*c+i+c/2] += sin
 				}
@@ -165,8 +181,8 @@ func (g *Graph) AddPositions(x *gorgonia.Node) (*gorgonia.Node, error) {
 }
 
 // angle is t·f_i for half frequencies.
-func angle(t, i, half int) float64 {
-	return float64(t) * math.Exp(-math.Log(10000)*float64(i)/float64(half))
+func angle(t, i, half int, base float64) float64 {
+	return float64(t) * math.Exp(-math.Log(base)*float64(i)/float64(half))
 }
 
 // eachRow visits the rows of the batch that are not padding, with their position in their example, for Gorgonia's machines.

@@ -5,7 +5,6 @@ import (
 	"math/bits"
 	"sync"
 
-	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 
 	"github.com/dsp-go/dsp/structured"
@@ -54,7 +53,7 @@ func Compile(s *Spec, layout Layout, input Input, size Size) (p *Program, err er
 // lower makes the program of a differentiated network.
 func lower(f *Function) (*Program, error) {
 	g := f.Graph
-	l := &lowering{builder: &builder{}, graph: g, done: map[*gorgonia.Node]*value{}}
+	l := newLowering(g)
 	p := &Program{Size: g.Size, Form: f.form, Needs: g.needs}
 	outputs := make([]*value, len(f.Outputs))
 	for k, n := range f.Outputs {

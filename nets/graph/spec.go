@@ -91,6 +91,7 @@ type Graph struct {
 type Needs struct {
 	Features, Boundary bool
 	Windows            []int // widths
+	Places             []int // the rows of tables that belong to the first position of an example
 	Grids              []int // widths of the windows over cells of a grid
 	Fields             []int
 	Pairs              bool // pairs of positions

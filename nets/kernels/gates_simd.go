@@ -88,4 +88,56 @@ var simdGates = gateLoops{
 		archsimd.ClearAVXUpperBits()
 		plainGates.geluSlope(out[n:], x[n:], g[n:], e[n:])
 	},
+	halfSquares: func(out, x []float32) {
+		n, by := len(out)&^7, of(-0.5)
+		for i := 0; i < n; i += 8 {
+			v := load(x, i)
+			store(out, i, v.Mul(v).Mul(by))
+		}
+		archsimd.ClearAVXUpperBits()
+		plainGates.halfSquares(out[n:], x[n:])
+	},
+	normalPart: func(out, x, e []float32) {
+		n, c := len(out)&^7, normalTerms()
+		for i := 0; i < n; i += 8 {
+			v := load(x, i)
+			size := sizeOf(v)
+			store(out, i, positive(v).Sub(size.Mul(c.upper(size, load(e, i)))))
+		}
+		archsimd.ClearAVXUpperBits()
+		plainGates.normalPart(out[n:], x[n:], e[n:])
+	},
+	normalSlope: func(out, x, g, e []float32) {
+		n, c, zero, peak := len(out)&^7, normalTerms(), f32x8{}, of(normalPeak)
+		for i := 0; i < n; i += 8 {
+			v, w := load(x, i), load(e, i)
+			above := c.upper(sizeOf(v), w)
+			above = c.one.Sub(above).Merge(above, v.Greater(zero))
+			store(out, i, load(g, i).Mul(above.Add(v.Mul(peak).Mul(w))))
+		}
+		archsimd.ClearAVXUpperBits()
+		plainGates.normalSlope(out[n:], x[n:], g[n:], e[n:])
+	},
+}
+
+// normalConstants are the constants of upper.
+type normalConstants struct{ one, p, c1, c2, c3, c4, c5 f32x8 }
+
+func normalTerms() normalConstants {
+	return normalConstants{of(1), of(normalP), of(normal1), of(normal2), of(normal3), of(normal4), of(normal5)}
+}
+
+// upper is 1 − Φ(size), from e = exp(−size²/2).
+func (c *normalConstants) upper(size, e f32x8) f32x8 {
+	t := c.one.Div(c.one.Add(c.p.Mul(size)))
+	p := t.Mul(c.c5).Add(c.c4)
+	p = p.Mul(t).Add(c.c3)
+	p = p.Mul(t).Add(c.c2)
+	p = p.Mul(t).Add(c.c1)
+	return p.Mul(t).Mul(e)
+}
+
+// sizeOf is |x|.
+func sizeOf(x f32x8) f32x8 {
+	return x.AsInt32x8().And(archsimd.BroadcastInt32x8(0x7fffffff)).AsFloat32x8()
 }

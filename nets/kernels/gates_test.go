@@ -50,6 +50,9 @@ func TestGatesEqualPlain(t *testing.T) {
 		both("silu", func(g *gateLoops, _ *numberLoops, out, x []float32) { g.siluFromExp(out, x, e) })
 		both("silu slope", func(g *gateLoops, _ *numberLoops, out, x []float32) { g.siluSlope(out, x, y, e) })
 		both("gelu exponent", func(g *gateLoops, _ *numberLoops, out, x []float32) { g.geluExponent(out, x) })
+		both("half squares", func(g *gateLoops, _ *numberLoops, out, x []float32) { g.halfSquares(out, x) })
+		both("normal part", func(g *gateLoops, _ *numberLoops, out, x []float32) { g.normalPart(out, x, e) })
+		both("normal slope", func(g *gateLoops, _ *numberLoops, out, x []float32) { g.normalSlope(out, x, y, e) })
 		both("gelu slope", func(g *gateLoops, _ *numberLoops, out, x []float32) { g.geluSlope(out, x, y, e) })
 		for _, number := range []float32{0.3, -7, 0} {
 			both("x + number", func(_ *gateLoops, r *numberLoops, out, x []float32) { r.Add(out, x, number) })
@@ -97,6 +100,7 @@ func TestSmoothActivations(t *testing.T) {
 	gelu := func(x float64) float64 {
 		return 0.5 * x * (1 + math.Tanh(math.Sqrt(2/math.Pi)*(x+0.044715*x*x*x)))
 	}
+	exact := func(x float64) float64 { return 0.5 * x * math.Erfc(-x/math.Sqrt2) }
 	silu := func(x float64) float64 { return x / (1 + math.Exp(-x)) }
 	var x []float32
 	for i := -400; i <= 400; i++ {
@@ -108,7 +112,7 @@ func TestSmoothActivations(t *testing.T) {
 		f     func(out, x, e []float32)
 		slope func(out, x, g, e []float32)
 		of    func(float64) float64
-	}{{"gelu", GELU, GELUSlope, gelu}, {"silu", SiLU, SiLUSlope, silu}} {
+	}{{"gelu", GELU, GELUSlope, gelu}, {"gelu_erf", NormalGELU, NormalGELUSlope, exact}, {"silu", SiLU, SiLUSlope, silu}} {
 		y, d, e := make([]float32, len(x)), make([]float32, len(x)), make([]float32, Block)
 		c.f(y, x, e)
 		Numbers.Fill(d, 3)
@@ -125,7 +129,7 @@ func TestSmoothActivations(t *testing.T) {
 	}
 	nan, out, e := []float32{float32(math.NaN())}, make([]float32, 1), make([]float32, Block)
 	for _, f := range []func(){func() { GELU(out, nan, e) }, func() { SiLU(out, nan, e) },
-		func() { GELUSlope(out, nan, nan, e) }, func() { SiLUSlope(out, nan, nan, e) }} {
+		func() { NormalGELU(out, nan, e) }, func() { NormalGELUSlope(out, nan, nan, e) }, func() { GELUSlope(out, nan, nan, e) }, func() { SiLUSlope(out, nan, nan, e) }} {
 		if f(); out[0] == out[0] {
 			t.Errorf("an activation of NaN is %g", out[0])
 		}

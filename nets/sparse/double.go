@@ -14,14 +14,20 @@ func (s *Linear) NewPreciseWorker() nets.PreciseWorker { return &doubleWorker{s:
 type doubleWorker struct {
 	s     *Linear
 	batch *structured.Batch // of the last score
-	sum   []float64
 	soft  []float32
+	dense scoring[float64]
+	wide  []float64 // potentials of a part before they are rounded
 }
 
 // ScorePrecisely implements nets.PreciseWorker.
 func (k *doubleWorker) ScorePrecisely(w []float32, τ float32, batch *structured.Batch, θ *structured.Potentials) error {
 	k.batch = batch
 	θ.Resize(batch, k.s.form)
+	if k.s.HasDense() {
+		if err := k.dense.inputs.load(batch, k.s.dim); err != nil {
+			return err
+		}
+	}
 	for i := range k.s.parts {
 		k.score(&k.s.parts[i], w, max(τ, k.s.τ), batch, &θ.Parts[i])
 	}
@@ -43,46 +49,56 @@ func (k *doubleWorker) score(p *part, w []float32, τ float32, batch *structured
 		for at := 0; at < len(to); at += width {
 			copy(to[at:at+width], w[p.bias:])
 		}
-		if τ > 0 {
+		if τ > 0 && !p.free {
 			vec.Soften(τ, to, to)
 		}
 	}
 	x := batch.Data.AttributesOf(p.Shape)
-	if x == nil || θ.Offsets == nil || p.attributes == 0 {
+	if θ.Offsets == nil || p.attributes == 0 {
+		x = nil
+	}
+	if x == nil && len(p.dense) == 0 {
 		return
 	}
+	k.wide = vec.Grow(k.wide, len(to))
+	for j, b := range to {
+		k.wide[j] = float64(b)
+	}
+	if x != nil {
+		k.gather(p, w[p.rows:][:p.attributes*width], τ, batch, x)
+	}
+	k.dense.add(p, w, batch, θ.Offsets, k.wide, kernels.Dense.ScoreDouble)
+	for j, s := range k.wide {
+		to[j] = float32(s)
+	}
+}
+
+// gather adds the rows of w of attributes to the sums.
+func (k *doubleWorker) gather(p *part, w []float32, τ float32, batch *structured.Batch, x *structured.Sparse) {
 	rows, at := batch.Data.Rows(p.Rows), 0
-	w = w[p.rows:][:p.attributes*width]
-	k.sum = vec.Grow(k.sum, width)
 	for _, i := range batch.Examples {
 		for r := rows[i]; r < rows[i+1]; r++ {
-			row := to[at:][:width]
-			for j, b := range row {
-				k.sum[j] = float64(b)
-			}
+			sum := k.wide[at:][:p.Width]
 			index, value := x.Row(r)
 			if τ > 0 {
-				k.gatherSoft(w, τ, index, value)
+				k.gatherSoft(sum, w, τ, index, value)
 			} else {
-				kernels.Sparse.GatherDouble(k.sum, w, index, value)
+				kernels.Sparse.GatherDouble(sum, w, index, value)
 			}
-			for j, s := range k.sum {
-				row[j] = float32(s)
-			}
-			at += width
+			at += p.Width
 		}
 	}
 }
 
 // gatherSoft adds rows of the soft thresholds of w. The thresholds are rounded to float32, as those of weights that are shown.
-func (k *doubleWorker) gatherSoft(w []float32, τ float32, index []int32, value []float32) {
-	y := len(k.sum)
+func (k *doubleWorker) gatherSoft(sum []float64, w []float32, τ float32, index []int32, value []float32) {
+	y := len(sum)
 	k.soft = vec.Grow(k.soft, y)
 	for n, row := range index {
 		vec.Soften(τ, w[int(row)*y:][:y], k.soft)
 		x := float64(kernels.ValueAt(value, n))
 		for j, s := range k.soft {
-			k.sum[j] += x * float64(s)
+			sum[j] += x * float64(s)
 		}
 	}
 }
@@ -99,6 +115,9 @@ func (s *Linear) ScatterDouble(v *structured.Marginals, batch *structured.Batch,
 		for k := range s.parts {
 			s.parts[k].scatterDouble(f, &v.Parts[k], b, batch.Data, i, to)
 		}
+	}
+	if s.HasDense() {
+		s.scatterDenseDouble(f, v, batch, to)
 	}
 }
 

@@ -10,6 +10,9 @@ func (s *Linear) Erase(v *structured.Marginals, batch *structured.Batch, w []flo
 	for k := range s.parts {
 		s.parts[k].erase(&v.Parts[k], batch, w)
 	}
+	for _, b := range s.DenseBlocks() {
+		clear(w[b.Offset:][:b.Dim*b.Width])
+	}
 }
 
 func (p *part) erase(v *structured.Part, batch *structured.Batch, w []float32) {

@@ -3,10 +3,12 @@ package sparse
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/kernels"
 	"github.com/dsp-go/dsp/structured"
 )
 
@@ -24,12 +26,18 @@ func (s *Linear) Layers(w []float32) ([]nets.Layer, error) {
 	batch := s.draw(rand.New(rand.NewPCG(1, 1)))
 	var θ structured.Potentials
 	θ.Resize(batch, s.form)
+	var dense scoring[float32]
+	if s.HasDense() {
+		if err := dense.inputs.load(batch, s.dim); err != nil {
+			return nil, err
+		}
+	}
 	rows, took, total := []nets.Layer{}, []time.Duration{}, time.Duration(0)
 	for i := range s.parts {
 		p := &s.parts[i]
 		l := nets.Layer{Name: p.Name + " potentials", With: []string{}, Params: []string{}, Output: p.output()}
 		for _, a := range s.layout {
-			if a.Offset == p.bias || a.Offset == p.rows && p.attributes > 0 {
+			if a.Offset == p.bias || a.Offset == p.rows && p.attributes > 0 || slices.ContainsFunc(p.dense, func(b block) bool { return b.offset == a.Offset }) {
 				l.Params, l.Weights = append(l.Params, a.Name), l.Weights+a.Len()
 			}
 		}
@@ -41,6 +49,7 @@ func (s *Linear) Layers(w []float32) ([]nets.Layer, error) {
 		for k := range measurements {
 			start := time.Now()
 			p.score(w, s.τ, batch, &θ.Parts[i])
+			dense.add(p, w, batch, θ.Parts[i].Offsets, θ.Parts[i].Values, kernels.Dense.Score)
 			if one := time.Since(start); k == 0 || one < least {
 				least = one
 			}
@@ -76,6 +85,12 @@ func (s *Linear) draw(rng *rand.Rand) *structured.Batch {
 		examples[i] = i
 		d.Offsets = append(d.Offsets, (i+1)*layerLength)
 		pairs = append(pairs, (i+1)*layerLength*layerLength)
+	}
+	if d.Dim = s.dim; s.HasDense() {
+		d.Features = make([]float32, d.Positions()*d.Dim)
+		for k := range d.Features {
+			d.Features[k] = float32(rng.NormFloat64())
+		}
 	}
 	for _, p := range s.parts {
 		rows := d.Positions()

@@ -45,8 +45,8 @@ func randomSparse(rng *rand.Rand, positions, attributes, most int, values bool) 
 	return x
 }
 
-func newSparseCase(t testing.TB, rng *rand.Rand, nodes, edges, y int, kind string, values bool) *sparseCase {
-	s, err := NewChain(nodes, edges, y, kind)
+func newSparseCase(t testing.TB, rng *rand.Rand, nodes, edges, dim, y int, kind string, values bool) *sparseCase {
+	s, err := NewDenseChain(nodes, edges, dim, y, kind)
 	must(t, err)
 	c := &sparseCase{s: s, data: &structured.Dataset{Offsets: []int{0}}}
 	c.labels, c.perPosition = s.form.Parts[0].Width, s.form.Parts[1].Rows != structured.Tied
@@ -56,6 +56,9 @@ func newSparseCase(t testing.TB, rng *rand.Rand, nodes, edges, y int, kind strin
 		c.data.Offsets = append(c.data.Offsets, n)
 	}
 	c.data.Attributes = randomSparse(rng, n, nodes, 90, values)
+	if c.data.Dim = dim; dim > 0 {
+		c.data.Features = gaussians(rng, n*dim)
+	}
 	if edges > 0 {
 		c.data.EdgeAttributes = randomSparse(rng, n, edges, 5, values)
 	}
@@ -85,14 +88,14 @@ func newSparseCase(t testing.TB, rng *rand.Rand, nodes, edges, y int, kind strin
 // allSparseCases calls test for all kinds of scorers, with label counts below, at and above whole vectors.
 func allSparseCases(t *testing.T, test func(t *testing.T, c *sparseCase)) {
 	for _, y := range []int{1, 2, 3, 5, 7, 8, 9, 13, 15, 16, 17, 23, 25, 31, 32, 33, 47, 48, 50, 63, 64, 65, 70, 81, 130} {
-		for k, kind := range []string{nets.EdgesNone, nets.EdgesTransition, nets.EdgesTransition} {
+		for k, kind := range []string{nets.EdgesNone, nets.EdgesTransition, nets.EdgesTransition, nets.EdgesTransition, nets.EdgesTransition} {
 			rng := rand.New(rand.NewPCG(uint64(y), uint64(k)))
-			edges := []int{0, 0, 7}[k]
+			edges, dim := []int{0, 0, 7, 0, 7}[k], []int{0, 0, 0, 37, 5}[k]
 			if y > 64 && edges > 0 {
 				edges = 2
 			}
-			c := newSparseCase(t, rng, 300, edges, y, kind, (y+k)%2 == 0)
-			t.Run(fmt.Sprintf("Y=%d,%s,%d", y, kind, edges), func(t *testing.T) { test(t, c) })
+			c := newSparseCase(t, rng, 300, edges, dim, y, kind, (y+k)%2 == 0)
+			t.Run(fmt.Sprintf("Y=%d,%s,%d,%d", y, kind, edges, dim), func(t *testing.T) { test(t, c) })
 		}
 	}
 }
@@ -118,12 +121,19 @@ func (c *sparseCase) dense(w []float32) (node, edge, pulled []float64) {
 					do(int(x.Index[k]), value)
 				}
 			}
-			each(c.data.Attributes, func(a int, value float64) {
+			add := func(first int, value float64) {
 				for j := range y {
-					node[at*y+j] += value * float64(w[a*y+j])
-					pulled[a*y+j] += value * float64(v.Node[at*y+j])
+					node[at*y+j] += value * float64(w[first+j])
+					pulled[first+j] += value * float64(v.Node[at*y+j])
 				}
-			})
+			}
+			each(c.data.Attributes, func(a int, value float64) { add(s.parts[0].rows+a*y, value) })
+			for d := range c.data.Dim {
+				add(s.parts[0].dense[0].offset+d*y, float64(c.data.Features[row*c.data.Dim+d]))
+			}
+			if c.data.Dim > 0 {
+				add(s.parts[0].bias, 1)
+			}
 			if transitions < 0 {
 				continue
 			}
@@ -217,6 +227,9 @@ func TestPreciseSums(t *testing.T) {
 			must(t, soft.ScorePrecisely(c.w, 0.3, &c.batch, &direct))
 			weights := slices.Clone(c.w)
 			vec.Soften(0.3, c.w, weights)
+			for _, r := range c.s.Unshrunk() {
+				copy(weights[r[0]:r[1]], c.w[r[0]:r[1]])
+			}
 			must(t, worker.ScorePrecisely(weights, 0, &c.batch, &θ))
 			for part := range θ.Parts {
 				if !slices.Equal(direct.Parts[part].Values, θ.Parts[part].Values) {

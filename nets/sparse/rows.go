@@ -3,7 +3,7 @@ package sparse
 import "github.com/dsp-go/dsp/structured"
 
 // Rows lists the rows of weights that a batch touches, for methods that leave all others unchanged. A row is a run of weights that
-// are used together: those of an attribute, or a bias. The zero value is ready to use. It includes scratch memory: use one per
+// are used together: those of an attribute or of a dense input, or a bias. The zero value is ready to use. It includes scratch memory: use one per
 // goroutine.
 type Rows struct {
 	Index []int32 // distinct row numbers, in the order in which the batch first touches them
@@ -20,6 +20,9 @@ func (s *Linear) NumRows() int {
 		if p.bias >= 0 {
 			n++
 		}
+		for _, b := range p.dense {
+			n += b.dim
+		}
 	}
 	return n
 }
@@ -31,6 +34,12 @@ func (s *Linear) Row(row int32) (lo, hi int) {
 		k--
 	}
 	p := &s.parts[k]
+	for i := len(p.dense) - 1; i >= 0; i-- {
+		if b := &p.dense[i]; row >= b.firstRow {
+			lo = b.offset + int(row-b.firstRow)*b.width
+			return lo, lo + b.width
+		}
+	}
 	start := p.rows
 	if p.bias >= 0 {
 		start = p.bias
@@ -55,10 +64,22 @@ func (s *Linear) Rows(batch *structured.Batch, r *Rows) {
 
 // touch lists the rows that example i touches.
 func (p *part) touch(data *structured.Dataset, i int, r *Rows) {
+	if p.Rows != structured.Tied {
+		if rows := data.Rows(p.Rows); rows[i] == rows[i+1] {
+			return
+		}
+	}
 	first := p.first
 	if p.bias >= 0 {
 		r.touch(first)
 		first++
+	}
+	for i := range p.dense {
+		if b := &p.dense[i]; r.seen[b.firstRow] != r.call {
+			for d := range b.dim {
+				r.touch(b.firstRow + int32(d))
+			}
+		}
 	}
 	x := data.AttributesOf(p.Shape)
 	if x == nil || p.Rows == structured.Tied {

@@ -36,6 +36,9 @@ func (s *Linear) Scatter(c float32, v *structured.Marginals, batch *structured.B
 		}
 		f.flush()
 	}
+	if s.HasDense() {
+		s.scatterDense(f, v, batch, to)
+	}
 }
 
 // scatter adds the pullback of example b of v, which is example i of the data.
@@ -58,7 +61,7 @@ func (p *part) scatter(f *scatterer, v *structured.Part, b int, data *structured
 			continue
 		}
 		if p.bias >= 0 {
-			f.addShare(to[p.bias:][:width], from, 1)
+			f.addShare(to[p.bias:][:width], from, 1, p.free)
 		}
 		if x == nil {
 			continue
@@ -69,7 +72,7 @@ func (p *part) scatter(f *scatterer, v *structured.Part, b int, data *structured
 			continue
 		}
 		for k, a := range index {
-			f.addShare(weights[int(a)*width:][:width], from, kernels.ValueAt(value, k))
+			f.addShare(weights[int(a)*width:][:width], from, kernels.ValueAt(value, k), false)
 		}
 	}
 }
@@ -83,6 +86,9 @@ type scatterer struct {
 	index  [64]int32 // attributes of these stripes
 	value  [64]float32
 	row    []float64 // of v (ScatterDouble)
+	wide   []float64 // v of a part (ScatterDouble)
+	single pulling[float32]
+	double pulling[float64]
 }
 
 var scatterers = sync.Pool{New: func() any { return &scatterer{change: new(kernels.Changes)} }}
@@ -129,8 +135,8 @@ func (f *scatterer) choose(index []int32, value []float32) ([]int32, []float32) 
 	return f.index[:n], f.value[:n]
 }
 
-// addShare adds x·c·v to the share that these stripes own of a block of weights.
-func (f *scatterer) addShare(to, v []float32, x float32) {
+// addShare adds x·c·v to the share that these stripes own of a block of weights. Free weights have no threshold.
+func (f *scatterer) addShare(to, v []float32, x float32, free bool) {
 	if f.norms == nil {
 		if v = share(v, f.lo, f.hi); len(v) > 0 {
 			kernels.Sparse.Scatter(share(to, f.lo, f.hi), v, f.c*x, []int32{0}, nil)
@@ -138,7 +144,7 @@ func (f *scatterer) addShare(to, v []float32, x float32) {
 		return
 	}
 	for p := f.lo; p < f.hi; p++ {
-		if f.τ > 0 {
+		if f.τ > 0 && !free {
 			f.norms[p] += kernels.Sparse.MeasureRunSoft(share(to, p, p+1), share(v, p, p+1), f.c*x, f.τ)
 		} else {
 			f.norms[p] += kernels.Sparse.MeasureRun(share(to, p, p+1), share(v, p, p+1), f.c*x)

@@ -19,6 +19,12 @@ func TestThresholded(t *testing.T) {
 			for j, x := range c.w { // by the definition
 				soft[j] = float32(math.Copysign(max(math.Abs(float64(x))-τ, 0), float64(x)))
 			}
+			keepFree := func(from []float32) {
+				for _, r := range c.s.Unshrunk() {
+					copy(soft[r[0]:r[1]], from[r[0]:r[1]])
+				}
+			}
+			keepFree(c.w)
 			s := c.s.Thresholded(τ)
 			node, edge, _ := c.dense(soft)
 			var θ structured.Potentials
@@ -34,6 +40,7 @@ func TestThresholded(t *testing.T) {
 			}
 			before := vec.Norm2(soft)
 			vec.Soften(τ, got, soft)
+			keepFree(got)
 			change := 0.0
 			for _, x := range norms {
 				change += x

@@ -9,9 +9,10 @@ import (
 type worker struct {
 	s     *Linear
 	batch *structured.Batch // of the last Score
+	dense scoring[float32]
 }
 
-// Score implements nets.Worker. It sums over the attributes of a row in their order, whatever the batch.
+// Score implements nets.Worker. It sums over the attributes of a row in their order, then over dense inputs, whatever the batch.
 func (k *worker) Score(w []float32, batch *structured.Batch, θ *structured.Potentials) error {
 	return k.ScoreThresholded(w, k.s.τ, batch, θ)
 }
@@ -22,6 +23,16 @@ func (k *worker) ScoreThresholded(w []float32, τ float32, batch *structured.Bat
 	θ.Resize(batch, k.s.form)
 	for i := range k.s.parts {
 		k.s.parts[i].score(w, τ, batch, &θ.Parts[i])
+	}
+	if !k.s.HasDense() {
+		return nil
+	}
+	if err := k.dense.inputs.load(batch, k.s.dim); err != nil {
+		return err
+	}
+	for i := range k.s.parts {
+		part := &θ.Parts[i]
+		k.dense.add(&k.s.parts[i], w, batch, part.Offsets, part.Values, kernels.Dense.Score)
 	}
 	return nil
 }
@@ -41,7 +52,7 @@ func (p *part) score(w []float32, τ float32, batch *structured.Batch, θ *struc
 		for at := 0; at < len(to); at += width {
 			copy(to[at:at+width], w[p.bias:])
 		}
-		if τ > 0 {
+		if τ > 0 && !p.free {
 			vec.Soften(τ, to, to)
 		}
 	}

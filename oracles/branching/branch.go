@@ -91,8 +91,7 @@ func (v *Solver) branch(s Settings) {
 func (v *Solver) search(b *buckets, memory *memory, parts []*component, budget int) {
 	again, floor := false, int64(forbidden)
 	nextBlocks := blocksEvery
-	var s *search
-	s = newSearch(b, memory, func(nodes int) bool {
+	s := newSearch(b, memory, func(nodes int) bool {
 		v.answer.Nodes += pollEvery
 		if v.stop() || nodes >= budget {
 			return true

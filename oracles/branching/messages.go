@@ -134,27 +134,6 @@ func (m *messages) move(p place, by []int64) {
 	}
 }
 
-// forbid takes states that a variable forbids out of its tables, so that they forbid what needs them.
-func (m *messages) forbid() {
-	for v, own := range m.own {
-		for s, x := range own {
-			if x != forbidden {
-				continue
-			}
-			for _, p := range m.at[v] {
-				t := &m.tables[p.table]
-				outer, n, inner := m.block(t, p.k)
-				for o := range outer {
-					row := t.value[(o*n+s)*inner:][:inner]
-					for i := range row {
-						row[i] = forbidden
-					}
-				}
-			}
-		}
-	}
-}
-
 // bound returns the sum of the best entries.
 func (m *messages) bound() int64 {
 	sum := m.fixed

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/dsp-go/dsp/oracles"
-	"github.com/dsp-go/dsp/oracles/graph"
+	"github.com/dsp-go/dsp/oracles/exact"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/graphs"
 )
@@ -26,10 +26,10 @@ func each(t *testing.T, check func(t *testing.T, r *rand.Rand, kind graphs.Edges
 // The value bounds the exact sum.
 func TestExpBoundsSum(t *testing.T) {
 	each(t, func(t *testing.T, r *rand.Rand, kind graphs.Edges, scale float64) {
-		θ, exact := drawGrid(r, kind, 5, 6, 3, scale, scale), make([]float64, 1)
-		graph.New().Exp(θ, 1, exact, nil)
-		if value, _ := exp(New(), θ, 1); !(value >= exact[0]-1e-9) {
-			t.Fatalf("exact %.12g, bound %.12g", exact[0], value)
+		θ, want := drawGrid(r, kind, 5, 6, 3, scale, scale), make([]float64, 1)
+		exact.New().Exp(θ, 1, want, nil)
+		if value, _ := exp(New(), θ, 1); !(value >= want[0]-1e-9) {
+			t.Fatalf("exact %.12g, bound %.12g", want[0], value)
 		}
 	})
 }
@@ -37,14 +37,14 @@ func TestExpBoundsSum(t *testing.T) {
 // The bound without iterations is the exact sum on a tree.
 func TestTreesAreExact(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	θ, exact := drawGrid(r, graphs.Own, 1, 9, 4, 2, 2), make([]float64, 1)
-	graph.New().Exp(θ, 0.5, exact, nil)
+	θ, want := drawGrid(r, graphs.Own, 1, 9, 4, 2, 2), make([]float64, 1)
+	exact.New().Exp(θ, 0.5, want, nil)
 	var x example
 	var d descent
 	x.read(θ, 0)
 	d.run(&x, 0.5, 0, 0)
-	if got, point := 0.5*d.upper, 0.5*d.point.value; math.Abs(got-exact[0]) > 1e-9 || math.Abs(point-exact[0]) > 1e-9 {
-		t.Errorf("bound %.12g, point %.12g, exact %.12g", got, point, exact[0])
+	if got, point := 0.5*d.upper, 0.5*d.point.value; math.Abs(got-want[0]) > 1e-9 || math.Abs(point-want[0]) > 1e-9 {
+		t.Errorf("bound %.12g, point %.12g, exact %.12g", got, point, want[0])
 	}
 }
 
@@ -54,7 +54,7 @@ func TestMarginalsAreGradient(t *testing.T) {
 		if scale > 3 {
 			t.Skip("too slow to converge that closely")
 		}
-		o := &Oracle{exact: graph.New(), Gap: 1e-12, Passes: 5000}
+		o := &Oracle{exact: exact.New(), Gap: 1e-12, Passes: 5000}
 		θ := drawGrid(r, kind, 3, 4, 3, scale, scale)
 		_, u := exp(o, θ, 1)
 		plus, minus := shifted(r, θ, 1./64)
@@ -70,7 +70,7 @@ func TestMarginalsAreGradient(t *testing.T) {
 func TestPointsAreSubgradients(t *testing.T) {
 	each(t, func(t *testing.T, r *rand.Rand, kind graphs.Edges, scale float64) {
 		for _, passes := range []int{4, 20, 200} {
-			o := &Oracle{exact: graph.New(), Gap: 1e-9, Passes: passes}
+			o := &Oracle{exact: exact.New(), Gap: 1e-9, Passes: passes}
 			θ := drawGrid(r, kind, 4, 4, 2, scale, scale)
 			value, u := exp(o, θ, 1)
 			gap := value - o.descent.point.value
@@ -93,7 +93,7 @@ func TestMarginalsAgree(t *testing.T) {
 	each(t, func(t *testing.T, r *rand.Rand, _ graphs.Edges, scale float64) {
 		const labels = 3
 		θ := drawGrid(r, graphs.Own, 4, 5, labels, scale, scale)
-		_, u := exp(&Oracle{exact: graph.New(), Passes: 4}, θ, 1)
+		_, u := exp(&Oracle{exact: exact.New(), Passes: 4}, θ, 1)
 		node, edge := u.Parts[0].Values, u.Parts[1].Values
 		for e, ends := range θ.Graphs[0].Ends {
 			for l := range labels {
@@ -143,15 +143,15 @@ func TestForbiddenLabels(t *testing.T) {
 				}
 			}
 		}
-		exact, y, best := make([]float64, 1), make([]int32, 9), make([]float64, 1)
-		graph.New().Exp(θ, 1, exact, nil)
+		want, y, best := make([]float64, 1), make([]int32, 9), make([]float64, 1)
+		exact.New().Exp(θ, 1, want, nil)
 		value, u := exp(New(), θ, 1)
-		if !(value >= exact[0]-1e-9) || math.IsNaN(u.Dot(0, θ)) {
-			t.Fatalf("bound %g, exact %g, score of the marginals %g", value, exact[0], u.Dot(0, θ))
+		if !(value >= want[0]-1e-9) || math.IsNaN(u.Dot(0, θ)) {
+			t.Fatalf("bound %g, exact %g, score of the marginals %g", value, want[0], u.Dot(0, θ))
 		}
 		bound := make([]float64, 1)
 		New().Max(θ, y, bound)
-		graph.New().Max(θ, make([]int32, 9), best)
+		exact.New().Max(θ, make([]int32, 9), best)
 		if !(bound[0] >= best[0]-1e-9) || θ.Score(0, y) > best[0]+1e-9 {
 			t.Fatalf("bound %g, best %g, labels %g", bound[0], best[0], θ.Score(0, y))
 		}
@@ -177,9 +177,9 @@ func TestGapsOfUnfinishedBounds(t *testing.T) {
 	each(t, func(t *testing.T, r *rand.Rand, kind graphs.Edges, scale float64) {
 		for range 5 {
 			θ := drawGrid(r, kind, 4, 4, 2, scale, scale)
-			lowest, _ := exp(&Oracle{exact: graph.New(), Gap: 1e-12, Passes: 2000}, θ, 1)
+			lowest, _ := exp(&Oracle{exact: exact.New(), Gap: 1e-12, Passes: 2000}, θ, 1)
 			var a oracles.Answer
-			o := &Oracle{exact: graph.New(), Passes: 1}
+			o := &Oracle{exact: exact.New(), Passes: 1}
 			oracles.Smoothing{Kind: oracles.Entropy, Mu: 1}.Answer(o, θ, &a, false)
 			allowance := 1e-6 * (1 + math.Abs(lowest)) // the marginals are float32
 			if a.Value[0] > lowest+10*allowance {

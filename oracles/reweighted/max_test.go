@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/dsp-go/dsp/oracles/graph"
+	"github.com/dsp-go/dsp/oracles/exact"
 	"github.com/dsp-go/dsp/structured/graphs"
 )
 
@@ -16,7 +16,7 @@ func TestMaxBoundsBest(t *testing.T) {
 		for range 10 {
 			θ := drawGrid(r, kind, 4, 5, 3, scale, scale)
 			y, best, value, o := make([]int32, 20), make([]float64, 1), make([]float64, 1), New()
-			graph.New().Max(θ, y, best)
+			exact.New().Max(θ, y, best)
 			o.Max(θ, y, value)
 			score, slack := θ.Score(0, y), 1e-9*(1+math.Abs(best[0]))
 			if !(value[0] >= best[0]-slack) || !(score <= best[0]+slack) {
@@ -46,7 +46,7 @@ func TestExactAtAnyScale(t *testing.T) {
 			}
 		}
 		y, best, value, o := make([]int32, 20), make([]float64, 1), make([]float64, 1), New()
-		graph.New().Max(θ, y, best)
+		exact.New().Max(θ, y, best)
 		o.Max(θ, y, value)
 		if upper, exact := o.Bound(0); !exact {
 			inexactly++
@@ -82,9 +82,9 @@ func TestChainsDescend(t *testing.T) {
 func TestExpBecomesMax(t *testing.T) {
 	θ := drawGrid(rand.New(rand.NewPCG(5, 5)), graphs.Own, 4, 4, 3, 1, 1)
 	y, best, value := make([]int32, 16), make([]float64, 1), make([]float64, 1)
-	graph.New().Max(θ, y, best)
+	exact.New().Max(θ, y, best)
 	New().Max(θ, y, value)
-	o := &Oracle{exact: graph.New(), Passes: 2000}
+	o := &Oracle{exact: exact.New(), Passes: 2000}
 	before := math.Inf(1)
 	for _, μ := range []float64{1, 0.3, 0.1, 0.03, 0.01} {
 		h, _ := exp(o, θ, μ)

@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"github.com/dsp-go/dsp/oracles"
-	"github.com/dsp-go/dsp/oracles/graph"
+	"github.com/dsp-go/dsp/oracles/exact"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/graphs"
 	"github.com/dsp-go/dsp/structured/machine/vec"
@@ -28,7 +28,7 @@ type Oracle struct {
 	Passes int     // the most passes over an example's graph; 0 means 100
 
 	guard   oracles.Guard
-	exact   *graph.Oracle
+	exact   *exact.Oracle
 	example example
 	descent descent
 	chains  chains
@@ -41,7 +41,7 @@ type Oracle struct {
 }
 
 // New returns an oracle.
-func New() *Oracle { return &Oracle{exact: graph.New()} }
+func New() *Oracle { return &Oracle{exact: exact.New()} }
 
 var (
 	_ oracles.Relaxed = (*Oracle)(nil)

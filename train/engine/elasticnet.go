@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/structured/machine/vec"
 )
 
@@ -20,7 +21,8 @@ import (
 //
 //	F(w) − D(u) = (1/n) Σ c_i [H_i(w) − ⟨u_i, θ_i+ℓ_i⟩ − H(u_i)] + r(w) + r*(−g) + ⟨g,w⟩ ≥ 0,
 //
-// in which r*(−g) = −min_w {⟨g,w⟩ + r(w)} is finite for λ > 0 and, for λ = 0, where |g_j| ≤ λ₁ for all j.
+// in which r*(−g) = −min_w {⟨g,w⟩ + r(w)} is finite for λ > 0 and, for λ = 0, where |g_j| ≤ λ₁ for all j. λ₁ leaves alone the weights
+// that nets.Unshrunk lists: for them, λ₁ and τ are 0.
 
 // ElasticBound returns the largest lower bound on min F that a dual point proves together with the gold outputs:
 //
@@ -32,22 +34,27 @@ import (
 // rounding errors come from g. With λ = 0 the bound depends on the largest entry of g alone. An entry is a sum over all positions, whose
 // rounding errors grow like the square root of their number.
 func (o *Objective) ElasticBound(a float64, g []float32) (bound, magnitude float64) {
-	type coordinate struct{ g, c float64 }
+	type coordinate struct{ g, c, λ1 float64 }
 	var moves []coordinate // those whose minimiser is not 0 for all s
 	rest, largest := 0.0, 0.0
-	for j, x := range g {
-		size := math.Abs(float64(x))
-		largest = max(largest, size)
-		c := 0.0
-		if o.Center != nil {
-			c = float64(o.Center[j])
+	o.eachL1(len(g), func(lo, hi int, λ1 float64) {
+		for j, x := range g[lo:hi] {
+			size := math.Abs(float64(x))
+			if λ1 == 0 && size > 0 {
+				largest = math.Inf(1) // with λ = 0, the only feasible s is 0
+			}
+			largest = max(largest, size)
+			c := 0.0
+			if o.Center != nil {
+				c = float64(o.Center[lo+j])
+			}
+			if size+o.Lambda*math.Abs(c) > λ1 {
+				moves = append(moves, coordinate{float64(x), c, λ1})
+			} else {
+				rest += o.Lambda / 2 * c * c
+			}
 		}
-		if size+o.Lambda*math.Abs(c) > o.L1 {
-			moves = append(moves, coordinate{float64(x), c})
-		} else {
-			rest += o.Lambda / 2 * c * c
-		}
-	}
+	})
 	if o.Lambda == 0 {
 		s := 1.0
 		if largest > o.L1 {
@@ -60,7 +67,7 @@ func (o *Objective) ElasticBound(a float64, g []float32) (bound, magnitude float
 		d, slope = s*a+rest, a
 		for _, x := range moves {
 			v := x.c - s*x.g/o.Lambda
-			w := math.Copysign(max(math.Abs(v)-o.L1/o.Lambda, 0), v)
+			w := math.Copysign(max(math.Abs(v)-x.λ1/o.Lambda, 0), v)
 			d += o.Lambda / 2 * (x.c*x.c - w*w)
 			slope += x.g * w
 			square += o.Lambda * w * w
@@ -86,14 +93,18 @@ func (o *Objective) ElasticBound(a float64, g []float32) (bound, magnitude float
 // elasticNet returns (λ/2)‖w − c‖² + λ₁‖w‖₁.
 func (o *Objective) elasticNet(w []float32) float64 {
 	squares, sizes := 0.0, 0.0
-	for j, x := range w {
-		d := float64(x)
-		sizes += math.Abs(d)
-		if o.Center != nil {
-			d -= float64(o.Center[j])
+	o.eachL1(len(w), func(lo, hi int, λ1 float64) {
+		for j, x := range w[lo:hi] {
+			d := float64(x)
+			if λ1 > 0 {
+				sizes += math.Abs(d)
+			}
+			if o.Center != nil {
+				d -= float64(o.Center[lo+j])
+			}
+			squares += d * d
 		}
-		squares += d * d
-	}
+	})
 	return o.Lambda/2*squares + o.L1*sizes
 }
 
@@ -109,11 +120,30 @@ func Nonzeros(w []float32) int {
 }
 
 // Soften returns soft(v, τ), or v itself if τ is 0.
-func Soften(v []float32, τ float32) []float32 {
+func (o *Objective) Soften(v []float32, τ float32) []float32 {
 	if τ == 0 {
 		return v
 	}
 	w := slices.Clone(v)
-	vec.Soften(τ, v, w)
+	o.eachL1(len(v), func(lo, hi int, λ1 float64) {
+		if λ1 > 0 {
+			vec.Soften(τ, v[lo:hi], w[lo:hi])
+		}
+	})
 	return w
+}
+
+// eachL1 calls do for ranges that make up n weights, in order, with the λ₁ of each: 0 for those that λ₁ leaves alone.
+func (o *Objective) eachL1(n int, do func(lo, hi int, λ1 float64)) {
+	at := 0
+	for _, r := range nets.Unshrunk(o.Scorer) {
+		if at < r[0] {
+			do(at, r[0], o.L1)
+		}
+		do(r[0], r[1], 0)
+		at = r[1]
+	}
+	if at < n {
+		do(at, n, o.L1)
+	}
 }

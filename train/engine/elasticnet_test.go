@@ -78,7 +78,7 @@ func TestThresholdedDual(t *testing.T) {
 		v := make([]float32, len(g))
 		copy(v, o.Center)
 		vec.Axpy(float32(-1/o.Lambda), g, v)
-		w := Soften(v, float32(o.L1/o.Lambda))
+		w := o.Soften(v, float32(o.L1/o.Lambda))
 		f := func(w []float32) float64 { return a + vec.Dot64(g, w) + o.regulariser(w) }
 		if d := o.DualValue(a, w); math.Abs(d-f(w)) > 1e-4*(1+math.Abs(d)) {
 			t.Fatalf("dual %.9g, but the function is %.9g at its weights", d, f(w))

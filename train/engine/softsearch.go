@@ -3,6 +3,7 @@ package engine
 import (
 	"math"
 
+	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/nets/sparse"
 )
 
@@ -15,10 +16,10 @@ import (
 // whose slope falls with γ, but not below that of the quadratic with ‖v‖² in place of ‖soft(v)‖², and not at all where |v_j(γ)| ≤ τ. At first
 // that is nearly everywhere: steps for the quadratic would take very long to leave it.
 
-// softSearch is the memory of a search: v and D where D differs from zero.
+// softSearch is the memory of a search: v, D and the threshold τ where D differs from zero.
 type softSearch struct {
-	v, d []float64
-	rows sparse.Rows
+	v, d, τ []float64
+	rows    sparse.Rows
 }
 
 // Searching ends where the slope is at most this share of the gap.
@@ -30,10 +31,10 @@ const (
 // SoftSearch returns the γ in [0, most] that raises the dual most, for a step with the given gap > 0 from v along −tD, and that gain.
 func (e *Engine) SoftSearch(grad Gradient, v []float32, τ float32, λ, t, gap, most float64) (γ, gain float64) {
 	s := &e.soft
-	s.collect(e, grad, v)
-	slope, _ := s.slope(float64(τ), t, most)
+	s.collect(e, grad, v, float64(τ))
+	slope, _ := s.slope(t, most)
 	if gap-λ*t*slope >= 0 {
-		return most, s.gain(float64(τ), λ, t, gap, most)
+		return most, s.gain(λ, t, gap, most)
 	}
 	norm := 0.0
 	for _, d := range s.d {
@@ -42,7 +43,7 @@ func (e *Engine) SoftSearch(grad Gradient, v []float32, τ float32, λ, t, gap, 
 	lo, hi := gap/(λ*t*t*norm), most // of the quadratic, and too long
 	γ = lo
 	for range searches {
-		slope, bend := s.slope(float64(τ), t, γ)
+		slope, bend := s.slope(t, γ)
 		at := gap - λ*t*slope
 		if math.Abs(at) <= flat*gap {
 			break
@@ -58,13 +59,13 @@ func (e *Engine) SoftSearch(grad Gradient, v []float32, τ float32, λ, t, gap, 
 		}
 		γ = next
 	}
-	return γ, s.gain(float64(τ), λ, t, gap, γ)
+	return γ, s.gain(λ, t, gap, γ)
 }
 
 // slope returns ⟨D, soft(v) − soft(v(γ))⟩ and ‖D‖² over the entries with |v_j(γ)| > τ.
-func (s *softSearch) slope(τ, t, γ float64) (slope, bend float64) {
+func (s *softSearch) slope(t, γ float64) (slope, bend float64) {
 	for j, d := range s.d {
-		v := s.v[j]
+		v, τ := s.v[j], s.τ[j]
 		to := v - γ*t*d
 		slope += d * (soft(v, τ) - soft(to, τ))
 		if math.Abs(to) > τ {
@@ -74,10 +75,10 @@ func (s *softSearch) slope(τ, t, γ float64) (slope, bend float64) {
 	return slope, bend
 }
 
-func (s *softSearch) gain(τ, λ, t, gap, γ float64) float64 {
+func (s *softSearch) gain(λ, t, gap, γ float64) float64 {
 	total := 0.0
 	for j, d := range s.d {
-		v := s.v[j]
+		v, τ := s.v[j], s.τ[j]
 		a, b := soft(v, τ), soft(v-γ*t*d, τ)
 		total += (b-a)*(b+a) + 2*γ*t*d*a
 	}
@@ -87,12 +88,22 @@ func (s *softSearch) gain(τ, λ, t, gap, γ float64) float64 {
 // soft returns sign(x)·max(|x| − τ, 0).
 func soft(x, τ float64) float64 { return x - max(min(x, τ), -τ) }
 
-// collect lists v and D where D differs from zero.
-func (s *softSearch) collect(e *Engine, grad Gradient, v []float32) {
-	s.v, s.d = s.v[:0], s.d[:0]
+// collect lists v, D and τ where D differs from zero.
+func (s *softSearch) collect(e *Engine, grad Gradient, v []float32, τ float64) {
+	s.v, s.d, s.τ = s.v[:0], s.d[:0], s.τ[:0]
+	free := nets.Unshrunk(e.Scorer)
+	add := func(d []float32, lo, hi int) {
+		threshold := τ
+		for _, r := range free {
+			if lo >= r[0] && hi <= r[1] { // a row of weights lies within a range or outside
+				threshold = 0
+			}
+		}
+		s.add(v, d, lo, hi, threshold)
+	}
 	switch g := grad.(type) {
 	case *denseGradient:
-		all := func(lo, hi int) { s.add(v, g.values, lo, hi) }
+		all := func(lo, hi int) { add(g.values, lo, hi) }
 		if g.support == nil {
 			all(0, len(v))
 		} else {
@@ -105,7 +116,7 @@ func (s *softSearch) collect(e *Engine, grad Gradient, v []float32) {
 			e.sparse.Rows(&found.Batch, &s.rows)
 			for _, row := range s.rows.Index { // a row of two findings is zero when the second comes to it
 				lo, hi := e.sparse.Row(row)
-				s.add(v, zeros, lo, hi)
+				add(zeros, lo, hi)
 				clear(zeros[lo:hi])
 			}
 		}
@@ -114,10 +125,10 @@ func (s *softSearch) collect(e *Engine, grad Gradient, v []float32) {
 	}
 }
 
-func (s *softSearch) add(v, d []float32, lo, hi int) {
+func (s *softSearch) add(v, d []float32, lo, hi int, τ float64) {
 	for j := lo; j < hi; j++ {
 		if d[j] != 0 {
-			s.v, s.d = append(s.v, float64(v[j])), append(s.d, float64(d[j]))
+			s.v, s.d, s.τ = append(s.v, float64(v[j])), append(s.d, float64(d[j])), append(s.τ, τ)
 		}
 	}
 }

@@ -287,7 +287,7 @@ func (m *BCFW) resync(ctx context.Context, p *train.Problem, s *train.State) err
 
 // recompose pulls back the memory and records its bound.
 func (m *BCFW) recompose(ctx context.Context, p *train.Problem, s *train.State) (engine.Recomposed, error) {
-	return m.bound.Recompose(ctx, p, s, engine.Soften(m.path.W, m.path.Threshold), m.memory, train.Rounded{}, m.passes)
+	return m.bound.Recompose(ctx, p, s, p.Soften(m.path.W, m.path.Threshold), m.memory, train.Rounded{}, m.passes)
 }
 
 // Certify implements train.Certifier.
@@ -309,7 +309,7 @@ func (m *BCFW) report(ctx context.Context, p *train.Problem, s *train.State) (er
 		w = m.path.Mean
 		m.best = max(m.best, dualValue(p, &m.regulariser, m.average, w))
 	}
-	copy(s.W, engine.Soften(w, m.path.Threshold))
+	copy(s.W, p.Soften(w, m.path.Threshold))
 	if s.Primal, _, err = p.Upper(ctx, s.W); err != nil {
 		return err
 	}

@@ -127,7 +127,7 @@ func TestStepsWithL1(t *testing.T) {
 				t.Fatalf("κ is %g", m.regulariser.Kappa)
 			}
 			dual := func(linear float64, v []float32) float64 {
-				return linear - p.Lambda/2*vec.Norm2(engine.Soften(v, m.path.Threshold))
+				return linear - p.Lambda/2*vec.Norm2(p.Soften(v, m.path.Threshold))
 			}
 			for k := range 40 {
 				examples := p.Rand(k).Perm(p.Len())[:batch]
@@ -149,7 +149,7 @@ func TestStepsWithL1(t *testing.T) {
 					}
 				}
 			}
-			_, linear, err := traintest.Pulled(p.Recompose(t.Context(), engine.Soften(m.path.W, m.path.Threshold), m.memory))
+			_, linear, err := traintest.Pulled(p.Recompose(t.Context(), p.Soften(m.path.W, m.path.Threshold), m.memory))
 			if err != nil {
 				t.Fatal(err)
 			}

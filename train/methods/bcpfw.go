@@ -269,7 +269,7 @@ func (m *BCPFW) resync(ctx context.Context, p *train.Problem, s *train.State) er
 
 // recompose pulls back the corners' mixtures and records the bound.
 func (m *BCPFW) recompose(ctx context.Context, p *train.Problem, s *train.State) (engine.Recomposed, error) {
-	return m.bound.Recompose(ctx, p, s, engine.Soften(m.path.W, m.path.Threshold), m.corners, train.Rounded{}, m.passes)
+	return m.bound.Recompose(ctx, p, s, p.Soften(m.path.W, m.path.Threshold), m.corners, train.Rounded{}, m.passes)
 }
 
 // Certify implements train.Certifier.
@@ -284,7 +284,7 @@ func (m *BCPFW) Certify(ctx context.Context, p *train.Problem, s *train.State, k
 func (m *BCPFW) report(ctx context.Context, p *train.Problem, s *train.State) error {
 	from, last := m.path.W, 0.0
 	for _, w := range [][]float32{m.path.W, m.path.Mean} {
-		w = engine.Soften(w, m.path.Threshold)
+		w = p.Soften(w, m.path.Threshold)
 		f, _, err := p.Upper(ctx, w)
 		if err != nil {
 			return err

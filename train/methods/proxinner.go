@@ -26,17 +26,12 @@ func (m *innerSteps) start(p *train.Problem) error {
 	case p.Smoothing.Mu > 0:
 		return train.Refuse("prox-linear", train.PlainMax, "takes more than one step on a model (inner-steps) without smoothing only")
 	}
-	o := *p.Objective
-	if !p.Scorer.Affine() {
-		net, ok := engine.LineariserOf(p.Scorer)
-		if !ok {
-			return train.Refuse("prox-linear", train.Linearisation, "needs the linearisation of the network, which does not offer it")
-		}
-		m.moving = net.Linearise()
-		o.Scorer = m.moving
+	o, moving, err := linearised(p)
+	if err != nil {
+		return err
 	}
-	m.dual = engine.NewBatchDual(&o)
-	m.Engine = engine.NewEngine(&o, p.Threads())
+	m.moving, m.dual = moving, engine.NewBatchDual(o)
+	m.Engine = engine.NewEngine(o, p.Threads())
 	return nil
 }
 

@@ -20,9 +20,7 @@ import (
 // where f_i(·; w_{k−1}) is f_i with potentials θ_i(w_{k−1}) + J_i(w − w_{k−1}). ŵ_k is accepted if F does not rise. If F
 // rises, points closer and closer to w_{k−1} are tried, as in Burke (1985): the model is convex, so it decreases along the
 // whole segment. η adapts to how well the model predicts F, like the radius of a trust region. F is evaluated without dropout.
-//
-// With ModelBatch, (1/n) Σ runs over one batch only, and a step solves the model's dual in one variable (proxbatch.go). Such steps are not
-// tested for acceptance. What follows is about models of all examples.
+// BatchProxLinear is the method with models of batches.
 //
 // With an affine scorer the model is exact and this is the proximal point method. With partial labels the model also replaces
 // h_A by its tangent (engine/partial.go). That is the concave-convex procedure (Yuille and Rangarajan 2003) with a prox term,
@@ -34,11 +32,7 @@ import (
 // subproblem, so a single pass per subproblem used oracle calls best on all networks tried. For smooth losses the default is
 // Casimir, whose measured curvature is passed on.
 type ProxLinear struct {
-	ModelBatch int // examples per model; 0: all
-	Passes     int // passes of the run, after which it stops, and over which the η of models of batches falls; 0: it does neither
-	Finish     int // of these passes, how many at the end use models of all examples
-	InnerSteps int // steps on the model of a batch; 0 and 1: the exact step along one direction; more: block-coordinate Frank-Wolfe on its examples
-
+	Passes      int                      // passes of the run, after which it stops; 0: it does not
 	Inner       func(k int) train.Method // makes the method for the k-th subproblem, k ≥ 1; nil: the default above
 	InnerPasses int                      // most passes per subproblem; 0: 1, or up to 5 until a pass finds a better point than w_{k−1}
 	Tolerance   float64                  // ε_0: a subproblem is solved at a certified gap of ε_0/k; 0: at 0.3 of the promised decrease of F
@@ -46,7 +40,6 @@ type ProxLinear struct {
 	WarmUp      int                      // initial passes of SGD, after which the model is better; 0: 2, or none if Eta is given; −1: none
 	ConstantMu  bool                     // μ_k = μ, not μ/k, for a given μ; without one, μ is halved when it seems to hide better points
 
-	batches   batchModels // of the passes with models of batches
 	sub       subproblem
 	f         float64 // F(w_{k−1})
 	η         float64
@@ -78,34 +71,10 @@ func (m *ProxLinear) Convex() bool { return false }
 // Start evaluates F at s.W and chooses η there: n/|B| times the step size that suits SGD, so that a prox-linear step goes
 // about as far as a pass of SGD.
 func (m *ProxLinear) Start(ctx context.Context, p *train.Problem, s *train.State) error {
-	if m.onBatches(s) {
-		if m.η > 0 {
-			m.reopen()
-		}
-		return m.batches.start(p, s, m)
-	}
-	return m.startWhole(ctx, p, s)
-}
-
-// reopen forgets the state of the finish, and the walk over batches before it. It is for a run that resumes with more passes after its
-// finish has begun: passes on batches come next, from the weights at which the finish arrived, and later a finish that starts anew.
-func (m *ProxLinear) reopen() {
-	*m = ProxLinear{
-		ModelBatch: m.ModelBatch, Passes: m.Passes, Finish: m.Finish, InnerSteps: m.InnerSteps,
-		Inner: m.Inner, InnerPasses: m.InnerPasses, Tolerance: m.Tolerance, Eta: m.Eta, WarmUp: m.WarmUp, ConstantMu: m.ConstantMu,
-	}
-}
-
-// onBatches reports whether the next pass uses models of batches.
-func (m *ProxLinear) onBatches(s *train.State) bool {
-	return m.ModelBatch > 0 && (m.Finish == 0 || s.Passes < m.Passes-m.Finish)
-}
-
-func (m *ProxLinear) startWhole(ctx context.Context, p *train.Problem, s *train.State) error {
 	if err := m.sub.begin(p); err != nil {
 		return err
 	}
-	if m.η > 0 { // restored
+	if m.started() { // restored
 		if m.memory != nil {
 			var err error
 			if m.memory, err = m.sub.Attach(m.memory); err != nil {
@@ -119,21 +88,17 @@ func (m *ProxLinear) startWhole(ctx context.Context, p *train.Problem, s *train.
 		return err
 	}
 	s.FullPasses++
-	eta := m.wholeEta()
-	if m.warmUp = max(0, m.WarmUp); m.WarmUp == 0 && eta == 0 {
+	if m.warmUp = max(0, m.WarmUp); m.WarmUp == 0 && m.Eta == 0 {
 		m.warmUp = defaultWarmUp
 	}
-	if s.Passes > 0 { // passes on batches have come first
-		m.warmUp = 0
-	}
-	if m.warmUp > 0 || eta == 0 {
+	if m.warmUp > 0 || m.Eta == 0 {
 		var calls int
 		if m.rate, calls, err = searchRate(ctx, p, s.W); err != nil {
 			return err
 		}
 		s.OracleCalls += calls
 	}
-	m.η = cmp.Or(eta, m.rate*float64(p.Len())/float64(p.BatchSize()))
+	m.η = cmp.Or(m.Eta, m.rate*float64(p.Len())/float64(p.BatchSize()))
 	m.smallest = smallestEta * m.η
 	if p.Smoothing.Kind != oracles.None {
 		var first annealing
@@ -142,6 +107,9 @@ func (m *ProxLinear) startWhole(ctx context.Context, p *train.Problem, s *train.
 	}
 	return nil
 }
+
+// started reports whether Start was called, in this run or in the one that it goes on with.
+func (m *ProxLinear) started() bool { return m.η > 0 }
 
 // begin runs a pass of SGD from s. If F rises, it undoes the pass and halves the step size for the next one.
 func (m *ProxLinear) begin(ctx context.Context, p *train.Problem, s *train.State) error {
@@ -161,7 +129,7 @@ func (m *ProxLinear) begin(ctx context.Context, p *train.Problem, s *train.State
 		copy(s.W, from)
 		s.Primal = m.f
 		m.rate /= 2
-		if m.wholeEta() == 0 {
+		if m.Eta == 0 {
 			m.η /= 2
 		}
 		if m.η > m.smallest {
@@ -173,24 +141,8 @@ func (m *ProxLinear) begin(ctx context.Context, p *train.Problem, s *train.State
 	return nil
 }
 
-// wholeEta returns the given η of models of all examples, 0 if none is given. With ModelBatch, Eta is the η of batches.
-func (m *ProxLinear) wholeEta() float64 {
-	if m.ModelBatch > 0 {
-		return 0
-	}
-	return m.Eta
-}
-
-// Pass takes a step on every batch, or runs one outer iteration on all examples, at the beginning a pass of SGD.
+// Pass runs one outer iteration, at the beginning a pass of SGD.
 func (m *ProxLinear) Pass(ctx context.Context, p *train.Problem, s *train.State) error {
-	if m.onBatches(s) {
-		return m.batches.run(ctx, p, s, m)
-	}
-	if m.sub.Problem == nil { // the passes on batches are over
-		if err := m.startWhole(ctx, p, s); err != nil {
-			return err
-		}
-	}
 	if m.warmUp > 0 {
 		m.warmUp--
 		return m.begin(ctx, p, s)
@@ -263,7 +215,7 @@ func (m *ProxLinear) search(ctx context.Context, p *train.Problem, s *train.Stat
 func (m *ProxLinear) adapt(t, promise, decrease, way float64) {
 	share := way / (2 * m.η) / promise
 	switch {
-	case m.wholeEta() > 0:
+	case m.Eta > 0:
 	case t == 0:
 		m.η /= 4
 	case t < 1:
@@ -375,7 +327,6 @@ func (m *ProxLinear) FetchMemory(*train.Problem) error {
 
 // Archive saves or restores the method's state.
 func (m *ProxLinear) Archive(a engine.Archive) {
-	m.batches.archive(a)
 	a.Number("objective", &m.f)
 	a.Number("eta", &m.η)
 	a.Number("rate", &m.rate)

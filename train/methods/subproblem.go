@@ -19,23 +19,34 @@ type subproblem struct {
 	η              float64
 }
 
+// linearised returns the objective with a scorer that is affine in the weights: the linearisation of the network, whose point moves, or
+// the problem's own scorer, with nothing that moves, if that is affine.
+func linearised(p *train.Problem) (*engine.Objective, engine.Linearised, error) {
+	o := *p.Objective
+	if p.Scorer.Affine() {
+		return &o, nil, nil
+	}
+	net, ok := engine.LineariserOf(p.Scorer)
+	if !ok {
+		return nil, nil, train.Refuse("prox-linear", train.Linearisation, "needs the linearisation of the network, which does not offer it")
+	}
+	moving := net.Linearise()
+	o.Scorer = moving
+	return &o, moving, nil
+}
+
 // begin creates the problem, without posing it at a point yet.
 func (s *subproblem) begin(p *train.Problem) error {
-	o := *p.Objective
-	s.whole = p
+	o, moving, err := linearised(p)
+	if err != nil {
+		return err
+	}
+	s.whole, s.moving = p, moving
 	if o.Partial() {
 		o.Completion = engine.NewMemory(p.Objective)
 	}
-	if !p.Scorer.Affine() {
-		net, ok := engine.LineariserOf(p.Scorer)
-		if !ok {
-			return train.Refuse("prox-linear", train.Linearisation, "needs the linearisation of the network, which does not offer it")
-		}
-		s.moving = net.Linearise()
-		o.Scorer = s.moving
-	}
 	o.Center = make([]float32, p.Scorer.Dim())
-	e, err := p.Sibling(&o)
+	e, err := p.Sibling(o)
 	s.Problem = &train.Problem{Engine: e, Batch: p.Batch}
 	return err
 }

@@ -15,7 +15,7 @@ import (
 func walking(passes int) map[string]func() train.Method {
 	span := Span{Passes: passes}
 	return map[string]func() train.Method{
-		"prox-linear": func() train.Method { return &ProxLinear{ModelBatch: 4, Passes: passes} },
+		"prox-linear": func() train.Method { return &BatchProxLinear{ModelBatch: 4, Passes: passes} },
 		"adam":        func() train.Method { return &Adam{Rate: 0.02, Schedule: CosineSchedule, Span: span} },
 		"adam, ema": func() train.Method {
 			return &Adam{Rate: 0.02, Schedule: GeometricSchedule, Span: Span{passes, 2}, Averaging: ExponentialAverage, Clip: 10}
@@ -86,7 +86,7 @@ func TestWalkersIgnoreThreads(t *testing.T) {
 // After passes on batches, prox-linear on all examples lowers the objective further, and says how stationary the weights are.
 func TestProxLinearFinish(t *testing.T) {
 	p := traintest.NetProblem(120, 8, 2)
-	m, s := &ProxLinear{ModelBatch: 8, Passes: 20, Finish: 10}, traintest.GlorotState(p)
+	m, s := &BatchProxLinear{ModelBatch: 8, Passes: 20, Finish: 10}, traintest.GlorotState(p)
 	traintest.Begin(t, m, p, s)
 	traintest.Passes(t, m, p, s, 10)
 	batches := s.Primal

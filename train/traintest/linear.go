@@ -1,9 +1,11 @@
 package traintest
 
 import (
+	"slices"
+
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/train/engine"
+	"github.com/dsp-go/dsp/structured/machine/vec"
 )
 
 // Linear scores any structure with dense features of positions x: the rows of a part on positions are x·W, a tied part is weights, and
@@ -84,7 +86,8 @@ type preciseLinear struct{ linearWorker }
 
 // ScorePrecisely implements nets.PreciseWorker.
 func (k *preciseLinear) ScorePrecisely(w []float32, τ float32, batch *structured.Batch, θ *structured.Potentials) error {
-	soft := engine.Soften(w, τ)
+	soft := slices.Clone(w)
+	vec.Soften(τ, w, soft)
 	if err := k.Score(soft, batch, θ); err != nil {
 		return err
 	}

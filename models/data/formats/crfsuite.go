@@ -11,6 +11,9 @@ import (
 // crfsuite is the input of CRFsuite: a label per line, then the token's attributes.
 var crfsuite = Format{
 	Name:       CRFsuite,
+	Holds:      "a label and its attributes per line",
+	Tasks:      []string{"tag"},
+	Takes:      []string{"scheme", "partial", "hash-bits", "min-count"},
 	Extensions: []string{".crfsuite"},
 	Starts: func(start []byte) bool {
 		return everyLine(start, func(fields []string) bool { return mostlyNamed(fields[1:]) })
@@ -19,7 +22,7 @@ var crfsuite = Format{
 	Numbered: true,
 	Read: func(r io.Reader, path string, o Options) (*structured.Dataset, error) {
 		return text.CRFsuite{
-			Alphabet: o.numbering(), Dictionary: o.Dictionary, MinCount: max(1, o.MinCount), HashBits: o.HashBits,
+			Alphabet: o.Numbering(), Dictionary: o.Dictionary, MinCount: max(1, o.MinCount), HashBits: o.HashBits,
 			Unlabeled: o.Unlabeled, Threads: o.Threads, Line: o.Line, Each: o.Each,
 		}.Read(r, path)
 	},

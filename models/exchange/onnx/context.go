@@ -60,14 +60,14 @@ func (n *network) attention(at int, s *graph.Step, o graph.Attention) {
 	n.set(at, n.reshape(y, -1, wide), n.flow.Rows, wide)
 }
 
-// waves returns the cosines and the sines [T×1×half] of t·10000^(−i/half). The angles are float64: float32 loses the digits of large ones.
-func (n *network) waves(half int) (cos, sin string) {
+// waves returns the cosines and the sines [T×1×half] of t·base^(−i/half). The angles are float64: float32 loses the digits of large ones.
+func (n *network) waves(half int, base float64) (cos, sin string) {
 	wave := func(name string, phase float64) string {
-		return n.once(fmt.Sprint(name, half), func() string {
-			angles := n.once(fmt.Sprint("angles", half), func() string {
+		return n.once(fmt.Sprint(name, half, " ", base), func() string {
+			angles := n.once(fmt.Sprint("angles", half, " ", base), func() string {
 				f := make([]float64, half)
 				for i := range f {
-					f[i] = math.Pow(10000, -float64(i)/float64(half))
+					f[i] = math.Pow(base, -float64(i)/float64(half))
 				}
 				t := n.of("Unsqueeze", n.cast(n.positions(), float64s), n.ints(1))
 				return n.of("Unsqueeze", n.of("Mul", t, n.double(f...)), n.ints(1))
@@ -83,7 +83,7 @@ func (n *network) rotation(at int, s *graph.Step, o graph.Rotation) {
 	x := n.padded(n.in(s.Args[0], n.flow.Rows, o.Cols), o.Cols)
 	turned := n.padded(n.slice(x, 2, 0, o.Turned), heads, 2, half)
 	u, v := n.gather(turned, n.int(0), 3), n.gather(turned, n.int(1), 3) // [B×T×heads×half]
-	cos, sin := n.waves(half)
+	cos, sin := n.waves(half, o.Base)
 	if o.Back {
 		sin = n.of("Neg", sin)
 	}
@@ -97,7 +97,7 @@ func (n *network) rotation(at int, s *graph.Step, o graph.Rotation) {
 }
 
 func (n *network) sinusoids(at int, s *graph.Step, o graph.Sinusoids) {
-	cos, sin := n.waves(o.Cols / 2)
+	cos, sin := n.waves(o.Cols/2, graph.WaveBase)
 	x := n.padded(n.in(s.Args[0], n.flow.Rows, o.Cols), o.Cols)
 	wave := n.reshape(n.concat(2, cos, sin), -1, o.Cols)
 	n.set(at, n.reshape(n.of("Add", x, wave), -1, o.Cols), n.flow.Rows, o.Cols)

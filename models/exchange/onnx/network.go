@@ -168,7 +168,7 @@ func (n *network) step(at int, s *graph.Step) {
 		n.set(at, n.add(op, []string{n.in(s.Args[0], o.Outer, o.Size, o.Inner)}, integer("axis", 1)), o.Outer, o.Size, o.Inner)
 	case graph.Normalise:
 		gain := n.once(fmt.Sprint("ones", o.Cols), func() string { return n.floats("ones", ones(o.Cols), o.Cols) })
-		n.set(at, n.add("LayerNormalization", []string{n.in(s.Args[0], o.Rows, o.Cols), gain}, integer("axis", -1), realNumber("epsilon", 1e-5)), o.Rows, o.Cols)
+		n.set(at, n.add("LayerNormalization", []string{n.in(s.Args[0], o.Rows, o.Cols), gain}, integer("axis", -1), realNumber("epsilon", float32(o.Floor))), o.Rows, o.Cols)
 	case graph.Permute:
 		to := make([]int, len(o.Order))
 		for i, from := range o.Order {

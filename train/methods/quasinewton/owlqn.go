@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/train"
 	"github.com/dsp-go/dsp/train/engine"
@@ -21,7 +22,8 @@ import (
 //
 // and it is zero at the optimum only. An iteration computes the direction d = −H◇ from the differences of points and of ∇ as L-BFGS
 // does, sets d_j to 0 where it does not point downhill along ◇_j, and searches along the projection of w + αd on the orthant of w
-// (where w_j = 0: of −◇), in which F is smooth. Coordinates that would leave the orthant become exactly zero. α halves until
+// (where w_j = 0: of −◇), in which F is smooth. Coordinates that would leave the orthant become exactly zero. Weights
+// that λ₁ leaves alone have no orthant, and ◇_j = ∇_j. α halves until
 //
 //	F(w') ≤ F(w) + 10⁻⁴⟨◇, w' − w⟩.
 //
@@ -33,6 +35,7 @@ type OWLQN struct {
 	f           float64     // F_μ at the last point
 	points      [][]float32 // accepted points, the last one at the end; at most Store+1
 	grads       [][]float32 // g at those points, without the regulariser's gradient
+	free        []bool      // the weights that λ₁ leaves alone
 }
 
 const (
@@ -53,6 +56,12 @@ func (m *OWLQN) TakesL1() {}
 func (m *OWLQN) Start(ctx context.Context, p *train.Problem, s *train.State) error {
 	if err := checkSmooth(m.Name(), p); err != nil {
 		return err
+	}
+	m.free = make([]bool, len(s.W))
+	for _, r := range nets.Unshrunk(p.Scorer) {
+		for j := r[0]; j < r[1]; j++ {
+			m.free[j] = true
+		}
 	}
 	if len(m.points) > 0 { // restored
 		return nil
@@ -80,7 +89,7 @@ func (m *OWLQN) Pass(ctx context.Context, p *train.Problem, s *train.State) erro
 		α = min(1, 1/math.Sqrt(size))
 	}
 	for range halvings {
-		next, slope := step(w, d, pseudo, α)
+		next, slope := m.step(w, d, pseudo, α)
 		if slope >= 0 { // nothing moves in float32
 			break
 		}
@@ -108,6 +117,8 @@ func (m *OWLQN) pseudoGradient(p *train.Problem) []float64 {
 	for j, x := range w {
 		slope := smoothSlope(p, j, x, g[j])
 		switch {
+		case m.free[j]:
+			pseudo[j] = slope
 		case x > 0:
 			pseudo[j] = slope + p.L1
 		case x < 0:
@@ -163,7 +174,7 @@ func (m *OWLQN) direction(p *train.Problem, pseudo []float64) []float64 {
 		m.pair(p, k, func(j int, s, _ float64) { d[j] += (α[k] - β) * s })
 	}
 	for j, x := range pseudo {
-		if d[j]*x >= 0 {
+		if d[j]*x >= 0 && !m.free[j] {
 			d[j] = 0
 		}
 	}
@@ -180,11 +191,11 @@ func (m *OWLQN) pair(p *train.Problem, k int, do func(j int, s, y float64)) {
 }
 
 // step returns the projection of w + αd on the orthant of w and −◇, and ⟨◇, w' − w⟩.
-func step(w []float32, d, pseudo []float64, α float64) (next []float32, slope float64) {
+func (m *OWLQN) step(w []float32, d, pseudo []float64, α float64) (next []float32, slope float64) {
 	next = make([]float32, len(w))
 	for j, x := range w {
 		to := float32(float64(x) + α*d[j])
-		if side := float64(x); side*float64(to) < 0 || side == 0 && float64(to)*pseudo[j] > 0 {
+		if side := float64(x); !m.free[j] && (side*float64(to) < 0 || side == 0 && float64(to)*pseudo[j] > 0) {
 			to = 0
 		}
 		next[j] = to

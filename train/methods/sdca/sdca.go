@@ -182,7 +182,7 @@ func (m *SDCA) resync(ctx context.Context, p *train.Problem, s *train.State) err
 
 // recompose pulls back the memory and records its bound.
 func (m *SDCA) recompose(ctx context.Context, p *train.Problem, s *train.State) (engine.Recomposed, error) {
-	return m.bound.Recompose(ctx, p, s, engine.Soften(m.w, m.τ), &m.memory.u, m.memory.boundedEntropy(p), m.passes)
+	return m.bound.Recompose(ctx, p, s, p.Soften(m.w, m.τ), &m.memory.u, m.memory.boundedEntropy(p), m.passes)
 }
 
 // Certify implements train.Certifier.
@@ -195,7 +195,7 @@ func (m *SDCA) Certify(ctx context.Context, p *train.Problem, s *train.State, ke
 
 // report shows the best weights, the bound, and the best dual value.
 func (m *SDCA) report(ctx context.Context, p *train.Problem, s *train.State) error {
-	w := engine.Soften(m.w, m.τ)
+	w := p.Soften(m.w, m.τ)
 	primal, rounded, err := p.Upper(ctx, w)
 	if err != nil {
 		return err

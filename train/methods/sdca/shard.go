@@ -9,8 +9,8 @@ import (
 	"github.com/dsp-go/dsp/train"
 )
 
-// dualShards is the number of shards of the weights of position attributes. It is fixed, so that sums over shards do not depend
-// on the number of threads.
+// dualShards is the number of shards of the weights of position attributes, and of those of dense inputs. It is fixed, so that sums over
+// shards do not depend on the number of threads.
 const dualShards = 2
 
 // rowsOfShard is the number of consecutive attributes in a shard. It is large enough that shards meet between cache lines for
@@ -29,8 +29,8 @@ type dualShard struct {
 	norms  [sparse.Stripes]float64
 }
 
-// newDualShards returns the shards of a sparse problem: first those of the first part's attributes, then one for the rest. They
-// score with weights thresholded by τ.
+// newDualShards returns the shards of a sparse problem: first those of the first part's attributes, then those of dense inputs, then one for
+// the rest. They score with weights thresholded by τ.
 func newDualShards(p *train.Problem, τ float32) ([]*dualShard, error) {
 	var shards []*dualShard
 	part := p.Sparse().Form().Parts[0]
@@ -46,10 +46,15 @@ func newDualShards(p *train.Problem, τ float32) ([]*dualShard, error) {
 			if err != nil {
 				return nil, err
 			}
-			add(scorer.First(), share)
+			add(scorer.Attributes(), share)
 		}
 	}
-	add(scorer, nil)
+	if scorer.HasDense() {
+		for k := range dualShards {
+			add(scorer.DenseShare(k, dualShards), nil)
+		}
+	}
+	add(scorer.Rest(), nil)
 	return shards, nil
 }
 
@@ -91,21 +96,17 @@ func shareOf(d *structured.Dataset, x *structured.Sparse, shard int) (*structure
 	return share, nil
 }
 
-// score sums the shards' parts of the scores of example b of their batch, in shard order.
+// score sums the shards' parts of the scores of example b of their batch: those of the rest first, then in shard order.
 func score(shards []*dualShard, b int, θ *structured.Potentials) {
-	rest, first := shards[len(shards)-1], true
-	for _, sh := range shards[:len(shards)-1] {
-		if from := sh.θ.Parts[0].Of(b); first {
-			copy(θ.Parts[0].Values, from)
-			first = false
-		} else {
-			vec.Axpy(1, from, θ.Parts[0].Values)
-		}
-	}
-	if first {
-		clear(θ.Parts[0].Values)
-	}
-	for k := 1; k < len(θ.Parts); k++ {
+	rest := shards[len(shards)-1]
+	for k := range θ.Parts {
 		copy(θ.Parts[k].Values, rest.θ.Parts[k].Of(b))
+	}
+	for _, sh := range shards[:len(shards)-1] {
+		for k := range sh.θ.Parts {
+			if sh.scorer.Scores(k) {
+				vec.Axpy(1, sh.θ.Parts[k].Of(b), θ.Parts[k].Values)
+			}
+		}
 	}
 }

@@ -155,7 +155,7 @@ func (t *dualTeam) move() (bool, error) {
 	if p.Sparse() != nil {
 		m.linear += loss / n
 	} else {
-		m.linear += (product + loss - vec.Dot64(t.grad, engine.Soften(m.w, m.τ))) / n
+		m.linear += (product + loss - vec.Dot64(t.grad, p.Soften(m.w, m.τ))) / n
 		vec.Axpy(float32(scale), t.grad, m.w)
 	}
 	m.entropy += entropy / n

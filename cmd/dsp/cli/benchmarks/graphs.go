@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/dsp-go/dsp/oracles/cut"
-	"github.com/dsp-go/dsp/oracles/graph"
+	"github.com/dsp-go/dsp/oracles/exact"
 	"github.com/dsp-go/dsp/oracles/reweighted"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/graphs"
@@ -19,8 +19,8 @@ func graphMeasures() []measure {
 	var all []measure
 	for _, edges := range []graphs.Edges{graphs.Own, graphs.Typed, graphs.Potts} {
 		s := graphs.Pairwise{Edges: edges}
-		all = append(all, oracleMeasures(fmt.Sprintf("oracle, %s, paths of 16, 32 labels", s.Name()), graph.New(), randomGraphs(s, 64, 32, 16, pathOf(16)), names)...)
-		all = append(all, oracleMeasures(fmt.Sprintf("oracle, %s, grids of 6×6, 3 labels", s.Name()), graph.New(), randomGraphs(s, 8, 3, 36, gridOf(6, 6)), names)...)
+		all = append(all, oracleMeasures(fmt.Sprintf("oracle, %s, paths of 16, 32 labels", s.Name()), exact.New(), randomGraphs(s, 64, 32, 16, pathOf(16)), names)...)
+		all = append(all, oracleMeasures(fmt.Sprintf("oracle, %s, grids of 6×6, 3 labels", s.Name()), exact.New(), randomGraphs(s, 8, 3, 36, gridOf(6, 6)), names)...)
 	}
 	return slices.Concat(all, cutMeasures(), relaxedMeasures())
 }

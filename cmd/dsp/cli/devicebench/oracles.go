@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 
+	"github.com/dsp-go/dsp/cuda/cudaoracles"
 	"github.com/dsp-go/dsp/cuda/device"
-	cudaoracles "github.com/dsp-go/dsp/cuda/oracles"
 	"github.com/dsp-go/dsp/oracles"
 )
 

@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	cudatraining "github.com/dsp-go/dsp/cuda/training"
+	"github.com/dsp-go/dsp/cuda/accelerator"
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/models/training"
@@ -44,7 +44,7 @@ func (b *bench) step() error {
 		return err
 	}
 	for _, tf32 := range []bool{false, true} {
-		a, err := cudatraining.NewAccelerator(b.Device, &engine.Objective{Scorer: net, Data: data, Loss: engine.CRF}, tf32)
+		a, err := accelerator.NewAccelerator(b.Device, &engine.Objective{Scorer: net, Data: data, Loss: engine.CRF}, tf32)
 		if err != nil {
 			return err
 		}

@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/dsp-go/dsp/cuda/cudaoracles"
 	"github.com/dsp-go/dsp/cuda/device"
-	cudaoracles "github.com/dsp-go/dsp/cuda/oracles"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
 )

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/dsp-go/dsp/cuda/device"
-	"github.com/dsp-go/dsp/cuda/kernels"
+	"github.com/dsp-go/dsp/cuda/devicecode"
 )
 
 // Largest relative differences allowed between the device and the CPU, in float32 and in TF32.
@@ -80,7 +80,7 @@ func (g *rig) checkArrays(_ context.Context, r *rand.Rand, w *worst) (string, er
 
 func (g *rig) checkLaunches(_ context.Context, _ *rand.Rand, w *worst) (string, error) {
 	var missing []string
-	compiled, err := kernels.Compiled()
+	compiled, err := devicecode.Compiled()
 	if err != nil {
 		return "", err
 	}

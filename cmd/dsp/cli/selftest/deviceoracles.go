@@ -7,8 +7,8 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/dsp-go/dsp/cuda/cudaoracles"
 	"github.com/dsp-go/dsp/cuda/device"
-	cudaoracles "github.com/dsp-go/dsp/cuda/oracles"
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/oracles/chain"
 	"github.com/dsp-go/dsp/oracles/kinds"

@@ -4,8 +4,8 @@ import (
 	"context"
 	"math/rand/v2"
 
+	"github.com/dsp-go/dsp/cuda/cudanets"
 	"github.com/dsp-go/dsp/cuda/device"
-	cudanets "github.com/dsp-go/dsp/cuda/nets"
 	"github.com/dsp-go/dsp/cuda/resident"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/structured"

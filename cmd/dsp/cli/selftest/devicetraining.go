@@ -7,7 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/dsp-go/dsp/cuda/training"
+	"github.com/dsp-go/dsp/cuda/accelerator"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/nets/sparse"
@@ -48,7 +48,7 @@ type methodCase struct {
 func (g *rig) trainingChecks() []Check {
 	linear, mlp, text := nets.Config{Net: "linear"}, nets.Config{Net: "mlp", Hidden: []int{g.pick(50, 5)}}, nets.Config{}
 	words := nets.Config{Net: "embed", Embed: []int{g.pick(20, 3), 2}, Channels: []int{g.pick(30, 4)}}
-	onBatches := func() train.Method { return &methods.ProxLinear{ModelBatch: g.pick(8, 2), Passes: trainingPasses} }
+	onBatches := func() train.Method { return &methods.BatchProxLinear{ModelBatch: g.pick(8, 2), Passes: trainingPasses} }
 	max, entropy := oracles.Smoothing{}, oracles.Smoothing{Kind: oracles.Entropy, Mu: 0.5}
 	l2 := oracles.Smoothing{Kind: oracles.L2, K: 3, Mu: 0.5}
 	var all []Check
@@ -98,7 +98,7 @@ func (g *rig) training(ctx context.Context, c methodCase, r *rand.Rand, w *worst
 	run := func(device bool) (*train.State, error) {
 		p := &train.Problem{Engine: engine.NewEngine(o, 1), Smoothing: c.smoothing, Batch: g.pick(8, 2), Seed: 3}
 		if device {
-			a, err := training.NewAccelerator(g.Device, o, c.rounded)
+			a, err := accelerator.NewAccelerator(g.Device, o, c.rounded)
 			if err != nil {
 				return nil, err
 			}

@@ -1,0 +1,178 @@
+"""Compares dsp's pretrained encoders with transformers, and times both.
+
+Needs Python 3.10 or later with torch, transformers, safetensors and numpy. From the repository:
+
+    python3 bench/encoders.py build DIR          small random encoders of every family, as folders with the hidden states of transformers
+    python3 bench/encoders.py build DIR --tiny   smaller ones, with weights in float16: those of nets/encoders/testdata
+    python3 bench/encoders.py expect FOLDER      the hidden states of a pretrained encoder, for random pieces
+    DSP_ENCODERS=DIR go test ./nets/encoders -run TestFolders -v     compares dsp's hidden states with them
+    python3 bench/encoders.py time FOLDER        seconds per 1,000 pieces with transformers, and with dsp, by turns
+
+A folder has, beside what save_pretrained writes, expected.safetensors: ids [pieces], offsets [sequences+1] and states [layers+1 × pieces ×
+width], computed in float64, one sequence at a time.
+"""
+import argparse
+import json
+import os
+import pathlib
+import statistics
+import subprocess
+import time
+
+import numpy as np
+import torch
+from safetensors.torch import load_file, save_file
+
+
+def families(tiny):
+    import transformers as t
+    w, inner, heads, layers, vocab = (16, 24, 2, 2, 40) if tiny else (96, 160, 4, 4, 300)
+    common = dict(hidden_size=w, intermediate_size=inner, num_attention_heads=heads, num_hidden_layers=layers, vocab_size=vocab)
+    deberta = dict(common, max_position_embeddings=64, relative_attention=True, position_biased_input=False, type_vocab_size=0)
+    modern = dict(common, max_position_embeddings=256, local_attention=12, global_attn_every_n_layers=3, num_hidden_layers=4,
+                  pad_token_id=0, bos_token_id=1, cls_token_id=1, eos_token_id=2, sep_token_id=2)
+    return {
+        'bert': (t.BertModel, t.BertConfig(**common, max_position_embeddings=80)),
+        'distilbert': (t.DistilBertModel, t.DistilBertConfig(dim=w, hidden_dim=inner, n_heads=heads, n_layers=layers, vocab_size=vocab,
+                                                             max_position_embeddings=80)),
+        'roberta': (t.RobertaModel, t.RobertaConfig(**common, max_position_embeddings=82, type_vocab_size=1, pad_token_id=1)),
+        'xlm-roberta': (t.XLMRobertaModel, t.XLMRobertaConfig(**common, max_position_embeddings=82, type_vocab_size=1, hidden_act='gelu_new')),
+        'electra': (t.ElectraModel, t.ElectraConfig(**common, embedding_size=w // 2, max_position_embeddings=80)),
+        'mpnet': (t.MPNetModel, t.MPNetConfig(**common, max_position_embeddings=302)),
+        'modernbert': (t.ModernBertModel, t.ModernBertConfig(**modern)),
+        'deberta-v2': (t.DebertaV2Model, t.DebertaV2Config(**deberta, pos_att_type=['c2p', 'p2c'], share_att_key=True, position_buckets=8,
+                                                           norm_rel_ebd='layer_norm')),
+        'deberta-v2-xlarge': (t.DebertaV2Model, t.DebertaV2Config(**deberta, pos_att_type=['c2p', 'p2c'], share_att_key=True,
+                                                                  position_buckets=16, norm_rel_ebd='layer_norm', conv_kernel_size=3,
+                                                                  conv_act='gelu', embedding_size=w // 2)),
+        'deberta-v2-own-keys': (t.DebertaV2Model, t.DebertaV2Config(**dict(deberta, type_vocab_size=2, position_biased_input=True),
+                                                                    pos_att_type=['c2p'], max_relative_positions=10)),
+    }
+
+
+def random_weights(model, seed):
+    """Gives every parameter random values, also those that transformers sets to zero or one."""
+    g = torch.Generator().manual_seed(seed)
+    for name, p in model.named_parameters():
+        scale = 0.5 if p.dim() == 1 else 1.5 / p.shape[-1] ** 0.5
+        p.data = torch.randn(p.shape, generator=g) * scale + (1.0 if 'orm.weight' in name else 0.0)
+
+
+def states(model, ids, offsets):
+    """The hidden states [layers+1 × pieces × width] in float64."""
+    model = model.double().eval()
+    all_states = []
+    with torch.no_grad():
+        for lo, hi in zip(offsets, offsets[1:]):
+            x = torch.tensor(ids[lo:hi])[None]
+            out = model(input_ids=x, attention_mask=torch.ones_like(x), output_hidden_states=True)
+            all_states.append(torch.stack([h[0] for h in out.hidden_states]))
+    return torch.cat(all_states, 1).float()
+
+
+def expect(model, vocab, folder, lengths, layers=None):
+    rng = np.random.default_rng(1)
+    offsets = np.cumsum([0] + lengths)
+    ids = rng.integers(3, vocab, offsets[-1]).astype(np.int32)
+    h = states(model, ids.astype(np.int64), offsets)
+    if layers:
+        h = h[layers]
+    save_file({'ids': torch.tensor(ids), 'offsets': torch.tensor(offsets), 'states': h.contiguous()}, folder / 'expected.safetensors')
+
+
+def build(args):
+    for name, (cls, config) in families(args.tiny).items():
+        torch.manual_seed(1)
+        config._attn_implementation = 'eager'
+        model = cls(config)
+        random_weights(model, 7)
+        folder = pathlib.Path(args.dir) / name
+        folder.mkdir(parents=True, exist_ok=True)
+        (model.half() if args.tiny else model).save_pretrained(folder)
+        model = cls.from_pretrained(folder, dtype=torch.float32, attn_implementation='eager')  # .half() rounds buffers, too
+        expect(model, config.vocab_size, folder, [1, 19, 2, 5] if args.tiny else [1, 2, 5, 61, 3, 60, 17, 64, 1, 30])
+        print(name, sum(f.stat().st_size for f in folder.iterdir()) // 1000, 'kB')
+
+
+def expect_pretrained(args):
+    import transformers as t
+    model = t.AutoModel.from_pretrained(args.folder, attn_implementation='eager')
+    expect(model, model.config.vocab_size, pathlib.Path(args.folder), [1, 2, 5, 61, 128, 17, 64, 300])
+
+
+def sentences(count):
+    """Random pieces with the lengths of sentences: as news, 5 to 80 pieces, 28 on average."""
+    rng = np.random.default_rng(3)
+    lengths = np.clip(rng.gamma(3.0, 9.0, count).astype(int) + 2, 5, 80)
+    return [rng.integers(1000, 20000, n) for n in lengths]
+
+
+def time_torch(model, texts, batch=32):
+    texts = sorted(texts, key=len)
+    start = time.perf_counter()
+    with torch.inference_mode():
+        for i in range(0, len(texts), batch):
+            part = texts[i:i + batch]
+            longest = max(map(len, part))
+            ids = torch.zeros(len(part), longest, dtype=torch.long)
+            mask = torch.zeros(len(part), longest, dtype=torch.long)
+            for row, text in enumerate(part):
+                ids[row, :len(text)] = torch.from_numpy(text)
+                mask[row, :len(text)] = 1
+            model(input_ids=ids, attention_mask=mask)
+    return time.perf_counter() - start
+
+
+def time_both(args):
+    import transformers as t
+    model = t.AutoModel.from_pretrained(args.folder).eval()
+    texts = sentences(args.sentences)
+    offsets = np.cumsum([0] + [len(x) for x in texts])
+    pieces = int(offsets[-1])
+    scratch = pathlib.Path(args.scratch).resolve()
+    path = scratch / 'pieces.safetensors'
+    save_file({'ids': torch.tensor(np.concatenate(texts).astype(np.int32)), 'offsets': torch.tensor(offsets)}, path)
+    test = scratch / 'encoders.test'
+    root = pathlib.Path(__file__).resolve().parent.parent
+    subprocess.run(['go', 'test', '-c', '-trimpath', '-o', test, './nets/encoders'], check=True, cwd=root,
+                   env=dict(os.environ, GOEXPERIMENT='simd', CGO_ENABLED='0'))
+    for threads in args.threads:
+        torch.set_num_threads(threads)
+        time_torch(model, texts[:64])
+        rows = {'torch': [], 'dsp': []}
+        for _ in range(args.turns):
+            rows['torch'].append(time_torch(model, texts))
+            out = subprocess.run([test, '-test.run', '^$', '-test.bench', 'Encode', '-test.benchtime', '1x'], check=True, capture_output=True, text=True, cwd=root / 'nets/encoders', env=dict(
+                os.environ, DSP_ENCODER=os.path.abspath(args.folder), DSP_PIECES=path, GOMAXPROCS=str(threads))).stdout
+            rows['dsp'].append(float(out.split(' ns/op')[0].split()[-1]) / 1e9)
+        torch_s, dsp_s = statistics.median(rows['torch']), statistics.median(rows['dsp'])
+        c = model.config
+        flops = pieces * c.num_hidden_layers * 2 * (4 * c.hidden_size ** 2 + 2 * c.hidden_size * c.intermediate_size)
+        print(json.dumps(dict(threads=threads, pieces=pieces, torch=round(torch_s, 3), dsp=round(dsp_s, 3), ratio=round(torch_s / dsp_s, 2),
+                              ratios=[round(a / b, 2) for a, b in zip(rows['torch'], rows['dsp'])],
+                              gflops_torch=round(flops / torch_s / 1e9, 1), gflops_dsp=round(flops / dsp_s / 1e9, 1))))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(required=True)
+    p = commands.add_parser('build')
+    p.add_argument('dir')
+    p.add_argument('--tiny', action='store_true')
+    p.set_defaults(run=build)
+    p = commands.add_parser('expect')
+    p.add_argument('folder')
+    p.set_defaults(run=expect_pretrained)
+    p = commands.add_parser('time')
+    p.add_argument('folder')
+    p.add_argument('--sentences', type=int, default=1000)
+    p.add_argument('--turns', type=int, default=5)
+    p.add_argument('--threads', type=int, nargs='+', default=[1, 2])
+    p.add_argument('--scratch', default='.')
+    p.set_defaults(run=time_both)
+    args = parser.parse_args()
+    args.run(args)
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,185 @@
+package accelerator
+
+import (
+	"fmt"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"github.com/dsp-go/dsp/cuda/cudanets"
+	"github.com/dsp-go/dsp/cuda/device"
+	"github.com/dsp-go/dsp/cuda/resident"
+	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/oracles/kinds"
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/machine/host"
+	"github.com/dsp-go/dsp/train/engine"
+)
+
+// hostOracle evaluates the loss on the host while the network runs on a device. It serves structures, task losses and constraints
+// without kernels. One copy downloads a batch's potentials, the structure's oracle answers on all cores, and one copy uploads the
+// cotangent. Memories stay on the host. Results do not depend on the number of cores.
+type hostOracle struct {
+	*engine.Objective
+	data    *resident.Data
+	scorer  cudanets.Scorer
+	form    structured.Form
+	task    structured.TaskLoss
+	kind    kinds.Kind
+	workers []oracles.Maximiser // one per core
+
+	running [NumSums]float64
+	onto    device.Array[float64] // running sums on the device
+	bad     error                 // potentials that were not finite
+}
+
+// newHostOracle returns bad input if the structure's oracle does not support the loss.
+func newHostOracle(data *resident.Data, of *engine.Objective, scorer cudanets.Scorer) (*hostOracle, error) {
+	form := of.Scorer.Form()
+	o := &hostOracle{Objective: of, data: data, scorer: scorer, form: form, task: of.Task, kind: kinds.Of(form.Structure)}
+	if o.task == nil {
+		o.task = form.Structure.TaskLoss()
+	}
+	for range runtime.GOMAXPROCS(0) {
+		o.workers = append(o.workers, o.kind.Oracle())
+	}
+	if err := smoothingOf(of.Loss, oracles.Smoothing{}).Check(o.workers[0], form.Structure.Name()); err != nil {
+		return nil, err
+	}
+	o.onto = device.New[float64](data.Device, NumSums, "sums")
+	o.ClearSums()
+	return o, nil
+}
+
+// Free implements oracle.
+func (o *hostOracle) Free() { device.Free(o.data.Device, o.onto) }
+
+// Truncated returns how many times the oracles have changed potentials since the last call, because they are not exact for them.
+func (o *hostOracle) Truncated() int {
+	n := 0
+	for _, w := range o.workers {
+		if t, ok := w.(oracles.Truncator); ok {
+			n += t.Truncated()
+			t.ResetTruncated()
+		}
+	}
+	return n
+}
+
+// ClearSums implements oracle.
+func (o *hostOracle) ClearSums() {
+	o.running = [NumSums]float64{}
+	device.Upload(o.data.Device, o.onto, o.running[:])
+}
+
+// ReadSums implements oracle.
+func (o *hostOracle) ReadSums() engine.Sums { return readSums(o.data.Device, o.onto) }
+
+func (o *hostOracle) sums() device.Array[float64] { return o.onto }
+
+// add adds to the running sums.
+func (o *hostOracle) add(s engine.Sums) {
+	for k, x := range [NumSums]float64{SumPrimal: s.Primal, SumSmoothed: s.Smoothed, SumLinear: s.Linear, SumLoss: s.Loss,
+		SumEntropy: s.Entropy, SumExact: float64(s.Exact), SumMoved: float64(s.Moved)} {
+		o.running[k] += x
+	}
+}
+
+// NonFinite implements oracle.
+func (o *hostOracle) NonFinite() error {
+	err := o.bad
+	o.bad = nil
+	return err
+}
+
+// found records the first potentials that were not finite.
+func (o *hostOracle) found(batch *structured.Batch, θ *structured.Potentials) {
+	if o.bad != nil {
+		return
+	}
+	where := "what all examples share"
+	if b := θ.FirstNotFinite(); b >= 0 {
+		i := batch.Examples[b]
+		where = fmt.Sprintf("example %d (%s)", i, batch.Data.Where(i))
+	}
+	o.bad = &engine.NonFiniteError{Where: where}
+}
+
+// parallel calls work(k, oracle) for k from 0 to n-1 on all cores, each with its own oracle. A panic becomes the device's error.
+func (o *hostOracle) parallel(n int, work func(k int, oracle oracles.Maximiser)) {
+	var next atomic.Int64
+	var group sync.WaitGroup
+	errs := make([]error, min(n, len(o.workers)))
+	for i := range errs {
+		group.Go(func() {
+			errs[i] = host.Guard(func() error {
+				for k := int(next.Add(1)) - 1; k < n; k = int(next.Add(1)) - 1 {
+					work(k, o.workers[i])
+				}
+				return nil
+			})
+		})
+	}
+	group.Wait()
+	for _, err := range errs {
+		if err != nil {
+			o.data.Device.Fail(err)
+		}
+	}
+}
+
+// newMemory implements oracle.
+func (o *hostOracle) newMemory() ownedMemory {
+	m := &hostMemory{data: o.Data}
+	m.Reshape(o.form, o.Data.Len(), o.Data.Rows)
+	m.ReadAll(o.Data)
+	return m
+}
+
+// hostMemory is an engine.Memory for an accelerator whose oracle is on the host.
+type hostMemory struct {
+	structured.Marginals
+	data *structured.Dataset
+}
+
+// Free implements ownedMemory.
+func (m *hostMemory) Free() {}
+
+// Load implements engine.RemoteMemory.
+func (m *hostMemory) Load(parts []structured.Part) {
+	for k := range m.Parts {
+		copy(m.Parts[k].Values, parts[k].Values)
+	}
+}
+
+// Store implements engine.RemoteMemory.
+func (m *hostMemory) Store(parts []structured.Part) error {
+	for k := range m.Parts {
+		copy(parts[k].Values, m.Parts[k].Values)
+	}
+	return nil
+}
+
+// ToGold implements engine.RemoteMemory.
+func (m *hostMemory) ToGold(γ float32) {
+	if γ == 1 {
+		return
+	}
+	if γ == 0 {
+		m.Clear()
+	}
+	for i := range m.data.Len() {
+		if γ != 0 {
+			m.Scale(i, γ)
+		}
+		m.Add(i, m.data.Gold(i), 1-γ)
+	}
+}
+
+// hostMemoryOf returns the memory behind the interface, or nil.
+func hostMemoryOf(m engine.RemoteMemory) *hostMemory {
+	if m == nil {
+		return nil
+	}
+	return m.(*hostMemory)
+}

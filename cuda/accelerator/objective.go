@@ -1,0 +1,178 @@
+package accelerator
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"sort"
+
+	"github.com/dsp-go/dsp/cuda/cudanets"
+	"github.com/dsp-go/dsp/cuda/cudaoracles"
+	"github.com/dsp-go/dsp/cuda/device"
+	"github.com/dsp-go/dsp/cuda/resident"
+	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/chains"
+	"github.com/dsp-go/dsp/train/engine"
+)
+
+// Objective is the part of an engine.Objective between potentials and cotangents, on a device: the loss f_i with its constraints and
+// example weights. Its evaluations work batch by batch and add to its sums.
+type Objective struct {
+	Data   *resident.Data
+	Loss   engine.Loss
+	Task   chains.Hamming
+	Scorer cudanets.Scorer
+	Oracle *cudaoracles.Oracle
+	Sums   device.Array[float64] // [NumSums] running sums; see SumPrimal and those after it
+
+	cost                   device.Array[float32] // [Y] cost of a wrong label, or empty
+	start, end, transition device.Array[uint8]   // 1 for what constraints forbid, or empty
+	bad                    device.Array[int32]   // [1] first position in the data with a potential that is NaN or +∞
+}
+
+// Indices of Sums. Each entry is a sum over examples, weighted by c_i, as in engine.Engine. r_i is the gold output, or the point in a
+// Memory.
+const (
+	SumPrimal   = iota // f_i; with the hinge only if the max was computed
+	SumSmoothed        // f_i with the smoothed max
+	SumLinear          // ⟨u_i − r_i, θ_i + ℓ_i⟩
+	SumLoss            // ⟨u_i − r_i, ℓ_i⟩
+	SumEntropy         // entropy of u_i, if the loss is a log-partition function
+	SumExact           // examples (not weighted) with an exact answer
+	SumMoved           // examples (not weighted) with u_i ≠ r_i; all of them if r_i is the gold output
+	NumSums
+)
+
+// HasKernels reports whether there are kernels for the objective: there are for chains with chains.Hamming and chains.Constraints. For
+// other objectives an accelerator uses the structure's oracle on the host.
+func HasKernels(o *engine.Objective) bool {
+	_, chain := o.Scorer.Form().Structure.(chains.Chain)
+	_, task := o.Task.(chains.Hamming)
+	_, constraints := o.Constraints.(*chains.Constraints)
+	return chain && (task || o.Task == nil) && (constraints || o.Constraints == nil)
+}
+
+// CheckObjective refuses, as bad input, an objective that the device cannot evaluate: partial gold labels, more labels or positions than
+// the kernels support, or a scorer of sparse inputs for a structure other than chains.
+func CheckObjective(o *engine.Objective) error {
+	d := o.Data
+	if len(d.LabelSets) > 0 && slices.ContainsFunc(d.Labels, func(l int32) bool { return l < 0 }) {
+		return structured.BadInput("%s: a CUDA device cannot train on partial labels; use --device cpu", d.Name)
+	}
+	form := o.Scorer.Form()
+	if HasKernels(o) && form.Parts[0].Width > cudaoracles.MaxLabels {
+		return structured.BadInput("%s: %d labels, a CUDA device supports up to %d; use --device cpu", d.Name, form.Parts[0].Width, cudaoracles.MaxLabels)
+	}
+	if err := checkSparse(o.Scorer); err != nil {
+		return err
+	}
+	if err := checkOwnOps(o.Scorer); err != nil {
+		return err
+	}
+	if n := d.Positions(); n >= transitions {
+		return structured.BadInput("%s: %d positions, a CUDA device supports fewer than %d; use --device cpu", d.Name, n, transitions)
+	}
+	return nil
+}
+
+// Values of bad: all potentials are finite or −∞; a shared edge potential is not.
+const (
+	allNumbers  = math.MaxInt32
+	transitions = math.MaxInt32 - 1
+)
+
+// NewObjective returns the device's side of an objective on data. CheckObjective must accept the objective, and HasKernels must report
+// true.
+func NewObjective(data *resident.Data, o *engine.Objective, scorer cudanets.Scorer, oracle *cudaoracles.Oracle) *Objective {
+	d := data.Device
+	task, _ := o.Task.(chains.Hamming)
+	to := &Objective{Data: data, Loss: o.Loss, Task: task, Scorer: scorer, Oracle: oracle,
+		Sums: device.New[float64](d, NumSums, "sums"),
+		cost: device.NewFrom(d, task.LabelWeights, "label weights"),
+		bad:  device.New[int32](d, 1, "a position"),
+	}
+	if c, _ := o.Constraints.(*chains.Constraints); c != nil {
+		to.start = device.NewFrom(d, asBytes(c.Start), "constraints")
+		to.end = device.NewFrom(d, asBytes(c.End), "constraints")
+		to.transition = device.NewFrom(d, asBytes(c.Transition), "constraints")
+	}
+	device.Upload(d, to.bad, []int32{allNumbers})
+	to.ClearSums()
+	return to
+}
+
+// Free releases the memory, except that of Data, Scorer and Oracle.
+func (o *Objective) Free() {
+	d := o.Data.Device
+	device.Free(d, o.Sums)
+	device.Free(d, o.cost)
+	device.Free(d, o.start)
+	device.Free(d, o.end)
+	device.Free(d, o.transition)
+	device.Free(d, o.bad)
+}
+
+// ClearSums zeroes the running sums. It may be part of a captured graph.
+func (o *Objective) ClearSums() { device.Zero(o.Data.Device, o.Sums) }
+
+// ReadSums waits for the running sums and returns them.
+func (o *Objective) ReadSums() engine.Sums { return readSums(o.Data.Device, o.Sums) }
+
+func readSums(d *device.Device, from device.Array[float64]) engine.Sums {
+	var s [NumSums]float64
+	device.Download(d, s[:], from)
+	return engine.Sums{Primal: s[SumPrimal], Smoothed: s[SumSmoothed], Linear: s[SumLinear], Loss: s[SumLoss], Entropy: s[SumEntropy],
+		Exact: int(s[SumExact]), Moved: int(s[SumMoved])}
+}
+
+// NonFinite waits, and returns a *engine.NonFiniteError that names the first example of the data with a potential that was NaN or +∞
+// since the last call, or nil. Sums and gradients computed since then contain such values.
+func (o *Objective) NonFinite() error {
+	d, at := o.Data.Device, [1]int32{allNumbers}
+	device.Download(d, at[:], o.bad)
+	if at[0] == allNumbers || d.Err() != nil {
+		return nil
+	}
+	device.Upload(d, o.bad, []int32{allNumbers})
+	if at[0] == transitions {
+		return &engine.NonFiniteError{Where: "transitions"}
+	}
+	set := o.Data.Set
+	i := sort.Search(set.Len(), func(i int) bool { return set.Offsets[i+1] > int(at[0]) })
+	return &engine.NonFiniteError{Where: fmt.Sprintf("example %d (%s)", i, set.Where(i))}
+}
+
+// smoothing returns the oracle's smoothing: the loss's own log-sum-exp, or the chosen smoothing of the max.
+func (o *Objective) smoothing(s oracles.Smoothing) oracles.Smoothing { return smoothingOf(o.Loss, s) }
+
+func smoothingOf(loss engine.Loss, s oracles.Smoothing) oracles.Smoothing {
+	if loss.Smooth() {
+		return oracles.Smoothing{Kind: oracles.Entropy, Mu: 1}
+	}
+	return s
+}
+
+// augmentation returns the loss ℓ of a batch.
+func (o *Objective) augmentation(b *resident.Batch) cudaoracles.Augmentation {
+	return cudaoracles.Augmentation{Gold: b.Gold, Cost: o.cost, ByLength: o.Task.ByLength, Loss: o.Loss != engine.CRF}
+}
+
+// edges returns the size of the edge part of a batch's marginals.
+func (o *Objective) edges(b *resident.Batch) int {
+	y, perPosition := cudanets.ChainShape(o.Scorer.Form())
+	if perPosition {
+		return b.Rows * y * y
+	}
+	return b.Chains * y * y
+}
+
+func asBytes(x []bool) []uint8 {
+	to := make([]uint8, len(x))
+	for i, v := range x {
+		if v {
+			to[i] = 1
+		}
+	}
+	return to
+}

@@ -1,0 +1,167 @@
+package accelerator
+
+import (
+	"context"
+
+	"github.com/dsp-go/dsp/cuda/device"
+	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/train/engine"
+)
+
+// stepKey identifies the launches of a step, for batches of one capacity.
+type stepKey struct {
+	s      oracles.Smoothing
+	memory engine.RemoteMemory
+	path   bool    // at the path's iterate
+	move   moveKey // of a descent; zero: none
+}
+
+// Step implements engine.Accelerator. The second step with the same key is captured; later ones replay it.
+func (a *Accelerator) Step(ctx context.Context, w []float32, examples []int, s oracles.Smoothing, memory engine.RemoteMemory, dropout uint64) error {
+	l, err := a.slotFor(ctx, examples, dropout)
+	if err != nil {
+		return err
+	}
+	key, at := stepKey{s: s, memory: memory, path: w == nil}, a.vectors.w
+	if w != nil {
+		at = a.vectors.at
+		device.Upload(a.d, at, w)
+	}
+	l.do(a.shared, key, func() { a.ask(l, at, s, memory) })
+	return a.d.Err()
+}
+
+// ask enqueues a step's question: sums and gradient of the slot's batch.
+func (a *Accelerator) ask(l *slot, at device.Array[float32], s oracles.Smoothing, memory engine.RemoteMemory) {
+	a.oracle.ClearSums()
+	device.Zero(a.d, a.vectors.grad)
+	l.Ask(at, s, false)
+	l.Difference(memory)
+	l.Pullback(a.vectors.grad)
+}
+
+// Change implements engine.Accelerator.
+func (a *Accelerator) Change(ctx context.Context, from, to []float32, examples []int, s oracles.Smoothing) error {
+	l, err := a.slot(ctx, examples)
+	if err != nil {
+		return err
+	}
+	v := a.vectors
+	device.Upload(a.d, v.at, to)
+	device.Upload(a.d, device.Grow(a.d, &v.from, v.dim, "weights"), from)
+	l.ReserveChange()
+	l.use(a.shared, "change")
+	device.Zero(a.d, v.grad)
+	l.Change(v.from, v.at, s)
+	l.Pullback(v.grad)
+	return a.done()
+}
+
+// slotFor is slot with a seed of dropout.
+func (a *Accelerator) slotFor(ctx context.Context, examples []int, dropout uint64) (*slot, error) {
+	l, err := a.slot(ctx, examples)
+	if err == nil && l.seed != dropout {
+		l.seed = dropout
+		l.batch.SetSeed(dropout)
+	}
+	return l, err
+}
+
+// slot returns the slot for a batch of the examples, with these examples chosen.
+func (a *Accelerator) slot(ctx context.Context, examples []int) (l *slot, err error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	c := a.data.StepCapacity(examples)
+	if l = a.steps[c]; l == nil {
+		if l, err = a.newSlot(c); err != nil {
+			return nil, err
+		}
+		a.steps[c] = l
+	}
+	l.batch.Set(examples)
+	a.last = l
+	a.product.known = false
+	return l, nil
+}
+
+// Remember implements engine.Accelerator.
+func (a *Accelerator) Remember(memory engine.RemoteMemory, γ float32) {
+	a.last.Remember(memory, γ)
+}
+
+// Sums implements engine.Accelerator.
+func (a *Accelerator) Sums() (engine.Sums, error) { return a.sums() }
+
+// Norm2 implements engine.Accelerator.
+func (a *Accelerator) Norm2() float64 {
+	norm, dot := a.vectors.products(a.vectors.w)
+	a.product.known, a.product.dot = true, dot
+	return norm
+}
+
+// Dot implements engine.Accelerator.
+func (a *Accelerator) Dot(w []float32) float64 {
+	at := a.vectors.w
+	if w != nil {
+		at = a.vectors.at
+		device.Upload(a.d, at, w)
+	} else if a.product.known {
+		return a.product.dot
+	}
+	_, dot := a.vectors.products(at)
+	return dot
+}
+
+// Open implements engine.Accelerator.
+func (a *Accelerator) Open(w, b, mean []float32) { a.vectors.open(w, b, mean) }
+
+// Advance implements engine.Accelerator.
+func (a *Accelerator) Advance(by engine.Stride) {
+	a.product.known = false
+	a.vectors.walk(by, device.Array[float64]{})
+}
+
+// Ascend implements engine.Accelerator.
+func (a *Accelerator) Ascend(memory engine.RemoteMemory, λ, share float64) {
+	a.product.known = false
+	v := a.vectors
+	v.ascend(a.oracle.sums(), λ, a.data.Set.Len(), share)
+	v.walk(engine.Stride{Rho: 1, C: 1, Share: share}, v.by)
+	a.last.RememberBy(memory, v.γ)
+}
+
+// SetBooks implements engine.Accelerator.
+func (a *Accelerator) SetBooks(b engine.DualBooks) {
+	device.Upload(a.d, a.vectors.dual, []float64{b.Linear, b.Average, b.Value})
+}
+
+// Books implements engine.Accelerator.
+func (a *Accelerator) Books() (engine.DualBooks, error) {
+	var b [3]float64
+	device.Download(a.d, b[:], a.vectors.dual)
+	return engine.DualBooks{Linear: b[0], Average: b[1], Value: b[2]}, a.d.Err()
+}
+
+// Observe implements engine.Accelerator.
+func (a *Accelerator) Observe(examples int) { a.vectors.observe(a.oracle.sums(), examples) }
+
+// Observed implements engine.Accelerator.
+func (a *Accelerator) Observed() (rise, progress float64, err error) {
+	var seen [2]float64
+	device.Download(a.d, seen[:], a.vectors.seen)
+	return seen[0], seen[1], a.d.Err()
+}
+
+// Finish implements engine.Accelerator.
+func (a *Accelerator) Finish(w, mean []float32) error {
+	a.vectors.read(w, mean)
+	return a.done()
+}
+
+// NewMemory implements engine.Accelerator.
+func (a *Accelerator) NewMemory() (engine.RemoteMemory, error) {
+	m := a.oracle.newMemory()
+	a.memories = append(a.memories, m)
+	return m, a.d.Err()
+}

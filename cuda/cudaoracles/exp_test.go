@@ -1,0 +1,135 @@
+package cudaoracles_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/dsp-go/dsp/cuda/cudaoracles"
+	"github.com/dsp-go/dsp/cuda/cudatest"
+	"github.com/dsp-go/dsp/oracles/chain"
+	"github.com/dsp-go/dsp/structured"
+)
+
+var never = float32(math.Inf(-1))
+
+// drawChains draws a batch with the given lengths, labels, scale of the potentials and fraction of forbidden entries.
+func drawChains(r *rand.Rand, lengths []int, y int, perPosition bool, scale, forbidden float64) *potentials {
+	offsets := []int{0}
+	for _, n := range lengths {
+		offsets = append(offsets, offsets[len(offsets)-1]+n)
+	}
+	θ := newPotentials(offsets, y, perPosition)
+	for _, x := range [][]float32{θ.Node, θ.Edge} {
+		for i := range x {
+			x[i] = float32(scale * r.NormFloat64())
+			if r.Float64() < forbidden {
+				x[i] = never
+			}
+		}
+	}
+	return θ
+}
+
+func checkClose(t *testing.T, what string, got, want []float32, tolerance float64) {
+	t.Helper()
+	for i := range want {
+		if math.Abs(float64(got[i])-float64(want[i])) > tolerance*max(1, math.Abs(float64(want[i]))) || got[i] != got[i] {
+			t.Fatalf("%s[%d] is %g, want %g", what, i, got[i], want[i])
+		}
+	}
+}
+
+// Potentials of every size, few or many of them forbidden, at low and high temperatures, with and without enough range in float32.
+func TestExpAgreesWithCPU(t *testing.T) {
+	d := cudatest.Device(t)
+	o, host := cudaoracles.NewChainOracle(d), chain.NewPlain()
+	r := rand.New(rand.NewPCG(1, 2))
+	for _, y := range []int{1, 2, 3, 31, 32, 33, 64, 100, 128, 129, 200} {
+		for _, perPosition := range []bool{false, true} {
+			for _, c := range []struct {
+				scale, μ, forbidden float64
+				holds               bool
+			}{{1, 1, 0, true}, {1, 0.5, 0.2, true}, {3, 100, 0, true}, {10, 0.01, 0, false}, {1e4, 1, 0.1, false}, {5, 1e-3, 0.3, false}} {
+				if perPosition && y > 100 && !c.holds {
+					continue // slow, and covered by the others
+				}
+				θ := drawChains(r, []int{7, 0, 1, 12, 2}, y, perPosition, c.scale, c.forbidden)
+				want, got := make([]float64, θ.Len()), make([]float64, θ.Len())
+				var u, v structured.Marginals
+				host.Exp(θ.all, c.μ, want, &u)
+				o.Exp(θ.all, c.μ, got, &v)
+				cudatest.Must(t, d.Err())
+				name := fmt.Sprintf("Y=%d per position %v %v", y, perPosition, c)
+				for b := range want {
+					if want[b] != got[b] && !(math.Abs(want[b]-got[b]) <= 1e-5*max(1, math.Abs(want[b]), c.μ)) {
+						t.Fatalf("%s: value %g, want %g", name, got[b], want[b])
+					}
+				}
+				checkClose(t, name+": node", v.Parts[0].Values, u.Parts[0].Values, 1e-5)
+				checkClose(t, name+": edge", v.Parts[1].Values, u.Parts[1].Values, 1e-5)
+				if y < 31 || y > 128 && perPosition {
+					continue // few labels may span a small range; or this kernel does not try float32
+				}
+				declined := o.Oracle().Declined(θ.Len())
+				if c.holds && !slices.Equal(declined, make([]int32, 5)) || !c.holds && declined[3] == 0 {
+					t.Errorf("%s: float32 cannot hold chains %v", name, declined)
+				}
+			}
+		}
+	}
+}
+
+// With equal potentials log Z is T·log Y. Sums over many labels in one go would err by 19 units per position, always down.
+func TestExpOfManyEqualLabels(t *testing.T) {
+	d := cudatest.Device(t)
+	o := cudaoracles.NewChainOracle(d)
+	const labels, length = 1000, 3
+	for _, c := range []struct{ low, μ float64 }{{0, 1}, {-1e3, 1}} { // in float32, and with exponents of their own
+		θ := newPotentials([]int{0, length}, labels, false)
+		clear(θ.Node)
+		clear(θ.Edge)
+		θ.Edge[0] = float32(c.low)
+		value := make([]float64, 1)
+		var u structured.Marginals
+		o.Exp(θ.all, c.μ, value, &u)
+		cudatest.Must(t, d.Err())
+		want, far := length*math.Log(labels), 0.0
+		if c.low < 0 { // all paths but those with the step between labels 0: 2·Y of Y³, less one that has both
+			want += math.Log1p(-(2.*labels - 1) / (labels * labels * labels))
+		}
+		if units := (value[0] - want) * 0x1p24; math.Abs(units) > 3*length {
+			t.Errorf("lowest edge %g: log Z errs by %g units", c.low, units)
+		}
+		for p := range length {
+			sum := 0.0
+			for _, x := range u.Parts[0].Values[p*labels:][:labels] {
+				sum += float64(x)
+			}
+			far = max(far, math.Abs(sum-1)*0x1p24)
+		}
+		if far > 40 {
+			t.Errorf("lowest edge %g: marginals sum to 1 up to %g units", c.low, far)
+		}
+	}
+}
+
+// NaN propagates.
+func TestExpOfNaN(t *testing.T) {
+	d := cudatest.Device(t)
+	o := cudaoracles.NewChainOracle(d)
+	for _, y := range []int{3, 130} {
+		for _, perPosition := range []bool{false, true} {
+			θ := drawChains(rand.New(rand.NewPCG(1, 2)), []int{4, 4}, y, perPosition, 1, 0)
+			θ.Node[2*y+1] = float32(math.NaN())
+			value := make([]float64, 2)
+			o.Exp(θ.all, 1, value, new(structured.Marginals))
+			cudatest.Must(t, d.Err())
+			if !math.IsNaN(value[0]) || !(math.Abs(value[1]) < 1e3) {
+				t.Errorf("Y=%d, per position %v: values %g, the first chain has a NaN", y, perPosition, value)
+			}
+		}
+	}
+}

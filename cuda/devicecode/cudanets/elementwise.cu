@@ -1,0 +1,171 @@
+// elementwise: a run of elementwise instructions on the same n entries, in one pass. The result of each instruction is the thread's
+// accumulator. Operands come from the accumulator or from memory; only results that other instructions read go to memory.
+//   steps [count]  Step   the instructions, built by cuda/cudanets/elementwise.go
+//   rows  int             rows of the batch, for dropout
+//   states [layers×rows] uint64   dropout state of each row (dropout_states); seed [1] uint64, 0: no dropout
+//   others                start of each memory space of a program (enum Space); spaces that the steps do not name may be null
+// Up to 256 threads; a thread handles 4 entries at a time, THREADS apart. Shared memory: the steps and the spaces' addresses.
+// Steps are the same for all threads, so branches diverge only inside functions.
+// Bound: reads every operand and writes every stored result once. Reference: nets/graph/elementwise.go, nets/graph/dropout.go; checked by
+// cuda/cudanets/executor_test.go and cuda/cudanets/functions_test.go.
+#include "functions.cuh"
+
+enum Code {
+	ASSIGN, MASK,
+	ADD, SUBTRACT, MULTIPLY, DIVIDE, POWER, LESS, LESS_OR_EQUAL, GREATER, GREATER_OR_EQUAL, EQUAL, UNEQUAL,
+	NEGATE, ABS, SIGN, CEIL, FLOOR, SIN, COS, EXP, LN, SQUARE, CUBE, SQRT, INVERSE, TANH, SIGMOID, LOG1P, EXPM1, SOFTPLUS, RELU, ELU,
+	NEGATE_SLOPE, ABS_SLOPE, SIN_SLOPE, COS_SLOPE, EXP_SLOPE, LN_SLOPE, SQUARE_SLOPE, CUBE_SLOPE, SQRT_SLOPE,
+	INVERSE_SLOPE, TANH_SLOPE, SIGMOID_SLOPE, LOG1P_SLOPE, EXPM1_SLOPE, SOFTPLUS_SLOPE, RELU_SLOPE, ELU_SLOPE,
+	GELU, SILU, GELU_SLOPE, SILU_SLOPE
+};
+
+enum Mode { NONE, ACCUMULATOR, ENTRY, SCALAR, QUOTIENT, REMAINDER, SPREAD };
+enum Flags { STORE = 1, ACCUMULATE = 2 };
+
+// Divisor divides numbers below 2^31 by a product and a shift (Granlund and Montgomery 1994).
+struct Divisor { uint32_t by, factor; int32_t shift; };
+
+DEVICE uint32_t quotient(uint32_t i, const Divisor& d) { return (uint32_t)((uint64_t)i * d.factor >> d.shift); }
+
+// Operand says where entry i is read: at i, at 0, at i/outer, at i mod inner, or at (i/outer)·inner + i mod inner.
+struct Operand {
+	int32_t mode, space;
+	int64_t offset;
+	Divisor outer, inner;
+};
+
+struct Step {
+	int32_t code, flags;
+	Operand x, y;
+	int32_t space; // memory space of the result
+	uint32_t threshold; // dropout: x.outer is the number of units, x.offset the layer
+	int64_t offset;
+	float keep;
+	int32_t unused;
+};
+
+const int space_count = 14;
+
+#define EACH for (int k = 0; k < 4; k++)
+
+DEVICE void fetch(float (&to)[4], const float (&result)[4], const Operand& o, float* const* spaces, const uint32_t (&at)[4]) {
+	if (o.mode == NONE) return;
+	if (o.mode == ACCUMULATOR) {
+		EACH to[k] = result[k];
+		return;
+	}
+	const float* from = spaces[o.space] + o.offset;
+	switch (o.mode) {
+	case ENTRY: EACH to[k] = from[at[k]]; break;
+	case SCALAR: EACH to[k] = from[0]; break;
+	case QUOTIENT: EACH to[k] = from[quotient(at[k], o.outer)]; break;
+	case REMAINDER: EACH to[k] = from[at[k] - quotient(at[k], o.inner) * o.inner.by]; break;
+	case SPREAD:
+		EACH {
+			uint32_t i = at[k] - quotient(at[k], o.inner) * o.inner.by;
+			to[k] = from[quotient(at[k], o.outer) * o.inner.by + i];
+		}
+		break;
+	}
+}
+
+DEVICE float dropout(const Step& s, uint32_t i, const uint64_t* states, int rows) {
+	uint32_t t = quotient(i, s.x.outer), unit = i - t * s.x.outer.by;
+	uint64_t state = states[s.x.offset * rows + t] + (unit + 1) * 0x9e3779b97f4a7c15ull;
+	return (uint32_t)(mix(state) >> 32) < s.threshold ? 0.f : s.keep;
+}
+
+#define CASE(code, value) case code: EACH z[k] = value; break
+
+BOUNDED_KERNEL(elementwise, 256)(const uint64_t* program, int count, uint32_t n, int rows, const uint64_t* states, const uint64_t* seed,
+	float* arena, float* literals, float* weights, float* direction, float* gradient, float* features, float* boundary, float* edges,
+	float* cotangent0, float* cotangent1, float* cotangent2, float* part0, float* part1, float* part2) {
+	SHARED(uint64_t, shared);
+	float** spaces = (float**)shared;
+	Step* steps = (Step*)(shared + space_count);
+	if (THREAD == 0) {
+		spaces[0] = arena, spaces[1] = literals, spaces[2] = weights, spaces[3] = direction, spaces[4] = gradient, spaces[5] = features;
+		spaces[6] = boundary, spaces[7] = edges, spaces[8] = cotangent0, spaces[9] = cotangent1, spaces[10] = cotangent2;
+		spaces[11] = part0, spaces[12] = part1, spaces[13] = part2;
+	}
+	for (int i = THREAD; i < count * (int)(sizeof(Step) / 8); i += THREADS) shared[space_count + i] = program[i];
+	BARRIER();
+	for (uint32_t first = BLOCK * 4 * THREADS + THREAD; first < n; first += BLOCKS * 4 * THREADS) {
+		uint32_t at[4];
+		EACH at[k] = first + k * THREADS < n ? first + k * THREADS : first; // past the end, repeat its own entry: others may belong to another thread
+		float z[4] = {};
+		for (int j = 0; j < count; j++) {
+			const Step& s = steps[j];
+			float x[4] = {}, y[4] = {};
+			fetch(x, z, s.x, spaces, at);
+			fetch(y, z, s.y, spaces, at);
+			switch (s.code) {
+			CASE(ASSIGN, x[k]);
+			case MASK: {
+				bool on = *seed != 0;
+				EACH z[k] = on ? dropout(s, at[k], states, rows) : 1.f;
+				break;
+			}
+			CASE(ADD, x[k] + y[k]);
+			CASE(SUBTRACT, x[k] - y[k]);
+			CASE(MULTIPLY, x[k] * y[k]);
+			CASE(DIVIDE, x[k] / y[k]);
+			CASE(POWER, power(x[k], y[k]));
+			CASE(LESS, x[k] < y[k] ? 1.f : 0.f);
+			CASE(LESS_OR_EQUAL, x[k] <= y[k] ? 1.f : 0.f);
+			CASE(GREATER, x[k] > y[k] ? 1.f : 0.f);
+			CASE(GREATER_OR_EQUAL, x[k] >= y[k] ? 1.f : 0.f);
+			CASE(EQUAL, x[k] == y[k] ? 1.f : 0.f);
+			CASE(UNEQUAL, x[k] != y[k] ? 1.f : 0.f);
+			CASE(NEGATE, -x[k]);
+			CASE(ABS, magnitude(x[k]));
+			CASE(SIGN, sign_of(x[k]));
+			CASE(CEIL, __builtin_ceilf(x[k]));
+			CASE(FLOOR, __builtin_floorf(x[k]));
+			CASE(SIN, sine(x[k], 0));
+			CASE(COS, sine(x[k], 1));
+			CASE(EXP, exponential(x[k]));
+			CASE(LN, logarithm(x[k]));
+			CASE(SQUARE, x[k] * x[k]);
+			CASE(CUBE, x[k] * x[k] * x[k]);
+			CASE(SQRT, square_root(x[k]));
+			CASE(INVERSE, 1.f / x[k]);
+			CASE(TANH, tanh_of(x[k]));
+			CASE(SIGMOID, sigmoid(x[k]));
+			CASE(LOG1P, log_1p(x[k]));
+			CASE(EXPM1, exp_m1(x[k]));
+			CASE(SOFTPLUS, softplus(x[k]));
+			CASE(RELU, rectify(x[k]));
+			CASE(ELU, elu(x[k]));
+			// slopes: y·f′; x is the argument of f, or its result
+			CASE(NEGATE_SLOPE, -y[k]);
+			CASE(ABS_SLOPE, y[k] * sign_of(x[k]));
+			CASE(SIN_SLOPE, y[k] * sine(x[k], 1));
+			CASE(COS_SLOPE, y[k] * -sine(x[k], 0));
+			CASE(EXP_SLOPE, y[k] * x[k]);
+			CASE(LN_SLOPE, y[k] * (1.f / x[k]));
+			CASE(SQUARE_SLOPE, y[k] * (x[k] + x[k]));
+			CASE(CUBE_SLOPE, y[k] * (3.f * x[k] * x[k]));
+			CASE(SQRT_SLOPE, y[k] * (0.5f / x[k]));
+			CASE(INVERSE_SLOPE, y[k] * (-x[k] * x[k]));
+			CASE(TANH_SLOPE, y[k] * (1.f - x[k] * x[k]));
+			CASE(SIGMOID_SLOPE, y[k] * x[k] * (1.f - x[k]));
+			CASE(LOG1P_SLOPE, y[k] * (1.f / (1.f + x[k])));
+			CASE(EXPM1_SLOPE, y[k] * (x[k] + 1.f));
+			CASE(SOFTPLUS_SLOPE, y[k] * sigmoid(x[k]));
+			CASE(RELU_SLOPE, x[k] != 0.f ? y[k] : 0.f);
+			CASE(ELU_SLOPE, y[k] * (negative_part(x[k]) + 1.f));
+			CASE(GELU, gelu(x[k]));
+			CASE(SILU, silu(x[k]));
+			CASE(GELU_SLOPE, y[k] * gelu_slope(x[k]));
+			CASE(SILU_SLOPE, y[k] * silu_slope(x[k]));
+			}
+			float* out = spaces[s.space] + s.offset;
+			if (s.flags & ACCUMULATE) EACH z[k] = out[at[k]] + z[k];
+			if (s.flags & STORE) {
+				EACH if (first + k * THREADS < n) out[at[k]] = z[k];
+			}
+		}
+	}
+}
+EXPORT(elementwise)

@@ -1,0 +1,6 @@
+//go:build !goexperiment.simd || !amd64
+
+package kernels
+
+// AvailableProducts returns the loops that this processor can run.
+func AvailableProducts() []*ProductLoops { return []*ProductLoops{&plainProducts} }

@@ -1,0 +1,135 @@
+package methods
+
+import (
+	"cmp"
+	"context"
+	"math"
+
+	"github.com/dsp-go/dsp/train"
+	"github.com/dsp-go/dsp/train/engine"
+)
+
+// BatchProxLinear is prox-linear on models of single batches. A step linearises the network on one batch and solves the dual of that
+// subproblem, which has one variable, exactly (engine.Descent.ProxStep). So a step costs what a step of SGD costs. There is no step
+// size to tune: the proximal term is scaled weight by weight, and the dual variable cuts off steps that the model does not need. Steps
+// are not tested for acceptance.
+//
+// The last passes may be those of ProxLinear, on models of all examples.
+type BatchProxLinear struct {
+	ModelBatch int        // examples per model, at least 1
+	Eta        float64    // first η; 0: 0.1
+	InnerSteps int        // steps per model; 0 and 1: the exact step along one direction; more: block-coordinate Frank-Wolfe on its examples
+	Passes     int        // passes of the run, over which η falls; 0: it does not
+	Finish     int        // of these passes, how many at the end are those of ProxLinear
+	Finisher   ProxLinear // its parameters; Passes and WarmUp are set
+
+	walk
+	inner innerSteps  // for more than one step per model
+	whole *ProxLinear // the finish; made by finish
+}
+
+const (
+	batchEta    = 0.1  // default η
+	batchEtaEnd = 1e-2 // its last value, as a fraction of the first
+)
+
+// Name returns "prox-linear".
+func (m *BatchProxLinear) Name() string { return "prox-linear" }
+
+// Convex returns false.
+func (m *BatchProxLinear) Convex() bool { return false }
+
+// onBatches reports whether the next pass uses models of batches.
+func (m *BatchProxLinear) onBatches(s *train.State) bool {
+	return m.Finish == 0 || s.Passes < m.Passes-m.Finish
+}
+
+// finish returns the method of the last passes.
+func (m *BatchProxLinear) finish() *ProxLinear {
+	if m.whole == nil {
+		whole := m.Finisher
+		whole.Passes, whole.WarmUp = m.Passes, -1
+		m.whole = &whole
+	}
+	return m.whole
+}
+
+// Start begins at s.W. A run that resumes with more passes after its finish has begun forgets the finish, and the walk before it: passes
+// on batches come next, from the weights at which the finish arrived, and later a finish that starts anew.
+func (m *BatchProxLinear) Start(ctx context.Context, p *train.Problem, s *train.State) error {
+	if !m.onBatches(s) {
+		return m.finish().Start(ctx, p, s)
+	}
+	if m.finish().started() {
+		m.walk, m.whole = walk{}, nil
+	}
+	if m.InnerSteps <= 1 {
+		return m.begin(m.Name(), p.Engine, s.W)
+	}
+	if err := train.CheckEngine(m, p.Engine); err != nil {
+		return err
+	}
+	if err := m.inner.start(p); err != nil {
+		return err
+	}
+	return m.begin(m.Name(), m.inner.Engine, s.W)
+}
+
+// CheckHost implements train.HostChecker: steps on single examples of a model of a batch are on the host.
+func (m *BatchProxLinear) CheckHost() error {
+	if m.InnerSteps <= 1 {
+		return nil
+	}
+	return train.Refuse(m.Name(), train.HostPotentials, "takes more than one step on a model (inner-steps) on the CPU only")
+}
+
+// Pass takes a step on every batch, in random order; s.W becomes the mean of the pass's iterates. In the finish it is a pass of ProxLinear.
+func (m *BatchProxLinear) Pass(ctx context.Context, p *train.Problem, s *train.State) error {
+	if !m.onBatches(s) {
+		if !m.finish().started() {
+			if err := m.finish().Start(ctx, p, s); err != nil {
+				return err
+			}
+		}
+		return m.finish().Pass(ctx, p, s)
+	}
+	batched := *p
+	batched.Batch = m.ModelBatch
+	steps := math.Ceil(float64(p.Len()) / float64(batched.BatchSize()))
+	done := float64(s.Passes)
+	eta := func() float64 {
+		η := m.eta(done)
+		done += 1 / steps
+		return η
+	}
+	move := m.asking(ctx, p, func(d *engine.Descent) float64 {
+		η := eta()
+		d.ProxStep(η, p.Lambda)
+		return η
+	})
+	if m.InnerSteps > 1 {
+		move = func(batch []int, dropout uint64) (float64, error) {
+			η := eta()
+			return η, m.inner.solve(ctx, &m.descent, batch, dropout, η, p.Lambda, m.InnerSteps)
+		}
+	}
+	return m.pass(ctx, &batched, s, PassAverage, move)
+}
+
+// eta returns η after so many passes: it falls geometrically.
+func (m *BatchProxLinear) eta(passes float64) float64 {
+	first := cmp.Or(m.Eta, batchEta)
+	if m.Passes <= m.Finish {
+		return first
+	}
+	return first * math.Pow(batchEtaEnd, min(1, passes/float64(m.Passes-m.Finish)))
+}
+
+// FetchMemory implements train.MemoryKeeper.
+func (m *BatchProxLinear) FetchMemory(p *train.Problem) error { return m.finish().FetchMemory(p) }
+
+// Archive saves or restores the method's state.
+func (m *BatchProxLinear) Archive(a engine.Archive) {
+	m.archive(a)
+	m.finish().Archive(a)
+}
