@@ -136,7 +136,7 @@ func (s source) readTraining(value string, beside []besides, from bases) (*struc
 		if known != nil {
 			s.hashBits = known.HashBits
 		}
-		if names := from.start.Labels; s.config.Task == "segment" && !numbered(names) && s.config.LabelNames == "" {
+		if names := from.start.Labels; s.task.TakesSetting("label-names") && !numbered(names) && s.config.LabelNames == "" {
 			s.labels = names
 		}
 	}
