@@ -6,6 +6,7 @@ import (
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/data/formats"
 	"github.com/dsp-go/dsp/models/inputs"
+	"github.com/dsp-go/dsp/models/inputs/encoded"
 	"github.com/dsp-go/dsp/models/inputs/packs"
 	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/structured"
@@ -22,6 +23,9 @@ type Data struct {
 	bases   bases          // the models that training continues
 	Change  *tasks.Change  // that the task made to the training data, or nil
 	Vectors *VectorsReport // on the vectors of words, or nil
+
+	encoder *encoded.Reader  // whose rows the data sets have, or nil
+	Encoded []encoded.Report // on their rows
 }
 
 // ReadData resolves c and reads or draws the data sets that it names. Labels and inputs are those of the training data;
@@ -99,6 +103,15 @@ func ReadFiles(c *config.Config) (*Data, error) {
 	if d.Train.Labels == nil {
 		return nil, structured.BadInput("%s: no labels to train on", c.Train)
 	}
+	if d.encoder, err = encoderOf(c, from); err == nil && d.encoder != nil {
+		if d.packed {
+			return nil, structured.BadInput("--encoder %s reads words, which %s, a pack, does not hold; train on the data that it was made from", c.Encoder, c.Train)
+		}
+		err = d.encode(c, d.Train)
+	}
+	if err != nil {
+		return nil, err
+	}
 	if from.start != nil {
 		if d.packed {
 			return nil, cannotContinue(c.Train)
@@ -113,6 +126,9 @@ func ReadFiles(c *config.Config) (*Data, error) {
 		}
 	}
 	like := sourceLike(c, d.Train)
+	if d.encoder != nil {
+		like.dim -= d.encoder.Width()
+	}
 	for _, more := range []struct {
 		path   string
 		beside []besides
@@ -121,7 +137,10 @@ func ReadFiles(c *config.Config) (*Data, error) {
 		if more.path == "" {
 			continue
 		}
-		if *more.to, err = like.readFiles(more.path, more.beside, true); err != nil {
+		if *more.to, err = like.readFiles(more.path, more.beside, true); err == nil && d.encoder != nil {
+			err = d.encode(c, *more.to)
+		}
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -139,6 +158,7 @@ func (d *Data) FitInputs(c *config.Config) error {
 	if err != nil {
 		return err
 	}
+	d.inputs.Encoder = d.encoder
 	if d.bases.start == nil && !d.packed && c.Vectors != "" && d.inputs.Vocab != nil {
 		if err := d.readVectors(c); err != nil {
 			return err
@@ -162,6 +182,9 @@ func (d *Data) Packed() bool { return d.packed }
 
 // Pack writes the training data with their inputs to a pack, as c says, which is resolved.
 func (d *Data) Pack(path string, c *config.Config) (packs.Summary, error) {
+	if d.encoder != nil {
+		return packs.Summary{}, structured.BadInput("--encoder %s: packs do not hold the rows of encoders, which have files of their own (--encoder-cache)", c.Encoder)
+	}
 	return packs.Write(path, c, d.Train, d.inputs)
 }
 

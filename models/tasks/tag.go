@@ -12,7 +12,7 @@ var tag = Task{
 	Outputs: "labels",
 	Labels:  true,
 	Takes: []string{
-		"dense", "label", "scheme", "partial", "features", "template", "clusters", "gazetteer", "hash-bits", "edges",
+		"dense", "encoder", "label", "scheme", "partial", "features", "template", "clusters", "gazetteer", "hash-bits", "edges",
 		"vectors", "min-count", "label-weights", "loss-by-length", "class-weights", "constraints",
 	},
 	Check:         checkLabels,
