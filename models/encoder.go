@@ -40,7 +40,7 @@ func encoderOf(c *config.Config, from bases) (*encoded.Reader, error) {
 const rowsFolder = "rows"
 
 // encode gives the words of a data set their rows.
-func (d *Data) encode(c *config.Config, set *structured.Dataset) error {
+func (d *Raw) encode(c *config.Config, set *structured.Dataset) error {
 	o := encoded.Options{Threads: c.Threads, Folder: c.EncoderCache}
 	switch {
 	case o.Folder == "none":

@@ -15,25 +15,26 @@ import (
 // min the least value, only the values of other settings that it needs; run marks settings that do not change the model. Which tasks,
 // formats, networks and methods take a setting is said by their descriptors.
 type Config struct {
-	Task               string         `yaml:"task" json:"task" group:"Data" values:"auto" help:"what to learn: ocr reads words from images of their letters, tag labels tokens of text or rows of features, parse predicts dependency trees, localise finds the box of an object in an image, align links the words of sentence pairs, graph labels the variables of graphs, segment labels the pixels of images; auto: ocr for formats builtin and letters, localise for coco and voc, align for pairs, else tag"`
-	Train              string         `yaml:"train" json:"train" group:"Data" unit:"FILE,..." help:"training data: a file, several (separated by commas, or the flag again), a pattern such as 'data/*.conll', or a folder of files; without it, ocr draws words, parse draws sentences with trees, align draws sentence pairs, graph draws graphs, and localise and segment draw scenes; for segment, a folder of images"`
-	Dev                string         `yaml:"dev" json:"dev" group:"Data" unit:"FILE,..." help:"development data, one file or several, measured after every pass; the model keeps the weights of the best pass"`
-	Test               string         `yaml:"test" json:"test" group:"Data" unit:"FILE,..." help:"test data, one file or several, measured after every pass and never used to choose anything"`
-	Dense              string         `yaml:"dense" json:"dense" group:"Data" unit:"TRAIN,DEV,TEST" help:"npz files with dense features of the tokens, for nets that read words or attributes: an array features [tokens×features] for each of train, dev and test, in this order"`
-	Encoder            string         `yaml:"encoder" json:"encoder" group:"Data" unit:"DIR" help:"pretrained encoder of text, as a folder of Hugging Face (config.json, tokenizer.json, model.safetensors), which stays as it is: the rows of its hidden states are dense features of the words, beside those of dense (docs/encoders.md); the model keeps it"`
-	EncoderLayers      string         `yaml:"encoder-layers" json:"encoder_layers" group:"Data" unit:"last|meanK|N" help:"hidden states that rows are taken from: the last one (last), the mean of the last K (meanK, such as mean4), or number N, where 0 are the embeddings"`
-	Pieces             string         `yaml:"pieces" json:"pieces" group:"Data" values:"first|mean" help:"the row of a word that the encoder reads in several pieces: that of the first piece, or the mean of all"`
-	EncoderRows        string         `yaml:"encoder-rows" json:"encoder_rows" group:"Data" values:"float32|float16" help:"precision of the rows of the encoder; float16 halves their file and memory"`
-	EncoderCache       string         `yaml:"encoder-cache" json:"encoder_cache" group:"Data" run:"true" unit:"DIR|none" help:"folder of files of rows, which other runs on the same text with the same encoder find there; empty: folder rows beside that of the run; none: rows are kept in memory"`
-	EncoderByReference bool           `yaml:"encoder-by-reference" json:"encoder_by_reference" group:"Data" run:"true" help:"the model does not keep the encoder but where it is and its fingerprint; it then needs the folder to predict"`
-	Format             string         `yaml:"format" json:"format" group:"Data" values:"|builtin" help:"layout of data files: builtin (drawn data), letters (the letter.data of the OCR set), conll (columns), conllu (CoNLL-U), pairs (one sentence pair per line, source ||| target ||| links), crfsuite (one label and its attributes per line), npz (dense features, with words or without; for localise: of candidate boxes; for graph: of variables and edges), coco (a JSON file with boxes of objects in images), voc (a folder of XML files with boxes), images (a folder of images: for segment, and for localise to predict on); empty: recognised from the name and the first lines"`
-	Columns            string         `yaml:"columns" json:"columns" group:"Data" help:"names of the columns of a conll file, such as word=0,pos=1,label=-1; columns count from 0, negative numbers from the end; columns other than word and label are additional inputs; empty: word first, label last"`
-	Label              string         `yaml:"label" json:"label" group:"Data" unit:"upos|xpos|feats|deprel|misc:KEY" help:"field of a conllu file to use as the label; misc:KEY takes the value of KEY= in the last field; empty: upos"`
-	Scheme             string         `yaml:"scheme" json:"scheme" group:"Data" values:"keep|iob1|iob2|bioes" help:"convert entity tags to this scheme on reading; keep leaves them unchanged"`
-	Partial            bool           `yaml:"partial" json:"partial" group:"Data" help:"accept partial labels: ? (or _) means any label, A|B one of these; without this flag they are ordinary labels"`
-	Fold               int            `yaml:"fold" json:"fold" group:"Data" min:"-1" help:"letters only: fold of the training file to hold out as test data; -1: none"`
-	Examples           settings.Sizes `yaml:"examples" json:"examples" group:"Data" min:"1" unit:"TRAIN,DEV,TEST" help:"how many words (for parse: sentences, for localise and segment: scenes; for graph: graphs; for align: sentence pairs) to draw for training, development and test"`
-	Difficulty         float64        `yaml:"difficulty" json:"difficulty" group:"Data" min:"0" help:"how strongly drawn letters are distorted (0 clean, 1 ambiguous out of context, 2 hardly legible), how much clutter, moss and noise drawn scenes have, or how much noise the features of drawn graphs"`
+	Task       string         `yaml:"task" json:"task" group:"Data" values:"auto" help:"what to learn: ocr reads words from images of their letters, tag labels tokens of text or rows of features, parse predicts dependency trees, localise finds the box of an object in an image, align links the words of sentence pairs, graph labels the variables of graphs, segment labels the pixels of images; auto: ocr for formats builtin and letters, localise for coco and voc, align for pairs, else tag"`
+	Train      string         `yaml:"train" json:"train" group:"Data" unit:"FILE,..." help:"training data: a file, several (separated by commas, or the flag again), a pattern such as 'data/*.conll', or a folder of files; without it, ocr draws words, parse draws sentences with trees, align draws sentence pairs, graph draws graphs, and localise and segment draw scenes; for segment, a folder of images"`
+	Dev        string         `yaml:"dev" json:"dev" group:"Data" unit:"FILE,..." help:"development data, one file or several, measured after every pass; the model keeps the weights of the best pass"`
+	Test       string         `yaml:"test" json:"test" group:"Data" unit:"FILE,..." help:"test data, one file or several, measured after every pass and never used to choose anything"`
+	Dense      string         `yaml:"dense" json:"dense" group:"Data" unit:"TRAIN,DEV,TEST" help:"npz files with dense features of the tokens, for nets that read words or attributes: an array features [tokens×features] for each of train, dev and test, in this order"`
+	Format     string         `yaml:"format" json:"format" group:"Data" values:"|builtin" help:"layout of data files: builtin (drawn data), letters (the letter.data of the OCR set), conll (columns), conllu (CoNLL-U), pairs (one sentence pair per line, source ||| target ||| links), crfsuite (one label and its attributes per line), npz (dense features, with words or without; for localise: of candidate boxes; for graph: of variables and edges), coco (a JSON file with boxes of objects in images), voc (a folder of XML files with boxes), images (a folder of images: for segment, and for localise to predict on); empty: recognised from the name and the first lines"`
+	Columns    string         `yaml:"columns" json:"columns" group:"Data" help:"names of the columns of a conll file, such as word=0,pos=1,label=-1; columns count from 0, negative numbers from the end; columns other than word and label are additional inputs; empty: word first, label last"`
+	Label      string         `yaml:"label" json:"label" group:"Data" unit:"upos|xpos|feats|deprel|misc:KEY" help:"field of a conllu file to use as the label; misc:KEY takes the value of KEY= in the last field; empty: upos"`
+	Scheme     string         `yaml:"scheme" json:"scheme" group:"Data" values:"keep|iob1|iob2|bioes" help:"convert entity tags to this scheme on reading; keep leaves them unchanged"`
+	Partial    bool           `yaml:"partial" json:"partial" group:"Data" help:"accept partial labels: ? (or _) means any label, A|B one of these; without this flag they are ordinary labels"`
+	Fold       int            `yaml:"fold" json:"fold" group:"Data" min:"-1" help:"letters only: fold of the training file to hold out as test data; -1: none"`
+	Examples   settings.Sizes `yaml:"examples" json:"examples" group:"Data" min:"1" unit:"TRAIN,DEV,TEST" help:"how many words (for parse: sentences, for localise and segment: scenes; for graph: graphs; for align: sentence pairs) to draw for training, development and test"`
+	Difficulty float64        `yaml:"difficulty" json:"difficulty" group:"Data" min:"0" help:"how strongly drawn letters are distorted (0 clean, 1 ambiguous out of context, 2 hardly legible), how much clutter, moss and noise drawn scenes have, or how much noise the features of drawn graphs"`
+
+	Encoder            string `yaml:"encoder" json:"encoder" group:"Data" unit:"DIR" help:"pretrained encoder of text, as a folder of Hugging Face (config.json, tokenizer.json, model.safetensors), which stays as it is: the rows of its hidden states are dense features of the words, beside those of dense (docs/encoders.md); the model keeps it"`
+	EncoderLayers      string `yaml:"encoder-layers" json:"encoder_layers" group:"Data" unit:"last|meanK|N" help:"hidden states that rows are taken from: the last one (last), the mean of the last K (meanK, such as mean4), or number N, where 0 are the embeddings"`
+	Pieces             string `yaml:"pieces" json:"pieces" group:"Data" values:"first|mean" help:"the row of a word that the encoder reads in several pieces: that of the first piece, or the mean of all"`
+	EncoderRows        string `yaml:"encoder-rows" json:"encoder_rows" group:"Data" values:"float32|float16" help:"precision of the rows of the encoder; float16 halves their file and memory"`
+	EncoderCache       string `yaml:"encoder-cache" json:"encoder_cache" group:"Data" run:"true" unit:"DIR|none" help:"folder of files of rows, which other runs on the same text with the same encoder find there; empty: folder rows beside that of the run; none: rows are kept in memory"`
+	EncoderByReference bool   `yaml:"encoder-by-reference" json:"encoder_by_reference" group:"Data" run:"true" help:"the model does not keep the encoder but where it is and its fingerprint; it then needs the folder to predict"`
 
 	Tree     string `yaml:"tree" json:"tree" group:"Data" values:"projective|nonprojective" help:"which trees a parser may predict: projective (no crossing arcs) or nonprojective (any)"`
 	Crossing string `yaml:"crossing" json:"crossing" group:"Data" values:"lift|refuse" only:"tree=projective" help:"how to treat training trees with crossing arcs: lift reattaches the dependents of such arcs to their head's head until no arcs cross, refuse stops at the first such tree"`
@@ -137,29 +138,31 @@ type Config struct {
 func Default() Config {
 	words := ocr.DefaultOCRWords()
 	return Config{
-		Task:          "auto",
-		Examples:      settings.Sizes{words.Train, words.Dev, words.Test},
-		Difficulty:    words.Difficulty,
-		Fold:          -1,
-		Scheme:        "keep",
+		Task:       "auto",
+		Examples:   settings.Sizes{words.Train, words.Dev, words.Test},
+		Difficulty: words.Difficulty,
+		Fold:       -1,
+		Scheme:     "keep",
+
 		EncoderLayers: "mean4",
 		Pieces:        "first",
 		EncoderRows:   "float32",
-		Tree:          "projective",
-		Crossing:      "lift",
-		Search:        "candidates",
-		Cells:         16,
-		Crop:          32,
-		Candidates:    400,
-		Classes:       2,
-		Shape:         "random",
-		Cell:          8,
-		Patch:         16,
-		Context:       3,
-		Neighbours:    4,
-		Oracle:        "auto",
-		MaxTable:      1e7,
-		Unmatched:     "learned",
+
+		Tree:       "projective",
+		Crossing:   "lift",
+		Search:     "candidates",
+		Cells:      16,
+		Crop:       32,
+		Candidates: 400,
+		Classes:    2,
+		Shape:      "random",
+		Cell:       8,
+		Patch:      16,
+		Context:    3,
+		Neighbours: 4,
+		Oracle:     "auto",
+		MaxTable:   1e7,
+		Unmatched:  "learned",
 
 		Net:        "auto",
 		Features:   "auto",

@@ -39,39 +39,40 @@ type TrainOptions struct {
 // When ctx ends, it returns the result so far and train.ErrInterrupted; c.Resume continues from there to the same bits.
 // Resuming with another configuration, and a folder that cannot be written, are refused before any work.
 func Train(ctx context.Context, c config.Config, o TrainOptions) (*Result, error) {
-	result, runs, err := trainAll(ctx, &c, o)
+	result, dir, runs, err := trainAll(ctx, c, o)
 	if len(runs) == 0 {
 		return result, err
 	}
 	debug.FreeOSMemory() // the data, before pictures need memory
-	return result, errors.Join(err, drawCurves(c.Out, runs))
+	return result, errors.Join(err, drawCurves(dir, runs))
 }
 
-// trainAll is Train, but returns the curves instead of drawing them. It resolves in c what needs no data.
-func trainAll(ctx context.Context, c *config.Config, o TrainOptions) (*Result, []curves.Run, error) {
+// trainAll is Train, but returns the run folder and the curves instead of drawing them.
+func trainAll(ctx context.Context, given config.Config, o TrainOptions) (*Result, string, []curves.Run, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	if err := resolveGiven(c); err != nil {
-		return nil, nil, err
+	r, c, err := resolveGiven(given)
+	if err != nil {
+		return nil, "", nil, err
 	}
-	if err := makeRunFolder(c); err != nil {
-		return nil, nil, err
+	if err := makeRunFolder(&c); err != nil {
+		return nil, "", nil, err
 	}
-	data, err := models.ReadResolved(c)
+	data, err := r.Data()
 	if c.Resume != "" && errors.Is(err, fs.ErrNotExist) {
 		err = structured.BadInput("%w; if the data moved, give its place with --train, --dev or --test: a run resumes on data with the same content", err)
 	}
 	if err != nil {
-		return nil, nil, errors.Join(err, removeIfEmpty(c.Out))
+		return nil, "", nil, errors.Join(err, removeIfEmpty(c.Out))
 	}
 	data.ForgetText()
 	debug.FreeOSMemory() // reading leaves about as much garbage as data
-	result, runs, err := trainOn(ctx, *c, data, o)
+	result, runs, err := trainOn(ctx, c, data, o)
 	if result == nil {
 		err = errors.Join(err, removeIfEmpty(c.Out))
 	}
-	return result, runs, err
+	return result, c.Out, runs, err
 }
 
 // TrainOn is Train on data that was read already. It continues the run in the folder c.Out if there is one.
