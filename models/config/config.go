@@ -29,6 +29,13 @@ type Config struct {
 	Examples   settings.Sizes `yaml:"examples" json:"examples" group:"Data" min:"1" unit:"TRAIN,DEV,TEST" help:"how many examples to draw"`
 	Difficulty float64        `yaml:"difficulty" json:"difficulty" group:"Data" min:"0" help:"how hard drawn data are: 0 clean, 1 ambiguous, 2 hardly legible"`
 
+	Encoder            string `yaml:"encoder" json:"encoder" group:"Data" unit:"DIR" help:"pretrained encoder of text, a folder of Hugging Face (docs/encoders.md)"`
+	EncoderLayers      string `yaml:"encoder-layers" json:"encoder_layers" group:"Data" unit:"last|meanK|N" help:"hidden states that the encoder's rows are taken from"`
+	Pieces             string `yaml:"pieces" json:"pieces" group:"Data" values:"first|mean" help:"the row of a word is that of its first piece, or the mean of all"`
+	EncoderRows        string `yaml:"encoder-rows" json:"encoder_rows" group:"Data" values:"float32|float16" help:"precision of the encoder's rows"`
+	EncoderCache       string `yaml:"encoder-cache" json:"encoder_cache" group:"Data" run:"true" unit:"DIR|none" help:"folder of files of rows, which other runs find there"`
+	EncoderByReference bool   `yaml:"encoder-by-reference" json:"encoder_by_reference" group:"Data" run:"true" help:"the model keeps where the encoder is, not the encoder"`
+
 	Tree     string `yaml:"tree" json:"tree" group:"Data" values:"projective|nonprojective" help:"trees without crossing arcs (projective), or any (nonprojective)"`
 	Crossing string `yaml:"crossing" json:"crossing" group:"Data" values:"lift|refuse" only:"tree=projective" help:"training trees with crossing arcs: lift them, or refuse the file"`
 
@@ -136,6 +143,11 @@ func Default() Config {
 		Difficulty: words.Difficulty,
 		Fold:       -1,
 		Scheme:     "keep",
+
+		EncoderLayers: "mean4",
+		Pieces:        "first",
+		EncoderRows:   "float32",
+
 		Tree:       "projective",
 		Crossing:   "lift",
 		Search:     "candidates",

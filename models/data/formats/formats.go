@@ -209,7 +209,7 @@ var drawn = Format{
 }
 
 // TextSettings are those that have an effect on text in columns of which inputs are made.
-var TextSettings = []string{"dense", "scheme", "partial", "features", "template", "clusters", "gazetteer", "hash-bits", "min-count"}
+var TextSettings = []string{"dense", "encoder", "scheme", "partial", "features", "template", "clusters", "gazetteer", "hash-bits", "min-count"}
 
 // Names returns the names of all formats.
 func Names() []string {
