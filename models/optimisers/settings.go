@@ -68,7 +68,7 @@ type Curvature struct {
 
 // Preconditioning is for methods whose steps can take the curvature of dense inputs into account (engine.Metric).
 type Preconditioning struct {
-	Preconditioner string `yaml:"preconditioner" json:"preconditioner" group:"Method" values:"auto|none" only:"method" help:"how steps take the correlations of dense inputs into account: auto estimates the curvature of the loss from them; none treats all inputs alike"`
+	Preconditioner string `yaml:"preconditioner" json:"preconditioner" group:"Method" values:"auto|none" only:"method" help:"whether steps take the correlations of dense inputs into account"`
 }
 
 // Acceleration is for Casimir.
