@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/machine/host"
@@ -93,6 +94,9 @@ func (r *Reader) complete(s *Sentence, covered int) error {
 
 // add adds the line of a word, a multiword token or an empty node.
 func (r *Reader) add(s *Sentence, line string, covered *int) error {
+	if !utf8.ValidString(line) {
+		return r.lines.Bad("the line is not UTF-8")
+	}
 	fields := strings.Split(line, "\t")
 	if len(fields) != FieldCount {
 		return r.lines.Bad("%d columns, expected the %d of CoNLL-U, separated by tabs: %s", len(fields), FieldCount, strings.Join(FieldNames[:], " "))

@@ -104,6 +104,9 @@ func Parse(text string) (Script, error) {
 	bad := func() (Script, error) {
 		return Script{}, structured.BadInput("%q is not an edit script such as lower:0:-1::e or =be", text)
 	}
+	if !utf8.ValidString(text) {
+		return bad()
+	}
 	if literal, ok := strings.CutPrefix(text, "="); ok {
 		word, ok := unescape(literal)
 		if !ok {
