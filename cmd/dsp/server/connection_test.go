@@ -1,9 +1,12 @@
 package server
 
 import (
+	"bufio"
 	"io"
 	"net"
+	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
@@ -29,6 +32,42 @@ func TestUnreadBodies(t *testing.T) {
 		}
 		if _, err := io.ReadAll(c); err != nil {
 			t.Errorf("POST %s: %v", path, err)
+		}
+	}
+}
+
+// A client that sends all of a body before it reads sees the refusal, and not a reset. The body is larger than the buffers of sockets.
+func TestRefusedBodies(t *testing.T) {
+	s := newServer(t, func(o *Options) { o.MaxBody, o.Timeout, o.Token = 1<<20, time.Minute, "sesame" })
+	h := httptest.NewServer(s.Handler())
+	defer h.Close()
+	body := strings.Repeat(" ", 32<<20)
+	for head, want := range map[string]int{
+		"POST /predict HTTP/1.1\r\nAuthorization: Bearer sesame\r\nContent-Length: 33554432\r\n\r\n" + body:                                413,
+		"POST /predict HTTP/1.1\r\nAuthorization: Bearer sesame\r\nTransfer-Encoding: chunked\r\n\r\n2000000\r\n" + body + "\r\n0\r\n\r\n": 413,
+		"POST /predict HTTP/1.1\r\nContent-Length: 33554432\r\n\r\n" + body:                                                                401,
+		"POST /nothing HTTP/1.1\r\nContent-Length: 33554432\r\n\r\n" + body:                                                                404,
+		// A client that asks first is answered without its body, and so is one whose body is too large to read.
+		"POST /predict HTTP/1.1\r\nAuthorization: Bearer sesame\r\nExpect: 100-continue\r\nContent-Length: 33554432\r\n\r\n": 413,
+		"POST /predict HTTP/1.1\r\nAuthorization: Bearer sesame\r\nContent-Length: 99999999999\r\n\r\n":                      413,
+	} {
+		c, err := net.Dial("tcp", h.Listener.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		name, _, _ := strings.Cut(head, "\r\n\r\n")
+		if _, err := io.WriteString(c, strings.Replace(head, "\r\n", "\r\nHost: here\r\n", 1)); err != nil {
+			t.Errorf("%s: sending: %v", name, err)
+			continue
+		}
+		answer, err := http.ReadResponse(bufio.NewReader(c), nil)
+		if err != nil {
+			t.Errorf("%s: reading: %v", name, err)
+			continue
+		}
+		if answer.StatusCode != want {
+			t.Errorf("%s: %s, want %d", name, answer.Status, want)
 		}
 	}
 }

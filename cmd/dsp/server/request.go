@@ -116,6 +116,7 @@ func (s *Server) answerError(w *observed, r *http.Request, err error) {
 	if code == http.StatusInternalServerError {
 		slog.Error("a request failed", "path", r.URL.Path, "error", err)
 	}
+	s.drain(r)
 	switch code {
 	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
 		w.Header().Set("Retry-After", "1")
@@ -125,6 +126,19 @@ func (s *Server) answerError(w *observed, r *http.Request, err error) {
 		w.Header().Set("WWW-Authenticate", "Bearer")
 	}
 	_ = answerJSON(w, code, map[string]string{"error": text}) // nothing is left to do about a client that has gone
+}
+
+// drained is how many of the largest bodies are read from a client whose request is refused.
+const drained = 64
+
+// drain reads the rest of the body of a refused request, within the time of the request. Python's urllib and requests, among others, send
+// all of a body before they read the answer, and a connection that closes earlier is no answer to them but a reset.
+func (s *Server) drain(r *http.Request) {
+	limit := drained * s.o.MaxBody
+	if r.Header.Get("Expect") != "" || r.ContentLength > limit { // a client that waits for leave to send; a body that would take too long
+		return
+	}
+	_, _ = io.CopyN(io.Discard, r.Body, limit) // where it fails, the client has gone or is too slow
 }
 
 // answerJSON answers an object.
