@@ -96,3 +96,34 @@ func TestOptionsInMessages(t *testing.T) {
 		t.Errorf("%d: %s", code, text)
 	}
 }
+
+// Text without words has no sentences, and so no answers; that is no mistake.
+func TestTextWithoutWords(t *testing.T) {
+	s := newServer(t, nil)
+	for body, want := range map[string]int{`{"text": ""}`: 0, `{"text": " \n\n"}`: 0, `{"text": ""}` + "\n" + fine: 1} {
+		if code, answer, _ := ask(s, "POST", "/predict", body); code != 200 || strings.Count(answer, "\n") != want {
+			t.Errorf("%q: %d, %q, want %d lines", body, code, answer, want)
+		}
+	}
+	for _, body := range []string{"", "\n", `{"columns": {"word": [], "pos": []}}`, `{"text": "", "pos": []}`} {
+		if code, answer, _ := ask(s, "POST", "/predict", body); code != 400 {
+			t.Errorf("%q: %d, %q", body, code, answer)
+		}
+	}
+}
+
+// The refusal of an unknown path lists every route, and each of these is one.
+func TestRoutesListed(t *testing.T) {
+	s := newServer(t, nil)
+	code, answer, _ := ask(s, "GET", "/nothing", "")
+	_, listed, _ := strings.Cut(strings.TrimSuffix(strings.TrimSpace(answer), `"}`), "there are ")
+	if code != 404 || !strings.Contains(listed, "POST /predict/NAME") || !strings.Contains(listed, "POST /v2/repository/models/NAME/load") {
+		t.Errorf("%d %s", code, answer)
+	}
+	for route := range strings.SplitSeq(listed, ", ") {
+		method, path, _ := strings.Cut(route, " ")
+		if code, answer, _ := ask(s, method, strings.ReplaceAll(path, "NAME", "m"), "{"); code == 404 || code == 405 {
+			t.Errorf("%s: %d %s", route, code, answer)
+		}
+	}
+}

@@ -181,7 +181,7 @@ func (s *Server) authorized(h handler) handler {
 }
 
 // noRoute says why no route takes a request: a wrong path, or a wrong method.
-func (s *Server) noRoute(mux *http.ServeMux, r *http.Request) error {
+func (s *Server) noRoute(mux *http.ServeMux, routes []string, r *http.Request) error {
 	for _, method := range []string{http.MethodGet, http.MethodPost} {
 		other := r.Clone(r.Context())
 		other.Method = method
@@ -189,7 +189,7 @@ func (s *Server) noRoute(mux *http.ServeMux, r *http.Request) error {
 			return refuse(http.StatusMethodNotAllowed, "%s %s: expected %s", r.Method, r.URL.Path, method)
 		}
 	}
-	return refuse(http.StatusNotFound, "no %s; there are /, /predict, /v2/health/live, /v2/health/ready, /v2, /v2/models/NAME, /v2/models/NAME/infer, /metrics", r.URL.Path)
+	return refuse(http.StatusNotFound, "no %s; there are %s", r.URL.Path, strings.Join(routes, ", "))
 }
 
 // budget bounds the bytes of all bodies in memory.
