@@ -26,10 +26,18 @@ func (n *Net) RowTables() []RowTable {
 	for k, t := range n.shape.Tables {
 		tables[k] = RowTable{t.Offset, t.Rows, t.Cols}
 	}
+	if n.encodes() {
+		for _, t := range n.input.Encoder.Tables() {
+			tables = append(tables, RowTable{n.own.Dim() + t.Offset, t.Rows, t.Cols})
+		}
+	}
 	return tables
 }
 
 // RowsRead implements RowScorer.
 func (n *Net) RowsRead(k int, batch *structured.Batch, rows []int32) []int32 {
-	return n.shape.Tables[k].RowsRead(batch, rows)
+	if k -= len(n.shape.Tables); k >= 0 {
+		return n.input.Encoder.RowsRead(k, batch, rows)
+	}
+	return n.shape.Tables[len(n.shape.Tables)+k].RowsRead(batch, rows)
 }
