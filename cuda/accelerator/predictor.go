@@ -48,7 +48,7 @@ type Predicted struct {
 const nbestPositions = 1 << 20
 
 // NewPredictor returns a predictor for a network on data, with constraints on its outputs (nil: none), for up to nbest outputs per
-// example. Unsupported settings are bad input. Call SetWeights before Over, and Free at the end.
+// example. Unsupported settings are bad input. Call SetWeights before Over. Its memory is released with the device.
 func NewPredictor(d *device.Device, net nets.Scorer, c structured.Constraints, set *structured.Dataset, nbest int, tf32 bool) (*Predictor, error) {
 	inputs := *set // without its labels
 	inputs.LabelSets = nil
@@ -150,19 +150,4 @@ func fetch[E device.Element](d *device.Device, to []E, from device.Array[E], n i
 	to = vec.Grow(to, n)
 	device.Download(d, to, from)
 	return to
-}
-
-// Free releases the memory.
-func (p *Predictor) Free() {
-	d := p.shared.d
-	device.Free(d, p.w)
-	device.Free(d, p.labels)
-	p.best.Free(d)
-	p.evaluation.Free()
-	p.evaluation.Batch.Free()
-	freeScorer(p.objective.Scorer)
-	p.objective.Oracle.Free()
-	p.objective.Free()
-	p.shared.data.Free()
-	p.shared.blas.Close()
 }

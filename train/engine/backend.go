@@ -29,8 +29,9 @@ type backend interface {
 
 	step(ctx context.Context, w Point, examples []int, s oracles.Smoothing, memory *Memory, dropout uint64) (Step, error)
 	change(ctx context.Context, from, to []float32, examples []int, s oracles.Smoothing) (Gradient, error)
-	// stepper returns what takes the steps of a path.
+	// stepper returns what takes the steps of a path, and mover what moves a descent.
 	stepper(x *Path) stepper
+	mover(d *Descent) mover
 
 	// precise reports whether full passes sum in float64. unit returns the largest relative error of a rounded operation, and scores the mean magnitude of the scores behind sums, given
 	// the mean ⟨g, w⟩ of their gradient (rounding.go).

@@ -20,11 +20,11 @@ type BatchDual struct {
 func NewBatchDual(o *Objective) *BatchDual { return &BatchDual{memory: NewMemory(o)} }
 
 // Begin asks about a batch, as Ask does, and takes the exact step on the line from the gold outputs to the answers, as ProxStep does.
-// The descent must be on an engine whose scorer is linearised at the iterate (after Prepare).
+// The descent must be on the host, on an engine whose scorer is linearised at the iterate (after Prepare).
 func (b *BatchDual) Begin(ctx context.Context, d *Descent, examples []int, dropout uint64, η, λ float64) error {
 	b.batch = append(b.batch[:0], examples...)
 	b.memory.Restart(examples)
-	if err := d.ask(ctx, examples, oracles.Smoothing{}, b.memory, dropout); err != nil {
+	if err := d.moves.(*localMoves).askFrom(ctx, examples, oracles.Smoothing{}, b.memory, dropout); err != nil {
 		return err
 	}
 	b.entropy = append(b.entropy[:0], d.engine.entropy...)
@@ -59,7 +59,7 @@ func mixedEntropy(γ, f, h float64) float64 {
 // cut off at 1, with entropies H only for losses that are smooth. There it is the line search of a lower bound of the dual, which is
 // concave: H of a mixture is at least the mixture of H.
 func (b *BatchDual) Step(ctx context.Context, d *Descent, k int, dropout uint64, η float64) error {
-	e, example := d.engine, b.batch[k:k+1]
+	e, example, moves := d.engine, b.batch[k:k+1], d.moves.(*localMoves)
 	if d.support != nil { // which stays that of the batch
 		for _, ln := range e.lanes[:e.lent] {
 			d.support.clear(ln.grad)
@@ -70,21 +70,21 @@ func (b *BatchDual) Step(ctx context.Context, d *Descent, k int, dropout uint64,
 	if err != nil {
 		return err
 	}
-	d.gradient(&st, len(b.batch))
+	moves.gradient(&st, len(b.batch))
 	gap, h := st.Linear, 0.0
 	if e.Loss.Smooth() {
 		h = e.entropy[0]
 		gap += e.Data.Weight(example[0]) * (h - b.entropy[k])
 	}
 	gqg := 0.0
-	d.each(func(lo, hi, at int) { gqg += vec.Dot3(d.g[lo:hi], d.g[lo:hi], d.q[at:at+hi-lo]) })
+	moves.each(func(lo, hi, at int) { gqg += vec.Dot3(moves.g[lo:hi], moves.g[lo:hi], moves.q[at:at+hi-lo]) })
 	γ := 0.0
 	if gqg > 0 {
 		γ = min(max(gap/float64(len(b.batch))/(η*gqg), 0), 1)
 	}
-	d.each(func(lo, hi, at int) { vec.Descend(float32(η*γ), d.g[lo:hi], 0, d.q[at:at+hi-lo], d.W[lo:hi]) })
-	if d.zeros != nil {
-		d.support.clear(d.zeros)
+	moves.each(func(lo, hi, at int) { vec.Descend(float32(η*γ), moves.g[lo:hi], 0, moves.q[at:at+hi-lo], d.W[lo:hi]) })
+	if moves.zeros != nil {
+		d.support.clear(moves.zeros)
 	}
 	e.Remember(b.memory, float32(γ))
 	b.entropy[k] = (1-γ)*b.entropy[k] + γ*h

@@ -24,4 +24,7 @@ func (x *Path) Drift() []float32 { return x.b }
 func (d *Descent) Squares() []float32 { return d.v }
 
 // Asked returns the mean loss of the last batch and its gradient.
-func (d *Descent) Asked() (f float64, g []float32) { return d.f, d.g }
+func (d *Descent) Asked() (f float64, g []float32) {
+	m := d.moves.(*localMoves)
+	return m.f, m.g
+}

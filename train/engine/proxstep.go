@@ -28,10 +28,10 @@ import (
 // Frank-Wolfe (Berrada, Zisserman and Kumar 2019).
 func (d *Descent) ProxStep(η, λ float64) float64 {
 	d.v = d.perWeight(d.v)
-	if d.remote != nil {
-		d.moveRemote(ProxRule, η, λ, 0)
-		return math.NaN()
-	}
+	return d.moves.prox(η, λ)
+}
+
+func (d *localMoves) prox(η, λ float64) float64 {
 	d.q = vec.Grow(d.q, d.size())
 	var gqw, gqg float64
 	unbias := d.squares.after(d.steps + 1)

@@ -1,0 +1,239 @@
+package engine
+
+import (
+	"context"
+	"math"
+
+	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/structured/machine/vec"
+)
+
+// localMoves moves a descent on the host.
+//
+// ProxStep costs what the batch reads. In rows of the scorer's row tables that the batch does not read, v and w only shrink, each by a
+// factor that has a closed form for any number of steps, so it is applied when a batch reads the row again (catchUp).
+type localMoves struct {
+	*Descent
+	means  unbiased  // of m
+	g      []float32 // [Dim] the mean gradient, zero outside the support; memory of the engine, or zeros
+	zeros  []float32 // [Dim] for sparse inputs, whose gradients the engine does not store; zero between steps
+	f      float64   // the mean loss
+	losses losses    // by example
+	q      []float32 // step lengths of the weights of the support in its order, for Adam of all weights
+
+	lazy    bool      // steps are those of ProxStep, which leave rows behind
+	shrink  float64   // what the steps since base shrink (catchUp)
+	base    int       // step at which shrink was 0
+	upTo    []int32   // [rows] by row, table after table: the step up to which the row is up to date
+	shrinks []float64 // [rows] by row: shrink then
+	roots   []float64 // of powers of β (root)
+}
+
+func (e local) mover(d *Descent) mover {
+	m := &localMoves{Descent: d}
+	if d.support != nil {
+		m.upTo, m.shrinks = make([]int32, d.support.numRows()), make([]float64, d.support.numRows())
+	}
+	m.rebase()
+	return m
+}
+
+func (d *localMoves) prepare(examples []int) {
+	if d.support == nil {
+		return
+	}
+	d.engine.reach(examples)
+	if !d.lazy {
+		return
+	}
+	for k := range d.support.tables {
+		for _, r := range d.support.rows[k] {
+			d.catchUp(k, int(r))
+		}
+	}
+}
+
+func (d *localMoves) ask(ctx context.Context, examples []int, s oracles.Smoothing, dropout uint64) error {
+	return d.askFrom(ctx, examples, s, nil, dropout)
+}
+
+// askFrom is ask, from a memory unless that is nil.
+func (d *localMoves) askFrom(ctx context.Context, examples []int, s oracles.Smoothing, memory *Memory, dropout uint64) error {
+	e := d.engine
+	st, err := e.StepAt(ctx, At(d.W), examples, s, memory, dropout)
+	if err != nil {
+		return err
+	}
+	d.f = st.Smoothed / float64(len(examples))
+	if e.Loss.Smooth() {
+		d.losses.set(e, examples)
+	}
+	d.gradient(&st, len(examples))
+	return nil
+}
+
+// gradient makes g the gradient of a step, divided by n.
+func (d *localMoves) gradient(st *Step, n int) {
+	inv := float32(1 / float64(n))
+	if d.engine.sparse == nil {
+		d.g = d.engine.dense.values
+		d.each(func(lo, hi, _ int) { vec.Scale(inv, d.g[lo:hi]) })
+		return
+	}
+	if d.zeros == nil {
+		d.zeros = make([]float32, len(d.W))
+	}
+	d.g = d.zeros
+	st.Grad.AddTo(inv, d.g)
+}
+
+// each calls do for the ranges of weights of the support, each with its place in q.
+func (d *localMoves) each(do func(lo, hi, at int)) {
+	if d.support == nil {
+		do(0, len(d.W), 0)
+		return
+	}
+	at := 0
+	d.support.each(func(lo, hi int) {
+		do(lo, hi, at)
+		at += hi - lo
+	})
+}
+
+// size returns the number of weights of the support.
+func (d *localMoves) size() int {
+	n := 0
+	d.each(func(lo, hi, _ int) { n += hi - lo })
+	return n
+}
+
+func (d *localMoves) clip(norm float64) {
+	if norm == 0 {
+		return
+	}
+	square := 0.0
+	d.each(func(lo, hi, _ int) { square += vec.Norm2(d.g[lo:hi]) })
+	if square > norm*norm {
+		by := float32(norm / math.Sqrt(square))
+		d.each(func(lo, hi, _ int) { vec.Scale(by, d.g[lo:hi]) })
+	}
+}
+
+func (d *localMoves) adam(η, λ, β1 float64) {
+	d.means.β = β1
+	d.q = vec.Grow(d.q, len(d.W))
+	d.steps++
+	vec.Observe(float32(d.squares.β), d.squares.after(d.steps), 0, d.g, d.v, d.q)
+	vec.DescendMean(float32(β1), float32(1-η*λ), float32(η)*d.means.after(d.steps), d.g, d.q, d.m, d.W)
+	d.stepped()
+}
+
+func (d *localMoves) momentum(η, λ, μ float64, nesterov bool) {
+	vec.Axpby(1, d.g, float32(μ), d.m)
+	vec.Axpy(float32(λ), d.W, d.m)
+	if nesterov {
+		vec.Axpby(float32(-η), d.g, float32(1-η*λ), d.W)
+		vec.Axpy(float32(-η*μ), d.m, d.W)
+	} else {
+		vec.Axpy(float32(-η), d.m, d.W)
+	}
+	d.steps++
+	d.stepped()
+}
+
+// stepped ends a step: it clears the gradient of sparse inputs.
+func (d *localMoves) stepped() {
+	if d.zeros != nil {
+		d.support.clear(d.zeros)
+	}
+}
+
+// shrunk ends a step of ProxStep that the batch's rows took: all others shrink by exp(−ηλ/h) in w, and by β in v.
+//
+// For a row that no batch has read since step r, h at step s is √(v_r β^{s−r}/(1−β^s)), apart from its floor. So the steps after r
+// shrink w by exp(−x/√v_r) in all, with
+//
+//	x = β^{r/2} Σ_s η_s λ √(1−β^s) β^{−s/2}.
+//
+// The sum over steps is shrink; powers of β count from base.
+func (d *localMoves) shrunk(length float64) {
+	d.steps++
+	if d.support == nil {
+		return
+	}
+	d.lazy = true
+	unbias := float64(d.squares.after(d.steps))
+	d.shrink += length / (math.Sqrt(unbias) * d.root(d.steps-d.base))
+	for k, first := range d.support.first {
+		for _, r := range d.support.rows[k] {
+			d.upTo[first+int(r)], d.shrinks[first+int(r)] = int32(d.steps), d.shrink
+		}
+	}
+	d.stepped()
+	if d.steps-d.base >= mostSteps {
+		d.catchAllUp()
+		d.rebase()
+	}
+}
+
+// mostSteps keeps powers of β in range.
+const mostSteps = 1 << 18
+
+// rebase starts a new sum when all rows are up to date.
+func (d *localMoves) rebase() {
+	d.base, d.shrink = d.steps, 0
+	clear(d.shrinks)
+	for r := range d.upTo {
+		d.upTo[r] = int32(d.steps)
+	}
+}
+
+// catchUp brings row r of table k up to date. A weight that has never had a gradient, whose v is 0, stays where it is.
+func (d *localMoves) catchUp(k, r int) {
+	row, t := d.support.first[k]+r, d.support.tables[k]
+	missed := d.steps - int(d.upTo[row])
+	if missed == 0 {
+		return
+	}
+	lo := t.Offset + r*t.Cols
+	w, v := d.W[lo:lo+t.Cols], d.v[lo:lo+t.Cols]
+	vec.Decay(float32((d.shrink-d.shrinks[row])*d.root(int(d.upTo[row])-d.base)), 1, v, w)
+	root := d.root(missed)
+	vec.Scale(float32(root*root), v)
+	d.upTo[row], d.shrinks[row] = int32(d.steps), d.shrink
+}
+
+// root returns β^{n/2}.
+func (d *localMoves) root(n int) float64 {
+	for len(d.roots) <= n {
+		d.roots = append(d.roots, math.Pow(d.squares.β, float64(len(d.roots))/2))
+	}
+	return d.roots[n]
+}
+
+// catchAllUp brings every weight up to date.
+func (d *localMoves) catchAllUp() {
+	if d.support == nil || !d.lazy {
+		return
+	}
+	for k, t := range d.support.tables {
+		for r := range t.Rows {
+			d.catchUp(k, r)
+		}
+	}
+}
+
+func (d *localMoves) include(share float64) {
+	d.catchAllUp()
+	if d.count == 1 {
+		d.Mean = append(d.Mean[:0], d.W...)
+		return
+	}
+	vec.Axpby(float32(share), d.W, float32(1-share), d.Mean)
+}
+
+func (d *localMoves) finish() error {
+	d.catchAllUp()
+	d.rebase()
+	return nil
+}
