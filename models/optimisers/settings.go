@@ -40,7 +40,7 @@ type StepSize struct {
 
 // Scheduling is for methods whose step size falls by a schedule (methods.ParseSchedule).
 type Scheduling struct {
-	Schedule string  `yaml:"schedule" json:"schedule" group:"Method" values:"auto|sqrt|constant|inverse|stairs|pegasos|cosine|geometric" only:"method" help:"how the step size depends on the number t of completed steps: sqrt γ0/√(1+t/t0), constant γ0, inverse γ0/(1+t/t0), stairs γ0/(1+⌊t/t0⌋), pegasos 1/(λ(t+1)), cosine and geometric from γ0 down to 0 and γ0/100 at the end of the run; auto: sqrt for sgd, cosine for adam and with momentum"`
+	Schedule string  `yaml:"schedule" json:"schedule" group:"Method" values:"auto|sqrt|constant|inverse|stairs|pegasos|cosine|geometric|linear" only:"method" help:"how the step size depends on the number t of completed steps: sqrt γ0/√(1+t/t0), constant γ0, inverse γ0/(1+t/t0), stairs γ0/(1+⌊t/t0⌋), pegasos 1/(λ(t+1)), cosine, geometric and linear from γ0 down to 0, γ0/100 and 0 at the end of the run; auto: sqrt for sgd, cosine for adam and with momentum"`
 	Halving  float64 `yaml:"halving" json:"halving" group:"Method" min:"0" only:"method schedule=sqrt,inverse,stairs" unit:"STEPS" help:"t0 of the schedule, in steps; 0: the number of steps in a pass"`
 }
 
