@@ -15,6 +15,12 @@ import (
 // encodes reports whether an encoder's weights are among those of the network.
 func (n *Net) encodes() bool { return n.input.Encoder != nil }
 
+// LargeWorkers reports whether a scorer's workers need much memory, so that there should be one for each thread and no more.
+func LargeWorkers(s Scorer) bool {
+	n, ok := s.(*Net)
+	return ok && n.encodes()
+}
+
 // params lists all parameters.
 func (n *Net) params() []graph.Param {
 	if !n.encodes() {
