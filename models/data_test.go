@@ -295,7 +295,7 @@ func TestFormatOfFolders(t *testing.T) {
 	}
 	c := config.Default()
 	c.Task, c.Train, c.Format = "tag", path, "folder"
-	d, err := ReadFiles(&c)
+	d, err := (&Resolved{config: c}).Read()
 	if err != nil || d.Train.Positions() != 4 || d.Train.Labels[1] != 1 {
 		t.Fatalf("%+v, %v", d, err)
 	}

@@ -1,49 +1,16 @@
 package models
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
-	"github.com/dsp-go/dsp/models/config"
-	"github.com/dsp-go/dsp/models/data/formats"
 	"github.com/dsp-go/dsp/models/data/treebank"
 	"github.com/dsp-go/dsp/models/data/union"
 	"github.com/dsp-go/dsp/models/inputs"
-	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/models/transfer"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/machine/packed"
 	"github.com/dsp-go/dsp/structured/trees"
 )
-
-// Resolve is tasks.Resolve for a configuration that may continue a model: what the model reads and its network come first.
-func Resolve(c *config.Config) error {
-	from, err := basesOf(c)
-	if err != nil {
-		return err
-	}
-	if from.start != nil {
-		if _, ok := packed.Is(c.Train); ok {
-			return cannotContinue(c.Train)
-		}
-		format := c.Format
-		if format == "" && c.Train != "" {
-			files, err := formats.Expand("train", c.Train, "")
-			if err == nil {
-				format, err = formats.DetectAll(files)
-			}
-			if err != nil {
-				return err
-			}
-		}
-		base := from.start.Config
-		if err := c.Inherit(base, from.setting, from.path, format == base.Format); err != nil {
-			return err
-		}
-	}
-	return tasks.Resolve(c)
-}
 
 // cannotContinue is the error for a pack in place of data that have not been numbered yet.
 func cannotContinue(pack string) error {
@@ -58,35 +25,11 @@ type bases struct {
 	setting, path string // that give start
 }
 
-// basesOf loads the models that c continues.
-func basesOf(c *config.Config) (b bases, err error) {
-	load := func(setting, path string) *Model {
-		if path == "" || err != nil {
-			return nil
-		}
-		var m *Model
-		if m, err = Load(path); err != nil {
-			err = fmt.Errorf("--%s: %w", setting, err)
-		}
-		return m
-	}
-	b.start = load("init", c.Init)
-	b.setting, b.path = "init", c.Init
-	if c.Prior == c.Init {
-		b.prior = b.start
-		return b, err
-	}
-	if b.prior = load("prior", c.Prior); b.start == nil {
-		b.start, b.setting, b.path = b.prior, "prior", c.Prior
-	}
-	return b, err
-}
-
 // continues refuses data of another shape than those of the model that a run starts from.
 func (b bases) continues(d *structured.Dataset) error {
 	m := b.start
 	switch {
-	case m.Dim != d.Dim:
+	case m.Dim != d.Dim && !(m.Dim == 0 && m.Config.Net == "linear"): // weights of dense features start at zero beside those of attributes
 		return structured.BadInput("%s: %d dense features per position, the model of --%s %s reads %d", d.Name, d.Dim, b.setting, b.path, m.Dim)
 	case m.Edges != edgesOf(d):
 		return structured.BadInput("%s: edges have %d features and %d types, those of the model of --%s %s have %d and %d", d.Name,

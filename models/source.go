@@ -264,7 +264,7 @@ func (s source) readFrom(r io.Reader, path string, needLabels bool) (*structured
 	if err != nil {
 		return nil, err
 	}
-	if f.Tokens && s.task.Labels && !needLabels {
+	if (f.Tokens || f.Lines) && s.task.Labels && !needLabels {
 		s.number(d)
 	}
 	if f.Columns || s.inputs.Vocab != nil || s.inputs.Own != nil {

@@ -19,7 +19,7 @@ type Config struct {
 	Train      string         `yaml:"train" json:"train" group:"Data" unit:"FILE,..." help:"training data: a file, several (separated by commas, or the flag again), a pattern such as 'data/*.conll', or a folder of files; without it, ocr draws words, parse draws sentences with trees, align draws sentence pairs, graph draws graphs, and localise and segment draw scenes; for segment, a folder of images"`
 	Dev        string         `yaml:"dev" json:"dev" group:"Data" unit:"FILE,..." help:"development data, one file or several, measured after every pass; the model keeps the weights of the best pass"`
 	Test       string         `yaml:"test" json:"test" group:"Data" unit:"FILE,..." help:"test data, one file or several, measured after every pass and never used to choose anything"`
-	Dense      string         `yaml:"dense" json:"dense" group:"Data" unit:"TRAIN,DEV,TEST" help:"npz files with dense features of the tokens, for nets that read words: an array features [tokens×features] for each of train, dev and test, in this order"`
+	Dense      string         `yaml:"dense" json:"dense" group:"Data" unit:"TRAIN,DEV,TEST" help:"npz files with dense features of the tokens, for nets that read words or attributes: an array features [tokens×features] for each of train, dev and test, in this order"`
 	Format     string         `yaml:"format" json:"format" group:"Data" values:"|builtin" help:"layout of data files: builtin (drawn data), letters (the letter.data of the OCR set), conll (columns), conllu (CoNLL-U), pairs (one sentence pair per line, source ||| target ||| links), crfsuite (one label and its attributes per line), npz (dense features, with words or without; for localise: of candidate boxes; for graph: of variables and edges), coco (a JSON file with boxes of objects in images), voc (a folder of XML files with boxes), images (a folder of images: for segment, and for localise to predict on); empty: recognised from the name and the first lines"`
 	Columns    string         `yaml:"columns" json:"columns" group:"Data" help:"names of the columns of a conll file, such as word=0,pos=1,label=-1; columns count from 0, negative numbers from the end; columns other than word and label are additional inputs; empty: word first, label last"`
 	Label      string         `yaml:"label" json:"label" group:"Data" unit:"upos|xpos|feats|deprel|misc:KEY" help:"field of a conllu file to use as the label; misc:KEY takes the value of KEY= in the last field; empty: upos"`
@@ -28,6 +28,13 @@ type Config struct {
 	Fold       int            `yaml:"fold" json:"fold" group:"Data" min:"-1" help:"letters only: fold of the training file to hold out as test data; -1: none"`
 	Examples   settings.Sizes `yaml:"examples" json:"examples" group:"Data" min:"1" unit:"TRAIN,DEV,TEST" help:"how many words (for parse: sentences, for localise and segment: scenes; for graph: graphs; for align: sentence pairs) to draw for training, development and test"`
 	Difficulty float64        `yaml:"difficulty" json:"difficulty" group:"Data" min:"0" help:"how strongly drawn letters are distorted (0 clean, 1 ambiguous out of context, 2 hardly legible), how much clutter, moss and noise drawn scenes have, or how much noise the features of drawn graphs"`
+
+	Encoder            string `yaml:"encoder" json:"encoder" group:"Data" unit:"DIR" help:"pretrained encoder of text, as a folder of Hugging Face (config.json, tokenizer.json, model.safetensors), which stays as it is: the rows of its hidden states are dense features of the words, beside those of dense (docs/encoders.md); the model keeps it"`
+	EncoderLayers      string `yaml:"encoder-layers" json:"encoder_layers" group:"Data" unit:"last|meanK|N" help:"hidden states that rows are taken from: the last one (last), the mean of the last K (meanK, such as mean4), or number N, where 0 are the embeddings"`
+	Pieces             string `yaml:"pieces" json:"pieces" group:"Data" values:"first|mean" help:"the row of a word that the encoder reads in several pieces: that of the first piece, or the mean of all"`
+	EncoderRows        string `yaml:"encoder-rows" json:"encoder_rows" group:"Data" values:"float32|float16" help:"precision of the rows of the encoder; float16 halves their file and memory"`
+	EncoderCache       string `yaml:"encoder-cache" json:"encoder_cache" group:"Data" run:"true" unit:"DIR|none" help:"folder of files of rows, which other runs on the same text with the same encoder find there; empty: folder rows beside that of the run; none: rows are kept in memory"`
+	EncoderByReference bool   `yaml:"encoder-by-reference" json:"encoder_by_reference" group:"Data" run:"true" help:"the model does not keep the encoder but where it is and its fingerprint; it then needs the folder to predict"`
 
 	Tree     string `yaml:"tree" json:"tree" group:"Data" values:"projective|nonprojective" help:"which trees a parser may predict: projective (no crossing arcs) or nonprojective (any)"`
 	Crossing string `yaml:"crossing" json:"crossing" group:"Data" values:"lift|refuse" only:"tree=projective" help:"how to treat training trees with crossing arcs: lift reattaches the dependents of such arcs to their head's head until no arcs cross, refuse stops at the first such tree"`
@@ -99,7 +106,7 @@ type Config struct {
 	K            settings.Count        `yaml:"k" json:"k" group:"Objective" only:"loss=hinge smoothing=l2" unit:"N|auto" help:"number of best outputs in l2 smoothing; auto increases it until the smoothing is exact"`
 	Reg          settings.Strength     `yaml:"reg" json:"reg" group:"Objective" unit:"C|auto" help:"regulariser C: the objective has (λ/2)‖w‖² with λ = C/n for n training examples; auto: 10 for segment, whose examples have many variables, else 1"`
 	Prior        string                `yaml:"prior" json:"prior" group:"Objective" unit:"MODEL" only:"method" help:"regularise towards a trained model instead of towards zero: the objective has (λ/2)‖w−w0‖² with the weights w0 of the model, which are zero for what only the training data has; labels, words, attributes and network are the model's, as with init, and training starts there (docs/continue.md)"`
-	L1           float64               `yaml:"l1" json:"l1" group:"Objective" min:"0" help:"sparsity C1: adds λ₁‖w‖₁ with λ₁ = C1/n, which leaves most weights at zero (elastic net; CRFsuite's c1); for --method {l1}"`
+	L1           float64               `yaml:"l1" json:"l1" group:"Objective" min:"0" help:"sparsity C1: adds λ₁‖w‖₁ with λ₁ = C1/n, which leaves most weights at zero (elastic net; CRFsuite's c1); where net linear reads dense features beside attributes, it is on the weights of attributes only; for --method {l1}"`
 	LabelWeights settings.LabelWeights `yaml:"label-weights" json:"label-weights" group:"Objective" only:"loss=hinge,softmax-margin" unit:"LABEL=COST,..." help:"task loss of a mistake at a position whose gold label is LABEL; 1 for labels not listed"`
 	LossByLength bool                  `yaml:"loss-by-length" json:"loss-by-length" group:"Objective" only:"loss=hinge,softmax-margin" help:"divide the task loss by the length of the sequence, which makes it an error rate"`
 	MissCost     float64               `yaml:"miss-cost" json:"miss-cost" group:"Objective" min:"0" only:"loss=hinge" help:"task loss of a gold link that is missed"`
@@ -136,6 +143,11 @@ func Default() Config {
 		Difficulty: words.Difficulty,
 		Fold:       -1,
 		Scheme:     "keep",
+
+		EncoderLayers: "mean4",
+		Pieces:        "first",
+		EncoderRows:   "float32",
+
 		Tree:       "projective",
 		Crossing:   "lift",
 		Search:     "candidates",

@@ -16,13 +16,15 @@ import (
 // input, because such files cannot hold them. It returns the written data.
 func WriteAttributes(c config.Config, path string) (*structured.Dataset, error) {
 	c.Net = "linear"
-	if err := models.Resolve(&c); err != nil {
+	r, err := models.Resolve(c)
+	if err != nil {
 		return nil, err
 	}
+	c = r.Config()
 	if !formats.Find(c.Format).Columns {
 		return nil, structured.BadInput("%s: attributes are made of text in columns, this is %s", c.Train, c.Format)
 	}
-	d, err := models.ReadResolved(&c)
+	d, err := r.Data()
 	if err != nil {
 		return nil, err
 	}

@@ -22,18 +22,11 @@ func (in Inputs) Columns(c *config.Config, width int) ([]Column, error) {
 	switch f := formats.Find(c.Format); {
 	case c.Task == "parse":
 		return in.treeColumns(), nil
-	case f.Name == formats.Conllu:
-		d.ColumnNames = text.ConlluColumns(c.Label)
-	case f.Columns:
-		spec := c.Columns
-		if spec == "" {
-			spec = text.DefaultColumns
-		}
-		columns, err := text.ParseColumns(spec)
-		if err != nil {
+	case f.ColumnNames != nil:
+		var err error
+		if d.ColumnNames, err = f.ColumnNames(c.Columns, c.Label, width); err != nil {
 			return nil, err
 		}
-		d.ColumnNames = columns.Names(width)
 	case in.Vocab != nil:
 		d.ColumnNames = []string{text.WordColumn}
 	}
@@ -56,7 +49,7 @@ func (in Inputs) treeColumns() []Column {
 	own, arcs := in.Own.(*Arcs)
 	var all []Column
 	for _, name := range inputColumns {
-		all = append(all, Column{name, arcs && own.Template.Reads(name) || !arcs && slices.Contains(in.Words, name)})
+		all = append(all, Column{name, arcs && own.Template.Reads(name) || !arcs && slices.Contains(in.Words, name) || in.Encoder != nil && name == text.WordColumn})
 	}
 	return all
 }
@@ -64,6 +57,8 @@ func (in Inputs) treeColumns() []Column {
 // readsWord reports whether a column becomes discrete inputs.
 func (in Inputs) readsWord(d *structured.Dataset, name string) bool {
 	switch {
+	case in.Encoder != nil && name == text.WordColumn:
+		return true
 	case in.Vocab == nil || name == "" || name == text.LabelColumn:
 		return false
 	}

@@ -74,8 +74,8 @@ func TestAnchors(t *testing.T) {
 	f := parse(t, strings.NewReplacer("settings: {reg: 1}", "settings: &one {reg: 1}", "settings: {reg: 10}", "settings: *one").Replace(tiny))
 	p := newPlanner(Options{})
 	for k := range f.Parts {
-		if c, err := p.configure(f, &f.Parts[k], f.Parts[k].Curves[1].Settings, nil, 1); err != nil || c.Reg != 1 {
-			t.Errorf("part %d: reg %v, %v", k, c.Reg, err)
+		if c, err := p.configure(f, &f.Parts[k], f.Parts[k].Curves[1].Settings, nil, 1); err != nil || c.Config().Reg != 1 {
+			t.Errorf("part %d: %+v, %v", k, c, err)
 		}
 	}
 }

@@ -264,13 +264,19 @@ func TestChosenFigures(t *testing.T) {
 func TestPrecedence(t *testing.T) {
 	f := parse(t, tiny)
 	p := newPlanner(Options{})
-	c, err := p.configure(f, &f.Parts[1], f.Parts[1].Curves[0].Settings, map[string]string{"lr": "0.5"}, 7)
-	if err != nil || c.Reg != 10 || c.LR != 0.5 || c.Method != "sgd" || c.Passes != 3 || c.Seed != 7 || c.Device != config.CPU {
-		t.Errorf("%+v %v", c, err)
+	configured := func() config.Config {
+		r, err := p.configure(f, &f.Parts[1], f.Parts[1].Curves[0].Settings, map[string]string{"lr": "0.5"}, 7)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r.Config()
+	}
+	if c := configured(); c.Reg != 10 || c.LR != 0.5 || c.Method != "sgd" || c.Passes != 3 || c.Seed != 7 || c.Device != config.CPU {
+		t.Errorf("%+v", c)
 	}
 	p.o.Quick = true
-	if c, err = p.configure(f, &f.Parts[1], f.Parts[1].Curves[0].Settings, map[string]string{"lr": "0.5"}, 7); err != nil || c.Passes != 1 {
-		t.Errorf("%d passes, %v", c.Passes, err)
+	if c := configured(); c.Passes != 1 {
+		t.Errorf("%d passes", c.Passes)
 	}
 	if got := p.combinations(f.Parts[0].Curves[0]); len(got) != 1 || got[0]["lr"] != "0.02" {
 		t.Errorf("quick tries %v, expected the middle value", got)

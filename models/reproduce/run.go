@@ -104,10 +104,9 @@ func (p *planner) check(ctx context.Context, f *Figure) error {
 
 // prepare makes the run of a unit and drops it, which refuses settings that only the data show to be wrong.
 func (p *planner) prepare(f *Figure, u *unit) error {
-	c := u.config
-	data, err := p.read(f, &c)
+	data, err := p.read(f, u)
 	if err == nil {
-		_, err = training.NewRun(c, data, training.TrainOptions{Log: slog.New(slog.DiscardHandler)})
+		_, err = training.NewRun(u.config, data, training.TrainOptions{Log: slog.New(slog.DiscardHandler)})
 	}
 	return u.locate(err)
 }

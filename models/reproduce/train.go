@@ -64,12 +64,11 @@ func (r *Run) outcome() string {
 
 // train trains a unit. A run that diverges is a result, too.
 func (p *planner) train(ctx context.Context, f *Figure, u *unit, building *sync.Mutex) (*Run, error) {
-	c := u.config
 	building.Lock()
-	data, err := p.read(f, &c)
+	data, err := p.read(f, u)
 	var run *training.Run
 	if err == nil {
-		run, err = training.NewRun(c, data, training.TrainOptions{Version: p.o.Version, Log: slog.New(slog.DiscardHandler)})
+		run, err = training.NewRun(u.config, data, training.TrainOptions{Version: p.o.Version, Log: slog.New(slog.DiscardHandler)})
 	}
 	building.Unlock()
 	if err != nil {

@@ -25,9 +25,10 @@ type unit struct {
 	tuned       string // values that were tuned, as in "lr=0.1", or empty
 	seed        uint64
 	config      config.Config
-	key         string // of its run
-	at          string // file and line of the curve's settings
-	objective   string // identifies what it minimises: units with the same one have the same optimum
+	resolved    *models.Resolved // config
+	key         string           // of its run
+	at          string           // file and line of the curve's settings
+	objective   string           // identifies what it minimises: units with the same one have the same optimum
 	examples    int
 }
 
@@ -58,8 +59,9 @@ func (u *unit) group() string {
 
 // planner plans and trains the units of figures.
 type planner struct {
-	o    Options
-	data *sweep.SharedData
+	o       Options
+	data    *sweep.SharedData
+	library models.Library
 
 	prints map[*structured.Dataset]string // fingerprints
 	drawn  map[string]bool                // folders of text that were written
@@ -72,35 +74,37 @@ func newPlanner(o Options) *planner {
 
 // configure returns the settings of a run: those of the figure, its part and the curve, in this order, then the tuned ones and those of
 // --quick. Settings that contradict each other are bad input.
-func (p *planner) configure(f *Figure, part *Part, own overrides, tuned map[string]string, seed uint64) (config.Config, error) {
+func (p *planner) configure(f *Figure, part *Part, own overrides, tuned map[string]string, seed uint64) (*models.Resolved, error) {
 	c := base()
 	for _, o := range []overrides{f.Settings, part.Settings, own} {
 		if err := o.apply(&c); err != nil {
-			return c, err
+			return nil, err
 		}
 	}
 	for _, s := range config.Settings(&c) {
 		if value, ok := tuned[s.Name]; ok {
 			if err := s.Set(value); err != nil {
-				return c, err
+				return nil, err
 			}
 		}
 	}
 	if p.o.Quick {
 		if err := f.Quick.Settings.apply(&c); err != nil {
-			return c, err
+			return nil, err
 		}
 	}
 	c.Seed, c.Threads = seed, 1
 	if f.Text {
 		if err := p.text(f, &c); err != nil {
-			return c, err
+			return nil, err
 		}
 	}
-	if err := models.Resolve(&c); err != nil {
-		return c, err
+	r, err := p.library.Resolve(c)
+	if err != nil {
+		return nil, err
 	}
-	return c, training.Validate(&c)
+	c = r.Config()
+	return r, training.Validate(&c)
 }
 
 // text makes c read tagged text: the files of the options, or sentences drawn into the folder of the output.
@@ -138,13 +142,9 @@ func (f *Figure) dataSeed(run uint64) uint64 {
 	return uint64(f.DataSeed)
 }
 
-// read returns the data of c.
-func (p *planner) read(f *Figure, c *config.Config) (*models.Data, error) {
-	seed := c.Seed
-	c.Seed = f.dataSeed(seed)
-	data, err := p.data.Of(c)
-	c.Seed = seed
-	return data, err
+// read returns the data of a unit.
+func (p *planner) read(f *Figure, u *unit) (*models.Data, error) {
+	return p.data.Of(u.resolved.WithSeed(f.dataSeed(u.seed)))
 }
 
 // unit plans one run. The error names the file and line of the curve.
@@ -157,11 +157,11 @@ func (p *planner) unit(f *Figure, part *Part, curve string, own overrides, tuned
 		u.tuned = strings.TrimPrefix(u.tuned+", "+name+"="+tuned[name], ", ")
 	}
 	var err error
-	if u.config, err = p.configure(f, part, own, tuned, seed); err != nil {
+	if u.resolved, err = p.configure(f, part, own, tuned, seed); err != nil {
 		return nil, u.locate(err)
 	}
-	c := u.config
-	data, err := p.read(f, &c)
+	u.config = u.resolved.Config()
+	data, err := p.read(f, u)
 	if err != nil {
 		return nil, u.locate(err)
 	}

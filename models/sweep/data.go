@@ -32,7 +32,7 @@ type dataSets struct {
 
 // readings are the files as read with one set of reading settings.
 type readings struct {
-	data  *models.Data
+	data  *models.Raw
 	parts [][]int
 }
 
@@ -77,57 +77,44 @@ func fittedKey(c *config.Config, fold int) string {
 }
 
 // of returns the data for a fold, or the whole. They are kept until release was called as often as expect.
-func (d *dataSets) of(c *config.Config, fold int) (*models.Data, error) {
+func (d *dataSets) of(r *models.Resolved, fold int) (*models.Data, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	key := fittedKey(c, fold)
-	read, err := d.read(c)
+	c := r.Config()
+	key := fittedKey(&c, fold)
+	read, err := d.read(r)
 	if err != nil {
 		return nil, err
 	}
 	if data, ok := d.fitted[key]; ok {
 		return data, nil
 	}
-	data := copyOf(read.data)
+	raw := *read.data
 	switch {
 	case fold >= 0:
-		data = holdOut(read.data, read.parts[fold], c.MinCount)
+		raw = *holdOut(read.data, read.parts[fold], c.MinCount)
 	case d.folds > 0:
-		data.Dev = nil
+		raw.Dev = nil
 	}
-	if err := data.FitInputs(c); err != nil {
+	data, err := raw.Fit(&c)
+	if err != nil {
 		return nil, err
 	}
 	d.fitted[key] = data
 	return data, nil
 }
 
-// copyOf returns a copy of d whose data sets can be given other inputs.
-func copyOf(d *models.Data) *models.Data {
-	to := *d
-	train := *d.Train
-	to.Train = &train
-	if d.Dev != nil {
-		dev := *d.Dev
-		to.Dev = &dev
-	}
-	if d.Test != nil {
-		test := *d.Test
-		to.Test = &test
-	}
-	return &to
-}
-
-func (d *dataSets) read(c *config.Config) (*readings, error) {
-	key := readingKey(c)
+func (d *dataSets) read(from *models.Resolved) (*readings, error) {
+	c := from.Config()
+	key := readingKey(&c)
 	if r, ok := d.files[key]; ok {
 		return r, nil
 	}
-	data, err := models.ReadFiles(c)
+	raw, err := from.Read()
 	if err != nil {
 		return nil, err
 	}
-	r := &readings{data: data}
+	r := &readings{data: raw}
 	if d.folds > 0 {
 		if r.data.Packed() {
 			return nil, structured.BadInput("--folds %d: %s is packed with attributes that were numbered on all of it; make folds of the data that it was made from", d.folds, c.Train)

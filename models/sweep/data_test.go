@@ -3,9 +3,9 @@ package sweep
 import (
 	"testing"
 
+	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/settings"
-	"github.com/dsp-go/dsp/models/tasks"
 )
 
 // Settings whose inputs of candidate boxes differ, descriptors or pixels, do not share what was read.
@@ -14,10 +14,11 @@ func TestLocaliseReadsInputsOfTheNet(t *testing.T) {
 	dim := func(net, features string) int {
 		c := config.Default()
 		c.Task, c.Net, c.Features, c.Examples = "localise", net, features, settings.Sizes{3, 1, 1}
-		if err := tasks.Resolve(&c); err != nil {
+		resolved, err := models.Resolve(c)
+		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := files.read(&c)
+		r, err := files.read(resolved)
 		if err != nil {
 			t.Fatal(err)
 		}

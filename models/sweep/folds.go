@@ -24,23 +24,23 @@ func Folds(n, k int, seed uint64) [][]int {
 }
 
 // holdOut returns d with part held out of the training data, to be the development data instead of what d has. Nothing is
-// learned from the part: FitInputs makes the inputs of columns later, and attributes are renumbered by those that occur in the
+// learned from the part: Fit makes the inputs of columns later, and attributes are renumbered by those that occur in the
 // rest at least minCount times. Labels keep their numbers, even those that the rest lacks.
-func holdOut(d *models.Data, part []int, minCount int) *models.Data {
+func holdOut(d *models.Raw, part []int, minCount int) *models.Raw {
 	var rest []int
 	for i := range d.Train.Len() {
 		if _, held := slices.BinarySearch(part, i); !held {
 			rest = append(rest, i)
 		}
 	}
-	fold := copyOf(d)
+	fold := *d
 	fold.Train, fold.Dev, fold.Test = d.Train.Subset(rest), d.Train.Subset(part), nil
 	fold.Train.Name += " but for a fold"
 	fold.Dev.Name += ", a fold held out"
 	if d.Train.Dictionary != nil && !d.Continues() {
 		structured.Narrow(max(1, minCount), fold.Train, fold.Dev)
 	}
-	return fold
+	return &fold
 }
 
 // checkFolds refuses folds that the training data has too few examples for.

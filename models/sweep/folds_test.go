@@ -8,8 +8,8 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/config"
-	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/structured"
 )
 
@@ -67,13 +67,14 @@ func TestFoldsDoNotLeak(t *testing.T) {
 			s := Default()
 			s.Train, s.Folds = file(t, c.file, c.text), 4
 			c.change(&s.Config)
-			if err := tasks.Resolve(&s.Config); err != nil {
+			resolved, err := models.Resolve(s.Config)
+			if err != nil {
 				t.Fatal(err)
 			}
 			data := newDataSets(&s)
 			held := map[string]bool{}
 			for fold := range s.Folds {
-				d, err := data.of(&s.Config, fold)
+				d, err := data.of(resolved, fold)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -96,7 +97,7 @@ func TestFoldsDoNotLeak(t *testing.T) {
 					}
 				}
 			}
-			all, err := data.of(&s.Config, whole)
+			all, err := data.of(resolved, whole)
 			if err != nil || len(held) != 8 || c.names(all.Train).Len() != 8+c.others {
 				t.Errorf("held out %v; %v", held, err)
 			}

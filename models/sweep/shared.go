@@ -2,7 +2,6 @@ package sweep
 
 import (
 	"github.com/dsp-go/dsp/models"
-	"github.com/dsp-go/dsp/models/config"
 )
 
 // SharedData reads files once for all configurations that read them alike, and fits inputs once for all that fit them alike. It keeps
@@ -15,5 +14,5 @@ func ShareData() *SharedData {
 	return &SharedData{newDataSets(&c)}
 }
 
-// Of returns the data sets of a resolved configuration. Built-in data are drawn from the seed of c.
-func (s *SharedData) Of(c *config.Config) (*models.Data, error) { return s.sets.of(c, whole) }
+// Of returns the data sets of resolved settings. Built-in data are drawn from their seed.
+func (s *SharedData) Of(r *models.Resolved) (*models.Data, error) { return s.sets.of(r, whole) }

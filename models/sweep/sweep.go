@@ -104,10 +104,13 @@ func (s *sweep) parts() []int {
 // checkTrials reads the data, chooses the metric, and refuses settings that cannot be trained with.
 func (s *sweep) checkTrials(ctx context.Context) error {
 	parts := s.parts()
+	var library models.Library
 	for _, t := range s.trials {
-		if err := models.Resolve(&t.config); err != nil {
+		var err error
+		if t.resolved, err = library.Resolve(t.config); err != nil {
 			return err
 		}
+		t.config = t.resolved.Config()
 		t.scores = make([]*score, len(parts))
 		for _, f := range parts {
 			s.data.expect(&t.config, f)
@@ -118,7 +121,7 @@ func (s *sweep) checkTrials(ctx context.Context) error {
 			return err
 		}
 		c := t.config
-		data, err := s.data.of(&c, parts[0])
+		data, err := s.data.of(t.resolved, parts[0])
 		if err != nil {
 			return err
 		}
@@ -309,7 +312,7 @@ func (s *sweep) trainBest(ctx context.Context, best *trial) (*training.Result, e
 	c := best.config
 	c.Out, c.Resume, c.Baselines = filepath.Join(s.Out, bestFolder), "", "off"
 	c.Threads, c.Quiet = s.Threads, s.Quiet
-	data, err := s.data.of(&c, whole)
+	data, err := s.data.of(best.resolved, whole)
 	if err != nil {
 		return nil, err
 	}

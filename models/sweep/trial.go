@@ -53,9 +53,10 @@ type Behind struct {
 // trial is a Trial in progress.
 type trial struct {
 	Trial
-	config        config.Config
-	names, values []string // of what varies, in the order of the grid
-	scores        []*score // of each fold, nil until done
+	config        config.Config    // as given, then as resolved
+	resolved      *models.Resolved // config, once the trial is checked
+	names, values []string         // of what varies, in the order of the grid
+	scores        []*score         // of each fold, nil until done
 }
 
 // name describes the setting, as in "reg=1, method=sdca".
@@ -80,7 +81,7 @@ type score struct {
 // trainFold trains with the setting on one fold, or the whole, with the given number of threads.
 func (s *sweep) trainFold(ctx context.Context, t *trial, fold, threads int) *score {
 	c := t.config
-	data, err := s.data.of(&c, fold)
+	data, err := s.data.of(t.resolved, fold)
 	if err != nil {
 		return &score{err: err}
 	}

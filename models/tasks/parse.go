@@ -19,8 +19,9 @@ import (
 var parse = Task{
 	Name:    "parse",
 	Outputs: "trees",
+	Summary: "dependency trees of sentences",
 	Takes: []string{
-		"dense", "tree", "crossing", "features", "template", "hash-bits", "vectors", "min-count",
+		"dense", "encoder", "tree", "crossing", "features", "template", "hash-bits", "vectors", "min-count",
 	},
 	Check: func(c config.Config) error {
 		if c.Features != "auto" && c.Features != "parse" && c.Features != "none" {

@@ -14,18 +14,21 @@ import (
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// resolveGiven is the first stage: it validates the settings as given, and resolves those that need no data, with the folder of the run.
-func resolveGiven(c *config.Config) error {
-	if c.Resume != "" {
-		if err := checkResumed(*c); err != nil {
-			return err
+// resolveGiven is the first stage: it validates the settings as given, and resolves those that need no data. It chooses the folder of the
+// run in the settings that it returns.
+func resolveGiven(given config.Config) (*models.Resolved, config.Config, error) {
+	if given.Resume != "" {
+		if err := checkResumed(given); err != nil {
+			return nil, given, err
 		}
 	}
-	if err := models.Resolve(c); err != nil {
-		return err
+	r, err := models.Resolve(given)
+	if err != nil {
+		return nil, given, err
 	}
-	c.Out = chooseFolder(c, time.Now())
-	return checkNamedDevice(c)
+	c := r.Config()
+	c.Out = chooseFolder(&c, time.Now())
+	return r, c, checkNamedDevice(&c)
 }
 
 // resolveFolder returns c, which continues the run in the folder c.Out if there is one.

@@ -39,39 +39,40 @@ type TrainOptions struct {
 // When ctx ends, it returns the result so far and train.ErrInterrupted; c.Resume continues from there to the same bits.
 // Resuming with another configuration, and a folder that cannot be written, are refused before any work.
 func Train(ctx context.Context, c config.Config, o TrainOptions) (*Result, error) {
-	result, runs, err := trainAll(ctx, &c, o)
+	result, dir, runs, err := trainAll(ctx, c, o)
 	if len(runs) == 0 {
 		return result, err
 	}
 	debug.FreeOSMemory() // the data, before pictures need memory
-	return result, errors.Join(err, drawCurves(c.Out, runs))
+	return result, errors.Join(err, drawCurves(dir, runs))
 }
 
-// trainAll is Train, but returns the curves instead of drawing them. It resolves in c what needs no data.
-func trainAll(ctx context.Context, c *config.Config, o TrainOptions) (*Result, []curves.Run, error) {
+// trainAll is Train, but returns the run folder and the curves instead of drawing them.
+func trainAll(ctx context.Context, given config.Config, o TrainOptions) (*Result, string, []curves.Run, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	if err := resolveGiven(c); err != nil {
-		return nil, nil, err
+	r, c, err := resolveGiven(given)
+	if err != nil {
+		return nil, "", nil, err
 	}
-	if err := makeRunFolder(c); err != nil {
-		return nil, nil, err
+	if err := makeRunFolder(&c); err != nil {
+		return nil, "", nil, err
 	}
-	data, err := models.ReadResolved(c)
+	data, err := r.Data()
 	if c.Resume != "" && errors.Is(err, fs.ErrNotExist) {
 		err = structured.BadInput("%w; if the data moved, give its place with --train, --dev or --test: a run resumes on data with the same content", err)
 	}
 	if err != nil {
-		return nil, nil, errors.Join(err, removeIfEmpty(c.Out))
+		return nil, "", nil, errors.Join(err, removeIfEmpty(c.Out))
 	}
 	data.ForgetText()
 	debug.FreeOSMemory() // reading leaves about as much garbage as data
-	result, runs, err := trainOn(ctx, *c, data, o)
+	result, runs, err := trainOn(ctx, c, data, o)
 	if result == nil {
 		err = errors.Join(err, removeIfEmpty(c.Out))
 	}
-	return result, runs, err
+	return result, c.Out, runs, err
 }
 
 // TrainOn is Train on data that was read already. It continues the run in the folder c.Out if there is one.
@@ -117,6 +118,18 @@ func trainOn(ctx context.Context, c config.Config, data *models.Data, o TrainOpt
 		o.Log.Info("vectors of words", "file", c.Vectors, "vectors", x.InFile, "kept", x.Kept, "dimension", x.Dim, "frozen", c.Freeze,
 			"tokens_with_vector", fmt.Sprintf("%.1f %%", 100*float64(x.Found)/float64(max(1, x.Tokens))),
 			"memory", fmt.Sprintf("%.1f MiB", float64(x.Bytes)/(1<<20)))
+	}
+	for _, x := range data.Encoded {
+		about := []any{"data", x.Data, "words", x.Words, "file", orNone(x.File)}
+		if x.Found {
+			about = append(about, "found", "there")
+		} else {
+			about = append(about, "pieces", x.Pieces, "seconds", fmt.Sprintf("%.1f", x.Took.Seconds()))
+		}
+		if x.Long > 0 {
+			about = append(about, "sentences_in_windows", x.Long)
+		}
+		o.Log.Info("rows of the encoder", about...)
 	}
 	if ignored, example := unnamedColumns(data.Train); ignored != "" && c.Template == "" { // a template may read columns by number
 		o.Log.Warn("columns without a name are ignored; a name makes them inputs", "columns", ignored, "for_example", "--columns "+example)

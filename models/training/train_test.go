@@ -62,7 +62,7 @@ var everyMethod = map[string]func(*config.Config){
 // mustTrain trains without drawing curves, and returns the bytes of the model file.
 func mustTrain(t *testing.T, c config.Config) []byte {
 	t.Helper()
-	r, _, err := trainAll(context.Background(), &c, TrainOptions{})
+	r, _, _, err := trainAll(context.Background(), c, TrainOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,7 +141,7 @@ func TestResumedRunIsTheSame(t *testing.T) {
 
 			c.Out += "-stopped"
 			ctx := stopAfter{context.Background(), filepath.Join(c.Out, metricsFile), 1}
-			r, _, err := trainAll(ctx, &c, TrainOptions{})
+			r, _, _, err := trainAll(ctx, c, TrainOptions{})
 			if !errors.Is(err, train.ErrInterrupted) || r == nil || r.Passes == 0 {
 				t.Fatalf("interrupted: got %+v, %v", r, err)
 			}
@@ -175,7 +175,7 @@ func TestResumeForLonger(t *testing.T) {
 		}
 		c.Passes += 2
 		var log bytes.Buffer
-		r, _, err := trainAll(t.Context(), &c, TrainOptions{Log: slog.New(slog.NewTextHandler(&log, nil))})
+		r, _, _, err := trainAll(t.Context(), c, TrainOptions{Log: slog.New(slog.NewTextHandler(&log, nil))})
 		if err != nil || r.Passes != c.Passes {
 			t.Fatalf("%+v, %v", r, err)
 		}
@@ -289,7 +289,7 @@ func TestBaselinesOfEveryMethod(t *testing.T) {
 		change(&c)
 		c.Finish = 0
 		c.Baselines, c.Passes = "on", 1
-		r, _, err := trainAll(context.Background(), &c, TrainOptions{})
+		r, _, _, err := trainAll(context.Background(), c, TrainOptions{})
 		if err != nil || len(r.Baselines) != 2 {
 			t.Errorf("%s: %+v, %v", name, r, err)
 		}
@@ -297,7 +297,7 @@ func TestBaselinesOfEveryMethod(t *testing.T) {
 	c := small(t)
 	c.Method, c.Edges, c.Baselines = "sgd", "none", "on"
 	c.Smoothing, c.Mu = "l2", 1
-	r, _, err := trainAll(context.Background(), &c, TrainOptions{})
+	r, _, _, err := trainAll(context.Background(), c, TrainOptions{})
 	if err != nil || len(r.Baselines) != 1 || r.Baselines[0].Method != "prox-linear" {
 		t.Errorf("without edges: %+v, %v", r, err)
 	}

@@ -28,9 +28,13 @@ type config struct {
 	Types     int // rows of the table of segments, of which row 0 is used
 	Longest   int // pieces in a sequence
 
+	MPNet      *mpnetConfig      `json:",omitempty"`
+	DeBERTa    *debertaConfig    `json:",omitempty"`
+	ModernBERT *modernbertConfig `json:",omitempty"`
+
 	// While training: the rates of dropout behind the embeddings and the second dense layer of blocks, behind the output of attention, and of
 	// the probabilities of attention.
-	Dropout, OutDropout, AttentionDropout float64 `json:"-"`
+	Dropout, OutDropout, AttentionDropout float64 `json:",omitempty"`
 }
 
 // fields are the entries of config.json, as text.

@@ -50,6 +50,12 @@ func TestTunedEncoders(t *testing.T) {
 		{family: "distilbert", layers: "last", how: encoders.Tuning{Frozen: 1}, net: nets.Config{Net: "linear", Window: 3}},
 		{family: "electra", layers: "last", how: encoders.Tuning{Frozen: -1}, net: nets.Config{Net: "biaffine", Channels: []int{6}, ArcUnits: 4, LabelUnits: 3}, trees: true},
 		{family: "xlm-roberta", layers: "1", how: encoders.Tuning{Frozen: -1}, net: nets.Config{Net: "stack", Stack: "- features\n- dense: 5\n"}},
+		{family: "mpnet", layers: "last", how: encoders.Tuning{Frozen: -1}, net: nets.Config{Net: "linear"}},
+		{family: "modernbert", layers: "last", how: encoders.Tuning{Frozen: 0}, net: nets.Config{Net: "linear"}},
+		{family: "modernbert", layers: "mean4", how: encoders.Tuning{Frozen: -1, Recompute: true}, net: nets.Config{Net: "linear"}},
+		{family: "deberta-v2", layers: "last", how: encoders.Tuning{Frozen: -1}, net: nets.Config{Net: "linear"}},
+		{family: "deberta-v2-xlarge", layers: "mean2", how: encoders.Tuning{Frozen: -1}, net: nets.Config{Net: "linear"}},
+		{family: "deberta-v2-own-keys", layers: "last", how: encoders.Tuning{Frozen: -1}, net: nets.Config{Net: "linear"}},
 	} {
 		t.Run(fmt.Sprint(c.family, " ", c.layers, " under ", c.net.Net), func(t *testing.T) {
 			e := tuned(t, c.family, c.layers, c.how)

@@ -9,7 +9,6 @@ import (
 	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/inputs/packs"
-	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/structured"
 )
 
@@ -41,7 +40,7 @@ Text with a token per line and attributes is packed piece by piece, in little me
 				}
 			}
 			takeFlags(cmd, config.Settings(&flagged), config.Settings(&c))
-			s, err := pack(&c, out)
+			s, err := pack(c, out)
 			if err != nil {
 				return err
 			}
@@ -74,20 +73,22 @@ Text with a token per line and attributes is packed piece by piece, in little me
 	return cmd
 }
 
-// pack packs the training data of c.
-func pack(c *config.Config, out string) (packs.Summary, error) {
-	if err := tasks.Resolve(c); err != nil {
-		return packs.Summary{}, err
-	}
-	if err := packs.CheckGiven(c); err != nil {
-		return packs.Summary{}, err
-	}
-	if packs.Streams(c) {
-		return packs.Stream(out, c)
-	}
-	data, err := models.ReadResolved(c)
+// pack packs the training data that the settings name.
+func pack(given config.Config, out string) (packs.Summary, error) {
+	r, err := models.Resolve(given)
 	if err != nil {
 		return packs.Summary{}, err
 	}
-	return data.Pack(out, c)
+	c := r.Config()
+	if err := packs.CheckGiven(&c); err != nil {
+		return packs.Summary{}, err
+	}
+	if packs.Streams(&c) {
+		return packs.Stream(out, &c)
+	}
+	data, err := r.Data()
+	if err != nil {
+		return packs.Summary{}, err
+	}
+	return data.Pack(out, &c)
 }

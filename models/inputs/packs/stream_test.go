@@ -11,7 +11,6 @@ import (
 	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/inputs/packs"
-	"github.com/dsp-go/dsp/models/tasks"
 )
 
 // Packing piece by piece gives the bytes that packing at once gives, whatever the blocks of the file.
@@ -53,9 +52,11 @@ func TestStreamIsWrite(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			given := config.Default()
 			c.set(&given)
-			if err := tasks.Resolve(&given); err != nil {
+			r, err := models.Resolve(given)
+			if err != nil {
 				t.Fatal(err)
 			}
+			given = r.Config()
 			if !packs.Streams(&given) {
 				t.Fatal("not streamed")
 			}
@@ -64,7 +65,7 @@ func TestStreamIsWrite(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			data, err := models.ReadResolved(&given)
+			data, err := r.Data()
 			if err != nil {
 				t.Fatal(err)
 			}

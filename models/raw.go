@@ -1,0 +1,157 @@
+package models
+
+import (
+	"slices"
+
+	"github.com/dsp-go/dsp/models/config"
+	"github.com/dsp-go/dsp/models/data/formats"
+	"github.com/dsp-go/dsp/models/inputs"
+	"github.com/dsp-go/dsp/models/inputs/encoded"
+	"github.com/dsp-go/dsp/models/inputs/packs"
+	"github.com/dsp-go/dsp/models/tasks"
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/machine/host"
+	"github.com/dsp-go/dsp/structured/machine/packed"
+)
+
+// Raw are the data sets of a run as files hold them: labels are numbered, and text is columns. Dev and Test are nil where there are none.
+type Raw struct {
+	Train, Dev, Test *structured.Dataset
+
+	Change  *tasks.Change    // that the task made to the training data, or nil
+	Encoded []encoded.Report // on the rows of the encoder
+
+	inputs inputs.Inputs // of a pack, which has them
+	packed bool          // the training data are a pack
+	bases  bases         // the models that training continues
+
+	encoder *encoded.Reader // whose rows the data sets have, or nil
+}
+
+// Read reads or draws the data sets that the settings name. Development and test data may have no labels that the training data lack.
+func (r *Resolved) Read() (*Raw, error) {
+	c, from := &r.config, r.bases
+	if c.Format == formats.Builtin {
+		d, err := drawn(c)
+		if err == nil && from.start != nil {
+			d.bases = from
+			from.relabel(d.sets()...)
+			err = from.continues(d.Train)
+		}
+		return d, err
+	}
+	d := &Raw{bases: from}
+	var beside [3][]besides
+	var err error
+	task, all := tasks.Of(c), false
+	if _, d.packed = packed.Is(c.Train); d.packed {
+		if d.Train, d.inputs, err = packs.Open(c); err == nil {
+			beside, err = filesOf(c)
+		}
+		all = true
+	} else if task.ReadAll != nil {
+		d.Train, d.Dev, d.Test, all, err = task.ReadAll(c)
+	}
+	if !all {
+		s := source{
+			format: c.Format, columns: c.Columns, label: c.Label, scheme: c.Scheme, partial: c.Partial, threads: host.Threads(c.Threads),
+			minCount: c.MinCount, hashBits: c.HashBits, task: task, localise: tasks.Localise(c), config: c,
+		}
+		if beside, err = filesOf(c); err != nil {
+			return nil, err
+		}
+		if err := checkMemory(c, s, from); err != nil {
+			return nil, err
+		}
+		d.Train, err = s.readTraining(c.Train, beside[0], from)
+	} else if err == nil && from.start != nil {
+		from.relabel(d.sets()...)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if d.Train.Labels == nil {
+		return nil, structured.BadInput("%s: no labels to train on", c.Train)
+	}
+	if d.encoder, err = encoderOf(c, from); err == nil && d.encoder != nil {
+		if d.packed {
+			return nil, structured.BadInput("--encoder %s reads words, which %s, a pack, does not hold; train on the data that it was made from", c.Encoder, c.Train)
+		}
+		err = d.encode(c, d.Train)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if from.start != nil {
+		if d.packed {
+			return nil, cannotContinue(c.Train)
+		}
+		if err := from.continues(d.Train); err != nil {
+			return nil, err
+		}
+	}
+	if !d.packed {
+		if err := d.prepare(c); err != nil {
+			return nil, err
+		}
+	}
+	like := sourceLike(c, d.Train)
+	if d.encoder != nil {
+		like.dim -= d.encoder.Width()
+	}
+	for _, more := range []struct {
+		path   string
+		beside []besides
+		to     **structured.Dataset
+	}{{c.Dev, beside[1], &d.Dev}, {c.Test, beside[2], &d.Test}} {
+		if more.path == "" {
+			continue
+		}
+		if *more.to, err = like.readFiles(more.path, more.beside, true); err == nil && d.encoder != nil {
+			err = d.encode(c, *more.to)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return d, nil
+}
+
+// Packed reports whether the training data are a pack.
+func (d *Raw) Packed() bool { return d.packed }
+
+// Continues reports whether training continues a model, whose numbers of labels and attributes stay.
+func (d *Raw) Continues() bool { return d.bases.start != nil }
+
+// sets returns the data sets that there are, the training data first.
+func (d *Raw) sets() []*structured.Dataset { return present(d.Train, d.Dev, d.Test) }
+
+func present(all ...*structured.Dataset) []*structured.Dataset {
+	return slices.DeleteFunc(all, func(set *structured.Dataset) bool { return set == nil })
+}
+
+// drawn draws the built-in data of the task; for one that has none, those of the task that format builtin belongs to, which models of
+// other tasks refuse as they refuse other data that they cannot read.
+func drawn(c *config.Config) (*Raw, error) {
+	task := tasks.Of(c)
+	if task.Draw == nil {
+		task = tasks.ForFormat(formats.Builtin)
+	}
+	d := &Raw{}
+	var err error
+	sized := *c
+	sized.Examples = tasks.ChooseExamples(c)
+	if d.Train, d.Dev, d.Test, err = task.Draw(&sized); err != nil {
+		return nil, err
+	}
+	return d, d.prepare(c)
+}
+
+// prepare lets the task change the training data.
+func (d *Raw) prepare(c *config.Config) error {
+	var err error
+	if prepare := tasks.Of(c).Prepare; prepare != nil {
+		d.Change, err = prepare(c, d.Train)
+	}
+	return err
+}

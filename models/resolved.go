@@ -1,0 +1,90 @@
+package models
+
+import (
+	"fmt"
+
+	"github.com/dsp-go/dsp/models/config"
+	"github.com/dsp-go/dsp/models/data/formats"
+	"github.com/dsp-go/dsp/models/tasks"
+	"github.com/dsp-go/dsp/structured/machine/packed"
+)
+
+// Resolved are the settings of a run of which all that needs no data is decided, and the models that the run continues.
+type Resolved struct {
+	config config.Config
+	bases  bases
+}
+
+// Resolve validates settings as given and decides what needs no data: the format, the task, what columns hold, and what the run takes from
+// the model that it continues.
+func Resolve(given config.Config) (*Resolved, error) { return new(Library).Resolve(given) }
+
+// Library resolves the settings of several runs, and loads each model that they continue once.
+type Library struct{ loaded map[string]*Model }
+
+// Resolve is the function Resolve.
+func (l *Library) Resolve(given config.Config) (*Resolved, error) {
+	r := &Resolved{config: given}
+	c := &r.config
+	var err error
+	if r.bases, err = l.basesOf(c); err != nil {
+		return nil, err
+	}
+	if from := r.bases; from.start != nil {
+		if _, ok := packed.Is(c.Train); ok {
+			return nil, cannotContinue(c.Train)
+		}
+		format := c.Format
+		if format == "" && c.Train != "" {
+			files, err := formats.Expand("train", c.Train, "")
+			if err == nil {
+				format, err = formats.DetectAll(files)
+			}
+			if err != nil {
+				return nil, err
+			}
+		}
+		base := from.start.Config
+		if err := c.Inherit(base, from.setting, from.path, format == base.Format); err != nil {
+			return nil, err
+		}
+	}
+	return r, tasks.Resolve(c)
+}
+
+// Config returns the settings.
+func (r *Resolved) Config() config.Config { return r.config }
+
+// WithSeed returns the same settings for another seed.
+func (r *Resolved) WithSeed(seed uint64) *Resolved {
+	other := *r
+	other.config.Seed = seed
+	return &other
+}
+
+// basesOf returns the models that c continues.
+func (l *Library) basesOf(c *config.Config) (b bases, err error) {
+	if l.loaded == nil {
+		l.loaded = map[string]*Model{}
+	}
+	load := func(setting, path string) *Model {
+		if path == "" || err != nil {
+			return nil
+		}
+		m := l.loaded[path]
+		if m == nil {
+			if m, err = Load(path); err != nil {
+				err = fmt.Errorf("--%s: %w", setting, err)
+				return nil
+			}
+			l.loaded[path] = m
+		}
+		return m
+	}
+	b.start = load("init", c.Init)
+	b.setting, b.path = "init", c.Init
+	if b.prior = load("prior", c.Prior); b.start == nil {
+		b.start, b.setting, b.path = b.prior, "prior", c.Prior
+	}
+	return b, err
+}
