@@ -73,8 +73,12 @@ func (raw *Raw) Fit(c *config.Config) (*Data, error) {
 		return nil, err
 	}
 	d.inputs.Encoder = raw.encoder
-	if d.bases.start == nil && !raw.packed && c.Vectors != "" && d.inputs.Vocab != nil {
-		if err := d.readVectors(c); err != nil {
+	if d.bases.start == nil && !raw.packed && c.Vectors != "" {
+		read := d.readVectors
+		if d.inputs.Vocab == nil {
+			read = d.readWordRows
+		}
+		if err := read(c); err != nil {
 			return nil, err
 		}
 	}
@@ -85,7 +89,7 @@ func (raw *Raw) Fit(c *config.Config) (*Data, error) {
 	}
 	if d.Vectors != nil {
 		for _, set := range d.Sets() {
-			d.Vectors.count(set, d.inputs.Vectors)
+			d.Vectors.count(set, d.inputs)
 		}
 	}
 	return d, nil

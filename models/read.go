@@ -117,7 +117,7 @@ func (m *Model) source(o DataOptions) (source, error) {
 	if (o.Boxes != "" || o.Images != "") && s.localise == nil {
 		return s, structured.BadInput("--boxes and --images are for models that find objects in images (--task localise)")
 	}
-	if o.Masks != "" && m.Config.Task != "segment" {
+	if o.Masks != "" && !s.task.TakesSetting("masks") {
 		return s, structured.BadInput("--masks is for models that label the pixels of images (--task segment)")
 	}
 	if s.partial && s.converts() {

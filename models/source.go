@@ -136,7 +136,7 @@ func (s source) readTraining(value string, beside []besides, from bases) (*struc
 		if known != nil {
 			s.hashBits = known.HashBits
 		}
-		if names := from.start.Labels; s.config.Task == "segment" && !numbered(names) && s.config.LabelNames == "" {
+		if names := from.start.Labels; s.task.TakesSetting("label-names") && !numbered(names) && s.config.LabelNames == "" {
 			s.labels = names
 		}
 	}
@@ -349,6 +349,9 @@ func filesBeside(paths [3][]string, name, value string) (files [3][]string, err 
 
 // readDense reads the dense features of a text.
 func (s source) readDense(d *structured.Dataset) error {
+	if s.inputs.WordRows != nil {
+		return structured.BadInput("--dense %s: the model's dense features are vectors of words, which it has", s.dense)
+	}
 	return formats.Open(s.dense, func(r io.Reader) error {
 		var err error
 		d.Features, d.Dim, err = arrays.ReadFeatures(r, s.dense, d.Offsets, s.dim)

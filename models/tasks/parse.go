@@ -49,6 +49,8 @@ var parse = Task{
 		return nil
 	},
 	LogLikelihood: func(config.Config, inputs.Inputs) bool { return true },
+	Request:       Sentences,
+	Tensors:       []string{"heads", "relations", "lengths"},
 	Layout: func(names *structured.Alphabet, o predictions.Options, asJSON bool) predictions.Layout {
 		if asJSON {
 			return predictions.TreeJSON(names, o)

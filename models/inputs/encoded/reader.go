@@ -120,7 +120,6 @@ type worker struct {
 	offsets []int
 	rows    []float32 // of pieces
 	words   []float32 // rows of words that are not yet handed on
-	raw     []byte    // the same as they are stored
 }
 
 // cut cuts the words of an example.
