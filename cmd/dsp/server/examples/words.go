@@ -22,7 +22,7 @@ type words struct {
 }
 
 func newWords(m *models.Model, columns []inputs.Column, limits Limits, split tokens.Splitter) *words {
-	return &words{columns: columns, pieces: counterOf(m), dim: m.Given(m.GivenDim()), limits: limits, split: split}
+	return &words{columns: columns, pieces: counterOf(m), dim: m.Given(m.Dim), limits: limits, split: split}
 }
 
 // sequence is the content of an example.
