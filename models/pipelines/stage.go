@@ -42,12 +42,18 @@ const (
 var tagStages = []stage{
 	{name: upos, field: conllu.UPOS, table: fieldTable(conllu.UPOS), fill: fillField(conllu.UPOS)},
 	{name: xpos, field: conllu.XPOS, settings: independent, table: fieldTable(conllu.XPOS, conllu.UPOS), fill: fillField(conllu.XPOS)},
-	{name: feats, field: conllu.Feats, settings: independent, table: fieldTable(conllu.Feats, conllu.UPOS, conllu.XPOS), fill: fillField(conllu.Feats)},
-	{name: lemma, field: conllu.Lemma, settings: independent, table: lemmaTable, fill: fillLemma},
+	{name: feats, field: conllu.Feats, settings: many, table: fieldTable(conllu.Feats, conllu.UPOS, conllu.XPOS), fill: fillField(conllu.Feats)},
+	{name: lemma, field: conllu.Lemma, settings: many, table: lemmaTable, fill: fillLemma},
 }
 
 // independent leaves out the scores of neighbouring labels: they are many, and the labels of the stages before say what the neighbours are.
 func independent(c *config.Config) { c.Edges = "none" }
+
+// many is for stages with hundreds of labels: an attribute has a weight for each of them, so rare attributes are left out, too.
+func many(c *config.Config) {
+	independent(c)
+	c.MinCount = 4
+}
 
 // template returns the text of a stage's template.
 func template(name string) string {
