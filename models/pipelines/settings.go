@@ -22,7 +22,7 @@ type Settings struct {
 }
 
 // Default are the settings where nothing is given.
-var Default = Settings{Folds: 4}
+var Default = Settings{Folds: 3}
 
 // taken are the settings of a training that a pipeline takes.
 var taken = []string{

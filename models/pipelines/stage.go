@@ -19,6 +19,7 @@ var templates embed.FS
 type stage struct {
 	name     string // its folder, and the name of its template
 	field    int    // of the words that it fills; -1 for those that make words, and trees
+	passes   int    // where the settings give none
 	settings func(c *config.Config)
 
 	// table returns what the stage reads of sentences; with gold, which are the same sentences, it has labels.
@@ -40,14 +41,18 @@ const (
 
 // tagStages are the stages that fill a field of words, in their order: each reads what those before it filled.
 var tagStages = []stage{
-	{name: upos, field: conllu.UPOS, table: fieldTable(conllu.UPOS), fill: fillField(conllu.UPOS)},
-	{name: xpos, field: conllu.XPOS, settings: independent, table: fieldTable(conllu.XPOS, conllu.UPOS), fill: fillField(conllu.XPOS)},
-	{name: feats, field: conllu.Feats, settings: many, table: fieldTable(conllu.Feats, conllu.UPOS, conllu.XPOS), fill: fillField(conllu.Feats)},
-	{name: lemma, field: conllu.Lemma, settings: many, table: lemmaTable, fill: fillLemma},
+	{name: upos, field: conllu.UPOS, passes: 6, table: fieldTable(conllu.UPOS), fill: fillField(conllu.UPOS)},
+	{name: xpos, field: conllu.XPOS, passes: 4, settings: independent, table: fieldTable(conllu.XPOS, conllu.UPOS), fill: fillField(conllu.XPOS)},
+	{name: feats, field: conllu.Feats, passes: 4, settings: many, table: fieldTable(conllu.Feats, conllu.UPOS, conllu.XPOS), fill: fillField(conllu.Feats)},
+	{name: lemma, field: conllu.Lemma, passes: 3, settings: many, table: lemmaTable, fill: fillLemma},
 }
 
 // independent leaves out the scores of neighbouring labels: they are many, and the labels of the stages before say what the neighbours are.
-func independent(c *config.Config) { c.Edges = "none" }
+// What sdca remembers of an example grows with the square of the number of labels; bcpfw remembers labels.
+func independent(c *config.Config) {
+	c.Edges, c.Loss, c.Method = "none", "hinge", "bcpfw"
+	c.MinCount = 2
+}
 
 // many is for stages with hundreds of labels: an attribute has a weight for each of them, so rare attributes are left out, too.
 func many(c *config.Config) {

@@ -215,7 +215,7 @@ func (t *trainer) trainAll(ctx context.Context) error {
 		return err
 	}
 	if counts := countRules(t.gold); len(counts) > 0 {
-		if err := t.single(ctx, wordsStage, 20, multiwordTable(t.gold, counts), multiwordTable(t.dev, counts), independent); err != nil {
+		if err := t.single(ctx, wordsStage, 20, multiwordTable(t.gold, counts), multiwordTable(t.dev, counts), nil); err != nil {
 			return err
 		}
 	}
@@ -301,7 +301,7 @@ func (t *trainer) tags(ctx context.Context, s stage) error {
 		return err
 	}
 	if !done {
-		r, err := t.learn(ctx, s.name, tagPasses, table, dev, s.settings)
+		r, err := t.learn(ctx, s.name, s.passes, table, dev, s.settings)
 		if err != nil {
 			return err
 		}
@@ -345,7 +345,7 @@ func (t *trainer) jackknife(ctx context.Context, s stage, whole *table) (labels 
 		}
 		if predicted == nil {
 			name := filepath.Join(s.name, fmt.Sprintf("fold%d", fold+1))
-			r, err := t.learn(ctx, name, tagPasses, whole.part(func(i int) bool { return !inside(i) }), nil, s.settings)
+			r, err := t.learn(ctx, name, s.passes, whole.part(func(i int) bool { return !inside(i) }), nil, s.settings)
 			if err != nil {
 				return nil, 0, err
 			}
@@ -399,9 +399,6 @@ func predictWith(dir string, table *table) ([]string, error) {
 	return p.NewWorker().labels(name, table)
 }
 
-// tagPasses are the passes of the stages that fill fields, where the settings give none.
-const tagPasses = 6
-
 // learn trains the model of a stage, or of a fold, in a folder of that name, from a table. Training that was interrupted goes on.
 func (t *trainer) learn(ctx context.Context, name string, passes int, table, dev *table, more func(c *config.Config)) (StageResult, error) {
 	dir := filepath.Join(t.dir, name)
@@ -450,7 +447,7 @@ func (t *trainer) trees(ctx context.Context) error {
 }
 
 // treePasses are the passes of the parser, where the settings give none.
-const treePasses = 6
+const treePasses = 4
 
 func writeTreebank(path string, sentences []conllu.Sentence) error {
 	return host.WriteFile(path, func(w io.Writer) error {
