@@ -130,9 +130,10 @@ def time_both(args):
     texts = sentences(args.sentences)
     offsets = np.cumsum([0] + [len(x) for x in texts])
     pieces = int(offsets[-1])
-    path = pathlib.Path(args.scratch) / 'pieces.safetensors'
+    scratch = pathlib.Path(args.scratch).resolve()
+    path = scratch / 'pieces.safetensors'
     save_file({'ids': torch.tensor(np.concatenate(texts).astype(np.int32)), 'offsets': torch.tensor(offsets)}, path)
-    test = pathlib.Path(args.scratch) / 'encoders.test'
+    test = scratch / 'encoders.test'
     root = pathlib.Path(__file__).resolve().parent.parent
     subprocess.run(['go', 'test', '-c', '-trimpath', '-o', test, './nets/encoders'], check=True, cwd=root,
                    env=dict(os.environ, GOEXPERIMENT='simd', CGO_ENABLED='0'))
@@ -142,9 +143,9 @@ def time_both(args):
         rows = {'torch': [], 'dsp': []}
         for _ in range(args.turns):
             rows['torch'].append(time_torch(model, texts))
-            out = subprocess.run([test, '-test.run', 'TestTime', '-test.v'], check=True, capture_output=True, text=True, env=dict(
-                os.environ, DSP_ENCODER=os.path.abspath(args.folder), DSP_PIECES=path, DSP_THREADS=str(threads), GOMAXPROCS=str(threads))).stdout
-            rows['dsp'].append(float(out.split('seconds ')[1].split()[0]))
+            out = subprocess.run([test, '-test.run', '^$', '-test.bench', 'Encode', '-test.benchtime', '1x'], check=True, capture_output=True, text=True, cwd=root / 'nets/encoders', env=dict(
+                os.environ, DSP_ENCODER=os.path.abspath(args.folder), DSP_PIECES=path, GOMAXPROCS=str(threads))).stdout
+            rows['dsp'].append(float(out.split(' ns/op')[0].split()[-1]) / 1e9)
         torch_s, dsp_s = statistics.median(rows['torch']), statistics.median(rows['dsp'])
         c = model.config
         flops = pieces * c.num_hidden_layers * 2 * (4 * c.hidden_size ** 2 + 2 * c.hidden_size * c.intermediate_size)

@@ -271,10 +271,8 @@ func TestScheme(t *testing.T) {
 
 // A format may be one of folders: it is recognised, and read by its path, without anything being opened.
 func TestFormatOfFolders(t *testing.T) {
-	all := formats.All
-	defer func() { formats.All = all }()
-	formats.All = append(all[:len(all):len(all)], formats.Format{
-		Name:     "folder",
+	formats.Register(formats.Format{
+		Name: "folder", Holds: "a folder of letters", Tasks: []string{"tag"},
 		IsFolder: func(path string) bool { _, err := os.Stat(filepath.Join(path, "labels")); return err == nil },
 		ReadFolder: func(path string, o formats.Options) (*structured.Dataset, error) {
 			content, err := os.ReadFile(filepath.Join(path, "labels"))
@@ -285,6 +283,9 @@ func TestFormatOfFolders(t *testing.T) {
 			return d, err
 		},
 	})
+	if formats.Failed() != nil {
+		t.Fatal(formats.Failed())
+	}
 	path := filepath.Dir(file(t, "labels", "abba"))
 	if format, err := formats.Detect(path); format != "folder" || err != nil {
 		t.Fatalf("%q, %v", format, err)

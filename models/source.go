@@ -249,6 +249,7 @@ func (s source) readFrom(r io.Reader, path string, needLabels bool) (*structured
 		Labels: s.labels, OwnLabels: needLabels || s.converts(), Unlabeled: !needLabels, Threads: s.threads, Line: s.line,
 		Columns: s.columns, Width: s.width, Field: s.label, Links: s.links,
 		Dictionary: s.inputs.Dictionary, MinCount: s.minCount, HashBits: s.hashBits, Dim: s.dim,
+		Given: s.config.FormatSettings,
 	}
 	if s.task.Reading != nil {
 		s.task.Reading(&o)

@@ -46,13 +46,6 @@ const (
 	EdgesNone       = "none"       // zero: positions are independent
 )
 
-// Nets lists the presets. Biaffine scores trees and bilinear matchings; stack scores both, and what PositionNets score.
-var Nets = append(slices.Clone(PositionNets), "biaffine", "bilinear", StackNet)
-
-// PositionNets lists the presets that score chains, and every other structure whose parts have a row for each position, are shared by
-// all examples, or have a row for each example.
-var PositionNets = []string{"linear", "mlp", "cnn", "cnn-image", "conv-map", "conv-crop", "embed", "rnn", "attention", "deep"}
-
 // The size of the images that cnn-image reads. The features of a position are one image, row by row.
 const (
 	ImageHeight = 16

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"slices"
 
 	"gorgonia.org/gorgonia"
 
@@ -124,7 +123,8 @@ func bagBody(c Config, input graph.Input) body {
 
 // readsWords reports whether the preset embeds discrete inputs.
 func (c Config) readsWords() bool {
-	return slices.Contains([]string{"embed", "rnn", "attention", "deep", "biaffine", "bilinear"}, c.Net)
+	p, _ := FindPreset(c.Net)
+	return p.Words
 }
 
 // ReadsCharacters reports whether the network that c chooses reads the characters of words, ReadsAttributes whether it reads the

@@ -13,7 +13,7 @@ import (
 
 // inFolder returns the kernels of the source folder, which builds without the tag gpu do not embed.
 func inFolder(t rapid.TB) *devicecode.Set {
-	set, err := devicecode.Read(os.DirFS("../kernels/ptx"))
+	set, err := devicecode.Read(os.DirFS("../devicecode/ptx"))
 	if err != nil {
 		t.Fatal(err)
 	}

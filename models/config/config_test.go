@@ -63,6 +63,8 @@ func other(t *testing.T) Config {
 			*v = settings.AllExamples
 		case *settings.Sizes:
 			*v = settings.Sizes{3, 2, 1}
+		case *settings.Texts:
+			*v = settings.Texts{"a": "3"}
 		case *settings.LabelWeights:
 			*v = settings.LabelWeights{"O": 0.5, "B-a b": 2}
 		default:

@@ -1,28 +1,49 @@
 package config
 
 import (
+	"cmp"
 	"io"
 	"os"
 	"slices"
 	"strings"
 
+	"github.com/dsp-go/dsp/models/data/formats"
 	"github.com/dsp-go/dsp/models/optimisers"
 	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Settings returns the settings of c, in the order of the fields. The values of net and method include what is registered.
+// taskNames are the values of the setting task. The package tasks adds them, which knows this one.
+var (
+	taskNames       []string
+	ownTaskSettings bool
+)
+
+// AddTask makes a name a value of the setting task; own says that this task has settings that only it has.
+func AddTask(name string, own bool) {
+	taskNames, ownTaskSettings = append(taskNames, name), ownTaskSettings || own
+}
+
+// OwnSettingsName is the name of the setting that holds those that only one task has.
+const OwnSettingsName = "task-settings"
+
+// Settings returns the settings of c, in the order of the fields. The values of task, format, net and method are what is registered.
 func Settings(c *Config) []settings.Setting {
 	all := settings.Of(c)
 	own, _ := nets.Registered()
-	if !optimisers.HasOwnSettings() {
-		all = slices.DeleteFunc(all, func(s settings.Setting) bool { return s.Name == optimisers.OwnSettingsName })
-	}
+	methods, formatted := optimisers.HasOwnSettings(), formats.HasOwnSettings()
+	all = slices.DeleteFunc(all, func(s settings.Setting) bool {
+		return s.Name == optimisers.OwnSettingsName && !methods || s.Name == formats.OwnSettingsName && !formatted || s.Name == OwnSettingsName && !ownTaskSettings
+	})
 	for i := range all {
 		switch s := &all[i]; s.Name {
+		case "task":
+			s.Values = append(s.Values, taskNames...)
+		case "format":
+			s.Values = append(s.Values, formats.Names()...)
 		case "net":
-			s.Values = append(s.Values, own...)
+			s.Values = slices.Concat(s.Values, nets.Nets, own)
 		case "method":
 			s.Values = append([]string{"auto"}, optimisers.NamesOf(func(*optimisers.Descriptor) bool { return true })...)
 		case "inner":
@@ -49,15 +70,20 @@ func (c *Config) Gives(name string) bool {
 	return s.GivenBeside(plain)
 }
 
-// CheckSetting refuses a value of s that is out of range, and one that was given although the rest of c gives it no effect. A zero asks
-// for nothing where it is the default, and needs no effect.
+// Asks reports whether c gives s a value that asks for something. A zero asks for nothing where it is the default.
+func (c *Config) Asks(s settings.Setting) bool {
+	def := Default()
+	plain, _ := setting(&def, s.Name)
+	return s.GivenBeside(plain) && !(s.Value.IsZero() && plain.Value.IsZero())
+}
+
+// CheckSetting refuses a value of s that is out of range, and one that asks for something although other settings of c, or its method,
+// give it no effect. The package tasks adds what tasks, formats and networks take.
 func CheckSetting(s settings.Setting, c *Config) error {
 	if err := checkValue(s); err != nil {
 		return err
 	}
-	def := Default()
-	plain, _ := setting(&def, s.Name)
-	if s.Only == "" || !s.GivenBeside(plain) || s.Value.IsZero() && plain.Value.IsZero() {
+	if s.Only == "" || !c.Asks(s) {
 		return nil
 	}
 	for _, condition := range strings.Fields(s.Only) {
@@ -73,19 +99,6 @@ func CheckSetting(s settings.Setting, c *Config) error {
 			panic("models: setting " + s.Name + " depends on an unknown one: " + name)
 		}
 		at, allowed := other.Value.String(), strings.Split(values, ",")
-		if name == "net" {
-			if has, own := nets.HasSetting(at, s.Name); has || own && ofInputs(at, s.Name) {
-				continue
-			} else if own {
-				return structured.BadInput("--%s %v has no effect: network %s of this program has no such setting", s.Name, s.Value.Interface(), at)
-			}
-			if nets.IsStackFile(at) {
-				at = nets.StackNet
-			}
-			if at == nets.StackNet && c.Stack != "" && (s.Name == "template" || s.Name == "hash-bits") && !c.Network().ReadsAttributes() {
-				return structured.BadInput("--%s %v has no effect: the stack has no layer \"attributes\"", s.Name, s.Value.Interface())
-			}
-		}
 		if settings.Undecided(at) || slices.Contains(allowed, at) {
 			continue
 		}
@@ -100,10 +113,9 @@ func checkValue(s settings.Setting) error {
 	switch s.Name {
 	case "net":
 	case "method":
-		if err := optimisers.Failed(); err != nil {
-			return err
-		}
-		return s.Check()
+		return cmp.Or(optimisers.Failed(), s.Check())
+	case "format":
+		return cmp.Or(formats.Failed(), s.Check())
 	default:
 		return s.Check()
 	}
@@ -114,11 +126,6 @@ func checkValue(s settings.Setting) error {
 		return structured.BadInput("%w, or FILE.yaml for a stack of layers; a network of your own is in the program that registers it (nets.Register): use that", err)
 	}
 	return nil
-}
-
-// ofInputs reports whether a setting says how the inputs of a registered network are made.
-func ofInputs(net, setting string) bool {
-	return setting == "min-count" || (setting == "template" || setting == "hash-bits") && nets.Config{Net: net}.ReadsAttributes()
 }
 
 // ReadConfig reads a YAML file of settings over the defaults; see settings.Parse. It does not Validate: flags may still

@@ -138,7 +138,7 @@ func (d *Descriptor) Takes(setting string) bool {
 	if setting == OwnSettingsName {
 		return len(d.OwnSettings()) > 0
 	}
-	_, all := d.defaults()
+	_, all := settings.Fresh(d.Settings)
 	_, ok := settings.Named(all, setting)
 	return ok
 }

@@ -43,7 +43,7 @@ func TestDescriptors(t *testing.T) {
 		if d.L1OnCPU && !(d.TakesL1() && d.OnDevice()) {
 			t.Errorf("%s does not run on a device, or takes no λ₁", d.Name)
 		}
-		_, all := d.defaults()
+		_, all := settings.Fresh(d.Settings)
 		for _, s := range all {
 			taken[s.Name] = true
 		}
@@ -137,16 +137,16 @@ func (o *own) Name() string { return o.name }
 
 func TestRegister(t *testing.T) {
 	make := func(*Run) (train.Method, error) { return &own{name: "mine"}, nil }
-	clear := func(of []*Descriptor) { registry.all, registry.err, registry.own = of, nil, false }
+	clear := registry.Put
 	was := All()
 	defer clear(was)
 	for want, d := range map[string]*Descriptor{
-		"expected a name without": {Name: "a b", Summary: "x", Make: make},
-		"the name of another":     {Name: "svrg", Summary: "x", Make: make},
-		`"auto" has the name`:     {Name: "auto", Summary: "x", Make: make},
-		"without a summary":       {Name: "mine", Make: make},
-		"without a function":      {Name: "mine", Summary: "x"},
-		"expected a struct":       {Name: "mine", Summary: "x", Make: make, Settings: 3},
+		"expected a name without":           {Name: "a b", Summary: "x", Make: make},
+		"another one has this name":         {Name: "svrg", Summary: "x", Make: make},
+		`"auto": another one has this name`: {Name: "auto", Summary: "x", Make: make},
+		"it has no summary":                 {Name: "mine", Make: make},
+		"it has no function":                {Name: "mine", Summary: "x"},
+		"expected a struct":                 {Name: "mine", Summary: "x", Make: make, Settings: 3},
 		"that of other methods a f": {Name: "mine", Summary: "x", Make: make, Settings: struct {
 			LR int `yaml:"lr" help:"x"`
 		}{}},

@@ -1,9 +1,7 @@
 package optimisers
 
 import (
-	"reflect"
 	"slices"
-	"strings"
 
 	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/structured"
@@ -12,20 +10,10 @@ import (
 // OwnSettingsName is the name of the setting that holds those that only one method has.
 const OwnSettingsName = "method-settings"
 
-// defaults returns a fresh copy of the method's struct, and the settings in it.
-func (d *Descriptor) defaults() (own any, all []settings.Setting) {
-	if d.Settings == nil {
-		return nil, nil
-	}
-	fresh := reflect.New(reflect.TypeOf(d.Settings))
-	fresh.Elem().Set(reflect.ValueOf(d.Settings))
-	return fresh.Interface(), settings.Of(fresh.Interface())
-}
-
 // OwnSettings returns the settings that only this method has, with their defaults.
 func (d *Descriptor) OwnSettings() []settings.Setting {
 	shared := settings.Of(&Settings{})
-	_, all := d.defaults()
+	_, all := settings.Fresh(d.Settings)
 	return slices.DeleteFunc(all, func(s settings.Setting) bool {
 		_, ok := settings.Named(shared, s.Name)
 		return ok
@@ -34,7 +22,7 @@ func (d *Descriptor) OwnSettings() []settings.Setting {
 
 // own returns a copy of the method's struct with the values of a run.
 func (d *Descriptor) own(r *Run) (any, error) {
-	own, all := d.defaults()
+	own, all := settings.Fresh(d.Settings)
 	shared := settings.Of(&r.Settings)
 	for _, s := range all {
 		if from, ok := settings.Named(shared, s.Name); ok {
@@ -64,7 +52,7 @@ func checkOwn(r *Run, methods []*Descriptor) error {
 		}) {
 			continue
 		}
-		return structured.BadInput("--%s %s: --method %s has no setting %q%s", OwnSettingsName, r.Extra, r.Method, name, methods[0].listOwn())
+		return structured.BadInput("--%s %s: --method %s has no setting %q%s", OwnSettingsName, r.Extra, r.Method, name, settings.Listed(methods[0].OwnSettings()))
 	}
 	for _, d := range methods {
 		if _, err := d.own(r); err != nil {
@@ -72,16 +60,4 @@ func checkOwn(r *Run, methods []*Descriptor) error {
 		}
 	}
 	return nil
-}
-
-// listOwn ends a message with the settings that only the method has.
-func (d *Descriptor) listOwn() string {
-	var names []string
-	for _, s := range d.OwnSettings() {
-		names = append(names, s.Name)
-	}
-	if len(names) == 0 {
-		return ""
-	}
-	return "; it has " + strings.Join(names, ", ")
 }

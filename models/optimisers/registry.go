@@ -1,26 +1,17 @@
 package optimisers
 
 import (
-	"reflect"
-	"slices"
-	"strings"
-	"sync"
+	"sync/atomic"
 
 	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/structured"
 )
 
-// registry holds the methods in the order of their registration, and the first error of a registration.
-var registry struct {
-	sync.RWMutex
-	all []*Descriptor
-	err error
-	own bool // a method has settings that only it has
-}
+var registry settings.Registry[*Descriptor]
 
 // The order is that of the help.
 func init() {
-	registry.all = []*Descriptor{SGD, Adam, SVRG, Casimir, CasimirAdapt, SAGA, BCFW, BCPFW, SDCA, LBFGS, OWLQN, ProxLinear}
+	registry.Put([]*Descriptor{SGD, Adam, SVRG, Casimir, CasimirAdapt, SAGA, BCFW, BCPFW, SDCA, LBFGS, OWLQN, ProxLinear})
 }
 
 // Register adds a method of a program's own: every verb then knows it by its name, with its settings. A program registers its methods
@@ -30,81 +21,66 @@ func init() {
 // later use of a method reports.
 func Register(d *Descriptor) {
 	err := checkRegistration(d)
-	registry.Lock()
-	defer registry.Unlock()
-	switch {
-	case err == nil:
-		registry.all, registry.own = append(registry.all, d), registry.own || len(d.OwnSettings()) > 0
-	case registry.err == nil:
-		registry.err = err
+	if registry.Add(d, err); err == nil && len(d.OwnSettings()) > 0 {
+		someOwn.Store(true)
 	}
 }
 
+var someOwn atomic.Bool // some method has settings that only it has
+
 func checkRegistration(d *Descriptor) error {
-	_, taken := Find(d.Name)
+	err := settings.CheckName(d.Name, NamesOf(func(*Descriptor) bool { return true }))
 	switch {
-	case d.Name == "" || strings.ContainsAny(d.Name, " ,=|"):
-		return structured.BadInput("own method %q: expected a name without spaces, commas, = and |", d.Name)
-	case taken || settings.Undecided(d.Name):
-		return structured.BadInput("own method %q has the name of another one; register it under its own", d.Name)
+	case err != nil:
 	case d.Summary == "":
-		return structured.BadInput("own method %q is registered without a summary", d.Name)
+		err = structured.BadInput("it has no summary")
 	case d.Make == nil:
-		return structured.BadInput("own method %q is registered without a function that makes it", d.Name)
-	case d.Settings != nil && reflect.TypeOf(d.Settings).Kind() != reflect.Struct:
-		return structured.BadInput("own method %q: its settings are a %T; expected a struct", d.Name, d.Settings)
+		err = structured.BadInput("it has no function that makes it")
+	default:
+		if err = settings.CheckOwn(d.Settings); err == nil {
+			err = d.checkShared()
+		}
 	}
+	if err != nil {
+		return structured.BadInput("own method %q: %w", d.Name, err)
+	}
+	return nil
+}
+
+// checkShared refuses settings of other methods' names and other types, and a method that cannot be made with the defaults.
+func (d *Descriptor) checkShared() error {
 	shared := settings.Of(&Settings{})
-	_, all := d.defaults()
+	_, all := settings.Fresh(d.Settings)
 	for _, s := range all {
 		same, ok := settings.Named(shared, s.Name)
-		switch {
-		case ok && same.Value.Type() != s.Value.Type():
-			return structured.BadInput("own method %q: its setting %s is a %v, that of other methods a %v; embed the group that has it", d.Name, s.Name, s.Value.Type(),
-				same.Value.Type())
-		case !s.Value.CanSet():
-			return structured.BadInput("own method %q: its setting %s needs an exported field", d.Name, s.Name)
-		case s.Help == "":
-			return structured.BadInput("own method %q: its setting %s needs a tag help", d.Name, s.Name)
+		if ok && same.Value.Type() != s.Value.Type() {
+			return structured.BadInput("its setting %s is a %v, that of other methods a %v; embed the group that has it", s.Name, s.Value.Type(), same.Value.Type())
 		}
 	}
 	if _, ok := settings.Named(all, d.StepSetting); !ok && d.StepSetting != "" {
-		return structured.BadInput("own method %q: it has no setting %s, which it calls its step size", d.Name, d.StepSetting)
+		return structured.BadInput("it has no setting %s, which it calls its step size", d.StepSetting)
 	}
 	if _, err := d.New(&Run{Settings: Default()}); err != nil {
-		return structured.BadInput("own method %q cannot be made with default settings: %w", d.Name, err)
+		return structured.BadInput("it cannot be made with default settings: %w", err)
 	}
 	return nil
 }
 
 // All returns the methods in the order of their registration.
-func All() []*Descriptor {
-	registry.RLock()
-	defer registry.RUnlock()
-	return slices.Clone(registry.all)
-}
+func All() []*Descriptor { return registry.All() }
 
 // Failed returns the first error of a registration.
-func Failed() error {
-	registry.RLock()
-	defer registry.RUnlock()
-	return registry.err
-}
+func Failed() error { return registry.Failed() }
 
 // HasOwnSettings reports whether a method has settings that only it has.
-func HasOwnSettings() bool {
-	registry.RLock()
-	defer registry.RUnlock()
-	return registry.own
-}
+func HasOwnSettings() bool { return someOwn.Load() }
 
 // Find returns the method of that name; auto is none.
 func Find(name string) (*Descriptor, bool) {
-	registry.RLock()
-	defer registry.RUnlock()
-	k := slices.IndexFunc(registry.all, func(d *Descriptor) bool { return d.Name == name })
-	if k < 0 {
-		return nil, false
+	for _, d := range All() {
+		if d.Name == name {
+			return d, true
+		}
 	}
-	return registry.all[k], true
+	return nil, false
 }

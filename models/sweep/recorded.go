@@ -48,7 +48,7 @@ func ReadRecorded(dir string) (*Recorded, error) {
 	}
 	r := &Recorded{Config: c, Metric: "metric", Percent: c.Metric != "objective", All: len(all), Best: filepath.Join(dir, bestFolder), Picture: filepath.Join(dir, "sweep.svg")}
 	m := metric{tasks.Metric{Name: c.Metric, Label: r.Metric}}
-	for _, t := range tasks.All {
+	for _, t := range tasks.All() {
 		for _, known := range t.Metrics {
 			if known.Name == c.Metric {
 				m, r.Metric = metric{known}, known.Label

@@ -355,7 +355,7 @@ func taskNamed(name string) tasks.Task {
 // --metric takes auto, the metrics of every task, the objective, and nothing else.
 func TestMetricSettingListsTheTasks(t *testing.T) {
 	want := []string{"auto"}
-	for _, task := range tasks.All {
+	for _, task := range tasks.All() {
 		for _, m := range task.Metrics {
 			if !slices.Contains(want, m.Name) {
 				want = append(want, m.Name)

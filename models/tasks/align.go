@@ -20,10 +20,13 @@ import (
 
 // align links the words of sentence pairs, or other source items with target items, one to one.
 var align = Task{
-	Name:       "align",
-	Outputs:    "links",
-	Nameless:   true,
-	Claims:     func(format string) bool { return format == formats.Pairs },
+	Name:     "align",
+	Outputs:  "links",
+	Nameless: true,
+	Takes: []string{
+		"links", "bitext", "unmatched", "features", "template", "hash-bits", "vectors", "min-count", "pair-units",
+		"miss-cost", "false-cost",
+	},
 	Check:      checkAlign,
 	FileFormat: formats.Pairs,
 	Reading:    func(o *formats.Options) { o.Matchings = true },
@@ -73,8 +76,6 @@ const noSums = "the sum over all matchings is #P-complete"
 func checkAlign(c config.Config) error {
 	method, chosen := c.Optimiser()
 	switch {
-	case c.Format != "" && !slices.Contains([]string{formats.Builtin, formats.Pairs, formats.NPZ}, c.Format):
-		return structured.BadInput("--format %s has no sentence pairs: --task align reads them from pairs, or features of pairs from npz", c.Format)
 	case c.Features != "auto" && c.Features != "align" && c.Features != "none":
 		return structured.BadInput("--features %s makes attributes of tokens or arcs; --task align has those of pairs of words, --features align", c.Features)
 	case c.Loss == "crf" || c.Loss == "softmax-margin":

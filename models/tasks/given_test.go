@@ -25,7 +25,7 @@ func give(t *testing.T, c *config.Config, name, value string) {
 // resolved settings say it.
 func TestDrawnExamples(t *testing.T) {
 	plain := config.Default().Examples
-	for _, task := range All {
+	for _, task := range All() {
 		if task.Draw == nil {
 			continue
 		}

@@ -25,12 +25,11 @@ import (
 var graphTask = Task{
 	Name:    "graph",
 	Outputs: "labels of graphs",
-	Check: func(c config.Config) error {
-		if c.Format != "" && c.Format != formats.NPZ && c.Format != formats.Builtin {
-			return structured.BadInput("--format %s has no graphs: --task graph reads them from npz", c.Format)
-		}
-		return checkGraphs(c)
+	Takes: []string{
+		"difficulty", "classes", "shape", "oracle", "max-table", "edges", "edge-units", "submodular",
+		"label-weights",
 	},
+	Check:      checkGraphs,
 	Complete:   func(c *config.Config) { chooseEdges(c, nets.EdgesOwn) },
 	FileFormat: formats.NPZ,
 	Draw:       drawGraphs,

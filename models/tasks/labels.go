@@ -2,7 +2,6 @@ package tasks
 
 import (
 	"github.com/dsp-go/dsp/models/config"
-	"github.com/dsp-go/dsp/models/data/formats"
 	"github.com/dsp-go/dsp/models/inputs"
 	"github.com/dsp-go/dsp/models/predictions"
 	"github.com/dsp-go/dsp/nets"
@@ -21,8 +20,6 @@ func checkLabels(c config.Config) error {
 		return structured.BadInput("--features parse makes attributes of arcs, for --task parse")
 	case c.Features == "align":
 		return structured.BadInput("--features align makes attributes of pairs of words, for --task align")
-	case c.Format == formats.Pairs:
-		return structured.BadInput("--format %s has pairs of sentences: use --task align", c.Format)
 	}
 	return nil
 }

@@ -22,15 +22,15 @@ import (
 var localise = Task{
 	Name:    "localise",
 	Outputs: "boxes",
-	Check:   checkLocalise,
+	Takes: []string{
+		"difficulty", "search", "search-limit", "class", "boxes", "images", "cells", "crop", "candidates", "stream",
+		"features",
+	},
+	Check: checkLocalise,
 	Complete: func(c *config.Config) {
 		if searchesWindows(c) && c.Window == 0 && slices.Contains([]string{"auto", "linear", "mlp"}, c.Net) {
 			c.Window = 3 // a cell alone says little
 		}
-	},
-	Claims: func(format string) bool {
-		f := formats.Find(format)
-		return f.ReadBoxes != nil && f.Read == nil
 	},
 	Draw: drawScenes,
 	Examples: func() settings.Sizes {
@@ -72,11 +72,8 @@ var localise = Task{
 func searchesWindows(c *config.Config) bool { return c.Search == "windows" }
 
 func checkLocalise(c config.Config) error {
-	format := formats.Find(c.Format)
 	windows := searchesWindows(&c)
 	switch {
-	case c.Format != "" && c.Format != formats.Builtin && format.ReadBoxes == nil:
-		return structured.BadInput("--format %s has no boxes of objects: --task localise reads coco, voc and npz", c.Format)
 	case c.Format == formats.Images:
 		return structured.BadInput("--format images has no boxes to train on; use coco or voc")
 	case c.Format == formats.NPZ && windows:

@@ -114,7 +114,7 @@ func (t Task) measures(name string) bool {
 
 // measuredBy returns a task that has the metric of that name.
 func measuredBy(name string) (Task, bool) {
-	for _, t := range All {
+	for _, t := range All() {
 		if t.measures(name) {
 			return t, true
 		}

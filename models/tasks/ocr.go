@@ -16,16 +16,10 @@ var ocr = Task{
 	Name:    "ocr",
 	Outputs: "labels",
 	Labels:  true,
-	Check: func(c config.Config) error {
-		if err := checkLabels(c); err != nil {
-			return err
-		}
-		if formats.Find(c.Format).Tokens {
-			return structured.BadInput("--format %s has tokens to tag, not images: use --task tag", c.Format)
-		}
-		return nil
+	Takes: []string{
+		"difficulty", "edges", "label-weights", "loss-by-length", "class-weights", "constraints",
 	},
-	Claims:        func(format string) bool { return format == formats.Builtin || formats.Find(format).Images },
+	Check:         checkLabels,
 	Draw:          drawWords,
 	ReadAll:       readFold,
 	Memory:        labelMemory,

@@ -19,11 +19,11 @@ import (
 var parse = Task{
 	Name:    "parse",
 	Outputs: "trees",
+	Takes: []string{
+		"dense", "tree", "crossing", "features", "template", "hash-bits", "vectors", "min-count",
+	},
 	Check: func(c config.Config) error {
-		switch {
-		case c.Format != "" && c.Format != formats.Builtin && !formats.Find(c.Format).Trees:
-			return structured.BadInput("--format %s has no trees: --task parse reads them from conllu", c.Format)
-		case c.Features != "auto" && c.Features != "parse" && c.Features != "none":
+		if c.Features != "auto" && c.Features != "parse" && c.Features != "none" {
 			return structured.BadInput("--features %s makes attributes of tokens; --task parse has those of arcs, --features parse", c.Features)
 		}
 		return nil

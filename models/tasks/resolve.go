@@ -93,8 +93,8 @@ func chooseTask(c config.Config, format string) string {
 
 // ForFormat returns the task of data of a format where nothing else names one.
 func ForFormat(format string) Task {
-	for _, t := range All {
-		if t.Claims != nil && t.Claims(format) {
+	if of := formats.Find(format).Tasks; len(of) > 0 {
+		if t, ok := Named(of[0]); ok {
 			return t
 		}
 	}

@@ -27,10 +27,12 @@ import (
 var segment = Task{
 	Name:    "segment",
 	Outputs: "masks",
+	Takes: []string{
+		"difficulty", "masks", "label-names", "classes", "cell", "superpixels", "patch", "context", "neighbours",
+		"oracle", "max-table", "features", "edges", "edge-units", "submodular", "label-weights",
+	},
 	Check: func(c config.Config) error {
 		switch {
-		case c.Format != "" && c.Format != formats.Builtin && c.Format != formats.Images:
-			return structured.BadInput("--format %s has no masks: --task segment reads folders of images and masks", c.Format)
 		case c.Format == formats.Images && c.Train != "" && c.Masks == "":
 			return structured.BadInput("images without masks; give --masks TRAIN,DEV,TEST, a folder for each of the data sets that are given")
 		case c.Superpixels > 0 && c.Gives("cell"):
@@ -46,9 +48,7 @@ var segment = Task{
 	},
 	Complete: func(c *config.Config) {
 		chooseEdges(c, nets.EdgesPotts)
-		if c.Format == formats.Builtin || c.Format == formats.Images { // others are refused
-			c.Features = regionFeatures(c)
-		}
+		c.Features = regionFeatures(c)
 		linear, hinge := c.Net == "auto" || c.Net == "linear", c.Loss == "auto" || c.Loss == "hinge"
 		kind, _, err := config.ParseDevice(c.Device)
 		onCPU := err != nil || kind != config.CUDA // bcpfw runs nowhere else

@@ -1,8 +1,6 @@
 package tasks
 
 import (
-	"github.com/dsp-go/dsp/models/config"
-	"github.com/dsp-go/dsp/models/data/formats"
 	"github.com/dsp-go/dsp/models/inputs"
 	"github.com/dsp-go/dsp/models/review"
 	"github.com/dsp-go/dsp/structured"
@@ -13,12 +11,11 @@ var tag = Task{
 	Name:    "tag",
 	Outputs: "labels",
 	Labels:  true,
-	Check: func(c config.Config) error {
-		if c.Format == formats.Builtin || formats.Find(c.Format).Images {
-			return structured.BadInput("--format %s has images of words: use --task ocr", c.Format)
-		}
-		return checkLabels(c)
+	Takes: []string{
+		"dense", "label", "scheme", "partial", "features", "template", "clusters", "gazetteer", "hash-bits", "edges",
+		"vectors", "min-count", "label-weights", "loss-by-length", "class-weights", "constraints",
 	},
+	Check:         checkLabels,
 	Memory:        labelMemory,
 	Fit:           inputs.Fit,
 	Output:        labelOutput,

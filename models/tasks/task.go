@@ -1,5 +1,6 @@
-// Package tasks is the registry of what models learn. A task says how its outputs are read, drawn, scored, compared, written and
-// pictured, and which settings go with it. A new task is one file with one entry, and one line in All.
+// Package tasks is the registry of what models learn. A task is one value in its own file: how its outputs are read, drawn, scored,
+// compared, written and pictured, and which settings go with it. Everything else asks the task, and compares no names. A program may
+// register tasks of its own (Register).
 package tasks
 
 import (
@@ -23,14 +24,15 @@ type Task struct {
 	Name    string // as --task has it
 	Outputs string // what is predicted, in the plural: labels, trees
 
-	// Check refuses settings that are not for the task, beside those whose tag "only" says so, as bad input. Nil accepts all.
+	// Takes are the settings of a training that have an effect on the task, of those that have none on some others.
+	Takes []string
+	// Settings is a struct of settings that only this task has, with their defaults and the tags yaml and help. A user gives them as
+	// --task-settings NAME=VALUE,... (Own). Nil: there are none.
+	Settings any
+	// Check refuses settings that do not go with each other in this task, as bad input. Nil accepts all.
 	Check func(c config.Config) error
 	// Complete fills in settings that are the task's choice where they are open. Nil: there are none.
 	Complete func(c *config.Config)
-	// Claims reports whether data of a format are of this task where the settings leave it open; it is nil for a task that has to be
-	// named. The format is one of formats.All, or formats.Builtin. At most one task claims a format; tag has those that none claims.
-	Claims func(format string) bool
-
 	// Labels says that outputs are one label for each position, as text in columns has them: labels that are numbered, renumbered for
 	// other data, converted to another scheme of tags, known in part, or kept in prediction. Other outputs are numbered by their reader.
 	Labels bool
@@ -135,12 +137,27 @@ type Column struct {
 // PredictSome is Predict of a model, which hands its predictions for some examples to yield.
 type PredictSome func(d *structured.Dataset, o predictions.Options, yield func(i int, p *predictions.Prediction) error) error
 
-// All lists the tasks, in the order that help texts and messages name them.
-var All = []Task{ocr, tag, parse, localise, align, graphTask, segment}
+var registry settings.Registry[Task]
+
+// The order is that of help texts and messages.
+func init() {
+	for _, t := range []Task{ocr, tag, parse, localise, align, graphTask, segment} {
+		add(t, nil)
+	}
+}
+
+func add(t Task, err error) {
+	if registry.Add(t, err); err == nil {
+		config.AddTask(t.Name, t.Settings != nil)
+	}
+}
+
+// All returns the tasks in the order of their registration.
+func All() []Task { return registry.All() }
 
 // Named returns the task of that name; false for auto, and for a name that is none.
 func Named(name string) (Task, bool) {
-	for _, t := range All {
+	for _, t := range All() {
 		if t.Name == name {
 			return t, true
 		}
@@ -174,22 +191,33 @@ func ChooseExamples(c *config.Config) settings.Sizes {
 
 // Pictured names the outputs that can be drawn, as a list for messages.
 func Pictured() string {
-	return list(func(t Task) string { return t.Outputs }, func(t Task) bool { return t.Picture != nil })
-}
-
-// list names the tasks that have what is wanted, as in "a, b and c".
-func list(name func(t Task) string, has func(t Task) bool) string {
 	var all []string
-	for _, t := range All {
-		if has(t) {
-			all = append(all, name(t))
+	for _, t := range All() {
+		if t.Picture != nil {
+			all = append(all, t.Outputs)
 		}
 	}
-	last := len(all) - 1
-	if last < 1 {
-		return strings.Join(all, "")
+	return list(all, "and")
+}
+
+// names returns the names of some tasks.
+func names(of func(t Task) bool) []string {
+	var all []string
+	for _, t := range All() {
+		if of(t) {
+			all = append(all, t.Name)
+		}
 	}
-	return strings.Join(all[:last], ", ") + " and " + all[last]
+	return all
+}
+
+// list joins names as in "a, b and c".
+func list(names []string, last string) string {
+	k := len(names) - 1
+	if k < 1 {
+		return strings.Join(names, "")
+	}
+	return strings.Join(names[:k], ", ") + " " + last + " " + names[k]
 }
 
 // Loading says how inputs of the task are read from files.

@@ -9,16 +9,16 @@ import (
 	"github.com/dsp-go/dsp/models/data/formats"
 	"github.com/dsp-go/dsp/models/inputs"
 	"github.com/dsp-go/dsp/models/settings"
+	"github.com/dsp-go/dsp/nets"
 )
 
 // Every task has what no task can do without, and --task takes auto, every task, and nothing else.
 func TestTasksAreComplete(t *testing.T) {
 	names := []string{"auto"}
-	for _, task := range All {
+	for _, task := range All() {
 		names = append(names, task.Name)
-		if task.Name == "" || task.Outputs == "" || task.Fit == nil || task.Output == nil || task.Net == nil || task.LogLikelihood == nil ||
-			task.Layout == nil || task.Compare == nil || len(task.Metrics) == 0 || task.Result == "" || len(task.Columns) == 0 {
-			t.Errorf("task %q lacks what every task has", task.Name)
+		if lacks := task.lacks(); lacks != "" {
+			t.Errorf("task %q has no %s", task.Name, lacks)
 		}
 		if task.Draw == nil && task.FileFormat != "" {
 			t.Errorf("task %s has a format beside built-in data, which it has not", task.Name)
@@ -33,7 +33,7 @@ func TestTasksAreComplete(t *testing.T) {
 	}
 }
 
-// A format belongs to at most one task, and all but tag's own have one.
+// The first task of a format is that of its data where nobody says.
 func TestFormatsHaveATask(t *testing.T) {
 	for format, want := range map[string]string{formats.Builtin: "ocr", formats.Letters: "ocr", formats.Conll: "tag", formats.Conllu: "tag",
 		formats.CRFsuite: "tag", formats.NPZ: "tag"} {
@@ -41,15 +41,33 @@ func TestFormatsHaveATask(t *testing.T) {
 			t.Errorf("%s is of task %s, want %s", format, got, want)
 		}
 	}
-	for _, format := range append(formats.Names(), formats.Builtin) {
-		claims := 0
-		for _, task := range All {
-			if task.Claims != nil && task.Claims(format) {
-				claims++
+	for _, name := range append(formats.Names(), formats.Builtin) {
+		for _, task := range formats.Find(name).Tasks {
+			if _, ok := Named(task); !ok {
+				t.Errorf("format %s has data for task %s, which is none", name, task)
 			}
 		}
-		if claims > 1 {
-			t.Errorf("%d tasks claim format %s", claims, format)
+	}
+}
+
+// What takes a setting names one that there is.
+func TestTakenSettingsExist(t *testing.T) {
+	c := config.Default()
+	takes := map[string][]string{}
+	for _, task := range All() {
+		takes["task "+task.Name] = task.Takes
+	}
+	for _, name := range append(formats.Names(), formats.Builtin) {
+		takes["format "+name] = formats.Find(name).Takes
+	}
+	for _, p := range nets.Presets {
+		takes["net "+p.Name] = p.Settings
+	}
+	for of, names := range takes {
+		for _, name := range names {
+			if _, ok := settings.Named(config.Settings(&c), name); !ok {
+				t.Errorf("%s takes %s, which is no setting", of, name)
+			}
 		}
 	}
 }
@@ -57,7 +75,7 @@ func TestFormatsHaveATask(t *testing.T) {
 // A metric has one name, which no two kinds of outputs share.
 func TestMetricsOfTasks(t *testing.T) {
 	outputs := map[string]string{}
-	for _, task := range All {
+	for _, task := range All() {
 		for _, m := range task.Metrics {
 			if of := outputs[m.Name]; of != "" && of != task.Outputs || m.Name == "objective" || m.Label == "" || m.Of == nil {
 				t.Errorf("metric %q of task %s, and of %q", m.Name, task.Name, of)
@@ -68,9 +86,8 @@ func TestMetricsOfTasks(t *testing.T) {
 }
 
 func TestListOfTasks(t *testing.T) {
-	name := func(t Task) string { return t.Name }
 	for want, among := range map[string]string{"": "", "tag": "tag", "ocr and parse": "parse ocr", "ocr, tag and parse": "ocr tag parse"} {
-		if got := list(name, func(t Task) bool { return slices.Contains(strings.Fields(among), t.Name) }); got != want {
+		if got := list(names(func(t Task) bool { return slices.Contains(strings.Fields(among), t.Name) }), "and"); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}

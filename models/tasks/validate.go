@@ -1,6 +1,8 @@
 package tasks
 
 import (
+	"slices"
+
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/data/formats"
 	"github.com/dsp-go/dsp/structured"
@@ -16,7 +18,7 @@ func Validate(c config.Config) error {
 		if s.Group != config.MethodGroup {
 			continue
 		}
-		if err := config.CheckSetting(s, &c); err != nil {
+		if err := CheckSetting(s, &c); err != nil {
 			return err
 		}
 	}
@@ -30,7 +32,7 @@ func ValidateModel(c config.Config) error {
 		if s.Group == config.MethodGroup {
 			continue
 		}
-		if err := config.CheckSetting(s, &c); err != nil {
+		if err := CheckSetting(s, &c); err != nil {
 			return err
 		}
 	}
@@ -41,13 +43,26 @@ func ValidateModel(c config.Config) error {
 	switch {
 	case known && task.Draw == nil && c.Train == "" && c.Resume == "":
 		return structured.BadInput("--task %s needs training data: give --train FILE (only %s have built-in data)", c.Task,
-			list(func(t Task) string { return t.Name }, func(t Task) bool { return t.Draw != nil }))
+			list(names(func(t Task) bool { return t.Draw != nil }), "and"))
 	case c.Format == formats.Builtin && c.Train+c.Dev+c.Test != "":
 		return structured.BadInput("--format builtin draws its own data; leave out --train, --dev and --test, or name their format")
 	case c.Train == "" && c.Dev+c.Test != "":
 		return structured.BadInput("--dev and --test need --train: built-in data comes with its own")
 	case c.Format != "" && c.Format != formats.Builtin && c.Train == "" && c.Resume == "":
 		return structured.BadInput("--format %s needs training data: give --train FILE", c.Format)
+	}
+	if known {
+		if err := task.checkFormat(c.Format); err != nil {
+			return err
+		}
+		if _, err := task.own(c.TaskSettings); err != nil {
+			return err
+		}
+	}
+	if f := formats.Find(c.Format); f.Name != "" {
+		if err := f.CheckOwn(c.FormatSettings); err != nil {
+			return err
+		}
 	}
 	if known && task.Check != nil {
 		if err := task.Check(c); err != nil {
@@ -81,6 +96,21 @@ func ValidateModel(c config.Config) error {
 		return structured.BadInput("--dropout %v: expected a probability below 1", c.Dropout)
 	}
 	return nil
+}
+
+// checkFormat refuses a format without data for the task; an open one is chosen later.
+func (t Task) checkFormat(format string) error {
+	f := formats.Find(format)
+	if f.Name == "" || format == formats.Builtin && t.Draw != nil || slices.Contains(f.Tasks, t.Name) {
+		return nil
+	}
+	var readers []string
+	for _, f := range formats.All() {
+		if slices.Contains(f.Tasks, t.Name) {
+			readers = append(readers, f.Name)
+		}
+	}
+	return structured.BadInput("--format %s has no %s for --task %s, which reads %s; use --task %s", format, t.Outputs, t.Name, list(readers, "or"), list(f.Tasks, "or"))
 }
 
 // sparseFromAnywhere reports whether the method minimises λ₁‖w‖₁ from any weights.

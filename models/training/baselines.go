@@ -96,7 +96,7 @@ func withMethod(c config.Config, method string) config.Config {
 	for i, s := range config.Settings(&c) {
 		switch {
 		case s.Name == "method" || s.Name == "passes":
-		case s.Group == config.MethodGroup || s.Name == "smoothing" || s.Name == "mu" || s.Name == "k" || config.CheckSetting(s, &c) != nil:
+		case s.Group == config.MethodGroup || s.Name == "smoothing" || s.Name == "mu" || s.Name == "k" || tasks.CheckSetting(s, &c) != nil:
 			s.Reset(plain[i])
 		}
 	}

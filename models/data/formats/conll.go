@@ -10,6 +10,9 @@ import (
 // conll is text with a token per line, in columns. All text that no other format recognises is read as conll.
 var conll = Format{
 	Name:           Conll,
+	Holds:          "a token per line, in columns",
+	Tasks:          []string{"tag"},
+	Takes:          append([]string{"columns"}, TextSettings...),
 	Extensions:     []string{".conll", ".iob", ".iob2", ".bio", ".bioes"},
 	Tokens:         true,
 	Columns:        true,

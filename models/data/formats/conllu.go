@@ -12,6 +12,9 @@ import (
 // conllu is CoNLL-U: ten columns, of which one is the label or, for parsing, two are the tree.
 var conllu = Format{
 	Name:         Conllu,
+	Holds:        "CoNLL-U: ten columns, with trees",
+	Tasks:        []string{"tag", "parse"},
+	Takes:        append([]string{"label"}, TextSettings...),
 	DefaultField: "upos",
 	Extensions:   []string{".conllu"},
 	Starts: func(start []byte) bool {

@@ -11,6 +11,9 @@ import (
 // crfsuite is the input of CRFsuite: a label per line, then the token's attributes.
 var crfsuite = Format{
 	Name:       CRFsuite,
+	Holds:      "a label and its attributes per line",
+	Tasks:      []string{"tag"},
+	Takes:      []string{"scheme", "partial", "hash-bits", "min-count"},
 	Extensions: []string{".crfsuite"},
 	Starts: func(start []byte) bool {
 		return everyLine(start, func(fields []string) bool { return mostlyNamed(fields[1:]) })

@@ -48,7 +48,7 @@ func byFolder(path string) string {
 	if info, err := os.Stat(path); err != nil || !info.IsDir() {
 		return ""
 	}
-	for _, f := range All {
+	for _, f := range All() {
 		if f.IsFolder != nil && f.IsFolder(path) {
 			return f.Name
 		}
@@ -59,7 +59,7 @@ func byFolder(path string) string {
 // folders returns the names of the formats that are folders, for messages.
 func folders() string {
 	var names []string
-	for _, f := range All {
+	for _, f := range All() {
 		if f.IsFolder != nil {
 			names = append(names, f.Name)
 		}
@@ -70,12 +70,12 @@ func folders() string {
 // byName recognises a format by a file's name, or returns "". Extensions come before prefixes.
 func byName(path string) string {
 	name := strings.TrimSuffix(strings.ToLower(filepath.Base(path)), ".gz")
-	for _, f := range All {
+	for _, f := range All() {
 		if slices.Contains(f.Extensions, filepath.Ext(name)) {
 			return f.Name
 		}
 	}
-	for _, f := range All {
+	for _, f := range All() {
 		if f.Prefix != "" && strings.HasPrefix(name, f.Prefix) {
 			return f.Name
 		}
@@ -87,7 +87,7 @@ func byName(path string) string {
 func byContent(start []byte) string {
 	line, _, _ := bytes.Cut(start, []byte{'\n'})
 	isText, otherwise := bytes.IndexByte(line, 0) < 0, ""
-	for _, f := range All {
+	for _, f := range All() {
 		switch {
 		case f.Read == nil || (f.Tokens || f.Lines) && !isText:
 		case f.Starts == nil:

@@ -74,7 +74,7 @@ func TestDetectFolder(t *testing.T) {
 // Messages and help texts list every format once, and exactly one takes the text that no other recognises.
 func TestFormatsAreComplete(t *testing.T) {
 	fallbacks := 0
-	for k, f := range All {
+	for k, f := range All() {
 		if f.Name == "" || f.Read != nil && f.ReadFolder != nil || f.Read == nil && f.ReadFolder == nil && f.ReadBoxes == nil ||
 			f.ReadFolder != nil && f.IsFolder == nil || Names()[k] != f.Name {
 			t.Errorf("%+v", f)
@@ -83,7 +83,7 @@ func TestFormatsAreComplete(t *testing.T) {
 			fallbacks++
 		}
 	}
-	if fallbacks != 1 || Find("builtin").Read != nil {
+	if fallbacks != 1 || Find(Builtin).Read != nil {
 		t.Errorf("%d formats without Starts, want 1", fallbacks)
 	}
 }

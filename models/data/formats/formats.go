@@ -1,25 +1,37 @@
-// Package formats is the registry of data file formats: how each is recognised and read. A new format is one file with one
-// entry, and one line in All.
+// Package formats is the registry of data file formats. Each is one value, a Format, in its own file: how it is recognised and read, for
+// which tasks it has data, and which settings have an effect on it. Everything else asks the Format, and compares no names. A program
+// may register formats of its own (Register).
 package formats
 
 import (
 	"cmp"
 	"io"
+	"slices"
 
 	"github.com/dsp-go/dsp/models/data/localisation"
+	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/structured"
 )
 
 // Format is one layout of data files.
 type Format struct {
-	Name       string
+	Name       string   // as --format has it
+	Holds      string   // what its files hold, in a line
 	Extensions []string // of file names, such as ".npz"
 	Prefix     string   // of file names, or empty
+
+	// Tasks are the names of those that it has data for. The first is the task of such data where the settings leave it open.
+	Tasks []string
+	// Takes are the settings of a training that have an effect on how it is read, or on the inputs that are made of its columns.
+	Takes []string
+	// Settings is a struct of settings that only this format has, with their defaults and the tags yaml and help. A user gives them as
+	// --format-settings NAME=VALUE,... and Read gets the struct with these values, as Options.Own. Nil: there are none.
+	Settings any
 
 	// Starts recognises a file by its first bytes. It is nil for the format of text that no other format recognises.
 	Starts func(start []byte) bool
 
-	Images   bool // letters of words, for --task ocr
+	Images   bool // letters of words
 	Tokens   bool // text with a token per line, which can be read piece by piece
 	Lines    bool // text with an example per line, which can be read piece by piece
 	Columns  bool // inputs are still to be made from columns after reading
@@ -59,6 +71,9 @@ type Options struct {
 	HashBits   int                    // of crfsuite attributes; 0 does not hash
 	Dim        int                    // dense features per position; 0 if unknown
 
+	Given settings.Texts // --format-settings, as they were given
+	Own   any            // points to the format's own struct, Format.Settings with the values that were given
+
 	// Each gets the sequences of a text with a token per line block by block, in place of the data set (text.Conll). Nil: they come at once.
 	Each func(d *structured.Dataset) error
 }
@@ -71,8 +86,99 @@ func (o Options) numbering() *structured.Alphabet {
 	return o.Labels
 }
 
-// All lists the formats, in the order that help texts and messages name them.
-var All = []Format{letters, conll, conllu, sentencePairs, crfsuite, npz, coco, voc, imageFolder}
+var registry settings.Registry[Format]
+
+// The order is that of help texts and messages.
+func init() {
+	registry.Put([]Format{letters, conll, conllu, sentencePairs, crfsuite, npz, coco, voc, imageFolder})
+}
+
+// Register adds a format of a program's own: every verb then reads it by its name, or recognises its files. A program registers its
+// formats before it uses any.
+//
+// A name that is empty or taken, a missing Holds, no tasks, settings without help, and a format that reads nothing or that is not
+// recognised by anything are errors, which every later use of a format reports.
+func Register(f Format) {
+	err := checkRegistration(f)
+	if read := f.Read; read != nil {
+		f.Read = func(r io.Reader, path string, o Options) (*structured.Dataset, error) {
+			var err error
+			if o.Own, err = f.own(o.Given); err != nil {
+				return nil, err
+			}
+			return read(r, path, o)
+		}
+	}
+	if read := f.ReadFolder; read != nil {
+		f.ReadFolder = func(path string, o Options) (*structured.Dataset, error) {
+			var err error
+			if o.Own, err = f.own(o.Given); err != nil {
+				return nil, err
+			}
+			return read(path, o)
+		}
+	}
+	registry.Add(f, err)
+}
+
+// own returns the format's own settings with the given values.
+func (f Format) own(given settings.Texts) (any, error) {
+	return settings.Fill(f.Settings, given, OwnSettingsName, "--format "+f.Name)
+}
+
+// CheckOwn refuses own settings that the format does not have, and values out of range.
+func (f Format) CheckOwn(given settings.Texts) error {
+	_, err := f.own(given)
+	return err
+}
+
+// OwnSettingsName is the name of the setting that holds those that only one format has.
+const OwnSettingsName = "format-settings"
+
+func checkRegistration(f Format) error {
+	err := settings.CheckName(f.Name, append(Names(), Builtin))
+	switch {
+	case err != nil:
+	case f.Holds == "":
+		err = structured.BadInput("it does not say what its files hold")
+	case len(f.Tasks) == 0:
+		err = structured.BadInput("it has no tasks")
+	case f.Read == nil && f.ReadFolder == nil && f.ReadBoxes == nil:
+		err = structured.BadInput("it has no function that reads it")
+	case f.Read != nil && f.Starts == nil:
+		err = structured.BadInput("it has no function Starts that recognises it; one may recognise nothing")
+	case f.ReadFolder != nil && f.IsFolder == nil:
+		err = structured.BadInput("it has no function IsFolder that recognises it")
+	default:
+		err = settings.CheckOwn(f.Settings)
+	}
+	if err != nil {
+		return structured.BadInput("own format %q: %w", f.Name, err)
+	}
+	return nil
+}
+
+// Failed returns the first error of a registration.
+func Failed() error { return registry.Failed() }
+
+// All returns the formats in the order of their registration.
+func All() []Format { return registry.All() }
+
+// HasOwnSettings reports whether a format has settings that only it has.
+func HasOwnSettings() bool {
+	return slices.ContainsFunc(All(), func(f Format) bool { return f.Settings != nil })
+}
+
+// TakersOf returns the names of the formats that take a setting, and of data that are drawn.
+func TakersOf(setting string) []string {
+	var names []string
+	for _, f := range append(All(), drawn) {
+		if slices.Contains(f.Takes, setting) {
+			names = append(names, f.Name)
+		}
+	}
+	return names
+}
 
 // The names of the formats.
 const (
@@ -90,18 +196,29 @@ const (
 // Builtin stands for data that is drawn instead of read. It is no entry of the registry.
 const Builtin = "builtin"
 
+var drawn = Format{
+	Name: Builtin, Tasks: []string{"ocr"},
+	Takes: []string{"examples", "difficulty", "crop", "candidates", "bitext", "classes", "shape", "features", "template", "hash-bits", "min-count"},
+}
+
+// TextSettings are those that have an effect on text in columns of which inputs are made.
+var TextSettings = []string{"dense", "scheme", "partial", "features", "template", "clusters", "gazetteer", "hash-bits", "min-count"}
+
 // Names returns the names of all formats.
 func Names() []string {
 	var names []string
-	for _, f := range All {
+	for _, f := range All() {
 		names = append(names, f.Name)
 	}
 	return names
 }
 
-// Find returns the format of that name, or a zero Format, which has no capability and no Read.
+// Find returns the format of that name, or a zero Format, which has no capability and no Read. Builtin has tasks and settings only.
 func Find(name string) Format {
-	for _, f := range All {
+	if name == Builtin {
+		return drawn
+	}
+	for _, f := range All() {
 		if f.Name == name {
 			return f
 		}
@@ -120,7 +237,7 @@ func (f Format) Fields(columns, field string, trees bool) (string, string) {
 
 // Treebank is the format of files with trees.
 func Treebank() string {
-	for _, f := range All {
+	for _, f := range All() {
 		if f.Trees {
 			return f.Name
 		}

@@ -11,6 +11,9 @@ import (
 // letters is the layout of the OCR set's letter.data: a letter per line, its pixels separated by tabs.
 var letters = Format{
 	Name:   Letters,
+	Holds:  "the letter.data of the OCR set",
+	Tasks:  []string{"ocr"},
+	Takes:  []string{"fold"},
 	Prefix: "letter.",
 	Starts: func(start []byte) bool {
 		line, _, _ := bytes.Cut(start, []byte{'\n'})

@@ -13,6 +13,9 @@ import (
 // npz is NumPy's archive of arrays: dense features, labels and lengths of sequences, or candidate boxes with their features.
 var npz = Format{
 	Name:       NPZ,
+	Holds:      "arrays: dense features of rows, pairs, boxes or graphs",
+	Tasks:      []string{"tag", "ocr", "localise", "align", "graph"},
+	Takes:      []string{"min-count"},
 	Extensions: []string{".npz"},
 	Starts:     func(start []byte) bool { return bytes.HasPrefix(start, []byte("PK\x03\x04")) },
 	Read: func(r io.Reader, path string, o Options) (*structured.Dataset, error) {

@@ -11,6 +11,9 @@ import (
 // sentencePairs is text with a sentence pair per line, source ||| target, and its links in a third field or in a file beside it.
 var sentencePairs = Format{
 	Name:       Pairs,
+	Holds:      "a sentence pair per line: source ||| target ||| links",
+	Tasks:      []string{"align"},
+	Takes:      []string{"links", "bitext", "features", "template", "hash-bits", "min-count"},
 	Extensions: []string{".pairs"},
 	Starts: func(start []byte) bool {
 		line, _, _ := bytes.Cut(start, []byte{'\n'})

@@ -154,6 +154,7 @@ func (s *stream) read(each func(d *structured.Dataset) error) error {
 	c, f := s.c, formats.Find(s.c.Format)
 	o := formats.Options{
 		Threads: host.Threads(c.Threads), Columns: c.Columns, Field: c.Label, MinCount: 1, HashBits: c.HashBits, Each: each,
+		Given: c.FormatSettings,
 	}
 	file, err := host.Open(c.Train)
 	if err != nil {

@@ -159,7 +159,7 @@ func TestCondensed(t *testing.T) {
 
 // For every task, the counts of outputs add up to the metrics that its reports have.
 func TestCountsAddUpToTheMetrics(t *testing.T) {
-	for _, task := range tasks.All {
+	for _, task := range tasks.All() {
 		if task.Draw == nil {
 			continue
 		}

@@ -1,0 +1,84 @@
+package tasks
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/dsp-go/dsp/models/config"
+	"github.com/dsp-go/dsp/models/data/formats"
+	"github.com/dsp-go/dsp/models/settings"
+	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/structured"
+)
+
+// CheckSetting refuses a value of s that is out of range, and one that asks for something although the rest of c gives it no effect: a
+// setting that some tasks, formats or networks take has none with the others.
+func CheckSetting(s settings.Setting, c *config.Config) error {
+	if err := config.CheckSetting(s, c); err != nil {
+		return err
+	}
+	net := c.Net
+	if nets.IsStackFile(net) {
+		net = nets.StackNet
+	}
+	for _, kind := range []struct {
+		name, chosen string
+		takers       []string
+	}{
+		{"task", c.Task, takersOf(s.Name)}, {"format", c.Format, formats.TakersOf(s.Name)}, {"net", net, netsThatTake(s.Name)},
+	} {
+		if len(kind.takers) == 0 || settings.Undecided(kind.chosen) || slices.Contains(kind.takers, kind.chosen) || !c.Asks(s) {
+			continue
+		}
+		if has, own := nets.HasSetting(kind.chosen, s.Name); kind.name == "net" && own {
+			if !has && !ofOwnInputs(kind.chosen, s.Name) {
+				return structured.BadInput("--%s %v has no effect: network %s of this program has no such setting", s.Name, s.Value.Interface(), net)
+			}
+			continue
+		}
+		return structured.BadInput("--%s %v has no effect with --%s %s; it is for --%s %s",
+			s.Name, s.Value.Interface(), kind.name, kind.chosen, kind.name, strings.Join(kind.takers, ", "))
+	}
+	if net == nets.StackNet && c.Stack != "" && slices.Contains(attributeSettings, s.Name) && c.Asks(s) && !c.Network().ReadsAttributes() {
+		return structured.BadInput("--%s %v has no effect: the stack has no layer \"attributes\"", s.Name, s.Value.Interface())
+	}
+	return nil
+}
+
+// takersOf returns the names of the tasks that take a setting.
+func takersOf(setting string) []string {
+	return names(func(t Task) bool { return slices.Contains(t.Takes, setting) })
+}
+
+// attributeSettings say which attributes a network reads.
+var attributeSettings = []string{"template", "hash-bits"}
+
+// netsThatTake returns the names of the networks on which a setting has an effect: one of theirs, or one of the inputs that they read.
+func netsThatTake(setting string) []string {
+	var takes func(p nets.Preset) bool
+	stack := func(p nets.Preset) bool { return p.Name == nets.StackNet }
+	switch {
+	case setting == "dense" || setting == "vectors" || setting == "freeze-vectors":
+		takes = func(p nets.Preset) bool { return p.Words }
+	case slices.Contains(attributeSettings, setting):
+		takes = func(p nets.Preset) bool { return p.Attributes || stack(p) }
+	case setting == "clusters" || setting == "gazetteer":
+		takes = func(p nets.Preset) bool { return p.Attributes && p.Positions }
+	case setting == "min-count":
+		takes = func(p nets.Preset) bool { return p.Words || p.Attributes || stack(p) }
+	default:
+		takes = func(p nets.Preset) bool { return slices.Contains(p.Settings, setting) }
+	}
+	var all []string
+	for _, p := range nets.Presets {
+		if takes(p) {
+			all = append(all, p.Name)
+		}
+	}
+	return all
+}
+
+// ofOwnInputs reports whether a setting says how the inputs of a registered network are made.
+func ofOwnInputs(net, setting string) bool {
+	return setting == "min-count" || slices.Contains(attributeSettings, setting) && nets.Config{Net: net}.ReadsAttributes()
+}

@@ -1,0 +1,90 @@
+package encoders
+
+import (
+	"cmp"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/dsp-go/dsp/structured/machine/safetensors"
+)
+
+// BenchmarkEncode encodes sequences with as many workers as GOMAXPROCS says. DSP_ENCODER names the encoder's folder, DSP_PIECES a file
+// with ids and offsets; see bench/encoders.py.
+func BenchmarkEncode(b *testing.B) {
+	e, err := Open(cmp.Or(os.Getenv("DSP_ENCODER"), "testdata/bert"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	ids, offsets := pieces(b, e)
+	rows := make([]float32, len(ids)*e.Width())
+	layers, workers := Layers{e.Depth(), e.Depth()}, make([]*Worker, runtime.GOMAXPROCS(0))
+	for i := range workers {
+		workers[i] = e.NewWorker(layers)
+	}
+	encode := func(to int) {
+		const together = 64 // sequences in a call
+		var next atomic.Int64
+		var group sync.WaitGroup
+		for _, w := range workers {
+			group.Go(func() {
+				for {
+					lo := int(next.Add(together)) - together
+					if lo >= to {
+						return
+					}
+					part := make([]int, 0, together+1)
+					for _, at := range offsets[lo:min(lo+together, to)+1] {
+						part = append(part, at-offsets[lo])
+					}
+					first, last := offsets[lo], offsets[min(lo+together, to)]
+					if err := w.Encode(ids[first:last], part, rows[first*e.Width():last*e.Width()]); err != nil {
+						b.Error(err)
+					}
+				}
+			})
+		}
+		group.Wait()
+	}
+	all := len(offsets) - 1
+	encode(min(all, 256)) // packs the weights and compiles programs
+	for b.Loop() {
+		encode(all)
+	}
+	b.ReportMetric(float64(len(ids))*float64(b.N)/b.Elapsed().Seconds(), "pieces/s")
+}
+
+func pieces(b *testing.B, e *Encoder) (ids []int32, offsets []int) {
+	path := os.Getenv("DSP_PIECES")
+	if path == "" {
+		rng := rand.New(rand.NewPCG(1, 2))
+		offsets = append(offsets, 0)
+		for range 100 {
+			for range 5 + rng.IntN(40) {
+				ids = append(ids, int32(rng.IntN(e.Vocabulary())))
+			}
+			offsets = append(offsets, len(ids))
+		}
+		return ids, offsets
+	}
+	f, err := safetensors.Read(filepath.Clean(path))
+	if err != nil {
+		b.Fatal(err)
+	}
+	ids, err = safetensors.Values[int32](f, "ids", -1)
+	if err != nil {
+		b.Fatal(err)
+	}
+	all, err := safetensors.Values[int64](f, "offsets", -1)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, at := range all {
+		offsets = append(offsets, int(at))
+	}
+	return ids, offsets
+}
