@@ -55,23 +55,24 @@ func TestDenseBesideWords(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	read, err := got.ReadData(c.Dev, DataOptions{Dense: dev})
+	read, err := got.ReadData(Request{Path: c.Dev, Beside: Beside{Dense: dev}})
 	if err != nil || !slices.Equal(read.Features, d.Dev.Features) || !slices.Equal(read.Ids, d.Dev.Ids) {
 		t.Errorf("%v, %v", read, err)
 	}
-	if m.Streams(DataOptions{Dense: dev}) || !m.Streams(DataOptions{}) {
+	if m.Streams(Request{Beside: Beside{Dense: dev}}) || !m.Streams(Request{}) {
 		t.Error("text with dense features beside it is not read piece by piece")
 	}
-	for want, o := range map[string]DataOptions{
+	for want, o := range map[string]Request{
 		"reads 3 dense features of each token beside its words; give them with --dense FILE": {},
-		"has 4 features per position, expected 3":                                            {Dense: denseFile(t, 2, 4, nil)},
-		"features has 3 rows, expected 2, one per token of the text":                         {Dense: denseFile(t, 3, 3, nil)},
-		"no-such-file": {Dense: "no-such-file"},
-		"lengths[0] is 1, expected 2 tokens as in the text":  {Dense: denseFile(t, 2, 3, func(n arrays.NPZWriter) error { return arrays.Add(n, "lengths", []int64{1}, 1) })},
-		"lengths has 2 entries, expected 1, one per":         {Dense: denseFile(t, 2, 3, func(n arrays.NPZWriter) error { return arrays.Add(n, "lengths", []int64{1, 1}, 2) })},
-		"read beside text in columns; this data is crfsuite": {Dense: dev, Format: "crfsuite"},
+		"has 4 features per position, expected 3":                                            {Beside: Beside{Dense: denseFile(t, 2, 4, nil)}},
+		"features has 3 rows, expected 2, one per token of the text":                         {Beside: Beside{Dense: denseFile(t, 3, 3, nil)}},
+		"no-such-file": {Beside: Beside{Dense: "no-such-file"}},
+		"lengths[0] is 1, expected 2 tokens as in the text":  {Beside: Beside{Dense: denseFile(t, 2, 3, func(n arrays.NPZWriter) error { return arrays.Add(n, "lengths", []int64{1}, 1) })}},
+		"lengths has 2 entries, expected 1, one per":         {Beside: Beside{Dense: denseFile(t, 2, 3, func(n arrays.NPZWriter) error { return arrays.Add(n, "lengths", []int64{1, 1}, 2) })}},
+		"read beside text in columns; this data is crfsuite": {Format: "crfsuite", Beside: Beside{Dense: dev}},
 	} {
-		if _, err := got.ReadData(c.Dev, o); !structured.IsBadInput(err) || !strings.Contains(err.Error(), want) {
+		o.Path = c.Dev
+		if _, err := got.ReadData(o); !structured.IsBadInput(err) || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want bad input with %q", err, want)
 		}
 	}
@@ -117,8 +118,8 @@ func TestWordsInNPZ(t *testing.T) {
 	if m, _ := attributeModel(t, c); len(m.Vocab) != 0 || m.Config.Net != "mlp" {
 		t.Error("mlp reads dense features alone")
 	}
-	if _, err := m.ReadData(denseFile(t, 2, 2, func(n arrays.NPZWriter) error { return arrays.Add(n, "lengths", []int64{2}, 1) }),
-		DataOptions{}); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "word") {
+	path := denseFile(t, 2, 2, func(n arrays.NPZWriter) error { return arrays.Add(n, "lengths", []int64{2}, 1) })
+	if _, err := m.ReadData(Request{Path: path}); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "word") {
 		t.Errorf("without words: %v", err)
 	}
 }

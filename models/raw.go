@@ -9,7 +9,6 @@ import (
 	"github.com/dsp-go/dsp/models/inputs/packs"
 	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/machine/host"
 	"github.com/dsp-go/dsp/structured/machine/packed"
 )
 
@@ -37,7 +36,7 @@ func (r *Resolved) Read() (*Raw, error) {
 		return d, err
 	}
 	d := &Raw{bases: from}
-	var beside [3][]besides
+	var beside [3][]Beside
 	var err error
 	task, all := tasks.Of(c), false
 	if _, d.packed = packed.Is(c.Train); d.packed {
@@ -49,10 +48,7 @@ func (r *Resolved) Read() (*Raw, error) {
 		d.Train, d.Dev, d.Test, all, err = task.ReadAll(c)
 	}
 	if !all {
-		s := source{
-			format: c.Format, columns: c.Columns, label: c.Label, scheme: c.Scheme, partial: c.Partial, threads: host.Threads(c.Threads),
-			minCount: c.MinCount, hashBits: c.HashBits, task: task, localise: tasks.Localise(c), config: c,
-		}
+		s := sourceOf(c)
 		if beside, err = filesOf(c); err != nil {
 			return nil, err
 		}
@@ -82,16 +78,16 @@ func (r *Resolved) Read() (*Raw, error) {
 			return nil, err
 		}
 	}
-	like := sourceLike(c, d.Train)
+	like := sourceOf(c).like(d.Train)
 	for _, more := range []struct {
 		path   string
-		beside []besides
+		beside []Beside
 		to     **structured.Dataset
 	}{{c.Dev, beside[1], &d.Dev}, {c.Test, beside[2], &d.Test}} {
 		if more.path == "" {
 			continue
 		}
-		if *more.to, err = like.readFiles(more.path, more.beside, true); err != nil {
+		if *more.to, err = like.readFiles(more.path, more.beside); err != nil {
 			return nil, err
 		}
 	}
