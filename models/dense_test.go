@@ -10,6 +10,7 @@ import (
 
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/data/arrays"
+	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/machine/host"
 )
@@ -78,11 +79,69 @@ func TestDenseBesideWords(t *testing.T) {
 	}
 }
 
+// A linear net reads attributes and dense features, in training and after, and starts from a model without the features.
+func TestDenseBesideAttributes(t *testing.T) {
+	c := tagConfig(file(t, "train.conll", trainConll))
+	c.Net, c.Dev = "linear", file(t, "dev.conll", devConll)
+	bare, _ := attributeModel(t, c)
+	begin := filepath.Join(t.TempDir(), ModelFile)
+	if err := bare.Save(begin); err != nil {
+		t.Fatal(err)
+	}
+	dev := denseFile(t, 2, 3, nil)
+	c.Dense = denseFile(t, 5, 3, nil) + "," + dev
+	m, d := attributeModel(t, c)
+	if m.Dim != 3 || m.Net.Dim() != bare.Net.Dim()+3*3+3 || m.Net.Name() != "linear" || len(nets.DenseBlocks(m.Net)) != 1 {
+		t.Errorf("%d features per token, %d weights, without features %d", m.Dim, m.Net.Dim(), bare.Net.Dim())
+	}
+	for _, l1 := range []float64{0, 1} {
+		m.Config.L1 = l1
+		path := filepath.Join(t.TempDir(), ModelFile)
+		if err := m.Save(path); err != nil {
+			t.Fatal(err)
+		}
+		got, err := Load(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		read, err := got.ReadData(c.Dev, DataOptions{Dense: dev})
+		if err != nil || !slices.Equal(read.Features, d.Dev.Features) {
+			t.Fatalf("%v, %v", read, err)
+		}
+		was, err := m.Potentials(t.Context(), d.Dev, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		is, err := got.Potentials(t.Context(), read, 1)
+		if err != nil || !slices.Equal(was.Parts[0].Values, is.Parts[0].Values) {
+			t.Errorf("other potentials from the file: %v", err)
+		}
+		if _, err := got.ReadData(c.Dev, DataOptions{}); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "reads 3 dense features of each token beside its attributes; give them with --dense FILE") {
+			t.Error(err)
+		}
+	}
+	c.Init = begin
+	data, err := ReadData(&c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err = NewModel(c, data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range m.Net.Layout() {
+		if b, ok := bare.Net.Layout().Find(a.Name); ok && !slices.Equal(a.Of(m.W), b.Of(bare.W)) {
+			t.Errorf("%s does not start where the model of --init ended", a.Name)
+		} else if !ok && slices.ContainsFunc(a.Of(m.W), func(x float32) bool { return x != 0 }) {
+			t.Errorf("%s does not start at zero", a.Name)
+		}
+	}
+}
+
 func TestDenseFilesOfAllData(t *testing.T) {
 	for want, change := range map[string]func(*config.Config){
-		"no file for --dev":          func(c *config.Config) { c.Dense = denseFile(t, 5, 3, nil) },
-		"is one file too many":       func(c *config.Config) { c.Dev, c.Dense = "", "a.npz,b.npz" },
-		"has no effect with --net l": func(c *config.Config) { c.Net, c.MinCount, c.Dense = "linear", 0, "a.npz,b.npz" },
+		"no file for --dev":    func(c *config.Config) { c.Dense = denseFile(t, 5, 3, nil) },
+		"is one file too many": func(c *config.Config) { c.Dev, c.Dense = "", "a.npz,b.npz" },
 		"has no effect with --forma": func(c *config.Config) {
 			c.Train, c.Columns, c.Dense = file(t, "x.crfsuite", "O\ta=b\n"), "", "a.npz,b.npz"
 		},

@@ -202,7 +202,7 @@ func decodeModel(f *safetensors.File) (*Model, error) {
 	if m.Inputs, names, err = inputs.Load(f, task.Loading(&m.Config)); err != nil {
 		return nil, err
 	}
-	if m.Dim > 0 && len(m.Vocab) == 0 {
+	if m.Dim > 0 && len(m.Vocab) == 0 && m.Dictionary == nil && m.Own == nil {
 		m.Config.MinCount = 0 // older files say 2 for every net
 	}
 	if m.Map.Len() > m.Dim {

@@ -12,6 +12,7 @@ import (
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/nets/sparse"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/chains"
 )
 
 // chooseNetwork chooses the network that reads the inputs, or dim dense features per position, its sizes, and the loss, where c leaves
@@ -61,13 +62,16 @@ func chooseLoss(c config.Config, in inputs.Inputs) string {
 	return "crf"
 }
 
-// network makes the network of a resolved configuration, on inputs or on dim dense features per position.
+// network makes the network of a resolved configuration, on inputs, on dim dense features per position, or on both.
 func network(c config.Config, in inputs.Inputs, dim, labels int) (nets.Network, error) {
 	switch {
 	case in.Own != nil && c.Net == "linear":
-		return in.Own.Network(tasks.Of(&c).Output(c, in, labels).Form)
+		return in.Own.Network(tasks.Of(&c).Output(c, in, labels).Form, dim)
 	case in.Dictionary != nil && !c.Network().ReadsAttributes():
-		return sparse.NewChain(in.Dictionary.Nodes(), in.Dictionary.Edges(), labels, c.Edges)
+		if s := tasks.Of(&c).Output(c, in, labels).Form.Structure; s != structured.Structure(chains.Chain{}) {
+			return nil, structured.BadInput("net linear weights attributes of chains, and --task %s is about a %s: give dense features, or a network that reads words", c.Task, s.Name())
+		}
+		return sparse.NewDenseChain(in.Dictionary.Nodes(), in.Dictionary.Edges(), dim, labels, c.Edges)
 	}
 	net, err := nets.Make(c.Network(), in.Shape(dim), tasks.Of(&c).Output(c, in, labels))
 	if err != nil {

@@ -139,8 +139,8 @@ func (m *Model) source(r Request) (source, error) {
 // accepts refuses data that is not of the kind the model was trained on.
 func (m *Model) accepts(d *structured.Dataset) error {
 	switch {
-	case len(m.Vocab) > 0 && m.Dim > 0 && d.Features == nil:
-		return structured.BadInput("%s: the model reads %d dense features of each token beside its words; give them with --dense FILE", d.Name, m.Dim)
+	case m.Dim > 0 && !d.HasFeatures() && (len(m.Vocab) > 0 || m.Dictionary != nil || m.Own != nil):
+		return structured.BadInput("%s: the model reads %d dense features of each token beside its %s; give them with --dense FILE", d.Name, m.Dim, m.beside())
 	case m.Dim != d.Dim:
 		return structured.BadInput("%s: %d dense features per position, the model expects %d", d.Name, d.Dim, m.Dim)
 	case len(m.Vocab) != len(d.Vocab):
@@ -155,6 +155,14 @@ func (m *Model) accepts(d *structured.Dataset) error {
 		return structured.BadInput("%s: attributes of tokens, which the model does not read", d.Name)
 	}
 	return nil
+}
+
+// beside says what the model reads beside dense features.
+func (m *Model) beside() string {
+	if m.Config.Net == "linear" {
+		return "attributes"
+	}
+	return "words"
 }
 
 // ReadHeldOut reads the test data of the model's training or, where there are none, the development data, as the training read them; part is

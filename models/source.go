@@ -220,7 +220,7 @@ func (s source) readFrom(r io.Reader, path string) (*structured.Dataset, error) 
 	if err != nil {
 		return nil, err
 	}
-	if f.Tokens && s.task.Labels && !s.Labels {
+	if (f.Tokens || f.Lines) && s.task.Labels && !s.Labels {
 		s.number(d)
 	}
 	if f.Columns || s.inputs.Vocab != nil || s.inputs.Own != nil {

@@ -114,9 +114,12 @@ func (a *Accelerator) Truncated() int {
 	return 0 // kernels are exact
 }
 
-// checkSparse refuses, as bad input, a scorer of sparse inputs for any structure but chains.
+// checkSparse refuses, as bad input, a scorer of sparse inputs for any structure but chains, and one that reads dense inputs beside them.
 func checkSparse(s nets.Scorer) error {
 	form := s.Form()
+	if l, ok := s.(*sparse.Linear); ok && l.HasDense() {
+		return structured.BadInput("a CUDA device supports linear nets on attributes or on dense features, not on both; use --device cpu")
+	}
 	if _, chain := form.Structure.(chains.Chain); chain {
 		return nil
 	}

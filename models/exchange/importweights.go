@@ -118,7 +118,7 @@ func (in *weightsReader) set(at int, value float32) error {
 func (in *weightsReader) setHeading(text string) error {
 	name := strings.Trim(text, "[]")
 	if columnsOf[name] == nil {
-		return in.bad("heading %s, expected [%s], [%s] or [%s]", text, transitionRows, attributeRows, edgeAttributeRows)
+		return in.bad("heading %s, expected [%s], [%s], [%s], [%s] or [%s]", text, transitionRows, attributeRows, edgeAttributeRows, biasRows, denseRows)
 	}
 	_, ok := parameter(in.Model, name)
 	if !ok && !(in.add && name == edgeAttributeRows && in.Config.Edges == "transition") {
@@ -133,7 +133,7 @@ func (in *weightsReader) place(names []string) (int, error) {
 	y := in.Labels.Len()
 	var labels []int
 	count := 2
-	if in.heading == attributeRows {
+	if in.heading == attributeRows || in.heading == biasRows || in.heading == denseRows {
 		count = 1
 	}
 	for _, name := range names[:count] {
@@ -146,6 +146,14 @@ func (in *weightsReader) place(names []string) (int, error) {
 	switch in.heading {
 	case transitionRows:
 		return labels[0]*y + labels[1], nil
+	case biasRows:
+		return labels[0], nil
+	case denseRows:
+		k, err := strconv.Atoi(unescapeName.Replace(names[1]))
+		if err != nil || k < 0 || k >= in.Dim {
+			return 0, in.bad("feature %q, expected a number below %d", names[1], in.Dim)
+		}
+		return k*y + labels[0], nil
 	case attributeRows:
 		row, err := in.row(names[1], in.Dictionary.Node, in.newNodes)
 		return row*y + labels[0], err

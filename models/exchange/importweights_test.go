@@ -17,13 +17,13 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// namedModel is a linear net of attributes with the given names.
-func namedModel(t rapid.TB, labels, nodes, edges []string) *models.Model {
+// namedModel is a linear net of attributes with the given names, and of dim dense features.
+func namedModel(t rapid.TB, dim int, labels, nodes, edges []string) *models.Model {
 	d := &structured.Dictionary{Node: structured.NewAlphabet(nodes...)}
 	if len(edges) > 0 {
 		d.Edge = structured.NewAlphabet(edges...)
 	}
-	plain := &models.Model{Config: config.Default(), Labels: structured.NewAlphabet(labels...)}
+	plain := &models.Model{Config: config.Default(), Labels: structured.NewAlphabet(labels...), Dim: dim}
 	m, err := plain.WithDictionary(d)
 	if err != nil {
 		t.Fatal(err)
@@ -37,7 +37,7 @@ func TestWeightsSurviveAsText(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		name := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"#", "# x", "[attributes]", `\#`, `\t`, "\t", "a\\", "\r", " ", "", "ü", "\xff"}))
 		names := rapid.SliceOfNDistinct(name, 1, 5, rapid.ID[string])
-		m := namedModel(t, names.Draw(t, "labels"), names.Draw(t, "nodes"), names.Draw(t, "edges"))
+		m := namedModel(t, rapid.IntRange(0, 2).Draw(t, "features"), names.Draw(t, "labels"), names.Draw(t, "nodes"), names.Draw(t, "edges"))
 		for i := range m.W {
 			m.W[i] = rapid.OneOf(rapid.Just(float32(0)), rapid.Float32Range(-math.MaxFloat32, math.MaxFloat32)).Draw(t, "weight")
 		}
@@ -60,7 +60,7 @@ func TestWeightsSurviveAsText(t *testing.T) {
 }
 
 func TestImportEditedWeights(t *testing.T) {
-	m := namedModel(t, []string{"O", "B-X"}, []string{"w=a", "w=b"}, []string{"e=a"})
+	m := namedModel(t, 0, []string{"O", "B-X"}, []string{"w=a", "w=b"}, []string{"e=a"})
 	for i := range m.W {
 		m.W[i] = float32(i + 1)
 	}
@@ -86,7 +86,7 @@ func TestImportEditedWeights(t *testing.T) {
 }
 
 func TestImportErrors(t *testing.T) {
-	m := namedModel(t, []string{"O", "B-X"}, []string{"w=a", "w=b"}, nil)
+	m := namedModel(t, 0, []string{"O", "B-X"}, []string{"w=a", "w=b"}, nil)
 	for text, want := range map[string]string{
 		"":                                    "w.txt: no weights, expected a heading",
 		"# only\n":                            "w.txt: no weights",
@@ -122,7 +122,7 @@ func TestImportErrors(t *testing.T) {
 }
 
 func TestTopWeights(t *testing.T) {
-	m := namedModel(t, []string{"O", "X"}, []string{"a", "b", "c"}, nil)
+	m := namedModel(t, 0, []string{"O", "X"}, []string{"a", "b", "c"}, nil)
 	copy(m.W, []float32{1, 0, -3, 0, 2, 5})
 	want := []TopWeights{{"O", []AttributeWeight{{"b", -3}, {"c", 2}}}, {"X", []AttributeWeight{{"c", 5}}}}
 	if got := Top(m, 2); len(got) != 2 || !slices.Equal(got[0].Weights, want[0].Weights) || !slices.Equal(got[1].Weights, want[1].Weights) {

@@ -25,6 +25,13 @@ import (
 //	[edge_attributes]
 //	from<TAB>to<TAB>attribute<TAB>weight
 //
+// A net that reads dense features beside attributes has two more, in which features are numbered from 0:
+//
+//	[bias]
+//	label<TAB>weight
+//	[dense]
+//	label<TAB>feature<TAB>weight
+//
 // Labels are in the model's order and each label's attributes from the largest weight to the smallest. Tabs, line ends and
 // backslashes in names are written \t, \n, \r and \\, and a # that begins a label \#. Hashed attributes are named by their
 // numbers. Numbers have enough digits to restore the same bits.
@@ -34,6 +41,8 @@ const (
 	attributeRows     = "attributes"
 	transitionRows    = "transitions"
 	edgeAttributeRows = "edge_attributes"
+	biasRows          = "bias"
+	denseRows         = "dense"
 )
 
 // columnsOf says what the lines under a heading hold.
@@ -41,6 +50,8 @@ var columnsOf = map[string][]string{
 	attributeRows:     {"label", "attribute", "weight"},
 	transitionRows:    {"from", "to", "weight"},
 	edgeAttributeRows: {"from", "to", "attribute", "weight"},
+	biasRows:          {"label", "weight"},
+	denseRows:         {"label", "feature", "weight"},
 }
 
 var (
@@ -69,7 +80,7 @@ func writeAttributeWeights(to io.Writer, m *models.Model) error {
 	for l, name := range m.Labels.Names() {
 		t.labels[l] = escapeLabel(name)
 	}
-	for _, name := range []string{transitionRows, attributeRows, edgeAttributeRows} {
+	for _, name := range []string{transitionRows, biasRows, denseRows, attributeRows, edgeAttributeRows} {
 		a, ok := parameter(m, name)
 		if !ok {
 			continue
@@ -78,6 +89,14 @@ func writeAttributeWeights(to io.Writer, m *models.Model) error {
 		switch name {
 		case transitionRows:
 			t.writeTransitions(w, a.Of(m.W))
+		case biasRows:
+			for l, x := range a.Of(m.W) {
+				if !isZero(x) {
+					t.write(w, x, t.labels[l])
+				}
+			}
+		case denseRows:
+			t.writeAttributes(w, a.Of(m.W), func(k int32) string { return strconv.Itoa(int(k)) })
 		case attributeRows:
 			t.writeAttributes(w, a.Of(m.W), func(k int32) string { return nodeName(m, k) })
 		case edgeAttributeRows:

@@ -86,11 +86,18 @@ func (in *Arcs) Missing(d *structured.Dataset) string {
 	return ""
 }
 
-// Network implements Maker.
-func (in *Arcs) Network(form structured.Form) (nets.Network, error) {
+// Network implements Maker. Dense features of the dependent and of the head have weights for each class of distances, as the linear terms of
+// net biaffine have.
+func (in *Arcs) Network(form structured.Form, dim int) (nets.Network, error) {
+	dense := func(part string) []sparse.Dense {
+		if dim == 0 {
+			return nil
+		}
+		return []sparse.Dense{{Weights: part + "_of_dependent", Dim: dim, Of: sparse.OfDependent}, {Weights: part + "_of_head", Dim: dim, Of: sparse.OfHead}}
+	}
 	return sparse.New(form, []sparse.Part{
-		{Attributes: in.Dictionary.Arc.Len(), Weights: "arc_attributes"},
-		{Attributes: in.Dictionary.Label.Len(), Weights: "label_attributes"},
+		{Attributes: in.Dictionary.Arc.Len(), Weights: "arc_attributes", Dense: dense("arc")},
+		{Attributes: in.Dictionary.Label.Len(), Weights: "label_attributes", Dense: dense("label")},
 	}), nil
 }
 

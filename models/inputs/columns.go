@@ -22,18 +22,11 @@ func (in Inputs) Columns(c *config.Config, width int) ([]Column, error) {
 	switch f := formats.Find(c.Format); {
 	case c.Task == "parse":
 		return in.treeColumns(), nil
-	case f.Name == formats.Conllu:
-		d.ColumnNames = text.ConlluColumns(c.Label)
-	case f.Columns:
-		spec := c.Columns
-		if spec == "" {
-			spec = text.DefaultColumns
-		}
-		columns, err := text.ParseColumns(spec)
-		if err != nil {
+	case f.ColumnNames != nil:
+		var err error
+		if d.ColumnNames, err = f.ColumnNames(c.Columns, c.Label, width); err != nil {
 			return nil, err
 		}
-		d.ColumnNames = columns.Names(width)
 	case in.Vocab != nil:
 		d.ColumnNames = []string{text.WordColumn}
 	}

@@ -15,8 +15,8 @@ type Maker interface {
 	Extractor() func(d *structured.Dataset) error
 	// Missing names the inputs that d has to have and lacks; empty if it has them all.
 	Missing(d *structured.Dataset) string
-	// Network returns the network that reads the inputs, linear in its weights.
-	Network(form structured.Form) (nets.Network, error)
+	// Network returns the network that reads the inputs, and dim dense features of each position beside them, linear in its weights.
+	Network(form structured.Form, dim int) (nets.Network, error)
 	// Save puts what Load needs into a model file. The template is empty for inputs without one; hashBits is 0 where nothing is hashed.
 	Save(f *safetensors.File) (template string, hashBits int)
 }

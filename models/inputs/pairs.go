@@ -153,11 +153,15 @@ func (in *Pairs) Missing(d *structured.Dataset) string {
 }
 
 // Network implements Maker. Without attributes of source items, one weight is the price of leaving an item unmatched.
-func (in *Pairs) Network(form structured.Form) (nets.Network, error) {
+func (in *Pairs) Network(form structured.Form, dim int) (nets.Network, error) {
 	pair, source := in.Attributes()
 	parts := []sparse.Part{{Attributes: pair, Weights: "pair_attributes"}, {Attributes: source, Weights: "source_attributes"}}
 	if source == 0 {
 		parts[1] = sparse.Part{Bias: "unmatched"}
+	}
+	if dim > 0 {
+		parts[0].Dense = []sparse.Dense{{Weights: "pair_of_source", Dim: dim, Of: sparse.OfSource}, {Weights: "pair_of_target", Dim: dim, Of: sparse.OfTarget}}
+		parts[1].Dense = []sparse.Dense{{Weights: "unmatched_of_source", Dim: dim, Of: sparse.OfSource}}
 	}
 	return sparse.New(form, parts[:min(len(parts), len(form.Parts))]), nil
 }

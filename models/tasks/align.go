@@ -22,6 +22,7 @@ import (
 var align = Task{
 	Name:     "align",
 	Outputs:  "links",
+	Summary:  "links of the words of sentence pairs",
 	Nameless: true,
 	Takes: []string{
 		"links", "bitext", "unmatched", "features", "template", "hash-bits", "vectors", "min-count", "pair-units",

@@ -25,6 +25,7 @@ import (
 var graphTask = Task{
 	Name:    "graph",
 	Outputs: "labels of graphs",
+	Summary: "labels of the variables of graphs",
 	Takes: []string{
 		"difficulty", "classes", "shape", "oracle", "max-table", "edges", "edge-units", "submodular",
 		"label-weights",

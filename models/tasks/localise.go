@@ -22,6 +22,7 @@ import (
 var localise = Task{
 	Name:    "localise",
 	Outputs: "boxes",
+	Summary: "the box of an object in an image",
 	Takes: []string{
 		"difficulty", "search", "search-limit", "class", "boxes", "images", "cells", "crop", "candidates", "stream",
 		"features",

@@ -15,6 +15,7 @@ import (
 var ocr = Task{
 	Name:    "ocr",
 	Outputs: "labels",
+	Summary: "words, from images of their letters",
 	Labels:  true,
 	Takes: []string{
 		"difficulty", "edges", "label-weights", "loss-by-length", "class-weights", "constraints",

@@ -19,6 +19,7 @@ import (
 var parse = Task{
 	Name:    "parse",
 	Outputs: "trees",
+	Summary: "dependency trees of sentences",
 	Takes: []string{
 		"dense", "tree", "crossing", "features", "template", "hash-bits", "vectors", "min-count",
 	},

@@ -1,7 +1,10 @@
 package tasks
 
 import (
+	"cmp"
+
 	"github.com/dsp-go/dsp/models/config"
+	"github.com/dsp-go/dsp/models/inputs"
 	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/structured"
 )
@@ -12,6 +15,38 @@ import (
 // A name that is empty or taken, functions that every task has and this one lacks, and settings without help are errors, which every
 // later use of a task reports.
 func Register(t Task) { add(t, checkRegistration(t)) }
+
+// Labelling completes a task whose outputs have a label for each position, as tag's have: what t leaves out is done as there. A task of
+// another structure gives Name, Summary and Output, which has the form of its potentials.
+func Labelling(t Task) Task {
+	t.Labels, t.Outputs = true, cmp.Or(t.Outputs, tag.Outputs)
+	t.Result = cmp.Or(t.Result, tag.Result)
+	if t.Fit == nil {
+		t.Fit = tag.Fit
+	}
+	if t.Net == nil {
+		t.Net = tag.Net
+	}
+	if t.LogLikelihood == nil {
+		t.LogLikelihood = func(config.Config, inputs.Inputs) bool { return false }
+	}
+	if t.Layout == nil {
+		t.Layout = tag.Layout
+	}
+	if t.Compare == nil {
+		t.Compare = tag.Compare
+	}
+	if t.Review == nil {
+		t.Review = tag.Review
+	}
+	if t.Metrics == nil {
+		t.Metrics, t.Metric = tag.Metrics, tag.Metric
+	}
+	if t.Columns == nil {
+		t.Columns = tag.Columns
+	}
+	return t
+}
 
 // Failed returns the first error of a registration.
 func Failed() error { return registry.Failed() }
@@ -37,7 +72,7 @@ func (t Task) lacks() string {
 		name string
 		has  bool
 	}{
-		{"Outputs", t.Outputs != ""}, {"Fit", t.Fit != nil}, {"Output", t.Output != nil}, {"Net", t.Net != nil}, {"LogLikelihood", t.LogLikelihood != nil},
+		{"Outputs", t.Outputs != ""}, {"Summary", t.Summary != ""}, {"Fit", t.Fit != nil}, {"Output", t.Output != nil}, {"Net", t.Net != nil}, {"LogLikelihood", t.LogLikelihood != nil},
 		{"Layout", t.Layout != nil}, {"Compare", t.Compare != nil}, {"Review", t.Review != nil}, {"Metrics", len(t.Metrics) > 0},
 		{"Result", t.Result != ""}, {"Columns", len(t.Columns) > 0},
 	} {

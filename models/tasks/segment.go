@@ -27,6 +27,7 @@ import (
 var segment = Task{
 	Name:    "segment",
 	Outputs: "masks",
+	Summary: "labels of the pixels of images",
 	Takes: []string{
 		"difficulty", "masks", "label-names", "classes", "cell", "superpixels", "patch", "context", "neighbours",
 		"oracle", "max-table", "features", "edges", "edge-units", "submodular", "label-weights",

@@ -10,6 +10,7 @@ import (
 var tag = Task{
 	Name:    "tag",
 	Outputs: "labels",
+	Summary: "labels of tokens of text, or of rows of features",
 	Labels:  true,
 	Takes: []string{
 		"dense", "label", "scheme", "partial", "features", "template", "clusters", "gazetteer", "hash-bits", "edges",

@@ -45,9 +45,12 @@ func CheckSetting(s settings.Setting, c *config.Config) error {
 	return nil
 }
 
+// TakesSetting reports whether a setting that has no effect on some tasks has one on t.
+func (t Task) TakesSetting(name string) bool { return slices.Contains(t.Takes, name) }
+
 // takersOf returns the names of the tasks that take a setting.
 func takersOf(setting string) []string {
-	return names(func(t Task) bool { return slices.Contains(t.Takes, setting) })
+	return names(func(t Task) bool { return t.TakesSetting(setting) })
 }
 
 // attributeSettings say which attributes a network reads.
@@ -58,7 +61,9 @@ func netsThatTake(setting string) []string {
 	var takes func(p nets.Preset) bool
 	stack := func(p nets.Preset) bool { return p.Name == nets.StackNet }
 	switch {
-	case setting == "dense" || setting == "vectors" || setting == "freeze-vectors":
+	case setting == "dense":
+		takes = func(p nets.Preset) bool { return p.Words || p.Name == "linear" }
+	case setting == "vectors" || setting == "freeze-vectors":
 		takes = func(p nets.Preset) bool { return p.Words }
 	case slices.Contains(attributeSettings, setting):
 		takes = func(p nets.Preset) bool { return p.Attributes || stack(p) }

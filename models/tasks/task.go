@@ -23,6 +23,7 @@ import (
 type Task struct {
 	Name    string // as --task has it
 	Outputs string // what is predicted, in the plural: labels, trees
+	Summary string // what is learned, in a line
 
 	// Takes are the settings of a training that have an effect on the task, of those that have none on some others.
 	Takes []string

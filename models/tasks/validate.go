@@ -28,6 +28,9 @@ func Validate(c config.Config) error {
 // ValidateModel is Validate without the settings of MethodGroup. Those of a model file may come from a version of dsp in which other
 // settings of a method had an effect, or other defaults.
 func ValidateModel(c config.Config) error {
+	if err := Failed(); err != nil {
+		return err
+	}
 	for _, s := range config.Settings(&c) {
 		if s.Group == config.MethodGroup {
 			continue

@@ -35,7 +35,7 @@ func (r *Run) baselines(passes int) []config.Config {
 	}
 	other := withMethod(c, by)
 	all := []config.Config{insideOf(other, c, other.Method)}
-	if has, own := nets.HasSetting(c.Net, "edges"); tasks.Of(&c).Labels && c.Edges != nets.EdgesNone && (has || !own) {
+	if has, own := nets.HasSetting(c.Net, "edges"); tasks.Of(&c).TakesSetting("edges") && c.Edges != nets.EdgesNone && (has || !own) {
 		alone := c
 		alone.Edges = nets.EdgesNone
 		all = append(all, insideOf(alone, c, "independent"))

@@ -38,7 +38,7 @@ func BenchmarkEncode(b *testing.B) {
 						return
 					}
 					part := make([]int, 0, together+1)
-					for _, at := range offsets[lo:min(lo+together, to)+1] {
+					for _, at := range offsets[lo : min(lo+together, to)+1] {
 						part = append(part, at-offsets[lo])
 					}
 					first, last := offsets[lo], offsets[min(lo+together, to)]

@@ -28,6 +28,9 @@ type config struct {
 	Types     int // rows of the table of segments, of which row 0 is used
 	Longest   int // pieces in a sequence
 
+	MPNet      *mpnetConfig      `json:",omitempty"`
+	DeBERTa    *debertaConfig    `json:",omitempty"`
+	ModernBERT *modernbertConfig `json:",omitempty"`
 }
 
 // fields are the entries of config.json, as text.

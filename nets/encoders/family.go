@@ -30,6 +30,9 @@ var families = map[string]*family{
 	"xlm-roberta": bertFamily(readRoBERTa),
 	"camembert":   bertFamily(readRoBERTa),
 	"distilbert":  postNormFamily(distilNames, readDistilBERT),
+	"mpnet":       postNormFamily(mpnetNames, readMPNet),
+	"deberta-v2":  postNormFamily(debertaNames, readDeBERTa),
+	"modernbert":  modernbertFamily,
 }
 
 func familyNames() []string { return slices.Sorted(maps.Keys(families)) }

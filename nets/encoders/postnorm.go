@@ -11,6 +11,13 @@ type postNorm struct {
 	query, key, value, out, outNorm     string
 	up, down, downNorm                  string
 	roots                               []string
+	projectFirst                        bool // the projection, without bias, comes before the layer norm of embeddings
+
+	// What a family has of its own: parameters, the attention of layer i over x, and what follows layer i, from the embeddings and the
+	// result x. declare and behind may be nil.
+	declare func(d *declaration)
+	attend  func(names *postNorm, b *building, x *gorgonia.Node, i int) *gorgonia.Node
+	behind  func(b *building, embeddings, x *gorgonia.Node, i int) *gorgonia.Node
 }
 
 var bertNames = postNorm{
@@ -19,7 +26,8 @@ var bertNames = postNorm{
 	query: "encoder.layer.#.attention.self.query", key: "encoder.layer.#.attention.self.key", value: "encoder.layer.#.attention.self.value",
 	out: "encoder.layer.#.attention.output.dense", outNorm: "encoder.layer.#.attention.output.LayerNorm",
 	up: "encoder.layer.#.intermediate.dense", down: "encoder.layer.#.output.dense", downNorm: "encoder.layer.#.output.LayerNorm",
-	roots: []string{"embeddings.", "embeddings_project.", "encoder."},
+	roots:  []string{"embeddings.", "embeddings_project.", "encoder."},
+	attend: attendPlainly,
 }
 
 var distilNames = postNorm{
@@ -27,7 +35,8 @@ var distilNames = postNorm{
 	query: "transformer.layer.#.attention.q_lin", key: "transformer.layer.#.attention.k_lin", value: "transformer.layer.#.attention.v_lin",
 	out: "transformer.layer.#.attention.out_lin", outNorm: "transformer.layer.#.sa_layer_norm",
 	up: "transformer.layer.#.ffn.lin1", down: "transformer.layer.#.ffn.lin2", downNorm: "transformer.layer.#.output_layer_norm",
-	roots: []string{"embeddings.", "transformer."},
+	roots:  []string{"embeddings.", "transformer."},
+	attend: attendPlainly,
 }
 
 func bertFamily(read func(c *config, f *fields)) *family { return postNormFamily(bertNames, read) }
@@ -84,9 +93,17 @@ func (names postNorm) params(d *declaration) {
 	if d.Types > 0 {
 		d.add(names.types+".weight", d.Types, d.Embedding)
 	}
-	d.norm(names.norm, d.Embedding, true)
-	if d.Embedding != d.Width {
-		d.linear(names.project, d.Embedding, d.Width, true)
+	switch {
+	case names.projectFirst:
+		if d.Embedding != d.Width {
+			d.linear(names.project, d.Embedding, d.Width, false)
+		}
+		d.norm(names.norm, d.Width, true)
+	default:
+		d.norm(names.norm, d.Embedding, true)
+		if d.Embedding != d.Width {
+			d.linear(names.project, d.Embedding, d.Width, true)
+		}
 	}
 	for i := range d.Layers {
 		for _, name := range []string{names.query, names.key, names.value, names.out} {
@@ -97,16 +114,23 @@ func (names postNorm) params(d *declaration) {
 		d.linear(layer(names.down, i), d.Inner, d.Width, true)
 		d.norm(layer(names.downNorm, i), d.Width, true)
 	}
+	if names.declare != nil {
+		names.declare(d)
+	}
 }
 
 func (names postNorm) states(b *building, n int) []*gorgonia.Node {
 	states := []*gorgonia.Node{names.embed(b)}
 	for i := range n - 1 {
 		x := states[i]
-		a := names.attend(b, x, i)
+		a := names.attend(&names, b, x, i)
 		y := b.norm(node(gorgonia.Add(b.linear(a, layer(names.out, i)), x)), layer(names.outNorm, i))
 		h := node(b.Activate(b.linear(y, layer(names.up, i)), b.c.Activation))
-		states = append(states, b.norm(node(gorgonia.Add(b.linear(h, layer(names.down, i)), y)), layer(names.downNorm, i)))
+		x = b.norm(node(gorgonia.Add(b.linear(h, layer(names.down, i)), y)), layer(names.downNorm, i))
+		if names.behind != nil {
+			x = names.behind(b, states[0], x, i)
+		}
+		states = append(states, x)
 	}
 	return states
 }
@@ -120,15 +144,26 @@ func (names postNorm) embed(b *building) *gorgonia.Node {
 	if b.c.Types > 0 {
 		x = node(b.AddBias(x, node(gorgonia.Slice(b.Param(names.types+".weight"), gorgonia.S(0)))))
 	}
-	x = b.norm(x, names.norm)
-	if b.c.Embedding != b.c.Width {
-		x = b.linear(x, names.project)
+	if names.projectFirst {
+		return b.norm(names.projected(b, x), names.norm)
 	}
-	return x
+	return names.projected(b, b.norm(x, names.norm))
 }
 
-// attend adds the attention of layer i over x.
-func (names postNorm) attend(b *building, x *gorgonia.Node, i int) *gorgonia.Node {
+// projected brings embeddings to the width of hidden states.
+func (names postNorm) projected(b *building, x *gorgonia.Node) *gorgonia.Node {
+	if b.c.Embedding == b.c.Width {
+		return x
+	}
+	return b.linear(x, names.project)
+}
+
+// joined are the queries, keys and values of layer i, side by side.
+func (names postNorm) joined(b *building, x *gorgonia.Node, i int) *gorgonia.Node {
 	q, k, v := b.linear(x, layer(names.query, i)), b.linear(x, layer(names.key, i)), b.linear(x, layer(names.value, i))
-	return node(b.Attention(q, k, v, b.c.Heads))
+	return node(gorgonia.Concat(1, q, k, v))
+}
+
+func attendPlainly(names *postNorm, b *building, x *gorgonia.Node, i int) *gorgonia.Node {
+	return node(b.SelfAttention(names.joined(b, x, i), b.c.Heads))
 }

@@ -151,6 +151,11 @@ type attend struct {
 	k, v, dk              []float32 // [wide×size]
 	q, g, o               []float32 // [tall×size] of a tile
 	p, s                  []float32 // [tall×wide] of a tile
+
+	// Of Related: the buckets that the example has, padded to across, and the products of keys with them.
+	first, last int32
+	across      int
+	byKey       []float32 // [wide×across]
 }
 
 // open starts head h of an example with n rows x.

@@ -47,8 +47,9 @@ type Machine struct {
 	pairs                []float32 // scratch memory of the ops on pairs
 	columns              []float32 // scratch memory of convolutions
 	own                  ownScratch
-	attend               attend            // scratch memory of attention
-	waves                map[waveKey]waves // of rotations and sinusoids
+	attend               attend              // scratch memory of attention
+	buckets              map[Buckets][]int32 // of distances
+	waves                map[waveKey]waves   // of rotations and sinusoids
 }
 
 // At returns the memory of a buffer.

@@ -174,6 +174,12 @@ func (r *rowAxes) apply(v *value, args []axis, free bool) (axis, bool) {
 		return positions(o.Cols), args[0].free()
 	case Attention:
 		return positions(o.width()), args[0] == positions(3*o.width())
+	case Related:
+		ok := args[0] == positions(3*o.width())
+		for _, a := range args[1:] {
+			ok = ok && a.free()
+		}
+		return positions(o.width()), ok
 	case Rotation:
 		return positions(o.Cols), args[0] == positions(o.Cols)
 	case Sinusoids:

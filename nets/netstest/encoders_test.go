@@ -22,6 +22,7 @@ var encoderParams = []graph.Param{
 	{Name: "words", Shape: []int{5, 8}}, {Name: "places", Shape: []int{75, 8}},
 	{Name: "gain", Shape: []int{8}}, {Name: "bias", Shape: []int{8}},
 	{Name: "query", Shape: []int{8, 8}}, {Name: "key", Shape: []int{8, 8}}, {Name: "key-bias", Shape: []int{8}}, {Name: "value", Shape: []int{8, 8}},
+	{Name: "distances", Shape: []int{16, 2}}, {Name: "keys", Shape: []int{16, 8}}, {Name: "queries", Shape: []int{16, 8}},
 	{Name: "up", Shape: []int{12, 8}}, {Name: "up-bias", Shape: []int{12}}, {Name: "down", Shape: []int{8, 12}},
 }
 
@@ -32,6 +33,21 @@ var encoderGraphs = map[string]func(g *graph.Graph) *gorgonia.Node{
 	"without bias":   func(g *graph.Graph) *gorgonia.Node { return norm8(g, places(g), false, 0.3) },
 	"other rotation": func(g *graph.Graph) *gorgonia.Node { return node(g.RotateBy(places(g), 8, 4, 20)) },
 	"block":          encoderBlock,
+	"window": func(g *graph.Graph) *gorgonia.Node {
+		return related(g, graph.Related{Scale: 0.6, Window: 2})
+	},
+	"mirrored buckets": func(g *graph.Graph) *gorgonia.Node {
+		return related(g, graph.Related{Scale: 0.5, Buckets: graph.Buckets{Count: 16, Exact: 4, Longest: 20, Mirrored: true}}, "distances")
+	},
+	"exact distances": func(g *graph.Graph) *gorgonia.Node {
+		return related(g, graph.Related{Scale: 0.5, Buckets: graph.Buckets{Count: 16, Exact: 8}}, "keys")
+	},
+	"logarithms of distances": func(g *graph.Graph) *gorgonia.Node {
+		return related(g, graph.Related{Scale: 0.4, Buckets: graph.Buckets{Count: 16, Exact: 4, Longest: 30}}, "keys", "queries")
+	},
+	"queries in a window": func(g *graph.Graph) *gorgonia.Node {
+		return related(g, graph.Related{Scale: 0.4, Window: 20, Buckets: graph.Buckets{Count: 16, Exact: 4, Longest: 30}}, "queries", "distances")
+	},
 }
 
 func places(g *graph.Graph) *gorgonia.Node {
@@ -44,6 +60,21 @@ func norm8(g *graph.Graph, x *gorgonia.Node, biased bool, floor float64) *gorgon
 		bias = g.Param("bias")
 	}
 	return node(g.LayerNormAbove(x, g.Param("gain"), bias, floor))
+}
+
+// related is attention of two heads with the named tables.
+func related(g *graph.Graph, o graph.Related, tables ...string) *gorgonia.Node {
+	o.Heads = 2
+	x := places(g)
+	times := func(w string) *gorgonia.Node { return node(gorgonia.Mul(x, g.Param(w))) }
+	table := func(name string) *gorgonia.Node {
+		if slices.Contains(tables, name) {
+			return g.Param(name)
+		}
+		return nil
+	}
+	joined := node(gorgonia.Concat(1, times("query"), times("key"), times("value")))
+	return node(g.RelatedAttention(o, joined, table("distances"), table("keys"), table("queries")))
 }
 
 // encoderBlock has everything that forward programs fuse.

@@ -1,10 +1,11 @@
 // Package kinds is the registry of structures, each with its oracle. To add a structure, add a line to All: training, models,
-// commands and the contract suite then include it.
+// commands and the contract suite then include it. A program registers structures of its own (Register).
 package kinds
 
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/oracles/chain"
@@ -61,6 +62,21 @@ var All = []Kind{
 	{graphs.Pairwise{Edges: graphs.Potts, By: graphs.Cut}, func() oracles.Maximiser { return cut.New() }, graphs.Pairwise{Edges: graphs.Potts, By: graphs.Cut}.Small},
 }
 
+// Register adds a structure of a program's own, with its oracle. A program registers its structures before it uses any. It is an error if
+// the name is empty or taken, or if a function is missing.
+func Register(k Kind) error {
+	switch {
+	case k.Structure == nil || k.Name() == "":
+		return structured.BadInput("own structure: it has no name")
+	case slices.ContainsFunc(All, func(other Kind) bool { return other.Name() == k.Name() }):
+		return structured.BadInput("own structure %q: another one has this name", k.Name())
+	case k.Oracle == nil || k.Small == nil:
+		return structured.BadInput("own structure %q: it needs the functions Oracle and Small", k.Name())
+	}
+	All = append(All, k)
+	return nil
+}
+
 // Of returns the kind of a structure, whose oracles keep to its limits. It panics if the structure is not registered, which is a bug in the caller.
 func Of(s structured.Structure) Kind {
 	for _, k := range All {
@@ -71,5 +87,5 @@ func Of(s structured.Structure) Kind {
 			return k
 		}
 	}
-	panic(fmt.Sprintf("structure %q is not registered in oracles/kinds", s.Name()))
+	panic(fmt.Sprintf("structure %q is not registered (kinds.Register)", s.Name()))
 }

@@ -62,6 +62,7 @@ var draws = []struct {
 	{"chain with attributes of steps", true, func(r *rand.Rand, n int, spoil spoiler) (nets.Scorer, *structured.Dataset) {
 		return sparseChains(r, n, 2, spoil)
 	}},
+	{"chain with attributes and dense inputs", true, jointChains},
 	{"forest", true, graphsOf(graphs.Pairwise{Edges: graphs.Own}, true)},
 	{"typed forest", true, graphsOf(graphs.Pairwise{Edges: graphs.Typed}, true)},
 	{"Potts forest", true, graphsOf(graphs.Pairwise{Edges: graphs.Potts}, true)},
@@ -73,6 +74,7 @@ var draws = []struct {
 	{"Potts cuts", false, graphsOf(graphs.Pairwise{Edges: graphs.Potts, By: graphs.Cut}, false)},
 	{"projective trees", true, treesOf(false)},
 	{"trees", true, treesOf(true)},
+	{"trees with attributes and dense inputs", true, jointTrees},
 	{"matchings", false, matchingsOf(false)},
 	{"complete matchings", false, matchingsOf(true)},
 	{"choices", true, choicesOf},
@@ -297,6 +299,26 @@ func sparseChains(r *rand.Rand, n, edges int, spoil spoiler) (nets.Scorer, *stru
 		d.EdgeAttributes = attributesOf(r, rowsOf(r, d.Positions(), edges, spoil))
 	}
 	return must(sparse.NewChain(inputs+1, edges, labels, nets.EdgesTransition)), d
+}
+
+// jointChains draws sparse chains with dense inputs beside the attributes, whose weights λ₁ leaves alone.
+func jointChains(r *rand.Rand, n int, spoil spoiler) (nets.Scorer, *structured.Dataset) {
+	const labels = 3
+	_, d := sparseChains(r, n, 0, spoil)
+	d.Dim, d.Features = inputs, concat(rowsOf(r, d.Positions(), inputs, spoil))
+	return must(sparse.NewDenseChain(inputs+1, 0, inputs, labels, nets.EdgesTransition)), d
+}
+
+// jointTrees draws trees with dense inputs of words beside the attributes of pairs.
+func jointTrees(r *rand.Rand, n int, spoil spoiler) (nets.Scorer, *structured.Dataset) {
+	s, d := treesOf(true)(r, n, spoil)
+	d.Dim, d.Features = 2, concat(rowsOf(r, d.Positions(), 2, spoil))
+	dense := func(name string) []sparse.Dense {
+		return []sparse.Dense{{Weights: name + " of dependent", Dim: d.Dim, Of: sparse.OfDependent}, {Weights: name + " of head", Dim: d.Dim, Of: sparse.OfHead}}
+	}
+	return sparse.New(s.Form(), []sparse.Part{
+		{Attributes: inputs, Weights: "arcs", Dense: dense("arc")}, {Attributes: inputs, Weights: "labels", Bias: "relations", Dense: dense("label")},
+	}), d
 }
 
 // graphsOf draws graphs of up to 4 variables. Those of cuts have two labels, and edges of either sign.

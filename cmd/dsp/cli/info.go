@@ -70,7 +70,16 @@ func structures() []structureInfo {
 }
 
 func infoCommand() *cobra.Command {
-	top, set, listMethods := 0, "", false
+	top, set := 0, ""
+	lists := []struct {
+		name, help string
+		on         bool
+		list       func() listing
+	}{
+		{"methods", "print what the optimisers can do, and when to use which", false, func() listing { return theMethods() }},
+		{"formats", "print what the formats of data files hold", false, func() listing { return theFormats() }},
+		{"tasks", "print what there is to learn", false, func() listing { return theTasks() }},
+	}
 	cmd := &cobra.Command{
 		Use:   "info [MODEL]",
 		Short: "Show versions and the machine's abilities, or what is inside a model",
@@ -84,16 +93,21 @@ func infoCommand() *cobra.Command {
 				return structured.BadInput("--top %d: expected 0 or more", top)
 			case top > 0 && len(args) == 0:
 				return structured.BadInput("--top %d needs a model: dsp info MODEL --top %d", top, top)
-			case listMethods && (set != "" || len(args) > 0):
-				return structured.BadInput("--methods lists the optimisers of this program; give it alone")
 			case set != "" && len(args) > 0:
 				return structured.BadInput("--features %s prints a built-in set; dsp info MODEL prints the template of a model", set)
-			case set != "":
-				return printFeatures(cmd, set)
 			}
-			var about interface{ print(io.Writer) error } = thisMachine()
-			if listMethods {
-				about = theMethods()
+			var about listing = thisMachine()
+			listed := set != "" || len(args) > 0
+			for _, l := range lists {
+				switch {
+				case l.on && listed:
+					return structured.BadInput("--%s lists what this program has; give it alone", l.name)
+				case l.on:
+					about, listed = l.list(), true
+				}
+			}
+			if set != "" {
+				return printFeatures(cmd, set)
 			}
 			if len(args) > 0 {
 				m, err := models.Load(args[0])
@@ -119,10 +133,15 @@ func infoCommand() *cobra.Command {
 	cmd.Flags().SortFlags = false
 	cmd.Flags().IntVar(&top, "top", 0, "also print the `N` largest weights of every label; linear nets on attributes only")
 	cmd.Flags().StringVar(&set, "features", "", "print the template of a built-in attribute set: `"+strings.Join(builtinSets(), "|")+"`")
-	cmd.Flags().BoolVar(&listMethods, "methods", false, "print what the optimisers can do, and when to use which")
+	for k := range lists {
+		cmd.Flags().BoolVar(&lists[k].on, lists[k].name, false, lists[k].help)
+	}
 	complete(cmd, "features", builtinSets()...)
 	return cmd
 }
+
+// listing is what info prints.
+type listing interface{ print(w io.Writer) error }
 
 // arcSet is the built-in set of arc attributes, pairSet that of attributes of word pairs.
 const (

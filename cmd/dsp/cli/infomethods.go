@@ -3,8 +3,13 @@ package cli
 import (
 	"fmt"
 	"io"
+	"strings"
 
+	"github.com/dsp-go/dsp/models/config"
+	"github.com/dsp-go/dsp/models/data/formats"
 	"github.com/dsp-go/dsp/models/optimisers"
+	"github.com/dsp-go/dsp/models/settings"
+	"github.com/dsp-go/dsp/models/tasks"
 )
 
 // methodInfo is what dsp info --methods reports about an optimiser.
@@ -89,20 +94,76 @@ func (t methodTable) print(w io.Writer) error {
 		if _, err := fmt.Fprintln(w); err != nil {
 			return err
 		}
-		lines := wrap(text, helpWidth-methodColumn)
-		for _, s := range x.Settings {
-			lines = append(lines, wrap(fmt.Sprintf("--%s %s=%s: %s", optimisers.OwnSettingsName, s.Name, s.Default, s.Help), helpWidth-methodColumn)...)
-		}
-		head := x.Name
-		for _, line := range lines {
-			if _, err := fmt.Fprintf(w, "%-*s%s\n", methodColumn, head, line); err != nil {
-				return err
-			}
-			head = ""
+		if err := printChoice(w, x.Name, text, optimisers.OwnSettingsName, x.Settings); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// methodColumn is where what a method is begins, behind its name.
+// methodColumn is where what a method, format or task is begins, behind its name.
 const methodColumn = 16
+
+// choiceInfo is what dsp info --formats and --tasks report.
+type choiceInfo struct {
+	Name     string       `json:"name"`
+	Summary  string       `json:"summary"`
+	Settings []ownSetting `json:"settings,omitempty"`
+
+	by string // the setting that gives Settings
+}
+
+type choiceTable []choiceInfo
+
+func theFormats() choiceTable {
+	var all choiceTable
+	for _, f := range formats.All() {
+		text := f.Holds + "; for --task " + strings.Join(f.Tasks, ", ")
+		if len(f.Extensions) > 0 {
+			text += "; " + strings.Join(f.Extensions, ", ")
+		}
+		all = append(all, choice(f.Name, text, f.Settings, formats.OwnSettingsName))
+	}
+	return all
+}
+
+func theTasks() choiceTable {
+	var all choiceTable
+	for _, t := range tasks.All() {
+		all = append(all, choice(t.Name, t.Summary, t.Settings, config.OwnSettingsName))
+	}
+	return all
+}
+
+func choice(name, summary string, plain any, by string) choiceInfo {
+	c := choiceInfo{Name: name, Summary: summary, by: by}
+	_, own := settings.Fresh(plain)
+	for _, s := range own {
+		c.Settings = append(c.Settings, ownSetting{s.Name, s.Help, fmt.Sprint(s.Value.Interface())})
+	}
+	return c
+}
+
+func (t choiceTable) print(w io.Writer) error {
+	for _, x := range t {
+		if err := printChoice(w, x.Name, x.Summary, x.by, x.Settings); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// printChoice prints a name, and beside it what it stands for and its own settings.
+func printChoice(w io.Writer, name, text, by string, own []ownSetting) error {
+	lines := wrap(text, helpWidth-methodColumn)
+	for _, s := range own {
+		lines = append(lines, wrap(fmt.Sprintf("--%s %s=%s: %s", by, s.Name, s.Default, s.Help), helpWidth-methodColumn)...)
+	}
+	for _, line := range lines {
+		if _, err := fmt.Fprintf(w, "%-*s%s\n", methodColumn, name, line); err != nil {
+			return err
+		}
+		name = ""
+	}
+	return nil
+}

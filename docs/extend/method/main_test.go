@@ -2,40 +2,18 @@ package main
 
 import (
 	"bytes"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/dsp-go/dsp/cmd/dsp/cli"
+	"github.com/dsp-go/dsp/cmd/dsp/cli/clitest"
 	"github.com/dsp-go/dsp/models/optimisers"
 )
 
 func TestMain(m *testing.M) {
 	optimisers.Register(descriptor)
 	os.Exit(m.Run())
-}
-
-// dsp runs a command line and returns its exit code and what it printed.
-func dsp(t *testing.T, args ...string) (code int, printed string) {
-	t.Helper()
-	to, err := os.Create(filepath.Join(t.TempDir(), "printed"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	was, out, failed := os.Args, os.Stdout, os.Stderr
-	defer func() { os.Args, os.Stdout, os.Stderr = was, out, failed }()
-	os.Args, os.Stdout, os.Stderr = append([]string{"dsp"}, args...), to, to
-	code = cli.Main()
-	if _, err := to.Seek(0, io.SeekStart); err != nil {
-		t.Fatal(err)
-	}
-	text, err := io.ReadAll(to)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return code, string(text)
 }
 
 func modelOf(t *testing.T, dir string) []byte {
@@ -52,7 +30,7 @@ func TestTail(t *testing.T) {
 	dir := t.TempDir()
 	train := func(out, passes, from string) []byte {
 		t.Helper()
-		code, text := dsp(t, "train", "--method", "tail", "--net", "linear", "--lr", "0.05", "--method-settings", "average-from="+from,
+		code, text := clitest.Run(t, "train", "--method", "tail", "--net", "linear", "--lr", "0.05", "--method-settings", "average-from="+from,
 			"--examples", "40,10,10", "--passes", passes, "--baselines", "off", "--quiet", "--out", filepath.Join(dir, out))
 		if code != 0 || !strings.Contains(text, "tail") {
 			t.Fatalf("exit code %d: %s", code, text)
@@ -64,7 +42,7 @@ func TestTail(t *testing.T) {
 		t.Error("average-from changes nothing")
 	}
 	train("resumed", "2", "3")
-	if code, text := dsp(t, "train", "--resume", filepath.Join(dir, "resumed"), "--passes", "5", "--quiet"); code != 0 {
+	if code, text := clitest.Run(t, "train", "--resume", filepath.Join(dir, "resumed"), "--passes", "5", "--quiet"); code != 0 {
 		t.Fatal(text)
 	}
 	if !bytes.Equal(whole, modelOf(t, filepath.Join(dir, "resumed"))) {
@@ -87,10 +65,10 @@ func TestMethodsAreDocumented(t *testing.T) {
 }
 
 func TestTailIsListed(t *testing.T) {
-	if code, text := dsp(t, "info", "--methods"); code != 0 || !strings.Contains(text, "--method-settings average-from=1: passes before") {
+	if code, text := clitest.Run(t, "info", "--methods"); code != 0 || !strings.Contains(text, "--method-settings average-from=1: passes before") {
 		t.Errorf("exit code %d: %s", code, text)
 	}
-	if code, text := dsp(t, "train", "--help"); code != 0 || !strings.Contains(text, "|prox-linear|tail") || !strings.Contains(text, "--method-settings NAME=VALUE") {
+	if code, text := clitest.Run(t, "train", "--help"); code != 0 || !strings.Contains(text, "|prox-linear|tail") || !strings.Contains(text, "--method-settings NAME=VALUE") {
 		t.Errorf("exit code %d: %s", code, text)
 	}
 }
@@ -106,7 +84,7 @@ func TestTailRefuses(t *testing.T) {
 		"--method sgd --method-settings average-from=1": "has no effect with --method sgd; it is for --method tail",
 	} {
 		args := append([]string{"train", "--method", "tail", "--examples", "40,10,10", "--out", filepath.Join(t.TempDir(), "x")}, strings.Fields(flags)...)
-		if code, text := dsp(t, args...); code != 2 || !strings.Contains(text, want) {
+		if code, text := clitest.Run(t, args...); code != 2 || !strings.Contains(text, want) {
 			t.Errorf("%s: exit code %d, %s; want %s", flags, code, text, want)
 		}
 	}

@@ -1,6 +1,7 @@
 package formats
 
 import (
+	"cmp"
 	"io"
 
 	"github.com/dsp-go/dsp/models/data/text"
@@ -17,6 +18,10 @@ var conll = Format{
 	Tokens:         true,
 	Columns:        true,
 	DefaultColumns: text.DefaultColumns,
+	ColumnNames: func(columns, _ string, width int) ([]string, error) {
+		named, err := text.ParseColumns(cmp.Or(columns, text.DefaultColumns))
+		return named.Names(width), err
+	},
 	Read: func(r io.Reader, path string, o Options) (*structured.Dataset, error) {
 		columns, err := text.ParseColumns(o.Columns)
 		if err != nil {
@@ -24,7 +29,7 @@ var conll = Format{
 		}
 		columns.Origin = "--columns"
 		return text.Conll{
-			Columns: columns, Width: o.Width, Alphabet: o.numbering(), Unlabeled: o.Unlabeled, Threads: o.Threads, Line: o.Line, Each: o.Each,
+			Columns: columns, Width: o.Width, Alphabet: o.Numbering(), Unlabeled: o.Unlabeled, Threads: o.Threads, Line: o.Line, Each: o.Each,
 		}.Read(r, path)
 	},
 }

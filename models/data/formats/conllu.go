@@ -22,9 +22,10 @@ var conllu = Format{
 			return len(fields) == 10 && strings.Trim(fields[0], "0123456789-.") == ""
 		})
 	},
-	Tokens:  true,
-	Columns: true,
-	Trees:   true,
+	Tokens:      true,
+	Columns:     true,
+	Trees:       true,
+	ColumnNames: func(_, field string, _ int) ([]string, error) { return text.ConlluColumns(field), nil },
 	Read: func(r io.Reader, path string, o Options) (*structured.Dataset, error) {
 		if o.Trees {
 			b, err := treebank.Reader{Names: o.Labels, Unlabeled: o.Unlabeled, Threads: o.Threads, Line: o.Line}.Read(r, path)
@@ -36,6 +37,6 @@ var conllu = Format{
 		if err := text.CheckConlluLabel(o.Field); err != nil {
 			return nil, structured.BadInput("%s: --label %w", path, err)
 		}
-		return text.Conllu{Label: o.Field, Alphabet: o.numbering(), Unlabeled: o.Unlabeled, Threads: o.Threads, Line: o.Line, Each: o.Each}.Read(r, path)
+		return text.Conllu{Label: o.Field, Alphabet: o.Numbering(), Unlabeled: o.Unlabeled, Threads: o.Threads, Line: o.Line, Each: o.Each}.Read(r, path)
 	},
 }

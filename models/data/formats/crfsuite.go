@@ -22,7 +22,7 @@ var crfsuite = Format{
 	Numbered: true,
 	Read: func(r io.Reader, path string, o Options) (*structured.Dataset, error) {
 		return text.CRFsuite{
-			Alphabet: o.numbering(), Dictionary: o.Dictionary, MinCount: max(1, o.MinCount), HashBits: o.HashBits,
+			Alphabet: o.Numbering(), Dictionary: o.Dictionary, MinCount: max(1, o.MinCount), HashBits: o.HashBits,
 			Unlabeled: o.Unlabeled, Threads: o.Threads, Line: o.Line, Each: o.Each,
 		}.Read(r, path)
 	},

@@ -34,13 +34,17 @@ type Format struct {
 	Images   bool // letters of words
 	Tokens   bool // text with a token per line, which can be read piece by piece
 	Lines    bool // text with an example per line, which can be read piece by piece
-	Columns  bool // inputs are still to be made from columns after reading
+	Columns  bool // inputs are still to be made from columns after reading, which ColumnNames names
 	Numbered bool // attributes are numbered during reading, so MinCount and HashBits are settings of the reader
 	Trees    bool // holds dependency trees
 
 	// DefaultColumns names the columns where the settings do not; DefaultField is the field that holds the label. They are empty in
 	// formats without such a choice.
 	DefaultColumns, DefaultField string
+
+	// ColumnNames names the columns of data without labels, as Read makes them: columns and field are the settings of that name, and width
+	// counts the columns of the training file, 0 if unknown. It is nil for a format without columns.
+	ColumnNames func(columns, field string, width int) ([]string, error)
 
 	// Read reads a whole file; path is for messages. It is nil for a format of folders.
 	Read func(r io.Reader, path string, o Options) (*structured.Dataset, error)
@@ -78,8 +82,8 @@ type Options struct {
 	Each func(d *structured.Dataset) error
 }
 
-// numbering returns the alphabet that labels are numbered by, or nil for that of the file.
-func (o Options) numbering() *structured.Alphabet {
+// Numbering returns the alphabet that labels are numbered by, or nil for that of the file (text.NumberLabels).
+func (o Options) Numbering() *structured.Alphabet {
 	if o.OwnLabels {
 		return nil
 	}
@@ -147,6 +151,8 @@ func checkRegistration(f Format) error {
 		err = structured.BadInput("it has no function that reads it")
 	case f.Read != nil && f.Starts == nil:
 		err = structured.BadInput("it has no function Starts that recognises it; one may recognise nothing")
+	case f.Columns && f.ColumnNames == nil:
+		err = structured.BadInput("it has columns, and no function ColumnNames")
 	case f.ReadFolder != nil && f.IsFolder == nil:
 		err = structured.BadInput("it has no function IsFolder that recognises it")
 	default:

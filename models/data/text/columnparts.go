@@ -158,11 +158,17 @@ func (j *columnJoin) finish(alphabet *structured.Alphabet, unlabeled bool) *stru
 		d.IDs = append(d.IDs, strconv.Itoa(i))
 	}
 	d.Alphabet = alphabet
-	if unlabeled {
-		return d
+	if !unlabeled {
+		NumberLabels(d, alphabet)
 	}
+	return d
+}
+
+// NumberLabels gives d the labels in its LabelColumn, numbered by alphabet; nil numbers those of the column in their order. A label that
+// alphabet lacks is −1.
+func NumberLabels(d *structured.Dataset, alphabet *structured.Alphabet) {
 	column := d.Column(LabelColumn)
-	if d.Alphabet == nil {
+	if d.Alphabet = alphabet; alphabet == nil {
 		var labels structured.Alphabet
 		for _, label := range column {
 			labels.Add(label)
@@ -173,7 +179,6 @@ func (j *columnJoin) finish(alphabet *structured.Alphabet, unlabeled bool) *stru
 	for t, label := range column {
 		d.Labels[t] = d.Alphabet.Index(label)
 	}
-	return d
 }
 
 // eachColumns calls each with the sequences of a block, unless there are none.

@@ -75,6 +75,10 @@ var decoded = []struct {
 	{"tempered", net("auto")},
 	{"crf of a scheme", net("auto", func(c *config.Config) { c.Constraints = "iob2" })},
 	{"crf of steps", net("auto", func(c *config.Config) { c.Features, c.Template = "auto", "testdata/steps.template" })},
+	{"crf of dense features, too", func(c *config.Config) { c.Net, c.Dense = "linear", "features" }},
+	{"crf of steps and dense features", func(c *config.Config) {
+		c.Net, c.Dense, c.Features, c.Template = "linear", "features", "auto", "testdata/steps.template"
+	}},
 	{"embed, edges by position, scheme", net("embed", func(c *config.Config) { c.Edges, c.Constraints, c.Channels = "position", "iob2", settings.Sizes{4} })},
 	{"rnn", net("rnn", func(c *config.Config) { c.Recurrent = settings.Sizes{3, 2} })},
 	{"attention", net("attention", func(c *config.Config) { c.Channels, c.Heads, c.Layers = settings.Sizes{8}, 2, 2 })},

@@ -6,11 +6,18 @@ import (
 )
 
 // linear adds a linear net of attributes to the graph, and returns its potentials by part. The attributes of a chain's positions are the
-// input attributes, those of its steps edge_attributes; other parts have inputs named after them.
+// input attributes, those of its steps edge_attributes; other parts have inputs named after them. Dense inputs of positions are the input
+// features.
 func linear(in *inputs, net *sparse.Linear, w []float32, valued bool) []potentials {
 	form := net.Form()
 	_, chain := chainForm(form)
 	parts := make([]potentials, len(form.Parts))
+	blocks := net.DenseBlocks()
+	if len(blocks) > 0 && !chain {
+		in.fail(structured.BadInput("a linear net of a %s that reads dense features beside attributes has no translation to ONNX; export its weights (--weights) or potentials (--potentials)",
+			form.Structure.Name()))
+		return parts
+	}
 	for k, part := range form.Parts {
 		bias, rows := net.Weights(k, w)
 		if bias != nil {
@@ -33,6 +40,15 @@ func linear(in *inputs, net *sparse.Linear, w []float32, valued bool) []potentia
 			sum = in.of("Add", sum, parts[k].name)
 		}
 		parts[k] = potentials{sum, []any{dimBatch, a.dimension()}}
+	}
+	for _, b := range blocks {
+		size := b.Dim * b.Width
+		products := in.of("MatMul", in.features(b.Dim), in.floats(form.Parts[b.Part].Name+"_dense", w[b.Offset:b.Offset+size], b.Dim, b.Width))
+		to := &parts[b.Part]
+		if to.name != "" {
+			products = in.of("Add", products, to.name)
+		}
+		*to = potentials{products, []any{dimBatch, dimTime}}
 	}
 	return parts
 }

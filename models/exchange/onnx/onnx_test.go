@@ -2,6 +2,8 @@ package onnx
 
 import (
 	"encoding/json"
+	"io"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -14,9 +16,11 @@ import (
 
 	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/config"
+	"github.com/dsp-go/dsp/models/data/arrays"
 	"github.com/dsp-go/dsp/models/exchange/onnx/onnxpb"
 	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/machine/host"
 )
 
 // sentences have a word, a part of speech and a tag in each line.
@@ -41,6 +45,9 @@ func modelAndData(t *testing.T, change func(c *config.Config)) (*models.Model, *
 			t.Fatal(err)
 		}
 	}
+	if c.Dense == "features" {
+		c.Dense = writeFeatures(t, c.Train)
+	}
 	d, err := models.ReadData(&c)
 	if err != nil {
 		t.Fatal(err)
@@ -54,6 +61,31 @@ func modelAndData(t *testing.T, change func(c *config.Config)) (*models.Model, *
 		m.W[i] = float32(rng.NormFloat64())
 	}
 	return m, d.Train
+}
+
+// writeFeatures writes three dense features for each token of a file.
+func writeFeatures(t *testing.T, text string) string {
+	t.Helper()
+	content, err := os.ReadFile(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	features := []float32{}
+	for line := range strings.Lines(string(content)) {
+		if strings.TrimSpace(line) != "" {
+			for range 3 {
+				features = append(features, float32(math.Sin(float64(len(features)))))
+			}
+		}
+	}
+	path := filepath.Join(t.TempDir(), "dense.npz")
+	err = host.WriteFile(path, func(w io.Writer) error {
+		return arrays.WriteNPZ(w, func(n arrays.NPZWriter) error { return arrays.Add(n, "features", features, len(features)/3, 3) })
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
 }
 
 func net(name string, more ...func(c *config.Config)) func(c *config.Config) {
