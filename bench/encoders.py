@@ -6,7 +6,7 @@ Needs Python 3.10 or later with torch, transformers, safetensors and numpy. From
     python3 bench/encoders.py build DIR --tiny   smaller ones, with weights in float16: those of nets/encoders/testdata
     python3 bench/encoders.py expect FOLDER      the hidden states of a pretrained encoder, for random pieces
     DSP_ENCODERS=DIR go test ./nets/encoders -run TestFolders -v     compares dsp's hidden states with them
-    python3 bench/encoders.py time FOLDER        seconds per 1,000 pieces with transformers, and with dsp, by turns
+    python3 bench/encoders.py time FOLDER        seconds for random sentences with transformers, and with dsp, by turns
 
 A folder has, beside what save_pretrained writes, expected.safetensors: ids [pieces], offsets [sequences+1] and states [layers+1 × pieces ×
 width], computed in float64, one sequence at a time.
@@ -109,7 +109,7 @@ def sentences(count):
 
 def time_torch(model, texts, batch=32):
     texts = sorted(texts, key=len)
-    start = time.perf_counter()
+    start, busy = time.perf_counter(), time.process_time()
     with torch.inference_mode():
         for i in range(0, len(texts), batch):
             part = texts[i:i + batch]
@@ -120,7 +120,7 @@ def time_torch(model, texts, batch=32):
                 ids[row, :len(text)] = torch.from_numpy(text)
                 mask[row, :len(text)] = 1
             model(input_ids=ids, attention_mask=mask)
-    return time.perf_counter() - start
+    return time.perf_counter() - start, time.process_time() - busy
 
 
 def time_both(args):
@@ -144,13 +144,15 @@ def time_both(args):
             rows['torch'].append(time_torch(model, texts))
             out = subprocess.run([test, '-test.run', '^$', '-test.bench', 'Encode', '-test.benchtime', '1x'], check=True, capture_output=True, text=True, cwd=root / 'nets/encoders', env=dict(
                 os.environ, DSP_ENCODER=os.path.abspath(args.folder), DSP_PIECES=path, GOMAXPROCS=str(threads))).stdout
-            rows['dsp'].append(float(out.split(' ns/op')[0].split()[-1]) / 1e9)
-        torch_s, dsp_s = statistics.median(rows['torch']), statistics.median(rows['dsp'])
+            rows['dsp'].append((float(out.split(' ns/op')[0].split()[-1]) / 1e9, float(out.split(' cpu-s/op')[0].split()[-1])))
         c = model.config
-        flops = pieces * c.num_hidden_layers * 2 * (4 * c.hidden_size ** 2 + 2 * c.hidden_size * c.intermediate_size)
-        print(json.dumps(dict(threads=threads, pieces=pieces, torch=round(torch_s, 3), dsp=round(dsp_s, 3), ratio=round(torch_s / dsp_s, 2),
-                              ratios=[round(a / b, 2) for a, b in zip(rows['torch'], rows['dsp'])],
-                              gflops_torch=round(flops / torch_s / 1e9, 1), gflops_dsp=round(flops / dsp_s / 1e9, 1))))
+        flops = pieces * c.num_hidden_layers * 2 * (4 * c.hidden_size ** 2 + 2 * c.hidden_size * c.intermediate_size)  # without padding
+        for k, clock in enumerate(['wall', 'processor']):  # other processes disturb processor time less
+            torch_s, dsp_s = statistics.median(t[k] for t in rows['torch']), statistics.median(t[k] for t in rows['dsp'])
+            print(json.dumps(dict(clock=clock, threads=threads, pieces=pieces, torch=round(torch_s, 3), dsp=round(dsp_s, 3),
+                                  ratio=round(torch_s / dsp_s, 2),
+                                  ratios=[round(a[k] / b[k], 2) for a, b in zip(rows['torch'], rows['dsp'])],
+                                  gflops_torch=round(flops / torch_s / 1e9, 1), gflops_dsp=round(flops / dsp_s / 1e9, 1))), flush=True)
 
 
 def main():

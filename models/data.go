@@ -3,6 +3,7 @@ package models
 import (
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/inputs"
+	"github.com/dsp-go/dsp/models/inputs/encoded"
 	"github.com/dsp-go/dsp/models/inputs/packs"
 	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/structured"
@@ -14,6 +15,8 @@ type Data struct {
 
 	Change  *tasks.Change  // that the task made to the training data, or nil
 	Vectors *VectorsReport // on the vectors of words, or nil
+
+	Encoded []encoded.Report // on the rows of the encoder
 
 	inputs inputs.Inputs // how inputs were made from the columns of text
 	bases  bases         // the models that training continues
@@ -59,7 +62,7 @@ func (raw *Raw) Fit(c *config.Config) (*Data, error) {
 		d := *set
 		return &d
 	}
-	d := &Data{Train: own(raw.Train), Dev: own(raw.Dev), Test: own(raw.Test), Change: raw.Change, inputs: raw.inputs, bases: raw.bases}
+	d := &Data{Train: own(raw.Train), Dev: own(raw.Dev), Test: own(raw.Test), Change: raw.Change, Encoded: raw.Encoded, inputs: raw.inputs, bases: raw.bases}
 	var err error
 	if m := d.bases.start; m != nil {
 		d.inputs, err = m.Inputs.Extend(c, d.Train)
@@ -69,8 +72,13 @@ func (raw *Raw) Fit(c *config.Config) (*Data, error) {
 	if err != nil {
 		return nil, err
 	}
-	if d.bases.start == nil && !raw.packed && c.Vectors != "" && d.inputs.Vocab != nil {
-		if err := d.readVectors(c); err != nil {
+	d.inputs.Encoder = raw.encoder
+	if d.bases.start == nil && !raw.packed && c.Vectors != "" {
+		read := d.readVectors
+		if d.inputs.Vocab == nil {
+			read = d.readWordRows
+		}
+		if err := read(c); err != nil {
 			return nil, err
 		}
 	}
@@ -81,7 +89,7 @@ func (raw *Raw) Fit(c *config.Config) (*Data, error) {
 	}
 	if d.Vectors != nil {
 		for _, set := range d.Sets() {
-			d.Vectors.count(set, d.inputs.Vectors)
+			d.Vectors.count(set, d.inputs)
 		}
 	}
 	return d, nil
@@ -89,6 +97,9 @@ func (raw *Raw) Fit(c *config.Config) (*Data, error) {
 
 // Pack writes the training data with their inputs to a pack, as c says, which is resolved.
 func (d *Data) Pack(path string, c *config.Config) (packs.Summary, error) {
+	if d.inputs.Encoder != nil {
+		return packs.Summary{}, structured.BadInput("--encoder %s: packs do not hold the rows of encoders, which have files of their own (--encoder-cache)", c.Encoder)
+	}
 	return packs.Write(path, c, d.Train, d.inputs)
 }
 

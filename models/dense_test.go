@@ -104,7 +104,7 @@ func TestDenseBesideAttributes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		read, err := got.ReadData(c.Dev, DataOptions{Dense: dev})
+		read, err := got.ReadData(Request{Path: c.Dev, Beside: Beside{Dense: dev}})
 		if err != nil || !slices.Equal(read.Features, d.Dev.Features) {
 			t.Fatalf("%v, %v", read, err)
 		}
@@ -116,10 +116,16 @@ func TestDenseBesideAttributes(t *testing.T) {
 		if err != nil || !slices.Equal(was.Parts[0].Values, is.Parts[0].Values) {
 			t.Errorf("other potentials from the file: %v", err)
 		}
-		if _, err := got.ReadData(c.Dev, DataOptions{}); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "reads 3 dense features of each token beside its attributes; give them with --dense FILE") {
+		if _, err := got.ReadData(Request{Path: c.Dev}); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "reads 3 dense features of each token beside its attributes; give them with --dense FILE") {
 			t.Error(err)
 		}
 	}
+	c.Features = "none"
+	alone, rows := attributeModel(t, c)
+	if alone.Dictionary != nil || alone.Vocab != nil || alone.Net.Name() != "linear" || alone.Dim != 3 || rows.Dev.Dim != 3 {
+		t.Errorf("features alone: %d dense features, %d words", alone.Dim, len(alone.Vocab))
+	}
+	c.Features = "auto"
 	c.Init = begin
 	data, err := ReadData(&c)
 	if err != nil {
@@ -135,6 +141,63 @@ func TestDenseBesideAttributes(t *testing.T) {
 		} else if !ok && slices.ContainsFunc(a.Of(m.W), func(x float32) bool { return x != 0 }) {
 			t.Errorf("%s does not start at zero", a.Name)
 		}
+	}
+}
+
+// Vectors of words are dense features of net linear, for words as they are written or in lower case, in training and after.
+func TestVectorsBesideAttributes(t *testing.T) {
+	c := tagConfig(file(t, "train.conll", trainConll))
+	c.Net, c.Dev = "linear", file(t, "dev.conll", devConll)
+	c.Vectors = file(t, "vectors.txt", "the 1 2\nunused 3 4\ncat 5 6\ndog 7 8\n")
+	m, d := attributeModel(t, c)
+	if m.Dim != 2 || m.Given(m.Dim) != 0 || d.Vectors.Kept != 3 || d.Vectors.Tokens != 7 || d.Vectors.Found != 5 {
+		t.Errorf("%d dense features, %+v", m.Dim, d.Vectors)
+	}
+	rows := make([]float32, 10)
+	if err := d.Train.Source.Read(rows, 0, 5); err != nil || !slices.Equal(rows, []float32{1, 2, 0, 0, 7, 8, 0, 0, 7, 8}) {
+		t.Errorf("vectors %v, %v", rows, err)
+	}
+	path := filepath.Join(t.TempDir(), ModelFile)
+	if err := m.Save(path); err != nil {
+		t.Fatal(err)
+	}
+	got, err := Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	read, err := got.ReadData(Request{Path: c.Dev})
+	if err != nil {
+		t.Fatal(err)
+	}
+	was, err := m.Potentials(t.Context(), d.Dev, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	is, err := got.Potentials(t.Context(), read, 1)
+	if err != nil || !slices.Equal(was.Parts[0].Values, is.Parts[0].Values) {
+		t.Errorf("other potentials from the file: %v", err)
+	}
+	other, err := got.ReadData(Request{Path: file(t, "upper.conll", "THE DT O\nCat NN B-X\n")})
+	if err != nil || other.Source.Read(rows[:4], 0, 2) != nil || !slices.Equal(rows[:4], []float32{1, 2, 5, 6}) {
+		t.Errorf("vectors %v, %v", rows, err)
+	}
+	if all, err := got.Columns(&got.Config, got.Width); err != nil || !all[0].Read {
+		t.Errorf("columns %v, %v: the words are read", all, err)
+	}
+	if _, err := got.ReadData(Request{Path: c.Dev, Beside: Beside{Dense: denseFile(t, 2, 2, nil)}}); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "are vectors of words, which it has") {
+		t.Error(err)
+	}
+	c.Init, c.Vectors = path, ""
+	data, err := ReadData(&c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if next, err := NewModel(c, data); err != nil || next.Net.Dim() != m.Net.Dim() || !slices.Equal(next.W, m.W) {
+		t.Errorf("a model does not continue: %v", err)
+	}
+	c.Init, c.Vectors, c.Dense = "", file(t, "v.txt", "the 1 2\n"), denseFile(t, 5, 3, nil)+","+denseFile(t, 2, 3, nil)
+	if _, err := ReadData(&c); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "net linear reads one or the other") {
+		t.Error(err)
 	}
 }
 

@@ -93,7 +93,11 @@ func unregistered(net string, f *safetensors.File) error {
 // Tensors returns the parameters of the network and the names of attributes as the tensors of a file.
 func (m *Model) Tensors() (*safetensors.File, error) {
 	f := m.weights(false)
-	if v := m.Vectors; v != nil {
+	v := m.Vectors
+	if m.WordRows != nil {
+		v = m.WordRows.Vectors
+	}
+	if v != nil {
 		safetensors.Add(f, inputs.VectorsTensor, v.Rows, len(v.Rows)/v.Dim, v.Dim)
 	}
 	return f, inputs.AddDictionary(f, m.Dictionary)

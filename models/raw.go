@@ -6,6 +6,7 @@ import (
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/data/formats"
 	"github.com/dsp-go/dsp/models/inputs"
+	"github.com/dsp-go/dsp/models/inputs/encoded"
 	"github.com/dsp-go/dsp/models/inputs/packs"
 	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/structured"
@@ -16,11 +17,14 @@ import (
 type Raw struct {
 	Train, Dev, Test *structured.Dataset
 
-	Change *tasks.Change // that the task made to the training data, or nil
+	Change  *tasks.Change    // that the task made to the training data, or nil
+	Encoded []encoded.Report // on the rows of the encoder
 
 	inputs inputs.Inputs // of a pack, which has them
 	packed bool          // the training data are a pack
 	bases  bases         // the models that training continues
+
+	encoder *encoded.Reader // whose rows the data sets have, or nil
 }
 
 // Read reads or draws the data sets that the settings name. Development and test data may have no labels that the training data lack.
@@ -65,6 +69,15 @@ func (r *Resolved) Read() (*Raw, error) {
 	if d.Train.Labels == nil {
 		return nil, structured.BadInput("%s: no labels to train on", c.Train)
 	}
+	if d.encoder, err = encoderOf(c, from); err == nil && d.encoder != nil {
+		if d.packed {
+			return nil, structured.BadInput("--encoder %s reads words, which %s, a pack, does not hold; train on the data that it was made from", c.Encoder, c.Train)
+		}
+		err = d.encode(c, d.Train)
+	}
+	if err != nil {
+		return nil, err
+	}
 	if from.start != nil {
 		if d.packed {
 			return nil, cannotContinue(c.Train)
@@ -79,6 +92,9 @@ func (r *Resolved) Read() (*Raw, error) {
 		}
 	}
 	like := sourceOf(c).like(d.Train)
+	if d.encoder != nil {
+		like.dim -= d.encoder.Width()
+	}
 	for _, more := range []struct {
 		path   string
 		beside []Beside
@@ -87,7 +103,10 @@ func (r *Resolved) Read() (*Raw, error) {
 		if more.path == "" {
 			continue
 		}
-		if *more.to, err = like.readFiles(more.path, more.beside); err != nil {
+		if *more.to, err = like.readFiles(more.path, more.beside); err == nil && d.encoder != nil {
+			err = d.encode(c, *more.to)
+		}
+		if err != nil {
 			return nil, err
 		}
 	}

@@ -91,7 +91,7 @@ func (s source) readTraining(value string, beside []Beside, from bases) (*struct
 		if known != nil {
 			s.hashBits = known.HashBits
 		}
-		if names := from.start.Labels; s.config.Task == "segment" && !numbered(names) && s.config.LabelNames == "" {
+		if names := from.start.Labels; s.task.TakesSetting("label-names") && !numbered(names) && s.config.LabelNames == "" {
 			s.labels = names
 		}
 	}
@@ -279,6 +279,9 @@ func relabel(d *structured.Dataset, labels *structured.Alphabet) error {
 
 // readDense reads the dense features of a text.
 func (s source) readDense(d *structured.Dataset) error {
+	if s.inputs.WordRows != nil {
+		return structured.BadInput("--dense %s: the model's dense features are vectors of words, which it has", s.Dense)
+	}
 	return formats.Open(s.Dense, func(r io.Reader) error {
 		var err error
 		d.Features, d.Dim, err = arrays.ReadFeatures(r, s.Dense, d.Offsets, s.dim)

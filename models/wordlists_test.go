@@ -145,7 +145,7 @@ func TestVectorErrors(t *testing.T) {
 		"none of the words of its 1 vectors occurs":         func(c *config.Config) { c.Vectors = file(t, "glove.txt", "zebra 1 2 3\n") },
 		"no-such-file": func(c *config.Config) { c.Vectors = "no-such-file" },
 		"--freeze-vectors has no effect without --vectors": func(c *config.Config) { c.Vectors, c.Freeze = "", true },
-		"has no effect with --net linear":                  func(c *config.Config) { c.Net, c.MinCount = "linear", 0 },
+		"--freeze-vectors true has no effect with --net l": func(c *config.Config) { c.Net, c.MinCount, c.Freeze = "linear", 0, true },
 		"of size 8 cannot be added to vectors of size 3":   func(c *config.Config) { c.Embed = []int{8} },
 	} {
 		c := vectorConfig(t, file(t, "glove.txt", gloveText))

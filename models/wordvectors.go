@@ -9,6 +9,7 @@ import (
 	"github.com/dsp-go/dsp/models/data/formats"
 	"github.com/dsp-go/dsp/models/data/text"
 	"github.com/dsp-go/dsp/models/data/wordvectors"
+	"github.com/dsp-go/dsp/models/inputs"
 	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
@@ -27,8 +28,38 @@ type VectorsReport struct {
 
 // readVectors reads the vectors of the words in all data sets, and extends the vocabulary by the words that have one.
 func (d *Data) readVectors(c *config.Config) error {
-	sets := d.Sets()
 	vocab := structured.NewAlphabet(d.inputs.Vocab[0].Names()...)
+	table, err := d.vectorsOf(c, vocab)
+	if err != nil {
+		return err
+	}
+	d.inputs.Vocab = slices.Clone(d.inputs.Vocab)
+	d.inputs.Vocab[0], d.inputs.Vectors = vocab, table
+	return d.inputs.Apply(d.Train, c.Threads)
+}
+
+// readWordRows reads the vectors of the words in all data sets, which become dense inputs, and makes them in the training data.
+func (d *Data) readWordRows(c *config.Config) error {
+	if d.Train.Column(text.WordColumn) == nil {
+		return structured.BadInput("--vectors %s: %s has no column of words; name it with --columns", c.Vectors, d.Train.Name)
+	}
+	if d.Train.Dim > 0 {
+		return structured.BadInput("--vectors %s: the data has dense features already; net linear reads one or the other: leave out --dense, or join the vectors to its features", c.Vectors)
+	}
+	words := structured.NewAlphabet(text.Unknown)
+	table, err := d.vectorsOf(c, words)
+	if err != nil {
+		return err
+	}
+	was := d.inputs
+	d.inputs.WordRows = &inputs.WordRows{Words: words, Vectors: table}
+	was.Own, was.Template, was.WordRows = nil, nil, d.inputs.WordRows // attributes are there already
+	return was.Apply(d.Train, c.Threads)
+}
+
+// vectorsOf reads the vectors of the words of a vocabulary and of those in all data sets, which it adds to the vocabulary if they have one.
+func (d *Data) vectorsOf(c *config.Config, vocab *structured.Alphabet) (*graph.WordVectors, error) {
+	sets := d.Sets()
 	wanted := structured.NewAlphabet(vocab.Names()...)
 	for _, set := range sets {
 		text.AddForms(wanted, set)
@@ -40,7 +71,7 @@ func (d *Data) readVectors(c *config.Config) error {
 		return err
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	known := func(word string) bool { return v.Words.Index(word) >= 0 }
 	for _, set := range sets {
@@ -55,23 +86,27 @@ func (d *Data) readVectors(c *config.Config) error {
 		}
 	}
 	if report.Kept == 0 {
-		return structured.BadInput("%s: none of the words of its %d vectors occurs in the data", c.Vectors, v.Read)
+		return nil, structured.BadInput("%s: none of the words of its %d vectors occurs in the data", c.Vectors, v.Read)
 	}
 	if err := host.CheckMemory("training with "+c.Vectors, tasks.TrainingBytes(float64(len(table.Rows)), float64(report.Bytes))); err != nil {
-		return fmt.Errorf("%w; use vectors of fewer numbers", err)
-	}
-	d.inputs.Vocab = slices.Clone(d.inputs.Vocab)
-	d.inputs.Vocab[0], d.inputs.Vectors = vocab, table
-	if err := d.inputs.Apply(d.Train, c.Threads); err != nil {
-		return err
+		return nil, fmt.Errorf("%w; use vectors of fewer numbers", err)
 	}
 	d.Vectors = report
-	return nil
+	return table, nil
 }
 
 // count counts the tokens of an encoded data set, and those with a vector.
-func (r *VectorsReport) count(d *structured.Dataset, v *graph.WordVectors) {
-	fields := len(d.Vocab)
+func (r *VectorsReport) count(d *structured.Dataset, in inputs.Inputs) {
+	if in.WordRows != nil {
+		for _, word := range d.Column(text.WordColumn) {
+			r.Tokens++
+			if text.FormNumber(in.WordRows.Words, word) > 0 {
+				r.Found++
+			}
+		}
+		return
+	}
+	v, fields := in.Vectors, len(d.Vocab)
 	for t := range d.Positions() {
 		r.Tokens++
 		if v.Has(int(d.Ids[t*fields])) {

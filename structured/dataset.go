@@ -26,6 +26,7 @@ type Dataset struct {
 	Features []float32     // dense inputs [ΣT×Dim], or nil
 	Source   FeatureSource // of dense inputs that are not in Features, or nil
 	Dim      int
+	Encoder  string // what identifies the encoder whose rows are the last of the dense inputs; empty: none are
 
 	Columns     [][]string  // the columns of a text file: Columns[c][t]
 	ColumnNames []string    // what each column holds ("word", "label"), "" if unknown

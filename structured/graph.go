@@ -18,6 +18,12 @@ type GraphReader interface {
 	ReadsGraphs()
 }
 
+// ReadsGraphs reports whether the structure reads the graphs of the examples.
+func (f Form) ReadsGraphs() bool {
+	_, reads := f.Structure.(GraphReader)
+	return reads
+}
+
 // graphs returns the graphs of a batch in the memory of to, if the structure reads them.
 func (f Form) graphs(to []*Graph, batch *Batch) []*Graph {
 	if _, reads := f.Structure.(GraphReader); !reads || batch.Data.Graphs == nil {

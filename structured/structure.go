@@ -52,6 +52,27 @@ type RowSkipper interface {
 	SkipsRows(part int) bool
 }
 
+// Locator is a Structure whose outputs are not a label for each position, scored by a row of the first part.
+type Locator interface {
+	Structure
+	// Locate visits what scores the numbers of an output y one by one: an entry of an example's values of a part, and the label that it
+	// is about, −1 if it is about none. Numbers that are not known are left out.
+	Locate(θ *Potentials, y []int32, visit func(part, entry int, label int32))
+}
+
+// Locate is that of a Locator; for other structures, it visits the labels of the positions.
+func Locate(θ *Potentials, y []int32, visit func(part, entry int, label int32)) {
+	if s, ok := θ.Structure.(Locator); ok {
+		s.Locate(θ, y, visit)
+		return
+	}
+	for t, l := range y {
+		if l >= 0 {
+			visit(0, t*θ.Parts[0].Width+int(l), l)
+		}
+	}
+}
+
 // DataChecker is a Structure that not every data set of the right tables fits.
 type DataChecker interface {
 	Structure

@@ -4,7 +4,7 @@ package structured
 // dictionary and the label sets, and copies the rest.
 func (d *Dataset) Subset(examples []int) *Dataset {
 	s := &Dataset{
-		Name: d.Name, Alphabet: d.Alphabet, Dim: d.Dim, Vocab: d.Vocab, ColumnNames: d.ColumnNames,
+		Name: d.Name, Alphabet: d.Alphabet, Dim: d.Dim, Encoder: d.Encoder, Vocab: d.Vocab, ColumnNames: d.ColumnNames,
 		Dictionary: d.Dictionary, LabelSets: d.LabelSets,
 		Offsets: make([]int, 1, len(examples)+1),
 	}

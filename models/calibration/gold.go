@@ -4,8 +4,6 @@ import (
 	"math"
 
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/choices"
-	"github.com/dsp-go/dsp/structured/trees"
 )
 
 // part is what a likelihood is of: a number of a gold output, or a whole gold output with its score.
@@ -25,7 +23,7 @@ func (s *search) gold(θ *structured.Potentials, b, i int) (parts []part, skippe
 		if s.data.Partial(i) || len(y) == 0 {
 			return nil, 0
 		}
-		if !s.knows(θ.Structure, y) {
+		if !s.knows(θ, y) {
 			return nil, 1
 		}
 		score := θ.Score(b, y)
@@ -34,57 +32,19 @@ func (s *search) gold(θ *structured.Potentials, b, i int) (parts []part, skippe
 		}
 		return []part{{score: score}}, 0
 	}
-	add := func(p part) {
-		if math.IsInf(float64(θ.Parts[p.part].Of(b)[p.at]), -1) {
+	structured.Locate(θ, y, func(of, at int, label int32) {
+		if int(label) >= width || math.IsInf(float64(θ.Parts[of].Of(b)[at]), -1) {
 			skipped++
 			return
 		}
-		parts = append(parts, p)
-	}
-	switch θ.Structure.(type) {
-	case trees.SpanningTree:
-		n := len(y) / 2
-		for t, head := range y[:n] {
-			switch relation := y[n+t]; {
-			case head < 0 || relation < 0:
-			case int(relation) >= width:
-				skipped++
-			default:
-				add(part{part: 1, at: trees.Row(n, t, head)*width + int(relation)})
-			}
-		}
-	case choices.Choice:
-		for _, k := range y {
-			if k >= 0 {
-				add(part{at: int(k)})
-			}
-		}
-	default: // labels
-		for t, l := range y {
-			switch {
-			case l < 0:
-			case int(l) >= width:
-				skipped++
-			default:
-				add(part{at: t*width + int(l)})
-			}
-		}
-	}
+		parts = append(parts, part{part: of, at: at})
+	})
 	return parts, skipped
 }
 
 // knows reports whether the model has all names in a gold output.
-func (s *search) knows(of structured.Structure, y []int32) bool {
-	switch of.(type) {
-	case trees.SpanningTree:
-		y = y[len(y)/2:]
-	case choices.Choice:
-		return true
-	}
-	for _, l := range y {
-		if int(l) >= s.model.Labels.Len() {
-			return false
-		}
-	}
-	return true
+func (s *search) knows(θ *structured.Potentials, y []int32) bool {
+	all := true
+	structured.Locate(θ, y, func(_, _ int, label int32) { all = all && int(label) < s.model.Labels.Len() })
+	return all
 }

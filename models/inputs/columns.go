@@ -49,7 +49,8 @@ func (in Inputs) treeColumns() []Column {
 	own, arcs := in.Own.(*Arcs)
 	var all []Column
 	for _, name := range inputColumns {
-		all = append(all, Column{name, arcs && own.Template.Reads(name) || !arcs && slices.Contains(in.Words, name)})
+		word := name == text.WordColumn && (in.WordRows != nil || in.Encoder != nil)
+		all = append(all, Column{name, word || arcs && own.Template.Reads(name) || !arcs && slices.Contains(in.Words, name)})
 	}
 	return all
 }
@@ -57,6 +58,8 @@ func (in Inputs) treeColumns() []Column {
 // readsWord reports whether a column becomes discrete inputs.
 func (in Inputs) readsWord(d *structured.Dataset, name string) bool {
 	switch {
+	case (in.WordRows != nil || in.Encoder != nil) && name == text.WordColumn:
+		return true
 	case in.Vocab == nil || name == "" || name == text.LabelColumn:
 		return false
 	}

@@ -20,6 +20,11 @@ import (
 // attributes) keeps its number, and what only the data has follows, where it occurs at least as often as c says. Templates, lists of words
 // and statistics stay the model's. New words have no vector, where the model has some.
 func (in Inputs) Extend(c *config.Config, train *structured.Dataset) (Inputs, error) {
+	if in.WordRows != nil {
+		if err := in.WordRows.apply(train); err != nil {
+			return in, err
+		}
+	}
 	if in.Vocab != nil || readsBoth(c) && in.Template != nil {
 		if err := in.extendWords(c, train); err != nil {
 			return in, err

@@ -41,7 +41,11 @@ func (in Inputs) Save(f *safetensors.File) error {
 	if in.Own != nil {
 		template, values["hash_bits"] = in.Own.Save(f)
 	}
-	if v := in.Vectors; v != nil {
+	v := in.Vectors
+	if in.WordRows != nil {
+		v, values["vector_words"] = in.WordRows.Vectors, in.WordRows.Words.Names()
+	}
+	if v != nil {
 		safetensors.Add(f, VectorsTensor, v.Rows, len(v.Rows)/v.Dim, v.Dim)
 	}
 	if err := AddDictionary(f, in.Dictionary); err != nil {
@@ -79,11 +83,11 @@ type Loading struct {
 // Load returns the inputs that Save put into a file, and how many tensors held them.
 func Load(f *safetensors.File, how Loading) (in Inputs, tensors int, err error) {
 	in.Words = how.Words
-	var characters []string
+	var characters, rows []string
 	var vocab [][]string
 	hashBits := 0
 	for name, value := range map[string]any{"vocab": &vocab, "hash_bits": &hashBits, "characters": &characters, "map": &in.Map,
-		"grid": &in.Grid, "edges": &in.Edges} {
+		"grid": &in.Grid, "edges": &in.Edges, "vector_words": &rows} {
 		text, ok := f.Metadata[name]
 		if !ok && name != "vocab" {
 			continue
@@ -124,8 +128,15 @@ func Load(f *safetensors.File, how Loading) (in Inputs, tensors int, err error) 
 		tensors += lists
 	}
 	if how.Vectors {
-		if in.Vectors, err = LoadVectors(f, how.Frozen); err != nil {
+		v, err := LoadVectors(f, how.Frozen)
+		if err != nil {
 			return in, 0, err
+		}
+		if in.Vectors = v; rows != nil {
+			in.Vectors, in.WordRows = nil, &WordRows{structured.NewAlphabet(rows...), v}
+			if v.Dim < 1 || len(v.Rows) != in.WordRows.Words.Len()*v.Dim || len(rows) != in.WordRows.Words.Len() {
+				return in, 0, fmt.Errorf("tensor %q: %d numbers of %d per word, expected vectors of %d words", VectorsTensor, len(v.Rows), v.Dim, len(rows))
+			}
 		}
 		tensors++
 	}

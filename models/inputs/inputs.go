@@ -11,6 +11,8 @@ import (
 	"github.com/dsp-go/dsp/models/data/features"
 	"github.com/dsp-go/dsp/models/data/formats"
 	"github.com/dsp-go/dsp/models/data/text"
+	"github.com/dsp-go/dsp/models/inputs/encoded"
+	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
@@ -27,6 +29,8 @@ type Inputs struct {
 	Template   *features.Template     // of attributes made from columns
 	Dictionary *structured.Dictionary // of the attributes, or nil
 	Vectors    *graph.WordVectors     // of the words of the first vocabulary, or nil
+	WordRows   *WordRows              // vectors of words that are dense inputs, or nil
+	Encoder    *encoded.Reader        // whose rows are the last dense inputs of words, or nil
 
 	Words []string // the columns that discrete inputs are made of; nil: all
 	Own   Maker    // of inputs that only one task has, or nil
@@ -54,7 +58,13 @@ func Fit(c *config.Config, train *structured.Dataset) (Inputs, error) {
 		return Inputs{}, err
 	}
 	in := Inputs{Features: set}
+	if set == "none" && c.Net == "linear" {
+		return in, nil
+	}
 	both := c.Network().ReadsAttributes()
+	if preset, known := nets.FindPreset(c.Net); set == "none" && c.Encoder != "" && known && !preset.Words && c.Net != nets.StackNet {
+		return in, nil // rows alone
+	}
 	if set == "none" || both {
 		if err := in.fitWords(c, train); err != nil {
 			return Inputs{}, structured.BadInput("%w; name it with --columns", err)
@@ -141,6 +151,16 @@ const defaultWordCount = 2
 
 // Apply makes the inputs of a data set.
 func (in Inputs) Apply(d *structured.Dataset, n int) error {
+	if in.WordRows != nil {
+		if err := in.WordRows.apply(d); err != nil {
+			return err
+		}
+	}
+	if in.Encoder != nil {
+		if _, err := in.Encoder.Apply(d, encoded.Options{Threads: n}); err != nil {
+			return err
+		}
+	}
 	if in.Vocab != nil {
 		if err := in.encode(d); err != nil {
 			return err
@@ -160,8 +180,10 @@ func featureSet(c *config.Config, train *structured.Dataset) (string, error) {
 	switch {
 	case c.Template != "":
 		return "auto", nil
+	case c.Features == "none" && c.Net == "linear" && (c.Dense != "" || c.Vectors != "" || c.Encoder != ""): // it reads dense features alone
+		return "none", nil
 	case c.Features == "none" && c.Net == "linear":
-		return "", structured.BadInput("--net linear reads attributes of tokens, but --features none makes none; use --features %s, a --template, or --net embed",
+		return "", structured.BadInput("--net linear reads attributes of tokens, but --features none makes none; use --features %s, a --template, --dense, --vectors, --encoder, or --net embed",
 			builtinFor(train))
 	case c.Features != "auto":
 		return c.Features, nil

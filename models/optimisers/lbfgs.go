@@ -8,9 +8,12 @@ import (
 // LBFGS is the limited-memory quasi-Newton method.
 var LBFGS = &Descriptor{
 	Name:    "lbfgs",
-	Summary: "gonum's L-BFGS, on all examples at once; no step size",
+	Summary: "L-BFGS, on all examples at once, with the curvature of dense inputs; no step size",
 	When:    "for linear nets and smooth objectives: the batch reference; for labels known in part",
-	Losses:  SmoothObjectives, Smoothing: Smooths, Certified: true, Partial: true, Prior: true,
+	Settings: struct {
+		Preconditioning
+	}{},
+	Losses: SmoothObjectives, Smoothing: Smooths, Certified: true, Partial: true, Prior: true,
 	Passes: 500,
-	Make:   func(*Run) (train.Method, error) { return &quasinewton.LBFGS{}, nil },
+	Make:   func(r *Run) (train.Method, error) { return &quasinewton.LBFGS{Plain: r.Preconditioner == "none"}, nil },
 }

@@ -57,7 +57,7 @@ func readingKey(c *config.Config) string {
 	if o := tasks.Localise(c); o != nil {
 		fmt.Fprintf(&key, "pixels=%v\n", o.Pixels)
 	}
-	if c.Task == "segment" {
+	if tasks.Of(c).Request == tasks.Regions {
 		fmt.Fprintf(&key, "features=%s\n", c.Features) // of regions, or pixels
 	}
 	if c.Train == "" {

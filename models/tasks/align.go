@@ -54,6 +54,8 @@ var align = Task{
 		}
 		return "", nil
 	},
+	Request: Pairs,
+	Tensors: []string{"links"},
 	Layout: func(_ *structured.Alphabet, o predictions.Options, asJSON bool) predictions.Layout {
 		if asJSON {
 			return predictions.LinksJSON(o)

@@ -51,6 +51,7 @@ var graphTask = Task{
 	Loss:      graphLoss,
 	Baselines: true,
 	Contrasts: contrastGraphs,
+	Request:   Graphs,
 	Layout:    labelLayout,
 	Compare: func(labels *structured.Alphabet, _ *structured.Dataset, _ bool) Comparison {
 		return &graphComparison{graphs.NewEvaluator(labels), nil}

@@ -52,6 +52,8 @@ var localise = Task{
 		return "linear"
 	},
 	LogLikelihood: func(config.Config, inputs.Inputs) bool { return false },
+	Request:       Scenes,
+	Tensors:       []string{"box"},
 	Layout: func(_ *structured.Alphabet, o predictions.Options, asJSON bool) predictions.Layout {
 		if asJSON {
 			return predictions.BoxJSON(o)

@@ -21,7 +21,7 @@ var parse = Task{
 	Outputs: "trees",
 	Summary: "dependency trees of sentences",
 	Takes: []string{
-		"dense", "tree", "crossing", "features", "template", "hash-bits", "vectors", "min-count",
+		"dense", "encoder", "tree", "crossing", "features", "template", "hash-bits", "vectors", "min-count",
 	},
 	Check: func(c config.Config) error {
 		if c.Features != "auto" && c.Features != "parse" && c.Features != "none" {
@@ -49,6 +49,8 @@ var parse = Task{
 		return nil
 	},
 	LogLikelihood: func(config.Config, inputs.Inputs) bool { return true },
+	Request:       Sentences,
+	Tensors:       []string{"heads", "relations", "lengths"},
 	Layout: func(names *structured.Alphabet, o predictions.Options, asJSON bool) predictions.Layout {
 		if asJSON {
 			return predictions.TreeJSON(names, o)

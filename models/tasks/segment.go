@@ -78,6 +78,7 @@ var segment = Task{
 	Reg:           segmentReg,
 	Baselines:     true,
 	Contrasts:     contrastGraphs,
+	Request:       Regions,
 	Layout:        labelLayout,
 	Compare: func(labels *structured.Alphabet, _ *structured.Dataset, _ bool) Comparison {
 		return &graphComparison{graphs.NewEvaluator(labels), map[string]string{"accuracy": "pixel_accuracy", "class_iou": "miou"}}

@@ -61,9 +61,9 @@ func netsThatTake(setting string) []string {
 	var takes func(p nets.Preset) bool
 	stack := func(p nets.Preset) bool { return p.Name == nets.StackNet }
 	switch {
-	case setting == "dense":
+	case setting == "dense" || setting == "vectors":
 		takes = func(p nets.Preset) bool { return p.Words || p.Name == "linear" }
-	case setting == "vectors" || setting == "freeze-vectors":
+	case setting == "freeze-vectors":
 		takes = func(p nets.Preset) bool { return p.Words }
 	case slices.Contains(attributeSettings, setting):
 		takes = func(p nets.Preset) bool { return p.Attributes || stack(p) }

@@ -88,6 +88,10 @@ type Task struct {
 	// Baselines says that runs on built-in data train baselines too.
 	Baselines bool
 
+	// Request is what a request to a server holds for an example, and Tensors lists what an answer may have beside its line and its score.
+	Request Request
+	Tensors []string
+
 	// Layout returns how predictions are written: as objects of JSON, one per line, or as text.
 	Layout func(labels *structured.Alphabet, o predictions.Options, asJSON bool) predictions.Layout
 	// Compare starts a comparison of outputs with the gold ones of d. strict is about entities.
@@ -111,6 +115,19 @@ type Task struct {
 	Result  string
 	Columns []Column
 }
+
+// Request is what a request to a server holds for an example.
+type Request int
+
+// The kinds of requests.
+const (
+	Positions Request = iota // words, attributes or rows of features, as the model's data had them
+	Sentences                // words of a sentence whose pairs of words are scored
+	Pairs                    // the words of two sentences, or features of pairs of items
+	Graphs                   // features of nodes and edges
+	Regions                  // an image, whose pixels are labelled
+	Scenes                   // an image, to find an object in
+)
 
 // Change says what Prepare changed, as an entry of the log: a message with names and values.
 type Change struct {

@@ -85,6 +85,8 @@ func ValidateModel(c config.Config) error {
 		return structured.BadInput("--l1 %v with --init: dual methods cannot start there, because weights do not tell what they were before the threshold; use --method owl-qn, which starts from any weights, or leave out --init", c.L1)
 	case c.Prior != "" && c.Reg == 0:
 		return structured.BadInput("--prior %s has no effect with --reg 0: give --reg above 0, or --init %s to start from the model only", c.Prior, c.Prior)
+	case c.Encoder == "" && encoderSetting(&c) != "":
+		return structured.BadInput("--%s has no effect without --encoder DIR", encoderSetting(&c))
 	case c.Freeze && c.Vectors == "":
 		return structured.BadInput("--freeze-vectors has no effect without --vectors FILE")
 	case c.Partial && c.Scheme != "keep":
@@ -114,6 +116,16 @@ func (t Task) checkFormat(format string) error {
 		}
 	}
 	return structured.BadInput("--format %s has no %s for --task %s, which reads %s; use --task %s", format, t.Outputs, t.Name, list(readers, "or"), list(f.Tasks, "or"))
+}
+
+// encoderSetting returns a setting that c gives and that says how an encoder is used; empty if it gives none.
+func encoderSetting(c *config.Config) string {
+	for _, name := range []string{"encoder-layers", "pieces", "encoder-rows", "encoder-cache", "encoder-by-reference"} {
+		if c.Gives(name) {
+			return name
+		}
+	}
+	return ""
 }
 
 // sparseFromAnywhere reports whether the method minimises λ₁‖w‖₁ from any weights.

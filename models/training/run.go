@@ -149,6 +149,9 @@ func (r *Run) checkpoint() (*train.Checkpoint, error) {
 			identity[name] = train.FingerprintOf(m)
 		}
 	}
+	if e := r.model.Encoder; e != nil {
+		identity["rows of the encoder"] = e.ID()
+	}
 	if v := r.model.Vectors; v != nil {
 		identity["vectors of words"] = train.FingerprintOf(v.Rows)
 	}

@@ -105,7 +105,7 @@ func (r *Run) warnIfLonger() {
 // filePaths are the settings that say where files are. Their contents decide the weights, which identities know by fingerprints: the files
 // may move while a run is interrupted.
 var filePaths = []string{
-	"train", "dev", "test", "dense", "boxes", "images", "links", "bitext", "masks", "label-names", "template", "clusters", "gazetteer", "vectors",
+	"train", "dev", "test", "dense", "boxes", "images", "links", "bitext", "masks", "label-names", "template", "clusters", "gazetteer", "vectors", "encoder",
 	"init", "prior",
 }
 

@@ -118,6 +118,18 @@ func trainOn(ctx context.Context, c config.Config, data *models.Data, o TrainOpt
 			"tokens_with_vector", fmt.Sprintf("%.1f %%", 100*float64(x.Found)/float64(max(1, x.Tokens))),
 			"memory", fmt.Sprintf("%.1f MiB", float64(x.Bytes)/(1<<20)))
 	}
+	for _, x := range data.Encoded {
+		about := []any{"data", x.Data, "words", x.Words, "file", orNone(x.File)}
+		if x.Found {
+			about = append(about, "found", "there")
+		} else {
+			about = append(about, "pieces", x.Pieces, "seconds", fmt.Sprintf("%.1f", x.Took.Seconds()))
+		}
+		if x.Long > 0 {
+			about = append(about, "sentences_in_windows", x.Long)
+		}
+		o.Log.Info("rows of the encoder", about...)
+	}
 	if ignored, example := unnamedColumns(data.Train); ignored != "" && c.Template == "" { // a template may read columns by number
 		o.Log.Warn("columns without a name are ignored; a name makes them inputs", "columns", ignored, "for_example", "--columns "+example)
 	}

@@ -113,7 +113,7 @@ func readWeights(dir string, fam *family, c *config, layout graph.Layout) ([]flo
 	if err := checkNames(dir, tensors, prefix, fam, layout); err != nil {
 		return nil, err
 	}
-	if err := host.CheckMemory("the encoder "+dir, 4*float64(layout.Dim())); err != nil {
+	if err := host.CheckMemory("the encoder "+dir, 4*float64(2*layout.Dim()-c.Vocab*c.Embedding)); err != nil { // all but the table of pieces is packed, too
 		return nil, err
 	}
 	w := make([]float32, layout.Dim())

@@ -62,17 +62,25 @@ func (o Linear) Run(m *Machine, in *Instruction) {
 			arg++
 		}
 		run := func(lo, hi int) {
-			factor.Times(m.BLAS, hi-lo, x[lo*o.K:hi*o.K], out[lo*width+column:], width, &m.product, func(c []float32, row, at int) {
-				if bias != nil {
-					kernels.Rows.Add(c, c, bias[at:at+len(c)])
-				}
-				if o.f != nil {
+			var start, finish func(c []float32, row, at int)
+			added := func(row, at, n int) []float32 { return residual[(lo+row)*width+column+at:][:n] }
+			switch {
+			case bias != nil && residual != nil && o.f == nil:
+				start = func(c []float32, row, at int) { kernels.Rows.Add(c, bias[at:at+len(c)], added(row, at, len(c))) }
+			case bias != nil:
+				start = func(c []float32, _, at int) { copy(c, bias[at:]) }
+			case residual != nil && o.f == nil:
+				start = func(c []float32, row, at int) { copy(c, added(row, at, len(c))) }
+			}
+			if o.f != nil {
+				finish = func(c []float32, row, at int) {
 					o.f.apply(c, c, m.scratch[:])
+					if residual != nil {
+						kernels.Rows.Add(c, c, added(row, at, len(c)))
+					}
 				}
-				if residual != nil {
-					kernels.Rows.Add(c, c, residual[(lo+row)*width+column+at:][:len(c)])
-				}
-			})
+			}
+			factor.Times(m.BLAS, hi-lo, x[lo*o.K:hi*o.K], out[lo*width+column:], width, &m.product, start, finish)
 		}
 		if factor.RowByRow() {
 			run(0, rows)

@@ -12,7 +12,7 @@ type Factor struct {
 // factors is implemented by products that read packed matrices.
 type factors interface {
 	pack(f *Factor)
-	timesFactor(m int, x []float32, f *Factor, c []float32, stride int, finish func(c []float32, row, column int))
+	timesFactor(m int, x []float32, f *Factor, c []float32, stride int, start, finish func(c []float32, row, column int))
 }
 
 // NewFactor packs w [n×k] for the products in use. It keeps w if they cannot read packed matrices.
@@ -36,15 +36,16 @@ func unwrapped(b BLAS) BLAS {
 // not, the caller decides which rows share a product.
 func (f *Factor) RowByRow() bool { return f.panels != nil }
 
-// Times computes c = x·Wᵀ for x [m×K]. The rows of c are stride entries apart, at least N. It calls finish for parts of rows of c that are
-// complete, while they are in the cache, with the row and the column where the part begins; each entry of the product belongs to one part.
-// b is the product in use; scratch is memory that Times may replace.
-func (f *Factor) Times(b BLAS, m int, x, c []float32, stride int, scratch *[]float32, finish func(c []float32, row, column int)) {
+// Times computes c = x·Wᵀ + s for x [m×K]. The rows of c are stride entries apart, at least N. It calls start for parts of rows of c before
+// it computes them, with the row and the column where the part begins, and finish when they are complete; start sets them to s, or is nil if
+// s is zero. Each entry of the product belongs to one part, and parts are in the cache. b is the product in use; scratch is memory that Times
+// may replace.
+func (f *Factor) Times(b BLAS, m int, x, c []float32, stride int, scratch *[]float32, start, finish func(c []float32, row, column int)) {
 	if m == 0 {
 		return
 	}
 	if f.panels != nil {
-		unwrapped(b).(factors).timesFactor(m, x, f, c, stride, finish)
+		unwrapped(b).(factors).timesFactor(m, x, f, c, stride, start, finish)
 		return
 	}
 	if len(*scratch) < m*f.N {
@@ -54,7 +55,14 @@ func (f *Factor) Times(b BLAS, m int, x, c []float32, stride int, scratch *[]flo
 	b.Sgemm(false, true, m, f.N, f.K, x, f.w, 0, y)
 	for i := range m {
 		row := c[i*stride:][:f.N]
-		copy(row, y[i*f.N:])
-		finish(row, i, 0)
+		if start == nil {
+			copy(row, y[i*f.N:])
+		} else {
+			start(row, i, 0)
+			Rows.Add(row, row, y[i*f.N:(i+1)*f.N])
+		}
+		if finish != nil {
+			finish(row, i, 0)
+		}
 	}
 }

@@ -2,18 +2,19 @@ package kernels
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
 )
 
-// A packed factor gives the product x·Wᵀ for sizes around those of tiles, panels and blocks, with every entry finished once, and the
+// A packed factor gives the product x·Wᵀ + s for sizes around those of tiles, panels and blocks, with every entry finished once, and the
 // bits of a row do not depend on the other rows.
 func TestFactor(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	for _, source := range sources {
 		for _, b := range source() {
-			for _, size := range [][3]int{{1, 1, 1}, {3, 5, 7}, {8, 48, 16}, {9, 49, 513}, {17, 241, 30}, {40, 300, 1030}, {2, 96, 384}} {
+			for _, size := range [][3]int{{1, 1, 1}, {3, 5, 7}, {8, 48, 16}, {9, 49, 513}, {17, 241, 30}, {40, 300, 1030}, {2, 96, 384}, {11, 50, 1024}, {9, 20, 2048}} {
 				t.Run(fmt.Sprint(b.Name(), size), func(t *testing.T) {
 					m, n, k := size[0], size[1], size[2]
 					x, w := gaussians(rng, m*k), gaussians(rng, n*k)
@@ -23,7 +24,12 @@ func TestFactor(t *testing.T) {
 					}
 					stride, times, scratch := n+3, make([]int, m*n), []float32(nil)
 					c := make([]float32, m*stride)
-					f.Times(b, m, x, c, stride, &scratch, func(part []float32, row, column int) {
+					begin := func(part []float32, row, column int) {
+						for j := range part {
+							part[j] = float32(row + column + j)
+						}
+					}
+					f.Times(b, m, x, c, stride, &scratch, begin, func(part []float32, row, column int) {
 						for j := range part {
 							times[row*n+column+j]++
 							part[j]++
@@ -34,11 +40,11 @@ func TestFactor(t *testing.T) {
 					}
 					for i := range m {
 						for j := range n {
-							want := 1.0
+							want := 1 + float64(i+j)
 							for l := range k {
 								want += float64(x[i*k+l]) * float64(w[j*k+l])
 							}
-							if got := float64(c[i*stride+j]); got-want > 1e-3 || want-got > 1e-3 {
+							if got := float64(c[i*stride+j]); math.Abs(got-want) > 3e-3 {
 								t.Fatalf("entry %d, %d is %g, want %g", i, j, got, want)
 							}
 						}
@@ -53,7 +59,7 @@ func TestFactor(t *testing.T) {
 					}
 					one := make([]float32, n)
 					for i := range m {
-						f.Times(b, 1, x[i*k:(i+1)*k], one, n, &scratch, func(part []float32, _, _ int) {
+						f.Times(b, 1, x[i*k:(i+1)*k], one, n, &scratch, func(part []float32, _, column int) { begin(part, i, column) }, func(part []float32, _, _ int) {
 							for j := range part {
 								part[j]++
 							}

@@ -21,6 +21,7 @@ type gateLoops struct {
 	halfSquares    func(out, x []float32)       // −x²/2
 	normalPart     func(out, x, e []float32)    // x·Φ(x) from the argument x and e = exp(−x²/2)
 	normalSlope    func(out, x, g, e []float32) // g times its derivative
+	normalGELU     func(out, x []float32) int   // NormalGELU of as many of the first entries as it returns; nil: none
 }
 
 // Gates are the fastest loops for this processor.
@@ -175,6 +176,10 @@ func GELUSlope(out, x, g, e []float32) {
 
 // NormalGELU is x·Φ(x) with the normal distribution function Φ (Hendrycks and Gimpel 2016).
 func NormalGELU(out, x, e []float32) {
+	if Gates.normalGELU != nil {
+		n := Gates.normalGELU(out, x[:len(out)])
+		out, x = out[n:], x[n:]
+	}
 	fromExp(x[:len(out)], e, Gates.halfSquares, func(lo, hi int, e []float32) { Gates.normalPart(out[lo:hi], x[lo:hi], e) })
 }
 

@@ -5,7 +5,12 @@ package kernels
 import "simd/archsimd"
 
 func chooseGates() *gateLoops {
-	if archsimd.X86.AVX2() {
+	switch {
+	case archsimd.X86.AVX512():
+		wide := simdGates
+		wide.normalGELU = normalGELU16
+		return &wide
+	case archsimd.X86.AVX2():
 		return &simdGates
 	}
 	return &plainGates
@@ -140,4 +145,41 @@ func (c *normalConstants) upper(size, e f32x8) f32x8 {
 // sizeOf is |x|.
 func sizeOf(x f32x8) f32x8 {
 	return x.AsInt32x8().And(archsimd.BroadcastInt32x8(0x7fffffff)).AsFloat32x8()
+}
+
+// normalGELU16 computes NormalGELU in one pass over whole vectors of 16, with the steps of halfSquares, vec.Exp and normalPart, whose constants
+// stay in registers.
+func normalGELU16(out, x []float32) int {
+	n, by := len(out)&^15, archsimd.BroadcastFloat32x16
+	scale, round, hi, lo := by(1.44269504088896341), by(3<<22), by(0.693359375), by(-2.12194440e-4)
+	c0, c1, c2 := by(1.9875691500e-4), by(1.3981999507e-3), by(8.3334519073e-3)
+	c3, c4, c5 := by(4.1665795894e-2), by(1.6666665459e-1), by(5.0000001201e-1)
+	one, low, minusHalf := by(1), by(-87.33654), by(-0.5)
+	p, n1, n2, n3, n4, n5 := by(normalP), by(normal1), by(normal2), by(normal3), by(normal4), by(normal5)
+	sizes, zero := archsimd.BroadcastInt32x16(0x7fffffff), archsimd.Float32x16{}
+	for i := 0; i < n; i += 16 {
+		v := archsimd.LoadFloat32x16((*[16]float32)(x[i:]))
+		h := v.Mul(v).Mul(minusHalf)
+		shifted := h.Mul(scale).Add(round)
+		k := shifted.Sub(round)
+		r := h.Sub(k.Mul(hi))
+		r = r.Sub(k.Mul(lo))
+		q := r.Mul(c0).Add(c1)
+		q = q.Mul(r).Add(c2)
+		q = q.Mul(r).Add(c3)
+		q = q.Mul(r).Add(c4)
+		q = q.Mul(r).Add(c5)
+		q = q.Mul(r.Mul(r)).Add(r).Add(one)
+		e := q.AsInt32x16().Add(shifted.AsInt32x16().ShiftAllLeft(23)).AsFloat32x16().Masked(h.GreaterEqual(low))
+		size := v.AsInt32x16().And(sizes).AsFloat32x16()
+		t := one.Div(one.Add(p.Mul(size)))
+		u := t.Mul(n5).Add(n4)
+		u = u.Mul(t).Add(n3)
+		u = u.Mul(t).Add(n2)
+		u = u.Mul(t).Add(n1)
+		u = u.Mul(t).Mul(e)
+		zero.Max(v).Sub(size.Mul(u)).Store((*[16]float32)(out[i:]))
+	}
+	archsimd.ClearAVXUpperBits()
+	return n
 }

@@ -95,6 +95,26 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
+// NormalGELU has the bits of the steps that it takes together.
+func TestNormalGELUInOnePass(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	e := make([]float32, Block)
+	for n := range 70 {
+		x := gaussians(rng, n)
+		for i, v := range []float32{0, 30, -30, 1e30, -1e30, 1e-30, float32(math.NaN()), -14, 13.2} {
+			if i < n {
+				x[n-1-i] = v
+			}
+		}
+		got, want := make([]float32, n), make([]float32, n)
+		NormalGELU(got, x, e)
+		fromExp(x, e, plainGates.halfSquares, func(lo, hi int, e []float32) { plainGates.normalPart(want[lo:hi], x[lo:hi], e) })
+		if !slices.Equal(bitsOf(got), bitsOf(want)) {
+			t.Fatalf("%g: %g, in steps %g", x, got, want)
+		}
+	}
+}
+
 // GELU and SiLU and their slopes follow the formulas in float64, from −∞ to ∞.
 func TestSmoothActivations(t *testing.T) {
 	gelu := func(x float64) float64 {

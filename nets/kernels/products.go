@@ -45,7 +45,6 @@ type Outer struct {
 	Sum []float64 // [C×k], and one more row if C is odd
 
 	pairs []float64
-	rows  []int32
 }
 
 // outerRows is how many rows of x a pass over the columns takes: few enough to stay in the cache.

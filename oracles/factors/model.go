@@ -53,6 +53,37 @@ func (m *Model) slice(f Factor, states []int) Factor {
 	return kept
 }
 
+// Keep returns the model in which each variable has only the listed states, increasing and at least one, numbered anew; a variable that keeps one leaves every scope.
+func (m *Model) Keep(kept [][]int) *Model {
+	k := &Model{States: make([]int, len(m.States))}
+	for v, states := range kept {
+		k.States[v] = len(states)
+	}
+	for _, f := range m.Factors {
+		var to Factor
+		at := []int{0} // the entries that stay
+		strides := m.Strides(f.Scope)
+		for p, v := range f.Scope {
+			if len(kept[v]) > 1 {
+				to.Scope = append(to.Scope, v)
+			}
+			next := make([]int, 0, len(at)*len(kept[v]))
+			for _, first := range at {
+				for _, s := range kept[v] {
+					next = append(next, first+s*strides[p])
+				}
+			}
+			at = next
+		}
+		to.Table = make([]float64, len(at))
+		for i, j := range at {
+			to.Table[i] = f.Table[j]
+		}
+		k.Factors = append(k.Factors, to)
+	}
+	return k
+}
+
 // Strides returns how far apart in a table the states of each variable of its scope are.
 func (m *Model) Strides(scope []int) []int {
 	s := make([]int, len(scope))

@@ -1,9 +1,11 @@
 package query
 
 import (
+	"context"
 	"fmt"
 	"math"
-	"strings"
+	"sync"
+	"time"
 
 	"github.com/dsp-go/dsp/oracles/cut"
 	"github.com/dsp-go/dsp/oracles/factors"
@@ -24,16 +26,33 @@ const (
 	Tree     = "tree"
 	Cut      = "cut"
 	Junction = "junction"
+	Search   = "search"
 	Relaxed  = "relaxed"
 )
 
 // Settings say how to answer.
 type Settings struct {
 	Oracle string  // one of the names above
-	Table  float64 // the most entries of a junction tree
+	Table  float64 // the most entries of a junction tree, and of the tables of Search together
 	Bucket float64 // the most entries of a mini-bucket
 	Passes int     // the most passes of Relaxed
-	Gap    float64 // Relaxed stops where the bound of the best assignment is above its value by this part of it
+	Gap    float64 // Search and Relaxed stop where the bound is above the value by this part of it
+	Seed   uint64  // of Search
+
+	Report func(*Answer) // hears of what Search has found so far; may be nil
+	Decide func(string)  // hears of decisions when they are made: why Auto passes over an oracle, what an exact one will need; may be nil
+}
+
+func (s *Settings) decide(what string) {
+	if s.Decide != nil {
+		s.Decide(what)
+	}
+}
+
+func (s *Settings) report(a *Answer) {
+	if s.Report != nil {
+		s.Report(a)
+	}
 }
 
 // Answer is what an oracle found. Values are natural logarithms, −∞ for probability 0.
@@ -45,7 +64,9 @@ type Answer struct {
 	Width     int     // of the junction tree
 	States    []int   // of MAP
 	Marginals [][]float64
-	Passed    []string // why Auto did not take the oracles that it prefers
+	Rounding  float64 // by which an exact Value may be off
+	Doing     string  // what runs
+	Nodes     int     // of a search
 }
 
 // Gap returns how far the bound is above the value: 0 if both are −∞, and where only rounding puts the value above.
@@ -56,39 +77,91 @@ func (a *Answer) Gap() float64 {
 	return a.Bound - a.Value
 }
 
-// Solve answers a question about a model. The error says what keeps the oracle that was asked for from answering.
-func Solve(m *factors.Model, question string, s Settings) (*Answer, error) {
-	if s.Oracle != Auto {
-		return by(s.Oracle, m, question, s)
+// grace is how long an oracle may take to notice that its context ended; then Solve answers with what it told last.
+const grace = time.Second
+
+// direct is the most entries of a junction tree that Auto builds before it has any other answer: they take a moment.
+const direct = 1 << 22
+
+// Solve answers a question about a model. Where the context ends before there is an exact answer, the answer is what is known then; it is an error where nothing is. The error
+// says otherwise what keeps the oracle that was asked for from answering.
+func Solve(ctx context.Context, m *factors.Model, question string, s Settings) (*Answer, error) {
+	type result struct {
+		a   *Answer
+		err error
 	}
-	var passed []string
+	var lock sync.Mutex
+	var known *Answer
+	report := s.Report
+	s.Report = func(a *Answer) {
+		lock.Lock()
+		defer lock.Unlock()
+		if known = a; report != nil && ctx.Err() == nil {
+			report(a)
+		}
+	}
+	done := make(chan result, 1)
+	go func() {
+		var r result
+		if err := host.Guard(func() error { r.a, r.err = solve(m, question, s, func() bool { return ctx.Err() != nil }); return nil }); err != nil {
+			r.err = err
+		}
+		done <- r
+	}()
+	select {
+	case r := <-done:
+		return r.a, r.err
+	case <-ctx.Done():
+	}
+	select {
+	case r := <-done:
+		return r.a, r.err
+	case <-time.After(grace):
+	}
+	lock.Lock()
+	defer lock.Unlock()
+	if known == nil {
+		return nil, ctx.Err()
+	}
+	return known, nil
+}
+
+// solve is Solve with a question whether to stop instead of a context.
+func solve(m *factors.Model, question string, s Settings, stop func() bool) (*Answer, error) {
+	if s.Oracle != Auto {
+		return by(s.Oracle, m, question, s, stop)
+	}
 	for _, oracle := range []string{Tree, Cut, Junction} {
 		if oracle == Cut && question != MAP {
 			continue
 		}
-		a, err := by(oracle, m, question, s)
+		limited := s
+		if oracle == Junction && question == MAP {
+			limited.Table = min(s.Table, direct) // beyond that, Search eliminates as well, and knows something all the while
+		}
+		a, err := by(oracle, m, question, limited, stop)
 		if err == nil {
-			a.Passed = passed
 			return a, nil
 		}
-		passed = append(passed, oracle+": "+err.Error())
+		s.decide("auto passes over " + oracle + ": " + err.Error())
 	}
-	a, err := by(Relaxed, m, question, s)
+	a, err := by(Search, m, question, s, stop)
 	if err != nil {
-		return nil, fmt.Errorf("no oracle fits: %s; %s: %w", strings.Join(passed, "; "), Relaxed, err)
+		return nil, fmt.Errorf("no oracle fits; %s: %w", Search, err)
 	}
-	a.Passed = passed
 	return a, nil
 }
 
-func by(oracle string, m *factors.Model, question string, s Settings) (*Answer, error) {
+func by(oracle string, m *factors.Model, question string, s Settings, stop func() bool) (*Answer, error) {
+	var a *Answer
+	var err error
 	switch oracle {
 	case Tree:
 		plan, err := junction.NewForest(m)
 		if err != nil {
 			return nil, err
 		}
-		return exact(Tree, m, plan, question)
+		return exact(Tree, m, plan, question, s)
 	case Cut:
 		return byCut(m, question)
 	case Junction:
@@ -96,22 +169,37 @@ func by(oracle string, m *factors.Model, question string, s Settings) (*Answer, 
 		if plan == nil {
 			return nil, fmt.Errorf("the tables of the junction tree have %.3g entries or more (%.3g GiB), above the limit of %.3g (--max-table)", entries, 8*entries/(1<<30), s.Table)
 		}
-		return exact(Junction, m, plan, question)
+		if plan.Entries > direct { // it takes long: know something before
+			quick := s
+			quick.Passes, quick.Report = min(s.Passes, together), nil
+			if a, err := by(Relaxed, m, question, quick, stop); err == nil {
+				a.Doing = "junction tree"
+				s.report(a)
+			}
+		}
+		return exact(Junction, m, plan, question, s)
+	case Search:
+		if question == MAP {
+			return searchBest(m, s, stop), nil
+		}
+		a, err = searchSum(m, question, s, stop)
+	default:
+		if question == MAP {
+			return relaxedBest(m, s, stop), nil
+		}
+		a, err = relaxedSum(m, s, stop)
 	}
-	if question == MAP {
-		return relaxedBest(m, s), nil
-	}
-	a, err := relaxedSum(m, s)
 	if err == nil && question == PR {
 		a.Marginals = nil
 	}
 	return a, err
 }
 
-func exact(oracle string, m *factors.Model, plan *junction.Plan, question string) (*Answer, error) {
+func exact(oracle string, m *factors.Model, plan *junction.Plan, question string, s Settings) (*Answer, error) {
 	if err := host.CheckMemory("the tables of the junction tree", 8*plan.Entries); err != nil {
 		return nil, err
 	}
+	s.decide(fmt.Sprintf("%s: %.3g table entries, width %d", oracle, plan.Entries, plan.Width))
 	a, t := &Answer{Oracle: oracle, Exact: true, Width: plan.Width}, junction.NewTree(m, plan)
 	switch question {
 	case MAP:

@@ -13,6 +13,9 @@ import (
 // settled is the part of a bound of the best value by which passes lower it when they end.
 const settled = 1e-12
 
+// enough is the part of a value by which messages may leave the bound above it where no gap is asked for: they come ever closer, and never there.
+const enough = 1e-9
+
 // rounding bounds the rounding errors of values and bounds of a model: 64 units of float64 for each variable and factor, of the sum of every
 // factor's largest |logarithm|. An assignment whose bound is no further away counts as the best one, whatever gap was asked for.
 func rounding(m *factors.Model) float64 {
@@ -30,14 +33,14 @@ func rounding(m *factors.Model) float64 {
 }
 
 // relaxedBest passes messages until the bound meets the value or does not fall any more.
-func relaxedBest(m *factors.Model, s Settings) *Answer {
+func relaxedBest(m *factors.Model, s Settings, stop func() bool) *Answer {
 	a, r := &Answer{Oracle: Relaxed}, relaxation.New(m)
 	a.Bound = r.Bound()
 	for range s.Passes {
 		r.Pass()
 		a.States, a.Value = r.Best()
 		last := a.Bound
-		if a.Bound = min(last, r.Bound()); a.met(s) || last-a.Bound <= settled*math.Abs(a.Bound) {
+		if a.Bound = min(last, r.Bound()); a.met(s) || last-a.Bound <= settled*math.Abs(a.Bound) || stop() {
 			break
 		}
 	}
@@ -49,7 +52,7 @@ func (a *Answer) met(s Settings) bool {
 	if math.IsInf(a.Value, -1) {
 		return math.IsInf(a.Bound, -1)
 	}
-	return a.Bound-a.Value <= s.Gap*math.Abs(a.Value)
+	return a.Bound-a.Value <= max(s.Gap, enough)*math.Abs(a.Value)
 }
 
 // Of sums.
@@ -60,17 +63,22 @@ const (
 	decodings = 10   // passes of messages that find an assignment to begin the mean field with
 )
 
+// bucketMemory returns an error where so many entries do not fit.
+func bucketMemory(entries float64) error {
+	const bytes = 24 // per entry: factors, values, and messages, which are smaller
+	return host.CheckMemory("the tables of the mini-buckets", bytes*entries)
+}
+
 // relaxedSum bounds log Z from above by mini-buckets and from below by a mean field, which begins with the marginals of the upper bound or with
 // a good assignment.
-func relaxedSum(m *factors.Model, s Settings) (*Answer, error) {
-	const bytes = 24 // per entry: factors, values, and messages, which are smaller
-	if err := host.CheckMemory("the tables of the mini-buckets", bytes*minibucket.Entries(m, s.Bucket)); err != nil {
+func relaxedSum(m *factors.Model, s Settings, stop func() bool) (*Answer, error) {
+	if err := bucketMemory(minibucket.Entries(m, s.Bucket)); err != nil {
 		return nil, err
 	}
 	b := minibucket.New(m, s.Bucket)
 	last := b.Upper()
 	for pass := 1; pass <= s.Passes; pass++ {
-		if !b.Pass() {
+		if stop() || !b.Pass() {
 			break
 		}
 		if pass%together == 0 {
@@ -84,16 +92,6 @@ func relaxedSum(m *factors.Model, s Settings) (*Answer, error) {
 	if a.Value = a.Bound; a.Exact {
 		return a, nil
 	}
-	q, tolerance := make([][]float64, len(a.Marginals)), sumsFall*(1+math.Abs(a.Bound))
-	for v, p := range a.Marginals {
-		q[v] = append(q[v], p...)
-	}
-	a.Value = minibucket.MeanField(m, q, sweeps, tolerance)
-	best := relaxedBest(m, Settings{Passes: decodings})
-	for v, state := range best.States {
-		clear(q[v])
-		q[v][state] = 1
-	}
-	a.Value = min(a.Bound, max(a.Value, minibucket.MeanField(m, q, sweeps, tolerance)))
+	a.Value = min(a.Bound, meanField(m, a, relaxedBest(m, Settings{Passes: decodings}, stop).States))
 	return a, nil
 }

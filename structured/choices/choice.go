@@ -72,6 +72,15 @@ func (Choice) LeastRisk(u *structured.Marginals, θ *structured.Potentials) {
 	θ.SetAllowed(0, func(k int) float32 { return u.Parts[0].Values[k] })
 }
 
+// Locate implements structured.Locator.
+func (Choice) Locate(_ *structured.Potentials, y []int32, visit func(part, entry int, label int32)) {
+	for _, k := range y {
+		if k >= 0 {
+			visit(0, int(k), -1)
+		}
+	}
+}
+
 // LogOutputs implements structured.Structure.
 func (Choice) LogOutputs(d *structured.Dataset, _ structured.Form) float64 {
 	sum := 0.0

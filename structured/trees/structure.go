@@ -130,6 +130,16 @@ func (SpanningTree) LeastRisk(u *structured.Marginals, θ *structured.Potentials
 	}
 }
 
+// Locate implements structured.Locator: the relation of each word to its head.
+func (SpanningTree) Locate(θ *structured.Potentials, y []int32, visit func(part, entry int, label int32)) {
+	n := len(y) / 2
+	for t, head := range y[:n] {
+		if relation := y[n+t]; head >= 0 && relation >= 0 {
+			visit(1, Row(n, t, head)*θ.Parts[1].Width+int(relation), relation)
+		}
+	}
+}
+
 // LogOutputs implements structured.Structure. There are nⁿ⁻¹ trees with one word at the root (Cayley), of which
 // C(3n−2, n−1)/n are projective; each has Rⁿ relations.
 func (t SpanningTree) LogOutputs(d *structured.Dataset, form structured.Form) float64 {

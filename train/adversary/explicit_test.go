@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/train"
 	"github.com/dsp-go/dsp/train/engine"
@@ -11,13 +12,14 @@ import (
 
 // explicit is an objective with all outputs listed. With rows a_y and offsets b_y for the outputs y of block i,
 //
-//	F(w) = Σ_i κ_i h(b + A w) + (λ/2)‖w − c‖² + λ₁‖w‖₁ + constant,
+//	F(w) = Σ_i κ_i h(b + A w) + (λ/2)‖w − c‖² + Σ_j λ₁_j |w_j| + constant,
 //
 // where h is max or log Σ exp. Scores are those above the gold output's, which is row 0 with b_0 = 0 and a_0 = 0.
 type explicit struct {
 	smooth   bool
 	blocks   []block
-	λ, λ1    float64
+	λ        float64
+	λ1       []float64 // of each weight
 	center   []float64
 	constant float64
 }
@@ -78,7 +80,13 @@ func list(t testing.TB, p *train.Problem) *explicit {
 
 // objectiveOf returns everything of an explicit objective but its blocks.
 func objectiveOf(p *train.Problem) *explicit {
-	x := &explicit{smooth: p.Loss.Smooth(), λ: p.Lambda, λ1: p.L1, center: make([]float64, p.Scorer.Dim()), constant: p.Constant}
+	x := &explicit{smooth: p.Loss.Smooth(), λ: p.Lambda, center: make([]float64, p.Scorer.Dim()), λ1: make([]float64, p.Scorer.Dim()), constant: p.Constant}
+	for j := range x.λ1 {
+		x.λ1[j] = p.L1
+	}
+	for _, r := range nets.Unshrunk(p.Scorer) {
+		clear(x.λ1[r[0]:r[1]])
+	}
 	for j, c := range p.Center {
 		x.center[j] = float64(c)
 	}
@@ -201,7 +209,7 @@ func (x *explicit) value(w []float64) (low, high float64) {
 	}
 	for j, v := range w {
 		d := v - x.center[j]
-		r := x.λ/2*d*d + x.λ1*math.Abs(v)
+		r := x.λ/2*d*d + x.λ1[j]*math.Abs(v)
 		f += r
 		size += r
 	}
@@ -240,18 +248,18 @@ func (x *explicit) dual(q [][]float64) float64 {
 				continue
 			}
 			v := c - s*g[j]/x.λ
-			w := math.Copysign(max(0, math.Abs(v)-x.λ1/x.λ), v)
-			r := s*g[j]*w + x.λ/2*(w-c)*(w-c) + x.λ1*math.Abs(w)
+			w := math.Copysign(max(0, math.Abs(v)-x.λ1[j]/x.λ), v)
+			r := s*g[j]*w + x.λ/2*(w-c)*(w-c) + x.λ1[j]*math.Abs(w)
 			d += r
-			magnitude += math.Abs(s*g[j]*w) + x.λ/2*(w-c)*(w-c) + x.λ1*math.Abs(w) + s*sizes[j]*math.Abs(w)
+			magnitude += math.Abs(s*g[j]*w) + x.λ/2*(w-c)*(w-c) + x.λ1[j]*math.Abs(w) + s*sizes[j]*math.Abs(w)
 		}
 		return d, magnitude
 	}
 	s := 1.0
 	if x.λ == 0 { // g/λ₁ must be in the unit box: mix with the gold outputs
 		for j, v := range g {
-			if m := math.Abs(v) + x.rounding()*sizes[j]; m > x.λ1 {
-				s = min(s, x.λ1/m)
+			if m := math.Abs(v) + x.rounding()*sizes[j]; m > x.λ1[j] {
+				s = min(s, x.λ1[j]/m)
 			}
 		}
 	}

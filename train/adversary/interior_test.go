@@ -57,6 +57,7 @@ type interior struct {
 	x        *explicit
 	μ        float64 // of log Σ exp
 	w, ξ, t  []float64
+	shrunk   []int       // the weights under λ₁, in the order of t, up and down
 	s, z     [][]float64 // of the blocks
 	up, down sides
 	hessian  [][]float64
@@ -106,12 +107,13 @@ func newInterior(x *explicit) *interior {
 			ip.ξ, ip.s, ip.z = append(ip.ξ, most), append(ip.s, s), append(ip.z, z)
 		}
 	}
-	if x.λ1 > 0 {
-		for _, v := range ip.w {
+	for j, v := range ip.w {
+		if x.λ1[j] > 0 {
+			ip.shrunk = append(ip.shrunk, j)
 			t := 1.1*math.Abs(v) + 1
 			ip.t = append(ip.t, t)
 			ip.up.s, ip.down.s = append(ip.up.s, t-v), append(ip.down.s, t+v)
-			ip.up.z, ip.down.z = append(ip.up.z, x.λ1/2), append(ip.down.z, x.λ1/2)
+			ip.up.z, ip.down.z = append(ip.up.z, x.λ1[j]/2), append(ip.down.z, x.λ1[j]/2)
 		}
 	}
 	return ip
@@ -208,7 +210,7 @@ type direction struct {
 // step takes one step, and returns false if there is none.
 func (ip *interior) step() bool {
 	x := ip.x
-	if x.smooth && x.λ1 == 0 {
+	if x.smooth && len(ip.shrunk) == 0 {
 		return ip.newton()
 	}
 	g := make([]float64, x.dim())
@@ -226,8 +228,8 @@ func (ip *interior) step() bool {
 		}
 		ip.bend(b, d, 1, mean)
 	}
-	for j := range ip.t {
-		u, v := ip.up.z[j]/ip.up.s[j], ip.down.z[j]/ip.down.s[j]
+	for i, j := range ip.shrunk {
+		u, v := ip.up.z[i]/ip.up.s[i], ip.down.z[i]/ip.down.s[i]
 		ip.hessian[j][j] += 4 * u * v / (u + v)
 	}
 	solve := factor(ip.hessian)
@@ -349,27 +351,27 @@ func (ip *interior) solve(solve func([]float64) []float64, g []float64, target f
 		}
 		blocks[k], residual[k], weight[k], means[k] = e, r, D, mean
 	}
-	n := len(ip.t)
+	n := len(ip.shrunk)
 	type side struct{ e, r, D []float64 }
 	makeSide := func(sign float64, at sides, second sides) side {
 		s := side{make([]float64, n), make([]float64, n), make([]float64, n)}
-		for j := range n {
-			s.r[j] = sign*ip.w[j] - ip.t[j] + at.s[j]
-			s.e[j] = target(d, -1, j) - at.s[j]*at.z[j] + at.z[j]*s.r[j]
+		for i, j := range ip.shrunk {
+			s.r[i] = sign*ip.w[j] - ip.t[i] + at.s[i]
+			s.e[i] = target(d, -1, i) - at.s[i]*at.z[i] + at.z[i]*s.r[i]
 			if second.s != nil {
-				s.e[j] -= second.s[j] * second.z[j]
+				s.e[i] -= second.s[i] * second.z[i]
 			}
-			s.e[j] /= at.s[j]
-			s.D[j] = at.z[j] / at.s[j]
+			s.e[i] /= at.s[i]
+			s.D[i] = at.z[i] / at.s[i]
 		}
 		return s
 	}
 	up, down := makeSide(1, ip.up, second.up), makeSide(-1, ip.down, second.down)
 	τ := make([]float64, n)
-	for j := range n {
-		τ[j] = -(x.λ1 - ip.up.z[j] - ip.down.z[j]) + up.e[j] + down.e[j]
-		right[j] -= ip.up.z[j] - ip.down.z[j] + up.e[j] - down.e[j]
-		right[j] += (up.D[j] - down.D[j]) * τ[j] / (up.D[j] + down.D[j])
+	for i, j := range ip.shrunk {
+		τ[i] = -(x.λ1[j] - ip.up.z[i] - ip.down.z[i]) + up.e[i] + down.e[i]
+		right[j] -= ip.up.z[i] - ip.down.z[i] + up.e[i] - down.e[i]
+		right[j] += (up.D[i] - down.D[i]) * τ[i] / (up.D[i] + down.D[i])
 	}
 	d.w = solve(right)
 	for k := range ip.s {
@@ -385,12 +387,12 @@ func (ip *interior) solve(solve func([]float64) []float64, g []float64, target f
 	}
 	d.t = make([]float64, n)
 	d.up, d.down = sides{make([]float64, n), make([]float64, n)}, sides{make([]float64, n), make([]float64, n)}
-	for j := range n {
-		d.t[j] = ((up.D[j]-down.D[j])*d.w[j] + τ[j]) / (up.D[j] + down.D[j])
-		d.up.s[j] = -up.r[j] - (d.w[j] - d.t[j])
-		d.up.z[j] = up.e[j] + up.D[j]*(d.w[j]-d.t[j])
-		d.down.s[j] = -down.r[j] - (-d.w[j] - d.t[j])
-		d.down.z[j] = down.e[j] + down.D[j]*(-d.w[j]-d.t[j])
+	for i, j := range ip.shrunk {
+		d.t[i] = ((up.D[i]-down.D[i])*d.w[j] + τ[i]) / (up.D[i] + down.D[i])
+		d.up.s[i] = -up.r[i] - (d.w[j] - d.t[i])
+		d.up.z[i] = up.e[i] + up.D[i]*(d.w[j]-d.t[i])
+		d.down.s[i] = -down.r[i] - (-d.w[j] - d.t[i])
+		d.down.z[i] = down.e[i] + down.D[i]*(-d.w[j]-d.t[i])
 	}
 	return d
 }
@@ -420,14 +422,18 @@ func (ip *interior) residual(target float64) float64 {
 	x, total := ip.x, 0.0
 	g := make([]float64, x.dim())
 	ip.gradient(ip.w, g, false)
-	for j := range g {
+	for i, j := range ip.shrunk {
+		g[j] += ip.up.z[i] - ip.down.z[i]
 		for _, r := range []float64{
-			g[j] + ip.up.z[j] - ip.down.z[j], x.λ1 - ip.up.z[j] - ip.down.z[j],
-			ip.w[j] - ip.t[j] + ip.up.s[j], -ip.w[j] - ip.t[j] + ip.down.s[j],
-			ip.up.s[j]*ip.up.z[j] - target, ip.down.s[j]*ip.down.z[j] - target,
+			x.λ1[j] - ip.up.z[i] - ip.down.z[i],
+			ip.w[j] - ip.t[i] + ip.up.s[i], -ip.w[j] - ip.t[i] + ip.down.s[i],
+			ip.up.s[i]*ip.up.z[i] - target, ip.down.s[i]*ip.down.z[i] - target,
 		} {
 			total += r * r
 		}
+	}
+	for _, v := range g {
+		total += v * v
 	}
 	return math.Sqrt(total)
 }

@@ -34,6 +34,18 @@ func (l *Linear) weights(p structured.Shape) int {
 	return 0
 }
 
+// DenseBlocks implements nets.DenseScorer.
+func (l *Linear) DenseBlocks() (blocks []nets.DenseBlock) {
+	at := 0
+	for k, p := range l.Structure.Parts {
+		if p.Rows == structured.Positions && l.Inputs > 0 {
+			blocks = append(blocks, nets.DenseBlock{Part: k, Offset: at, Dim: l.Inputs, Width: p.Width})
+		}
+		at += l.weights(p)
+	}
+	return blocks
+}
+
 func (l *Linear) Form() structured.Form  { return l.Structure }
 func (l *Linear) Affine() bool           { return true }
 func (l *Linear) NewWorker() nets.Worker { return &linearWorker{l: l} }

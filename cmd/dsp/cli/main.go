@@ -22,11 +22,12 @@ const (
 	exitDone        = 0
 	exitFailed      = 1
 	exitBadInput    = 2   // bad usage or bad input
-	exitInterrupted = 130 // by SIGINT or SIGTERM; training has saved a checkpoint
+	exitUnproven    = 3   // infer --time ended before the answer, which was given, was proven
+	exitInterrupted = 130 // by SIGINT or SIGTERM; training has saved a checkpoint, infer has given its best answer
 )
 
 // Main runs the command line of the process and returns its exit code: 0 for success, 1 for failure, 2 for bad usage or bad input,
-// 130 for an interrupt.
+// 3 for an answer of infer that --time left unproven, 130 for an interrupt.
 func Main() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // the first signal cancels ctx, a second one kills the program
@@ -54,6 +55,8 @@ func exitCode(err error) int {
 		return exitDone
 	case errors.Is(err, context.Canceled), errors.Is(err, train.ErrInterrupted):
 		return exitInterrupted
+	case errors.Is(err, errUnproven):
+		return exitUnproven
 	case structured.IsBadInput(err):
 		return exitBadInput
 	}

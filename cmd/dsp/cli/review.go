@@ -79,7 +79,7 @@ func (r *reviews) check(m *models.Model) error {
 	case m.Sums() != nil:
 	case r.calibration != "":
 		flag = "--calibration"
-	case r.curve != "" && m.Config.Task != "align":
+	case r.curve != "" && tasks.Of(&m.Config).Request != tasks.Pairs:
 		flag = "--pr-curve"
 	}
 	if flag == "" {

@@ -125,6 +125,8 @@ var valueKinds = map[string]string{
 	"int":     "a whole number",
 	"uint64":  "a whole number that is not negative",
 	"float64": "a number",
+
+	"duration": "a time such as 30s, 5m or 1h30m",
 }
 
 // nearestFlag returns the flag of cmd whose name is nearest to name, or "" where none is near.

@@ -5,5 +5,6 @@ const (
 	exitDone        = 0
 	exitFailed      = 1
 	exitBadInput    = 2
+	exitUnproven    = 3
 	exitInterrupted = 130
 )

@@ -1,11 +1,23 @@
 package endtoend
 
 import (
+	"archive/zip"
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
 	"math"
+	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
+	"syscall"
 	"testing"
+
+	"github.com/ulikunitz/xz"
 )
 
 // Three binary variables in a loop that disagrees with itself: relaxations cannot be tight, exact answers are known by hand.
@@ -33,6 +45,7 @@ type inferred struct {
 	Value, Bound, Gap float64
 	LogPartition      *float64 `json:"log_partition"`
 	Exact             bool
+	Stopped           string
 	Assignment        []int
 	Marginals         [][]float64
 }
@@ -87,7 +100,7 @@ func weightOf(a, b, c int) float64 {
 func TestInferRefuses(t *testing.T) {
 	t.Parallel()
 	file := write(t, "loop.uai", frustrated)
-	dsp(t, "infer").refused(exitBadInput, "one file in UAI format", "found 0", "dsp infer --help")
+	dsp(t, "infer").refused(exitBadInput, "one file, in UAI format or .wcsp", "found 0", "dsp infer --help")
 	dsp(t, "infer", file, file).refused(exitBadInput, "found 2")
 	dsp(t, "infer", "missing.uai").refused(exitBadInput, "missing.uai")
 	dsp(t, "infer", write(t, "bad.uai", "MARKOV\n1\n0")).refused(exitBadInput, "bad.uai:3:")
@@ -124,8 +137,8 @@ func TestInferOracles(t *testing.T) {
 		file, task, auto string
 		fits             []string
 	}{
-		{tree, "map", "tree", []string{"junction", "relaxed"}}, {tree, "pr", "tree", []string{"junction", "relaxed"}}, {tree, "mar", "tree", []string{"junction", "relaxed"}},
-		{smooth, "map", "cut", []string{"junction", "relaxed"}}, {loop, "map", "junction", []string{"relaxed"}}, {loop, "mar", "junction", []string{"relaxed"}},
+		{tree, "map", "tree", []string{"junction", "search", "relaxed"}}, {tree, "pr", "tree", []string{"junction", "search", "relaxed"}}, {tree, "mar", "tree", []string{"junction", "search", "relaxed"}},
+		{smooth, "map", "cut", []string{"junction", "search", "relaxed"}}, {loop, "map", "junction", []string{"search", "relaxed"}}, {loop, "mar", "junction", []string{"search", "relaxed"}},
 	} {
 		var want inferred
 		o := dsp(t, "infer", test.file, "--json", "--task", test.task).ok()
@@ -151,7 +164,133 @@ func TestInferOracles(t *testing.T) {
 			}
 		}
 	}
-	if o := dsp(t, "infer", loop, "--task", "pr", "--max-table", "7", "--bucket", "4").ok(); !strings.Contains(o.stderr, "upper bound") || !strings.Contains(o.stderr, "oracle=relaxed") {
+	if o := dsp(t, "infer", loop, "--task", "pr", "--oracle", "relaxed", "--bucket", "4").ok(); !strings.Contains(o.stderr, "upper bound") || !strings.Contains(o.stderr, "oracle=relaxed") {
 		t.Errorf("the log does not warn of a bound:\n%s", o.stderr)
 	}
+	if o := dsp(t, "infer", loop, "--task", "pr", "--max-table", "7", "--bucket", "4").ok(); !strings.Contains(o.stderr, "oracle=search exact=true") {
+		t.Errorf("a search ends with an exact sum:\n%s", o.stderr)
+	}
+}
+
+// tangle writes a network that no search proves: 150 variables of 8 states, each in factors with 8 others. Any assignment is allowed.
+func tangle(t *testing.T) string {
+	r := rand.New(rand.NewPCG(1, 1))
+	const variables, pairs = 150, 600
+	var scopes, tables strings.Builder
+	for range pairs {
+		u := r.IntN(variables)
+		fmt.Fprintf(&scopes, "2 %d %d\n", u, (u+1+r.IntN(variables-1))%variables)
+		tables.WriteString("64")
+		for range 64 {
+			fmt.Fprintf(&tables, " %.6g", math.Exp(r.NormFloat64()))
+		}
+		tables.WriteByte('\n')
+	}
+	return write(t, "tangle.uai", fmt.Sprintf("MARKOV\n%d\n%s\n%d\n%s%s", variables, strings.Repeat("8 ", variables), pairs, scopes.String(), tables.String()))
+}
+
+// A signal, or --time, ends infer with the best answer so far, which says that it is not proven.
+func TestInferStops(t *testing.T) {
+	t.Parallel()
+	file := tangle(t)
+	for _, task := range []string{"map", "pr", "mar"} {
+		for _, signal := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
+			out := filepath.Join(t.TempDir(), "answer.json")
+			code, stderr := signalled(t, signal, out, "infer", file, "--task", task, "--json")
+			var a inferred
+			text, err := os.ReadFile(out)
+			if err == nil {
+				err = json.Unmarshal(text, &a)
+			}
+			if err != nil || code != exitInterrupted || a.Exact || a.Stopped != "signal" || !(a.Value < a.Bound) || (task == "map") != (len(a.Assignment) == 150) {
+				t.Errorf("%s, %v: exit %d, %v, %+v\n%s", task, signal, code, err, a, stderr)
+			}
+			if !strings.Contains(stderr, "stopped by a signal") || !strings.Contains(stderr, "auto passes over junction") {
+				t.Errorf("%s, %v: the log does not say what was decided, or why it ended:\n%s", task, signal, stderr)
+			}
+		}
+	}
+	o := dsp(t, "infer", file, "--time", "50ms", "--json")
+	var a inferred
+	o.json(&a)
+	if o.code != exitUnproven || a.Exact || a.Stopped != "time" || !strings.Contains(o.stderr, "--time ended") {
+		t.Errorf("--time: exit %d, %+v\n%s", o.code, a, o.stderr)
+	}
+	dsp(t, "infer", file, "--time", "-1s").refused(exitBadInput, "--time -1s")
+	dsp(t, "infer", file, "--time", "soon").refused(exitBadInput, "--time soon", "30s")
+	if easy := dsp(t, "infer", write(t, "loop.uai", frustrated), "--oracle", "search", "--time", "1h", "--json").ok(); !strings.Contains(easy.stdout, `"exact":true`) || strings.Contains(easy.stdout, "stopped") {
+		t.Errorf("a proof within the time: %s", easy.stdout)
+	}
+}
+
+// signalled starts the program, sends a signal once the log tells of a value, and returns the exit code and the log. Standard output goes to a file.
+func signalled(t *testing.T, signal os.Signal, out string, args ...string) (code int, stderr string) {
+	t.Helper()
+	file, err := os.Create(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	cmd := exec.Command(binary, args...)
+	cmd.Stdout = file
+	pipe, err := cmd.StderrPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	value := regexp.MustCompile(`value=-?[0-9]`)
+	var log strings.Builder
+	for lines, sent := bufio.NewScanner(pipe), false; lines.Scan(); {
+		log.WriteString(lines.Text() + "\n")
+		if !sent && value.MatchString(lines.Text()) {
+			sent = true
+			if err := cmd.Process.Signal(signal); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	_ = cmd.Wait() // the exit code says how it ended
+	return cmd.ProcessState.ExitCode(), log.String()
+}
+
+// A weighted constraint network, compressed by xz: three variables of which no two may be equal, with costs.
+func TestInferWCSP(t *testing.T) {
+	t.Parallel()
+	text := "colours 3 3 4 100\n3 3 3\n-2 0 1 0 3\n0 0 100\n1 1 100\n2 2 100\n2 1 2 0 -1\n2 0 2 0 -1\n1 0 2 1\n1 7\n"
+	var packed bytes.Buffer
+	w, err := xz.NewWriter(&packed)
+	if err == nil {
+		_, err = io.WriteString(w, text)
+	}
+	if err == nil {
+		err = w.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, arrays := write(t, "colours.wcsp.xz", packed.String()), filepath.Join(t.TempDir(), "answer.npz")
+	var a inferred
+	dsp(t, "infer", file, "--oracle", "search", "--json", "--to", arrays).ok().json(&a)
+	if !a.Exact || a.Value != -2 || a.Assignment[0] == 1 || a.Assignment[0] == a.Assignment[1] || a.Assignment[1] == a.Assignment[2] || a.Assignment[0] == a.Assignment[2] {
+		t.Errorf("%+v", a)
+	}
+	z, err := zip.OpenReader(arrays)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer z.Close()
+	var names []string
+	for _, f := range z.File {
+		names = append(names, f.Name)
+	}
+	if got := strings.Join(names, " "); got != "value.npy bound.npy exact.npy states.npy" {
+		t.Errorf("the archive holds %s", got)
+	}
+	dsp(t, "infer", file, "--to", "answer.csv").refused(exitBadInput, "--to answer.csv", ".npz")
+	dsp(t, "infer", write(t, "dear.wcsp", "dear 1 2 1 5\n2\n1 0 4 1\n0 9\n")).ok()
+	dsp(t, "infer", write(t, "dearer.wcsp", "dearer 2 2 2 5\n2 2\n1 0 3 0\n1 1 3 0\n")).refused(exitBadInput, "dearer.wcsp", "costs 5 or more")
+	dsp(t, "infer", write(t, "global.wcsp", "global 2 2 1 5\n2 2\n2 0 1 -1 salldiff var 1\n")).refused(exitBadInput, "global.wcsp:3", "intension")
+	dsp(t, "infer", write(t, "cut.wcsp.xz", packed.String()[:packed.Len()/2])).refused(exitBadInput, "cut.wcsp.xz")
 }

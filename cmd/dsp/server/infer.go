@@ -16,6 +16,7 @@ import (
 	"github.com/dsp-go/dsp/models/data/alignments"
 	"github.com/dsp-go/dsp/models/data/localisation"
 	"github.com/dsp-go/dsp/models/predictions"
+	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/oracles/kinds"
 	"github.com/dsp-go/dsp/structured"
@@ -83,7 +84,7 @@ func (s *Server) infer(w http.ResponseWriter, r *http.Request) error {
 			}
 			a.all[k] = one{line: string(bytes.TrimRight(line, "\n")), prediction: *prediction}
 			a.all[k].labels = slices.Clone(prediction.Labels)
-			if box := p.model.Config.Task == "localise"; box && err == nil {
+			if box := p.task().Request == tasks.Scenes; box && err == nil {
 				b := localisation.Of(d).Box(i, prediction.Labels)
 				a.all[k].box = []float64{b.X, b.Y, b.Width, b.Height}
 			}
@@ -263,7 +264,7 @@ func (a *answers) output(name string) output {
 
 // length returns how many positions an output has.
 func (x *one) length(p *pool) int {
-	if p.model.Config.Task == "parse" {
+	if p.task().Request == tasks.Sentences {
 		return len(x.labels) / 2
 	}
 	return len(x.labels)

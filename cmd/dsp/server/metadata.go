@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"github.com/dsp-go/dsp/cmd/dsp/server/examples"
+	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/structured"
 )
 
@@ -96,26 +97,34 @@ func (p *pool) outputs() []tensorMetadata {
 	if p.sums() {
 		all = append(all, tensorMetadata{"probability", "FP64", []int{-1}})
 	}
-	switch {
-	case p.labelsPositions():
+	if p.labelsPositions() {
 		all = append(all, tensorMetadata{"labels", "BYTES", []int{-1}}, tensorMetadata{"label_ids", "INT32", []int{-1}}, tensorMetadata{lengthsTensor, "INT64", []int{-1}})
 		if p.sums() {
 			all = append(all, tensorMetadata{"marginals", "FP32", []int{-1, p.model.Labels.Len()}})
 		}
-	case p.model.Config.Task == "parse":
-		all = append(all, tensorMetadata{"heads", "INT32", []int{-1}}, tensorMetadata{"relations", "BYTES", []int{-1}}, tensorMetadata{lengthsTensor, "INT64", []int{-1}})
-	case p.model.Config.Task == "localise":
-		all = append(all, tensorMetadata{"box", "FP64", []int{-1, 4}})
-	case p.model.Config.Task == "align":
-		all = append(all, tensorMetadata{"links", "INT32", []int{-1, 3}})
+	}
+	for _, name := range p.task().Tensors {
+		all = append(all, tensorMetadata{name, ownTensors[name].kind, ownTensors[name].shape})
 	}
 	return all
 }
 
+// ownTensors are the tensors that only some tasks have in their answers.
+var ownTensors = map[string]struct {
+	kind  string
+	shape []int
+}{
+	"heads": {"INT32", []int{-1}}, "relations": {"BYTES", []int{-1}}, lengthsTensor: {"INT64", []int{-1}},
+	"box": {"FP64", []int{-1, 4}}, "links": {"INT32", []int{-1, 3}},
+}
+
+// task is what the model learned.
+func (p *pool) task() tasks.Task { return tasks.Of(&p.model.Config) }
+
 // labelsPositions reports whether an output is a label for each position.
 func (p *pool) labelsPositions() bool {
 	form := p.model.Net.Form()
-	return form.Parts[0].Rows == structured.Positions && form.Parts[0].Width == p.model.Labels.Len() && p.model.Config.Task != "localise"
+	return form.Parts[0].Rows == structured.Positions && form.Parts[0].Width == p.model.Labels.Len() && p.task().Request != tasks.Scenes
 }
 
 // modelReady answers that a model is loaded, as all are.

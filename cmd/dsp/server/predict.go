@@ -16,6 +16,7 @@ import (
 	"github.com/dsp-go/dsp/models/data/tokens"
 	"github.com/dsp-go/dsp/models/pictures/regionpicture"
 	"github.com/dsp-go/dsp/models/predictions"
+	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/structured"
 )
 
@@ -45,7 +46,7 @@ func (s *Server) predict(w http.ResponseWriter, r *http.Request) error {
 		if !options.Exact && !p.model.Truncates() {
 			return nil, structured.BadInput("truncate is for cuts, which this model's outputs are not found with")
 		}
-		if options.overlay && p.model.Config.Task != "segment" {
+		if options.overlay && p.task().Request != tasks.Regions {
 			return nil, structured.BadInput("overlay: the model does not label the pixels of images (--task segment)")
 		}
 		if options.Spans {

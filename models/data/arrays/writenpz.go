@@ -22,11 +22,13 @@ func WriteNPZ(w io.Writer, write func(n NPZWriter) error) error {
 }
 
 // Add writes an array of numbers, the last axis contiguous.
-func Add[E float32 | Half | int32 | int64 | uint8](n NPZWriter, name string, data []E, shape ...int) error {
+func Add[E float32 | float64 | Half | int32 | int64 | uint8](n NPZWriter, name string, data []E, shape ...int) error {
 	var kind string
 	switch any(data).(type) {
 	case []float32:
 		kind = "<f4"
+	case []float64:
+		kind = "<f8"
 	case []Half:
 		kind = "<f2"
 	case []int32:

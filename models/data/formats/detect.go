@@ -69,7 +69,7 @@ func folders() string {
 
 // byName recognises a format by a file's name, or returns "". Extensions come before prefixes.
 func byName(path string) string {
-	name := strings.TrimSuffix(strings.ToLower(filepath.Base(path)), ".gz")
+	name := strings.TrimSuffix(strings.TrimSuffix(strings.ToLower(filepath.Base(path)), ".gz"), ".xz")
 	for _, f := range All() {
 		if slices.Contains(f.Extensions, filepath.Ext(name)) {
 			return f.Name
@@ -130,7 +130,7 @@ func everyLine(start []byte, like func(fields []string) bool) bool {
 	return some
 }
 
-// Open opens a data file, decompresses it if its name says so, and closes it after read.
+// Open opens a data file, decompresses it if it begins as gzip or xz does, and closes it after read.
 func Open(path string, read func(r io.Reader) error) error {
 	f, err := host.Open(path)
 	if err != nil {

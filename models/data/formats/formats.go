@@ -35,6 +35,7 @@ type Format struct {
 	Tokens   bool // text with a token per line, which can be read piece by piece
 	Lines    bool // text with an example per line, which can be read piece by piece
 	Columns  bool // inputs are still to be made from columns after reading, which ColumnNames names
+	Arrays   bool // holds numbers only, which are inputs as they are
 	Numbered bool // attributes are numbered during reading, so MinCount and HashBits are settings of the reader
 	Trees    bool // holds dependency trees
 
@@ -208,7 +209,7 @@ var drawn = Format{
 }
 
 // TextSettings are those that have an effect on text in columns of which inputs are made.
-var TextSettings = []string{"dense", "scheme", "partial", "features", "template", "clusters", "gazetteer", "hash-bits", "min-count"}
+var TextSettings = []string{"dense", "encoder", "scheme", "partial", "features", "template", "clusters", "gazetteer", "hash-bits", "min-count"}
 
 // Names returns the names of all formats.
 func Names() []string {

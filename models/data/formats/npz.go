@@ -17,6 +17,7 @@ var npz = Format{
 	Tasks:      []string{"tag", "ocr", "localise", "align", "graph"},
 	Takes:      []string{"min-count"},
 	Extensions: []string{".npz"},
+	Arrays:     true,
 	Starts:     func(start []byte) bool { return bytes.HasPrefix(start, []byte("PK\x03\x04")) },
 	Read: func(r io.Reader, path string, o Options) (*structured.Dataset, error) {
 		content, err := io.ReadAll(r)

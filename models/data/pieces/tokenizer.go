@@ -2,7 +2,7 @@
 //
 // It does what the library "tokenizers" of Hugging Face does with words that are given (is_split_into_words), for the normalisers,
 // splitters and models that the encoders of dsp come with: WordPiece, byte-level BPE and Unigram. Words are cut one by one, so a cut word can
-// be kept. bench/tokenizers.py compares the numbers of the pieces with those of the library.
+// be kept. bench/pieces.py compares the numbers of the pieces with those of the library.
 package pieces
 
 import (

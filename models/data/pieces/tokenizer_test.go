@@ -30,7 +30,7 @@ func parse(t testing.TB, name string) *Tokenizer {
 	return tok
 }
 
-// The numbers of pieces are those of the library tokenizers, which bench/tokenizers.py stored.
+// The numbers of pieces are those of the library tokenizers, which bench/pieces.py stored.
 func TestReference(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.answers.json")
 	if err != nil || len(files) == 0 {

@@ -25,6 +25,15 @@ func AddKnown(vocab *structured.Alphabet, d *structured.Dataset, known func(word
 	}
 }
 
+// FormNumber returns the number of a word in a vocabulary, as it is written or else in lower case; 0 for other words.
+func FormNumber(vocab *structured.Alphabet, word string) int32 {
+	number := vocab.Index(word)
+	if number < 0 {
+		number = vocab.Index(strings.ToLower(word))
+	}
+	return max(0, number)
+}
+
 // wordNumber returns the number of a word in a vocabulary: as it is written, in lower case, or in the form that BuildVocab collects;
 // 0, the number of Unknown, for other words. BuildVocab's names alone are found by their form, which has no other number.
 func wordNumber(vocab *structured.Alphabet, word string) int32 {

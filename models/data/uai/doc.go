@@ -1,4 +1,5 @@
-// Package uai reads graphical models and evidence, and writes answers, in the text formats of the UAI inference competitions:
+// Package uai reads graphical models and evidence, and writes answers, in the text formats of the UAI inference competitions, and reads models in
+// toulbar2's (wcsp.go). The competitions' formats:
 // https://uaicompetition.github.io/uci-2022/file-formats/. A model file holds
 //
 //	MARKOV or BAYES

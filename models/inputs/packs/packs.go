@@ -31,6 +31,14 @@ type Summary struct {
 // Write writes data with the inputs that were fitted to them, as c says; c is resolved.
 func Write(path string, c *config.Config, d *structured.Dataset, in inputs.Inputs) (Summary, error) {
 	s := Summary{Examples: d.Len(), Positions: d.Positions()}
+	if in.WordRows != nil {
+		with := *d
+		with.Source, with.Features = nil, make([]float32, d.Positions()*d.Dim)
+		if err := d.Source.Read(with.Features, 0, d.Positions()); err != nil {
+			return s, err
+		}
+		d = &with
+	}
 	if d.Companion != nil || d.Source != nil {
 		return s, structured.BadInput("--task %s cannot be packed: images and boxes are files of their own; dsp train --stream reads the features of boxes whenever they are needed", c.Task)
 	}

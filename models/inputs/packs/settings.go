@@ -1,10 +1,9 @@
 package packs
 
 import (
-	"slices"
-
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/settings"
+	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/machine/packed"
 )
@@ -25,7 +24,7 @@ func CheckGiven(c *config.Config) error {
 	if _, is := packed.Is(c.Train); is {
 		return structured.BadInput("%s is packed already", c.Train)
 	}
-	if slices.Contains([]string{"localise", "segment"}, c.Task) {
+	if r := tasks.Of(c).Request; r == tasks.Scenes || r == tasks.Regions {
 		return structured.BadInput("--task %s cannot be packed: images and boxes are files of their own; dsp train --task localise --stream reads "+
 			"the features of boxes whenever they are needed", c.Task)
 	}

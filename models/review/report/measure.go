@@ -57,7 +57,7 @@ func (w *writer) measure() (*structured.Dataset, error) {
 // pairs returns what counts the gold and predicted labels of graphs; nil for other tasks, whose reports have them, and for data with labels
 // that the model does not know.
 func (w *writer) pairs(d *structured.Dataset) *graphs.Evaluator {
-	if w.model.Config.Task != "graph" && w.model.Config.Task != "segment" || d.Alphabet.Len() > w.model.Labels.Len() {
+	if !w.model.Net.Form().ReadsGraphs() || d.Alphabet.Len() > w.model.Labels.Len() {
 		return nil
 	}
 	return graphs.NewEvaluator(w.model.Labels)
@@ -120,7 +120,7 @@ func (w *writer) probabilities(to *Measured, found *review.Review) error {
 			return err
 		}
 	}
-	if !found.Probabilities && w.model.Config.Task != "align" {
+	if !found.Probabilities && tasks.Of(&w.model.Config).Request != tasks.Pairs {
 		return nil
 	}
 	c := found.Curve()

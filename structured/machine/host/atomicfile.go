@@ -24,11 +24,30 @@ func WriteFile(path string, write func(io.Writer) error) error {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		return writeThrough(path, write)
 	}
+	return replace(path, func(f *os.File) error { return writeBuffered(f, write) })
+}
+
+// WriteFileAt is WriteFile for a regular file of a known size that is not written in order. Goroutines may share the writer.
+func WriteFileAt(path string, size int64, write func(io.WriterAt) error) error {
+	return replace(path, func(f *os.File) error {
+		err := f.Truncate(size)
+		if err == nil {
+			err = write(f)
+		}
+		if err == nil {
+			err = f.Sync()
+		}
+		return errors.Join(err, f.Close())
+	})
+}
+
+// replace replaces the file at path with what write writes to a file beside it, and closes.
+func replace(path string, write func(f *os.File) error) error {
 	f, err := createBeside(path)
 	if err != nil {
 		return err
 	}
-	if err := writeBuffered(f, write); err != nil {
+	if err := write(f); err != nil {
 		return errors.Join(err, os.Remove(f.Name()))
 	}
 	if err := os.Rename(f.Name(), path); err != nil {

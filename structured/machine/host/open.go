@@ -9,14 +9,16 @@ import (
 	"math"
 	"os"
 
+	"github.com/ulikunitz/xz" // pure Go, and checks what it reads; the standard library has no xz
+
 	"github.com/dsp-go/dsp/structured"
 )
 
 // ErrNoTokens means that a text file has no tokens; the readers' errors wrap it.
 var ErrNoTokens = errors.New("no tokens")
 
-// Open opens a data file for reading; "-" is standard input. It recognises gzip by its first bytes and decompresses it. A
-// file that cannot be opened is bad input.
+// Open opens a data file for reading; "-" is standard input. It recognises gzip and xz by their first bytes and decompresses
+// them. A file that cannot be opened is bad input.
 func Open(path string) (io.ReadCloser, error) {
 	if path == "-" {
 		return Unpack(io.NopCloser(os.Stdin), "standard input")
@@ -34,7 +36,15 @@ func Open(path string) (io.ReadCloser, error) {
 
 func Unpack(f io.ReadCloser, name string) (io.ReadCloser, error) {
 	buffered := bufio.NewReaderSize(f, 1<<16)
-	if magic, _ := buffered.Peek(2); !bytes.Equal(magic, []byte{0x1f, 0x8b}) {
+	magic, _ := buffered.Peek(6)
+	if string(magic) == "\xfd7zXZ\x00" {
+		z, err := xz.NewReader(buffered)
+		if err != nil {
+			return nil, errors.Join(structured.BadInput("%s: %w", name, err), f.Close())
+		}
+		return stream{z, f.Close}, nil
+	}
+	if !bytes.HasPrefix(magic, []byte{0x1f, 0x8b}) {
 		return stream{buffered, f.Close}, nil
 	}
 	z, err := gzip.NewReader(buffered)

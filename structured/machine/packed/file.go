@@ -213,3 +213,14 @@ func values[E elements](f *File, name string, count int) ([]E, error) {
 	}
 	return x, nil
 }
+
+// Map returns the content of a file of another kind, mapped for reading as a pack is.
+func Map(f *os.File, size int64) ([]byte, error) {
+	switch {
+	case !native():
+		return nil, structured.BadInput("%s: mapped files need a little-endian machine of 64 bits", f.Name())
+	case size == 0:
+		return nil, nil
+	}
+	return mapped(f, int(size))
+}

@@ -8,7 +8,12 @@ import (
 )
 
 func choose() *loops {
-	if archsimd.X86.AVX2() && archsimd.X86.FMA() {
+	switch {
+	case archsimd.X86.AVX512():
+		wide := avx2
+		wide.exp = exps16
+		return &wide
+	case archsimd.X86.AVX2() && archsimd.X86.FMA():
 		return &avx2
 	}
 	return &plain
@@ -80,6 +85,33 @@ func exps8(x, to []float32) {
 	}
 	archsimd.ClearAVXUpperBits()
 	exps(x[n:], to[n:])
+}
+
+// exps16 computes the same steps as exp, with the constants in registers.
+func exps16(x, to []float32) {
+	n, by := len(x)&^15, archsimd.BroadcastFloat32x16
+	scale, round, hi, lo := by(log2e), by(rounder), by(ln2Hi), by(ln2Lo)
+	c0, c1, c2, c3, c4, c5, one := by(p0), by(p1), by(p2), by(p3), by(p4), by(p5), by(1)
+	low, high, infinite := by(tooSmall), by(tooLarge), by(float32(math.Inf(1)))
+	for i := 0; i < n; i += 16 {
+		x := archsimd.LoadFloat32x16((*[16]float32)(x[i:]))
+		shifted := x.Mul(scale).Add(round)
+		n := shifted.Sub(round)
+		r := x.Sub(n.Mul(hi))
+		r = r.Sub(n.Mul(lo))
+		p := r.Mul(c0).Add(c1)
+		p = p.Mul(r).Add(c2)
+		p = p.Mul(r).Add(c3)
+		p = p.Mul(r).Add(c4)
+		p = p.Mul(r).Add(c5)
+		p = p.Mul(r.Mul(r)).Add(r).Add(one)
+		y := p.AsInt32x16().Add(shifted.AsInt32x16().ShiftAllLeft(23)).AsFloat32x16()
+		y = y.Masked(x.GreaterEqual(low))
+		y = infinite.Merge(y, x.Greater(high))
+		x.Merge(y, x.IsNaN()).Store((*[16]float32)(to[i:]))
+	}
+	archsimd.ClearAVXUpperBits()
+	exps8(x[n:], to[n:])
 }
 
 // exp8 computes the same steps as exp.

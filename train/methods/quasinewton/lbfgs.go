@@ -12,8 +12,9 @@ import (
 )
 
 // LBFGS minimises the smooth objective by limited-memory BFGS (Nocedal and Wright 2006, section 7.2) with the line search
-// of Moré and Thuente. It is the batch reference for the stochastic methods. gonum provides the directions and the line
-// search. The hinge must be smoothed by a given μ, and LBFGS minimises F_μ.
+// of Moré and Thuente, which gonum provides. It is the batch reference for the stochastic methods. The hinge must be smoothed by a given μ,
+// and LBFGS minimises F_μ. With dense inputs, whose columns are correlated, it takes its steps in a metric (engine.Metric), which it renews
+// after 15, 45, 105, … passes.
 //
 // A pass is one iteration: a direction, and full passes along it, usually one, until the strong Wolfe conditions hold. Weights
 // are float32, so every point of a search is rounded to float32 before it is evaluated, and differences of points match
@@ -21,14 +22,20 @@ import (
 type LBFGS struct {
 	Store int // pairs of differences from which directions are computed; 0 means 6
 
-	certificate train.Certificate
-	f           float64     // F_μ at the last point
-	points      [][]float32 // accepted points, the last one at the end; at most Store+1
-	grads       [][]float32 // g at those points, without the regulariser's gradient
+	Plain bool // no metric for dense inputs
 
-	lbfgs  optimize.LBFGS            // its history consists of points and grads without the last
-	search optimize.LinesearchMethod // of the current pass
-	at     optimize.Location
+	certificate train.Certificate
+	history
+	f float64 // F_μ at the last point
+
+	metric   *engine.Metric
+	metricAt []float32 // the weights at which it was computed
+	wait     int       // passes until the next metric
+	waited   int       // passes that this one was to last
+
+	problem *train.Problem
+	search  optimize.LinesearchMethod // of the current pass
+	at      optimize.Location
 }
 
 // Name returns "lbfgs".
@@ -44,9 +51,13 @@ func (m *LBFGS) Start(ctx context.Context, p *train.Problem, s *train.State) err
 	}
 	m.search.NextDirectioner = (*direction)(m)
 	m.search.Linesearcher = &optimize.MoreThuente{DecreaseFactor: 1e-4}
+	m.problem = p
 	if len(m.points) > 0 { // restored
-		m.replay(p)
-		return nil
+		return m.measure(ctx, p, m.metricAt)
+	}
+	m.waited = firstMetric
+	if err := m.renew(ctx, p, s.W); err != nil {
+		return err
 	}
 	pass, err := evaluate(ctx, p, s, &m.certificate, s.W)
 	if err != nil {
@@ -59,7 +70,14 @@ func (m *LBFGS) Start(ctx context.Context, p *train.Problem, s *train.State) err
 // Pass runs one iteration.
 func (m *LBFGS) Pass(ctx context.Context, p *train.Problem, s *train.State) error {
 	s.Passes++
-	m.locate(p, len(m.points)-1)
+	if m.wait--; m.wait == 0 {
+		m.waited *= 2
+		if err := m.renew(ctx, p, m.points[m.last()]); err != nil {
+			return err
+		}
+	}
+	last := m.last()
+	m.locate(p, m.points[last], m.f, m.grads[last])
 	var w []float32
 	var pass *engine.FullPass
 	op, failed := m.search.Init(&m.at)
@@ -72,7 +90,7 @@ func (m *LBFGS) Pass(ctx context.Context, p *train.Problem, s *train.State) erro
 		if pass, err = evaluate(ctx, p, s, &m.certificate, w); err != nil {
 			return err
 		}
-		m.locateAt(p, w, pass.Smoothed, pass.Grad)
+		m.locate(p, w, pass.Smoothed, pass.Grad)
 		op, failed = m.search.Iterate(&m.at)
 	}
 	if failed == nil && op == optimize.MajorIteration {
@@ -81,9 +99,29 @@ func (m *LBFGS) Pass(ctx context.Context, p *train.Problem, s *train.State) erro
 	}
 	// Rounding makes the search along this direction fail. Continue from the last point along its gradient, unless that was just tried.
 	s.Done = len(m.points) == 1
-	last := len(m.points) - 1
-	m.points, m.grads = m.points[last:], m.grads[last:]
+	m.forget()
 	return nil
+}
+
+// firstMetric is for how many passes the first metric lasts. Each later one lasts twice as long as the one before: the metric at the initial
+// weights knows nothing of the labels, those at weights far from the optimum know the wrong ones, and near the optimum it hardly changes.
+const firstMetric = 15
+
+// renew computes the metric at w. It is to last m.waited passes.
+func (m *LBFGS) renew(ctx context.Context, p *train.Problem, w []float32) error {
+	if m.wait = m.waited; m.Plain || !p.HasMetric() {
+		return nil
+	}
+	m.metricAt = append(m.metricAt[:0], w...)
+	return m.measure(ctx, p, m.metricAt)
+}
+
+// measure computes the metric at w, or none if w is empty.
+func (m *LBFGS) measure(ctx context.Context, p *train.Problem, w []float32) (err error) {
+	if len(w) > 0 {
+		m.metric, err = p.NewMetric(ctx, w, p.Smoothing)
+	}
+	return err
 }
 
 // longestSearch is the most points that a line search may try. Points that are equal after rounding would make it loop forever.
@@ -92,14 +130,9 @@ const longestSearch = 40
 // accept makes w the last point and shows the results in s.
 func (m *LBFGS) accept(p *train.Problem, s *train.State, w []float32, pass *engine.FullPass) {
 	m.f = pass.Smoothed
-	m.points, m.grads = append(m.points, w), append(m.grads, pass.Grad)
-	if len(m.points) > m.store()+1 {
-		m.points, m.grads = m.points[1:], m.grads[1:]
-	}
+	m.add(w, pass.Grad, cmp.Or(m.Store, 6))
 	show(p, s, &m.certificate, pass)
 }
-
-func (m *LBFGS) store() int { return cmp.Or(m.Store, 6) }
 
 // round rounds the location to float32.
 func (m *LBFGS) round() []float32 {
@@ -110,11 +143,8 @@ func (m *LBFGS) round() []float32 {
 	return w
 }
 
-// locate moves the location to point k, with the value of the last point.
-func (m *LBFGS) locate(p *train.Problem, k int) { m.locateAt(p, m.points[k], m.f, m.grads[k]) }
-
-// locateAt sets the location to w with value f and the gradient g + λ(w−c).
-func (m *LBFGS) locateAt(p *train.Problem, w []float32, f float64, g []float32) {
+// locate sets the location to w with value f and the gradient g + λ(w−c).
+func (m *LBFGS) locate(p *train.Problem, w []float32, f float64, g []float32) {
 	if len(m.at.X) != len(w) {
 		m.at.X, m.at.Gradient = make([]float64, len(w)), make([]float64, len(w))
 	}
@@ -128,28 +158,18 @@ func (m *LBFGS) locateAt(p *train.Problem, w []float32, f float64, g []float32) 
 	}
 }
 
-// replay feeds the points before the last to gonum's method, which keeps its history private.
-func (m *LBFGS) replay(p *train.Problem) {
-	dir := make([]float64, len(m.points[0]))
-	kept := m.points
-	for k := range len(kept) - 1 {
-		m.points = kept[:k+1]
-		m.locate(p, k)
-		(*direction)(m).InitDirection(&m.at, dir)
-	}
-	m.points = kept
-}
-
-// direction is a NextDirectioner whose history survives a line search.
+// direction is the NextDirectioner of a search.
 type direction LBFGS
 
-// InitDirection begins a search, along the gradient if there is no history.
+// InitDirection returns −H∇, shortened to the length 1 if nothing is known about the curvature.
 func (d *direction) InitDirection(at *optimize.Location, dir []float64) float64 {
-	if len(d.points) == 1 {
-		d.lbfgs = optimize.LBFGS{Store: (*LBFGS)(d).store()}
-		return d.lbfgs.InitDirection(at, dir)
+	copy(dir, at.Gradient)
+	floats.Scale(-1, dir)
+	d.apply(d.problem, d.metric, dir)
+	if norm := floats.Norm(at.Gradient, 2); d.metric == nil && len(d.points) == 1 && norm > 0 {
+		floats.Scale(1/norm, dir)
 	}
-	return d.lbfgs.NextDirection(at, dir)
+	return 1
 }
 
 // NextDirection is never called, because every search is a new one.
@@ -159,7 +179,10 @@ func (d *direction) NextDirection(at *optimize.Location, dir []float64) float64 
 
 // Archive saves or restores the method's state.
 func (m *LBFGS) Archive(a engine.Archive) {
-	archivePoints(a, &m.points, &m.grads)
+	m.history.archive(a)
 	a.Number("value", &m.f)
+	a.Floats("metric", &m.metricAt)
+	a.Count("metric.wait", &m.wait)
+	a.Count("metric.lasts", &m.waited)
 	m.certificate.Archive(a)
 }

@@ -3,9 +3,12 @@ package quasinewton
 import (
 	"context"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
+	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/train"
@@ -98,6 +101,85 @@ func TestLBFGSThreads(t *testing.T) {
 			want = s.W
 		} else if !slices.Equal(want, s.W) {
 			t.Errorf("other weights with %d threads", threads)
+		}
+	}
+}
+
+// correlated is a problem of net linear whose dense inputs are badly conditioned: mixtures of noisy chains' features, with means.
+func correlated(t *testing.T, threads int) *train.Problem {
+	d := traintest.NoisyChains(1, 200, 12, 4)
+	r := rand.New(rand.NewPCG(1, 2))
+	mix := make([]float64, d.Dim*d.Dim)
+	for j := range mix {
+		mix[j] = r.NormFloat64() * math.Pow(0.5, float64(j%d.Dim))
+	}
+	row := make([]float64, d.Dim)
+	for p := range d.Positions() {
+		x := d.Features[p*d.Dim:][:d.Dim]
+		for j := range row {
+			row[j] = 3
+			for k, z := range x {
+				row[j] += mix[j*d.Dim+k] * float64(z)
+			}
+		}
+		for j := range x {
+			x[j] = float32(row[j])
+		}
+	}
+	net, err := nets.Make(nets.Config{Net: "linear", Edges: nets.EdgesTransition}, graph.Input{Dim: d.Dim}, nets.ChainOutput(4, nets.EdgesTransition))
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := &engine.Objective{Scorer: net, Data: d, Loss: engine.CRF, Lambda: 1. / 200}
+	return &train.Problem{Engine: engine.NewEngine(o, threads), Seed: 3}
+}
+
+// On correlated dense inputs the metric saves more than half of the passes over the data, and the optimum is the same.
+func TestLBFGSInMetric(t *testing.T) {
+	calls := map[bool]int{}
+	low, high := math.Inf(-1), math.Inf(1)
+	for _, plain := range []bool{false, true} {
+		p := correlated(t, 1)
+		m := &LBFGS{Plain: plain}
+		s := traintest.Start(t, m, p)
+		for s.Gap() > 1e-3*s.Primal {
+			if traintest.Passes(t, m, p, s, 1); s.Passes > 2000 {
+				t.Fatalf("plain %v: relative gap %v after %d passes", plain, s.Gap()/s.Primal, s.Passes)
+			}
+		}
+		calls[plain] = s.OracleCalls
+		low, high = max(low, s.Dual), min(high, s.Primal)
+	}
+	if low > high {
+		t.Errorf("the largest dual is %v, the least objective %v", low, high)
+	}
+	if 2*calls[false] > calls[true] {
+		t.Errorf("%d oracle calls in the metric, %d without", calls[false], calls[true])
+	}
+}
+
+// A run that was saved and restored, between metrics and with any number of threads, goes on with the same bits.
+func TestLBFGSResumesInMetric(t *testing.T) {
+	var want []float32
+	for _, c := range []struct{ threads, stop int }{{1, 0}, {2, 7}, {7, 15}, {1, 20}} {
+		p := correlated(t, c.threads)
+		m := &LBFGS{}
+		s := traintest.Start(t, m, p)
+		if c.stop > 0 {
+			traintest.Passes(t, m, p, s, c.stop)
+			kept := &traintest.Shelf{Values: map[string]any{}}
+			m.Archive(kept)
+			m, kept.Restoring = &LBFGS{}, true
+			m.Archive(kept)
+			if err := m.Start(t.Context(), p, s); err != nil {
+				t.Fatal(err)
+			}
+		}
+		traintest.Passes(t, m, p, s, 50-c.stop)
+		if want == nil {
+			want = s.W
+		} else if !slices.Equal(want, s.W) {
+			t.Errorf("stopped after %d passes, %d threads: other weights", c.stop, c.threads)
 		}
 	}
 }

@@ -3,7 +3,6 @@ package quasinewton
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"math"
 
 	"github.com/dsp-go/dsp/nets"
@@ -32,10 +31,9 @@ type OWLQN struct {
 	Store int // pairs of differences from which directions are computed; 0 means 6
 
 	certificate train.Certificate
-	f           float64     // F_μ at the last point
-	points      [][]float32 // accepted points, the last one at the end; at most Store+1
-	grads       [][]float32 // g at those points, without the regulariser's gradient
-	free        []bool      // the weights that λ₁ leaves alone
+	history
+	f    float64 // F_μ at the last point
+	free []bool  // the weights that λ₁ leaves alone
 }
 
 const (
@@ -105,7 +103,7 @@ func (m *OWLQN) Pass(ctx context.Context, p *train.Problem, s *train.State) erro
 	}
 	// Rounding makes the search along this direction fail. Continue along the pseudo-gradient, unless that was just tried.
 	s.Done = last == 0
-	m.points, m.grads = m.points[last:], m.grads[last:]
+	m.forget()
 	return nil
 }
 
@@ -139,55 +137,19 @@ func smoothSlope(p *train.Problem, j int, x, g float32) float64 {
 	return float64(g) + p.Lambda*from
 }
 
-// direction returns −H◇ where that points downhill along −◇, and 0 elsewhere. H comes from the two-loop recursion (Nocedal and Wright
-// 2006, Algorithm 7.4) over the pairs s = w_{k+1} − w_k, y = ∇_{k+1} − ∇_k with ⟨s,y⟩ > 0.
+// direction returns −H◇ where that points downhill along −◇, and 0 elsewhere.
 func (m *OWLQN) direction(p *train.Problem, pseudo []float64) []float64 {
 	d := make([]float64, len(pseudo))
 	for j, x := range pseudo {
 		d[j] = -x
 	}
-	pairs := len(m.points) - 1
-	α, ρ := make([]float64, pairs), make([]float64, pairs)
-	scale := 1.0
-	for k := pairs - 1; k >= 0; k-- {
-		sy, yy, sd := 0.0, 0.0, 0.0
-		m.pair(p, k, func(j int, s, y float64) { sy += s * y; yy += y * y; sd += s * d[j] })
-		if sy <= 0 {
-			continue
-		}
-		if ρ[k] = 1 / sy; scale == 1 {
-			scale = sy / yy
-		}
-		α[k] = ρ[k] * sd
-		m.pair(p, k, func(j int, _, y float64) { d[j] -= α[k] * y })
-	}
-	for j := range d {
-		d[j] *= scale
-	}
-	for k := range pairs {
-		if ρ[k] == 0 {
-			continue
-		}
-		yd := 0.0
-		m.pair(p, k, func(j int, _, y float64) { yd += y * d[j] })
-		β := ρ[k] * yd
-		m.pair(p, k, func(j int, s, _ float64) { d[j] += (α[k] - β) * s })
-	}
+	m.apply(p, nil, d)
 	for j, x := range pseudo {
 		if d[j]*x >= 0 && !m.free[j] {
 			d[j] = 0
 		}
 	}
 	return d
-}
-
-// pair calls do for every coordinate of pair k of differences.
-func (m *OWLQN) pair(p *train.Problem, k int, do func(j int, s, y float64)) {
-	w, v, g, h := m.points[k], m.points[k+1], m.grads[k], m.grads[k+1]
-	for j, x := range w {
-		s := float64(v[j]) - float64(x)
-		do(j, s, float64(h[j])-float64(g[j])+p.Lambda*s)
-	}
 }
 
 // step returns the projection of w + αd on the orthant of w and −◇, and ⟨◇, w' − w⟩.
@@ -207,16 +169,13 @@ func (m *OWLQN) step(w []float32, d, pseudo []float64, α float64) (next []float
 // accept makes w the last point and shows the results in s.
 func (m *OWLQN) accept(p *train.Problem, s *train.State, w []float32, pass *engine.FullPass) {
 	m.f = pass.Smoothed
-	m.points, m.grads = append(m.points, w), append(m.grads, pass.Grad)
-	if len(m.points) > cmp.Or(m.Store, 6)+1 {
-		m.points, m.grads = m.points[1:], m.grads[1:]
-	}
+	m.add(w, pass.Grad, cmp.Or(m.Store, 6))
 	show(p, s, &m.certificate, pass)
 }
 
 // Archive saves or restores the method's state.
 func (m *OWLQN) Archive(a engine.Archive) {
-	archivePoints(a, &m.points, &m.grads)
+	m.history.archive(a)
 	a.Number("value", &m.f)
 	m.certificate.Archive(a)
 }
@@ -252,18 +211,5 @@ func show(p *train.Problem, s *train.State, certificate *train.Certificate, pass
 		if p.Smoothing.Kind == oracles.L2 {
 			s.Exact = pass.Exact
 		}
-	}
-}
-
-// archivePoints saves or restores accepted points and their gradients.
-func archivePoints(a engine.Archive, points, grads *[][]float32) {
-	n := len(*points)
-	a.Count("points", &n)
-	if len(*points) != n {
-		*points, *grads = make([][]float32, n), make([][]float32, n)
-	}
-	for k := range n {
-		a.Floats(fmt.Sprintf("point%d", k), &(*points)[k])
-		a.Floats(fmt.Sprintf("gradient%d", k), &(*grads)[k])
 	}
 }

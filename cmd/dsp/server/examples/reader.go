@@ -68,21 +68,26 @@ func For(m *models.Model, limits Limits, split tokens.Splitter) (Reader, error) 
 	if err != nil {
 		return nil, err
 	}
-	switch {
-	case c.Task == "parse":
+	arrays := formats.Find(c.Format).Arrays
+	switch tasks.Of(c).Request {
+	case tasks.Sentences:
 		return newSentences(m, columns, limits, split), nil
-	case c.Task == "align" && c.Format == formats.NPZ:
-		return &pairArrays{dim: pairDim(m), limits: limits}, nil
-	case c.Task == "align":
+	case tasks.Pairs:
+		if arrays {
+			return &pairArrays{dim: pairDim(m), limits: limits}, nil
+		}
 		return &pairs{limits: limits}, nil
-	case c.Task == "graph":
+	case tasks.Graphs:
 		return newGraphs(m, limits), nil
-	case c.Task == "segment":
+	case tasks.Regions:
 		return newRegions(m, limits), nil
-	case c.Task == "localise" && c.Format == formats.NPZ:
-		return nil, structured.BadInput("the model reads candidate boxes with features from npz files, which cannot be sent to a server; use dsp predict, or a model that reads images")
-	case c.Task == "localise":
+	case tasks.Scenes:
+		if arrays {
+			return nil, structured.BadInput("the model reads candidate boxes with features from npz files, which cannot be sent to a server; use dsp predict, or a model that reads images")
+		}
 		return newScenes(m, limits), nil
+	}
+	switch {
 	case formats.Find(c.Format).Numbered:
 		return &attributes{dictionary: m.Dictionary, limits: limits}, nil
 	case len(columns) > 0:

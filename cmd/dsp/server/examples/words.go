@@ -21,7 +21,7 @@ type words struct {
 }
 
 func newWords(m *models.Model, columns []inputs.Column, limits Limits, split tokens.Splitter) *words {
-	return &words{columns: columns, dim: m.Dim, limits: limits, split: split}
+	return &words{columns: columns, dim: m.Given(m.Dim), limits: limits, split: split}
 }
 
 // sequence is the content of an example.

@@ -1,8 +1,8 @@
 """The pieces that dsp cuts words into, beside those of the library tokenizers.
 
     pip install tokenizers sentencepiece transformers
-    python bench/tokenizers.py [--encoder FOLDER ...] [--characters] FILE.conll FILE.conllu ...
-    python bench/tokenizers.py --testdata models/data/pieces/testdata
+    python bench/pieces.py [--encoder FOLDER ...] [--characters] FILE.conll FILE.conllu ...
+    python bench/pieces.py --testdata models/data/pieces/testdata
 
 Takes the words of the files (the first column of text in columns, FORM of CoNLL-U) and the tokenizers of the folders. It trains some
 more on the words, as the families of encoders have them, and with --characters it adds a word for each character of Unicode. It compares the

@@ -1,0 +1,90 @@
+package uai
+
+import (
+	"math"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/dsp-go/dsp/oracles/factors"
+)
+
+// The example of toulbar2's manual: all different, by one function that others share; and a constant.
+const different = `different 4 4 7 10
+4 4 4 4
+-2 0 1 0 4
+0 0 1
+1 1 1
+2 2 1
+3 3 10
+2 0 2 0 -1
+2 0 3 0 -1
+2 1 2 0 -1
+2 1 3 0 -1
+2 2 3 0 -1
+0 3 0
+`
+
+func TestReadWCSP(t *testing.T) {
+	m, upper, err := ReadWCSP(strings.NewReader(different), "d.wcsp")
+	if err != nil || upper != 10 || len(m.Factors) != 7 || !reflect.DeepEqual(m.States, []int{4, 4, 4, 4}) {
+		t.Fatalf("%+v, %v, %v", m, upper, err)
+	}
+	for _, c := range []struct {
+		states []int
+		want   float64
+	}{{[]int{0, 1, 2, 3}, -3}, {[]int{0, 0, 0, 1}, -6}, {[]int{3, 3, 0, 1}, math.Inf(-1)}} {
+		if got := m.Value(c.states); got != c.want {
+			t.Errorf("%v costs %v, want %v", c.states, -got, -c.want)
+		}
+	}
+	ordered, _, err := ReadWCSP(strings.NewReader("o 2 3 1 9 2 3 2 0 1 5 1 1 2 0"), "o.wcsp") // the last variable changes fastest
+	if want := []float64{-5, -5, -5, -5, -5, 0}; err != nil || !reflect.DeepEqual(ordered.Factors, []factors.Factor{{Scope: []int{0, 1}, Table: want}}) {
+		t.Errorf("%+v, %v", ordered, err)
+	}
+	for name, want := range map[string]bool{"a.wcsp": true, "b/A.WCSP.xz": true, "a.wcsp.gz": true, "a.uai": false, "wcsp": false} {
+		if IsWCSP(name) != want {
+			t.Errorf("IsWCSP(%q) is %v", name, !want)
+		}
+	}
+}
+
+func TestReadWCSPRefuses(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                                   "the name of the problem",
+		"a 1 2 1 9\n2\n1 1":                  "d.wcsp:3: \"1\", expected a variable: a whole number from 0 to 0",
+		"a 1 2 1 9\n3":                       "number of states: a whole number from 1 to 2",
+		"a 1 2 1 9\n-2":                      "number of states",
+		"a 2 2 1 9\n2 2\n2 0 0":              "variable 0 is twice",
+		"a 2 2 1 9\n2 2\n2 0 1 -1 >= 0 0":    "intension",
+		"a 1 2 1 9\n2\n1 0 0 -1":             "the number of tuples: a whole number from 0 to 2",
+		"a 2 3 2 9\n2 3\n-1 0 0 0\n1 1 0 -1": "other numbers of states",
+		"a 1 2 1 9\n2\n1 0 0 1 2":            "a state: a whole number from 0 to 1",
+		"a 1 2 1 9\n2\n1 0 0 1 0 x":          "the cost of a tuple",
+		"a 1 2 0 9\n2\n1":                    "after the last cost function",
+		"a 30 2 1 9\n" + strings.Repeat("2 ", 30) + "29 " + strings.Repeat("0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 ", 1) + "0 0": "entries",
+	} {
+		if _, _, err := ReadWCSP(strings.NewReader(text), "d.wcsp"); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", text, err, want)
+		}
+	}
+}
+
+func FuzzReadWCSP(f *testing.F) {
+	f.Add(different)
+	f.Add("o 2 3 1 9 2 3 2 0 1 5 1 1 2 0")
+	f.Fuzz(func(t *testing.T, text string) {
+		m, _, err := ReadWCSP(strings.NewReader(text), "f")
+		if err != nil {
+			return
+		}
+		m.Value(make([]int, len(m.States))) // scopes and tables fit
+		for _, f := range m.Factors {
+			for _, x := range f.Table {
+				if math.IsNaN(x) || x > 0 {
+					t.Fatalf("entry %v", x)
+				}
+			}
+		}
+	})
+}

@@ -1,0 +1,60 @@
+package models
+
+import (
+	"os"
+	"path/filepath"
+
+	"github.com/dsp-go/dsp/models/config"
+	"github.com/dsp-go/dsp/models/inputs/encoded"
+	"github.com/dsp-go/dsp/structured"
+)
+
+// encoderSettings are those of the encoder that c names.
+func encoderSettings(c *config.Config) encoded.Settings {
+	return encoded.Settings{Dir: c.Encoder, Layers: c.EncoderLayers, Pieces: c.Pieces, Half: c.EncoderRows == "float16"}
+}
+
+// encoderOf returns the encoder of a run: that of the model that it continues, or the one that c names; nil if there is none. They have to be
+// the same if there are both.
+func encoderOf(c *config.Config, from bases) (*encoded.Reader, error) {
+	if c.Encoder == "" {
+		return nil, nil
+	}
+	s := encoderSettings(c)
+	if from.start == nil || from.start.Encoder == nil {
+		return encoded.Open(s)
+	}
+	was := from.start.Encoder
+	if s == was.Settings {
+		return was, nil
+	}
+	r, err := encoded.Open(s)
+	if err == nil && r.ID() != was.ID() {
+		err = structured.BadInput("--encoder %s (layers %s, %s pieces) gives other rows than the encoder of the model of --%s %s, whose weights belong to its own; leave --encoder out",
+			s.Dir, s.Layers, s.Pieces, from.setting, from.path)
+	}
+	return r, err
+}
+
+// rowsFolder is the folder with files of rows beside that of a run.
+const rowsFolder = "rows"
+
+// encode gives the words of a data set their rows.
+func (d *Raw) encode(c *config.Config, set *structured.Dataset) error {
+	o := encoded.Options{Threads: c.Threads, Folder: c.EncoderCache}
+	switch {
+	case o.Folder == "none":
+		o.Folder = ""
+	case o.Folder == "":
+		o.Folder = filepath.Join("runs", rowsFolder)
+		if c.Out != "" {
+			o.Folder = filepath.Join(filepath.Dir(filepath.Clean(c.Out)), rowsFolder)
+		}
+	}
+	if !c.Quiet {
+		o.Console = os.Stderr
+	}
+	report, err := d.encoder.Apply(set, o)
+	d.Encoded = append(d.Encoded, report)
+	return err
+}

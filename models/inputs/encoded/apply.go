@@ -1,0 +1,212 @@
+package encoded
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+	"golang.org/x/term"
+
+	"github.com/dsp-go/dsp/models/data/text"
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/machine/host"
+)
+
+// Options say how rows are computed and where they are kept.
+type Options struct {
+	Threads int
+	Folder  string   // of a file that keeps them and is found again; empty: memory
+	Console *os.File // gets a progress bar if it is a terminal; or nil
+}
+
+// Report says what Apply did.
+type Report struct {
+	Data                string
+	Words, Pieces, Long int    // Long sentences were read in several windows
+	File                string // that keeps the rows; empty: memory
+	Found               bool   // the file was there
+	Took                time.Duration
+}
+
+// batchPieces is how many pieces a worker encodes at a time.
+const batchPieces = 2048
+
+// Apply adds the rows of its words to the dense inputs of d, unless it has them: after the dense inputs that it has.
+func (r *Reader) Apply(d *structured.Dataset, o Options) (Report, error) {
+	report := Report{Data: d.Name, Words: d.Positions()}
+	if d.Encoder == r.ID() {
+		return report, nil
+	}
+	words := d.Column(text.WordColumn)
+	if words == nil {
+		return report, structured.BadInput("%s: an encoder reads words, and no column of the data is named %s; name it with --columns", d.Name, text.WordColumn)
+	}
+	begun := time.Now()
+	all, err := r.rowsOf(d, words, o, &report)
+	if err != nil {
+		return report, err
+	}
+	all.addTo(d)
+	d.Encoder = r.ID()
+	report.Took = time.Since(begun)
+	return report, nil
+}
+
+// rowsOf returns the rows of the words of d, from a file if there is one.
+func (r *Reader) rowsOf(d *structured.Dataset, words []string, o Options, report *Report) (*rows, error) {
+	all := &rows{n: len(words), width: r.Width(), half: r.Half, fingerprint: r.fingerprint(d, words)}
+	if o.Folder != "" {
+		report.File = filepath.Join(o.Folder, "rows-"+all.fingerprint[:16]+all.suffix())
+		found, err := all.open(report.File)
+		if report.Found = found; found || err != nil {
+			return all, err
+		}
+		if err := os.MkdirAll(o.Folder, 0o777); err != nil {
+			return nil, structured.BadInput("--encoder-cache: %w", err)
+		}
+	} else if err := host.CheckMemory(fmt.Sprintf("rows of the encoder for the %d words of %s", len(words), d.Name), float64(all.bytes())); err != nil {
+		return nil, err
+	}
+	sentences, err := r.cutAll(d, words, o.Threads)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range sentences {
+		report.Pieces += len(s.ids)
+		if len(s.ids) > r.most {
+			report.Long++
+		}
+	}
+	if o.Folder == "" {
+		return all, all.keep(func(write use) error { return r.encodeAll(d, sentences, o, report.Pieces, write) })
+	}
+	if err := all.write(report.File, func(write use) error { return r.encodeAll(d, sentences, o, report.Pieces, write) }); err != nil {
+		return nil, err
+	}
+	if found, err := all.open(report.File); err != nil || !found {
+		return nil, fmt.Errorf("%s: cannot read the rows back: %w", report.File, err)
+	}
+	return all, nil
+}
+
+// fingerprint identifies the rows of the words of d.
+func (r *Reader) fingerprint(d *structured.Dataset, words []string) string {
+	h := sha256.New()
+	var buf []byte
+	flush := func(least int) {
+		if len(buf) >= least {
+			h.Write(buf)
+			buf = buf[:0]
+		}
+	}
+	buf = append(buf, r.ID()...)
+	for _, at := range d.Offsets {
+		buf = binary.LittleEndian.AppendUint64(buf, uint64(at))
+		flush(1 << 16)
+	}
+	for _, word := range words {
+		buf = append(binary.LittleEndian.AppendUint64(buf, uint64(len(word))), word...)
+		flush(1 << 16)
+	}
+	flush(0)
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// cutAll cuts all sentences.
+func (r *Reader) cutAll(d *structured.Dataset, words []string, threads int) ([]sentence, error) {
+	const together = 256
+	all := make([]sentence, d.Len())
+	err := host.Parallel(threads, (d.Len()+together-1)/together, host.None, func(_ struct{}, block int) error {
+		w := r.workers.Get().(*worker)
+		defer r.workers.Put(w)
+		for i := block * together; i < min(d.Len(), (block+1)*together); i++ {
+			var err error
+			if all[i], err = w.cut(words[d.Offsets[i]:d.Offsets[i+1]], d.Offsets[i]); err != nil {
+				return structured.BadInput("%s: %w", d.Where(i), err)
+			}
+		}
+		return nil
+	})
+	return all, err
+}
+
+// encodeAll computes the rows of all sentences, the longest first, so that no thread is left with a long one at the end. The rows of a sentence
+// do not depend on the others.
+func (r *Reader) encodeAll(d *structured.Dataset, all []sentence, o Options, total int, write use) error {
+	order := make([]int, 0, len(all))
+	for i, s := range all {
+		if len(s.ids) > 0 {
+			order = append(order, i)
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(len(all[b].ids), len(all[a].ids)) })
+	var batches [][]sentence
+	for k := 0; k < len(order); {
+		batch, n := []sentence{}, 0
+		for k < len(order) && (len(batch) == 0 || n+len(all[order[k]].ids) <= batchPieces) {
+			batch = append(batch, all[order[k]])
+			n += len(all[order[k]].ids)
+			k++
+		}
+		batches = append(batches, batch)
+	}
+	shown := newProgress(o.Console, d.Name, total)
+	defer shown.end()
+	return host.Parallel(o.Threads, len(batches), host.None, func(_ struct{}, k int) error {
+		w := r.workers.Get().(*worker)
+		defer r.workers.Put(w)
+		n := 0
+		for _, s := range batches[k] {
+			n += len(s.ids)
+		}
+		defer shown.add(n)
+		if len(batches[k][0].ids) > r.most {
+			for _, s := range batches[k] {
+				if err := w.encodeLong(s, write); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+		return w.encode(batches[k], write)
+	})
+}
+
+// progress shows how many pieces are encoded.
+type progress struct {
+	mu  sync.Mutex
+	bar *progressbar.ProgressBar // or nil
+
+}
+
+func newProgress(console *os.File, name string, total int) *progress {
+	p := &progress{}
+	if console != nil && total > 20*batchPieces && term.IsTerminal(int(console.Fd())) {
+		p.bar = progressbar.NewOptions(total, progressbar.OptionSetWriter(console), progressbar.OptionSetDescription("encoding "+filepath.Base(name)),
+			progressbar.OptionSetWidth(12), progressbar.OptionSetPredictTime(true), progressbar.OptionClearOnFinish(),
+			progressbar.OptionSetTheme(progressbar.Theme{Saucer: "━", SaucerPadding: "─"}))
+	}
+	return p
+}
+
+func (p *progress) add(pieces int) {
+	if p.bar != nil {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		_ = p.bar.Add(pieces) // a console that cannot show it is no reason to stop
+	}
+}
+
+func (p *progress) end() {
+	if p.bar != nil {
+		_ = p.bar.Finish()
+	}
+}

@@ -1,0 +1,67 @@
+package host
+
+import (
+	"bytes"
+	"compress/gzip"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/ulikunitz/xz"
+
+	"github.com/dsp-go/dsp/structured"
+)
+
+// Whatever its name, a file is decompressed by what it begins with; a damaged one is an error.
+func TestOpenDecompresses(t *testing.T) {
+	const text = "some text, and some more text"
+	pack := map[string]func(io.Writer) (io.WriteCloser, error){
+		"gzip": func(w io.Writer) (io.WriteCloser, error) { return gzip.NewWriter(w), nil },
+		"xz":   func(w io.Writer) (io.WriteCloser, error) { return xz.NewWriter(w) },
+	}
+	path := filepath.Join(t.TempDir(), "file")
+	read := func(data []byte) (string, error) {
+		if err := os.WriteFile(path, data, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		f, err := Open(path)
+		if err != nil {
+			if !structured.IsBadInput(err) {
+				t.Errorf("%v is not bad input", err)
+			}
+			return "", err
+		}
+		all, err := io.ReadAll(f)
+		if closing := f.Close(); err == nil {
+			err = closing
+		}
+		return string(all), err
+	}
+	for _, plain := range []string{"", "x", text} {
+		if got, err := read([]byte(plain)); got != plain || err != nil {
+			t.Errorf("plain: %q, %v", got, err)
+		}
+	}
+	for name, packer := range pack {
+		var packed bytes.Buffer
+		w, err := packer(&packed)
+		if err == nil {
+			_, err = io.WriteString(w, text)
+		}
+		if err == nil {
+			err = w.Close()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := read(packed.Bytes()); got != text || err != nil {
+			t.Errorf("%s: %q, %v", name, got, err)
+		}
+		for _, end := range []int{packed.Len() - 1, packed.Len() / 2, 8} {
+			if got, err := read(packed.Bytes()[:end]); err == nil {
+				t.Errorf("%s of %d bytes, cut after %d: %q and no error", name, packed.Len(), end, got)
+			}
+		}
+	}
+}

@@ -1,0 +1,279 @@
+package engine
+
+import (
+	"context"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/kernels"
+	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/machine/vec"
+)
+
+// Metric is a symmetric positive definite matrix P that resembles the Hessian of the smoothed objective at some weights, for scorers some of
+// whose weights multiply dense inputs (nets.DenseBlock). Columns of such inputs are correlated and have means, so that the curvature differs
+// by factors of thousands between directions. Methods that follow gradients are slow there, and quick in coordinates in which P is the
+// identity. The optimum does not depend on P, only the way there.
+//
+// Let u be the marginals at the weights, smoothed by μ, and z_t the dense inputs of position t. The Hessian of the mean loss with respect to
+// the weights of column y has the blocks (1/μn) Σ_i c_i Σ_t u_t(y)(1−u_t(y)) z_t z_tᵀ and some of covariances between positions. So P has
+//
+//	(1/μn) Σ_i c_i Σ_t u_t(y)(1 − u_t(y)) z_t z_tᵀ + λI    [Dim×Dim]
+//
+// for every column y of a block of weights. It is diagonal in all other weights: a pullback of u(1−u) gives its numbers, which are those of
+// the Hessian if inputs are 0 or 1.
+//
+// Sums of z zᵀ are estimates from some of the rows: the larger its u(1−u), the more likely a row takes part.
+type Metric struct {
+	blocks   []metricBlock
+	diagonal []float64 // [Dim] of P; 1 within the blocks
+}
+
+type metricBlock struct {
+	nets.DenseBlock
+	factors []mat.Cholesky // of the matrix of each column, or of one that all columns share
+}
+
+const (
+	mostColumns   = 2048    // of dense inputs: beyond, there is no metric, because its time and memory go with their square
+	mostFactored  = 1 << 25 // numbers of a block's matrices: beyond, its columns share one
+	rowsPerColumn = 8       // rows that take part in a sum of z zᵀ, per dense input
+	rowsAtOnce    = 512     // of a sum in float32, which is precise enough, before it goes to float64
+
+	// leastShift is the least λ relative to a number on the diagonal of P. With less, rounding makes matrices of dependent columns indefinite.
+	leastShift = 1e-10
+)
+
+// HasMetric reports whether the objective has weights that multiply dense inputs, so that methods gain from a metric. On a device there is none.
+func (e *Engine) HasMetric() bool {
+	return len(nets.DenseBlocks(e.Scorer)) > 0 && e.Data.Dim <= mostColumns && e.precise && !e.OnDevice()
+}
+
+// NewMetric computes the metric at w, or returns nil if HasMetric is false. It costs a pass over all examples, and about one more for the
+// sums. It has the same bits with any number of threads.
+func (e *Engine) NewMetric(ctx context.Context, w []float32, s oracles.Smoothing) (*Metric, error) {
+	if !e.HasMetric() {
+		return nil, nil
+	}
+	blocks := nets.DenseBlocks(e.Scorer)
+	var spread structured.Marginals // c_i u(1−u)/μ
+	spread.Reshape(e.Scorer.Form(), e.Len(), e.Data.Rows)
+	spread.ReadAll(e.Data)
+	m := &Metric{}
+	var err error
+	if m.diagonal, err = e.spreadOf(ctx, w, s, &spread); err != nil {
+		return nil, err
+	}
+	inv := 1 / float64(e.Len())
+	for j, x := range m.diagonal {
+		m.diagonal[j] = max(inv*math.Abs(x)+e.Lambda, math.SmallestNonzeroFloat32)
+	}
+	for _, b := range blocks {
+		for j := range b.Dim * b.Width {
+			m.diagonal[b.Offset+j] = 1
+		}
+		block, err := e.factors(ctx, b, &spread.Parts[b.Part])
+		if err != nil {
+			return nil, err
+		}
+		m.blocks = append(m.blocks, block)
+	}
+	return m, nil
+}
+
+// spreadOf fills v with c_i u(1−u)/μ at w and returns its pullback [Dim]. A tied row holds the sum of u over the steps of an example; their u
+// are taken as equal.
+func (e *Engine) spreadOf(ctx context.Context, w []float32, s oracles.Smoothing, v *structured.Marginals) ([]float64, error) {
+	sums, μ := make([]float64, len(w)), e.smoothing(s).Mu
+	_, err := e.overShards(ctx, e.shards, sums, func(ln *Lane) error {
+		if err := e.precisely(ln, w); err != nil {
+			return err
+		}
+		e.smoothing(s).Answer(ln.Oracle, &ln.Theta, &ln.Answer, false)
+		ln.V.Copy(&ln.Answer.U)
+		for b, i := range ln.Batch.Examples {
+			by := float32(e.Data.Weight(i) / μ)
+			for k := range ln.V.Parts {
+				part := &ln.V.Parts[k]
+				steps := float32(1)
+				if part.Rows == structured.Tied {
+					steps = float32(max(1, e.Data.Length(i)))
+				}
+				for j, u := range part.Of(b) {
+					part.Of(b)[j] = by * max(0, u*(1-u/steps))
+				}
+			}
+			v.Set(i, &ln.V, b)
+		}
+		return nil
+	})
+	return sums, err
+}
+
+// factors returns the factored matrices of a block, whose part of the potentials has the given spread.
+func (e *Engine) factors(ctx context.Context, b nets.DenseBlock, spread *structured.Part) (metricBlock, error) {
+	block, y, t := metricBlock{DenseBlock: b}, spread.Width, e.Data.Positions()
+	rows, own := spread.Rows == structured.Positions && y == b.Width, b.Width
+	if !rows || b.Width*b.Dim*b.Dim > mostFactored {
+		own = 1
+	}
+	mean := 0.0 // spread of a position, where rows are no positions
+	for _, x := range spread.Values {
+		mean += float64(x) / float64(t*b.Width)
+	}
+	of := func(column, t int) float64 {
+		switch {
+		case !rows:
+			return mean
+		case own == b.Width:
+			return float64(spread.Values[t*y+column])
+		}
+		sum := 0.0
+		for _, x := range spread.Values[t*y:][:y] {
+			sum += float64(x)
+		}
+		return sum / float64(y)
+	}
+	block.factors = make([]mat.Cholesky, own)
+	errs := make([]error, own)
+	e.parallel(own, func(column int) {
+		if ctx.Err() != nil {
+			return
+		}
+		var p *mat.SymDense
+		if p, errs[column] = e.gram(func(t int) float64 { return of(column, t) }); errs[column] == nil {
+			factorise(&block.factors[column], p, e.Lambda)
+		}
+	})
+	for _, err := range errs {
+		if err != nil {
+			return block, err
+		}
+	}
+	return block, ctx.Err()
+}
+
+// gram estimates (1/n) Σ_t a_t z_t z_tᵀ for given a_t ≥ 0 from some of the rows. If there are more than it needs, row t takes part with the
+// probability min(1, a_t/τ) and with max(a_t, τ) in place of a_t, by systematic sampling.
+func (e *Engine) gram(a func(t int) float64) (*mat.SymDense, error) {
+	k, total := e.Data.Dim, 0.0
+	for t := range e.Data.Positions() {
+		total += a(t)
+	}
+	τ := 0.0
+	if most := rowsPerColumn * k; e.Data.Positions() > most {
+		τ = total / float64(most)
+	}
+	g := gramSum{blas: kernels.CurrentBLAS(), k: k, sum: make([]float64, k*k), product: make([]float32, k*k)}
+	chance := 0.5
+	for t := range e.Data.Positions() {
+		x := a(t)
+		if x <= 0 {
+			continue
+		}
+		if chance += min(1, x/τ); chance < 1 {
+			continue
+		}
+		chance--
+		if err := g.add(e.Data, t, max(x, τ)); err != nil {
+			return nil, err
+		}
+	}
+	g.flush()
+	inv := 1 / float64(e.Len())
+	for j := range g.sum {
+		g.sum[j] *= inv
+	}
+	return mat.NewSymDense(k, g.sum), nil
+}
+
+// gramSum is a sum of a z zᵀ.
+type gramSum struct {
+	blas    kernels.BLAS
+	k       int
+	z       []float32 // rows √a z that are not in the sum yet
+	product []float32
+	sum     []float64
+}
+
+func (g *gramSum) add(d *structured.Dataset, t int, a float64) error {
+	at := len(g.z)
+	g.z = append(g.z, make([]float32, g.k)...)
+	row := g.z[at:]
+	if d.Features != nil {
+		copy(row, d.Features[t*g.k:])
+	} else if err := d.Source.Read(row, t, t+1); err != nil {
+		return err
+	}
+	vec.Scale(float32(math.Sqrt(a)), row)
+	if len(g.z) == rowsAtOnce*g.k {
+		g.flush()
+	}
+	return nil
+}
+
+// flush adds the products of the rows to the sum. It scales the rows to numbers below 1, whose products do not overflow.
+func (g *gramSum) flush() {
+	most := float32(0)
+	for _, x := range g.z {
+		most = max(most, x, -x)
+	}
+	if most == 0 {
+		g.z = g.z[:0]
+		return
+	}
+	_, exponent := math.Frexp(float64(most))
+	vec.Scale(float32(math.Ldexp(1, -exponent/2)), g.z)
+	vec.Scale(float32(math.Ldexp(1, exponent/2-exponent)), g.z)
+	g.blas.Sgemm(true, false, g.k, g.k, len(g.z)/g.k, g.z, g.z, 0, g.product)
+	by := math.Ldexp(1, 2*exponent)
+	for j, x := range g.product {
+		g.sum[j] += by * float64(x)
+	}
+	g.z = g.z[:0]
+}
+
+// factorise computes the Cholesky factor of p + λI, with a larger λ where rounding asks for it. It overwrites p.
+func factorise(to *mat.Cholesky, p *mat.SymDense, λ float64) {
+	k, most := p.SymmetricDim(), 0.0
+	diagonal := make([]float64, k)
+	for j := range diagonal {
+		diagonal[j] = p.At(j, j)
+		most = max(most, diagonal[j])
+	}
+	if most == 0 && λ == 0 {
+		λ = 1
+	}
+	for least := leastShift; ; least *= 100 {
+		for j, x := range diagonal {
+			p.SetSym(j, j, x+max(λ, least*x, least*leastShift*most))
+		}
+		if to.Factorize(p) {
+			return
+		}
+	}
+}
+
+// Solve sets to to P⁻¹g.
+func (m *Metric) Solve(e *Engine, to, g []float64) {
+	for j, p := range m.diagonal {
+		to[j] = g[j] / p
+	}
+	for k := range m.blocks {
+		b := &m.blocks[k]
+		at := mat.NewDense(b.Dim, b.Width, to[b.Offset:][:b.Dim*b.Width])
+		if len(b.factors) == 1 {
+			_ = b.factors[0].SolveTo(at, at) // the error says that P is ill-conditioned; the solution is there
+			continue
+		}
+		e.parallel(b.Width, func(y int) {
+			var column mat.VecDense
+			column.CloneFromVec(at.ColView(y))
+			_ = b.factors[y].SolveVecTo(&column, &column)
+			at.SetCol(y, column.RawVector().Data)
+		})
+	}
+}
