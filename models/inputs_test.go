@@ -44,7 +44,9 @@ func TestInputsByDefault(t *testing.T) {
 	for _, want := range []struct {
 		features, columns, text string
 	}{
-		{"chunk", "word=0,pos=1,label=-1", trainConll},
+		{"ner", "word=0,pos=1,label=-1", trainConll}, // the labels decide, and not the columns
+		{"chunk", "word=0,pos=1,label=-1", strings.ReplaceAll(trainConll, "-X", "-NP")},
+		{"chunk", "word=0,tag=1,label=-1", strings.ReplaceAll(trainConll, "-X", "-NP")},
 		{"ner", "word=0,tag=1,label=-1", trainConll},
 		{"pos", "word=0,label=1", trainConll},
 	} {

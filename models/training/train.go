@@ -19,6 +19,7 @@ import (
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/data/formats"
 	"github.com/dsp-go/dsp/models/data/text"
+	"github.com/dsp-go/dsp/models/inputs"
 	"github.com/dsp-go/dsp/models/pictures/curves"
 	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/structured"
@@ -139,6 +140,11 @@ func trainOn(ctx context.Context, c config.Config, data *models.Data, o TrainOpt
 	p, err := NewProblem(c, data, o)
 	if err != nil {
 		return nil, nil, err
+	}
+	if c.Features == "auto" && c.Template == "" && c.Init == "" && p.model.Template != nil && tasks.Of(&c).Labels {
+		if set, why := inputs.BuiltinSet(data.Train.Alphabet); set == p.config.Features {
+			o.Log.Info("attributes of tokens", "features", set, "why", why)
+		}
 	}
 	if s := p.model.Started; s != nil {
 		o.Log.Info("training continues a model", "from", s.From, "weights", strings.Join(s.Weights, " "), "drawn_anew", orNone(strings.Join(s.Drawn, " ")),
