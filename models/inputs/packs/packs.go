@@ -139,7 +139,7 @@ func Streams(c *config.Config) bool {
 	if !f.Tokens || !tasks.Of(c).Labels || !plain {
 		return false
 	}
-	attributes := c.Net == "linear" || c.Net == "auto" && c.Features != "none"
+	attributes := c.Preset().Linear || c.Net == "auto" && c.Features != "none"
 	return f.Numbered || f.Columns && attributes
 }
 
