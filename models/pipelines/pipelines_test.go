@@ -38,8 +38,8 @@ func read(t *testing.T, text string) []conllu.Sentence {
 // Every template of a stage reads columns that the stage's table has, and no others.
 func TestTemplates(t *testing.T) {
 	gold := read(t, sample)
-	counts := countRules(gold)
-	tables := map[string]*table{charactersStage: characterTable(gold), wordsStage: multiwordTable(gold, counts)}
+	rules := rulesOf(gold)
+	tables := map[string]*table{charactersStage: characterTable(gold), wordsStage: multiwordTable(gold, rules)}
 	for _, s := range tagStages {
 		tables[s.name] = s.table(gold, gold)
 	}
@@ -88,7 +88,7 @@ func TestFill(t *testing.T) {
 
 func TestExpand(t *testing.T) {
 	gold := read(t, sample)
-	rules := multiwordTable(gold, countRules(gold)).labels
+	rules := multiwordTable(gold, rulesOf(gold)).labels
 	var tokens []characters.Token
 	for _, token := range gold[0].Tokens {
 		tokens = append(tokens, characters.Token{Form: token.Form, Multiword: token.Multi, SpaceAfter: token.SpaceAfter()})

@@ -218,8 +218,8 @@ func (t *trainer) trainAll(ctx context.Context) error {
 	if err := t.single(ctx, charactersStage, 8, characterTable(t.gold), characterTable(t.dev), nil); err != nil {
 		return err
 	}
-	if counts := countRules(t.gold); len(counts) > 0 {
-		if err := t.single(ctx, wordsStage, 20, multiwordTable(t.gold, counts), multiwordTable(t.dev, counts), nil); err != nil {
+	if rules := rulesOf(t.gold); rules.Len() > 0 {
+		if err := t.single(ctx, wordsStage, 20, multiwordTable(t.gold, rules), multiwordTable(t.dev, rules), nil); err != nil {
 			return err
 		}
 	}
