@@ -36,6 +36,10 @@ type Config struct {
 	EncoderCache       string `yaml:"encoder-cache" json:"encoder_cache" group:"Data" run:"true" unit:"DIR|none" help:"folder of files of rows, which other runs find there"`
 	EncoderByReference bool   `yaml:"encoder-by-reference" json:"encoder_by_reference" group:"Data" run:"true" help:"the model keeps where the encoder is, not the encoder"`
 
+	TuneEncoder  bool `yaml:"tune-encoder" json:"tune_encoder" group:"Network" help:"train the encoder's weights, too (docs/encoders.md)"`
+	FreezeLayers int  `yaml:"freeze-layers" json:"freeze_layers" group:"Network" min:"-1" unit:"N" help:"the encoder's first N layers stay as they are, with its embeddings; -1: none"`
+	Recompute    bool `yaml:"recompute" json:"recompute" group:"Run" run:"true" help:"compute the encoder's layers again for gradients: less memory, more time"`
+
 	Tree     string `yaml:"tree" json:"tree" group:"Data" values:"projective|nonprojective" help:"trees without crossing arcs (projective), or any (nonprojective)"`
 	Crossing string `yaml:"crossing" json:"crossing" group:"Data" values:"lift|refuse" only:"tree=projective" help:"training trees with crossing arcs: lift them, or refuse the file"`
 
@@ -147,6 +151,7 @@ func Default() Config {
 		EncoderLayers: "mean4",
 		Pieces:        "first",
 		EncoderRows:   "float32",
+		FreezeLayers:  -1,
 
 		Tree:       "projective",
 		Crossing:   "lift",

@@ -1,6 +1,8 @@
 package tasks
 
 import (
+	"github.com/dsp-go/dsp/nets/graph"
+
 	"fmt"
 	"os"
 
@@ -31,6 +33,11 @@ func Resolve(c *config.Config) error {
 	}
 	c.Format, c.Task = format, chooseTask(given, format)
 	c.Columns, c.Label = formats.Find(format).Fields(given.Columns, given.Label, !Of(c).Labels)
+	if c.TuneEncoder && c.Net == "auto" { // attributes alone do not choose it
+		if c.Net = "linear"; !Of(c).Labels {
+			c.Net = Of(c).Net(graph.Input{})
+		}
+	}
 	if complete := Of(c).Complete; complete != nil {
 		complete(c)
 	}
