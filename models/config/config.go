@@ -60,6 +60,10 @@ type EncoderSettings struct {
 	EncoderRows        string `yaml:"encoder-rows" json:"encoder_rows" group:"Data" values:"float32|float16" help:"precision of the encoder's rows"`
 	EncoderCache       string `yaml:"encoder-cache" json:"encoder_cache" group:"Data" run:"true" unit:"DIR|none" help:"folder of files of rows, which other runs find there"`
 	EncoderByReference bool   `yaml:"encoder-by-reference" json:"encoder_by_reference" group:"Data" run:"true" help:"the model keeps where the encoder is, not the encoder"`
+
+	TuneEncoder  bool `yaml:"tune-encoder" json:"tune_encoder" group:"Network" help:"train the encoder's weights, too (docs/encoders.md)"`
+	FreezeLayers int  `yaml:"freeze-layers" json:"freeze_layers" group:"Network" min:"-1" unit:"N" help:"the encoder's first N layers stay as they are, with its embeddings; -1: none"`
+	Recompute    bool `yaml:"recompute" json:"recompute" group:"Run" run:"true" help:"compute the encoder's layers again for gradients: less memory, more time"`
 }
 
 // TreeSettings are those of dependency trees.
@@ -195,6 +199,7 @@ func Default() Config {
 			EncoderLayers: "mean4",
 			Pieces:        "first",
 			EncoderRows:   "float32",
+			FreezeLayers:  -1,
 		},
 		TreeSettings: TreeSettings{
 			Tree:     "projective",
