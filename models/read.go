@@ -37,7 +37,7 @@ func (m *Model) ReadData(path string, o DataOptions) (*structured.Dataset, error
 	if o.Dense != "" && (s.format == formats.Builtin || s.format != "" && !formats.Find(s.format).Columns) {
 		return nil, structured.BadInput("--dense %s: dense features are read beside text in columns; this data is %s", o.Dense, s.format)
 	}
-	if o.Links != "" && s.format != formats.Pairs {
+	if o.Links != "" && !formats.Find(s.format).TakesSetting("links") {
 		return nil, structured.BadInput("--links %s: files of links are read beside sentence pairs; this data is %s", o.Links, cmp.Or(s.format, "of no known format"))
 	}
 	if s.format == formats.Builtin {
