@@ -195,13 +195,21 @@ func featureSet(c *config.Config, train *structured.Dataset) (string, error) {
 
 // builtinFor returns the default built-in set for the data.
 func builtinFor(train *structured.Dataset) string {
+	set, _ := BuiltinSet(train.Alphabet)
+	return set
+}
+
+// BuiltinSet returns the built-in set of attributes that fits the labels of tokens, and says why. Columns beside the words decide nothing,
+// because every set reads those that it can use.
+func BuiltinSet(labels *structured.Alphabet) (set, why string) {
+	types, tags := chains.EntityTypes(labels)
 	switch {
-	case !chains.EntityTags(train.Alphabet):
-		return "pos"
-	case slices.Contains(train.ColumnNames, "pos"):
-		return "chunk"
+	case !tags:
+		return "pos", "labels are no entity tags"
+	case slices.Contains(types, "NP"): // every scheme of chunks has noun phrases, and no scheme of entities
+		return "chunk", "entity tags of phrases, such as NP"
 	}
-	return "ner"
+	return "ner", "entity tags"
 }
 
 // template reads the template file that c names or, without one, the built-in set.
