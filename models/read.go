@@ -21,7 +21,7 @@ func (m *Model) ReadData(r Request) (*structured.Dataset, error) {
 	if r.Dense != "" && (s.Format == formats.Builtin || s.Format != "" && !formats.Find(s.Format).Columns) {
 		return nil, structured.BadInput("--dense %s: dense features are read beside text in columns; this data is %s", r.Dense, s.Format)
 	}
-	if r.Links != "" && s.Format != formats.Pairs {
+	if r.Links != "" && !formats.Find(s.Format).TakesSetting("links") {
 		return nil, structured.BadInput("--links %s: files of links are read beside sentence pairs; this data is %s", r.Links, cmp.Or(s.Format, "of no known format"))
 	}
 	if s.Format == formats.Builtin {
