@@ -65,6 +65,7 @@ const (
 	nodePasses = 8
 	worthwhile = 0.1 // of the gap: a pass must lower the bound by more to be followed by another
 	nodeBytes  = 64
+	usualFor   = 4 // decisions, until which a variable's own gains count for less than the usual ones
 )
 
 // newBestFirst begins with a network whose states are those that the solver kept.
@@ -144,7 +145,7 @@ func (h *bestFirst) explore(n *network, kept [][]int, at node) {
 	if n == nil || at.bound <= h.value {
 		return
 	}
-	v, s := h.choose(own)
+	v, s := h.choose(n, own)
 	if v < 0 {
 		return
 	}
@@ -251,9 +252,17 @@ func (h *bestFirst) learn(at *node, before int64) {
 	}
 }
 
-// choose returns the variable whose decisions lower the bound most, and its best state.
-func (h *bestFirst) choose(own [][]int64) (variable, state int) {
+// choose returns a variable and its best state: one whose decisions have lowered the bound much, which is in many tables and has few states.
+func (h *bestFirst) choose(n *network, own [][]int64) (variable, state int) {
 	variable = -1
+	degrees := make([]float64, len(own))
+	for _, t := range n.tables {
+		if len(t.scope) > 1 {
+			for _, v := range t.scope {
+				degrees[v]++
+			}
+		}
+	}
 	best := math.Inf(-1)
 	for v, q := range own {
 		if len(q) < 2 {
@@ -265,10 +274,10 @@ func (h *bestFirst) choose(own [][]int64) (variable, state int) {
 				top = s
 			}
 		}
-		score := 1.0
+		score := degrees[v] * degrees[v] / float64(len(q))
 		for k := range 2 {
 			usual := (h.all[k].sum + 1) / (h.all[k].n + 1)
-			score *= 1e-3 + (h.gain[v][k].sum+usual)/(h.gain[v][k].n+1)
+			score *= 1e-3 + (h.gain[v][k].sum+usualFor*usual)/(h.gain[v][k].n+usualFor)
 		}
 		if score > best {
 			best, variable, state = score, v, top
