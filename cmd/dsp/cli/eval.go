@@ -70,7 +70,7 @@ than another beyond that: both take examples as a whole, since their parts depen
 			if confusion {
 				o.Confusions = shownConfusions
 			}
-			outputs := predictions.Options{Threads: u.threads, LeastRisk: decode == "risk", Expansion: decode == expansion}
+			outputs := predictions.Options{Threads: u.Threads, LeastRisk: decode == "risk", Expansion: decode == expansion}
 			if reviewed {
 				if decode != "max" && more.looks() {
 					return structured.BadInput("--decode %s: errors, curves and calibration are of the outputs with the largest score", decode)
@@ -94,8 +94,8 @@ than another beyond that: both take examples as a whole, since their parts depen
 		},
 	}
 	u.addFlags(cmd)
-	cmd.Flags().Var(&fileList{to: &u.data}, "data", "`FILE,...` with gold labels, one or several (separated by commas, the flag again, a pattern, or a folder of files); builtin for the drawn words, trees, sentence pairs, scenes or graphs")
-	cmd.Flags().BoolVar(&u.partial, "partial", false, "accept partial gold labels: ? (or _) for any label, A|B for one of these; such tokens, and the entities of their sequences, are not counted")
+	cmd.Flags().Var(&fileList{to: &u.Path}, "data", "`FILE,...` with gold labels, one or several (separated by commas, the flag again, a pattern, or a folder of files); builtin for the drawn words, trees, sentence pairs, scenes or graphs")
+	cmd.Flags().BoolVar(&u.Partial, "partial", false, "accept partial gold labels: ? (or _) for any label, A|B for one of these; such tokens, and the entities of their sequences, are not counted")
 	cmd.Flags().StringVar(&decode, "decode", "max", "which outputs to compare: `max|risk|expansion`, as in predict")
 	complete(cmd, "decode", decodes...)
 	cmd.Flags().BoolVar(&strict, "strict", false, "count only entities whose tags are well-formed, as seqeval's strict mode does")

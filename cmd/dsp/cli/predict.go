@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -12,7 +11,6 @@ import (
 	"github.com/dsp-go/dsp/models/predictions"
 	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/machine/host"
 )
 
 // expansion is the name of alpha-expansion among the ways to decode.
@@ -86,7 +84,7 @@ without it.`,
 				}
 			}
 			warnUncalibrated(m, o)
-			o.Threads = u.threads
+			o.Threads = u.Threads
 			asJSON := isSet(cmd, "json")
 			o.Probability = o.Probability || asJSON
 			o.Exact = !truncate
@@ -109,30 +107,15 @@ without it.`,
 				}
 				return m.Draw(cmd.Context(), d, picture)
 			}
-			path, data := u.options()
-			if !m.Streams(data) || u.device != "cpu" {
-				if o.Force && u.dense != "" {
-					return structured.BadInput("--force keeps labels of text that is read piece by piece; --dense needs it whole")
-				}
-				if o.Force && !m.Streams(data) {
-					return structured.BadInput("--force keeps the labels of text; %s has no column of labels", u.data)
-				}
-				return predictAll(cmd, &u, m, o, asJSON)
+			if u.Path == "" {
+				return noData("--input")
 			}
-			in, err := host.Open(path)
-			if err != nil {
-				return err
-			}
-			name := path
-			if path == "-" {
-				name = "standard input"
-			}
-			return errors.Join(m.PredictText(cmd.Context(), in, name, os.Stdout, data, o, asJSON), in.Close())
+			return m.Print(cmd.Context(), u.Request, os.Stdout, o, asJSON)
 		},
 	}
 	u.addFlags(cmd)
 	flags := cmd.Flags()
-	flags.StringVar(&u.data, "input", "-", "`FILE` to label; - is standard input, builtin the drawn words, trees, sentence pairs, scenes or graphs")
+	flags.StringVar(&u.Path, "input", "-", "`FILE` to label; - is standard input, builtin the drawn words, trees, sentence pairs, scenes or graphs")
 	raw.addFlags(cmd)
 	flags.IntVar(&o.NBest, "nbest", 0, "add the `N` best outputs of each sequence, with score and probability (links, and graphs with cuts, have scores only)")
 	flags.BoolVar(&o.Force, "force", false, "keep the labels in the input's label column and predict the rest given them: a label of the model, A|B for one of these, ? or _ for any")
@@ -189,22 +172,6 @@ func checkPrinted(cmd *cobra.Command, to, picture string) error {
 		}
 	}
 	return nil
-}
-
-// predictAll labels data that is not text, all of it at once.
-func predictAll(cmd *cobra.Command, u *use, m *models.Model, o predictions.Options, asJSON bool) error {
-	d, err := u.readFor(m, "--input", false)
-	if err != nil {
-		return err
-	}
-	w := models.NewColumnWriter(os.Stdout, m, d, o)
-	if asJSON {
-		w = models.NewJSONWriter(os.Stdout, m, d, o)
-	}
-	if err := m.Predict(cmd.Context(), d, o, w.Write); err != nil {
-		return err
-	}
-	return w.Close()
 }
 
 // writeTo writes predictions to files.
