@@ -5,28 +5,29 @@ import (
 	"path/filepath"
 
 	"github.com/dsp-go/dsp/models/config"
+	"github.com/dsp-go/dsp/models/inputs"
 	"github.com/dsp-go/dsp/models/inputs/encoded"
 	"github.com/dsp-go/dsp/structured"
 )
 
-// encoderSettings are those of the encoder that c names.
-func encoderSettings(c *config.Config) encoded.Settings {
-	return encoded.Settings{Dir: c.Encoder, Layers: c.EncoderLayers, Pieces: c.Pieces, Half: c.EncoderRows == "float16"}
-}
-
 // encoderOf returns the encoder of a run: that of the model that it continues, or the one that c names; nil if there is none. They have to be
 // the same if there are both.
 func encoderOf(c *config.Config, from bases) (*encoded.Reader, error) {
+	if c.Encoder == "" && from.start != nil && from.start.Encoder != nil {
+		return nil, structured.BadInput("--%s %s: its model reads the rows of an encoder; leave out the empty --encoder", from.setting, from.path)
+	}
 	if c.Encoder == "" {
 		return nil, nil
 	}
-	s := encoderSettings(c)
+	s := inputs.EncoderSettings(c)
 	if from.start == nil || from.start.Encoder == nil {
 		return encoded.Open(s)
 	}
 	was := from.start.Encoder
-	if s == was.Settings {
-		return was, nil
+	given := s
+	given.ByReference = was.ByReference
+	if given == was.Settings {
+		return encoded.New(s, was.Encoder, was.Tokenizer)
 	}
 	r, err := encoded.Open(s)
 	if err == nil && r.ID() != was.ID() {

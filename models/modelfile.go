@@ -28,7 +28,7 @@ const modelFormat = "1"
 const ModelFile = "model.safetensors"
 
 // Save writes the model to a safetensors file, whole or not at all: a tensor for each parameter of the network, the names
-// of attributes where they have some, lists and vectors of words, and in the metadata format, version, template (text), config, labels,
+// of attributes where they have some, lists and vectors of words, the encoder and its tokenizer or a reference to them, and in the metadata format, version, template (text), config, labels,
 // vocab, characters, dim, width, hash_bits, map, grid, edges, class_id and temperature (as JSON). The same model gives the same bytes.
 //
 // With Config.L1 it keeps nonzero weights only: named attributes without any are left out, and a parameter with few is two tensors, as
@@ -179,15 +179,15 @@ func loadFile(path string) (*Model, error) {
 		return nil, structured.BadInput("%s: format %q, written by dsp %s; this one reads \"dsp model %s\"", path, format,
 			f.Metadata["version"], modelFormat)
 	}
-	m, err := decodeModel(f)
+	m, err := decodeModel(f, filepath.Dir(path))
 	if err != nil {
 		return nil, structured.BadInput("%s: %w", path, err)
 	}
 	return m, nil
 }
 
-// decodeModel makes the model that a file of our format describes.
-func decodeModel(f *safetensors.File) (*Model, error) {
+// decodeModel makes the model that a file of our format describes; beside is the folder of the file.
+func decodeModel(f *safetensors.File, beside string) (*Model, error) {
 	m := &Model{Version: f.Metadata["version"], Config: config.Default()} // settings newer than the file have their defaults
 	var labels []string
 	for name, value := range map[string]any{"config": &m.Config, "labels": &labels, "dim": &m.Dim, "width": &m.Width,
@@ -203,7 +203,9 @@ func decodeModel(f *safetensors.File) (*Model, error) {
 	task := tasks.Of(&m.Config)
 	var names int
 	var err error
-	if m.Inputs, names, err = inputs.Load(f, task.Loading(&m.Config)); err != nil {
+	how := task.Loading(&m.Config)
+	how.Beside = beside
+	if m.Inputs, names, err = inputs.Load(f, how); err != nil {
 		return nil, err
 	}
 	if m.Dim > 0 && len(m.Vocab) == 0 && m.Dictionary == nil && m.Own == nil {

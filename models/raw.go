@@ -73,6 +73,14 @@ func (r *Resolved) Read() (*Raw, error) {
 	if d.Train.Labels == nil {
 		return nil, structured.BadInput("%s: no labels to train on", c.Train)
 	}
+	if from.start != nil {
+		if d.packed {
+			return nil, cannotContinue(c.Train)
+		}
+		if err := from.continues(d.Train); err != nil {
+			return nil, err
+		}
+	}
 	if d.encoder, err = encoderOf(c, from); err == nil && d.encoder != nil {
 		if d.packed {
 			return nil, structured.BadInput("--encoder %s reads words, which %s, a pack, does not hold; train on the data that it was made from", c.Encoder, c.Train)
@@ -81,14 +89,6 @@ func (r *Resolved) Read() (*Raw, error) {
 	}
 	if err != nil {
 		return nil, err
-	}
-	if from.start != nil {
-		if d.packed {
-			return nil, cannotContinue(c.Train)
-		}
-		if err := from.continues(d.Train); err != nil {
-			return nil, err
-		}
 	}
 	if !d.packed {
 		if err := d.prepare(c); err != nil {

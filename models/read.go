@@ -107,7 +107,7 @@ func (m *Model) source(o DataOptions) (source, error) {
 	c := &m.Config
 	s := source{
 		format: o.Format, columns: o.Columns, label: o.Label, scheme: c.Scheme, partial: o.Partial || c.Partial, width: m.Width,
-		labels: m.Labels, inputs: m.Inputs, dim: m.given(), threads: host.Threads(o.Threads), task: tasks.Of(c), besides: besides{o.Dense, o.Boxes, o.Images, o.Links, o.Masks},
+		labels: m.Labels, inputs: m.Inputs, dim: m.Given(m.Dim), threads: host.Threads(o.Threads), task: tasks.Of(c), besides: besides{o.Dense, o.Boxes, o.Images, o.Links, o.Masks},
 		localise: tasks.Localise(c), config: c,
 	}
 	if s.localise != nil {
@@ -151,8 +151,8 @@ func (m *Model) source(o DataOptions) (source, error) {
 // accepts refuses data that is not of the kind the model was trained on.
 func (m *Model) accepts(d *structured.Dataset) error {
 	switch {
-	case m.Encoder != nil && m.given() > 0 && d.Dim == m.Encoder.Width():
-		return structured.BadInput("%s: the model reads %d dense features of each token beside the rows of its encoder; give them with --dense FILE", d.Name, m.given())
+	case m.Encoder != nil && m.Given(m.Dim) > 0 && d.Dim == m.Encoder.Width():
+		return structured.BadInput("%s: the model reads %d dense features of each token beside the rows of its encoder; give them with --dense FILE", d.Name, m.Given(m.Dim))
 	case m.Dim > 0 && !d.HasFeatures() && (len(m.Vocab) > 0 || m.Dictionary != nil || m.Own != nil):
 		return structured.BadInput("%s: the model reads %d dense features of each token beside its %s; give them with --dense FILE", d.Name, m.Dim, m.beside())
 	case m.Dim != d.Dim:
@@ -169,14 +169,6 @@ func (m *Model) accepts(d *structured.Dataset) error {
 		return structured.BadInput("%s: attributes of tokens, which the model does not read", d.Name)
 	}
 	return nil
-}
-
-// given returns how many of the dense features of a position are in files, beside the rows of the encoder.
-func (m *Model) given() int {
-	if m.Encoder == nil {
-		return m.Dim
-	}
-	return m.Dim - m.Encoder.Width()
 }
 
 // beside says what the model reads beside dense features.

@@ -85,7 +85,9 @@ func (e *Encoder) Fingerprint() string { return e.fingerprint() }
 
 func (e *Encoder) hash() string {
 	h := sha256.New()
-	text, err := json.Marshal(e.config)
+	plain := *e.config // dropout is for training
+	plain.Dropout, plain.OutDropout, plain.AttentionDropout = 0, 0, 0
+	text, err := json.Marshal(plain)
 	if err != nil {
 		panic(err) // the type has nothing that JSON cannot hold
 	}

@@ -72,17 +72,16 @@ func (m *messages) visit(v int, backward bool) {
 		first, last := m.ends(p)
 		later := !backward && !last || backward && !first
 		for s, x := range m.score[r] {
-			switch {
-			case total[s] == forbidden: // stays so, whatever a table says
-				m.score[r][s] = 0
-			default:
-				share := int64(0)
-				if later {
-					share = total[s] / parts
-				}
-				own[s] -= share
-				m.score[r][s] = share - x
+			if total[s] == forbidden { // so the tables' entries are, which others may not know yet
+				m.score[r][s] = forbidden
+				continue
 			}
+			share := int64(0)
+			if later {
+				share = total[s] / parts
+			}
+			own[s] -= share
+			m.score[r][s] = share - x
 		}
 		m.move(p, m.score[r])
 	}
@@ -118,7 +117,7 @@ func (m *messages) best(p place, into []int64) []int64 {
 	return into
 }
 
-// move adds a number to all entries of each state.
+// move adds a number to all entries of each state, or forbids them.
 func (m *messages) move(p place, by []int64) {
 	t := &m.tables[p.table]
 	outer, n, inner := m.block(t, p.k)
@@ -126,9 +125,7 @@ func (m *messages) move(p place, by []int64) {
 		for s, x := range by {
 			row := t.value[(o*n+s)*inner:][:inner]
 			for i := range row {
-				if row[i] != forbidden {
-					row[i] += x
-				}
+				row[i] = plus(row[i], x)
 			}
 		}
 	}

@@ -144,7 +144,7 @@ func (n *network) block(t *table, k int) (outer, states, inner int) {
 }
 
 // keep returns the network in which every variable has only the states that are alive, and a single-state variable leaves the scopes. kept
-// lists the states that remain, by their old numbers.
+// lists the states that remain, by their old numbers. It is nil if a variable has none.
 func (n *network) keep(alive [][]bool) (small *network, kept [][]int) {
 	small = &network{states: make([]int, len(n.states)), fixed: n.fixed, unit: n.unit, error: n.error}
 	kept = make([][]int, len(n.states))
@@ -154,7 +154,9 @@ func (n *network) keep(alive [][]bool) (small *network, kept [][]int) {
 				kept[v] = append(kept[v], s)
 			}
 		}
-		small.states[v] = len(kept[v])
+		if small.states[v] = len(kept[v]); len(kept[v]) == 0 {
+			return nil, nil
+		}
 	}
 	for k := range n.tables {
 		t := &n.tables[k]

@@ -209,12 +209,12 @@ func (v *Solver) reduce(m *messages) {
 		m.dominated(alive)
 		m.end()
 		small, kept := m.keep(alive)
+		if kept == nil { // nothing is better than what is known
+			v.lower(v.value)
+			return
+		}
 		removed := false
 		for i, states := range kept {
-			if len(states) == 0 { // nothing is better than what is known
-				v.lower(v.value)
-				return
-			}
 			removed = removed || len(states) < len(v.kept[i])
 			for k, s := range states {
 				states[k] = v.kept[i][s]

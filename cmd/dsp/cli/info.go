@@ -245,12 +245,29 @@ type inside struct {
 	PairAttributes   int `json:"pair_attributes,omitempty"`   // attributes or features that score pairs of items
 	SourceAttributes int `json:"source_attributes,omitempty"` // attributes that score unmatched source words
 
+	Encoder *encoderInside `json:"encoder,omitempty"`
+
 	Vectors   int `json:"vectors,omitempty"`   // words with a vector that was trained elsewhere
 	Clusters  int `json:"clusters,omitempty"`  // words in the clusters
 	Gazetteer int `json:"gazetteer,omitempty"` // names in the gazetteer
 
 	Template string                `json:"template,omitempty"` // extracts the attributes from columns
 	Top      []exchange.TopWeights `json:"top,omitempty"`
+}
+
+// encoderInside is what dsp info reports about the encoder of a model.
+type encoderInside struct {
+	Family      string `json:"family"` // model_type of its config.json
+	From        string `json:"from"`   // the folder that it was read from
+	Inside      bool   `json:"inside"` // the model's file holds it
+	Width       int    `json:"width"`  // of a row
+	Depth       int    `json:"depth"`  // layers
+	Weights     int    `json:"weights"`
+	Pieces      int    `json:"vocabulary"`
+	Positions   int    `json:"positions"` // pieces that it reads at a time
+	Layers      string `json:"layers"`    // that rows are taken from
+	Words       string `json:"pieces"`    // how pieces become words
+	Fingerprint string `json:"fingerprint"`
 }
 
 type param struct {
@@ -281,6 +298,10 @@ func insideOf(m *models.Model, top int) (inside, error) {
 		if g := m.Template.Gazetteer; g != nil {
 			in.Gazetteer = g.Len()
 		}
+	}
+	if r := m.Encoder; r != nil {
+		e := r.Encoder
+		in.Encoder = &encoderInside{e.Family(), r.Dir, !r.ByReference, e.Width(), e.Depth(), len(e.Weights()), e.Vocabulary(), e.Positions(), r.Layers, r.Pieces, e.Fingerprint()}
 	}
 	if m.Vectors != nil {
 		in.Vectors = m.Vectors.Len()
@@ -331,6 +352,15 @@ func (in inside) print(w io.Writer) error {
 		fmt.Fprintf(&b, "%d attributes of positions, %d of transitions\n", in.Attributes, in.EdgeAttributes)
 	default:
 		fmt.Fprintf(&b, "discrete, vocabularies of %v\n", in.Vocab)
+	}
+	if e := in.Encoder; e != nil {
+		where := "in the file, from " + e.From
+		if !e.Inside {
+			where = "by reference to " + e.From
+		}
+		fmt.Fprintf(&b, "encoder     %s, %s: %d layers of width %d, %d weights, %d pieces, %d at a time; fingerprint %.16s\n", e.Family, where, e.Depth, e.Width, e.Weights,
+			e.Pieces, e.Positions, e.Fingerprint)
+		fmt.Fprintf(&b, "            rows of layers %s; of a word with several pieces: %s\n", e.Layers, e.Words)
 	}
 	if in.Vectors > 0 {
 		fmt.Fprintf(&b, "            vectors of %d words\n", in.Vectors)

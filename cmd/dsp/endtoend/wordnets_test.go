@@ -272,7 +272,6 @@ func TestVectorsAndDenseFeatures(t *testing.T) {
 			t.Errorf("%v: %q", flags, o.stdout)
 		}
 	}
-	dsp(t, "train", "--train", train, "--vectors", vectors).refused(exitBadInput, "--vectors", "--net embed")
 	dsp(t, "train", "--train", train, "--net", "embed", "--dense", features(3, 0)).refused(exitBadInput, "features has 3 rows, expected 80")
 }
 

@@ -18,6 +18,8 @@ type Settings struct {
 	Layers string // last, meanK or the number of a hidden state
 	Pieces string // of a word: First or Mean
 	Half   bool   // numbers are rounded to half precision
+
+	ByReference bool // model files refer to the folder and do not hold the encoder
 }
 
 // The row of a word is that of its first piece, or the mean of those of all its pieces.

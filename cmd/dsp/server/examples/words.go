@@ -15,13 +15,14 @@ import (
 // words reads the columns of sequences of words, and dense features beside them if the model reads some.
 type words struct {
 	columns []inputs.Column
-	dim     int // dense features of each word, or 0
+	pieces  pieceCounter
+	dim     int // dense features of each word that requests give, or 0
 	limits  Limits
 	split   tokens.Splitter
 }
 
 func newWords(m *models.Model, columns []inputs.Column, limits Limits, split tokens.Splitter) *words {
-	return &words{columns: columns, dim: m.Given(m.Dim), limits: limits, split: split}
+	return &words{columns: columns, pieces: counterOf(m), dim: m.Given(m.Dim), limits: limits, split: split}
 }
 
 // sequence is the content of an example.
@@ -106,6 +107,13 @@ func (w *words) Example(o *Object) (Example, error) {
 	}
 	if err := most(n, w.limits.Positions, "words"); err != nil {
 		return Example{}, err
+	}
+	for k, c := range w.columns {
+		if c.Name == text.WordColumn {
+			if err := mostPieces(w.pieces, s.columns[k], w.limits); err != nil {
+				return Example{}, err
+			}
+		}
 	}
 	if w.dim > 0 {
 		if o.Features == nil {
