@@ -15,7 +15,7 @@ import (
 // remaining time, otherwise one log line per pass. The run ends after pass number passes; a resumed run has done some already.
 func NewProgress(console *os.File, log *slog.Logger, passes, done int) Recorder {
 	if !term.IsTerminal(int(console.Fd())) {
-		return &progressLog{log}
+		return &progressLog{log: log}
 	}
 	return newProgressBar(console, passes, done, func() int {
 		columns, _, err := term.GetSize(int(console.Fd()))
@@ -73,7 +73,7 @@ func summary(r Record) string {
 	if _, e := r.DevError(); !math.IsNaN(e) {
 		s += fmt.Sprintf(", error %.3g %%", 100*e)
 	}
-	if gap := r.relativeEstimate(); !math.IsNaN(gap) {
+	if gap := r.RelativeEstimate(); !math.IsNaN(gap) {
 		s += fmt.Sprintf(", gap about %.2g", gap)
 	} else if gap := r.RelativeGap(); !math.IsNaN(gap) {
 		s += fmt.Sprintf(", gap %.2g", gap)
@@ -81,10 +81,17 @@ func summary(r Record) string {
 	return s
 }
 
-type progressLog struct{ log *slog.Logger }
+type progressLog struct {
+	log       *slog.Logger
+	explained bool // what a gap is
+}
 
-// Record implements Recorder.
+// Record implements Recorder. The first record with a gap comes with a line that says what gaps are.
 func (p *progressLog) Record(r Record) error {
+	if !p.explained && !math.IsNaN(r.RelativeGap()) {
+		p.explained = true
+		p.log.Info("relative_gap is a proven bound on how far the objective is above its optimum, as a share of itself; estimated_gap is a guess at that, made more often")
+	}
 	args := []any{"pass", r.Pass, "seconds", round(r.Seconds, 3), "objective", round(float64(r.Objective), 6)}
 	if r.Relaxed {
 		args = append(args, "relaxed", true)
@@ -92,7 +99,7 @@ func (p *progressLog) Record(r Record) error {
 	if r.Truncated > 0 {
 		args = append(args, "truncated_edges", r.Truncated)
 	}
-	estimate := r.relativeEstimate()
+	estimate := r.RelativeEstimate()
 	if gap := r.RelativeGap(); !math.IsNaN(gap) && (gap < 1 || math.IsNaN(estimate)) { // a gap of 1 beside an estimate only says that nothing is certified yet
 		args = append(args, "relative_gap", round(gap, 3))
 	}
