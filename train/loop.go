@@ -129,7 +129,7 @@ func (l *loop) start(ctx context.Context) error {
 // must be copied, it does so only when a checkpoint is due.
 func (l *loop) boundary() error {
 	l.w = append(l.w[:0], l.s.W...)
-	if _, ok := l.Method.(MemoryKeeper); ok && l.Problem.OnDevice() && l.Checkpoint != nil && !l.Checkpoint.throttle.due() {
+	if _, ok := l.Method.(MemoryKeeper); ok && l.Problem.OnDevice() && l.Checkpoint != nil && !l.Checkpoint.due(l.s.Passes) {
 		l.behind = true
 		return nil
 	}
@@ -207,7 +207,7 @@ func (l *loop) pass(ctx context.Context) error {
 		return l.failed(ctx, err)
 	}
 	if l.Checkpoint != nil {
-		return l.Checkpoint.saveNowAndThen()
+		return l.Checkpoint.saveIfDue(l.s.Passes)
 	}
 	return nil
 }

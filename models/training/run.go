@@ -81,6 +81,10 @@ func (r *Run) train(ctx context.Context) (*Result, []record.Record, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	checkpoint.Every = c.CheckpointEvery
+	if pass := checkpoint.Pass(); pass > 0 {
+		r.o.Log.Info("the run goes on from its last checkpoint", "pass", pass)
+	}
 	if err := writeConfig(c); err != nil {
 		return nil, nil, err
 	}
@@ -98,7 +102,9 @@ func (r *Run) train(ctx context.Context) (*Result, []record.Record, error) {
 	history := &record.History{Records: earlier}
 	recorders := []record.Recorder{metrics, events, history}
 	if r.o.Console != nil && !c.Quiet {
-		recorders = append(recorders, record.NewProgress(r.o.Console, r.o.Log, c.Passes, checkpoint.Pass()))
+		progress := record.NewProgress(r.o.Console, r.o.Log, c.Passes, checkpoint.Pass())
+		recorders = append(recorders, progress)
+		checkpoint.Saved = progress.Saved
 	}
 	trainer := r.trainer()
 	trainer.Recorders, trainer.Checkpoint = recorders, checkpoint

@@ -11,9 +11,15 @@ import (
 	"golang.org/x/term"
 )
 
+// Progress is a Recorder that shows, too, what a run would keep if it were killed.
+type Progress interface {
+	Recorder
+	Saved(pass int) // the state after a pass was written
+}
+
 // NewProgress returns the Recorder that shows progress on a console, usually standard error: on a terminal a bar with the
 // remaining time, otherwise one log line per pass. The run ends after pass number passes; a resumed run has done some already.
-func NewProgress(console *os.File, log *slog.Logger, passes, done int) Recorder {
+func NewProgress(console *os.File, log *slog.Logger, passes, done int) Progress {
 	if !term.IsTerminal(int(console.Fd())) {
 		return &progressLog{log: log}
 	}
@@ -33,6 +39,7 @@ type progressBar struct {
 	console io.Writer
 	passes  int        // in the whole run
 	done    int        // passes done before this run
+	saved   int        // the last one in a checkpoint
 	columns func() int // width of the console
 }
 
@@ -47,16 +54,19 @@ func newProgressBar(console io.Writer, passes, done int, columns func() int) *pr
 		progressbar.OptionShowDescriptionAtLineEnd(),
 		progressbar.OptionSetRenderBlankState(true),
 	)
-	return &progressBar{bar, console, passes, done, columns}
+	return &progressBar{bar, console, passes, done, done, columns}
 }
 
 // Record implements Recorder. It truncates text to a single line, because a second line could not be redrawn.
 func (p *progressBar) Record(r Record) error {
-	text := []rune(fmt.Sprintf("%d/%d %s", r.Pass, p.passes, summary(r)))
+	text := []rune(fmt.Sprintf("%d/%d (%d saved) %s", r.Pass, p.passes, p.saved, summary(r)))
 	room := p.columns() - barWidth - 24 // percentage and times
 	p.bar.Describe(string(text[:max(0, min(len(text), room))]))
 	return p.bar.Set(min(r.Pass-p.done, p.bar.GetMax()))
 }
+
+// Saved implements Progress.
+func (p *progressBar) Saved(pass int) { p.saved = pass }
 
 // Close implements Recorder. It moves to a new line.
 func (p *progressBar) Close() error {
@@ -115,6 +125,9 @@ func (p *progressLog) Record(r Record) error {
 	p.log.Info("trained", args...)
 	return nil
 }
+
+// Saved implements Progress.
+func (p *progressLog) Saved(pass int) { p.log.Info("checkpoint saved", "pass", pass) }
 
 // Close implements Recorder; it does nothing.
 func (p *progressLog) Close() error { return nil }

@@ -34,18 +34,19 @@ func TestProgress(t *testing.T) {
 		t.Errorf("before the first certificate: %s, %v", b.String(), err)
 	}
 	b.Reset()
-	columns := 90
+	columns := 100
 	bar := newProgressBar(&b, 6, 2, func() int { return columns })
+	bar.Saved(3)
 	if err := bar.Record(record); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"50%", "━━━━━━──────", "4/6 objective 0.1235, error 1.23 %, gap 0.028", "[0s:0s]"} {
+	for _, want := range []string{"50%", "━━━━━━──────", "4/6 (3 saved) objective 0.1235, error 1.23 %, gap 0.028", "[0s:0s]"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("bar %q lacks %q", b.String(), want)
 		}
 	}
 	b.Reset()
-	columns = 60
+	columns = 70
 	if err := errors.Join(bar.Record(record), bar.Close()); err != nil {
 		t.Fatal(err)
 	}
