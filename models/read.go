@@ -161,7 +161,7 @@ func (m *Model) accepts(d *structured.Dataset) error {
 
 // beside says what the model reads beside dense features.
 func (m *Model) beside() string {
-	if m.Config.Net == "linear" {
+	if m.Config.Preset().Linear {
 		return "attributes"
 	}
 	return "words"

@@ -43,7 +43,7 @@ func Settings(c *Config) []settings.Setting {
 		case "format":
 			s.Values = append(s.Values, formats.Names()...)
 		case "net":
-			s.Values = slices.Concat(s.Values, nets.Nets, own)
+			s.Values = slices.Concat(s.Values, nets.PresetsThat(func(*nets.Preset) bool { return true }), own)
 		case "method":
 			s.Values = append([]string{"auto"}, optimisers.NamesOf(func(*optimisers.Descriptor) bool { return true })...)
 		case "inner":

@@ -9,7 +9,7 @@ import (
 // Adam is AdamW.
 var Adam = &Descriptor{
 	Name:    "adam",
-	Summary: "AdamW; every step moves every weight",
+	Summary: "AdamW; every step moves every weight but rows of an encoder's table of pieces",
 	When:    "for any net, for comparison",
 	Settings: struct {
 		StepSize
@@ -19,7 +19,7 @@ var Adam = &Descriptor{
 		Warming
 		Batching
 	}{},
-	Partial: true, Dropout: true,
+	Partial: true, Prior: true, Dropout: true,
 	Passes: 20, StepSetting: "lr",
 	Vectors:  func(*Settings) float64 { return 5 }, // v, m and their copies, q
 	Batch:    func(*Settings, int) int { return batchedExamples },

@@ -97,7 +97,7 @@ func solvers(s *Settings) ([]*Descriptor, string) {
 // resolveProxLinear decides what the models hold, and who solves them. Settings that only models of all examples have ask for these.
 func resolveProxLinear(s *Settings, o *engine.Objective) {
 	if s.ModelBatch == 0 {
-		whole := s.Batch > 0 || s.InnerPasses > 0 || s.InnerGap > 0 || s.WarmUp != 0 || s.ConstantMu || s.Inner != "auto" || o.Center != nil
+		whole := s.Batch > 0 || s.InnerPasses > 0 || s.InnerGap > 0 || s.WarmUp != 0 || s.ConstantMu || s.Inner != "auto" || o.Center != nil && o.Rates == nil
 		s.ModelBatch = batchedExamples
 		if whole && s.Finish == 0 || o.Scorer.Affine() {
 			s.ModelBatch = settings.AllExamples

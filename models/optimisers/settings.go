@@ -41,7 +41,7 @@ type StepSize struct {
 
 // Scheduling is for methods whose step size falls by a schedule (methods.ParseSchedule).
 type Scheduling struct {
-	Schedule string  `yaml:"schedule" json:"schedule" group:"Method" values:"auto|sqrt|constant|inverse|stairs|pegasos|cosine|geometric" only:"method" help:"how the step size falls (docs/methods.md); auto: as the method needs"`
+	Schedule string  `yaml:"schedule" json:"schedule" group:"Method" values:"auto|sqrt|constant|inverse|stairs|pegasos|cosine|geometric|linear" only:"method" help:"how the step size falls (docs/methods.md); auto: as the method needs"`
 	Halving  float64 `yaml:"halving" json:"halving" group:"Method" min:"0" only:"method schedule=sqrt,inverse,stairs" unit:"STEPS" help:"t0 of the schedule, in steps; 0: a pass"`
 }
 

@@ -18,6 +18,9 @@ const (
 	storedPrefix = "encoder."
 )
 
+// IsTensor reports whether Save may put a tensor of that name into a file.
+func IsTensor(name string) bool { return strings.HasPrefix(name, storedPrefix) }
+
 // Save puts the encoder into a file, beside what is in it: its network as metadata, its parameters as tensors.
 func (e *Encoder) Save(f *safetensors.File) error {
 	text, err := json.Marshal(e.config)
