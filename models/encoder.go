@@ -3,30 +3,32 @@ package models
 import (
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/dsp-go/dsp/models/config"
+	"github.com/dsp-go/dsp/models/inputs"
 	"github.com/dsp-go/dsp/models/inputs/encoded"
 	"github.com/dsp-go/dsp/structured"
 )
 
-// encoderSettings are those of the encoder that c names.
-func encoderSettings(c *config.Config) encoded.Settings {
-	return encoded.Settings{Dir: c.Encoder, Layers: c.EncoderLayers, Pieces: c.Pieces, Half: c.EncoderRows == "float16"}
-}
-
 // encoderOf returns the encoder of a run: that of the model that it continues, or the one that c names; nil if there is none. They have to be
 // the same if there are both.
 func encoderOf(c *config.Config, from bases) (*encoded.Reader, error) {
+	if c.Encoder == "" && from.start != nil && from.start.Encoder != nil {
+		return nil, structured.BadInput("--%s %s: its model reads the rows of an encoder; leave out the empty --encoder", from.setting, from.path)
+	}
 	if c.Encoder == "" {
 		return nil, nil
 	}
-	s := encoderSettings(c)
+	s := inputs.EncoderSettings(c)
 	if from.start == nil || from.start.Encoder == nil {
 		return encoded.Open(s)
 	}
 	was := from.start.Encoder
-	if s == was.Settings {
-		return was, nil
+	given := s
+	given.ByReference, given.Tuning = was.ByReference, was.Tuning
+	if given == was.Settings {
+		return encoded.New(s, was.Encoder, was.Tokenizer)
 	}
 	r, err := encoded.Open(s)
 	if err == nil && r.ID() != was.ID() {
@@ -57,4 +59,15 @@ func (d *Raw) encode(c *config.Config, set *structured.Dataset) error {
 	report, err := d.encoder.Apply(set, o)
 	d.Encoded = append(d.Encoded, report)
 	return err
+}
+
+// pretrained returns the weights towards which the weights of an encoder that is trained are regularised, which are those that it came with,
+// and zeros for all others; nil for a model without such an encoder.
+func (m *Model) pretrained() []float32 {
+	if m.Encoder == nil || m.Encoder.Tuned == nil {
+		return nil
+	}
+	w := slices.Clone(m.W)
+	clear(w[:len(w)-m.Encoder.Tuned.Dim()])
+	return w
 }

@@ -28,7 +28,7 @@ const modelFormat = "1"
 const ModelFile = "model.safetensors"
 
 // Save writes the model to a safetensors file, whole or not at all: a tensor for each parameter of the network, the names
-// of attributes where they have some, lists and vectors of words, and in the metadata format, version, template (text), config, labels,
+// of attributes where they have some, lists and vectors of words, the encoder and its tokenizer or a reference to them, and in the metadata format, version, template (text), config, labels,
 // vocab, characters, dim, width, hash_bits, map, grid, edges, class_id and temperature (as JSON). The same model gives the same bytes.
 //
 // With Config.L1 it keeps nonzero weights only: named attributes without any are left out, and a parameter with few is two tensors, as
@@ -87,7 +87,7 @@ func unregistered(net string, f *safetensors.File) error {
 		by = "the program " + p
 	}
 	return structured.BadInput("net %q is not one of dsp's: %s registered it. Use the program that registers it, or in a program of yours call "+
-		"nets.Register(%q, …) before models.Load, with a function that makes the same parameters; presets are %s", net, by, net, strings.Join(nets.Nets, ", "))
+		"nets.Register(%q, …) before models.Load, with a function that makes the same parameters; presets are %s", net, by, net, strings.Join(nets.PresetsThat(func(*nets.Preset) bool { return true }), ", "))
 }
 
 // Tensors returns the parameters of the network and the names of attributes as the tensors of a file.
@@ -116,6 +116,9 @@ func (m *Model) weights(sparse bool) *safetensors.File {
 // weights that training began with.
 const CheckpointFolder = "checkpoint"
 
+// PipelineFile is the file that makes a folder of models a pipeline (package pipelines).
+const PipelineFile = "pipeline.json"
+
 // FileOf returns the model file that a path names: itself, or the one inside a run folder.
 func FileOf(path string) (string, error) {
 	info, err := os.Stat(path)
@@ -124,6 +127,9 @@ func FileOf(path string) (string, error) {
 	}
 	inside := filepath.Join(path, ModelFile)
 	if _, err := os.Stat(inside); err != nil {
+		if _, err := os.Stat(filepath.Join(path, PipelineFile)); err == nil {
+			return "", structured.BadInput("%s: a pipeline, expected a single model; the stages of a pipeline are models in folders inside, such as %s", path, filepath.Join(path, "upos"))
+		}
 		return "", structured.BadInput("%s: no %s in this folder; expected a model file or the folder of a run", path, ModelFile)
 	}
 	return inside, nil
@@ -179,15 +185,15 @@ func loadFile(path string) (*Model, error) {
 		return nil, structured.BadInput("%s: format %q, written by dsp %s; this one reads \"dsp model %s\"", path, format,
 			f.Metadata["version"], modelFormat)
 	}
-	m, err := decodeModel(f)
+	m, err := decodeModel(f, filepath.Dir(path))
 	if err != nil {
 		return nil, structured.BadInput("%s: %w", path, err)
 	}
 	return m, nil
 }
 
-// decodeModel makes the model that a file of our format describes.
-func decodeModel(f *safetensors.File) (*Model, error) {
+// decodeModel makes the model that a file of our format describes; beside is the folder of the file.
+func decodeModel(f *safetensors.File, beside string) (*Model, error) {
 	m := &Model{Version: f.Metadata["version"], Config: config.Default()} // settings newer than the file have their defaults
 	var labels []string
 	for name, value := range map[string]any{"config": &m.Config, "labels": &labels, "dim": &m.Dim, "width": &m.Width,
@@ -203,7 +209,9 @@ func decodeModel(f *safetensors.File) (*Model, error) {
 	task := tasks.Of(&m.Config)
 	var names int
 	var err error
-	if m.Inputs, names, err = inputs.Load(f, task.Loading(&m.Config)); err != nil {
+	how := task.Loading(&m.Config)
+	how.Beside = beside
+	if m.Inputs, names, err = inputs.Load(f, how); err != nil {
 		return nil, err
 	}
 	if m.Dim > 0 && len(m.Vocab) == 0 && m.Dictionary == nil && m.Own == nil {
@@ -219,7 +227,8 @@ func decodeModel(f *safetensors.File) (*Model, error) {
 	if m.Labels.Len() == 0 && !task.Nameless || m.Labels.Len() != len(labels) || m.Dim < 0 {
 		return nil, fmt.Errorf("metadata: %d labels (%d different) and %d features make no model", len(labels), m.Labels.Len(), m.Dim)
 	}
-	if _, own := nets.HasSetting(m.Config.Net, ""); !own && m.Config.Net != "auto" && !slices.Contains(nets.Nets, m.Config.Net) {
+	_, own := nets.HasSetting(m.Config.Net, "")
+	if _, preset := nets.FindPreset(m.Config.Net); !own && !preset && m.Config.Net != "auto" {
 		return nil, unregistered(m.Config.Net, f)
 	}
 	choice, err := chooseNetwork(m.Config, m.Inputs, m.Dim, m.Labels.Len()) // of a file that any program may have written

@@ -44,7 +44,7 @@ func (d *Data) readWordRows(c *config.Config) error {
 		return structured.BadInput("--vectors %s: %s has no column of words; name it with --columns", c.Vectors, d.Train.Name)
 	}
 	if d.Train.Dim > 0 {
-		return structured.BadInput("--vectors %s: the data has dense features already; net linear reads one or the other: leave out --dense, or join the vectors to its features", c.Vectors)
+		return structured.BadInput("--vectors %s: the data has dense features already; net linear reads one or the other: leave out --dense or --encoder, or join the vectors to the features", c.Vectors)
 	}
 	words := structured.NewAlphabet(text.Unknown)
 	table, err := d.vectorsOf(c, words)

@@ -13,7 +13,7 @@ import (
 // examples fill it, except empty ones.
 func (n *Net) Draw(rng *rand.Rand, lengths ...int) *structured.Dataset {
 	in := n.input
-	d := &structured.Dataset{Name: "random inputs", Offsets: []int{0}, Dim: in.Dim}
+	d := &structured.Dataset{Name: "random inputs", Offsets: []int{0}, Dim: in.Own()}
 	sources, pairs := []int{0}, []int{0}
 	for i, length := range lengths {
 		if cells := in.Grid.Cells(); cells > 0 && length > 0 {
@@ -28,7 +28,7 @@ func (n *Net) Draw(rng *rand.Rand, lengths ...int) *structured.Dataset {
 		sources, pairs = append(sources, sources[i]+first), append(pairs, pairs[i]+first*second)
 	}
 	for range d.Positions() {
-		for range in.Dim {
+		for range in.Own() {
 			d.Features = append(d.Features, float32(rng.NormFloat64()))
 		}
 		for _, size := range in.Vocab {
@@ -46,6 +46,9 @@ func (n *Net) Draw(rng *rand.Rand, lengths ...int) *structured.Dataset {
 	}
 	if in.Attributes > 0 {
 		d.Attributes = drawAttributes(rng, d.Positions(), in.Attributes)
+	}
+	if in.Encoder != nil {
+		in.Encoder.Draw(rng, d)
 	}
 	for range in.Vocab {
 		d.Vocab = append(d.Vocab, structured.NewAlphabet())

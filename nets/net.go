@@ -13,7 +13,8 @@ import (
 type Net struct {
 	spec     graph.Spec
 	input    graph.Input
-	layout   graph.Layout
+	layout   graph.Layout   // the parameters of the Spec, then those of the encoder, if the network has one
+	own      graph.Layout   // the parameters of the Spec
 	shape    *graph.Program // the smallest one, for facts that do not depend on the size
 	sums     []rowSum       // the parts of the potentials, if they are sums over one row of inputs
 	mu       sync.Mutex
@@ -32,7 +33,10 @@ func Build(spec graph.Spec, input graph.Input) (*Net, error) {
 	if err != nil {
 		return nil, fmt.Errorf("nets: network %q: %w", spec.Name, err)
 	}
-	n := &Net{spec: spec, input: input, layout: layout, programs: map[graph.Size]*graph.Program{}}
+	n := &Net{spec: spec, input: input, own: layout, programs: map[graph.Size]*graph.Program{}}
+	if n.layout, err = n.withEncoder(); err != nil {
+		return nil, err
+	}
 	least := graph.Size{Rows: graph.Bucket(0), Pairs: graph.PairBucket(0), Chars: graph.CharBucket(0)}
 	if n.shape, err = graph.Compile(&n.spec, layout, input, least); err != nil {
 		return nil, err
@@ -44,6 +48,9 @@ func Build(spec graph.Spec, input graph.Input) (*Net, error) {
 		n.shape.Chars = 0
 	}
 	n.programs[n.shape.Size] = n.shape
+	if n.encodes() && !n.shape.Needs.Encoded {
+		return nil, structured.BadInput("net %s does not read the rows of the encoder", spec.Name)
+	}
 	return n, nil
 }
 
@@ -57,7 +64,7 @@ func (n *Net) Dim() int { return n.layout.Dim() }
 func (n *Net) Form() structured.Form { return n.shape.Form }
 
 // Affine reports whether θ is affine in w, which holds if the program computes Jẇ without reading w.
-func (n *Net) Affine() bool { return n.shape.Affine }
+func (n *Net) Affine() bool { return n.shape.Affine && !n.encodes() }
 
 // Spec returns what the network was built from.
 func (n *Net) Spec() *graph.Spec { return &n.spec }
@@ -74,7 +81,7 @@ func (n *Net) Layout() graph.Layout { return n.layout }
 // Init draws initial weights.
 func (n *Net) Init(seed uint64) []float32 {
 	w := make([]float32, n.Dim())
-	for i, p := range n.spec.Params {
+	for i, p := range n.params() {
 		if p.Init != nil {
 			p.Init(rand.New(rand.NewPCG(seed, uint64(i))), p.Shape, n.layout[i].Of(w))
 		}
@@ -89,7 +96,7 @@ func (n *Net) Program(size graph.Size) (*graph.Program, error) {
 	if p, ok := n.programs[size]; ok {
 		return p, nil
 	}
-	p, err := graph.Compile(&n.spec, n.layout, n.input, size)
+	p, err := graph.Compile(&n.spec, n.own, n.input, size)
 	if err != nil {
 		return nil, err
 	}

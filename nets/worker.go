@@ -16,6 +16,7 @@ type NetWorker struct {
 	programs map[graph.Size]*graph.Program
 	m        *graph.Machine
 	batch    *structured.Batch // of the last Score
+	encoded  *encoded          // nil without an encoder
 }
 
 // NewWorker returns a worker of the net.
@@ -23,7 +24,7 @@ func (n *Net) NewWorker() Worker { return n.NewNetWorker() }
 
 // NewNetWorker returns a worker of the net as its concrete type, which also has PushForward.
 func (n *Net) NewNetWorker() *NetWorker {
-	return &NetWorker{net: n, programs: map[graph.Size]*graph.Program{}, m: graph.NewMachine(n.shape, n.input)}
+	return &NetWorker{net: n, programs: map[graph.Size]*graph.Program{}, m: graph.NewMachine(n.shape, n.input), encoded: n.newEncoded()}
 }
 
 // Score computes the potentials of the batch at weights, without dropout.
@@ -82,7 +83,7 @@ func (w *NetWorker) Pullback(v *structured.Marginals, grad []float32) error {
 	w.m.Mem[graph.SpaceGradient] = grad
 	w.m.Run(p.Pullback)
 	w.m.Mem[graph.SpaceGradient] = nil
-	return nil
+	return w.encoded.pullback(w.m, p, grad)
 }
 
 // PushForward computes Jẇ, J at the weights and batch of the last Score, as potentials of that batch.
@@ -93,6 +94,9 @@ func (w *NetWorker) PushForward(ẇ []float32, θ *structured.Potentials) error 
 	}
 	if len(ẇ) != w.net.Dim() {
 		return fmt.Errorf("nets: PushForward of %d numbers; the net has %d weights", len(ẇ), w.net.Dim())
+	}
+	if err := w.encoded.push(w.m, ẇ); err != nil {
+		return err
 	}
 	w.m.Mem[graph.SpaceDirection] = ẇ
 	w.m.Run(p.Push)
@@ -129,7 +133,10 @@ func (w *NetWorker) load(weights []float32, batch *structured.Batch) error {
 		w.programs[size] = p
 	}
 	w.prog, w.batch = p, batch
-	return w.m.Load(p, w.net.input, weights, batch)
+	if err := w.m.Load(p, w.net.input, weights, batch); err != nil {
+		return err
+	}
+	return w.encoded.load(w.m, p, weights, batch)
 }
 
 // emit copies results to θ without their padding. A nil result means zeros.

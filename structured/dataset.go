@@ -40,6 +40,8 @@ type Dataset struct {
 
 	Characters *Segments // the characters of each position's word, or nil
 
+	Pieces *Pieces // of the positions' words, for a text encoder, or nil
+
 	Attributes     *Sparse     // sparse inputs, or nil
 	EdgeAttributes *Sparse     // sparse inputs of the step into each position (empty where a chain starts), or nil
 	Dictionary     *Dictionary // the attribute numbers of Attributes and EdgeAttributes

@@ -40,6 +40,7 @@ func (d *Dataset) Subset(examples []int) *Dataset {
 	s.Ids = selectPositions(d, examples, d.Ids, len(d.Vocab))
 	s.Ranges = selectPositions(d, examples, d.Ranges, 1)
 	s.Characters = d.Characters.subset(d.Offsets, examples)
+	s.Pieces = d.Pieces.subset(d.Offsets, examples)
 	s.Attributes = d.Attributes.subset(d.Offsets, examples)
 	s.EdgeAttributes = d.EdgeAttributes.subset(d.Offsets, examples)
 	for _, column := range d.Columns {

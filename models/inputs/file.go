@@ -3,16 +3,22 @@ package inputs
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 
+	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/data/features"
+	"github.com/dsp-go/dsp/models/inputs/encoded"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/machine/safetensors"
 )
 
-// Tensors are the names of all tensors that Save may put into a file.
-var Tensors = []string{
+// tensors are the names of all tensors that Save may put into a file, but those of encoders.
+var tensors = []string{
 	attributeNames, edgeAttributeNames, clustersTensor, gazetteerTensor, VectorsTensor, arcHashes, labelHashes, pairStatistics, pairFeatures, "pair_attribute_names", "source_attribute_names",
 }
+
+// IsTensor reports whether Save may put a tensor of that name into a file.
+func IsTensor(name string) bool { return slices.Contains(tensors, name) || encoded.IsTensor(name) }
 
 // Save puts the inputs into a file: names of attributes, lists and vectors of words as tensors, the rest as metadata. It leaves out the
 // name of the set of features.
@@ -22,6 +28,11 @@ func (in Inputs) Save(f *safetensors.File) error {
 		vocab[i] = v.Names()
 	}
 	values := map[string]any{"vocab": vocab}
+	if in.Encoder != nil {
+		if err := in.Encoder.Save(f); err != nil {
+			return err
+		}
+	}
 	if in.Characters != nil {
 		values["characters"] = in.Characters.Names()
 	}
@@ -73,11 +84,23 @@ func (in Inputs) Save(f *safetensors.File) error {
 
 // Loading says how Load reads the inputs of a task.
 type Loading struct {
-	Words   []string // as Inputs has them
-	Vectors bool     // there are vectors of words
-	Frozen  bool     // which do not change
+	Words   []string         // as Inputs has them
+	Vectors bool             // there are vectors of words
+	Frozen  bool             // which do not change
+	Encoder bool             // there is an encoder
+	Rows    encoded.Settings // of its rows
+	Beside  string           // the folder of the file, where an encoder may be that it refers to
 	// Own takes the inputs that only the task has; nil: there are none.
 	Own func(f *safetensors.File, template string, hashBits int) (own Maker, tensors int, err error)
+}
+
+// EncoderSettings are those of the encoder that c names.
+func EncoderSettings(c *config.Config) encoded.Settings {
+	s := encoded.Settings{Dir: c.Encoder, Layers: c.EncoderLayers, Pieces: c.Pieces, Half: c.EncoderRows == "float16", ByReference: c.EncoderByReference}
+	if c.TuneEncoder {
+		s.Tuning = &encoded.Tuning{Frozen: c.FreezeLayers, Recompute: c.Recompute}
+	}
+	return s
 }
 
 // Load returns the inputs that Save put into a file, and how many tensors held them.
@@ -126,6 +149,13 @@ func Load(f *safetensors.File, how Loading) (in Inputs, tensors int, err error) 
 			return in, 0, err
 		}
 		tensors += lists
+	}
+	if how.Encoder {
+		var more int
+		if in.Encoder, more, err = encoded.Load(f, how.Rows, how.Beside); err != nil {
+			return in, 0, err
+		}
+		tensors += more
 	}
 	if how.Vectors {
 		v, err := LoadVectors(f, how.Frozen)

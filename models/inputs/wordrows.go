@@ -20,7 +20,18 @@ type WordRows struct {
 // Given returns how many of dim dense inputs the data come with; the others are made of their words.
 func (in Inputs) Given(dim int) int {
 	if in.WordRows != nil {
-		return dim - in.WordRows.Vectors.Dim
+		dim -= in.WordRows.Vectors.Dim
+	}
+	if in.Encoder != nil {
+		dim -= in.Encoder.Width()
+	}
+	return dim
+}
+
+// Held returns how many of dim dense inputs are features of data sets; a network computes the others.
+func (in Inputs) Held(dim int) int {
+	if in.Encoder != nil && in.Encoder.Tuned != nil {
+		dim -= in.Encoder.Width()
 	}
 	return dim
 }
@@ -32,7 +43,7 @@ func (r *WordRows) apply(d *structured.Dataset) error {
 		return structured.BadInput("%s: no column of words, whose vectors the model reads; name it with --columns", d.Name)
 	}
 	if d.Features != nil {
-		return structured.BadInput("%s: dense features beside vectors of words; net linear reads one or the other: leave out --dense, or join the vectors to its features", d.Name)
+		return structured.BadInput("%s: dense features beside vectors of words; net linear reads one or the other: leave out --dense or --encoder, or join the vectors to the features", d.Name)
 	}
 	numbers := make([]int32, len(words))
 	for t, word := range words {

@@ -92,7 +92,7 @@ const stepsByPasses = "the step size falls over all passes of a run: the bits wi
 
 // ofSchedule is Descriptor.ByPasses for methods with a schedule.
 func ofSchedule(s *Settings) string {
-	if s.Schedule == "cosine" || s.Schedule == "geometric" {
+	if s.Schedule == "cosine" || s.Schedule == "geometric" || s.Schedule == "linear" {
 		return stepsByPasses
 	}
 	return ""

@@ -83,7 +83,7 @@ func (r *Run) untrained() *Result {
 	}
 	nan := record.Number(math.NaN())
 	return &Result{
-		Task: c.Task, Net: "none", Method: name, Certificate: Certificate{nan, nan, nan, nan},
+		Task: c.Task, Net: "none", Method: name, Certificate: Certificate{Objective: nan, Dual: nan, Gap: nan, RelativeGap: nan},
 		Dev: measure(r.data.Dev), Test: measure(r.data.Test), Reason: "no training",
 	}
 }
@@ -120,7 +120,11 @@ func trainBaseline(ctx context.Context, c config.Config, data *models.Data, o Tr
 	name := runName(c.Method, c.Edges, givenOracle(&c))
 	o.Log.Info("to compare with: " + name)
 	o.Log = o.Log.With("run", name)
-	r, err := NewRun(c, data, o)
+	p, err := NewProblem(c, data, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	r, err := p.open()
 	if err != nil {
 		return nil, nil, err
 	}

@@ -13,7 +13,6 @@ import (
 
 	"github.com/dsp-go/dsp/cuda/device"
 	"github.com/dsp-go/dsp/models"
-	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/data/localisation"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/structured"
@@ -24,62 +23,25 @@ import (
 	"github.com/dsp-go/dsp/train/record/tensorboard"
 )
 
-// Run is one training of one model.
+// Run is a problem on the device that computes it, with all settings resolved. A problem is run once: its weights and its method change.
 type Run struct {
-	config  config.Config // resolved
-	data    *models.Data
-	model   *models.Model
-	problem *train.Problem
-	method  train.Method
-	device  *device.Device // that computes, or nil for the CPU
-	o       TrainOptions
-}
-
-// NewRun makes the model and the optimiser, and resolves every setting that c left open.
-func NewRun(c config.Config, data *models.Data, o TrainOptions) (*Run, error) {
-	m, err := models.NewModel(c, data)
-	if err != nil {
-		return nil, err
-	}
-	m.Version = o.Version
-	objective, err := objective(&m.Config, m, data.Train)
-	if err != nil {
-		return nil, err
-	}
-	r := &Run{data: data, model: m, o: o}
-	r.problem = &train.Problem{
-		Engine: engine.NewEngine(objective, host.Threads(c.Threads)),
-		Seed:   c.Seed,
-	}
-	why := ""
-	if r.config, r.method, why, err = resolve(c, m, objective); err != nil {
-		return nil, err
-	}
-	if r.problem.Smoothing, err = smoothing(&r.config); err != nil {
-		return nil, err
-	}
-	if why != "" {
-		o.Log.Info("method " + r.config.Method + ": " + record.Certified(why, r.method.Convex() && objective.Relaxed() != ""))
-	}
-	if how := objective.Relaxed(); how != "" {
-		o.Log.Warn("outputs may not be the best: " + how + "; objectives count an upper bound of their scores")
-	}
-	m.Config = r.config
-	return r, nil
+	Problem
+	device *device.Device // or nil for the CPU
 }
 
 // train runs the method and writes the files of the run folder. The records are those of all passes.
 func (r *Run) train(ctx context.Context) (*Result, []record.Record, error) {
 	defer r.close()
-	if err := r.accelerate(); err != nil {
-		return nil, nil, err
-	}
 	r.warnIfMoved()
 	r.warnIfLonger()
 	c := &r.config
 	checkpoint, err := r.checkpoint()
 	if err != nil {
 		return nil, nil, err
+	}
+	checkpoint.Every = c.CheckpointEvery
+	if pass := checkpoint.Pass(); pass > 0 {
+		r.o.Log.Info("the run goes on from its last checkpoint", "pass", pass)
 	}
 	if err := writeConfig(c); err != nil {
 		return nil, nil, err
@@ -98,7 +60,9 @@ func (r *Run) train(ctx context.Context) (*Result, []record.Record, error) {
 	history := &record.History{Records: earlier}
 	recorders := []record.Recorder{metrics, events, history}
 	if r.o.Console != nil && !c.Quiet {
-		recorders = append(recorders, record.NewProgress(r.o.Console, r.o.Log, c.Passes, checkpoint.Pass()))
+		progress := record.NewProgress(r.o.Console, r.o.Log, c.Passes, checkpoint.Pass())
+		recorders = append(recorders, progress)
+		checkpoint.Saved = progress.Saved
 	}
 	trainer := r.trainer()
 	trainer.Recorders, trainer.Checkpoint = recorders, checkpoint
@@ -127,7 +91,7 @@ func (r *Run) train(ctx context.Context) (*Result, []record.Record, error) {
 	if c.L1 > 0 {
 		r.o.Log.Info("the model is sparse", "nonzero", engine.Nonzeros(out.BestW), "weights", len(out.BestW))
 	}
-	r.o.Log.Info(record.Certified(out.Reason, result.Relaxed && !math.IsNaN(float64(result.Dual))), "method", result.Name(), "kept_pass", out.Best.Pass, "model", result.Model)
+	r.o.Log.Info(record.Certified(out.Reason, result.Relaxed && !math.IsNaN(float64(result.Dual)))+result.farFromOptimum(), "method", result.Name(), "kept_pass", out.Best.Pass, "model", result.Model)
 	if err := r.model.Save(result.Model); err != nil {
 		return result, history.Records, err
 	}
@@ -165,34 +129,6 @@ func (r *Run) trainer() *train.Trainer {
 		Passes: c.Passes, Gap: float64(c.Gap), Patience: c.Patience,
 		Evaluate: r.evaluate,
 	}
-}
-
-// TrainOnly trains without writing files. With choose, it evaluates after every pass and Best is the pass that does best on the
-// development data, as in Train; otherwise Best is the last pass, and only its weights are evaluated.
-func (r *Run) TrainOnly(ctx context.Context, choose bool) (*train.Result, error) {
-	defer r.close()
-	if err := r.accelerate(); err != nil {
-		return nil, err
-	}
-	trainer := r.trainer()
-	if !choose {
-		trainer.Evaluate = nil
-	}
-	out, err := trainer.Run(ctx, newState(r.model.W))
-	if err != nil {
-		return nil, r.advise(err)
-	}
-	if !choose {
-		out.Best.Dev, out.Best.Test, err = r.evaluate(ctx, out.W)
-	}
-	return out, err
-}
-
-// ModelWith returns the model with other weights.
-func (r *Run) ModelWith(w []float32) *models.Model {
-	m := *r.model
-	m.W = w
-	return &m
 }
 
 // newState is the state of a run at w before its first pass.

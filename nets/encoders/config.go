@@ -31,6 +31,10 @@ type config struct {
 	MPNet      *mpnetConfig      `json:",omitempty"`
 	DeBERTa    *debertaConfig    `json:",omitempty"`
 	ModernBERT *modernbertConfig `json:",omitempty"`
+
+	// While training: the rates of dropout behind the embeddings and the second dense layer of blocks, behind the output of attention, and of
+	// the probabilities of attention.
+	Dropout, OutDropout, AttentionDropout float64 `json:",omitempty"`
 }
 
 // fields are the entries of config.json, as text.
@@ -111,6 +115,15 @@ func (f *fields) flag(orElse bool, name string) bool {
 func (f *fields) word(orElse, name string) string {
 	x := orElse
 	f.get(&x, name)
+	return x
+}
+
+// rate reads a rate of dropout.
+func (f *fields) rate(names ...string) float64 {
+	x := f.number(0.1, names...)
+	if !(x >= 0 && x < 1) {
+		f.refuse("%s is %g, expected a rate from 0 to less than 1", names[0], x)
+	}
 	return x
 }
 

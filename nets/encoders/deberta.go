@@ -156,14 +156,14 @@ func attendDeBERTa(names *postNorm, b *building, x *gorgonia.Node, i int) *gorgo
 	return node(b.RelatedAttention(o, names.joined(b, x, i), nil, keys, queries))
 }
 
-// convolveDeBERTa adds a convolution of the embeddings to the result of the first layer, if the encoder has one.
-func convolveDeBERTa(b *building, embeddings, x *gorgonia.Node, i int) *gorgonia.Node {
+// convolveDeBERTa adds a convolution of the embeddings, which are below it, to the result of the first layer, if the encoder has one.
+func convolveDeBERTa(b *building, below, x *gorgonia.Node, i int) *gorgonia.Node {
 	c, w := b.c.DeBERTa, b.c.Width
 	if i > 0 || c.Kernel == 0 {
 		return x
 	}
 	kernel := node(gorgonia.Transpose(b.Param(debertaConv+".weight"), 2, 1, 0)) // [width of the kernel × in × out]
 	kernel = node(gorgonia.Reshape(kernel, tensor.Shape{c.Kernel * w, w}))
-	y := node(b.Dense(node(b.Window(embeddings, c.Kernel)), kernel, b.Param(debertaConv+".bias")))
+	y := node(b.Dense(node(b.Window(below, c.Kernel)), kernel, b.Param(debertaConv+".bias")))
 	return b.norm(node(gorgonia.Add(x, node(b.Activate(y, c.Activation)))), debertaConvNorm)
 }

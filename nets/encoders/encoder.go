@@ -85,7 +85,9 @@ func (e *Encoder) Fingerprint() string { return e.fingerprint() }
 
 func (e *Encoder) hash() string {
 	h := sha256.New()
-	text, err := json.Marshal(e.config)
+	plain := *e.config // dropout is for training
+	plain.Dropout, plain.OutDropout, plain.AttentionDropout = 0, 0, 0
+	text, err := json.Marshal(plain)
 	if err != nil {
 		panic(err) // the type has nothing that JSON cannot hold
 	}
@@ -139,6 +141,11 @@ func (e *Encoder) spec(layers Layers) *graph.Spec {
 }
 
 func (e *Encoder) input() graph.Input { return graph.Input{Vocab: []int{e.config.Vocab}} }
+
+// Flow returns the network of the pieces, op by op, with parameters of Layout.
+func (e *Encoder) Flow(layers Layers) (*graph.Flow, error) {
+	return graph.NewFlow(e.spec(layers), e.layout, e.input(), graph.OpenSize)
+}
 
 // program returns the program for a number of rows.
 func (e *Encoder) program(layers Layers, rows int) (*graph.Program, error) {

@@ -67,6 +67,33 @@ type building struct {
 	*graph.Graph
 	c   *config
 	has map[string]bool // the parameters
+
+	below    bool // hidden state number from is the graph's input (graph.Encoded), instead of the pieces
+	from     int
+	training bool // with dropout
+}
+
+// chain returns the first n hidden states, of which those below b.from are nil: embed makes the first, and block number i the one after
+// state i.
+func (b *building) chain(n int, embed func(*building) *gorgonia.Node, block func(b *building, x *gorgonia.Node, i int) *gorgonia.Node) []*gorgonia.Node {
+	states := make([]*gorgonia.Node, n)
+	if b.below {
+		states[b.from] = b.Encoded()
+	} else {
+		states[0] = embed(b)
+	}
+	for i := b.from; i < n-1; i++ {
+		states[i+1] = block(b, states[i], i)
+	}
+	return states
+}
+
+// drop is dropout while training.
+func (b *building) drop(x *gorgonia.Node, rate float64) *gorgonia.Node {
+	if !b.training {
+		return x
+	}
+	return node(b.Dropout(x, rate))
 }
 
 // node returns n, or panics.

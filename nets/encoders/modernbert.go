@@ -99,32 +99,32 @@ func modernbertParams(d *declaration) {
 
 // modernbertStates adds the hidden states; the last one is normalised, as transformers has it.
 func modernbertStates(b *building, n int) []*gorgonia.Node {
+	return b.chain(n, func(b *building) *gorgonia.Node { return b.norm(b.embed(modernWords), modernNorm) }, modernbertBlock)
+}
+
+// modernbertBlock is layer i over x.
+func modernbertBlock(b *building, x *gorgonia.Node, i int) *gorgonia.Node {
 	m, size := b.c.ModernBERT, b.c.Width/b.c.Heads
-	states := []*gorgonia.Node{b.norm(b.embed(modernWords), modernNorm)}
-	for i := range n - 1 {
-		x := states[i]
-		y := x
-		if i > 0 {
-			y = b.norm(x, layer(modernAttnNorm, i))
-		}
-		y = b.linear(y, layer(modernJoined, i))
-		if m.Local[i] {
-			o := graph.Related{Scale: float32(1 / math.Sqrt(float64(size))), Window: m.Window}
-			o.Heads = b.c.Heads
-			y = node(b.RelatedAttention(o, node(b.RotateBy(y, 2*b.c.Width, size, m.LocalTheta)), nil, nil, nil))
-		} else {
-			y = node(b.SelfAttention(node(b.RotateBy(y, 2*b.c.Width, size, m.Theta)), b.c.Heads))
-		}
-		x = node(gorgonia.Add(x, b.linear(y, layer(modernOut, i))))
-		y = b.linear(b.norm(x, layer(modernMLPNorm, i)), layer(modernUp, i))
-		gated := node(gorgonia.Slice(y, nil, gorgonia.S(0, b.c.Inner)))
-		gate := node(gorgonia.Slice(y, nil, gorgonia.S(b.c.Inner, 2*b.c.Inner)))
-		y = node(gorgonia.HadamardProd(node(b.Activate(gated, b.c.Activation)), gate))
-		x = node(gorgonia.Add(x, b.linear(y, layer(modernDown, i))))
-		states = append(states, x)
+	y := x
+	if i > 0 {
+		y = b.norm(x, layer(modernAttnNorm, i))
 	}
-	if n-1 == b.c.Layers {
-		states[n-1] = b.norm(states[n-1], modernLast)
+	y = b.linear(y, layer(modernJoined, i))
+	if m.Local[i] {
+		o := graph.Related{Scale: float32(1 / math.Sqrt(float64(size))), Window: m.Window}
+		o.Heads = b.c.Heads
+		y = node(b.RelatedAttention(o, node(b.RotateBy(y, 2*b.c.Width, size, m.LocalTheta)), nil, nil, nil))
+	} else {
+		y = node(b.SelfAttention(node(b.RotateBy(y, 2*b.c.Width, size, m.Theta)), b.c.Heads))
 	}
-	return states
+	x = node(gorgonia.Add(x, b.linear(y, layer(modernOut, i))))
+	y = b.linear(b.norm(x, layer(modernMLPNorm, i)), layer(modernUp, i))
+	gated := node(gorgonia.Slice(y, nil, gorgonia.S(0, b.c.Inner)))
+	gate := node(gorgonia.Slice(y, nil, gorgonia.S(b.c.Inner, 2*b.c.Inner)))
+	y = node(gorgonia.HadamardProd(node(b.Activate(gated, b.c.Activation)), gate))
+	x = node(gorgonia.Add(x, b.linear(y, layer(modernDown, i))))
+	if i == b.c.Layers-1 {
+		x = b.norm(x, modernLast)
+	}
+	return x
 }

@@ -51,6 +51,8 @@ func readPostNorm(c *config, f *fields, floor float64) {
 	c.Inner, c.Vocab = f.size(0, "intermediate_size", "hidden_dim"), f.size(0, "vocab_size")
 	c.Activation, c.Floor = f.activation("hidden_act", "activation"), f.number(floor, "layer_norm_eps")
 	c.Embedding = c.Width
+	c.Dropout, c.AttentionDropout = f.rate("hidden_dropout_prob", "dropout"), f.rate("attention_probs_dropout_prob", "attention_dropout")
+	c.OutDropout = c.Dropout
 }
 
 // readPlaces reads the table of positions, whose first row is first.
@@ -82,6 +84,7 @@ func readRoBERTa(c *config, f *fields) {
 
 func readDistilBERT(c *config, f *fields) {
 	readPostNorm(c, f, 1e-12)
+	c.OutDropout = 0 // it has none there
 	readPlaces(c, f, 0)
 }
 
@@ -120,19 +123,20 @@ func (names postNorm) params(d *declaration) {
 }
 
 func (names postNorm) states(b *building, n int) []*gorgonia.Node {
-	states := []*gorgonia.Node{names.embed(b)}
-	for i := range n - 1 {
-		x := states[i]
-		a := names.attend(&names, b, x, i)
-		y := b.norm(node(gorgonia.Add(b.linear(a, layer(names.out, i)), x)), layer(names.outNorm, i))
-		h := node(b.Activate(b.linear(y, layer(names.up, i)), b.c.Activation))
-		x = b.norm(node(gorgonia.Add(b.linear(h, layer(names.down, i)), y)), layer(names.downNorm, i))
-		if names.behind != nil {
-			x = names.behind(b, states[0], x, i)
-		}
-		states = append(states, x)
+	return b.chain(n, names.embed, names.block)
+}
+
+// block is layer i over x.
+func (names postNorm) block(b *building, x *gorgonia.Node, i int) *gorgonia.Node {
+	a := b.drop(b.linear(names.attend(&names, b, x, i), layer(names.out, i)), b.c.OutDropout)
+	y := b.norm(node(gorgonia.Add(a, x)), layer(names.outNorm, i))
+	h := node(b.Activate(b.linear(y, layer(names.up, i)), b.c.Activation))
+	h = b.drop(b.linear(h, layer(names.down, i)), b.c.Dropout)
+	z := b.norm(node(gorgonia.Add(h, y)), layer(names.downNorm, i))
+	if names.behind != nil {
+		return names.behind(b, x, z, i)
 	}
-	return states
+	return z
 }
 
 // embed adds up the embeddings of pieces, places and the first segment.
@@ -145,9 +149,9 @@ func (names postNorm) embed(b *building) *gorgonia.Node {
 		x = node(b.AddBias(x, node(gorgonia.Slice(b.Param(names.types+".weight"), gorgonia.S(0)))))
 	}
 	if names.projectFirst {
-		return b.norm(names.projected(b, x), names.norm)
+		return b.drop(b.norm(names.projected(b, x), names.norm), b.c.Dropout)
 	}
-	return names.projected(b, b.norm(x, names.norm))
+	return names.projected(b, b.drop(b.norm(x, names.norm), b.c.Dropout))
 }
 
 // projected brings embeddings to the width of hidden states.

@@ -19,6 +19,7 @@ type Function struct {
 	Cotangents []*gorgonia.Node          // by part; nil: the part does not depend on any parameter
 	Params     map[string]*gorgonia.Node // that occur in the graph, by name
 	Gradients  map[string]*gorgonia.Node // Jᵀv, by parameter; no entry: the potentials do not depend on it
+	Encoded    *gorgonia.Node            // Jᵀv for the rows of an encoder; nil: the potentials do not depend on them
 	form       structured.Form
 }
 
@@ -57,23 +58,29 @@ func Differentiate(s *Spec, size Size, dtype tensor.Dtype, input Input, layout L
 			wrt, names = append(wrt, n), append(names, a.Name)
 		}
 	}
+	if g.encoded != nil && reached[g.encoded] {
+		wrt = append(wrt, g.encoded)
+	}
 	grads, err := gorgonia.Backpropagate(outputs, cotangents, wrt)
 	if err != nil {
 		return nil, err
 	}
-	for i, n := range grads {
-		f.Gradients[names[i]] = n
+	for i, name := range names {
+		f.Gradients[name] = grads[i]
+	}
+	if len(grads) > len(names) {
+		f.Encoded = grads[len(names)]
 	}
 	return f, nil
 }
 
-// parametersOf finds the parameters that n depends on.
+// parametersOf finds the parameters that n depends on, the rows of an encoder among them.
 func (g *Graph) parametersOf(n *gorgonia.Node, seen, found map[*gorgonia.Node]bool) {
 	if seen[n] {
 		return
 	}
 	seen[n] = true
-	if l, ok := g.leaves[n]; ok && l.space == SpaceWeights {
+	if l, ok := g.leaves[n]; ok && (l.space == SpaceWeights || l.space == SpaceEncoded) {
 		found[n] = true
 	}
 	for it := g.From(n.ID()); it.Next(); {
@@ -113,7 +120,7 @@ func (f *Function) Bind(m *Machine) map[*gorgonia.Node][]float32 {
 	values := map[*gorgonia.Node][]float32{}
 	for n, l := range g.leaves {
 		switch l.space {
-		case SpaceFeatures, SpaceBoundary, SpaceEdges:
+		case SpaceFeatures, SpaceBoundary, SpaceEdges, SpaceEncoded:
 			values[n] = m.Mem[l.space]
 		case SpaceVectors:
 			values[n] = m.vectors
@@ -134,8 +141,11 @@ func (b *builder) tangents(outputs []*value) []*value {
 	dot := map[*value]*value{}
 	for _, v := range slices.Clone(b.values) { // in topological order; a clone, because the loop adds values
 		if l, ok := v.op.(leaf); ok {
-			if l.space == SpaceWeights {
+			switch l.space {
+			case SpaceWeights:
 				dot[v] = b.leaf(SpaceDirection, l.offset, v.shape)
+			case SpaceEncoded:
+				dot[v] = b.leaf(SpaceEncodedDirection, 0, v.shape)
 			}
 			continue
 		}

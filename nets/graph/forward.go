@@ -46,7 +46,7 @@ func forward(s *Spec, layout Layout, input Input, size Size) (*Program, error) {
 		return nil, err
 	}
 	p := &Program{Size: size, Form: form, Needs: g.needs, Tables: weightTables(outputs)}
-	p.plan(layout, l.fuse(outputs, axes), nil, nil)
+	p.plan(layout, l.fuse(outputs, axes), nil, nil, nil)
 	p.Literals = l.literals
 	return p, nil
 }

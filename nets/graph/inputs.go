@@ -36,8 +36,8 @@ func (m *Machine) Load(p *Program, in Input, w []float32, batch *structured.Batc
 	}
 	data := batch.Data
 	if p.Needs.Features {
-		if !data.HasFeatures() || data.Dim != in.Dim {
-			return structured.BadInput("%s has %d features per position; the network reads %d", data.Name, data.Dim, in.Dim)
+		if !data.HasFeatures() || data.Dim != in.Own() {
+			return structured.BadInput("%s has %d features per position; the network reads %d", data.Name, data.Dim, in.Own())
 		}
 		features, err := m.batchFeatures(batch, p.Rows)
 		if err != nil {

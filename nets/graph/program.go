@@ -18,11 +18,13 @@ type Program struct {
 	Forward, Pullback, Push []Instruction
 	Outputs                 []*Buffer // potentials after Forward, by part of Form; nil: zero
 	Tangents                []*Buffer // Jẇ after Push, by part; nil: zero
+	Encoded                 *Buffer   // Jᵀv for the rows of an encoder after Pullback; nil: zero
 	Literals                []float32
 	Arena                   int // float32s of memory
 	Needs                   Needs
 	Form                    structured.Form
 	Affine                  bool          // the push-forward does not read w
+	Params                  []string      // that the potentials depend on
 	Tables                  []WeightTable // what Forward reads of w only by rows, in the order of their offsets
 	whole                   []leafArray   // what the push-forward reads of ẇ: whole arrays
 	tables                  []table       // and tables, of which it reads the rows that the batch looks up
@@ -75,6 +77,7 @@ func lower(f *Function) (*Program, error) {
 	grads := make([]*value, len(g.layout))
 	for i, a := range g.layout {
 		if n := f.Gradients[a.Name]; n != nil {
+			p.Params = append(p.Params, a.Name)
 			v, err := l.value(n)
 			if err != nil {
 				return nil, err
@@ -82,15 +85,23 @@ func lower(f *Function) (*Program, error) {
 			grads[i] = v
 		}
 	}
-	p.plan(g.layout, outputs, tangents, grads)
+	var encoded *value
+	if f.Encoded != nil {
+		v, err := l.value(f.Encoded)
+		if err != nil {
+			return nil, err
+		}
+		encoded = v
+	}
+	p.plan(g.layout, outputs, tangents, grads, encoded)
 	p.Literals = l.literals
 	return p, nil
 }
 
 // plan makes the instructions and allocates the arena.
-func (p *Program) plan(layout Layout, outputs, tangents, grads []*value) {
+func (p *Program) plan(layout Layout, outputs, tangents, grads []*value, encoded *value) {
 	pl := &planner{uses: map[*value]int{}, made: map[*value]*Buffer{}}
-	for _, vs := range [][]*value{outputs, tangents, grads} {
+	for _, vs := range [][]*value{outputs, tangents, grads, {encoded}} {
 		for _, v := range vs {
 			if v != nil {
 				pl.count(v)
@@ -118,7 +129,9 @@ func (p *Program) plan(layout Layout, outputs, tangents, grads []*value) {
 			pl.into(v, &Buffer{Space: SpaceGradient, Offset: layout[i].Offset, N: v.size()}, true)
 		}
 	}
+	p.Encoded = need([]*value{encoded})[0]
 	pullback := len(pl.list)
+	keep([]*Buffer{p.Encoded}, pullback-1)
 	pl.made = made
 	p.Tangents = need(tangents)
 	keep(p.Tangents, len(pl.list))

@@ -135,7 +135,7 @@ func (r *rowAxes) apply(v *value, args []axis, free bool) (axis, bool) {
 	switch o := v.op.(type) { // ops that set their own rows
 	case leaf:
 		switch o.space {
-		case SpaceFeatures, SpaceBoundary:
+		case SpaceFeatures, SpaceBoundary, SpaceEncoded:
 			return positions(v.size() / r.size.Rows), true
 		case SpaceEdges:
 			return pairs(v.size() / r.size.Pairs), true

@@ -34,7 +34,7 @@ type Spec struct {
 
 // Input is the shape of what a network reads at each position.
 type Input struct {
-	Dim   int   // dense features, 0 for none
+	Dim   int   // dense features, 0 for none; those that an encoder computes are the last of them
 	Map   Map   // the shape of the first Map.Len() dense features if they are a map, which others may follow; zero otherwise
 	Grid  Grid  // the shape of every example whose positions are cells of a grid; zero otherwise
 	Vocab []int // sizes of the vocabularies of the discrete inputs
@@ -46,7 +46,13 @@ type Input struct {
 
 	PairAttributes int // attributes that pairs of source and target items can have, 0 for none
 	EdgeDim        int // dense features of the edges of graphs, 0 for none
+
+	Encoded int     // dense features that an encoder computes, 0 for none
+	Encoder Encoder // the encoder, if its weights are those of the network, too
 }
+
+// Own returns how many of the dense features are the data's own.
+func (in Input) Own() int { return in.Dim - in.Encoded }
 
 // Beside returns how many dense features follow the map of a position; 0 for data without maps.
 func (in Input) Beside() int {
@@ -74,6 +80,7 @@ type Graph struct {
 	masks    map[*gorgonia.Node]Mask
 	ofPairs  map[*gorgonia.Node]bool // whether rows are pairs, if known
 	features *gorgonia.Node
+	encoded  *gorgonia.Node
 	edges    *gorgonia.Node // dense features of edges
 	vectors  *gorgonia.Node // [V×Dim]
 	boundary *gorgonia.Node
@@ -90,6 +97,7 @@ type Graph struct {
 // Needs is what a program reads of a batch.
 type Needs struct {
 	Features, Boundary bool
+	Encoded            bool  // rows that an encoder computes
 	Windows            []int // widths
 	Places             []int // the rows of tables that belong to the first position of an example
 	Grids              []int // widths of the windows over cells of a grid
@@ -141,11 +149,33 @@ func (g *Graph) Features() *gorgonia.Node {
 		if g.Input.Dim == 0 {
 			panic("the input has no dense features")
 		}
-		g.features = g.input("features", g.Rows, g.Input.Dim)
-		g.leaves[g.features] = leaf{SpaceFeatures, 0}
-		g.needs.Features = true
+		if own := g.Input.Own(); own > 0 {
+			g.features = g.input("features", g.Rows, own)
+			g.leaves[g.features] = leaf{SpaceFeatures, 0}
+			g.needs.Features = true
+		}
+		switch {
+		case g.Input.Encoded == 0:
+		case g.features == nil:
+			g.features = g.Encoded()
+		default:
+			g.features = gorgonia.Must(gorgonia.Concat(1, g.features, g.Encoded()))
+		}
 	}
 	return g.features
+}
+
+// Encoded returns the dense inputs that an encoder computes [Rows×Encoded]. Programs pull back to them, too.
+func (g *Graph) Encoded() *gorgonia.Node {
+	if g.encoded == nil {
+		if g.Input.Encoded == 0 {
+			panic("the input has no rows of an encoder")
+		}
+		g.encoded = g.input("encoded", g.Rows, g.Input.Encoded)
+		g.leaves[g.encoded] = leaf{SpaceEncoded, 0}
+		g.needs.Encoded = true
+	}
+	return g.encoded
 }
 
 // Maps returns the maps of positions, the first of the dense inputs [Rows×Map.Len()].

@@ -51,15 +51,17 @@ type Space uint8
 
 // The spaces.
 const (
-	SpaceArena     Space = iota // the worker's scratch memory
-	SpaceLiterals               // constants of the graph
-	SpaceWeights                // w
-	SpaceDirection              // ẇ
-	SpaceGradient               // the gradient, to which Jᵀv is added
-	SpaceFeatures               // dense inputs [rows×Dim]
-	SpaceBoundary               // [rows×2]: 1 where an example starts; 1 where one ends
-	SpaceEdges                  // dense inputs of edges [pairs×EdgeDim]
-	SpaceCotangent              // cotangent of part 0 of the potentials; part k has SpaceCotangent + k
+	SpaceArena            Space = iota // the worker's scratch memory
+	SpaceLiterals                      // constants of the graph
+	SpaceWeights                       // w
+	SpaceDirection                     // ẇ
+	SpaceGradient                      // the gradient, to which Jᵀv is added
+	SpaceFeatures                      // dense inputs [rows×Dim]
+	SpaceBoundary                      // [rows×2]: 1 where an example starts; 1 where one ends
+	SpaceEdges                         // dense inputs of edges [pairs×EdgeDim]
+	SpaceEncoded                       // rows of positions that an encoder computes [rows×Encoded]
+	SpaceEncodedDirection              // their directional derivatives
+	SpaceCotangent                     // cotangent of part 0 of the potentials; part k has SpaceCotangent + k
 )
 
 // SpaceVectors holds the vectors of words [V×Dim]. Only lookups of rows read it, so the other ops need not know it.

@@ -116,21 +116,25 @@ func (c *check) difference(direction, tangent []float32) float64 {
 	return bestStep(score, tangent)
 }
 
+// rounding is a relative error of potentials: derivatives that are zero, such as those of the bias of the keys of attention, are noise.
+const rounding = 1e-6
+
 // bestStep compares a tangent with central differences of f at 0, for several steps, and returns the least relative error.
 func bestStep(f func(step float64) []float32, tangent []float32) float64 {
 	best := math.Inf(1)
 	for _, step := range []float64{0.1, 0.03, 0.01, 3e-3, 1e-3} {
 		ahead, behind := f(step), f(-step)
-		off, size := 0.0, 0.0
+		off, size, noise := 0.0, 0.0, 0.0
 		for i, x := range tangent {
 			slope := (float64(ahead[i]) - float64(behind[i])) / (2 * step)
 			off += (slope - float64(x)) * (slope - float64(x))
 			size += max(slope*slope, float64(x)*float64(x))
+			noise += math.Pow(rounding*(math.Abs(float64(ahead[i]))+math.Abs(float64(behind[i])))/(2*step), 2)
 		}
 		if math.IsNaN(off) {
 			continue
 		}
-		if off == 0 || size < 1e-10 {
+		if off == 0 || size < 1e-10 || size < noise {
 			return 0
 		}
 		best = min(best, math.Sqrt(off/size))

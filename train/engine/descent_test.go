@@ -22,7 +22,38 @@ func rowProblems() map[string]*train.Problem {
 		"attributes": traintest.SparseProblem(40, engine.CRF, oracles.Smoothing{}, 0.02),
 		"hinge":      traintest.SparseProblem(40, engine.Hinge, oracles.Smoothing{}, 0.02),
 		"embeddings": traintest.EmbeddingProblem(30, engine.CRF, 0.02),
+		"shifted":    shifted(traintest.EmbeddingProblem(30, engine.CRF, 0.02)),
+		"large":      shifted(large(traintest.EmbeddingProblem(30, engine.CRF, 0.02))),
 	}
+}
+
+// shifted gives a problem a regulariser with a centre, and weights step lengths of their own.
+func shifted(p *train.Problem) *train.Problem {
+	o := *p.Objective
+	o.Center = traintest.DrawWeights(rand.New(rand.NewPCG(4, 4)), o.Scorer.Dim(), 0.3)
+	o.Rates = engine.Rates{{End: 200, Factor: 2}, {End: 215, Factor: 0.5}, {End: 300, Factor: 0.1}, {End: o.Scorer.Dim() - 5, Factor: 1.5}}
+	q := *p
+	q.Engine = engine.NewEngine(&o, p.Threads())
+	return &q
+}
+
+// large makes the row tables of a problem large.
+func large(p *train.Problem) *train.Problem {
+	o := *p.Objective
+	o.Scorer = largeTables{o.Scorer.(nets.RowScorer)}
+	q := *p
+	q.Engine = engine.NewEngine(&o, p.Threads())
+	return &q
+}
+
+type largeTables struct{ nets.RowScorer }
+
+func (l largeTables) RowTables() []nets.RowTable {
+	tables := slices.Clone(l.RowScorer.RowTables())
+	for k := range tables {
+		tables[k].Large = true
+	}
+	return tables
 }
 
 // denseDescent follows the formulas of Descent in float64, with every weight visited in every step.
@@ -30,6 +61,18 @@ type denseDescent struct {
 	w, v, m []float64
 	c       float64
 	adam    bool
+	center  []float32 // or nil
+	rates   engine.Rates
+}
+
+// rate returns the factor of the step length of weight j.
+func (d *denseDescent) rate(j int) float64 {
+	for _, r := range d.rates {
+		if j < r.End {
+			return r.Factor
+		}
+	}
+	return 1
 }
 
 // step takes a step with the mean gradient g and the dual variable γ; reads tells which weights the batch reads.
@@ -41,6 +84,11 @@ func (d *denseDescent) step(g []float32, reads []bool, γ, η, λ, β1 float64) 
 		d.v[j] = β*d.v[j] + (1-β)*x*x
 		d.m[j] = β1*d.m[j] + (1-β1)*x
 		h := math.Sqrt(d.v[j]/(1-math.Pow(β, d.c))) + floor
+		η, center := η*d.rate(j), 0.0
+		if d.center != nil {
+			center = float64(d.center[j])
+		}
+		d.w[j] -= center
 		switch {
 		case d.adam:
 			d.w[j] *= 1 - η*λ
@@ -53,6 +101,7 @@ func (d *denseDescent) step(g []float32, reads []bool, γ, η, λ, β1 float64) 
 		default:
 			d.w[j] *= math.Exp(-η * λ / h)
 		}
+		d.w[j] += center
 	}
 }
 
@@ -63,7 +112,7 @@ func TestDescentIsLazyAboutRows(t *testing.T) {
 			t.Run(fmt.Sprintf("%s adam %v", name, adam), func(t *testing.T) {
 				w0 := traintest.Initial(p)
 				n := len(w0)
-				dense := &denseDescent{w: make([]float64, n), v: make([]float64, n), m: make([]float64, n), adam: adam}
+				dense := &denseDescent{w: make([]float64, n), v: make([]float64, n), m: make([]float64, n), adam: adam, center: p.Center, rates: p.Rates}
 				mean := make([]float64, n)
 				for j, x := range w0 {
 					dense.w[j] = float64(x)
@@ -72,9 +121,15 @@ func TestDescentIsLazyAboutRows(t *testing.T) {
 				d.Start(p.Engine, w0, 0.99)
 				scorer := p.Scorer.(nets.RowScorer)
 				reference := engine.NewEngine(p.Objective, 1)
-				r, included := rand.New(rand.NewPCG(1, 1)), 0
-				for step := range 40 {
+				r, included, steps := rand.New(rand.NewPCG(1, 1)), 0, 40
+				if adam && name == "large" {
+					steps = 400
+				}
+				for step := range steps {
 					batch := []int{r.IntN(p.Len()), r.IntN(p.Len())}
+					if step > steps/8 && step < steps*7/8 { // some rows are not read for long
+						batch = []int{0, 1}
+					}
 					η := 0.1 / float64(1+step)
 					if err := d.Ask(t.Context(), batch, oracles.Smoothing{}, 0); err != nil {
 						t.Fatal(err)
@@ -313,7 +368,7 @@ func TestDescentAllocatesNoArrays(t *testing.T) {
 	for range 32 {
 		step()
 	}
-	if n := testing.AllocsPerRun(64, step); n > 4 {
+	if n := testing.AllocsPerRun(64, step); n > 6 {
 		t.Errorf("a step makes %g allocations", n)
 	}
 }

@@ -19,9 +19,10 @@ import (
 // shards in order, and the lanes are summed in order, so the sums have the same bits whatever the number of threads. The
 // same holds for the shards of a step's batch.
 const (
-	passLanes      = 16  // most lanes; with dense inputs each has a gradient as large as the weights
-	shardPositions = 512 // most positions in a full pass's shard, unless a single chain is longer
-	stepExamples   = 8   // examples in a step's shard
+	passLanes      = 16      // most lanes; with dense inputs each has a gradient as large as the weights
+	laneWeights    = 1 << 28 // entries of the gradients of all lanes, if two lanes have fewer
+	shardPositions = 512     // most positions in a full pass's shard, unless a single chain is longer
+	stepExamples   = 8       // examples in a step's shard
 )
 
 // Engine evaluates an Objective on whole data sets and on batches, in parallel. It is not safe for concurrent use.
@@ -36,6 +37,8 @@ type Engine struct {
 	kind       kinds.Kind
 	precise    bool // full passes sum potentials and gradients in float64 (rounding.go)
 	threads    int
+	most       int              // lanes
+	workers    chan nets.Worker // one for each thread, of scorers whose workers are large; else nil
 	all        []int
 	shards     [][]int // examples of each shard of a full pass
 	lanes      []*Lane // grown on demand
@@ -127,6 +130,16 @@ func NewEngine(o *Objective, threads int) *Engine {
 		Objective: o, kind: kinds.Of(structure), sparse: linear, threads: max(1, threads), all: all, shards: shards(o.Data, all),
 		support: newSupport(o.Scorer),
 	}
+	e.most = passLanes
+	if linear == nil {
+		e.most = min(passLanes, max(2, laneWeights/max(1, o.Scorer.Dim())))
+	}
+	if nets.Tunes(o.Scorer) {
+		e.workers = make(chan nets.Worker, e.threads)
+		for range e.threads {
+			e.workers <- o.Scorer.NewWorker()
+		}
+	}
 	e.precise = nets.NewPreciseWorker(o.Scorer) != nil
 	e.backend = local{e}
 	return e
@@ -197,15 +210,15 @@ func (e *Engine) Truncated() int {
 // run calls work(l, lane) for lanes 0 to n-1 on the engine's threads and returns the error of the first lane that failed.
 func (e *Engine) run(ctx context.Context, n int, work func(l int, ln *Lane) error) error {
 	for len(e.lanes) < n {
-		ln := e.NewLane()
-		if e.sparse == nil {
-			ln.grad = make([]float32, e.Scorer.Dim())
-		}
-		e.lanes = append(e.lanes, ln)
+		e.lanes = append(e.lanes, e.NewLane())
 	}
 	e.growFindings(n)
 	lanes := e.lanes[:n]
 	e.parallel(n, func(l int) {
+		if e.workers != nil {
+			lanes[l].Worker = <-e.workers
+			defer func() { e.workers <- lanes[l].Worker }()
+		}
 		lanes[l].finding = e.findings[l]
 		lanes[l].Err = host.Guard(func() error { return work(l, lanes[l]) })
 	})
@@ -247,7 +260,7 @@ func (e *Engine) parallel(n int, work func(k int)) {
 // overShards runs work on every shard and returns the sums over the lanes. Unless g [Dim] is nil, it adds Jᵀv to g, where v
 // is what work leaves in its lane. It sums in float64 if the scorer can, and else in float32.
 func (e *Engine) overShards(ctx context.Context, shards [][]int, g []float64, work func(ln *Lane) error) (Sums, error) {
-	n := min(passLanes, len(shards))
+	n := min(e.most, len(shards))
 	round := len(shards) // shards between two scatters
 	if e.sparse != nil && g != nil {
 		round = n

@@ -7,7 +7,7 @@ import "github.com/dsp-go/dsp/structured"
 // answer and the marginals to pull back for every example that is in a lane or in a step.
 func (e *Engine) StepBytes(batch int) float64 {
 	shards := (batch + stepExamples - 1) / stepExamples
-	lanes := min(passLanes, max(shards, len(e.shards)))
+	lanes := min(e.most, max(shards, len(e.shards)))
 	gradients := 0
 	if e.sparse == nil {
 		gradients = lanes

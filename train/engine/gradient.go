@@ -85,8 +85,16 @@ func (e *Engine) clearGradient(ln *Lane) {
 		clear(ln.wide)
 		return
 	}
+	e.giveGradient(ln)
 	clear(ln.grad)
 	ln.full = true
+}
+
+// giveGradient makes sure that a lane has a gradient.
+func (e *Engine) giveGradient(ln *Lane) {
+	if ln.grad == nil && e.sparse == nil {
+		ln.grad = make([]float32, e.Scorer.Dim())
+	}
 }
 
 // pullback adds Jᵀv of a lane's shard to the lane's gradient of a full pass.

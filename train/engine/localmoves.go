@@ -19,7 +19,9 @@ type localMoves struct {
 	zeros  []float32 // [Dim] for sparse inputs, whose gradients the engine does not store; zero between steps
 	f      float64   // the mean loss
 	losses losses    // by example
-	q      []float32 // step lengths of the weights of the support in its order, for Adam of all weights
+	q      []float32 // step lengths of the weights of the support in its order; for Adam those of a block
+	away   []float32 // of a block of weights, from the centre of the regulariser
+	adams  adamRows  // rows that Adam leaves alone
 
 	lazy    bool      // steps are those of ProxStep, which leave rows behind
 	shrink  float64   // what the steps since base shrink (catchUp)
@@ -35,6 +37,7 @@ func (e local) mover(d *Descent) mover {
 		m.upTo, m.shrinks = make([]int32, d.support.numRows()), make([]float64, d.support.numRows())
 	}
 	m.rebase()
+	m.openRows()
 	return m
 }
 
@@ -43,6 +46,7 @@ func (d *localMoves) prepare(examples []int) {
 		return
 	}
 	d.engine.reach(examples)
+	d.wakeRows()
 	if !d.lazy {
 		return
 	}
@@ -120,11 +124,26 @@ func (d *localMoves) clip(norm float64) {
 }
 
 func (d *localMoves) adam(η, λ, β1 float64) {
+	if !d.adams.on {
+		d.adams.on = true
+		d.wakeRows()
+	}
 	d.means.β = β1
-	d.q = vec.Grow(d.q, len(d.W))
+	d.q = vec.Grow(d.q, blockWeights)
 	d.steps++
-	vec.Observe(float32(d.squares.β), d.squares.after(d.steps), 0, d.g, d.v, d.q)
-	vec.DescendMean(float32(β1), float32(1-η*λ), float32(η)*d.means.after(d.steps), d.g, d.q, d.m, d.W)
+	β, unbias, mean := float32(d.squares.β), d.squares.after(d.steps), d.means.after(d.steps)
+	d.eachAwake(func(lo, hi int, rate float64) {
+		g, v, m, w, q := d.g[lo:hi], d.v[lo:hi], d.m[lo:hi], d.W[lo:hi], d.q[:hi-lo]
+		η := η * rate
+		vec.Observe(β, unbias, 0, g, v, q)
+		keep := float32(1 - η*λ)
+		if d.engine.Center != nil && λ != 0 {
+			vec.Axpy(float32(-η*λ), d.fromCenter(lo, hi), w)
+			keep = 1
+		}
+		vec.DescendMean(float32(β1), keep, float32(η)*mean, g, q, m, w)
+	})
+	d.rested(η * λ)
 	d.stepped()
 }
 
@@ -197,7 +216,15 @@ func (d *localMoves) catchUp(k, r int) {
 	}
 	lo := t.Offset + r*t.Cols
 	w, v := d.W[lo:lo+t.Cols], d.v[lo:lo+t.Cols]
-	vec.Decay(float32((d.shrink-d.shrinks[row])*d.root(int(d.upTo[row])-d.base)), 1, v, w)
+	x := float32((d.shrink - d.shrinks[row]) * d.root(int(d.upTo[row])-d.base) * d.engine.Rates.at(lo))
+	if d.engine.Center == nil {
+		vec.Decay(x, 1, v, w)
+	} else {
+		away := d.fromCenter(lo, lo+t.Cols)
+		vec.Decay(x, 1, v, away)
+		copy(w, d.engine.Center[lo:])
+		vec.Axpy(1, away, w)
+	}
 	root := d.root(missed)
 	vec.Scale(float32(root*root), v)
 	d.upTo[row], d.shrinks[row] = int32(d.steps), d.shrink
@@ -213,6 +240,7 @@ func (d *localMoves) root(n int) float64 {
 
 // catchAllUp brings every weight up to date.
 func (d *localMoves) catchAllUp() {
+	d.catchRowsUp()
 	if d.support == nil || !d.lazy {
 		return
 	}
@@ -235,5 +263,6 @@ func (d *localMoves) include(share float64) {
 func (d *localMoves) finish() error {
 	d.catchAllUp()
 	d.rebase()
+	d.openRows()
 	return nil
 }

@@ -48,6 +48,7 @@ type Objective struct {
 	Lambda      float64
 	L1          float64   // λ₁
 	Center      []float32 // nil: the origin
+	Rates       Rates     // of the steps of descents; nil: 1 for all weights
 	Constant    float64
 
 	// Completion fixes r_i, which replaces the gold output of examples with partial labels (partial.go). If it is nil, the

@@ -24,6 +24,8 @@ import (
 //
 //	w' = w − ηq(γg + λw).
 //
+// With factors s of the step lengths (Rates), h is divided by them; with a centre c of the regulariser, w is w − c wherever λ is before it.
+//
 // It returns γ, or NaN on a device, which keeps it. On the hinge with h = 1, and with the regulariser in the gradient, this is Deep
 // Frank-Wolfe (Berrada, Zisserman and Kumar 2019).
 func (d *Descent) ProxStep(η, λ float64) float64 {
@@ -35,11 +37,15 @@ func (d *localMoves) prox(η, λ float64) float64 {
 	d.q = vec.Grow(d.q, d.size())
 	var gqw, gqg float64
 	unbias := d.squares.after(d.steps + 1)
-	d.each(func(lo, hi, at int) {
+	shifted := d.engine.Center != nil
+	d.eachRated(shifted, func(lo, hi, at int, rate float64) {
 		g, w, q := d.g[lo:hi], d.W[lo:hi], d.q[at:at+hi-lo]
-		vec.Observe(float32(d.squares.β), unbias, float32(η*λ), g, d.v[lo:hi], q)
-		gqw += vec.Dot3(g, w, q)
-		gqg += vec.Dot3(g, g, q)
+		vec.Observe(float32(d.squares.β), unbias, float32(η*rate*λ), g, d.v[lo:hi], q)
+		if shifted {
+			w = d.fromCenter(lo, hi)
+		}
+		gqw += rate * vec.Dot3(g, w, q)
+		gqg += rate * vec.Dot3(g, g, q)
 	})
 	γ := 0.0
 	switch {
@@ -49,8 +55,15 @@ func (d *localMoves) prox(η, λ float64) float64 {
 	default:
 		γ = min(max((d.f-η*λ*gqw)/(η*gqg), 0), 1)
 	}
-	d.each(func(lo, hi, at int) {
-		vec.Descend(float32(η*γ), d.g[lo:hi], float32(η*λ), d.q[at:at+hi-lo], d.W[lo:hi])
+	d.eachRated(shifted, func(lo, hi, at int, rate float64) {
+		g, w, q := d.g[lo:hi], d.W[lo:hi], d.q[at:at+hi-lo]
+		if !shifted {
+			vec.Descend(float32(η*rate*γ), g, float32(η*rate*λ), q, w)
+			return
+		}
+		away := d.fromCenter(lo, hi)
+		vec.Descend(float32(η*rate*γ), g, 0, q, w)
+		vec.Descend(float32(η*rate*λ), away, 0, q, w)
 	})
 	d.shrunk(η * λ)
 	return γ

@@ -62,11 +62,11 @@ func (e *Engine) Change(ctx context.Context, from, to []float32, examples []int,
 }
 
 // OverBatch runs work on the shards of a batch and pulls back the v that work leaves in each lane. Shard k goes to lane
-// k mod passLanes, so a step never needs more gradient vectors than a full pass, however large the batch. keep retains the
+// k mod e.most, so a step never needs more gradient vectors than a full pass, however large the batch. keep retains the
 // answers on all shards. Sparse inputs always retain them, because their gradient is built from them.
 func (e *Engine) OverBatch(ctx context.Context, w Point, examples []int, keep bool, work func(ln *Lane) error) (Step, error) {
 	n := (len(examples) + stepExamples - 1) / stepExamples
-	lanes := min(passLanes, n)
+	lanes := min(e.most, n)
 	keep = keep || e.sparse != nil
 	if keep {
 		e.growFindings(n)
@@ -82,6 +82,7 @@ func (e *Engine) OverBatch(ctx context.Context, w Point, examples []int, keep bo
 	e.answered = slices.Grow(e.answered[:0], len(examples))[:len(examples)]
 	e.entropy = slices.Grow(e.entropy[:0], len(examples))[:len(examples)]
 	err := e.run(ctx, lanes, func(l int, ln *Lane) error {
+		e.giveGradient(ln)
 		if on == nil || ln.full {
 			clear(ln.grad)
 			ln.full = false

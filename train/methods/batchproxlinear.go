@@ -69,6 +69,9 @@ func (m *BatchProxLinear) Start(ctx context.Context, p *train.Problem, s *train.
 	if err := train.CheckEngine(m, p.Engine); err != nil {
 		return err
 	}
+	if err := train.CheckCenter(m.Name(), p.Engine.Objective); err != nil {
+		return err
+	}
 	if err := m.inner.start(p); err != nil {
 		return err
 	}

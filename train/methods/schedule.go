@@ -9,7 +9,7 @@ import (
 // Schedule is how the step size of SGD and Adam falls.
 type Schedule int
 
-// The schedules, t counting steps from 0. The last two reach their end after the last of T steps.
+// The schedules, t counting steps from 0. The last three reach their end after the last of T steps.
 const (
 	SqrtSchedule      Schedule = iota // γ0/√(1+t/t0)
 	ConstantSchedule                  // γ0
@@ -18,9 +18,10 @@ const (
 	PegasosSchedule                   // 1/(λ(t+1)), without γ0 (Shalev-Shwartz et al. 2011)
 	CosineSchedule                    // γ0(1+cos(πt/T))/2 (Loshchilov and Hutter 2017)
 	GeometricSchedule                 // γ0·10^(−2t/T)
+	LinearSchedule                    // γ0(1−t/T)
 )
 
-var scheduleNames = []string{"sqrt", "constant", "inverse", "stairs", "pegasos", "cosine", "geometric"}
+var scheduleNames = []string{"sqrt", "constant", "inverse", "stairs", "pegasos", "cosine", "geometric", "linear"}
 
 func (s Schedule) String() string { return scheduleNames[s] }
 
@@ -33,7 +34,7 @@ func ParseSchedule(name string) (Schedule, error) {
 const geometricEnd = 1e-2
 
 // needsSpan reports whether the schedule depends on the length of the run.
-func (s Schedule) needsSpan() bool { return s == CosineSchedule || s == GeometricSchedule }
+func (s Schedule) needsSpan() bool { return s >= CosineSchedule }
 
 // factor returns γ_t/γ0. perPass is the number of steps in a pass; halving is t0, 0 for one pass. The pegasos schedule has no γ0.
 func (s Schedule) factor(t, perPass, halving float64, passes int) float64 {
@@ -52,6 +53,8 @@ func (s Schedule) factor(t, perPass, halving float64, passes int) float64 {
 		return (1 + math.Cos(math.Pi*done)) / 2
 	case GeometricSchedule:
 		return math.Pow(geometricEnd, done)
+	case LinearSchedule:
+		return 1 - done
 	}
 	return 1
 }

@@ -53,6 +53,9 @@ func (m *SGD) Start(ctx context.Context, p *train.Problem, s *train.State) error
 	}
 	if m.walks() {
 		restored := m.walk.resumes()
+		if err := train.CheckCenter(m.Name(), p.Engine.Objective); err != nil {
+			return err
+		}
 		if err := m.walk.begin(m.Name(), p.Engine, s.W); err != nil || restored {
 			return err
 		}

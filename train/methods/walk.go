@@ -24,8 +24,10 @@ func (w *walk) begin(method string, e *engine.Engine, at []float32) error {
 	if err := train.CheckDescender(method, e); err != nil {
 		return err
 	}
-	if err := train.CheckCenter(method, e.Objective); err != nil {
-		return err
+	if e.OnDevice() { // whose steps shrink the weights towards zero
+		if err := train.CheckCenter(method, e.Objective); err != nil {
+			return err
+		}
 	}
 	if w.resumes() {
 		w.descent.Resume(e, squaresDecay)

@@ -86,7 +86,7 @@ model as it is. SIGTERM and SIGINT stop the server when the requests that it has
 	flags.IntVar(&o.Queue, "queue", 256, "most requests `N` for one model that wait or are being predicted; more are answered with 429, too many requests")
 	flags.IntVar(&megabytes, "max-body", 8, "largest body of a request, in `MIB`; larger ones are answered with 413; at most eight such bodies are in memory at once")
 	flags.DurationVar(&o.Timeout, "timeout", 10*time.Second, "`TIME` from the header of a request to its answer; slower bodies are answered with 408, slower predictions with 504")
-	flags.IntVar(&o.Limits.Positions, "max-length", o.Limits.Positions, "most positions `N` of an example: tokens, rows of features or variables; where the work grows with pairs of words, at most 512 words")
+	flags.IntVar(&o.Limits.Positions, "max-length", o.Limits.Positions, "most positions `N` of an example: tokens, pieces of tokens as an encoder reads them, rows of features or variables; where the work grows with pairs of words, at most 512 words")
 	flags.DurationVar(&o.Watch, "watch", 0, "look at the models' files every `TIME`, and load those again that have changed; 0: never")
 	return cmd
 }

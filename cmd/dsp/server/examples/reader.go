@@ -13,7 +13,7 @@ import (
 
 // Limits bound the work for one example.
 type Limits struct {
-	Positions int // words, rows of features, variables of a graph
+	Positions int // words, their pieces for an encoder, rows of features, variables of a graph
 	Square    int // words of a sentence whose pairs of words are scored, and of either sentence of a pair
 	Pixels    int // of an image
 }
@@ -172,6 +172,28 @@ func most(found, limit int, what string) error {
 		return structured.BadInput("%d %s, expected at most %d", found, what, limit)
 	}
 	return nil
+}
+
+// pieceCounter counts the pieces of words as an encoder reads them; nil for a model without an encoder.
+type pieceCounter func(words []string) (int, error)
+
+func counterOf(m *models.Model) pieceCounter {
+	if m.Encoder == nil {
+		return nil
+	}
+	return m.Encoder.Count
+}
+
+// mostPieces refuses words of too many pieces.
+func mostPieces(count pieceCounter, words []string, limits Limits) error {
+	if count == nil {
+		return nil
+	}
+	n, err := count(words)
+	if err != nil {
+		return err
+	}
+	return most(n, limits.Positions, "pieces of words, as the encoder reads them")
 }
 
 // named gives a data set the names of its examples, if there are some.

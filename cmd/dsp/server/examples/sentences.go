@@ -16,13 +16,14 @@ import (
 // sentences reads sentences to parse: the word, lemma, upos, xpos and feats of each word.
 type sentences struct {
 	columns []inputs.Column
+	pieces  pieceCounter
 	names   *structured.Alphabet // of the relations
 	limits  Limits
 	split   tokens.Splitter
 }
 
 func newSentences(m *models.Model, columns []inputs.Column, limits Limits, split tokens.Splitter) *sentences {
-	return &sentences{columns, m.Labels, limits, split}
+	return &sentences{columns, counterOf(m), m.Labels, limits, split}
 }
 
 // treeColumns are the columns of CoNLL-U that hold what an object has, and their places in a line.
@@ -81,6 +82,9 @@ func (r *sentences) Example(o *Object) (Example, error) {
 	}
 	n := len(columns["word"])
 	if err := most(n, min(r.limits.Square, r.limits.Positions), "words"); err != nil {
+		return Example{}, err
+	}
+	if err := mostPieces(r.pieces, columns["word"], r.limits); err != nil {
 		return Example{}, err
 	}
 	e := o.example(n, sentence(columns, n))

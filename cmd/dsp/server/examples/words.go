@@ -15,13 +15,14 @@ import (
 // words reads the columns of sequences of words, and dense features beside them if the model reads some.
 type words struct {
 	columns []inputs.Column
-	dim     int // dense features of each word, or 0
+	pieces  pieceCounter
+	dim     int // dense features of each word that requests give, or 0
 	limits  Limits
 	split   tokens.Splitter
 }
 
 func newWords(m *models.Model, columns []inputs.Column, limits Limits, split tokens.Splitter) *words {
-	return &words{columns: columns, dim: m.Given(m.Dim), limits: limits, split: split}
+	return &words{columns: columns, pieces: counterOf(m), dim: m.Given(m.Dim), limits: limits, split: split}
 }
 
 // sequence is the content of an example.
@@ -107,6 +108,13 @@ func (w *words) Example(o *Object) (Example, error) {
 	if err := most(n, w.limits.Positions, "words"); err != nil {
 		return Example{}, err
 	}
+	for k, c := range w.columns {
+		if c.Name == text.WordColumn {
+			if err := mostPieces(w.pieces, s.columns[k], w.limits); err != nil {
+				return Example{}, err
+			}
+		}
+	}
 	if w.dim > 0 {
 		if o.Features == nil {
 			return Example{}, o.missing("features", w.Sample())
@@ -176,8 +184,14 @@ func (o *Object) texts(split tokens.Splitter, sample string) (map[string][]strin
 	if len(all) == 0 {
 		return nil, nil, o.missing("words", sample)
 	}
+	if o.Text != nil && len(found) == 0 && len(o.given()) == 1 {
+		return nil, nil, ErrNoWords
+	}
 	return all, found, sameLengths(all)
 }
+
+// ErrNoWords is the bad input of raw text without words. It is no mistake where text is asked for sentence by sentence: there are none.
+var ErrNoWords = structured.BadInput("the text has no words, expected at least one")
 
 // sameLengths refuses columns that differ in length, or have no or empty cells.
 func sameLengths(all map[string][]string) error {

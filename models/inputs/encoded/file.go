@@ -1,0 +1,119 @@
+package encoded
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+
+	"github.com/dsp-go/dsp/models/data/pieces"
+	"github.com/dsp-go/dsp/nets/encoders"
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/machine/safetensors"
+)
+
+// A model file has the metadata keptKey if its model reads an encoder. Unless that is a reference, the file holds the encoder's parameters and
+// the tokenizer.json, as bytes.
+const (
+	keptKey         = "encoder"
+	tokenizerTensor = "encoder_tokenizer"
+)
+
+// IsTensor reports whether Save may put a tensor of that name into a file.
+func IsTensor(name string) bool { return name == tokenizerTensor || encoders.IsTensor(name) }
+
+// kept says which encoder the model of a file reads.
+type kept struct {
+	ID        string `json:"id"`                  // Reader.ID
+	Reference string `json:"reference,omitempty"` // the folder; empty: the encoder is in the file
+}
+
+// Save puts the reader into a model file, or a reference to its folder.
+func (r *Reader) Save(f *safetensors.File) error {
+	k := kept{ID: r.ID()}
+	if r.Tuned != nil && !r.ByReference {
+		k.ID = "" // of the weights before training, which the file does not hold
+	}
+	if r.ByReference {
+		var err error
+		if k.Reference, err = filepath.Abs(r.Dir); err != nil {
+			return err
+		}
+	} else {
+		safetensors.Add(f, tokenizerTensor, r.Tokenizer.File)
+		if err := r.Encoder.Save(f); err != nil {
+			return err
+		}
+	}
+	texts, err := safetensors.JSONMetadata(map[string]any{keptKey: k})
+	if err != nil {
+		return err
+	}
+	if f.Metadata == nil {
+		f.Metadata = map[string]string{}
+	}
+	f.Metadata[keptKey] = texts[keptKey]
+	return nil
+}
+
+// Load returns the reader that Save put into a model file, and the number of its tensors. A folder that the file refers to may also be beside
+// it: in the folder beside. Another encoder is refused.
+func Load(f *safetensors.File, s Settings, beside string) (r *Reader, tensors int, err error) {
+	var k kept
+	if err := json.Unmarshal([]byte(f.Metadata[keptKey]), &k); err != nil {
+		return nil, 0, structured.BadInput("metadata %q is not what is expected there: %w", keptKey, err)
+	}
+	s.ByReference = k.Reference != ""
+	if s.ByReference {
+		if s.Dir, err = folder(k.Reference, beside); err != nil {
+			return nil, 0, err
+		}
+		r, err = Open(s)
+	} else {
+		r, tensors, err = stored(f, s)
+	}
+	if err != nil {
+		return nil, 0, err
+	}
+	if k.ID != "" && r.ID() != k.ID {
+		where := "in the file"
+		if s.ByReference {
+			where = s.Dir
+		}
+		return nil, 0, structured.BadInput("the encoder %s is not the one that the model was trained with: other weights, another tokenizer or other settings", where)
+	}
+	return r, tensors, nil
+}
+
+// stored returns the reader whose encoder is in the file.
+func stored(f *safetensors.File, s Settings) (*Reader, int, error) {
+	e, tensors, err := encoders.Stored(f, "the model's encoder")
+	if err != nil {
+		return nil, 0, err
+	}
+	text, err := safetensors.Values[uint8](f, tokenizerTensor, -1)
+	if err != nil {
+		return nil, 0, err
+	}
+	t, err := pieces.Parse(text, "the model's "+pieces.TokenizerFile)
+	if err != nil {
+		return nil, 0, err
+	}
+	r, err := New(s, e, t)
+	if err == nil && r.Tuned != nil {
+		tensors -= len(r.Tuned.Params()) // those that are weights of the network
+	}
+	return r, tensors + 1, err
+}
+
+// folder returns where an encoder is that a model refers to: where it was, or a folder of the same name beside the model.
+func folder(was, beside string) (string, error) {
+	if _, err := os.Stat(was); err == nil {
+		return was, nil
+	}
+	moved := filepath.Join(beside, filepath.Base(was))
+	if _, err := os.Stat(moved); err == nil {
+		return moved, nil
+	}
+	return "", structured.BadInput("the model reads the encoder in %s, which is not there, and there is no %s either; put the folder at one of both places, or train without --encoder-by-reference, so that the model keeps its encoder",
+		was, moved)
+}
