@@ -77,11 +77,10 @@ func (r *Resolved) Read() (*Raw, error) {
 			return nil, err
 		}
 	}
-	if d.encoder, err = encoderOf(c, from); err == nil && d.encoder != nil {
-		if d.packed {
-			return nil, structured.BadInput("--encoder %s reads words, which %s, a pack, does not hold; train on the data that it was made from", c.Encoder, c.Train)
+	if d.encoder = d.inputs.Encoder; !d.packed {
+		if d.encoder, err = encoderOf(c, from); err == nil && d.encoder != nil {
+			err = d.encode(c, d.Train)
 		}
-		err = d.encode(c, d.Train)
 	}
 	if err != nil {
 		return nil, err
@@ -92,7 +91,7 @@ func (r *Resolved) Read() (*Raw, error) {
 		}
 	}
 	like := sourceOf(c).like(d.Train)
-	if d.encoder != nil {
+	if d.encoder != nil && d.encoder.Tuned == nil {
 		like.dim -= d.encoder.Width()
 	}
 	for _, more := range []struct {

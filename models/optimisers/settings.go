@@ -10,6 +10,7 @@ import (
 type Settings struct {
 	Choice
 	StepSize
+	Layering
 	Scheduling
 	Averaging
 	HeavyBall
@@ -37,6 +38,20 @@ type Choice struct {
 // StepSize is for methods with a step size.
 type StepSize struct {
 	LR float64 `yaml:"lr" json:"lr" group:"Method" min:"0" help:"step size, or γ0 of the schedule; 0 searches for one (adam: 0.001)"`
+}
+
+// Layering is for methods whose steps may differ from layer to layer of an encoder that is trained (engine.Rates).
+type Layering struct {
+	LREncoder  float64 `yaml:"lr-encoder" json:"lr_encoder" group:"Method" min:"0" only:"method" help:"step length of the encoder's weights; 0: the method's choice"`
+	LayerDecay float64 `yaml:"layer-decay" json:"layer_decay" group:"Method" min:"0" only:"method" help:"factor of the step length from each layer of the encoder to the one below"`
+}
+
+// FirstStep returns the step length before any schedule; 0 if it is the method's choice.
+func (s *Settings) FirstStep() float64 {
+	if s.LR > 0 {
+		return s.LR
+	}
+	return s.Eta
 }
 
 // Scheduling is for methods whose step size falls by a schedule (methods.ParseSchedule).
@@ -122,6 +137,7 @@ type Extras struct {
 func Default() Settings {
 	return Settings{
 		Choice:          Choice{Method: "auto", Gap: settings.AutoGap},
+		Layering:        Layering{LayerDecay: 1},
 		Scheduling:      Scheduling{Schedule: "auto"},
 		Averaging:       Averaging{Average: "auto"},
 		Preconditioning: Preconditioning{Preconditioner: "auto"},

@@ -1,6 +1,8 @@
 package tasks
 
 import (
+	"github.com/dsp-go/dsp/nets/graph"
+
 	"fmt"
 	"os"
 
@@ -33,6 +35,11 @@ func Resolve(c *config.Config) error {
 	c.Columns, c.Label = formats.Find(format).Fields(given.Columns, given.Label, !Of(c).Labels)
 	if err := Of(c).checkFormat(format); err != nil && given.Format == "" && c.Train != "" { // before the task completes settings, which the user did not give
 		return fmt.Errorf("%s: %w", c.Train, err)
+	}
+	if c.TuneEncoder && c.Net == "auto" { // attributes alone do not choose it
+		if c.Net = "linear"; !Of(c).Labels {
+			c.Net = Of(c).Net(graph.Input{})
+		}
 	}
 	if complete := Of(c).Complete; complete != nil {
 		complete(c)
