@@ -99,7 +99,7 @@ func TestAttributeModelRoundTrip(t *testing.T) {
 			got.Dictionary.Nodes() != m.Dictionary.Nodes() || got.Dictionary.Edges() != m.Dictionary.Edges() {
 			t.Errorf("%s: got %+v, want %+v", name, got, m)
 		}
-		read, err := got.ReadData(c.Train, DataOptions{Labels: true})
+		read, err := got.ReadData(Request{Path: c.Train, Labels: true})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -87,7 +87,7 @@ func unregistered(net string, f *safetensors.File) error {
 		by = "the program " + p
 	}
 	return structured.BadInput("net %q is not one of dsp's: %s registered it. Use the program that registers it, or in a program of yours call "+
-		"nets.Register(%q, …) before models.Load, with a function that makes the same parameters; presets are %s", net, by, net, strings.Join(nets.Nets, ", "))
+		"nets.Register(%q, …) before models.Load, with a function that makes the same parameters; presets are %s", net, by, net, strings.Join(nets.PresetsThat(func(*nets.Preset) bool { return true }), ", "))
 }
 
 // Tensors returns the parameters of the network and the names of attributes as the tensors of a file.
@@ -116,6 +116,9 @@ func (m *Model) weights(sparse bool) *safetensors.File {
 // weights that training began with.
 const CheckpointFolder = "checkpoint"
 
+// PipelineFile is the file that makes a folder of models a pipeline (package pipelines).
+const PipelineFile = "pipeline.json"
+
 // FileOf returns the model file that a path names: itself, or the one inside a run folder.
 func FileOf(path string) (string, error) {
 	info, err := os.Stat(path)
@@ -124,6 +127,9 @@ func FileOf(path string) (string, error) {
 	}
 	inside := filepath.Join(path, ModelFile)
 	if _, err := os.Stat(inside); err != nil {
+		if _, err := os.Stat(filepath.Join(path, PipelineFile)); err == nil {
+			return "", structured.BadInput("%s: a pipeline, expected a single model; the stages of a pipeline are models in folders inside, such as %s", path, filepath.Join(path, "upos"))
+		}
 		return "", structured.BadInput("%s: no %s in this folder; expected a model file or the folder of a run", path, ModelFile)
 	}
 	return inside, nil
@@ -221,7 +227,8 @@ func decodeModel(f *safetensors.File, beside string) (*Model, error) {
 	if m.Labels.Len() == 0 && !task.Nameless || m.Labels.Len() != len(labels) || m.Dim < 0 {
 		return nil, fmt.Errorf("metadata: %d labels (%d different) and %d features make no model", len(labels), m.Labels.Len(), m.Dim)
 	}
-	if _, own := nets.HasSetting(m.Config.Net, ""); !own && m.Config.Net != "auto" && !slices.Contains(nets.Nets, m.Config.Net) {
+	_, own := nets.HasSetting(m.Config.Net, "")
+	if _, preset := nets.FindPreset(m.Config.Net); !own && !preset && m.Config.Net != "auto" {
 		return nil, unregistered(m.Config.Net, f)
 	}
 	choice, err := chooseNetwork(m.Config, m.Inputs, m.Dim, m.Labels.Len()) // of a file that any program may have written

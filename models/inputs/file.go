@@ -3,6 +3,7 @@ package inputs
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/data/features"
@@ -11,10 +12,13 @@ import (
 	"github.com/dsp-go/dsp/structured/machine/safetensors"
 )
 
-// Tensors are the names of all tensors that Save may put into a file.
-var Tensors = []string{
+// tensors are the names of all tensors that Save may put into a file, but those of encoders.
+var tensors = []string{
 	attributeNames, edgeAttributeNames, clustersTensor, gazetteerTensor, VectorsTensor, arcHashes, labelHashes, pairStatistics, pairFeatures, "pair_attribute_names", "source_attribute_names",
 }
+
+// IsTensor reports whether Save may put a tensor of that name into a file.
+func IsTensor(name string) bool { return slices.Contains(tensors, name) || encoded.IsTensor(name) }
 
 // Save puts the inputs into a file: names of attributes, lists and vectors of words as tensors, the rest as metadata. It leaves out the
 // name of the set of features.
@@ -92,7 +96,11 @@ type Loading struct {
 
 // EncoderSettings are those of the encoder that c names.
 func EncoderSettings(c *config.Config) encoded.Settings {
-	return encoded.Settings{Dir: c.Encoder, Layers: c.EncoderLayers, Pieces: c.Pieces, Half: c.EncoderRows == "float16", ByReference: c.EncoderByReference}
+	s := encoded.Settings{Dir: c.Encoder, Layers: c.EncoderLayers, Pieces: c.Pieces, Half: c.EncoderRows == "float16", ByReference: c.EncoderByReference}
+	if c.TuneEncoder {
+		s.Tuning = &encoded.Tuning{Frozen: c.FreezeLayers, Recompute: c.Recompute}
+	}
+	return s
 }
 
 // Load returns the inputs that Save put into a file, and how many tensors held them.

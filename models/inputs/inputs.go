@@ -58,11 +58,11 @@ func Fit(c *config.Config, train *structured.Dataset) (Inputs, error) {
 		return Inputs{}, err
 	}
 	in := Inputs{Features: set}
-	if set == "none" && c.Net == "linear" {
+	if set == "none" && c.Preset().Linear {
 		return in, nil
 	}
 	both := c.Network().ReadsAttributes()
-	if preset, known := nets.FindPreset(c.Net); set == "none" && c.Encoder != "" && known && !preset.Words && c.Net != nets.StackNet {
+	if p := c.Preset(); set == "none" && c.Encoder != "" && len(p.Reads) > 0 && !p.CanRead(nets.ReadsWords) {
 		return in, nil // rows alone
 	}
 	if set == "none" || both {
@@ -180,14 +180,16 @@ func featureSet(c *config.Config, train *structured.Dataset) (string, error) {
 	switch {
 	case c.Template != "":
 		return "auto", nil
-	case c.Features == "none" && c.Net == "linear" && (c.Dense != "" || c.Vectors != "" || c.Encoder != ""): // it reads dense features alone
+	case c.Features == "none" && c.Preset().Linear && (c.Dense != "" || c.Vectors != "" || c.Encoder != ""): // it reads dense features alone
 		return "none", nil
-	case c.Features == "none" && c.Net == "linear":
+	case c.Features == "none" && c.Preset().Linear:
 		return "", structured.BadInput("--net linear reads attributes of tokens, but --features none makes none; use --features %s, a --template, --dense, --vectors, --encoder, or --net embed",
 			builtinFor(train))
 	case c.Features != "auto":
 		return c.Features, nil
-	case c.Net == "auto" || c.Net == "linear" || c.Network().ReadsAttributes():
+	case c.TuneEncoder && c.Preset().Linear: // nothing between the encoder and the potentials
+		return "none", nil
+	case c.Net == "auto" || c.Preset().Linear || c.Network().ReadsAttributes():
 		return builtinFor(train), nil
 	}
 	return "none", nil
@@ -251,6 +253,9 @@ func (in Inputs) Shape(dim int) graph.Input {
 	}
 	if own, ok := in.Own.(*Pairs); ok {
 		shape.PairAttributes, _ = own.Attributes()
+	}
+	if in.Encoder != nil && in.Encoder.Tuned != nil {
+		shape.Encoder, shape.Encoded = in.Encoder.Tuned, in.Encoder.Width()
 	}
 	return shape
 }

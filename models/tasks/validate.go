@@ -5,6 +5,7 @@ import (
 
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/data/formats"
+	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/structured"
 )
 
@@ -75,7 +76,7 @@ func ValidateModel(c config.Config) error {
 	switch {
 	case c.Template != "" && c.Features != "auto":
 		return structured.BadInput("--template %s and --features %s both say what the attributes are; give one", c.Template, c.Features)
-	case (c.Net == "embed" || c.Net == "rnn" || c.Net == "attention") && c.Features != "auto" && c.Features != "none":
+	case readsWordsAlone(c.Preset()) && c.Features != "auto" && c.Features != "none":
 		return structured.BadInput("--features %s makes attributes, which --net %s does not read; use --net linear, or leave out --features", c.Features, c.Net)
 	case c.AttributeUnits > 0 && c.Features == "none":
 		return structured.BadInput("--attribute-units %d sums attributes, but --features none makes none", c.AttributeUnits)
@@ -87,6 +88,14 @@ func ValidateModel(c config.Config) error {
 		return structured.BadInput("--prior %s has no effect with --reg 0: give --reg above 0, or --init %s to start from the model only", c.Prior, c.Prior)
 	case c.Encoder == "" && encoderSetting(&c) != "":
 		return structured.BadInput("--%s has no effect without --encoder DIR", encoderSetting(&c))
+	case c.TuneEncoder && c.Encoder == "":
+		return structured.BadInput("--tune-encoder trains a pretrained encoder: give --encoder DIR")
+	case !c.TuneEncoder && tuningSetting(&c) != "":
+		return structured.BadInput("--%s has no effect without --tune-encoder", tuningSetting(&c))
+	case c.TuneEncoder && (c.Gives("encoder-rows") || c.Gives("encoder-cache")):
+		return structured.BadInput("--encoder-rows and --encoder-cache are for encoders that stay as they are; with --tune-encoder no rows are kept")
+	case c.TuneEncoder && c.L1 > 0:
+		return structured.BadInput("--l1 %v needs scores that are linear in the weights, which --tune-encoder does not leave so", c.L1)
 	case c.Freeze && c.Vectors == "":
 		return structured.BadInput("--freeze-vectors has no effect without --vectors FILE")
 	case c.Partial && c.Scheme != "keep":
@@ -103,6 +112,11 @@ func ValidateModel(c config.Config) error {
 	return nil
 }
 
+// readsWordsAlone reports whether a preset of chains reads words, and no attributes.
+func readsWordsAlone(p *nets.Preset) bool {
+	return p.CanRead(nets.ReadsWords) && !p.CanRead(nets.ReadsAttributes) && p.CanScore(nets.ScoresPositions)
+}
+
 // checkFormat refuses a format without data for the task; an open one is chosen later.
 func (t Task) checkFormat(format string) error {
 	f := formats.Find(format)
@@ -116,6 +130,16 @@ func (t Task) checkFormat(format string) error {
 		}
 	}
 	return structured.BadInput("--format %s has no %s for --task %s, which reads %s; use --task %s", format, t.Outputs, t.Name, list(readers, "or"), list(f.Tasks, "or"))
+}
+
+// tuningSetting returns a setting that c gives and that says how an encoder is trained; empty if it gives none.
+func tuningSetting(c *config.Config) string {
+	for _, name := range []string{"freeze-layers", "lr-encoder", "layer-decay", "recompute"} {
+		if c.Gives(name) {
+			return name
+		}
+	}
+	return ""
 }
 
 // encoderSetting returns a setting that c gives and that says how an encoder is used; empty if it gives none.

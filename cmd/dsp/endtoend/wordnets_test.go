@@ -258,7 +258,7 @@ func TestVectorsAndDenseFeatures(t *testing.T) {
 		}
 		what := "vectors of 6 words"
 		if flags[0] == "--dense" {
-			what = "2 dense features per position, and discrete"
+			what = "2 dense features per position; discrete"
 		}
 		if o := dsp(t, "info", run).ok(); !strings.Contains(o.stdout, what) {
 			t.Errorf("info lacks %q: %s", what, o.stdout)

@@ -52,7 +52,7 @@ func TestRules(t *testing.T) {
 			t.Errorf("%s: %q %v", form, made, ok)
 		}
 	}
-	for _, c := range [][3]string{{"don't", "couldn't", "could n't"}, {"l'or", "l'histoire", "l' histoire"}, {"du", "Du", "de le"}} {
+	for _, c := range [][3]string{{"don't", "couldn't", "could n't"}, {"l'or", "l'histoire", "l' histoire"}, {"du", "Du", "De le"}} {
 		if made, ok := counts.Rule(c[0], seen[c[0]]).Apply(c[1]); !ok || strings.Join(made, " ") != c[2] {
 			t.Errorf("%s: %q %v, expected %s", c[1], made, ok, c[2])
 		}
