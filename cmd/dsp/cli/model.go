@@ -77,7 +77,8 @@ func sayBounds(s predictions.Bounds) {
 	if s.Decoded {
 		about = "alpha-expansion finds labels that may not be the best"
 	}
-	values := []any{"outputs", s.Outputs, "proven_best", s.Outputs - s.Unproven, "score", fmt.Sprintf("%.9g", s.Score)}
+	about += fmt.Sprintf(": %d of %d outputs are proven to be the best ones", s.Outputs-s.Unproven, s.Outputs)
+	values := []any{"score", fmt.Sprintf("%.9g", s.Score)}
 	if math.IsInf(s.Bound, 1) {
 		values = append(values, "bound", "none")
 	} else {
