@@ -97,9 +97,6 @@ func (raw *Raw) Fit(c *config.Config) (*Data, error) {
 
 // Pack writes the training data with their inputs to a pack, as c says, which is resolved.
 func (d *Data) Pack(path string, c *config.Config) (packs.Summary, error) {
-	if d.inputs.Encoder != nil {
-		return packs.Summary{}, structured.BadInput("--encoder %s: packs do not hold the rows of encoders, which have files of their own (--encoder-cache)", c.Encoder)
-	}
 	return packs.Write(path, c, d.Train, d.inputs)
 }
 

@@ -61,27 +61,27 @@ func TestReadConll(t *testing.T) {
 	if m.Config.Net != "embed" || m.Width != 3 {
 		t.Errorf("net %s, %d columns", m.Config.Net, m.Width)
 	}
-	got, err := m.ReadData(file(t, "new", "a cat\nthe dog\n\n"), DataOptions{Columns: "word=0"})
+	got, err := m.ReadData(Request{Path: file(t, "new", "a cat\nthe dog\n\n"), Columns: "word=0"})
 	if !structured.IsBadInput(err) {
 		t.Errorf("other columns than the model's: got %v, %v", got, err)
 	}
-	got, err = m.ReadData(file(t, "new", "a DT\ncat NN\n\ndog NN\n"), DataOptions{})
+	got, err = m.ReadData(Request{Path: file(t, "new", "a DT\ncat NN\n\ndog NN\n")})
 	if err != nil || got.Labels != nil || got.Len() != 2 || len(got.Columns) != 2 {
 		t.Errorf("without labels: got %+v, %v", got, err)
 	}
-	got, err = m.ReadData(file(t, "new", devConll), DataOptions{Labels: true})
+	got, err = m.ReadData(Request{Path: file(t, "new", devConll), Labels: true})
 	if err != nil || !slices.Equal(got.Labels, d.Dev.Labels) || !slices.Equal(got.Ids, d.Dev.Ids) {
 		t.Errorf("with labels: got %+v, %v", got, err)
 	}
-	got, err = m.ReadData(file(t, "new", devConll), DataOptions{})
+	got, err = m.ReadData(Request{Path: file(t, "new", devConll)})
 	if err != nil || !slices.Equal(got.Labels, d.Dev.Labels) {
 		t.Errorf("labels that nobody needs: got %+v, %v", got, err)
 	}
-	_, err = m.ReadData(file(t, "new", "the DT B-Y\n"), DataOptions{Labels: true})
+	_, err = m.ReadData(Request{Path: file(t, "new", "the DT B-Y\n"), Labels: true})
 	if !structured.IsBadInput(err) || !strings.Contains(err.Error(), `"B-Y"`) {
 		t.Errorf("an unknown label: got %v", err)
 	}
-	_, err = m.ReadData(file(t, "new", "the DT\n"), DataOptions{Labels: true})
+	_, err = m.ReadData(Request{Path: file(t, "new", "the DT\n"), Labels: true})
 	if !structured.IsBadInput(err) {
 		t.Errorf("labels that are not there: got %v", err)
 	}
@@ -101,7 +101,7 @@ func TestReadBuiltin(t *testing.T) {
 	if m.Config.Net != "cnn-image" || m.Dim != 128 {
 		t.Errorf("net %s on %d features", m.Config.Net, m.Dim)
 	}
-	again, err := m.ReadData("", DataOptions{Format: "builtin", Labels: true})
+	again, err := m.ReadData(Request{Path: "builtin", Labels: true})
 	if err != nil || !slices.Equal(again.Features, d.Test.Features) {
 		t.Errorf("the test words are others: %v", err)
 	}
@@ -109,7 +109,7 @@ func TestReadBuiltin(t *testing.T) {
 	if err := ocr.WriteLetters(&letters, d.Test, 2); err != nil {
 		t.Fatal(err)
 	}
-	got, err := m.ReadData(file(t, "letter.data", letters.String()), DataOptions{Labels: true})
+	got, err := m.ReadData(Request{Path: file(t, "letter.data", letters.String()), Labels: true})
 	if err != nil || !slices.Equal(got.Labels, d.Test.Labels) || got.Dim != 128 {
 		t.Errorf("the words as a file: %v", err)
 	}
@@ -155,19 +155,19 @@ func TestReadNPZ(t *testing.T) {
 	if err != nil || m.Config.Net != "mlp" {
 		t.Fatalf("net %s, %v", m.Config.Net, err)
 	}
-	if got, err := m.ReadData(write(nil), DataOptions{}); err != nil || got.Labels != nil || got.Len() != 3 {
+	if got, err := m.ReadData(Request{Path: write(nil)}); err != nil || got.Labels != nil || got.Len() != 3 {
 		t.Errorf("without labels: %+v, %v", got, err)
 	}
-	if got, err := m.ReadData(write([]int32{1, 1, 1}, "x", "y"), DataOptions{}); err != nil || len(got.Labels) != 3 {
+	if got, err := m.ReadData(Request{Path: write([]int32{1, 1, 1}, "x", "y")}); err != nil || len(got.Labels) != 3 {
 		t.Errorf("with labels that nobody needs: %+v, %v", got, err)
 	}
-	if got, err := m.ReadData(write([]int32{1, 1, 1}, "x", "z"), DataOptions{}); err != nil || got.Labels != nil {
+	if got, err := m.ReadData(Request{Path: write([]int32{1, 1, 1}, "x", "z")}); err != nil || got.Labels != nil {
 		t.Errorf("with unknown labels that nobody needs: %+v, %v", got, err)
 	}
-	if _, err := m.ReadData(write(nil), DataOptions{Labels: true}); !structured.IsBadInput(err) {
+	if _, err := m.ReadData(Request{Path: write(nil), Labels: true}); !structured.IsBadInput(err) {
 		t.Errorf("without the labels needed: got %v", err)
 	}
-	if _, err := m.ReadData(write([]int32{1, 1, 1}, "x", "z"), DataOptions{Labels: true}); !structured.IsBadInput(err) {
+	if _, err := m.ReadData(Request{Path: write([]int32{1, 1, 1}, "x", "z"), Labels: true}); !structured.IsBadInput(err) {
 		t.Errorf("with unknown labels: got %v", err)
 	}
 }
@@ -256,15 +256,15 @@ func TestScheme(t *testing.T) {
 		}
 	}
 	for _, needed := range []bool{false, true} {
-		got, err := m.ReadData(c.Train, DataOptions{Labels: needed})
+		got, err := m.ReadData(Request{Path: c.Train, Labels: needed})
 		if err != nil || len(got.Labels) != 4 || m.Labels.Name(got.Labels[1]) != "E-X" {
 			t.Errorf("labels needed %v: %v, %v", needed, got.Labels, err)
 		}
 	}
-	if _, err := m.ReadData(file(t, "x.conll", "a I-Y\n"), DataOptions{Labels: true}); !structured.IsBadInput(err) {
+	if _, err := m.ReadData(Request{Path: file(t, "x.conll", "a I-Y\n"), Labels: true}); !structured.IsBadInput(err) {
 		t.Errorf("an unknown type: got %v", err)
 	}
-	if got, err := m.ReadData(file(t, "x.conll", "a I-Y\n"), DataOptions{}); err != nil || got.Labels != nil {
+	if got, err := m.ReadData(Request{Path: file(t, "x.conll", "a I-Y\n")}); err != nil || got.Labels != nil {
 		t.Errorf("an unknown type that nobody needs: got %v, %v", got.Labels, err)
 	}
 }

@@ -56,23 +56,24 @@ func TestDenseBesideWords(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	read, err := got.ReadData(c.Dev, DataOptions{Dense: dev})
+	read, err := got.ReadData(Request{Path: c.Dev, Beside: Beside{Dense: dev}})
 	if err != nil || !slices.Equal(read.Features, d.Dev.Features) || !slices.Equal(read.Ids, d.Dev.Ids) {
 		t.Errorf("%v, %v", read, err)
 	}
-	if m.Streams(DataOptions{Dense: dev}) || !m.Streams(DataOptions{}) {
+	if m.Streams(Request{Beside: Beside{Dense: dev}}) || !m.Streams(Request{}) {
 		t.Error("text with dense features beside it is not read piece by piece")
 	}
-	for want, o := range map[string]DataOptions{
+	for want, o := range map[string]Request{
 		"reads 3 dense features of each token beside its words; give them with --dense FILE": {},
-		"has 4 features per position, expected 3":                                            {Dense: denseFile(t, 2, 4, nil)},
-		"features has 3 rows, expected 2, one per token of the text":                         {Dense: denseFile(t, 3, 3, nil)},
-		"no-such-file": {Dense: "no-such-file"},
-		"lengths[0] is 1, expected 2 tokens as in the text":  {Dense: denseFile(t, 2, 3, func(n arrays.NPZWriter) error { return arrays.Add(n, "lengths", []int64{1}, 1) })},
-		"lengths has 2 entries, expected 1, one per":         {Dense: denseFile(t, 2, 3, func(n arrays.NPZWriter) error { return arrays.Add(n, "lengths", []int64{1, 1}, 2) })},
-		"read beside text in columns; this data is crfsuite": {Dense: dev, Format: "crfsuite"},
+		"has 4 features per position, expected 3":                                            {Beside: Beside{Dense: denseFile(t, 2, 4, nil)}},
+		"features has 3 rows, expected 2, one per token of the text":                         {Beside: Beside{Dense: denseFile(t, 3, 3, nil)}},
+		"no-such-file": {Beside: Beside{Dense: "no-such-file"}},
+		"lengths[0] is 1, expected 2 tokens as in the text":  {Beside: Beside{Dense: denseFile(t, 2, 3, func(n arrays.NPZWriter) error { return arrays.Add(n, "lengths", []int64{1}, 1) })}},
+		"lengths has 2 entries, expected 1, one per":         {Beside: Beside{Dense: denseFile(t, 2, 3, func(n arrays.NPZWriter) error { return arrays.Add(n, "lengths", []int64{1, 1}, 2) })}},
+		"read beside text in columns; this data is crfsuite": {Format: "crfsuite", Beside: Beside{Dense: dev}},
 	} {
-		if _, err := got.ReadData(c.Dev, o); !structured.IsBadInput(err) || !strings.Contains(err.Error(), want) {
+		o.Path = c.Dev
+		if _, err := got.ReadData(o); !structured.IsBadInput(err) || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want bad input with %q", err, want)
 		}
 	}
@@ -103,7 +104,7 @@ func TestDenseBesideAttributes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		read, err := got.ReadData(c.Dev, DataOptions{Dense: dev})
+		read, err := got.ReadData(Request{Path: c.Dev, Beside: Beside{Dense: dev}})
 		if err != nil || !slices.Equal(read.Features, d.Dev.Features) {
 			t.Fatalf("%v, %v", read, err)
 		}
@@ -115,7 +116,7 @@ func TestDenseBesideAttributes(t *testing.T) {
 		if err != nil || !slices.Equal(was.Parts[0].Values, is.Parts[0].Values) {
 			t.Errorf("other potentials from the file: %v", err)
 		}
-		if _, err := got.ReadData(c.Dev, DataOptions{}); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "reads 3 dense features of each token beside its attributes; give them with --dense FILE") {
+		if _, err := got.ReadData(Request{Path: c.Dev}); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "reads 3 dense features of each token beside its attributes; give them with --dense FILE") {
 			t.Error(err)
 		}
 	}
@@ -164,7 +165,7 @@ func TestVectorsBesideAttributes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	read, err := got.ReadData(c.Dev, DataOptions{})
+	read, err := got.ReadData(Request{Path: c.Dev})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -176,14 +177,14 @@ func TestVectorsBesideAttributes(t *testing.T) {
 	if err != nil || !slices.Equal(was.Parts[0].Values, is.Parts[0].Values) {
 		t.Errorf("other potentials from the file: %v", err)
 	}
-	other, err := got.ReadData(file(t, "upper.conll", "THE DT O\nCat NN B-X\n"), DataOptions{})
+	other, err := got.ReadData(Request{Path: file(t, "upper.conll", "THE DT O\nCat NN B-X\n")})
 	if err != nil || other.Source.Read(rows[:4], 0, 2) != nil || !slices.Equal(rows[:4], []float32{1, 2, 5, 6}) {
 		t.Errorf("vectors %v, %v", rows, err)
 	}
 	if all, err := got.Columns(&got.Config, got.Width); err != nil || !all[0].Read {
 		t.Errorf("columns %v, %v: the words are read", all, err)
 	}
-	if _, err := got.ReadData(c.Dev, DataOptions{Dense: denseFile(t, 2, 2, nil)}); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "are vectors of words, which it has") {
+	if _, err := got.ReadData(Request{Path: c.Dev, Beside: Beside{Dense: denseFile(t, 2, 2, nil)}}); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "are vectors of words, which it has") {
 		t.Error(err)
 	}
 	c.Init, c.Vectors = path, ""
@@ -239,8 +240,8 @@ func TestWordsInNPZ(t *testing.T) {
 	if m, _ := attributeModel(t, c); len(m.Vocab) != 0 || m.Config.Net != "mlp" {
 		t.Error("mlp reads dense features alone")
 	}
-	if _, err := m.ReadData(denseFile(t, 2, 2, func(n arrays.NPZWriter) error { return arrays.Add(n, "lengths", []int64{2}, 1) }),
-		DataOptions{}); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "word") {
+	path := denseFile(t, 2, 2, func(n arrays.NPZWriter) error { return arrays.Add(n, "lengths", []int64{2}, 1) })
+	if _, err := m.ReadData(Request{Path: path}); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "word") {
 		t.Errorf("without words: %v", err)
 	}
 }

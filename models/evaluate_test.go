@@ -14,7 +14,7 @@ func TestEvaluateUnknownLabels(t *testing.T) {
 	c := textConfig(file(t, "train.conll", "a\tX\nb\tY\n\nb\tY\n"))
 	c.Columns = ""
 	m, _ := attributeModel(t, c)
-	d, err := m.ReadData(file(t, "test.conll", "a\tX\nb\tNEW\n\nc\tX\n"), DataOptions{Labels: true})
+	d, err := m.ReadData(Request{Path: file(t, "test.conll", "a\tX\nb\tNEW\n\nc\tX\n"), Labels: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -34,7 +34,7 @@ func Example() {
 	if err != nil {
 		panic(err)
 	}
-	words, err := m.ReadData("", models.DataOptions{Format: "builtin", Labels: true})
+	words, err := m.ReadData(models.Request{Path: "builtin", Labels: true})
 	if err != nil {
 		panic(err)
 	}

@@ -29,7 +29,7 @@ type bases struct {
 func (b bases) continues(d *structured.Dataset) error {
 	m := b.start
 	switch {
-	case m.Given(m.Dim) != d.Dim && !(m.Dim == 0 && m.Config.Net == "linear"): // weights of dense features start at zero beside those of attributes
+	case m.Given(m.Dim) != d.Dim && !(m.Dim == 0 && m.Config.Preset().Linear): // weights of dense features start at zero beside those of attributes
 		return structured.BadInput("%s: %d dense features per position, the model of --%s %s reads %d", d.Name, d.Dim, b.setting, b.path, m.Dim)
 	case m.Edges != edgesOf(d):
 		return structured.BadInput("%s: edges have %d features and %d types, those of the model of --%s %s have %d and %d", d.Name,

@@ -44,7 +44,9 @@ func TestInputsByDefault(t *testing.T) {
 	for _, want := range []struct {
 		features, columns, text string
 	}{
-		{"chunk", "word=0,pos=1,label=-1", trainConll},
+		{"ner", "word=0,pos=1,label=-1", trainConll}, // the labels decide, and not the columns
+		{"chunk", "word=0,pos=1,label=-1", strings.ReplaceAll(trainConll, "-X", "-NP")},
+		{"chunk", "word=0,tag=1,label=-1", strings.ReplaceAll(trainConll, "-X", "-NP")},
 		{"ner", "word=0,tag=1,label=-1", trainConll},
 		{"pos", "word=0,label=1", trainConll},
 	} {
@@ -97,7 +99,7 @@ func TestAttributeModelRoundTrip(t *testing.T) {
 			got.Dictionary.Nodes() != m.Dictionary.Nodes() || got.Dictionary.Edges() != m.Dictionary.Edges() {
 			t.Errorf("%s: got %+v, want %+v", name, got, m)
 		}
-		read, err := got.ReadData(c.Train, DataOptions{Labels: true})
+		read, err := got.ReadData(Request{Path: c.Train, Labels: true})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -87,7 +87,7 @@ func (m *Model) WithDictionary(d *structured.Dictionary) (*Model, error) {
 // order. A model without named attributes of positions or steps is returned as it is.
 func (m *Model) pruned() (*Model, error) {
 	d := m.Dictionary
-	if d == nil || d.Node == nil || m.Net.Name() != "linear" {
+	if d == nil || d.Node == nil || !m.Config.Preset().Linear {
 		return m, nil
 	}
 	keep := map[string][]int32{}

@@ -87,7 +87,7 @@ func unregistered(net string, f *safetensors.File) error {
 		by = "the program " + p
 	}
 	return structured.BadInput("net %q is not one of dsp's: %s registered it. Use the program that registers it, or in a program of yours call "+
-		"nets.Register(%q, …) before models.Load, with a function that makes the same parameters; presets are %s", net, by, net, strings.Join(nets.Nets, ", "))
+		"nets.Register(%q, …) before models.Load, with a function that makes the same parameters; presets are %s", net, by, net, strings.Join(nets.PresetsThat(func(*nets.Preset) bool { return true }), ", "))
 }
 
 // Tensors returns the parameters of the network and the names of attributes as the tensors of a file.
@@ -221,7 +221,8 @@ func decodeModel(f *safetensors.File, beside string) (*Model, error) {
 	if m.Labels.Len() == 0 && !task.Nameless || m.Labels.Len() != len(labels) || m.Dim < 0 {
 		return nil, fmt.Errorf("metadata: %d labels (%d different) and %d features make no model", len(labels), m.Labels.Len(), m.Dim)
 	}
-	if _, own := nets.HasSetting(m.Config.Net, ""); !own && m.Config.Net != "auto" && !slices.Contains(nets.Nets, m.Config.Net) {
+	_, own := nets.HasSetting(m.Config.Net, "")
+	if _, preset := nets.FindPreset(m.Config.Net); !own && !preset && m.Config.Net != "auto" {
 		return nil, unregistered(m.Config.Net, f)
 	}
 	choice, err := chooseNetwork(m.Config, m.Inputs, m.Dim, m.Labels.Len()) // of a file that any program may have written

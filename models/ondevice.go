@@ -11,6 +11,7 @@ import (
 	"github.com/dsp-go/dsp/cuda/device"
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/predictions"
+	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/train/engine"
 )
@@ -61,8 +62,8 @@ func (m *Model) RunOn(d *device.Device, tf32 bool) {
 	}
 }
 
-// over computes what is wanted on all of d, batch by batch.
-func (on *onDevice) over(ctx context.Context, m *Model, d *structured.Dataset, wanted accelerator.Wanted,
+// run computes what is wanted on all of d, batch by batch.
+func (on *onDevice) run(ctx context.Context, m *Model, d *structured.Dataset, wanted accelerator.Wanted,
 	use func(examples []int, a *accelerator.Predicted) error) error {
 	key := usage{d, wanted.NBest}
 	p := on.of[key]
@@ -81,8 +82,7 @@ func (on *onDevice) over(ctx context.Context, m *Model, d *structured.Dataset, w
 	return err
 }
 
-// predict is Model.Predict.
-func (on *onDevice) predict(ctx context.Context, m *Model, d *structured.Dataset, o predictions.Options, yield func(i int, p *predictions.Prediction) error) error {
+func (on *onDevice) predict(ctx context.Context, m *Model, d *structured.Dataset, o predictions.Options, use func(examples []int, answers []predictions.Prediction, truncated int) error) error {
 	if o.Force {
 		return structured.BadInput("--force keeps labels on the CPU only; use --device cpu")
 	}
@@ -97,7 +97,7 @@ func (on *onDevice) predict(ctx context.Context, m *Model, d *structured.Dataset
 	}
 	wanted := accelerator.Wanted{Temperature: m.Temper(), Potentials: o.Spans, LogZ: o.Probability || o.NBest > 0, Marginals: o.Marginals || o.Confidence, NBest: o.NBest}
 	spans := m.newSpanFinder()
-	return on.over(ctx, m, d, wanted, func(examples []int, p *accelerator.Predicted) error {
+	return on.run(ctx, m, d, wanted, func(examples []int, p *accelerator.Predicted) error {
 		a := answers{offsets: p.Offsets, labels: slices.Clone(p.Labels), score: p.Score, logZ: p.LogZ, marginals: p.Marginals, rows: p.Offsets, width: m.Labels.Len(), temperature: m.Temper()}
 		if o.NBest > 0 {
 			a.best = &p.Best
@@ -109,19 +109,17 @@ func (on *onDevice) predict(ctx context.Context, m *Model, d *structured.Dataset
 		if o.Spans {
 			spans.find(&p.Potentials, d, examples, m.Temper(), o, all)
 		}
-		for b, i := range examples {
-			if err := yield(i, &all[b]); err != nil {
-				return err
-			}
-		}
-		return nil
+		return use(examples, all, 0)
 	})
 }
 
-// potentials is Model.Potentials.
-func (on *onDevice) potentials(ctx context.Context, m *Model, d *structured.Dataset, all *structured.Potentials) error {
-	return on.over(ctx, m, d, accelerator.Wanted{Potentials: true}, func(examples []int, p *accelerator.Predicted) error {
-		place(all, examples[0], &p.Potentials)
-		return nil
+func (on *onDevice) over(ctx context.Context, m *Model, d *structured.Dataset, _ int, work func(o oracles.Maximiser, examples []int, θ *structured.Potentials) (func() error, error)) error {
+	o := m.newPredictor().oracle
+	return on.run(ctx, m, d, accelerator.Wanted{Potentials: true}, func(examples []int, p *accelerator.Predicted) error {
+		use, err := work(o, examples, &p.Potentials)
+		if err != nil {
+			return err
+		}
+		return use()
 	})
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/dsp-go/dsp/models/inputs/packs"
 	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/machine/host"
 	"github.com/dsp-go/dsp/structured/machine/packed"
 )
 
@@ -41,7 +40,7 @@ func (r *Resolved) Read() (*Raw, error) {
 		return d, err
 	}
 	d := &Raw{bases: from}
-	var beside [3][]besides
+	var beside [3][]Beside
 	var err error
 	task, all := tasks.Of(c), false
 	if _, d.packed = packed.Is(c.Train); d.packed {
@@ -53,10 +52,7 @@ func (r *Resolved) Read() (*Raw, error) {
 		d.Train, d.Dev, d.Test, all, err = task.ReadAll(c)
 	}
 	if !all {
-		s := source{
-			format: c.Format, columns: c.Columns, label: c.Label, scheme: c.Scheme, partial: c.Partial, threads: host.Threads(c.Threads),
-			minCount: c.MinCount, hashBits: c.HashBits, task: task, localise: tasks.Localise(c), config: c,
-		}
+		s := sourceOf(c)
 		if beside, err = filesOf(c); err != nil {
 			return nil, err
 		}
@@ -81,11 +77,10 @@ func (r *Resolved) Read() (*Raw, error) {
 			return nil, err
 		}
 	}
-	if d.encoder, err = encoderOf(c, from); err == nil && d.encoder != nil {
-		if d.packed {
-			return nil, structured.BadInput("--encoder %s reads words, which %s, a pack, does not hold; train on the data that it was made from", c.Encoder, c.Train)
+	if d.encoder = d.inputs.Encoder; !d.packed {
+		if d.encoder, err = encoderOf(c, from); err == nil && d.encoder != nil {
+			err = d.encode(c, d.Train)
 		}
-		err = d.encode(c, d.Train)
 	}
 	if err != nil {
 		return nil, err
@@ -95,19 +90,19 @@ func (r *Resolved) Read() (*Raw, error) {
 			return nil, err
 		}
 	}
-	like := sourceLike(c, d.Train)
+	like := sourceOf(c).like(d.Train)
 	if d.encoder != nil && d.encoder.Tuned == nil {
 		like.dim -= d.encoder.Width()
 	}
 	for _, more := range []struct {
 		path   string
-		beside []besides
+		beside []Beside
 		to     **structured.Dataset
 	}{{c.Dev, beside[1], &d.Dev}, {c.Test, beside[2], &d.Test}} {
 		if more.path == "" {
 			continue
 		}
-		if *more.to, err = like.readFiles(more.path, more.beside, true); err == nil && d.encoder != nil {
+		if *more.to, err = like.readFiles(more.path, more.beside); err == nil && d.encoder != nil {
 			err = d.encode(c, *more.to)
 		}
 		if err != nil {

@@ -2,7 +2,6 @@ package models
 
 import (
 	"cmp"
-	"strings"
 
 	"github.com/dsp-go/dsp/models/data/formats"
 	"github.com/dsp-go/dsp/models/data/text"
@@ -12,39 +11,24 @@ import (
 	"github.com/dsp-go/dsp/structured/machine/host"
 )
 
-// DataOptions say how reading a data file differs from reading the model's training data.
-type DataOptions struct {
-	Format  string // empty: the model's, or detected
-	Columns string // of conll; empty: the model's
-	Label   string // of conllu; empty: the model's
-	Labels  bool   // gold labels are required; otherwise they are read if there are any
-	Partial bool   // gold labels may be partial, also where the model's training data had to know them
-	Threads int    // 0: all cores
-	Dense   string // npz file of the dense features of text; empty for none
-	Boxes   string // file of candidate boxes; empty for sliding windows, or those of an npz archive
-	Images  string // folder of the images; empty: beside their annotations
-	Masks   string // folder of the masks of images; empty: there are none
-	Links   string // file of the links of sentence pairs; empty: they are in the data file
-}
-
-// ReadData reads a data file as the model's training data was read, except for what o says. Format builtin draws the test
-// data from the model's seed; path must be empty then.
-func (m *Model) ReadData(path string, o DataOptions) (*structured.Dataset, error) {
-	s, err := m.source(o)
+// ReadData reads data as the model's training data was read, except for what r says. Drawn data are the test data from the model's seed.
+func (m *Model) ReadData(r Request) (*structured.Dataset, error) {
+	s, err := m.source(r)
 	if err != nil {
 		return nil, err
 	}
-	if o.Dense != "" && (s.format == formats.Builtin || s.format != "" && !formats.Find(s.format).Columns) {
-		return nil, structured.BadInput("--dense %s: dense features are read beside text in columns; this data is %s", o.Dense, s.format)
+	path := s.Path
+	if r.Dense != "" && (s.Format == formats.Builtin || s.Format != "" && !formats.Find(s.Format).Columns) {
+		return nil, structured.BadInput("--dense %s: dense features are read beside text in columns; this data is %s", r.Dense, s.Format)
 	}
-	if o.Links != "" && s.format != formats.Pairs {
-		return nil, structured.BadInput("--links %s: files of links are read beside sentence pairs; this data is %s", o.Links, cmp.Or(s.format, "of no known format"))
+	if r.Links != "" && !formats.Find(s.Format).TakesSetting("links") {
+		return nil, structured.BadInput("--links %s: files of links are read beside sentence pairs; this data is %s", r.Links, cmp.Or(s.Format, "of no known format"))
 	}
-	if s.format == formats.Builtin {
+	if s.Format == formats.Builtin {
 		if path != "" {
 			return nil, structured.BadInput("--format builtin draws its own data, but %s is to be read; give one or the other", path)
 		}
-		for _, given := range [][2]string{{"--boxes", o.Boxes}, {"--images", o.Images}, {"--masks", o.Masks}} {
+		for _, given := range [][2]string{{"--boxes", r.Boxes}, {"--images", r.Images}, {"--masks", r.Masks}} {
 			if given[1] != "" {
 				return nil, structured.BadInput("%s %s has no effect on drawn data", given[0], given[1])
 			}
@@ -53,7 +37,7 @@ func (m *Model) ReadData(path string, o DataOptions) (*structured.Dataset, error
 		if err != nil {
 			return nil, err
 		}
-		if err := m.Inputs.Apply(d.Test, o.Threads); err != nil {
+		if err := m.Inputs.Apply(d.Test, r.Threads); err != nil {
 			return nil, err
 		}
 		if err := m.accepts(d.Test); err != nil {
@@ -61,22 +45,24 @@ func (m *Model) ReadData(path string, o DataOptions) (*structured.Dataset, error
 		}
 		return d.Test, m.checkData(d.Test)
 	}
-	if path, err = formats.Expand("data", path, s.format); err != nil {
+	if path, err = formats.Expand("data", path, s.Format); err != nil {
 		return nil, err
 	}
 	files := formats.Files(path)
-	if len(files) > 1 && s.format == "" {
-		if s.format, err = formats.DetectAll(path); err != nil {
+	if len(files) > 1 && s.Format == "" {
+		if s.Format, err = formats.DetectAll(path); err != nil {
 			return nil, err
 		}
 	}
-	beside := make([]besides, len(files))
-	if len(files) == 1 {
-		beside[0] = s.besides
-	} else if beside, err = s.eachBeside(files); err != nil {
-		return nil, err
+	beside := []Beside{s.Beside}
+	if len(files) != 1 {
+		all, err := filesFor([3][]string{files}, s.Beside)
+		if err != nil {
+			return nil, err
+		}
+		beside = all[0]
 	}
-	d, err := s.readFiles(path, beside, o.Labels)
+	d, err := s.readFiles(path, beside)
 	if err != nil {
 		return nil, err
 	}
@@ -102,48 +88,50 @@ func strange(name string) error {
 	return structured.BadInput("%s: the model knows none of its attributes; is it of another --format than the training data?", name)
 }
 
-// source reads files like the model's training data, except for what o says.
-func (m *Model) source(o DataOptions) (source, error) {
+// source reads files like the model's training data, except for what r says.
+func (m *Model) source(r Request) (source, error) {
 	c := &m.Config
-	s := source{
-		format: o.Format, columns: o.Columns, label: o.Label, scheme: c.Scheme, partial: o.Partial || c.Partial, width: m.Width,
-		labels: m.Labels, inputs: m.Inputs, dim: m.Given(m.Dim), threads: host.Threads(o.Threads), task: tasks.Of(c), besides: besides{o.Dense, o.Boxes, o.Images, o.Links, o.Masks},
-		localise: tasks.Localise(c), config: c,
+	if r.Path == formats.Builtin {
+		r.Path, r.Format = "", formats.Builtin
 	}
+	s := source{
+		Request: r, scheme: c.Scheme, width: m.Width, labels: m.Labels, inputs: m.Inputs, dim: m.Given(m.Dim), task: tasks.Of(c), localise: tasks.Localise(c), config: c,
+	}
+	s.Partial, s.Threads = r.Partial || c.Partial, host.Threads(r.Threads)
 	if s.localise != nil {
 		s.localise.Class, s.localise.ClassID = m.Labels.Name(0), m.ClassID
 		s.localise.Shape = m.CandidateShape(m.Dim)
 	}
-	if (o.Boxes != "" || o.Images != "") && s.localise == nil {
+	if (r.Boxes != "" || r.Images != "") && s.localise == nil {
 		return s, structured.BadInput("--boxes and --images are for models that find objects in images (--task localise)")
 	}
-	if o.Masks != "" && !s.task.TakesSetting("masks") {
+	if r.Masks != "" && !s.task.TakesSetting("masks") {
 		return s, structured.BadInput("--masks is for models that label the pixels of images (--task segment)")
 	}
-	if s.partial && s.converts() {
+	if s.Partial && s.converts() {
 		return s, structured.BadInput("--partial: the model's tags were converted to %s as they were read, which needs to know them all", s.scheme)
 	}
-	if s.format == "" && c.Format == formats.Builtin {
-		s.format = s.task.FileFormat
+	if s.Format == "" && c.Format == formats.Builtin {
+		s.Format = s.task.FileFormat
 	}
-	if s.format != "" {
-		if err := settings.OneOf("--format", s.format, append([]string{formats.Builtin}, formats.Names()...)); err != nil {
+	if s.Format != "" {
+		if err := settings.OneOf("--format", s.Format, append([]string{formats.Builtin}, formats.Names()...)); err != nil {
 			return s, err
 		}
 	}
-	if s.format == "" && c.Format != formats.Builtin && s.localise == nil {
-		s.format = c.Format
+	if s.Format == "" && c.Format != formats.Builtin && s.localise == nil {
+		s.Format = c.Format
 	}
-	if s.columns == "" {
-		s.columns = c.Columns
+	if s.Columns == "" {
+		s.Columns = c.Columns
 	} else {
 		s.width = 0
 	}
-	if s.columns == "" {
-		s.columns = text.DefaultColumns
+	if s.Columns == "" {
+		s.Columns = text.DefaultColumns
 	}
-	if s.label == "" {
-		s.label = c.Label
+	if s.Label == "" {
+		s.Label = c.Label
 	}
 	return s, nil
 }
@@ -173,7 +161,7 @@ func (m *Model) accepts(d *structured.Dataset) error {
 
 // beside says what the model reads beside dense features.
 func (m *Model) beside() string {
-	if m.Config.Net == "linear" {
+	if m.Config.Preset().Linear {
 		return "attributes"
 	}
 	return "words"
@@ -184,7 +172,7 @@ func (m *Model) beside() string {
 func (m *Model) ReadHeldOut(threads int) (d *structured.Dataset, part string, err error) {
 	c := m.Config
 	if c.Format == formats.Builtin {
-		d, err = m.ReadData("", DataOptions{Format: formats.Builtin, Labels: true, Threads: threads})
+		d, err = m.ReadData(Request{Path: formats.Builtin, Labels: true, Threads: threads})
 		return d, "test", err
 	}
 	if read := tasks.Of(&c).ReadAll; read != nil {
@@ -216,21 +204,6 @@ func (m *Model) ReadHeldOut(threads int) (d *structured.Dataset, part string, er
 	if path == "" {
 		return nil, "", nil
 	}
-	list := func(of func(b *besides) string) string {
-		var all []string
-		for k := range b {
-			if path := of(&b[k]); path != "" {
-				all = append(all, path)
-			}
-		}
-		return strings.Join(all, ",")
-	}
-	o := DataOptions{
-		Labels: true, Threads: threads,
-		Dense: list(func(b *besides) string { return b.dense }), Boxes: list(func(b *besides) string { return b.boxes }),
-		Images: list(func(b *besides) string { return b.images }), Links: list(func(b *besides) string { return b.links }),
-		Masks: list(func(b *besides) string { return b.masks }),
-	}
-	d, err = m.ReadData(path, o)
+	d, err = m.ReadData(Request{Path: path, Labels: true, Threads: threads, Beside: joined(b)})
 	return d, part, err
 }

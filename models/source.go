@@ -22,19 +22,15 @@ import (
 
 // source reads data files: any, or those that are like the training data.
 type source struct {
-	format  string // empty: detected
-	columns string // of conll
-	label   string // of conllu
-	scheme  string // that entity tags are converted to, or keep
-	width   int    // columns of a conll file, 0 if unknown
-	partial bool   // labels may be partial
-	labels  *structured.Alphabet
-	inputs  inputs.Inputs // of text; an empty one leaves columns as they are
-	dim     int           // dense features per position, 0 if unknown
-	besides               // files that are read with the data
-	threads int
-	line    int        // number of the first line, when only a part of a text file is read
-	task    tasks.Task // that the data are for
+	Request // an empty format is detected
+
+	scheme string // that entity tags are converted to, or keep
+	width  int    // columns of a conll file, 0 if unknown
+	labels *structured.Alphabet
+	inputs inputs.Inputs // of text; an empty one leaves columns as they are
+	dim    int           // dense features per position, 0 if unknown
+	line   int           // number of the first line, when only a part of a text file is read
+	task   tasks.Task    // that the data are for
 
 	minCount, hashBits int // of the attributes of a crfsuite file without a dictionary
 
@@ -42,61 +38,20 @@ type source struct {
 	config   *config.Config        // for a task that reads its data itself
 }
 
-// besides are files that are read with a data set; empty ones are not.
-type besides struct {
-	dense  string // npz file of the dense features of text
-	boxes  string // candidate boxes
-	images string // folder of the images
-	links  string // of sentence pairs
-	masks  string // folder of the masks
-}
-
-// filesOf returns the files that c has beside each file of the training, development and test data.
-func filesOf(c *config.Config) ([3][]besides, error) {
-	return filesFor([3][]string{formats.Files(c.Train), formats.Files(c.Dev), formats.Files(c.Test)}, besides{c.Dense, c.Boxes, c.Images, c.Links, c.Masks})
-}
-
-// eachBeside parts what is read beside several files, which lists as many.
-func (s source) eachBeside(files []string) ([]besides, error) {
-	all, err := filesFor([3][]string{files}, s.besides)
-	return all[0], err
-}
-
-// filesFor parts lists of files to be read beside the files of three data sets.
-func filesFor(paths [3][]string, lists besides) (all [3][]besides, err error) {
-	for k := range paths {
-		all[k] = make([]besides, len(paths[k]))
-	}
-	for _, s := range []struct {
-		name, value string
-		to          func(b *besides) *string
-	}{
-		{"dense", lists.dense, func(b *besides) *string { return &b.dense }},
-		{"boxes", lists.boxes, func(b *besides) *string { return &b.boxes }},
-		{"images", lists.images, func(b *besides) *string { return &b.images }},
-		{"links", lists.links, func(b *besides) *string { return &b.links }},
-		{"masks", lists.masks, func(b *besides) *string { return &b.masks }},
-	} {
-		files, err := filesBeside(paths, s.name, s.value)
-		if err != nil {
-			return all, err
-		}
-		for k := range all {
-			for i := range all[k] {
-				*s.to(&all[k][i]) = files[k][i]
-			}
-		}
-	}
-	return all, nil
-}
-
-// sourceLike reads files like the training data.
-func sourceLike(c *config.Config, train *structured.Dataset) source {
+// sourceOf reads training data.
+func sourceOf(c *config.Config) source {
 	return source{
-		format: c.Format, columns: c.Columns, label: c.Label, scheme: c.Scheme, partial: c.Partial, width: len(train.ColumnNames), task: tasks.Of(c),
-		labels: train.Alphabet, inputs: inputs.Inputs{Dictionary: train.Dictionary, Edges: edgesOf(train)}, dim: train.Dim, threads: host.Threads(c.Threads),
-		localise: tasks.LocaliseLike(c, train), config: c,
+		Request: Request{Format: c.Format, Columns: c.Columns, Label: c.Label, Labels: true, Partial: c.Partial, Threads: host.Threads(c.Threads)},
+		scheme:  c.Scheme, minCount: c.MinCount, hashBits: c.HashBits, task: tasks.Of(c), localise: tasks.Localise(c), config: c,
 	}
+}
+
+// like returns the source of files like the training data.
+func (s source) like(train *structured.Dataset) source {
+	s.width, s.labels, s.dim = len(train.ColumnNames), train.Alphabet, train.Dim
+	s.inputs = inputs.Inputs{Dictionary: train.Dictionary, Edges: edgesOf(train)}
+	s.minCount, s.hashBits, s.localise = 0, 0, tasks.LocaliseLike(s.config, train)
+	return s
 }
 
 // edgesOf returns the shape of the edges of graphs; zero for other data.
@@ -108,13 +63,13 @@ func edgesOf(d *structured.Dataset) inputs.Edges {
 }
 
 // readFiles reads a data set from one file or several.
-func (s source) readFiles(value string, beside []besides, needLabels bool) (*structured.Dataset, error) {
+func (s source) readFiles(value string, beside []Beside) (*structured.Dataset, error) {
 	var sets []*structured.Dataset
 	for k, path := range formats.Files(value) {
-		if s.besides = (besides{}); k < len(beside) {
-			s.besides = beside[k]
+		if s.Beside = (Beside{}); k < len(beside) {
+			s.Beside = beside[k]
 		}
-		d, err := s.read(path, needLabels)
+		d, err := s.read(path)
 		if err != nil {
 			return nil, err
 		}
@@ -127,7 +82,7 @@ func (s source) readFiles(value string, beside []besides, needLabels bool) (*str
 }
 
 // readTraining reads the training data from one file or several, for a run that may continue a model.
-func (s source) readTraining(value string, beside []besides, from bases) (*structured.Dataset, error) {
+func (s source) readTraining(value string, beside []Beside, from bases) (*structured.Dataset, error) {
 	files := formats.Files(value)
 	var known *structured.Dictionary
 	if from.start != nil {
@@ -147,8 +102,8 @@ func (s source) readTraining(value string, beside []besides, from bases) (*struc
 	}
 	var sets []*structured.Dataset
 	for k, path := range files {
-		s.besides = beside[k]
-		d, err := s.read(path, true)
+		s.Beside = beside[k]
+		d, err := s.read(path)
 		if err != nil {
 			return nil, err
 		}
@@ -173,42 +128,42 @@ func numbered(names *structured.Alphabet) bool {
 	return true
 }
 
-// read reads a data set. With needLabels every position must have a gold label.
-func (s source) read(path string, needLabels bool) (*structured.Dataset, error) {
-	if s.format == "" {
+// read reads a data set.
+func (s source) read(path string) (*structured.Dataset, error) {
+	if s.Format == "" {
 		var err error
-		if s.format, err = formats.Detect(path); err != nil {
+		if s.Format, err = formats.Detect(path); err != nil {
 			return nil, err
 		}
 	}
 	var d *structured.Dataset
 	read := func(r io.Reader) error {
 		var err error
-		if s.partial && needLabels {
+		if s.Partial && s.Labels {
 			return s.readPartial(r, path, &d)
 		}
-		d, err = s.readFrom(r, path, needLabels)
+		d, err = s.readFrom(r, path)
 		return err
 	}
 	var err error
 	if s.task.Read != nil {
-		d, err = s.task.Read(s.config, tasks.Source{Path: path, Format: s.format, Masks: s.masks, Labels: s.labels, Dim: s.dim, Edges: s.inputs.Edges,
-			Unlabeled: !needLabels, Threads: s.threads})
-	} else if f := formats.Find(s.format); f.ReadFolder != nil || s.localise != nil && f.ReadBoxes != nil {
+		d, err = s.task.Read(s.config, tasks.Source{Path: path, Format: s.Format, Masks: s.Masks, Labels: s.labels, Dim: s.dim, Edges: s.inputs.Edges,
+			Unlabeled: !s.Labels, Threads: s.Threads})
+	} else if f := formats.Find(s.Format); f.ReadFolder != nil || s.localise != nil && f.ReadBoxes != nil {
 		err = read(nil)
 	} else {
 		err = formats.Open(path, read)
 	}
-	if err == nil && s.dense != "" {
+	if err == nil && s.Dense != "" {
 		err = s.readDense(d)
 	}
-	if err == nil && needLabels && d.Labels != nil && s.converts() {
+	if err == nil && s.Labels && d.Labels != nil && s.converts() {
 		err = chains.ConvertScheme(d, s.scheme, s.labels)
 	}
 	switch {
 	case err != nil:
 		return nil, err
-	case needLabels && d.Labels == nil:
+	case s.Labels && d.Labels == nil:
 		return nil, structured.BadInput("%s: no labels, expected a gold label at every position", path)
 	case s.task.Labels && s.labels != nil && d.Labels != nil && d.Alphabet != s.labels:
 		return d, relabel(d, s.labels)
@@ -218,7 +173,8 @@ func (s source) read(path string, needLabels bool) (*structured.Dataset, error) 
 
 // readPartial is readFrom of text whose labels may be partial.
 func (s source) readPartial(r io.Reader, path string, to **structured.Dataset) error {
-	d, err := s.readFrom(r, path, false)
+	s.Labels = false
+	d, err := s.readFrom(r, path)
 	if err != nil {
 		return err
 	}
@@ -227,27 +183,27 @@ func (s source) readPartial(r io.Reader, path string, to **structured.Dataset) e
 }
 
 // readFrom is read from r, in a known format; path is for messages. Of a format of folders it reads path, and r is nil.
-func (s source) readFrom(r io.Reader, path string, needLabels bool) (*structured.Dataset, error) {
-	f := formats.Find(s.format)
+func (s source) readFrom(r io.Reader, path string) (*structured.Dataset, error) {
+	f := formats.Find(s.Format)
 	switch {
 	case s.localise != nil && f.ReadBoxes != nil:
 		o := *s.localise
-		o.Boxes, o.Images, o.Unlabeled, o.Threads = s.boxes, s.images, !needLabels, s.threads
+		o.Boxes, o.Images, o.Unlabeled, o.Threads = s.Boxes, s.Images, !s.Labels, s.Threads
 		d, err := f.ReadBoxes(path, o)
 		if errors.Is(err, localisation.ErrNoClass) {
 			err = structured.BadInput("%w (--class)", err)
 		}
 		return d, err
 	case s.localise != nil:
-		return nil, structured.BadInput("%s: --format %s has no boxes of objects: --task localise reads coco, voc and npz", path, s.format)
+		return nil, structured.BadInput("%s: --format %s has no boxes of objects: --task localise reads coco, voc and npz", path, s.Format)
 	case f.Read == nil && f.ReadBoxes != nil:
-		return nil, structured.BadInput("%s: --format %s has boxes of objects in images: use --task localise", path, s.format)
+		return nil, structured.BadInput("%s: --format %s has boxes of objects in images: use --task localise", path, s.Format)
 	case f.Read == nil && f.ReadFolder == nil:
-		return nil, structured.BadInput("%s: files are not read with --format %s; use %s", path, s.format, strings.Join(formats.Names(), ", "))
+		return nil, structured.BadInput("%s: files are not read with --format %s; use %s", path, s.Format, strings.Join(formats.Names(), ", "))
 	}
 	o := formats.Options{
-		Labels: s.labels, OwnLabels: needLabels || s.converts(), Unlabeled: !needLabels, Threads: s.threads, Line: s.line,
-		Columns: s.columns, Width: s.width, Field: s.label, Links: s.links,
+		Labels: s.labels, OwnLabels: s.Labels || s.converts(), Unlabeled: !s.Labels, Threads: s.Threads, Line: s.line,
+		Columns: s.Columns, Width: s.width, Field: s.Label, Links: s.Links,
 		Dictionary: s.inputs.Dictionary, MinCount: s.minCount, HashBits: s.hashBits, Dim: s.dim,
 		Given: s.config.FormatSettings,
 	}
@@ -264,11 +220,11 @@ func (s source) readFrom(r io.Reader, path string, needLabels bool) (*structured
 	if err != nil {
 		return nil, err
 	}
-	if (f.Tokens || f.Lines) && s.task.Labels && !needLabels {
+	if (f.Tokens || f.Lines) && s.task.Labels && !s.Labels {
 		s.number(d)
 	}
 	if f.Columns || s.inputs.Vocab != nil || s.inputs.Own != nil {
-		err = s.inputs.Apply(d, s.threads)
+		err = s.inputs.Apply(d, s.Threads)
 	}
 	return d, err
 }
@@ -321,40 +277,14 @@ func relabel(d *structured.Dataset, labels *structured.Alphabet) error {
 	return nil
 }
 
-// filesBeside returns the files that a setting gives beside each of the files of training, development and test data, separated by
-// commas; empty where there are none. Each file needs its own, in order; a single folder of images is for all.
-func filesBeside(paths [3][]string, name, value string) (files [3][]string, err error) {
-	given := formats.Files(value)
-	shared := name == "images" && len(given) == 1
-	for k, data := range []string{"train", "dev", "test"} {
-		files[k] = make([]string, len(paths[k]))
-		for i, path := range paths[k] {
-			switch {
-			case value == "":
-				continue
-			case shared:
-				files[k][i] = given[0]
-				continue
-			case len(given) == 0 || given[0] == "":
-				return files, structured.BadInput("--%s %s: no file for --%s %s; expected one file for each of train, dev and test that is given", name, value, data, path)
-			}
-			files[k][i], given = given[0], given[1:]
-		}
-	}
-	if len(given) > 0 && !shared {
-		return files, structured.BadInput("--%s %s: %s is one file too many; expected one for each of train, dev and test that is given", name, value, given[0])
-	}
-	return files, nil
-}
-
 // readDense reads the dense features of a text.
 func (s source) readDense(d *structured.Dataset) error {
 	if s.inputs.WordRows != nil {
-		return structured.BadInput("--dense %s: the model's dense features are vectors of words, which it has", s.dense)
+		return structured.BadInput("--dense %s: the model's dense features are vectors of words, which it has", s.Dense)
 	}
-	return formats.Open(s.dense, func(r io.Reader) error {
+	return formats.Open(s.Dense, func(r io.Reader) error {
 		var err error
-		d.Features, d.Dim, err = arrays.ReadFeatures(r, s.dense, d.Offsets, s.dim)
+		d.Features, d.Dim, err = arrays.ReadFeatures(r, s.Dense, d.Offsets, s.dim)
 		return err
 	})
 }

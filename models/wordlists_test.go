@@ -39,7 +39,7 @@ func TestListsStayInTheModel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	read, err := got.ReadData(c.Train, DataOptions{Labels: true})
+	read, err := got.ReadData(Request{Path: c.Train, Labels: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +47,7 @@ func TestListsStayInTheModel(t *testing.T) {
 		t.Error("other attributes after loading")
 	}
 	// The word cat is new; its cluster and its type are not.
-	other, err := got.ReadData(file(t, "other.conll", "cat NN O\n"), DataOptions{})
+	other, err := got.ReadData(Request{Path: file(t, "other.conll", "cat NN O\n")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +127,7 @@ func TestVectors(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		read, err := got.ReadData(c.Dev, DataOptions{Labels: true})
+		read, err := got.ReadData(Request{Path: c.Dev, Labels: true})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,7 +9,7 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// NewBiaffine makes the preset biaffine, or a stack, which scores dependency trees (Dozat and Manning 2017). From the representation
+// newBiaffine makes the network of c, which is resolved, which scores dependency trees (Dozat and Manning 2017). From the representation
 // of a word (see body), dense layers compute its representations x as a dependent and z as a head, separately for arcs and relations, and
 //
 //	score_k(d, h) = x_dᵀ W_k z_h + ⟨u_kc, x_d⟩ + ⟨v_k, z_h⟩ + b_kc
@@ -18,14 +18,7 @@ import (
 // class c of the distance h − d (DistanceClass), which the representations of words do not contain; Qi et al. 2018 score distances
 // for the same reason. The root has a learned vector in place of z_h and its own class. The form has two parts, whose rows are
 // pairs of words: the arc's, of width 1, and the relations'.
-func NewBiaffine(c Config, input graph.Input, form structured.Form) (*Net, error) {
-	c, err := c.ResolveFor(input, Output{Labels: 1, Form: form})
-	if err != nil {
-		return nil, err
-	}
-	if c.Net != "biaffine" && c.Net != StackNet {
-		return nil, structured.BadInput("net %s does not score trees; expected biaffine or stack", c.Net)
-	}
+func newBiaffine(c Config, input graph.Input, form structured.Form) (*Net, error) {
 	if len(form.Parts) != 2 || form.Parts[0].Width != 1 || form.Parts[1].Width < 1 {
 		return nil, structured.BadInput("net biaffine scores an arc and its relations; these potentials have parts %v", form.Parts)
 	}
@@ -37,7 +30,7 @@ func NewBiaffine(c Config, input graph.Input, form structured.Form) (*Net, error
 	spec := graph.Spec{Name: c.Net, Params: b.params, Form: form}
 	var heads []biaffine
 	for k, part := range form.Parts {
-		h := newBiaffine(b, part.Name, part.Width, units[k], c)
+		h := newArcs(b, part.Name, part.Width, units[k], c)
 		heads = append(heads, h)
 		spec.Params = append(spec.Params, h.params()...)
 	}
@@ -64,7 +57,7 @@ type biaffine struct {
 	dependent, head body // both on top of the same representation
 }
 
-func newBiaffine(below body, name string, k, units int, c Config) biaffine {
+func newArcs(below body, name string, k, units int, c Config) biaffine {
 	below.params = nil
 	return biaffine{name, k, units, below.dense(name+".dependent", units, c), below.dense(name+".head", units, c)}
 }

@@ -44,28 +44,12 @@ func featureBody(input graph.Input) body {
 	return body{width: input.Dim, grid: input.Grid.Cells() > 0, build: func(g *graph.Graph) (*gorgonia.Node, error) { return g.Features(), nil }}
 }
 
-// wordBody returns the embeddings and the dense features that the data has.
-func wordBody(c Config, input graph.Input) body {
-	if len(input.Vocab) == 0 {
-		return featureBody(input)
-	}
-	return embedBody(c, input)
-}
-
 // window joins neighbouring positions, or the width×width cells around each cell of a grid.
 func (b body) window(width int) body {
 	if b.grid {
 		return b.then(b.width*width*width, func(g *graph.Graph, x *gorgonia.Node) (*gorgonia.Node, error) { return g.GridWindow(x, width) })
 	}
 	return b.then(b.width*width, func(g *graph.Graph, x *gorgonia.Node) (*gorgonia.Node, error) { return g.Window(x, width) })
-}
-
-// convolve adds a convolution over positions for each of c.Channels.
-func (b body) convolve(c Config) body {
-	for i, channels := range c.Channels {
-		b = b.window(c.Window).dense(fmt.Sprintf("conv%d", i+1), channels, c)
-	}
-	return b
 }
 
 // dense adds a dense layer with bias, activation and dropout.
@@ -83,14 +67,6 @@ func (b body) dense(name string, units int, c Config) body {
 		graph.Param{Name: name + ".bias", Shape: []int{units}})
 }
 
-// hidden adds a dense layer for each of c.Hidden.
-func (b body) hidden(c Config) body {
-	for i, units := range c.Hidden {
-		b = b.dense(fmt.Sprintf("hidden%d", i+1), units, c)
-	}
-	return b
-}
-
 func initFor(a graph.Activation) graph.Init {
 	if a == graph.Tanh || a == graph.Sigmoid {
 		return graph.Glorot
@@ -102,7 +78,7 @@ func initFor(a graph.Activation) graph.Init {
 // potentials as configured. The weights of attributes and those of a network without hidden layers start at zero.
 func (b body) potentials(c Config, labels int) graph.Spec {
 	var init graph.Init
-	if c.Net != "linear" {
+	if !c.Preset().Linear {
 		init = graph.Glorot
 	}
 	params := append(append([]graph.Param(nil), b.params...),
@@ -166,44 +142,10 @@ func scaled(init graph.Init, by float32) graph.Init {
 	}
 }
 
-// imageBody is a convolutional network over the image of each position: for each of c.Channels a 3×3 convolution, the
-// activation, and a maximum over 2×2 pixels. Arrays have one row of channels per pixel, so that a convolution is Patches and
-// a matrix product.
-func imageBody(c Config) body {
-	h, w := ImageHeight, ImageWidth
-	b := body{width: 1, build: func(g *graph.Graph) (*gorgonia.Node, error) {
-		return gorgonia.Reshape(g.Features(), tensor.Shape{g.Rows * ImageHeight * ImageWidth, 1})
-	}}
-	for i, channels := range c.Channels {
-		name, height, width := fmt.Sprintf("conv%d", i+1), h, w
-		b = b.then(channels, func(g *graph.Graph, x *gorgonia.Node) (*gorgonia.Node, error) {
-			p, err := g.Patches(x, height, width)
-			if err != nil {
-				return nil, err
-			}
-			y, err := gorgonia.Mul(p, g.Param(name+".weight"))
-			if err != nil {
-				return nil, err
-			}
-			// Pooling comes first: a bias and a monotone activation commute with the maximum, and then have a quarter of the
-			// entries. For GELU and SiLU, which are not monotone, this order is the definition.
-			if y, err = g.MaxPool(y, height, width); err != nil {
-				return nil, err
-			}
-			if y, err = g.AddBias(y, g.Param(name+".bias")); err != nil {
-				return nil, err
-			}
-			return g.Activate(y, c.Activation)
-		}, graph.Param{Name: name + ".weight", Shape: []int{9 * b.width, channels}, Init: initFor(c.Activation)},
-			graph.Param{Name: name + ".bias", Shape: []int{channels}})
-		h, w = h/2, w/2
+// hidden adds a dense layer for each of c.Hidden.
+func (b body) hidden(c Config) body {
+	for i, units := range c.Hidden {
+		b = b.dense(fmt.Sprintf("hidden%d", i+1), units, c)
 	}
-	flat := h * w * b.width
-	return b.then(flat, func(g *graph.Graph, x *gorgonia.Node) (*gorgonia.Node, error) {
-		x, err := gorgonia.Reshape(x, tensor.Shape{g.Rows, flat})
-		if err != nil {
-			return nil, err
-		}
-		return g.Dropout(x, c.Dropout)
-	})
+	return b
 }

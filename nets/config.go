@@ -8,9 +8,12 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
+// LinearNet is the preset of Config without a Net.
+const LinearNet = "linear"
+
 // Config chooses a preset network and its sizes. Resolve fills in what is left out.
 type Config struct {
-	Net        string           `yaml:"net" json:"net"`                                     // a preset (see Nets), stack, or the name of a registered network
+	Net        string           `yaml:"net" json:"net"`                                     // a preset (see Presets), stack, or the name of a registered network
 	Hidden     []int            `yaml:"hidden,omitempty" json:"hidden,omitempty"`           // units of each dense hidden layer
 	Activation graph.Activation `yaml:"activation,omitempty" json:"activation,omitempty"`   // elu, tanh, relu, gelu, silu or sigmoid
 	Window     int              `yaml:"window,omitempty" json:"window,omitempty"`           // positions that a window spans, odd; cells along each axis of a grid
@@ -46,12 +49,6 @@ const (
 	EdgesNone       = "none"       // zero: positions are independent
 )
 
-// The size of the images that cnn-image reads. The features of a position are one image, row by row.
-const (
-	ImageHeight = 16
-	ImageWidth  = 8
-)
-
 // Resolve checks c for inputs of the given shape and fills in the defaults, so that the result is complete. Net cnn becomes
 // cnn-image if the features are 16×8 images; an empty Net becomes linear.
 func (c Config) Resolve(input graph.Input) (Config, error) {
@@ -62,118 +59,71 @@ func (c Config) Resolve(input graph.Input) (Config, error) {
 		}
 		return c, c.check()
 	}
-	image := input.Dim == ImageHeight*ImageWidth
 	if c.Net == "" {
-		c.Net = "linear"
+		c.Net = LinearNet
 	}
-	if c.Net == "cnn" && image {
-		c.Net = "cnn-image"
-	}
-	switch c.Net {
-	case "linear":
-		c.Window = orElse(c.Window, 1)
-		if len(c.Hidden) > 0 {
-			return c, structured.BadInput("net linear has no hidden layers; use mlp")
-		}
-	case "mlp":
-		c.Window = orElse(c.Window, 1)
-		c.Hidden = orDefault(c.Hidden, 128)
-	case "cnn":
-		c.Window = orElse(c.Window, 3)
-		c.Channels = orDefault(c.Channels, 128)
-	case "cnn-image":
-		if !image {
-			return c, structured.BadInput("net cnn-image reads %d×%d images (%d features per position), the data has %d; use cnn for windows of positions",
-				ImageHeight, ImageWidth, ImageHeight*ImageWidth, input.Dim)
-		}
-		c.Channels = orDefault(c.Channels, 16)
-		c.Hidden = orDefault(c.Hidden, 64)
-		if len(c.Channels) > 3 {
-			return c, structured.BadInput("net cnn-image halves the image with each convolution, so at most 3 fit; the configuration has %d", len(c.Channels))
-		}
-	case "conv-map", "conv-crop":
-		if err := c.resolveMap(input); err != nil {
-			return c, err
-		}
-	case "embed":
-		c.Window = orElse(c.Window, 5)
-		c.Channels = orDefault(c.Channels, 128)
-		if len(input.Vocab) == 0 {
-			return c, structured.BadInput("net embed reads discrete inputs (words); the data has none")
-		}
-	case "rnn":
-		c.Recurrent = orDefault(c.Recurrent, 128)
-		if len(input.Vocab) == 0 && input.Dim == 0 {
-			return c, structured.BadInput("net rnn reads discrete inputs (words) or dense features; the data has neither")
-		}
-	case "attention":
-		c.Window = orElse(c.Window, 3)
-		c.Channels = orDefault(c.Channels, 128)
-		c.Layers = orElse(c.Layers, 1)
-		if len(input.Vocab) == 0 && input.Dim == 0 {
-			return c, structured.BadInput("net attention reads discrete inputs (words) or dense features; the data has neither")
-		}
-	case "deep":
-		if err := c.resolveDeep(input); err != nil {
-			return c, err
-		}
-	case "biaffine":
-		c.Window = orElse(c.Window, 5)
-		if len(c.Recurrent) == 0 {
-			c.Channels = orDefault(c.Channels, 128, 128)
-		}
-		c.ArcUnits, c.LabelUnits = orElse(c.ArcUnits, 128), orElse(c.LabelUnits, 64)
-		if len(input.Vocab) == 0 && input.Dim == 0 {
-			return c, structured.BadInput("net biaffine reads discrete inputs (words) or dense features; the data has neither")
-		}
-	case "bilinear":
-		c.Window = orElse(c.Window, 3)
-		if len(c.Recurrent) == 0 {
-			c.Channels = orDefault(c.Channels, 128)
-		}
-		c.PairUnits = orElse(c.PairUnits, 64)
-		if len(input.Vocab) == 0 && input.Dim == 0 {
-			return c, structured.BadInput("net bilinear reads discrete inputs (words) or dense features; the data has neither")
-		}
-	case StackNet:
-		return c.resolveStack(input)
-	default:
+	p, ok := FindPreset(c.Net)
+	if !ok {
 		return c, unknownNet(c.Net)
 	}
-	var err error
-	if c, err = c.resolveWords(input); err != nil {
+	if p.ForImages != "" && input.Dim == ImageHeight*ImageWidth {
+		p, _ = FindPreset(p.ForImages)
+		c.Net, c.Window = p.Name, 0
+	}
+	if p.resolve != nil {
+		if err := p.resolve(&c, input); err != nil {
+			return c, err
+		}
+	}
+	if err := p.fill(&c); err != nil {
 		return c, err
 	}
-	if c.readsWords() {
+	if err := p.checkInputs(input); err != nil {
+		return c, err
+	}
+	if p.check != nil {
+		if err := p.check(&c, input); err != nil {
+			return c, err
+		}
+	}
+	if err := c.resolveWords(input); err != nil {
+		return c, err
+	}
+	if p.Takes("embed") {
 		if err := c.resolveEmbed(input); err != nil {
 			return c, err
 		}
-	} else if input.Dim == 0 && input.PairAttributes == 0 {
-		return c, structured.BadInput("net %s reads dense features; the data has none; net embed reads words", c.Net)
 	}
-	if c.Net != "linear" && c.Activation == "" {
+	if !p.Linear && c.Activation == "" {
 		c.Activation = graph.ELU
 	}
-	switch {
-	case !c.readsMaps() && c.Kernel+c.Stride != 0:
-		return c, structured.BadInput("net %s has no kernel and stride; conv-map and conv-crop do", c.Net)
-	case c.Net != "bilinear" && c.PairUnits != 0:
-		return c, structured.BadInput("net %s has no pair-units; bilinear does", c.Net)
-	case c.Net != "rnn" && c.Net != "deep" && c.Net != "biaffine" && c.Net != "bilinear" && len(c.Recurrent) > 0:
-		return c, structured.BadInput("net %s has no recurrent layers; rnn, deep, biaffine and bilinear do", c.Net)
-	case c.Net == "biaffine":
-		c.Edges = "" // only chains have edges
-	case c.Stack != "":
-		return c, structured.BadInput("net %s has no list of layers; net stack does", c.Net)
-	case c.ArcUnits != 0 || c.LabelUnits != 0:
-		return c, structured.BadInput("net %s has no arc-units and label-units; biaffine does", c.Net)
-	case c.Edges == "":
+	if !p.CanScore(ScoresPositions) && !p.CanScore(ScoresPairs) {
+		c.Edges = "" // only chains and graphs have edges
+	} else if c.Edges == "" {
 		c.Edges = EdgesTransition
 	}
-	if c, err = c.resolveAttention(); err != nil {
-		return c, err
+	if p.Takes("layers") {
+		if err := c.resolveAttention(); err != nil {
+			return c, err
+		}
 	}
 	return c, c.check()
+}
+
+// checkInputs refuses inputs that the preset does not read.
+func (p *Preset) checkInputs(in graph.Input) error {
+	words, features := p.CanRead(ReadsWords), p.CanRead(ReadsFeatures)
+	switch {
+	case words && features && len(in.Vocab) == 0 && in.Dim == 0:
+		return structured.BadInput("net %s reads discrete inputs (words) or dense features; the data has neither", p.Name)
+	case p.CanRead(ReadsCharacters) && (len(in.Vocab) == 0 || in.Characters == 0):
+		return structured.BadInput("net %s reads words and their characters; the data has none", p.Name)
+	case words && !features && len(in.Vocab) == 0:
+		return structured.BadInput("net %s reads discrete inputs (words); the data has none", p.Name)
+	case !words && features && in.Dim == 0 && in.PairAttributes == 0:
+		return structured.BadInput("net %s reads dense features; the data has none; net embed reads words", p.Name)
+	}
+	return nil
 }
 
 func (c Config) check() error {
@@ -198,11 +148,10 @@ func (c Config) check() error {
 	if c.CharWindow%2 == 0 && c.CharChannels != 0 {
 		return structured.BadInput("a window of %d characters is not odd and positive", c.CharWindow)
 	}
-	if c.Net == "biaffine" {
-		sizes = append(sizes, c.ArcUnits, c.LabelUnits)
-	}
-	if c.Net == "bilinear" {
-		sizes = append(sizes, c.PairUnits)
+	for _, n := range []int{c.ArcUnits, c.LabelUnits, c.PairUnits} {
+		if n != 0 {
+			sizes = append(sizes, n)
+		}
 	}
 	for _, n := range sizes {
 		if n <= 0 {
@@ -260,7 +209,7 @@ func Make(c Config, input graph.Input, out Output) (*Net, error) {
 func (c Config) build(input graph.Input, out Output) (*Net, error) {
 	switch out.scores() {
 	case scoresArcs:
-		return NewBiaffine(c, input, out.Form)
+		return newBiaffine(c, input, out.Form)
 	case scoresPairs:
 		return makeMatching(c, input, out.Form)
 	}
@@ -286,59 +235,68 @@ func (c Config) ResolveFor(input graph.Input, out Output) (Config, error) {
 	if _, own := findOwn(c.Net); err != nil || own {
 		return c, err
 	}
-	kind := out.scores()
 	if c, err = c.resolveEdges(out); err != nil {
 		return c, err
 	}
+	kind, p := out.scores(), c.Preset()
 	if out.Labels < 1 && (kind == scoresLabels || kind == scoresArcs) {
 		return c, structured.BadInput("the data has %d labels; expected at least 1", out.Labels)
 	}
-	switch {
-	case kind == scoresPairs:
-		return c.resolveMatching(input)
-	case c.Net == "bilinear":
-		return c, structured.BadInput("net bilinear scores pairs of source and target items, not %ss", out.Form.Structure.Name())
-	case c.PairUnits != 0:
-		return c, structured.BadInput("a stack that scores %ss has no pair-units; one that scores matchings does", out.Form.Structure.Name())
-	case !c.readsWords() && c.Net != StackNet && input.Dim == 0:
+	if what := kind.what(); !p.CanScore(what) {
+		return c, structured.BadInput("net %s scores %s, not %s; expected one of %s", c.Net, p.scores(), out.name(),
+			strings.Join(PresetsThat(func(p *Preset) bool { return p.CanScore(what) }), ", "))
+	}
+	if err := c.resolveHeads(out); err != nil {
+		return c, err
+	}
+	if kind == scoresPairs {
+		return c, c.checkMatching(input)
+	}
+	if p.CanRead(ReadsFeatures) && !p.CanRead(ReadsWords) && input.Dim == 0 {
 		return c, structured.BadInput("net %s reads dense features of positions; the data has none", c.Net)
-	case kind == scoresArcs && c.Net == StackNet:
-		c.ArcUnits, c.LabelUnits = orElse(c.ArcUnits, 128), orElse(c.LabelUnits, 64)
-	case kind == scoresArcs:
-		return c, nil
-	case c.Net == StackNet && c.ArcUnits+c.LabelUnits != 0:
-		return c, structured.BadInput("a stack that scores %ss has no arc-units and label-units; one that scores trees does", out.Form.Structure.Name())
-	case c.Net == "biaffine":
-		return c, structured.BadInput("net biaffine scores the arcs of trees, not %ss; expected one of %s", out.Form.Structure.Name(), strings.Join(PositionNets, ", "))
 	}
 	return c, nil
 }
 
+// resolveHeads fills in the sizes of a stack's output layer, which depends on the structure.
+func (c *Config) resolveHeads(out Output) error {
+	if c.Net != StackNet {
+		return nil
+	}
+	arcs, pairs, name := out.scores() == scoresArcs, out.scores() == scoresPairs, out.name()
+	switch {
+	case !pairs && c.PairUnits != 0:
+		return structured.BadInput("a stack that scores %s has no pair-units; one that scores matchings does", name)
+	case !arcs && c.ArcUnits+c.LabelUnits != 0:
+		return structured.BadInput("a stack that scores %s has no arc-units and label-units; one that scores trees does", name)
+	case pairs:
+		c.PairUnits = orElse(c.PairUnits, 64)
+	case arcs:
+		c.ArcUnits, c.LabelUnits = orElse(c.ArcUnits, 128), orElse(c.LabelUnits, 64)
+	}
+	return c.check()
+}
+
+// Preset returns the preset that c chooses; one that reads and scores nothing if the choice is open, or a registered network.
+func (c Config) Preset() *Preset {
+	p, _ := FindPreset(c.Net)
+	return p
+}
+
 // body makes the layers of a preset or a stack below the output layer.
 func (c Config) body(input graph.Input) (b body, err error) {
-	switch c.Net {
-	case StackNet:
-		return c.stackBody(input)
-	case "cnn-image":
-		b = imageBody(c)
-	case "conv-map", "conv-crop":
-		b = mapBody(c, input).window(c.Window).beside(input)
-	case "embed", "deep":
-		b = embedBody(c, input).convolve(c)
-	case "cnn":
-		b = featureBody(input).convolve(c)
-	case "rnn":
-		b = wordBody(c, input)
-	case "biaffine", "bilinear", "attention":
-		b = wordBody(c, input).convolve(c)
-	default:
-		b = featureBody(input).window(c.Window)
+	p := c.Preset()
+	if p.body != nil {
+		return p.body(c, input)
 	}
-	b = b.recurrences(c).attentionBlocks(c).hidden(c)
-	if c.Net == "deep" {
+	layers, err := p.layers(c, input)
+	if err != nil {
+		return b, err
+	}
+	if b, err = c.stackOf("net "+c.Net, layers, input); err == nil && p.readsBeside() {
 		b.wide = input.Attributes
 	}
-	return b, nil
+	return b, err
 }
 
 // unknownNet refuses the name of a network that the program does not have.
@@ -348,5 +306,5 @@ func unknownNet(name string) error {
 		return err
 	}
 	return structured.BadInput("net %q is not in this program, which has %s; a network of your own is in the program that registers it (nets.Register): use that",
-		name, strings.Join(append(slices.Clone(Nets), registered...), ", "))
+		name, strings.Join(append(PresetsThat(func(*Preset) bool { return true }), registered...), ", "))
 }

@@ -1,5 +1,7 @@
 package nets
 
+import "github.com/dsp-go/dsp/structured"
+
 // DenseBlock is a block of weights D [Dim×Width] that multiplies the dense inputs z_t [Dim] of positions (Dataset.ReadFeatures): weight
 // (d, j) is w[Offset + d·Width + j], and the products z_t D are added to potentials of one part. Where a row of the part is a position, these
 // are its own potentials. A row that pairs two positions takes the products of one of them, or the columns of them that belong to the
@@ -8,6 +10,7 @@ type DenseBlock struct {
 	Part       int // of the potentials
 	Offset     int // in w
 	Dim, Width int
+	Bias       int // offset in w of Width weights that are added to the product; −1: there are none
 }
 
 // DenseScorer is an affine Scorer some of whose weights multiply dense inputs. All blocks read the same rows, so that Σ_t z_t z_tᵀ over the
@@ -31,8 +34,44 @@ func (n *Net) DenseBlocks() []DenseBlock {
 	var blocks []DenseBlock
 	for k, sum := range n.sums {
 		if sum.inputs == positionFeatures {
-			a := sum.weights
-			blocks = append(blocks, DenseBlock{Part: k, Offset: a.Offset, Dim: a.Shape[0], Width: a.Len() / a.Shape[0]})
+			a, bias := sum.weights, -1
+			width := a.Len() / a.Shape[0]
+			if sum.bias.Shape != nil && sum.bias.Len() == width {
+				bias = sum.bias.Offset
+			}
+			blocks = append(blocks, DenseBlock{Part: k, Offset: a.Offset, Dim: a.Shape[0], Width: width, Bias: bias})
+		}
+	}
+	return blocks
+}
+
+// TiedBlock is a block of weights that are the numbers of a tied part of the potentials: weight Offset + j is its j-th number.
+type TiedBlock struct {
+	Part   int // of the potentials
+	Offset int // in w
+	Width  int
+}
+
+// TiedScorer is an affine Scorer that lists the blocks of its weights that are tied parts.
+type TiedScorer interface {
+	Scorer
+	TiedBlocks() []TiedBlock
+}
+
+// TiedBlocks returns the blocks of a scorer's weights that are tied parts, nil if it lists none.
+func TiedBlocks(s Scorer) []TiedBlock {
+	if d, ok := s.(TiedScorer); ok {
+		return d.TiedBlocks()
+	}
+	return nil
+}
+
+// TiedBlocks implements TiedScorer: a network has blocks only if it is linear in its dense inputs.
+func (n *Net) TiedBlocks() []TiedBlock {
+	var blocks []TiedBlock
+	for k, sum := range n.sums {
+		if shape := n.Form().Parts[k]; shape.Rows == structured.Tied && sum.inputs == noInputs && sum.bias.Shape != nil && sum.bias.Len() == shape.Width {
+			blocks = append(blocks, TiedBlock{Part: k, Offset: sum.bias.Offset, Width: shape.Width})
 		}
 	}
 	return blocks

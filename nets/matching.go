@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
@@ -16,31 +15,16 @@ import (
 // Networks of matchings: an example has n source items, then m target items, and the potentials score each pair of a source and a target
 // item, and each source item (that it stays unmatched).
 
-// matchingNets lists the presets that score matchings.
-var matchingNets = []string{"linear", "mlp", "bilinear", StackNet}
-
-// resolveMatching checks a configuration for matchings.
-func (c Config) resolveMatching(input graph.Input) (Config, error) {
-	if _, own := findOwn(c.Net); own {
-		return c, nil
-	}
+// checkMatching checks a resolved configuration for matchings.
+func (c Config) checkMatching(input graph.Input) error {
 	switch {
-	case !slices.Contains(matchingNets, c.Net):
-		return c, structured.BadInput("net %s does not score pairs of source and target items; expected one of %s", c.Net, strings.Join(matchingNets, ", "))
-	case c.Net == StackNet && c.ArcUnits+c.LabelUnits != 0:
-		return c, structured.BadInput("a stack that scores matchings has no arc-units and label-units; one that scores trees does")
-	case c.Net == StackNet:
-		c.PairUnits = orElse(c.PairUnits, 64)
-		if c.PairUnits < 0 {
-			return c, structured.BadInput("pair-units %d: expected at least 1", c.PairUnits)
-		}
-	case c.Net == "bilinear":
+	case c.PairUnits > 0: // it reads the items
 	case input.PairAttributes == 0:
-		return c, structured.BadInput("net %s scores pairs by their attributes or features; the data has none, and net bilinear reads the items", c.Net)
+		return structured.BadInput("net %s scores pairs by their attributes or features; the data has none, and net bilinear reads the items", c.Net)
 	case c.Window > 1:
-		return c, structured.BadInput("net %s scores each pair by its own attributes or features, so that it has no window", c.Net)
+		return structured.BadInput("net %s scores each pair by its own attributes or features, so that it has no window", c.Net)
 	}
-	return c, nil
+	return nil
 }
 
 // matching is a network of matchings. The items' representations are those of items; nil if the net reads the pairs only.
@@ -64,7 +48,7 @@ type matching struct {
 func makeMatching(c Config, input graph.Input, form structured.Form) (*Net, error) {
 	n := &matching{Config: c, input: input, form: form}
 	switch {
-	case c.Net == "bilinear" || c.Net == StackNet:
+	case n.bilinear():
 		b, err := c.body(input)
 		if err != nil {
 			return nil, err
@@ -97,11 +81,11 @@ func makeMatching(c Config, input graph.Input, form structured.Form) (*Net, erro
 }
 
 // bilinear reports whether pairs are scored by the representations of their items.
-func (n *matching) bilinear() bool { return n.Net == "bilinear" || n.Net == StackNet }
+func (n *matching) bilinear() bool { return n.PairUnits > 0 }
 
 // last draws the weights of an output layer; those of a network without hidden layers start at zero.
 func (n *matching) last() graph.Init {
-	if n.Net == "linear" {
+	if n.Preset().Linear {
 		return nil
 	}
 	return graph.Glorot

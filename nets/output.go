@@ -1,6 +1,8 @@
 package nets
 
 import (
+	"fmt"
+
 	"gorgonia.org/gorgonia"
 
 	"github.com/dsp-go/dsp/nets/graph"
@@ -17,6 +19,25 @@ const (
 	scoresArcs                 // pairs of positions of trees
 	scoresPairs                // pairs of source and target items
 )
+
+// name names the outputs, in the plural.
+func (o Output) name() string {
+	if o.Form.Structure == nil {
+		return "outputs with parts " + fmt.Sprint(o.Form.Parts)
+	}
+	return o.Form.Structure.Name() + "s"
+}
+
+// what says the same as a preset does.
+func (s scored) what() string {
+	switch s {
+	case scoresArcs:
+		return ScoresArcs
+	case scoresPairs:
+		return ScoresPairs
+	}
+	return ScoresPositions
+}
 
 // scores says which output layer a network needs: that of chains, one row for each position and for each edge of a graph (parts that are
 // shared by all examples are parameters, those with a row for each example zero), that of trees, or that of matchings.
@@ -43,7 +64,7 @@ func (o Output) scores() scored {
 func (b body) parts(c Config, input graph.Input, form structured.Form) graph.Spec {
 	spec := graph.Spec{Name: c.Net, Params: append([]graph.Param(nil), b.params...), Form: form}
 	var init graph.Init
-	if c.Net != "linear" {
+	if !c.Preset().Linear {
 		init = graph.Glorot
 	}
 	edges := edgeScores{Config: c, input: input, below: b, labels: form.Parts[0].Width}

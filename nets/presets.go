@@ -1,66 +1,108 @@
 package nets
 
-import "slices"
+import (
+	"cmp"
+	"embed"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"text/template"
 
-// Preset describes a network that dsp makes by its name, for those who choose one: what it reads, and which settings of Config have an
-// effect on it. Its layers are in Config.body.
-type Preset struct {
-	Name, Summary string
-	Settings      []string // of Config, by their names in YAML, beside net
-	Words         bool     // it reads words, or dense features in their place
-	Attributes    bool     // it reads attributes of positions, arcs or pairs
-	Positions     bool     // it scores chains, and every structure with a row for each position
-}
+	"github.com/goccy/go-yaml"
 
-// Presets lists the presets, in the order of help texts.
-var Presets = []Preset{
-	{Name: "linear", Summary: "dense features in a window, or attributes, as they are", Attributes: true, Positions: true,
-		Settings: []string{"window"}},
-	{Name: "mlp", Summary: "dense features in a window, and dense layers", Positions: true,
-		Settings: hiddenAnd("window", "edge-units", "submodular")},
-	{Name: "cnn", Summary: "convolutions over positions with dense features", Positions: true,
-		Settings: hiddenAnd("window", "channels")},
-	{Name: "cnn-image", Summary: "convolutions over an image of 16×8 pixels at each position", Positions: true,
-		Settings: hiddenAnd("channels")},
-	{Name: "conv-map", Summary: "a convolution over a map of features at each position", Positions: true,
-		Settings: hiddenAnd("window", "channels")},
-	{Name: "conv-crop", Summary: "convolutions with stride 2 over a crop of pixels at each position", Positions: true,
-		Settings: hiddenAnd("window", "channels", "edge-units", "submodular")},
-	{Name: "embed", Summary: "embedded words in a window", Words: true, Positions: true,
-		Settings: hiddenAnd("window", "channels", "embed")},
-	{Name: "rnn", Summary: "words or dense features, and recurrent layers in both directions", Words: true, Positions: true,
-		Settings: hiddenAnd("recurrent", "embed")},
-	{Name: "attention", Summary: "words or dense features, and self-attention over whole sequences", Words: true, Positions: true,
-		Settings: hiddenAnd("window", "channels", "embed", "layers", "heads", "block-units")},
-	{Name: "deep", Summary: "words, their characters and attributes, which it weights beside", Words: true, Attributes: true, Positions: true,
-		Settings: hiddenAnd("window", "channels", "recurrent", "embed", "char-embed", "char-window", "char-channels", "attribute-units")},
-	{Name: "biaffine", Summary: "words; scores the arcs of trees", Words: true,
-		Settings: hiddenAnd(slices.Concat(sentence, []string{"arc-units", "label-units"})...)},
-	{Name: "bilinear", Summary: "words of sentence pairs and attributes of word pairs; scores links", Words: true, Attributes: true,
-		Settings: hiddenAnd(slices.Concat(sentence, []string{"pair-units"})...)},
-	{Name: StackNet, Summary: "layers that a file lists (--net FILE.yaml)",
-		Settings: []string{"stack", "activation", "dropout", "edge-units", "submodular", "arc-units", "label-units", "pair-units"}},
-}
-
-// sentence are the settings of the layers over sentences below biaffine and bilinear.
-var sentence = []string{"window", "channels", "recurrent", "embed", "layers", "heads", "block-units", "char-embed", "char-window", "char-channels"}
-
-// hiddenAnd returns settings, and those of every network with hidden layers.
-func hiddenAnd(settings ...string) []string {
-	return append([]string{"hidden", "activation", "dropout"}, settings...)
-}
-
-// Nets lists the names of the presets, and PositionNets of those that score positions: chains, and every other structure whose parts have
-// a row for each position, are shared by all examples, or have a row for each example.
-var (
-	Nets         = namesOf(func(Preset) bool { return true })
-	PositionNets = namesOf(func(p Preset) bool { return p.Positions })
+	"github.com/dsp-go/dsp/nets/graph"
+	"github.com/dsp-go/dsp/structured"
 )
 
-func namesOf(wanted func(p Preset) bool) []string {
+// Preset is a network that dsp makes by its name. Most are files of YAML in presets/, whose layers are those of a stack; a preset that
+// no stack can say is a value in a Go file, which adds itself. A new one touches its own file only.
+type Preset struct {
+	Name     string   `yaml:"-"` // of its file
+	Summary  string   `yaml:"summary"`
+	Reads    []Inputs `yaml:"reads"`    // what it can read of a position, an arc or a pair
+	Scores   []string `yaml:"scores"`   // what it has an output layer for: ScoresPositions, …
+	Linear   bool     `yaml:"linear"`   // potentials are linear in the weights, which start at zero
+	Crf      bool     `yaml:"crf"`      // the likelihood suits it better than the hinge
+	Settings []string `yaml:"settings"` // of Config that it takes, by their names in YAML
+
+	// Defaults are filled in, in this order, where c leaves settings open.
+	Defaults []Defaults `yaml:"defaults"`
+	// Needs are settings that have no effect without another one: window: channels.
+	Needs map[string]string `yaml:"needs"`
+	// ForImages is the preset for images of ImageHeight×ImageWidth pixels, if that is another one.
+	ForImages string `yaml:"for-images"`
+	// Layers makes the list of layers of a stack: a template over Config and the Input.
+	Layers string `yaml:"layers"`
+
+	resolve func(c *Config, in graph.Input) error        // fills in, before Defaults, what these cannot say; may be nil
+	check   func(c *Config, in graph.Input) error        // refuses, after Defaults, what does not fit the inputs; may be nil
+	body    func(c Config, in graph.Input) (body, error) // in place of Layers
+}
+
+// Inputs is a kind of inputs.
+type Inputs string
+
+// The kinds of inputs of presets.
+const (
+	ReadsFeatures   Inputs = "features"   // dense features
+	ReadsWords      Inputs = "words"      // discrete inputs; or, with ReadsFeatures, those in their place
+	ReadsCharacters Inputs = "characters" // of words
+	ReadsAttributes Inputs = "attributes" // of positions, arcs or pairs
+	ReadsMaps       Inputs = "maps"       // rows of features that are maps
+	ReadsPixels     Inputs = "pixels"     // maps that are pixels of an image
+)
+
+// What presets score.
+const (
+	ScoresPositions = "positions" // chains, and every structure with a row for each position
+	ScoresNodes     = "nodes"     // of graphs, which have no order
+	ScoresArcs      = "arcs"      // of trees
+	ScoresPairs     = "pairs"     // of source and target items
+)
+
+// Defaults are settings to fill in where they are open.
+type Defaults struct {
+	With   []string `yaml:"with"`   // only if all of these settings are set
+	Unless []string `yaml:"unless"` // only if none of these settings is set
+	Config `yaml:",inline"`
+}
+
+// CanRead and CanScore say what a preset reads and scores.
+func (p *Preset) CanRead(in Inputs) bool { return slices.Contains(p.Reads, in) }
+
+// CanScore is described with CanRead.
+func (p *Preset) CanScore(what string) bool { return slices.Contains(p.Scores, what) }
+
+// Takes reports whether the preset has a setting.
+func (p *Preset) Takes(setting string) bool { return slices.Contains(p.Settings, setting) }
+
+// scores says in words what the preset scores.
+func (p *Preset) scores() string {
+	words := map[string]string{ScoresNodes: "nodes of graphs", ScoresArcs: "the arcs of trees", ScoresPairs: "pairs of source and target items"}
+	var all []string
+	for _, what := range p.Scores {
+		all = append(all, cmp.Or(words[what], what))
+	}
+	return strings.Join(all, ", ")
+}
+
+// readsBeside reports whether the preset weights the attributes of positions beside what it reads of words.
+func (p *Preset) readsBeside() bool {
+	return p.CanRead(ReadsAttributes) && p.CanRead(ReadsWords) && p.CanScore(ScoresPositions)
+}
+
+// presets are sorted by name.
+var presets []*Preset
+
+// Presets lists the presets by name.
+func Presets() []*Preset { return slices.Clone(presets) }
+
+// PresetsThat returns the names of the presets for which f holds, by name.
+func PresetsThat(f func(p *Preset) bool) []string {
 	var names []string
-	for _, p := range Presets {
-		if wanted(p) {
+	for _, p := range presets {
+		if f(p) {
 			names = append(names, p.Name)
 		}
 	}
@@ -68,10 +110,122 @@ func namesOf(wanted func(p Preset) bool) []string {
 }
 
 // FindPreset returns the preset of that name.
-func FindPreset(name string) (Preset, bool) {
-	k := slices.IndexFunc(Presets, func(p Preset) bool { return p.Name == name })
-	if k < 0 {
-		return Preset{}, false
+func FindPreset(name string) (p *Preset, ok bool) {
+	k, ok := slices.BinarySearchFunc(presets, name, func(p *Preset, name string) int { return cmp.Compare(p.Name, name) })
+	if !ok {
+		return &Preset{Name: name}, false
 	}
-	return Presets[k], true
+	return presets[k], true
+}
+
+func addPreset(p Preset) {
+	k, taken := slices.BinarySearchFunc(presets, p.Name, func(p *Preset, name string) int { return cmp.Compare(p.Name, name) })
+	if taken {
+		panic("nets: two presets " + p.Name)
+	}
+	presets = slices.Insert(presets, k, &p)
+}
+
+//go:embed presets/*.yaml presets/layers.tmpl
+var presetFiles embed.FS
+
+// presetLayers holds the templates of the layers, by the names of presets.
+var presetLayers = template.Must(template.New("").Funcs(template.FuncMap{
+	"list": func(n []int) string {
+		return "[" + strings.Trim(strings.ReplaceAll(fmt.Sprint(n), " ", ", "), "[]") + "]"
+	},
+	"number": func(i int) int { return i + 1 },
+}).ParseFS(presetFiles, "presets/layers.tmpl"))
+
+func init() {
+	files, err := presetFiles.ReadDir("presets")
+	if err != nil {
+		panic(err)
+	}
+	for _, f := range files {
+		if name, ok := strings.CutSuffix(f.Name(), ".yaml"); ok {
+			text, err := presetFiles.ReadFile("presets/" + f.Name())
+			p := Preset{Name: name}
+			if err == nil {
+				err = yaml.UnmarshalWithOptions(text, &p, yaml.Strict())
+			}
+			if err != nil {
+				panic(fmt.Sprintf("nets/presets/%s: %s", f.Name(), err))
+			}
+			template.Must(presetLayers.New(name).Parse(p.Layers))
+			addPreset(p)
+		}
+	}
+}
+
+// layers returns the stack that the preset is for c, which is resolved.
+func (p *Preset) layers(c Config, in graph.Input) (string, error) {
+	var text strings.Builder
+	err := presetLayers.ExecuteTemplate(&text, p.Name, struct {
+		Config
+		Input graph.Input
+	}{c, in})
+	return text.String(), err
+}
+
+// fill checks that the preset takes the sizes in c, and fills in its defaults.
+func (p *Preset) fill(c *Config) error {
+	for setting, value := range c.sizes() {
+		if !p.Takes(setting) && !value.IsZero() {
+			return structured.BadInput("net %s has no %s; %s", p.Name, setting, they(PresetsThat(func(p *Preset) bool { return p.Takes(setting) })))
+		}
+	}
+	for _, d := range p.Defaults {
+		set := func(setting string) bool { return !c.setting(setting).IsZero() }
+		if slices.ContainsFunc(d.Unless, set) || slices.ContainsFunc(d.With, func(s string) bool { return !set(s) }) {
+			continue
+		}
+		for setting, value := range d.sizes() {
+			if open := c.setting(setting); open.IsZero() {
+				open.Set(value)
+			}
+		}
+	}
+	for setting, other := range p.Needs {
+		if !c.setting(setting).IsZero() && c.setting(other).IsZero() {
+			return structured.BadInput("net %s has a %s only with %s", p.Name, setting, other)
+		}
+	}
+	return nil
+}
+
+// they ends a message about a setting with the networks that have it.
+func they(names []string) string {
+	if len(names) == 1 {
+		return names[0] + " does"
+	}
+	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1] + " do"
+}
+
+// sizes yields the settings that say how large layers are, and the stack, by their names in YAML.
+func (c *Config) sizes() func(yield func(string, reflect.Value) bool) {
+	return func(yield func(string, reflect.Value) bool) {
+		v := reflect.ValueOf(c).Elem()
+		for i := range v.NumField() {
+			name := fieldName(v.Type().Field(i))
+			switch name {
+			case "-", "net", "activation", "dropout", "edges", "edge-units", "submodular":
+				continue
+			}
+			if !yield(name, v.Field(i)) {
+				return
+			}
+		}
+	}
+}
+
+// setting returns the setting of that name in YAML.
+func (c *Config) setting(name string) reflect.Value {
+	v := reflect.ValueOf(c).Elem()
+	for i := range v.NumField() {
+		if fieldName(v.Type().Field(i)) == name {
+			return v.Field(i)
+		}
+	}
+	panic("nets: there is no setting " + name)
 }

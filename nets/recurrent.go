@@ -1,21 +1,12 @@
 package nets
 
 import (
-	"fmt"
 	"math/rand/v2"
 
 	"gorgonia.org/gorgonia"
 
 	"github.com/dsp-go/dsp/nets/graph"
 )
-
-// recurrences adds a layer for each of c.Recurrent.
-func (b body) recurrences(c Config) body {
-	for i, units := range c.Recurrent {
-		b = b.recurrent(fmt.Sprintf("recurrent%d", i+1), units, c)
-	}
-	return b
-}
 
 // recurrent adds a layer with a state of the given units in each direction. From its input x it computes
 //

@@ -68,7 +68,7 @@ func checkRegistration(name string, defaults Config, m Maker) error {
 	switch {
 	case name == "" || strings.ContainsAny(name, " ,=|") || IsStackFile(name):
 		return structured.BadInput("own network %q: expected a name without spaces, commas, = and |, and not that of a YAML file", name)
-	case slices.Contains(Nets, name) || name == "auto":
+	case isPreset(name) || name == "auto":
 		return structured.BadInput("own network %q has the name of a preset; register it under another one", name)
 	case slices.ContainsFunc(registry.all, func(o own) bool { return o.name == name }):
 		return structured.BadInput("own network %q is registered twice", name)
@@ -80,6 +80,11 @@ func checkRegistration(name string, defaults Config, m Maker) error {
 		return structured.BadInput("own network %q has edges %s by default; the default is %s for every network", name, defaults.Edges, EdgesTransition)
 	}
 	return nil
+}
+
+func isPreset(name string) bool {
+	_, ok := FindPreset(name)
+	return ok
 }
 
 // Registered returns the names of the own networks in the order of their registration, and the first error of a registration.

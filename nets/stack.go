@@ -1,6 +1,7 @@
 package nets
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -25,35 +26,46 @@ func IsStackFile(net string) bool {
 	return false
 }
 
-// resolveStack resolves the layers of a stack: settings that no layer reads are refused. Errors name the line of the layer.
-func (c Config) resolveStack(input graph.Input) (Config, error) {
-	if c.Activation == "" {
-		c.Activation = graph.ELU
-	}
-	if c.Edges == "" {
-		c.Edges = EdgesTransition
-	}
+func init() {
+	addPreset(Preset{
+		Name:     StackNet,
+		Summary:  "layers that a file lists (--net FILE.yaml)",
+		Scores:   []string{ScoresPositions, ScoresNodes, ScoresArcs, ScoresPairs},
+		Settings: []string{"stack", "activation", "dropout", "edge-units", "submodular", "arc-units", "label-units", "pair-units"},
+		resolve:  (*Config).resolveStack,
+		check:    (*Config).checkStack,
+		body: func(c Config, in graph.Input) (body, error) {
+			return c.stackOf(cmp.Or(c.StackFile, "stack"), c.Stack, in)
+		},
+	})
+}
+
+// resolveStack refuses settings that no layer reads.
+func (c *Config) resolveStack(graph.Input) error {
 	if len(c.Hidden)+len(c.Channels)+len(c.Embed)+len(c.Recurrent) > 0 ||
 		c.Window+c.Kernel+c.Stride+c.Layers+c.Heads+c.BlockUnits+c.CharEmbed+c.CharWindow+c.CharChannels+c.AttributeUnits > 0 {
-		return c, structured.BadInput("net stack takes the sizes of layers from its list of layers, not from settings")
+		return structured.BadInput("net stack takes the sizes of layers from its list of layers, not from settings")
 	}
+	c.Activation = cmp.Or(c.Activation, graph.ELU)
+	return nil
+}
+
+// checkStack checks the layers of a stack. Errors name the line of the layer.
+func (c *Config) checkStack(input graph.Input) error {
 	if err := c.check(); err != nil {
-		return c, err
+		return err
 	}
-	b, err := c.stackBody(input)
+	b, err := c.Preset().body(*c, input)
 	if err == nil && c.Dropout > 0 && !b.dropout {
 		err = structured.BadInput("dropout %g has no effect on a stack without a layer \"dropout\" that leaves its rate open", c.Dropout)
 	}
-	return c, err
+	return err
 }
 
-// stackBody makes the layers of a stack.
-func (c Config) stackBody(input graph.Input) (body, error) {
-	s := &stack{Config: c, input: input, file: c.StackFile, count: map[string]int{}}
-	if s.file == "" {
-		s.file = "stack"
-	}
-	layers, err := parseLayers(s.file, c.Stack)
+// stackOf makes the layers of a stack from their list; file is for messages.
+func (c Config) stackOf(file, list string, input graph.Input) (body, error) {
+	s := &stack{Config: c, input: input, file: file, count: map[string]int{}, names: map[string]bool{}}
+	layers, err := parseLayers(file, list)
 	if err != nil {
 		return body{}, err
 	}
@@ -89,6 +101,7 @@ type stack struct {
 	width   int                                // numbers per row so far
 	image   *image                             // where rows are pixels
 	count   map[string]int                     // layers of each kind, which number the names of parameters
+	names   map[string]bool                    // names that layers were given
 	begun   bool                               // a layer reads the sources
 	reads   struct{ dropout, activation bool } // whether a layer reads these settings
 }
@@ -110,6 +123,11 @@ func (s *stack) add(l layer) error {
 	}
 	if s.image != nil && !l.kind.pixels {
 		return s.refuse(l, "its rows are pixels; put flatten before it")
+	}
+	if name := l.word("name"); s.names[name] {
+		return s.refuse(l, "an earlier layer has the name %s, too", name)
+	} else if name != "" {
+		s.names[name] = true
 	}
 	return l.kind.add(s, l)
 }
@@ -142,8 +160,11 @@ func (s *stack) on(f func(below body) body) {
 	s.then(b.width, b.layer, b.params...)
 }
 
-// name returns the name of a layer's parameters: its kind, numbered from 1.
+// name returns the name of a layer's parameters: the one it has, or its kind, numbered from 1.
 func (s *stack) name(l layer) string {
+	if name := l.word("name"); name != "" {
+		return name
+	}
 	s.count[l.kind.name]++
 	return fmt.Sprintf("%s%d", l.kind.name, s.count[l.kind.name])
 }

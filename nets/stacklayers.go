@@ -20,6 +20,9 @@ type layerKind struct {
 
 var layerKinds []*layerKind
 
+// nameField is the name of a layer's parameters.
+var nameField = field{name: "name", kind: freeName}
+
 func init() { // the layers that hold layers refer to the list
 	layerKinds = []*layerKind{
 		{name: "features", source: true, add: (*stack).features},
@@ -38,7 +41,7 @@ func init() { // the layers that hold layers refer to the list
 		{name: "convolution", pixels: true, add: (*stack).convolution, fields: []field{
 			{name: "channels", kind: wholeNumber, least: 1, required: true},
 			{name: "width", kind: wholeNumber, least: 1},
-			{name: "activation", kind: oneWord, words: activationNames()}}},
+			{name: "activation", kind: oneWord, words: activationNames()}, nameField}},
 		{name: "conv", pixels: true, add: (*stack).conv, fields: []field{
 			{name: "channels", kind: wholeNumber, least: 1, required: true},
 			{name: "kernel", kind: wholeNumber, least: 1},
@@ -48,15 +51,16 @@ func init() { // the layers that hold layers refer to the list
 		{name: "window", add: (*stack).window, fields: []field{{name: "width", kind: wholeNumber, least: 1, required: true}}},
 		{name: "dense", add: (*stack).dense, fields: []field{
 			{name: "units", kind: wholeNumber, least: 1, required: true},
-			{name: "activation", kind: oneWord, words: activationNames()}}},
+			{name: "activation", kind: oneWord, words: activationNames()}, nameField}},
 		{name: "activation", pixels: true, add: (*stack).activation, fields: []field{{name: "function", kind: oneWord, words: activationNames()}}},
 		{name: "dropout", add: (*stack).dropout, fields: []field{{name: "rate", kind: realNumber, below: 1}}},
-		{name: "norm", add: (*stack).norm},
+		{name: "norm", add: (*stack).norm, fields: []field{nameField}},
 		{name: "recurrent", add: (*stack).recurrent, fields: []field{{name: "units", kind: wholeNumber, least: 1, required: true}}},
 		{name: "attention", add: (*stack).attention, fields: []field{{name: "heads", kind: wholeNumber, least: 1}}},
 		{name: "block", add: (*stack).block, fields: []field{
 			{name: "heads", kind: wholeNumber, least: 1},
-			{name: "units", kind: wholeNumber, least: 1}}},
+			{name: "units", kind: wholeNumber, least: 1},
+			{name: "dropout", kind: realNumber, below: 1}}},
 		{name: "residual", add: (*stack).residual, fields: []field{{name: "layers", kind: layerList, required: true}}},
 	}
 }
@@ -321,7 +325,7 @@ func (s *stack) block(l layer) error {
 	if err != nil {
 		return err
 	}
-	name, c := s.name(l), Config{Heads: heads, BlockUnits: orElse(l.int("units"), 2*s.width)}
+	name, c := s.name(l), Config{Heads: heads, BlockUnits: orElse(l.int("units"), 2*s.width), Dropout: l.number("dropout")}
 	s.on(func(below body) body { return below.residual(below.attention(name+".attention", c)) })
 	s.on(func(below body) body { return below.residual(below.feedForward(name+".dense", c)) })
 	return nil

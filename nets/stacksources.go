@@ -1,8 +1,6 @@
 package nets
 
 import (
-	"fmt"
-
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 
@@ -36,7 +34,7 @@ func (s *stack) maps(l layer) error {
 		return s.refuse(l, "there is one already")
 	}
 	s.count["pixels"]++
-	inner := &stack{Config: s.Config, input: s.input, file: s.file, count: s.count, begun: true, width: m.Channels, image: &image{m.Height, m.Width}}
+	inner := &stack{Config: s.Config, input: s.input, file: s.file, count: s.count, names: s.names, begun: true, width: m.Channels, image: &image{m.Height, m.Width}}
 	inner.steps = []step{func(g *graph.Graph, _ *gorgonia.Node) (*gorgonia.Node, error) {
 		x, err := g.Maps()
 		if err != nil {
@@ -71,12 +69,12 @@ func (s *stack) embed(l layer) error {
 	}
 	s.count["embed"]++
 	for f, vocab := range s.input.Vocab {
-		size, name := embeddingSize(vocab), fmt.Sprintf("embed%d", f+1)
+		size := embeddingSize(vocab)
 		if f < len(sizes) {
 			size = sizes[f]
 		}
-		s.source(size, func(g *graph.Graph, _ *gorgonia.Node) (*gorgonia.Node, error) { return g.Embed(g.Param(name), f) },
-			graph.Param{Name: name, Shape: []int{vocab, size}, Init: graph.Gaussian(0.1)})
+		s.source(embedWidth(s.input, f, size), func(g *graph.Graph, _ *gorgonia.Node) (*gorgonia.Node, error) { return embedding(g, f) },
+			embedParam(s.input, f, size))
 	}
 	return nil
 }

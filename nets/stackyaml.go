@@ -46,6 +46,7 @@ const (
 	realNumber   fieldKind = "a number"
 	wholeNumbers fieldKind = "a list of whole numbers"
 	oneWord      fieldKind = "a word"
+	freeName     fieldKind = "a name of letters, digits and -"
 	layerList    fieldKind = "a list of layers"
 )
 
@@ -54,7 +55,7 @@ func (f field) expected() string {
 	switch {
 	case f.kind == oneWord:
 		return "one of " + strings.Join(f.words, ", ")
-	case f.kind == layerList:
+	case f.kind == layerList || f.kind == freeName:
 		return string(f.kind)
 	case f.below > 0:
 		return fmt.Sprintf("%s of at least %g, below %g", f.kind, f.least, f.below)
@@ -172,6 +173,12 @@ func (p layerParser) set(l *layer, f field, n ast.Node) error {
 		}
 		l.values[f.name] = name(n)
 		return nil
+	case freeName:
+		if !isName(name(n)) {
+			return refuse()
+		}
+		l.values[f.name] = name(n)
+		return nil
 	case wholeNumbers:
 		items := []ast.Node{n}
 		if seq, ok := n.(*ast.SequenceNode); ok {
@@ -200,6 +207,14 @@ func (p layerParser) set(l *layer, f field, n ast.Node) error {
 		l.values[f.name] = int(x)
 	}
 	return nil
+}
+
+// isName reports whether a text can begin the names of parameters: conv1.
+func isName(text string) bool {
+	other := func(r rune) bool {
+		return r != '-' && !('0' <= r && r <= '9') && !('a' <= r && r <= 'z') && !('A' <= r && r <= 'Z')
+	}
+	return text != "" && !strings.ContainsFunc(text, other)
 }
 
 // number returns the number that a node is, and whether it is written as a whole one.

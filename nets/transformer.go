@@ -1,29 +1,11 @@
 package nets
 
 import (
-	"fmt"
-
 	"gorgonia.org/gorgonia"
 
 	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
 )
-
-// attentionBlocks adds c.Layers blocks of self-attention and, behind them, a layer norm. Each block changes its input x to
-//
-//	y = x + attention(norm(x)),   y + dense₂(GELU(dense₁(norm(y)))),
-//
-// as pre-norm transformers do (Xiong et al. 2020). Queries and keys are rotated by position, so attention depends on distances.
-func (b body) attentionBlocks(c Config) body {
-	if c.Layers == 0 {
-		return b
-	}
-	for i := range c.Layers {
-		b = b.residual(b.attention(fmt.Sprintf("block%d.attention", i+1), c))
-		b = b.residual(b.feedForward(fmt.Sprintf("block%d.dense", i+1), c))
-	}
-	return b.norm("norm")
-}
 
 // attention adds a layer norm, self-attention in c.Heads heads, and dropout. Its output starts small, so that a block starts close to
 // the identity.
@@ -77,20 +59,14 @@ func inTurn(layers ...func(*graph.Graph, *gorgonia.Node) (*gorgonia.Node, error)
 	}
 }
 
-// resolveAttention checks the sizes of attention blocks and fills in their defaults. The blocks come behind the convolutions, or the
+// resolveAttention checks the sizes of blocks of attention and fills in their defaults. The blocks come behind the convolutions, or the
 // recurrent layers, whose width they keep.
-func (c Config) resolveAttention() (Config, error) {
-	if c.Net != "attention" && c.Net != "biaffine" && c.Net != "bilinear" {
-		if c.Layers != 0 || c.Heads != 0 || c.BlockUnits != 0 {
-			return c, structured.BadInput("net %s has no layers of attention, heads and block units; attention, biaffine and bilinear do", c.Net)
-		}
-		return c, nil
-	}
+func (c *Config) resolveAttention() error {
 	if c.Layers == 0 {
 		if c.Heads != 0 || c.BlockUnits != 0 {
-			return c, structured.BadInput("net %s has no layers of attention, so it has no heads and block units; set layers", c.Net)
+			return structured.BadInput("net %s has no layers of attention, so it has no heads and block units; set layers", c.Net)
 		}
-		return c, nil
+		return nil
 	}
 	width := 0
 	if n := len(c.Recurrent); n > 0 {
@@ -101,10 +77,10 @@ func (c Config) resolveAttention() (Config, error) {
 	c.Heads, c.BlockUnits = orElse(c.Heads, 4), orElse(c.BlockUnits, 2*width)
 	switch {
 	case c.Layers < 0 || c.BlockUnits < 0 || c.Heads < 0:
-		return c, structured.BadInput("net %s: %d layers of attention with %d heads and %d block units; expected positive numbers", c.Net, c.Layers, c.Heads, c.BlockUnits)
+		return structured.BadInput("net %s: %d layers of attention with %d heads and %d block units; expected positive numbers", c.Net, c.Layers, c.Heads, c.BlockUnits)
 	case width%(2*c.Heads) != 0:
-		return c, structured.BadInput("net %s: %d units do not divide into %d heads of an even size; choose channels that are a multiple of %d, or other heads",
+		return structured.BadInput("net %s: %d units do not divide into %d heads of an even size; choose channels that are a multiple of %d, or other heads",
 			c.Net, width, c.Heads, 2*c.Heads)
 	}
-	return c, nil
+	return nil
 }

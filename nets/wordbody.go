@@ -11,56 +11,6 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// embedBody looks up each discrete input in its own table and joins the rows, followed by what c asks for of the word's characters and
-// attributes, and the dense features if the data has them. Words that have vectors are looked up among these too.
-func embedBody(c Config, input graph.Input) body {
-	b := body{width: input.Dim, grid: input.Grid.Cells() > 0}
-	var more []body
-	if c.CharChannels > 0 {
-		more = append(more, characterBody(c, input))
-	}
-	if c.AttributeUnits > 0 {
-		more = append(more, bagBody(c, input))
-	}
-	for f, size := range c.Embed {
-		b.width += embedWidth(input, f, size)
-		b.params = append(b.params, embedParam(input, f, size))
-	}
-	for _, m := range more {
-		b.width += m.width
-		b.params = append(b.params, m.params...)
-	}
-	b.build = func(g *graph.Graph) (*gorgonia.Node, error) {
-		var parts gorgonia.Nodes
-		for f := range c.Embed {
-			e, err := embedding(g, f)
-			if err != nil {
-				return nil, err
-			}
-			parts = append(parts, e)
-		}
-		for _, m := range more {
-			x, err := m.build(g)
-			if err != nil {
-				return nil, err
-			}
-			parts = append(parts, x)
-		}
-		if input.Dim > 0 {
-			parts = append(parts, g.Features())
-		}
-		x := parts[0]
-		if len(parts) > 1 {
-			var err error
-			if x, err = gorgonia.Concat(1, parts...); err != nil {
-				return nil, err
-			}
-		}
-		return g.Dropout(x, c.Dropout)
-	}
-	return b
-}
-
 // characterBody is a convolution over the characters of each word, its maximum over the word, a bias and the activation (Chiu and Nichols
 // 2016). The maximum comes before the activation: for increasing functions the result is the same for less work. For GELU and SiLU
 // this order is the definition.
@@ -121,21 +71,15 @@ func bagBody(c Config, input graph.Input) body {
 	}
 }
 
-// readsWords reports whether the preset embeds discrete inputs.
-func (c Config) readsWords() bool {
-	p, _ := FindPreset(c.Net)
-	return p.Words
-}
-
 // ReadsCharacters reports whether the network that c chooses reads the characters of words, ReadsAttributes whether it reads the
 // attributes of tokens beside words. The settings of the network may still be open.
 func (c Config) ReadsCharacters() bool {
-	return c.Net == "deep" || c.CharChannels > 0 || c.declares("characters", "char-channels")
+	return c.Preset().CanRead(ReadsCharacters) || c.CharChannels > 0 || c.declares("characters", "char-channels")
 }
 
 // ReadsAttributes is described with ReadsCharacters.
 func (c Config) ReadsAttributes() bool {
-	return c.Net == "deep" || c.declares("attributes", "attribute-units")
+	return c.Preset().readsBeside() || c.declares("attributes", "attribute-units")
 }
 
 // declares reports whether a stack has a layer, or a registered network a setting.
@@ -147,46 +91,20 @@ func (c Config) declares(layer, setting string) bool {
 	return has
 }
 
-// resolveDeep fills in the sizes of net deep. Its context is recurrent unless convolutions are asked for.
-func (c *Config) resolveDeep(input graph.Input) error {
-	if len(input.Vocab) == 0 || input.Characters == 0 {
-		return structured.BadInput("net deep reads words and their characters; the data has none")
-	}
-	if len(c.Channels)+len(c.Recurrent) == 0 {
-		if c.Window == 0 {
-			c.Recurrent = []int{128}
-		} else {
-			c.Channels = []int{128}
-		}
-	}
-	switch {
-	case len(c.Channels) > 0:
-		c.Window = orElse(c.Window, 5)
-	case c.Window != 0:
-		return structured.BadInput("net deep has a window only with channels")
-	}
-	c.CharChannels = orElse(c.CharChannels, 50)
-	return nil
-}
-
 // resolveWords checks and fills in the sizes of what reads characters and attributes.
-func (c Config) resolveWords(input graph.Input) (Config, error) {
+func (c *Config) resolveWords(input graph.Input) error {
 	switch {
 	case c.CharChannels == 0 && c.CharEmbed+c.CharWindow != 0:
-		return c, structured.BadInput("net %s has char-embed and char-window only with char-channels", c.Net)
-	case c.CharChannels != 0 && c.Net != "deep" && c.Net != "biaffine" && c.Net != "bilinear":
-		return c, structured.BadInput("net %s does not read characters; deep, biaffine and bilinear do", c.Net)
+		return structured.BadInput("net %s has char-embed and char-window only with char-channels", c.Net)
 	case c.CharChannels != 0 && input.Characters == 0:
-		return c, structured.BadInput("char-channels %d: the data has no characters of words", c.CharChannels)
-	case c.AttributeUnits != 0 && c.Net != "deep":
-		return c, structured.BadInput("net %s has no attribute-units; deep does", c.Net)
+		return structured.BadInput("char-channels %d: the data has no characters of words", c.CharChannels)
 	case c.AttributeUnits < 0 || c.AttributeUnits > 0 && input.Attributes == 0:
-		return c, structured.BadInput("attribute-units %d: the data has %d attributes", c.AttributeUnits, input.Attributes)
+		return structured.BadInput("attribute-units %d: the data has %d attributes", c.AttributeUnits, input.Attributes)
 	}
 	if c.CharChannels != 0 {
 		c.CharEmbed, c.CharWindow = orElse(c.CharEmbed, 25), orElse(c.CharWindow, 3)
 	}
-	return c, nil
+	return nil
 }
 
 // resolveEmbed fills in the sizes of the embeddings.

@@ -57,7 +57,7 @@ func parsed(t *testing.T, loss engine.Loss) *train.Problem {
 	}
 	d.Tables = []*structured.Table{{Name: trees.ArcRows, Offsets: rows}, {Name: trees.LabelRows, Offsets: rows}}
 	c := nets.Config{Net: "biaffine", Channels: []int{6}, Window: 1, ArcUnits: 2, LabelUnits: 3, Activation: graph.Tanh}
-	net, err := nets.NewBiaffine(c, input, trees.SpanningTree{NonProjective: true}.Form(relations))
+	net, err := nets.Make(c, input, nets.Output{Labels: relations, Form: trees.SpanningTree{NonProjective: true}.Form(relations)})
 	cudatest.Must(t, err)
 	o := &engine.Objective{Scorer: network{net}, Data: d, Loss: loss, Lambda: 0.1}
 	return &train.Problem{Engine: engine.NewEngine(o, 1), Batch: 2, Seed: 3}

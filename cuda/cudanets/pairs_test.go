@@ -48,7 +48,7 @@ var everyPair = graph.Spec{
 func pairNets(t *testing.T) map[string]func() (*nets.Net, *structured.Dataset) {
 	build := func(c nets.Config, input graph.Input) func() (*nets.Net, *structured.Dataset) {
 		return func() (*nets.Net, *structured.Dataset) {
-			net, err := nets.NewBiaffine(c, input, trees.SpanningTree{}.Form(3))
+			net, err := nets.Make(c, input, nets.Output{Labels: 3, Form: trees.SpanningTree{}.Form(3)})
 			cudatest.Must(t, err)
 			return net, withPairs(cudatest.RandomData(rand.New(rand.NewPCG(3, 4)), input, 3, 3, 1, 0, 19, 2, 5))
 		}

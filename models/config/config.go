@@ -10,11 +10,33 @@ import (
 	"github.com/dsp-go/dsp/nets/graph"
 )
 
-// Config holds all settings of a training run. Its tags define the command line's flags, the configuration file's keys and
+// Config holds all settings of a training run, in sections. Their tags define the command line's flags, the configuration file's keys and
 // their help (see Settings): yaml is the name, help the help text, unit the placeholder of the value, values the allowed values,
 // min the least value, only the values of other settings that it needs; run marks settings that do not change the model. Which tasks,
 // formats, networks and methods take a setting is said by their descriptors.
 type Config struct {
+	DataSettings
+	EncoderSettings
+	TreeSettings
+	BoxSettings
+	PairSettings
+	RegionSettings
+	OwnSettings
+	OracleSettings
+	NetSettings
+	ObjectiveSettings
+	optimisers.Settings
+	RunSettings
+
+	stackFile string // that Stack was read from, for messages
+
+	// Given has the names of the settings that were given, by flags, in files, or in a sweep. Whether a setting was given is a question to
+	// Gives, because code sets fields, too.
+	Given settings.Given `json:"given,omitempty"`
+}
+
+// DataSettings say which data are read or drawn.
+type DataSettings struct {
 	Task       string         `yaml:"task" json:"task" group:"Data" values:"auto" help:"what to learn (dsp info --tasks); auto: as the data suggest"`
 	Train      string         `yaml:"train" json:"train" group:"Data" unit:"FILE,..." help:"training data: files, patterns, or a folder; without it, data are drawn"`
 	Dev        string         `yaml:"dev" json:"dev" group:"Data" unit:"FILE,..." help:"development data; the model keeps the weights of the best pass on them"`
@@ -28,7 +50,10 @@ type Config struct {
 	Fold       int            `yaml:"fold" json:"fold" group:"Data" min:"-1" help:"letters only: fold of the training file to hold out as test data; -1: none"`
 	Examples   settings.Sizes `yaml:"examples" json:"examples" group:"Data" min:"1" unit:"TRAIN,DEV,TEST" help:"how many examples to draw"`
 	Difficulty float64        `yaml:"difficulty" json:"difficulty" group:"Data" min:"0" help:"how hard drawn data are: 0 clean, 1 ambiguous, 2 hardly legible"`
+}
 
+// EncoderSettings say which pretrained encoder reads the text.
+type EncoderSettings struct {
 	Encoder            string `yaml:"encoder" json:"encoder" group:"Data" unit:"DIR" help:"pretrained encoder of text, a folder of Hugging Face (docs/encoders.md)"`
 	EncoderLayers      string `yaml:"encoder-layers" json:"encoder_layers" group:"Data" unit:"last|meanK|N" help:"hidden states that the encoder's rows are taken from"`
 	Pieces             string `yaml:"pieces" json:"pieces" group:"Data" values:"first|mean" help:"the row of a word is that of its first piece, or the mean of all"`
@@ -39,10 +64,16 @@ type Config struct {
 	TuneEncoder  bool `yaml:"tune-encoder" json:"tune_encoder" group:"Network" help:"train the encoder's weights, too (docs/encoders.md)"`
 	FreezeLayers int  `yaml:"freeze-layers" json:"freeze_layers" group:"Network" min:"-1" unit:"N" help:"the encoder's first N layers stay as they are, with its embeddings; -1: none"`
 	Recompute    bool `yaml:"recompute" json:"recompute" group:"Run" run:"true" help:"compute the encoder's layers again for gradients: less memory, more time"`
+}
 
+// TreeSettings are those of dependency trees.
+type TreeSettings struct {
 	Tree     string `yaml:"tree" json:"tree" group:"Data" values:"projective|nonprojective" help:"trees without crossing arcs (projective), or any (nonprojective)"`
 	Crossing string `yaml:"crossing" json:"crossing" group:"Data" values:"lift|refuse" only:"tree=projective" help:"training trees with crossing arcs: lift them, or refuse the file"`
+}
 
+// BoxSettings are those of objects in images.
+type BoxSettings struct {
 	Search      string `yaml:"search" json:"search" group:"Data" values:"candidates|windows" help:"find a box among candidates, or among all windows of a grid"`
 	SearchLimit int    `yaml:"search-limit" json:"search-limit" group:"Data" min:"0" only:"search=windows" unit:"N" help:"stop a search after N sets of windows, with a bound; 0: never"`
 	Class       string `yaml:"class" json:"class" group:"Data" unit:"NAME" help:"class of the object to find; empty: the only one"`
@@ -52,10 +83,17 @@ type Config struct {
 	Crop        int    `yaml:"crop" json:"crop" group:"Data" min:"8" only:"search=candidates" unit:"N" help:"pixels per side that a candidate is resized to"`
 	Candidates  int    `yaml:"candidates" json:"candidates" group:"Data" min:"1" only:"search=candidates" unit:"N" help:"the most candidate boxes per image"`
 	Stream      bool   `yaml:"stream" json:"stream" group:"Data" run:"true" help:"keep features of boxes out of memory; always so if they do not fit"`
-	Links       string `yaml:"links" json:"links" group:"Data" unit:"TRAIN,DEV,TEST" help:"files of links, a line per pair; empty: the third field of a pair"`
-	Bitext      string `yaml:"bitext" json:"bitext" group:"Data" unit:"FILE" help:"more sentence pairs, without links, to count associations of words"`
-	Unmatched   string `yaml:"unmatched" json:"unmatched" group:"Data" values:"learned|never" help:"whether source words may stay without a link, at a learned price"`
+}
 
+// PairSettings are those of links between the items of a pair.
+type PairSettings struct {
+	Links     string `yaml:"links" json:"links" group:"Data" unit:"TRAIN,DEV,TEST" help:"files of links, a line per pair; empty: the third field of a pair"`
+	Bitext    string `yaml:"bitext" json:"bitext" group:"Data" unit:"FILE" help:"more sentence pairs, without links, to count associations of words"`
+	Unmatched string `yaml:"unmatched" json:"unmatched" group:"Data" values:"learned|never" help:"whether source words may stay without a link, at a learned price"`
+}
+
+// RegionSettings are those of graphs and of the regions of images.
+type RegionSettings struct {
 	Masks       string  `yaml:"masks" json:"masks" group:"Data" unit:"TRAIN,DEV,TEST" help:"folders of masks: PNG files named as the images"`
 	LabelNames  string  `yaml:"label-names" json:"label-names" group:"Data" unit:"FILE" help:"names of the labels in masks, one per line; empty: numbers"`
 	Classes     int     `yaml:"classes" json:"classes" group:"Data" min:"2" unit:"N" help:"classes of drawn scenes (2 or 4), or labels of drawn graphs (2 to 10)"`
@@ -65,13 +103,22 @@ type Config struct {
 	Patch       int     `yaml:"patch" json:"patch" group:"Data" min:"4" unit:"N" help:"pixels per side of what net conv-crop reads of a region"`
 	Context     float64 `yaml:"context" json:"context" group:"Data" min:"0.1" unit:"X" help:"side of a patch before it is resized, in sides of a region"`
 	Neighbours  int     `yaml:"neighbours" json:"neighbours" group:"Data" min:"4" unit:"4|8" help:"neighbours of a cell: 4, or 8 with those whose corners touch"`
+}
 
+// OwnSettings are those that one format or task of a program has.
+type OwnSettings struct {
 	FormatSettings settings.Texts `yaml:"format-settings" json:"format_settings,omitempty" group:"Data" help:"settings that only one format has (dsp info --formats)"`
 	TaskSettings   settings.Texts `yaml:"task-settings" json:"task_settings,omitempty" group:"Data" help:"settings that only one task has (dsp info --tasks)"`
+}
 
+// OracleSettings say how the best labels of graphs are found.
+type OracleSettings struct {
 	Oracle   string  `yaml:"oracle" json:"oracle" group:"Objective" values:"auto|exact|cut|relaxed" help:"how the best labels of a graph are found (docs/cuts.md, docs/relaxed.md)"`
 	MaxTable float64 `yaml:"max-table" json:"max-table" group:"Objective" min:"1" only:"oracle=auto,exact" unit:"ENTRIES" help:"most entries of a junction tree's tables; larger graphs are refused"`
+}
 
+// NetSettings say what the network is and what it reads.
+type NetSettings struct {
 	Net            string         `yaml:"net" json:"net" group:"Network" values:"auto" help:"network, or FILE.yaml (docs/networks.md); auto: as the inputs suggest"`
 	Features       string         `yaml:"features" json:"features" group:"Network" values:"auto|ner|pos|chunk|parse|descriptor|pixels|pixels+descriptor|align|none" help:"built-in inputs of text, boxes or regions (dsp info --features SET)"`
 	Template       string         `yaml:"template" json:"template" group:"Network" unit:"FILE" help:"template of attributes instead of a built-in set (docs/templates.md)"`
@@ -101,15 +148,18 @@ type Config struct {
 	Init           string         `yaml:"init" json:"init" group:"Network" unit:"MODEL" help:"start from a trained model (docs/continue.md)"`
 	MinCount       int            `yaml:"min-count" json:"min-count" group:"Network" min:"0" unit:"N" help:"least count of an attribute, word or character; 0: 1 or 2"`
 	Activation     string         `yaml:"activation" json:"activation" group:"Network" values:"elu|tanh|relu|gelu|silu|sigmoid" help:"function between layers"`
-	Dropout        float64        `yaml:"dropout" json:"dropout" group:"Network" min:"0" only:"method" help:"probability that a step drops a hidden unit"`
+	Dropout        float64        `yaml:"dropout" json:"dropout" group:"Network" min:"0" help:"probability that a step drops a hidden unit"`
 	Stack          string         `yaml:"stack" json:"stack" group:"Network" unit:"YAML" help:"layers of net stack; --net FILE.yaml reads them"`
+}
 
+// ObjectiveSettings say what is minimised.
+type ObjectiveSettings struct {
 	Loss         string                `yaml:"loss" json:"loss" group:"Objective" values:"auto|hinge|crf|softmax-margin" help:"hinge (max-margin), crf (likelihood), softmax-margin; auto: as the net suggests"`
-	Smoothing    string                `yaml:"smoothing" json:"smoothing" group:"Objective" values:"auto|l2|entropy|none" only:"loss=hinge method" help:"how the hinge's max is smoothed; auto: as the method needs"`
-	Mu           float64               `yaml:"mu" json:"mu" group:"Objective" min:"0" only:"loss=hinge smoothing=l2,entropy method" help:"how much the max is smoothed; 0: less and less, as the certificate allows"`
+	Smoothing    string                `yaml:"smoothing" json:"smoothing" group:"Objective" values:"auto|l2|entropy|none" only:"loss=hinge" help:"how the hinge's max is smoothed; auto: as the method needs"`
+	Mu           float64               `yaml:"mu" json:"mu" group:"Objective" min:"0" only:"loss=hinge smoothing=l2,entropy" help:"how much the max is smoothed; 0: less and less, as the certificate allows"`
 	K            settings.Count        `yaml:"k" json:"k" group:"Objective" only:"loss=hinge smoothing=l2" unit:"N|auto" help:"best outputs in l2 smoothing; auto: until it is exact"`
 	Reg          settings.Strength     `yaml:"reg" json:"reg" group:"Objective" unit:"C|auto" help:"regulariser C: (λ/2)‖w‖² with λ = C/n; auto: the task's"`
-	Prior        string                `yaml:"prior" json:"prior" group:"Objective" unit:"MODEL" only:"method" help:"regularise towards a trained model, and start there (docs/continue.md)"`
+	Prior        string                `yaml:"prior" json:"prior" group:"Objective" unit:"MODEL" help:"regularise towards a trained model, and start there (docs/continue.md)"`
 	L1           float64               `yaml:"l1" json:"l1" group:"Objective" min:"0" help:"sparsity C1: λ₁‖w‖₁ with λ₁ = C1/n, for {l1} (docs/sparse.md)"`
 	LabelWeights settings.LabelWeights `yaml:"label-weights" json:"label-weights" group:"Objective" only:"loss=hinge,softmax-margin" unit:"LABEL=COST,..." help:"cost of a mistake where the gold label is LABEL; else 1"`
 	LossByLength bool                  `yaml:"loss-by-length" json:"loss-by-length" group:"Objective" only:"loss=hinge,softmax-margin" help:"divide the task loss by the length of the sequence"`
@@ -117,77 +167,84 @@ type Config struct {
 	FalseCost    float64               `yaml:"false-cost" json:"false-cost" group:"Objective" min:"0" only:"loss=hinge" help:"task loss of a wrong link"`
 	ClassWeights settings.LabelWeights `yaml:"class-weights" json:"class-weights" group:"Objective" unit:"LABEL=WEIGHT,..." help:"weight a sequence by the mean of its gold labels' weights; else 1"`
 	Constraints  string                `yaml:"constraints" json:"constraints" group:"Objective" values:"none|iob1|iob2|bioes" help:"forbid transitions that violate a scheme of entity tags"`
+}
 
-	optimisers.Settings
-
+// RunSettings say how and where a training runs. No model depends on them, but for the seed.
+type RunSettings struct {
 	Baselines string `yaml:"baselines" json:"baselines" group:"Run" run:"true" values:"auto|on|off" help:"train other methods too, for comparison; auto: on drawn data"`
 
-	Seed      uint64 `yaml:"seed" json:"seed" group:"Run" help:"random seed; the same seed gives the same model, bit for bit"`
-	Device    string `yaml:"device" json:"device" group:"Run" run:"true" unit:"auto|cpu|cuda[:N]" help:"where to compute: cpu, or cuda for a GPU; auto: a GPU if it can"`
-	TF32      bool   `yaml:"tf32" json:"tf32" group:"Run" run:"true" help:"multiply in TF32 on a GPU: faster, with 10 fraction bits"`
-	Threads   int    `yaml:"threads" json:"threads" group:"Run" run:"true" min:"0" help:"number of threads, which changes no result; 0: all cores"`
-	Out       string `yaml:"out" json:"out" group:"Run" run:"true" unit:"DIR" help:"folder for the model, metrics and curves; empty: runs/NAME-TIME"`
-	Resume    string `yaml:"resume,omitempty" json:"resume,omitempty" group:"Run" run:"true" unit:"DIR" help:"continue the run in this folder from its last checkpoint"`
-	Quiet     bool   `yaml:"quiet,omitempty" json:"quiet,omitempty" group:"Run" run:"true" help:"no progress on standard error"`
-	stackFile string // that Stack was read from, for messages
+	Seed    uint64 `yaml:"seed" json:"seed" group:"Run" help:"random seed; the same seed gives the same model, bit for bit"`
+	Device  string `yaml:"device" json:"device" group:"Run" run:"true" unit:"auto|cpu|cuda[:N]" help:"where to compute: cpu, or cuda for a GPU; auto: a GPU if it can"`
+	TF32    bool   `yaml:"tf32" json:"tf32" group:"Run" run:"true" help:"multiply in TF32 on a GPU: faster, with 10 fraction bits"`
+	Threads int    `yaml:"threads" json:"threads" group:"Run" run:"true" min:"0" help:"number of threads, which changes no result; 0: all cores"`
+	Out     string `yaml:"out" json:"out" group:"Run" run:"true" unit:"DIR" help:"folder for the model, metrics and curves; empty: runs/NAME-TIME"`
+	Resume  string `yaml:"resume,omitempty" json:"resume,omitempty" group:"Run" run:"true" unit:"DIR" help:"continue the run in this folder from its last checkpoint"`
+	Quiet   bool   `yaml:"quiet,omitempty" json:"quiet,omitempty" group:"Run" run:"true" help:"no progress on standard error"`
 
 	JSON bool `yaml:"json,omitempty" json:"json,omitempty" group:"Run" run:"true" help:"print one JSON object with the results last on standard output"`
-
-	// Given has the names of the settings that were given, by flags, in files, or in a sweep. Whether a setting was given is a question to
-	// Gives, because code sets fields, too.
-	Given settings.Given `json:"given,omitempty"`
 }
 
 // Default returns the configuration of a run without flags.
 func Default() Config {
 	words := ocr.DefaultOCRWords()
 	return Config{
-		Task:       "auto",
-		Examples:   settings.Sizes{words.Train, words.Dev, words.Test},
-		Difficulty: words.Difficulty,
-		Fold:       -1,
-		Scheme:     "keep",
-
-		EncoderLayers: "mean4",
-		Pieces:        "first",
-		EncoderRows:   "float32",
-		FreezeLayers:  -1,
-
-		Tree:       "projective",
-		Crossing:   "lift",
-		Search:     "candidates",
-		Cells:      16,
-		Crop:       32,
-		Candidates: 400,
-		Classes:    2,
-		Shape:      "random",
-		Cell:       8,
-		Patch:      16,
-		Context:    3,
-		Neighbours: 4,
-		Oracle:     "auto",
-		MaxTable:   1e7,
-		Unmatched:  "learned",
-
-		Net:        "auto",
-		Features:   "auto",
-		Edges:      nets.EdgesTransition,
-		Activation: string(graph.ELU),
-
-		Loss:        "auto",
-		Smoothing:   "auto",
-		K:           5,
-		MissCost:    1,
-		FalseCost:   1,
-		Reg:         settings.AutoStrength,
-		Constraints: "none",
-
+		DataSettings: DataSettings{
+			Task:       "auto",
+			Examples:   settings.Sizes{words.Train, words.Dev, words.Test},
+			Difficulty: words.Difficulty,
+			Fold:       -1,
+			Scheme:     "keep",
+		},
+		EncoderSettings: EncoderSettings{
+			EncoderLayers: "mean4",
+			Pieces:        "first",
+			EncoderRows:   "float32",
+			FreezeLayers:  -1,
+		},
+		TreeSettings: TreeSettings{
+			Tree:     "projective",
+			Crossing: "lift",
+		},
+		BoxSettings: BoxSettings{
+			Search:     "candidates",
+			Cells:      16,
+			Crop:       32,
+			Candidates: 400,
+		},
+		PairSettings: PairSettings{Unmatched: "learned"},
+		RegionSettings: RegionSettings{
+			Classes:    2,
+			Shape:      "random",
+			Cell:       8,
+			Patch:      16,
+			Context:    3,
+			Neighbours: 4,
+		},
+		OracleSettings: OracleSettings{
+			Oracle:   "auto",
+			MaxTable: 1e7,
+		},
+		NetSettings: NetSettings{
+			Net:        "auto",
+			Features:   "auto",
+			Edges:      nets.EdgesTransition,
+			Activation: string(graph.ELU),
+		},
+		ObjectiveSettings: ObjectiveSettings{
+			Loss:        "auto",
+			Smoothing:   "auto",
+			K:           5,
+			MissCost:    1,
+			FalseCost:   1,
+			Reg:         settings.AutoStrength,
+			Constraints: "none",
+		},
 		Settings: optimisers.Default(),
-
-		Baselines: "auto",
-
-		Seed:   1,
-		Device: "auto",
+		RunSettings: RunSettings{
+			Baselines: "auto",
+			Seed:      1,
+			Device:    "auto",
+		},
 	}
 }
 

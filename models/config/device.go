@@ -57,7 +57,7 @@ func CheckCUDA(ordinal int) error {
 
 // OpenDevice opens the CUDA device of a name as the setting device has it. Nil is the CPU. A device that does not exist is bad input.
 func OpenDevice(name string) (*device.Device, error) {
-	c := Config{Device: name}
+	c := Config{RunSettings: RunSettings{Device: name}}
 	if err := c.CheckDevice(); err != nil {
 		return nil, err
 	}

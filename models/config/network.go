@@ -15,3 +15,15 @@ func (c Config) Network() nets.Config {
 		CharEmbed: c.CharEmbed, CharWindow: c.CharWindow, CharChannels: c.CharChannels, AttributeUnits: c.AttributeUnits,
 	}
 }
+
+// Preset returns the preset that c chooses; one without a name that reads and scores nothing if the choice is open, or a registered network.
+func (c *Config) Preset() *nets.Preset {
+	name := c.Net
+	if nets.IsStackFile(name) {
+		name = nets.StackNet
+	}
+	if p, ok := nets.FindPreset(name); ok {
+		return p
+	}
+	return &nets.Preset{}
+}

@@ -62,7 +62,7 @@ func (in Inputs) Extend(c *config.Config, train *structured.Dataset) (Inputs, er
 }
 
 // readsBoth reports whether the net reads words beside attributes.
-func readsBoth(c *config.Config) bool { return c.Network().ReadsAttributes() && c.Net != "linear" }
+func readsBoth(c *config.Config) bool { return c.Network().ReadsAttributes() }
 
 // extendWords extends the vocabularies and numbers the words of the data.
 func (in *Inputs) extendWords(c *config.Config, train *structured.Dataset) error {

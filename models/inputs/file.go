@@ -3,6 +3,7 @@ package inputs
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/data/features"
@@ -11,10 +12,13 @@ import (
 	"github.com/dsp-go/dsp/structured/machine/safetensors"
 )
 
-// Tensors are the names of all tensors that Save may put into a file.
-var Tensors = []string{
+// tensors are the names of all tensors that Save may put into a file, but those of encoders.
+var tensors = []string{
 	attributeNames, edgeAttributeNames, clustersTensor, gazetteerTensor, VectorsTensor, arcHashes, labelHashes, pairStatistics, pairFeatures, "pair_attribute_names", "source_attribute_names",
 }
+
+// IsTensor reports whether Save may put a tensor of that name into a file.
+func IsTensor(name string) bool { return slices.Contains(tensors, name) || encoded.IsTensor(name) }
 
 // Save puts the inputs into a file: names of attributes, lists and vectors of words as tensors, the rest as metadata. It leaves out the
 // name of the set of features.

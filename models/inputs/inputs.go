@@ -58,11 +58,11 @@ func Fit(c *config.Config, train *structured.Dataset) (Inputs, error) {
 		return Inputs{}, err
 	}
 	in := Inputs{Features: set}
-	if set == "none" && c.Net == "linear" {
+	if set == "none" && c.Preset().Linear {
 		return in, nil
 	}
 	both := c.Network().ReadsAttributes()
-	if preset, known := nets.FindPreset(c.Net); set == "none" && c.Encoder != "" && known && !preset.Words && c.Net != nets.StackNet {
+	if p := c.Preset(); set == "none" && c.Encoder != "" && len(p.Reads) > 0 && !p.CanRead(nets.ReadsWords) {
 		return in, nil // rows alone
 	}
 	if set == "none" || both {
@@ -180,16 +180,16 @@ func featureSet(c *config.Config, train *structured.Dataset) (string, error) {
 	switch {
 	case c.Template != "":
 		return "auto", nil
-	case c.Features == "none" && c.Net == "linear" && (c.Dense != "" || c.Vectors != "" || c.Encoder != ""): // it reads dense features alone
+	case c.Features == "none" && c.Preset().Linear && (c.Dense != "" || c.Vectors != "" || c.Encoder != ""): // it reads dense features alone
 		return "none", nil
-	case c.Features == "none" && c.Net == "linear":
+	case c.Features == "none" && c.Preset().Linear:
 		return "", structured.BadInput("--net linear reads attributes of tokens, but --features none makes none; use --features %s, a --template, --dense, --vectors, --encoder, or --net embed",
 			builtinFor(train))
 	case c.Features != "auto":
 		return c.Features, nil
-	case c.TuneEncoder && c.Net == "linear": // nothing between the encoder and the potentials
+	case c.TuneEncoder && c.Preset().Linear: // nothing between the encoder and the potentials
 		return "none", nil
-	case c.Net == "auto" || c.Net == "linear" || c.Network().ReadsAttributes():
+	case c.Net == "auto" || c.Preset().Linear || c.Network().ReadsAttributes():
 		return builtinFor(train), nil
 	}
 	return "none", nil
@@ -197,13 +197,21 @@ func featureSet(c *config.Config, train *structured.Dataset) (string, error) {
 
 // builtinFor returns the default built-in set for the data.
 func builtinFor(train *structured.Dataset) string {
+	set, _ := BuiltinSet(train.Alphabet)
+	return set
+}
+
+// BuiltinSet returns the built-in set of attributes that fits the labels of tokens, and says why. Columns beside the words decide nothing,
+// because every set reads those that it can use.
+func BuiltinSet(labels *structured.Alphabet) (set, why string) {
+	types, tags := chains.EntityTypes(labels)
 	switch {
-	case !chains.EntityTags(train.Alphabet):
-		return "pos"
-	case slices.Contains(train.ColumnNames, "pos"):
-		return "chunk"
+	case !tags:
+		return "pos", "labels are no entity tags"
+	case slices.Contains(types, "NP"): // every scheme of chunks has noun phrases, and no scheme of entities
+		return "chunk", "entity tags of phrases, such as NP"
 	}
-	return "ner"
+	return "ner", "entity tags"
 }
 
 // template reads the template file that c names or, without one, the built-in set.

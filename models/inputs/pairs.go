@@ -32,7 +32,8 @@ const defaultPairCount = 2
 // FitPairs is Fit for sentence pairs and pairs of other items.
 func FitPairs(c *config.Config, train *structured.Dataset) (Inputs, error) {
 	in := Inputs{Features: "none", Words: PairWords}
-	reads := c.Net != "auto" && c.Net != "linear" && c.Net != "mlp" // the items' words
+	p := c.Preset()
+	reads := c.Net != "auto" && (len(p.Reads) == 0 || p.CanRead(nets.ReadsWords)) // the items' words
 	if reads && train.Column(PairWords[0]) != nil {
 		if err := in.fitWords(c, train); err != nil {
 			return Inputs{}, err

@@ -15,7 +15,7 @@ var TreeWords = []string{"word", "upos", "xpos"}
 
 // FitTrees is Fit for treebanks.
 func FitTrees(c *config.Config, train *structured.Dataset) (Inputs, error) {
-	linear := c.Net == "linear" || c.Net == "auto" && c.Features != "none"
+	linear := c.Preset().Linear || c.Net == "auto" && c.Features != "none"
 	switch {
 	case !linear && c.Template != "":
 		return Inputs{}, structured.BadInput("--template %s makes attributes of arcs, which --net %s does not read; use --net linear", c.Template, c.Net)

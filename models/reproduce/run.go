@@ -106,7 +106,7 @@ func (p *planner) check(ctx context.Context, f *Figure) error {
 func (p *planner) prepare(f *Figure, u *unit) error {
 	data, err := p.read(f, u)
 	if err == nil {
-		_, err = training.NewRun(u.config, data, training.TrainOptions{Log: slog.New(slog.DiscardHandler)})
+		_, err = training.NewProblem(u.config, data, training.TrainOptions{Log: slog.New(slog.DiscardHandler)})
 	}
 	return u.locate(err)
 }

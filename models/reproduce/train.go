@@ -66,16 +66,16 @@ func (r *Run) outcome() string {
 func (p *planner) train(ctx context.Context, f *Figure, u *unit, building *sync.Mutex) (*Run, error) {
 	building.Lock()
 	data, err := p.read(f, u)
-	var run *training.Run
+	var problem *training.Problem
 	if err == nil {
-		run, err = training.NewRun(u.config, data, training.TrainOptions{Version: p.o.Version, Log: slog.New(slog.DiscardHandler)})
+		problem, err = training.NewProblem(u.config, data, training.TrainOptions{Version: p.o.Version, Log: slog.New(slog.DiscardHandler)})
 	}
 	building.Unlock()
 	if err != nil {
 		return nil, err
 	}
 	r := &Run{Key: u.key, Seed: u.seed, Settings: changed(&u.config), Examples: u.examples, Version: p.o.Version}
-	r.Records, err = run.Curve(ctx)
+	r.Records, err = problem.Curve(ctx)
 	var diverged *train.DivergedError
 	if errors.As(err, &diverged) {
 		r.Diverged, err = err.Error(), nil

@@ -14,7 +14,7 @@ import (
 const keptNumbers = 30000
 
 // count returns what the metric of weights on the development data is made of; nil if the outputs do not have it.
-func (s *sweep) count(ctx context.Context, r *training.Run, w []float32, data *models.Data, threads int) (intervals.Counts, error) {
+func (s *sweep) count(ctx context.Context, r *training.Problem, w []float32, data *models.Data, threads int) (intervals.Counts, error) {
 	m := r.ModelWith(w)
 	sample := intervals.New(&m.Config, m.Labels, data.Dev, false)
 	if _, err := m.Compare(ctx, data.Dev, false, predictions.Options{Threads: threads}, sample.Keep); err != nil {

@@ -137,7 +137,7 @@ func (s *sweep) checkTrials(ctx context.Context) error {
 			return structured.BadInput("--patience %d needs development data to watch: give --dev FILE", c.Patience)
 		}
 		s.metric = metric{m}
-		if _, err := s.newRun(c, data); err != nil {
+		if _, err := s.newProblem(c, data); err != nil {
 			return fmt.Errorf("with %s: %w", t.name(), err)
 		}
 		if key := fittedKey(&t.config, parts[0]); s.prints[key] == "" {

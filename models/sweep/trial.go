@@ -86,7 +86,7 @@ func (s *sweep) trainFold(ctx context.Context, t *trial, fold, threads int) *sco
 		return &score{err: err}
 	}
 	c.Threads = threads
-	r, err := s.newRun(c, data)
+	r, err := s.newProblem(c, data)
 	if err != nil {
 		return &score{err: err}
 	}
@@ -111,11 +111,11 @@ func (s *sweep) trainFold(ctx context.Context, t *trial, fold, threads int) *sco
 	return done
 }
 
-// newRun makes a run that logs nothing; networks are built one at a time.
-func (s *sweep) newRun(c config.Config, data *models.Data) (*training.Run, error) {
+// newProblem makes a problem that logs nothing; networks are built one at a time.
+func (s *sweep) newProblem(c config.Config, data *models.Data) (*training.Problem, error) {
 	s.building.Lock()
 	defer s.building.Unlock()
-	return training.NewRun(c, data, training.TrainOptions{Version: s.o.Version, Log: slog.New(slog.DiscardHandler)})
+	return training.NewProblem(c, data, training.TrainOptions{Version: s.o.Version, Log: slog.New(slog.DiscardHandler)})
 }
 
 // finish sums up the scores of all folds.

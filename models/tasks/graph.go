@@ -2,7 +2,6 @@ package tasks
 
 import (
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/dsp-go/dsp/models/config"
@@ -90,7 +89,7 @@ func checkGraphs(c config.Config) error {
 }
 
 func checkGraphNet(net string) error {
-	if net != "linear" && net != "mlp" && net != nets.StackNet && slices.Contains(nets.Nets, net) {
+	if p, ok := nets.FindPreset(net); ok && !(p.CanScore(nets.ScoresNodes) && !p.CanRead(nets.ReadsMaps)) {
 		return structured.BadInput("--net %s does not score graphs; use --net linear, mlp or FILE.yaml", net)
 	}
 	return nil

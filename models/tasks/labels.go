@@ -39,7 +39,7 @@ func labelNet(in graph.Input) string {
 }
 
 func labelLogLikelihood(c config.Config, in inputs.Inputs) bool {
-	return in.Dictionary != nil || c.Net == "deep"
+	return in.Dictionary != nil || c.Preset().Crf
 }
 
 func labelLayout(labels *structured.Alphabet, o predictions.Options, asJSON bool) predictions.Layout {

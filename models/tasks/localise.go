@@ -87,7 +87,7 @@ func checkLocalise(c config.Config) error {
 		return structured.BadInput("--features pixels are those of candidate boxes; --search windows reads the colours and gradients of cells (descriptor)")
 	case c.Format == formats.NPZ && c.Features != "auto":
 		return structured.BadInput("--features %s is computed from images; npz archives have features of their own", c.Features)
-	case windows && (c.Net == "conv-map" || c.Net == "conv-crop"):
+	case windows && c.Preset().CanRead(nets.ReadsMaps):
 		return structured.BadInput("--net %s reads candidate boxes; for --search windows use linear, mlp or cnn with --window N", c.Net)
 	case !windows && c.Window > 1:
 		return structured.BadInput("--window %d: candidate boxes have no neighbours; --search windows has", c.Window)
@@ -106,7 +106,7 @@ const maxGrid, maxCrop = 1024, 1024
 
 // readsPixels reports whether the inputs of candidates are pixels.
 func readsPixels(c *config.Config) bool {
-	return c.Features == "pixels" || c.Features == "auto" && c.Net == "conv-crop"
+	return c.Features == "pixels" || c.Features == "auto" && c.Preset().CanRead(nets.ReadsPixels)
 }
 
 // Localise returns how images with boxes are read, or nil for other tasks.

@@ -21,9 +21,6 @@ var packedSettings = []string{"features", "template", "clusters", "gazetteer", "
 // freeSettings are those of the group Data that packs leave open.
 var freeSettings = []string{"train", "dev", "test", "dense", "stream"}
 
-// wordNets read the same inputs, so that data that were packed for one of them train the others.
-var wordNets = []string{"embed", "rnn", "attention"}
-
 // takePacked takes the settings that decide how data are read from the pack c.Train, if it is one. Other values than the pack's are
 // refused; what c does not give is the pack's.
 func takePacked(c *config.Config) error {
@@ -66,8 +63,8 @@ func text(s settings.Setting) string { return fmt.Sprint(s.Value.Interface()) }
 // takeNet takes the network that data were packed for where c leaves it open, and refuses one that reads other inputs. Numeric inputs are
 // for any.
 func takeNet(c *config.Config, was config.Config) error {
-	words := slices.Contains(wordNets, c.Net) && slices.Contains(wordNets, was.Net)
-	linear := slices.Contains([]string{"auto", "linear"}, c.Net) && slices.Contains([]string{"auto", "linear"}, was.Net)
+	words := readsWordsAlone(c.Preset()) && readsWordsAlone(was.Preset())
+	linear := (c.Net == "auto" || c.Preset().Linear) && (was.Net == "auto" || was.Preset().Linear)
 	f := formats.Find(was.Format)
 	textual := f.Tokens || f.Lines
 	switch {

@@ -1,8 +1,6 @@
 package tasks
 
 import (
-	"slices"
-
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/data/formats"
 	"github.com/dsp-go/dsp/models/data/treebank"
@@ -43,7 +41,7 @@ var parse = Task{
 	},
 	Net: func(graph.Input) string { return "biaffine" },
 	CheckNet: func(net string) error {
-		if slices.Contains(nets.PositionNets, net) {
+		if p, ok := nets.FindPreset(net); ok && !p.CanScore(nets.ScoresArcs) {
 			return structured.BadInput("--net %s does not score trees; use --net linear or biaffine", net)
 		}
 		return nil

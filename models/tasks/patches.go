@@ -65,10 +65,7 @@ func checkPatches(c *config.Config) error {
 
 // checkSegmentNet refuses networks that do not score the regions of images.
 func checkSegmentNet(net string) error {
-	if net == "conv-crop" {
-		return nil
-	}
-	if err := checkGraphNet(net); err != nil {
+	if p, ok := nets.FindPreset(net); ok && !p.CanScore(nets.ScoresNodes) {
 		return structured.BadInput("--net %s does not score regions of images; use --net linear, mlp, conv-crop or FILE.yaml", net)
 	}
 	return nil

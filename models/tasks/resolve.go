@@ -33,6 +33,9 @@ func Resolve(c *config.Config) error {
 	}
 	c.Format, c.Task = format, chooseTask(given, format)
 	c.Columns, c.Label = formats.Find(format).Fields(given.Columns, given.Label, !Of(c).Labels)
+	if err := Of(c).checkFormat(format); err != nil && given.Format == "" && c.Train != "" { // before the task completes settings, which the user did not give
+		return fmt.Errorf("%s: %w", c.Train, err)
+	}
 	if c.TuneEncoder && c.Net == "auto" { // attributes alone do not choose it
 		if c.Net = "linear"; !Of(c).Labels {
 			c.Net = Of(c).Net(graph.Input{})

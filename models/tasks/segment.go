@@ -50,7 +50,7 @@ var segment = Task{
 	Complete: func(c *config.Config) {
 		chooseEdges(c, nets.EdgesPotts)
 		c.Features = regionFeatures(c)
-		linear, hinge := c.Net == "auto" || c.Net == "linear", c.Loss == "auto" || c.Loss == "hinge"
+		linear, hinge := c.Net == "auto" || c.Preset().Linear, c.Loss == "auto" || c.Loss == "hinge"
 		kind, _, err := config.ParseDevice(c.Device)
 		onCPU := err != nil || kind != config.CUDA // bcpfw runs nowhere else
 		if c.Method == "auto" && linear && hinge && onCPU {

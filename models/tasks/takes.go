@@ -1,6 +1,7 @@
 package tasks
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -17,10 +18,7 @@ func CheckSetting(s settings.Setting, c *config.Config) error {
 	if err := config.CheckSetting(s, c); err != nil {
 		return err
 	}
-	net := c.Net
-	if nets.IsStackFile(net) {
-		net = nets.StackNet
-	}
+	net := cmp.Or(c.Preset().Name, c.Net)
 	for _, kind := range []struct {
 		name, chosen string
 		takers       []string
@@ -58,29 +56,22 @@ var attributeSettings = []string{"template", "hash-bits"}
 
 // netsThatTake returns the names of the networks on which a setting has an effect: one of theirs, or one of the inputs that they read.
 func netsThatTake(setting string) []string {
-	var takes func(p nets.Preset) bool
-	stack := func(p nets.Preset) bool { return p.Name == nets.StackNet }
-	switch {
-	case setting == "dense" || setting == "vectors":
-		takes = func(p nets.Preset) bool { return p.Words || p.Name == "linear" }
-	case setting == "freeze-vectors":
-		takes = func(p nets.Preset) bool { return p.Words }
-	case slices.Contains(attributeSettings, setting):
-		takes = func(p nets.Preset) bool { return p.Attributes || stack(p) }
-	case setting == "clusters" || setting == "gazetteer":
-		takes = func(p nets.Preset) bool { return p.Attributes && p.Positions }
-	case setting == "min-count":
-		takes = func(p nets.Preset) bool { return p.Words || p.Attributes || stack(p) }
-	default:
-		takes = func(p nets.Preset) bool { return slices.Contains(p.Settings, setting) }
-	}
-	var all []string
-	for _, p := range nets.Presets {
-		if takes(p) {
-			all = append(all, p.Name)
+	return nets.PresetsThat(func(p *nets.Preset) bool {
+		words, attributes, open := p.CanRead(nets.ReadsWords), p.CanRead(nets.ReadsAttributes), len(p.Reads) == 0
+		switch {
+		case setting == "dense" || setting == "vectors":
+			return words || p.Linear
+		case setting == "freeze-vectors":
+			return words
+		case slices.Contains(attributeSettings, setting):
+			return attributes || open
+		case setting == "clusters" || setting == "gazetteer":
+			return attributes && p.CanScore(nets.ScoresPositions)
+		case setting == "min-count":
+			return words || attributes || open
 		}
-	}
-	return all
+		return p.Takes(setting)
+	})
 }
 
 // ofOwnInputs reports whether a setting says how the inputs of a registered network are made.

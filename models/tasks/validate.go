@@ -5,6 +5,7 @@ import (
 
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/data/formats"
+	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/structured"
 )
 
@@ -75,7 +76,7 @@ func ValidateModel(c config.Config) error {
 	switch {
 	case c.Template != "" && c.Features != "auto":
 		return structured.BadInput("--template %s and --features %s both say what the attributes are; give one", c.Template, c.Features)
-	case (c.Net == "embed" || c.Net == "rnn" || c.Net == "attention") && c.Features != "auto" && c.Features != "none":
+	case readsWordsAlone(c.Preset()) && c.Features != "auto" && c.Features != "none":
 		return structured.BadInput("--features %s makes attributes, which --net %s does not read; use --net linear, or leave out --features", c.Features, c.Net)
 	case c.AttributeUnits > 0 && c.Features == "none":
 		return structured.BadInput("--attribute-units %d sums attributes, but --features none makes none", c.AttributeUnits)
@@ -109,6 +110,11 @@ func ValidateModel(c config.Config) error {
 		return structured.BadInput("--dropout %v: expected a probability below 1", c.Dropout)
 	}
 	return nil
+}
+
+// readsWordsAlone reports whether a preset of chains reads words, and no attributes.
+func readsWordsAlone(p *nets.Preset) bool {
+	return p.CanRead(nets.ReadsWords) && !p.CanRead(nets.ReadsAttributes) && p.CanScore(nets.ScoresPositions)
 }
 
 // checkFormat refuses a format without data for the task; an open one is chosen later.

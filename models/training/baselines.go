@@ -120,7 +120,11 @@ func trainBaseline(ctx context.Context, c config.Config, data *models.Data, o Tr
 	name := runName(c.Method, c.Edges, givenOracle(&c))
 	o.Log.Info("to compare with: " + name)
 	o.Log = o.Log.With("run", name)
-	r, err := NewRun(c, data, o)
+	p, err := NewProblem(c, data, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	r, err := p.open()
 	if err != nil {
 		return nil, nil, err
 	}

@@ -15,9 +15,12 @@ import (
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// accelerate opens the device of the run, and resolves it and how many examples are in a step on it. Work that a device cannot do is
-// refused if the configuration names the device; otherwise the CPU does it.
-func (r *Run) accelerate() error {
+// open opens the device of a run, and resolves it and how many examples are in a step on it. Work that a device cannot do is
+// refused if the configuration names the device; otherwise the CPU does it. The run must be closed.
+func (p *Problem) open() (*Run, error) {
+	m, problem := *p.model, *p.problem
+	r := &Run{Problem: *p}
+	r.model, r.problem = &m, &problem
 	named := r.config.Device != config.AutoDevice
 	r.problem.Batch, r.model.Config.Batch = r.config.Batch, r.config.Batch
 	ordinal, found, err := config.FindDevice(r.config.Device)
@@ -26,7 +29,7 @@ func (r *Run) accelerate() error {
 	}
 	switch {
 	case err != nil && named:
-		return r.advise(err)
+		return nil, r.advise(err)
 	case err != nil:
 		r.o.Log.Info("device cpu: " + err.Error())
 	}
@@ -34,9 +37,9 @@ func (r *Run) accelerate() error {
 	r.problem.Batch, r.model.Config.Batch = r.config.Batch, r.config.Batch
 	if r.device == nil {
 		if err := r.config.CheckDevice(); err != nil { // some settings are for a device only
-			return err
+			return nil, err
 		}
-		return checkSteps(&r.config, r.problem)
+		return r, checkSteps(&r.config, r.problem)
 	}
 	batch := any("the method's")
 	if r.config.Batch > 0 {
@@ -46,7 +49,7 @@ func (r *Run) accelerate() error {
 	if !accelerator.HasKernels(r.problem.Objective) {
 		r.o.Log.Info("the network runs on the device, the oracle of a " + r.problem.Scorer.Form().Structure.Name() + " on the CPU")
 	}
-	return nil
+	return r, nil
 }
 
 // deviceName is the device as --device names it.

@@ -34,7 +34,7 @@ func TestTooManyWeightsForMemory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := NewRun(c, data, TrainOptions{Log: slog.New(slog.DiscardHandler)})
+	r, err := NewProblem(c, data, TrainOptions{Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +98,7 @@ func TestAutoAvoidsMethodsThatRememberTooMuch(t *testing.T) {
 	for l1, want := range map[float64]string{0: "lbfgs", 1: "owl-qn"} {
 		var log bytes.Buffer
 		c.L1 = l1
-		r, err := NewRun(c, data, TrainOptions{Log: slog.New(slog.NewTextHandler(&log, nil))})
+		r, err := NewProblem(c, data, TrainOptions{Log: slog.New(slog.NewTextHandler(&log, nil))})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -35,7 +35,7 @@ func TestTrainOnPartialLabels(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d, err := m.ReadData(file(t, "some.conll", partialText), models.DataOptions{Labels: true})
+		d, err := m.ReadData(models.Request{Path: file(t, "some.conll", partialText), Labels: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -135,7 +135,7 @@ func TestForcedText(t *testing.T) {
 	}
 	predict := func(text string, o predictions.Options) (string, error) {
 		var out bytes.Buffer
-		err := m.PredictText(t.Context(), strings.NewReader(text), "in.conll", &out, models.DataOptions{}, o, false)
+		err := m.PredictText(t.Context(), strings.NewReader(text), &out, models.Request{Path: "in.conll"}, o, false)
 		return out.String(), err
 	}
 	text := "x C\ny ?\nz A|B\n\nx _\n"

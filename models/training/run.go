@@ -13,7 +13,6 @@ import (
 
 	"github.com/dsp-go/dsp/cuda/device"
 	"github.com/dsp-go/dsp/models"
-	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/data/localisation"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/structured"
@@ -24,56 +23,15 @@ import (
 	"github.com/dsp-go/dsp/train/record/tensorboard"
 )
 
-// Run is one training of one model.
+// Run is a problem on the device that computes it, with all settings resolved. A problem is run once: its weights and its method change.
 type Run struct {
-	config  config.Config // resolved
-	data    *models.Data
-	model   *models.Model
-	problem *train.Problem
-	method  train.Method
-	device  *device.Device // that computes, or nil for the CPU
-	o       TrainOptions
-}
-
-// NewRun makes the model and the optimiser, and resolves every setting that c left open.
-func NewRun(c config.Config, data *models.Data, o TrainOptions) (*Run, error) {
-	m, err := models.NewModel(c, data)
-	if err != nil {
-		return nil, err
-	}
-	m.Version = o.Version
-	objective, err := objective(&m.Config, m, data.Train)
-	if err != nil {
-		return nil, err
-	}
-	r := &Run{data: data, model: m, o: o}
-	r.problem = &train.Problem{
-		Engine: engine.NewEngine(objective, host.Threads(c.Threads)),
-		Seed:   c.Seed,
-	}
-	why := ""
-	if r.config, r.method, why, err = resolve(c, m, objective); err != nil {
-		return nil, err
-	}
-	if r.problem.Smoothing, err = smoothing(&r.config); err != nil {
-		return nil, err
-	}
-	if why != "" {
-		o.Log.Info("method " + r.config.Method + ": " + record.Certified(why, r.method.Convex() && objective.Relaxed() != ""))
-	}
-	if how := objective.Relaxed(); how != "" {
-		o.Log.Warn("outputs may not be the best: " + how + "; objectives count an upper bound of their scores")
-	}
-	m.Config = r.config
-	return r, nil
+	Problem
+	device *device.Device // or nil for the CPU
 }
 
 // train runs the method and writes the files of the run folder. The records are those of all passes.
 func (r *Run) train(ctx context.Context) (*Result, []record.Record, error) {
 	defer r.close()
-	if err := r.accelerate(); err != nil {
-		return nil, nil, err
-	}
 	r.warnIfMoved()
 	r.warnIfLonger()
 	c := &r.config
@@ -165,34 +123,6 @@ func (r *Run) trainer() *train.Trainer {
 		Passes: c.Passes, Gap: float64(c.Gap), Patience: c.Patience,
 		Evaluate: r.evaluate,
 	}
-}
-
-// TrainOnly trains without writing files. With choose, it evaluates after every pass and Best is the pass that does best on the
-// development data, as in Train; otherwise Best is the last pass, and only its weights are evaluated.
-func (r *Run) TrainOnly(ctx context.Context, choose bool) (*train.Result, error) {
-	defer r.close()
-	if err := r.accelerate(); err != nil {
-		return nil, err
-	}
-	trainer := r.trainer()
-	if !choose {
-		trainer.Evaluate = nil
-	}
-	out, err := trainer.Run(ctx, newState(r.model.W))
-	if err != nil {
-		return nil, r.advise(err)
-	}
-	if !choose {
-		out.Best.Dev, out.Best.Test, err = r.evaluate(ctx, out.W)
-	}
-	return out, err
-}
-
-// ModelWith returns the model with other weights.
-func (r *Run) ModelWith(w []float32) *models.Model {
-	m := *r.model
-	m.W = w
-	return &m
 }
 
 // newState is the state of a run at w before its first pass.

@@ -1,8 +1,7 @@
 // Package training trains models from a configuration.
 //
-// A training goes one way. Config.Resolve validates the settings as given and resolves format and task; ReadFiles and FitInputs read the
-// data; NewModel resolves the network and the loss, and NewRun the method, after which the settings are validated once more; the device
-// is resolved when the run begins. Each choice is a function that returns it; only the resolvers, in files resolve.go, write it down.
+// A training goes one way: settings as given; models.Resolved; models.Raw; models.Data, which has inputs; Problem; Run. Each is made by one
+// function from the one before. Each choice is a function that returns it; only the resolvers, in files resolve.go, write it down.
 package training
 
 import (
@@ -20,6 +19,7 @@ import (
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/data/formats"
 	"github.com/dsp-go/dsp/models/data/text"
+	"github.com/dsp-go/dsp/models/inputs"
 	"github.com/dsp-go/dsp/models/pictures/curves"
 	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/structured"
@@ -137,13 +137,22 @@ func trainOn(ctx context.Context, c config.Config, data *models.Data, o TrainOpt
 	if !c.Partial && formats.Find(c.Format).Tokens && data.Train.Alphabet.Index(text.AnyLabel) >= 0 {
 		o.Log.Warn("label " + text.AnyLabel + " is learned like any other label; with --partial it means that the label is unknown")
 	}
-	r, err := NewRun(c, data, o)
+	p, err := NewProblem(c, data, o)
 	if err != nil {
 		return nil, nil, err
 	}
-	if s := r.model.Started; s != nil {
+	if c.Features == "auto" && c.Template == "" && c.Init == "" && p.model.Template != nil && tasks.Of(&c).Labels {
+		if set, why := inputs.BuiltinSet(data.Train.Alphabet); set == p.config.Features {
+			o.Log.Info("attributes of tokens", "features", set, "why", why)
+		}
+	}
+	if s := p.model.Started; s != nil {
 		o.Log.Info("training continues a model", "from", s.From, "weights", strings.Join(s.Weights, " "), "drawn_anew", orNone(strings.Join(s.Drawn, " ")),
 			"new_labels", orNone(structured.SomeOf(s.NewLabels)), "new_weights", s.NewWeights)
+	}
+	r, err := p.open()
+	if err != nil {
+		return nil, nil, err
 	}
 	result, records, err := r.train(ctx)
 	if len(records) == 0 {

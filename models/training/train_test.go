@@ -236,7 +236,7 @@ func TestTrainedModelPredictsAsMeasured(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	test, err := m.ReadData("", models.DataOptions{Format: "builtin", Labels: true})
+	test, err := m.ReadData(models.Request{Path: "builtin", Labels: true})
 	if err != nil {
 		t.Fatal(err)
 	}

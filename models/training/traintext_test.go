@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -85,5 +86,20 @@ func TestBrokenConstraints(t *testing.T) {
 	c.Train, c.Constraints, c.Out = file(t, "train.conll", "a I-X\nb I-X\nc B-X\n\nd O\n"), "iob2", t.TempDir()
 	if _, err := Train(context.Background(), c, TrainOptions{}); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "train.conll:1: I-X starts a sequence") {
 		t.Errorf("broken constraints: got %v", err)
+	}
+}
+
+// The log says which attributes were chosen and why, and nothing where they were given.
+func TestLogOfAttributes(t *testing.T) {
+	for given, want := range map[string]string{"auto": "features=ner why=\"entity tags\"", "ner": ""} {
+		var log bytes.Buffer
+		c := config.Default()
+		c.Train, c.Out, c.Passes, c.Features = file(t, "train.conll", noisy), t.TempDir(), 1, given
+		if _, err := Train(context.Background(), c, TrainOptions{Log: slog.New(slog.NewTextHandler(&log, nil))}); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(log.String(), "attributes of tokens"); got != (want != "") || !strings.Contains(log.String(), want) {
+			t.Errorf("--features %s: no %q, or too much, in\n%s", given, want, &log)
+		}
 	}
 }

@@ -142,6 +142,11 @@ func (e *Encoder) spec(layers Layers) *graph.Spec {
 
 func (e *Encoder) input() graph.Input { return graph.Input{Vocab: []int{e.config.Vocab}} }
 
+// Flow returns the network of the pieces, op by op, with parameters of Layout.
+func (e *Encoder) Flow(layers Layers) (*graph.Flow, error) {
+	return graph.NewFlow(e.spec(layers), e.layout, e.input(), graph.OpenSize)
+}
+
 // program returns the program for a number of rows.
 func (e *Encoder) program(layers Layers, rows int) (*graph.Program, error) {
 	e.mu.Lock()

@@ -18,6 +18,9 @@ const (
 	storedPrefix = Prefix // so that a network that trains the encoder has put its weights into the file already
 )
 
+// IsTensor reports whether Save may put a tensor of that name into a file.
+func IsTensor(name string) bool { return strings.HasPrefix(name, storedPrefix) }
+
 // Save puts the encoder into a file, beside what is in it: its network as metadata, its parameters as tensors. Parameters of a network that
 // trains it (Tuned) stay as they are in the file.
 func (e *Encoder) Save(f *safetensors.File) error {

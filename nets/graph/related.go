@@ -112,7 +112,7 @@ func (o Related) within(i, n int) (lo, hi int) {
 func (m *Machine) distancesOf(b Buckets, n int) (of []int32, zero int) {
 	of = m.buckets[b]
 	if len(of) < 2*n-1 {
-		of = b.upTo(max(n, len(of)))
+		of = b.UpTo(max(n, len(of)))
 		if m.buckets == nil {
 			m.buckets = map[Buckets][]int32{}
 		}
@@ -121,8 +121,8 @@ func (m *Machine) distancesOf(b Buckets, n int) (of []int32, zero int) {
 	return of, len(of) / 2
 }
 
-// upTo lists the buckets of the distances −(n−1) to n−1.
-func (b Buckets) upTo(n int) []int32 {
+// UpTo lists the buckets of the distances −(n−1) to n−1.
+func (b Buckets) UpTo(n int) []int32 {
 	all := make([]int32, 2*n-1)
 	if b.Count > 0 {
 		for i := range all {
@@ -319,7 +319,7 @@ func relatedRows[T float32 | float64](o Related, offsets []int, args [][]T, visi
 		if n == 0 {
 			continue
 		}
-		r.first, r.buckets, r.zero = offsets[b], o.Buckets.upTo(n), n-1
+		r.first, r.buckets, r.zero = offsets[b], o.Buckets.UpTo(n), n-1
 		for r.h = range o.Heads {
 			r.q = r.h * o.Size
 			r.k, r.v, r.at = r.q+w, r.q+2*w, r.q

@@ -235,13 +235,13 @@ func TestMatchingsRefused(t *testing.T) {
 		form    structured.Form
 		message string
 	}{
-		{nets.Config{Net: "embed"}, words, links(1), "net embed does not score pairs of source and target items; expected one of linear, mlp, bilinear, stack"},
+		{nets.Config{Net: "embed"}, words, links(1), "net embed scores positions, not matchings; expected one of bilinear, linear, mlp, stack"},
 		{nets.Config{Net: "linear"}, graph.Input{Dim: 3}, links(1), "the data has none, and net bilinear reads the items"},
 		{nets.Config{Net: "linear", Window: 3}, graph.Input{Dim: 3, PairAttributes: 3}, links(1), "it has no window"},
 		{nets.Config{Net: "bilinear"}, graph.Input{PairAttributes: 3}, links(1), "net bilinear reads discrete inputs"},
 		{nets.Config{Net: "bilinear"}, words, candidates, "net bilinear scores pairs of source and target items, not choices"},
 		{nets.Config{Net: "bilinear", ArcUnits: 3}, words, links(1), "net bilinear has no arc-units"},
-		{nets.Config{Net: "mlp", PairUnits: 3}, graph.Input{Dim: 3}, candidates, "net mlp has no pair-units; bilinear does"},
+		{nets.Config{Net: "mlp", PairUnits: 3}, graph.Input{Dim: 3}, candidates, "net mlp has no pair-units; bilinear and stack do"},
 		{nets.Config{Net: nets.StackNet, Stack: "- features\n", PairUnits: 3}, graph.Input{Dim: 3}, candidates, "a stack that scores choices has no pair-units"},
 		{nets.Config{Net: "linear"}, graph.Input{PairAttributes: 3}, candidates, "net linear reads dense features of positions; the data has none"},
 		{nets.Config{Net: "bilinear", PairUnits: -1}, words, links(1), "-1 units"},

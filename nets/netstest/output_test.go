@@ -131,7 +131,7 @@ func TestOtherStructuresRefused(t *testing.T) {
 		{nets.Config{Net: "biaffine"}, in, "net biaffine scores the arcs of trees, not choices"},
 		{nets.Config{Net: "conv-map"}, graph.Input{Dim: 24}, "reads maps"},
 		{nets.Config{Net: "conv-crop", Channels: []int{2, 2, 2}, Kernel: 6, Stride: 1}, in, "convolution 3: a filter of 6×6 cells does not fit maps of 2×1"},
-		{nets.Config{Net: "mlp", Kernel: 3}, in, "net mlp has no kernel and stride"},
+		{nets.Config{Net: "mlp", Kernel: 3}, in, "net mlp has no kernel; conv-crop and conv-map do"},
 		{nets.Config{Net: "linear", Edges: nets.EdgesPosition}, in, "a choice has no edges"},
 		{nets.Config{Net: nets.StackNet, Stack: "- features\n", ArcUnits: 3}, in, "a stack that scores choices has no arc-units"},
 		{nets.Config{Net: "linear"}, graph.Input{Dim: 23, Map: m}, "maps of 4×3×2 have 24 numbers"},

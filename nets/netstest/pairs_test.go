@@ -108,7 +108,7 @@ var biaffineConfigs = []struct {
 
 func mustBiaffine(t testing.TB, c nets.Config, input graph.Input, relations int) *nets.Net {
 	t.Helper()
-	net, err := nets.NewBiaffine(c, input, arcs(relations))
+	net, err := nets.Make(c, input, nets.Output{Labels: relations, Form: arcs(relations)})
 	must(t, err)
 	return net
 }
@@ -380,7 +380,7 @@ func TestPairErrors(t *testing.T) {
 	if _, err := nets.New(nets.Config{Net: "biaffine"}, graph.Input{Dim: 3}, 2); err == nil || !strings.Contains(err.Error(), "not chains") {
 		t.Error(err)
 	}
-	if _, err := nets.NewBiaffine(nets.Config{Net: "mlp"}, graph.Input{Dim: 3}, arcs(2)); err == nil || !strings.Contains(err.Error(), "does not score trees") {
+	if _, err := nets.Make(nets.Config{Net: "mlp"}, graph.Input{Dim: 3}, nets.Output{Labels: 2, Form: arcs(2)}); err == nil || !strings.Contains(err.Error(), "expected one of biaffine, stack") {
 		t.Error(err)
 	}
 }

@@ -68,7 +68,22 @@ func (s *Linear) DenseBlocks() []nets.DenseBlock {
 	var all []nets.DenseBlock
 	for k, p := range s.parts {
 		for _, b := range p.dense {
-			all = append(all, nets.DenseBlock{Part: k, Offset: b.offset, Dim: b.dim, Width: b.width})
+			bias := -1
+			if b.of == OfPosition {
+				bias = p.bias
+			}
+			all = append(all, nets.DenseBlock{Part: k, Offset: b.offset, Dim: b.dim, Width: b.width, Bias: bias})
+		}
+	}
+	return all
+}
+
+// TiedBlocks implements nets.TiedScorer.
+func (s *Linear) TiedBlocks() []nets.TiedBlock {
+	var all []nets.TiedBlock
+	for k, p := range s.parts {
+		if p.Rows == structured.Tied && p.bias >= 0 && p.attributes == 0 && len(p.dense) == 0 {
+			all = append(all, nets.TiedBlock{Part: k, Offset: p.bias, Width: p.Width})
 		}
 	}
 	return all

@@ -260,6 +260,9 @@ func TestDenseBlocks(t *testing.T) {
 	if len(blocks) != 1 || blocks[0] != (nets.DenseBlock{Offset: 3 + 30, Dim: 4, Width: 3}) {
 		t.Errorf("blocks %+v", blocks)
 	}
+	if tied := nets.TiedBlocks(s); len(tied) != 1 || tied[0] != (nets.TiedBlock{Part: 1, Offset: 45, Width: 9}) {
+		t.Errorf("tied blocks %+v", tied)
+	}
 	if free := nets.Unshrunk(s); !slices.Equal(free, [][2]int{{0, 3}, {33, 45}, {45, 54}}) {
 		t.Errorf("free %v", free)
 	}

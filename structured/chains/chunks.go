@@ -61,6 +61,15 @@ func parseTags(a *structured.Alphabet) *tagset {
 // EntityTags reports whether the labels are entity tags: O, B-x, I-x, E-x, S-x.
 func EntityTags(labels *structured.Alphabet) bool { return parseTags(labels) != nil }
 
+// EntityTypes returns the types of the entity tags, x in B-x; ok is false where the labels are no such tags.
+func EntityTypes(labels *structured.Alphabet) (types []string, ok bool) {
+	s := parseTags(labels)
+	if s == nil {
+		return nil, false
+	}
+	return s.types.Names(), true
+}
+
 // A chunk is an entity: positions start to end-1.
 type chunk struct {
 	start, end int

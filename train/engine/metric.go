@@ -3,7 +3,9 @@ package engine
 import (
 	"context"
 	"math"
+	"sync/atomic"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/dsp-go/dsp/nets"
@@ -23,18 +25,26 @@ import (
 //
 //	(1/μn) Σ_i c_i Σ_t u_t(y)(1 − u_t(y)) z_t z_tᵀ + λI    [Dim×Dim]
 //
-// for every column y of a block of weights. It is diagonal in all other weights: a pullback of u(1−u) gives its numbers, which are those of
-// the Hessian if inputs are 0 or 1.
+// for every column y of a block of weights, where z_t ends with a 1 if the block has biases. For the weights of tied parts, such as
+// transitions, it has the Hessian itself (tiedmetric.go). It is diagonal in all other weights: a pullback of u(1−u) gives its numbers, which
+// are those of the Hessian if inputs are 0 or 1.
 //
 // Sums of z zᵀ are estimates from some of the rows: the larger its u(1−u), the more likely a row takes part.
+//
+// Where an output uses one label per row of a part, the loss stays the same if all columns of a block change by the same vector. P⁻¹ is then
+// 1/λ along such changes, which is the inverse of the Hessian, and across them what is said above: ΠA⁻¹Π + (I−Π)/λ, where A is the matrix of the
+// block and Π subtracts the mean of the columns.
 type Metric struct {
+	λ        float64
 	blocks   []metricBlock
-	diagonal []float64 // [Dim] of P; 1 within the blocks
+	tied     []tiedBlock
+	diagonal []float64 // [Dim] of P; within the blocks it does not count
 }
 
 type metricBlock struct {
 	nets.DenseBlock
 	factors []mat.Cholesky // of the matrix of each column, or of one that all columns share
+	common  bool           // the loss does not depend on the mean of the columns
 }
 
 const (
@@ -58,13 +68,14 @@ func (e *Engine) NewMetric(ctx context.Context, w []float32, s oracles.Smoothing
 	if !e.HasMetric() {
 		return nil, nil
 	}
-	blocks := nets.DenseBlocks(e.Scorer)
+	blocks, s := nets.DenseBlocks(e.Scorer), e.smoothing(s)
 	var spread structured.Marginals // c_i u(1−u)/μ
 	spread.Reshape(e.Scorer.Form(), e.Len(), e.Data.Rows)
 	spread.ReadAll(e.Data)
-	m := &Metric{}
+	m := &Metric{λ: e.Lambda}
 	var err error
-	if m.diagonal, err = e.spreadOf(ctx, w, s, &spread); err != nil {
+	var one []bool
+	if m.diagonal, one, err = e.spreadOf(ctx, w, s, &spread); err != nil {
 		return nil, err
 	}
 	inv := 1 / float64(e.Len())
@@ -72,27 +83,28 @@ func (e *Engine) NewMetric(ctx context.Context, w []float32, s oracles.Smoothing
 		m.diagonal[j] = max(inv*math.Abs(x)+e.Lambda, math.SmallestNonzeroFloat32)
 	}
 	for _, b := range blocks {
-		for j := range b.Dim * b.Width {
-			m.diagonal[b.Offset+j] = 1
-		}
 		block, err := e.factors(ctx, b, &spread.Parts[b.Part])
 		if err != nil {
 			return nil, err
 		}
+		block.common = one[b.Part]
 		m.blocks = append(m.blocks, block)
 	}
-	return m, nil
+	m.tied, err = e.tiedBlocks(ctx, w, s)
+	return m, err
 }
 
 // spreadOf fills v with c_i u(1−u)/μ at w and returns its pullback [Dim]. A tied row holds the sum of u over the steps of an example; their u
-// are taken as equal.
-func (e *Engine) spreadOf(ctx context.Context, w []float32, s oracles.Smoothing, v *structured.Marginals) ([]float64, error) {
-	sums, μ := make([]float64, len(w)), e.smoothing(s).Mu
-	_, err := e.overShards(ctx, e.shards, sums, func(ln *Lane) error {
+// are taken as equal. For each part it also tells whether the u of every row sum to 1.
+func (e *Engine) spreadOf(ctx context.Context, w []float32, s oracles.Smoothing, v *structured.Marginals) (sums []float64, one []bool, err error) {
+	μ := s.Mu
+	sums, one = make([]float64, len(w)), make([]bool, len(v.Parts))
+	others := make([]atomic.Bool, len(v.Parts)) // some row has another sum
+	_, err = e.overShards(ctx, e.shards, sums, func(ln *Lane) error {
 		if err := e.precisely(ln, w); err != nil {
 			return err
 		}
-		e.smoothing(s).Answer(ln.Oracle, &ln.Theta, &ln.Answer, false)
+		s.Answer(ln.Oracle, &ln.Theta, &ln.Answer, false)
 		ln.V.Copy(&ln.Answer.U)
 		for b, i := range ln.Batch.Examples {
 			by := float32(e.Data.Weight(i) / μ)
@@ -102,6 +114,9 @@ func (e *Engine) spreadOf(ctx context.Context, w []float32, s oracles.Smoothing,
 				if part.Rows == structured.Tied {
 					steps = float32(max(1, e.Data.Length(i)))
 				}
+				if part.Rows == structured.Tied || !sumToOne(part.Of(b), part.Width) {
+					others[k].Store(true)
+				}
 				for j, u := range part.Of(b) {
 					part.Of(b)[j] = by * max(0, u*(1-u/steps))
 				}
@@ -110,7 +125,24 @@ func (e *Engine) spreadOf(ctx context.Context, w []float32, s oracles.Smoothing,
 		}
 		return nil
 	})
-	return sums, err
+	for k := range one {
+		one[k] = !others[k].Load()
+	}
+	return sums, one, err
+}
+
+// sumToOne reports whether every row of marginals sums to 1.
+func sumToOne(u []float32, width int) bool {
+	for ; len(u) > 0; u = u[width:] {
+		sum := float32(0)
+		for _, x := range u[:width] {
+			sum += x
+		}
+		if math.Abs(float64(sum)-1) > 1e-3 {
+			return false
+		}
+	}
+	return true
 }
 
 // factors returns the factored matrices of a block, whose part of the potentials has the given spread.
@@ -144,7 +176,7 @@ func (e *Engine) factors(ctx context.Context, b nets.DenseBlock, spread *structu
 			return
 		}
 		var p *mat.SymDense
-		if p, errs[column] = e.gram(func(t int) float64 { return of(column, t) }); errs[column] == nil {
+		if p, errs[column] = e.gram(b.Bias >= 0, func(t int) float64 { return of(column, t) }); errs[column] == nil {
 			factorise(&block.factors[column], p, e.Lambda)
 		}
 	})
@@ -156,10 +188,13 @@ func (e *Engine) factors(ctx context.Context, b nets.DenseBlock, spread *structu
 	return block, ctx.Err()
 }
 
-// gram estimates (1/n) Σ_t a_t z_t z_tᵀ for given a_t ≥ 0 from some of the rows. If there are more than it needs, row t takes part with the
+// gram estimates (1/n) Σ_t a_t z_t z_tᵀ, where z_t ends with a 1 if there are biases, for given a_t ≥ 0 from some of the rows. If there are more than it needs, row t takes part with the
 // probability min(1, a_t/τ) and with max(a_t, τ) in place of a_t, by systematic sampling.
-func (e *Engine) gram(a func(t int) float64) (*mat.SymDense, error) {
+func (e *Engine) gram(bias bool, a func(t int) float64) (*mat.SymDense, error) {
 	k, total := e.Data.Dim, 0.0
+	if bias {
+		k++
+	}
 	for t := range e.Data.Positions() {
 		total += a(t)
 	}
@@ -203,9 +238,12 @@ func (g *gramSum) add(d *structured.Dataset, t int, a float64) error {
 	at := len(g.z)
 	g.z = append(g.z, make([]float32, g.k)...)
 	row := g.z[at:]
+	if d.Dim < g.k {
+		row[d.Dim] = 1
+	}
 	if d.Features != nil {
-		copy(row, d.Features[t*g.k:])
-	} else if err := d.Source.Read(row, t, t+1); err != nil {
+		copy(row, d.Features[t*d.Dim:][:d.Dim])
+	} else if err := d.Source.Read(row[:d.Dim], t, t+1); err != nil {
 		return err
 	}
 	vec.Scale(float32(math.Sqrt(a)), row)
@@ -262,18 +300,63 @@ func (m *Metric) Solve(e *Engine, to, g []float64) {
 	for j, p := range m.diagonal {
 		to[j] = g[j] / p
 	}
-	for k := range m.blocks {
-		b := &m.blocks[k]
-		at := mat.NewDense(b.Dim, b.Width, to[b.Offset:][:b.Dim*b.Width])
-		if len(b.factors) == 1 {
-			_ = b.factors[0].SolveTo(at, at) // the error says that P is ill-conditioned; the solution is there
-			continue
-		}
-		e.parallel(b.Width, func(y int) {
-			var column mat.VecDense
-			column.CloneFromVec(at.ColView(y))
-			_ = b.factors[y].SolveVecTo(&column, &column)
-			at.SetCol(y, column.RawVector().Data)
-		})
+	for k := range m.tied {
+		b := &m.tied[k]
+		x := to[b.offset:][:b.width]
+		copy(x, g[b.offset:])
+		solve(&b.factor, x)
 	}
+	for k := range m.blocks {
+		m.solveBlock(e, &m.blocks[k], to, g)
+	}
+}
+
+// solveBlock is Solve for a block and its biases.
+func (m *Metric) solveBlock(e *Engine, b *metricBlock, to, g []float64) {
+	of := func(d int) (lo, hi int) { // the weights of input d
+		if d == b.Dim {
+			return b.Bias, b.Bias + b.Width
+		}
+		return b.Offset + d*b.Width, b.Offset + (d+1)*b.Width
+	}
+	k := b.Dim
+	if b.Bias >= 0 {
+		k++
+	}
+	common := make([]float64, k) // means of the rows of g
+	if b.common {
+		for d := range k {
+			lo, hi := of(d)
+			common[d] = floats.Sum(g[lo:hi]) / float64(b.Width)
+		}
+	}
+	e.parallel(b.Width, func(y int) {
+		column := make([]float64, k)
+		for d := range k {
+			lo, _ := of(d)
+			column[d] = g[lo+y] - common[d]
+		}
+		solve(&b.factors[min(y, len(b.factors)-1)], column)
+		for d, x := range column {
+			lo, _ := of(d)
+			to[lo+y] = x
+		}
+	})
+	if !b.common {
+		return
+	}
+	for d, mean := range common {
+		lo, hi := of(d)
+		shift := -floats.Sum(to[lo:hi]) / float64(b.Width)
+		if m.λ > 0 {
+			shift += mean / m.λ
+		}
+		floats.AddConst(shift, to[lo:hi])
+	}
+}
+
+// solve replaces x by A⁻¹x for a factored matrix A.
+func solve(a *mat.Cholesky, x []float64) {
+	v := mat.NewVecDense(len(x), x)
+	_ = a.SolveVecTo(v, v) // the error says that A is ill-conditioned; the solution is there
 }

@@ -69,10 +69,10 @@ also mends networks that are too sure of themselves.`,
 	}
 	u.addFlags(cmd)
 	flags := cmd.Flags()
-	flags.StringVar(&u.data, "dev", "", "`FILE` with gold labels that the model was not trained on; builtin for the drawn words, trees or scenes")
+	flags.StringVar(&u.Path, "dev", "", "`FILE` with gold labels that the model was not trained on; builtin for the drawn words, trees or scenes")
 	flags.StringVar(&out, "out", "", "`FILE` for the calibrated model; empty: the temperature is stored in MODEL itself")
 	flags.StringVar(&likelihood, "likelihood", "tokens", "what to fit: `tokens|sequences|entities`; tokens: the probability of each gold label, arc or box; sequences: that of whole outputs; entities: that each predicted entity is right, for predict --spans")
-	flags.BoolVar(&u.partial, "partial", false, "accept partial gold labels: ? (or _) for any label, A|B for one of these; such tokens do not count")
+	flags.BoolVar(&u.Partial, "partial", false, "accept partial gold labels: ? (or _) for any label, A|B for one of these; such tokens do not count")
 	complete(cmd, "likelihood", "tokens", "sequences", "entities")
 	return cmd
 }
@@ -86,7 +86,7 @@ func (u *use) calibrate(cmd *cobra.Command, m *models.Model, d *structured.Datas
 	if info, err := os.Stat(out); err == nil && info.IsDir() {
 		out = filepath.Join(out, models.ModelFile)
 	}
-	fitted, err := calibration.Fit(cmd.Context(), m, d, by, u.threads)
+	fitted, err := calibration.Fit(cmd.Context(), m, d, by, u.Threads)
 	if err != nil {
 		return nil, err
 	}
@@ -117,7 +117,7 @@ func (u *use) calibrate(cmd *cobra.Command, m *models.Model, d *structured.Datas
 }
 
 func (u *use) reliability(cmd *cobra.Command, m *models.Model, d *structured.Dataset) (*review.Calibration, error) {
-	_, found, err := m.Review(cmd.Context(), d, false, u.threads)
+	_, found, err := m.Review(cmd.Context(), d, false, u.Threads)
 	if err != nil {
 		return nil, err
 	}

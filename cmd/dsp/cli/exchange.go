@@ -44,7 +44,7 @@ structures it computes the potentials only. docs/onnx.md describes its inputs.`,
 				return structured.BadInput("--marginals goes with --onnx FILE; dsp predict --marginals prints probabilities")
 			case to == "":
 				return structured.BadInput("no file to write: give --to FILE.npz, --to FILE.safetensors or --onnx FILE")
-			case weights && u.data != "":
+			case weights && u.Path != "":
 				return structured.BadInput("--weights writes the network's parameters, which need no --data; give only one of the two")
 			}
 			defer u.close()
@@ -59,7 +59,7 @@ structures it computes the potentials only. docs/onnx.md describes its inputs.`,
 		},
 	}
 	u.addFlags(cmd)
-	cmd.Flags().Var(&fileList{to: &u.data}, "data", "`FILE,...` to compute potentials for, one or several; builtin for the drawn words, trees, sentence pairs, scenes or graphs")
+	cmd.Flags().Var(&fileList{to: &u.Path}, "data", "`FILE,...` to compute potentials for, one or several; builtin for the drawn words, trees, sentence pairs, scenes or graphs")
 	cmd.Flags().BoolVar(&weights, "weights", false, "write the weights, not potentials")
 	cmd.Flags().StringVar(&to, "to", "", "`FILE` to write: .npz or .safetensors, for weights also .txt")
 	cmd.Flags().StringVar(&graph.path, "onnx", "", "`FILE` to write the model to as an ONNX graph: network and decoding for sequences, potentials for other structures")
@@ -79,7 +79,7 @@ func (u *use) export(cmd *cobra.Command, weights bool, to string) error {
 	if err != nil {
 		return err
 	}
-	return exchange.ExportPotentials(cmd.Context(), m, d, to, u.threads)
+	return exchange.ExportPotentials(cmd.Context(), m, d, to, u.Threads)
 }
 
 func importCommand() *cobra.Command {

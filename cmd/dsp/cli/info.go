@@ -17,6 +17,7 @@ import (
 	"github.com/dsp-go/dsp/models/data/features/arcs"
 	"github.com/dsp-go/dsp/models/data/features/pairs"
 	"github.com/dsp-go/dsp/models/exchange"
+	"github.com/dsp-go/dsp/models/pipelines"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/nets/kernels"
 	"github.com/dsp-go/dsp/oracles"
@@ -109,7 +110,16 @@ func infoCommand() *cobra.Command {
 			if set != "" {
 				return printFeatures(cmd, set)
 			}
-			if len(args) > 0 {
+			if len(args) > 0 && pipelines.Is(args[0]) {
+				if top > 0 {
+					return structured.BadInput("--top %d: %s is a pipeline; its stages are models in folders of their own", top, args[0])
+				}
+				p, err := aboutPipeline(args[0])
+				if err != nil {
+					return err
+				}
+				about = p
+			} else if len(args) > 0 {
 				m, err := models.Load(args[0])
 				if err != nil {
 					return err
@@ -326,33 +336,35 @@ func insideOf(m *models.Model, top int) (inside, error) {
 	return in, err
 }
 
+// reads lists what the model reads.
+func (in inside) reads() []string {
+	var all []string
+	add := func(n int, format string, more ...any) {
+		if n > 0 {
+			all = append(all, fmt.Sprintf(format, append([]any{n}, more...)...))
+		}
+	}
+	add(in.Dim, "%d dense features per position")
+	if len(in.Vocab) > 0 {
+		text := fmt.Sprintf("discrete, vocabularies of %v", in.Vocab)
+		if in.Characters > 0 {
+			text += fmt.Sprintf(", %d characters", in.Characters)
+		}
+		all = append(all, text)
+	}
+	add(in.ArcAttributes, "%d attributes of arcs, %d of their relations", in.LabelAttributes)
+	add(in.PairAttributes, "%d attributes of pairs, %d of unmatched source words", in.SourceAttributes)
+	if in.EdgeAttributes > 0 || len(all) == 0 || in.Attributes > 0 && len(in.Vocab) == 0 {
+		all = append(all, fmt.Sprintf("%d attributes of positions, %d of transitions", in.Attributes, in.EdgeAttributes))
+	} else {
+		add(in.Attributes, "%d attributes of positions")
+	}
+	return all
+}
+
 func (in inside) print(w io.Writer) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "trained by  dsp %s\ninput       ", in.Version)
-	switch {
-	case in.Characters > 0:
-		fmt.Fprintf(&b, "discrete, vocabularies of %v, %d characters", in.Vocab, in.Characters)
-		if in.Attributes > 0 {
-			fmt.Fprintf(&b, "; %d attributes of positions", in.Attributes)
-		}
-		b.WriteString("\n")
-	case in.Dim > 0 && len(in.Vocab) > 0:
-		fmt.Fprintf(&b, "%d dense features per position, and discrete, vocabularies of %v\n", in.Dim, in.Vocab)
-	case in.Dim > 0:
-		fmt.Fprintf(&b, "%d dense features per position\n", in.Dim)
-	case in.ArcAttributes > 0:
-		fmt.Fprintf(&b, "%d attributes of arcs, %d of their relations\n", in.ArcAttributes, in.LabelAttributes)
-	case in.PairAttributes > 0:
-		fmt.Fprintf(&b, "%d attributes of pairs, %d of unmatched source words", in.PairAttributes, in.SourceAttributes)
-		if len(in.Vocab) > 0 {
-			fmt.Fprintf(&b, "; discrete, vocabularies of %v", in.Vocab)
-		}
-		b.WriteString("\n")
-	case in.Attributes > 0:
-		fmt.Fprintf(&b, "%d attributes of positions, %d of transitions\n", in.Attributes, in.EdgeAttributes)
-	default:
-		fmt.Fprintf(&b, "discrete, vocabularies of %v\n", in.Vocab)
-	}
+	fmt.Fprintf(&b, "trained by  dsp %s\ninput       %s\n", in.Version, strings.Join(in.reads(), "; "))
 	if e := in.Encoder; e != nil {
 		where := "in the file, from " + e.From
 		if !e.Inside {

@@ -19,12 +19,8 @@ const builtin = "builtin"
 
 // use holds the flags that all verbs with a --model share.
 type use struct {
-	model, data            string
-	format, columns, label string
-	device, dense, links   string
-	boxes, images, masks   string
-	threads                int
-	partial                bool // eval only
+	models.Request // of the data; Partial is for some only
+	model, device  string
 
 	stop func() // releases the device
 }
@@ -34,15 +30,15 @@ func (u *use) addFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	flags.StringVar(&u.model, "model", "", "`MODEL` file, or the folder of a run")
-	flags.StringVar(&u.format, "format", "", "layout of the data: `"+strings.Join(formats.Names(), "|")+"`; empty: the model's, or recognised from the file")
-	flags.StringVar(&u.columns, "columns", "", "columns of conll data, such as `word=0,label=-1`; empty: the model's")
-	flags.StringVar(&u.label, "label", "", "label of conllu data: `upos|xpos|feats|deprel|misc:KEY`; empty: the model's")
-	flags.Var(&fileList{to: &u.dense}, "dense", "npz `FILE` with the dense features of the tokens, for models that read them beside words")
-	flags.Var(&fileList{to: &u.boxes}, "boxes", "`FILE` with candidate boxes in COCO's format of results, for models that choose among candidates; empty: sliding windows")
-	flags.Var(&fileList{to: &u.images}, "images", "`DIR` of the images, for coco and voc data; empty: beside the annotations")
-	flags.Var(&fileList{to: &u.links}, "links", "`FILE` with the gold links of sentence pairs, one line per pair, if they are not in the data file")
-	flags.Var(&fileList{to: &u.masks}, "masks", "`DIR` of the masks of a folder of images, for models that label pixels")
-	flags.IntVar(&u.threads, "threads", 0, "number `N` of threads; it does not change the results; 0: all cores")
+	flags.StringVar(&u.Format, "format", "", "layout of the data: `"+strings.Join(formats.Names(), "|")+"`; empty: the model's, or recognised from the file")
+	flags.StringVar(&u.Columns, "columns", "", "columns of conll data, such as `word=0,label=-1`; empty: the model's")
+	flags.StringVar(&u.Label, "label", "", "label of conllu data: `upos|xpos|feats|deprel|misc:KEY`; empty: the model's")
+	flags.Var(&fileList{to: &u.Dense}, "dense", "npz `FILE` with the dense features of the tokens, for models that read them beside words")
+	flags.Var(&fileList{to: &u.Boxes}, "boxes", "`FILE` with candidate boxes in COCO's format of results, for models that choose among candidates; empty: sliding windows")
+	flags.Var(&fileList{to: &u.Images}, "images", "`DIR` of the images, for coco and voc data; empty: beside the annotations")
+	flags.Var(&fileList{to: &u.Links}, "links", "`FILE` with the gold links of sentence pairs, one line per pair, if they are not in the data file")
+	flags.Var(&fileList{to: &u.Masks}, "masks", "`DIR` of the masks of a folder of images, for models that label pixels")
+	flags.IntVar(&u.Threads, "threads", 0, "number `N` of threads; it does not change the results; 0: all cores")
 	flags.StringVar(&u.device, "device", "cpu", "where to compute: `cpu|cuda[:N]`; N is the number of the GPU, from 0; a GPU reads the data in one piece, and its scores differ from the CPU's in the last digits")
 	complete(cmd, "format", formats.Names()...)
 	complete(cmd, "device", "cpu", "cuda")
@@ -53,8 +49,8 @@ func (u *use) load() (*models.Model, error) {
 	switch {
 	case u.model == "":
 		return nil, structured.BadInput("no model: give --model FILE, or --model DIR with the folder of a run")
-	case u.threads < 0:
-		return nil, structured.BadInput("--threads %d: expected 0 or more", u.threads)
+	case u.Threads < 0:
+		return nil, structured.BadInput("--threads %d: expected 0 or more", u.Threads)
 	}
 	m, err := models.Load(u.model)
 	if err != nil {
@@ -105,20 +101,15 @@ func (u *use) read(flag string, needLabels bool) (*models.Model, *structured.Dat
 
 // readFor reads data for a model.
 func (u *use) readFor(m *models.Model, flag string, needLabels bool) (*structured.Dataset, error) {
-	if u.data == "" {
-		return nil, structured.BadInput("no data: give %s FILE, or %s builtin for the drawn words, trees, sentence pairs, scenes or graphs", flag, flag)
+	if u.Path == "" {
+		return nil, noData(flag)
 	}
-	path, options := u.options()
-	options.Labels = needLabels
-	return m.ReadData(path, options)
+	r := u.Request
+	r.Labels = needLabels
+	return m.ReadData(r)
 }
 
-// options returns the path of the data and how to read it.
-func (u *use) options() (path string, o models.DataOptions) {
-	path, o = u.data, models.DataOptions{Format: u.format, Columns: u.columns, Label: u.label, Partial: u.partial, Threads: u.threads, Dense: u.dense,
-		Boxes: u.boxes, Images: u.images, Links: u.links, Masks: u.masks}
-	if u.data == builtin {
-		path, o.Format = "", builtin
-	}
-	return path, o
+// noData is the error for data that no flag gives.
+func noData(flag string) error {
+	return structured.BadInput("no data: give %s FILE, or %s builtin for the drawn words, trees, sentence pairs, scenes or graphs", flag, flag)
 }

@@ -1,18 +1,18 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
 	"log/slog"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/models/pipelines"
 	"github.com/dsp-go/dsp/models/predictions"
 	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/machine/host"
 )
 
 // expansion is the name of alpha-expansion among the ways to decode.
@@ -27,6 +27,7 @@ func predictCommand() *cobra.Command {
 	var decode, picture, to string
 	var truncate bool
 	var raw rawText
+	var fill string
 	cmd := &cobra.Command{
 		Use:   "predict --model MODEL",
 		Short: "Predict labels, trees, links, boxes or masks with a model",
@@ -43,6 +44,9 @@ probability is that exactly these tokens are an entity of this type.
 With --text the input is raw text. predict splits it into sentences and tokens and prints a word and its label per line, or
 CoNLL-U from a parser; with --json it adds words and their offsets in the text; with --inline it prints the text itself with its
 entities marked.
+
+A pipeline (train --task pipeline) turns raw text (--text) into CoNLL-U with sentences, words, tags, lemmas and trees, or fills
+these fields in a CoNLL-U file; --fill says which.
 
 The links of a sentence pair become a line in Pharaoh format: source-target, words counted from 0. A score follows after |||.
 With --nbest every alignment has a line: rank ||| links ||| score. Links have no probabilities but margins: the best score of an
@@ -63,6 +67,12 @@ without it.`,
 				return structured.BadInput("--nbest %d: expected 0 or more", o.NBest)
 			}
 			if err := settings.OneOf("--decode", decode, decodes); err != nil {
+				return err
+			}
+			if pipelines.Is(u.model) {
+				return predictPipeline(cmd, &u, &raw, fill)
+			}
+			if err := noPipeline(cmd, u.model, "fill"); err != nil {
 				return err
 			}
 			o.LeastRisk, o.Expansion = decode == "risk", decode == expansion
@@ -86,7 +96,7 @@ without it.`,
 				}
 			}
 			warnUncalibrated(m, o)
-			o.Threads = u.threads
+			o.Threads = u.Threads
 			asJSON := isSet(cmd, "json")
 			o.Probability = o.Probability || asJSON
 			o.Exact = !truncate
@@ -109,31 +119,17 @@ without it.`,
 				}
 				return m.Draw(cmd.Context(), d, picture)
 			}
-			path, data := u.options()
-			if !m.Streams(data) || u.device != "cpu" {
-				if o.Force && u.dense != "" {
-					return structured.BadInput("--force keeps labels of text that is read piece by piece; --dense needs it whole")
-				}
-				if o.Force && !m.Streams(data) {
-					return structured.BadInput("--force keeps the labels of text; %s has no column of labels", u.data)
-				}
-				return predictAll(cmd, &u, m, o, asJSON)
+			if u.Path == "" {
+				return noData("--input")
 			}
-			in, err := host.Open(path)
-			if err != nil {
-				return err
-			}
-			name := path
-			if path == "-" {
-				name = "standard input"
-			}
-			return errors.Join(m.PredictText(cmd.Context(), in, name, os.Stdout, data, o, asJSON), in.Close())
+			return m.Print(cmd.Context(), u.Request, os.Stdout, o, asJSON)
 		},
 	}
 	u.addFlags(cmd)
 	flags := cmd.Flags()
-	flags.StringVar(&u.data, "input", "-", "`FILE` to label; - is standard input, builtin the drawn words, trees, sentence pairs, scenes or graphs")
+	flags.StringVar(&u.Path, "input", "-", "`FILE` to label; - is standard input, builtin the drawn words, trees, sentence pairs, scenes or graphs")
 	raw.addFlags(cmd)
+	flags.StringVar(&fill, "fill", "", "with a pipeline: the `FIELDS` of words to predict, with commas between them; the others stay as the input has them; empty: "+strings.Join(pipelines.Filled, ","))
 	flags.IntVar(&o.NBest, "nbest", 0, "add the `N` best outputs of each sequence, with score and probability (links, and graphs with cuts, have scores only)")
 	flags.BoolVar(&o.Force, "force", false, "keep the labels in the input's label column and predict the rest given them: a label of the model, A|B for one of these, ? or _ for any")
 	flags.StringVar(&decode, "decode", "max", "what to predict: `max|risk|expansion`; max: the output with the largest score; risk: the output with the fewest expected wrong labels (or heads and relations) under the marginals; expansion: labels of a graph with Potts edges and more than two labels that alpha-expansion finds, an approximation, whose distance from the best is bounded on standard error")
@@ -189,22 +185,6 @@ func checkPrinted(cmd *cobra.Command, to, picture string) error {
 		}
 	}
 	return nil
-}
-
-// predictAll labels data that is not text, all of it at once.
-func predictAll(cmd *cobra.Command, u *use, m *models.Model, o predictions.Options, asJSON bool) error {
-	d, err := u.readFor(m, "--input", false)
-	if err != nil {
-		return err
-	}
-	w := models.NewColumnWriter(os.Stdout, m, d, o)
-	if asJSON {
-		w = models.NewJSONWriter(os.Stdout, m, d, o)
-	}
-	if err := m.Predict(cmd.Context(), d, o, w.Write); err != nil {
-		return err
-	}
-	return w.Close()
 }
 
 // writeTo writes predictions to files.

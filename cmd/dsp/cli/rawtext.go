@@ -83,12 +83,12 @@ func (t *rawText) predict(cmd *cobra.Command, u *use, m *models.Model, o predict
 	if err != nil {
 		return err
 	}
-	in, err := host.Open(u.data)
+	in, err := host.Open(u.Path)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, in.Close()) }()
-	name := u.data
+	name := u.Path
 	if name == "-" {
 		name = "standard input"
 	}

@@ -41,11 +41,11 @@ not have is left out. Of a run that was interrupted it reports what there is.`,
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			o := report.Options{Path: u.model, Threads: u.threads, Version: version()}
+			o := report.Options{Path: u.model, Threads: u.Threads, Version: version()}
 			switch {
-			case u.threads < 0:
-				return structured.BadInput("--threads %d: expected 0 or more", u.threads)
-			case u.data != "":
+			case u.Threads < 0:
+				return structured.BadInput("--threads %d: expected 0 or more", u.Threads)
+			case u.Path != "":
 				o.Read = func(m *models.Model) (*structured.Dataset, error) { return u.readFor(m, "--data", true) }
 			default:
 				for _, name := range []string{"format", "columns", "label", "dense", "boxes", "images", "links", "masks"} {
@@ -79,7 +79,7 @@ not have is left out. Of a run that was interrupted it reports what there is.`,
 		},
 	}
 	u.addFlags(cmd)
-	cmd.Flags().StringVar(&u.data, "data", "", "measure on this `FILE` with gold labels; builtin for drawn data; empty: the run's test or development data")
+	cmd.Flags().StringVar(&u.Path, "data", "", "measure on this `FILE` with gold labels; builtin for drawn data; empty: the run's test or development data")
 	cmd.Flags().StringVar(&out, "out", "", "`FILE`.html to write; empty: report.html in the folder of the run, or the model's name with .html")
 	for _, name := range []string{"model", "device"} {
 		cmd.Flags().Lookup(name).Hidden = true

@@ -99,7 +99,7 @@ func (r *reviews) run(ctx context.Context, u *use, m *models.Model, d *structure
 	var err error
 	if r.looks() {
 		warnUncalibrated(m, predictions.Options{Probability: true})
-		report, found, err = m.Review(ctx, d, false, u.threads, sample.Keep)
+		report, found, err = m.Review(ctx, d, false, u.Threads, sample.Keep)
 	} else {
 		report, err = m.Compare(ctx, d, strict, outputs, sample.Keep)
 	}

@@ -93,7 +93,8 @@ func warnRepeated(cmd *cobra.Command, args []string) {
 		if !long || f == nil {
 			continue
 		}
-		if _, list := f.Value.(*fileList); list || strings.HasSuffix(f.Value.Type(), "Array") || strings.HasSuffix(f.Value.Type(), "Slice") {
+		switch f.Value.(type) {
+		case *fileList, *settings.Ranges, pflag.SliceValue: // every use of the flag adds to these
 			continue
 		}
 		if times[name]++; times[name] == 2 && f.Value.Type() != "bool" {

@@ -1,9 +1,12 @@
 package cli
 
 import (
+	"bytes"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/spf13/cobra"
@@ -41,5 +44,34 @@ func TestFlagsAndKeysAreGiven(t *testing.T) {
 	s, err := sweepSettings(sweeps, "", &swept)
 	if want := (settings.Given{"edges", "grid", "jobs", "k"}); err != nil || !slices.Equal(s.Given, want) {
 		t.Errorf("sweep: %v, %v; want %v", s.Given, err, want)
+	}
+}
+
+// A flag that is given twice is warned of where the last value counts, and not where every use adds one.
+func TestRepeatedFlags(t *testing.T) {
+	was := slog.Default()
+	defer slog.SetDefault(was)
+	for _, c := range []struct {
+		cmd    *cobra.Command
+		args   string
+		warned bool
+	}{
+		{sweepCommand(), "--grid reg=1,2 --grid loss=crf,hinge", false},
+		{trainCommand(), "--train a.conll --train b.conll", false},
+		{serveCommand(), "--model a --model=b", false},
+		{predictCommand(), "--tagger a --tagger b", false},
+		{trainCommand(), "--reg 1 --reg=2", true},
+		{trainCommand(), "--dev a", false},
+	} {
+		var log bytes.Buffer
+		slog.SetDefault(slog.New(newLog(&log, slog.LevelInfo)))
+		args := strings.Fields(c.args)
+		if err := c.cmd.ParseFlags(args); err != nil {
+			t.Fatal(err)
+		}
+		warnRepeated(c.cmd, args)
+		if got := strings.Contains(log.String(), "more than once"); got != c.warned {
+			t.Errorf("%s %s: warned %v, want %v: %s", c.cmd.Name(), c.args, got, c.warned, &log)
+		}
 	}
 }

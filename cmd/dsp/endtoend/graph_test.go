@@ -286,5 +286,5 @@ func TestSegmentRefusals(t *testing.T) {
 	dsp(t, "train", "--task", "segment", "--neighbours", "5").refused(exitBadInput, "5 neighbours, expected 4 or 8")
 	dsp(t, "train", "--task", "segment", "--examples", "3,1,1", "--classes", "4", "--oracle", "cut").refused(exitBadInput, "4 labels", "cut")
 	dsp(t, "train", "--task", "segment", "--examples", "3,1,1", "--oracle", "exact", "--max-table", "1000").refused(exitBadInput, "--max-table", "--oracle cut")
-	dsp(t, "train", "--task", "segment", "--train", write(t, "x.npz", "PK")).refused(exitBadInput, "folders of images")
+	dsp(t, "train", "--task", "segment", "--train", write(t, "x.npz", "PK")).refused(exitBadInput, "--format npz has no masks", "which reads images")
 }

@@ -258,7 +258,7 @@ func TestVectorsAndDenseFeatures(t *testing.T) {
 		}
 		what := "vectors of 6 words"
 		if flags[0] == "--dense" {
-			what = "2 dense features per position, and discrete"
+			what = "2 dense features per position; discrete"
 		}
 		if o := dsp(t, "info", run).ok(); !strings.Contains(o.stdout, what) {
 			t.Errorf("info lacks %q: %s", what, o.stdout)
@@ -272,7 +272,6 @@ func TestVectorsAndDenseFeatures(t *testing.T) {
 			t.Errorf("%v: %q", flags, o.stdout)
 		}
 	}
-	dsp(t, "train", "--train", train, "--vectors", vectors).refused(exitBadInput, "--vectors", "--net embed")
 	dsp(t, "train", "--train", train, "--net", "embed", "--dense", features(3, 0)).refused(exitBadInput, "features has 3 rows, expected 80")
 }
 

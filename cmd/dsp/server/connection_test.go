@@ -1,9 +1,12 @@
 package server
 
 import (
+	"bufio"
 	"io"
 	"net"
+	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
@@ -33,6 +36,42 @@ func TestUnreadBodies(t *testing.T) {
 	}
 }
 
+// A client that sends all of a body before it reads sees the refusal, and not a reset. The body is larger than the buffers of sockets.
+func TestRefusedBodies(t *testing.T) {
+	s := newServer(t, func(o *Options) { o.MaxBody, o.Timeout, o.Token = 1<<20, time.Minute, "sesame" })
+	h := httptest.NewServer(s.Handler())
+	defer h.Close()
+	body := strings.Repeat(" ", 32<<20)
+	for head, want := range map[string]int{
+		"POST /predict HTTP/1.1\r\nAuthorization: Bearer sesame\r\nContent-Length: 33554432\r\n\r\n" + body:                                413,
+		"POST /predict HTTP/1.1\r\nAuthorization: Bearer sesame\r\nTransfer-Encoding: chunked\r\n\r\n2000000\r\n" + body + "\r\n0\r\n\r\n": 413,
+		"POST /predict HTTP/1.1\r\nContent-Length: 33554432\r\n\r\n" + body:                                                                401,
+		"POST /nothing HTTP/1.1\r\nContent-Length: 33554432\r\n\r\n" + body:                                                                404,
+		// A client that asks first is answered without its body, and so is one whose body is too large to read.
+		"POST /predict HTTP/1.1\r\nAuthorization: Bearer sesame\r\nExpect: 100-continue\r\nContent-Length: 33554432\r\n\r\n": 413,
+		"POST /predict HTTP/1.1\r\nAuthorization: Bearer sesame\r\nContent-Length: 99999999999\r\n\r\n":                      413,
+	} {
+		c, err := net.Dial("tcp", h.Listener.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		name, _, _ := strings.Cut(head, "\r\n\r\n")
+		if _, err := io.WriteString(c, strings.Replace(head, "\r\n", "\r\nHost: here\r\n", 1)); err != nil {
+			t.Errorf("%s: sending: %v", name, err)
+			continue
+		}
+		answer, err := http.ReadResponse(bufio.NewReader(c), nil)
+		if err != nil {
+			t.Errorf("%s: reading: %v", name, err)
+			continue
+		}
+		if answer.StatusCode != want {
+			t.Errorf("%s: %s, want %d", name, answer.Status, want)
+		}
+	}
+}
+
 // The scheme of the header is the same in any case, and only the whole token will do.
 func TestAuthorization(t *testing.T) {
 	s := newServer(t, func(o *Options) { o.Token = "sesame" })
@@ -55,5 +94,36 @@ func TestOptionsInMessages(t *testing.T) {
 	code, text := status(structured.BadInput("these scores cannot be cut; --truncate lowers them"), time.Second)
 	if code != 400 || text != "these scores cannot be cut; ?truncate lowers them" {
 		t.Errorf("%d: %s", code, text)
+	}
+}
+
+// Text without words has no sentences, and so no answers; that is no mistake.
+func TestTextWithoutWords(t *testing.T) {
+	s := newServer(t, nil)
+	for body, want := range map[string]int{`{"text": ""}`: 0, `{"text": " \n\n"}`: 0, `{"text": ""}` + "\n" + fine: 1} {
+		if code, answer, _ := ask(s, "POST", "/predict", body); code != 200 || strings.Count(answer, "\n") != want {
+			t.Errorf("%q: %d, %q, want %d lines", body, code, answer, want)
+		}
+	}
+	for _, body := range []string{"", "\n", `{"columns": {"word": [], "pos": []}}`, `{"text": "", "pos": []}`} {
+		if code, answer, _ := ask(s, "POST", "/predict", body); code != 400 {
+			t.Errorf("%q: %d, %q", body, code, answer)
+		}
+	}
+}
+
+// The refusal of an unknown path lists every route, and each of these is one.
+func TestRoutesListed(t *testing.T) {
+	s := newServer(t, nil)
+	code, answer, _ := ask(s, "GET", "/nothing", "")
+	_, listed, _ := strings.Cut(strings.TrimSuffix(strings.TrimSpace(answer), `"}`), "there are ")
+	if code != 404 || !strings.Contains(listed, "POST /predict/NAME") || !strings.Contains(listed, "POST /v2/repository/models/NAME/load") {
+		t.Errorf("%d %s", code, answer)
+	}
+	for route := range strings.SplitSeq(listed, ", ") {
+		method, path, _ := strings.Cut(route, " ")
+		if code, answer, _ := ask(s, method, strings.ReplaceAll(path, "NAME", "m"), "{"); code == 404 || code == 405 {
+			t.Errorf("%s: %d %s", route, code, answer)
+		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"mime"
 	"net/http"
@@ -153,7 +154,7 @@ func readBody(r *http.Request, body []byte, reader examples.Reader, split tokens
 	if several && json.Valid(body) { // one object on several lines
 		lines, several = func(yield func([]byte) bool) { yield(body) }, false
 	}
-	number := 0
+	number, found := 0, 0
 	for line := range lines {
 		number++
 		if line = bytes.TrimSpace(line); len(line) == 0 {
@@ -173,8 +174,9 @@ func readBody(r *http.Request, body []byte, reader examples.Reader, split tokens
 			}
 			return nil, err
 		}
+		found++
 	}
-	if len(all) == 0 {
+	if found == 0 {
 		return nil, structured.BadInput("an empty body, expected an object per line such as %s", reader.Sample())
 	}
 	return all, nil
@@ -184,6 +186,9 @@ func readBody(r *http.Request, body []byte, reader examples.Reader, split tokens
 func appendSentences(all []examples.Example, o *examples.Object, reader examples.Reader, split tokens.Splitter, line int) ([]examples.Example, error) {
 	for sentence := range o.Sentences(split) {
 		e, err := reader.Example(sentence)
+		if errors.Is(err, examples.ErrNoWords) {
+			continue // no sentence, no answer
+		}
 		if err != nil {
 			return nil, err
 		}

@@ -116,6 +116,7 @@ func (s *Server) answerError(w *observed, r *http.Request, err error) {
 	if code == http.StatusInternalServerError {
 		slog.Error("a request failed", "path", r.URL.Path, "error", err)
 	}
+	s.drain(r)
 	switch code {
 	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
 		w.Header().Set("Retry-After", "1")
@@ -125,6 +126,19 @@ func (s *Server) answerError(w *observed, r *http.Request, err error) {
 		w.Header().Set("WWW-Authenticate", "Bearer")
 	}
 	_ = answerJSON(w, code, map[string]string{"error": text}) // nothing is left to do about a client that has gone
+}
+
+// drained is how many of the largest bodies are read from a client whose request is refused.
+const drained = 64
+
+// drain reads the rest of the body of a refused request, within the time of the request. Python's urllib and requests, among others, send
+// all of a body before they read the answer, and a connection that closes earlier is no answer to them but a reset.
+func (s *Server) drain(r *http.Request) {
+	limit := drained * s.o.MaxBody
+	if r.Header.Get("Expect") != "" || r.ContentLength > limit { // a client that waits for leave to send; a body that would take too long
+		return
+	}
+	_, _ = io.CopyN(io.Discard, r.Body, limit) // where it fails, the client has gone or is too slow
 }
 
 // answerJSON answers an object.
@@ -167,7 +181,7 @@ func (s *Server) authorized(h handler) handler {
 }
 
 // noRoute says why no route takes a request: a wrong path, or a wrong method.
-func (s *Server) noRoute(mux *http.ServeMux, r *http.Request) error {
+func (s *Server) noRoute(mux *http.ServeMux, routes []string, r *http.Request) error {
 	for _, method := range []string{http.MethodGet, http.MethodPost} {
 		other := r.Clone(r.Context())
 		other.Method = method
@@ -175,7 +189,7 @@ func (s *Server) noRoute(mux *http.ServeMux, r *http.Request) error {
 			return refuse(http.StatusMethodNotAllowed, "%s %s: expected %s", r.Method, r.URL.Path, method)
 		}
 	}
-	return refuse(http.StatusNotFound, "no %s; there are /, /predict, /v2/health/live, /v2/health/ready, /v2, /v2/models/NAME, /v2/models/NAME/infer, /metrics", r.URL.Path)
+	return refuse(http.StatusNotFound, "no %s; there are %s", r.URL.Path, strings.Join(routes, ", "))
 }
 
 // budget bounds the bytes of all bodies in memory.

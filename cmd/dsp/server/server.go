@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -122,7 +123,11 @@ const answerTime = 30 * time.Second
 // Handler returns the handler of all routes.
 func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
-	open := func(pattern string, h handler) { mux.Handle(pattern, s.measured(pattern, h)) }
+	var routes []string
+	open := func(pattern string, h handler) {
+		routes = append(routes, strings.NewReplacer("{$}", "", "{model}", "NAME").Replace(pattern))
+		mux.Handle(pattern, s.measured(pattern, h))
+	}
 	route := func(pattern string, h handler) { open(pattern, s.authorized(h)) }
 	open("GET /v2/health/live", s.live)
 	open("GET /v2/health/ready", s.ready)
@@ -139,7 +144,7 @@ func (s *Server) Handler() http.Handler {
 		promhttp.HandlerFor(s.metrics.registry, promhttp.HandlerOpts{}).ServeHTTP(w, r)
 		return nil
 	})
-	mux.Handle("/", s.measured("other", func(_ http.ResponseWriter, r *http.Request) error { return s.noRoute(mux, r) }))
+	mux.Handle("/", s.measured("other", func(_ http.ResponseWriter, r *http.Request) error { return s.noRoute(mux, routes, r) }))
 	same := http.NewCrossOriginProtection() // a page of another site must not have its visitors' browsers ask
 	same.SetDenyHandler(s.measured("other", func(_ http.ResponseWriter, r *http.Request) error {
 		return refuse(http.StatusForbidden, "a page of another origin, %s, may not post here", r.Header.Get("Origin"))

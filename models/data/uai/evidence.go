@@ -24,8 +24,8 @@ func ReadEvidence(r io.Reader, path string, m *factors.Model) ([]int, error) {
 		}
 		all = append(all, number{n, w.line})
 	}
-	if w.err != nil {
-		return nil, structured.BadInput("%s: %w", path, w.err)
+	if err := w.damage(); err != nil {
+		return nil, err
 	}
 	states := make([]int, len(m.States))
 	for v := range states {

@@ -50,10 +50,7 @@ func ReadModel(r io.Reader, path string) (*factors.Model, error) {
 			return nil, err
 		}
 	}
-	if w.read() {
-		return nil, w.bad("%.40q after the last table, expected the end of the file", w.word)
-	}
-	return m, nil
+	return m, w.end("the last table")
 }
 
 // scope reads the variables of a factor.

@@ -63,10 +63,7 @@ func ReadWCSP(r io.Reader, path string) (m *factors.Model, upper int64, err erro
 			return nil, 0, err
 		}
 	}
-	if c.read() {
-		return nil, 0, c.bad("%.40q after the last cost function, expected the end of the file", c.word)
-	}
-	return c.model, c.upper, nil
+	return c.model, c.upper, c.end("the last cost function")
 }
 
 // costs reads cost functions.

@@ -1,12 +1,17 @@
 package uai
 
 import (
+	"errors"
+	"fmt"
+	"io"
 	"math"
 	"reflect"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"github.com/dsp-go/dsp/oracles/factors"
+	"github.com/dsp-go/dsp/structured"
 )
 
 // The example of toulbar2's manual: all different, by one function that others share; and a constant.
@@ -70,12 +75,34 @@ func TestReadWCSPRefuses(t *testing.T) {
 	}
 }
 
+// A file whose decompression fails is refused with the line where it does, even after the last word.
+func TestReadersReportDamage(t *testing.T) {
+	damaged := func(text string) io.Reader {
+		return io.MultiReader(strings.NewReader(text), iotest.ErrReader(errors.New("checksum is wrong")))
+	}
+	errs := map[string]error{}
+	for _, end := range []int{len(different) - 1, len(different)} {
+		_, _, errs[fmt.Sprintf("d.wcsp:%d: ", 14+end-len(different))] = ReadWCSP(damaged(different[:end]), "d.wcsp")
+	}
+	_, _, errs["d.wcsp:5: "] = ReadWCSP(damaged(different[:strings.Index(different, "1 1 1")]), "d.wcsp")
+	_, errs["small.uai:16: "] = ReadModel(damaged(small), "small.uai")
+	_, errs["e:2: "] = ReadEvidence(damaged("1 0 1\n"), "e", &factors.Model{States: []int{2}})
+	for place, err := range errs {
+		if err == nil || !structured.IsBadInput(err) || !strings.Contains(err.Error(), place) || !strings.Contains(err.Error(), "checksum is wrong") {
+			t.Errorf("%v, want bad input at %s", err, place)
+		}
+	}
+}
+
 func FuzzReadWCSP(f *testing.F) {
 	f.Add(different)
 	f.Add("o 2 3 1 9 2 3 2 0 1 5 1 1 2 0")
 	f.Fuzz(func(t *testing.T, text string) {
 		m, _, err := ReadWCSP(strings.NewReader(text), "f")
 		if err != nil {
+			if !structured.IsBadInput(err) || !strings.HasPrefix(err.Error(), "f:") {
+				t.Fatalf("%v does not name the file and line", err)
+			}
 			return
 		}
 		m.Value(make([]int, len(m.States))) // scopes and tables fit

@@ -67,11 +67,28 @@ func (w *words) must(what string) error {
 	if w.read() {
 		return nil
 	}
-	if w.err != nil {
-		return structured.BadInput("%s: %w", w.path, w.err)
+	if err := w.damage(); err != nil {
+		return err
 	}
 	w.line = w.next
 	return w.bad("the file ends here, expected %s", what)
+}
+
+// damage returns the error that ended the reading, such as that of a compressed file that was cut, with the line of it; nil if there is none.
+func (w *words) damage() error {
+	if w.err == nil {
+		return nil
+	}
+	w.line = w.next
+	return w.bad("%w", w.err)
+}
+
+// end returns an error if anything follows, or the file is damaged. what is the last thing that was read.
+func (w *words) end(what string) error {
+	if w.read() {
+		return w.bad("%.40q after %s, expected the end of the file", w.word, what)
+	}
+	return w.damage()
 }
 
 // count reads a whole number between least and most.

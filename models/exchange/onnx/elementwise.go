@@ -38,6 +38,9 @@ func (n *network) unary(at int, s *graph.Step, o graph.Unary) {
 		inner := n.of("Add", x.name, n.of("Mul", cube, n.float(0.044715)))
 		t := n.of("Tanh", n.of("Mul", inner, n.float(float32(math.Sqrt(2/math.Pi)))))
 		y = n.of("Mul", n.of("Mul", x.name, n.float(0.5)), n.of("Add", t, n.float(1)))
+	case "gelu_erf": // x·(1 + erf(x/√2))/2
+		e := n.of("Erf", n.of("Mul", x.name, n.float(float32(1/math.Sqrt2))))
+		y = n.of("Mul", n.of("Mul", x.name, n.float(0.5)), n.of("Add", e, n.float(1)))
 	default:
 		op, ok := plainUnaries[name]
 		if !ok {

@@ -3,10 +3,17 @@ package onnx
 import (
 	"context"
 	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/config"
+	"github.com/dsp-go/dsp/models/data/text"
+	"github.com/dsp-go/dsp/models/inputs/encoded"
+	"github.com/dsp-go/dsp/models/inputs/encoded/encodedtest"
 	"github.com/dsp-go/dsp/models/predictions"
 	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/structured"
@@ -38,7 +45,13 @@ func batch(d *structured.Dataset) map[string]tensor {
 		in[inputLengths].x[i] = float64(d.Length(i))
 	}
 	if d.Dim > 0 {
-		each(array(inputFeatures, d.Dim, 7), func(t int) []float64 { return floats(d.Features[t*d.Dim : (t+1)*d.Dim]) })
+		all := make([]float32, d.Positions()*d.Dim)
+		for i := range n {
+			if err := d.ReadFeatures(all[d.Offsets[i]*d.Dim:d.Offsets[i+1]*d.Dim], i); err != nil {
+				panic(err) // of test data in memory
+			}
+		}
+		each(array(inputFeatures, d.Dim, 7), func(t int) []float64 { return floats(all[t*d.Dim : (t+1)*d.Dim]) })
 	}
 	if v := len(d.Vocab); v > 0 {
 		each(array(inputWords, v, 1), func(t int) []float64 { return floats(d.Ids[t*v : (t+1)*v]) })
@@ -144,6 +157,107 @@ func checkPredictions(t *testing.T, m *models.Model, d *structured.Dataset, got 
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// A graph holds the encoder of its model, of any family, and predicts from the numbers of pieces.
+func TestGraphsWithEncoders(t *testing.T) {
+	train := filepath.Join(t.TempDir(), "train.conll") // whose sentences fit into all encoders
+	if err := os.WriteFile(train, []byte(strings.Repeat(sentences, 3)+"fox\tN\tO\n\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	rows := func(family, pieces, layers string) func(c *config.Config) {
+		return func(c *config.Config) {
+			c.Train = train
+			c.Net, c.Encoder, c.Pieces, c.EncoderLayers, c.EncoderCache = "linear", encodedtest.Folder(t, family), pieces, layers, "none"
+		}
+	}
+	families := []string{"bert", "deberta-v2", "deberta-v2-own-keys", "deberta-v2-xlarge", "distilbert", "electra", "modernbert", "mpnet", "roberta", "xlm-roberta"}
+	type graphCase struct {
+		name   string
+		change func(c *config.Config)
+	}
+	var all []graphCase
+	for _, family := range families {
+		all = append(all, graphCase{family, rows(family, "first", "last")})
+	}
+	also := func(f, g func(c *config.Config)) func(c *config.Config) { return func(c *config.Config) { f(c); g(c) } }
+	all = append(all,
+		graphCase{"means of pieces and layers", rows("bert", "mean", "mean2")},
+		graphCase{"dense features, too", also(rows("bert", "first", "mean2"), func(c *config.Config) { c.Dense = "features" })},
+		graphCase{"rows alone", also(rows("bert", "first", "0"), func(c *config.Config) { c.Features = "none" })},
+		graphCase{"under a network", also(rows("bert", "first", "last"), func(c *config.Config) { c.Net, c.Recurrent = "rnn", settings.Sizes{3} })},
+	)
+	for _, c := range all {
+		t.Run(c.name, func(t *testing.T) {
+			m, d := modelAndData(t, c.change)
+			for i := range m.W {
+				m.W[i] /= 4
+			}
+			in := batch(d)
+			width := m.Encoder.Width()
+			if given := m.Dim - width; given == 0 {
+				delete(in, inputFeatures)
+			} else {
+				x := zerosOf(in[inputFeatures].shape[0], in[inputFeatures].shape[1], given)
+				for r := range x.shape[0] * x.shape[1] {
+					copy(x.x[r*given:(r+1)*given], in[inputFeatures].x[r*m.Dim:])
+				}
+				in[inputFeatures] = x
+			}
+			addPieces(t, in, m, d)
+			file := built(t, m, Options{Marginals: true})
+			checkOrder(t, file.GetGraph(), map[string]bool{}, map[string]bool{})
+			checkInitializers(t, file.GetGraph())
+			checkPredictions(t, m, d, run(t, file.GetGraph(), in))
+		})
+	}
+}
+
+// addPieces adds the inputs of the encoder, padded with numbers that must not matter.
+func addPieces(t *testing.T, in map[string]tensor, m *models.Model, d *structured.Dataset) {
+	t.Helper()
+	tok := m.Encoder.Tokenizer
+	cutter, words := tok.NewCutter(), d.Column(text.WordColumn)
+	var ids [][]int32
+	T := in[inputAttributes].shape
+	if T == nil {
+		most := 0
+		for i := range d.Len() {
+			most = max(most, d.Length(i))
+		}
+		T = []int{d.Len(), most + 1}
+	}
+	lengths, first, counts := zerosOf(d.Len()), zerosOf(T[0], T[1]), zerosOf(T[0], T[1])
+	longest := 0
+	for i := range d.Len() {
+		all := slices.Clone(tok.Prefix)
+		for k := range T[1] {
+			at := i*T[1] + k
+			if first.x[at], counts.x[at] = 1, 3; k >= d.Length(i) {
+				continue
+			}
+			begin := len(all)
+			var err error
+			if all, err = cutter.Cut(all, words[d.Offsets[i]+k]); err != nil {
+				t.Fatal(err)
+			}
+			first.x[at], counts.x[at] = float64(begin), float64(len(all)-begin)
+		}
+		ids = append(ids, append(all, tok.Suffix...))
+		lengths.x[i] = float64(len(ids[i]))
+		longest = max(longest, len(ids[i]))
+	}
+	x := zerosOf(d.Len(), longest+1)
+	for i := range x.x {
+		x.x[i] = 1
+	}
+	for i := range ids {
+		copy(x.x[i*(longest+1):], floats(ids[i]))
+	}
+	in[inputPieces], in[inputPieceLengths], in[inputFirstPieces] = x, lengths, first
+	if m.Encoder.Pieces == encoded.Mean {
+		in[inputPieceCounts] = counts
 	}
 }
 

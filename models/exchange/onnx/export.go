@@ -67,6 +67,7 @@ func Build(m *models.Model, o Options) (*onnxpb.ModelProto, Summary, error) {
 		return nil, s, structured.BadInput("--marginals: only chains are decoded in ONNX; of a %s the graph has the potentials, and dsp predict the probabilities", s.Structure)
 	}
 	in := newInputs(newBuilder())
+	in.encoder = m.Encoder
 	in.reserve("labels", "score", "marginals")
 	for _, part := range form.Parts {
 		in.reserve(part.Name)
@@ -133,7 +134,7 @@ func score(m *models.Model, in *inputs) ([]potentials, error) {
 		if err != nil {
 			return nil, err
 		}
-		n := &network{inputs: in, net: net, w: m.W, flow: flow, valued: valued}
+		n := &network{inputs: in, name: net.Name(), layout: net.Layout(), shape: net.Input(), w: m.W, flow: flow, valued: valued}
 		return n.translate()
 	}
 	return nil, structured.BadInput("net %s (%T) has no translation to ONNX", m.Net.Name(), m.Net)

@@ -12,14 +12,18 @@ func (n *network) gatherRows(at int, s *graph.Step, o graph.Gather) {
 	x, c, f := s.Args[0], o.Cols, n.flow
 	switch i := o.Index; i.Kind {
 	case graph.IndexIds:
-		ids := n.gather(n.words(len(n.net.Input().Vocab)), n.int(i.Field), 2)
+		ids := n.gather(n.words(len(n.shape.Vocab)), n.int(i.Field), 2)
 		table := n.in(x, n.flow.Steps[x].N/c, c)
 		n.set(at, n.reshape(n.gather(table, ids, 0), -1, c), f.Rows, c)
 	case graph.IndexWindow:
 		n.set(at, n.reshape(n.window(n.padded(n.in(x, f.Rows, c), c), i.Width), -1, i.Width*c), f.Rows, i.Width*c)
 	case graph.IndexPattern: // made when it is read: a product with patches becomes a convolution
+	case graph.IndexPlaces: // the same rows for every example
+		table := n.in(x, n.flow.Steps[x].N/c, c)
+		y := n.gather(table, n.of("Add", n.positions(), n.int(i.Field)), 0)
+		n.set(at, n.reshape(n.of("Expand", y, n.concat(0, n.size(), n.ints(c))), -1, c), f.Rows, c)
 	case graph.IndexGrid:
-		grid := n.net.Input().Grid
+		grid := n.shape.Grid
 		y := n.fixed(n.reshape(n.in(x, f.Rows, c), -1, grid.Cells(), c), gridWindow(grid, i.Width), grid.Cells())
 		n.set(at, n.reshape(y, -1, i.Width*i.Width*c), f.Rows, i.Width*i.Width*c)
 	case graph.IndexCharacters, graph.IndexCharacterWindow, graph.IndexCharacterParts:

@@ -4,6 +4,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/dsp-go/dsp/models/exchange/onnx/onnxpb"
+	"github.com/dsp-go/dsp/models/inputs/encoded"
 	"github.com/dsp-go/dsp/structured"
 )
 
@@ -18,6 +19,11 @@ const (
 	inputSources    = "sources"    // int64 [B]: how many of the positions are source items
 	inputEnds       = "ends"       // int64 [B×E×2]: the positions that each edge joins
 	inputEdges      = "edge_features"
+
+	inputPieces       = "pieces"        // int64 [B×P]: the numbers of the pieces that an encoder reads, special ones included
+	inputPieceLengths = "piece_lengths" // int64 [B]: how many of them count
+	inputFirstPieces  = "first_pieces"  // int64 [B×T]: where the pieces of each word begin
+	inputPieceCounts  = "piece_counts"  // int64 [B×T]: how many the word has
 )
 
 // inputs are the inputs of a graph, and what follows from them. Each is made when it is first asked for.
@@ -25,11 +31,13 @@ type inputs struct {
 	*builder
 	declared []*onnxpb.ValueInfoProto
 	made     map[string]string
+	encoder  *encoded.Reader // whose rows are the last of the features, or nil
 }
 
 // newInputs keeps the names of all inputs free of other arrays.
 func newInputs(b *builder) *inputs {
 	b.reserve(inputLengths, inputFeatures, inputWords, inputCharacters, inputAttributes, inputValues, inputSources, inputEnds, inputEdges,
+		inputPieces, inputPieceLengths, inputFirstPieces, inputPieceCounts,
 		"edge_"+inputAttributes, "pair_"+inputAttributes, "edge_"+inputValues, "pair_"+inputValues)
 	return &inputs{builder: b, made: map[string]string{}}
 }
@@ -75,6 +83,7 @@ const (
 	dimTime       = "time"
 	dimCharacters = "character"
 	dimEdges      = "edge"
+	dimPieces     = "piece"
 )
 
 func (in *inputs) lengths() string {
@@ -93,8 +102,17 @@ func (in *inputs) sized(x string) {
 	in.once("size", func() string { return in.slice(in.of("Shape", x), 0, 0, 2) })
 }
 
+// features returns the dense inputs of positions [B×T×dim]: an input, and the rows of the encoder if there is one.
 func (in *inputs) features(dim int) string {
-	return in.perPosition(inputFeatures, onnxpb.TensorProto_FLOAT, dim)
+	if in.encoder == nil {
+		return in.perPosition(inputFeatures, onnxpb.TensorProto_FLOAT, dim)
+	}
+	return in.once("features and rows", func() string {
+		if dim -= in.encoder.Width(); dim == 0 {
+			return in.encoderRows()
+		}
+		return in.concat(2, in.perPosition(inputFeatures, onnxpb.TensorProto_FLOAT, dim), in.encoderRows())
+	})
 }
 
 func (in *inputs) words(vocabularies int) string {

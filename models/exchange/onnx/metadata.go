@@ -3,6 +3,7 @@ package onnx
 import (
 	"encoding/json"
 	"strconv"
+	"strings"
 
 	"google.golang.org/protobuf/proto"
 
@@ -28,6 +29,7 @@ type part struct {
 //	characters       number 0 is an unknown character
 //	attributes       the names of the attributes of positions, and edge_attributes of steps,
 //	hash_bits        or how many bits of a hash number them
+//	encoder          how words are cut into pieces (encoderUse), and tokenizer, its tokenizer.json
 func metadata(m *models.Model, s Summary) ([]*onnxpb.StringStringEntryProto, error) {
 	var all []*onnxpb.StringStringEntryProto
 	var failed error
@@ -78,5 +80,18 @@ func metadata(m *models.Model, s Summary) ([]*onnxpb.StringStringEntryProto, err
 			add("hash_bits", strconv.Itoa(d.HashBits))
 		}
 	}
+	if r := m.Encoder; r != nil {
+		add("encoder", encoderUse{r.Pieces, r.Encoder.Positions(), r.Tokenizer.Unknown, append([]int32{}, r.Tokenizer.Prefix...), append([]int32{}, r.Tokenizer.Suffix...)})
+		add("tokenizer", strings.ToValidUTF8(string(r.Tokenizer.File), "\uFFFD")) // protobuf takes no other text
+	}
 	return all, failed
+}
+
+// encoderUse says how the pieces of an example are put together.
+type encoderUse struct {
+	Pieces    string  `json:"pieces"`    // first or mean: what the row of a word is taken from
+	Positions int     `json:"positions"` // pieces of an example at most
+	Unknown   int32   `json:"unknown"`   // the piece of a word without any
+	Prefix    []int32 `json:"prefix"`    // special pieces before the example
+	Suffix    []int32 `json:"suffix"`    // and after it
 }

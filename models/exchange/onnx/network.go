@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
 )
@@ -13,11 +12,14 @@ import (
 // positions instead of the Flow's: rows of padding are computed like others, and ops that join rows read zeros in their place.
 type network struct {
 	*inputs
-	net    *nets.Net
+	name   string
+	layout graph.Layout
+	shape  graph.Input
 	w      []float32
 	flow   *graph.Flow
 	values []array // by step
 	valued bool    // attributes have values
+	most   int     // rows of an example, 0 if unknown
 }
 
 // array is the result of a step: its name and the shape that it has at present, with −1 for the axis of the rows.
@@ -32,7 +34,7 @@ func (n *network) translate() ([]potentials, error) {
 	for at := range n.flow.Steps {
 		n.step(at, &n.flow.Steps[at])
 		if n.err != nil {
-			return nil, fmt.Errorf("network %q: %w", n.net.Name(), n.err)
+			return nil, fmt.Errorf("network %q: %w", n.name, n.err)
 		}
 	}
 	parts := make([]potentials, len(n.flow.Outputs))
@@ -197,6 +199,8 @@ func (n *network) step(at int, s *graph.Step) {
 		n.recurrence(at, s, o)
 	case graph.Attention:
 		n.attention(at, s, o)
+	case graph.Related:
+		n.related(at, s, o)
 	case graph.Rotation:
 		n.rotation(at, s, o)
 	case graph.Sinusoids:
@@ -214,10 +218,10 @@ func (n *network) step(at int, s *graph.Step) {
 
 // read translates an array that the network reads.
 func (n *network) read(at int, s *graph.Step) {
-	f, in := n.flow, n.net.Input()
+	f, in := n.flow, n.shape
 	switch s.Space {
 	case graph.SpaceWeights:
-		for _, a := range n.net.Layout() {
+		for _, a := range n.layout {
 			if a.Offset == s.Offset && a.Len() == s.N {
 				name := n.once("weights "+a.Name, func() string { return n.floats(a.Name, a.Of(n.w), a.Shape...) })
 				n.values[at] = array{name, a.Shape}

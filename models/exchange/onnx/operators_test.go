@@ -142,7 +142,7 @@ func init() {
 		"MatMul": matmul, "Conv": convolve, "MaxPool": pool,
 	}
 	for name, f := range map[string]func(x float64) float64{
-		"Neg": func(x float64) float64 { return -x }, "Abs": math.Abs, "Sin": math.Sin, "Cos": math.Cos, "Exp": math.Exp, "Log": math.Log, "Tanh": math.Tanh,
+		"Neg": func(x float64) float64 { return -x }, "Abs": math.Abs, "Sin": math.Sin, "Cos": math.Cos, "Exp": math.Exp, "Log": math.Log, "Tanh": math.Tanh, "Erf": math.Erf,
 		"Sigmoid": func(x float64) float64 { return 1 / (1 + math.Exp(-x)) }, "Softplus": func(x float64) float64 { return math.Log1p(math.Exp(x)) },
 		"Relu": func(x float64) float64 { return max(x, 0) }, "Not": func(x float64) float64 { return 1 - x },
 		"Elu": func(x float64) float64 {

@@ -14,7 +14,7 @@ func (in *inputs) sources() string {
 }
 
 func (n *network) edgeFeatures() string {
-	return n.input(inputEdges, float32s, dimBatch, dimEdges, n.net.Input().EdgeDim)
+	return n.input(inputEdges, float32s, dimBatch, dimEdges, n.shape.EdgeDim)
 }
 
 func (n *network) ends() string { return n.input(inputEnds, int64Type, dimBatch, dimEdges, 2) }
@@ -26,7 +26,7 @@ func (n *network) pairSize() string {
 			return n.concat(0, n.size(), n.slice(n.size(), 0, 1, 2))
 		}
 		x := ""
-		if n.net.Input().EdgeDim > 0 {
+		if n.shape.EdgeDim > 0 {
 			x = n.edgeFeatures()
 		} else {
 			x = n.ends()

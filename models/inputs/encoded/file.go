@@ -18,6 +18,9 @@ const (
 	tokenizerTensor = "encoder_tokenizer"
 )
 
+// IsTensor reports whether Save may put a tensor of that name into a file.
+func IsTensor(name string) bool { return name == tokenizerTensor || encoders.IsTensor(name) }
+
 // kept says which encoder the model of a file reads.
 type kept struct {
 	ID        string `json:"id"`                  // Reader.ID

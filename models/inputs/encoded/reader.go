@@ -9,6 +9,7 @@ import (
 
 	"github.com/dsp-go/dsp/models/data/pieces"
 	"github.com/dsp-go/dsp/nets/encoders"
+	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
 )
 
@@ -92,6 +93,9 @@ func New(s Settings, e *encoders.Encoder, t *pieces.Tokenizer) (*Reader, error) 
 
 // Width returns how many numbers the row of a word has.
 func (r *Reader) Width() int { return r.Encoder.Width() }
+
+// Flow returns the network of the rows of pieces, op by op.
+func (r *Reader) Flow() (*graph.Flow, error) { return r.Encoder.Flow(r.layers) }
 
 // ID identifies what the reader computes of a text: the encoder with its weights, the tokenizer, the layers, and how pieces become words.
 func (r *Reader) ID() string { return r.id() }

@@ -4,7 +4,9 @@ package packs
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
+	"path/filepath"
 
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/data/formats"
@@ -31,7 +33,10 @@ type Summary struct {
 // Write writes data with the inputs that were fitted to them, as c says; c is resolved.
 func Write(path string, c *config.Config, d *structured.Dataset, in inputs.Inputs) (Summary, error) {
 	s := Summary{Examples: d.Len(), Positions: d.Positions()}
-	if in.WordRows != nil {
+	if d.Source != nil && (in.WordRows != nil || in.Encoder != nil) {
+		if err := host.CheckMemory(fmt.Sprintf("packing %d dense inputs of %d words", d.Dim, d.Positions()), 4*float64(d.Positions()*d.Dim)); err != nil {
+			return s, err
+		}
 		with := *d
 		with.Source, with.Features = nil, make([]float32, d.Positions()*d.Dim)
 		if err := d.Source.Read(with.Features, 0, d.Positions()); err != nil {
@@ -94,11 +99,13 @@ func Open(c *config.Config) (*structured.Dataset, inputs.Inputs, error) {
 }
 
 func open(f *packed.File, c *config.Config) (*structured.Dataset, inputs.Inputs, error) {
-	small, err := f.Copied(inputs.Tensors...)
+	small, err := f.Copied(inputs.IsTensor)
 	if err != nil {
 		return nil, inputs.Inputs{}, err
 	}
-	in, _, err := inputs.Load(small, tasks.Of(c).Loading(c))
+	how := tasks.Of(c).Loading(c)
+	how.Beside = filepath.Dir(c.Train)
+	in, _, err := inputs.Load(small, how)
 	if err != nil {
 		return nil, in, err
 	}
@@ -110,6 +117,9 @@ func open(f *packed.File, c *config.Config) (*structured.Dataset, inputs.Inputs,
 		return nil, in, err
 	}
 	d.Dictionary = in.Dictionary
+	if in.Encoder != nil {
+		d.Encoder = in.Encoder.ID()
+	}
 	if d.Ids != nil {
 		d.Vocab = in.Vocab
 	}
@@ -125,11 +135,11 @@ func open(f *packed.File, c *config.Config) (*structured.Dataset, inputs.Inputs,
 // Streams reports whether Stream packs such data: text with a token per line, whose inputs are attributes, numbered as they come.
 func Streams(c *config.Config) bool {
 	f := formats.Find(c.Format)
-	plain := c.Scheme == "keep" && !c.Partial && c.Dense == "" && c.Vectors == "" && c.Train != "-" && len(formats.Files(c.Train)) == 1
+	plain := c.Scheme == "keep" && !c.Partial && c.Dense == "" && c.Vectors == "" && c.Encoder == "" && c.Train != "-" && len(formats.Files(c.Train)) == 1
 	if !f.Tokens || !tasks.Of(c).Labels || !plain {
 		return false
 	}
-	attributes := c.Net == "linear" || c.Net == "auto" && c.Features != "none"
+	attributes := c.Preset().Linear || c.Net == "auto" && c.Features != "none"
 	return f.Numbered || f.Columns && attributes
 }
 

@@ -1,11 +1,12 @@
 package rawtext
 
 import (
-	"bufio"
 	"context"
 	"io"
 	"slices"
+	"strings"
 
+	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/data/text"
 	"github.com/dsp-go/dsp/models/data/tokens"
 	"github.com/dsp-go/dsp/models/predictions"
@@ -36,36 +37,33 @@ func (r *Reader) Predict(ctx context.Context, in io.Reader, name string, w io.Wr
 			return err
 		}
 	}
+	next := tokens.NewPieces(in, name, o.Rules).Next
 	if o.Whole {
-		var whole []byte
-		pieces := tokens.NewPieces(in, name, o.Rules)
-		for {
-			p, more, err := pieces.Next()
-			if err != nil {
-				return err
-			}
-			if !more {
-				break
-			}
-			whole = append(whole, p.Text...)
-		}
-		l := r.newLabeller(ctx, name, o)
-		answer, err := l.label(tokens.Piece{Text: string(whole), Line: 1})
-		if err != nil {
-			return err
-		}
-		return l.write(bufio.NewWriter(w), answer, 0)
+		next = wholeOf(next)
 	}
-	sentences := 0
-	out := bufio.NewWriterSize(w, 1<<16)
-	return host.InOrder(ctx, o.Threads, tokens.NewPieces(in, name, o.Rules).Next,
-		func() *labeller { return r.newLabeller(ctx, name, o) },
-		(*labeller).label,
-		func(l labelled) error {
-			err := (*labeller)(nil).write(out, l, sentences)
-			sentences += l.sentences
-			return err
-		})
+	_, err := models.Stream(ctx, o.Threads, w, next, func() *labeller { return r.newLabeller(ctx, name, o) }, (*labeller).label)
+	return err
+}
+
+// wholeOf returns all pieces as one.
+func wholeOf(pieces func() (tokens.Piece, bool, error)) func() (tokens.Piece, bool, error) {
+	read := false
+	return func() (tokens.Piece, bool, error) {
+		whole := tokens.Piece{Line: 1}
+		if read {
+			return whole, false, nil
+		}
+		read = true
+		var text strings.Builder
+		for {
+			p, more, err := pieces()
+			if err != nil || !more {
+				whole.Text = text.String()
+				return whole, true, err
+			}
+			text.WriteString(p.Text)
+		}
+	}
 }
 
 // labeller labels pieces of text. It serves one goroutine at a time.
@@ -106,29 +104,14 @@ func (r *Reader) newLabeller(ctx context.Context, name string, o Options) *label
 	return l
 }
 
-// labelled is a piece with its predictions, formatted.
-type labelled struct {
-	text      []byte
-	numbers   []int // where in the text to insert the numbers of the sentences
-	sentences int
-}
-
-// write writes a piece whose first sentence has number first, and flushes.
-func (*labeller) write(out *bufio.Writer, l labelled, first int) error {
-	if err := predictions.WriteNumbered(out, l.text, first, l.numbers...); err != nil {
-		return err
-	}
-	return out.Flush()
-}
-
-func (l *labeller) label(p tokens.Piece) (labelled, error) {
+func (l *labeller) label(p tokens.Piece) (models.Answered, error) {
 	all := l.options.Rules.Split(p.Text)
-	to := labelled{sentences: len(all)}
+	to := models.Answered{Examples: len(all)}
 	var marks []predictions.Mark
 	if len(all) > 0 {
 		d, err := l.data(all, p)
 		if err != nil {
-			return labelled{}, err
+			return models.Answered{}, err
 		}
 		shown := l.shown(d)
 		err = l.predict(d, l.options.Options, func(i int, prediction *predictions.Prediction) error {
@@ -136,17 +119,15 @@ func (l *labeller) label(p tokens.Piece) (labelled, error) {
 				marks = l.mark(marks, all[i], prediction.Labels)
 				return nil
 			}
-			var number int
-			to.text, number = l.layout.Add(to.text, shown, i, prediction)
-			to.numbers = append(to.numbers, number)
+			to.Add(l.layout, shown, i, prediction)
 			return nil
 		})
 		if err != nil {
-			return labelled{}, err
+			return models.Answered{}, err
 		}
 	}
 	if l.options.Inline {
-		to.text = predictions.Inline(nil, p.Text, marks)
+		to.Text = predictions.Inline(nil, p.Text, marks)
 	}
 	return to, nil
 }

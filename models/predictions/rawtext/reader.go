@@ -47,8 +47,8 @@ func NewReader(m *models.Model, taggers map[string]*models.Model) (*Reader, erro
 		return nil, structured.BadInput("--text is for models that tag or parse words; --task %s predicts %s", c.Task, task.Outputs)
 	case formats.Find(c.Format).Numbered:
 		return nil, structured.BadInput("--text: the model reads attributes that another program made (--format %s), not words; train one on columns, whose attributes dsp makes", c.Format)
-	case m.Dim > 0 && len(columns) > 0:
-		return nil, structured.BadInput("--text: the model reads %d dense features of each token beside its words, which raw text does not have; give tokens, one per line, and --dense", m.Dim)
+	case m.Given(m.Dim) > 0 && len(columns) > 0:
+		return nil, structured.BadInput("--text: the model reads %d dense features of each token beside its words, which raw text does not have; give tokens, one per line, and --dense", m.Given(m.Dim))
 	case len(columns) == 0:
 		return nil, structured.BadInput("--text: the model reads dense features, not words")
 	}

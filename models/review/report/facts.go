@@ -111,7 +111,7 @@ func (w *writer) count(path string) string {
 	if err != nil || w.model == nil || info.Size() > countedBytes || info.IsDir() {
 		return ""
 	}
-	if d, err := w.model.ReadData(path, models.DataOptions{Threads: w.o.Threads}); err == nil {
+	if d, err := w.model.ReadData(models.Request{Path: path, Threads: w.o.Threads}); err == nil {
 		return fmt.Sprintf("%d examples, %d positions", d.Len(), d.Positions())
 	}
 	return ""

@@ -158,12 +158,11 @@ func (f *File) verify(places []safetensors.Place) error {
 	return nil
 }
 
-// Copied returns some tensors as a file in memory, which no longer needs the mapping; tensors that are not there are left out.
-func (f *File) Copied(names ...string) (*safetensors.File, error) {
+// Copied returns the chosen tensors as a file in memory, which no longer needs the mapping.
+func (f *File) Copied(chosen func(name string) bool) (*safetensors.File, error) {
 	to := &safetensors.File{Metadata: f.Metadata, Tensors: map[string]safetensors.Tensor{}}
-	for _, name := range names {
-		p, ok := f.places[name]
-		if !ok {
+	for name, p := range f.places {
+		if !chosen(name) {
 			continue
 		}
 		b, t := f.data[p.Begin:p.End], safetensors.Tensor{Shape: p.Shape}

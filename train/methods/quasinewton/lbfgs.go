@@ -13,14 +13,13 @@ import (
 
 // LBFGS minimises the smooth objective by limited-memory BFGS (Nocedal and Wright 2006, section 7.2) with the line search
 // of Moré and Thuente, which gonum provides. It is the batch reference for the stochastic methods. The hinge must be smoothed by a given μ,
-// and LBFGS minimises F_μ. With dense inputs, whose columns are correlated, it takes its steps in a metric (engine.Metric), which it renews
-// after 15, 45, 105, … passes.
+// and LBFGS minimises F_μ. With dense inputs, whose columns are correlated, it takes its steps in a metric (engine.Metric), and remembers more.
 //
 // A pass is one iteration: a direction, and full passes along it, usually one, until the strong Wolfe conditions hold. Weights
 // are float32, so every point of a search is rounded to float32 before it is evaluated, and differences of points match
 // differences of gradients to the bit. If rounding makes every search fail, even along the gradient, the method is done.
 type LBFGS struct {
-	Store int // pairs of differences from which directions are computed; 0 means 6
+	Store int // pairs of differences from which directions are computed; 0 means 6, with a metric up to 30
 
 	Plain bool // no metric for dense inputs
 
@@ -28,10 +27,7 @@ type LBFGS struct {
 	history
 	f float64 // F_μ at the last point
 
-	metric   *engine.Metric
-	metricAt []float32 // the weights at which it was computed
-	wait     int       // passes until the next metric
-	waited   int       // passes that this one was to last
+	preconditioner
 
 	problem *train.Problem
 	search  optimize.LinesearchMethod // of the current pass
@@ -53,11 +49,12 @@ func (m *LBFGS) Start(ctx context.Context, p *train.Problem, s *train.State) err
 	m.search.Linesearcher = &optimize.MoreThuente{DecreaseFactor: 1e-4}
 	m.problem = p
 	if len(m.points) > 0 { // restored
-		return m.measure(ctx, p, m.metricAt)
+		return m.restore(ctx, p, p.Smoothing)
 	}
-	m.waited = firstMetric
-	if err := m.renew(ctx, p, s.W); err != nil {
-		return err
+	if !m.Plain {
+		if err := m.start(ctx, p, p.Smoothing, s.W); err != nil {
+			return err
+		}
 	}
 	pass, err := evaluate(ctx, p, s, &m.certificate, s.W)
 	if err != nil {
@@ -70,11 +67,8 @@ func (m *LBFGS) Start(ctx context.Context, p *train.Problem, s *train.State) err
 // Pass runs one iteration.
 func (m *LBFGS) Pass(ctx context.Context, p *train.Problem, s *train.State) error {
 	s.Passes++
-	if m.wait--; m.wait == 0 {
-		m.waited *= 2
-		if err := m.renew(ctx, p, m.points[m.last()]); err != nil {
-			return err
-		}
+	if err := m.next(ctx, p, p.Smoothing, m.points[m.last()]); err != nil {
+		return err
 	}
 	last := m.last()
 	m.locate(p, m.points[last], m.f, m.grads[last])
@@ -103,34 +97,13 @@ func (m *LBFGS) Pass(ctx context.Context, p *train.Problem, s *train.State) erro
 	return nil
 }
 
-// firstMetric is for how many passes the first metric lasts. Each later one lasts twice as long as the one before: the metric at the initial
-// weights knows nothing of the labels, those at weights far from the optimum know the wrong ones, and near the optimum it hardly changes.
-const firstMetric = 15
-
-// renew computes the metric at w. It is to last m.waited passes.
-func (m *LBFGS) renew(ctx context.Context, p *train.Problem, w []float32) error {
-	if m.wait = m.waited; m.Plain || !p.HasMetric() {
-		return nil
-	}
-	m.metricAt = append(m.metricAt[:0], w...)
-	return m.measure(ctx, p, m.metricAt)
-}
-
-// measure computes the metric at w, or none if w is empty.
-func (m *LBFGS) measure(ctx context.Context, p *train.Problem, w []float32) (err error) {
-	if len(w) > 0 {
-		m.metric, err = p.NewMetric(ctx, w, p.Smoothing)
-	}
-	return err
-}
-
 // longestSearch is the most points that a line search may try. Points that are equal after rounding would make it loop forever.
 const longestSearch = 40
 
 // accept makes w the last point and shows the results in s.
 func (m *LBFGS) accept(p *train.Problem, s *train.State, w []float32, pass *engine.FullPass) {
 	m.f = pass.Smoothed
-	m.add(w, pass.Grad, cmp.Or(m.Store, 6))
+	m.add(w, pass.Grad, cmp.Or(m.Store, m.pairs(len(w))))
 	show(p, s, &m.certificate, pass)
 }
 
@@ -181,8 +154,6 @@ func (d *direction) NextDirection(at *optimize.Location, dir []float64) float64 
 func (m *LBFGS) Archive(a engine.Archive) {
 	m.history.archive(a)
 	a.Number("value", &m.f)
-	a.Floats("metric", &m.metricAt)
-	a.Count("metric.wait", &m.wait)
-	a.Count("metric.lasts", &m.waited)
+	m.preconditioner.archive(a)
 	m.certificate.Archive(a)
 }

@@ -17,7 +17,9 @@ func (g *rig) pairChecks() []Check {
 	words, features := graph.Input{Vocab: []int{30, 5}}, graph.Input{Dim: 3}
 	biaffine := nets.Config{Net: "biaffine", Channels: []int{6}, Embed: []int{4, 3}, Window: 3, ArcUnits: 5, LabelUnits: 4, Dropout: 0.2}
 	return []Check{
-		{"net biaffine, dropout", g.pairs(words, 7, func() (*nets.Net, error) { return nets.NewBiaffine(biaffine, words, treeForm) })},
+		{"net biaffine, dropout", g.pairs(words, 7, func() (*nets.Net, error) {
+			return nets.Make(biaffine, words, nets.Output{Labels: treeForm.Parts[1].Width, Form: treeForm})
+		})},
 		{"custom net: dependents and heads", g.pairs(features, 0, func() (*nets.Net, error) { return nets.Build(dependentsAndHeads, features) })},
 	}
 }

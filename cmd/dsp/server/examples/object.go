@@ -48,7 +48,7 @@ func (o *Object) Sentences(split tokens.Splitter) iter.Seq[*Object] {
 		if o.Text != nil && len(o.given()) == 1 {
 			all = tokens.Rules{Splitter: split}.Split(*o.Text)
 		}
-		if len(all) == 0 { // if it is text, its reader says that there are no words
+		if len(all) == 0 { // if it is text, its reader returns ErrNoWords
 			yield(o)
 			return
 		}

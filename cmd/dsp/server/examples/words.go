@@ -184,8 +184,14 @@ func (o *Object) texts(split tokens.Splitter, sample string) (map[string][]strin
 	if len(all) == 0 {
 		return nil, nil, o.missing("words", sample)
 	}
+	if o.Text != nil && len(found) == 0 && len(o.given()) == 1 {
+		return nil, nil, ErrNoWords
+	}
 	return all, found, sameLengths(all)
 }
+
+// ErrNoWords is the bad input of raw text without words. It is no mistake where text is asked for sentence by sentence: there are none.
+var ErrNoWords = structured.BadInput("the text has no words, expected at least one")
 
 // sameLengths refuses columns that differ in length, or have no or empty cells.
 func sameLengths(all map[string][]string) error {

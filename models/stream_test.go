@@ -18,7 +18,7 @@ import (
 func streamed(t *testing.T, m *Model, r io.Reader, o predictions.Options, asJSON bool) string {
 	t.Helper()
 	var out strings.Builder
-	if err := m.PredictText(context.Background(), r, "new", &out, DataOptions{}, o, asJSON); err != nil {
+	if err := m.PredictText(context.Background(), r, &out, Request{Path: "new"}, o, asJSON); err != nil {
 		t.Fatal(err)
 	}
 	return out.String()
@@ -34,7 +34,7 @@ func TestPredictTextIsPredict(t *testing.T) {
 		}
 	}
 	m, _ := attributeModel(t, textConfig(file(t, "train.conll", trainConll)))
-	d, err := m.ReadData(file(t, "new", text.String()), DataOptions{})
+	d, err := m.ReadData(Request{Path: file(t, "new", text.String())})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +78,7 @@ func TestPredictTextAnswersAtOnce(t *testing.T) {
 	answer, answers := io.Pipe()
 	done := make(chan error, 1)
 	go func() {
-		done <- m.PredictText(context.Background(), questions, "new", answers, DataOptions{}, predictions.Options{}, false)
+		done <- m.PredictText(context.Background(), questions, answers, Request{Path: "new"}, predictions.Options{}, false)
 		answers.Close()
 	}()
 	for range 3 {
@@ -106,7 +106,7 @@ func TestPredictTextErrors(t *testing.T) {
 		strings.Repeat("the DT\n\n", 50000) + "-DOCSTART- x\n\n\n": "",
 	} {
 		var out strings.Builder
-		err := m.PredictText(context.Background(), strings.NewReader(text), "new", &out, DataOptions{}, predictions.Options{}, false)
+		err := m.PredictText(context.Background(), strings.NewReader(text), &out, Request{Path: "new"}, predictions.Options{}, false)
 		if want == "" && err == nil {
 			continue
 		}
@@ -117,7 +117,7 @@ func TestPredictTextErrors(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	r, _ := io.Pipe() // nothing comes
-	if err := m.PredictText(ctx, r, "new", io.Discard, DataOptions{}, predictions.Options{}, false); !errors.Is(err, context.Canceled) {
+	if err := m.PredictText(ctx, r, io.Discard, Request{Path: "new"}, predictions.Options{}, false); !errors.Is(err, context.Canceled) {
 		t.Errorf("interrupted: got %v", err)
 	}
 }

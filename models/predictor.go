@@ -1,12 +1,10 @@
 package models
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"slices"
 
-	"github.com/dsp-go/dsp/models/inputs"
 	"github.com/dsp-go/dsp/models/predictions"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/oracles"
@@ -14,65 +12,8 @@ import (
 	"github.com/dsp-go/dsp/oracles/kinds"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/graphs"
-	"github.com/dsp-go/dsp/structured/machine/host"
 	"github.com/dsp-go/dsp/structured/machine/vec"
 )
-
-// Predict labels the examples of d and hands the predictions to yield, in the order of the data. The answers do not
-// depend on the number of threads. It stops at the first error of yield.
-func (m *Model) Predict(ctx context.Context, d *structured.Dataset, o predictions.Options,
-	yield func(i int, p *predictions.Prediction) error) error {
-	if err := m.accepts(d); err != nil {
-		return err
-	}
-	if err := m.allows(o); err != nil {
-		return err
-	}
-	if o.Force && d.Labels == nil {
-		return structured.BadInput("%s: no labels to keep", d.Name)
-	}
-	if m.device != nil {
-		return m.device.predict(ctx, m, d, o, yield)
-	}
-	type answered struct {
-		examples  []int
-		answers   []predictions.Prediction
-		truncated int
-	}
-	truncated, all := 0, predictions.Bounds{Decoded: o.Expansion}
-	err := host.InOrder(ctx, o.Threads, host.Each(inputs.Batches(d)), m.newPredictor,
-		func(p *predictor, examples []int) (answered, error) {
-			answers, err := p.predict(d, examples, o)
-			return answered{examples, answers, p.truncated}, err
-		},
-		func(r answered) error {
-			truncated += r.truncated
-			for b, i := range r.examples {
-				all.Add(&r.answers[b])
-				if err := yield(i, &r.answers[b]); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-	if err == nil && truncated > 0 && m.onTruncated != nil {
-		m.onTruncated(truncated)
-	}
-	if err == nil && m.onBounds != nil && (all.Unproven > 0 || all.Decoded) {
-		m.onBounds(all)
-	}
-	return err
-}
-
-// OnTruncated has report called after every Predict, Report, Draw or Write that succeeded though the oracle changed potentials for which
-// it is not exact (oracles.Truncator), with the number of these changes. The outputs may then not be the best.
-func (m *Model) OnTruncated(report func(times int)) { m.onTruncated = report }
-
-// Truncates reports whether the oracle is exact for some potentials only, and changes others (oracles.Truncator).
-func (m *Model) Truncates() bool {
-	_, ok := kinds.Of(m.Net.Form().Structure).Oracle().(oracles.Truncator)
-	return ok
-}
 
 // predictor owns the scratch memory of one goroutine.
 type predictor struct {
@@ -216,9 +157,6 @@ func (p *predictor) predict(d *structured.Dataset, examples []int, o predictions
 	}
 	return all, err
 }
-
-// OnBounds has report called after every Predict, Report, Draw or Write that succeeded with outputs that are not proven to be the best.
-func (m *Model) OnBounds(report func(predictions.Bounds)) { m.onBounds = report }
 
 // bounds replaces the upper bounds among the scores, where the oracle's answers are not proven to be the best, by the scores of the
 // answers. It returns the bounds, nil where there are none.

@@ -1,0 +1,78 @@
+package models
+
+import (
+	"github.com/dsp-go/dsp/models/data/features"
+	"github.com/dsp-go/dsp/models/inputs"
+	"github.com/dsp-go/dsp/models/predictions"
+	"github.com/dsp-go/dsp/structured"
+)
+
+// Answerer predicts many small data sets, one after the other, and keeps its scratch memory and caches between them. It computes on the
+// CPU and serves one goroutine at a time; a model may have many.
+type Answerer struct {
+	words     inputs.Inputs                     // words and characters that are numbered
+	extractor *features.Extractor               // of attributes of positions, or nil
+	own       func(d *structured.Dataset) error // makes the task's own inputs, or nil
+	predictor *predictor
+}
+
+// NewAnswerer returns an Answerer for m.
+func (m *Model) NewAnswerer() *Answerer {
+	a := &Answerer{words: m.Inputs, predictor: m.newPredictor()}
+	a.words.Template, a.words.Own = nil, nil
+	if m.Own != nil {
+		a.own = m.Own.Extractor()
+	}
+	if m.Template != nil {
+		a.extractor = m.Template.Bind(m.Dictionary)
+	}
+	return a
+}
+
+// Predict makes the inputs of d, which has the columns or numbers of the model's training data, labels its examples, and hands the
+// predictions to yield in the order of the data. The predictions are those of Model.Predict. It stops at the first error of yield.
+// Options that name labels to keep, or threads, have no effect.
+func (a *Answerer) Predict(d *structured.Dataset, o predictions.Options, yield func(i int, p *predictions.Prediction) error) error {
+	o.Force = false
+	if err := a.prepare(d); err != nil {
+		return err
+	}
+	if err := a.predictor.model.checkData(d); err != nil {
+		return err
+	}
+	return a.predict(d, o, yield)
+}
+
+// prepare makes the inputs of d, unless its reader made them.
+func (a *Answerer) prepare(d *structured.Dataset) error {
+	if err := a.words.Apply(d, 1); err != nil {
+		return err
+	}
+	if a.extractor != nil && d.Attributes == nil {
+		if err := a.extractor.Extract(d); err != nil {
+			return err
+		}
+	}
+	if a.own != nil {
+		if err := a.own(d); err != nil {
+			return err
+		}
+	}
+	return a.predictor.model.accepts(d)
+}
+
+// predict labels the examples of d, which has its inputs.
+func (a *Answerer) predict(d *structured.Dataset, o predictions.Options, yield func(i int, p *predictions.Prediction) error) error {
+	for _, examples := range inputs.Batches(d) {
+		answers, err := a.predictor.predict(d, examples, o)
+		if err != nil {
+			return err
+		}
+		for k, i := range examples {
+			if err := yield(i, &answers[k]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

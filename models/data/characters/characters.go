@@ -1,0 +1,174 @@
+// Package characters turns text into chains of characters, whose labels say where tokens and sentences end, and back: what it takes to
+// learn from a treebank how its text is split.
+package characters
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// The labels of a visible character.
+const (
+	Inside            = "inside"             // the token goes on
+	End               = "end"                // it ends its token
+	SentenceEnd       = "sentence"           // it ends its sentence, too
+	Multiword         = "multiword"          // it ends a token of several words
+	MultiwordSentence = "multiword-sentence" // and its sentence
+)
+
+// Paragraph is a piece of text that no sentence crosses the ends of.
+type Paragraph struct {
+	Text  string
+	Start int // in characters (code points) of the whole text
+}
+
+// Paragraphs splits a text at its empty lines or, with lines, at the end of every line. Paragraphs without visible characters are left out.
+func Paragraphs(text string, lines bool) []Paragraph {
+	var all []Paragraph
+	from, at := 0, 0
+	add := func(to int) {
+		if p := text[from:to]; strings.IndexFunc(p, visible) >= 0 {
+			all = append(all, Paragraph{p, at})
+		}
+		at += utf8.RuneCountInString(text[from:to])
+		from = to
+	}
+	for line := 0; line < len(text); {
+		end := strings.IndexByte(text[line:], '\n')
+		if end < 0 {
+			break
+		}
+		end += line + 1
+		if lines || strings.IndexFunc(text[line:end], visible) < 0 {
+			add(end)
+		}
+		line = end
+	}
+	add(len(text))
+	return all
+}
+
+// visible reports whether a character is more than white space and control.
+func visible(r rune) bool {
+	return !unicode.IsSpace(r) && !unicode.IsControl(r) && r != '\ufeff'
+}
+
+// Columns are the columns that labels are learned from, one row for each visible character of a paragraph.
+var Columns = []string{"before", "after", "gap", "word", "next", "previous"}
+
+// reach is how many characters the columns before and after have at most, and longest how many the columns of words have.
+const (
+	reach   = 12
+	longest = 40
+)
+
+// none stands for what is not there.
+const none = "_"
+
+// place is a visible character.
+type place struct {
+	at, end    int // in bytes of the paragraph
+	first, len int // the word around it that white space ends: its first place, and how many it has
+}
+
+// places returns the visible characters of a paragraph.
+func places(text string) []place {
+	var all []place
+	first := 0
+	close := func() {
+		for k := first; k < len(all); k++ {
+			all[k].first, all[k].len = first, len(all)-first
+		}
+		first = len(all)
+	}
+	for at, r := range text {
+		if visible(r) {
+			all = append(all, place{at: at, end: at + utf8.RuneLen(r)})
+			if r == utf8.RuneError {
+				_, size := utf8.DecodeRuneInString(text[at:])
+				all[len(all)-1].end = at + size
+			}
+		} else {
+			close()
+		}
+	}
+	close()
+	return all
+}
+
+// Rows returns the columns of a paragraph: before and after hold the characters of the word around a character, up to and with it, and
+// behind it; gap says whether the word goes on behind it (none), white space follows, or the paragraph ends. At the end of a word, word,
+// next and previous hold it and its neighbours.
+func Rows(text string) [][]string {
+	all := places(text)
+	columns := make([][]string, len(Columns))
+	for c := range columns {
+		columns[c] = make([]string, len(all))
+	}
+	word := func(k int) string { // that has the place k
+		if k < 0 || k >= len(all) {
+			return none
+		}
+		first := all[k].first
+		return text[all[first].at:all[min(first+all[k].len, first+longest)-1].end]
+	}
+	for k, p := range all {
+		last := p.first + p.len - 1
+		columns[0][k] = text[all[max(p.first, k+1-reach)].at:p.end]
+		columns[1][k], columns[2][k], columns[3][k], columns[4][k], columns[5][k] = none, none, none, none, none
+		if k < last {
+			columns[1][k] = text[p.end:all[min(last, k+reach)].end]
+			continue
+		}
+		columns[2][k] = "space"
+		if last == len(all)-1 {
+			columns[2][k] = "end"
+		}
+		columns[3][k], columns[4][k], columns[5][k] = word(k), word(k+1), word(p.first-1)
+	}
+	return columns
+}
+
+// Token is a token of a text.
+type Token struct {
+	Form       string // white space inside it is one space
+	Start, End int    // in characters of the whole text, End exclusive
+	Multiword  bool
+	SpaceAfter bool // white space follows, or the paragraph ends
+}
+
+// Sentences returns the sentences that the labels of its visible characters make of a paragraph. The last character ends its sentence,
+// whatever its label.
+func (p Paragraph) Sentences(labels []string) [][]Token {
+	all := places(p.Text)
+	var sentences [][]Token
+	var current []Token
+	first, counted, count := 0, 0, p.Start // characters before byte counted
+	characters := func(at int) int {
+		count += utf8.RuneCountInString(p.Text[counted:at])
+		counted = at
+		return count
+	}
+	for k := range all {
+		label, last := labels[k], k == len(all)-1
+		if label == Inside && !last {
+			continue
+		}
+		form := p.Text[all[first].at:all[k].end]
+		if all[first].first != all[k].first {
+			form = strings.Join(strings.FieldsFunc(form, func(r rune) bool { return !visible(r) }), " ")
+		}
+		start := characters(all[first].at)
+		current = append(current, Token{
+			Form: form, Start: start, End: characters(all[k].end), Multiword: label == Multiword || label == MultiwordSentence,
+			SpaceAfter: last || all[k+1].first != all[k].first,
+		})
+		first = k + 1
+		if last || label == SentenceEnd || label == MultiwordSentence {
+			sentences = append(sentences, current)
+			current = nil
+		}
+	}
+	return sentences
+}

@@ -1,0 +1,156 @@
+package conll18_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/dsp-go/dsp/models/data/conllu"
+	"github.com/dsp-go/dsp/models/data/conllu/conll18"
+	"github.com/dsp-go/dsp/structured"
+)
+
+// sentences makes sentences of short lines: id form lemma upos feats head deprel, with blank lines between sentences.
+func sentences(t *testing.T, short string) []conllu.Sentence {
+	t.Helper()
+	var text strings.Builder
+	for line := range strings.Lines(short) {
+		f := strings.Fields(line)
+		switch len(f) {
+		case 0:
+		case 2:
+			fmt.Fprintf(&text, "%s\t%s\t_\t_\t_\t_\t_\t_\t_\t_", f[0], f[1])
+		case 7:
+			fmt.Fprintf(&text, "%s\t%s\t%s\t%s\tx\t%s\t%s\t%s\t_\t_", f[0], f[1], f[2], f[3], f[4], f[5], f[6])
+		default:
+			t.Fatal(line)
+		}
+		text.WriteByte('\n')
+	}
+	all, err := conllu.ReadAll(strings.NewReader(text.String()), "x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+const gold = `1-2 du
+1 de de ADP _ 3 case
+2 le le DET Definite=Def|Typo=Yes 3 det
+3 pain pain NOUN Number=Sing 4 nsubj
+4 mange manger VERB _ 0 root
+5-6 l'eau
+5 l' le DET _ 6 det
+6 eau eau NOUN _ 4 obj:x
+7 . . PUNCT _ 4 punct
+
+1 Oui _ INTJ _ 0 root
+2 ! ! PUNCT _ 1 punct
+`
+
+const system = `1-2 du
+1 De de ADP _ 3 case
+2 la le DET Definite=Def 3 det
+3 pain pain NOUN Number=Sing 4 nsubj
+4 mange mange VERB _ 0 root
+5 l' le DET _ 6 det
+6 eau. eau NOUN _ 4 obj
+7 Oui oui INTJ _ 4 conj
+8 ! ! X _ 7 punct
+`
+
+// The numbers are those of the script of the shared task.
+func TestScores(t *testing.T) {
+	scores, err := conll18.Evaluate(sentences(t, gold), "gold", sentences(t, system), "system")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]conll18.Score{
+		"tokens":    {5, 7, 7, 0},
+		"sentences": {0, 2, 1, 0},
+		"words":     {6, 9, 8, 0},
+		"upos":      {5, 9, 8, 6},
+		"xpos":      {6, 9, 8, 6},
+		"ufeats":    {6, 9, 8, 6},
+		"alltags":   {5, 9, 8, 6},
+		"lemmas":    {5, 9, 8, 6},
+		"uas":       {4, 9, 8, 6},
+		"las":       {4, 9, 8, 6},
+		"clas":      {2, 4, 4, 3},
+		"mlas":      {1, 4, 4, 3},
+		"blex":      {1, 4, 4, 3},
+	}
+	for _, name := range conll18.Names {
+		if got := scores.Get(name); got != want[name] {
+			t.Errorf("%s: %+v, expected %+v", name, got, want[name])
+		}
+	}
+	if !strings.Contains(scores.Table(), "Tokens") {
+		t.Error(scores.Table())
+	}
+}
+
+func TestBadFiles(t *testing.T) {
+	for _, c := range []struct{ system, want string }{
+		{"1 x x X _ 0 root\n", `have different texts: behind 0 characters that are no white space there is "dupainmangel'eau.Oui`},
+		{strings.Replace(gold, "_ 4 nsubj", "_ 9 nsubj", 1), "expected"},
+	} {
+		_, err := conll18.Evaluate(sentences(t, gold), "gold", sentences(t, strings.Replace(c.system, "Number=Sing 4 nsubj", "Number=Sing 9 nsubj", 1)), "system")
+		if err == nil || !structured.IsBadInput(err) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v, expected %s", err, c.want)
+		}
+	}
+}
+
+// A file has every measure in full against itself, and what is aligned is no more than what there is, whatever the tokens.
+func TestProperties(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := []rune(rapid.StringMatching(`[abAB]{1,12}`).Draw(t, "text"))
+		draw := func(name string) []conllu.Sentence {
+			var all []conllu.Sentence
+			s := conllu.Sentence{}
+			for at := 0; at < len(text); {
+				to := rapid.IntRange(at+1, len(text)).Draw(t, name)
+				words := rapid.IntRange(1, 3).Draw(t, "words")
+				first := len(s.Words)
+				for k := range words {
+					form := string(text[at:to])
+					if words > 1 {
+						form = rapid.StringMatching(`[abAB]{1,2}`).Draw(t, "form")
+					}
+					head, relation := "1", "case"
+					if first+k == 0 {
+						head, relation = "0", "root"
+					}
+					s.Words = append(s.Words, conllu.Word{Fields: [conllu.FieldCount]string{conllu.Form: form, conllu.Lemma: "l", conllu.UPOS: "X", conllu.XPOS: "x", conllu.Feats: "_", conllu.Head: head, conllu.Deprel: relation}})
+				}
+				s.Tokens = append(s.Tokens, conllu.Token{Form: string(text[at:to]), Misc: "_", First: first, Last: len(s.Words) - 1, Multi: words > 1})
+				if at = to; at == len(text) || rapid.Bool().Draw(t, "end") {
+					all = append(all, s)
+					s = conllu.Sentence{}
+				}
+			}
+			return all
+		}
+		g, s := draw("gold"), draw("system")
+		scores, err := conll18.Evaluate(g, "gold", s, "system")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k, x := range scores {
+			if x.Correct > x.Gold || x.Correct > x.System || k > 2 && (x.Correct > x.Aligned || x.Aligned > min(x.Gold, scores.Get("words").Correct)) {
+				t.Fatalf("%s: %+v", conll18.Names[k], x)
+			}
+		}
+		if scores, err = conll18.Evaluate(g, "gold", g, "gold"); err != nil {
+			t.Fatal(err)
+		}
+		for k, x := range scores {
+			if x.Correct != x.Gold || x.Correct != x.System {
+				t.Fatalf("%s of a file against itself: %+v", conll18.Names[k], x)
+			}
+		}
+	})
+}

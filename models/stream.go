@@ -1,0 +1,190 @@
+package models
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"io"
+
+	"github.com/dsp-go/dsp/models/data/formats"
+	"github.com/dsp-go/dsp/models/data/text"
+	"github.com/dsp-go/dsp/models/inputs"
+	"github.com/dsp-go/dsp/models/predictions"
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/machine/host"
+)
+
+// Answered is a piece of input with its predictions, as text.
+type Answered struct {
+	Text     []byte
+	Numbers  []int // where in the text to insert the numbers of the examples; a negative place is nowhere
+	Examples int
+	Known    int   // attributes that the model knows
+	Empty    error // why there are no examples, or nil
+}
+
+// add adds the prediction for example i of d in a layout.
+func (a *Answered) Add(l predictions.Layout, d *structured.Dataset, i int, p *predictions.Prediction) {
+	var number int
+	a.Text, number = l.Add(a.Text, d, i, p)
+	a.Numbers = append(a.Numbers, number)
+}
+
+// Stream answers pieces of input as they come, on several threads (0: all cores), each of which has a worker of its own, and writes the
+// answers in order; it writes what is complete before it waits for more input. It returns the sums over all pieces, without text, and the
+// last reason for an empty one.
+func Stream[P, W any](ctx context.Context, threads int, w io.Writer, next func() (P, bool, error), worker func() W, answer func(W, P) (Answered, error)) (sum Answered, err error) {
+	out := bufio.NewWriterSize(w, 1<<16)
+	err = host.InOrder(ctx, threads, next, worker, answer, func(a Answered) error {
+		if a.Empty != nil {
+			sum.Empty = a.Empty
+			return nil
+		}
+		if err := predictions.WriteNumbered(out, a.Text, sum.Examples, a.Numbers...); err != nil {
+			return err
+		}
+		sum.Examples += a.Examples
+		sum.Known += a.Known
+		return out.Flush()
+	})
+	return sum, err
+}
+
+// Print predicts the data that r names and writes the predictions to w, as NewColumnWriter does or NewJSONWriter: text piece by piece as it
+// arrives, other data, and text for a device, as a whole.
+func (m *Model) Print(ctx context.Context, r Request, w io.Writer, o predictions.Options, asJSON bool) error {
+	streams := m.Streams(r)
+	switch {
+	case streams && m.device == nil:
+		in, err := host.Open(r.Path)
+		if err != nil {
+			return err
+		}
+		if r.Path == "-" {
+			r.Path = "standard input"
+		}
+		return errors.Join(m.PredictText(ctx, in, w, r, o, asJSON), in.Close())
+	case o.Force && r.Dense != "":
+		return structured.BadInput("--force keeps labels of text that is read piece by piece; --dense needs it whole")
+	case o.Force && !streams:
+		return structured.BadInput("--force keeps the labels of text; %s has no column of labels", r.Path)
+	}
+	d, err := m.ReadData(r)
+	if err != nil {
+		return err
+	}
+	to := NewColumnWriter(w, m, d, o)
+	if asJSON {
+		to = NewJSONWriter(w, m, d, o)
+	}
+	if err := m.Predict(ctx, d, o, to.Write); err != nil {
+		return err
+	}
+	return to.Close()
+}
+
+// Streams reports whether PredictText reads such data: text with one token or example per line, without dense features beside it.
+func (m *Model) Streams(r Request) bool {
+	s, err := m.source(r)
+	f := formats.Find(s.Format)
+	return err == nil && (f.Tokens || f.Lines) && r.Dense == ""
+}
+
+// PredictText labels the sequences of tokens that in holds and writes them to w, in the order of the input, as
+// NewColumnWriter does or NewJSONWriter; the path of r is for messages. It reads, labels and writes piece by piece, in little memory, and
+// writes what is complete before it waits for more input. The answers do not depend on the number of threads.
+func (m *Model) PredictText(ctx context.Context, in io.Reader, w io.Writer, r Request, o predictions.Options, asJSON bool) error {
+	name := r.Path
+	s, err := m.source(r)
+	if err != nil {
+		return err
+	}
+	s.Threads = 1
+	if o.Force && !s.task.Labels {
+		return structured.BadInput("--force keeps labels of tokens; %s are predicted whole", s.task.Outputs)
+	}
+	if err := m.allows(o); err != nil {
+		return err
+	}
+	form := m.layout(o, asJSON)
+	pieces := text.NewPieces(in, name)
+	if formats.Find(s.Format).Lines {
+		pieces = text.NewLines(in, name)
+	}
+	first := true
+	next := func() (text.Piece, bool, error) {
+		p, more, err := pieces.Next()
+		if first && more && err == nil {
+			err = s.refuseProse(p.Text, name)
+		}
+		first = false
+		return p, more, err
+	}
+	s.inputs = inputs.Inputs{Dictionary: s.inputs.Dictionary, Edges: s.inputs.Edges} // answerers make the others
+	sum, err := Stream(ctx, o.Threads, w, next, m.NewAnswerer, func(a *Answerer, p text.Piece) (Answered, error) {
+		return a.label(s, p, o, form)
+	})
+	switch {
+	case err == nil && sum.Examples == 0:
+		return sum.Empty
+	case err == nil && sum.Known == 0 && m.Dictionary != nil && m.Config.L1 == 0: // sparse models know few attributes
+		return strange(name)
+	}
+	return err
+}
+
+// label labels a piece of text.
+func (a *Answerer) label(s source, piece text.Piece, o predictions.Options, form predictions.Layout) (Answered, error) {
+	s.line = piece.Line
+	d, err := s.readFrom(bytes.NewReader(piece.Text), s.Path)
+	if errors.Is(err, host.ErrNoTokens) {
+		return Answered{Empty: err}, nil
+	}
+	if err == nil && o.Force {
+		err = text.ReadPartialLabels(d, s.labels)
+	}
+	if err == nil {
+		err = a.prepare(d)
+	}
+	if err != nil {
+		return Answered{}, err
+	}
+	to := Answered{Text: make([]byte, 0, 2*len(piece.Text)), Examples: d.Len()}
+	if d.Attributes != nil {
+		to.Known = len(d.Attributes.Index)
+	}
+	err = a.predict(d, o, func(i int, p *predictions.Prediction) error {
+		to.Add(form, d, i, p)
+		return nil
+	})
+	return to, err
+}
+
+// mostQuoted is how many characters of a line a message quotes.
+const mostQuoted = 60
+
+// refuseProse returns an error if the beginning of a file with a token per line is raw text.
+func (s source) refuseProse(beginning []byte, name string) error {
+	var line string
+	var number int
+	var found bool
+	switch s.Format {
+	case formats.Conll:
+		columns, err := text.ParseColumns(s.Columns)
+		if err != nil {
+			return nil // which the reader says
+		}
+		known := func(label string) bool { return s.labels != nil && s.labels.Index(label) >= 0 }
+		line, number, found = text.Prose(beginning, columns, s.width, known)
+	case formats.Conllu:
+		line, number, found = text.ProseInConllu(beginning)
+	}
+	if !found {
+		return nil
+	}
+	if letters := []rune(line); len(letters) > mostQuoted {
+		line = string(letters[:mostQuoted]) + "…"
+	}
+	return structured.BadInput("%s:%d: %q looks like raw text, expected one token per line; --text splits raw text into sentences and tokens", name, number, line)
+}

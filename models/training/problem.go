@@ -1,0 +1,100 @@
+package training
+
+import (
+	"context"
+
+	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/models/config"
+	"github.com/dsp-go/dsp/structured/machine/host"
+	"github.com/dsp-go/dsp/train"
+	"github.com/dsp-go/dsp/train/engine"
+	"github.com/dsp-go/dsp/train/record"
+)
+
+// Problem is what a training minimises, and by which method: an untrained model, the objective on the data, and the optimiser. All settings
+// are resolved but for those that depend on the device.
+type Problem struct {
+	config  config.Config
+	data    *models.Data
+	model   *models.Model
+	problem *train.Problem
+	method  train.Method
+	o       TrainOptions
+}
+
+// NewProblem makes the model and the optimiser, and resolves the settings that c left open.
+func NewProblem(c config.Config, data *models.Data, o TrainOptions) (*Problem, error) {
+	m, err := models.NewModel(c, data)
+	if err != nil {
+		return nil, err
+	}
+	m.Version = o.Version
+	objective, err := objective(&m.Config, m, data.Train)
+	if err != nil {
+		return nil, err
+	}
+	p := &Problem{data: data, model: m, o: o}
+	p.problem = &train.Problem{
+		Engine: engine.NewEngine(objective, host.Threads(c.Threads)),
+		Seed:   c.Seed,
+	}
+	why := ""
+	if p.config, p.method, why, err = resolve(c, m, objective); err != nil {
+		return nil, err
+	}
+	if p.problem.Smoothing, err = smoothing(&p.config); err != nil {
+		return nil, err
+	}
+	if why != "" {
+		o.Log.Info("method " + p.config.Method + ": " + record.Certified(why, p.method.Convex() && objective.Relaxed() != ""))
+	}
+	if how := objective.Relaxed(); how != "" {
+		o.Log.Warn("outputs may not be the best: " + how + "; objectives count an upper bound of their scores")
+	}
+	m.Config = p.config
+	return p, nil
+}
+
+// TrainOnly trains without writing files. With choose, it evaluates after every pass and Best is the pass that does best on the
+// development data, as in Train; otherwise Best is the last pass, and only its weights are evaluated.
+func (p *Problem) TrainOnly(ctx context.Context, choose bool) (*train.Result, error) {
+	r, err := p.open()
+	if err != nil {
+		return nil, err
+	}
+	defer r.close()
+	trainer := r.trainer()
+	if !choose {
+		trainer.Evaluate = nil
+	}
+	out, err := trainer.Run(ctx, newState(r.model.W))
+	if err != nil {
+		return nil, r.advise(err)
+	}
+	if !choose {
+		out.Best.Dev, out.Best.Test, err = r.evaluate(ctx, out.W)
+	}
+	return out, err
+}
+
+// ModelWith returns the model with other weights.
+func (p *Problem) ModelWith(w []float32) *models.Model {
+	m := *p.model
+	m.W = w
+	return &m
+}
+
+// Curve trains without writing files and returns the record of every pass, with the metrics on the development and test data. After an
+// error, such as a run that diverges, it returns the records up to there with it.
+func (p *Problem) Curve(ctx context.Context) ([]record.Record, error) {
+	r, err := p.open()
+	if err != nil {
+		return nil, err
+	}
+	defer r.close()
+	history := &record.History{}
+	trainer := r.trainer()
+	trainer.Recorders = []record.Recorder{history}
+	_, err = trainer.Run(ctx, newState(r.model.W))
+	return history.Records, err
+}
