@@ -105,15 +105,15 @@ func predictPipeline(cmd *cobra.Command, u *use, raw *rawText, fill string) (err
 	if err := pipelineFlags(cmd, "input", "format", "text", "lines", "fill"); err != nil {
 		return err
 	}
-	o := pipelines.Options{Fill: pipelines.All(), Lines: raw.lines, JSON: isSet(cmd, "json"), Threads: u.threads}
+	o := pipelines.Options{Fill: pipelines.All(), Lines: raw.lines, JSON: isSet(cmd, "json"), Threads: u.Threads}
 	switch {
 	case raw.lines && !raw.on:
 		return structured.BadInput("--lines is for raw text: add --text")
-	case u.format != "" && u.format != formats.Conllu:
-		return structured.BadInput("--format %s: a pipeline reads CoNLL-U, and raw text with --text", u.format)
-	case u.threads < 0:
-		return structured.BadInput("--threads %d: expected 0 or more", u.threads)
-	case u.data == builtin:
+	case u.Format != "" && u.Format != formats.Conllu:
+		return structured.BadInput("--format %s: a pipeline reads CoNLL-U, and raw text with --text", u.Format)
+	case u.Threads < 0:
+		return structured.BadInput("--threads %d: expected 0 or more", u.Threads)
+	case u.Path == builtin:
 		return structured.BadInput("--input builtin: a pipeline reads files, and - for standard input")
 	}
 	if cmd.Flags().Changed("fill") {
@@ -125,12 +125,12 @@ func predictPipeline(cmd *cobra.Command, u *use, raw *rawText, fill string) (err
 	if err != nil {
 		return err
 	}
-	in, err := host.Open(u.data)
+	in, err := host.Open(u.Path)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, in.Close()) }()
-	name := u.data
+	name := u.Path
 	if name == "-" {
 		name = "standard input"
 	}
@@ -146,22 +146,22 @@ func evaluatePipeline(cmd *cobra.Command, u *use, goldTokens bool) error {
 		return err
 	}
 	switch {
-	case u.data == "" || u.data == builtin:
+	case u.Path == "" || u.Path == builtin:
 		return structured.BadInput("no data: give --data FILE.conllu, a treebank")
-	case u.format != "" && u.format != formats.Conllu:
-		return structured.BadInput("--format %s: a pipeline is compared with CoNLL-U", u.format)
-	case u.threads < 0:
-		return structured.BadInput("--threads %d: expected 0 or more", u.threads)
+	case u.Format != "" && u.Format != formats.Conllu:
+		return structured.BadInput("--format %s: a pipeline is compared with CoNLL-U", u.Format)
+	case u.Threads < 0:
+		return structured.BadInput("--threads %d: expected 0 or more", u.Threads)
 	}
 	p, err := pipelines.Load(u.model)
 	if err != nil {
 		return err
 	}
-	gold, err := pipelines.ReadTreebank(u.data)
+	gold, err := pipelines.ReadTreebank(u.Path)
 	if err != nil {
 		return err
 	}
-	scores, err := p.Evaluate(cmd.Context(), gold, u.data, pipelines.EvaluateOptions{GoldWords: goldTokens, Threads: u.threads})
+	scores, err := p.Evaluate(cmd.Context(), gold, u.Path, pipelines.EvaluateOptions{GoldWords: goldTokens, Threads: u.Threads})
 	if err != nil {
 		return err
 	}
