@@ -47,7 +47,7 @@ func TestSentences(t *testing.T) {
 			t.Errorf("%q: %s, expected %s", text, got, want)
 		}
 	}
-	if got := show(Rules{Unicode{}, true}.Split("John sings\nMary dances. Well\n\nEnd")); got != "John sings|Mary dances .|Well|End" {
+	if got := show(Rules{Splitter: Unicode{}, Lines: true}.Split("John sings\nMary dances. Well\n\nEnd")); got != "John sings|Mary dances .|Well|End" {
 		t.Errorf("lines: %s", got)
 	}
 }
