@@ -246,7 +246,11 @@ func (t *trainer) list(r *StageResult) error {
 		return nil
 	}
 	s := manifestStage{Name: r.Name, Model: r.Name + "/" + models.ModelFile}
-	var err error
+	m, err := models.Load(filepath.Join(t.dir, s.Model))
+	if err != nil {
+		return err
+	}
+	s.Weights = hashWeights(m)
 	s.SHA256, err = hashFile(filepath.Join(t.dir, s.Model))
 	t.stages = append(t.stages, s)
 	return err
