@@ -3,6 +3,7 @@ package models
 import (
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/inputs"
@@ -25,7 +26,7 @@ func encoderOf(c *config.Config, from bases) (*encoded.Reader, error) {
 	}
 	was := from.start.Encoder
 	given := s
-	given.ByReference = was.ByReference
+	given.ByReference, given.Tuning = was.ByReference, was.Tuning
 	if given == was.Settings {
 		return encoded.New(s, was.Encoder, was.Tokenizer)
 	}
@@ -58,4 +59,15 @@ func (d *Raw) encode(c *config.Config, set *structured.Dataset) error {
 	report, err := d.encoder.Apply(set, o)
 	d.Encoded = append(d.Encoded, report)
 	return err
+}
+
+// pretrained returns the weights towards which the weights of an encoder that is trained are regularised, which are those that it came with,
+// and zeros for all others; nil for a model without such an encoder.
+func (m *Model) pretrained() []float32 {
+	if m.Encoder == nil || m.Encoder.Tuned == nil {
+		return nil
+	}
+	w := slices.Clone(m.W)
+	clear(w[:len(w)-m.Encoder.Tuned.Dim()])
+	return w
 }

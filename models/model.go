@@ -49,6 +49,9 @@ func NewModel(c config.Config, data *Data) (*Model, error) {
 	m := &Model{
 		Labels: data.Train.Alphabet, Inputs: data.inputs, Dim: data.Train.Dim, Width: len(data.Train.ColumnNames),
 	}
+	if m.Encoder != nil && m.Encoder.Tuned != nil {
+		m.Dim += m.Encoder.Width()
+	}
 	if s, ok := data.Train.Companion.(*localisation.Set); ok {
 		m.ClassID = s.ClassID
 	}
@@ -63,6 +66,7 @@ func NewModel(c config.Config, data *Data) (*Model, error) {
 		return nil, err
 	}
 	m.W = m.Net.Init(c.Seed)
+	m.Prior = m.pretrained()
 	if data.bases.start != nil {
 		return m, data.bases.begin(m)
 	}
@@ -84,7 +88,7 @@ func (m *Model) WithDictionary(d *structured.Dictionary) (*Model, error) {
 // order. A model without named attributes of positions or steps is returned as it is.
 func (m *Model) pruned() (*Model, error) {
 	d := m.Dictionary
-	if d == nil || d.Node == nil || m.Net.Name() != "linear" {
+	if d == nil || d.Node == nil || !m.Config.Preset().Linear {
 		return m, nil
 	}
 	keep := map[string][]int32{}

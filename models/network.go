@@ -25,18 +25,21 @@ func chooseNetwork(c config.Config, in inputs.Inputs, dim, labels int) (networkC
 	if n.Net == "auto" {
 		switch {
 		case attributes:
-			n.Net = "linear"
+			n.Net = nets.LinearNet
 		default:
 			n.Net = task.Net(shape)
 		}
 	}
+	if tuned := in.Encoder != nil && in.Encoder.Tuned != nil; tuned && n.Net == "linear" && (in.Dictionary != nil || in.Own != nil) {
+		return choice, structured.BadInput("--net linear with attributes reads the rows of an encoder that stays as it is; with --tune-encoder, use --net deep, or a stack with a layer of attributes, or --features none")
+	}
 	switch {
 	case n.ReadsAttributes(): // and words
-	case in.Dictionary != nil && n.Net != "linear":
+	case in.Dictionary != nil && !n.Preset().Linear:
 		return choice, structured.BadInput("--net %s does not read attributes; use --net linear or deep", n.Net)
 	case in.Dictionary != nil && c.Window != 0:
 		return choice, structured.BadInput("--window %d is for dense features; the attributes of neighbouring tokens are named in a --template", c.Window)
-	case attributes && (shape.PairAttributes == 0 || n.Net == "linear"):
+	case attributes && (shape.PairAttributes == 0 || n.Preset().Linear):
 		return choice, nil
 	}
 	if task.CheckNet != nil && !n.ReadsAttributes() {
@@ -65,7 +68,7 @@ func chooseLoss(c config.Config, in inputs.Inputs) string {
 // network makes the network of a resolved configuration, on inputs, on dim dense features per position, or on both.
 func network(c config.Config, in inputs.Inputs, dim, labels int) (nets.Network, error) {
 	switch {
-	case in.Own != nil && c.Net == "linear":
+	case in.Own != nil && c.Preset().Linear:
 		return in.Own.Network(tasks.Of(&c).Output(c, in, labels).Form, dim)
 	case in.Dictionary != nil && !c.Network().ReadsAttributes():
 		if s := tasks.Of(&c).Output(c, in, labels).Form.Structure; s != structured.Structure(chains.Chain{}) {

@@ -91,7 +91,7 @@ func (r *Resolved) Read() (*Raw, error) {
 		}
 	}
 	like := sourceOf(c).like(d.Train)
-	if d.encoder != nil {
+	if d.encoder != nil && d.encoder.Tuned == nil {
 		like.dim -= d.encoder.Width()
 	}
 	for _, more := range []struct {

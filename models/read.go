@@ -21,7 +21,7 @@ func (m *Model) ReadData(r Request) (*structured.Dataset, error) {
 	if r.Dense != "" && (s.Format == formats.Builtin || s.Format != "" && !formats.Find(s.Format).Columns) {
 		return nil, structured.BadInput("--dense %s: dense features are read beside text in columns; this data is %s", r.Dense, s.Format)
 	}
-	if r.Links != "" && s.Format != formats.Pairs {
+	if r.Links != "" && !formats.Find(s.Format).TakesSetting("links") {
 		return nil, structured.BadInput("--links %s: files of links are read beside sentence pairs; this data is %s", r.Links, cmp.Or(s.Format, "of no known format"))
 	}
 	if s.Format == formats.Builtin {
@@ -139,12 +139,12 @@ func (m *Model) source(r Request) (source, error) {
 // accepts refuses data that is not of the kind the model was trained on.
 func (m *Model) accepts(d *structured.Dataset) error {
 	switch {
-	case m.Encoder != nil && m.Given(m.Dim) > 0 && d.Dim == m.Encoder.Width():
+	case m.Encoder != nil && m.Given(m.Dim) > 0 && d.Dim == m.Held(m.Encoder.Width()):
 		return structured.BadInput("%s: the model reads %d dense features of each token beside the rows of its encoder; give them with --dense FILE", d.Name, m.Given(m.Dim))
-	case m.Dim > 0 && !d.HasFeatures() && (len(m.Vocab) > 0 || m.Dictionary != nil || m.Own != nil):
+	case m.Held(m.Dim) > 0 && !d.HasFeatures() && (len(m.Vocab) > 0 || m.Dictionary != nil || m.Own != nil):
 		return structured.BadInput("%s: the model reads %d dense features of each token beside its %s; give them with --dense FILE", d.Name, m.Dim, m.beside())
-	case m.Dim != d.Dim:
-		return structured.BadInput("%s: %d dense features per position, the model expects %d", d.Name, d.Dim, m.Dim)
+	case m.Held(m.Dim) != d.Dim:
+		return structured.BadInput("%s: %d dense features per position, the model expects %d", d.Name, d.Dim, m.Held(m.Dim))
 	case len(m.Vocab) != len(d.Vocab):
 		return structured.BadInput("%s: %d discrete inputs per position, the model expects %d", d.Name, len(d.Vocab), len(m.Vocab))
 	case m.Characters != nil && d.Characters == nil:

@@ -78,7 +78,7 @@ func initFor(a graph.Activation) graph.Init {
 // potentials as configured. The weights of attributes and those of a network without hidden layers start at zero.
 func (b body) potentials(c Config, labels int) graph.Spec {
 	var init graph.Init
-	if !c.preset().Linear {
+	if !c.Preset().Linear {
 		init = graph.Glorot
 	}
 	params := append(append([]graph.Param(nil), b.params...),

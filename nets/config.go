@@ -238,7 +238,7 @@ func (c Config) ResolveFor(input graph.Input, out Output) (Config, error) {
 	if c, err = c.resolveEdges(out); err != nil {
 		return c, err
 	}
-	kind, p := out.scores(), c.preset()
+	kind, p := out.scores(), c.Preset()
 	if out.Labels < 1 && (kind == scoresLabels || kind == scoresArcs) {
 		return c, structured.BadInput("the data has %d labels; expected at least 1", out.Labels)
 	}
@@ -277,15 +277,15 @@ func (c *Config) resolveHeads(out Output) error {
 	return c.check()
 }
 
-// preset returns the preset that a resolved c chooses; a registered network has none of its own.
-func (c Config) preset() *Preset {
+// Preset returns the preset that c chooses; one that reads and scores nothing if the choice is open, or a registered network.
+func (c Config) Preset() *Preset {
 	p, _ := FindPreset(c.Net)
 	return p
 }
 
 // body makes the layers of a preset or a stack below the output layer.
 func (c Config) body(input graph.Input) (b body, err error) {
-	p := c.preset()
+	p := c.Preset()
 	if p.body != nil {
 		return p.body(c, input)
 	}

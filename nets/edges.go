@@ -85,7 +85,7 @@ func (c Config) checkGraph(of graphs.Pairwise, form structured.Form) error {
 		return structured.BadInput("edge-units %d: expected at least 1, or 0 for scores that are linear in the features of edges", c.EdgeUnits)
 	case c.EdgeUnits > 0 && (c.Edges == EdgesNone || of.Edges == graphs.Typed):
 		return structured.BadInput("edge-units %d: edges %s are not computed from their ends; own and potts are", c.EdgeUnits, c.Edges)
-	case c.EdgeUnits > 0 && c.preset().Linear:
+	case c.EdgeUnits > 0 && c.Preset().Linear:
 		return structured.BadInput("net %s has no edge-units: its edges are linear in their features; use mlp", c.Net)
 	case c.Submodular != "" && c.Submodular != SubmodularSoftplus:
 		return structured.BadInput("submodular %q: expected %s, or nothing", c.Submodular, SubmodularSoftplus)

@@ -15,8 +15,8 @@ import (
 // encodes reports whether an encoder's weights are among those of the network.
 func (n *Net) encodes() bool { return n.input.Encoder != nil }
 
-// LargeWorkers reports whether a scorer's workers need much memory, so that there should be one for each thread and no more.
-func LargeWorkers(s Scorer) bool {
+// Tunes reports whether a scorer is a network that trains a pretrained encoder. Its workers need much memory.
+func Tunes(s Scorer) bool {
 	n, ok := s.(*Net)
 	return ok && n.encodes()
 }

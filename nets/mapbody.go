@@ -45,12 +45,12 @@ func init() {
 // ReadsPixels reports whether the network that c chooses reads the maps of positions, such as their pixels, and ReadsBeside whether it reads the
 // dense features that follow them, too.
 func (c Config) ReadsPixels() bool {
-	return c.preset().CanRead(ReadsMaps) || c.Net == StackNet && (c.hasLayer("pixels") || c.hasLayer("image"))
+	return c.Preset().CanRead(ReadsMaps) || c.Net == StackNet && (c.hasLayer("pixels") || c.hasLayer("image"))
 }
 
 // ReadsBeside: see ReadsPixels.
 func (c Config) ReadsBeside() bool {
-	return c.preset().CanRead(ReadsMaps) || c.Net == StackNet && c.hasLayer("pixels") && c.hasLayer("features")
+	return c.Preset().CanRead(ReadsMaps) || c.Net == StackNet && c.hasLayer("pixels") && c.hasLayer("features")
 }
 
 // filter is the geometry of each convolution of conv-map and conv-crop. Its padding keeps the size of a map where the stride is 1 and

@@ -85,7 +85,7 @@ func (n *matching) bilinear() bool { return n.PairUnits > 0 }
 
 // last draws the weights of an output layer; those of a network without hidden layers start at zero.
 func (n *matching) last() graph.Init {
-	if n.preset().Linear {
+	if n.Preset().Linear {
 		return nil
 	}
 	return graph.Glorot

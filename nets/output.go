@@ -64,7 +64,7 @@ func (o Output) scores() scored {
 func (b body) parts(c Config, input graph.Input, form structured.Form) graph.Spec {
 	spec := graph.Spec{Name: c.Net, Params: append([]graph.Param(nil), b.params...), Form: form}
 	var init graph.Init
-	if !c.preset().Linear {
+	if !c.Preset().Linear {
 		init = graph.Glorot
 	}
 	edges := edgeScores{Config: c, input: input, below: b, labels: form.Parts[0].Width}

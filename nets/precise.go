@@ -54,7 +54,7 @@ const (
 
 // rowSums says how a linear preset, with the given output layer, sums its potentials; nil if they are not sums over one row of inputs.
 func (n *Net) rowSums(c Config, out Output) []rowSum {
-	if !c.preset().Linear || c.Window > 1 || c.Submodular != "" || n.input.Encoder != nil {
+	if !c.Preset().Linear || c.Window > 1 || c.Submodular != "" || n.input.Encoder != nil {
 		return nil
 	}
 	param := func(name string) graph.Array {

@@ -55,7 +55,7 @@ func (c *Config) checkStack(input graph.Input) error {
 	if err := c.check(); err != nil {
 		return err
 	}
-	b, err := c.preset().body(*c, input)
+	b, err := c.Preset().body(*c, input)
 	if err == nil && c.Dropout > 0 && !b.dropout {
 		err = structured.BadInput("dropout %g has no effect on a stack without a layer \"dropout\" that leaves its rate open", c.Dropout)
 	}

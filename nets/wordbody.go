@@ -74,12 +74,12 @@ func bagBody(c Config, input graph.Input) body {
 // ReadsCharacters reports whether the network that c chooses reads the characters of words, ReadsAttributes whether it reads the
 // attributes of tokens beside words. The settings of the network may still be open.
 func (c Config) ReadsCharacters() bool {
-	return c.preset().CanRead(ReadsCharacters) || c.CharChannels > 0 || c.declares("characters", "char-channels")
+	return c.Preset().CanRead(ReadsCharacters) || c.CharChannels > 0 || c.declares("characters", "char-channels")
 }
 
 // ReadsAttributes is described with ReadsCharacters.
 func (c Config) ReadsAttributes() bool {
-	return c.preset().readsBeside() || c.declares("attributes", "attribute-units")
+	return c.Preset().readsBeside() || c.declares("attributes", "attribute-units")
 }
 
 // declares reports whether a stack has a layer, or a registered network a setting.

@@ -37,6 +37,9 @@ const (
 // It holds State, the method's archived state and the loop's books. Its metadata identify the run: the settings and data that
 // determine the weights.
 type Checkpoint struct {
+	Every int            // passes between writes; 0: whenever writing has taken no more than its share of the time
+	Saved func(pass int) // is told of every state written; may be nil
+
 	dir      string
 	file     *safetensors.File // the state at the boundary
 	identity map[string]string
@@ -215,7 +218,18 @@ func (c *Checkpoint) save() error {
 		return fmt.Errorf("cannot write the checkpoint of pass %d: %w", c.Pass(), err)
 	}
 	c.saved = true
+	if c.Saved != nil {
+		c.Saved(c.Pass())
+	}
 	return nil
+}
+
+// due reports whether the state after a pass is to be written.
+func (c *Checkpoint) due(pass int) bool {
+	if c.Every > 0 {
+		return pass%c.Every == 0
+	}
+	return c.throttle.due()
 }
 
 // describe completes the metadata of the state.
@@ -235,9 +249,9 @@ func (c *Checkpoint) describe() error {
 	return nil
 }
 
-// saveNowAndThen saves the state unless saving has already taken its share of the time.
-func (c *Checkpoint) saveNowAndThen() error {
-	if !c.throttle.due() {
+// saveIfDue saves the state if it is due after a pass.
+func (c *Checkpoint) saveIfDue(pass int) error {
+	if !c.due(pass) {
 		return nil
 	}
 	return c.save()

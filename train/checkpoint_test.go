@@ -453,3 +453,21 @@ func BenchmarkRun(b *testing.B) {
 		})
 	}
 }
+
+// A state is written after every so many passes, however long writing takes, and at the end; whoever asked is told.
+func TestCheckpointEvery(t *testing.T) {
+	for every, want := range map[int][]int{0: {5}, 1: {1, 2, 3, 4, 5}, 2: {2, 4, 5}} {
+		p, s := traintest.LoopProblem()
+		c, err := train.NewCheckpoint(t.TempDir(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Hold()
+		var saved []int
+		c.Every, c.Saved = every, func(pass int) { saved = append(saved, pass) }
+		trainer := &train.Trainer{Problem: p, Method: &methods.SGD{}, Passes: 5, Checkpoint: c}
+		if _, err := trainer.Run(context.Background(), s); err != nil || !slices.Equal(saved, want) {
+			t.Errorf("every %d passes: saved %v, want %v; %v", every, saved, want, err)
+		}
+	}
+}

@@ -39,6 +39,14 @@ func Fingerprint(d *structured.Dataset) string {
 		add(h, c.Offsets)
 		add(h, c.Ids)
 	}
+	if p := d.Pieces; p != nil {
+		add(h, p.First)
+		add(h, p.Offsets)
+		add(h, p.Ids)
+		for _, w := range p.Words {
+			add(h, w[:])
+		}
+	}
 	sparse := []*structured.Sparse{d.Attributes, d.EdgeAttributes}
 	for _, t := range d.Tables {
 		add(h, t.Offsets)

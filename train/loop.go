@@ -129,7 +129,7 @@ func (l *loop) start(ctx context.Context) error {
 // must be copied, it does so only when a checkpoint is due.
 func (l *loop) boundary() error {
 	l.w = append(l.w[:0], l.s.W...)
-	if _, ok := l.Method.(MemoryKeeper); ok && l.Problem.OnDevice() && l.Checkpoint != nil && !l.Checkpoint.throttle.due() {
+	if _, ok := l.Method.(MemoryKeeper); ok && l.Problem.OnDevice() && l.Checkpoint != nil && !l.Checkpoint.due(l.s.Passes) {
 		l.behind = true
 		return nil
 	}
@@ -156,7 +156,7 @@ func (l *loop) reason() string {
 	switch {
 	case l.Gap > 0 && last.Pass > 0 && last.RelativeGap() <= l.Gap:
 		return fmt.Sprintf("relative gap %.2g reached", last.RelativeGap())
-	case l.Patience > 0 && last.Dev != nil && last.Pass-l.books.Best.Pass >= l.Patience:
+	case l.outOfPatience():
 		return fmt.Sprintf("no better on development data for %d passes", l.Patience)
 	case l.s.Done:
 		return fmt.Sprintf("%s can do no more", l.Method.Name())
@@ -164,6 +164,12 @@ func (l *loop) reason() string {
 		return fmt.Sprintf("%d passes done", l.s.Passes)
 	}
 	return ""
+}
+
+// outOfPatience reports whether the development error has not fallen for too long.
+func (l *loop) outOfPatience() bool {
+	last := l.books.Last
+	return l.Patience > 0 && last.Dev != nil && last.Pass-l.books.Best.Pass >= l.Patience
 }
 
 func (l *loop) pass(ctx context.Context) error {
@@ -182,6 +188,16 @@ func (l *loop) pass(ctx context.Context) error {
 	}
 	record.Seconds = seconds
 	l.keepBest(record)
+	if m, ok := l.Method.(Certifier); ok && l.outOfPatience() && record.EstimatedGap != 0 { // the run ends here, which certify did not know
+		if err := m.Certify(context.WithoutCancel(ctx), l.Problem, l.s, false); err != nil {
+			return l.failed(ctx, err)
+		}
+		if err := l.s.Check(l.Method.Name()); err != nil {
+			return l.failed(ctx, err)
+		}
+		l.s.bound(&record)
+		l.books.Last = record
+	}
 	for _, r := range l.Recorders {
 		if err := r.Record(record); err != nil {
 			return fmt.Errorf("recording pass %d: %w", record.Pass, err)
@@ -191,7 +207,7 @@ func (l *loop) pass(ctx context.Context) error {
 		return l.failed(ctx, err)
 	}
 	if l.Checkpoint != nil {
-		return l.Checkpoint.saveNowAndThen()
+		return l.Checkpoint.saveIfDue(l.s.Passes)
 	}
 	return nil
 }
@@ -222,17 +238,11 @@ func (l *loop) observe(ctx context.Context) (record.Record, error) {
 	if math.IsNaN(objective) || math.IsInf(objective, 0) {
 		return record.Record{}, l.diverged("", fmt.Sprintf("objective is %v", objective))
 	}
-	dual := s.Dual
-	if dual < 0 {
-		dual = 0 // losses and regulariser are never negative, so F ≥ 0 is certain
-	}
 	r := record.Record{
 		Pass:         s.Passes,
 		OracleCalls:  s.OracleCalls,
 		FullPasses:   s.FullPasses,
 		Objective:    record.Number(objective),
-		Dual:         record.Number(dual),
-		Gap:          record.Number(objective - dual),
 		Relaxed:      l.Problem.Relaxed() != "",
 		Truncated:    l.Problem.Truncated(),
 		Smoothed:     record.Number(s.Smoothed),
@@ -243,9 +253,7 @@ func (l *loop) observe(ctx context.Context) (record.Record, error) {
 		Step:         record.Number(s.Step),
 		ProxGradient: record.Number(s.ProxGradient),
 	}
-	if s.Estimate > dual {
-		r.EstimatedGap = record.Number(s.EstimatedGap())
-	}
+	s.bound(&r)
 	if l.Evaluate != nil {
 		var err error
 		if r.Dev, r.Test, err = l.Evaluate(ctx, s.W); err != nil {
@@ -253,6 +261,18 @@ func (l *loop) observe(ctx context.Context) (record.Record, error) {
 		}
 	}
 	return r, nil
+}
+
+// bound sets what a record says of the dual: its bound, and the gaps.
+func (s *State) bound(r *record.Record) {
+	dual := s.Dual
+	if dual < 0 {
+		dual = 0 // losses and regulariser are never negative, so F ≥ 0 is certain
+	}
+	r.Dual, r.Gap, r.EstimatedGap = record.Number(dual), r.Objective-record.Number(dual), 0
+	if s.Estimate > dual {
+		r.EstimatedGap = record.Number(s.EstimatedGap())
+	}
 }
 
 func (l *loop) keepBest(r record.Record) {

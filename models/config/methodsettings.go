@@ -25,13 +25,17 @@ func (c *Config) CheckMethod() error {
 	return c.Settings.Check()
 }
 
-// checkTaken refuses a setting that has no effect on the method.
+// checkTaken refuses a setting that has an effect on other methods, and none on this one.
 func (c *Config) checkTaken(s settings.Setting) error {
+	takes := func(d *optimisers.Descriptor) bool { return d.Takes(s.Name) }
 	d, ok := c.Optimiser()
-	if !ok || d.Takes(s.Name) {
+	if !ok || takes(d) {
 		return nil
 	}
-	takes := func(d *optimisers.Descriptor) bool { return d.Takes(s.Name) }
+	takers := optimisers.NamesOf(takes)
+	if len(takers) == 0 { // it is no setting of methods
+		return nil
+	}
 	at := d.Name
 	if parts, by := d.Parts(&c.Settings); slices.ContainsFunc(parts, takes) {
 		return nil
@@ -39,5 +43,5 @@ func (c *Config) checkTaken(s settings.Setting) error {
 		at += " " + by
 	}
 	return structured.BadInput("--%s %v has no effect with --method %s; it is for --method %s",
-		s.Name, s.Value.Interface(), at, strings.Join(optimisers.NamesOf(takes), ", "))
+		s.Name, s.Value.Interface(), at, strings.Join(takers, ", "))
 }

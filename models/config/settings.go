@@ -83,16 +83,10 @@ func CheckSetting(s settings.Setting, c *Config) error {
 	if err := checkValue(s); err != nil {
 		return err
 	}
-	if s.Only == "" || !c.Asks(s) {
+	if !c.Asks(s) {
 		return nil
 	}
 	for _, condition := range strings.Fields(s.Only) {
-		if condition == "method" { // that takes the setting
-			if err := c.checkTaken(s); err != nil {
-				return err
-			}
-			continue
-		}
 		name, values, _ := strings.Cut(condition, "=")
 		other, ok := setting(c, name)
 		if !ok {
@@ -105,7 +99,7 @@ func CheckSetting(s settings.Setting, c *Config) error {
 		return structured.BadInput("--%s %v has no effect with --%s %s; it is for --%s %s",
 			s.Name, s.Value.Interface(), name, at, name, strings.ReplaceAll(values, ",", ", "))
 	}
-	return nil
+	return c.checkTaken(s)
 }
 
 // checkValue refuses a value of s that is out of range.

@@ -20,7 +20,7 @@ type Column struct {
 func (in Inputs) Columns(c *config.Config, width int) ([]Column, error) {
 	d := &structured.Dataset{}
 	switch f := formats.Find(c.Format); {
-	case c.Task == "parse":
+	case in.readsTrees():
 		return in.treeColumns(), nil
 	case f.ColumnNames != nil:
 		var err error
@@ -42,6 +42,12 @@ func (in Inputs) Columns(c *config.Config, width int) ([]Column, error) {
 		all = append(all, Column{name, read[k]})
 	}
 	return all, nil
+}
+
+// readsTrees reports whether the inputs are made from the columns of a treebank.
+func (in Inputs) readsTrees() bool {
+	_, arcs := in.Own.(*Arcs)
+	return arcs || slices.Equal(in.Words, TreeWords)
 }
 
 // treeColumns returns the columns of a treebank that inputs may be made from.

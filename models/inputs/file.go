@@ -96,7 +96,11 @@ type Loading struct {
 
 // EncoderSettings are those of the encoder that c names.
 func EncoderSettings(c *config.Config) encoded.Settings {
-	return encoded.Settings{Dir: c.Encoder, Layers: c.EncoderLayers, Pieces: c.Pieces, Half: c.EncoderRows == "float16", ByReference: c.EncoderByReference}
+	s := encoded.Settings{Dir: c.Encoder, Layers: c.EncoderLayers, Pieces: c.Pieces, Half: c.EncoderRows == "float16", ByReference: c.EncoderByReference}
+	if c.TuneEncoder {
+		s.Tuning = &encoded.Tuning{Frozen: c.FreezeLayers, Recompute: c.Recompute}
+	}
+	return s
 }
 
 // Load returns the inputs that Save put into a file, and how many tensors held them.

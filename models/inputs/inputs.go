@@ -187,6 +187,8 @@ func featureSet(c *config.Config, train *structured.Dataset) (string, error) {
 			builtinFor(train))
 	case c.Features != "auto":
 		return c.Features, nil
+	case c.TuneEncoder && c.Preset().Linear: // nothing between the encoder and the potentials
+		return "none", nil
 	case c.Net == "auto" || c.Preset().Linear || c.Network().ReadsAttributes():
 		return builtinFor(train), nil
 	}
@@ -251,6 +253,9 @@ func (in Inputs) Shape(dim int) graph.Input {
 	}
 	if own, ok := in.Own.(*Pairs); ok {
 		shape.PairAttributes, _ = own.Attributes()
+	}
+	if in.Encoder != nil && in.Encoder.Tuned != nil {
+		shape.Encoder, shape.Encoded = in.Encoder.Tuned, in.Encoder.Width()
 	}
 	return shape
 }

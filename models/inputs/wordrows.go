@@ -28,6 +28,14 @@ func (in Inputs) Given(dim int) int {
 	return dim
 }
 
+// Held returns how many of dim dense inputs are features of data sets; a network computes the others.
+func (in Inputs) Held(dim int) int {
+	if in.Encoder != nil && in.Encoder.Tuned != nil {
+		dim -= in.Encoder.Width()
+	}
+	return dim
+}
+
 // apply makes the vectors of the words of a data set its dense inputs.
 func (r *WordRows) apply(d *structured.Dataset) error {
 	words := d.Column(text.WordColumn)

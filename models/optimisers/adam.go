@@ -1,6 +1,9 @@
 package optimisers
 
 import (
+	"cmp"
+
+	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/train"
 	"github.com/dsp-go/dsp/train/engine"
 	"github.com/dsp-go/dsp/train/methods"
@@ -13,6 +16,7 @@ var Adam = &Descriptor{
 	When:    "for any net, for comparison",
 	Settings: struct {
 		StepSize
+		Layering
 		Scheduling
 		Averaging
 		Clipping
@@ -25,7 +29,10 @@ var Adam = &Descriptor{
 	Batch:    func(*Settings, int) int { return batchedExamples },
 	Check:    func(r *Run) error { return checkWarming(r, "adam") },
 	ByPasses: ofSchedule,
-	Resolve: func(s *Settings, _ *engine.Objective) {
+	Resolve: func(s *Settings, o *engine.Objective) {
+		if nets.Tunes(o.Scorer) {
+			tuneByAdam(s)
+		}
 		if s.Schedule == "auto" {
 			s.Schedule = "cosine"
 		}
@@ -36,4 +43,24 @@ var Adam = &Descriptor{
 			Rate: r.LR, Schedule: schedule, Halving: r.Halving, Span: methods.Span{Passes: r.Passes, WarmUp: r.WarmUp}, Averaging: average, Clip: r.Clip,
 		}, err
 	},
+}
+
+// The usual recipe for networks that train an encoder.
+const (
+	tunedRate     = 1e-3 // step length of the other weights
+	encoderRate   = 1e-4
+	tunedWarming  = 0.1 // of the passes
+	tunedExamples = 16  // in a step
+)
+
+// tuneByAdam fills in settings for a network that trains an encoder.
+func tuneByAdam(s *Settings) {
+	if s.WarmUp == 0 && s.Schedule == "auto" {
+		s.WarmUp = tunedWarming * float64(s.Passes)
+	}
+	if s.Schedule == "auto" {
+		s.Schedule = "linear"
+	}
+	s.LR, s.LREncoder = cmp.Or(s.LR, tunedRate), cmp.Or(s.LREncoder, encoderRate)
+	s.Batch = cmp.Or(s.Batch, tunedExamples)
 }

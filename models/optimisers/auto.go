@@ -24,7 +24,7 @@ const mostRemembered = 2 << 30
 // Auto returns the method for an objective that runs with these settings, and a sentence with the reason. Net is the network's name, or empty; onDevice says
 // that the run must be on a device.
 func Auto(r *Run, o *engine.Objective, net string, onDevice bool) (d *Descriptor, why string) {
-	d, why = choose(o, net)
+	d, why = choose(o, net, onDevice)
 	if bytes := d.Remembered(o); d.Losses == SmoothOnly && bytes > mostRemembered {
 		by := LBFGS
 		if o.L1 > 0 {
@@ -39,8 +39,8 @@ func Auto(r *Run, o *engine.Objective, net string, onDevice bool) (d *Descriptor
 	return d, why
 }
 
-// choose returns the method for the problem, wherever it runs, and a sentence with the reason.
-func choose(o *engine.Objective, net string) (d *Descriptor, why string) {
+// choose returns the method for the problem, as if every method ran on a device, and a sentence with the reason.
+func choose(o *engine.Objective, net string, onDevice bool) (d *Descriptor, why string) {
 	if net != "" {
 		net = fmt.Sprintf("net %q", net)
 	} else {
@@ -60,6 +60,9 @@ func choose(o *engine.Objective, net string) (d *Descriptor, why string) {
 	case o.Loss.Smooth() && o.Lambda > 0 && isSparse(o.Scorer):
 		return SDCA, net + " is linear in sparse attributes and loss " + o.Loss.String() +
 			" is smooth: sdca needs few passes, touches no more than an example's own weights, and certifies how far the optimum is"
+	case o.Loss.Smooth() && o.Lambda > 0 && o.HasMetric() && !onDevice:
+		return LBFGS, net + " is linear in dense inputs and loss " + o.Loss.String() +
+			" is smooth: lbfgs takes their correlations into account, needs few passes, and certifies how far the optimum is"
 	case o.Loss.Smooth():
 		return SVRG, net + " is linear in its weights and loss " + o.Loss.String() +
 			" is smooth: svrg converges linearly, and certifies how far the optimum is"

@@ -3,6 +3,7 @@ package optimisers
 import (
 	"testing"
 
+	"github.com/dsp-go/dsp/structured/chains"
 	"github.com/dsp-go/dsp/train/engine"
 	"github.com/dsp-go/dsp/train/traintest"
 )
@@ -11,11 +12,16 @@ func TestAuto(t *testing.T) {
 	net := traintest.NetProblem(10, 1, 1).Objective
 	linear := traintest.NoisyProblem(10, engine.Hinge, traintest.Entropy, 0.1).Objective
 	crf := traintest.NoisyProblem(10, engine.CRF, traintest.Entropy, 0.1).Objective
+	d := traintest.NoisyChains(1, 10, 3, 4)
+	dense := &engine.Objective{Scorer: &traintest.Linear{Inputs: 3, Structure: chains.Form(4, false)}, Data: d, Loss: engine.CRF, Lambda: 0.1}
 	sparse := traintest.AttributeProblem(t, 10, 3, 3, 0, engine.SoftmaxMargin, 0.1).Objective
 	hinge := traintest.SparseProblem(10, engine.Hinge, traintest.Entropy, 0.1).Objective
-	for want, o := range map[string]*engine.Objective{"prox-linear": net, "casimir": linear, "svrg": crf, "sdca": sparse, "bcpfw": hinge} {
+	for want, o := range map[string]*engine.Objective{"prox-linear": net, "casimir": linear, "svrg": crf, "lbfgs": dense, "sdca": sparse, "bcpfw": hinge} {
 		if got, why := Auto(&Run{Settings: Default()}, o, "cnn", false); got.Name != want || why == "" {
 			t.Errorf("auto chose %s (%s), want %s", got.Name, why, want)
 		}
+	}
+	if got, _ := Auto(&Run{Settings: Default()}, dense, "linear", true); got.Name != "svrg" {
+		t.Errorf("on a device, where there is no metric, auto chose %s", got.Name)
 	}
 }

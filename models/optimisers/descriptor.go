@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/dsp-go/dsp/models/settings"
+	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/train"
 	"github.com/dsp-go/dsp/train/engine"
@@ -110,12 +111,21 @@ const (
 func (s Smoothing) String() string { return [...]string{"no", "with --mu", "yes"}[s] }
 
 const (
+	tunedPasses  = 5    // the same for networks that train an encoder
 	convexPasses = 100  // the default number of passes
 	convexGap    = 1e-3 // the default certified relative gap at which a run stops
 )
 
 // DefaultPasses is how many passes a run has at most where nobody says.
 func (d *Descriptor) DefaultPasses() int { return cmp.Or(d.Passes, convexPasses) }
+
+// PassesFor is DefaultPasses for an objective: an encoder that is trained came with weights that are nearly right.
+func (d *Descriptor) PassesFor(o *engine.Objective) int {
+	if nets.Tunes(o.Scorer) {
+		return min(d.DefaultPasses(), tunedPasses)
+	}
+	return d.DefaultPasses()
+}
 
 // DefaultGap is the certified relative gap at which a run stops where nobody says; 0: it makes all passes.
 func (d *Descriptor) DefaultGap(o *engine.Objective) settings.Gap {

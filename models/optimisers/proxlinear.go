@@ -1,11 +1,14 @@
 package optimisers
 
 import (
+	"cmp"
+
 	"fmt"
 	"math"
 	"slices"
 
 	"github.com/dsp-go/dsp/models/settings"
+	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/train"
 	"github.com/dsp-go/dsp/train/engine"
@@ -19,6 +22,7 @@ var ProxLinear = &Descriptor{
 	When:    "for any net: no step size to tune",
 	Settings: struct {
 		Models
+		Layering
 		Subproblems
 		Warming
 		Tolerances
@@ -97,11 +101,17 @@ func solvers(s *Settings) ([]*Descriptor, string) {
 // resolveProxLinear decides what the models hold, and who solves them. Settings that only models of all examples have ask for these.
 func resolveProxLinear(s *Settings, o *engine.Objective) {
 	if s.ModelBatch == 0 {
-		whole := s.Batch > 0 || s.InnerPasses > 0 || s.InnerGap > 0 || s.WarmUp != 0 || s.ConstantMu || s.Inner != "auto" || o.Center != nil && o.Rates == nil
+		whole := s.Batch > 0 || s.InnerPasses > 0 || s.InnerGap > 0 || s.WarmUp != 0 || s.ConstantMu || s.Inner != "auto" || o.Center != nil && !nets.Tunes(o.Scorer)
 		s.ModelBatch = batchedExamples
+		if nets.Tunes(o.Scorer) {
+			s.ModelBatch = tunedExamples
+		}
 		if whole && s.Finish == 0 || o.Scorer.Affine() {
 			s.ModelBatch = settings.AllExamples
 		}
+	}
+	if s.onBatches() && nets.Tunes(o.Scorer) {
+		s.Eta, s.LREncoder = cmp.Or(s.Eta, tunedEta), cmp.Or(s.LREncoder, encoderEta)
 	}
 	switch {
 	case s.onBatches() || s.Inner != "auto":
@@ -111,6 +121,12 @@ func resolveProxLinear(s *Settings, o *engine.Objective) {
 		s.Inner = Casimir.Name
 	}
 }
+
+// The first step lengths of models of batches for networks that train an encoder.
+const (
+	tunedEta   = 1e-2
+	encoderEta = 1e-3
+)
 
 func checkProxLinear(r *Run) error {
 	whole := func(name string, value any) error {

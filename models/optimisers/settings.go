@@ -10,6 +10,7 @@ import (
 type Settings struct {
 	Choice
 	StepSize
+	Layering
 	Scheduling
 	Averaging
 	HeavyBall
@@ -36,92 +37,107 @@ type Choice struct {
 
 // StepSize is for methods with a step size.
 type StepSize struct {
-	LR float64 `yaml:"lr" json:"lr" group:"Method" min:"0" only:"method" help:"step size, or γ0 of the schedule; 0 searches for one (adam: 0.001)"`
+	LR float64 `yaml:"lr" json:"lr" group:"Method" min:"0" help:"step size, or γ0 of the schedule; 0 searches for one (adam: 0.001)"`
+}
+
+// Layering is for methods whose steps may differ from layer to layer of an encoder that is trained (engine.Rates).
+type Layering struct {
+	LREncoder  float64 `yaml:"lr-encoder" json:"lr_encoder" group:"Method" min:"0" only:"method" help:"step length of the encoder's weights; 0: the method's choice"`
+	LayerDecay float64 `yaml:"layer-decay" json:"layer_decay" group:"Method" min:"0" only:"method" help:"factor of the step length from each layer of the encoder to the one below"`
+}
+
+// FirstStep returns the step length before any schedule; 0 if it is the method's choice.
+func (s *Settings) FirstStep() float64 {
+	if s.LR > 0 {
+		return s.LR
+	}
+	return s.Eta
 }
 
 // Scheduling is for methods whose step size falls by a schedule (methods.ParseSchedule).
 type Scheduling struct {
-	Schedule string  `yaml:"schedule" json:"schedule" group:"Method" values:"auto|sqrt|constant|inverse|stairs|pegasos|cosine|geometric|linear" only:"method" help:"how the step size falls (docs/methods.md); auto: as the method needs"`
-	Halving  float64 `yaml:"halving" json:"halving" group:"Method" min:"0" only:"method schedule=sqrt,inverse,stairs" unit:"STEPS" help:"t0 of the schedule, in steps; 0: a pass"`
+	Schedule string  `yaml:"schedule" json:"schedule" group:"Method" values:"auto|sqrt|constant|inverse|stairs|pegasos|cosine|geometric|linear" help:"how the step size falls (docs/methods.md); auto: as the method needs"`
+	Halving  float64 `yaml:"halving" json:"halving" group:"Method" min:"0" only:"schedule=sqrt,inverse,stairs" unit:"STEPS" help:"t0 of the schedule, in steps; 0: a pass"`
 }
 
 // Averaging is for methods that may return an average of their iterates (methods.ParseAveraging).
 type Averaging struct {
-	Average string `yaml:"average" json:"average" group:"Method" values:"auto|none|uniform|weighted|pass|ema" only:"method" help:"which average of the iterates to return (docs/methods.md)"`
+	Average string `yaml:"average" json:"average" group:"Method" values:"auto|none|uniform|weighted|pass|ema" help:"which average of the iterates to return (docs/methods.md)"`
 }
 
 // HeavyBall is for methods with momentum.
 type HeavyBall struct {
-	Momentum float64 `yaml:"momentum" json:"momentum" group:"Method" min:"0" only:"method" help:"weight of the gradients before; 0.9 is usual"`
-	Nesterov bool    `yaml:"nesterov" json:"nesterov" group:"Method" only:"method" help:"momentum that looks one step ahead"`
+	Momentum float64 `yaml:"momentum" json:"momentum" group:"Method" min:"0" help:"weight of the gradients before; 0.9 is usual"`
+	Nesterov bool    `yaml:"nesterov" json:"nesterov" group:"Method" help:"momentum that looks one step ahead"`
 }
 
 // Clipping is for methods that may shorten gradients.
 type Clipping struct {
-	Clip float64 `yaml:"clip" json:"clip" group:"Method" min:"0" only:"method" unit:"NORM" help:"scale longer gradients of batches down to this norm; 0: none"`
+	Clip float64 `yaml:"clip" json:"clip" group:"Method" min:"0" unit:"NORM" help:"scale longer gradients of batches down to this norm; 0: none"`
 }
 
 // Curvature is for methods whose step size follows from the curvature of the smoothed loss (methods.Pace).
 type Curvature struct {
-	Lipschitz float64 `yaml:"lipschitz" json:"lipschitz" group:"Method" min:"0" only:"method" help:"Lipschitz constant of the smoothed loss's gradient; 0 estimates it"`
+	Lipschitz float64 `yaml:"lipschitz" json:"lipschitz" group:"Method" min:"0" help:"Lipschitz constant of the smoothed loss's gradient; 0 estimates it"`
 }
 
 // Preconditioning is for methods whose steps can take the curvature of dense inputs into account (engine.Metric).
 type Preconditioning struct {
-	Preconditioner string `yaml:"preconditioner" json:"preconditioner" group:"Method" values:"auto|none" only:"method" help:"whether steps take the correlations of dense inputs into account"`
+	Preconditioner string `yaml:"preconditioner" json:"preconditioner" group:"Method" values:"auto|none" help:"whether steps take the correlations of dense inputs into account"`
 }
 
 // Acceleration is for Casimir.
 type Acceleration struct {
-	Kappa     float64 `yaml:"kappa" json:"kappa" group:"Method" min:"0" only:"method" help:"weight of Casimir's proximal term; 0 computes it"`
-	WarmStart string  `yaml:"warm-start" json:"warm-start" group:"Method" values:"prox-center|extrapolation|prev-iterate" only:"method" help:"where Casimir starts an inner problem"`
-	InnerStop string  `yaml:"inner-stop" json:"inner-stop" group:"Method" values:"budget|norm" only:"method" help:"when Casimir stops an inner problem: after n steps, or at a small norm"`
+	Kappa     float64 `yaml:"kappa" json:"kappa" group:"Method" min:"0" help:"weight of Casimir's proximal term; 0 computes it"`
+	WarmStart string  `yaml:"warm-start" json:"warm-start" group:"Method" values:"prox-center|extrapolation|prev-iterate" help:"where Casimir starts an inner problem"`
+	InnerStop string  `yaml:"inner-stop" json:"inner-stop" group:"Method" values:"budget|norm" help:"when Casimir stops an inner problem: after n steps, or at a small norm"`
 }
 
 // Models is for prox-linear: what its models hold, and how far a step goes.
 type Models struct {
-	ModelBatch settings.ModelBatch `yaml:"model-batch" json:"model-batch" group:"Method" unit:"N|all|auto" only:"method" help:"examples of a model of prox-linear (docs/methods.md)"`
-	InnerSteps int                 `yaml:"inner-steps" json:"inner-steps" group:"Method" min:"0" only:"method" help:"steps on the model of a batch; 0: 1"`
-	Finish     int                 `yaml:"finish" json:"finish" group:"Method" min:"0" only:"method" help:"passes at the end with models of all examples"`
-	Eta        float64             `yaml:"eta" json:"eta" group:"Method" min:"0" only:"method" help:"step length of prox-linear; 0 chooses it"`
+	ModelBatch settings.ModelBatch `yaml:"model-batch" json:"model-batch" group:"Method" unit:"N|all|auto" help:"examples of a model of prox-linear (docs/methods.md)"`
+	InnerSteps int                 `yaml:"inner-steps" json:"inner-steps" group:"Method" min:"0" help:"steps on the model of a batch; 0: 1"`
+	Finish     int                 `yaml:"finish" json:"finish" group:"Method" min:"0" help:"passes at the end with models of all examples"`
+	Eta        float64             `yaml:"eta" json:"eta" group:"Method" min:"0" help:"step length of prox-linear; 0 chooses it"`
 }
 
 // Subproblems is for prox-linear: how models of all examples are solved.
 type Subproblems struct {
-	Inner       string `yaml:"inner" json:"inner" group:"Method" only:"method" help:"method for prox-linear's models of all examples"`
-	InnerPasses int    `yaml:"inner-passes" json:"inner-passes" group:"Method" min:"0" only:"method" help:"most passes per model; 0: 1, or up to 5"`
+	Inner       string `yaml:"inner" json:"inner" group:"Method" help:"method for prox-linear's models of all examples"`
+	InnerPasses int    `yaml:"inner-passes" json:"inner-passes" group:"Method" min:"0" help:"most passes per model; 0: 1, or up to 5"`
 }
 
 // Warming is for methods whose first passes prepare the rest.
 type Warming struct {
-	WarmUp float64 `yaml:"warm-up" json:"warm-up" group:"Method" min:"-1" unit:"PASSES" only:"method" help:"passes that prepare the rest: a rising step size, or sgd; 0: the method's choice; -1: none"`
+	WarmUp float64 `yaml:"warm-up" json:"warm-up" group:"Method" min:"-1" unit:"PASSES" help:"passes that prepare the rest: a rising step size, or sgd; 0: the method's choice; -1: none"`
 }
 
 // Tolerances is for prox-linear: how exactly models of all examples are solved.
 type Tolerances struct {
-	InnerGap   float64 `yaml:"inner-gap" json:"inner-gap" group:"Method" min:"0" only:"method" help:"ε_0: the k-th model is solved to the gap ε_0/k; 0: as the decrease asks"`
-	ConstantMu bool    `yaml:"constant-mu" json:"constant-mu" group:"Method" only:"method" help:"smooth every model with mu, not mu/k"`
+	InnerGap   float64 `yaml:"inner-gap" json:"inner-gap" group:"Method" min:"0" help:"ε_0: the k-th model is solved to the gap ε_0/k; 0: as the decrease asks"`
+	ConstantMu bool    `yaml:"constant-mu" json:"constant-mu" group:"Method" help:"smooth every model with mu, not mu/k"`
 }
 
 // Batching is for methods whose steps are on batches.
 type Batching struct {
-	Batch int `yaml:"batch" json:"batch" group:"Method" min:"0" only:"method" help:"examples per step; 0: the method's choice"`
+	Batch int `yaml:"batch" json:"batch" group:"Method" min:"0" help:"examples per step; 0: the method's choice"`
 }
 
 // Threading is for methods whose threads need not wait for each other.
 type Threading struct {
-	Parallel string `yaml:"parallel" json:"parallel" group:"Method" values:"deterministic|async" only:"method net=linear" help:"deterministic, or async: threads of sdca do not wait, and results vary within the gap"`
+	Parallel string `yaml:"parallel" json:"parallel" group:"Method" values:"deterministic|async" help:"deterministic, or async: threads of sdca do not wait, and results vary within the gap"`
 }
 
 // Extras is for registered methods with settings of their own (Register). A program without such methods does not show it.
 type Extras struct {
-	Extra settings.Texts `yaml:"method-settings" json:"method_settings,omitempty" group:"Method" only:"method" help:"settings of the method that only this program has; dsp info --methods lists them"`
+	Extra settings.Texts `yaml:"method-settings" json:"method_settings,omitempty" group:"Method" help:"settings of the method that only this program has; dsp info --methods lists them"`
 }
 
 // Default returns the settings of a run without flags.
 func Default() Settings {
 	return Settings{
 		Choice:          Choice{Method: "auto", Gap: settings.AutoGap},
+		Layering:        Layering{LayerDecay: 1},
 		Scheduling:      Scheduling{Schedule: "auto"},
 		Averaging:       Averaging{Average: "auto"},
 		Preconditioning: Preconditioning{Preconditioner: "auto"},

@@ -20,7 +20,7 @@ type Setting struct {
 	Help   string        // what it does
 	Unit   string        // placeholder of the value in the help, or empty
 	Values []string      // the allowed values, or nil
-	Only   string        // the settings under which it takes effect ("method=sgd,svrg"), or empty
+	Only   string        // the settings under which it takes effect ("search=windows"), or empty
 	Run    bool          // whether it does not change the trained model
 	Value  reflect.Value // the field, settable; Gap, Count, Sizes, LabelWeights and Ranges have Set, String and Type, as flags do
 

@@ -40,29 +40,34 @@ func (s Config) Write(w io.Writer) error {
 	return settings.Write(w, Settings(&s))
 }
 
-// makeFolder makes the folder s.Out and writes the configuration there. A folder that already holds a sweep is refused unless s
-// resumes that sweep.
-func makeFolder(s *Config, now time.Time) error {
+// makeFolder makes the folder s.Out, locks it until release is called, and writes the configuration there. A folder that already holds a
+// sweep is refused unless s resumes that sweep, and so is one that another process writes.
+func makeFolder(s *Config, now time.Time) (release func() error, err error) {
 	if s.Resume != "" {
 		if err := checkResumed(s); err != nil {
-			return err
+			return nil, err
 		}
 		s.Out = s.Resume
 	} else {
 		if s.Out == "" {
 			s.Out = filepath.Join("runs", fmt.Sprintf("sweep-%s", now.Format("20060102-150405")))
 		}
-		if _, err := os.Stat(filepath.Join(s.Out, configFile)); err == nil {
-			return structured.BadInput("--out %s: there is a sweep already; continue it with --resume %s, or name another folder", s.Out, s.Out)
-		}
 	}
 	if err := os.MkdirAll(s.Out, 0o777); err != nil {
-		return structured.BadInput("--out: %w", err)
+		return nil, structured.BadInput("--out: %w", err)
 	}
-	if err := host.WriteFile(filepath.Join(s.Out, configFile), s.Write); err != nil {
-		return structured.BadInput("--out: cannot write there: %w", err)
+	if release, err = host.LockFolder(s.Out); err != nil {
+		return nil, fmt.Errorf("--out: %w", err)
 	}
-	return nil
+	if _, found := os.Stat(filepath.Join(s.Out, configFile)); found == nil && s.Resume == "" {
+		err = structured.BadInput("--out %s: there is a sweep already; continue it with --resume %s, or name another folder", s.Out, s.Out)
+	} else if err = host.WriteFile(filepath.Join(s.Out, configFile), s.Write); err != nil {
+		err = structured.BadInput("--out: cannot write there: %w", err)
+	}
+	if err != nil {
+		return nil, errors.Join(err, release())
+	}
+	return release, nil
 }
 
 // checkResumed refuses to resume a sweep with different settings.

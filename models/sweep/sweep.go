@@ -55,7 +55,7 @@ type sweep struct {
 //
 // Invalid settings are refused before any training. When ctx ends, finished settings are kept, and the error is
 // train.ErrInterrupted; s.Resume continues.
-func Run(ctx context.Context, s Config, o training.TrainOptions) (*Result, error) {
+func Run(ctx context.Context, s Config, o training.TrainOptions) (best *Result, err error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
@@ -67,9 +67,11 @@ func Run(ctx context.Context, s Config, o training.TrainOptions) (*Result, error
 	if err := w.checkTrials(ctx); err != nil {
 		return nil, err
 	}
-	if err := makeFolder(&w.Config, time.Now()); err != nil {
+	release, err := makeFolder(&w.Config, time.Now())
+	if err != nil {
 		return nil, err
 	}
+	defer func() { err = errors.Join(err, release()) }()
 	err = w.compare(ctx)
 	if err == nil {
 		var result *Result

@@ -1,6 +1,8 @@
 package tasks
 
 import (
+	"github.com/dsp-go/dsp/nets/graph"
+
 	"fmt"
 	"os"
 
@@ -12,6 +14,9 @@ import (
 // Resolve is the first stage of a training. It validates c as given, and resolves the settings that depend on the training file's name
 // and content: the format, the task, and what the columns hold. All later stages take them as they are.
 func Resolve(c *config.Config) error {
+	if _, known := Named(c.Task); !known && c.Task == "pipeline" {
+		return structured.BadInput("--task pipeline is for dsp train: a pipeline is several models; tune and export its stages, which are models in folders of their own")
+	}
 	if err := c.ReadStack(); err != nil {
 		return err
 	}
@@ -31,6 +36,11 @@ func Resolve(c *config.Config) error {
 	}
 	c.Format, c.Task = format, chooseTask(given, format)
 	c.Columns, c.Label = formats.Find(format).Fields(given.Columns, given.Label, !Of(c).Labels)
+	if c.TuneEncoder && c.Net == "auto" { // attributes alone do not choose it
+		if c.Net = "linear"; !Of(c).Labels {
+			c.Net = Of(c).Net(graph.Input{})
+		}
+	}
 	open := *c
 	if complete := Of(c).Complete; complete != nil {
 		complete(c)

@@ -83,7 +83,7 @@ func (r *Run) untrained() *Result {
 	}
 	nan := record.Number(math.NaN())
 	return &Result{
-		Task: c.Task, Net: "none", Method: name, Certificate: Certificate{nan, nan, nan, nan},
+		Task: c.Task, Net: "none", Method: name, Certificate: Certificate{Objective: nan, Dual: nan, Gap: nan, RelativeGap: nan},
 		Dev: measure(r.data.Dev), Test: measure(r.data.Test), Reason: "no training",
 	}
 }

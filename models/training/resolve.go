@@ -46,10 +46,11 @@ func resolveFolder(c config.Config) config.Config {
 func resolve(given config.Config, m *models.Model, o *engine.Objective) (c config.Config, method train.Method, why string, err error) {
 	c = m.Config
 	by, why := chooseMethod(&c, o)
-	c.Method, c.Passes = by.Name, cmp.Or(c.Passes, by.DefaultPasses())
+	c.Method, c.Passes = by.Name, cmp.Or(c.Passes, by.PassesFor(o))
 	if by.Resolve != nil {
 		by.Resolve(&c.Settings, o)
 	}
+	o.Rates = rates(&c, m)
 	c.Reg = tasks.ChooseReg(&c)
 	c.Smoothing = chooseSmoothing(&c, by, o)
 

@@ -37,6 +37,8 @@ type Certificate struct {
 	Dual        record.Number `json:"dual"`
 	Gap         record.Number `json:"gap"`          // objective − dual
 	RelativeGap record.Number `json:"relative_gap"` // gap/|objective|
+	// EstimatedGap is the relative gap by an estimate of the dual that ran ahead of the certified one when the run ended; 0 without one.
+	EstimatedGap record.Number `json:"estimated_gap,omitempty"`
 }
 
 // Kept is the pass whose weights the model has: the one that did best on the development data, or else the last one.
@@ -47,14 +49,18 @@ type Kept struct {
 
 // certificateOf returns the certificate of a pass.
 func certificateOf(r record.Record) Certificate {
-	return Certificate{Objective: r.Objective, Dual: r.Dual, Gap: r.Gap, RelativeGap: record.Number(r.RelativeGap())}
+	c := Certificate{Objective: r.Objective, Dual: r.Dual, Gap: r.Gap, RelativeGap: record.Number(r.RelativeGap())}
+	if estimate := r.RelativeEstimate(); estimate < 0.99*r.RelativeGap() { // by more than rounding
+		c.EstimatedGap = record.Number(estimate)
+	}
+	return c
 }
 
 // keptOf returns the certificate of the pass best, whose weights were kept. The bound of the last pass holds for all weights, so it holds
 // for that pass, too.
 func keptOf(best, last record.Record) *Kept {
 	if d := last.Dual; d == d && !(d <= best.Dual) { // neither is NaN, or only that of best
-		best.Dual, best.Gap = d, best.Objective-d
+		best.Dual, best.Gap, best.EstimatedGap = d, best.Objective-d, 0
 	}
 	return &Kept{Pass: best.Pass, Certificate: certificateOf(best)}
 }
@@ -87,4 +93,12 @@ func oracleOf(m *models.Model) string {
 		return p.By.String()
 	}
 	return ""
+}
+
+// farFromOptimum is the end of a sentence about a run whose certificate says nothing; empty for other runs.
+func (r *Result) farFromOptimum() string {
+	if !(r.RelativeGap >= 0.995) { // also without a certificate
+		return ""
+	}
+	return "; the certified gap is 100 %, so nothing is known of how far the objective is above its optimum"
 }

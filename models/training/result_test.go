@@ -29,3 +29,13 @@ func TestKeptPassIsCertifiedByTheLastBound(t *testing.T) {
 		}
 	}
 }
+
+// The last line of a run says where its certificate says nothing.
+func TestFarFromOptimum(t *testing.T) {
+	for gap, says := range map[float64]bool{1: true, 0.999: true, 0.02: false, math.NaN(): false} {
+		r := Result{Certificate: Certificate{RelativeGap: record.Number(gap)}}
+		if (r.farFromOptimum() != "") != says {
+			t.Errorf("a gap of %v: %q", gap, r.farFromOptimum())
+		}
+	}
+}

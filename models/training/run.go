@@ -39,6 +39,10 @@ func (r *Run) train(ctx context.Context) (*Result, []record.Record, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	checkpoint.Every = c.CheckpointEvery
+	if pass := checkpoint.Pass(); pass > 0 {
+		r.o.Log.Info("the run goes on from its last checkpoint", "pass", pass)
+	}
 	if err := writeConfig(c); err != nil {
 		return nil, nil, err
 	}
@@ -56,7 +60,9 @@ func (r *Run) train(ctx context.Context) (*Result, []record.Record, error) {
 	history := &record.History{Records: earlier}
 	recorders := []record.Recorder{metrics, events, history}
 	if r.o.Console != nil && !c.Quiet {
-		recorders = append(recorders, record.NewProgress(r.o.Console, r.o.Log, c.Passes, checkpoint.Pass()))
+		progress := record.NewProgress(r.o.Console, r.o.Log, c.Passes, checkpoint.Pass())
+		recorders = append(recorders, progress)
+		checkpoint.Saved = progress.Saved
 	}
 	trainer := r.trainer()
 	trainer.Recorders, trainer.Checkpoint = recorders, checkpoint
@@ -85,7 +91,7 @@ func (r *Run) train(ctx context.Context) (*Result, []record.Record, error) {
 	if c.L1 > 0 {
 		r.o.Log.Info("the model is sparse", "nonzero", engine.Nonzeros(out.BestW), "weights", len(out.BestW))
 	}
-	r.o.Log.Info(record.Certified(out.Reason, result.Relaxed && !math.IsNaN(float64(result.Dual))), "method", result.Name(), "kept_pass", out.Best.Pass, "model", result.Model)
+	r.o.Log.Info(record.Certified(out.Reason, result.Relaxed && !math.IsNaN(float64(result.Dual)))+result.farFromOptimum(), "method", result.Name(), "kept_pass", out.Best.Pass, "model", result.Model)
 	if err := r.model.Save(result.Model); err != nil {
 		return result, history.Records, err
 	}

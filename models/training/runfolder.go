@@ -50,20 +50,21 @@ func chooseFolder(c *config.Config, now time.Time) string {
 	return cmp.Or(c.Resume, c.Out, filepath.Join("runs", fmt.Sprintf("%s-%s", c.Task, now.Format("20060102-150405"))))
 }
 
-// makeRunFolder makes the folder c.Out and checks that it can be written. A folder that already holds a run is refused unless
-// c resumes that run.
-func makeRunFolder(c *config.Config) error {
-	if _, err := os.Stat(filepath.Join(c.Out, configFile)); err == nil && c.Resume == "" {
-		return structured.BadInput("--out %s: there is a run already; continue it with --resume %s, or name another folder", c.Out, c.Out)
-	}
+// makeRunFolder makes the folder c.Out and locks it until release is called. A folder that already holds a run is refused unless c resumes
+// that run, and so is one that another process trains in.
+func makeRunFolder(c *config.Config) (release func() error, err error) {
 	if err := os.MkdirAll(c.Out, 0o777); err != nil {
-		return structured.BadInput("--out: %w", err)
+		return nil, structured.BadInput("--out: %w", err)
 	}
-	probe, err := os.CreateTemp(c.Out, ".probe")
+	release, err = host.LockFolder(c.Out)
 	if err != nil {
-		return structured.BadInput("--out: cannot write there: %w", err)
+		return nil, fmt.Errorf("--out: %w", err)
 	}
-	return errors.Join(probe.Close(), os.Remove(probe.Name()))
+	if _, err := os.Stat(filepath.Join(c.Out, configFile)); err == nil && c.Resume == "" {
+		err = structured.BadInput("--out %s: there is a run already; continue it with --resume %s, or name another folder", c.Out, c.Out)
+		return nil, errors.Join(err, release())
+	}
+	return release, nil
 }
 
 // writeConfig writes the resolved configuration into the run folder.

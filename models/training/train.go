@@ -48,7 +48,7 @@ func Train(ctx context.Context, c config.Config, o TrainOptions) (*Result, error
 }
 
 // trainAll is Train, but returns the run folder and the curves instead of drawing them.
-func trainAll(ctx context.Context, given config.Config, o TrainOptions) (*Result, string, []curves.Run, error) {
+func trainAll(ctx context.Context, given config.Config, o TrainOptions) (result *Result, dir string, runs []curves.Run, err error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
@@ -56,31 +56,37 @@ func trainAll(ctx context.Context, given config.Config, o TrainOptions) (*Result
 	if err != nil {
 		return nil, "", nil, err
 	}
-	if err := makeRunFolder(&c); err != nil {
+	release, err := makeRunFolder(&c)
+	if err != nil {
 		return nil, "", nil, err
 	}
+	defer func() {
+		err = errors.Join(err, release())
+		if result == nil {
+			err = errors.Join(err, removeIfEmpty(c.Out))
+		}
+	}()
 	data, err := r.Data()
 	if c.Resume != "" && errors.Is(err, fs.ErrNotExist) {
 		err = structured.BadInput("%w; if the data moved, give its place with --train, --dev or --test: a run resumes on data with the same content", err)
 	}
 	if err != nil {
-		return nil, "", nil, errors.Join(err, removeIfEmpty(c.Out))
+		return nil, "", nil, err
 	}
 	data.ForgetText()
 	debug.FreeOSMemory() // reading leaves about as much garbage as data
-	result, runs, err := trainOn(ctx, c, data, o)
-	if result == nil {
-		err = errors.Join(err, removeIfEmpty(c.Out))
-	}
+	result, runs, err = trainOn(ctx, c, data, o)
 	return result, c.Out, runs, err
 }
 
 // TrainOn is Train on data that was read already. It continues the run in the folder c.Out if there is one.
-func TrainOn(ctx context.Context, c config.Config, data *models.Data, o TrainOptions) (*Result, error) {
+func TrainOn(ctx context.Context, c config.Config, data *models.Data, o TrainOptions) (result *Result, err error) {
 	c = resolveFolder(c)
-	if err := makeRunFolder(&c); err != nil {
+	release, err := makeRunFolder(&c)
+	if err != nil {
 		return nil, err
 	}
+	defer func() { err = errors.Join(err, release()) }()
 	result, runs, err := trainOn(ctx, c, data, o)
 	if len(runs) > 0 {
 		err = errors.Join(err, drawCurves(c.Out, runs))

@@ -48,6 +48,9 @@ func TestConvexMethodsStop(t *testing.T) {
 		if !strings.Contains(r.Reason, "no better on development data for 2 passes") {
 			t.Errorf("%s: %s", method, r.Reason)
 		}
+		if r.EstimatedGap != 0 {
+			t.Errorf("%s: without patience, the certified gap is %v, and an estimate says %v", method, r.RelativeGap, r.EstimatedGap)
+		}
 		best, err1 := models.Load(c.Out)
 		last, err2 := models.Load(filepath.Join(c.Out, lastFile))
 		if err := cmp.Or(err1, err2); err != nil {

@@ -15,13 +15,14 @@ import (
 // networkKey is the metadata of a file with an encoder in it that says what its network is, and storedPrefix begins the names of its tensors.
 const (
 	networkKey   = "encoder_network"
-	storedPrefix = "encoder."
+	storedPrefix = Prefix // so that a network that trains the encoder has put its weights into the file already
 )
 
 // IsTensor reports whether Save may put a tensor of that name into a file.
 func IsTensor(name string) bool { return strings.HasPrefix(name, storedPrefix) }
 
-// Save puts the encoder into a file, beside what is in it: its network as metadata, its parameters as tensors.
+// Save puts the encoder into a file, beside what is in it: its network as metadata, its parameters as tensors. Parameters of a network that
+// trains it (Tuned) stay as they are in the file.
 func (e *Encoder) Save(f *safetensors.File) error {
 	text, err := json.Marshal(e.config)
 	if err != nil {
@@ -32,7 +33,9 @@ func (e *Encoder) Save(f *safetensors.File) error {
 	}
 	f.Metadata[networkKey] = string(text)
 	for _, a := range e.layout {
-		safetensors.Add(f, storedPrefix+a.Name, a.Of(e.w), a.Shape...)
+		if _, there := f.Tensors[storedPrefix+a.Name]; !there {
+			safetensors.Add(f, storedPrefix+a.Name, a.Of(e.w), a.Shape...)
+		}
 	}
 	return nil
 }

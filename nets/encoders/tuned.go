@@ -231,3 +231,6 @@ func (t *Tuned) check(data *structured.Dataset) error {
 	}
 	return nil
 }
+
+// Dim returns the number of weights that are trained.
+func (t *Tuned) Dim() int { return t.layout.Dim() }

@@ -20,6 +20,7 @@ const (
 	growth      = 8
 	direct      = 1 << 22 // entries that elimination without splits may have at once
 	leastNodes  = 1 << 13 // of a search before buckets grow
+	leastWork   = 1 << 23 // entries of a turn of best-first search
 	nodeEntries = 8       // entries that are computed in the time of a node
 	mostSlots   = 1 << 22
 	blocksEvery = 1 << 14 // nodes
@@ -66,24 +67,45 @@ func (v *Solver) branch(s Settings) {
 	}
 	memory := newMemory(slots)
 	limits := v.tree.limits(s.Entries)
+	budget := leastNodes
 	for k, most := range limits {
 		what := fmt.Sprintf("buckets of %.0f entries", most)
 		if math.IsInf(most, 1) {
 			what = "elimination"
+		}
+		if !math.IsInf(most, 1) {
+			v.inOrder(max(budget*nodeEntries, leastWork))
+		}
+		if v.done() {
+			return
 		}
 		v.say(what)
 		b := newBuckets(v.tree, most, v.stop)
 		if b == nil {
 			return
 		}
-		budget := math.MaxInt
 		if k+1 < len(limits) {
 			size, _ := v.tree.plan(limits[k+1])
 			budget = max(leastNodes, int(size/nodeEntries))
 		}
-		if v.search(b, memory, parts, budget); v.done() {
+		for v.search(b, memory, parts, budget); k+1 == len(limits) && !v.done(); v.search(b, memory, parts, budget) {
+			v.inOrder(max(budget*nodeEntries, leastWork))
+			budget *= 2
+		}
+		if v.done() {
 			return
 		}
+	}
+}
+
+// inOrder goes on with nodes in the order of bounds.
+func (v *Solver) inOrder(work int) {
+	if v.best == nil {
+		return
+	}
+	v.say("best first")
+	if !v.best.run(work) {
+		v.best = nil
 	}
 }
 

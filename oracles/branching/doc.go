@@ -8,7 +8,8 @@
 //	order.go, tree.go an order of elimination, and the tree of what depends on what in it
 //	buckets.go        a bound for every partial assignment in that order: mini-bucket elimination, exact wherever nothing has to be split
 //	search.go         limited discrepancies for better assignments, then AND/OR branch and bound for the proof
-//	branch.go         with buckets that grow where the search gets long
+//	bestfirst.go      best-first search that passes messages anew at each node; it wins where few decisions settle the rest
+//	branch.go         turns of both searches, with buckets that grow where they get long
 //
 // Everything follows from the model, the limits and the seed: only when it is stopped depends on time.
 package branching

@@ -7,10 +7,13 @@ type messages struct {
 	own   [][]int64 // [V] what a variable holds
 	at    [][]place // [V] tables of two variables or more
 	score [][]int64 // scratch, one row per table of a variable
+	total []int64   // scratch
+	floor int64     // states go that are in no assignment above it; forbidden keeps all that are allowed
+	above int64     // at least bound(), for floor
 }
 
 func newMessages(n *network) *messages {
-	m := &messages{network: n, own: make([][]int64, len(n.states))}
+	m := &messages{network: n, own: make([][]int64, len(n.states)), floor: forbidden}
 	for v, k := range n.states {
 		m.own[v] = make([]int64, k)
 	}
@@ -58,19 +61,26 @@ func (m *messages) visit(v int, backward bool) {
 		for s, x := range m.score[r] {
 			own[s] = plus(own[s], x)
 		}
-		first, last := m.ends(p)
-		if !last {
+		if !p.last {
 			ahead++
 		}
-		if !first {
+		if !p.first {
 			behind++
 		}
 	}
+	if m.floor != forbidden {
+		top := most(own)
+		for s, x := range own {
+			if m.above-(top-x) <= m.floor {
+				own[s] = forbidden
+			}
+		}
+	}
 	parts := int64(max(ahead, behind, 1))
-	total := append([]int64(nil), own...)
+	m.total = append(m.total[:0], own...)
+	total := m.total
 	for r, p := range m.at[v] {
-		first, last := m.ends(p)
-		later := !backward && !last || backward && !first
+		later := !backward && !p.last || backward && !p.first
 		for s, x := range m.score[r] {
 			if total[s] == forbidden { // so the tables' entries are, which others may not know yet
 				m.score[r][s] = forbidden
@@ -87,28 +97,74 @@ func (m *messages) visit(v int, backward bool) {
 	}
 }
 
-// ends reports whether p's variable is the first or the last of its table.
-func (m *messages) ends(p place) (first, last bool) {
-	scope := m.tables[p.table].scope
-	first, last = true, true
-	for _, u := range scope {
-		first, last = first && u >= scope[p.k], last && u <= scope[p.k]
+// decode gives each variable in turn the state whose bound is best, given the variables before it.
+func (m *messages) decode() []int {
+	states := make([]int, len(m.own))
+	for v, own := range m.own {
+		q := append([]int64(nil), own...)
+		for _, p := range m.at[v] {
+			m.given(p, states, q)
+		}
+		for s, x := range q {
+			if x > q[states[v]] {
+				states[v] = s
+			}
+		}
 	}
-	return first, last
+	return states
+}
+
+// given adds to q, for each state of p's variable, the best entry of a table in which the variables before it have their states.
+func (m *messages) given(p place, states []int, q []int64) {
+	t := &m.tables[p.table]
+	var sizes, strides []int // of the variables after it, the last one first
+	first, step, mine, free := 0, 1, 0, 1
+	for k := len(t.scope) - 1; k >= 0; k-- {
+		u, n := t.scope[k], m.states[t.scope[k]]
+		switch {
+		case k == p.k:
+			mine = step
+		case u < t.scope[p.k]:
+			first += states[u] * step
+		default:
+			sizes, strides, free = append(sizes, n), append(strides, step), free*n
+		}
+		step *= n
+	}
+	for s := range q {
+		top := int64(forbidden)
+		for k := range free {
+			at := first + s*mine
+			for j, n := range sizes {
+				at += k % n * strides[j]
+				k /= n
+			}
+			top = max(top, t.value[at])
+		}
+		q[s] = plus(q[s], top)
+	}
 }
 
 // best returns the best entry of a table for every state of a variable.
 func (m *messages) best(p place, into []int64) []int64 {
 	t := &m.tables[p.table]
-	outer, n, inner := m.block(t, p.k)
+	n := m.states[t.scope[p.k]]
 	into = into[:0]
 	for range n {
 		into = append(into, forbidden)
 	}
-	for o := range outer {
+	if p.inner == 1 {
+		for at := 0; at < len(t.value); at += n {
+			for s, x := range t.value[at:][:n] {
+				into[s] = max(into[s], x)
+			}
+		}
+		return into
+	}
+	for o := range p.outer {
 		for s := range n {
 			most := into[s]
-			for _, x := range t.value[(o*n+s)*inner:][:inner] {
+			for _, x := range t.value[(o*n+s)*p.inner:][:p.inner] {
 				most = max(most, x)
 			}
 			into[s] = most
@@ -120,10 +176,19 @@ func (m *messages) best(p place, into []int64) []int64 {
 // move adds a number to all entries of each state, or forbids them.
 func (m *messages) move(p place, by []int64) {
 	t := &m.tables[p.table]
-	outer, n, inner := m.block(t, p.k)
-	for o := range outer {
+	n := len(by)
+	if p.inner == 1 {
+		for at := 0; at < len(t.value); at += n {
+			row := t.value[at:][:n]
+			for s, x := range by {
+				row[s] = plus(row[s], x)
+			}
+		}
+		return
+	}
+	for o := range p.outer {
 		for s, x := range by {
-			row := t.value[(o*n+s)*inner:][:inner]
+			row := t.value[(o*n+s)*p.inner:][:p.inner]
 			for i := range row {
 				row[i] = plus(row[i], x)
 			}
@@ -187,10 +252,10 @@ func (m *messages) replaces(v, a, b int, alive [][]bool) bool {
 	gain := m.own[v][b] - m.own[v][a]
 	for _, p := range m.at[v] {
 		t := &m.tables[p.table]
-		outer, n, inner := m.block(t, p.k)
+		n := m.states[v]
 		least := int64(widest)
-		for o := range outer {
-			x, y := t.value[(o*n+a)*inner:][:inner], t.value[(o*n+b)*inner:][:inner]
+		for o := range p.outer {
+			x, y := t.value[(o*n+a)*p.inner:][:p.inner], t.value[(o*n+b)*p.inner:][:p.inner]
 			for i := range x {
 				switch {
 				case x[i] == forbidden:

@@ -129,20 +129,6 @@ func (n *network) clone() *network {
 	return &c
 }
 
-// block returns how the states of the k-th variable of a table's scope lie in it: outer blocks of n runs of inner entries.
-func (n *network) block(t *table, k int) (outer, states, inner int) {
-	outer, inner = 1, 1
-	for j, v := range t.scope {
-		switch {
-		case j < k:
-			outer *= n.states[v]
-		case j > k:
-			inner *= n.states[v]
-		}
-	}
-	return outer, n.states[t.scope[k]], inner
-}
-
 // keep returns the network in which every variable has only the states that are alive, and a single-state variable leaves the scopes. kept
 // lists the states that remain, by their old numbers. It is nil if a variable has none.
 func (n *network) keep(alive [][]bool) (small *network, kept [][]int) {
@@ -160,14 +146,23 @@ func (n *network) keep(alive [][]bool) (small *network, kept [][]int) {
 	}
 	for k := range n.tables {
 		t := &n.tables[k]
-		new := table{}
+		whole, size := true, 1
+		for _, v := range t.scope {
+			whole = whole && len(kept[v]) == n.states[v] && n.states[v] > 1
+			size *= len(kept[v])
+		}
+		if whole {
+			small.tables = append(small.tables, table{t.scope, append([]int64(nil), t.value...)})
+			continue
+		}
+		new := table{value: make([]int64, 0, size)}
 		strides := (&factors.Model{States: n.states}).Strides(t.scope)
 		first := []int{0} // offsets of the entries that remain
 		for j, v := range t.scope {
 			if len(kept[v]) > 1 {
 				new.scope = append(new.scope, v)
 			}
-			next := make([]int, 0, len(first)*len(kept[v]))
+			next := make([]int, 0, size)
 			for _, at := range first {
 				for _, s := range kept[v] {
 					next = append(next, at+s*strides[j])
@@ -185,14 +180,36 @@ func (n *network) keep(alive [][]bool) (small *network, kept [][]int) {
 
 // touching lists the tables of each variable.
 func (n *network) touching() [][]place {
-	at := make([][]place, len(n.states))
+	counts, total := make([]int, len(n.states)), 0
+	for _, t := range n.tables {
+		for _, v := range t.scope {
+			counts[v]++
+		}
+		total += len(t.scope)
+	}
+	at, all := make([][]place, len(n.states)), make([]place, total)
+	for v, count := range counts {
+		at[v], all = all[:0:count], all[count:]
+	}
 	for k := range n.tables {
-		for j, v := range n.tables[k].scope {
-			at[v] = append(at[v], place{k, j})
+		t := &n.tables[k]
+		inner := len(t.value)
+		outer, low, high := 1, t.scope[0], t.scope[0]
+		for _, v := range t.scope {
+			low, high = min(low, v), max(high, v)
+		}
+		for j, v := range t.scope {
+			inner /= n.states[v]
+			at[v] = append(at[v], place{table: k, k: j, outer: outer, inner: inner, first: v == low, last: v == high})
+			outer *= n.states[v]
 		}
 	}
 	return at
 }
 
-// place is a variable's place in a table's scope.
-type place struct{ table, k int }
+// place is a variable's place in a table's scope. Its states lie in outer blocks of runs of inner entries.
+type place struct {
+	table, k     int
+	outer, inner int
+	first, last  bool // of the variables of the scope
+}

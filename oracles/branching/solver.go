@@ -43,6 +43,7 @@ type Solver struct {
 	near   *neighbourhood
 
 	tree *tree
+	best *bestFirst
 	kept [][]int // states of the reduced network, by their numbers in the model
 }
 
@@ -131,14 +132,7 @@ func (v *Solver) run(s Settings) {
 	n := v.whole.clone()
 	v.say("messages")
 	m := v.pass(n)
-	first := make([]int, len(n.states))
-	for i, own := range m.own {
-		for k, x := range own {
-			if x > own[first[i]] {
-				first[i] = k
-			}
-		}
-	}
+	first := m.decode()
 	v.take(first)
 	v.near = newNeighbourhood(v.whole, v.r, first)
 	v.say("neighbourhoods")
@@ -146,7 +140,7 @@ func (v *Solver) run(s Settings) {
 	if v.done() {
 		return
 	}
-	v.reduce(m)
+	v.reduce(m, s)
 	if !v.done() {
 		v.branch(s)
 	}
@@ -164,6 +158,7 @@ func (v *Solver) pass(n *network) *messages {
 		if v.done() {
 			return m
 		}
+		m.floor, m.above = v.value, last
 		m.pass()
 		if m.wide() { // whole numbers have no room for so large messages
 			return newMessages(untouched)
@@ -196,7 +191,7 @@ func (v *Solver) improve(work int) {
 }
 
 // reduce takes states out of the network that no better assignment needs, and makes the tree.
-func (v *Solver) reduce(m *messages) {
+func (v *Solver) reduce(m *messages, s Settings) {
 	v.say("reduction")
 	v.kept = make([][]int, len(v.whole.states))
 	for i, n := range v.whole.states {
@@ -231,6 +226,7 @@ func (v *Solver) reduce(m *messages) {
 		return
 	}
 	m.end()
+	v.best = newBestFirst(v, m.network.clone(), s.Entries)
 	v.say("order of elimination")
 	v.tree = newTree(m.network, order(m.network, v.r, v.stop))
 	for i := range v.tree.context {

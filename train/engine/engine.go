@@ -134,7 +134,7 @@ func NewEngine(o *Objective, threads int) *Engine {
 	if linear == nil {
 		e.most = min(passLanes, max(2, laneWeights/max(1, o.Scorer.Dim())))
 	}
-	if nets.LargeWorkers(o.Scorer) {
+	if nets.Tunes(o.Scorer) {
 		e.workers = make(chan nets.Worker, e.threads)
 		for range e.threads {
 			e.workers <- o.Scorer.NewWorker()

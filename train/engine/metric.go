@@ -57,10 +57,13 @@ const (
 	leastShift = 1e-10
 )
 
-// HasMetric reports whether the objective has weights that multiply dense inputs, so that methods gain from a metric. On a device there is none.
-func (e *Engine) HasMetric() bool {
-	return len(nets.DenseBlocks(e.Scorer)) > 0 && e.Data.Dim <= mostColumns && e.precise && !e.OnDevice()
+// HasMetric reports whether the objective has weights that multiply dense inputs, so that methods gain from a metric.
+func (o *Objective) HasMetric() bool {
+	return len(nets.DenseBlocks(o.Scorer)) > 0 && o.Data.Dim <= mostColumns && nets.NewPreciseWorker(o.Scorer) != nil
 }
+
+// HasMetric reports whether the engine computes a metric for its objective. On a device there is none.
+func (e *Engine) HasMetric() bool { return e.Objective.HasMetric() && !e.OnDevice() }
 
 // NewMetric computes the metric at w, or returns nil if HasMetric is false. It costs a pass over all examples, and about one more for the
 // sums. It has the same bits with any number of threads.
@@ -90,7 +93,7 @@ func (e *Engine) NewMetric(ctx context.Context, w []float32, s oracles.Smoothing
 		block.common = one[b.Part]
 		m.blocks = append(m.blocks, block)
 	}
-	m.tied, err = e.tiedBlocks(ctx, w, s)
+	m.tied, err = e.tiedBlocks(ctx, w, s, m.diagonal)
 	return m, err
 }
 

@@ -11,11 +11,17 @@ import (
 	"golang.org/x/term"
 )
 
+// Progress is a Recorder that shows, too, what a run would keep if it were killed.
+type Progress interface {
+	Recorder
+	Saved(pass int) // the state after a pass was written
+}
+
 // NewProgress returns the Recorder that shows progress on a console, usually standard error: on a terminal a bar with the
 // remaining time, otherwise one log line per pass. The run ends after pass number passes; a resumed run has done some already.
-func NewProgress(console *os.File, log *slog.Logger, passes, done int) Recorder {
+func NewProgress(console *os.File, log *slog.Logger, passes, done int) Progress {
 	if !term.IsTerminal(int(console.Fd())) {
-		return &progressLog{log}
+		return &progressLog{log: log}
 	}
 	return newProgressBar(console, passes, done, func() int {
 		columns, _, err := term.GetSize(int(console.Fd()))
@@ -33,6 +39,7 @@ type progressBar struct {
 	console io.Writer
 	passes  int        // in the whole run
 	done    int        // passes done before this run
+	saved   int        // the last one in a checkpoint
 	columns func() int // width of the console
 }
 
@@ -47,16 +54,19 @@ func newProgressBar(console io.Writer, passes, done int, columns func() int) *pr
 		progressbar.OptionShowDescriptionAtLineEnd(),
 		progressbar.OptionSetRenderBlankState(true),
 	)
-	return &progressBar{bar, console, passes, done, columns}
+	return &progressBar{bar, console, passes, done, done, columns}
 }
 
 // Record implements Recorder. It truncates text to a single line, because a second line could not be redrawn.
 func (p *progressBar) Record(r Record) error {
-	text := []rune(fmt.Sprintf("%d/%d %s", r.Pass, p.passes, summary(r)))
+	text := []rune(fmt.Sprintf("%d/%d (%d saved) %s", r.Pass, p.passes, p.saved, summary(r)))
 	room := p.columns() - barWidth - 24 // percentage and times
 	p.bar.Describe(string(text[:max(0, min(len(text), room))]))
 	return p.bar.Set(min(r.Pass-p.done, p.bar.GetMax()))
 }
+
+// Saved implements Progress.
+func (p *progressBar) Saved(pass int) { p.saved = pass }
 
 // Close implements Recorder. It moves to a new line.
 func (p *progressBar) Close() error {
@@ -73,7 +83,7 @@ func summary(r Record) string {
 	if _, e := r.DevError(); !math.IsNaN(e) {
 		s += fmt.Sprintf(", error %.3g %%", 100*e)
 	}
-	if gap := r.relativeEstimate(); !math.IsNaN(gap) {
+	if gap := r.RelativeEstimate(); !math.IsNaN(gap) {
 		s += fmt.Sprintf(", gap about %.2g", gap)
 	} else if gap := r.RelativeGap(); !math.IsNaN(gap) {
 		s += fmt.Sprintf(", gap %.2g", gap)
@@ -81,10 +91,17 @@ func summary(r Record) string {
 	return s
 }
 
-type progressLog struct{ log *slog.Logger }
+type progressLog struct {
+	log       *slog.Logger
+	explained bool // what a gap is
+}
 
-// Record implements Recorder.
+// Record implements Recorder. The first record with a gap comes with a line that says what gaps are.
 func (p *progressLog) Record(r Record) error {
+	if !p.explained && !math.IsNaN(r.RelativeGap()) {
+		p.explained = true
+		p.log.Info("relative_gap is a proven bound on how far the objective is above its optimum, as a share of itself; estimated_gap is a guess at that, made more often")
+	}
 	args := []any{"pass", r.Pass, "seconds", round(r.Seconds, 3), "objective", round(float64(r.Objective), 6)}
 	if r.Relaxed {
 		args = append(args, "relaxed", true)
@@ -92,7 +109,7 @@ func (p *progressLog) Record(r Record) error {
 	if r.Truncated > 0 {
 		args = append(args, "truncated_edges", r.Truncated)
 	}
-	estimate := r.relativeEstimate()
+	estimate := r.RelativeEstimate()
 	if gap := r.RelativeGap(); !math.IsNaN(gap) && (gap < 1 || math.IsNaN(estimate)) { // a gap of 1 beside an estimate only says that nothing is certified yet
 		args = append(args, "relative_gap", round(gap, 3))
 	}
@@ -108,6 +125,9 @@ func (p *progressLog) Record(r Record) error {
 	p.log.Info("trained", args...)
 	return nil
 }
+
+// Saved implements Progress.
+func (p *progressLog) Saved(pass int) { p.log.Info("checkpoint saved", "pass", pass) }
 
 // Close implements Recorder; it does nothing.
 func (p *progressLog) Close() error { return nil }

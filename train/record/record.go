@@ -47,8 +47,8 @@ func (r Record) RelativeGap() float64 {
 	return float64(r.Gap) / math.Abs(float64(r.Objective))
 }
 
-// relativeEstimate returns the estimated gap relative to F, or NaN without an estimate.
-func (r Record) relativeEstimate() float64 {
+// RelativeEstimate returns the estimated gap relative to F, or NaN without an estimate.
+func (r Record) RelativeEstimate() float64 {
 	if r.EstimatedGap == 0 {
 		return math.NaN()
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/models/pipelines"
 	"github.com/dsp-go/dsp/models/predictions"
 	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/models/tasks"
@@ -23,7 +24,7 @@ const shownConfusions = 20
 
 func evalCommand() *cobra.Command {
 	var u use
-	var strict, labels, confusion bool
+	var strict, labels, confusion, goldTokens bool
 	decode := "max"
 	var more reviews
 	cmd := &cobra.Command{
@@ -36,6 +37,9 @@ them, and a table by relation. For links it prints the alignment error rate, pre
 boxes it prints the share of objects found, their mean overlap and average precision, beside the best that the candidates
 allow. For graphs and masks it prints the share of right variables or pixels, and the intersection over union of every label.
 With --json, one object holds all of this and the confusions.
+
+A pipeline gets the raw text of the treebank, and is compared with it as in the CoNLL 2018 shared task: words are aligned by
+the characters of the text.
 
 --errors lists the worst mistakes, --pr-curve shows what a threshold of probability gains and costs, and --calibration whether
 probabilities are what they say. Probabilities of entities are exact: that just these tokens are an entity of this type.
@@ -53,6 +57,12 @@ than another beyond that: both take examples as a whole, since their parts depen
   dsp eval --model runs/stones --data test/images --masks test/masks`,
 		Args: more.arguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if pipelines.Is(u.model) {
+				return evaluatePipeline(cmd, &u, goldTokens)
+			}
+			if err := noPipeline(cmd, u.model, "gold-tokens"); err != nil {
+				return err
+			}
 			reviewed, err := more.wanted(strict)
 			if err != nil {
 				return err
@@ -112,6 +122,7 @@ than another beyond that: both take examples as a whole, since their parts depen
 	cmd.Flags().BoolVar(&strict, "strict", false, "count only entities whose tags are well-formed, as seqeval's strict mode does")
 	cmd.Flags().BoolVar(&labels, "labels", false, "add precision, recall and F1 of every label; always shown if the labels are not entity tags")
 	cmd.Flags().BoolVar(&confusion, "confusion", false, "add which labels were mistaken for which, most frequent first")
+	cmd.Flags().BoolVar(&goldTokens, "gold-tokens", false, "with a pipeline: start from the gold sentences, tokens and words instead of raw text")
 	more.addFlags(cmd)
 	return cmd
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/dsp-go/dsp/models/data/features/arcs"
 	"github.com/dsp-go/dsp/models/data/features/pairs"
 	"github.com/dsp-go/dsp/models/exchange"
+	"github.com/dsp-go/dsp/models/pipelines"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/nets/kernels"
 	"github.com/dsp-go/dsp/oracles"
@@ -109,7 +110,16 @@ func infoCommand() *cobra.Command {
 			if set != "" {
 				return printFeatures(cmd, set)
 			}
-			if len(args) > 0 {
+			if len(args) > 0 && pipelines.Is(args[0]) {
+				if top > 0 {
+					return structured.BadInput("--top %d: %s is a pipeline; its stages are models in folders of their own", top, args[0])
+				}
+				p, err := aboutPipeline(args[0])
+				if err != nil {
+					return err
+				}
+				about = p
+			} else if len(args) > 0 {
 				m, err := models.Load(args[0])
 				if err != nil {
 					return err

@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/models/pipelines"
 	"github.com/dsp-go/dsp/models/predictions"
 	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/structured"
@@ -25,6 +27,7 @@ func predictCommand() *cobra.Command {
 	var decode, picture, to string
 	var truncate bool
 	var raw rawText
+	var fill string
 	cmd := &cobra.Command{
 		Use:   "predict --model MODEL",
 		Short: "Predict labels, trees, links, boxes or masks with a model",
@@ -41,6 +44,9 @@ probability is that exactly these tokens are an entity of this type.
 With --text the input is raw text. predict splits it into sentences and tokens and prints a word and its label per line, or
 CoNLL-U from a parser; with --json it adds words and their offsets in the text; with --inline it prints the text itself with its
 entities marked.
+
+A pipeline (train --task pipeline) turns raw text (--text) into CoNLL-U with sentences, words, tags, lemmas and trees, or fills
+these fields in a CoNLL-U file; --fill says which.
 
 The links of a sentence pair become a line in Pharaoh format: source-target, words counted from 0. A score follows after |||.
 With --nbest every alignment has a line: rank ||| links ||| score. Links have no probabilities but margins: the best score of an
@@ -61,6 +67,12 @@ without it.`,
 				return structured.BadInput("--nbest %d: expected 0 or more", o.NBest)
 			}
 			if err := settings.OneOf("--decode", decode, decodes); err != nil {
+				return err
+			}
+			if pipelines.Is(u.model) {
+				return predictPipeline(cmd, &u, &raw, fill)
+			}
+			if err := noPipeline(cmd, u.model, "fill"); err != nil {
 				return err
 			}
 			o.LeastRisk, o.Expansion = decode == "risk", decode == expansion
@@ -120,6 +132,7 @@ without it.`,
 	flags := cmd.Flags()
 	flags.StringVar(&u.Path, "input", "-", "`FILE` to label; - is standard input, builtin the drawn words, trees, sentence pairs, scenes or graphs")
 	raw.addFlags(cmd)
+	flags.StringVar(&fill, "fill", "", "with a pipeline: the `FIELDS` of words to predict, with commas between them; the others stay as the input has them; empty: "+strings.Join(pipelines.Filled, ","))
 	u.taggers.addFlag(cmd)
 	flags.StringVar(&o.Into, "into", "", "write the label in place of the column `NAME` of the input, such as upos or label, not after the last column")
 	flags.StringVar(&o.Scheme, "scheme", "", "write entity tags in this scheme: `iob1|iob2|bioes`; empty: that of the model's labels")

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dsp-go/dsp/models/config"
+	"github.com/dsp-go/dsp/models/pipelines"
 	"github.com/dsp-go/dsp/models/training"
 	"github.com/dsp-go/dsp/structured"
 )
@@ -24,6 +25,7 @@ compares methods. After an interrupt (Ctrl-C) it saves a checkpoint: --resume co
   dsp train --train train.conll --dev dev.conll --out runs/ner
   dsp train --train train.conllu --label xpos --reg 0.5 --out runs/pos
   dsp train --train letter.data --fold 0 --net linear --method bcfw --gap 0.01
+  dsp train --task pipeline --train train.conllu --dev dev.conllu --out runs/english
   dsp train --config runs/ner/config.yaml --seed 2 --out runs/ner2
   dsp train --resume runs/ner --passes 100`,
 		Args: noArgs,
@@ -36,6 +38,9 @@ compares methods. After an interrupt (Ctrl-C) it saves a checkpoint: --resume co
 				debug.SetGCPercent(50) // most memory is arrays, which cost the collector nothing, and garbage is rare
 			}
 			options := training.TrainOptions{Version: version(), Log: slog.Default(), Console: os.Stderr}
+			if c.Task == pipelines.Task {
+				return trainPipeline(cmd.Context(), c, options)
+			}
 			result, err := training.Train(cmd.Context(), c, options)
 			if err != nil {
 				return err

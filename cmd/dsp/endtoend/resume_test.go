@@ -2,6 +2,7 @@ package endtoend
 
 import (
 	"bytes"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -183,4 +184,26 @@ func timeless(lines []map[string]any) []map[string]any {
 		delete(m, "seconds")
 	}
 	return lines
+}
+
+// While a run trains, others in its folder are refused, with its process; when it was killed, the next one takes over.
+func TestOneRunInAFolder(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("no signals here")
+	}
+	dir := filepath.Join(t.TempDir(), "run")
+	flags := with(small, "--method", "sgd", "--passes", "1000000", "--out", dir)
+	p := started(t, flags)
+	p.awaitPass(dir)
+	owner := fmt.Sprintf("process %d writes there", p.cmd.Process.Pid)
+	dsp(t, flags...).refused(exitBadInput, "--out", owner)
+	dsp(t, "train", "--resume", dir, "--quiet").refused(exitBadInput, owner)
+	if !p.end(os.Kill) {
+		t.Fatal("the run ended before it was killed")
+	}
+	dsp(t, "train", "--resume", dir, "--passes", "1", "--quiet").ok()
+	if _, err := os.Stat(filepath.Join(dir, ".lock")); err == nil {
+		t.Error("the lock of a finished run is there")
+	}
 }

@@ -77,7 +77,7 @@ func New(o Options) (*Server, error) {
 			s.Close()
 			return nil, err
 		}
-		s.metrics.watch(e.name, func() int { return e.pool.Load().length() })
+		s.metrics.watch(e.name, e.waiting)
 	}
 	if err := s.checkTaggers(); err != nil {
 		s.Close()

@@ -22,22 +22,32 @@ func NewReader(r io.Reader, name string) *Reader { return &Reader{host.NewLines(
 
 // ReadAll reads all sentences of r. A file without any is bad input.
 func ReadAll(r io.Reader, name string) ([]Sentence, error) {
-	var all []Sentence
-	in := NewReader(r, name)
-	for {
-		s, ok, err := in.Next()
-		if err != nil {
-			return nil, err
-		}
-		if !ok {
-			break
-		}
-		all = append(all, *s)
+	text, err := io.ReadAll(r)
+	if err != nil {
+		return nil, structured.BadInput("%s: %w", name, err)
+	}
+	all, err := ReadPiece(text, name, 1)
+	if err != nil {
+		return nil, err
 	}
 	if len(all) == 0 {
 		return nil, structured.BadInput("%s: %w, expected lines of the %d columns %s", name, host.ErrNoTokens, FieldCount, strings.Join(FieldNames[:], " "))
 	}
 	return all, nil
+}
+
+// ReadPiece reads the sentences of a piece of a file, whose first line has that number. There may be none.
+func ReadPiece(piece []byte, name string, line int) ([]Sentence, error) {
+	in := NewReader(bytes.NewReader(piece), name)
+	in.lines.Number = line - 1
+	var all []Sentence
+	for {
+		s, ok, err := in.Next()
+		if err != nil || !ok {
+			return all, err
+		}
+		all = append(all, *s)
+	}
 }
 
 // ReadFile reads all sentences of a file, which may be compressed.

@@ -17,23 +17,24 @@ func Lemma(form, lemma string) Script {
 	return best
 }
 
-// candidates returns the scripts that make a word that is a part of a form, with places counted from both ends.
+// candidates returns the scripts that make a word that is a part of a form: they keep a longest piece of it, in any case, and count places
+// from both ends. The last one is literal.
 func candidates(form, word string) []Script {
-	var best piece
-	of := Case(-1)
-	for c := range cases {
-		if p, ok := find(form, word, c); ok && p.length > best.length {
-			best, of = p, c
+	var all []Script
+	kept := 0
+	for _, c := range []Case{Keep, Lower, Title, Upper} {
+		p, ok := find(form, word, c)
+		if !ok || p.length == 0 || p.length < kept {
+			continue
+		}
+		if p.length > kept {
+			all, kept = nil, p.length
+		}
+		for _, back := range [][2]bool{{false, true}, {false, false}, {true, true}, {true, false}} {
+			all = append(all, p.script(c, back[0], back[1]))
 		}
 	}
-	all := []Script{Literal(word)}
-	if of < 0 {
-		return all
-	}
-	for _, ends := range [][2]bool{{false, true}, {false, false}, {true, true}, {true, false}} {
-		all = append(all, best.script(of, ends[0], ends[1]))
-	}
-	return all
+	return append(all, Literal(word))
 }
 
 // piece is what two words have in common.
@@ -43,12 +44,12 @@ type piece struct {
 }
 
 // script returns the script that keeps the piece, whose bounds are counted from the end of the form or not.
-func (p piece) script(c Case, back1, back2 bool) Script {
+func (p piece) script(c Case, fromBack, toBack bool) Script {
 	s := Script{Case: c, From: Bound{p.from, false}, To: Bound{p.from + p.length, false}, Before: p.before, After: p.after}
-	if back1 {
+	if fromBack {
 		s.From = Bound{p.letters - p.from, true}
 	}
-	if back2 {
+	if toBack {
 		s.To = Bound{p.letters - p.from - p.length, true}
 	}
 	return s

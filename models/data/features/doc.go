@@ -38,6 +38,7 @@
 //	firstN     the first N letters, or all if there are fewer; none of an empty cell
 //	ifcapital  the cell itself, if it has an upper case letter
 //	ifletters  the cell itself, if it has letters only
+//	given      the cell itself, unless it is _, which stands for nothing
 //	isupper istitle islower                                yes, if caps is upper, initial or lower
 //	isdigit isalpha isalnum ispunct                        yes, if all characters are
 //	hasupper haslower hasdigit haspunct hashyphen hasdot   yes, if some character is

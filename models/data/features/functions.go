@@ -29,6 +29,7 @@ var functions = map[string]function{
 	"first":     {counted: true, apply: first},
 	"ngrams":    {counted: true, several: ngrams},
 	"each":      {several: each},
+	"given":     filter(func(cell string) bool { return cell != "_" }),
 	"caps":      optionalFunction(caps),
 	"digits":    optionalFunction(digits),
 	"kind":      optionalFunction(kind),

@@ -176,11 +176,14 @@ func HasOwnSettings() bool {
 	return slices.ContainsFunc(All(), func(f Format) bool { return f.Settings != nil })
 }
 
+// TakesSetting reports whether a setting has an effect on how the format is read, or on the inputs that are made of it.
+func (f Format) TakesSetting(name string) bool { return slices.Contains(f.Takes, name) }
+
 // TakersOf returns the names of the formats that take a setting, and of data that are drawn.
 func TakersOf(setting string) []string {
 	var names []string
 	for _, f := range append(All(), drawn) {
-		if slices.Contains(f.Takes, setting) {
+		if f.TakesSetting(setting) {
 			names = append(names, f.Name)
 		}
 	}

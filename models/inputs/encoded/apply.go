@@ -39,10 +39,11 @@ type Report struct {
 // batchPieces is how many pieces a worker encodes at a time.
 const batchPieces = 2048
 
-// Apply adds the rows of its words to the dense inputs of d, unless it has them: after the dense inputs that it has.
+// Apply adds the rows of its words to the dense inputs of d, unless it has them: after the dense inputs that it has. If the encoder is
+// trained, it gives d their pieces instead.
 func (r *Reader) Apply(d *structured.Dataset, o Options) (Report, error) {
 	report := Report{Data: d.Name, Words: d.Positions()}
-	if d.Encoder == r.ID() {
+	if r.Tuned != nil && d.Pieces != nil || r.Tuned == nil && d.Encoder == r.ID() {
 		return report, nil
 	}
 	words := d.Column(text.WordColumn)
@@ -50,6 +51,9 @@ func (r *Reader) Apply(d *structured.Dataset, o Options) (Report, error) {
 		return report, structured.BadInput("%s: an encoder reads words, and no column of the data is named %s; name it with --columns", d.Name, text.WordColumn)
 	}
 	begun := time.Now()
+	if r.Tuned != nil {
+		return report, r.cutPieces(d, words, o, &report)
+	}
 	all, err := r.rowsOf(d, words, o, &report)
 	if err != nil {
 		return report, err

@@ -30,6 +30,9 @@ type kept struct {
 // Save puts the reader into a model file, or a reference to its folder.
 func (r *Reader) Save(f *safetensors.File) error {
 	k := kept{ID: r.ID()}
+	if r.Tuned != nil && !r.ByReference {
+		k.ID = "" // of the weights before training, which the file does not hold
+	}
 	if r.ByReference {
 		var err error
 		if k.Reference, err = filepath.Abs(r.Dir); err != nil {
@@ -71,7 +74,7 @@ func Load(f *safetensors.File, s Settings, beside string) (r *Reader, tensors in
 	if err != nil {
 		return nil, 0, err
 	}
-	if r.ID() != k.ID {
+	if k.ID != "" && r.ID() != k.ID {
 		where := "in the file"
 		if s.ByReference {
 			where = s.Dir
@@ -96,6 +99,9 @@ func stored(f *safetensors.File, s Settings) (*Reader, int, error) {
 		return nil, 0, err
 	}
 	r, err := New(s, e, t)
+	if err == nil && r.Tuned != nil {
+		tensors -= len(r.Tuned.Params()) // those that are weights of the network
+	}
 	return r, tensors + 1, err
 }
 

@@ -1,4 +1,4 @@
-// Package encoded gives words the rows of a pretrained encoder, which stays as it is, as dense inputs.
+// Package encoded gives words the rows of a pretrained encoder as dense inputs, or their pieces where a network trains the encoder.
 package encoded
 
 import (
@@ -20,7 +20,15 @@ type Settings struct {
 	Pieces string // of a word: First or Mean
 	Half   bool   // numbers are rounded to half precision
 
+	Tuning *Tuning // how the encoder is trained; nil: it stays as it is
+
 	ByReference bool // model files refer to the folder and do not hold the encoder
+}
+
+// Tuning says how an encoder is trained.
+type Tuning struct {
+	Frozen    int  // layers that stay as they are (encoders.Tuning)
+	Recompute bool // activations are computed again for pullbacks
 }
 
 // The row of a word is that of its first piece, or the mean of those of all its pieces.
@@ -34,6 +42,7 @@ type Reader struct {
 	Settings
 	Tokenizer *pieces.Tokenizer
 	Encoder   *encoders.Encoder
+	Tuned     *encoders.Tuned // the encoder as a part of a network that is trained, or nil
 
 	layers encoders.Layers
 	most   int // pieces in a window, without the special ones
@@ -67,6 +76,11 @@ func New(s Settings, e *encoders.Encoder, t *pieces.Tokenizer) (*Reader, error) 
 	}
 	if r.most = e.Positions() - len(t.Prefix) - len(t.Suffix); r.most < 1 {
 		return nil, structured.BadInput("%s: the encoder reads %d pieces at a time, and the tokenizer puts %d special ones around them", s.Dir, e.Positions(), e.Positions()-r.most)
+	}
+	if h := s.Tuning; h != nil {
+		if r.Tuned, err = encoders.NewTuned(e, encoders.Tuning{Read: r.layers, Frozen: h.Frozen, Dropout: -1, Recompute: h.Recompute}); err != nil {
+			return nil, err
+		}
 	}
 	r.id = sync.OnceValue(func() string {
 		h := sha256.New()

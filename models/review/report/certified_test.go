@@ -32,3 +32,13 @@ func TestReportSaysRelaxed(t *testing.T) {
 		}
 	}
 }
+
+// A run that was interrupted before its bound was certified says what was estimated beside what is proven.
+func TestReportSaysEstimated(t *testing.T) {
+	r := record.Record{Pass: 3, Objective: 0.5, Dual: 0, Gap: 0.5, EstimatedGap: 0.01, ProxGradient: record.Number(math.NaN())}
+	w := &writer{run: &training.Recorded{Records: []record.Record{r}, Config: config.Default()}}
+	w.find(&w.run.Config)
+	if want := "a certified relative gap of 100.00 %, by an estimate that nothing proves 2.00 %."; !strings.HasSuffix(w.Finding, want) {
+		t.Errorf("%q, want %q at its end", w.Finding, want)
+	}
+}

@@ -208,6 +208,9 @@ func (w *writer) find(c *config.Config) {
 		text := fmt.Sprintf("%d %s of %s took %.3g s", r.Passes, passes, r.Method, r.Seconds)
 		if gap := closing.Gap(r.RelativeGap, r.Relaxed); gap != "" {
 			text += " and left a certified relative gap of " + gap
+			if r.EstimatedGap > 0 {
+				text += ", by an estimate that nothing proves " + closing.Gap(r.EstimatedGap, r.Relaxed)
+			}
 		}
 		parts = append(parts, text)
 	}

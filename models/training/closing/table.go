@@ -51,6 +51,12 @@ func Rows(runs []training.Result, columns []tasks.Column) [][]string {
 	column("certified gap", func(r *training.Result) string {
 		return gapOf(r, r.Certificate)
 	})
+	column("estimated gap", func(r *training.Result) string { // where more is known than was certified
+		if r.EstimatedGap == 0 {
+			return ""
+		}
+		return Gap(r.EstimatedGap, r.Relaxed)
+	})
 	another := func(cell func(r *training.Result) string) func(r *training.Result) string {
 		return func(r *training.Result) string {
 			if r.Kept == nil || r.Kept.Pass == r.Passes {

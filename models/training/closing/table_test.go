@@ -15,6 +15,9 @@ func TestKeptPassHasItsOwnCertificate(t *testing.T) {
 	last := training.Certificate{Objective: 0.5, Dual: 0.495, Gap: 0.005, RelativeGap: 0.01}
 	early := training.Certificate{Objective: 0.8, Dual: 0.4, Gap: 0.4, RelativeGap: 0.5}
 	head := []string{"", "passes", "seconds", "objective", "certified gap"}
+	if rows := Rows([]training.Result{{Method: "sdca", Certificate: training.Certificate{RelativeGap: 1, EstimatedGap: 0.02}}}, nil); rows[0][5] != "estimated gap" || rows[1][5] != "2.00 %" {
+		t.Errorf("an estimate ahead of the bound: %q", rows)
+	}
 	for name, c := range map[string]struct {
 		kept *training.Kept
 		want [][]string

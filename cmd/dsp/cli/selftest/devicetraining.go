@@ -161,7 +161,7 @@ func (g *rig) problem(c methodCase, r *rand.Rand) (*engine.Objective, []float32,
 	switch {
 	case text:
 		input = graph.Input{}
-	case c.net.Net == "embed":
+	case c.net.Preset().CanRead(nets.ReadsWords):
 		input = graph.Input{Vocab: []int{g.pick(100, 20), 5}}
 	}
 	d := randomChains(r, input, labels, lengths...)

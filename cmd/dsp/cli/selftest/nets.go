@@ -69,7 +69,7 @@ func product(transX, transY bool, m, n, k int, x, y []float32, beta float32, c [
 // each other: ⟨v, Jẇ⟩ = ⟨Jᵀv, ẇ⟩.
 func checkNet(c nets.Config) Check {
 	return Check{"net " + c.Net + ": gradient vs finite differences", func(_ context.Context, r *rand.Rand, w *worst) (string, error) {
-		data := randomInputs(r, c.Net == "embed" || c.Net == "deep")
+		data := randomInputs(r, c.Preset().CanRead(nets.ReadsWords))
 		net, err := nets.New(c, inputOf(data), 5)
 		if err != nil {
 			return "", err

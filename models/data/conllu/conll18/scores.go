@@ -4,6 +4,7 @@
 package conll18
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -201,8 +202,33 @@ func differ(g, s *file, goldName, systemName string) error {
 		goldName, systemName, k, piece(g.characters), piece(s.characters))
 }
 
-// Get returns the score of a measure, by its name.
-func (s Scores) Get(name string) Score { return s[slices.Index(Names, name)] }
+// Get returns the score of a measure, by its name; zeros if there is none.
+func (s Scores) Get(name string) Score {
+	if k := slices.Index(Names, name); k >= 0 && k < len(s) {
+		return s[k]
+	}
+	return Score{}
+}
+
+// MarshalJSON implements json.Marshaler: the F1 of each measure under its name, and all of it under "scores". Shares are fractions of 1.
+func (s Scores) MarshalJSON() ([]byte, error) {
+	if s == nil {
+		return []byte("null"), nil
+	}
+	all, whole := map[string]any{}, map[string]any{}
+	for k, score := range s {
+		all[Names[k]] = score.F1()
+		m := map[string]any{
+			"precision": score.Precision(), "recall": score.Recall(), "f1": score.F1(), "correct": score.Correct, "gold": score.Gold, "system": score.System,
+		}
+		if score.Aligned > 0 {
+			m["aligned"] = score.AlignedAccuracy()
+		}
+		whole[Names[k]] = m
+	}
+	all["scores"] = whole
+	return json.Marshal(all)
+}
 
 // Table returns the scores as text: precision, recall, F1 and the accuracy of aligned words, in per cent.
 func (s Scores) Table() string {

@@ -1,0 +1,230 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/models/config"
+	"github.com/dsp-go/dsp/models/data/conllu/conll18"
+	"github.com/dsp-go/dsp/models/data/formats"
+	"github.com/dsp-go/dsp/models/pipelines"
+	"github.com/dsp-go/dsp/models/training"
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/machine/host"
+)
+
+// trainPipeline trains the stages of a pipeline.
+func trainPipeline(ctx context.Context, c config.Config, o training.TrainOptions) error {
+	r, err := pipelines.Train(ctx, c, o)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return printJSON(os.Stdout, r)
+	}
+	return printPipeline(os.Stdout, r)
+}
+
+// printPipeline prints a table of stages, and what the pipeline does with raw text.
+func printPipeline(w io.Writer, r *pipelines.Result) error {
+	rows := [][]string{{"", "labels", "passes", "seconds", "certified gap", "dev"}}
+	for _, s := range r.Stages {
+		if s.Constant != nil {
+			rows = append(rows, []string{s.Name, "1", "", "", "", "always " + *s.Constant})
+			continue
+		}
+		var dev []string
+		for _, m := range []struct{ name, title string }{{"token_accuracy", "labels"}, {"uas", "UAS"}, {"las", "LAS"}} {
+			if value, ok := s.Dev[m.name]; ok {
+				dev = append(dev, fmt.Sprintf("%s %.2f %%", m.title, 100*value))
+			}
+		}
+		rows = append(rows, []string{
+			s.Name, fmt.Sprint(s.Labels), fmt.Sprint(s.Passes), fmt.Sprintf("%.1f", s.Seconds), fmt.Sprintf("%.2f %%", 100*float64(s.RelativeGap)), strings.Join(dev, ", "),
+		})
+	}
+	if err := printTable(w, rows); err != nil {
+		return err
+	}
+	for _, data := range []struct {
+		name   string
+		scores conll18.Scores
+	}{{"dev", r.Dev}, {"test", r.Test}} {
+		if data.scores == nil {
+			continue
+		}
+		if _, err := fmt.Fprintf(w, "\n%s, from raw text (per cent)\n%s", data.name, data.scores.Table()); err != nil {
+			return err
+		}
+	}
+	_, err := fmt.Fprintf(w, "\npipeline     %s\nfingerprint  %s\n", r.Model, r.Fingerprint)
+	return err
+}
+
+// pipelineFlags are the flags of verbs that pipelines take.
+func pipelineFlags(cmd *cobra.Command, names ...string) error {
+	names = append(names, "model", "threads", "json", "quiet", "help", "device")
+	var refused []string
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if !slices.Contains(names, f.Name) {
+			refused = append(refused, "--"+f.Name)
+		}
+	})
+	if device, _ := cmd.Flags().GetString("device"); device != "" && device != "cpu" {
+		refused = append(refused, "--device "+device)
+	}
+	if len(refused) > 0 {
+		slices.Sort(names)
+		return structured.BadInput("%s has no use with a pipeline (its stages, in folders of the model, are models of their own); %s takes --%s here",
+			strings.Join(refused, ", "), cmd.CommandPath(), strings.Join(names, " --"))
+	}
+	return nil
+}
+
+// noPipeline refuses flags that only pipelines take.
+func noPipeline(cmd *cobra.Command, model string, names ...string) error {
+	for _, name := range names {
+		if cmd.Flags().Changed(name) {
+			return structured.BadInput("--%s is for pipelines (train --task pipeline); %s is a single model", name, model)
+		}
+	}
+	return nil
+}
+
+// predictPipeline annotates raw text, or a treebank.
+func predictPipeline(cmd *cobra.Command, u *use, raw *rawText, fill string) (err error) {
+	if err := pipelineFlags(cmd, "input", "format", "text", "lines", "fill"); err != nil {
+		return err
+	}
+	o := pipelines.Options{Fill: pipelines.All(), Lines: raw.lines, JSON: isSet(cmd, "json"), Threads: u.Threads}
+	switch {
+	case raw.lines && !raw.on:
+		return structured.BadInput("--lines is for raw text: add --text")
+	case u.Format != "" && u.Format != formats.Conllu:
+		return structured.BadInput("--format %s: a pipeline reads CoNLL-U, and raw text with --text", u.Format)
+	case u.Threads < 0:
+		return structured.BadInput("--threads %d: expected 0 or more", u.Threads)
+	case u.Path == builtin:
+		return structured.BadInput("--input builtin: a pipeline reads files, and - for standard input")
+	}
+	if cmd.Flags().Changed("fill") {
+		if o.Fill, err = pipelines.ParseFill(fill); err != nil {
+			return err
+		}
+	}
+	p, err := pipelines.Load(u.model)
+	if err != nil {
+		return err
+	}
+	in, err := host.Open(u.Path)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, in.Close()) }()
+	name := u.Path
+	if name == "-" {
+		name = "standard input"
+	}
+	if raw.on {
+		return p.PredictText(cmd.Context(), in, name, os.Stdout, o)
+	}
+	return p.PredictTreebank(cmd.Context(), in, name, os.Stdout, o)
+}
+
+// evaluatePipeline compares what a pipeline makes of a treebank's text with the treebank.
+func evaluatePipeline(cmd *cobra.Command, u *use, goldTokens bool) error {
+	if err := pipelineFlags(cmd, "data", "format", "gold-tokens"); err != nil {
+		return err
+	}
+	switch {
+	case u.Path == "" || u.Path == builtin:
+		return structured.BadInput("no data: give --data FILE.conllu, a treebank")
+	case u.Format != "" && u.Format != formats.Conllu:
+		return structured.BadInput("--format %s: a pipeline is compared with CoNLL-U", u.Format)
+	case u.Threads < 0:
+		return structured.BadInput("--threads %d: expected 0 or more", u.Threads)
+	}
+	p, err := pipelines.Load(u.model)
+	if err != nil {
+		return err
+	}
+	gold, err := pipelines.ReadTreebank(u.Path)
+	if err != nil {
+		return err
+	}
+	scores, err := p.Evaluate(cmd.Context(), gold, u.Path, pipelines.EvaluateOptions{GoldWords: goldTokens, Threads: u.Threads})
+	if err != nil {
+		return err
+	}
+	if isSet(cmd, "json") {
+		return printJSON(os.Stdout, scores)
+	}
+	from := "from raw text"
+	if goldTokens {
+		from = "from gold sentences, tokens and words"
+	}
+	_, err = fmt.Printf("%s (per cent)\n%s", from, scores.Table())
+	return err
+}
+
+// pipelineInfo lists the stages of a pipeline.
+type pipelineInfo struct {
+	Task        string              `json:"task"`
+	Version     string              `json:"version"`
+	Fingerprint string              `json:"fingerprint"`
+	Stages      []pipelineStageInfo `json:"stages"`
+}
+
+type pipelineStageInfo struct {
+	Name       string `json:"name"`
+	Labels     int    `json:"labels"`
+	Attributes int    `json:"attributes"`
+}
+
+func aboutPipeline(path string) (*pipelineInfo, error) {
+	p, err := pipelines.Load(path)
+	if err != nil {
+		return nil, err
+	}
+	about := &pipelineInfo{Task: pipelines.Task, Version: p.Version, Fingerprint: p.Fingerprint}
+	for _, name := range p.Stages() {
+		s := pipelineStageInfo{Name: name, Labels: 1}
+		if m := p.Model(name); m != nil {
+			s.Labels, s.Attributes = m.Labels.Len(), attributesOf(m)
+		}
+		about.Stages = append(about.Stages, s)
+	}
+	return about, nil
+}
+
+// attributesOf returns how many attributes a linear model has.
+func attributesOf(m *models.Model) int {
+	if arcs, labels, _ := m.ArcAttributes(); arcs > 0 {
+		return arcs + labels
+	}
+	if m.Dictionary != nil {
+		return m.Dictionary.Nodes()
+	}
+	return 0
+}
+
+// print implements listing.
+func (p *pipelineInfo) print(w io.Writer) error {
+	rows := [][]string{{"stage", "labels", "attributes"}}
+	for _, s := range p.Stages {
+		rows = append(rows, []string{s.Name, fmt.Sprint(s.Labels), fmt.Sprint(s.Attributes)})
+	}
+	if _, err := fmt.Fprintf(w, "pipeline     from raw text to trees, in stages; each is a model in a folder of its own\ntrained by   dsp %s\nfingerprint  %s\n\n", p.Version, p.Fingerprint); err != nil {
+		return err
+	}
+	return printTable(w, rows)
+}

@@ -1,0 +1,80 @@
+package pipelines
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"io"
+
+	"github.com/dsp-go/dsp/models/data/conllu"
+	"github.com/dsp-go/dsp/models/data/text"
+	"github.com/dsp-go/dsp/models/data/tokens"
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/machine/host"
+)
+
+// Options say how predictions are made and written.
+type Options struct {
+	Fill    Fill
+	Lines   bool // every line of raw text ends a paragraph
+	JSON    bool // an object for each sentence instead of CoNLL-U
+	Threads int  // 0: all cores; the answers do not depend on it
+}
+
+// PredictText reads raw text and writes its sentences, piece by piece as the text arrives. The name is for messages.
+func (p *Pipeline) PredictText(ctx context.Context, in io.Reader, name string, w io.Writer, o Options) error {
+	if p.stages[charactersStage] == nil {
+		return structured.BadInput("--text: the pipeline was trained without the stage %s", charactersStage)
+	}
+	pieces := tokens.NewPieces(in, name, tokens.Rules{Splitter: tokens.Unicode{}, Lines: o.Lines})
+	return write(ctx, p, pieces.Next, w, o, true, func(worker *Worker, piece tokens.Piece) ([]conllu.Sentence, error) {
+		all, err := worker.Split(piece.Text, piece.Start, o.Lines)
+		if err != nil {
+			return nil, err
+		}
+		return all, worker.Annotate(all, o.Fill)
+	})
+}
+
+// PredictTreebank reads CoNLL-U and writes it with the fields that are to be filled; everything else stays as it is.
+func (p *Pipeline) PredictTreebank(ctx context.Context, in io.Reader, name string, w io.Writer, o Options) error {
+	pieces := text.NewPieces(in, name)
+	return write(ctx, p, pieces.Next, w, o, false, func(worker *Worker, piece text.Piece) ([]conllu.Sentence, error) {
+		all, err := conllu.ReadPiece(piece.Text, name, piece.Line)
+		if err != nil {
+			return nil, err
+		}
+		return all, worker.Annotate(all, o.Fill)
+	})
+}
+
+// write writes what predict makes of pieces. Sentences of raw text get numbers.
+func write[I any](ctx context.Context, p *Pipeline, next func() (I, bool, error), w io.Writer, o Options, raw bool,
+	predict func(worker *Worker, piece I) ([]conllu.Sentence, error)) error {
+	out := bufio.NewWriterSize(w, 1<<16)
+	sentences := 0
+	var line []byte
+	return host.InOrder(ctx, o.Threads, next, p.NewWorker, predict, func(all []conllu.Sentence) error {
+		for i := range all {
+			s := &all[i]
+			sentences++
+			id, _ := s.Comment("sent_id")
+			switch {
+			case o.JSON:
+				object, err := MarshalSentence(s, cmp.Or(id, number(sentences)))
+				if err != nil {
+					return err
+				}
+				line = append(append(line[:0], object...), '\n')
+			case raw:
+				line = appendSentence(line[:0], s, sentences)
+			default:
+				line = s.Append(line[:0])
+			}
+			if _, err := out.Write(line); err != nil {
+				return err
+			}
+		}
+		return out.Flush()
+	})
+}

@@ -1,0 +1,69 @@
+package pipelines
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/dsp-go/dsp/models/config"
+	"github.com/dsp-go/dsp/models/data/formats"
+	"github.com/dsp-go/dsp/models/settings"
+	"github.com/dsp-go/dsp/structured"
+)
+
+// Task is the value of the setting task that asks for a pipeline. It is no task of a single model: package tasks does not list it.
+const Task = "pipeline"
+
+// Summary says what it learns.
+const Summary = "raw text to sentences, words, tags, lemmas and dependency trees, in stages (docs/pipelines.md)"
+
+func init() { config.AddTask(Task, true) }
+
+// Settings are the settings that only pipelines have (--task-settings).
+type Settings struct {
+	Folds int    `yaml:"folds" help:"parts of the treebank, each tagged by a model of the others, for the later stages; 2 or more" min:"2"`
+	Skip  string `yaml:"skip" help:"stages to leave out, with + between them, such as xpos+lemma"`
+}
+
+// Default are the settings where nothing is given.
+var Default = Settings{Folds: 3}
+
+// taken are the settings of a training that a pipeline takes.
+var taken = []string{
+	"task", config.OwnSettingsName, "train", "dev", "test", "format", "tree", "crossing", "passes", "seed", "threads", "out", "resume", "quiet", "json", "baselines",
+}
+
+// ownSettings reads the settings that only pipelines have, and refuses those of single models.
+func ownSettings(c *config.Config) (Settings, error) {
+	for _, s := range config.Settings(c) {
+		if slices.Contains(taken, s.Name) || !c.Asks(s) {
+			continue
+		}
+		if s.Name == "encoder" {
+			return Settings{}, structured.BadInput("--encoder: the stages of a pipeline do not read encoders yet; train a tagger and a parser with it (--task tag, --task parse)")
+		}
+		return Settings{}, structured.BadInput("--%s has no effect with --task %s, whose stages have settings of their own; it takes %s, and --%s%s",
+			s.Name, Task, "--"+strings.Join(taken[2:14], " --"), config.OwnSettingsName, settings.Listed(settings.Of(&Settings{})))
+	}
+	if c.Format != "" && c.Format != formats.Conllu {
+		return Settings{}, structured.BadInput("--format %s: --task %s learns from CoNLL-U", c.Format, Task)
+	}
+	own, err := settings.Fill(Default, c.TaskSettings, config.OwnSettingsName, "--task "+Task)
+	if err != nil {
+		return Settings{}, err
+	}
+	o := *own.(*Settings)
+	for _, name := range o.skipped() {
+		if !slices.Contains(stageNames(), name) {
+			return o, structured.BadInput("--%s skip=%s: expected stages: %s", config.OwnSettingsName, o.Skip, list(stageNames()))
+		}
+	}
+	return o, nil
+}
+
+// skipped lists the stages that are left out.
+func (s *Settings) skipped() []string {
+	if s.Skip == "" {
+		return nil
+	}
+	return strings.Split(s.Skip, "+")
+}

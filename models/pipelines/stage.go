@@ -1,0 +1,255 @@
+package pipelines
+
+import (
+	"embed"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/dsp-go/dsp/models/config"
+	"github.com/dsp-go/dsp/models/data/characters"
+	"github.com/dsp-go/dsp/models/data/conllu"
+	"github.com/dsp-go/dsp/models/data/edits"
+)
+
+//go:embed templates/*.template
+var templates embed.FS
+
+// A stage learns one step from text to trees. It is an ordinary model of --task tag or, the last one, of --task parse.
+type stage struct {
+	name     string // its folder, and the name of its template
+	field    int    // of the words that it fills; -1 for those that make words, and trees
+	passes   int    // where the settings give none
+	settings func(c *config.Config)
+
+	// table returns what the stage reads of sentences; with gold, which are the same sentences, it has labels.
+	table func(seen, gold []conllu.Sentence) *table
+	// fill writes the labels of a table of these sentences into them.
+	fill func(sentences []conllu.Sentence, labels []string)
+}
+
+// The names of the stages.
+const (
+	charactersStage = "characters"
+	wordsStage      = "words"
+	upos            = "upos"
+	xpos            = "xpos"
+	feats           = "feats"
+	lemma           = "lemma"
+	treesStage      = "trees"
+)
+
+// tagStages are the stages that fill a field of words, in their order: each reads what those before it filled.
+var tagStages = []stage{
+	{name: upos, field: conllu.UPOS, passes: 6, table: fieldTable(conllu.UPOS), fill: fillField(conllu.UPOS)},
+	{name: xpos, field: conllu.XPOS, passes: 4, settings: independent, table: fieldTable(conllu.XPOS, conllu.UPOS), fill: fillField(conllu.XPOS)},
+	{name: feats, field: conllu.Feats, passes: 4, settings: many, table: fieldTable(conllu.Feats, conllu.UPOS, conllu.XPOS), fill: fillField(conllu.Feats)},
+	{name: lemma, field: conllu.Lemma, passes: 3, settings: many, table: lemmaTable, fill: fillLemma},
+}
+
+// independent leaves out the scores of neighbouring labels: they are many, and the labels of the stages before say what the neighbours are.
+// What sdca remembers of an example grows with the square of the number of labels; bcpfw remembers labels.
+func independent(c *config.Config) {
+	c.Edges, c.Loss, c.Method = "none", "hinge", "bcpfw"
+	c.MinCount = 2
+}
+
+// many is for stages with hundreds of labels: an attribute has a weight for each of them, so rare attributes are left out, too.
+func many(c *config.Config) {
+	independent(c)
+	c.MinCount = 4
+}
+
+// template returns the text of a stage's template.
+func template(name string) string {
+	text, err := templates.ReadFile("templates/" + name + ".template")
+	if err != nil {
+		panic(err) // the files are embedded, so this cannot fail
+	}
+	return string(text)
+}
+
+// fieldTable returns the function that makes tables of a field as the label, which is learned from the form and other fields.
+func fieldTable(label int, read ...int) func(seen, gold []conllu.Sentence) *table {
+	return func(seen, gold []conllu.Sentence) *table {
+		t := wordTable(seen, read...)
+		for i := range gold {
+			for k := range gold[i].Words {
+				t.labels = append(t.labels, gold[i].Words[k].Fields[label])
+			}
+		}
+		return t
+	}
+}
+
+// wordTable returns a table with a position for each word: its form, and some fields.
+func wordTable(seen []conllu.Sentence, read ...int) *table {
+	names := []string{"word"}
+	for _, field := range read {
+		names = append(names, conllu.FieldNames[field])
+	}
+	t := newTable(names...)
+	cells := make([]string, len(names))
+	for i := range seen {
+		for k := range seen[i].Words {
+			fields := &seen[i].Words[k].Fields
+			cells[0] = fields[conllu.Form]
+			for c, field := range read {
+				cells[c+1] = fields[field]
+			}
+			t.add(cells...)
+		}
+		t.end()
+	}
+	return t
+}
+
+func fillField(field int) func(sentences []conllu.Sentence, labels []string) {
+	return func(sentences []conllu.Sentence, labels []string) {
+		each(sentences, labels, func(w *conllu.Word, label string) { w.Fields[field] = label })
+	}
+}
+
+// each hands the words of sentences with their labels to set.
+func each(sentences []conllu.Sentence, labels []string, set func(w *conllu.Word, label string)) {
+	at := 0
+	for i := range sentences {
+		for k := range sentences[i].Words {
+			set(&sentences[i].Words[k], labels[at])
+			at++
+		}
+	}
+}
+
+// fewest is how often a script must make lemmas to be a label. Rarer ones are of names and slips.
+const fewest = 2
+
+// asWritten is the script of lemmas that are the form itself.
+var asWritten = edits.Lemma("X", "X").String()
+
+// lemmaTable makes tables whose labels are the scripts that make lemmas of forms.
+func lemmaTable(seen, gold []conllu.Sentence) *table {
+	t := wordTable(seen, conllu.UPOS, conllu.XPOS, conllu.Feats)
+	count := map[string]int{}
+	for i := range gold {
+		for k := range gold[i].Words {
+			fields := &gold[i].Words[k].Fields
+			label := edits.Lemma(fields[conllu.Form], fields[conllu.Lemma]).String()
+			t.labels = append(t.labels, label)
+			count[label]++
+		}
+	}
+	for k, label := range t.labels {
+		if count[label] < fewest {
+			t.labels[k] = asWritten
+		}
+	}
+	return t
+}
+
+func fillLemma(sentences []conllu.Sentence, labels []string) {
+	each(sentences, labels, func(w *conllu.Word, label string) {
+		form := w.Fields[conllu.Form]
+		w.Fields[conllu.Lemma] = form
+		if s, err := edits.Parse(label); err == nil {
+			if made, ok := s.Apply(form); ok {
+				w.Fields[conllu.Lemma] = made
+			}
+		}
+	})
+}
+
+// characterTable makes the table of the characters of gold sentences.
+func characterTable(gold []conllu.Sentence) *table {
+	t := newTable(characters.Columns...)
+	for _, c := range characters.Chains(gold) {
+		for k := range c.Rows {
+			t.columns[k] = append(t.columns[k], c.Rows[k]...)
+		}
+		t.labels = append(t.labels, c.Labels...)
+		t.end()
+	}
+	return t
+}
+
+// multiword is a token of several words.
+type multiword struct {
+	sentence, token int
+}
+
+// multiwords lists the tokens of several words.
+func multiwords(sentences []conllu.Sentence) []multiword {
+	var all []multiword
+	for i := range sentences {
+		for k := range sentences[i].Tokens {
+			if sentences[i].Tokens[k].Multi {
+				all = append(all, multiword{i, k})
+			}
+		}
+	}
+	return all
+}
+
+// multiwordTable makes the table of tokens of several words, each a sequence of its own, with its neighbours. The labels are the rules that
+// make its words.
+func multiwordTable(sentences []conllu.Sentence, rules *edits.Rules) *table {
+	t := newTable("word", "previous", "next")
+	for _, m := range multiwords(sentences) {
+		s := &sentences[m.sentence]
+		near := func(k int) string {
+			if k < 0 || k >= len(s.Tokens) {
+				return conllu.Empty
+			}
+			return s.Tokens[k].Form
+		}
+		t.add(s.Tokens[m.token].Form, near(m.token-1), near(m.token+1))
+		t.end()
+		if rules != nil {
+			t.labels = append(t.labels, rules.Of(s.Tokens[m.token].Form, forms(s, m.token)).String())
+		}
+	}
+	return t
+}
+
+// forms returns the forms of the words of a token.
+func forms(s *conllu.Sentence, token int) []string {
+	var all []string
+	for k := s.Tokens[token].First; k <= s.Tokens[token].Last; k++ {
+		all = append(all, s.Words[k].Fields[conllu.Form])
+	}
+	return all
+}
+
+// rulesOf chooses what makes the words of tokens.
+func rulesOf(gold []conllu.Sentence) *edits.Rules {
+	rules := &edits.Rules{}
+	for _, m := range multiwords(gold) {
+		s := &gold[m.sentence]
+		rules.Add(s.Tokens[m.token].Form, forms(s, m.token))
+	}
+	return rules
+}
+
+// constant returns the only label of a table; false if it has several, or none.
+func (t *table) constant() (string, bool) {
+	found := map[string]bool{}
+	for _, label := range t.labels {
+		found[label] = true
+	}
+	if len(found) != 1 {
+		return "", false
+	}
+	return slices.Collect(maps.Keys(found))[0], true
+}
+
+// stageNames lists the stages, in their order.
+func stageNames() []string {
+	names := []string{charactersStage, wordsStage}
+	for _, s := range tagStages {
+		names = append(names, s.name)
+	}
+	return append(names, treesStage)
+}
+
+// list joins names for a message.
+func list(names []string) string { return strings.Join(names, ", ") }

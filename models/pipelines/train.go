@@ -1,0 +1,540 @@
+package pipelines
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/models/config"
+	"github.com/dsp-go/dsp/models/data/conllu"
+	"github.com/dsp-go/dsp/models/data/conllu/conll18"
+	"github.com/dsp-go/dsp/models/data/formats"
+	"github.com/dsp-go/dsp/models/training"
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/machine/host"
+	"github.com/dsp-go/dsp/train/record"
+)
+
+// Result is the outcome of training: the last object that dsp train --json prints.
+type Result struct {
+	Task        string         `json:"task"`
+	Model       string         `json:"model"` // the folder
+	Fingerprint string         `json:"fingerprint"`
+	Seconds     float64        `json:"seconds"` // of the trainings
+	Stages      []StageResult  `json:"stages"`
+	Dev         conll18.Scores `json:"dev"` // from raw text; null without development data
+	Test        conll18.Scores `json:"test"`
+}
+
+// StageResult is the outcome of a stage's training on the whole treebank.
+type StageResult struct {
+	Name        string             `json:"name"`
+	Constant    *string            `json:"constant,omitempty"` // the only label of the treebank; nothing was trained
+	Labels      int                `json:"labels,omitempty"`
+	Passes      int                `json:"passes,omitempty"`
+	Seconds     float64            `json:"seconds"` // with those of the folds
+	RelativeGap record.Number      `json:"relative_gap"`
+	Dev         map[string]float64 `json:"dev,omitempty"` // of the stage alone, on gold sentences and what the stages before predict
+}
+
+// progress is what progressFile holds.
+type progress struct {
+	Data   map[string]string `json:"data"` // the hash of each file
+	Own    Settings          `json:"settings"`
+	Seed   uint64            `json:"seed"`
+	Passes int               `json:"passes"`
+	Tree   string            `json:"tree"`
+	Stages []StageResult     `json:"stages"` // that are finished
+}
+
+// trainer trains the stages of a pipeline.
+type trainer struct {
+	config   config.Config
+	own      Settings
+	options  training.TrainOptions
+	dir      string
+	progress progress
+
+	gold, dev       []conllu.Sentence // dev may be nil
+	seen, seenDev   []conllu.Sentence // the same, with what stages predict in place of the gold fields
+	stages          []manifestStage
+	wordsOfTreebank int
+}
+
+// Train trains a pipeline as c says and leaves it in the folder c.Out. When ctx ends it returns train.ErrInterrupted; with c.Resume it
+// continues the stage that was under way, to the same bits.
+func Train(ctx context.Context, c config.Config, o training.TrainOptions) (*Result, error) {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	own, err := ownSettings(&c)
+	if err != nil {
+		return nil, err
+	}
+	if c.Train == "" {
+		return nil, structured.BadInput("--task %s learns from a treebank: give --train FILE.conllu", Task)
+	}
+	t := &trainer{config: c, own: own, options: o}
+	t.dir = cmp.Or(c.Resume, c.Out, filepath.Join("runs", "pipeline-"+time.Now().Format("20060102-150405")))
+	if err := t.begin(); err != nil {
+		return nil, err
+	}
+	t.options.Log.Info("data", "training", c.Train, "sentences", len(t.gold), "words", t.wordsOfTreebank)
+	if err := t.trainAll(ctx); err != nil {
+		return nil, err
+	}
+	return t.finish(ctx)
+}
+
+// begin reads the data, and makes the folder or checks that it belongs to the run.
+func (t *trainer) begin() error {
+	c := &t.config
+	t.progress = progress{Data: map[string]string{}, Own: t.own, Seed: c.Seed, Passes: c.Passes, Tree: c.Tree}
+	for _, data := range []struct {
+		name string
+		path *string
+		to   *[]conllu.Sentence
+	}{{"train", &c.Train, &t.gold}, {"dev", &c.Dev, &t.dev}, {"test", &c.Test, new([]conllu.Sentence)}} {
+		if *data.path == "" {
+			continue
+		}
+		var err error
+		if *data.path, err = formats.Expand(data.name, *data.path, formats.Conllu); err != nil {
+			return err
+		}
+		all, err := ReadTreebank(*data.path)
+		if err != nil {
+			return err
+		}
+		if !slices.Contains(t.own.skipped(), treesStage) {
+			if err := checkTrees(all, *data.path); err != nil {
+				return err
+			}
+		}
+		if *data.to = all; data.name == "test" {
+			continue // it changes nothing that is learned
+		}
+		var hashes []string
+		for _, path := range formats.Files(*data.path) {
+			hash, err := hashFile(path)
+			if err != nil {
+				return structured.BadInput("%w", err)
+			}
+			hashes = append(hashes, hash)
+		}
+		t.progress.Data[data.name] = strings.Join(hashes, " ")
+	}
+	for i := range t.gold {
+		t.wordsOfTreebank += len(t.gold[i].Words)
+	}
+	if t.wordsOfTreebank == 0 || len(t.gold) < t.own.Folds {
+		return structured.BadInput("%s: %d sentences, expected at least %d, one for each fold", c.Train, len(t.gold), t.own.Folds)
+	}
+	t.seen, t.seenDev = copyOf(t.gold), copyOf(t.dev)
+	if c.Resume != "" {
+		return t.resumed()
+	}
+	for _, name := range []string{configFile, progressFile, listFile} {
+		if _, err := os.Stat(filepath.Join(t.dir, name)); err == nil {
+			return structured.BadInput("--out %s: there is a run already; continue it with --resume %s, or name another folder", t.dir, t.dir)
+		}
+	}
+	if err := os.MkdirAll(t.dir, 0o777); err != nil {
+		return structured.BadInput("--out: %w", err)
+	}
+	t.config.Out = t.dir
+	if err := t.save(); err != nil {
+		return err
+	}
+	return host.WriteFile(filepath.Join(t.dir, configFile), func(w io.Writer) error { return t.config.Write(w) })
+}
+
+// resumed reads what was done, and refuses to go on with other data or settings.
+func (t *trainer) resumed() error {
+	path := filepath.Join(t.dir, progressFile)
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return structured.BadInput("--resume %s: no %s there; expected the folder of a pipeline", t.dir, progressFile)
+	}
+	if err != nil {
+		return err
+	}
+	var was progress
+	if err := json.Unmarshal(text, &was); err != nil {
+		return structured.BadInput("%s: %w", path, err)
+	}
+	for name, hash := range t.progress.Data {
+		if was.Data[name] != hash {
+			return structured.BadInput("--resume %s: --%s has other data than the run began with", t.dir, name)
+		}
+	}
+	now := t.progress
+	now.Stages, now.Data = was.Stages, was.Data
+	if now.Own != was.Own || now.Seed != was.Seed || now.Passes != was.Passes || now.Tree != was.Tree {
+		return structured.BadInput("--resume %s: the run has other settings (--seed, --passes, --tree, --%s); leave them out, or start a new run", t.dir, config.OwnSettingsName)
+	}
+	t.progress = now
+	return nil
+}
+
+func (t *trainer) save() error { return writeJSON(filepath.Join(t.dir, progressFile), &t.progress) }
+
+// ReadTreebank reads one file of CoNLL-U, or several with commas between them.
+func ReadTreebank(paths string) ([]conllu.Sentence, error) {
+	var all []conllu.Sentence
+	for _, path := range formats.Files(paths) {
+		some, err := conllu.ReadFile(path)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, some...)
+	}
+	return all, nil
+}
+
+// copyOf copies sentences so that the fields of words can change.
+func copyOf(sentences []conllu.Sentence) []conllu.Sentence {
+	all := slices.Clone(sentences)
+	for i := range all {
+		all[i].Words = slices.Clone(all[i].Words)
+	}
+	return all
+}
+
+// trainAll trains the stages that are not finished.
+func (t *trainer) trainAll(ctx context.Context) error {
+	if err := t.single(ctx, charactersStage, 8, characterTable(t.gold), characterTable(t.dev), nil); err != nil {
+		return err
+	}
+	if rules := rulesOf(t.gold); rules.Len() > 0 {
+		if err := t.single(ctx, wordsStage, 20, multiwordTable(t.gold, rules), multiwordTable(t.dev, rules), nil); err != nil {
+			return err
+		}
+	}
+	for _, s := range tagStages {
+		if err := t.tags(ctx, s); err != nil {
+			return err
+		}
+	}
+	return t.trees(ctx)
+}
+
+// done reports whether a stage is to be left out, or finished; then it is listed.
+func (t *trainer) done(name string) (bool, error) {
+	if slices.Contains(t.own.skipped(), name) {
+		return true, nil
+	}
+	k := slices.IndexFunc(t.progress.Stages, func(r StageResult) bool { return r.Name == name })
+	if k < 0 {
+		return false, nil
+	}
+	return true, t.list(&t.progress.Stages[k])
+}
+
+// list adds a finished stage to the list.
+func (t *trainer) list(r *StageResult) error {
+	if r.Constant != nil {
+		t.stages = append(t.stages, manifestStage{Name: r.Name, Constant: *r.Constant})
+		return nil
+	}
+	s := manifestStage{Name: r.Name, Model: r.Name + "/" + models.ModelFile}
+	m, err := models.Load(filepath.Join(t.dir, s.Model))
+	if err != nil {
+		return err
+	}
+	s.Weights = hashWeights(m)
+	s.SHA256, err = hashFile(filepath.Join(t.dir, s.Model))
+	t.stages = append(t.stages, s)
+	return err
+}
+
+// finished records that a stage is finished.
+func (t *trainer) finished(r StageResult) error {
+	t.progress.Stages = append(t.progress.Stages, r)
+	if err := t.list(&r); err != nil {
+		return err
+	}
+	return t.save()
+}
+
+// single trains a stage that no other one reads the predictions of.
+func (t *trainer) single(ctx context.Context, name string, passes int, table, dev *table, more func(c *config.Config)) error {
+	if done, err := t.done(name); done || err != nil {
+		return err
+	}
+	r, err := t.learn(ctx, name, passes, table, dev, more)
+	if err != nil {
+		return err
+	}
+	return t.finished(r)
+}
+
+// tags trains a stage that fills a field, and fills it in what later stages see.
+func (t *trainer) tags(ctx context.Context, s stage) error {
+	table, dev := s.table(t.seen, t.gold), s.table(t.seenDev, t.dev)
+	done, err := t.done(s.name)
+	if err != nil {
+		return err
+	}
+	if slices.Contains(t.own.skipped(), s.name) {
+		for _, sentences := range [][]conllu.Sentence{t.seen, t.seenDev} {
+			fillField(s.field)(sentences, repeated(conllu.Empty, sentences))
+		}
+		return nil
+	}
+	if label, same := table.constant(); same {
+		if !done {
+			err = t.finished(StageResult{Name: s.name, Constant: &label})
+		}
+		if err == nil {
+			s.fill(t.seen, repeated(label, t.seen))
+			s.fill(t.seenDev, repeated(label, t.seenDev))
+		}
+		return err
+	}
+	labels, seconds, err := t.jackknife(ctx, s, table)
+	if err != nil {
+		return err
+	}
+	if !done {
+		r, err := t.learn(ctx, s.name, s.passes, table, dev, s.settings)
+		if err != nil {
+			return err
+		}
+		r.Seconds += seconds
+		if err := t.finished(r); err != nil {
+			return err
+		}
+	}
+	s.fill(t.seen, labels)
+	if t.dev == nil {
+		return nil
+	}
+	predicted, err := predictWith(filepath.Join(t.dir, s.name), dev)
+	if err == nil {
+		s.fill(t.seenDev, predicted)
+	}
+	return err
+}
+
+// repeated returns a label for every word.
+func repeated(label string, sentences []conllu.Sentence) []string {
+	var all []string
+	for i := range sentences {
+		for range sentences[i].Words {
+			all = append(all, label)
+		}
+	}
+	return all
+}
+
+// jackknife returns what models predict for the sentences that they were not trained on: one for each fold, a run of sentences.
+func (t *trainer) jackknife(ctx context.Context, s stage, whole *table) (labels []string, seconds float64, err error) {
+	n, folds := whole.sequences(), t.own.Folds
+	for fold := range folds {
+		inside := func(i int) bool { return i*folds/n == fold }
+		kept := filepath.Join(t.dir, s.name, fmt.Sprintf("fold%d.labels", fold+1))
+		part := whole.part(inside)
+		predicted, err := readLabels(kept, len(part.labels))
+		if err != nil {
+			return nil, 0, err
+		}
+		if predicted == nil {
+			name := filepath.Join(s.name, fmt.Sprintf("fold%d", fold+1))
+			r, err := t.learn(ctx, name, s.passes, whole.part(func(i int) bool { return !inside(i) }), nil, s.settings)
+			if err != nil {
+				return nil, 0, err
+			}
+			seconds += r.Seconds
+			if predicted, err = predictWith(filepath.Join(t.dir, name), part); err != nil {
+				return nil, 0, err
+			}
+			if err := writeLabels(kept, predicted); err != nil {
+				return nil, 0, err
+			}
+			if err := os.RemoveAll(filepath.Join(t.dir, name)); err != nil {
+				return nil, 0, err
+			}
+		}
+		labels = append(labels, predicted...)
+	}
+	return labels, seconds, nil
+}
+
+// readLabels reads n labels, one a line; nil if there is no such file.
+func readLabels(path string, n int) ([]string, error) {
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	all := strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
+	if len(all) != n {
+		return nil, structured.BadInput("%s: %d labels, expected %d; delete it to have them made again", path, len(all), n)
+	}
+	return all, nil
+}
+
+func writeLabels(path string, labels []string) error {
+	return host.WriteFile(path, func(w io.Writer) error {
+		_, err := io.WriteString(w, strings.Join(labels, "\n")+"\n")
+		return err
+	})
+}
+
+// predictWith returns the labels that the model in a folder predicts for a table.
+func predictWith(dir string, table *table) ([]string, error) {
+	m, err := models.Load(dir)
+	if err != nil {
+		return nil, err
+	}
+	name := filepath.Base(dir)
+	p := &Pipeline{stages: map[string]*part{name: {model: m}}}
+	return p.NewWorker().labels(name, table)
+}
+
+// learn trains the model of a stage, or of a fold, in a folder of that name, from a table. Training that was interrupted goes on.
+func (t *trainer) learn(ctx context.Context, name string, passes int, table, dev *table, more func(c *config.Config)) (StageResult, error) {
+	dir := filepath.Join(t.dir, name)
+	begin := func(c *config.Config) error {
+		files := []string{filepath.Join(dir, "train.conll"), filepath.Join(dir, "dev.conll")}
+		if err := table.write(files[0]); err != nil {
+			return err
+		}
+		c.Task, c.Format, c.Columns, c.Train = "tag", formats.Conll, table.columnSetting(), files[0]
+		if dev != nil && dev.sequences() > 0 {
+			c.Dev = files[1]
+			if err := dev.write(files[1]); err != nil {
+				return err
+			}
+		}
+		c.Template = filepath.Join(dir, "template")
+		if more != nil {
+			more(c)
+		}
+		stage, _, _ := strings.Cut(filepath.ToSlash(name), "/")
+		return os.WriteFile(c.Template, []byte(template(stage)), 0o666)
+	}
+	return t.train(ctx, name, passes, begin)
+}
+
+// trees trains the parser on what the stages before predict.
+func (t *trainer) trees(ctx context.Context) error {
+	if done, err := t.done(treesStage); done || err != nil {
+		return err
+	}
+	dir := filepath.Join(t.dir, treesStage)
+	r, err := t.train(ctx, treesStage, treePasses, func(c *config.Config) error {
+		c.Task, c.Format, c.Train = "parse", formats.Conllu, filepath.Join(dir, "train.conllu")
+		c.Loss, c.Method = "hinge", "bcpfw" // few calls of the oracle, and little memory
+		c.Tree, c.Crossing = t.config.Tree, t.config.Crossing
+		if err := writeTreebank(c.Train, t.seen); err != nil || t.dev == nil {
+			return err
+		}
+		c.Dev = filepath.Join(dir, "dev.conllu")
+		return writeTreebank(c.Dev, t.seenDev)
+	})
+	if err != nil {
+		return err
+	}
+	return t.finished(r)
+}
+
+// treePasses are the passes of the parser, where the settings give none.
+const treePasses = 4
+
+func writeTreebank(path string, sentences []conllu.Sentence) error {
+	return host.WriteFile(path, func(w io.Writer) error {
+		var text []byte
+		for i := range sentences {
+			text = sentences[i].Append(text[:0])
+			if _, err := w.Write(text); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// train trains in a folder: a run that begin sets up, or the one that is there.
+func (t *trainer) train(ctx context.Context, name string, passes int, begin func(c *config.Config) error) (StageResult, error) {
+	dir := filepath.Join(t.dir, name)
+	c, err := config.Default(), error(nil)
+	if _, begun := os.Stat(filepath.Join(dir, configFile)); begun == nil {
+		c, err = training.ReadRun(dir)
+	} else if err = os.MkdirAll(dir, 0o777); err == nil {
+		c.Net, c.Out, c.Baselines, c.Seed = "linear", dir, "off", t.config.Seed
+		c.Passes = cmp.Or(t.config.Passes, passes)
+		err = begin(&c)
+	}
+	if err != nil {
+		return StageResult{}, err
+	}
+	c.Device, c.Threads, c.Quiet = config.CPU, t.config.Threads, t.config.Quiet
+	o := t.options
+	o.Log = o.Log.With("stage", filepath.ToSlash(name))
+	result, err := training.Train(ctx, c, o)
+	if err != nil {
+		return StageResult{}, fmt.Errorf("stage %s: %w", name, err)
+	}
+	r := StageResult{Name: name, Passes: result.Passes, Seconds: result.Seconds, RelativeGap: result.RelativeGap}
+	if result.Dev != nil {
+		r.Dev = map[string]float64{}
+		for _, measure := range []string{"token_accuracy", "uas", "las"} {
+			if value := result.Dev.Get(measure); !math.IsNaN(value) {
+				r.Dev[measure] = value
+			}
+		}
+	}
+	return r, nil
+}
+
+// finish lists the stages and evaluates the pipeline.
+func (t *trainer) finish(ctx context.Context) (*Result, error) {
+	m := manifest{Task: Task, Version: t.options.Version, Stages: t.stages, Fingerprint: fingerprint(t.stages)}
+	if err := writeJSON(filepath.Join(t.dir, listFile), &m); err != nil {
+		return nil, err
+	}
+	p, err := Load(t.dir)
+	if err != nil {
+		return nil, err
+	}
+	r := &Result{Task: Task, Model: t.dir, Fingerprint: m.Fingerprint, Stages: t.progress.Stages}
+	for k := range r.Stages {
+		s := &r.Stages[k]
+		r.Seconds += s.Seconds
+		if model := p.Model(s.Name); model != nil {
+			s.Labels = model.Labels.Len()
+		}
+	}
+	for _, data := range []struct {
+		path string
+		to   *conll18.Scores
+	}{{t.config.Dev, &r.Dev}, {t.config.Test, &r.Test}} {
+		if data.path == "" {
+			continue
+		}
+		gold, err := ReadTreebank(data.path)
+		if err != nil {
+			return nil, err
+		}
+		if *data.to, err = p.Evaluate(ctx, gold, data.path, EvaluateOptions{Threads: t.config.Threads}); err != nil {
+			return nil, err
+		}
+	}
+	return r, nil
+}
