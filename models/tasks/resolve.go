@@ -14,6 +14,9 @@ import (
 // Resolve is the first stage of a training. It validates c as given, and resolves the settings that depend on the training file's name
 // and content: the format, the task, and what the columns hold. All later stages take them as they are.
 func Resolve(c *config.Config) error {
+	if _, known := Named(c.Task); !known && c.Task == "pipeline" {
+		return structured.BadInput("--task pipeline is for dsp train: a pipeline is several models; tune and export its stages, which are models in folders of their own")
+	}
 	if err := c.ReadStack(); err != nil {
 		return err
 	}

@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/dsp-go/dsp/nets/graph"
+	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/machine/safetensors"
 )
 
@@ -101,4 +103,60 @@ func pieces(b *testing.B, e *Encoder) (ids []int32, offsets []int) {
 		offsets = append(offsets, int(at))
 	}
 	return ids, offsets
+}
+
+// BenchmarkTune computes hidden states and gradients of batches of 16 sequences, of which GOMAXPROCS workers take equal shares, as a step of
+// training does. The variables of BenchmarkEncode choose the encoder and the pieces; DSP_RECOMPUTE asks for Tuning.Recompute.
+func BenchmarkTune(b *testing.B) {
+	e, err := Open(cmp.Or(os.Getenv("DSP_ENCODER"), "testdata/bert"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	t, err := NewTuned(e, Tuning{Read: Layers{e.Depth(), e.Depth()}, Frozen: -1, Dropout: -1, Recompute: os.Getenv("DSP_RECOMPUTE") != ""})
+	if err != nil {
+		b.Fatal(err)
+	}
+	ids, offsets := pieces(b, e)
+	data := &structured.Dataset{Offsets: offsets, Pieces: &structured.Pieces{Ids: ids, Offsets: offsets}}
+	for i := range offsets {
+		data.Pieces.First = append(data.Pieces.First, i)
+	}
+	for p := range ids {
+		data.Pieces.Words = append(data.Pieces.Words, [2]int{p, p + 1})
+	}
+	const examples = 16
+	shards := runtime.GOMAXPROCS(0)
+	workers, grads, v := make([]graph.EncoderWorker, shards), make([][]float32, shards), make([][]float32, shards)
+	for i := range shards {
+		workers[i], grads[i] = t.NewWorker(), make([]float32, t.Dim())
+	}
+	step := func(k int) {
+		var group sync.WaitGroup
+		for i := range shards {
+			group.Go(func() {
+				var list []int
+				for j := i; j < examples; j += shards {
+					list = append(list, (k*examples+j)%data.Len())
+				}
+				var batch structured.Batch
+				batch.Reset(data, list)
+				rows := make([]float32, batch.Positions()*e.Width())
+				if err := workers[i].Encode(e.w, 1+uint64(k), &batch, rows); err != nil {
+					b.Error(err)
+				}
+				v[i] = append(v[i][:0], rows...)
+				if err := workers[i].Pullback(v[i], grads[i]); err != nil {
+					b.Error(err)
+				}
+			})
+		}
+		group.Wait()
+	}
+	step(0)
+	before, k := processorSeconds(), 0
+	for b.Loop() {
+		k++
+		step(k)
+	}
+	b.ReportMetric((processorSeconds()-before)/float64(b.N), "cpu-s/op")
 }

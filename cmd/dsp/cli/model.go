@@ -21,6 +21,7 @@ const builtin = "builtin"
 type use struct {
 	models.Request // of the data; Partial is for some only
 	model, device  string
+	taggers        taggers // of verbs with --tagger
 
 	stop func() // releases the device
 }
@@ -58,6 +59,9 @@ func (u *use) load() (*models.Model, error) {
 	}
 	if m.Unfinished > 0 {
 		slog.Warn("the run is not finished: these are the weights of its checkpoint; dsp train --resume continues it", "run", u.model, "pass", m.Unfinished)
+	}
+	if err := u.taggers.first(m); err != nil {
+		return nil, err
 	}
 	m.OnTruncated(func(times int) {
 		slog.Warn("cuts are exact only for edges that favour equal labels: others were truncated, and the labels may not be the best", "times", times)

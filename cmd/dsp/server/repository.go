@@ -113,6 +113,9 @@ func (s *Server) load(e *entry) error {
 		if p.model, err = models.Load(e.path); err != nil {
 			return err
 		}
+		if err = s.tagFirst(p.model); err != nil {
+			return err
+		}
 		if p.reader, err = examples.For(p.model, s.o.Limits, s.o.Splitter); err != nil {
 			return structured.BadInput("%s: %w", e.path, err)
 		}
@@ -153,6 +156,45 @@ func (e *entry) waiting() int {
 		return int(l.requests.Load())
 	}
 	return e.pool.Load().length()
+}
+
+// tagFirst loads those of the taggers that label words for a model.
+func (s *Server) tagFirst(m *models.Model) error {
+	by := map[string]*models.Model{}
+	for _, value := range s.o.Taggers {
+		given, path := models.ParseTagger(value)
+		column, err := m.TaggedColumn(given)
+		if err != nil {
+			continue // it is for another model
+		}
+		if by[column] != nil {
+			return structured.BadInput("--tagger %s: the column %s is made by another --tagger", value, column)
+		}
+		if by[column], err = models.Load(path); err != nil {
+			return err
+		}
+	}
+	return m.TagFirst(by)
+}
+
+// checkTaggers refuses taggers that label words for no model.
+func (s *Server) checkTaggers() error {
+	for _, value := range s.o.Taggers {
+		given, _ := models.ParseTagger(value)
+		wrong := structured.BadInput("--tagger %s: a pipeline tags its words itself", value)
+		for _, e := range s.models {
+			if e.pool.Load() == nil { // a pipeline
+				continue
+			}
+			if _, wrong = e.pool.Load().model.TaggedColumn(given); wrong == nil {
+				break
+			}
+		}
+		if wrong != nil {
+			return wrong
+		}
+	}
+	return nil
 }
 
 // reload loads a model again and logs how it went.

@@ -23,6 +23,7 @@ import (
 // Options say what is served and within which limits.
 type Options struct {
 	Models  []string // NAME=DIR or DIR each
+	Taggers []string // [COLUMN=]MODEL each, for every model that reads such a column beside words
 	Token   string   // that requests must carry; empty: anyone may ask
 	Version string   // of the program, for the metadata
 
@@ -77,6 +78,10 @@ func New(o Options) (*Server, error) {
 			return nil, err
 		}
 		s.metrics.watch(e.name, e.waiting)
+	}
+	if err := s.checkTaggers(); err != nil {
+		s.Close()
+		return nil, err
 	}
 	return s, nil
 }
