@@ -20,7 +20,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 def train(dsp, seed, classes, examples):
     """Returns the runs by name: the one with edges, and what it is compared with."""
     with tempfile.TemporaryDirectory() as folder:
-        out = subprocess.run([dsp, "train", "--task", "segment", "--seed", str(seed), "--classes", str(classes), "--examples", examples,
+        out = subprocess.run([dsp, "train", "--task", "segment", "--patience", "0", "--seed", str(seed), "--classes", str(classes), "--examples", examples,
                               "--quiet", "--json", "--out", folder + "/run"], check=True, capture_output=True, text=True).stdout
     run = json.loads(out.strip().splitlines()[-1])
     runs = [run] + run.pop("baselines")

@@ -12,6 +12,7 @@ import (
 type Answerer struct {
 	words     inputs.Inputs                     // words and characters that are numbered
 	extractor *features.Extractor               // of attributes of positions, or nil
+	taggers   []*Answerer                       // of the models whose labels fill columns first
 	own       func(d *structured.Dataset) error // makes the task's own inputs, or nil
 	predictor *predictor
 }
@@ -20,6 +21,9 @@ type Answerer struct {
 func (m *Model) NewAnswerer() *Answerer {
 	a := &Answerer{words: m.Inputs, predictor: m.newPredictor()}
 	a.words.Template, a.words.Own = nil, nil
+	for _, t := range m.taggers {
+		a.taggers = append(a.taggers, t.model.NewAnswerer())
+	}
 	if m.Own != nil {
 		a.own = m.Own.Extractor()
 	}
@@ -45,6 +49,14 @@ func (a *Answerer) Predict(d *structured.Dataset, o predictions.Options, yield f
 
 // prepare makes the inputs of d, unless its reader made them.
 func (a *Answerer) prepare(d *structured.Dataset) error {
+	for k, t := range a.predictor.model.taggers {
+		err := t.fill(d, func(of *structured.Dataset, yield func(int, *predictions.Prediction) error) error {
+			return a.taggers[k].Predict(of, predictions.Options{}, yield)
+		})
+		if err != nil {
+			return err
+		}
+	}
 	if err := a.words.Apply(d, 1); err != nil {
 		return err
 	}

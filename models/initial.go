@@ -8,6 +8,7 @@ import (
 	"github.com/dsp-go/dsp/models/data/union"
 	"github.com/dsp-go/dsp/models/inputs"
 	"github.com/dsp-go/dsp/models/transfer"
+	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/trees"
 )
@@ -74,7 +75,8 @@ func (b bases) begin(m *Model) error {
 		return structured.BadInput("--%s %s: its net %s has no weights in common with net %s: %s", b.setting, b.path, b.start.Config.Net, m.Config.Net,
 			b.start.Net.Layout())
 	}
-	m.Started = &Start{From: b.path, Weights: taken, Drawn: left, NewLabels: newNames(m.Labels.Names(), b.start.Labels.Len()),
+	drawn, zero := zeroBeside(m.Net.Layout(), m.W, taken, left)
+	m.Started = &Start{From: b.path, Weights: taken, Drawn: drawn, Zero: zero, NewLabels: newNames(m.Labels.Names(), b.start.Labels.Len()),
 		NewWeights: m.Net.Dim() - b.start.Net.Dim()}
 	if b.prior == nil {
 		return nil
@@ -94,6 +96,25 @@ func (b bases) begin(m *Model) error {
 	}
 	m.Prior = towards.W
 	return err
+}
+
+// zeroBeside makes the weights between the layers and the scores zero where they stand beside scores of attributes that were taken over:
+// the network then starts with the scores of the model that it continues. Layers below stay as they were drawn, so that the first step
+// moves these weights. It returns what is left as it was drawn, and what is zero.
+func zeroBeside(layout graph.Layout, w []float32, taken, left []string) (drawn, zero []string) {
+	if !slices.Contains(taken, "attributes") {
+		return left, nil
+	}
+	for _, name := range left {
+		if name != "node.weight" && name != "edge.weight" {
+			drawn = append(drawn, name)
+			continue
+		}
+		a, _ := layout.Find(name)
+		clear(a.Of(w))
+		zero = append(zero, name)
+	}
+	return drawn, zero
 }
 
 // numbersAlike reports whether the first numbers of the starting model's words and attributes are those of the prior.
@@ -133,7 +154,8 @@ func (m *Model) Form() string { return m.Net.Form().Structure.Name() }
 type Start struct {
 	From       string
 	Weights    []string // the arrays that it took over
-	Drawn      []string // and those that the other lacks
+	Drawn      []string // those that the other lacks
+	Zero       []string // and those of them that start at zero, so that the scores are the other's
 	NewLabels  []string
 	NewWeights int
 }

@@ -37,6 +37,7 @@ type Model struct {
 	// data than the weights (package calibration). 0 stands for 1, fitted to none.
 	Temperature float64
 
+	taggers     []tagger                 // whose labels fill columns first
 	device      *onDevice                // that runs the network and the oracles, or nil for the CPU
 	onTruncated func(times int)          // or nil
 	onBounds    func(predictions.Bounds) // or nil

@@ -116,6 +116,9 @@ func (m *Model) weights(sparse bool) *safetensors.File {
 // weights that training began with.
 const CheckpointFolder = "checkpoint"
 
+// PipelineFile is the file that makes a folder of models a pipeline (package pipelines).
+const PipelineFile = "pipeline.json"
+
 // FileOf returns the model file that a path names: itself, or the one inside a run folder.
 func FileOf(path string) (string, error) {
 	info, err := os.Stat(path)
@@ -124,6 +127,9 @@ func FileOf(path string) (string, error) {
 	}
 	inside := filepath.Join(path, ModelFile)
 	if _, err := os.Stat(inside); err != nil {
+		if _, err := os.Stat(filepath.Join(path, PipelineFile)); err == nil {
+			return "", structured.BadInput("%s: a pipeline, expected a single model; the stages of a pipeline are models in folders inside, such as %s", path, filepath.Join(path, "upos"))
+		}
 		return "", structured.BadInput("%s: no %s in this folder; expected a model file or the folder of a run", path, ModelFile)
 	}
 	return inside, nil

@@ -37,7 +37,7 @@ func (m *Model) ReadData(r Request) (*structured.Dataset, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := m.Inputs.Apply(d.Test, r.Threads); err != nil {
+		if err := m.MakeInputs(d.Test, r.Threads); err != nil {
 			return nil, err
 		}
 		if err := m.accepts(d.Test); err != nil {
@@ -95,7 +95,7 @@ func (m *Model) source(r Request) (source, error) {
 		r.Path, r.Format = "", formats.Builtin
 	}
 	s := source{
-		Request: r, scheme: c.Scheme, width: m.Width, labels: m.Labels, inputs: m.Inputs, dim: m.Given(m.Dim), task: tasks.Of(c), localise: tasks.Localise(c), config: c,
+		Request: r, scheme: c.Scheme, width: m.Width, labels: m.Labels, inputs: m.Inputs, dim: m.Given(m.Dim), task: tasks.Of(c), localise: tasks.Localise(c), config: c, tag: m.tag,
 	}
 	s.Partial, s.Threads = r.Partial || c.Partial, host.Threads(r.Threads)
 	if s.localise != nil {

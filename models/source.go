@@ -36,6 +36,8 @@ type source struct {
 
 	localise *localisation.Options // of --task localise, or nil
 	config   *config.Config        // for a task that reads its data itself
+
+	tag func(d *structured.Dataset, threads int) error // labels words before inputs are made, or nil
 }
 
 // sourceOf reads training data.
@@ -224,7 +226,12 @@ func (s source) readFrom(r io.Reader, path string) (*structured.Dataset, error) 
 		s.number(d)
 	}
 	if f.Columns || s.inputs.Vocab != nil || s.inputs.Own != nil {
-		err = s.inputs.Apply(d, s.Threads)
+		if s.tag != nil {
+			err = s.tag(d, s.Threads)
+		}
+		if err == nil {
+			err = s.inputs.Apply(d, s.Threads)
+		}
 	}
 	return d, err
 }

@@ -121,7 +121,7 @@ func (m *Model) PredictText(ctx context.Context, in io.Reader, w io.Writer, r Re
 		first = false
 		return p, more, err
 	}
-	s.inputs = inputs.Inputs{Dictionary: s.inputs.Dictionary, Edges: s.inputs.Edges} // answerers make the others
+	s.inputs, s.tag = inputs.Inputs{Dictionary: s.inputs.Dictionary, Edges: s.inputs.Edges}, nil // answerers make the others
 	sum, err := Stream(ctx, o.Threads, w, next, m.NewAnswerer, func(a *Answerer, p text.Piece) (Answered, error) {
 		return a.label(s, p, o, form)
 	})

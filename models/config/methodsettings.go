@@ -25,6 +25,12 @@ func (c *Config) CheckMethod() error {
 	return c.Settings.Check()
 }
 
+// MethodTakes reports whether a setting can have an effect on the method that c chooses, or is no setting of methods.
+func MethodTakes(setting string, c *Config) bool {
+	s, ok := settings.Named(Settings(c), setting)
+	return !ok || c.checkTaken(s) == nil
+}
+
 // checkTaken refuses a setting that has an effect on other methods, and none on this one.
 func (c *Config) checkTaken(s settings.Setting) error {
 	takes := func(d *optimisers.Descriptor) bool { return d.Takes(s.Name) }

@@ -13,12 +13,13 @@ import (
 	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/machine/host"
+	"github.com/dsp-go/dsp/train"
 )
 
 // The files of a pipeline's folder beside those of its stages.
 const (
-	listFile     = "pipeline.json" // the stages of a finished pipeline
-	progressFile = "progress.json" // what was trained so far, and on what
+	listFile     = models.PipelineFile // the stages of a finished pipeline
+	progressFile = "progress.json"     // what was trained so far, and on what
 	configFile   = "config.yaml"
 )
 
@@ -30,30 +31,42 @@ type manifest struct {
 	Stages      []manifestStage `json:"stages"`
 }
 
-// manifestStage is a stage: a model and the hash of its file, or the only label that the treebank had.
+// manifestStage is a stage: a model, or the only label that the treebank had. The hash of the file, which names the files that the model was
+// trained on, is not the same wherever the pipeline is trained; that of labels and weights is.
 type manifestStage struct {
 	Name     string `json:"name"`
 	Model    string `json:"model,omitempty"`
 	SHA256   string `json:"sha256,omitempty"`
+	Weights  string `json:"weights,omitempty"`
 	Constant string `json:"constant,omitempty"`
 }
 
-// Is reports whether a path is the folder of a finished pipeline, or its list of stages.
+// Is reports whether a path is the folder of a pipeline, finished or not, or its list of stages.
 func Is(path string) bool {
-	if filepath.Base(path) != listFile {
-		path = filepath.Join(path, listFile)
+	for _, file := range []string{path, filepath.Join(path, listFile), filepath.Join(path, progressFile)} {
+		if base := filepath.Base(file); base != listFile && base != progressFile {
+			continue
+		}
+		if info, err := os.Stat(file); err == nil && info.Mode().IsRegular() {
+			return true
+		}
 	}
-	info, err := os.Stat(path)
-	return err == nil && info.Mode().IsRegular()
+	return false
+}
+
+// File returns the file that changes whenever the pipeline at path does.
+func File(path string) string {
+	if filepath.Base(path) == listFile {
+		return path
+	}
+	return filepath.Join(path, listFile)
 }
 
 // Load reads a pipeline: its folder, or the list in it. A stage whose model is not the one that the pipeline was trained with is bad input,
 // because the stages behind it learned from that one.
 func Load(path string) (*Pipeline, error) {
-	if filepath.Base(path) == listFile {
-		path = filepath.Dir(path)
-	}
-	name := filepath.Join(path, listFile)
+	name := File(path)
+	path = filepath.Dir(name)
 	text, err := os.ReadFile(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		if _, begun := os.Stat(filepath.Join(path, progressFile)); begun == nil {
@@ -116,11 +129,22 @@ func loadStage(dir string, s manifestStage) (*part, error) {
 func fingerprint(stages []manifestStage) string {
 	h := sha256.New()
 	for _, s := range stages {
-		for _, text := range []string{s.Name, s.SHA256, s.Constant} {
+		for _, text := range []string{s.Name, s.Weights, s.Constant} {
 			h.Write([]byte(text))
 			h.Write([]byte{0})
 		}
 	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// hashWeights identifies the labels and the weights of a model.
+func hashWeights(m *models.Model) string {
+	h := sha256.New()
+	for _, name := range m.Labels.Names() {
+		h.Write([]byte(name))
+		h.Write([]byte{0})
+	}
+	h.Write([]byte(train.FingerprintOf(m.W)))
 	return hex.EncodeToString(h.Sum(nil))
 }
 

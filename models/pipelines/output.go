@@ -17,6 +17,15 @@ func appendRange(to []byte, start, end int) []byte {
 	return strconv.AppendInt(append(strconv.AppendInt(to, int64(start), 10), ':'), int64(end), 10)
 }
 
+// AppendSentence appends a sentence of raw text: as an object of JSON on a line, or as CoNLL-U.
+func AppendSentence(to []byte, s *conllu.Sentence, id int, asJSON bool) ([]byte, error) {
+	if !asJSON {
+		return appendSentence(to, s, id), nil
+	}
+	object, err := MarshalSentence(s, number(id))
+	return append(append(to, object...), '\n'), err
+}
+
 // appendSentence appends a sentence of raw text as CoNLL-U, with its number and its text in comments.
 func appendSentence(to []byte, s *conllu.Sentence, id int) []byte {
 	numbered := *s

@@ -104,7 +104,7 @@ func (w *Worker) Split(text string, start int, lines bool) ([]conllu.Sentence, e
 	for i, p := range paragraphs {
 		from, to := t.sequence(i)
 		p.Start += start
-		for k, tokens := range p.Sentences(labels[from:to]) {
+		for k, tokens := range cut(p.Sentences(labels[from:to])) {
 			s := newSentence(tokens)
 			if k == 0 {
 				s.Comments = append(s.Comments, "# newpar")
@@ -134,6 +134,27 @@ func (w *Worker) Split(text string, start int, lines bool) ([]conllu.Sentence, e
 		at += n
 	}
 	return all, nil
+}
+
+// Pieces returns the paragraphs of a text, which may be split one by one.
+func Pieces(text string, lines bool) []characters.Paragraph {
+	return characters.Paragraphs(text, lines)
+}
+
+// longest is how many tokens a sentence has at most. A longer one is cut, because the work of a parser grows with pairs of words, and text
+// without points, such as a log, must stay readable.
+const longest = 400
+
+// cut cuts sentences that are too long.
+func cut(sentences [][]characters.Token) [][]characters.Token {
+	var all [][]characters.Token
+	for _, s := range sentences {
+		for ; len(s) > longest; s = s[longest:] {
+			all = append(all, s[:longest])
+		}
+		all = append(all, s)
+	}
+	return all
 }
 
 // newSentence returns a sentence without words.

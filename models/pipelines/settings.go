@@ -13,6 +13,9 @@ import (
 // Task is the value of the setting task that asks for a pipeline. It is no task of a single model: package tasks does not list it.
 const Task = "pipeline"
 
+// Summary says what it learns.
+const Summary = "raw text to sentences, words, tags, lemmas and dependency trees, in stages (docs/pipelines.md)"
+
 func init() { config.AddTask(Task, true) }
 
 // Settings are the settings that only pipelines have (--task-settings).

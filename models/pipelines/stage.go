@@ -192,7 +192,7 @@ func multiwords(sentences []conllu.Sentence) []multiword {
 
 // multiwordTable makes the table of tokens of several words, each a sequence of its own, with its neighbours. The labels are the rules that
 // make its words.
-func multiwordTable(sentences []conllu.Sentence, counts edits.Counts) *table {
+func multiwordTable(sentences []conllu.Sentence, rules *edits.Rules) *table {
 	t := newTable("word", "previous", "next")
 	for _, m := range multiwords(sentences) {
 		s := &sentences[m.sentence]
@@ -204,8 +204,8 @@ func multiwordTable(sentences []conllu.Sentence, counts edits.Counts) *table {
 		}
 		t.add(s.Tokens[m.token].Form, near(m.token-1), near(m.token+1))
 		t.end()
-		if counts != nil {
-			t.labels = append(t.labels, counts.Rule(s.Tokens[m.token].Form, forms(s, m.token)).String())
+		if rules != nil {
+			t.labels = append(t.labels, rules.Of(s.Tokens[m.token].Form, forms(s, m.token)).String())
 		}
 	}
 	return t
@@ -220,14 +220,14 @@ func forms(s *conllu.Sentence, token int) []string {
 	return all
 }
 
-// countRules counts what makes the words of tokens.
-func countRules(gold []conllu.Sentence) edits.Counts {
-	counts := edits.Counts{}
+// rulesOf chooses what makes the words of tokens.
+func rulesOf(gold []conllu.Sentence) *edits.Rules {
+	rules := &edits.Rules{}
 	for _, m := range multiwords(gold) {
 		s := &gold[m.sentence]
-		counts.Add(s.Tokens[m.token].Form, forms(s, m.token))
+		rules.Add(s.Tokens[m.token].Form, forms(s, m.token))
 	}
-	return counts
+	return rules
 }
 
 // constant returns the only label of a table; false if it has several, or none.

@@ -103,22 +103,31 @@ func (t *trainer) begin() error {
 	c := &t.config
 	t.progress = progress{Data: map[string]string{}, Own: t.own, Seed: c.Seed, Passes: c.Passes, Tree: c.Tree}
 	for _, data := range []struct {
-		name, path string
-		to         *[]conllu.Sentence
-	}{{"train", c.Train, &t.gold}, {"dev", c.Dev, &t.dev}} {
-		if data.path == "" {
+		name string
+		path *string
+		to   *[]conllu.Sentence
+	}{{"train", &c.Train, &t.gold}, {"dev", &c.Dev, &t.dev}, {"test", &c.Test, new([]conllu.Sentence)}} {
+		if *data.path == "" {
 			continue
 		}
-		all, err := ReadTreebank(data.path)
+		var err error
+		if *data.path, err = formats.Expand(data.name, *data.path, formats.Conllu); err != nil {
+			return err
+		}
+		all, err := ReadTreebank(*data.path)
 		if err != nil {
 			return err
 		}
-		if err := checkTrees(all, data.path); err != nil && !slices.Contains(t.own.skipped(), treesStage) {
-			return err
+		if !slices.Contains(t.own.skipped(), treesStage) {
+			if err := checkTrees(all, *data.path); err != nil {
+				return err
+			}
 		}
-		*data.to = all
+		if *data.to = all; data.name == "test" {
+			continue // it changes nothing that is learned
+		}
 		var hashes []string
-		for _, path := range formats.Files(data.path) {
+		for _, path := range formats.Files(*data.path) {
 			hash, err := hashFile(path)
 			if err != nil {
 				return structured.BadInput("%w", err)
@@ -126,11 +135,6 @@ func (t *trainer) begin() error {
 			hashes = append(hashes, hash)
 		}
 		t.progress.Data[data.name] = strings.Join(hashes, " ")
-	}
-	if c.Test != "" {
-		if _, err := ReadTreebank(c.Test); err != nil {
-			return err
-		}
 	}
 	for i := range t.gold {
 		t.wordsOfTreebank += len(t.gold[i].Words)
@@ -214,8 +218,8 @@ func (t *trainer) trainAll(ctx context.Context) error {
 	if err := t.single(ctx, charactersStage, 8, characterTable(t.gold), characterTable(t.dev), nil); err != nil {
 		return err
 	}
-	if counts := countRules(t.gold); len(counts) > 0 {
-		if err := t.single(ctx, wordsStage, 20, multiwordTable(t.gold, counts), multiwordTable(t.dev, counts), nil); err != nil {
+	if rules := rulesOf(t.gold); rules.Len() > 0 {
+		if err := t.single(ctx, wordsStage, 20, multiwordTable(t.gold, rules), multiwordTable(t.dev, rules), nil); err != nil {
 			return err
 		}
 	}
@@ -246,7 +250,11 @@ func (t *trainer) list(r *StageResult) error {
 		return nil
 	}
 	s := manifestStage{Name: r.Name, Model: r.Name + "/" + models.ModelFile}
-	var err error
+	m, err := models.Load(filepath.Join(t.dir, s.Model))
+	if err != nil {
+		return err
+	}
+	s.Weights = hashWeights(m)
 	s.SHA256, err = hashFile(filepath.Join(t.dir, s.Model))
 	t.stages = append(t.stages, s)
 	return err

@@ -81,3 +81,25 @@ func TestGivenDefaultsContradict(t *testing.T) {
 		}
 	}
 }
+
+// Segmentation with development data has patience, unless another number is given, 0 among them.
+func TestSegmentHasPatience(t *testing.T) {
+	for name, x := range map[string]struct {
+		change func(c *config.Config)
+		want   int
+	}{
+		"development data": {func(c *config.Config) { c.Train, c.Dev = "a", "b" }, segmentPatience},
+		"drawn data":       {func(c *config.Config) { c.Format = "builtin" }, segmentPatience},
+		"training data":    {func(c *config.Config) { c.Train = "a" }, 0},
+		"0 is given":       {func(c *config.Config) { c.Train, c.Dev, c.Given = "a", "b", settings.Given{"patience"} }, 0},
+		"7 is given":       {func(c *config.Config) { c.Train, c.Dev, c.Patience = "a", "b", 7 }, 7},
+	} {
+		c := config.Default()
+		c.Task = "segment"
+		x.change(&c)
+		segment.Complete(&c)
+		if c.Patience != x.want {
+			t.Errorf("%s: patience %d, want %d", name, c.Patience, x.want)
+		}
+	}
+}

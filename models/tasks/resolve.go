@@ -14,6 +14,9 @@ import (
 // Resolve is the first stage of a training. It validates c as given, and resolves the settings that depend on the training file's name
 // and content: the format, the task, and what the columns hold. All later stages take them as they are.
 func Resolve(c *config.Config) error {
+	if _, known := Named(c.Task); !known && c.Task == "pipeline" {
+		return structured.BadInput("--task pipeline is for dsp train: a pipeline is several models; tune and export its stages, which are models in folders of their own")
+	}
 	if err := c.ReadStack(); err != nil {
 		return err
 	}
@@ -33,14 +36,12 @@ func Resolve(c *config.Config) error {
 	}
 	c.Format, c.Task = format, chooseTask(given, format)
 	c.Columns, c.Label = formats.Find(format).Fields(given.Columns, given.Label, !Of(c).Labels)
-	if err := Of(c).checkFormat(format); err != nil && given.Format == "" && c.Train != "" { // before the task completes settings, which the user did not give
-		return fmt.Errorf("%s: %w", c.Train, err)
-	}
 	if c.TuneEncoder && c.Net == "auto" { // attributes alone do not choose it
 		if c.Net = "linear"; !Of(c).Labels {
 			c.Net = Of(c).Net(graph.Input{})
 		}
 	}
+	open := *c
 	if complete := Of(c).Complete; complete != nil {
 		complete(c)
 	}
@@ -48,6 +49,9 @@ func Resolve(c *config.Config) error {
 		c.Examples = ChooseExamples(c)
 	}
 	if err := Validate(*c); err != nil {
+		if wrong := Validate(open); wrong != nil { // it does not speak of settings that the task completed
+			err = wrong
+		}
 		if c.Train != "" && Validate(given) == nil { // what the file holds does not go with the settings
 			err = fmt.Errorf("%s: %w", c.Train, err)
 		}

@@ -58,6 +58,9 @@ var segment = Task{
 		}
 		if c.Method == optimisers.BCPFW.Name && c.Gap == settings.AutoGap {
 			c.Gap, c.Passes = segmentGap, cmp.Or(c.Passes, segmentPasses)
+			if (c.Dev != "" || c.Format == formats.Builtin) && !c.Gives("patience") {
+				c.Patience = segmentPatience
+			}
 		}
 	},
 	FileFormat: formats.Images,
@@ -101,6 +104,8 @@ const (
 	segmentReg    = 10
 	segmentGap    = 1e-2
 	segmentPasses = 300
+
+	segmentPatience = 30 // with development data: on drawn scenes the best pass is often an early one, and a hundred passes are for the gap alone
 )
 
 // ImageReader returns the reader that makes graphs of images as the settings say, without the names of labels.

@@ -43,6 +43,18 @@ func CheckSetting(s settings.Setting, c *config.Config) error {
 	return nil
 }
 
+// Applies reports whether a setting can have an effect on a training with the task, format, network and method that c chooses; any of
+// these may be open.
+func Applies(setting string, c *config.Config) bool {
+	applies := func(chosen string, takers []string) bool {
+		return len(takers) == 0 || settings.Undecided(chosen) || slices.Contains(takers, chosen)
+	}
+	net := cmp.Or(c.Preset().Name, c.Net)
+	has, own := nets.HasSetting(net, setting)
+	return applies(c.Task, takersOf(setting)) && applies(c.Format, formats.TakersOf(setting)) && config.MethodTakes(setting, c) &&
+		(has || own && ofOwnInputs(net, setting) || applies(net, netsThatTake(setting)))
+}
+
 // TakesSetting reports whether a setting that has no effect on some tasks has one on t.
 func (t Task) TakesSetting(name string) bool { return slices.Contains(t.Takes, name) }
 

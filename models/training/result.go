@@ -37,7 +37,7 @@ type Certificate struct {
 	Dual        record.Number `json:"dual"`
 	Gap         record.Number `json:"gap"`          // objective − dual
 	RelativeGap record.Number `json:"relative_gap"` // gap/|objective|
-	// EstimatedGap is the relative gap by an estimate of the dual that ran ahead of the certified one when the run ended; 0 without one.
+	// EstimatedGap is the relative gap by an estimate of the dual that was far ahead of the certified one when the run ended; 0 without one.
 	EstimatedGap record.Number `json:"estimated_gap,omitempty"`
 }
 
@@ -50,7 +50,7 @@ type Kept struct {
 // certificateOf returns the certificate of a pass.
 func certificateOf(r record.Record) Certificate {
 	c := Certificate{Objective: r.Objective, Dual: r.Dual, Gap: r.Gap, RelativeGap: record.Number(r.RelativeGap())}
-	if estimate := r.RelativeEstimate(); estimate < 0.99*r.RelativeGap() { // by more than rounding
+	if estimate := r.RelativeEstimate(); estimate < r.RelativeGap()/2 { // it says more
 		c.EstimatedGap = record.Number(estimate)
 	}
 	return c

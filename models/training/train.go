@@ -153,7 +153,7 @@ func trainOn(ctx context.Context, c config.Config, data *models.Data, o TrainOpt
 		}
 	}
 	if s := p.model.Started; s != nil {
-		o.Log.Info("training continues a model", "from", s.From, "weights", strings.Join(s.Weights, " "), "drawn_anew", orNone(strings.Join(s.Drawn, " ")),
+		o.Log.Info("training continues a model", "from", s.From, "weights", strings.Join(s.Weights, " "), "drawn_anew", orNone(strings.Join(s.Drawn, " ")), "zero_at_first", orNone(strings.Join(s.Zero, " ")),
 			"new_labels", orNone(structured.SomeOf(s.NewLabels)), "new_weights", s.NewWeights)
 	}
 	r, err := p.open()

@@ -90,6 +90,28 @@ func truth(m *factors.Model) (best, logZ float64, p [][]float64) {
 	return best, math.Log(z), p
 }
 
+// What a search for log Z reports is an interval around it from the first report on, which never widens.
+func TestSearchReportsIntervals(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := draw(rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 6)))
+		_, logZ, _ := truth(m)
+		slack := 1e-8 * (1 + math.Abs(logZ))
+		value, bound := math.Inf(-1), math.MaxFloat64
+		s := Settings{Oracle: Search, Table: 1e6, Bucket: float64(rapid.SampledFrom([]int{1, 4, 9}).Draw(t, "bucket")), Passes: 5, Report: func(a *Answer) {
+			if a.Value < value-slack || a.Bound > bound+slack {
+				t.Fatalf("%s: from %v..%v to %v..%v", a.Doing, value, bound, a.Value, a.Bound)
+			}
+			if !(a.Value <= logZ+slack) && a.Value != logZ || !(a.Bound >= logZ-slack) && a.Bound != logZ {
+				t.Fatalf("%s: %v..%v, log Z is %v", a.Doing, a.Value, a.Bound, logZ)
+			}
+			value, bound = a.Value, a.Bound
+		}}
+		if _, err := Solve(context.Background(), m, PR, s); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
 // Every oracle that answers is right: exact answers are those of enumeration, others are bounds on both sides.
 func TestSolveIsEnumeration(t *testing.T) {
 	answered := map[string]int{}

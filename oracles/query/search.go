@@ -3,6 +3,7 @@ package query
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/dsp-go/dsp/oracles/branching"
 	"github.com/dsp-go/dsp/oracles/factors"
@@ -71,20 +72,20 @@ func nothing(m *factors.Model) *Answer {
 
 // sumOf is searchSum for a model whose states may all be possible.
 func sumOf(m *factors.Model, question string, s Settings, stop func() bool) (*Answer, error) {
-	a := &Answer{Oracle: Search, Value: math.Inf(-1), Bound: math.Inf(1)}
+	slack := rounding(m)
+	a := &Answer{Oracle: Search, Value: math.Inf(-1), Bound: anyBound(m) + slack}
 	asked := 0
 	a.Doing = "search for an allowed assignment"
 	s.report(a)
 	limits := branching.Settings{Entries: guided, Seed: s.Seed, Gap: nearBest}
 	found := branching.New(m, limits).Solve(limits, func() bool { asked++; return asked > guide || stop() }, func(b *branching.Answer) {
-		a.Value = b.Value
+		a.Value, a.Bound = b.Value, min(a.Bound, b.Bound+assignments(m)+slack)
 		s.report(a)
 	})
 	if found.States == nil && found.Proven {
 		return nothing(m), nil
 	}
 	a.Value = found.Value
-	slack := rounding(m)
 	for size, last := s.Bucket, false; ; size *= bucketsGrow {
 		entries := minibucket.Entries(m, size)
 		if err := bucketMemory(entries); err != nil {
@@ -140,6 +141,24 @@ func sumOf(m *factors.Model, question string, s Settings, stop func() bool) (*An
 			return a, nil
 		}
 	}
+}
+
+// assignments returns the logarithm of how many there are: by so much log Z is above the best value at most.
+func assignments(m *factors.Model) float64 {
+	sum := 0.0
+	for _, n := range m.States {
+		sum += math.Log(float64(n))
+	}
+	return sum
+}
+
+// anyBound returns a bound of log Z that takes no time.
+func anyBound(m *factors.Model) float64 {
+	sum := assignments(m)
+	for _, f := range m.Factors {
+		sum += slices.Max(f.Table)
+	}
+	return sum
 }
 
 // meanField returns a lower bound of log Z from the answer's marginals, and from an assignment.

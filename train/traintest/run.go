@@ -10,7 +10,7 @@ import (
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-func Start(t *testing.T, m train.Method, p *train.Problem) *train.State {
+func Start(t testing.TB, m train.Method, p *train.Problem) *train.State {
 	t.Helper()
 	s := &train.State{W: make([]float32, p.Scorer.Dim())}
 	if err := m.Start(context.Background(), p, s); err != nil {
@@ -26,7 +26,7 @@ func Begin(t *testing.T, m train.Method, p *train.Problem, s *train.State) {
 	}
 }
 
-func Passes(t *testing.T, m train.Method, p *train.Problem, s *train.State, n int) {
+func Passes(t testing.TB, m train.Method, p *train.Problem, s *train.State, n int) {
 	t.Helper()
 	for range n {
 		if err := m.Pass(context.Background(), p, s); err != nil {

@@ -6,6 +6,8 @@ import (
 	"log/slog"
 	"math"
 	"os"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -87,6 +89,11 @@ than another beyond that: both take examples as a whole, since their parts depen
 				}
 				return more.run(cmd.Context(), &u, m, d, o, strict, outputs, isSet(cmd, "json"))
 			}
+			given, err := m.ReadBesideWords()
+			if err != nil {
+				return err
+			}
+			given = slices.DeleteFunc(given, m.Tags)
 			var bounds *predictions.Bounds
 			m.OnBounds(func(s predictions.Bounds) { bounds = &s })
 			report, err := m.ReportOf(cmd.Context(), d, strict, outputs)
@@ -94,17 +101,21 @@ than another beyond that: both take examples as a whole, since their parts depen
 				return err
 			}
 			if isSet(cmd, "json") {
-				return printJSON(os.Stdout, withBounds(report, bounds))
+				return printJSON(os.Stdout, withBounds(report, bounds, given))
 			}
 			if bounds != nil {
 				sayBounds(*bounds)
 			}
-			_, err = fmt.Print(report.Text(o))
-			return err
+			fmt.Print(report.Text(o))
+			if len(given) > 0 {
+				fmt.Printf("\ninputs from the data: %s; results hold for such labels alone, gold ones if these are (--tagger MODEL predicts them)\n", strings.Join(given, ", "))
+			}
+			return nil
 		},
 	}
 	u.addFlags(cmd)
 	cmd.Flags().Var(&fileList{to: &u.Path}, "data", "`FILE,...` with gold labels, one or several (separated by commas, the flag again, a pattern, or a folder of files); builtin for the drawn words, trees, sentence pairs, scenes or graphs")
+	u.taggers.addFlag(cmd)
 	cmd.Flags().BoolVar(&u.Partial, "partial", false, "accept partial gold labels: ? (or _) for any label, A|B for one of these; such tokens, and the entities of their sequences, are not counted")
 	cmd.Flags().StringVar(&decode, "decode", "max", "which outputs to compare: `max|risk|expansion`, as in predict")
 	complete(cmd, "decode", decodes...)
@@ -116,19 +127,21 @@ than another beyond that: both take examples as a whole, since their parts depen
 	return cmd
 }
 
-// boundedReport is a report with the bounds of outputs that may not be the best.
+// boundedReport is a report with the bounds of outputs that may not be the best, or nil, and the columns that the model read in the data beside
+// the words.
 type boundedReport struct {
 	tasks.Report
 	bounds *predictions.Bounds
+	given  []string
 }
 
 // withBounds adds bounds, if there are any, to the object of a report: score, bound and gap, summed over all outputs. The last two are null if there is no
-// finite bound.
-func withBounds(r tasks.Report, bounds *predictions.Bounds) any {
-	if bounds == nil {
+// finite bound. It adds inputs_from_data, the columns that are given, if there are any.
+func withBounds(r tasks.Report, bounds *predictions.Bounds, given []string) any {
+	if bounds == nil && len(given) == 0 {
 		return r
 	}
-	return boundedReport{r, bounds}
+	return boundedReport{r, bounds, given}
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -140,6 +153,12 @@ func (r boundedReport) MarshalJSON() ([]byte, error) {
 	var all map[string]any
 	if err := json.Unmarshal(text, &all); err != nil {
 		return nil, err
+	}
+	if len(r.given) > 0 {
+		all["inputs_from_data"] = r.given
+	}
+	if r.bounds == nil {
+		return json.Marshal(all)
 	}
 	all["score"], all["bound"], all["gap"] = r.bounds.Score, any(nil), any(nil)
 	if !math.IsInf(r.bounds.Bound, 1) {

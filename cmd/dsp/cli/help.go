@@ -40,6 +40,9 @@ func usage(cmd *cobra.Command) error {
 		flags[heading] = append(flags[heading], f)
 	}
 	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
+		if f.Hidden {
+			return
+		}
 		heading := "Flags"
 		if g := f.Annotations[groupKey]; len(g) > 0 {
 			heading = g[0]

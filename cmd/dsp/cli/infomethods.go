@@ -8,6 +8,7 @@ import (
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/data/formats"
 	"github.com/dsp-go/dsp/models/optimisers"
+	"github.com/dsp-go/dsp/models/pipelines"
 	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/models/tasks"
 )
@@ -132,6 +133,7 @@ func theTasks() choiceTable {
 	for _, t := range tasks.All() {
 		all = append(all, choice(t.Name, t.Summary, t.Settings, config.OwnSettingsName))
 	}
+	all = append(all, choice(pipelines.Task, pipelines.Summary, pipelines.Default, config.OwnSettingsName))
 	return all
 }
 

@@ -21,6 +21,7 @@ const builtin = "builtin"
 type use struct {
 	models.Request // of the data; Partial is for some only
 	model, device  string
+	taggers        taggers // of verbs with --tagger
 
 	stop func() // releases the device
 }
@@ -59,6 +60,9 @@ func (u *use) load() (*models.Model, error) {
 	if m.Unfinished > 0 {
 		slog.Warn("the run is not finished: these are the weights of its checkpoint; dsp train --resume continues it", "run", u.model, "pass", m.Unfinished)
 	}
+	if err := u.taggers.first(m); err != nil {
+		return nil, err
+	}
 	m.OnTruncated(func(times int) {
 		slog.Warn("cuts are exact only for edges that favour equal labels: others were truncated, and the labels may not be the best", "times", times)
 	})
@@ -73,7 +77,8 @@ func sayBounds(s predictions.Bounds) {
 	if s.Decoded {
 		about = "alpha-expansion finds labels that may not be the best"
 	}
-	values := []any{"outputs", s.Outputs, "proven_best", s.Outputs - s.Unproven, "score", fmt.Sprintf("%.9g", s.Score)}
+	about += fmt.Sprintf(": %d of %d outputs are proven to be the best ones", s.Outputs-s.Unproven, s.Outputs)
+	values := []any{"score", fmt.Sprintf("%.9g", s.Score)}
 	if math.IsInf(s.Bound, 1) {
 		values = append(values, "bound", "none")
 	} else {

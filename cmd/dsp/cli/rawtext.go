@@ -3,7 +3,6 @@ package cli
 import (
 	"errors"
 	"os"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -17,23 +16,25 @@ import (
 
 // rawText holds the flags for input that is raw text.
 type rawText struct {
-	on, lines, inline bool
-	taggers           []string
+	on, lines, pretokenised, inline bool
 }
 
 func (t *rawText) addFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.BoolVar(&t.on, "text", false, "the input is raw text, for models that tag or parse words: split it into sentences and tokens by Unicode's rules (annex 29); an empty line ends a paragraph")
 	flags.BoolVar(&t.lines, "lines", false, "with --text: every line ends a paragraph, and is answered at once")
+	flags.BoolVar(&t.pretokenised, "pretokenised", false, "the input is text that is split already: every line is a sentence, and blanks separate its tokens; implies --text and --lines")
 	flags.BoolVar(&t.inline, "inline", false, `with --text: print the text with its entities marked, [Rome](LOC); \ goes before [, ] and \ of the text; labels that are no entity tags mark every token`)
-	flags.StringArrayVar(&t.taggers, "tagger", nil, "with --text: `[COLUMN=]MODEL` labels the words first, for a model that reads these labels beside the words, such as upos of a parser; may be repeated")
 }
 
 // refusals refuses flags that do not go with the flags for raw text.
 func (t *rawText) refusals(cmd *cobra.Command) error {
 	given := cmd.Flags().Changed
+	if t.pretokenised {
+		t.on, t.lines = true, true
+	}
 	if !t.on {
-		for _, name := range []string{"lines", "inline", "tagger"} {
+		for _, name := range []string{"lines", "inline"} {
 			if given(name) {
 				return structured.BadInput("--%s is for raw text: add --text", name)
 			}
@@ -66,20 +67,7 @@ func (t *rawText) refusals(cmd *cobra.Command) error {
 
 // predict labels the input of u.
 func (t *rawText) predict(cmd *cobra.Command, u *use, m *models.Model, o predictions.Options, asJSON bool, picture string) (err error) {
-	taggers := map[string]*models.Model{}
-	for _, value := range t.taggers {
-		column, path, named := strings.Cut(value, "=")
-		if !named {
-			column, path = "", value
-		}
-		if taggers[column] != nil {
-			return structured.BadInput("--tagger %s: the column is made by another --tagger; name each, --tagger COLUMN=MODEL", value)
-		}
-		if taggers[column], err = models.Load(path); err != nil {
-			return err
-		}
-	}
-	r, err := rawtext.NewReader(m, taggers)
+	r, err := rawtext.NewReader(m)
 	if err != nil {
 		return err
 	}
@@ -93,6 +81,9 @@ func (t *rawText) predict(cmd *cobra.Command, u *use, m *models.Model, o predict
 		name = "standard input"
 	}
 	rules := tokens.Rules{Splitter: tokens.Unicode{}, Lines: t.lines}
+	if t.pretokenised {
+		rules.Splitter, rules.Whole = tokens.Blanks{}, true
+	}
 	if picture != "" {
 		d, err := r.Read(in, name, rules)
 		if err != nil {

@@ -89,6 +89,24 @@ func TestTrainHelpBeginsWithCommonFlags(t *testing.T) {
 	}
 }
 
+func TestTrainHelpShowsWhatApplies(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ args, with, without string }{
+		{"", "--superpixels N", "--no-such-flag"},
+		{"--task tag", "--scheme keep", "--superpixels N"},
+		{"--task segment", "--superpixels N", "--unmatched"},
+		{"--net linear", "--window N", "--arc-units N"},
+		{"--net biaffine", "--arc-units N", "--pair-units N"},
+		{"--method svrg", "--lipschitz X", "--kappa X"},
+		{"--method casimir", "--kappa X", "--momentum X"},
+	} {
+		help := dsp(t, slices.Concat([]string{"train"}, strings.Fields(c.args), []string{"--help"})...).ok().stdout
+		if !strings.Contains(help, "\n  "+c.with) || strings.Contains(help, "\n  "+c.without) || !strings.Contains(help, "\n  --method ") {
+			t.Errorf("train %s --help: expected %s, not %s:\n%s", c.args, c.with, c.without, help)
+		}
+	}
+}
+
 func TestCompletion(t *testing.T) {
 	t.Parallel()
 	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {

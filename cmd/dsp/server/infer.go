@@ -48,6 +48,9 @@ func (s *Server) infer(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	if e.line.Load() != nil {
+		return refuse(http.StatusBadRequest, "%s is a pipeline, which has no tensors; ask POST /predict/%s", e.name, e.name)
+	}
 	if r.Header.Get("Inference-Header-Content-Length") != "" {
 		return refuse(http.StatusBadRequest, "binary data are not supported, expected JSON")
 	}

@@ -48,6 +48,9 @@ func (s *Server) modelMetadata(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	if l := e.line.Load(); l != nil {
+		return lineMetadata(w, e.name, l)
+	}
 	p := e.pool.Load()
 	return answerJSON(w, http.StatusOK, struct {
 		Name     string           `json:"name"`

@@ -24,12 +24,20 @@ import (
 // predict answers POST /predict: an object per line in, what dsp predict --json prints for it per line out.
 func (s *Server) predict(w http.ResponseWriter, r *http.Request) error {
 	name := r.PathValue("model")
+	if named := r.URL.Query().Get("model"); name == "" && named != "" {
+		name = named
+	}
+	e, err := s.find(name)
+	if err == nil && e.line.Load() != nil {
+		r.SetPathValue("model", e.name) // for the metrics
+		return s.predictLine(w, r, e.line.Load())
+	}
+	name = r.PathValue("model")
 	options, err := queryOptions(r, &name)
 	if err != nil {
 		return err
 	}
-	e, err := s.find(name)
-	if err != nil {
+	if e, err = s.find(name); err != nil {
 		return err
 	}
 	r.SetPathValue("model", e.name) // for the metrics

@@ -15,6 +15,7 @@ import (
 
 	"github.com/dsp-go/dsp/cmd/dsp/server/examples"
 	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/models/pipelines"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/machine/host"
 )
@@ -23,6 +24,7 @@ import (
 type entry struct {
 	name, path string
 	pool       atomic.Pointer[pool]
+	line       atomic.Pointer[line] // of a pipeline, which has no pool
 
 	loading sync.Mutex // one load at a time
 	loaded  stamp      // of the file when it was last loaded, or refused
@@ -77,6 +79,9 @@ const modelFile = models.ModelFile
 
 // file returns the model's file.
 func (e *entry) file() string {
+	if pipelines.Is(e.path) {
+		return pipelines.File(e.path)
+	}
 	if info, err := os.Stat(e.path); err == nil && info.IsDir() {
 		return filepath.Join(e.path, modelFile)
 	}
@@ -97,9 +102,18 @@ func (s *Server) load(e *entry) error {
 	e.loading.Lock()
 	defer e.loading.Unlock()
 	e.loaded = e.stamp()
+	if pipelines.Is(e.path) {
+		return s.loadLine(e)
+	}
+	if e.line.Load() != nil {
+		return structured.BadInput("%s: it was a pipeline, and is none any more", e.path)
+	}
 	p := &pool{queue: newQueue(s.o.Queue), metrics: s.metrics.of(e.name)}
 	err := host.Guard(func() (err error) {
 		if p.model, err = models.Load(e.path); err != nil {
+			return err
+		}
+		if err = s.tagFirst(p.model); err != nil {
 			return err
 		}
 		if p.reader, err = examples.For(p.model, s.o.Limits, s.o.Splitter); err != nil {
@@ -117,6 +131,69 @@ func (s *Server) load(e *entry) error {
 	}
 	s.metrics.loads.WithLabelValues(e.name, "done").Inc()
 	s.metrics.loaded.WithLabelValues(e.name).SetToCurrentTime()
+	return nil
+}
+
+// loadLine is load for a pipeline.
+func (s *Server) loadLine(e *entry) error {
+	p, err := pipelines.Load(e.path)
+	if err == nil && e.pool.Load() != nil {
+		err = structured.BadInput("%s: it was a model, and is a pipeline now", e.path)
+	}
+	if err != nil {
+		s.metrics.loads.WithLabelValues(e.name, "refused").Inc()
+		return err
+	}
+	e.line.Store(newLine(p, host.Threads(s.o.Threads), s.o.Queue))
+	s.metrics.loads.WithLabelValues(e.name, "done").Inc()
+	s.metrics.loaded.WithLabelValues(e.name).SetToCurrentTime()
+	return nil
+}
+
+// waiting returns how many requests for a model wait or are being predicted.
+func (e *entry) waiting() int {
+	if l := e.line.Load(); l != nil {
+		return int(l.requests.Load())
+	}
+	return e.pool.Load().length()
+}
+
+// tagFirst loads those of the taggers that label words for a model.
+func (s *Server) tagFirst(m *models.Model) error {
+	by := map[string]*models.Model{}
+	for _, value := range s.o.Taggers {
+		given, path := models.ParseTagger(value)
+		column, err := m.TaggedColumn(given)
+		if err != nil {
+			continue // it is for another model
+		}
+		if by[column] != nil {
+			return structured.BadInput("--tagger %s: the column %s is made by another --tagger", value, column)
+		}
+		if by[column], err = models.Load(path); err != nil {
+			return err
+		}
+	}
+	return m.TagFirst(by)
+}
+
+// checkTaggers refuses taggers that label words for no model.
+func (s *Server) checkTaggers() error {
+	for _, value := range s.o.Taggers {
+		given, _ := models.ParseTagger(value)
+		wrong := structured.BadInput("--tagger %s: a pipeline tags its words itself", value)
+		for _, e := range s.models {
+			if e.pool.Load() == nil { // a pipeline
+				continue
+			}
+			if _, wrong = e.pool.Load().model.TaggedColumn(given); wrong == nil {
+				break
+			}
+		}
+		if wrong != nil {
+			return wrong
+		}
+	}
 	return nil
 }
 

@@ -23,6 +23,7 @@ import (
 // Options say what is served and within which limits.
 type Options struct {
 	Models  []string // NAME=DIR or DIR each
+	Taggers []string // [COLUMN=]MODEL each, for every model that reads such a column beside words
 	Token   string   // that requests must carry; empty: anyone may ask
 	Version string   // of the program, for the metadata
 
@@ -76,7 +77,11 @@ func New(o Options) (*Server, error) {
 			s.Close()
 			return nil, err
 		}
-		s.metrics.watch(e.name, func() int { return e.pool.Load().length() })
+		s.metrics.watch(e.name, e.waiting)
+	}
+	if err := s.checkTaggers(); err != nil {
+		s.Close()
+		return nil, err
 	}
 	return s, nil
 }

@@ -1,6 +1,8 @@
 package edits_test
 
 import (
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -39,22 +41,34 @@ func TestLemma(t *testing.T) {
 
 // Endings that many tokens share make the words of tokens not seen before.
 func TestRules(t *testing.T) {
-	seen := map[string][]string{
-		"don't": {"do", "n't"}, "haven't": {"have", "n't"}, "isn't": {"is", "n't"}, "aren't": {"are", "n't"},
-		"du": {"de", "le"}, "aux": {"à", "les"}, "l'ami": {"l'", "ami"}, "l'eau": {"l'", "eau"}, "l'or": {"l'", "or"},
-	}
-	counts := edits.Counts{}
-	for form, words := range seen {
-		counts.Add(form, words)
-	}
-	for form, words := range seen {
-		if made, ok := counts.Rule(form, words).Apply(form); !ok || strings.Join(made, " ") != strings.Join(words, " ") {
-			t.Errorf("%s: %q %v", form, made, ok)
+	for _, c := range []struct {
+		seen, unseen map[string]string
+		as           map[string]string // the token seen whose rule holds for the unseen one
+	}{
+		{
+			map[string]string{
+				"don't": "do n't", "haven't": "have n't", "isn't": "is n't", "aren't": "are n't", "its": "it s", "Its": "It s", "lets": "let s", "cats": "cat s", "Toms": "Tom s",
+			},
+			map[string]string{"couldn't": "could n't", "govs": "gov s"}, map[string]string{"couldn't": "don't", "govs": "its"},
+		},
+		{
+			map[string]string{"du": "de le", "aux": "à les", "l'ami": "l' ami", "l'eau": "l' eau", "l'or": "l' or", "l'idée": "l' idée"},
+			map[string]string{"l'histoire": "l' histoire", "Du": "De le"}, map[string]string{"l'histoire": "l'or", "Du": "du"},
+		},
+	} {
+		rules := &edits.Rules{}
+		for _, form := range slices.Sorted(maps.Keys(c.seen)) {
+			rules.Add(form, strings.Fields(c.seen[form]))
 		}
-	}
-	for _, c := range [][3]string{{"don't", "couldn't", "could n't"}, {"l'or", "l'histoire", "l' histoire"}, {"du", "Du", "De le"}} {
-		if made, ok := counts.Rule(c[0], seen[c[0]]).Apply(c[1]); !ok || strings.Join(made, " ") != c[2] {
-			t.Errorf("%s: %q %v, expected %s", c[1], made, ok, c[2])
+		for form, words := range c.seen {
+			if made, ok := rules.Of(form, strings.Fields(words)).Apply(form); !ok || strings.Join(made, " ") != words {
+				t.Errorf("%s: %q %v", form, made, ok)
+			}
+		}
+		for form, words := range c.unseen {
+			if made, ok := rules.Of(c.as[form], strings.Fields(c.seen[c.as[form]])).Apply(form); !ok || strings.Join(made, " ") != words {
+				t.Errorf("%s: %q %v, expected %s", form, made, ok, words)
+			}
 		}
 	}
 }
@@ -72,9 +86,9 @@ func TestRoundTrip(t *testing.T) {
 		if again, err := edits.Parse(s.String()); err != nil || again != s {
 			t.Fatalf("%+v, %+v, %v", s, again, err)
 		}
-		counts := edits.Counts{}
-		counts.Add(form, words)
-		r := counts.Rule(form, words)
+		rules := &edits.Rules{}
+		rules.Add(form, words)
+		r := rules.Of(form, words)
 		if made, ok := r.Apply(form); !ok || strings.Join(made, "\t") != strings.Join(words, "\t") {
 			t.Fatalf("%s: %q %v", r, made, ok)
 		}

@@ -18,9 +18,9 @@ func Lemma(form, lemma string) Script {
 }
 
 // candidates returns the scripts that make a word that is a part of a form: they keep a longest piece of it, in any case, and count places
-// from both ends.
+// from both ends. The last one is literal.
 func candidates(form, word string) []Script {
-	all := []Script{Literal(word)}
+	var all []Script
 	kept := 0
 	for _, c := range []Case{Keep, Lower, Title, Upper} {
 		p, ok := find(form, word, c)
@@ -28,13 +28,13 @@ func candidates(form, word string) []Script {
 			continue
 		}
 		if p.length > kept {
-			all, kept = all[:1], p.length
+			all, kept = nil, p.length
 		}
 		for _, back := range [][2]bool{{false, true}, {false, false}, {true, true}, {true, false}} {
 			all = append(all, p.script(c, back[0], back[1]))
 		}
 	}
-	return all
+	return append(all, Literal(word))
 }
 
 // piece is what two words have in common.

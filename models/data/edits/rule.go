@@ -1,8 +1,8 @@
 package edits
 
 import (
+	"math"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -43,36 +43,85 @@ func ParseRule(text string) (Rule, error) {
 	return r, nil
 }
 
-// Counts counts scripts for the words of tokens. A word can be made in several ways (the "n't" of "don't" is what stands behind its second
-// letter, or its last three letters); the one that makes the most words is the one that will make those of tokens not seen yet.
-type Counts map[string]int
+// Rules chooses the rules of a treebank. A word can be made in several ways: the "n't" of "don't" is what stands behind its second letter, or
+// its last three letters. So that rules hold for tokens not seen yet, they are chosen one after the other: first the script that makes
+// words of the most different tokens, then the one that makes the most of what is left.
+type Rules struct {
+	seen  map[string]bool
+	words map[place][][]string // the scripts for a word of each token
+	rank  map[place]map[string]int
+}
 
-// Add counts a token with its words.
-func (c Counts) Add(form string, words []string) {
+// place is the place of a word among those of its token.
+type place struct{ word, of int }
+
+// Add adds a token with its words. Another time, and in another case of letters, it counts no more.
+func (r *Rules) Add(form string, words []string) {
+	if r.seen == nil {
+		r.seen, r.words = map[string]bool{}, map[place][][]string{}
+	}
+	token := strings.ToLower(form + "\t" + strings.Join(words, "\t"))
+	if r.seen[token] {
+		return
+	}
+	r.seen[token], r.rank = true, nil
 	for k, word := range words {
+		var scripts []string
 		for _, s := range distinct(candidates(form, word)) {
-			c[key(k, len(words), s)]++
+			scripts = append(scripts, s.String())
 		}
+		at := place{k, len(words)}
+		r.words[at] = append(r.words[at], scripts)
 	}
 }
 
-// Rule returns the rule for a token with its words: for each word, of the scripts that make it, the most frequent one.
-func (c Counts) Rule(form string, words []string) Rule {
-	r := make(Rule, len(words))
+// Len returns how many different tokens were added.
+func (r *Rules) Len() int { return len(r.seen) }
+
+// Of returns the rule for a token with its words: for each word, of the scripts that make it, the one that was chosen first.
+func (r *Rules) Of(form string, words []string) Rule {
+	if r.rank == nil {
+		r.choose()
+	}
+	rule := make(Rule, len(words))
 	for k, word := range words {
-		most := -1
-		for _, s := range candidates(form, word) {
-			n := c[key(k, len(words), s)]
-			if n > most || n == most && r[k].Literal { // a piece of the form says more than letters
-				r[k], most = s, n
+		ranks, best := r.rank[place{k, len(words)}], math.MaxInt
+		all := candidates(form, word)
+		rule[k] = all[len(all)-1]
+		for _, s := range all {
+			if rank, ok := ranks[s.String()]; ok && rank < best {
+				rule[k], best = s, rank
 			}
 		}
 	}
-	return r
+	return rule
 }
 
-func key(k, of int, s Script) string {
-	return strconv.Itoa(k) + "/" + strconv.Itoa(of) + " " + s.String()
+// choose ranks the scripts.
+func (r *Rules) choose() {
+	r.rank = map[place]map[string]int{}
+	for at, left := range r.words {
+		ranks := map[string]int{}
+		for left = slices.Clone(left); len(left) > 0; {
+			count := map[string]int{}
+			for _, scripts := range left {
+				for _, s := range scripts {
+					count[s]++
+				}
+			}
+			best := left[0][0]
+			for _, scripts := range left { // of scripts that make equally many, the first one
+				for _, s := range scripts {
+					if count[s] > count[best] {
+						best = s
+					}
+				}
+			}
+			ranks[best] = len(ranks)
+			left = slices.DeleteFunc(left, func(scripts []string) bool { return slices.Contains(scripts, best) })
+		}
+		r.rank[at] = ranks
+	}
 }
 
 // distinct drops scripts that are there already.

@@ -27,6 +27,7 @@ type Sentence struct {
 type Rules struct {
 	Splitter Splitter
 	Lines    bool // every line ends a paragraph, not only an empty one
+	Whole    bool // a paragraph is one sentence
 }
 
 // Split splits a text into sentences: at empty lines, and within the paragraphs between them at the sentence boundaries of Unicode's annex
@@ -63,6 +64,9 @@ var spaces = strings.NewReplacer("\n", " ", "\r", " ")
 // paragraphs appends the sentences of a paragraph that begins at character at.
 func (r Rules) paragraphs(all []Sentence, text string, at int) []Sentence {
 	text = spaces.Replace(text)
+	if r.Whole {
+		return r.sentence(all, text, at)
+	}
 	for text != "" {
 		end := sentenceEnd(text)
 		all = r.sentence(all, text[:end], at)

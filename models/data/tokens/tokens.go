@@ -64,6 +64,25 @@ func (Unicode) Split(text string) []Token {
 	return all
 }
 
+// Blanks splits at spaces, tabs and ends of lines alone, for text whose tokens are separated already.
+type Blanks struct{}
+
+// Split implements Splitter.
+func (Blanks) Split(text string) []Token {
+	var all []Token
+	at, begun, first := 0, -1, 0 // in characters; where a token begins, in bytes
+	for k, r := range text + " " {
+		switch blank := strings.ContainsRune(" \t\r\n", r); {
+		case blank && begun >= 0:
+			all, begun = append(all, Token{text[first:k], begun, at}), -1
+		case !blank && begun < 0:
+			begun, first = at, k
+		}
+		at++
+	}
+	return all
+}
+
 // endings are those of English words that count as words, in lower case and with a plain apostrophe.
 var endings = []string{"'s", "'m", "'d", "'re", "'ve", "'ll", "n't"}
 

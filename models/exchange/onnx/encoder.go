@@ -1,10 +1,30 @@
 package onnx
 
 import (
+	"slices"
+
+	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/exchange/onnx/onnxpb"
 	"github.com/dsp-go/dsp/models/inputs/encoded"
+	"github.com/dsp-go/dsp/nets/encoders"
 	"github.com/dsp-go/dsp/nets/graph"
 )
+
+// encoderWeights returns the weights of the model's encoder: the pretrained ones, but for those that the model trained.
+func encoderWeights(m *models.Model) []float32 {
+	e := m.Encoder.Encoder
+	if m.Encoder.Tuned == nil {
+		return e.Weights()
+	}
+	trained, w := map[string][]float32{}, slices.Clone(e.Weights())
+	for _, a := range m.Net.Layout() {
+		trained[a.Name] = a.Of(m.W)
+	}
+	for _, a := range e.Layout() {
+		copy(a.Of(w), trained[encoders.Prefix+a.Name])
+	}
+	return w
+}
 
 // encoderRows adds the encoder to the graph and returns its rows of words [B×T×W]. The encoder is a network of its own, whose positions are
 // the P pieces of an example.
@@ -22,7 +42,7 @@ func (in *inputs) encoderRows() string {
 		inputLengths: in.input(inputPieceLengths, int64Type, dimBatch), inputWords: in.of("Unsqueeze", ids, in.ints(2)), "size": in.of("Shape", ids),
 	}}
 	e := r.Encoder
-	n := &network{inputs: of, name: "encoder", layout: e.Layout(), shape: graph.Input{Vocab: []int{e.Vocabulary()}}, w: e.Weights(), flow: flow, most: e.Positions()}
+	n := &network{inputs: of, name: "encoder", layout: e.Layout(), shape: graph.Input{Vocab: []int{e.Vocabulary()}}, w: in.encoderWeights, flow: flow, most: e.Positions()}
 	parts, err := n.translate()
 	if err != nil {
 		in.fail(err)

@@ -67,7 +67,9 @@ func Build(m *models.Model, o Options) (*onnxpb.ModelProto, Summary, error) {
 		return nil, s, structured.BadInput("--marginals: only chains are decoded in ONNX; of a %s the graph has the potentials, and dsp predict the probabilities", s.Structure)
 	}
 	in := newInputs(newBuilder())
-	in.encoder = m.Encoder
+	if in.encoder = m.Encoder; m.Encoder != nil {
+		in.encoderWeights = encoderWeights(m)
+	}
 	in.reserve("labels", "score", "marginals")
 	for _, part := range form.Parts {
 		in.reserve(part.Name)

@@ -31,7 +31,9 @@ type inputs struct {
 	*builder
 	declared []*onnxpb.ValueInfoProto
 	made     map[string]string
-	encoder  *encoded.Reader // whose rows are the last of the features, or nil
+
+	encoder        *encoded.Reader // whose rows are the last of the features, or nil
+	encoderWeights []float32       // its weights
 }
 
 // newInputs keeps the names of all inputs free of other arrays.

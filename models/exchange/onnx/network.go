@@ -235,7 +235,15 @@ func (n *network) read(at int, s *graph.Step) {
 		v := in.Vectors
 		n.values[at] = array{n.once("vectors", func() string { return n.floats("vectors", v.Rows, in.Vocab[0], v.Dim) }), []int{in.Vocab[0], v.Dim}}
 	case graph.SpaceFeatures:
-		n.set(at, n.reshape(n.features(in.Dim), -1, in.Dim), f.Rows, in.Dim)
+		x := ""
+		if in.Encoded > 0 { // the rows are an array of their own
+			x = n.perPosition(inputFeatures, float32s, in.Own())
+		} else {
+			x = n.features(in.Dim)
+		}
+		n.set(at, n.reshape(x, -1, in.Own()), f.Rows, in.Own())
+	case graph.SpaceEncoded:
+		n.set(at, n.reshape(n.once("rows", n.encoderRows), -1, in.Encoded), f.Rows, in.Encoded)
 	case graph.SpaceEdges:
 		n.set(at, n.reshape(n.edgeFeatures(), -1, in.EdgeDim), f.Pairs, in.EdgeDim)
 	case graph.SpaceBoundary:

@@ -3,7 +3,6 @@ package rawtext
 import (
 	"context"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/dsp-go/dsp/models"
@@ -72,7 +71,6 @@ type labeller struct {
 	name    string
 	options Options
 	predict answer
-	taggers []answer
 	layout  predictions.Layout
 	tags    *chains.Entities // of marks, or nil for labels that are no entity tags
 }
@@ -84,14 +82,11 @@ func (r *Reader) newLabeller(ctx context.Context, name string, o Options) *label
 	l := &labeller{Reader: r, name: name, options: o, predict: r.model.NewAnswerer().Predict}
 	if o.Whole {
 		l.predict = func(d *structured.Dataset, o predictions.Options, yield func(i int, p *predictions.Prediction) error) error {
-			if err := r.model.Inputs.Apply(d, host.Threads(o.Threads)); err != nil {
+			if err := r.model.MakeInputs(d, o.Threads); err != nil {
 				return err
 			}
 			return r.model.Predict(ctx, d, o, yield)
 		}
-	}
-	for _, t := range r.taggers {
-		l.taggers = append(l.taggers, t.reader.model.NewAnswerer().Predict)
 	}
 	o.Uncalibrated = r.model.Uncalibrated()
 	l.layout = tasks.Of(&r.model.Config).Layout(r.model.Labels, o.Options, o.JSON)
@@ -109,7 +104,7 @@ func (l *labeller) label(p tokens.Piece) (models.Answered, error) {
 	to := models.Answered{Examples: len(all)}
 	var marks []predictions.Mark
 	if len(all) > 0 {
-		d, err := l.data(all, p)
+		d, err := l.dataset(all, []rune(p.Text), p.Start, l.name)
 		if err != nil {
 			return models.Answered{}, err
 		}
@@ -130,30 +125,6 @@ func (l *labeller) label(p tokens.Piece) (models.Answered, error) {
 		to.Text = predictions.Inline(nil, p.Text, marks)
 	}
 	return to, nil
-}
-
-// data returns the data set of the sentences of a piece, with the columns that taggers make.
-func (l *labeller) data(all []tokens.Sentence, p tokens.Piece) (*structured.Dataset, error) {
-	runes := []rune(p.Text)
-	tags := map[string][]string{}
-	for k, t := range l.Reader.taggers {
-		d, err := t.reader.dataset(all, runes, p.Start, l.name, nil)
-		if err != nil {
-			return nil, err
-		}
-		var column []string
-		err = l.taggers[k](d, predictions.Options{}, func(_ int, prediction *predictions.Prediction) error {
-			for _, label := range prediction.Labels {
-				column = append(column, t.reader.model.Labels.Name(label))
-			}
-			return nil
-		})
-		if err != nil {
-			return nil, err
-		}
-		tags[t.column] = column
-	}
-	return l.dataset(all, runes, p.Start, l.name, tags)
 }
 
 // shown returns the data with the columns that predictions show: all of a tree, and of tags the words and what taggers made.
@@ -196,9 +167,9 @@ func (r *Reader) Read(in io.Reader, name string, rules tokens.Rules) (*structure
 	if len(all) == 0 {
 		return nil, structured.BadInput("%s: %w, expected text", name, host.ErrNoTokens)
 	}
-	d, err := l.data(slices.Clip(all), tokens.Piece{Text: string(whole)})
+	d, err := l.dataset(all, []rune(string(whole)), 0, l.name)
 	if err != nil {
 		return nil, err
 	}
-	return d, r.model.Inputs.Apply(d, 0)
+	return d, r.model.MakeInputs(d, 0)
 }

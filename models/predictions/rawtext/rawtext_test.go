@@ -38,7 +38,7 @@ func tagger(t *testing.T) *models.Model {
 
 // Text that is read as a whole, as for a GPU, is answered as text that arrives in pieces.
 func TestWhole(t *testing.T) {
-	r, err := rawtext.NewReader(tagger(t), nil)
+	r, err := rawtext.NewReader(tagger(t))
 	if err != nil {
 		t.Fatal(err)
 	}

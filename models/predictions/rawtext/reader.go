@@ -22,19 +22,11 @@ type Reader struct {
 	model   *models.Model
 	trees   bool
 	columns []inputs.Column
-	taggers []tagger
-}
-
-// tagger is a model whose labels fill a column.
-type tagger struct {
-	column string
-	reader *Reader
 }
 
 // NewReader returns the reader of a model. A model that does not read words is bad input, and so is one that reads other columns unless
-// taggers, models of words by the column that their labels fill, make them. An empty column stands for the only one that the model misses, and
-// for upos of trees.
-func NewReader(m *models.Model, taggers map[string]*models.Model) (*Reader, error) {
+// taggers fill them (models.Model.TagFirst).
+func NewReader(m *models.Model) (*Reader, error) {
 	c := &m.Config
 	task := tasks.Of(c)
 	columns, err := m.Columns(c, m.Width)
@@ -53,29 +45,7 @@ func NewReader(m *models.Model, taggers map[string]*models.Model) (*Reader, erro
 		return nil, structured.BadInput("--text: the model reads dense features, not words")
 	}
 	read, missing := r.missing()
-	if len(taggers) > 0 && len(missing) == 0 {
-		return nil, structured.BadInput("--tagger: the model reads words alone")
-	}
-	for column, m := range taggers {
-		switch {
-		case column == "" && r.trees && slices.Contains(missing, "upos"):
-			column = "upos"
-		case column == "" && len(missing) == 1:
-			column = missing[0]
-		}
-		if !slices.Contains(missing, column) || r.tags(column) {
-			return nil, structured.BadInput("--tagger: %q is not a column that the model misses; say which with --tagger COLUMN=MODEL: %s", column, strings.Join(missing, ", "))
-		}
-		of, err := NewReader(m, nil)
-		if err == nil && (of.trees || !tasks.Of(&m.Config).Labels) {
-			err = structured.BadInput("--task %s predicts %s, not labels of words", m.Config.Task, tasks.Of(&m.Config).Outputs)
-		}
-		if err != nil {
-			return nil, structured.BadInput("--tagger %s: %w", column, err)
-		}
-		r.taggers = append(r.taggers, tagger{column, of})
-	}
-	missing = slices.DeleteFunc(missing, func(name string) bool { return r.tags(name) || r.trees && r.tags("upos") })
+	missing = slices.DeleteFunc(missing, func(name string) bool { return m.Tags(name) || r.trees && m.Tags("upos") })
 	if !read || len(missing) > 0 {
 		what := strings.Join(missing, ", ")
 		if what == "" {
@@ -109,17 +79,12 @@ func (r *Reader) missing() (words bool, others []string) {
 	return words, others
 }
 
-// tags reports whether a tagger makes a column.
-func (r *Reader) tags(column string) bool {
-	return slices.ContainsFunc(r.taggers, func(t tagger) bool { return t.column == column })
-}
-
-// dataset makes a data set of sentences, at least one, without the inputs of the network; tags are the columns that taggers made. Ranges count
+// dataset makes a data set of sentences, at least one, without the inputs of the network; taggers fill columns that are empty. Ranges count
 // from character start.
-func (r *Reader) dataset(all []tokens.Sentence, runes []rune, start int, name string, tags map[string][]string) (*structured.Dataset, error) {
+func (r *Reader) dataset(all []tokens.Sentence, runes []rune, start int, name string) (*structured.Dataset, error) {
 	d := &structured.Dataset{Name: name, Offsets: []int{0}}
 	if r.trees {
-		b, err := treebank.Reader{Names: r.model.Labels, Unlabeled: true, Threads: 1}.Read(bytes.NewReader(conllu(all, runes, start, tags["upos"])), name)
+		b, err := treebank.Reader{Names: r.model.Labels, Unlabeled: true, Threads: 1}.Read(bytes.NewReader(conllu(all, runes, start)), name)
 		if err != nil {
 			return nil, err
 		}
@@ -129,17 +94,11 @@ func (r *Reader) dataset(all []tokens.Sentence, runes []rune, start int, name st
 		for _, s := range all {
 			d.Offsets = append(d.Offsets, d.Positions()+len(s.Tokens))
 		}
-		for k, c := range r.columns {
+		for _, c := range r.columns {
 			d.ColumnNames = append(d.ColumnNames, c.Name)
-			column := tags[c.Name]
-			switch {
-			case c.Name == "" && column == nil:
-				column = tags[strconv.Itoa(k)]
-			case c.Name == text.WordColumn:
+			column := make([]string, d.Positions())
+			if c.Name == text.WordColumn {
 				column = words(all)
-			}
-			if column == nil {
-				column = make([]string, d.Positions())
 			}
 			d.Columns = append(d.Columns, column)
 		}
@@ -163,9 +122,8 @@ func words(all []tokens.Sentence) []string {
 }
 
 // conllu writes sentences in CoNLL-U, with their text in a comment, and SpaceAfter=No and TokenRange in the last column.
-func conllu(all []tokens.Sentence, runes []rune, start int, tags []string) []byte {
+func conllu(all []tokens.Sentence, runes []rune, start int) []byte {
 	var to []byte
-	at := 0
 	for _, s := range all {
 		to = append(to, "# text = "...)
 		for t, token := range s.Tokens {
@@ -176,13 +134,8 @@ func conllu(all []tokens.Sentence, runes []rune, start int, tags []string) []byt
 		}
 		to = append(to, '\n')
 		for t, token := range s.Tokens {
-			tag := "_"
-			if tags != nil {
-				tag = tags[at+t]
-			}
 			to = append(strconv.AppendInt(to, int64(t+1), 10), '\t')
-			to = append(append(to, token.Text...), "\t_\t"...)
-			to = append(append(to, tag...), "\t_\t_\t_\t_\t_\t"...)
+			to = append(append(to, token.Text...), "\t_\t_\t_\t_\t_\t_\t_\t"...)
 			if touches(s.Tokens, t, runes) {
 				to = append(to, "SpaceAfter=No|"...)
 			}
@@ -190,7 +143,6 @@ func conllu(all []tokens.Sentence, runes []rune, start int, tags []string) []byt
 			to = append(strconv.AppendInt(append(to, ':'), int64(start+token.End), 10), '\n')
 		}
 		to = append(to, '\n')
-		at += len(s.Tokens)
 	}
 	return to
 }

@@ -106,7 +106,7 @@ func TestLBFGSThreads(t *testing.T) {
 }
 
 // correlated is a problem of net linear whose dense inputs are badly conditioned: mixtures of noisy chains' features, with means.
-func correlated(t *testing.T, threads int) *train.Problem {
+func correlated(t testing.TB, threads int) *train.Problem {
 	d := traintest.NoisyChains(1, 200, 12, 4)
 	r := rand.New(rand.NewPCG(1, 2))
 	mix := make([]float64, d.Dim*d.Dim)

@@ -23,7 +23,7 @@ type sentences struct {
 }
 
 func newSentences(m *models.Model, columns []inputs.Column, limits Limits, split tokens.Splitter) *sentences {
-	return &sentences{columns, counterOf(m), m.Labels, limits, split}
+	return &sentences{untagged(m, columns), counterOf(m), m.Labels, limits, split}
 }
 
 // treeColumns are the columns of CoNLL-U that hold what an object has, and their places in a line.
@@ -46,7 +46,12 @@ func (r *sentences) reads(name string) bool {
 }
 
 // Sample implements Reader.
-func (r *sentences) Sample() string { return `{"words": ["Dogs", "bark"], "pos": ["NOUN", "VERB"]}` }
+func (r *sentences) Sample() string {
+	if !r.reads("upos") {
+		return `{"words": ["Dogs", "bark"]}`
+	}
+	return `{"words": ["Dogs", "bark"], "pos": ["NOUN", "VERB"]}`
+}
 
 // Example implements Reader. Columns other than the words and their UPOS may be missing; they count as _, nothing.
 func (r *sentences) Example(o *Object) (Example, error) {

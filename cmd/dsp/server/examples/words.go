@@ -14,7 +14,7 @@ import (
 
 // words reads the columns of sequences of words, and dense features beside them if the model reads some.
 type words struct {
-	columns []inputs.Column
+	columns []inputs.Column // those that taggers fill are not read from requests
 	pieces  pieceCounter
 	dim     int // dense features of each word that requests give, or 0
 	limits  Limits
@@ -22,7 +22,16 @@ type words struct {
 }
 
 func newWords(m *models.Model, columns []inputs.Column, limits Limits, split tokens.Splitter) *words {
-	return &words{columns: columns, pieces: counterOf(m), dim: m.Given(m.Dim), limits: limits, split: split}
+	return &words{columns: untagged(m, columns), pieces: counterOf(m), dim: m.Given(m.Dim), limits: limits, split: split}
+}
+
+// untagged returns the columns with those marked as not read that taggers fill.
+func untagged(m *models.Model, columns []inputs.Column) []inputs.Column {
+	all := slices.Clone(columns)
+	for k, c := range all {
+		all[k].Read = c.Read && !m.Tags(key(k, c))
+	}
+	return all
 }
 
 // sequence is the content of an example.

@@ -1,0 +1,450 @@
+package endtoend
+
+import (
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/dsp-go/dsp/models/data/characters"
+	"github.com/dsp-go/dsp/models/data/conllu"
+)
+
+// drawnSentence is a sentence of a small language with the traits of French: tokens of two words (du, aux, des), words that are written
+// together (l'ami, n'aime, c'est, qu'il), and points that end no sentence.
+type drawnSentence struct {
+	conllu.Sentence
+	rng *rand.Rand
+}
+
+// word adds a word with its token and returns its number. A form that ends in an apostrophe is written together with the next one.
+func (s *drawnSentence) word(form, lemma, upos, feats string) int {
+	k := s.hidden(form, lemma, upos, feats)
+	misc := "_"
+	if strings.HasSuffix(form, "'") {
+		misc = "SpaceAfter=No"
+	}
+	s.Words[k].Fields[conllu.Misc] = misc
+	s.Tokens = append(s.Tokens, conllu.Token{Form: form, Misc: misc, First: k, Last: k})
+	return k
+}
+
+// hidden adds a word without a token.
+func (s *drawnSentence) hidden(form, lemma, upos, feats string) int {
+	s.Words = append(s.Words, conllu.Word{Fields: [conllu.FieldCount]string{
+		conllu.Form: form, conllu.Lemma: lemma, conllu.UPOS: upos, conllu.XPOS: "_", conllu.Feats: feats, conllu.Deps: "_", conllu.Misc: "_",
+	}})
+	return len(s.Words) - 1
+}
+
+func (s *drawnSentence) hang(k, head int, relation string) {
+	s.Words[k].Fields[conllu.Head], s.Words[k].Fields[conllu.Deprel] = fmt.Sprint(head+1), relation
+}
+
+var drawnNouns = [][2]string{{"chat", "le"}, {"pain", "le"}, {"village", "le"}, {"maison", "la"}, {"table", "la"}, {"ami", "l'"}, {"eau", "l'"}, {"homme", "l'"}}
+
+var drawnVerbs = [][2]string{{"aime", "aimer"}, {"mange", "manger"}, {"admire", "admirer"}, {"voit", "voir"}, {"oublie", "oublier"}}
+
+// noun adds a noun with its article, and returns its number.
+func (s *drawnSentence) noun() int {
+	n := drawnNouns[s.rng.IntN(len(drawnNouns))]
+	if s.rng.IntN(4) == 0 {
+		d := s.word("des", "un", "DET", "Number=Plur")
+		k := s.word(n[0]+"s", n[0], "NOUN", "Number=Plur")
+		s.hang(d, k, "det")
+		return k
+	}
+	d := s.word(n[1], "le", "DET", "Number=Sing")
+	k := s.word(n[0], n[0], "NOUN", "Number=Sing")
+	s.hang(d, k, "det")
+	return k
+}
+
+// attribute adds a noun behind a token of two words.
+func (s *drawnSentence) attribute(head int) {
+	n := drawnNouns[s.rng.IntN(5)]
+	type contraction struct{ form, first, second, number string }
+	all := []contraction{{"du", "de", "le", "Sing"}, {"aux", "à", "les", "Plur"}, {"des", "de", "les", "Plur"}}
+	c := all[s.rng.IntN(3)]
+	a := s.hidden(c.first, c.first, "ADP", "_")
+	b := s.hidden(c.second, "le", "DET", "Number="+c.number)
+	s.Tokens = append(s.Tokens, conllu.Token{Form: c.form, Misc: "_", First: a, Last: b, Multi: true})
+	form := n[0]
+	if c.number == "Plur" {
+		form += "s"
+	}
+	k := s.word(form, n[0], "NOUN", "Number="+c.number)
+	s.hang(a, k, "case")
+	s.hang(b, k, "det")
+	s.hang(k, head, "nmod")
+}
+
+// drawSentence draws a sentence.
+func drawSentence(rng *rand.Rand, number int) conllu.Sentence {
+	s := &drawnSentence{rng: rng}
+	if number%5 == 0 {
+		s.Comments = append(s.Comments, "# newpar")
+	}
+	s.Comments = append(s.Comments, fmt.Sprintf("# sent_id = %d", number+1))
+	clause := -1
+	if rng.IntN(4) == 0 {
+		c := s.word("C'", "ce", "PRON", "_")
+		clause = s.word("est", "être", "VERB", "_")
+		s.word("qu'", "que", "SCONJ", "_")
+		s.hang(c, clause, "nsubj")
+		s.hang(clause, -1, "root")
+	}
+	var subject int
+	switch k := rng.IntN(3); {
+	case clause >= 0 || k == 0:
+		subject = s.word("il", "il", "PRON", "Number=Sing")
+	case k == 1:
+		title := s.word("M.", "monsieur", "NOUN", "_")
+		subject = s.word("Durand", "Durand", "PROPN", "_")
+		s.hang(title, subject, "nmod")
+	default:
+		subject = s.noun()
+	}
+	negated := -1
+	v := drawnVerbs[rng.IntN(len(drawnVerbs))]
+	if rng.IntN(3) == 0 && strings.ContainsAny(v[0][:1], "ao") {
+		negated = s.word("n'", "ne", "ADV", "_")
+	}
+	verb := s.word(v[0], v[1], "VERB", "Number=Sing")
+	s.hang(subject, verb, "nsubj")
+	if negated >= 0 {
+		s.hang(negated, verb, "advmod")
+		s.hang(s.word("pas", "pas", "ADV", "_"), verb, "advmod")
+	}
+	object := s.noun()
+	s.hang(object, verb, "obj")
+	if rng.IntN(2) == 0 {
+		s.attribute(object)
+	}
+	root := verb
+	if clause >= 0 {
+		s.hang(clause+1, verb, "mark")
+		s.hang(verb, clause, "ccomp")
+		root = clause
+	} else {
+		s.hang(verb, -1, "root")
+	}
+	s.Tokens[len(s.Tokens)-1].Misc = "SpaceAfter=No"
+	last := s.Tokens[len(s.Tokens)-1]
+	if !last.Multi {
+		s.Words[last.Last].Fields[conllu.Misc] = "SpaceAfter=No"
+	}
+	s.hang(s.word([]string{".", ".", "!", "?"}[rng.IntN(4)], "", "PUNCT", "_"), root, "punct")
+	end := &s.Words[len(s.Words)-1].Fields
+	end[conllu.Lemma] = end[conllu.Form]
+	first := &s.Words[s.Tokens[0].First].Fields
+	s.Tokens[0].Form = strings.ToUpper(s.Tokens[0].Form[:1]) + s.Tokens[0].Form[1:]
+	first[conllu.Form] = s.Tokens[0].Form
+	return s.Sentence
+}
+
+// drawTreebank draws a treebank and returns its sentences and its file.
+func drawTreebank(t *testing.T, seed uint64, n int) ([]conllu.Sentence, string) {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(seed, 1))
+	var all []conllu.Sentence
+	var text []byte
+	for k := range n {
+		s := drawSentence(rng, k)
+		text = s.Append(text)
+		all = append(all, s)
+	}
+	return all, write(t, fmt.Sprintf("bank%d.conllu", seed), string(text))
+}
+
+// trainedPipeline is trained once.
+var trainedPipeline = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp(shared, "pipeline")
+	if err != nil {
+		return "", err
+	}
+	rng := rand.New(rand.NewPCG(1, 1))
+	for name, n := range map[string]int{"train": 300, "dev": 60} {
+		var text []byte
+		for k := range n {
+			s := drawSentence(rng, k)
+			text = s.Append(text)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name+".conllu"), text, 0o666); err != nil {
+			return "", err
+		}
+	}
+	return dir, runProgram("train", "--task", "pipeline", "--train", filepath.Join(dir, "train.conllu"), "--dev", filepath.Join(dir, "dev.conllu"),
+		"--out", filepath.Join(dir, "run"), "--quiet", "--task-settings", "folds=2")
+})
+
+// aPipeline returns a pipeline, and the folder of its data.
+func aPipeline(t *testing.T) (model, dir string) {
+	t.Helper()
+	dir, err := trainedPipeline()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Join(dir, "run"), dir
+}
+
+// A pipeline finds tokens, sentences, words, tags, lemmas and trees of text that it has not seen.
+func TestPipelineFromText(t *testing.T) {
+	model, _ := aPipeline(t)
+	sentences, path := drawTreebank(t, 7, 80)
+	text := characters.Text(sentences)
+	var scores map[string]any
+	dsp(t, "eval", "--model", model, "--data", path, "--json").ok().json(&scores)
+	for name, least := range map[string]float64{
+		"tokens": 0.995, "sentences": 0.98, "words": 0.98, "upos": 0.98, "xpos": 0.98, "ufeats": 0.97, "lemmas": 0.97, "uas": 0.93, "las": 0.93, "mlas": 0.85, "blex": 0.85,
+	} {
+		if got := scores[name].(float64); got < least {
+			t.Errorf("%s %.4f, expected at least %.4f", name, got, least)
+		}
+	}
+	var gold map[string]any
+	dsp(t, "eval", "--model", model, "--data", path, "--gold-tokens", "--json").ok().json(&gold)
+	if gold["tokens"].(float64) != 1 || gold["sentences"].(float64) != 1 || gold["words"].(float64) != 1 || gold["las"].(float64) < 0.93 {
+		t.Errorf("%v", gold)
+	}
+
+	out := dspWith(t, text, "predict", "--model", model, "--text").ok().stdout
+	found, err := conllu.ReadAll(strings.NewReader(out), "predictions")
+	if err != nil {
+		t.Fatal(err)
+	}
+	runes := []rune(text)
+	at := 0
+	for _, s := range found {
+		for _, token := range s.Tokens {
+			var from, to int
+			if _, err := fmt.Sscanf(conllu.Value(token.Misc, "TokenRange"), "%d:%d", &from, &to); err != nil || from < at || string(runes[from:to]) != token.Form {
+				t.Fatalf("%+v", token)
+			}
+			at = to
+		}
+	}
+	for _, threads := range []string{"1", "3"} {
+		if again := dspWith(t, text, "predict", "--model", model, "--text", "--threads", threads).ok().stdout; again != out {
+			t.Errorf("--threads %s predicts something else", threads)
+		}
+	}
+	forms := ""
+	for _, s := range predictedSentences(t, model, "C'est qu'il n'aime pas l'ami du chat.") {
+		for k, token := range s.Tokens {
+			forms += fmt.Sprintf("%s %d, ", token.Form, s.Tokens[k].Last-s.Tokens[k].First+1)
+		}
+		for _, w := range s.Words {
+			forms += w.Fields[conllu.Form] + " "
+		}
+	}
+	if want := "C' 1, est 1, qu' 1, il 1, n' 1, aime 1, pas 1, l' 1, ami 1, du 2, chat 1, . 1, C' est qu' il n' aime pas l' ami de le chat . "; forms != want {
+		t.Errorf("%s, expected %s", forms, want)
+	}
+}
+
+func predictedSentences(t *testing.T, model, text string) []conllu.Sentence {
+	t.Helper()
+	all, err := conllu.ReadAll(strings.NewReader(dspWith(t, text, "predict", "--model", model, "--text").ok().stdout), "predictions")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// Only the fields that are asked for change in a treebank.
+func TestPipelineFills(t *testing.T) {
+	model, _ := aPipeline(t)
+	sentences, path := drawTreebank(t, 8, 30)
+	var emptied, want []byte
+	for _, s := range sentences {
+		bare := s
+		bare.Words = append([]conllu.Word(nil), s.Words...)
+		for k := range bare.Words {
+			bare.Words[k].Fields[conllu.Lemma] = "_"
+		}
+		emptied = bare.Append(emptied)
+		want = s.Append(want)
+	}
+	out := dspWith(t, string(emptied), "predict", "--model", model, "--fill", "lemma").ok().stdout
+	got, expected := strings.Split(out, "\n"), strings.Split(string(want), "\n")
+	if len(got) != len(expected) {
+		t.Fatalf("%d lines, expected %d", len(got), len(expected))
+	}
+	right, words := 0, 0
+	for k := range got {
+		a, b := strings.Split(got[k], "\t"), strings.Split(expected[k], "\t")
+		if len(a) != len(b) {
+			t.Fatalf("%q", got[k])
+		}
+		for c := range a {
+			switch {
+			case c == conllu.Lemma && len(a) == conllu.FieldCount && !strings.Contains(a[0], "-"):
+				words++
+				if a[c] == b[c] {
+					right++
+				}
+			case a[c] != b[c]:
+				t.Fatalf("%q, expected %q", got[k], expected[k])
+			}
+		}
+	}
+	if right < words*97/100 {
+		t.Errorf("%d of %d lemmas", right, words)
+	}
+	var first struct {
+		Text  string
+		Words []struct{ Upos, Deprel string }
+	}
+	line, _, _ := strings.Cut(dsp(t, "predict", "--model", model, "--input", path, "--json").ok().stdout, "\n")
+	outcome{t: t, stdout: line}.json(&first)
+	if first.Text != sentences[0].Text() || len(first.Words) != len(sentences[0].Words) || first.Words[0].Deprel == "" {
+		t.Errorf("%+v", first)
+	}
+	dsp(t, "predict", "--model", model, "--input", path, "--fill", "upos,form").refused(exitBadInput, "--fill", "upos, xpos, feats, lemma, head, deprel")
+	dsp(t, "predict", "--model", model, "--input", path, "--nbest", "3").refused(exitBadInput, "--nbest has no use with a pipeline")
+	dspWith(t, "1 x\n", "predict", "--model", model).refused(exitBadInput, "standard input:1: 1 columns")
+}
+
+// A training that is interrupted goes on where it was, to the same bits.
+func TestPipelineResumes(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("signals interrupt the run")
+	}
+	model, dir := aPipeline(t)
+	out := filepath.Join(t.TempDir(), "run")
+	args := []string{
+		"train", "--task", "pipeline", "--train", filepath.Join(dir, "train.conllu"), "--dev", filepath.Join(dir, "dev.conllu"), "--out", out, "--quiet", "--task-settings", "folds=2",
+		"--threads", "1",
+	}
+	cmd := exec.Command(binary, args...)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for { // until the second fold of a stage is under way
+		if _, err := os.Stat(filepath.Join(out, "xpos", "fold1.labels")); err == nil {
+			break
+		}
+		if _, err := os.Stat(filepath.Join(out, "feats", "config.yaml")); err == nil || cmd.ProcessState != nil {
+			break
+		}
+		if _, err := os.Stat(filepath.Join(out, "feats", "fold1.labels")); err == nil {
+			break
+		}
+		time.Sleep(time.Millisecond)
+	}
+	if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait()
+	if code := cmd.ProcessState.ExitCode(); code != exitInterrupted {
+		t.Fatalf("exit %d", code)
+	}
+	dsp(t, "predict", "--model", out, "--text").refused(exitBadInput, "not finished", "--resume")
+	dsp(t, args...).refused(exitBadInput, "there is a run already")
+	dsp(t, "train", "--resume", out, "--seed", "5", "--quiet").refused(exitBadInput, "other settings")
+	_, other := drawTreebank(t, 9, 20)
+	dsp(t, "train", "--resume", out, "--train", other, "--quiet").refused(exitBadInput, "other data")
+	var result struct{ Fingerprint string }
+	dsp(t, "train", "--resume", out, "--quiet", "--json").ok().json(&result)
+	var about struct{ Fingerprint string }
+	dsp(t, "info", model, "--json").ok().json(&about)
+	if result.Fingerprint == "" || result.Fingerprint != about.Fingerprint {
+		t.Errorf("fingerprint %s, expected %s", result.Fingerprint, about.Fingerprint)
+	}
+}
+
+// Stages belong together: a folder with another model in it is refused, and so are settings and verbs of single models.
+func TestPipelineRefuses(t *testing.T) {
+	model, dir := aPipeline(t)
+	train := filepath.Join(dir, "train.conllu")
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"--net", "cnn-char"}, "--net has no effect with --task pipeline"},
+		{[]string{"--encoder", dir}, "do not read encoders yet"},
+		{[]string{"--task-settings", "folds=1"}, "folds"},
+		{[]string{"--task-settings", "skip=tags"}, "characters, words, upos"},
+		{[]string{"--format", "conll"}, "learns from CoNLL-U"},
+	} {
+		dsp(t, append([]string{"train", "--task", "pipeline", "--train", train, "--out", filepath.Join(t.TempDir(), "x")}, c.args...)...).refused(exitBadInput, c.want)
+	}
+	dsp(t, "train", "--task", "pipeline").refused(exitBadInput, "give --train")
+	broken := write(t, "broken.conllu", strings.Repeat("1\tx\tx\tX\t_\t_\t7\troot\t_\t_\n\n", 9))
+	dsp(t, "train", "--task", "pipeline", "--train", broken, "--out", filepath.Join(t.TempDir(), "x")).refused(exitBadInput, `line 1 has head "7"`)
+	dsp(t, "export", "--model", model, "--weights", "--to", filepath.Join(t.TempDir(), "w.txt")).refused(exitBadInput, "a pipeline, expected a single model")
+	dsp(t, "predict", "--model", filepath.Join(model, "upos"), "--fill", "upos").refused(exitBadInput, "--fill is for pipelines")
+
+	stages := filepath.Join(t.TempDir(), "copy")
+	if err := os.CopyFS(stages, os.DirFS(model)); err != nil {
+		t.Fatal(err)
+	}
+	dspWith(t, "Il mange.", "predict", "--model", stages, "--text").ok()
+	text, err := os.ReadFile(filepath.Join(stages, "feats", "model.safetensors"))
+	if err == nil {
+		err = os.WriteFile(filepath.Join(stages, "upos", "model.safetensors"), text, 0o666)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	dspWith(t, "Il mange.", "predict", "--model", stages, "--text").refused(exitBadInput, "is not the model that the pipeline was trained with")
+}
+
+// A server answers what predict prints.
+func TestPipelineServed(t *testing.T) {
+	model, _ := aPipeline(t)
+	sentences, _ := drawTreebank(t, 10, 12)
+	text := characters.Text(sentences)
+	s := serve(t, "--model", "french="+model)
+	post := func(kind, query, body string) (int, string) {
+		r, err := http.Post(s.url+"predict"+query, kind, strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Body.Close()
+		answer, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r.StatusCode, string(answer)
+	}
+	want := dspWith(t, text, "predict", "--model", model, "--text").ok().stdout
+	if code, got := post("text/plain", "?format=conllu", text); code != 200 || got != want {
+		t.Errorf("%d %s, expected %s", code, got, want)
+	}
+	want = dspWith(t, text, "predict", "--model", model, "--text", "--json").ok().stdout
+	if code, got := post("text/plain", "", text); code != 200 || got != want {
+		t.Errorf("%d %s, expected %s", code, got, want)
+	}
+	want = dspWith(t, "Il mange.", "predict", "--model", model, "--text", "--json").ok().stdout
+	if code, got := post("application/json", "/french", `{"text": "Il mange."}`); code != 200 || got != want {
+		t.Errorf("%d %s, expected %s", code, got, want)
+	}
+	for _, c := range [][2]string{{"", `{"texts": 1}`}, {"?nbest=2", `{"text": "Il"}`}, {"?format=x", `{"text": "Il"}`}, {"", "\xff"}} {
+		if code, got := post("application/json", c[0], c[1]); code != 400 || !strings.Contains(got, "error") {
+			t.Errorf("%v: %d %s", c, code, got)
+		}
+	}
+	if code, got := post("application/json", "", `{"text": ""}`); code != 200 || got != "" {
+		t.Errorf("%d %q", code, got)
+	}
+	r, err := http.Get(s.url + "v2/models/french")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Body.Close()
+	about, err := io.ReadAll(r.Body)
+	if err != nil || !strings.Contains(string(about), `"stages":["characters","words","upos"`) {
+		t.Errorf("%s %v", about, err)
+	}
+}

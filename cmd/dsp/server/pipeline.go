@@ -1,0 +1,182 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"mime"
+	"net/http"
+	"strconv"
+	"sync/atomic"
+	"unicode/utf8"
+
+	"github.com/dsp-go/dsp/models/data/conllu"
+	"github.com/dsp-go/dsp/models/pipelines"
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/machine/host"
+)
+
+// line is a pipeline that is served: its workers, and how many requests wait for one or have one.
+type line struct {
+	pipeline *pipelines.Pipeline
+	workers  chan *pipelines.Worker
+	requests atomic.Int64
+	most     int64
+}
+
+func newLine(p *pipelines.Pipeline, threads, queue int) *line {
+	l := &line{pipeline: p, workers: make(chan *pipelines.Worker, threads), most: int64(queue)}
+	for range threads {
+		l.workers <- p.NewWorker()
+	}
+	return l
+}
+
+// run lets a worker do something. One that crashed is replaced, because its memory may be in any state.
+func (l *line) run(ctx context.Context, do func(w *pipelines.Worker) error) error {
+	if l.requests.Add(1) > l.most {
+		l.requests.Add(-1)
+		return errFull
+	}
+	defer l.requests.Add(-1)
+	var w *pipelines.Worker
+	select {
+	case w = <-l.workers:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	err := host.Guard(func() error { return do(w) })
+	if crashed(err) {
+		w = l.pipeline.NewWorker()
+	}
+	l.workers <- w
+	return err
+}
+
+// predictLine answers POST /predict for a pipeline: raw text, or an object {"text": …} per line. The answer has an object per sentence, or is
+// CoNLL-U with ?format=conllu.
+func (s *Server) predictLine(w http.ResponseWriter, r *http.Request, l *line) error {
+	o, err := lineOptions(r)
+	if err != nil {
+		return err
+	}
+	body, done, err := s.body(w, r)
+	if err != nil {
+		return err
+	}
+	defer done()
+	texts, err := lineTexts(r, body)
+	if err != nil {
+		return err
+	}
+	var to []byte
+	var size answerSize
+	id := 0
+	for _, text := range texts {
+		// A paragraph at a time, so that a client that has gone, or a time that is up, ends the work.
+		for _, piece := range pipelines.Pieces(text, o.lines) {
+			if err := r.Context().Err(); err != nil {
+				return err
+			}
+			var all []conllu.Sentence
+			err := l.run(r.Context(), func(worker *pipelines.Worker) (err error) {
+				if all, err = worker.Split(piece.Text, piece.Start, o.lines); err == nil {
+					err = worker.Annotate(all, pipelines.All())
+				}
+				return err
+			})
+			if err != nil {
+				return err
+			}
+			before := len(to)
+			for i := range all {
+				id++
+				if to, err = pipelines.AppendSentence(to, &all[i], id, !o.conllu); err != nil {
+					return err
+				}
+			}
+			if err := size.add(len(to) - before); err != nil {
+				return err
+			}
+		}
+	}
+	kind := "application/x-ndjson"
+	if o.conllu {
+		kind = "text/plain; charset=utf-8"
+	}
+	return answer(w, http.StatusOK, kind, to)
+}
+
+// lineQuery is what the query of a request asks of a pipeline.
+type lineQuery struct{ conllu, lines bool }
+
+func lineOptions(r *http.Request) (o lineQuery, err error) {
+	for key, values := range r.URL.Query() {
+		value := values[len(values)-1]
+		switch {
+		case key == "model":
+		case key == "format" && (value == "conllu" || value == "json"):
+			o.conllu = value == "conllu"
+		case key == "format":
+			return o, structured.BadInput("format=%s: expected json or conllu", value)
+		case key == "lines":
+			if o.lines = true; value != "" {
+				if o.lines, err = strconv.ParseBool(value); err != nil {
+					return o, structured.BadInput("lines=%s: expected true or false", value)
+				}
+			}
+		default:
+			return o, structured.BadInput("a pipeline has no option %q; it takes format and lines", key)
+		}
+	}
+	return o, nil
+}
+
+// lineTexts returns the texts of a body.
+func lineTexts(r *http.Request, body []byte) ([]string, error) {
+	if !utf8.Valid(body) {
+		return nil, structured.BadInput("the body is not UTF-8")
+	}
+	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err == nil && kind == "text/plain" {
+		return []string{string(body)}, nil
+	}
+	var texts []string
+	number := 0
+	for text := range bytes.Lines(body) {
+		number++
+		if len(bytes.TrimSpace(text)) == 0 {
+			continue
+		}
+		var object struct {
+			Text *string `json:"text"`
+		}
+		d := json.NewDecoder(bytes.NewReader(text))
+		d.DisallowUnknownFields()
+		err := d.Decode(&object)
+		if err == nil && object.Text == nil {
+			err = fmt.Errorf("no text")
+		}
+		if err != nil {
+			return nil, structured.BadInput(`line %d: %w; expected an object {"text": "…"} per line, or raw text with Content-Type: text/plain`, number, err)
+		}
+		texts = append(texts, *object.Text)
+	}
+	return texts, nil
+}
+
+// lineMetadata describes a pipeline.
+func lineMetadata(w http.ResponseWriter, name string, l *line) error {
+	return answerJSON(w, http.StatusOK, struct {
+		Name        string           `json:"name"`
+		Platform    string           `json:"platform"`
+		Inputs      []tensorMetadata `json:"inputs"`
+		Outputs     []tensorMetadata `json:"outputs"`
+		Task        string           `json:"task"`
+		Labels      []string         `json:"labels"`
+		Stages      []string         `json:"stages"`
+		Fingerprint string           `json:"fingerprint"`
+		Example     string           `json:"example"`
+		Text        bool             `json:"text"`
+	}{name, "dsp", []tensorMetadata{}, []tensorMetadata{}, pipelines.Task, []string{}, l.pipeline.Stages(), l.pipeline.Fingerprint, `{"text": "A sentence."}`, true})
+}

@@ -1,0 +1,44 @@
+package models
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/dsp-go/dsp/models/settings"
+)
+
+// Net deep that continues a linear model starts with its scores.
+func TestDeepStartsAsTheLinearModel(t *testing.T) {
+	c := textConfig(file(t, "train.conll", trainConll))
+	linear, d := attributeModel(t, c)
+	path := filepath.Join(t.TempDir(), ModelFile)
+	if err := linear.Save(path); err != nil {
+		t.Fatal(err)
+	}
+	c.Net, c.Init, c.Recurrent, c.CharChannels = "deep", path, settings.Sizes{5}, 4
+	more, err := ReadData(&c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	deep, err := NewModel(c, more)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(deep.Started.Zero, []string{"node.weight"}) || slices.Contains(deep.Started.Drawn, "node.weight") || len(deep.Started.Drawn) == 0 {
+		t.Errorf("%+v", deep.Started)
+	}
+	want, err1 := linear.Potentials(context.Background(), d.Train, 1)
+	got, err2 := deep.Potentials(context.Background(), more.Train, 1)
+	if err := cmp.Or(err1, err2); err != nil {
+		t.Fatal(err)
+	}
+	for k, x := range want.Parts[0].Values {
+		if math.Abs(float64(x-got.Parts[0].Values[k])) > 1e-5 {
+			t.Fatalf("score %d is %v, that of the linear model %v", k, got.Parts[0].Values[k], x)
+		}
+	}
+}

@@ -1,0 +1,164 @@
+package pipelines
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/dsp-go/dsp/models/data/characters"
+	"github.com/dsp-go/dsp/models/data/conllu"
+	"github.com/dsp-go/dsp/models/data/features"
+	"github.com/dsp-go/dsp/structured"
+)
+
+const sample = `# newpar
+1	Il	il	PRON	Cl	Number=Sing	2	nsubj	_	_
+2	parle	parler	VERB	V	_	0	root	_	_
+3-4	du	_	_	_	_	_	_	_	_
+3	de	de	ADP	P	_	5	case	_	_
+4	le	le	DET	D	_	5	det	_	_
+5	pain	pain	NOUN	N	_	2	obl	_	SpaceAfter=No
+6	.	.	PUNCT	Z	_	2	punct	_	_
+
+1	Chats	chat	NOUN	N	Number=Plur	0	root	_	_
+2	parle	parler	VERB	V	_	1	acl	_	_
+
+`
+
+func read(t *testing.T, text string) []conllu.Sentence {
+	t.Helper()
+	all, err := conllu.ReadPiece([]byte(text), "x", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// Every template of a stage reads columns that the stage's table has, and no others.
+func TestTemplates(t *testing.T) {
+	gold := read(t, sample)
+	rules := rulesOf(gold)
+	tables := map[string]*table{charactersStage: characterTable(gold), wordsStage: multiwordTable(gold, rules)}
+	for _, s := range tagStages {
+		tables[s.name] = s.table(gold, gold)
+	}
+	for name, table := range tables {
+		parsed, err := features.Parse(template(name), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := table.dataset(name)
+		if err := parsed.Fit(d, features.Options{MinCount: 1, Threads: 1}); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if k := slices.Index(parsed.Reads(d), false); k >= 0 {
+			t.Errorf("%s: nothing reads the column %s", name, table.names[k])
+		}
+		if len(table.labels) != len(table.columns[0]) || table.offsets[table.sequences()] != len(table.labels) {
+			t.Errorf("%s: %d labels, %d positions", name, len(table.labels), len(table.columns[0]))
+		}
+	}
+}
+
+// Labels that are filled in give the treebank back.
+func TestFill(t *testing.T) {
+	gold := read(t, sample)
+	for _, s := range tagStages {
+		emptied := copyOf(gold)
+		fillField(s.field)(emptied, repeated(conllu.Empty, emptied))
+		table := s.table(emptied, gold)
+		s.fill(emptied, table.labels)
+		for i := range gold {
+			for k := range gold[i].Words {
+				got, want := emptied[i].Words[k].Fields[s.field], gold[i].Words[k].Fields[s.field]
+				if s.name == lemma && (want == "chat" || want == "il") {
+					continue // their scripts occur once, and are no labels
+				}
+				if got != want {
+					t.Errorf("%s: %q, expected %q", s.name, got, want)
+				}
+			}
+		}
+	}
+	if gold[0].Words[0].Fields[conllu.UPOS] != "PRON" {
+		t.Error("the copy shares its words")
+	}
+}
+
+func TestExpand(t *testing.T) {
+	gold := read(t, sample)
+	rules := multiwordTable(gold, rulesOf(gold)).labels
+	var tokens []characters.Token
+	for _, token := range gold[0].Tokens {
+		tokens = append(tokens, characters.Token{Form: token.Form, Multiword: token.Multi, SpaceAfter: token.SpaceAfter()})
+	}
+	s := newSentence(tokens)
+	expand(&s, rules)
+	if len(s.Words) != 6 || s.Words[2].Fields[conllu.Form] != "de" || s.Words[3].Fields[conllu.Form] != "le" || s.Tokens[2].First != 2 || s.Tokens[2].Last != 3 || !s.Tokens[2].Multi {
+		t.Errorf("%+v", s)
+	}
+	for _, bad := range []string{"nonsense", "keep:5:-0::|=x"} { // a rule that does not fit leaves the token whole
+		s := newSentence(tokens)
+		if expand(&s, []string{bad}); len(s.Words) != 5 || s.Tokens[2].Multi || s.Words[2].Fields[conllu.Form] != "du" {
+			t.Errorf("%s: %+v", bad, s)
+		}
+	}
+}
+
+func TestCut(t *testing.T) {
+	long := make([]characters.Token, 2*longest+1)
+	all := cut([][]characters.Token{long[:longest], long, nil})
+	lengths := []int{}
+	for _, s := range all {
+		lengths = append(lengths, len(s))
+	}
+	if !slices.Equal(lengths, []int{longest, longest, longest, 1, 0}) {
+		t.Errorf("%v", lengths)
+	}
+}
+
+func TestParseFill(t *testing.T) {
+	f, err := ParseFill("lemma,head")
+	if err != nil || !f[conllu.Lemma] || !f[conllu.Head] || f[conllu.UPOS] || f[conllu.Deprel] {
+		t.Errorf("%v %v", f, err)
+	}
+	for _, bad := range []string{"", "form", "upos,", "UPOS"} {
+		if _, err := ParseFill(bad); err == nil || !structured.IsBadInput(err) {
+			t.Errorf("%q: %v", bad, err)
+		}
+	}
+}
+
+// The parts of a table have all of its sequences, each once.
+func TestParts(t *testing.T) {
+	whole := fieldTable(conllu.UPOS)(read(t, sample), read(t, sample))
+	even, odd := whole.part(func(i int) bool { return i%2 == 0 }), whole.part(func(i int) bool { return i%2 == 1 })
+	if even.sequences() != 1 || odd.sequences() != 1 || !slices.Equal(slices.Concat(even.labels, odd.labels), whole.labels) ||
+		!slices.Equal(slices.Concat(even.columns[0], odd.columns[0]), whole.columns[0]) {
+		t.Errorf("%+v %+v", even, odd)
+	}
+}
+
+// Lists of stages that are not a pipeline's are bad input, whatever they hold.
+func FuzzLoad(f *testing.F) {
+	f.Add([]byte(`{"stages": [{"name": "upos", "model": "../x"}]}`))
+	f.Add([]byte(`{"stages": [{"name": "trees", "constant": "x"}], "fingerprint": "x"}`))
+	f.Add([]byte(`[`))
+	dir := f.TempDir()
+	f.Fuzz(func(t *testing.T, text []byte) {
+		if err := os.WriteFile(filepath.Join(dir, listFile), text, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		p, err := Load(dir)
+		if err != nil {
+			if !structured.IsBadInput(err) {
+				t.Fatal(err)
+			}
+			return
+		}
+		if len(p.Stages()) == 0 {
+			t.Fatalf("%q is a pipeline without stages", text)
+		}
+	})
+}
