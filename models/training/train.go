@@ -137,7 +137,7 @@ func trainOn(ctx context.Context, c config.Config, data *models.Data, o TrainOpt
 		}
 		o.Log.Info("rows of the encoder", about...)
 	}
-	if ignored, example := unnamedColumns(data.Train); ignored != "" && c.Template == "" { // a template may read columns by number
+	if ignored, example := unnamedColumns(data.Train); ignored != "" && c.Template == "" && !c.Given.Has("columns") { // a template may read columns by number; who names columns leaves out the others
 		o.Log.Warn("columns without a name are ignored; a name makes them inputs", "columns", ignored, "for_example", "--columns "+example)
 	}
 	if !c.Partial && formats.Find(c.Format).Tokens && data.Train.Alphabet.Index(text.AnyLabel) >= 0 {

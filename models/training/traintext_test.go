@@ -12,6 +12,7 @@ import (
 
 	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/config"
+	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/structured"
 )
 
@@ -103,6 +104,24 @@ func TestLogOfAttributes(t *testing.T) {
 		}
 		if got := strings.Contains(log.String(), "attributes of tokens"); got != (want != "") || !strings.Contains(log.String(), want) {
 			t.Errorf("--features %s: no %q, or too much, in\n%s", given, want, &log)
+		}
+	}
+}
+
+// Columns without a name draw a warning, unless --columns left them out.
+func TestWarningOfUnnamedColumns(t *testing.T) {
+	for columns, warned := range map[string]bool{"": true, "word=0,label=-1": false} {
+		var log bytes.Buffer
+		c := config.Default()
+		c.Train, c.Out, c.Passes, c.Columns = file(t, "train.conll", strings.ReplaceAll(noisy, " ", " X ")), t.TempDir(), 1, columns
+		if columns != "" {
+			c.Given = settings.Given{"columns"}
+		}
+		if _, err := Train(context.Background(), c, TrainOptions{Log: slog.New(slog.NewTextHandler(&log, nil))}); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(log.String(), "columns without a name"); got != warned {
+			t.Errorf("--columns %q: warned %v, want %v", columns, got, warned)
 		}
 	}
 }

@@ -113,7 +113,27 @@ func (u *use) calibrate(cmd *cobra.Command, m *models.Model, d *structured.Datas
 	if before.Entities != nil && after.Entities != nil {
 		r.EntitiesBefore, r.EntitiesAfter = &before.Entities.ECE, &after.Entities.ECE
 	}
+	r.sayWorse()
 	return r, models.StoreTemperature(from, r.Model, r.Temperature)
+}
+
+// sayWorse warns of every measure that the new temperature made worse: one temperature fits one likelihood, and others may lose by it.
+func (r *calibrated) sayWorse() {
+	worse := func(what string, before, after float64, other string) {
+		if !(after > before+1e-4) { // what the table shows
+			return
+		}
+		advice := "--likelihood " + other
+		if r.Likelihood == other {
+			advice = "the model as it was"
+		}
+		slog.Warn(what+" are calibrated worse than before; where these matter, use "+advice,
+			"error_before", closing.Percent(before), "error_after", closing.Percent(after))
+	}
+	worse(r.Units, r.ECEBefore, r.ECEAfter, "tokens")
+	if r.EntitiesBefore != nil {
+		worse("entities", *r.EntitiesBefore, *r.EntitiesAfter, "entities")
+	}
 }
 
 func (u *use) reliability(cmd *cobra.Command, m *models.Model, d *structured.Dataset) (*review.Calibration, error) {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/machine/host"
 )
 
 // newRoot returns the command line: global flags, verbs, and usage errors classified as bad input.
@@ -32,13 +33,14 @@ dsp train with no arguments trains a small convolutional network to read words o
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		PersistentPreRun: func(cmd *cobra.Command, _ []string) {
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
 			level := slog.LevelInfo
 			if isSet(cmd, "quiet") {
 				level = slog.LevelWarn
 			}
 			slog.SetDefault(slog.New(newLog(os.Stderr, level)))
 			warnRepeated(cmd, os.Args[1:])
+			return host.CheckStart()
 		},
 	}
 	root.PersistentFlags().Bool("json", false, "print results as one JSON object, last on standard output (predict: one per sequence; serve: the address, first)")

@@ -21,11 +21,47 @@ func CheckMemory(what string, bytes float64) error {
 	return fmt.Errorf("%s would take about %s of memory, %s are available", what, gib(bytes), gib(available))
 }
 
-func gib(bytes float64) string { return fmt.Sprintf("%.1f GiB", bytes/(1<<30)) }
+func gib(bytes float64) string {
+	if bytes < 1<<30 {
+		return fmt.Sprintf("%.0f MiB", bytes/(1<<20))
+	}
+	return fmt.Sprintf("%.1f GiB", bytes/(1<<30))
+}
 
 // AvailableMemory returns how many more bytes the process can allocate: Linux's MemAvailable, or less if a control group
-// sets a limit. ok is false if that is unknown, as on other systems.
-func AvailableMemory() (bytes float64, ok bool) { return MeasuredMemory(os.DirFS("/")) }
+// or a limit of address space (ulimit -v) leaves less. ok is false if that is unknown, as on other systems.
+func AvailableMemory() (bytes float64, ok bool) {
+	root := os.DirFS("/")
+	bytes, _ = MeasuredMemory(root)
+	bytes = min(bytes, addressSpace(root))
+	return bytes, !math.IsInf(bytes, 1)
+}
+
+// What a small command takes. The runtime reserves address space in large pieces, and every thread some for its stack.
+const (
+	leastMemory  = 80 << 20
+	leastAddress = 200 << 20
+)
+
+// CheckStart returns an error if limits leave too little memory for any command, with which the process would crash or be killed later. The
+// error is not bad input.
+func CheckStart() error {
+	root := os.DirFS("/")
+	measured, _ := MeasuredMemory(root)
+	return checkStart(measured, addressSpace(root))
+}
+
+// checkStart is CheckStart for what memory and address space are left.
+func checkStart(memory, address float64) error {
+	if memory < leastMemory {
+		return fmt.Errorf("%s of memory are available, expected at least %s; raise the limit of the control group (container), or free memory", gib(memory), gib(leastMemory))
+	}
+	if address < leastAddress {
+		return fmt.Errorf("%s of address space are left, expected at least %s; raise the limit (ulimit -v unlimited), and limit memory by a control group instead",
+			gib(address), gib(leastAddress))
+	}
+	return nil
+}
 
 func MeasuredMemory(root fs.FS) (float64, bool) {
 	least := math.Inf(1)
