@@ -9,12 +9,13 @@ import (
 
 // The layers of a stack that read inputs.
 
-// features reads the dense features of positions; where they follow maps that the source pixels reads, only these.
+// features reads the dense features of positions; where they follow maps that the source pixels reads, only these. Presets, whose files know
+// no maps, read maps as features like others.
 func (s *stack) features(l layer) error {
 	switch {
 	case s.input.Dim == 0:
 		return s.refuse(l, "the data has no dense features; embed reads words")
-	case s.input.Beside() > 0:
+	case s.input.Beside() > 0 && s.Net == StackNet:
 		s.source(s.input.Beside(), func(g *graph.Graph, _ *gorgonia.Node) (*gorgonia.Node, error) { return g.Beside() })
 		return nil
 	case s.hasLayer("pixels"):
