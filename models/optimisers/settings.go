@@ -43,8 +43,8 @@ type StepSize struct {
 
 // Layering is for methods whose steps may differ from layer to layer of an encoder that is trained (engine.Rates).
 type Layering struct {
-	LREncoder  float64 `yaml:"lr-encoder" json:"lr_encoder" group:"Method" min:"0" only:"method" help:"step length of the encoder's weights; 0: the method's choice"`
-	LayerDecay float64 `yaml:"layer-decay" json:"layer_decay" group:"Method" min:"0" only:"method" help:"factor of the step length from each layer of the encoder to the one below"`
+	LREncoder  float64 `yaml:"lr-encoder" json:"lr_encoder" group:"Method" min:"0" help:"step length of the encoder's weights; 0: the method's choice"`
+	LayerDecay float64 `yaml:"layer-decay" json:"layer_decay" group:"Method" min:"0" help:"factor of the step length from each layer of the encoder to the one below"`
 }
 
 // FirstStep returns the step length before any schedule; 0 if it is the method's choice.
@@ -126,7 +126,7 @@ type Batching struct {
 
 // Filling is for methods whose batches may be as large as their examples are long.
 type Filling struct {
-	BatchTokens int `yaml:"batch-tokens" json:"batch_tokens" group:"Method" min:"0" only:"method" unit:"N" help:"words per step, or their pieces as an encoder reads them; 0: batches of examples"`
+	BatchTokens int `yaml:"batch-tokens" json:"batch_tokens" group:"Method" min:"0" unit:"N" help:"words per step, or their pieces as an encoder reads them; 0: batches of examples"`
 }
 
 // Threading is for methods whose threads need not wait for each other.

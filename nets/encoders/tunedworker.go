@@ -13,7 +13,8 @@ type tunedWorker struct {
 	stages  []stage     // by hidden state; unused for those that stay as they are
 	states  [][]float32 // [padded pieces × Width] by hidden state
 	frozen  *Worker     // of the layers that stay as they are
-	arena   []float32   // of all stages, with Tuning.Recompute
+	arena   []float32   // that all stages share when lean
+	lean    bool        // stages keep nothing for pullbacks: with Tuning.Recompute, and without dropout, as when a model predicts
 	checked *structured.Pieces
 
 	data      structured.Dataset // the sequences as examples
@@ -31,8 +32,9 @@ type tunedWorker struct {
 
 // stage is a program with the memory that holds its results.
 type stage struct {
-	m *graph.Machine
-	p *graph.Program
+	m     *graph.Machine
+	p     *graph.Program
+	arena []float32 // of its own
 }
 
 // NewWorker implements graph.Encoder.
@@ -51,7 +53,7 @@ func (w *tunedWorker) Encode(weights []float32, seed uint64, batch *structured.B
 	if err := w.open(batch); err != nil {
 		return err
 	}
-	w.w, w.seed = weights, seed
+	w.w, w.seed, w.lean = weights, seed, t.Recompute || seed == 0
 	clear(rows)
 	if t.Frozen >= 0 {
 		x, n := vec.Grow(w.states[t.Frozen], w.rows*t.Width()), len(w.ids)*t.Width()
@@ -113,13 +115,15 @@ func (w *tunedWorker) forward(k int) ([]float32, error) {
 	if s.m.Seed = w.seed; w.seed != 0 {
 		s.m.Seed += uint64(k) << 32
 	}
-	if t.Recompute {
-		s.m.Mem[graph.SpaceArena] = w.arena
+	arena := &s.arena
+	if w.lean {
+		arena = &w.arena
 	}
+	s.m.Mem[graph.SpaceArena] = *arena
 	if err := s.m.Load(p, in, w.w, &w.batch); err != nil {
 		return nil, err
 	}
-	w.arena = s.m.Mem[graph.SpaceArena]
+	*arena = s.m.Mem[graph.SpaceArena]
 	if k > 0 {
 		s.m.Mem[graph.SpaceEncoded] = w.states[k-1]
 	}
@@ -162,7 +166,7 @@ func (w *tunedWorker) Pullback(v, grad []float32) error {
 	w.below = g
 	for k := t.Read.To; k > t.Frozen; k-- {
 		s := &w.stages[k]
-		if t.Recompute {
+		if w.lean {
 			if _, err := w.forward(k); err != nil {
 				return err
 			}
@@ -190,7 +194,7 @@ func (w *tunedWorker) Push(ẇ, rows []float32) error {
 	w.below = ẋ
 	for k := t.Frozen + 1; k <= t.Read.To; k++ {
 		s := &w.stages[k]
-		if t.Recompute {
+		if w.lean {
 			if _, err := w.forward(k); err != nil {
 				return err
 			}

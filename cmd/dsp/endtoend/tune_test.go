@@ -11,7 +11,7 @@ import (
 
 // tuning are the flags of a run that trains a tiny encoder.
 func tuning(train, folder string) []string {
-	return []string{"train", "--task", "tag", "--columns", "word=0,pos=1,label=-1", "--train", train, "--quiet", "--encoder", folder, "--tune-encoder",
+	return []string{"train", "--task", "tag", "--columns", "word=0,pos=1,label=-1", "--train", train, "--quiet", "--encoder", folder, "--tune-encoder", "--encoder-layers", "last",
 		"--passes", "2", "--threads", "1"}
 }
 
@@ -95,7 +95,7 @@ func TestTunedEncoderUnderNetworks(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			out := filepath.Join(t.TempDir(), "run")
-			dsp(t, with([]string{"train", "--train", c.data, "--passes", "1", "--quiet", "--encoder", folder, "--tune-encoder", "--out", out}, c.flags...)...).ok()
+			dsp(t, with([]string{"train", "--train", c.data, "--passes", "1", "--quiet", "--encoder", folder, "--tune-encoder", "--encoder-layers", "mean2", "--out", out}, c.flags...)...).ok()
 			dsp(t, "eval", "--model", out, "--data", c.data).ok()
 		})
 	}
