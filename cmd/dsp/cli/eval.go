@@ -83,17 +83,21 @@ than another beyond that: both take examples as a whole, since their parts depen
 				o.Confusions = shownConfusions
 			}
 			outputs := predictions.Options{Threads: u.Threads, LeastRisk: decode == "risk", Expansion: decode == expansion}
-			if reviewed {
-				if decode != "max" && more.looks() {
-					return structured.BadInput("--decode %s: errors, curves and calibration are of the outputs with the largest score", decode)
-				}
-				return more.run(cmd.Context(), &u, m, d, o, strict, outputs, isSet(cmd, "json"))
-			}
 			given, err := m.ReadBesideWords()
 			if err != nil {
 				return err
 			}
 			given = slices.DeleteFunc(given, m.Tags)
+			if reviewed {
+				if decode != "max" && more.looks() {
+					return structured.BadInput("--decode %s: errors, curves and calibration are of the outputs with the largest score", decode)
+				}
+				err := more.run(cmd.Context(), &u, m, d, o, strict, outputs, isSet(cmd, "json"))
+				if err == nil && !isSet(cmd, "json") {
+					sayGiven(given)
+				}
+				return err
+			}
 			var bounds *predictions.Bounds
 			m.OnBounds(func(s predictions.Bounds) { bounds = &s })
 			report, err := m.ReportOf(cmd.Context(), d, strict, outputs)
@@ -107,9 +111,7 @@ than another beyond that: both take examples as a whole, since their parts depen
 				sayBounds(*bounds)
 			}
 			fmt.Print(report.Text(o))
-			if len(given) > 0 {
-				fmt.Printf("\ninputs from the data: %s; results hold for such labels alone, gold ones if these are (--tagger MODEL predicts them)\n", strings.Join(given, ", "))
-			}
+			sayGiven(given)
 			return nil
 		},
 	}
@@ -125,6 +127,13 @@ than another beyond that: both take examples as a whole, since their parts depen
 	cmd.Flags().BoolVar(&goldTokens, "gold-tokens", false, "with a pipeline: start from the gold sentences, tokens and words instead of raw text")
 	more.addFlags(cmd)
 	return cmd
+}
+
+// sayGiven says which columns the model read in the data beside the words.
+func sayGiven(columns []string) {
+	if len(columns) > 0 {
+		fmt.Printf("\ninputs from the data: %s; results hold for such labels alone, gold ones if these are (--tagger MODEL predicts them)\n", strings.Join(columns, ", "))
+	}
 }
 
 // boundedReport is a report with the bounds of outputs that may not be the best, or nil, and the columns that the model read in the data beside

@@ -264,6 +264,9 @@ func TestTaggerFirst(t *testing.T) {
 	if !strings.Contains(gold, "\ninputs from the data: ") || !strings.Contains(gold, "upos") {
 		t.Errorf("eval does not say that tags are gold: %s", gold)
 	}
+	if errors := dsp(t, "eval", "--model", model, "--data", test, "--errors", "2").ok().stdout; !strings.Contains(errors, "\ninputs from the data: ") {
+		t.Errorf("eval --errors does not say that tags are gold: %s", errors)
+	}
 	first := dsp(t, "eval", "--model", model, "--data", test, "--tagger", "upos="+tags).ok().stdout
 	if again := dsp(t, "eval", "--model", model, "--data", bare, "--tagger", tags).ok().stdout; strings.Contains(first, "inputs from the data: upos") || first != again {
 		t.Errorf("eval with a tagger depends on the tags in the data:\n%s\n%s", first, again)
