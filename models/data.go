@@ -97,6 +97,9 @@ func (raw *Raw) Fit(c *config.Config) (*Data, error) {
 
 // Pack writes the training data with their inputs to a pack, as c says, which is resolved.
 func (d *Data) Pack(path string, c *config.Config) (packs.Summary, error) {
+	if e := d.inputs.Encoder; e != nil && e.Tuned != nil {
+		return packs.Summary{}, structured.BadInput("packs hold the rows of encoders that stay as they are; train on the text with --tune-encoder")
+	}
 	return packs.Write(path, c, d.Train, d.inputs)
 }
 

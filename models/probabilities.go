@@ -53,6 +53,16 @@ func (m *Model) Uncalibrated() bool {
 
 // allows refuses options that the model's outputs do not have.
 func (m *Model) allows(o predictions.Options) error {
+	if o.Scheme != "" || o.Into != "" {
+		if task := tasks.Of(&m.Config); !task.Labels {
+			return structured.BadInput("--into and --scheme are for labels of words; --task %s predicts %s", m.Config.Task, task.Outputs)
+		}
+	}
+	if o.Scheme != "" {
+		if _, err := chains.NewConverter(m.Labels, o.Scheme); err != nil {
+			return structured.BadInput("--scheme: %w", err)
+		}
+	}
 	if o.Spans {
 		return m.CheckSpans()
 	}

@@ -77,6 +77,9 @@ func (r *Resolved) Read() (*Raw, error) {
 			return nil, err
 		}
 	}
+	if d.packed && c.TuneEncoder {
+		return nil, structured.BadInput("%s, a pack, does not hold the pieces of words, which --tune-encoder reads; train on the data that it was made from", c.Train)
+	}
 	if d.encoder = d.inputs.Encoder; !d.packed {
 		if d.encoder, err = encoderOf(c, from); err == nil && d.encoder != nil {
 			err = d.encode(c, d.Train)

@@ -74,6 +74,9 @@ func (m *Model) Print(ctx context.Context, r Request, w io.Writer, o predictions
 	if err != nil {
 		return err
 	}
+	if err := predictions.CheckInto(d, o); err != nil {
+		return err
+	}
 	to := NewColumnWriter(w, m, d, o)
 	if asJSON {
 		to = NewJSONWriter(w, m, d, o)
@@ -148,6 +151,9 @@ func (a *Answerer) label(s source, piece text.Piece, o predictions.Options, form
 		err = a.prepare(d)
 	}
 	if err != nil {
+		return Answered{}, err
+	}
+	if err := predictions.CheckInto(d, o); err != nil {
 		return Answered{}, err
 	}
 	to := Answered{Text: make([]byte, 0, 2*len(piece.Text)), Examples: d.Len()}

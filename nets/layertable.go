@@ -51,6 +51,16 @@ func (n *Net) Layers(w []float32, batch *structured.Batch) ([]Layer, error) {
 		total += least[i]
 	}
 	t.tied()
+	if e := worker.encoded; e != nil {
+		begun := time.Now()
+		if err := e.Encode(w[e.own:], 0, batch, e.values[:e.rows*e.width]); err != nil {
+			return nil, err
+		}
+		took := time.Since(begun)
+		total += took
+		t.rows = slices.Insert(t.rows, 0, Layer{Name: "encoder", Output: fmt.Sprintf("n×%d", e.width), Weights: n.Dim() - n.own.Dim()})
+		t.took = slices.Insert(t.took, 0, took)
+	}
 	for i := range t.rows {
 		if total > 0 {
 			t.rows[i].Share = float64(t.took[i]) / float64(total)

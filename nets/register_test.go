@@ -61,7 +61,7 @@ func TestRegister(t *testing.T) {
 		{Config{Net: "mine", Activation: "step"}, "activation \"step\""},
 		{Config{Net: "mine", Hidden: []int{-1}}, "-1 units"},
 		{Config{Net: "mine", Dropout: 0.5}, "has no dropout"},
-		{Config{Net: "yours"}, "is not in this program, which has attention, biaffine, bilinear, cnn, cnn-image, conv-crop, conv-map, deep, embed, linear, mlp, rnn, stack, mine"},
+		{Config{Net: "yours"}, "is not in this program, which has " + strings.Join(PresetsThat(func(*Preset) bool { return true }), ", ") + ", mine"},
 	} {
 		if _, err := New(c.config, in, 4); !structured.IsBadInput(err) || !strings.Contains(err.Error(), c.message) {
 			t.Errorf("%+v: %v, expected %q", c.config, err, c.message)

@@ -13,6 +13,7 @@ type Problem struct {
 	*engine.Engine
 	Smoothing oracles.Smoothing // of the hinge's max; with Mu = 0 the method chooses μ
 	Batch     int               // examples per step; 0 lets the method choose
+	Tokens    int               // positions per step, or their pieces if an encoder reads these; 0: Batch says how large a step is
 	Seed      uint64
 }
 
@@ -23,3 +24,39 @@ func (p *Problem) Rand(pass int) *rand.Rand {
 
 // BatchSize returns the number of examples per step, at most n; 1 if Batch is 0.
 func (p *Problem) BatchSize() int { return min(max(1, p.Batch), p.Len()) }
+
+// Steps returns the number of steps in a pass.
+func (p *Problem) Steps() int {
+	size, all := p.BatchSize(), p.Len()
+	if p.Tokens > 0 {
+		size, all = p.Tokens, 0
+		for i := range p.Len() {
+			all += p.tokens(i)
+		}
+	}
+	return (all + size - 1) / size
+}
+
+// Batches cuts the examples in an order into Steps batches of a pass. With Tokens, an example is in the batch in which it begins, so that a
+// batch has about as many; one behind a long example may be empty.
+func (p *Problem) Batches(order []int) [][]int {
+	batches := make([][]int, p.Steps())
+	at := 0
+	for k, i := range order {
+		b := k / p.BatchSize()
+		if p.Tokens > 0 {
+			b = min(at/p.Tokens, len(batches)-1)
+			at += p.tokens(i)
+		}
+		batches[b] = append(batches[b], i)
+	}
+	return batches
+}
+
+// tokens returns the number of positions of an example, or of pieces.
+func (p *Problem) tokens(i int) int {
+	if pieces := p.Data.Pieces; pieces != nil {
+		return pieces.Offsets[pieces.First[i+1]] - pieces.Offsets[pieces.First[i]]
+	}
+	return p.Data.Length(i)
+}

@@ -96,6 +96,9 @@ func (e *Executor) check(data *resident.Data) error {
 		return nil
 	}
 	set, in, needs := data.Set, e.net.Input(), e.net.Needs()
+	if nets.Tunes(e.net) {
+		return structured.BadInput("a network that trains a pretrained encoder runs on the CPU; use --device cpu")
+	}
 	if needs.Features && set.Features == nil && set.Source != nil && data.Crops == nil {
 		return structured.BadInput("%s: the features stay out of memory, where a device needs them; use --device cpu", set.Name)
 	}

@@ -22,11 +22,17 @@ var Adam = &Descriptor{
 		Clipping
 		Warming
 		Batching
+		Filling
 	}{},
 	Partial: true, Prior: true, Dropout: true,
 	Passes: 20, StepSetting: "lr",
-	Vectors:  func(*Settings) float64 { return 5 }, // v, m and their copies, q
-	Batch:    func(*Settings, int) int { return batchedExamples },
+	Vectors: func(*Settings) float64 { return 5 }, // v, m and their copies, q
+	Batch: func(s *Settings, _ int) int {
+		if s.BatchTokens > 0 {
+			return 0
+		}
+		return batchedExamples
+	},
 	Check:    func(r *Run) error { return checkWarming(r, "adam") },
 	ByPasses: ofSchedule,
 	Resolve: func(s *Settings, o *engine.Objective) {
@@ -62,5 +68,7 @@ func tuneByAdam(s *Settings) {
 		s.Schedule = "linear"
 	}
 	s.LR, s.LREncoder = cmp.Or(s.LR, tunedRate), cmp.Or(s.LREncoder, encoderRate)
-	s.Batch = cmp.Or(s.Batch, tunedExamples)
+	if s.BatchTokens == 0 {
+		s.Batch = cmp.Or(s.Batch, tunedExamples)
+	}
 }

@@ -27,6 +27,7 @@ var ProxLinear = &Descriptor{
 		Warming
 		Tolerances
 		Batching
+		Filling
 	}{},
 	Partial: true, Prior: true, Dropout: true,
 	Passes: 20, StepSetting: "eta",
@@ -149,6 +150,8 @@ func checkProxLinear(r *Run) error {
 	case r.onBatches() && r.Batch > 0:
 		return structured.BadInput("--batch %d is for the inner method of prox-linear with --model-batch all; with --model-batch %v a step takes %v examples",
 			r.Batch, r.ModelBatch, r.ModelBatch)
+	case r.BatchTokens > 0 && r.ModelBatch == settings.AllExamples:
+		return structured.BadInput("--batch-tokens %d is for models of batches, not for --model-batch all", r.BatchTokens)
 	case r.onBatches() && r.Inner != "auto":
 		return whole("inner", r.Inner)
 	case r.onBatches() && r.InnerPasses > 0:

@@ -23,6 +23,7 @@ type Settings struct {
 	Warming
 	Tolerances
 	Batching
+	Filling
 	Threading
 	Extras
 }
@@ -123,6 +124,11 @@ type Batching struct {
 	Batch int `yaml:"batch" json:"batch" group:"Method" min:"0" help:"examples per step; 0: the method's choice"`
 }
 
+// Filling is for methods whose batches may be as large as their examples are long.
+type Filling struct {
+	BatchTokens int `yaml:"batch-tokens" json:"batch_tokens" group:"Method" min:"0" only:"method" unit:"N" help:"words per step, or their pieces as an encoder reads them; 0: batches of examples"`
+}
+
 // Threading is for methods whose threads need not wait for each other.
 type Threading struct {
 	Parallel string `yaml:"parallel" json:"parallel" group:"Method" values:"deterministic|async" help:"deterministic, or async: threads of sdca do not wait, and results vary within the gap"`
@@ -150,6 +156,8 @@ func Default() Settings {
 // Check refuses, as bad input, settings that have no effect with others of their groups.
 func (s *Settings) Check() error {
 	switch {
+	case s.Batch > 0 && s.BatchTokens > 0:
+		return structured.BadInput("--batch %d and --batch-tokens %d both say how large a step is; give one", s.Batch, s.BatchTokens)
 	case s.LR > 0 && s.Lipschitz > 0:
 		return structured.BadInput("--lr %v and --lipschitz %v both say how long a step is; give one", s.LR, s.Lipschitz)
 	case s.LR > 0 && s.Schedule == "pegasos":

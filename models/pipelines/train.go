@@ -88,18 +88,38 @@ func Train(ctx context.Context, c config.Config, o training.TrainOptions) (*Resu
 	}
 	t := &trainer{config: c, own: own, options: o}
 	t.dir = cmp.Or(c.Resume, c.Out, filepath.Join("runs", "pipeline-"+time.Now().Format("20060102-150405")))
+	if err := t.read(); err != nil {
+		return nil, err
+	}
+	if c.Resume == "" {
+		if err := os.MkdirAll(t.dir, 0o777); err != nil {
+			return nil, structured.BadInput("--out: %w", err)
+		}
+	} else if _, err := os.Stat(t.dir); err != nil {
+		return nil, structured.BadInput("--resume: %w", err)
+	}
+	release, err := host.LockFolder(t.dir)
+	if err != nil {
+		return nil, err
+	}
+	r, err := t.run(ctx)
+	return r, errors.Join(err, release())
+}
+
+// run trains in the folder, which is locked.
+func (t *trainer) run(ctx context.Context) (*Result, error) {
 	if err := t.begin(); err != nil {
 		return nil, err
 	}
-	t.options.Log.Info("data", "training", c.Train, "sentences", len(t.gold), "words", t.wordsOfTreebank)
+	t.options.Log.Info("data", "training", t.config.Train, "sentences", len(t.gold), "words", t.wordsOfTreebank)
 	if err := t.trainAll(ctx); err != nil {
 		return nil, err
 	}
 	return t.finish(ctx)
 }
 
-// begin reads the data, and makes the folder or checks that it belongs to the run.
-func (t *trainer) begin() error {
+// read reads the data.
+func (t *trainer) read() error {
 	c := &t.config
 	t.progress = progress{Data: map[string]string{}, Own: t.own, Seed: c.Seed, Passes: c.Passes, Tree: c.Tree}
 	for _, data := range []struct {
@@ -143,16 +163,18 @@ func (t *trainer) begin() error {
 		return structured.BadInput("%s: %d sentences, expected at least %d, one for each fold", c.Train, len(t.gold), t.own.Folds)
 	}
 	t.seen, t.seenDev = copyOf(t.gold), copyOf(t.dev)
-	if c.Resume != "" {
+	return nil
+}
+
+// begin begins a run in the folder, or checks that the run there has the same data and settings.
+func (t *trainer) begin() error {
+	if t.config.Resume != "" {
 		return t.resumed()
 	}
 	for _, name := range []string{configFile, progressFile, listFile} {
 		if _, err := os.Stat(filepath.Join(t.dir, name)); err == nil {
 			return structured.BadInput("--out %s: there is a run already; continue it with --resume %s, or name another folder", t.dir, t.dir)
 		}
-	}
-	if err := os.MkdirAll(t.dir, 0o777); err != nil {
-		return structured.BadInput("--out: %w", err)
 	}
 	t.config.Out = t.dir
 	if err := t.save(); err != nil {

@@ -2,20 +2,25 @@ package predictions
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/dsp-go/dsp/models/data/text"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/chains"
 )
 
 // columnLayout is the layout of models.NewColumnWriter.
 type columnLayout struct {
-	labels *structured.Alphabet
-	o      Options
+	namer
+	o Options
 }
 
 // Columns is the layout of labels in columns.
-func Columns(labels *structured.Alphabet, o Options) Layout { return &columnLayout{labels, o} }
+func Columns(labels *structured.Alphabet, o Options) Layout {
+	return &columnLayout{newNamer(labels, o.Scheme), o}
+}
 
 func (c *columnLayout) Add(text []byte, d *structured.Dataset, i int, p *Prediction) ([]byte, int) {
 	shares := p.Marginals
@@ -52,7 +57,10 @@ func (c *columnLayout) Add(text []byte, d *structured.Dataset, i int, p *Predict
 
 // linesBefore appends the lines of the file that stood before a position, with as many columns as those of tokens have.
 func (c *columnLayout) linesBefore(text []byte, d *structured.Dataset, at int, first bool) []byte {
-	columns := len(d.Columns) + 1
+	columns := len(d.Columns)
+	if c.o.Into == "" {
+		columns++
+	}
 	if c.o.Marginals {
 		columns += c.labels.Len()
 	}
@@ -84,10 +92,15 @@ func appendScore(text []byte, o *Output) []byte {
 // sequence appends the lines of a sequence. marginals are probabilities or margins.
 func (c *columnLayout) sequence(text []byte, d *structured.Dataset, i int, labels []int32, marginals []float32) []byte {
 	y, separator := c.labels.Len(), separator(d)
+	names, into := c.names(labels), intoColumn(d, c.o.Into)
 	for t, l := range labels {
 		at := d.Offsets[i] + t
 		if t > 0 && d.Layout != nil {
 			text = c.linesBefore(text, d, at, false)
+		}
+		if into >= 0 {
+			text = replaced(text, d, at, into, names[t])
+			continue
 		}
 		text = c.position(text, d, i, at)
 		if c.o.Marginals {
@@ -99,9 +112,73 @@ func (c *columnLayout) sequence(text []byte, d *structured.Dataset, i int, label
 		if c.o.Confidence {
 			text = append(strconv.AppendFloat(text, float64(marginals[t*y+int(l)]), 'f', 6, 32), separator)
 		}
-		text = append(append(text, c.labels.Name(l)...), '\n')
+		text = append(append(text, names[t]...), '\n')
 	}
 	return text
+}
+
+// replaced appends the columns of a position with another cell in one of them.
+func replaced(text []byte, d *structured.Dataset, at, into int, by string) []byte {
+	for k, column := range d.Columns {
+		cell := column[at]
+		if k == into {
+			cell = by
+		}
+		if k > 0 {
+			text = append(text, separator(d))
+		}
+		text = append(text, cell...)
+	}
+	return append(text, '\n')
+}
+
+// intoColumn returns the place of the column that predictions replace, −1 where there is none. Those of CoNLL-U keep their names where one holds labels.
+func intoColumn(d *structured.Dataset, name string) int {
+	if name == "" {
+		return -1
+	}
+	if k := slices.Index(d.ColumnNames, name); k >= 0 {
+		return k
+	}
+	if text.IsConllu(d.ColumnNames) {
+		return slices.Index(text.ConlluColumns("none"), name)
+	}
+	return -1
+}
+
+// CheckInto refuses a column to replace that the data does not have.
+func CheckInto(d *structured.Dataset, o Options) error {
+	if o.Into != "" && intoColumn(d, o.Into) < 0 {
+		return structured.BadInput("--into %s: the data has no such column; it has %s. --columns names columns", o.Into, strings.Join(slices.DeleteFunc(slices.Clone(d.ColumnNames), func(name string) bool { return name == "" }), ", "))
+	}
+	return nil
+}
+
+// namer gives labels their names.
+type namer struct {
+	labels  *structured.Alphabet
+	convert *chains.Converter // to another scheme of tags, or nil
+}
+
+// newNamer returns a namer; a scheme that the labels do not have is none.
+func newNamer(labels *structured.Alphabet, scheme string) namer {
+	n := namer{labels: labels}
+	if scheme != "" {
+		n.convert, _ = chains.NewConverter(labels, scheme) // models check it before
+	}
+	return n
+}
+
+// names returns the names of a sequence of labels.
+func (n namer) names(labels []int32) []string {
+	if n.convert != nil {
+		return n.convert.Names(labels)
+	}
+	names := make([]string, len(labels))
+	for t, l := range labels {
+		names[t] = n.labels.Name(l)
+	}
+	return names
 }
 
 // position appends the columns of a position of example i.

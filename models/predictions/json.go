@@ -11,16 +11,17 @@ import (
 
 // jsonLayout is the layout of models.NewJSONWriter.
 type jsonLayout struct {
-	names [][]byte // of the labels, in quotes
-	types [][]byte // of entities, in quotes
-	o     Options
+	scheme *chains.Converter // of entity tags, or nil
+	names  [][]byte          // of the labels, in quotes
+	types  [][]byte          // of entities, in quotes
+	o      Options
 }
 
 // JSON is the layout of labels as an object per line.
 func JSON(labels *structured.Alphabet, o Options) Layout { return newJSONLayout(labels, o) }
 
 func newJSONLayout(labels *structured.Alphabet, o Options) *jsonLayout {
-	j := &jsonLayout{o: o}
+	j := &jsonLayout{o: o, scheme: newNamer(labels, o.Scheme).convert}
 	for _, name := range labels.Names() {
 		j.names = append(j.names, quoted(name))
 	}
@@ -101,6 +102,10 @@ func appendID(text []byte, d *structured.Dataset, i int) (longer []byte, number 
 // output appends the members of an output.
 func (j *jsonLayout) output(text []byte, o *Output) []byte {
 	text = append(text, `"labels":`...)
+	if j.scheme != nil {
+		names := j.scheme.Names(o.Labels)
+		return appendScores(list(text, len(names), func(text []byte, t int) []byte { return append(text, quoted(names[t])...) }), o)
+	}
 	text = list(text, len(o.Labels), func(text []byte, t int) []byte { return append(text, j.names[o.Labels[t]]...) })
 	return appendScores(text, o)
 }

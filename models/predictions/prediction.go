@@ -24,6 +24,9 @@ type Options struct {
 	Compared       bool    // with Spans: also those of the best output and of the gold one, whatever their probability
 	MinProbability float64 // with Spans: instead, all entities that have at least this probability, in whatever output; 0: those of the best one
 
+	Into   string // of labels in columns: the column that they replace; empty: they come after all columns
+	Scheme string // that entity tags are written in; empty: that of the model's labels
+
 	Uncalibrated bool // probabilities are those of a model that was not trained for them; layouts say so
 }
 

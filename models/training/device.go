@@ -23,6 +23,7 @@ func (p *Problem) open() (*Run, error) {
 	r.model, r.problem = &m, &problem
 	named := r.config.Device != config.AutoDevice
 	r.problem.Batch, r.model.Config.Batch = r.config.Batch, r.config.Batch
+	r.problem.Tokens = r.config.BatchTokens
 	ordinal, found, err := config.FindDevice(r.config.Device)
 	if found {
 		err = r.moveTo(ordinal)

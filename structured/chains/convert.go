@@ -44,6 +44,41 @@ func ConvertScheme(d *structured.Dataset, to string, labels *structured.Alphabet
 	return nil
 }
 
+// Converter writes tags in another scheme.
+type Converter struct {
+	from *tagset
+	to   string
+}
+
+// NewConverter returns a converter of the tags labels to a scheme: iob1, iob2 or bioes.
+func NewConverter(labels *structured.Alphabet, to string) (*Converter, error) {
+	if to != "iob1" && to != "iob2" && to != "bioes" {
+		return nil, structured.BadInput("tag scheme %q, expected %s", to, schemes)
+	}
+	s := parseTags(labels)
+	if s == nil {
+		return nil, structured.BadInput("tag scheme %s needs labels like O, B-x, I-x; the model's are %s", to, structured.SomeOf(labels.Names()))
+	}
+	return &Converter{s, to}, nil
+}
+
+// Names returns the tags of a sequence in the scheme. It reads them as ConvertScheme does.
+func (c *Converter) Names(tags []int32) []string {
+	row := make([]string, len(tags))
+	for t := range row {
+		row[t] = "O"
+	}
+	var before chunk
+	for k, x := range c.from.chunks(nil, tags) {
+		touching := k > 0 && before.end == x.start && before.typ == x.typ
+		for t := x.start; t < x.end; t++ {
+			row[t] = tagName(partOf(c.to, x, t, touching), c.from.types.Name(x.typ))
+		}
+		before = x
+	}
+	return row
+}
+
 // partOf returns the tag letter of position t of a chunk. touching says that a chunk of the same type ends right before it.
 func partOf(scheme string, c chunk, t int, touching bool) byte {
 	first, last := t == c.start, t == c.end-1

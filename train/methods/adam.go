@@ -3,7 +3,6 @@ package methods
 import (
 	"cmp"
 	"context"
-	"math"
 
 	"github.com/dsp-go/dsp/train"
 	"github.com/dsp-go/dsp/train/engine"
@@ -55,7 +54,7 @@ func (m *Adam) Pass(ctx context.Context, p *train.Problem, s *train.State) error
 			kind = PassAverage
 		}
 	}
-	perPass := math.Ceil(float64(p.Len()) / float64(p.BatchSize()))
+	perPass := float64(p.Steps())
 	return m.walk.pass(ctx, p, s, kind, m.walk.asking(ctx, p, func(d *engine.Descent) float64 {
 		t := float64(m.t)
 		η := cmp.Or(m.Rate, adamRate) * m.Schedule.factor(t, perPass, m.Halving, m.Passes) * m.rise(t, perPass)

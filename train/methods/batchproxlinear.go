@@ -98,7 +98,7 @@ func (m *BatchProxLinear) Pass(ctx context.Context, p *train.Problem, s *train.S
 	}
 	batched := *p
 	batched.Batch = m.ModelBatch
-	steps := math.Ceil(float64(p.Len()) / float64(batched.BatchSize()))
+	steps := float64(batched.Steps())
 	done := float64(s.Passes)
 	eta := func() float64 {
 		η := m.eta(done)

@@ -60,15 +60,17 @@ func (w *walk) asking(ctx context.Context, p *train.Problem, step func(d *engine
 // pass visits every example once, in random order and in batches. move moves the descent by a batch, with the given seed of the
 // dropout masks, and returns the step size. s.W becomes the mean of iterates that kind asks for, and F is evaluated there.
 func (w *walk) pass(ctx context.Context, p *train.Problem, s *train.State, kind Averaging, move func(batch []int, dropout uint64) (float64, error)) error {
-	order, size := p.Rand(s.Passes).Perm(p.Len()), p.BatchSize()
-	steps := (len(order) + size - 1) / size
+	batches := p.Batches(p.Rand(s.Passes).Perm(p.Len()))
+	steps := len(batches)
 	d := &w.descent
 	if kind == PassAverage {
 		d.ResetMean()
 	}
 	last := -1 // step whose iterate the mean included last
-	for t := range steps {
-		batch := order[t*size : min((t+1)*size, len(order))]
+	for t, batch := range batches {
+		if len(batch) == 0 {
+			continue
+		}
 		γ, err := move(batch, dropoutSeed(p, s.Passes*steps+t))
 		if err != nil {
 			return err // s.Step tells the last step size
@@ -83,7 +85,7 @@ func (w *walk) pass(ctx context.Context, p *train.Problem, s *train.State, kind 
 		return err
 	}
 	s.Passes++
-	s.OracleCalls += len(order)
+	s.OracleCalls += p.Len()
 	if kind == NoAverage {
 		copy(s.W, d.W)
 	} else {

@@ -150,15 +150,19 @@ func (r boundedReport) MarshalJSON() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	if len(r.given) > 0 {
+		given, err := json.Marshal(r.given)
+		if err != nil {
+			return nil, err
+		}
+		text = append(append(append(text[:len(text)-1], `,"inputs_from_data":`...), given...), '}')
+	}
+	if r.bounds == nil {
+		return text, nil
+	}
 	var all map[string]any
 	if err := json.Unmarshal(text, &all); err != nil {
 		return nil, err
-	}
-	if len(r.given) > 0 {
-		all["inputs_from_data"] = r.given
-	}
-	if r.bounds == nil {
-		return json.Marshal(all)
 	}
 	all["score"], all["bound"], all["gap"] = r.bounds.Score, any(nil), any(nil)
 	if !math.IsInf(r.bounds.Bound, 1) {

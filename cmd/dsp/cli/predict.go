@@ -82,6 +82,9 @@ without it.`,
 			if err := checkSpans(cmd, &o); err != nil {
 				return err
 			}
+			if err := checkInto(cmd, o); err != nil {
+				return err
+			}
 			if err := raw.refusals(cmd); err != nil {
 				return err
 			}
@@ -131,6 +134,9 @@ without it.`,
 	raw.addFlags(cmd)
 	flags.StringVar(&fill, "fill", "", "with a pipeline: the `FIELDS` of words to predict, with commas between them; the others stay as the input has them; empty: "+strings.Join(pipelines.Filled, ","))
 	u.taggers.addFlag(cmd)
+	flags.StringVar(&o.Into, "into", "", "write the label in place of the column `NAME` of the input, such as upos or label, not after the last column")
+	flags.StringVar(&o.Scheme, "scheme", "", "write entity tags in this scheme: `iob1|iob2|bioes`; empty: that of the model's labels")
+	complete(cmd, "scheme", "iob1", "iob2", "bioes")
 	flags.IntVar(&o.NBest, "nbest", 0, "add the `N` best outputs of each sequence, with score and probability (links, and graphs with cuts, have scores only)")
 	flags.BoolVar(&o.Force, "force", false, "keep the labels in the input's label column and predict the rest given them: a label of the model, A|B for one of these, ? or _ for any")
 	flags.StringVar(&decode, "decode", "max", "what to predict: `max|risk|expansion`; max: the output with the largest score; risk: the output with the fewest expected wrong labels (or heads and relations) under the marginals; expansion: labels of a graph with Potts edges and more than two labels that alpha-expansion finds, an approximation, whose distance from the best is bounded on standard error")
@@ -144,6 +150,29 @@ without it.`,
 	flags.BoolVar(&o.Spans, "spans", false, "instead of labelled columns, print the entities of each sequence: type, first and last token, start and end in the text, probability and text; with --json, add them as spans")
 	flags.Float64Var(&o.MinProbability, "min-probability", 0, "with --spans: list every entity that has at least probability `P`, whether the best labels have it or not; 0: those of the best labels")
 	return cmd
+}
+
+// checkInto refuses flags that do not go with --into and --scheme.
+func checkInto(cmd *cobra.Command, o predictions.Options) error {
+	if o.Scheme != "" {
+		if err := settings.OneOf("--scheme", o.Scheme, []string{"iob1", "iob2", "bioes"}); err != nil {
+			return err
+		}
+		for _, name := range []string{"marginals", "spans", "inline", "to", "picture"} {
+			if cmd.Flags().Changed(name) {
+				return structured.BadInput("--scheme %s: it is for the labels of words, and --%s speaks of the model's own or prints none", o.Scheme, name)
+			}
+		}
+	}
+	if o.Into == "" {
+		return nil
+	}
+	for _, name := range []string{"json", "text", "pretokenised", "nbest", "confidence", "marginals", "spans", "to", "picture"} {
+		if cmd.Flags().Changed(name) {
+			return structured.BadInput("--into %s: it keeps the columns of the input, and --%s prints something else or more", o.Into, name)
+		}
+	}
+	return nil
 }
 
 // checkSpans refuses flags that do not go with --spans, or need it.

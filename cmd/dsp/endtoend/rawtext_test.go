@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -225,5 +227,105 @@ func TestRawTextIsNotColumns(t *testing.T) {
 	dspWith(t, "John Smith lives\n", "predict", "--model", parser(t)).refused(exitBadInput, "standard input:1:", "--text")
 	for _, text := range []string{"the\nred\n\nfox.\n", "the _\nred _\n", "the O\nfox B-X\n", "the ?\n", "John NNP\n", "the\tof\n", "the B-PER\nfox O\n"} {
 		dspWith(t, text, "predict", "--model", model).ok()
+	}
+}
+
+// A tagger labels the words of files and requests, too: the gold tags there make no difference.
+func TestTaggerFirst(t *testing.T) {
+	t.Parallel()
+	tags, model := wordTagger(t), parser(t)
+	test := filepath.Join(drawnTrees(t), "test.conllu")
+	content, err := os.ReadFile(test)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var untagged strings.Builder
+	for line := range strings.Lines(string(content)) {
+		if fields := strings.Split(line, "\t"); len(fields) == 10 {
+			fields[3] = "_"
+			line = strings.Join(fields, "\t")
+		}
+		untagged.WriteString(line)
+	}
+	bare := write(t, "bare.conllu", untagged.String())
+	want := dsp(t, "predict", "--model", model, "--input", test, "--tagger", tags).ok().stdout
+	if got := dsp(t, "predict", "--model", model, "--input", bare, "--tagger", tags).ok().stdout; got != want {
+		t.Errorf("gold tags are read in spite of the tagger:\n%s\n%s", got, want)
+	}
+	if got := dsp(t, "predict", "--model", model, "--input", bare).ok().stdout; got == want {
+		t.Error("the tagger changes nothing")
+	}
+	if got := dsp(t, "predict", "--model", tags, "--input", bare, "--into", "upos").ok().stdout; upos(got) != upos(want) {
+		t.Errorf("--into upos: %s, expected %s", upos(got), upos(want))
+	} else if again := dspWith(t, got, "predict", "--model", model).ok().stdout; again != want {
+		t.Errorf("a parser does not read what --into upos wrote:\n%s\n%s", again, want)
+	}
+	gold := dsp(t, "eval", "--model", model, "--data", test).ok().stdout
+	if !strings.Contains(gold, "\ninputs from the data: ") || !strings.Contains(gold, "upos") {
+		t.Errorf("eval does not say that tags are gold: %s", gold)
+	}
+	first := dsp(t, "eval", "--model", model, "--data", test, "--tagger", "upos="+tags).ok().stdout
+	if again := dsp(t, "eval", "--model", model, "--data", bare, "--tagger", tags).ok().stdout; strings.Contains(first, "inputs from the data: upos") || first != again {
+		t.Errorf("eval with a tagger depends on the tags in the data:\n%s\n%s", first, again)
+	}
+	dsp(t, "eval", "--model", model, "--data", test, "--tagger", "nothing="+tags).refused(exitBadInput, "--tagger", "nothing", "upos")
+	dsp(t, "predict", "--model", tags, "--input", bare, "--tagger", tags).refused(exitBadInput, "--tagger", "words alone")
+	dsp(t, "predict", "--model", tags, "--input", bare, "--into", "nothing").refused(exitBadInput, "--into nothing", "lemma")
+	dsp(t, "predict", "--model", tags, "--input", bare, "--into", "upos", "--json").refused(exitBadInput, "--into", "--json")
+	dsp(t, "predict", "--model", tags, "--input", bare, "--scheme", "iob1").refused(exitBadInput, "--scheme", "O, B-x, I-x")
+	dsp(t, "serve", "--model", tags, "--tagger", tags, "--listen", "127.0.0.1:0").refused(exitBadInput, "--tagger")
+
+	s := serve(t, "--model", model, "--tagger", tags)
+	var got, expected rawJSON
+	body := `{"text": "Leo may eat another apple."}`
+	code, answer := s.post("/predict", body)
+	if err := json.Unmarshal([]byte(answer), &got); err != nil {
+		t.Fatalf("%d: %s", code, answer)
+	}
+	expected = objects[rawJSON](dspWith(t, "Leo may eat another apple.", "predict", "--model", model, "--text", "--json", "--tagger", tags).ok())[0]
+	if !slices.Equal(got.Heads, expected.Heads) || len(got.Heads) != 6 {
+		t.Errorf("served %v, predicted %v", got.Heads, expected.Heads)
+	}
+}
+
+// upos returns the fourth column of CoNLL-U.
+func upos(text string) string {
+	var all []string
+	for line := range strings.Lines(text) {
+		if fields := strings.Split(line, "\t"); len(fields) == 10 {
+			all = append(all, fields[3])
+		}
+	}
+	return strings.Join(all, " ")
+}
+
+// Text with a sentence per line and blanks between tokens is taken as it is.
+func TestPretokenised(t *testing.T) {
+	t.Parallel()
+	got := dspWith(t, "don't  U.S.-led fox.\nand so\ton. Yes\n\n", "predict", "--model", wordTagger(t), "--lines", "--pretokenised").ok().stdout
+	var words []string
+	for line := range strings.Lines(got) {
+		word, _, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
+		words = append(words, word)
+	}
+	if want := []string{"don't", "U.S.-led", "fox.", "", "and", "so", "on.", "Yes", ""}; !slices.Equal(words, want) {
+		t.Errorf("%q, expected %q", words, want)
+	}
+}
+
+// Predicted entities replace the gold ones in the scheme that the file has.
+func TestIntoInScheme(t *testing.T) {
+	t.Parallel()
+
+	gold := write(t, "iob1.conll", strings.Repeat("red I-X x\nfox I-X x\nfox B-X x\nruns O x\n\n", 20))
+	dir := filepath.Join(t.TempDir(), "ner")
+	dsp(t, "train", "--train", gold, "--columns", "word=0,label=1", "--scheme", "bioes", "--passes", "20", "--out", dir, "--quiet").ok()
+	in := "red ? x\nfox ? x\nfox ? x\nruns ? x\n\n"
+	got := dspWith(t, in, "predict", "--model", dir, "--into", "label", "--scheme", "iob1").ok().stdout
+	if want := "red I-X x\nfox I-X x\nfox B-X x\nruns O x\n\n"; got != want {
+		t.Errorf("%q, expected %q", got, want)
+	}
+	if got := dspWith(t, in, "predict", "--model", dir, "--json", "--scheme", "iob2").ok().stdout; !strings.Contains(got, `"labels":["B-X","I-X","B-X","O"]`) {
+		t.Errorf("iob2: %s", got)
 	}
 }

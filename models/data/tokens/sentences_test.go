@@ -47,7 +47,7 @@ func TestSentences(t *testing.T) {
 			t.Errorf("%q: %s, expected %s", text, got, want)
 		}
 	}
-	if got := show(Rules{Unicode{}, true}.Split("John sings\nMary dances. Well\n\nEnd")); got != "John sings|Mary dances .|Well|End" {
+	if got := show(Rules{Splitter: Unicode{}, Lines: true}.Split("John sings\nMary dances. Well\n\nEnd")); got != "John sings|Mary dances .|Well|End" {
 		t.Errorf("lines: %s", got)
 	}
 }
@@ -94,7 +94,7 @@ func TestSentenceOffsets(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := drawText(t)
 		runes, at := []rune(text), 0
-		for _, s := range (Rules{Unicode{}, rapid.Bool().Draw(t, "lines")}).Split(text) {
+		for _, s := range (Rules{Splitter: Unicode{}, Lines: rapid.Bool().Draw(t, "lines")}).Split(text) {
 			if len(s.Tokens) == 0 || s.Start != s.Tokens[0].Start {
 				t.Fatalf("%q: sentence %+v", text, s)
 			}
@@ -153,7 +153,7 @@ func TestStreamIsWhole(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := drawText(t)
 		readSize, longParagraph = rapid.IntRange(1, 40).Draw(t, "read"), rapid.IntRange(1, 80).Draw(t, "long")
-		rules := Rules{Unicode{}, rapid.Bool().Draw(t, "lines")}
+		rules := Rules{Splitter: Unicode{}, Lines: rapid.Bool().Draw(t, "lines")}
 		want := rules.Split(text)
 		if got := pieces(t, strings.NewReader(text), text, rules); !reflect.DeepEqual(got, want) {
 			t.Fatalf("%q: %s, whole %s", text, show(got), show(want))

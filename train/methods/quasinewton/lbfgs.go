@@ -12,8 +12,8 @@ import (
 )
 
 // LBFGS minimises the smooth objective by limited-memory BFGS (Nocedal and Wright 2006, section 7.2) with the line search
-// of Moré and Thuente, which gonum provides. It is the batch reference for the stochastic methods. The hinge must be smoothed by a given μ,
-// and LBFGS minimises F_μ. With dense inputs, whose columns are correlated, it takes its steps in a metric (engine.Metric), and remembers more.
+// of Moré and Thuente, which gonum provides. It is the batch reference for the stochastic methods. The hinge must be smoothed: with a
+// given μ LBFGS minimises F_μ, and else μ falls as the certificate allows (annealing). With dense inputs, whose columns are correlated, it takes its steps in a metric (engine.Metric), and remembers more.
 //
 // A pass is one iteration: a direction, and full passes along it, usually one, until the strong Wolfe conditions hold. Weights
 // are float32, so every point of a search is rounded to float32 before it is evaluated, and differences of points match
@@ -28,6 +28,7 @@ type LBFGS struct {
 	f float64 // F_μ at the last point
 
 	preconditioner
+	annealing
 
 	problem *train.Problem
 	search  optimize.LinesearchMethod // of the current pass
@@ -42,21 +43,27 @@ func (m *LBFGS) Convex() bool { return true }
 
 // Start evaluates the objective at s.W.
 func (m *LBFGS) Start(ctx context.Context, p *train.Problem, s *train.State) error {
-	if err := checkSmooth(m.Name(), p); err != nil {
+	if !anneals(p) {
+		if err := checkSmooth(m.Name(), p); err != nil {
+			return err
+		}
+	} else if err := train.CheckConvex(m.Name(), p.Scorer); err != nil {
 		return err
+	} else if len(m.points) == 0 {
+		m.μ = firstMu
 	}
 	m.search.NextDirectioner = (*direction)(m)
 	m.search.Linesearcher = &optimize.MoreThuente{DecreaseFactor: 1e-4}
 	m.problem = p
 	if len(m.points) > 0 { // restored
-		return m.restore(ctx, p, p.Smoothing)
+		return m.restore(ctx, p)
 	}
 	if !m.Plain {
-		if err := m.start(ctx, p, p.Smoothing, s.W); err != nil {
+		if err := m.start(ctx, p, m.smoothing(p), s.W); err != nil {
 			return err
 		}
 	}
-	pass, err := evaluate(ctx, p, s, &m.certificate, s.W)
+	pass, err := evaluate(ctx, p, s, &m.certificate, s.W, m.smoothing(p))
 	if err != nil {
 		return err
 	}
@@ -67,7 +74,7 @@ func (m *LBFGS) Start(ctx context.Context, p *train.Problem, s *train.State) err
 // Pass runs one iteration.
 func (m *LBFGS) Pass(ctx context.Context, p *train.Problem, s *train.State) error {
 	s.Passes++
-	if err := m.next(ctx, p, p.Smoothing, m.points[m.last()]); err != nil {
+	if err := m.next(ctx, p, m.smoothing(p), m.points[m.last()]); err != nil {
 		return err
 	}
 	last := m.last()
@@ -81,7 +88,7 @@ func (m *LBFGS) Pass(ctx context.Context, p *train.Problem, s *train.State) erro
 		}
 		w = m.round()
 		var err error
-		if pass, err = evaluate(ctx, p, s, &m.certificate, w); err != nil {
+		if pass, err = evaluate(ctx, p, s, &m.certificate, w, m.smoothing(p)); err != nil {
 			return err
 		}
 		m.locate(p, w, pass.Smoothed, pass.Grad)
@@ -89,11 +96,18 @@ func (m *LBFGS) Pass(ctx context.Context, p *train.Problem, s *train.State) erro
 	}
 	if failed == nil && op == optimize.MajorIteration {
 		m.accept(p, s, w, pass)
+		if m.μ > leastMu && m.settled(p, w, pass) {
+			return m.lower(ctx, p, s)
+		}
 		return nil
 	}
 	// Rounding makes the search along this direction fail. Continue from the last point along its gradient, unless that was just tried.
-	s.Done = len(m.points) == 1
+	stuck := len(m.points) == 1
 	m.forget()
+	if stuck && m.μ > leastMu {
+		return m.lower(ctx, p, s)
+	}
+	s.Done = stuck
 	return nil
 }
 
@@ -104,7 +118,7 @@ const longestSearch = 40
 func (m *LBFGS) accept(p *train.Problem, s *train.State, w []float32, pass *engine.FullPass) {
 	m.f = pass.Smoothed
 	m.add(w, pass.Grad, cmp.Or(m.Store, m.pairs(len(w))))
-	show(p, s, &m.certificate, pass)
+	show(p, s, &m.certificate, pass, m.smoothing(p))
 }
 
 // round rounds the location to float32.
@@ -155,5 +169,6 @@ func (m *LBFGS) Archive(a engine.Archive) {
 	m.history.archive(a)
 	a.Number("value", &m.f)
 	m.preconditioner.archive(a)
+	m.annealing.archive(a)
 	m.certificate.Archive(a)
 }

@@ -81,7 +81,7 @@ func TestLBFGSIsDone(t *testing.T) {
 }
 
 func TestLBFGSRefusesHinge(t *testing.T) {
-	for _, by := range []oracles.Smoothing{{}, traintest.Entropy} {
+	for _, by := range []oracles.Smoothing{{}, {Kind: oracles.L2}} {
 		p := traintest.NoisyProblem(10, engine.Hinge, by, 0.1)
 		if err := (&LBFGS{}).Start(context.Background(), p, &train.State{W: make([]float32, p.Scorer.Dim())}); !structured.IsBadInput(err) {
 			t.Errorf("the hinge without μ: %v", err)
@@ -176,6 +176,36 @@ func TestLBFGSResumesInMetric(t *testing.T) {
 			}
 		}
 		traintest.Passes(t, m, p, s, 50-c.stop)
+		if want == nil {
+			want = s.W
+		} else if !slices.Equal(want, s.W) {
+			t.Errorf("stopped after %d passes, %d threads: other weights", c.stop, c.threads)
+		}
+	}
+}
+
+// Without a given μ the hinge's certificate closes, further than any fixed μ allows, with the same bits when resumed and for any threads.
+func TestLBFGSAnneals(t *testing.T) {
+	var want []float32
+	for _, c := range []struct{ threads, stop int }{{1, 0}, {2, 11}, {7, 40}} {
+		p := correlated(t, c.threads)
+		p.Loss, p.Smoothing = engine.Hinge, traintest.Entropy
+		m := &LBFGS{}
+		s := traintest.Start(t, m, p)
+		if c.stop > 0 {
+			traintest.Passes(t, m, p, s, c.stop)
+			kept := &traintest.Shelf{Values: map[string]any{}}
+			m.Archive(kept)
+			m, kept.Restoring = &LBFGS{}, true
+			m.Archive(kept)
+			if err := m.Start(t.Context(), p, s); err != nil {
+				t.Fatal(err)
+			}
+		}
+		traintest.Passes(t, m, p, s, 150-c.stop)
+		if gap := s.Gap() / s.Primal; !(gap >= 0 && gap < 0.01) {
+			t.Errorf("relative gap %v after %d passes, μ %v", gap, s.Passes, s.Mu)
+		}
 		if want == nil {
 			want = s.W
 		} else if !slices.Equal(want, s.W) {

@@ -64,7 +64,7 @@ func (m *OWLQN) Start(ctx context.Context, p *train.Problem, s *train.State) err
 	if len(m.points) > 0 { // restored
 		return nil
 	}
-	pass, err := evaluate(ctx, p, s, &m.certificate, s.W)
+	pass, err := evaluate(ctx, p, s, &m.certificate, s.W, p.Smoothing)
 	if err != nil {
 		return err
 	}
@@ -91,7 +91,7 @@ func (m *OWLQN) Pass(ctx context.Context, p *train.Problem, s *train.State) erro
 		if slope >= 0 { // nothing moves in float32
 			break
 		}
-		pass, err := evaluate(ctx, p, s, &m.certificate, next)
+		pass, err := evaluate(ctx, p, s, &m.certificate, next, p.Smoothing)
 		if err != nil {
 			return err
 		}
@@ -170,7 +170,7 @@ func (m *OWLQN) step(w []float32, d, pseudo []float64, α float64) (next []float
 func (m *OWLQN) accept(p *train.Problem, s *train.State, w []float32, pass *engine.FullPass) {
 	m.f = pass.Smoothed
 	m.add(w, pass.Grad, cmp.Or(m.Store, 6))
-	show(p, s, &m.certificate, pass)
+	show(p, s, &m.certificate, pass, p.Smoothing)
 }
 
 // Archive saves or restores the method's state.
@@ -192,8 +192,8 @@ func checkSmooth(method string, p *train.Problem) error {
 }
 
 // evaluate runs a full pass at w, which counts as n oracle calls.
-func evaluate(ctx context.Context, p *train.Problem, s *train.State, certificate *train.Certificate, w []float32) (*engine.FullPass, error) {
-	pass, err := p.FullPass(ctx, w, p.Smoothing, nil)
+func evaluate(ctx context.Context, p *train.Problem, s *train.State, certificate *train.Certificate, w []float32, by oracles.Smoothing) (*engine.FullPass, error) {
+	pass, err := p.FullPass(ctx, w, by, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -203,11 +203,11 @@ func evaluate(ctx context.Context, p *train.Problem, s *train.State, certificate
 }
 
 // show shows what a full pass found out.
-func show(p *train.Problem, s *train.State, certificate *train.Certificate, pass *engine.FullPass) {
+func show(p *train.Problem, s *train.State, certificate *train.Certificate, pass *engine.FullPass, by oracles.Smoothing) {
 	certificate.Show(s)
 	s.Smoothed, s.Mu, s.Kappa, s.Step, s.Exact = math.NaN(), 0, 0, 0, math.NaN()
 	if !p.Loss.Smooth() {
-		s.Smoothed, s.Mu = pass.Smoothed, p.Smoothing.Mu
+		s.Smoothed, s.Mu = pass.Smoothed, by.Mu
 		if p.Smoothing.Kind == oracles.L2 {
 			s.Exact = pass.Exact
 		}

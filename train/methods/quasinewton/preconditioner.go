@@ -14,6 +14,7 @@ import (
 type preconditioner struct {
 	metric *engine.Metric // nil: none
 	at     []float32      // the weights at which it was computed; empty: none
+	by     float64        // its μ
 	wait   int            // passes until the next one
 	lasts  int            // passes that this one was to last
 }
@@ -52,13 +53,15 @@ func (c *preconditioner) renew(ctx context.Context, p *train.Problem, by oracles
 	if c.wait = c.lasts; !p.HasMetric() {
 		return nil
 	}
-	c.at = append(c.at[:0], w...)
-	return c.restore(ctx, p, by)
+	c.at, c.by = append(c.at[:0], w...), by.Mu
+	return c.restore(ctx, p)
 }
 
 // restore computes the metric of a restored method again.
-func (c *preconditioner) restore(ctx context.Context, p *train.Problem, by oracles.Smoothing) (err error) {
+func (c *preconditioner) restore(ctx context.Context, p *train.Problem) (err error) {
 	if len(c.at) > 0 {
+		by := p.Smoothing
+		by.Mu = c.by
 		c.metric, err = p.NewMetric(ctx, c.at, by)
 	}
 	return err
@@ -66,6 +69,7 @@ func (c *preconditioner) restore(ctx context.Context, p *train.Problem, by oracl
 
 func (c *preconditioner) archive(a engine.Archive) {
 	a.Floats("metric", &c.at)
+	a.Number("metric.smoothing", &c.by)
 	a.Count("metric.wait", &c.wait)
 	a.Count("metric.lasts", &c.lasts)
 }
