@@ -44,7 +44,7 @@ struct Step {
 	int32_t unused;
 };
 
-const int space_count = 14;
+const int space_count = 16;
 
 #define EACH for (int k = 0; k < 4; k++)
 
@@ -79,14 +79,14 @@ DEVICE float dropout(const Step& s, uint32_t i, const uint64_t* states, int rows
 
 BOUNDED_KERNEL(elementwise, 256)(const uint64_t* program, int count, uint32_t n, int rows, const uint64_t* states, const uint64_t* seed,
 	float* arena, float* literals, float* weights, float* direction, float* gradient, float* features, float* boundary, float* edges,
-	float* cotangent0, float* cotangent1, float* cotangent2, float* part0, float* part1, float* part2) {
+	float* encoded, float* encoded_direction, float* cotangent0, float* cotangent1, float* cotangent2, float* part0, float* part1, float* part2) {
 	SHARED(uint64_t, shared);
 	float** spaces = (float**)shared;
 	Step* steps = (Step*)(shared + space_count);
 	if (THREAD == 0) {
 		spaces[0] = arena, spaces[1] = literals, spaces[2] = weights, spaces[3] = direction, spaces[4] = gradient, spaces[5] = features;
-		spaces[6] = boundary, spaces[7] = edges, spaces[8] = cotangent0, spaces[9] = cotangent1, spaces[10] = cotangent2;
-		spaces[11] = part0, spaces[12] = part1, spaces[13] = part2;
+		spaces[6] = boundary, spaces[7] = edges, spaces[8] = encoded, spaces[9] = encoded_direction;
+		spaces[10] = cotangent0, spaces[11] = cotangent1, spaces[12] = cotangent2, spaces[13] = part0, spaces[14] = part1, spaces[15] = part2;
 	}
 	for (int i = THREAD; i < count * (int)(sizeof(Step) / 8); i += THREADS) shared[space_count + i] = program[i];
 	BARRIER();
