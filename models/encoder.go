@@ -25,6 +25,14 @@ func encoderOf(c *config.Config, from bases) (*encoded.Reader, error) {
 		return encoded.Open(s)
 	}
 	was := from.start.Encoder
+	if was.Tuned != nil {
+		switch {
+		case was.ByReference && (s.Tuning == nil || s.Tuning.Frozen > was.Tuned.Frozen):
+			return nil, structured.BadInput("--%s %s: its model refers to the encoder's folder, which lacks the trained weights of layers that are to stay as they are; freeze no more layers than it did", from.setting, from.path)
+		case s.ByReference && !was.ByReference:
+			return nil, structured.BadInput("--encoder-by-reference: the model of --%s %s has trained weights of the encoder, which the folder lacks; leave it out", from.setting, from.path)
+		}
+	}
 	given := s
 	given.ByReference, given.Tuning = was.ByReference, was.Tuning
 	if given == was.Settings {

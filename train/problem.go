@@ -34,18 +34,20 @@ func (p *Problem) Steps() int {
 			all += p.tokens(i)
 		}
 	}
-	return (all + size - 1) / size
+	return min((all+size-1)/size, p.Len())
 }
 
-// Batches cuts the examples in an order into Steps batches of a pass. With Tokens, an example is in the batch in which it begins, so that a
-// batch has about as many; one behind a long example may be empty.
+// Batches cuts the examples in an order into Steps batches of a pass, none of them empty. With Tokens, an example is in the batch in which it
+// begins, so that a batch has about as many.
 func (p *Problem) Batches(order []int) [][]int {
 	batches := make([][]int, p.Steps())
-	at := 0
+	at, last := 0, -1
 	for k, i := range order {
 		b := k / p.BatchSize()
 		if p.Tokens > 0 {
-			b = min(at/p.Tokens, len(batches)-1)
+			left := len(order) - k // at least as many examples as batches behind this one have to stay
+			b = min(last+1, max(last, at/p.Tokens, len(batches)-left), len(batches)-1)
+			last = b
 			at += p.tokens(i)
 		}
 		batches[b] = append(batches[b], i)

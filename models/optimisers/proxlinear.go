@@ -111,7 +111,7 @@ func resolveProxLinear(s *Settings, o *engine.Objective) {
 			s.ModelBatch = settings.AllExamples
 		}
 	}
-	if s.onBatches() && nets.Tunes(o.Scorer) {
+	if s.ModelBatch > 0 && nets.Tunes(o.Scorer) { // with Finish, too: the passes before it are on batches
 		s.Eta, s.LREncoder = cmp.Or(s.Eta, tunedEta), cmp.Or(s.LREncoder, encoderEta)
 	}
 	switch {

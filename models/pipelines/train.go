@@ -296,6 +296,9 @@ func (t *trainer) single(ctx context.Context, name string, passes int, table, de
 	if done, err := t.done(name); done || err != nil {
 		return err
 	}
+	if label, same := table.constant(); same {
+		return t.finished(StageResult{Name: name, Constant: &label})
+	}
 	r, err := t.learn(ctx, name, passes, table, dev, more)
 	if err != nil {
 		return err
@@ -374,8 +377,13 @@ func (t *trainer) jackknife(ctx context.Context, s stage, whole *table) (labels 
 			return nil, 0, err
 		}
 		if predicted == nil {
+			rest := whole.part(func(i int) bool { return !inside(i) })
+			if label, same := rest.constant(); same { // nothing to learn
+				labels = append(labels, slices.Repeat([]string{label}, len(part.labels))...)
+				continue
+			}
 			name := filepath.Join(s.name, fmt.Sprintf("fold%d", fold+1))
-			r, err := t.learn(ctx, name, s.passes, whole.part(func(i int) bool { return !inside(i) }), nil, s.settings)
+			r, err := t.learn(ctx, name, s.passes, rest, nil, s.settings)
 			if err != nil {
 				return nil, 0, err
 			}
@@ -554,7 +562,7 @@ func (t *trainer) finish(ctx context.Context) (*Result, error) {
 		if err != nil {
 			return nil, err
 		}
-		if *data.to, err = p.Evaluate(ctx, gold, data.path, EvaluateOptions{Threads: t.config.Threads}); err != nil {
+		if *data.to, err = p.Evaluate(ctx, gold, data.path, EvaluateOptions{Threads: t.config.Threads, GoldWords: p.stages[charactersStage] == nil}); err != nil {
 			return nil, err
 		}
 	}

@@ -123,7 +123,11 @@ func Solve(ctx context.Context, m *factors.Model, question string, s Settings) (
 	if known == nil {
 		return nil, ctx.Err()
 	}
-	return known, nil
+	a := *known
+	if question == PR {
+		a.Marginals = nil
+	}
+	return &a, nil
 }
 
 // solve is Solve with a question whether to stop instead of a context.

@@ -89,6 +89,9 @@ func sumOf(m *factors.Model, question string, s Settings, stop func() bool) (*An
 	for size, last := s.Bucket, false; ; size *= bucketsGrow {
 		entries := minibucket.Entries(m, size)
 		if err := bucketMemory(entries); err != nil {
+			if size > s.Bucket { // what earlier rounds found is an answer
+				return a, nil
+			}
 			return nil, err
 		}
 		next := minibucket.Entries(m, size*bucketsGrow)

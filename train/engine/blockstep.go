@@ -77,12 +77,16 @@ func (b *BatchDual) Step(ctx context.Context, d *Descent, k int, dropout uint64,
 		gap += e.Data.Weight(example[0]) * (h - b.entropy[k])
 	}
 	gqg := 0.0
-	moves.each(func(lo, hi, at int) { gqg += vec.Dot3(moves.g[lo:hi], moves.g[lo:hi], moves.q[at:at+hi-lo]) })
+	moves.eachRated(false, func(lo, hi, at int, rate float64) {
+		gqg += rate * vec.Dot3(moves.g[lo:hi], moves.g[lo:hi], moves.q[at:at+hi-lo])
+	})
 	γ := 0.0
 	if gqg > 0 {
 		γ = min(max(gap/float64(len(b.batch))/(η*gqg), 0), 1)
 	}
-	moves.each(func(lo, hi, at int) { vec.Descend(float32(η*γ), moves.g[lo:hi], 0, moves.q[at:at+hi-lo], d.W[lo:hi]) })
+	moves.eachRated(false, func(lo, hi, at int, rate float64) {
+		vec.Descend(float32(η*rate*γ), moves.g[lo:hi], 0, moves.q[at:at+hi-lo], d.W[lo:hi])
+	})
 	if moves.zeros != nil {
 		d.support.clear(moves.zeros)
 	}

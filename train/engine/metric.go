@@ -283,14 +283,21 @@ func factorise(to *mat.Cholesky, p *mat.SymDense, λ float64) {
 	diagonal := make([]float64, k)
 	for j := range diagonal {
 		diagonal[j] = p.At(j, j)
-		most = max(most, diagonal[j])
+		for i := range j + 1 { // off the diagonal, too: a difference of gradients need not be positive semidefinite
+			most = max(most, math.Abs(p.At(i, j)))
+		}
+	}
+	if math.IsNaN(most) || math.IsInf(most, 0) { // nothing is known: a multiple of the identity
+		p.Zero()
+		clear(diagonal)
+		most = 0
 	}
 	if most == 0 && λ == 0 {
 		λ = 1
 	}
 	for least := leastShift; ; least *= 100 {
 		for j, x := range diagonal {
-			p.SetSym(j, j, x+max(λ, least*x, least*leastShift*most))
+			p.SetSym(j, j, x+max(λ, least*math.Abs(x), least*leastShift*most))
 		}
 		if to.Factorize(p) {
 			return

@@ -330,11 +330,18 @@ func TestPipelineResumes(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
+	ended := make(chan struct{})
+	go func() { _ = cmd.Wait(); close(ended) }()
 	for { // until the second fold of a stage is under way
+		select {
+		case <-ended:
+			t.Fatalf("the training ended too early: %v", cmd.ProcessState)
+		default:
+		}
 		if _, err := os.Stat(filepath.Join(out, "xpos", "fold1.labels")); err == nil {
 			break
 		}
-		if _, err := os.Stat(filepath.Join(out, "feats", "config.yaml")); err == nil || cmd.ProcessState != nil {
+		if _, err := os.Stat(filepath.Join(out, "feats", "config.yaml")); err == nil {
 			break
 		}
 		if _, err := os.Stat(filepath.Join(out, "feats", "fold1.labels")); err == nil {
@@ -345,7 +352,7 @@ func TestPipelineResumes(t *testing.T) {
 	if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
 		t.Fatal(err)
 	}
-	_ = cmd.Wait()
+	<-ended
 	if code := cmd.ProcessState.ExitCode(); code != exitInterrupted {
 		t.Fatalf("exit %d", code)
 	}

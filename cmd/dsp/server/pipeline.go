@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"mime"
 	"net/http"
 	"strconv"
@@ -154,6 +155,11 @@ func lineTexts(r *http.Request, body []byte) ([]string, error) {
 		d := json.NewDecoder(bytes.NewReader(text))
 		d.DisallowUnknownFields()
 		err := d.Decode(&object)
+		if err == nil {
+			if _, end := d.Token(); end != io.EOF {
+				err = fmt.Errorf("more text after the object")
+			}
+		}
 		if err == nil && object.Text == nil {
 			err = fmt.Errorf("no text")
 		}

@@ -136,7 +136,8 @@ func (s *Server) load(e *entry) error {
 
 // loadLine is load for a pipeline.
 func (s *Server) loadLine(e *entry) error {
-	p, err := pipelines.Load(e.path)
+	var p *pipelines.Pipeline
+	err := host.Guard(func() (err error) { p, err = pipelines.Load(e.path); return err })
 	if err == nil && e.pool.Load() != nil {
 		err = structured.BadInput("%s: it was a model, and is a pipeline now", e.path)
 	}

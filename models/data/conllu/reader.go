@@ -75,7 +75,7 @@ func (r *Reader) Next() (*Sentence, bool, error) {
 		}
 		switch {
 		case len(bytes.TrimSpace(line)) == 0:
-			if len(s.Words) > 0 {
+			if len(s.Words) > 0 || covered > 0 { // complete refuses a token without its words
 				return s, true, r.complete(s, covered)
 			}
 			*s = Sentence{}

@@ -52,7 +52,9 @@ func (r *Reader) Apply(d *structured.Dataset, o Options) (Report, error) {
 	}
 	begun := time.Now()
 	if r.Tuned != nil {
-		return report, r.cutPieces(d, words, o, &report)
+		err := r.cutPieces(d, words, o, &report)
+		report.Took = time.Since(begun)
+		return report, err
 	}
 	all, err := r.rowsOf(d, words, o, &report)
 	if err != nil {

@@ -42,7 +42,7 @@ func newFile(sentences []conllu.Sentence, name string) (*file, error) {
 		for _, t := range s.Tokens {
 			from := len(f.characters)
 			for _, r := range t.Form {
-				if !unicode.Is(unicode.Zs, r) {
+				if !unicode.IsSpace(r) && !unicode.IsControl(r) && r != '\ufeff' { // as stages see text
 					f.characters = append(f.characters, r)
 				}
 			}
