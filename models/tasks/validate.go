@@ -6,6 +6,7 @@ import (
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/data/formats"
 	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/encoders"
 	"github.com/dsp-go/dsp/structured"
 )
 
@@ -73,6 +74,9 @@ func ValidateModel(c config.Config) error {
 			return err
 		}
 	}
+	if _, err := encoders.ParseAdapter(c.Adapter); err != nil {
+		return structured.BadInput("--adapter: %w", err)
+	}
 	switch {
 	case c.Template != "" && c.Features != "auto":
 		return structured.BadInput("--template %s and --features %s both say what the attributes are; give one", c.Template, c.Features)
@@ -134,7 +138,7 @@ func (t Task) checkFormat(format string) error {
 
 // tuningSetting returns a setting that c gives and that says how an encoder is trained; empty if it gives none.
 func tuningSetting(c *config.Config) string {
-	for _, name := range []string{"freeze-layers", "lr-encoder", "layer-decay", "recompute"} {
+	for _, name := range []string{"freeze-layers", "adapter", "lr-encoder", "layer-decay", "recompute"} {
 		if c.Gives(name) {
 			return name
 		}
