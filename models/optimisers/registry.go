@@ -9,10 +9,8 @@ import (
 
 var registry settings.Registry[*Descriptor]
 
-// The order is that of the help.
-func init() {
-	registry.Put([]*Descriptor{SGD, Adam, SVRG, Casimir, CasimirAdapt, SAGA, BCFW, BCPFW, SDCA, LBFGS, OWLQN, ProxLinear})
-}
+// builtin registers a method of dsp itself, in the file that describes it.
+func builtin(d *Descriptor) *Descriptor { return registry.Builtin(d.Name, d) }
 
 // Register adds a method of a program's own: every verb then knows it by its name, with its settings. A program registers its methods
 // before it uses any.
@@ -66,7 +64,7 @@ func (d *Descriptor) checkShared() error {
 	return nil
 }
 
-// All returns the methods in the order of their registration.
+// All returns the methods of dsp in the order of their names, and then those that the program registered.
 func All() []*Descriptor { return registry.All() }
 
 // Failed returns the first error of a registration.

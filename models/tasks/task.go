@@ -1,4 +1,4 @@
-// Package tasks is the registry of what models learn. A task is one value in its own file: how its outputs are read, drawn, scored,
+// Package tasks is the registry of what models learn. A task is one value in its own file, which registers it: how its outputs are read, drawn, scored,
 // compared, written and pictured, and which settings go with it. Everything else asks the task, and compares no names. A program may
 // register tasks of its own (Register).
 package tasks
@@ -157,20 +157,16 @@ type PredictSome func(d *structured.Dataset, o predictions.Options, yield func(i
 
 var registry settings.Registry[Task]
 
-// The order is that of help texts and messages.
-func init() {
-	for _, t := range []Task{ocr, tag, parse, localise, align, graphTask, segment} {
-		add(t, nil)
-	}
-}
+// builtin registers a task of dsp itself, in the file that describes it.
+func builtin(t Task) Task { return registry.Builtin(t.Name, t) }
 
-func add(t Task, err error) {
-	if registry.Add(t, err); err == nil {
+func init() { // after all of them
+	for _, t := range All() {
 		config.AddTask(t.Name, t.Settings != nil)
 	}
 }
 
-// All returns the tasks in the order of their registration.
+// All returns the tasks of dsp in the order of their names, and then those that the program registered.
 func All() []Task { return registry.All() }
 
 // Named returns the task of that name; false for auto, and for a name that is none.

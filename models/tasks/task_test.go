@@ -86,7 +86,7 @@ func TestMetricsOfTasks(t *testing.T) {
 }
 
 func TestListOfTasks(t *testing.T) {
-	for want, among := range map[string]string{"": "", "tag": "tag", "ocr and parse": "parse ocr", "ocr, tag and parse": "ocr tag parse"} {
+	for want, among := range map[string]string{"": "", "tag": "tag", "ocr and parse": "parse ocr", "ocr, parse and tag": "ocr tag parse"} {
 		if got := list(names(func(t Task) bool { return slices.Contains(strings.Fields(among), t.Name) }), "and"); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}

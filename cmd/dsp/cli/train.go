@@ -69,7 +69,7 @@ With --task, --net, --method or --format, --help shows the flags that apply ther
 // hideOthers leaves flags out of the help that have no effect with the task, format, network or method that the flags choose.
 func hideOthers(cmd *cobra.Command, c *config.Config) {
 	for _, s := range config.Settings(c) {
-		if f := cmd.Flags().Lookup(s.Name); f != nil && !slices.Contains(f.Annotations[groupKey], common) && !tasks.Applies(s.Name, c) {
+		if f := cmd.Flags().Lookup(s.Name); f != nil && !slices.Contains(f.Annotations[groupKey], common) && !tasks.Applies(s, c) {
 			f.Hidden = true
 		}
 	}
