@@ -5,6 +5,7 @@ package tasks
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/dsp-go/dsp/models/config"
@@ -25,6 +26,8 @@ type Task struct {
 	Outputs string // what is predicted, in the plural: labels, trees
 	Summary string // what is learned, in a line
 
+	// Formats are those of other tasks, by their names, that have data for this one, too; a format may name the task itself (Format.Tasks).
+	Formats []string
 	// Takes are the settings of a training that have an effect on the task, of those that have none on some others.
 	Takes []string
 	// Settings is a struct of settings that only this task has, with their defaults and the tags yaml and help. A user gives them as
@@ -223,6 +226,11 @@ func names(of func(t Task) bool) []string {
 		}
 	}
 	return all
+}
+
+// Reading returns the names of the tasks that files of a format can hold data for: first those that the format names.
+func Reading(f formats.Format) []string {
+	return append(slices.Clone(f.Tasks), names(func(t Task) bool { return slices.Contains(t.Formats, f.Name) && !slices.Contains(f.Tasks, t.Name) })...)
 }
 
 // list joins names as in "a, b and c".
