@@ -14,6 +14,7 @@ import (
 	"github.com/dsp-go/dsp/oracles/exact"
 	"github.com/dsp-go/dsp/oracles/matching"
 	"github.com/dsp-go/dsp/oracles/reweighted"
+	"github.com/dsp-go/dsp/oracles/segment"
 	"github.com/dsp-go/dsp/oracles/tree"
 	"github.com/dsp-go/dsp/oracles/window"
 	"github.com/dsp-go/dsp/structured"
@@ -21,6 +22,7 @@ import (
 	"github.com/dsp-go/dsp/structured/choices"
 	"github.com/dsp-go/dsp/structured/graphs"
 	"github.com/dsp-go/dsp/structured/matchings"
+	"github.com/dsp-go/dsp/structured/segments"
 	"github.com/dsp-go/dsp/structured/trees"
 	"github.com/dsp-go/dsp/structured/windows"
 )
@@ -45,6 +47,7 @@ func (k Kind) Prepare(θ *structured.Potentials) {
 // All lists the registered kinds.
 var All = []Kind{
 	{chains.Chain{}, func() oracles.Maximiser { return chain.New() }, chains.Small},
+	{segments.Segments{}, func() oracles.Maximiser { return segment.New() }, segments.Small},
 	{choices.Choice{}, func() oracles.Maximiser { return choice.New() }, choices.Small},
 	{trees.SpanningTree{}, func() oracles.Maximiser { return tree.New(false) }, trees.SpanningTree{}.Small},
 	{trees.SpanningTree{NonProjective: true}, func() oracles.Maximiser { return tree.New(true) }, trees.SpanningTree{NonProjective: true}.Small},
