@@ -62,9 +62,10 @@ type EncoderSettings struct {
 	EncoderCache       string `yaml:"encoder-cache" json:"encoder_cache" group:"Data" needs:"encoder" run:"true" unit:"DIR|none" help:"folder of files of rows, which other runs find there"`
 	EncoderByReference bool   `yaml:"encoder-by-reference" json:"encoder_by_reference" group:"Data" needs:"encoder" run:"true" help:"the model keeps where the encoder is, not the encoder"`
 
-	TuneEncoder  bool `yaml:"tune-encoder" json:"tune_encoder" group:"Network" needs:"encoder" help:"train the encoder's weights, too (docs/encoders.md)"`
-	FreezeLayers int  `yaml:"freeze-layers" json:"freeze_layers" group:"Network" needs:"tune-encoder" min:"-1" unit:"N" help:"the encoder's first N layers stay as they are, with its embeddings; -1: none"`
-	Recompute    bool `yaml:"recompute" json:"recompute" group:"Run" needs:"tune-encoder" run:"true" help:"compute the encoder's layers again for gradients: less memory, more time"`
+	TuneEncoder  bool   `yaml:"tune-encoder" json:"tune_encoder" group:"Network" needs:"encoder" help:"train the encoder's weights, too (docs/encoders.md)"`
+	Adapter      string `yaml:"adapter" json:"adapter" group:"Network" needs:"tune-encoder" unit:"lora:R[:ALPHA]" help:"train adapters of rank R in the encoder's attention, not its weights"`
+	FreezeLayers int    `yaml:"freeze-layers" json:"freeze_layers" group:"Network" needs:"tune-encoder" min:"-1" unit:"N" help:"the encoder's first N layers stay as they are, with its embeddings; -1: none"`
+	Recompute    bool   `yaml:"recompute" json:"recompute" group:"Run" needs:"tune-encoder" run:"true" help:"compute the encoder's layers again for gradients: less memory, more time"`
 }
 
 // TreeSettings are those of dependency trees.

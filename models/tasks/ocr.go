@@ -31,6 +31,7 @@ var _ = builtin(Task{
 	Loss:          hamming,
 	Baselines:     true,
 	Layout:        labelLayout,
+	Write:         writeLabels,
 	Compare:       compareLabels,
 	Review:        func(labels *structured.Alphabet) review.Reviewer { return review.Labels(labels, "letter") },
 	Metrics:       labelMetrics,

@@ -24,6 +24,7 @@ var tag = builtin(Task{
 	LogLikelihood: labelLogLikelihood,
 	Loss:          hamming,
 	Layout:        labelLayout,
+	Write:         writeLabels,
 	Compare:       compareLabels,
 	Review:        func(labels *structured.Alphabet) review.Reviewer { return review.Labels(labels, "token") },
 	Metrics:       labelMetrics,

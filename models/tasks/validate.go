@@ -6,6 +6,7 @@ import (
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/data/formats"
 	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/encoders"
 	"github.com/dsp-go/dsp/structured"
 )
 
@@ -72,6 +73,9 @@ func ValidateModel(c config.Config) error {
 		if err := task.Check(c); err != nil {
 			return err
 		}
+	}
+	if _, err := encoders.ParseAdapter(c.Adapter); err != nil {
+		return structured.BadInput("--adapter: %w", err)
 	}
 	switch {
 	case c.Template != "" && c.Features != "auto":

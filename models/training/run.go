@@ -59,6 +59,9 @@ func (r *Run) train(ctx context.Context) (*Result, []record.Record, error) {
 	}
 	history := &record.History{Records: earlier}
 	recorders := []record.Recorder{metrics, events, history}
+	if d, ok := c.Optimiser(); ok && !d.Certified {
+		recorders = append(recorders, newRising(r.o.Log, c, earlier))
+	}
 	if r.o.Console != nil && !c.Quiet {
 		progress := record.NewProgress(r.o.Console, r.o.Log, c.Passes, checkpoint.Pass())
 		recorders = append(recorders, progress)

@@ -12,6 +12,7 @@ import (
 	"github.com/dsp-go/dsp/models/pipelines"
 	"github.com/dsp-go/dsp/models/predictions"
 	"github.com/dsp-go/dsp/models/settings"
+	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/structured"
 )
 
@@ -98,9 +99,10 @@ without it.`,
 					return err
 				}
 			}
-			warnUncalibrated(m, o)
 			o.Threads = u.Threads
 			asJSON := isSet(cmd, "json")
+			o.Probability = o.Probability || to != "" && tasks.Of(&m.Config).Labels
+			warnUncalibrated(m, o)
 			o.Probability = o.Probability || asJSON
 			o.Exact = !truncate
 			if truncate && !m.Truncates() {
@@ -142,7 +144,7 @@ without it.`,
 	flags.StringVar(&decode, "decode", "max", "what to predict: `max|risk|expansion`; max: the output with the largest score; risk: the output with the fewest expected wrong labels (or heads and relations) under the marginals; expansion: labels of a graph with Potts edges and more than two labels that alpha-expansion finds, an approximation, whose distance from the best is bounded on standard error")
 	complete(cmd, "decode", decodes...)
 	flags.StringVar(&picture, "picture", "", "instead of printing predictions, draw the predicted trees of a few sentences, or the boxes or masks of a few images, to `FILE`, .svg, .png or .pdf")
-	flags.StringVar(&to, "to", "", "instead of printing predictions, write them to `PATH`: for segment a folder of masks, with overlays inside; for graph an npz file of labels")
+	flags.StringVar(&to, "to", "", "instead of printing predictions, write them to `PATH`: for segment a folder of masks, with overlays inside; for graph an npz file of labels; for tag and ocr one with labels, offsets, scores, probabilities and, with --marginals or --confidence, these")
 	flags.BoolVar(&truncate, "truncate", false, "with cuts: lower the scores of edges that do not favour equal labels until they do, and predict; otherwise they are an error")
 	flags.BoolVar(&o.Marginals, "marginals", false, "add the probability of every label at every position, of every head of each word, or of every candidate box; for links, the margin of every source word with every target word, and for labels that cuts find, the margin of every label")
 	flags.BoolVar(&o.Confidence, "confidence", false, "add the probability of each predicted label, in the column before it, of each predicted arc, in MISC, or of each predicted box; for links, the margin of each predicted link, after a colon, and for labels that cuts find, the margin of each; with --to and segment, pictures in the folder confidence")
