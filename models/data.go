@@ -22,16 +22,6 @@ type Data struct {
 	bases  bases         // the models that training continues
 }
 
-// ReadData resolves c, reads or draws the data sets that it names, and makes their inputs.
-func ReadData(c *config.Config) (*Data, error) {
-	r, err := Resolve(*c)
-	if err != nil {
-		return nil, err
-	}
-	*c = r.config
-	return r.Data()
-}
-
 // Data reads the data and makes their inputs. Labels and inputs are those of the training data.
 func (r *Resolved) Data() (*Data, error) {
 	raw, err := r.Read()
