@@ -5,6 +5,7 @@ import (
 
 	"github.com/dsp-go/dsp/models/data/localisation"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/images"
 )
 
 // coco is COCO's file of images with boxes of objects.
@@ -30,14 +31,16 @@ var voc = Format{
 	ReadBoxes: func(path string, o localisation.Options) (*structured.Dataset, error) { return o.VOC(path) },
 }
 
-// imageFolder is a folder of images without boxes, to predict on.
+// imageFolder is a folder of images without boxes, or one image, to predict on.
 var imageFolder = Format{
-	Name:      Images,
-	Holds:     "a folder of images, with masks in another or none",
-	Tasks:     []string{"localise", "segment"},
-	Takes:     []string{"masks", "label-names", "features"},
-	IsFolder:  func(path string) bool { return holds(path, "*.[pP][nN][gG]") || holds(path, "*.[jJ][pP]*[gG]") },
-	ReadBoxes: func(path string, o localisation.Options) (*structured.Dataset, error) { return o.Folder(path) },
+	Name:  Images,
+	Holds: "a folder of images, with masks in another or none, or one image",
+	Tasks: []string{"localise", "segment"},
+	Takes: []string{"masks", "label-names", "features"},
+
+	Extensions: images.Kinds,
+	IsFolder:   func(path string) bool { return holds(path, "*.[pP][nN][gG]") || holds(path, "*.[jJ][pP]*[gG]") },
+	ReadBoxes:  func(path string, o localisation.Options) (*structured.Dataset, error) { return o.Folder(path) },
 }
 
 // holds reports whether a folder has files of such names.
