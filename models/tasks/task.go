@@ -146,6 +146,7 @@ type Source struct {
 	Dim          int                  // features of a position, as the training data have them, or 0
 	Edges        inputs.Edges         // likewise
 	Unlabeled    bool                 // gold outputs may be missing
+	Skip         func(error)          // told of images that cannot be read, which are left out; nil: they are errors
 	Threads      int
 }
 
