@@ -143,6 +143,9 @@ func (o *Oracle) marginals(u *structured.Marginals, b int, logZ float64) {
 	y, tags := o.s.Labels, o.s.Tags
 	o.starts, o.ending = vec.Grow(o.starts, o.n*o.stride), vec.Grow(o.ending, o.stride)
 	clear(o.starts)
+	if o.keepsEnds {
+		o.allEnds = vec.Grow(o.allEnds, o.n*o.stride)
+	}
 	o.lengths, o.edges = vec.Grow(o.lengths, len(o.length)), vec.Grow(o.edges, len(o.transition))
 	clear(o.lengths)
 	clear(o.edges)
@@ -156,6 +159,9 @@ func (o *Oracle) marginals(u *structured.Marginals, b int, logZ float64) {
 		if t < o.n-1 {
 			clear(ending)
 			o.spread(ending, o.row(o.α, t), t+1)
+		}
+		if o.keepsEnds {
+			copy(o.row(o.allEnds, t), ending)
 		}
 		o.k.spreadSegments(o.starts, o.lengths, ending, o.h, o.length, o.row(o.a, t), o.row(o.reach, t), t, o.longest(t))
 		for j, start := range o.row(o.starts, t)[:y] {

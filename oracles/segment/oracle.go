@@ -41,6 +41,8 @@ type Oracle struct {
 	sum, inside    []float64 // [stride] scratch
 	starts         []float64 // [T×stride] probabilities that a segment starts at a position
 	ending         []float64 // [stride] likewise that one ends
+	keepsEnds      bool      // for Spans:
+	allEnds        []float64 // [T×stride] every ending
 	lengths, edges []float64 // [L×stride], [Y×stride] marginals of tied parts
 
 	// Sums over labels by weights.
