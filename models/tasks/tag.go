@@ -13,7 +13,7 @@ var tag = Task{
 	Summary: "labels of tokens of text, or of rows of features",
 	Labels:  true,
 	Takes: []string{
-		"dense", "encoder", "label", "scheme", "partial", "features", "template", "clusters", "gazetteer", "hash-bits", "edges",
+		"dense", "standardise", "encoder", "label", "scheme", "partial", "features", "template", "clusters", "gazetteer", "hash-bits", "edges",
 		"vectors", "min-count", "label-weights", "loss-by-length", "class-weights", "constraints",
 	},
 	Check:         checkLabels,
