@@ -1,4 +1,4 @@
-// Package optimisers describes the optimisers that a run can have. Each is one value, a Descriptor, in its own file: a name, its settings,
+// Package optimisers describes the optimisers that a run can have. Each is one value, a Descriptor, in its own file, which registers it: a name, its settings,
 // its traits, and a function that makes the train.Method. Everything else asks the descriptor, and compares no names.
 package optimisers
 

@@ -115,10 +115,10 @@ func withL1(p *train.Problem) *train.Problem {
 // Helps name methods by their traits.
 func TestHelp(t *testing.T) {
 	for text, want := range map[string]string{
-		"for {l1}":    "for bcfw, bcpfw, sdca and owl-qn",
+		"for {l1}":    "for bcfw, bcpfw, owl-qn and sdca",
 		"for {hinge}": "for bcfw and bcpfw",
-		"for {plain}": "for sgd, adam, bcfw and bcpfw",
-		"{passes}":    "20 for sgd, adam and prox-linear, 500 for lbfgs and owl-qn, else 100",
+		"for {plain}": "for adam, bcfw, bcpfw and sgd",
+		"{passes}":    "20 for adam, prox-linear and sgd, 500 for lbfgs and owl-qn, else 100",
 		"0":           "0",
 	} {
 		if got := Help(text); got != want {

@@ -24,7 +24,7 @@ import (
 )
 
 // segment labels the pixels of images, region by region.
-var segment = Task{
+var segment = builtin(Task{
 	Name:    "segment",
 	Outputs: "masks",
 	Summary: "labels of the pixels of images",
@@ -95,7 +95,7 @@ var segment = Task{
 	},
 	Result:  "accuracy is the share of pixels with the right label, IoU the mean over the classes of intersection over union",
 	Columns: []Column{{"accuracy", "pixel_accuracy"}, {"IoU", "miou"}},
-}
+})
 
 // Training stops at segmentGap within segmentPasses, with the regulariser segmentReg, on most seeds of the drawn scenes (docs/cuts.md). An image is one example
 // with hundreds of variables, so its hinge is hundreds of times that of one variable, and C = 1 is next to none: the gap closes slowly, and

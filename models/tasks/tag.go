@@ -7,7 +7,7 @@ import (
 )
 
 // tag labels the tokens of text, or rows of features.
-var tag = Task{
+var tag = builtin(Task{
 	Name:    "tag",
 	Outputs: "labels",
 	Summary: "labels of tokens of text, or of rows of features",
@@ -31,4 +31,4 @@ var tag = Task{
 	Metric:        chooseLabelMetric,
 	Result:        "errors are shares of wrong tokens and of sequences with any mistake",
 	Columns:       []Column{{"tokens", "token_error"}, {"sequences", "sequence_error"}, {"entity F1", "f1"}},
-}
+})

@@ -160,6 +160,7 @@ without it.`,
 	flags.BoolVar(&o.Probability, "score", false, "add the score and probability of each predicted output (links, and graphs with cuts, have scores only)")
 	flags.BoolVar(&o.Spans, "spans", false, "instead of labelled columns, print the entities of each sequence: type, first and last token, start and end in the text, probability and text; with --json, add them as spans")
 	flags.Float64Var(&o.MinProbability, "min-probability", 0, "with --spans: list every entity that has at least probability `P`, whether the best labels have it or not; 0: those of the best labels")
+	putFirst(cmd, "model", "input", "format", "text", "to", "confidence", "nbest", "spans", "picture")
 	return cmd
 }
 
