@@ -39,19 +39,20 @@ type Config struct {
 
 // DataSettings say which data are read or drawn.
 type DataSettings struct {
-	Task       string         `yaml:"task" json:"task" group:"Data" values:"auto" help:"what to learn (dsp info --tasks); auto: as the data suggest"`
-	Train      string         `yaml:"train" json:"train" group:"Data" unit:"FILE,..." help:"training data: files, patterns, or a folder; without it, data are drawn"`
-	Dev        string         `yaml:"dev" json:"dev" group:"Data" unit:"FILE,..." help:"development data; the model keeps the weights of the best pass on them"`
-	Test       string         `yaml:"test" json:"test" group:"Data" unit:"FILE,..." help:"test data, measured after every pass and never used to choose"`
-	Dense      string         `yaml:"dense" json:"dense" group:"Data" reads:"words|attributes" unit:"TRAIN,DEV,TEST" help:"npz files with dense features of the tokens of text"`
-	Format     string         `yaml:"format" json:"format" group:"Data" values:"|builtin" help:"layout of data files (dsp info --formats); empty: recognised"`
-	Columns    string         `yaml:"columns" json:"columns" group:"Data" help:"names of conll's columns, as word=0,pos=1,label=-1; empty: word first, label last"`
-	Label      string         `yaml:"label" json:"label" group:"Data" unit:"upos|xpos|feats|deprel|misc:KEY" help:"field of conllu that is the label; empty: upos"`
-	Scheme     string         `yaml:"scheme" json:"scheme" group:"Data" values:"keep|iob1|iob2|bioes" help:"convert entity tags to this scheme on reading"`
-	Partial    bool           `yaml:"partial" json:"partial" group:"Data" help:"labels may be known in part: ? is any, A|B one of these"`
-	Fold       int            `yaml:"fold" json:"fold" group:"Data" min:"-1" help:"letters only: fold of the training file to hold out as test data; -1: none"`
-	Examples   settings.Sizes `yaml:"examples" json:"examples" group:"Data" min:"1" unit:"TRAIN,DEV,TEST" help:"how many examples to draw"`
-	Difficulty float64        `yaml:"difficulty" json:"difficulty" group:"Data" min:"0" help:"how hard drawn data are: 0 clean, 1 ambiguous, 2 hardly legible"`
+	Task        string         `yaml:"task" json:"task" group:"Data" values:"auto" help:"what to learn (dsp info --tasks); auto: as the data suggest"`
+	Train       string         `yaml:"train" json:"train" group:"Data" unit:"FILE,..." help:"training data: files, patterns, or a folder; without it, data are drawn"`
+	Dev         string         `yaml:"dev" json:"dev" group:"Data" unit:"FILE,..." help:"development data; the model keeps the weights of the best pass on them"`
+	Test        string         `yaml:"test" json:"test" group:"Data" unit:"FILE,..." help:"test data, measured after every pass and never used to choose"`
+	Dense       string         `yaml:"dense" json:"dense" group:"Data" reads:"words|attributes" unit:"TRAIN,DEV,TEST" help:"npz files with dense features of the tokens of text"`
+	Standardise bool           `yaml:"standardise" json:"standardise" group:"Data" help:"shift and scale each dense feature to mean 0 and deviation 1; kept in the model"`
+	Format      string         `yaml:"format" json:"format" group:"Data" values:"|builtin" help:"layout of data files (dsp info --formats); empty: recognised"`
+	Columns     string         `yaml:"columns" json:"columns" group:"Data" help:"names of conll's columns, as word=0,pos=1,label=-1; empty: word first, label last"`
+	Label       string         `yaml:"label" json:"label" group:"Data" unit:"upos|xpos|feats|deprel|misc:KEY" help:"field of conllu that is the label; empty: upos"`
+	Scheme      string         `yaml:"scheme" json:"scheme" group:"Data" values:"keep|iob1|iob2|bioes" help:"convert entity tags to this scheme on reading"`
+	Partial     bool           `yaml:"partial" json:"partial" group:"Data" help:"labels may be known in part: ? is any, A|B one of these"`
+	Fold        int            `yaml:"fold" json:"fold" group:"Data" min:"-1" help:"letters only: fold of the training file to hold out as test data; -1: none"`
+	Examples    settings.Sizes `yaml:"examples" json:"examples" group:"Data" min:"1" unit:"TRAIN,DEV,TEST" help:"how many examples to draw"`
+	Difficulty  float64        `yaml:"difficulty" json:"difficulty" group:"Data" min:"0" help:"how hard drawn data are: 0 clean, 1 ambiguous, 2 hardly legible"`
 }
 
 // SegmentSettings are those of sequences that are divided into segments.

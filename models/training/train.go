@@ -143,6 +143,9 @@ func trainOn(ctx context.Context, c config.Config, data *models.Data, o TrainOpt
 	if !c.Partial && formats.Find(c.Format).Tokens && data.Train.Alphabet.Index(text.AnyLabel) >= 0 {
 		o.Log.Warn("label " + text.AnyLabel + " is learned like any other label; with --partial it means that the label is unknown")
 	}
+	if odd, found := oddFeatures(data.Train); found {
+		o.Log.Warn("features have very different scales", "found", odd)
+	}
 	p, err := NewProblem(c, data, o)
 	if err != nil {
 		return nil, nil, err
