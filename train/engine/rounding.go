@@ -146,6 +146,9 @@ func measure(θ *structured.Potentials, b int, v *structured.Marginals) (s sizes
 			}
 		}
 		if skips {
+			if part.Rows == structured.Tied { // an output may use the row once for each of its numbers
+				rows = numbers
+			}
 			total = float64(min(numbers, rows)) * most
 		}
 		if part.Rows != structured.Tied {
