@@ -22,6 +22,7 @@ type watch struct {
 
 	mu    sync.Mutex
 	lost  *LostError // the first loss
+	last  string     // what rank 0 said when it failed
 	over  bool       // all ends from here on are in order
 	conns map[int]net.Conn
 	ended map[int]chan struct{} // closed when nothing more comes from a rank
@@ -164,6 +165,11 @@ func (w *watch) read(rank int, c net.Conn) {
 			w.lose(rank, fmt.Sprintf("%s is lost: %s", w.names[rank], why))
 			return
 		case kind == failed:
+			w.mu.Lock()
+			if rank == 0 {
+				w.last = text
+			}
+			w.mu.Unlock()
 			w.lose(rank, fmt.Sprintf("%s failed: %s", w.names[rank], text))
 			return
 		case kind == lostRank:

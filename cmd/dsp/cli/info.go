@@ -26,6 +26,7 @@ import (
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
 	"github.com/dsp-go/dsp/train/engine"
+	"github.com/dsp-go/dsp/train/ranks"
 )
 
 // machine is what dsp info reports about the program and the machine it runs on.
@@ -42,6 +43,9 @@ type machine struct {
 
 	GPUs  []device.Info `json:"gpus"`
 	NoGPU string        `json:"no_gpu,omitempty"` // why no GPU is available
+
+	MPI   string `json:"mpi,omitempty"`    // library for several ranks
+	NoMPI string `json:"no_mpi,omitempty"` // why there is none
 }
 
 // structureInfo is what dsp can do with one structure.
@@ -196,6 +200,10 @@ func thisMachine() machine {
 
 		Structures: structures(),
 	}
+	library, err := ranks.FindLibrary()
+	if m.MPI = library; err != nil {
+		m.NoMPI = err.Error()
+	}
 	gpus, err := device.Devices()
 	if err != nil {
 		m.NoGPU = err.Error()
@@ -223,6 +231,11 @@ func (m machine) print(w io.Writer) error {
 	}
 	if m.NoGPU != "" {
 		fmt.Fprintf(&b, "GPU       none: %s\n", m.NoGPU)
+	}
+	if m.NoMPI != "" {
+		fmt.Fprintf(&b, "MPI       none: %s\n", m.NoMPI)
+	} else {
+		fmt.Fprintf(&b, "MPI       %s\n", m.MPI)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
