@@ -46,6 +46,7 @@ func resumeGivesTheSameBits(t *testing.T, problem func() (*train.Problem, *train
 		"saga":                 func() train.Method { return &methods.SAGA{} },
 		"bcfw":                 func() train.Method { return &methods.BCFW{} },
 		"bcpfw":                func() train.Method { return &methods.BCPFW{Resync: 2} },
+		"bcpfw, away":          func() train.Method { return &methods.BCPFW{Resync: 2, Away: true, Draw: true} },
 		"fw":                   func() train.Method { return &methods.FrankWolfe{} },
 		"cutting-plane":        func() train.Method { return &methods.CuttingPlane{Planes: 3} },
 		"oeg":                  func() train.Method { return &sdca.SDCA{Online: true, Resync: 2} },

@@ -185,6 +185,11 @@ type ObjectiveSettings struct {
 type RunSettings struct {
 	Baselines string `yaml:"baselines" json:"baselines" group:"Run" run:"true" values:"auto|on|off" help:"train other methods too, for comparison; auto: on drawn data"`
 
+	Path      bool    `yaml:"path" json:"path" group:"Run" run:"true" help:"train for every strength from path-low to path-high, and keep the best on dev"`
+	PathLow   float64 `yaml:"path-low" json:"path_low" group:"Run" run:"true" unit:"C" help:"the least regulariser C of a path"`
+	PathHigh  float64 `yaml:"path-high" json:"path_high" group:"Run" run:"true" unit:"C" help:"the largest regulariser C of a path"`
+	PathError float64 `yaml:"path-error" json:"path_error" group:"Run" run:"true" unit:"X" help:"certified relative distance to the optimum for every C of a path"`
+
 	Seed            uint64 `yaml:"seed" json:"seed" group:"Run" help:"random seed; the same seed gives the same model, bit for bit"`
 	Device          string `yaml:"device" json:"device" group:"Run" run:"true" unit:"auto|cpu|cuda[:N]" help:"where to compute: cpu, or cuda for a GPU; auto: a GPU if it can"`
 	TF32            bool   `yaml:"tf32" json:"tf32" group:"Run" run:"true" help:"multiply in TF32 on a GPU: faster, with 10 fraction bits"`
@@ -257,6 +262,9 @@ func Default() Config {
 		Settings: optimisers.Default(),
 		RunSettings: RunSettings{
 			Baselines: "auto",
+			PathLow:   0.01,
+			PathHigh:  100,
+			PathError: 0.05,
 			Seed:      1,
 			Device:    "auto",
 			Ranks:     "auto",

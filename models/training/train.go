@@ -112,6 +112,12 @@ func trainOn(ctx context.Context, c config.Config, data *models.Data, o TrainOpt
 	if c.Patience > 0 && data.Dev == nil {
 		return nil, nil, structured.BadInput("--patience %d needs development data to watch: give --dev FILE", c.Patience)
 	}
+	if err := checkPath(&c); err != nil {
+		return nil, nil, err
+	}
+	if c.Path {
+		c = resolvePath(c)
+	}
 	about := []any{"training", data.Train.Name, "examples", data.Train.Len(), "positions", data.Train.Positions()}
 	if n := data.Train.Alphabet.Len(); n > 0 {
 		about = append(about, "labels", n)
@@ -180,6 +186,10 @@ func trainOn(ctx context.Context, c config.Config, data *models.Data, o TrainOpt
 	r, err := p.open()
 	if err != nil {
 		return nil, nil, err
+	}
+	if c.Path {
+		result, err := r.trainPath(ctx)
+		return result, nil, err
 	}
 	result, records, err := r.train(ctx)
 	if len(records) == 0 || !o.leads() {
