@@ -31,7 +31,7 @@ func chooseNetwork(c config.Config, in inputs.Inputs, dim, labels int) (networkC
 			n.Net = task.Net(shape)
 		}
 	}
-	if tuned := in.Encoder != nil && in.Encoder.Tuned != nil; tuned && n.Net == "linear" && (in.Dictionary != nil || in.Own != nil) {
+	if tuned := in.Encoder != nil && in.Encoder.Tuned != nil; tuned && n.Preset().Linear && (in.Dictionary != nil || in.Own != nil) {
 		return choice, structured.BadInput("--net linear with attributes reads the rows of an encoder that stays as it is; with --tune-encoder, use --net deep, or a stack with a layer of attributes, or --features none")
 	}
 	switch {

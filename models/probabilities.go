@@ -66,9 +66,11 @@ func (m *Model) allows(o predictions.Options) error {
 		}
 	}
 	if o.Spans {
-		return m.CheckSpans()
+		if err := m.CheckSpans(); err != nil {
+			return err
+		}
 	}
-	return nil
+	return m.CheckQuestions(o)
 }
 
 // CheckSpans refuses a model whose outputs have no entities, as bad input.

@@ -14,7 +14,7 @@ var (
 	inherited = []string{
 		"task", "columns", "label", "scheme", "structure", "max-length", "segment-ends", "tree", "search", "search-limit", "class", "cells", "crop", "candidates", "unmatched",
 		"cell", "superpixels", "neighbours", "oracle", "constraints", "net", "features", "template", "clusters", "gazetteer", "hash-bits",
-		"vectors", "freeze-vectors", "encoder", "encoder-layers", "pieces", "encoder-rows", "tune-encoder", "freeze-layers",
+		"vectors", "freeze-vectors", "encoder", "encoder-layers", "pieces", "encoder-rows", "tune-encoder", "freeze-layers", "adapter",
 	}
 	// ofNetwork are taken, too, where the run has the model's kind of network: all settings of group Network but these.
 	ownOfNetwork = []string{"init", "dropout"}

@@ -8,6 +8,7 @@ import (
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/data/features"
 	"github.com/dsp-go/dsp/models/inputs/encoded"
+	"github.com/dsp-go/dsp/nets/encoders"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/machine/safetensors"
 )
@@ -98,7 +99,8 @@ type Loading struct {
 func EncoderSettings(c *config.Config) encoded.Settings {
 	s := encoded.Settings{Dir: c.Encoder, Layers: c.EncoderLayers, Pieces: c.Pieces, Half: c.EncoderRows == "float16", ByReference: c.EncoderByReference}
 	if c.TuneEncoder {
-		s.Tuning = &encoded.Tuning{Frozen: c.FreezeLayers, Recompute: c.Recompute}
+		adapter, _ := encoders.ParseAdapter(c.Adapter) // which was validated
+		s.Tuning = &encoded.Tuning{Frozen: c.FreezeLayers, Recompute: c.Recompute, Adapter: adapter}
 	}
 	return s
 }

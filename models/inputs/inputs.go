@@ -143,7 +143,8 @@ func (in Inputs) wordsOf(d *structured.Dataset) *structured.Dataset {
 
 // readsWords reports whether the net of c reads the words of dense features that come with words.
 func readsWords(c *config.Config) bool {
-	return slices.Contains([]string{"auto", "embed", "rnn", "attention", "deep"}, c.Net)
+	p := c.Preset()
+	return c.Net == "auto" || p.CanRead(nets.ReadsWords) && p.CanScore(nets.ScoresPositions)
 }
 
 // defaultWordCount is the default least count of a word or character with an embedding. Rarer ones train the embedding of unknown ones.

@@ -7,7 +7,7 @@ import (
 )
 
 // tag labels the tokens of text, or rows of features.
-var tag = Task{
+var tag = builtin(Task{
 	Name:    "tag",
 	Outputs: "labels",
 	Summary: "labels of tokens of text, or of rows of features",
@@ -27,10 +27,11 @@ var tag = Task{
 	LogLikelihood: labelLogLikelihood,
 	Loss:          hamming,
 	Layout:        labelLayout,
+	Write:         writeLabels,
 	Compare:       compareLabels,
 	Review:        func(labels *structured.Alphabet) review.Reviewer { return review.Labels(labels, "token") },
 	Metrics:       labelMetrics,
 	Metric:        chooseLabelMetric,
 	Result:        "errors are shares of wrong tokens and of sequences with any mistake",
 	Columns:       []Column{{"tokens", "token_error"}, {"sequences", "sequence_error"}, {"entity F1", "f1"}},
-}
+})

@@ -26,7 +26,8 @@ import (
 // Run is a problem on the device that computes it, with all settings resolved. A problem is run once: its weights and its method change.
 type Run struct {
 	Problem
-	device *device.Device // or nil for the CPU
+	device   *device.Device // or nil for the CPU
+	products string         // what multiplies matrices on the device
 }
 
 // train runs the method and writes the files of the run folder. The records are those of all passes.
@@ -59,6 +60,9 @@ func (r *Run) train(ctx context.Context) (*Result, []record.Record, error) {
 	}
 	history := &record.History{Records: earlier}
 	recorders := []record.Recorder{metrics, events, history}
+	if d, ok := c.Optimiser(); ok && !d.Certified {
+		recorders = append(recorders, newRising(r.o.Log, c, earlier))
+	}
 	if r.o.Console != nil && !c.Quiet {
 		progress := record.NewProgress(r.o.Console, r.o.Log, c.Passes, checkpoint.Pass())
 		recorders = append(recorders, progress)

@@ -278,6 +278,7 @@ type encoderInside struct {
 	Layers      string `json:"layers"`    // that rows are taken from
 	Words       string `json:"pieces"`    // how pieces become words
 	Fingerprint string `json:"fingerprint"`
+	Adapter     string `json:"adapter,omitempty"` // as --adapter
 }
 
 type param struct {
@@ -311,7 +312,10 @@ func insideOf(m *models.Model, top int) (inside, error) {
 	}
 	if r := m.Encoder; r != nil {
 		e := r.Encoder
-		in.Encoder = &encoderInside{e.Family(), r.Dir, !r.ByReference, e.Width(), e.Depth(), len(e.Weights()), e.Vocabulary(), e.Positions(), r.Layers, r.Pieces, e.Fingerprint()}
+		in.Encoder = &encoderInside{e.Family(), r.Dir, !r.ByReference, e.Width(), e.Depth(), len(e.Weights()), e.Vocabulary(), e.Positions(), r.Layers, r.Pieces, e.Fingerprint(), ""}
+		if t := r.Tuned; t != nil {
+			in.Encoder.Adapter = t.Adapter.String()
+		}
 	}
 	if m.Vectors != nil {
 		in.Vectors = m.Vectors.Len()
@@ -373,6 +377,9 @@ func (in inside) print(w io.Writer) error {
 		fmt.Fprintf(&b, "encoder     %s, %s: %d layers of width %d, %d weights, %d pieces, %d at a time; fingerprint %.16s\n", e.Family, where, e.Depth, e.Width, e.Weights,
 			e.Pieces, e.Positions, e.Fingerprint)
 		fmt.Fprintf(&b, "            rows of layers %s; of a word with several pieces: %s\n", e.Layers, e.Words)
+		if e.Adapter != "" {
+			fmt.Fprintf(&b, "            adapters %s are trained, its weights stay as they are\n", e.Adapter)
+		}
 	}
 	if in.Vectors > 0 {
 		fmt.Fprintf(&b, "            vectors of %d words\n", in.Vectors)
