@@ -9,6 +9,7 @@ import (
 	"github.com/dsp-go/dsp/models/data/localisation"
 	"github.com/dsp-go/dsp/models/inputs"
 	"github.com/dsp-go/dsp/models/predictions"
+	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
@@ -54,6 +55,9 @@ func NewModel(c config.Config, data *Data) (*Model, error) {
 	}
 	if s, ok := data.Train.Companion.(*localisation.Set); ok {
 		m.ClassID = s.ClassID
+	}
+	if decide := tasks.Of(&c).Decide; decide != nil {
+		decide(&c, data.Train)
 	}
 	own := inputs.Of(data.Train)
 	m.Vocab, m.Characters, m.Dictionary = own.Vocab, own.Characters, own.Dictionary

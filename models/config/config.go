@@ -17,6 +17,7 @@ import (
 // not change the model. Which tasks, formats, networks and methods take a setting is said by their descriptors.
 type Config struct {
 	DataSettings
+	SegmentSettings
 	EncoderSettings
 	TreeSettings
 	BoxSettings
@@ -51,6 +52,14 @@ type DataSettings struct {
 	Fold       int            `yaml:"fold" json:"fold" group:"Data" min:"-1" help:"letters only: fold of the training file to hold out as test data; -1: none"`
 	Examples   settings.Sizes `yaml:"examples" json:"examples" group:"Data" min:"1" unit:"TRAIN,DEV,TEST" help:"how many examples to draw"`
 	Difficulty float64        `yaml:"difficulty" json:"difficulty" group:"Data" min:"0" help:"how hard drawn data are: 0 clean, 1 ambiguous, 2 hardly legible"`
+}
+
+// SegmentSettings are those of sequences that are divided into segments.
+type SegmentSettings struct {
+	Structure   string `yaml:"structure" json:"structure" group:"Data" values:"chain|segments" help:"label tokens one by one, or whole segments of them (docs/semimarkov.md)"`
+	MaxLength   int    `yaml:"max-length" json:"max-length" group:"Data" min:"0" only:"structure=segments" unit:"N" help:"most tokens of a segment; 0: as many as in the training data"`
+	Overlong    string `yaml:"overlong" json:"overlong" group:"Data" values:"refuse|split" only:"structure=segments" help:"longer segments in the training data: refuse the file, or split them"`
+	SegmentEnds bool   `yaml:"segment-ends" json:"segment-ends" group:"Data" only:"structure=segments" help:"score the last tokens of segments, too"`
 }
 
 // EncoderSettings say which pretrained encoder reads the text.
@@ -198,6 +207,7 @@ func Default() Config {
 			Fold:       -1,
 			Scheme:     "keep",
 		},
+		SegmentSettings: SegmentSettings{Structure: "chain", Overlong: "refuse"},
 		EncoderSettings: EncoderSettings{
 			EncoderLayers: "mean4",
 			Pieces:        "first",

@@ -14,6 +14,6 @@ var LBFGS = builtin(&Descriptor{
 		Preconditioning
 	}{},
 	Losses: SmoothObjectives, Smoothing: Smooths, Certified: true, Partial: true, Prior: true,
-	Passes: 500,
+	Passes: batchPasses,
 	Make:   func(r *Run) (train.Method, error) { return &quasinewton.LBFGS{Plain: r.Preconditioner == "none"}, nil },
 })

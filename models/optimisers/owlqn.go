@@ -11,6 +11,6 @@ var OWLQN = builtin(&Descriptor{
 	Summary: "L-BFGS for sparse models (Andrew and Gao 2007); no step size",
 	When:    "as lbfgs, with --l1",
 	Losses:  SmoothObjectives, Smoothing: Smooths, Certified: true, Partial: true, Prior: true,
-	Passes: 500,
+	Passes: batchPasses,
 	Make:   func(*Run) (train.Method, error) { return &quasinewton.OWLQN{}, nil },
 })

@@ -10,7 +10,10 @@ import (
 var registry settings.Registry[*Descriptor]
 
 // builtin registers a method of dsp itself, in the file that describes it.
-func builtin(d *Descriptor) *Descriptor { return registry.Builtin(d.Name, d) }
+func builtin(d *Descriptor) *Descriptor {
+	noteOwn(d)
+	return registry.Builtin(d.Name, d)
+}
 
 // Register adds a method of a program's own: every verb then knows it by its name, with its settings. A program registers its methods
 // before it uses any.
@@ -19,12 +22,18 @@ func builtin(d *Descriptor) *Descriptor { return registry.Builtin(d.Name, d) }
 // later use of a method reports.
 func Register(d *Descriptor) {
 	err := checkRegistration(d)
-	if registry.Add(d, err); err == nil && len(d.OwnSettings()) > 0 {
-		someOwn.Store(true)
+	if registry.Add(d, err); err == nil {
+		noteOwn(d)
 	}
 }
 
 var someOwn atomic.Bool // some method has settings that only it has
+
+func noteOwn(d *Descriptor) {
+	if len(d.OwnSettings()) > 0 {
+		someOwn.Store(true)
+	}
+}
 
 func checkRegistration(d *Descriptor) error {
 	err := settings.CheckName(d.Name, NamesOf(func(*Descriptor) bool { return true }))

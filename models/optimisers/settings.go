@@ -24,6 +24,8 @@ type Settings struct {
 	Tolerances
 	Batching
 	Filling
+	Stepping
+	Cutting
 	Threading
 	Extras
 }
@@ -129,6 +131,16 @@ type Filling struct {
 	BatchTokens int `yaml:"batch-tokens" json:"batch_tokens" group:"Method" min:"0" unit:"N" help:"words per step, or their pieces as an encoder reads them; 0: batches of examples"`
 }
 
+// Stepping is for batch Frank-Wolfe.
+type Stepping struct {
+	FWStep string `yaml:"fw-step" json:"fw_step" group:"Method" values:"search|harmonic" help:"how far a step of fw goes: by a line search, or 2/(k+2) in the k-th pass"`
+}
+
+// Cutting is for the cutting plane method.
+type Cutting struct {
+	Planes int `yaml:"planes" json:"planes" group:"Method" min:"0" unit:"N" help:"most planes that cutting-plane keeps; 0: 100, fewer where weights are many"`
+}
+
 // Threading is for methods whose threads need not wait for each other.
 type Threading struct {
 	Parallel string `yaml:"parallel" json:"parallel" group:"Method" values:"deterministic|async" help:"deterministic, or async: threads of sdca do not wait, and results vary within the gap"`
@@ -149,6 +161,7 @@ func Default() Settings {
 		Preconditioning: Preconditioning{Preconditioner: "auto"},
 		Acceleration:    Acceleration{WarmStart: "prox-center", InnerStop: "budget"},
 		Subproblems:     Subproblems{Inner: "auto"},
+		Stepping:        Stepping{FWStep: "search"},
 		Threading:       Threading{Parallel: "deterministic"},
 	}
 }

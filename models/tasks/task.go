@@ -5,6 +5,7 @@ package tasks
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/dsp-go/dsp/models/config"
@@ -25,6 +26,8 @@ type Task struct {
 	Outputs string // what is predicted, in the plural: labels, trees
 	Summary string // what is learned, in a line
 
+	// Formats are those of other tasks, by their names, that have data for this one, too; a format may name the task itself (Format.Tasks).
+	Formats []string
 	// Takes are the settings of a training that have an effect on the task, of those that have none on some others.
 	Takes []string
 	// Settings is a struct of settings that only this task has, with their defaults and the tags yaml and help. A user gives them as
@@ -52,6 +55,8 @@ type Task struct {
 	ReadAll func(c *config.Config) (train, dev, test *structured.Dataset, ok bool, err error)
 	// Prepare changes the training data before anything is fitted to it; the change is nil if there was none to make. Nil: never.
 	Prepare func(c *config.Config, train *structured.Dataset) (*Change, error)
+	// Decide fills in settings that the training data decide, after Prepare, where they are open. Nil: there are none.
+	Decide func(c *config.Config, train *structured.Dataset)
 	// Memory refuses training data that do not fit into memory: d is the beginning of a text file, with inputs, and the file is times
 	// as long. Nil: text is not checked.
 	Memory func(c *config.Config, d *structured.Dataset, times float64) error
@@ -143,6 +148,7 @@ type Source struct {
 	Dim          int                  // features of a position, as the training data have them, or 0
 	Edges        inputs.Edges         // likewise
 	Unlabeled    bool                 // gold outputs may be missing
+	Skip         func(error)          // told of images that cannot be read, which are left out; nil: they are errors
 	Threads      int
 }
 
@@ -223,6 +229,11 @@ func names(of func(t Task) bool) []string {
 		}
 	}
 	return all
+}
+
+// Reading returns the names of the tasks that files of a format can hold data for: first those that the format names.
+func Reading(f formats.Format) []string {
+	return append(slices.Clone(f.Tasks), names(func(t Task) bool { return slices.Contains(t.Formats, f.Name) && !slices.Contains(f.Tasks, t.Name) })...)
 }
 
 // list joins names as in "a, b and c".

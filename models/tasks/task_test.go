@@ -23,7 +23,9 @@ func TestTasksAreComplete(t *testing.T) {
 		if task.Draw == nil && task.FileFormat != "" {
 			t.Errorf("task %s has a format beside built-in data, which it has not", task.Name)
 		}
-		if form := task.Output(config.Default(), inputs.Inputs{}, 3).Form; form.Structure == nil {
+		c := config.Default()
+		c.Task = task.Name
+		if form := task.Output(c, inputs.Inputs{}, 3).Form; form.Structure == nil {
 			t.Errorf("task %s scores no structure", task.Name)
 		}
 	}

@@ -113,19 +113,24 @@ func readsWordsAlone(p *nets.Preset) bool {
 	return p.CanRead(nets.ReadsWords) && !p.CanRead(nets.ReadsAttributes) && p.CanScore(nets.ScoresPositions)
 }
 
+// reads reports whether files of a format can hold data for the task.
+func (t Task) reads(f formats.Format) bool {
+	return slices.Contains(f.Tasks, t.Name) || slices.Contains(t.Formats, f.Name)
+}
+
 // checkFormat refuses a format without data for the task; an open one is chosen later.
 func (t Task) checkFormat(format string) error {
 	f := formats.Find(format)
-	if f.Name == "" || format == formats.Builtin && t.Draw != nil || slices.Contains(f.Tasks, t.Name) {
+	if f.Name == "" || format == formats.Builtin && t.Draw != nil || t.reads(f) {
 		return nil
 	}
 	var readers []string
 	for _, f := range formats.All() {
-		if slices.Contains(f.Tasks, t.Name) {
+		if t.reads(f) {
 			readers = append(readers, f.Name)
 		}
 	}
-	return structured.BadInput("--format %s has no %s for --task %s, which reads %s; use --task %s", format, t.Outputs, t.Name, list(readers, "or"), list(f.Tasks, "or"))
+	return structured.BadInput("--format %s has no %s for --task %s, which reads %s; use --task %s", format, t.Outputs, t.Name, list(readers, "or"), list(Reading(f), "or"))
 }
 
 // sparseFromAnywhere reports whether the method minimises λ₁‖w‖₁ from any weights.

@@ -46,7 +46,7 @@ func (p *Problem) open() (*Run, error) {
 	if r.config.Batch > 0 {
 		batch = r.config.Batch
 	}
-	r.o.Log.Info("device "+r.device.Info().String(), "batch", batch)
+	r.o.Log.Info("device "+r.device.Info().String(), "batch", batch, "products", r.products)
 	if !accelerator.HasKernels(r.problem.Objective) {
 		r.o.Log.Info("the network runs on the device, the oracle of a " + r.problem.Scorer.Form().Structure.Name() + " on the CPU")
 	}
@@ -104,7 +104,7 @@ func (r *Run) moveTo(ordinal int) error {
 		_ = d.Close() // the first error counts
 		return err
 	}
-	r.device = d
+	r.device, r.products = d, a.Products()
 	if accelerator.HasKernels(r.problem.Objective) {
 		r.model.RunOn(d, r.config.TF32)
 	}

@@ -26,7 +26,8 @@ import (
 // Run is a problem on the device that computes it, with all settings resolved. A problem is run once: its weights and its method change.
 type Run struct {
 	Problem
-	device *device.Device // or nil for the CPU
+	device   *device.Device // or nil for the CPU
+	products string         // what multiplies matrices on the device
 }
 
 // train runs the method and writes the files of the run folder. The records are those of all passes.

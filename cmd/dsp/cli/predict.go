@@ -4,11 +4,13 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/models/data/formats"
 	"github.com/dsp-go/dsp/models/pipelines"
 	"github.com/dsp-go/dsp/models/predictions"
 	"github.com/dsp-go/dsp/models/settings"
@@ -26,7 +28,7 @@ func predictCommand() *cobra.Command {
 	var u use
 	var o predictions.Options
 	var decode, picture, to string
-	var truncate bool
+	var truncate, skipBad bool
 	var raw rawText
 	var fill string
 	var asked questions
@@ -95,10 +97,16 @@ without it.`,
 			if err := raw.refusals(cmd); err != nil {
 				return err
 			}
+			if skipBad {
+				u.Skip = func(err error) { slog.Warn("an image is left out", "reason", err) }
+			}
 			defer u.close()
 			m, err := u.load()
 			if err != nil {
 				return err
+			}
+			if skipBad && !slices.Contains(formats.Find(formats.Images).Tasks, m.Config.Task) {
+				return structured.BadInput("--skip-bad leaves out images of a folder; a model of --task %s reads none", m.Config.Task)
 			}
 			if o.Spans {
 				if err := m.CheckSpans(); err != nil {
@@ -157,6 +165,7 @@ without it.`,
 	complete(cmd, "decode", decodes...)
 	flags.StringVar(&picture, "picture", "", "instead of printing predictions, draw the predicted trees of a few sentences, or the boxes or masks of a few images, to `FILE`, .svg, .png or .pdf")
 	flags.StringVar(&to, "to", "", "instead of printing predictions, write them to `PATH`: for segment a folder of masks, with overlays inside; for graph an npz file of labels; for tag and ocr one with labels, offsets, scores, probabilities and, with --marginals or --confidence, these")
+	flags.BoolVar(&skipBad, "skip-bad", false, "leave out images of a folder that cannot be read, and name them; otherwise one is an error")
 	flags.BoolVar(&truncate, "truncate", false, "with cuts: lower the scores of edges that do not favour equal labels until they do, and predict; otherwise they are an error")
 	flags.BoolVar(&o.Marginals, "marginals", false, "add the probability of every label at every position, of every head of each word, or of every candidate box; for links, the margin of every source word with every target word, and for labels that cuts find, the margin of every label")
 	flags.BoolVar(&o.Confidence, "confidence", false, "add the probability of each predicted label, in the column before it, of each predicted arc, in MISC, or of each predicted box; for links, the margin of each predicted link, after a colon, and for labels that cuts find, the margin of each; with --to and segment, pictures in the folder confidence")
@@ -164,6 +173,7 @@ without it.`,
 	flags.BoolVar(&o.Spans, "spans", false, "instead of labelled columns, print the entities of each sequence: type, first and last token, start and end in the text, probability and text; with --json, add them as spans")
 	flags.Float64Var(&o.MinProbability, "min-probability", 0, "with --spans: list every entity that has at least probability `P`, whether the best labels have it or not; 0: those of the best labels")
 	asked.addFlags(cmd, &o)
+	putFirst(cmd, "model", "input", "format", "text", "to", "confidence", "nbest", "spans", "picture")
 	return cmd
 }
 

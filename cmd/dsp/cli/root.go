@@ -50,8 +50,13 @@ dsp train with no arguments trains a small convolutional network to read words o
 	root.AddCommand(trainCommand(), sweepCommand(), reproduceCommand(), predictCommand(), serveCommand(), evalCommand(), reportCommand(), calibrateCommand(), exportCommand(), importCommand(), inferCommand(), infoCommand(), dataCommand(),
 		benchCommand(), selftestCommand())
 	root.SetUsageFunc(usage)
+	root.SetHelpFunc(help)
 	for _, verb := range root.Commands() {
 		badUsage(verb)
+		verb.InitDefaultHelpFlag()
+		if !showsAll(verb) {
+			verb.Flags().Lookup("help").Usage = "print this; --help all: every flag"
+		}
 	}
 	return root
 }

@@ -4,13 +4,11 @@ import (
 	"log/slog"
 	"os"
 	"runtime/debug"
-	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/pipelines"
-	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/models/training"
 	"github.com/dsp-go/dsp/structured"
 )
@@ -22,9 +20,7 @@ func trainCommand() *cobra.Command {
 		Short: "Train a network; without flags, the default network on built-in data",
 		Long: `train reads or draws data, trains a network and leaves a run folder with the model, the metrics of every pass, curves and
 a checkpoint. Without flags it draws words as images of their letters, trains a small convolutional network to read them, and
-compares methods. After an interrupt (Ctrl-C) it saves a checkpoint: --resume continues to the same bits.
-
-With --task, --net, --method or --format, --help shows the flags that apply there: dsp train --task tag --help.`,
+compares methods. After an interrupt (Ctrl-C) it saves a checkpoint: --resume continues to the same bits.`,
 		Example: `  dsp train
   dsp train --train train.conll --dev dev.conll --out runs/ner
   dsp train --train train.conllu --label xpos --reg 0.5 --out runs/pos
@@ -55,24 +51,11 @@ With --task, --net, --method or --format, --help shows the flags that apply ther
 			return printResult(os.Stdout, result)
 		},
 	}
-	cmd.Flags().StringVar(&file, "config", "", "YAML `FILE` with any of these settings; flags override it")
 	addSettings(cmd, config.Settings(&flagged))
-	shown := cmd.HelpFunc()
-	cmd.SetHelpFunc(func(cmd *cobra.Command, args []string) {
-		hideOthers(cmd, &flagged)
-		shown(cmd, args)
-	})
-	putFirst(cmd, "task", "train", "dev", "test", "out", "net", "method", "reg", "passes", "gap")
+	cmd.Flags().StringVar(&file, "config", "", "YAML `FILE` with any of these settings; flags override it")
+	putFirst(cmd, "task", "train", "dev", "test", "out", "net", "loss", "method", "reg", "passes", "gap", "config", "resume")
+	helpOn(cmd, &flagged)
 	return cmd
-}
-
-// hideOthers leaves flags out of the help that have no effect with the task, format, network or method that the flags choose.
-func hideOthers(cmd *cobra.Command, c *config.Config) {
-	for _, s := range config.Settings(c) {
-		if f := cmd.Flags().Lookup(s.Name); f != nil && !slices.Contains(f.Annotations[groupKey], common) && !tasks.Applies(s, c) {
-			f.Hidden = true
-		}
-	}
 }
 
 // trainSettings assembles the configuration of a command line: the resumed run's, the file's or the defaults, overridden by the

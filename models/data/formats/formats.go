@@ -94,7 +94,7 @@ func (o Options) Numbering() *structured.Alphabet {
 var registry settings.Registry[Format]
 
 // builtin registers a format of dsp itself, in the file that describes it.
-func builtin(f Format) Format { return registry.Builtin(f.Name, f) }
+func builtin(f Format) Format { return registry.Builtin(f.Name, f.withOwn()) }
 
 // Register adds a format of a program's own: every verb then reads it by its name, or recognises its files. A program registers its
 // formats before it uses any.
@@ -102,7 +102,14 @@ func builtin(f Format) Format { return registry.Builtin(f.Name, f) }
 // A name that is empty or taken, a missing Holds, no tasks, settings without help, and a format that reads nothing or that is not
 // recognised by anything are errors, which every later use of a format reports.
 func Register(f Format) {
-	err := checkRegistration(f)
+	registry.Add(f.withOwn(), checkRegistration(f))
+}
+
+// withOwn returns the format with readers that get its own settings.
+func (f Format) withOwn() Format {
+	if f.Settings == nil {
+		return f
+	}
 	if read := f.Read; read != nil {
 		f.Read = func(r io.Reader, path string, o Options) (*structured.Dataset, error) {
 			var err error
@@ -121,7 +128,7 @@ func Register(f Format) {
 			return read(path, o)
 		}
 	}
-	registry.Add(f, err)
+	return f
 }
 
 // own returns the format's own settings with the given values.

@@ -21,10 +21,10 @@ func TestBoxesAreCertified(t *testing.T) {
 		t.Skip("long; the race detector runs shorter tests of the same code")
 	}
 	smooth := func() []train.Method {
-		return []train.Method{&methods.SVRG{}, &methods.SAGA{}, &methods.Casimir{}, &quasinewton.LBFGS{}, &sdca.SDCA{}}
+		return []train.Method{&methods.SVRG{}, &methods.SAGA{}, &methods.Casimir{}, &quasinewton.LBFGS{}, &sdca.SDCA{}, &sdca.SDCA{Online: true}}
 	}
 	hinge := func() []train.Method {
-		return append(convexMethods(), &methods.BCFW{}, &methods.BCPFW{})
+		return append(convexMethods(), &methods.BCFW{}, &methods.BCPFW{}, &methods.FrankWolfe{}, &methods.CuttingPlane{})
 	}
 	for _, c := range []struct {
 		name    string
@@ -41,8 +41,11 @@ func TestBoxesAreCertified(t *testing.T) {
 			lo, hi := math.Inf(-1), math.Inf(1)
 			for _, m := range c.methods {
 				s, passes := traintest.Start(t, m, c.problem), 60
-				if _, slow := m.(*methods.BCFW); slow {
+				switch m.(type) {
+				case *methods.BCFW, *methods.CuttingPlane:
 					passes = 400
+				case *methods.FrankWolfe:
+					passes = 1000
 				}
 				traintest.Passes(t, m, c.problem, s, passes)
 				if certifier, ok := m.(train.Certifier); ok {
