@@ -24,7 +24,7 @@ var Adam = builtin(&Descriptor{
 		Batching
 		Filling
 	}{},
-	Partial: true, Prior: true, Dropout: true,
+	Partial: true, Prior: true, Dropout: true, Ranks: true,
 	Passes: 20, StepSetting: "lr",
 	Vectors: func(*Settings) float64 { return 5 }, // v, m and their copies, q
 	Batch: func(s *Settings, _ int) int {

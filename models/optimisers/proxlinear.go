@@ -29,7 +29,7 @@ var ProxLinear = builtin(&Descriptor{
 		Batching
 		Filling
 	}{},
-	Partial: true, Prior: true, Dropout: true,
+	Partial: true, Prior: true, Dropout: true, Ranks: true,
 	Passes: 20, StepSetting: "eta",
 	Vectors: func(s *Settings) float64 {
 		switch {

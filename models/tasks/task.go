@@ -55,6 +55,8 @@ type Task struct {
 	ReadAll func(c *config.Config) (train, dev, test *structured.Dataset, ok bool, err error)
 	// Prepare changes the training data before anything is fitted to it; the change is nil if there was none to make. Nil: never.
 	Prepare func(c *config.Config, train *structured.Dataset) (*Change, error)
+	// Decide fills in settings that the training data decide, after Prepare, where they are open. Nil: there are none.
+	Decide func(c *config.Config, train *structured.Dataset)
 	// Memory refuses training data that do not fit into memory: d is the beginning of a text file, with inputs, and the file is times
 	// as long. Nil: text is not checked.
 	Memory func(c *config.Config, d *structured.Dataset, times float64) error
@@ -146,6 +148,7 @@ type Source struct {
 	Dim          int                  // features of a position, as the training data have them, or 0
 	Edges        inputs.Edges         // likewise
 	Unlabeled    bool                 // gold outputs may be missing
+	Skip         func(error)          // told of images that cannot be read, which are left out; nil: they are errors
 	Threads      int
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"github.com/dsp-go/dsp/models/data/localisation"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/images"
 )
 
 // COCO's file of images with boxes of objects.
@@ -35,12 +36,13 @@ func isVOC(path string) bool { return holds(path, "*.xml") || holds(path, "Annot
 // Images is the name of the format.
 const Images = "images"
 
-// A folder of images without boxes, to predict on.
+// A folder of images without boxes, or one image, to predict on.
 var _ = builtin(Format{
-	Name:  Images,
-	Holds: "a folder of images, with masks in another or none",
-	Tasks: []string{"localise", "segment"},
-	Takes: []string{"masks", "label-names", "features"},
+	Name:       Images,
+	Holds:      "a folder of images, with masks in another or none, or one image",
+	Tasks:      []string{"localise", "segment"},
+	Takes:      []string{"masks", "label-names", "features"},
+	Extensions: images.Kinds,
 	IsFolder: func(path string) bool {
 		return !isVOC(path) && (holds(path, "*.[pP][nN][gG]") || holds(path, "*.[jJ][pP]*[gG]"))
 	},
