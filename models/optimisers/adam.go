@@ -26,7 +26,7 @@ var Adam = builtin(&Descriptor{
 	}{},
 	Partial: true, Prior: true, Dropout: true, Ranks: true,
 	Passes: 20, StepSetting: "lr",
-	Vectors: func(*Settings) float64 { return 5 }, // v, m and their copies, q
+	Vectors: func(*Settings) float64 { return 4 }, // v, m and their copies
 	Batch: func(s *Settings, _ int) int {
 		if s.BatchTokens > 0 {
 			return 0
