@@ -82,7 +82,7 @@ func (s *spreads) other(ctx context.Context, u *use, m *models.Model, strict boo
 		return nil, structured.BadInput("--against %s: its --task is %s, and that of --model %s is %s; only models of the same task are compared",
 			s.against, other.Config.Task, u.model, m.Config.Task)
 	}
-	d, err := v.readFor(other, "--data", true)
+	d, err := v.readFor(ctx, other, "--data", true)
 	if err != nil {
 		return nil, err
 	}
