@@ -75,7 +75,7 @@ func (u *use) export(cmd *cobra.Command, weights bool, to string) error {
 		}
 		return exchange.ExportWeights(m, to)
 	}
-	m, d, err := u.read("--data", false)
+	m, d, err := u.read(cmd.Context(), "--data", false)
 	if err != nil {
 		return err
 	}
