@@ -18,8 +18,8 @@ func (r *Run) advise(err error) error {
 	var diverged *train.DivergedError
 	switch {
 	case errors.As(err, &small):
-		if setting, b := stepSetting(&r.config, r.problem); b > 1 {
-			return fmt.Errorf("%w; lower --%s (now %d), or use --device cpu", err, setting, b)
+		if setting, value, n := stepSetting(&r.config, r.problem); n > 1 {
+			return fmt.Errorf("%w; lower --%s (now %d), or use --device cpu", err, setting, value)
 		}
 		return fmt.Errorf("%w; use --device cpu", err)
 	case errors.As(err, &diverged):
@@ -41,6 +41,8 @@ func adviseStep(c *config.Config, step float64) string {
 		return "Use another --schedule, or raise --reg"
 	case d.StepSetting == "":
 		return "Check the scale of the features, or raise --reg"
+	case c.TuneEncoder && c.LREncoder > 0 && step > 0: // a step that is too long for the encoder may be short for the rest
+		return fmt.Sprintf("Lower --lr-encoder (now %.3g) or --%s (now %.3g)", step*c.LREncoder/c.FirstStep(), d.StepSetting, step)
 	case step > 0:
 		return fmt.Sprintf("Lower --%s (now %.3g)", d.StepSetting, step)
 	}
