@@ -112,7 +112,11 @@ func resolveProxLinear(s *Settings, o *engine.Objective) {
 		}
 	}
 	if s.ModelBatch > 0 && nets.Tunes(o.Scorer) { // with Finish, too: the passes before it are on batches
-		s.Eta, s.LREncoder = cmp.Or(s.Eta, tunedEta), cmp.Or(s.LREncoder, encoderEta)
+		pace := 1.0
+		if nets.Adapts(o.Scorer) {
+			pace = adapterPace
+		}
+		s.Eta, s.LREncoder = cmp.Or(s.Eta, tunedEta), cmp.Or(s.LREncoder, pace*encoderEta)
 	}
 	switch {
 	case s.onBatches() || s.Inner != "auto":

@@ -63,7 +63,7 @@ func TestTrainingBytesOfDescents(t *testing.T) {
 	}{
 		{func(c *config.Config) { c.Method = "sgd" }, 0},
 		{func(c *config.Config) { c.Method, c.Momentum = "sgd", 0.9 }, 2},
-		{func(c *config.Config) { c.Method = "adam" }, 5},
+		{func(c *config.Config) { c.Method = "adam" }, 4},
 		{func(c *config.Config) { c.Method, c.ModelBatch = "prox-linear", 4 }, 3},
 		{func(c *config.Config) { c.Method, c.ModelBatch, c.InnerSteps = "prox-linear", 4, 3 }, 5},
 		{func(c *config.Config) { c.Method, c.ModelBatch = "prox-linear", settings.AllExamples }, 0},
