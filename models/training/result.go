@@ -32,6 +32,7 @@ type Result struct {
 	Model       string              `json:"model"` // path of the model file
 	Reason      string              `json:"reason"`
 	Baselines   []Result            `json:"baselines,omitempty"`
+	Path        *Path               `json:"path,omitempty"` // of which this is the model that does best on dev
 }
 
 // Certificate is how far the objective of a pass is from its optimum.

@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"time"
 
@@ -23,6 +24,9 @@ import (
 	"github.com/dsp-go/dsp/train/record"
 	"github.com/dsp-go/dsp/train/record/tensorboard"
 )
+
+// largeGarbage is how much garbage, in per cent of what is in use, may lie beside a large state.
+const largeGarbage = 10
 
 // Run is a problem on the device that computes it, with all settings resolved. A problem is run once: its weights and its method change.
 type Run struct {
@@ -49,7 +53,11 @@ func (r *Run) train(ctx context.Context) (*Result, []record.Record, error) {
 	if !r.o.leads() {
 		return r.follow(ctx, checkpoint)
 	}
-	checkpoint.Every = c.CheckpointEvery
+	checkpoint.Every, checkpoint.Large = c.CheckpointEvery, large(r.model.Net)
+	if checkpoint.Large { // a collection looks at few arrays
+		was := debug.SetGCPercent(largeGarbage)
+		defer debug.SetGCPercent(was)
+	}
 	if pass := checkpoint.Pass(); pass > 0 {
 		r.o.Log.Info("the run goes on from its last checkpoint", "pass", pass)
 	}

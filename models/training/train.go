@@ -23,6 +23,8 @@ import (
 	"github.com/dsp-go/dsp/models/pictures/curves"
 	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/machine/host"
+	"github.com/dsp-go/dsp/train"
 	"github.com/dsp-go/dsp/train/ranks"
 )
 
@@ -79,7 +81,10 @@ func trainAll(ctx context.Context, given config.Config, o TrainOptions) (result 
 			err = errors.Join(err, removeIfEmpty(c.Out))
 		}
 	}()
-	data, err := r.Data()
+	data, err := host.Await(ctx, r.Data)
+	if err != nil && ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+		return nil, "", nil, train.ErrInterrupted
+	}
 	if c.Resume != "" && errors.Is(err, fs.ErrNotExist) {
 		err = structured.BadInput("%w; if the data moved, give its place with --train, --dev or --test: a run resumes on data with the same content", err)
 	}
@@ -111,6 +116,12 @@ func TrainOn(ctx context.Context, c config.Config, data *models.Data, o TrainOpt
 func trainOn(ctx context.Context, c config.Config, data *models.Data, o TrainOptions) (*Result, []curves.Run, error) {
 	if c.Patience > 0 && data.Dev == nil {
 		return nil, nil, structured.BadInput("--patience %d needs development data to watch: give --dev FILE", c.Patience)
+	}
+	if err := checkPath(&c); err != nil {
+		return nil, nil, err
+	}
+	if c.Path {
+		c = resolvePath(c)
 	}
 	about := []any{"training", data.Train.Name, "examples", data.Train.Len(), "positions", data.Train.Positions()}
 	if n := data.Train.Alphabet.Len(); n > 0 {
@@ -156,6 +167,9 @@ func trainOn(ctx context.Context, c config.Config, data *models.Data, o TrainOpt
 	if !c.Partial && formats.Find(c.Format).Tokens && data.Train.Alphabet.Index(text.AnyLabel) >= 0 {
 		o.Log.Warn("label " + text.AnyLabel + " is learned like any other label; with --partial it means that the label is unknown")
 	}
+	if odd, found := oddFeatures(data.Train); found {
+		o.Log.Warn("features have very different scales", "found", odd)
+	}
 	p, err := NewProblem(c, data, o)
 	if err != nil {
 		return nil, nil, err
@@ -177,6 +191,10 @@ func trainOn(ctx context.Context, c config.Config, data *models.Data, o TrainOpt
 	r, err := p.open()
 	if err != nil {
 		return nil, nil, err
+	}
+	if c.Path {
+		result, err := r.trainPath(ctx)
+		return result, nil, err
 	}
 	result, records, err := r.train(ctx)
 	if len(records) == 0 || !o.leads() {

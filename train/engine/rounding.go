@@ -203,7 +203,10 @@ func (e *Engine) EntropyRounding(u, φ *structured.Marginals, known func(i int) 
 		φ.AsPotentials(i, output, &one)
 		u.View(i, &point)
 		v.Copy(&point)
-		if !e.Data.Partial(i) {
+		switch {
+		case e.Soft:
+			v.AddScaled(0, -1, &e.Completion.Marginals, i)
+		case !e.Data.Partial(i):
 			v.Add(0, e.Data.Gold(i), -1)
 		}
 		s := measure(&one, 0, &v)

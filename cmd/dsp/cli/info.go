@@ -257,6 +257,8 @@ type inside struct {
 	Temperature float64 `json:"temperature"`          // of probabilities; 1 until dsp calibrate fits one
 	Calibrated  *bool   `json:"calibrated,omitempty"` // trained by likelihood, or with a fitted temperature; absent without probabilities
 
+	Standardised bool `json:"standardised,omitempty"` // dense features are shifted and scaled
+
 	Characters int `json:"characters,omitempty"` // size of the vocabulary of characters
 
 	Attributes     int `json:"attributes"`      // on positions
@@ -302,7 +304,7 @@ type param struct {
 func insideOf(m *models.Model, top int) (inside, error) {
 	in := inside{
 		Version: m.Version, Net: m.Config.Net, Weights: m.Net.Dim(), Nonzero: engine.Nonzeros(m.W),
-		Labels: m.Labels.Names(), Dim: m.Dim, Vocab: []int{}, Config: m.Config, Temperature: m.Temper(),
+		Labels: m.Labels.Names(), Dim: m.Dim, Standardised: m.Standard != nil, Vocab: []int{}, Config: m.Config, Temperature: m.Temper(),
 	}
 	if m.Sums() != nil {
 		yes := !m.Uncalibrated()
@@ -361,7 +363,11 @@ func (in inside) reads() []string {
 			all = append(all, fmt.Sprintf(format, append([]any{n}, more...)...))
 		}
 	}
-	add(in.Dim, "%d dense features per position")
+	scaled := ""
+	if in.Standardised {
+		scaled = ", standardised"
+	}
+	add(in.Dim, "%d dense features per position%s", scaled)
 	if len(in.Vocab) > 0 {
 		text := fmt.Sprintf("discrete, vocabularies of %v", in.Vocab)
 		if in.Characters > 0 {
