@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dsp-go/dsp/models/data/brackets"
 	"github.com/dsp-go/dsp/models/data/treebank"
 	"github.com/dsp-go/dsp/models/data/union"
 	"github.com/dsp-go/dsp/models/inputs"
@@ -59,6 +60,8 @@ func (b bases) relabel(sets ...*structured.Dataset) {
 		switch {
 		case d.Outputs == nil:
 			union.Relabel(d, all)
+		case brackets.Is(d):
+			brackets.Renumber(d, all)
 		case d.Table(trees.ArcRows) != nil:
 			treebank.Renumber(d, all)
 		}

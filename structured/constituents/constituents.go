@@ -84,7 +84,7 @@ func Binary(y []int32, labels int, visit func(row int, label int32)) bool {
 			return
 		}
 		for first, children := i, 0; first <= j; children++ {
-			last := lastOf(y, n, first, j, i)
+			last := LastOf(y, n, first, j, i)
 			if children > 0 && last < j {
 				visit(i*n+last, 0)
 			}
@@ -99,8 +99,8 @@ func Binary(y []int32, labels int, visit func(row int, label int32)) bool {
 	return seen == all // the others cross
 }
 
-// lastOf returns the last word of the child that begins with a word, inside the constituent from i to j.
-func lastOf(y []int32, n, first, j, i int) int {
+// LastOf returns the last word of the child that begins with a word, inside the constituent from i to j.
+func LastOf(y []int32, n, first, j, i int) int {
 	last := j
 	if first == i {
 		last = j - 1
