@@ -111,8 +111,11 @@ func LastOf(y []int32, n, first, j, i int) int {
 	return last
 }
 
-// SkipsRows implements structured.RowSkipper: an output uses 2n − 1 rows.
+// SkipsRows implements structured.RowSkipper.
 func (Tree) SkipsRows(int) bool { return true }
+
+// UsedRows implements structured.RowCounter: the binary form of a tree has 2n − 1 spans.
+func (Tree) UsedRows(numbers int) int { return max(0, 2*Words(numbers)-1) }
 
 // Raise implements structured.Structure. A number that is 0 is shared by the outputs without a constituent there: all constituents of the span
 // get less, and all outputs more, through the span of all words.
