@@ -7,6 +7,8 @@ import (
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/data/brackets"
 	"github.com/dsp-go/dsp/models/data/features/arcs"
+	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/sparse"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/constituents"
 	"github.com/dsp-go/dsp/structured/machine/host"
@@ -138,6 +140,20 @@ func (in *Spans) Missing(d *structured.Dataset) string {
 		return "attributes of spans"
 	}
 	return ""
+}
+
+// Network implements Maker. Dense features of the first and of the last word have weights as those of arcs have.
+func (in *Spans) Network(form structured.Form, dim int) (nets.Network, error) {
+	dense := func(part string) []sparse.Dense {
+		if dim == 0 {
+			return nil
+		}
+		return []sparse.Dense{{Weights: part + "_of_first", Dim: dim, Of: sparse.OfDependent}, {Weights: part + "_of_last", Dim: dim, Of: sparse.OfHead}}
+	}
+	return sparse.New(form, []sparse.Part{
+		{Attributes: in.Dictionary.Arc.Len(), Weights: "span_attributes", Dense: dense("span")},
+		{Attributes: in.Dictionary.Label.Len(), Weights: "label_attributes", Dense: dense("label")},
+	}), nil
 }
 
 // extractSpans makes the attributes of the spans of some sentences, for their scores and for those of their labels.
