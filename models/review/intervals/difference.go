@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/dsp-go/dsp/models/data/brackets"
 	"github.com/dsp-go/dsp/structured"
 )
 
