@@ -20,6 +20,8 @@ type Data struct {
 
 	inputs inputs.Inputs // how inputs were made from the columns of text
 	bases  bases         // the models that training continues
+
+	teacher *teacher // whose marginals are the targets, or nil
 }
 
 // ReadData resolves c, reads or draws the data sets that it names, and makes their inputs.
@@ -62,7 +64,7 @@ func (raw *Raw) Fit(c *config.Config) (*Data, error) {
 		d := *set
 		return &d
 	}
-	d := &Data{Train: own(raw.Train), Dev: own(raw.Dev), Test: own(raw.Test), Change: raw.Change, Encoded: raw.Encoded, inputs: raw.inputs, bases: raw.bases}
+	d := &Data{Train: own(raw.Train), Dev: own(raw.Dev), Test: own(raw.Test), Change: raw.Change, Encoded: raw.Encoded, inputs: raw.inputs, bases: raw.bases, teacher: raw.teacher}
 	var err error
 	if m := d.bases.start; m != nil {
 		d.inputs, err = m.Inputs.Extend(c, d.Train)
