@@ -39,19 +39,20 @@ type Config struct {
 
 // DataSettings say which data are read or drawn.
 type DataSettings struct {
-	Task       string         `yaml:"task" json:"task" group:"Data" values:"auto" help:"what to learn (dsp info --tasks); auto: as the data suggest"`
-	Train      string         `yaml:"train" json:"train" group:"Data" unit:"FILE,..." help:"training data: files, patterns, or a folder; without it, data are drawn"`
-	Dev        string         `yaml:"dev" json:"dev" group:"Data" unit:"FILE,..." help:"development data; the model keeps the weights of the best pass on them"`
-	Test       string         `yaml:"test" json:"test" group:"Data" unit:"FILE,..." help:"test data, measured after every pass and never used to choose"`
-	Dense      string         `yaml:"dense" json:"dense" group:"Data" reads:"words|attributes" unit:"TRAIN,DEV,TEST" help:"npz files with dense features of the tokens of text"`
-	Format     string         `yaml:"format" json:"format" group:"Data" values:"|builtin" help:"layout of data files (dsp info --formats); empty: recognised"`
-	Columns    string         `yaml:"columns" json:"columns" group:"Data" help:"names of conll's columns, as word=0,pos=1,label=-1; empty: word first, label last"`
-	Label      string         `yaml:"label" json:"label" group:"Data" unit:"upos|xpos|feats|deprel|misc:KEY" help:"field of conllu that is the label; empty: upos"`
-	Scheme     string         `yaml:"scheme" json:"scheme" group:"Data" values:"keep|iob1|iob2|bioes" help:"convert entity tags to this scheme on reading"`
-	Partial    bool           `yaml:"partial" json:"partial" group:"Data" help:"labels may be known in part: ? is any, A|B one of these"`
-	Fold       int            `yaml:"fold" json:"fold" group:"Data" min:"-1" help:"letters only: fold of the training file to hold out as test data; -1: none"`
-	Examples   settings.Sizes `yaml:"examples" json:"examples" group:"Data" min:"1" unit:"TRAIN,DEV,TEST" help:"how many examples to draw"`
-	Difficulty float64        `yaml:"difficulty" json:"difficulty" group:"Data" min:"0" help:"how hard drawn data are: 0 clean, 1 ambiguous, 2 hardly legible"`
+	Task        string         `yaml:"task" json:"task" group:"Data" values:"auto" help:"what to learn (dsp info --tasks); auto: as the data suggest"`
+	Train       string         `yaml:"train" json:"train" group:"Data" unit:"FILE,..." help:"training data: files, patterns, or a folder; without it, data are drawn"`
+	Dev         string         `yaml:"dev" json:"dev" group:"Data" unit:"FILE,..." help:"development data; the model keeps the weights of the best pass on them"`
+	Test        string         `yaml:"test" json:"test" group:"Data" unit:"FILE,..." help:"test data, measured after every pass and never used to choose"`
+	Dense       string         `yaml:"dense" json:"dense" group:"Data" reads:"words|attributes" unit:"TRAIN,DEV,TEST" help:"npz files with dense features of the tokens of text"`
+	Standardise bool           `yaml:"standardise" json:"standardise" group:"Data" help:"shift and scale each dense feature to mean 0 and deviation 1; kept in the model"`
+	Format      string         `yaml:"format" json:"format" group:"Data" values:"|builtin" help:"layout of data files (dsp info --formats); empty: recognised"`
+	Columns     string         `yaml:"columns" json:"columns" group:"Data" help:"names of conll's columns, as word=0,pos=1,label=-1; empty: word first, label last"`
+	Label       string         `yaml:"label" json:"label" group:"Data" unit:"upos|xpos|feats|deprel|misc:KEY" help:"field of conllu that is the label; empty: upos"`
+	Scheme      string         `yaml:"scheme" json:"scheme" group:"Data" values:"keep|iob1|iob2|bioes" help:"convert entity tags to this scheme on reading"`
+	Partial     bool           `yaml:"partial" json:"partial" group:"Data" help:"labels may be known in part: ? is any, A|B one of these"`
+	Fold        int            `yaml:"fold" json:"fold" group:"Data" min:"-1" help:"letters only: fold of the training file to hold out as test data; -1: none"`
+	Examples    settings.Sizes `yaml:"examples" json:"examples" group:"Data" min:"1" unit:"TRAIN,DEV,TEST" help:"how many examples to draw"`
+	Difficulty  float64        `yaml:"difficulty" json:"difficulty" group:"Data" min:"0" help:"how hard drawn data are: 0 clean, 1 ambiguous, 2 hardly legible"`
 }
 
 // SegmentSettings are those of sequences that are divided into segments.
@@ -186,10 +187,16 @@ type ObjectiveSettings struct {
 type RunSettings struct {
 	Baselines string `yaml:"baselines" json:"baselines" group:"Run" run:"true" values:"auto|on|off" help:"train other methods too, for comparison; auto: on drawn data"`
 
+	Path      bool    `yaml:"path" json:"path" group:"Run" run:"true" help:"train for every strength from path-low to path-high, and keep the best on dev"`
+	PathLow   float64 `yaml:"path-low" json:"path_low" group:"Run" run:"true" unit:"C" help:"the least regulariser C of a path"`
+	PathHigh  float64 `yaml:"path-high" json:"path_high" group:"Run" run:"true" unit:"C" help:"the largest regulariser C of a path"`
+	PathError float64 `yaml:"path-error" json:"path_error" group:"Run" run:"true" unit:"X" help:"certified relative distance to the optimum for every C of a path"`
+
 	Seed            uint64 `yaml:"seed" json:"seed" group:"Run" help:"random seed; the same seed gives the same model, bit for bit"`
 	Device          string `yaml:"device" json:"device" group:"Run" run:"true" unit:"auto|cpu|cuda[:N]" help:"where to compute: cpu, or cuda for a GPU; auto: a GPU if it can"`
 	TF32            bool   `yaml:"tf32" json:"tf32" group:"Run" run:"true" help:"multiply in TF32 on a GPU: faster, with 10 fraction bits"`
 	Threads         int    `yaml:"threads" json:"threads" group:"Run" run:"true" min:"0" help:"number of threads, which changes no result; 0: all cores"`
+	Ranks           string `yaml:"ranks" json:"ranks" group:"Run" run:"true" values:"auto|mpi|off" help:"train together with the processes that mpirun started; auto: if it did"`
 	Out             string `yaml:"out" json:"out" group:"Run" run:"true" unit:"DIR" help:"folder for the model, metrics and curves; empty: runs/NAME-TIME"`
 	CheckpointEvery int    `yaml:"checkpoint-every" json:"checkpoint-every" group:"Run" run:"true" min:"0" unit:"N" help:"save a checkpoint after every N passes; 0: as often as takes 2 % of the time"`
 	Resume          string `yaml:"resume,omitempty" json:"resume,omitempty" group:"Run" run:"true" unit:"DIR" help:"continue the run in this folder from its last checkpoint"`
@@ -258,8 +265,12 @@ func Default() Config {
 		Settings: optimisers.Default(),
 		RunSettings: RunSettings{
 			Baselines: "auto",
+			PathLow:   0.01,
+			PathHigh:  100,
+			PathError: 0.05,
 			Seed:      1,
 			Device:    "auto",
+			Ranks:     "auto",
 		},
 	}
 }

@@ -16,6 +16,7 @@ import (
 // tensors are the names of all tensors that Save may put into a file, but those of encoders.
 var tensors = []string{
 	attributeNames, edgeAttributeNames, clustersTensor, gazetteerTensor, VectorsTensor, arcHashes, labelHashes, pairStatistics, pairFeatures, "pair_attribute_names", "source_attribute_names",
+	standardMean, standardScale,
 }
 
 // IsTensor reports whether Save may put a tensor of that name into a file.
@@ -33,6 +34,9 @@ func (in Inputs) Save(f *safetensors.File) error {
 		if err := in.Encoder.Save(f); err != nil {
 			return err
 		}
+	}
+	if in.Standard != nil {
+		in.Standard.Save(f)
 	}
 	if in.Characters != nil {
 		values["characters"] = in.Characters.Names()
@@ -69,7 +73,7 @@ func (in Inputs) Save(f *safetensors.File) error {
 	}
 	if in.Template != nil {
 		template = in.Template.String()
-		AddLists(f, in.Template)
+		addLists(f, in.Template)
 	}
 	if template != "" {
 		texts["template"] = template
@@ -141,16 +145,22 @@ func Load(f *safetensors.File, how Loading) (in Inputs, tensors int, err error) 
 		}
 	}
 	if in.Own == nil {
-		if in.Dictionary, tensors, err = Dictionary(f, hashBits); err != nil {
+		if in.Dictionary, tensors, err = dictionary(f, hashBits); err != nil {
 			return in, 0, err
 		}
 	}
 	if in.Template != nil {
-		lists, err := LoadLists(f, in.Template)
+		lists, err := loadLists(f, in.Template)
 		if err != nil {
 			return in, 0, err
 		}
 		tensors += lists
+	}
+	if in.Standard, err = loadStandard(f); err != nil {
+		return in, 0, err
+	}
+	if in.Standard != nil {
+		tensors += 2
 	}
 	if how.Encoder {
 		var more int
@@ -160,7 +170,7 @@ func Load(f *safetensors.File, how Loading) (in Inputs, tensors int, err error) 
 		tensors += more
 	}
 	if how.Vectors {
-		v, err := LoadVectors(f, how.Frozen)
+		v, err := loadVectors(f, how.Frozen)
 		if err != nil {
 			return in, 0, err
 		}

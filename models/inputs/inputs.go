@@ -32,6 +32,8 @@ type Inputs struct {
 	WordRows   *WordRows              // vectors of words that are dense inputs, or nil
 	Encoder    *encoded.Reader        // whose rows are the last dense inputs of words, or nil
 
+	Standard *Standard // of dense features, or nil; Apply does not see to it, because data get theirs from several places
+
 	Words []string // the columns that discrete inputs are made of; nil: all
 	Own   Maker    // of inputs that only one task has, or nil
 

@@ -31,6 +31,7 @@ type Descriptor struct {
 	Partial   bool      // it takes labels that are known in part, where a convex method's objective is not convex
 	Prior     bool      // it takes a regulariser around a trained model
 	Dropout   bool      // its steps drop units
+	Ranks     bool      // several ranks share its work (train/ranks), as far as that is passes over all examples and steps on several
 	Dual      bool      // its weights are made of dual variables: with λ₁‖w‖₁ it cannot start from given weights
 	L1OnCPU   bool      // with λ₁‖w‖₁ it does not run on a device, though otherwise it does
 

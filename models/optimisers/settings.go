@@ -26,6 +26,7 @@ type Settings struct {
 	Filling
 	Stepping
 	Cutting
+	Visiting
 	Threading
 	Extras
 }
@@ -141,6 +142,12 @@ type Cutting struct {
 	Planes int `yaml:"planes" json:"planes" group:"Method" min:"0" unit:"N" help:"most planes that cutting-plane keeps; 0: 100, fewer where weights are many"`
 }
 
+// Visiting is for block-coordinate Frank-Wolfe with pairwise steps.
+type Visiting struct {
+	Sampling   string `yaml:"sampling" json:"sampling" group:"Method" values:"threshold|gap" help:"which examples bcpfw visits: those above the mean gap, or drawn by their gaps"`
+	BlockSteps string `yaml:"block-steps" json:"block_steps" group:"Method" values:"pairwise|away" help:"how bcpfw moves weight: from output to output, or towards and away from one"`
+}
+
 // Threading is for methods whose threads need not wait for each other.
 type Threading struct {
 	Parallel string `yaml:"parallel" json:"parallel" group:"Method" values:"deterministic|async" help:"deterministic, or async: threads of sdca do not wait, and results vary within the gap"`
@@ -162,6 +169,7 @@ func Default() Settings {
 		Acceleration:    Acceleration{WarmStart: "prox-center", InnerStop: "budget"},
 		Subproblems:     Subproblems{Inner: "auto"},
 		Stepping:        Stepping{FWStep: "search"},
+		Visiting:        Visiting{Sampling: "threshold", BlockSteps: "pairwise"},
 		Threading:       Threading{Parallel: "deterministic"},
 	}
 }

@@ -26,7 +26,7 @@ var _ = builtin(Task{
 	Outputs: "labels of graphs",
 	Summary: "labels of the variables of graphs",
 	Takes: []string{
-		"difficulty", "classes", "shape", "oracle", "max-table", "edges", "edge-units", "submodular",
+		"standardise", "difficulty", "classes", "shape", "oracle", "max-table", "edges", "edge-units", "submodular",
 		"label-weights",
 	},
 	Check:      checkGraphs,

@@ -19,7 +19,7 @@ var _ = builtin(Task{
 	Outputs: "trees",
 	Summary: "dependency trees of sentences",
 	Takes: []string{
-		"dense", "encoder", "tree", "crossing", "features", "template", "hash-bits", "vectors", "min-count",
+		"dense", "standardise", "encoder", "tree", "crossing", "features", "template", "hash-bits", "vectors", "min-count",
 	},
 	Check: func(c config.Config) error {
 		if c.Features != "auto" && c.Features != "parse" && c.Features != "none" {

@@ -24,6 +24,9 @@ func Validate(c config.Config) error {
 			return err
 		}
 	}
+	if c.BatchTokens > 0 && c.ModelBatch > 0 && c.Given.Has("model-batch") { // what a run chose for itself stays
+		return structured.BadInput("--model-batch %v and --batch-tokens %d both say how large a step is; give one", c.ModelBatch, c.BatchTokens)
+	}
 	return c.CheckMethod()
 }
 

@@ -18,11 +18,14 @@ func (r *Run) advise(err error) error {
 	var diverged *train.DivergedError
 	switch {
 	case errors.As(err, &small):
-		if setting, b := stepSetting(&r.config, r.problem); b > 1 {
-			return fmt.Errorf("%w; lower --%s (now %d), or use --device cpu", err, setting, b)
+		if setting, value, n := stepSetting(&r.config, r.problem); n > 1 {
+			return fmt.Errorf("%w; lower --%s (now %d), or use --device cpu", err, setting, value)
 		}
 		return fmt.Errorf("%w; use --device cpu", err)
 	case errors.As(err, &diverged):
+		if odd, found := oddFeatures(r.data.Train); found {
+			return fmt.Errorf("%w. %v", err, odd) // shorter steps would help no further than the next pass
+		}
 		return fmt.Errorf("%w. %s", err, adviseStep(&r.config, diverged.Step))
 	case train.Resumable(err):
 		return fmt.Errorf("%w, --resume continues", err)
@@ -38,6 +41,8 @@ func adviseStep(c *config.Config, step float64) string {
 		return "Use another --schedule, or raise --reg"
 	case d.StepSetting == "":
 		return "Check the scale of the features, or raise --reg"
+	case c.TuneEncoder && c.LREncoder > 0 && step > 0: // a step that is too long for the encoder may be short for the rest
+		return fmt.Sprintf("Lower --lr-encoder (now %.3g) or --%s (now %.3g)", step*c.LREncoder/c.FirstStep(), d.StepSetting, step)
 	case step > 0:
 		return fmt.Sprintf("Lower --%s (now %.3g)", d.StepSetting, step)
 	}

@@ -39,4 +39,9 @@ func TestAdviseStep(t *testing.T) {
 			t.Errorf("%s, %s: %q, want %q", x.method, x.schedule, got, x.want)
 		}
 	}
+	c := config.Default()
+	c.Method, c.TuneEncoder, c.LR, c.LREncoder = "adam", true, 0.5, 0.25
+	if got := adviseStep(&c, 0.25); got != "Lower --lr-encoder (now 0.125) or --lr (now 0.25)" { // half-way down the schedule
+		t.Errorf("with an encoder: %q", got)
+	}
 }

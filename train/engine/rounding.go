@@ -171,11 +171,11 @@ func (e *Engine) roundAnswers(ln *Lane) {
 	}
 	for b, i := range ln.Batch.Examples {
 		c, s := e.Data.Weight(i), measure(&ln.Theta, b, &ln.V)
-		ln.Sums.Below += s.below(c) // v has the weight c already
+		ln.tally().Below += s.below(c) // v has the weight c already
 		if e.Loss.Smooth() {
-			ln.Sums.Below += c * e.oracleRounding(ln, b)
+			ln.tally().Below += c * e.oracleRounding(ln, b)
 		}
-		ln.Sums.Above += c * e.lossRounding(ln, b, s, ln.losses[b])
+		ln.tally().Above += c * e.lossRounding(ln, b, s, ln.losses[b])
 	}
 }
 
@@ -185,7 +185,7 @@ func (e *Engine) roundMemory(ln *Lane) {
 		return
 	}
 	for b, i := range ln.Batch.Examples {
-		ln.Sums.Below += measure(&ln.Theta, b, &ln.V).below(e.Data.Weight(i))
+		ln.tally().Below += measure(&ln.Theta, b, &ln.V).below(e.Data.Weight(i))
 	}
 }
 

@@ -64,21 +64,29 @@ func crossing(a, b Point) float64 {
 	return min(max((b.At(0)-a.At(0))/slope, a.Lambda), b.Lambda)
 }
 
-// narrow is the ratio of strengths from which no point is put between two.
-const narrow = 1.02
+// The ratios of strengths from which no point is put between two: in general, and where one of them is further above its own optimum than asked for.
+const (
+	narrow = 1.02
+	coarse = 1.25
+)
 
 // Next returns the strength at which the path through points, in the order of their strengths, is to be solved next: a crossing where it may be
-// furthest above the least objective. ok is false if it is nowhere further than ε, or not because of the distance of its points.
+// furthest above the least objective. Between a point that is good enough and one that is not, it is the middle. ok is false if the path is nowhere
+// further than ε, or only where more points do not help.
 func Next(points []Point, ε float64) (λ float64, ok bool) {
 	worst := ε
 	for k := 1; k < len(points); k++ {
 		a, b := points[k-1], points[k]
-		at := crossing(a, b)
-		if at <= a.Lambda || at >= b.Lambda {
+		at, least := crossing(a, b), narrow
+		bad := max(a.Gap(), b.Gap()) > ε
+		if bad {
+			least = coarse
+		}
+		if bad || at <= a.Lambda || at >= b.Lambda {
 			at = math.Sqrt(a.Lambda * b.Lambda)
 		}
 		e := Bound(a, b, at)
-		if e > worst && e > max(a.Gap(), b.Gap()) && b.Lambda > narrow*a.Lambda {
+		if e > worst && min(a.Gap(), b.Gap()) <= ε && b.Lambda > least*a.Lambda {
 			λ, worst, ok = at, e, true
 		}
 	}

@@ -111,3 +111,29 @@ func TestWorst(t *testing.T) {
 		}
 	}
 }
+
+// Where one end cannot be solved, the path comes near to where that begins, and stops.
+func TestUnsolvedEnd(t *testing.T) {
+	at := func(λ float64) regpath.Point { // F* = 2√λ, as of R(w) = 1/w
+		p := regpath.Point{Lambda: λ, Primal: 2 * math.Sqrt(λ), Dual: 2 * math.Sqrt(λ), Square: 2 / math.Sqrt(λ)}
+		if λ < 0.3 {
+			p.Dual = 0
+		}
+		return p
+	}
+	points := []regpath.Point{at(0.01), at(100)}
+	for {
+		λ, ok := regpath.Next(points, 0.05)
+		if !ok {
+			break
+		}
+		if points = append(points, at(λ)); len(points) > 40 {
+			t.Fatal("it does not end")
+		}
+		slices.SortFunc(points, func(a, b regpath.Point) int { return int(math.Copysign(1, a.Lambda-b.Lambda)) })
+	}
+	solved := slices.DeleteFunc(slices.Clone(points), func(p regpath.Point) bool { return p.Gap() > 0.05 })
+	if e := regpath.Error(solved); e > 0.05 || solved[0].Lambda > 0.3*1.26 || regpath.Error(points) != 1 {
+		t.Errorf("the solved part begins at %g, with an error of %g", solved[0].Lambda, e)
+	}
+}

@@ -53,7 +53,7 @@ also mends networks that are too sure of themselves.`,
 				return structured.BadInput("--%w", err)
 			}
 			defer u.close()
-			m, d, err := u.read("--dev", true)
+			m, d, err := u.read(cmd.Context(), "--dev", true)
 			if err != nil {
 				return err
 			}

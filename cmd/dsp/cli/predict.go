@@ -138,7 +138,7 @@ without it.`,
 				return u.writeTo(cmd, m, o, to, asJSON)
 			}
 			if picture != "" {
-				d, err := u.readFor(m, "--input", false)
+				d, err := u.readFor(cmd.Context(), m, "--input", false)
 				if err != nil {
 					return err
 				}
@@ -244,7 +244,7 @@ func checkPrinted(cmd *cobra.Command, to, picture string) error {
 
 // writeTo writes predictions to files.
 func (u *use) writeTo(cmd *cobra.Command, m *models.Model, o predictions.Options, to string, asJSON bool) error {
-	d, err := u.readFor(m, "--input", false)
+	d, err := u.readFor(cmd.Context(), m, "--input", false)
 	if err != nil {
 		return err
 	}

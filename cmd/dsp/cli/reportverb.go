@@ -46,7 +46,7 @@ not have is left out. Of a run that was interrupted it reports what there is.`,
 			case u.Threads < 0:
 				return structured.BadInput("--threads %d: expected 0 or more", u.Threads)
 			case u.Path != "":
-				o.Read = func(m *models.Model) (*structured.Dataset, error) { return u.readFor(m, "--data", true) }
+				o.Read = func(m *models.Model) (*structured.Dataset, error) { return u.readFor(cmd.Context(), m, "--data", true) }
 			default:
 				for _, name := range []string{"format", "columns", "label", "dense", "boxes", "images", "links", "masks"} {
 					if cmd.Flags().Changed(name) {
