@@ -157,7 +157,7 @@ without it.`,
 	flags.StringVar(&fill, "fill", "", "with a pipeline: the `FIELDS` of words to predict, with commas between them; the others stay as the input has them; empty: "+strings.Join(pipelines.Filled, ","))
 	u.taggers.addFlag(cmd)
 	flags.StringVar(&o.Into, "into", "", "write the label in place of the column `NAME` of the input, such as upos or label, not after the last column")
-	flags.StringVar(&o.Scheme, "scheme", "", "write entity tags in this scheme: `iob1|iob2|bioes`; empty: that of the model's labels")
+	flags.StringVar(&o.Scheme, "scheme", "", "write entity tags in this scheme: `iob1|iob2|bioes`; empty: with --into that of the column, as its beginning shows it, otherwise that of the model's labels")
 	complete(cmd, "scheme", "iob1", "iob2", "bioes")
 	flags.IntVar(&o.NBest, "nbest", 0, "add the `N` best outputs of each sequence, with score and probability (links, and graphs with cuts, have scores only)")
 	flags.BoolVar(&o.Force, "force", false, "keep what the input's column of labels says, or those of heads and relations, and predict the rest given that: a label of the model, A|B for one of these, ? or _ for any")
