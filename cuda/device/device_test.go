@@ -8,12 +8,16 @@ import (
 	"testing"
 
 	"github.com/dsp-go/dsp/cuda/devicecode"
+	"github.com/dsp-go/dsp/cuda/driver"
 	"pgregory.net/rapid"
 )
 
 // inFolder returns the kernels of the source folder, which builds without the tag gpu do not embed.
 func inFolder(t rapid.TB) *devicecode.Set {
-	set, err := devicecode.Read(os.DirFS("../devicecode/ptx"))
+	set, err := devicecode.Compiled()
+	if !driver.Built {
+		set, err = devicecode.Read(os.DirFS("../devicecode/ptx"))
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
