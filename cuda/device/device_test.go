@@ -83,6 +83,34 @@ func TestUploadsWaitForTheRing(t *testing.T) {
 	}
 }
 
+// The device copies a piece while the host empties the one before it.
+func TestDownloadsOverlap(t *testing.T) {
+	d, lib := testDevice(t, 1<<28)
+	x := New[uint8](d, 3*pieceBytes+5, "x")
+	from := make([]uint8, x.Len())
+	for i := range from {
+		from[i] = uint8(i >> 19)
+	}
+	Upload(d, x, from)
+	lib.calls = nil
+	got := make([]uint8, x.Len())
+	if Download(d, got, x); !slices.Equal(got, from) {
+		t.Error("the download differs")
+	}
+	var order string
+	for _, call := range lib.calls {
+		switch call {
+		case "cuMemcpyDtoHAsync":
+			order += "c"
+		case "cuEventSynchronize", "cuStreamSynchronize":
+			order += "w"
+		}
+	}
+	if order != "ccwcwcww" {
+		t.Errorf("copies and waits come as %s, expected a copy before each wait but the last", order)
+	}
+}
+
 func TestUploadIsDoneWithItsSource(t *testing.T) {
 	d, _ := testDevice(t, 1<<28)
 	x := New[float32](d, 4, "a test")
