@@ -51,10 +51,10 @@ func Stream[P, W any](ctx context.Context, threads int, w io.Writer, next func()
 	return sum, err
 }
 
-// Print predicts the data that r names and writes the predictions to w, as NewColumnWriter does or NewJSONWriter: text piece by piece as it
+// Print predicts the data that r names and writes the predictions to w, as newColumnWriter does or newJSONWriter: text piece by piece as it
 // arrives, other data, and text for a device, as a whole.
 func (m *Model) Print(ctx context.Context, r Request, w io.Writer, o predictions.Options, asJSON bool) error {
-	streams := m.Streams(r)
+	streams := m.streams(r)
 	switch {
 	case streams && m.device == nil:
 		in, err := host.Open(r.Path)
@@ -77,9 +77,9 @@ func (m *Model) Print(ctx context.Context, r Request, w io.Writer, o predictions
 	if err := predictions.CheckInto(d, o); err != nil {
 		return err
 	}
-	to := NewColumnWriter(w, m, d, o)
+	to := newColumnWriter(w, m, d, o)
 	if asJSON {
-		to = NewJSONWriter(w, m, d, o)
+		to = newJSONWriter(w, m, d, o)
 	}
 	if err := m.Predict(ctx, d, o, to.Write); err != nil {
 		return err
@@ -87,15 +87,15 @@ func (m *Model) Print(ctx context.Context, r Request, w io.Writer, o predictions
 	return to.Close()
 }
 
-// Streams reports whether PredictText reads such data: text with one token or example per line, without dense features beside it.
-func (m *Model) Streams(r Request) bool {
+// streams reports whether PredictText reads such data: text with one token or example per line, without dense features beside it.
+func (m *Model) streams(r Request) bool {
 	s, err := m.source(r)
 	f := formats.Find(s.Format)
 	return err == nil && (f.Tokens || f.Lines) && r.Dense == ""
 }
 
 // PredictText labels the sequences of tokens that in holds and writes them to w, in the order of the input, as
-// NewColumnWriter does or NewJSONWriter; the path of r is for messages. It reads, labels and writes piece by piece, in little memory, and
+// newColumnWriter does or newJSONWriter; the path of r is for messages. It reads, labels and writes piece by piece, in little memory, and
 // writes what is complete before it waits for more input. The answers do not depend on the number of threads.
 func (m *Model) PredictText(ctx context.Context, in io.Reader, w io.Writer, r Request, o predictions.Options, asJSON bool) error {
 	name := r.Path

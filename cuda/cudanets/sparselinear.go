@@ -156,7 +156,7 @@ func (r *sparseRows) reserve(d *device.Device, b *resident.Batch) {
 		if r.original == nil {
 			r.original, r.lists = NewInverse(d, (r.hi-r.lo)/r.width, 0, 0, false), map[batchSize]*Inverse{}
 		}
-		r.lists[r.sizeOf(b)] = r.original.Sized(r.source(b).Len(), r.mostEntries(b), r.host.Value != nil)
+		r.lists[r.sizeOf(b)] = r.original.sized(r.source(b).Len(), r.mostEntries(b), r.host.Value != nil)
 	}
 }
 

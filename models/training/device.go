@@ -24,7 +24,10 @@ func (p *Problem) open() (*Run, error) {
 	named := r.config.Device != config.AutoDevice
 	r.problem.Batch, r.model.Config.Batch = r.config.Batch, r.config.Batch
 	r.problem.Tokens = r.config.BatchTokens
-	ordinal, found, err := config.FindDevice(r.config.Device)
+	ordinal, found, err := 0, false, error(nil)
+	if r.o.ranks().Size() == 1 { // several ranks are on the CPU
+		ordinal, found, err = config.FindDevice(r.config.Device)
+	}
 	if found {
 		err = r.moveTo(ordinal)
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/tasks"
+	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/structured/machine/host"
 	"github.com/dsp-go/dsp/train"
 )
@@ -34,8 +35,22 @@ func trainingBytes(c *config.Config, p *train.Problem) (all, remembered float64)
 	if d, ok := c.Optimiser(); ok {
 		remembered = d.Oracle(&c.Settings).Remembered(p.Objective)
 	}
+	if large(p.Scorer) {
+		return largeBytes(weights, steps) + remembered, remembered
+	}
 	return tasks.TrainingBytes(weights, steps) + remembered, remembered
 }
+
+// largeWeights is how many weights of a network that trains an encoder make the state of a run large: its passes take minutes, copies of the
+// state take as much memory as training, and nearly all memory is vectors of weights.
+const largeWeights = 1 << 24
+
+// large reports whether checkpoints keep no copy of the state in memory, and little garbage is left to lie.
+func large(s nets.Scorer) bool { return nets.Tunes(s) && s.Dim() >= largeWeights }
+
+// largeBytes estimates the memory of a process with a large state that keeps other bytes in use. Its vectors of weights are those that the encoder
+// came with, as it has them and as the centre of the regulariser, and those of the iterate, of the state, of the last pass and of the best one.
+func largeBytes(weights, other float64) float64 { return 1.1 * (other + 4*6*weights) }
 
 // checkSteps refuses training on p if weights, method and steps do not fit into memory. It is called after reading the data.
 func checkSteps(c *config.Config, p *train.Problem) error {

@@ -18,6 +18,7 @@ type Result struct {
 	Method      string              `json:"method"`
 	Oracle      string              `json:"oracle,omitempty"` // of graphs
 	Passes      int                 `json:"passes"`
+	Ranks       int                 `json:"ranks"`   // processes that trained together
 	Seconds     float64             `json:"seconds"` // of training; without reading and measuring
 	Certificate                     // of the last pass
 	Kept        *Kept               `json:"kept"`                // the pass whose weights the model has
@@ -29,6 +30,7 @@ type Result struct {
 	Model       string              `json:"model"` // path of the model file
 	Reason      string              `json:"reason"`
 	Baselines   []Result            `json:"baselines,omitempty"`
+	Path        *Path               `json:"path,omitempty"` // of which this is the model that does best on dev
 }
 
 // Certificate is how far the objective of a pass is from its optimum.

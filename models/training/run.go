@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"time"
 
@@ -23,6 +24,9 @@ import (
 	"github.com/dsp-go/dsp/train/record/tensorboard"
 )
 
+// largeGarbage is how much garbage, in per cent of what is in use, may lie beside a large state.
+const largeGarbage = 10
+
 // Run is a problem on the device that computes it, with all settings resolved. A problem is run once: its weights and its method change.
 type Run struct {
 	Problem
@@ -37,10 +41,20 @@ func (r *Run) train(ctx context.Context) (*Result, []record.Record, error) {
 	r.warnIfLonger()
 	c := &r.config
 	checkpoint, err := r.checkpoint()
+	if err == nil {
+		err = agreeOnStart(ctx, checkpoint, r.o)
+	}
 	if err != nil {
 		return nil, nil, err
 	}
-	checkpoint.Every = c.CheckpointEvery
+	if !r.o.leads() {
+		return r.follow(ctx, checkpoint)
+	}
+	checkpoint.Every, checkpoint.Large = c.CheckpointEvery, large(r.model.Net)
+	if checkpoint.Large { // a collection looks at few arrays
+		was := debug.SetGCPercent(largeGarbage)
+		defer debug.SetGCPercent(was)
+	}
 	if pass := checkpoint.Pass(); pass > 0 {
 		r.o.Log.Info("the run goes on from its last checkpoint", "pass", pass)
 	}
@@ -60,6 +74,9 @@ func (r *Run) train(ctx context.Context) (*Result, []record.Record, error) {
 	}
 	history := &record.History{Records: earlier}
 	recorders := []record.Recorder{metrics, events, history}
+	if d, ok := c.Optimiser(); ok && !d.Certified {
+		recorders = append(recorders, newRising(r.o.Log, c, earlier))
+	}
 	if r.o.Console != nil && !c.Quiet {
 		progress := record.NewProgress(r.o.Console, r.o.Log, c.Passes, checkpoint.Pass())
 		recorders = append(recorders, progress)
@@ -170,6 +187,9 @@ func (r *Run) checkpoint() (*train.Checkpoint, error) {
 		}
 		r.o.Log.Info("no checkpoint yet: the run starts over", "folder", r.config.Out)
 	}
+	if !r.o.leads() {
+		return nil, nil
+	}
 	return train.NewCheckpoint(dir, identity)
 }
 
@@ -200,7 +220,7 @@ func (r *Run) result(out *train.Result) *Result {
 	last, c := out.Last, &r.config
 	return &Result{
 		Task: c.Task, Net: c.Net, Edges: c.Edges, Method: c.Method, Oracle: oracleOf(r.model),
-		Passes: last.Pass, Seconds: last.Seconds,
+		Passes: last.Pass, Ranks: r.o.ranks().Size(), Seconds: last.Seconds,
 		Certificate: certificateOf(last), Kept: keptOf(out.Best, last),
 		Nonzero: engine.Nonzeros(out.BestW), Relaxed: last.Relaxed, Truncated: last.Truncated,
 		Dev: out.Best.Dev, Test: out.Best.Test, Reason: out.Reason,

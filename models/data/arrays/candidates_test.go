@@ -125,8 +125,8 @@ func TestCandidates(t *testing.T) {
 		if err := c.Features.Read(got, 1, 3); err != nil || !slices.Equal(got, []float32{3, 4, 5, -6}) {
 			t.Errorf("%s: rows 1 and 2 are %v, %v", name, got, err)
 		}
-		if !slices.Equal(c.Features.Shape(), want) || c.Features.Len() != 3 || c.Features.Width() != 2 || c.Features.InMemory() != (name == "compressed") {
-			t.Errorf("%s: %d rows of shape %v, in memory: %v", name, c.Features.Len(), c.Features.Shape(), c.Features.InMemory())
+		if !slices.Equal(c.Features.Shape(), want) || c.Features.Len() != 3 || c.Features.Width() != 2 || c.Features.packed != (name == "compressed") {
+			t.Errorf("%s: %d rows of shape %v, in memory: %v", name, c.Features.Len(), c.Features.Shape(), c.Features.packed)
 		}
 		if !slices.Equal(c.Offsets, []int{0, 2, 3}) || !slices.Equal(c.IDs, []string{"a", "b"}) || !reflect.DeepEqual(c.Sizes, [][2]int{{10, 12}, {5, 6}}) ||
 			c.Boxes[2] != (boxes.Box{X: 1, Y: 2, Width: 3.5, Height: 4}) || c.Gold[1] != (boxes.Box{Width: 4, Height: 4.5}) {
@@ -254,12 +254,12 @@ func TestBadRows(t *testing.T) {
 	zero := func(int) float64 { return 0 }
 	good := npy("<f4", 3, 2, zero)
 	for want, path := range map[string]string{
-		`holds "<i4", expected float16, float32 or float64`: write(bytes.Replace(good, []byte("<f4"), []byte("<i4"), 1)),
-		"in Fortran's order, expected C's":                  write(bytes.Replace(good, []byte("False, 'shape': (3, 2), }"), []byte("True, 'shape': (3, 2), } "), 1)),
-		"has 23 bytes of numbers, expected 24":              write(good[:len(good)-1]),
-		"has shape [0 2], expected at least one row":        write(npy("<f4", 0, 2, zero)),
-		"not an npy array":                                  write([]byte("hello, hello")),
-		"expected a file on disk":                           t.TempDir(),
+		`holds "<c4", expected numbers`:              write(bytes.Replace(good, []byte("<f4"), []byte("<c4"), 1)),
+		"in Fortran's order, expected C's":           write(bytes.Replace(good, []byte("False, 'shape': (3, 2), }"), []byte("True, 'shape': (3, 2), } "), 1)),
+		"has 23 bytes of numbers, expected 24":       write(good[:len(good)-1]),
+		"has shape [0 2], expected at least one row": write(npy("<f4", 0, 2, zero)),
+		"not an npy array":                           write([]byte("hello, hello")),
+		"expected a file on disk":                    t.TempDir(),
 	} {
 		if _, _, err := openRows(path); !structured.IsBadInput(err) || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v\nexpected %s", err, want)

@@ -6,7 +6,6 @@ import (
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured/machine/vec"
 	"github.com/dsp-go/dsp/train"
-	"github.com/dsp-go/dsp/train/engine"
 )
 
 // warmChunks is the number of parts of the first pass of a warm start, after each of which w moves on towards the dual point's own.
@@ -27,7 +26,7 @@ func (m *SDCA) warm(ctx context.Context, p *train.Problem, s *train.State) error
 	s.FullPasses++
 	m.primal, m.rounded = primal, rounded
 	copy(m.w, s.W)
-	if err := m.fillMemory(ctx, p); err != nil {
+	if err := m.fillMemory(ctx, p, firstStep, m.atWeights(p)); err != nil {
 		return err
 	}
 	s.OracleCalls += p.Len()
@@ -42,8 +41,8 @@ func (m *SDCA) warm(ctx context.Context, p *train.Problem, s *train.State) error
 	return nil
 }
 
-// fillMemory sets φ_i and what belongs to it to the scores at w.
-func (m *SDCA) fillMemory(ctx context.Context, p *train.Problem) error {
+// fillMemory sets φ_i, and what belongs to it, to the potentials that a function leaves in a step's θ. η of the next visits is the given one.
+func (m *SDCA) fillMemory(ctx context.Context, p *train.Problem, η float32, potentials func(st *dualStep) error) error {
 	t := newTeam(p.Threads())
 	defer t.close()
 	steps := make([]*dualStep, min(p.Threads(), p.Len()))
@@ -57,13 +56,13 @@ func (m *SDCA) fillMemory(ctx context.Context, p *train.Problem) error {
 				return err
 			}
 			st.visit(p, i)
-			if err := p.Potentials(&st.Lane, engine.At(m.w)); err != nil {
+			if err := potentials(st); err != nil {
 				return err
 			}
 			st.φ.Copy(&st.Theta)
 			st.Oracle.(oracles.Summer).Exp(&st.φ, 1, st.value[:], &st.u)
-			m.memory.entropy[i] = st.value[0] - oracles.SumGap(st.Oracle, 0) - inner(p, &st.u, &st.φ)
-			m.memory.step[i] = firstStep
+			m.memory.entropy[i] = st.entropyOf(p)
+			m.memory.step[i] = η
 			st.accepted = true
 			st.save(m.memory)
 		}
