@@ -106,8 +106,8 @@ func (m *Model) PredictText(ctx context.Context, in io.Reader, w io.Writer, r Re
 		return err
 	}
 	s.Threads = 1
-	if o.Force && !s.task.Labels {
-		return structured.BadInput("--force keeps labels of tokens; %s are predicted whole", s.task.Outputs)
+	if o.Force && !s.task.Labels && s.task.Known == nil {
+		return structured.BadInput("--force keeps labels of tokens, and heads and relations of words; %s are predicted whole", s.task.Outputs)
 	}
 	if err := m.allows(o); err != nil {
 		return err
@@ -162,7 +162,11 @@ func (a *Answerer) label(s source, piece text.Piece, o predictions.Options, form
 	if errors.Is(err, host.ErrNoTokens) {
 		return Answered{Empty: err}, nil
 	}
-	if err == nil && o.Force {
+	switch {
+	case err != nil || !o.Force:
+	case s.task.Known != nil:
+		err = s.task.Known(d, s.labels)
+	default:
 		err = text.ReadPartialLabels(d, s.labels)
 	}
 	if err == nil {

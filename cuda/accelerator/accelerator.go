@@ -38,7 +38,6 @@ type shared struct {
 	blas    *device.BLAS
 	vectors *vectors
 	descent *descent // nil before the first
-	round   int      // incremented when scratch memory may move: graphs captured in earlier rounds may use freed memory
 	onHost  bool     // use the host's oracle even if there are kernels
 
 	product struct { // ⟨D, w⟩ at the path's iterate
@@ -261,7 +260,7 @@ func (a *Accelerator) overData(ctx context.Context, w []float32, examples []int,
 	device.Upload(a.d, a.vectors.at, w)
 	a.oracle.ClearSums()
 	l := a.whole
-	l.use(a.shared, kind)
+	l.use(kind)
 	for len(examples) > 0 && a.d.Err() == nil {
 		if err := ctx.Err(); err != nil {
 			return engine.Sums{}, err
