@@ -134,7 +134,7 @@ quoted() { printf '"%s"' "$(printf '%s' "$1" | text | sed 's/\\/\\\\/g; s/"/\\"/
 cell() { printf '%s' "$1" | text | sed 's/|/\\|/g'; }
 
 if [ -n "$emulated" ]; then
-	device="dsp emulated device: no card was here, and times mean nothing; the last column says what a card would have had to show"
+	device="an emulated device: no card was here, and times mean nothing; the last column says what a card would have had to show"
 else
 	device=$("$dsp" info 2>/dev/null | grep '^GPU' | head -n 1)
 fi
