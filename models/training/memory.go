@@ -19,17 +19,23 @@ func descentVectors(c *config.Config) float64 {
 	return 0
 }
 
-// stepSetting returns the setting that says how many examples are in a step, and that number.
-func stepSetting(c *config.Config, p *train.Problem) (name string, examples int) {
-	if int(c.ModelBatch) > p.BatchSize() {
-		return "model-batch", min(int(c.ModelBatch), p.Len())
+// stepSetting returns the setting that says how large a step is, its value, and how many examples are in a step, with batches of tokens on
+// average.
+func stepSetting(c *config.Config, p *train.Problem) (name string, value, examples int) {
+	n := p.BatchSize()
+	switch all := int(c.ModelBatch); {
+	case p.Tokens > 0:
+		return "batch-tokens", p.Tokens, (p.Len() + p.Steps() - 1) / p.Steps()
+	case all > n:
+		n = min(all, p.Len())
+		return "model-batch", n, n
 	}
-	return "batch", p.BatchSize()
+	return "batch", n, n
 }
 
 // trainingBytes estimates the memory that the process needs to train on p, and the part of it for what the method remembers of examples.
 func trainingBytes(c *config.Config, p *train.Problem) (all, remembered float64) {
-	_, examples := stepSetting(c, p)
+	_, _, examples := stepSetting(c, p)
 	weights := float64(p.Scorer.Dim())
 	steps := p.StepBytes(examples) + 4*descentVectors(c)*weights
 	if d, ok := c.Optimiser(); ok {
@@ -55,8 +61,8 @@ func largeBytes(weights, other float64) float64 { return 1.1 * (other + 4*6*weig
 // checkSteps refuses training on p if weights, method and steps do not fit into memory. It is called after reading the data.
 func checkSteps(c *config.Config, p *train.Problem) error {
 	all, remembered := trainingBytes(c, p)
-	setting, examples := stepSetting(c, p)
-	what := fmt.Sprintf("training %d weights with --%s %d", p.Scorer.Dim(), setting, examples)
+	setting, value, _ := stepSetting(c, p)
+	what := fmt.Sprintf("training %d weights with --%s %d", p.Scorer.Dim(), setting, value)
 	if err := host.CheckMemory(what, all); err != nil {
 		if 2*remembered > all {
 			return fmt.Errorf("%w; most of it is what --method %s remembers of every example. Use --method lbfgs or bcpfw, which remember little, "+

@@ -77,10 +77,20 @@ func TestTrainingBytesOfDescents(t *testing.T) {
 	}
 	c := m.Config
 	c.Method, c.ModelBatch = "prox-linear", 400
-	setting, examples := stepSetting(&c, p)
+	setting, _, examples := stepSetting(&c, p)
 	got, _ := trainingBytes(&c, p)
 	if all := tasks.TrainingBytes(float64(o.Scorer.Dim()), p.StepBytes(d.Len())); setting != "model-batch" || examples != d.Len() || got < all {
 		t.Errorf("--%s %d: %g bytes, want at least %g", setting, examples, got, all)
+	}
+	tokens := 0
+	for i := range d.Len() {
+		tokens += d.Length(i)
+	}
+	p.Tokens = (tokens + 1) / 2
+	setting, value, examples := stepSetting(&c, p)
+	got, _ = trainingBytes(&c, p)
+	if all := tasks.TrainingBytes(float64(o.Scorer.Dim()), p.StepBytes((d.Len()+1)/2)); setting != "batch-tokens" || value != p.Tokens || examples != (d.Len()+1)/2 || got < all {
+		t.Errorf("--%s %d: %d examples, %g bytes, want %d and at least %g", setting, value, examples, got, (d.Len()+1)/2, all)
 	}
 }
 

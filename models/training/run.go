@@ -20,6 +20,7 @@ import (
 	"github.com/dsp-go/dsp/structured/machine/host"
 	"github.com/dsp-go/dsp/train"
 	"github.com/dsp-go/dsp/train/engine"
+	"github.com/dsp-go/dsp/train/ranks"
 	"github.com/dsp-go/dsp/train/record"
 	"github.com/dsp-go/dsp/train/record/tensorboard"
 )
@@ -32,6 +33,8 @@ type Run struct {
 	Problem
 	device   *device.Device // or nil for the CPU
 	products string         // what multiplies matrices on the device
+
+	shares map[*structured.Dataset]*structured.Dataset // of several ranks: what this one measures of development and test data
 }
 
 // train runs the method and writes the files of the run folder. The records are those of all passes.
@@ -173,6 +176,9 @@ func (r *Run) checkpoint() (*train.Checkpoint, error) {
 			identity[name] = train.FingerprintOf(m)
 		}
 	}
+	if r.taught != "" {
+		identity["marginals of the teacher"] = r.taught
+	}
 	if e := r.model.Encoder; e != nil {
 		identity["rows of the encoder"] = e.ID()
 	}
@@ -209,7 +215,7 @@ func (r *Run) evaluate(ctx context.Context, w []float32) (dev, test *structured.
 			return nil
 		}
 		var result structured.Metrics
-		result, err = m.Evaluate(ctx, d, false, r.config.Threads)
+		result, err = r.measure(ctx, m, d)
 		return &result
 	}
 	dev, test = measure(r.data.Dev), measure(r.data.Test)
@@ -218,8 +224,14 @@ func (r *Run) evaluate(ctx context.Context, w []float32) (dev, test *structured.
 
 func (r *Run) result(out *train.Result) *Result {
 	last, c := out.Last, &r.config
+	var received *ranks.Traffic
+	if g := r.o.ranks(); g.Size() > 1 {
+		t := g.Traffic()
+		received = &t
+	}
 	return &Result{
-		Task: c.Task, Net: c.Net, Edges: c.Edges, Method: c.Method, Oracle: oracleOf(r.model),
+		Received: received,
+		Task:     c.Task, Net: c.Net, Edges: c.Edges, Method: c.Method, Oracle: oracleOf(r.model),
 		Passes: last.Pass, Ranks: r.o.ranks().Size(), Seconds: last.Seconds,
 		Certificate: certificateOf(last), Kept: keptOf(out.Best, last),
 		Nonzero: engine.Nonzeros(out.BestW), Relaxed: last.Relaxed, Truncated: last.Truncated,
