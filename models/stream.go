@@ -52,10 +52,10 @@ func Stream[P, W any](ctx context.Context, threads int, w io.Writer, next func()
 	return sum, err
 }
 
-// Print predicts the data that r names and writes the predictions to w, as NewColumnWriter does or NewJSONWriter: text piece by piece as it
+// Print predicts the data that r names and writes the predictions to w, as newColumnWriter does or newJSONWriter: text piece by piece as it
 // arrives, other data, and text for a device, as a whole.
 func (m *Model) Print(ctx context.Context, r Request, w io.Writer, o predictions.Options, asJSON bool) error {
-	streams := m.Streams(r)
+	streams := m.streams(r)
 	switch {
 	case streams && m.device == nil:
 		in, err := host.Open(r.Path)
@@ -79,9 +79,9 @@ func (m *Model) Print(ctx context.Context, r Request, w io.Writer, o predictions
 		return err
 	}
 	o = m.schemeInto(d, o)
-	to := NewColumnWriter(w, m, d, o)
+	to := newColumnWriter(w, m, d, o)
 	if asJSON {
-		to = NewJSONWriter(w, m, d, o)
+		to = newJSONWriter(w, m, d, o)
 	}
 	if err := m.Predict(ctx, d, o, to.Write); err != nil {
 		return err
@@ -89,15 +89,15 @@ func (m *Model) Print(ctx context.Context, r Request, w io.Writer, o predictions
 	return to.Close()
 }
 
-// Streams reports whether PredictText reads such data: text with one token or example per line, without dense features beside it.
-func (m *Model) Streams(r Request) bool {
+// streams reports whether PredictText reads such data: text with one token or example per line, without dense features beside it.
+func (m *Model) streams(r Request) bool {
 	s, err := m.source(r)
 	f := formats.Find(s.Format)
 	return err == nil && (f.Tokens || f.Lines) && r.Dense == ""
 }
 
 // PredictText labels the sequences of tokens that in holds and writes them to w, in the order of the input, as
-// NewColumnWriter does or NewJSONWriter; the path of r is for messages. It reads, labels and writes piece by piece, in little memory, and
+// newColumnWriter does or newJSONWriter; the path of r is for messages. It reads, labels and writes piece by piece, in little memory, and
 // writes what is complete before it waits for more input. The answers do not depend on the number of threads.
 func (m *Model) PredictText(ctx context.Context, in io.Reader, w io.Writer, r Request, o predictions.Options, asJSON bool) error {
 	name := r.Path
@@ -106,8 +106,8 @@ func (m *Model) PredictText(ctx context.Context, in io.Reader, w io.Writer, r Re
 		return err
 	}
 	s.Threads = 1
-	if o.Force && !s.task.Labels {
-		return structured.BadInput("--force keeps labels of tokens; %s are predicted whole", s.task.Outputs)
+	if o.Force && !s.task.Labels && s.task.Known == nil {
+		return structured.BadInput("--force keeps labels of tokens, and heads and relations of words; %s are predicted whole", s.task.Outputs)
 	}
 	if err := m.allows(o); err != nil {
 		return err
@@ -162,7 +162,11 @@ func (a *Answerer) label(s source, piece text.Piece, o predictions.Options, form
 	if errors.Is(err, host.ErrNoTokens) {
 		return Answered{Empty: err}, nil
 	}
-	if err == nil && o.Force {
+	switch {
+	case err != nil || !o.Force:
+	case s.task.Known != nil:
+		err = s.task.Known(d, s.labels)
+	default:
 		err = text.ReadPartialLabels(d, s.labels)
 	}
 	if err == nil {

@@ -31,7 +31,7 @@ const (
 	identityPrefix = "run." // prefix of the identity, which tells runs apart
 )
 
-// Checkpoint keeps the state of a run at its last pass boundary in memory, and from time to time writes it to a file in a
+// Checkpoint keeps the state of a run at its last pass boundary in memory, unless it is Large, and from time to time writes it to a file in a
 // folder. The file is replaced atomically: whenever the program dies, the last version written is intact.
 //
 // It holds State, the method's archived state and the loop's books. Its metadata identify the run: the settings and data that
@@ -40,11 +40,16 @@ type Checkpoint struct {
 	Every int            // passes between writes; 0: whenever writing has taken no more than its share of the time
 	Saved func(pass int) // is told of every state written; may be nil
 
+	// Large says that the state is too large for a copy in memory: it is written at a boundary after a pass where a write is due, and at no
+	// other, so that an interrupt loses the passes since then.
+	Large bool
+
 	dir      string
 	file     *safetensors.File // the state at the boundary
 	identity map[string]string
 	books    books
 	saved    bool // the folder already holds this state
+	reader   bool // another process writes
 	throttle throttle
 }
 
@@ -155,12 +160,18 @@ func differences(metadata, identity map[string]string) []string {
 // Pass returns the pass after which the checkpoint was taken, or 0 before the first.
 func (c *Checkpoint) Pass() int { return c.books.Last.Pass }
 
+// ReadOnly makes a checkpoint that a run can resume from, but does not write: another process does.
+func (c *Checkpoint) ReadOnly() { c.reader = true }
+
 // Resumes reports whether the checkpoint was opened to resume from.
 func (c *Checkpoint) Resumes() bool { return c.file != nil }
 
 // take copies the current state, at a pass boundary, into the checkpoint.
 func (c *Checkpoint) take(m Method, s *State, b *books) error {
-	shot := &snapshot{new: map[string]safetensors.Tensor{}}
+	if c.reader {
+		return nil
+	}
+	shot := &snapshot{new: map[string]safetensors.Tensor{}, lends: c.Large}
 	if c.file != nil {
 		shot.old = c.file.Tensors
 	}
@@ -171,7 +182,12 @@ func (c *Checkpoint) take(m Method, s *State, b *books) error {
 	c.file = &safetensors.File{Metadata: map[string]string{methodKey: m.Name()}, Tensors: shot.new}
 	c.books = books{Last: b.Last, Best: b.Best}
 	c.saved = false
-	return nil
+	if !c.Large {
+		return nil
+	}
+	err := c.save()
+	c.file = nil // its memory is the state's
+	return err
 }
 
 // restore sets m, s and b to the checkpoint's state.
@@ -182,13 +198,16 @@ func (c *Checkpoint) restore(m Method, s *State, b *books) error {
 	}
 	*b = c.books
 	weights := len(s.W)
-	r := &restorer{file: c.file, read: map[string]bool{}}
+	r := &restorer{file: c.file, read: map[string]bool{}, gives: c.Large}
 	visit(&r.prefix, r, m, s, &b.BestW)
 	if err := r.finish(); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	if len(s.W) != weights {
 		return structured.BadInput("%s: %d weights, expected %d", path, len(s.W), weights)
+	}
+	if c.Large {
+		c.file = nil
 	}
 	return nil
 }
@@ -205,7 +224,7 @@ func visit(prefix *string, a engine.Archive, m Method, s *State, bestW *[]float3
 
 // save writes the state to the folder unless it is already there.
 func (c *Checkpoint) save() error {
-	if c.file == nil || c.saved {
+	if c.file == nil || c.saved || c.reader {
 		return nil
 	}
 	err := c.throttle.do(func() error {

@@ -46,6 +46,11 @@ func resumeGivesTheSameBits(t *testing.T, problem func() (*train.Problem, *train
 		"saga":                 func() train.Method { return &methods.SAGA{} },
 		"bcfw":                 func() train.Method { return &methods.BCFW{} },
 		"bcpfw":                func() train.Method { return &methods.BCPFW{Resync: 2} },
+		"bcpfw, away":          func() train.Method { return &methods.BCPFW{Resync: 2, Away: true, Draw: true} },
+		"fw":                   func() train.Method { return &methods.FrankWolfe{} },
+		"cutting-plane":        func() train.Method { return &methods.CuttingPlane{Planes: 3} },
+		"oeg":                  func() train.Method { return &sdca.SDCA{Online: true, Resync: 2} },
+		"oeg, l1":              func() train.Method { return &sdca.SDCA{Online: true, Resync: 2} },
 		"casimir":              func() train.Method { return &methods.Casimir{} },
 		"prox-linear":          func() train.Method { return &methods.ProxLinear{InnerPasses: 1} },
 		"prox-linear, batches": func() train.Method { return &methods.BatchProxLinear{ModelBatch: 3, Passes: 5} },
@@ -101,8 +106,11 @@ func resumeGivesTheSameBits(t *testing.T, problem func() (*train.Problem, *train
 			want, records := run(passes, nil)
 			for stop := range passes {
 				dir := t.TempDir()
-				run(stop, newCheckpoint(t, dir))
+				first := newCheckpoint(t, dir)
+				first.Large = stop%2 == 1
+				run(stop, first)
 				c := openCheckpoint(t, dir)
+				c.Large = stop > 2
 				if c.Pass() != stop {
 					t.Fatalf("the checkpoint is of pass %d, want %d", c.Pass(), stop)
 				}
@@ -456,7 +464,7 @@ func BenchmarkRun(b *testing.B) {
 
 // A state is written after every so many passes, however long writing takes, and at the end; whoever asked is told.
 func TestCheckpointEvery(t *testing.T) {
-	for every, want := range map[int][]int{0: {5}, 1: {1, 2, 3, 4, 5}, 2: {2, 4, 5}} {
+	for every, want := range map[int][]int{0: {5}, 1: {1, 2, 3, 4, 5}, 2: {2, 4, 5}, -2: {2, 4, 5}} { // below 0: of a large state
 		p, s := traintest.LoopProblem()
 		c, err := train.NewCheckpoint(t.TempDir(), nil)
 		if err != nil {
@@ -464,6 +472,8 @@ func TestCheckpointEvery(t *testing.T) {
 		}
 		c.Hold()
 		var saved []int
+		c.Large = every < 0
+		every = max(every, -every)
 		c.Every, c.Saved = every, func(pass int) { saved = append(saved, pass) }
 		trainer := &train.Trainer{Problem: p, Method: &methods.SGD{}, Passes: 5, Checkpoint: c}
 		if _, err := trainer.Run(context.Background(), s); err != nil || !slices.Equal(saved, want) {

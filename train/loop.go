@@ -1,15 +1,18 @@
 package train
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"math"
 	"slices"
 	"time"
 
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/train/engine"
+	"github.com/dsp-go/dsp/train/ranks"
 	"github.com/dsp-go/dsp/train/record"
 )
 
@@ -46,7 +49,7 @@ var ErrInterrupted = errors.New("interrupted")
 // the method, over all runs since the first.
 //
 // When ctx ends, Run saves the last pass boundary and returns ErrInterrupted with a result. Only the unfinished pass is lost.
-// With memories on a device, the passes since a checkpoint was last due are lost too (throttle). A resumed run repeats them
+// With memories on a device, or a large state, the passes since a checkpoint was last due are lost too (throttle). A resumed run repeats them
 // with the same bits. Potentials or objectives that are not finite end the run with a DivergedError. After any error the
 // folder holds the last good checkpoint.
 func (t *Trainer) Run(ctx context.Context, s *State) (result *Result, err error) {
@@ -126,10 +129,12 @@ func (l *loop) start(ctx context.Context) error {
 }
 
 // boundary keeps the current state, between two passes, as the one to fall back to. If the method's memory is on a device and
-// must be copied, it does so only when a checkpoint is due.
+// must be copied, or the state is large, it does so only when a checkpoint is due.
 func (l *loop) boundary() error {
 	l.w = append(l.w[:0], l.s.W...)
-	if _, ok := l.Method.(MemoryKeeper); ok && l.Problem.OnDevice() && l.Checkpoint != nil && !l.Checkpoint.due(l.s.Passes) {
+	_, fetches := l.Method.(MemoryKeeper)
+	c := l.Checkpoint
+	if c != nil && (c.Large && l.s.Passes == 0 || (c.Large || fetches && l.Problem.OnDevice()) && !c.due(l.s.Passes)) {
 		l.behind = true
 		return nil
 	}
@@ -222,7 +227,29 @@ func (l *loop) certify(ctx context.Context) error {
 			return err
 		}
 	}
-	return s.Check(l.Method.Name())
+	if err := s.Check(l.Method.Name()); err != nil {
+		return err
+	}
+	return l.agree(ctx)
+}
+
+// agree refuses to go on if ranks have different weights.
+func (l *loop) agree(ctx context.Context) error {
+	g := l.Problem.Ranks()
+	if g.Size() == 1 {
+		return nil
+	}
+	sum := crc32.Checksum(ranks.Bytes(l.s.W), crc32.MakeTable(crc32.Castagnoli))
+	all, err := g.Gather(ctx, ranks.Bytes([]uint32{sum}))
+	if err != nil {
+		return err
+	}
+	for rank, x := range all {
+		if !bytes.Equal(x, all[0]) {
+			return fmt.Errorf("rank %d has other weights than rank 0: the machines do not compute alike", rank)
+		}
+	}
+	return nil
 }
 
 // observe measures the current weights.

@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -187,10 +188,10 @@ func (k crookedWorker) Pullback(v *structured.Marginals, grad []float32) error {
 
 // Certificates detect wrong gradients.
 func TestWrongGradientsContradict(t *testing.T) {
-	for _, m := range []train.Method{&methods.BCFW{}, &methods.BCPFW{}, &methods.SVRG{}, &methods.Casimir{}, &methods.SAGA{}} {
+	for _, m := range []train.Method{&methods.BCFW{}, &methods.BCPFW{}, &methods.FrankWolfe{}, &methods.CuttingPlane{}, &methods.SVRG{}, &methods.Casimir{}, &methods.SAGA{}} {
 		p := traintest.NoisyProblem(40, engine.Hinge, traintest.Entropy, 0.05)
 		p.Scorer = crooked{&traintest.Net{Inputs: 5, Labels: 4}}
-		if m.Name() == "bcfw" || m.Name() == "bcpfw" {
+		if slices.Contains([]string{"bcfw", "bcpfw", "fw", "cutting-plane"}, m.Name()) {
 			p.Smoothing = oracles.Smoothing{}
 		}
 		s := &train.State{W: make([]float32, p.Scorer.Dim())}

@@ -38,7 +38,6 @@ type shared struct {
 	blas    *device.BLAS
 	vectors *vectors
 	descent *descent // nil before the first
-	round   int      // incremented when scratch memory may move: graphs captured in earlier rounds may use freed memory
 	onHost  bool     // use the host's oracle even if there are kernels
 
 	product struct { // ⟨D, w⟩ at the path's iterate
@@ -96,7 +95,10 @@ func (s *shared) acceleratorWith(o *engine.Objective, scorer cudanets.Scorer) (a
 		a.oracle = chainKernels{NewObjective(s.data, o, scorer, cudaoracles.NewOracle(s.d))}
 	}
 	a.moves, _ = scorer.(*cudanets.Linearised)
-	a.whole, err = a.newSlot(s.data.PassCapacity(resident.PassPositions, o.Scorer.Form()))
+	c, err := s.passCapacity(resident.PassPositions, scorer)
+	if err == nil {
+		a.whole, err = a.newSlot(c)
+	}
 	if err == nil {
 		err = s.d.Err()
 	}
@@ -104,6 +106,20 @@ func (s *shared) acceleratorWith(o *engine.Objective, scorer cudanets.Scorer) (a
 		a.free()
 	}
 	return a, err
+}
+
+// passCapacity returns the capacity of a full pass over the data with a scorer, on up to that many positions at once.
+func (s *shared) passCapacity(positions int, scorer cudanets.Scorer) (resident.Capacity, error) {
+	var widths resident.Widths
+	if net, ok := scorer.(interface {
+		Widths() (resident.Widths, error)
+	}); ok {
+		var err error
+		if widths, err = net.Widths(); err != nil {
+			return resident.Capacity{}, err
+		}
+	}
+	return s.data.PassCapacity(positions, scorer.Form(), widths), nil
 }
 
 // Truncated implements engine.TruncatingAccelerator.
@@ -118,13 +134,13 @@ func (a *Accelerator) Truncated() int {
 func checkSparse(s nets.Scorer) error {
 	form := s.Form()
 	if l, ok := s.(*sparse.Linear); ok && l.HasDense() {
-		return structured.BadInput("a CUDA device supports linear nets on attributes or on dense features, not on both; use --device cpu")
+		return device.Unsupported("a CUDA device supports linear nets on attributes or on dense features, not on both")
 	}
 	if _, chain := form.Structure.(chains.Chain); chain {
 		return nil
 	}
 	if _, ok := s.(*sparse.Linear); ok {
-		return structured.BadInput("a CUDA device supports linear nets on attributes for sequences of labels only, not for a %s; use --device cpu",
+		return device.Unsupported("a CUDA device supports linear nets on attributes for sequences of labels only, not for a %s",
 			form.Structure.Name())
 	}
 	return nil
@@ -143,7 +159,7 @@ func checkOwnOps(s nets.Scorer) error {
 		return nil
 	}
 	if ops := net.Needs().OwnOps; len(ops) > 0 {
-		return structured.BadInput("net %s has own op %q, a Go function, which a CUDA device cannot run; use --device cpu", net.Name(), ops[0])
+		return device.Unsupported("net %s has own op %q, a Go function, which a CUDA device cannot run", net.Name(), ops[0])
 	}
 	return nil
 }
@@ -244,7 +260,7 @@ func (a *Accelerator) overData(ctx context.Context, w []float32, examples []int,
 	device.Upload(a.d, a.vectors.at, w)
 	a.oracle.ClearSums()
 	l := a.whole
-	l.use(a.shared, kind)
+	l.use(kind)
 	for len(examples) > 0 && a.d.Err() == nil {
 		if err := ctx.Err(); err != nil {
 			return engine.Sums{}, err
@@ -296,6 +312,9 @@ func (a *Accelerator) Value(ctx context.Context, w []float32, examples []int) (f
 	sums, err := a.overData(ctx, w, examples, "value", func(l evaluation) { l.Value(a.vectors.at) })
 	return sums.Primal, err
 }
+
+// Products says what multiplies matrices, as device.BLAS.Name does.
+func (a *Accelerator) Products() string { return a.blas.Name() }
 
 // Unit returns the largest relative rounding error of an operation. train uses it to bound the rounding error of a certificate.
 func (a *Accelerator) Unit() float64 {

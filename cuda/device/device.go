@@ -89,6 +89,7 @@ type Device struct {
 
 	memory   memory
 	staging  staging
+	moves    int // arrays that Grow has replaced
 	compiled *devicecode.Set
 	kernels  map[string]*kernel // loaded kernels
 	modules  map[string]driver.Module
@@ -140,12 +141,10 @@ func (i Info) usable() error {
 
 func open(lib driver.Driver, info Info, compiled *devicecode.Set) (*Device, error) {
 	d := &Device{lib: lib, info: info, compiled: compiled, kernels: map[string]*kernel{}, modules: map[string]driver.Module{}}
-	if info.Emulated() {
-		d.memory = &guarded{lib: lib, sizes: map[driver.Address]int64{}}
-	} else {
-		d.memory = newArena(lib)
-	}
 	var err error
+	if d.memory, err = newMemory(lib, info); err != nil {
+		return nil, err
+	}
 	if d.context, err = lib.Retain(info.Ordinal); err != nil {
 		return nil, explain(err, info.Name)
 	}
@@ -182,6 +181,9 @@ func (d *Device) Memory() (free, total int64) {
 	}
 	return free + d.memory.unused(), total
 }
+
+// Moves returns how often Grow has replaced an array since Open: a graph that was captured before may use memory that is gone.
+func (d *Device) Moves() int { return d.moves }
 
 // Do calls f with the device's stream, as a CUstream, on a thread that has the device's context. It is for libraries that enqueue
 // work into the stream. An error from f is sticky.

@@ -17,6 +17,7 @@ import (
 // not change the model. Which tasks, formats, networks and methods take a setting is said by their descriptors.
 type Config struct {
 	DataSettings
+	SegmentSettings
 	EncoderSettings
 	TreeSettings
 	BoxSettings
@@ -52,6 +53,14 @@ type DataSettings struct {
 	Fold        int            `yaml:"fold" json:"fold" group:"Data" min:"-1" help:"letters only: fold of the training file to hold out as test data; -1: none"`
 	Examples    settings.Sizes `yaml:"examples" json:"examples" group:"Data" min:"1" unit:"TRAIN,DEV,TEST" help:"how many examples to draw"`
 	Difficulty  float64        `yaml:"difficulty" json:"difficulty" group:"Data" min:"0" help:"how hard drawn data are: 0 clean, 1 ambiguous, 2 hardly legible"`
+}
+
+// SegmentSettings are those of sequences that are divided into segments.
+type SegmentSettings struct {
+	Structure   string `yaml:"structure" json:"structure" group:"Data" values:"chain|segments" help:"label tokens one by one, or whole segments of them (docs/semimarkov.md)"`
+	MaxLength   int    `yaml:"max-length" json:"max-length" group:"Data" min:"0" only:"structure=segments" unit:"N" help:"most tokens of a segment; 0: as many as in the training data"`
+	Overlong    string `yaml:"overlong" json:"overlong" group:"Data" values:"refuse|split" only:"structure=segments" help:"longer segments in the training data: refuse the file, or split them"`
+	SegmentEnds bool   `yaml:"segment-ends" json:"segment-ends" group:"Data" only:"structure=segments" help:"score the last tokens of segments, too"`
 }
 
 // EncoderSettings say which pretrained encoder reads the text.
@@ -163,6 +172,8 @@ type ObjectiveSettings struct {
 	K            settings.Count        `yaml:"k" json:"k" group:"Objective" only:"loss=hinge smoothing=l2" unit:"N|auto" help:"best outputs in l2 smoothing; auto: until it is exact"`
 	Reg          settings.Strength     `yaml:"reg" json:"reg" group:"Objective" unit:"C|auto" help:"regulariser C: (λ/2)‖w‖² with λ = C/n; auto: the task's"`
 	Prior        string                `yaml:"prior" json:"prior" group:"Objective" unit:"MODEL" help:"regularise towards a trained model, and start there (docs/continue.md)"`
+	Teacher      string                `yaml:"teacher" json:"teacher" group:"Objective" only:"loss=crf" unit:"MODEL" help:"learn the marginals of a trained model, also from unlabelled text (docs/questions.md)"`
+	TeacherShare float64               `yaml:"teacher-share" json:"teacher_share" group:"Objective" needs:"teacher" min:"0" unit:"X" help:"share of the teacher in targets whose labels are known; the rest is the labels'"`
 	L1           float64               `yaml:"l1" json:"l1" group:"Objective" min:"0" help:"sparsity C1: λ₁‖w‖₁ with λ₁ = C1/n, for {l1} (docs/sparse.md)"`
 	LabelWeights settings.LabelWeights `yaml:"label-weights" json:"label-weights" group:"Objective" only:"loss=hinge,softmax-margin" unit:"LABEL=COST,..." help:"cost of a mistake where the gold label is LABEL; else 1"`
 	LossByLength bool                  `yaml:"loss-by-length" json:"loss-by-length" group:"Objective" only:"loss=hinge,softmax-margin" help:"divide the task loss by the length of the sequence"`
@@ -176,10 +187,16 @@ type ObjectiveSettings struct {
 type RunSettings struct {
 	Baselines string `yaml:"baselines" json:"baselines" group:"Run" run:"true" values:"auto|on|off" help:"train other methods too, for comparison; auto: on drawn data"`
 
+	Path      bool    `yaml:"path" json:"path" group:"Run" run:"true" help:"train for every strength from path-low to path-high, and keep the best on dev"`
+	PathLow   float64 `yaml:"path-low" json:"path_low" group:"Run" run:"true" unit:"C" help:"the least regulariser C of a path"`
+	PathHigh  float64 `yaml:"path-high" json:"path_high" group:"Run" run:"true" unit:"C" help:"the largest regulariser C of a path"`
+	PathError float64 `yaml:"path-error" json:"path_error" group:"Run" run:"true" unit:"X" help:"certified relative distance to the optimum for every C of a path"`
+
 	Seed            uint64 `yaml:"seed" json:"seed" group:"Run" help:"random seed; the same seed gives the same model, bit for bit"`
 	Device          string `yaml:"device" json:"device" group:"Run" run:"true" unit:"auto|cpu|cuda[:N]" help:"where to compute: cpu, or cuda for a GPU; auto: a GPU if it can"`
 	TF32            bool   `yaml:"tf32" json:"tf32" group:"Run" run:"true" help:"multiply in TF32 on a GPU: faster, with 10 fraction bits"`
 	Threads         int    `yaml:"threads" json:"threads" group:"Run" run:"true" min:"0" help:"number of threads, which changes no result; 0: all cores"`
+	Ranks           string `yaml:"ranks" json:"ranks" group:"Run" run:"true" values:"auto|mpi|off" help:"train together with the processes that mpirun started; auto: if it did"`
 	Out             string `yaml:"out" json:"out" group:"Run" run:"true" unit:"DIR" help:"folder for the model, metrics and curves; empty: runs/NAME-TIME"`
 	CheckpointEvery int    `yaml:"checkpoint-every" json:"checkpoint-every" group:"Run" run:"true" min:"0" unit:"N" help:"save a checkpoint after every N passes; 0: as often as takes 2 % of the time"`
 	Resume          string `yaml:"resume,omitempty" json:"resume,omitempty" group:"Run" run:"true" unit:"DIR" help:"continue the run in this folder from its last checkpoint"`
@@ -199,6 +216,7 @@ func Default() Config {
 			Fold:       -1,
 			Scheme:     "keep",
 		},
+		SegmentSettings: SegmentSettings{Structure: "chain", Overlong: "refuse"},
 		EncoderSettings: EncoderSettings{
 			EncoderLayers: "mean4",
 			Pieces:        "first",
@@ -235,19 +253,24 @@ func Default() Config {
 			Activation: string(graph.ELU),
 		},
 		ObjectiveSettings: ObjectiveSettings{
-			Loss:        "auto",
-			Smoothing:   "auto",
-			K:           5,
-			MissCost:    1,
-			FalseCost:   1,
-			Reg:         settings.AutoStrength,
-			Constraints: "none",
+			Loss:         "auto",
+			Smoothing:    "auto",
+			K:            5,
+			MissCost:     1,
+			FalseCost:    1,
+			TeacherShare: 1,
+			Reg:          settings.AutoStrength,
+			Constraints:  "none",
 		},
 		Settings: optimisers.Default(),
 		RunSettings: RunSettings{
 			Baselines: "auto",
+			PathLow:   0.01,
+			PathHigh:  100,
+			PathError: 0.05,
 			Seed:      1,
 			Device:    "auto",
+			Ranks:     "auto",
 		},
 	}
 }

@@ -10,6 +10,11 @@ var BCPFW = builtin(&Descriptor{
 	Name:    "bcpfw",
 	Summary: "bcfw with pairwise steps and cached answers, visiting examples with a large gap; no step size",
 	When:    "for linear nets and the hinge, on attributes or where the oracle is slow: fewest oracle calls",
-	Losses:  HingeOnly, Certified: true, Prior: true, Dual: true,
-	Make: func(r *Run) (train.Method, error) { return &methods.BCPFW{Warm: r.Continues}, nil },
+	Settings: struct {
+		Visiting
+	}{},
+	Losses: HingeOnly, Certified: true, Prior: true, Dual: true,
+	Make: func(r *Run) (train.Method, error) {
+		return &methods.BCPFW{Draw: r.Sampling == "gap", Away: r.BlockSteps == "away", Warm: r.Continues}, nil
+	},
 })

@@ -20,7 +20,7 @@ func casimir(name, summary, when string, adaptive bool) *Descriptor {
 			Acceleration
 			Batching
 		}{},
-		Smoothing: Smooths, Certified: true, Prior: true,
+		Smoothing: Smooths, Certified: true, Prior: true, Ranks: true,
 		Inner: "casimir", StepSetting: "lr", Memory: 1,
 		Make: func(r *Run) (train.Method, error) {
 			start, err := methods.ParseWarmStart(r.WarmStart)

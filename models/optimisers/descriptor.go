@@ -26,10 +26,12 @@ type Descriptor struct {
 
 	Losses    Losses
 	Smoothing Smoothing // of the hinge's max
+	Sums      bool      // it needs sums over all outputs, whatever the loss
 	Certified bool      // it bounds the distance to the optimum, so that a run may end at a gap
 	Partial   bool      // it takes labels that are known in part, where a convex method's objective is not convex
 	Prior     bool      // it takes a regulariser around a trained model
 	Dropout   bool      // its steps drop units
+	Ranks     bool      // several ranks share its work (train/ranks), as far as that is passes over all examples and steps on several
 	Dual      bool      // its weights are made of dual variables: with λ₁‖w‖₁ it cannot start from given weights
 	L1OnCPU   bool      // with λ₁‖w‖₁ it does not run on a device, though otherwise it does
 
@@ -113,6 +115,7 @@ func (s Smoothing) String() string { return [...]string{"no", "with --mu", "yes"
 const (
 	tunedPasses  = 5    // the same for networks that train an encoder
 	convexPasses = 100  // the default number of passes
+	batchPasses  = 500  // that of methods whose step takes all examples
 	convexGap    = 1e-3 // the default certified relative gap at which a run stops
 )
 

@@ -13,7 +13,7 @@ var LBFGS = builtin(&Descriptor{
 	Settings: struct {
 		Preconditioning
 	}{},
-	Losses: SmoothObjectives, Smoothing: Smooths, Certified: true, Partial: true, Prior: true,
-	Passes: 500,
+	Losses: SmoothObjectives, Smoothing: Smooths, Certified: true, Partial: true, Prior: true, Ranks: true,
+	Passes: batchPasses,
 	Make:   func(r *Run) (train.Method, error) { return &quasinewton.LBFGS{Plain: r.Preconditioner == "none"}, nil },
 })

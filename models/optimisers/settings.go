@@ -24,6 +24,9 @@ type Settings struct {
 	Tolerances
 	Batching
 	Filling
+	Stepping
+	Cutting
+	Visiting
 	Threading
 	Extras
 }
@@ -129,6 +132,22 @@ type Filling struct {
 	BatchTokens int `yaml:"batch-tokens" json:"batch_tokens" group:"Method" min:"0" unit:"N" help:"words per step, or their pieces as an encoder reads them; 0: batches of examples"`
 }
 
+// Stepping is for batch Frank-Wolfe.
+type Stepping struct {
+	FWStep string `yaml:"fw-step" json:"fw_step" group:"Method" values:"search|harmonic" help:"how far a step of fw goes: by a line search, or 2/(k+2) in the k-th pass"`
+}
+
+// Cutting is for the cutting plane method.
+type Cutting struct {
+	Planes int `yaml:"planes" json:"planes" group:"Method" min:"0" unit:"N" help:"most planes that cutting-plane keeps; 0: 100, fewer where weights are many"`
+}
+
+// Visiting is for block-coordinate Frank-Wolfe with pairwise steps.
+type Visiting struct {
+	Sampling   string `yaml:"sampling" json:"sampling" group:"Method" values:"threshold|gap" help:"which examples bcpfw visits: those above the mean gap, or drawn by their gaps"`
+	BlockSteps string `yaml:"block-steps" json:"block_steps" group:"Method" values:"pairwise|away" help:"how bcpfw moves weight: from output to output, or towards and away from one"`
+}
+
 // Threading is for methods whose threads need not wait for each other.
 type Threading struct {
 	Parallel string `yaml:"parallel" json:"parallel" group:"Method" values:"deterministic|async" help:"deterministic, or async: threads of sdca do not wait, and results vary within the gap"`
@@ -149,6 +168,8 @@ func Default() Settings {
 		Preconditioning: Preconditioning{Preconditioner: "auto"},
 		Acceleration:    Acceleration{WarmStart: "prox-center", InnerStop: "budget"},
 		Subproblems:     Subproblems{Inner: "auto"},
+		Stepping:        Stepping{FWStep: "search"},
+		Visiting:        Visiting{Sampling: "threshold", BlockSteps: "pairwise"},
 		Threading:       Threading{Parallel: "deterministic"},
 	}
 }

@@ -21,7 +21,7 @@ var SGD = builtin(&Descriptor{
 		Warming
 		Batching
 	}{},
-	Smoothing: MaySmooth, Partial: true, Prior: true, Dropout: true,
+	Smoothing: MaySmooth, Partial: true, Prior: true, Dropout: true, Ranks: true,
 	Passes: 20, StepSetting: "lr",
 	Vectors: func(s *Settings) float64 {
 		if s.Momentum > 0 {

@@ -81,6 +81,8 @@ func (s *Config) check() error {
 		return structured.BadInput("nothing varies: give --grid NAME=VALUES, such as --grid reg=0.1,1,10")
 	case s.Baselines == "on":
 		return structured.BadInput("--baselines on: a sweep compares settings, not baselines; vary method or edges instead")
+	case s.Path:
+		return structured.BadInput("--path: a sweep trains every setting at one strength; give --grid reg=…, or dsp train --path")
 	case s.Folds == 1:
 		return structured.BadInput("--folds 1: expected at least 2, to hold one out and train on the rest")
 	case s.Folds > 0 && s.Dev != "":

@@ -5,7 +5,6 @@
 package segment
 
 import (
-	"math"
 	"simd/archsimd"
 	"unsafe"
 )
@@ -15,6 +14,7 @@ var avx2 = kernels{
 	bestSegments: bestSegments8, bestSteps: bestSteps8,
 	sumSegments: sumSegments8, sumSteps: sumSteps8,
 	spreadSegments: spreadSegments8, spreadSteps: spreadSteps8,
+	exps: exps8, weigh: weigh8, spreadWeights: spreadWeights8,
 }
 
 func bestSegments8(to, h, length, reach []float64, t, longest int) {
@@ -121,18 +121,58 @@ func spreadSteps8(to, edges, x, m, b, p []float64, labels int) {
 	archsimd.ClearAVXUpperBits()
 }
 
+func exps8(to, x []float64, top float64) {
+	pt, px, shift := unsafe.Pointer(&to[0]), unsafe.Pointer(&x[0]), fill8(top)
+	for j := 0; j < len(to); j += half8 {
+		store8(pt, j, exp8(load8(px, j).Sub(shift)))
+	}
+	archsimd.ClearAVXUpperBits()
+}
+
+func weigh8(to, w, m []float64, labels int) {
+	stride := len(to)
+	pt, pw := unsafe.Pointer(&to[0]), unsafe.Pointer(&w[0])
+	for j := 0; j < stride; j += half8 {
+		total, row := fill8(0), unsafe.Pointer(&m[j])
+		for i := range labels {
+			total = broadcast8(pw, i).MulAdd(load8(row, 0), total)
+			row = unsafe.Add(row, 8*stride)
+		}
+		store8(pt, j, total)
+	}
+	archsimd.ClearAVXUpperBits()
+}
+
+func spreadWeights8(to, edges, w, m, p []float64, labels int) {
+	stride := len(to)
+	pw, pp := unsafe.Pointer(&w[0]), unsafe.Pointer(&p[0])
+	for i := range labels {
+		row, by := unsafe.Pointer(&m[i*stride]), unsafe.Pointer(&edges[i*stride])
+		v, total := broadcast8(pw, i), fill8(0)
+		for j := 0; j < stride; j += half8 {
+			q := v.Mul(load8(row, j)).Mul(load8(pp, j))
+			store8(by, j, load8(by, j).Add(q))
+			total = total.Add(q)
+		}
+		to[i] += sum8(total)
+	}
+	archsimd.ClearAVXUpperBits()
+}
+
 // exp8 returns exp(x) for x ≤ 0 up to two units, and 0 if the result is subnormal: 2ⁿ exp(r) with n = round(x log₂e), |r| ≤ ln2/2, and the
 // Taylor polynomial of degree 12.
 func exp8(x double8) double8 {
-	normal, rounder := x.Greater(fill8(-708)), fill8(3<<51)
-	shifted := x.MulAdd(fill8(math.Log2E), rounder)
+	c := unsafe.Pointer(&expConstants)
+	normal, rounder := x.Greater(load8(c, expNormal)), load8(c, expRounder)
+	shifted := x.MulAdd(load8(c, expLog2E), rounder)
 	n := shifted.Sub(rounder)
-	r := n.MulAdd(fill8(-0x1.62e42feep-1), x) // few bits of ln2 make the product exact
-	r = n.MulAdd(fill8(-0x1.a39ef35793c76p-33), r)
-	p := r.MulAdd(fill8(1.0/479001600), fill8(1.0/39916800))
-	p = p.MulAdd(r, fill8(1.0/3628800)).MulAdd(r, fill8(1.0/362880)).MulAdd(r, fill8(1.0/40320))
-	p = p.MulAdd(r, fill8(1.0/5040)).MulAdd(r, fill8(1.0/720)).MulAdd(r, fill8(1.0/120))
-	p = p.MulAdd(r, fill8(1.0/24)).MulAdd(r, fill8(1.0/6)).MulAdd(r, fill8(0.5))
-	p = p.MulAdd(r, fill8(1)).MulAdd(r, fill8(1))
+	r := n.MulAdd(load8(c, expLn2Hi), x)
+	r = n.MulAdd(load8(c, expLn2Lo), r)
+	p := r.MulAdd(load8(c, expTaylor), load8(c, expTaylor+constantWidth))
+	p = p.MulAdd(r, load8(c, expTaylor+2*constantWidth)).MulAdd(r, load8(c, expTaylor+3*constantWidth))
+	p = p.MulAdd(r, load8(c, expTaylor+4*constantWidth)).MulAdd(r, load8(c, expTaylor+5*constantWidth))
+	p = p.MulAdd(r, load8(c, expTaylor+6*constantWidth)).MulAdd(r, load8(c, expTaylor+7*constantWidth))
+	p = p.MulAdd(r, load8(c, expTaylor+8*constantWidth)).MulAdd(r, load8(c, expTaylor+9*constantWidth))
+	p = p.MulAdd(r, load8(c, expTaylor+10*constantWidth)).MulAdd(r, load8(c, expTaylor+11*constantWidth)).MulAdd(r, load8(c, expTaylor+11*constantWidth))
 	return p.AsInt64x4().Add(shifted.AsInt64x4().ShiftAllLeft(52)).AsFloat64x4().Masked(normal)
 }

@@ -3,7 +3,6 @@
 package segment
 
 import (
-	"math"
 	"simd/archsimd"
 	"unsafe"
 )
@@ -13,6 +12,7 @@ var avx512 = kernels{
 	bestSegments: bestSegments16, bestSteps: bestSteps16,
 	sumSegments: sumSegments16, sumSteps: sumSteps16,
 	spreadSegments: spreadSegments16, spreadSteps: spreadSteps16,
+	exps: exps16, weigh: weigh16, spreadWeights: spreadWeights16,
 }
 
 func bestSegments16(to, h, length, reach []float64, t, longest int) {
@@ -119,18 +119,58 @@ func spreadSteps16(to, edges, x, m, b, p []float64, labels int) {
 	archsimd.ClearAVXUpperBits()
 }
 
+func exps16(to, x []float64, top float64) {
+	pt, px, shift := unsafe.Pointer(&to[0]), unsafe.Pointer(&x[0]), fill16(top)
+	for j := 0; j < len(to); j += half16 {
+		store16(pt, j, exp16(load16(px, j).Sub(shift)))
+	}
+	archsimd.ClearAVXUpperBits()
+}
+
+func weigh16(to, w, m []float64, labels int) {
+	stride := len(to)
+	pt, pw := unsafe.Pointer(&to[0]), unsafe.Pointer(&w[0])
+	for j := 0; j < stride; j += half16 {
+		total, row := fill16(0), unsafe.Pointer(&m[j])
+		for i := range labels {
+			total = broadcast16(pw, i).MulAdd(load16(row, 0), total)
+			row = unsafe.Add(row, 8*stride)
+		}
+		store16(pt, j, total)
+	}
+	archsimd.ClearAVXUpperBits()
+}
+
+func spreadWeights16(to, edges, w, m, p []float64, labels int) {
+	stride := len(to)
+	pw, pp := unsafe.Pointer(&w[0]), unsafe.Pointer(&p[0])
+	for i := range labels {
+		row, by := unsafe.Pointer(&m[i*stride]), unsafe.Pointer(&edges[i*stride])
+		v, total := broadcast16(pw, i), fill16(0)
+		for j := 0; j < stride; j += half16 {
+			q := v.Mul(load16(row, j)).Mul(load16(pp, j))
+			store16(by, j, load16(by, j).Add(q))
+			total = total.Add(q)
+		}
+		to[i] += sum16(total)
+	}
+	archsimd.ClearAVXUpperBits()
+}
+
 // exp16 returns exp(x) for x ≤ 0 up to two units, and 0 if the result is subnormal: 2ⁿ exp(r) with n = round(x log₂e), |r| ≤ ln2/2, and the
 // Taylor polynomial of degree 12.
 func exp16(x double16) double16 {
-	normal, rounder := x.Greater(fill16(-708)), fill16(3<<51)
-	shifted := x.MulAdd(fill16(math.Log2E), rounder)
+	c := unsafe.Pointer(&expConstants)
+	normal, rounder := x.Greater(load16(c, expNormal)), load16(c, expRounder)
+	shifted := x.MulAdd(load16(c, expLog2E), rounder)
 	n := shifted.Sub(rounder)
-	r := n.MulAdd(fill16(-0x1.62e42feep-1), x) // few bits of ln2 make the product exact
-	r = n.MulAdd(fill16(-0x1.a39ef35793c76p-33), r)
-	p := r.MulAdd(fill16(1.0/479001600), fill16(1.0/39916800))
-	p = p.MulAdd(r, fill16(1.0/3628800)).MulAdd(r, fill16(1.0/362880)).MulAdd(r, fill16(1.0/40320))
-	p = p.MulAdd(r, fill16(1.0/5040)).MulAdd(r, fill16(1.0/720)).MulAdd(r, fill16(1.0/120))
-	p = p.MulAdd(r, fill16(1.0/24)).MulAdd(r, fill16(1.0/6)).MulAdd(r, fill16(0.5))
-	p = p.MulAdd(r, fill16(1)).MulAdd(r, fill16(1))
+	r := n.MulAdd(load16(c, expLn2Hi), x)
+	r = n.MulAdd(load16(c, expLn2Lo), r)
+	p := r.MulAdd(load16(c, expTaylor), load16(c, expTaylor+constantWidth))
+	p = p.MulAdd(r, load16(c, expTaylor+2*constantWidth)).MulAdd(r, load16(c, expTaylor+3*constantWidth))
+	p = p.MulAdd(r, load16(c, expTaylor+4*constantWidth)).MulAdd(r, load16(c, expTaylor+5*constantWidth))
+	p = p.MulAdd(r, load16(c, expTaylor+6*constantWidth)).MulAdd(r, load16(c, expTaylor+7*constantWidth))
+	p = p.MulAdd(r, load16(c, expTaylor+8*constantWidth)).MulAdd(r, load16(c, expTaylor+9*constantWidth))
+	p = p.MulAdd(r, load16(c, expTaylor+10*constantWidth)).MulAdd(r, load16(c, expTaylor+11*constantWidth)).MulAdd(r, load16(c, expTaylor+11*constantWidth))
 	return p.AsInt64x8().Add(shifted.AsInt64x8().ShiftAllLeft(52)).AsFloat64x8().Masked(normal)
 }

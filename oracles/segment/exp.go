@@ -13,6 +13,7 @@ import (
 // before one that starts at s is y' with probability exp(α_{s−1}(y') + transition(y', y) − β_s(y)).
 func (o *Oracle) Exp(θ *structured.Potentials, μ float64, value []float64, u *structured.Marginals) {
 	o.prepare(θ, 1/μ)
+	o.weigh()
 	if u != nil {
 		u.Like(θ)
 		u.Clear()
@@ -35,24 +36,71 @@ func (o *Oracle) Exp(θ *structured.Potentials, μ float64, value []float64, u *
 	}
 }
 
-// sums computes h, a, α, β and reach of the open sequence.
+// leastSum is the least sum for which terms that underflow are negligible.
+const leastSum = 1e-200
+
+// weigh prepares the weights of transitions, E_{y'}(y) = exp(transition(y', y) − top_y), with the largest transition into y as top_y.
+func (o *Oracle) weigh() {
+	o.weight, o.top = vec.Grow(o.weight, len(o.transition)), vec.Grow(o.top, o.stride)
+	o.w, o.rates = vec.Grow(o.w, o.stride), vec.Grow(o.rates, o.stride)
+	o.k.bestSteps(o.top, o.zeros(), o.transition, o.s.Labels)
+	for i := range o.s.Labels {
+		weight := o.row(o.weight, i)
+		for j, v := range o.row(o.transition, i) {
+			if weight[j] = 0; v > minusInf {
+				weight[j] = math.Exp(v - o.top[j])
+			}
+		}
+	}
+}
+
+// zeros returns a row of zeros.
+func (o *Oracle) zeros() []float64 {
+	clear(o.sum)
+	return o.sum
+}
+
+// steps sets β_t, and reports whether it did by weights: β_t(y) = m + top_y + log S_y with S_y = Σ_{y'} exp(α_{t−1}(y') − m)·E_{y'}(y), where m is
+// the largest α. That costs Y exponentials instead of Y², but is wrong where S_y is tiny: then the sum is one of logarithms. o.sum holds S.
+func (o *Oracle) steps(β, α []float64) bool {
+	if m := α[argmax(α)]; m > minusInf {
+		o.k.exps(o.w, α, m)
+		o.k.weigh(o.sum, o.w, o.weight, o.s.Labels)
+		byWeights := true
+		for j, s := range o.sum {
+			byWeights = byWeights && (s >= leastSum || o.top[j] == minusInf)
+			β[j] = m + o.top[j] + math.Log(s)
+		}
+		if byWeights {
+			return true
+		}
+	}
+	o.k.sumSteps(β, o.sum, α, o.transition, o.s.Labels)
+	o.addLogs(β)
+	return false
+}
+
+// sums computes h, a, α and reach of the open sequence, and, in β, the sums S of positions that are byWeights.
 func (o *Oracle) sums() {
 	size := o.n * o.stride
 	for _, table := range []*[]float64{&o.h, &o.a, &o.α, &o.β, &o.reach} {
 		*table = vec.Grow(*table, size)
 	}
+	o.byWeights = vec.Grow(o.byWeights, o.n)
 	for t := range o.n {
 		h, a, α, β, reach := o.row(o.h, t), o.row(o.a, t), o.row(o.α, t), o.row(o.β, t), o.row(o.reach, t)
 		before := reach
-		if t == 0 {
+		if o.byWeights[t] = false; t == 0 {
 			clear(β)
 		} else {
 			before = o.row(o.reach, t-1)
-			o.k.sumSteps(β, o.sum, o.row(o.α, t-1), o.transition, o.s.Labels)
-			o.addLogs(β)
+			o.byWeights[t] = o.steps(β, o.row(o.α, t-1))
 		}
 		o.step(t, before, reach)
 		add(h, β, o.begin)
+		if o.byWeights[t] {
+			copy(β, o.sum)
+		}
 		o.k.sumSegments(a, o.sum, o.h, o.length, reach, t, o.longest(t))
 		o.addLogs(a)
 		add(α, a, o.add)
@@ -92,23 +140,28 @@ func logSum(x []float64) float64 {
 
 // marginals writes the marginals of example b, which are zero before.
 func (o *Oracle) marginals(u *structured.Marginals, b int, logZ float64) {
-	size, y, tags := o.n*o.stride, o.s.Labels, o.s.Tags
-	for _, table := range []*[]float64{&o.ending, &o.starts} {
-		*table = vec.Grow(*table, size)
-		clear(*table)
+	y, tags := o.s.Labels, o.s.Tags
+	o.starts, o.ending = vec.Grow(o.starts, o.n*o.stride), vec.Grow(o.ending, o.stride)
+	clear(o.starts)
+	if o.keepsEnds {
+		o.allEnds = vec.Grow(o.allEnds, o.n*o.stride)
 	}
 	o.lengths, o.edges = vec.Grow(o.lengths, len(o.length)), vec.Grow(o.edges, len(o.transition))
 	clear(o.lengths)
 	clear(o.edges)
 	clear(o.inside)
 	for j, v := range o.row(o.α, o.n-1) {
-		o.row(o.ending, o.n-1)[j] = math.Exp(v - logZ)
+		o.ending[j] = math.Exp(v - logZ)
 	}
 	nodes := u.Parts[0].Of(b)
 	for t := o.n - 1; t >= 0; t-- {
-		ending := o.row(o.ending, t)
+		ending := o.ending
 		if t < o.n-1 {
-			o.k.spreadSteps(ending, o.edges, o.row(o.α, t), o.transition, o.row(o.β, t+1), o.row(o.starts, t+1), y)
+			clear(ending)
+			o.spread(ending, o.row(o.α, t), t+1)
+		}
+		if o.keepsEnds {
+			copy(o.row(o.allEnds, t), ending)
 		}
 		o.k.spreadSegments(o.starts, o.lengths, ending, o.h, o.length, o.row(o.a, t), o.row(o.reach, t), t, o.longest(t))
 		for j, start := range o.row(o.starts, t)[:y] {
@@ -130,6 +183,22 @@ func (o *Oracle) marginals(u *structured.Marginals, b int, logZ float64) {
 	for from := range y {
 		narrow(u.Parts[2].Of(b)[from*y:(from+1)*y], o.row(o.edges, from))
 	}
+}
+
+// spread adds the probabilities of the segments that start at position s to edges, and to those of the labels before.
+func (o *Oracle) spread(ending, α []float64, s int) {
+	β, starts := o.row(o.β, s), o.row(o.starts, s)
+	if !o.byWeights[s] {
+		o.k.spreadSteps(ending, o.edges, α, o.transition, β, starts, o.s.Labels)
+		return
+	}
+	o.k.exps(o.w, α, α[argmax(α)])
+	for j, p := range starts {
+		if o.rates[j] = 0; p > 0 {
+			o.rates[j] = p / β[j]
+		}
+	}
+	o.k.spreadWeights(ending, o.edges, o.w, o.weight, o.rates, o.s.Labels)
 }
 
 func narrow(to []float32, from []float64) {

@@ -14,6 +14,9 @@ const lanes = 8
 //	sumSteps       likewise for bestSteps
 //	spreadSegments q_l = p_y·exp(h[t−l+1]_y + length[l−1]_y − a_y)  is added to starts[t−l+1]_y and to lengths[l−1]_y, for the same l
 //	spreadSteps    q_i = p_y·exp(x_i + m[i]_y − b_y)                is added to edges[i]_y, and Σ_y q_i to to_i
+//	exps           to_y = exp(x_y − top)
+//	weigh          to_y = Σ_i w_i·m[i]_y
+//	spreadWeights  q_i = w_i·m[i]_y·p_y                             is added to edges[i]_y, and Σ_y q_i to to_i
 //
 // Vector kernels clear the upper halves of the registers when they end, since dirty ones slow down the scalar code that follows.
 type kernels struct {
@@ -25,6 +28,9 @@ type kernels struct {
 	sumSteps       func(to, sum, x, m []float64, labels int)
 	spreadSegments func(starts, lengths, p, h, length, a, reach []float64, t, longest int)
 	spreadSteps    func(to, edges, x, m, b, p []float64, labels int)
+	exps           func(to, x []float64, top float64)
+	weigh          func(to, w, m []float64, labels int)
+	spreadWeights  func(to, edges, w, m, p []float64, labels int)
 }
 
 var fastest = choose()

@@ -39,8 +39,19 @@ type Oracle struct {
 	β              []float64 // [T×stride]; Max keeps a single row, of a and reach, too
 	p, begin, add  []float64 // [stride] P_t, and what step sets
 	sum, inside    []float64 // [stride] scratch
-	ending, starts []float64 // [T×stride] probabilities that a segment ends, or starts, at a position
+	starts         []float64 // [T×stride] probabilities that a segment starts at a position
+	ending         []float64 // [stride] likewise that one ends
+	keepsEnds      bool      // for Spans:
+	allEnds        []float64 // [T×stride] every ending
 	lengths, edges []float64 // [L×stride], [Y×stride] marginals of tied parts
+
+	// Sums over labels by weights.
+	weight    []float64 // [Y×stride] E
+	top       []float64 // [stride]
+	w, rates  []float64 // [stride] scratch
+	byWeights []bool    // [T]
+
+	drawn []float64 // of samples
 
 	ranking ranking
 }

@@ -7,6 +7,7 @@ var plain = kernels{
 	bestSegments: bestSegments, bestSteps: bestSteps,
 	sumSegments: sumSegments, sumSteps: sumSteps,
 	spreadSegments: spreadSegments, spreadSteps: spreadSteps,
+	exps: exps, weigh: weigh, spreadWeights: spreadWeights,
 }
 
 func bestSegments(to, h, length, reach []float64, t, longest int) {
@@ -87,6 +88,34 @@ func spreadSteps(to, edges, x, m, b, p []float64, labels int) {
 				edges[i*stride+j] += q
 				total += q
 			}
+		}
+		to[i] += total
+	}
+}
+
+func exps(to, x []float64, top float64) {
+	for j, x := range x {
+		to[j] = exp(x - top)
+	}
+}
+
+func weigh(to, w, m []float64, labels int) {
+	clear(to)
+	for i, w := range w[:labels] {
+		for j, x := range m[i*len(to):][:len(to)] {
+			to[j] += w * x
+		}
+	}
+}
+
+func spreadWeights(to, edges, w, m, p []float64, labels int) {
+	stride := len(to)
+	for i, w := range w[:labels] {
+		total := 0.0
+		for j, p := range p {
+			q := w * m[i*stride+j] * p
+			edges[i*stride+j] += q
+			total += q
 		}
 		to[i] += total
 	}

@@ -108,8 +108,8 @@ func (s Shape) LongestOf(label int) int {
 	return s.Longest
 }
 
-// Name returns "segments".
-func (Segments) Name() string { return "segments" }
+// Name returns "segmentation".
+func (Segments) Name() string { return "segmentation" }
 
 // Score implements structured.Structure. Tags that are no output score −∞.
 func (Segments) Score(θ *structured.Potentials, b int, tags []int32) float64 {

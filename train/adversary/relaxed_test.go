@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -512,7 +513,7 @@ func TestRelaxedHinge(t *testing.T) {
 				for _, j := range all {
 					states := &seen{lower: math.Inf(-1), upper: math.Inf(1)}
 					q, bounds := *p, *exact
-					if q.Smoothing = traintest.Entropy; j.name == "bcfw" || j.name == "bcpfw" {
+					if q.Smoothing = traintest.Entropy; slices.Contains([]string{"bcfw", "bcpfw", "fw", "fw, harmonic", "cutting-plane", "cutting-plane, few"}, j.name) {
 						q.Smoothing = oracles.Smoothing{}
 					} else {
 						bounds.upper = math.Inf(1)

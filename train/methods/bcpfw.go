@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"math"
+	"math/rand/v2"
 
 	"github.com/dsp-go/dsp/structured/machine/vec"
 	"github.com/dsp-go/dsp/train"
@@ -30,12 +31,19 @@ import (
 // The block gap ⟨u_i − ū_i, θ_i + ℓ_i⟩ of an example, with u_i the oracle's answer, bounds the dual's gain from that example.
 // The gaps of all examples add up to the duality gap. The paper samples examples in proportion to their gaps. Here a round
 // visits the examples whose gap was at least the mean at their last visit, and any example after mostAge rounds without a
-// visit. That converges as well or better on most problems tried (docs/results.md) and has no parameter.
+// visit. That converges as well or better on most problems tried (docs/results.md) and has no parameter. With Draw examples are drawn as
+// in the paper (gapsampling.go).
+//
+// With Away a step moves towards the best output, or away from the worst, whichever promises more at first order (the paper's BCAFW):
+//
+//	D = c_i J_iᵀ(1_{y⁺} − ū_i),  γ ≤ 1;    D = c_i J_iᵀ(ū_i − 1_{y⁻}),  γ ≤ α⁻/(1 − α⁻).
 //
 // The state shows the iterate with the least F after a pass, or the mean of the pass's iterates. The dual is certified when it
 // is recomposed from the outputs, at every Resync and in Certify. In between, the gains of steps estimate it. With λ₁ > 0 the path holds
 // weights before thresholding, as in BCFW.
 type BCPFW struct {
+	Draw   bool // examples in proportion to their gaps
+	Away   bool // steps away from outputs, and towards them, instead of pairwise steps
 	Inner  int  // most steps per visit; 0 means 10
 	Resync int  // passes between recompositions of w from the memory, to remove rounding errors; 0 means 10
 	Warm   bool // start from s.W (see warm), not from the centre
@@ -58,12 +66,15 @@ type BCPFW struct {
 	choose  func(ln *engine.Lane) error // m.choosePair
 }
 
-// pair is the two outputs between which a step moves weight.
+// pair is the two outputs between which a step moves weight; with Away, one of them is ū.
 type pair struct {
-	from, to int
-	share    float64 // α⁻
+	from, to int     // the place of an output, or mixture
+	most     float64 // the largest γ
 	gap      float64 // c_i⟨1_{y⁺} − ū_i, θ_i + ℓ_i⟩
 }
+
+// mixture stands for ū_i among the outputs of example i.
+const mixture = -1
 
 const (
 	pairwiseSteps = 10
@@ -142,19 +153,13 @@ func (m *BCPFW) warm(ctx context.Context, p *train.Problem, s *train.State) erro
 
 // Pass makes n visits; the first pass visits every example.
 func (m *BCPFW) Pass(ctx context.Context, p *train.Problem, s *train.State) error {
-	r := p.Rand(s.Passes)
 	m.path.ResetMean()
-	for visits := 0; visits < p.Len(); {
-		order := m.due()
-		r.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
-		order = order[:min(len(order), p.Len()-visits)]
-		for _, i := range order {
-			if err := m.visit(ctx, p, i); err != nil {
-				return err
-			}
-			m.path.Include(1)
-		}
-		visits += len(order)
+	sweep := m.sweep
+	if m.Draw {
+		sweep = m.drawn
+	}
+	if err := sweep(ctx, p, p.Rand(s.Passes)); err != nil {
+		return err
 	}
 	if err := m.path.Finish(); err != nil {
 		return err
@@ -168,6 +173,23 @@ func (m *BCPFW) Pass(ctx context.Context, p *train.Problem, s *train.State) erro
 		}
 	}
 	return m.report(ctx, p, s)
+}
+
+// sweep makes the visits of a pass, in rounds.
+func (m *BCPFW) sweep(ctx context.Context, p *train.Problem, r *rand.Rand) error {
+	for visits := 0; visits < p.Len(); {
+		order := m.due()
+		r.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
+		order = order[:min(len(order), p.Len()-visits)]
+		for _, i := range order {
+			if err := m.visit(ctx, p, i); err != nil {
+				return err
+			}
+			m.path.Include(1)
+		}
+		visits += len(order)
+	}
+	return nil
 }
 
 // due returns the examples to visit in a round.
@@ -200,7 +222,7 @@ func (m *BCPFW) visit(ctx context.Context, p *train.Problem, i int) error {
 			break
 		}
 		enough = max(enough, enoughOfGap*st.Linear)
-		γ, gain := m.pair.share, 0.0
+		γ, gain := m.pair.most, 0.0
 		if τ := m.path.Threshold; τ > 0 {
 			γ, gain = p.SoftSearch(st.Grad, m.path.W, τ, m.regulariser.Lambda, 1/λn, st.Linear/float64(p.Len()), γ)
 		} else {
@@ -213,7 +235,7 @@ func (m *BCPFW) visit(ctx context.Context, p *train.Problem, i int) error {
 		m.dual += gain
 		m.linear += γ * (st.Linear - st.Product()) / float64(p.Len())
 		m.path.Step(1, 0, -γ/λn, 0, st.Grad)
-		m.corners.move(i, m.pair.from, m.pair.to, γ)
+		m.corners.shift(i, m.pair, γ)
 	}
 	m.corners.prune(i)
 	return nil
@@ -231,18 +253,36 @@ func (m *BCPFW) choosePair(p *train.Problem, ln *engine.Lane) error {
 	}
 	to, from, high, low, mean := m.corners.extremes(i, &ln.Theta, 0)
 	c := p.Data.Weight(i)
-	m.pair = pair{from: from, to: to, share: m.corners[i][from].α, gap: max(0, c*(high-mean))}
+	m.pair = pair{from: from, to: to, most: m.corners[i][from].α, gap: max(0, c*(high-mean))}
+	if m.Away {
+		m.towardsOrAway(i, high-mean, mean-low)
+	}
+	switch mixture {
+	case m.pair.from:
+		low = mean
+	case m.pair.to:
+		high = mean
+	}
 	if high-low <= 8*engine.Unit*math.Abs(high) { // equal up to rounding
 		return nil
 	}
 	ln.V.Like(&ln.Theta)
 	ln.V.Clear()
-	ln.V.Add(0, m.corners[i][to].labels, float32(c))
-	ln.V.Add(0, m.corners[i][from].labels, -float32(c))
+	m.corners.add(&ln.V, i, m.pair.to, c)
+	m.corners.add(&ln.V, i, m.pair.from, -c)
 	ln.Sums.Linear = c * (high - low)
 	ln.Sums.Loss = p.Task.Dot(&ln.V, 0, ln.Batch.GoldOf(0))
 	ln.Sums.Moved = 1
 	return nil
+}
+
+// towardsOrAway replaces the pair by a step towards the best output, or away from the worst, whose slopes are given.
+func (m *BCPFW) towardsOrAway(i int, towards, away float64) {
+	if share := m.pair.most; away <= towards || share >= 1 {
+		m.pair.from, m.pair.most = mixture, 1
+	} else {
+		m.pair.to, m.pair.most = mixture, share/(1-share)
+	}
 }
 
 // ask adds the oracle's answer for the lane's example i, at its potentials, to the corners.

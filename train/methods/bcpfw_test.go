@@ -2,6 +2,7 @@ package methods
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -24,57 +25,105 @@ func TestBCPFWSteps(t *testing.T) {
 		"sparse, shifted": traintest.Shifted(traintest.SparseProblem(30, engine.Hinge, oracles.Smoothing{}, 0.2)),
 		"weak λ":          traintest.SparseProblem(30, engine.Hinge, oracles.Smoothing{}, 1e-3),
 	} {
-		t.Run(name, func(t *testing.T) {
-			m := &BCPFW{}
-			traintest.Start(t, m, p)
-			r := rand.New(rand.NewPCG(1, 2))
-			for k := range 200 {
-				before := m.dual
-				if err := m.visit(ctx, p, r.IntN(p.Len())); err != nil {
+		for _, away := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, away %v", name, away), func(t *testing.T) {
+				m := &BCPFW{Away: away}
+				traintest.Start(t, m, p)
+				r := rand.New(rand.NewPCG(1, 2))
+				for k := range 200 {
+					before := m.dual
+					if err := m.visit(ctx, p, r.IntN(p.Len())); err != nil {
+						t.Fatal(err)
+					}
+					if m.dual < before {
+						t.Fatalf("visit %d: the dual fell from %g to %g", k, before, m.dual)
+					}
+				}
+				m.path.Finish()
+				for i, of := range m.corners {
+					total := 0.0
+					for k, c := range of {
+						if total += c.α; c.α <= 0 {
+							t.Fatalf("example %d keeps a corner with share %g", i, c.α)
+						}
+						if slices.ContainsFunc(of[:k], func(d corner) bool { return slices.Equal(d.labels, c.labels) }) {
+							t.Fatalf("example %d keeps a corner twice", i)
+						}
+					}
+					traintest.Near(t, "sum of shares", total, 1, 1e-9)
+				}
+				g, b, err := traintest.Pulled(p.Recompose(ctx, m.path.W, m.corners))
+				if err != nil {
 					t.Fatal(err)
 				}
-				if m.dual < before {
-					t.Fatalf("visit %d: the dual fell from %g to %g", k, before, m.dual)
-				}
-			}
-			m.path.Finish()
-			for i, of := range m.corners {
-				total := 0.0
-				for k, c := range of {
-					if total += c.α; c.α <= 0 {
-						t.Fatalf("example %d keeps a corner with share %g", i, c.α)
-					}
-					if slices.ContainsFunc(of[:k], func(d corner) bool { return slices.Equal(d.labels, c.labels) }) {
-						t.Fatalf("example %d keeps a corner twice", i)
-					}
-				}
-				traintest.Near(t, "sum of shares", total, 1, 1e-9)
-			}
-			g, b, err := traintest.Pulled(p.Recompose(ctx, m.path.W, m.corners))
-			if err != nil {
-				t.Fatal(err)
-			}
-			w := make([]float32, len(m.path.W))
-			copy(w, p.Center)
-			vec.Axpy(float32(-1/p.Lambda), g, w)
-			traintest.NearAll(t, "recomposed weight", m.path.W, w, 1e-5+1e-7/p.Lambda)
-			traintest.Near(t, "dual", m.dual, b+p.Constant+p.Lambda/2*(vec.Norm2(p.Center)-vec.Norm2(w)), 1e-5)
+				w := make([]float32, len(m.path.W))
+				copy(w, p.Center)
+				vec.Axpy(float32(-1/p.Lambda), g, w)
+				traintest.NearAll(t, "recomposed weight", m.path.W, w, 1e-5+1e-7/p.Lambda)
+				traintest.Near(t, "dual", m.dual, b+p.Constant+p.Lambda/2*(vec.Norm2(p.Center)-vec.Norm2(w)), 1e-5)
 
-			// The block gaps add up to the duality gap.
-			total := 0.0
-			for i := range p.Len() {
-				m.example[0], m.fresh = i, true
-				if _, err := p.OverBatch(ctx, m.path.At(), m.example[:], false, m.choose); err != nil {
+				// The block gaps add up to the duality gap.
+				total := 0.0
+				for i := range p.Len() {
+					m.example[0], m.fresh = i, true
+					if _, err := p.OverBatch(ctx, m.path.At(), m.example[:], false, m.choose); err != nil {
+						t.Fatal(err)
+					}
+					total += m.pair.gap
+				}
+				primal, err := p.Value(ctx, m.path.W)
+				if err != nil {
 					t.Fatal(err)
 				}
-				total += m.pair.gap
+				traintest.Near(t, "sum of block gaps", total/float64(p.Len()), primal-m.dual, 1e-5)
+			})
+		}
+	}
+}
+
+// All ways to visit and to step certify the same optimum, with λ₁ and without.
+func TestBCPFWVariants(t *testing.T) {
+	for _, λ1 := range []float64{0, 0.01} {
+		p := traintest.SparseProblem(60, engine.Hinge, oracles.Smoothing{}, 0.05)
+		p.L1 = λ1
+		low, high := math.Inf(-1), math.Inf(1)
+		for _, m := range []*BCPFW{{}, {Draw: true}, {Away: true}, {Draw: true, Away: true}} {
+			s := traintest.Start(t, m, p)
+			traintest.Passes(t, m, p, s, 100)
+			traintest.Certify(t, m, p, s)
+			t.Logf("λ₁ %g, drawn %v, away %v: [%g, %g], gap %.2g", λ1, m.Draw, m.Away, s.Dual, s.Primal, s.Gap()/s.Primal)
+			if gap := s.Gap() / s.Primal; !(gap >= 0 && gap < 2e-2) {
+				t.Errorf("λ₁ %g, drawn %v, away %v: relative gap %g", λ1, m.Draw, m.Away, gap)
 			}
-			primal, err := p.Value(ctx, m.path.W)
-			if err != nil {
-				t.Fatal(err)
-			}
-			traintest.Near(t, "sum of block gaps", total/float64(p.Len()), primal-m.dual, 1e-5)
-		})
+			low, high = max(low, s.Dual), min(high, s.Primal)
+		}
+		if low > high {
+			t.Errorf("the intervals do not overlap: dual %g, objective %g", low, high)
+		}
+	}
+}
+
+// The tree draws examples in proportion to their gaps, and never one without.
+func TestGapTree(t *testing.T) {
+	tree := newGapTree([]float32{1, 0, 5, 2, 0})
+	tree.set(2, 1)
+	counts := make([]int, 5)
+	for k := range 4000 {
+		counts[tree.find((float64(k)+0.5)/4000*tree.total())]++
+	}
+	for i, want := range []int{1000, 0, 1000, 2000, 0} {
+		if counts[i] != want {
+			t.Errorf("example %d was drawn %d times of 4000, want %d", i, counts[i], want)
+		}
+	}
+	if i := tree.find(tree.total()); i != 3 { // by rounding
+		t.Errorf("the end of all gaps is in example %d, want the last with one", i)
+	}
+	for i := range 5 {
+		tree.set(i, 0)
+	}
+	if tree.total() != 0 {
+		t.Error("no gaps add up to something")
 	}
 }
 

@@ -56,6 +56,51 @@ func (c corners) move(i, from, to int, γ float64) {
 	k[from].α = max(0, k[from].α-γ)
 }
 
+// shift moves ū_i by γ along the step from one corner to another, either of which may be the mixture ū_i itself.
+func (c corners) shift(i int, by pair, γ float64) {
+	switch mixture {
+	case by.from: // towards a corner
+		c.scale(i, 1-γ)
+		c[i][by.to].α += γ
+	case by.to: // away from one
+		c.scale(i, 1+γ)
+		k := &c[i][by.from]
+		if k.α -= γ; k.α < roundedShare {
+			k.α = 0
+		}
+	default:
+		c.move(i, by.from, by.to, γ)
+		return
+	}
+	total := 0.0 // 1 up to rounding
+	for _, k := range c[i] {
+		total += k.α
+	}
+	c.scale(i, 1/total)
+}
+
+// roundedShare is what rounding may leave of a corner whose share a step away from it has removed.
+const roundedShare = 1e-12
+
+func (c corners) scale(i int, by float64) {
+	for k := range c[i] {
+		c[i][k].α *= by
+	}
+}
+
+// add adds a corner of example i, or the mixture ū_i, times a number to the example of v.
+func (c corners) add(v *structured.Marginals, i, which int, times float64) {
+	if which != mixture {
+		v.Add(0, c[i][which].labels, float32(times))
+		return
+	}
+	for _, k := range c[i] {
+		if k.α > 0 {
+			v.Add(0, k.labels, float32(times*k.α))
+		}
+	}
+}
+
 // prune removes the corners of example i without a share.
 func (c corners) prune(i int) {
 	c[i] = slices.DeleteFunc(c[i], func(k corner) bool { return k.α == 0 })

@@ -8,6 +8,9 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"strings"
+
+	"github.com/dsp-go/dsp/structured"
 )
 
 // Member is this process as a rank of a group. A process that was started alone is a member of a group of one.
@@ -106,37 +109,51 @@ func (m *Member) Name(rank int) string {
 	return m.watch.names[rank]
 }
 
-// Agree refuses to go on unless what each rank gives is the same, such as the version of its program. what names it. All ranks get the same error.
-func (m *Member) Agree(ctx context.Context, what string, mine string) error {
-	all, err := m.Gather(ctx, []byte(mine))
+// Agree refuses to go on, as bad input, unless all ranks have the same facts: names with values, such as the version of the program. All ranks
+// get the same error.
+func (m *Member) Agree(ctx context.Context, facts [][2]string) error {
+	mine, err := json.Marshal(facts)
 	if err != nil {
 		return err
 	}
+	all, err := m.Gather(ctx, mine)
+	if err != nil {
+		return err
+	}
+	var first, other [][2]string
 	for rank, x := range all {
-		if !bytes.Equal(x, all[0]) {
-			return &DisagreeError{fmt.Sprintf("%s has %s %s, but %s has %s", m.Name(rank), what, shorten(x), m.Name(0), shorten(all[0]))}
+		if bytes.Equal(x, all[0]) {
+			continue
+		}
+		if err := errors.Join(json.Unmarshal(all[0], &first), json.Unmarshal(x, &other)); err != nil {
+			return err
+		}
+		for k := range max(len(first), len(other)) {
+			if a, b := at(first, k), at(other, k); a != b {
+				return structured.BadInput("%s has %s, but %s has %s: all ranks need the same", m.Name(rank), b, m.Name(0), a)
+			}
 		}
 	}
 	return nil
 }
 
-// DisagreeError says that ranks do not run the same training.
-type DisagreeError struct{ Text string }
-
-func (e *DisagreeError) Error() string { return e.Text }
-
-func shorten(x []byte) string {
-	if len(x) > 200 {
-		x = append(x[:200:200], "…"...)
+// at describes fact k.
+func at(facts [][2]string, k int) string {
+	if k >= len(facts) {
+		return "nothing else"
 	}
-	return string(x)
+	value := facts[k][1]
+	if len(value) > 200 {
+		value = value[:200] + "…"
+	}
+	return strings.TrimSpace(facts[k][0] + " " + value)
 }
 
-// Leave ends the membership when the process is about to end, with its error. How tells a failure from an interrupt. The others learn of a failure
-// at once; after none, all ranks leave together.
-func (m *Member) Leave(err error, how func(error) bool) {
+// Leave ends the membership when the process is about to end, with its error. stopped tells an interrupt from a failure. The others learn of a
+// failure at once; after none, all ranks leave together. Leave reports whether rank 0 has the same error, so that it need not be said again.
+func (m *Member) Leave(err error, stopped func(error) bool) (said bool) {
 	if m.mpi == nil {
-		return
+		return false
 	}
 	ctx := context.Background()
 	lost := (*LostError)(nil)
@@ -150,9 +167,15 @@ func (m *Member) Leave(err error, how func(error) bool) {
 		}
 	case errors.As(err, &lost):
 		m.watch.leave(lostRank, lost.Text)
-	case how(err):
+		return m.Rank() > 0 && lost.Rank > 0
+	case stopped(err):
 		m.watch.leave(interrupted, "")
+		return m.Rank() > 0
 	default:
 		m.watch.leave(failed, err.Error())
+		m.watch.mu.Lock()
+		defer m.watch.mu.Unlock()
+		return m.watch.last == err.Error()
 	}
+	return false
 }

@@ -176,13 +176,8 @@ func (g *mpiGroup) wait(ctx context.Context, requests ...*request) error {
 			if tries%16 != 15 {
 				continue
 			}
-			if err := ctx.Err(); err != nil {
+			if err := g.ended(ctx); err != nil {
 				return err
-			}
-			if g.lost != nil {
-				if err := g.lost(); err != nil {
-					return err
-				}
 			}
 			if time.Since(begun) > 50*time.Microsecond {
 				time.Sleep(pause)
@@ -198,6 +193,19 @@ func (g *mpiGroup) wait(ctx context.Context, requests ...*request) error {
 		}
 	}
 	return nil
+}
+
+// ended returns why nothing more is to be waited for, or nil. Launchers interrupt all ranks when one has died; a moment later the watch knows of it.
+func (g *mpiGroup) ended(ctx context.Context) error {
+	if g.lost == nil {
+		return ctx.Err()
+	}
+	err := g.lost()
+	for tries := 0; err == nil && ctx.Err() != nil && tries < 20; tries++ {
+		time.Sleep(10 * time.Millisecond)
+		err = g.lost()
+	}
+	return cmp.Or(err, ctx.Err())
 }
 
 // run runs calls of the library on its thread. After an error, requests may be under way, and the group is of no more use.

@@ -136,10 +136,10 @@ func large(ctx context.Context, m *ranks.Member) error {
 }
 
 func disagrees(ctx context.Context, m *ranks.Member) error {
-	if err := m.Agree(ctx, "the version", "v1"); err != nil {
+	if err := m.Agree(ctx, [][2]string{{"version", "v1"}, {"--reg", "2"}}); err != nil {
 		return err
 	}
-	return m.Agree(ctx, "the seed", fmt.Sprint(7+m.Rank()/2))
+	return m.Agree(ctx, [][2]string{{"version", "v1"}, {"--seed", fmt.Sprint(7 + m.Rank()/2)}})
 }
 
 // dies loses its last rank while the others wait for it. Signals of the launcher are ignored, so that only the watch can end the wait.
@@ -172,7 +172,7 @@ func TestUnderLaunchers(t *testing.T) {
 		}{
 			{"sums", 2, ""}, {"sums", 5, ""}, {"gathers", 3, ""}, {"large", 2, ""},
 			{"sums", 1, ""},
-			{"disagrees", 3, "rank 2 ("},
+			{"disagrees", 3, ") has --seed 8, but rank 0 ("},
 			{"fails", 3, "failed: no such file"},
 			{"dies", 3, ""},
 		} {

@@ -17,13 +17,17 @@ func printResult(w io.Writer, r *training.Result) error {
 	runs := append([]training.Result{*r}, r.Baselines...)
 	task, _ := tasks.Named(r.Task)
 	kept := ""
-	if r.Dev != nil {
+	if r.Dev != nil && r.Path == nil {
 		kept = ", measured with the weights of the pass that did best on dev"
 	}
 	if _, err := fmt.Fprintf(w, "\nnet %s; %s%s\n\n", r.Net, task.Result, kept); err != nil {
 		return err
 	}
-	if err := printTable(w, closing.Rows(runs, task.Columns)); err != nil {
+	rows := closing.Rows(runs, task.Columns)
+	if r.Path != nil {
+		rows = closing.PathRows(r.Path, task.Columns, r.Relaxed)
+	}
+	if err := printTable(w, rows); err != nil {
 		return err
 	}
 	if _, err := fmt.Fprintf(w, "\nmodel   %s\n", r.Model); err != nil {

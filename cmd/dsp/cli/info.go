@@ -26,6 +26,7 @@ import (
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
 	"github.com/dsp-go/dsp/train/engine"
+	"github.com/dsp-go/dsp/train/ranks"
 )
 
 // machine is what dsp info reports about the program and the machine it runs on.
@@ -44,6 +45,9 @@ type machine struct {
 
 	GPUs  []device.Info `json:"gpus"`
 	NoGPU string        `json:"no_gpu,omitempty"` // why no GPU is available
+
+	MPI   string `json:"mpi,omitempty"`    // library for several ranks
+	NoMPI string `json:"no_mpi,omitempty"` // why there is none
 }
 
 // structureInfo is what dsp can do with one structure.
@@ -199,6 +203,10 @@ func thisMachine() machine {
 		Structures: structures(),
 		Slow:       slowPaths(),
 	}
+	library, err := ranks.FindLibrary()
+	if m.MPI = library; err != nil {
+		m.NoMPI = err.Error()
+	}
 	gpus, err := device.Devices()
 	if err != nil {
 		m.NoGPU = err.Error()
@@ -229,6 +237,11 @@ func (m machine) print(w io.Writer) error {
 	}
 	if m.NoGPU != "" {
 		fmt.Fprintf(&b, "GPU       none: %s\n", m.NoGPU)
+	}
+	if m.NoMPI != "" {
+		fmt.Fprintf(&b, "MPI       none: %s\n", m.NoMPI)
+	} else {
+		fmt.Fprintf(&b, "MPI       %s\n", m.MPI)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -368,7 +381,11 @@ func (in inside) reads() []string {
 		}
 		all = append(all, text)
 	}
-	add(in.ArcAttributes, "%d attributes of arcs, %d of their relations", in.LabelAttributes)
+	if in.Config.Task == "constituency" {
+		add(in.ArcAttributes, "%d attributes of spans, %d of their labels", in.LabelAttributes)
+	} else {
+		add(in.ArcAttributes, "%d attributes of arcs, %d of their relations", in.LabelAttributes)
+	}
 	add(in.PairAttributes, "%d attributes of pairs, %d of unmatched source words", in.SourceAttributes)
 	if in.EdgeAttributes > 0 || len(all) == 0 || in.Attributes > 0 && len(in.Vocab) == 0 {
 		all = append(all, fmt.Sprintf("%d attributes of positions, %d of transitions", in.Attributes, in.EdgeAttributes))

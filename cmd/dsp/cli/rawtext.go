@@ -57,7 +57,7 @@ func (t *rawText) refusals(cmd *cobra.Command) error {
 	if !t.inline {
 		return nil
 	}
-	for _, name := range []string{"json", "spans", "nbest", "confidence", "score", "marginals", "picture"} {
+	for _, name := range []string{"json", "spans", "nbest", "confidence", "score", "marginals", "entropy", "picture"} {
 		if given(name) {
 			return structured.BadInput("--inline prints the text with marks and nothing else; --%s needs another form of output, such as --json", name)
 		}

@@ -40,6 +40,7 @@ dsp train with no arguments trains a small convolutional network to read words o
 			}
 			slog.SetDefault(slog.New(newLog(os.Stderr, level)))
 			warnRepeated(cmd, os.Args[1:])
+			warnOfRanks(cmd.Name())
 			return host.CheckStart()
 		},
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"log/slog"
 	"os"
 	"runtime/debug"
@@ -11,6 +12,7 @@ import (
 	"github.com/dsp-go/dsp/models/pipelines"
 	"github.com/dsp-go/dsp/models/training"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/train/ranks"
 )
 
 func trainCommand() *cobra.Command {
@@ -37,21 +39,28 @@ compares methods. After an interrupt (Ctrl-C) it saves a checkpoint: --resume co
 			if os.Getenv("GOGC") == "" {
 				debug.SetGCPercent(50) // most memory is arrays, which cost the collector nothing, and garbage is rare
 			}
-			for _, s := range slowPaths() {
-				slog.Info("a slow path is in use: "+s.Part, "faster", s.Remedy)
-			}
-			options := training.TrainOptions{Version: version(), Log: slog.Default(), Console: os.Stderr}
-			if c.Task == pipelines.Task {
-				return trainPipeline(cmd.Context(), c, options)
-			}
-			result, err := training.Train(cmd.Context(), c, options)
-			if err != nil {
-				return err
-			}
-			if c.JSON {
-				return printJSON(os.Stdout, result)
-			}
-			return printResult(os.Stdout, result)
+			return asRank(cmd.Context(), c.Ranks, c.Quiet, func(ctx context.Context, m *ranks.Member) error {
+				if m == nil || m.Rank() == 0 {
+					for _, s := range slowPaths() {
+						slog.Info("a slow path is in use: "+s.Part, "faster", s.Remedy)
+					}
+				}
+				options := training.TrainOptions{Version: version(), Log: slog.Default(), Console: os.Stderr, Ranks: m}
+				switch {
+				case c.Task == pipelines.Task && m != nil:
+					return structured.BadInput("--task pipeline: several ranks train one model, not a pipeline; start one process, or train stages")
+				case c.Task == pipelines.Task:
+					return trainPipeline(ctx, c, options)
+				}
+				result, err := training.Train(ctx, c, options)
+				switch {
+				case err != nil || m != nil && m.Rank() > 0:
+					return err
+				case c.JSON:
+					return printJSON(os.Stdout, result)
+				}
+				return printResult(os.Stdout, result)
+			})
 		},
 	}
 	addSettings(cmd, config.Settings(&flagged))

@@ -147,10 +147,23 @@ func TestSelftest(t *testing.T) {
 		OK     bool
 		Checks []struct{ Name string }
 	}
-	dsp(t, "selftest", "--json").ok().json(&report)
+	o := dsp(t, "selftest", "--json").ok()
+	o.json(&report)
 	if !report.OK {
 		t.Errorf("got %+v", report)
 	}
+	if lines := strings.Count(o.stderr, "\nok    "); lines != len(report.Checks) {
+		t.Errorf("%d lines on stderr for %d checks", lines, len(report.Checks))
+	}
+	names := strings.Fields(dsp(t, "selftest", "--list", "--only", "^matching m").ok().stdout)
+	if list := strings.Join(names, " "); !strings.HasPrefix(list, "matching max") {
+		t.Errorf("the checks of matchings are %q", list)
+	}
+	if some := dsp(t, "selftest", "--only", "^matching m").ok().stdout; strings.Count(some, "\nok ") != 1 || !strings.Contains(some, "ok    matching max") {
+		t.Errorf("%s, expected one check", some)
+	}
+	dsp(t, "selftest", "--only", "nothing").refused(exitBadInput, `--only "nothing"`, "--list")
+	dsp(t, "selftest", "--only", "(").refused(exitBadInput, "--only", "missing closing")
 	for _, kind := range registry.All {
 		questions, o := []string{"max"}, kind.Oracle()
 		if _, sums := o.(oracles.Summer); sums {

@@ -57,6 +57,9 @@ func (s *Server) predict(w http.ResponseWriter, r *http.Request) error {
 				return nil, err
 			}
 		}
+		if err := p.model.CheckQuestions(options.Options); err != nil {
+			return nil, err
+		}
 		if err := p.fits(all, options.Options); err != nil {
 			return nil, err
 		}
@@ -120,7 +123,7 @@ func queryOptions(r *http.Request) (o options, err error) {
 			if err != nil || !(o.MinProbability > 0 && o.MinProbability <= 1) {
 				return o, structured.BadInput("min_probability=%s: expected more than 0, and at most 1", value)
 			}
-		case "marginals", "confidence", "spans", "truncate", "overlay":
+		case "marginals", "confidence", "entropy", "spans", "truncate", "overlay":
 			on := value == ""
 			if !on {
 				if on, err = strconv.ParseBool(value); err != nil {
@@ -132,6 +135,8 @@ func queryOptions(r *http.Request) (o options, err error) {
 				o.Marginals = on
 			case "confidence":
 				o.Confidence = on
+			case "entropy":
+				o.Entropy = on
 			case "spans":
 				o.Spans = on
 			case "truncate":
@@ -140,7 +145,7 @@ func queryOptions(r *http.Request) (o options, err error) {
 				o.overlay = on
 			}
 		default:
-			return o, structured.BadInput("no option %s; there are model, nbest, marginals, confidence, spans, min_probability, decode, truncate, overlay", key)
+			return o, structured.BadInput("no option %s; there are model, nbest, marginals, confidence, entropy, spans, min_probability, decode, truncate, overlay", key)
 		}
 	}
 	if o.MinProbability > 0 && !o.Spans {

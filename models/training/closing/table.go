@@ -90,6 +90,38 @@ func Rows(runs []training.Result, columns []tasks.Column) [][]string {
 	return rows.Rows
 }
 
+// PathRows returns a row for each breakpoint of a path below the head.
+func PathRows(p *training.Path, columns []tasks.Column, relaxed bool) [][]string {
+	rows := Table{Count: len(p.Points)}
+	column := func(head string, cell func(x *training.Breakpoint) string) {
+		rows.Column(head, func(i int) string { return cell(&p.Points[i]) })
+	}
+	column("C", func(x *training.Breakpoint) string { return fmt.Sprint(x.Reg) })
+	column("best from", func(x *training.Breakpoint) string { return fmt.Sprintf("%.3g", x.From) })
+	column("to", func(x *training.Breakpoint) string { return fmt.Sprintf("%.3g", x.To) })
+	column("passes", func(x *training.Breakpoint) string { return fmt.Sprint(x.Passes) })
+	column("seconds", func(x *training.Breakpoint) string { return fmt.Sprintf("%.1f", x.Seconds) })
+	column("objective", func(x *training.Breakpoint) string { return Number(x.Objective) })
+	column("certified gap", func(x *training.Breakpoint) string { return Gap(x.RelativeGap, relaxed) })
+	for _, set := range []struct {
+		name string
+		of   func(x *training.Breakpoint) *structured.Metrics
+	}{
+		{"dev", func(x *training.Breakpoint) *structured.Metrics { return x.Dev }},
+		{"test", func(x *training.Breakpoint) *structured.Metrics { return x.Test }},
+	} {
+		for _, c := range columns {
+			column(set.name+" "+c.Head, func(x *training.Breakpoint) string {
+				if m := set.of(x); m != nil {
+					return Percent(m.Get(c.Measure))
+				}
+				return ""
+			})
+		}
+	}
+	return rows.Rows
+}
+
 // gapOf formats the relative gap of a pass.
 func gapOf(r *training.Result, c training.Certificate) string {
 	return Gap(c.RelativeGap, r.Relaxed)

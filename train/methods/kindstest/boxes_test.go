@@ -15,16 +15,16 @@ import (
 	"github.com/dsp-go/dsp/train/traintest"
 )
 
-// On choices and windows, too, methods of all families certify the same optimum: their intervals [dual, objective] overlap.
+// On choices, windows, segments and constituents, too, methods of all families certify the same optimum: their intervals [dual, objective] overlap.
 func TestBoxesAreCertified(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long; the race detector runs shorter tests of the same code")
 	}
 	smooth := func() []train.Method {
-		return []train.Method{&methods.SVRG{}, &methods.SAGA{}, &methods.Casimir{}, &quasinewton.LBFGS{}, &sdca.SDCA{}}
+		return []train.Method{&methods.SVRG{}, &methods.SAGA{}, &methods.Casimir{}, &quasinewton.LBFGS{}, &sdca.SDCA{}, &sdca.SDCA{Online: true}}
 	}
 	hinge := func() []train.Method {
-		return append(convexMethods(), &methods.BCFW{}, &methods.BCPFW{})
+		return append(convexMethods(), &methods.BCFW{}, &methods.BCPFW{}, &methods.FrankWolfe{}, &methods.CuttingPlane{})
 	}
 	for _, c := range []struct {
 		name    string
@@ -35,14 +35,23 @@ func TestBoxesAreCertified(t *testing.T) {
 		{"choice, hinge", traintest.ChoiceProblem(60, engine.Hinge, traintest.L2, 1./60), hinge(), 1e-2},
 		{"choice, crf", traintest.ChoiceProblem(60, engine.CRF, traintest.Entropy, 1./60), smooth(), 1e-3},
 		{"choice, softmax-margin", traintest.ChoiceProblem(60, engine.SoftmaxMargin, traintest.Entropy, 1./60), smooth(), 1e-3},
+		{"segments, hinge", traintest.SegmentProblem(40, engine.Hinge, traintest.L2, 1./40), hinge(), 3e-2}, // mostly noise
+		{"segments, crf", traintest.SegmentProblem(40, engine.CRF, traintest.Entropy, 1./40), smooth(), 1e-3},
+		{"segments, softmax-margin", traintest.SegmentProblem(40, engine.SoftmaxMargin, traintest.Entropy, 1./40), smooth(), 1e-3},
+		{"constituents, hinge", traintest.ConstituentProblem(40, engine.Hinge, traintest.L2, 1./40), hinge(), 5e-2},
+		{"constituents, crf", traintest.ConstituentProblem(40, engine.CRF, traintest.Entropy, 1./40), smooth(), 1e-3},
+		{"constituents, softmax-margin", traintest.ConstituentProblem(40, engine.SoftmaxMargin, traintest.Entropy, 1./40), smooth(), 1e-3},
 		{"window, hinge", traintest.WindowProblem(30, traintest.L2, 1./30), hinge(), 1e-2},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			lo, hi := math.Inf(-1), math.Inf(1)
 			for _, m := range c.methods {
 				s, passes := traintest.Start(t, m, c.problem), 60
-				if _, slow := m.(*methods.BCFW); slow {
+				switch m.(type) {
+				case *methods.BCFW, *methods.CuttingPlane:
 					passes = 400
+				case *methods.FrankWolfe:
+					passes = 1000
 				}
 				traintest.Passes(t, m, c.problem, s, passes)
 				if certifier, ok := m.(train.Certifier); ok {

@@ -22,15 +22,18 @@ func TestMatchingsAreCertified(t *testing.T) {
 		name := matchings.Matching{Complete: complete}.Name()
 		t.Run(name, func(t *testing.T) {
 			lo, hi := math.Inf(-1), math.Inf(1)
-			for _, m := range append(convexMethods(), &methods.BCFW{}, &methods.BCPFW{}) {
+			for _, m := range append(convexMethods(), &methods.BCFW{}, &methods.BCPFW{}, &methods.FrankWolfe{}, &methods.CuttingPlane{}) {
 				p := traintest.MatchingProblem(20, complete, traintest.L2, 0.1)
 				if err := p.Check(); err != nil {
 					t.Fatal(err)
 				}
 				s := traintest.Start(t, m, p)
 				passes := 60
-				if m.Name() == "svrg" { // not accelerated
+				switch m.Name() {
+				case "svrg": // not accelerated
 					passes = 120
+				case "fw", "cutting-plane": // of all examples at once
+					passes = 400
 				}
 				traintest.Passes(t, m, p, s, passes)
 				if c, ok := m.(train.Certifier); ok {

@@ -2,7 +2,6 @@ package sdca
 
 import (
 	"context"
-	"math"
 	"sync"
 	"sync/atomic"
 
@@ -87,7 +86,7 @@ func (st *loneStep) move(m *SDCA, p *train.Problem, shared *sparse.Shared) bool 
 	for _, x := range st.norms {
 		change += x
 	}
-	size := st.c * (math.Abs(st.entropy) + math.Abs(st.rise))
+	size := st.c * st.size
 	if (entropy+st.c*st.loss)/n-m.regulariser.Lambda/2*change < -4*engine.Unit*size/n {
 		shared.Scatter(float32(-scale), &st.v, &st.Batch, m.w, nil)
 		return false

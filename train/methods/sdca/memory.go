@@ -47,12 +47,12 @@ func (m *dualMemory) attach(o *engine.Objective) error {
 	return nil
 }
 
-// due returns the examples of the pass's next sweep, in order, and increments the age of the others.
-func (m *dualMemory) due(pass int) []int {
+// due returns the examples of the pass's next sweep, in order, all of them if asked for, and increments the age of the others.
+func (m *dualMemory) due(pass int, all bool) []int {
 	mean := vec.Sum(m.gap) / float64(len(m.gap))
 	var order []int
 	for i, g := range m.gap {
-		if pass < fullPasses || float64(g) >= mean || m.age[i] >= oldest {
+		if all || pass < fullPasses || float64(g) >= mean || m.age[i] >= oldest {
 			m.age[i] = 0
 			order = append(order, i)
 		} else {
@@ -72,6 +72,9 @@ func (m *dualMemory) meanEntropy(o *engine.Objective) float64 {
 
 // boundedEntropy returns the mean entropy with a bound on its rounding error.
 func (m *dualMemory) boundedEntropy(p *train.Problem) train.Rounded {
+	if !p.Loss.Smooth() { // no entropy
+		return train.Rounded{}
+	}
 	visited := func(i int) bool { return m.step[i] != 0 } // others have an entropy of 0
 	return train.Rounded{Value: m.meanEntropy(p.Objective), Error: p.EntropyRounding(&m.u.Marginals, &m.φ.Marginals, visited)}
 }

@@ -49,6 +49,7 @@ type SDCA struct {
 	Resync int  // passes between recompositions of w from the memory, to remove rounding errors; 0 means 20
 	Async  bool // threads take examples one by one without waiting; for sparse inputs only (async.go)
 	Warm   bool // start from s.W (warm.go), not from the centre
+	Online bool // be online exponentiated gradient (oeg.go)
 
 	lone    []*loneStep // one per asynchronous thread
 	memory  *dualMemory
@@ -75,8 +76,13 @@ const dualBatch = 4
 // covers fewer magnitudes than that of a recomposition.
 const closed = 16
 
-// Name returns "sdca".
-func (m *SDCA) Name() string { return "sdca" }
+// Name returns "sdca", or "oeg" for online exponentiated gradient.
+func (m *SDCA) Name() string {
+	if m.Online {
+		return "oeg"
+	}
+	return "sdca"
+}
 
 // UsesLanes implements train.LaneUser.
 func (m *SDCA) UsesLanes() {}
@@ -87,7 +93,8 @@ func (m *SDCA) Convex() bool { return true }
 // TakesL1 implements train.L1Method.
 func (m *SDCA) TakesL1() {}
 
-// Start begins at u_i = 1_{y_i}, where w is the centre, regardless of s.W unless Warm.
+// Start begins at u_i = 1_{y_i}, where w is the centre, or Online at uniform distributions, regardless of s.W unless Warm. With
+// soft targets it begins where their potentials are known to be (Objective.Origin), else at those of s.W.
 func (m *SDCA) Start(ctx context.Context, p *train.Problem, s *train.State) error {
 	if err := train.CheckConvex(m.Name(), p.Scorer); err != nil {
 		return err
@@ -95,7 +102,11 @@ func (m *SDCA) Start(ctx context.Context, p *train.Problem, s *train.State) erro
 	if err := train.CheckLabels(m.Name(), p.Objective); err != nil {
 		return err
 	}
-	if !p.Loss.Smooth() {
+	if m.Online {
+		if err := checkOnline(p); err != nil {
+			return err
+		}
+	} else if !p.Loss.Smooth() {
 		return train.Refuse(m.Name(), train.SmoothLoss, "needs a smooth loss, not %v", p.Loss)
 	}
 	if err := train.CheckEngine(m, p.Engine); err != nil {
@@ -126,15 +137,22 @@ func (m *SDCA) Start(ctx context.Context, p *train.Problem, s *train.State) erro
 	copy(m.w, m.regulariser.Center)
 	m.primal, m.dual = math.Inf(1), math.Inf(-1)
 	m.bound = train.LowerBound{Value: p.Constant}
-	if m.Warm {
+	switch {
+	case m.Warm || p.Soft && !m.Online:
 		return m.warm(ctx, p, s)
+	case m.Online:
+		return m.uniform(ctx, p, s)
 	}
 	return nil
 }
 
 // Pass makes n visits; the first pass visits every example.
 func (m *SDCA) Pass(ctx context.Context, p *train.Problem, s *train.State) error {
-	r, size := p.Rand(s.Passes), min(cmp.Or(p.Batch, dualBatch), p.Len())
+	size := dualBatch
+	if m.Online {
+		size = 1
+	}
+	r, size := p.Rand(s.Passes), min(cmp.Or(p.Batch, size), p.Len())
 	sweep := func(order []int) error { return m.sweepAsync(ctx, p, order) }
 	if !m.Async {
 		team := newDualTeam(m, p)
@@ -143,7 +161,7 @@ func (m *SDCA) Pass(ctx context.Context, p *train.Problem, s *train.State) error
 	}
 	visits := 0
 	for visits < p.Len() {
-		order := m.memory.due(m.passes)
+		order := m.memory.due(m.passes, m.Online)
 		r.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
 		order = order[:min(len(order), p.Len()-visits)]
 		visits += len(order)

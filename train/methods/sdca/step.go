@@ -32,6 +32,7 @@ type dualStep struct {
 	entropy   float64 // of u
 	rise      float64 // ⟨Δu, θ_i + ℓ_i⟩
 	loss      float64 // ⟨Δu, ℓ_i⟩
+	size      float64 // the magnitude of the numbers in the change of the dual, for roundings
 	curvature float64 // ⟨d, Δu⟩ with d = θ_i + ℓ_i − φ_i
 	accepted  bool    // but not yet saved
 }
@@ -62,8 +63,12 @@ func (st *dualStep) answer(p *train.Problem, memory *dualMemory, try int) {
 	old := &memory.φ.Marginals
 	if η := memory.step[st.i]; η > 0 {
 		η = float32(math.Ldexp(float64(η), -try))
+		keep := 1 - η
+		if !p.Loss.Smooth() {
+			keep = 1
+		}
 		for k := range φ.Parts {
-			vec.Axpby(1-η, old.Parts[k].Of(st.i), η, φ.Parts[k].Values)
+			vec.Axpby(keep, old.Parts[k].Of(st.i), η, φ.Parts[k].Values)
 		}
 		st.η = float64(η)
 	} else {
@@ -71,13 +76,17 @@ func (st *dualStep) answer(p *train.Problem, memory *dualMemory, try int) {
 		φ.Structure.(structured.Raiser).Raise(φ, 0, st.Batch.Gold(0), firstBonus-1+float32(int(1)<<try))
 	}
 	st.Oracle.(oracles.Summer).Exp(φ, 1, st.value[:], &st.u)
-	st.entropy = st.value[0] - oracles.SumGap(st.Oracle, 0) - inner(p, &st.u, φ)
+	st.entropy = st.entropyOf(p)
 
 	v := &st.v
 	v.Set(0, &st.u, 0)
 	v.AddScaled(0, -1, &memory.u.Marginals, st.i)
 	st.rise = inner(p, v, θ)
 	st.curvature = st.rise - st.dotOld(p, v, old)
+	st.size = math.Abs(st.entropy) + math.Abs(st.rise)
+	if !p.Loss.Smooth() { // Δu is a difference of marginals, and no entropy tells how large they are
+		st.size += math.Abs(inner(p, &st.u, θ))
+	}
 	st.loss = 0
 	if p.Loss != engine.CRF {
 		st.loss = p.Task.Dot(v, 0, st.Batch.GoldOf(0))
@@ -85,6 +94,14 @@ func (st *dualStep) answer(p *train.Problem, memory *dualMemory, try int) {
 	if st.c != 1 {
 		v.Scale(0, float32(st.c))
 	}
+}
+
+// entropyOf returns H(u_i) of the new dual potentials; the hinge's dual has none.
+func (st *dualStep) entropyOf(p *train.Problem) float64 {
+	if !p.Loss.Smooth() {
+		return 0
+	}
+	return st.value[0] - oracles.SumGap(st.Oracle, 0) - inner(p, &st.u, &st.φ)
 }
 
 // accept accepts the step's answer and chooses the example's next η from slope, Σ c_i⟨d,Δu_i⟩ over the steps at the same w,

@@ -2,7 +2,6 @@ package sdca
 
 import (
 	"context"
-	"math"
 
 	"github.com/dsp-go/dsp/nets/kernels"
 	"github.com/dsp-go/dsp/nets/sparse"
@@ -98,7 +97,7 @@ func (t *dualTeam) step(examples []int) error {
 		if moved || err != nil {
 			return err
 		}
-		if t.try++; t.try == tries {
+		if t.try++; t.try == t.m.tries() {
 			break
 		}
 		if err := t.run(len(examples), t.again); err != nil {
@@ -118,7 +117,7 @@ func (t *dualTeam) move() (bool, error) {
 	for _, st := range t.steps[:t.batch.Len()] {
 		dh := st.entropy - m.memory.entropy[st.i]
 		rise += st.c * (dh + st.rise)
-		size += st.c * (math.Abs(st.entropy) + math.Abs(st.rise))
+		size += st.c * st.size
 		product += st.c * (st.rise - st.loss)
 		loss += st.c * st.loss
 		entropy += st.c * dh
@@ -191,6 +190,12 @@ func (t *dualTeam) scatterAll(scale float32) (float64, error) {
 func (t *dualTeam) accept(bend float64) {
 	steps, memory := t.steps[:t.batch.Len()], t.m.memory
 	slope := 0.0
+	if t.m.Online {
+		for _, st := range steps {
+			st.acceptOnline(t.p, memory)
+		}
+		return
+	}
 	for _, st := range steps {
 		slope += st.c * st.curvature
 	}

@@ -5,6 +5,7 @@ package devicebench
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -37,6 +38,15 @@ type Row struct {
 	CPU          float64 `json:"cpu_milliseconds,omitempty"` // time of the same work on this machine's CPU
 }
 
+// String returns a line whose columns are two or more spaces apart.
+func (r Row) String() string {
+	s := fmt.Sprintf("%-40s  %-40s  %10.3f ms", r.What, r.Sizes, r.Milliseconds)
+	if r.Share > 0 {
+		s += fmt.Sprintf("  %3.0f %%", 100*r.Share)
+	}
+	return s
+}
+
 // work is the least that a computation must do: bytes to read and write, and operations. A fused multiply-add is two operations in
 // one instruction; other instructions do one. Tensor cores have a peak of their own.
 type work struct {
@@ -52,6 +62,7 @@ type bench struct {
 	seconds float64
 	report  *Report
 	done    func(Row)
+	withCPU bool
 }
 
 // Options configure Run.
@@ -59,12 +70,23 @@ type Options struct {
 	Seconds float64   // how long to repeat each measurement
 	Small   bool      // sizes for an emulated device
 	Done    func(Row) // called with every row; may be nil
+	Only    *regexp.Regexp
+	WithCPU bool // time a pass of training on the CPU, too
 }
+
+// Parts are the names of what Run measures after a copy; Only in Options chooses among them.
+var Parts = []string{"oracles", "long chain", "products", "step", "pass"}
 
 // Run takes all measurements.
 func Run(ctx context.Context, d *device.Device, o Options) (*Report, error) {
-	b := &bench{Device: d, ctx: ctx, seconds: o.Seconds, done: o.Done, report: &Report{Device: d.Info(), Small: o.Small}}
-	for _, part := range []func() error{b.ceilings, b.oracles, b.longChain, b.products, b.step, b.proxLinear} {
+	b := &bench{Device: d, ctx: ctx, seconds: o.Seconds, done: o.Done, withCPU: o.WithCPU, report: &Report{Device: d.Info(), Small: o.Small}}
+	if err := b.ceilings(); err != nil {
+		return nil, err
+	}
+	for i, part := range []func() error{b.oracles, b.longChain, b.products, b.step, b.proxLinear} {
+		if !o.Only.MatchString(Parts[i]) {
+			continue
+		}
 		if err := part(); err != nil {
 			return nil, err
 		}

@@ -1,0 +1,147 @@
+package methods
+
+import (
+	"context"
+	"math"
+
+	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/machine/vec"
+	"github.com/dsp-go/dsp/train"
+	"github.com/dsp-go/dsp/train/engine"
+)
+
+// FrankWolfe is batch Frank-Wolfe on the dual of the hinge objective (Lacoste-Julien, Jaggi, Schmidt and Pletscher 2013, Algorithm 2). A pass asks
+// the max oracle about all examples at w. Its answers are a corner s of the dual domain, with the gradient g_s and the value b_s at the centre of
+// the linear lower bound on the mean loss that they prove. The dual point ū moves towards the corner,
+//
+//	g ← (1−γ)g + γg_s,    b ← (1−γ)b + γb_s,    w = c − g/λ,
+//
+// by the γ in [0, 1] that raises the dual b − ‖g‖²/2λ most, or by γ = 2/(k+2) in the k-th pass. Since only g and b matter, it remembers nothing of the
+// examples: one vector as large as the weights, in float64. Every pass certifies its dual. The state shows the iterate with the least F.
+type FrankWolfe struct {
+	Harmonic bool // γ = 2/(k+2), without a line search
+	Warm     bool // ask at s.W first, not at the centre
+
+	at      []float32 // w, where the oracle is asked next
+	grad    []float64 // g of ū
+	central float64   // b
+	slack   float64   // allowance for rounding in b
+	size    float64   // the mean norm of the corners' gradients that g mixes
+	held    leastPrimal
+	bound   train.LowerBound
+	passes  int
+}
+
+// Name returns "fw".
+func (m *FrankWolfe) Name() string { return "fw" }
+
+// Convex returns true.
+func (m *FrankWolfe) Convex() bool { return true }
+
+// Start begins at the gold outputs, where w is the centre.
+func (m *FrankWolfe) Start(ctx context.Context, p *train.Problem, s *train.State) error {
+	if err := checkHingeDual(m.Name(), p); err != nil {
+		return err
+	}
+	if len(m.at) > 0 { // restored
+		if len(m.at) != p.Scorer.Dim() || len(m.grad) != len(m.at) || len(m.held.w) != len(m.at) {
+			return structured.BadInput("the checkpoint is damaged: it has %d weights, expected %d", len(m.at), p.Scorer.Dim())
+		}
+		return nil
+	}
+	m.at, m.grad = startAt(p, s, m.Warm), make([]float64, len(s.W))
+	m.held = leastPrimal{append([]float32(nil), m.at...), math.Inf(1)}
+	m.bound = train.LowerBound{Value: p.Constant}
+	return nil
+}
+
+// startAt returns the weights where a method that begins at the gold outputs asks the oracle first.
+func startAt(p *train.Problem, s *train.State, warm bool) []float32 {
+	at := make([]float32, len(s.W))
+	if warm {
+		copy(at, s.W)
+	} else {
+		copy(at, p.Center)
+	}
+	return at
+}
+
+// Pass asks about all examples and takes a step.
+func (m *FrankWolfe) Pass(ctx context.Context, p *train.Problem, s *train.State) error {
+	corner, err := p.FullPass(ctx, m.at, oracles.Smoothing{}, nil)
+	if err != nil {
+		return err
+	}
+	copy(s.W, m.at)
+	s.Primal = corner.Upper
+	m.held.keep(s)
+	s.Step = m.step(p, corner)
+	m.record(p)
+	centred(p, m.grad, m.at)
+	m.passes++
+	s.Passes++
+	s.OracleCalls += p.Len()
+	m.bound.Show(s, math.NaN())
+	s.Smoothed, s.Mu, s.Kappa, s.Exact = math.NaN(), 0, 0, math.NaN()
+	s.Done = s.Primal-s.Dual <= 2*s.Rounding
+	return nil
+}
+
+// step moves the dual point towards a corner and returns γ.
+func (m *FrankWolfe) step(p *train.Problem, corner *engine.FullPass) (γ float64) {
+	slope, norm := corner.Central-m.central, 0.0
+	for j, g := range m.grad {
+		d := float64(corner.Grad[j]) - g
+		slope -= g * d / p.Lambda
+		norm += d * d / p.Lambda
+	}
+	switch {
+	case m.Harmonic:
+		γ = 2 / float64(m.passes+2)
+	case slope > 0 && norm > 0:
+		γ = min(slope/norm, 1)
+	}
+	for j, g := range m.grad {
+		m.grad[j] = g + γ*(float64(corner.Grad[j])-g)
+	}
+	m.central += γ * (corner.Central - m.central)
+	m.slack += γ * (corner.Rounded - m.slack)
+	m.size += γ * (math.Sqrt(vec.Norm2(corner.Grad)) - m.size)
+	return γ
+}
+
+// record records the bound of the dual point. The corners' gradients were rounded one by one, so the allowance takes their norms.
+func (m *FrankWolfe) record(p *train.Problem) {
+	square := 0.0
+	for _, g := range m.grad {
+		square += g * g
+	}
+	rounded := m.slack + p.GradientAllowance(m.size*math.Sqrt(square)/p.Lambda)
+	if d := m.central + p.Constant - square/(2*p.Lambda) - rounded; d > m.bound.Value {
+		m.bound.Value, m.bound.Rounded = d, rounded
+	}
+}
+
+// centred sets w to c − g/λ.
+func centred(p *train.Problem, g []float64, w []float32) {
+	for j, x := range g {
+		c := 0.0
+		if p.Center != nil {
+			c = float64(p.Center[j])
+		}
+		w[j] = float32(c - x/p.Lambda)
+	}
+}
+
+// Archive saves or restores the method's state.
+func (m *FrankWolfe) Archive(a engine.Archive) {
+	a.Floats("w", &m.at)
+	a.Doubles("gradient", &m.grad)
+	a.Number("central", &m.central)
+	a.Number("central.rounding", &m.slack)
+	a.Number("size", &m.size)
+	m.held.archive(a)
+	m.bound.Archive(a)
+	a.Count("passes", &m.passes)
+}
