@@ -11,7 +11,7 @@ import (
 	"github.com/dsp-go/dsp/structured/chains"
 )
 
-// columnLayout is the layout of models.NewColumnWriter.
+// columnLayout writes a line with columns for each position.
 type columnLayout struct {
 	namer
 	o Options
@@ -161,6 +161,18 @@ func CheckInto(d *structured.Dataset, o Options) error {
 		return structured.BadInput("--into %s: the data has no such column; it has %s. --columns names columns", o.Into, strings.Join(slices.DeleteFunc(slices.Clone(d.ColumnNames), func(name string) bool { return name == "" }), ", "))
 	}
 	return nil
+}
+
+// SchemeInto returns the scheme of the tags in the column of d that labels replace; "" where nobody asks for that or the column does not tell.
+func SchemeInto(d *structured.Dataset, o Options) string {
+	if o.Into == "" || o.Scheme != "" {
+		return o.Scheme
+	}
+	k := intoColumn(d, o.Into)
+	if k < 0 {
+		return ""
+	}
+	return chains.SchemeOf(d.Columns[k], d.Offsets)
 }
 
 // namer gives labels their names.

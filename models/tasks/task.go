@@ -40,6 +40,9 @@ type Task struct {
 	// Labels says that outputs are one label for each position, as text in columns has them: labels that are numbered, renumbered for
 	// other data, converted to another scheme of tags, known in part, or kept in prediction. Other outputs are numbered by their reader.
 	Labels bool
+	// Known sets the gold outputs of text to what the text says of them, whole or in part, where predictions keep that (--force). Nil: nothing is kept,
+	// unless outputs are Labels.
+	Known func(d *structured.Dataset, labels *structured.Alphabet) error
 	// FileFormat is the format of files for a model that was trained on built-in data; empty: they are recognised.
 	FileFormat string
 	// Nameless says that outputs are numbers of positions or items, which have no names.
@@ -79,7 +82,7 @@ type Task struct {
 	Output func(c config.Config, in inputs.Inputs, labels int) nets.Output
 	// Net is the network of --net auto, for inputs without attributes.
 	Net func(in graph.Input) string
-	// CheckNet refuses a network that does not score such outputs. Nil: nets.Resolve alone decides.
+	// CheckNet refuses a network that does not score such outputs. Nil: Resolve of nets.Config alone decides.
 	CheckNet func(net string) error
 	// LogLikelihood reports whether --loss auto is crf instead of the hinge.
 	LogLikelihood func(c config.Config, in inputs.Inputs) bool

@@ -176,6 +176,9 @@ func (r *Run) checkpoint() (*train.Checkpoint, error) {
 			identity[name] = train.FingerprintOf(m)
 		}
 	}
+	if r.taught != "" {
+		identity["marginals of the teacher"] = r.taught
+	}
 	if e := r.model.Encoder; e != nil {
 		identity["rows of the encoder"] = e.ID()
 	}
