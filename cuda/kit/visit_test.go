@@ -146,6 +146,7 @@ func TestVisitGoesOn(t *testing.T) {
 		"bench: Viterbi with paths, B=4096, T=64, Y=32": "measured",
 		"prox-linear twice":                             "ok",
 		"adam twice":                                    "ok",
+		"PTX without cubins":                            "ok",
 		"cuBLAS":                                        "not run",
 		"sanitizer":                                     "not run",
 		"tests of driver":                               "ok",

@@ -39,6 +39,9 @@ compares methods. After an interrupt (Ctrl-C) it saves a checkpoint: --resume co
 			if os.Getenv("GOGC") == "" {
 				debug.SetGCPercent(50) // most memory is arrays, which cost the collector nothing, and garbage is rare
 			}
+			for _, s := range slowPaths() {
+				slog.Info("a slow path is in use: "+s.Part, "faster", s.Remedy)
+			}
 			return asRank(cmd.Context(), c.Ranks, c.Quiet, func(ctx context.Context, m *ranks.Member) error {
 				options := training.TrainOptions{Version: version(), Log: slog.Default(), Console: os.Stderr, Ranks: m}
 				switch {
