@@ -38,6 +38,8 @@ func TestBoxesAreCertified(t *testing.T) {
 		{"segments, hinge", traintest.SegmentProblem(40, engine.Hinge, traintest.L2, 1./40), hinge(), 3e-2}, // mostly noise
 		{"segments, crf", traintest.SegmentProblem(40, engine.CRF, traintest.Entropy, 1./40), smooth(), 1e-3},
 		{"segments, softmax-margin", traintest.SegmentProblem(40, engine.SoftmaxMargin, traintest.Entropy, 1./40), smooth(), 1e-3},
+		{"counted segments, hinge", traintest.CountedSegmentProblem(20, engine.Hinge, traintest.L2, 1./20), hinge(), 1e-1},
+		{"counted segments, softmax-margin", traintest.CountedSegmentProblem(20, engine.SoftmaxMargin, traintest.Entropy, 1./20), smooth(), 1e-3},
 		{"constituents, hinge", traintest.ConstituentProblem(40, engine.Hinge, traintest.L2, 1./40), hinge(), 5e-2},
 		{"constituents, crf", traintest.ConstituentProblem(40, engine.CRF, traintest.Entropy, 1./40), smooth(), 1e-3},
 		{"constituents, softmax-margin", traintest.ConstituentProblem(40, engine.SoftmaxMargin, traintest.Entropy, 1./40), smooth(), 1e-3},
