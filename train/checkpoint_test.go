@@ -74,6 +74,8 @@ func resumeGivesTheSameBits(t *testing.T, problem func() (*train.Problem, *train
 		"lbfgs":                       func() train.Method { return &quasinewton.LBFGS{Store: 2} },
 		"sdca, l1":                    func() train.Method { return &sdca.SDCA{Resync: 2} },
 		"owl-qn, l1":                  func() train.Method { return &quasinewton.OWLQN{Store: 2} },
+		"svrg, l1":                    func() train.Method { return &methods.SVRG{} },
+		"saga, l1":                    func() train.Method { return &methods.SAGA{} },
 		"bcfw, l1":                    func() train.Method { return &methods.BCFW{Resync: 2} },
 		"bcpfw, l1":                   func() train.Method { return &methods.BCPFW{Resync: 2} },
 	} {
