@@ -115,10 +115,10 @@ func withL1(p *train.Problem) *train.Problem {
 // Helps name methods by their traits.
 func TestHelp(t *testing.T) {
 	for text, want := range map[string]string{
-		"for {l1}":    "for svrg, saga, bcfw, bcpfw, sdca, oeg and owl-qn",
+		"for {l1}":    "for svrg, saga, bcfw, bcpfw, sdca, oeg, agm and owl-qn",
 		"for {hinge}": "for bcfw, bcpfw, fw and cutting-plane",
 		"for {plain}": "for sgd, adam, bcfw, bcpfw, fw, cutting-plane and oeg",
-		"{passes}":    "20 for sgd, adam and prox-linear, 500 for fw, cutting-plane, lbfgs and owl-qn, else 100",
+		"{passes}":    "20 for sgd, adam and prox-linear, 500 for fw, cutting-plane, agm, lbfgs and owl-qn, else 100",
 		"0":           "0",
 	} {
 		if got := Help(text); got != want {

@@ -11,7 +11,7 @@ var registry settings.Registry[*Descriptor]
 
 // The order is that of the help.
 func init() {
-	registry.Put([]*Descriptor{SGD, Adam, SVRG, Casimir, CasimirAdapt, SAGA, BCFW, BCPFW, FW, CuttingPlane, SDCA, OEG, LBFGS, OWLQN, ProxLinear})
+	registry.Put([]*Descriptor{SGD, Adam, SVRG, Casimir, CasimirAdapt, SAGA, BCFW, BCPFW, FW, CuttingPlane, SDCA, OEG, AGM, LBFGS, OWLQN, ProxLinear})
 }
 
 // Register adds a method of a program's own: every verb then knows it by its name, with its settings. A program registers its methods
