@@ -7,6 +7,7 @@ Needs Python 3.10 or later with torch, transformers, safetensors and numpy. From
     python3 bench/encoders.py expect FOLDER      the hidden states of a pretrained encoder, for random pieces
     DSP_ENCODERS=DIR go test ./nets/encoders -run TestFolders -v     compares dsp's hidden states with them
     python3 bench/encoders.py time FOLDER        seconds for random sentences with transformers, and with dsp, by turns
+    python3 bench/encoders.py train FOLDER FILE  processor time of a training step on the first sentences of a CoNLL file (word first, tag last), by turns
 
 A folder has, beside what save_pretrained writes, expected.safetensors: ids [pieces], offsets [sequences+1] and states [layers+1 × pieces ×
 width], computed in float64, one sequence at a time.
@@ -155,6 +156,83 @@ def time_both(args):
                                   gflops_torch=round(flops / torch_s / 1e9, 1), gflops_dsp=round(flops / dsp_s / 1e9, 1))), flush=True)
 
 
+def read_conll(path, most):
+    texts, words = [], []
+    for line in open(path, encoding='utf-8'):
+        fields = line.split()
+        if fields:
+            words.append((fields[0], fields[-1]))
+        elif words:
+            texts.append(words)
+            words = []
+    return (texts + [words] if words else texts)[:most]
+
+
+class TorchTrainer:
+    """What most programs do: batches at random, padded to their longest sentence, a linear layer for tags, AdamW."""
+
+    def __init__(self, folder, texts):
+        import tokenizers
+        import transformers as t
+        self.model = t.AutoModel.from_pretrained(folder)
+        tokenizer = tokenizers.Tokenizer.from_file(str(pathlib.Path(folder) / 'tokenizer.json'))
+        tokenizer.no_padding()
+        tokenizer.no_truncation()
+        tags = {tag: k for k, tag in enumerate(sorted({tag for text in texts for _, tag in text}))}
+        self.head = torch.nn.Linear(self.model.config.hidden_size, len(tags))
+        self.examples = []
+        for text in texts:
+            encoding = tokenizer.encode([w for w, _ in text], is_pretokenized=True)
+            first = {w: at for at, w in reversed(list(enumerate(encoding.word_ids))) if w is not None}
+            labels = np.full(len(encoding.ids), -100)
+            for w, at in first.items():
+                labels[at] = tags[text[w][1]]
+            self.examples.append((np.array(encoding.ids), labels))
+        self.optimiser = torch.optim.AdamW([*self.model.parameters(), *self.head.parameters()], lr=1e-5)
+        self.rng = np.random.default_rng(1)
+
+    def epoch(self, batch=16):
+        """Returns processor seconds a step, and the share of pieces that are no padding."""
+        self.model.train()
+        order, steps, there, all_pieces = self.rng.permutation(len(self.examples)), 0, 0, 0
+        begun = time.process_time()
+        for i in range(0, len(order), batch):
+            part = [self.examples[k] for k in order[i:i + batch]]
+            longest = max(len(ids) for ids, _ in part)
+            ids, mask = torch.zeros(len(part), longest, dtype=torch.long), torch.zeros(len(part), longest, dtype=torch.long)
+            labels = torch.full((len(part), longest), -100)
+            for row, (x, y) in enumerate(part):
+                ids[row, :len(x)], mask[row, :len(x)], labels[row, :len(x)] = torch.from_numpy(x), 1, torch.from_numpy(y)
+            self.optimiser.zero_grad()
+            scores = self.head(self.model(input_ids=ids, attention_mask=mask).last_hidden_state)
+            torch.nn.functional.cross_entropy(scores.flatten(0, 1), labels.flatten()).backward()
+            self.optimiser.step()
+            steps, there, all_pieces = steps + 1, there + int(mask.sum()), all_pieces + mask.numel()
+        return (time.process_time() - begun) / steps, there / all_pieces
+
+
+def time_training(args):
+    texts = read_conll(args.file, args.sentences)
+    scratch = pathlib.Path(args.scratch).resolve()
+    path, test = scratch / 'sentences.conll', scratch / 'training.test'
+    path.write_text(''.join(''.join(f'{w}\t{tag}\n' for w, tag in text) + '\n' for text in texts), encoding='utf-8')
+    root = pathlib.Path(__file__).resolve().parent.parent
+    subprocess.run(['go', 'test', '-c', '-trimpath', '-o', test, './models/training'], check=True, cwd=root, env=dict(os.environ, GOEXPERIMENT='simd', CGO_ENABLED='0'))
+    torch_trainer = TorchTrainer(args.folder, texts)
+    for threads in args.threads:
+        torch.set_num_threads(threads)
+        rows = {'torch': [], 'dsp': []}
+        for _ in range(args.turns):
+            seconds, filled = torch_trainer.epoch()
+            rows['torch'].append(seconds)
+            out = subprocess.run([test, '-test.run', '^$', '-test.bench', 'TuneStep', '-test.benchtime', '1x'], check=True, capture_output=True, text=True, cwd=root / 'models/training',
+                                 env=dict(os.environ, DSP_ENCODER=os.path.abspath(args.folder), DSP_TRAIN=path, DSP_METHOD=args.method, DSP_ADAPTER=args.adapter, GOMAXPROCS=str(threads))).stdout
+            rows['dsp'].append(float(out.split(' cpu-s/step')[0].split()[-1]))
+        torch_s, dsp_s = statistics.median(rows['torch']), statistics.median(rows['dsp'])
+        print(json.dumps(dict(threads=threads, method=args.method, torch=round(torch_s, 3), dsp=round(dsp_s, 3), ratio=round(torch_s / dsp_s, 2),
+                              ratios=[round(a / b, 2) for a, b in zip(rows['torch'], rows['dsp'])], not_padding=round(filled, 2))), flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(required=True)
@@ -172,6 +250,16 @@ def main():
     p.add_argument('--threads', type=int, nargs='+', default=[1, 2])
     p.add_argument('--scratch', default='.')
     p.set_defaults(run=time_both)
+    p = commands.add_parser('train')
+    p.add_argument('folder')
+    p.add_argument('file')
+    p.add_argument('--method', default='adam')
+    p.add_argument('--adapter', default='', help='adapters of dsp; transformers trains all weights')
+    p.add_argument('--sentences', type=int, default=128)
+    p.add_argument('--turns', type=int, default=3)
+    p.add_argument('--threads', type=int, nargs='+', default=[1, 2])
+    p.add_argument('--scratch', default='.')
+    p.set_defaults(run=time_training)
     args = parser.parse_args()
     args.run(args)
 

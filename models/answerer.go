@@ -70,6 +70,9 @@ func (a *Answerer) prepare(d *structured.Dataset) error {
 			return err
 		}
 	}
+	if err := a.predictor.model.standardise(d); err != nil {
+		return err
+	}
 	return a.predictor.model.accepts(d)
 }
 

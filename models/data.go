@@ -73,6 +73,9 @@ func (raw *Raw) Fit(c *config.Config) (*Data, error) {
 		return nil, err
 	}
 	d.inputs.Encoder = raw.encoder
+	if err := d.standardise(c, raw.packed); err != nil {
+		return nil, err
+	}
 	if d.bases.start == nil && !raw.packed && c.Vectors != "" {
 		read := d.readVectors
 		if d.inputs.Vocab == nil {
@@ -86,6 +89,12 @@ func (raw *Raw) Fit(c *config.Config) (*Data, error) {
 		if err := d.inputs.Apply(set, c.Threads); err != nil {
 			return nil, err
 		}
+		if d.inputs.Standard == nil {
+			continue
+		}
+		if err := d.inputs.Standard.Apply(set); err != nil {
+			return nil, err
+		}
 	}
 	if d.Vectors != nil {
 		for _, set := range d.Sets() {
@@ -93,6 +102,27 @@ func (raw *Raw) Fit(c *config.Config) (*Data, error) {
 		}
 	}
 	return d, nil
+}
+
+// standardise standardises the features of the training data, as c asks or the model does that training continues. Those of a pack are.
+func (d *Data) standardise(c *config.Config, packed bool) error {
+	if packed {
+		return nil
+	}
+	switch {
+	case d.inputs.Standard != nil:
+	case !c.Standardise:
+		return nil
+	case d.bases.start != nil:
+		return structured.BadInput("--standardise: the model of --%s reads features as they are; leave it out, or start anew", d.bases.setting)
+	case c.Encoder != "" || c.Vectors != "":
+		return structured.BadInput("--standardise is for features that data files have; the rows of --encoder and --vectors have one scale already")
+	case d.Train.Dim == 0 || d.Train.Features == nil:
+		return structured.BadInput("--standardise: %s has no dense features; they come from an npz archive, or with --dense", d.Train.Name)
+	default:
+		d.inputs.Standard = inputs.FitStandard(d.Train)
+	}
+	return d.inputs.Standard.Apply(d.Train)
 }
 
 // Pack writes the training data with their inputs to a pack, as c says, which is resolved.

@@ -26,16 +26,25 @@ func encoderOf(c *config.Config, from bases) (*encoded.Reader, error) {
 	}
 	was := from.start.Encoder
 	if was.Tuned != nil {
+		adapted := was.Tuned.Adapter.Rank > 0
+		fewer := s.Tuning == nil || s.Tuning.Frozen > was.Tuned.Frozen // of the weights that it trained are trained
 		switch {
-		case was.ByReference && (s.Tuning == nil || s.Tuning.Frozen > was.Tuned.Frozen):
-			return nil, structured.BadInput("--%s %s: its model refers to the encoder's folder, which lacks the trained weights of layers that are to stay as they are; freeze no more layers than it did", from.setting, from.path)
-		case s.ByReference && !was.ByReference:
+		case adapted && (fewer || s.Tuning.Adapter != was.Tuned.Adapter):
+			return nil, structured.BadInput("--%s %s: its model has trained adapters; continue with --tune-encoder, --adapter %v and --freeze-layers %d", from.setting, from.path, was.Tuned.Adapter, was.Tuned.Frozen)
+		case adapted: // whose encoder is as it was
+		case !fewer && s.Tuning.Adapter.Rank == 0: // they are weights of the network
+		case from.start.Unfinished > 0:
+			return nil, structured.BadInput("--%s %s: its run is not finished, so that its trained weights of the encoder cannot stay as they are; dsp train --resume finishes it", from.setting, from.path)
+		case was.ByReference:
+			return nil, structured.BadInput("--%s %s: its model refers to the encoder's folder, which lacks the trained weights of layers that are to stay as they are; freeze no more layers than it did, and leave out --adapter", from.setting, from.path)
+		}
+		if s.ByReference && !was.ByReference && !adapted {
 			return nil, structured.BadInput("--encoder-by-reference: the model of --%s %s has trained weights of the encoder, which the folder lacks; leave it out", from.setting, from.path)
 		}
 	}
 	given := s
 	given.ByReference, given.Tuning = was.ByReference, was.Tuning
-	if given == was.Settings {
+	if refers := s.ByReference && !was.ByReference; given == was.Settings && !refers { // a folder that is referred to has to have that encoder
 		return encoded.New(s, was.Encoder, was.Tokenizer)
 	}
 	r, err := encoded.Open(s)

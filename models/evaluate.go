@@ -34,6 +34,8 @@ func (m *Model) Review(ctx context.Context, d *structured.Dataset, strict bool, 
 	r, by := &review.Review{Probabilities: m.Sums() != nil}, tasks.Of(&m.Config).Review(m.Labels)
 	o := by.Options(r.Probabilities)
 	o.Threads = threads
+	o.Entropy = m.CheckQuestions(predictions.Options{Entropy: true}) == nil
+	r.Entropies = o.Entropy
 	report, err := m.Compare(ctx, d, strict, o, func(i int, p *predictions.Prediction) {
 		by.Add(d, i, p, r)
 		for _, look := range looks {

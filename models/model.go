@@ -9,6 +9,7 @@ import (
 	"github.com/dsp-go/dsp/models/data/localisation"
 	"github.com/dsp-go/dsp/models/inputs"
 	"github.com/dsp-go/dsp/models/predictions"
+	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
@@ -55,6 +56,9 @@ func NewModel(c config.Config, data *Data) (*Model, error) {
 	if s, ok := data.Train.Companion.(*localisation.Set); ok {
 		m.ClassID = s.ClassID
 	}
+	if decide := tasks.Of(&c).Decide; decide != nil {
+		decide(&c, data.Train)
+	}
 	own := inputs.Of(data.Train)
 	m.Vocab, m.Characters, m.Dictionary = own.Vocab, own.Characters, own.Dictionary
 	choice, err := chooseNetwork(c, m.Inputs, m.Dim, m.Labels.Len())
@@ -93,8 +97,9 @@ func (m *Model) pruned() (*Model, error) {
 	}
 	keep := map[string][]int32{}
 	to := structured.Dictionary{HashBits: d.HashBits}
-	to.Node, keep["attributes"] = m.prunedNames("attributes", d.Node)
-	to.Edge, keep["edge_attributes"] = m.prunedNames("edge_attributes", d.Edge)
+	to.Node, keep["attributes"] = m.prunedNames(d.Node, "attributes", "end_attributes")
+	keep["end_attributes"] = keep["attributes"]
+	to.Edge, keep["edge_attributes"] = m.prunedNames(d.Edge, "edge_attributes")
 	if to.Node.Len() == d.Node.Len() && (d.Edge == nil || to.Edge.Len() == d.Edge.Len()) {
 		return m, nil
 	}
@@ -118,23 +123,26 @@ func (m *Model) pruned() (*Model, error) {
 	return other, nil
 }
 
-// prunedNames returns the names with a weight in a parameter whose rows they number, in order, and their numbers. At least one stays,
+// prunedNames returns the names with a weight in one of the parameters whose rows they number, in order, and their numbers. At least one stays,
 // because a model with none would have another form.
-func (m *Model) prunedNames(parameter string, names *structured.Alphabet) (*structured.Alphabet, []int32) {
+func (m *Model) prunedNames(names *structured.Alphabet, parameters ...string) (*structured.Alphabet, []int32) {
 	if names == nil {
 		return nil, nil
 	}
-	kept, rows := structured.NewAlphabet(), []int32{}
+	kept, rows, used := structured.NewAlphabet(), []int32{}, make([]bool, names.Len())
 	for _, a := range m.Net.Layout() {
-		if a.Name != parameter {
+		if !slices.Contains(parameters, a.Name) {
 			continue
 		}
 		w, width := a.Of(m.W), a.Len()/names.Len()
 		for row := range names.Len() {
-			if slices.ContainsFunc(w[row*width:][:width], func(x float32) bool { return x != 0 }) {
-				kept.Add(names.Name(int32(row)))
-				rows = append(rows, int32(row))
-			}
+			used[row] = used[row] || slices.ContainsFunc(w[row*width:][:width], func(x float32) bool { return x != 0 })
+		}
+	}
+	for row, is := range used {
+		if is {
+			kept.Add(names.Name(int32(row)))
+			rows = append(rows, int32(row))
 		}
 	}
 	if len(rows) == 0 && names.Len() > 0 {

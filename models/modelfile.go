@@ -100,6 +100,9 @@ func (m *Model) Tensors() (*safetensors.File, error) {
 	if v != nil {
 		safetensors.Add(f, inputs.VectorsTensor, v.Rows, len(v.Rows)/v.Dim, v.Dim)
 	}
+	if m.Standard != nil {
+		m.Standard.Save(f)
+	}
 	return f, inputs.AddDictionary(f, m.Dictionary)
 }
 
@@ -219,6 +222,9 @@ func decodeModel(f *safetensors.File, beside string) (*Model, error) {
 	}
 	if m.Map.Len() > m.Dim {
 		return nil, fmt.Errorf("metadata: maps of %v and a grid of %v do not go with %d features", m.Map, m.Grid, m.Dim)
+	}
+	if s := m.Standard; s != nil && len(s.Mean) != m.Dim {
+		return nil, fmt.Errorf("%d means of features do not go with %d features", len(s.Mean), m.Dim)
 	}
 	if t := m.Temperature; t != 0 && !(t >= 1e-6 && t <= 1e6) {
 		return nil, fmt.Errorf("metadata: temperature %v, expected 1e-6 to 1e6", t)

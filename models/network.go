@@ -13,6 +13,7 @@ import (
 	"github.com/dsp-go/dsp/nets/sparse"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
+	"github.com/dsp-go/dsp/structured/segments"
 )
 
 // chooseNetwork chooses the network that reads the inputs, or dim dense features per position, its sizes, and the loss, where c leaves
@@ -30,7 +31,7 @@ func chooseNetwork(c config.Config, in inputs.Inputs, dim, labels int) (networkC
 			n.Net = task.Net(shape)
 		}
 	}
-	if tuned := in.Encoder != nil && in.Encoder.Tuned != nil; tuned && n.Net == "linear" && (in.Dictionary != nil || in.Own != nil) {
+	if tuned := in.Encoder != nil && in.Encoder.Tuned != nil; tuned && n.Preset().Linear && (in.Dictionary != nil || in.Own != nil) {
 		return choice, structured.BadInput("--net linear with attributes reads the rows of an encoder that stays as it is; with --tune-encoder, use --net deep, or a stack with a layer of attributes, or --features none")
 	}
 	switch {
@@ -71,7 +72,12 @@ func network(c config.Config, in inputs.Inputs, dim, labels int) (nets.Network, 
 	case in.Own != nil && c.Preset().Linear:
 		return in.Own.Network(tasks.Of(&c).Output(c, in, labels).Form, dim)
 	case in.Dictionary != nil && !c.Network().ReadsAttributes():
-		if s := tasks.Of(&c).Output(c, in, labels).Form.Structure; s != structured.Structure(chains.Chain{}) {
+		form := tasks.Of(&c).Output(c, in, labels).Form
+		switch s := form.Structure; s.(type) {
+		case chains.Chain:
+		case segments.Segments:
+			return sparse.NewSegments(in.Dictionary.Nodes(), in.Dictionary.Edges(), dim, form)
+		default:
 			return nil, structured.BadInput("net linear weights attributes of chains, and --task %s is about a %s: give dense features, or a network that reads words", c.Task, s.Name())
 		}
 		return sparse.NewDenseChain(in.Dictionary.Nodes(), in.Dictionary.Edges(), dim, labels, c.Edges)

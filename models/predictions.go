@@ -24,6 +24,7 @@ type PredictionWriter interface {
 // the gold label. What o asks for more comes as in CRF++:
 //
 //   - a score and probability go before the sequence, in a line "# score probability";
+//   - the entropy goes before the sequence, too, in a line "# entropy E";
 //   - n-best outputs become sequences of their own, each under a line "# rank score probability", rank from 0;
 //   - marginals stand before the predicted label, a column "label/probability" for each label of the model, and so does
 //     the confidence, which is the predicted label's probability alone; labels that cuts find have margins in their place.
@@ -32,7 +33,7 @@ func NewColumnWriter(w io.Writer, m *Model, d *structured.Dataset, o predictions
 }
 
 // NewJSONWriter writes one object per line for each example: id, labels, score, probability, and nbest, confidence ([T]),
-// marginals ([T×Y], in the order of the model's labels) and spans where o asks for them; for labels that cuts find, label_margins and
+// marginals ([T×Y], in the order of the model's labels), entropy, samples (each as labels) and spans where o asks for them; for labels that cuts find, label_margins and
 // margins; and calibrated, false, for a model whose probabilities are not (Uncalibrated).
 func NewJSONWriter(w io.Writer, m *Model, d *structured.Dataset, o predictions.Options) PredictionWriter {
 	return newWriter(w, d, m.layout(o, true))

@@ -31,6 +31,9 @@ type predictor struct {
 	moves  *cut.Expansion // made when first needed
 	spans  *spanFinder    // or nil, for labels that are not entity tags
 
+	seeds   []uint64
+	samples oracles.Samples
+
 	truncated int // potentials that the oracle changed to find the best outputs of the latest batch
 }
 
@@ -128,8 +131,14 @@ func (p *predictor) predict(d *structured.Dataset, examples []int, o predictions
 		for b := range p.logZ {
 			p.logZ[b] = math.NaN()
 		}
-	case o.Marginals || o.Confidence || o.LeastRisk:
+	case o.Marginals || o.Confidence || o.LeastRisk || o.Entropy:
 		summer.Exp(&p.θ, a.temperature, p.logZ, &p.u)
+		if o.Entropy {
+			a.entropy = make([]float64, n)
+			for b := range a.entropy {
+				a.entropy[b] = oracles.GibbsEntropy(&p.u, &p.θ, b, a.temperature, p.logZ[b])
+			}
+		}
 		a.marginals, a.rows = p.u.Parts[0].Values, p.u.Parts[0].Offsets
 		if o.Relations && len(p.u.Parts) > 1 {
 			a.relations = &p.u.Parts[1]
@@ -150,6 +159,9 @@ func (p *predictor) predict(d *structured.Dataset, examples []int, o predictions
 	if o.NBest > 0 {
 		ranker.TopK(&p.θ, o.NBest, &p.best)
 		a.best = &p.best
+	}
+	if o.Samples > 0 {
+		a.samples = p.drawn(d, examples, a.temperature, o)
 	}
 	all, err := a.predictions(d, examples, o)
 	if err == nil && o.Spans {
@@ -230,6 +242,8 @@ type answers struct {
 	relations   *structured.Part // marginals of the second part, or nil
 	best        *oracles.KBest   // or nil
 	margins     [][]float32      // of each example, or nil
+	entropy     []float64        // or nil
+	samples     *oracles.Samples // or nil
 }
 
 // predictions returns the answers example by example.
@@ -252,6 +266,14 @@ func (a *answers) predictions(d *structured.Dataset, examples []int, o predictio
 		if o.Probability || o.NBest > 0 {
 			p.Probability = a.probability(p.Score, b)
 			p.NBest = a.nbest(b)
+		}
+		if a.entropy != nil {
+			p.Entropy = a.entropy[b]
+		}
+		if a.samples != nil {
+			for k := range a.samples.Count[b] {
+				p.Samples = append(p.Samples, slices.Clone(a.samples.Output(k, lo, hi)))
+			}
 		}
 		if o.Marginals || o.Confidence {
 			if a.margins != nil {

@@ -10,9 +10,11 @@ import (
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/oracles/chain/entities"
 	"github.com/dsp-go/dsp/oracles/kinds"
+	"github.com/dsp-go/dsp/oracles/segment"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
 	"github.com/dsp-go/dsp/structured/machine/safetensors"
+	"github.com/dsp-go/dsp/structured/segments"
 )
 
 // temperatureKey is the temperature's name in the metadata of model files.
@@ -64,9 +66,11 @@ func (m *Model) allows(o predictions.Options) error {
 		}
 	}
 	if o.Spans {
-		return m.CheckSpans()
+		if err := m.CheckSpans(); err != nil {
+			return err
+		}
 	}
-	return nil
+	return m.CheckQuestions(o)
 }
 
 // CheckSpans refuses a model whose outputs have no entities, as bad input.
@@ -85,25 +89,78 @@ func (m *Model) CheckSpans() error {
 // spanFinder finds entities and their probabilities. It serves one goroutine at a time.
 type spanFinder struct {
 	rules *chains.Entities
-	sums  *entities.Sums
+	sums  spanSums
 	found []chains.Entity // scratch
 	p     []float64
+}
+
+// spanSums are the probabilities of the entities of one example.
+type spanSums interface {
+	// Reset takes example b of θ at a temperature.
+	Reset(θ *structured.Potentials, b int, temperature float64)
+	// Probability returns that of an entity.
+	Probability(e chains.Entity) float64
+	// AtLeast appends the entities with at least that probability.
+	AtLeast(p float64, to []chains.Entity, probabilities []float64) ([]chains.Entity, []float64)
 }
 
 // newSpanFinder returns a finder, or nil for a model without entities.
 func (m *Model) newSpanFinder() *spanFinder {
 	rules := chains.NewEntities(m.Labels)
-	if _, chain := m.Net.Form().Structure.(chains.Chain); !chain || rules == nil {
+	if rules == nil {
 		return nil
 	}
-	return &spanFinder{rules: rules, sums: entities.New(rules, m.Labels.Len())}
+	switch m.Net.Form().Structure.(type) {
+	case chains.Chain:
+		return &spanFinder{rules: rules, sums: chainSums{entities.New(rules, m.Labels.Len())}}
+	case segments.Segments:
+		return &spanFinder{rules: rules, sums: newSegmentSums(rules, m.Labels.Len())}
+	}
+	return nil
+}
+
+// chainSums are those of chains.
+type chainSums struct{ *entities.Sums }
+
+func (s chainSums) Reset(θ *structured.Potentials, b int, temperature float64) {
+	view := chains.Of(θ)
+	s.Sums.Reset(&view, b, temperature)
+}
+
+// segmentSums are those of segments.
+type segmentSums struct {
+	*segment.Spans
+	types  []int32         // the type of each label of segments, −1 if it is outside entities
+	labels map[int32]int32 // the label of each type
+}
+
+func newSegmentSums(rules *chains.Entities, tags int) *segmentSums {
+	s := &segmentSums{segment.NewSpans(), make([]int32, segments.Labels(tags)), map[int32]int32{}}
+	for y := range s.types {
+		s.types[y] = rules.Type(int32(2 * y))
+		s.labels[s.types[y]] = int32(y)
+	}
+	return s
+}
+
+func (s *segmentSums) Probability(e chains.Entity) float64 {
+	return s.Spans.Probability(segments.Segment{First: e.First, Last: e.Last, Label: s.labels[e.Type]})
+}
+
+func (s *segmentSums) AtLeast(p float64, to []chains.Entity, probabilities []float64) ([]chains.Entity, []float64) {
+	s.Each(p, func(x segments.Segment, q float64) {
+		if typ := s.types[x.Label]; typ >= 0 {
+			to, probabilities = append(to, chains.Entity{First: x.First, Last: x.Last, Type: typ}), append(probabilities, q)
+		}
+	})
+	return to, probabilities
 }
 
 // find sets the spans of the predictions for a batch of examples of d, with these potentials, as o says.
 func (f *spanFinder) find(θ *structured.Potentials, d *structured.Dataset, examples []int, temperature float64, o predictions.Options, all []predictions.Prediction) {
-	view := chains.Of(θ)
+	width := θ.Parts[0].Width
 	for b, i := range examples {
-		f.sums.Reset(&view, b, temperature)
+		f.sums.Reset(θ, b, temperature)
 		f.found, f.p = f.found[:0], f.p[:0]
 		if o.MinProbability > 0 {
 			f.found, f.p = f.sums.AtLeast(o.MinProbability, f.found, f.p)
@@ -111,7 +168,7 @@ func (f *spanFinder) find(θ *structured.Potentials, d *structured.Dataset, exam
 		if o.MinProbability == 0 || o.Compared {
 			f.add(all[b].Labels)
 		}
-		if gold := d.Gold(i); o.Compared && !slices.ContainsFunc(gold, func(g int32) bool { return g < 0 || int(g) >= view.Y }) {
+		if gold := d.Gold(i); o.Compared && !slices.ContainsFunc(gold, func(g int32) bool { return g < 0 || int(g) >= width }) {
 			f.add(gold)
 		}
 		all[b].Spans = make([]predictions.Span, len(f.found))

@@ -66,6 +66,9 @@ func (m *Model) ReadData(r Request) (*structured.Dataset, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := m.standardise(d); err != nil {
+		return nil, err
+	}
 	if err := m.accepts(d); err != nil {
 		return nil, err
 	}
@@ -73,6 +76,14 @@ func (m *Model) ReadData(r Request) (*structured.Dataset, error) {
 		return nil, strange(path)
 	}
 	return d, m.checkData(d)
+}
+
+// standardise standardises the features of d as those of the training data were, unless accepts will refuse them.
+func (m *Model) standardise(d *structured.Dataset) error {
+	if m.Standard == nil || d.Dim != m.Dim {
+		return nil
+	}
+	return m.Standard.Apply(d)
 }
 
 // checkData refuses data that the task does not take.

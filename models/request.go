@@ -18,6 +18,8 @@ type Request struct {
 	Partial bool   // gold labels may be partial, also where the model's training data had to know them
 	Threads int    // 0: all cores
 	Beside
+
+	Skip func(error) // of folders of images: told of those that cannot be read, which are left out; nil: they are errors
 }
 
 // Beside are the files that are read with a data file; empty ones are not.

@@ -45,6 +45,7 @@ type Checkpoint struct {
 	identity map[string]string
 	books    books
 	saved    bool // the folder already holds this state
+	reader   bool // another process writes
 	throttle throttle
 }
 
@@ -155,11 +156,17 @@ func differences(metadata, identity map[string]string) []string {
 // Pass returns the pass after which the checkpoint was taken, or 0 before the first.
 func (c *Checkpoint) Pass() int { return c.books.Last.Pass }
 
+// ReadOnly makes a checkpoint that a run can resume from, but does not write: another process does.
+func (c *Checkpoint) ReadOnly() { c.reader = true }
+
 // Resumes reports whether the checkpoint was opened to resume from.
 func (c *Checkpoint) Resumes() bool { return c.file != nil }
 
 // take copies the current state, at a pass boundary, into the checkpoint.
 func (c *Checkpoint) take(m Method, s *State, b *books) error {
+	if c.reader {
+		return nil
+	}
 	shot := &snapshot{new: map[string]safetensors.Tensor{}}
 	if c.file != nil {
 		shot.old = c.file.Tensors
@@ -205,7 +212,7 @@ func visit(prefix *string, a engine.Archive, m Method, s *State, bestW *[]float3
 
 // save writes the state to the folder unless it is already there.
 func (c *Checkpoint) save() error {
-	if c.file == nil || c.saved {
+	if c.file == nil || c.saved || c.reader {
 		return nil
 	}
 	err := c.throttle.do(func() error {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/train/engine"
+	"github.com/dsp-go/dsp/train/ranks"
 )
 
 // DivergedError reports that a number of the training run became NaN or infinite.
@@ -38,7 +39,10 @@ func (e *DivergedError) Error() string {
 // failed turns an error of the method or of an evaluation into the error of the run, and saves the last boundary.
 func (l *loop) failed(ctx context.Context, err error) error {
 	var nonFinite *engine.NonFiniteError
+	var lost *ranks.LostError
 	switch {
+	case errors.As(err, &lost):
+		err = l.deviceFailed(err)
 	case errors.As(err, &nonFinite):
 		err = l.diverged(nonFinite.Where, "potentials are NaN or infinite")
 	case ctx.Err() != nil && errors.Is(err, ctx.Err()):
@@ -72,7 +76,7 @@ func Resumable(err error) bool {
 	return errors.As(err, &r)
 }
 
-// deviceFailed adds to an error on a device the pass in which it happened and the pass to resume from.
+// deviceFailed adds to an error on a device, or of another rank, the pass in which it happened and the pass to resume from.
 func (l *loop) deviceFailed(err error) error {
 	done, good := l.books.Last.Pass, l.saved()
 	if good == 0 {

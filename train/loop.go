@@ -1,15 +1,18 @@
 package train
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"math"
 	"slices"
 	"time"
 
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/train/engine"
+	"github.com/dsp-go/dsp/train/ranks"
 	"github.com/dsp-go/dsp/train/record"
 )
 
@@ -222,7 +225,29 @@ func (l *loop) certify(ctx context.Context) error {
 			return err
 		}
 	}
-	return s.Check(l.Method.Name())
+	if err := s.Check(l.Method.Name()); err != nil {
+		return err
+	}
+	return l.agree(ctx)
+}
+
+// agree refuses to go on if ranks have different weights.
+func (l *loop) agree(ctx context.Context) error {
+	g := l.Problem.Ranks()
+	if g.Size() == 1 {
+		return nil
+	}
+	sum := crc32.Checksum(ranks.Bytes(l.s.W), crc32.MakeTable(crc32.Castagnoli))
+	all, err := g.Gather(ctx, ranks.Bytes([]uint32{sum}))
+	if err != nil {
+		return err
+	}
+	for rank, x := range all {
+		if !bytes.Equal(x, all[0]) {
+			return fmt.Errorf("rank %d has other weights than rank 0: the machines do not compute alike", rank)
+		}
+	}
+	return nil
 }
 
 // observe measures the current weights.

@@ -96,7 +96,10 @@ func (s *shared) acceleratorWith(o *engine.Objective, scorer cudanets.Scorer) (a
 		a.oracle = chainKernels{NewObjective(s.data, o, scorer, cudaoracles.NewOracle(s.d))}
 	}
 	a.moves, _ = scorer.(*cudanets.Linearised)
-	a.whole, err = a.newSlot(s.data.PassCapacity(resident.PassPositions, o.Scorer.Form()))
+	c, err := s.passCapacity(resident.PassPositions, scorer)
+	if err == nil {
+		a.whole, err = a.newSlot(c)
+	}
 	if err == nil {
 		err = s.d.Err()
 	}
@@ -104,6 +107,20 @@ func (s *shared) acceleratorWith(o *engine.Objective, scorer cudanets.Scorer) (a
 		a.free()
 	}
 	return a, err
+}
+
+// passCapacity returns the capacity of a full pass over the data with a scorer, on up to that many positions at once.
+func (s *shared) passCapacity(positions int, scorer cudanets.Scorer) (resident.Capacity, error) {
+	var widths resident.Widths
+	if net, ok := scorer.(interface {
+		Widths() (resident.Widths, error)
+	}); ok {
+		var err error
+		if widths, err = net.Widths(); err != nil {
+			return resident.Capacity{}, err
+		}
+	}
+	return s.data.PassCapacity(positions, scorer.Form(), widths), nil
 }
 
 // Truncated implements engine.TruncatingAccelerator.
@@ -296,6 +313,9 @@ func (a *Accelerator) Value(ctx context.Context, w []float32, examples []int) (f
 	sums, err := a.overData(ctx, w, examples, "value", func(l evaluation) { l.Value(a.vectors.at) })
 	return sums.Primal, err
 }
+
+// Products says what multiplies matrices, as device.BLAS.Name does.
+func (a *Accelerator) Products() string { return a.blas.Name() }
 
 // Unit returns the largest relative rounding error of an operation. train uses it to bound the rounding error of a certificate.
 func (a *Accelerator) Unit() float64 {

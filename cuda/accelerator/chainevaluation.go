@@ -251,7 +251,7 @@ func (l *ChainEvaluation) difference(node, edge device.Array[float32], source, e
 	if example.IsEmpty() {
 		own = 1
 	}
-	d.Launch("difference_shared", device.Dim{X: device.CeilDiv(y*y, device.BlockThreads), Y: groups}, device.Dim{X: device.BlockThreads}, shared,
+	d.Launch("difference_shared", device.Dim{X: groups, Y: device.CeilDiv(y*y, device.BlockThreads)}, device.Dim{X: device.BlockThreads}, shared,
 		l.Answer.Edge, edge, b.Examples, b.Gold, b.Offsets, b.Weight, l.groups.v, l.groups.u, moved, int32(b.Chains), int32(y), int32(own))
 	d.Launch("difference_total", device.Dim{X: device.CeilDiv(y*y, 32)}, device.Dim{X: device.BlockThreads}, 2*device.BlockThreads*8,
 		l.groups.v, l.groups.u, l.Scores.Edge, l.V.Edge, l.edge, int32(groups), int32(y*y))

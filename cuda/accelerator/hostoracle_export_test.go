@@ -17,3 +17,6 @@ func NewAcceleratorWith(d *device.Device, o *engine.Objective, scorer cudanets.S
 	s := &shared{d: d, data: resident.NewData(d, o.Data), blas: device.NewBLAS(d, false), vectors: newVectors(d, o.Scorer.Dim())}
 	return s.acceleratorWith(o, scorer)
 }
+
+// PassRows returns how many positions a full pass takes at once.
+func (a *Accelerator) PassRows() int { return a.whole.capacity.Rows }

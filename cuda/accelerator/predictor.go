@@ -67,7 +67,9 @@ func NewPredictor(d *device.Device, net nets.Scorer, c structured.Constraints, s
 		return nil, err
 	}
 	p.objective = NewObjective(s.data, o, scorer, cudaoracles.NewOracle(d))
-	p.capacity = s.data.PassCapacity(min(resident.PassPositions, nbestPositions/max(1, nbest)), net.Form())
+	if p.capacity, err = s.passCapacity(min(resident.PassPositions, nbestPositions/max(1, nbest)), scorer); err != nil {
+		return nil, err
+	}
 	b := s.data.NewBatch(p.capacity)
 	p.evaluation = p.objective.NewEvaluation(b)
 	p.labels = device.New[int32](d, b.Rows, "labels")

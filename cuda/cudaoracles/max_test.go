@@ -269,3 +269,38 @@ func TestMaxInGraph(t *testing.T) {
 	device.Free(d, y)
 	device.Free(d, value)
 }
+
+// A label whose score is NaN is as good as forbidden where labels share transitions, on a device as on an emulated one: max.f32 returns
+// the other number. Up to 32 labels, paths may differ.
+func TestLabelsOfNaNAreForbidden(t *testing.T) {
+	d := cudatest.Device(t)
+	o := cudaoracles.NewOracle(d)
+	defer o.Free()
+	for _, labels := range []int{33, 64, 100, 128, 160} {
+		for seed := range uint64(6) {
+			r := rand.New(rand.NewPCG(seed, 77))
+			p := drawProblem(r, shape{labels: labels, chains: 3, longest: 9})
+			p.θ = newPotentials(p.θ.Offsets, labels, false)
+			for _, x := range [][]float32{p.θ.Node, p.θ.Edge} {
+				for i := range x {
+					x[i] = 6*r.Float32() - 3
+				}
+			}
+			var got [2][]float64
+			var paths [2][]int32
+			for k, x := range []float32{never, float32(math.NaN())} {
+				for b := range p.θ.Len() {
+					for at := p.θ.Offsets[b] + 1; at+1 < p.θ.Offsets[b+1]; at += 2 {
+						p.θ.Node[at*labels+at%labels] = x
+					}
+				}
+				p.move(d, 0, 0)
+				paths[k], got[k], _ = p.best(d, o, (*cudaoracles.Oracle).MaxByChain)
+				p.free(d)
+			}
+			if !slices.Equal(got[0], got[1]) || !slices.Equal(paths[0], paths[1]) {
+				t.Fatalf("%d labels: with NaN the values are %v and the paths %v, with −∞ %v and %v", labels, got[1], paths[1], got[0], paths[0])
+			}
+		}
+	}
+}

@@ -2,6 +2,8 @@ package device
 
 import (
 	"errors"
+	"fmt"
+	"os"
 
 	"github.com/dsp-go/dsp/cuda/driver"
 )
@@ -18,6 +20,21 @@ type memory interface {
 	release(driver.Address) error
 	unused() int64 // bytes it holds but has not lent
 	close() error
+}
+
+// memoryVariable names the environment variable that chooses how a device lends memory: from an arena, or each array as an allocation of
+// its own, so that tools find accesses beyond its ends. Without it, an emulated device guards and others have an arena.
+const memoryVariable = "DSP_CUDA_MEMORY"
+
+func newMemory(lib driver.Driver, info Info) (memory, error) {
+	switch way := os.Getenv(memoryVariable); {
+	case way == "guarded" || way == "" && info.Emulated():
+		return &guarded{lib: lib, sizes: map[driver.Address]int64{}}, nil
+	case way == "arena" || way == "":
+		return newArena(lib), nil
+	default:
+		return nil, fmt.Errorf("%s=%s: expected arena or guarded", memoryVariable, way)
+	}
 }
 
 // arena lends pieces of a few large blocks of device memory. It picks the smallest free piece that is large enough, and joins a freed
@@ -159,7 +176,7 @@ func (a *arena) close() error {
 	return errors.Join(errs...)
 }
 
-// guarded makes every array a separate allocation, so that the emulated device detects accesses out of bounds.
+// guarded makes every array a separate allocation, so that an emulated device, or compute-sanitizer on a real one, detects accesses out of bounds.
 type guarded struct {
 	lib   driver.Driver
 	sizes map[driver.Address]int64

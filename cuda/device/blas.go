@@ -18,6 +18,7 @@ type BLAS struct {
 const (
 	partsScratch   = 4 << 20 // entries for the partial products of a split k: 16 MiB
 	libraryScratch = 8 << 20 // entries for cuBLAS: the 32 MiB that NVIDIA recommends for Hopper
+	mostBatch      = 65535   // matrices of a product: the largest third dimension of a grid, also in cuBLAS
 	ownBLAS        = "own"
 	blasVariable   = "DSP_CUDA_BLAS"
 )
@@ -106,23 +107,26 @@ func (s *BLAS) Sgemm(transA, transB bool, m, n, k int, a, b Array[float32], beta
 	if m <= 0 || n <= 0 || batch <= 0 {
 		return
 	}
-	if s.library != nil && k > 0 {
-		s.device.Do(func(uintptr) error {
-			return s.library.Sgemm(transA, transB, m, n, k, a.at, b.at, beta, c.at, batch, strideA, strideB, strideC)
-		})
-		return
-	}
-	const most = 65535 // largest third dimension of a grid
-	for first := 0; first < batch; first += most {
-		count := min(most, batch-first)
+	for first := 0; first < batch; first += mostBatch {
+		count := min(mostBatch, batch-first)
 		part := func(x Array[float32], stride, size int) Array[float32] {
 			if size == 0 {
 				return Array[float32]{}
 			}
 			return x.Slice(first*stride, (first+count-1)*stride+size)
 		}
-		s.own(transA, transB, m, n, k, part(a, strideA, m*k), part(b, strideB, k*n), beta, part(c, strideC, m*n), count, strideA, strideB, strideC)
+		multiply := s.own
+		if s.library != nil && k > 0 {
+			multiply = s.byLibrary
+		}
+		multiply(transA, transB, m, n, k, part(a, strideA, m*k), part(b, strideB, k*n), beta, part(c, strideC, m*n), count, strideA, strideB, strideC)
 	}
+}
+
+func (s *BLAS) byLibrary(transA, transB bool, m, n, k int, a, b Array[float32], beta float32, c Array[float32], batch, strideA, strideB, strideC int) {
+	s.device.Do(func(uintptr) error {
+		return s.library.Sgemm(transA, transB, m, n, k, a.at, b.at, beta, c.at, batch, strideA, strideB, strideC)
+	})
 }
 
 func (s *BLAS) own(transA, transB bool, m, n, k int, a, b Array[float32], beta float32, c Array[float32], batch, strideA, strideB, strideC int) {

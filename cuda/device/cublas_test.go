@@ -35,6 +35,7 @@ static float rounded(float x, int mode) {
 int cublasSgemmStridedBatched(struct handle* h, int ta, int tb, int m, int n, int k, const float* alpha, const float* a, int lda, long long sa,
 		const float* b, int ldb, long long sb, const float* beta, float* c, int ldc, long long sc, int batch) {
 	if (!h->stream || !h->scratch) return 1;
+	if (batch > 65535) return 7;
 	if (lda < (ta ? k : m) || ldb < (tb ? n : k) || ldc < m || *alpha != 1) return 7;
 	for (int z = 0; z < batch; z++)
 		for (int i = 0; i < m; i++)
@@ -83,6 +84,7 @@ func TestCUBLAS(t *testing.T) {
 			p.check(t, d, s, by.tolerance)
 		}
 		product{m: 3, n: 4, k: 0, batch: 1, beta: 1}.check(t, d, s, by.tolerance) // done by the kernels
+		product{m: 1, n: 2, k: 3, batch: 65537, gapB: 1}.check(t, d, s, 2*by.tolerance)
 	}
 }
 

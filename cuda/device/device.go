@@ -140,12 +140,10 @@ func (i Info) usable() error {
 
 func open(lib driver.Driver, info Info, compiled *devicecode.Set) (*Device, error) {
 	d := &Device{lib: lib, info: info, compiled: compiled, kernels: map[string]*kernel{}, modules: map[string]driver.Module{}}
-	if info.Emulated() {
-		d.memory = &guarded{lib: lib, sizes: map[driver.Address]int64{}}
-	} else {
-		d.memory = newArena(lib)
-	}
 	var err error
+	if d.memory, err = newMemory(lib, info); err != nil {
+		return nil, err
+	}
 	if d.context, err = lib.Retain(info.Ordinal); err != nil {
 		return nil, explain(err, info.Name)
 	}

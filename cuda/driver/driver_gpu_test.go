@@ -89,19 +89,32 @@ func TestErrorsCarryNameCallAndLog(t *testing.T) {
 	}
 	_, err := d.Allocate(0)
 	check(err, "CUDA_ERROR_INVALID_VALUE", "cuMemAlloc") // through cu
-	_, _, err = d.Function(0, "fill")
-	if _, ok := errors.AsType[*Error](err); !ok {
-		t.Errorf("a function of no module: %v", err)
+	const empty = ".version 7.8\n.target sm_80\n.address_size 64\n"
+	m, err := d.LoadModule(empty)
+	if err != nil {
+		t.Fatal(err)
 	}
-	_, err = d.LoadModule(".version 7.8\n.target sm_80\n.address_size 64\n.visible .entry fill(\n\t.param .u33 x\n)\n{\nret;\n}\n")
+	_, _, err = d.Function(m, "nothing")
+	check(err, "CUDA_ERROR_NOT_FOUND", "cuModuleGetFunction")
+	if err := d.UnloadModule(m); err != nil {
+		t.Error(err)
+	}
+	_, err = d.LoadModule(empty + ".visible .entry fill(\n\t.param .u33 x\n)\n{\nret;\n}\n")
 	e := check(err, "CUDA_ERROR_INVALID_PTX", "cuModuleLoadDataEx") // through calls_gpu.go
 	if e.Log == "" || !strings.HasSuffix(e.Error(), "\n"+e.Log) {
 		t.Errorf("%+v has no log", e)
 	}
-	if _, err := d.EndCapture(0); err == nil {
+	s, err := d.NewStream()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.EndCapture(s); err == nil {
 		t.Error("a capture ended that had not begun")
 	} else if e, _ := errors.AsType[*Error](err); e == nil || e.Call != "cuStreamEndCapture" {
 		t.Errorf("%v, expected one of cuStreamEndCapture", err)
+	}
+	if err := d.CloseStream(s); err != nil {
+		t.Error(err)
 	}
 }
 

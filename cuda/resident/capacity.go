@@ -8,8 +8,7 @@ import (
 )
 
 // Capacity bounds a batch: its chains, its positions, the positions of one chain, the rows of any other table, and the characters of its
-// words. It depends only on
-// the batch and the data, so that a batch gives the same bits whatever was evaluated before.
+// words. It depends only on the batch, the data and the scorer, so that a batch gives the same bits whatever was evaluated before.
 type Capacity struct{ Chains, Rows, Longest, Others, Chars int }
 
 // sizeOf returns the smallest capacity that holds the examples.
@@ -55,16 +54,20 @@ func (data *Data) StepCapacity(examples []int) Capacity {
 func roundedUp(n int) int { return 1 << bits.Len(uint(max(1, n)-1)) }
 
 // PassPositions is the most positions that a full pass evaluates at once. passNumbers bounds the size of each part of their marginals, in
-// which a tied part has one row per example.
+// which a tied part has one row per example, and of each array of a network.
 const (
 	PassPositions = 1 << 16
 	passNumbers   = 1 << 28
 )
 
-// PassCapacity returns the capacity of a full pass over the data for potentials of the given form. Its batches are consecutive examples
-// with up to that many positions in total, or a single longer example.
-func (data *Data) PassCapacity(positions int, form structured.Form) Capacity {
-	widest, others := 1, passNumbers
+// Widths are the most numbers that one position, one row of another table and one character have in any array of a network; 0 for none.
+type Widths struct{ Row, Other, Char int }
+
+// PassCapacity returns the capacity of a full pass over the data for potentials of the given form from a network of the given widths. Its
+// batches are consecutive examples with up to that many positions in total, or a single longer example.
+func (data *Data) PassCapacity(positions int, form structured.Form, w Widths) Capacity {
+	positions = min(positions, max(1, passNumbers/max(1, w.Row)))
+	widest, others, chars := 1, max(1, passNumbers/max(1, w.Other)), max(1, passNumbers/max(1, w.Char))
 	for _, part := range form.Parts {
 		widest = max(widest, part.Width)
 		switch limit := max(1, passNumbers/max(1, part.Width)); part.Rows {
@@ -81,7 +84,7 @@ func (data *Data) PassCapacity(positions int, form structured.Form) Capacity {
 		now := data.sizeOf(left[:1])
 		for now.Chains < len(left) {
 			next := data.sizeOf(left[now.Chains : now.Chains+1])
-			if now.Rows+next.Rows > positions || now.Chains == chains || now.Others+next.Others > others {
+			if now.Rows+next.Rows > positions || now.Chains == chains || now.Others+next.Others > others || now.Chars+next.Chars > chars {
 				break
 			}
 			now = Capacity{now.Chains + 1, now.Rows + next.Rows, max(now.Longest, next.Longest), now.Others + next.Others, now.Chars + next.Chars}

@@ -12,10 +12,12 @@ import (
 
 // Config holds all settings of a training run, in sections. Their tags define the command line's flags, the configuration file's keys and
 // their help (see Settings): yaml is the name, help the help text, unit the placeholder of the value, values the allowed values,
-// min the least value, only the values of other settings that it needs; run marks settings that do not change the model. Which tasks,
-// formats, networks and methods take a setting is said by their descriptors.
+// min the least value, only the values of other settings that it needs, needs a setting without which it has no effect, reads the
+// inputs of a network that it is about (nets.Inputs, or layers for networks that say themselves what they read); run marks settings that do
+// not change the model. Which tasks, formats, networks and methods take a setting is said by their descriptors.
 type Config struct {
 	DataSettings
+	SegmentSettings
 	EncoderSettings
 	TreeSettings
 	BoxSettings
@@ -37,33 +39,43 @@ type Config struct {
 
 // DataSettings say which data are read or drawn.
 type DataSettings struct {
-	Task       string         `yaml:"task" json:"task" group:"Data" values:"auto" help:"what to learn (dsp info --tasks); auto: as the data suggest"`
-	Train      string         `yaml:"train" json:"train" group:"Data" unit:"FILE,..." help:"training data: files, patterns, or a folder; without it, data are drawn"`
-	Dev        string         `yaml:"dev" json:"dev" group:"Data" unit:"FILE,..." help:"development data; the model keeps the weights of the best pass on them"`
-	Test       string         `yaml:"test" json:"test" group:"Data" unit:"FILE,..." help:"test data, measured after every pass and never used to choose"`
-	Dense      string         `yaml:"dense" json:"dense" group:"Data" unit:"TRAIN,DEV,TEST" help:"npz files with dense features of the tokens of text"`
-	Format     string         `yaml:"format" json:"format" group:"Data" values:"|builtin" help:"layout of data files (dsp info --formats); empty: recognised"`
-	Columns    string         `yaml:"columns" json:"columns" group:"Data" help:"names of conll's columns, as word=0,pos=1,label=-1; empty: word first, label last"`
-	Label      string         `yaml:"label" json:"label" group:"Data" unit:"upos|xpos|feats|deprel|misc:KEY" help:"field of conllu that is the label; empty: upos"`
-	Scheme     string         `yaml:"scheme" json:"scheme" group:"Data" values:"keep|iob1|iob2|bioes" help:"convert entity tags to this scheme on reading"`
-	Partial    bool           `yaml:"partial" json:"partial" group:"Data" help:"labels may be known in part: ? is any, A|B one of these"`
-	Fold       int            `yaml:"fold" json:"fold" group:"Data" min:"-1" help:"letters only: fold of the training file to hold out as test data; -1: none"`
-	Examples   settings.Sizes `yaml:"examples" json:"examples" group:"Data" min:"1" unit:"TRAIN,DEV,TEST" help:"how many examples to draw"`
-	Difficulty float64        `yaml:"difficulty" json:"difficulty" group:"Data" min:"0" help:"how hard drawn data are: 0 clean, 1 ambiguous, 2 hardly legible"`
+	Task        string         `yaml:"task" json:"task" group:"Data" values:"auto" help:"what to learn (dsp info --tasks); auto: as the data suggest"`
+	Train       string         `yaml:"train" json:"train" group:"Data" unit:"FILE,..." help:"training data: files, patterns, or a folder; without it, data are drawn"`
+	Dev         string         `yaml:"dev" json:"dev" group:"Data" unit:"FILE,..." help:"development data; the model keeps the weights of the best pass on them"`
+	Test        string         `yaml:"test" json:"test" group:"Data" unit:"FILE,..." help:"test data, measured after every pass and never used to choose"`
+	Dense       string         `yaml:"dense" json:"dense" group:"Data" reads:"words|attributes" unit:"TRAIN,DEV,TEST" help:"npz files with dense features of the tokens of text"`
+	Standardise bool           `yaml:"standardise" json:"standardise" group:"Data" help:"shift and scale each dense feature to mean 0 and deviation 1; kept in the model"`
+	Format      string         `yaml:"format" json:"format" group:"Data" values:"|builtin" help:"layout of data files (dsp info --formats); empty: recognised"`
+	Columns     string         `yaml:"columns" json:"columns" group:"Data" help:"names of conll's columns, as word=0,pos=1,label=-1; empty: word first, label last"`
+	Label       string         `yaml:"label" json:"label" group:"Data" unit:"upos|xpos|feats|deprel|misc:KEY" help:"field of conllu that is the label; empty: upos"`
+	Scheme      string         `yaml:"scheme" json:"scheme" group:"Data" values:"keep|iob1|iob2|bioes" help:"convert entity tags to this scheme on reading"`
+	Partial     bool           `yaml:"partial" json:"partial" group:"Data" help:"labels may be known in part: ? is any, A|B one of these"`
+	Fold        int            `yaml:"fold" json:"fold" group:"Data" min:"-1" help:"letters only: fold of the training file to hold out as test data; -1: none"`
+	Examples    settings.Sizes `yaml:"examples" json:"examples" group:"Data" min:"1" unit:"TRAIN,DEV,TEST" help:"how many examples to draw"`
+	Difficulty  float64        `yaml:"difficulty" json:"difficulty" group:"Data" min:"0" help:"how hard drawn data are: 0 clean, 1 ambiguous, 2 hardly legible"`
+}
+
+// SegmentSettings are those of sequences that are divided into segments.
+type SegmentSettings struct {
+	Structure   string `yaml:"structure" json:"structure" group:"Data" values:"chain|segments" help:"label tokens one by one, or whole segments of them (docs/semimarkov.md)"`
+	MaxLength   int    `yaml:"max-length" json:"max-length" group:"Data" min:"0" only:"structure=segments" unit:"N" help:"most tokens of a segment; 0: as many as in the training data"`
+	Overlong    string `yaml:"overlong" json:"overlong" group:"Data" values:"refuse|split" only:"structure=segments" help:"longer segments in the training data: refuse the file, or split them"`
+	SegmentEnds bool   `yaml:"segment-ends" json:"segment-ends" group:"Data" only:"structure=segments" help:"score the last tokens of segments, too"`
 }
 
 // EncoderSettings say which pretrained encoder reads the text.
 type EncoderSettings struct {
 	Encoder            string `yaml:"encoder" json:"encoder" group:"Data" unit:"DIR" help:"pretrained encoder of text, a folder of Hugging Face (docs/encoders.md)"`
-	EncoderLayers      string `yaml:"encoder-layers" json:"encoder_layers" group:"Data" unit:"last|meanK|N" help:"hidden states that the encoder's rows are taken from"`
-	Pieces             string `yaml:"pieces" json:"pieces" group:"Data" values:"first|mean" help:"the row of a word is that of its first piece, or the mean of all"`
-	EncoderRows        string `yaml:"encoder-rows" json:"encoder_rows" group:"Data" values:"float32|float16" help:"precision of the encoder's rows"`
-	EncoderCache       string `yaml:"encoder-cache" json:"encoder_cache" group:"Data" run:"true" unit:"DIR|none" help:"folder of files of rows, which other runs find there"`
-	EncoderByReference bool   `yaml:"encoder-by-reference" json:"encoder_by_reference" group:"Data" run:"true" help:"the model keeps where the encoder is, not the encoder"`
+	EncoderLayers      string `yaml:"encoder-layers" json:"encoder_layers" group:"Data" needs:"encoder" unit:"last|meanK|N" help:"hidden states that the encoder's rows are taken from"`
+	Pieces             string `yaml:"pieces" json:"pieces" group:"Data" needs:"encoder" values:"first|mean" help:"the row of a word is that of its first piece, or the mean of all"`
+	EncoderRows        string `yaml:"encoder-rows" json:"encoder_rows" group:"Data" needs:"encoder" values:"float32|float16" help:"precision of the encoder's rows"`
+	EncoderCache       string `yaml:"encoder-cache" json:"encoder_cache" group:"Data" needs:"encoder" run:"true" unit:"DIR|none" help:"folder of files of rows, which other runs find there"`
+	EncoderByReference bool   `yaml:"encoder-by-reference" json:"encoder_by_reference" group:"Data" needs:"encoder" run:"true" help:"the model keeps where the encoder is, not the encoder"`
 
-	TuneEncoder  bool `yaml:"tune-encoder" json:"tune_encoder" group:"Network" help:"train the encoder's weights, too (docs/encoders.md)"`
-	FreezeLayers int  `yaml:"freeze-layers" json:"freeze_layers" group:"Network" min:"-1" unit:"N" help:"the encoder's first N layers stay as they are, with its embeddings; -1: none"`
-	Recompute    bool `yaml:"recompute" json:"recompute" group:"Run" run:"true" help:"compute the encoder's layers again for gradients: less memory, more time"`
+	TuneEncoder  bool   `yaml:"tune-encoder" json:"tune_encoder" group:"Network" needs:"encoder" help:"train the encoder's weights, too (docs/encoders.md)"`
+	Adapter      string `yaml:"adapter" json:"adapter" group:"Network" needs:"tune-encoder" unit:"lora:R[:ALPHA]" help:"train adapters of rank R in the encoder's attention, not its weights"`
+	FreezeLayers int    `yaml:"freeze-layers" json:"freeze_layers" group:"Network" needs:"tune-encoder" min:"-1" unit:"N" help:"the encoder's first N layers stay as they are, with its embeddings; -1: none"`
+	Recompute    bool   `yaml:"recompute" json:"recompute" group:"Run" needs:"tune-encoder" run:"true" help:"compute the encoder's layers again for gradients: less memory, more time"`
 }
 
 // TreeSettings are those of dependency trees.
@@ -121,10 +133,10 @@ type OracleSettings struct {
 type NetSettings struct {
 	Net            string         `yaml:"net" json:"net" group:"Network" values:"auto" help:"network, or FILE.yaml (docs/networks.md); auto: as the inputs suggest"`
 	Features       string         `yaml:"features" json:"features" group:"Network" values:"auto|ner|pos|chunk|parse|descriptor|pixels|pixels+descriptor|align|none" help:"built-in inputs of text, boxes or regions (dsp info --features SET)"`
-	Template       string         `yaml:"template" json:"template" group:"Network" unit:"FILE" help:"template of attributes instead of a built-in set (docs/templates.md)"`
-	Clusters       string         `yaml:"clusters" json:"clusters" group:"Network" unit:"FILE" help:"Brown clusters of words, as attributes (docs/templates.md)"`
-	Gazetteer      string         `yaml:"gazetteer" json:"gazetteer" group:"Network" unit:"FILE,..." help:"lists of names, as attributes (docs/templates.md)"`
-	HashBits       int            `yaml:"hash-bits" json:"hash-bits" group:"Network" min:"0" unit:"N" help:"hash attributes to N bits, without names; 0 keeps a dictionary"`
+	Template       string         `yaml:"template" json:"template" group:"Network" reads:"attributes|layers" unit:"FILE" help:"template of attributes instead of a built-in set (docs/templates.md)"`
+	Clusters       string         `yaml:"clusters" json:"clusters" group:"Network" reads:"attributes" unit:"FILE" help:"Brown clusters of words, as attributes (docs/templates.md)"`
+	Gazetteer      string         `yaml:"gazetteer" json:"gazetteer" group:"Network" reads:"attributes" unit:"FILE,..." help:"lists of names, as attributes (docs/templates.md)"`
+	HashBits       int            `yaml:"hash-bits" json:"hash-bits" group:"Network" reads:"attributes|layers" min:"0" unit:"N" help:"hash attributes to N bits, without names; 0 keeps a dictionary"`
 	Edges          string         `yaml:"edges" json:"edges" group:"Network" values:"transition|position|own|typed|potts|none" help:"how neighbouring labels score (docs/networks.md)"`
 	EdgeUnits      int            `yaml:"edge-units" json:"edge-units" group:"Network" min:"0" only:"edges=own,potts" unit:"N" help:"hidden units over the features of an edge and its ends; 0: none"`
 	Submodular     string         `yaml:"submodular" json:"submodular" group:"Network" values:"|softplus" help:"keep scores of edges such that cuts are exact: softplus"`
@@ -136,8 +148,8 @@ type NetSettings struct {
 	Heads          int            `yaml:"heads" json:"heads" group:"Network" min:"0" help:"heads of each block of attention; 0: 4"`
 	BlockUnits     int            `yaml:"block-units" json:"block-units" group:"Network" min:"0" unit:"N" help:"units of a block's wide layer; 0: twice the channels"`
 	Embed          settings.Sizes `yaml:"embed" json:"embed" group:"Network" min:"1" help:"dimensions of each input's embedding; empty: by its vocabulary"`
-	Vectors        string         `yaml:"vectors" json:"vectors" group:"Network" unit:"FILE" help:"vectors of words: GloVe, word2vec or fastText (docs/networks.md)"`
-	Freeze         bool           `yaml:"freeze-vectors" json:"freeze_vectors" group:"Network" help:"train no corrections of these vectors"`
+	Vectors        string         `yaml:"vectors" json:"vectors" group:"Network" reads:"words|attributes" unit:"FILE" help:"vectors of words: GloVe, word2vec or fastText (docs/networks.md)"`
+	Freeze         bool           `yaml:"freeze-vectors" json:"freeze_vectors" group:"Network" reads:"words" needs:"vectors" help:"train no corrections of these vectors"`
 	ArcUnits       int            `yaml:"arc-units" json:"arc-units" group:"Network" min:"0" help:"units below the scores of arcs; 0: 128"`
 	LabelUnits     int            `yaml:"label-units" json:"label-units" group:"Network" min:"0" help:"units below the scores of relations; 0: 64"`
 	PairUnits      int            `yaml:"pair-units" json:"pair-units" group:"Network" min:"0" help:"units below the scores of pairs; 0: 64"`
@@ -146,7 +158,7 @@ type NetSettings struct {
 	CharChannels   int            `yaml:"char-channels" json:"char-channels" group:"Network" min:"0" help:"channels over a word's characters; 0: the net's default"`
 	AttributeUnits int            `yaml:"attribute-units" json:"attribute-units" group:"Network" min:"0" help:"hidden units that a token's attributes are summed into; 0: none"`
 	Init           string         `yaml:"init" json:"init" group:"Network" unit:"MODEL" help:"start from a trained model (docs/continue.md)"`
-	MinCount       int            `yaml:"min-count" json:"min-count" group:"Network" min:"0" unit:"N" help:"least count of an attribute, word or character; 0: 1 or 2"`
+	MinCount       int            `yaml:"min-count" json:"min-count" group:"Network" reads:"words|attributes|layers" min:"0" unit:"N" help:"least count of an attribute, word or character; 0: 1 or 2"`
 	Activation     string         `yaml:"activation" json:"activation" group:"Network" values:"elu|tanh|relu|gelu|silu|sigmoid" help:"function between layers"`
 	Dropout        float64        `yaml:"dropout" json:"dropout" group:"Network" min:"0" help:"probability that a step drops a hidden unit"`
 	Stack          string         `yaml:"stack" json:"stack" group:"Network" unit:"YAML" help:"layers of net stack; --net FILE.yaml reads them"`
@@ -182,6 +194,7 @@ type RunSettings struct {
 	Device          string `yaml:"device" json:"device" group:"Run" run:"true" unit:"auto|cpu|cuda[:N]" help:"where to compute: cpu, or cuda for a GPU; auto: a GPU if it can"`
 	TF32            bool   `yaml:"tf32" json:"tf32" group:"Run" run:"true" help:"multiply in TF32 on a GPU: faster, with 10 fraction bits"`
 	Threads         int    `yaml:"threads" json:"threads" group:"Run" run:"true" min:"0" help:"number of threads, which changes no result; 0: all cores"`
+	Ranks           string `yaml:"ranks" json:"ranks" group:"Run" run:"true" values:"auto|mpi|off" help:"train together with the processes that mpirun started; auto: if it did"`
 	Out             string `yaml:"out" json:"out" group:"Run" run:"true" unit:"DIR" help:"folder for the model, metrics and curves; empty: runs/NAME-TIME"`
 	CheckpointEvery int    `yaml:"checkpoint-every" json:"checkpoint-every" group:"Run" run:"true" min:"0" unit:"N" help:"save a checkpoint after every N passes; 0: as often as takes 2 % of the time"`
 	Resume          string `yaml:"resume,omitempty" json:"resume,omitempty" group:"Run" run:"true" unit:"DIR" help:"continue the run in this folder from its last checkpoint"`
@@ -201,6 +214,7 @@ func Default() Config {
 			Fold:       -1,
 			Scheme:     "keep",
 		},
+		SegmentSettings: SegmentSettings{Structure: "chain", Overlong: "refuse"},
 		EncoderSettings: EncoderSettings{
 			EncoderLayers: "mean4",
 			Pieces:        "first",
@@ -253,6 +267,7 @@ func Default() Config {
 			PathError: 0.05,
 			Seed:      1,
 			Device:    "auto",
+			Ranks:     "auto",
 		},
 	}
 }

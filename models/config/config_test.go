@@ -12,6 +12,7 @@ import (
 
 	"github.com/dsp-go/dsp/models/data/formats"
 	"github.com/dsp-go/dsp/models/settings"
+	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/structured"
 )
 
@@ -36,10 +37,30 @@ func TestSettingsAreDocumented(t *testing.T) {
 	}
 }
 
+// What tags name is there.
+func TestTagsNameWhatIsThere(t *testing.T) {
+	c := Default()
+	for _, s := range Settings(&c) {
+		if s.Needs != "" {
+			c.must(s.Needs)
+		}
+		for _, condition := range strings.Fields(s.Only) {
+			name, _, _ := strings.Cut(condition, "=")
+			c.must(name)
+		}
+		for _, in := range s.Reads {
+			readers := nets.PresetsThat(func(p *nets.Preset) bool { return p.CanRead(nets.Inputs(in)) })
+			if len(readers) == 0 && in != "layers" {
+				t.Errorf("--%s is about %s, which no network reads", s.Name, in)
+			}
+		}
+	}
+}
+
 // --format takes the built-in data, every registered format, and nothing else.
 func TestFormatSettingListsTheRegistry(t *testing.T) {
 	c := Default()
-	s, _ := setting(&c, "format")
+	s := c.must("format")
 	if want := append([]string{"", formats.Builtin}, formats.Names()...); !slices.Equal(s.Values, want) {
 		t.Errorf("--format takes %q, want %q", s.Values, want)
 	}

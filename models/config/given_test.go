@@ -13,7 +13,7 @@ import (
 // give sets a setting as a flag does.
 func give(t *testing.T, c *Config, name, value string) {
 	t.Helper()
-	s, _ := setting(c, name)
+	s := c.must(name)
 	if err := s.Set(value); err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +38,7 @@ func TestGivenWithoutEffectIsRefused(t *testing.T) {
 		c := Default()
 		c.Loss = "crf"
 		give(t, &c, "k", value)
-		s, _ := setting(&c, "k")
+		s := c.must("k")
 		if err := CheckSetting(s, &c); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "--k "+value+" has no effect with --loss crf") {
 			t.Errorf("--k %s: %v", value, err)
 		}
@@ -46,7 +46,7 @@ func TestGivenWithoutEffectIsRefused(t *testing.T) {
 	c := Default()
 	c.Net = "linear"
 	give(t, &c, "dropout", "0")
-	s, _ := setting(&c, "dropout")
+	s := c.must("dropout")
 	if err := CheckSetting(s, &c); err != nil {
 		t.Error(err)
 	}
@@ -75,7 +75,7 @@ func TestInheritAsksWhatWasGiven(t *testing.T) {
 func TestModelRecordsGivenDefaults(t *testing.T) {
 	c := Default()
 	for _, s := range []string{"examples", "k", "threads"} {
-		x, _ := setting(&c, s)
+		x := c.must(s)
 		x.Give(x.Value)
 	}
 	text, err := json.Marshal(c.ForModel())

@@ -12,15 +12,15 @@ import (
 var (
 	// inherited are taken where the run does not give them.
 	inherited = []string{
-		"task", "columns", "label", "scheme", "tree", "search", "search-limit", "class", "cells", "crop", "candidates", "unmatched",
+		"task", "columns", "label", "scheme", "structure", "max-length", "segment-ends", "tree", "search", "search-limit", "class", "cells", "crop", "candidates", "unmatched",
 		"cell", "superpixels", "neighbours", "oracle", "constraints", "net", "features", "template", "clusters", "gazetteer", "hash-bits",
-		"vectors", "freeze-vectors", "encoder", "encoder-layers", "pieces", "encoder-rows", "tune-encoder", "freeze-layers",
+		"vectors", "freeze-vectors", "encoder", "encoder-layers", "pieces", "encoder-rows", "tune-encoder", "freeze-layers", "adapter",
 	}
 	// ofNetwork are taken, too, where the run has the model's kind of network: all settings of group Network but these.
 	ownOfNetwork = []string{"init", "dropout"}
 	// fixed are those of inherited that must not differ: they say what the model reads.
 	fixed = []string{
-		"task", "features", "template", "clusters", "gazetteer", "hash-bits", "vectors", "freeze-vectors", "search", "cells", "crop", "cell",
+		"task", "structure", "max-length", "segment-ends", "features", "template", "clusters", "gazetteer", "hash-bits", "vectors", "freeze-vectors", "search", "cells", "crop", "cell",
 		"superpixels", "neighbours",
 	}
 )

@@ -53,27 +53,26 @@ func Settings(c *Config) []settings.Setting {
 	return all
 }
 
-// setting returns the setting of that name.
-func setting(c *Config, name string) (settings.Setting, bool) {
-	return settings.Named(Settings(c), name)
+// must returns the setting of that name. It panics if there is none, which is a bug in the caller or in a tag.
+func (c *Config) must(name string) settings.Setting {
+	s, ok := settings.Named(Settings(c), name)
+	if !ok {
+		panic("models: there is no setting " + name)
+	}
+	return s
 }
 
 // Gives reports whether c gives the setting of that name, so that nothing else may choose its value: it is recorded as given, or it
 // differs from the default. A value that leaves the choice open, such as auto, gives nothing where it is the default.
 func (c *Config) Gives(name string) bool {
 	def := Default()
-	plain, _ := setting(&def, name)
-	s, ok := setting(c, name)
-	if !ok {
-		panic("models: there is no setting " + name)
-	}
-	return s.GivenBeside(plain)
+	return c.must(name).GivenBeside(def.must(name))
 }
 
 // Asks reports whether c gives s a value that asks for something. A zero asks for nothing where it is the default.
 func (c *Config) Asks(s settings.Setting) bool {
 	def := Default()
-	plain, _ := setting(&def, s.Name)
+	plain := def.must(s.Name)
 	return s.GivenBeside(plain) && !(s.Value.IsZero() && plain.Value.IsZero())
 }
 
@@ -88,16 +87,18 @@ func CheckSetting(s settings.Setting, c *Config) error {
 	}
 	for _, condition := range strings.Fields(s.Only) {
 		name, values, _ := strings.Cut(condition, "=")
-		other, ok := setting(c, name)
-		if !ok {
-			panic("models: setting " + s.Name + " depends on an unknown one: " + name)
-		}
+		other := c.must(name)
 		at, allowed := other.Value.String(), strings.Split(values, ",")
 		if settings.Undecided(at) || slices.Contains(allowed, at) {
 			continue
 		}
 		return structured.BadInput("--%s %v has no effect with --%s %s; it is for --%s %s",
 			s.Name, s.Value.Interface(), name, at, name, strings.ReplaceAll(values, ",", ", "))
+	}
+	if s.Needs != "" {
+		if other := c.must(s.Needs); !c.Asks(other) {
+			return structured.BadInput("--%s has no effect without --%s", s.Name, strings.TrimSpace(other.Name+" "+other.Unit))
+		}
 	}
 	return c.checkTaken(s)
 }

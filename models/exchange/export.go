@@ -16,6 +16,7 @@ import (
 	"github.com/dsp-go/dsp/models/data/arrays"
 	"github.com/dsp-go/dsp/nets/sparse"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/chains"
 	"github.com/dsp-go/dsp/structured/graphs"
 	"github.com/dsp-go/dsp/structured/machine/host"
 	"github.com/dsp-go/dsp/structured/machine/safetensors"
@@ -153,10 +154,11 @@ func ExportWeights(m *models.Model, path string) error {
 	})
 }
 
-// linearOnAttributes reports whether all weights of a model belong to attributes and transitions.
+// linearOnAttributes reports whether a model labels chains, and all its weights belong to attributes and transitions.
 func linearOnAttributes(m *models.Model) bool {
 	_, linear := m.Net.(*sparse.Linear)
-	return linear && m.Dictionary != nil
+	_, chain := m.Net.Form().Structure.(chains.Chain)
+	return linear && chain && m.Dictionary != nil
 }
 
 // writeText writes the weights of any other net.

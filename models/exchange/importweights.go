@@ -17,7 +17,7 @@ import (
 // Missing weights are zero. Unknown attributes are bad input; with add they are added, unless attributes are hashed.
 func ImportWeights(m *models.Model, path string, add bool) (*models.Model, error) {
 	if !linearOnAttributes(m) {
-		return nil, structured.BadInput("only the weights of linear nets of attributes are read back from text; this model's net is %s", m.Config.Net)
+		return nil, structured.BadInput("only the weights of linear nets of attributes that label chains are read back from text; this model's net is %s, for a %s", m.Config.Net, m.Net.Form().Structure.Name())
 	}
 	in := &weightsReader{
 		Model: m, path: path, add: add, newNodes: structured.NewAlphabet(), newEdges: structured.NewAlphabet(),

@@ -30,3 +30,17 @@ func WriteAttributes(c config.Config, path string) (*structured.Dataset, error) 
 	}
 	return d.Train, host.WriteFile(path, func(w io.Writer) error { return text.WriteCRFsuite(w, d.Train) })
 }
+
+// WriteAttributesOf writes the attributes that a model makes of text, those that it knows, in the same format. Lines of text without gold labels
+// begin with a tab. It returns the written data.
+func WriteAttributesOf(m *models.Model, r models.Request, path string) (*structured.Dataset, error) {
+	if m.Template == nil {
+		return nil, structured.BadInput("--model: it makes no attributes of the columns of text")
+	}
+	d, err := m.ReadData(r)
+	if err != nil {
+		return nil, err
+	}
+	d.Dictionary = m.Dictionary
+	return d, host.WriteFile(path, func(w io.Writer) error { return text.WriteCRFsuite(w, d) })
+}

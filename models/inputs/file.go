@@ -8,6 +8,7 @@ import (
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/data/features"
 	"github.com/dsp-go/dsp/models/inputs/encoded"
+	"github.com/dsp-go/dsp/nets/encoders"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/machine/safetensors"
 )
@@ -15,6 +16,7 @@ import (
 // tensors are the names of all tensors that Save may put into a file, but those of encoders.
 var tensors = []string{
 	attributeNames, edgeAttributeNames, clustersTensor, gazetteerTensor, VectorsTensor, arcHashes, labelHashes, pairStatistics, pairFeatures, "pair_attribute_names", "source_attribute_names",
+	standardMean, standardScale,
 }
 
 // IsTensor reports whether Save may put a tensor of that name into a file.
@@ -32,6 +34,9 @@ func (in Inputs) Save(f *safetensors.File) error {
 		if err := in.Encoder.Save(f); err != nil {
 			return err
 		}
+	}
+	if in.Standard != nil {
+		in.Standard.Save(f)
 	}
 	if in.Characters != nil {
 		values["characters"] = in.Characters.Names()
@@ -98,7 +103,8 @@ type Loading struct {
 func EncoderSettings(c *config.Config) encoded.Settings {
 	s := encoded.Settings{Dir: c.Encoder, Layers: c.EncoderLayers, Pieces: c.Pieces, Half: c.EncoderRows == "float16", ByReference: c.EncoderByReference}
 	if c.TuneEncoder {
-		s.Tuning = &encoded.Tuning{Frozen: c.FreezeLayers, Recompute: c.Recompute}
+		adapter, _ := encoders.ParseAdapter(c.Adapter) // which was validated
+		s.Tuning = &encoded.Tuning{Frozen: c.FreezeLayers, Recompute: c.Recompute, Adapter: adapter}
 	}
 	return s
 }
@@ -149,6 +155,12 @@ func Load(f *safetensors.File, how Loading) (in Inputs, tensors int, err error) 
 			return in, 0, err
 		}
 		tensors += lists
+	}
+	if in.Standard, err = loadStandard(f); err != nil {
+		return in, 0, err
+	}
+	if in.Standard != nil {
+		tensors += 2
 	}
 	if how.Encoder {
 		var more int

@@ -32,6 +32,8 @@ type Inputs struct {
 	WordRows   *WordRows              // vectors of words that are dense inputs, or nil
 	Encoder    *encoded.Reader        // whose rows are the last dense inputs of words, or nil
 
+	Standard *Standard // of dense features, or nil; Apply does not see to it, because data get theirs from several places
+
 	Words []string // the columns that discrete inputs are made of; nil: all
 	Own   Maker    // of inputs that only one task has, or nil
 
@@ -143,7 +145,8 @@ func (in Inputs) wordsOf(d *structured.Dataset) *structured.Dataset {
 
 // readsWords reports whether the net of c reads the words of dense features that come with words.
 func readsWords(c *config.Config) bool {
-	return slices.Contains([]string{"auto", "embed", "rnn", "attention", "deep"}, c.Net)
+	p := c.Preset()
+	return c.Net == "auto" || p.CanRead(nets.ReadsWords) && p.CanScore(nets.ScoresPositions)
 }
 
 // defaultWordCount is the default least count of a word or character with an embedding. Rarer ones train the embedding of unknown ones.

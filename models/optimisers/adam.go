@@ -10,7 +10,7 @@ import (
 )
 
 // Adam is AdamW.
-var Adam = &Descriptor{
+var Adam = builtin(&Descriptor{
 	Name:    "adam",
 	Summary: "AdamW; every step moves every weight but rows of an encoder's table of pieces",
 	When:    "for any net, for comparison",
@@ -24,7 +24,7 @@ var Adam = &Descriptor{
 		Batching
 		Filling
 	}{},
-	Partial: true, Prior: true, Dropout: true,
+	Partial: true, Prior: true, Dropout: true, Ranks: true,
 	Passes: 20, StepSetting: "lr",
 	Vectors: func(*Settings) float64 { return 5 }, // v, m and their copies, q
 	Batch: func(s *Settings, _ int) int {
@@ -49,7 +49,7 @@ var Adam = &Descriptor{
 			Rate: r.LR, Schedule: schedule, Halving: r.Halving, Span: methods.Span{Passes: r.Passes, WarmUp: r.WarmUp}, Averaging: average, Clip: r.Clip,
 		}, err
 	},
-}
+})
 
 // The usual recipe for networks that train an encoder.
 const (

@@ -39,6 +39,22 @@ func Auto(r *Run, o *engine.Objective, net string, onDevice bool) (d *Descriptor
 	return d, why
 }
 
+// ForRanks returns the method for several ranks where Auto chose d, and why it is another one: empty if it is not. Of svrg and casimir ranks share
+// only the full gradients.
+func ForRanks(d *Descriptor, o *engine.Objective) (by *Descriptor, why string) {
+	switch {
+	case d.Ranks && d != SVRG && d != Casimir, d == Casimir && o.Lambda == 0:
+		return d, ""
+	case o.L1 > 0:
+		by = OWLQN
+	case o.Loss.Smooth() || sums(o):
+		by = LBFGS
+	default:
+		by = FW
+	}
+	return by, "several processes share its passes over all examples; " + d.Name + ", the method for one, goes from example to example"
+}
+
 // choose returns the method for the problem, as if every method ran on a device, and a sentence with the reason.
 func choose(o *engine.Objective, net string, onDevice bool) (d *Descriptor, why string) {
 	if net != "" {

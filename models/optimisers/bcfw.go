@@ -7,7 +7,7 @@ import (
 )
 
 // BCFW is block-coordinate Frank-Wolfe.
-var BCFW = &Descriptor{
+var BCFW = builtin(&Descriptor{
 	Name:    "bcfw",
 	Summary: "block-coordinate Frank-Wolfe; no step size",
 	When:    "for linear nets and the hinge, where nothing sums over outputs; with --l1 on dense features",
@@ -27,4 +27,4 @@ var BCFW = &Descriptor{
 		average, err := methods.ParseAveraging(r.Average)
 		return &methods.BCFW{Averaging: average, Warm: r.Continues}, err
 	},
-}
+})

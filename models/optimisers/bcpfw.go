@@ -6,7 +6,7 @@ import (
 )
 
 // BCPFW is block-coordinate Frank-Wolfe with pairwise steps.
-var BCPFW = &Descriptor{
+var BCPFW = builtin(&Descriptor{
 	Name:    "bcpfw",
 	Summary: "bcfw with pairwise steps and cached answers, visiting examples with a large gap; no step size",
 	When:    "for linear nets and the hinge, on attributes or where the oracle is slow: fewest oracle calls",
@@ -17,4 +17,4 @@ var BCPFW = &Descriptor{
 	Make: func(r *Run) (train.Method, error) {
 		return &methods.BCPFW{Draw: r.Sampling == "gap", Away: r.BlockSteps == "away", Warm: r.Continues}, nil
 	},
-}
+})

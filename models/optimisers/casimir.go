@@ -6,10 +6,10 @@ import (
 )
 
 // Casimir is SVRG accelerated by Catalyst.
-var Casimir = casimir("casimir", "SVRG accelerated by Catalyst, on a smoothed objective", "for linear nets on dense features and the hinge: the narrowest gap", false)
+var Casimir = builtin(casimir("casimir", "SVRG accelerated by Catalyst, on a smoothed objective", "for linear nets on dense features and the hinge: the narrowest gap", false))
 
 // CasimirAdapt is Casimir whose smoothing follows from the progress.
-var CasimirAdapt = casimir("casimir-adapt", "casimir that adapts its smoothing to its progress", "as casimir, to compare schedules of smoothing", true)
+var CasimirAdapt = builtin(casimir("casimir-adapt", "casimir that adapts its smoothing to its progress", "as casimir, to compare schedules of smoothing", true))
 
 func casimir(name, summary, when string, adaptive bool) *Descriptor {
 	return &Descriptor{
@@ -20,7 +20,7 @@ func casimir(name, summary, when string, adaptive bool) *Descriptor {
 			Acceleration
 			Batching
 		}{},
-		Smoothing: Smooths, Certified: true, Prior: true,
+		Smoothing: Smooths, Certified: true, Prior: true, Ranks: true,
 		Inner: "casimir", StepSetting: "lr", Memory: 1,
 		Make: func(r *Run) (train.Method, error) {
 			start, err := methods.ParseWarmStart(r.WarmStart)

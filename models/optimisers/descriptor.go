@@ -1,4 +1,4 @@
-// Package optimisers describes the optimisers that a run can have. Each is one value, a Descriptor, in its own file: a name, its settings,
+// Package optimisers describes the optimisers that a run can have. Each is one value, a Descriptor, in its own file, which registers it: a name, its settings,
 // its traits, and a function that makes the train.Method. Everything else asks the descriptor, and compares no names.
 package optimisers
 
@@ -31,6 +31,7 @@ type Descriptor struct {
 	Partial   bool      // it takes labels that are known in part, where a convex method's objective is not convex
 	Prior     bool      // it takes a regulariser around a trained model
 	Dropout   bool      // its steps drop units
+	Ranks     bool      // several ranks share its work (train/ranks), as far as that is passes over all examples and steps on several
 	Dual      bool      // its weights are made of dual variables: with λ₁‖w‖₁ it cannot start from given weights
 	L1OnCPU   bool      // with λ₁‖w‖₁ it does not run on a device, though otherwise it does
 

@@ -6,17 +6,17 @@ import (
 )
 
 // FW is batch Frank-Wolfe.
-var FW = &Descriptor{
+var FW = builtin(&Descriptor{
 	Name:    "fw",
 	Summary: "batch Frank-Wolfe on the hinge's dual; no step size",
 	When:    "as a reference: bcfw and bcpfw are faster everywhere",
 	Settings: struct {
 		Stepping
 	}{},
-	Losses: HingeOnly, Certified: true, Prior: true,
+	Losses: HingeOnly, Certified: true, Prior: true, Ranks: true,
 	Passes:  batchPasses,
 	Vectors: func(*Settings) float64 { return 6 }, // g in float64, the best weights, and their copies
 	Make: func(r *Run) (train.Method, error) {
 		return &methods.FrankWolfe{Harmonic: r.FWStep == "harmonic", Warm: r.Continues}, nil
 	},
-}
+})

@@ -6,14 +6,14 @@ import (
 )
 
 // LBFGS is the limited-memory quasi-Newton method.
-var LBFGS = &Descriptor{
+var LBFGS = builtin(&Descriptor{
 	Name:    "lbfgs",
 	Summary: "L-BFGS, on all examples at once, with the curvature of dense inputs; no step size",
 	When:    "for linear nets on dense features and smooth losses; the batch reference; for labels known in part",
 	Settings: struct {
 		Preconditioning
 	}{},
-	Losses: SmoothObjectives, Smoothing: Smooths, Certified: true, Partial: true, Prior: true,
+	Losses: SmoothObjectives, Smoothing: Smooths, Certified: true, Partial: true, Prior: true, Ranks: true,
 	Passes: batchPasses,
 	Make:   func(r *Run) (train.Method, error) { return &quasinewton.LBFGS{Plain: r.Preconditioner == "none"}, nil },
-}
+})

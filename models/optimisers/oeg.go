@@ -6,7 +6,7 @@ import (
 )
 
 // OEG is online exponentiated gradient.
-var OEG = &Descriptor{
+var OEG = builtin(&Descriptor{
 	Name:    "oeg",
 	Summary: "online exponentiated gradient on the dual; no step size",
 	When:    "as a reference: sdca is its faster form, and the hinge's dual suits bcpfw better",
@@ -18,4 +18,4 @@ var OEG = &Descriptor{
 	Make: func(r *Run) (train.Method, error) {
 		return &sdca.SDCA{Online: true, Warm: r.Continues}, nil
 	},
-}
+})

@@ -115,10 +115,10 @@ func withL1(p *train.Problem) *train.Problem {
 // Helps name methods by their traits.
 func TestHelp(t *testing.T) {
 	for text, want := range map[string]string{
-		"for {l1}":    "for svrg, saga, bcfw, bcpfw, sdca, oeg, agm and owl-qn",
-		"for {hinge}": "for bcfw, bcpfw, fw and cutting-plane",
-		"for {plain}": "for sgd, adam, bcfw, bcpfw, fw, cutting-plane and oeg",
-		"{passes}":    "20 for sgd, adam and prox-linear, 500 for fw, cutting-plane, agm, lbfgs and owl-qn, else 100",
+		"for {l1}":    "for agm, bcfw, bcpfw, oeg, owl-qn, saga, sdca and svrg",
+		"for {hinge}": "for bcfw, bcpfw, cutting-plane and fw",
+		"for {plain}": "for adam, bcfw, bcpfw, cutting-plane, fw, oeg and sgd",
+		"{passes}":    "20 for adam, prox-linear and sgd, 500 for agm, cutting-plane, fw, lbfgs and owl-qn, else 100",
 		"0":           "0",
 	} {
 		if got := Help(text); got != want {

@@ -16,7 +16,7 @@ import (
 )
 
 // ProxLinear solves convex models of a network.
-var ProxLinear = &Descriptor{
+var ProxLinear = builtin(&Descriptor{
 	Name:    "prox-linear",
 	Summary: "convex models of the network, each on a batch and solved exactly; or on all examples and solved by --inner",
 	When:    "for any net: no step size to tune",
@@ -29,7 +29,7 @@ var ProxLinear = &Descriptor{
 		Batching
 		Filling
 	}{},
-	Partial: true, Prior: true, Dropout: true,
+	Partial: true, Prior: true, Dropout: true, Ranks: true,
 	Passes: 20, StepSetting: "eta",
 	Vectors: func(s *Settings) float64 {
 		switch {
@@ -79,7 +79,7 @@ var ProxLinear = &Descriptor{
 		whole.Eta = r.Eta
 		return &whole, nil
 	},
-}
+})
 
 // onBatches reports whether all models of prox-linear are those of batches. Then it has no inner method.
 func (m *Models) onBatches() bool { return m.ModelBatch > 0 && m.Finish == 0 }

@@ -9,9 +9,10 @@ import (
 
 var registry settings.Registry[*Descriptor]
 
-// The order is that of the help.
-func init() {
-	registry.Put([]*Descriptor{SGD, Adam, SVRG, Casimir, CasimirAdapt, SAGA, BCFW, BCPFW, FW, CuttingPlane, SDCA, OEG, AGM, LBFGS, OWLQN, ProxLinear})
+// builtin registers a method of dsp itself, in the file that describes it.
+func builtin(d *Descriptor) *Descriptor {
+	noteOwn(d)
+	return registry.Builtin(d.Name, d)
 }
 
 // Register adds a method of a program's own: every verb then knows it by its name, with its settings. A program registers its methods
@@ -21,12 +22,18 @@ func init() {
 // later use of a method reports.
 func Register(d *Descriptor) {
 	err := checkRegistration(d)
-	if registry.Add(d, err); err == nil && len(d.OwnSettings()) > 0 {
-		someOwn.Store(true)
+	if registry.Add(d, err); err == nil {
+		noteOwn(d)
 	}
 }
 
 var someOwn atomic.Bool // some method has settings that only it has
+
+func noteOwn(d *Descriptor) {
+	if len(d.OwnSettings()) > 0 {
+		someOwn.Store(true)
+	}
+}
 
 func checkRegistration(d *Descriptor) error {
 	err := settings.CheckName(d.Name, NamesOf(func(*Descriptor) bool { return true }))
@@ -66,7 +73,7 @@ func (d *Descriptor) checkShared() error {
 	return nil
 }
 
-// All returns the methods in the order of their registration.
+// All returns the methods of dsp in the order of their names, and then those that the program registered.
 func All() []*Descriptor { return registry.All() }
 
 // Failed returns the first error of a registration.

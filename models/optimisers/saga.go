@@ -6,7 +6,7 @@ import (
 )
 
 // SAGA reduces the variance of stochastic gradients by those that it remembers.
-var SAGA = &Descriptor{
+var SAGA = builtin(&Descriptor{
 	Name:    "saga",
 	Summary: "variance reduction by remembered gradients, on a smoothed objective",
 	When:    "for linear nets, where svrg's full passes cost too much",
@@ -18,4 +18,4 @@ var SAGA = &Descriptor{
 	Smoothing: Smooths, Certified: true, Prior: true, L1OnCPU: true,
 	Inner: "saga", StepSetting: "lr", Memory: 2,
 	Make: func(r *Run) (train.Method, error) { return &methods.SAGA{Pace: pace(r)}, nil },
-}
+})

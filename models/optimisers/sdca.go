@@ -7,7 +7,7 @@ import (
 )
 
 // SDCA is stochastic dual coordinate ascent.
-var SDCA = &Descriptor{
+var SDCA = builtin(&Descriptor{
 	Name:    "sdca",
 	Summary: "dual coordinate ascent; no step size",
 	When:    "for text, on attributes, with a smooth loss: a gap of 1e-3 after 10 to 20 passes",
@@ -26,4 +26,4 @@ var SDCA = &Descriptor{
 	Make: func(r *Run) (train.Method, error) {
 		return &sdca.SDCA{Async: r.Parallel == "async", Warm: r.Continues}, nil
 	},
-}
+})

@@ -47,8 +47,8 @@ type StepSize struct {
 
 // Layering is for methods whose steps may differ from layer to layer of an encoder that is trained (engine.Rates).
 type Layering struct {
-	LREncoder  float64 `yaml:"lr-encoder" json:"lr_encoder" group:"Method" min:"0" help:"step length of the encoder's weights; 0: the method's choice"`
-	LayerDecay float64 `yaml:"layer-decay" json:"layer_decay" group:"Method" min:"0" help:"factor of the step length from each layer of the encoder to the one below"`
+	LREncoder  float64 `yaml:"lr-encoder" json:"lr_encoder" group:"Method" needs:"tune-encoder" min:"0" help:"step length of the encoder's weights; 0: the method's choice"`
+	LayerDecay float64 `yaml:"layer-decay" json:"layer_decay" group:"Method" needs:"tune-encoder" min:"0" help:"factor of the step length from each layer of the encoder to the one below"`
 }
 
 // FirstStep returns the step length before any schedule; 0 if it is the method's choice.

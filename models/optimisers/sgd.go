@@ -8,7 +8,7 @@ import (
 )
 
 // SGD takes stochastic gradients or subgradients.
-var SGD = &Descriptor{
+var SGD = builtin(&Descriptor{
 	Name:    "sgd",
 	Summary: "stochastic (sub)gradients, plain or with momentum (Polyak's or Nesterov's)",
 	When:    "for any net: simple, with a step size to tune",
@@ -21,7 +21,7 @@ var SGD = &Descriptor{
 		Warming
 		Batching
 	}{},
-	Smoothing: MaySmooth, Partial: true, Prior: true, Dropout: true,
+	Smoothing: MaySmooth, Partial: true, Prior: true, Dropout: true, Ranks: true,
 	Passes: 20, StepSetting: "lr",
 	Vectors: func(s *Settings) float64 {
 		if s.Momentum > 0 {
@@ -53,7 +53,7 @@ var SGD = &Descriptor{
 			Momentum: r.Momentum, Nesterov: r.Nesterov, Clip: r.Clip,
 		}, err
 	},
-}
+})
 
 // batchedExamples is the default number of examples of a step of the methods for networks.
 const batchedExamples = 8

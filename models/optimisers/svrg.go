@@ -6,7 +6,7 @@ import (
 )
 
 // SVRG reduces the variance of stochastic gradients by a full gradient in every epoch.
-var SVRG = &Descriptor{
+var SVRG = builtin(&Descriptor{
 	Name:    "svrg",
 	Summary: "variance reduction by full gradients, on a smoothed objective",
 	When:    "for linear nets on dense features and smooth losses",
@@ -15,10 +15,10 @@ var SVRG = &Descriptor{
 		Curvature
 		Batching
 	}{},
-	Smoothing: Smooths, Certified: true, Prior: true, L1OnCPU: true,
+	Smoothing: Smooths, Certified: true, Prior: true, Ranks: true, L1OnCPU: true,
 	Inner: "svrg", StepSetting: "lr", Memory: 1,
 	Make: func(r *Run) (train.Method, error) { return &methods.SVRG{Pace: pace(r)}, nil },
-}
+})
 
 // pace is the step length of the methods with variance reduction.
 func pace(r *Run) methods.Pace {

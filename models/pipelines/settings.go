@@ -29,7 +29,7 @@ var Default = Settings{Folds: 3}
 
 // taken are the settings of a training that a pipeline takes.
 var taken = []string{
-	"task", config.OwnSettingsName, "train", "dev", "test", "format", "tree", "crossing", "passes", "seed", "threads", "out", "resume", "quiet", "json", "baselines",
+	"task", config.OwnSettingsName, "train", "dev", "test", "format", "tree", "crossing", "passes", "seed", "threads", "out", "resume", "quiet", "json",
 }
 
 // ownSettings reads the settings that only pipelines have, and refuses those of single models.
@@ -42,7 +42,7 @@ func ownSettings(c *config.Config) (Settings, error) {
 			return Settings{}, structured.BadInput("--encoder: the stages of a pipeline do not read encoders yet; train a tagger and a parser with it (--task tag, --task parse)")
 		}
 		return Settings{}, structured.BadInput("--%s has no effect with --task %s, whose stages have settings of their own; it takes %s, and --%s%s",
-			s.Name, Task, "--"+strings.Join(taken[2:14], " --"), config.OwnSettingsName, settings.Listed(settings.Of(&Settings{})))
+			s.Name, Task, "--"+strings.Join(taken[2:], " --"), config.OwnSettingsName, settings.Listed(settings.Of(&Settings{})))
 	}
 	if c.Format != "" && c.Format != formats.Conllu {
 		return Settings{}, structured.BadInput("--format %s: --task %s learns from CoNLL-U", c.Format, Task)

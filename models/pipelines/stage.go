@@ -24,6 +24,8 @@ type stage struct {
 
 	// table returns what the stage reads of sentences; with gold, which are the same sentences, it has labels.
 	table func(seen, gold []conllu.Sentence) *table
+	// simplify rewrites rare labels of the table that the stage learns from; nil if it learns all. Tables to compare with keep theirs.
+	simplify func(t *table)
 	// fill writes the labels of a table of these sentences into them.
 	fill func(sentences []conllu.Sentence, labels []string)
 }
@@ -44,7 +46,7 @@ var tagStages = []stage{
 	{name: upos, field: conllu.UPOS, passes: 6, table: fieldTable(conllu.UPOS), fill: fillField(conllu.UPOS)},
 	{name: xpos, field: conllu.XPOS, passes: 4, settings: independent, table: fieldTable(conllu.XPOS, conllu.UPOS), fill: fillField(conllu.XPOS)},
 	{name: feats, field: conllu.Feats, passes: 4, settings: many, table: fieldTable(conllu.Feats, conllu.UPOS, conllu.XPOS), fill: fillField(conllu.Feats)},
-	{name: lemma, field: conllu.Lemma, passes: 3, settings: many, table: lemmaTable, fill: fillLemma},
+	{name: lemma, field: conllu.Lemma, passes: 3, settings: many, table: lemmaTable, simplify: dropRareScripts, fill: fillLemma},
 }
 
 // independent leaves out the scores of neighbouring labels: they are many, and the labels of the stages before say what the neighbours are.
@@ -130,21 +132,26 @@ var asWritten = edits.Lemma("X", "X").String()
 // lemmaTable makes tables whose labels are the scripts that make lemmas of forms.
 func lemmaTable(seen, gold []conllu.Sentence) *table {
 	t := wordTable(seen, conllu.UPOS, conllu.XPOS, conllu.Feats)
-	count := map[string]int{}
 	for i := range gold {
 		for k := range gold[i].Words {
 			fields := &gold[i].Words[k].Fields
-			label := edits.Lemma(fields[conllu.Form], fields[conllu.Lemma]).String()
-			t.labels = append(t.labels, label)
-			count[label]++
+			t.labels = append(t.labels, edits.Lemma(fields[conllu.Form], fields[conllu.Lemma]).String())
 		}
+	}
+	return t
+}
+
+// dropRareScripts has words whose script is rare be learned as if the lemma were the form.
+func dropRareScripts(t *table) {
+	count := map[string]int{}
+	for _, label := range t.labels {
+		count[label]++
 	}
 	for k, label := range t.labels {
 		if count[label] < fewest {
 			t.labels[k] = asWritten
 		}
 	}
-	return t
 }
 
 func fillLemma(sentences []conllu.Sentence, labels []string) {

@@ -51,12 +51,13 @@ type StageResult struct {
 
 // progress is what progressFile holds.
 type progress struct {
-	Data   map[string]string `json:"data"` // the hash of each file
-	Own    Settings          `json:"settings"`
-	Seed   uint64            `json:"seed"`
-	Passes int               `json:"passes"`
-	Tree   string            `json:"tree"`
-	Stages []StageResult     `json:"stages"` // that are finished
+	Data     map[string]string `json:"data"` // the hash of each file
+	Own      Settings          `json:"settings"`
+	Seed     uint64            `json:"seed"`
+	Passes   int               `json:"passes"`
+	Tree     string            `json:"tree"`
+	Crossing string            `json:"crossing"`
+	Stages   []StageResult     `json:"stages"` // that are finished
 }
 
 // trainer trains the stages of a pipeline.
@@ -121,7 +122,7 @@ func (t *trainer) run(ctx context.Context) (*Result, error) {
 // read reads the data.
 func (t *trainer) read() error {
 	c := &t.config
-	t.progress = progress{Data: map[string]string{}, Own: t.own, Seed: c.Seed, Passes: c.Passes, Tree: c.Tree}
+	t.progress = progress{Data: map[string]string{}, Own: t.own, Seed: c.Seed, Passes: c.Passes, Tree: c.Tree, Crossing: c.Crossing}
 	for _, data := range []struct {
 		name string
 		path *string
@@ -204,8 +205,16 @@ func (t *trainer) resumed() error {
 	}
 	now := t.progress
 	now.Stages, now.Data = was.Stages, was.Data
-	if now.Own != was.Own || now.Seed != was.Seed || now.Passes != was.Passes || now.Tree != was.Tree {
-		return structured.BadInput("--resume %s: the run has other settings (--seed, --passes, --tree, --%s); leave them out, or start a new run", t.dir, config.OwnSettingsName)
+	for _, s := range []struct {
+		name     string
+		now, was any
+	}{
+		{config.OwnSettingsName, now.Own, was.Own}, {"seed", now.Seed, was.Seed}, {"passes", now.Passes, was.Passes},
+		{"tree", now.Tree, was.Tree}, {"crossing", now.Crossing, was.Crossing},
+	} {
+		if s.now != s.was {
+			return structured.BadInput("--resume %s: the run has other settings: --%s was %v, and is %v now; leave it out, or start a new run", t.dir, s.name, s.was, s.now)
+		}
 	}
 	t.progress = now
 	return nil
@@ -309,6 +318,9 @@ func (t *trainer) single(ctx context.Context, name string, passes int, table, de
 // tags trains a stage that fills a field, and fills it in what later stages see.
 func (t *trainer) tags(ctx context.Context, s stage) error {
 	table, dev := s.table(t.seen, t.gold), s.table(t.seenDev, t.dev)
+	if s.simplify != nil {
+		s.simplify(table)
+	}
 	done, err := t.done(s.name)
 	if err != nil {
 		return err

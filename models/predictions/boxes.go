@@ -13,6 +13,7 @@ import (
 //
 //   - with n-best boxes a line for each, best first;
 //   - with a confidence, or a score, the probability of the box as probability;
+//   - with an entropy that of the distribution of the candidates;
 //   - with marginals the probabilities of all candidates as marginals, in the line of the best box.
 type boxResults struct{ o Options }
 
@@ -39,6 +40,9 @@ func (l *boxResults) Add(text []byte, d *structured.Dataset, i int, p *Predictio
 			text = appendProbability(text, float64(p.Marginals[o.Labels[0]]))
 		case l.o.Probability:
 			text = appendProbability(text, o.Probability)
+		}
+		if l.o.Entropy {
+			text = strconv.AppendFloat(append(text, `,"entropy":`...), p.Entropy, 'g', -1, 64)
 		}
 		if l.o.Marginals && k == 0 {
 			text = appendMarginals(text, p)
@@ -76,6 +80,7 @@ func (j *boxJSON) Add(text []byte, d *structured.Dataset, i int, p *Prediction) 
 			return append(j.output(append(text, '{'), s, i, &p.NBest[k]), '}')
 		})
 	}
+	text = appendQuestions(text, j.o, p, func(text []byte, y []int32) []byte { return appendBox(text, s.Box(i, y)) })
 	if j.o.Confidence {
 		text = appendFloat(append(text, `,"confidence":`...), p.Marginals[p.Labels[0]])
 	}

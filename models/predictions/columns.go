@@ -30,6 +30,7 @@ func (c *columnLayout) Add(text []byte, d *structured.Dataset, i int, p *Predict
 	if d.Layout != nil {
 		text = c.linesBefore(text, d, d.Offsets[i], true)
 	}
+	text = appendEntropy(text, c.o, p)
 	switch {
 	case c.o.NBest > 0:
 		for rank := range p.NBest {
@@ -87,6 +88,14 @@ func appendScore(text []byte, o *Output) []byte {
 		text = strconv.AppendFloat(append(text, ' '), o.Probability, 'g', 6, 64)
 	}
 	return append(text, '\n')
+}
+
+// appendEntropy appends the line of an entropy, if it is asked for.
+func appendEntropy(text []byte, o Options, p *Prediction) []byte {
+	if !o.Entropy {
+		return text
+	}
+	return append(strconv.AppendFloat(append(text, "# entropy "...), p.Entropy, 'g', 6, 64), '\n')
 }
 
 // sequence appends the lines of a sequence. marginals are probabilities or margins.

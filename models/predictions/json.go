@@ -51,6 +51,7 @@ func (j *jsonLayout) Add(text []byte, d *structured.Dataset, i int, p *Predictio
 			return append(j.output(append(text, '{'), &p.NBest[k]), '}')
 		})
 	}
+	text = appendQuestions(text, j.o, p, j.labels)
 	// An infinite margin, of a label that no output has or all have, is null.
 	if p.Margins != nil {
 		return append(j.perLabel(text, p.Labels, "label_margins", "margins", p.Margins, appendFinite), "}\n"...), number
@@ -101,13 +102,27 @@ func appendID(text []byte, d *structured.Dataset, i int) (longer []byte, number 
 
 // output appends the members of an output.
 func (j *jsonLayout) output(text []byte, o *Output) []byte {
-	text = append(text, `"labels":`...)
+	return appendScores(j.labels(append(text, `"labels":`...), o.Labels), o)
+}
+
+// labels appends the names of a sequence of labels.
+func (j *jsonLayout) labels(text []byte, labels []int32) []byte {
 	if j.scheme != nil {
-		names := j.scheme.Names(o.Labels)
-		return appendScores(list(text, len(names), func(text []byte, t int) []byte { return append(text, quoted(names[t])...) }), o)
+		names := j.scheme.Names(labels)
+		return list(text, len(names), func(text []byte, t int) []byte { return append(text, quoted(names[t])...) })
 	}
-	text = list(text, len(o.Labels), func(text []byte, t int) []byte { return append(text, j.names[o.Labels[t]]...) })
-	return appendScores(text, o)
+	return list(text, len(labels), func(text []byte, t int) []byte { return append(text, j.names[labels[t]]...) })
+}
+
+// appendQuestions appends, where they are asked for, the entropy of the outputs, and samples of them as output appends each.
+func appendQuestions(text []byte, o Options, p *Prediction, output func(text []byte, y []int32) []byte) []byte {
+	if o.Entropy {
+		text = strconv.AppendFloat(append(text, `,"entropy":`...), p.Entropy, 'g', -1, 64)
+	}
+	if o.Samples > 0 {
+		text = list(append(text, `,"samples":`...), len(p.Samples), func(text []byte, k int) []byte { return output(text, p.Samples[k]) })
+	}
+	return text
 }
 
 // appendScores appends the score and the probability of an output.

@@ -24,6 +24,12 @@ type Options struct {
 	Compared       bool    // with Spans: also those of the best output and of the gold one, whatever their probability
 	MinProbability float64 // with Spans: instead, all entities that have at least this probability, in whatever output; 0: those of the best one
 
+	Entropy bool // of the distribution of outputs, in nats
+
+	Samples           int     // that many outputs at random; 0: none
+	SampleTemperature float64 // of samples: a factor of the model's own temperature; 0: 1
+	Seed              uint64  // of samples
+
 	Into   string // of labels in columns: the column that they replace; empty: they come after all columns
 	Scheme string // that entity tags are written in; empty: that of the model's labels
 
@@ -43,7 +49,10 @@ type Prediction struct {
 	Margins []float32
 
 	Relations []float32 // marginals of arcs with relations [n·n×R], with Options.Relations
-	Spans     []Span    // with Options.Spans, by first and last position
+	Entropy   float64   // of the distribution of outputs, in nats, with Options.Entropy
+	Samples   [][]int32 // outputs drawn at random, with Options.Samples
+
+	Spans []Span // with Options.Spans, by first and last position
 }
 
 // Span is an entity, and the probability that exactly these positions are one, of this type.

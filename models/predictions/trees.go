@@ -11,6 +11,7 @@ import (
 // treeLayout writes CoNLL-U: what was read, with HEAD and DEPREL as predicted. What is asked for more comes in comments and in
 // the last column:
 //
+//   - the entropy goes before the sentence, in a line "# entropy E";
 //   - a score and probability go before the sentence, in a line "# score probability";
 //   - n-best trees become sentences of their own, each under a line "# rank score probability", rank from 0;
 //   - the confidence is ArcProb=P, the probability of the word's predicted arc, and marginals are HeadProbs=h:P,h:P,… of all heads.
@@ -25,7 +26,7 @@ func TreeColumns(names *structured.Alphabet, o Options) Layout { return &treeLay
 func (l *treeLayout) Add(text []byte, d *structured.Dataset, i int, p *Prediction) ([]byte, int) {
 	b := treebank.Of(d)
 	b.Names = l.names
-	text = b.AppendBefore(text, i)
+	text = appendEntropy(b.AppendBefore(text, i), l.o, p)
 	switch {
 	case l.o.NBest > 0:
 		for rank := range p.NBest {
@@ -81,6 +82,7 @@ func (j *treeJSONLayout) Add(text []byte, d *structured.Dataset, i int, p *Predi
 			return append(j.tree(append(text, '{'), &p.NBest[k]), '}')
 		})
 	}
+	text = appendQuestions(text, j.o, p, func(text []byte, y []int32) []byte { return append(j.arcs(append(text, '{'), y), '}') })
 	n := len(p.Labels) / 2
 	if j.o.Confidence {
 		text = append(text, `,"confidence":`...)
@@ -104,10 +106,14 @@ func (j *treeJSONLayout) Add(text []byte, d *structured.Dataset, i int, p *Predi
 
 // tree appends the members of an output.
 func (j *treeJSONLayout) tree(text []byte, o *Output) []byte {
-	t := trees.FromOutput(o.Labels)
+	return appendScores(j.arcs(text, o.Labels), o)
+}
+
+// arcs appends the heads and relations of a tree.
+func (j *treeJSONLayout) arcs(text []byte, y []int32) []byte {
+	t := trees.FromOutput(y)
 	text = append(text, `"heads":`...)
 	text = list(text, t.Len(), func(text []byte, d int) []byte { return strconv.AppendInt(text, int64(t.Heads[d]), 10) })
 	text = append(text, `,"relations":`...)
-	text = list(text, t.Len(), func(text []byte, d int) []byte { return append(text, j.names[t.Relations[d]]...) })
-	return appendScores(text, o)
+	return list(text, t.Len(), func(text []byte, d int) []byte { return append(text, j.names[t.Relations[d]]...) })
 }

@@ -29,6 +29,7 @@ type Event struct {
 // Review is what a model's outputs for a data set look like beside the gold ones.
 type Review struct {
 	Probabilities bool   // the model has some
+	Entropies     bool   // predictions have them
 	Units         string // what an output is made of, in the plural: "tokens"
 	Parts         []Event
 	Entities      []Event // of the best outputs; nil unless labels are entity tags
@@ -57,6 +58,7 @@ type Example struct {
 	Measure     string   `json:"measure,omitempty"`     // of how good the output is, for graphs, masks, boxes and links
 	Value       *float64 `json:"value,omitempty"`       // of the measure
 	Probability *float64 `json:"probability,omitempty"` // of the predicted output
+	Entropy     *float64 `json:"entropy,omitempty"`     // of the distribution of outputs, in nats
 	Confidence  *float64 `json:"confidence,omitempty"`  // the largest of its parts
 	Wrong       int      `json:"wrong"`                 // wrong parts
 	Parts       []Part   `json:"parts"`                 // the wrong parts of which the model was most sure, at most 20 (5 of graphs), in order
@@ -88,6 +90,10 @@ func (r *Review) addExample(d *structured.Dataset, i int, p *predictions.Predict
 				e.Confidence = part.Confidence
 			}
 		}
+	}
+	if r.Entropies {
+		entropy := p.Entropy
+		e.Entropy = &entropy
 	}
 	most := shownParts
 	if len(parts) > 0 && (parts[0].Kind == "variable" || parts[0].Kind == "region") {

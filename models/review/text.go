@@ -47,6 +47,9 @@ func (r *Review) ErrorTable() string {
 		if e.Probability != nil {
 			fmt.Fprintf(&b, "  probability of the output %.3g", *e.Probability)
 		}
+		if e.Entropy != nil {
+			fmt.Fprintf(&b, "  entropy %.3g", *e.Entropy)
+		}
 		b.WriteString("\n")
 		rows := [][]string{{"", "at", "text", "gold", "predicted", "confidence", "of gold"}}
 		if r.Scale != "" {

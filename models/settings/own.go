@@ -72,12 +72,24 @@ func Listed(all []Setting) string {
 	return "; it has " + strings.Join(names, ", ")
 }
 
-// Registry holds what a program can choose by name, in the order of registration, and the first error of a registration. The zero value
-// is empty.
+// Registry holds what a program can choose by name: first what dsp itself has, in the order of the names, then what the program
+// registered, in that order. It also holds the first error of a registration. The zero value is empty.
 type Registry[D any] struct {
-	lock sync.RWMutex
-	all  []D
-	err  error
+	lock  sync.RWMutex
+	all   []D
+	names []string // of what dsp itself has
+	err   error
+}
+
+// Builtin adds and returns a value that dsp itself has. The file that describes the value calls it when the program starts, so that the
+// value is listed nowhere else. It panics if the name is taken.
+func (r *Registry[D]) Builtin(name string, d D) D {
+	k, taken := slices.BinarySearch(r.names, name)
+	if taken {
+		panic("two things of the name " + name)
+	}
+	r.names, r.all = slices.Insert(r.names, k, name), slices.Insert(r.all, k, d)
+	return d
 }
 
 // Add adds a value, unless err says why it cannot be added. The first such error stays.

@@ -21,6 +21,8 @@ type Setting struct {
 	Unit   string        // placeholder of the value in the help, or empty
 	Values []string      // the allowed values, or nil
 	Only   string        // the settings under which it takes effect ("search=windows"), or empty
+	Needs  string        // another setting without which it has no effect, or empty
+	Reads  []string      // the inputs of a network that it is about, or nil
 	Run    bool          // whether it does not change the trained model
 	Value  reflect.Value // the field, settable; Gap, Count, Sizes, LabelWeights and Ranges have Set, String and Type, as flags do
 
@@ -62,12 +64,16 @@ func tagged(of reflect.Type) []Setting {
 			Help:  tag.Get("help"),
 			Unit:  tag.Get("unit"),
 			Only:  tag.Get("only"),
+			Needs: tag.Get("needs"),
 			Run:   tag.Get("run") != "",
 			field: f.Index,
 			min:   tag.Get("min"),
 		}
 		if values, ok := tag.Lookup("values"); ok {
 			s.Values = slices.Clip(strings.Split(values, "|"))
+		}
+		if reads := tag.Get("reads"); reads != "" {
+			s.Reads = strings.Split(reads, "|")
 		}
 		all = append(all, s)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/settings"
+	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/models/training"
 	"github.com/dsp-go/dsp/structured"
 )
@@ -21,11 +22,11 @@ import (
 type Config struct {
 	config.Config `yaml:"-"` // common to all trials; Out and Resume are the folder of the sweep, Threads are shared by all jobs
 
-	Grid   settings.Ranges `yaml:"grid" json:"grid" group:"Sweep" help:"a setting and the values to try: reg=0.1,1,10 lists them; reg=log:0.01:10:7 takes seven values, equally spaced in the logarithm; lin: spaces them equally; separate values that contain commas by semicolons; sweep tries every combination of all --grid flags"`
-	Random int             `yaml:"random" json:"random" group:"Sweep" min:"0" unit:"N" help:"draw N combinations that cover the ranges evenly, instead of trying all; reg=log:0.01:10 then draws a number from the range, with even spread of its logarithm, lin: of itself; 0 tries all"`
-	Folds  int             `yaml:"folds" json:"folds" group:"Sweep" min:"0" unit:"K" help:"compare by cross-validation: split the training data into K parts, hold out each in turn and train on the rest; 0 uses the development data"`
-	Metric string          `yaml:"metric" json:"metric" group:"Sweep" values:"auto|f1|accuracy|sequence|las|uas|corloc|mean_iou|aer|class_iou|variables|miou|pixels|objective" help:"what to compare: entity F1 (f1), the share of correct positions (accuracy) or of correct sequences (sequence), of words with the right head (uas) and relation (las), of images with the object found (corloc), the mean overlap of boxes (mean_iou), of links that are right (aer: 1 − the alignment error rate), of variables of graphs (variables) or pixels (pixels) with the right label, the mean over their classes of intersection over union (class_iou, miou), or the objective (least is best); auto: f1 for entity tags, las for trees, corloc for boxes, aer for links, class_iou for graphs, miou for masks, else accuracy"`
-	Jobs   int             `yaml:"jobs" json:"jobs" group:"Sweep" run:"true" min:"0" unit:"N" help:"number of settings to train at the same time, sharing the threads; results do not depend on it; 0: one per thread"`
+	Grid   settings.Ranges `yaml:"grid" json:"grid" group:"Sweep" help:"a setting and the values to try, as reg=0.1,1,10 or reg=log:0.01:10:7 (docs/sweeps.md)"`
+	Random int             `yaml:"random" json:"random" group:"Sweep" min:"0" unit:"N" help:"draw N combinations that cover the ranges evenly (reg=log:0.01:10); 0 tries all"`
+	Folds  int             `yaml:"folds" json:"folds" group:"Sweep" min:"0" unit:"K" help:"compare by cross-validation with K parts of the training data; 0 uses the development data"`
+	Metric string          `yaml:"metric" json:"metric" group:"Sweep" values:"auto" help:"what to compare (docs/sweeps.md); auto: the first metric of the task"`
+	Jobs   int             `yaml:"jobs" json:"jobs" group:"Sweep" run:"true" min:"0" unit:"N" help:"settings to train at the same time, which changes no result; 0: one per thread"`
 }
 
 // Default returns a sweep in which nothing varies yet.
@@ -33,7 +34,26 @@ func Default() Config { return Config{Config: config.Default(), Metric: "auto"} 
 
 // Settings returns the settings of s: those of the sweep, then those of its Config.
 func Settings(s *Config) []settings.Setting {
-	return append(settings.Of(s), config.Settings(&s.Config)...)
+	own := settings.Of(s)
+	for k := range own {
+		if own[k].Name == "metric" {
+			own[k].Values = append(own[k].Values, metrics()...)
+		}
+	}
+	return append(own, config.Settings(&s.Config)...)
+}
+
+// metrics returns the names of the metrics that the tasks have, and objective, for which the least value is best.
+func metrics() []string {
+	var names []string
+	for _, t := range tasks.All() {
+		for _, m := range t.Metrics {
+			if !slices.Contains(names, m.Name) {
+				names = append(names, m.Name)
+			}
+		}
+	}
+	return append(names, "objective")
 }
 
 // ReadConfig reads a YAML file of settings over the defaults, as config.ReadConfig does.
@@ -48,7 +68,7 @@ func ReadConfig(path string) (Config, error) {
 
 // check validates the sweep's own settings. The settings of training are validated trial by trial.
 func (s *Config) check() error {
-	for _, own := range settings.Of(s) {
+	for _, own := range Settings(s)[:len(settings.Of(s))] {
 		if own.Name == "grid" {
 			continue
 		}

@@ -18,8 +18,8 @@ import (
 	"github.com/dsp-go/dsp/structured/matchings"
 )
 
-// align links the words of sentence pairs, or other source items with target items, one to one.
-var align = Task{
+// Task align links the words of sentence pairs, or other source items with target items, one to one.
+var _ = builtin(Task{
 	Name:     "align",
 	Outputs:  "links",
 	Summary:  "links of the words of sentence pairs",
@@ -71,7 +71,7 @@ var align = Task{
 	},
 	Result:  "AER is the alignment error rate, F1 that of links",
 	Columns: []Column{{"AER", "aer"}, {"F1", "f1"}},
-}
+})
 
 // noSums is why some losses, smoothings and methods do not go with matchings.
 const noSums = "the sum over all matchings is #P-complete"

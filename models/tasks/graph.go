@@ -20,13 +20,13 @@ import (
 	"github.com/dsp-go/dsp/structured/machine/host"
 )
 
-// graphTask labels the variables of graphs.
-var graphTask = Task{
+// Task graph labels the variables of graphs.
+var _ = builtin(Task{
 	Name:    "graph",
 	Outputs: "labels of graphs",
 	Summary: "labels of the variables of graphs",
 	Takes: []string{
-		"difficulty", "classes", "shape", "oracle", "max-table", "edges", "edge-units", "submodular",
+		"standardise", "difficulty", "classes", "shape", "oracle", "max-table", "edges", "edge-units", "submodular",
 		"label-weights",
 	},
 	Check:      checkGraphs,
@@ -63,7 +63,7 @@ var graphTask = Task{
 	},
 	Result:  "accuracy is the share of variables with the right label, IoU the mean over the labels of intersection over union",
 	Columns: []Column{{"accuracy", "accuracy"}, {"IoU", "class_iou"}},
-}
+})
 
 // What tasks on graphs have in common.
 

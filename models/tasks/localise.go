@@ -18,8 +18,8 @@ import (
 	"github.com/dsp-go/dsp/structured/windows"
 )
 
-// localise finds the box of an object in an image.
-var localise = Task{
+// Task localise finds the box of an object in an image.
+var _ = builtin(Task{
 	Name:    "localise",
 	Outputs: "boxes",
 	Summary: "the box of an object in an image",
@@ -29,7 +29,7 @@ var localise = Task{
 	},
 	Check: checkLocalise,
 	Complete: func(c *config.Config) {
-		if searchesWindows(c) && c.Window == 0 && slices.Contains([]string{"auto", "linear", "mlp"}, c.Net) {
+		if searchesWindows(c) && c.Window == 0 && (c.Net == "auto" || c.Preset().Takes("window")) {
 			c.Window = 3 // a cell alone says little
 		}
 	},
@@ -70,7 +70,7 @@ var localise = Task{
 	},
 	Result:  "CorLoc is the share of images whose predicted box overlaps the object's with an IoU above 0.5",
 	Columns: []Column{{"CorLoc", "corloc"}, {"mean IoU", "mean_iou"}, {"AP", "ap"}},
-}
+})
 
 func searchesWindows(c *config.Config) bool { return c.Search == "windows" }
 

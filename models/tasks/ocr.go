@@ -11,8 +11,8 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// ocr reads words from images of their letters.
-var ocr = Task{
+// Task ocr reads words from images of their letters.
+var _ = builtin(Task{
 	Name:    "ocr",
 	Outputs: "labels",
 	Summary: "words, from images of their letters",
@@ -31,13 +31,14 @@ var ocr = Task{
 	Loss:          hamming,
 	Baselines:     true,
 	Layout:        labelLayout,
+	Write:         writeLabels,
 	Compare:       compareLabels,
 	Review:        func(labels *structured.Alphabet) review.Reviewer { return review.Labels(labels, "letter") },
 	Metrics:       labelMetrics,
 	Metric:        chooseLabelMetric,
 	Result:        "errors are shares of wrong letters and of words with any mistake",
 	Columns:       []Column{{"letters", "token_error"}, {"words", "sequence_error"}, {"entity F1", "f1"}},
-}
+})
 
 // drawWords draws the images of images.
 func drawWords(c *config.Config) (train, dev, test *structured.Dataset, err error) {

@@ -13,13 +13,13 @@ import (
 	"github.com/dsp-go/dsp/structured/trees"
 )
 
-// parse finds the dependency trees of sentences.
-var parse = Task{
+// Task parse finds the dependency trees of sentences.
+var _ = builtin(Task{
 	Name:    "parse",
 	Outputs: "trees",
 	Summary: "dependency trees of sentences",
 	Takes: []string{
-		"dense", "encoder", "tree", "crossing", "features", "template", "hash-bits", "vectors", "min-count",
+		"dense", "standardise", "encoder", "tree", "crossing", "features", "template", "hash-bits", "vectors", "min-count",
 	},
 	Check: func(c config.Config) error {
 		if c.Features != "auto" && c.Features != "parse" && c.Features != "none" {
@@ -64,7 +64,7 @@ var parse = Task{
 	},
 	Result:  "UAS is the share of words with the right head, LAS with the right head and relation",
 	Columns: []Column{{"UAS", "uas"}, {"LAS", "las"}},
-}
+})
 
 func compareTrees(names *structured.Alphabet, d *structured.Dataset, _ bool) Comparison {
 	if d.Alphabet.Len() > names.Len() {

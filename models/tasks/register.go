@@ -14,7 +14,12 @@ import (
 //
 // A name that is empty or taken, functions that every task has and this one lacks, and settings without help are errors, which every
 // later use of a task reports.
-func Register(t Task) { add(t, checkRegistration(t)) }
+func Register(t Task) {
+	err := checkRegistration(t)
+	if registry.Add(t, err); err == nil {
+		config.AddTask(t.Name, t.Settings != nil)
+	}
+}
 
 // Labelling completes a task whose outputs have a label for each position, as tag's have: what t leaves out is done as there. A task of
 // another structure gives Name, Summary and Output, which has the form of its potentials.

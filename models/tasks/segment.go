@@ -24,7 +24,7 @@ import (
 )
 
 // segment labels the pixels of images, region by region.
-var segment = Task{
+var segment = builtin(Task{
 	Name:    "segment",
 	Outputs: "masks",
 	Summary: "labels of the pixels of images",
@@ -70,7 +70,7 @@ var segment = Task{
 		return settings.Sizes{o.Train, o.Dev, o.Test}
 	},
 	Read:          readImages,
-	Prepare:       checkRegions,
+	Prepare:       prepareRegions,
 	CheckData:     checkTables,
 	Fit:           inputs.FitGraphs,
 	Output:        graphOutput,
@@ -95,7 +95,7 @@ var segment = Task{
 	},
 	Result:  "accuracy is the share of pixels with the right label, IoU the mean over the classes of intersection over union",
 	Columns: []Column{{"accuracy", "pixel_accuracy"}, {"IoU", "miou"}},
-}
+})
 
 // Training stops at segmentGap within segmentPasses, with the regulariser segmentReg, on most seeds of the drawn scenes (docs/cuts.md). An image is one example
 // with hundreds of variables, so its hinge is hundreds of times that of one variable, and C = 1 is next to none: the gap closes slowly, and
@@ -145,7 +145,7 @@ func readImages(c *config.Config, s Source) (*structured.Dataset, error) {
 	case !s.Unlabeled && s.Masks == "":
 		return nil, structured.BadInput("%s: no masks; give --masks with the folder of the masks of these images", s.Path)
 	}
-	folder, err := segmentation.OpenFolder(s.Path, s.Masks)
+	folder, err := segmentation.OpenFolder(s.Path, s.Masks, s.Skip)
 	if err != nil {
 		return nil, err
 	}
@@ -154,16 +154,16 @@ func readImages(c *config.Config, s Source) (*structured.Dataset, error) {
 		if r.Labels, err = masks.ReadNames(c.LabelNames); err != nil {
 			return nil, err
 		}
-		r.Where = c.LabelNames
+		r.Where = c.LabelNames + ", which may have names for more"
 	}
 	return r.Read(context.Background(), folder)
 }
 
-// checkRegions refuses training images none of which has two regions with labels.
-func checkRegions(c *config.Config, train *structured.Dataset) (*Change, error) {
+// prepareRegions refuses training images none of which has two regions with labels, and says which labels masks without names have.
+func prepareRegions(c *config.Config, train *structured.Dataset) (*Change, error) {
 	for i := range train.Len() {
 		if train.Length(i) > 1 || c.Edges == nets.EdgesNone {
-			return nil, nil
+			return sayMaskLabels(c, train), nil
 		}
 	}
 	advice := fmt.Sprintf("lower --cell (now %d pixels)", c.Cell)
@@ -171,6 +171,32 @@ func checkRegions(c *config.Config, train *structured.Dataset) (*Change, error) 
 		advice = fmt.Sprintf("raise --superpixels (now %d)", c.Superpixels)
 	}
 	return nil, structured.BadInput("%s: no image has two regions with labels, so no region has a neighbour; %s, or use --edges none", train.Name, advice)
+}
+
+// sayMaskLabels says which labels were found in masks whose labels have no names, and what their number decides; nil where they have names. A stray
+// value in one mask would go unnoticed otherwise, and it makes all labels below it.
+func sayMaskLabels(c *config.Config, train *structured.Dataset) *Change {
+	pixels := train.Table(graphs.PixelRows)
+	if c.LabelNames != "" || c.Train == "" || c.Init != "" || pixels == nil {
+		return nil
+	}
+	has := make([]bool, train.Alphabet.Len())
+	for _, l := range pixels.Attributes.Index {
+		has[l] = true
+	}
+	var found []string
+	for l, name := range train.Alphabet.Names() {
+		if has[l] {
+			found = append(found, name)
+		}
+	}
+	by := InferenceOf(c, len(has))
+	change := &Change{"without --label-names the labels are the values in the masks, from 0 to the largest",
+		[]any{"labels", len(has), "in_the_masks", structured.SomeOf(found), "oracle", by}}
+	if len(has) > 2 && c.Oracle == "auto" && by == graphs.Relaxed {
+		change.Message += "; they are more than two, so the oracle is relaxed: a cut is for two"
+	}
+	return change
 }
 
 // writeMasks writes the predicted mask of every image into a folder, and an image with the mask over it into the folder overlays inside.

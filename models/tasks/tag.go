@@ -7,27 +7,31 @@ import (
 )
 
 // tag labels the tokens of text, or rows of features.
-var tag = Task{
+var tag = builtin(Task{
 	Name:    "tag",
 	Outputs: "labels",
 	Summary: "labels of tokens of text, or of rows of features",
 	Labels:  true,
 	Takes: []string{
-		"dense", "encoder", "label", "scheme", "partial", "features", "template", "clusters", "gazetteer", "hash-bits", "edges",
+		"dense", "standardise", "encoder", "label", "scheme", "structure", "max-length", "overlong", "segment-ends", "partial", "features", "template", "clusters", "gazetteer", "hash-bits", "edges",
 		"vectors", "min-count", "label-weights", "loss-by-length", "class-weights", "constraints",
 	},
-	Check:         checkLabels,
+	Check:         checkTags,
+	Complete:      completeSegments,
+	Prepare:       prepareSegments,
+	Decide:        decideLength,
 	Memory:        labelMemory,
 	Fit:           inputs.Fit,
-	Output:        labelOutput,
+	Output:        tagOutput,
 	Net:           labelNet,
 	LogLikelihood: labelLogLikelihood,
 	Loss:          hamming,
 	Layout:        labelLayout,
+	Write:         writeLabels,
 	Compare:       compareLabels,
 	Review:        func(labels *structured.Alphabet) review.Reviewer { return review.Labels(labels, "token") },
 	Metrics:       labelMetrics,
 	Metric:        chooseLabelMetric,
 	Result:        "errors are shares of wrong tokens and of sequences with any mistake",
 	Columns:       []Column{{"tokens", "token_error"}, {"sequences", "sequence_error"}, {"entity F1", "f1"}},
-}
+})

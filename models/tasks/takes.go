@@ -23,13 +23,13 @@ func CheckSetting(s settings.Setting, c *config.Config) error {
 		name, chosen string
 		takers       []string
 	}{
-		{"task", c.Task, takersOf(s.Name)}, {"format", c.Format, formats.TakersOf(s.Name)}, {"net", net, netsThatTake(s.Name)},
+		{"task", c.Task, takersOf(s.Name)}, {"format", c.Format, formats.TakersOf(s.Name)}, {"net", net, netsThatTake(s)},
 	} {
 		if len(kind.takers) == 0 || settings.Undecided(kind.chosen) || slices.Contains(kind.takers, kind.chosen) || !c.Asks(s) {
 			continue
 		}
 		if has, own := nets.HasSetting(kind.chosen, s.Name); kind.name == "net" && own {
-			if !has && !ofOwnInputs(kind.chosen, s.Name) {
+			if !has && !ofOwnInputs(kind.chosen, s) {
 				return structured.BadInput("--%s %v has no effect: network %s of this program has no such setting", s.Name, s.Value.Interface(), net)
 			}
 			continue
@@ -37,7 +37,7 @@ func CheckSetting(s settings.Setting, c *config.Config) error {
 		return structured.BadInput("--%s %v has no effect with --%s %s; it is for --%s %s",
 			s.Name, s.Value.Interface(), kind.name, kind.chosen, kind.name, strings.Join(kind.takers, ", "))
 	}
-	if net == nets.StackNet && c.Stack != "" && slices.Contains(attributeSettings, s.Name) && c.Asks(s) && !c.Network().ReadsAttributes() {
+	if net == nets.StackNet && c.Stack != "" && aboutAttributes(s) && c.Asks(s) && !c.Network().ReadsAttributes() {
 		return structured.BadInput("--%s %v has no effect: the stack has no layer \"attributes\"", s.Name, s.Value.Interface())
 	}
 	return nil
@@ -45,14 +45,14 @@ func CheckSetting(s settings.Setting, c *config.Config) error {
 
 // Applies reports whether a setting can have an effect on a training with the task, format, network and method that c chooses; any of
 // these may be open.
-func Applies(setting string, c *config.Config) bool {
+func Applies(s settings.Setting, c *config.Config) bool {
 	applies := func(chosen string, takers []string) bool {
 		return len(takers) == 0 || settings.Undecided(chosen) || slices.Contains(takers, chosen)
 	}
 	net := cmp.Or(c.Preset().Name, c.Net)
-	has, own := nets.HasSetting(net, setting)
-	return applies(c.Task, takersOf(setting)) && applies(c.Format, formats.TakersOf(setting)) && config.MethodTakes(setting, c) &&
-		(has || own && ofOwnInputs(net, setting) || applies(net, netsThatTake(setting)))
+	has, own := nets.HasSetting(net, s.Name)
+	return applies(c.Task, takersOf(s.Name)) && applies(c.Format, formats.TakersOf(s.Name)) && config.MethodTakes(s.Name, c) &&
+		(has || own && ofOwnInputs(net, s) || applies(net, netsThatTake(s)))
 }
 
 // TakesSetting reports whether a setting that has no effect on some tasks has one on t.
@@ -63,30 +63,23 @@ func takersOf(setting string) []string {
 	return names(func(t Task) bool { return t.TakesSetting(setting) })
 }
 
-// attributeSettings say which attributes a network reads.
-var attributeSettings = []string{"template", "hash-bits"}
+// readsLayers is the input of settings that are for networks, too, that say themselves what they read: stacks and registered ones.
+const readsLayers = "layers"
+
+// aboutAttributes reports whether such networks take a setting only if they read attributes.
+func aboutAttributes(s settings.Setting) bool {
+	return slices.Contains(s.Reads, readsLayers) && !slices.Contains(s.Reads, string(nets.ReadsWords))
+}
 
 // netsThatTake returns the names of the networks on which a setting has an effect: one of theirs, or one of the inputs that they read.
-func netsThatTake(setting string) []string {
+func netsThatTake(s settings.Setting) []string {
 	return nets.PresetsThat(func(p *nets.Preset) bool {
-		words, attributes, open := p.CanRead(nets.ReadsWords), p.CanRead(nets.ReadsAttributes), len(p.Reads) == 0
-		switch {
-		case setting == "dense" || setting == "vectors":
-			return words || p.Linear
-		case setting == "freeze-vectors":
-			return words
-		case slices.Contains(attributeSettings, setting):
-			return attributes || open
-		case setting == "clusters" || setting == "gazetteer":
-			return attributes && p.CanScore(nets.ScoresPositions)
-		case setting == "min-count":
-			return words || attributes || open
-		}
-		return p.Takes(setting)
+		reads := slices.ContainsFunc(s.Reads, func(in string) bool { return p.CanRead(nets.Inputs(in)) })
+		return reads || len(p.Reads) == 0 && slices.Contains(s.Reads, readsLayers) || p.Takes(s.Name)
 	})
 }
 
 // ofOwnInputs reports whether a setting says how the inputs of a registered network are made.
-func ofOwnInputs(net, setting string) bool {
-	return setting == "min-count" || slices.Contains(attributeSettings, setting) && nets.Config{Net: net}.ReadsAttributes()
+func ofOwnInputs(net string, s settings.Setting) bool {
+	return slices.Contains(s.Reads, readsLayers) && (!aboutAttributes(s) || nets.Config{Net: net}.ReadsAttributes())
 }

@@ -1,10 +1,11 @@
-// Package tasks is the registry of what models learn. A task is one value in its own file: how its outputs are read, drawn, scored,
+// Package tasks is the registry of what models learn. A task is one value in its own file, which registers it: how its outputs are read, drawn, scored,
 // compared, written and pictured, and which settings go with it. Everything else asks the task, and compares no names. A program may
 // register tasks of its own (Register).
 package tasks
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/dsp-go/dsp/models/config"
@@ -25,6 +26,8 @@ type Task struct {
 	Outputs string // what is predicted, in the plural: labels, trees
 	Summary string // what is learned, in a line
 
+	// Formats are those of other tasks, by their names, that have data for this one, too; a format may name the task itself (Format.Tasks).
+	Formats []string
 	// Takes are the settings of a training that have an effect on the task, of those that have none on some others.
 	Takes []string
 	// Settings is a struct of settings that only this task has, with their defaults and the tags yaml and help. A user gives them as
@@ -52,6 +55,8 @@ type Task struct {
 	ReadAll func(c *config.Config) (train, dev, test *structured.Dataset, ok bool, err error)
 	// Prepare changes the training data before anything is fitted to it; the change is nil if there was none to make. Nil: never.
 	Prepare func(c *config.Config, train *structured.Dataset) (*Change, error)
+	// Decide fills in settings that the training data decide, after Prepare, where they are open. Nil: there are none.
+	Decide func(c *config.Config, train *structured.Dataset)
 	// Memory refuses training data that do not fit into memory: d is the beginning of a text file, with inputs, and the file is times
 	// as long. Nil: text is not checked.
 	Memory func(c *config.Config, d *structured.Dataset, times float64) error
@@ -143,6 +148,7 @@ type Source struct {
 	Dim          int                  // features of a position, as the training data have them, or 0
 	Edges        inputs.Edges         // likewise
 	Unlabeled    bool                 // gold outputs may be missing
+	Skip         func(error)          // told of images that cannot be read, which are left out; nil: they are errors
 	Threads      int
 }
 
@@ -157,20 +163,16 @@ type PredictSome func(d *structured.Dataset, o predictions.Options, yield func(i
 
 var registry settings.Registry[Task]
 
-// The order is that of help texts and messages.
-func init() {
-	for _, t := range []Task{ocr, tag, parse, localise, align, graphTask, segment} {
-		add(t, nil)
-	}
-}
+// builtin registers a task of dsp itself, in the file that describes it.
+func builtin(t Task) Task { return registry.Builtin(t.Name, t) }
 
-func add(t Task, err error) {
-	if registry.Add(t, err); err == nil {
+func init() { // after all of them
+	for _, t := range All() {
 		config.AddTask(t.Name, t.Settings != nil)
 	}
 }
 
-// All returns the tasks in the order of their registration.
+// All returns the tasks of dsp in the order of their names, and then those that the program registered.
 func All() []Task { return registry.All() }
 
 // Named returns the task of that name; false for auto, and for a name that is none.
@@ -227,6 +229,11 @@ func names(of func(t Task) bool) []string {
 		}
 	}
 	return all
+}
+
+// Reading returns the names of the tasks that files of a format can hold data for: first those that the format names.
+func Reading(f formats.Format) []string {
+	return append(slices.Clone(f.Tasks), names(func(t Task) bool { return slices.Contains(t.Formats, f.Name) && !slices.Contains(f.Tasks, t.Name) })...)
 }
 
 // list joins names as in "a, b and c".

@@ -23,7 +23,9 @@ func TestTasksAreComplete(t *testing.T) {
 		if task.Draw == nil && task.FileFormat != "" {
 			t.Errorf("task %s has a format beside built-in data, which it has not", task.Name)
 		}
-		if form := task.Output(config.Default(), inputs.Inputs{}, 3).Form; form.Structure == nil {
+		c := config.Default()
+		c.Task = task.Name
+		if form := task.Output(c, inputs.Inputs{}, 3).Form; form.Structure == nil {
 			t.Errorf("task %s scores no structure", task.Name)
 		}
 	}
@@ -86,7 +88,7 @@ func TestMetricsOfTasks(t *testing.T) {
 }
 
 func TestListOfTasks(t *testing.T) {
-	for want, among := range map[string]string{"": "", "tag": "tag", "ocr and parse": "parse ocr", "ocr, tag and parse": "ocr tag parse"} {
+	for want, among := range map[string]string{"": "", "tag": "tag", "ocr and parse": "parse ocr", "ocr, parse and tag": "ocr tag parse"} {
 		if got := list(names(func(t Task) bool { return slices.Contains(strings.Fields(among), t.Name) }), "and"); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}

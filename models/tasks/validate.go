@@ -6,6 +6,7 @@ import (
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/data/formats"
 	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/encoders"
 	"github.com/dsp-go/dsp/structured"
 )
 
@@ -73,6 +74,9 @@ func ValidateModel(c config.Config) error {
 			return err
 		}
 	}
+	if _, err := encoders.ParseAdapter(c.Adapter); err != nil {
+		return structured.BadInput("--adapter: %w", err)
+	}
 	switch {
 	case c.Template != "" && c.Features != "auto":
 		return structured.BadInput("--template %s and --features %s both say what the attributes are; give one", c.Template, c.Features)
@@ -86,18 +90,10 @@ func ValidateModel(c config.Config) error {
 		return structured.BadInput("--l1 %v with --init: dual methods cannot start there, because weights do not tell what they were before the threshold; use --method owl-qn, which starts from any weights, or leave out --init", c.L1)
 	case c.Prior != "" && c.Reg == 0:
 		return structured.BadInput("--prior %s has no effect with --reg 0: give --reg above 0, or --init %s to start from the model only", c.Prior, c.Prior)
-	case c.Encoder == "" && encoderSetting(&c) != "":
-		return structured.BadInput("--%s has no effect without --encoder DIR", encoderSetting(&c))
-	case c.TuneEncoder && c.Encoder == "":
-		return structured.BadInput("--tune-encoder trains a pretrained encoder: give --encoder DIR")
-	case !c.TuneEncoder && tuningSetting(&c) != "":
-		return structured.BadInput("--%s has no effect without --tune-encoder", tuningSetting(&c))
 	case c.TuneEncoder && (c.Gives("encoder-rows") || c.Gives("encoder-cache")):
 		return structured.BadInput("--encoder-rows and --encoder-cache are for encoders that stay as they are; with --tune-encoder no rows are kept")
 	case c.TuneEncoder && c.L1 > 0:
 		return structured.BadInput("--l1 %v needs scores that are linear in the weights, which --tune-encoder does not leave so", c.L1)
-	case c.Freeze && c.Vectors == "":
-		return structured.BadInput("--freeze-vectors has no effect without --vectors FILE")
 	case c.Partial && c.Scheme != "keep":
 		return structured.BadInput("--scheme %s converts tags that are known; with --partial, give them in that scheme", c.Scheme)
 	case c.HashBits > config.MaxHashBits:
@@ -117,39 +113,24 @@ func readsWordsAlone(p *nets.Preset) bool {
 	return p.CanRead(nets.ReadsWords) && !p.CanRead(nets.ReadsAttributes) && p.CanScore(nets.ScoresPositions)
 }
 
+// reads reports whether files of a format can hold data for the task.
+func (t Task) reads(f formats.Format) bool {
+	return slices.Contains(f.Tasks, t.Name) || slices.Contains(t.Formats, f.Name)
+}
+
 // checkFormat refuses a format without data for the task; an open one is chosen later.
 func (t Task) checkFormat(format string) error {
 	f := formats.Find(format)
-	if f.Name == "" || format == formats.Builtin && t.Draw != nil || slices.Contains(f.Tasks, t.Name) {
+	if f.Name == "" || format == formats.Builtin && t.Draw != nil || t.reads(f) {
 		return nil
 	}
 	var readers []string
 	for _, f := range formats.All() {
-		if slices.Contains(f.Tasks, t.Name) {
+		if t.reads(f) {
 			readers = append(readers, f.Name)
 		}
 	}
-	return structured.BadInput("--format %s has no %s for --task %s, which reads %s; use --task %s", format, t.Outputs, t.Name, list(readers, "or"), list(f.Tasks, "or"))
-}
-
-// tuningSetting returns a setting that c gives and that says how an encoder is trained; empty if it gives none.
-func tuningSetting(c *config.Config) string {
-	for _, name := range []string{"freeze-layers", "lr-encoder", "layer-decay", "recompute"} {
-		if c.Gives(name) {
-			return name
-		}
-	}
-	return ""
-}
-
-// encoderSetting returns a setting that c gives and that says how an encoder is used; empty if it gives none.
-func encoderSetting(c *config.Config) string {
-	for _, name := range []string{"encoder-layers", "pieces", "encoder-rows", "encoder-cache", "encoder-by-reference"} {
-		if c.Gives(name) {
-			return name
-		}
-	}
-	return ""
+	return structured.BadInput("--format %s has no %s for --task %s, which reads %s; use --task %s", format, t.Outputs, t.Name, list(readers, "or"), list(Reading(f), "or"))
 }
 
 // sparseFromAnywhere reports whether the method minimises λ₁‖w‖₁ from any weights.

@@ -23,6 +23,9 @@ func (r *Run) advise(err error) error {
 		}
 		return fmt.Errorf("%w; use --device cpu", err)
 	case errors.As(err, &diverged):
+		if odd, found := oddFeatures(r.data.Train); found {
+			return fmt.Errorf("%w. %v", err, odd) // shorter steps would help no further than the next pass
+		}
 		return fmt.Errorf("%w. %s", err, adviseStep(&r.config, diverged.Step))
 	case train.Resumable(err):
 		return fmt.Errorf("%w, --resume continues", err)

@@ -24,7 +24,10 @@ func (p *Problem) open() (*Run, error) {
 	named := r.config.Device != config.AutoDevice
 	r.problem.Batch, r.model.Config.Batch = r.config.Batch, r.config.Batch
 	r.problem.Tokens = r.config.BatchTokens
-	ordinal, found, err := config.FindDevice(r.config.Device)
+	ordinal, found, err := 0, false, error(nil)
+	if r.o.ranks().Size() == 1 { // several ranks are on the CPU
+		ordinal, found, err = config.FindDevice(r.config.Device)
+	}
 	if found {
 		err = r.moveTo(ordinal)
 	}
@@ -46,7 +49,7 @@ func (p *Problem) open() (*Run, error) {
 	if r.config.Batch > 0 {
 		batch = r.config.Batch
 	}
-	r.o.Log.Info("device "+r.device.Info().String(), "batch", batch)
+	r.o.Log.Info("device "+r.device.Info().String(), "batch", batch, "products", r.products)
 	if !accelerator.HasKernels(r.problem.Objective) {
 		r.o.Log.Info("the network runs on the device, the oracle of a " + r.problem.Scorer.Form().Structure.Name() + " on the CPU")
 	}
@@ -104,7 +107,7 @@ func (r *Run) moveTo(ordinal int) error {
 		_ = d.Close() // the first error counts
 		return err
 	}
-	r.device = d
+	r.device, r.products = d, a.Products()
 	if accelerator.HasKernels(r.problem.Objective) {
 		r.model.RunOn(d, r.config.TF32)
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 // file writes a temporary file and returns its path.
-func file(t *testing.T, name, content string) string {
+func file(t testing.TB, name, content string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
 	if err := os.WriteFile(path, []byte(content), 0o666); err != nil {

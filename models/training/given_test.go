@@ -33,7 +33,7 @@ func TestGivenKChoosesSmoothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		by, _ := chooseMethod(&c, o)
+		by, _ := chooseMethod(&c, o, 1)
 		if got := chooseSmoothing(&c, by, o); got != want {
 			t.Errorf("k given %v: smoothing %s, want %s", given, got, want)
 		}

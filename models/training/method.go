@@ -60,12 +60,16 @@ func weighted(c *config.Config, data *structured.Dataset, labels *structured.Alp
 }
 
 // chooseMethod returns the optimiser for o; why gives the reason of an automatic choice.
-func chooseMethod(c *config.Config, o *engine.Objective) (d *optimisers.Descriptor, why string) {
+func chooseMethod(c *config.Config, o *engine.Objective, ranks int) (d *optimisers.Descriptor, why string) {
 	if d, ok := c.Optimiser(); ok {
 		return d, ""
 	}
 	kind, _, err := config.ParseDevice(c.Device)
-	return optimisers.Auto(c.Run(), o, c.Net, err == nil && kind == config.CUDA)
+	d, why = optimisers.Auto(c.Run(), o, c.Net, err == nil && kind == config.CUDA)
+	if by, because := optimisers.ForRanks(d, o); ranks > 1 && because != "" {
+		return by, because
+	}
+	return d, why
 }
 
 // checkMethod refuses a method that needs more than the objective has.

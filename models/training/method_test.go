@@ -62,7 +62,7 @@ func TestChooseMethod(t *testing.T) {
 		given := config.Default()
 		given.Net, given.Hidden = "mlp", settings.Sizes{4}
 		c.change(&given)
-		resolved, method, _, err := resolve(given, m, o)
+		resolved, method, _, err := resolve(given, m, o, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -139,7 +139,7 @@ func TestSettingsWithoutEffectOnBatches(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, _, _, err := resolve(given, m, o); !structured.IsBadInput(err) || !strings.Contains(err.Error(), want) {
+		if _, _, _, err := resolve(given, m, o, 1); !structured.IsBadInput(err) || !strings.Contains(err.Error(), want) {
 			t.Errorf("want %q, got %v", want, err)
 		}
 	}

@@ -39,7 +39,7 @@ func NewProblem(c config.Config, data *models.Data, o TrainOptions) (*Problem, e
 		Seed:   c.Seed,
 	}
 	why := ""
-	if p.config, p.method, why, err = resolve(c, m, objective); err != nil {
+	if p.config, p.method, why, err = resolve(c, m, objective, o.ranks().Size()); err != nil {
 		return nil, err
 	}
 	if p.problem.Smoothing, err = smoothing(&p.config); err != nil {
@@ -52,7 +52,7 @@ func NewProblem(c config.Config, data *models.Data, o TrainOptions) (*Problem, e
 		o.Log.Warn("outputs may not be the best: " + how + "; objectives count an upper bound of their scores")
 	}
 	m.Config = p.config
-	return p, nil
+	return p, p.problem.Join(o.ranks())
 }
 
 // TrainOnly trains without writing files. With choose, it evaluates after every pass and Best is the pass that does best on the

@@ -96,7 +96,7 @@ func (r *Recorded) Results() []Result {
 			}
 		}
 		result := Result{
-			Task: c.Task, Net: c.Net, Edges: c.Edges, Method: c.Method, Passes: last.Pass, Seconds: last.Seconds,
+			Task: c.Task, Net: c.Net, Edges: c.Edges, Method: c.Method, Passes: last.Pass, Ranks: 1, Seconds: last.Seconds,
 			Certificate: certificateOf(last), Kept: keptOf(kept, last),
 			Relaxed: last.Relaxed, Truncated: last.Truncated, Dev: kept.Dev, Test: kept.Test,
 		}

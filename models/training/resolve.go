@@ -41,11 +41,11 @@ func resolveFolder(c config.Config) config.Config {
 }
 
 // resolve is the second stage. It returns the method for an objective, and the configuration with every setting resolved that given
-// leaves open, except those that depend on the device; why gives the reason of an automatic choice of the method. m is the model that
+// leaves open, except those that depend on the device, for a run of that many ranks; why gives the reason of an automatic choice of the method. m is the model that
 // was made as given says: its configuration says what the data decided.
-func resolve(given config.Config, m *models.Model, o *engine.Objective) (c config.Config, method train.Method, why string, err error) {
+func resolve(given config.Config, m *models.Model, o *engine.Objective, ranks int) (c config.Config, method train.Method, why string, err error) {
 	c = m.Config
-	by, why := chooseMethod(&c, o)
+	by, why := chooseMethod(&c, o, ranks)
 	c.Method, c.Passes = by.Name, cmp.Or(c.Passes, by.PassesFor(o))
 	if by.Resolve != nil {
 		by.Resolve(&c.Settings, o)
@@ -65,6 +65,11 @@ func resolve(given config.Config, m *models.Model, o *engine.Objective) (c confi
 	}
 	if err := checkMethod(&c, by, method, o); err != nil {
 		return c, nil, "", err
+	}
+	if ranks > 1 {
+		if err := checkRanks(&c, by, o); err != nil {
+			return c, nil, "", err
+		}
 	}
 	if c.Gap == settings.AutoGap {
 		c.Gap = by.DefaultGap(o)

@@ -18,6 +18,7 @@ type Result struct {
 	Method      string              `json:"method"`
 	Oracle      string              `json:"oracle,omitempty"` // of graphs
 	Passes      int                 `json:"passes"`
+	Ranks       int                 `json:"ranks"`   // processes that trained together
 	Seconds     float64             `json:"seconds"` // of training; without reading and measuring
 	Certificate                     // of the last pass
 	Kept        *Kept               `json:"kept"`                // the pass whose weights the model has

@@ -26,7 +26,8 @@ import (
 // Run is a problem on the device that computes it, with all settings resolved. A problem is run once: its weights and its method change.
 type Run struct {
 	Problem
-	device *device.Device // or nil for the CPU
+	device   *device.Device // or nil for the CPU
+	products string         // what multiplies matrices on the device
 }
 
 // train runs the method and writes the files of the run folder. The records are those of all passes.
@@ -36,8 +37,14 @@ func (r *Run) train(ctx context.Context) (*Result, []record.Record, error) {
 	r.warnIfLonger()
 	c := &r.config
 	checkpoint, err := r.checkpoint()
+	if err == nil {
+		err = agreeOnStart(ctx, checkpoint, r.o)
+	}
 	if err != nil {
 		return nil, nil, err
+	}
+	if !r.o.leads() {
+		return r.follow(ctx, checkpoint)
 	}
 	checkpoint.Every = c.CheckpointEvery
 	if pass := checkpoint.Pass(); pass > 0 {
@@ -59,6 +66,9 @@ func (r *Run) train(ctx context.Context) (*Result, []record.Record, error) {
 	}
 	history := &record.History{Records: earlier}
 	recorders := []record.Recorder{metrics, events, history}
+	if d, ok := c.Optimiser(); ok && !d.Certified {
+		recorders = append(recorders, newRising(r.o.Log, c, earlier))
+	}
 	if r.o.Console != nil && !c.Quiet {
 		progress := record.NewProgress(r.o.Console, r.o.Log, c.Passes, checkpoint.Pass())
 		recorders = append(recorders, progress)
@@ -169,6 +179,9 @@ func (r *Run) checkpoint() (*train.Checkpoint, error) {
 		}
 		r.o.Log.Info("no checkpoint yet: the run starts over", "folder", r.config.Out)
 	}
+	if !r.o.leads() {
+		return nil, nil
+	}
 	return train.NewCheckpoint(dir, identity)
 }
 
@@ -199,7 +212,7 @@ func (r *Run) result(out *train.Result) *Result {
 	last, c := out.Last, &r.config
 	return &Result{
 		Task: c.Task, Net: c.Net, Edges: c.Edges, Method: c.Method, Oracle: oracleOf(r.model),
-		Passes: last.Pass, Seconds: last.Seconds,
+		Passes: last.Pass, Ranks: r.o.ranks().Size(), Seconds: last.Seconds,
 		Certificate: certificateOf(last), Kept: keptOf(out.Best, last),
 		Nonzero: engine.Nonzeros(out.BestW), Relaxed: last.Relaxed, Truncated: last.Truncated,
 		Dev: out.Best.Dev, Test: out.Best.Test, Reason: out.Reason,

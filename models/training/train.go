@@ -23,13 +23,15 @@ import (
 	"github.com/dsp-go/dsp/models/pictures/curves"
 	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/train/ranks"
 )
 
 // TrainOptions are what Train needs besides the configuration.
 type TrainOptions struct {
-	Version string       // of this program, for the model file
-	Log     *slog.Logger // gets decisions and their reasons, and progress if there is no terminal; nil: silence
-	Console *os.File     // gets a progress bar if it is a terminal; nil: no progress
+	Version string        // of this program, for the model file
+	Log     *slog.Logger  // gets decisions and their reasons, and progress if there is no terminal; nil: silence
+	Console *os.File      // gets a progress bar if it is a terminal; nil: no progress
+	Ranks   *ranks.Member // trains together with others; nil: alone
 }
 
 // Train trains as c says and leaves in the run folder c.Out the resolved configuration, metrics of every pass,
@@ -52,17 +54,28 @@ func trainAll(ctx context.Context, given config.Config, o TrainOptions) (result 
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
+	if o.Ranks != nil {
+		if err := agree(ctx, &given, o); err != nil {
+			return nil, "", nil, err
+		}
+	}
 	r, c, err := resolveGiven(given)
 	if err != nil {
 		return nil, "", nil, err
 	}
-	release, err := makeRunFolder(&c)
+	release := func() error { return nil }
+	if o.leads() {
+		release, err = makeRunFolder(&c)
+	}
+	if err == nil {
+		err = shareFolder(ctx, &c, o)
+	}
 	if err != nil {
 		return nil, "", nil, err
 	}
 	defer func() {
 		err = errors.Join(err, release())
-		if result == nil {
+		if result == nil && o.leads() {
 			err = errors.Join(err, removeIfEmpty(c.Out))
 		}
 	}()
@@ -101,6 +114,9 @@ func trainOn(ctx context.Context, c config.Config, data *models.Data, o TrainOpt
 	}
 	if err := checkPath(&c); err != nil {
 		return nil, nil, err
+	}
+	if c.Path && o.ranks().Size() > 1 {
+		return nil, nil, structured.BadInput("--path: a path is trained by one process; leave out mpirun")
 	}
 	if c.Path {
 		c = resolvePath(c)
@@ -149,6 +165,9 @@ func trainOn(ctx context.Context, c config.Config, data *models.Data, o TrainOpt
 	if !c.Partial && formats.Find(c.Format).Tokens && data.Train.Alphabet.Index(text.AnyLabel) >= 0 {
 		o.Log.Warn("label " + text.AnyLabel + " is learned like any other label; with --partial it means that the label is unknown")
 	}
+	if odd, found := oddFeatures(data.Train); found {
+		o.Log.Warn("features have very different scales", "found", odd)
+	}
 	p, err := NewProblem(c, data, o)
 	if err != nil {
 		return nil, nil, err
@@ -162,6 +181,11 @@ func trainOn(ctx context.Context, c config.Config, data *models.Data, o TrainOpt
 		o.Log.Info("training continues a model", "from", s.From, "weights", strings.Join(s.Weights, " "), "drawn_anew", orNone(strings.Join(s.Drawn, " ")), "zero_at_first", orNone(strings.Join(s.Zero, " ")),
 			"new_labels", orNone(structured.SomeOf(s.NewLabels)), "new_weights", s.NewWeights)
 	}
+	if o.Ranks != nil {
+		if err := agreeOnData(ctx, data, p.model.W, o); err != nil {
+			return nil, nil, err
+		}
+	}
 	r, err := p.open()
 	if err != nil {
 		return nil, nil, err
@@ -171,14 +195,14 @@ func trainOn(ctx context.Context, c config.Config, data *models.Data, o TrainOpt
 		return result, nil, err
 	}
 	result, records, err := r.train(ctx)
-	if len(records) == 0 {
+	if len(records) == 0 || !o.leads() {
 		return result, nil, err
 	}
 	runs := []curves.Run{{Name: runName(r.config.Method, r.config.Edges, oracleOf(r.model)), Records: records}}
 	if base := r.untrained(); err == nil && base != nil {
 		result.Baselines = append(result.Baselines, *base)
 	}
-	if err == nil && hasBaselines(&c) {
+	if err == nil && hasBaselines(&c) && o.Ranks == nil {
 		for _, b := range r.baselines(result.Passes) {
 			var more *Result
 			if more, records, err = trainBaseline(ctx, b, data, o); err != nil {

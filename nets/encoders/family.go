@@ -21,6 +21,7 @@ type family struct {
 	// embeddings is the name of the table of pieces, by which the prefix of all names is found; the tensors under roots have to be known.
 	embeddings string
 	roots      []string
+	adapted    []string // the products of a layer that may have adapters (Adapter)
 }
 
 var families = map[string]*family{
@@ -71,6 +72,9 @@ type building struct {
 	below    bool // hidden state number from is the graph's input (graph.Encoded), instead of the pieces
 	from     int
 	training bool // with dropout
+
+	adapter Adapter
+	adapted map[string]bool // the products that have one
 }
 
 // chain returns the first n hidden states, of which those below b.from are nil: embed makes the first, and block number i the one after
@@ -107,6 +111,9 @@ func node(n *gorgonia.Node, err error) *gorgonia.Node {
 // linear is x·weightᵀ + bias, without bias if there is none.
 func (b *building) linear(x *gorgonia.Node, name string) *gorgonia.Node {
 	y := node(gorgonia.Mul(x, node(gorgonia.Transpose(b.Param(name+".weight"), 1, 0))))
+	if b.adapted[name] {
+		y = node(gorgonia.Add(y, b.low(x, name)))
+	}
 	if !b.has[name+".bias"] {
 		return y
 	}

@@ -13,7 +13,7 @@ import (
 // attention that is local in most layers (Warner et al. 2024).
 var modernbertFamily = &family{
 	read: readModernBERT, params: modernbertParams, states: modernbertStates,
-	embeddings: modernWords, roots: []string{"embeddings.", "layers.", "final_norm."},
+	embeddings: modernWords, roots: []string{"embeddings.", "layers.", "final_norm."}, adapted: []string{modernJoined, modernOut},
 }
 
 const (

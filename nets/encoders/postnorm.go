@@ -42,7 +42,8 @@ var distilNames = postNorm{
 func bertFamily(read func(c *config, f *fields)) *family { return postNormFamily(bertNames, read) }
 
 func postNormFamily(names postNorm, read func(c *config, f *fields)) *family {
-	return &family{read: read, params: names.params, states: names.states, embeddings: names.words + ".weight", roots: names.roots}
+	return &family{read: read, params: names.params, states: names.states, embeddings: names.words + ".weight", roots: names.roots,
+		adapted: []string{names.query, names.key, names.value, names.out}}
 }
 
 // readPostNorm reads what these families have in common.

@@ -21,6 +21,9 @@ type Tuning struct {
 	// no weight of the network: it costs no gradient.
 	Frozen int
 
+	// Adapter trains adapters in the layers that are not frozen, instead of their weights. The embeddings then stay as they are.
+	Adapter Adapter
+
 	// Dropout is the rate of dropout of all kinds; negative takes the rates of config.json.
 	Dropout float64
 
@@ -34,11 +37,12 @@ type Tuning struct {
 type Tuned struct {
 	*Encoder
 	Tuning
-	config config // with the rates of dropout
-	layout graph.Layout
-	params []graph.Param
-	first  map[string]int // hidden state that depends on a parameter
-	bottom *graph.Program // that computes the embeddings, if they are trained
+	config  config // with the rates of dropout
+	layout  graph.Layout
+	params  []graph.Param
+	first   map[string]int  // hidden state that depends on a parameter
+	bottom  *graph.Program  // that computes the embeddings, if they are trained
+	adapted map[string]bool // the products with adapters
 
 	mu       sync.Mutex
 	programs map[stageKey]*graph.Program
@@ -52,6 +56,9 @@ type stageKey struct{ state, rows int }
 
 // NewTuned makes a trained encoder of a pretrained one.
 func NewTuned(e *Encoder, how Tuning) (*Tuned, error) {
+	if how.Adapter.Rank > 0 {
+		how.Frozen = max(0, how.Frozen)
+	}
 	if how.Frozen >= how.Read.To {
 		return nil, structured.BadInput("the first %d layers of the encoder %s stay as they are, and %d are read: nothing is left to train", how.Frozen, e.dir, how.Read.To)
 	}
@@ -65,6 +72,9 @@ func NewTuned(e *Encoder, how Tuning) (*Tuned, error) {
 		if e.config.OutDropout > 0 {
 			t.config.OutDropout = how.Dropout
 		}
+	}
+	if how.Adapter.Rank > 0 {
+		return t, t.chooseAdapters()
 	}
 	return t, t.choose()
 }
@@ -161,7 +171,8 @@ func (t *Tuned) stage(state, rows int) (*graph.Program, error) {
 		return p, nil
 	}
 	spec := &graph.Spec{Name: "encoder", Build: func(g *graph.Graph) (*gorgonia.Node, *gorgonia.Node, error) {
-		b := &building{Graph: g, c: &t.config, has: map[string]bool{}, below: state > 0, from: max(0, state-1), training: true}
+		b := &building{Graph: g, c: &t.config, has: map[string]bool{}, below: state > 0, from: max(0, state-1), training: true,
+			adapter: t.Adapter, adapted: t.adapted}
 		for _, a := range t.Encoder.layout {
 			b.has[a.Name] = true
 		}
@@ -179,6 +190,9 @@ func (t *Tuned) stageInput(state int) graph.Input {
 	in := t.Encoder.input()
 	if state > 0 {
 		in.Dim, in.Encoded = t.config.Width, t.config.Width
+	}
+	if t.Adapter.Rank > 0 {
+		in.Fixed = t.Encoder.layout
 	}
 	return in
 }

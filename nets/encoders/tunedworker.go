@@ -111,6 +111,7 @@ func (w *tunedWorker) forward(k int) ([]float32, error) {
 	in := t.stageInput(k)
 	if s.p = p; s.m == nil {
 		s.m = graph.NewMachine(p, in)
+		s.m.Fixed = t.Encoder.w
 	}
 	if s.m.Seed = w.seed; w.seed != 0 {
 		s.m.Seed += uint64(k) << 32

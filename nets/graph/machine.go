@@ -10,6 +10,7 @@ import (
 // The caller sets the spaces of the direction, the gradient and the cotangents.
 type Machine struct {
 	Mem     [][]float32 // by space
+	Fixed   []float32   // weights that stay as they are (Input.Fixed)
 	inputs  [][]float32 // buffers that the machine owns, by space
 	vectors []float32   // of words
 	offsets []int       // [B+1] first position of each example
@@ -54,8 +55,11 @@ type Machine struct {
 
 // At returns the memory of a buffer.
 func (m *Machine) At(b *Buffer) []float32 {
-	if b.Space == SpaceVectors {
+	switch b.Space {
+	case SpaceVectors:
 		return m.vectors
+	case SpaceFixed:
+		return m.Fixed[b.Offset : b.Offset+b.N]
 	}
 	return m.Mem[b.Space][b.Offset : b.Offset+b.N]
 }

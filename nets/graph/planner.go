@@ -2,6 +2,7 @@ package graph
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 )
 
@@ -43,6 +44,22 @@ func (p *planner) count(v *value) {
 	}
 	for _, a := range v.args {
 		p.count(a)
+	}
+}
+
+// transpose makes (A·B)ᵀ, where nothing else reads A·B, the product Bᵀ·Aᵀ: the gradient of weights that the network reads transposed is then
+// added in place. It comes after all uses are counted.
+func (p *planner) transpose() {
+	byID := slices.SortedFunc(maps.Keys(p.uses), func(v, w *value) int { return cmp.Compare(v.id, w.id) })
+	for _, v := range byID {
+		t, ok := v.op.(Permute)
+		if !ok || !t.isMatrix() || p.uses[v.args[0]] > 1 {
+			continue
+		}
+		if o, ok := v.args[0].op.(MatMul); ok && o.Batch == 1 {
+			x, y := v.args[0].args[0], v.args[0].args[1]
+			v.op, v.args = MatMul{Batch: 1, M: o.N, N: o.M, K: o.K, TransA: !o.TransB, TransB: !o.TransA}, []*value{y, x}
+		}
 	}
 }
 

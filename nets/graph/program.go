@@ -108,6 +108,7 @@ func (p *Program) plan(layout Layout, outputs, tangents, grads []*value, encoded
 			}
 		}
 	}
+	pl.transpose()
 	need := func(vs []*value) []*Buffer {
 		buffers := make([]*Buffer, len(vs))
 		for k, v := range vs {

@@ -49,6 +49,8 @@ type Input struct {
 
 	Encoded int     // dense features that an encoder computes, 0 for none
 	Encoder Encoder // the encoder, if its weights are those of the network, too
+
+	Fixed Layout // of weights that stay as they are, beside those of the network (Machine.Fixed): they have no gradients
 }
 
 // Own returns how many of the dense features are the data's own.
@@ -128,18 +130,24 @@ func newGraph(size Size, dtype tensor.Dtype, input Input, layout Layout) *Graph 
 	}
 }
 
-// Param returns the node of the named parameter. If the Spec does not list the name, nets.Build returns an error.
+// Param returns the node of the named parameter, or of weights that stay as they are (Input.Fixed). If the Spec does not list the name,
+// nets.Build returns an error.
 func (g *Graph) Param(name string) *gorgonia.Node {
 	if n, ok := g.params[name]; ok {
 		return n
 	}
+	space := SpaceWeights
 	a, ok := g.layout.Find(name)
+	if !ok {
+		space = SpaceFixed
+		a, ok = g.Input.Fixed.Find(name)
+	}
 	if !ok {
 		panic(fmt.Sprintf("parameter %q is not in the Spec, which has %v", name, g.layout))
 	}
 	n := g.input(name, a.Shape...)
 	g.params[name] = n
-	g.leaves[n] = leaf{SpaceWeights, a.Offset}
+	g.leaves[n] = leaf{space, a.Offset}
 	return n
 }
 

@@ -67,6 +67,9 @@ const (
 // SpaceVectors holds the vectors of words [V×Dim]. Only lookups of rows read it, so the other ops need not know it.
 const SpaceVectors = ^Space(0)
 
+// SpaceFixed holds weights that stay as they are (Input.Fixed). Programs for the CPU alone read it.
+const SpaceFixed = SpaceVectors - 1
+
 // leaf is an input array: it starts at an offset of a space.
 type leaf struct {
 	space  Space

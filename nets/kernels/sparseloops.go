@@ -35,10 +35,10 @@ const Stripes = 16
 
 // Rows of attributes go to the stripes in turn, eight at a time. So two stripes share few cache lines, and the frequent attributes,
 // which have low numbers, are spread evenly.
-const rowsInTurn = 8
+const RowsInTurn = 8
 
 // StripeOf returns the stripe of an attribute's row.
-func StripeOf(row int32) int { return int(uint32(row) / rowsInTurn % Stripes) }
+func StripeOf(row int32) int { return int(uint32(row) / RowsInTurn % Stripes) }
 
 // Changes are float32 sums per stripe, with as many lanes as the widest vectors have. A stripe has several places, so that
 // additions for neighbouring rows do not wait for each other.

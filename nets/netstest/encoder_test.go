@@ -54,6 +54,9 @@ func TestTunedEncoders(t *testing.T) {
 		{family: "modernbert", layers: "last", how: encoders.Tuning{Frozen: 0}, net: nets.Config{Net: "linear"}},
 		{family: "modernbert", layers: "mean4", how: encoders.Tuning{Frozen: -1, Recompute: true}, net: nets.Config{Net: "linear"}},
 		{family: "deberta-v2", layers: "last", how: encoders.Tuning{Frozen: -1}, net: nets.Config{Net: "linear"}},
+		{family: "bert", layers: "mean2", how: encoders.Tuning{Frozen: -1, Adapter: encoders.Adapter{Rank: 2, Alpha: 3}}, net: nets.Config{Net: "linear"}},
+		{family: "modernbert", layers: "last", how: encoders.Tuning{Frozen: 1, Recompute: true, Adapter: encoders.Adapter{Rank: 1, Alpha: 1}}, net: nets.Config{Net: "linear"}},
+		{family: "deberta-v2", layers: "last", how: encoders.Tuning{Adapter: encoders.Adapter{Rank: 3, Alpha: 6}}, net: nets.Config{Net: "mlp", Hidden: []int{5}}, input: graph.Input{Dim: 3}},
 		{family: "deberta-v2-xlarge", layers: "mean2", how: encoders.Tuning{Frozen: -1}, net: nets.Config{Net: "linear"}},
 		{family: "deberta-v2-own-keys", layers: "last", how: encoders.Tuning{Frozen: -1}, net: nets.Config{Net: "linear"}},
 	} {

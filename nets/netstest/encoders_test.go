@@ -185,3 +185,24 @@ func TestPlacesErrors(t *testing.T) {
 		}
 	}
 }
+
+// Gradients of weights that a network reads transposed are products that are added in place.
+func TestGradientsAreNotTransposed(t *testing.T) {
+	spec, input := encoderSpec(encoderBlock), graph.Input{Vocab: []int{5}}
+	net, err := nets.Build(spec, input)
+	must(t, err)
+	p, err := graph.Compile(&spec, net.Layout(), input, graph.Size{Rows: 16})
+	must(t, err)
+	products, permutes := 0, 0
+	for _, in := range p.Pullback {
+		if strings.HasPrefix(in.Op.String(), "permute") {
+			permutes++
+		}
+		if _, ok := in.Op.(graph.MatMul); ok && in.Out.Space == graph.SpaceGradient && in.Accumulate {
+			products++
+		}
+	}
+	if products != 4 || permutes != 1 { // the matrix of values is read twice
+		t.Errorf("%d products are added to the gradient, and %d matrices are transposed; want 4 and 1", products, permutes)
+	}
+}

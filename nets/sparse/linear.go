@@ -118,6 +118,31 @@ func NewDenseChain(nodes, edges, dim, labels int, kind string) (*Linear, error) 
 	return New(chains.Form(labels, edges > 0), []Part{node, edge}), nil
 }
 
+// NewSegments returns the scorer of segments of the given form, for numbers of attributes of positions and of steps (there must be none of
+// the latter) and dim dense inputs of positions. Each attribute has a weight for each tag and, if the form scores last positions, for each label
+// there.
+func NewSegments(nodes, edges, dim int, form structured.Form) (*Linear, error) {
+	if edges > 0 {
+		return nil, structured.BadInput("segments leave no place for the %d attributes of steps that the data has: leave out the lines of the template that begin with B", edges)
+	}
+	parts := make([]Part, len(form.Parts))
+	for k, p := range form.Parts {
+		if p.Rows == structured.Tied {
+			parts[k].Bias = p.Name
+			continue
+		}
+		prefix := ""
+		if k > 0 {
+			prefix = p.Name + "_"
+		}
+		parts[k] = Part{Attributes: nodes, Weights: prefix + "attributes"}
+		if dim > 0 {
+			parts[k].Bias, parts[k].Dense = prefix+"bias", []Dense{{Weights: prefix + "dense", Dim: dim}}
+		}
+	}
+	return New(form, parts), nil
+}
+
 // Attributes returns the scorer of the attributes of the first part only. Their weights lie in w as they did.
 func (s *Linear) Attributes() *Linear {
 	p := s.parts[0]

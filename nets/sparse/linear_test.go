@@ -281,6 +281,49 @@ func TestScatterByStripes(t *testing.T) {
 	})
 }
 
+// The stripes have every weight once, and Scatter changes those of its stripes only.
+func TestStripesHaveAllWeights(t *testing.T) {
+	many, err := NewDenseChain(1000, 3, 5, 4, nets.EdgesTransition) // more rows than a turn of all stripes
+	must(t, err)
+	count := func(s *Linear, to []int) {
+		for k := range Stripes {
+			s.Stripe(k, func(lo, hi int) {
+				for j := lo; j < hi; j++ {
+					to[j]++
+				}
+			})
+		}
+		for j, n := range to {
+			if n != 1 {
+				t.Fatalf("weight %d is in %d stripes", j, n)
+			}
+		}
+	}
+	count(many, make([]int, many.Dim()))
+	for a := range int32(1000) {
+		in := -1
+		many.Stripe(kernels.StripeOf(a), func(lo, hi int) {
+			if at := many.parts[0].rows + int(a)*4; lo <= at && at < hi {
+				in = kernels.StripeOf(a)
+			}
+		})
+		if in < 0 {
+			t.Fatalf("attribute %d is not in its stripe", a)
+		}
+	}
+	allSparseCases(t, func(t *testing.T, c *sparseCase) {
+		count(c.s, make([]int, c.s.Dim()))
+		for k := range Stripes {
+			got := slices.Clone(c.w)
+			c.s.Scatter(-0.7, &c.v, &c.batch, k, k+1, got, nil)
+			c.s.Stripe(k, func(lo, hi int) { copy(got[lo:hi], c.w[lo:hi]) })
+			if !slices.Equal(got, c.w) {
+				t.Fatalf("stripe %d: weights of others change", k)
+			}
+		}
+	})
+}
+
 // A chain has the same potentials whatever batch it is in.
 func TestScoreOfAChainDoesNotDependOnTheBatch(t *testing.T) {
 	eachSparse(t, func(t *testing.T) {

@@ -17,6 +17,37 @@ func share[E any](block []E, lo, hi int) []E {
 	return block[n*lo/Stripes : n*hi/Stripes]
 }
 
+// Stripe calls each for the ranges w[lo:hi] of the weights of stripe k, in order. They never overlap, and the stripes have all weights.
+func (s *Linear) Stripe(k int, each func(lo, hi int)) {
+	shared := func(offset, n int) { // of n weights that are divided among all stripes
+		if lo, hi := n*k/Stripes, n*(k+1)/Stripes; lo < hi {
+			each(offset+lo, offset+hi)
+		}
+	}
+	for i := range s.parts {
+		p := &s.parts[i]
+		if p.bias >= 0 {
+			shared(p.bias, p.Width)
+		}
+		if p.wide {
+			for a := range p.attributes {
+				shared(p.rows+a*p.Width, p.Width)
+			}
+		} else {
+			const turn = kernels.RowsInTurn
+			for a := k * turn; a < p.attributes; a += turn * Stripes {
+				each(p.rows+a*p.Width, p.rows+min(a+turn, p.attributes)*p.Width)
+			}
+		}
+		for j := range p.dense {
+			b := &p.dense[j]
+			if from, to := b.columnsOf(k, k+1); from < to {
+				each(b.offset+from*b.width, b.offset+to*b.width)
+			}
+		}
+	}
+}
+
 // Scatter adds c·Jᵀv to the weights of stripes lo to hi-1 of to [Dim], where v are marginals of the batch or differences of
 // marginals; lo = 0 and hi = Stripes update all weights. Calls on disjoint stripes of the same to may run at the same time. Each
 // weight receives its summands in the order of the batch, so its bits depend neither on the division nor on the threads.

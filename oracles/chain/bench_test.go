@@ -75,3 +75,13 @@ func BenchmarkExp(b *testing.B) {
 		benchmark(b, true, func(c *Oracle, θ *structured.Potentials) { c.Exp(θ, 1, value, u) })
 	})
 }
+
+// Ten samples of each chain, with all sums that they need.
+func BenchmarkSample(b *testing.B) {
+	seed, samples := make([]uint64, 64), new(oracles.Samples)
+	for _, perPosition := range []bool{false, true} {
+		b.Run(fmt.Sprintf("per position %v", perPosition), func(b *testing.B) {
+			benchmark(b, perPosition, func(c *Oracle, θ *structured.Potentials) { c.Sample(θ, 1, 10, seed, samples) })
+		})
+	}
+}

@@ -3,6 +3,7 @@ package chain
 import (
 	"math"
 
+	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
 	"github.com/dsp-go/dsp/structured/machine/vec"
@@ -35,6 +36,7 @@ type Oracle struct {
 	single  scaledSums[float32]
 	double  scaledSums[float64]
 	logs    logSums
+	draws   oracles.Draws
 }
 
 // New returns an oracle of linear chains with the fastest kernels of this build and machine.

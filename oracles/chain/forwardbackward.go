@@ -21,11 +21,6 @@ func (c *Oracle) Exp(θ *structured.Potentials, μ float64, value []float64, u *
 	}
 	c.single.begin(&c.k.single)
 	c.double.begin(&c.k.double)
-	var shared bounds
-	if !in.PerPosition {
-		c.checked, c.shared = true, c.k.bounds(in.Edge)
-		shared = c.shared
-	}
 	for b := range θ.Len() {
 		lo, hi := in.Offsets[b], in.Offsets[b+1]
 		if lo == hi {
@@ -35,10 +30,7 @@ func (c *Oracle) Exp(θ *structured.Potentials, μ float64, value []float64, u *
 			}
 			continue
 		}
-		s := span{node: c.k.bounds(in.Node[lo*c.y : hi*c.y]), edge: shared}
-		if in.PerPosition {
-			s.edge = c.k.bounds(in.Edge[(lo+1)*c.y*c.y : hi*c.y*c.y])
-		}
+		s := c.spanOf(lo, hi)
 		ok := false
 		if !s.node.valid() || !s.edge.valid() {
 			value[b] = math.NaN()
@@ -100,10 +92,15 @@ func (c *Oracle) valid(lo, hi int) bool {
 
 // sharedValid reports whether the edges that chains share are valid.
 func (c *Oracle) sharedValid() bool {
+	return c.sharedBounds().valid()
+}
+
+// sharedBounds returns their bounds.
+func (c *Oracle) sharedBounds() bounds {
 	if !c.checked {
 		c.checked, c.shared = true, c.k.bounds(c.θ.Edge)
 	}
-	return c.shared.valid()
+	return c.shared
 }
 
 // width returns hi − lo, or 0 if all potentials are −∞.
@@ -116,3 +113,14 @@ func (b bounds) width() float64 {
 
 // span holds the bounds of a chain's potentials.
 type span struct{ node, edge bounds }
+
+// spanOf returns the bounds of the potentials of the chain at positions lo to hi-1, which is not empty.
+func (c *Oracle) spanOf(lo, hi int) span {
+	s := span{node: c.k.bounds(c.θ.Node[lo*c.y : hi*c.y])}
+	if c.θ.PerPosition {
+		s.edge = c.k.bounds(c.θ.Edge[(lo+1)*c.y*c.y : hi*c.y*c.y])
+	} else {
+		s.edge = c.sharedBounds()
+	}
+	return s
+}

@@ -25,6 +25,8 @@ type logSums struct {
 	next  []float32 // [stride] those of the next
 	part  []float32 // [stride] the part of them that comes from a run of labels
 	edge  []float32 // [Y×stride] marginals of edges
+
+	weights []float64 // [Y] of the labels that sample draws from
 }
 
 // weightLimit is the w above which log w moves to b.

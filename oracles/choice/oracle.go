@@ -14,6 +14,8 @@ import (
 type Oracle struct {
 	best  []int32   // heap of the K best candidates, the worst on top
 	share []float32 // [C] scratch memory of Exp
+	sums  []float64 // [B] the same of Sample
+	u     structured.Marginals
 }
 
 // New returns an oracle.

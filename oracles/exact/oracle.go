@@ -20,7 +20,8 @@ type Oracle struct {
 	floor    []float64 // [lanes] the smallest positive numbers so far
 	weights  weights
 	logs     logs
-	scores   []float64 // [y] of top-K
+	scores   []float64 // [y] of top-K, and of samples
+	draws    oracles.Draws
 }
 
 // New returns an oracle.
@@ -28,6 +29,7 @@ func New() *Oracle { return &Oracle{k: fastest} }
 
 var (
 	_ oracles.Oracle        = (*Oracle)(nil)
+	_ oracles.Sampler       = (*Oracle)(nil)
 	_ oracles.MaxMarginaler = (*Oracle)(nil)
 )
 

@@ -3,6 +3,7 @@ package junction
 import (
 	"math"
 
+	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/oracles/factors"
 )
 
@@ -70,17 +71,7 @@ func (t *Tree) Max() (states []int, value float64) {
 
 // complete gives the free variables of a clique their best states, given those of the others.
 func (t *Tree) complete(c int, states []int) {
-	q := t.Cliques[c]
-	var vars, sizes, strides []int
-	first := 0
-	for k, step := range t.model.Strides(q.Vars) {
-		v := q.Vars[k]
-		if states[v] != factors.Free {
-			first += states[v] * step
-			continue
-		}
-		vars, sizes, strides = append(vars, v), append(sizes, t.model.States[v]), append(strides, step)
-	}
+	vars, sizes, strides, first := t.free(c, states)
 	best, at := math.Inf(-1), 0
 	factors.Walk(sizes, strides, func(i, j, n, stride int) {
 		for k := range n {
@@ -89,8 +80,58 @@ func (t *Tree) complete(c int, states []int) {
 			}
 		}
 	})
+	assign(vars, sizes, at, states)
+}
+
+// free returns the variables of a clique that have no states yet, their numbers of states, how far apart these are in the clique's table, and
+// the entry of that table where all of them have state 0.
+func (t *Tree) free(c int, states []int) (vars, sizes, strides []int, first int) {
+	q := t.Cliques[c]
+	for k, step := range t.model.Strides(q.Vars) {
+		v := q.Vars[k]
+		if states[v] != factors.Free {
+			first += states[v] * step
+			continue
+		}
+		vars, sizes, strides = append(vars, v), append(sizes, t.model.States[v]), append(strides, step)
+	}
+	return vars, sizes, strides, first
+}
+
+// assign gives variables the states of an entry of a table over them.
+func assign(vars, sizes []int, at int, states []int) {
 	for k := len(vars) - 1; k >= 0; k-- {
 		states[vars[k]] = at % sizes[k]
 		at /= sizes[k]
 	}
+}
+
+// Sample draws assignments with probabilities proportional to the exponentials of their values, after Sum, which must not be −∞: the variables of
+// a clique given those of its parent, from the roots to the leaves.
+func (t *Tree) Sample(r *oracles.Draws, states []int) {
+	for v := range states {
+		states[v] = factors.Free
+	}
+	for c := len(t.Cliques) - 1; c >= 0; c-- {
+		t.draw(c, r, states)
+	}
+}
+
+// draw gives the free variables of a clique states at random, given those of the others.
+func (t *Tree) draw(c int, r *oracles.Draws, states []int) {
+	vars, sizes, strides, first := t.free(c, states)
+	weights := make([]float64, factors.Entries(sizes))
+	most := math.Inf(-1)
+	factors.Walk(sizes, strides, func(i, j, n, stride int) {
+		for k := range n {
+			weights[i+k] = t.tables[c][first+j+k*stride]
+			most = max(most, weights[i+k])
+		}
+	})
+	sum := 0.0
+	for k, x := range weights {
+		weights[k] = math.Exp(x - most)
+		sum += weights[k]
+	}
+	assign(vars, sizes, oracles.Pick(weights, r.Uniform()*sum), states)
 }

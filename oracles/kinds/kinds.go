@@ -1,28 +1,15 @@
-// Package kinds is the registry of structures, each with its oracle. To add a structure, add a line to All: training, models,
-// commands and the contract suite then include it. A program registers structures of its own (Register).
+// Package kinds is the registry of structures, each with its oracle, in a file of its own that registers it: training, models, commands
+// and the contract suite then include it. A program registers structures of its own (Register).
 package kinds
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"slices"
 
 	"github.com/dsp-go/dsp/oracles"
-	"github.com/dsp-go/dsp/oracles/chain"
-	"github.com/dsp-go/dsp/oracles/choice"
-	"github.com/dsp-go/dsp/oracles/cut"
-	"github.com/dsp-go/dsp/oracles/exact"
-	"github.com/dsp-go/dsp/oracles/matching"
-	"github.com/dsp-go/dsp/oracles/reweighted"
-	"github.com/dsp-go/dsp/oracles/tree"
-	"github.com/dsp-go/dsp/oracles/window"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/chains"
-	"github.com/dsp-go/dsp/structured/choices"
-	"github.com/dsp-go/dsp/structured/graphs"
-	"github.com/dsp-go/dsp/structured/matchings"
-	"github.com/dsp-go/dsp/structured/trees"
-	"github.com/dsp-go/dsp/structured/windows"
 )
 
 // Kind is a structure with everything that training needs.
@@ -33,6 +20,9 @@ type Kind struct {
 	Oracle func() oracles.Maximiser
 	// Small draws the form of potentials of a batch of examples that are small enough to enumerate. The values are undefined.
 	Small func(r *rand.Rand) *structured.Potentials
+	// OracleOf returns an oracle for one of the structures of this kind, which differ in more than their potentials show, such as a
+	// limit. Nil: Oracle is for all of them.
+	OracleOf func(s structured.Structure) oracles.Maximiser
 }
 
 // Prepare makes drawn potentials those that the kind's oracle answers for exactly. Most oracles answer for all.
@@ -42,24 +32,17 @@ func (k Kind) Prepare(θ *structured.Potentials) {
 	}
 }
 
-// All lists the registered kinds.
-var All = []Kind{
-	{chains.Chain{}, func() oracles.Maximiser { return chain.New() }, chains.Small},
-	{choices.Choice{}, func() oracles.Maximiser { return choice.New() }, choices.Small},
-	{trees.SpanningTree{}, func() oracles.Maximiser { return tree.New(false) }, trees.SpanningTree{}.Small},
-	{trees.SpanningTree{NonProjective: true}, func() oracles.Maximiser { return tree.New(true) }, trees.SpanningTree{NonProjective: true}.Small},
-	{matchings.Matching{}, func() oracles.Maximiser { return matching.New() }, matchings.Matching{}.Small},
-	{matchings.Matching{Complete: true}, func() oracles.Maximiser { return matching.New() }, matchings.Matching{Complete: true}.Small},
-	{windows.Window{}, func() oracles.Maximiser { return window.New() }, windows.Small},
-	{graphs.Pairwise{Edges: graphs.Own}, func() oracles.Maximiser { return exact.New() }, graphs.Pairwise{Edges: graphs.Own}.Small},
-	{graphs.Pairwise{Edges: graphs.Typed}, func() oracles.Maximiser { return exact.New() }, graphs.Pairwise{Edges: graphs.Typed}.Small},
-	{graphs.Pairwise{Edges: graphs.Potts}, func() oracles.Maximiser { return exact.New() }, graphs.Pairwise{Edges: graphs.Potts}.Small},
-	{graphs.Pairwise{Edges: graphs.Own, By: graphs.Relaxed}, func() oracles.Maximiser { return reweighted.New() }, graphs.Pairwise{Edges: graphs.Own, By: graphs.Relaxed}.Small},
-	{graphs.Pairwise{Edges: graphs.Typed, By: graphs.Relaxed}, func() oracles.Maximiser { return reweighted.New() }, graphs.Pairwise{Edges: graphs.Typed, By: graphs.Relaxed}.Small},
-	{graphs.Pairwise{Edges: graphs.Potts, By: graphs.Relaxed}, func() oracles.Maximiser { return reweighted.New() }, graphs.Pairwise{Edges: graphs.Potts, By: graphs.Relaxed}.Small},
-	{graphs.Pairwise{Edges: graphs.Own, By: graphs.Cut}, func() oracles.Maximiser { return cut.New() }, graphs.Pairwise{Edges: graphs.Own, By: graphs.Cut}.Small},
-	{graphs.Pairwise{Edges: graphs.Typed, By: graphs.Cut}, func() oracles.Maximiser { return cut.New() }, graphs.Pairwise{Edges: graphs.Typed, By: graphs.Cut}.Small},
-	{graphs.Pairwise{Edges: graphs.Potts, By: graphs.Cut}, func() oracles.Maximiser { return cut.New() }, graphs.Pairwise{Edges: graphs.Potts, By: graphs.Cut}.Small},
+// All lists the registered kinds: those of dsp in the order of their names, and then those that the program registered.
+var All []Kind
+
+// builtin registers a kind of dsp itself, in the file that describes it.
+func builtin(k Kind) Kind {
+	at, taken := slices.BinarySearchFunc(All, k.Name(), func(other Kind, name string) int { return cmp.Compare(other.Name(), name) })
+	if taken {
+		panic("two structures of the name " + k.Name())
+	}
+	All = slices.Insert(All, at, k)
+	return k
 }
 
 // Register adds a structure of a program's own, with its oracle. A program registers its structures before it uses any. It is an error if
@@ -81,8 +64,8 @@ func Register(k Kind) error {
 func Of(s structured.Structure) Kind {
 	for _, k := range All {
 		if k.Name() == s.Name() {
-			if w, ok := s.(windows.Window); ok {
-				k.Oracle = func() oracles.Maximiser { return &window.Oracle{Limit: w.Limit} }
+			if of := k.OracleOf; of != nil {
+				k.Oracle = func() oracles.Maximiser { return of(s) }
 			}
 			return k
 		}

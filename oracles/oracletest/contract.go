@@ -39,6 +39,9 @@ func Run(t *testing.T, kind kinds.Kind, o oracles.Maximiser) {
 		run("exp is Gibbs", func(t *rapid.T) { expIsGibbs(t, kind, s) })
 		run("exp's marginals are its gradient", func(t *rapid.T) { expMarginalsAreGradient(t, kind, s) })
 	}
+	if s, ok := o.(oracles.Sampler); ok {
+		run("samples are Gibbs", func(t *rapid.T) { samplesAreGibbs(t, kind, s) })
+	}
 	if all, ok := o.(oracles.Oracle); ok {
 		run("n-best probabilities", func(t *rapid.T) { nBestProbabilities(t, kind, all) })
 	}

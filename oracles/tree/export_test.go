@@ -17,3 +17,15 @@ func Use(name string) (restore func()) {
 	}
 	return func() { fastest = before }
 }
+
+// expOfLogs is Exp in logarithms, after a call of Exp for as many tokens.
+func (p *Projective) expOfLogs(arc []float64, n int, μ float64, marginals []float32) float64 {
+	value := p.fillLogs(arc, n, μ)
+	if marginals != nil {
+		clear(marginals[:n*n])
+		if value > minusInf {
+			p.differentiate(true, marginals)
+		}
+	}
+	return value
+}

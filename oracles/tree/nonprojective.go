@@ -5,6 +5,7 @@ type NonProjective struct {
 	contraction contraction
 	search      search
 	sums        matrixTree
+	walks       walks
 }
 
 // Max finds the best tree and returns its score: Chu-Liu-Edmonds in O(n²) (Tarjan 1977), where the single root arc costs nothing

@@ -20,6 +20,7 @@ type Oracle struct {
 		Max(arc []float32, n int, heads []int32) float64
 		TopK(arc []float32, n, k int, heads []int32, score []float64) int
 		Exp(arc []float64, n int, μ float64, marginals []float32) float64
+		Sample(arc []float64, n int, μ float64, count int, r *oracles.Draws, heads []int32) bool
 	}
 
 	guard  oracles.Guard
@@ -28,6 +29,10 @@ type Oracle struct {
 	share  []float32 // [n×n] sum of the exponentials of a row's relations
 	label  []float32 // [R]
 	lists  rankedRelations
+
+	draws  oracles.Draws
+	shares []float32 // [n×n×R] exponentials of the scores of relations
+	heads  []int32   // [samples×n]
 }
 
 // New returns an oracle of projective trees, or of all trees.
@@ -116,7 +121,8 @@ func (o *Oracle) Exp(θ *structured.Potentials, μ float64, value []float64, u *
 			continue
 		}
 		if s.relations == 1 {
-			value[b] = o.expOfArcs(&s, μ, arc)
+			o.sumArcs(&s)
+			value[b] = o.solver.Exp(o.summed, s.n, μ, arc)
 			copy(label, arc)
 			continue
 		}
@@ -133,13 +139,12 @@ func (o *Oracle) Exp(θ *structured.Potentials, μ float64, value []float64, u *
 	}
 }
 
-// expOfArcs is Exp for a sentence whose arcs have one relation each.
-func (o *Oracle) expOfArcs(s *sentence, μ float64, marginals []float32) float64 {
+// sumArcs sets every arc's score, for a sentence whose arcs have one relation each.
+func (o *Oracle) sumArcs(s *sentence) {
 	o.summed = vec.Grow(o.summed, s.n*s.n)
 	for i, v := range s.arc {
 		o.summed[i] = float64(v) + float64(s.label[i])
 	}
-	return o.solver.Exp(o.summed, s.n, μ, marginals)
 }
 
 // sumRelations sets every arc's score, including μ·log Σ exp(score/μ) of its relations. It sets share to Σ exp((score − largest)/μ)

@@ -134,8 +134,11 @@ func TestAllocations(t *testing.T) {
 		y, value := make([]int32, θ.OutputSize()), make([]float64, θ.Len())
 		var best oracles.KBest
 		var u structured.Marginals
+		var samples oracles.Samples
+		seed := []uint64{1, 2, 3, 4}
 		for name, ask := range map[string]func(){
 			"Max": func() { o.Max(θ, y, value) }, "TopK": func() { o.TopK(θ, 6, &best) }, "Exp": func() { o.Exp(θ, 0.5, value, &u) },
+			"Sample": func() { o.Sample(θ, 0.5, 6, seed, &samples) },
 		} {
 			if n := testing.AllocsPerRun(20, ask); n > 0 {
 				t.Errorf("%s allocates %g times", name, n)
@@ -153,6 +156,7 @@ func BenchmarkOracle(b *testing.B) {
 			y, value := make([]int32, θ.OutputSize()), make([]float64, θ.Len())
 			var best oracles.KBest
 			var u structured.Marginals
+			seed, samples := make([]uint64, count), oracles.Samples{}
 			run := func(what string, ask func()) {
 				b.Run(fmt.Sprintf("%s/%s/R=%d", form.Name(), what, relations), func(b *testing.B) {
 					b.ReportAllocs()
@@ -165,6 +169,7 @@ func BenchmarkOracle(b *testing.B) {
 			run("max", func() { o.Max(θ, y, value) })
 			run("top-5", func() { o.TopK(θ, 5, &best) })
 			run("exp", func() { o.Exp(θ, 1, value, &u) })
+			run("10 samples", func() { o.Sample(θ, 1, 10, seed, &samples) })
 		}
 	}
 }

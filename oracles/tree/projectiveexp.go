@@ -12,13 +12,36 @@ import (
 // It sums weights exp(score/μ) in float64 (Eisner 1996's recurrence over (+, ×); Paskin 2001), and falls back to logarithms if
 // the weights exceed float64's range.
 func (p *Projective) Exp(arc []float64, n int, μ float64, marginals []float32) float64 {
-	if n == 0 {
-		return 0
-	}
 	if marginals != nil {
 		clear(marginals[:n*n])
 	}
-	value, scale := 0.0, 1/μ
+	value, inLogs := p.fill(arc, n, μ)
+	if n == 0 || value == minusInf || marginals == nil {
+		return value
+	}
+	p.differentiate(inLogs, marginals)
+	return value
+}
+
+// differentiate writes the marginals of a filled chart.
+func (p *Projective) differentiate(inLogs bool, marginals []float32) {
+	c, g := &p.sums, &p.adjoint
+	if inLogs {
+		g.run(c, &logs)
+		g.exponentiate(c)
+		g.write(c, 1, marginals)
+	} else {
+		g.run(c, &fastest.double)
+		g.write(c, 1/c.total, marginals)
+	}
+}
+
+// fill computes the chart of sums, of logarithms if the weights exceed float64's range, and returns the value of Exp.
+func (p *Projective) fill(arc []float64, n int, μ float64) (value float64, inLogs bool) {
+	if n == 0 {
+		return 0, false
+	}
+	scale := 1 / μ
 	c := &p.sums
 	c.resize(n)
 	c.blank(0)
@@ -27,21 +50,16 @@ func (p *Projective) Exp(arc []float64, n int, μ float64, marginals []float32) 
 		row := arc[d*n : (d+1)*n]
 		m := fastest.largestDouble(row)
 		if m == minusInf {
-			return minusInf
+			return minusInf, false
 		}
 		value += m
 		fastest.exps(p.weights, row, m, scale, damping)
 		c.setRow(d, p.weights)
 	}
-	k := &fastest.double
-	if c.sum(k) < leastTotal {
-		return p.expOfLogs(arc, n, μ, marginals)
+	if c.sum(&fastest.double) < leastTotal {
+		return p.fillLogs(arc, n, μ), true
 	}
-	if marginals != nil {
-		p.adjoint.run(c, k)
-		p.adjoint.write(c, 1/c.total, marginals)
-	}
-	return value + μ*(math.Log(c.total)-float64(n)*math.Log(damping))
+	return value + μ*(math.Log(c.total)-float64(n)*math.Log(damping)), false
 }
 
 const (
@@ -68,8 +86,8 @@ func (c *chart[F]) sum(k *semiring[F]) F {
 	return c.total
 }
 
-// expOfLogs is Exp for weights of any size.
-func (p *Projective) expOfLogs(arc []float64, n int, μ float64, marginals []float32) float64 {
+// fillLogs is fill for weights of any size.
+func (p *Projective) fillLogs(arc []float64, n int, μ float64) float64 {
 	c := &p.sums
 	c.blank(logs.zero)
 	for d := range n {
@@ -80,11 +98,6 @@ func (p *Projective) expOfLogs(arc []float64, n int, μ float64, marginals []flo
 	}
 	if c.sum(&logs) == minusInf {
 		return minusInf
-	}
-	if marginals != nil {
-		p.adjoint.run(c, &logs)
-		p.adjoint.exponentiate(c)
-		p.adjoint.write(c, 1, marginals)
 	}
 	return μ * c.total
 }

@@ -55,10 +55,14 @@ func (Chain) Raise(θ *structured.Potentials, b int, labels []int32, c float32) 
 
 // Restrict implements structured.Structure.
 func (Chain) Restrict(θ *structured.Potentials, b int, gold structured.Gold) {
-	minusInf, single, view := float32(math.Inf(-1)), [1]int32{}, Of(θ)
+	RestrictRows(&θ.Parts[0], b, gold)
+}
+
+// RestrictRows forbids the labels that contradict the gold output of example b, given the part that scores a label of each position.
+func RestrictRows(node *structured.Part, b int, gold structured.Gold) {
+	minusInf, single, rows := float32(math.Inf(-1)), [1]int32{}, node.Of(b)
 	for t := range gold.Output {
-		at := (view.Offsets[b] + t) * view.Y
-		row := view.Node[at : at+view.Y]
+		row := rows[t*node.Width : (t+1)*node.Width]
 		allowed := gold.Possible(t, &single)
 		if allowed == nil {
 			continue

@@ -58,10 +58,6 @@ func Size(path string) (width, height int, err error) {
 // SizeOf returns the width and the height of a PNG or JPEG image, from its header; name is for messages.
 func SizeOf(r io.Reader, name string) (width, height int, err error) {
 	c, _, err := image.DecodeConfig(r)
-	switch c.ColorModel {
-	case color.Gray16Model, color.RGBA64Model, color.NRGBA64Model:
-		return 0, 0, structured.BadInput("%s: 16 bits per value, expected an image with 8", name)
-	}
 	switch {
 	case err != nil:
 		return 0, 0, structured.BadInput("%s: %w, expected a PNG or JPEG image", name, err)
@@ -73,7 +69,8 @@ func SizeOf(r io.Reader, name string) (width, height int, err error) {
 	return c.Width, c.Height, nil
 }
 
-// Decode decodes a PNG or JPEG image; name is the name of its file, for messages. Transparent parts become white.
+// Decode decodes a PNG or JPEG image; name is the name of its file, for messages. Transparent parts become white. Of values of 16 bits the upper 8
+// are kept.
 func Decode(r io.Reader, name string) (*Image, error) {
 	var header bytes.Buffer // what the size was read from, to read it again
 	if _, _, err := SizeOf(io.TeeReader(r, &header), name); err != nil {

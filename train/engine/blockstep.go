@@ -61,9 +61,7 @@ func mixedEntropy(γ, f, h float64) float64 {
 func (b *BatchDual) Step(ctx context.Context, d *Descent, k int, dropout uint64, η float64) error {
 	e, example, moves := d.engine, b.batch[k:k+1], d.moves.(*localMoves)
 	if d.support != nil { // which stays that of the batch
-		for _, ln := range e.lanes[:e.lent] {
-			d.support.clear(ln.grad)
-		}
+		e.clearLent()
 		e.reached = true
 	}
 	st, err := e.StepAt(ctx, At(d.W), example, oracles.Smoothing{}, b.memory, dropout)

@@ -23,9 +23,12 @@ func (e *Engine) Complete(ctx context.Context, w []float32, to *Memory) (constan
 		for k, b := range a.examples {
 			i := ln.Batch.Examples[b]
 			to.Set(i, &a.answer.U, k)
-			ln.Sums.Entropy += e.Data.Weight(i) * a.answer.EntropyOf(k, &a.θ)
+			ln.tally().Entropy += e.Data.Weight(i) * a.answer.EntropyOf(k, &a.θ)
 		}
 		return nil
 	})
+	if err == nil {
+		err = e.exchange(ctx, &to.Marginals, false)
+	}
 	return -total.Entropy / float64(e.Len()), err
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/machine/host"
 	"github.com/dsp-go/dsp/structured/machine/vec"
+	"github.com/dsp-go/dsp/train/ranks"
 )
 
 // A pass cuts the data into shards and deals the shards to lanes. Both depend on the data alone. Each lane sums its own
@@ -57,6 +58,9 @@ type Engine struct {
 	wide       []float64 // scratch memory: the same in float64
 	dense      denseGradient
 	spread     sparseGradient
+
+	group  ranks.Group // shares the work of passes and steps; nil: this process does all
+	shared sharedSums  // scratch memory
 }
 
 // finding is a shard and the results on it. It may have to outlive the lane's work on the shard.
@@ -84,6 +88,7 @@ type Lane struct {
 	wide     []float64            // the gradient of a full pass, if it is summed in float64; nil for sparse inputs
 	full     bool                 // whether grad may differ from zero anywhere
 	Sums     Sums                 // over the shards so far
+	journal  *[]Sums              // gets what is added to Sums, if others add to the same sums before it (ranks.go); else nil
 	losses   []float64            // f_i, smoothed, of the current shard
 	entropy  []float64            // of its answers, for losses that are smooth
 	Err      error                // the first error
@@ -114,6 +119,15 @@ func (s *Sums) add(t Sums) {
 	s.Below += t.Below
 	s.Exact += t.Exact
 	s.Moved += t.Moved
+}
+
+// tally returns where to add to the lane's sums, for an addition or several of different numbers.
+func (ln *Lane) tally() *Sums {
+	if ln.journal == nil {
+		return &ln.Sums
+	}
+	*ln.journal = append(*ln.journal, Sums{})
+	return &(*ln.journal)[len(*ln.journal)-1]
 }
 
 // NewEngine returns an engine for the objective, on the host. It uses up to the given number of threads (at least 1).
@@ -205,17 +219,23 @@ func (e *Engine) Truncated() int {
 	if a, ok := e.backend.accelerator().(TruncatingAccelerator); ok {
 		n += a.Truncated()
 	}
-	return n
+	return e.ofAllRanks(n)
 }
 
 // run calls work(l, lane) for lanes 0 to n-1 on the engine's threads and returns the error of the first lane that failed.
 func (e *Engine) run(ctx context.Context, n int, work func(l int, ln *Lane) error) error {
-	for len(e.lanes) < n {
+	return e.runLanes(ctx, 0, n, work)
+}
+
+// runLanes is run for lanes lo to hi-1.
+func (e *Engine) runLanes(ctx context.Context, lo, hi int, work func(l int, ln *Lane) error) error {
+	for len(e.lanes) < hi {
 		e.lanes = append(e.lanes, e.NewLane())
 	}
-	e.growFindings(n)
-	lanes := e.lanes[:n]
-	e.parallel(n, func(l int) {
+	e.growFindings(hi)
+	lanes := e.lanes
+	e.parallel(hi-lo, func(l int) {
+		l += lo
 		if e.workers != nil {
 			lanes[l].Worker = <-e.workers
 			defer func() { e.workers <- lanes[l].Worker }()
@@ -223,7 +243,7 @@ func (e *Engine) run(ctx context.Context, n int, work func(l int, ln *Lane) erro
 		lanes[l].finding = e.findings[l]
 		lanes[l].Err = host.Guard(func() error { return work(l, lanes[l]) })
 	})
-	for _, ln := range lanes {
+	for _, ln := range lanes[lo:hi] {
 		if ln.Err != nil {
 			return ln.Err
 		}
@@ -261,6 +281,13 @@ func (e *Engine) parallel(n int, work func(k int)) {
 // overShards runs work on every shard and returns the sums over the lanes. Unless g [Dim] is nil, it adds Jᵀv to g, where v
 // is what work leaves in its lane. It sums in float64 if the scorer can, and else in float32.
 func (e *Engine) overShards(ctx context.Context, shards [][]int, g []float64, work func(ln *Lane) error) (Sums, error) {
+	switch {
+	case e.group == nil:
+	case e.sparse != nil && g != nil:
+		return e.overRunsOfShards(ctx, shards, g, work)
+	default:
+		return e.overSharesOfLanes(ctx, shards, g, work)
+	}
 	n := min(e.most, len(shards))
 	round := len(shards) // shards between two scatters
 	if e.sparse != nil && g != nil {
@@ -338,19 +365,20 @@ func (e *Engine) ask(ln *Lane, s oracles.Smoothing, wantMax bool) {
 		f := loss(ln.Answer.Value[b], gold)
 		ln.losses = append(ln.losses, f)
 		smoothed := c * f
-		ln.Sums.Smoothed += smoothed
-		ln.Sums.Scores += c * (math.Abs(ln.Answer.Value[b]) + math.Abs(gold))
+		to := ln.tally()
+		to.Smoothed += smoothed
+		to.Scores += c * (math.Abs(ln.Answer.Value[b]) + math.Abs(gold))
 		switch {
 		case e.Loss.Smooth():
-			ln.Sums.Primal += smoothed
+			to.Primal += smoothed
 			h := ln.Answer.EntropyOf(b, &ln.Theta)
 			ln.entropy = append(ln.entropy, h)
-			ln.Sums.Entropy += c * h
+			to.Entropy += c * h
 		case wantMax:
-			ln.Sums.Primal += c * loss(ln.Answer.Max[b], most)
+			to.Primal += c * loss(ln.Answer.Max[b], most)
 		}
 		if ln.Answer.Exact[b] && e.exactGold(ln, b) {
-			ln.Sums.Exact++
+			to.Exact++
 		}
 	}
 }
@@ -371,13 +399,13 @@ func (e *Engine) difference(ln *Lane, memory *Memory) {
 // weigh multiplies the lane's v, the differences of answers and references, by c_i, and adds what depends on v to the lane's sums.
 func (e *Engine) weigh(ln *Lane, gold bool) {
 	for b, i := range ln.Batch.Examples {
-		c := e.Data.Weight(i)
-		ln.Sums.Linear += c * ln.V.Dot(b, &ln.Theta)
+		c, to := e.Data.Weight(i), ln.tally()
+		to.Linear += c * ln.V.Dot(b, &ln.Theta)
 		if e.sparse != nil && e.Loss != CRF {
-			ln.Sums.Loss += c * e.Task.Dot(&ln.V, b, ln.Batch.GoldOf(b))
+			to.Loss += c * e.Task.Dot(&ln.V, b, ln.Batch.GoldOf(b))
 		}
 		if gold || !ln.V.Zero(b) {
-			ln.Sums.Moved++
+			to.Moved++
 		}
 		if c != 1 {
 			ln.V.Scale(b, float32(c))

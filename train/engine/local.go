@@ -11,9 +11,13 @@ import (
 // local does an engine's work on the host's threads, in lanes.
 type local struct{ *Engine }
 
-func (e local) accelerator() Accelerator              { return nil }
-func (e local) sibling(o *Objective) (*Engine, error) { return NewEngine(o, e.threads), nil }
-func (e local) moveTo([]float32)                      {}
+func (e local) accelerator() Accelerator { return nil }
+func (e local) sibling(o *Objective) (*Engine, error) {
+	other := NewEngine(o, e.threads)
+	other.group = e.group
+	return other, nil
+}
+func (e local) moveTo([]float32) {}
 
 func (e local) newMemory() (*Memory, error)       { return NewMemory(e.Objective), nil }
 func (e local) attach(m *Memory) (*Memory, error) { return m.Attach(e.Objective), nil }
@@ -31,7 +35,7 @@ func (e local) remember(m *Memory, γ float32) {
 }
 
 func (e local) fullPass(ctx context.Context, w []float32, s oracles.Smoothing, memory *Memory, g []float64) (Sums, error) {
-	return e.overShards(ctx, e.shards, g, func(ln *Lane) error {
+	sums, err := e.overShards(ctx, e.shards, g, func(ln *Lane) error {
 		if err := e.precisely(ln, w); err != nil {
 			return err
 		}
@@ -43,6 +47,10 @@ func (e local) fullPass(ctx context.Context, w []float32, s oracles.Smoothing, m
 		e.roundAnswers(ln)
 		return nil
 	})
+	if err == nil && memory != nil {
+		err = e.exchangeMemory(ctx, memory)
+	}
+	return sums, err
 }
 
 func (e local) pullBack(ctx context.Context, w []float32, of DualPoint, g []float64) (Sums, error) {
@@ -62,7 +70,7 @@ func (e local) pullBack(ctx context.Context, w []float32, of DualPoint, g []floa
 		e.roundMemory(ln)
 		for b, i := range ln.Batch.Examples { // the point's score is the gold output's plus Linear
 			gold, _ := e.gold(ln, b)
-			ln.Sums.Scores += 2 * e.Data.Weight(i) * math.Abs(gold)
+			ln.tally().Scores += 2 * e.Data.Weight(i) * math.Abs(gold)
 		}
 		return nil
 	})
@@ -73,7 +81,8 @@ func (e local) value(ctx context.Context, w []float32, _ []int, shards [][]int) 
 		if err := e.precisely(ln, w); err != nil {
 			return err
 		}
-		ln.Sums.Primal += e.losses(ln)
+		losses := e.losses(ln)
+		ln.tally().Primal += losses
 		return nil
 	})
 }
@@ -97,7 +106,7 @@ func (e local) losses(ln *Lane) float64 {
 		f := loss(ln.Values[c], gold)
 		total += e.Data.Weight(i) * f
 		if e.Scorer.Affine() {
-			ln.Sums.Above += e.Data.Weight(i) * e.lossRounding(ln, c, measure(&ln.Theta, c, nil), f)
+			ln.tally().Above += e.Data.Weight(i) * e.lossRounding(ln, c, measure(&ln.Theta, c, nil), f)
 		}
 	}
 	return total

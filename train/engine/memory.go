@@ -17,6 +17,7 @@ type Memory struct {
 
 	data       *structured.Dataset
 	completion *Memory      // replaces unknown gold outputs, or nil
+	soft       bool         // it replaces all of them
 	remote     RemoteMemory // holds the content if it is on a device
 }
 
@@ -32,16 +33,16 @@ func NewMemory(o *Objective) *Memory {
 
 // Form gives m the shape of a memory for o. Its content is undefined.
 func (m *Memory) Form(o *Objective) {
-	m.data, m.completion = o.Data, o.Completion
+	m.data, m.completion, m.soft = o.Data, o.Completion, o.Soft
 	m.Reshape(o.Scorer.Form(), o.Data.Len(), o.Data.Rows)
 	m.ReadAll(o.Data)
 }
 
-// addGold adds c·1_{y_i} to every r_i. For partial labels it adds the completion instead.
+// addGold adds c·1_{y_i} to every r_i. For partial labels, or all if it is soft, it adds the completion instead.
 func (m *Memory) addGold(c float32) {
 	for i := range m.data.Len() {
 		switch {
-		case !m.data.Partial(i):
+		case !m.soft && !m.data.Partial(i):
 			m.Add(i, m.data.Gold(i), c)
 		case m.completion != nil:
 			m.AddScaled(i, c, &m.completion.Marginals, i)
@@ -57,11 +58,14 @@ func (m *Memory) Remote() RemoteMemory {
 	return m.remote
 }
 
-// Restart sets r_i of some examples to their gold outputs, which must be known.
+// Restart sets r_i of some examples to their gold outputs, which must be known, or to what replaces them.
 func (m *Memory) Restart(examples []int) {
 	for _, i := range examples {
-		m.Scale(i, 0)
-		m.Add(i, m.data.Gold(i), 1)
+		if m.Scale(i, 0); m.soft {
+			m.AddScaled(i, 1, &m.completion.Marginals, i)
+		} else {
+			m.Add(i, m.data.Gold(i), 1)
+		}
 		for k := range m.rest {
 			clear(m.restOf(k, i))
 		}

@@ -131,6 +131,12 @@ func (e *Engine) spreadOf(ctx context.Context, w []float32, s oracles.Smoothing,
 	for k := range one {
 		one[k] = !others[k].Load()
 	}
+	if err == nil {
+		err = e.exchange(ctx, v, e.sparse != nil)
+	}
+	if err == nil {
+		err = e.allRanksHave(ctx, one)
+	}
 	return sums, one, err
 }
 

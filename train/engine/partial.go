@@ -65,6 +65,8 @@ func (o *Objective) Partial() bool {
 func (e *Engine) gold(ln *Lane, b int) (smoothed, most float64) {
 	a, score := &ln.allowed, 0.0
 	switch i := ln.Batch.Examples[b]; {
+	case e.Soft:
+		score = e.Completion.DotWith(i, &ln.Theta, b)
 	case len(a.examples) == 0 || a.index[b] < 0:
 		score = ln.Theta.Score(b, ln.Batch.Gold(b))
 	case e.Completion != nil:
@@ -85,6 +87,8 @@ func (e *Engine) exactGold(ln *Lane, b int) bool {
 func (e *Engine) subtractGold(ln *Lane, b int) {
 	a := &ln.allowed
 	switch i := ln.Batch.Examples[b]; {
+	case e.Soft:
+		e.Completion.subtract(i, &ln.V, b)
 	case len(a.examples) == 0 || a.index[b] < 0:
 		ln.V.Add(b, ln.Batch.Gold(b), -1)
 	case e.Completion != nil:

@@ -146,6 +146,9 @@ func measure(θ *structured.Potentials, b int, v *structured.Marginals) (s sizes
 			}
 		}
 		if skips {
+			if part.Rows == structured.Tied { // an output may use the row once for each of its numbers
+				rows = numbers
+			}
 			total = float64(min(numbers, rows)) * most
 		}
 		if part.Rows != structured.Tied {
@@ -168,11 +171,11 @@ func (e *Engine) roundAnswers(ln *Lane) {
 	}
 	for b, i := range ln.Batch.Examples {
 		c, s := e.Data.Weight(i), measure(&ln.Theta, b, &ln.V)
-		ln.Sums.Below += s.below(c) // v has the weight c already
+		ln.tally().Below += s.below(c) // v has the weight c already
 		if e.Loss.Smooth() {
-			ln.Sums.Below += c * e.oracleRounding(ln, b)
+			ln.tally().Below += c * e.oracleRounding(ln, b)
 		}
-		ln.Sums.Above += c * e.lossRounding(ln, b, s, ln.losses[b])
+		ln.tally().Above += c * e.lossRounding(ln, b, s, ln.losses[b])
 	}
 }
 
@@ -182,7 +185,7 @@ func (e *Engine) roundMemory(ln *Lane) {
 		return
 	}
 	for b, i := range ln.Batch.Examples {
-		ln.Sums.Below += measure(&ln.Theta, b, &ln.V).below(e.Data.Weight(i))
+		ln.tally().Below += measure(&ln.Theta, b, &ln.V).below(e.Data.Weight(i))
 	}
 }
 
@@ -200,7 +203,10 @@ func (e *Engine) EntropyRounding(u, φ *structured.Marginals, known func(i int) 
 		φ.AsPotentials(i, output, &one)
 		u.View(i, &point)
 		v.Copy(&point)
-		if !e.Data.Partial(i) {
+		switch {
+		case e.Soft:
+			v.AddScaled(0, -1, &e.Completion.Marginals, i)
+		case !e.Data.Partial(i):
 			v.Add(0, e.Data.Gold(i), -1)
 		}
 		s := measure(&one, 0, &v)

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/train/ranks"
 )
 
 // Step is the result of one stochastic step on a batch B of examples. Every method is a rule for using it.
@@ -67,6 +68,7 @@ func (e *Engine) Change(ctx context.Context, from, to []float32, examples []int,
 func (e *Engine) OverBatch(ctx context.Context, w Point, examples []int, keep bool, work func(ln *Lane) error) (Step, error) {
 	n := (len(examples) + stepExamples - 1) / stepExamples
 	lanes := min(e.most, n)
+	answers := keep
 	keep = keep || e.sparse != nil
 	if keep {
 		e.growFindings(n)
@@ -78,10 +80,16 @@ func (e *Engine) OverBatch(ctx context.Context, w Point, examples []int, keep bo
 		}
 	}
 	e.reached = false
+	lo, hi := 0, lanes
+	join := e.group != nil && n > 1 // one shard is less work than to tell others of it
+	if join {
+		lo, hi = ranks.Share(e.group, lanes)
+		e.growLanes(lanes)
+	}
 	e.sums = slices.Grow(e.sums[:0], n)[:n]
 	e.answered = slices.Grow(e.answered[:0], len(examples))[:len(examples)]
 	e.entropy = slices.Grow(e.entropy[:0], len(examples))[:len(examples)]
-	err := e.run(ctx, lanes, func(l int, ln *Lane) error {
+	err := e.runLanes(ctx, lo, hi, func(l int, ln *Lane) error {
 		e.giveGradient(ln)
 		if on == nil || ln.full {
 			clear(ln.grad)
@@ -112,12 +120,20 @@ func (e *Engine) OverBatch(ctx context.Context, w Point, examples []int, keep bo
 		return Step{}, err
 	}
 	e.used = n
+	var grad Gradient
+	if join {
+		if grad, err = e.joinStep(ctx, examples, lanes, on, answers); err != nil {
+			return Step{}, err
+		}
+	} else {
+		grad = e.sumLanes(lanes, n, on)
+	}
 	var total Sums
 	for _, sums := range e.sums {
 		total.add(sums)
 	}
 	return Step{
-		Grad:     e.sumLanes(lanes, n, on),
+		Grad:     grad,
 		Linear:   total.Linear,
 		Smoothed: total.Smoothed,
 		Exact:    total.Exact,
@@ -133,11 +149,22 @@ func (e *Engine) reach(examples []int) *support {
 	if e.support == nil || e.reached {
 		return e.support
 	}
-	for _, ln := range e.lanes[:e.lent] {
-		e.support.clear(ln.grad)
-	}
-	e.lent = 0
+	e.clearLent()
 	e.support.find(e.Data, examples)
 	e.reached = true
 	return e.support
+}
+
+// clearLent makes the gradients of the last step zero everywhere.
+func (e *Engine) clearLent() {
+	for _, ln := range e.lanes[:e.lent] {
+		if ln.grad != nil { // with ranks, that of another
+			e.support.clear(ln.grad)
+		}
+	}
+	if e.shared.lent {
+		e.support.clear(e.shared.gradient)
+		e.shared.lent = false
+	}
+	e.lent = 0
 }

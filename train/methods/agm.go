@@ -45,6 +45,7 @@ const (
 	raiseL    = 2
 	lowerL    = 1.2
 	mostRaise = 60
+	forgotten = 1e10 // λA
 	agmNoise  = 4e-7 // rounding in J, relatively
 	agmBias   = 0.5  // μ falls once the optimisation error is below this share of the bias
 )
@@ -239,6 +240,9 @@ func (m *AGM) accept(p *train.Problem, s *train.State, t *trial) {
 	s.FullPasses-- // record counts the pass at x, which was an oracle's
 	m.record(p, s, m.x, t.to)
 	s.Step = 1 / m.l
+	if p.Lambda*m.a > forgotten && !m.One { // x_0 does not count any more, and A would grow without bounds
+		m.fresh = true
+	}
 	if bias, e := split(p.Objective, m.x, t.to); !given(p) && e < agmBias*bias {
 		m.μ /= raiseL
 		m.l *= raiseL

@@ -31,8 +31,8 @@ func (m *innerSteps) start(p *train.Problem) error {
 		return err
 	}
 	m.moving, m.dual = moving, engine.NewBatchDual(o)
-	m.Engine = engine.NewEngine(o, p.Threads())
-	return nil
+	m.Engine, err = p.Sibling(o) // on the host, as the method's engine is
+	return err
 }
 
 // solve takes the given number of steps on the model of a batch.

@@ -28,7 +28,7 @@ func closeDevice(d *device.Device) error {
 func benchDevice(cmd *cobra.Command, d *device.Device, seconds float64) error {
 	o := devicebench.Options{Seconds: seconds, Small: d.Info().Emulated()}
 	if !isSet(cmd, "quiet") {
-		o.Done = func(r devicebench.Row) { fmt.Fprintf(os.Stderr, "%-40s %10.3f ms\n", r.What, r.Milliseconds) }
+		o.Done = func(r devicebench.Row) { fmt.Fprintln(os.Stderr, r) }
 	}
 	report, err := devicebench.Run(cmd.Context(), d, o)
 	if err != nil {

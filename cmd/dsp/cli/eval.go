@@ -32,7 +32,9 @@ func evalCommand() *cobra.Command {
 		Short: "Compare a model's outputs with gold labels, trees, links, boxes or masks",
 		Long: `eval prints the share of tokens and of sequences that a model labels correctly. If the labels are entity tags, it adds
 precision, recall and F1 of entities, counted and printed as conlleval.pl does; otherwise precision, recall and F1 of every
-label, as in scikit-learn's classification report. For trees it prints attachment scores as the CoNLL 2018 evaluation computes
+label, as in scikit-learn's classification report.
+
+For trees it prints attachment scores as the CoNLL 2018 evaluation computes
 them, and a table by relation. For links it prints the alignment error rate, precision, recall and F1 (Och and Ney 2003). For
 boxes it prints the share of objects found, their mean overlap and average precision, beside the best that the candidates
 allow. For graphs and masks it prints the share of right variables or pixels, and the intersection over union of every label.
@@ -126,6 +128,7 @@ than another beyond that: both take examples as a whole, since their parts depen
 	cmd.Flags().BoolVar(&confusion, "confusion", false, "add which labels were mistaken for which, most frequent first")
 	cmd.Flags().BoolVar(&goldTokens, "gold-tokens", false, "with a pipeline: start from the gold sentences, tokens and words instead of raw text")
 	more.addFlags(cmd)
+	putFirst(cmd, "model", "data", "format", "errors", "confusion", "intervals", "against")
 	return cmd
 }
 

@@ -133,13 +133,15 @@ unchanged gives the same predictions, bit for bit.`,
 var attributeSettings = []string{"format", "columns", "label", "scheme", "features", "template", "clusters", "gazetteer", "min-count", "hash-bits", "threads"}
 
 func attributesCommand() *cobra.Command {
-	c, to := config.Default(), ""
+	c, to, model := config.Default(), "", ""
 	cmd := &cobra.Command{
 		Use:   "attributes --input FILE --to FILE",
 		Short: "Write the attributes that train makes of text, in CRFsuite's format",
 		Long: `attributes writes the attributes that dsp train would extract from text in columns, one token per line, in the format of
-CRFsuite: the gold label, then the attributes, separated by tabs. The format has no place for attributes of transitions.`,
+CRFsuite: the gold label, then the attributes, separated by tabs. The format has no place for attributes of transitions.
+With --model they are those that the model makes of the text, and knows; its text needs no gold labels.`,
 		Example: `  dsp data attributes --features ner --input train.conll --to train.crfsuite
+  dsp data attributes --model runs/ner --input test.conll --to test.crfsuite
   dsp data attributes --template my.template --input dev.conllu --label xpos --to dev.crfsuite`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -150,7 +152,7 @@ CRFsuite: the gold label, then the attributes, separated by tabs. The format has
 				return structured.BadInput("no file to write: give --to FILE.crfsuite")
 			}
 			takeFlags(cmd, config.Settings(&c), config.Settings(&c))
-			d, err := exchange.WriteAttributes(c, to)
+			d, err := writeAttributes(cmd, c, model, to)
 			if err != nil {
 				return err
 			}
@@ -166,8 +168,26 @@ CRFsuite: the gold label, then the attributes, separated by tabs. The format has
 	flags.SortFlags = false
 	flags.StringVar(&c.Train, "input", "", "`FILE` with text in columns and gold labels")
 	flags.StringVar(&to, "to", "", "`FILE` to write")
+	flags.StringVar(&model, "model", "", "`MODEL` whose attributes to make of the text, instead of those that training would make; it decides how they are made")
 	addSettings(cmd, slices.DeleteFunc(config.Settings(&c), func(s settings.Setting) bool {
 		return !slices.Contains(attributeSettings, s.Name)
 	}))
 	return cmd
+}
+
+// writeAttributes writes the attributes that training with settings c makes of c.Train or, with a model, those that it makes.
+func writeAttributes(cmd *cobra.Command, c config.Config, model, to string) (*structured.Dataset, error) {
+	if model == "" {
+		return exchange.WriteAttributes(c, to)
+	}
+	for _, name := range attributeSettings {
+		if cmd.Flags().Changed(name) && !slices.Contains([]string{"format", "columns", "label", "threads"}, name) {
+			return nil, structured.BadInput("--%s has no effect with --model, which says how attributes are made", name)
+		}
+	}
+	m, err := models.Load(model)
+	if err != nil {
+		return nil, err
+	}
+	return exchange.WriteAttributesOf(m, models.Request{Path: c.Train, Format: c.Format, Columns: c.Columns, Label: c.Label, Threads: c.Threads}, to)
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"regexp"
@@ -9,6 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/dsp-go/dsp/models/config"
+	"github.com/dsp-go/dsp/models/tasks"
 )
 
 const (
@@ -17,7 +21,72 @@ const (
 	groupKey   = "group"  // the annotation of a flag that names its heading
 	unitKey    = "unit"   // the annotation of a flag that names the placeholder for its value
 	common     = "Common" // the heading that comes first
+	everywhere = "Everywhere"
 )
+
+// choices are the flags that say which others apply.
+var choices = []string{"task", "format", "net", "method"}
+
+// showsAll reports whether a help has all that there is: with --help all, with a flag of choices, and for verbs with few flags.
+func showsAll(cmd *cobra.Command) bool {
+	short := false
+	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) { short = short || headingOf(f) == common })
+	return !short || slices.Contains(cmd.Flags().Args(), "all") || chooses(cmd)
+}
+
+// chooses reports whether a verb shows what applies to the flags of choices, and one is given.
+func chooses(cmd *cobra.Command) bool {
+	return cmd.Annotations[choosesKey] != "" && slices.ContainsFunc(choices, func(name string) bool { return cmd.Flags().Changed(name) })
+}
+
+// choosesKey is the annotation of a verb whose help shows what applies to the flags of choices.
+const choosesKey = "chooses"
+
+// help prints what a command does and how to call it.
+func help(cmd *cobra.Command, _ []string) {
+	about := cmp.Or(cmd.Long, cmd.Short)
+	if !showsAll(cmd) {
+		about, _, _ = strings.Cut(about, "\n\n")
+	}
+	fmt.Fprintf(cmd.OutOrStdout(), "%s\n\n%s", about, cmd.UsageString())
+}
+
+// helpOn makes the help of a verb that takes the settings of a training show those that can have an effect with the flags of choices, which
+// write into c.
+func helpOn(cmd *cobra.Command, c *config.Config) {
+	cmd.Annotations = map[string]string{choosesKey: "yes"}
+	cmd.SetHelpFunc(func(cmd *cobra.Command, args []string) {
+		for _, s := range config.Settings(c) {
+			f := cmd.Flags().Lookup(s.Name)
+			if f != nil && headingOf(f) != common && !tasks.Applies(s, c) && !slices.Contains(cmd.Flags().Args(), "all") {
+				f.Hidden = true
+			}
+		}
+		help(cmd, args)
+	})
+}
+
+// putFirst moves flags of cmd under the heading that comes first in the help. --help shows only these.
+func putFirst(cmd *cobra.Command, names ...string) {
+	for _, name := range names {
+		f := cmd.Flags().Lookup(name)
+		if f.Annotations == nil {
+			f.Annotations = map[string][]string{}
+		}
+		f.Annotations[groupKey] = []string{common}
+	}
+}
+
+// headingOf returns the heading of a flag.
+func headingOf(f *pflag.Flag) string {
+	if g := f.Annotations[groupKey]; len(g) > 0 {
+		return g[0]
+	}
+	if f.Name == "help" {
+		return everywhere
+	}
+	return "Flags"
+}
 
 // usage prints how to call a command: its synopsis, verbs, flags under their headings, and examples.
 func usage(cmd *cobra.Command) error {
@@ -39,25 +108,37 @@ func usage(cmd *cobra.Command) error {
 		}
 		flags[heading] = append(flags[heading], f)
 	}
+	all, left := showsAll(cmd), 0
 	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
-		if f.Hidden {
-			return
+		switch heading := headingOf(f); {
+		case f.Hidden:
+		case all || heading == common || heading == everywhere:
+			add(heading, f)
+		default:
+			left++
 		}
-		heading := "Flags"
-		if g := f.Annotations[groupKey]; len(g) > 0 {
-			heading = g[0]
-		}
-		add(heading, f)
 	})
-	cmd.InheritedFlags().VisitAll(func(f *pflag.Flag) { add("Everywhere", f) })
+	cmd.InheritedFlags().VisitAll(func(f *pflag.Flag) { add(everywhere, f) })
 	if at := slices.Index(headings, common); at > 0 {
 		headings = slices.Insert(slices.Delete(headings, at, at+1), 0, common)
+	}
+	if at := slices.Index(headings, everywhere); at >= 0 {
+		headings = append(slices.Delete(headings, at, at+1), everywhere)
 	}
 	for _, heading := range headings {
 		fmt.Fprintf(w, "\n%s:\n", heading)
 		for _, f := range flags[heading] {
 			printFlag(w, f)
 		}
+	}
+	if !all {
+		fmt.Fprintf(w, "\n%s --help all shows %d more flags.", cmd.CommandPath(), left)
+		if cmd.Annotations[choosesKey] != "" {
+			fmt.Fprintf(w, "\n%s --task tag --help shows those that apply to a task; --format, --net and --method do so, too.", cmd.CommandPath())
+		}
+		fmt.Fprintln(w)
+	} else if chooses(cmd) {
+		fmt.Fprintf(w, "\nThese flags apply here; %s --help all shows all.\n", cmd.CommandPath())
 	}
 	if cmd.HasExample() {
 		fmt.Fprintf(w, "\nExamples:\n%s\n", cmd.Example)

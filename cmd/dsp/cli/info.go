@@ -26,6 +26,7 @@ import (
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
 	"github.com/dsp-go/dsp/train/engine"
+	"github.com/dsp-go/dsp/train/ranks"
 )
 
 // machine is what dsp info reports about the program and the machine it runs on.
@@ -42,6 +43,9 @@ type machine struct {
 
 	GPUs  []device.Info `json:"gpus"`
 	NoGPU string        `json:"no_gpu,omitempty"` // why no GPU is available
+
+	MPI   string `json:"mpi,omitempty"`    // library for several ranks
+	NoMPI string `json:"no_mpi,omitempty"` // why there is none
 }
 
 // structureInfo is what dsp can do with one structure.
@@ -196,6 +200,10 @@ func thisMachine() machine {
 
 		Structures: structures(),
 	}
+	library, err := ranks.FindLibrary()
+	if m.MPI = library; err != nil {
+		m.NoMPI = err.Error()
+	}
 	gpus, err := device.Devices()
 	if err != nil {
 		m.NoGPU = err.Error()
@@ -224,6 +232,11 @@ func (m machine) print(w io.Writer) error {
 	if m.NoGPU != "" {
 		fmt.Fprintf(&b, "GPU       none: %s\n", m.NoGPU)
 	}
+	if m.NoMPI != "" {
+		fmt.Fprintf(&b, "MPI       none: %s\n", m.NoMPI)
+	} else {
+		fmt.Fprintf(&b, "MPI       %s\n", m.MPI)
+	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }
@@ -243,6 +256,8 @@ type inside struct {
 
 	Temperature float64 `json:"temperature"`          // of probabilities; 1 until dsp calibrate fits one
 	Calibrated  *bool   `json:"calibrated,omitempty"` // trained by likelihood, or with a fitted temperature; absent without probabilities
+
+	Standardised bool `json:"standardised,omitempty"` // dense features are shifted and scaled
 
 	Characters int `json:"characters,omitempty"` // size of the vocabulary of characters
 
@@ -278,6 +293,7 @@ type encoderInside struct {
 	Layers      string `json:"layers"`    // that rows are taken from
 	Words       string `json:"pieces"`    // how pieces become words
 	Fingerprint string `json:"fingerprint"`
+	Adapter     string `json:"adapter,omitempty"` // as --adapter
 }
 
 type param struct {
@@ -288,7 +304,7 @@ type param struct {
 func insideOf(m *models.Model, top int) (inside, error) {
 	in := inside{
 		Version: m.Version, Net: m.Config.Net, Weights: m.Net.Dim(), Nonzero: engine.Nonzeros(m.W),
-		Labels: m.Labels.Names(), Dim: m.Dim, Vocab: []int{}, Config: m.Config, Temperature: m.Temper(),
+		Labels: m.Labels.Names(), Dim: m.Dim, Standardised: m.Standard != nil, Vocab: []int{}, Config: m.Config, Temperature: m.Temper(),
 	}
 	if m.Sums() != nil {
 		yes := !m.Uncalibrated()
@@ -311,7 +327,10 @@ func insideOf(m *models.Model, top int) (inside, error) {
 	}
 	if r := m.Encoder; r != nil {
 		e := r.Encoder
-		in.Encoder = &encoderInside{e.Family(), r.Dir, !r.ByReference, e.Width(), e.Depth(), len(e.Weights()), e.Vocabulary(), e.Positions(), r.Layers, r.Pieces, e.Fingerprint()}
+		in.Encoder = &encoderInside{e.Family(), r.Dir, !r.ByReference, e.Width(), e.Depth(), len(e.Weights()), e.Vocabulary(), e.Positions(), r.Layers, r.Pieces, e.Fingerprint(), ""}
+		if t := r.Tuned; t != nil {
+			in.Encoder.Adapter = t.Adapter.String()
+		}
 	}
 	if m.Vectors != nil {
 		in.Vectors = m.Vectors.Len()
@@ -344,7 +363,11 @@ func (in inside) reads() []string {
 			all = append(all, fmt.Sprintf(format, append([]any{n}, more...)...))
 		}
 	}
-	add(in.Dim, "%d dense features per position")
+	scaled := ""
+	if in.Standardised {
+		scaled = ", standardised"
+	}
+	add(in.Dim, "%d dense features per position%s", scaled)
 	if len(in.Vocab) > 0 {
 		text := fmt.Sprintf("discrete, vocabularies of %v", in.Vocab)
 		if in.Characters > 0 {
@@ -373,6 +396,9 @@ func (in inside) print(w io.Writer) error {
 		fmt.Fprintf(&b, "encoder     %s, %s: %d layers of width %d, %d weights, %d pieces, %d at a time; fingerprint %.16s\n", e.Family, where, e.Depth, e.Width, e.Weights,
 			e.Pieces, e.Positions, e.Fingerprint)
 		fmt.Fprintf(&b, "            rows of layers %s; of a word with several pieces: %s\n", e.Layers, e.Words)
+		if e.Adapter != "" {
+			fmt.Fprintf(&b, "            adapters %s are trained, its weights stay as they are\n", e.Adapter)
+		}
 	}
 	if in.Vectors > 0 {
 		fmt.Fprintf(&b, "            vectors of %d words\n", in.Vectors)

@@ -124,7 +124,7 @@ type choiceTable []choiceInfo
 func theFormats() choiceTable {
 	var all choiceTable
 	for _, f := range formats.All() {
-		text := f.Holds + "; for --task " + strings.Join(f.Tasks, ", ")
+		text := f.Holds + "; for --task " + strings.Join(tasks.Reading(f), ", ")
 		if len(f.Extensions) > 0 {
 			text += "; " + strings.Join(f.Extensions, ", ")
 		}

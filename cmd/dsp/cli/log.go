@@ -13,6 +13,7 @@ type log struct {
 	out    io.Writer
 	mu     *sync.Mutex
 	level  slog.Level
+	who    string // begins every line
 	prefix string // of keys, from WithGroup
 	attrs  string
 }
@@ -27,6 +28,7 @@ func (l *log) Enabled(_ context.Context, level slog.Level) bool { return level >
 // Handle writes one record as a line.
 func (l *log) Handle(_ context.Context, r slog.Record) error {
 	var b strings.Builder
+	b.WriteString(l.who)
 	if r.Level >= slog.LevelWarn {
 		b.WriteString(strings.ToLower(r.Level.String()) + ": ")
 	}

@@ -40,7 +40,7 @@ func Main() int {
 		}
 		return newRoot().ExecuteContext(ctx)
 	})
-	if err != nil {
+	if r := (*rankError)(nil); err != nil && !(errors.As(err, &r) && r.said) {
 		fmt.Fprintln(os.Stderr, "dsp:", err)
 	}
 	if p := new(host.PanicError); errors.As(err, &p) && os.Getenv("DSP_DEBUG") != "" {

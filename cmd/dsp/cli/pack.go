@@ -19,7 +19,9 @@ func packCommand() *cobra.Command {
 		Use:   "pack --train FILE --out PACK",
 		Short: "Write training data with their inputs to a file that training maps instead of reading",
 		Long: `pack reads training data as dsp train does, makes their inputs, and writes both to one file. dsp train --train PACK maps that file: the
-system loads what is used, so that data may be larger than memory, and training begins at once. The model is the one that the data
+system loads what is used, so that data may be larger than memory, and training begins at once.
+
+The model is the one that the data
 themselves give, to the bit. Flags say how to read the data and which inputs to make; the pack keeps them.
 Text with a token per line and attributes is packed piece by piece, in little memory; other data are read whole.`,
 		Example: `  dsp data pack --train train.conll --out train.pack
@@ -70,6 +72,8 @@ Text with a token per line and attributes is packed piece by piece, in little me
 		}
 	}
 	addSettings(cmd, kept)
+	putFirst(cmd, "out", "train", "task", "format", "columns", "net", "config")
+	helpOn(cmd, &flagged)
 	return cmd
 }
 

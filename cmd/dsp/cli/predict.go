@@ -4,14 +4,17 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/models/data/formats"
 	"github.com/dsp-go/dsp/models/pipelines"
 	"github.com/dsp-go/dsp/models/predictions"
 	"github.com/dsp-go/dsp/models/settings"
+	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/structured"
 )
 
@@ -25,9 +28,10 @@ func predictCommand() *cobra.Command {
 	var u use
 	var o predictions.Options
 	var decode, picture, to string
-	var truncate bool
+	var truncate, skipBad bool
 	var raw rawText
 	var fill string
+	var asked questions
 	cmd := &cobra.Command{
 		Use:   "predict --model MODEL",
 		Short: "Predict labels, trees, links, boxes or masks with a model",
@@ -59,6 +63,8 @@ without it.`,
   dsp predict --model runs/first --input builtin --nbest 3 --json
   dsp predict --model runs/parser --input new.conllu > parsed.conllu
   dsp predict --model runs/parser --input test.conllu --picture trees.svg
+  dsp predict --model runs/ner --input new.conll --samples 10 --seed 1 --json
+  dsp predict --model runs/ner --input new.conll --select 100 > label-these.conll
   dsp predict --model runs/links --input new.pairs --confidence
   dsp predict --model runs/ladybird --input folder --nbest 3 > boxes.json`,
 		Args: noArgs,
@@ -85,22 +91,38 @@ without it.`,
 			if err := checkInto(cmd, o); err != nil {
 				return err
 			}
+			if err := asked.check(cmd, &o); err != nil {
+				return err
+			}
 			if err := raw.refusals(cmd); err != nil {
 				return err
+			}
+			if skipBad {
+				u.Skip = func(err error) { slog.Warn("an image is left out", "reason", err) }
 			}
 			defer u.close()
 			m, err := u.load()
 			if err != nil {
 				return err
 			}
+			if skipBad && !slices.Contains(formats.Find(formats.Images).Tasks, m.Config.Task) {
+				return structured.BadInput("--skip-bad leaves out images of a folder; a model of --task %s reads none", m.Config.Task)
+			}
 			if o.Spans {
 				if err := m.CheckSpans(); err != nil {
 					return err
 				}
 			}
-			warnUncalibrated(m, o)
 			o.Threads = u.Threads
 			asJSON := isSet(cmd, "json")
+			if asked.selected > 0 {
+				return asked.run(cmd.Context(), &u, m, asJSON)
+			}
+			o.Probability = o.Probability || to != "" && tasks.Of(&m.Config).Labels
+			if err := m.CheckQuestions(o); err != nil {
+				return err
+			}
+			warnUncalibrated(m, o)
 			o.Probability = o.Probability || asJSON
 			o.Exact = !truncate
 			if truncate && !m.Truncates() {
@@ -142,13 +164,16 @@ without it.`,
 	flags.StringVar(&decode, "decode", "max", "what to predict: `max|risk|expansion`; max: the output with the largest score; risk: the output with the fewest expected wrong labels (or heads and relations) under the marginals; expansion: labels of a graph with Potts edges and more than two labels that alpha-expansion finds, an approximation, whose distance from the best is bounded on standard error")
 	complete(cmd, "decode", decodes...)
 	flags.StringVar(&picture, "picture", "", "instead of printing predictions, draw the predicted trees of a few sentences, or the boxes or masks of a few images, to `FILE`, .svg, .png or .pdf")
-	flags.StringVar(&to, "to", "", "instead of printing predictions, write them to `PATH`: for segment a folder of masks, with overlays inside; for graph an npz file of labels")
+	flags.StringVar(&to, "to", "", "instead of printing predictions, write them to `PATH`: for segment a folder of masks, with overlays inside; for graph an npz file of labels; for tag and ocr one with labels, offsets, scores, probabilities and, with --marginals or --confidence, these")
+	flags.BoolVar(&skipBad, "skip-bad", false, "leave out images of a folder that cannot be read, and name them; otherwise one is an error")
 	flags.BoolVar(&truncate, "truncate", false, "with cuts: lower the scores of edges that do not favour equal labels until they do, and predict; otherwise they are an error")
 	flags.BoolVar(&o.Marginals, "marginals", false, "add the probability of every label at every position, of every head of each word, or of every candidate box; for links, the margin of every source word with every target word, and for labels that cuts find, the margin of every label")
 	flags.BoolVar(&o.Confidence, "confidence", false, "add the probability of each predicted label, in the column before it, of each predicted arc, in MISC, or of each predicted box; for links, the margin of each predicted link, after a colon, and for labels that cuts find, the margin of each; with --to and segment, pictures in the folder confidence")
 	flags.BoolVar(&o.Probability, "score", false, "add the score and probability of each predicted output (links, and graphs with cuts, have scores only)")
 	flags.BoolVar(&o.Spans, "spans", false, "instead of labelled columns, print the entities of each sequence: type, first and last token, start and end in the text, probability and text; with --json, add them as spans")
 	flags.Float64Var(&o.MinProbability, "min-probability", 0, "with --spans: list every entity that has at least probability `P`, whether the best labels have it or not; 0: those of the best labels")
+	asked.addFlags(cmd, &o)
+	putFirst(cmd, "model", "input", "format", "text", "to", "confidence", "nbest", "spans", "picture")
 	return cmd
 }
 
@@ -167,7 +192,7 @@ func checkInto(cmd *cobra.Command, o predictions.Options) error {
 	if o.Into == "" {
 		return nil
 	}
-	for _, name := range []string{"json", "text", "pretokenised", "nbest", "confidence", "marginals", "spans", "to", "picture"} {
+	for _, name := range []string{"json", "text", "pretokenised", "nbest", "confidence", "marginals", "entropy", "spans", "to", "picture"} {
 		if cmd.Flags().Changed(name) {
 			return structured.BadInput("--into %s: it keeps the columns of the input, and --%s prints something else or more", o.Into, name)
 		}
@@ -185,7 +210,7 @@ func checkSpans(cmd *cobra.Command, o *predictions.Options) error {
 	case !o.Spans || isSet(cmd, "json"):
 		return nil
 	}
-	for _, name := range []string{"nbest", "confidence", "score", "marginals"} {
+	for _, name := range []string{"nbest", "confidence", "score", "marginals", "entropy"} {
 		if cmd.Flags().Changed(name) {
 			return structured.BadInput("--%s adds to labelled columns, and --spans prints entities in their place; add --json for both", name)
 		}
@@ -195,14 +220,14 @@ func checkSpans(cmd *cobra.Command, o *predictions.Options) error {
 
 // warnUncalibrated warns where probabilities are asked for that nothing has fitted to data.
 func warnUncalibrated(m *models.Model, o predictions.Options) {
-	if (o.Spans || o.Confidence || o.Marginals || o.Probability || o.NBest > 0) && m.Uncalibrated() {
+	if (o.Spans || o.Entropy || o.Samples > 0 || o.Confidence || o.Marginals || o.Probability || o.NBest > 0) && m.Uncalibrated() {
 		slog.Warn("the model was trained by margins, not by likelihood: its probabilities are uncalibrated; fit them to data with dsp calibrate", "loss", m.Config.Loss)
 	}
 }
 
 // checkPrinted refuses flags that change only what is printed, where nothing is printed.
 func checkPrinted(cmd *cobra.Command, to, picture string) error {
-	instead, printed := "--to", []string{"nbest", "score", "spans", "min-probability"}
+	instead, printed := "--to", []string{"nbest", "score", "entropy", "samples", "spans", "min-probability"}
 	switch {
 	case picture != "":
 		instead, printed = "--picture", append(printed, "confidence", "marginals", "decode", "force")

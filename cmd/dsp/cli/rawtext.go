@@ -45,7 +45,7 @@ func (t *rawText) refusals(cmd *cobra.Command) error {
 		{"format", "raw text has no format"}, {"columns", "raw text has no columns"}, {"label", "raw text has no columns"},
 		{"dense", "raw text has no tokens yet that features could belong to"}, {"links", "raw text is not pairs of sentences"},
 		{"boxes", "raw text is not images"}, {"images", "raw text is not images"}, {"masks", "raw text is not images"},
-		{"force", "raw text has no labels to keep"}, {"to", "it writes masks and labels of graphs"}, {"truncate", "it is for cuts"},
+		{"force", "raw text has no labels to keep"}, {"to", "it writes arrays, which have no words; --json has both"}, {"truncate", "it is for cuts"},
 	} {
 		if given(refused[0]) {
 			return structured.BadInput("--%s has no use with --text: %s", refused[0], refused[1])
@@ -57,7 +57,7 @@ func (t *rawText) refusals(cmd *cobra.Command) error {
 	if !t.inline {
 		return nil
 	}
-	for _, name := range []string{"json", "spans", "nbest", "confidence", "score", "marginals", "picture"} {
+	for _, name := range []string{"json", "spans", "nbest", "confidence", "score", "marginals", "entropy", "picture"} {
 		if given(name) {
 			return structured.BadInput("--inline prints the text with marks and nothing else; --%s needs another form of output, such as --json", name)
 		}

@@ -63,6 +63,9 @@ func (r *reviews) wanted(strict bool) (bool, error) {
 			}
 		}
 	}
+	if err := r.spreads.check(); err != nil {
+		return false, err
+	}
 	if r.looks() && strict {
 		return false, structured.BadInput("--strict is for the counts of the report; --errors, --pr-curve and --calibration read entities as predict does")
 	}

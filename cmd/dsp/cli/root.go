@@ -40,6 +40,7 @@ dsp train with no arguments trains a small convolutional network to read words o
 			}
 			slog.SetDefault(slog.New(newLog(os.Stderr, level)))
 			warnRepeated(cmd, os.Args[1:])
+			warnOfRanks(cmd.Name())
 			return host.CheckStart()
 		},
 	}
@@ -50,8 +51,13 @@ dsp train with no arguments trains a small convolutional network to read words o
 	root.AddCommand(trainCommand(), sweepCommand(), reproduceCommand(), predictCommand(), serveCommand(), evalCommand(), reportCommand(), calibrateCommand(), exportCommand(), importCommand(), inferCommand(), infoCommand(), dataCommand(),
 		benchCommand(), selftestCommand())
 	root.SetUsageFunc(usage)
+	root.SetHelpFunc(help)
 	for _, verb := range root.Commands() {
 		badUsage(verb)
+		verb.InitDefaultHelpFlag()
+		if !showsAll(verb) {
+			verb.Flags().Lookup("help").Usage = "print this; --help all: every flag"
+		}
 	}
 	return root
 }

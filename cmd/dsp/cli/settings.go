@@ -103,13 +103,6 @@ func warnRepeated(cmd *cobra.Command, args []string) {
 	}
 }
 
-// putFirst moves flags of cmd under the heading that comes first in the help.
-func putFirst(cmd *cobra.Command, names ...string) {
-	for _, name := range names {
-		cmd.Flags().Lookup(name).Annotations[groupKey] = []string{common}
-	}
-}
-
 // takeFlags copies the settings that the command line changed from flagged, which the flags write into, to to.
 func takeFlags(cmd *cobra.Command, flagged, to []settings.Setting) {
 	for i, s := range to {

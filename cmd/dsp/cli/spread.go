@@ -18,6 +18,7 @@ import (
 type spreads struct {
 	intervals bool
 	against   string
+	kl, nll   bool
 }
 
 func (s *spreads) addFlags(cmd *cobra.Command) {
@@ -28,9 +29,19 @@ func (s *spreads) addFlags(cmd *cobra.Command) {
 		panic(err) // the flag does not exist
 	}
 	flags.StringVar(&s.against, "against", "", "compare with another `MODEL` on the same examples: the difference, its 95 % interval, and a paired test of whether there is one, corrected for the number of metrics")
+	flags.BoolVar(&s.nll, "nll", false, "add how probable the gold outputs are: the mean of -log p(gold) over examples, in nats")
+	flags.BoolVar(&s.kl, "kl", false, "with --against: add how far the other model's distribution of outputs is from that of --model: entropy, cross-entropy and their difference KL(p|q), means over examples in nats")
 }
 
-func (s *spreads) wanted() bool { return s.intervals || s.against != "" }
+func (s *spreads) wanted() bool { return s.intervals || s.nll || s.against != "" }
+
+// check refuses flags that do not go with each other.
+func (s *spreads) check() error {
+	if s.kl && s.against == "" {
+		return structured.BadInput("--kl compares the distributions of two models: add --against MODEL")
+	}
+	return nil
+}
 
 // add adds what is wanted to a report, as text and as members of an object. The sample has the outputs of m.
 func (s *spreads) add(ctx context.Context, u *use, m *models.Model, sample *intervals.Sample, strict bool, outputs predictions.Options, text *strings.Builder, all *review.Extended) error {
@@ -46,10 +57,21 @@ func (s *spreads) add(ctx context.Context, u *use, m *models.Model, sample *inte
 		fmt.Fprintln(text, intervals.Explain(estimates))
 		all.Members = append(all.Members, review.Member{Name: "intervals", Value: estimates})
 	}
+	if s.nll {
+		l, err := m.NLL(ctx, sample.Data(), u.Threads)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(text, "\n-log p(gold): %.6g nats per example, %.6g per position, of %d examples\n", l.NLL, l.PerNumber, l.Examples)
+		if l.Impossible > 0 {
+			fmt.Fprintf(text, "left out: %d examples with gold outputs that the model cannot have\n", l.Impossible)
+		}
+		all.Members = append(all.Members, review.Member{Name: "likelihood", Value: l})
+	}
 	if s.against == "" {
 		return nil
 	}
-	other, err := s.other(ctx, u, m, strict, outputs)
+	other, divergence, err := s.other(ctx, u, m, sample.Data(), strict, outputs)
 	if err != nil {
 		return err
 	}
@@ -62,31 +84,45 @@ func (s *spreads) add(ctx context.Context, u *use, m *models.Model, sample *inte
 		fmt.Fprintln(text, d)
 	}
 	fmt.Fprintln(text, intervals.ExplainDifferences(len(differences)))
-	all.Members = append(all.Members, review.Member{Name: "against", Value: map[string]any{"model": s.against, "differences": differences}})
+	about := map[string]any{"model": s.against, "differences": differences}
+	if v := divergence; v != nil {
+		fmt.Fprintf(text, "distributions of outputs, p of %s and q of %s: entropy of p %.6g, cross-entropy %.6g, KL(p|q) %.6g nats per example, of %d examples\n", u.model, s.against, v.Entropy, v.CrossEntropy, v.KL, v.Examples)
+		if v.Impossible > 0 {
+			fmt.Fprintf(text, "left out: %d examples in which q forbids what p does not\n", v.Impossible)
+		}
+		about["divergence"] = v
+	}
+	all.Members = append(all.Members, review.Member{Name: "against", Value: about})
 	return nil
 }
 
-// other returns the outputs of the model of --against, which reads the data its own way.
-func (s *spreads) other(ctx context.Context, u *use, m *models.Model, strict bool, outputs predictions.Options) (*intervals.Sample, error) {
+// other returns the outputs of the model of --against, which reads the data d its own way, and with --kl the divergence.
+func (s *spreads) other(ctx context.Context, u *use, m *models.Model, d *structured.Dataset, strict bool, outputs predictions.Options) (*intervals.Sample, *models.Divergence, error) {
 	v := *u
 	v.model, v.stop = s.against, nil
 	if _, err := models.FileOf(s.against); err != nil {
-		return nil, structured.BadInput("--against: %w", err)
+		return nil, nil, structured.BadInput("--against: %w", err)
 	}
 	defer v.close()
 	other, err := v.load()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if other.Config.Task != m.Config.Task {
-		return nil, structured.BadInput("--against %s: its --task is %s, and that of --model %s is %s; only models of the same task are compared",
+		return nil, nil, structured.BadInput("--against %s: its --task is %s, and that of --model %s is %s; only models of the same task are compared",
 			s.against, other.Config.Task, u.model, m.Config.Task)
 	}
-	d, err := v.readFor(other, "--data", true)
+	e, err := v.readFor(other, "--data", true)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	sample := intervals.New(&other.Config, other.Labels, d, strict)
-	_, err = other.Compare(ctx, d, strict, outputs, sample.Keep)
-	return sample, err
+	sample := intervals.New(&other.Config, other.Labels, e, strict)
+	if _, err = other.Compare(ctx, e, strict, outputs, sample.Keep); err != nil || !s.kl {
+		return sample, nil, err
+	}
+	divergence, err := m.Divergence(ctx, d, other, e, u.Threads)
+	if err != nil {
+		err = fmt.Errorf("--kl: %w", err)
+	}
+	return sample, &divergence, err
 }

@@ -22,7 +22,9 @@ func sweepCommand() *cobra.Command {
 		Use:   "sweep --grid NAME=VALUES",
 		Short: "Choose settings by search: a grid or random draws, on development data or by cross-validation",
 		Long: `sweep trains with every combination of the values that --grid lists, or with random draws from them, and compares the
-settings on development data or by cross-validation (--folds). It prints a table, best first. Its folder holds one line per
+settings on development data or by cross-validation (--folds). It prints a table, best first.
+
+Its folder holds one line per
 setting (sweep.jsonl), a picture (sweep.png, sweep.svg), and in best the run folder of a model trained with the best setting
 on all training data, for dsp predict --model DIR/best. On development data, the difference of every setting to the best one
 has an interval, and a paired test that is corrected for the number of settings. Each setting trains exactly as dsp train does;
@@ -48,8 +50,10 @@ all flags of train apply. After an interrupt (Ctrl-C) the completed settings are
 			return printSweep(os.Stdout, result)
 		},
 	}
-	cmd.Flags().StringVar(&file, "config", "", "YAML `FILE` with any of these settings; flags override it")
 	addSettings(cmd, sweep.Settings(&flagged))
+	cmd.Flags().StringVar(&file, "config", "", "YAML `FILE` with any of these settings; flags override it")
+	putFirst(cmd, "grid", "random", "folds", "metric", "jobs", "train", "dev", "test", "out", "task", "net", "method", "config", "resume")
+	helpOn(cmd, &flagged.Config)
 	return cmd
 }
 

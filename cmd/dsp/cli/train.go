@@ -1,18 +1,18 @@
 package cli
 
 import (
+	"context"
 	"log/slog"
 	"os"
 	"runtime/debug"
-	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/pipelines"
-	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/models/training"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/train/ranks"
 )
 
 func trainCommand() *cobra.Command {
@@ -22,9 +22,7 @@ func trainCommand() *cobra.Command {
 		Short: "Train a network; without flags, the default network on built-in data",
 		Long: `train reads or draws data, trains a network and leaves a run folder with the model, the metrics of every pass, curves and
 a checkpoint. Without flags it draws words as images of their letters, trains a small convolutional network to read them, and
-compares methods. After an interrupt (Ctrl-C) it saves a checkpoint: --resume continues to the same bits.
-
-With --task, --net, --method or --format, --help shows the flags that apply there: dsp train --task tag --help.`,
+compares methods. After an interrupt (Ctrl-C) it saves a checkpoint: --resume continues to the same bits.`,
 		Example: `  dsp train
   dsp train --train train.conll --dev dev.conll --out runs/ner
   dsp train --train train.conllu --label xpos --reg 0.5 --out runs/pos
@@ -41,38 +39,30 @@ With --task, --net, --method or --format, --help shows the flags that apply ther
 			if os.Getenv("GOGC") == "" {
 				debug.SetGCPercent(50) // most memory is arrays, which cost the collector nothing, and garbage is rare
 			}
-			options := training.TrainOptions{Version: version(), Log: slog.Default(), Console: os.Stderr}
-			if c.Task == pipelines.Task {
-				return trainPipeline(cmd.Context(), c, options)
-			}
-			result, err := training.Train(cmd.Context(), c, options)
-			if err != nil {
-				return err
-			}
-			if c.JSON {
-				return printJSON(os.Stdout, result)
-			}
-			return printResult(os.Stdout, result)
+			return asRank(cmd.Context(), c.Ranks, c.Quiet, func(ctx context.Context, m *ranks.Member) error {
+				options := training.TrainOptions{Version: version(), Log: slog.Default(), Console: os.Stderr, Ranks: m}
+				switch {
+				case c.Task == pipelines.Task && m != nil:
+					return structured.BadInput("--task pipeline: several ranks train one model, not a pipeline; start one process, or train stages")
+				case c.Task == pipelines.Task:
+					return trainPipeline(ctx, c, options)
+				}
+				result, err := training.Train(ctx, c, options)
+				switch {
+				case err != nil || m != nil && m.Rank() > 0:
+					return err
+				case c.JSON:
+					return printJSON(os.Stdout, result)
+				}
+				return printResult(os.Stdout, result)
+			})
 		},
 	}
-	cmd.Flags().StringVar(&file, "config", "", "YAML `FILE` with any of these settings; flags override it")
 	addSettings(cmd, config.Settings(&flagged))
-	shown := cmd.HelpFunc()
-	cmd.SetHelpFunc(func(cmd *cobra.Command, args []string) {
-		hideOthers(cmd, &flagged)
-		shown(cmd, args)
-	})
-	putFirst(cmd, "task", "train", "dev", "test", "out", "net", "method", "reg", "passes", "gap")
+	cmd.Flags().StringVar(&file, "config", "", "YAML `FILE` with any of these settings; flags override it")
+	putFirst(cmd, "task", "train", "dev", "test", "out", "net", "loss", "method", "reg", "passes", "gap", "config", "resume")
+	helpOn(cmd, &flagged)
 	return cmd
-}
-
-// hideOthers leaves flags out of the help that have no effect with the task, format, network or method that the flags choose.
-func hideOthers(cmd *cobra.Command, c *config.Config) {
-	for _, s := range config.Settings(c) {
-		if f := cmd.Flags().Lookup(s.Name); f != nil && !slices.Contains(f.Annotations[groupKey], common) && !tasks.Applies(s.Name, c) {
-			f.Hidden = true
-		}
-	}
 }
 
 // trainSettings assembles the configuration of a command line: the resumed run's, the file's or the defaults, overridden by the

@@ -39,9 +39,20 @@ func TestInfoOfGPUs(t *testing.T) {
 	}
 }
 
-// Every kernel and every method agree with the CPU, and no kernel is left unchecked.
+// Every kernel and every method agree with the CPU, and no kernel is left unchecked, however the device lends memory.
 func TestSelftestOnGPU(t *testing.T) {
 	cudatest.Device(t)
+	for _, memory := range []string{"guarded", "arena"} {
+		t.Run(memory, func(t *testing.T) {
+			t.Setenv("DSP_CUDA_MEMORY", memory)
+			selftestsOnGPU(t)
+		})
+	}
+	t.Setenv("DSP_CUDA_MEMORY", "heap")
+	dsp(t, "selftest", "--device", "cuda", "--list").refused(exitFailed, "DSP_CUDA_MEMORY=heap: expected arena or guarded")
+}
+
+func selftestsOnGPU(t *testing.T) {
 	var report struct {
 		OK     bool
 		Checks []struct {
@@ -62,12 +73,15 @@ func TestSelftestOnGPU(t *testing.T) {
 	}
 }
 
-// When the device fails, each check that fails says so.
+// When the device fails, the check says so, and the next one runs on the device opened again.
 func TestSelftestOnGPUFails(t *testing.T) {
 	cudatest.Emulated(t, "DSP_EMULATED_LOSE=50")
-	o := dsp(t, "selftest", "--device", "cuda")
-	if o.code != exitFailed || !strings.Contains(o.stderr, "checks failed") || !strings.Contains(o.stdout, "CUDA_ERROR_LAUNCH_FAILED") || !strings.Contains(o.stdout, "ok ") {
+	o := dsp(t, "selftest", "--device", "cuda", "--only", "arrays|products, float32|sums by key|launched")
+	if o.code != exitFailed || !strings.Contains(o.stderr, "1 check failed") || strings.Count(o.stdout, "\nok ") != 2 || strings.Contains(o.stdout, "launched") {
 		t.Errorf("exit code %d\n%s%s", o.code, o.stdout, o.stderr)
+	}
+	if _, after, _ := strings.Cut(o.stdout, "FAIL  matrix products, float32"); !strings.Contains(after, "CUDA_ERROR_LAUNCH_FAILED") || !strings.Contains(after, "\nok    sums by key") {
+		t.Errorf("the check after the one that failed is not ok:\n%s", o.stdout)
 	}
 }
 

@@ -52,8 +52,8 @@ func resumesOnDevice(t *testing.T, flags []string) {
 	t.Helper()
 	whole, lost := filepath.Join(t.TempDir(), "whole"), filepath.Join(t.TempDir(), "lost")
 	o := dsp(t, with(flags, "--out", whole)...).ok()
-	if !strings.Contains(o.stderr, "device cuda:0 dsp emulated device") {
-		t.Errorf("the log does not name the device:\n%s", o.stderr)
+	if !strings.Contains(o.stderr, "device cuda:0 dsp emulated device") || !strings.Contains(o.stderr, "products=own") {
+		t.Errorf("the log does not name the device or what multiplies matrices:\n%s", o.stderr)
 	}
 	if c, err := os.ReadFile(filepath.Join(whole, "config.yaml")); err != nil || !bytes.Contains(c, []byte("cuda:0")) {
 		t.Errorf("config.yaml does not name the device: %v\n%s", err, c)

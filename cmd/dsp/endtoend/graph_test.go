@@ -1,6 +1,7 @@
 package endtoend
 
 import (
+	"bytes"
 	"io"
 	"math"
 	"math/rand/v2"
@@ -226,10 +227,42 @@ func TestSegmentFolders(t *testing.T) {
 	if m["pixel_accuracy"].(float64) != 1 {
 		t.Errorf("got %v", m)
 	}
+	one := filepath.Join(t.TempDir(), "one")
+	dsp(t, "predict", "--model", dir, "--input", filepath.Join(in("test", "images"), "00002.png"), "--to", one, "--truncate").ok()
+	checkSameMask(t, filepath.Join(one, "00002.png"), filepath.Join(to, "00002.png"))
+
+	bad := filepath.Join(t.TempDir(), "bad")
+	if err := os.CopyFS(bad, os.DirFS(in("test", "images"))); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(bad, "00003.png"), []byte("\x89PNG\r\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	dsp(t, "predict", "--model", dir, "--input", bad, "--to", one, "--truncate").refused(exitBadInput, "00003.png")
+	if o := dsp(t, "predict", "--model", dir, "--input", bad, "--to", one, "--truncate", "--skip-bad").ok(); !strings.Contains(o.stderr, "00003.png") {
+		t.Errorf("the image that was left out has no name: %s", o.stderr)
+	}
+	checkSameMask(t, filepath.Join(one, "00004.png"), filepath.Join(to, "00004.png"))
+	dsp(t, "predict", "--model", tagger(t), "--input", write(t, "x.conll", sentences), "--skip-bad").refused(exitBadInput, "--skip-bad")
+
+	unnamed := dsp(t, "train", "--task", "segment", "--train", in("train", "images"), "--masks", in("train", "masks"), "--passes", "1", "--out", filepath.Join(t.TempDir(), "run")).ok()
+	if !strings.Contains(unnamed.stderr, "without --label-names") || !strings.Contains(unnamed.stderr, `labels=2 in_the_masks="0 1" oracle=cut`) {
+		t.Errorf("labels without names: %s", unnamed.stderr)
+	}
 	sheet := filepath.Join(t.TempDir(), "sheet.svg")
 	dsp(t, "predict", "--model", dir, "--input", in("test", "images"), "--masks", in("test", "masks"), "--picture", sheet).ok()
 	if text, err := os.ReadFile(sheet); err != nil || !strings.Contains(string(text), "prediction") || !strings.Contains(string(text), "truth") {
 		t.Errorf("%v: no picture", err)
+	}
+}
+
+// checkSameMask fails the test unless two files are the same.
+func checkSameMask(t *testing.T, got, want string) {
+	t.Helper()
+	a, err := os.ReadFile(got)
+	b, err2 := os.ReadFile(want)
+	if err != nil || err2 != nil || !bytes.Equal(a, b) {
+		t.Errorf("%s differs from %s: %v, %v", got, want, err, err2)
 	}
 }
 

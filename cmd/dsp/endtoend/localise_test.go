@@ -170,6 +170,27 @@ func TestPredictBoxes(t *testing.T) {
 			t.Errorf("without annotations: %+v, expected the box %v", one, all[k].Box)
 		}
 	}
+	images := strings.TrimSuffix(test, ".json")
+	files, err := filepath.Glob(filepath.Join(images, "*.png"))
+	if err != nil || len(files) < 3 {
+		t.Fatal(files, err)
+	}
+	if one := jsonLines[boxJSON](t, dsp(t, "predict", "--model", dir, "--input", files[1], "--json").ok().stdout); len(one) != 1 || one[0].Box != all[1].Box {
+		t.Errorf("one image: %+v, expected the box %v", one, all[1].Box)
+	}
+	bad := filepath.Join(t.TempDir(), "bad")
+	if err := os.CopyFS(bad, os.DirFS(images)); err != nil {
+		t.Fatal(err)
+	}
+	broken := filepath.Base(files[0])
+	if text, err := os.ReadFile(files[0]); err != nil || os.WriteFile(filepath.Join(bad, broken), text[:len(text)/2], 0o666) != nil {
+		t.Fatal("cannot break an image")
+	}
+	dsp(t, "predict", "--model", dir, "--input", bad, "--json").refused(exitBadInput, broken)
+	left := dsp(t, "predict", "--model", dir, "--input", bad, "--json", "--skip-bad").ok()
+	if some := jsonLines[boxJSON](t, left.stdout); len(some) != len(all)-1 || some[0].Box != all[1].Box || !strings.Contains(left.stderr, broken) {
+		t.Errorf("without the broken image: %+v, %s", some, left.stderr)
+	}
 	// The results are candidates: the model chooses its own best box among its three best.
 	candidates := write(t, "candidates.json", dsp(t, "predict", "--model", dir, "--input", test, "--nbest", "3").ok().stdout)
 	for k, one := range jsonLines[boxJSON](t, dsp(t, "predict", "--model", dir, "--input", test, "--boxes", candidates, "--json").ok().stdout) {

@@ -141,6 +141,7 @@ func TestPackGivesTheSameModel(t *testing.T) {
 		{"parse", []string{"--train", filepath.Join(trees, "train.conllu"), "--task", "parse"}, []string{"--dev", filepath.Join(trees, "dev.conllu")}},
 		{"graph", []string{"--train", drawnGraphs(t, "train.npz", 15, 3, 1), "--task", "graph"}, []string{"--dev", drawnGraphs(t, "dev.npz", 5, 3, 2)}},
 		{"dense", []string{"--train", drawnRows(t)}, nil},
+		{"dense, standardised", []string{"--train", drawnRows(t), "--standardise"}, []string{"--dev", drawnRows(t)}},
 		{"letters", []string{"--train", filepath.Join(letters, "train.data")}, nil},
 		{"align", []string{"--train", filepath.Join(pairs, "train.pairs")}, []string{"--dev", filepath.Join(pairs, "dev.pairs")}},
 	} {

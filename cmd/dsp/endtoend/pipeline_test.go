@@ -358,7 +358,8 @@ func TestPipelineResumes(t *testing.T) {
 	}
 	dsp(t, "predict", "--model", out, "--text").refused(exitBadInput, "not finished", "--resume")
 	dsp(t, args...).refused(exitBadInput, "there is a run already")
-	dsp(t, "train", "--resume", out, "--seed", "5", "--quiet").refused(exitBadInput, "other settings")
+	dsp(t, "train", "--resume", out, "--seed", "5", "--quiet").refused(exitBadInput, "other settings", "--seed")
+	dsp(t, "train", "--resume", out, "--crossing", "refuse", "--quiet").refused(exitBadInput, "other settings", "--crossing was lift, and is refuse")
 	_, other := drawTreebank(t, 9, 20)
 	dsp(t, "train", "--resume", out, "--train", other, "--quiet").refused(exitBadInput, "other data")
 	var result struct{ Fingerprint string }
@@ -379,6 +380,7 @@ func TestPipelineRefuses(t *testing.T) {
 		want string
 	}{
 		{[]string{"--net", "cnn-char"}, "--net has no effect with --task pipeline"},
+		{[]string{"--baselines", "on"}, "--baselines has no effect with --task pipeline"},
 		{[]string{"--encoder", dir}, "do not read encoders yet"},
 		{[]string{"--task-settings", "folds=1"}, "folds"},
 		{[]string{"--task-settings", "skip=tags"}, "characters, words, upos"},
@@ -412,7 +414,7 @@ func TestPipelineServed(t *testing.T) {
 	model, _ := aPipeline(t)
 	sentences, _ := drawTreebank(t, 10, 12)
 	text := characters.Text(sentences)
-	s := serve(t, "--model", "french="+model)
+	s := serve(t, "--model", "french="+model, "--model", "tags="+filepath.Join(model, "upos"), "--max-length", "200")
 	post := func(kind, query, body string) (int, string) {
 		r, err := http.Post(s.url+"predict"+query, kind, strings.NewReader(body))
 		if err != nil {
@@ -426,23 +428,31 @@ func TestPipelineServed(t *testing.T) {
 		return r.StatusCode, string(answer)
 	}
 	want := dspWith(t, text, "predict", "--model", model, "--text").ok().stdout
-	if code, got := post("text/plain", "?format=conllu", text); code != 200 || got != want {
+	if code, got := post("text/plain", "/french?format=conllu", text); code != 200 || got != want {
 		t.Errorf("%d %s, expected %s", code, got, want)
 	}
 	want = dspWith(t, text, "predict", "--model", model, "--text", "--json").ok().stdout
-	if code, got := post("text/plain", "", text); code != 200 || got != want {
+	if code, got := post("text/plain", "?model=french", text); code != 200 || got != want {
 		t.Errorf("%d %s, expected %s", code, got, want)
 	}
 	want = dspWith(t, "Il mange.", "predict", "--model", model, "--text", "--json").ok().stdout
 	if code, got := post("application/json", "/french", `{"text": "Il mange."}`); code != 200 || got != want {
 		t.Errorf("%d %s, expected %s", code, got, want)
 	}
-	for _, c := range [][2]string{{"", `{"texts": 1}`}, {"?nbest=2", `{"text": "Il"}`}, {"?format=x", `{"text": "Il"}`}, {"", "\xff"}} {
-		if code, got := post("application/json", c[0], c[1]); code != 400 || !strings.Contains(got, "error") {
+	for _, c := range [][3]string{
+		{"/french", `{"texts": 1}`, "text"},
+		{"/french?nbest=2", `{"text": "Il"}`, "nbest"},
+		{"/french?format=x", `{"text": "Il"}`, "format=x"},
+		{"/french", "\xff", "UTF-8"},
+		{"/french?model=tags", `{"text": "Il mange."}`, "the model french, and the model tags"},
+		{"/tags?model=french", `{"text": "Il mange."}`, "the model tags, and the model french"},
+		{"/french", fmt.Sprintf(`{"text": %q}`, strings.Repeat("Il mange.", 223)), "a paragraph of 2007 characters, expected at most 2000"},
+	} {
+		if code, got := post("application/json", c[0], c[1]); code != 400 || !strings.Contains(got, c[2]) {
 			t.Errorf("%v: %d %s", c, code, got)
 		}
 	}
-	if code, got := post("application/json", "", `{"text": ""}`); code != 200 || got != "" {
+	if code, got := post("application/json", "/french", `{"text": ""}`); code != 200 || got != "" {
 		t.Errorf("%d %q", code, got)
 	}
 	r, err := http.Get(s.url + "v2/models/french")

@@ -219,6 +219,36 @@ func TestWriteAttributes(t *testing.T) {
 		}
 	}
 	dsp(t, "data", "attributes", "--input", attributes, "--to", attributes).refused(exitBadInput, "text in columns")
+
+	// Those that a model makes give its own predictions, with gold labels and without.
+	model, unseen := filepath.Join(dir, "run0"), "the\tO\ngreen\tO\nfox\tB-X\n\nthe\tO\nred\tB-X\n"
+	var bare string
+	for line := range strings.Lines(unseen) {
+		word, _, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
+		bare += word + "\n"
+	}
+	var predicted [2]string
+	for i, text := range []string{unseen, bare} {
+		in := write(t, "in.conll", text)
+		dsp(t, "data", "attributes", "--model", model, "--input", in, "--to", attributes).ok()
+		for line := range strings.Lines(dsp(t, "predict", "--model", model, "--input", attributes, "--format", "crfsuite").ok().stdout) {
+			line = strings.TrimSuffix(line, "\n")
+			predicted[i] += line[strings.LastIndex(line, "\t")+1:] + "\n"
+		}
+		var want string
+		for line := range strings.Lines(dsp(t, "predict", "--model", model, "--input", in).ok().stdout) {
+			fields := strings.Fields(line)
+			if len(fields) > 0 {
+				want += fields[len(fields)-1]
+			}
+			want += "\n"
+		}
+		if strings.TrimSpace(predicted[i]) != strings.TrimSpace(want) || want == "" {
+			t.Errorf("%q from attributes, %q from text", predicted[i], want)
+		}
+	}
+	dsp(t, "data", "attributes", "--model", model, "--features", "pos", "--input", text, "--to", attributes).refused(exitBadInput, "--features has no effect with --model")
+	dsp(t, "data", "attributes", "--model", reader(t), "--input", text, "--to", attributes).refused(exitBadInput, "no attributes of the columns")
 }
 
 func TestInfoOfAttributes(t *testing.T) {

@@ -45,10 +45,18 @@ func TestHelp(t *testing.T) {
 		t.Errorf("completion lists %d verbs: %q", len(all), all)
 	}
 	for _, verb := range all {
-		for line := range strings.Lines(dsp(t, verb, "--help").ok().stdout) {
+		all := dsp(t, verb, "--help", "all").ok().stdout
+		for line := range strings.Lines(all) {
 			if len([]rune(line)) > 130 {
 				t.Errorf("%s --help: long line: %s", verb, line)
 			}
+		}
+		short := dsp(t, verb, "--help").ok().stdout
+		if lines := strings.Count(short, "\n"); lines > 70 {
+			t.Errorf("%s --help has %d lines; expected the common flags", verb, lines)
+		}
+		if more := "dsp " + verb + " --help all shows "; (len(short) < len(all)) != strings.Contains(short, more) {
+			t.Errorf("%s --help: %d characters of %d, expected %q where that is not all:\n%s", verb, len(short), len(all), more, short)
 		}
 	}
 }
@@ -74,7 +82,7 @@ func TestVersion(t *testing.T) {
 
 func TestTrainHelpBeginsWithCommonFlags(t *testing.T) {
 	t.Parallel()
-	help := dsp(t, "train", "--help").ok().stdout
+	help := dsp(t, "train", "--help", "all").ok().stdout
 	_, flags, _ := strings.Cut(help, "[flags]\n")
 	first := strings.TrimSpace(flags)
 	if !strings.HasPrefix(first, "Common:\n  --task") {
@@ -92,7 +100,7 @@ func TestTrainHelpBeginsWithCommonFlags(t *testing.T) {
 func TestTrainHelpShowsWhatApplies(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ args, with, without string }{
-		{"", "--superpixels N", "--no-such-flag"},
+		{"", "--reg C", "--superpixels N"},
 		{"--task tag", "--scheme keep", "--superpixels N"},
 		{"--task segment", "--superpixels N", "--unmatched"},
 		{"--net linear", "--window N", "--arc-units N"},
@@ -101,7 +109,7 @@ func TestTrainHelpShowsWhatApplies(t *testing.T) {
 		{"--method casimir", "--kappa X", "--momentum X"},
 	} {
 		help := dsp(t, slices.Concat([]string{"train"}, strings.Fields(c.args), []string{"--help"})...).ok().stdout
-		if !strings.Contains(help, "\n  "+c.with) || strings.Contains(help, "\n  "+c.without) || !strings.Contains(help, "\n  --method ") {
+		if !strings.Contains(help, "--help all shows") || !strings.Contains(help, "\n  "+c.with) || strings.Contains(help, "\n  "+c.without) || !strings.Contains(help, "\n  --method ") {
 			t.Errorf("train %s --help: expected %s, not %s:\n%s", c.args, c.with, c.without, help)
 		}
 	}
@@ -139,10 +147,23 @@ func TestSelftest(t *testing.T) {
 		OK     bool
 		Checks []struct{ Name string }
 	}
-	dsp(t, "selftest", "--json").ok().json(&report)
+	o := dsp(t, "selftest", "--json").ok()
+	o.json(&report)
 	if !report.OK {
 		t.Errorf("got %+v", report)
 	}
+	if lines := strings.Count(o.stderr, "\nok    "); lines != len(report.Checks) {
+		t.Errorf("%d lines on stderr for %d checks", lines, len(report.Checks))
+	}
+	names := strings.Fields(dsp(t, "selftest", "--list", "--only", "^matching m").ok().stdout)
+	if list := strings.Join(names, " "); !strings.HasPrefix(list, "matching max") {
+		t.Errorf("the checks of matchings are %q", list)
+	}
+	if some := dsp(t, "selftest", "--only", "^matching m").ok().stdout; strings.Count(some, "\nok ") != 1 || !strings.Contains(some, "ok    matching max") {
+		t.Errorf("%s, expected one check", some)
+	}
+	dsp(t, "selftest", "--only", "nothing").refused(exitBadInput, `--only "nothing"`, "--list")
+	dsp(t, "selftest", "--only", "(").refused(exitBadInput, "--only", "missing closing")
 	for _, kind := range registry.All {
 		questions, o := []string{"max"}, kind.Oracle()
 		if _, sums := o.(oracles.Summer); sums {

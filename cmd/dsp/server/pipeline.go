@@ -8,10 +8,12 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"slices"
 	"strconv"
 	"sync/atomic"
 	"unicode/utf8"
 
+	"github.com/dsp-go/dsp/models/data/characters"
 	"github.com/dsp-go/dsp/models/data/conllu"
 	"github.com/dsp-go/dsp/models/pipelines"
 	"github.com/dsp-go/dsp/structured"
@@ -34,13 +36,20 @@ func newLine(p *pipelines.Pipeline, threads, queue int) *line {
 	return l
 }
 
-// run lets a worker do something. One that crashed is replaced, because its memory may be in any state.
-func (l *line) run(ctx context.Context, do func(w *pipelines.Worker) error) error {
+// enter counts a request until leave is called. It returns errFull if there are too many.
+func (l *line) enter() (leave func(), err error) {
 	if l.requests.Add(1) > l.most {
 		l.requests.Add(-1)
-		return errFull
+		return nil, errFull
 	}
-	defer l.requests.Add(-1)
+	return func() { l.requests.Add(-1) }, nil
+}
+
+// run lets a worker do something, unless ctx has ended. One that crashed is replaced, because its memory may be in any state.
+func (l *line) run(ctx context.Context, do func(w *pipelines.Worker) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	var w *pipelines.Worker
 	select {
 	case w = <-l.workers:
@@ -54,6 +63,13 @@ func (l *line) run(ctx context.Context, do func(w *pipelines.Worker) error) erro
 	l.workers <- w
 	return err
 }
+
+// charactersPerPosition is how many characters a paragraph may have for each position that an example may have: its first stage labels
+// characters, and the positions of the others are words.
+const charactersPerPosition = 10
+
+// sentencesAtOnce is how many sentences a worker annotates before it looks whether somebody still waits for them.
+const sentencesAtOnce = 16
 
 // predictLine answers POST /predict for a pipeline: raw text, or an object {"text": …} per line. The answer has an object per sentence, or is
 // CoNLL-U with ?format=conllu.
@@ -71,23 +87,37 @@ func (s *Server) predictLine(w http.ResponseWriter, r *http.Request, l *line) er
 	if err != nil {
 		return err
 	}
+	leave, err := l.enter()
+	if err != nil {
+		return err
+	}
+	defer leave()
+	var paragraphs []characters.Paragraph
+	for _, text := range texts {
+		some := pipelines.Pieces(text, o.lines)
+		for _, p := range some {
+			if n, most := utf8.RuneCountInString(p.Text), charactersPerPosition*s.o.Limits.Positions; n > most {
+				return structured.BadInput("a paragraph of %d characters, expected at most %d (%d times --max-length); part it by empty lines, or send shorter texts",
+					n, most, charactersPerPosition)
+			}
+		}
+		paragraphs = append(paragraphs, some...)
+	}
 	var to []byte
 	var size answerSize
 	id := 0
-	for _, text := range texts {
-		// A paragraph at a time, so that a client that has gone, or a time that is up, ends the work.
-		for _, piece := range pipelines.Pieces(text, o.lines) {
-			if err := r.Context().Err(); err != nil {
-				return err
-			}
-			var all []conllu.Sentence
-			err := l.run(r.Context(), func(worker *pipelines.Worker) (err error) {
-				if all, err = worker.Split(piece.Text, piece.Start, o.lines); err == nil {
-					err = worker.Annotate(all, pipelines.All())
-				}
-				return err
-			})
-			if err != nil {
+	for _, p := range paragraphs {
+		var sentences []conllu.Sentence
+		err := l.run(r.Context(), func(worker *pipelines.Worker) (err error) {
+			sentences, err = worker.Split(p.Text, p.Start, o.lines)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		// A few sentences at a time, so that a client that has gone, or a time that is up, ends the work.
+		for all := range slices.Chunk(sentences, sentencesAtOnce) {
+			if err := l.run(r.Context(), func(worker *pipelines.Worker) error { return worker.Annotate(all, pipelines.All()) }); err != nil {
 				return err
 			}
 			before := len(to)
@@ -116,7 +146,7 @@ func lineOptions(r *http.Request) (o lineQuery, err error) {
 	for key, values := range r.URL.Query() {
 		value := values[len(values)-1]
 		switch {
-		case key == "model":
+		case key == "model": // named has read it
 		case key == "format" && (value == "conllu" || value == "json"):
 			o.conllu = value == "conllu"
 		case key == "format":

@@ -23,24 +23,18 @@ import (
 
 // predict answers POST /predict: an object per line in, what dsp predict --json prints for it per line out.
 func (s *Server) predict(w http.ResponseWriter, r *http.Request) error {
-	name := r.PathValue("model")
-	if named := r.URL.Query().Get("model"); name == "" && named != "" {
-		name = named
-	}
-	e, err := s.find(name)
-	if err == nil && e.line.Load() != nil {
-		r.SetPathValue("model", e.name) // for the metrics
-		return s.predictLine(w, r, e.line.Load())
-	}
-	name = r.PathValue("model")
-	options, err := queryOptions(r, &name)
+	e, err := s.named(r)
 	if err != nil {
 		return err
 	}
-	if e, err = s.find(name); err != nil {
+	r.SetPathValue("model", e.name) // for the metrics
+	if l := e.line.Load(); l != nil {
+		return s.predictLine(w, r, l)
+	}
+	options, err := queryOptions(r)
+	if err != nil {
 		return err
 	}
-	r.SetPathValue("model", e.name) // for the metrics
 	body, done, err := s.body(w, r)
 	if err != nil {
 		return err
@@ -62,6 +56,9 @@ func (s *Server) predict(w http.ResponseWriter, r *http.Request) error {
 			if err := p.model.CheckSpans(); err != nil {
 				return nil, err
 			}
+		}
+		if err := p.model.CheckQuestions(options.Options); err != nil {
+			return nil, err
 		}
 		if err := p.fits(all, options.Options); err != nil {
 			return nil, err
@@ -86,6 +83,18 @@ func (s *Server) predict(w http.ResponseWriter, r *http.Request) error {
 	return answer(w, http.StatusOK, "application/x-ndjson", bytes.Join(lines, nil))
 }
 
+// named returns the model that the path or the query of a request names.
+func (s *Server) named(r *http.Request) (*entry, error) {
+	name := r.PathValue("model")
+	for _, inQuery := range r.URL.Query()["model"] {
+		if name != "" && name != inQuery {
+			return nil, structured.BadInput("the request names the model %s, and the model %s; give one of them", name, inQuery)
+		}
+		name = inQuery
+	}
+	return s.find(name)
+}
+
 // options are what a request asks for.
 type options struct {
 	predictions.Options
@@ -93,16 +102,12 @@ type options struct {
 }
 
 // queryOptions reads the query of a request. Flags are true without a value.
-func queryOptions(r *http.Request, model *string) (o options, err error) {
+func queryOptions(r *http.Request) (o options, err error) {
 	o.Probability, o.Exact = true, true
 	for key, values := range r.URL.Query() {
 		value := values[len(values)-1]
 		switch key {
-		case "model":
-			if *model != "" && *model != value {
-				return o, structured.BadInput("the path names the model %s, the query the model %s; give one of them", *model, value)
-			}
-			*model = value
+		case "model": // named has read it
 		case "nbest":
 			o.NBest, err = strconv.Atoi(value)
 			if err != nil || o.NBest < 0 || o.NBest > mostBest {
@@ -118,7 +123,7 @@ func queryOptions(r *http.Request, model *string) (o options, err error) {
 			if err != nil || !(o.MinProbability > 0 && o.MinProbability <= 1) {
 				return o, structured.BadInput("min_probability=%s: expected more than 0, and at most 1", value)
 			}
-		case "marginals", "confidence", "spans", "truncate", "overlay":
+		case "marginals", "confidence", "entropy", "spans", "truncate", "overlay":
 			on := value == ""
 			if !on {
 				if on, err = strconv.ParseBool(value); err != nil {
@@ -130,6 +135,8 @@ func queryOptions(r *http.Request, model *string) (o options, err error) {
 				o.Marginals = on
 			case "confidence":
 				o.Confidence = on
+			case "entropy":
+				o.Entropy = on
 			case "spans":
 				o.Spans = on
 			case "truncate":
@@ -138,7 +145,7 @@ func queryOptions(r *http.Request, model *string) (o options, err error) {
 				o.overlay = on
 			}
 		default:
-			return o, structured.BadInput("no option %s; there are model, nbest, marginals, confidence, spans, min_probability, decode, truncate, overlay", key)
+			return o, structured.BadInput("no option %s; there are model, nbest, marginals, confidence, entropy, spans, min_probability, decode, truncate, overlay", key)
 		}
 	}
 	if o.MinProbability > 0 && !o.Spans {

@@ -60,11 +60,11 @@ EXPORT(difference)
 #define GROUP 16 /* chains per block of difference_shared */
 
 // u [B][Y²], r [·][Y²] with row examples[b], or row b with own, or null: the gold output; v_sums, u_sums [groups][Y²] double
-// out: Σ c(u−r) and Σ cu over the group. A block handles THREADS transitions of a group; shared memory [GROUP][THREADS] int.
+// out: Σ c(u−r) and Σ cu over the group. Block (x, y) handles THREADS transitions of group x; shared memory [GROUP][THREADS] int.
 KERNEL(difference_shared)(const float* RESTRICT u, const float* RESTRICT r, const int* RESTRICT examples, const int* RESTRICT gold,
 	const int* RESTRICT offsets, const float* RESTRICT weight, double* RESTRICT v_sums, double* RESTRICT u_sums, int* moved, int B, int Y, int own) {
 	SHARED(int, counts);
-	int first = BLOCK_Y * GROUP, chains = min(GROUP, B - first), first_step = BLOCK * THREADS, e = first_step + THREAD;
+	int first = BLOCK * GROUP, chains = min(GROUP, B - first), first_step = BLOCK_Y * THREADS, e = first_step + THREAD;
 	if (!r) count_gold_steps(counts, offsets + first, gold, chains, Y, first_step, THREADS);
 	if (e >= Y * Y) return;
 	double v = 0, us = 0;
@@ -78,8 +78,8 @@ KERNEL(difference_shared)(const float* RESTRICT u, const float* RESTRICT r, cons
 		us += c * (double)to;
 		if (moved && d != 0.f) moved[b] = 1;
 	}
-	v_sums[(int64_t)BLOCK_Y * Y * Y + e] = v;
-	u_sums[(int64_t)BLOCK_Y * Y * Y + e] = us;
+	v_sums[(int64_t)BLOCK * Y * Y + e] = v;
+	u_sums[(int64_t)BLOCK * Y * Y + e] = us;
 }
 EXPORT(difference_shared)
 

@@ -3,12 +3,16 @@
 
 #include "device.cuh"
 
+// larger returns the other number if one is NaN, and 0 for 0 and −0.
 #ifndef EMULATED
-DEVICE float larger(float a, float b) { return __nvvm_fmax_f(a, b); } // one instruction
+DEVICE float larger(float a, float b) { return __nvvm_fmax_f(a, b); } // max.f32, one instruction
 DEVICE int warp_least(int x) { return __nvvm_redux_sync_min(x, 0xffffffffu); }
 DEVICE int warp_most(int x) { return __nvvm_redux_sync_max(x, 0xffffffffu); }
 #else
-DEVICE float larger(float a, float b) { return a > b ? a : b; }
+DEVICE float larger(float a, float b) {
+	if (a == b) return as_float(as_bits(a) & as_bits(b)); // 0 and −0 differ in bits
+	return a > b || b != b ? a : b;
+}
 DEVICE int warp_least(int x) {
 	for (int m = 16; m > 0; m >>= 1) x = min(x, shuffle_xor(x, m));
 	return x;

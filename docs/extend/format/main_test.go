@@ -122,7 +122,7 @@ func TestIsListed(t *testing.T) {
 	if code, out := clitest.Run(t, "info", "--formats"); code != 0 || !strings.Contains(out, "slash") || !strings.Contains(out, "--format-settings sign=/: what stands") {
 		t.Errorf("exit code %d: %s", code, out)
 	}
-	if code, out := clitest.Run(t, "train", "--help"); code != 0 || !strings.Contains(out, "slash") || !strings.Contains(out, "--format-settings NAME=VALUE") {
+	if code, out := clitest.Run(t, "train", "--help", "all"); code != 0 || !strings.Contains(out, "slash") || !strings.Contains(out, "--format-settings NAME=VALUE") {
 		t.Errorf("exit code %d: %s", code, out)
 	}
 }

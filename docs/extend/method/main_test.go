@@ -68,7 +68,7 @@ func TestTailIsListed(t *testing.T) {
 	if code, text := clitest.Run(t, "info", "--methods"); code != 0 || !strings.Contains(text, "--method-settings average-from=1: passes before") {
 		t.Errorf("exit code %d: %s", code, text)
 	}
-	if code, text := clitest.Run(t, "train", "--help"); code != 0 || !strings.Contains(text, "|prox-linear|tail") || !strings.Contains(text, "--method-settings NAME=VALUE") {
+	if code, text := clitest.Run(t, "train", "--help", "all"); code != 0 || !strings.Contains(text, "|tail") || !strings.Contains(text, "--method-settings NAME=VALUE") {
 		t.Errorf("exit code %d: %s", code, text)
 	}
 }
@@ -78,7 +78,7 @@ func TestTailRefuses(t *testing.T) {
 		"--method-settings average=2":                   `--method tail has no setting "average"; it has average-from`,
 		"--method-settings average-from=x":              `--method-settings average-from: "x": expected a whole number`,
 		"--method-settings average-from=-1":             "--method-settings average-from -1: expected at least 0",
-		"--clip 1":                                      "--clip 1 has no effect with --method tail; it is for --method sgd, adam",
+		"--clip 1":                                      "--clip 1 has no effect with --method tail; it is for --method adam",
 		"--gap 0.1":                                     "--method tail does not give",
 		"--l1 1 --net linear":                           "tail takes no steps for λ₁‖w‖₁",
 		"--method sgd --method-settings average-from=1": "has no effect with --method sgd; it is for --method tail",

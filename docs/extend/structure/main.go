@@ -36,6 +36,7 @@ var task = tasks.Labelling(tasks.Task{
 		return nets.Output{Labels: labels, Form: selection{Most: tasks.Own(&c).(*selectSettings).Most}.form()}
 	},
 	Draw:       draw,
+	Formats:    []string{formats.NPZ},
 	FileFormat: formats.NPZ, // for a model of drawn data
 	CheckData: func(_ *config.Config, d *structured.Dataset, labels int) error {
 		if labels != 2 {

@@ -57,7 +57,7 @@ func TestIsKnown(t *testing.T) {
 		"train --help": "|select",
 		"train --task select --task-settings many=2":        `--task select has no setting "many"; it has most`,
 		"train --task select --task-settings most=0":        "--task-settings most 0: expected at least 1",
-		"train --task select --edges none":                  "--edges none has no effect with --task select; it is for --task ocr, tag",
+		"train --task select --edges none":                  "--edges none has no effect with --task select; it is for --task ",
 		"train --task tag --task-settings most=3 --train x": `--task tag has no setting "most"`,
 	} {
 		if _, out := clitest.Run(t, strings.Fields(args)...); !strings.Contains(out, want) {

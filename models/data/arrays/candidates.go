@@ -14,7 +14,7 @@ import (
 
 // Candidates are the candidate boxes of images, with their features, from an npz archive whose arrays are
 //
-//	features     [ΣC×D]      float16, float32 or float64: a row per candidate; or
+//	features     [ΣC×D]      numbers of any precision or booleans: a row per candidate; or
 //	maps         [ΣC×C×H×W]  the same as feature maps, channels first
 //	boxes        [ΣC×4]      numbers: x, y, width, height in pixels, as in COCO
 //	sizes        [images]    integers ≥ 1, the number of candidates of each image
@@ -206,17 +206,12 @@ func (in candidateReader) readBoxes(name string, n int, to *[]boxes.Box, imageOf
 
 // numbers reads numbers of any kind.
 func (a *npyArray) numbers() ([]float64, error) {
-	kind := strings.TrimLeft(a.dtype, "<>|=")
-	if !slices.Contains([]string{"f2", "f4", "f8"}, kind) {
-		whole, err := a.ints()
-		values := make([]float64, len(whole))
-		for k, v := range whole {
-			values[k] = float64(v)
-		}
-		return values, err
+	number := decoder(strings.TrimLeft(a.dtype, "<>|="))
+	if number == nil {
+		return nil, a.bad(" holds %q, expected numbers", a.dtype)
 	}
 	values := make([]float64, 0, min(a.elements(), 1<<20))
-	err := a.each(func(order binary.ByteOrder, cell []byte) { values = append(values, number(kind, order, cell)) })
+	err := a.each(func(order binary.ByteOrder, cell []byte) { values = append(values, number(order, cell)) })
 	return values, err
 }
 

@@ -254,12 +254,12 @@ func TestBadRows(t *testing.T) {
 	zero := func(int) float64 { return 0 }
 	good := npy("<f4", 3, 2, zero)
 	for want, path := range map[string]string{
-		`holds "<i4", expected float16, float32 or float64`: write(bytes.Replace(good, []byte("<f4"), []byte("<i4"), 1)),
-		"in Fortran's order, expected C's":                  write(bytes.Replace(good, []byte("False, 'shape': (3, 2), }"), []byte("True, 'shape': (3, 2), } "), 1)),
-		"has 23 bytes of numbers, expected 24":              write(good[:len(good)-1]),
-		"has shape [0 2], expected at least one row":        write(npy("<f4", 0, 2, zero)),
-		"not an npy array":                                  write([]byte("hello, hello")),
-		"expected a file on disk":                           t.TempDir(),
+		`holds "<c4", expected numbers`:              write(bytes.Replace(good, []byte("<f4"), []byte("<c4"), 1)),
+		"in Fortran's order, expected C's":           write(bytes.Replace(good, []byte("False, 'shape': (3, 2), }"), []byte("True, 'shape': (3, 2), } "), 1)),
+		"has 23 bytes of numbers, expected 24":       write(good[:len(good)-1]),
+		"has shape [0 2], expected at least one row": write(npy("<f4", 0, 2, zero)),
+		"not an npy array":                           write([]byte("hello, hello")),
+		"expected a file on disk":                    t.TempDir(),
 	} {
 		if _, _, err := openRows(path); !structured.IsBadInput(err) || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v\nexpected %s", err, want)

@@ -13,13 +13,13 @@ import (
 
 // Dense reads dense features from NumPy's npz archive, whose arrays are
 //
-//	features     [ΣT×D]  float32 or float64, finite
+//	features     [ΣT×D]  numbers of any precision or booleans, finite; they become float32
 //	lengths      [n]     integers ≥ 0, the lengths T of the chains
 //	labels       [ΣT]    integers from 0 to Y-1, or strings
 //	label_names  [Y]     strings; optional, by default 0, 1, …, or the strings of labels in alphabetical order
 //	mask         [ΣT]    booleans or integers; positions where it is false or 0 are left out; optional
 //	words        [ΣT]    strings, for networks that read words, too; optional
-//	weights      [n]     float32 or float64 ≥ 0, of the chains' losses in the objective; optional, by default 1
+//	weights      [n]     numbers ≥ 0, of the chains' losses in the objective; optional, by default 1
 //
 // The chains may also be padded to one length M: then features is [n×M×D], and mask, labels and words are [n×M]. The positions of a chain
 // are the first of its row, as many as lengths says, or those where mask is true; one of the two arrays is enough.
@@ -111,7 +111,7 @@ func (in denseReader) matrix(name, kind string, known int) (x denseMatrix, err e
 		if err := in.layout.flatten(a); err != nil {
 			return err
 		}
-		if err := a.expect(shape, 2, "f", "float32 or float64"); err != nil {
+		if err := a.expect(shape, 2, numeric, "numbers"); err != nil {
 			return err
 		}
 		x.shape = a.shape
@@ -213,7 +213,7 @@ func (in denseReader) labels() error {
 
 func (in denseReader) weights() error {
 	_, err := readNPY(in.archive, in.d.Name, "weights", func(a *npyArray) error {
-		if err := a.expect("[chains]", 1, "f", "float32 or float64"); err != nil {
+		if err := a.expect("[chains]", 1, numeric, "numbers"); err != nil {
 			return err
 		}
 		weights, err := a.floats()

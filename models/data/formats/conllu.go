@@ -9,8 +9,11 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// conllu is CoNLL-U: ten columns, of which one is the label or, for parsing, two are the tree.
-var conllu = Format{
+// Conllu is the name of the format.
+const Conllu = "conllu"
+
+// CoNLL-U: ten columns, of which one is the label or, for parsing, two are the tree.
+var _ = builtin(Format{
 	Name:         Conllu,
 	Holds:        "CoNLL-U: ten columns, with trees",
 	Tasks:        []string{"tag", "parse"},
@@ -39,4 +42,4 @@ var conllu = Format{
 		}
 		return text.Conllu{Label: o.Field, Alphabet: o.Numbering(), Unlabeled: o.Unlabeled, Threads: o.Threads, Line: o.Line, Each: o.Each}.Read(r, path)
 	},
-}
+})

@@ -8,8 +8,11 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// crfsuite is the input of CRFsuite: a label per line, then the token's attributes.
-var crfsuite = Format{
+// CRFsuite is the name of the format.
+const CRFsuite = "crfsuite"
+
+// The input of CRFsuite: a label per line, then the token's attributes.
+var _ = builtin(Format{
 	Name:       CRFsuite,
 	Holds:      "a label and its attributes per line",
 	Tasks:      []string{"tag"},
@@ -26,7 +29,7 @@ var crfsuite = Format{
 			Unlabeled: o.Unlabeled, Threads: o.Threads, Line: o.Line, Each: o.Each,
 		}.Read(r, path)
 	},
-}
+})
 
 // mostlyNamed reports whether most of the fields have the form name=value, as CRFsuite's examples and most programs write
 // attributes.

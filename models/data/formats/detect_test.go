@@ -50,23 +50,25 @@ func TestDetect(t *testing.T) {
 }
 
 func TestDetectFolder(t *testing.T) {
-	for _, c := range []struct{ file, want string }{
-		{"a.xml", VOC}, {"Annotations/a.xml", VOC}, {"a.png", Images}, {"a.JPEG", Images},
+	for _, c := range []struct{ files, want string }{
+		{"a.xml", "voc"}, {"Annotations/a.xml", "voc"}, {"a.png", Images}, {"a.JPEG", Images}, {"a.png a.xml", "voc"},
 	} {
 		dir := t.TempDir()
-		path := filepath.Join(dir, c.file)
-		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, nil, 0o666); err != nil {
-			t.Fatal(err)
+		for _, file := range strings.Fields(c.files) {
+			path := filepath.Join(dir, file)
+			if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(path, nil, 0o666); err != nil {
+				t.Fatal(err)
+			}
 		}
 		if got, err := Detect(dir); got != c.want || err != nil {
-			t.Errorf("%s: got %s, %v, want %s", c.file, got, err, c.want)
+			t.Errorf("%s: got %s, %v, want %s", c.files, got, err, c.want)
 		}
 	}
 	dir := t.TempDir()
-	if _, err := Detect(dir); !structured.IsBadInput(err) || !strings.Contains(err.Error(), dir) || !strings.Contains(err.Error(), "voc or images") {
+	if _, err := Detect(dir); !structured.IsBadInput(err) || !strings.Contains(err.Error(), dir) || !strings.Contains(err.Error(), "images or voc") {
 		t.Errorf("an empty folder: %v", err)
 	}
 }

@@ -1,4 +1,4 @@
-// Package formats is the registry of data file formats. Each is one value, a Format, in its own file: how it is recognised and read, for
+// Package formats is the registry of data file formats. Each is one value, a Format, in its own file, which registers it: how it is recognised and read, for
 // which tasks it has data, and which settings have an effect on it. Everything else asks the Format, and compares no names. A program
 // may register formats of its own (Register).
 package formats
@@ -93,10 +93,8 @@ func (o Options) Numbering() *structured.Alphabet {
 
 var registry settings.Registry[Format]
 
-// The order is that of help texts and messages.
-func init() {
-	registry.Put([]Format{letters, conll, conllu, sentencePairs, crfsuite, npz, coco, voc, imageFolder})
-}
+// builtin registers a format of dsp itself, in the file that describes it.
+func builtin(f Format) Format { return registry.Builtin(f.Name, f.withOwn()) }
 
 // Register adds a format of a program's own: every verb then reads it by its name, or recognises its files. A program registers its
 // formats before it uses any.
@@ -104,7 +102,14 @@ func init() {
 // A name that is empty or taken, a missing Holds, no tasks, settings without help, and a format that reads nothing or that is not
 // recognised by anything are errors, which every later use of a format reports.
 func Register(f Format) {
-	err := checkRegistration(f)
+	registry.Add(f.withOwn(), checkRegistration(f))
+}
+
+// withOwn returns the format with readers that get its own settings.
+func (f Format) withOwn() Format {
+	if f.Settings == nil {
+		return f
+	}
 	if read := f.Read; read != nil {
 		f.Read = func(r io.Reader, path string, o Options) (*structured.Dataset, error) {
 			var err error
@@ -123,7 +128,7 @@ func Register(f Format) {
 			return read(path, o)
 		}
 	}
-	registry.Add(f, err)
+	return f
 }
 
 // own returns the format's own settings with the given values.
@@ -168,7 +173,7 @@ func checkRegistration(f Format) error {
 // Failed returns the first error of a registration.
 func Failed() error { return registry.Failed() }
 
-// All returns the formats in the order of their registration.
+// All returns the formats of dsp in the order of their names, and then those that the program registered.
 func All() []Format { return registry.All() }
 
 // HasOwnSettings reports whether a format has settings that only it has.
@@ -189,19 +194,6 @@ func TakersOf(setting string) []string {
 	}
 	return names
 }
-
-// The names of the formats.
-const (
-	Letters  = "letters"
-	Conll    = "conll"
-	Conllu   = "conllu"
-	Pairs    = "pairs"
-	CRFsuite = "crfsuite"
-	NPZ      = "npz"
-	COCO     = "coco"
-	VOC      = "voc"
-	Images   = "images"
-)
 
 // Builtin stands for data that is drawn instead of read. It is no entry of the registry.
 const Builtin = "builtin"

@@ -8,8 +8,11 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// letters is the layout of the OCR set's letter.data: a letter per line, its pixels separated by tabs.
-var letters = Format{
+// Letters is the name of the format.
+const Letters = "letters"
+
+// The layout of the OCR set's letter.data: a letter per line, its pixels separated by tabs.
+var _ = builtin(Format{
 	Name:   Letters,
 	Holds:  "the letter.data of the OCR set",
 	Tasks:  []string{"ocr"},
@@ -27,4 +30,4 @@ var letters = Format{
 		}
 		return l.Dataset, nil
 	},
-}
+})

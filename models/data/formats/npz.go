@@ -10,8 +10,11 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// npz is NumPy's archive of arrays: dense features, labels and lengths of sequences, or candidate boxes with their features.
-var npz = Format{
+// NPZ is the name of the format.
+const NPZ = "npz"
+
+// NumPy's archive of arrays: dense features, labels and lengths of sequences, or candidate boxes with their features.
+var _ = builtin(Format{
 	Name:       NPZ,
 	Holds:      "arrays: dense features of rows, pairs, boxes or graphs",
 	Tasks:      []string{"tag", "ocr", "localise", "align", "graph"},
@@ -36,7 +39,7 @@ var npz = Format{
 		return dense.Read(bytes.NewReader(content), path)
 	},
 	ReadBoxes: func(path string, o localisation.Options) (*structured.Dataset, error) { return o.Arrays(path) },
-}
+})
 
 // readPairArrays reads features of pairs of source and target items.
 func readPairArrays(content []byte, path string, o Options) (*structured.Dataset, error) {

@@ -8,8 +8,11 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// sentencePairs is text with a sentence pair per line, source ||| target, and its links in a third field or in a file beside it.
-var sentencePairs = Format{
+// Pairs is the name of the format.
+const Pairs = "pairs"
+
+// Text with a sentence pair per line, source ||| target, and its links in a third field or in a file beside it.
+var _ = builtin(Format{
 	Name:       Pairs,
 	Holds:      "a sentence pair per line: source ||| target ||| links",
 	Tasks:      []string{"align"},
@@ -38,7 +41,7 @@ var sentencePairs = Format{
 		}
 		return matchings(c)
 	},
-}
+})
 
 // mostPairs bounds the pairs of words of one sentence pair, each of which gets attributes and a score.
 const mostPairs = 1 << 22

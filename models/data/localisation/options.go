@@ -30,6 +30,8 @@ type Options struct {
 	Shape      []int  // of the features of candidates from npz, if the training data determine it
 	Stream     bool   // read or compute features whenever they are needed, even if they fit in memory
 	Threads    int
+
+	Skip func(error) // told of images of a folder that cannot be read, which are left out; nil: they are errors
 }
 
 // CellPixels is how many pixels of a resized candidate make a side of a cell.
@@ -89,12 +91,12 @@ func (o Options) VOC(dir string) (*structured.Dataset, error) {
 	return o.annotated(set)
 }
 
-// Folder reads a folder of images without annotations.
+// Folder reads a folder of images, or one image, without annotations.
 func (o Options) Folder(dir string) (*structured.Dataset, error) {
 	if !o.Unlabeled {
 		return nil, structured.BadInput("%s: images without boxes, expected a folder of PASCAL VOC's XML files, or a file in COCO's format", dir)
 	}
-	set, err := annotations.ReadFolder(dir)
+	set, err := annotations.ReadFolder(dir, o.Skip)
 	if err != nil {
 		return nil, err
 	}

@@ -49,9 +49,9 @@ func Read(path string) (*Mask, error) {
 }
 
 // expected ends messages about files of other kinds.
-const expected = "expected a mask: a PNG image with a palette or 8-bit grey values, without transparency"
+const expected = "expected a mask: a PNG image with a palette or grey values, without transparency"
 
-// Decode decodes a PNG image with a palette, whose indices are the labels, or with grey values of up to 8 bits, which are the labels. name is the
+// Decode decodes a PNG image with a palette, whose indices are the labels, or with grey values, which are the labels. name is the
 // name of its file, for messages.
 func Decode(r io.Reader, name string) (*Mask, error) {
 	content, err := io.ReadAll(r)
@@ -84,8 +84,17 @@ func Decode(r io.Reader, name string) (*Mask, error) {
 				m.Labels[i] /= stretch
 			}
 		}
-	case *image.Gray16, *image.RGBA64, *image.NRGBA64:
-		return nil, structured.BadInput("%s: 16 bits per value, %s", name, expected)
+	case *image.Gray16:
+		m.Labels = make([]uint8, 0, m.Width*m.Height)
+		for y := range m.Height {
+			for x := range m.Width {
+				l := p.Gray16At(x, y).Y
+				if l > Void {
+					return nil, structured.BadInput("%s: the pixel at x %d, y %d has label %d, expected at most 255, void", name, x, y, l)
+				}
+				m.Labels = append(m.Labels, uint8(l))
+			}
+		}
 	default:
 		return nil, structured.BadInput("%s: a colour image, %s", name, expected)
 	}

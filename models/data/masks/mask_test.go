@@ -67,6 +67,14 @@ func TestFewBits(t *testing.T) {
 	}
 }
 
+// Values of 16 bits are labels, too.
+func TestSixteenBits(t *testing.T) {
+	from := &image.Gray16{Pix: []uint8{0, 9, 0, 255, 0, 0, 0, 1}, Stride: 4, Rect: image.Rect(0, 0, 2, 2)}
+	if m, err := Decode(bytes.NewReader(encoded(t, from)), "a.png"); err != nil || !bytes.Equal(m.Labels, []uint8{9, Void, 0, 1}) {
+		t.Errorf("%+v, %v", m, err)
+	}
+}
+
 func TestBadMasks(t *testing.T) {
 	bounds := image.Rect(0, 0, 4, 3)
 	opaque := image.NewRGBA(bounds)
@@ -80,7 +88,7 @@ func TestBadMasks(t *testing.T) {
 	}{
 		"empty": {nil, "expected a mask: a PNG image"}, "text": {[]byte("labels"), "expected a mask: a PNG image"},
 		"cut": {good[:len(good)-20], "broken or cut off"}, "colour": {encoded(t, opaque), "a colour image, expected a mask"},
-		"16 bits": {encoded(t, image.NewGray16(bounds)), "16 bits per value, expected a mask"},
+		"16 bits": {encoded(t, &image.Gray16{Pix: []uint8{0, 9, 1, 0}, Stride: 4, Rect: image.Rect(0, 0, 2, 1)}), "x 1, y 0 has label 256, expected at most 255"},
 		"alpha":   {encoded(t, image.NewNRGBA(bounds)), "a colour image, expected a mask"},
 	} {
 		_, err := Decode(bytes.NewReader(test.content), "a.png")

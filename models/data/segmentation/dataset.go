@@ -1,6 +1,7 @@
 package segmentation
 
 import (
+	"cmp"
 	"context"
 	"strconv"
 
@@ -121,11 +122,7 @@ func (r Reader) check(e Example) error {
 	if r.Labels == nil {
 		return nil
 	}
-	where := r.Where
-	if where == "" {
-		where = "the known labels"
-	}
-	return e.Mask.Check(min(r.Labels.Len(), masks.MaxLabels), e.Place, where)
+	return e.Mask.Check(min(r.Labels.Len(), masks.MaxLabels), e.Place, structured.SomeOf(r.Labels.Names())+": "+cmp.Or(r.Where, "the known labels"))
 }
 
 // builder appends graphs to a data set.

@@ -13,22 +13,23 @@ import (
 
 // Folder is a Source of images in a folder and masks in another. A mask has the name of its image, but for the ending.
 type Folder struct {
+	name          string
 	images, masks string   // folders; masks may be ""
 	ids           []string // sorted
 	files         []string // of the images, without the folder
 	maskFiles     []string // nil without masks
 }
 
-var (
-	imageKinds = []string{".png", ".jpg", ".jpeg"}
-	maskKinds  = []string{".png"}
-)
-
-// OpenFolder lists the images of a folder, sorted by name, and the masks of another; masksIn is "" for images without masks. Files that end neither
-// in .png nor, for images, in .jpg or .jpeg do not count. It is bad input if an image has no mask, a mask no image, or two files the same name.
-func OpenFolder(imagesIn, masksIn string) (*Folder, error) {
-	f := &Folder{images: imagesIn, masks: masksIn}
-	byID, err := list(imagesIn, imageKinds, "images")
+// OpenFolder lists the images of a folder, sorted by name, or one image, and the masks of another; masksIn is "" for images without masks. Files that end
+// neither in .png nor, for images, in .jpg or .jpeg do not count. It is bad input if an image has no mask, a mask no image, or two files the same name.
+// With skip, images that cannot be read are left out (images.Files).
+func OpenFolder(imagesIn, masksIn string, skip func(error)) (*Folder, error) {
+	dir, files, err := images.Files(imagesIn, skip)
+	if err != nil {
+		return nil, err
+	}
+	f := &Folder{name: imagesIn, images: dir, masks: masksIn}
+	byID, err := named(files, imagesIn)
 	if err != nil {
 		return nil, err
 	}
@@ -45,7 +46,7 @@ func OpenFolder(imagesIn, masksIn string) (*Folder, error) {
 	if filepath.Clean(imagesIn) == filepath.Clean(masksIn) {
 		return nil, structured.BadInput("%s: the folder of both images and masks, expected two folders with files of the same names", imagesIn)
 	}
-	maskByID, err := list(masksIn, maskKinds, "masks")
+	maskByID, err := list(masksIn)
 	if err != nil {
 		return nil, err
 	}
@@ -63,40 +64,48 @@ func OpenFolder(imagesIn, masksIn string) (*Folder, error) {
 			without = file
 		}
 	}
-	if without != "" {
+	if without != "" && skip == nil {
 		return nil, structured.BadInput("%s: no image of that name in %s, expected one ending in %s",
-			filepath.Join(masksIn, without), imagesIn, strings.Join(imageKinds, ", "))
+			filepath.Join(masksIn, without), imagesIn, strings.Join(images.Kinds, ", "))
 	}
 	return f, nil
 }
 
-// list returns the files of some kinds in a folder, by their names without the ending. Hidden files do not count.
-func list(dir string, kinds []string, what string) (map[string]string, error) {
+// list returns the masks in a folder, by their names without the ending. Hidden files do not count.
+func list(dir string) (map[string]string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return nil, structured.BadInput("%w, expected a folder of %s", err, what)
+		return nil, structured.BadInput("%w, expected a folder of masks", err)
 	}
-	files := map[string]string{}
+	var files []string
 	for _, e := range entries {
-		name := e.Name()
-		kind := filepath.Ext(name)
-		if e.IsDir() || name[0] == '.' || !slices.Contains(kinds, strings.ToLower(kind)) {
-			continue
+		if name := e.Name(); !e.IsDir() && name[0] != '.' && strings.EqualFold(filepath.Ext(name), maskKind) {
+			files = append(files, name)
 		}
-		id := strings.TrimSuffix(name, kind)
-		if other, twice := files[id]; twice {
-			return nil, structured.BadInput("%s: has both %s and %s, expected one file per name", dir, other, name)
-		}
-		files[id] = name
 	}
 	if len(files) == 0 {
-		return nil, structured.BadInput("%s: no %s, expected files ending in %s", dir, what, strings.Join(kinds, ", "))
+		return nil, structured.BadInput("%s: no masks, expected files ending in %s", dir, maskKind)
 	}
-	return files, nil
+	return named(files, dir)
+}
+
+const maskKind = ".png"
+
+// named returns files of a folder by their names without the ending.
+func named(files []string, dir string) (map[string]string, error) {
+	byID := map[string]string{}
+	for _, name := range files {
+		id := strings.TrimSuffix(name, filepath.Ext(name))
+		if other, twice := byID[id]; twice {
+			return nil, structured.BadInput("%s: has both %s and %s, expected one file per name", dir, other, name)
+		}
+		byID[id] = name
+	}
+	return byID, nil
 }
 
 // Name implements Source.
-func (f *Folder) Name() string { return f.images }
+func (f *Folder) Name() string { return f.name }
 
 // Len implements Source.
 func (f *Folder) Len() int { return len(f.ids) }

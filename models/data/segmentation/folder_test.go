@@ -62,7 +62,7 @@ func TestFolder(t *testing.T) {
 	dir := t.TempDir()
 	put(t, dir, good(t))
 	for _, masksIn := range []string{"", filepath.Join(dir, "masks")} {
-		f, err := OpenFolder(filepath.Join(dir, "images"), masksIn)
+		f, err := OpenFolder(filepath.Join(dir, "images"), masksIn, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -76,6 +76,29 @@ func TestFolder(t *testing.T) {
 		if f.Masks() && (!slices.Equal(d.Labels, []int32{2, 0, 0, 0}) || d.Alphabet.Len() != 3) {
 			t.Errorf("labels %v of %v", d.Labels, d.Alphabet.Names())
 		}
+	}
+}
+
+// One image does without a folder, and images that cannot be read are left out where that is asked for.
+func TestSomeImages(t *testing.T) {
+	dir := t.TempDir()
+	put(t, dir, good(t))
+	put(t, dir, map[string][]byte{"images/c.png": []byte("photo")})
+	f, err := OpenFolder(filepath.Join(dir, "images", "a.png"), "", nil)
+	if err != nil || f.Len() != 1 {
+		t.Fatalf("%+v, %v", f, err)
+	}
+	if e, err := f.Load(0); err != nil || e.ID != "a" || e.Image.Width != 9 {
+		t.Errorf("%+v, %v", e, err)
+	}
+	var skipped []string
+	skip := func(err error) { skipped = append(skipped, err.Error()) }
+	f, err = OpenFolder(filepath.Join(dir, "images"), filepath.Join(dir, "masks"), skip)
+	if err != nil || !slices.Equal(f.ids, []string{"a", "b"}) || len(skipped) != 1 || !strings.Contains(skipped[0], filepath.Join("images", "c.png")) {
+		t.Errorf("%+v, %v, %q", f, err, skipped)
+	}
+	if _, err := OpenFolder(filepath.Join(dir, "images", "c.png"), "", skip); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "no image can be read") {
+		t.Error(err)
 	}
 }
 
@@ -103,7 +126,7 @@ func TestBadFolders(t *testing.T) {
 		dir, files := t.TempDir(), good(t)
 		c.change(files)
 		put(t, dir, files)
-		f, err := OpenFolder(filepath.Join(dir, "images"), filepath.Join(dir, "masks"))
+		f, err := OpenFolder(filepath.Join(dir, "images"), filepath.Join(dir, "masks"), nil)
 		if err == nil {
 			_, err = Reader{Division: DefaultDivision()}.Read(context.Background(), f)
 		}
@@ -112,12 +135,12 @@ func TestBadFolders(t *testing.T) {
 			t.Errorf("%s: %v, expected %s", name, err, want)
 		}
 	}
-	if _, err := OpenFolder("x", "x/"); !structured.IsBadInput(err) {
+	if _, err := OpenFolder("x", "x/", nil); !structured.IsBadInput(err) {
 		t.Error(err)
 	}
 	dir := t.TempDir()
 	put(t, dir, good(t))
-	if _, err := OpenFolder(dir+"/images", dir+"/images/"); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "both images and masks") {
+	if _, err := OpenFolder(dir+"/images", dir+"/images/", nil); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "both images and masks") {
 		t.Error(err)
 	}
 }

@@ -9,21 +9,22 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// WriteCRFsuite writes a data set with Attributes and Labels as an attribute file of CRFsuite, which CRFsuite.Read reads
-// back. Hashed attributes are named by their numbers. The format cannot express step attributes, or tabs and line ends in
+// WriteCRFsuite writes a data set with Attributes as an attribute file of CRFsuite, which CRFsuite.Read reads
+// back. Without Labels its lines begin with a tab. Hashed attributes are named by their numbers. The format cannot express step attributes, or tabs and line ends in
 // names: they are bad input.
 func WriteCRFsuite(w io.Writer, d *structured.Dataset) error {
 	switch {
 	case d.Attributes == nil:
 		return structured.BadInput("%s: no attributes to write; features or a template make them", d.Name)
-	case d.Labels == nil:
-		return structured.BadInput("%s: no gold labels, with which the lines of an attribute file begin", d.Name)
 	case d.EdgeAttributes != nil && len(d.EdgeAttributes.Index) > 0:
 		return structured.BadInput("%s: attributes of steps (lines of a template that begin with B) have no place in an attribute file", d.Name)
 	}
-	labels, err := escapedNames(d, "label", d.Alphabet.Names())
-	if err != nil {
-		return err
+	var labels []string
+	if d.Labels != nil {
+		var err error
+		if labels, err = escapedNames(d, "label", d.Alphabet.Names()); err != nil {
+			return err
+		}
 	}
 	attributes := func(i int32) string { return strconv.Itoa(int(i)) }
 	if d.Dictionary.Node != nil {
@@ -39,10 +40,12 @@ func WriteCRFsuite(w io.Writer, d *structured.Dataset) error {
 			out.WriteString("@weight:" + strconv.FormatFloat(weight, 'g', -1, 64) + "\n")
 		}
 		for t := d.Offsets[i]; t < d.Offsets[i+1]; t++ {
-			if d.Labels[t] < 0 {
-				return structured.BadInput("%s: position %d has no gold label, with which its line would begin", d.Where(i), t-d.Offsets[i])
+			if d.Labels != nil {
+				if d.Labels[t] < 0 {
+					return structured.BadInput("%s: position %d has no gold label, with which its line would begin", d.Where(i), t-d.Offsets[i])
+				}
+				out.WriteString(labels[d.Labels[t]])
 			}
-			out.WriteString(labels[d.Labels[t]])
 			index, value := d.Attributes.Row(t)
 			for k, a := range index {
 				out.WriteByte('\t')

@@ -100,7 +100,6 @@ func TestWriteCRFsuite(t *testing.T) {
 		want   string
 	}{
 		{func(d *structured.Dataset) { d.Attributes = nil }, "x: no attributes to write"},
-		{func(d *structured.Dataset) { d.Labels = nil }, "x: no gold labels"},
 		{func(d *structured.Dataset) { d.Labels = []int32{0, -1, 0} }, "x, example 0: position 1 has no gold label"},
 		{func(d *structured.Dataset) { d.EdgeAttributes = &structured.Sparse{Index: []int32{0}} }, "x: attributes of steps"},
 		{func(d *structured.Dataset) { d.Alphabet = structured.NewAlphabet("O", "a\tb") }, `x: label "a\tb" cannot stand in an attribute file`},

@@ -124,7 +124,7 @@ func TestWrite(t *testing.T) {
 			}
 			continue
 		}
-		folder, err := segmentation.OpenFolder(filepath.Join(in, "images"), filepath.Join(in, "masks"))
+		folder, err := segmentation.OpenFolder(filepath.Join(in, "images"), filepath.Join(in, "masks"), nil)
 		if err != nil || folder.Len() != p.Scenes {
 			t.Fatal(err)
 		}

@@ -1,29 +1,18 @@
 package onnx
 
 import (
-	"slices"
-
 	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/exchange/onnx/onnxpb"
 	"github.com/dsp-go/dsp/models/inputs/encoded"
-	"github.com/dsp-go/dsp/nets/encoders"
 	"github.com/dsp-go/dsp/nets/graph"
 )
 
 // encoderWeights returns the weights of the model's encoder: the pretrained ones, but for those that the model trained.
 func encoderWeights(m *models.Model) []float32 {
-	e := m.Encoder.Encoder
-	if m.Encoder.Tuned == nil {
-		return e.Weights()
+	if t := m.Encoder.Tuned; t != nil {
+		return t.Merged(m.W[len(m.W)-t.Dim():])
 	}
-	trained, w := map[string][]float32{}, slices.Clone(e.Weights())
-	for _, a := range m.Net.Layout() {
-		trained[a.Name] = a.Of(m.W)
-	}
-	for _, a := range e.Layout() {
-		copy(a.Of(w), trained[encoders.Prefix+a.Name])
-	}
-	return w
+	return m.Encoder.Encoder.Weights()
 }
 
 // encoderRows adds the encoder to the graph and returns its rows of words [B×T×W]. The encoder is a network of its own, whose positions are

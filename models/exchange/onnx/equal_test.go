@@ -12,6 +12,7 @@ import (
 	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/data/text"
+	fitted "github.com/dsp-go/dsp/models/inputs"
 	"github.com/dsp-go/dsp/models/inputs/encoded"
 	"github.com/dsp-go/dsp/models/inputs/encoded/encodedtest"
 	"github.com/dsp-go/dsp/models/predictions"
@@ -89,6 +90,7 @@ var decoded = []struct {
 	{"crf of a scheme", net("auto", func(c *config.Config) { c.Constraints = "iob2" })},
 	{"crf of steps", net("auto", func(c *config.Config) { c.Features, c.Template = "auto", "testdata/steps.template" })},
 	{"crf of dense features, too", func(c *config.Config) { c.Net, c.Dense = "linear", "features" }},
+	{"crf of dense features, standardised", func(c *config.Config) { c.Net, c.Dense, c.Features = "linear", "features", "none" }},
 	{"crf of steps and dense features", func(c *config.Config) {
 		c.Net, c.Dense, c.Features, c.Template = "linear", "features", "auto", "testdata/steps.template"
 	}},
@@ -121,8 +123,16 @@ func TestGraphsPredict(t *testing.T) {
 			if c.name == "tempered" {
 				m.Temperature = 2.5
 			}
+			read := *d
+			if c.name == "crf of dense features, standardised" {
+				m.Standard = fitted.FitStandard(d)
+				m.Standard.Mean[0] += 0.5
+				if err := m.Standard.Apply(&read); err != nil {
+					t.Fatal(err)
+				}
+			}
 			got := run(t, built(t, m, Options{Marginals: true}).GetGraph(), batch(d))
-			checkPredictions(t, m, d, got)
+			checkPredictions(t, m, &read, got)
 		})
 	}
 }
@@ -187,6 +197,9 @@ func TestGraphsWithEncoders(t *testing.T) {
 		graphCase{"dense features, too", also(rows("bert", "first", "mean2"), func(c *config.Config) { c.Dense = "features" })},
 		graphCase{"rows alone", also(rows("bert", "first", "0"), func(c *config.Config) { c.Features = "none" })},
 		graphCase{"trained", also(rows("bert", "mean", "last"), func(c *config.Config) { c.Net, c.TuneEncoder, c.FreezeLayers, c.EncoderCache = "embed", true, 1, "" })},
+		graphCase{"adapters", also(rows("bert", "first", "last"), func(c *config.Config) {
+			c.Net, c.TuneEncoder, c.Adapter, c.EncoderCache = "embed", true, "lora:2:3", ""
+		})},
 		graphCase{"under a network", also(rows("bert", "first", "last"), func(c *config.Config) { c.Net, c.Recurrent = "rnn", settings.Sizes{3} })},
 	)
 	for _, c := range all {

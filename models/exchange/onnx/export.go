@@ -67,6 +67,7 @@ func Build(m *models.Model, o Options) (*onnxpb.ModelProto, Summary, error) {
 		return nil, s, structured.BadInput("--marginals: only chains are decoded in ONNX; of a %s the graph has the potentials, and dsp predict the probabilities", s.Structure)
 	}
 	in := newInputs(newBuilder())
+	in.standard = m.Standard
 	if in.encoder = m.Encoder; m.Encoder != nil {
 		in.encoderWeights = encoderWeights(m)
 	}

@@ -4,6 +4,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/dsp-go/dsp/models/exchange/onnx/onnxpb"
+	fitted "github.com/dsp-go/dsp/models/inputs"
 	"github.com/dsp-go/dsp/models/inputs/encoded"
 	"github.com/dsp-go/dsp/structured"
 )
@@ -32,8 +33,9 @@ type inputs struct {
 	declared []*onnxpb.ValueInfoProto
 	made     map[string]string
 
-	encoder        *encoded.Reader // whose rows are the last of the features, or nil
-	encoderWeights []float32       // its weights
+	standard       *fitted.Standard // of features, or nil
+	encoder        *encoded.Reader  // whose rows are the last of the features, or nil
+	encoderWeights []float32        // its weights
 }
 
 // newInputs keeps the names of all inputs free of other arrays.
@@ -107,7 +109,13 @@ func (in *inputs) sized(x string) {
 // features returns the dense inputs of positions [B×T×dim]: an input, and the rows of the encoder if there is one.
 func (in *inputs) features(dim int) string {
 	if in.encoder == nil {
-		return in.perPosition(inputFeatures, onnxpb.TensorProto_FLOAT, dim)
+		x := in.perPosition(inputFeatures, onnxpb.TensorProto_FLOAT, dim)
+		if in.standard == nil {
+			return x
+		}
+		return in.once("standardised features", func() string {
+			return in.of("Mul", in.of("Sub", x, in.floats("feature_mean", in.standard.Mean, dim)), in.floats("feature_scale", in.standard.Scale, dim))
+		})
 	}
 	return in.once("features and rows", func() string {
 		if dim -= in.encoder.Width(); dim == 0 {

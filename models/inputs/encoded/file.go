@@ -30,7 +30,7 @@ type kept struct {
 // Save puts the reader into a model file, or a reference to its folder.
 func (r *Reader) Save(f *safetensors.File) error {
 	k := kept{ID: r.ID()}
-	if r.Tuned != nil && !r.ByReference {
+	if r.Tuned != nil && !r.adapted() && !r.ByReference {
 		k.ID = "" // of the weights before training, which the file does not hold
 	}
 	if r.ByReference {
@@ -99,7 +99,7 @@ func stored(f *safetensors.File, s Settings) (*Reader, int, error) {
 		return nil, 0, err
 	}
 	r, err := New(s, e, t)
-	if err == nil && r.Tuned != nil {
+	if err == nil && r.Tuned != nil && !r.adapted() {
 		tensors -= len(r.Tuned.Params()) // those that are weights of the network
 	}
 	return r, tensors + 1, err

@@ -29,6 +29,7 @@ type Settings struct {
 type Tuning struct {
 	Frozen    int  // layers that stay as they are (encoders.Tuning)
 	Recompute bool // activations are computed again for pullbacks
+	Adapter   encoders.Adapter
 }
 
 // The row of a word is that of its first piece, or the mean of those of all its pieces.
@@ -78,7 +79,7 @@ func New(s Settings, e *encoders.Encoder, t *pieces.Tokenizer) (*Reader, error) 
 		return nil, structured.BadInput("%s: the encoder reads %d pieces at a time, and the tokenizer puts %d special ones around them", s.Dir, e.Positions(), e.Positions()-r.most)
 	}
 	if h := s.Tuning; h != nil {
-		if r.Tuned, err = encoders.NewTuned(e, encoders.Tuning{Read: r.layers, Frozen: h.Frozen, Dropout: -1, Recompute: h.Recompute}); err != nil {
+		if r.Tuned, err = encoders.NewTuned(e, encoders.Tuning{Read: r.layers, Frozen: h.Frozen, Dropout: -1, Recompute: h.Recompute, Adapter: h.Adapter}); err != nil {
 			return nil, err
 		}
 	}
@@ -90,6 +91,9 @@ func New(s Settings, e *encoders.Encoder, t *pieces.Tokenizer) (*Reader, error) 
 	r.workers.New = func() any { return &worker{of: r, cutter: t.NewCutter(), encoder: e.NewWorker(r.layers)} }
 	return r, nil
 }
+
+// adapted reports whether adapters are trained, and the weights of the encoder stay as they are.
+func (r *Reader) adapted() bool { return r.Tuned != nil && r.Tuned.Adapter.Rank > 0 }
 
 // Width returns how many numbers the row of a word has.
 func (r *Reader) Width() int { return r.Encoder.Width() }

@@ -54,7 +54,7 @@ func newDualShards(p *train.Problem, τ float32) ([]*dualShard, error) {
 			add(scorer.DenseShare(k, dualShards), nil)
 		}
 	}
-	add(scorer.Rest(), nil)
+	add(scorer.Rest(), p.Data.AttributesOf(part)) // other parts may have the same attributes
 	return shards, nil
 }
 

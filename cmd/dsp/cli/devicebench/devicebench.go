@@ -37,6 +37,15 @@ type Row struct {
 	CPU          float64 `json:"cpu_milliseconds,omitempty"` // time of the same work on this machine's CPU
 }
 
+// String returns a line whose columns are two or more spaces apart.
+func (r Row) String() string {
+	s := fmt.Sprintf("%-40s  %-40s  %10.3f ms", r.What, r.Sizes, r.Milliseconds)
+	if r.Share > 0 {
+		s += fmt.Sprintf("  %3.0f %%", 100*r.Share)
+	}
+	return s
+}
+
 // work is the least that a computation must do: bytes to read and write, and operations. A fused multiply-add is two operations in
 // one instruction; other instructions do one. Tensor cores have a peak of their own.
 type work struct {

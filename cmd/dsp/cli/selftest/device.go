@@ -21,17 +21,52 @@ const (
 // rig is the device under test. Checks use smaller sizes on an emulated device.
 type rig struct {
 	*device.Device
-	small bool
+	small  bool
+	reopen func() (*device.Device, error)
+	broken []*device.Device // by checks, before this one
 }
 
-// OnDevice returns the checks of a device. They compare all of its kernels, and training by every method, with the CPU. The last check
-// verifies that the others launched every kernel.
-func OnDevice(d *device.Device) []Check {
-	g := &rig{d, d.Info().Emulated()}
+const launchesAll = "every kernel was launched"
+
+// OnDevice returns the checks of a device, and what closes it. They compare all of its kernels, and training by every method, with the CPU. The
+// last check verifies that the others launched every kernel. After a check that broke the device, the next one reopens it.
+func OnDevice(d *device.Device, reopen func() (*device.Device, error)) (checks []Check, end func() error) {
+	g := &rig{Device: d, small: d.Info().Emulated(), reopen: reopen}
+	return g.checks(), g.end
+}
+
+// end closes the device. An error that broke it has been reported.
+func (g *rig) end() error {
+	if g.Err() != nil {
+		_ = g.Close()
+		return nil
+	}
+	return g.Close()
+}
+
+// mend opens the device again if a check broke it.
+func (g *rig) mend() error {
+	if g.Err() == nil {
+		return nil
+	}
+	_ = g.Close() // the error is known
+	d, err := g.reopen()
+	if err != nil {
+		return fmt.Errorf("not run: the device did not open again: %w", err)
+	}
+	g.broken = append(g.broken, g.Device)
+	g.Device = d
+	return nil
+}
+
+func (g *rig) checks() []Check {
 	checks := slices.Concat([]Check{{"arrays, copies and graphs", g.checkArrays}}, g.productChecks(), g.oracleChecks(), g.netChecks(), g.trainingChecks(),
-		[]Check{{"every kernel was launched", g.checkLaunches}})
+		[]Check{{launchesAll, g.checkLaunches}})
 	for i, c := range checks {
 		checks[i].run = func(ctx context.Context, r *rand.Rand, w *worst) (string, error) {
+			if err := g.mend(); err != nil {
+				return "", err
+			}
 			found, err := c.run(ctx, r, w)
 			if failed := g.Sync(); failed != nil { // a device error explains a failed check better than its result
 				err = failed
@@ -85,7 +120,11 @@ func (g *rig) checkLaunches(_ context.Context, _ *rand.Rand, w *worst) (string, 
 		return "", err
 	}
 	for _, name := range compiled.Names() {
-		if w.compare++; g.Launches(name) == 0 {
+		launches := g.Launches(name)
+		for _, d := range g.broken {
+			launches += d.Launches(name)
+		}
+		if w.compare++; launches == 0 {
 			missing = append(missing, name)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"regexp"
 	"slices"
 	"time"
 )
@@ -14,6 +15,20 @@ import (
 type Check struct {
 	Name string
 	run  func(ctx context.Context, r *rand.Rand, w *worst) (found string, err error) // found "": report w instead
+}
+
+// Only returns the checks whose names match a pattern. The check of what all the others launched needs all of them.
+func Only(checks []Check, pattern *regexp.Regexp) []Check {
+	all := true
+	chosen := slices.DeleteFunc(slices.Clone(checks), func(c Check) bool {
+		out := c.Name != launchesAll && !pattern.MatchString(c.Name)
+		all = all && !out
+		return out
+	})
+	if all {
+		return chosen
+	}
+	return slices.DeleteFunc(chosen, func(c Check) bool { return c.Name == launchesAll })
 }
 
 // Result is the outcome of a check.

@@ -1,0 +1,98 @@
+package cli
+
+import (
+	"context"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/models/predictions"
+	"github.com/dsp-go/dsp/models/settings"
+	"github.com/dsp-go/dsp/structured"
+)
+
+// questions are what predict is asked about the distribution of outputs, beside the best of them.
+type questions struct {
+	selected int    // examples to choose; 0: all are predicted
+	by       string // their measure
+}
+
+func (q *questions) addFlags(cmd *cobra.Command, o *predictions.Options) {
+	flags := cmd.Flags()
+	flags.BoolVar(&o.Entropy, "entropy", false, "add the entropy of each sequence's outputs in nats, 0 for a sure model: in a line before the sequence, or with --json as entropy")
+	flags.IntVar(&o.Samples, "samples", 0, "with --json: add `N` outputs of each sequence, drawn at random with their probabilities, as samples")
+	flags.Float64Var(&o.SampleTemperature, "temperature", 1, "with --samples: draw at temperature `X`, a factor of the model's own; small: nearly always the best; large: anything")
+	flags.Uint64Var(&o.Seed, "seed", 0, "with --samples: the same seed `N` draws the same samples again, with any number of threads")
+	flags.IntVar(&q.selected, "select", 0, "instead of predictions, write the `N` examples that are most worth labelling, as they stand in the input, the least sure first; with --json: where they are")
+	flags.StringVar(&q.by, "by", models.SelectBy[0], "with --select: least sure by `entropy|margin|probability`: the largest entropy, the smallest margin between the best two outputs, or the smallest probability of the best")
+	complete(cmd, "by", models.SelectBy...)
+}
+
+// check refuses flags that do not go with each other.
+func (q *questions) check(cmd *cobra.Command, o *predictions.Options) error {
+	given := cmd.Flags().Changed
+	switch {
+	case o.Samples < 0:
+		return structured.BadInput("--samples %d: expected 0 or more", o.Samples)
+	case o.Samples > 0 && !isSet(cmd, "json"):
+		return structured.BadInput("--samples %d: samples are written as JSON; add --json", o.Samples)
+	case !(o.SampleTemperature > 0 && o.SampleTemperature <= mostTemperature):
+		return structured.BadInput("--temperature %v: expected more than 0, and at most %v", o.SampleTemperature, float64(mostTemperature))
+	case q.selected < 0 || given("select") && q.selected == 0:
+		return structured.BadInput("--select %d: expected how many examples to choose, 1 or more", q.selected)
+	case given("by") && q.selected == 0:
+		return structured.BadInput("--by %s is for --select, which chooses examples", q.by)
+	}
+	for _, name := range []string{"temperature", "seed"} {
+		if given(name) && o.Samples == 0 {
+			return structured.BadInput("--%s is for --samples, which draws outputs at random", name)
+		}
+	}
+	if q.selected == 0 {
+		return nil
+	}
+	for _, name := range []string{"nbest", "confidence", "score", "marginals", "entropy", "samples", "spans", "min-probability", "into", "scheme", "force", "decode", "text", "pretokenised", "picture", "to"} {
+		if given(name) {
+			return structured.BadInput("--%s has no effect with --select, which prints no predictions", name)
+		}
+	}
+	return settings.OneOf("--by", q.by, models.SelectBy)
+}
+
+// mostTemperature is the largest temperature of samples, at which they hardly depend on the scores.
+const mostTemperature = 1e6
+
+// selection is what is said of an example that was chosen.
+type selection struct {
+	ID      string  `json:"id"`
+	Example int     `json:"example"`
+	Line    int     `json:"line,omitempty"`
+	By      string  `json:"by"`
+	Measure float64 `json:"measure"`
+}
+
+// run chooses examples of the input and prints them.
+func (q *questions) run(ctx context.Context, u *use, m *models.Model, asJSON bool) error {
+	d, err := u.readFor(m, "--input", false)
+	if err != nil {
+		return err
+	}
+	chosen, err := m.Select(ctx, d, q.selected, q.by, u.Threads)
+	if err != nil {
+		return err
+	}
+	if !asJSON {
+		return m.CopyExamples(os.Stdout, u.Request, d, chosen)
+	}
+	for _, c := range chosen {
+		s := selection{ID: d.ID(c.Example), Example: c.Example, By: q.by, Measure: c.Measure}
+		if d.Lines != nil {
+			s.Line = d.Lines[c.Example]
+		}
+		if err := printJSON(os.Stdout, s); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,224 @@
+package models
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/dsp-go/dsp/models/inputs"
+	"github.com/dsp-go/dsp/models/predictions"
+	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/oracles/kinds"
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/machine/host"
+	"github.com/dsp-go/dsp/structured/machine/vec"
+)
+
+// CheckQuestions refuses options that ask what the model's outputs cannot answer, as bad input.
+func (m *Model) CheckQuestions(o predictions.Options) error {
+	if m.Net == nil || o.Samples == 0 && !o.Entropy {
+		return nil
+	}
+	structure := m.Net.Form().Structure
+	oracle := kinds.Of(structure).Oracle()
+	if o.Samples > 0 {
+		if _, err := oracles.Samplers(oracle, "--samples", structure.Name()); err != nil {
+			return err
+		}
+	}
+	if o.Entropy {
+		if _, err := oracles.ExactSums(oracle, "--entropy", structure.Name()); err != nil {
+			return err
+		}
+	}
+	if m.device != nil {
+		return structured.BadInput("--samples and --entropy are for the CPU; use --device cpu")
+	}
+	return nil
+}
+
+// placeOf returns a number for example i of d that does not depend on how the data are cut into pieces: where it begins in its file, if that
+// is known.
+func placeOf(d *structured.Dataset, i int) uint64 {
+	switch at := d.Offsets[i]; {
+	case d.Lines != nil && d.Files == nil:
+		return uint64(d.Lines[i])
+	case d.Ranges != nil && at < d.Offsets[i+1] && d.Ranges[at][0] >= 0:
+		return uint64(d.Ranges[at][0])
+	}
+	return uint64(i)
+}
+
+// drawn draws samples for a batch of examples of d.
+func (p *predictor) drawn(d *structured.Dataset, examples []int, μ float64, o predictions.Options) *oracles.Samples {
+	p.seeds = vec.Grow(p.seeds, len(examples))
+	for b, i := range examples {
+		p.seeds[b] = rand.NewPCG(o.Seed, placeOf(d, i)).Uint64()
+	}
+	p.oracle.(oracles.Sampler).Sample(&p.θ, μ*cmp.Or(o.SampleTemperature, 1), o.Samples, p.seeds, &p.samples)
+	return &p.samples
+}
+
+// Likelihood says how probable gold outputs are.
+type Likelihood struct {
+	NLL        float64 `json:"nll"`              // mean over examples of −log p(gold) in nats, at the model's temperature
+	PerNumber  float64 `json:"nll_per_position"` // the sum of these, per position of the examples
+	Examples   int     `json:"examples"`         // that the means are over
+	Impossible int     `json:"impossible"`       // examples whose gold output the model cannot have: they are left out
+}
+
+// NLL returns how probable the gold outputs of d are. Where they are known in part, they are all outputs that agree with what is known.
+func (m *Model) NLL(ctx context.Context, d *structured.Dataset, threads int) (Likelihood, error) {
+	structure := m.Net.Form().Structure
+	if _, err := oracles.ExactSums(kinds.Of(structure).Oracle(), "--nll", structure.Name()); err != nil {
+		return Likelihood{}, err
+	}
+	restricter, restricts := structure.(structured.Restricter)
+	type sums struct {
+		nll                             float64
+		examples, positions, impossible int
+	}
+	var all sums
+	μ := m.Temper()
+	err := OverPotentials(ctx, m, d, threads, func(o oracles.Maximiser, examples []int, θ *structured.Potentials) (sums, error) {
+		var s sums
+		value, gold := make([]float64, len(examples)), make([]float64, len(examples))
+		o.(oracles.Summer).Exp(θ, μ, value, nil)
+		partial := false
+		for b, i := range examples {
+			switch {
+			case d.Partial(i) && !restricts:
+				return s, structured.BadInput("%s: the gold output is known in part, and the potentials of a %s cannot keep part of an output", d.Where(i), structure.Name())
+			case d.Partial(i):
+				partial = true
+				restricter.Restrict(θ, b, d.GoldOf(i))
+			case m.knows(θ, b, d.Gold(i)):
+				gold[b] = θ.Score(b, d.Gold(i))
+			default:
+				gold[b] = math.Inf(-1)
+			}
+		}
+		if partial {
+			agreeing := make([]float64, len(examples))
+			o.(oracles.Summer).Exp(θ, μ, agreeing, nil)
+			for b, i := range examples {
+				if d.Partial(i) {
+					gold[b] = agreeing[b]
+				}
+			}
+		}
+		for b, i := range examples {
+			if math.IsInf(gold[b], -1) {
+				s.impossible++
+				continue
+			}
+			s.nll += max(0, (value[b]-gold[b])/μ)
+			s.examples++
+			s.positions += d.Length(i)
+		}
+		return s, nil
+	}, func(s sums) error {
+		all = sums{all.nll + s.nll, all.examples + s.examples, all.positions + s.positions, all.impossible + s.impossible}
+		return nil
+	})
+	l := Likelihood{Examples: all.examples, Impossible: all.impossible}
+	if all.examples > 0 {
+		l.NLL, l.PerNumber = all.nll/float64(all.examples), all.nll/float64(max(1, all.positions))
+	}
+	return l, err
+}
+
+// knows reports whether the model has all labels of a gold output of example b.
+func (m *Model) knows(θ *structured.Potentials, b int, y []int32) bool {
+	var one structured.Potentials
+	θ.View(b, &one)
+	knows := true
+	structured.Locate(&one, y, func(_, _ int, label int32) { knows = knows && int(label) < m.Labels.Len() })
+	return knows
+}
+
+// Divergence compares the distributions of outputs of two models, p and q: means over examples, in nats.
+type Divergence struct {
+	Entropy      float64 `json:"entropy"`       // of p
+	CrossEntropy float64 `json:"cross_entropy"` // −Σ p log q
+	KL           float64 `json:"kl"`            // Σ p log(p/q), their difference
+	Examples     int     `json:"examples"`      // that the means are over
+	Impossible   int     `json:"impossible"`    // examples in which q forbids what p does not: they are left out
+}
+
+// pair is a predictor of each of two models.
+type pair struct {
+	p, q   *predictor
+	θp, θq structured.Potentials // in the common form
+}
+
+// SameSpace returns the common form of the potentials of two models, or says why they have none, as bad input.
+func (m *Model) SameSpace(other *Model) (structured.Form, error) {
+	form, err := structured.Common(m.Net.Form(), other.Net.Form())
+	switch {
+	case err != nil:
+		return form, structured.BadInput("their outputs cannot be compared: %w", err)
+	case !slices.Equal(m.Labels.Names(), other.Labels.Names()):
+		return form, structured.BadInput("the models do not number the same labels alike: %s, and %s", structured.SomeOf(m.Labels.Names()), structured.SomeOf(other.Labels.Names()))
+	}
+	return form, nil
+}
+
+// Divergence compares the distributions of m with those of another model. e are the same examples as d, as that model reads them.
+func (m *Model) Divergence(ctx context.Context, d *structured.Dataset, other *Model, e *structured.Dataset, threads int) (Divergence, error) {
+	form, err := m.SameSpace(other)
+	if err != nil {
+		return Divergence{}, err
+	}
+	if _, err := oracles.ExactSums(kinds.Of(form.Structure).Oracle(), "--kl", form.Structure.Name()); err != nil {
+		return Divergence{}, err
+	}
+	if m.device != nil || other.device != nil {
+		return Divergence{}, structured.BadInput("--kl is for the CPU; use --device cpu")
+	}
+	if err := errors.Join(m.accepts(d), other.accepts(e)); err != nil {
+		return Divergence{}, err
+	}
+	if !slices.Equal(d.Offsets, e.Offsets) {
+		return Divergence{}, structured.BadInput("%s: the two models read other examples in it", d.Name)
+	}
+	var all Divergence
+	err = host.InOrder(ctx, threads, host.Each(inputs.Batches(d)), func() *pair { return &pair{p: m.newPredictor(), q: other.newPredictor()} },
+		func(t *pair, examples []int) (Divergence, error) { return t.compare(d, e, examples, form) },
+		func(s Divergence) error {
+			all = Divergence{all.Entropy + s.Entropy, all.CrossEntropy + s.CrossEntropy, all.KL + s.KL, all.Examples + s.Examples, all.Impossible + s.Impossible}
+			return nil
+		})
+	if n := float64(max(1, all.Examples)); err == nil {
+		all.Entropy, all.CrossEntropy, all.KL = all.Entropy/n, all.CrossEntropy/n, all.KL/n
+	}
+	return all, err
+}
+
+// compare returns sums over some examples.
+func (t *pair) compare(d, e *structured.Dataset, examples []int, form structured.Form) (s Divergence, err error) {
+	if err := errors.Join(t.p.potentials(d, examples), t.q.potentials(e, examples)); err != nil {
+		return s, err
+	}
+	n := len(examples)
+	p, q := t.p, t.q
+	p.θ.Untie(&p.batch, form, &t.θp)
+	q.θ.Untie(&q.batch, form, &t.θq)
+	p.logZ, q.logZ = vec.Grow(p.logZ, n), vec.Grow(q.logZ, n)
+	μp, μq := p.model.Temper(), q.model.Temper()
+	p.oracle.(oracles.Summer).Exp(&t.θp, μp, p.logZ, &p.u)
+	q.oracle.(oracles.Summer).Exp(&t.θq, μq, q.logZ, nil)
+	for b := range n {
+		entropy := oracles.GibbsEntropy(&p.u, &t.θp, b, μp, p.logZ[b])
+		cross := oracles.CrossEntropy(&p.u, b, &t.θq, b, μq, q.logZ[b])
+		if math.IsInf(p.logZ[b], 0) || math.IsInf(cross, 0) || math.IsNaN(cross) {
+			s.Impossible++
+			continue
+		}
+		s.Entropy, s.CrossEntropy, s.KL, s.Examples = s.Entropy+entropy, s.CrossEntropy+cross, s.KL+max(0, cross-entropy), s.Examples+1
+	}
+	return s, nil
+}

@@ -1,0 +1,116 @@
+package models
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"io"
+	"math"
+	"slices"
+
+	"github.com/dsp-go/dsp/models/data/formats"
+	"github.com/dsp-go/dsp/models/predictions"
+	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/oracles/kinds"
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/machine/host"
+)
+
+// SelectBy are the measures of how much a label of an example may be worth.
+var SelectBy = []string{"entropy", "margin", "probability"}
+
+// Selected is an example that Select chose, and its measure.
+type Selected struct {
+	Example int
+	Measure float64
+}
+
+// Select returns the n examples of d of which the model is least sure, the least sure first: those with the largest entropy of their outputs, with the
+// smallest margin between the probabilities of the best two outputs (their scores, for structures without sums), or with the smallest
+// probability of the best output.
+func (m *Model) Select(ctx context.Context, d *structured.Dataset, n int, by string, threads int) ([]Selected, error) {
+	structure := m.Net.Form().Structure
+	oracle := kinds.Of(structure).Oracle()
+	_, noSums := oracles.ExactSums(oracle, "--by "+by, structure.Name())
+	_, ranks := oracle.(oracles.Ranker)
+	o := predictions.Options{Threads: threads}
+	measure := func(p *predictions.Prediction) float64 { return p.Probability }
+	switch {
+	case by == "margin" && !ranks:
+		return nil, structured.BadInput("--by margin needs the two best outputs, which the oracle of a %s does not find", structure.Name())
+	case by == "margin":
+		o.NBest = 2
+		measure = func(p *predictions.Prediction) float64 {
+			if len(p.NBest) < 2 {
+				return math.MaxFloat64
+			}
+			if noSums != nil {
+				return p.NBest[0].Score - p.NBest[1].Score
+			}
+			return p.NBest[0].Probability - p.NBest[1].Probability
+		}
+	case noSums != nil:
+		return nil, noSums
+	case by == "entropy":
+		o.Entropy = true
+		measure = func(p *predictions.Prediction) float64 { return p.Entropy }
+	default:
+		o.Probability = true
+	}
+	var all []Selected
+	err := m.Predict(ctx, d, o, func(i int, p *predictions.Prediction) error {
+		all = append(all, Selected{i, measure(p)})
+		return nil
+	})
+	slices.SortStableFunc(all, func(a, b Selected) int {
+		if by == "entropy" {
+			a, b = b, a
+		}
+		return cmp.Compare(a.Measure, b.Measure)
+	})
+	return all[:min(n, len(all))], err
+}
+
+// CopyExamples writes some examples of the text file that r names, as they stand there: d holds what m reads in it. An empty line ends each, where a
+// file has a line per token.
+func (m *Model) CopyExamples(w io.Writer, r Request, d *structured.Dataset, some []Selected) error {
+	s, err := m.source(r)
+	if err != nil {
+		return err
+	}
+	f := formats.Find(s.Format)
+	if !f.Tokens && !f.Lines || d.Lines == nil || d.Files != nil || r.Path == "-" {
+		return structured.BadInput("%s: examples are copied from a single file of text; add --json for where they are", r.Path)
+	}
+	in, err := host.Open(r.Path)
+	if err != nil {
+		return err
+	}
+	text, err := io.ReadAll(in)
+	if err = cmp.Or(err, in.Close()); err != nil {
+		return err
+	}
+	lines := bytes.Split(text, []byte("\n"))
+	blank := func(k int) bool { return k < 0 || k >= len(lines) || len(bytes.TrimSpace(lines[k])) == 0 }
+	var copied []byte
+	for _, e := range some {
+		from := d.Lines[e.Example] - 1
+		to := from + 1
+		if f.Tokens {
+			for !blank(from - 1) {
+				from--
+			}
+			for !blank(to) {
+				to++
+			}
+		}
+		for _, line := range lines[from:to] {
+			copied = append(append(copied, bytes.TrimRight(line, "\r")...), '\n')
+		}
+		if f.Tokens {
+			copied = append(copied, '\n')
+		}
+	}
+	_, err = w.Write(copied)
+	return err
+}

@@ -1,0 +1,116 @@
+package training
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/models/config"
+	"github.com/dsp-go/dsp/models/optimisers"
+	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/kernels"
+	"github.com/dsp-go/dsp/oracles/chain"
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/train"
+	"github.com/dsp-go/dsp/train/engine"
+	"github.com/dsp-go/dsp/train/ranks"
+	"github.com/dsp-go/dsp/train/record"
+)
+
+// Several ranks run the same training. Each reads the data, holds the weights, and decides alike, since their sums are alike to the bit. What they
+// share is the work on examples (train/engine). Rank 0 alone writes files.
+
+// ranks returns the group that trains together.
+func (o TrainOptions) ranks() *ranks.Member {
+	if o.Ranks == nil {
+		return ranks.Solo()
+	}
+	return o.Ranks
+}
+
+// leads reports whether this process writes the files.
+func (o TrainOptions) leads() bool { return o.ranks().Rank() == 0 }
+
+// checkRanks refuses what several ranks do not share.
+func checkRanks(c *config.Config, d *optimisers.Descriptor, o *engine.Objective) error {
+	kind, _, err := config.ParseDevice(c.Device)
+	switch {
+	case !d.Ranks:
+		return structured.BadInput("--method %s goes from example to example, which several ranks do not share; use one of %s, or --ranks off", c.Method,
+			strings.Join(optimisers.NamesOf(func(d *optimisers.Descriptor) bool { return d.Ranks }), ", "))
+	case err == nil && kind == config.CUDA:
+		return structured.BadInput("--device %s: several ranks train on the CPU; leave it out, or start one process", c.Device)
+	case nets.Tunes(o.Scorer):
+		return structured.BadInput("--tune-encoder: several ranks do not share the work of an encoder that is trained; start one process")
+	case c.Baselines == "on":
+		return structured.BadInput("--baselines on: several ranks train no baselines; start one process")
+	}
+	return nil
+}
+
+// agree refuses ranks that do not run the same training: another version of the program, other kernels, whose sums have other bits, or other settings.
+func agree(ctx context.Context, c *config.Config, o TrainOptions) error {
+	facts := [][2]string{
+		{"version", o.Version}, {"vector instructions", chain.Vector()}, {"matrix products", kernels.CurrentBLAS().Name()},
+		{"--passes", fmt.Sprint(c.Passes)}, {"--gap", fmt.Sprint(c.Gap)}, {"--patience", fmt.Sprint(c.Patience)}, {"--resume", c.Resume},
+	}
+	identity := identityOf(*c)
+	for _, s := range config.Settings(c) {
+		if value, ok := identity[s.Name]; ok {
+			facts = append(facts, [2]string{"--" + s.Name, value})
+		}
+	}
+	return o.Ranks.Agree(ctx, facts)
+}
+
+// shareFolder makes the folder of the run that of rank 0, whose clock names it.
+func shareFolder(ctx context.Context, c *config.Config, o TrainOptions) error {
+	if o.Ranks == nil {
+		return nil
+	}
+	all, err := o.Ranks.Gather(ctx, []byte(c.Out))
+	if err == nil {
+		c.Out = string(all[0])
+	}
+	return err
+}
+
+// agreeOnData refuses ranks that read other data, or begin at other weights.
+func agreeOnData(ctx context.Context, data *models.Data, w []float32, o TrainOptions) error {
+	var facts [][2]string
+	for name, d := range map[string]*structured.Dataset{"training data": data.Train, "development data": data.Dev, "test data": data.Test} {
+		if d != nil {
+			facts = append(facts, [2]string{name, d.Name + " with fingerprint " + train.Fingerprint(d)})
+		}
+	}
+	slices.SortFunc(facts, func(a, b [2]string) int { return strings.Compare(a[0], b[0]) })
+	return o.Ranks.Agree(ctx, append(facts, [2]string{"weights to begin with", train.FingerprintOf(w)}))
+}
+
+// agreeOnStart refuses ranks that do not resume from the same checkpoint. Rank 0 writes a new one only when all have read the old one.
+func agreeOnStart(ctx context.Context, c *train.Checkpoint, o TrainOptions) error {
+	if o.Ranks == nil {
+		return nil
+	}
+	start := "none"
+	if c != nil && c.Resumes() {
+		start = fmt.Sprintf("that of pass %d", c.Pass())
+	}
+	return o.Ranks.Agree(ctx, [][2]string{{"checkpoint to resume from", start}})
+}
+
+// follow is train for ranks that write no files.
+func (r *Run) follow(ctx context.Context, checkpoint *train.Checkpoint) (*Result, []record.Record, error) {
+	trainer := r.trainer()
+	if checkpoint != nil {
+		checkpoint.ReadOnly()
+		trainer.Checkpoint = checkpoint
+	}
+	out, err := trainer.Run(ctx, newState(r.model.W))
+	if out == nil {
+		return nil, nil, r.advise(err)
+	}
+	return r.result(out), nil, err
+}

@@ -1,0 +1,101 @@
+package encoders
+
+import (
+	"math/rand/v2"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/dsp-go/dsp/nets/graph"
+	"github.com/dsp-go/dsp/structured"
+)
+
+// rowsOfTuned returns the rows of pieces, each its own word, at weights w.
+func rowsOfTuned(t *testing.T, tuned *Tuned, w []float32, want expectation) []float32 {
+	t.Helper()
+	data := &structured.Dataset{Name: "pieces", Offsets: want.offsets, Pieces: &structured.Pieces{Ids: want.ids, Offsets: want.offsets}}
+	for i := range want.offsets {
+		data.Pieces.First = append(data.Pieces.First, i)
+	}
+	for p := range want.ids {
+		data.Pieces.Words = append(data.Pieces.Words, [2]int{p, p + 1})
+	}
+	all := make([]int, data.Len())
+	for i := range all {
+		all[i] = i
+	}
+	var batch structured.Batch
+	batch.Reset(data, all)
+	rows := make([]float32, len(want.ids)*tuned.Width())
+	must(t, tuned.NewWorker().Encode(w, 0, &batch, rows))
+	return rows
+}
+
+// Training of adapters starts with the pretrained encoder, whatever A is; and later the encoder with merged weights computes what the one with
+// adapters computes.
+func TestAdapters(t *testing.T) {
+	for _, dir := range folders(t) {
+		if filepath.Dir(dir) != "testdata" {
+			continue
+		}
+		t.Run(filepath.Base(dir), func(t *testing.T) {
+			e, err := Open(dir)
+			must(t, err)
+			tuned, err := NewTuned(e, Tuning{Read: Layers{e.Depth(), e.Depth()}, Frozen: -1, Adapter: Adapter{Rank: 2, Alpha: 5}})
+			must(t, err)
+			rng, w := rand.New(rand.NewPCG(1, 2)), make([]float32, tuned.Dim())
+			at := 0
+			for _, p := range tuned.Params() {
+				n := p.Shape[0] * p.Shape[1]
+				if p.Init != nil {
+					p.Init(rng, p.Shape, w[at:at+n])
+				}
+				if isB := strings.HasSuffix(p.Name, adapterOut); isB != (p.Init == nil) {
+					t.Errorf("%s: B starts at zero, and A does not", p.Name)
+				}
+				at += n
+			}
+			want := expected(t, dir)
+			frozen := encode(t, e, "last", want.ids, want.offsets)
+			if off := relative(rowsOfTuned(t, tuned, w, want), frozen); off > 1e-5 {
+				t.Errorf("before training the rows differ from the pretrained encoder's by %.2g", off)
+			}
+			for i := range w {
+				w[i] = float32(rng.NormFloat64()) / 4
+			}
+			got := rowsOfTuned(t, tuned, w, want)
+			if off := relative(got, frozen); off < 1e-2 {
+				t.Errorf("adapters change the rows by %.2g only", off)
+			}
+			merged := &Encoder{dir: dir, config: e.config, family: e.family, layout: e.layout, w: tuned.Merged(w), programs: map[programKey]*graph.Program{}}
+			if off := relative(encode(t, merged, "last", want.ids, want.offsets), got); off > 1e-4 {
+				t.Errorf("the encoder with merged weights differs from the one with adapters by %.2g", off)
+			}
+		})
+	}
+}
+
+func TestParseAdapter(t *testing.T) {
+	for text, want := range map[string]Adapter{"": {}, "lora:8": {8, 16}, "lora:3:1.5": {3, 1.5}} {
+		got, err := ParseAdapter(text)
+		must(t, err)
+		again, err := ParseAdapter(got.String())
+		must(t, err)
+		if got != want || again != want {
+			t.Errorf("%q is %v, want %v", text, got, want)
+		}
+	}
+	for _, text := range []string{"lora", "lora:", "lora:0", "lora:-1", "lora:8:0", "lora:8:x", "lora:8:inf", "lora:8:1:2", "ia3:8", "8"} {
+		if a, err := ParseAdapter(text); err == nil || !strings.Contains(err.Error(), "lora:R:ALPHA") {
+			t.Errorf("%q is %v, error %v", text, a, err)
+		}
+	}
+	e, err := Open("testdata/bert")
+	must(t, err)
+	if _, err := NewTuned(e, Tuning{Read: Layers{1, 1}, Adapter: Adapter{Rank: 17, Alpha: 1}}); err == nil || !strings.Contains(err.Error(), "at most 16") {
+		t.Errorf("adapters of rank 17 for weights of 16 rows: error %v", err)
+	}
+	if _, err := NewTuned(e, Tuning{Read: Layers{0, 0}, Frozen: -1, Adapter: Adapter{Rank: 1, Alpha: 1}}); err == nil || !strings.Contains(err.Error(), "nothing is left") {
+		t.Errorf("adapters of embeddings: error %v", err)
+	}
+}

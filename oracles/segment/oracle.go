@@ -1,0 +1,153 @@
+package segment
+
+import (
+	"math"
+
+	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/machine/vec"
+	"github.com/dsp-go/dsp/structured/segments"
+)
+
+// Oracle is the oracle of segments. The answer for a sequence has the same bits in every batch.
+//
+// With P_t the sum of the scores of continuing tags up to position t, the recurrence of Max is
+//
+//	h_s(y) = β_s(y) + begin_s(y) − P_s(y)                 a segment with label y begins at s
+//	a_t(y) = max_l h_{t−l+1}(y) + length(l, y)            one of l positions ends at t
+//	α_t(y) = a_t(y) + P_t(y) + end_t(y)
+//	β_s(y) = max_{y'} α_{s−1}(y') + transition(y', y),    β_0(y) = 0.
+//
+// Exp has sums in place of maxima. A segment cannot contain a continuing tag that is forbidden: its score is left out of P, and reach_t(y),
+// how many positions a segment that ends at t may have, begins anew.
+type Oracle struct {
+	k *kernels
+
+	s      segments.Shape
+	stride int // numbers in a row: Y rounded up to whole vectors
+
+	length     []float64 // [L×stride] scores over μ; padded with −∞
+	transition []float64 // [Y×stride]
+	rate       float64   // 1/μ; 1 for Max
+
+	guard oracles.Guard
+
+	node, ends []float32 // of the current sequence: [T×tags], and [T×Y] or nil
+	n          int       // T
+
+	h, a, α, reach []float64 // [T×stride]
+	β              []float64 // [T×stride]; Max keeps a single row, of a and reach, too
+	p, begin, add  []float64 // [stride] P_t, and what step sets
+	sum, inside    []float64 // [stride] scratch
+	starts         []float64 // [T×stride] probabilities that a segment starts at a position
+	ending         []float64 // [stride] likewise that one ends
+	keepsEnds      bool      // for Spans:
+	allEnds        []float64 // [T×stride] every ending
+	lengths, edges []float64 // [L×stride], [Y×stride] marginals of tied parts
+
+	// Sums over labels by weights.
+	weight    []float64 // [Y×stride] E
+	top       []float64 // [stride]
+	w, rates  []float64 // [stride] scratch
+	byWeights []bool    // [T]
+
+	ranking ranking
+}
+
+// New returns an oracle of segments with the fastest kernels of this build and machine.
+func New() *Oracle { return &Oracle{k: fastest} }
+
+var minusInf = math.Inf(-1)
+
+// prepare starts a new batch of scores that are multiplied by rate.
+func (o *Oracle) prepare(θ *structured.Potentials, rate float64) {
+	o.s = segments.ShapeOf(θ.Parts)
+	o.stride, o.rate = (o.s.Labels+lanes-1)/lanes*lanes, rate
+	o.length = o.widen(o.length, θ.Parts[1].Values, o.s.Longest)
+	o.transition = o.widen(o.transition, θ.Parts[2].Values, o.s.Labels)
+	for _, row := range []*[]float64{&o.p, &o.begin, &o.add, &o.sum, &o.inside} {
+		*row = vec.Grow(*row, o.stride)
+		clear(*row)
+	}
+	o.guard.Begin(θ)
+}
+
+// widen copies rows of Y numbers to padded rows, times the rate.
+func (o *Oracle) widen(to []float64, from []float32, rows int) []float64 {
+	to = vec.Grow(to, rows*o.stride)
+	for i := range rows {
+		row := to[i*o.stride : (i+1)*o.stride]
+		for j := range row {
+			row[j] = minusInf
+		}
+		for j, x := range from[i*o.s.Labels : (i+1)*o.s.Labels] {
+			row[j] = float64(x) * o.rate
+		}
+	}
+	return to
+}
+
+// open reads example b. It reports whether its potentials are valid.
+func (o *Oracle) open(θ *structured.Potentials, b int) bool {
+	o.node, o.ends = θ.Parts[0].Of(b), nil
+	if o.s.Ends {
+		o.ends = θ.Parts[3].Of(b)
+	}
+	o.n = θ.Outputs[b+1] - θ.Outputs[b]
+	clear(o.p)
+	return o.guard.Valid(θ, b)
+}
+
+// row returns row t of a table.
+func (o *Oracle) row(table []float64, t int) []float64 {
+	return table[t*o.stride : (t+1)*o.stride]
+}
+
+// step reads position t: it brings p up to date, sets begin to begin_t − P_t, add to P_t + end_t, and reach to reach_t, given reach_{t−1}, which
+// may be in the same place.
+func (o *Oracle) step(t int, before, reach []float64) {
+	tags, y := o.s.Tags, o.s.Labels
+	scores := o.node[t*tags : (t+1)*tags]
+	for j := range o.stride {
+		if j >= y {
+			o.begin[j], reach[j] = minusInf, 0
+			continue
+		}
+		longest := 1.0
+		if o.continues(t, j) {
+			o.p[j] += float64(scores[2*j+1]) * o.rate
+			longest = min(before[j]+1, float64(o.s.Longest))
+		}
+		reach[j] = longest
+		o.begin[j] = float64(scores[2*j])*o.rate - o.p[j]
+		o.add[j] = o.p[j]
+		if o.ends != nil {
+			o.add[j] += float64(o.ends[t*y+j]) * o.rate
+		}
+	}
+}
+
+// continues reports whether a segment with label y may continue at position t.
+func (o *Oracle) continues(t, y int) bool {
+	at := 2*y + 1
+	return t > 0 && at < o.s.Tags && !math.IsInf(float64(o.node[t*o.s.Tags+at]), -1)
+}
+
+// longest returns how many positions a segment may have that ends at position t, whatever its label.
+func (o *Oracle) longest(t int) int { return min(o.s.Longest, t+1) }
+
+func add(to, x, y []float64) {
+	for j, x := range x {
+		to[j] = x + y[j]
+	}
+}
+
+func argmax(x []float64) int {
+	best := 0
+	for j, v := range x {
+		if v > x[best] {
+			best = j
+		}
+	}
+	return best
+}

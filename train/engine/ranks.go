@@ -1,0 +1,469 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/dsp-go/dsp/nets/sparse"
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/machine/vec"
+	"github.com/dsp-go/dsp/train/ranks"
+)
+
+// With a group of ranks, each rank does a share of the work of a pass or a step, and all of them end with the same sums, whose bits are those
+// of one process. For that, numbers are added in its order:
+//
+//   - with dense inputs, one process sums shards into lanes, and then the lanes in order. So each rank has some consecutive lanes. The sum of
+//     lanes passes through the ranks (Group.Sum), piece by piece, and each adds its own.
+//   - with sparse inputs, one process adds all shards to the gradient in order. So each rank has some consecutive shards, asks the oracle about
+//     all of them, and then adds them to the gradient that the ranks before have begun, stripe by stripe: when it has come to the second
+//     stripe, the next rank begins with the first. The sums of lanes, which go through all shards, are added again from a journal.
+//
+// A step on sparse inputs keeps its gradient in potential space. There the ranks exchange marginals instead.
+
+// Join shares the work of passes and steps with the ranks of a group. All ranks must call the same methods in the same order.
+func (e *Engine) Join(g ranks.Group) error {
+	if g.Size() == 1 {
+		return nil
+	}
+	if e.OnDevice() {
+		return structured.BadInput("several ranks share the work on the CPU only: give --device cpu")
+	}
+	if most := e.MostRanks(); g.Size() > most {
+		return structured.BadInput("%d ranks, but the sums over these %d examples have %d strands, and each rank needs one: start at most %d", g.Size(), e.Len(), most, most)
+	}
+	e.group = g
+	return nil
+}
+
+// Ranks returns the group that shares the work.
+func (e *Engine) Ranks() ranks.Group {
+	if e.group == nil {
+		return ranks.Alone{}
+	}
+	return e.group
+}
+
+// MostRanks returns how many ranks can have a share of a pass.
+func (e *Engine) MostRanks() int {
+	if e.sparse != nil {
+		return max(1, len(e.shards))
+	}
+	return max(1, min(e.most, len(e.shards)))
+}
+
+// sharedSums is memory for sums of several ranks.
+type sharedSums struct {
+	runs     []run       // shards of this rank
+	packed   [][]float64 // the weights of each stripe, one after the other
+	gradient []float32   // [Dim] of a step
+	lent     bool        // gradient differs from zero on the support
+	values   []float32   // those of it on the support
+	mine     []float32   // numbers for others
+	all      []int       // scratch memory: examples
+	batch    structured.Batch
+}
+
+// run is a shard, with what remains to be done with it.
+type run struct {
+	batch   structured.Batch
+	v       structured.Marginals
+	journal []Sums
+}
+
+// pieceNumbers is how many numbers of a dense gradient pass from rank to rank at once.
+const pieceNumbers = 1 << 15
+
+// cut cuts numbers into pieces.
+func cut[E any](x []E) [][]byte {
+	var pieces [][]byte
+	for lo := 0; lo < len(x); lo += pieceNumbers {
+		pieces = append(pieces, ranks.Bytes(x[lo:min(lo+pieceNumbers, len(x))]))
+	}
+	return pieces
+}
+
+// overSharesOfLanes is overShards for ranks that have some of the lanes each.
+func (e *Engine) overSharesOfLanes(ctx context.Context, shards [][]int, g []float64, work func(ln *Lane) error) (Sums, error) {
+	n := min(e.most, len(shards))
+	lo, hi := ranks.Share(e.group, n)
+	err := e.runLanes(ctx, lo, hi, func(l int, ln *Lane) error {
+		ln.Sums = Sums{}
+		if g != nil {
+			e.clearGradient(ln)
+		}
+		for k := l; k < len(shards) && ctx.Err() == nil; k += n {
+			ln.Batch.Reset(e.Data, shards[k])
+			if err := work(ln); err != nil {
+				return err
+			}
+			if g != nil {
+				if err := e.pullback(ln); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+	var total Sums
+	if err != nil {
+		return total, err
+	}
+	mine := make([]Sums, 0, n)
+	for _, ln := range e.lanes[lo:hi] {
+		mine = append(mine, ln.Sums)
+	}
+	all, err := e.group.Gather(ctx, ranks.Bytes(mine))
+	if err != nil {
+		return total, err
+	}
+	for _, x := range all {
+		sums := make([]Sums, len(x)/len(ranks.Bytes(make([]Sums, 1))))
+		if err := ranks.Numbers(x, sums); err != nil {
+			return total, err
+		}
+		for _, s := range sums {
+			total.add(s)
+		}
+	}
+	switch {
+	case g == nil:
+	case e.precise:
+		err = e.group.Sum(ctx, cut(g), 1, func(k, _ int) error {
+			to := g[k*pieceNumbers : min((k+1)*pieceNumbers, len(g))]
+			for _, ln := range e.lanes[lo:hi] {
+				for j, x := range ln.wide[k*pieceNumbers:][:len(to)] {
+					to[j] += x
+				}
+			}
+			return nil
+		})
+	default:
+		e.narrow = vec.Grow(e.narrow, len(g))
+		clear(e.narrow)
+		err = e.group.Sum(ctx, cut(e.narrow), 1, func(k, _ int) error {
+			to := e.narrow[k*pieceNumbers : min((k+1)*pieceNumbers, len(g))]
+			for _, ln := range e.lanes[lo:hi] {
+				vec.Axpy(1, ln.grad[k*pieceNumbers:][:len(to)], to)
+			}
+			return nil
+		})
+		for j, x := range e.narrow {
+			g[j] += float64(x)
+		}
+	}
+	return total, err
+}
+
+// overRunsOfShards is overShards, with a gradient, for ranks that have a run of consecutive shards each.
+func (e *Engine) overRunsOfShards(ctx context.Context, shards [][]int, g []float64, work func(ln *Lane) error) (Sums, error) {
+	lanes, x := min(e.most, len(shards)), &e.shared
+	lo, hi := ranks.Share(e.group, len(shards))
+	for len(x.runs) < hi-lo {
+		x.runs = append(x.runs, run{})
+	}
+	runs := x.runs[:hi-lo]
+	threads := min(e.most, len(runs))
+	err := e.run(ctx, threads, func(l int, ln *Lane) error {
+		defer func() { ln.journal = nil }()
+		for k := l; k < len(runs) && ctx.Err() == nil; k += threads {
+			r := &runs[k]
+			r.journal = r.journal[:0]
+			ln.journal = &r.journal
+			ln.Batch.Reset(e.Data, shards[lo+k])
+			if err := work(ln); err != nil {
+				return err
+			}
+			r.batch, ln.Batch = ln.Batch, r.batch
+			r.v, ln.V = ln.V, r.v
+		}
+		return nil
+	})
+	if err != nil {
+		return Sums{}, err
+	}
+	sums := make([]Sums, lanes)
+	pieces := [][]byte{ranks.Bytes(sums)}
+	if x.packed == nil {
+		x.packed = make([][]float64, sparse.Stripes)
+	}
+	for k := range x.packed {
+		n := 0
+		e.sparse.Stripe(k, func(lo, hi int) { n += hi - lo })
+		x.packed[k] = vec.Grow(x.packed[k], n)
+		clear(x.packed[k])
+		pieces = append(pieces, ranks.Bytes(x.packed[k]))
+	}
+	err = e.group.Sum(ctx, pieces, e.threads, func(from, to int) error {
+		e.parallel(to-from, func(k int) {
+			if k += from; k > 0 {
+				e.addRuns(runs, k-1, g)
+				return
+			}
+			for i := range runs {
+				for _, s := range runs[i].journal {
+					sums[(lo+i)%lanes].add(s)
+				}
+			}
+		})
+		return nil
+	})
+	for k := range x.packed {
+		e.unpack(k, g)
+	}
+	var total Sums
+	for _, s := range sums {
+		total.add(s)
+	}
+	return total, err
+}
+
+// addRuns adds the pullback of this rank's shards to a stripe of a gradient, which is packed.
+func (e *Engine) addRuns(runs []run, stripe int, g []float64) {
+	e.unpack(stripe, g)
+	for i := range runs {
+		e.sparse.ScatterDouble(&runs[i].v, &runs[i].batch, stripe, stripe+1, g)
+	}
+	at, packed := 0, e.shared.packed[stripe]
+	e.sparse.Stripe(stripe, func(lo, hi int) { at += copy(packed[at:], g[lo:hi]) })
+}
+
+// unpack copies a packed stripe to its weights in g.
+func (e *Engine) unpack(stripe int, g []float64) {
+	packed := e.shared.packed[stripe]
+	e.sparse.Stripe(stripe, func(lo, hi int) {
+		copy(g[lo:hi], packed)
+		packed = packed[hi-lo:]
+	})
+}
+
+// examplesOf returns the examples that a rank has in full passes, in the order of the shards: in runs of shards, or in lanes.
+func (e *Engine) examplesOf(rank int, runs bool) []int {
+	of, size := e.shared.all[:0], e.group.Size()
+	if runs {
+		for _, shard := range e.shards[len(e.shards)*rank/size : len(e.shards)*(rank+1)/size] {
+			of = append(of, shard...)
+		}
+	} else {
+		n := min(e.most, len(e.shards))
+		for l := n * rank / size; l < n*(rank+1)/size; l++ {
+			for k := l; k < len(e.shards); k += n {
+				of = append(of, e.shards[k]...)
+			}
+		}
+	}
+	e.shared.all = of
+	return of
+}
+
+// exchange completes marginals of all examples, of which each rank has those of its own examples.
+func (e *Engine) exchange(ctx context.Context, u *structured.Marginals, runs bool) error {
+	if e.group == nil {
+		return nil
+	}
+	mine := e.shared.mine[:0]
+	for _, i := range e.examplesOf(e.group.Rank(), runs) {
+		for k := range u.Parts {
+			mine = append(mine, u.Parts[k].Of(i)...)
+		}
+	}
+	e.shared.mine = mine
+	all, err := e.group.Gather(ctx, ranks.Bytes(mine))
+	if err != nil {
+		return err
+	}
+	for rank, x := range all {
+		if rank == e.group.Rank() {
+			continue
+		}
+		for _, i := range e.examplesOf(rank, runs) {
+			for k := range u.Parts {
+				if x, err = take(x, u.Parts[k].Of(i)); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// exchangeMemory completes a memory of the answers of a full pass.
+func (e *Engine) exchangeMemory(ctx context.Context, m *Memory) error {
+	if e.group == nil {
+		return nil
+	}
+	for k := range m.rest {
+		clear(m.rest[k])
+	}
+	return e.exchange(ctx, &m.Marginals, e.sparse != nil)
+}
+
+// take fills numbers from the front of bytes, and returns the rest.
+func take[E any](from []byte, to []E) ([]byte, error) {
+	n := len(ranks.Bytes(to))
+	if len(from) < n {
+		return nil, fmt.Errorf("another rank sent %d bytes too few", n-len(from))
+	}
+	return from[n:], ranks.Numbers(from[:n], to)
+}
+
+// allRanksHave sets each of some facts to whether it holds on all ranks.
+func (e *Engine) allRanksHave(ctx context.Context, facts []bool) error {
+	if e.group == nil {
+		return nil
+	}
+	all, err := e.group.Gather(ctx, ranks.Bytes(facts))
+	if err != nil {
+		return err
+	}
+	for _, x := range all {
+		for k := range facts {
+			facts[k] = facts[k] && x[k] != 0
+		}
+	}
+	return nil
+}
+
+// ofAllRanks returns the sum of a count over the ranks. A rank that is lost has none: the next call says so.
+func (e *Engine) ofAllRanks(n int) int {
+	if e.group == nil {
+		return n
+	}
+	all, err := e.group.Gather(context.Background(), ranks.Bytes([]int64{int64(n)}))
+	if err != nil {
+		return n
+	}
+	total := 0
+	for _, x := range all {
+		count := make([]int64, 1)
+		_ = ranks.Numbers(x, count)
+		total += int(count[0])
+	}
+	return total
+}
+
+func (e *Engine) growLanes(n int) {
+	for len(e.lanes) < n {
+		e.lanes = append(e.lanes, e.NewLane())
+	}
+}
+
+// joinStep completes a step of which each rank has done some lanes: the sums and losses of all shards, and the gradient; with answers also the
+// findings' answers, which a memory may take.
+func (e *Engine) joinStep(ctx context.Context, examples []int, lanes int, on *support, answers bool) (Gradient, error) {
+	n, size := len(e.sums), e.group.Size()
+	each := func(rank int, do func(k, from, to int) error) error { // for the shards of a rank: their examples are examples[from:to]
+		for l := lanes * rank / size; l < lanes*(rank+1)/size; l++ {
+			for k := l; k < n; k += lanes {
+				if err := do(k, k*stepExamples, min((k+1)*stepExamples, len(examples))); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	}
+	var mine []byte
+	marginals := func(k int) []*structured.Marginals {
+		var all []*structured.Marginals
+		if e.sparse != nil {
+			all = append(all, &e.findings[k].V)
+		}
+		if answers {
+			all = append(all, &e.findings[k].Answer.U)
+		}
+		return all
+	}
+	_ = each(e.group.Rank(), func(k, from, to int) error {
+		mine = append(append(append(mine, ranks.Bytes(e.sums[k:k+1])...), ranks.Bytes(e.answered[from:to])...), ranks.Bytes(e.entropy[from:to])...)
+		for _, u := range marginals(k) {
+			for i := range u.Parts {
+				mine = append(mine, ranks.Bytes(u.Parts[i].Values)...)
+			}
+		}
+		return nil
+	})
+	all, err := e.group.Gather(ctx, mine)
+	if err != nil {
+		return nil, err
+	}
+	for rank, x := range all {
+		if rank == e.group.Rank() {
+			continue
+		}
+		err := each(rank, func(k, from, to int) error {
+			var err error
+			if x, err = take(x, e.sums[k:k+1]); err == nil {
+				x, err = take(x, e.answered[from:to])
+			}
+			if err == nil {
+				x, err = take(x, e.entropy[from:to])
+			}
+			for _, u := range marginals(k) {
+				found := e.findings[k]
+				found.Batch.Reset(e.Data, examples[from:to])
+				u.Resize(&found.Batch, e.Scorer.Form())
+				for i := range u.Parts {
+					if err == nil {
+						x, err = take(x, u.Parts[i].Values)
+					}
+				}
+			}
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	if e.sparse != nil {
+		e.spread = sparseGradient{e, n}
+		return &e.spread, nil
+	}
+	return e.joinGradients(ctx, lanes, on)
+}
+
+// joinGradients sums the gradients of all lanes in order. With on, they are zero outside it.
+func (e *Engine) joinGradients(ctx context.Context, lanes int, on *support) (Gradient, error) {
+	x := &e.shared
+	lo, hi := ranks.Share(e.group, lanes)
+	if x.gradient == nil {
+		x.gradient = make([]float32, e.Scorer.Dim())
+	}
+	values := x.gradient // on the support, one after the other
+	if on == nil {
+		clear(values)
+	} else {
+		n := 0
+		on.each(func(lo, hi int) { n += hi - lo })
+		x.values = vec.Grow(x.values, n)
+		values = x.values
+		clear(values)
+	}
+	gradient := func(l int) []float32 {
+		if on == nil {
+			return e.lanes[l].grad
+		}
+		x.mine = x.mine[:0]
+		on.each(func(lo, hi int) { x.mine = append(x.mine, e.lanes[l].grad[lo:hi]...) })
+		return x.mine
+	}
+	err := e.group.Sum(ctx, cut(values), len(values)/pieceNumbers+1, func(from, to int) error {
+		a, b := from*pieceNumbers, min(to*pieceNumbers, len(values))
+		for l := lo; l < hi; l++ {
+			if g := gradient(l)[a:b]; l == 0 {
+				copy(values[a:b], g)
+			} else {
+				vec.Axpy(1, g, values[a:b])
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if on != nil {
+		x.lent = true
+		on.each(func(lo, hi int) { values = values[copy(x.gradient[lo:hi], values):] })
+	}
+	e.dense = denseGradient{x.gradient, on}
+	return &e.dense, nil
+}

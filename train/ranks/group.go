@@ -1,0 +1,111 @@
+package ranks
+
+import (
+	"context"
+	"fmt"
+	"unsafe"
+)
+
+// Group is the processes that train together. Its methods are collective: all ranks call the same ones in the same order, from one
+// goroutine at a time. They return an error when ctx ends, or when another rank has failed or ended; after an error the group is of no more use.
+type Group interface {
+	// Rank is the number of this process, from 0 on, and Size how many there are.
+	Rank() int
+	Size() int
+
+	// Sum sums pieces in the order of the ranks. Rank 0 begins with pieces as they are, and calls add, which adds its own share to pieces lo
+	// to hi−1. The next rank finds these sums in its pieces, adds its own share, and so on. At the end every rank has what the last one
+	// has. Pieces pass one window after the other, so that ranks work at the same time; the ranks' pieces and windows have the same sizes.
+	Sum(ctx context.Context, pieces [][]byte, window int, add func(lo, hi int) error) error
+
+	// Gather returns what each rank gives, in the order of the ranks.
+	Gather(ctx context.Context, mine []byte) ([][]byte, error)
+
+	// Broadcast overwrites x with that of rank 0; it has the same length everywhere.
+	Broadcast(ctx context.Context, x []byte) error
+
+	// Barrier returns when every rank has called it.
+	Barrier(ctx context.Context) error
+
+	// Abort ends all processes at once with an exit code. It is for a rank that cannot leave in order.
+	Abort(code int)
+
+	// Traffic is what this rank has received so far.
+	Traffic() Traffic
+}
+
+// Traffic counts messages and their bytes.
+type Traffic struct{ Messages, Bytes int }
+
+// Alone is the group of a single process. Its sums are the process's own.
+type Alone struct{}
+
+// Rank returns 0.
+func (Alone) Rank() int { return 0 }
+
+// Size returns 1.
+func (Alone) Size() int { return 1 }
+
+// Sum calls add for all pieces.
+func (Alone) Sum(ctx context.Context, pieces [][]byte, window int, add func(lo, hi int) error) error {
+	return eachWindow(len(pieces), window, func(lo, hi int) error {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		return add(lo, hi)
+	})
+}
+
+// Gather returns what the process gives.
+func (Alone) Gather(ctx context.Context, mine []byte) ([][]byte, error) {
+	return [][]byte{mine}, ctx.Err()
+}
+
+// Broadcast leaves x as it is.
+func (Alone) Broadcast(ctx context.Context, _ []byte) error { return ctx.Err() }
+
+// Barrier does nothing.
+func (Alone) Barrier(ctx context.Context) error { return ctx.Err() }
+
+// Abort does nothing: the process ends as it would.
+func (Alone) Abort(int) {}
+
+// Traffic returns zeros.
+func (Alone) Traffic() Traffic { return Traffic{} }
+
+// eachWindow calls do for the windows of n pieces until one fails.
+func eachWindow(n, window int, do func(lo, hi int) error) error {
+	for lo := 0; lo < n; lo += max(1, window) {
+		if err := do(lo, min(n, lo+max(1, window))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Share returns the share lo to hi−1 of n things that a rank has. The shares of all ranks are consecutive, and their sizes differ by at most 1.
+func Share(g Group, n int) (lo, hi int) {
+	return n * g.Rank() / g.Size(), n * (g.Rank() + 1) / g.Size()
+}
+
+// Bytes returns the memory of numbers.
+func Bytes[E any](x []E) []byte {
+	var one E
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(x))), len(x)*int(unsafe.Sizeof(one)))
+}
+
+// Numbers copies bytes that another rank made by Bytes into numbers, as many as there are.
+func Numbers[E any](from []byte, to []E) error {
+	if memory := Bytes(to); copy(memory, from) != len(memory) || len(from) != len(memory) {
+		return fmt.Errorf("%d bytes from another rank, expected %d", len(from), len(memory))
+	}
+	return nil
+}
+
+// LostError says that a rank has ended before its time, or cannot be reached.
+type LostError struct {
+	Rank int
+	Text string // which rank, and what is known of its end
+}
+
+func (e *LostError) Error() string { return e.Text }

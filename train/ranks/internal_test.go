@@ -1,0 +1,180 @@
+package ranks
+
+import (
+	"net"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestLaunched(t *testing.T) {
+	for _, c := range []struct {
+		variables map[string]string
+		name      string
+		size      int
+		rank      int
+		ok        bool
+	}{
+		{nil, "", 0, 0, false},
+		{map[string]string{"OMPI_COMM_WORLD_SIZE": "4", "OMPI_COMM_WORLD_RANK": "2", "PMIX_RANK": "2"}, "mpirun of Open MPI", 4, 2, true},
+		{map[string]string{"OMPI_COMM_WORLD_SIZE": "1", "OMPI_COMM_WORLD_RANK": "0"}, "mpirun of Open MPI", 1, 0, false},
+		{map[string]string{"PMI_SIZE": "3", "PMI_RANK": "0"}, "mpirun of MPICH", 3, 0, true},
+		{map[string]string{"SLURM_NTASKS": "8", "SLURM_PROCID": "0"}, "", 0, 0, false}, // a script of sbatch, not of srun
+		{map[string]string{"SLURM_STEP_NUM_TASKS": "8", "SLURM_PROCID": "7"}, "srun", 8, 7, true},
+		{map[string]string{"PMIX_RANK": "1"}, "a launcher with PMIx", 0, 1, true},
+	} {
+		l, ok := launched(func(name string) (string, bool) { x, ok := c.variables[name]; return x, ok })
+		if ok != c.ok || l.Name != c.name || l.Size != c.size || l.Rank != c.rank {
+			t.Errorf("%v: %+v, %v", c.variables, l, ok)
+		}
+	}
+}
+
+func TestABI(t *testing.T) {
+	open := func(symbol string) bool { return symbol == "ompi_mpi_comm_world" }
+	none := func(string) bool { return false }
+	for _, c := range []struct {
+		path, version string
+		has           func(string) bool
+		want          string
+	}{
+		{"libmpi.so.40", "Open MPI v4.1.4, package: Debian", open, "Open MPI"},
+		{"/opt/lib/libmpi.so.12", "Intel(R) MPI Library 2021.9", none, "MPICH"},
+		{"libmpich.so.12", "MPICH Version:\t4.0.2", none, "MPICH"},
+		{"/usr/lib/libmpi_abi.so.0", "MPICH Version: 5.0", none, "the standard ABI of MPI 5"},
+	} {
+		if got, err := abiOf(c.path, c.version, c.has); err != nil || got.name != c.want {
+			t.Errorf("%s: %q, %v; expected %q", c.path, got.name, err, c.want)
+		}
+	}
+	if _, err := abiOf("libmpi.so.1", "Own MPI 1.0\nof us", none); err == nil || !strings.Contains(err.Error(), `("Own MPI 1.0")`) || !strings.Contains(err.Error(), "DSP_MPI_LIBRARY") {
+		t.Errorf("an unknown library: %v", err)
+	}
+}
+
+func TestNoLibrary(t *testing.T) {
+	t.Setenv(LibraryVariable, "/no/libmpi.so")
+	if _, err := FindLibrary(); err == nil || !strings.Contains(err.Error(), "/no/libmpi.so") {
+		t.Errorf("a missing library: %v", err)
+	}
+}
+
+// watches connects a watch for each of some ranks, as Join does.
+func watches(t *testing.T, size int) []*watch {
+	t.Helper()
+	l, p, err := listen()
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := make([]*watch, size)
+	for r := range all {
+		all[r] = &watch{interrupt: func() {}, conns: map[int]net.Conn{}, ended: map[int]chan struct{}{}}
+		for n := range size {
+			all[r].names = append(all[r].names, "rank "+string(rune('0'+n)))
+		}
+	}
+	if c, err := net.Dial("tcp", l.Addr().String()); err == nil { // a stranger is not let in
+		_, _ = c.Write(make([]byte, 20))
+		defer c.Close()
+	}
+	done := make(chan error)
+	go func() { done <- all[0].accept(l, p, size) }()
+	for r := 1; r < size; r++ {
+		if err := all[r].dial(p, r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// eventually waits for a loss.
+func eventually(t *testing.T, w *watch) string {
+	t.Helper()
+	for range 1000 {
+		if err := w.loss(); err != nil {
+			return err.Error()
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Fatal("a loss that nobody learns of")
+	return ""
+}
+
+// Every rank learns of one whose connection ends, and why.
+func TestWatch(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		end  func(w *watch)
+		says string
+	}{
+		{"dies", func(w *watch) { _ = w.conns[0].Close() }, "rank 2 is lost: it died"},
+		{"fails", func(w *watch) { _ = w.send(0, failed, "disk full") }, "rank 2 failed: disk full"},
+	} {
+		all := watches(t, 4)
+		for _, w := range all {
+			w.begin()
+		}
+		c.end(all[2])
+		for _, r := range []int{0, 1, 3} {
+			if got := eventually(t, all[r]); got != c.says {
+				t.Errorf("%s: rank %d learns %q, expected %q", c.name, r, got, c.says)
+			}
+		}
+		for _, w := range all {
+			w.leave(leaves, "")
+		}
+	}
+}
+
+// The death of rank 0, too, is known to all; an interrupt reaches all; and ranks that leave in order are not lost.
+func TestWatchOfRankZero(t *testing.T) {
+	all := watches(t, 3)
+	for _, w := range all {
+		w.begin()
+	}
+	all[0].mu.Lock()
+	all[0].over = true // a dead process tells nobody anything
+	all[0].mu.Unlock()
+	for _, c := range all[0].conns {
+		_ = c.Close()
+	}
+	for r := 1; r < 3; r++ {
+		if got := eventually(t, all[r]); got != "rank 0 is lost: it died" {
+			t.Errorf("rank %d learns %q", r, got)
+		}
+	}
+
+	all = watches(t, 3)
+	reached := make(chan int, 2)
+	for r := range 2 {
+		all[r].interrupt = func() { reached <- r }
+	}
+	for _, w := range all {
+		w.begin()
+	}
+	_ = all[2].send(0, interrupted, "")
+	if a, b := <-reached, <-reached; a+b != 1 {
+		t.Errorf("an interrupt reached ranks %d and %d", a, b)
+	}
+
+	all = watches(t, 3)
+	for _, w := range all {
+		w.begin()
+	}
+	for _, w := range all {
+		w.mu.Lock()
+		w.over = true // as after the barrier before leaving
+		w.mu.Unlock()
+	}
+	for _, w := range all {
+		w.leave(leaves, "")
+	}
+	for r, w := range all {
+		if err := w.loss(); err != nil {
+			t.Errorf("rank %d: %v after all have left in order", r, err)
+		}
+	}
+}

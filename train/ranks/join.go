@@ -1,0 +1,181 @@
+package ranks
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"strings"
+
+	"github.com/dsp-go/dsp/structured"
+)
+
+// Member is this process as a rank of a group. A process that was started alone is a member of a group of one.
+type Member struct {
+	Group
+	Library  string // the MPI library; empty if the process is alone
+	Launcher string // what started it
+	Warning  string // what does not work as it should; empty: nothing
+
+	mpi   *mpiGroup // nil if the process is alone
+	watch *watch
+}
+
+// Solo is a process alone.
+func Solo() *Member { return &Member{Group: Alone{}} }
+
+// Join makes this process a member of the group of all that its launcher started; without a launcher, of those that the MPI library knows.
+// interrupt is called when another rank was interrupted.
+func Join(ctx context.Context, from Launcher, interrupt func()) (*Member, error) {
+	g, err := openMPIGroup(from)
+	if err != nil {
+		return nil, err
+	}
+	m := &Member{Group: g, Library: g.describe(), Launcher: from.Name, mpi: g}
+	if from.Size > 0 && from.Size != g.Size() {
+		return nil, fmt.Errorf("%s started %d processes, but %s sees %d: it is not the library of that launcher; name the right one in %s",
+			from.Name, from.Size, m.Library, g.Size(), LibraryVariable)
+	}
+	if g.Size() == 1 {
+		m.Group = Alone{}
+		return m, nil
+	}
+	m.watch = &watch{interrupt: interrupt, conns: map[int]net.Conn{}, ended: map[int]chan struct{}{}}
+	return m, m.meet(ctx)
+}
+
+// meet begins the watch.
+func (m *Member) meet(ctx context.Context) error {
+	host, _ := os.Hostname()
+	names, err := m.Gather(ctx, fmt.Appendf(nil, "rank %d (%s, process %d)", m.Rank(), host, os.Getpid()))
+	if err != nil {
+		return err
+	}
+	var here []byte
+	var meeting error // why this rank has no connection
+	accept := func() error { return nil }
+	if m.Rank() == 0 {
+		l, p, err := listen()
+		if err == nil {
+			here, err = json.Marshal(p)
+			accept = func() error { return m.watch.accept(l, p, m.Size()) }
+		}
+		meeting = err
+	}
+	places, err := m.Gather(ctx, here)
+	if err != nil {
+		return err
+	}
+	var p place
+	switch {
+	case len(places[0]) == 0: // rank 0 does not listen
+	case m.Rank() == 0:
+		meeting = accept()
+	default:
+		if err := json.Unmarshal(places[0], &p); err != nil {
+			return err
+		}
+		meeting = m.watch.dial(p, m.Rank())
+	}
+	text := ""
+	if meeting != nil {
+		text = meeting.Error()
+	}
+	problems, err := m.Gather(ctx, []byte(text))
+	if err != nil {
+		return err
+	}
+	for rank, text := range problems {
+		if len(text) > 0 && m.Warning == "" {
+			m.Warning = fmt.Sprintf("%s has no connection to watch the others: %s. Where a rank dies, it is left to the launcher to end the others", names[rank], text)
+		}
+	}
+	for _, name := range names {
+		m.watch.names = append(m.watch.names, string(name))
+	}
+	m.mpi.lost = m.watch.loss
+	m.watch.begin()
+	return nil
+}
+
+// Name is how messages name a rank.
+func (m *Member) Name(rank int) string {
+	if m.watch == nil || rank >= len(m.watch.names) {
+		return fmt.Sprintf("rank %d", rank)
+	}
+	return m.watch.names[rank]
+}
+
+// Agree refuses to go on, as bad input, unless all ranks have the same facts: names with values, such as the version of the program. All ranks
+// get the same error.
+func (m *Member) Agree(ctx context.Context, facts [][2]string) error {
+	mine, err := json.Marshal(facts)
+	if err != nil {
+		return err
+	}
+	all, err := m.Gather(ctx, mine)
+	if err != nil {
+		return err
+	}
+	var first, other [][2]string
+	for rank, x := range all {
+		if bytes.Equal(x, all[0]) {
+			continue
+		}
+		if err := errors.Join(json.Unmarshal(all[0], &first), json.Unmarshal(x, &other)); err != nil {
+			return err
+		}
+		for k := range max(len(first), len(other)) {
+			if a, b := at(first, k), at(other, k); a != b {
+				return structured.BadInput("%s has %s, but %s has %s: all ranks need the same", m.Name(rank), b, m.Name(0), a)
+			}
+		}
+	}
+	return nil
+}
+
+// at describes fact k.
+func at(facts [][2]string, k int) string {
+	if k >= len(facts) {
+		return "nothing else"
+	}
+	value := facts[k][1]
+	if len(value) > 200 {
+		value = value[:200] + "…"
+	}
+	return strings.TrimSpace(facts[k][0] + " " + value)
+}
+
+// Leave ends the membership when the process is about to end, with its error. stopped tells an interrupt from a failure. The others learn of a
+// failure at once; after none, all ranks leave together. Leave reports whether rank 0 has the same error, so that it need not be said again.
+func (m *Member) Leave(err error, stopped func(error) bool) (said bool) {
+	if m.mpi == nil {
+		return false
+	}
+	ctx := context.Background()
+	lost := (*LostError)(nil)
+	switch {
+	case m.watch == nil:
+		_ = m.mpi.close(ctx)
+	case err == nil:
+		if m.Barrier(ctx) == nil {
+			m.watch.leave(leaves, "")
+			_ = m.mpi.close(ctx)
+		}
+	case errors.As(err, &lost):
+		m.watch.leave(lostRank, lost.Text)
+		return m.Rank() > 0 && lost.Rank > 0
+	case stopped(err):
+		m.watch.leave(interrupted, "")
+		return m.Rank() > 0
+	default:
+		m.watch.leave(failed, err.Error())
+		m.watch.mu.Lock()
+		defer m.watch.mu.Unlock()
+		return m.watch.last == err.Error()
+	}
+	return false
+}

@@ -1,0 +1,26 @@
+//go:build !linux && !darwin
+
+package ranks
+
+import (
+	"context"
+	"errors"
+	"runtime"
+)
+
+var errNoMPI = errors.New("dsp loads MPI libraries on Linux and macOS only, not on " + runtime.GOOS)
+
+// FindLibrary says that there is none.
+func FindLibrary() (string, error) { return "", errNoMPI }
+
+// mpiGroup has no values here.
+type mpiGroup struct {
+	Alone
+	rank, size int
+	lost       func() error
+}
+
+func (g *mpiGroup) describe() string            { return "" }
+func (g *mpiGroup) close(context.Context) error { return nil }
+
+func openMPIGroup(Launcher) (*mpiGroup, error) { return nil, errNoMPI }

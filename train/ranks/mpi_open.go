@@ -1,0 +1,417 @@
+//go:build linux || darwin
+
+package ranks
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+	"time"
+	"unsafe"
+
+	"github.com/ebitengine/purego"
+)
+
+// library is an MPI library that is loaded.
+type library struct {
+	abi
+	path    string
+	version string
+
+	world, bytes, returns uintptr // handles
+
+	getVersion, initThread, finalize, abort, commRank, commSize, setErrhandler, errorString uintptr
+	isend, irecv, test, ibcast, iallgather, iallgatherv, ibarrier                           uintptr
+}
+
+// functions are the functions of a library, where it keeps them.
+func (l *library) functions() map[string]*uintptr {
+	return map[string]*uintptr{
+		"MPI_Get_library_version": &l.getVersion, "MPI_Init_thread": &l.initThread, "MPI_Finalize": &l.finalize, "MPI_Abort": &l.abort,
+		"MPI_Comm_rank": &l.commRank, "MPI_Comm_size": &l.commSize, "MPI_Comm_set_errhandler": &l.setErrhandler, "MPI_Error_string": &l.errorString,
+		"MPI_Isend": &l.isend, "MPI_Irecv": &l.irecv, "MPI_Test": &l.test,
+		"MPI_Ibcast": &l.ibcast, "MPI_Iallgather": &l.iallgather, "MPI_Iallgatherv": &l.iallgatherv, "MPI_Ibarrier": &l.ibarrier,
+	}
+}
+
+// loadLibrary loads the library that fits a launcher. Loading starts nothing.
+func loadLibrary(from Launcher) (*library, error) {
+	names, named := candidates(from)
+	for _, name := range names {
+		lib, err := purego.Dlopen(name, purego.RTLD_NOW|purego.RTLD_GLOBAL) // Open MPI's plugins look for its symbols
+		if err != nil {
+			if named {
+				return nil, fmt.Errorf("%s: cannot load the MPI library %s: %w", LibraryVariable, name, err)
+			}
+			continue
+		}
+		l := &library{path: name}
+		for symbol, at := range l.functions() {
+			if *at, err = purego.Dlsym(lib, symbol); err != nil {
+				return nil, fmt.Errorf("%s lacks %s, which MPI has since version 3; %s", name, symbol, install)
+			}
+		}
+		text, n := onHeap[byte](8192), onHeap[int32](1)
+		purego.SyscallN(l.getVersion, address(text), address(n))
+		whole := string(text[:min(max(int(n[0]), 0), len(text))])
+		l.version = firstLine(whole)
+		if l.abi, err = abiOf(name, whole, func(symbol string) bool { _, err := purego.Dlsym(lib, symbol); return err == nil }); err != nil {
+			return nil, err
+		}
+		for to, h := range map[*uintptr]handle{&l.world: l.abi.world, &l.bytes: l.abi.bytes, &l.returns: l.abi.returns} {
+			*to = h.number
+			if h.symbol == "" {
+				continue
+			}
+			if *to, err = purego.Dlsym(lib, h.symbol); err != nil {
+				return nil, fmt.Errorf("%s lacks %s, which Open MPI has; %s", name, h.symbol, install)
+			}
+		}
+		return l, nil
+	}
+	return nil, fmt.Errorf("no MPI library found (tried %v on the system's path and LD_LIBRARY_PATH); %s", names, install)
+}
+
+// FindLibrary says which MPI library would be used, or why none.
+func FindLibrary() (string, error) {
+	from, _ := Launched()
+	l, err := loadLibrary(from)
+	if err != nil {
+		return "", err
+	}
+	return l.describe(), nil
+}
+
+func (l *library) describe() string { return fmt.Sprintf("%s (%s)", l.version, l.path) }
+
+// mpiGroup is the group of all processes of MPI_COMM_WORLD. One thread makes all calls. None of them waits inside the library: they start
+// something, and test whether it is done, so that the loss of a rank ends the wait.
+type mpiGroup struct {
+	*library
+	rank, size int
+	calls      chan func()
+	lost       func() error // why the group can go on no longer; nil: never
+	broken     error
+	traffic    Traffic
+	mu         sync.Mutex // of traffic
+}
+
+// openMPIGroup initialises MPI.
+func openMPIGroup(from Launcher) (*mpiGroup, error) {
+	l, err := loadLibrary(from)
+	if err != nil {
+		return nil, err
+	}
+	g := &mpiGroup{library: l, calls: make(chan func())}
+	ready := make(chan error)
+	go func() {
+		runtime.LockOSThread() // the thread that initialises MPI is the one that may call it
+		ready <- g.start()
+		for call := range g.calls {
+			call()
+		}
+	}()
+	if err := <-ready; err != nil {
+		return nil, fmt.Errorf("%s: %w", l.describe(), err)
+	}
+	return g, nil
+}
+
+func (g *mpiGroup) start() error {
+	found := onHeap[int32](3) // the level of threads that the library provides, of which any will do; the rank; the size
+	if err := g.do(g.initThread, 0, 0, g.funneled, address(found)); err != nil {
+		return err
+	}
+	err := errors.Join(g.do(g.setErrhandler, g.world, g.returns), g.do(g.commRank, g.world, address(found[1:])), g.do(g.commSize, g.world, address(found[2:])))
+	g.rank, g.size = int(found[1]), int(found[2])
+	return err
+}
+
+// address returns the address of a slice for a C function. The slice must be on the heap: what is on a stack may move.
+func address[E any](x []E) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(x))) }
+
+// onHeap returns zeros that do not move.
+//
+//go:noinline
+func onHeap[E any](n int) []E { return make([]E, n) }
+
+// do calls a function of the library on its thread.
+func (g *mpiGroup) do(function uintptr, args ...uintptr) error {
+	r, _, _ := purego.SyscallN(function, args...)
+	if code := int32(r); code != 0 {
+		text, n := onHeap[byte](1024), onHeap[int32](1)
+		purego.SyscallN(g.errorString, uintptr(code), address(text), address(n))
+		return fmt.Errorf("MPI: %s", text[:min(max(int(n[0]), 0), len(text))])
+	}
+	return nil
+}
+
+// request is something that was started: memory for the library's handle, flag and status, and what it reads and writes.
+type request struct {
+	memory []uint64 // handle, flag, status, of which no library's is longer
+	keeps  [][]byte
+	bytes  int // received, when it is done
+}
+
+// begin starts a function whose last argument is a request. keeps is the memory that it works on, bytes how many of it come from other ranks.
+func (g *mpiGroup) begin(keeps [][]byte, bytes int, function uintptr, args ...uintptr) (*request, error) {
+	r := &request{memory: onHeap[uint64](34), keeps: keeps, bytes: bytes}
+	return r, g.do(function, append(args, address(r.memory))...)
+}
+
+// wait waits until requests are done. It looks often at first, then less often, and leaves the processor to others between looks.
+func (g *mpiGroup) wait(ctx context.Context, requests ...*request) error {
+	begun, pause := time.Now(), 10*time.Microsecond
+	for _, r := range requests {
+		for tries := 0; ; tries++ {
+			if err := g.do(g.test, address(r.memory), address(r.memory[1:]), address(r.memory[2:])); err != nil {
+				return err
+			}
+			if r.memory[1] != 0 {
+				break
+			}
+			if tries%16 != 15 {
+				continue
+			}
+			if err := g.ended(ctx); err != nil {
+				return err
+			}
+			if time.Since(begun) > 50*time.Microsecond {
+				time.Sleep(pause)
+				pause = min(2*pause, time.Millisecond)
+			}
+		}
+		begun, pause = time.Now(), 10*time.Microsecond
+		if r.bytes > 0 {
+			g.mu.Lock()
+			g.traffic.Messages++
+			g.traffic.Bytes += r.bytes
+			g.mu.Unlock()
+		}
+	}
+	return nil
+}
+
+// ended returns why nothing more is to be waited for, or nil. Launchers interrupt all ranks when one has died; a moment later the watch knows of it.
+func (g *mpiGroup) ended(ctx context.Context) error {
+	if g.lost == nil {
+		return ctx.Err()
+	}
+	err := g.lost()
+	for tries := 0; err == nil && ctx.Err() != nil && tries < 20; tries++ {
+		time.Sleep(10 * time.Millisecond)
+		err = g.lost()
+	}
+	return cmp.Or(err, ctx.Err())
+}
+
+// run runs calls of the library on its thread. After an error, requests may be under way, and the group is of no more use.
+func (g *mpiGroup) run(ctx context.Context, calls func() error) error {
+	if g.broken != nil {
+		return g.broken
+	}
+	done := make(chan error, 1)
+	g.calls <- func() { done <- calls() }
+	if g.broken = <-done; g.broken != nil && g.lost != nil && ctx.Err() == nil {
+		if err := g.lost(); err != nil { // which MPI noticed first
+			g.broken = err
+		}
+	}
+	return g.broken
+}
+
+func (g *mpiGroup) Rank() int { return g.rank }
+func (g *mpiGroup) Size() int { return g.size }
+
+func (g *mpiGroup) Traffic() Traffic {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.traffic
+}
+
+func (g *mpiGroup) Abort(code int) {
+	g.calls <- func() { _ = g.do(g.abort, g.world, uintptr(code)) }
+}
+
+// close ends MPI. All ranks must get here.
+func (g *mpiGroup) close(ctx context.Context) error {
+	return g.run(ctx, func() error { return g.do(g.finalize) })
+}
+
+func (g *mpiGroup) Barrier(ctx context.Context) error {
+	return g.run(ctx, func() error {
+		r, err := g.begin(nil, 1, g.ibarrier, g.world)
+		if err == nil {
+			err = g.wait(ctx, r)
+		}
+		return err
+	})
+}
+
+// most is the largest number of bytes in a call, whose counts are C's int.
+const most = 1 << 30
+
+func (g *mpiGroup) Broadcast(ctx context.Context, x []byte) error {
+	return g.run(ctx, func() error {
+		for ; len(x) > 0; x = x[min(most, len(x)):] {
+			r, err := g.spread(x[:min(most, len(x))], 0)
+			if err == nil {
+				err = g.wait(ctx, r)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// spread begins to overwrite x with that of a rank.
+func (g *mpiGroup) spread(x []byte, root int) (*request, error) {
+	received := len(x)
+	if g.rank == root {
+		received = 0
+	}
+	return g.begin([][]byte{x}, received, g.ibcast, address(x), uintptr(len(x)), g.library.bytes, uintptr(root), g.world)
+}
+
+func (g *mpiGroup) Gather(ctx context.Context, mine []byte) ([][]byte, error) {
+	all := make([][]byte, g.size)
+	err := g.run(ctx, func() error {
+		sizes := onHeap[int64](g.size + 1) // of all ranks, then of this one
+		sizes[g.size] = int64(len(mine))
+		r, err := g.begin([][]byte{Bytes(sizes)}, 8*(g.size-1), g.iallgather, address(sizes[g.size:]), 8, g.library.bytes, address(sizes), 8, g.library.bytes, g.world)
+		if err == nil {
+			err = g.wait(ctx, r)
+		}
+		if err != nil {
+			return err
+		}
+		longest := int64(0)
+		for k, n := range sizes[:g.size] {
+			all[k] = make([]byte, 0, n)
+			longest = max(longest, n)
+		}
+		piece := int64(most / g.size)
+		for from := int64(0); from < longest; from += piece {
+			if err := g.gatherPiece(ctx, mine, sizes[:g.size], from, piece, all); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return all, err
+}
+
+// gatherPiece appends to what each rank gave so far the next bytes, up to a number.
+func (g *mpiGroup) gatherPiece(ctx context.Context, mine []byte, sizes []int64, from, piece int64, all [][]byte) error {
+	counts, starts, total := onHeap[int32](g.size), onHeap[int32](g.size), int32(0)
+	for k, n := range sizes {
+		counts[k], starts[k] = int32(min(piece, max(0, n-from))), total
+		total += counts[k]
+	}
+	own, joined := mine[min(from, int64(len(mine))):][:counts[g.rank]], onHeap[byte](int(total))
+	r, err := g.begin([][]byte{own, joined, Bytes(counts), Bytes(starts)}, int(total)-len(own), g.iallgatherv,
+		address(own), uintptr(len(own)), g.library.bytes, address(joined), address(counts), address(starts), g.library.bytes, g.world)
+	if err == nil {
+		err = g.wait(ctx, r)
+	}
+	if err != nil {
+		return err
+	}
+	for k := range all {
+		all[k] = append(all[k], joined[starts[k]:][:counts[k]]...)
+	}
+	return nil
+}
+
+// Sum passes the pieces from rank to rank, window by window. The last rank spreads the results, which the others begin to receive as soon as
+// they have sent their own sums on.
+func (g *mpiGroup) Sum(ctx context.Context, pieces [][]byte, window int, add func(lo, hi int) error) error {
+	var coming, sends, spreads []*request
+	err := g.run(ctx, func() (err error) {
+		coming, err = g.receive(pieces[:min(max(1, window), len(pieces))])
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	spread := func(pieces [][]byte) error {
+		for _, x := range pieces {
+			r, err := g.spread(x, g.size-1)
+			if err != nil {
+				return err
+			}
+			spreads = append(spreads, r)
+		}
+		return nil
+	}
+	sent := 0 // pieces on their way: those before lo, as many as sends
+	err = eachWindow(len(pieces), window, func(lo, hi int) error {
+		err := g.run(ctx, func() error {
+			err := g.wait(ctx, coming...)
+			if err == nil {
+				coming, err = g.receive(pieces[hi:min(hi+max(1, window), len(pieces))])
+			}
+			return err
+		})
+		if err == nil {
+			err = add(lo, hi)
+		}
+		if err != nil {
+			return err
+		}
+		return g.run(ctx, func() error {
+			if g.rank == g.size-1 {
+				return spread(pieces[lo:hi])
+			}
+			if err := g.wait(ctx, sends...); err != nil {
+				return err
+			}
+			if err := spread(pieces[lo-sent : lo]); err != nil {
+				return err
+			}
+			sends, sent = sends[:0], hi-lo
+			for _, x := range pieces[lo:hi] {
+				r, err := g.begin([][]byte{x}, 0, g.isend, address(x), uintptr(len(x)), g.library.bytes, uintptr(g.rank+1), 1, g.world)
+				if err != nil {
+					return err
+				}
+				sends = append(sends, r)
+			}
+			return nil
+		})
+	})
+	if err != nil {
+		g.broken = cmp.Or(g.broken, err) // others wait for pieces that do not come
+		return err
+	}
+	return g.run(ctx, func() error {
+		err := g.wait(ctx, sends...)
+		if err == nil {
+			err = spread(pieces[len(pieces)-sent:])
+		}
+		if err == nil {
+			err = g.wait(ctx, spreads...)
+		}
+		return err
+	})
+}
+
+// receive begins to receive pieces from the rank before, if there is one.
+func (g *mpiGroup) receive(pieces [][]byte) (all []*request, err error) {
+	if g.rank == 0 {
+		return nil, nil
+	}
+	for _, x := range pieces {
+		r, err := g.begin([][]byte{x}, len(x), g.irecv, address(x), uintptr(len(x)), g.library.bytes, uintptr(g.rank-1), 1, g.world)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, r)
+	}
+	return all, nil
+}

@@ -1,0 +1,216 @@
+package ranks_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/dsp-go/dsp/train/ranks"
+	"github.com/dsp-go/dsp/train/ranks/rankstest"
+)
+
+// asRank is the variable that makes the test program a rank of one of the programs below.
+const asRank = "DSP_TEST_AS_RANK"
+
+var programs = map[string]func(ctx context.Context, m *ranks.Member) error{
+	"sums": sums, "gathers": gathers, "disagrees": disagrees, "dies": dies, "fails": fails, "large": large,
+}
+
+func TestMain(m *testing.M) {
+	program, ok := programs[os.Getenv(asRank)]
+	if !ok {
+		os.Exit(m.Run())
+	}
+	ctx, interrupt := context.WithCancel(context.Background())
+	from, _ := ranks.Launched()
+	g, err := ranks.Join(ctx, from, interrupt)
+	if err == nil {
+		err = program(ctx, g)
+		g.Leave(err, func(err error) bool { return errors.Is(err, context.Canceled) })
+	}
+	if err != nil {
+		fmt.Printf("error: %v\n", err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+// Sums have the bits of additions in the order of the ranks, whatever the number of pieces and the windows. They would not have these in another
+// order.
+func sums(ctx context.Context, m *ranks.Member) error {
+	share := func(rank, j int) float64 { return math.Exp(math.Sin(float64(1+rank*7919+j*31)) * 20) }
+	for _, pieces := range []int{0, 1, 2, 5, 16} {
+		for _, window := range []int{0, 1, 3, 100} {
+			all := make([][]float64, pieces)
+			memory := make([][]byte, pieces)
+			for k := range all {
+				all[k] = make([]float64, k%4*1000) // some are empty
+				memory[k] = ranks.Bytes(all[k])
+			}
+			err := m.Sum(ctx, memory, window, func(lo, hi int) error {
+				for k := lo; k < hi; k++ {
+					for j := range all[k] {
+						all[k][j] += share(m.Rank(), j+k)
+					}
+				}
+				return nil
+			})
+			if err != nil {
+				return err
+			}
+			differs := 0
+			for k := range all {
+				for j, x := range all[k] {
+					want, backwards := 0.0, 0.0
+					for r := range m.Size() {
+						want += share(r, j+k)
+						backwards += share(m.Size()-1-r, j+k)
+					}
+					if x != want {
+						return fmt.Errorf("rank %d, piece %d of %d: %v, expected %v", m.Rank(), k, pieces, x, want)
+					}
+					if want != backwards {
+						differs++
+					}
+				}
+			}
+			if m.Size() > 2 && pieces > 2 && differs == 0 {
+				return errors.New("the order does not matter in this test")
+			}
+		}
+	}
+	return nil
+}
+
+// Gather keeps the order of the ranks and takes any sizes, Broadcast spreads what rank 0 has, and Traffic counts.
+func gathers(ctx context.Context, m *ranks.Member) error {
+	for _, size := range []int{0, 1, 70000} {
+		mine := slices.Repeat([]byte{byte(m.Rank() + 1)}, size*m.Rank()) // rank 0 gives nothing
+		all, err := m.Gather(ctx, mine)
+		if err != nil {
+			return err
+		}
+		for r, x := range all {
+			if len(x) != size*r || len(x) > 0 && (x[0] != byte(r+1) || x[len(x)-1] != byte(r+1)) {
+				return fmt.Errorf("rank %d gave %d bytes, expected %d", r, len(x), size*r)
+			}
+		}
+	}
+	x := make([]float32, 1000)
+	for j := range x {
+		x[j] = float32(j + 5000*m.Rank())
+	}
+	if err := m.Broadcast(ctx, ranks.Bytes(x)); err != nil {
+		return err
+	}
+	if x[999] != 999 {
+		return fmt.Errorf("rank %d has %v after a broadcast, expected 999", m.Rank(), x[999])
+	}
+	if seen := m.Traffic().Bytes; m.Rank() > 0 && seen < 4000 || seen > 1<<20 {
+		return fmt.Errorf("rank %d counts %d bytes", m.Rank(), seen)
+	}
+	return m.Barrier(ctx)
+}
+
+// large sums a piece of 16 MiB, more than any library sends at once.
+func large(ctx context.Context, m *ranks.Member) error {
+	x := make([]float64, 1<<21)
+	pieces := [][]byte{ranks.Bytes(x[:1<<20]), ranks.Bytes(x[1<<20:])}
+	err := m.Sum(ctx, pieces, 1, func(lo, hi int) error {
+		for j := lo << 20; j < hi<<20; j++ {
+			x[j] += float64(j)
+		}
+		return nil
+	})
+	if j := len(x) - 1; err == nil && x[j] != float64(m.Size()*j) {
+		err = fmt.Errorf("%v, expected %v", x[j], m.Size()*j)
+	}
+	return err
+}
+
+func disagrees(ctx context.Context, m *ranks.Member) error {
+	if err := m.Agree(ctx, [][2]string{{"version", "v1"}, {"--reg", "2"}}); err != nil {
+		return err
+	}
+	return m.Agree(ctx, [][2]string{{"version", "v1"}, {"--seed", fmt.Sprint(7 + m.Rank()/2)}})
+}
+
+// dies loses its last rank while the others wait for it. Signals of the launcher are ignored, so that only the watch can end the wait.
+func dies(ctx context.Context, m *ranks.Member) error {
+	if m.Rank() == m.Size()-1 {
+		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+	}
+	return m.Barrier(ctx)
+}
+
+// fails has a rank that ends with an error while the others wait for it.
+func fails(ctx context.Context, m *ranks.Member) error {
+	if m.Rank() == 1 {
+		return errors.New("no such file")
+	}
+	time.Sleep(100 * time.Millisecond)
+	return m.Sum(ctx, [][]byte{make([]byte, 8)}, 1, func(int, int) error { return nil })
+}
+
+func TestUnderLaunchers(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range rankstest.Launchers(t) {
+		for _, c := range []struct {
+			program string
+			n       int
+			says    string // empty: it succeeds
+		}{
+			{"sums", 2, ""}, {"sums", 5, ""}, {"gathers", 3, ""}, {"large", 2, ""},
+			{"sums", 1, ""},
+			{"disagrees", 3, ") has --seed 8, but rank 0 ("},
+			{"fails", 3, "failed: no such file"},
+			{"dies", 3, ""},
+		} {
+			t.Run(fmt.Sprintf("%s/%s/%d", l.Name, c.program, c.n), func(t *testing.T) {
+				out, err := l.Run(t, c.n, []string{asRank + "=" + c.program}, self)
+				switch {
+				case c.program == "dies":
+					if err == nil {
+						t.Errorf("no error:\n%s", out)
+					}
+				case (err == nil) != (c.says == "") || !strings.Contains(out, c.says):
+					t.Errorf("%v, expected %q in:\n%s", err, c.says, out)
+				}
+			})
+		}
+	}
+}
+
+// A launcher whose library is another one starts processes that do not see each other. They refuse to work side by side.
+func TestAnotherLibrary(t *testing.T) {
+	all := rankstest.Launchers(t)
+	if len(all) < 2 {
+		t.Skip("only one MPI here")
+	}
+	self, _ := os.Executable()
+	for k, l := range all {
+		other := map[string]string{"Open MPI": "libmpi.so.40", "MPICH": "libmpich.so.12"}[all[1-k].Name]
+		out, err := l.Run(t, 2, []string{asRank + "=sums", ranks.LibraryVariable + "=" + other}, self)
+		if err == nil || !strings.Contains(out, "is not the library of that launcher") {
+			t.Errorf("%s with %s: %v\n%s", l.Name, other, err, out)
+		}
+	}
+}
+
+// Alone sums, gathers and broadcasts what it has.
+func TestAlone(t *testing.T) {
+	ctx, m := t.Context(), ranks.Solo()
+	if err := errors.Join(sums(ctx, m), gathers(ctx, m), large(ctx, m)); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,79 @@
+// Package rankstest starts test programs under the launchers of MPI that the machine has.
+package rankstest
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/dsp-go/dsp/train/ranks"
+)
+
+// Launcher is an mpirun and the library of its MPI.
+type Launcher struct {
+	Name    string
+	command []string
+	library string
+}
+
+// limit is the longest time that a launched program may take. None takes more than seconds; one that hangs is a failure.
+const limit = 2 * time.Minute
+
+// Launchers returns the launchers of the machine. Without any, the test is skipped.
+func Launchers(t testing.TB) []Launcher {
+	t.Helper()
+	var found []Launcher
+	for _, l := range []struct {
+		name, library string
+		programs      []string
+		flags         []string
+	}{
+		{"Open MPI", "libmpi.so.40", []string{"mpirun.openmpi", "mpirun"}, []string{"--oversubscribe"}},
+		{"MPICH", "libmpich.so.12", []string{"mpirun.mpich", "mpirun"}, nil},
+	} {
+		for _, program := range l.programs {
+			path, err := exec.LookPath(program)
+			if err != nil {
+				continue
+			}
+			about, _ := exec.Command(path, "--version").CombinedOutput()
+			if isOpen := strings.Contains(string(about), "Open MPI"); isOpen == (l.name == "Open MPI") {
+				found = append(found, Launcher{Name: l.name, command: append([]string{path}, l.flags...), library: l.library})
+				break
+			}
+		}
+	}
+	if len(found) == 0 {
+		t.Skip("no mpirun here (Debian: apt-get install openmpi-bin mpich)")
+	}
+	return found
+}
+
+// Run runs a program as n processes. It fails the test if they take too long, and returns what they print and the error of the launcher.
+func (l Launcher) Run(t testing.TB, n int, environment []string, program string, args ...string) (string, error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), limit)
+	defer cancel()
+	c := l.Command(ctx, n, environment, program, args...)
+	out, err := c.CombinedOutput()
+	if ctx.Err() != nil {
+		t.Fatalf("%s: %d processes hang:\n%s", l.Name, n, out)
+	}
+	return string(out), err
+}
+
+// Command is the command that runs a program as n processes.
+func (l Launcher) Command(ctx context.Context, n int, environment []string, program string, args ...string) *exec.Cmd {
+	all := append([]string{}, l.command[1:]...)
+	all = append(append(all, "-np", strconv.Itoa(n), program), args...)
+	c := exec.CommandContext(ctx, l.command[0], all...)
+	c.Cancel = func() error { return c.Process.Signal(os.Interrupt) }
+	c.WaitDelay = 10 * time.Second
+	c.Env = append(os.Environ(), ranks.LibraryVariable+"="+l.library, "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1", "GOMAXPROCS=1")
+	c.Env = append(c.Env, environment...)
+	return c
+}
