@@ -120,7 +120,7 @@ func TestSmoothLosses(t *testing.T) {
 				if p.Lambda == 0 {
 					gap = 5e-3
 				}
-				s := run(t, m, p, gap/100, 200)
+				s := run(t, m, p, gap/20, 200)
 				t.Logf("%s: %d passes, F %.7g, reference %.7g, gap %.2g, %d of %d not zero", m.Name(), s.Passes, s.Primal, best, s.Gap()/s.Primal, engine.Nonzeros(s.W), len(s.W))
 				if !(s.Gap() <= gap*s.Primal) {
 					t.Errorf("%s: relative gap %g after %d passes", m.Name(), s.Gap()/s.Primal, s.Passes)
