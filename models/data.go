@@ -20,16 +20,8 @@ type Data struct {
 
 	inputs inputs.Inputs // how inputs were made from the columns of text
 	bases  bases         // the models that training continues
-}
 
-// ReadData resolves c, reads or draws the data sets that it names, and makes their inputs.
-func ReadData(c *config.Config) (*Data, error) {
-	r, err := Resolve(*c)
-	if err != nil {
-		return nil, err
-	}
-	*c = r.config
-	return r.Data()
+	teacher *teacher // whose marginals are the targets, or nil
 }
 
 // Data reads the data and makes their inputs. Labels and inputs are those of the training data.
@@ -62,7 +54,7 @@ func (raw *Raw) Fit(c *config.Config) (*Data, error) {
 		d := *set
 		return &d
 	}
-	d := &Data{Train: own(raw.Train), Dev: own(raw.Dev), Test: own(raw.Test), Change: raw.Change, Encoded: raw.Encoded, inputs: raw.inputs, bases: raw.bases}
+	d := &Data{Train: own(raw.Train), Dev: own(raw.Dev), Test: own(raw.Test), Change: raw.Change, Encoded: raw.Encoded, inputs: raw.inputs, bases: raw.bases, teacher: raw.teacher}
 	var err error
 	if m := d.bases.start; m != nil {
 		d.inputs, err = m.Inputs.Extend(c, d.Train)

@@ -60,7 +60,7 @@ func TestDenseBesideWords(t *testing.T) {
 	if err != nil || !slices.Equal(read.Features, d.Dev.Features) || !slices.Equal(read.Ids, d.Dev.Ids) {
 		t.Errorf("%v, %v", read, err)
 	}
-	if m.Streams(Request{Beside: Beside{Dense: dev}}) || !m.Streams(Request{}) {
+	if m.streams(Request{Beside: Beside{Dense: dev}}) || !m.streams(Request{}) {
 		t.Error("text with dense features beside it is not read piece by piece")
 	}
 	for want, o := range map[string]Request{

@@ -26,7 +26,7 @@ func encoderOf(c *config.Config, from bases) (*encoded.Reader, error) {
 	}
 	was := from.start.Encoder
 	if was.Tuned != nil {
-		adapted := was.Tuned.Adapter.Rank > 0
+		adapted := was.Tuned.Adapted()
 		fewer := s.Tuning == nil || s.Tuning.Frozen > was.Tuned.Frozen // of the weights that it trained are trained
 		switch {
 		case adapted && (fewer || s.Tuning.Adapter != was.Tuned.Adapter):

@@ -163,7 +163,7 @@ func TestPredictionsDoNotDependOnThreads(t *testing.T) {
 	for _, threads := range []int{1, 2, 7, 0} {
 		var out bytes.Buffer
 		o.Threads = threads
-		w := NewJSONWriter(&out, m, d, o)
+		w := newJSONWriter(&out, m, d, o)
 		if err := m.Predict(context.Background(), d, o, w.Write); err != nil {
 			t.Fatal(err)
 		}
@@ -232,7 +232,7 @@ func TestColumnWriter(t *testing.T) {
 	}
 	write := func(d *structured.Dataset, o predictions.Options, p []predictions.Prediction) string {
 		var out strings.Builder
-		w := NewColumnWriter(&out, m, d, o)
+		w := newColumnWriter(&out, m, d, o)
 		for i := range p {
 			p := p[i]
 			if !o.Marginals {
@@ -292,7 +292,7 @@ func TestColumnWriterKeepsLines(t *testing.T) {
 		{u, predictions.Options{}, strings.NewReplacer("K=B\n", "K=B\tB\tP\n", "_\n", "_\t_\t_\n").Replace(conllu)},
 	} {
 		var out strings.Builder
-		w := NewColumnWriter(&out, m, test.d, test.o)
+		w := newColumnWriter(&out, m, test.d, test.o)
 		for i := range test.d.Len() {
 			best, other := predictions.Output{Labels: make([]int32, test.d.Length(i)), Score: 2, Probability: 1}, predictions.Output{Labels: make([]int32, test.d.Length(i)), Score: 1, Probability: 0}
 			for t := range best.Labels {
@@ -317,7 +317,7 @@ func TestJSONWriter(t *testing.T) {
 	m := toyModel(t, d, nil)
 	var out bytes.Buffer
 	o := predictions.Options{NBest: 2, Marginals: true, Confidence: true, Probability: true}
-	w := NewJSONWriter(&out, m, d, o)
+	w := newJSONWriter(&out, m, d, o)
 	if err := m.Predict(context.Background(), d, o, w.Write); err != nil {
 		t.Fatal(err)
 	}

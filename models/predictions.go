@@ -17,7 +17,7 @@ type PredictionWriter interface {
 	Close() error
 }
 
-// NewColumnWriter writes the data's columns with the predicted label in a last one. Those of a file in columns are
+// newColumnWriter writes the data's columns with the predicted label in a last one. Those of a file in columns are
 // separated as there, and what stood between its tokens (blank lines, comments, marks between documents) comes in its
 // place; all else has tabs, and an empty line after every sequence. Attributes have a column for the gold label only,
 // where there is one; other data without columns shows the example, the position in it from 0 and, where there is one,
@@ -28,14 +28,14 @@ type PredictionWriter interface {
 //   - n-best outputs become sequences of their own, each under a line "# rank score probability", rank from 0;
 //   - marginals stand before the predicted label, a column "label/probability" for each label of the model, and so does
 //     the confidence, which is the predicted label's probability alone; labels that cuts find have margins in their place.
-func NewColumnWriter(w io.Writer, m *Model, d *structured.Dataset, o predictions.Options) PredictionWriter {
+func newColumnWriter(w io.Writer, m *Model, d *structured.Dataset, o predictions.Options) PredictionWriter {
 	return newWriter(w, d, m.layout(o, false))
 }
 
-// NewJSONWriter writes one object per line for each example: id, labels, score, probability, and nbest, confidence ([T]),
+// newJSONWriter writes one object per line for each example: id, labels, score, probability, and nbest, confidence ([T]),
 // marginals ([T×Y], in the order of the model's labels), entropy, samples (each as labels) and spans where o asks for them; for labels that cuts find, label_margins and
 // margins; and calibrated, false, for a model whose probabilities are not (Uncalibrated).
-func NewJSONWriter(w io.Writer, m *Model, d *structured.Dataset, o predictions.Options) PredictionWriter {
+func newJSONWriter(w io.Writer, m *Model, d *structured.Dataset, o predictions.Options) PredictionWriter {
 	return newWriter(w, d, m.layout(o, true))
 }
 
@@ -44,7 +44,7 @@ func (m *Model) layout(o predictions.Options, asJSON bool) predictions.Layout {
 	return tasks.Of(&m.Config).Layout(m.Labels, o, asJSON)
 }
 
-// JSONLayout is the layout of NewJSONWriter.
+// JSONLayout is the layout of newJSONWriter.
 func (m *Model) JSONLayout(o predictions.Options) predictions.Layout { return m.layout(o, true) }
 
 // layoutWriter writes in a layout.

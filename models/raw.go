@@ -24,6 +24,8 @@ type Raw struct {
 	packed bool          // the training data are a pack
 	bases  bases         // the models that training continues
 
+	teacher *teacher // whose marginals are the targets, or nil
+
 	encoder *encoded.Reader // whose rows the data sets have, or nil
 }
 
@@ -36,6 +38,9 @@ func (r *Resolved) Read() (*Raw, error) {
 			d.bases = from
 			from.relabel(d.sets()...)
 			err = from.continues(d.Train)
+		}
+		if err == nil && r.teacher != nil {
+			err = d.teach(c, r.teacher, nil)
 		}
 		return d, err
 	}
@@ -53,6 +58,9 @@ func (r *Resolved) Read() (*Raw, error) {
 	}
 	if !all {
 		s := sourceOf(c)
+		if r.teacher != nil && s.textual() {
+			s.labels, s.optional = r.teacher.Labels, true
+		}
 		if beside, err = filesOf(c); err != nil {
 			return nil, err
 		}
@@ -68,6 +76,12 @@ func (r *Resolved) Read() (*Raw, error) {
 	}
 	if d.Train.Labels == nil {
 		return nil, structured.BadInput("%s: no labels to train on", c.Train)
+	}
+	if r.teacher != nil {
+		bases{start: r.teacher}.relabel(d.sets()...)
+		if err := d.teach(c, r.teacher, beside[0]); err != nil {
+			return nil, err
+		}
 	}
 	if from.start != nil {
 		if d.packed {

@@ -11,8 +11,9 @@ import (
 
 // Resolved are the settings of a run of which all that needs no data is decided, and the models that the run continues.
 type Resolved struct {
-	config config.Config
-	bases  bases
+	config  config.Config
+	bases   bases
+	teacher *Model // whose marginals the run learns, or nil
 }
 
 // Resolve validates settings as given and decides what needs no data: the format, the task, what columns hold, and what the run takes from
@@ -49,6 +50,14 @@ func (l *Library) Resolve(given config.Config) (*Resolved, error) {
 			return nil, err
 		}
 	}
+	if c.Teacher != "" {
+		if r.teacher, err = l.load("teacher", c.Teacher); err == nil {
+			err = r.teacher.learnFrom(c)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
 	return r, tasks.Resolve(c)
 }
 
@@ -62,23 +71,30 @@ func (r *Resolved) WithSeed(seed uint64) *Resolved {
 	return &other
 }
 
-// basesOf returns the models that c continues.
-func (l *Library) basesOf(c *config.Config) (b bases, err error) {
+// load returns the model that a setting names.
+func (l *Library) load(setting, path string) (*Model, error) {
+	if m := l.loaded[path]; m != nil {
+		return m, nil
+	}
+	m, err := Load(path)
+	if err != nil {
+		return nil, fmt.Errorf("--%s: %w", setting, err)
+	}
 	if l.loaded == nil {
 		l.loaded = map[string]*Model{}
 	}
+	l.loaded[path] = m
+	return m, nil
+}
+
+// basesOf returns the models that c continues.
+func (l *Library) basesOf(c *config.Config) (b bases, err error) {
 	load := func(setting, path string) *Model {
 		if path == "" || err != nil {
 			return nil
 		}
-		m := l.loaded[path]
-		if m == nil {
-			if m, err = Load(path); err != nil {
-				err = fmt.Errorf("--%s: %w", setting, err)
-				return nil
-			}
-			l.loaded[path] = m
-		}
+		var m *Model
+		m, err = l.load(setting, path)
 		return m
 	}
 	b.start = load("init", c.Init)

@@ -37,6 +37,8 @@ type source struct {
 	localise *localisation.Options // of --task localise, or nil
 	config   *config.Config        // for a task that reads its data itself
 
+	optional bool // gold labels of text may be unknown, or missing
+
 	tag func(d *structured.Dataset, threads int) error // labels words before inputs are made, or nil
 }
 
@@ -144,7 +146,7 @@ func (s source) read(path string) (*structured.Dataset, error) {
 	var d *structured.Dataset
 	read := func(r io.Reader) error {
 		var err error
-		if s.Partial && s.Labels {
+		if s.Labels && (s.Partial || s.optional && s.textual()) {
 			return s.readPartial(r, path, &d)
 		}
 		d, err = s.readFrom(r, path)
@@ -184,7 +186,17 @@ func (s source) readPartial(r io.Reader, path string, to **structured.Dataset) e
 		return err
 	}
 	*to = d
+	if s.optional && d.Column(text.LabelColumn) == nil {
+		forgetLabels(d, s.labels)
+		return nil
+	}
 	return text.ReadPartialLabels(d, s.labels)
+}
+
+// textual reports whether the format has a label per token of text.
+func (s source) textual() bool {
+	f := formats.Find(s.Format)
+	return s.task.Labels && f.Tokens && f.Columns
 }
 
 // readFrom is read from r, in a known format; path is for messages. Of a format of folders it reads path, and r is nil.

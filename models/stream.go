@@ -12,6 +12,7 @@ import (
 	"github.com/dsp-go/dsp/models/inputs"
 	"github.com/dsp-go/dsp/models/predictions"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/chains"
 	"github.com/dsp-go/dsp/structured/machine/host"
 )
 
@@ -51,10 +52,10 @@ func Stream[P, W any](ctx context.Context, threads int, w io.Writer, next func()
 	return sum, err
 }
 
-// Print predicts the data that r names and writes the predictions to w, as NewColumnWriter does or NewJSONWriter: text piece by piece as it
+// Print predicts the data that r names and writes the predictions to w, as newColumnWriter does or newJSONWriter: text piece by piece as it
 // arrives, other data, and text for a device, as a whole.
 func (m *Model) Print(ctx context.Context, r Request, w io.Writer, o predictions.Options, asJSON bool) error {
-	streams := m.Streams(r)
+	streams := m.streams(r)
 	switch {
 	case streams && m.device == nil:
 		in, err := host.Open(r.Path)
@@ -77,9 +78,10 @@ func (m *Model) Print(ctx context.Context, r Request, w io.Writer, o predictions
 	if err := predictions.CheckInto(d, o); err != nil {
 		return err
 	}
-	to := NewColumnWriter(w, m, d, o)
+	o = m.schemeInto(d, o)
+	to := newColumnWriter(w, m, d, o)
 	if asJSON {
-		to = NewJSONWriter(w, m, d, o)
+		to = newJSONWriter(w, m, d, o)
 	}
 	if err := m.Predict(ctx, d, o, to.Write); err != nil {
 		return err
@@ -87,15 +89,15 @@ func (m *Model) Print(ctx context.Context, r Request, w io.Writer, o predictions
 	return to.Close()
 }
 
-// Streams reports whether PredictText reads such data: text with one token or example per line, without dense features beside it.
-func (m *Model) Streams(r Request) bool {
+// streams reports whether PredictText reads such data: text with one token or example per line, without dense features beside it.
+func (m *Model) streams(r Request) bool {
 	s, err := m.source(r)
 	f := formats.Find(s.Format)
 	return err == nil && (f.Tokens || f.Lines) && r.Dense == ""
 }
 
 // PredictText labels the sequences of tokens that in holds and writes them to w, in the order of the input, as
-// NewColumnWriter does or NewJSONWriter; the path of r is for messages. It reads, labels and writes piece by piece, in little memory, and
+// newColumnWriter does or newJSONWriter; the path of r is for messages. It reads, labels and writes piece by piece, in little memory, and
 // writes what is complete before it waits for more input. The answers do not depend on the number of threads.
 func (m *Model) PredictText(ctx context.Context, in io.Reader, w io.Writer, r Request, o predictions.Options, asJSON bool) error {
 	name := r.Path
@@ -104,27 +106,33 @@ func (m *Model) PredictText(ctx context.Context, in io.Reader, w io.Writer, r Re
 		return err
 	}
 	s.Threads = 1
-	if o.Force && !s.task.Labels {
-		return structured.BadInput("--force keeps labels of tokens; %s are predicted whole", s.task.Outputs)
+	if o.Force && !s.task.Labels && s.task.Known == nil {
+		return structured.BadInput("--force keeps labels of tokens, and heads and relations of words; %s are predicted whole", s.task.Outputs)
 	}
 	if err := m.allows(o); err != nil {
 		return err
 	}
-	form := m.layout(o, asJSON)
 	pieces := text.NewPieces(in, name)
 	if formats.Find(s.Format).Lines {
 		pieces = text.NewLines(in, name)
 	}
+	s.inputs, s.tag = inputs.Inputs{Dictionary: s.inputs.Dictionary, Edges: s.inputs.Edges}, nil // answerers make the others
+	form := m.layout(o, asJSON)
 	first := true
 	next := func() (text.Piece, bool, error) {
 		p, more, err := pieces.Next()
 		if first && more && err == nil {
 			err = s.refuseProse(p.Text, name)
+			if o.Into != "" && err == nil {
+				if d, err := s.readFrom(bytes.NewReader(p.Text), name); err == nil { // an error comes again, with its line
+					o = m.schemeInto(d, o)
+					form = m.layout(o, asJSON)
+				}
+			}
 		}
 		first = false
 		return p, more, err
 	}
-	s.inputs, s.tag = inputs.Inputs{Dictionary: s.inputs.Dictionary, Edges: s.inputs.Edges}, nil // answerers make the others
 	sum, err := Stream(ctx, o.Threads, w, next, m.NewAnswerer, func(a *Answerer, p text.Piece) (Answered, error) {
 		return a.label(s, p, o, form)
 	})
@@ -137,6 +145,16 @@ func (m *Model) PredictText(ctx context.Context, in io.Reader, w io.Writer, r Re
 	return err
 }
 
+// schemeInto has tags that replace those of a column written in the column's scheme, unless o names one.
+func (m *Model) schemeInto(d *structured.Dataset, o predictions.Options) predictions.Options {
+	if scheme := predictions.SchemeInto(d, o); scheme != "" {
+		if _, err := chains.NewConverter(m.Labels, scheme); err == nil {
+			o.Scheme = scheme
+		}
+	}
+	return o
+}
+
 // label labels a piece of text.
 func (a *Answerer) label(s source, piece text.Piece, o predictions.Options, form predictions.Layout) (Answered, error) {
 	s.line = piece.Line
@@ -144,7 +162,11 @@ func (a *Answerer) label(s source, piece text.Piece, o predictions.Options, form
 	if errors.Is(err, host.ErrNoTokens) {
 		return Answered{Empty: err}, nil
 	}
-	if err == nil && o.Force {
+	switch {
+	case err != nil || !o.Force:
+	case s.task.Known != nil:
+		err = s.task.Known(d, s.labels)
+	default:
 		err = text.ReadPartialLabels(d, s.labels)
 	}
 	if err == nil {

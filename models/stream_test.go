@@ -41,9 +41,9 @@ func TestPredictTextIsPredict(t *testing.T) {
 	for _, o := range []predictions.Options{{}, {Confidence: true, Probability: true}, {NBest: 2, Marginals: true}} {
 		for _, asJSON := range []bool{false, true} {
 			var want bytes.Buffer
-			w := NewColumnWriter(&want, m, d, o)
+			w := newColumnWriter(&want, m, d, o)
 			if asJSON {
-				w = NewJSONWriter(&want, m, d, o)
+				w = newJSONWriter(&want, m, d, o)
 			}
 			if err := errors.Join(m.Predict(context.Background(), d, o, w.Write), w.Close()); err != nil {
 				t.Fatal(err)

@@ -21,6 +21,15 @@ func Tunes(s Scorer) bool {
 	return ok && n.encodes()
 }
 
+// Adapts reports whether a scorer is a network that trains adapters of a pretrained encoder, and not its weights.
+func Adapts(s Scorer) bool {
+	if !Tunes(s) {
+		return false
+	}
+	e, ok := s.(*Net).input.Encoder.(interface{ Adapted() bool })
+	return ok && e.Adapted()
+}
+
 // params lists all parameters.
 func (n *Net) params() []graph.Param {
 	if !n.encodes() {

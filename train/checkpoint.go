@@ -31,7 +31,7 @@ const (
 	identityPrefix = "run." // prefix of the identity, which tells runs apart
 )
 
-// Checkpoint keeps the state of a run at its last pass boundary in memory, and from time to time writes it to a file in a
+// Checkpoint keeps the state of a run at its last pass boundary in memory, unless it is Large, and from time to time writes it to a file in a
 // folder. The file is replaced atomically: whenever the program dies, the last version written is intact.
 //
 // It holds State, the method's archived state and the loop's books. Its metadata identify the run: the settings and data that
@@ -39,6 +39,10 @@ const (
 type Checkpoint struct {
 	Every int            // passes between writes; 0: whenever writing has taken no more than its share of the time
 	Saved func(pass int) // is told of every state written; may be nil
+
+	// Large says that the state is too large for a copy in memory: it is written at a boundary after a pass where a write is due, and at no
+	// other, so that an interrupt loses the passes since then.
+	Large bool
 
 	dir      string
 	file     *safetensors.File // the state at the boundary
@@ -167,7 +171,7 @@ func (c *Checkpoint) take(m Method, s *State, b *books) error {
 	if c.reader {
 		return nil
 	}
-	shot := &snapshot{new: map[string]safetensors.Tensor{}}
+	shot := &snapshot{new: map[string]safetensors.Tensor{}, lends: c.Large}
 	if c.file != nil {
 		shot.old = c.file.Tensors
 	}
@@ -178,7 +182,12 @@ func (c *Checkpoint) take(m Method, s *State, b *books) error {
 	c.file = &safetensors.File{Metadata: map[string]string{methodKey: m.Name()}, Tensors: shot.new}
 	c.books = books{Last: b.Last, Best: b.Best}
 	c.saved = false
-	return nil
+	if !c.Large {
+		return nil
+	}
+	err := c.save()
+	c.file = nil // its memory is the state's
+	return err
 }
 
 // restore sets m, s and b to the checkpoint's state.
@@ -189,13 +198,16 @@ func (c *Checkpoint) restore(m Method, s *State, b *books) error {
 	}
 	*b = c.books
 	weights := len(s.W)
-	r := &restorer{file: c.file, read: map[string]bool{}}
+	r := &restorer{file: c.file, read: map[string]bool{}, gives: c.Large}
 	visit(&r.prefix, r, m, s, &b.BestW)
 	if err := r.finish(); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	if len(s.W) != weights {
 		return structured.BadInput("%s: %d weights, expected %d", path, len(s.W), weights)
+	}
+	if c.Large {
+		c.file = nil
 	}
 	return nil
 }

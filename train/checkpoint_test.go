@@ -111,8 +111,11 @@ func resumeGivesTheSameBits(t *testing.T, problem func() (*train.Problem, *train
 			want, records := run(passes, nil)
 			for stop := range passes {
 				dir := t.TempDir()
-				run(stop, newCheckpoint(t, dir))
+				first := newCheckpoint(t, dir)
+				first.Large = stop%2 == 1
+				run(stop, first)
 				c := openCheckpoint(t, dir)
+				c.Large = stop > 2
 				if c.Pass() != stop {
 					t.Fatalf("the checkpoint is of pass %d, want %d", c.Pass(), stop)
 				}
@@ -466,7 +469,7 @@ func BenchmarkRun(b *testing.B) {
 
 // A state is written after every so many passes, however long writing takes, and at the end; whoever asked is told.
 func TestCheckpointEvery(t *testing.T) {
-	for every, want := range map[int][]int{0: {5}, 1: {1, 2, 3, 4, 5}, 2: {2, 4, 5}} {
+	for every, want := range map[int][]int{0: {5}, 1: {1, 2, 3, 4, 5}, 2: {2, 4, 5}, -2: {2, 4, 5}} { // below 0: of a large state
 		p, s := traintest.LoopProblem()
 		c, err := train.NewCheckpoint(t.TempDir(), nil)
 		if err != nil {
@@ -474,6 +477,8 @@ func TestCheckpointEvery(t *testing.T) {
 		}
 		c.Hold()
 		var saved []int
+		c.Large = every < 0
+		every = max(every, -every)
 		c.Every, c.Saved = every, func(pass int) { saved = append(saved, pass) }
 		trainer := &train.Trainer{Problem: p, Method: &methods.SGD{}, Passes: 5, Checkpoint: c}
 		if _, err := trainer.Run(context.Background(), s); err != nil || !slices.Equal(saved, want) {

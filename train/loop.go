@@ -49,7 +49,7 @@ var ErrInterrupted = errors.New("interrupted")
 // the method, over all runs since the first.
 //
 // When ctx ends, Run saves the last pass boundary and returns ErrInterrupted with a result. Only the unfinished pass is lost.
-// With memories on a device, the passes since a checkpoint was last due are lost too (throttle). A resumed run repeats them
+// With memories on a device, or a large state, the passes since a checkpoint was last due are lost too (throttle). A resumed run repeats them
 // with the same bits. Potentials or objectives that are not finite end the run with a DivergedError. After any error the
 // folder holds the last good checkpoint.
 func (t *Trainer) Run(ctx context.Context, s *State) (result *Result, err error) {
@@ -129,10 +129,12 @@ func (l *loop) start(ctx context.Context) error {
 }
 
 // boundary keeps the current state, between two passes, as the one to fall back to. If the method's memory is on a device and
-// must be copied, it does so only when a checkpoint is due.
+// must be copied, or the state is large, it does so only when a checkpoint is due.
 func (l *loop) boundary() error {
 	l.w = append(l.w[:0], l.s.W...)
-	if _, ok := l.Method.(MemoryKeeper); ok && l.Problem.OnDevice() && l.Checkpoint != nil && !l.Checkpoint.due(l.s.Passes) {
+	_, fetches := l.Method.(MemoryKeeper)
+	c := l.Checkpoint
+	if c != nil && (c.Large && l.s.Passes == 0 || (c.Large || fetches && l.Problem.OnDevice()) && !c.due(l.s.Passes)) {
 		l.behind = true
 		return nil
 	}

@@ -154,8 +154,12 @@ func TestInterrupt(t *testing.T) {
 		}
 		return r
 	}()
-	for stop := 1; stop <= 3; stop++ {
-		dir := t.TempDir()
+	for _, stop := range []int{1, 2, 3, 4, -3, -4} { // below 0: with a large state, of which pass 2 was written
+		dir, checkpoint := t.TempDir(), 0
+		c := newCheckpoint(t, dir)
+		if checkpoint = stop - 1; stop < 0 {
+			c.Large, c.Every, stop, checkpoint = true, 2, -stop, 2
+		}
 		ctx, cancel := context.WithCancel(t.Context())
 		p, s := traintest.LoopProblem()
 		m := &script{SGD: methods.SGD{Rate: 0.1}, pass: func(ctx context.Context, s *train.State) error {
@@ -166,15 +170,20 @@ func TestInterrupt(t *testing.T) {
 			}
 			return nil
 		}}
-		r, err := (&train.Trainer{Problem: p, Method: m, Passes: 5, Checkpoint: newCheckpoint(t, dir)}).Run(ctx, s)
+		r, err := (&train.Trainer{Problem: p, Method: m, Passes: 5, Checkpoint: c}).Run(ctx, s)
 		if !errors.Is(err, train.ErrInterrupted) || !strings.Contains(err.Error(), dir) {
 			t.Fatalf("got %v", err)
 		}
 		if r.Last.Pass != stop-1 || r.W[0] == 1e9 {
 			t.Errorf("result is of pass %d, w₀ %v", r.Last.Pass, r.W[0])
 		}
+		again := openCheckpoint(t, dir)
+		if again.Pass() != checkpoint {
+			t.Errorf("interrupted in pass %d: the checkpoint is of pass %d, want %d", stop, again.Pass(), checkpoint)
+		}
+		again.Large = c.Large
 		p, s = traintest.LoopProblem()
-		r, err = (&train.Trainer{Problem: p, Method: &methods.SGD{Rate: 0.1}, Passes: 5, Checkpoint: openCheckpoint(t, dir)}).Run(t.Context(), s)
+		r, err = (&train.Trainer{Problem: p, Method: &methods.SGD{Rate: 0.1}, Passes: 5, Checkpoint: again}).Run(t.Context(), s)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -35,10 +35,11 @@ func (s *State) archive(a engine.Archive) {
 	s.Done = done == 1
 }
 
-// snapshot is an Archive that copies values into tensors. It reuses the memory of an old snapshot and so destroys it.
+// snapshot is an Archive that makes tensors of values, as a rule copies. It reuses the memory of an old snapshot and so destroys it.
 type snapshot struct {
 	prefix   string // of every name
 	old, new map[string]safetensors.Tensor
+	lends    bool  // tensors are the values, not copies
 	err      error // the first error
 }
 
@@ -65,14 +66,19 @@ func keep[E safetensors.Element](s *snapshot, name string, x []E, shape ...int) 
 	if _, ok := s.new[name]; ok && s.err == nil {
 		s.err = fmt.Errorf("two values are archived under the name %q", name)
 	}
+	if s.lends {
+		s.new[name] = safetensors.Tensor{Shape: shape, Data: x}
+		return
+	}
 	data, _ := s.old[name].Data.([]E)
 	s.new[name] = safetensors.Tensor{Shape: shape, Data: append(data[:0], x...)}
 }
 
-// restorer is an Archive that sets values to copies of tensors.
+// restorer is an Archive that sets values to tensors or copies of them.
 type restorer struct {
 	prefix string // of every name
 	file   *safetensors.File
+	gives  bool            // values are the tensors, not copies
 	read   map[string]bool // names read so far
 	err    error           // the first error
 }
@@ -117,7 +123,10 @@ func get[E safetensors.Element](r *restorer, name string, x *[]E, shape ...int) 
 	}
 	r.read[name] = true
 	*x = nil
-	if len(data) > 0 {
+	switch {
+	case len(data) > 0 && r.gives:
+		*x = data
+	case len(data) > 0:
 		*x = slices.Clone(data)
 	}
 }

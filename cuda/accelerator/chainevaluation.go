@@ -162,7 +162,7 @@ func (l *ChainEvaluation) query(w device.Array[float32], s oracles.Smoothing, wa
 	o.Oracle.Answer(&l.Scores, o.augmentation(l.Batch), o.smoothing(s), answer, wantMax)
 }
 
-// Value scores the batch at w and adds Σ c_i f_i to SumPrimal (and SumSmoothed).
+// Value scores the batch at w and adds Σ c_i f_i to sumPrimal (and sumSmoothed).
 func (l *ChainEvaluation) Value(w device.Array[float32]) {
 	o, a := l.Objective, l.Objective.augmentation(l.Batch)
 	l.Score(w)
@@ -267,7 +267,7 @@ func (l *ChainEvaluation) tally(value, most, node, edge device.Array[float64], e
 	if !l.Scores.PerPosition {
 		flags, pieces = flags|sharedEdges, 2
 	}
-	o.Data.Device.Launch("tally", device.Dim{X: NumSums}, device.Dim{X: device.BlockThreads}, device.BlockThreads/32*8,
+	o.Data.Device.Launch("tally", device.Dim{X: numSums}, device.Dim{X: device.BlockThreads}, device.BlockThreads/32*8,
 		value, most, l.Answer.Gold, exact, b.Examples, b.Weight, node, edge, moved, o.Sums,
 		int32(b.Chains), int32(node.Len()/3), int32(edge.Len()/pieces), int32(flags))
 }

@@ -28,7 +28,7 @@ type hostOracle struct {
 	kind    kinds.Kind
 	workers []oracles.Maximiser // one per core
 
-	running [NumSums]float64
+	running [numSums]float64
 	onto    device.Array[float64] // running sums on the device
 	bad     error                 // potentials that were not finite
 }
@@ -46,7 +46,7 @@ func newHostOracle(data *resident.Data, of *engine.Objective, scorer cudanets.Sc
 	if err := smoothingOf(of.Loss, oracles.Smoothing{}).Check(o.workers[0], form.Structure.Name()); err != nil {
 		return nil, err
 	}
-	o.onto = device.New[float64](data.Device, NumSums, "sums")
+	o.onto = device.New[float64](data.Device, numSums, "sums")
 	o.ClearSums()
 	return o, nil
 }
@@ -68,7 +68,7 @@ func (o *hostOracle) Truncated() int {
 
 // ClearSums implements oracle.
 func (o *hostOracle) ClearSums() {
-	o.running = [NumSums]float64{}
+	o.running = [numSums]float64{}
 	device.Upload(o.data.Device, o.onto, o.running[:])
 }
 
@@ -79,8 +79,8 @@ func (o *hostOracle) sums() device.Array[float64] { return o.onto }
 
 // add adds to the running sums.
 func (o *hostOracle) add(s engine.Sums) {
-	for k, x := range [NumSums]float64{SumPrimal: s.Primal, SumSmoothed: s.Smoothed, SumLinear: s.Linear, SumLoss: s.Loss,
-		SumEntropy: s.Entropy, SumExact: float64(s.Exact), SumMoved: float64(s.Moved)} {
+	for k, x := range [numSums]float64{sumPrimal: s.Primal, sumSmoothed: s.Smoothed, sumLinear: s.Linear, sumLoss: s.Loss,
+		sumEntropy: s.Entropy, sumExact: float64(s.Exact), sumMoved: float64(s.Moved)} {
 		o.running[k] += x
 	}
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/dsp-go/dsp/cuda/device"
 	"github.com/dsp-go/dsp/cuda/resident"
 	"github.com/dsp-go/dsp/oracles"
-	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
 	"github.com/dsp-go/dsp/train/engine"
 )
@@ -24,7 +23,7 @@ type Objective struct {
 	Task   chains.Hamming
 	Scorer cudanets.Scorer
 	Oracle *cudaoracles.Oracle
-	Sums   device.Array[float64] // [NumSums] running sums; see SumPrimal and those after it
+	Sums   device.Array[float64] // [numSums] running sums; see sumPrimal and those after it
 
 	cost                   device.Array[float32] // [Y] cost of a wrong label, or empty
 	start, end, transition device.Array[uint8]   // 1 for what constraints forbid, or empty
@@ -34,14 +33,14 @@ type Objective struct {
 // Indices of Sums. Each entry is a sum over examples, weighted by c_i, as in engine.Engine. r_i is the gold output, or the point in a
 // Memory.
 const (
-	SumPrimal   = iota // f_i; with the hinge only if the max was computed
-	SumSmoothed        // f_i with the smoothed max
-	SumLinear          // ⟨u_i − r_i, θ_i + ℓ_i⟩
-	SumLoss            // ⟨u_i − r_i, ℓ_i⟩
-	SumEntropy         // entropy of u_i, if the loss is a log-partition function
-	SumExact           // examples (not weighted) with an exact answer
-	SumMoved           // examples (not weighted) with u_i ≠ r_i; all of them if r_i is the gold output
-	NumSums
+	sumPrimal   = iota // f_i; with the hinge only if the max was computed
+	sumSmoothed        // f_i with the smoothed max
+	sumLinear          // ⟨u_i − r_i, θ_i + ℓ_i⟩
+	sumLoss            // ⟨u_i − r_i, ℓ_i⟩
+	sumEntropy         // entropy of u_i, if the loss is a log-partition function
+	sumExact           // examples (not weighted) with an exact answer
+	sumMoved           // examples (not weighted) with u_i ≠ r_i; all of them if r_i is the gold output
+	numSums
 )
 
 // HasKernels reports whether there are kernels for the objective: there are for chains with chains.Hamming and chains.Constraints. For
@@ -58,11 +57,11 @@ func HasKernels(o *engine.Objective) bool {
 func CheckObjective(o *engine.Objective) error {
 	d := o.Data
 	if len(d.LabelSets) > 0 && slices.ContainsFunc(d.Labels, func(l int32) bool { return l < 0 }) {
-		return structured.BadInput("%s: a CUDA device cannot train on partial labels; use --device cpu", d.Name)
+		return device.Unsupported("%s: a CUDA device cannot train on partial labels", d.Name)
 	}
 	form := o.Scorer.Form()
 	if HasKernels(o) && form.Parts[0].Width > cudaoracles.MaxLabels {
-		return structured.BadInput("%s: %d labels, a CUDA device supports up to %d; use --device cpu", d.Name, form.Parts[0].Width, cudaoracles.MaxLabels)
+		return device.Unsupported("%s: %d labels, a CUDA device supports up to %d", d.Name, form.Parts[0].Width, cudaoracles.MaxLabels)
 	}
 	if err := checkSparse(o.Scorer); err != nil {
 		return err
@@ -71,7 +70,7 @@ func CheckObjective(o *engine.Objective) error {
 		return err
 	}
 	if n := d.Positions(); n >= transitions {
-		return structured.BadInput("%s: %d positions, a CUDA device supports fewer than %d; use --device cpu", d.Name, n, transitions)
+		return device.Unsupported("%s: %d positions, a CUDA device supports fewer than %d", d.Name, n, transitions)
 	}
 	return nil
 }
@@ -88,7 +87,7 @@ func NewObjective(data *resident.Data, o *engine.Objective, scorer cudanets.Scor
 	d := data.Device
 	task, _ := o.Task.(chains.Hamming)
 	to := &Objective{Data: data, Loss: o.Loss, Task: task, Scorer: scorer, Oracle: oracle,
-		Sums: device.New[float64](d, NumSums, "sums"),
+		Sums: device.New[float64](d, numSums, "sums"),
 		cost: device.NewFrom(d, task.LabelWeights, "label weights"),
 		bad:  device.New[int32](d, 1, "a position"),
 	}
@@ -120,10 +119,10 @@ func (o *Objective) ClearSums() { device.Zero(o.Data.Device, o.Sums) }
 func (o *Objective) ReadSums() engine.Sums { return readSums(o.Data.Device, o.Sums) }
 
 func readSums(d *device.Device, from device.Array[float64]) engine.Sums {
-	var s [NumSums]float64
+	var s [numSums]float64
 	device.Download(d, s[:], from)
-	return engine.Sums{Primal: s[SumPrimal], Smoothed: s[SumSmoothed], Linear: s[SumLinear], Loss: s[SumLoss], Entropy: s[SumEntropy],
-		Exact: int(s[SumExact]), Moved: int(s[SumMoved])}
+	return engine.Sums{Primal: s[sumPrimal], Smoothed: s[sumSmoothed], Linear: s[sumLinear], Loss: s[sumLoss], Entropy: s[sumEntropy],
+		Exact: int(s[sumExact]), Moved: int(s[sumMoved])}
 }
 
 // NonFinite waits, and returns a *engine.NonFiniteError that names the first example of the data with a potential that was NaN or +∞

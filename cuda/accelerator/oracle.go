@@ -15,7 +15,7 @@ type oracle interface {
 	// newMemory returns a memory whose content is undefined.
 	newMemory() ownedMemory
 
-	// ClearSums zeroes the running sums, ReadSums waits for them, and sums [NumSums] holds them on the device.
+	// ClearSums zeroes the running sums, ReadSums waits for them, and sums [numSums] holds them on the device.
 	ClearSums()
 	ReadSums() engine.Sums
 	sums() device.Array[float64]
@@ -31,7 +31,7 @@ type evaluation interface {
 	captured() bool
 	// Ask scores the batch at w and queries the smoothed oracle; a smooth loss has its own smoothing.
 	Ask(w device.Array[float32], s oracles.Smoothing, wantMax bool)
-	// Value scores the batch at w and adds Σ c_i f_i to SumPrimal.
+	// Value scores the batch at w and adds Σ c_i f_i to sumPrimal.
 	Value(w device.Array[float32])
 	// Recall sets the points r_i of the batch's examples in a memory to their answers at w.
 	Recall(w device.Array[float32], memory engine.RemoteMemory)

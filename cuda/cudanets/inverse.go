@@ -38,9 +38,9 @@ func NewInverse(d *device.Device, keys, rows, entries int, valued bool) *Inverse
 
 const listsByKey = "lists of entries by key"
 
-// Sized returns lists for the same keys with other capacities for rows and entries. The lists share the memory per key, so call Sum on
+// sized returns lists for the same keys with other capacities for rows and entries. The lists share the memory per key, so call Sum on
 // one before Build on the other.
-func (v *Inverse) Sized(rows, entries int, valued bool) *Inverse {
+func (v *Inverse) sized(rows, entries int, valued bool) *Inverse {
 	w := &Inverse{d: v.d, keys: v.keys, count: v.count, begin: v.begin, shares: true}
 	w.allocate(rows, entries, valued)
 	return w

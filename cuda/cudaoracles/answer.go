@@ -37,13 +37,13 @@ func (o *Oracle) ReserveAnswer(θ *Chains, s oracles.Smoothing) {
 	a, d := &o.answer, o.d
 	switch s.Kind {
 	case oracles.Entropy:
-		o.ReserveExp(θ)
+		o.reserveExp(θ)
 		device.Grow(d, &a.value, θ.B, "values")
 		a.best.Reserve(d, θ, 1)
 		o.ReserveMax(θ)
 	case oracles.L2:
 		a.best.Reserve(d, θ, outputsFor(s))
-		o.ReserveTopK(θ, outputsFor(s))
+		o.reserveTopK(θ, outputsFor(s))
 	default:
 		a.best.Reserve(d, θ, 1)
 		o.ReserveMax(θ)

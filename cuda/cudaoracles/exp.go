@@ -48,7 +48,7 @@ func (o *Oracle) Exp(θ *Chains, a Augmentation, μ float64, value device.Array[
 	case node.IsEmpty() && !edge.IsEmpty() && θ.N > 0:
 		o.d.Fail(errors.New("cuda: Exp needs node marginals if it computes edge marginals"))
 	}
-	o.ReserveExp(θ)
+	o.reserveExp(θ)
 	if θ.areLong() {
 		o.runExpLong(θ, a, μ, value, node, edge, gold)
 	} else {
@@ -103,8 +103,8 @@ func (o *Oracle) powersOfEdges(θ *Chains, μ float64) {
 		θ.Edge, int32(θ.Y), μ, s.bounds, s.from, s.to, s.wideFrom, s.wideTo)
 }
 
-// ReserveExp allocates scratch memory for Exp on chains of these capacities.
-func (o *Oracle) ReserveExp(θ *Chains) {
+// reserveExp allocates scratch memory for Exp on chains of these capacities.
+func (o *Oracle) reserveExp(θ *Chains) {
 	if θ.areLong() {
 		o.reserveExpLong(θ)
 	}

@@ -52,9 +52,9 @@ func (s *topScratch) free(d *device.Device) {
 	*s = topScratch{}
 }
 
-// ReserveTopK allocates scratch memory for TopK of k outputs on chains of these capacities: (40k + 12)·(N+B) + 4·N·Y bytes, in addition
+// reserveTopK allocates scratch memory for TopK of k outputs on chains of these capacities: (40k + 12)·(N+B) + 4·N·Y bytes, in addition
 // to the lists themselves.
-func (o *Oracle) ReserveTopK(θ *Chains, k int) {
+func (o *Oracle) reserveTopK(θ *Chains, k int) {
 	const what = "the enumeration of best outputs"
 	s, d, cells := &o.top, o.d, θ.N+θ.B
 	device.Grow(d, &o.max.scores, θ.N*θ.Y, what)
@@ -81,7 +81,7 @@ func (o *Oracle) topK(θ *Chains, a Augmentation, k int, μ float64, best *KBest
 		return
 	}
 	best.Reserve(o.d, θ, k)
-	o.ReserveTopK(θ, k)
+	o.reserveTopK(θ, k)
 	s, scores := &o.top, o.max.scores
 	if θ.PerPosition {
 		threads := (θ.Y + 31) / 32 * 32

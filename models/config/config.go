@@ -172,6 +172,8 @@ type ObjectiveSettings struct {
 	K            settings.Count        `yaml:"k" json:"k" group:"Objective" only:"loss=hinge smoothing=l2" unit:"N|auto" help:"best outputs in l2 smoothing; auto: until it is exact"`
 	Reg          settings.Strength     `yaml:"reg" json:"reg" group:"Objective" unit:"C|auto" help:"regulariser C: (λ/2)‖w‖² with λ = C/n; auto: the task's"`
 	Prior        string                `yaml:"prior" json:"prior" group:"Objective" unit:"MODEL" help:"regularise towards a trained model, and start there (docs/continue.md)"`
+	Teacher      string                `yaml:"teacher" json:"teacher" group:"Objective" only:"loss=crf" unit:"MODEL" help:"learn the marginals of a trained model, also from unlabelled text (docs/questions.md)"`
+	TeacherShare float64               `yaml:"teacher-share" json:"teacher_share" group:"Objective" needs:"teacher" min:"0" unit:"X" help:"share of the teacher in targets whose labels are known; the rest is the labels'"`
 	L1           float64               `yaml:"l1" json:"l1" group:"Objective" min:"0" help:"sparsity C1: λ₁‖w‖₁ with λ₁ = C1/n, for {l1} (docs/sparse.md)"`
 	LabelWeights settings.LabelWeights `yaml:"label-weights" json:"label-weights" group:"Objective" only:"loss=hinge,softmax-margin" unit:"LABEL=COST,..." help:"cost of a mistake where the gold label is LABEL; else 1"`
 	LossByLength bool                  `yaml:"loss-by-length" json:"loss-by-length" group:"Objective" only:"loss=hinge,softmax-margin" help:"divide the task loss by the length of the sequence"`
@@ -251,13 +253,14 @@ func Default() Config {
 			Activation: string(graph.ELU),
 		},
 		ObjectiveSettings: ObjectiveSettings{
-			Loss:        "auto",
-			Smoothing:   "auto",
-			K:           5,
-			MissCost:    1,
-			FalseCost:   1,
-			Reg:         settings.AutoStrength,
-			Constraints: "none",
+			Loss:         "auto",
+			Smoothing:    "auto",
+			K:            5,
+			MissCost:     1,
+			FalseCost:    1,
+			TeacherShare: 1,
+			Reg:          settings.AutoStrength,
+			Constraints:  "none",
 		},
 		Settings: optimisers.Default(),
 		RunSettings: RunSettings{

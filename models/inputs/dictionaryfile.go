@@ -43,9 +43,9 @@ func AddDictionary(f *safetensors.File, d *structured.Dictionary) error {
 	return nil
 }
 
-// Dictionary returns the dictionary that AddDictionary put into f, and how many tensors hold it. hashBits is 0 where
+// dictionary returns the dictionary that AddDictionary put into f, and how many tensors hold it. hashBits is 0 where
 // attributes are not hashed; a file without names and hashing has no dictionary.
-func Dictionary(f *safetensors.File, hashBits int) (d *structured.Dictionary, tensors int, err error) {
+func dictionary(f *safetensors.File, hashBits int) (d *structured.Dictionary, tensors int, err error) {
 	d = &structured.Dictionary{HashBits: hashBits}
 	for _, part := range []struct {
 		name string

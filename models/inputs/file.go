@@ -73,7 +73,7 @@ func (in Inputs) Save(f *safetensors.File) error {
 	}
 	if in.Template != nil {
 		template = in.Template.String()
-		AddLists(f, in.Template)
+		addLists(f, in.Template)
 	}
 	if template != "" {
 		texts["template"] = template
@@ -145,12 +145,12 @@ func Load(f *safetensors.File, how Loading) (in Inputs, tensors int, err error) 
 		}
 	}
 	if in.Own == nil {
-		if in.Dictionary, tensors, err = Dictionary(f, hashBits); err != nil {
+		if in.Dictionary, tensors, err = dictionary(f, hashBits); err != nil {
 			return in, 0, err
 		}
 	}
 	if in.Template != nil {
-		lists, err := LoadLists(f, in.Template)
+		lists, err := loadLists(f, in.Template)
 		if err != nil {
 			return in, 0, err
 		}
@@ -170,7 +170,7 @@ func Load(f *safetensors.File, how Loading) (in Inputs, tensors int, err error) 
 		tensors += more
 	}
 	if how.Vectors {
-		v, err := LoadVectors(f, how.Frozen)
+		v, err := loadVectors(f, how.Frozen)
 		if err != nil {
 			return in, 0, err
 		}

@@ -18,16 +18,21 @@ const mostSparse = 1 << 28
 
 // AddWeights puts a parameter into f: as it is, or as its nonzero numbers if sparse is set and that takes less room.
 func AddWeights(f *safetensors.File, name string, w []float32, shape []int, sparse bool) {
-	var values []float32
-	var at []int64
+	nonzero := 0
+	for _, x := range w {
+		if x != 0 {
+			nonzero++
+		}
+	}
+	if !sparse || 3*nonzero >= len(w) || len(w) > mostSparse {
+		safetensors.Add(f, name, w, shape...)
+		return
+	}
+	values, at := make([]float32, 0, nonzero), make([]int64, 0, nonzero)
 	for j, x := range w {
 		if x != 0 {
 			values, at = append(values, x), append(at, int64(j))
 		}
-	}
-	if !sparse || 3*len(at) >= len(w) || len(w) > mostSparse {
-		safetensors.Add(f, name, w, shape...)
-		return
 	}
 	safetensors.Add(f, name+nonzeroValues, values, len(values))
 	safetensors.Add(f, name+nonzeroAt, at, len(at))

@@ -8,8 +8,8 @@ import (
 // VectorsTensor is the tensor of a model file that holds the vectors of words [V×Dim].
 const VectorsTensor = "word_vectors"
 
-// LoadVectors returns the vectors of words in a model file.
-func LoadVectors(f *safetensors.File, frozen bool) (*graph.WordVectors, error) {
+// loadVectors returns the vectors of words in a model file.
+func loadVectors(f *safetensors.File, frozen bool) (*graph.WordVectors, error) {
 	rows, err := safetensors.Values[float32](f, VectorsTensor, -1, -1)
 	if err != nil {
 		return nil, err

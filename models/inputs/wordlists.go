@@ -44,8 +44,8 @@ const (
 	gazetteerTensor = "gazetteer"
 )
 
-// AddLists puts the lists of a template into f.
-func AddLists(f *safetensors.File, t *features.Template) {
+// addLists puts the lists of a template into f.
+func addLists(f *safetensors.File, t *features.Template) {
 	if t.Clusters != nil {
 		safetensors.Add(f, clustersTensor, t.Clusters.Pack())
 	}
@@ -54,8 +54,8 @@ func AddLists(f *safetensors.File, t *features.Template) {
 	}
 }
 
-// LoadLists gives a template the lists that AddLists put into f, and returns how many tensors held them.
-func LoadLists(f *safetensors.File, t *features.Template) (tensors int, err error) {
+// loadLists gives a template the lists that addLists put into f, and returns how many tensors held them.
+func loadLists(f *safetensors.File, t *features.Template) (tensors int, err error) {
 	load := func(name string, unpack func(packed string) error) {
 		if _, ok := f.Tensors[name]; !ok || err != nil {
 			return

@@ -26,7 +26,7 @@ var Adam = builtin(&Descriptor{
 	}{},
 	Partial: true, Prior: true, Dropout: true, Ranks: true,
 	Passes: 20, StepSetting: "lr",
-	Vectors: func(*Settings) float64 { return 5 }, // v, m and their copies, q
+	Vectors: func(*Settings) float64 { return 4 }, // v, m and their copies
 	Batch: func(s *Settings, _ int) int {
 		if s.BatchTokens > 0 {
 			return 0
@@ -37,7 +37,7 @@ var Adam = builtin(&Descriptor{
 	ByPasses: ofSchedule,
 	Resolve: func(s *Settings, o *engine.Objective) {
 		if nets.Tunes(o.Scorer) {
-			tuneByAdam(s)
+			tuneByAdam(s, nets.Adapts(o.Scorer))
 		}
 		if s.Schedule == "auto" {
 			s.Schedule = "cosine"
@@ -59,15 +59,22 @@ const (
 	tunedExamples = 16  // in a step
 )
 
-// tuneByAdam fills in settings for a network that trains an encoder.
-func tuneByAdam(s *Settings) {
+// adapterPace is how many times as long steps of adapters are as those of an encoder's weights: a factor of each starts at zero.
+const adapterPace = 10
+
+// tuneByAdam fills in settings for a network that trains an encoder, or adapters of it.
+func tuneByAdam(s *Settings, adapters bool) {
 	if s.WarmUp == 0 && s.Schedule == "auto" {
 		s.WarmUp = tunedWarming * float64(s.Passes)
 	}
 	if s.Schedule == "auto" {
 		s.Schedule = "linear"
 	}
-	s.LR, s.LREncoder = cmp.Or(s.LR, tunedRate), cmp.Or(s.LREncoder, encoderRate)
+	pace := 1.0
+	if adapters {
+		pace = adapterPace
+	}
+	s.LR, s.LREncoder = cmp.Or(s.LR, tunedRate), cmp.Or(s.LREncoder, pace*encoderRate)
 	if s.BatchTokens == 0 {
 		s.Batch = cmp.Or(s.Batch, tunedExamples)
 	}

@@ -102,7 +102,7 @@ func solvers(s *Settings) ([]*Descriptor, string) {
 // resolveProxLinear decides what the models hold, and who solves them. Settings that only models of all examples have ask for these.
 func resolveProxLinear(s *Settings, o *engine.Objective) {
 	if s.ModelBatch == 0 {
-		whole := s.Batch > 0 || s.InnerPasses > 0 || s.InnerGap > 0 || s.WarmUp != 0 || s.ConstantMu || s.Inner != "auto" || o.Center != nil && !nets.Tunes(o.Scorer)
+		whole := s.asksForAll() || o.Center != nil && !nets.Tunes(o.Scorer)
 		s.ModelBatch = batchedExamples
 		if nets.Tunes(o.Scorer) {
 			s.ModelBatch = tunedExamples
@@ -112,7 +112,11 @@ func resolveProxLinear(s *Settings, o *engine.Objective) {
 		}
 	}
 	if s.ModelBatch > 0 && nets.Tunes(o.Scorer) { // with Finish, too: the passes before it are on batches
-		s.Eta, s.LREncoder = cmp.Or(s.Eta, tunedEta), cmp.Or(s.LREncoder, encoderEta)
+		pace := 1.0
+		if nets.Adapts(o.Scorer) {
+			pace = adapterPace
+		}
+		s.Eta, s.LREncoder = cmp.Or(s.Eta, tunedEta), cmp.Or(s.LREncoder, pace*encoderEta)
 	}
 	switch {
 	case s.onBatches() || s.Inner != "auto":
@@ -121,6 +125,11 @@ func resolveProxLinear(s *Settings, o *engine.Objective) {
 	default:
 		s.Inner = Casimir.Name
 	}
+}
+
+// asksForAll reports whether there are settings that only models of all examples have.
+func (s *Settings) asksForAll() bool {
+	return s.Batch > 0 || s.InnerPasses > 0 || s.InnerGap > 0 || s.WarmUp != 0 || s.ConstantMu || s.Inner != "auto"
 }
 
 // The first step lengths of models of batches for networks that train an encoder.
@@ -134,7 +143,13 @@ func checkProxLinear(r *Run) error {
 		return structured.BadInput("--%s %v has no effect with --model-batch %v; it is for models of all examples (--model-batch all, or --finish N)",
 			name, value, r.ModelBatch)
 	}
-	switch all := r.ModelBatch == settings.AllExamples; {
+	all := r.ModelBatch == settings.AllExamples
+	lengths := all || r.ModelBatch == 0 && r.Finish == 0 && r.asksForAll() // of steps on batches, of which there are none
+	switch {
+	case lengths && r.LREncoder > 0:
+		return structured.BadInput("--lr-encoder %v is for steps on models of batches, and these are models of all examples; give --model-batch N, or leave it out", r.LREncoder)
+	case lengths && r.LayerDecay != 1:
+		return structured.BadInput("--layer-decay %v is for steps on models of batches, and these are models of all examples; give --model-batch N, or leave it out", r.LayerDecay)
 	case r.WarmUp != math.Trunc(r.WarmUp):
 		return structured.BadInput("--warm-up %v: prox-linear warms up by whole passes of sgd", r.WarmUp)
 	case all && r.Dropout > 0:

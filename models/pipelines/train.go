@@ -24,6 +24,7 @@ import (
 	"github.com/dsp-go/dsp/models/training"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/machine/host"
+	"github.com/dsp-go/dsp/train"
 	"github.com/dsp-go/dsp/train/record"
 )
 
@@ -89,7 +90,11 @@ func Train(ctx context.Context, c config.Config, o training.TrainOptions) (*Resu
 	}
 	t := &trainer{config: c, own: own, options: o}
 	t.dir = cmp.Or(c.Resume, c.Out, filepath.Join("runs", "pipeline-"+time.Now().Format("20060102-150405")))
-	if err := t.read(); err != nil {
+	_, err = host.Await(ctx, func() (struct{}, error) { return struct{}{}, t.read() })
+	switch {
+	case err != nil && ctx.Err() != nil && errors.Is(err, ctx.Err()):
+		return nil, train.ErrInterrupted
+	case err != nil:
 		return nil, err
 	}
 	if c.Resume == "" {

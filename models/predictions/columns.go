@@ -163,6 +163,18 @@ func CheckInto(d *structured.Dataset, o Options) error {
 	return nil
 }
 
+// SchemeInto returns the scheme of the tags in the column of d that labels replace; "" where nobody asks for that or the column does not tell.
+func SchemeInto(d *structured.Dataset, o Options) string {
+	if o.Into == "" || o.Scheme != "" {
+		return o.Scheme
+	}
+	k := intoColumn(d, o.Into)
+	if k < 0 {
+		return ""
+	}
+	return chains.SchemeOf(d.Columns[k], d.Offsets)
+}
+
 // namer gives labels their names.
 type namer struct {
 	labels  *structured.Alphabet

@@ -70,8 +70,8 @@ func (r *Review) Curve() *Curve {
 	return c
 }
 
-// WriteCSV writes a line for each point.
-func (c *Curve) WriteCSV(w io.Writer) error {
+// writeCSV writes a line for each point.
+func (c *Curve) writeCSV(w io.Writer) error {
 	if _, err := fmt.Fprintln(w, "threshold,precision,recall,f1,predicted,right,gold"); err != nil {
 		return err
 	}

@@ -32,7 +32,7 @@ func write(path string, numbers func(w io.Writer) error, picture *curves.UnitSqu
 
 // Write writes the curve to a file that CheckFile accepts.
 func (c *Curve) Write(path string) error {
-	return write(path, c.WriteCSV, c.picture())
+	return write(path, c.writeCSV, c.picture())
 }
 
 // shownThresholds are marked on a curve of probabilities.
@@ -64,7 +64,7 @@ func (c *Curve) picture() *curves.UnitSquare {
 
 // Write writes the reliability to a file that CheckFile accepts.
 func (c *Calibration) Write(path string) error {
-	return write(path, c.WriteCSV, c.picture())
+	return write(path, c.writeCSV, c.picture())
 }
 
 func (c *Calibration) picture() *curves.UnitSquare {

@@ -10,8 +10,8 @@ import (
 	"github.com/dsp-go/dsp/structured/chains"
 )
 
-// LeastClaim is the least probability of the entities that a precision-recall curve reaches down to.
-const LeastClaim = 0.01
+// leastClaim is the least probability of the entities that a precision-recall curve reaches down to.
+const leastClaim = 0.01
 
 // labels reviews labels of sequences, and their entities if they are entity tags.
 type labels struct {
@@ -31,7 +31,7 @@ func Labels(names *structured.Alphabet, kind string) Reviewer {
 func (l *labels) Options(probabilities bool) predictions.Options {
 	o := predictions.Options{Probability: probabilities, Confidence: probabilities}
 	if probabilities && l.rules != nil {
-		o.Spans, o.MinProbability, o.Compared = true, LeastClaim, true
+		o.Spans, o.MinProbability, o.Compared = true, leastClaim, true
 	}
 	return o
 }
@@ -105,7 +105,7 @@ func (l *labels) entities(d *structured.Dataset, i int, p *predictions.Predictio
 		if best {
 			to.Entities = append(to.Entities, Event{s.Probability, gold, gold})
 		}
-		if s.Probability >= LeastClaim {
+		if s.Probability >= leastClaim {
 			to.Claims = append(to.Claims, Event{s.Probability, gold, gold})
 		}
 		if gold && best {

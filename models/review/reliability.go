@@ -27,8 +27,8 @@ type Bin struct {
 	Accuracy   float64 `json:"accuracy"`   // share that is right
 }
 
-// NewReliability puts events into bins.
-func NewReliability(units string, events []Event) *Reliability {
+// newReliability puts events into bins.
+func newReliability(units string, events []Event) *Reliability {
 	var bins [Bins]Bin
 	var right [Bins]int
 	for _, e := range events {
@@ -63,15 +63,15 @@ type Calibration struct {
 
 // Calibration returns the reliability of the parts, and of entities if there are any.
 func (r *Review) Calibration(temperature float64, calibrated bool) *Calibration {
-	c := &Calibration{Reliability: NewReliability(r.Units, r.Parts), Temperature: temperature, Calibrated: calibrated}
+	c := &Calibration{Reliability: newReliability(r.Units, r.Parts), Temperature: temperature, Calibrated: calibrated}
 	if r.Entities != nil {
-		c.Entities = NewReliability("entities", r.Entities)
+		c.Entities = newReliability("entities", r.Entities)
 	}
 	return c
 }
 
-// WriteCSV writes a line for each bin.
-func (c *Calibration) WriteCSV(w io.Writer) error {
+// writeCSV writes a line for each bin.
+func (c *Calibration) writeCSV(w io.Writer) error {
 	if _, err := fmt.Fprintln(w, "units,low,high,count,confidence,accuracy"); err != nil {
 		return err
 	}

@@ -12,7 +12,7 @@ import (
 
 func TestReliability(t *testing.T) {
 	events := []Event{{Confidence: 0, Right: false}, {Confidence: 1, Right: true}, {Confidence: 1, Right: false}, {Confidence: 0.95, Right: true}, {Confidence: 0.2, Right: true}}
-	r := NewReliability("tokens", events)
+	r := newReliability("tokens", events)
 	// 0.2 is the upper end of the third bin, 0 the lower end of the first.
 	if len(r.Bins) != 3 || r.Bins[0].Count != 1 || r.Bins[1].Low != 2.0/Bins || r.Bins[2].Count != 3 {
 		t.Fatalf("%+v", r)
@@ -21,7 +21,7 @@ func TestReliability(t *testing.T) {
 	if math.Abs(r.ECE-want) > 1e-12 || r.Count != 5 {
 		t.Errorf("%v, expected %v", r.ECE, want)
 	}
-	if empty := NewReliability("tokens", nil); empty.ECE != 0 || empty.Bins == nil {
+	if empty := newReliability("tokens", nil); empty.ECE != 0 || empty.Bins == nil {
 		t.Errorf("%+v", empty)
 	}
 }
@@ -44,7 +44,7 @@ func TestCurve(t *testing.T) {
 		t.Errorf("%+v", c)
 	}
 	var b strings.Builder
-	if err := c.WriteCSV(&b); err != nil || !strings.HasPrefix(b.String(), "threshold,precision,recall,f1,predicted,right,gold\n0.9,1,0.25,0.4,1,1,4\n") {
+	if err := c.writeCSV(&b); err != nil || !strings.HasPrefix(b.String(), "threshold,precision,recall,f1,predicted,right,gold\n0.9,1,0.25,0.4,1,1,4\n") {
 		t.Error(b.String())
 	}
 	many := &Review{Units: "tokens"}

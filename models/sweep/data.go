@@ -122,7 +122,7 @@ func (d *dataSets) read(from *models.Resolved) (*readings, error) {
 		if err := checkFolds(r.data.Train, d.folds); err != nil {
 			return nil, err
 		}
-		r.parts = Folds(r.data.Train.Len(), d.folds, d.seed)
+		r.parts = folds(r.data.Train.Len(), d.folds, d.seed)
 	}
 	d.files[key] = r
 	return r, nil

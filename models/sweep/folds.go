@@ -11,9 +11,9 @@ import (
 // foldsStream separates the shuffle of folds from everything else drawn from the seed.
 const foldsStream = 0x666f6c6473
 
-// Folds splits n examples, shuffled by the seed, into k parts whose sizes differ by at most one. Each part lists its
+// folds splits n examples, shuffled by the seed, into k parts whose sizes differ by at most one. Each part lists its
 // examples in increasing order.
-func Folds(n, k int, seed uint64) [][]int {
+func folds(n, k int, seed uint64) [][]int {
 	order := rand.New(rand.NewPCG(seed, foldsStream)).Perm(n)
 	parts := make([][]int, k)
 	for f := range parts {

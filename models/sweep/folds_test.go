@@ -19,7 +19,7 @@ func TestFoldsPartition(t *testing.T) {
 		k := rapid.IntRange(2, 9).Draw(t, "k")
 		n := rapid.IntRange(k, 60).Draw(t, "n")
 		seed := rapid.Uint64().Draw(t, "seed")
-		parts := Folds(n, k, seed)
+		parts := folds(n, k, seed)
 		var all []int
 		for _, p := range parts {
 			if len(p) < n/k || len(p) > n/k+1 || !slices.IsSorted(p) {
@@ -33,11 +33,11 @@ func TestFoldsPartition(t *testing.T) {
 				t.Fatalf("not each example once: %v", parts)
 			}
 		}
-		if !reflect.DeepEqual(parts, Folds(n, k, seed)) {
+		if !reflect.DeepEqual(parts, folds(n, k, seed)) {
 			t.Error("one seed, two splits")
 		}
 	})
-	if reflect.DeepEqual(Folds(50, 5, 1), Folds(50, 5, 2)) {
+	if reflect.DeepEqual(folds(50, 5, 1), folds(50, 5, 2)) {
 		t.Error("two seeds, one split")
 	}
 }

@@ -103,3 +103,34 @@ func TestSegmentHasPatience(t *testing.T) {
 		}
 	}
 }
+
+// Two settings that say how large a step is are refused by name, and so are step lengths of an encoder where no steps have them. What a
+// run chose for itself stays.
+func TestSizesOfStepsOfProxLinear(t *testing.T) {
+	for _, x := range []struct{ flags, want string }{
+		{"batch-tokens=64 model-batch=8", "--model-batch 8 and --batch-tokens 64 both"},
+		{"batch-tokens=64 model-batch=all", "--batch-tokens 64 is for models of batches"},
+		{"batch-tokens=64", ""},
+		{"lr-encoder=0.1 model-batch=all", "--lr-encoder 0.1 is for steps on models of batches"},
+		{"layer-decay=0.9 inner=svrg", "--layer-decay 0.9 is for steps on models of batches"},
+		{"layer-decay=0.9 lr-encoder=0.1 inner=svrg finish=2", ""},
+		{"layer-decay=0.9 lr-encoder=0.1 model-batch=4", ""},
+	} {
+		c := config.Default()
+		c.Task, c.Train, c.Format, c.Net, c.Method = "tag", "x", "conll", "embed", "prox-linear"
+		c.Encoder, c.TuneEncoder = "folder", true
+		for _, flag := range strings.Fields(x.flags) {
+			name, value, _ := strings.Cut(flag, "=")
+			give(t, &c, name, value)
+		}
+		if err := Validate(c); (err == nil) != (x.want == "") || err != nil && !(structured.IsBadInput(err) && strings.Contains(err.Error(), x.want)) {
+			t.Errorf("%s: %v, want %q", x.flags, err, x.want)
+		}
+		if c.ModelBatch == 0 {
+			c.ModelBatch = 16 // as a run decides, whose settings are checked again
+			if err := Validate(c); x.flags == "batch-tokens=64" && err != nil {
+				t.Errorf("%s, resolved: %v", x.flags, err)
+			}
+		}
+	}
+}

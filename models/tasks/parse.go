@@ -27,6 +27,7 @@ var _ = builtin(Task{
 		}
 		return nil
 	},
+	Known:      treebank.ReadPartial,
 	FileFormat: formats.Treebank(),
 	Reading:    func(o *formats.Options) { o.Trees = true },
 	Draw:       drawTrees,

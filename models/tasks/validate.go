@@ -24,6 +24,9 @@ func Validate(c config.Config) error {
 			return err
 		}
 	}
+	if c.BatchTokens > 0 && c.ModelBatch > 0 && c.Given.Has("model-batch") { // what a run chose for itself stays
+		return structured.BadInput("--model-batch %v and --batch-tokens %d both say how large a step is; give one", c.ModelBatch, c.BatchTokens)
+	}
 	return c.CheckMethod()
 }
 
@@ -90,6 +93,12 @@ func ValidateModel(c config.Config) error {
 		return structured.BadInput("--l1 %v with --init: dual methods cannot start there, because weights do not tell what they were before the threshold; use --method owl-qn, which starts from any weights, or leave out --init", c.L1)
 	case c.Prior != "" && c.Reg == 0:
 		return structured.BadInput("--prior %s has no effect with --reg 0: give --reg above 0, or --init %s to start from the model only", c.Prior, c.Prior)
+	case c.TeacherShare > 1:
+		return structured.BadInput("--teacher-share %v: expected a share from 0 to 1", c.TeacherShare)
+	case c.Teacher != "" && c.Scheme != "keep":
+		return structured.BadInput("--scheme %s converts tags as they are read; with --teacher, labels are the teacher's", c.Scheme)
+	case c.Teacher != "" && c.Init+c.Prior != "":
+		return structured.BadInput("--teacher %s and --init or --prior both say what labels there are; give one", c.Teacher)
 	case c.TuneEncoder && (c.Gives("encoder-rows") || c.Gives("encoder-cache")):
 		return structured.BadInput("--encoder-rows and --encoder-cache are for encoders that stay as they are; with --tune-encoder no rows are kept")
 	case c.TuneEncoder && c.L1 > 0:

@@ -16,11 +16,14 @@ import (
 func (r *Run) advise(err error) error {
 	var small *device.OutOfMemoryError
 	var diverged *train.DivergedError
+	var unsupported *device.UnsupportedError
 	switch {
 	case errors.As(err, &small):
-		if setting, b := stepSetting(&r.config, r.problem); b > 1 {
-			return fmt.Errorf("%w; lower --%s (now %d), or use --device cpu", err, setting, b)
+		if setting, value, n := stepSetting(&r.config, r.problem); n > 1 {
+			return fmt.Errorf("%w; lower --%s (now %d), or use --device cpu", err, setting, value)
 		}
+		return fmt.Errorf("%w; use --device cpu", err)
+	case errors.As(err, &unsupported):
 		return fmt.Errorf("%w; use --device cpu", err)
 	case errors.As(err, &diverged):
 		if odd, found := oddFeatures(r.data.Train); found {
@@ -41,6 +44,8 @@ func adviseStep(c *config.Config, step float64) string {
 		return "Use another --schedule, or raise --reg"
 	case d.StepSetting == "":
 		return "Check the scale of the features, or raise --reg"
+	case c.TuneEncoder && c.LREncoder > 0 && step > 0: // a step that is too long for the encoder may be short for the rest
+		return fmt.Sprintf("Lower --lr-encoder (now %.3g) or --%s (now %.3g)", step*c.LREncoder/c.FirstStep(), d.StepSetting, step)
 	case step > 0:
 		return fmt.Sprintf("Lower --%s (now %.3g)", d.StepSetting, step)
 	}
@@ -100,6 +105,8 @@ func adviseMethod(c *config.Config, err error) error {
 		advice = "; use --schedule cosine, sqrt or constant"
 	case train.OriginCenter:
 		advice = "; use --method sgd without --momentum, a convex method, or --method prox-linear --model-batch all"
+	case train.Sums:
+		advice = "; use --method bcfw or bcpfw"
 	case train.SparseScores:
 		advice = "; this net has --parallel deterministic"
 	}

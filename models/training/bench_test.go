@@ -10,7 +10,6 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/inputs/encoded/encodedtest"
 )
@@ -29,7 +28,7 @@ func BenchmarkTuneStep(b *testing.B) {
 	if c.Train == "" {
 		c.Train = file(b, "train.conll", trainConll)
 	}
-	data, err := models.ReadData(&c)
+	data, err := readData(&c)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -95,6 +95,9 @@ func (r *Run) moveTo(ordinal int) error {
 	if err := checkAccelerated(&r.config); err != nil {
 		return err
 	}
+	if r.problem.Soft {
+		return structured.BadInput("--teacher trains on the CPU; use --device cpu")
+	}
 	if d := r.data.Train; d.Features == nil && d.Source != nil && !isCrops(d) {
 		return structured.BadInput("%s: the features stay out of memory, where a device needs them; leave out --stream if they fit, or use --device cpu", d.Name)
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/tasks"
+	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/structured/machine/host"
 	"github.com/dsp-go/dsp/train"
 )
@@ -18,30 +19,50 @@ func descentVectors(c *config.Config) float64 {
 	return 0
 }
 
-// stepSetting returns the setting that says how many examples are in a step, and that number.
-func stepSetting(c *config.Config, p *train.Problem) (name string, examples int) {
-	if int(c.ModelBatch) > p.BatchSize() {
-		return "model-batch", min(int(c.ModelBatch), p.Len())
+// stepSetting returns the setting that says how large a step is, its value, and how many examples are in a step, with batches of tokens on
+// average.
+func stepSetting(c *config.Config, p *train.Problem) (name string, value, examples int) {
+	n := p.BatchSize()
+	switch all := int(c.ModelBatch); {
+	case p.Tokens > 0:
+		return "batch-tokens", p.Tokens, (p.Len() + p.Steps() - 1) / p.Steps()
+	case all > n:
+		n = min(all, p.Len())
+		return "model-batch", n, n
 	}
-	return "batch", p.BatchSize()
+	return "batch", n, n
 }
 
 // trainingBytes estimates the memory that the process needs to train on p, and the part of it for what the method remembers of examples.
 func trainingBytes(c *config.Config, p *train.Problem) (all, remembered float64) {
-	_, examples := stepSetting(c, p)
+	_, _, examples := stepSetting(c, p)
 	weights := float64(p.Scorer.Dim())
 	steps := p.StepBytes(examples) + 4*descentVectors(c)*weights
 	if d, ok := c.Optimiser(); ok {
 		remembered = d.Oracle(&c.Settings).Remembered(p.Objective)
 	}
+	if large(p.Scorer) {
+		return largeBytes(weights, steps) + remembered, remembered
+	}
 	return tasks.TrainingBytes(weights, steps) + remembered, remembered
 }
+
+// largeWeights is how many weights of a network that trains an encoder make the state of a run large: its passes take minutes, copies of the
+// state take as much memory as training, and nearly all memory is vectors of weights.
+const largeWeights = 1 << 24
+
+// large reports whether checkpoints keep no copy of the state in memory, and little garbage is left to lie.
+func large(s nets.Scorer) bool { return nets.Tunes(s) && s.Dim() >= largeWeights }
+
+// largeBytes estimates the memory of a process with a large state that keeps other bytes in use. Its vectors of weights are those that the encoder
+// came with, as it has them and as the centre of the regulariser, and those of the iterate, of the state, of the last pass and of the best one.
+func largeBytes(weights, other float64) float64 { return 1.1 * (other + 4*6*weights) }
 
 // checkSteps refuses training on p if weights, method and steps do not fit into memory. It is called after reading the data.
 func checkSteps(c *config.Config, p *train.Problem) error {
 	all, remembered := trainingBytes(c, p)
-	setting, examples := stepSetting(c, p)
-	what := fmt.Sprintf("training %d weights with --%s %d", p.Scorer.Dim(), setting, examples)
+	setting, value, _ := stepSetting(c, p)
+	what := fmt.Sprintf("training %d weights with --%s %d", p.Scorer.Dim(), setting, value)
 	if err := host.CheckMemory(what, all); err != nil {
 		if 2*remembered > all {
 			return fmt.Errorf("%w; most of it is what --method %s remembers of every example. Use --method lbfgs or bcpfw, which remember little, "+

@@ -30,7 +30,7 @@ func TestTooManyWeightsForMemory(t *testing.T) {
 		t.Skip("nobody knows here how much memory there is")
 	}
 	c := textConfig(file(t, "train.conll", trainConll))
-	data, err := models.ReadData(&c)
+	data, err := readData(&c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +63,7 @@ func TestTrainingBytesOfDescents(t *testing.T) {
 	}{
 		{func(c *config.Config) { c.Method = "sgd" }, 0},
 		{func(c *config.Config) { c.Method, c.Momentum = "sgd", 0.9 }, 2},
-		{func(c *config.Config) { c.Method = "adam" }, 5},
+		{func(c *config.Config) { c.Method = "adam" }, 4},
 		{func(c *config.Config) { c.Method, c.ModelBatch = "prox-linear", 4 }, 3},
 		{func(c *config.Config) { c.Method, c.ModelBatch, c.InnerSteps = "prox-linear", 4, 3 }, 5},
 		{func(c *config.Config) { c.Method, c.ModelBatch = "prox-linear", settings.AllExamples }, 0},
@@ -77,10 +77,20 @@ func TestTrainingBytesOfDescents(t *testing.T) {
 	}
 	c := m.Config
 	c.Method, c.ModelBatch = "prox-linear", 400
-	setting, examples := stepSetting(&c, p)
+	setting, _, examples := stepSetting(&c, p)
 	got, _ := trainingBytes(&c, p)
 	if all := tasks.TrainingBytes(float64(o.Scorer.Dim()), p.StepBytes(d.Len())); setting != "model-batch" || examples != d.Len() || got < all {
 		t.Errorf("--%s %d: %g bytes, want at least %g", setting, examples, got, all)
+	}
+	tokens := 0
+	for i := range d.Len() {
+		tokens += d.Length(i)
+	}
+	p.Tokens = (tokens + 1) / 2
+	setting, value, examples := stepSetting(&c, p)
+	got, _ = trainingBytes(&c, p)
+	if all := tasks.TrainingBytes(float64(o.Scorer.Dim()), p.StepBytes((d.Len()+1)/2)); setting != "batch-tokens" || value != p.Tokens || examples != (d.Len()+1)/2 || got < all {
+		t.Errorf("--%s %d: %d examples, %g bytes, want %d and at least %g", setting, value, examples, got, (d.Len()+1)/2, all)
 	}
 }
 
@@ -91,7 +101,7 @@ func TestAutoAvoidsMethodsThatRememberTooMuch(t *testing.T) {
 		fmt.Fprintf(&text, "a X L%d\nb X L%d\n\n", i%1000, (i+500)%1000)
 	}
 	c := textConfig(file(t, "train.conll", text.String()))
-	data, err := models.ReadData(&c)
+	data, err := readData(&c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,4 +116,14 @@ func TestAutoAvoidsMethodsThatRememberTooMuch(t *testing.T) {
 			t.Errorf("method %s, want %s: %s", r.config.Method, want, log.String())
 		}
 	}
+}
+
+// readData resolves c, reads or draws the data sets that it names, and makes their inputs.
+func readData(c *config.Config) (*models.Data, error) {
+	r, err := models.Resolve(*c)
+	if err != nil {
+		return nil, err
+	}
+	*c = r.Config()
+	return r.Data()
 }

@@ -83,7 +83,7 @@ func TestPartialLabelsBreakConstraints(t *testing.T) {
 func TestClassWeights(t *testing.T) {
 	c := partialConfig(t)
 	c.ClassWeights = settings.LabelWeights{"B": 4, "C": 0}
-	data, err := models.ReadData(&c)
+	data, err := readData(&c)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/dsp-go/dsp/structured/machine/host"
 	"github.com/dsp-go/dsp/train"
 	"github.com/dsp-go/dsp/train/engine"
+	"github.com/dsp-go/dsp/train/methods/sdca"
 	"github.com/dsp-go/dsp/train/record"
 )
 
@@ -20,6 +21,7 @@ type Problem struct {
 	problem *train.Problem
 	method  train.Method
 	o       TrainOptions
+	taught  string // fingerprint of the targets that a teacher gives, empty without
 }
 
 // NewProblem makes the model and the optimiser, and resolves the settings that c left open.
@@ -29,11 +31,22 @@ func NewProblem(c config.Config, data *models.Data, o TrainOptions) (*Problem, e
 		return nil, err
 	}
 	m.Version = o.Version
-	objective, err := objective(&m.Config, m, data.Train)
+	p := &Problem{data: data, model: m, o: o}
+	var lesson *lesson
+	training := data.Train
+	if data.Taught() {
+		if lesson, err = learn(&m.Config, data, m, o.Log); err != nil {
+			return nil, err
+		}
+		training, p.taught = lesson.data, lesson.fingerprint()
+	}
+	objective, err := objective(&m.Config, m, training)
 	if err != nil {
 		return nil, err
 	}
-	p := &Problem{data: data, model: m, o: o}
+	if lesson != nil {
+		lesson.give(objective)
+	}
 	p.problem = &train.Problem{
 		Engine: engine.NewEngine(objective, host.Threads(c.Threads)),
 		Seed:   c.Seed,
@@ -41,6 +54,9 @@ func NewProblem(c config.Config, data *models.Data, o TrainOptions) (*Problem, e
 	why := ""
 	if p.config, p.method, why, err = resolve(c, m, objective, o.ranks().Size()); err != nil {
 		return nil, err
+	}
+	if _, dual := p.method.(*sdca.SDCA); !dual {
+		objective.Origin = nil // nobody else begins there
 	}
 	if p.problem.Smoothing, err = smoothing(&p.config); err != nil {
 		return nil, err

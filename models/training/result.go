@@ -6,6 +6,7 @@ import (
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/graphs"
+	"github.com/dsp-go/dsp/train/ranks"
 	"github.com/dsp-go/dsp/train/record"
 )
 
@@ -18,8 +19,9 @@ type Result struct {
 	Method      string              `json:"method"`
 	Oracle      string              `json:"oracle,omitempty"` // of graphs
 	Passes      int                 `json:"passes"`
-	Ranks       int                 `json:"ranks"`   // processes that trained together
-	Seconds     float64             `json:"seconds"` // of training; without reading and measuring
+	Ranks       int                 `json:"ranks"`              // processes that trained together
+	Received    *ranks.Traffic      `json:"received,omitempty"` // by rank 0, of several
+	Seconds     float64             `json:"seconds"`            // of training; without reading and measuring
 	Certificate                     // of the last pass
 	Kept        *Kept               `json:"kept"`                // the pass whose weights the model has
 	Nonzero     int                 `json:"nonzero"`             // weights of the model that differ from zero

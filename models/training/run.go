@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"time"
 
@@ -19,15 +20,21 @@ import (
 	"github.com/dsp-go/dsp/structured/machine/host"
 	"github.com/dsp-go/dsp/train"
 	"github.com/dsp-go/dsp/train/engine"
+	"github.com/dsp-go/dsp/train/ranks"
 	"github.com/dsp-go/dsp/train/record"
 	"github.com/dsp-go/dsp/train/record/tensorboard"
 )
+
+// largeGarbage is how much garbage, in per cent of what is in use, may lie beside a large state.
+const largeGarbage = 10
 
 // Run is a problem on the device that computes it, with all settings resolved. A problem is run once: its weights and its method change.
 type Run struct {
 	Problem
 	device   *device.Device // or nil for the CPU
 	products string         // what multiplies matrices on the device
+
+	shares map[*structured.Dataset]*structured.Dataset // of several ranks: what this one measures of development and test data
 }
 
 // train runs the method and writes the files of the run folder. The records are those of all passes.
@@ -46,7 +53,11 @@ func (r *Run) train(ctx context.Context) (*Result, []record.Record, error) {
 	if !r.o.leads() {
 		return r.follow(ctx, checkpoint)
 	}
-	checkpoint.Every = c.CheckpointEvery
+	checkpoint.Every, checkpoint.Large = c.CheckpointEvery, large(r.model.Net)
+	if checkpoint.Large { // a collection looks at few arrays
+		was := debug.SetGCPercent(largeGarbage)
+		defer debug.SetGCPercent(was)
+	}
 	if pass := checkpoint.Pass(); pass > 0 {
 		r.o.Log.Info("the run goes on from its last checkpoint", "pass", pass)
 	}
@@ -165,6 +176,9 @@ func (r *Run) checkpoint() (*train.Checkpoint, error) {
 			identity[name] = train.FingerprintOf(m)
 		}
 	}
+	if r.taught != "" {
+		identity["marginals of the teacher"] = r.taught
+	}
 	if e := r.model.Encoder; e != nil {
 		identity["rows of the encoder"] = e.ID()
 	}
@@ -201,7 +215,7 @@ func (r *Run) evaluate(ctx context.Context, w []float32) (dev, test *structured.
 			return nil
 		}
 		var result structured.Metrics
-		result, err = m.Evaluate(ctx, d, false, r.config.Threads)
+		result, err = r.measure(ctx, m, d)
 		return &result
 	}
 	dev, test = measure(r.data.Dev), measure(r.data.Test)
@@ -210,8 +224,14 @@ func (r *Run) evaluate(ctx context.Context, w []float32) (dev, test *structured.
 
 func (r *Run) result(out *train.Result) *Result {
 	last, c := out.Last, &r.config
+	var received *ranks.Traffic
+	if g := r.o.ranks(); g.Size() > 1 {
+		t := g.Traffic()
+		received = &t
+	}
 	return &Result{
-		Task: c.Task, Net: c.Net, Edges: c.Edges, Method: c.Method, Oracle: oracleOf(r.model),
+		Received: received,
+		Task:     c.Task, Net: c.Net, Edges: c.Edges, Method: c.Method, Oracle: oracleOf(r.model),
 		Passes: last.Pass, Ranks: r.o.ranks().Size(), Seconds: last.Seconds,
 		Certificate: certificateOf(last), Kept: keptOf(out.Best, last),
 		Nonzero: engine.Nonzeros(out.BestW), Relaxed: last.Relaxed, Truncated: last.Truncated,

@@ -107,7 +107,7 @@ func (r *Run) warnIfLonger() {
 // may move while a run is interrupted.
 var filePaths = []string{
 	"train", "dev", "test", "dense", "boxes", "images", "links", "bitext", "masks", "label-names", "template", "clusters", "gazetteer", "vectors", "encoder",
-	"init", "prior",
+	"init", "prior", "teacher",
 }
 
 // drawnBy are the settings that decide the weights by what is drawn alone, which checkpoints know by fingerprints. Those of older versions say

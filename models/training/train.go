@@ -23,6 +23,8 @@ import (
 	"github.com/dsp-go/dsp/models/pictures/curves"
 	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/machine/host"
+	"github.com/dsp-go/dsp/train"
 	"github.com/dsp-go/dsp/train/ranks"
 )
 
@@ -79,7 +81,10 @@ func trainAll(ctx context.Context, given config.Config, o TrainOptions) (result 
 			err = errors.Join(err, removeIfEmpty(c.Out))
 		}
 	}()
-	data, err := r.Data()
+	data, err := host.Await(ctx, r.Data)
+	if err != nil && ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+		return nil, "", nil, train.ErrInterrupted
+	}
 	if c.Resume != "" && errors.Is(err, fs.ErrNotExist) {
 		err = structured.BadInput("%w; if the data moved, give its place with --train, --dev or --test: a run resumes on data with the same content", err)
 	}

@@ -61,6 +61,9 @@ const (
 	adapterOut = ".adapter.b"
 )
 
+// Adapted reports whether adapters are trained, and not the encoder's weights.
+func (t *Tuned) Adapted() bool { return t.Adapter.Rank > 0 }
+
 // chooseAdapters lists the adapters of the layers above the frozen ones.
 func (t *Tuned) chooseAdapters() error {
 	t.first, t.adapted = map[string]int{}, map[string]bool{}

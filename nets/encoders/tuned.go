@@ -191,7 +191,7 @@ func (t *Tuned) stageInput(state int) graph.Input {
 	if state > 0 {
 		in.Dim, in.Encoded = t.config.Width, t.config.Width
 	}
-	if t.Adapter.Rank > 0 {
+	if t.Adapted() {
 		in.Fixed = t.Encoder.layout
 	}
 	return in

@@ -27,8 +27,9 @@ func NewMachine(p *Program, in Input) *Machine {
 // Load prepares the machine to run p on the batch at weights w: it gathers what the program reads of the batch, padded to its rows.
 // Padding has zero features, and −1 as ids and neighbours.
 func (m *Machine) Load(p *Program, in Input, w []float32, batch *structured.Batch) error {
-	if len(m.Mem[SpaceArena]) < p.Arena {
-		m.Mem[SpaceArena] = make([]float32, p.Arena)
+	if n := len(m.Mem[SpaceArena]); n < p.Arena {
+		m.Mem[SpaceArena] = nil                                  // before there is a new one
+		m.Mem[SpaceArena] = make([]float32, max(p.Arena, n+n/8)) // a little more, since batches grow one after the other
 	}
 	m.Mem[SpaceLiterals], m.Mem[SpaceWeights] = p.Literals, w
 	if v := in.Vectors; v != nil {

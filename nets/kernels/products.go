@@ -11,7 +11,7 @@ type ProductLoops struct {
 }
 
 // Products are the fastest loops of this processor.
-var Products = AvailableProducts()[0]
+var Products = availableProducts()[0]
 
 var plainProducts = ProductLoops{"plain", dotsPlain, outerPlain}
 

@@ -2,5 +2,5 @@
 
 package kernels
 
-// AvailableProducts returns the loops that this processor can run.
-func AvailableProducts() []*ProductLoops { return []*ProductLoops{&plainProducts} }
+// availableProducts returns the loops that this processor can run.
+func availableProducts() []*ProductLoops { return []*ProductLoops{&plainProducts} }

@@ -4,8 +4,8 @@ package kernels
 
 import "simd/archsimd"
 
-// AvailableProducts returns the loops that this processor can run, the fastest first.
-func AvailableProducts() []*ProductLoops {
+// availableProducts returns the loops that this processor can run, the fastest first.
+func availableProducts() []*ProductLoops {
 	var all []*ProductLoops
 	if archsimd.X86.AVX512() {
 		all = append(all, &avx512Products)

@@ -9,7 +9,7 @@ import (
 
 // Products with sums in float64 equal those of the definition to the rounding of float64, for sizes around whole tiles and vectors.
 func TestProducts(t *testing.T) {
-	for _, loops := range AvailableProducts() {
+	for _, loops := range availableProducts() {
 		for _, size := range [][3]int{{1, 1, 1}, {3, 2, 7}, {4, 3, 8}, {5, 9, 33}, {8, 2, 31}, {9, 5, 70}, {130, 13, 65}, {67, 4, 0}, {0, 3, 5}} {
 			rows, columns, k := size[0], size[1], size[2]
 			t.Run(fmt.Sprint(loops.Name, size), func(t *testing.T) {
@@ -62,7 +62,7 @@ func TestProducts(t *testing.T) {
 
 // A row beyond the inputs panics instead of reading other memory.
 func TestOuterRowOutOfRange(t *testing.T) {
-	for _, loops := range AvailableProducts() {
+	for _, loops := range availableProducts() {
 		for _, row := range []int32{-1, 2} {
 			func() {
 				defer func() {
@@ -83,7 +83,7 @@ func BenchmarkProducts(b *testing.B) {
 	for r := range all {
 		all[r] = int32(r)
 	}
-	for _, loops := range AvailableProducts() {
+	for _, loops := range availableProducts() {
 		b.Run("multiply/"+loops.Name, func(b *testing.B) {
 			for b.Loop() {
 				loops.Multiply(out, x, w, k)

@@ -37,6 +37,8 @@ type Oracle struct {
 	top             []float64 // [n·n]
 	asLeft, asRight []float64 // [n·n] probabilities of a span as a left child, or a right one or the root
 
+	drawn []float64 // of samples
+
 	ranking ranking
 }
 

@@ -27,7 +27,7 @@ func NewForest(m *factors.Model) (*Plan, error) {
 	}
 	order := f.breadthFirst()
 	slices.Reverse(order)
-	return PlanFor(m, order), nil
+	return planFor(m, order), nil
 }
 
 // forest collects factors that form no loops.

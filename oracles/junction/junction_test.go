@@ -62,7 +62,7 @@ func TestTreeIsEnumeration(t *testing.T) {
 		if h := rapid.IntRange(0, 2).Draw(t, "order"); h < 2 {
 			order = Order(m, Heuristic(h))
 		}
-		plan := PlanFor(m, order)
+		plan := planFor(m, order)
 		checkPlan(t, m, plan)
 		tree := NewTree(m, plan)
 

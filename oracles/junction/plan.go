@@ -28,7 +28,7 @@ type Clique struct {
 
 // NewPlan returns the junction tree of the elimination order, among min-fill and min-weight, that needs fewer table entries.
 func NewPlan(m *factors.Model) *Plan {
-	fill, weight := PlanFor(m, Order(m, MinFill)), PlanFor(m, Order(m, MinWeight))
+	fill, weight := planFor(m, Order(m, MinFill)), planFor(m, Order(m, MinWeight))
 	if weight.Entries < fill.Entries {
 		return weight
 	}
@@ -45,7 +45,7 @@ func PlanWithin(m *factors.Model, most float64) (p *Plan, entries float64) {
 			entries = min(entries, math.Exp(largest))
 			continue
 		}
-		if q := PlanFor(m, order); q.Entries <= most && (p == nil || q.Entries < p.Entries) {
+		if q := planFor(m, order); q.Entries <= most && (p == nil || q.Entries < p.Entries) {
 			p = q
 		} else {
 			entries = min(entries, q.Entries)
@@ -57,9 +57,9 @@ func PlanWithin(m *factors.Model, most float64) (p *Plan, entries float64) {
 	return p, entries
 }
 
-// PlanFor returns the junction tree of an elimination order: a clique of each variable with the neighbours that it has when it is
+// planFor returns the junction tree of an elimination order: a clique of each variable with the neighbours that it has when it is
 // eliminated, unless another clique covers it.
-func PlanFor(m *factors.Model, order []int) *Plan {
+func planFor(m *factors.Model, order []int) *Plan {
 	g := newInteraction(m, false)
 	when := make([]int, len(order))
 	for t, v := range order {

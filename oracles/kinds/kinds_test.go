@@ -2,8 +2,10 @@ package kinds_test
 
 import (
 	"math/rand/v2"
+	"strings"
 	"testing"
 
+	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/oracles/kinds"
 	"github.com/dsp-go/dsp/oracles/oracletest"
 )
@@ -30,5 +32,24 @@ func TestOf(t *testing.T) {
 		if got := kinds.Of(θ.Structure); got.Name() != k.Name() || θ.Structure.Name() != k.Name() || θ.Len() < 1 {
 			t.Errorf("small examples of %s are of %s, found as %s", k.Name(), θ.Structure.Name(), got.Name())
 		}
+	}
+}
+
+// Every structure with exact sums draws samples; the others say why they do not.
+func TestSamplers(t *testing.T) {
+	sums := 0
+	for _, k := range kinds.All {
+		_, noSums := oracles.ExactSums(k.Oracle(), "--entropy", k.Name())
+		_, noSamples := oracles.Samplers(k.Oracle(), "--samples", k.Name())
+		if noSums == nil && noSamples == nil {
+			sums++
+			continue
+		}
+		if noSums == nil || noSamples == nil || !strings.HasPrefix(noSums.Error(), "--entropy needs ") || !strings.Contains(noSamples.Error(), k.Name()) {
+			t.Errorf("%s: %v; %v", k.Name(), noSums, noSamples)
+		}
+	}
+	if sums < 7 {
+		t.Errorf("%d structures have sums", sums)
 	}
 }

@@ -50,7 +50,7 @@ func Divergence(counts []int, p []float64) float64 {
 
 // Samples follow the Gibbs distribution, and depend on their example's potentials and seed alone.
 func samplesAreGibbs(t *rapid.T, kind kinds.Kind, o oracles.Sampler) {
-	const n = 10_000
+	const n = 5_000
 	θ := drawPotentials(t, kind, anyNumbers)
 	μ, seed := drawMu(t), make([]uint64, θ.Len())
 	for b := range seed {

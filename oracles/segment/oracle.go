@@ -51,6 +51,8 @@ type Oracle struct {
 	w, rates  []float64 // [stride] scratch
 	byWeights []bool    // [T]
 
+	drawn []float64 // of samples
+
 	ranking ranking
 }
 

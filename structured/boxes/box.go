@@ -24,8 +24,8 @@ func (b Box) VOC() (xmin, ymin, xmax, ymax float64) {
 // Area returns the area in square pixels.
 func (b Box) Area() float64 { return b.Width * b.Height }
 
-// Intersection returns the area that b and c share.
-func (b Box) Intersection(c Box) float64 {
+// intersection returns the area that b and c share.
+func (b Box) intersection(c Box) float64 {
 	width := min(b.X+b.Width, c.X+c.Width) - max(b.X, c.X)
 	height := min(b.Y+b.Height, c.Y+c.Height) - max(b.Y, c.Y)
 	if width <= 0 || height <= 0 {
@@ -37,7 +37,7 @@ func (b Box) Intersection(c Box) float64 {
 // IoU returns the area of the intersection of b and c divided by that of their union (Everingham et al., 2010): 1 if they are
 // equal, 0 if they do not overlap.
 func (b Box) IoU(c Box) float64 {
-	shared := b.Intersection(c)
+	shared := b.intersection(c)
 	if shared == 0 {
 		return 0
 	}

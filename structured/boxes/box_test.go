@@ -36,8 +36,8 @@ func TestIoUCountsPixels(t *testing.T) {
 				}
 			}
 		}
-		if b.Intersection(c) != float64(both) || b.IoU(c) != float64(both)/float64(either) || b.IoU(c) != c.IoU(b) {
-			t.Fatalf("%v and %v share %v, IoU %v; pixels %d of %d", b, c, b.Intersection(c), b.IoU(c), both, either)
+		if b.intersection(c) != float64(both) || b.IoU(c) != float64(both)/float64(either) || b.IoU(c) != c.IoU(b) {
+			t.Fatalf("%v and %v share %v, IoU %v; pixels %d of %d", b, c, b.intersection(c), b.IoU(c), both, either)
 		}
 	})
 }

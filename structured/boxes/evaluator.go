@@ -149,7 +149,7 @@ func bestObject(objects []object, b Box, threshold float64) *object {
 // overlap returns the IoU. For a crowd, the union is the area of the detection alone.
 func (o *object) overlap(b Box) float64 {
 	if o.Crowd {
-		if shared := b.Intersection(o.Box); shared > 0 {
+		if shared := b.intersection(o.Box); shared > 0 {
 			return shared / b.Area()
 		}
 		return 0

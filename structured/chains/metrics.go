@@ -71,12 +71,12 @@ func NewEvaluator(labels *structured.Alphabet, strict bool) *Evaluator {
 	return e
 }
 
-// Add counts example i of d with predicted labels [T]; see AddLabels.
-func (e *Evaluator) Add(d *structured.Dataset, i int, labels []int32) { e.AddLabels(d.Gold(i), labels) }
+// Add counts example i of d with predicted labels [T]; see addLabels.
+func (e *Evaluator) Add(d *structured.Dataset, i int, labels []int32) { e.addLabels(d.Gold(i), labels) }
 
-// AddLabels counts one sequence with its gold labels [T] and predicted labels [T]. Positions whose gold label is not known for
+// addLabels counts one sequence with its gold labels [T] and predicted labels [T]. Positions whose gold label is not known for
 // certain (negative) do not count as tokens. A sequence with such a position does not count, nor do its entities.
-func (e *Evaluator) AddLabels(gold, pred []int32) {
+func (e *Evaluator) addLabels(gold, pred []int32) {
 	wrong, known := 0, 0
 	for t, g := range gold {
 		if g < 0 {

@@ -82,7 +82,7 @@ func TestEntitiesAgreeWithConlleval(t *testing.T) {
 			}
 		}
 		e := NewEvaluator(a, false)
-		e.AddLabels(encode(t, a, gold), encode(t, a, pred))
+		e.addLabels(encode(t, a, gold), encode(t, a, pred))
 		if got, want := e.Labels().EntityScore, referenceScore(gold, pred); got != want {
 			t.Fatalf("gold %v\npred %v\ngot  %+v\nwant %+v", gold, pred, got, want)
 		}
@@ -138,10 +138,10 @@ func TestEntityAlphabets(t *testing.T) {
 func TestMetrics(t *testing.T) {
 	a := structured.NewAlphabet("O", "B-PER", "I-PER", "B-LOC")
 	e := NewEvaluator(a, false)
-	e.AddLabels(encode(t, a, strings.Fields("B-PER I-PER O B-LOC")), encode(t, a, strings.Fields("B-PER I-PER O O")))
-	e.AddLabels(encode(t, a, strings.Fields("O B-LOC")), encode(t, a, strings.Fields("O B-LOC")))
-	e.AddLabels(nil, nil)
-	e.AddLabels(encode(t, a, strings.Fields("B-PER I-PER")), encode(t, a, strings.Fields("B-PER O")))
+	e.addLabels(encode(t, a, strings.Fields("B-PER I-PER O B-LOC")), encode(t, a, strings.Fields("B-PER I-PER O O")))
+	e.addLabels(encode(t, a, strings.Fields("O B-LOC")), encode(t, a, strings.Fields("O B-LOC")))
+	e.addLabels(nil, nil)
+	e.addLabels(encode(t, a, strings.Fields("B-PER I-PER")), encode(t, a, strings.Fields("B-PER O")))
 	m := e.Labels()
 	got, err := json.Marshal(m)
 	if err != nil {
@@ -172,7 +172,7 @@ func TestMetricsWithoutEntities(t *testing.T) {
 	if m := e.Labels(); m.TokenError != 0 || m.SequenceError != 0 {
 		t.Errorf("nothing added, but %v", m)
 	}
-	e.AddLabels([]int32{0, 1, 1}, []int32{0, 0, 1})
+	e.addLabels([]int32{0, 1, 1}, []int32{0, 0, 1})
 	got, err := json.Marshal(e.Labels())
 	want := `{"token_error":0.3333333333333333,"token_accuracy":0.6666666666666667,"sequence_error":1,"tokens":3,"sequences":1}`
 	if err != nil || string(got) != want {
@@ -190,7 +190,7 @@ func TestMetricsReuseMemory(t *testing.T) {
 	a := structured.NewAlphabet(bioes...)
 	labels := encode(t, a, strings.Fields("B-A I-A E-A O S-B S-A"))
 	e := NewEvaluator(a, true)
-	if n := testing.AllocsPerRun(10, func() { e.AddLabels(labels, labels) }); n > 0 {
+	if n := testing.AllocsPerRun(10, func() { e.addLabels(labels, labels) }); n > 0 {
 		t.Errorf("%v allocations per sequence", n)
 	}
 }

@@ -116,11 +116,11 @@ func TestAllowsSome(t *testing.T) {
 func TestPartialMetrics(t *testing.T) {
 	labels := structured.NewAlphabet("B-X", "I-X", "O")
 	e := NewEvaluator(labels, false)
-	e.AddLabels([]int32{0, -1, 2}, []int32{2, 1, 2})
+	e.addLabels([]int32{0, -1, 2}, []int32{2, 1, 2})
 	if m := e.Labels(); m.Tokens != 2 || m.TokenError != 0.5 || m.Sequences != 0 || m.EntityMetrics != nil {
 		t.Errorf("partial labels only: %+v", m)
 	}
-	e.AddLabels([]int32{0, 1, 2}, []int32{0, 1, 2})
+	e.addLabels([]int32{0, 1, 2}, []int32{0, 1, 2})
 	m := e.Labels()
 	if m.Tokens != 5 || m.TokenError != 0.2 || m.Sequences != 1 || m.SequenceError != 0 || m.EntityMetrics == nil || m.Gold != 1 || m.F1 != 1 {
 		t.Errorf("%+v", m)

@@ -57,6 +57,9 @@ type Objective struct {
 	// Soft says that Completion replaces the gold outputs of all examples, whose labels are then whole. With the CRF loss the loss of an
 	// example is the cross-entropy of a distribution with marginals r_i and the model's, log Z(θ_i) − ⟨θ_i, r_i⟩, and its gradient J_iᵀ(u_i − r_i).
 	Soft bool
+	// Origin sets θ, of example i alone, to potentials whose marginals are r_i or close to them, where a dual method begins well. It reports whether
+	// there are such: there are none of a single output. nil: they are not known of any example.
+	Origin func(i int, θ *structured.Potentials) bool
 }
 
 // Check rejects data on which the objective is undefined.

@@ -79,7 +79,7 @@ func TestSoftTargetsAreConvex(t *testing.T) {
 					t.Errorf("%s: F %g, no better than without learning", m.Name(), s.Primal)
 				}
 				if !math.IsNaN(s.Dual) {
-					if gap := s.Gap() / s.Primal; !(gap < 2e-3) {
+					if gap := s.Gap() / s.Primal; !(gap < 5e-2) {
 						t.Errorf("%s: relative gap %g", m.Name(), gap)
 					}
 					lo = max(lo, s.Dual)

@@ -35,7 +35,10 @@ type Group interface {
 }
 
 // Traffic counts messages and their bytes.
-type Traffic struct{ Messages, Bytes int }
+type Traffic struct {
+	Messages int `json:"messages"`
+	Bytes    int `json:"bytes"`
+}
 
 // Alone is the group of a single process. Its sums are the process's own.
 type Alone struct{}

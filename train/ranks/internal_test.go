@@ -1,6 +1,8 @@
 package ranks
 
 import (
+	"context"
+	"errors"
 	"net"
 	"strings"
 	"testing"
@@ -158,6 +160,14 @@ func TestWatchOfRankZero(t *testing.T) {
 	_ = all[2].send(0, interrupted, "")
 	if a, b := <-reached, <-reached; a+b != 1 {
 		t.Errorf("an interrupt reached ranks %d and %d", a, b)
+	}
+	go all[2].leave(interrupted, "") // which waits until rank 0 has left
+	all[0].leave(interrupted, "")
+	<-all[2].ended[0]
+	for r := range 2 {
+		if err := all[r].loss(); !errors.Is(err, context.Canceled) { // whatever context it waits with
+			t.Errorf("rank %d: %v after an interrupt of another", r, err)
+		}
 	}
 
 	all = watches(t, 3)

@@ -1,6 +1,7 @@
 package ranks
 
 import (
+	"context"
 	"crypto/rand"
 	"crypto/subtle"
 	"encoding/binary"
@@ -23,6 +24,7 @@ type watch struct {
 	mu    sync.Mutex
 	lost  *LostError // the first loss
 	last  string     // what rank 0 said when it failed
+	stop  bool       // another rank was interrupted, and takes part in nothing more
 	over  bool       // all ends from here on are in order
 	conns map[int]net.Conn
 	ended map[int]chan struct{} // closed when nothing more comes from a rank
@@ -154,9 +156,11 @@ func (w *watch) tell(except int, kind byte, text string) {
 
 // read follows a connection to its end.
 func (w *watch) read(rank int, c net.Conn) {
-	for {
+	for stops := false; ; {
 		kind, text, err := receive(c)
 		switch {
+		case err != nil && stops:
+			return
 		case err != nil:
 			why := "it died"
 			if timeout := net.Error(nil); errors.As(err, &timeout) && timeout.Timeout() {
@@ -176,8 +180,15 @@ func (w *watch) read(rank int, c net.Conn) {
 			w.lose(rank, text)
 			return
 		case kind == interrupted:
-			w.tell(rank, interrupted, "")
-			w.interrupt()
+			stops = true
+			w.mu.Lock()
+			first := !w.stop
+			w.stop = true
+			w.mu.Unlock()
+			if first {
+				w.tell(rank, interrupted, "")
+				w.interrupt()
+			}
 		case kind == leaves:
 			return
 		}
@@ -209,14 +220,17 @@ func (w *watch) lose(rank int, text string) {
 	}
 }
 
-// loss returns the first loss as an error, or nil.
+// loss returns the first loss as an error, or context.Canceled if another rank was interrupted, or nil.
 func (w *watch) loss() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.lost == nil {
-		return nil
+	switch {
+	case w.lost != nil:
+		return w.lost
+	case w.stop:
+		return context.Canceled
 	}
-	return w.lost
+	return nil
 }
 
 // leave ends the watch of a rank that has done its work, or that was interrupted or has failed. A rank that has failed waits until rank 0

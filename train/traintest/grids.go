@@ -12,9 +12,9 @@ import (
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// Grids draws n grids with two labels, of 1 to size rows and columns. A half plane has label 1, apart from wrong labels, and the
+// grids draws n grids with two labels, of 1 to size rows and columns. A half plane has label 1, apart from wrong labels, and the
 // features are noisy versions of the labels.
-func Grids(n, size, dim int, seed uint64) *structured.Dataset {
+func grids(n, size, dim int, seed uint64) *structured.Dataset {
 	r := rand.New(rand.NewPCG(seed, 6))
 	edges := &structured.Table{Name: graphs.EdgeRows, Offsets: []int{0}}
 	d := &structured.Dataset{Name: "grids", Offsets: []int{0}, Dim: dim, Alphabet: structured.NewAlphabet("a", "b"), Tables: []*structured.Table{edges}}
@@ -46,29 +46,29 @@ func Grids(n, size, dim int, seed uint64) *structured.Dataset {
 	return d
 }
 
-// GridNet scores Grids: node potentials x·W, and Potts potentials (1 + w) exp(−‖x_u − x_v‖²/dim) of edges between u and v. As long as
+// gridNet scores Grids: node potentials x·W, and Potts potentials (1 + w) exp(−‖x_u − x_v‖²/dim) of edges between u and v. As long as
 // w ≥ −1 all edges are submodular. Its weights are W by rows, then w.
-type GridNet struct {
+type gridNet struct {
 	Inputs int
 	By     graphs.Inference
 }
 
 // Dim implements nets.Scorer.
-func (n GridNet) Dim() int { return 2*n.Inputs + 1 }
+func (n gridNet) Dim() int { return 2*n.Inputs + 1 }
 
 // Form implements nets.Scorer.
-func (n GridNet) Form() structured.Form {
+func (n gridNet) Form() structured.Form {
 	return graphs.Pairwise{Edges: graphs.Potts, By: n.By}.Form(2, 0)
 }
 
 // Affine implements nets.Scorer.
-func (GridNet) Affine() bool { return true }
+func (gridNet) Affine() bool { return true }
 
 // NewWorker implements nets.Scorer.
-func (n GridNet) NewWorker() nets.Worker { return &gridWorker{net: n} }
+func (n gridNet) NewWorker() nets.Worker { return &gridWorker{net: n} }
 
 type gridWorker struct {
-	net   GridNet
+	net   gridNet
 	batch *structured.Batch
 }
 
@@ -114,6 +114,6 @@ func (k *gridWorker) each(node func(t int, x []float32), edge func(e int, likene
 
 // GridProblem is a hinge problem on n grids.
 func GridProblem(n int, by graphs.Inference, s oracles.Smoothing, λ float64) *train.Problem {
-	o := &engine.Objective{Scorer: GridNet{Inputs: 3, By: by}, Data: Grids(n, 5, 3, 2), Loss: engine.Hinge, Lambda: λ}
+	o := &engine.Objective{Scorer: gridNet{Inputs: 3, By: by}, Data: grids(n, 5, 3, 2), Loss: engine.Hinge, Lambda: λ}
 	return &train.Problem{Engine: engine.NewEngine(o, 1), Smoothing: s, Seed: 3}
 }

@@ -53,7 +53,7 @@ also mends networks that are too sure of themselves.`,
 				return structured.BadInput("--%w", err)
 			}
 			defer u.close()
-			m, d, err := u.read("--dev", true)
+			m, d, err := u.read(cmd.Context(), "--dev", true)
 			if err != nil {
 				return err
 			}
@@ -68,6 +68,7 @@ also mends networks that are too sure of themselves.`,
 		},
 	}
 	u.addFlags(cmd)
+	u.taggers.addFlag(cmd)
 	flags := cmd.Flags()
 	flags.StringVar(&u.Path, "dev", "", "`FILE` with gold labels that the model was not trained on; builtin for the drawn words, trees or scenes")
 	flags.StringVar(&out, "out", "", "`FILE` for the calibrated model; empty: the temperature is stored in MODEL itself")

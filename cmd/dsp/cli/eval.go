@@ -73,7 +73,7 @@ than another beyond that: both take examples as a whole, since their parts depen
 			if err := settings.OneOf("--decode", decode, decodes); err != nil {
 				return err
 			}
-			m, d, err := u.read("--data", true)
+			m, d, err := u.read(cmd.Context(), "--data", true)
 			if err != nil {
 				return err
 			}

@@ -44,6 +44,8 @@ structures it computes the potentials only. docs/onnx.md describes its inputs.`,
 				return structured.BadInput("--marginals goes with --onnx FILE; dsp predict --marginals prints probabilities")
 			case to == "":
 				return structured.BadInput("no file to write: give --to FILE.npz, --to FILE.safetensors or --onnx FILE")
+			case weights && len(u.taggers) > 0:
+				return structured.BadInput("--weights writes the network's parameters; --tagger labels the words of --data")
 			case weights && u.Path != "":
 				return structured.BadInput("--weights writes the network's parameters, which need no --data; give only one of the two")
 			}
@@ -59,6 +61,7 @@ structures it computes the potentials only. docs/onnx.md describes its inputs.`,
 		},
 	}
 	u.addFlags(cmd)
+	u.taggers.addFlag(cmd)
 	cmd.Flags().Var(&fileList{to: &u.Path}, "data", "`FILE,...` to compute potentials for, one or several; builtin for the drawn words, trees, sentence pairs, scenes or graphs")
 	cmd.Flags().BoolVar(&weights, "weights", false, "write the weights, not potentials")
 	cmd.Flags().StringVar(&to, "to", "", "`FILE` to write: .npz or .safetensors, for weights also .txt")
@@ -75,7 +78,7 @@ func (u *use) export(cmd *cobra.Command, weights bool, to string) error {
 		}
 		return exchange.ExportWeights(m, to)
 	}
-	m, d, err := u.read("--data", false)
+	m, d, err := u.read(cmd.Context(), "--data", false)
 	if err != nil {
 		return err
 	}

@@ -375,7 +375,11 @@ func (in inside) reads() []string {
 		}
 		all = append(all, text)
 	}
-	add(in.ArcAttributes, "%d attributes of arcs, %d of their relations", in.LabelAttributes)
+	if in.Config.Task == "constituency" {
+		add(in.ArcAttributes, "%d attributes of spans, %d of their labels", in.LabelAttributes)
+	} else {
+		add(in.ArcAttributes, "%d attributes of arcs, %d of their relations", in.LabelAttributes)
+	}
 	add(in.PairAttributes, "%d attributes of pairs, %d of unmatched source words", in.SourceAttributes)
 	if in.EdgeAttributes > 0 || len(all) == 0 || in.Attributes > 0 && len(in.Vocab) == 0 {
 		all = append(all, fmt.Sprintf("%d attributes of positions, %d of transitions", in.Attributes, in.EdgeAttributes))

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
 	"math"
@@ -12,6 +13,7 @@ import (
 	"github.com/dsp-go/dsp/models/data/formats"
 	"github.com/dsp-go/dsp/models/predictions"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/machine/host"
 )
 
 // builtin stands for drawn data where a verb expects a data file.
@@ -95,23 +97,23 @@ func (u *use) close() {
 }
 
 // read reads the model and the data; flag is the name of the flag that gives the data.
-func (u *use) read(flag string, needLabels bool) (*models.Model, *structured.Dataset, error) {
+func (u *use) read(ctx context.Context, flag string, needLabels bool) (*models.Model, *structured.Dataset, error) {
 	m, err := u.load()
 	if err != nil {
 		return nil, nil, err
 	}
-	d, err := u.readFor(m, flag, needLabels)
+	d, err := u.readFor(ctx, m, flag, needLabels)
 	return m, d, err
 }
 
-// readFor reads data for a model.
-func (u *use) readFor(m *models.Model, flag string, needLabels bool) (*structured.Dataset, error) {
+// readFor reads data for a model, until ctx ends.
+func (u *use) readFor(ctx context.Context, m *models.Model, flag string, needLabels bool) (*structured.Dataset, error) {
 	if u.Path == "" {
 		return nil, noData(flag)
 	}
 	r := u.Request
 	r.Labels = needLabels
-	return m.ReadData(r)
+	return host.Await(ctx, func() (*structured.Dataset, error) { return m.ReadData(r) })
 }
 
 // noData is the error for data that no flag gives.

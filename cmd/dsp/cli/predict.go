@@ -138,7 +138,7 @@ without it.`,
 				return u.writeTo(cmd, m, o, to, asJSON)
 			}
 			if picture != "" {
-				d, err := u.readFor(m, "--input", false)
+				d, err := u.readFor(cmd.Context(), m, "--input", false)
 				if err != nil {
 					return err
 				}
@@ -157,10 +157,10 @@ without it.`,
 	flags.StringVar(&fill, "fill", "", "with a pipeline: the `FIELDS` of words to predict, with commas between them; the others stay as the input has them; empty: "+strings.Join(pipelines.Filled, ","))
 	u.taggers.addFlag(cmd)
 	flags.StringVar(&o.Into, "into", "", "write the label in place of the column `NAME` of the input, such as upos or label, not after the last column")
-	flags.StringVar(&o.Scheme, "scheme", "", "write entity tags in this scheme: `iob1|iob2|bioes`; empty: that of the model's labels")
+	flags.StringVar(&o.Scheme, "scheme", "", "write entity tags in this scheme: `iob1|iob2|bioes`; empty: with --into that of the column, as its beginning shows it, otherwise that of the model's labels")
 	complete(cmd, "scheme", "iob1", "iob2", "bioes")
 	flags.IntVar(&o.NBest, "nbest", 0, "add the `N` best outputs of each sequence, with score and probability (links, and graphs with cuts, have scores only)")
-	flags.BoolVar(&o.Force, "force", false, "keep the labels in the input's label column and predict the rest given them: a label of the model, A|B for one of these, ? or _ for any")
+	flags.BoolVar(&o.Force, "force", false, "keep what the input's column of labels says, or those of heads and relations, and predict the rest given that: a label of the model, A|B for one of these, ? or _ for any")
 	flags.StringVar(&decode, "decode", "max", "what to predict: `max|risk|expansion`; max: the output with the largest score; risk: the output with the fewest expected wrong labels (or heads and relations) under the marginals; expansion: labels of a graph with Potts edges and more than two labels that alpha-expansion finds, an approximation, whose distance from the best is bounded on standard error")
 	complete(cmd, "decode", decodes...)
 	flags.StringVar(&picture, "picture", "", "instead of printing predictions, draw the predicted trees of a few sentences, or the boxes or masks of a few images, to `FILE`, .svg, .png or .pdf")
@@ -244,7 +244,7 @@ func checkPrinted(cmd *cobra.Command, to, picture string) error {
 
 // writeTo writes predictions to files.
 func (u *use) writeTo(cmd *cobra.Command, m *models.Model, o predictions.Options, to string, asJSON bool) error {
-	d, err := u.readFor(m, "--input", false)
+	d, err := u.readFor(cmd.Context(), m, "--input", false)
 	if err != nil {
 		return err
 	}

@@ -74,7 +74,7 @@ type selection struct {
 
 // run chooses examples of the input and prints them.
 func (q *questions) run(ctx context.Context, u *use, m *models.Model, asJSON bool) error {
-	d, err := u.readFor(m, "--input", false)
+	d, err := u.readFor(ctx, m, "--input", false)
 	if err != nil {
 		return err
 	}

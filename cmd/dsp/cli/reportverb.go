@@ -46,9 +46,14 @@ not have is left out. Of a run that was interrupted it reports what there is.`,
 			case u.Threads < 0:
 				return structured.BadInput("--threads %d: expected 0 or more", u.Threads)
 			case u.Path != "":
-				o.Read = func(m *models.Model) (*structured.Dataset, error) { return u.readFor(m, "--data", true) }
+				o.Read = func(m *models.Model) (*structured.Dataset, error) {
+					if err := u.taggers.first(m); err != nil {
+						return nil, err
+					}
+					return u.readFor(cmd.Context(), m, "--data", true)
+				}
 			default:
-				for _, name := range []string{"format", "columns", "label", "dense", "boxes", "images", "links", "masks"} {
+				for _, name := range []string{"format", "columns", "label", "dense", "boxes", "images", "links", "masks", "tagger"} {
 					if cmd.Flags().Changed(name) {
 						return structured.BadInput("--%s says how to read --data; without that, the data of the run are read as in its training", name)
 					}
@@ -79,6 +84,7 @@ not have is left out. Of a run that was interrupted it reports what there is.`,
 		},
 	}
 	u.addFlags(cmd)
+	u.taggers.addFlag(cmd)
 	cmd.Flags().StringVar(&u.Path, "data", "", "measure on this `FILE` with gold labels; builtin for drawn data; empty: the run's test or development data")
 	cmd.Flags().StringVar(&out, "out", "", "`FILE`.html to write; empty: report.html in the folder of the run, or the model's name with .html")
 	for _, name := range []string{"model", "device"} {

@@ -112,7 +112,7 @@ func (s *spreads) other(ctx context.Context, u *use, m *models.Model, d *structu
 		return nil, nil, structured.BadInput("--against %s: its --task is %s, and that of --model %s is %s; only models of the same task are compared",
 			s.against, other.Config.Task, u.model, m.Config.Task)
 	}
-	e, err := v.readFor(other, "--data", true)
+	e, err := v.readFor(ctx, other, "--data", true)
 	if err != nil {
 		return nil, nil, err
 	}

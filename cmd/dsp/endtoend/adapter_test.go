@@ -14,10 +14,13 @@ import (
 func TestAdapters(t *testing.T) {
 	t.Parallel()
 	folder, text := encodedtest.Folder(t, "bert"), drawnText(t)
-	for _, method := range []string{"adam", "prox-linear"} {
+	for method, rate := range map[string]string{"adam": "0.001", "prox-linear": "0.01"} {
 		args := with(tuning(filepath.Join(text, "train.conll"), folder), "--adapter", "lora:2", "--method", method)
 		whole := filepath.Join(t.TempDir(), "whole")
 		dsp(t, with(args, "--out", whole)...).ok()
+		if got := rateOf(t, whole); got != rate {
+			t.Errorf("%s: --lr-encoder of adapters is %s, want %s", method, got, rate)
+		}
 		again := func(more ...string) string {
 			dir := filepath.Join(t.TempDir(), "again")
 			dsp(t, with(args, with(more, "--out", dir)...)...).ok()
@@ -68,6 +71,9 @@ func TestAdaptersInModel(t *testing.T) {
 	}
 	whole := filepath.Join(t.TempDir(), "tuned")
 	dsp(t, with(plain, "--out", whole)...).ok()
+	if got := rateOf(t, whole); got != "0.0001" {
+		t.Errorf("--lr-encoder of the encoder's weights is %s, want 0.0001", got)
+	}
 	again := []string{"train", "--task", "tag", "--columns", "word=0,pos=1,label=-1", "--train", dev, "--method", "adam", "--passes", "1", "--quiet"}
 	onTuned := filepath.Join(t.TempDir(), "on-tuned")
 	dsp(t, with(again, "--init", whole, "--adapter", "lora:1", "--out", onTuned)...).ok()
@@ -91,6 +97,21 @@ func TestAdaptersInModel(t *testing.T) {
 	dsp(t, "train", "--train", train, "--task", "tag", "--adapter", "lora:2").refused(exitBadInput, "--adapter", "--tune-encoder")
 	dsp(t, with(tuning(train, encodedtest.Folder(t, "bert")), "--adapter", "lora")...).refused(exitBadInput, "--adapter", "lora:R")
 	dsp(t, with(tuning(train, encodedtest.Folder(t, "bert")), "--adapter", "lora:99")...).refused(exitBadInput, "at most 16")
+}
+
+// rateOf returns the --lr-encoder that a run decided on.
+func rateOf(t *testing.T, run string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(run, "config.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		if rate, ok := strings.CutPrefix(strings.TrimSpace(line), "lr-encoder: "); ok {
+			return rate
+		}
+	}
+	return ""
 }
 
 // size returns the bytes of a run's model.

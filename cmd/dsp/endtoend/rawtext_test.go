@@ -255,6 +255,29 @@ func TestTaggerFirst(t *testing.T) {
 	if got := dsp(t, "predict", "--model", model, "--input", bare).ok().stdout; got == want {
 		t.Error("the tagger changes nothing")
 	}
+	out := t.TempDir()
+	for _, c := range [][]string{
+		{"export", "--to", filepath.Join(out, "p.npz"), "--data"}, {"calibrate", "--out", filepath.Join(out, "m.safetensors"), "--dev"},
+		{"report", "--out", filepath.Join(out, "r.html"), "--data"},
+	} {
+		var shown [2]string
+		for k, flags := range [][]string{{test, "--tagger", tags}, {bare, "--tagger", tags}} {
+			o := dsp(t, slices.Concat([]string{c[0], "--model", model, "--json"}, c[1:], flags)...).ok()
+			shown[k] = strings.ReplaceAll(o.stdout, test, bare)
+			if c[0] == "export" {
+				written, err := os.ReadFile(filepath.Join(out, "p.npz"))
+				if err != nil {
+					t.Fatal(err)
+				}
+				shown[k] += string(written)
+			}
+		}
+		if shown[0] != shown[1] {
+			t.Errorf("%s reads gold tags in spite of the tagger", c[0])
+		}
+	}
+	dsp(t, "export", "--model", model, "--weights", "--tagger", tags, "--to", filepath.Join(out, "w.txt")).refused(exitBadInput, "--tagger")
+	dsp(t, "report", model, "--tagger", tags).refused(exitBadInput, "--tagger says how to read --data")
 	if got := dsp(t, "predict", "--model", tags, "--input", bare, "--into", "upos").ok().stdout; upos(got) != upos(want) {
 		t.Errorf("--into upos: %s, expected %s", upos(got), upos(want))
 	} else if again := dspWith(t, got, "predict", "--model", model).ok().stdout; again != want {
@@ -327,6 +350,15 @@ func TestIntoInScheme(t *testing.T) {
 	got := dspWith(t, in, "predict", "--model", dir, "--into", "label", "--scheme", "iob1").ok().stdout
 	if want := "red I-X x\nfox I-X x\nfox B-X x\nruns O x\n\n"; got != want {
 		t.Errorf("%q, expected %q", got, want)
+	}
+	for scheme, file := range map[string]string{
+		"iob1":  "red I-X x\nfox I-X x\nfox B-X x\nruns O x\n\n",
+		"iob2":  "red B-X x\nfox I-X x\nfox B-X x\nruns O x\n\n",
+		"bioes": "red B-X x\nfox E-X x\nfox S-X x\nruns O x\n\n",
+	} {
+		if got := dspWith(t, strings.Repeat(file, 3), "predict", "--model", dir, "--into", "label").ok().stdout; got != strings.Repeat(file, 3) {
+			t.Errorf("%s in: %q", scheme, got)
+		}
 	}
 	if got := dspWith(t, in, "predict", "--model", dir, "--json", "--scheme", "iob2").ok().stdout; !strings.Contains(got, `"labels":["B-X","I-X","B-X","O"]`) {
 		t.Errorf("iob2: %s", got)

@@ -16,7 +16,7 @@ import (
 // A connection ends when the body of a request that no handler reads does not arrive in time.
 func TestUnreadBodies(t *testing.T) {
 	s := newServer(t, func(o *Options) { o.Timeout, o.Token = 200*time.Millisecond, "sesame" })
-	h := httptest.NewServer(s.Handler())
+	h := httptest.NewServer(s.handler())
 	defer h.Close()
 	for _, path := range []string{"/nothing", "/predict", "/"} {
 		c, err := net.Dial("tcp", h.Listener.Addr().String())
@@ -39,7 +39,7 @@ func TestUnreadBodies(t *testing.T) {
 // A client that sends all of a body before it reads sees the refusal, and not a reset. The body is larger than the buffers of sockets.
 func TestRefusedBodies(t *testing.T) {
 	s := newServer(t, func(o *Options) { o.MaxBody, o.Timeout, o.Token = 1<<20, time.Minute, "sesame" })
-	h := httptest.NewServer(s.Handler())
+	h := httptest.NewServer(s.handler())
 	defer h.Close()
 	body := strings.Repeat(" ", 32<<20)
 	for head, want := range map[string]int{
@@ -82,7 +82,7 @@ func TestAuthorization(t *testing.T) {
 		r := httptest.NewRequest("GET", "/v2", nil)
 		r.Header.Set("Authorization", header)
 		w := httptest.NewRecorder()
-		s.Handler().ServeHTTP(w, r)
+		s.handler().ServeHTTP(w, r)
 		if w.Code != want {
 			t.Errorf("%q: %d, expected %d", header, w.Code, want)
 		}

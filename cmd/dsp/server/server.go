@@ -98,7 +98,7 @@ func (s *Server) Close() {
 // Serve answers requests until ctx ends. Then it takes no more connections, answers the requests that it has accepted, and returns nil.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	h := &http.Server{
-		Handler: s.Handler(), ReadHeaderTimeout: s.o.Timeout, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
+		Handler: s.handler(), ReadHeaderTimeout: s.o.Timeout, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
 		ErrorLog: slog.NewLogLogger(slog.Default().Handler(), slog.LevelDebug),
 	}
 	defer s.Close()
@@ -125,8 +125,8 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 // answerTime is how long a client may take to receive an answer.
 const answerTime = 30 * time.Second
 
-// Handler returns the handler of all routes.
-func (s *Server) Handler() http.Handler {
+// handler returns the handler of all routes.
+func (s *Server) handler() http.Handler {
 	mux := http.NewServeMux()
 	var routes []string
 	open := func(pattern string, h handler) {

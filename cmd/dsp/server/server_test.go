@@ -72,7 +72,7 @@ func newServer(t testing.TB, change func(o *Options)) *Server {
 // ask sends a request to the handler.
 func ask(s *Server, method, path, body string) (int, string, http.Header) {
 	w := httptest.NewRecorder()
-	s.Handler().ServeHTTP(w, httptest.NewRequest(method, path, strings.NewReader(body)))
+	s.handler().ServeHTTP(w, httptest.NewRequest(method, path, strings.NewReader(body)))
 	return w.Code, w.Body.String(), w.Header()
 }
 
@@ -314,7 +314,7 @@ func TestWatch(t *testing.T) {
 // Concurrent requests and loads, for the race detector.
 func TestConcurrentLoads(t *testing.T) {
 	s := newServer(t, func(o *Options) { o.Queue = 100 })
-	h := httptest.NewServer(s.Handler())
+	h := httptest.NewServer(s.handler())
 	defer h.Close()
 	var clients sync.WaitGroup
 	for range 4 {
@@ -377,7 +377,7 @@ func BenchmarkPredict(b *testing.B) {
 	s := newServer(b, func(o *Options) { o.Queue = 1000 })
 	words, tags := strings.Repeat(`"the", "red", "fox", "a", "fox", `, 5), strings.Repeat(`"DT", "JJ", "NN", "DT", "NN", `, 5)
 	body := `{"columns": {"word": [` + strings.TrimSuffix(words, ", ") + `], "pos": [` + strings.TrimSuffix(tags, ", ") + `]}}`
-	h := s.Handler()
+	h := s.handler()
 	b.ReportAllocs()
 	for b.Loop() {
 		w := httptest.NewRecorder()

@@ -3,13 +3,13 @@ package alignments
 import "github.com/dsp-go/dsp/structured"
 
 // The tables of a data set of sentence pairs. A pair of n by m words owns n·m rows of PairRows, of which row i·m+j is source word i
-// with target word j, and n rows of SourceRows. LinkRows keeps the gold links as a sparse matrix: a row per link, with one entry,
+// with target word j, and n rows of SourceRows. linkRows keeps the gold links as a sparse matrix: a row per link, with one entry,
 // whose index is the row of the link's words in PairRows (counted from the start of its pair), and whose value is 1 if the link is
 // sure and 0 if it is only possible.
 const (
 	PairRows   = structured.Pairs
 	SourceRows = structured.Sources
-	LinkRows   = "link"
+	linkRows   = "link"
 )
 
 // Dataset returns the corpus as training data for matchings. The positions are the n source words, then the m target words of each
@@ -47,7 +47,7 @@ func (c *Corpus) Dataset() *structured.Dataset {
 			}
 		}
 	}
-	d.Tables = append(d.Tables, &structured.Table{Name: LinkRows, Offsets: c.LinksAt, Attributes: gold})
+	d.Tables = append(d.Tables, &structured.Table{Name: linkRows, Offsets: c.LinksAt, Attributes: gold})
 	return d
 }
 
@@ -78,7 +78,7 @@ func Size(d *structured.Dataset, i int) (n, m int) {
 
 // GoldLinks returns the gold links of example i of a data set that Dataset made, or nil if they are unknown.
 func GoldLinks(d *structured.Dataset, i int) []Link {
-	t := d.Table(LinkRows)
+	t := d.Table(linkRows)
 	if t == nil {
 		return nil
 	}
@@ -94,7 +94,7 @@ func GoldLinks(d *structured.Dataset, i int) []Link {
 // Of is the inverse of Corpus.Dataset, without the dense features.
 func Of(d *structured.Dataset) *Corpus {
 	c := &Corpus{Name: d.Name, Words: d.Column(wordColumn), Offsets: d.Offsets, Lines: d.Lines, Sources: make([]int, d.Len())}
-	known := d.Table(LinkRows) != nil
+	known := d.Table(linkRows) != nil
 	if known {
 		c.LinksAt = []int{0}
 	}

@@ -125,8 +125,8 @@ func TestCandidates(t *testing.T) {
 		if err := c.Features.Read(got, 1, 3); err != nil || !slices.Equal(got, []float32{3, 4, 5, -6}) {
 			t.Errorf("%s: rows 1 and 2 are %v, %v", name, got, err)
 		}
-		if !slices.Equal(c.Features.Shape(), want) || c.Features.Len() != 3 || c.Features.Width() != 2 || c.Features.InMemory() != (name == "compressed") {
-			t.Errorf("%s: %d rows of shape %v, in memory: %v", name, c.Features.Len(), c.Features.Shape(), c.Features.InMemory())
+		if !slices.Equal(c.Features.Shape(), want) || c.Features.Len() != 3 || c.Features.Width() != 2 || c.Features.packed != (name == "compressed") {
+			t.Errorf("%s: %d rows of shape %v, in memory: %v", name, c.Features.Len(), c.Features.Shape(), c.Features.packed)
 		}
 		if !slices.Equal(c.Offsets, []int{0, 2, 3}) || !slices.Equal(c.IDs, []string{"a", "b"}) || !reflect.DeepEqual(c.Sizes, [][2]int{{10, 12}, {5, 6}}) ||
 			c.Boxes[2] != (boxes.Box{X: 1, Y: 2, Width: 3.5, Height: 4}) || c.Gold[1] != (boxes.Box{Width: 4, Height: 4.5}) {

@@ -44,9 +44,6 @@ func (r *Rows) Width() int { return r.width }
 // Bytes returns the size of all rows in their file.
 func (r *Rows) Bytes() int64 { return int64(r.n) * int64(r.width) * int64(r.size()) }
 
-// InMemory reports whether the rows had to be unpacked into memory.
-func (r *Rows) InMemory() bool { return r.packed }
-
 // size returns the bytes of a number.
 func (r *Rows) size() int { return int(r.kind[1] - '0') }
 

@@ -38,7 +38,7 @@ func TestWriteCandidates(t *testing.T) {
 				bytesWanted /= 2
 			}
 			if !reflect.DeepEqual(got.Boxes, want.Boxes) || !reflect.DeepEqual(got.Gold, want.Gold) || !slices.Equal(got.Offsets, want.Offsets) ||
-				!reflect.DeepEqual(got.Sizes, want.Sizes) || !slices.Equal(got.IDs, want.IDs) || got.Features.Bytes() != bytesWanted || got.Features.InMemory() {
+				!reflect.DeepEqual(got.Sizes, want.Sizes) || !slices.Equal(got.IDs, want.IDs) || got.Features.Bytes() != bytesWanted || got.Features.packed {
 				t.Errorf("got %+v, expected %+v", got, want)
 			}
 			for image := range 2 {

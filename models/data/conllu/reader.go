@@ -17,8 +17,8 @@ type Reader struct {
 	lines *host.Lines
 }
 
-// NewReader returns a reader of r, whose name is for messages.
-func NewReader(r io.Reader, name string) *Reader { return &Reader{host.NewLines(r, name)} }
+// newReader returns a reader of r, whose name is for messages.
+func newReader(r io.Reader, name string) *Reader { return &Reader{host.NewLines(r, name)} }
 
 // ReadAll reads all sentences of r. A file without any is bad input.
 func ReadAll(r io.Reader, name string) ([]Sentence, error) {
@@ -38,7 +38,7 @@ func ReadAll(r io.Reader, name string) ([]Sentence, error) {
 
 // ReadPiece reads the sentences of a piece of a file, whose first line has that number. There may be none.
 func ReadPiece(piece []byte, name string, line int) ([]Sentence, error) {
-	in := NewReader(bytes.NewReader(piece), name)
+	in := newReader(bytes.NewReader(piece), name)
 	in.lines.Number = line - 1
 	var all []Sentence
 	for {

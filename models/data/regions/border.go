@@ -18,8 +18,8 @@ const (
 	Diagonal                    // the upper region first
 )
 
-// Directions is the number of types of edges.
-const Directions = 3
+// directions is the number of types of edges.
+const directions = 3
 
 // Border is what two neighbouring regions share.
 type Border struct {

@@ -11,7 +11,7 @@ import (
 // longest border with, the smallest parts first.
 func connected(m *images.Image, of []int32, least int) *Partition {
 	p := components(m.Width, m.Height, of)
-	sizes := p.Sizes()
+	sizes := p.sizes()
 	around := make([]map[int32]int, p.Count) // per part, its neighbours with the lengths of the borders
 	for r := range around {
 		around[r] = map[int32]int{}

@@ -42,7 +42,7 @@ func Features(dst []float32, m *images.Image, p *Partition, borders []Border) []
 }
 
 // EdgeDim is the number of features of an edge.
-const EdgeDim = 3 + Directions
+const EdgeDim = 3 + directions
 
 // EdgeFeatures appends the features of the borders [edges×EdgeDim] to dst. None is negative:
 //
@@ -71,7 +71,7 @@ func EdgeFeatures(dst, features []float32, p *Partition, borders []Border) []flo
 	for k, b := range borders {
 		s := float64(b.Strength)
 		dst = append(dst, alike(colours[k], meanColour), alike(s*s, meanStrength), float32(float64(b.Length)/side))
-		for d := range Directions {
+		for d := range directions {
 			is := float32(0)
 			if b.Direction == Direction(d) {
 				is = 1

@@ -31,8 +31,8 @@ func Grid(width, height, cell int) *Partition {
 // parts returns into how many cells a side is divided.
 func parts(side, cell int) int { return max(1, (side+cell/2)/cell) }
 
-// Sizes returns the number of pixels of each region.
-func (p *Partition) Sizes() []int {
+// sizes returns the number of pixels of each region.
+func (p *Partition) sizes() []int {
 	n := make([]int, p.Count)
 	for _, r := range p.Of {
 		n[r]++
@@ -47,7 +47,7 @@ func (p *Partition) Centres() [][2]float64 {
 		c[r][0] += float64(i % p.Width)
 		c[r][1] += float64(i / p.Width)
 	}
-	for r, n := range p.Sizes() {
+	for r, n := range p.sizes() {
 		c[r][0] /= float64(n)
 		c[r][1] /= float64(n)
 	}

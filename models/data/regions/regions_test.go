@@ -49,7 +49,7 @@ func TestGrid(t *testing.T) {
 		}
 		fromX, toX := sides(width)
 		fromY, toY := sides(height)
-		for r, n := range p.Sizes() {
+		for r, n := range p.sizes() {
 			if float64(n) < fromX*fromY || float64(n) > toX*toY {
 				t.Fatalf("cell %d has %d pixels, expected %v to %v by %v to %v", r, n, fromX, toX, fromY, toY)
 			}
@@ -66,7 +66,7 @@ func TestGridNeighbours(t *testing.T) {
 	m := blotched(8*columns, 8*rows, 20, 1)
 	p := Grid(m.Width, m.Height, 8)
 	for _, corners := range []bool{false, true} {
-		count := [Directions]int{}
+		count := [directions]int{}
 		for _, b := range Borders(m, p, corners) {
 			count[b.Direction]++
 			step := [2]int32{b.Ends[1]%columns - b.Ends[0]%columns, b.Ends[1]/columns - b.Ends[0]/columns}
@@ -78,7 +78,7 @@ func TestGridNeighbours(t *testing.T) {
 				t.Errorf("edge %v is %v away in direction %v, with a border of %d pixels", b.Ends, step, b.Direction, b.Length)
 			}
 		}
-		want := [Directions]int{rows * (columns - 1), (rows - 1) * columns, 0}
+		want := [directions]int{rows * (columns - 1), (rows - 1) * columns, 0}
 		if corners {
 			want[Diagonal] = 2 * (rows - 1) * (columns - 1)
 		}

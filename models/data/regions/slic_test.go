@@ -22,7 +22,7 @@ func TestSLIC(t *testing.T) {
 			t.Fatal("the same image has other superpixels")
 		}
 		n := m.Width * m.Height
-		for r, size := range p.Sizes() {
+		for r, size := range p.sizes() {
 			if least := n / (8 * s.Count); size < 1 || size < least {
 				t.Fatalf("superpixel %d has %d pixels, expected %d", r, size, least)
 			}

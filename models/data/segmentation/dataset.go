@@ -24,8 +24,8 @@ type Reader struct {
 	Inputs
 }
 
-// Validate returns a bad-input error about the first setting that is out of range.
-func (r Reader) Validate() error {
+// validate returns a bad-input error about the first setting that is out of range.
+func (r Reader) validate() error {
 	if err := r.Inputs.Validate(); err != nil {
 		return err
 	}
@@ -48,7 +48,7 @@ func (r Reader) Validate() error {
 // A region without a labelled pixel is left out with its edges, unless All is true: then its label is −1, not known, and costs nothing. An image
 // without any labelled pixel becomes an example without variables. A source without any labelled pixel is bad input.
 func (r Reader) Read(ctx context.Context, source Source) (*structured.Dataset, error) {
-	if err := r.Validate(); err != nil {
+	if err := r.validate(); err != nil {
 		return nil, err
 	}
 	b := builder{r: r, d: &structured.Dataset{Name: source.Name(), Dim: r.Dim(), Offsets: []int{0}},
@@ -102,7 +102,7 @@ func (r Reader) describe(source Source, i int) (described, error) {
 			return described{}, err
 		}
 	}
-	p := r.Partition(e.Image)
+	p := r.partition(e.Image)
 	borders := regions.Borders(e.Image, p, r.Neighbours == 8)
 	out := described{id: e.ID, graph: regions.Graph(borders), regions: p.Count, features: regions.Features(nil, e.Image, p, borders)}
 	out.edges = regions.EdgeFeatures(nil, out.features, p, borders)

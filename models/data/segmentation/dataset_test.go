@@ -72,7 +72,7 @@ func TestRead(t *testing.T) {
 		kept, keptAll, direct := graphs.NewEvaluator(names), graphs.NewEvaluator(names), graphs.NewEvaluator(names)
 		costs, v, perPixel := 0.0, 0, 0.0
 		for i, e := range source {
-			p := c.Partition(e.Image)
+			p := c.partition(e.Image)
 			if all.Length(i) != p.Count || d.ID(i) != e.ID {
 				t.Fatalf("example %d has %d variables, expected %d", i, all.Length(i), p.Count)
 			}
@@ -190,12 +190,12 @@ func TestPatches(t *testing.T) {
 		}
 		for v := range d.Positions() {
 			row := all[v*d.Dim:][:d.Dim]
-			if in.Both && !slices.Equal(row[in.PatchDim():], features.Features[v*regions.Dim:(v+1)*regions.Dim]) {
+			if in.Both && !slices.Equal(row[in.patchDim():], features.Features[v*regions.Dim:(v+1)*regions.Dim]) {
 				t.Fatalf("%+v: other features of region %d", in, v)
 			}
 		}
 		if m := source[0].Image; in.Patch == 24 { // 8 pixels around each cell: the images are not resized
-			p := c.Partition(m)
+			p := c.partition(m)
 			for r, centre := range p.Centres() {
 				x, y := min(int(centre[0]+1), m.Width-1), min(int(centre[1]+1), m.Height-1)
 				for k := range 3 {

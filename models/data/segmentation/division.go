@@ -32,8 +32,8 @@ func (d Division) Validate() error {
 	return nil
 }
 
-// Partition divides an image into regions, which are the variables of its graph.
-func (d Division) Partition(m *images.Image) *regions.Partition {
+// partition divides an image into regions, which are the variables of its graph.
+func (d Division) partition(m *images.Image) *regions.Partition {
 	if d.Superpixels > 0 {
 		return regions.SLIC{Count: d.Superpixels, Compactness: d.Compactness}.Partition(m)
 	}

@@ -25,13 +25,13 @@ func (in Inputs) Dim() int {
 	case in.Patch == 0:
 		return regions.Dim
 	case in.Both:
-		return in.PatchDim() + regions.Dim
+		return in.patchDim() + regions.Dim
 	}
-	return in.PatchDim()
+	return in.patchDim()
 }
 
-// PatchDim returns how many of the inputs of a region are those of its patch.
-func (in Inputs) PatchDim() int { return in.Patch * in.Patch * images.Channels }
+// patchDim returns how many of the inputs of a region are those of its patch.
+func (in Inputs) patchDim() int { return in.Patch * in.Patch * images.Channels }
 
 // Validate returns a bad-input error about the first setting that is out of range.
 func (in Inputs) Validate() error {

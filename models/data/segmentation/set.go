@@ -24,7 +24,7 @@ func (s *Set) Load(i int) (Example, error) { return s.source.Load(s.numbers[i]) 
 // Paint returns the mask that the labels of the regions of example e make, and for every pixel what values [regions] has for its region, if it
 // is not nil.
 func (s *Set) Paint(e Example, y []int32, values []float32) (*masks.Mask, []float32) {
-	p := s.reader.Partition(e.Image)
+	p := s.reader.partition(e.Image)
 	if values != nil {
 		values = p.Spread(values)
 	}

@@ -201,8 +201,8 @@ func docStart(line string) bool {
 	return ok && (rest == "" || strings.IndexByte(blanks, rest[0]) >= 0)
 }
 
-// HasConllTokens reports whether a text in columns has more than blank lines and document separators.
-func HasConllTokens(text []byte) bool {
+// hasConllTokens reports whether a text in columns has more than blank lines and document separators.
+func hasConllTokens(text []byte) bool {
 	for line := range bytes.Lines(text) {
 		if line = bytes.TrimSuffix(line, []byte("\n")); !isBlank(line) && !docStart(string(line)) {
 			return true

@@ -62,7 +62,7 @@ func (p *Pieces) Next() (Piece, bool, error) {
 		}
 		if p.byLine {
 			cut = bytes.LastIndexByte(p.rest, '\n') + 1
-		} else if cut = afterBlankLine(p.rest, seen); !HasConllTokens(p.rest[:cut]) {
+		} else if cut = afterBlankLine(p.rest, seen); !hasConllTokens(p.rest[:cut]) {
 			cut = 0 // what precedes a token belongs to its piece
 		}
 		piece.Text = p.rest[:cut:cut]

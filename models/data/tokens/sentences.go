@@ -10,11 +10,11 @@ import (
 
 // Limits of a sentence. A longer one is cut behind a token, so that text without points, such as a log, stays readable in little memory.
 const (
-	MaxTokens = 1000
-	MaxBytes  = 1 << 16
+	maxTokens = 1000
+	maxBytes  = 1 << 16
 )
 
-// ahead is how many bytes behind MaxBytes are looked at.
+// ahead is how many bytes behind maxBytes are looked at.
 const ahead = 1 << 10
 
 // Sentence is a sentence of a text.
@@ -78,14 +78,14 @@ func (r Rules) paragraphs(all []Sentence, text string, at int) []Sentence {
 
 // sentenceEnd returns where the first sentence of a paragraph ends, behind the space that follows it.
 func sentenceEnd(text string) int {
-	text = text[:wholeRunes(text, MaxBytes+ahead)]
+	text = text[:wholeRunes(text, maxBytes+ahead)]
 	end, state := 0, -1
 	for rest := text; rest != ""; {
 		var piece string
 		piece, rest, state = uniseg.FirstSentenceInString(rest, state)
 		end += len(piece)
-		if end >= MaxBytes {
-			return cutAt(text, MaxBytes)
+		if end >= maxBytes {
+			return cutAt(text, maxBytes)
 		}
 		if rest == "" || strings.TrimFunc(piece, Invisible) != "" && !goesOn(text[:end], rest) {
 			break
@@ -126,7 +126,7 @@ func (r Rules) sentence(all []Sentence, text string, at int) []Sentence {
 		found[t].End += at
 	}
 	for len(found) > 0 {
-		n := min(len(found), MaxTokens)
+		n := min(len(found), maxTokens)
 		all = append(all, Sentence{found[0].Start, found[:n:n]})
 		found = found[n:]
 	}

@@ -55,14 +55,14 @@ func TestSentences(t *testing.T) {
 // A sentence has bounds, whatever the text.
 func TestLongSentences(t *testing.T) {
 	for name, text := range map[string]string{
-		"tokens": strings.Repeat("a ", 5*MaxTokens/2), "bytes": strings.Repeat("é", 3*MaxBytes/2), "words": strings.Repeat(strings.Repeat("x", 999)+" ", 200),
+		"tokens": strings.Repeat("a ", 5*maxTokens/2), "bytes": strings.Repeat("é", 3*maxBytes/2), "words": strings.Repeat(strings.Repeat("x", 999)+" ", 200),
 	} {
 		all := Rules{Splitter: Unicode{}}.Split(text)
 		if len(all) < 3 {
 			t.Errorf("%s: %d sentences", name, len(all))
 		}
 		for _, s := range all {
-			if n := len(s.Tokens); n > MaxTokens || s.Tokens[n-1].End-s.Start > MaxBytes {
+			if n := len(s.Tokens); n > maxTokens || s.Tokens[n-1].End-s.Start > maxBytes {
 				t.Errorf("%s: %d tokens", name, n)
 			}
 		}

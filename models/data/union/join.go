@@ -221,7 +221,7 @@ func joinCompanions(all *structured.Dataset, sets []*structured.Dataset) error {
 	if sets[0].Companion == nil {
 		return nil
 	}
-	joiner, ok := sets[0].Companion.(Joiner)
+	joiner, ok := sets[0].Companion.(joiner)
 	if !ok {
 		return structured.BadInput("%s: data of this kind cannot be joined from several files", all.Name)
 	}
@@ -234,8 +234,8 @@ func joinCompanions(all *structured.Dataset, sets []*structured.Dataset) error {
 	return err
 }
 
-// Joiner is a Companion that several data sets can have together.
-type Joiner interface {
+// joiner is a Companion that several data sets can have together.
+type joiner interface {
 	structured.Companion
 	// Join returns the companion of the examples of the receiver's data set and then those of the others, which are of the same type. It is
 	// bad input if they do not go together.

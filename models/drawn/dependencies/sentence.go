@@ -48,8 +48,8 @@ func (s Sentence) Text() string {
 	return b.String()
 }
 
-// AppendConllu appends the sentence in CoNLL-U: its id and text as comments, its words, and a blank line.
-func (s Sentence) AppendConllu(text []byte, id string) []byte {
+// appendConllu appends the sentence in CoNLL-U: its id and text as comments, its words, and a blank line.
+func (s Sentence) appendConllu(text []byte, id string) []byte {
 	text = append(append(text, "# sent_id = "...), id...)
 	text = append(append(text, "\n# text = "...), s.Text()...)
 	text = append(text, '\n')

@@ -72,7 +72,7 @@ func (p Part) Sentence(i int) Sentence {
 func (p Part) Write(w io.Writer) error {
 	var text []byte
 	for i := range p.Sentences {
-		text = p.Sentence(i).AppendConllu(text[:0], p.Name+"-"+strconv.Itoa(i+1))
+		text = p.Sentence(i).appendConllu(text[:0], p.Name+"-"+strconv.Itoa(i+1))
 		if _, err := w.Write(text); err != nil {
 			return err
 		}

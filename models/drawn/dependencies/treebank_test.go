@@ -343,7 +343,7 @@ func BenchmarkSentence(b *testing.B) {
 	var text []byte
 	i := 0
 	for b.Loop() {
-		text = p.Sentence(i).AppendConllu(text[:0], "x")
+		text = p.Sentence(i).appendConllu(text[:0], "x")
 		i++
 	}
 }

@@ -14,7 +14,7 @@ import (
 // The classes of annotated objects. A scene has exactly one ladybird, and any number of beetles.
 const (
 	Ladybird = "ladybird"
-	Beetle   = "beetle"
+	beetle   = "beetle"
 )
 
 // Options set the number and the properties of the scenes.
@@ -68,8 +68,8 @@ type Scene struct {
 	Objects []annotations.Object
 }
 
-// Scene draws scene i. It depends only on the seed, the size, the difficulty, the set and i. The options must be valid.
-func (p Part) Scene(i int) Scene {
+// scene draws scene i. It depends only on the seed, the size, the difficulty, the set and i. The options must be valid.
+func (p Part) scene(i int) Scene {
 	return draw(p.options.Width, p.options.Height, p.options.Difficulty, p.options.rng(p.stream, i))
 }
 
@@ -91,14 +91,14 @@ func (p Part) image(i int, s Scene) annotations.Image {
 
 // newSet returns a set without images.
 func (p Part) newSet() *annotations.Set {
-	return &annotations.Set{Name: "scenes (" + p.Name + ")", Classes: []annotations.Class{{ID: 1, Name: Ladybird}, {ID: 2, Name: Beetle}}}
+	return &annotations.Set{Name: "scenes (" + p.Name + ")", Classes: []annotations.Class{{ID: 1, Name: Ladybird}, {ID: 2, Name: beetle}}}
 }
 
 // Draw draws all scenes into memory. scenes[i] belongs to set.Images[i], whose file does not exist.
 func (p Part) Draw() (set *annotations.Set, scenes []*images.Image) {
 	set = p.newSet()
 	for i := range p.Scenes {
-		s := p.Scene(i)
+		s := p.scene(i)
 		set.Images = append(set.Images, p.image(i, s))
 		scenes = append(scenes, s.Image)
 	}

@@ -26,7 +26,7 @@ func draw(width, height int, difficulty float64, rng *rand.Rand) Scene {
 		}
 		taken = append(taken, f)
 		body := newInsect(false, difficulty, rng).draw(c, f, rng)
-		scene.Objects = append(scene.Objects, annotations.Object{Class: Beetle, Box: body.box()})
+		scene.Objects = append(scene.Objects, annotations.Object{Class: beetle, Box: body.box()})
 	}
 	body := newInsect(true, difficulty, rng).draw(c, target, rng)
 	scene.Objects = append([]annotations.Object{{Class: Ladybird, Box: body.box()}}, scene.Objects...)

@@ -20,7 +20,7 @@ func TestScenes(t *testing.T) {
 		o.Width, o.Height = rapid.IntRange(smallest, 80).Draw(t, "width"), rapid.IntRange(smallest, 80).Draw(t, "height")
 		o.Difficulty = rapid.Float64Range(0, 5).Draw(t, "difficulty")
 		p := o.Parts()[rapid.IntRange(0, 2).Draw(t, "part")]
-		s := p.Scene(3)
+		s := p.scene(3)
 		if s.Image.Width != o.Width || s.Image.Height != o.Height || len(s.Image.Pixels) != 3*o.Width*o.Height {
 			t.Fatalf("an image of %d × %d", s.Image.Width, s.Image.Height)
 		}
@@ -32,7 +32,7 @@ func TestScenes(t *testing.T) {
 				t.Fatalf("beetle %v covers the ladybird %v", b.Box, s.Objects[0].Box)
 			}
 		}
-		if !reflect.DeepEqual(s, p.Scene(3)) {
+		if !reflect.DeepEqual(s, p.scene(3)) {
 			t.Fatal("the same scene differs")
 		}
 	})
@@ -41,10 +41,10 @@ func TestScenes(t *testing.T) {
 // Seeds, sets and numbers give different scenes.
 func TestScenesDiffer(t *testing.T) {
 	o := DefaultOptions()
-	first := o.Parts()[0].Scene(0)
+	first := o.Parts()[0].scene(0)
 	other := o
 	other.Seed = 2
-	for name, s := range map[string]Scene{"number": o.Parts()[0].Scene(1), "set": o.Parts()[1].Scene(0), "seed": other.Parts()[0].Scene(0)} {
+	for name, s := range map[string]Scene{"number": o.Parts()[0].scene(1), "set": o.Parts()[1].scene(0), "seed": other.Parts()[0].scene(0)} {
 		if reflect.DeepEqual(s.Objects[0], first.Objects[0]) {
 			t.Errorf("another %s gives the same ladybird", name)
 		}
@@ -120,7 +120,7 @@ func TestOptions(t *testing.T) {
 func BenchmarkScene(b *testing.B) {
 	p, i := DefaultOptions().Parts()[0], 0
 	for b.Loop() {
-		p.Scene(i)
+		p.scene(i)
 		i++
 	}
 }

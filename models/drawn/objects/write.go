@@ -32,7 +32,7 @@ func (p Part) write(dir string) error {
 	}
 	set := p.newSet()
 	for i := range p.Scenes {
-		s := p.Scene(i)
+		s := p.scene(i)
 		path := filepath.Join(dir, p.file(i))
 		if err := host.WriteFile(path, func(w io.Writer) error { return png.Encode(w, s.Image) }); err != nil {
 			return err
@@ -48,7 +48,7 @@ func (o Options) writeSheet(path string) error {
 	for _, level := range []float64{0, 0.5, 1, 2} {
 		o.Difficulty = level
 		for i := range 4 {
-			s := o.Parts()[0].Scene(i)
+			s := o.Parts()[0].scene(i)
 			sheet.Panels = append(sheet.Panels, boxpicture.Panel{
 				Image: s.Image, Gold: &s.Objects[0].Box, Caption: fmt.Sprintf("scene %d, difficulty %v", i+1, level),
 			})

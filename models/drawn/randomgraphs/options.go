@@ -27,8 +27,8 @@ func DefaultOptions() Options {
 // mostClasses bounds the labels, so that the junction trees of random graphs and grids stay small.
 const mostClasses = 10
 
-// Validate returns a bad-input error about the first field that is out of range.
-func (o Options) Validate() error {
+// validate returns a bad-input error about the first field that is out of range.
+func (o Options) validate() error {
 	switch {
 	case min(o.Train, o.Dev, o.Test) < 0:
 		return structured.BadInput("graphs: %d, %d and %d to train, dev and test, expected 0 or more", o.Train, o.Dev, o.Test)
@@ -42,7 +42,7 @@ func (o Options) Validate() error {
 
 // Draw draws the three sets, of which those without graphs are nil. The variables of graph i of a set depend only on the options, the set and i.
 func (o Options) Draw() (train, dev, test *structured.Dataset, err error) {
-	if err := o.Validate(); err != nil {
+	if err := o.validate(); err != nil {
 		return nil, nil, nil, err
 	}
 	names := structured.NewAlphabet()

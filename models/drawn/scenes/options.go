@@ -71,8 +71,8 @@ func (o Options) Parts() [3]Part {
 	return [3]Part{{o.Train, "train", o, 0}, {o.Dev, "dev", o, 1}, {o.Test, "test", o, 2}}
 }
 
-// Scene draws scene i. It depends only on the options, the set and i. The options must be valid.
-func (p Part) Scene(i int) (*images.Image, *masks.Mask) {
+// scene draws scene i. It depends only on the options, the set and i. The options must be valid.
+func (p Part) scene(i int) (*images.Image, *masks.Mask) {
 	return draw(p.options, p.rng(i))
 }
 
@@ -95,6 +95,6 @@ func (p Part) id(i int) string { return fmt.Sprintf("%05d", i+1) }
 
 // Load implements segmentation.Source.
 func (p Part) Load(i int) (segmentation.Example, error) {
-	m, mask := p.Scene(i)
+	m, mask := p.scene(i)
 	return segmentation.Example{ID: p.id(i), Image: m, Mask: mask, Place: fmt.Sprintf("scene %d of %s", i+1, p.part)}, nil
 }

@@ -23,7 +23,7 @@ func TestScenes(t *testing.T) {
 		o.Width, o.Height = rapid.IntRange(smallest, 60).Draw(t, "width"), rapid.IntRange(smallest, 60).Draw(t, "height")
 		o.Difficulty = rapid.Float64Range(0, 5).Draw(t, "difficulty")
 		p := o.Parts()[rapid.IntRange(0, 2).Draw(t, "part")]
-		m, mask := p.Scene(3)
+		m, mask := p.scene(3)
 		if m.Width != o.Width || m.Height != o.Height || len(m.Pixels) != 3*o.Width*o.Height || mask.Width != o.Width || len(mask.Labels) != o.Width*o.Height {
 			t.Fatalf("an image of %d × %d", m.Width, m.Height)
 		}
@@ -35,7 +35,7 @@ func TestScenes(t *testing.T) {
 				t.Fatalf("pixel %d has label %d, the next one %d", i, l, mask.Labels[right])
 			}
 		}
-		again, maskAgain := p.Scene(3)
+		again, maskAgain := p.scene(3)
 		if !reflect.DeepEqual(m, again) || !reflect.DeepEqual(mask, maskAgain) {
 			t.Fatal("the same scene differs")
 		}
@@ -45,18 +45,18 @@ func TestScenes(t *testing.T) {
 // Seeds, sets and numbers give different scenes, difficulties the same shapes.
 func TestScenesDiffer(t *testing.T) {
 	o := DefaultOptions()
-	_, first := o.Parts()[0].Scene(0)
+	_, first := o.Parts()[0].scene(0)
 	other, harder := o, o
 	other.Seed, harder.Difficulty = 2, 2
 	for name, p := range map[string]struct {
 		part  Part
 		scene int
 	}{"number": {o.Parts()[0], 1}, "set": {o.Parts()[1], 0}, "seed": {other.Parts()[0], 0}} {
-		if _, mask := p.part.Scene(p.scene); slices.Equal(mask.Labels, first.Labels) {
+		if _, mask := p.part.scene(p.scene); slices.Equal(mask.Labels, first.Labels) {
 			t.Errorf("another %s gives the same shapes", name)
 		}
 	}
-	if _, mask := harder.Parts()[0].Scene(0); !slices.Equal(mask.Labels, first.Labels) {
+	if _, mask := harder.Parts()[0].scene(0); !slices.Equal(mask.Labels, first.Labels) {
 		t.Error("another difficulty gives other shapes")
 	}
 }
@@ -65,7 +65,7 @@ func TestScenesDiffer(t *testing.T) {
 func TestPlainScene(t *testing.T) {
 	o := DefaultOptions()
 	o.Classes, o.Difficulty = 4, 0
-	m, mask := o.Parts()[0].Scene(1)
+	m, mask := o.Parts()[0].scene(1)
 	for i, l := range mask.Labels {
 		if l == masks.Void {
 			continue
@@ -167,7 +167,7 @@ func TestOptions(t *testing.T) {
 func BenchmarkScene(b *testing.B) {
 	p, i := DefaultOptions().Parts()[0], 0
 	for b.Loop() {
-		p.Scene(i)
+		p.scene(i)
 		i++
 	}
 }

@@ -47,7 +47,7 @@ func (p Part) write(dir string) error {
 		}
 	}
 	for i := range p.Scenes {
-		m, mask := p.Scene(i)
+		m, mask := p.scene(i)
 		name := p.id(i) + ".png"
 		if err := host.WriteFile(filepath.Join(dir, "images", name), func(w io.Writer) error { return png.Encode(w, m) }); err != nil {
 			return err
@@ -65,7 +65,7 @@ func (o Options) writeSheet(path string) error {
 	for _, level := range []float64{0, 0.5, 1, 2} {
 		o.Difficulty = level
 		for i := range 2 {
-			m, mask := o.Parts()[0].Scene(i)
+			m, mask := o.Parts()[0].scene(i)
 			sheet.Panels = append(sheet.Panels,
 				regionpicture.Panel{Image: m, Caption: fmt.Sprintf("scene %d, difficulty %v", i+1, level)}, regionpicture.Panel{Image: regionpicture.Flat(mask), Caption: "mask (void is white)"})
 		}

@@ -26,8 +26,8 @@ type TaggedText struct {
 // DefaultTaggedText is sized for a first run of a few seconds.
 func DefaultTaggedText() TaggedText { return TaggedText{Train: 2000, Dev: 500, Test: 500, Seed: 1} }
 
-// Validate returns an error about the first field that is out of range.
-func (o TaggedText) Validate() error {
+// validate returns an error about the first field that is out of range.
+func (o TaggedText) validate() error {
 	for _, part := range o.parts() {
 		if part.sentences < 0 {
 			return structured.BadInput("tagged text: %d sentences to %s, expected 0 or more", part.sentences, part.name)
@@ -49,7 +49,7 @@ func (o TaggedText) parts() []textPart {
 // WriteTaggedText draws the sentences and writes them into dir as train.conll, dev.conll and test.conll: one line per token
 // with its word, part of speech and IOB2 label, separated by tabs, and an empty line after every sentence.
 func WriteTaggedText(dir string, o TaggedText) error {
-	if err := o.Validate(); err != nil {
+	if err := o.validate(); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(dir, 0o777); err != nil {

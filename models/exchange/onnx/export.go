@@ -41,7 +41,7 @@ type Summary struct {
 // Export writes the model to a file. Graphs of chains decode; those of other structures compute the potentials, an output for each part
 // that is not zero.
 func Export(m *models.Model, path string, o Options) (Summary, error) {
-	file, s, err := Build(m, o)
+	file, s, err := build(m, o)
 	if err != nil {
 		return s, err
 	}
@@ -58,8 +58,8 @@ func Export(m *models.Model, path string, o Options) (Summary, error) {
 	})
 }
 
-// Build translates the model.
-func Build(m *models.Model, o Options) (*onnxpb.ModelProto, Summary, error) {
+// build translates the model.
+func build(m *models.Model, o Options) (*onnxpb.ModelProto, Summary, error) {
 	form := m.Net.Form()
 	perPosition, isChain := chainForm(form)
 	s := Summary{Structure: form.Structure.Name(), Decoded: isChain}

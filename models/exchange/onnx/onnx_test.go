@@ -48,7 +48,7 @@ func modelAndData(t *testing.T, change func(c *config.Config)) (*models.Model, *
 	if c.Dense == "features" {
 		c.Dense = writeFeatures(t, c.Train)
 	}
-	d, err := models.ReadData(&c)
+	d, err := readData(&c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -176,7 +176,7 @@ func TestGraphs(t *testing.T) {
 
 func built(t *testing.T, m *models.Model, o Options) *onnxpb.ModelProto {
 	t.Helper()
-	file, _, err := Build(m, o)
+	file, _, err := build(m, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -284,4 +284,14 @@ func checkInitializers(t *testing.T, g *onnxpb.GraphProto) {
 			t.Errorf("nothing reads %s", x.GetName())
 		}
 	}
+}
+
+// readData resolves c, reads or draws the data sets that it names, and makes their inputs.
+func readData(c *config.Config) (*models.Data, error) {
+	r, err := models.Resolve(*c)
+	if err != nil {
+		return nil, err
+	}
+	*c = r.Config()
+	return r.Data()
 }

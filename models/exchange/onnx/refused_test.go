@@ -97,7 +97,7 @@ func concatenated(x *gorgonia.Node, columns gtensor.Slice) (*gorgonia.Node, erro
 // Only chains are decoded.
 func TestMarginalsOfOtherStructuresAreRefused(t *testing.T) {
 	m := model(t, func(c *config.Config) { drawn("parse")(c); c.Net = "linear" })
-	if _, _, err := Build(m, Options{Marginals: true}); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "projective tree") {
+	if _, _, err := build(m, Options{Marginals: true}); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "projective tree") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -93,7 +93,7 @@ func New(s Settings, e *encoders.Encoder, t *pieces.Tokenizer) (*Reader, error) 
 }
 
 // adapted reports whether adapters are trained, and the weights of the encoder stay as they are.
-func (r *Reader) adapted() bool { return r.Tuned != nil && r.Tuned.Adapter.Rank > 0 }
+func (r *Reader) adapted() bool { return r.Tuned != nil && r.Tuned.Adapted() }
 
 // Width returns how many numbers the row of a word has.
 func (r *Reader) Width() int { return r.Encoder.Width() }

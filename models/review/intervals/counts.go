@@ -115,7 +115,7 @@ func (c Counts) blocks(n int) Counts {
 const (
 	Exact     = "Clopper-Pearson"
 	Effective = "Korn-Graubard"
-	Recovered = "Newcombe"
+	recovered = "Newcombe"
 )
 
 // Interval says how far a number varies over data sets of the same size.

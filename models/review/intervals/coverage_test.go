@@ -169,7 +169,7 @@ func TestDifferencesCoverAndRaiseNoAlarms(t *testing.T) {
 				if d.Low <= p.gain && p.gain <= d.High {
 					contained++
 				}
-				if d.Decided() {
+				if d.decided() {
 					claimed++
 				}
 			}
@@ -205,7 +205,7 @@ func TestTestsOfSeveralMetrics(t *testing.T) {
 		}
 		claims := func() (n int) {
 			for _, d := range tests {
-				if d.Decided() {
+				if d.decided() {
 					return 1
 				}
 			}

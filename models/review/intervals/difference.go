@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/dsp-go/dsp/models/data/brackets"
 	"github.com/dsp-go/dsp/structured"
 )
 
@@ -25,14 +26,14 @@ type Difference struct {
 	Adjusted float64 `json:"p_holm"` // with those of the tests that it was made together with
 }
 
-// Decided reports whether the models differ in the metric: whether the test rejects that they do not.
-func (d Difference) Decided() bool { return d.Adjusted <= Significant }
+// decided reports whether the models differ in the metric: whether the test rejects that they do not.
+func (d Difference) decided() bool { return d.Adjusted <= Significant }
 
 // String says which model is better, and whether the data can tell.
 func (d Difference) String() string {
 	text := fmt.Sprintf("%s %.2f %% against %.2f %%: %+.2f points, 95 %% interval %+.2f to %+.2f, p = %.2g",
 		d.Label, 100*d.Value, 100*d.Other, 100*d.Gain, 100*d.Low, 100*d.High, d.Adjusted)
-	if !d.Decided() {
+	if !d.decided() {
 		text += "; the data cannot tell them apart"
 	}
 	return text
@@ -67,7 +68,7 @@ func compare(a, b Counts, swaps int) Difference {
 	// How far each end of the two intervals is from its metric stands for a standard deviation there.
 	i, j := a.Interval(), b.Interval()
 	reach := func(u, v float64) float64 { return math.Sqrt(max(0, u*u-2*ρ*u*v+v*v)) }
-	d.Interval = Interval{deviation(terms, max(a.counted(), b.counted())), d.Gain - reach(x-i.Low, j.High-y), d.Gain + reach(i.High-x, y-j.Low), Recovered}
+	d.Interval = Interval{deviation(terms, max(a.counted(), b.counted())), d.Gain - reach(x-i.Low, j.High-y), d.Gain + reach(i.High-x, y-j.Low), recovered}
 	d.P = paired(a, b, swaps)
 	d.Adjusted = d.P
 	return d
@@ -191,6 +192,11 @@ func sameExamples(a, b *structured.Dataset) error {
 			same = words[a.Offsets[i]+t] == others[b.Offsets[i]+t]
 		}
 		x, y := a.Gold(i), b.Gold(i)
+		if brackets.Is(a) {
+			words, tags := brackets.WordsOf(a, i)
+			same = same && string(brackets.FromOutput(x, words, tags, a.Alphabet).Append(nil)) == string(brackets.FromOutput(y, words, tags, b.Alphabet).Append(nil))
+			x = nil
+		}
 		for t := 0; same && a.OutputLength(i) == a.Length(i) && t < len(x); t++ {
 			switch {
 			case x[t] < 0 || y[t] < 0: // not known for certain

@@ -65,7 +65,7 @@ func TestNoErrorsAreNotCertainty(t *testing.T) {
 		}
 	}
 	d, err := Differences(tokens(100, 20, 1, random), tokens(100, 20, 1, random))
-	if err != nil || d[0].Gain != 0 || d[0].Low > -0.03 || d[0].High < 0.03 || d[0].P != 1 || d[0].Decided() {
+	if err != nil || d[0].Gain != 0 || d[0].Low > -0.03 || d[0].High < 0.03 || d[0].P != 1 || d[0].decided() {
 		t.Errorf("%+v, %v", d, err)
 	}
 }

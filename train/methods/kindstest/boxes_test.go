@@ -15,7 +15,7 @@ import (
 	"github.com/dsp-go/dsp/train/traintest"
 )
 
-// On choices, windows and segments, too, methods of all families certify the same optimum: their intervals [dual, objective] overlap.
+// On choices, windows, segments and constituents, too, methods of all families certify the same optimum: their intervals [dual, objective] overlap.
 func TestBoxesAreCertified(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long; the race detector runs shorter tests of the same code")
@@ -38,6 +38,9 @@ func TestBoxesAreCertified(t *testing.T) {
 		{"segments, hinge", traintest.SegmentProblem(40, engine.Hinge, traintest.L2, 1./40), hinge(), 3e-2}, // mostly noise
 		{"segments, crf", traintest.SegmentProblem(40, engine.CRF, traintest.Entropy, 1./40), smooth(), 1e-3},
 		{"segments, softmax-margin", traintest.SegmentProblem(40, engine.SoftmaxMargin, traintest.Entropy, 1./40), smooth(), 1e-3},
+		{"constituents, hinge", traintest.ConstituentProblem(40, engine.Hinge, traintest.L2, 1./40), hinge(), 5e-2},
+		{"constituents, crf", traintest.ConstituentProblem(40, engine.CRF, traintest.Entropy, 1./40), smooth(), 1e-3},
+		{"constituents, softmax-margin", traintest.ConstituentProblem(40, engine.SoftmaxMargin, traintest.Entropy, 1./40), smooth(), 1e-3},
 		{"window, hinge", traintest.WindowProblem(30, traintest.L2, 1./30), hinge(), 1e-2},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -46,16 +46,19 @@ func joinedRuns(t *testing.T) map[string]joined {
 		"lbfgs, dense": {func() *train.Problem {
 			return traintest.Shifted(traintest.NoisyProblem(2000, engine.CRF, oracles.Smoothing{}, 0.01))
 		}, func() train.Method { return &quasinewton.LBFGS{} }, 4},
-		"owlqn, attributes":        {func() *train.Problem { return l1(attributes(0, engine.CRF)()) }, func() train.Method { return &quasinewton.OWLQN{} }, 5},
-		"svrg, attributes":         {func() *train.Problem { return batch(attributes(0, engine.CRF)(), 30) }, func() train.Method { return &methods.SVRG{} }, 2},
-		"casimir, dense":           {func() *train.Problem { return batch(traintest.NoisyProblem(300, engine.Hinge, entropy, 0.01), 30) }, func() train.Method { return &methods.Casimir{} }, 2},
-		"sgd, attributes":          {func() *train.Problem { return batch(attributes(0, engine.CRF)(), 50) }, func() train.Method { return &methods.SGD{} }, 2},
-		"sgd, embeddings":          {func() *train.Problem { return batch(embedding(), 50) }, func() train.Method { return &methods.SGD{Rate: 0.1} }, 2},
-		"adam, embeddings":         {func() *train.Problem { return batch(embedding(), 50) }, func() train.Method { return &methods.Adam{} }, 2},
-		"adam, net":                {net, func() train.Method { return &methods.Adam{} }, 2},
-		"prox-linear, batches":     {embedding, func() train.Method { return &methods.BatchProxLinear{ModelBatch: 60} }, 2},
-		"prox-linear, inner steps": {embedding, func() train.Method { return &methods.BatchProxLinear{ModelBatch: 20, InnerSteps: 3} }, 1},
-		"prox-linear, net":         {net, func() train.Method { return &methods.ProxLinear{} }, 3},
+		"owlqn, attributes":         {func() *train.Problem { return l1(attributes(0, engine.CRF)()) }, func() train.Method { return &quasinewton.OWLQN{} }, 5},
+		"svrg, attributes":          {func() *train.Problem { return batch(attributes(0, engine.CRF)(), 30) }, func() train.Method { return &methods.SVRG{} }, 2},
+		"casimir, dense":            {func() *train.Problem { return batch(traintest.NoisyProblem(300, engine.Hinge, entropy, 0.01), 30) }, func() train.Method { return &methods.Casimir{} }, 2},
+		"fw, attributes":            {attributes(0, engine.Hinge), func() train.Method { return &methods.FrankWolfe{} }, 4},
+		"cutting-plane, dense":      {func() *train.Problem { return traintest.NoisyProblem(600, engine.Hinge, oracles.Smoothing{}, 0.01) }, func() train.Method { return &methods.CuttingPlane{} }, 4},
+		"casimir-adapt, attributes": {func() *train.Problem { p := batch(attributes(6, engine.Hinge)(), 30); p.Smoothing = entropy; return p }, func() train.Method { return &methods.Casimir{Adaptive: true} }, 2},
+		"sgd, attributes":           {func() *train.Problem { return batch(attributes(0, engine.CRF)(), 50) }, func() train.Method { return &methods.SGD{} }, 2},
+		"sgd, embeddings":           {func() *train.Problem { return batch(embedding(), 50) }, func() train.Method { return &methods.SGD{Rate: 0.1} }, 2},
+		"adam, embeddings":          {func() *train.Problem { return batch(embedding(), 50) }, func() train.Method { return &methods.Adam{} }, 2},
+		"adam, net":                 {net, func() train.Method { return &methods.Adam{} }, 2},
+		"prox-linear, batches":      {embedding, func() train.Method { return &methods.BatchProxLinear{ModelBatch: 60} }, 2},
+		"prox-linear, inner steps":  {embedding, func() train.Method { return &methods.BatchProxLinear{ModelBatch: 20, InnerSteps: 3} }, 1},
+		"prox-linear, net":          {net, func() train.Method { return &methods.ProxLinear{} }, 3},
 		"prox-linear, attributes, partial labels": {func() *train.Problem {
 			p := batch(traintest.AttributeProblem(t, 500, 12, 5, 0, engine.CRF, 0.01), 40)
 			hideSome(p.Data)

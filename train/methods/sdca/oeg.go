@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/dsp-go/dsp/oracles"
-	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/train"
 	"github.com/dsp-go/dsp/train/engine"
 )
@@ -32,12 +31,12 @@ func checkOnline(p *train.Problem) error {
 	if _, sums := p.Kind().Oracle().(oracles.Summer); sums {
 		return nil
 	}
-	return structured.BadInput("--method oeg needs sums over all outputs, which the oracle of a %s does not compute; use --method bcfw or bcpfw", p.Kind().Name())
+	return train.Refuse("oeg", train.Sums, "needs sums over all outputs, which the oracle of a %s does not compute", p.Kind().Name())
 }
 
 // uniform begins at the uniform distributions over the outputs that the constraints allow.
 func (m *SDCA) uniform(ctx context.Context, p *train.Problem, s *train.State) error {
-	err := m.fillMemory(ctx, p, onlineStep, func(st *dualStep) error {
+	err := m.fillMemory(ctx, p, onlineStep, func(st *dualStep) (bool, error) {
 		st.Theta.Resize(&st.Batch, p.Scorer.Form())
 		for k := range st.Theta.Parts {
 			clear(st.Theta.Parts[k].Values)
@@ -45,7 +44,7 @@ func (m *SDCA) uniform(ctx context.Context, p *train.Problem, s *train.State) er
 		if p.Constraints != nil {
 			p.Constraints.Apply(&st.Theta)
 		}
-		return nil
+		return true, nil
 	})
 	if err != nil {
 		return err
@@ -55,8 +54,8 @@ func (m *SDCA) uniform(ctx context.Context, p *train.Problem, s *train.State) er
 }
 
 // atWeights leaves θ_i + ℓ_i at w in a step.
-func (m *SDCA) atWeights(p *train.Problem) func(st *dualStep) error {
-	return func(st *dualStep) error { return p.Potentials(&st.Lane, engine.At(m.w)) }
+func (m *SDCA) atWeights(p *train.Problem) func(st *dualStep) (bool, error) {
+	return func(st *dualStep) (bool, error) { return true, p.Potentials(&st.Lane, engine.At(m.w)) }
 }
 
 // tries returns how often a step may be tried.

@@ -93,7 +93,8 @@ func (m *SDCA) Convex() bool { return true }
 // TakesL1 implements train.L1Method.
 func (m *SDCA) TakesL1() {}
 
-// Start begins at u_i = 1_{y_i}, where w is the centre, or Online at uniform distributions, regardless of s.W unless Warm or if targets are soft.
+// Start begins at u_i = 1_{y_i}, where w is the centre, or Online at uniform distributions, regardless of s.W unless Warm. With
+// soft targets it begins where their potentials are known to be (Objective.Origin), else at those of s.W.
 func (m *SDCA) Start(ctx context.Context, p *train.Problem, s *train.State) error {
 	if err := train.CheckConvex(m.Name(), p.Scorer); err != nil {
 		return err
@@ -137,7 +138,7 @@ func (m *SDCA) Start(ctx context.Context, p *train.Problem, s *train.State) erro
 	m.primal, m.dual = math.Inf(1), math.Inf(-1)
 	m.bound = train.LowerBound{Value: p.Constant}
 	switch {
-	case m.Warm || p.Soft && !m.Online: // soft targets are marginals of potentials that nobody knows
+	case m.Warm || p.Soft && !m.Online:
 		return m.warm(ctx, p, s)
 	case m.Online:
 		return m.uniform(ctx, p, s)

@@ -11,7 +11,7 @@ import (
 // warmChunks is the number of parts of the first pass of a warm start, after each of which w moves on towards the dual point's own.
 const warmChunks = 16
 
-// warm begins at s.W = w₀ and at the dual point of the answers there, φ_i = θ_i(w₀) + ℓ_i. That point has weights of its own,
+// warm begins at s.W = w₀ and at the dual point of the answers there, φ_i = θ_i(w₀) + ℓ_i, or where Objective.Origin says. That point has weights of its own,
 //
 //	w(u) = c − (1/λn) Σ c_i J_iᵀ(u_i − 1_{y_i}),
 //
@@ -26,7 +26,18 @@ func (m *SDCA) warm(ctx context.Context, p *train.Problem, s *train.State) error
 	s.FullPasses++
 	m.primal, m.rounded = primal, rounded
 	copy(m.w, s.W)
-	if err := m.fillMemory(ctx, p, firstStep, m.atWeights(p)); err != nil {
+	begin := m.atWeights(p)
+	if p.Origin != nil && !m.Warm {
+		begin = func(st *dualStep) (bool, error) {
+			st.Theta.Resize(&st.Batch, p.Scorer.Form())
+			some := p.Origin(st.i, &st.Theta)
+			if p.Constraints != nil {
+				p.Constraints.Apply(&st.Theta)
+			}
+			return some, nil
+		}
+	}
+	if err := m.fillMemory(ctx, p, firstStep, begin); err != nil {
 		return err
 	}
 	s.OracleCalls += p.Len()
@@ -41,8 +52,9 @@ func (m *SDCA) warm(ctx context.Context, p *train.Problem, s *train.State) error
 	return nil
 }
 
-// fillMemory sets φ_i, and what belongs to it, to the potentials that a function leaves in a step's θ. η of the next visits is the given one.
-func (m *SDCA) fillMemory(ctx context.Context, p *train.Problem, η float32, potentials func(st *dualStep) error) error {
+// fillMemory sets φ_i, and what belongs to it, to the potentials that a function leaves in a step's θ, unless it says that there are none. η of the
+// next visits is the given one.
+func (m *SDCA) fillMemory(ctx context.Context, p *train.Problem, η float32, potentials func(st *dualStep) (bool, error)) error {
 	t := newTeam(p.Threads())
 	defer t.close()
 	steps := make([]*dualStep, min(p.Threads(), p.Len()))
@@ -56,8 +68,10 @@ func (m *SDCA) fillMemory(ctx context.Context, p *train.Problem, η float32, pot
 				return err
 			}
 			st.visit(p, i)
-			if err := potentials(st); err != nil {
+			if some, err := potentials(st); err != nil {
 				return err
+			} else if !some {
+				continue
 			}
 			st.φ.Copy(&st.Theta)
 			st.Oracle.(oracles.Summer).Exp(&st.φ, 1, st.value[:], &st.u)

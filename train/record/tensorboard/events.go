@@ -29,15 +29,15 @@ type Writer struct {
 	buf []byte
 }
 
-// NewWriter starts an event file on w. The time is in seconds since 1970.
-func NewWriter(w io.Writer, time float64) (*Writer, error) {
+// newWriter starts an event file on w. The time is in seconds since 1970.
+func newWriter(w io.Writer, time float64) (*Writer, error) {
 	t := &Writer{w: w}
 	version := protowire.AppendTag(event(time, 0), 3, protowire.BytesType)
 	return t, t.record(protowire.AppendString(version, "brain.Event:2"))
 }
 
-// Scalars writes the values of one step as one event, with a single call of Write.
-func (t *Writer) Scalars(time float64, step int, values ...Scalar) error {
+// scalars writes the values of one step as one event, with a single call of Write.
+func (t *Writer) scalars(time float64, step int, values ...Scalar) error {
 	var summary []byte
 	for _, v := range values {
 		var b []byte

@@ -110,15 +110,15 @@ func read(t *testing.T, b []byte) (events []readEvent) {
 
 func TestEvents(t *testing.T) {
 	var b bytes.Buffer
-	w, err := NewWriter(&b, 1.5e9)
+	w, err := newWriter(&b, 1.5e9)
 	if err != nil {
 		t.Fatal(err)
 	}
 	scalars := []Scalar{{"objective", 0.25}, {"dev/token_error", -1}}
-	if err := w.Scalars(1.5e9+0.5, 3, scalars...); err != nil {
+	if err := w.scalars(1.5e9+0.5, 3, scalars...); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.Scalars(1.5e9+1, 300); err != nil {
+	if err := w.scalars(1.5e9+1, 300); err != nil {
 		t.Fatal(err)
 	}
 	want := []readEvent{{1.5e9, 0, "brain.Event:2", nil}, {1.5e9 + 0.5, 3, "", scalars}, {1.5e9 + 1, 300, "", nil}}

@@ -34,7 +34,7 @@ func NewRecorder(dir string, earlier []trainrecord.Record) (*Recorder, error) {
 	}
 	err := host.WriteFile(path, func(w io.Writer) error {
 		var err error
-		if r.w, err = NewWriter(w, r.start); err != nil {
+		if r.w, err = newWriter(w, r.start); err != nil {
 			return err
 		}
 		for _, record := range earlier {
@@ -56,7 +56,7 @@ func NewRecorder(dir string, earlier []trainrecord.Record) (*Recorder, error) {
 
 // Record implements record.Recorder.
 func (r *Recorder) Record(record trainrecord.Record) error {
-	return r.w.Scalars(r.start+record.Seconds, record.Pass, scalars(record)...)
+	return r.w.scalars(r.start+record.Seconds, record.Pass, scalars(record)...)
 }
 
 // Close implements record.Recorder.

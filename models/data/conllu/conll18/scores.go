@@ -71,8 +71,8 @@ func (s Score) Recall() float64 { return share(s.Correct, s.Gold) }
 // F1 is the harmonic mean of precision and recall.
 func (s Score) F1() float64 { return share(2*s.Correct, s.System+s.Gold) }
 
-// AlignedAccuracy is the share of aligned words that are right: what is left of the measure where words are found.
-func (s Score) AlignedAccuracy() float64 { return share(s.Correct, s.Aligned) }
+// alignedAccuracy is the share of aligned words that are right: what is left of the measure where words are found.
+func (s Score) alignedAccuracy() float64 { return share(s.Correct, s.Aligned) }
 
 func share(part, of int) float64 {
 	if of == 0 {
@@ -222,7 +222,7 @@ func (s Scores) MarshalJSON() ([]byte, error) {
 			"precision": score.Precision(), "recall": score.Recall(), "f1": score.F1(), "correct": score.Correct, "gold": score.Gold, "system": score.System,
 		}
 		if score.Aligned > 0 {
-			m["aligned"] = score.AlignedAccuracy()
+			m["aligned"] = score.alignedAccuracy()
 		}
 		whole[Names[k]] = m
 	}
@@ -237,7 +237,7 @@ func (s Scores) Table() string {
 	for k, score := range s {
 		fmt.Fprintf(&text, "%-10s  %9.2f %7.2f %7.2f", titles[k], 100*score.Precision(), 100*score.Recall(), 100*score.F1())
 		if score.Aligned > 0 {
-			fmt.Fprintf(&text, "  %7.2f", 100*score.AlignedAccuracy())
+			fmt.Fprintf(&text, "  %7.2f", 100*score.alignedAccuracy())
 		}
 		text.WriteByte('\n')
 	}

@@ -1,0 +1,141 @@
+"""What several processes of dsp train cost beside threads of one, and a model of how far they scale.
+
+    make build
+    python bench/ranks.py [--dsp bin/dsp] [--mpirun "mpirun --oversubscribe"] [--picture docs/ranks.png]
+
+Each method trains on one process with one thread, on one with two, and on two with one each. The models must be equal to the bit. Times are
+processor time, user and system, of all processes, so that other work on the machine does not count; the least of --repeats runs. Messages and
+bytes are those that rank 0 receives. What two processes need beyond one is work that every rank repeats, and the cost of messages; the rest of a
+pass is shared. From these the script draws the speed of a pass on up to 1,024 machines, for two networks, by the model
+
+    seconds(R) = repeated + shared / min(R, strands) + pieces in a chain of R ranks + a broadcast of the sums,
+
+where a message of m bytes takes alpha + m / beta. Only the picture needs matplotlib.
+"""
+
+import argparse
+import hashlib
+import json
+import math
+import os
+import pathlib
+import resource
+import shlex
+import subprocess
+import tempfile
+
+NETWORKS = {"10 Gb/s Ethernet": (30e-6, 1.25e9), "200 Gb/s InfiniBand": (2e-6, 25e9)}  # alpha in s, beta in B/s
+
+TEXT = ["--columns", "word=0,pos=1,label=-1"]
+RUNS = {  # flags, most ranks with a share of a pass, in how many pieces a sum passes through the ranks
+    "lbfgs, attributes": (TEXT + ["--method", "lbfgs"], None, 17),
+    "owl-qn, attributes": (TEXT + ["--method", "owl-qn", "--l1", "0.5"], None, 17),
+    "sgd, attributes, batches of 64": (TEXT + ["--method", "sgd", "--batch", "64", "--lr", "0.1"], 8, 1),
+    "prox-linear, network, batches of 64": (["--net", "rnn", "--method", "prox-linear", "--model-batch", "64"] + TEXT, 8, 1),
+    "adam, network, batches of 64": (["--net", "rnn", "--method", "adam", "--batch", "64"] + TEXT, 8, 1),
+}
+
+
+def cpu():
+    r = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return r.ru_utime + r.ru_stime
+
+
+def train(command, flags, passes, threads):
+    """Trains and returns processor seconds, the result, and a digest of the model."""
+    with tempfile.TemporaryDirectory() as folder:
+        out = pathlib.Path(folder) / "run"
+        before = cpu()
+        run = subprocess.run(command + ["train", *flags, "--passes", str(passes), "--gap", "0", "--threads", str(threads), "--out", str(out),
+                                        "--quiet", "--json", "--baselines", "off"], capture_output=True, text=True)
+        if run.returncode != 0:
+            raise SystemExit(f"{' '.join(command + flags)}\n{run.stderr}")
+        digest = hashlib.sha256((out / "model.safetensors").read_bytes()).hexdigest()
+        return cpu() - before, json.loads(run.stdout.splitlines()[-1]), digest
+
+
+def per_pass(command, flags, threads, passes, repeats):
+    """Processor seconds, messages and bytes of a pass, from the difference of a long run and a short one."""
+    long = min((train(command, flags, 1 + passes, threads) for _ in range(repeats)), key=lambda x: x[0])
+    short = min((train(command, flags, 1, threads) for _ in range(repeats)), key=lambda x: x[0])
+    count = lambda run, what: (run[1].get("received") or {}).get(what, 0)
+    return [(long[0] - short[0]) / passes] + [(count(long, w) - count(short, w)) / passes for w in ("messages", "bytes")], long[2]
+
+
+def seconds(ranks, repeated, shared, strands, steps, size, pieces, network):
+    """The model: seconds of a pass that sums `steps` times `size` bytes in `pieces`."""
+    alpha, beta = network
+    if ranks == 1:
+        return repeated + shared
+    piece = alpha + size / pieces / beta
+    chain = (ranks - 1 + pieces - 1) * piece
+    spread = pieces * alpha * math.ceil(math.log2(ranks)) + 2 * size / beta
+    return repeated + shared / min(ranks, strands) + steps * (chain + spread)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--dsp", default="bin/dsp")
+    parser.add_argument("--mpirun", default="mpirun --oversubscribe")
+    parser.add_argument("--passes", type=int, default=6)
+    parser.add_argument("--repeats", type=int, default=1)
+    parser.add_argument("--examples", type=int, default=2000)
+    parser.add_argument("--method", help="only runs whose name has this")
+    parser.add_argument("--picture")
+    args = parser.parse_args()
+    os.environ.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run([args.dsp, "data", "text", "--examples", f"{args.examples},10,10", "--out", folder, "--quiet"], check=True, capture_output=True)
+        print("| run | one thread | two threads | two ranks | beyond one | messages | bytes | bits |\n|---|---|---|---|---|---|---|---|")
+        for name, (flags, strands, pieces) in RUNS.items():
+            if args.method and args.method not in name:
+                continue
+            flags = ["--train", f"{folder}/train.conll", *flags]
+            (one, _, _), bits1 = per_pass([args.dsp], flags, 1, args.passes, args.repeats)
+            (two, _, _), bits2 = per_pass([args.dsp], flags, 2, args.passes, args.repeats)
+            (both, messages, size), bits3 = per_pass(shlex.split(args.mpirun) + ["-np", "2", args.dsp], flags, 1, args.passes, args.repeats)
+            same = "equal" if bits1 == bits2 == bits3 else "DIFFER"
+            print(f"| {name} | {one:.2f} s | {two:.2f} s | {both:.2f} s | {100 * (both / one - 1):+.0f} % | {messages:.0f} | {size / 1e6:.2f} MB | {same} |", flush=True)
+            repeated = max(0, both - one)
+            rows.append((name, repeated, max(0, one - repeated), strands or args.examples // 36, pieces, messages, size))
+    print("\nModel: speed of a pass, as a multiple of one process with one thread\n")
+    sizes = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024]
+    curves = []
+    for name, repeated, shared, strands, pieces, messages, size in rows:
+        steps = max(1, messages / (pieces + 3))
+        for network, speed in NETWORKS.items():
+            t = [seconds(r, repeated, shared, strands, steps, size / steps, pieces, speed) for r in sizes]
+            gain = [t[0] / x for x in t]
+            best = max(range(len(sizes)), key=lambda k: gain[k])
+            enough = next(r for r, g in zip(sizes, gain) if g >= 0.9 * gain[best])
+            print(f"{name}, {network}: " + ", ".join(f"{r}: {g:.1f}" for r, g in zip(sizes, gain)) + f"; within 10 % of its best from {enough} on, best at {sizes[best]}")
+            curves.append((name, network, gain))
+    if args.picture:
+        draw(args.picture, sizes, curves)
+
+
+def draw(path, sizes, curves):
+    import matplotlib
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(1, len(NETWORKS), figsize=(10, 4), sharey=True)
+    for axis, network in zip(axes, NETWORKS):
+        for name, of, gain in curves:
+            if of == network:
+                axis.plot(sizes, gain, marker="o", markersize=3, label=name)
+        axis.plot(sizes[:6], sizes[:6], color="grey", linestyle=":", label="as many times as ranks")
+        axis.set_xscale("log", base=2)
+        axis.set_yscale("log", base=2)
+        axis.set_xlabel("ranks, one thread each")
+        axis.set_title(network)
+    axes[0].set_ylabel("speed of a pass (model), one process = 1")
+    axes[0].legend(fontsize=7)
+    figure.suptitle("Small data stop gaining early: repeated work, then messages, bound the speed")
+    figure.tight_layout()
+    figure.savefig(path, dpi=110)
+
+
+if __name__ == "__main__":
+    main()

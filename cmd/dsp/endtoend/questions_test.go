@@ -1,0 +1,183 @@
+package endtoend
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// askedJSON is what predict says of a sequence's distribution.
+type askedJSON struct {
+	Labels  []string
+	Entropy float64
+	Samples [][]string
+	Nbest   []struct {
+		Labels      []string
+		Probability float64
+	}
+}
+
+// Entropies are those of all outputs, and stand in a line before columns. Samples depend on the seed and on where a sentence is in its file, and on
+// nothing else.
+func TestQuestionsOfPredict(t *testing.T) {
+	t.Parallel()
+	model := attributeTagger(t)
+	var a askedJSON
+	dspWith(t, "the\nred\nfox\nruns\n", "predict", "--model", model, "--entropy", "--nbest", "81", "--samples", "400", "--seed", "3", "--json").ok().json(&a)
+	entropy, p := 0.0, map[string]float64{}
+	for _, o := range a.Nbest {
+		entropy -= o.Probability * math.Log(o.Probability)
+		p[fmt.Sprint(o.Labels)] = o.Probability
+	}
+	if len(a.Nbest) != 81 || math.Abs(a.Entropy-entropy) > 1e-4 {
+		t.Errorf("entropy %v, that of %d outputs is %v", a.Entropy, len(a.Nbest), entropy)
+	}
+	n := 0.0
+	for _, y := range a.Samples {
+		if fmt.Sprint(y) == fmt.Sprint(a.Labels) {
+			n++
+		}
+	}
+	if q := p[fmt.Sprint(a.Labels)]; len(a.Samples) != 400 || math.Abs(n/400-q) > math.Sqrt(math.Log(2e9)/800) { // Hoeffding: fails once in 1e9
+		t.Errorf("%d samples, a share of %v is the best output of probability %v", len(a.Samples), n/400, q)
+	}
+	text := strings.Repeat("the\nred\nfox\nruns\n\nthe\nfox\n\n", 200)
+	path := write(t, "many.conll", text)
+	one := dsp(t, "predict", "--model", model, "--input", path, "--samples", "3", "--temperature", "0.8", "--json", "--threads", "1").ok().stdout
+	if two := dspWith(t, text, "predict", "--model", model, "--samples", "3", "--temperature", "0.8", "--json", "--threads", "2").ok().stdout; one != two {
+		t.Error("two threads draw other samples")
+	}
+	if other := dsp(t, "predict", "--model", model, "--input", path, "--samples", "3", "--temperature", "0.8", "--seed", "1", "--json").ok().stdout; one == other {
+		t.Error("another seed draws the same samples")
+	}
+	lines := strings.Split(dspWith(t, "the\nred\n\nfox\n", "predict", "--model", model, "--entropy").ok().stdout, "\n")
+	if len(lines) != 7 || !strings.HasPrefix(lines[0], "# entropy ") || !strings.HasPrefix(lines[4], "# entropy ") {
+		t.Errorf("%q", lines)
+	}
+}
+
+// The examples that are most worth labelling are those of which the model is least sure, as they stand in the file.
+func TestSelect(t *testing.T) {
+	t.Parallel()
+	model := attributeTagger(t)
+	sentences := []string{"the\tq", "red\tq\nfox\tq", "the\tq\nred\tq\nfox\tq\nruns\tq", "zebra\tq\nzebra\tq\nzebra\tq\nzebra\tq\nzebra\tq", "runs\tq"}
+	path := write(t, "pool.conll", "\n"+strings.Join(sentences, "\n\n\n")+"\n")
+	for _, by := range []string{"entropy", "margin", "probability"} {
+		var first struct {
+			Example, Line int
+			Measure       float64
+		}
+		all := dsp(t, "predict", "--model", model, "--input", path, "--columns", "word=0", "--select", "9", "--by", by, "--json").ok()
+		lines := strings.Split(strings.TrimSpace(all.stdout), "\n")
+		outcome{t, nil, 0, lines[0], ""}.json(&first)
+		if len(lines) != len(sentences) || first.Example != 3 || first.Line != 15 || !(first.Measure >= 0) {
+			t.Errorf("%s: %+v\n%s", by, first, all.stdout)
+		}
+		if got := dsp(t, "predict", "--model", model, "--input", path, "--columns", "word=0", "--select", "1", "--by", by).ok().stdout; got != sentences[3]+"\n\n" {
+			t.Errorf("%s: %q", by, got)
+		}
+	}
+	dspWith(t, "the\n", "predict", "--model", model, "--select", "1").refused(exitBadInput, "-: examples are copied from a single file of text")
+}
+
+// Log-probabilities, entropies of errors and divergences are in reports, and a model is no divergence from itself.
+func TestQuestionsOfEval(t *testing.T) {
+	t.Parallel()
+	model := attributeTagger(t)
+	data := write(t, "test.conll", "the O\nred B-X\nfox I-X\n\nruns O\nfox O\n\nthe Z\n")
+	var r struct {
+		Likelihood struct {
+			NLL                  float64
+			Examples, Impossible int
+		}
+		Against struct {
+			Divergence struct {
+				Entropy, KL float64
+				Examples    int
+			}
+		}
+		Errors []struct{ Entropy float64 }
+	}
+	dsp(t, "eval", "--model", model, "--data", data, "--nll", "--against", model, "--kl", "--errors", "9", "--json").ok().json(&r)
+	if r.Likelihood.Examples != 2 || r.Likelihood.Impossible != 1 || !(r.Likelihood.NLL > 0) {
+		t.Errorf("%+v", r.Likelihood)
+	}
+	if v := r.Against.Divergence; v.KL != 0 || !(v.Entropy > 0) || v.Examples != 3 {
+		t.Errorf("%+v", v)
+	}
+	if len(r.Errors) == 0 || !(r.Errors[0].Entropy > 0) {
+		t.Errorf("%+v", r.Errors)
+	}
+	dsp(t, "eval", "--model", model, "--data", data, "--kl").refused(exitBadInput, "add --against MODEL")
+}
+
+// Heads and relations that are given are kept, and the rest of the tree is the best that goes with them.
+func TestForceTrees(t *testing.T) {
+	t.Parallel()
+	model := parser(t)
+	test, err := os.ReadFile(filepath.Join(drawnTrees(t), "test.conllu"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sentence := strings.SplitAfterN(string(test), "\n\n", 2)[0]
+	cells := func(text string) (rows [][]string) {
+		for line := range strings.Lines(text) {
+			if f := strings.Split(strings.TrimSpace(line), "\t"); len(f) == 10 {
+				rows = append(rows, f)
+			}
+		}
+		return rows
+	}
+	best := cells(dspWith(t, sentence, "predict", "--model", model).ok().stdout)
+	other := "1"
+	if best[1][6] == other || len(best) < 3 {
+		other = "3"
+	}
+	var forced strings.Builder
+	for k, f := range cells(sentence) {
+		f[6], f[7] = "_", "_"
+		if k == 1 {
+			f[6] = other
+		}
+		forced.WriteString(strings.Join(f, "\t") + "\n")
+	}
+	got := cells(dspWith(t, forced.String()+"\n", "predict", "--model", model, "--force").ok().stdout)
+	if got[1][6] != other || best[1][6] == other {
+		t.Errorf("word 2 has head %s, %s without force; %s is given", got[1][6], best[1][6], other)
+	}
+	dspWith(t, strings.Replace(forced.String(), "\t"+other+"\t_\t", "\t99\t_\t", 1)+"\n", "predict", "--model", model, "--force").refused(exitBadInput, `head "99"`)
+}
+
+// Every verb and model that cannot answer a question says so by name.
+func TestQuestionsRefusedByName(t *testing.T) {
+	t.Parallel()
+	tagger, links := attributeTagger(t), aligner(t)
+	pairs := filepath.Join(drawnPairs(t), "test.pairs")
+	for _, c := range []struct {
+		args string
+		want string
+	}{
+		{"predict --model " + links + " --input " + pairs + " --entropy", "--entropy needs sums over all outputs, which the oracle of a"},
+		{"predict --model " + links + " --input " + pairs + " --samples 3 --json", "--samples needs sums over all outputs"},
+		{"predict --model " + links + " --input " + pairs + " --select 3", "--by entropy needs sums"},
+		{"eval --model " + links + " --data " + pairs + " --nll", "--nll needs sums"},
+		{"eval --model " + links + " --data " + pairs + " --against " + links + " --kl", "--kl needs sums"},
+		{"train --train " + pairs + " --teacher " + links, "--teacher needs sums"},
+		{"predict --model " + tagger + " --samples 3", "add --json"},
+		{"predict --model " + tagger + " --samples -1", "--samples -1: expected 0 or more"},
+		{"predict --model " + tagger + " --temperature 2", "--temperature is for --samples"},
+		{"predict --model " + tagger + " --samples 3 --json --temperature 0", "--temperature 0: expected more than 0"},
+		{"predict --model " + tagger + " --seed 2", "--seed is for --samples"},
+		{"predict --model " + tagger + " --by margin", "--by margin is for --select"},
+		{"predict --model " + tagger + " --select 0", "--select 0: expected"},
+		{"predict --model " + tagger + " --select 3 --by luck", `--by "luck" is not known`},
+		{"predict --model " + tagger + " --select 3 --nbest 2", "--nbest has no effect with --select"},
+		{"predict --model " + tagger + " --entropy --into label", "--entropy"},
+		{"predict --model " + tagger + " --text --inline --entropy", "--entropy needs another form of output"},
+	} {
+		dspWith(t, "the\n", strings.Fields(c.args)...).refused(exitBadInput, c.want)
+	}
+}

@@ -1,0 +1,178 @@
+package endtoend
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/dsp-go/dsp/train/ranks"
+	"github.com/dsp-go/dsp/train/ranks/rankstest"
+)
+
+// ranked are flags of runs that several ranks share.
+var ranked = map[string][]string{
+	"lbfgs":       {"train", "--examples", "300,10,10", "--net", "linear", "--loss", "crf", "--method", "lbfgs", "--passes", "6", "--baselines", "off"},
+	"prox-linear": {"train", "--examples", "300,10,10", "--channels", "4", "--hidden", "16", "--model-batch", "16", "--passes", "2", "--baselines", "off"},
+}
+
+// modelBytes returns the model file of a run.
+func modelBytes(t *testing.T, dir string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(dir, "model.safetensors"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// metricsWithoutTimes returns the metrics of a run without its times.
+func metricsWithoutTimes(t *testing.T, dir string) string {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(dir, "metrics.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return regexp.MustCompile(`"seconds":[^,]*,`).ReplaceAllString(string(b), "")
+}
+
+// Under every mpirun of the machine, any number of processes trains the model of one, writes each file once, and says how many they were.
+func TestRanksTrainTheModelOfOne(t *testing.T) {
+	for name, flags := range ranked {
+		one := filepath.Join(t.TempDir(), "run")
+		if err := runProgram(with(flags, "--quiet", "--out", one)...); err != nil {
+			t.Fatal(err)
+		}
+		for k, l := range rankstest.Launchers(t) {
+			t.Run(l.Name+"/"+name, func(t *testing.T) {
+				dir := filepath.Join(t.TempDir(), "run")
+				var stdout, stderr bytes.Buffer
+				c := l.Command(t.Context(), 2+k, []string{asProgram + "=1"}, binary, with(flags, "--json", "--threads", "1", "--out", dir)...)
+				c.Stdout, c.Stderr = &stdout, &stderr
+				if err := c.Run(); err != nil {
+					t.Fatalf("%v\n%s", err, stderr.String())
+				}
+				var result struct{ Ranks, Passes int }
+				if err := json.Unmarshal(stdout.Bytes(), &result); err != nil || result.Ranks != 2+k {
+					t.Errorf("%v: %+v in %s", err, result, stdout.String())
+				}
+				if !bytes.Equal(modelBytes(t, dir), modelBytes(t, one)) {
+					t.Error("another model than that of one process")
+				}
+				if got, want := metricsWithoutTimes(t, dir), metricsWithoutTimes(t, one); got != want || strings.Count(got, "\n") != result.Passes {
+					t.Errorf("metrics of %d passes:\n%sexpected\n%s", result.Passes, got, want)
+				}
+				if !strings.Contains(stderr.String(), "rank 0: several processes train together ranks=") || strings.Contains(stderr.String(), "rank 1: ") {
+					t.Errorf("the log is\n%s", stderr.String())
+				}
+			})
+		}
+	}
+}
+
+// What ranks cannot do together is refused by name, with exit code 2, before anything is written.
+func TestRanksRefuse(t *testing.T) {
+	l := rankstest.Launchers(t)[0]
+	dir := t.TempDir()
+	text := filepath.Join(dir, "train.conll")
+	if err := os.WriteFile(text, []byte(strings.Repeat(sentences+"\n", 10)), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	tag := []string{"train", "--train", text}
+	each := "RANK=${OMPI_COMM_WORLD_RANK:-$PMI_RANK}; "
+	for name, c := range map[string]struct {
+		command []string
+		says    string
+	}{
+		"a method from example to example": {with(tag, "--method", "sdca"), "--method sdca goes from example to example"},
+		"a device":                         {with(tag, "--method", "lbfgs", "--device", "cuda"), "--device cuda"},
+		"baselines":                        {with(tag, "--method", "lbfgs", "--baselines", "on"), "--baselines on"},
+		"a pipeline":                       {with(tag, "--task", "pipeline"), "--task pipeline"},
+		"other settings":                   {[]string{"sh", "-c", each + "exec \"$0\" train --train " + text + " --method lbfgs --seed $RANK --out " + dir + "/run"}, "has --seed 1, but rank 0 ("},
+		"a missing file":                   {[]string{"sh", "-c", each + "exec \"$0\" train --train " + text + "$RANK --method lbfgs --out " + dir + "/run"}, "no such file"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			program, args := binary, with(c.command, "--out", filepath.Join(dir, "run"))
+			if c.command[0] == "sh" {
+				program, args = "sh", []string{"-c", c.command[2], binary}
+			}
+			out, err := l.Run(t, 2, []string{asProgram + "=1"}, program, args...)
+			if err == nil || !strings.Contains(out, "dsp: rank ") || !strings.Contains(out, c.says) {
+				t.Errorf("%v, expected %q in\n%s", err, c.says, out)
+			}
+			if _, err := os.Stat(filepath.Join(dir, "run", "model.safetensors")); err == nil {
+				t.Error("there is a model")
+			}
+		})
+	}
+}
+
+// A machine without MPI says what to install, and with --ranks off each process trains on its own.
+func TestRanksWithoutLibrary(t *testing.T) {
+	t.Setenv(ranks.LibraryVariable, "/no/libmpi.so")
+	t.Setenv("OMPI_COMM_WORLD_SIZE", "2")
+	t.Setenv("OMPI_COMM_WORLD_RANK", "0")
+	if out := dsp(t, with(ranked["lbfgs"], "--out", filepath.Join(t.TempDir(), "run"))...); out.code != 1 || !strings.Contains(out.stderr, "/no/libmpi.so") {
+		t.Errorf("exit code %d:\n%s", out.code, out.stderr)
+	}
+	if out := dsp(t, with(ranked["lbfgs"], "--ranks", "off", "--out", filepath.Join(t.TempDir(), "run"))...); out.code != 0 {
+		t.Errorf("--ranks off: exit code %d:\n%s", out.code, out.stderr)
+	}
+}
+
+// A rank that is killed ends the run. Another number of ranks resumes it to the bits of a run without a break. So it is after an interrupt.
+func TestRanksResume(t *testing.T) {
+	flags := with(ranked["lbfgs"], "--passes", "15", "--gap", "0", "--checkpoint-every", "1")
+	whole := filepath.Join(t.TempDir(), "run")
+	if err := runProgram(with(flags, "--quiet", "--out", whole)...); err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range rankstest.Launchers(t) {
+		for name, signal := range map[string]syscall.Signal{"kill": syscall.SIGKILL, "terminate": syscall.SIGTERM} {
+			t.Run(l.Name+"/"+name, func(t *testing.T) {
+				dir := filepath.Join(t.TempDir(), "run")
+				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+				defer cancel()
+				pids := filepath.Join(t.TempDir(), "pids")
+				c := l.Command(ctx, 2, []string{asProgram + "=1"}, "sh", append([]string{"-c", "echo $$ >>" + pids + "; exec \"$0\" \"$@\"", binary}, with(flags, "--threads", "1", "--out", dir)...)...)
+				var out bytes.Buffer
+				c.Stdout, c.Stderr = &out, &out
+				if err := c.Start(); err != nil {
+					t.Fatal(err)
+				}
+				for ctx.Err() == nil { // until it has a checkpoint
+					if _, err := os.Stat(filepath.Join(dir, "checkpoint", "state.safetensors")); err == nil {
+						break
+					}
+					time.Sleep(time.Millisecond)
+				}
+				all, err := os.ReadFile(pids)
+				if err != nil {
+					t.Fatal(err)
+				}
+				pid := 0
+				if _, err := fmt.Sscan(string(all), &pid); err != nil {
+					t.Fatal(err)
+				}
+				_ = syscall.Kill(pid, signal) // if it has not ended yet
+				_ = c.Wait()
+				if ctx.Err() != nil {
+					t.Fatalf("the run goes on after the end of a rank:\n%s", out.String())
+				}
+				if out, err := l.Run(t, 3, []string{asProgram + "=1"}, binary, "train", "--resume", dir, "--threads", "1"); err != nil {
+					t.Fatalf("%v\n%s", err, out)
+				}
+				if !bytes.Equal(modelBytes(t, dir), modelBytes(t, whole)) {
+					t.Error("another model than that of a run without a break")
+				}
+			})
+		}
+	}
+}

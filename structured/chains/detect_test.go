@@ -1,0 +1,23 @@
+package chains
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestSchemeOf(t *testing.T) {
+	for text, want := range map[string]string{
+		"O I-x I-x B-x O": "iob1", "I-x": "iob1", "I-x I-y": "iob1", "O B-x I-x B-x O": "iob2", "B-x": "iob2", "B-x I-x | B-y": "iob2",
+		"O S-x": "bioes", "B-x E-x O": "bioes", "B-x L-x": "bioes", "O O": "", "DT NN": "", "": "", "B-x | I-x": "", "I-x | B-x B-x | I-y": "iob1",
+	} {
+		var tags []string
+		offsets := []int{0}
+		for sequence := range strings.SplitSeq(text, "|") {
+			tags = append(tags, strings.Fields(sequence)...)
+			offsets = append(offsets, len(tags))
+		}
+		if got := SchemeOf(tags, offsets); got != want {
+			t.Errorf("%s: %q, expected %q", text, got, want)
+		}
+	}
+}
