@@ -21,10 +21,10 @@ func TestBoxesAreCertified(t *testing.T) {
 		t.Skip("long; the race detector runs shorter tests of the same code")
 	}
 	smooth := func() []train.Method {
-		return []train.Method{&methods.SVRG{}, &methods.SAGA{}, &methods.Casimir{}, &quasinewton.LBFGS{}, &sdca.SDCA{}, &sdca.SDCA{Online: true}}
+		return []train.Method{&methods.SVRG{}, &methods.SAGA{}, &methods.Casimir{}, &quasinewton.LBFGS{}, &sdca.SDCA{}, &sdca.SDCA{Online: true}, &methods.AGM{}}
 	}
 	hinge := func() []train.Method {
-		return append(convexMethods(), &methods.BCFW{}, &methods.BCPFW{}, &methods.FrankWolfe{}, &methods.CuttingPlane{})
+		return append(convexMethods(), &methods.BCFW{}, &methods.BCPFW{}, &methods.FrankWolfe{}, &methods.CuttingPlane{}, &methods.AGM{})
 	}
 	for _, c := range []struct {
 		name    string
@@ -50,7 +50,7 @@ func TestBoxesAreCertified(t *testing.T) {
 			for _, m := range c.methods {
 				s, passes := traintest.Start(t, m, c.problem), 60
 				switch m.(type) {
-				case *methods.BCFW, *methods.CuttingPlane:
+				case *methods.BCFW, *methods.CuttingPlane, *methods.AGM:
 					passes = 400
 				case *methods.FrankWolfe:
 					passes = 1000
