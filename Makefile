@@ -10,7 +10,7 @@ GPU = CGO_ENABLED=1 CGO_CFLAGS="-O2 -I$(CURDIR)/cuda/driver/libcuda" CGO_LDFLAGS
 
 export CGO_ENABLED ?= 0
 
-.PHONY: build gpu gpu-env emulator test test-long test-gpu test-races race bench lint lint-gpu cross generate kernels clean
+.PHONY: build gpu gpu-kit gpu-env emulator test test-long test-gpu test-races race bench lint lint-gpu cross generate kernels kernels-report cubins clean
 
 # Without tables for debuggers the program is a quarter smaller; messages of panics keep their lines.
 SMALL = -trimpath -ldflags="-s -w"
@@ -64,6 +64,16 @@ generate: # writes the vector kernels for AVX2 from those for AVX-512
 
 kernels: # needs clang 16 or later; since the PTX is committed, only those who change kernels do
 	go run ./cuda/devicecode/compile
+
+kernels-report: # registers, spills and occupancy; needs NVIDIA's ptxas, on the PATH or named by PTXAS
+	go run ./cuda/devicecode/assemble
+
+# Kernels assembled for some architectures, which a driver need not compile: DSP_CUDA_CUBINS=build/cubins uses them. Needs ptxas.
+CUBINS = build/cubins
+
+cubins:
+	rm -rf $(CUBINS)
+	go run ./cuda/devicecode/assemble -to $(CUBINS)
 
 # A CUDA driver for tests: it runs the kernels, compiled for the CPU. Needs g++.
 EMULATED       = build/emulator
@@ -119,6 +129,18 @@ test-gpu: emulator build/libcuda-broken.so build/libcuda.a # on the emulated dev
 
 test-races: build/libcuda-races.so build/libcuda.a # takes minutes: the same tests, looking for races
 	DSP_CUDA_LIBRARY=$(CURDIR)/build/libcuda-races.so $(GPU) go test -tags gpu -timeout 30m ./cuda/...
+
+# Programs that test and measure dsp on a machine with a GPU and without Go, a C compiler or a network: there, unpack and run visit.sh.
+KIT       = build/gpu-kit
+KIT_TESTS = device cudaoracles cudanets accelerator resident driver
+
+gpu-kit: gpu
+	rm -rf $(KIT) && mkdir -p $(KIT)/tests
+	cp bin/dsp cuda/kit/visit.sh bench/gpu.py bench/torch_crf.py $(KIT)
+	if command -v "$${PTXAS:-ptxas}" >/dev/null; then go run ./cuda/devicecode/assemble -to $(KIT)/cubins; else echo "no ptxas: the kit has no cubins"; fi
+	for package in $(KIT_TESTS); do $(GPU) go test -c $(SMALL) -tags gpu -o $(KIT)/tests/$$package.test ./cuda/$$package || exit 1; done
+	tar -C build -c gpu-kit | xz -T1 --lzma2=preset=2,dict=192MiB >$(KIT).tar.xz # the dictionary spans all programs, which share much
+	@bytes=$$(wc -c <$(KIT).tar.xz); echo "$(KIT).tar.xz: $$bytes bytes"; test $$bytes -lt 40000000 || { echo "more than 40 MB"; exit 1; }
 
 clean:
 	rm -rf bin build

@@ -28,8 +28,8 @@ NETWORKS = {"10 Gb/s Ethernet": (30e-6, 1.25e9), "200 Gb/s InfiniBand": (2e-6, 2
 
 TEXT = ["--columns", "word=0,pos=1,label=-1"]
 RUNS = {  # flags, most ranks with a share of a pass, in how many pieces a sum passes through the ranks
-    "lbfgs, 821,000 weights of attributes": (TEXT + ["--method", "lbfgs"], None, 17),
-    "owl-qn, 821,000 weights of attributes": (TEXT + ["--method", "owl-qn", "--l1", "0.5"], None, 17),
+    "lbfgs, attributes": (TEXT + ["--method", "lbfgs"], None, 17),
+    "owl-qn, attributes": (TEXT + ["--method", "owl-qn", "--l1", "0.5"], None, 17),
     "sgd, attributes, batches of 64": (TEXT + ["--method", "sgd", "--batch", "64", "--lr", "0.1"], 8, 1),
     "prox-linear, network, batches of 64": (["--net", "rnn", "--method", "prox-linear", "--model-batch", "64"] + TEXT, 8, 1),
     "adam, network, batches of 64": (["--net", "rnn", "--method", "adam", "--batch", "64"] + TEXT, 8, 1),

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dsp-go/dsp/models/data/brackets"
 	"github.com/dsp-go/dsp/models/data/treebank"
 	"github.com/dsp-go/dsp/models/data/union"
 	"github.com/dsp-go/dsp/models/inputs"
@@ -59,6 +60,8 @@ func (b bases) relabel(sets ...*structured.Dataset) {
 		switch {
 		case d.Outputs == nil:
 			union.Relabel(d, all)
+		case brackets.Is(d):
+			brackets.Renumber(d, all)
 		case d.Table(trees.ArcRows) != nil:
 			treebank.Renumber(d, all)
 		}
@@ -181,10 +184,9 @@ func (m *Model) sizes() transfer.Sizes {
 		characters = m.Characters.Len()
 	}
 	first, second := 0, 0
-	switch own := m.Own.(type) {
-	case *inputs.Arcs:
-		first, second = own.Dictionary.Arc.Len(), own.Dictionary.Label.Len()
-	case *inputs.Pairs:
+	if arcs := inputs.ArcsOf(m.Own); arcs != nil {
+		first, second = arcs.Dictionary.Arc.Len(), arcs.Dictionary.Label.Len()
+	} else if own, ok := m.Own.(*inputs.Pairs); ok {
 		first, second = own.Attributes()
 	}
 	s.Others = append(s.Others, nodes, edges, characters, first, second, first+second, nodes+edges)
@@ -209,16 +211,20 @@ func UnknownLabels(d *structured.Dataset, known *structured.Alphabet) (u Unknown
 	}
 	u.Names = d.Alphabet.Names()[known.Len():]
 	for i := range d.Len() {
-		gold, tree := d.Gold(i), d.Table(trees.ArcRows) != nil
-		if tree {
+		gold, of, words := d.Gold(i), int32(0), 1 // the number of the first label, and numbers per word
+		switch {
+		case brackets.Is(d):
+			of, words = 1, d.Length(i)
+		case d.Table(trees.ArcRows) != nil:
 			gold = trees.FromOutput(gold).Relations
-		} else if d.Outputs != nil {
+		case d.Outputs != nil:
 			return Unknown{}
 		}
-		for t, l := range gold {
-			if int(l) < known.Len() {
+		for k, l := range gold {
+			if int(l-of) < known.Len() {
 				continue
 			}
+			t := k / words
 			if u.Count++; u.First == "" {
 				u.First = d.WhereToken(i, t)
 			}

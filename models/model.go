@@ -167,8 +167,8 @@ func (m *Model) assemble() error {
 // ArcAttributes returns how many attributes the model has for the scores of arcs and of relations, and their template; zero and
 // empty if it reads none.
 func (m *Model) ArcAttributes() (arcs, labels int, template string) {
-	in, ok := m.Own.(*inputs.Arcs)
-	if !ok {
+	in := inputs.ArcsOf(m.Own)
+	if in == nil {
 		return 0, 0, ""
 	}
 	return in.Dictionary.Arc.Len(), in.Dictionary.Label.Len(), in.Template.String()

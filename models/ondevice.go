@@ -70,6 +70,9 @@ func (on *onDevice) run(ctx context.Context, m *Model, d *structured.Dataset, wa
 	if p == nil {
 		var err error
 		if p, err = accelerator.NewPredictor(on.Device, m.Net, m.Constraints, d, wanted.NBest, on.tf32); err != nil {
+			if _, bad := errors.AsType[*device.UnsupportedError](err); bad {
+				err = fmt.Errorf("%w; use --device cpu", err)
+			}
 			return err
 		}
 		on.of[key] = p

@@ -11,6 +11,7 @@ import (
 	"github.com/dsp-go/dsp/oracles/cut"
 	"github.com/dsp-go/dsp/oracles/kinds"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/constituents"
 	"github.com/dsp-go/dsp/structured/graphs"
 	"github.com/dsp-go/dsp/structured/machine/vec"
 )
@@ -140,7 +141,8 @@ func (p *predictor) predict(d *structured.Dataset, examples []int, o predictions
 			}
 		}
 		a.marginals, a.rows = p.u.Parts[0].Values, p.u.Parts[0].Offsets
-		if o.Relations && len(p.u.Parts) > 1 {
+		_, constituents := p.θ.Structure.(constituents.Tree) // whose labels are not those of words
+		if (o.Relations || constituents) && len(p.u.Parts) > 1 {
 			a.relations = &p.u.Parts[1]
 		}
 	case o.Probability || o.NBest > 0:

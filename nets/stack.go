@@ -29,7 +29,7 @@ func IsStackFile(net string) bool {
 func init() {
 	addPreset(Preset{
 		Name:     StackNet,
-		Summary:  "layers that a file lists (--net FILE.yaml)",
+		Summary:  "layers that a file of YAML lists",
 		Scores:   []string{ScoresPositions, ScoresNodes, ScoresArcs, ScoresPairs},
 		Settings: []string{"stack", "activation", "dropout", "edge-units", "submodular", "arc-units", "label-units", "pair-units"},
 		resolve:  (*Config).resolveStack,

@@ -52,6 +52,9 @@ func (m *Metrics) Error() (name string, value float64) {
 			if c.rises {
 				v = 1 - v
 			}
+			if c.measure == "f1" && m.isOfTrees() {
+				return "bracket error (1 − F1)", v
+			}
 			return c.err, v
 		}
 	}
@@ -62,7 +65,7 @@ func (m *Metrics) Error() (name string, value float64) {
 var printed = []struct{ measure, title string }{
 	{"token_error", "token error"}, {"sequence_error", "sequence error"}, {"aer", "AER"}, {"f1", "entity F1"},
 	{"uas", "UAS"}, {"las", "LAS"}, {"root", "root accuracy"},
-	{"link_f1", "link F1"},
+	{"link_f1", "link F1"}, {"complete", "complete trees"},
 	{"corloc", "CorLoc"}, {"mean_iou", "mean IoU"}, {"ap", "AP"},
 	{"accuracy", "accuracy"}, {"class_iou", "mean class IoU"},
 	{"pixel_accuracy", "pixel accuracy"}, {"miou", "mean class IoU"},
@@ -74,14 +77,20 @@ func (m *Metrics) String() string {
 	for _, s := range printed {
 		if v := m.Get(s.measure); !math.IsNaN(v) {
 			title := s.title
-			if s.measure == "f1" && !math.IsNaN(m.Get("aer")) {
+			switch {
+			case s.measure == "f1" && !math.IsNaN(m.Get("aer")):
 				title = "link F1"
+			case s.measure == "f1" && m.isOfTrees():
+				title = "bracket F1"
 			}
 			parts = append(parts, fmt.Sprintf("%s %.2f %%", title, 100*v))
 		}
 	}
 	return strings.Join(parts, ", ")
 }
+
+// isOfTrees reports whether F1 is that of the brackets of trees.
+func (m *Metrics) isOfTrees() bool { return !math.IsNaN(m.Get("complete")) }
 
 // Get returns the measure of that name, or NaN if m is nil or lacks it.
 func (m *Metrics) Get(name string) float64 {

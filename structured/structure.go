@@ -52,6 +52,13 @@ type RowSkipper interface {
 	SkipsRows(part int) bool
 }
 
+// RowCounter is a RowSkipper whose outputs use fewer rows of a part than they have numbers.
+type RowCounter interface {
+	RowSkipper
+	// UsedRows returns the most rows of a part that an output of so many numbers uses.
+	UsedRows(numbers int) int
+}
+
 // Locator is a Structure whose outputs are not a label for each position, scored by a row of the first part.
 type Locator interface {
 	Structure

@@ -28,6 +28,7 @@ const (
 	PlainMax                           // a hinge that is not smoothed
 	OriginCenter                       // a regulariser around zero
 	NoL1                               // λ₁ = 0
+	Sums                               // an oracle that sums over all outputs
 )
 
 // RequirementError reports that a method cannot solve a problem. It is wrapped as bad input.

@@ -38,7 +38,6 @@ type shared struct {
 	blas    *device.BLAS
 	vectors *vectors
 	descent *descent // nil before the first
-	round   int      // incremented when scratch memory may move: graphs captured in earlier rounds may use freed memory
 	onHost  bool     // use the host's oracle even if there are kernels
 
 	product struct { // ⟨D, w⟩ at the path's iterate
@@ -135,13 +134,13 @@ func (a *Accelerator) Truncated() int {
 func checkSparse(s nets.Scorer) error {
 	form := s.Form()
 	if l, ok := s.(*sparse.Linear); ok && l.HasDense() {
-		return structured.BadInput("a CUDA device supports linear nets on attributes or on dense features, not on both; use --device cpu")
+		return device.Unsupported("a CUDA device supports linear nets on attributes or on dense features, not on both")
 	}
 	if _, chain := form.Structure.(chains.Chain); chain {
 		return nil
 	}
 	if _, ok := s.(*sparse.Linear); ok {
-		return structured.BadInput("a CUDA device supports linear nets on attributes for sequences of labels only, not for a %s; use --device cpu",
+		return device.Unsupported("a CUDA device supports linear nets on attributes for sequences of labels only, not for a %s",
 			form.Structure.Name())
 	}
 	return nil
@@ -160,7 +159,7 @@ func checkOwnOps(s nets.Scorer) error {
 		return nil
 	}
 	if ops := net.Needs().OwnOps; len(ops) > 0 {
-		return structured.BadInput("net %s has own op %q, a Go function, which a CUDA device cannot run; use --device cpu", net.Name(), ops[0])
+		return device.Unsupported("net %s has own op %q, a Go function, which a CUDA device cannot run", net.Name(), ops[0])
 	}
 	return nil
 }
@@ -261,7 +260,7 @@ func (a *Accelerator) overData(ctx context.Context, w []float32, examples []int,
 	device.Upload(a.d, a.vectors.at, w)
 	a.oracle.ClearSums()
 	l := a.whole
-	l.use(a.shared, kind)
+	l.use(kind)
 	for len(examples) > 0 && a.d.Err() == nil {
 		if err := ctx.Err(); err != nil {
 			return engine.Sums{}, err

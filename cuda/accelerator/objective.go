@@ -11,7 +11,6 @@ import (
 	"github.com/dsp-go/dsp/cuda/device"
 	"github.com/dsp-go/dsp/cuda/resident"
 	"github.com/dsp-go/dsp/oracles"
-	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
 	"github.com/dsp-go/dsp/train/engine"
 )
@@ -58,11 +57,11 @@ func HasKernels(o *engine.Objective) bool {
 func CheckObjective(o *engine.Objective) error {
 	d := o.Data
 	if len(d.LabelSets) > 0 && slices.ContainsFunc(d.Labels, func(l int32) bool { return l < 0 }) {
-		return structured.BadInput("%s: a CUDA device cannot train on partial labels; use --device cpu", d.Name)
+		return device.Unsupported("%s: a CUDA device cannot train on partial labels", d.Name)
 	}
 	form := o.Scorer.Form()
 	if HasKernels(o) && form.Parts[0].Width > cudaoracles.MaxLabels {
-		return structured.BadInput("%s: %d labels, a CUDA device supports up to %d; use --device cpu", d.Name, form.Parts[0].Width, cudaoracles.MaxLabels)
+		return device.Unsupported("%s: %d labels, a CUDA device supports up to %d", d.Name, form.Parts[0].Width, cudaoracles.MaxLabels)
 	}
 	if err := checkSparse(o.Scorer); err != nil {
 		return err
@@ -71,7 +70,7 @@ func CheckObjective(o *engine.Objective) error {
 		return err
 	}
 	if n := d.Positions(); n >= transitions {
-		return structured.BadInput("%s: %d positions, a CUDA device supports fewer than %d; use --device cpu", d.Name, n, transitions)
+		return device.Unsupported("%s: %d positions, a CUDA device supports fewer than %d", d.Name, n, transitions)
 	}
 	return nil
 }

@@ -57,7 +57,7 @@ func NewPredictor(d *device.Device, net nets.Scorer, c structured.Constraints, s
 		return nil, err
 	}
 	if !HasKernels(o) {
-		return nil, structured.BadInput("a CUDA device predicts only sequences of labels, not a %s; use --device cpu", net.Form().Structure.Name())
+		return nil, device.Unsupported("a CUDA device predicts only sequences of labels, not a %s", net.Form().Structure.Name())
 	}
 	o.Data = set
 	s := &shared{d: d, data: resident.NewData(d, set), blas: device.NewBLAS(d, tf32)}

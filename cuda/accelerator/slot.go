@@ -16,10 +16,10 @@ type slot struct {
 	graphs   map[stepKey]*graph
 }
 
-// graph is a captured step.
+// graph is a captured step. When scratch memory has moved since, it may use memory that is gone.
 type graph struct {
 	*device.Graph
-	round int
+	moves int // of the device, at its capture
 }
 
 // mostGraphs is how many graphs a slot keeps; those for an earlier μ are not needed again.
@@ -28,7 +28,6 @@ const mostGraphs = 8
 func (a *Accelerator) newSlot(c resident.Capacity) (*slot, error) {
 	b := a.data.NewBatch(c)
 	l := &slot{evaluation: a.oracle.newEvaluation(b), batch: b, capacity: c, known: map[any]bool{}, graphs: map[stepKey]*graph{}}
-	a.round++
 	if err := a.scorer.Reserve(b); err != nil {
 		l.free()
 		return nil, err
@@ -50,13 +49,10 @@ func (l *slot) forget() {
 	clear(l.graphs)
 }
 
-// use records that work of a kind runs, and reports whether it is the first time. The first time, scratch memory may move, which
-// invalidates graphs captured before.
-func (l *slot) use(s *shared, kind any) (first bool) {
-	if first = !l.known[kind]; first {
-		l.known[kind] = true
-		s.round++
-	}
+// use records that work of a kind runs, and reports whether it is the first time.
+func (l *slot) use(kind any) (first bool) {
+	first = !l.known[kind]
+	l.known[kind] = true
 	return first
 }
 
@@ -65,12 +61,12 @@ func scratchOf(s oracles.Smoothing) oracles.Smoothing { return oracles.Smoothing
 
 // do enqueues a step: directly the first time, later from a captured graph if the evaluation supports capture.
 func (l *slot) do(s *shared, key stepKey, enqueue func()) {
-	if l.use(s, scratchOf(key.s)) || !l.captured() {
+	if l.use(scratchOf(key.s)) || !l.captured() {
 		enqueue()
 		return
 	}
 	g := l.graphs[key]
-	if g != nil && g.round != s.round {
+	if g != nil && g.moves != s.d.Moves() {
 		g.Free()
 		g = nil
 	}
@@ -78,7 +74,7 @@ func (l *slot) do(s *shared, key stepKey, enqueue func()) {
 		if len(l.graphs) >= mostGraphs {
 			l.forget()
 		}
-		g = &graph{s.d.Capture(enqueue), s.round}
+		g = &graph{s.d.Capture(enqueue), s.d.Moves()}
 		l.graphs[key] = g
 	}
 	s.d.Replay(g.Graph)

@@ -50,7 +50,7 @@ func (a *Accelerator) Change(ctx context.Context, from, to []float32, examples [
 	device.Upload(a.d, v.at, to)
 	device.Upload(a.d, device.Grow(a.d, &v.from, v.dim, "weights"), from)
 	l.ReserveChange()
-	l.use(a.shared, "change")
+	l.use("change")
 	device.Zero(a.d, v.grad)
 	l.Change(v.from, v.at, s)
 	l.Pullback(v.grad)

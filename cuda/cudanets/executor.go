@@ -97,10 +97,10 @@ func (e *Executor) check(data *resident.Data) error {
 	}
 	set, in, needs := data.Set, e.net.Input(), e.net.Needs()
 	if nets.Tunes(e.net) {
-		return structured.BadInput("a network that trains a pretrained encoder runs on the CPU; use --device cpu")
+		return device.Unsupported("a network that trains a pretrained encoder runs on the CPU")
 	}
 	if needs.Features && set.Features == nil && set.Source != nil && data.Crops == nil {
-		return structured.BadInput("%s: the features stay out of memory, where a device needs them; use --device cpu", set.Name)
+		return device.Unsupported("%s: the features stay out of memory, where a device needs them", set.Name)
 	}
 	if needs.Features && (set.Features == nil && data.Crops == nil || set.Dim != in.Dim) {
 		return structured.BadInput("%s has %d features per position; the network reads %d", set.Name, set.Dim, in.Dim)

@@ -73,7 +73,7 @@ func (e *Executor) share(x *device.Array[float32], n int, what string) device.Ar
 // compile turns a program's instructions into commands, and allocates the memory that they need.
 func (e *Executor) compile(of *graph.Program) (*program, error) {
 	if n := len(of.Form.Parts); n > mostParts {
-		return nil, structured.BadInput("network %q has potentials of %d parts, the kernels support up to %d; use --device cpu", e.net.Name(), n, mostParts)
+		return nil, device.Unsupported("network %q has potentials of %d parts, the kernels support up to %d", e.net.Name(), n, mostParts)
 	}
 	p := &program{Program: of, ids: map[int]device.Array[int32]{}, patterns: map[*int32]pattern{}, bags: map[bagTable]bool{}}
 	lists := schedule(of)
@@ -261,7 +261,7 @@ func (c *compiler) instruction(in graph.Instruction) (command, error) {
 }
 
 func noKernel(o graph.Op) error {
-	return fmt.Errorf("op %q (%T) has no kernel; use --device cpu", o, o)
+	return device.Unsupported("op %q (%T) has no kernel", o, o)
 }
 
 func matmul(o graph.MatMul, in graph.Instruction) command {

@@ -135,13 +135,13 @@ func (s *SparseLinear) Pullback(v Parts, grad device.Array[float32]) {
 	d.Launch("sum_parts", device.Dim{X: device.CeilDiv(yy, 32)}, device.Dim{X: device.BlockThreads}, device.BlockThreads*8, s.blockSums[b.Rows], to, int32(blocks), int32(yy))
 }
 
-// attributesPerRow bounds the attributes per row of a batch in the transposed inputs. Above it, sorting the batch's own attributes is
-// cheaper.
-const attributesPerRow = 64
+// scansPerSort is an estimate of how many entries of the transposed inputs can be passed over in the time in which one entry of a batch's own
+// attributes is sorted.
+const scansPerSort = 8
 
-// large reports whether batches of b's capacities are pulled back through the transposed inputs of all data.
+// large reports whether batches of b's capacities are pulled back through the transposed inputs of all data: those with a good part of the rows.
 func (r *sparseRows) large(b *resident.Batch) bool {
-	return attributesPerRow*r.source(b).Len() >= min((r.hi-r.lo)/r.width, len(r.host.Index))
+	return scansPerSort*r.source(b).Len() >= len(r.host.Offsets)-1
 }
 
 // reserve prepares to pull back batches of b's capacities.

@@ -162,3 +162,27 @@ func TestListsTakeAFullBatch(t *testing.T) {
 	cudatest.Must(t, worker.Pullback(v, grad))
 	cudatest.Near(t, "gradient", runSparse(d, set, net, examples, w, v, 2, 10, false).grad, grad, 1e-6)
 }
+
+// A small batch of a large data set is pulled back through its own attributes, however few there are; a large one through all lists.
+func TestSmallBatchesDoNotScanAllData(t *testing.T) {
+	d := cudatest.Device(t)
+	rng := rand.New(rand.NewPCG(8, 1))
+	set, net := cudatest.SparseCase(t, rng, 3, 50, 0, nets.EdgesNone, true, 400, 4, 0, 2, 300, 9)
+	for _, c := range []struct {
+		examples     []int
+		rows         int
+		scans, sorts int
+	}{{[]int{5, 1, 3}, 16, 0, 1}, {[]int{0, 3}, 408, 1, 0}} {
+		var batch structured.Batch
+		batch.Reset(set, c.examples)
+		w, v, grad := cudatest.Vector(rng, net.Dim(), 1), marginals(rng, &batch, 3, false), make([]float32, net.Dim())
+		worker := net.NewWorker()
+		cudatest.Must(t, worker.Score(w, &batch, new(structured.Potentials)))
+		cudatest.Must(t, worker.Pullback(v, grad))
+		scans, sorts := d.Launches("transpose_sum"), d.Launches("inverse_sum")
+		cudatest.Near(t, "gradient", runSparse(d, set, net, c.examples, w, v, 3, c.rows, false).grad, grad, 1e-5)
+		if scans, sorts = d.Launches("transpose_sum")-scans, d.Launches("inverse_sum")-sorts; scans != c.scans || sorts != c.sorts {
+			t.Errorf("%d rows of %d: %d scans and %d sorts, expected %d and %d", c.rows, set.Positions(), scans, sorts, c.scans, c.sorts)
+		}
+	}
+}

@@ -120,6 +120,9 @@ func NewFrom[E Element](d *Device, x []E, what string) Array[E] {
 // content; what names the array's purpose in an OutOfMemoryError.
 func Grow[E Element](d *Device, scratch *Array[E], n int, what string) Array[E] {
 	if scratch.Len() < n {
+		if !scratch.IsEmpty() {
+			d.moves++
+		}
 		Free(d, *scratch)
 		*scratch = New[E](d, n, what)
 	}

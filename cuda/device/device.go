@@ -89,6 +89,7 @@ type Device struct {
 
 	memory   memory
 	staging  staging
+	moves    int // arrays that Grow has replaced
 	compiled *devicecode.Set
 	kernels  map[string]*kernel // loaded kernels
 	modules  map[string]driver.Module
@@ -180,6 +181,9 @@ func (d *Device) Memory() (free, total int64) {
 	}
 	return free + d.memory.unused(), total
 }
+
+// Moves returns how often Grow has replaced an array since Open: a graph that was captured before may use memory that is gone.
+func (d *Device) Moves() int { return d.moves }
 
 // Do calls f with the device's stream, as a CUstream, on a thread that has the device's context. It is for libraries that enqueue
 // work into the stream. An error from f is sticky.

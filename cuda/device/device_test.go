@@ -8,12 +8,16 @@ import (
 	"testing"
 
 	"github.com/dsp-go/dsp/cuda/devicecode"
+	"github.com/dsp-go/dsp/cuda/driver"
 	"pgregory.net/rapid"
 )
 
 // inFolder returns the kernels of the source folder, which builds without the tag gpu do not embed.
 func inFolder(t rapid.TB) *devicecode.Set {
-	set, err := devicecode.Read(os.DirFS("../devicecode/ptx"))
+	set, err := devicecode.Compiled()
+	if !driver.Built {
+		set, err = devicecode.Read(os.DirFS("../devicecode/ptx"))
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,6 +80,34 @@ func TestUploadsWaitForTheRing(t *testing.T) {
 	got := make([]uint8, x.Len())
 	if Download(d, got, x); !slices.Equal(got, from) {
 		t.Error("the upload came back changed")
+	}
+}
+
+// The device copies a piece while the host empties the one before it.
+func TestDownloadsOverlap(t *testing.T) {
+	d, lib := testDevice(t, 1<<28)
+	x := New[uint8](d, 3*pieceBytes+5, "x")
+	from := make([]uint8, x.Len())
+	for i := range from {
+		from[i] = uint8(i >> 19)
+	}
+	Upload(d, x, from)
+	lib.calls = nil
+	got := make([]uint8, x.Len())
+	if Download(d, got, x); !slices.Equal(got, from) {
+		t.Error("the download differs")
+	}
+	var order string
+	for _, call := range lib.calls {
+		switch call {
+		case "cuMemcpyDtoHAsync":
+			order += "c"
+		case "cuEventSynchronize", "cuStreamSynchronize":
+			order += "w"
+		}
+	}
+	if order != "ccwcwcww" {
+		t.Errorf("copies and waits come as %s, expected a copy before each wait but the last", order)
 	}
 }
 

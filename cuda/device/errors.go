@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/dsp-go/dsp/cuda/driver"
+	"github.com/dsp-go/dsp/structured"
 )
 
 // Error is a failed CUDA call.
@@ -25,6 +26,17 @@ func (e *Error) Error() string {
 	}
 	return s
 }
+
+// UnsupportedError is bad input that a device cannot work on, and the CPU can.
+type UnsupportedError struct{ err error }
+
+// Unsupported returns an UnsupportedError with a message as structured.BadInput has it.
+func Unsupported(format string, args ...any) error {
+	return &UnsupportedError{structured.BadInput(format, args...)}
+}
+
+func (e *UnsupportedError) Error() string { return e.err.Error() }
+func (e *UnsupportedError) Unwrap() error { return e.err }
 
 // LostError is an error after which the process can no longer use the device.
 type LostError struct{ Err *Error }

@@ -26,6 +26,8 @@ type fake struct {
 	graphs      map[driver.Graph][]func()
 	failing     map[string]int // result codes of calls that fail
 	calls       []string
+	loaded      []string // modules
+	refused     string   // a module that does not load
 	shared      int
 }
 
@@ -154,9 +156,13 @@ func (f *fake) Zero(at driver.Address, bytes int64, _ driver.Stream) error {
 	f.enqueue(func() { clear(f.at(at, bytes)) })
 	return f.call("cuMemsetD8Async")
 }
-func (f *fake) LoadModule(string) (driver.Module, error) {
+func (f *fake) LoadModule(code string) (driver.Module, error) {
 	if f.capturing {
 		return 0, errors.New("a module loaded inside a capture")
+	}
+	f.loaded = append(f.loaded, code)
+	if code == f.refused {
+		return 0, &driver.Error{Code: 209, Name: "CUDA_ERROR_NO_BINARY_FOR_GPU", Call: "cuModuleLoadDataEx"}
 	}
 	return driver.Module(f.handle()), f.call("cuModuleLoadDataEx")
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/dsp-go/dsp/cuda/devicecode"
 	"github.com/dsp-go/dsp/cuda/driver"
@@ -144,11 +145,7 @@ func (d *Device) load(name string) *kernel {
 	}
 	m, err := d.modules[about.Module], error(nil)
 	if m == 0 {
-		var ptx string
-		if ptx, err = d.compiled.PTX(about.Module); err == nil {
-			m, err = d.lib.LoadModule(ptx)
-		}
-		if err != nil {
+		if m, err = d.module(about.Module); err != nil {
 			d.leave(err, about.Module+".ptx")
 			return nil
 		}
@@ -162,6 +159,25 @@ func (d *Device) load(name string) *kernel {
 	}
 	d.kernels[name] = k
 	return k
+}
+
+// module loads a module: as assembled for the device, if that is at hand and its driver takes it, else as PTX, which the driver compiles.
+func (d *Device) module(name string) (driver.Module, error) {
+	architecture := "sm_" + strings.ReplaceAll(d.info.Capability, ".", "")
+	cubin, err := d.compiled.Cubin(architecture, name)
+	if err != nil {
+		return 0, err
+	}
+	if cubin != "" && !d.info.Emulated() {
+		if m, err := d.lib.LoadModule(cubin); err == nil {
+			return m, nil
+		}
+	}
+	ptx, err := d.compiled.PTX(name)
+	if err != nil {
+		return 0, err
+	}
+	return d.lib.LoadModule(ptx)
 }
 
 // BlockThreads is the usual number of threads per block.

@@ -13,18 +13,18 @@ const (
 )
 
 // staging is pinned memory for copies to and from the device. Uploads fill the pieces of a ring in turn. An event marks when the
-// device has read a piece, which can then be refilled.
+// device has read a piece, which can then be refilled, or written it.
 type staging struct {
 	ring  [pieces]piece
 	piece int // the piece being filled
 	used  int // bytes of that piece
-	down  unsafe.Pointer
+	down  [2]piece
 }
 
 type piece struct {
 	memory unsafe.Pointer
-	read   driver.Event
-	full   bool // filled, and the device may not have read it
+	read   driver.Event // or written, in downloads
+	full   bool         // filled by an upload, and the device may not have read it
 }
 
 func (s *staging) upload(lib driver.Driver, stream driver.Stream, to driver.Address, from []byte) error {
@@ -67,38 +67,47 @@ func (p *piece) ready(lib driver.Driver) (err error) {
 	return err
 }
 
-func (s *staging) download(lib driver.Driver, stream driver.Stream, to []byte, from driver.Address) (err error) {
-	if s.down == nil {
-		if s.down, err = lib.AllocateHost(pieceBytes); err != nil {
-			return err
+// download copies a piece from the device while the host empties the one before.
+func (s *staging) download(lib driver.Driver, stream driver.Stream, to []byte, from driver.Address) error {
+	for next := 0; len(to) > 0; next++ { // to begins with piece next−1, unless that is the first
+		before := 0
+		if next > 0 {
+			before = min(len(to), pieceBytes)
 		}
-	}
-	for len(to) > 0 {
-		n := min(len(to), pieceBytes)
-		if err := lib.CopyOut(s.down, from, int64(n), stream); err != nil {
-			return err
+		if n := min(len(to)-before, pieceBytes); n > 0 {
+			p := &s.down[next%2]
+			if err := p.ready(lib); err != nil {
+				return err
+			}
+			if err := lib.CopyOut(p.memory, from, int64(n), stream); err != nil {
+				return err
+			}
+			if err := lib.Record(p.read, stream); err != nil {
+				return err
+			}
+			from += driver.Address(n)
 		}
-		if err := lib.Wait(stream); err != nil {
-			return err
+		if before > 0 {
+			p := &s.down[(next-1)%2]
+			if err := lib.WaitEvent(p.read); err != nil {
+				return err
+			}
+			copy(to[:before], unsafe.Slice((*byte)(p.memory), before))
+			to = to[before:]
 		}
-		copy(to[:n], unsafe.Slice((*byte)(s.down), n))
-		to, from = to[n:], from+driver.Address(n)
 	}
 	return nil
 }
 
 func (s *staging) close(lib driver.Driver) error {
 	var errs []error
-	for _, p := range s.ring {
+	for _, p := range append(s.ring[:], s.down[:]...) {
 		if p.memory != nil {
 			errs = append(errs, lib.FreeHost(p.memory))
 		}
 		if p.read != 0 {
 			errs = append(errs, lib.CloseEvent(p.read))
 		}
-	}
-	if s.down != nil {
-		errs = append(errs, lib.FreeHost(s.down))
 	}
 	return errors.Join(errs...)
 }

@@ -4,10 +4,10 @@ package driver
 
 // #include <cuda.h>
 //
-// static CUresult load_module(CUmodule* to, const char* ptx, char* log, size_t bytes) {
+// static CUresult load_module(CUmodule* to, const char* code, char* log, size_t bytes) {
 // 	CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
 // 	void* values[] = {log, (void*)bytes};
-// 	return cuModuleLoadDataEx(to, ptx, 2, options, values);
+// 	return cuModuleLoadDataEx(to, code, 2, options, values);
 // }
 //
 // static CUresult end_capture(CUstream s, CUgraphExec* to, const char** call) {
@@ -79,9 +79,9 @@ func (*library) AllocateHost(bytes int) (unsafe.Pointer, error) {
 	return p, err
 }
 
-func (*library) LoadModule(ptx string) (Module, error) {
+func (*library) LoadModule(code string) (Module, error) {
 	const log = 16 << 10
-	text, said := C.CString(ptx), (*C.char)(C.calloc(1, log))
+	text, said := C.CString(code), (*C.char)(C.calloc(1, log))
 	defer C.free(unsafe.Pointer(text))
 	defer C.free(unsafe.Pointer(said))
 	var m C.CUmodule

@@ -53,7 +53,7 @@ type Driver interface {
 	Copy(to, from Address, bytes int64, s Stream) error
 	Zero(at Address, bytes int64, s Stream) error
 
-	LoadModule(ptx string) (Module, error) // the error's Log holds the compiler's messages
+	LoadModule(code string) (Module, error) // PTX, which the driver compiles, or a cubin; the error's Log holds the compiler's messages
 	UnloadModule(Module) error
 	Function(m Module, kernel string) (f Function, threads int, err error) // threads is the largest block
 	SetShared(f Function, bytes int) error                                 // allows launches with this much shared memory; needed above 48 KiB

@@ -46,13 +46,24 @@ func (in Inputs) Columns(c *config.Config, width int) ([]Column, error) {
 
 // readsTrees reports whether the inputs are made from the columns of a treebank.
 func (in Inputs) readsTrees() bool {
-	_, arcs := in.Own.(*Arcs)
-	return arcs || slices.Equal(in.Words, TreeWords)
+	return ArcsOf(in.Own) != nil || slices.Equal(in.Words, TreeWords) || slices.Equal(in.Words, SpanWords)
+}
+
+// ArcsOf returns the inputs that are made of the columns of a treebank, for arcs or for spans; nil for others.
+func ArcsOf(own Maker) *Arcs {
+	switch in := own.(type) {
+	case *Arcs:
+		return in
+	case *Spans:
+		return &in.Arcs
+	}
+	return nil
 }
 
 // treeColumns returns the columns of a treebank that inputs may be made from.
 func (in Inputs) treeColumns() []Column {
-	own, arcs := in.Own.(*Arcs)
+	own := ArcsOf(in.Own)
+	arcs := own != nil
 	var all []Column
 	for _, name := range inputColumns {
 		word := name == text.WordColumn && (in.WordRows != nil || in.Encoder != nil)

@@ -102,6 +102,8 @@ func extendOwn(own Maker, c *config.Config, train *structured.Dataset) (Maker, e
 	switch in := own.(type) {
 	case *Arcs:
 		return in.extend(c, train)
+	case *Spans:
+		return in.extend(c, train)
 	case *Pairs:
 		return in.extend(c, train)
 	}
@@ -116,6 +118,15 @@ func (in *Arcs) extend(c *config.Config, train *structured.Dataset) (Maker, erro
 	if err != nil {
 		return nil, err
 	}
+	to, err := in.joined(fitted)
+	if err != nil {
+		return nil, err
+	}
+	return to, to.Apply(train, c.Threads)
+}
+
+// joined returns the inputs with the attributes of both dictionaries, first its own.
+func (in *Arcs) joined(fitted *Arcs) (*Arcs, error) {
 	to := &Arcs{in.Template, &arcs.Dictionary{}}
 	was, found := in.parts(), fitted.parts()
 	for k, part := range to.parts() {
@@ -129,11 +140,12 @@ func (in *Arcs) extend(c *config.Config, train *structured.Dataset) (Maker, erro
 				hashes = append(hashes, h)
 			}
 		}
+		var err error
 		if *part.of, err = arcs.NewNumbers(hashes); err != nil {
 			return nil, err
 		}
 	}
-	return to, to.Apply(train, c.Threads)
+	return to, nil
 }
 
 func (in *Pairs) extend(c *config.Config, train *structured.Dataset) (Maker, error) {

@@ -16,11 +16,14 @@ import (
 func (r *Run) advise(err error) error {
 	var small *device.OutOfMemoryError
 	var diverged *train.DivergedError
+	var unsupported *device.UnsupportedError
 	switch {
 	case errors.As(err, &small):
 		if setting, value, n := stepSetting(&r.config, r.problem); n > 1 {
 			return fmt.Errorf("%w; lower --%s (now %d), or use --device cpu", err, setting, value)
 		}
+		return fmt.Errorf("%w; use --device cpu", err)
+	case errors.As(err, &unsupported):
 		return fmt.Errorf("%w; use --device cpu", err)
 	case errors.As(err, &diverged):
 		if odd, found := oddFeatures(r.data.Train); found {
@@ -102,6 +105,8 @@ func adviseMethod(c *config.Config, err error) error {
 		advice = "; use --schedule cosine, sqrt or constant"
 	case train.OriginCenter:
 		advice = "; use --method sgd without --momentum, a convex method, or --method prox-linear --model-batch all"
+	case train.Sums:
+		advice = "; use --method bcfw or bcpfw"
 	case train.SparseScores:
 		advice = "; this net has --parallel deterministic"
 	}
@@ -116,7 +121,7 @@ func adviseL1(c *config.Config, refused *train.RequirementError) error {
 	return structured.BadInput("--l1 %v: --method %w. Use --method sdca or owl-qn, or leave out --l1", c.L1, refused)
 }
 
-// Validate is Config.Validate that refuses, too, a method that cannot run on the device that c names.
+// Validate is tasks.Validate that refuses, too, a method that cannot run on the device that c names.
 func Validate(c *config.Config) error {
 	if err := tasks.Validate(*c); err != nil {
 		return err

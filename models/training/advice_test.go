@@ -4,7 +4,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dsp-go/dsp/cuda/device"
 	"github.com/dsp-go/dsp/models/config"
+	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/train"
 )
 
@@ -43,5 +45,13 @@ func TestAdviseStep(t *testing.T) {
 	c.Method, c.TuneEncoder, c.LR, c.LREncoder = "adam", true, 0.5, 0.25
 	if got := adviseStep(&c, 0.25); got != "Lower --lr-encoder (now 0.125) or --lr (now 0.25)" { // half-way down the schedule
 		t.Errorf("with an encoder: %q", got)
+	}
+}
+
+// What a device cannot work on, the CPU can.
+func TestAdviseCPU(t *testing.T) {
+	err := new(Run).advise(device.Unsupported("a device takes no %s", "trees"))
+	if !structured.IsBadInput(err) || err.Error() != "a device takes no trees; use --device cpu" {
+		t.Error(err)
 	}
 }

@@ -71,7 +71,7 @@ func axis(to int, is Sizes, from int, was Sizes) []int {
 	switch {
 	case to == from && (from != was.Labels*was.Labels || is.Labels == was.Labels):
 		return first(from)
-	case from == was.Labels && to == is.Labels:
+	case from == was.Labels && to == is.Labels, from == was.Labels+1 && to == is.Labels+1: // none, and then the labels
 		return first(from)
 	case was.Labels > 0 && from%(was.Labels*was.Labels) == 0 && to%(is.Labels*is.Labels) == 0 && from/(was.Labels*was.Labels) == to/(is.Labels*is.Labels):
 		all := make([]int, from)

@@ -171,7 +171,7 @@ func by(oracle string, m *factors.Model, question string, s Settings, stop func(
 	case Junction:
 		plan, entries := junction.PlanWithin(m, s.Table)
 		if plan == nil {
-			return nil, fmt.Errorf("the tables of the junction tree have %.3g entries or more (%.3g GiB), above the limit of %.3g (--max-table)", entries, 8*entries/(1<<30), s.Table)
+			return nil, fmt.Errorf("the tables of the junction tree have %.3g entries or more (%.3g GiB), above the limit of %.3g", entries, 8*entries/(1<<30), s.Table)
 		}
 		if plan.Entries > direct { // it takes long: know something before
 			quick := s

@@ -84,7 +84,7 @@ func Binary(y []int32, labels int, visit func(row int, label int32)) bool {
 			return
 		}
 		for first, children := i, 0; first <= j; children++ {
-			last := lastOf(y, n, first, j, i)
+			last := LastOf(y, n, first, j, i)
 			if children > 0 && last < j {
 				visit(i*n+last, 0)
 			}
@@ -99,8 +99,8 @@ func Binary(y []int32, labels int, visit func(row int, label int32)) bool {
 	return seen == all // the others cross
 }
 
-// lastOf returns the last word of the child that begins with a word, inside the constituent from i to j.
-func lastOf(y []int32, n, first, j, i int) int {
+// LastOf returns the last word of the child that begins with a word, inside the constituent from i to j.
+func LastOf(y []int32, n, first, j, i int) int {
 	last := j
 	if first == i {
 		last = j - 1
@@ -111,8 +111,11 @@ func lastOf(y []int32, n, first, j, i int) int {
 	return last
 }
 
-// SkipsRows implements structured.RowSkipper: an output uses 2n − 1 rows.
+// SkipsRows implements structured.RowSkipper.
 func (Tree) SkipsRows(int) bool { return true }
+
+// UsedRows implements structured.RowCounter: the binary form of a tree has 2n − 1 spans.
+func (Tree) UsedRows(numbers int) int { return max(0, 2*Words(numbers)-1) }
 
 // Raise implements structured.Structure. A number that is 0 is shared by the outputs without a constituent there: all constituents of the span
 // get less, and all outputs more, through the span of all words.

@@ -27,7 +27,7 @@ func (e *Engine) Join(g ranks.Group) error {
 		return nil
 	}
 	if e.OnDevice() {
-		return structured.BadInput("several ranks share the work on the CPU only: give --device cpu")
+		return structured.BadInput("several ranks share the work on the CPU only")
 	}
 	if most := e.MostRanks(); g.Size() > most {
 		return structured.BadInput("%d ranks, but the sums over these %d examples have %d strands, and each rank needs one: start at most %d", g.Size(), e.Len(), most, most)

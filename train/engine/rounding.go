@@ -116,6 +116,9 @@ type sizes struct {
 func measure(θ *structured.Potentials, b int, v *structured.Marginals) (s sizes) {
 	skipper, some := θ.Structure.(structured.RowSkipper)
 	numbers := θ.Outputs[b+1] - θ.Outputs[b]
+	if c, counts := θ.Structure.(structured.RowCounter); counts {
+		numbers = c.UsedRows(numbers)
+	}
 	for k := range θ.Parts {
 		part := &θ.Parts[k]
 		width := part.Width

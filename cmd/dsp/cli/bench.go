@@ -4,17 +4,22 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"regexp"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/dsp-go/dsp/cmd/dsp/cli/benchmarks"
+	"github.com/dsp-go/dsp/cmd/dsp/cli/devicebench"
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/structured"
 )
 
 func benchCommand() *cobra.Command {
 	var seconds float64
-	var device string
+	var device, only string
+	var withoutCPU bool
 	cmd := &cobra.Command{
 		Use:   "bench",
 		Short: "Measure the oracles, a network's step and a training pass on this machine",
@@ -24,22 +29,38 @@ measures the chain oracles on 50 positions (max takes 2TYÂ² operations, exp 6TYÂ
 positions. On all cores it measures training passes over built-in data.
 
 With --device cuda it measures the GPU's kernels, a training step and a pass of prox-linear, and shows the lower bound of each
-time: the bytes it must move at this GPU's copy bandwidth, or its arithmetic at the float32 peak, whichever takes longer.`,
+time: the bytes it must move at this GPU's copy bandwidth, or its arithmetic at the float32 peak, whichever takes longer.
+Its parts, for --only, are oracles, long chain, products, step and pass.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if !(seconds > 0) {
 				return structured.BadInput("--seconds %v: expected a number above 0", seconds)
+			}
+			pattern, err := regexp.Compile(only)
+			if err != nil {
+				return structured.BadInput("--only %q: %v", only, err)
 			}
 			d, err := config.OpenDevice(device)
 			if err != nil {
 				return err
 			}
 			if d != nil {
-				return errors.Join(benchDevice(cmd, d, seconds), closeDevice(d))
+				if !slices.ContainsFunc(devicebench.Parts, pattern.MatchString) {
+					err = structured.BadInput("--only %q: expected some of %s", only, strings.Join(devicebench.Parts, ", "))
+				} else {
+					err = benchDevice(cmd, d, devicebench.Options{Seconds: seconds, Only: pattern, WithCPU: !withoutCPU})
+				}
+				return errors.Join(err, closeDevice(d))
 			}
-			speeds, err := benchmarks.Run(cmd.Context(), seconds)
+			if withoutCPU {
+				return structured.BadInput("--without-cpu is for a GPU; add --device cuda")
+			}
+			speeds, err := benchmarks.Run(cmd.Context(), seconds, pattern)
 			if err != nil {
 				return err
+			}
+			if len(speeds) == 0 {
+				return structured.BadInput("--only %q: no measurement has such a name", only)
 			}
 			if isSet(cmd, "json") {
 				return printJSON(os.Stdout, map[string]any{"machine": thisMachine(), "speeds": speeds})
@@ -56,6 +77,8 @@ time: the bytes it must move at this GPU's copy bandwidth, or its arithmetic at 
 		},
 	}
 	cmd.Flags().Float64Var(&seconds, "seconds", 1, "how long to repeat each measurement, in `seconds`")
+	cmd.Flags().StringVar(&only, "only", "", "measure only what matches this regular expression, `PATTERN`: parts on a GPU, lines of the table on the CPU")
+	cmd.Flags().BoolVar(&withoutCPU, "without-cpu", false, "with --device cuda, do not time a pass of training on the CPU, too")
 	deviceFlag(cmd, &device)
 	return cmd
 }

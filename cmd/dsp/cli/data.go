@@ -11,6 +11,7 @@ import (
 	drawntrees "github.com/dsp-go/dsp/models/drawn/dependencies"
 	drawnobjects "github.com/dsp-go/dsp/models/drawn/objects"
 	"github.com/dsp-go/dsp/models/drawn/ocr"
+	drawnphrases "github.com/dsp-go/dsp/models/drawn/phrases"
 	"github.com/dsp-go/dsp/models/drawn/randomgraphs"
 	"github.com/dsp-go/dsp/models/drawn/scenes"
 	drawntext "github.com/dsp-go/dsp/models/drawn/sentences"
@@ -25,7 +26,7 @@ func dataCommand() *cobra.Command {
 		Args:  noVerb,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(ocrCommand(), textCommand(), treesCommand(), objectsCommand(), scenesCommand(), graphsCommand(), pairsCommand(), attributesCommand(), packCommand())
+	cmd.AddCommand(ocrCommand(), textCommand(), treesCommand(), constituentsCommand(), objectsCommand(), scenesCommand(), graphsCommand(), pairsCommand(), attributesCommand(), packCommand())
 	return cmd
 }
 
@@ -149,6 +150,22 @@ are both nouns and verbs, and some of those carry the wrong tag. Phrases that mo
 --extraposition, make trees non-projective.`,
 		Example: `  dsp data trees --out trees
   dsp data trees --out trees --examples 20000,1000,1000 --extraposition 0.3`,
+	})
+}
+
+func constituentsCommand() *cobra.Command {
+	sizes, seed := drawnphrases.DefaultSizes(), uint64(1)
+	return drawing{
+		noun: "sentences", train: &sizes[0], dev: &sizes[1], test: &sizes[2], seed: &seed,
+		write: func(dir string) error { return drawnphrases.Write(dir, sizes, seed) },
+	}.command(&cobra.Command{
+		Use:   "constituents --out DIR",
+		Short: "Draw sentences with trees of constituents, in brackets as in the Penn Treebank",
+		Long: `constituents draws sentences with their trees of constituents. It writes them to train.penn, dev.penn and test.penn, one per line,
+in brackets as in the Penn Treebank. Where a phrase or clause attaches depends mostly, but not only, on the words, and some
+words carry the wrong tag.`,
+		Example: `  dsp data constituents --out constituents
+  dsp data constituents --out constituents --examples 5000,500,500`,
 	})
 }
 

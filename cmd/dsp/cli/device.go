@@ -25,8 +25,8 @@ func closeDevice(d *device.Device) error {
 }
 
 // benchDevice measures a device and prints a table, or JSON.
-func benchDevice(cmd *cobra.Command, d *device.Device, seconds float64) error {
-	o := devicebench.Options{Seconds: seconds, Small: d.Info().Emulated()}
+func benchDevice(cmd *cobra.Command, d *device.Device, o devicebench.Options) error {
+	o.Small = d.Info().Emulated()
 	if !isSet(cmd, "quiet") {
 		o.Done = func(r devicebench.Row) { fmt.Fprintln(os.Stderr, r) }
 	}

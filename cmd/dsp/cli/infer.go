@@ -186,7 +186,7 @@ func (f *inference) instead() string {
 	case query.Cut:
 		return "; --oracle auto takes the best one that fits"
 	case query.Junction:
-		return "; --oracle relaxed needs no such tables and gives bounds"
+		return "; raise --max-table, or use --oracle relaxed, which needs no such tables and gives bounds"
 	}
 	return "; lower --bucket"
 }

@@ -41,6 +41,8 @@ type machine struct {
 
 	Structures []structureInfo `json:"structures"`
 
+	Slow []slowPath `json:"slow,omitempty"`
+
 	GPUs  []device.Info `json:"gpus"`
 	NoGPU string        `json:"no_gpu,omitempty"` // why no GPU is available
 
@@ -199,6 +201,7 @@ func thisMachine() machine {
 		GPUs:    []device.Info{},
 
 		Structures: structures(),
+		Slow:       slowPaths(),
 	}
 	library, err := ranks.FindLibrary()
 	if m.MPI = library; err != nil {
@@ -225,6 +228,9 @@ func (m machine) print(w io.Writer) error {
 			head = ""
 		}
 		fmt.Fprintf(&b, "%-9s %s: %s; on a GPU: %s\n", head, s.Name, strings.Join(s.Oracle, ", "), s.GPU)
+	}
+	for _, s := range m.Slow {
+		fmt.Fprintf(&b, "slow      %s: %s\n", s.Part, s.Remedy)
 	}
 	for _, g := range m.GPUs {
 		fmt.Fprintf(&b, "GPU       %s\n", g)
@@ -375,7 +381,11 @@ func (in inside) reads() []string {
 		}
 		all = append(all, text)
 	}
-	add(in.ArcAttributes, "%d attributes of arcs, %d of their relations", in.LabelAttributes)
+	if in.Config.Task == "constituency" {
+		add(in.ArcAttributes, "%d attributes of spans, %d of their labels", in.LabelAttributes)
+	} else {
+		add(in.ArcAttributes, "%d attributes of arcs, %d of their relations", in.LabelAttributes)
+	}
 	add(in.PairAttributes, "%d attributes of pairs, %d of unmatched source words", in.SourceAttributes)
 	if in.EdgeAttributes > 0 || len(all) == 0 || in.Attributes > 0 && len(in.Vocab) == 0 {
 		all = append(all, fmt.Sprintf("%d attributes of positions, %d of transitions", in.Attributes, in.EdgeAttributes))

@@ -27,6 +27,7 @@ type methodInfo struct {
 	Prior     bool         `json:"prior"`
 	Partial   bool         `json:"partial"` // takes labels known in part
 	GPU       bool         `json:"gpu"`
+	Ranks     bool         `json:"ranks"`  // several ranks share its work
 	Memory    float64      `json:"memory"` // numbers kept per potential of the examples
 	Passes    int          `json:"passes"` // by default
 	Settings  []ownSetting `json:"settings,omitempty"`
@@ -47,7 +48,7 @@ func theMethods() methodTable {
 	for _, d := range optimisers.All() {
 		x := methodInfo{
 			Name: d.Name, Summary: d.Summary, When: d.When, Net: "any", Losses: d.Losses.String(), Sums: d.Sums, Certified: d.Certified, Smoothing: d.Smoothing.String(),
-			Prior: d.Prior, Partial: d.Partial, GPU: d.OnDevice(), Memory: d.Memory, Passes: d.DefaultPasses(),
+			Prior: d.Prior, Partial: d.Partial, GPU: d.OnDevice(), Ranks: d.Ranks, Memory: d.Memory, Passes: d.DefaultPasses(),
 		}
 		if d.Convex() {
 			x.Net = "linear"
@@ -76,14 +77,14 @@ func (t methodTable) print(w io.Writer) error {
 		}
 		return ""
 	}
-	rows := [][]string{{"method", "losses", "structures", "net", "certified", "smooths", "--l1", "--prior", "--partial", "GPU", "memory", "passes"}}
+	rows := [][]string{{"method", "losses", "structures", "net", "certified", "smooths", "--l1", "--prior", "--partial", "GPU", "ranks", "memory", "passes"}}
 	for _, x := range t {
 		structures := "any"
 		if x.Sums {
 			structures = "with sums"
 		}
 		rows = append(rows, []string{
-			x.Name, x.Losses, structures, x.Net, yes(x.Certified), x.Smoothing, x.L1, yes(x.Prior), yes(x.Partial), yes(x.GPU), fmt.Sprint(x.Memory), fmt.Sprint(x.Passes),
+			x.Name, x.Losses, structures, x.Net, yes(x.Certified), x.Smoothing, x.L1, yes(x.Prior), yes(x.Partial), yes(x.GPU), yes(x.Ranks), fmt.Sprint(x.Memory), fmt.Sprint(x.Passes),
 		})
 	}
 	if err := printTable(w, rows); err != nil {

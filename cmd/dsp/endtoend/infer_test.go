@@ -110,7 +110,7 @@ func TestInferRefuses(t *testing.T) {
 	dsp(t, "infer", file, "--oracle", "cut").refused(exitBadInput, "loop.uai", "odd number of factors that favour different states", "factor 2 of variables 1 and 2")
 	dsp(t, "infer", file, "--oracle", "cut", "--task", "mar").refused(exitBadInput, "best assignment only", "#P-complete")
 	dsp(t, "infer", file, "--bucket", "0").refused(exitBadInput, "--bucket 0")
-	dsp(t, "infer", file, "--oracle", "junction", "--max-table", "7").refused(exitBadInput, "8 entries or more", "limit of 7 (--max-table)", "--oracle relaxed")
+	dsp(t, "infer", file, "--oracle", "junction", "--max-table", "7").refused(exitBadInput, "8 entries or more", "limit of 7; raise --max-table", "--oracle relaxed")
 	dsp(t, "infer", file, "--evidence", write(t, "e", "1 7 0")).refused(exitBadInput, "e:1: variable 7")
 	none := write(t, "none.uai", "MARKOV\n1\n2\n1\n1 0\n2\n0 0")
 	dsp(t, "infer", none, "--task", "mar").refused(exitBadInput, "none.uai", "probability 0", "factor 0")

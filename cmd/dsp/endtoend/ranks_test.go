@@ -33,8 +33,8 @@ func modelBytes(t *testing.T, dir string) []byte {
 	return b
 }
 
-// metricsText returns the metrics of a run without its times.
-func metricsText(t *testing.T, dir string) string {
+// metricsWithoutTimes returns the metrics of a run without its times.
+func metricsWithoutTimes(t *testing.T, dir string) string {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join(dir, "metrics.jsonl"))
 	if err != nil {
@@ -66,7 +66,7 @@ func TestRanksTrainTheModelOfOne(t *testing.T) {
 				if !bytes.Equal(modelBytes(t, dir), modelBytes(t, one)) {
 					t.Error("another model than that of one process")
 				}
-				if got, want := metricsText(t, dir), metricsText(t, one); got != want || strings.Count(got, "\n") != result.Passes {
+				if got, want := metricsWithoutTimes(t, dir), metricsWithoutTimes(t, one); got != want || strings.Count(got, "\n") != result.Passes {
 					t.Errorf("metrics of %d passes:\n%sexpected\n%s", result.Passes, got, want)
 				}
 				if !strings.Contains(stderr.String(), "rank 0: several processes train together ranks=") || strings.Contains(stderr.String(), "rank 1: ") {

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/dsp-go/dsp/oracles"
-	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/train"
 	"github.com/dsp-go/dsp/train/engine"
 )
@@ -32,7 +31,7 @@ func checkOnline(p *train.Problem) error {
 	if _, sums := p.Kind().Oracle().(oracles.Summer); sums {
 		return nil
 	}
-	return structured.BadInput("--method oeg needs sums over all outputs, which the oracle of a %s does not compute; use --method bcfw or bcpfw", p.Kind().Name())
+	return train.Refuse("oeg", train.Sums, "needs sums over all outputs, which the oracle of a %s does not compute", p.Kind().Name())
 }
 
 // uniform begins at the uniform distributions over the outputs that the constraints allow.

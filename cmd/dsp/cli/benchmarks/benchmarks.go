@@ -3,6 +3,7 @@ package benchmarks
 
 import (
 	"context"
+	"regexp"
 	"slices"
 	"time"
 )
@@ -23,8 +24,10 @@ type measure struct {
 	run        func() error
 }
 
-// Run repeats every measurement for the given number of seconds.
-func Run(ctx context.Context, seconds float64) ([]Speed, error) {
+func (m measure) name() string { return m.part + ": " + m.what }
+
+// Run repeats every measurement whose name, "part: what", matches a pattern, for the given number of seconds.
+func Run(ctx context.Context, seconds float64, only *regexp.Regexp) ([]Speed, error) {
 	step, err := netMeasure()
 	if err != nil {
 		return nil, err
@@ -36,6 +39,9 @@ func Run(ctx context.Context, seconds float64) ([]Speed, error) {
 	var speeds []Speed
 	for _, m := range slices.Concat(chainMeasures(), treeMeasures(), graphMeasures(), choiceMeasures(), windowMeasures(), matchingMeasures(),
 		[]measure{step, pass}) {
+		if !only.MatchString(m.name()) {
+			continue
+		}
 		s, err := m.repeat(ctx, seconds)
 		if err != nil {
 			return nil, err

@@ -5,6 +5,7 @@ package devicebench
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -61,6 +62,7 @@ type bench struct {
 	seconds float64
 	report  *Report
 	done    func(Row)
+	withCPU bool
 }
 
 // Options configure Run.
@@ -68,12 +70,23 @@ type Options struct {
 	Seconds float64   // how long to repeat each measurement
 	Small   bool      // sizes for an emulated device
 	Done    func(Row) // called with every row; may be nil
+	Only    *regexp.Regexp
+	WithCPU bool // time a pass of training on the CPU, too
 }
+
+// Parts are the names of what Run measures after a copy; Only in Options chooses among them.
+var Parts = []string{"oracles", "long chain", "products", "step", "pass"}
 
 // Run takes all measurements.
 func Run(ctx context.Context, d *device.Device, o Options) (*Report, error) {
-	b := &bench{Device: d, ctx: ctx, seconds: o.Seconds, done: o.Done, report: &Report{Device: d.Info(), Small: o.Small}}
-	for _, part := range []func() error{b.ceilings, b.oracles, b.longChain, b.products, b.step, b.proxLinear} {
+	b := &bench{Device: d, ctx: ctx, seconds: o.Seconds, done: o.Done, withCPU: o.WithCPU, report: &Report{Device: d.Info(), Small: o.Small}}
+	if err := b.ceilings(); err != nil {
+		return nil, err
+	}
+	for i, part := range []func() error{b.oracles, b.longChain, b.products, b.step, b.proxLinear} {
+		if !o.Only.MatchString(Parts[i]) {
+			continue
+		}
 		if err := part(); err != nil {
 			return nil, err
 		}

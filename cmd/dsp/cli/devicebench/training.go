@@ -72,7 +72,7 @@ func (b *bench) step() error {
 	return nil
 }
 
-// proxLinear measures passes of dsp train --method prox-linear on drawn words, on the device and on the CPU.
+// proxLinear measures passes of dsp train --method prox-linear on drawn words, on the device and, if the options say so, on the CPU.
 func (b *bench) proxLinear() error {
 	pass := func(device string) (milliseconds float64, passes int, err error) {
 		dir, err := os.MkdirTemp("", "dsp-bench-")
@@ -102,9 +102,11 @@ func (b *bench) proxLinear() error {
 	if err != nil {
 		return err
 	}
-	cpu, _, err := pass("cpu")
-	if err != nil {
-		return err
+	cpu := 0.
+	if b.withCPU {
+		if cpu, _, err = pass("cpu"); err != nil {
+			return err
+		}
 	}
 	b.add(Row{What: "prox-linear pass", Sizes: fmt.Sprintf("cnn-image, %d words", b.pick(2000, 4)), Milliseconds: milliseconds, Repeats: passes, CPU: cpu}, work{})
 	return nil

@@ -7,10 +7,12 @@ import (
 	"strings"
 
 	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/models/data/brackets"
 	"github.com/dsp-go/dsp/models/data/tokens"
 	"github.com/dsp-go/dsp/models/data/treebank"
 	"github.com/dsp-go/dsp/models/inputs"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/constituents"
 )
 
 // sentences reads sentences to parse: the word, lemma, upos, xpos and feats of each word.
@@ -20,10 +22,13 @@ type sentences struct {
 	names   *structured.Alphabet // of the relations
 	limits  Limits
 	split   tokens.Splitter
+
+	constituents bool // trees of constituents are to be found, not dependency trees
 }
 
 func newSentences(m *models.Model, columns []inputs.Column, limits Limits, split tokens.Splitter) *sentences {
-	return &sentences{untagged(m, columns), counterOf(m), m.Labels, limits, split}
+	_, spans := m.Net.Form().Structure.(constituents.Tree)
+	return &sentences{untagged(m, columns), counterOf(m), m.Labels, limits, split, spans}
 }
 
 // treeColumns are the columns of CoNLL-U that hold what an object has, and their places in a line.
@@ -122,6 +127,16 @@ func (r *sentences) Dataset(all []Example) (*structured.Dataset, error) {
 		return nil, err
 	}
 	d := b.Dataset()
+	if r.constituents {
+		d = brackets.Sentences(func(yield func(words, tags []string) bool) {
+			for i := range b.Len() {
+				if !yield(b.Column(i, treebank.Form), b.Column(i, treebank.UPOS)) {
+					return
+				}
+			}
+		})
+		d.Alphabet = r.names
+	}
 	d.Ranges = ranges(all)
 	return named(d, all), nil
 }

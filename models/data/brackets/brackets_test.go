@@ -1,0 +1,131 @@
+package brackets
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/constituents"
+)
+
+func parse(t *testing.T, text string) []*Node {
+	t.Helper()
+	var all []*Node
+	if err := Read(strings.NewReader(text), "x", 1, func(tree *Node, _ int) error { all = append(all, tree); return nil }); err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// draw draws a tree: unary chains, any number of children, labels with signs that have a meaning elsewhere.
+func draw(r *rand.Rand, depth int, word *int) *Node {
+	label := []string{"S", "NP", "VP", `A+B`, `C\D`, "+", "X-Y"}[r.IntN(7)]
+	n := &Node{Label: label}
+	for range 1 + r.IntN(4) {
+		if depth == 0 || r.IntN(2) == 0 {
+			*word++
+			n.Children = append(n.Children, &Node{Label: "T", Word: fmt.Sprint("w", *word)})
+		} else {
+			n.Children = append(n.Children, draw(r, depth-1, word))
+		}
+	}
+	return n
+}
+
+// Trees of any shape are restored from their outputs and from their text, and outputs are trees.
+func TestTreesAreRestored(t *testing.T) {
+	for seed := range uint64(300) {
+		word := 0
+		tree := draw(rand.New(rand.NewPCG(seed, 1)), 4, &word)
+		text := string(tree.Append(nil))
+		if again := parse(t, text); len(again) != 1 || string(again[0].Append(nil)) != text {
+			t.Fatalf("%s is read as %s", text, again[0].Append(nil))
+		}
+		names := structured.NewAlphabet()
+		y := tree.Output(word, names.Add)
+		if !constituents.Binary(y, names.Len(), func(int, int32) {}) {
+			t.Fatalf("%s: %v is no tree", text, y)
+		}
+		words, tags := tree.Words(nil, nil)
+		if got := string(FromOutput(y, words, tags, names).Append(nil)); got != text {
+			t.Fatalf("%s is restored as %s", text, got)
+		}
+	}
+}
+
+func TestJoinedLabels(t *testing.T) {
+	for _, labels := range [][]string{{"S"}, {"TOP", "S", "VP"}, {`a+b`, `c\`, ""}, {`\`, "+"}} {
+		if got := Split(Joined(labels)); !slices.Equal(got, labels) {
+			t.Errorf("%q are joined to %q and split to %q", labels, Joined(labels), got)
+		}
+	}
+}
+
+// Functions, numbers and empty words go, with what holds nothing else; labels without words at the top become TOP.
+func TestPlain(t *testing.T) {
+	for text, want := range map[string]string{
+		"( (S (NP-SBJ-1 (-NONE- *)) (NP=2 (-LRB- -LRB-) (NN a)) (VP (VBD was) (VP (VBN b) (NP (-NONE- *-1))))))": "(TOP (S (NP (-LRB- -LRB-) (NN a)) (VP (VBD was) (VP (VBN b)))))",
+		"(NN a)":                           "(TOP (NN a))",
+		"# a comment (\n(S\n  (NN a)\n\n)": "(S (NN a))",
+	} {
+		if got := string(parse(t, text)[0].Plain().Append(nil)); got != want {
+			t.Errorf("%s is %s, want %s", text, got, want)
+		}
+	}
+	if tree := parse(t, "(S (-NONE- *))")[0].Plain(); tree != nil {
+		t.Errorf("%s", tree.Append(nil))
+	}
+}
+
+// Errors name the line and what was expected.
+func TestErrors(t *testing.T) {
+	for text, want := range map[string]string{
+		"(S (NN a))\nx":                     `x:2: found "x", expected the opening bracket of a tree`,
+		"(S\n(NN a)":                        "x:2: the file ends inside of a tree",
+		"(S\n\n(NN a b))":                   `x:3: found "b", expected the closing bracket of the word a`,
+		"(S (NN a) b)":                      `x:1: found "b", expected a bracket`,
+		"(S ())":                            `x:1: found ")", expected a label`,
+		"(S (NP))":                          `x:1: found ")", expected a word or brackets after the label NP`,
+		"(S ((NN a)))":                      `x:1: found "(", expected a label`,
+		"(S (-NONE- *))":                    "x:1: a tree without words",
+		strings.Repeat("(S ", mostNested+2): "nested more than",
+	} {
+		_, err := Reader{}.Read(strings.NewReader(text), "x")
+		if !structured.IsBadInput(err) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%.40q: %v, want bad input with %q", text, err, want)
+		}
+	}
+}
+
+// Labels keep the numbers that are known; new ones follow. Trees are written as they were read.
+func TestReader(t *testing.T) {
+	text := "(TOP (S (NP (DT the) (NN dog)) (VP (VBZ barks)) (. .)))\n(S (X (A a)))\n"
+	d, err := Reader{Names: structured.NewAlphabet("VP", "NP")}.Read(strings.NewReader(text), "x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"VP", "NP", "S+X", "TOP+S"}; !slices.Equal(d.Alphabet.Names(), want) {
+		t.Errorf("labels %q, want %q", d.Alphabet.Names(), want)
+	}
+	if !slices.Equal(d.Column("upos"), []string{"DT", "NN", "VBZ", ".", "A"}) || !slices.Equal(d.Lines, []int{1, 2}) || d.Where(1) != "x:2" {
+		t.Errorf("%q, %v", d.Column("upos"), d.Lines)
+	}
+	var written strings.Builder
+	for i := range d.Len() {
+		words, tags := WordsOf(d, i)
+		written.Write(append(FromOutput(d.Gold(i), words, tags, d.Alphabet).Append(nil), '\n'))
+	}
+	if written.String() != text {
+		t.Errorf("%s is written as %s", text, written.String())
+	}
+	labels := slices.Clone(d.Labels)
+	Renumber(d, structured.NewAlphabet("TOP+S", "VP", "NP", "S+X"))
+	for k, l := range labels {
+		if want := []int32{0, 2, 3, 4, 1}[l]; d.Labels[k] != want {
+			t.Errorf("label %d is renumbered %d, want %d", l, d.Labels[k], want)
+		}
+	}
+}

@@ -1,0 +1,314 @@
+// Package brackets reads and writes trees of constituents as the Penn Treebank does, in brackets:
+//
+//	(TOP (S (NP (DT the) (NN dog)) (VP (VBZ barks)) (. .)))
+//
+// A tree becomes the output of a constituents.Tree and back without loss: labels of the same words, one above the other, are joined to one with +
+// between them (TOP+S), and trees of any number of children stay as they are.
+package brackets
+
+import (
+	"bufio"
+	"io"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/constituents"
+)
+
+// Node is a constituent with its children or, at the bottom, a word with its tag as the label.
+type Node struct {
+	Label    string
+	Word     string // of a node without children
+	Children []*Node
+}
+
+// top is the label of a top node without one, as files of the Penn Treebank have it.
+const top = "TOP"
+
+// Read reads trees, and lines before them that begin with #, which are comments. It hands the trees to yield, each with the
+// line that it begins in. path is for messages, and line the number of the first line.
+func Read(r io.Reader, path string, line int, yield func(tree *Node, line int) error) error {
+	p := &parser{in: bufio.NewReaderSize(r, 1<<16), path: path, line: max(1, line)}
+	for {
+		switch token, err := p.next(); {
+		case err == io.EOF:
+			return nil
+		case err != nil:
+			return err
+		case strings.HasPrefix(token, "#"): // a comment to the end of the line
+			if err := p.skipLine(); err != nil {
+				return err
+			}
+			continue
+		case token != "(":
+			return p.wrong(token, "the opening bracket of a tree")
+		}
+		begin := p.line
+		tree, err := p.node(1)
+		if err != nil {
+			return err
+		}
+		if tree.Word != "" {
+			tree = &Node{Label: top, Children: []*Node{tree}}
+		}
+		if tree.Label == "" {
+			tree.Label = top
+		}
+		if err := yield(tree, begin); err != nil {
+			return err
+		}
+	}
+}
+
+// parser splits text into brackets and what stands between them.
+type parser struct {
+	in    *bufio.Reader
+	path  string
+	line  int
+	ahead string // a token that was put back
+}
+
+// mostNested bounds how deeply brackets are nested, so that no file can exhaust the stack.
+const mostNested = 10_000
+
+func (p *parser) wrong(found, expected string) error {
+	return structured.BadInput("%s:%d: found %q, expected %s", p.path, p.line, found, expected)
+}
+
+func (p *parser) next() (string, error) {
+	if p.ahead != "" {
+		token := p.ahead
+		p.ahead = ""
+		return token, nil
+	}
+	var token strings.Builder
+	for {
+		c, _, err := p.in.ReadRune()
+		switch {
+		case err == io.EOF && token.Len() > 0:
+			return token.String(), nil
+		case err != nil && err != io.EOF:
+			return "", structured.BadInput("%s:%d: %w", p.path, p.line, err)
+		case err != nil:
+			return "", err
+		case unicode.IsSpace(c) && token.Len() == 0:
+			if c == '\n' {
+				p.line++
+			}
+			continue
+		case unicode.IsSpace(c), (c == '(' || c == ')') && token.Len() > 0:
+			_ = p.in.UnreadRune()
+			return token.String(), nil
+		case c == '(' || c == ')':
+			return string(c), nil
+		}
+		token.WriteRune(c)
+	}
+}
+
+// skipLine skips the rest of a line.
+func (p *parser) skipLine() error {
+	for {
+		switch c, _, err := p.in.ReadRune(); {
+		case err == io.EOF:
+			return nil
+		case err != nil:
+			return structured.BadInput("%s:%d: %w", p.path, p.line, err)
+		case c == '\n':
+			p.line++
+			return nil
+		}
+	}
+}
+
+// inside is next inside of a tree, which must not end there.
+func (p *parser) inside() (string, error) {
+	token, err := p.next()
+	if err == io.EOF {
+		return "", structured.BadInput("%s:%d: the file ends inside of a tree, expected its closing bracket", p.path, p.line)
+	}
+	return token, err
+}
+
+// node reads what follows an opening bracket.
+func (p *parser) node(depth int) (*Node, error) {
+	if depth > mostNested {
+		return nil, structured.BadInput("%s:%d: brackets are nested more than %d deep", p.path, p.line, mostNested)
+	}
+	n := &Node{}
+	token, err := p.inside()
+	if err != nil {
+		return nil, err
+	}
+	if token == ")" {
+		return nil, p.wrong(token, "a label, and a word or brackets")
+	}
+	if token != "(" {
+		n.Label = token
+		if token, err = p.inside(); err != nil {
+			return nil, err
+		}
+	} else if depth > 1 {
+		return nil, p.wrong(token, "a label: only the outermost brackets may lack one")
+	}
+	if token != "(" && token != ")" {
+		n.Word = token
+		token, err = p.inside()
+		if err == nil && token != ")" {
+			err = p.wrong(token, "the closing bracket of the word "+n.Word)
+		}
+		return n, err
+	}
+	for ; token == "("; token, err = p.inside() {
+		child, err := p.node(depth + 1)
+		if err != nil {
+			return nil, err
+		}
+		n.Children = append(n.Children, child)
+	}
+	switch {
+	case err != nil:
+		return nil, err
+	case token != ")":
+		return nil, p.wrong(token, "a bracket: a constituent has words in brackets, with their tags")
+	case len(n.Children) == 0:
+		return nil, p.wrong(token, "a word or brackets after the label "+n.Label)
+	}
+	return n, nil
+}
+
+// Append appends the tree in a line, without its end.
+func (n *Node) Append(text []byte) []byte {
+	text = append(append(text, '('), n.Label...)
+	if n.Children == nil {
+		text = append(append(text, ' '), n.Word...)
+	}
+	for _, c := range n.Children {
+		text = c.Append(append(text, ' '))
+	}
+	return append(text, ')')
+}
+
+// Plain returns the tree as parsers are trained on it: without empty words (-NONE-) and what has nothing else, and with labels without functions and
+// numbers (NP-SBJ-1, NP=2). It is nil if nothing is left.
+func (n *Node) Plain() *Node {
+	if n.Children == nil {
+		if n.Label == "-NONE-" {
+			return nil
+		}
+		return n
+	}
+	plain := &Node{Label: n.Label}
+	if at := strings.IndexAny(n.Label, "-="); at > 0 {
+		plain.Label = n.Label[:at]
+	}
+	for _, c := range n.Children {
+		if c = c.Plain(); c != nil {
+			plain.Children = append(plain.Children, c)
+		}
+	}
+	if plain.Children == nil {
+		return nil
+	}
+	return plain
+}
+
+// Words appends the words of the tree and their tags.
+func (n *Node) Words(words, tags []string) ([]string, []string) {
+	if n.Children == nil {
+		return append(words, n.Word), append(tags, n.Label)
+	}
+	for _, c := range n.Children {
+		words, tags = c.Words(words, tags)
+	}
+	return words, tags
+}
+
+var (
+	escape   = strings.NewReplacer(`\`, `\\`, "+", `\+`)
+	unescape = strings.NewReplacer(`\\`, `\`, `\+`, "+")
+)
+
+// Joined joins the labels of the same words, the outermost first.
+func Joined(labels []string) string {
+	escaped := make([]string, len(labels))
+	for k, l := range labels {
+		escaped[k] = escape.Replace(l)
+	}
+	return strings.Join(escaped, "+")
+}
+
+// Split is the inverse of Joined.
+func Split(name string) []string {
+	var labels []string
+	from := 0
+	for at := 0; at < len(name); at++ {
+		switch name[at] {
+		case '\\':
+			at++
+		case '+':
+			labels, from = append(labels, unescape.Replace(name[from:at])), at+1
+		}
+	}
+	return append(labels, unescape.Replace(name[from:]))
+}
+
+// Output returns the output [n·n] of a constituents.Tree for a tree of n words. number numbers joined labels.
+func (n *Node) Output(words int, number func(name string) int32) []int32 {
+	y := make([]int32, words*words)
+	at := 0
+	var visit func(n *Node)
+	visit = func(n *Node) {
+		var labels []string
+		for n.Children != nil {
+			labels = append(labels, n.Label)
+			if len(n.Children) > 1 {
+				break
+			}
+			n = n.Children[0]
+		}
+		first := at
+		if n.Children == nil {
+			at++
+		}
+		for _, c := range n.Children {
+			visit(c)
+		}
+		if labels != nil {
+			y[first*words+at-1] = 1 + number(Joined(labels))
+		}
+	}
+	visit(n)
+	return y
+}
+
+// FromOutput returns the tree of an output, with the words and their tags.
+func FromOutput(y []int32, words, tags []string, names *structured.Alphabet) *Node {
+	n := len(words)
+	var build func(i, j int) *Node
+	build = func(i, j int) *Node {
+		var children []*Node
+		if i == j {
+			children = []*Node{{Label: tags[i], Word: words[i]}}
+		}
+		for first := i; i < j && first <= j; {
+			last := constituents.LastOf(y, n, first, j, i)
+			children = append(children, build(first, last))
+			first = last + 1
+		}
+		l := y[i*n+j]
+		if l == 0 {
+			return children[0] // a word
+		}
+		for _, label := range slices.Backward(Split(names.Name(l - 1))) {
+			children = []*Node{{Label: label, Children: children}}
+		}
+		return children[0]
+	}
+	if n == 0 {
+		return nil
+	}
+	return build(0, n-1)
+}
