@@ -75,7 +75,7 @@ func network(c config.Config, in inputs.Inputs, dim, labels int) (nets.Network, 
 		form := tasks.Of(&c).Output(c, in, labels).Form
 		switch s := form.Structure; s.(type) {
 		case chains.Chain:
-		case segments.Segments:
+		case segments.Segments, segments.Counted:
 			return sparse.NewSegments(in.Dictionary.Nodes(), in.Dictionary.Edges(), dim, form)
 		default:
 			return nil, structured.BadInput("net linear weights attributes of chains, and --task %s is about a %s: give dense features, or a network that reads words", c.Task, s.Name())

@@ -113,7 +113,7 @@ func (m *Model) newSpanFinder() *spanFinder {
 	switch m.Net.Form().Structure.(type) {
 	case chains.Chain:
 		return &spanFinder{rules: rules, sums: chainSums{entities.New(rules, m.Labels.Len())}}
-	case segments.Segments:
+	case segments.Segments, segments.Counted:
 		return &spanFinder{rules: rules, sums: newSegmentSums(rules, m.Labels.Len())}
 	}
 	return nil

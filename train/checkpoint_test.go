@@ -47,6 +47,9 @@ func resumeGivesTheSameBits(t *testing.T, problem func() (*train.Problem, *train
 		"bcfw":                 func() train.Method { return &methods.BCFW{} },
 		"bcpfw":                func() train.Method { return &methods.BCPFW{Resync: 2} },
 		"bcpfw, away":          func() train.Method { return &methods.BCPFW{Resync: 2, Away: true, Draw: true} },
+		"agm":                  func() train.Method { return &methods.AGM{} },
+		"agm, one":             func() train.Method { return &methods.AGM{One: true} },
+		"agm, l1":              func() train.Method { return &methods.AGM{} },
 		"fw":                   func() train.Method { return &methods.FrankWolfe{} },
 		"cutting-plane":        func() train.Method { return &methods.CuttingPlane{Planes: 3} },
 		"oeg":                  func() train.Method { return &sdca.SDCA{Online: true, Resync: 2} },
@@ -74,6 +77,8 @@ func resumeGivesTheSameBits(t *testing.T, problem func() (*train.Problem, *train
 		"lbfgs":                       func() train.Method { return &quasinewton.LBFGS{Store: 2} },
 		"sdca, l1":                    func() train.Method { return &sdca.SDCA{Resync: 2} },
 		"owl-qn, l1":                  func() train.Method { return &quasinewton.OWLQN{Store: 2} },
+		"svrg, l1":                    func() train.Method { return &methods.SVRG{} },
+		"saga, l1":                    func() train.Method { return &methods.SAGA{} },
 		"bcfw, l1":                    func() train.Method { return &methods.BCFW{Resync: 2} },
 		"bcpfw, l1":                   func() train.Method { return &methods.BCPFW{Resync: 2} },
 	} {

@@ -32,6 +32,7 @@ func TestWeightsCountExamples(t *testing.T) {
 		{"casimir-adapt", func() train.Method { return &methods.Casimir{Adaptive: true} }, engine.SoftmaxMargin, oracles.Smoothing{}, 60, 1e-3},
 		{"bcfw", func() train.Method { return &methods.BCFW{} }, engine.Hinge, oracles.Smoothing{}, 150, 5e-2},
 		{"bcpfw", func() train.Method { return &methods.BCPFW{} }, engine.Hinge, oracles.Smoothing{}, 150, 1e-2},
+		{"agm", func() train.Method { return &methods.AGM{} }, engine.CRF, oracles.Smoothing{}, 60, 1e-3},
 		{"fw", func() train.Method { return &methods.FrankWolfe{} }, engine.Hinge, oracles.Smoothing{}, 400, 1e-1},
 		{"cutting-plane", func() train.Method { return &methods.CuttingPlane{} }, engine.Hinge, oracles.Smoothing{}, 150, 1e-2},
 		{"oeg", func() train.Method { return &sdca.SDCA{Online: true} }, engine.CRF, oracles.Smoothing{}, 60, 1e-2},

@@ -60,6 +60,7 @@ type SegmentSettings struct {
 	Structure   string `yaml:"structure" json:"structure" group:"Data" values:"chain|segments" help:"label tokens one by one, or whole segments of them (docs/semimarkov.md)"`
 	MaxLength   int    `yaml:"max-length" json:"max-length" group:"Data" min:"0" only:"structure=segments" unit:"N" help:"most tokens of a segment; 0: as many as in the training data"`
 	Overlong    string `yaml:"overlong" json:"overlong" group:"Data" values:"refuse|split" only:"structure=segments" help:"longer segments in the training data: refuse the file, or split them"`
+	SegmentLoss string `yaml:"segment-loss" json:"segment-loss" group:"Objective" values:"tags|segments" only:"structure=segments loss=hinge,softmax-margin" help:"what the task loss counts: wrong tags, or wrong and missing segments"`
 	SegmentEnds bool   `yaml:"segment-ends" json:"segment-ends" group:"Data" only:"structure=segments" help:"score the last tokens of segments, too"`
 }
 
@@ -216,7 +217,7 @@ func Default() Config {
 			Fold:       -1,
 			Scheme:     "keep",
 		},
-		SegmentSettings: SegmentSettings{Structure: "chain", Overlong: "refuse"},
+		SegmentSettings: SegmentSettings{Structure: "chain", Overlong: "refuse", SegmentLoss: "tags"},
 		EncoderSettings: EncoderSettings{
 			EncoderLayers: "mean4",
 			Pieces:        "first",

@@ -16,7 +16,7 @@ var (
 		"cell", "superpixels", "neighbours", "oracle", "constraints", "net", "features", "template", "clusters", "gazetteer", "hash-bits",
 		"vectors", "freeze-vectors", "encoder", "encoder-layers", "pieces", "encoder-rows", "tune-encoder", "freeze-layers", "adapter",
 	}
-	// ofNetwork are taken, too, where the run has the model's kind of network: all settings of group Network but these.
+	// Where the run has the model's kind of network, the settings of the group Network are taken, too, but for ownOfNetwork.
 	ownOfNetwork = []string{"init", "dropout"}
 	// fixed are those of inherited that must not differ: they say what the model reads.
 	fixed = []string{

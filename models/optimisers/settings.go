@@ -27,6 +27,7 @@ type Settings struct {
 	Stepping
 	Cutting
 	Visiting
+	Estimating
 	Threading
 	Extras
 }
@@ -148,6 +149,11 @@ type Visiting struct {
 	BlockSteps string `yaml:"block-steps" json:"block_steps" group:"Method" values:"pairwise|away" help:"how bcpfw moves weight: from output to output, or towards and away from one"`
 }
 
+// Estimating is for the accelerated gradient method.
+type Estimating struct {
+	AGMMemory string `yaml:"agm-memory" json:"agm_memory" group:"Method" values:"all|one" help:"what the estimate function of agm remembers: all gradients, or one quadratic"`
+}
+
 // Threading is for methods whose threads need not wait for each other.
 type Threading struct {
 	Parallel string `yaml:"parallel" json:"parallel" group:"Method" values:"deterministic|async" help:"deterministic, or async: threads of sdca do not wait, and results vary within the gap"`
@@ -170,6 +176,7 @@ func Default() Settings {
 		Subproblems:     Subproblems{Inner: "auto"},
 		Stepping:        Stepping{FWStep: "search"},
 		Visiting:        Visiting{Sampling: "threshold", BlockSteps: "pairwise"},
+		Estimating:      Estimating{AGMMemory: "all"},
 		Threading:       Threading{Parallel: "deterministic"},
 	}
 }

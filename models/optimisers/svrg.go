@@ -15,7 +15,7 @@ var SVRG = builtin(&Descriptor{
 		Curvature
 		Batching
 	}{},
-	Smoothing: Smooths, Certified: true, Prior: true, Ranks: true,
+	Smoothing: Smooths, Certified: true, Prior: true, Ranks: true, L1OnCPU: true,
 	Inner: "svrg", StepSetting: "lr", Memory: 1,
 	Make: func(r *Run) (train.Method, error) { return &methods.SVRG{Pace: pace(r)}, nil },
 })

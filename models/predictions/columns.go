@@ -11,7 +11,7 @@ import (
 	"github.com/dsp-go/dsp/structured/chains"
 )
 
-// columnLayout is the layout of models.NewColumnWriter.
+// columnLayout writes a line with columns for each position.
 type columnLayout struct {
 	namer
 	o Options

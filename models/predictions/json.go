@@ -9,7 +9,7 @@ import (
 	"github.com/dsp-go/dsp/structured/chains"
 )
 
-// jsonLayout is the layout of models.NewJSONWriter.
+// jsonLayout is the layout of predictions as objects of JSON.
 type jsonLayout struct {
 	scheme *chains.Converter // of entity tags, or nil
 	names  [][]byte          // of the labels, in quotes

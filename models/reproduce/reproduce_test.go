@@ -215,7 +215,7 @@ func TestStudies(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long; the race detector runs shorter tests of the same code")
 	}
-	for _, path := range files("casimir") {
+	for _, path := range slices.Concat(files("casimir"), files("bcfw"), files("gaps"), files("agm")) {
 		text, err := studies.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)

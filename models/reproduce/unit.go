@@ -161,6 +161,9 @@ func (p *planner) unit(f *Figure, part *Part, curve string, own overrides, tuned
 		return nil, u.locate(err)
 	}
 	u.config = u.resolved.Config()
+	if u.config.Path {
+		return nil, u.locate(structured.BadInput("path: a curve is one training; a path is many"))
+	}
 	data, err := p.read(f, u)
 	if err != nil {
 		return nil, u.locate(err)

@@ -62,7 +62,7 @@ var _ = builtin(Task{
 	},
 	Review: review.Constituents,
 	Metrics: []Metric{
-		{"f1", "bracket F1", func(m *structured.Metrics) float64 { return m.Get("f1") }, entityShare},
+		{"bracket-f1", "bracket F1", func(m *structured.Metrics) float64 { return m.Get("f1") }, entityShare},
 		{"complete", "complete trees", func(m *structured.Metrics) float64 { return m.Get("complete") }, share("complete", "sentences")},
 	},
 	Result:  "F1 is that of labelled brackets, complete the share of sentences whose brackets are all right",

@@ -31,6 +31,8 @@ func checkTags(c config.Config) error {
 		return structured.BadInput("--structure segments reads tags of any scheme and predicts them in %s; leave out --scheme %s (dsp predict --scheme converts what it writes)", segmentScheme, c.Scheme)
 	case c.Constraints != "none":
 		return structured.BadInput("--constraints %s has no effect on segments, whose tags always keep their scheme", c.Constraints)
+	case c.SegmentLoss == "segments" && (len(c.LabelWeights) > 0 || c.LossByLength):
+		return structured.BadInput("--segment-loss segments counts segments; --label-weights and --loss-by-length are for --segment-loss tags")
 	case c.Edges != nets.EdgesTransition:
 		return structured.BadInput("--edges %s: segments have transitions; the others are for --structure chain", c.Edges)
 	}
@@ -46,9 +48,21 @@ func completeSegments(c *config.Config) {
 
 func tagOutput(c config.Config, in inputs.Inputs, labels int) nets.Output {
 	if bySegments(&c) {
-		return nets.Output{Labels: labels, Form: segments.Form(labels, max(1, c.MaxLength), c.SegmentEnds)}
+		form := segments.Form
+		if c.SegmentLoss == "segments" {
+			form = segments.CountedForm
+		}
+		return nets.Output{Labels: labels, Form: form(labels, max(1, c.MaxLength), c.SegmentEnds)}
 	}
 	return labelOutput(c, in, labels)
+}
+
+// tagLoss counts wrong tags, or wrong segments.
+func tagLoss(c *config.Config, labels *structured.Alphabet) (structured.TaskLoss, error) {
+	if bySegments(c) && c.SegmentLoss == "segments" {
+		return segments.Count{Tags: labels.Len()}, nil
+	}
+	return hamming(c, labels)
 }
 
 // prepareSegments numbers the tags of the training data in the order that the structure has, and refuses or splits segments that are too long.

@@ -82,7 +82,7 @@ type Task struct {
 	Output func(c config.Config, in inputs.Inputs, labels int) nets.Output
 	// Net is the network of --net auto, for inputs without attributes.
 	Net func(in graph.Input) string
-	// CheckNet refuses a network that does not score such outputs. Nil: nets.Resolve alone decides.
+	// CheckNet refuses a network that does not score such outputs. Nil: Resolve of nets.Config alone decides.
 	CheckNet func(net string) error
 	// LogLikelihood reports whether --loss auto is crf instead of the hinge.
 	LogLikelihood func(c config.Config, in inputs.Inputs) bool

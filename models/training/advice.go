@@ -121,7 +121,7 @@ func adviseL1(c *config.Config, refused *train.RequirementError) error {
 	return structured.BadInput("--l1 %v: --method %w. Use --method sdca or owl-qn, or leave out --l1", c.L1, refused)
 }
 
-// Validate is Config.Validate that refuses, too, a method that cannot run on the device that c names.
+// Validate is tasks.Validate that refuses, too, a method that cannot run on the device that c names.
 func Validate(c *config.Config) error {
 	if err := tasks.Validate(*c); err != nil {
 		return err

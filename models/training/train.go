@@ -120,6 +120,9 @@ func trainOn(ctx context.Context, c config.Config, data *models.Data, o TrainOpt
 	if err := checkPath(&c); err != nil {
 		return nil, nil, err
 	}
+	if c.Path && o.ranks().Size() > 1 {
+		return nil, nil, structured.BadInput("--path: a path is trained by one process; leave out mpirun")
+	}
 	if c.Path {
 		c = resolvePath(c)
 	}

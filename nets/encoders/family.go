@@ -69,7 +69,7 @@ type building struct {
 	c   *config
 	has map[string]bool // the parameters
 
-	below    bool // hidden state number from is the graph's input (graph.Encoded), instead of the pieces
+	below    bool // hidden state number from is the graph's input (Graph.Encoded), instead of the pieces
 	from     int
 	training bool // with dropout
 

@@ -16,10 +16,10 @@ func chooseGates() *gateLoops {
 	return &plainGates
 }
 
-func of(x float32) f32x8 { return archsimd.BroadcastFloat32x8(x) }
+func broadcast(x float32) f32x8 { return archsimd.BroadcastFloat32x8(x) }
 
 // flat is x within ±geluFlat, or NaN: Max and Min return their argument if it is NaN.
-func flat(x f32x8) f32x8 { return of(geluFlat).Min(of(-geluFlat).Max(x)) }
+func flat(x f32x8) f32x8 { return broadcast(geluFlat).Min(broadcast(-geluFlat).Max(x)) }
 
 // simdGates handle eight entries at a time and leave the rest to plainGates.
 var simdGates = gateLoops{
@@ -33,7 +33,7 @@ var simdGates = gateLoops{
 		plainGates.MulAdd(out[n:], a[n:], x[n:], b[n:])
 	},
 	SigmoidSlope: func(out, y, g []float32) {
-		n, one := len(out)&^7, of(1)
+		n, one := len(out)&^7, broadcast(1)
 		for i := 0; i < n; i += 8 {
 			v := load(y, i)
 			store(out, i, load(g, i).Mul(v).Mul(one.Sub(v)))
@@ -50,7 +50,7 @@ var simdGates = gateLoops{
 		plainGates.negate(out[n:], x[n:])
 	},
 	sigmoidFromExp: func(out, e []float32) {
-		n, one := len(out)&^7, of(1)
+		n, one := len(out)&^7, broadcast(1)
 		for i := 0; i < n; i += 8 {
 			store(out, i, one.Div(one.Add(load(e, i))))
 		}
@@ -58,7 +58,7 @@ var simdGates = gateLoops{
 		plainGates.sigmoidFromExp(out[n:], e[n:])
 	},
 	siluFromExp: func(out, x, e []float32) {
-		n, one := len(out)&^7, of(1)
+		n, one := len(out)&^7, broadcast(1)
 		for i := 0; i < n; i += 8 {
 			store(out, i, load(x, i).Div(one.Add(load(e, i))))
 		}
@@ -66,7 +66,7 @@ var simdGates = gateLoops{
 		plainGates.siluFromExp(out[n:], x[n:], e[n:])
 	},
 	siluSlope: func(out, x, g, e []float32) {
-		n, one := len(out)&^7, of(1)
+		n, one := len(out)&^7, broadcast(1)
 		for i := 0; i < n; i += 8 {
 			s := one.Div(one.Add(load(e, i)))
 			store(out, i, load(g, i).Mul(s.Mul(one.Add(load(x, i).Mul(one.Sub(s))))))
@@ -75,7 +75,7 @@ var simdGates = gateLoops{
 		plainGates.siluSlope(out[n:], x[n:], g[n:], e[n:])
 	},
 	geluExponent: func(out, x []float32) {
-		n, first, third := len(out)&^7, of(gelu1), of(-gelu3)
+		n, first, third := len(out)&^7, broadcast(gelu1), broadcast(-gelu3)
 		for i := 0; i < n; i += 8 {
 			v := flat(load(x, i))
 			store(out, i, third.Mul(v.Mul(v)).Sub(first).Mul(v))
@@ -84,7 +84,7 @@ var simdGates = gateLoops{
 		plainGates.geluExponent(out[n:], x[n:])
 	},
 	geluSlope: func(out, x, g, e []float32) {
-		n, one, first, third := len(out)&^7, of(1), of(gelu1), of(3*gelu3)
+		n, one, first, third := len(out)&^7, broadcast(1), broadcast(gelu1), broadcast(3*gelu3)
 		for i := 0; i < n; i += 8 {
 			v, s := flat(load(x, i)), one.Div(one.Add(load(e, i)))
 			du := v.Mul(third.Mul(v.Mul(v)).Add(first))
@@ -94,7 +94,7 @@ var simdGates = gateLoops{
 		plainGates.geluSlope(out[n:], x[n:], g[n:], e[n:])
 	},
 	halfSquares: func(out, x []float32) {
-		n, by := len(out)&^7, of(-0.5)
+		n, by := len(out)&^7, broadcast(-0.5)
 		for i := 0; i < n; i += 8 {
 			v := load(x, i)
 			store(out, i, v.Mul(v).Mul(by))
@@ -113,7 +113,7 @@ var simdGates = gateLoops{
 		plainGates.normalPart(out[n:], x[n:], e[n:])
 	},
 	normalSlope: func(out, x, g, e []float32) {
-		n, c, zero, peak := len(out)&^7, normalTerms(), f32x8{}, of(normalPeak)
+		n, c, zero, peak := len(out)&^7, normalTerms(), f32x8{}, broadcast(normalPeak)
 		for i := 0; i < n; i += 8 {
 			v, w := load(x, i), load(e, i)
 			above := c.upper(sizeOf(v), w)
@@ -129,7 +129,7 @@ var simdGates = gateLoops{
 type normalConstants struct{ one, p, c1, c2, c3, c4, c5 f32x8 }
 
 func normalTerms() normalConstants {
-	return normalConstants{of(1), of(normalP), of(normal1), of(normal2), of(normal3), of(normal4), of(normal5)}
+	return normalConstants{broadcast(1), broadcast(normalP), broadcast(normal1), broadcast(normal2), broadcast(normal3), broadcast(normal4), broadcast(normal5)}
 }
 
 // upper is 1 − Φ(size), from e = exp(−size²/2).

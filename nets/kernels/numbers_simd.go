@@ -15,7 +15,7 @@ func chooseNumbers() *numberLoops {
 var simdNumbers = numberLoops{
 	name: "8 lanes",
 	Add: func(out, x []float32, y float32) {
-		n, all := len(out)&^7, of(y)
+		n, all := len(out)&^7, broadcast(y)
 		for i := 0; i < n; i += 8 {
 			store(out, i, load(x, i).Add(all))
 		}
@@ -23,7 +23,7 @@ var simdNumbers = numberLoops{
 		plainNumbers.Add(out[n:], x[n:], y)
 	},
 	Mul: func(out, x []float32, y float32) {
-		n, all := len(out)&^7, of(y)
+		n, all := len(out)&^7, broadcast(y)
 		for i := 0; i < n; i += 8 {
 			store(out, i, load(x, i).Mul(all))
 		}
@@ -31,7 +31,7 @@ var simdNumbers = numberLoops{
 		plainNumbers.Mul(out[n:], x[n:], y)
 	},
 	Under: func(out, x []float32, y float32) {
-		n, all := len(out)&^7, of(y)
+		n, all := len(out)&^7, broadcast(y)
 		for i := 0; i < n; i += 8 {
 			store(out, i, load(x, i).Div(all))
 		}
@@ -39,7 +39,7 @@ var simdNumbers = numberLoops{
 		plainNumbers.Under(out[n:], x[n:], y)
 	},
 	From: func(out []float32, y float32, x []float32) {
-		n, all := len(out)&^7, of(y)
+		n, all := len(out)&^7, broadcast(y)
 		for i := 0; i < n; i += 8 {
 			store(out, i, all.Sub(load(x, i)))
 		}
@@ -47,7 +47,7 @@ var simdNumbers = numberLoops{
 		plainNumbers.From(out[n:], y, x[n:])
 	},
 	Over: func(out []float32, y float32, x []float32) {
-		n, all := len(out)&^7, of(y)
+		n, all := len(out)&^7, broadcast(y)
 		for i := 0; i < n; i += 8 {
 			store(out, i, all.Div(load(x, i)))
 		}
@@ -63,7 +63,7 @@ var simdNumbers = numberLoops{
 		plainNumbers.Div(out[n:], x[n:], y[n:])
 	},
 	Fill: func(out []float32, y float32) {
-		n, all := len(out)&^7, of(y)
+		n, all := len(out)&^7, broadcast(y)
 		for i := 0; i < n; i += 8 {
 			store(out, i, all)
 		}

@@ -127,8 +127,11 @@ func NewSegments(nodes, edges, dim int, form structured.Form) (*Linear, error) {
 	}
 	parts := make([]Part, len(form.Parts))
 	for k, p := range form.Parts {
-		if p.Rows == structured.Tied {
+		switch p.Rows {
+		case structured.Tied:
 			parts[k].Bias = p.Name
+			continue
+		case structured.Examples: // what the structure knows itself
 			continue
 		}
 		prefix := ""

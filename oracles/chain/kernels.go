@@ -81,3 +81,6 @@ func Vector() string {
 	}
 	return fastest.name + ", " + strconv.Itoa(fastest.lanes) + " lanes"
 }
+
+// Lanes returns how many numbers the kernels compute at once; 1 without vector instructions.
+func Lanes() int { return fastest.lanes }

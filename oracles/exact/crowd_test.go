@@ -35,7 +35,7 @@ func TestCrowd(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 9))
 	θ := star(3000, func(int, int, int) float32 { return float32(r.NormFloat64()) })
 	for _, k := range available() {
-		o, x, u := &Oracle{k: k}, of(θ, 0), zerosLike(θ)
+		o, x, u := &Oracle{k: k}, exampleOf(θ, 0), zerosLike(θ)
 		o.prepareExp(θ, 1)
 		if _, ok := o.forestExp(&x, 1, u.Parts[0].Values, u.Parts[1].Values); !ok {
 			t.Errorf("%s: refused", k.name)

@@ -19,8 +19,8 @@ type example struct {
 	apart      bool // all edges are 0, so that variables do not depend on one another
 }
 
-// of returns example b of θ.
-func of(θ *structured.Potentials, b int) example {
+// exampleOf returns example b of θ.
+func exampleOf(θ *structured.Potentials, b int) example {
 	x := example{
 		kind: θ.Structure.(graphs.Pairwise).Edges, labels: θ.Parts[0].Width, n: θ.Outputs[b+1] - θ.Outputs[b],
 		node: θ.Parts[0].Of(b), edge: θ.Parts[1].Of(b), graph: θ.Graphs[b],

@@ -15,7 +15,7 @@ func (o *Oracle) Exp(θ *structured.Potentials, μ float64, value []float64, u *
 	}
 	o.prepareExp(θ, μ)
 	for b := range θ.Len() {
-		x := of(θ, b)
+		x := exampleOf(θ, b)
 		var node, edge []float32
 		if u != nil {
 			node, edge = u.Parts[0].Of(b), u.Parts[1].Of(b)

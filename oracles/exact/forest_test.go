@@ -120,7 +120,7 @@ func TestScaledSums(t *testing.T) {
 	eachForest(t, func(t *testing.T, o *Oracle, r *rand.Rand, kind graphs.Edges, labels int) {
 		for _, scale := range []float64{0.1, 1, 8, 200} {
 			θ := drawForest(r, kind, 50, labels, scale, 0.05)
-			x, want := of(θ, 0), zerosLike(θ)
+			x, want := exampleOf(θ, 0), zerosLike(θ)
 			value := reference(&x, 0.7, want.Parts[0].Values, want.Parts[1].Values)
 			o.prepareExp(θ, 0.7)
 			got := zerosLike(θ)
@@ -174,7 +174,7 @@ func TestMaxOfKernels(t *testing.T) {
 				t.Fatalf("label %d of variable %d, want %d; values %v", y[v], v, want[v], value)
 			}
 		}
-		x := of(θ, 0)
+		x := exampleOf(θ, 0)
 		o.collectMax(&x, nil)
 		best := 0.0
 		for _, s := range x.plan.steps {

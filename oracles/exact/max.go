@@ -11,7 +11,7 @@ import (
 func (o *Oracle) Max(θ *structured.Potentials, y []int32, value []float64) {
 	o.prepareMax(θ)
 	for b := range θ.Len() {
-		x := of(θ, b)
+		x := exampleOf(θ, b)
 		out := y[θ.Outputs[b]:θ.Outputs[b+1]]
 		if !o.guard.Valid(θ, b) {
 			value[b] = oracles.Refuse(out)

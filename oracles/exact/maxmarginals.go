@@ -13,7 +13,7 @@ func (o *Oracle) MaxMarginals(θ *structured.Potentials, y []int32, value []floa
 	o.Max(θ, y, value)
 	m.Resize(θ, func(int) int { return o.y })
 	for b := range θ.Len() {
-		x, to := of(θ, b), m.Of(b)
+		x, to := exampleOf(θ, b), m.Of(b)
 		switch {
 		case math.IsInf(value[b], -1), math.IsNaN(value[b]):
 			for k := range to {

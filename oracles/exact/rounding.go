@@ -18,7 +18,7 @@ var _ oracles.Rounder = (*Oracle)(nil)
 // over labels for each edge at most; in a graph with loops, those behind the value have as many terms as all tables together have entries.
 // In the log domain, 16n operations at most on logarithms up to S/μ + n·log Y err by a unit of them each.
 func (o *Oracle) Rounding(θ *structured.Potentials, b int, μ float64) float64 {
-	k, x := o.k, of(θ, b)
+	k, x := o.k, exampleOf(θ, b)
 	if k == nil {
 		k = fastest
 	}

@@ -21,7 +21,7 @@ func (o *Oracle) Sample(θ *structured.Potentials, μ float64, n int, seed []uin
 			continue
 		}
 		o.draws.Seed(seed[b])
-		x := of(θ, b)
+		x := exampleOf(θ, b)
 		if !o.sample(&x, μ, n, func(k int) []int32 { return to.Output(k, θ.Outputs[b], θ.Outputs[b+1]) }) {
 			to.Count[b] = 0
 		}

@@ -18,7 +18,7 @@ func (o *Oracle) TopK(θ *structured.Potentials, k int, best *oracles.KBest) {
 			best.Refuse(θ, b)
 			continue
 		}
-		x := of(θ, b)
+		x := exampleOf(θ, b)
 		lo, hi := θ.Outputs[b], θ.Outputs[b+1]
 		ranked := &ranking{example: &x, k: k}
 		found := 0

@@ -6,5 +6,8 @@ import (
 	"github.com/dsp-go/dsp/structured/segments"
 )
 
-// Labelled segments of sequences.
-var _ = builtin(Kind{Structure: segments.Segments{}, Oracle: func() oracles.Maximiser { return segment.New() }, Small: segments.Small})
+// Labelled segments of sequences, without and with a loss that counts them.
+func init() {
+	builtin(Kind{Structure: segments.Segments{}, Oracle: func() oracles.Maximiser { return segment.New() }, Small: segments.Small})
+	builtin(Kind{Structure: segments.Counted{}, Oracle: func() oracles.Maximiser { return segment.New() }, Small: segments.SmallCounted})
+}

@@ -29,7 +29,7 @@ func (o *Oracle) Exp(θ *structured.Potentials, μ float64, value []float64, u *
 		}
 		o.sums()
 		logZ := logSum(o.row(o.α, o.n-1))
-		value[b] = μ * logZ
+		value[b] = μ * (logZ + o.gold.constant)
 		if u != nil && logZ > minusInf {
 			o.marginals(u, b, logZ)
 		}
@@ -101,7 +101,9 @@ func (o *Oracle) sums() {
 		if o.byWeights[t] {
 			copy(β, o.sum)
 		}
+		o.swap(t)
 		o.k.sumSegments(a, o.sum, o.h, o.length, reach, t, o.longest(t))
+		o.swap(t)
 		o.addLogs(a)
 		add(α, a, o.add)
 		finite(a)
@@ -153,7 +155,7 @@ func (o *Oracle) marginals(u *structured.Marginals, b int, logZ float64) {
 	for j, v := range o.row(o.α, o.n-1) {
 		o.ending[j] = math.Exp(v - logZ)
 	}
-	nodes := u.Parts[0].Of(b)
+	nodes, right := u.Parts[0].Of(b), 0.0 // expected number of gold segments
 	for t := o.n - 1; t >= 0; t-- {
 		ending := o.ending
 		if t < o.n-1 {
@@ -163,7 +165,10 @@ func (o *Oracle) marginals(u *structured.Marginals, b int, logZ float64) {
 		if o.keepsEnds {
 			copy(o.row(o.allEnds, t), ending)
 		}
+		o.swap(t)
+		right += o.goldProbability(t, ending)
 		o.k.spreadSegments(o.starts, o.lengths, ending, o.h, o.length, o.row(o.a, t), o.row(o.reach, t), t, o.longest(t))
+		o.swap(t)
 		for j, start := range o.row(o.starts, t)[:y] {
 			nodes[t*tags+2*j] = float32(start)
 			if o.inside[j] += ending[j] - start; !o.continues(t, j) {
@@ -179,6 +184,9 @@ func (o *Oracle) marginals(u *structured.Marginals, b int, logZ float64) {
 	}
 	for l := range o.s.Longest {
 		narrow(u.Parts[1].Of(b)[l*y:(l+1)*y], o.row(o.lengths, l))
+	}
+	if o.gold.known {
+		u.Parts[len(u.Parts)-1].Of(b)[0] = o.expectedWrong(right)
 	}
 	for from := range y {
 		narrow(u.Parts[2].Of(b)[from*y:(from+1)*y], o.row(o.edges, from))
@@ -218,6 +226,9 @@ func (o *Oracle) Rounding(θ *structured.Potentials, b int, μ float64) float64 
 		p := &θ.Parts[k]
 		x, times := p.Of(b), 1.0
 		switch {
+		case p.Rows == structured.Examples:
+			size += 2 * n * oracles.Largest(x) // no more segments can be wrong
+			continue
 		case p.Offsets == nil:
 			size += n * oracles.Largest(x)
 			continue

@@ -43,7 +43,9 @@ func (o *Oracle) forward() {
 		}
 		o.step(t, o.reach, o.reach)
 		add(o.row(o.h, t), o.β, o.begin)
+		o.swap(t)
 		o.k.bestSegments(o.a, o.h, o.length, o.reach, t, o.longest(t))
+		o.swap(t)
 		add(o.row(o.α, t), o.a, o.add)
 	}
 }
@@ -77,7 +79,7 @@ func write(tags []int32, y int) {
 func (o *Oracle) bestLength(t, y int) int {
 	best, score := 1, minusInf
 	for l := 1; l <= o.longest(t) && (l == 1 || o.continues(t-l+2, y)); l++ {
-		if v := o.h[(t-l+1)*o.stride+y] + o.length[(l-1)*o.stride+y]; v > score {
+		if v := o.h[(t-l+1)*o.stride+y] + o.lengthScore(t, l, y); v > score {
 			best, score = l, v
 		}
 	}

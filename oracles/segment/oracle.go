@@ -26,11 +26,14 @@ type Oracle struct {
 	s      segments.Shape
 	stride int // numbers in a row: Y rounded up to whole vectors
 
-	length     []float64 // [L×stride] scores over μ; padded with −∞
+	base       []float64 // [L×stride] scores of lengths over μ; padded with −∞
+	length     []float64 // the same, and what a segment costs in the current sequence
+	priced     []float64 // its memory, if that is something
 	transition []float64 // [Y×stride]
 	rate       float64   // 1/μ; 1 for Max
 
 	guard oracles.Guard
+	gold  gold
 
 	node, ends []float32 // of the current sequence: [T×tags], and [T×Y] or nil
 	n          int       // T
@@ -65,7 +68,7 @@ var minusInf = math.Inf(-1)
 func (o *Oracle) prepare(θ *structured.Potentials, rate float64) {
 	o.s = segments.ShapeOf(θ.Parts)
 	o.stride, o.rate = (o.s.Labels+lanes-1)/lanes*lanes, rate
-	o.length = o.widen(o.length, θ.Parts[1].Values, o.s.Longest)
+	o.base = o.widen(o.base, θ.Parts[1].Values, o.s.Longest)
 	o.transition = o.widen(o.transition, θ.Parts[2].Values, o.s.Labels)
 	for _, row := range []*[]float64{&o.p, &o.begin, &o.add, &o.sum, &o.inside} {
 		*row = vec.Grow(*row, o.stride)
@@ -97,6 +100,7 @@ func (o *Oracle) open(θ *structured.Potentials, b int) bool {
 	}
 	o.n = θ.Outputs[b+1] - θ.Outputs[b]
 	clear(o.p)
+	o.readGold(θ, b)
 	return o.guard.Valid(θ, b)
 }
 
@@ -122,6 +126,9 @@ func (o *Oracle) step(t int, before, reach []float64) {
 		}
 		reach[j] = longest
 		o.begin[j] = float64(scores[2*j])*o.rate - o.p[j]
+		if j == o.gold.outside && o.gold.mustCover(t) {
+			o.begin[j] = minusInf
+		}
 		o.add[j] = o.p[j]
 		if o.ends != nil {
 			o.add[j] += float64(o.ends[t*y+j]) * o.rate

@@ -23,7 +23,11 @@ func each(t *testing.T, check func(t *testing.T, o *segment.Oracle)) {
 }
 
 func TestContract(t *testing.T) {
-	each(t, func(t *testing.T, o *segment.Oracle) { oracletest.Run(t, kinds.Of(segments.Segments{}), o) })
+	for _, s := range []structured.Structure{segments.Segments{}, segments.Counted{}} {
+		t.Run(s.Name(), func(t *testing.T) {
+			each(t, func(t *testing.T, o *segment.Oracle) { oracletest.Run(t, kinds.Of(s), o) })
+		})
+	}
 }
 
 // draw returns sequences of normally distributed scores, some of them forbidden.

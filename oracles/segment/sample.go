@@ -40,7 +40,7 @@ func (o *Oracle) draw(tags []int32, r *oracles.Draws) {
 	for t, y := o.n-1, o.pick(labels, r); ; {
 		lengths := o.drawn[:min(o.longest(t), int(o.row(o.reach, t)[y]))]
 		for l := range lengths {
-			lengths[l] = o.h[(t-l)*o.stride+y] + o.length[l*o.stride+y]
+			lengths[l] = o.h[(t-l)*o.stride+y] + o.lengthScore(t, l+1, y)
 		}
 		first := t - o.pick(lengths, r)
 		write(tags[first:t+1], y)

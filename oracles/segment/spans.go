@@ -33,7 +33,7 @@ func (p *Spans) Probability(s segments.Segment) float64 {
 	if s.First < 0 || s.Last >= o.n || len(o.allEnds) == 0 || float64(l) > o.reach[j] {
 		return 0
 	}
-	return o.allEnds[j] * math.Exp(o.h[s.First*o.stride+int(s.Label)]+o.length[(l-1)*o.stride+int(s.Label)]-o.a[j])
+	return o.allEnds[j] * math.Exp(o.h[s.First*o.stride+int(s.Label)]+o.lengthScore(s.Last, l, int(s.Label))-o.a[j])
 }
 
 // Each visits the segments with at least that probability, by their first and last positions and labels.

@@ -107,7 +107,7 @@ func (r *ranking) place(o *Oracle, number int) int32 {
 		c.offers = append(c.offers, o.row(o.α, o.n-1)[:o.s.Labels]...)
 	case ofEnding:
 		for l := 1; l <= o.longest(t) && (l == 1 || o.continues(t-l+2, y)); l++ {
-			c.offers = append(c.offers, o.h[(t-l+1)*o.stride+y]+o.length[(l-1)*o.stride+y])
+			c.offers = append(c.offers, o.h[(t-l+1)*o.stride+y]+o.lengthScore(t, l, y))
 		}
 	case ofFollowing:
 		for from := range o.s.Labels {

@@ -58,7 +58,7 @@ type Shape struct {
 
 // ShapeOf returns the shape of the parts of potentials or marginals.
 func ShapeOf(parts []structured.Part) Shape {
-	s := Shape{Tags: parts[node].Width, Ends: len(parts) > end}
+	s := Shape{Tags: parts[node].Width, Ends: len(parts) > end && parts[end].Rows == structured.Positions}
 	s.Labels = Labels(s.Tags)
 	s.Longest = parts[length].Width / s.Labels
 	return s

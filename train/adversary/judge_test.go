@@ -38,6 +38,8 @@ var all = []judged{
 	{"cutting-plane, few", func() train.Method { return &methods.CuttingPlane{Planes: 4} }, plain},
 	{"oeg", func() train.Method { return &sdca.SDCA{Online: true} }, plain},
 	{"sdca", func() train.Method { return &sdca.SDCA{} }, nil},
+	{"agm", func() train.Method { return &methods.AGM{} }, nil},
+	{"agm, one", func() train.Method { return &methods.AGM{One: true} }, nil},
 	{"lbfgs", func() train.Method { return &quasinewton.LBFGS{} }, withMu},
 	{"owl-qn", func() train.Method { return &quasinewton.OWLQN{} }, withMu},
 	{"sgd", func() train.Method { return &methods.SGD{} }, plain},

@@ -90,6 +90,9 @@ func (o *Objective) ElasticBound(a float64, g []float32) (bound, magnitude float
 	return d + o.Constant, square
 }
 
+// Regulariser returns (λ/2)‖w − c‖² + λ₁‖w‖₁ + constant.
+func (o *Objective) Regulariser(w []float32) float64 { return o.regulariser(w) }
+
 // elasticNet returns (λ/2)‖w − c‖² + λ₁‖w‖₁.
 func (o *Objective) elasticNet(w []float32) float64 {
 	squares, sizes := 0.0, 0.0
@@ -117,6 +120,22 @@ func Nonzeros(w []float32) int {
 		}
 	}
 	return n
+}
+
+// Unsoften returns v with soft(v, τ) = w: v_j = w_j + sign(w_j)τ.
+func (o *Objective) Unsoften(w []float32, τ float32) []float32 {
+	v := slices.Clone(w)
+	o.eachL1(len(v), func(lo, hi int, λ1 float64) {
+		for j := lo; j < hi && λ1 > 0; j++ {
+			switch {
+			case v[j] > 0:
+				v[j] += τ
+			case v[j] < 0:
+				v[j] -= τ
+			}
+		}
+	})
+	return v
 }
 
 // Soften returns soft(v, τ), or v itself if τ is 0.

@@ -79,6 +79,7 @@ type Lane struct {
 	Theta    structured.Potentials // with ℓ added
 	φ        structured.Potentials // at other weights
 	soft     []float32             // scratch memory for thresholded weights
+	rows     sparse.Rows           // those that the batch touches, for a point that needs them
 	allowed  allowed
 	before   structured.Marginals // the answers at another point
 	Output   []int32              // scratch memory for the best outputs

@@ -14,9 +14,6 @@ func (e *Engine) Made() (lanes, findings, shards int) {
 	return len(e.lanes), len(e.findings), len(e.shards)
 }
 
-// Regulariser returns (λ/2)‖w − c‖² + constant.
-func (o *Objective) Regulariser(w []float32) float64 { return o.regulariser(w) }
-
 // Drift returns b.
 func (x *Path) Drift() []float32 { return x.b }
 

@@ -148,7 +148,7 @@ func (e local) change(ctx context.Context, from, to []float32, examples []int, s
 
 func (e local) stepper(x *Path) stepper {
 	if e.sparse != nil {
-		return &lazySteps{Path: x}
+		return &lazySteps{Path: x, sparse: e.sparse}
 	}
 	return &plainSteps{Path: x}
 }

@@ -3,6 +3,7 @@ package engine
 import (
 	"math"
 
+	"github.com/dsp-go/dsp/nets/sparse"
 	"github.com/dsp-go/dsp/structured/machine/vec"
 )
 
@@ -52,6 +53,7 @@ func (x *plainSteps) include(a float64) (share float64) {
 type lazySteps struct {
 	*Path
 	curvature
+	sparse     *sparse.Linear
 	open       bool // W and Mean hold v and s
 	p, q, a, r float64
 }
@@ -63,7 +65,7 @@ func (x *lazySteps) at() Point {
 	if !x.open {
 		return Thresholded(x.W, x.Threshold)
 	}
-	return Point{p: x.p, v: x.W, q: x.q, b: x.b, τ: x.Threshold}
+	return Point{p: x.p, v: x.W, q: x.q, b: x.b, τ: x.Threshold, sparse: x.sparse}
 }
 
 // unfold turns the iterate and the mean into v and s.

@@ -13,7 +13,7 @@ type Path struct {
 	total float64   // total weight of the iterates in the mean
 	Count int       // number of iterates in the mean
 
-	// Threshold τ > 0 makes At the point of the soft thresholds of the iterate, for paths whose steps have ρ = 1 and q = 0.
+	// Threshold τ > 0 makes At the point of the soft thresholds of the iterate, on the host.
 	Threshold float32
 
 	steps stepper

@@ -2,15 +2,19 @@ package engine
 
 import (
 	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/kernels"
+	"github.com/dsp-go/dsp/nets/sparse"
 	"github.com/dsp-go/dsp/structured/machine/vec"
 )
 
 // Point is weights w = p·v + q·b in the form that steps on sparse inputs keep, without ever computing w (path.go). The
-// potentials are linear in w, so those at v and at b give those at w. Only points that are plain vectors have a threshold.
+// potentials are linear in w, so those at v and at b give those at w. Soft thresholds are not linear: with them, w is computed in the rows that a
+// batch touches.
 type Point struct {
-	p, q float64
-	v, b []float32
-	τ    float32 // w are the soft thresholds of these weights
+	p, q   float64
+	v, b   []float32
+	τ      float32        // w are the soft thresholds of these weights
+	sparse *sparse.Linear // the scorer of a point with a threshold that is no plain vector
 }
 
 // At returns a weight vector as a point.
@@ -33,6 +37,9 @@ func (w *Point) weights(scratch *[]float32) []float32 {
 func (w *Point) score(ln *Lane, dropout uint64) error {
 	var err error
 	worker, batch, θ, scratch := ln.Worker, &ln.Batch, &ln.Theta, &ln.φ
+	if w.τ > 0 && (w.q != 0 || w.p != 1) {
+		return worker.Score(w.touched(ln), batch, θ)
+	}
 	if soft, ok := worker.(nets.ThresholdWorker); ok && w.τ > 0 {
 		err = soft.ScoreThresholded(w.v, w.τ, batch, θ)
 	} else if net, ok := worker.(nets.DropoutWorker); ok {
@@ -56,4 +63,28 @@ func (w *Point) score(ln *Lane, dropout uint64) error {
 		}
 	}
 	return nil
+}
+
+// touched returns weights that are w in the rows that the lane's batch touches.
+func (w *Point) touched(ln *Lane) []float32 {
+	ln.soft = vec.Grow(ln.soft, len(w.v))
+	p, q, free := float32(w.p), float32(w.q), w.sparse.Unshrunk()
+	w.sparse.Rows(&ln.Batch, &ln.rows)
+	for _, row := range ln.rows.Index {
+		lo, hi := w.sparse.Row(row)
+		τ := w.τ
+		for _, r := range free {
+			if lo >= r[0] && hi <= r[1] { // a row lies within a range or outside
+				τ = 0
+			}
+		}
+		for j := lo; j < hi; j++ {
+			x := p * w.v[j]
+			if q != 0 {
+				x += q * w.b[j]
+			}
+			ln.soft[j] = kernels.Soft(x, τ)
+		}
+	}
+	return ln.soft
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/dsp-go/dsp/structured/machine/vec"
 	"github.com/dsp-go/dsp/train"
 	"github.com/dsp-go/dsp/train/engine"
+	"github.com/dsp-go/dsp/train/methods/proximal"
 )
 
 // anchor is the snapshot of a variance-reduced method: a point w̃, the marginals ũ_i there, and
@@ -18,6 +19,7 @@ import (
 // changed. An anchor's memory need not be saved: a full pass at w̃ reproduces it with the same bits.
 type anchor struct {
 	at     []float32 // w̃
+	from   []float32 // where steps begin, before thresholds; empty: at w̃
 	μ      float64   // smoothing of ũ_i
 	grad   []float32 // ḡ
 	memory *engine.Memory
@@ -59,24 +61,31 @@ func (an *anchor) restore(ctx context.Context, p *train.Problem) error {
 //
 // The batches B run through one random permutation of the examples after another. That is no worse than independent draws, and
 // better if the steps of a pass are averaged. It returns the mean of the iterates, valid until the next call of steps.
-func (an *anchor) steps(ctx context.Context, p *train.Problem, s oracles.Smoothing, pace *Pace, κ float64, z []float32,
-	r *rand.Rand, count int) ([]float32, error) {
-	γ := pace.step(pace.lipschitz(s.Mu), p.Lambda+κ)
-	ρ := 1 - γ*(p.Lambda+κ)
+//
+// With λ₁ > 0 the steps are those of the regulariser r, in v (convex.go), and so is the mean.
+func (an *anchor) steps(ctx context.Context, p *train.Problem, s oracles.Smoothing, pace *Pace, r *proximal.Regulariser, κ float64, z []float32,
+	draw *rand.Rand, count int) ([]float32, error) {
+	λ, c, from := p.Lambda, p.Center, an.at
+	if p.L1 > 0 {
+		λ, c, from = r.Lambda, r.Center, an.from
+		an.path.Threshold = r.Threshold(p)
+	}
+	γ := pace.step(pace.lipschitz(s.Mu), λ+κ)
+	ρ := 1 - γ*(λ+κ)
 	an.drift = append(an.drift[:0], an.grad...)
 	vec.Scale(float32(-γ), an.drift)
-	if p.Center != nil {
-		vec.Axpy(float32(γ*p.Lambda), p.Center, an.drift)
+	if c != nil {
+		vec.Axpy(float32(γ*λ), c, an.drift)
 	}
 	if κ > 0 {
 		vec.Axpy(float32(γ*κ), z, an.drift)
 	}
-	an.path.Start(p.Engine, an.at, an.drift)
+	an.path.Start(p.Engine, from, an.drift)
 	size, n := batchSize(p), p.Len()
 	var order []int
 	for done := 0; done < count; {
 		if len(order) == 0 {
-			order = r.Perm(n)
+			order = draw.Perm(n)
 		}
 		b := min(size, len(order), count-done)
 		st, err := p.StepAt(ctx, an.path.At(), order[:b], s, an.memory, 0)
@@ -110,5 +119,6 @@ func (an *anchor) scratch() **engine.Memory { return &an.memory }
 // archive saves or restores w̃; see raise.
 func (an *anchor) archive(a engine.Archive) {
 	a.Floats("anchor", &an.at)
+	a.Floats("anchor.from", &an.from)
 	a.Number("anchor.mu", &an.μ)
 }

@@ -34,14 +34,14 @@ func TestFrankWolfe(t *testing.T) {
 				s := traintest.Start(t, m, p)
 				dual := func() float64 {
 					square := 0.0
-					for _, g := range m.grad {
+					for _, g := range m.mixture.grad {
 						square += g * g
 					}
-					return m.central + p.Constant - square/(2*p.Lambda)
+					return m.mixture.central + p.Constant - square/(2*p.Lambda)
 				}
 				last, f := dual(), math.Inf(1)
 				for range 300 {
-					before, was := slices.Clone(m.grad), m.central
+					before, was := slices.Clone(m.mixture.grad), m.mixture.central
 					traintest.Passes(t, m, p, s, 1)
 					now := dual()
 					if !harmonic && now < last-1e-12 {
@@ -49,11 +49,11 @@ func TestFrankWolfe(t *testing.T) {
 					}
 					for _, share := range []float64{0.5, 0.9} { // of the step
 						square := 0.0
-						for j, g := range m.grad {
+						for j, g := range m.mixture.grad {
 							x := before[j] + share*(g-before[j])
 							square += x * x
 						}
-						if at := was + share*(m.central-was) + p.Constant - square/(2*p.Lambda); !harmonic && at > now+1e-12 {
+						if at := was + share*(m.mixture.central-was) + p.Constant - square/(2*p.Lambda); !harmonic && at > now+1e-12 {
 							t.Fatalf("pass %d: %g of the step raises the dual to %g, all of it to %g", s.Passes, share, at, now)
 						}
 					}
@@ -65,7 +65,7 @@ func TestFrankWolfe(t *testing.T) {
 				}
 				w := make([]float32, len(s.W))
 				copy(w, p.Center)
-				for j, g := range m.grad {
+				for j, g := range m.mixture.grad {
 					w[j] -= float32(g / p.Lambda)
 				}
 				traintest.NearAll(t, "w", m.at, w, 1e-5)
@@ -149,7 +149,7 @@ func TestDamagedBatchDuals(t *testing.T) {
 		traintest.Passes(t, m, p, s, 3)
 		switch m := m.(type) {
 		case *FrankWolfe:
-			m.grad = m.grad[1:]
+			m.mixture.grad = m.mixture.grad[1:]
 		case *CuttingPlane:
 			m.planes.slack = m.planes.slack[1:]
 		}

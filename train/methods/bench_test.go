@@ -29,7 +29,7 @@ func BenchmarkStep(b *testing.B) {
 			p.Batch = size
 			b.ReportAllocs()
 			b.ResetTimer()
-			_, err := a.steps(context.Background(), p, s, &Pace{Curvature: 20, a: 20}, 0, nil, p.Rand(0), b.N*size)
+			_, err := a.steps(context.Background(), p, s, &Pace{Curvature: 20, a: 20}, nil, 0, nil, p.Rand(0), b.N*size)
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -104,7 +104,7 @@ func (m *Casimir) Start(ctx context.Context, p *train.Problem, s *train.State) e
 func (m *Casimir) Pass(ctx context.Context, p *train.Problem, s *train.State) error {
 	examples := cmp.Or(m.Budget, p.Len())
 	s.Step, s.Kappa = m.step(m.lipschitz(m.μ), p.Lambda+m.κ), m.κ
-	w, err := m.anchor.steps(ctx, p, m.smoothing(p), &m.Pace, m.κ, m.z, p.Rand(m.epochs), examples)
+	w, err := m.anchor.steps(ctx, p, m.smoothing(p), &m.Pace, nil, m.κ, m.z, p.Rand(m.epochs), examples)
 	if err != nil {
 		return err
 	}

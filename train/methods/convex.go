@@ -7,11 +7,19 @@ import (
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/train"
 	"github.com/dsp-go/dsp/train/engine"
+	"github.com/dsp-go/dsp/train/methods/proximal"
 )
 
 // convex is the common part of the smoothed convex methods: smoothing that falls, step sizes and a certificate.
+//
+// With λ₁ > 0 the methods that take it walk in v, and the oracle sees w = soft(v, λ₁/λ) (engine/elasticnet.go). A step v ← v − γ(∇ + λ(v−c)) is one of mirror
+// descent with the mirror map ½‖w−c‖² + (λ₁/λ)‖w‖₁, with respect to which the objective is as smooth, and as strongly convex, as without λ₁ in
+// Euclid's norm (Lu, Freund and Nesterov 2018). Other than proximal steps, which threshold after each step (Xiao and Zhang 2014 for SVRG; Defazio, Bach and
+// Lacoste-Julien 2014 for SAGA), it leaves steps linear, so that rows of weights that a step does not touch cost nothing. Where λ is small, or 0, a
+// proximal term helps (package proximal).
 type convex struct {
 	annealing
+	regulariser proximal.Regulariser // that the steps see
 	certificate train.Certificate
 
 	begun  bool // Start was called, before or after the method was restored
@@ -36,6 +44,12 @@ func (m *convex) start(ctx context.Context, name string, p *train.Problem, s *tr
 		s.FullPasses++
 	}
 	m.annealing.begin(p, f)
+	if p.L1 > 0 && p.OnDevice() {
+		return restored, train.Refuse(name, train.HostPotentials, "takes soft thresholds on the CPU only")
+	}
+	if !restored {
+		m.regulariser.Begin(p)
+	}
 	return restored, nil
 }
 
@@ -71,5 +85,6 @@ func (m *convex) archive(a engine.Archive) {
 	m.begun = begun == 1
 	a.Count("epochs", &m.epochs)
 	m.annealing.archive(a)
+	m.regulariser.Archive(a)
 	m.certificate.Archive(a)
 }

@@ -6,7 +6,6 @@ import (
 
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/machine/vec"
 	"github.com/dsp-go/dsp/train"
 	"github.com/dsp-go/dsp/train/engine"
 )
@@ -24,10 +23,7 @@ type FrankWolfe struct {
 	Warm     bool // ask at s.W first, not at the centre
 
 	at      []float32 // w, where the oracle is asked next
-	grad    []float64 // g of ū
-	central float64   // b
-	slack   float64   // allowance for rounding in b
-	size    float64   // the mean norm of the corners' gradients that g mixes
+	mixture blend     // ū: g and b
 	held    leastPrimal
 	bound   train.LowerBound
 	passes  int
@@ -45,12 +41,12 @@ func (m *FrankWolfe) Start(ctx context.Context, p *train.Problem, s *train.State
 		return err
 	}
 	if len(m.at) > 0 { // restored
-		if len(m.at) != p.Scorer.Dim() || len(m.grad) != len(m.at) || len(m.held.w) != len(m.at) {
+		if len(m.at) != p.Scorer.Dim() || len(m.mixture.grad) != len(m.at) || len(m.held.w) != len(m.at) {
 			return structured.BadInput("the checkpoint is damaged: it has %d weights, expected %d", len(m.at), p.Scorer.Dim())
 		}
 		return nil
 	}
-	m.at, m.grad = startAt(p, s, m.Warm), make([]float64, len(s.W))
+	m.at, m.mixture.grad = startAt(p, s, m.Warm), make([]float64, len(s.W))
 	m.held = leastPrimal{append([]float32(nil), m.at...), math.Inf(1)}
 	m.bound = train.LowerBound{Value: p.Constant}
 	return nil
@@ -78,7 +74,7 @@ func (m *FrankWolfe) Pass(ctx context.Context, p *train.Problem, s *train.State)
 	m.held.keep(s)
 	s.Step = m.step(p, corner)
 	m.record(p)
-	centred(p, m.grad, m.at)
+	centred(p, m.mixture.grad, m.at)
 	m.passes++
 	s.Passes++
 	s.OracleCalls += p.Len()
@@ -90,8 +86,8 @@ func (m *FrankWolfe) Pass(ctx context.Context, p *train.Problem, s *train.State)
 
 // step moves the dual point towards a corner and returns γ.
 func (m *FrankWolfe) step(p *train.Problem, corner *engine.FullPass) (γ float64) {
-	slope, norm := corner.Central-m.central, 0.0
-	for j, g := range m.grad {
+	slope, norm := corner.Central-m.mixture.central, 0.0
+	for j, g := range m.mixture.grad {
 		d := float64(corner.Grad[j]) - g
 		slope -= g * d / p.Lambda
 		norm += d * d / p.Lambda
@@ -102,23 +98,15 @@ func (m *FrankWolfe) step(p *train.Problem, corner *engine.FullPass) (γ float64
 	case slope > 0 && norm > 0:
 		γ = min(slope/norm, 1)
 	}
-	for j, g := range m.grad {
-		m.grad[j] = g + γ*(float64(corner.Grad[j])-g)
-	}
-	m.central += γ * (corner.Central - m.central)
-	m.slack += γ * (corner.Rounded - m.slack)
-	m.size += γ * (math.Sqrt(vec.Norm2(corner.Grad)) - m.size)
+	m.mixture.add(γ, corner)
 	return γ
 }
 
-// record records the bound of the dual point. The corners' gradients were rounded one by one, so the allowance takes their norms.
+// record records the bound of the dual point.
 func (m *FrankWolfe) record(p *train.Problem) {
-	square := 0.0
-	for _, g := range m.grad {
-		square += g * g
-	}
-	rounded := m.slack + p.GradientAllowance(m.size*math.Sqrt(square)/p.Lambda)
-	if d := m.central + p.Constant - square/(2*p.Lambda) - rounded; d > m.bound.Value {
+	square := m.mixture.square()
+	rounded := m.mixture.rounded(p, square)
+	if d := m.mixture.central + p.Constant - square/(2*p.Lambda) - rounded; d > m.bound.Value {
 		m.bound.Value, m.bound.Rounded = d, rounded
 	}
 }
@@ -137,10 +125,7 @@ func centred(p *train.Problem, g []float64, w []float32) {
 // Archive saves or restores the method's state.
 func (m *FrankWolfe) Archive(a engine.Archive) {
 	a.Floats("w", &m.at)
-	a.Doubles("gradient", &m.grad)
-	a.Number("central", &m.central)
-	a.Number("central.rounding", &m.slack)
-	a.Number("size", &m.size)
+	m.mixture.archive(a)
 	m.held.archive(a)
 	m.bound.Archive(a)
 	a.Count("passes", &m.passes)

@@ -51,22 +51,27 @@ func (m *SAGA) Start(ctx context.Context, p *train.Problem, s *train.State) erro
 		}
 	}
 	m.w = append([]float32(nil), s.W...)
-	pass, err := p.FullPass(ctx, m.w, m.smoothing(p), m.memory)
+	pass, err := p.FullPass(ctx, s.W, m.smoothing(p), m.memory)
 	if err != nil {
 		return err
 	}
 	m.mean = pass.Grad
 	m.record(p, s, m.w, pass)
-	return m.Pace.begin(ctx, p, s, m.w, pass, m.smoothing(p))
+	if err := m.Pace.begin(ctx, p, s, m.w, pass, m.smoothing(p)); err != nil || p.L1 == 0 {
+		return err
+	}
+	m.w = p.Unsoften(m.w, m.regulariser.Threshold(p))
+	return nil
 }
 
 // Pass visits every example once.
 func (m *SAGA) Pass(ctx context.Context, p *train.Problem, s *train.State) error {
-	by, γ := m.smoothing(p), m.step(3*m.lipschitz(m.μ), p.Lambda)
+	by, γ := m.smoothing(p), m.step(3*m.lipschitz(m.μ), m.regulariser.Lambda)
 	s.Step = γ
 	r := p.Rand(m.epochs)
 	order, size := r.Perm(p.Len()), batchSize(p)
 	m.depart(p, γ)
+	τ := m.path.Threshold
 	for done := 0; done < len(order); {
 		b := min(size, len(order)-done)
 		if err := m.move(ctx, p, by, order[done:done+b], γ); err != nil {
@@ -80,25 +85,29 @@ func (m *SAGA) Pass(ctx context.Context, p *train.Problem, s *train.State) error
 	}
 	m.count(p, s, len(order))
 	if m.measures() {
-		if err := m.probe(ctx, p, s, m.w, m.path.W, by, r); err != nil {
+		if err := m.probe(ctx, p, s, p.Soften(m.w, τ), p.Soften(m.path.W, τ), by, r); err != nil {
 			return err
 		}
 		m.update(by.Mu)
 	}
 	m.w = append(m.w[:0], m.path.W...)
-	u, err := p.Recompose(ctx, m.w, m.memory)
+	u, err := p.Recompose(ctx, p.Soften(m.w, τ), m.memory)
 	if err != nil {
 		return err
 	}
 	s.FullPasses++
 	m.mean = u.Grad
 	m.certificate.RecordDual(p.Engine, u)
-	pass, err := p.FullPass(ctx, m.path.Mean, by, nil)
+	w := p.Soften(m.path.Mean, τ)
+	pass, err := p.FullPass(ctx, w, by, nil)
 	if err != nil {
 		return err
 	}
-	m.record(p, s, m.path.Mean, pass)
+	m.record(p, s, w, pass)
 	m.μ *= m.fall
+	if p.L1 > 0 {
+		m.regulariser.Advance(p, w, pass.Primal, m.w)
+	}
 	return nil
 }
 
@@ -106,9 +115,10 @@ func (m *SAGA) Pass(ctx context.Context, p *train.Problem, s *train.State) error
 func (m *SAGA) depart(p *train.Problem, γ float64) {
 	m.drift = append(m.drift[:0], m.mean...)
 	vec.Scale(float32(-γ), m.drift)
-	if p.Center != nil {
-		vec.Axpy(float32(γ*p.Lambda), p.Center, m.drift)
+	if c := m.regulariser.Center; c != nil {
+		vec.Axpy(float32(γ*m.regulariser.Lambda), c, m.drift)
 	}
+	m.path.Threshold = m.regulariser.Threshold(p)
 	m.path.Start(p.Engine, m.w, m.drift)
 }
 
@@ -123,9 +133,12 @@ func (m *SAGA) move(ctx context.Context, p *train.Problem, by oracles.Smoothing,
 		c, β = -γ/float64(len(batch)), -γ/float64(p.Len())
 		p.Remember(m.memory, 1)
 	}
-	m.path.Step(1-γ*p.Lambda, 1, c, β, st.Grad)
+	m.path.Step(1-γ*m.regulariser.Lambda, 1, c, β, st.Grad)
 	return nil
 }
+
+// TakesL1 implements train.L1Method.
+func (m *SAGA) TakesL1() {}
 
 func (m *SAGA) scratch() **engine.Memory           { return &m.memory }
 func (m *SAGA) FetchMemory(p *train.Problem) error { return p.Fetch(m.memory) }

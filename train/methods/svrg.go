@@ -43,6 +43,9 @@ func (m *SVRG) Start(ctx context.Context, p *train.Problem, s *train.State) erro
 	if err != nil {
 		return err
 	}
+	if p.L1 > 0 {
+		m.anchor.from = p.Unsoften(s.W, m.regulariser.Threshold(p))
+	}
 	m.record(p, s, s.W, pass)
 	return m.Pace.begin(ctx, p, s, s.W, pass, m.smoothing(p))
 }
@@ -50,21 +53,29 @@ func (m *SVRG) Start(ctx context.Context, p *train.Problem, s *train.State) erro
 // Pass takes the steps from one snapshot to the next.
 func (m *SVRG) Pass(ctx context.Context, p *train.Problem, s *train.State) error {
 	examples := cmp.Or(m.Budget, p.Len())
-	s.Step = m.step(m.lipschitz(m.μ), p.Lambda)
-	w, err := m.anchor.steps(ctx, p, m.smoothing(p), &m.Pace, 0, nil, p.Rand(m.epochs), examples)
+	s.Step = m.step(m.lipschitz(m.μ), m.regulariser.Lambda)
+	v, err := m.anchor.steps(ctx, p, m.smoothing(p), &m.Pace, &m.regulariser, 0, nil, p.Rand(m.epochs), examples)
 	if err != nil {
 		return err
 	}
 	m.count(p, s, examples)
 	m.update(m.μ)
 	m.μ *= m.fall
+	w := p.Soften(v, m.anchor.path.Threshold)
 	pass, err := m.anchor.place(ctx, p, w, m.smoothing(p))
 	if err != nil {
 		return err
 	}
 	m.record(p, s, w, pass)
+	if p.L1 > 0 {
+		m.anchor.from = append(m.anchor.from[:0], v...)
+		m.regulariser.Advance(p, w, pass.Primal, m.anchor.from)
+	}
 	return nil
 }
+
+// TakesL1 implements train.L1Method.
+func (m *SVRG) TakesL1() {}
 
 func (m *SVRG) scratch() **engine.Memory { return m.anchor.scratch() }
 

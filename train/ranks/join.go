@@ -19,13 +19,14 @@ type Member struct {
 	Library  string // the MPI library; empty if the process is alone
 	Launcher string // what started it
 	Warning  string // what does not work as it should; empty: nothing
+	Here     int    // ranks on this machine, with this one
 
 	mpi   *mpiGroup // nil if the process is alone
 	watch *watch
 }
 
 // Solo is a process alone.
-func Solo() *Member { return &Member{Group: Alone{}} }
+func Solo() *Member { return &Member{Group: Alone{}, Here: 1} }
 
 // Join makes this process a member of the group of all that its launcher started; without a launcher, of those that the MPI library knows.
 // interrupt is called when another rank was interrupted.
@@ -53,6 +54,15 @@ func (m *Member) meet(ctx context.Context) error {
 	names, err := m.Gather(ctx, fmt.Appendf(nil, "rank %d (%s, process %d)", m.Rank(), host, os.Getpid()))
 	if err != nil {
 		return err
+	}
+	hosts, err := m.Gather(ctx, []byte(host))
+	if err != nil {
+		return err
+	}
+	for _, h := range hosts {
+		if string(h) == host {
+			m.Here++
+		}
 	}
 	var here []byte
 	var meeting error // why this rank has no connection

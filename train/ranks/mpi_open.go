@@ -162,29 +162,34 @@ func (g *mpiGroup) begin(keeps [][]byte, bytes int, function uintptr, args ...ui
 	return r, g.do(function, append(args, address(r.memory))...)
 }
 
+// How often wait looks: all the time at first, and then less and less often.
+const (
+	spinning   = 50 * time.Microsecond
+	firstPause = 10 * time.Microsecond
+	lastPause  = 2 * time.Millisecond
+)
+
 // wait waits until requests are done. It looks often at first, then less often, and leaves the processor to others between looks.
 func (g *mpiGroup) wait(ctx context.Context, requests ...*request) error {
-	begun, pause := time.Now(), 10*time.Microsecond
+	begun, pause := time.Now(), firstPause
 	for _, r := range requests {
-		for tries := 0; ; tries++ {
+		for {
 			if err := g.do(g.test, address(r.memory), address(r.memory[1:]), address(r.memory[2:])); err != nil {
 				return err
 			}
 			if r.memory[1] != 0 {
 				break
 			}
-			if tries%16 != 15 {
+			if time.Since(begun) < spinning {
 				continue
 			}
 			if err := g.ended(ctx); err != nil {
 				return err
 			}
-			if time.Since(begun) > 50*time.Microsecond {
-				time.Sleep(pause)
-				pause = min(2*pause, time.Millisecond)
-			}
+			time.Sleep(pause)
+			pause = min(2*pause, lastPause)
 		}
-		begun, pause = time.Now(), 10*time.Microsecond
+		begun, pause = time.Now(), firstPause
 		if r.bytes > 0 {
 			g.mu.Lock()
 			g.traffic.Messages++

@@ -116,6 +116,9 @@ func gathers(ctx context.Context, m *ranks.Member) error {
 	if seen := m.Traffic().Bytes; m.Rank() > 0 && seen < 4000 || seen > 1<<20 {
 		return fmt.Errorf("rank %d counts %d bytes", m.Rank(), seen)
 	}
+	if m.Here != m.Size() {
+		return fmt.Errorf("%d of %d ranks are on this machine", m.Here, m.Size())
+	}
 	return m.Barrier(ctx)
 }
 

@@ -13,7 +13,18 @@ import (
 // SegmentProblem draws n sequences of 2 to 8 positions that are divided into segments of up to 3, with two labels and a third for single
 // positions. Noisy features tell the tag of a position.
 func SegmentProblem(n int, loss engine.Loss, s oracles.Smoothing, λ float64) *train.Problem {
-	const tags, longest = 5, 3
+	return segmentProblem(n, segments.Form(segmentTags, segmentLength, true), nil, loss, s, λ)
+}
+
+// CountedSegmentProblem is SegmentProblem with a task loss that counts segments.
+func CountedSegmentProblem(n int, loss engine.Loss, s oracles.Smoothing, λ float64) *train.Problem {
+	return segmentProblem(n, segments.CountedForm(segmentTags, segmentLength, true), segments.Count{Tags: segmentTags}, loss, s, λ)
+}
+
+const segmentTags, segmentLength = 5, 3
+
+func segmentProblem(n int, form structured.Form, task structured.TaskLoss, loss engine.Loss, s oracles.Smoothing, λ float64) *train.Problem {
+	const tags, longest = segmentTags, segmentLength
 	r := rand.New(rand.NewPCG(6, uint64(n)))
 	d := &structured.Dataset{Name: "segments", Offsets: []int{0}, Dim: tags}
 	for range n {
@@ -38,6 +49,6 @@ func SegmentProblem(n int, loss engine.Loss, s oracles.Smoothing, λ float64) *t
 		}
 		d.Offsets = append(d.Offsets, len(d.Labels))
 	}
-	o := &engine.Objective{Scorer: &Linear{Inputs: tags, Structure: segments.Form(tags, longest, true)}, Data: d, Loss: loss, Lambda: λ}
+	o := &engine.Objective{Scorer: &Linear{Inputs: tags, Structure: form}, Data: d, Task: task, Loss: loss, Lambda: λ}
 	return &train.Problem{Engine: engine.NewEngine(o, 1), Smoothing: s, Seed: 3}
 }

@@ -41,6 +41,8 @@ type machine struct {
 
 	Structures []structureInfo `json:"structures"`
 
+	Slow []slowPath `json:"slow,omitempty"`
+
 	GPUs  []device.Info `json:"gpus"`
 	NoGPU string        `json:"no_gpu,omitempty"` // why no GPU is available
 
@@ -199,6 +201,7 @@ func thisMachine() machine {
 		GPUs:    []device.Info{},
 
 		Structures: structures(),
+		Slow:       slowPaths(),
 	}
 	library, err := ranks.FindLibrary()
 	if m.MPI = library; err != nil {
@@ -225,6 +228,9 @@ func (m machine) print(w io.Writer) error {
 			head = ""
 		}
 		fmt.Fprintf(&b, "%-9s %s: %s; on a GPU: %s\n", head, s.Name, strings.Join(s.Oracle, ", "), s.GPU)
+	}
+	for _, s := range m.Slow {
+		fmt.Fprintf(&b, "slow      %s: %s\n", s.Part, s.Remedy)
 	}
 	for _, g := range m.GPUs {
 		fmt.Fprintf(&b, "GPU       %s\n", g)

@@ -22,35 +22,61 @@ func reproduceCommand() *cobra.Command {
 		Args:  noVerb,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(casimirCommand())
+	for _, paper := range theStudies {
+		cmd.AddCommand(studyCommand(paper))
+	}
 	return cmd
 }
 
-func casimirCommand() *cobra.Command {
-	o := reproduce.Options{Version: version()}
-	from, write := "", ""
-	cmd := &cobra.Command{
-		Use:   "casimir",
-		Short: "Pillutla et al. 2018: casimir-SVRG and prox-linear against SGD, BCFW and SVRG",
-		Long: `casimir reruns the studies of "A Smoother Way to Train Structured Prediction Models" (Pillutla, Roulet, Kakade and Harchaoui, NeurIPS
-2018; sections 7.2 to 7.6, figures 2 to 7) on drawn data, at a scale for a laptop. Each figure is a YAML file: settings of dsp train,
+// study is a paper whose experiments come with the program.
+type study struct{ name, short, long, example string }
+
+const howStudies = ` on drawn data, at a scale for a laptop. Each figure is a YAML file: settings of dsp train,
 curves that change some of them, grids of settings to tune, and the paper's claims in a form that can be checked. The folder of the
 output gets a picture and a CSV of the curves for each figure, and claims.md, a table of what agrees with the paper.
-Finished runs are kept in runs.jsonl there: the same command continues after an interrupt, and trains only what is missing.`,
-		Example: `  dsp reproduce casimir
+Finished runs are kept in runs.jsonl there: the same command continues after an interrupt, and trains only what is missing.`
+
+var theStudies = []study{
+	{"casimir", "Pillutla et al. 2018: casimir-SVRG and prox-linear against SGD, BCFW and SVRG",
+		`casimir reruns the studies of "A Smoother Way to Train Structured Prediction Models" (Pillutla, Roulet, Kakade and Harchaoui, NeurIPS
+2018; sections 7.2 to 7.6, figures 2 to 7)`,
+		`  dsp reproduce casimir
   dsp reproduce casimir --figure 2,5 --seeds 3
   dsp reproduce casimir --figure 2 --train train.conll --dev dev.conll --test test.conll
-  dsp reproduce casimir --write studies && dsp reproduce casimir --from studies/figure5.yaml`,
-		Args: noArgs,
+  dsp reproduce casimir --write studies && dsp reproduce casimir --from studies/figure5.yaml`},
+	{"bcfw", "Lacoste-Julien et al. 2013: BCFW against SSG, batch Frank-Wolfe, cutting planes and online EG",
+		`bcfw reruns the comparison of "Block-Coordinate Frank-Wolfe Optimization for Structural SVMs" (Lacoste-Julien, Jaggi, Schmidt and Pletscher,
+ICML 2013; section 6, figure 1)`,
+		`  dsp reproduce bcfw --seeds 3`},
+	{"gaps", "Osokin et al. 2016: gap sampling, pairwise and away steps, and caching",
+		`gaps reruns the comparison of "Minding the Gaps for Block Frank-Wolfe Optimization of Structured SVMs" (Osokin, Alayrac, Lukasewitz, Dokania
+and Lacoste-Julien, ICML 2016; section 6.1)`,
+		`  dsp reproduce gaps --seeds 3`},
+	{"agm", "Zhang et al. 2011: accelerated gradients against cutting planes",
+		`agm reruns the comparison of "Regularized Risk Minimization by Nesterov's Accelerated Gradient Methods" (Zhang, Saha and Vishwanathan 2011;
+section 6)`,
+		`  dsp reproduce agm --seeds 3`},
+}
+
+func studyCommand(paper study) *cobra.Command {
+	o := reproduce.Options{Version: version()}
+	from, write := "", ""
+	folder := filepath.Join("runs", paper.name)
+	cmd := &cobra.Command{
+		Use:     paper.name,
+		Short:   paper.short,
+		Long:    paper.long + howStudies,
+		Example: paper.example,
+		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if write != "" {
-				return writeStudy(cmd, "casimir", write)
+				return writeStudy(cmd, paper.name, write)
 			}
-			figures, err := figuresOf("casimir", from, &o)
+			figures, err := figuresOf(paper.name, from, &o)
 			if err != nil {
 				return err
 			}
-			o.Out, o.Log = cmp.Or(o.Out, filepath.Join("runs", "casimir")), slog.Default()
+			o.Out, o.Log = cmp.Or(o.Out, folder), slog.Default()
 			result, err := reproduce.Reproduce(cmd.Context(), figures, o)
 			if err != nil {
 				return err
@@ -65,7 +91,7 @@ Finished runs are kept in runs.jsonl there: the same command continues after an 
 	flags.SortFlags = false
 	flags.StringSliceVar(&o.Figures, "figure", nil, "only these figures, separated by commas")
 	flags.IntVar(&o.Seeds, "seeds", 0, "`N` runs of each curve; 0: as many as its figure says (10)")
-	flags.StringVar(&o.Out, "out", "", "`DIR` for all files; empty: runs/casimir")
+	flags.StringVar(&o.Out, "out", "", "`DIR` for all files; empty: "+folder)
 	flags.BoolVar(&o.Quick, "quick", false, "shrink data, passes and seeds, to see that everything runs; the claims are not to be trusted then")
 	flags.StringVar(&from, "from", "", "read the figures from this YAML `FILE`, or all YAML files of a folder, instead of the program's own")
 	flags.StringVar(&write, "write", "", "write the program's figures into this `DIR`, to edit them, and train nothing")

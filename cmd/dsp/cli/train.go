@@ -12,6 +12,7 @@ import (
 	"github.com/dsp-go/dsp/models/pipelines"
 	"github.com/dsp-go/dsp/models/training"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/machine/host"
 	"github.com/dsp-go/dsp/train/ranks"
 )
 
@@ -40,6 +41,14 @@ compares methods. After an interrupt (Ctrl-C) it saves a checkpoint: --resume co
 				debug.SetGCPercent(50) // most memory is arrays, which cost the collector nothing, and garbage is rare
 			}
 			return asRank(cmd.Context(), c.Ranks, c.Quiet, func(ctx context.Context, m *ranks.Member) error {
+				if m == nil || m.Rank() == 0 {
+					for _, s := range slowPaths() {
+						slog.Info("a slow path is in use: "+s.Part, "faster", s.Remedy)
+					}
+				}
+				if m != nil && c.Threads == 0 { // share the machine's cores
+					c.Threads = max(1, host.Threads(0)/m.Here)
+				}
 				options := training.TrainOptions{Version: version(), Log: slog.Default(), Console: os.Stderr, Ranks: m}
 				switch {
 				case c.Task == pipelines.Task && m != nil:

@@ -183,7 +183,7 @@ func TestEncoderUnderOtherModels(t *testing.T) {
 	}
 }
 
-// safetensorsFile changes the header and the data of a file.
+// changeWeights changes the header and the data of a file.
 func changeWeights(t *testing.T, path string, change func(header map[string]any, data []byte) []byte) {
 	t.Helper()
 	content, err := os.ReadFile(path)

@@ -71,6 +71,15 @@ func TestSegments(t *testing.T) {
 	if m.F1 != 1 {
 		t.Errorf("%+v", m)
 	}
+	counted := filepath.Join(t.TempDir(), "counted")
+	dsp(t, "train", "--task", "tag", "--structure", "segments", "--segment-loss", "segments", "--loss", "hinge", "--method", "bcfw", "--passes", "20", "--train", text, "--out", counted, "--quiet", "--json").ok().json(&r)
+	if r.Gap == nil || !(*r.Gap < 0.5**r.Objective) {
+		t.Errorf("got %+v", r)
+	}
+	dsp(t, "eval", "--model", counted, "--data", text, "--json").ok().json(&m)
+	if m.F1 != 1 {
+		t.Errorf("%+v", m)
+	}
 	if o := dsp(t, "info", run).ok(); !strings.Contains(o.stdout, "length") || !strings.Contains(o.stdout, "structure: segments") {
 		t.Error(o.stdout)
 	}

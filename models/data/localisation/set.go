@@ -63,7 +63,7 @@ func (s *Set) Subset(_ *structured.Dataset, examples []int) structured.Companion
 	return some
 }
 
-// Join implements union.Joiner.
+// Join implements joiner of the package union.
 func (s *Set) Join(others []structured.Companion) (structured.Companion, error) {
 	all := &Set{Class: s.Class, ClassID: s.ClassID, Grid: s.Grid, Map: s.Map}
 	if s.Boxes != nil {

@@ -40,7 +40,7 @@ func (s *Set) Subset(_ *structured.Dataset, examples []int) structured.Companion
 	return some
 }
 
-// Join implements union.Joiner.
+// Join implements joiner of the package union.
 func (s *Set) Join(others []structured.Companion) (structured.Companion, error) {
 	all, from := &Set{reader: s.reader}, folders{}
 	for _, of := range append([]structured.Companion{s}, others...) {

@@ -21,10 +21,10 @@ func TestBoxesAreCertified(t *testing.T) {
 		t.Skip("long; the race detector runs shorter tests of the same code")
 	}
 	smooth := func() []train.Method {
-		return []train.Method{&methods.SVRG{}, &methods.SAGA{}, &methods.Casimir{}, &quasinewton.LBFGS{}, &sdca.SDCA{}, &sdca.SDCA{Online: true}}
+		return []train.Method{&methods.SVRG{}, &methods.SAGA{}, &methods.Casimir{}, &quasinewton.LBFGS{}, &sdca.SDCA{}, &sdca.SDCA{Online: true}, &methods.AGM{}}
 	}
 	hinge := func() []train.Method {
-		return append(convexMethods(), &methods.BCFW{}, &methods.BCPFW{}, &methods.FrankWolfe{}, &methods.CuttingPlane{})
+		return append(convexMethods(), &methods.BCFW{}, &methods.BCPFW{}, &methods.FrankWolfe{}, &methods.CuttingPlane{}, &methods.AGM{})
 	}
 	for _, c := range []struct {
 		name    string
@@ -38,6 +38,8 @@ func TestBoxesAreCertified(t *testing.T) {
 		{"segments, hinge", traintest.SegmentProblem(40, engine.Hinge, traintest.L2, 1./40), hinge(), 3e-2}, // mostly noise
 		{"segments, crf", traintest.SegmentProblem(40, engine.CRF, traintest.Entropy, 1./40), smooth(), 1e-3},
 		{"segments, softmax-margin", traintest.SegmentProblem(40, engine.SoftmaxMargin, traintest.Entropy, 1./40), smooth(), 1e-3},
+		{"counted segments, hinge", traintest.CountedSegmentProblem(20, engine.Hinge, traintest.L2, 1./20), hinge(), 1e-1},
+		{"counted segments, softmax-margin", traintest.CountedSegmentProblem(20, engine.SoftmaxMargin, traintest.Entropy, 1./20), smooth(), 1e-3},
 		{"constituents, hinge", traintest.ConstituentProblem(40, engine.Hinge, traintest.L2, 1./40), hinge(), 5e-2},
 		{"constituents, crf", traintest.ConstituentProblem(40, engine.CRF, traintest.Entropy, 1./40), smooth(), 1e-3},
 		{"constituents, softmax-margin", traintest.ConstituentProblem(40, engine.SoftmaxMargin, traintest.Entropy, 1./40), smooth(), 1e-3},
@@ -48,7 +50,7 @@ func TestBoxesAreCertified(t *testing.T) {
 			for _, m := range c.methods {
 				s, passes := traintest.Start(t, m, c.problem), 60
 				switch m.(type) {
-				case *methods.BCFW, *methods.CuttingPlane:
+				case *methods.BCFW, *methods.CuttingPlane, *methods.AGM:
 					passes = 400
 				case *methods.FrankWolfe:
 					passes = 1000

@@ -29,8 +29,8 @@ func TestGraphsAreCertified(t *testing.T) {
 				methods []train.Method
 				gap     float64
 			}{
-				{engine.Hinge, append(convexMethods(), &methods.BCFW{}, &methods.BCPFW{}, &methods.FrankWolfe{}, &methods.CuttingPlane{}, &sdca.SDCA{Online: true}), 3e-2},
-				{engine.CRF, []train.Method{&methods.SVRG{}, &methods.SAGA{}, &methods.Casimir{}, &quasinewton.LBFGS{}, &sdca.SDCA{}, &sdca.SDCA{Online: true}}, 1e-3},
+				{engine.Hinge, append(convexMethods(), &methods.BCFW{}, &methods.BCPFW{}, &methods.FrankWolfe{}, &methods.CuttingPlane{}, &methods.AGM{}, &sdca.SDCA{Online: true}), 3e-2},
+				{engine.CRF, []train.Method{&methods.SVRG{}, &methods.SAGA{}, &methods.Casimir{}, &quasinewton.LBFGS{}, &sdca.SDCA{}, &sdca.SDCA{Online: true}, &methods.AGM{}}, 1e-3},
 			} {
 				smoothing := traintest.L2
 				if c.loss == engine.CRF {
@@ -42,7 +42,7 @@ func TestGraphsAreCertified(t *testing.T) {
 					for _, m := range c.methods {
 						s, passes := traintest.Start(t, m, p), 40
 						switch m.(type) {
-						case *methods.BCFW, *methods.BCPFW, *methods.FrankWolfe, *methods.CuttingPlane, *sdca.SDCA:
+						case *methods.BCFW, *methods.BCPFW, *methods.FrankWolfe, *methods.CuttingPlane, *methods.AGM, *sdca.SDCA:
 							passes = 200
 						}
 						traintest.Passes(t, m, p, s, passes)

@@ -22,7 +22,7 @@ func TestMatchingsAreCertified(t *testing.T) {
 		name := matchings.Matching{Complete: complete}.Name()
 		t.Run(name, func(t *testing.T) {
 			lo, hi := math.Inf(-1), math.Inf(1)
-			for _, m := range append(convexMethods(), &methods.BCFW{}, &methods.BCPFW{}, &methods.FrankWolfe{}, &methods.CuttingPlane{}) {
+			for _, m := range append(convexMethods(), &methods.BCFW{}, &methods.BCPFW{}, &methods.FrankWolfe{}, &methods.CuttingPlane{}, &methods.AGM{}) {
 				p := traintest.MatchingProblem(20, complete, traintest.L2, 0.1)
 				if err := p.Check(); err != nil {
 					t.Fatal(err)
@@ -32,7 +32,7 @@ func TestMatchingsAreCertified(t *testing.T) {
 				switch m.Name() {
 				case "svrg": // not accelerated
 					passes = 120
-				case "fw", "cutting-plane": // of all examples at once
+				case "fw", "cutting-plane", "agm": // of all examples at once
 					passes = 400
 				}
 				traintest.Passes(t, m, p, s, passes)

@@ -51,8 +51,13 @@ func (r *Regulariser) Begin(p *train.Problem) {
 	}
 }
 
-// Threshold returns λ₁/λ'.
-func (r *Regulariser) Threshold(p *train.Problem) float32 { return float32(p.L1 / r.Lambda) }
+// Threshold returns λ₁/λ', which is 0 without λ₁.
+func (r *Regulariser) Threshold(p *train.Problem) float32 {
+	if p.L1 == 0 {
+		return 0
+	}
+	return float32(p.L1 / r.Lambda)
+}
 
 // centreAt computes c'.
 func (r *Regulariser) centreAt(p *train.Problem, z []float32) {

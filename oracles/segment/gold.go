@@ -1,0 +1,121 @@
+package segment
+
+import (
+	"math"
+
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/machine/vec"
+	"github.com/dsp-go/dsp/structured/segments"
+)
+
+// gold is what the loss of a segments.Counted does to the current sequence. With the price c of a wrong segment, every segment that counts costs c
+// through its length, except that one of the gold output earns c in place of that, and c for each segment of the gold output is a constant: that is c
+// times the number of wrong segments, since c per segment + c per gold one − 2c per common one.
+type gold struct {
+	known    bool
+	outside  int // the label of segments that do not count, or −1
+	constant float64
+	count    int       // gold segments that count
+	at       []int32   // [T] the entry of length of the gold segment that ends at a position, or −1
+	score    []float64 // [T] what it scores there
+	only     bool      // the price is −∞: nothing may be wrong
+	covered  []bool    // [T] positions of gold segments that count, if only
+}
+
+// mustCover reports whether a segment that counts must have position t.
+func (g *gold) mustCover(t int) bool { return g.only && g.covered[t] }
+
+// readGold prepares the length scores of example b, which are those of all examples without a loss.
+func (o *Oracle) readGold(θ *structured.Potentials, b int) {
+	g := &o.gold
+	g.known, g.only, g.constant, g.count, g.outside = false, false, 0, 0, -1
+	o.length = o.base
+	if _, counted := θ.Structure.(segments.Counted); !counted {
+		return
+	}
+	tags := segments.GoldOf(θ.Gold, b)
+	if len(tags) == 0 || len(tags) != o.n {
+		return
+	}
+	price := float64(θ.Parts[len(θ.Parts)-1].Of(b)[0]) * o.rate
+	g.known, g.only, g.outside = true, price == minusInf, int(segments.Outside(o.s.Tags))
+	g.at, g.score, g.covered = vec.Grow(g.at, o.n), vec.Grow(g.score, o.n), vec.Grow(g.covered, o.n)
+	for t := range g.at {
+		g.at[t], g.covered[t] = -1, false
+	}
+	o.priced = append(o.priced[:0], o.base...)
+	o.length = o.priced
+	for l := range o.s.Longest {
+		for y := range o.s.Labels {
+			if y != g.outside {
+				o.length[l*o.stride+y] += price
+			}
+		}
+	}
+	segments.Each(tags, func(s segments.Segment) {
+		if int(s.Label) == g.outside {
+			return
+		}
+		g.count++
+		for t := s.First; t <= s.Last; t++ {
+			g.covered[t] = true
+		}
+		if l := s.Last - s.First; int(s.Label) < o.s.Labels && l < o.s.LongestOf(int(s.Label)) {
+			at := l*o.stride + int(s.Label)
+			g.at[s.Last], g.score[s.Last] = int32(at), o.base[at]
+			if !g.only {
+				g.score[s.Last] -= price
+			}
+		}
+	})
+	if !g.only {
+		g.constant = float64(g.count) * price
+	}
+}
+
+// swap gives the gold segment that ends at position t its own score of its length, and takes it off again when it is called once more.
+func (o *Oracle) swap(t int) {
+	if g := &o.gold; g.known && g.at[t] >= 0 {
+		at := g.at[t]
+		o.length[at], g.score[t] = g.score[t], o.length[at]
+	}
+}
+
+// lengthScore returns the score of the length l of a segment with label y that ends at position t, where nothing is swapped.
+func (o *Oracle) lengthScore(t, l, y int) float64 {
+	at := (l-1)*o.stride + y
+	if g := &o.gold; g.known && int(g.at[t]) == at {
+		return g.score[t]
+	}
+	return o.length[at]
+}
+
+// goldProbability returns the probability of the gold segment that ends at position t, where its score is swapped in, given those that segments end
+// there.
+func (o *Oracle) goldProbability(t int, ending []float64) float64 {
+	g := &o.gold
+	if !g.known || g.at[t] < 0 {
+		return 0
+	}
+	l, y := int(g.at[t])/o.stride, int(g.at[t])%o.stride
+	if float64(l+1) > o.row(o.reach, t)[y] {
+		return 0
+	}
+	return ending[y] * math.Exp(o.h[(t-l)*o.stride+y]+o.length[g.at[t]]-o.row(o.a, t)[y])
+}
+
+// expectedWrong returns the expected number of wrong segments, given that of right ones and the marginals of lengths.
+func (o *Oracle) expectedWrong(right float64) float32 {
+	if o.gold.only {
+		return 0
+	}
+	all := float64(o.gold.count)
+	for l := range o.s.Longest {
+		for y, p := range o.row(o.lengths, l)[:o.s.Labels] {
+			if y != o.gold.outside {
+				all += p
+			}
+		}
+	}
+	return float32(max(0, all-2*right))
+}
