@@ -158,3 +158,29 @@ func TestDamagedBatchDuals(t *testing.T) {
 		}
 	}
 }
+
+// On a device, which offers full passes, the methods do what they do on the host. Roundings change which of equal outputs an oracle finds.
+func TestBatchMethodsOnADevice(t *testing.T) {
+	for _, make := range []func() train.Method{
+		func() train.Method { return &FrankWolfe{} }, func() train.Method { return &CuttingPlane{} }, func() train.Method { return &AGM{} },
+	} {
+		var at []*train.State
+		for _, device := range []bool{false, true} {
+			p := traintest.NoisyProblem(20, engine.Hinge, oracles.Smoothing{}, 0.1)
+			m := make()
+			if m.Name() == "agm" {
+				p.Smoothing = traintest.Entropy
+			}
+			if device {
+				p = traintest.Accelerated(p)
+			}
+			s := traintest.Start(t, m, p)
+			traintest.Passes(t, m, p, s, 15)
+			at = append(at, s)
+		}
+		if host, device := at[0], at[1]; math.Abs(host.Primal-device.Primal) > 0.01*host.Primal || math.Abs(host.Dual-device.Dual) > 0.03*host.Primal ||
+			host.Dual > device.Primal || device.Dual > host.Primal {
+			t.Errorf("%T: [%g, %g] on the host, [%g, %g] on the device", make(), host.Dual, host.Primal, device.Dual, device.Primal)
+		}
+	}
+}

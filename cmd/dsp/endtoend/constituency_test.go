@@ -106,6 +106,7 @@ func TestConstituencyRefused(t *testing.T) {
 	t.Parallel()
 	dsp(t, "train", "--task", "constituency", "--train", write(t, "x.penn", "(S (NN a))\n(S (NN b)\n")).refused(exitBadInput, "x.penn:3", "the file ends inside of a tree")
 	dsp(t, "train", "--task", "constituency", "--train", write(t, "y.conll", "a O\n")).refused(exitBadInput, "y.conll")
+	dsp(t, "data", "pack", "--train", write(t, "z.penn", "(S (NN a))\n"), "--out", filepath.Join(t.TempDir(), "pack")).refused(exitBadInput, "trees of constituents")
 	dsp(t, "train", "--task", "constituency", "--features", "ner").refused(exitBadInput, "--features ner")
 	dsp(t, "train", "--task", "constituency", "--net", "embed").refused(exitBadInput)
 }

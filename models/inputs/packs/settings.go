@@ -2,6 +2,7 @@ package packs
 
 import (
 	"github.com/dsp-go/dsp/models/config"
+	"github.com/dsp-go/dsp/models/data/formats"
 	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/structured"
@@ -23,6 +24,9 @@ func Uses(s settings.Setting) bool {
 func CheckGiven(c *config.Config) error {
 	if _, is := packed.Is(c.Train); is {
 		return structured.BadInput("%s is packed already", c.Train)
+	}
+	if c.Format == formats.Brackets {
+		return structured.BadInput("--format %s cannot be packed: packs hold no trees of constituents; train on the file itself", c.Format)
 	}
 	if r := tasks.Of(c).Request; r == tasks.Scenes || r == tasks.Regions {
 		return structured.BadInput("--task %s cannot be packed: images and boxes are files of their own; dsp train --task localise --stream reads "+

@@ -19,7 +19,7 @@ func chainMeasures() []measure {
 	for _, labels := range []int{25, 128} {
 		θ, each := randomChains(sequences, length, labels), float64(sequences*length*labels*labels)
 		all = append(all, oracleMeasures(fmt.Sprintf("oracle, chain, %d labels", labels), chain.New(), θ, answerNames{
-			max: "max", topK: "top-5", l2: "l2 smoothing, K=5", exp: "exp", maxFlops: 2 * each, expFlops: 6 * each})...)
+			max: "max", topK: "top-5", l2: "l2 smoothing, K=5", exp: "exp", samples: "10 samples", maxFlops: 2 * each, expFlops: 6 * each})...)
 	}
 	return all
 }
@@ -37,8 +37,8 @@ func treeMeasures() []measure {
 			structure trees.SpanningTree
 			names     answerNames
 		}{
-			{trees.SpanningTree{}, answerNames{max: "max (Eisner)", topK: "top-5", exp: "exp (inside-outside)"}},
-			{trees.SpanningTree{NonProjective: true}, answerNames{max: "max (Chu-Liu-Edmonds)", topK: "top-5", exp: "exp (matrix-tree)"}},
+			{trees.SpanningTree{}, answerNames{max: "max (Eisner)", topK: "top-5", exp: "exp (inside-outside)", samples: "10 samples"}},
+			{trees.SpanningTree{NonProjective: true}, answerNames{max: "max (Chu-Liu-Edmonds)", topK: "top-5", exp: "exp (matrix-tree)", samples: "10 samples (Wilson)"}},
 		} {
 			part := fmt.Sprintf("oracle, %s, %d words, %s", of.structure.Name(), words, named)
 			θ := randomTrees(of.structure, sentences, words, relations)
@@ -51,8 +51,8 @@ func treeMeasures() []measure {
 // answerNames holds the name under which a table shows each answer of an oracle, and its floating-point operations per batch (0: not
 // counted). An answer without a name is not measured; one with a name must be among the oracle's capabilities.
 type answerNames struct {
-	max, topK, l2, exp string
-	maxFlops, expFlops float64
+	max, topK, l2, exp, samples string
+	maxFlops, expFlops          float64
 }
 
 // oracleMeasures measures the answers of an oracle for a batch, on one thread.
@@ -71,6 +71,8 @@ func oracleMeasures(part string, o oracles.Maximiser, θ *structured.Potentials,
 	add(names.max, names.maxFlops, func() { o.Max(θ, y, value) })
 	add(names.topK, 0, func() { o.(oracles.Ranker).TopK(θ, 5, &best) })
 	add(names.l2, 0, func() { l2.Answer(o, θ, &answer, false) })
+	seed, samples := make([]uint64, θ.Len()), oracles.Samples{}
+	add(names.samples, 0, func() { o.(oracles.Sampler).Sample(θ, 1, 10, seed, &samples) })
 	add(names.exp, names.expFlops, func() { o.(oracles.Summer).Exp(θ, 1, value, &u) })
 	return all
 }
