@@ -61,7 +61,6 @@ type sharedSums struct {
 	values   []float32   // those of it on the support
 	mine     []float32   // numbers for others
 	all      []int       // scratch memory: examples
-	batch    structured.Batch
 }
 
 // run is a shard, with what remains to be done with it.
