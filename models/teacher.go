@@ -57,6 +57,9 @@ func (raw *Raw) teach(c *config.Config, m *Model, beside []Beside) (err error) {
 		if t.data = &copied; m.Inputs.Encoder == nil {
 			err = m.MakeInputs(t.data, c.Threads)
 		}
+		if err == nil {
+			err = m.standardise(t.data)
+		}
 	} else {
 		t.data, err = m.ReadData(Request{Path: c.Train, Format: c.Format, Columns: c.Columns, Label: c.Label, Threads: c.Threads, Beside: joined(beside)})
 	}
