@@ -295,7 +295,7 @@ func TestParserRefusals(t *testing.T) {
 	dsp(t, "train", "--task", "parse", "--train", cycle).refused(exitBadInput, "cycle.conllu:1")
 	dsp(t, "train", "--task", "parse", "--train", crossing, "--crossing", "refuse").refused(exitBadInput, "crossing.conllu:1", "--tree nonprojective")
 	dsp(t, "train", "--task", "parse", "--train", write(t, "tags.conll", sentences)).refused(exitBadInput, "conllu")
-	dsp(t, "predict", "--model", dir, "--input", crossing, "--force").refused(exitBadInput, "--force")
+	dsp(t, "predict", "--model", dir, "--input", crossing, "--force").refused(exitBadInput, "crossing.conllu:1", `"dep"`)
 	dsp(t, "predict", "--model", dir, "--input", crossing, "--decode", "best").refused(exitBadInput, "use max, risk")
 	dsp(t, "info", dir, "--top", "3").refused(exitBadInput, "--top")
 	if o := dsp(t, "train", "--task", "parse", "--train", crossing, "--out", filepath.Join(t.TempDir(), "lifted"), "--passes", "1"); o.code != 0 || !strings.Contains(o.stderr, "lifted") {

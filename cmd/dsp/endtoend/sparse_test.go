@@ -120,7 +120,7 @@ func TestSparseTasks(t *testing.T) {
 func TestSparseRefusals(t *testing.T) {
 	t.Parallel()
 	text := write(t, "train.crfsuite", items())
-	for _, method := range []string{"svrg", "saga", "sgd", "casimir", "lbfgs", "prox-linear"} {
+	for _, method := range []string{"sgd", "casimir", "lbfgs", "prox-linear"} {
 		dsp(t, "train", "--train", text, "--loss", "crf", "--l1", "1", "--method", method, "--out", filepath.Join(t.TempDir(), "run")).
 			refused(exitBadInput, "--l1 1", method, "sdca or owl-qn")
 	}
