@@ -2,7 +2,7 @@
 # GOEXPERIMENT=simd turns on the vectorised inner loops; without it everything works, but slower.
 
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.7.0
-PARALLEL    = ./structured/machine/... ./models/data/text ./models/data/features/... ./nets ./train ./train/engine ./train/methods/... \
+PARALLEL    = ./structured/machine/... ./models/data/text ./models/data/features/... ./nets ./train ./train/engine ./train/ranks ./train/methods/... \
 	./models ./models/inputs/... ./models/training ./models/sweep ./models/reproduce ./cmd/dsp/server # those that start goroutines, and what runs on them
 
 # Settings for -tags gpu: gorgonia.org/cu compiles against our cuda.h and links with trampolines instead of a driver.
