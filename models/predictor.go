@@ -257,7 +257,7 @@ func (a *answers) predictions(d *structured.Dataset, examples []int, o predictio
 			if o.Force {
 				forced = " and the labels that are given"
 			}
-			return nil, structured.BadInput("%s: no labeling of %d positions keeps the model's constraints%s", d.Where(i), d.Length(i), forced)
+			return nil, structured.BadInput("%s: no output of %d positions keeps the model's constraints%s", d.Where(i), d.Length(i), forced)
 		}
 		lo, hi := a.offsets[b], a.offsets[b+1]
 		p := &all[b]

@@ -6,6 +6,7 @@ import (
 	"context"
 	"io"
 	"math"
+	"os"
 	"slices"
 
 	"github.com/dsp-go/dsp/models/data/formats"
@@ -81,6 +82,9 @@ func (m *Model) CopyExamples(w io.Writer, r Request, d *structured.Dataset, some
 	f := formats.Find(s.Format)
 	if !f.Tokens && !f.Lines || d.Lines == nil || d.Files != nil || r.Path == "-" {
 		return structured.BadInput("%s: examples are copied from a single file of text; add --json for where they are", r.Path)
+	}
+	if about, err := os.Stat(r.Path); err == nil && !about.Mode().IsRegular() {
+		return structured.BadInput("%s: examples are copied from a file that can be read twice; add --json for where they are", r.Path)
 	}
 	in, err := host.Open(r.Path)
 	if err != nil {

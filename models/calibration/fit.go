@@ -66,7 +66,7 @@ func Fit(ctx context.Context, m *models.Model, d *structured.Dataset, by By, thr
 	if by == Entities {
 		_, chain := m.Net.Form().Structure.(chains.Chain)
 		if s.rules = chains.NewEntities(m.Labels); s.rules == nil || !chain {
-			return Result{}, structured.BadInput("a temperature cannot be fitted to entities: the model's outputs have no entities")
+			return Result{}, structured.BadInput("a temperature cannot be fitted to entities: it needs entity tags of --structure chain")
 		}
 	}
 	logs := []float64{math.Log2(m.Temper()), 0} // logarithms of temperatures to base 2

@@ -20,6 +20,9 @@ func (c *Config) Run() *optimisers.Run {
 // CheckMethod refuses, as bad input, settings of the method that are out of range or have no effect with others.
 func (c *Config) CheckMethod() error {
 	if d, ok := c.Optimiser(); ok {
+		if c.Path && !d.Certified {
+			return structured.BadInput("--path needs a certificate, which --method %s does not give; use a convex method on --net linear", c.Method)
+		}
 		return d.Validate(c.Run())
 	}
 	return c.Settings.Check()

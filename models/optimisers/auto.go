@@ -45,8 +45,12 @@ func ForRanks(d *Descriptor, o *engine.Objective) (by *Descriptor, why string) {
 	switch {
 	case d.Ranks && d != SVRG && d != Casimir, d == Casimir && o.Lambda == 0:
 		return d, ""
-	case o.L1 > 0:
+	case o.L1 > 0 && o.Loss.Smooth():
 		by = OWLQN
+	case o.L1 > 0 && sums(o): // the hinge, which owl-qn does not smooth by itself
+		by = AGM
+	case o.L1 > 0:
+		return d, "" // nothing shared takes it: checkRanks says so
 	case o.Loss.Smooth() || sums(o):
 		by = LBFGS
 	default:

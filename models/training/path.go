@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -32,6 +33,8 @@ const (
 	pathFolder  = "path"      // a model per breakpoint
 	pathFile    = "path.json" // the breakpoints, after each
 	pathPicture = "path.png"  // and path.svg
+
+	identityFile = "path-identity.json" // what its breakpoints belong to, beside their weights
 )
 
 // Path is a regularisation path.
@@ -151,6 +154,9 @@ func (p *pathRun) begin() error {
 			return err
 		}
 	}
+	if err := p.identify(); err != nil {
+		return err
+	}
 	path := filepath.Join(c.Out, pathFile)
 	text, err := os.ReadFile(path)
 	switch {
@@ -163,6 +169,27 @@ func (p *pathRun) begin() error {
 		return structured.BadInput("%s: expected a list of breakpoints: %w", path, err)
 	}
 	p.o.Log.Info("the path goes on", "breakpoints", len(p.points))
+	return nil
+}
+
+// identify refuses to go on with a path of other data: its breakpoints would bound another objective.
+func (p *pathRun) identify() error {
+	path, now, was := filepath.Join(p.config.Out, checkpointFolder, identityFile), p.identity(), map[string]string{}
+	text, err := os.ReadFile(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return host.WriteFile(path, func(w io.Writer) error { return json.NewEncoder(w).Encode(now) })
+	case err != nil:
+		return err
+	}
+	if err := json.Unmarshal(text, &was); err != nil {
+		return structured.BadInput("%s: expected what the path was trained on: %w", path, err)
+	}
+	for _, name := range slices.Sorted(maps.Keys(now)) {
+		if was[name] != now[name] && !slices.Contains(filePaths, name) {
+			return structured.BadInput("--resume %s: its path is of another %s: %s, not %s; start a new run", p.config.Out, name, cmp.Or(was[name], "none"), now[name])
+		}
+	}
 	return nil
 }
 
@@ -211,6 +238,9 @@ func (p *pathRun) weights(C float64) ([]float32, error) {
 	return safetensors.Values[float32](f, "w", p.problem.Scorer.Dim())
 }
 
+// farthest is the largest ratio of two strengths of which one begins at the weights of the other: beyond, a start from nothing is nearer.
+const farthest = 100
+
 // solve trains for C, and saves what it finds.
 func (p *pathRun) solve(ctx context.Context, C float64) error {
 	c := p.config
@@ -221,11 +251,13 @@ func (p *pathRun) solve(ctx context.Context, C float64) error {
 		if k > 0 && (k == len(p.points) || C/p.points[k-1].Reg < p.points[k].Reg/C) {
 			near = k - 1
 		}
-		var err error
-		if w, err = p.weights(p.points[near].Reg); err != nil {
-			return err
+		if from := p.points[near].Reg; max(C/from, from/C) <= farthest {
+			var err error
+			if w, err = p.weights(from); err != nil {
+				return err
+			}
+			run.Continues = true
 		}
-		run.Continues = true
 	}
 	p.problem.Lambda = C / p.n
 	d, _ := c.Optimiser()
@@ -322,7 +354,7 @@ func (p *pathRun) end() (*Result, error) {
 		result.Passes += x.Passes
 		result.Seconds += x.Seconds
 	}
-	result.Reason = fmt.Sprintf("for every C from %v to %v, one of %d models is certified to be within %.2g %% of the optimum", c.PathLow, c.PathHigh, len(p.points),
+	result.Reason = fmt.Sprintf("for every C from %v to %v, one of %d models is certified to be within %.3g %% of the optimum", c.PathLow, c.PathHigh, len(p.points),
 		100*float64(result.Path.Error))
 	if float64(result.Path.Error) > c.PathError {
 		p.o.Log.Warn("the path is further from the optimum than asked for; allow more passes per breakpoint", "passes", c.Passes, "path-error", c.PathError,

@@ -122,7 +122,7 @@ func TestPathErrors(t *testing.T) {
 		"--patience 3":           func(c *config.Config) { c.Patience = 3 },
 		"cuda":                   func(c *config.Config) { c.Device = "cuda" },
 		"without --path":         func(c *config.Config) { c.Path = false },
-		"needs a certificate":    func(c *config.Config) { c.Method = "sgd" },
+		"--path needs a certifi": func(c *config.Config) { c.Method = "sgd" },
 		"expected a list of bre": func(c *config.Config) { c.Resume = c.Out },
 	} {
 		c := aPath(t)

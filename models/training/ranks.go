@@ -79,16 +79,19 @@ func shareFolder(ctx context.Context, c *config.Config, o TrainOptions) error {
 	return err
 }
 
-// agreeOnData refuses ranks that read other data, or begin at other weights.
-func agreeOnData(ctx context.Context, data *models.Data, w []float32, o TrainOptions) error {
-	var facts [][2]string
+// agreeOnData refuses ranks that read other data, learn from another teacher or towards another model, or begin at other weights.
+func agreeOnData(ctx context.Context, data *models.Data, p *Problem) error {
+	facts := [][2]string{
+		{"weights to begin with", train.FingerprintOf(p.model.W)}, {"model to regularise towards", train.FingerprintOf(p.model.Prior)},
+		{"marginals of the teacher", p.taught},
+	}
 	for name, d := range map[string]*structured.Dataset{"training data": data.Train, "development data": data.Dev, "test data": data.Test} {
 		if d != nil {
 			facts = append(facts, [2]string{name, d.Name + " with fingerprint " + train.Fingerprint(d)})
 		}
 	}
 	slices.SortFunc(facts, func(a, b [2]string) int { return strings.Compare(a[0], b[0]) })
-	return o.Ranks.Agree(ctx, append(facts, [2]string{"weights to begin with", train.FingerprintOf(w)}))
+	return p.o.Ranks.Agree(ctx, facts)
 }
 
 // agreeOnStart refuses ranks that do not resume from the same checkpoint. Rank 0 writes a new one only when all have read the old one.

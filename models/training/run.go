@@ -158,8 +158,8 @@ func newState(w []float32) *train.State {
 	return &train.State{W: w, Primal: nan, Dual: nan, Smoothed: nan, Exact: nan, ProxGradient: nan}
 }
 
-// checkpoint opens the checkpoint to resume from, or begins one if there is none yet.
-func (r *Run) checkpoint() (*train.Checkpoint, error) {
+// identity is what tells this run from others: settings and fingerprints of what they name. A checkpoint, or a path, of another identity is refused.
+func (r *Run) identity() map[string]string {
 	identity := identityOf(r.config)
 	for _, name := range drawnBy {
 		delete(identity, name)
@@ -185,6 +185,12 @@ func (r *Run) checkpoint() (*train.Checkpoint, error) {
 	if v := r.model.Vectors; v != nil {
 		identity["vectors of words"] = train.FingerprintOf(v.Rows)
 	}
+	return identity
+}
+
+// checkpoint opens the checkpoint to resume from, or begins one if there is none yet.
+func (r *Run) checkpoint() (*train.Checkpoint, error) {
+	identity := r.identity()
 	dir := filepath.Join(r.config.Out, checkpointFolder)
 	if r.config.Resume != "" {
 		c, err := train.OpenCheckpoint(dir, identity, slices.Concat(filePaths, drawnBy)...)

@@ -173,7 +173,10 @@ func trainOn(ctx context.Context, c config.Config, data *models.Data, o TrainOpt
 	if odd, found := oddFeatures(data.Train); found {
 		o.Log.Warn("features have very different scales", "found", odd)
 	}
-	p, err := NewProblem(c, data, o)
+	p, err := host.Await(ctx, func() (*Problem, error) { return NewProblem(c, data, o) }) // a teacher may take long
+	if err != nil && ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+		return nil, nil, train.ErrInterrupted
+	}
 	if err != nil {
 		return nil, nil, err
 	}
@@ -187,7 +190,7 @@ func trainOn(ctx context.Context, c config.Config, data *models.Data, o TrainOpt
 			"new_labels", orNone(structured.SomeOf(s.NewLabels)), "new_weights", s.NewWeights)
 	}
 	if o.Ranks != nil {
-		if err := agreeOnData(ctx, data, p.model.W, o); err != nil {
+		if err := agreeOnData(ctx, data, p); err != nil {
 			return nil, nil, err
 		}
 	}

@@ -117,6 +117,15 @@ func (Tree) SkipsRows(int) bool { return true }
 // UsedRows implements structured.RowCounter: the binary form of a tree has 2n − 1 spans.
 func (Tree) UsedRows(numbers int) int { return max(0, 2*Words(numbers)-1) }
 
+// Locate implements structured.Locator: the label of each constituent.
+func (Tree) Locate(θ *structured.Potentials, y []int32, visit func(part, entry int, label int32)) {
+	for row, l := range y {
+		if l > 0 {
+			visit(1, row*θ.Parts[1].Width+int(l), l-1)
+		}
+	}
+}
+
 // Raise implements structured.Structure. A number that is 0 is shared by the outputs without a constituent there: all constituents of the span
 // get less, and all outputs more, through the span of all words.
 func (Tree) Raise(θ *structured.Potentials, b int, y []int32, c float32) {

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/dsp-go/dsp/nets/sparse"
@@ -105,7 +106,7 @@ func (e *Engine) overSharesOfLanes(ctx context.Context, shards [][]int, g []floa
 		return nil
 	})
 	var total Sums
-	if err != nil {
+	if err = e.sameOnAll(ctx, err); err != nil {
 		return total, err
 	}
 	mine := make([]Sums, 0, n)
@@ -178,7 +179,7 @@ func (e *Engine) overRunsOfShards(ctx context.Context, shards [][]int, g []float
 		}
 		return nil
 	})
-	if err != nil {
+	if err = e.sameOnAll(ctx, err); err != nil {
 		return Sums{}, err
 	}
 	sums := make([]Sums, lanes)
@@ -465,4 +466,27 @@ func (e *Engine) joinGradients(ctx context.Context, lanes int, on *support) (Gra
 	}
 	e.dense = denseGradient{x.gradient, on}
 	return &e.dense, nil
+}
+
+// sameOnAll returns the error of this rank's share or, if that of another rank has potentials that are not finite, that one: methods that go on
+// after such an error go on alike on all ranks.
+func (e *Engine) sameOnAll(ctx context.Context, err error) error {
+	var bad *NonFiniteError
+	if err != nil && !errors.As(err, &bad) {
+		return err // ends the run, of which the others learn
+	}
+	var mine []byte
+	if bad != nil {
+		mine = append([]byte{1}, bad.Where...)
+	}
+	all, err := e.group.Gather(ctx, mine)
+	if err != nil {
+		return err
+	}
+	for _, x := range all {
+		if len(x) > 0 {
+			return &NonFiniteError{Where: string(x[1:])}
+		}
+	}
+	return nil
 }

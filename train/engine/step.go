@@ -116,6 +116,9 @@ func (e *Engine) OverBatch(ctx context.Context, w Point, examples []int, keep bo
 		}
 		return nil
 	})
+	if join {
+		err = e.sameOnAll(ctx, err)
+	}
 	if err != nil {
 		return Step{}, err
 	}

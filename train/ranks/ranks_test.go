@@ -34,11 +34,15 @@ func TestMain(m *testing.M) {
 	from, _ := ranks.Launched()
 	g, err := ranks.Join(ctx, from, interrupt)
 	if err == nil {
-		err = program(ctx, g)
+		if err = program(ctx, g); err != nil {
+			fmt.Printf("error: %v\n", err) // before others end, and with them all
+		}
 		g.Leave(err, func(err error) bool { return errors.Is(err, context.Canceled) })
 	}
 	if err != nil {
-		fmt.Printf("error: %v\n", err)
+		if g == nil {
+			fmt.Printf("error: %v\n", err)
+		}
 		os.Exit(1)
 	}
 	os.Exit(0)

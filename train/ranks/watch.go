@@ -181,13 +181,13 @@ func (w *watch) read(rank int, c net.Conn) {
 			return
 		case kind == interrupted:
 			stops = true
+			w.interrupt() // before the waits of this rank end, which then know why
 			w.mu.Lock()
 			first := !w.stop
 			w.stop = true
 			w.mu.Unlock()
 			if first {
 				w.tell(rank, interrupted, "")
-				w.interrupt()
 			}
 		case kind == leaves:
 			return

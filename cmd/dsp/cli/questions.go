@@ -33,8 +33,8 @@ func (q *questions) addFlags(cmd *cobra.Command, o *predictions.Options) {
 func (q *questions) check(cmd *cobra.Command, o *predictions.Options) error {
 	given := cmd.Flags().Changed
 	switch {
-	case o.Samples < 0:
-		return structured.BadInput("--samples %d: expected 0 or more", o.Samples)
+	case o.Samples < 0 || o.Samples > mostSamples:
+		return structured.BadInput("--samples %d: expected 0 to %d", o.Samples, mostSamples)
 	case o.Samples > 0 && !isSet(cmd, "json"):
 		return structured.BadInput("--samples %d: samples are written as JSON; add --json", o.Samples)
 	case !(o.SampleTemperature > 0 && o.SampleTemperature <= mostTemperature):
@@ -62,6 +62,9 @@ func (q *questions) check(cmd *cobra.Command, o *predictions.Options) error {
 
 // mostTemperature is the largest temperature of samples, at which they hardly depend on the scores.
 const mostTemperature = 1e6
+
+// mostSamples bounds the outputs that are drawn of each sequence, which are in memory together.
+const mostSamples = 100_000
 
 // selection is what is said of an example that was chosen.
 type selection struct {

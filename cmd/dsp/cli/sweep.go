@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dsp-go/dsp/models/sweep"
+	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/models/training"
 	"github.com/dsp-go/dsp/models/training/closing"
 	"github.com/dsp-go/dsp/structured"
@@ -115,6 +116,13 @@ func trialRows(r *sweep.Result) [][]string {
 		column(name, func(t *sweep.Trial) string { return fmt.Sprint(t.Settings[name]) })
 	}
 	head := map[string]string{"f1": "F1", "accuracy": "accuracy", "sequence": "sequences right"}[r.Metric]
+	for _, t := range tasks.All() {
+		for _, m := range t.Metrics {
+			if head == "" && m.Name == r.Metric {
+				head = m.Label
+			}
+		}
+	}
 	metric := func(of func(t *sweep.Trial) record.Number) func(t *sweep.Trial) string {
 		return func(t *sweep.Trial) string { return closing.Percent(float64(of(t))) }
 	}

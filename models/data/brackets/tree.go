@@ -179,11 +179,14 @@ func (p *parser) node(depth int) (*Node, error) {
 	return n, nil
 }
 
+// escaped writes brackets in words as the Penn Treebank does.
+var escaped = strings.NewReplacer("(", "-LRB-", ")", "-RRB-")
+
 // Append appends the tree in a line, without its end.
 func (n *Node) Append(text []byte) []byte {
-	text = append(append(text, '('), n.Label...)
+	text = append(append(text, '('), escaped.Replace(n.Label)...)
 	if n.Children == nil {
-		text = append(append(text, ' '), n.Word...)
+		text = append(append(text, ' '), escaped.Replace(n.Word)...)
 	}
 	for _, c := range n.Children {
 		text = c.Append(append(text, ' '))

@@ -30,6 +30,9 @@ func Draw(sizes []int, set int, seed uint64) ([]*brackets.Node, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
+	if sizes[set] == 0 {
+		return nil, nil
+	}
 	b, err := o.Parts()[set].Treebank(nil)
 	if err != nil {
 		return nil, err
