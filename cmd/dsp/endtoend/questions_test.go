@@ -53,6 +53,8 @@ func TestQuestionsOfPredict(t *testing.T) {
 	if other := dsp(t, "predict", "--model", model, "--input", path, "--samples", "3", "--temperature", "0.8", "--seed", "1", "--json").ok().stdout; one == other {
 		t.Error("another seed draws the same samples")
 	}
+	dspWith(t, text, "predict", "--model", model, "--select", "1", "--input", "/dev/stdin").refused(exitBadInput, "/dev/stdin")
+	dsp(t, "predict", "--model", model, "--input", path, "--samples", "1000000000", "--json").refused(exitBadInput, "--samples 1000000000")
 	lines := strings.Split(dspWith(t, "the\nred\n\nfox\n", "predict", "--model", model, "--entropy").ok().stdout, "\n")
 	if len(lines) != 7 || !strings.HasPrefix(lines[0], "# entropy ") || !strings.HasPrefix(lines[4], "# entropy ") {
 		t.Errorf("%q", lines)

@@ -207,3 +207,14 @@ func TestOneRunInAFolder(t *testing.T) {
 		t.Error("the lock of a finished run is there")
 	}
 }
+
+// The breakpoints of a path are of one data set: with another one, it is not continued.
+func TestPathOfOtherData(t *testing.T) {
+	t.Parallel()
+	run := filepath.Join(t.TempDir(), "run")
+	a := write(t, "a.conll", strings.Repeat("the D\ndog N\nruns V\n\n", 8))
+	b := write(t, "b.conll", strings.Repeat("the D\nruns N\n\nthe D\ndog N\n\n", 8))
+	dsp(t, "train", "--train", a, "--path", "--path-low", "0.3", "--path-high", "3", "--quiet", "--out", run).ok()
+	dsp(t, "train", "--resume", run, "--quiet").ok()
+	dsp(t, "train", "--resume", run, "--train", b, "--quiet").refused(exitBadInput, "another training data")
+}

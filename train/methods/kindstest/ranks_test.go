@@ -54,6 +54,7 @@ func joinedRuns(t *testing.T) map[string]joined {
 		"casimir-adapt, attributes": {func() *train.Problem { p := batch(attributes(6, engine.Hinge)(), 30); p.Smoothing = entropy; return p }, func() train.Method { return &methods.Casimir{Adaptive: true} }, 2},
 		"sgd, attributes":           {func() *train.Problem { return batch(attributes(0, engine.CRF)(), 50) }, func() train.Method { return &methods.SGD{} }, 2},
 		"sgd, embeddings":           {func() *train.Problem { return batch(embedding(), 50) }, func() train.Method { return &methods.SGD{Rate: 0.1} }, 2},
+		"sgd, an outlier":           {outlier, func() train.Method { return &methods.SGD{} }, 1},
 		"adam, embeddings":          {func() *train.Problem { return batch(embedding(), 50) }, func() train.Method { return &methods.Adam{} }, 2},
 		"adam, net":                 {net, func() train.Method { return &methods.Adam{} }, 2},
 		"prox-linear, batches":      {embedding, func() train.Method { return &methods.BatchProxLinear{ModelBatch: 60} }, 2},
@@ -71,6 +72,17 @@ func joinedRuns(t *testing.T) map[string]joined {
 			return p
 		}, func() train.Method { return &methods.ProxLinear{} }, 2},
 	}
+}
+
+// outlier has one example whose potentials overflow in most trials of a step, so that one rank alone meets numbers that are not finite.
+func outlier() *train.Problem {
+	p := traintest.NoisyProblem(600, engine.Hinge, oracles.Smoothing{}, 0.01)
+	p.Batch = 40
+	d := p.Data
+	for k := d.Offsets[7] * d.Dim; k < d.Offsets[8]*d.Dim; k++ {
+		d.Features[k] *= 1e22
+	}
+	return p
 }
 
 // hideSome makes half of the labels unknown.
