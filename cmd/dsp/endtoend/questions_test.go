@@ -169,7 +169,7 @@ func TestQuestionsRefusedByName(t *testing.T) {
 		{"eval --model " + links + " --data " + pairs + " --against " + links + " --kl", "--kl needs sums"},
 		{"train --train " + pairs + " --teacher " + links, "--teacher needs sums"},
 		{"predict --model " + tagger + " --samples 3", "add --json"},
-		{"predict --model " + tagger + " --samples -1", "--samples -1: expected 0 or more"},
+		{"predict --model " + tagger + " --samples -1", "--samples -1: expected 0 to 100000"},
 		{"predict --model " + tagger + " --temperature 2", "--temperature is for --samples"},
 		{"predict --model " + tagger + " --samples 3 --json --temperature 0", "--temperature 0: expected more than 0"},
 		{"predict --model " + tagger + " --seed 2", "--seed is for --samples"},
