@@ -3,11 +3,8 @@ package pipelines
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"log/slog"
 	"math"
 	"os"
@@ -16,7 +13,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/data/conllu"
 	"github.com/dsp-go/dsp/models/data/conllu/conll18"
@@ -48,17 +44,6 @@ type StageResult struct {
 	Seconds     float64            `json:"seconds"` // with those of the folds
 	RelativeGap record.Number      `json:"relative_gap"`
 	Dev         map[string]float64 `json:"dev,omitempty"` // of the stage alone, on gold sentences and what the stages before predict
-}
-
-// progress is what progressFile holds.
-type progress struct {
-	Data     map[string]string `json:"data"` // the hash of each file
-	Own      Settings          `json:"settings"`
-	Seed     uint64            `json:"seed"`
-	Passes   int               `json:"passes"`
-	Tree     string            `json:"tree"`
-	Crossing string            `json:"crossing"`
-	Stages   []StageResult     `json:"stages"` // that are finished
 }
 
 // trainer trains the stages of a pipeline.
@@ -172,83 +157,6 @@ func (t *trainer) read() error {
 	return nil
 }
 
-// begin begins a run in the folder, or checks that the run there has the same data and settings.
-func (t *trainer) begin() error {
-	if t.config.Resume != "" {
-		return t.resumed()
-	}
-	for _, name := range []string{configFile, progressFile, listFile} {
-		if _, err := os.Stat(filepath.Join(t.dir, name)); err == nil {
-			return structured.BadInput("--out %s: there is a run already; continue it with --resume %s, or name another folder", t.dir, t.dir)
-		}
-	}
-	t.config.Out = t.dir
-	if err := t.save(); err != nil {
-		return err
-	}
-	return host.WriteFile(filepath.Join(t.dir, configFile), func(w io.Writer) error { return t.config.Write(w) })
-}
-
-// resumed reads what was done, and refuses to go on with other data or settings.
-func (t *trainer) resumed() error {
-	path := filepath.Join(t.dir, progressFile)
-	text, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return structured.BadInput("--resume %s: no %s there; expected the folder of a pipeline", t.dir, progressFile)
-	}
-	if err != nil {
-		return err
-	}
-	var was progress
-	if err := json.Unmarshal(text, &was); err != nil {
-		return structured.BadInput("%s: %w", path, err)
-	}
-	for name, hash := range t.progress.Data {
-		if was.Data[name] != hash {
-			return structured.BadInput("--resume %s: --%s has other data than the run began with", t.dir, name)
-		}
-	}
-	now := t.progress
-	now.Stages, now.Data = was.Stages, was.Data
-	for _, s := range []struct {
-		name     string
-		now, was any
-	}{
-		{config.OwnSettingsName, now.Own, was.Own}, {"seed", now.Seed, was.Seed}, {"passes", now.Passes, was.Passes},
-		{"tree", now.Tree, was.Tree}, {"crossing", now.Crossing, was.Crossing},
-	} {
-		if s.now != s.was {
-			return structured.BadInput("--resume %s: the run has other settings: --%s was %v, and is %v now; leave it out, or start a new run", t.dir, s.name, s.was, s.now)
-		}
-	}
-	t.progress = now
-	return nil
-}
-
-func (t *trainer) save() error { return writeJSON(filepath.Join(t.dir, progressFile), &t.progress) }
-
-// ReadTreebank reads one file of CoNLL-U, or several with commas between them.
-func ReadTreebank(paths string) ([]conllu.Sentence, error) {
-	var all []conllu.Sentence
-	for _, path := range formats.Files(paths) {
-		some, err := conllu.ReadFile(path)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, some...)
-	}
-	return all, nil
-}
-
-// copyOf copies sentences so that the fields of words can change.
-func copyOf(sentences []conllu.Sentence) []conllu.Sentence {
-	all := slices.Clone(sentences)
-	for i := range all {
-		all[i].Words = slices.Clone(all[i].Words)
-	}
-	return all
-}
-
 // trainAll trains the stages that are not finished.
 func (t *trainer) trainAll(ctx context.Context) error {
 	if err := t.single(ctx, charactersStage, 8, characterTable(t.gold), characterTable(t.dev), nil); err != nil {
@@ -265,44 +173,6 @@ func (t *trainer) trainAll(ctx context.Context) error {
 		}
 	}
 	return t.trees(ctx)
-}
-
-// done reports whether a stage is to be left out, or finished; then it is listed.
-func (t *trainer) done(name string) (bool, error) {
-	if slices.Contains(t.own.skipped(), name) {
-		return true, nil
-	}
-	k := slices.IndexFunc(t.progress.Stages, func(r StageResult) bool { return r.Name == name })
-	if k < 0 {
-		return false, nil
-	}
-	return true, t.list(&t.progress.Stages[k])
-}
-
-// list adds a finished stage to the list.
-func (t *trainer) list(r *StageResult) error {
-	if r.Constant != nil {
-		t.stages = append(t.stages, manifestStage{Name: r.Name, Constant: *r.Constant})
-		return nil
-	}
-	s := manifestStage{Name: r.Name, Model: r.Name + "/" + models.ModelFile}
-	m, err := models.Load(filepath.Join(t.dir, s.Model))
-	if err != nil {
-		return err
-	}
-	s.Weights = hashWeights(m)
-	s.SHA256, err = hashFile(filepath.Join(t.dir, s.Model))
-	t.stages = append(t.stages, s)
-	return err
-}
-
-// finished records that a stage is finished.
-func (t *trainer) finished(r StageResult) error {
-	t.progress.Stages = append(t.progress.Stages, r)
-	if err := t.list(&r); err != nil {
-		return err
-	}
-	return t.save()
 }
 
 // single trains a stage that no other one reads the predictions of.
@@ -382,78 +252,6 @@ func repeated(label string, sentences []conllu.Sentence) []string {
 	return all
 }
 
-// jackknife returns what models predict for the sentences that they were not trained on: one for each fold, a run of sentences.
-func (t *trainer) jackknife(ctx context.Context, s stage, whole *table) (labels []string, seconds float64, err error) {
-	n, folds := whole.sequences(), t.own.Folds
-	for fold := range folds {
-		inside := func(i int) bool { return i*folds/n == fold }
-		kept := filepath.Join(t.dir, s.name, fmt.Sprintf("fold%d.labels", fold+1))
-		part := whole.part(inside)
-		predicted, err := readLabels(kept, len(part.labels))
-		if err != nil {
-			return nil, 0, err
-		}
-		if predicted == nil {
-			rest := whole.part(func(i int) bool { return !inside(i) })
-			if label, same := rest.constant(); same { // nothing to learn
-				labels = append(labels, slices.Repeat([]string{label}, len(part.labels))...)
-				continue
-			}
-			name := filepath.Join(s.name, fmt.Sprintf("fold%d", fold+1))
-			r, err := t.learn(ctx, name, s.passes, rest, nil, s.settings)
-			if err != nil {
-				return nil, 0, err
-			}
-			seconds += r.Seconds
-			if predicted, err = predictWith(filepath.Join(t.dir, name), part); err != nil {
-				return nil, 0, err
-			}
-			if err := writeLabels(kept, predicted); err != nil {
-				return nil, 0, err
-			}
-			if err := os.RemoveAll(filepath.Join(t.dir, name)); err != nil {
-				return nil, 0, err
-			}
-		}
-		labels = append(labels, predicted...)
-	}
-	return labels, seconds, nil
-}
-
-// readLabels reads n labels, one a line; nil if there is no such file.
-func readLabels(path string, n int) ([]string, error) {
-	text, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	all := strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
-	if len(all) != n {
-		return nil, structured.BadInput("%s: %d labels, expected %d; delete it to have them made again", path, len(all), n)
-	}
-	return all, nil
-}
-
-func writeLabels(path string, labels []string) error {
-	return host.WriteFile(path, func(w io.Writer) error {
-		_, err := io.WriteString(w, strings.Join(labels, "\n")+"\n")
-		return err
-	})
-}
-
-// predictWith returns the labels that the model in a folder predicts for a table.
-func predictWith(dir string, table *table) ([]string, error) {
-	m, err := models.Load(dir)
-	if err != nil {
-		return nil, err
-	}
-	name := filepath.Base(dir)
-	p := &Pipeline{stages: map[string]*part{name: {model: m}}}
-	return p.NewWorker().labels(name, table)
-}
-
 // learn trains the model of a stage, or of a fold, in a folder of that name, from a table. Training that was interrupted goes on.
 func (t *trainer) learn(ctx context.Context, name string, passes int, table, dev *table, more func(c *config.Config)) (StageResult, error) {
 	dir := filepath.Join(t.dir, name)
@@ -501,22 +299,8 @@ func (t *trainer) trees(ctx context.Context) error {
 	return t.finished(r)
 }
 
-// treePasses are the passes of the parser, where the settings give none. On the English Web Treebank the second one raises LAS by 1.4 points, a pass
-// takes half a minute, and with development data the best one is kept.
-const treePasses = 8
-
-func writeTreebank(path string, sentences []conllu.Sentence) error {
-	return host.WriteFile(path, func(w io.Writer) error {
-		var text []byte
-		for i := range sentences {
-			text = sentences[i].Append(text[:0])
-			if _, err := w.Write(text); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-}
+// treePasses are the passes of the parser, where the settings give none.
+const treePasses = 4
 
 // train trains in a folder: a run that begin sets up, or the one that is there.
 func (t *trainer) train(ctx context.Context, name string, passes int, begin func(c *config.Config) error) (StageResult, error) {

@@ -1,0 +1,89 @@
+package pipelines
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/machine/host"
+)
+
+// jackknife returns what models predict for the sentences that they were not trained on: one for each fold, a run of sentences.
+func (t *trainer) jackknife(ctx context.Context, s stage, whole *table) (labels []string, seconds float64, err error) {
+	n, folds := whole.sequences(), t.own.Folds
+	for fold := range folds {
+		inside := func(i int) bool { return i*folds/n == fold }
+		kept := filepath.Join(t.dir, s.name, fmt.Sprintf("fold%d.labels", fold+1))
+		part := whole.part(inside)
+		predicted, err := readLabels(kept, len(part.labels))
+		if err != nil {
+			return nil, 0, err
+		}
+		if predicted == nil {
+			rest := whole.part(func(i int) bool { return !inside(i) })
+			if label, same := rest.constant(); same { // nothing to learn
+				labels = append(labels, slices.Repeat([]string{label}, len(part.labels))...)
+				continue
+			}
+			name := filepath.Join(s.name, fmt.Sprintf("fold%d", fold+1))
+			r, err := t.learn(ctx, name, s.passes, rest, nil, s.settings)
+			if err != nil {
+				return nil, 0, err
+			}
+			seconds += r.Seconds
+			if predicted, err = predictWith(filepath.Join(t.dir, name), part); err != nil {
+				return nil, 0, err
+			}
+			if err := writeLabels(kept, predicted); err != nil {
+				return nil, 0, err
+			}
+			if err := os.RemoveAll(filepath.Join(t.dir, name)); err != nil {
+				return nil, 0, err
+			}
+		}
+		labels = append(labels, predicted...)
+	}
+	return labels, seconds, nil
+}
+
+// readLabels reads a file of n labels, one per line. It returns nil if there is no such file.
+func readLabels(path string, n int) ([]string, error) {
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	all := strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
+	if len(all) != n {
+		return nil, structured.BadInput("%s: %d labels, expected %d; delete it to have them made again", path, len(all), n)
+	}
+	return all, nil
+}
+
+func writeLabels(path string, labels []string) error {
+	return host.WriteFile(path, func(w io.Writer) error {
+		_, err := io.WriteString(w, strings.Join(labels, "\n")+"\n")
+		return err
+	})
+}
+
+// predictWith returns the labels that the model in a folder predicts for a table.
+func predictWith(dir string, table *table) ([]string, error) {
+	m, err := models.Load(dir)
+	if err != nil {
+		return nil, err
+	}
+	name := filepath.Base(dir)
+	p := &Pipeline{stages: map[string]*part{name: {model: m}}}
+	return p.NewWorker().labels(name, table)
+}
