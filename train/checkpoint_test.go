@@ -468,7 +468,7 @@ func BenchmarkRun(b *testing.B) {
 }
 
 // With Every set, a checkpoint is written each time that many passes are done, and once more at the end, even if writing takes longer than a pass.
-// OnSave hears of each one.
+// Saved is called for each of them.
 func TestCheckpointEvery(t *testing.T) {
 	for every, want := range map[int][]int{0: {5}, 1: {1, 2, 3, 4, 5}, 2: {2, 4, 5}, -2: {2, 4, 5}} { // below 0: of a large state
 		p, s := traintest.LoopProblem()

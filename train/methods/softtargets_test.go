@@ -71,20 +71,20 @@ func TestSoftTargetsAreConvex(t *testing.T) {
 			lo, hi := math.Inf(-1), math.Inf(1)
 			for _, m := range append(convexMethods(), &sdca.SDCA{}, &sdca.SDCA{Online: true}, &quasinewton.LBFGS{}, &ProxLinear{Inner: func(int) train.Method { return &sdca.SDCA{} }, WarmUp: -1}) {
 				s := traintest.Start(t, m, p)
-				traintest.Passes(t, m, p, s, 60)
+				passes := 60
+				if o, ok := m.(*sdca.SDCA); ok && o.Online { // its steps are short where marginals are near 0
+					passes = 600
+				}
+				traintest.Passes(t, m, p, s, passes)
 				want := crossEntropy(t, p, s.W)
-				if d := (s.Primal - want) / (1 + want); d < -1e-6 || d > 1e-4 { // F is rounded up; 1.2e-5 was seen
+				if d := (s.Primal - want) / (1 + want); d < -1e-6 || d > 1e-4 { // F is rounded up, by what float32 potentials may lack
 					t.Errorf("%s: F %.9g, the cross-entropy is %.9g", m.Name(), s.Primal, want)
 				}
 				if s.Primal > crossEntropy(t, p, make([]float32, len(w))) {
 					t.Errorf("%s: F %g, no better than without learning", m.Name(), s.Primal)
 				}
 				if !math.IsNaN(s.Dual) {
-					most := 1e-2
-					if o, ok := m.(*sdca.SDCA); ok && o.Online { // its steps are short where marginals are near 0; 0.13 was seen
-						most = 0.5
-					}
-					if gap := s.Gap() / s.Primal; !(gap < most) {
+					if gap := s.Gap() / s.Primal; !(gap < 5e-2) {
 						t.Errorf("%s: relative gap %g", m.Name(), gap)
 					}
 					lo = max(lo, s.Dual)
