@@ -83,13 +83,13 @@ func (st *dualStep) answer(p *train.Problem, memory *dualMemory, try int) {
 	v.AddScaled(0, -1, &memory.u.Marginals, st.i)
 	st.rise = inner(p, v, θ)
 	st.curvature = st.rise - st.dotOld(p, v, old)
-	// Δu is a difference of marginals, so the magnitude is that of the scores: of φ_i in the entropy, of θ_i + ℓ_i in the hinge. Where u_i is almost an
-	// output, Δu is nothing but rounding. If such steps were undone, η would go to 0, and the example would never leave that output.
-	st.size = math.Abs(st.rise)
-	if p.Loss.Smooth() {
-		st.size += math.Abs(st.value[0])
-	} else {
+	st.size = math.Abs(st.entropy) + math.Abs(st.rise)
+	if !p.Loss.Smooth() { // Δu is a difference of marginals, and no entropy tells how large they are
 		st.size += math.Abs(inner(p, &st.u, θ))
+	} else if scores := math.Abs(st.value[0]); math.Abs(st.curvature) <= 4*engine.Unit*scores {
+		// u_i is almost an output, and Δu nothing but rounding, of numbers as large as the scores. If such steps were undone, η would go to 0, and the
+		// example would never leave that output.
+		st.size += scores
 	}
 	st.loss = 0
 	if p.Loss != engine.CRF {
