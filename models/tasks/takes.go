@@ -18,6 +18,9 @@ func CheckSetting(s settings.Setting, c *config.Config) error {
 	if err := config.CheckSetting(s, c); err != nil {
 		return err
 	}
+	if !c.Asks(s) {
+		return nil
+	}
 	net := cmp.Or(c.Preset().Name, c.Net)
 	for _, kind := range []struct {
 		name, chosen string
@@ -25,7 +28,7 @@ func CheckSetting(s settings.Setting, c *config.Config) error {
 	}{
 		{"task", c.Task, takersOf(s.Name)}, {"format", c.Format, formatsThatTake(s, c)}, {"net", net, netsThatTake(s)},
 	} {
-		if len(kind.takers) == 0 || settings.Undecided(kind.chosen) || slices.Contains(kind.takers, kind.chosen) || !c.Asks(s) {
+		if len(kind.takers) == 0 || settings.Undecided(kind.chosen) || slices.Contains(kind.takers, kind.chosen) {
 			continue
 		}
 		if has, own := nets.HasSetting(kind.chosen, s.Name); kind.name == "net" && own {
@@ -37,7 +40,7 @@ func CheckSetting(s settings.Setting, c *config.Config) error {
 		return structured.BadInput("--%s %v has no effect with --%s %s; it is for --%s %s",
 			s.Name, s.Value.Interface(), kind.name, kind.chosen, kind.name, strings.Join(kind.takers, ", "))
 	}
-	if net == nets.StackNet && c.Stack != "" && aboutAttributes(s) && c.Asks(s) && !c.Network().ReadsAttributes() {
+	if net == nets.StackNet && c.Stack != "" && aboutAttributes(s) && !c.Network().ReadsAttributes() {
 		return structured.BadInput("--%s %v has no effect: the stack has no layer \"attributes\"", s.Name, s.Value.Interface())
 	}
 	return nil
