@@ -91,6 +91,9 @@ func (r *Run) train(ctx context.Context) (*Result, []record.Record, error) {
 	out, err := trainer.Run(ctx, newState(r.model.W))
 	r.sayRate(time.Since(begun))
 	if out == nil {
+		if structured.IsBadInput(err) && len(history.Records) == 0 && c.Resume == "" {
+			err = errors.Join(err, discard(c.Out))
+		}
 		return nil, history.Records, r.advise(err)
 	}
 	result := r.result(out)

@@ -69,8 +69,8 @@ without it.`,
   dsp predict --model runs/ladybird --input folder --nbest 3 > boxes.json`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if o.NBest < 0 {
-				return structured.BadInput("--nbest %d: expected 0 or more", o.NBest)
+			if o.NBest < 0 || o.NBest > mostOutputs {
+				return structured.BadInput("--nbest %d: expected 0 to %d", o.NBest, mostOutputs)
 			}
 			if err := settings.OneOf("--decode", decode, decodes); err != nil {
 				return err
@@ -115,8 +115,11 @@ without it.`,
 			}
 			o.Threads = u.Threads
 			asJSON := isSet(cmd, "json")
+			if truncate && !m.Truncates() {
+				return structured.BadInput("--truncate is for cuts, which this model's outputs are not found with")
+			}
 			if asked.selected > 0 {
-				return asked.run(cmd.Context(), &u, m, asJSON)
+				return asked.run(cmd.Context(), &u, m, truncate, asJSON)
 			}
 			o.Probability = o.Probability || to != "" && tasks.Of(&m.Config).Labels
 			if err := m.CheckQuestions(o); err != nil {
@@ -125,9 +128,6 @@ without it.`,
 			warnUncalibrated(m, o)
 			o.Probability = o.Probability || asJSON
 			o.Exact = !truncate
-			if truncate && !m.Truncates() {
-				return structured.BadInput("--truncate is for cuts, which this model's outputs are not found with")
-			}
 			if raw.on {
 				return raw.predict(cmd, &u, m, o, asJSON, picture)
 			}
@@ -159,7 +159,7 @@ without it.`,
 	flags.StringVar(&o.Into, "into", "", "write the label in place of the column `NAME` of the input, such as upos or label, not after the last column")
 	flags.StringVar(&o.Scheme, "scheme", "", "write entity tags in this scheme: `iob1|iob2|bioes`; empty: with --into that of the column, as its beginning shows it, otherwise that of the model's labels")
 	complete(cmd, "scheme", "iob1", "iob2", "bioes")
-	flags.IntVar(&o.NBest, "nbest", 0, "add the `N` best outputs of each sequence, with score and probability (links, and graphs with cuts, have scores only)")
+	flags.IntVar(&o.NBest, "nbest", 0, "add the `N` best outputs of each sequence, up to 100,000, with score and probability (links, and graphs with cuts, have scores only)")
 	flags.BoolVar(&o.Force, "force", false, "keep what the input's column of labels says, or those of heads and relations, and predict the rest given that: a label of the model, A|B for one of these, ? or _ for any")
 	flags.StringVar(&decode, "decode", "max", "what to predict: `max|risk|expansion`; max: the output with the largest score; risk: the output with the fewest expected wrong labels (or heads and relations) under the marginals; expansion: labels of a graph with Potts edges and more than two labels that alpha-expansion finds, an approximation, whose distance from the best is bounded on standard error")
 	complete(cmd, "decode", decodes...)

@@ -132,6 +132,8 @@ func TestBadUse(t *testing.T) {
 		{"images", []string{"eval", "--data", "builtin"}, []string{"features"}},
 		{"format", []string{"eval", "--data", text, "--format", "cornll"}, []string{"cornll", "conll"}},
 		{"n-best", []string{"predict", "--input", text, "--nbest", "-1"}, []string{"--nbest -1"}},
+		{"too many best", []string{"predict", "--input", text, "--nbest", "1000000000"}, []string{"--nbest 1000000000: expected 0 to 100000"}},
+		{"truncate", []string{"predict", "--input", text, "--truncate", "--select", "1"}, []string{"--truncate is for cuts"}},
 		{"threads", []string{"predict", "--input", text, "--threads", "-1"}, []string{"--threads -1"}},
 		{"where to", []string{"export", "--data", text}, []string{"--to"}},
 		{"what", []string{"export", "--to", "x.npz"}, []string{"--data"}},
