@@ -29,6 +29,7 @@ const (
 	OriginCenter                       // a regulariser around zero
 	NoL1                               // λ₁ = 0
 	Sums                               // an oracle that sums over all outputs
+	Countable                          // scores that are log probabilities of what the training data have counts of
 )
 
 // RequirementError reports that a method cannot solve a problem. It is wrapped as bad input.
