@@ -56,11 +56,11 @@ func (p *predictor) transcribe(d *structured.Dataset, examples []int, o predicti
 	p.logZ = vec.Grow(p.logZ, len(examples))
 	oracle.Exp(&p.θ, μ, p.logZ, nil)
 	if o.Samples > 0 {
-		drawn, blank := p.drawn(d, examples, μ, o), int32(p.θ.Parts[0].Width-1)
+		drawn := p.drawn(d, examples, μ, o)
 		for b := range all {
 			for k := range drawn.Count[b] {
 				y := drawn.Output(k, p.θ.Outputs[b], p.θ.Outputs[b+1])
-				all[b].Samples = append(all[b].Samples, transcripts.Read([]int32{}, y, blank))
+				all[b].Samples = append(all[b].Samples, transcripts.Read([]int32{}, y))
 			}
 		}
 	}

@@ -2,8 +2,8 @@ package review
 
 import (
 	"slices"
-	"strings"
 
+	"github.com/dsp-go/dsp/models/data/lines"
 	"github.com/dsp-go/dsp/models/predictions"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/transcripts"
@@ -32,22 +32,11 @@ func (r *transcript) Add(d *structured.Dataset, i int, p *predictions.Prediction
 	if right {
 		return
 	}
-	part := Part{Kind: "line", Last: max(0, d.Length(i)-1), Gold: read(gold, d.Alphabet), Predicted: read(p.Labels, r.names)}
+	part := Part{Kind: "line", Last: max(0, d.Length(i)-1), Gold: lines.Joined(gold, d.Alphabet), Predicted: lines.Joined(p.Labels, r.names)}
 	if to.Probabilities {
 		probability := p.Probability
 		part.Confidence = &probability
 	}
 	wrong := float64(transcripts.Distance(gold, p.Labels).Sum())
 	to.addValued(d, i, p, []Part{part}, "character accuracy", max(0, 1-wrong/float64(max(1, len(gold)))))
-}
-
-// read joins symbols as a person reads them: words have blanks between them.
-func read(y []int32, names *structured.Alphabet) string {
-	all, between := make([]string, len(y)), ""
-	for k, s := range y {
-		if all[k] = names.Name(s); len([]rune(all[k])) > 1 {
-			between = " "
-		}
-	}
-	return strings.Join(all, between)
 }

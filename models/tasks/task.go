@@ -137,6 +137,7 @@ const (
 	Graphs                   // features of nodes and edges
 	Regions                  // an image, whose pixels are labelled
 	Scenes                   // an image, to find an object in
+	Lines                    // an image of a line of text, or features of its frames
 )
 
 // Change says what Prepare changed, as an entry of the log: a message with names and values.

@@ -58,14 +58,16 @@ var _ = builtin(Task{
 	},
 	Net:           func(graph.Input) string { return "cnn" },
 	LogLikelihood: func(config.Config, inputs.Inputs) bool { return true },
+	Request:       Lines,
 	Printing: func(c *config.Config, o *predictions.Options) {
-		o.Spaced = lineReader(c).Words
+		o.Spaced = LineReader(c).Words
 	},
 	Layout: func(names *structured.Alphabet, o predictions.Options, asJSON bool) predictions.Layout {
 		return predictions.Transcripts(names, o, asJSON)
 	},
 	Compare: func(*structured.Alphabet, *structured.Dataset, bool) Comparison { return &transcriptComparison{} },
 	Review:  review.Transcripts,
+	Picture: drawLinePicture,
 	Metrics: []Metric{
 		{"cer", "character accuracy", func(m *structured.Metrics) float64 { return 1 - m.Get("cer") }, characterShare},
 		{"lines", "lines right", func(m *structured.Metrics) float64 { return m.Get("line_accuracy") }, share("line_accuracy", "lines")},
@@ -92,15 +94,15 @@ func characterShare(m *structured.Metrics, _ []string) []Share {
 	return rate(max(0, 1-m.Get("cer")), m.Get("symbols"))
 }
 
-// lineReader returns the reader that makes frames as the settings say.
-func lineReader(c *config.Config) lines.Reader {
+// LineReader returns the reader of --task transcribe, which makes frames as the settings say.
+func LineReader(c *config.Config) lines.Reader {
 	own := Own(c).(*transcribeSettings)
 	return lines.Reader{Height: own.Height, Columns: own.Frame, Words: own.Symbols == "words"}
 }
 
 // readLines reads images of lines or arrays of frames.
 func readLines(c *config.Config, s Source) (*structured.Dataset, error) {
-	r := lineReader(c)
+	r := LineReader(c)
 	if s.Format == formats.NPZ {
 		return r.ReadArrays(s.Path, s.Labels, !s.Unlabeled, s.Dim)
 	}
@@ -115,7 +117,7 @@ func drawLines(c *config.Config) (train, dev, test *structured.Dataset, err erro
 	if err := o.Validate(); err != nil {
 		return nil, nil, nil, err
 	}
-	r := lineReader(c)
+	r := LineReader(c)
 	var names *structured.Alphabet
 	for k, to := range []**structured.Dataset{&train, &dev, &test} {
 		*to = r.Lines("drawn lines ("+ocr.LineSets[k]+")", names, func(add func(id string, m *images.Image, text string)) {

@@ -29,7 +29,7 @@ func (o *Oracle) Greedy(θ *structured.Potentials, b int, μ float64) String {
 		}
 		o.order = append(o.order, int32(best))
 	}
-	s := String{Symbols: transcripts.Read([]int32{}, o.order, int32(width-1))}
+	s := String{Symbols: transcripts.Read([]int32{}, o.order)}
 	s.LogP = o.logP(θ, b, μ, s.Symbols)
 	return s
 }
@@ -88,16 +88,15 @@ func (s *beam) search(p []float32, labels, width int) [][]int32 {
 	}
 	clear(s.child)
 	s.now = append(s.now[:0], beginning{node: 0, blank: 1})
-	blank := labels - 1
 	for ; len(p) > 0; p = p[labels:] {
 		s.next = s.next[:0]
 		for _, h := range s.now {
 			last := s.nodes[h.node].symbol
-			s.add(h.node, h.p()*float64(p[blank]), 0)
+			s.add(h.node, h.p()*float64(p[transcripts.Blank]), 0)
 			if last >= 0 {
-				s.add(h.node, 0, h.symbol*float64(p[last]))
+				s.add(h.node, 0, h.symbol*float64(p[1+last]))
 			}
-			for c, q := range p[:blank] {
+			for c, q := range p[1:labels] {
 				from := h.p()
 				if int32(c) == last { // without a blank between, it is the same symbol
 					from = h.blank

@@ -6,6 +6,7 @@ import (
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/machine/vec"
+	"github.com/dsp-go/dsp/structured/transcripts"
 )
 
 // lattice holds the paths through the frames of a line that read a string. State s stands for label[s].
@@ -31,16 +32,17 @@ func (l *lattice) open(θ *structured.Potentials, b int, reading []int32) bool {
 	part := &θ.Parts[0]
 	l.frame, l.width = part.Of(b), part.Width
 	l.frames = len(l.frame) / max(1, l.width)
-	blank := int32(l.width - 1)
+	const blank = transcripts.Blank
 	l.label, l.skips = append(l.label[:0], blank), append(l.skips[:0], false)
 	l.has = vec.Grow(l.has, l.width)
 	clear(l.has)
 	l.used = append(l.used[:0], blank)
 	l.has[blank] = true
-	last := blank
+	last := int32(blank)
 	shortest := 0
-	for _, c := range reading {
-		if c < 0 || c >= blank {
+	for _, symbol := range reading {
+		c := symbol + 1
+		if symbol < 0 || int(c) >= l.width {
 			return false // a symbol that the model does not know
 		}
 		shortest++

@@ -10,8 +10,8 @@ import (
 	"github.com/dsp-go/dsp/structured/chains"
 )
 
-// Frames is the structure of a line of T frames, each labelled with one of L symbols or with the blank, whose number is L. The labels of a line read as a
-// string of symbols (Read). Potentials have one part: "frame" scores the labels of each frame [T×(L+1)].
+// Frames is the structure of a line of T frames, each labelled with 0, the blank, or 1 plus one of L symbols. The labels of a line read as a string
+// of symbols (Read). Potentials have one part: "frame" scores the labels of each frame [T×(L+1)].
 //
 // Gold outputs are known by what they read (structured.Gold.Reading). Restrict keeps the labelings that read so, the alignments, of which there are
 // exponentially many: Potentials.Gold says what those of an example must read, and is nil where they may read anything.
@@ -22,13 +22,16 @@ func Form(symbols int) structured.Form {
 	return structured.Form{Structure: Frames{}, Parts: []structured.Shape{{Name: "frame", Rows: structured.Positions, Width: symbols + 1}}}
 }
 
+// Blank is the label of frames without a symbol.
+const Blank = 0
+
 // Read appends what the labels of frames read: runs of equal labels count once, and blanks not at all. Equal symbols that follow each other have a blank
 // between them.
-func Read(to, labels []int32, blank int32) []int32 {
-	last := blank
+func Read(to, labels []int32) []int32 {
+	last := int32(Blank)
 	for _, l := range labels {
-		if l != last && l != blank {
-			to = append(to, l)
+		if l != last && l != Blank {
+			to = append(to, l-1)
 		}
 		last = l
 	}
@@ -63,7 +66,7 @@ func (Frames) Score(θ *structured.Potentials, b int, y []int32) float64 {
 	for t, l := range y {
 		s += float64(frame[t*width+int(l)])
 	}
-	if reading, ok := Required(θ, b); ok && !slices.Equal(Read(nil, y, int32(width-1)), reading) {
+	if reading, ok := Required(θ, b); ok && !slices.Equal(Read(nil, y), reading) {
 		return math.Inf(-1)
 	}
 	return s

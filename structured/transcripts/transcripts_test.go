@@ -10,11 +10,10 @@ import (
 )
 
 func TestRead(t *testing.T) {
-	const blank = 2
 	for _, c := range []struct{ labels, want []int32 }{
-		{nil, nil}, {[]int32{2, 2}, nil}, {[]int32{0, 0, 0}, []int32{0}}, {[]int32{0, 2, 0}, []int32{0, 0}}, {[]int32{2, 0, 1, 1, 2, 1, 0}, []int32{0, 1, 1, 0}},
+		{nil, nil}, {[]int32{0, 0}, nil}, {[]int32{1, 1, 1}, []int32{0}}, {[]int32{1, 0, 1}, []int32{0, 0}}, {[]int32{0, 1, 2, 2, 0, 2, 1}, []int32{0, 1, 1, 0}},
 	} {
-		if got := Read(nil, c.labels, blank); !slices.Equal(got, c.want) {
+		if got := Read(nil, c.labels); !slices.Equal(got, c.want) {
 			t.Errorf("%v reads %v, want %v", c.labels, got, c.want)
 		}
 	}
@@ -22,20 +21,20 @@ func TestRead(t *testing.T) {
 
 // The shortest line that reads a string is the shortest of all labelings that do.
 func TestShortest(t *testing.T) {
-	const blank = 2
+	const labelCount = 3 // two symbols and the blank
 	least := map[string]int{}
 	for frames := range 6 {
 		all := 1
 		for range frames {
-			all *= blank + 1
+			all *= labelCount
 		}
 		for code := range all {
 			labels := make([]int32, frames)
 			for k := range labels {
-				labels[k] = int32(code % (blank + 1))
-				code /= blank + 1
+				labels[k] = int32(code % labelCount)
+				code /= labelCount
 			}
-			reading := Read(nil, labels, blank)
+			reading := Read(nil, labels)
 			name := fmt.Sprint(reading)
 			if _, seen := least[name]; !seen {
 				least[name] = frames
@@ -61,20 +60,20 @@ func TestRestrict(t *testing.T) {
 	θ.View(1, &view)
 	for b, of := range map[int]*structured.Potentials{0: &copied, 1: &θ} {
 		Frames{}.Each(of, b, func(y []int32) {
-			allowed := slices.Equal(Read(nil, y, 2), reading)
+			allowed := slices.Equal(Read(nil, y), reading)
 			if s := of.Score(b, y); math.IsInf(s, -1) == allowed {
 				t.Errorf("%v scores %g", y, s)
 			}
 		})
 	}
-	if s := θ.Score(0, []int32{2, 2}); s != 2+5 {
+	if s := θ.Score(0, []int32{2, 1}); s != 2+4 {
 		t.Errorf("the other line scores %g", s)
 	}
 	if !slices.Equal(view.Gold[0], reading) {
 		t.Errorf("the view must read %v", view.Gold[0])
 	}
 	Frames{}.Restrict(&θ, 0, structured.Gold{Output: []int32{-1, -1}, Sets: [][]int32{nil}, Reading: []int32{}})
-	if a, b := θ.Score(0, []int32{2, 2}), θ.Score(0, []int32{2, 1}); math.IsInf(a, -1) || !math.IsInf(b, -1) {
+	if a, b := θ.Score(0, []int32{0, 0}), θ.Score(0, []int32{0, 1}); math.IsInf(a, -1) || !math.IsInf(b, -1) {
 		t.Errorf("an empty line: %g, %g", a, b)
 	}
 }

@@ -39,7 +39,7 @@ func TestTranscriptLoss(t *testing.T) {
 			var all, some []float64
 			transcripts.Frames{}.Each(&θ, 0, func(y []int32) {
 				all = append(all, θ.Score(0, y))
-				if slices.Equal(transcripts.Read(nil, y, 2), p.Data.Readings[i]) {
+				if slices.Equal(transcripts.Read(nil, y), p.Data.Readings[i]) {
 					some = append(some, θ.Score(0, y))
 				}
 			})

@@ -27,7 +27,7 @@ func TestLearningToTranscribe(t *testing.T) {
 			}
 			y := make([]int32, p.Data.Length(i))
 			oracle.Max(&θ, y, make([]float64, 1))
-			e.Add(p.Data.Readings[i], transcripts.Read(nil, y, 2))
+			e.Add(p.Data.Readings[i], transcripts.Read(nil, y))
 		}
 		return e.Metrics().CER
 	}

@@ -12,7 +12,7 @@ import (
 // TranscriptProblem draws n lines of two symbols, each of which stays for one to three frames, with or without blanks between them. Noisy features tell the
 // label of a frame, and only what the lines read is known. The last two lines are empty, and without frames.
 func TranscriptProblem(n int, λ float64) *train.Problem {
-	const symbols, blank = 2, 2
+	const symbols = 2
 	r := rand.New(rand.NewPCG(7, uint64(n)))
 	d := &structured.Dataset{Name: "lines", Offsets: []int{0}, Dim: symbols + 1, LabelSets: [][]int32{nil}, Alphabet: structured.NewAlphabet("a", "b")}
 	frame := func(label int32) {
@@ -27,23 +27,23 @@ func TranscriptProblem(n int, λ float64) *train.Problem {
 	}
 	for i := range n {
 		reading := []int32{}
-		last := int32(blank)
+		last := int32(-1)
 		for range 1 + r.IntN(3) {
 			if i >= n-2 {
 				break
 			}
 			c := int32(r.IntN(symbols))
 			if c == last || r.IntN(2) == 0 {
-				frame(blank)
+				frame(transcripts.Blank)
 			}
 			for range 1 + r.IntN(2) {
-				frame(c)
+				frame(1 + c)
 			}
 			reading, last = append(reading, c), c
 		}
 		if i == n-2 {
-			frame(blank)
-			frame(blank)
+			frame(transcripts.Blank)
+			frame(transcripts.Blank)
 		}
 		d.Offsets, d.Readings = append(d.Offsets, len(d.Labels)), append(d.Readings, reading)
 	}

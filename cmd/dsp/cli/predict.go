@@ -76,8 +76,8 @@ it searches for probable strings; with --nbest it lists the best of them.`,
 			if o.NBest < 0 {
 				return structured.BadInput("--nbest %d: expected 0 or more", o.NBest)
 			}
-			if o.Beam < 0 || o.Beam > models.MaxBeam {
-				return structured.BadInput("--beam %d: expected 0 to %d", o.Beam, models.MaxBeam)
+			if err := checkBeam(o.Beam); err != nil {
+				return err
 			}
 			if err := settings.OneOf("--decode", decode, decodes); err != nil {
 				return err
@@ -183,6 +183,14 @@ it searches for probable strings; with --nbest it lists the best of them.`,
 	asked.addFlags(cmd, &o)
 	putFirst(cmd, "model", "input", "format", "text", "to", "confidence", "nbest", "spans", "picture")
 	return cmd
+}
+
+// checkBeam refuses widths of a search that are out of range.
+func checkBeam(width int) error {
+	if width < 0 || width > models.MaxBeam {
+		return structured.BadInput("--beam %d: expected 0 to %d", width, models.MaxBeam)
+	}
+	return nil
 }
 
 // checkInto refuses flags that do not go with --into and --scheme.

@@ -56,6 +56,20 @@ func Image(d *structured.Dataset, i int) (*image.Gray, bool) {
 	return page, true
 }
 
+// width returns that of an image which is scaled to the height of a frame.
+func (r Reader) width(width, height int) int {
+	return max(1, int(math.Round(float64(width)*float64(r.Height)/float64(height))))
+}
+
+// FramesOf returns how many frames the image in a PNG or JPEG file becomes, from its header.
+func (r Reader) FramesOf(file []byte) (int, error) {
+	width, height, err := images.SizeOf(bytes.NewReader(file), "image")
+	if err != nil {
+		return 0, err
+	}
+	return (r.width(width, height) + r.Columns - 1) / r.Columns, nil
+}
+
 // builder collects lines.
 type builder struct {
 	Reader
@@ -72,7 +86,7 @@ func (r Reader) builder(name string, known bool) *builder {
 
 // add adds a line.
 func (b *builder) add(id string, m *images.Image, text string) {
-	width := max(1, int(math.Round(float64(m.Width)*float64(b.Height)/float64(m.Height))))
+	width := b.width(m.Width, m.Height)
 	if width != m.Width || b.Height != m.Height {
 		m = m.Resized(width, b.Height)
 	}
@@ -108,12 +122,15 @@ func (r Reader) Symbols(text string) []string {
 	return all
 }
 
-// Text joins symbols.
-func (r Reader) Text(symbols []string) string {
-	if r.Words {
-		return strings.Join(symbols, " ")
+// Joined joins symbols as a person reads them: words have blanks between them.
+func Joined(y []int32, names *structured.Alphabet) string {
+	all, between := make([]string, len(y)), ""
+	for k, s := range y {
+		if all[k] = names.Name(s); utf8.RuneCountInString(all[k]) > 1 {
+			between = " "
+		}
 	}
-	return strings.Join(symbols, "")
+	return strings.Join(all, between)
 }
 
 // finish numbers the symbols: by the given names and, after these, in alphabetical order.
@@ -156,6 +173,13 @@ func (b *builder) finish(names *structured.Alphabet) *structured.Dataset {
 func (r Reader) Lines(name string, names *structured.Alphabet, each func(add func(id string, m *images.Image, text string))) *structured.Dataset {
 	b := r.builder(name, true)
 	each(b.add)
+	return b.finish(names)
+}
+
+// Unread makes data of images of which nobody knows what they read.
+func (r Reader) Unread(name string, names *structured.Alphabet, each func(add func(id string, m *images.Image))) *structured.Dataset {
+	b := r.builder(name, false)
+	each(func(id string, m *images.Image) { b.add(id, m, "") })
 	return b.finish(names)
 }
 
