@@ -67,9 +67,11 @@ func Fit(ctx context.Context, m *models.Model, d *structured.Dataset, by By, thr
 	}
 	s := search{ctx: ctx, model: m, data: d, by: by, threads: threads}
 	if by == Entities {
-		_, chain := m.Net.Form().Structure.(chains.Chain)
-		if s.rules = chains.NewEntities(m.Labels); s.rules == nil || !chain {
-			return Result{}, structured.BadInput("a temperature cannot be fitted to entities: it needs entity tags of --structure chain")
+		if s.rules = chains.NewEntities(m.Labels); s.rules == nil {
+			return Result{}, structured.BadInput("a temperature cannot be fitted to entities: the model's outputs have no entities")
+		}
+		if _, chain := m.Net.Form().Structure.(chains.Chain); !chain {
+			return Result{}, structured.BadInput("a temperature cannot be fitted to the entities of a %s; it needs a model of --structure chain", m.Net.Form().Structure.Name())
 		}
 	}
 	logs := []float64{math.Log2(m.Temper()), 0} // logarithms of temperatures to base 2
