@@ -138,7 +138,7 @@ func TestNoCopyOfALargeMemory(t *testing.T) {
 		for i := range examples {
 			d.Features, d.Labels, d.Offsets = append(d.Features, 1), append(d.Labels, int32(i%100)), append(d.Offsets, i+1)
 		}
-		m := toyModel(t, d, func(c *config.Config) { c.Net, c.Loss = "linear", "crf" })
+		m := toyModel(t, d, func(c *config.Config) { c.Net, c.Loss, c.Hidden = "linear", "crf", nil })
 		o, err := objective(&m.Config, m, d)
 		if err != nil {
 			t.Fatal(err)
@@ -146,8 +146,8 @@ func TestNoCopyOfALargeMemory(t *testing.T) {
 		p := &train.Problem{Engine: engine.NewEngine(o, 1)}
 		c := m.Config
 		c.Method = "sdca"
-		d2, _ := c.Optimiser()
-		whole := d2.Remembered(o)
+		sdca, _ := c.Optimiser()
+		whole := sdca.Remembered(o)
 		_, remembered := trainingBytes(&c, p)
 		if large(&c, p) != want || (remembered < whole) != want {
 			t.Errorf("%d examples: large %v, %.0f of %.0f bytes", examples, large(&c, p), remembered, whole)
