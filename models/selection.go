@@ -20,6 +20,9 @@ import (
 // SelectBy are the measures of how much a label of an example may be worth.
 var SelectBy = []string{"entropy", "margin", "probability"}
 
+// selectBeam is the width of the search for the two best strings of a line.
+const selectBeam = 20
+
 // Selected is an example that Select chose, and its measure.
 type Selected struct {
 	Example int
@@ -41,6 +44,9 @@ func (m *Model) Select(ctx context.Context, d *structured.Dataset, n int, by str
 		return nil, structured.BadInput("--by margin needs the two best outputs, which the oracle of a %s does not find", structure.Name())
 	case by == "margin":
 		o.NBest = 2
+		if m.transcribes() {
+			o.Beam = selectBeam
+		}
 		measure = func(p *predictions.Prediction) float64 {
 			if len(p.NBest) < 2 {
 				return math.MaxFloat64

@@ -282,6 +282,7 @@ type inside struct {
 	Vectors   int `json:"vectors,omitempty"`   // words with a vector that was trained elsewhere
 	Clusters  int `json:"clusters,omitempty"`  // words in the clusters
 	Gazetteer int `json:"gazetteer,omitempty"` // names in the gazetteer
+	Known     int `json:"known,omitempty"`     // words that the training data have often enough for an attribute of their own
 
 	Template string                `json:"template,omitempty"` // extracts the attributes from columns
 	Top      []exchange.TopWeights `json:"top,omitempty"`
@@ -343,6 +344,9 @@ func insideOf(m *models.Model, top int) (inside, error) {
 		}
 		if g := m.Template.Gazetteer; g != nil {
 			in.Gazetteer = g.Len()
+		}
+		if k := m.Template.Known; k != nil {
+			in.Known = k.Len()
 		}
 	}
 	in.Encoder = insideOfEncoder(m.Encoder)
@@ -426,6 +430,9 @@ func (in inside) print(w io.Writer) error {
 	}
 	if in.Gazetteer > 0 {
 		fmt.Fprintf(&b, "            a gazetteer of %d names\n", in.Gazetteer)
+	}
+	if in.Known > 0 {
+		fmt.Fprintf(&b, "            %d known words\n", in.Known)
 	}
 	if len(in.Labels) > 0 {
 		fmt.Fprintf(&b, "labels      %d: %s\n", len(in.Labels), strings.Join(in.Labels, " "))

@@ -47,7 +47,7 @@ func TestBadTrainingInput(t *testing.T) {
 		{"which label", []string{"--train", write(t, "x.conllu", sampleTreebank), "--label", "pos"}, []string{"--label", "pos", "upos"}},
 		{"label of columns", []string{"--train", text, "--label", "upos"}, []string{"--label upos", "--format conllu"}},
 		{"attribute value", []string{"--train", write(t, "x.crfsuite", "O\ta:b\n")}, []string{"x.crfsuite:1", `"a:b"`}},
-		{"attributes and a set", []string{"--train", write(t, "x.crfsuite", "O\ta=b\nX\ta=c\n"), "--features", "ner"}, []string{"--features ner", "--format crfsuite", "conllu"}},
+		{"attributes and a set", []string{"--train", write(t, "x.crfsuite", "O\ta=b\nX\ta=c\n"), "--features", "ner"}, []string{"--features ner", "--format crfsuite", "it is for --format conll, conllu"}},
 		{"which features", []string{"--train", text, "--features", "nre"}, []string{"nre", "ner"}},
 		{"features for embeddings", []string{"--train", text, "--features", "ner", "--net", "embed"}, []string{"--features ner", "--net linear"}},
 		{"no template", []string{"--train", text, "--template", "nowhere.template"}, []string{"--template", "nowhere.template"}},
