@@ -53,7 +53,7 @@ func (r *Run) train(ctx context.Context) (*Result, []record.Record, error) {
 	if !r.o.leads() {
 		return r.follow(ctx, checkpoint)
 	}
-	checkpoint.Every, checkpoint.Large = c.CheckpointEvery, large(r.model.Net)
+	checkpoint.Every, checkpoint.Large = c.CheckpointEvery, large(c, r.problem)
 	if checkpoint.Large { // a collection looks at few arrays
 		was := debug.SetGCPercent(largeGarbage)
 		defer debug.SetGCPercent(was)
