@@ -116,7 +116,7 @@ func (m *ProxLinear) TakesL1() {}
 
 // refuseL1 refuses λ₁‖w‖₁ where the method has no rule for it.
 func refuseL1(method, where string) error {
-	return train.Refuse(method, train.NoL1, "takes no soft thresholds "+where)
+	return train.Refuse(method, train.NoL1, "takes no soft thresholds %s", where)
 }
 
 // started reports whether Start was called, in this run or in the one that it goes on with.
