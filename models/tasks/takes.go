@@ -26,7 +26,7 @@ func CheckSetting(s settings.Setting, c *config.Config) error {
 		name, chosen string
 		takers       []string
 	}{
-		{"task", c.Task, takersOf(s.Name)}, {"format", c.Format, formats.TakersOf(s.Name)}, {"net", net, netsThatTake(s)},
+		{"task", c.Task, takersOf(s.Name)}, {"format", c.Format, formatsThatTake(s, c)}, {"net", net, netsThatTake(s)},
 	} {
 		if len(kind.takers) == 0 || settings.Undecided(kind.chosen) || slices.Contains(kind.takers, kind.chosen) {
 			continue
@@ -64,6 +64,19 @@ func (t Task) TakesSetting(name string) bool { return slices.Contains(t.Takes, n
 // takersOf returns the names of the tasks that take a setting.
 func takersOf(setting string) []string {
 	return names(func(t Task) bool { return t.TakesSetting(setting) })
+}
+
+// formatsThatTake returns the names of the formats that take a setting: those with data for the task of c, unless none of them does.
+func formatsThatTake(s settings.Setting, c *config.Config) []string {
+	takers := formats.TakersOf(s.Name)
+	t, known := Named(c.Task)
+	of := slices.DeleteFunc(slices.Clone(takers), func(name string) bool {
+		return known && !t.reads(formats.Find(name)) && !(name == formats.Builtin && t.Draw != nil)
+	})
+	if len(of) == 0 {
+		return takers
+	}
+	return of
 }
 
 // readsLayers is the input of settings that are for networks, too, that say themselves what they read: stacks and registered ones.
