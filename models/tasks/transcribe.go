@@ -89,9 +89,10 @@ func checkTranscribe(c config.Config) error {
 	return nil
 }
 
-// characterShare is 1 − the character error rate, at least 0: symbols that need no change, of all.
+// characterShare is 1 − the character error rate: the gold symbols, less one for each change. A string may need more changes than it has symbols.
 func characterShare(m *structured.Metrics, _ []string) []Share {
-	return rate(max(0, 1-m.Get("cer")), m.Get("symbols"))
+	symbols := m.Get("symbols")
+	return []Share{{symbols - m.Get("replaced") - m.Get("inserted") - m.Get("deleted"), symbols}}
 }
 
 // LineReader returns the reader of --task transcribe, which makes frames as the settings say.
