@@ -36,8 +36,11 @@ var _ = builtin(Task{
 		if c.Net == "auto" {
 			c.Net = "cnn"
 		}
-		if p := c.Preset(); p.Takes("channels") && p.Takes("window") && len(c.Channels) == 0 && c.Window == 0 && c.Net == "cnn" {
+		if c.Net == "cnn" && len(c.Channels) == 0 && c.Window == 0 {
 			c.Window, c.Channels = lineWindow, []int{lineChannels, lineChannels}
+			if !c.Gives("dropout") {
+				c.Dropout = lineDropout
+			}
 		}
 	},
 	FileFormat: formats.Lines,
@@ -76,8 +79,12 @@ var _ = builtin(Task{
 	Columns: []Column{{"character error", "cer"}, {"lines", "line_accuracy"}},
 })
 
-// The layers of the network on lines where nothing else is asked for: a symbol is recognised by what is beside it, too.
-const lineWindow, lineChannels = 7, 64
+// The layers of the network on lines where nothing else is asked for: a symbol is recognised by what is beside it, too. Drawn lines are read better with
+// dropout (docs/transcription.md).
+const (
+	lineWindow, lineChannels = 7, 64
+	lineDropout              = 0.3
+)
 
 func checkTranscribe(c config.Config) error {
 	switch {
