@@ -316,14 +316,14 @@ func TestDualShards(t *testing.T) {
 func TestSDCASweeps(t *testing.T) {
 	m := &dualMemory{gap: []float32{1, 9, 0, 0}, age: make([]float32, 4)}
 	for sweep, want := range [][]int{{1}, {1}, {1}, {1}, {0, 1, 2, 3}, {1}} {
-		if got := m.due(fullPasses, false); !slices.Equal(got, want) {
+		if got := m.due([]int{0, 1, 2, 3}, fullPasses, false); !slices.Equal(got, want) {
 			t.Errorf("sweep %d: %v, want %v", sweep, got, want)
 		}
 	}
-	if got := m.due(0, false); len(got) != 4 {
+	if got := m.due([]int{0, 1, 2, 3}, 0, false); len(got) != 4 {
 		t.Errorf("the first pass takes %v", got)
 	}
-	if got := m.due(fullPasses, true); len(got) != 4 {
+	if got := m.due([]int{0, 1, 2, 3}, fullPasses, true); len(got) != 4 {
 		t.Errorf("a sweep over all takes %v", got)
 	}
 }
