@@ -15,7 +15,7 @@ import (
 
 // tensors are the names of all tensors that Save may put into a file, but those of encoders.
 var tensors = []string{
-	attributeNames, edgeAttributeNames, clustersTensor, gazetteerTensor, VectorsTensor, arcHashes, labelHashes, pairStatistics, pairFeatures, "pair_attribute_names", "source_attribute_names",
+	attributeNames, edgeAttributeNames, clustersTensor, gazetteerTensor, knownTensor, VectorsTensor, arcHashes, labelHashes, pairStatistics, pairFeatures, "pair_attribute_names", "source_attribute_names",
 	standardMean, standardScale,
 }
 
@@ -95,6 +95,7 @@ type Loading struct {
 	Encoder bool             // there is an encoder
 	Rows    encoded.Settings // of its rows
 	Beside  string           // the folder of the file, where an encoder may be that it refers to
+	Known   *encoded.Reader  // which the file may refer to, too; or nil
 	// Own takes the inputs that only the task has; nil: there are none.
 	Own func(f *safetensors.File, template string, hashBits int) (own Maker, tensors int, err error)
 }
@@ -164,7 +165,7 @@ func Load(f *safetensors.File, how Loading) (in Inputs, tensors int, err error) 
 	}
 	if how.Encoder {
 		var more int
-		if in.Encoder, more, err = encoded.Load(f, how.Rows, how.Beside); err != nil {
+		if in.Encoder, more, err = encoded.Load(f, how.Rows, how.Beside, how.Known); err != nil {
 			return in, 0, err
 		}
 		tensors += more

@@ -36,6 +36,7 @@ type Descriptor struct {
 	Dual      bool      // its weights are made of dual variables: with λ₁‖w‖₁ it cannot start from given weights
 	L1OnCPU   bool      // with λ₁‖w‖₁ it does not run on a device, though otherwise it does
 
+	Features    string  // the built-in set of attributes that it is for, where the settings leave that open; empty: what suits the labels
 	Inner       string  // the method that solves prox-linear's models of all examples as this one would: itself, where it may; empty: none
 	Passes      int     // default number of passes; 0: convexPasses
 	StepSetting string  // the setting to lower when a run diverges; empty: there is none
