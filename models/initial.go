@@ -216,6 +216,8 @@ func UnknownLabels(d *structured.Dataset, known *structured.Alphabet) (u Unknown
 	for i := range d.Len() {
 		gold, of, words := d.Gold(i), int32(0), 1 // the number of the first label, and numbers per word
 		switch {
+		case d.Readings != nil: // of the example as a whole
+			gold, words = d.Readings[i], len(d.Readings[i])+1
 		case brackets.Is(d):
 			of, words = 1, d.Length(i)
 		case d.Table(trees.ArcRows) != nil:

@@ -59,6 +59,9 @@ func CheckLabels(method string, o *engine.Objective) error {
 	if !o.Partial() {
 		return nil
 	}
+	if o.Data.Readings != nil {
+		return Refuse(method, KnownLabels, "needs to know all gold labels: %s says what its lines read, and not which frame shows which symbol, so the objective is not convex", o.Data.Name)
+	}
 	return Refuse(method, KnownLabels, "needs to know all gold labels: where they are sets, as in %s, the objective is not convex", o.Data.Name)
 }
 

@@ -98,6 +98,7 @@ type Loading struct {
 	Encoder bool             // there is an encoder
 	Rows    encoded.Settings // of its rows
 	Beside  string           // the folder of the file, where an encoder may be that it refers to
+	Known   *encoded.Reader  // which the file may refer to, too; or nil
 	// Own takes the inputs that only the task has; nil: there are none.
 	Own func(f *safetensors.File, template string, hashBits int) (own Maker, tensors int, err error)
 }
@@ -172,7 +173,7 @@ func Load(f *safetensors.File, how Loading) (in Inputs, tensors int, err error) 
 	}
 	if how.Encoder {
 		var more int
-		if in.Encoder, more, err = encoded.Load(f, how.Rows, how.Beside); err != nil {
+		if in.Encoder, more, err = encoded.Load(f, how.Rows, how.Beside, how.Known); err != nil {
 			return in, 0, err
 		}
 		tensors += more

@@ -72,6 +72,8 @@ func choose(o *engine.Objective, net string, onDevice bool) (d *Descriptor, why 
 	case !o.Scorer.Affine():
 		return ProxLinear, net + " is not linear in its weights: prox-linear replaces it by its linear model on each batch and solves that " +
 			"exactly, at the cost of a step of sgd and without a step size to tune"
+	case o.Data.Readings != nil:
+		return ProxLinear, "which frame shows which symbol is not known, so the objective is not convex: prox-linear goes down steadily through convex models of it"
 	case o.Partial():
 		return ProxLinear, "labels known in part leave the objective not convex: prox-linear goes down steadily through convex models of it"
 	case o.Loss.Smooth() && o.Lambda > 0 && isSparse(o.Scorer) && o.Data.Len() < fewExamples && o.Data.Positions() >= longExample*o.Data.Len():

@@ -166,13 +166,9 @@ func (c *Second) TopK(θ *structured.Potentials, k int, best *oracles.KBest) {
 			best.Refuse(θ, b)
 			continue
 		}
-		score, lo, hi := best.Score[b*k:(b+1)*k], θ.Outputs[b], θ.Outputs[b+1]
-		for n := range best.Count[b] {
-			score[n] = θ.Score(b, best.Output(n, lo, hi))
-			for m := n; m > 0 && score[m] > score[m-1]; m-- { // lifting rounds, so outputs that nearly tie may come in the wrong order
-				score[m], score[m-1] = score[m-1], score[m]
-				swapOutputs(best.Output(m, lo, hi), best.Output(m-1, lo, hi))
-			}
+		lo, hi := θ.Outputs[b], θ.Outputs[b+1]
+		for n := range best.Count[b] { // lifting rounds, so outputs that nearly tie may come in the wrong order
+			best.Place(b, n, lo, hi, θ.Score(b, best.Output(n, lo, hi)))
 		}
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/dsp-go/dsp/models/data/features/arcs"
 	"github.com/dsp-go/dsp/models/data/features/pairs"
 	"github.com/dsp-go/dsp/models/exchange"
+	"github.com/dsp-go/dsp/models/inputs/encoded"
 	"github.com/dsp-go/dsp/models/pipelines"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/nets/kernels"
@@ -308,6 +309,19 @@ type param struct {
 	Shape []int  `json:"shape"`
 }
 
+// insideOfEncoder describes an encoder; nil for none.
+func insideOfEncoder(r *encoded.Reader) *encoderInside {
+	if r == nil {
+		return nil
+	}
+	e := r.Encoder
+	in := &encoderInside{e.Family(), r.Dir, !r.ByReference, e.Width(), e.Depth(), len(e.Weights()), e.Vocabulary(), e.Positions(), r.Layers, r.Pieces, e.Fingerprint(), ""}
+	if t := r.Tuned; t != nil {
+		in.Adapter = t.Adapter.String()
+	}
+	return in
+}
+
 func insideOf(m *models.Model, top int) (inside, error) {
 	in := inside{
 		Version: m.Version, Net: m.Config.Net, Weights: m.Net.Dim(), Nonzero: engine.Nonzeros(m.W),
@@ -335,13 +349,7 @@ func insideOf(m *models.Model, top int) (inside, error) {
 			in.Known = k.Len()
 		}
 	}
-	if r := m.Encoder; r != nil {
-		e := r.Encoder
-		in.Encoder = &encoderInside{e.Family(), r.Dir, !r.ByReference, e.Width(), e.Depth(), len(e.Weights()), e.Vocabulary(), e.Positions(), r.Layers, r.Pieces, e.Fingerprint(), ""}
-		if t := r.Tuned; t != nil {
-			in.Encoder.Adapter = t.Adapter.String()
-		}
-	}
+	in.Encoder = insideOfEncoder(m.Encoder)
 	if m.Vectors != nil {
 		in.Vectors = m.Vectors.Len()
 	}

@@ -19,7 +19,8 @@ type dualMemory struct {
 const (
 	firstStep  = 0.3 // η of the second visit
 	fullPasses = 3   // passes that visit every example
-	oldest     = 4   // most sweeps that an example with a small gap may miss
+	large      = 1.5 // gaps that are large, in mean gaps
+	oldest     = 8   // most sweeps that an example whose gap is not large may miss
 )
 
 func newDualMemory(o *engine.Objective) *dualMemory {
@@ -52,7 +53,7 @@ func (m *dualMemory) due(pass int, all bool) []int {
 	mean := vec.Sum(m.gap) / float64(len(m.gap))
 	var order []int
 	for i, g := range m.gap {
-		if all || pass < fullPasses || float64(g) >= mean || m.age[i] >= oldest {
+		if all || pass < fullPasses || float64(g) >= large*mean || m.age[i] >= oldest {
 			m.age[i] = 0
 			order = append(order, i)
 		} else {
