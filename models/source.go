@@ -140,7 +140,7 @@ func (s source) read(path string) (*structured.Dataset, error) {
 			return nil, err
 		}
 	}
-	if s.Skip != nil && s.Format != formats.Images {
+	if s.Skip != nil && s.Format != formats.Images && s.Format != formats.Lines {
 		return nil, structured.BadInput("%s: --skip-bad leaves out images of a folder; this data is %s", path, s.Format)
 	}
 	var d *structured.Dataset

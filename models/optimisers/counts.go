@@ -14,6 +14,7 @@ var Counts = builtin(&Descriptor{
 	Losses:   SmoothOnly, // it minimises none, but its probabilities are those of crf
 	Features: "hmm",
 	Passes:   1,
+	Closed:   true,
 	Make: func(r *Run) (train.Method, error) {
 		own := r.Own.(*countSettings)
 		return &methods.Counts{Word: own.Word, Step: own.Step}, nil

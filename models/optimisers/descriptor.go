@@ -29,6 +29,7 @@ type Descriptor struct {
 	Sums      bool      // it needs sums over all outputs, whatever the loss
 	Certified bool      // it bounds the distance to the optimum, so that a run may end at a gap
 	Partial   bool      // it takes labels that are known in part, where a convex method's objective is not convex
+	Closed    bool      // its weights are a closed form of the data, wherever a run begins
 	Prior     bool      // it takes a regulariser around a trained model
 	Dropout   bool      // its steps drop units
 	Ranks     bool      // several ranks share its work (train/ranks), as far as that is passes over all examples and steps on several
@@ -145,6 +146,8 @@ func (d *Descriptor) Takes(setting string) bool {
 	switch setting {
 	case "smoothing", "mu":
 		return d.Smoothing != NotSmoothed
+	case "init":
+		return !d.Closed
 	case "prior":
 		return d.Prior
 	case "dropout":

@@ -29,7 +29,7 @@ var _ = builtin(Task{
 	Outputs:  "strings",
 	Summary:  "what a line of text or sound reads, from frames without labels of their own",
 	Takes:    []string{"difficulty"},
-	Formats:  []string{formats.NPZ},
+	Formats:  []string{formats.NPZ, formats.Images}, // images alone, to predict on
 	Settings: transcribeSettings{Height: 16, Frame: 2, Symbols: "characters"},
 	Check:    checkTranscribe,
 	Complete: func(c *config.Config) {
@@ -38,7 +38,7 @@ var _ = builtin(Task{
 		}
 		if c.Net == "cnn" && len(c.Channels) == 0 && c.Window == 0 {
 			c.Window, c.Channels = lineWindow, []int{lineChannels, lineChannels}
-			if !c.Gives("dropout") {
+			if !c.Gives("dropout") && config.MethodTakes("dropout", c) {
 				c.Dropout = lineDropout
 			}
 		}
@@ -86,8 +86,16 @@ const (
 	lineDropout              = 0.3
 )
 
+// maxFrame bounds the height and the columns of a frame.
+const maxFrame = 1024
+
 func checkTranscribe(c config.Config) error {
+	own, def := Own(&c).(*transcribeSettings), Of(&c).Settings.(transcribeSettings)
 	switch {
+	case own.Height > maxFrame || own.Frame > maxFrame:
+		return structured.BadInput("--%s height=%d,frame=%d: expected at most %d", config.OwnSettingsName, own.Height, own.Frame, maxFrame)
+	case c.Format == formats.NPZ && (own.Height != def.Height || own.Frame != def.Frame):
+		return structured.BadInput("--%s height and frame say how images become frames, and --format npz has frames; leave them out", config.OwnSettingsName)
 	case c.Loss != "auto" && c.Loss != "crf":
 		return structured.BadInput("--loss %s: which frame shows which symbol is not known, so no loss of frames can be added; --task transcribe has the likelihood of what lines read (crf, which is CTC)", c.Loss)
 	case c.Teacher != "":
@@ -114,7 +122,7 @@ func readLines(c *config.Config, s Source) (*structured.Dataset, error) {
 	if s.Format == formats.NPZ {
 		return r.ReadArrays(s.Path, s.Labels, !s.Unlabeled, s.Dim)
 	}
-	return r.ReadFolder(s.Path, s.Labels, !s.Unlabeled)
+	return r.ReadFolder(s.Path, s.Labels, !s.Unlabeled, s.Skip)
 }
 
 // drawLines draws lines of handwriting-like letters.

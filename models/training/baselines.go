@@ -23,7 +23,8 @@ func hasBaselines(c *config.Config) bool {
 }
 
 // baselines returns the configurations that this run, which made that many passes, is compared with: the same network trained by another method, and
-// independent labels trained by the same method, with the same number of passes; or the task's own contrasts.
+// independent labels trained by the same method, with the same number of passes; or the task's own
+// contrasts. Second-order chains are compared with another method alone: their scores cannot go without steps.
 func (r *Run) baselines(passes int) []config.Config {
 	c := r.config
 	if contrasts := tasks.Of(&c).Contrasts; contrasts != nil {
@@ -35,7 +36,7 @@ func (r *Run) baselines(passes int) []config.Config {
 	}
 	other := withMethod(c, by)
 	all := []config.Config{insideOf(other, c, other.Method)}
-	if has, own := nets.HasSetting(c.Net, "edges"); tasks.Of(&c).TakesSetting("edges") && c.Edges != nets.EdgesNone && (has || !own) {
+	if has, own := nets.HasSetting(c.Net, "edges"); tasks.Of(&c).TakesSetting("edges") && c.Edges != nets.EdgesNone && c.Order < 2 && (has || !own) {
 		alone := c
 		alone.Edges = nets.EdgesNone
 		all = append(all, insideOf(alone, c, "independent"))

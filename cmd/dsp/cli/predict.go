@@ -112,7 +112,7 @@ What a line of text reads becomes a line: the name of its image, a tab and the s
 			if err != nil {
 				return err
 			}
-			if skipBad && !slices.Contains(formats.Find(formats.Images).Tasks, m.Config.Task) {
+			if skipBad && !slices.Contains(formats.Find(formats.Images).Tasks, m.Config.Task) && !slices.Contains(formats.Find(formats.Lines).Tasks, m.Config.Task) {
 				return structured.BadInput("--skip-bad leaves out images of a folder; a model of --task %s reads none", m.Config.Task)
 			}
 			if o.Spans {
@@ -246,7 +246,7 @@ func checkPrinted(cmd *cobra.Command, to, picture string) error {
 	instead, printed := "--to", []string{"nbest", "score", "entropy", "samples", "spans", "min-probability"}
 	switch {
 	case picture != "":
-		instead, printed = "--picture", append(printed, "confidence", "marginals", "decode", "force")
+		instead, printed = "--picture", append(printed, "beam", "confidence", "marginals", "decode", "force")
 	case to == "":
 		return nil
 	}

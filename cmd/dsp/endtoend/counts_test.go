@@ -36,6 +36,7 @@ func TestCounts(t *testing.T) {
 	}
 	for flags, want := range map[string]string{
 		"--edges none":                           "steps between labels",
+		"--init " + run:                          "--init " + run + " has no effect with --method counts",
 		"--structure segments":                   "labels of sequences, not a segmentation",
 		"--loss hinge":                           "of which the loss hinge knows nothing",
 		"--net deep":                             "needs scores that are linear",

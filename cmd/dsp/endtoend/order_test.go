@@ -3,6 +3,7 @@ package endtoend
 import (
 	"fmt"
 	"math"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -100,7 +101,7 @@ func TestSecondOrder(t *testing.T) {
 		"--order 2 --task parse":         "--order 2 has no effect with --task parse",
 		"--order 2 --teacher " + run:     "leave out --teacher",
 		"--order 2 --method counts":      "not a second-order chain",
-		"--init " + run + " --train " + write(t, "new.conll", "the\tO\nfox\tI-X\n"):     "label I-X after O, which the model's training data do not have",
+		"--init " + run + " --train " + write(t, "new.conll", "the\tO\nfox\tI-X\n"):   "label I-X after O, which the model's training data do not have",
 		"--init " + run + " --train " + write(t, "other.conll", "the\tO\nfox\tB-Y\n"): "takes no new ones",
 	} {
 		args := append([]string{"train", "--quiet", "--out", filepath.Join(t.TempDir(), "x")}, strings.Fields(flags)...)
@@ -110,5 +111,15 @@ func TestSecondOrder(t *testing.T) {
 		if o := dsp(t, args...); o.code != exitBadInput || !strings.Contains(o.stderr, want) {
 			t.Errorf("%s: exit code %d, %s; want %s", flags, o.code, o.stderr, want)
 		}
+	}
+}
+
+// A run on drawn letters, which is compared with others, goes through with --order 2, too.
+func TestSecondOrderBaselines(t *testing.T) {
+	t.Parallel()
+	run := filepath.Join(t.TempDir(), "run")
+	dsp(t, "train", "--task", "ocr", "--net", "linear", "--order", "2", "--loss", "crf", "--passes", "1", "--examples", "10,5,5", "--out", run, "--quiet").ok()
+	if _, err := os.Stat(filepath.Join(run, "sgd", "model.safetensors")); err != nil {
+		t.Error(err)
 	}
 }

@@ -94,7 +94,7 @@ func TestTranscribe(t *testing.T) {
 	}
 
 	// Frames from arrays are read alike.
-	d, err := lines.Reader{Height: 16, Columns: 2}.ReadFolder(test, nil, true)
+	d, err := lines.Reader{Height: 16, Columns: 2}.ReadFolder(test, nil, true, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,20 +103,7 @@ func TestTranscribe(t *testing.T) {
 	for i := range d.Len() {
 		texts, lengths = append(texts, lines.Joined(d.Readings[i], d.Alphabet)), append(lengths, int64(d.Length(i)))
 	}
-	var archive bytes.Buffer
-	err = arrays.WriteNPZ(&archive, func(n arrays.NPZWriter) error {
-		if err := arrays.Add(n, "features", d.Features, d.Positions(), d.Dim); err != nil {
-			return err
-		}
-		if err := arrays.Add(n, "lengths", lengths, len(lengths)); err != nil {
-			return err
-		}
-		return n.AddText("texts", texts)
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	npz := write(t, "frames.npz", archive.String())
+	npz := framesFile(t, d.Features, d.Dim, lengths, texts)
 	var same struct{ CER float64 }
 	dsp(t, "eval", "--model", run, "--data", npz, "--format", "npz", "--json").ok().json(&same)
 	if math.Abs(same.CER-greedy) > 1e-12 {
@@ -160,6 +147,25 @@ func TestTranscribe(t *testing.T) {
 	}
 }
 
+// framesFile writes lines of frames, and what they read, to an archive.
+func framesFile(t *testing.T, features []float32, dim int, lengths []int64, texts []string) string {
+	t.Helper()
+	var archive bytes.Buffer
+	err := arrays.WriteNPZ(&archive, func(n arrays.NPZWriter) error {
+		if err := arrays.Add(n, "features", features, len(features)/dim, dim); err != nil {
+			return err
+		}
+		if err := arrays.Add(n, "lengths", lengths, len(lengths)); err != nil {
+			return err
+		}
+		return n.AddText("texts", texts)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return write(t, "frames.npz", archive.String())
+}
+
 // What is no line, or asks for what strings do not have, is refused with its place.
 func TestTranscribeRefused(t *testing.T) {
 	t.Parallel()
@@ -168,6 +174,24 @@ func TestTranscribeRefused(t *testing.T) {
 	train := filepath.Join(dir, "train")
 	run := filepath.Join(dir, "run")
 	dsp(t, "train", "--train", train, "--net", "linear", "--method", "lbfgs", "--passes", "2", "--out", run, "--quiet").ok()
+	page, err := os.ReadFile(filepath.Join(train, "train-0001.png"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	unread := filepath.Join(dir, "unread") // images, and no file that says what they read
+	if err := os.Mkdir(unread, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for path, content := range map[string][]byte{
+		filepath.Join(unread, "a.png"): page, filepath.Join(unread, "broken.png"): page[:40],
+		filepath.Join(train, "broken.png"): nil, filepath.Join(train, lines.Listing): []byte("train-0001.png\ta\nbroken.png\tb\n"),
+	} {
+		if err := os.WriteFile(path, content, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	features := make([]float32, 5)
+	npz, tabs := framesFile(t, features, 1, []int64{5}, []string{"a"}), framesFile(t, features, 1, []int64{5}, []string{"a\tb"})
 	for _, c := range []struct {
 		args []string
 		want string
@@ -176,6 +200,12 @@ func TestTranscribeRefused(t *testing.T) {
 		{[]string{"train", "--train", train, "--net", "linear", "--method", "svrg", "--quiet"}, "which frame shows which symbol"},
 		{[]string{"train", "--train", train, "--task-settings", "frame=40"}, "frames for a line of"},
 		{[]string{"train", "--train", train, "--task-settings", "height=0"}, "height"},
+		{[]string{"train", "--train", train, "--task-settings", "height=100000"}, "expected at most 1024"},
+		{[]string{"train", "--task", "transcribe", "--train", npz, "--task-settings", "frame=4"}, "--format npz has frames"},
+		{[]string{"train", "--task", "transcribe", "--train", tabs}, `texts[0] is "a\tb", expected text in UTF-8 without tabs`},
+		{[]string{"train", "--train", train, "--method", "sdca"}, "use --method prox-linear, or --net linear"},
+		{[]string{"train", "--task", "transcribe", "--train", unread}, "no file lines.txt"},
+		{[]string{"predict", "--model", run, "--input", train, "--picture", filepath.Join(dir, "x.svg"), "--beam", "3"}, "--beam has no effect with --picture"},
 		{[]string{"train", "--train", train, "--teacher", run}, "--teacher"},
 		{[]string{"data", "pack", "--train", train, "--out", filepath.Join(dir, "pack")}, "cannot be packed"},
 		{[]string{"predict", "--model", run, "--input", train, "--nbest", "2"}, "--beam"},
@@ -194,6 +224,15 @@ func TestTranscribeRefused(t *testing.T) {
 		}
 		dsp(t, args...).refused(exitBadInput, c.want)
 	}
+
+	// Of a folder with a broken image, --skip-bad leaves the others, with and without a file that names them.
+	for _, dir := range []string{train, unread} {
+		o := dsp(t, "predict", "--model", run, "--input", dir, "--skip-bad").ok()
+		if strings.Count(o.stdout, "\n") != 1 || strings.Count(o.stderr, "broken.png") != 1 {
+			t.Errorf("%s: %q, %q", dir, o.stdout, o.stderr)
+		}
+		dsp(t, "predict", "--model", run, "--input", dir).refused(exitBadInput, "broken.png")
+	}
 	for text, want := range map[string]string{
 		"train-0001.png\n":                       "lines.txt:1: \"train-0001.png\", expected the name of an image, a tab and what it reads",
 		"\ntrain-0001.png\ta\ntrain-0001.png\tb": "lines.txt:3: train-0001.png is there twice, first on line 2",
@@ -202,6 +241,7 @@ func TestTranscribeRefused(t *testing.T) {
 		"../x.png\ta\n":                          "expected the name of an image in this folder",
 		"\n":                                     "no lines",
 		"train-0001.png\t\xff\n":                 "expected text in UTF-8",
+		"train-0001.png\ta\tb\n":                 "expected one tab",
 		"train-0001.png\t" + strings.Repeat("aa", 200) + "\n": "lines.txt:1: ",
 	} {
 		if err := os.WriteFile(filepath.Join(train, lines.Listing), []byte(text), 0o666); err != nil {

@@ -61,13 +61,33 @@ func (r Reader) width(width, height int) int {
 	return max(1, int(math.Round(float64(width)*float64(r.Height)/float64(height))))
 }
 
+// check refuses an image that is too large as soon as it has the height of a frame: a flat one of a few bytes may be.
+func (r Reader) check(name string, width, height int) error {
+	if scaled := r.width(width, height); scaled > images.MaxPixels/r.Height {
+		return structured.BadInput("%s: %d × %d pixels, which are %d × %d at the height of a frame, expected at most %d in all", name, width, height, scaled, r.Height, images.MaxPixels)
+	}
+	return nil
+}
+
 // FramesOf returns how many frames the image in a PNG or JPEG file becomes, from its header.
 func (r Reader) FramesOf(file []byte) (int, error) {
 	width, height, err := images.SizeOf(bytes.NewReader(file), "image")
+	if err == nil {
+		err = r.check("image", width, height)
+	}
 	if err != nil {
 		return 0, err
 	}
 	return (r.width(width, height) + r.Columns - 1) / r.Columns, nil
+}
+
+// read reads the image in a file.
+func (r Reader) read(path string) (*images.Image, error) {
+	m, err := images.Read(path)
+	if err == nil {
+		err = r.check(path, m.Width, m.Height)
+	}
+	return m, err
 }
 
 // builder collects lines.
@@ -121,6 +141,9 @@ func (r Reader) Symbols(text string) []string {
 	}
 	return all
 }
+
+// breaks reports whether a text has symbols that would break the line on which it is printed.
+func (r Reader) breaks(text string) bool { return !r.Words && strings.ContainsAny(text, "\t\r\n") }
 
 // Joined joins symbols as a person reads them: words have blanks between them.
 func Joined(y []int32, names *structured.Alphabet) string {
@@ -184,13 +207,13 @@ func (r Reader) Unread(name string, names *structured.Alphabet, each func(add fu
 }
 
 // ReadFolder reads the images that a folder's Listing names, in its order. Without known texts, it may lack: then all images of the folder are lines, in the
-// order of their names, and path may be a single image.
-func (r Reader) ReadFolder(path string, names *structured.Alphabet, known bool) (*structured.Dataset, error) {
+// order of their names, and path may be a single image. With skip, images that cannot be read are left out, and it is told why.
+func (r Reader) ReadFolder(path string, names *structured.Alphabet, known bool, skip func(error)) (*structured.Dataset, error) {
 	if !IsFolder(path) {
 		if known {
 			return nil, structured.BadInput("%s: no file %s, expected a folder of images with one that says what they read: a name, a tab and a text on each line", path, Listing)
 		}
-		return r.readImages(path, names)
+		return r.readImages(path, names, skip)
 	}
 	file := filepath.Join(path, Listing)
 	f, err := host.Open(file)
@@ -218,11 +241,17 @@ func (r Reader) ReadFolder(path string, names *structured.Alphabet, known bool) 
 			return nil, in.Bad("%s is there twice, first on line %d", name, first[name])
 		case filepath.IsAbs(name) || strings.Contains(filepath.ToSlash(name), "../"):
 			return nil, in.Bad("%s: expected the name of an image in this folder", name)
+		case r.breaks(text):
+			return nil, in.Bad("%.40q, expected one tab, between the name of an image and what it reads", line)
 		}
 		first[name] = in.Number
-		m, err := images.Read(filepath.Join(path, name))
+		m, err := r.read(filepath.Join(path, name))
 		if err != nil {
-			return nil, in.Bad("%w", err)
+			if err = in.Bad("%w", err); skip == nil {
+				return nil, err
+			}
+			skip(err)
+			continue
 		}
 		b.add(name, m, text)
 		b.d.Lines = append(b.d.Lines, in.Number)
@@ -230,26 +259,36 @@ func (r Reader) ReadFolder(path string, names *structured.Alphabet, known bool) 
 	if in.Err() != nil {
 		return nil, in.Err()
 	}
-	if b.d.Len() == 0 {
+	switch {
+	case b.d.Len() == 0 && len(first) > 0:
+		return nil, structured.BadInput("%s: no image can be read", path)
+	case b.d.Len() == 0:
 		return nil, structured.BadInput("%s: no lines, expected the name of an image, a tab and what it reads on each", file)
 	}
 	return b.finish(names), nil
 }
 
 // readImages reads all images of a folder, or one image.
-func (r Reader) readImages(path string, names *structured.Alphabet) (*structured.Dataset, error) {
+func (r Reader) readImages(path string, names *structured.Alphabet, skip func(error)) (*structured.Dataset, error) {
 	dir, files, err := images.Files(path, nil)
 	if err != nil {
 		return nil, err
 	}
 	b := r.builder(path, false)
 	for _, name := range files {
-		m, err := images.Read(filepath.Join(dir, name))
-		if err != nil {
+		m, err := r.read(filepath.Join(dir, name))
+		switch {
+		case err != nil && skip == nil:
 			return nil, err
+		case err != nil:
+			skip(err)
+			continue
 		}
 		b.add(name, m, "")
 		b.d.Files = append(b.d.Files, filepath.Join(dir, name))
+	}
+	if b.d.Len() == 0 {
+		return nil, structured.BadInput("%s: no image can be read", path)
 	}
 	return b.finish(names), nil
 }
@@ -281,6 +320,9 @@ func (r Reader) ReadArrays(path string, names *structured.Alphabet, known bool, 
 	b := r.builder(path, found)
 	b.d.Features, b.d.Dim, b.d.Companion, b.d.IDs = d.Features, d.Dim, nil, nil
 	for i, text := range texts {
+		if !utf8.ValidString(text) || r.breaks(text) {
+			return nil, structured.BadInput("%s: texts[%d] is %.40q, expected text in UTF-8 without tabs and ends of lines", path, i, text)
+		}
 		b.end("", d.Length(i), text)
 	}
 	b.d.IDs = nil

@@ -50,7 +50,7 @@ func folder(t *testing.T, listing string, pages map[string]image.Image) string {
 // Frames are columns of pixels from left to right, ink 1; the last frame ends with paper. Symbols that are known keep their numbers.
 func TestReadFolder(t *testing.T) {
 	dir := folder(t, "b.png\tbéa\n\na.png\t\r\n", map[string]image.Image{"a.png": page(3, 2, 1), "b.png": page(5, 2, 4)})
-	d, err := Reader{Height: 2, Columns: 2}.ReadFolder(dir, structured.NewAlphabet("b", "x"), true)
+	d, err := Reader{Height: 2, Columns: 2}.ReadFolder(dir, structured.NewAlphabet("b", "x"), true, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +76,7 @@ func TestReadFolder(t *testing.T) {
 	}
 
 	// Scaled to twice the height, a line is twice as wide.
-	if d, err = (Reader{Height: 4, Columns: 2, Words: true}).ReadFolder(dir, nil, true); err != nil || !slices.Equal(d.Offsets, []int{0, 5, 8}) || d.Alphabet.Len() != 1 {
+	if d, err = (Reader{Height: 4, Columns: 2, Words: true}).ReadFolder(dir, nil, true, nil); err != nil || !slices.Equal(d.Offsets, []int{0, 5, 8}) || d.Alphabet.Len() != 1 {
 		t.Errorf("%v, %v", d, err)
 	}
 	file, err := os.ReadFile(filepath.Join(dir, "b.png"))
@@ -87,14 +87,19 @@ func TestReadFolder(t *testing.T) {
 		t.Errorf("%d frames, %v", n, err)
 	}
 
+	// A flat image is large once it has the height of a frame.
+	if err := (Reader{Height: 1000, Columns: 2}).check("flat.png", 100_000, 1); !structured.IsBadInput(err) {
+		t.Errorf("got %v", err)
+	}
+
 	// Without the listing, images are lines in the order of their names.
 	if err := os.Remove(filepath.Join(dir, Listing)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := (Reader{Height: 2, Columns: 2}).ReadFolder(dir, nil, true); !structured.IsBadInput(err) {
+	if _, err := (Reader{Height: 2, Columns: 2}).ReadFolder(dir, nil, true, nil); !structured.IsBadInput(err) {
 		t.Errorf("got %v", err)
 	}
-	if d, err = (Reader{Height: 2, Columns: 2}).ReadFolder(dir, nil, false); err != nil || d.Labels != nil || d.Readings != nil || !slices.Equal(d.Offsets, []int{0, 2, 5}) {
+	if d, err = (Reader{Height: 2, Columns: 2}).ReadFolder(dir, nil, false, nil); err != nil || d.Labels != nil || d.Readings != nil || !slices.Equal(d.Offsets, []int{0, 2, 5}) {
 		t.Errorf("%v, %v", d, err)
 	}
 }
