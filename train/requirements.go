@@ -29,6 +29,7 @@ const (
 	OriginCenter                       // a regulariser around zero
 	NoL1                               // λ₁ = 0
 	Sums                               // an oracle that sums over all outputs
+	Countable                          // scores that are log probabilities of what the training data have counts of
 )
 
 // RequirementError reports that a method cannot solve a problem. It is wrapped as bad input.
@@ -57,6 +58,9 @@ func CheckConvex(method string, scorer nets.Scorer) error {
 func CheckLabels(method string, o *engine.Objective) error {
 	if !o.Partial() {
 		return nil
+	}
+	if o.Data.Readings != nil {
+		return Refuse(method, KnownLabels, "needs to know all gold labels: %s says what its lines read, and not which frame shows which symbol, so the objective is not convex", o.Data.Name)
 	}
 	return Refuse(method, KnownLabels, "needs to know all gold labels: where they are sets, as in %s, the objective is not convex", o.Data.Name)
 }

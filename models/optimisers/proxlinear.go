@@ -29,7 +29,7 @@ var ProxLinear = builtin(&Descriptor{
 		Batching
 		Filling
 	}{},
-	Partial: true, Prior: true, Dropout: true, Ranks: true,
+	Partial: true, Prior: true, Dropout: true, Ranks: true, L1OnCPU: true,
 	Passes: 20, StepSetting: "eta",
 	Vectors: func(s *Settings) float64 {
 		switch {
@@ -102,12 +102,12 @@ func solvers(s *Settings) ([]*Descriptor, string) {
 // resolveProxLinear decides what the models hold, and who solves them. Settings that only models of all examples have ask for these.
 func resolveProxLinear(s *Settings, o *engine.Objective) {
 	if s.ModelBatch == 0 {
-		whole := s.asksForAll() || o.Center != nil && !nets.Tunes(o.Scorer)
+		whole := s.asksForAll() || o.Center != nil && o.L1 == 0 && !nets.Tunes(o.Scorer)
 		s.ModelBatch = batchedExamples
 		if nets.Tunes(o.Scorer) {
 			s.ModelBatch = tunedExamples
 		}
-		if whole && s.Finish == 0 || o.Scorer.Affine() {
+		if whole && s.Finish == 0 || o.Scorer.Affine() && o.L1 == 0 {
 			s.ModelBatch = settings.AllExamples
 		}
 	}

@@ -95,6 +95,8 @@ func adviseMethod(c *config.Config, err error) error {
 		if c.InnerSteps > 1 {
 			advice = ": use --device cpu, or leave out --inner-steps"
 		}
+	case train.Countable:
+		advice = ". Use --method sdca or lbfgs"
 	case train.RunLength:
 		advice = "; give --passes"
 	case train.NoL1:
@@ -115,6 +117,9 @@ func adviseMethod(c *config.Config, err error) error {
 
 // adviseL1 adds to the refusal of --l1 by a method which methods take it.
 func adviseL1(c *config.Config, refused *train.RequirementError) error {
+	if refused.Method == optimisers.ProxLinear.Name {
+		return structured.BadInput("--l1 %v: --method %w. Leave these out, or --l1", c.L1, refused)
+	}
 	if c.Loss == "hinge" {
 		return structured.BadInput("--l1 %v: --method %w. Use --method bcpfw or bcfw; or owl-qn with --smoothing entropy and --mu; or leave out --l1", c.L1, refused)
 	}

@@ -24,6 +24,8 @@ func rowProblems() map[string]*train.Problem {
 		"embeddings": traintest.EmbeddingProblem(30, engine.CRF, 0.02),
 		"shifted":    shifted(traintest.EmbeddingProblem(30, engine.CRF, 0.02)),
 		"large":      shifted(large(traintest.EmbeddingProblem(30, engine.CRF, 0.02))),
+		"few":        withL1(traintest.EmbeddingProblem(30, engine.CRF, 0.02), 0.03),
+		"few, λ = 0": withL1(traintest.EmbeddingProblem(30, engine.Hinge, 0), 0.03),
 	}
 }
 
@@ -32,6 +34,15 @@ func shifted(p *train.Problem) *train.Problem {
 	o := *p.Objective
 	o.Center = traintest.DrawWeights(rand.New(rand.NewPCG(4, 4)), o.Scorer.Dim(), 0.3)
 	o.Rates = engine.Rates{{End: 200, Factor: 2}, {End: 215, Factor: 0.5}, {End: 300, Factor: 0.1}, {End: o.Scorer.Dim() - 5, Factor: 1.5}}
+	q := *p
+	q.Engine = engine.NewEngine(&o, p.Threads())
+	return &q
+}
+
+// withL1 gives a problem λ₁‖w‖₁.
+func withL1(p *train.Problem, λ1 float64) *train.Problem {
+	o := *p.Objective
+	o.L1 = λ1
 	q := *p
 	q.Engine = engine.NewEngine(&o, p.Threads())
 	return &q
@@ -63,6 +74,7 @@ type denseDescent struct {
 	adam    bool
 	center  []float32 // or nil
 	rates   engine.Rates
+	λ1      float64 // of ProxStep
 }
 
 // rate returns the factor of the step length of weight j.
@@ -98,21 +110,34 @@ func (d *denseDescent) step(g []float32, reads []bool, γ, η, λ, β1 float64) 
 		case d.v[j] == 0:
 		case reads[j]:
 			d.w[j] -= η / (h + η*λ) * (γ*x + λ*d.w[j])
+			d.threshold(j, η/(h+η*λ)*d.λ1)
 		default:
 			d.w[j] *= math.Exp(-η * λ / h)
+			if λ > 0 {
+				d.threshold(j, d.λ1/λ*-math.Expm1(-η*λ/h))
+			} else {
+				d.threshold(j, η/h*d.λ1)
+			}
 		}
 		d.w[j] += center
 	}
+}
+
+func (d *denseDescent) threshold(j int, τ float64) {
+	d.w[j] = math.Copysign(max(math.Abs(d.w[j])-τ, 0), d.w[j])
 }
 
 // A descent that catches rows up when they are read equals one that visits every weight in every step.
 func TestDescentIsLazyAboutRows(t *testing.T) {
 	for name, p := range rowProblems() {
 		for _, adam := range []bool{false, true} {
+			if adam && p.L1 > 0 { // no rule
+				continue
+			}
 			t.Run(fmt.Sprintf("%s adam %v", name, adam), func(t *testing.T) {
 				w0 := traintest.Initial(p)
 				n := len(w0)
-				dense := &denseDescent{w: make([]float64, n), v: make([]float64, n), m: make([]float64, n), adam: adam, center: p.Center, rates: p.Rates}
+				dense := &denseDescent{w: make([]float64, n), v: make([]float64, n), m: make([]float64, n), adam: adam, center: p.Center, rates: p.Rates, λ1: p.L1}
 				mean := make([]float64, n)
 				for j, x := range w0 {
 					dense.w[j] = float64(x)
@@ -171,6 +196,9 @@ func TestDescentIsLazyAboutRows(t *testing.T) {
 				}
 				near("w", d.W, dense.w)
 				near("mean", d.Mean, mean)
+				if zeros := n - engine.Nonzeros(d.W); p.L1 > 0 && zeros < n/20 {
+					t.Errorf("%d of %d weights are 0: the test checks too little", zeros, n)
+				}
 			})
 		}
 	}
@@ -198,66 +226,73 @@ func readsOf(s nets.RowScorer, data *structured.Dataset, examples []int) []bool 
 // The step solves its subproblem: no γ on a fine grid has a larger dual value, with the entropies of mixed distributions summed over
 // all outputs; and for the hinge the primal value at the new weights equals the dual value.
 func TestProxStepSolvesItsModel(t *testing.T) {
+	for _, λ1 := range []float64{0, 0.01} {
+		for _, loss := range []engine.Loss{engine.Hinge, engine.CRF, engine.SoftmaxMargin} {
+			t.Run(fmt.Sprint(loss, " ", λ1), func(t *testing.T) { testProxStep(t, loss, λ1) })
+		}
+	}
+}
+
+func testProxStep(t *testing.T, loss engine.Loss, λ1 float64) {
 	const η, λ = 0.3, 0.05
-	for _, loss := range []engine.Loss{engine.Hinge, engine.CRF, engine.SoftmaxMargin} {
-		p := traintest.ShortNetProblem(12)
-		p.Loss = loss
-		p.Data.Weights = []float64{1, 0.5, 2, 1, 1, 3, 1, 1, 0.25, 1, 1, 1}
-		w := p.Scorer.(*traintest.Net).Glorot(2)
-		var d engine.Descent
-		d.Start(p.Engine, w, 0.999)
-		inside := 0
-		for step := range 12 {
-			before := make([]float64, len(w))
-			for j, x := range d.W {
-				before[j] = float64(x)
-			}
-			batch := []int{step, (step + 5) % 12}
-			mixed := entropies(t, p, d.W, batch)
-			if err := d.Ask(t.Context(), batch, oracles.Smoothing{}, 0); err != nil {
-				t.Fatal(err)
-			}
-			f, g := d.Asked()
-			squares := make([]float32, len(w))
-			copy(squares, d.Squares())
-			γ := d.ProxStep(η, λ)
-			h := make([]float64, len(w))
-			for j := range h {
-				v := 0.999*float64(squares[j]) + 0.001*float64(g[j])*float64(g[j])
-				h[j] = math.Sqrt(v/(1-math.Pow(0.999, float64(step+1)))) + 1e-8
-			}
-			model := func(γ float64) (dual, primal float64) {
-				linear, rest := f, 0.0
-				for j, x := range before {
-					if g[j] == 0 && squares[j] == 0 {
-						continue
-					}
-					to := x - η/(h[j]+η*λ)*(γ*float64(g[j])+λ*x)
-					linear += float64(g[j]) * (to - x)
-					rest += λ/2*to*to + h[j]/(2*η)*(to-x)*(to-x)
+	p := traintest.ShortNetProblem(12)
+	p.Loss, p.L1 = loss, λ1
+	p.Data.Weights = []float64{1, 0.5, 2, 1, 1, 3, 1, 1, 0.25, 1, 1, 1}
+	w := p.Scorer.(*traintest.Net).Glorot(2)
+	var d engine.Descent
+	d.Start(p.Engine, w, 0.999)
+	inside := 0
+	for step := range 12 {
+		before := make([]float64, len(w))
+		for j, x := range d.W {
+			before[j] = float64(x)
+		}
+		batch := []int{step, (step + 5) % 12}
+		mixed := entropies(t, p, d.W, batch)
+		if err := d.Ask(t.Context(), batch, oracles.Smoothing{}, 0); err != nil {
+			t.Fatal(err)
+		}
+		f, g := d.Asked()
+		squares := make([]float32, len(w))
+		copy(squares, d.Squares())
+		γ := d.ProxStep(η, λ)
+		h := make([]float64, len(w))
+		for j := range h {
+			v := 0.999*float64(squares[j]) + 0.001*float64(g[j])*float64(g[j])
+			h[j] = math.Sqrt(v/(1-math.Pow(0.999, float64(step+1)))) + 1e-8
+		}
+		model := func(γ float64) (dual, primal float64) {
+			linear, rest := f, 0.0
+			for j, x := range before {
+				if g[j] == 0 && squares[j] == 0 {
+					continue
 				}
-				dual = γ*linear + rest
-				if loss.Smooth() { // γf counts the entropy as if it were linear in γ
-					dual += mixed(γ) - γ*mixed(1)
-				}
-				return dual, max(0, linear) + rest
+				to := x - η/(h[j]+η*λ)*(γ*float64(g[j])+λ*x)
+				to = math.Copysign(max(math.Abs(to)-η/(h[j]+η*λ)*λ1, 0), to)
+				linear += float64(g[j]) * (to - x)
+				rest += λ/2*to*to + λ1*math.Abs(to) + h[j]/(2*η)*(to-x)*(to-x)
 			}
-			best, primal := model(γ)
-			for k := range 1001 {
-				if value, _ := model(float64(k) / 1000); value > best+1e-5*math.Abs(best) {
-					t.Fatalf("%v: γ = %g has dual value %g, γ = %g has %g", loss, γ, best, float64(k)/1000, value)
-				}
+			dual = γ*linear + rest
+			if loss.Smooth() { // γf counts the entropy as if it were linear in γ
+				dual += mixed(γ) - γ*mixed(1)
 			}
-			if !loss.Smooth() && math.Abs(primal-best) > 1e-4*math.Abs(best) {
-				t.Errorf("%v: step %d: primal value %g, dual value %g at γ = %g", loss, step, primal, best, γ)
-			}
-			if γ > 0 && γ < 1 {
-				inside++
+			return dual, max(0, linear) + rest
+		}
+		best, primal := model(γ)
+		for k := range 1001 {
+			if value, _ := model(float64(k) / 1000); value > best+1e-5*math.Abs(best) {
+				t.Fatalf("%v: γ = %g has dual value %g, γ = %g has %g", loss, γ, best, float64(k)/1000, value)
 			}
 		}
-		if inside == 0 {
-			t.Errorf("%v: every γ is 0 or 1: the test checks too little", loss)
+		if !loss.Smooth() && math.Abs(primal-best) > 1e-4*math.Abs(best) {
+			t.Errorf("%v: step %d: primal value %g, dual value %g at γ = %g", loss, step, primal, best, γ)
 		}
+		if γ > 0 && γ < 1 {
+			inside++
+		}
+	}
+	if inside == 0 {
+		t.Errorf("%v: every γ is 0 or 1: the test checks too little", loss)
 	}
 }
 

@@ -37,7 +37,7 @@ func (o *Objective) ElasticBound(a float64, g []float32) (bound, magnitude float
 	type coordinate struct{ g, c, λ1 float64 }
 	var moves []coordinate // those whose minimiser is not 0 for all s
 	rest, largest := 0.0, 0.0
-	o.eachL1(len(g), func(lo, hi int, λ1 float64) {
+	o.eachL1(0, len(g), func(lo, hi int, λ1 float64) {
 		for j, x := range g[lo:hi] {
 			size := math.Abs(float64(x))
 			if λ1 == 0 && size > 0 {
@@ -96,7 +96,7 @@ func (o *Objective) Regulariser(w []float32) float64 { return o.regulariser(w) }
 // elasticNet returns (λ/2)‖w − c‖² + λ₁‖w‖₁.
 func (o *Objective) elasticNet(w []float32) float64 {
 	squares, sizes := 0.0, 0.0
-	o.eachL1(len(w), func(lo, hi int, λ1 float64) {
+	o.eachL1(0, len(w), func(lo, hi int, λ1 float64) {
 		for j, x := range w[lo:hi] {
 			d := float64(x)
 			if λ1 > 0 {
@@ -125,7 +125,7 @@ func Nonzeros(w []float32) int {
 // Unsoften returns v with soft(v, τ) = w: v_j = w_j + sign(w_j)τ.
 func (o *Objective) Unsoften(w []float32, τ float32) []float32 {
 	v := slices.Clone(w)
-	o.eachL1(len(v), func(lo, hi int, λ1 float64) {
+	o.eachL1(0, len(v), func(lo, hi int, λ1 float64) {
 		for j := lo; j < hi && λ1 > 0; j++ {
 			switch {
 			case v[j] > 0:
@@ -144,7 +144,7 @@ func (o *Objective) Soften(v []float32, τ float32) []float32 {
 		return v
 	}
 	w := slices.Clone(v)
-	o.eachL1(len(v), func(lo, hi int, λ1 float64) {
+	o.eachL1(0, len(v), func(lo, hi int, λ1 float64) {
 		if λ1 > 0 {
 			vec.Soften(τ, v[lo:hi], w[lo:hi])
 		}
@@ -152,17 +152,20 @@ func (o *Objective) Soften(v []float32, τ float32) []float32 {
 	return w
 }
 
-// eachL1 calls do for ranges that make up n weights, in order, with the λ₁ of each: 0 for those that λ₁ leaves alone.
-func (o *Objective) eachL1(n int, do func(lo, hi int, λ1 float64)) {
-	at := 0
+// eachL1 calls do for ranges that make up w[lo:hi], in order, with the λ₁ of each: 0 for those that λ₁ leaves alone.
+func (o *Objective) eachL1(lo, hi int, do func(lo, hi int, λ1 float64)) {
 	for _, r := range nets.Unshrunk(o.Scorer) {
-		if at < r[0] {
-			do(at, r[0], o.L1)
+		from, to := max(lo, r[0]), min(hi, r[1])
+		if from >= to {
+			continue
 		}
-		do(r[0], r[1], 0)
-		at = r[1]
+		if lo < from {
+			do(lo, from, o.L1)
+		}
+		do(from, to, 0)
+		lo = to
 	}
-	if at < n {
-		do(at, n, o.L1)
+	if lo < hi {
+		do(lo, hi, o.L1)
 	}
 }

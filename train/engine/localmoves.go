@@ -169,6 +169,8 @@ func (d *localMoves) stepped() {
 
 // shrunk ends a step of ProxStep that the batch's rows took: all others shrink by exp(−ηλ/h) in w, and by β in v.
 //
+// With λ₁‖w‖₁, length is η instead of ηλ, for decaySparsely.
+//
 // For a row that no batch has read since step r, h at step s is √(v_r β^{s−r}/(1−β^s)), apart from its floor. So the steps after r
 // shrink w by exp(−x/√v_r) in all, with
 //
@@ -217,9 +219,12 @@ func (d *localMoves) catchUp(k, r int) {
 	lo := t.Offset + r*t.Cols
 	w, v := d.W[lo:lo+t.Cols], d.v[lo:lo+t.Cols]
 	x := float32((d.shrink - d.shrinks[row]) * d.root(int(d.upTo[row])-d.base) * d.engine.Rates.at(lo))
-	if d.engine.Center == nil {
+	switch {
+	case d.engine.L1 > 0:
+		d.decaySparsely(float64(x), d.engine.Lambda, lo, v, w)
+	case d.engine.Center == nil:
 		vec.Decay(x, 1, v, w)
-	} else {
+	default:
 		away := d.fromCenter(lo, lo+t.Cols)
 		vec.Decay(x, 1, v, away)
 		copy(w, d.engine.Center[lo:])

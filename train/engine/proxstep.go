@@ -26,7 +26,7 @@ import (
 //
 // With factors s of the step lengths (Rates), h is divided by them; with a centre c of the regulariser, w is w − c wherever λ is before it.
 //
-// It returns γ, or NaN on a device, which keeps it. On the hinge with h = 1, and with the regulariser in the gradient, this is Deep
+// sparseproxstep.go says what λ₁‖w‖₁ changes. It returns γ, or NaN on a device, which keeps it. On the hinge with h = 1, and with the regulariser in the gradient, this is Deep
 // Frank-Wolfe (Berrada, Zisserman and Kumar 2019).
 func (d *Descent) ProxStep(η, λ float64) float64 {
 	d.v = d.perWeight(d.v)
@@ -35,6 +35,9 @@ func (d *Descent) ProxStep(η, λ float64) float64 {
 
 func (d *localMoves) prox(η, λ float64) float64 {
 	d.q = vec.Grow(d.q, d.size())
+	if d.engine.L1 > 0 {
+		return d.sparseProx(η, λ)
+	}
 	var gqw, gqg float64
 	unbias := d.squares.after(d.steps + 1)
 	shifted := d.engine.Center != nil
@@ -90,24 +93,26 @@ const halvings = 30
 //
 // which falls from ∞ as γ grows from 0, or 1 if there is none below.
 func (l *losses) mix(a, b float64) float64 {
-	slope := func(γ float64) float64 {
-		sum := 0.0
-		for i, f := range l.f {
-			wrong := -math.Expm1(-f) // 1 − p_i
-			sum += l.weights[i] * wrong * (f + math.Log((1-γ*wrong)/γ))
-		}
-		return sum/float64(len(l.f)) - a - γ*b
-	}
-	if slope(1) >= 0 {
+	if l.slope(1, a, b) >= 0 {
 		return 1
 	}
 	lo, hi := 0.0, 1.0
 	for range halvings {
-		if γ := (lo + hi) / 2; slope(γ) > 0 {
+		if γ := (lo + hi) / 2; l.slope(γ, a, b) > 0 {
 			lo = γ
 		} else {
 			hi = γ
 		}
 	}
 	return (lo + hi) / 2
+}
+
+// slope returns what mix finds the zero of, at γ.
+func (l *losses) slope(γ, a, b float64) float64 {
+	sum := 0.0
+	for i, f := range l.f {
+		wrong := -math.Expm1(-f) // 1 − p_i
+		sum += l.weights[i] * wrong * (f + math.Log((1-γ*wrong)/γ))
+	}
+	return sum/float64(len(l.f)) - a - γ*b
 }

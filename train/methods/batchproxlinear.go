@@ -14,6 +14,9 @@ import (
 // size to tune: the proximal term is scaled weight by weight, and the dual variable cuts off steps that the model does not need. Steps
 // are not tested for acceptance.
 //
+// With λ₁‖w‖₁ a step takes soft thresholds, and s.W has the mean of a pass in the weights that are not 0 at its end: the mean of numbers
+// of which a few are not 0 would hardly ever be 0.
+//
 // The last passes may be those of ProxLinear, on models of all examples.
 type BatchProxLinear struct {
 	ModelBatch int        // examples per model, at least 1
@@ -57,6 +60,9 @@ func (m *BatchProxLinear) finish() *ProxLinear {
 // Start begins at s.W. A run that resumes with more passes after its finish has begun forgets the finish, and the walk before it: passes
 // on batches come next, from the weights at which the finish arrived, and later a finish that starts anew.
 func (m *BatchProxLinear) Start(ctx context.Context, p *train.Problem, s *train.State) error {
+	if err := m.checkL1(p); err != nil {
+		return err
+	}
 	if !m.onBatches(s) {
 		return m.finish().Start(ctx, p, s)
 	}
@@ -76,6 +82,26 @@ func (m *BatchProxLinear) Start(ctx context.Context, p *train.Problem, s *train.
 		return err
 	}
 	return m.begin(m.Name(), m.inner.Engine, s.W)
+}
+
+// TakesL1 implements train.L1Method.
+func (m *BatchProxLinear) TakesL1() {}
+
+// checkL1 rejects λ₁‖w‖₁ where it has no rule.
+func (m *BatchProxLinear) checkL1(p *train.Problem) error {
+	switch {
+	case p.L1 == 0:
+		return nil
+	case p.OnDevice():
+		return train.Refuse(m.Name(), train.HostPotentials, "takes soft thresholds on the CPU only")
+	case p.Center != nil:
+		return refuseL1(m.Name(), "where the regulariser has another centre than zero (prior, or an encoder that is trained)")
+	case m.InnerSteps > 1:
+		return refuseL1(m.Name(), "in more than one step on a model (inner-steps)")
+	case m.Finish > 0:
+		return refuseL1(m.Name(), "on models of all examples (finish)")
+	}
+	return nil
 }
 
 // CheckHost implements train.HostChecker: steps on single examples of a model of a batch are on the host.

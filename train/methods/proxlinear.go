@@ -71,6 +71,9 @@ func (m *ProxLinear) Convex() bool { return false }
 // Start evaluates F at s.W and chooses η there: n/|B| times the step size that suits SGD, so that a prox-linear step goes
 // about as far as a pass of SGD.
 func (m *ProxLinear) Start(ctx context.Context, p *train.Problem, s *train.State) error {
+	if p.L1 > 0 {
+		return refuseL1(m.Name(), "on models of all examples (model-batch)")
+	}
 	if err := m.sub.begin(p); err != nil {
 		return err
 	}
@@ -106,6 +109,14 @@ func (m *ProxLinear) Start(ctx context.Context, p *train.Problem, s *train.State
 		m.μ = first.μ
 	}
 	return nil
+}
+
+// TakesL1 implements train.L1Method, for models of batches.
+func (m *ProxLinear) TakesL1() {}
+
+// refuseL1 refuses λ₁‖w‖₁ where the method has no rule for it.
+func refuseL1(method, where string) error {
+	return train.Refuse(method, train.NoL1, "takes no soft thresholds %s", where)
 }
 
 // started reports whether Start was called, in this run or in the one that it goes on with.

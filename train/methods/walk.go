@@ -90,6 +90,13 @@ func (w *walk) pass(ctx context.Context, p *train.Problem, s *train.State, kind 
 		copy(s.W, d.W)
 	} else {
 		copy(s.W, d.Mean)
+		if p.L1 > 0 {
+			for j, x := range d.W {
+				if x == 0 {
+					s.W[j] = 0
+				}
+			}
+		}
 	}
 	s.Mu, s.Kappa = subgradient(p).Mu, 0
 	nan := math.NaN()

@@ -57,6 +57,9 @@ also mends networks that are too sure of themselves.`,
 			if err != nil {
 				return err
 			}
+			if d.Readings != nil && !cmd.Flags().Changed("likelihood") {
+				by = calibration.Sequences
+			}
 			r, err := u.calibrate(cmd, m, d, out, by)
 			if err != nil {
 				return err

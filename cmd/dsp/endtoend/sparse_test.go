@@ -116,14 +116,39 @@ func TestSparseTasks(t *testing.T) {
 	}
 }
 
+// A network has few weights, too: those of its file are those of the run, and a resumed run has the same.
+func TestSparseNet(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	fit := func(out string, args ...string) (r sparseJSON) {
+		t.Helper()
+		dsp(t, append([]string{"train", "--out", filepath.Join(dir, out), "--quiet", "--json"}, args...)...).ok().json(&r)
+		return r
+	}
+	start := []string{"--examples", "40,10,10", "--net", "mlp", "--loss", "crf", "--baselines", "off", "--threads", "1", "--passes", "4"}
+	full, few := fit("full", start...), fit("few", append(start, "--l1", "2")...)
+	if few.Nonzero == 0 || few.Nonzero > full.Nonzero/2 {
+		t.Errorf("%d weights are not zero, without --l1 %d", few.Nonzero, full.Nonzero)
+	}
+	var f struct{ Nonzero int }
+	dsp(t, "info", filepath.Join(dir, "few"), "--json").ok().json(&f)
+	if f.Nonzero != few.Nonzero {
+		t.Errorf("the file has %d weights, in training there were %d", f.Nonzero, few.Nonzero)
+	}
+}
+
 // What has no rule for --l1 is refused by name, with what to use instead.
 func TestSparseRefusals(t *testing.T) {
 	t.Parallel()
 	text := write(t, "train.crfsuite", items())
-	for _, method := range []string{"sgd", "casimir", "lbfgs", "prox-linear"} {
+	for _, method := range []string{"sgd", "casimir", "lbfgs"} {
 		dsp(t, "train", "--train", text, "--loss", "crf", "--l1", "1", "--method", method, "--out", filepath.Join(t.TempDir(), "run")).
 			refused(exitBadInput, "--l1 1", method, "sdca or owl-qn")
 	}
-	dsp(t, "train", "--examples", "20,5,5", "--net", "mlp", "--l1", "1", "--out", filepath.Join(t.TempDir(), "run")).
-		refused(exitBadInput, "--l1 1", "linear in the weights", `"mlp"`)
+	dsp(t, "train", "--examples", "20,5,5", "--net", "mlp", "--method", "adam", "--l1", "1", "--out", filepath.Join(t.TempDir(), "run")).
+		refused(exitBadInput, "--l1 1", "linear in the weights", `"mlp"`, "prox-linear")
+	for _, args := range [][]string{{"--model-batch", "all"}, {"--finish", "1", "--passes", "3"}, {"--inner-steps", "3"}} {
+		dsp(t, append([]string{"train", "--examples", "20,5,5", "--net", "mlp", "--l1", "1", "--out", filepath.Join(t.TempDir(), "run")}, args...)...).
+			refused(exitBadInput, "--l1 1", "prox-linear", "soft thresholds", args[0][2:])
+	}
 }

@@ -3,8 +3,8 @@ package vec
 // Updates of optimisers that give every weight a step length of its own, from a mean v of its squared gradients. The scale of a
 // weight is h = √(v·unbias) + Floor, where unbias corrects v for having started at zero.
 
-// floor is the least scale of a weight.
-const floor = 1e-8
+// Floor is the least scale of a weight.
+const Floor = 1e-8
 
 // Observe adds squared gradients to the means and sets q to step lengths: v ← βv + (1−β)g², q ← 1/(h + shift), or 0 where v is 0.
 func Observe(β, unbias, shift float32, g, v, q []float32) {

@@ -3,7 +3,7 @@ package vec
 import "math"
 
 func scaleOf(v, unbias float32) float32 {
-	return float32(math.Sqrt(float64(float32(v*unbias)))) + floor
+	return float32(math.Sqrt(float64(float32(v*unbias)))) + Floor
 }
 
 func observe(β, unbias, shift float32, g, v, q []float32) {

@@ -4,7 +4,7 @@ package vec
 
 import "simd/archsimd"
 
-func scaleOf8(v, unbias f32x8) f32x8 { return v.Mul(unbias).Sqrt().Add(of(floor)) }
+func scaleOf8(v, unbias f32x8) f32x8 { return v.Mul(unbias).Sqrt().Add(of(Floor)) }
 
 func observe8(β, unbias, shift float32, g, v, q []float32) {
 	n, vβ, fresh, u, s, one, zero := len(q)&^7, of(β), of(1-β), of(unbias), of(shift), of(1), of(0)

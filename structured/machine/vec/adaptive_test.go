@@ -18,7 +18,7 @@ func TestAdaptive(t *testing.T) {
 					v[i], g[i] = 0, 0
 				}
 			}
-			h := func(v float32) float64 { return math.Sqrt(1.5*float64(v)) + floor }
+			h := func(v float32) float64 { return math.Sqrt(1.5*float64(v)) + Floor }
 			check := func(what string, x []float32, formula func(i int) float64) {
 				t.Helper()
 				for i := range x {

@@ -87,6 +87,10 @@ func (st *dualStep) answer(p *train.Problem, memory *dualMemory, try int) {
 	st.size = math.Abs(st.entropy) + math.Abs(st.rise)
 	if !p.Loss.Smooth() { // Δu is a difference of marginals, and no entropy tells how large they are
 		st.size += math.Abs(inner(p, &st.u, θ))
+	} else if scores := math.Abs(st.value[0]); math.Abs(st.curvature) <= 4*engine.Unit*scores {
+		// u_i is almost an output, and Δu nothing but rounding, of numbers as large as the scores. If such steps were undone, η would go to 0, and the
+		// example would never leave that output.
+		st.size += scores
 	}
 	st.loss = 0
 	if p.Loss != engine.CRF {
