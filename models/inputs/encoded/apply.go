@@ -118,6 +118,9 @@ func (r *Reader) Keep(d *structured.Dataset, examples []int, folder string) (fil
 	part := words.Subset(examples)
 	all := r.newRows(part, part.Column(text.WordColumn))
 	file = all.path(folder)
+	if _, err := os.Stat(file); err == nil { // Apply sees whether it is right
+		return file, nil
+	}
 	if err := os.MkdirAll(folder, 0o777); err != nil {
 		return "", structured.BadInput("--encoder-cache: %w", err)
 	}

@@ -35,6 +35,8 @@ import (
 // half-way from there to a little more than that one, on a log scale, so there is nothing to tune. With a sparse scorer a step touches only the weights of the
 // example's own attributes. A step takes a few examples at once, scored at the same w.
 //
+// Each of several ranks visits examples of its own, in engine.Rounds. Then the bits depend on the number of ranks.
+//
 // The gap is the mean of c_i KL(u_i ‖ marginals(θ_i + ℓ_i)), to first order c_i⟨d,Δu_i⟩/2η. After the first passes an
 // example is visited if its gap was well above the mean at its last visit, and otherwise now and then (gap sampling, Osokin,
 // Alayrac, Lukasewitz, Dokania and Lacoste-Julien 2016).
@@ -69,6 +71,9 @@ type SDCA struct {
 	regulariser proximal.Regulariser // that the steps see
 	τ           float32              // threshold of w
 	shards      []*dualShard         // of sparse inputs
+	λ           float64              // that steps see, less than λ' where several ranks pull at w
+	rounds      engine.Rounds        // of several ranks (blocks.go)
+	kept        keptBlock
 }
 
 // dualBatch is the default number of examples per step. A larger batch keeps more threads busy, but its examples pull on the
@@ -128,7 +133,7 @@ func (m *SDCA) Start(ctx context.Context, p *train.Problem, s *train.State) erro
 	if !restored {
 		m.regulariser.Begin(p)
 	}
-	m.τ = m.regulariser.Threshold(p)
+	m.λ, m.τ = m.regulariser.Lambda, m.regulariser.Threshold(p)
 	if p.Sparse() != nil && !m.Async {
 		var err error
 		if m.shards, err = newDualShards(p, m.τ); err != nil {
@@ -167,25 +172,39 @@ func (m *SDCA) Pass(ctx context.Context, p *train.Problem, s *train.State) error
 		defer team.close()
 		sweep = func(order []int) error { return team.sweep(ctx, order, size) }
 	}
-	visits := 0
-	for visits < p.Len() {
-		order := m.memory.due(m.passes, m.Online)
-		r.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
-		order = order[:min(len(order), p.Len()-visits)]
-		visits += len(order)
-		var err error
-		if m.drop == nil {
-			err = sweep(order)
-		} else {
-			err = m.sweepWarm(order, sweep)
+	own := p.Own()
+	var order []int
+	visit := func(n int, σ float64) error {
+		m.λ = m.regulariser.Lambda / σ
+		for n > 0 {
+			if len(order) == 0 {
+				order = m.memory.due(own, m.passes, m.Online)
+				r.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
+			}
+			now := order[:min(len(order), n)]
+			order, n = order[len(now):], n-len(now)
+			if err := sweep(now); err != nil {
+				return err
+			}
 		}
-		if err != nil {
+		return nil
+	}
+	chunks := m.chunks(p)
+	for k := range chunks {
+		visits := len(own)*(k+1)/chunks - len(own)*k/chunks
+		if err := m.rounds.Round(ctx, p.Engine, m.regulariser.Lambda, m.τ, m, func(σ float64) error { return visit(visits, σ) }); err != nil {
 			return err
 		}
+		if m.drop != nil {
+			vec.Axpy(-1.0/warmChunks, m.drop, m.w)
+		}
+	}
+	if err := m.memory.tell(ctx, p); err != nil {
+		return err
 	}
 	m.passes++
 	s.Passes++
-	s.OracleCalls += visits
+	s.OracleCalls += p.Len()
 	if m.passes%cmp.Or(m.Resync, 20) == 0 || m.drop != nil {
 		m.drop = nil
 		if err := m.resync(ctx, p, s); err != nil {
@@ -208,7 +227,11 @@ func (m *SDCA) resync(ctx context.Context, p *train.Problem, s *train.State) err
 
 // recompose pulls back the memory and records its bound.
 func (m *SDCA) recompose(ctx context.Context, p *train.Problem, s *train.State) (engine.Recomposed, error) {
-	return m.bound.Recompose(ctx, p, s, p.Soften(m.w, m.τ), &m.memory.u, m.memory.boundedEntropy(p), m.passes)
+	entropy, err := m.memory.boundedEntropy(ctx, p)
+	if err != nil {
+		return engine.Recomposed{}, err
+	}
+	return m.bound.Recompose(ctx, p, s, p.Soften(m.w, m.τ), &m.memory.u, entropy, m.passes)
 }
 
 // Certify implements train.Certifier.
@@ -289,6 +312,7 @@ func (m *SDCA) Archive(a engine.Archive) {
 	a.Number("dual", &m.dual)
 	m.bound.Archive(a)
 	a.Count("passes", &m.passes)
+	m.rounds.Archive(a)
 	if m.Warm {
 		a.Floats("drop", &m.drop)
 	}

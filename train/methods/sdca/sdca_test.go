@@ -320,14 +320,14 @@ func TestSDCASweeps(t *testing.T) {
 		if sweep%(oldest+1) == oldest {
 			want = []int{0, 1, 2, 3}
 		}
-		if got := m.due(fullPasses, false); !slices.Equal(got, want) {
+		if got := m.due([]int{0, 1, 2, 3}, fullPasses, false); !slices.Equal(got, want) {
 			t.Errorf("sweep %d: %v, want %v", sweep, got, want)
 		}
 	}
-	if got := m.due(0, false); len(got) != 4 {
+	if got := m.due([]int{0, 1, 2, 3}, 0, false); len(got) != 4 {
 		t.Errorf("the first pass takes %v", got)
 	}
-	if got := m.due(fullPasses, true); len(got) != 4 {
+	if got := m.due([]int{0, 1, 2, 3}, fullPasses, true); len(got) != 4 {
 		t.Errorf("a sweep over all takes %v", got)
 	}
 }
