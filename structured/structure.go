@@ -28,6 +28,13 @@ type Restricter interface {
 	Restrict(θ *Potentials, b int, gold Gold)
 }
 
+// Distinguisher is a Structure whose name does not say all that its outputs depend on.
+type Distinguisher interface {
+	Structure
+	// Same reports whether another structure of the same name has the same outputs, and its potentials the same meaning.
+	Same(other Structure) bool
+}
+
 // Raiser is a Structure whose outputs are scored number by number, at least in part. Every structure with sums over its outputs
 // is one.
 type Raiser interface {

@@ -16,7 +16,7 @@ import (
 // tensors are the names of all tensors that Save may put into a file, but those of encoders.
 var tensors = []string{
 	attributeNames, edgeAttributeNames, clustersTensor, gazetteerTensor, knownTensor, VectorsTensor, arcHashes, labelHashes, pairStatistics, pairFeatures, "pair_attribute_names", "source_attribute_names",
-	standardMean, standardScale,
+	standardMean, standardScale, stepsTensor,
 }
 
 // IsTensor reports whether Save may put a tensor of that name into a file.
@@ -37,6 +37,9 @@ func (in Inputs) Save(f *safetensors.File) error {
 	}
 	if in.Standard != nil {
 		in.Standard.Save(f)
+	}
+	if in.Steps != nil {
+		safetensors.Add(f, stepsTensor, in.Steps.Pack())
 	}
 	if in.Characters != nil {
 		values["characters"] = in.Characters.Names()
@@ -162,6 +165,11 @@ func Load(f *safetensors.File, how Loading) (in Inputs, tensors int, err error) 
 	}
 	if in.Standard != nil {
 		tensors += 2
+	}
+	if s, more, err := loadSteps(f); err != nil {
+		return in, 0, fmt.Errorf("tensor %q: %w", stepsTensor, err)
+	} else if s != nil {
+		in.Steps, tensors = s, tensors+more
 	}
 	if how.Encoder {
 		var more int

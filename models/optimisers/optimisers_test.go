@@ -122,7 +122,7 @@ func withL1(p *train.Problem) *train.Problem {
 // Helps name methods by their traits.
 func TestHelp(t *testing.T) {
 	for text, want := range map[string]string{
-		"for {l1}":    "for agm, bcfw, bcpfw, oeg, owl-qn, saga, sdca and svrg",
+		"for {l1}":    "for agm, bcfw, bcpfw, oeg, owl-qn, prox-linear, saga, sdca and svrg",
 		"for {hinge}": "for bcfw, bcpfw, cutting-plane and fw",
 		"for {plain}": "for adam, bcfw, bcpfw, cutting-plane, fw, oeg and sgd",
 		"{passes}":    "1 for counts, 20 for adam, prox-linear and sgd, 500 for agm, cutting-plane, fw, lbfgs and owl-qn, else 100",

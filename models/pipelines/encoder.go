@@ -2,9 +2,12 @@ package pipelines
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/config"
@@ -145,8 +148,22 @@ func (t *trainer) readRows(c *config.Config) {
 	c.EncoderLayers, c.Pieces, c.EncoderRows = t.config.EncoderLayers, t.config.Pieces, t.config.EncoderRows
 }
 
-// keepRows puts the rows of some sentences of the treebank where a training on them finds them, until forget is called.
-func (t *trainer) keepRows(sentences []int) (forget func() error, err error) {
+// keepRows puts the rows of some sentences of the treebank, those of a fold, where trainings on them find them, until forgetFolds.
+func (t *trainer) keepRows(sentences []int) error {
 	file, err := t.encoder.Keep(t.rows, sentences, t.rowsFolder())
-	return func() error { return os.Remove(file) }, err
+	if err == nil && !slices.Contains(t.foldRows, file) {
+		t.foldRows = append(t.foldRows, file)
+	}
+	return err
+}
+
+// forgetFolds removes the files that keepRows wrote. Another run may have the same sentences, and have removed them sooner.
+func (t *trainer) forgetFolds() error {
+	var failed error
+	for _, file := range t.foldRows {
+		if err := os.Remove(file); !errors.Is(err, fs.ErrNotExist) {
+			failed = errors.Join(failed, err)
+		}
+	}
+	return failed
 }

@@ -67,13 +67,11 @@ func (t *trainer) jackknife(ctx context.Context, s stage, whole *table) (labels 
 }
 
 // learnFold trains the model of a fold on the table of some sentences.
-func (t *trainer) learnFold(ctx context.Context, name string, s stage, table *table, sentences []int) (r StageResult, err error) {
+func (t *trainer) learnFold(ctx context.Context, name string, s stage, table *table, sentences []int) (StageResult, error) {
 	if s.rows && t.rows != nil {
-		forget, err := t.keepRows(sentences)
-		if err != nil {
-			return r, err
+		if err := t.keepRows(sentences); err != nil {
+			return StageResult{}, err
 		}
-		defer func() { err = errors.Join(err, forget()) }()
 	}
 	return t.learn(ctx, name, s.passes, table, nil, t.settingsOf(s))
 }

@@ -62,6 +62,7 @@ type trainer struct {
 
 	encoder       *encoded.Reader     // that stages read, or nil
 	rows, rowsDev *structured.Dataset // the words of gold and dev with its rows, or nil
+	foldRows      []string            // files with those of folds, while tags are learned
 }
 
 // Train trains a pipeline as c says and leaves it in the folder c.Out. When ctx ends it returns train.ErrInterrupted; with c.Resume it
@@ -112,7 +113,7 @@ func (t *trainer) run(ctx context.Context) (*Result, error) {
 		return nil, train.ErrInterrupted
 	}
 	if err == nil {
-		err = t.trainAll(ctx)
+		err = errors.Join(t.trainAll(ctx), t.forgetFolds())
 	}
 	if err == nil {
 		err = t.forgetRows()
@@ -336,7 +337,7 @@ func (t *trainer) trees(ctx context.Context) error {
 // The passes of the parser, where the settings give none: of the linear one, and of the one that reads an encoder.
 const (
 	treePasses     = 4
-	biaffinePasses = 8
+	biaffinePasses = 6
 )
 
 // biaffine is the parser that reads an encoder. A linear one would add what the rows of both ends of an arc say; this one sees them together.

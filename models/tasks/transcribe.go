@@ -36,8 +36,11 @@ var _ = builtin(Task{
 		if c.Net == "auto" {
 			c.Net = "cnn"
 		}
-		if p := c.Preset(); p.Takes("channels") && p.Takes("window") && len(c.Channels) == 0 && c.Window == 0 && c.Net == "cnn" {
+		if c.Net == "cnn" && len(c.Channels) == 0 && c.Window == 0 {
 			c.Window, c.Channels = lineWindow, []int{lineChannels, lineChannels}
+			if !c.Gives("dropout") {
+				c.Dropout = lineDropout
+			}
 		}
 	},
 	FileFormat: formats.Lines,
@@ -76,8 +79,12 @@ var _ = builtin(Task{
 	Columns: []Column{{"character error", "cer"}, {"lines", "line_accuracy"}},
 })
 
-// The layers of the network on lines where nothing else is asked for: a symbol is recognised by what is beside it, too.
-const lineWindow, lineChannels = 7, 64
+// The layers of the network on lines where nothing else is asked for: a symbol is recognised by what is beside it, too. Drawn lines are read better with
+// dropout (docs/transcription.md).
+const (
+	lineWindow, lineChannels = 7, 64
+	lineDropout              = 0.3
+)
 
 func checkTranscribe(c config.Config) error {
 	switch {
@@ -89,9 +96,10 @@ func checkTranscribe(c config.Config) error {
 	return nil
 }
 
-// characterShare is 1 − the character error rate, at least 0: symbols that need no change, of all.
+// characterShare is 1 − the character error rate: the gold symbols, less one for each change. A string may need more changes than it has symbols.
 func characterShare(m *structured.Metrics, _ []string) []Share {
-	return rate(max(0, 1-m.Get("cer")), m.Get("symbols"))
+	symbols := m.Get("symbols")
+	return []Share{{symbols - m.Get("replaced") - m.Get("inserted") - m.Get("deleted"), symbols}}
 }
 
 // LineReader returns the reader of --task transcribe, which makes frames as the settings say.

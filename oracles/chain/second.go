@@ -111,6 +111,13 @@ func (c *Second) lift(θ *structured.Potentials) {
 	})
 }
 
+// Lift returns example b of θ as a chain of states with half of all potentials, and the label of each state. The next call on the oracle changes them.
+func (c *Second) Lift(θ *structured.Potentials, b int) (states chains.Potentials, labels []int32) {
+	θ.View(b, &c.one)
+	c.lift(&c.one)
+	return chains.Of(&c.lifted), c.states.label
+}
+
 // each calls visit with every step between states and the triple that it is, −1 for one without a score.
 func (s *states) each(visit func(from, to, triple int)) {
 	for from := range s.n {

@@ -168,6 +168,12 @@ const triplePart = 2
 // Name returns "second-order chain".
 func (Second) Name() string { return "second-order chain" }
 
+// Same implements structured.Distinguisher: it compares the steps.
+func (s Second) Same(other structured.Structure) bool {
+	o, ok := other.(Second)
+	return ok && (o.Steps == s.Steps || slices.Equal(o.Pack(), s.Pack()))
+}
+
 // Score implements structured.Structure.
 func (s Second) Score(θ *structured.Potentials, b int, y []int32) float64 {
 	view, triples := Of(θ), θ.Parts[triplePart].Values
@@ -206,6 +212,9 @@ func (s Second) Add(u *structured.Marginals, b int, y []int32, c float32) {
 		}
 	})
 }
+
+// SkipsRows implements structured.RowSkipper: most threes of labels may have no score.
+func (Second) SkipsRows(part int) bool { return part == triplePart }
 
 // Raise implements structured.Structure.
 func (Second) Raise(θ *structured.Potentials, b int, y []int32, c float32) {

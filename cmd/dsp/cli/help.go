@@ -176,6 +176,14 @@ func printFlag(w io.Writer, f *pflag.Flag) {
 	if unit != "" {
 		head += " " + unit
 	}
+	for len(head) > helpWidth { // a long list of values goes on in the next line
+		at := strings.LastIndexByte(head[:helpWidth], '|')
+		if at < 0 {
+			break
+		}
+		fmt.Fprintln(w, head[:at+1])
+		head = strings.Repeat(" ", len("  --")) + head[at+1:]
+	}
 	text = withDefault(text, f)
 	lines := wrap(text, helpWidth-helpColumn)
 	if len(head) > helpColumn-2 {

@@ -26,6 +26,7 @@ import (
 	"github.com/dsp-go/dsp/oracles/kinds"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
+	"github.com/dsp-go/dsp/structured/transcripts"
 	"github.com/dsp-go/dsp/train/engine"
 	"github.com/dsp-go/dsp/train/ranks"
 )
@@ -71,6 +72,9 @@ func structures() []structureInfo {
 		}
 		if _, ok := kind.Structure.(chains.Chain); ok {
 			s.GPU = "network and oracle"
+		}
+		if _, ok := kind.Structure.(transcripts.Frames); ok {
+			s.GPU = "nothing" // gold labels are not known
 		}
 		all = append(all, s)
 	}

@@ -275,7 +275,7 @@ func TestSegmentDrawn(t *testing.T) {
 		{[]string{"--superpixels", "30", "--neighbours", "8", "--oracle", "exact"}, []string{"bcpfw, exact", "no edges", "relaxed"}},
 		{[]string{"--classes", "4", "--cell", "20"}, []string{"bcpfw, relaxed", "no edges", "exact"}},
 	} {
-		o := dsp(t, append([]string{"train", "--task", "segment", "--examples", "8,2,3", "--passes", "5", "--quiet", "--out", filepath.Join(t.TempDir(), "run")}, args.flags...)...).ok()
+		o := dsp(t, append([]string{"train", "--task", "segment", "--examples", "4,1,2", "--passes", "3", "--quiet", "--out", filepath.Join(t.TempDir(), "run")}, args.flags...)...).ok()
 		for _, part := range args.parts {
 			if !strings.Contains(o.stdout, part) {
 				t.Errorf("%v: no %q in\n%s", args, part, o.stdout)

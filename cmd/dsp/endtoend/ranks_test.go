@@ -21,7 +21,7 @@ import (
 
 // ranked are flags of runs that several ranks share.
 var ranked = map[string][]string{
-	"lbfgs":       {"train", "--examples", "300,10,10", "--net", "linear", "--loss", "crf", "--method", "lbfgs", "--passes", "6", "--baselines", "off"},
+	"lbfgs":       {"train", "--examples", "300,10,10", "--net", "linear", "--loss", "crf", "--method", "lbfgs", "--passes", "4", "--baselines", "off"},
 	"prox-linear": {"train", "--examples", "300,10,10", "--channels", "4", "--hidden", "16", "--model-batch", "16", "--passes", "2", "--baselines", "off"},
 }
 
@@ -204,7 +204,7 @@ func TestRanksOwnExamples(t *testing.T) {
 
 // A rank that is killed ends the run. Another number of ranks resumes it to the bits of a run without a break. So it is after an interrupt.
 func TestRanksResume(t *testing.T) {
-	flags := with(ranked["lbfgs"], "--passes", "15", "--gap", "0", "--checkpoint-every", "1")
+	flags := with(ranked["lbfgs"], "--passes", "10", "--gap", "0", "--checkpoint-every", "1")
 	whole := filepath.Join(t.TempDir(), "run")
 	if err := runProgram(with(flags, "--quiet", "--out", whole)...); err != nil {
 		t.Fatal(err)

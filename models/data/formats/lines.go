@@ -11,4 +11,5 @@ var _ = builtin(Format{
 	Holds:    "a folder of images of lines, and what they read in " + lines.Listing,
 	Tasks:    []string{"transcribe"},
 	IsFolder: lines.IsFolder,
+	ByTask:   true,
 })
