@@ -2,8 +2,9 @@
 # GOEXPERIMENT=simd turns on the vectorised inner loops; without it everything works, but slower.
 
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.7.0
-PARALLEL    = ./structured/machine/... ./models/data/text ./models/data/features/... ./nets ./train ./train/engine ./train/ranks ./train/methods/... \
+PARALLEL    = ./structured/machine/... ./models/data/text ./models/data/features/... ./nets ./train ./train/engine ./train/ranks \
 	./models ./models/inputs/... ./models/training ./models/sweep ./models/reproduce ./cmd/dsp/server # those that start goroutines, and what runs on them
+SEVERAL     = Threads|Team|Async|Ranks # tests of methods that have more than one thread; races need two
 
 # Settings for -tags gpu: gorgonia.org/cu compiles against our cuda.h and links with trampolines instead of a driver.
 GPU = CGO_ENABLED=1 CGO_CFLAGS="-O2 -I$(CURDIR)/cuda/driver/libcuda" CGO_LDFLAGS="-L$(CURDIR)/build"
@@ -39,6 +40,7 @@ test-long: # more cases of what go test ./... draws; RAPID_SEED=N repeats a run 
 
 race: # the race detector needs cgo, and so a C compiler
 	CGO_ENABLED=1 RAPID_CHECKS=20 go test -race -short $(PARALLEL)
+	CGO_ENABLED=1 RAPID_CHECKS=20 go test -race -short -run '$(strip $(SEVERAL))' ./train/methods/...
 
 bench: build
 	bin/dsp bench
@@ -52,7 +54,7 @@ lint:
 	if command -v $(CC) >/dev/null; then $(MAKE) lint-gpu; fi
 
 lint-gpu: build/libcuda.a
-	$(GPU) go vet -tags gpu ./...
+	$(GPU) go vet -tags gpu ./cuda/... ./cmd/dsp/endtoend
 	$(GPU) go run $(STATICCHECK) -tags gpu ./cuda/driver/... ./cuda/cudatest/... # the packages whose files depend on the tag
 
 cross:
@@ -121,14 +123,16 @@ $(EMULATED)/races/broken.o: cuda/cudatest/testdata/broken.cu cuda/devicecode/inc
 	@mkdir -p $(@D)
 	$(AS_KERNEL) $(RACES) -c $< -o $@
 
+ON_DEVICE = $(KIT_TESTS:%=./cuda/%) ./cuda/cudatest ./cuda/devicecode # go test ./... tests the other packages of ./cuda, which are the same without the tag
+
 EMULATE = DSP_CUDA_LIBRARY=$(CURDIR)/build/libcuda-emulated.so $(GPU)
 
 test-gpu: emulator build/libcuda-broken.so build/libcuda.a # on the emulated device; outside ./cuda, tests that need a device have GPU in their names
-	$(EMULATE) go test -tags gpu ./cuda/...
+	$(EMULATE) go test -tags gpu $(ON_DEVICE)
 	$(EMULATE) go test -tags gpu -timeout 30m -run GPU ./cmd/dsp/endtoend
 
 test-races: build/libcuda-races.so build/libcuda.a # takes minutes: the same tests, looking for races
-	DSP_CUDA_LIBRARY=$(CURDIR)/build/libcuda-races.so $(GPU) go test -tags gpu -timeout 30m ./cuda/...
+	DSP_CUDA_LIBRARY=$(CURDIR)/build/libcuda-races.so $(GPU) go test -tags gpu -timeout 30m $(ON_DEVICE)
 
 # Programs that test and measure dsp on a machine with a GPU and without Go, a C compiler or a network: there, unpack and run visit.sh.
 KIT       = build/gpu-kit

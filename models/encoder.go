@@ -58,18 +58,22 @@ func encoderOf(c *config.Config, from bases) (*encoded.Reader, error) {
 // rowsFolder is the folder with files of rows beside that of a run.
 const rowsFolder = "rows"
 
+// RowsFolder returns the folder with files of rows that c says; empty: they are kept in memory.
+func RowsFolder(c *config.Config) string {
+	switch {
+	case c.EncoderCache == "none":
+		return ""
+	case c.EncoderCache != "":
+		return c.EncoderCache
+	case c.Out != "":
+		return filepath.Join(filepath.Dir(filepath.Clean(c.Out)), rowsFolder)
+	}
+	return filepath.Join("runs", rowsFolder)
+}
+
 // encode gives the words of a data set their rows.
 func (d *Raw) encode(c *config.Config, set *structured.Dataset) error {
-	o := encoded.Options{Threads: c.Threads, Folder: c.EncoderCache}
-	switch {
-	case o.Folder == "none":
-		o.Folder = ""
-	case o.Folder == "":
-		o.Folder = filepath.Join("runs", rowsFolder)
-		if c.Out != "" {
-			o.Folder = filepath.Join(filepath.Dir(filepath.Clean(c.Out)), rowsFolder)
-		}
-	}
+	o := encoded.Options{Threads: c.Threads, Folder: RowsFolder(c)}
 	if !c.Quiet {
 		o.Console = os.Stderr
 	}

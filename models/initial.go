@@ -11,6 +11,7 @@ import (
 	"github.com/dsp-go/dsp/models/transfer"
 	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/chains"
 	"github.com/dsp-go/dsp/structured/trees"
 )
 
@@ -143,7 +144,9 @@ func newNames(names []string, known int) []string { return names[min(known, len(
 
 // weights copies the weights of a model into those of m.
 func (b bases) weights(m, from *Model, setting, path string) (taken, left []string, err error) {
-	if was, is := from.Form(), m.Form(); was != is {
+	_, first := from.Net.Form().Structure.(chains.Chain)
+	_, second := m.Net.Form().Structure.(chains.Second) // begins with what the labels' and the steps' scores are without it
+	if was, is := from.Form(), m.Form(); was != is && !(first && second) {
 		return nil, nil, structured.BadInput("--%s %s: the model predicts %s, this run %s", setting, path, was, is)
 	}
 	taken, left = transfer.Weights(m.Net.Layout(), m.W, m.sizes(), from.Net.Layout(), from.W, from.sizes())
@@ -213,6 +216,8 @@ func UnknownLabels(d *structured.Dataset, known *structured.Alphabet) (u Unknown
 	for i := range d.Len() {
 		gold, of, words := d.Gold(i), int32(0), 1 // the number of the first label, and numbers per word
 		switch {
+		case d.Readings != nil: // of the example as a whole
+			gold, words = d.Readings[i], len(d.Readings[i])+1
 		case brackets.Is(d):
 			of, words = 1, d.Length(i)
 		case d.Table(trees.ArcRows) != nil:

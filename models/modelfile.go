@@ -14,6 +14,7 @@ import (
 
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/inputs"
+	"github.com/dsp-go/dsp/models/inputs/encoded"
 	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/structured"
@@ -140,31 +141,34 @@ func FileOf(path string) (string, error) {
 
 // Load reads a model from the file that Save wrote, or from the run folder that holds it. Of a run that is not finished it takes the weights
 // from the last checkpoint, and Unfinished says so.
-func Load(path string) (*Model, error) {
+func Load(path string) (*Model, error) { return LoadWith(path, nil) }
+
+// LoadWith is Load for models that share an encoder: one that refers to the encoder of e reads its rows by e.
+func LoadWith(path string, e *encoded.Reader) (*Model, error) {
 	if _, err := os.Stat(filepath.Join(path, CheckpointFolder, ModelFile)); err == nil {
-		return loadUnfinished(path)
+		return loadUnfinished(path, e)
 	}
 	path, err := FileOf(path)
 	if err != nil {
 		return nil, err
 	}
-	return loadFile(path)
+	return loadFile(path, e)
 }
 
 // loadUnfinished makes the model of a run from its last checkpoint.
-func loadUnfinished(dir string) (*Model, error) {
+func loadUnfinished(dir string, e *encoded.Reader) (*Model, error) {
 	folder := filepath.Join(dir, CheckpointFolder)
 	w, pass, err := train.CheckpointWeights(folder)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && pass == 0 {
 		if _, err := os.Stat(filepath.Join(dir, ModelFile)); err == nil { // an earlier end of the run
-			return loadFile(filepath.Join(dir, ModelFile))
+			return loadFile(filepath.Join(dir, ModelFile), e)
 		}
 		return nil, structured.BadInput("%s: the run is not finished, and its checkpoint has no pass yet; dsp train --resume %s continues it", dir, dir)
 	}
 	if err != nil {
 		return nil, err
 	}
-	m, err := loadFile(filepath.Join(folder, ModelFile))
+	m, err := loadFile(filepath.Join(folder, ModelFile), e)
 	if err != nil {
 		return nil, err
 	}
@@ -176,7 +180,7 @@ func loadUnfinished(dir string) (*Model, error) {
 }
 
 // loadFile reads a model file.
-func loadFile(path string) (*Model, error) {
+func loadFile(path string, e *encoded.Reader) (*Model, error) {
 	f, err := safetensors.Read(path)
 	if err != nil {
 		return nil, err
@@ -188,15 +192,15 @@ func loadFile(path string) (*Model, error) {
 		return nil, structured.BadInput("%s: format %q, written by dsp %s; this one reads \"dsp model %s\"", path, format,
 			f.Metadata["version"], modelFormat)
 	}
-	m, err := decodeModel(f, filepath.Dir(path))
+	m, err := decodeModel(f, filepath.Dir(path), e)
 	if err != nil {
 		return nil, structured.BadInput("%s: %w", path, err)
 	}
 	return m, nil
 }
 
-// decodeModel makes the model that a file of our format describes; beside is the folder of the file.
-func decodeModel(f *safetensors.File, beside string) (*Model, error) {
+// decodeModel makes the model that a file of our format describes; beside is the folder of the file, and e an encoder that it may refer to.
+func decodeModel(f *safetensors.File, beside string, e *encoded.Reader) (*Model, error) {
 	m := &Model{Version: f.Metadata["version"], Config: config.Default()} // settings newer than the file have their defaults
 	var labels []string
 	for name, value := range map[string]any{"config": &m.Config, "labels": &labels, "dim": &m.Dim, "width": &m.Width,
@@ -213,7 +217,7 @@ func decodeModel(f *safetensors.File, beside string) (*Model, error) {
 	var names int
 	var err error
 	how := task.Loading(&m.Config)
-	how.Beside = beside
+	how.Beside, how.Known = beside, e
 	if m.Inputs, names, err = inputs.Load(f, how); err != nil {
 		return nil, err
 	}

@@ -175,7 +175,7 @@ func FuzzLoad(f *testing.F) {
 			"config": config, "labels": labels, "vocab": vocab, "dim": strconv.Itoa(dim), "width": strconv.Itoa(width),
 		}}
 		safetensors.Add(file, "node.bias", []float32{1, 2})
-		if m, err := decodeModel(file, t.TempDir()); err == nil {
+		if m, err := decodeModel(file, t.TempDir(), nil); err == nil {
 			t.Errorf("a model of one tensor: %+v", m)
 		}
 	})

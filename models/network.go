@@ -75,6 +75,11 @@ func network(c config.Config, in inputs.Inputs, dim, labels int) (nets.Network, 
 		form := tasks.Of(&c).Output(c, in, labels).Form
 		switch s := form.Structure; s.(type) {
 		case chains.Chain:
+		case chains.Second:
+			if in.Steps.Labels != labels {
+				return nil, structured.BadInput("%d labels, but steps between %d", labels, in.Steps.Labels)
+			}
+			return sparse.NewSecondChain(in.Dictionary.Nodes(), in.Dictionary.Edges(), dim, form)
 		case segments.Segments, segments.Counted:
 			return sparse.NewSegments(in.Dictionary.Nodes(), in.Dictionary.Edges(), dim, form)
 		default:

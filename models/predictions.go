@@ -41,6 +41,9 @@ func newJSONWriter(w io.Writer, m *Model, d *structured.Dataset, o predictions.O
 
 func (m *Model) layout(o predictions.Options, asJSON bool) predictions.Layout {
 	o.Uncalibrated = m.Uncalibrated()
+	if printing := tasks.Of(&m.Config).Printing; printing != nil {
+		printing(&m.Config, &o)
+	}
 	return tasks.Of(&m.Config).Layout(m.Labels, o, asJSON)
 }
 

@@ -61,6 +61,9 @@ func (p *predictor) predict(d *structured.Dataset, examples []int, o predictions
 	if err := p.potentials(d, examples); err != nil {
 		return nil, err
 	}
+	if p.model.transcribes() {
+		return p.transcribe(d, examples, o), nil
+	}
 	if o.Force {
 		restricter, ok := p.θ.Structure.(structured.Restricter)
 		if !ok {

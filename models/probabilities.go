@@ -8,6 +8,7 @@ import (
 	"github.com/dsp-go/dsp/models/predictions"
 	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/oracles/chain"
 	"github.com/dsp-go/dsp/oracles/chain/entities"
 	"github.com/dsp-go/dsp/oracles/kinds"
 	"github.com/dsp-go/dsp/oracles/segment"
@@ -82,6 +83,8 @@ func (m *Model) CheckSpans() error {
 	case !chains.EntityTags(m.Labels):
 		return structured.BadInput("--spans lists entities, and the model's labels are not entity tags (O, B-x, I-x, E-x, S-x): %s",
 			structured.SomeOf(m.Labels.Names()))
+	case m.newSpanFinder() == nil:
+		return structured.BadInput("--spans needs probabilities of entities, which are not computed for a %s; --marginals has those of labels", m.Net.Form().Structure.Name())
 	}
 	return nil
 }
@@ -113,6 +116,8 @@ func (m *Model) newSpanFinder() *spanFinder {
 	switch m.Net.Form().Structure.(type) {
 	case chains.Chain:
 		return &spanFinder{rules: rules, sums: chainSums{entities.New(rules, m.Labels.Len())}}
+	case chains.Second:
+		return &spanFinder{rules: rules, sums: &secondSums{rules: rules, oracle: chain.NewSecond()}}
 	case segments.Segments, segments.Counted:
 		return &spanFinder{rules: rules, sums: newSegmentSums(rules, m.Labels.Len())}
 	}
@@ -125,6 +130,21 @@ type chainSums struct{ *entities.Sums }
 func (s chainSums) Reset(θ *structured.Potentials, b int, temperature float64) {
 	view := chains.Of(θ)
 	s.Sums.Reset(&view, b, temperature)
+}
+
+// secondSums are those of second-order chains: of the chains of their states.
+type secondSums struct {
+	rules  *chains.Entities
+	oracle *chain.Second
+	*entities.Sums
+}
+
+func (s *secondSums) Reset(θ *structured.Potentials, b int, temperature float64) {
+	states, labels := s.oracle.Lift(θ, b)
+	if s.Sums == nil {
+		s.Sums = entities.New(s.rules.Over(labels), len(labels))
+	}
+	s.Sums.Reset(&states, 0, temperature/2)
 }
 
 // segmentSums are those of segments.

@@ -19,6 +19,9 @@ import (
 
 // CheckQuestions refuses options that ask what the model's outputs cannot answer, as bad input.
 func (m *Model) CheckQuestions(o predictions.Options) error {
+	if err := m.checkTranscripts(o); err != nil {
+		return err
+	}
 	if m.Net == nil || o.Samples == 0 && !o.Entropy {
 		return nil
 	}
@@ -159,6 +162,8 @@ type pair struct {
 func (m *Model) SameSpace(other *Model) (structured.Form, error) {
 	form, err := structured.Common(m.Net.Form(), other.Net.Form())
 	switch {
+	case m.transcribes() || other.transcribes():
+		return form, structured.BadInput("the divergence of strings is not known, only that of the labels of frames")
 	case err != nil:
 		return form, structured.BadInput("their outputs cannot be compared: %w", err)
 	case !slices.Equal(m.Labels.Names(), other.Labels.Names()):

@@ -20,6 +20,9 @@ import (
 // SelectBy are the measures of how much a label of an example may be worth.
 var SelectBy = []string{"entropy", "margin", "probability"}
 
+// selectBeam is the width of the search for the two best strings of a line.
+const selectBeam = 20
+
 // Selected is an example that Select chose, and its measure.
 type Selected struct {
 	Example int
@@ -28,19 +31,22 @@ type Selected struct {
 
 // Select returns the n examples of d of which the model is least sure, the least sure first: those with the largest entropy of their outputs, with the
 // smallest margin between the probabilities of the best two outputs (their scores, for structures without sums), or with the smallest
-// probability of the best output.
-func (m *Model) Select(ctx context.Context, d *structured.Dataset, n int, by string, threads int) ([]Selected, error) {
+// probability of the best output. exact refuses potentials that the oracle would change, as predictions.Options has it.
+func (m *Model) Select(ctx context.Context, d *structured.Dataset, n int, by string, exact bool, threads int) ([]Selected, error) {
 	structure := m.Net.Form().Structure
 	oracle := kinds.Of(structure).Oracle()
 	_, noSums := oracles.ExactSums(oracle, "--by "+by, structure.Name())
 	_, ranks := oracle.(oracles.Ranker)
-	o := predictions.Options{Threads: threads}
+	o := predictions.Options{Threads: threads, Exact: exact}
 	measure := func(p *predictions.Prediction) float64 { return p.Probability }
 	switch {
 	case by == "margin" && !ranks:
 		return nil, structured.BadInput("--by margin needs the two best outputs, which the oracle of a %s does not find", structure.Name())
 	case by == "margin":
 		o.NBest = 2
+		if m.transcribes() {
+			o.Beam = selectBeam
+		}
 		measure = func(p *predictions.Prediction) float64 {
 			if len(p.NBest) < 2 {
 				return math.MaxFloat64

@@ -93,3 +93,17 @@ func (kb *KBest) Resize(θ *structured.Potentials, k int) {
 
 // Output returns places lo to hi-1, among the batch's outputs, of the k-th best output.
 func (kb *KBest) Output(k, lo, hi int) []int32 { return kb.Values[k*kb.N+lo : k*kb.N+hi] }
+
+// Place sets the score of the latest output k of example b, places lo to hi-1 among the batch's outputs, and moves it before those that score less.
+// An oracle ranks outputs by sums in another order than that of scores, or in float32, so outputs that nearly tie may come in the wrong order.
+func (kb *KBest) Place(b, k, lo, hi int, score float64) {
+	scores := kb.Score[b*kb.K : (b+1)*kb.K]
+	scores[k] = score
+	for ; k > 0 && scores[k] > scores[k-1]; k-- {
+		scores[k], scores[k-1] = scores[k-1], scores[k]
+		x, y := kb.Output(k, lo, hi), kb.Output(k-1, lo, hi)
+		for i := range x {
+			x[i], y[i] = y[i], x[i]
+		}
+	}
+}

@@ -23,6 +23,9 @@ type Dataset struct {
 	// A label that is not known for certain is −1−k in Labels, and LabelSets[k] lists the possible labels in order; nil allows any.
 	LabelSets [][]int32
 
+	// What each gold output reads, where only that is known of it, and a structure has outputs that read the same (Gold.Reading) [n]; nil without.
+	Readings [][]int32
+
 	Features []float32     // dense inputs [ΣT×Dim], or nil
 	Source   FeatureSource // of dense inputs that are not in Features, or nil
 	Dim      int
@@ -85,6 +88,9 @@ func (d *Dataset) GoldOf(i int) Gold {
 	if d.Costs != nil {
 		at := d.Rows(d.CostRows)
 		g.Costs = d.Costs[at[i]:at[i+1]]
+	}
+	if d.Readings != nil {
+		g.Reading = d.Readings[i]
 	}
 	return g
 }

@@ -30,6 +30,7 @@ var selecting = []struct {
 	rises        bool // the measure rises with quality: its error is 1 − the measure
 }{
 	{"aer", "alignment error rate", false},
+	{"cer", "character error rate", false},
 	{"class_iou", "class error (1 − mean class IoU)", true},
 	{"miou", "class error (1 − mean class IoU)", true},
 	{"corloc", "localisation error (1 − CorLoc)", true},
@@ -66,6 +67,7 @@ var printed = []struct{ measure, title string }{
 	{"token_error", "token error"}, {"sequence_error", "sequence error"}, {"aer", "AER"}, {"f1", "entity F1"},
 	{"uas", "UAS"}, {"las", "LAS"}, {"root", "root accuracy"},
 	{"link_f1", "link F1"}, {"complete", "complete trees"},
+	{"cer", "character error"}, {"line_accuracy", "lines right"},
 	{"corloc", "CorLoc"}, {"mean_iou", "mean IoU"}, {"ap", "AP"},
 	{"accuracy", "accuracy"}, {"class_iou", "mean class IoU"},
 	{"pixel_accuracy", "pixel accuracy"}, {"miou", "mean class IoU"},

@@ -54,7 +54,7 @@ type Potentials struct {
 	Structure Structure
 	Outputs   []int // [B+1]; the output of example b is y[Outputs[b]:Outputs[b+1]] of a batch's outputs y
 	Parts     []Part
-	Gold      [][]int32 // [B] gold outputs, for a GoldReader whose data has them; empty for other structures
+	Gold      [][]int32 // [B] gold outputs, for a GoldReader whose data has them; or what outputs must read, where Restrict says so; else empty
 	Graphs    []*Graph  // [B] for a GraphReader; empty for other structures
 }
 

@@ -36,6 +36,13 @@ type Restricter interface {
 	Restrict(θ *Potentials, b int, gold Gold)
 }
 
+// Distinguisher is a Structure whose name does not say all that its outputs depend on.
+type Distinguisher interface {
+	Structure
+	// Same reports whether another structure of the same name has the same outputs, and its potentials the same meaning.
+	Same(other Structure) bool
+}
+
 // Raiser is a Structure whose outputs are scored number by number, at least in part. Every structure with sums over its outputs
 // is one.
 type Raiser interface {
@@ -116,6 +123,10 @@ type Gold struct {
 	Output []int32
 	Sets   [][]int32
 	Costs  []float32 // what the parts of a wrong output cost, one number per row of a table that the structure names (CostReader); nil without
+
+	// Reading is what the output reads, where many outputs read the same: the symbols of a line whose frames have labels. It says more of the output
+	// than the possible numbers do. nil: nothing more is known; a line without symbols has an empty one.
+	Reading []int32
 }
 
 // Partial reports whether some number of the output is not known for certain.

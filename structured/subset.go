@@ -51,6 +51,7 @@ func (d *Dataset) Subset(examples []int) *Dataset {
 	s.Lines = selectExamples(examples, d.Lines)
 	s.Files = selectExamples(examples, d.Files)
 	s.Weights = selectExamples(examples, d.Weights)
+	s.Readings = selectExamples(examples, d.Readings)
 	return s
 }
 

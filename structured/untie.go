@@ -6,6 +6,9 @@ func Common(a, b Form) (Form, error) {
 	if a.Structure.Name() != b.Structure.Name() {
 		return Form{}, BadInput("one is a %s, the other a %s", a.Structure.Name(), b.Structure.Name())
 	}
+	if d, ok := a.Structure.(Distinguisher); ok && !d.Same(b.Structure) {
+		return Form{}, BadInput("each is a %s, but of another kind", a.Structure.Name())
+	}
 	if len(a.Parts) != len(b.Parts) {
 		return Form{}, BadInput("their potentials have %d and %d parts", len(a.Parts), len(b.Parts))
 	}

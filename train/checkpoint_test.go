@@ -402,6 +402,7 @@ func TestFingerprint(t *testing.T) {
 		"weights":  func(d *structured.Dataset) { d.Weights = []float64{1, 2, 1} },
 		"ids":      func(d *structured.Dataset) { d.Ids = []int32{1} },
 		"names":    func(d *structured.Dataset) { d.Alphabet = structured.NewAlphabet("x", "y") },
+		"readings": func(d *structured.Dataset) { d.Readings = [][]int32{{1}, {}, {0}} },
 		"tables":   func(d *structured.Dataset) { d.Tables[0].Features[0]++ },
 		"vocab":    func(d *structured.Dataset) { d.Vocab = []*structured.Alphabet{structured.NewAlphabet("x")} },
 	} {

@@ -19,6 +19,9 @@ func Fingerprint(d *structured.Dataset) string {
 	for _, set := range d.LabelSets {
 		add(h, set)
 	}
+	for _, reading := range d.Readings {
+		add(h, reading)
+	}
 	add(h, d.Features)
 	if d.Source != nil {
 		key, err := d.Source.Fingerprint()

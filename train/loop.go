@@ -78,13 +78,13 @@ func (t *Trainer) Run(ctx context.Context, s *State) (result *Result, err error)
 
 // end saves the last boundary.
 func (l *loop) end(ctx context.Context) error {
-	if l.Checkpoint == nil {
-		return nil
-	}
 	if l.behind {
-		if err := l.take(); err != nil {
+		if err := l.take(ctx); err != nil {
 			return l.failed(ctx, err)
 		}
+	}
+	if l.Checkpoint == nil {
+		return nil
 	}
 	return l.Checkpoint.save()
 }
@@ -108,7 +108,7 @@ func (l *loop) start(ctx context.Context) error {
 	} else {
 		s, nan := l.s, math.NaN() // unless the method sets them
 		s.Primal, s.Dual, s.Estimate, s.Smoothed, s.Exact, s.ProxGradient, s.InnerGap = nan, nan, nan, nan, nan, nan, nan
-		if err := l.boundary(); err != nil {
+		if err := l.boundary(ctx); err != nil {
 			return err
 		}
 	}
@@ -125,24 +125,54 @@ func (l *loop) start(ctx context.Context) error {
 		l.w = append(l.w[:0], l.s.W...)
 		return nil
 	}
-	return l.boundary()
+	return l.boundary(ctx)
 }
 
-// boundary keeps the current state, between two passes, as the one to fall back to. If the method's memory is on a device and
+// boundary keeps the current state, between two passes, as the one to fall back to. If the method's memory is on a device or on other ranks and
 // must be copied, or the state is large, it does so only when a checkpoint is due.
-func (l *loop) boundary() error {
+func (l *loop) boundary(ctx context.Context) error {
 	l.w = append(l.w[:0], l.s.W...)
+	if l.divided() != nil {
+		due, err := l.dueOnAll(ctx)
+		if l.behind = !due; l.behind || err != nil {
+			return err
+		}
+		return l.take(ctx)
+	}
 	_, fetches := l.Method.(MemoryKeeper)
 	c := l.Checkpoint
 	if c != nil && (c.Large && l.s.Passes == 0 || (c.Large || fetches && l.Problem.OnDevice()) && !c.due(l.s.Passes)) {
 		l.behind = true
 		return nil
 	}
-	return l.take()
+	return l.take(ctx)
+}
+
+// divided returns the method if ranks have to assemble its state; else nil.
+func (l *loop) divided() Divided {
+	if d, ok := l.Method.(Divided); ok && l.Problem.Ranks().Size() > 1 {
+		return d
+	}
+	return nil
+}
+
+// dueOnAll reports whether a checkpoint of the current state is due, as rank 0 says, which writes it.
+func (l *loop) dueOnAll(ctx context.Context) (bool, error) {
+	due := make([]byte, 1)
+	if c := l.Checkpoint; c != nil && l.s.Passes > 0 && c.due(l.s.Passes) {
+		due[0] = 1
+	}
+	err := l.Problem.Ranks().Broadcast(ctx, due)
+	return due[0] == 1, err
 }
 
 // take copies the current state into the checkpoint.
-func (l *loop) take() error {
+func (l *loop) take(ctx context.Context) error {
+	if d := l.divided(); d != nil {
+		if err := d.Assemble(ctx, l.Problem); err != nil {
+			return err
+		}
+	}
 	if l.Checkpoint == nil {
 		return nil
 	}
@@ -208,7 +238,7 @@ func (l *loop) pass(ctx context.Context) error {
 			return fmt.Errorf("recording pass %d: %w", record.Pass, err)
 		}
 	}
-	if err := l.boundary(); err != nil {
+	if err := l.boundary(context.WithoutCancel(ctx)); err != nil {
 		return l.failed(ctx, err)
 	}
 	if l.Checkpoint != nil {

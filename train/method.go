@@ -70,6 +70,12 @@ type Certifier interface {
 	Certify(ctx context.Context, p *Problem, s *State, keep bool) error
 }
 
+// Divided is a method of whose state each of several ranks has a part.
+type Divided interface {
+	// Assemble completes what Archive saves, on every rank. All ranks call it.
+	Assemble(ctx context.Context, p *Problem) error
+}
+
 // MemoryKeeper is a method whose Archive saves a memory.
 type MemoryKeeper interface {
 	// FetchMemory copies the memory that Archive saves from the device, if there is one.

@@ -30,6 +30,7 @@ const (
 	NoL1                               // λ₁ = 0
 	OtherLoss                          // another loss than the quadratic one
 	Sums                               // an oracle that sums over all outputs
+	Countable                          // scores that are log probabilities of what the training data have counts of
 )
 
 // RequirementError reports that a method cannot solve a problem. It is wrapped as bad input.
@@ -58,6 +59,9 @@ func CheckConvex(method string, scorer nets.Scorer) error {
 func CheckLabels(method string, o *engine.Objective) error {
 	if !o.Partial() {
 		return nil
+	}
+	if o.Data.Readings != nil {
+		return Refuse(method, KnownLabels, "needs to know all gold labels: %s says what its lines read, and not which frame shows which symbol, so the objective is not convex", o.Data.Name)
 	}
 	return Refuse(method, KnownLabels, "needs to know all gold labels: where they are sets, as in %s, the objective is not convex", o.Data.Name)
 }

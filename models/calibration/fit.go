@@ -62,11 +62,16 @@ func Fit(ctx context.Context, m *models.Model, d *structured.Dataset, by By, thr
 	if d.Labels == nil {
 		return Result{}, structured.BadInput("%s: no gold outputs to fit probabilities to", d.Name)
 	}
+	if d.Readings != nil && by == Tokens {
+		return Result{}, structured.BadInput("%s: what lines read is known, and not the labels of frames: fit the temperature to whole outputs (sequences)", d.Name)
+	}
 	s := search{ctx: ctx, model: m, data: d, by: by, threads: threads}
 	if by == Entities {
-		_, chain := m.Net.Form().Structure.(chains.Chain)
-		if s.rules = chains.NewEntities(m.Labels); s.rules == nil || !chain {
-			return Result{}, structured.BadInput("a temperature cannot be fitted to entities: it needs entity tags of --structure chain")
+		if s.rules = chains.NewEntities(m.Labels); s.rules == nil {
+			return Result{}, structured.BadInput("a temperature cannot be fitted to entities: the model's outputs have no entities")
+		}
+		if _, chain := m.Net.Form().Structure.(chains.Chain); !chain {
+			return Result{}, structured.BadInput("a temperature cannot be fitted to the entities of a %s; it needs a model of --structure chain", m.Net.Form().Structure.Name())
 		}
 	}
 	logs := []float64{math.Log2(m.Temper()), 0} // logarithms of temperatures to base 2
@@ -162,6 +167,9 @@ func (s *search) batch(o oracles.Summer, examples []int, θ *structured.Potentia
 	if s.by == Entities {
 		return s.entities(o, examples, θ, logs)
 	}
+	if s.data.Readings != nil {
+		return s.readings(o, examples, θ, logs)
+	}
 	r := measured{sums: make([]float64, len(logs))}
 	gold := make([][]part, len(examples))
 	for b, i := range examples {
@@ -184,6 +192,36 @@ func (s *search) batch(o oracles.Summer, examples []int, θ *structured.Potentia
 				} else {
 					r.sums[k] -= math.Log(math.Max(leastProbability, math.Min(1, p.of(u, b))))
 				}
+			}
+		}
+	}
+	return r
+}
+
+// readings measures a batch of examples of which it is known what they read: the likelihood is that of all outputs that read so.
+func (s *search) readings(o oracles.Summer, examples []int, θ *structured.Potentials, logs []float64) measured {
+	r := measured{sums: make([]float64, len(logs))}
+	var gold structured.Potentials
+	gold.Copy(θ)
+	for b, i := range examples {
+		θ.Structure.(structured.Restricter).Restrict(&gold, b, s.data.GoldOf(i))
+	}
+	all, some := make([]float64, len(examples)), make([]float64, len(examples))
+	for k, log := range logs {
+		t := math.Exp2(log)
+		o.Exp(θ, t, all, nil)
+		o.Exp(&gold, t, some, nil)
+		for b := range examples {
+			possible := !math.IsInf(some[b], -1)
+			if possible {
+				r.sums[k] += math.Max(0, (all[b]-some[b])/t)
+			}
+			switch {
+			case k > 0:
+			case possible:
+				r.count++
+			default:
+				r.skipped++
 			}
 		}
 	}

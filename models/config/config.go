@@ -49,6 +49,7 @@ type DataSettings struct {
 	Columns     string         `yaml:"columns" json:"columns" group:"Data" help:"names of conll's columns, as word=0,pos=1,label=-1; empty: word first, label last"`
 	Label       string         `yaml:"label" json:"label" group:"Data" unit:"upos|xpos|feats|deprel|misc:KEY" help:"field of conllu that is the label; empty: upos"`
 	Scheme      string         `yaml:"scheme" json:"scheme" group:"Data" values:"keep|iob1|iob2|bioes" help:"convert entity tags to this scheme on reading"`
+	Order       int            `yaml:"order" json:"order" group:"Data" min:"1" unit:"1|2" help:"labels in a row that score together: 1: two, 2: three (docs/tagging.md)"`
 	Partial     bool           `yaml:"partial" json:"partial" group:"Data" help:"labels may be known in part: ? is any, A|B one of these"`
 	Fold        int            `yaml:"fold" json:"fold" group:"Data" min:"-1" help:"letters only: fold of the training file to hold out as test data; -1: none"`
 	Examples    settings.Sizes `yaml:"examples" json:"examples" group:"Data" min:"1" unit:"TRAIN,DEV,TEST" help:"how many examples to draw"`
@@ -133,7 +134,7 @@ type OracleSettings struct {
 // NetSettings say what the network is and what it reads.
 type NetSettings struct {
 	Net            string         `yaml:"net" json:"net" group:"Network" values:"auto" help:"network, or FILE.yaml (docs/networks.md); auto: as the inputs suggest"`
-	Features       string         `yaml:"features" json:"features" group:"Network" values:"auto|ner|pos|chunk|parse|descriptor|pixels|pixels+descriptor|align|none" help:"built-in inputs of text, boxes or regions (dsp info --features SET)"`
+	Features       string         `yaml:"features" json:"features" group:"Network" values:"auto|ner|pos|chunk|hmm|parse|descriptor|pixels|pixels+descriptor|align|none" help:"built-in inputs of text, boxes or regions (dsp info --features SET)"`
 	Template       string         `yaml:"template" json:"template" group:"Network" reads:"attributes|layers" unit:"FILE" help:"template of attributes instead of a built-in set (docs/templates.md)"`
 	Clusters       string         `yaml:"clusters" json:"clusters" group:"Network" reads:"attributes" unit:"FILE" help:"Brown clusters of words, as attributes (docs/templates.md)"`
 	Gazetteer      string         `yaml:"gazetteer" json:"gazetteer" group:"Network" reads:"attributes" unit:"FILE,..." help:"lists of names, as attributes (docs/templates.md)"`
@@ -216,6 +217,7 @@ func Default() Config {
 			Difficulty: words.Difficulty,
 			Fold:       -1,
 			Scheme:     "keep",
+			Order:      1,
 		},
 		SegmentSettings: SegmentSettings{Structure: "chain", Overlong: "refuse", SegmentLoss: "tags"},
 		EncoderSettings: EncoderSettings{

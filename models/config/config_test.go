@@ -60,7 +60,7 @@ func TestTagsNameWhatIsThere(t *testing.T) {
 // --format takes the built-in data, every registered format, and nothing else.
 func TestFormatSettingListsTheRegistry(t *testing.T) {
 	c := Default()
-	s := c.must("format")
+	s, _ := settings.Named(Settings(&c), "format")
 	if want := append([]string{"", formats.Builtin}, formats.Names()...); !slices.Equal(s.Values, want) {
 		t.Errorf("--format takes %q, want %q", s.Values, want)
 	}

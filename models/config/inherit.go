@@ -12,7 +12,7 @@ import (
 var (
 	// inherited are taken where the run does not give them.
 	inherited = []string{
-		"task", "columns", "label", "scheme", "structure", "max-length", "segment-ends", "tree", "search", "search-limit", "class", "cells", "crop", "candidates", "unmatched",
+		"task", "columns", "label", "scheme", "structure", "order", "max-length", "segment-ends", "tree", "search", "search-limit", "class", "cells", "crop", "candidates", "unmatched",
 		"cell", "superpixels", "neighbours", "oracle", "constraints", "net", "features", "template", "clusters", "gazetteer", "hash-bits",
 		"vectors", "freeze-vectors", "encoder", "encoder-layers", "pieces", "encoder-rows", "tune-encoder", "freeze-layers", "adapter",
 	}

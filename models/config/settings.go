@@ -53,9 +53,9 @@ func Settings(c *Config) []settings.Setting {
 	return all
 }
 
-// must returns the setting of that name. It panics if there is none, which is a bug in the caller or in a tag.
+// must returns the setting of that name, without the values that are registered. It panics if there is none, which is a bug in the caller or in a tag.
 func (c *Config) must(name string) settings.Setting {
-	s, ok := settings.Named(Settings(c), name)
+	s, ok := settings.Get(c, name)
 	if !ok {
 		panic("models: there is no setting " + name)
 	}

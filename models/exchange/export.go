@@ -57,8 +57,8 @@ func ExportPotentials(ctx context.Context, m *models.Model, d *structured.Datase
 					arrays.Add(n, "offsets", offsets, len(offsets)),
 					n.AddText("label_names", m.Labels.Names()),
 					n.AddText("ids", ids))
-				if err == nil && d.Labels != nil {
-					err = arrays.Add(n, "labels", d.Labels, len(d.Labels))
+				for _, g := range goldOf(d) {
+					err = cmp.Or(err, arrays.Add(n, g.name, g.values, len(g.values)))
 				}
 				return err
 			})
@@ -72,13 +72,34 @@ func ExportPotentials(ctx context.Context, m *models.Model, d *structured.Datase
 		safetensors.Add(f, t.Name+"_offsets", int64s(t.Offsets))
 	}
 	safetensors.Add(f, "offsets", offsets)
-	if d.Labels != nil {
-		safetensors.Add(f, "labels", d.Labels)
+	for _, g := range goldOf(d) {
+		safetensors.Add(f, g.name, g.values)
 	}
 	if f.Metadata, err = safetensors.JSONMetadata(map[string]any{"label_names": m.Labels.Names(), "ids": ids}); err != nil {
 		return err
 	}
 	return safetensors.Write(path, f)
+}
+
+// numbers is an array of gold outputs.
+type numbers struct {
+	name   string
+	values []int32
+}
+
+// goldOf returns the gold outputs of d as arrays: labels, or what examples read, one after the other, and how many symbols each has.
+func goldOf(d *structured.Dataset) []numbers {
+	switch {
+	case d.Labels == nil:
+		return nil
+	case d.Readings == nil:
+		return []numbers{{"labels", d.Labels}}
+	}
+	lengths := []int32{}
+	for _, reading := range d.Readings {
+		lengths = append(lengths, int32(len(reading)))
+	}
+	return []numbers{{"readings", slices.Concat(d.Readings...)}, {"reading_lengths", lengths}}
 }
 
 // partShape returns the shape of the array of part k in a file. Edges are matrices of labels, one for each type if they have types; those of Potts

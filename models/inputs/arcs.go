@@ -5,7 +5,6 @@ import (
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/nets/sparse"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/machine/host"
 	"github.com/dsp-go/dsp/structured/machine/safetensors"
 	"github.com/dsp-go/dsp/structured/trees"
 )
@@ -49,34 +48,11 @@ func fitArcs(t *arcs.Template, train *structured.Dataset, o arcs.Options) (*Arcs
 
 // Apply makes the attributes of all arcs of a data set.
 func (in *Arcs) Apply(d *structured.Dataset, threads int) error {
-	blocks := Batches(d)
-	arc, label := make([]*structured.Sparse, len(blocks)), make([]*structured.Sparse, len(blocks))
-	err := host.Parallel(threads, len(blocks), func() *arcs.Extractor { return arcs.NewExtractor(in.Template, in.Dictionary) },
-		func(e *arcs.Extractor, k int) (err error) {
-			arc[k], label[k], err = extractArcs(e, d, blocks[k])
-			return err
-		})
-	if err != nil {
-		return err
-	}
-	d.Table(trees.ArcRows).Attributes = structured.JoinSparse(arc)
-	d.Table(trees.LabelRows).Attributes = structured.JoinSparse(label)
-	return nil
+	return in.apply(rowsOfArcs, d, threads)
 }
 
 // Extractor implements Maker.
-func (in *Arcs) Extractor() func(d *structured.Dataset) error {
-	e := arcs.NewExtractor(in.Template, in.Dictionary)
-	return func(d *structured.Dataset) error {
-		examples := make([]int, d.Len())
-		for i := range examples {
-			examples[i] = i
-		}
-		var err error
-		d.Table(trees.ArcRows).Attributes, d.Table(trees.LabelRows).Attributes, err = extractArcs(e, d, examples)
-		return err
-	}
-}
+func (in *Arcs) Extractor() func(d *structured.Dataset) error { return in.extractor(rowsOfArcs) }
 
 // Missing implements Maker.
 func (in *Arcs) Missing(d *structured.Dataset) string {
@@ -99,31 +75,6 @@ func (in *Arcs) Network(form structured.Form, dim int) (nets.Network, error) {
 		{Attributes: in.Dictionary.Arc.Len(), Weights: "arc_attributes", Dense: dense("arc")},
 		{Attributes: in.Dictionary.Label.Len(), Weights: "label_attributes", Dense: dense("label")},
 	}), nil
-}
-
-// extractArcs makes the attributes of the arcs of some sentences, for their scores and for those of their relations.
-func extractArcs(e *arcs.Extractor, d *structured.Dataset, examples []int) (arc, label *structured.Sparse, err error) {
-	if err := e.Open(arcColumns(d)); err != nil {
-		return nil, nil, err
-	}
-	arc, label = &structured.Sparse{Offsets: []int{0}}, &structured.Sparse{Offsets: []int{0}}
-	var arcRows, labelRows arcs.Rows
-	for _, i := range examples {
-		if err := e.Extract(d.Offsets[i], d.Offsets[i+1], &arcRows, &labelRows); err != nil {
-			return nil, nil, err
-		}
-		appendRows(arc, &arcRows)
-		appendRows(label, &labelRows)
-	}
-	return arc, label, nil
-}
-
-func appendRows(to *structured.Sparse, rows *arcs.Rows) {
-	from := len(to.Index)
-	for _, end := range rows.Offsets[1:] {
-		to.Offsets = append(to.Offsets, from+end)
-	}
-	to.Index = append(to.Index, rows.Index...)
 }
 
 // The tensors of a model file that hold the hashes of attributes of arcs, in the order of their numbers.

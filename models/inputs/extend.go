@@ -114,7 +114,7 @@ func (in *Arcs) extend(c *config.Config, train *structured.Dataset) (Maker, erro
 	if in.Dictionary.Arc.HashBits() > 0 {
 		return in, in.Apply(train, c.Threads)
 	}
-	fitted, err := fitArcs(in.Template, train, arcs.Options{MinCount: cmp.Or(c.MinCount, defaultArcCount), Threads: host.Threads(c.Threads)})
+	fitted, err := fitArcs(in.Template, train, pairOptions(c))
 	if err != nil {
 		return nil, err
 	}

@@ -15,8 +15,8 @@ import (
 
 // tensors are the names of all tensors that Save may put into a file, but those of encoders.
 var tensors = []string{
-	attributeNames, edgeAttributeNames, clustersTensor, gazetteerTensor, VectorsTensor, arcHashes, labelHashes, pairStatistics, pairFeatures, "pair_attribute_names", "source_attribute_names",
-	standardMean, standardScale,
+	attributeNames, edgeAttributeNames, clustersTensor, gazetteerTensor, knownTensor, VectorsTensor, arcHashes, labelHashes, pairStatistics, pairFeatures, "pair_attribute_names", "source_attribute_names",
+	standardMean, standardScale, stepsTensor,
 }
 
 // IsTensor reports whether Save may put a tensor of that name into a file.
@@ -37,6 +37,9 @@ func (in Inputs) Save(f *safetensors.File) error {
 	}
 	if in.Standard != nil {
 		in.Standard.Save(f)
+	}
+	if in.Steps != nil {
+		safetensors.Add(f, stepsTensor, in.Steps.Pack())
 	}
 	if in.Characters != nil {
 		values["characters"] = in.Characters.Names()
@@ -95,6 +98,7 @@ type Loading struct {
 	Encoder bool             // there is an encoder
 	Rows    encoded.Settings // of its rows
 	Beside  string           // the folder of the file, where an encoder may be that it refers to
+	Known   *encoded.Reader  // which the file may refer to, too; or nil
 	// Own takes the inputs that only the task has; nil: there are none.
 	Own func(f *safetensors.File, template string, hashBits int) (own Maker, tensors int, err error)
 }
@@ -162,9 +166,14 @@ func Load(f *safetensors.File, how Loading) (in Inputs, tensors int, err error) 
 	if in.Standard != nil {
 		tensors += 2
 	}
+	if s, more, err := loadSteps(f); err != nil {
+		return in, 0, fmt.Errorf("tensor %q: %w", stepsTensor, err)
+	} else if s != nil {
+		in.Steps, tensors = s, tensors+more
+	}
 	if how.Encoder {
 		var more int
-		if in.Encoder, more, err = encoded.Load(f, how.Rows, how.Beside); err != nil {
+		if in.Encoder, more, err = encoded.Load(f, how.Rows, how.Beside, how.Known); err != nil {
 			return in, 0, err
 		}
 		tensors += more

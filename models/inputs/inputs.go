@@ -12,6 +12,7 @@ import (
 	"github.com/dsp-go/dsp/models/data/formats"
 	"github.com/dsp-go/dsp/models/data/text"
 	"github.com/dsp-go/dsp/models/inputs/encoded"
+	"github.com/dsp-go/dsp/models/optimisers"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
@@ -31,6 +32,8 @@ type Inputs struct {
 	Vectors    *graph.WordVectors     // of the words of the first vocabulary, or nil
 	WordRows   *WordRows              // vectors of words that are dense inputs, or nil
 	Encoder    *encoded.Reader        // whose rows are the last dense inputs of words, or nil
+
+	Steps *chains.Steps // between labels, in second-order chains; nil for others
 
 	Standard *Standard // of dense features, or nil; Apply does not see to it, because data get theirs from several places
 
@@ -79,6 +82,7 @@ func Fit(c *config.Config, train *structured.Dataset) (Inputs, error) {
 	if err != nil {
 		return Inputs{}, err
 	}
+	t.Learn(train, cmp.Or(c.MinCount, defaultWordCount))
 	err = t.Fit(train, features.Options{MinCount: max(1, c.MinCount), HashBits: c.HashBits, Threads: host.Threads(c.Threads)})
 	if err == nil && both && train.Dictionary.Edges() > 0 {
 		err = structured.BadInput("net %s does not read the %d attributes of steps that the template makes; leave out its lines that begin with B, or use --net linear",
@@ -180,6 +184,10 @@ func (in Inputs) Apply(d *structured.Dataset, n int) error {
 
 // featureSet returns the name of the built-in set that c asks for: none for no attributes, auto for a template file.
 func featureSet(c *config.Config, train *structured.Dataset) (string, error) {
+	method := &optimisers.Descriptor{}
+	if chosen, ok := c.Optimiser(); ok {
+		method = chosen
+	}
 	switch {
 	case c.Template != "":
 		return "auto", nil
@@ -190,6 +198,8 @@ func featureSet(c *config.Config, train *structured.Dataset) (string, error) {
 			builtinFor(train))
 	case c.Features != "auto":
 		return c.Features, nil
+	case method.Features != "":
+		return method.Features, nil
 	case c.TuneEncoder && c.Preset().Linear: // nothing between the encoder and the potentials
 		return "none", nil
 	case c.Net == "auto" || c.Preset().Linear || c.Network().ReadsAttributes():

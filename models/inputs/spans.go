@@ -1,9 +1,6 @@
 package inputs
 
 import (
-	"cmp"
-	"os"
-
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/data/brackets"
 	"github.com/dsp-go/dsp/models/data/features/arcs"
@@ -11,7 +8,6 @@ import (
 	"github.com/dsp-go/dsp/nets/sparse"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/constituents"
-	"github.com/dsp-go/dsp/structured/machine/host"
 	"github.com/dsp-go/dsp/structured/machine/safetensors"
 )
 
@@ -31,29 +27,13 @@ func FitConstituents(c *config.Config, train *structured.Dataset) (Inputs, error
 	case linear && c.Features == "none":
 		return Inputs{}, structured.BadInput("--net linear reads attributes of spans, but --features none makes none; leave it out, or use --net biaffine")
 	case !linear:
-		in := Inputs{Features: "none", Words: SpanWords}
-		if err := in.fitWords(c, train); err != nil {
-			return Inputs{}, err
-		}
-		return in, in.encode(train)
+		return fitColumns(c, train, SpanWords)
 	}
-	text, name := arcs.BuiltinSpans(), "spans"+templateSuffix
-	if c.Template != "" {
-		content, err := os.ReadFile(c.Template)
-		if err != nil {
-			return Inputs{}, structured.BadInput("--template: %w", err)
-		}
-		text, name = string(content), c.Template
-	}
-	t, err := arcs.Parse(text, name)
+	t, err := pairTemplate(c, arcs.BuiltinSpans(), "spans")
 	if err != nil {
 		return Inputs{}, err
 	}
-	o := arcs.Options{HashBits: c.HashBits, Threads: host.Threads(c.Threads)}
-	if c.HashBits == 0 {
-		o.MinCount = cmp.Or(c.MinCount, defaultArcCount)
-	}
-	in, err := fitSpans(t, train, o)
+	in, err := fitSpans(t, train, pairOptions(c))
 	if err != nil {
 		return Inputs{}, err
 	}
@@ -105,34 +85,11 @@ func countSpans(t *arcs.Template, train *structured.Dataset, o arcs.Options) (*S
 
 // Apply makes the attributes of all spans of a data set.
 func (in *Spans) Apply(d *structured.Dataset, threads int) error {
-	blocks := Batches(d)
-	span, label := make([]*structured.Sparse, len(blocks)), make([]*structured.Sparse, len(blocks))
-	err := host.Parallel(threads, len(blocks), func() *arcs.Extractor { return arcs.NewExtractor(in.Template, in.Dictionary) },
-		func(e *arcs.Extractor, k int) (err error) {
-			span[k], label[k], err = extractSpans(e, d, blocks[k])
-			return err
-		})
-	if err != nil {
-		return err
-	}
-	d.Table(constituents.SpanRows).Attributes = structured.JoinSparse(span)
-	d.Table(constituents.LabelRows).Attributes = structured.JoinSparse(label)
-	return nil
+	return in.apply(rowsOfSpans, d, threads)
 }
 
 // Extractor implements Maker.
-func (in *Spans) Extractor() func(d *structured.Dataset) error {
-	e := arcs.NewExtractor(in.Template, in.Dictionary)
-	return func(d *structured.Dataset) error {
-		examples := make([]int, d.Len())
-		for i := range examples {
-			examples[i] = i
-		}
-		var err error
-		d.Table(constituents.SpanRows).Attributes, d.Table(constituents.LabelRows).Attributes, err = extractSpans(e, d, examples)
-		return err
-	}
-}
+func (in *Spans) Extractor() func(d *structured.Dataset) error { return in.extractor(rowsOfSpans) }
 
 // Missing implements Maker.
 func (in *Spans) Missing(d *structured.Dataset) string {
@@ -156,39 +113,12 @@ func (in *Spans) Network(form structured.Form, dim int) (nets.Network, error) {
 	}), nil
 }
 
-// extractSpans makes the attributes of the spans of some sentences, for their scores and for those of their labels.
-func extractSpans(e *arcs.Extractor, d *structured.Dataset, examples []int) (span, label *structured.Sparse, err error) {
-	if err := e.Open(arcColumns(d)); err != nil {
-		return nil, nil, err
-	}
-	span, label = &structured.Sparse{Offsets: []int{0}}, &structured.Sparse{Offsets: []int{0}}
-	var spanRows, labelRows arcs.Rows
-	for _, i := range examples {
-		if err := e.Extract(d.Offsets[i], d.Offsets[i+1], &spanRows, &labelRows); err != nil {
-			return nil, nil, err
-		}
-		appendSpans(span, &spanRows, d.Length(i))
-		appendSpans(label, &labelRows, d.Length(i))
-	}
-	return span, label, nil
-}
-
-// appendSpans appends the rows of n words, without attributes where the last word is before the first.
-func appendSpans(to *structured.Sparse, rows *arcs.Rows, n int) {
-	for row := range n * n {
-		if row/n <= row%n {
-			to.Index = append(to.Index, rows.Index[rows.Offsets[row]:rows.Offsets[row+1]]...)
-		}
-		to.Offsets = append(to.Offsets, len(to.Index))
-	}
-}
-
 // extend extends the dictionary by the attributes of more data.
 func (in *Spans) extend(c *config.Config, train *structured.Dataset) (Maker, error) {
 	if in.Dictionary.Arc.HashBits() > 0 {
 		return in, in.Apply(train, c.Threads)
 	}
-	fitted, err := countSpans(in.Template, train, arcs.Options{MinCount: cmp.Or(c.MinCount, defaultArcCount), Threads: host.Threads(c.Threads)})
+	fitted, err := countSpans(in.Template, train, pairOptions(c))
 	if err != nil {
 		return nil, err
 	}

@@ -42,6 +42,7 @@ func readLists(c *config.Config, t *features.Template) error {
 const (
 	clustersTensor  = "clusters"
 	gazetteerTensor = "gazetteer"
+	knownTensor     = "known_words"
 )
 
 // addLists puts the lists of a template into f.
@@ -51,6 +52,9 @@ func addLists(f *safetensors.File, t *features.Template) {
 	}
 	if t.Gazetteer != nil {
 		safetensors.Add(f, gazetteerTensor, t.Gazetteer.Pack())
+	}
+	if t.Known != nil {
+		safetensors.Add(f, knownTensor, t.Known.Pack())
 	}
 }
 
@@ -74,6 +78,10 @@ func loadLists(f *safetensors.File, t *features.Template) (tensors int, err erro
 	})
 	load(gazetteerTensor, func(packed string) (err error) {
 		t.Gazetteer, err = features.UnpackGazetteer(packed)
+		return err
+	})
+	load(knownTensor, func(packed string) (err error) {
+		t.Known, err = features.UnpackKnown(packed)
 		return err
 	})
 	return tensors, err

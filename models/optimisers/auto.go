@@ -39,24 +39,24 @@ func Auto(r *Run, o *engine.Objective, net string, onDevice bool) (d *Descriptor
 	return d, why
 }
 
-// ForRanks returns the method for several ranks where Auto chose d, and why it is another one: empty if it is not. Of svrg and casimir ranks share
-// only the full gradients.
+// ForRanks returns the method for several ranks where Auto chose d, and why it is another one: empty if it is not. What is chosen automatically has the
+// bits of one process, where there is such a method. Of svrg and casimir ranks share only the full gradients.
 func ForRanks(d *Descriptor, o *engine.Objective) (by *Descriptor, why string) {
 	switch {
-	case d.Ranks && d != SVRG && d != Casimir, d == Casimir && o.Lambda == 0:
+	case d.Ranks && !d.Blocks && d != SVRG && d != Casimir, d == Casimir && o.Lambda == 0:
 		return d, ""
 	case o.L1 > 0 && o.Loss.Smooth():
 		by = OWLQN
 	case o.L1 > 0 && sums(o): // the hinge, which owl-qn does not smooth by itself
 		by = AGM
 	case o.L1 > 0:
-		return d, "" // nothing shared takes it: checkRanks says so
+		return d, "" // bcfw and bcpfw
 	case o.Loss.Smooth() || sums(o):
 		by = LBFGS
 	default:
 		by = FW
 	}
-	return by, "several processes share its passes over all examples; " + d.Name + ", the method for one, goes from example to example"
+	return by, "several processes share its passes over all examples, with the bits of one; " + d.Name + ", the method for one, has other bits for each number of processes"
 }
 
 // choose returns the method for the problem, as if every method ran on a device, and a sentence with the reason.
@@ -74,6 +74,8 @@ func choose(o *engine.Objective, net string, onDevice bool) (d *Descriptor, why 
 	case !o.Scorer.Affine():
 		return ProxLinear, net + " is not linear in its weights: prox-linear replaces it by its linear model on each batch and solves that " +
 			"exactly, at the cost of a step of sgd and without a step size to tune"
+	case o.Data.Readings != nil:
+		return ProxLinear, "which frame shows which symbol is not known, so the objective is not convex: prox-linear goes down steadily through convex models of it"
 	case o.Partial():
 		return ProxLinear, "labels known in part leave the objective not convex: prox-linear goes down steadily through convex models of it"
 	case o.Loss.Smooth() && o.Lambda > 0 && isSparse(o.Scorer) && o.Data.Len() < fewExamples && o.Data.Positions() >= longExample*o.Data.Len():

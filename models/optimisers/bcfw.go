@@ -15,7 +15,7 @@ var BCFW = builtin(&Descriptor{
 		Averaging
 		Batching
 	}{},
-	Losses: HingeOnly, Certified: true, Prior: true, Dual: true, L1OnCPU: true,
+	Losses: HingeOnly, Certified: true, Prior: true, Dual: true, Ranks: true, Blocks: true, L1OnCPU: true,
 	Inner: "bcfw", Memory: 4,
 	Check: func(r *Run) error {
 		if r.Average == "ema" {
@@ -25,6 +25,6 @@ var BCFW = builtin(&Descriptor{
 	},
 	Make: func(r *Run) (train.Method, error) {
 		average, err := methods.ParseAveraging(r.Average)
-		return &methods.BCFW{Averaging: average, Warm: r.Continues}, err
+		return &methods.BCFW{Averaging: average, Warm: r.Continues, Divide: true}, err
 	},
 })

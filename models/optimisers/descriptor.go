@@ -32,9 +32,11 @@ type Descriptor struct {
 	Prior     bool      // it takes a regulariser around a trained model
 	Dropout   bool      // its steps drop units
 	Ranks     bool      // several ranks share its work (train/ranks), as far as that is passes over all examples and steps on several
+	Blocks    bool      // each of several ranks works on dual variables of its own, so that the bits depend on the number of ranks
 	Dual      bool      // its weights are made of dual variables: with λ₁‖w‖₁ it cannot start from given weights
 	L1OnCPU   bool      // with λ₁‖w‖₁ it does not run on a device, though otherwise it does
 
+	Features    string  // the built-in set of attributes that it is for, where the settings leave that open; empty: what suits the labels
 	Inner       string  // the method that solves prox-linear's models of all examples as this one would: itself, where it may; empty: none
 	Passes      int     // default number of passes; 0: convexPasses
 	StepSetting string  // the setting to lower when a run diverges; empty: there is none

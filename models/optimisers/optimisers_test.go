@@ -125,7 +125,7 @@ func TestHelp(t *testing.T) {
 		"for {l1}":    "for agm, bcfw, bcpfw, oeg, owl-qn, prox-linear, saga, sdca and svrg",
 		"for {hinge}": "for bcfw, bcpfw, cutting-plane and fw",
 		"for {plain}": "for adam, bcfw, bcpfw, cutting-plane, fw, oeg and sgd",
-		"{passes}":    "20 for adam, prox-linear and sgd, 500 for agm, cutting-plane, fw, lbfgs and owl-qn, else 100",
+		"{passes}":    "1 for counts, 20 for adam, prox-linear and sgd, 500 for agm, cutting-plane, fw, lbfgs and owl-qn, else 100",
 		"0":           "0",
 	} {
 		if got := Help(text); got != want {

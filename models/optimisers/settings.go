@@ -161,7 +161,7 @@ type Threading struct {
 
 // Extras is for registered methods with settings of their own (Register). A program without such methods does not show it.
 type Extras struct {
-	Extra settings.Texts `yaml:"method-settings" json:"method_settings,omitempty" group:"Method" help:"settings of the method that only this program has; dsp info --methods lists them"`
+	Extra settings.Texts `yaml:"method-settings" json:"method_settings,omitempty" group:"Method" help:"settings that only this method has; dsp info --methods lists them"`
 }
 
 // Default returns the settings of a run without flags.

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 
 	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/models/inputs/encoded"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/machine/host"
 	"github.com/dsp-go/dsp/train"
@@ -25,10 +26,12 @@ const (
 
 // manifest is what listFile holds.
 type manifest struct {
-	Task        string          `json:"task"`
-	Version     string          `json:"dsp"`
-	Fingerprint string          `json:"fingerprint"`
-	Stages      []manifestStage `json:"stages"`
+	Task        string `json:"task"`
+	Version     string `json:"dsp"`
+	Fingerprint string `json:"fingerprint"`
+
+	Encoder *manifestEncoder `json:"encoder,omitempty"` // in encoderFolder
+	Stages  []manifestStage  `json:"stages"`
 }
 
 // manifestStage is a stage: a model, or the only label that the treebank had. The hash of the file, which names the files that the model was
@@ -81,11 +84,16 @@ func Load(path string) (*Pipeline, error) {
 		return nil, structured.BadInput("%s: %w", name, err)
 	}
 	p := &Pipeline{Version: m.Version, Fingerprint: m.Fingerprint, stages: map[string]*part{}}
-	if m.Fingerprint != fingerprint(m.Stages) {
+	if m.Fingerprint != m.fingerprint() {
 		return nil, structured.BadInput("%s: its fingerprint is not that of its stages; the file was changed", name)
 	}
+	if m.Encoder != nil {
+		if p.encoder, err = m.Encoder.open(path); err != nil {
+			return nil, err
+		}
+	}
 	for _, s := range m.Stages {
-		if p.stages[s.Name], err = loadStage(path, s); err != nil {
+		if p.stages[s.Name], err = loadStage(path, s, p.encoder); err != nil {
 			return nil, err
 		}
 	}
@@ -103,7 +111,7 @@ func (p *Pipeline) check(name string) error {
 	return nil
 }
 
-func loadStage(dir string, s manifestStage) (*part, error) {
+func loadStage(dir string, s manifestStage, e *encoded.Reader) (*part, error) {
 	if s.Model == "" {
 		return &part{constant: s.Constant}, nil
 	}
@@ -118,17 +126,20 @@ func loadStage(dir string, s manifestStage) (*part, error) {
 	case hash != s.SHA256:
 		return nil, structured.BadInput("stage %s: %s is not the model that the pipeline was trained with; the stages behind it learned from that one", s.Name, path)
 	}
-	m, err := models.Load(path)
+	m, err := models.LoadWith(path, e)
 	if err != nil {
 		return nil, err
 	}
 	return &part{model: m}, nil
 }
 
-// fingerprint identifies a list of stages.
-func fingerprint(stages []manifestStage) string {
+// fingerprint identifies the stages, and the encoder.
+func (m *manifest) fingerprint() string {
 	h := sha256.New()
-	for _, s := range stages {
+	if m.Encoder != nil {
+		h.Write([]byte(m.Encoder.ID))
+	}
+	for _, s := range m.Stages {
 		for _, text := range []string{s.Name, s.Weights, s.Constant} {
 			h.Write([]byte(text))
 			h.Write([]byte{0})

@@ -21,6 +21,14 @@ func (t *trainer) jackknife(ctx context.Context, s stage, whole *table) (labels 
 	n, folds := whole.sequences(), t.own.Folds
 	for fold := range folds {
 		inside := func(i int) bool { return i*folds/n == fold }
+		var within, others []int
+		for i := range n {
+			if inside(i) {
+				within = append(within, i)
+			} else {
+				others = append(others, i)
+			}
+		}
 		kept := filepath.Join(t.dir, s.name, fmt.Sprintf("fold%d.labels", fold+1))
 		part := whole.part(inside)
 		predicted, err := readLabels(kept, len(part.labels))
@@ -34,12 +42,16 @@ func (t *trainer) jackknife(ctx context.Context, s stage, whole *table) (labels 
 				continue
 			}
 			name := filepath.Join(s.name, fmt.Sprintf("fold%d", fold+1))
-			r, err := t.learn(ctx, name, s.passes, rest, nil, s.settings)
+			r, err := t.learnFold(ctx, name, s, rest, others)
 			if err != nil {
 				return nil, 0, err
 			}
 			seconds += r.Seconds
-			if predicted, err = predictWith(filepath.Join(t.dir, name), part); err != nil {
+			var rows *structured.Dataset
+			if s.rows && t.rows != nil {
+				rows = t.rows.Subset(within)
+			}
+			if predicted, err = t.predictWith(name, part, rows); err != nil {
 				return nil, 0, err
 			}
 			if err := writeLabels(kept, predicted); err != nil {
@@ -52,6 +64,16 @@ func (t *trainer) jackknife(ctx context.Context, s stage, whole *table) (labels 
 		labels = append(labels, predicted...)
 	}
 	return labels, seconds, nil
+}
+
+// learnFold trains the model of a fold on the table of some sentences.
+func (t *trainer) learnFold(ctx context.Context, name string, s stage, table *table, sentences []int) (StageResult, error) {
+	if s.rows && t.rows != nil {
+		if err := t.keepRows(sentences); err != nil {
+			return StageResult{}, err
+		}
+	}
+	return t.learn(ctx, name, s.passes, table, nil, t.settingsOf(s))
 }
 
 // readLabels reads a file of n labels, one per line. It returns nil if there is no such file.
@@ -77,13 +99,12 @@ func writeLabels(path string, labels []string) error {
 	})
 }
 
-// predictWith returns the labels that the model in a folder predicts for a table.
-func predictWith(dir string, table *table) ([]string, error) {
-	m, err := models.Load(dir)
+// predictWith returns the labels that the model in a folder inside predicts for a table, whose words may have rows of the encoder.
+func (t *trainer) predictWith(name string, table *table, rows *structured.Dataset) ([]string, error) {
+	m, err := models.LoadWith(filepath.Join(t.dir, name), t.encoder)
 	if err != nil {
 		return nil, err
 	}
-	name := filepath.Base(dir)
 	p := &Pipeline{stages: map[string]*part{name: {model: m}}}
-	return p.NewWorker().labels(name, table)
+	return p.NewWorker().labels(name, table, rows)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/dsp-go/dsp/models/data/conllu"
 	"github.com/dsp-go/dsp/models/data/edits"
 	"github.com/dsp-go/dsp/models/data/treebank"
+	"github.com/dsp-go/dsp/models/inputs/encoded"
 	"github.com/dsp-go/dsp/models/predictions"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/trees"
@@ -19,6 +20,7 @@ type Pipeline struct {
 	Version     string // of the dsp that trained it
 	Fingerprint string // of all its stages
 	stages      map[string]*part
+	encoder     *encoded.Reader // whose rows stages read, or nil
 }
 
 // part is a trained stage.
@@ -46,6 +48,9 @@ func (p *Pipeline) Model(stage string) *models.Model {
 	return nil
 }
 
+// Encoder returns the encoder whose rows stages read; nil if there is none.
+func (p *Pipeline) Encoder() *encoded.Reader { return p.encoder }
+
 // Worker runs the stages of a pipeline. It serves one goroutine at a time.
 type Worker struct {
 	pipeline  *Pipeline
@@ -63,8 +68,8 @@ func (p *Pipeline) NewWorker() *Worker {
 	return w
 }
 
-// labels returns the labels that a stage predicts for a table.
-func (w *Worker) labels(stage string, t *table) ([]string, error) {
+// labels returns the labels that a stage predicts for a table, whose words may have rows of the encoder.
+func (w *Worker) labels(stage string, t *table, rows *structured.Dataset) ([]string, error) {
 	all := make([]string, 0, len(t.columns[0]))
 	if t.sequences() == 0 {
 		return all, nil
@@ -76,8 +81,12 @@ func (w *Worker) labels(stage string, t *table) ([]string, error) {
 		}
 		return all, nil
 	}
-	names := w.pipeline.stages[stage].model.Labels
-	return all, a.Predict(t.dataset(stage), predictions.Options{}, func(_ int, p *predictions.Prediction) error {
+	model, d := w.pipeline.stages[stage].model, t.dataset(stage)
+	if model.Encoder != nil {
+		giveRows(d, rows)
+	}
+	names := model.Labels
+	return all, a.Predict(d, predictions.Options{}, func(_ int, p *predictions.Prediction) error {
 		for _, label := range p.Labels {
 			all = append(all, names.Name(label))
 		}
@@ -96,7 +105,7 @@ func (w *Worker) Split(text string, start int, lines bool) ([]conllu.Sentence, e
 		}
 		t.end()
 	}
-	labels, err := w.labels(charactersStage, t)
+	labels, err := w.labels(charactersStage, t, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -118,7 +127,7 @@ func (w *Worker) Split(text string, start int, lines bool) ([]conllu.Sentence, e
 		}
 		return all, nil
 	}
-	rules, err := w.labels(wordsStage, multiwordTable(all, nil))
+	rules, err := w.labels(wordsStage, multiwordTable(all, nil), nil)
 	if err != nil {
 		return nil, err
 	}
@@ -233,13 +242,33 @@ func ParseFill(text string) (Fill, error) {
 	return f, nil
 }
 
+// rows computes the rows of the words of sentences, once for all stages that fill fields; nil if none of these reads rows.
+func (w *Worker) rows(sentences []conllu.Sentence, f Fill) (rows *structured.Dataset, err error) {
+	reads := func(stage string) bool {
+		m := w.pipeline.Model(stage)
+		return m != nil && m.Encoder != nil
+	}
+	needed := (f[conllu.Head] || f[conllu.Deprel]) && reads(treesStage)
+	for _, s := range tagStages {
+		needed = needed || f[s.field] && reads(s.name)
+	}
+	if needed && len(sentences) > 0 {
+		rows, _, err = rowsOf(w.pipeline.encoder, sentences, "sentences", encoded.Options{Threads: 1})
+	}
+	return rows, err
+}
+
 // Annotate fills fields of sentences.
 func (w *Worker) Annotate(sentences []conllu.Sentence, f Fill) error {
+	rows, err := w.rows(sentences, f)
+	if err != nil {
+		return err
+	}
 	for _, s := range tagStages {
 		if !f[s.field] || w.pipeline.stages[s.name] == nil {
 			continue
 		}
-		labels, err := w.labels(s.name, s.table(sentences, nil))
+		labels, err := w.labels(s.name, s.table(sentences, nil), rows)
 		if err != nil {
 			return err
 		}
@@ -248,22 +277,26 @@ func (w *Worker) Annotate(sentences []conllu.Sentence, f Fill) error {
 	if !f[conllu.Head] && !f[conllu.Deprel] || len(sentences) == 0 || w.answerers[treesStage] == nil {
 		return nil
 	}
-	return w.parse(sentences, f)
+	return w.parse(sentences, f, rows)
 }
 
 // parse fills the trees of sentences.
-func (w *Worker) parse(sentences []conllu.Sentence, f Fill) error {
+func (w *Worker) parse(sentences []conllu.Sentence, f Fill, rows *structured.Dataset) error {
 	var text []byte
 	for i := range sentences {
 		text = appendWords(text, &sentences[i])
 	}
-	names := w.pipeline.stages[treesStage].model.Labels
+	model := w.pipeline.stages[treesStage].model
+	names := model.Labels
 	bank, err := treebank.Reader{Names: names, Unlabeled: true, Threads: 1}.Read(bytes.NewReader(text), treesStage)
 	if err != nil {
 		return err
 	}
 	d := bank.Dataset()
 	d.Lines = nil
+	if model.Encoder != nil {
+		giveRows(d, rows)
+	}
 	return w.answerers[treesStage].Predict(d, predictions.Options{}, func(i int, p *predictions.Prediction) error {
 		tree := trees.FromOutput(p.Labels)
 		for k := range sentences[i].Words {

@@ -23,7 +23,8 @@ type progress struct {
 	Passes   int               `json:"passes"`
 	Tree     string            `json:"tree"`
 	Crossing string            `json:"crossing"`
-	Stages   []StageResult     `json:"stages"` // that are finished
+	Encoder  string            `json:"encoder,omitempty"` // what identifies its rows
+	Stages   []StageResult     `json:"stages"`            // that are finished
 }
 
 // begin begins a run in the folder, or checks that the run there has the same data and settings.
@@ -37,7 +38,11 @@ func (t *trainer) begin() error {
 		}
 	}
 	t.config.Out = t.dir
-	if err := t.save(); err != nil {
+	err := t.ownEncoder(true)
+	if err == nil {
+		err = t.save()
+	}
+	if err != nil {
 		return err
 	}
 	return host.WriteFile(filepath.Join(t.dir, configFile), func(w io.Writer) error { return t.config.Write(w) })
@@ -62,6 +67,9 @@ func (t *trainer) resumed() error {
 			return structured.BadInput("--resume %s: --%s has other data than the run began with", t.dir, name)
 		}
 	}
+	if t.progress.Encoder != was.Encoder {
+		return structured.BadInput("--resume %s: the run has other settings: --encoder gives other rows than the one that the run began with; leave it out, or start a new run", t.dir)
+	}
 	now := t.progress
 	now.Stages, now.Data = was.Stages, was.Data
 	for _, s := range []struct {
@@ -76,7 +84,7 @@ func (t *trainer) resumed() error {
 		}
 	}
 	t.progress = now
-	return nil
+	return t.ownEncoder(false)
 }
 
 func (t *trainer) save() error { return writeJSON(filepath.Join(t.dir, progressFile), &t.progress) }
@@ -100,7 +108,7 @@ func (t *trainer) list(r *StageResult) error {
 		return nil
 	}
 	s := manifestStage{Name: r.Name, Model: r.Name + "/" + models.ModelFile}
-	m, err := models.Load(filepath.Join(t.dir, s.Model))
+	m, err := models.LoadWith(filepath.Join(t.dir, s.Model), t.encoder)
 	if err != nil {
 		return err
 	}

@@ -29,17 +29,24 @@ var Default = Settings{Folds: 3}
 
 // taken are the settings of a training that a pipeline takes.
 var taken = []string{
-	"task", config.OwnSettingsName, "train", "dev", "test", "format", "tree", "crossing", "passes", "seed", "threads", "out", "resume", "quiet", "json",
+	"task", config.OwnSettingsName, "train", "dev", "test", "format", "encoder", "encoder-layers", "pieces", "encoder-rows", "encoder-cache", "tree", "crossing", "passes", "seed",
+	"threads", "out", "resume", "quiet", "json",
 }
 
 // ownSettings reads the settings that only pipelines have, and refuses those of single models.
 func ownSettings(c *config.Config) (Settings, error) {
 	for _, s := range config.Settings(c) {
-		if slices.Contains(taken, s.Name) || !c.Asks(s) {
+		if slices.Contains(taken, s.Name) {
+			if err := config.CheckSetting(s, c); err != nil {
+				return Settings{}, err
+			}
 			continue
 		}
-		if s.Name == "encoder" {
-			return Settings{}, structured.BadInput("--encoder: the stages of a pipeline do not read encoders yet; train a tagger and a parser with it (--task tag, --task parse)")
+		if !c.Asks(s) {
+			continue
+		}
+		if s.Name == "tune-encoder" {
+			return Settings{}, structured.BadInput("--tune-encoder: the stages of a pipeline share the rows of an encoder that stays as it is; tune it in a tagger or a parser (--task tag, --task parse)")
 		}
 		return Settings{}, structured.BadInput("--%s has no effect with --task %s, whose stages have settings of their own; it takes %s, and --%s%s",
 			s.Name, Task, "--"+strings.Join(taken[2:], " --"), config.OwnSettingsName, settings.Listed(settings.Of(&Settings{})))
@@ -56,6 +63,10 @@ func ownSettings(c *config.Config) (Settings, error) {
 		if !slices.Contains(stageNames(), name) {
 			return o, structured.BadInput("--%s skip=%s: expected stages: %s", config.OwnSettingsName, o.Skip, list(stageNames()))
 		}
+	}
+	readers := append(rowStages(), treesStage)
+	if c.Encoder != "" && !slices.ContainsFunc(readers, func(name string) bool { return !slices.Contains(o.skipped(), name) }) {
+		return o, structured.BadInput("--encoder %s has no effect with --%s skip=%s, which leaves out the stages that read it: %s", c.Encoder, config.OwnSettingsName, o.Skip, list(readers))
 	}
 	return o, nil
 }

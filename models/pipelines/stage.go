@@ -21,6 +21,7 @@ type stage struct {
 	field    int    // of the words that it fills; -1 for those that make words, and trees
 	passes   int    // where the settings give none
 	settings func(c *config.Config)
+	rows     bool // it reads the rows of an encoder, if there is one
 
 	// table returns what the stage reads of sentences; with gold, which are the same sentences, it has labels.
 	table func(seen, gold []conllu.Sentence) *table
@@ -43,9 +44,9 @@ const (
 
 // tagStages are the stages that fill a field of words, in their order: each reads what those before it filled.
 var tagStages = []stage{
-	{name: upos, field: conllu.UPOS, passes: 6, table: fieldTable(conllu.UPOS), fill: fillField(conllu.UPOS)},
-	{name: xpos, field: conllu.XPOS, passes: 4, settings: independent, table: fieldTable(conllu.XPOS, conllu.UPOS), fill: fillField(conllu.XPOS)},
-	{name: feats, field: conllu.Feats, passes: 4, settings: many, table: fieldTable(conllu.Feats, conllu.UPOS, conllu.XPOS), fill: fillField(conllu.Feats)},
+	{name: upos, field: conllu.UPOS, passes: 6, rows: true, table: fieldTable(conllu.UPOS), fill: fillField(conllu.UPOS)},
+	{name: xpos, field: conllu.XPOS, passes: 4, settings: independent, rows: true, table: fieldTable(conllu.XPOS, conllu.UPOS), fill: fillField(conllu.XPOS)},
+	{name: feats, field: conllu.Feats, passes: 4, settings: many, rows: true, table: fieldTable(conllu.Feats, conllu.UPOS, conllu.XPOS), fill: fillField(conllu.Feats)},
 	{name: lemma, field: conllu.Lemma, passes: 3, settings: many, table: lemmaTable, simplify: dropRareScripts, fill: fillLemma},
 }
 
@@ -256,6 +257,17 @@ func stageNames() []string {
 		names = append(names, s.name)
 	}
 	return append(names, treesStage)
+}
+
+// rowStages lists the stages of tags that read the rows of an encoder.
+func rowStages() []string {
+	var names []string
+	for _, s := range tagStages {
+		if s.rows {
+			names = append(names, s.name)
+		}
+	}
+	return names
 }
 
 // list joins names for a message.

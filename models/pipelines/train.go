@@ -17,6 +17,7 @@ import (
 	"github.com/dsp-go/dsp/models/data/conllu"
 	"github.com/dsp-go/dsp/models/data/conllu/conll18"
 	"github.com/dsp-go/dsp/models/data/formats"
+	"github.com/dsp-go/dsp/models/inputs/encoded"
 	"github.com/dsp-go/dsp/models/training"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/machine/host"
@@ -58,6 +59,10 @@ type trainer struct {
 	seen, seenDev   []conllu.Sentence // the same, with what stages predict in place of the gold fields
 	stages          []manifestStage
 	wordsOfTreebank int
+
+	encoder       *encoded.Reader     // that stages read, or nil
+	rows, rowsDev *structured.Dataset // the words of gold and dev with its rows, or nil
+	foldRows      []string            // files with those of folds, while tags are learned
 }
 
 // Train trains a pipeline as c says and leaves it in the folder c.Out. When ctx ends it returns train.ErrInterrupted; with c.Resume it
@@ -103,7 +108,17 @@ func (t *trainer) run(ctx context.Context) (*Result, error) {
 		return nil, err
 	}
 	t.options.Log.Info("data", "training", t.config.Train, "sentences", len(t.gold), "words", t.wordsOfTreebank)
-	if err := t.trainAll(ctx); err != nil {
+	err := t.encode(ctx)
+	if err != nil && ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+		return nil, train.ErrInterrupted
+	}
+	if err == nil {
+		err = errors.Join(t.trainAll(ctx), t.forgetFolds())
+	}
+	if err == nil {
+		err = t.forgetRows()
+	}
+	if err != nil {
 		return nil, err
 	}
 	return t.finish(ctx)
@@ -154,7 +169,7 @@ func (t *trainer) read() error {
 		return structured.BadInput("%s: %d sentences, expected at least %d, one for each fold", c.Train, len(t.gold), t.own.Folds)
 	}
 	t.seen, t.seenDev = copyOf(t.gold), copyOf(t.dev)
-	return nil
+	return t.openEncoder()
 }
 
 // trainAll trains the stages that are not finished.
@@ -221,7 +236,7 @@ func (t *trainer) tags(ctx context.Context, s stage) error {
 		return err
 	}
 	if !done {
-		r, err := t.learn(ctx, s.name, s.passes, table, dev, s.settings)
+		r, err := t.learn(ctx, s.name, s.passes, table, dev, t.settingsOf(s))
 		if err != nil {
 			return err
 		}
@@ -234,11 +249,24 @@ func (t *trainer) tags(ctx context.Context, s stage) error {
 	if t.dev == nil {
 		return nil
 	}
-	predicted, err := predictWith(filepath.Join(t.dir, s.name), dev)
+	predicted, err := t.predictWith(s.name, dev, t.rowsDev)
 	if err == nil {
 		s.fill(t.seenDev, predicted)
 	}
 	return err
+}
+
+// settingsOf returns the settings of a stage that differ from the default.
+func (t *trainer) settingsOf(s stage) func(c *config.Config) {
+	return func(c *config.Config) {
+		if s.settings != nil {
+			s.settings(c)
+		}
+		if s.rows && t.encoder != nil {
+			c.Loss, c.Method = "hinge", "bcpfw" // which comes near the optimum in few passes on rows, too, as sdca does not
+			t.readRows(c)
+		}
+	}
 }
 
 // repeated returns a label for every word.
@@ -283,9 +311,16 @@ func (t *trainer) trees(ctx context.Context) error {
 		return err
 	}
 	dir := filepath.Join(t.dir, treesStage)
-	r, err := t.train(ctx, treesStage, treePasses, func(c *config.Config) error {
+	passes := treePasses
+	if t.encoder != nil {
+		passes = biaffinePasses
+	}
+	r, err := t.train(ctx, treesStage, passes, func(c *config.Config) error {
 		c.Task, c.Format, c.Train = "parse", formats.Conllu, filepath.Join(dir, "train.conllu")
-		c.Loss, c.Method = "hinge", "bcpfw" // few calls of the oracle, and little memory
+		if c.Loss, c.Method = "hinge", "bcpfw"; t.encoder != nil { // few calls of the oracle, and little memory
+			biaffine(c)
+			t.readRows(c)
+		}
 		c.Tree, c.Crossing = t.config.Tree, t.config.Crossing
 		if err := writeTreebank(c.Train, t.seen); err != nil || t.dev == nil {
 			return err
@@ -299,8 +334,16 @@ func (t *trainer) trees(ctx context.Context) error {
 	return t.finished(r)
 }
 
-// treePasses are the passes of the parser, where the settings give none.
-const treePasses = 4
+// The passes of the parser, where the settings give none: of the linear one, and of the one that reads an encoder.
+const (
+	treePasses     = 4
+	biaffinePasses = 6
+)
+
+// biaffine is the parser that reads an encoder. A linear one would add what the rows of both ends of an arc say; this one sees them together.
+func biaffine(c *config.Config) {
+	c.Net, c.Loss, c.Method, c.Dropout = "biaffine", "crf", "auto", 0.2
+}
 
 // train trains in a folder: a run that begin sets up, or the one that is there.
 func (t *trainer) train(ctx context.Context, name string, passes int, begin func(c *config.Config) error) (StageResult, error) {
@@ -337,7 +380,11 @@ func (t *trainer) train(ctx context.Context, name string, passes int, begin func
 
 // finish lists the stages and evaluates the pipeline.
 func (t *trainer) finish(ctx context.Context) (*Result, error) {
-	m := manifest{Task: Task, Version: t.options.Version, Stages: t.stages, Fingerprint: fingerprint(t.stages)}
+	m := manifest{Task: Task, Version: t.options.Version, Stages: t.stages}
+	if t.encoder != nil {
+		m.Encoder = &manifestEncoder{t.encoder.ID(), t.config.EncoderLayers, t.config.Pieces, t.config.EncoderRows}
+	}
+	m.Fingerprint = m.fingerprint()
 	if err := writeJSON(filepath.Join(t.dir, listFile), &m); err != nil {
 		return nil, err
 	}

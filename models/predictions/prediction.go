@@ -33,6 +33,9 @@ type Options struct {
 	Into   string // of labels in columns: the column that they replace; empty: they come after all columns
 	Scheme string // that entity tags are written in; empty: that of the model's labels
 
+	Beam   int  // of strings: how many beginnings the search keeps; 0: what the best labels of the frames read
+	Spaced bool // of strings: their symbols are words, with blanks between them
+
 	Uncalibrated bool // probabilities are those of a model that was not trained for them; layouts say so
 }
 

@@ -43,7 +43,19 @@ func Of(c any) []Setting {
 	return all
 }
 
-// described holds the settings of each type of struct, without values. Every check of a setting asks for them all.
+// Get returns the setting of that name among those of Of(c), without making the others.
+func Get(c any, name string) (Setting, bool) {
+	v := reflect.ValueOf(c).Elem()
+	for _, s := range tagged(v.Type()) {
+		if s.Name == name {
+			s.Value, s.given = v.FieldByIndex(s.field), givenIn(v)
+			return s, true
+		}
+	}
+	return Setting{}, false
+}
+
+// described holds the settings of each type of struct, without values. Every check of a setting asks for some.
 var described sync.Map
 
 // tagged returns the settings that the tags of a struct describe, without values. Callers must not change them.

@@ -39,6 +39,20 @@ func TestParseReadsWhatWriteWrites(t *testing.T) {
 	}
 }
 
+// One setting by its name is the one among all, and sets the same field.
+func TestGet(t *testing.T) {
+	var c sample
+	for _, want := range Of(&c) {
+		got, ok := Get(&c, want.Name)
+		if !ok || got.Value.Addr().Pointer() != want.Value.Addr().Pointer() || got.Help != want.Help {
+			t.Errorf("%+v, want %+v", got, want)
+		}
+	}
+	if s, ok := Get(&c, "hidden"); ok {
+		t.Errorf("found %+v", s)
+	}
+}
+
 func TestCheck(t *testing.T) {
 	for want, s := range map[string]sample{
 		`--name "lang" is not known (did you mean long?)`: {Name: "lang", Size: 1},

@@ -21,10 +21,31 @@ func checkLabels(c config.Config) error {
 	case c.Features == "align":
 		return structured.BadInput("--features align makes attributes of pairs of words, for --task align")
 	}
+	return checkOrder(c)
+}
+
+// checkOrder refuses what goes with neighbouring labels only.
+func checkOrder(c config.Config) error {
+	switch {
+	case c.Order == 1:
+	case c.Order > 2:
+		return structured.BadInput("--order %d, expected 1 or 2", c.Order)
+	case c.Structure != "chain":
+		return structured.BadInput("--order 2 is for --structure chain; segments see more than two labels anyway")
+	case c.Edges != nets.EdgesTransition:
+		return structured.BadInput("--order 2 has one score for each step between labels, --edges transition, not %s", c.Edges)
+	case c.Partial:
+		return structured.BadInput("--order 2 takes the steps between labels from the training data, whose labels must be known; leave out --partial")
+	case c.Teacher != "":
+		return structured.BadInput("--order 2 takes the steps between labels from the training data, and a teacher's may be others; leave out --teacher")
+	}
 	return nil
 }
 
-func labelOutput(c config.Config, _ inputs.Inputs, labels int) nets.Output {
+func labelOutput(c config.Config, in inputs.Inputs, labels int) nets.Output {
+	if in.Steps != nil {
+		return nets.Output{Labels: labels, Form: chains.SecondForm(in.Steps)}
+	}
 	return nets.ChainOutput(labels, c.Edges)
 }
 

@@ -18,7 +18,7 @@ var _ = builtin(Task{
 	Summary: "words, from images of their letters",
 	Labels:  true,
 	Takes: []string{
-		"difficulty", "edges", "label-weights", "loss-by-length", "class-weights", "constraints",
+		"difficulty", "order", "edges", "label-weights", "loss-by-length", "class-weights", "constraints",
 	},
 	Check:         checkLabels,
 	Draw:          drawWords,

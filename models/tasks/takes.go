@@ -18,14 +18,17 @@ func CheckSetting(s settings.Setting, c *config.Config) error {
 	if err := config.CheckSetting(s, c); err != nil {
 		return err
 	}
+	if !c.Asks(s) {
+		return nil
+	}
 	net := cmp.Or(c.Preset().Name, c.Net)
 	for _, kind := range []struct {
 		name, chosen string
 		takers       []string
 	}{
-		{"task", c.Task, takersOf(s.Name)}, {"format", c.Format, formats.TakersOf(s.Name)}, {"net", net, netsThatTake(s)},
+		{"task", c.Task, takersOf(s.Name)}, {"format", c.Format, formatsThatTake(s, c)}, {"net", net, netsThatTake(s)},
 	} {
-		if len(kind.takers) == 0 || settings.Undecided(kind.chosen) || slices.Contains(kind.takers, kind.chosen) || !c.Asks(s) {
+		if len(kind.takers) == 0 || settings.Undecided(kind.chosen) || slices.Contains(kind.takers, kind.chosen) {
 			continue
 		}
 		if has, own := nets.HasSetting(kind.chosen, s.Name); kind.name == "net" && own {
@@ -37,7 +40,7 @@ func CheckSetting(s settings.Setting, c *config.Config) error {
 		return structured.BadInput("--%s %v has no effect with --%s %s; it is for --%s %s",
 			s.Name, s.Value.Interface(), kind.name, kind.chosen, kind.name, strings.Join(kind.takers, ", "))
 	}
-	if net == nets.StackNet && c.Stack != "" && aboutAttributes(s) && c.Asks(s) && !c.Network().ReadsAttributes() {
+	if net == nets.StackNet && c.Stack != "" && aboutAttributes(s) && !c.Network().ReadsAttributes() {
 		return structured.BadInput("--%s %v has no effect: the stack has no layer \"attributes\"", s.Name, s.Value.Interface())
 	}
 	return nil
@@ -61,6 +64,19 @@ func (t Task) TakesSetting(name string) bool { return slices.Contains(t.Takes, n
 // takersOf returns the names of the tasks that take a setting.
 func takersOf(setting string) []string {
 	return names(func(t Task) bool { return t.TakesSetting(setting) })
+}
+
+// formatsThatTake returns the names of the formats that take a setting: those with data for the task of c, unless none of them does.
+func formatsThatTake(s settings.Setting, c *config.Config) []string {
+	takers := formats.TakersOf(s.Name)
+	t, known := Named(c.Task)
+	of := slices.DeleteFunc(slices.Clone(takers), func(name string) bool {
+		return known && !t.reads(formats.Find(name)) && !(name == formats.Builtin && t.Draw != nil)
+	})
+	if len(of) == 0 {
+		return takers
+	}
+	return of
 }
 
 // readsLayers is the input of settings that are for networks, too, that say themselves what they read: stacks and registered ones.

@@ -100,6 +100,8 @@ type Task struct {
 	Request Request
 	Tensors []string
 
+	// Printing sets what layouts have to know of the settings. Nil: nothing.
+	Printing func(c *config.Config, o *predictions.Options)
 	// Layout returns how predictions are written: as objects of JSON, one per line, or as text.
 	Layout func(labels *structured.Alphabet, o predictions.Options, asJSON bool) predictions.Layout
 	// Compare starts a comparison of outputs with the gold ones of d. strict is about entities.
@@ -135,6 +137,7 @@ const (
 	Graphs                   // features of nodes and edges
 	Regions                  // an image, whose pixels are labelled
 	Scenes                   // an image, to find an object in
+	Lines                    // an image of a line of text, or features of its frames
 )
 
 // Change says what Prepare changed, as an entry of the log: a message with names and values.

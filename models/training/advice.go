@@ -95,6 +95,8 @@ func adviseMethod(c *config.Config, err error) error {
 		if c.InnerSteps > 1 {
 			advice = ": use --device cpu, or leave out --inner-steps"
 		}
+	case train.Countable:
+		advice = ". Use --method sdca or lbfgs"
 	case train.RunLength:
 		advice = "; give --passes"
 	case train.NoL1:

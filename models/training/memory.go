@@ -41,18 +41,29 @@ func trainingBytes(c *config.Config, p *train.Problem) (all, remembered float64)
 	if d, ok := c.Optimiser(); ok {
 		remembered = d.Oracle(&c.Settings).Remembered(p.Objective)
 	}
-	if large(p.Scorer) {
-		return largeBytes(weights, steps) + remembered, remembered
+	if large(c, p) {
+		if remembered /= 2; nets.Tunes(p.Scorer) { // without the copy of a checkpoint
+			return largeBytes(weights, steps) + remembered, remembered
+		}
 	}
 	return tasks.TrainingBytes(weights, steps) + remembered, remembered
 }
 
-// largeWeights is how many weights of a network that trains an encoder make the state of a run large: its passes take minutes, copies of the
-// state take as much memory as training, and nearly all memory is vectors of weights.
-const largeWeights = 1 << 24
+// The state of a run is large where an encoder is trained that has so many weights, or where the method remembers so many bytes of the examples, with
+// a copy: its passes take long, a copy of the state takes as much memory as training, and nearly all memory is a few arrays.
+const (
+	largeWeights = 1 << 24
+	largeMemory  = 1 << 28
+)
 
 // large reports whether checkpoints keep no copy of the state in memory, and little garbage is left to lie.
-func large(s nets.Scorer) bool { return nets.Tunes(s) && s.Dim() >= largeWeights }
+func large(c *config.Config, p *train.Problem) bool {
+	if nets.Tunes(p.Scorer) && p.Scorer.Dim() >= largeWeights {
+		return true
+	}
+	d, ok := c.Optimiser()
+	return ok && d.Oracle(&c.Settings).Remembered(p.Objective) >= largeMemory
+}
 
 // largeBytes estimates the memory of a process with a large state that keeps other bytes in use. Its vectors of weights are those that the encoder
 // came with, as it has them and as the centre of the regulariser, and those of the iterate, of the state, of the last pass and of the best one.

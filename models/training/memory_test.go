@@ -127,3 +127,33 @@ func readData(c *config.Config) (*models.Data, error) {
 	*c = r.Config()
 	return r.Data()
 }
+
+// Where a method remembers much of the examples, a checkpoint takes no copy of it, and the estimate counts none.
+func TestNoCopyOfALargeMemory(t *testing.T) {
+	for examples, want := range map[int]bool{100: false, 2000: true} { // each with the square of 100 labels, 16 bytes an entry
+		d := &structured.Dataset{Name: "many labels", Alphabet: structured.NewAlphabet(), Dim: 1, Offsets: []int{0}}
+		for k := range 100 {
+			d.Alphabet.Add(fmt.Sprint(k))
+		}
+		for i := range examples {
+			d.Features, d.Labels, d.Offsets = append(d.Features, 1), append(d.Labels, int32(i%100)), append(d.Offsets, i+1)
+		}
+		m := toyModel(t, d, func(c *config.Config) { c.Net, c.Loss, c.Hidden = "linear", "crf", nil })
+		o, err := objective(&m.Config, m, d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := &train.Problem{Engine: engine.NewEngine(o, 1)}
+		c := m.Config
+		c.Method = "sdca"
+		sdca, _ := c.Optimiser()
+		whole := sdca.Remembered(o)
+		_, remembered := trainingBytes(&c, p)
+		if large(&c, p) != want || (remembered < whole) != want {
+			t.Errorf("%d examples: large %v, %.0f of %.0f bytes", examples, large(&c, p), remembered, whole)
+		}
+		if c.Method = "lbfgs"; large(&c, p) {
+			t.Error("lbfgs remembers nothing of examples")
+		}
+	}
+}

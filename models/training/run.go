@@ -53,7 +53,7 @@ func (r *Run) train(ctx context.Context) (*Result, []record.Record, error) {
 	if !r.o.leads() {
 		return r.follow(ctx, checkpoint)
 	}
-	checkpoint.Every, checkpoint.Large = c.CheckpointEvery, large(r.model.Net)
+	checkpoint.Every, checkpoint.Large = c.CheckpointEvery, large(c, r.problem)
 	if checkpoint.Large { // a collection looks at few arrays
 		was := debug.SetGCPercent(largeGarbage)
 		defer debug.SetGCPercent(was)
@@ -91,6 +91,9 @@ func (r *Run) train(ctx context.Context) (*Result, []record.Record, error) {
 	out, err := trainer.Run(ctx, newState(r.model.W))
 	r.sayRate(time.Since(begun))
 	if out == nil {
+		if structured.IsBadInput(err) && len(history.Records) == 0 && c.Resume == "" {
+			err = errors.Join(err, discard(c.Out))
+		}
 		return nil, history.Records, r.advise(err)
 	}
 	result := r.result(out)

@@ -17,6 +17,7 @@ import (
 	"github.com/dsp-go/dsp/models/pictures/curves"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/machine/host"
+	"github.com/dsp-go/dsp/train/record/tensorboard"
 )
 
 // The files of a run folder, besides ModelFile and TensorBoard's events.
@@ -65,6 +66,15 @@ func makeRunFolder(c *config.Config) (release func() error, err error) {
 		return nil, errors.Join(err, release())
 	}
 	return release, nil
+}
+
+// discard removes what a run has written to its folder that was refused before its first pass.
+func discard(dir string) error {
+	var err error
+	for _, name := range []string{checkpointFolder, configFile, metricsFile, tensorboard.EventFile} {
+		err = errors.Join(err, os.RemoveAll(filepath.Join(dir, name)))
+	}
+	return err
 }
 
 // writeConfig writes the resolved configuration into the run folder.

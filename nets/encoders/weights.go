@@ -29,13 +29,28 @@ type stored struct {
 	safetensors.Place
 }
 
-// listTensors lists the tensors of an encoder's folder: those of model.safetensors, or of its shards.
-func listTensors(dir string) (map[string]stored, error) {
-	files := []string{weightsFile}
+// Files lists the files of an encoder's folder that Open reads.
+func Files(dir string) ([]string, error) {
+	files, err := weightFiles(dir)
+	if err == nil && !slices.Equal(files, []string{weightsFile}) {
+		files = append(files, shardsFile)
+	}
+	return append(files, "config.json"), err
+}
+
+// weightFiles lists those with weights: model.safetensors, or its shards.
+func weightFiles(dir string) ([]string, error) {
 	if _, err := os.Stat(filepath.Join(dir, weightsFile)); os.IsNotExist(err) {
-		if files, err = shards(dir); err != nil {
-			return nil, err
-		}
+		return shards(dir)
+	}
+	return []string{weightsFile}, nil
+}
+
+// listTensors lists the tensors of an encoder's folder.
+func listTensors(dir string) (map[string]stored, error) {
+	files, err := weightFiles(dir)
+	if err != nil {
+		return nil, err
 	}
 	all := map[string]stored{}
 	for _, name := range files {

@@ -126,61 +126,94 @@ func densePull8(to []float32, z, v [][]float32) {
 	archsimd.ClearAVXUpperBits()
 }
 
-// denseScoreDouble8 is denseScore8 in float64.
+// denseScoreDouble8 is denseScore8 in float64. It takes widened at a time as many numbers of the rows, and their weights, so that it widens the weights
+// once for all rows, and finds both in the first cache.
 func denseScoreDouble8(to [][]float64, z [][]float32, w []float32) {
 	dim, y, ok := denseSize(z, to, len(w))
 	if !ok {
 		return
 	}
-	for r := 0; r < len(to); r += 4 {
-		t0, t1, t2, t3 := four(to, r, y)
-		z0, z1, z2, z3 := four(z, r, dim)
-		for j := 0; j < y; j += 2 * doubles8 {
-			n, p := y-j, unsafe.Pointer(&w[j])
-			if n > doubles8 {
-				rest := min(n, 2*doubles8) - doubles8
-				tail, narrow := firstDoubles8(rest), narrow8(rest)
-				a0, a1, a2, a3 := loadDoubles8(t0, j), loadDoubles8(t1, j), loadDoubles8(t2, j), loadDoubles8(t3, j)
-				b0, b1 := loadFirstDoubles8(t0, j+doubles8, tail), loadFirstDoubles8(t1, j+doubles8, tail)
-				b2, b3 := loadFirstDoubles8(t2, j+doubles8, tail), loadFirstDoubles8(t3, j+doubles8, tail)
-				for d := range dim {
-					w0, w1 := widen8(p, d*y), widenFirst8(p, d*y+doubles8, narrow)
-					x := spreadDouble8(z0, d)
-					a0, b0 = x.MulAdd(w0, a0), x.MulAdd(w1, b0)
-					x = spreadDouble8(z1, d)
-					a1, b1 = x.MulAdd(w0, a1), x.MulAdd(w1, b1)
-					x = spreadDouble8(z2, d)
-					a2, b2 = x.MulAdd(w0, a2), x.MulAdd(w1, b2)
-					x = spreadDouble8(z3, d)
-					a3, b3 = x.MulAdd(w0, a3), x.MulAdd(w1, b3)
+	var weights [2 * doubles8 * widenedAtOnce]float64
+	var row [4 * widenedAtOnce]float64
+	for j := 0; j < y; j += 2 * doubles8 {
+		first, rest := min(y-j, doubles8), max(0, min(y-j, 2*doubles8)-doubles8)
+		for lo := 0; lo < dim; lo += widenedAtOnce {
+			n := min(dim-lo, widenedAtOnce)
+			widenBlock8(&weights, unsafe.Pointer(&w[lo*y+j]), n, y, first, rest)
+			for r := 0; r < len(to); r += 4 {
+				t0, t1, t2, t3 := four(to, r, y)
+				z0, z1, z2, z3 := four(z, r, dim)
+				for k, from := range [4]unsafe.Pointer{z0, z1, z2, z3} {
+					widenRow8(row[k*widenedAtOnce:][:widenedAtOnce], from, lo, n)
 				}
-				storeDoubles8(t0, j, a0)
-				storeDoubles8(t1, j, a1)
-				storeDoubles8(t2, j, a2)
-				storeDoubles8(t3, j, a3)
-				storeFirstDoubles8(t0, j+doubles8, b0, tail)
-				storeFirstDoubles8(t1, j+doubles8, b1, tail)
-				storeFirstDoubles8(t2, j+doubles8, b2, tail)
-				storeFirstDoubles8(t3, j+doubles8, b3, tail)
-			} else {
-				tail, narrow := firstDoubles8(n), narrow8(n)
-				a0, a1 := loadFirstDoubles8(t0, j, tail), loadFirstDoubles8(t1, j, tail)
-				a2, a3 := loadFirstDoubles8(t2, j, tail), loadFirstDoubles8(t3, j, tail)
-				for d := range dim {
-					w0 := widenFirst8(p, d*y, narrow)
-					a0 = spreadDouble8(z0, d).MulAdd(w0, a0)
-					a1 = spreadDouble8(z1, d).MulAdd(w0, a1)
-					a2 = spreadDouble8(z2, d).MulAdd(w0, a2)
-					a3 = spreadDouble8(z3, d).MulAdd(w0, a3)
+				if rest > 0 {
+					tail := firstDoubles8(rest)
+					a0, a1, a2, a3 := loadDoubles8(t0, j), loadDoubles8(t1, j), loadDoubles8(t2, j), loadDoubles8(t3, j)
+					b0, b1 := loadFirstDoubles8(t0, j+doubles8, tail), loadFirstDoubles8(t1, j+doubles8, tail)
+					b2, b3 := loadFirstDoubles8(t2, j+doubles8, tail), loadFirstDoubles8(t3, j+doubles8, tail)
+					p, q := unsafe.Pointer(&weights), unsafe.Pointer(&row)
+					for d := range n {
+						w0, w1 := loadDoubles8(p, 2*doubles8*d), loadDoubles8(p, 2*doubles8*d+doubles8)
+						x := spreadWide8(q, d)
+						a0, b0 = x.MulAdd(w0, a0), x.MulAdd(w1, b0)
+						x = spreadWide8(q, d+widenedAtOnce)
+						a1, b1 = x.MulAdd(w0, a1), x.MulAdd(w1, b1)
+						x = spreadWide8(q, d+2*widenedAtOnce)
+						a2, b2 = x.MulAdd(w0, a2), x.MulAdd(w1, b2)
+						x = spreadWide8(q, d+3*widenedAtOnce)
+						a3, b3 = x.MulAdd(w0, a3), x.MulAdd(w1, b3)
+					}
+					storeDoubles8(t0, j, a0)
+					storeDoubles8(t1, j, a1)
+					storeDoubles8(t2, j, a2)
+					storeDoubles8(t3, j, a3)
+					storeFirstDoubles8(t0, j+doubles8, b0, tail)
+					storeFirstDoubles8(t1, j+doubles8, b1, tail)
+					storeFirstDoubles8(t2, j+doubles8, b2, tail)
+					storeFirstDoubles8(t3, j+doubles8, b3, tail)
+				} else {
+					tail := firstDoubles8(first)
+					a0, a1 := loadFirstDoubles8(t0, j, tail), loadFirstDoubles8(t1, j, tail)
+					a2, a3 := loadFirstDoubles8(t2, j, tail), loadFirstDoubles8(t3, j, tail)
+					p, q := unsafe.Pointer(&weights), unsafe.Pointer(&row)
+					for d := range n {
+						w0 := loadDoubles8(p, 2*doubles8*d)
+						a0 = spreadWide8(q, d).MulAdd(w0, a0)
+						a1 = spreadWide8(q, d+widenedAtOnce).MulAdd(w0, a1)
+						a2 = spreadWide8(q, d+2*widenedAtOnce).MulAdd(w0, a2)
+						a3 = spreadWide8(q, d+3*widenedAtOnce).MulAdd(w0, a3)
+					}
+					storeFirstDoubles8(t0, j, a0, tail)
+					storeFirstDoubles8(t1, j, a1, tail)
+					storeFirstDoubles8(t2, j, a2, tail)
+					storeFirstDoubles8(t3, j, a3, tail)
 				}
-				storeFirstDoubles8(t0, j, a0, tail)
-				storeFirstDoubles8(t1, j, a1, tail)
-				storeFirstDoubles8(t2, j, a2, tail)
-				storeFirstDoubles8(t3, j, a3, tail)
 			}
 		}
 	}
 	archsimd.ClearAVXUpperBits()
+}
+
+// widenBlock8 sets n rows of a block of weights, two vectors each, to the first and the rest of the columns at from, whose rows are y apart.
+func widenBlock8(to *[2 * doubles8 * widenedAtOnce]float64, from unsafe.Pointer, n, y, first, rest int) {
+	m0, m1, p := narrow8(first), narrow8(rest), unsafe.Pointer(to)
+	for d := range n {
+		storeDoubles8(p, 2*doubles8*d, widenFirst8(from, d*y, m0))
+		if rest > 0 {
+			storeDoubles8(p, 2*doubles8*d+doubles8, widenFirst8(from, d*y+doubles8, m1))
+		}
+	}
+}
+
+// widenRow8 sets to [widenedAtOnce] to the n numbers at from + 4·lo.
+func widenRow8(to []float64, from unsafe.Pointer, lo, n int) {
+	p, d := unsafe.Pointer(&to[:widenedAtOnce][0]), 0
+	for ; d+doubles8 <= n; d += doubles8 {
+		storeDoubles8(p, d, widen8(from, lo+d))
+	}
+	if d < n {
+		storeDoubles8(p, d, widenFirst8(from, lo+d, narrow8(n-d)))
+	}
 }
 
 // densePullDouble8 is densePull8 in float64.
@@ -239,6 +272,11 @@ func densePullDouble8(to []float64, z [][]float32, v [][]float64) {
 // spread8 repeats the number at p + 4i in all lanes.
 func spread8(p unsafe.Pointer, i int) archsimd.Float32x8 {
 	return archsimd.BroadcastFloat32x8(*(*float32)(unsafe.Add(p, 4*i)))
+}
+
+// spreadWide8 repeats the number at p + 8i in all lanes.
+func spreadWide8(p unsafe.Pointer, i int) archsimd.Float64x4 {
+	return archsimd.BroadcastFloat64x4(*(*float64)(unsafe.Add(p, 8*i)))
 }
 
 // spreadDouble8 is spread8 in float64.

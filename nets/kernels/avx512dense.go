@@ -124,61 +124,94 @@ func densePull16(to []float32, z, v [][]float32) {
 	archsimd.ClearAVXUpperBits()
 }
 
-// denseScoreDouble16 is denseScore16 in float64.
+// denseScoreDouble16 is denseScore16 in float64. It takes widened at a time as many numbers of the rows, and their weights, so that it widens the weights
+// once for all rows, and finds both in the first cache.
 func denseScoreDouble16(to [][]float64, z [][]float32, w []float32) {
 	dim, y, ok := denseSize(z, to, len(w))
 	if !ok {
 		return
 	}
-	for r := 0; r < len(to); r += 4 {
-		t0, t1, t2, t3 := four(to, r, y)
-		z0, z1, z2, z3 := four(z, r, dim)
-		for j := 0; j < y; j += 2 * doubles16 {
-			n, p := y-j, unsafe.Pointer(&w[j])
-			if n > doubles16 {
-				rest := min(n, 2*doubles16) - doubles16
-				tail, narrow := firstDoubles16(rest), narrow16(rest)
-				a0, a1, a2, a3 := loadDoubles16(t0, j), loadDoubles16(t1, j), loadDoubles16(t2, j), loadDoubles16(t3, j)
-				b0, b1 := loadFirstDoubles16(t0, j+doubles16, tail), loadFirstDoubles16(t1, j+doubles16, tail)
-				b2, b3 := loadFirstDoubles16(t2, j+doubles16, tail), loadFirstDoubles16(t3, j+doubles16, tail)
-				for d := range dim {
-					w0, w1 := widen16(p, d*y), widenFirst16(p, d*y+doubles16, narrow)
-					x := spreadDouble16(z0, d)
-					a0, b0 = x.MulAdd(w0, a0), x.MulAdd(w1, b0)
-					x = spreadDouble16(z1, d)
-					a1, b1 = x.MulAdd(w0, a1), x.MulAdd(w1, b1)
-					x = spreadDouble16(z2, d)
-					a2, b2 = x.MulAdd(w0, a2), x.MulAdd(w1, b2)
-					x = spreadDouble16(z3, d)
-					a3, b3 = x.MulAdd(w0, a3), x.MulAdd(w1, b3)
+	var weights [2 * doubles16 * widenedAtOnce]float64
+	var row [4 * widenedAtOnce]float64
+	for j := 0; j < y; j += 2 * doubles16 {
+		first, rest := min(y-j, doubles16), max(0, min(y-j, 2*doubles16)-doubles16)
+		for lo := 0; lo < dim; lo += widenedAtOnce {
+			n := min(dim-lo, widenedAtOnce)
+			widenBlock16(&weights, unsafe.Pointer(&w[lo*y+j]), n, y, first, rest)
+			for r := 0; r < len(to); r += 4 {
+				t0, t1, t2, t3 := four(to, r, y)
+				z0, z1, z2, z3 := four(z, r, dim)
+				for k, from := range [4]unsafe.Pointer{z0, z1, z2, z3} {
+					widenRow16(row[k*widenedAtOnce:][:widenedAtOnce], from, lo, n)
 				}
-				storeDoubles16(t0, j, a0)
-				storeDoubles16(t1, j, a1)
-				storeDoubles16(t2, j, a2)
-				storeDoubles16(t3, j, a3)
-				storeFirstDoubles16(t0, j+doubles16, b0, tail)
-				storeFirstDoubles16(t1, j+doubles16, b1, tail)
-				storeFirstDoubles16(t2, j+doubles16, b2, tail)
-				storeFirstDoubles16(t3, j+doubles16, b3, tail)
-			} else {
-				tail, narrow := firstDoubles16(n), narrow16(n)
-				a0, a1 := loadFirstDoubles16(t0, j, tail), loadFirstDoubles16(t1, j, tail)
-				a2, a3 := loadFirstDoubles16(t2, j, tail), loadFirstDoubles16(t3, j, tail)
-				for d := range dim {
-					w0 := widenFirst16(p, d*y, narrow)
-					a0 = spreadDouble16(z0, d).MulAdd(w0, a0)
-					a1 = spreadDouble16(z1, d).MulAdd(w0, a1)
-					a2 = spreadDouble16(z2, d).MulAdd(w0, a2)
-					a3 = spreadDouble16(z3, d).MulAdd(w0, a3)
+				if rest > 0 {
+					tail := firstDoubles16(rest)
+					a0, a1, a2, a3 := loadDoubles16(t0, j), loadDoubles16(t1, j), loadDoubles16(t2, j), loadDoubles16(t3, j)
+					b0, b1 := loadFirstDoubles16(t0, j+doubles16, tail), loadFirstDoubles16(t1, j+doubles16, tail)
+					b2, b3 := loadFirstDoubles16(t2, j+doubles16, tail), loadFirstDoubles16(t3, j+doubles16, tail)
+					p, q := unsafe.Pointer(&weights), unsafe.Pointer(&row)
+					for d := range n {
+						w0, w1 := loadDoubles16(p, 2*doubles16*d), loadDoubles16(p, 2*doubles16*d+doubles16)
+						x := spreadWide16(q, d)
+						a0, b0 = x.MulAdd(w0, a0), x.MulAdd(w1, b0)
+						x = spreadWide16(q, d+widenedAtOnce)
+						a1, b1 = x.MulAdd(w0, a1), x.MulAdd(w1, b1)
+						x = spreadWide16(q, d+2*widenedAtOnce)
+						a2, b2 = x.MulAdd(w0, a2), x.MulAdd(w1, b2)
+						x = spreadWide16(q, d+3*widenedAtOnce)
+						a3, b3 = x.MulAdd(w0, a3), x.MulAdd(w1, b3)
+					}
+					storeDoubles16(t0, j, a0)
+					storeDoubles16(t1, j, a1)
+					storeDoubles16(t2, j, a2)
+					storeDoubles16(t3, j, a3)
+					storeFirstDoubles16(t0, j+doubles16, b0, tail)
+					storeFirstDoubles16(t1, j+doubles16, b1, tail)
+					storeFirstDoubles16(t2, j+doubles16, b2, tail)
+					storeFirstDoubles16(t3, j+doubles16, b3, tail)
+				} else {
+					tail := firstDoubles16(first)
+					a0, a1 := loadFirstDoubles16(t0, j, tail), loadFirstDoubles16(t1, j, tail)
+					a2, a3 := loadFirstDoubles16(t2, j, tail), loadFirstDoubles16(t3, j, tail)
+					p, q := unsafe.Pointer(&weights), unsafe.Pointer(&row)
+					for d := range n {
+						w0 := loadDoubles16(p, 2*doubles16*d)
+						a0 = spreadWide16(q, d).MulAdd(w0, a0)
+						a1 = spreadWide16(q, d+widenedAtOnce).MulAdd(w0, a1)
+						a2 = spreadWide16(q, d+2*widenedAtOnce).MulAdd(w0, a2)
+						a3 = spreadWide16(q, d+3*widenedAtOnce).MulAdd(w0, a3)
+					}
+					storeFirstDoubles16(t0, j, a0, tail)
+					storeFirstDoubles16(t1, j, a1, tail)
+					storeFirstDoubles16(t2, j, a2, tail)
+					storeFirstDoubles16(t3, j, a3, tail)
 				}
-				storeFirstDoubles16(t0, j, a0, tail)
-				storeFirstDoubles16(t1, j, a1, tail)
-				storeFirstDoubles16(t2, j, a2, tail)
-				storeFirstDoubles16(t3, j, a3, tail)
 			}
 		}
 	}
 	archsimd.ClearAVXUpperBits()
+}
+
+// widenBlock16 sets n rows of a block of weights, two vectors each, to the first and the rest of the columns at from, whose rows are y apart.
+func widenBlock16(to *[2 * doubles16 * widenedAtOnce]float64, from unsafe.Pointer, n, y, first, rest int) {
+	m0, m1, p := narrow16(first), narrow16(rest), unsafe.Pointer(to)
+	for d := range n {
+		storeDoubles16(p, 2*doubles16*d, widenFirst16(from, d*y, m0))
+		if rest > 0 {
+			storeDoubles16(p, 2*doubles16*d+doubles16, widenFirst16(from, d*y+doubles16, m1))
+		}
+	}
+}
+
+// widenRow16 sets to [widenedAtOnce] to the n numbers at from + 4·lo.
+func widenRow16(to []float64, from unsafe.Pointer, lo, n int) {
+	p, d := unsafe.Pointer(&to[:widenedAtOnce][0]), 0
+	for ; d+doubles16 <= n; d += doubles16 {
+		storeDoubles16(p, d, widen16(from, lo+d))
+	}
+	if d < n {
+		storeDoubles16(p, d, widenFirst16(from, lo+d, narrow16(n-d)))
+	}
 }
 
 // densePullDouble16 is densePull16 in float64.
@@ -237,6 +270,11 @@ func densePullDouble16(to []float64, z [][]float32, v [][]float64) {
 // spread16 repeats the number at p + 4i in all lanes.
 func spread16(p unsafe.Pointer, i int) archsimd.Float32x16 {
 	return archsimd.BroadcastFloat32x16(*(*float32)(unsafe.Add(p, 4*i)))
+}
+
+// spreadWide16 repeats the number at p + 8i in all lanes.
+func spreadWide16(p unsafe.Pointer, i int) archsimd.Float64x8 {
+	return archsimd.BroadcastFloat64x8(*(*float64)(unsafe.Add(p, 8*i)))
 }
 
 // spreadDouble16 is spread16 in float64.

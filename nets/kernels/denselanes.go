@@ -41,3 +41,6 @@ func denseSize[A, B any](z [][]A, v [][]B, weights int) (dim, width int, ok bool
 
 // rowsAtOnce is how many rows a pull goes through for each few sums, so that the rows stay in the first cache.
 const rowsAtOnce = 32
+
+// widenedAtOnce is how many numbers of a row, and rows of weights, a score in float64 widens at a time.
+const widenedAtOnce = 64

@@ -60,33 +60,58 @@ func (k *doubleWorker) score(p *part, w []float32, τ float32, batch *structured
 	if x == nil && len(p.dense) == 0 {
 		return
 	}
-	k.wide = vec.Grow(k.wide, len(to))
-	for j, b := range to {
-		k.wide[j] = float64(b)
-	}
+	var rows []int
 	if x != nil {
-		k.gather(p, w[p.rows:][:p.attributes*width], τ, batch, x)
+		rows = batch.Data.Rows(p.Rows)
+	}
+	gather := func(i int, sums []float64) {
+		if x != nil {
+			k.gather(p, w[p.rows:][:p.attributes*width], τ, x, rows[i], sums)
+		}
+	}
+	if len(p.dense) == 0 { // one example after the other, so that little memory is wide
+		for _, i := range batch.Examples {
+			n := (rows[i+1] - rows[i]) * width
+			k.widen(to[:n])
+			gather(i, k.wide)
+			k.round(to[:n])
+			to = to[n:]
+		}
+		return
+	}
+	k.widen(to)
+	for b, i := range batch.Examples {
+		gather(i, k.wide[θ.Offsets[b]*width:θ.Offsets[b+1]*width])
 	}
 	k.dense.add(p, w, batch, θ.Offsets, k.wide, kernels.Dense.ScoreDouble)
+	k.round(to)
+}
+
+// widen makes wide a copy of potentials.
+func (k *doubleWorker) widen(from []float32) {
+	k.wide = vec.Grow(k.wide, len(from))
+	for j, x := range from {
+		k.wide[j] = float64(x)
+	}
+}
+
+// round writes wide to potentials.
+func (k *doubleWorker) round(to []float32) {
 	for j, s := range k.wide {
 		to[j] = float32(s)
 	}
 }
 
-// gather adds the rows of w of attributes to the sums.
-func (k *doubleWorker) gather(p *part, w []float32, τ float32, batch *structured.Batch, x *structured.Sparse) {
-	rows, at := batch.Data.Rows(p.Rows), 0
-	for _, i := range batch.Examples {
-		for r := rows[i]; r < rows[i+1]; r++ {
-			sum := k.wide[at:][:p.Width]
-			index, value := x.Row(r)
-			if τ > 0 {
-				k.gatherSoft(sum, w, τ, index, value)
-			} else {
-				kernels.Sparse.GatherDouble(sum, w, index, value)
-			}
-			at += p.Width
+// gather adds the rows of w of the attributes of an example, from row r of x on, to its sums.
+func (k *doubleWorker) gather(p *part, w []float32, τ float32, x *structured.Sparse, r int, sums []float64) {
+	for ; len(sums) > 0; r++ {
+		index, value := x.Row(r)
+		if τ > 0 {
+			k.gatherSoft(sums[:p.Width], w, τ, index, value)
+		} else {
+			kernels.Sparse.GatherDouble(sums[:p.Width], w, index, value)
 		}
+		sums = sums[p.Width:]
 	}
 }
 

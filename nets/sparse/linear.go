@@ -118,6 +118,19 @@ func NewDenseChain(nodes, edges, dim, labels int, kind string) (*Linear, error) 
 	return New(chains.Form(labels, edges > 0), []Part{node, edge}), nil
 }
 
+// NewSecondChain is NewDenseChain for second-order chains of the given form. Triples of labels have a weight each; there must be no attributes of
+// steps.
+func NewSecondChain(nodes, edges, dim int, form structured.Form) (*Linear, error) {
+	if edges > 0 {
+		return nil, structured.BadInput("second-order chains leave no place for the %d attributes of steps that the data has: leave out the lines of the template that begin with B", edges)
+	}
+	node := Part{Attributes: nodes, Weights: "attributes"}
+	if dim > 0 {
+		node.Bias, node.Dense = "bias", []Dense{{Weights: "dense", Dim: dim}}
+	}
+	return New(form, []Part{node, {Bias: "transitions"}, {Bias: "triples"}}), nil
+}
+
 // NewSegments returns the scorer of segments of the given form, for numbers of attributes of positions and of steps (there must be none of
 // the latter) and dim dense inputs of positions. Each attribute has a weight for each tag and, if the form scores last positions, for each label
 // there.

@@ -39,8 +39,7 @@ func (c *Oracle) enumerate(b int, best *oracles.KBest) int {
 	lo, hi := c.θ.Offsets[b], c.θ.Offsets[b+1]
 	first := best.Output(0, lo, hi)
 	c.backtrack(lo, first)
-	score := best.Score[b*best.K : (b+1)*best.K]
-	score[0] = c.θ.Score(b, first)
+	best.Place(b, 0, lo, hi, c.θ.Score(b, first))
 	if best.K == 1 {
 		return 1
 	}
@@ -51,18 +50,7 @@ func (c *Oracle) enumerate(b int, best *oracles.KBest) int {
 		}
 		labels := best.Output(n, lo, hi)
 		c.readPath(labels)
-		score[n] = c.θ.Score(b, labels)
-		// δ and the lattice are float32, so outputs that nearly tie may come in the wrong order.
-		for m := n; m > 0 && score[m] > score[m-1]; m-- {
-			swapOutputs(best.Output(m, lo, hi), best.Output(m-1, lo, hi))
-			score[m], score[m-1] = score[m-1], score[m]
-		}
+		best.Place(b, n, lo, hi, c.θ.Score(b, labels))
 	}
 	return best.K
-}
-
-func swapOutputs(a, b []int32) {
-	for t := range a {
-		a[t], b[t] = b[t], a[t]
-	}
 }

@@ -33,7 +33,6 @@ func (o *Oracle) enumerate(θ *structured.Potentials, b int, best *oracles.KBest
 	if o.n == 1 {
 		root = o.cell(ofRoot, 0, 0)
 	}
-	score := best.Score[b*best.K : (b+1)*best.K]
 	for n := range best.K {
 		if !o.has(root, n) {
 			return n
@@ -41,14 +40,7 @@ func (o *Oracle) enumerate(θ *structured.Potentials, b int, best *oracles.KBest
 		y := best.Output(n, lo, hi)
 		clear(y)
 		o.write(y, root, n)
-		score[n] = θ.Score(b, y)
-		for at := n; at > 0 && score[at] > score[at-1]; at-- { // sums in another order may differ in the last digit
-			score[at], score[at-1] = score[at-1], score[at]
-			x, y := best.Output(at, lo, hi), best.Output(at-1, lo, hi)
-			for i := range x {
-				x[i], y[i] = y[i], x[i]
-			}
-		}
+		best.Place(b, n, lo, hi, θ.Score(b, y))
 	}
 	return best.K
 }

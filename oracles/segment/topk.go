@@ -31,22 +31,13 @@ func (o *Oracle) TopK(θ *structured.Potentials, k int, best *oracles.KBest) {
 func (o *Oracle) enumerate(θ *structured.Potentials, b int, best *oracles.KBest) int {
 	r, lo, hi := &o.ranking, θ.Outputs[b], θ.Outputs[b+1]
 	r.reset(o)
-	score := best.Score[b*best.K : (b+1)*best.K]
 	for n := range best.K {
 		if !r.has(o, root, n) {
 			return n
 		}
 		tags := best.Output(n, lo, hi)
 		r.read(o, n, tags)
-		score[n] = θ.Score(b, tags)
-		// Sums in another order may differ in the last digit.
-		for at := n; at > 0 && score[at] > score[at-1]; at-- {
-			score[at], score[at-1] = score[at-1], score[at]
-			x, y := best.Output(at, lo, hi), best.Output(at-1, lo, hi)
-			for i := range x {
-				x[i], y[i] = y[i], x[i]
-			}
-		}
+		best.Place(b, n, lo, hi, θ.Score(b, tags))
 	}
 	return best.K
 }

@@ -18,7 +18,7 @@ func (o *Oracle) TopK(θ *structured.Potentials, k int, best *oracles.KBest) {
 			continue
 		}
 		lo, hi := θ.Outputs[b], θ.Outputs[b+1]
-		s, score := sentenceOf(θ, b), best.Score[b*k:(b+1)*k]
+		s := sentenceOf(θ, b)
 		o.bestRelations(&s)
 		g := &o.lists
 		g.open(s, k)
@@ -27,20 +27,10 @@ func (o *Oracle) TopK(θ *structured.Potentials, k int, best *oracles.KBest) {
 		for count < k && g.advance() {
 			y := best.Output(count, lo, hi)
 			g.write(y)
-			score[count] = θ.Score(b, y)
-			for m := count; m > 0 && score[m] > score[m-1]; m-- {
-				score[m], score[m-1] = score[m-1], score[m]
-				swap(best.Output(m, lo, hi), best.Output(m-1, lo, hi))
-			}
+			best.Place(b, count, lo, hi, θ.Score(b, y))
 			count++
 		}
 		best.Count[b] = count
-	}
-}
-
-func swap(a, b []int32) {
-	for i := range a {
-		a[i], b[i] = b[i], a[i]
 	}
 }
 

@@ -20,6 +20,16 @@ func NewEntities(labels *structured.Alphabet) *Entities {
 	return &Entities{tags}
 }
 
+// Over returns the rules for other numbers, of which number k stands for the label of[k].
+func (e *Entities) Over(of []int32) *Entities {
+	tags := *e.tags
+	tags.tags = nil
+	for _, l := range of {
+		tags.tags = append(tags.tags, e.tags.tags[l])
+	}
+	return &Entities{&tags}
+}
+
 // Types returns the names of the types.
 func (e *Entities) Types() *structured.Alphabet { return e.tags.types }
 

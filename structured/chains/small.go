@@ -19,3 +19,24 @@ func Small(r *rand.Rand) *structured.Potentials {
 	Resize(θ, offsets, y, r.IntN(2) == 0)
 	return θ
 }
+
+// SmallSecond draws the form of a few second-order chains that are small enough to enumerate, with steps of their own.
+func SmallSecond(r *rand.Rand) *structured.Potentials {
+	y := 1 + r.IntN(4)
+	longest := []int{0, 6, 6, 5, 4}[y]
+	offsets := []int{0}
+	for range 1 + r.IntN(3) {
+		offsets = append(offsets, offsets[len(offsets)-1]+r.IntN(longest+1))
+	}
+	steps := NewSteps(y, func(yield func(y []int32) bool) {
+		for range 1 + r.IntN(2*y*y) {
+			three := []int32{r.Int32N(int32(y)), r.Int32N(int32(y)), r.Int32N(int32(y))}
+			if !yield(three[:2+r.IntN(2)]) {
+				return
+			}
+		}
+	})
+	θ := new(structured.Potentials)
+	θ.Reshape(SecondForm(steps), offsets, func(string) []int { return offsets })
+	return θ
+}

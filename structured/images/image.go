@@ -80,11 +80,11 @@ func Decode(r io.Reader, name string) (*Image, error) {
 	if err != nil {
 		return nil, structured.BadInput("%s: %w: the image is broken or cut off", name, err)
 	}
-	return fromGo(decoded), nil
+	return Of(decoded), nil
 }
 
-// fromGo converts an image of the standard library.
-func fromGo(from image.Image) *Image {
+// Of converts an image of the standard library. Transparent parts become white.
+func Of(from image.Image) *Image {
 	bounds := from.Bounds()
 	m := &Image{Width: bounds.Dx(), Height: bounds.Dy()}
 	flat := image.NewRGBA(image.Rect(0, 0, m.Width, m.Height))

@@ -51,7 +51,7 @@ func TestKindsOfImages(t *testing.T) {
 	transparent := image.NewNRGBA(image.Rect(5, 5, 7, 6)) // bounds that do not begin at 0
 	transparent.Set(5, 5, color.NRGBA{0, 0, 0, 0})
 	transparent.Set(6, 5, color.NRGBA{200, 0, 0, 255})
-	if m := fromGo(transparent); !slices.Equal(m.Pixels, []uint8{255, 255, 255, 200, 0, 0}) {
+	if m := Of(transparent); !slices.Equal(m.Pixels, []uint8{255, 255, 255, 200, 0, 0}) {
 		t.Errorf("transparent image: %v", m.Pixels)
 	}
 	grey := image.NewGray(image.Rect(0, 0, 16, 16))

@@ -61,6 +61,7 @@ type Engine struct {
 
 	group  ranks.Group // shares the work of passes and steps; nil: this process does all
 	shared sharedSums  // scratch memory
+	own    []int       // examples of this rank; nil: not asked for yet
 }
 
 // finding is a shard and the results on it. It may have to outlive the lane's work on the shard.

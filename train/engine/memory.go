@@ -112,7 +112,7 @@ func (m *Memory) subtract(i int, v *structured.Marginals, b int) {
 func (m *Memory) remember(of *finding, γ float32) {
 	u := &of.Answer.U
 	if γ != 1 {
-		m.keepRest()
+		m.KeepRest()
 	}
 	for b, i := range of.Batch.Examples {
 		if γ == 1 {
@@ -141,7 +141,7 @@ func mix(γ float64, u, high, low []float32) {
 
 // scale sets every r_i to γr_i.
 func (m *Memory) scale(γ float32) {
-	m.keepRest()
+	m.KeepRest()
 	for k := range m.Parts {
 		high, low := m.Parts[k].Values, m.rest[k]
 		for j, h := range high {
@@ -152,13 +152,37 @@ func (m *Memory) scale(γ float32) {
 	}
 }
 
-func (m *Memory) keepRest() {
+// KeepRest makes the memory keep what its points have beyond float32.
+func (m *Memory) KeepRest() {
 	if m.rest != nil {
 		return
 	}
 	for k := range m.Parts {
 		m.rest = append(m.rest, make([]float32, len(m.Parts[k].Values)))
 	}
+}
+
+// Keep appends r_i to numbers, and Restore sets it to numbers that Keep has appended, and returns those behind them. In between the memory
+// may not begin to keep the rest.
+func (m *Memory) Keep(i int, numbers []float32) []float32 {
+	for k := range m.Parts {
+		numbers = append(numbers, m.Parts[k].Of(i)...)
+	}
+	for k := range m.rest {
+		numbers = append(numbers, m.restOf(k, i)...)
+	}
+	return numbers
+}
+
+// Restore is the reverse of Keep.
+func (m *Memory) Restore(i int, numbers []float32) []float32 {
+	for k := range m.Parts {
+		numbers = numbers[copy(m.Parts[k].Of(i), numbers):]
+	}
+	for k := range m.rest {
+		numbers = numbers[copy(m.restOf(k, i), numbers):]
+	}
+	return numbers
 }
 
 // restOf returns the rest of part k of example i.

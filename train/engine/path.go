@@ -62,6 +62,19 @@ func (x *Path) Weigh(a float64) float64 {
 	return share
 }
 
+// Apart takes steps of a finished path that its mean knows nothing of, and finishes it again. Include then has the same bits on all ranks, whatever
+// each did in between, if the iterate has.
+func (x *Path) Apart(steps func() error) error {
+	mean, count := x.Mean, x.Count
+	x.Mean, x.Count = nil, 0
+	err := steps()
+	if err == nil {
+		err = x.Finish()
+	}
+	x.Mean, x.Count = mean, count
+	return err
+}
+
 // Observe adds the curvature data of a step on b examples at the path's current point: ‖D‖²/b² and ⟨D, w − w_0⟩/b, where w_0
 // is the start of the path. It ignores a step if some of its answers are not exact.
 func (x *Path) Observe(st *Step, start []float32, b int) { x.steps.observe(st, start, b) }

@@ -106,7 +106,7 @@ func (e *Engine) overSharesOfLanes(ctx context.Context, shards [][]int, g []floa
 		return nil
 	})
 	var total Sums
-	if err = e.sameOnAll(ctx, err); err != nil {
+	if err = e.SameOnAll(ctx, err); err != nil {
 		return total, err
 	}
 	mine := make([]Sums, 0, n)
@@ -179,7 +179,7 @@ func (e *Engine) overRunsOfShards(ctx context.Context, shards [][]int, g []float
 		}
 		return nil
 	})
-	if err = e.sameOnAll(ctx, err); err != nil {
+	if err = e.SameOnAll(ctx, err); err != nil {
 		return Sums{}, err
 	}
 	sums := make([]Sums, lanes)
@@ -468,9 +468,12 @@ func (e *Engine) joinGradients(ctx context.Context, lanes int, on *support) (Gra
 	return &e.dense, nil
 }
 
-// sameOnAll returns the error of this rank's share or, if that of another rank has potentials that are not finite, that one: methods that go on
+// SameOnAll returns the error of this rank's share or, if that of another rank has potentials that are not finite, that one: methods that go on
 // after such an error go on alike on all ranks.
-func (e *Engine) sameOnAll(ctx context.Context, err error) error {
+func (e *Engine) SameOnAll(ctx context.Context, err error) error {
+	if e.group == nil {
+		return err
+	}
 	var bad *NonFiniteError
 	if err != nil && !errors.As(err, &bad) {
 		return err // ends the run, of which the others learn

@@ -197,15 +197,12 @@ func (e *Engine) roundMemory(ln *Lane) {
 }
 
 // EntropyRounding bounds the rounding error of (1/n) Σ c_i H(u_i), for points u_i that are the marginals of the potentials φ_i, computed by
-// the oracle, and whose entropies are log Z(φ_i) − ⟨u_i, φ_i⟩. Examples for which known reports false have an entropy without error.
-func (e *Engine) EntropyRounding(u, φ *structured.Marginals, known func(i int) bool) float64 {
+// the oracle, and whose entropies are log Z(φ_i) − ⟨u_i, φ_i⟩. Only the given examples have an error.
+func (e *Engine) EntropyRounding(u, φ *structured.Marginals, examples []int) float64 {
 	var one structured.Potentials
 	var point, v structured.Marginals
 	oracle, total := e.kind.Oracle(), 0.0
-	for i := range e.Len() {
-		if !known(i) {
-			continue
-		}
+	for _, i := range examples {
 		output := e.Data.OutputLength(i)
 		φ.AsPotentials(i, output, &one)
 		u.View(i, &point)

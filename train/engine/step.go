@@ -117,7 +117,7 @@ func (e *Engine) OverBatch(ctx context.Context, w Point, examples []int, keep bo
 		return nil
 	})
 	if join {
-		err = e.sameOnAll(ctx, err)
+		err = e.SameOnAll(ctx, err)
 	}
 	if err != nil {
 		return Step{}, err

@@ -38,6 +38,7 @@ type BCFW struct {
 	Averaging Averaging // AutoAverage is WeightedAverage
 	Resync    int       // passes between recompositions of w from the memory, to remove rounding errors; 0 means 10
 	Warm      bool      // start from s.W (see warm), not from the centre
+	Divide    bool      // each of several ranks visits examples of its own (blocks.go); else all do the same
 
 	held        leastPrimal          // of a warm start
 	regulariser proximal.Regulariser // that the steps see
@@ -50,6 +51,10 @@ type BCFW struct {
 	best    float64 // largest dual value seen
 	bound   train.LowerBound
 	passes  int
+
+	λ      float64       // that steps see, less than λ' where several ranks pull at w
+	rounds engine.Rounds // of several ranks
+	kept   []float32     // the dual point before a round
 }
 
 // Name returns "bcfw".
@@ -67,14 +72,14 @@ func (m *BCFW) Start(ctx context.Context, p *train.Problem, s *train.State) erro
 		return train.Refuse(m.Name(), train.HostPotentials, "takes soft thresholds on the CPU only")
 	}
 	if len(m.path.W) > 0 { // restored
-		m.path.Threshold = m.regulariser.Threshold(p)
+		m.λ, m.path.Threshold = m.regulariser.Lambda, m.regulariser.Threshold(p)
 		m.path.Resume(p.Engine, nil)
 		var err error
 		m.memory, err = p.Attach(m.memory)
 		return err
 	}
 	m.regulariser.Begin(p)
-	m.path.Threshold = m.regulariser.Threshold(p)
+	m.λ, m.path.Threshold = m.regulariser.Lambda, m.regulariser.Threshold(p)
 	w := make([]float32, len(s.W))
 	copy(w, m.regulariser.Center)
 	m.path.Start(p.Engine, w, nil)
@@ -161,7 +166,11 @@ func (l *leastPrimal) archive(a engine.Archive) {
 
 // Pass visits every example once, in random order.
 func (m *BCFW) Pass(ctx context.Context, p *train.Problem, s *train.State) error {
-	order, size := p.Rand(s.Passes).Perm(p.Len()), p.BatchSize()
+	rounds, own := m.blocks(p)
+	order, size := p.Rand(s.Passes).Perm(len(own)), p.BatchSize()
+	for k := range order {
+		order[k] = own[order[k]]
+	}
 	averaging := m.Averaging
 	if averaging == AutoAverage {
 		averaging = WeightedAverage
@@ -175,15 +184,18 @@ func (m *BCFW) Pass(ctx context.Context, p *train.Problem, s *train.State) error
 	var err error
 	if device := p.DualAscender(); device != nil {
 		err = m.sweepOnDevice(ctx, p, device, order, size, averaging)
-	} else {
+	} else if rounds == 1 {
+		m.λ = m.regulariser.Lambda
 		err = m.sweep(ctx, p, order, size, averaging)
+	} else {
+		err = m.sweepBlock(ctx, p, rounds, order, size, averaging)
 	}
 	if err != nil {
 		return err
 	}
 	m.passes++
 	s.Passes++
-	s.OracleCalls += len(order)
+	s.OracleCalls += p.Len()
 	every := m.Resync
 	if every == 0 {
 		every = 10
@@ -202,12 +214,17 @@ func (m *BCFW) sweep(ctx context.Context, p *train.Problem, order []int, size in
 		if err := m.step(ctx, p, order[lo:min(lo+size, len(order))]); err != nil {
 			return err
 		}
-		if averaging != NoAverage {
-			share := m.path.Include(averaging.weight(m.path.Count))
-			m.average += share * (m.linear - m.average)
-		}
+		m.include(averaging)
 	}
 	return m.path.Finish()
+}
+
+// include adds the iterate to the mean.
+func (m *BCFW) include(averaging Averaging) {
+	if averaging != NoAverage {
+		share := m.path.Include(averaging.weight(m.path.Count))
+		m.average += share * (m.linear - m.average)
+	}
 }
 
 // sweepOnDevice is sweep on a device, which does the line search and the bookkeeping without making the host wait.
@@ -247,7 +264,7 @@ func (m *BCFW) step(ctx context.Context, p *train.Problem, batch []int) error {
 		return nil
 	}
 	γ, gain := 0.0, 0.0
-	if λ := m.regulariser.Lambda; m.path.Threshold > 0 {
+	if λ := m.λ; m.path.Threshold > 0 {
 		γ, gain = p.SoftSearch(st.Grad, m.path.W, m.path.Threshold, λ, 1/(λ*n), gap, 1)
 		γ = float64(float32(γ))
 	} else {
@@ -258,7 +275,7 @@ func (m *BCFW) step(ctx context.Context, p *train.Problem, batch []int) error {
 	}
 	m.linear += γ / n * (st.Linear - st.Product())
 	m.dual += gain
-	m.path.Step(1, 0, -γ/(m.regulariser.Lambda*n), 0, st.Grad)
+	m.path.Step(1, 0, -γ/(m.λ*n), 0, st.Grad)
 	p.Remember(m.memory, float32(γ))
 	return nil
 }
@@ -350,6 +367,9 @@ func (m *BCFW) Archive(a engine.Archive) {
 	a.Number("best", &m.best)
 	m.bound.Archive(a)
 	a.Count("passes", &m.passes)
+	if m.Divide {
+		m.rounds.Archive(a)
+	}
 	if m.Warm {
 		m.held.archive(a)
 	}

@@ -48,6 +48,10 @@ type BCPFW struct {
 	Resync int  // passes between recompositions of w from the memory, to remove rounding errors; 0 means 10
 	Warm   bool // start from s.W (see warm), not from the centre
 
+	λ      float64       // that steps see, less than λ' where several ranks pull at w
+	rounds engine.Rounds // of several ranks, each of which visits examples of its own (blocks.go)
+	kept   [][]corner    // those of own examples before a round
+
 	corners     corners
 	gap         []float32 // [n] at the last visit
 	age         []float32 // [n] rounds since the last visit
@@ -104,12 +108,12 @@ func (m *BCPFW) Start(ctx context.Context, p *train.Problem, s *train.State) err
 	}
 	m.choose = func(ln *engine.Lane) error { return m.choosePair(p, ln) }
 	if len(m.corners) > 0 { // restored
-		m.path.Threshold = m.regulariser.Threshold(p)
+		m.λ, m.path.Threshold = m.regulariser.Lambda, m.regulariser.Threshold(p)
 		m.path.Resume(p.Engine, nil)
 		return m.corners.fit(p.Data)
 	}
 	m.regulariser.Begin(p)
-	m.path.Threshold = m.regulariser.Threshold(p)
+	m.λ, m.path.Threshold = m.regulariser.Lambda, m.regulariser.Threshold(p)
 	w := make([]float32, len(s.W))
 	copy(w, m.regulariser.Center)
 	m.path.Start(p.Engine, w, nil)
@@ -132,7 +136,7 @@ func (m *BCPFW) warm(ctx context.Context, p *train.Problem, s *train.State) erro
 	}
 	s.FullPasses++
 	at := engine.At(s.W)
-	for i := range p.Len() {
+	for _, i := range p.Own() {
 		m.example[0] = i
 		answer := func(ln *engine.Lane) error {
 			if err := p.Potentials(ln, at); err != nil {
@@ -154,14 +158,17 @@ func (m *BCPFW) warm(ctx context.Context, p *train.Problem, s *train.State) erro
 // Pass makes n visits; the first pass visits every example.
 func (m *BCPFW) Pass(ctx context.Context, p *train.Problem, s *train.State) error {
 	m.path.ResetMean()
-	sweep := m.sweep
+	own := p.Own()
+	order := m.sweep
 	if m.Draw {
-		sweep = m.drawn
+		order = m.drawn
 	}
-	if err := sweep(ctx, p, p.Rand(s.Passes)); err != nil {
-		return err
-	}
-	if err := m.path.Finish(); err != nil {
+	next := order(own, p.Rand(s.Passes))
+	if rounds := m.rounds.PerPass(p.Engine); rounds > 1 {
+		if err := m.sweepBlock(ctx, p, rounds, len(own), next); err != nil {
+			return err
+		}
+	} else if err := m.visitAll(ctx, p, next); err != nil {
 		return err
 	}
 	m.passes++
@@ -175,30 +182,39 @@ func (m *BCPFW) Pass(ctx context.Context, p *train.Problem, s *train.State) erro
 	return m.report(ctx, p, s)
 }
 
-// sweep makes the visits of a pass, in rounds.
-func (m *BCPFW) sweep(ctx context.Context, p *train.Problem, r *rand.Rand) error {
-	for visits := 0; visits < p.Len(); {
-		order := m.due()
-		r.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
-		order = order[:min(len(order), p.Len()-visits)]
-		for _, i := range order {
-			if err := m.visit(ctx, p, i); err != nil {
-				return err
-			}
-			m.path.Include(1)
+// visitAll makes the visits of a pass.
+func (m *BCPFW) visitAll(ctx context.Context, p *train.Problem, next func() int) error {
+	m.λ = m.regulariser.Lambda
+	for range p.Len() {
+		if err := m.visit(ctx, p, next()); err != nil {
+			return err
 		}
-		visits += len(order)
+		m.path.Include(1)
 	}
-	return nil
+	return m.path.Finish()
 }
 
-// due returns the examples to visit in a round.
-func (m *BCPFW) due() []int {
+// sweep returns a function that returns the example to visit next, among own ones, sweep after sweep.
+func (m *BCPFW) sweep(own []int, r *rand.Rand) func() int {
+	var order []int
+	return func() int {
+		for len(order) == 0 {
+			order = m.due(own)
+			r.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
+		}
+		i := order[0]
+		order = order[1:]
+		return i
+	}
+}
+
+// due returns those of own examples that a sweep visits.
+func (m *BCPFW) due(own []int) []int {
 	mean := float32(vec.Sum(m.gap) / float64(len(m.gap)))
 	var order []int
-	for i, g := range m.gap {
+	for _, i := range own {
 		m.age[i]++
-		if g >= mean || m.age[i] > mostAge {
+		if m.gap[i] >= mean || m.age[i] > mostAge {
 			order = append(order, i)
 		}
 	}
@@ -208,7 +224,7 @@ func (m *BCPFW) due() []int {
 // visit takes steps on example i.
 func (m *BCPFW) visit(ctx context.Context, p *train.Problem, i int) error {
 	m.example[0] = i
-	λn, enough := m.regulariser.Lambda*float64(p.Len()), 0.0
+	λn, enough := m.λ*float64(p.Len()), 0.0
 	for k := range cmp.Or(m.Inner, pairwiseSteps) {
 		m.fresh = k == 0
 		st, err := p.OverBatch(ctx, m.path.At(), m.example[:], false, m.choose)
@@ -224,7 +240,7 @@ func (m *BCPFW) visit(ctx context.Context, p *train.Problem, i int) error {
 		enough = max(enough, enoughOfGap*st.Linear)
 		γ, gain := m.pair.most, 0.0
 		if τ := m.path.Threshold; τ > 0 {
-			γ, gain = p.SoftSearch(st.Grad, m.path.W, τ, m.regulariser.Lambda, 1/λn, st.Linear/float64(p.Len()), γ)
+			γ, gain = p.SoftSearch(st.Grad, m.path.W, τ, m.λ, 1/λn, st.Linear/float64(p.Len()), γ)
 		} else {
 			norm := st.Grad.Norm2()
 			if γ*norm > λn*st.Linear {
@@ -361,4 +377,5 @@ func (m *BCPFW) Archive(a engine.Archive) {
 	m.bound.Archive(a)
 	a.Number("primal", &m.primal)
 	a.Count("passes", &m.passes)
+	m.rounds.Archive(a)
 }

@@ -136,11 +136,9 @@ func (c corners) Refine(ln *engine.Lane) {
 	}
 }
 
-// archive saves or restores the corners.
-func (c *corners) archive(a engine.Archive) {
-	var counts, lengths, labels []int32
-	var shares []float64
-	for _, of := range *c {
+// packed returns the corners of some examples as numbers: how many an example has, and of each the length of its output, the output and its share.
+func packed(c [][]corner) (counts, lengths, labels []int32, shares []float64) {
+	for _, of := range c {
 		counts = append(counts, int32(len(of)))
 		for _, k := range of {
 			shares = append(shares, k.α)
@@ -148,6 +146,25 @@ func (c *corners) archive(a engine.Archive) {
 			labels = append(labels, k.labels...)
 		}
 	}
+	return counts, lengths, labels, shares
+}
+
+// unpacked is the reverse of packed.
+func unpacked(counts, lengths, labels []int32, shares []float64) (c [][]corner) {
+	for _, n := range counts {
+		of := make([]corner, n)
+		for k := range of {
+			of[k] = corner{slices.Clone(labels[:lengths[0]]), shares[0]}
+			labels, lengths, shares = labels[lengths[0]:], lengths[1:], shares[1:]
+		}
+		c = append(c, of)
+	}
+	return c
+}
+
+// archive saves or restores the corners.
+func (c *corners) archive(a engine.Archive) {
+	counts, lengths, labels, shares := packed(*c)
 	a.Ints("corners.counts", &counts)
 	a.Ints("corners.lengths", &lengths)
 	a.Ints("corners.outputs", &labels)
@@ -166,15 +183,7 @@ func (c *corners) archive(a engine.Archive) {
 	if slices.ContainsFunc(counts, negative) || slices.ContainsFunc(lengths, negative) || all != len(lengths) || all != len(shares) || need != len(labels) {
 		return
 	}
-	*c = nil
-	for _, n := range counts {
-		of := make([]corner, n)
-		for k := range of {
-			of[k] = corner{slices.Clone(labels[:lengths[0]]), shares[0]}
-			labels, lengths, shares = labels[lengths[0]:], lengths[1:], shares[1:]
-		}
-		*c = append(*c, of)
-	}
+	*c = unpacked(counts, lengths, labels, shares)
 }
 
 func negative(n int32) bool { return n < 0 }

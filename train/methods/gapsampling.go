@@ -1,33 +1,30 @@
 package methods
 
-import (
-	"context"
-	"math/rand/v2"
-
-	"github.com/dsp-go/dsp/train"
-)
+import "math/rand/v2"
 
 // everyGap is the number of passes after which a pass visits every example, so that all block gaps are recomputed.
 const everyGap = 10
 
-// drawn makes the visits of a pass to examples drawn in proportion to their block gaps at their last visits, with replacement (Osokin et al. 2016,
+// drawn returns a function that returns the example to visit next, one of own examples drawn in proportion to their block gaps at their last visits, with replacement (Osokin et al. 2016,
 // section 3.1). Passes 0, everyGap, 2·everyGap, … visit every example once, as does one after all gaps were 0.
-func (m *BCPFW) drawn(ctx context.Context, p *train.Problem, r *rand.Rand) error {
-	n := p.Len()
-	order := r.Perm(n)
-	gaps := newGapTree(m.gap)
-	for k := range n {
-		i := order[k]
-		if m.passes%everyGap != 0 && gaps.total() > 0 {
-			i = gaps.find(r.Float64() * gaps.total())
-		}
-		if err := m.visit(ctx, p, i); err != nil {
-			return err
-		}
-		gaps.set(i, float64(m.gap[i]))
-		m.path.Include(1)
+func (m *BCPFW) drawn(own []int, r *rand.Rand) func() int {
+	order, of := r.Perm(len(own)), make([]float32, len(own))
+	for k, i := range own {
+		of[k] = m.gap[i]
 	}
-	return nil
+	gaps := newGapTree(of)
+	at, last := 0, -1
+	return func() int {
+		if last >= 0 {
+			gaps.set(last, float64(m.gap[own[last]]))
+		}
+		last = order[at]
+		at++
+		if m.passes%everyGap != 0 && gaps.total() > 0 {
+			last = gaps.find(r.Float64() * gaps.total())
+		}
+		return own[last]
+	}
 }
 
 // gapTree holds sums of gaps: node k is the sum of nodes 2k and 2k+1, and the leaves are the gaps.

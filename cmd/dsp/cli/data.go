@@ -26,7 +26,7 @@ func dataCommand() *cobra.Command {
 		Args:  noVerb,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(ocrCommand(), textCommand(), treesCommand(), constituentsCommand(), objectsCommand(), scenesCommand(), graphsCommand(), pairsCommand(), attributesCommand(), packCommand())
+	cmd.AddCommand(ocrCommand(), textCommand(), treesCommand(), constituentsCommand(), linesCommand(), objectsCommand(), scenesCommand(), graphsCommand(), pairsCommand(), attributesCommand(), packCommand())
 	return cmd
 }
 
@@ -166,6 +166,26 @@ in brackets as in the Penn Treebank. Where a phrase or clause attaches depends m
 words carry the wrong tag.`,
 		Example: `  dsp data constituents --out constituents
   dsp data constituents --out constituents --examples 5000,500,500`,
+	})
+}
+
+func linesCommand() *cobra.Command {
+	o := ocr.DefaultTextLines()
+	return drawing{
+		noun: "lines", train: &o.Train, dev: &o.Dev, test: &o.Test, seed: &o.Seed,
+		flags: func(flags *pflag.FlagSet) {
+			flags.Float64Var(&o.Difficulty, "difficulty", o.Difficulty, "how strongly letters are distorted: 0 clean, 1 default, up to 10")
+		},
+		write: func(dir string) error { return ocr.WriteTextLines(dir, o) },
+	}.command(&cobra.Command{
+		Use:   "lines --out DIR",
+		Short: "Draw lines of handwriting-like words: PNG images of varying width, with what they read",
+		Long: `lines draws lines of one to three words in hands that change from line to line. It writes the images to the folders train, dev and test,
+each with a file lines.txt: the name of an image, a tab and what it reads on each line. A tenth of the word list occurs in the test
+lines only.`,
+		Example: `  dsp data lines --out lines
+  dsp train --task transcribe --train lines/train --dev lines/dev --out runs/lines
+  dsp predict --model runs/lines --input lines/test --beam 20 --score`,
 	})
 }
 

@@ -25,7 +25,7 @@ const shownConfusions = 20
 func evalCommand() *cobra.Command {
 	var u use
 	var strict, labels, confusion, goldTokens bool
-	decode := "max"
+	decode, beam := "max", 0
 	var more reviews
 	cmd := &cobra.Command{
 		Use:   "eval --model MODEL --data FILE",
@@ -73,6 +73,9 @@ than another beyond that: both take examples as a whole, since their parts depen
 			if err := settings.OneOf("--decode", decode, decodes); err != nil {
 				return err
 			}
+			if err := checkBeam(beam); err != nil {
+				return err
+			}
 			m, d, err := u.read(cmd.Context(), "--data", true)
 			if err != nil {
 				return err
@@ -84,7 +87,7 @@ than another beyond that: both take examples as a whole, since their parts depen
 			if confusion {
 				o.Confusions = shownConfusions
 			}
-			outputs := predictions.Options{Threads: u.Threads, LeastRisk: decode == "risk", Expansion: decode == expansion}
+			outputs := predictions.Options{Threads: u.Threads, LeastRisk: decode == "risk", Expansion: decode == expansion, Beam: beam}
 			given, err := m.ReadBesideWords()
 			if err != nil {
 				return err
@@ -93,6 +96,9 @@ than another beyond that: both take examples as a whole, since their parts depen
 			if reviewed {
 				if decode != "max" && more.looks() {
 					return structured.BadInput("--decode %s: errors, curves and calibration are of the outputs with the largest score", decode)
+				}
+				if beam > 0 && more.looks() {
+					return structured.BadInput("--beam %d: errors, curves and calibration are of what the best labels of the frames read", beam)
 				}
 				err := more.run(cmd.Context(), &u, m, d, o, strict, outputs, isSet(cmd, "json"))
 				if err == nil && !isSet(cmd, "json") {
@@ -123,6 +129,7 @@ than another beyond that: both take examples as a whole, since their parts depen
 	cmd.Flags().BoolVar(&u.Partial, "partial", false, "accept partial gold labels: ? (or _) for any label, A|B for one of these; such tokens, and the entities of their sequences, are not counted")
 	cmd.Flags().StringVar(&decode, "decode", "max", "which outputs to compare: `max|risk|expansion`, as in predict")
 	complete(cmd, "decode", decodes...)
+	cmd.Flags().IntVar(&beam, "beam", 0, "for lines of text: compare the most probable strings of a search that keeps `N` beginnings, as in predict")
 	cmd.Flags().BoolVar(&strict, "strict", false, "count only entities whose tags are well-formed, as seqeval's strict mode does")
 	cmd.Flags().BoolVar(&labels, "labels", false, "add precision, recall and F1 of every label; always shown if the labels are not entity tags")
 	cmd.Flags().BoolVar(&confusion, "confusion", false, "add which labels were mistaken for which, most frequent first")

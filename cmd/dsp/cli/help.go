@@ -13,6 +13,7 @@ import (
 
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/tasks"
+	"github.com/dsp-go/dsp/structured"
 )
 
 const (
@@ -51,11 +52,30 @@ func help(cmd *cobra.Command, _ []string) {
 	fmt.Fprintf(cmd.OutOrStdout(), "%s\n\n%s", about, cmd.UsageString())
 }
 
+// refusedKey is the annotation of a verb that has no help on what a flag of choices names; it says why.
+const refusedKey = "refused"
+
+// refusedHelp is the error for a help that was refused, which cobra knows nothing of.
+func refusedHelp(cmd *cobra.Command) error {
+	if why := cmd.Annotations[refusedKey]; why != "" {
+		return structured.BadInput("%s", why)
+	}
+	return nil
+}
+
 // helpOn makes the help of a verb that takes the settings of a training show those that can have an effect with the flags of choices, which
 // write into c.
 func helpOn(cmd *cobra.Command, c *config.Config) {
 	cmd.Annotations = map[string]string{choosesKey: "yes"}
 	cmd.SetHelpFunc(func(cmd *cobra.Command, args []string) {
+		for _, s := range config.Settings(c) {
+			if slices.Contains(choices, s.Name) && cmd.Flags().Changed(s.Name) {
+				if err := config.CheckSetting(s, c); err != nil {
+					cmd.Annotations[refusedKey] = err.Error()
+					return
+				}
+			}
+		}
 		for _, s := range config.Settings(c) {
 			f := cmd.Flags().Lookup(s.Name)
 			if f != nil && headingOf(f) != common && !tasks.Applies(s, c) && !slices.Contains(cmd.Flags().Args(), "all") {
@@ -155,6 +175,14 @@ func printFlag(w io.Writer, f *pflag.Flag) {
 	head := "  --" + f.Name
 	if unit != "" {
 		head += " " + unit
+	}
+	for len(head) > helpWidth { // a long list of values goes on in the next line
+		at := strings.LastIndexByte(head[:helpWidth], '|')
+		if at < 0 {
+			break
+		}
+		fmt.Fprintln(w, head[:at+1])
+		head = strings.Repeat(" ", len("  --")) + head[at+1:]
 	}
 	text = withDefault(text, f)
 	lines := wrap(text, helpWidth-helpColumn)

@@ -17,6 +17,7 @@ import (
 	"github.com/dsp-go/dsp/models/data/features/arcs"
 	"github.com/dsp-go/dsp/models/data/features/pairs"
 	"github.com/dsp-go/dsp/models/exchange"
+	"github.com/dsp-go/dsp/models/inputs/encoded"
 	"github.com/dsp-go/dsp/models/pipelines"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/nets/kernels"
@@ -25,6 +26,7 @@ import (
 	"github.com/dsp-go/dsp/oracles/kinds"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
+	"github.com/dsp-go/dsp/structured/transcripts"
 	"github.com/dsp-go/dsp/train/engine"
 	"github.com/dsp-go/dsp/train/ranks"
 )
@@ -70,6 +72,9 @@ func structures() []structureInfo {
 		}
 		if _, ok := kind.Structure.(chains.Chain); ok {
 			s.GPU = "network and oracle"
+		}
+		if _, ok := kind.Structure.(transcripts.Frames); ok {
+			s.GPU = "nothing" // gold labels are not known
 		}
 		all = append(all, s)
 	}
@@ -281,6 +286,7 @@ type inside struct {
 	Vectors   int `json:"vectors,omitempty"`   // words with a vector that was trained elsewhere
 	Clusters  int `json:"clusters,omitempty"`  // words in the clusters
 	Gazetteer int `json:"gazetteer,omitempty"` // names in the gazetteer
+	Known     int `json:"known,omitempty"`     // words that the training data have often enough for an attribute of their own
 
 	Template string                `json:"template,omitempty"` // extracts the attributes from columns
 	Top      []exchange.TopWeights `json:"top,omitempty"`
@@ -307,6 +313,19 @@ type param struct {
 	Shape []int  `json:"shape"`
 }
 
+// insideOfEncoder describes an encoder; nil for none.
+func insideOfEncoder(r *encoded.Reader) *encoderInside {
+	if r == nil {
+		return nil
+	}
+	e := r.Encoder
+	in := &encoderInside{e.Family(), r.Dir, !r.ByReference, e.Width(), e.Depth(), len(e.Weights()), e.Vocabulary(), e.Positions(), r.Layers, r.Pieces, e.Fingerprint(), ""}
+	if t := r.Tuned; t != nil {
+		in.Adapter = t.Adapter.String()
+	}
+	return in
+}
+
 func insideOf(m *models.Model, top int) (inside, error) {
 	in := inside{
 		Version: m.Version, Net: m.Config.Net, Weights: m.Net.Dim(), Nonzero: engine.Nonzeros(m.W),
@@ -330,14 +349,11 @@ func insideOf(m *models.Model, top int) (inside, error) {
 		if g := m.Template.Gazetteer; g != nil {
 			in.Gazetteer = g.Len()
 		}
-	}
-	if r := m.Encoder; r != nil {
-		e := r.Encoder
-		in.Encoder = &encoderInside{e.Family(), r.Dir, !r.ByReference, e.Width(), e.Depth(), len(e.Weights()), e.Vocabulary(), e.Positions(), r.Layers, r.Pieces, e.Fingerprint(), ""}
-		if t := r.Tuned; t != nil {
-			in.Encoder.Adapter = t.Adapter.String()
+		if k := m.Template.Known; k != nil {
+			in.Known = k.Len()
 		}
 	}
+	in.Encoder = insideOfEncoder(m.Encoder)
 	if m.Vectors != nil {
 		in.Vectors = m.Vectors.Len()
 	}
@@ -418,6 +434,9 @@ func (in inside) print(w io.Writer) error {
 	}
 	if in.Gazetteer > 0 {
 		fmt.Fprintf(&b, "            a gazetteer of %d names\n", in.Gazetteer)
+	}
+	if in.Known > 0 {
+		fmt.Fprintf(&b, "            %d known words\n", in.Known)
 	}
 	if len(in.Labels) > 0 {
 		fmt.Fprintf(&b, "labels      %d: %s\n", len(in.Labels), strings.Join(in.Labels, " "))

@@ -28,6 +28,7 @@ type methodInfo struct {
 	Partial   bool         `json:"partial"` // takes labels known in part
 	GPU       bool         `json:"gpu"`
 	Ranks     bool         `json:"ranks"`  // several ranks share its work
+	Blocks    bool         `json:"blocks"` // each has examples of its own, and the bits depend on the number of ranks
 	Memory    float64      `json:"memory"` // numbers kept per potential of the examples
 	Passes    int          `json:"passes"` // by default
 	Settings  []ownSetting `json:"settings,omitempty"`
@@ -48,7 +49,7 @@ func theMethods() methodTable {
 	for _, d := range optimisers.All() {
 		x := methodInfo{
 			Name: d.Name, Summary: d.Summary, When: d.When, Net: "any", Losses: d.Losses.String(), Sums: d.Sums, Certified: d.Certified, Smoothing: d.Smoothing.String(),
-			Prior: d.Prior, Partial: d.Partial, GPU: d.OnDevice(), Ranks: d.Ranks, Memory: d.Memory, Passes: d.DefaultPasses(),
+			Prior: d.Prior, Partial: d.Partial, GPU: d.OnDevice(), Ranks: d.Ranks, Blocks: d.Blocks, Memory: d.Memory, Passes: d.DefaultPasses(),
 		}
 		if d.Convex() {
 			x.Net = "linear"
@@ -83,14 +84,18 @@ func (t methodTable) print(w io.Writer) error {
 		if x.Sums {
 			structures = "with sums"
 		}
+		ranks := yes(x.Ranks)
+		if x.Blocks {
+			ranks = "blocks"
+		}
 		rows = append(rows, []string{
-			x.Name, x.Losses, structures, x.Net, yes(x.Certified), x.Smoothing, x.L1, yes(x.Prior), yes(x.Partial), yes(x.GPU), yes(x.Ranks), fmt.Sprint(x.Memory), fmt.Sprint(x.Passes),
+			x.Name, x.Losses, structures, x.Net, yes(x.Certified), x.Smoothing, x.L1, yes(x.Prior), yes(x.Partial), yes(x.GPU), ranks, fmt.Sprint(x.Memory), fmt.Sprint(x.Passes),
 		})
 	}
 	if err := printTable(w, rows); err != nil {
 		return err
 	}
-	if _, err := fmt.Fprintln(w, "memory: numbers kept per potential of the examples; with sums: whose oracle answers exp (dsp info)"); err != nil {
+	if _, err := fmt.Fprintln(w, "memory: numbers kept per potential of the examples; with sums: whose oracle answers exp (dsp info); blocks: the model depends on the number of ranks"); err != nil {
 		return err
 	}
 	for _, x := range t {

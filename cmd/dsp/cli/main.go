@@ -38,7 +38,11 @@ func Main() int {
 		if err := optimisers.Failed(); err != nil {
 			return err
 		}
-		return newRoot().ExecuteContext(ctx)
+		cmd, err := newRoot().ExecuteContextC(ctx)
+		if err == nil {
+			err = refusedHelp(cmd)
+		}
+		return err
 	})
 	if r := (*rankError)(nil); err != nil && !(errors.As(err, &r) && r.said) {
 		fmt.Fprintln(os.Stderr, "dsp:", err)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"slices"
 	"strings"
@@ -48,9 +49,11 @@ func printPipeline(w io.Writer, r *pipelines.Result) error {
 				dev = append(dev, fmt.Sprintf("%s %.2f %%", m.title, 100*value))
 			}
 		}
-		rows = append(rows, []string{
-			s.Name, fmt.Sprint(s.Labels), fmt.Sprint(s.Passes), fmt.Sprintf("%.1f", s.Seconds), fmt.Sprintf("%.2f %%", 100*float64(s.RelativeGap)), strings.Join(dev, ", "),
-		})
+		gap := "none"
+		if g := float64(s.RelativeGap); !math.IsNaN(g) {
+			gap = fmt.Sprintf("%.2f %%", 100*g)
+		}
+		rows = append(rows, []string{s.Name, fmt.Sprint(s.Labels), fmt.Sprint(s.Passes), fmt.Sprintf("%.1f", s.Seconds), gap, strings.Join(dev, ", ")})
 	}
 	if err := printTable(w, rows); err != nil {
 		return err
@@ -181,6 +184,7 @@ type pipelineInfo struct {
 	Task        string              `json:"task"`
 	Version     string              `json:"version"`
 	Fingerprint string              `json:"fingerprint"`
+	Encoder     *encoderInside      `json:"encoder,omitempty"`
 	Stages      []pipelineStageInfo `json:"stages"`
 }
 
@@ -195,7 +199,7 @@ func aboutPipeline(path string) (*pipelineInfo, error) {
 	if err != nil {
 		return nil, err
 	}
-	about := &pipelineInfo{Task: pipelines.Task, Version: p.Version, Fingerprint: p.Fingerprint}
+	about := &pipelineInfo{Task: pipelines.Task, Version: p.Version, Fingerprint: p.Fingerprint, Encoder: insideOfEncoder(p.Encoder())}
 	for _, name := range p.Stages() {
 		s := pipelineStageInfo{Name: name, Labels: 1}
 		if m := p.Model(name); m != nil {
@@ -223,7 +227,15 @@ func (p *pipelineInfo) print(w io.Writer) error {
 	for _, s := range p.Stages {
 		rows = append(rows, []string{s.Name, fmt.Sprint(s.Labels), fmt.Sprint(s.Attributes)})
 	}
-	if _, err := fmt.Fprintf(w, "pipeline     from raw text to trees, in stages; each is a model in a folder of its own\ntrained by   dsp %s\nfingerprint  %s\n\n", p.Version, p.Fingerprint); err != nil {
+	if _, err := fmt.Fprintf(w, "pipeline     from raw text to trees, in stages; each is a model in a folder of its own\ntrained by   dsp %s\nfingerprint  %s\n", p.Version, p.Fingerprint); err != nil {
+		return err
+	}
+	if e := p.Encoder; e != nil {
+		if _, err := fmt.Fprintf(w, "encoder      %s: %d layers of width %d, in %s; stages share its rows (%s, %s pieces)\n", e.Family, e.Depth, e.Width, e.From, e.Layers, e.Words); err != nil {
+			return err
+		}
+	}
+	if _, err := fmt.Fprintln(w); err != nil {
 		return err
 	}
 	return printTable(w, rows)

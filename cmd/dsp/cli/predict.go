@@ -55,7 +55,10 @@ these fields in a CoNLL-U file; --fill says which.
 The links of a sentence pair become a line in Pharaoh format: source-target, words counted from 0. A score follows after |||.
 With --nbest every alignment has a line: rank ||| links ||| score. Links have no probabilities but margins: the best score of an
 alignment with the link, less that of one without it. So have labels that cuts find: the best score with the label, less that
-without it.`,
+without it.
+
+What a line of text reads becomes a line: the name of its image, a tab and the string, and with --score its probability. With
+--beam it searches for probable strings; with --nbest it lists the best of them.`,
 		Example: `  dsp predict --model runs/ner --input new.conll > labelled.conll
   cut -f1 new.conll | dsp predict --model runs/ner --confidence
   dsp predict --model runs/ner --input new.conll --spans --json
@@ -66,11 +69,15 @@ without it.`,
   dsp predict --model runs/ner --input new.conll --samples 10 --seed 1 --json
   dsp predict --model runs/ner --input new.conll --select 100 > label-these.conll
   dsp predict --model runs/links --input new.pairs --confidence
+  dsp predict --model runs/lines --input folder --beam 20 --nbest 3
   dsp predict --model runs/ladybird --input folder --nbest 3 > boxes.json`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if o.NBest < 0 {
-				return structured.BadInput("--nbest %d: expected 0 or more", o.NBest)
+			if o.NBest < 0 || o.NBest > mostOutputs {
+				return structured.BadInput("--nbest %d: expected 0 to %d", o.NBest, mostOutputs)
+			}
+			if err := checkBeam(o.Beam); err != nil {
+				return err
 			}
 			if err := settings.OneOf("--decode", decode, decodes); err != nil {
 				return err
@@ -115,8 +122,11 @@ without it.`,
 			}
 			o.Threads = u.Threads
 			asJSON := isSet(cmd, "json")
+			if truncate && !m.Truncates() {
+				return structured.BadInput("--truncate is for cuts, which this model's outputs are not found with")
+			}
 			if asked.selected > 0 {
-				return asked.run(cmd.Context(), &u, m, asJSON)
+				return asked.run(cmd.Context(), &u, m, truncate, asJSON)
 			}
 			o.Probability = o.Probability || to != "" && tasks.Of(&m.Config).Labels
 			if err := m.CheckQuestions(o); err != nil {
@@ -125,9 +135,6 @@ without it.`,
 			warnUncalibrated(m, o)
 			o.Probability = o.Probability || asJSON
 			o.Exact = !truncate
-			if truncate && !m.Truncates() {
-				return structured.BadInput("--truncate is for cuts, which this model's outputs are not found with")
-			}
 			if raw.on {
 				return raw.predict(cmd, &u, m, o, asJSON, picture)
 			}
@@ -159,7 +166,8 @@ without it.`,
 	flags.StringVar(&o.Into, "into", "", "write the label in place of the column `NAME` of the input, such as upos or label, not after the last column")
 	flags.StringVar(&o.Scheme, "scheme", "", "write entity tags in this scheme: `iob1|iob2|bioes`; empty: with --into that of the column, as its beginning shows it, otherwise that of the model's labels")
 	complete(cmd, "scheme", "iob1", "iob2", "bioes")
-	flags.IntVar(&o.NBest, "nbest", 0, "add the `N` best outputs of each sequence, with score and probability (links, and graphs with cuts, have scores only)")
+	flags.IntVar(&o.NBest, "nbest", 0, "add the `N` best outputs of each sequence, up to 100,000, with score and probability (links, and graphs with cuts, have scores only)")
+	flags.IntVar(&o.Beam, "beam", 0, "for lines of text: search for probable strings, keeping the `N` most probable beginnings at each frame; 0: what the best labels of the frames read")
 	flags.BoolVar(&o.Force, "force", false, "keep what the input's column of labels says, or those of heads and relations, and predict the rest given that: a label of the model, A|B for one of these, ? or _ for any")
 	flags.StringVar(&decode, "decode", "max", "what to predict: `max|risk|expansion`; max: the output with the largest score; risk: the output with the fewest expected wrong labels (or heads and relations) under the marginals; expansion: labels of a graph with Potts edges and more than two labels that alpha-expansion finds, an approximation, whose distance from the best is bounded on standard error")
 	complete(cmd, "decode", decodes...)
@@ -175,6 +183,14 @@ without it.`,
 	asked.addFlags(cmd, &o)
 	putFirst(cmd, "model", "input", "format", "text", "to", "confidence", "nbest", "spans", "picture")
 	return cmd
+}
+
+// checkBeam refuses widths of a search that are out of range.
+func checkBeam(width int) error {
+	if width < 0 || width > models.MaxBeam {
+		return structured.BadInput("--beam %d: expected 0 to %d", width, models.MaxBeam)
+	}
+	return nil
 }
 
 // checkInto refuses flags that do not go with --into and --scheme.

@@ -33,8 +33,8 @@ func (q *questions) addFlags(cmd *cobra.Command, o *predictions.Options) {
 func (q *questions) check(cmd *cobra.Command, o *predictions.Options) error {
 	given := cmd.Flags().Changed
 	switch {
-	case o.Samples < 0 || o.Samples > mostSamples:
-		return structured.BadInput("--samples %d: expected 0 to %d", o.Samples, mostSamples)
+	case o.Samples < 0 || o.Samples > mostOutputs:
+		return structured.BadInput("--samples %d: expected 0 to %d", o.Samples, mostOutputs)
 	case o.Samples > 0 && !isSet(cmd, "json"):
 		return structured.BadInput("--samples %d: samples are written as JSON; add --json", o.Samples)
 	case !(o.SampleTemperature > 0 && o.SampleTemperature <= mostTemperature):
@@ -63,8 +63,8 @@ func (q *questions) check(cmd *cobra.Command, o *predictions.Options) error {
 // mostTemperature is the largest temperature of samples, at which they hardly depend on the scores.
 const mostTemperature = 1e6
 
-// mostSamples bounds the outputs that are drawn of each sequence, which are in memory together.
-const mostSamples = 100_000
+// mostOutputs bounds the outputs of each sequence that are drawn, or are its best ones: they are in memory together.
+const mostOutputs = 100_000
 
 // selection is what is said of an example that was chosen.
 type selection struct {
@@ -76,12 +76,12 @@ type selection struct {
 }
 
 // run chooses examples of the input and prints them.
-func (q *questions) run(ctx context.Context, u *use, m *models.Model, asJSON bool) error {
+func (q *questions) run(ctx context.Context, u *use, m *models.Model, truncate, asJSON bool) error {
 	d, err := u.readFor(ctx, m, "--input", false)
 	if err != nil {
 		return err
 	}
-	chosen, err := m.Select(ctx, d, q.selected, q.by, u.Threads)
+	chosen, err := m.Select(ctx, d, q.selected, q.by, !truncate, u.Threads)
 	if err != nil {
 		return err
 	}

@@ -130,7 +130,7 @@ func TestInit(t *testing.T) {
 	base := filepath.Join(dir, "base")
 	dsp(t, "train", "--train", old, "--gap", "1e-4", "--quiet", "--out", base).ok()
 	more := write(t, "more.conll", lessons(0, 60, "ish")+lessons(7, 6, "est")+"newt	B-NEW\n\n")
-	optimum, best := math.Inf(-1), map[string]float64{}
+	optimum, best, known := math.Inf(-1), map[string]float64{}, labelsOf(t, base)
 	for _, method := range []string{"sdca", "svrg", "saga", "casimir", "lbfgs", "bcfw", "bcpfw", "sgd"} {
 		run := map[string]string{}
 		for _, start := range []string{"cold", "warm"} {
@@ -157,7 +157,7 @@ func TestInit(t *testing.T) {
 			}
 		}
 		best[method] = *warm[len(warm)-1].Objective
-		if labels := labelsOf(t, run["warm"]); !slices.Equal(labels[:len(labels)-1], labelsOf(t, base)) || labels[len(labels)-1] != "B-NEW" {
+		if labels := labelsOf(t, run["warm"]); !slices.Equal(labels[:len(labels)-1], known) || labels[len(labels)-1] != "B-NEW" {
 			t.Errorf("%s: labels %v", method, labels)
 		}
 	}
@@ -166,7 +166,7 @@ func TestInit(t *testing.T) {
 			t.Errorf("%s ends at %v, below the bound %v", method, f, optimum)
 		}
 	}
-	for _, method := range []string{"sdca", "svrg", "saga", "casimir", "lbfgs"} { // on the model's own data, with another regulariser
+	for _, method := range []string{"sdca", "svrg", "lbfgs"} { // one of each kind, on the model's own data, with another regulariser
 		passes := map[bool]int{}
 		for _, warm := range []bool{false, true} {
 			run := filepath.Join(t.TempDir(), "run")

@@ -228,6 +228,7 @@ func TestSegmentFolders(t *testing.T) {
 		t.Errorf("got %v", m)
 	}
 	one := filepath.Join(t.TempDir(), "one")
+	dsp(t, "predict", "--model", dir, "--input", filepath.Join(in("test", "images"), "00002.png"), "--masks", in("test", "masks"), "--to", one, "--truncate").ok()
 	dsp(t, "predict", "--model", dir, "--input", filepath.Join(in("test", "images"), "00002.png"), "--to", one, "--truncate").ok()
 	checkSameMask(t, filepath.Join(one, "00002.png"), filepath.Join(to, "00002.png"))
 
@@ -274,7 +275,7 @@ func TestSegmentDrawn(t *testing.T) {
 		{[]string{"--superpixels", "30", "--neighbours", "8", "--oracle", "exact"}, []string{"bcpfw, exact", "no edges", "relaxed"}},
 		{[]string{"--classes", "4", "--cell", "20"}, []string{"bcpfw, relaxed", "no edges", "exact"}},
 	} {
-		o := dsp(t, append([]string{"train", "--task", "segment", "--examples", "8,2,3", "--passes", "5", "--quiet", "--out", filepath.Join(t.TempDir(), "run")}, args.flags...)...).ok()
+		o := dsp(t, append([]string{"train", "--task", "segment", "--examples", "4,1,2", "--passes", "3", "--quiet", "--out", filepath.Join(t.TempDir(), "run")}, args.flags...)...).ok()
 		for _, part := range args.parts {
 			if !strings.Contains(o.stdout, part) {
 				t.Errorf("%v: no %q in\n%s", args, part, o.stdout)
@@ -298,6 +299,11 @@ func TestTruncatedEdges(t *testing.T) {
 		t.Errorf("a probability that is NaN: %.100s", o.stdout)
 	}
 	dsp(t, "predict", "--model", dir, "--input", "builtin").refused(exitBadInput, "--truncate")
+	chosen := []string{"predict", "--model", dir, "--input", "builtin", "--select", "1", "--by", "margin", "--json"}
+	dsp(t, chosen...).refused(exitBadInput, "--truncate")
+	if o := dsp(t, append(chosen, "--truncate")...).ok(); !strings.Contains(o.stdout, `"measure"`) || !strings.Contains(o.stderr, "others were truncated") {
+		t.Errorf("--select --truncate: %s%s", o.stdout, o.stderr)
+	}
 	dsp(t, "eval", "--model", dir, "--data", "builtin", "--masks", "nowhere").refused(exitBadInput, "--masks nowhere has no effect")
 	dsp(t, "predict", "--model", dir, "--input", "builtin", "--force").refused(exitBadInput, "builtin has no column of labels")
 	dsp(t, "predict", "--model", dir, "--input", "builtin", "--picture", sheet, "--nbest", "2").refused(exitBadInput, "--nbest has no effect with --picture")

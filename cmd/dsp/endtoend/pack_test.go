@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/sbinet/npyio/npz"
@@ -58,10 +59,17 @@ func sameModel(t *testing.T, a, b string) {
 // drawnText returns the folder of sentences with entity tags, in columns.
 func drawnText(t *testing.T) string {
 	t.Helper()
-	dir := filepath.Join(t.TempDir(), "text")
-	dsp(t, "data", "text", "--examples", "80,20,20", "--out", dir, "--quiet").ok()
+	dir, err := drawTextOnce()
+	if err != nil {
+		t.Fatal(err)
+	}
 	return dir
 }
+
+var drawTextOnce = sync.OnceValues(func() (string, error) {
+	dir := filepath.Join(shared, "text")
+	return dir, runProgram("data", "text", "--examples", "80,20,20", "--out", dir, "--quiet")
+})
 
 // asConllu writes a conll file of words, parts of speech and tags as CoNLL-U.
 func asConllu(t *testing.T, path string) string {

@@ -1,6 +1,7 @@
 package endtoend
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/dsp-go/dsp/models/data/characters"
 	"github.com/dsp-go/dsp/models/data/conllu"
+	"github.com/dsp-go/dsp/models/inputs/encoded/encodedtest"
 )
 
 // drawnSentence is a sentence of a small language with the traits of French: tokens of two words (du, aux, des), words that are written
@@ -381,7 +383,11 @@ func TestPipelineRefuses(t *testing.T) {
 	}{
 		{[]string{"--net", "cnn-char"}, "--net has no effect with --task pipeline"},
 		{[]string{"--baselines", "on"}, "--baselines has no effect with --task pipeline"},
-		{[]string{"--encoder", dir}, "do not read encoders yet"},
+		{[]string{"--encoder", dir}, "no config.json"},
+		{[]string{"--pieces", "mean"}, "--pieces has no effect without --encoder"},
+		{[]string{"--encoder", dir, "--tune-encoder"}, "share the rows of an encoder that stays as it is"},
+		{[]string{"--encoder", dir, "--encoder-by-reference"}, "--encoder-by-reference has no effect with --task pipeline"},
+		{[]string{"--encoder", dir, "--task-settings", "skip=upos+xpos+feats+trees"}, "leaves out the stages that read it"},
 		{[]string{"--task-settings", "folds=1"}, "folds"},
 		{[]string{"--task-settings", "skip=tags"}, "characters, words, upos"},
 		{[]string{"--format", "conll"}, "learns from CoNLL-U"},
@@ -407,6 +413,88 @@ func TestPipelineRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	dspWith(t, "Il mange.", "predict", "--model", stages, "--text").refused(exitBadInput, "is not the model that the pipeline was trained with")
+}
+
+// The stages of a pipeline share an encoder: its folder holds one, and no stage computes rows of its own. It goes on after an interrupt to the
+// same bits, and moves whole, without the folder that the encoder came from.
+func TestPipelineWithEncoder(t *testing.T) {
+	t.Parallel()
+	sentences, path := drawTreebank(t, 11, 24)
+	folder, home := encodedtest.Folder(t, "bert"), t.TempDir()
+	flags := func(out string, more ...string) []string {
+		return append([]string{
+			"train", "--task", "pipeline", "--train", path, "--dev", path, "--encoder", folder, "--encoder-layers", "last", "--task-settings", "folds=2,skip=lemma", "--passes", "1",
+			"--quiet", "--json", "--out", filepath.Join(home, out),
+		}, more...)
+	}
+	var whole, half struct{ Fingerprint string }
+	dsp(t, flags("whole")...).ok().json(&whole)
+	if rows, err := filepath.Glob(filepath.Join(home, "rows", "*")); err != nil || len(rows) != 1 { // of the treebank; those of folds are gone
+		t.Errorf("files of rows: %v %v", rows, err)
+	}
+	for _, stage := range []string{"upos", "feats", "trees"} {
+		header, _ := modelIn(t, filepath.Join(home, "whole", stage))
+		if header["encoder_tokenizer"] != nil {
+			t.Errorf("stage %s holds an encoder", stage)
+		}
+	}
+	dsp(t, flags("half", "--encoder-cache", "none")...).ok().json(&half)
+	if _, err := os.Stat(filepath.Join(home, "half", "rows")); err == nil || half != whole {
+		t.Errorf("rows that are not kept: %v, %v and %v", err, half, whole)
+	}
+	for _, file := range []string{"pipeline.json", "trees/model.safetensors", "trees/config.yaml"} {
+		if err := os.Remove(filepath.Join(home, "half", file)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// As if the run had been interrupted before its trees.
+	progress := filepath.Join(home, "half", "progress.json")
+	text, err := os.ReadFile(progress)
+	if err == nil {
+		var p map[string]any
+		if err = json.Unmarshal(text, &p); err == nil {
+			all := p["stages"].([]any)
+			p["stages"] = all[:len(all)-1]
+			if text, err = json.Marshal(p); err == nil {
+				err = os.WriteFile(progress, text, 0o666)
+			}
+		}
+	}
+	if err == nil {
+		err = os.RemoveAll(filepath.Join(home, "half", "trees"))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	dsp(t, "train", "--resume", filepath.Join(home, "half"), "--encoder", encodedtest.Folder(t, "electra"), "--quiet").refused(exitBadInput, "other rows")
+	if err := os.RemoveAll(folder); err != nil {
+		t.Fatal(err)
+	}
+	if dsp(t, "train", "--resume", filepath.Join(home, "half"), "--quiet", "--json").ok().json(&half); half != whole {
+		t.Errorf("resumed: %v, expected %v", half, whole)
+	}
+
+	moved := filepath.Join(home, "moved")
+	if err := os.Rename(filepath.Join(home, "whole"), moved); err != nil {
+		t.Fatal(err)
+	}
+	raw := characters.Text(sentences)
+	want := dspWith(t, raw, "predict", "--model", moved, "--text").ok().stdout
+	if got := dspWith(t, raw, "predict", "--model", filepath.Join(home, "half"), "--text", "--threads", "2").ok().stdout; got != want {
+		t.Error("a pipeline that moved predicts something else")
+	}
+	s := serve(t, "--model", moved)
+	if code, got := s.post("predict", `{"text": "Il mange."}`); code != 200 || got != dspWith(t, "Il mange.", "predict", "--model", moved, "--text", "--json").ok().stdout {
+		t.Errorf("%d %s", code, got)
+	}
+	dsp(t, "predict", "--model", filepath.Join(moved, "trees"), "--input", path).ok() // a stage alone finds the encoder beside its folder
+	if info := dsp(t, "info", moved).ok().stdout; !strings.Contains(info, "encoder      bert: 2 layers of width 16") {
+		t.Errorf("info:\n%s", info)
+	}
+	if err := os.RemoveAll(filepath.Join(moved, "encoder")); err == nil {
+		err = os.CopyFS(filepath.Join(moved, "encoder"), os.DirFS(encodedtest.Folder(t, "electra")))
+	}
+	dspWith(t, "Il mange.", "predict", "--model", moved, "--text").refused(exitBadInput, "not the encoder that the pipeline was trained with")
 }
 
 // A server answers what predict prints.

@@ -203,7 +203,7 @@ func TestCalibrateOthers(t *testing.T) {
 	dsp(t, "calibrate", "--model", finder(t), "--dev", filepath.Join(drawnObjects(t), "test.json")).refused(exitBadInput, "does not have them")
 	dsp(t, "calibrate", "--model", reader(t)).refused(exitBadInput, "--dev")
 	dsp(t, "calibrate", "--model", reader(t), "--dev", "builtin", "--likelihood", "words").refused(exitBadInput, "--likelihood", "words", "entities")
-	dsp(t, "calibrate", "--model", reader(t), "--dev", "builtin", "--likelihood", "entities").refused(exitBadInput, "entity tags")
+	dsp(t, "calibrate", "--model", reader(t), "--dev", "builtin", "--likelihood", "entities").refused(exitBadInput, "no entities")
 }
 
 // errorJSON is a wrong example of eval.

@@ -11,7 +11,7 @@ import (
 )
 
 // sweeping holds the flags of a sweep that takes a second or two.
-var sweeping = []string{"sweep", "--examples", "80,20,30", "--net", "linear", "--passes", "3", "--grid", "reg=0.1,1,10", "--grid", "method=bcfw,svrg", "--quiet"}
+var sweeping = []string{"sweep", "--examples", "40,12,16", "--net", "linear", "--passes", "3", "--grid", "reg=0.1,1,10", "--grid", "method=bcfw,svrg", "--quiet"}
 
 // sweepJSON holds the fields that tests read from the object that sweep prints last.
 type sweepJSON struct {

@@ -97,6 +97,9 @@ func TestTrainHelpBeginsWithCommonFlags(t *testing.T) {
 	}
 }
 
+// choices are the flags whose values decide which others apply.
+var choices = []string{"task", "format", "net", "method"}
+
 func TestTrainHelpShowsWhatApplies(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ args, with, without string }{
@@ -113,6 +116,10 @@ func TestTrainHelpShowsWhatApplies(t *testing.T) {
 			t.Errorf("train %s --help: expected %s, not %s:\n%s", c.args, c.with, c.without, help)
 		}
 	}
+	for _, flag := range choices {
+		dsp(t, "train", "--"+flag, "foo", "--help").refused(exitBadInput, `"foo" is not known`)
+	}
+	dsp(t, "train", "--task", "foo", "--help").refused(exitBadInput, "align", "pipeline", "tag")
 }
 
 func TestCompletion(t *testing.T) {

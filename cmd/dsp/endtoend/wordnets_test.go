@@ -169,7 +169,7 @@ func TestRecurrentReader(t *testing.T) {
 	t.Parallel()
 	dir, again := filepath.Join(t.TempDir(), "run"), filepath.Join(t.TempDir(), "again")
 	var r resultJSON
-	dsp(t, "train", "--examples", "300,30,30", "--net", "rnn", "--recurrent", "24,9", "--hidden", "16", "--activation", "gelu", "--baselines", "off",
+	dsp(t, "train", "--examples", "200,30,30", "--net", "rnn", "--recurrent", "24,9", "--hidden", "16", "--activation", "gelu", "--baselines", "off",
 		"--method", "sgd", "--lr", "0.1", "--batch", "1", "--passes", "10", "--threads", "1", "--out", dir, "--json", "--quiet").ok().json(&r)
 	if r.Net != "rnn" || r.Dev == nil || r.Dev.TokenError > 0.4 {
 		t.Errorf("got %+v", r)

@@ -113,6 +113,11 @@ func queryOptions(r *http.Request) (o options, err error) {
 			if err != nil || o.NBest < 0 || o.NBest > mostBest {
 				return o, structured.BadInput("nbest=%s: expected a number from 0 to %d", value, mostBest)
 			}
+		case "beam":
+			o.Beam, err = strconv.Atoi(value)
+			if err != nil || o.Beam < 0 || o.Beam > mostBest {
+				return o, structured.BadInput("beam=%s: expected a number from 0 to %d", value, mostBest)
+			}
 		case "decode":
 			if value != "max" && value != "risk" {
 				return o, structured.BadInput("decode=%s: expected max or risk", value)
@@ -145,7 +150,7 @@ func queryOptions(r *http.Request) (o options, err error) {
 				o.overlay = on
 			}
 		default:
-			return o, structured.BadInput("no option %s; there are model, nbest, marginals, confidence, entropy, spans, min_probability, decode, truncate, overlay", key)
+			return o, structured.BadInput("no option %s; there are model, nbest, beam, marginals, confidence, entropy, spans, min_probability, decode, truncate, overlay", key)
 		}
 	}
 	if o.MinProbability > 0 && !o.Spans {

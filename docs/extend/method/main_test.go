@@ -81,7 +81,7 @@ func TestTailRefuses(t *testing.T) {
 		"--clip 1":                                      "--clip 1 has no effect with --method tail; it is for --method adam",
 		"--gap 0.1":                                     "--method tail does not give",
 		"--l1 1 --net linear":                           "tail takes no steps for λ₁‖w‖₁",
-		"--method sgd --method-settings average-from=1": "has no effect with --method sgd; it is for --method tail",
+		"--method sgd --method-settings average-from=1": "has no effect with --method sgd; it is for --method counts, tail",
 	} {
 		args := append([]string{"train", "--method", "tail", "--examples", "40,10,10", "--out", filepath.Join(t.TempDir(), "x")}, strings.Fields(flags)...)
 		if code, text := clitest.Run(t, args...); code != 2 || !strings.Contains(text, want) {

@@ -58,6 +58,24 @@ func (c Dense) Read(r io.Reader, name string) (*structured.Dataset, error) {
 	return d, nil
 }
 
+// Texts reads an array of n strings from the content of an npz archive; found is false without it.
+func Texts(content []byte, file, name string, n int) (texts []string, found bool, err error) {
+	archive, err := openArchive(bytes.NewReader(content), file)
+	if err != nil {
+		return nil, false, err
+	}
+	found, err = readNPY(archive, file, name, func(a *npyArray) (err error) {
+		if err := a.expect("[lines]", 1, "US", "strings"); err != nil {
+			return err
+		}
+		if texts, err = a.texts(); err == nil && len(texts) != n {
+			err = a.bad(" has %d entries, expected %d, one per line", len(texts), n)
+		}
+		return err
+	})
+	return texts, found, err
+}
+
 // openArchive reads a whole npz archive: its directory is at its end.
 func openArchive(r io.Reader, name string) (*zip.Reader, error) {
 	content, err := io.ReadAll(r)

@@ -13,10 +13,10 @@ type Function struct {
 	n int
 }
 
-// NamedFunction returns the function with that name, including its number if it takes one; ok is false if there is none, or if it
-// has several values.
+// NamedFunction returns the function with that name, including its number if it takes one; ok is false if there is none, if it
+// has several values, or if it has none inside a sequence.
 func NamedFunction(name string) (f Function, ok bool) {
-	if f, ok := functions[name]; ok && !f.counted && f.several == nil {
+	if f, ok := functions[name]; ok && !f.counted && !f.outside && f.several == nil {
 		return Function{f: f}, true
 	}
 	base := strings.TrimRight(name, "0123456789")
@@ -38,12 +38,12 @@ func (f Function) Total() bool { return f.f.total }
 // FunctionNames lists the names of the functions that NamedFunction knows, for messages, separated by spaces; N stands for a number.
 func FunctionNames() string { return functionNames(false) }
 
-// functionNames is FunctionNames, and includes functions of several values if asked to.
+// functionNames is FunctionNames, and includes functions of several values, and of none inside a sequence, if asked to.
 func functionNames(several bool) string {
 	var names []string
 	for _, name := range slices.Sorted(maps.Keys(functions)) {
 		f := functions[name]
-		if f.several != nil && !several {
+		if (f.several != nil || f.outside) && !several {
 			continue
 		}
 		if f.counted {

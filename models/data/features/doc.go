@@ -28,7 +28,7 @@
 //	shape      X for upper case, x for other letters, d for digits, the rest unchanged; at most two of a run, ten in all
 //	short      the same, but one of each run
 //
-// Others may have no value, and have none beyond the ends. If a macro has no value, its line makes no attribute:
+// Others may have no value, and have none beyond the ends, but for outside. If a macro has no value, its line makes no attribute:
 //
 //	prefixN    the first N letters, of cells with at least N
 //	suffixN    the last N letters, of cells with at least N
@@ -39,6 +39,7 @@
 //	ifcapital  the cell itself, if it has an upper case letter
 //	ifletters  the cell itself, if it has letters only
 //	given      the cell itself, unless it is _, which stands for nothing
+//	outside    nothing, but the mark beyond the ends
 //	isupper istitle islower                                yes, if caps is upper, initial or lower
 //	isdigit isalpha isalnum ispunct                        yes, if all characters are
 //	hasupper haslower hasdigit haspunct hashyphen hasdot   yes, if some character is
@@ -52,5 +53,6 @@
 //
 // Lists make two more columns, by looking up the column word. With Clusters the column cluster holds the path of the word's
 // cluster, a string of bits; it is empty for other words. With a Gazetteer the column gazetteer holds the types of the names that
-// the word is part of, as in B-person|I-place.
+// the word is part of, as in B-person|I-place. With Known the column known holds words that the training data have often, and classes of the
+// spelling of others.
 package features

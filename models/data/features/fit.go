@@ -65,6 +65,9 @@ func (t *Template) Grow(d *structured.Dataset, o Options) (*Extractor, error) {
 	if err := t.checkLists(d); err != nil {
 		return nil, err
 	}
+	if t.readsKnown(d) && t.Known == nil {
+		return nil, structured.BadInput("%s reads the column known, for which all words of the training data are counted first: data that come piece by piece, as for a pack, cannot have it", t.name)
+	}
 	t.fixColumns(d)
 	return t.growing(o.HashBits), nil
 }

@@ -11,6 +11,7 @@ import (
 type function struct {
 	total   bool // it has a value for every cell, and leaves the marks beyond the ends of a sequence unchanged
 	counted bool // a number n from 1 follows its name
+	outside bool // it has a value beyond the ends of a sequence only, where it leaves the marks unchanged
 	apply   func(cell string, n int) (string, bool)
 	several func(cell string, n int, yield func(value string))
 }
@@ -29,6 +30,7 @@ var functions = map[string]function{
 	"first":     {counted: true, apply: first},
 	"ngrams":    {counted: true, several: ngrams},
 	"each":      {several: each},
+	"outside":   {outside: true, apply: func(string, int) (string, bool) { return "", false }},
 	"given":     filter(func(cell string) bool { return cell != "_" }),
 	"caps":      optionalFunction(caps),
 	"digits":    optionalFunction(digits),

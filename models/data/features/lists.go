@@ -12,6 +12,7 @@ import (
 const (
 	clusterColumn   = "cluster"
 	gazetteerColumn = "gazetteer"
+	knownColumn     = "known"
 )
 
 // listColumn returns the function from a sequence's words to the cells of a column that a list makes, or nil if t has no such list.
@@ -21,6 +22,8 @@ func (t *Template) listColumn(name string) func(words []string) []string {
 		return t.Clusters.cells
 	case name == gazetteerColumn && t.Gazetteer != nil:
 		return t.Gazetteer.cells
+	case name == knownColumn && t.Known != nil:
+		return t.Known.cells
 	}
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 type Template struct {
 	Clusters  *Clusters  // of words, for the column cluster; or nil
 	Gazetteer *Gazetteer // for the column gazetteer; or nil
+	Known     *Known     // for the column known; or nil
 
 	name  string // of its file, for messages
 	lines []line

@@ -45,7 +45,7 @@ func (v *view) reset(marks []string) {
 	v.marks, v.texts, v.fromParent, v.bytes = marks, structured.Alphabet{}, nil, 0
 	v.lists, v.listed = nil, 0
 	for k := range marks {
-		if v.function.total {
+		if v.function.total || v.function.outside {
 			v.fromParent = append(v.fromParent, int32(k))
 		} else {
 			v.fromParent = append(v.fromParent, none)

@@ -3,6 +3,7 @@ package formats
 import (
 	"path/filepath"
 
+	"github.com/dsp-go/dsp/models/data/lines"
 	"github.com/dsp-go/dsp/models/data/localisation"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/images"
@@ -44,7 +45,7 @@ var _ = builtin(Format{
 	Takes:      []string{"masks", "label-names", "features"},
 	Extensions: images.Kinds,
 	IsFolder: func(path string) bool {
-		return !isVOC(path) && (holds(path, "*.[pP][nN][gG]") || holds(path, "*.[jJ][pP]*[gG]"))
+		return !isVOC(path) && !lines.IsFolder(path) && (holds(path, "*.[pP][nN][gG]") || holds(path, "*.[jJ][pP]*[gG]"))
 	},
 	ReadBoxes: func(path string, o localisation.Options) (*structured.Dataset, error) { return o.Folder(path) },
 })

@@ -51,7 +51,7 @@ func TestDetect(t *testing.T) {
 
 func TestDetectFolder(t *testing.T) {
 	for _, c := range []struct{ files, want string }{
-		{"a.xml", "voc"}, {"Annotations/a.xml", "voc"}, {"a.png", Images}, {"a.JPEG", Images}, {"a.png a.xml", "voc"},
+		{"a.xml", "voc"}, {"Annotations/a.xml", "voc"}, {"a.png", Images}, {"a.JPEG", Images}, {"a.png a.xml", "voc"}, {"a.png lines.txt", Lines},
 	} {
 		dir := t.TempDir()
 		for _, file := range strings.Fields(c.files) {
@@ -68,7 +68,7 @@ func TestDetectFolder(t *testing.T) {
 		}
 	}
 	dir := t.TempDir()
-	if _, err := Detect(dir); !structured.IsBadInput(err) || !strings.Contains(err.Error(), dir) || !strings.Contains(err.Error(), "images or voc") {
+	if _, err := Detect(dir); !structured.IsBadInput(err) || !strings.Contains(err.Error(), dir) || !strings.Contains(err.Error(), "images or lines or voc") {
 		t.Errorf("an empty folder: %v", err)
 	}
 }
@@ -77,7 +77,7 @@ func TestDetectFolder(t *testing.T) {
 func TestFormatsAreComplete(t *testing.T) {
 	fallbacks := 0
 	for k, f := range All() {
-		if f.Name == "" || f.Read != nil && f.ReadFolder != nil || f.Read == nil && f.ReadFolder == nil && f.ReadBoxes == nil ||
+		if f.Name == "" || f.Read != nil && f.ReadFolder != nil || f.Read == nil && f.ReadFolder == nil && f.ReadBoxes == nil && !f.ByTask ||
 			f.ReadFolder != nil && f.IsFolder == nil || Names()[k] != f.Name {
 			t.Errorf("%+v", f)
 		}

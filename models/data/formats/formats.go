@@ -47,6 +47,8 @@ type Format struct {
 	// counts the columns of the training file, 0 if unknown. It is nil for a format without columns.
 	ColumnNames func(columns, field string, width int) ([]string, error)
 
+	// ByTask says that its tasks read it themselves, as their own settings say; it then needs no reader.
+	ByTask bool
 	// Read reads a whole file; path is for messages. It is nil for a format of folders.
 	Read func(r io.Reader, path string, o Options) (*structured.Dataset, error)
 	// ReadFolder reads a folder of files, such as images and what is in them, and IsFolder recognises it by its files. Both are nil for
@@ -153,7 +155,7 @@ func checkRegistration(f Format) error {
 		err = structured.BadInput("it does not say what its files hold")
 	case len(f.Tasks) == 0:
 		err = structured.BadInput("it has no tasks")
-	case f.Read == nil && f.ReadFolder == nil && f.ReadBoxes == nil:
+	case f.Read == nil && f.ReadFolder == nil && f.ReadBoxes == nil && !f.ByTask:
 		err = structured.BadInput("it has no function that reads it")
 	case f.Read != nil && f.Starts == nil:
 		err = structured.BadInput("it has no function Starts that recognises it; one may recognise nothing")

@@ -21,8 +21,8 @@ type Folder struct {
 }
 
 // OpenFolder lists the images of a folder, sorted by name, or one image, and the masks of another; masksIn is "" for images without masks. Files that end
-// neither in .png nor, for images, in .jpg or .jpeg do not count. It is bad input if an image has no mask, a mask no image, or two files the same name.
-// With skip, images that cannot be read are left out (images.Files).
+// neither in .png nor, for images, in .jpg or .jpeg do not count. It is bad input if an image has no mask, a mask no image (but where one image is read), or
+// two files the same name. With skip, images that cannot be read are left out (images.Files).
 func OpenFolder(imagesIn, masksIn string, skip func(error)) (*Folder, error) {
 	dir, files, err := images.Files(imagesIn, skip)
 	if err != nil {
@@ -43,8 +43,8 @@ func OpenFolder(imagesIn, masksIn string, skip func(error)) (*Folder, error) {
 	if masksIn == "" {
 		return f, nil
 	}
-	if filepath.Clean(imagesIn) == filepath.Clean(masksIn) {
-		return nil, structured.BadInput("%s: the folder of both images and masks, expected two folders with files of the same names", imagesIn)
+	if filepath.Clean(dir) == filepath.Clean(masksIn) {
+		return nil, structured.BadInput("%s: the folder of both images and masks, expected two folders with files of the same names", dir)
 	}
 	maskByID, err := list(masksIn)
 	if err != nil {
@@ -53,10 +53,13 @@ func OpenFolder(imagesIn, masksIn string, skip func(error)) (*Folder, error) {
 	for k, id := range f.ids {
 		file, there := maskByID[id]
 		if !there {
-			return nil, structured.BadInput("%s: no mask, expected %s", filepath.Join(imagesIn, f.files[k]), filepath.Join(masksIn, id+".png"))
+			return nil, structured.BadInput("%s: no mask, expected %s", filepath.Join(dir, f.files[k]), filepath.Join(masksIn, id+".png"))
 		}
 		f.maskFiles = append(f.maskFiles, file)
 		delete(maskByID, id)
+	}
+	if one := filepath.Clean(dir) != filepath.Clean(imagesIn); one || skip != nil { // masks of other images
+		return f, nil
 	}
 	without := ""
 	for id, file := range maskByID {
@@ -64,7 +67,7 @@ func OpenFolder(imagesIn, masksIn string, skip func(error)) (*Folder, error) {
 			without = file
 		}
 	}
-	if without != "" && skip == nil {
+	if without != "" {
 		return nil, structured.BadInput("%s: no image of that name in %s, expected one ending in %s",
 			filepath.Join(masksIn, without), imagesIn, strings.Join(images.Kinds, ", "))
 	}

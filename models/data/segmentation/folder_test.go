@@ -91,6 +91,16 @@ func TestSomeImages(t *testing.T) {
 	if e, err := f.Load(0); err != nil || e.ID != "a" || e.Image.Width != 9 {
 		t.Errorf("%+v, %v", e, err)
 	}
+	f, err = OpenFolder(filepath.Join(dir, "images", "a.png"), filepath.Join(dir, "masks"), nil) // which has those of other images, too
+	if err != nil || f.Len() != 1 || !f.Masks() {
+		t.Fatalf("%+v, %v", f, err)
+	}
+	if e, err := f.Load(0); err != nil || e.ID != "a" || e.Mask == nil {
+		t.Errorf("%+v, %v", e, err)
+	}
+	if _, err := OpenFolder(filepath.Join(dir, "masks", "a.png"), filepath.Join(dir, "masks"), nil); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "both images and masks") {
+		t.Error(err)
+	}
 	var skipped []string
 	skip := func(err error) { skipped = append(skipped, err.Error()) }
 	f, err = OpenFolder(filepath.Join(dir, "images"), filepath.Join(dir, "masks"), skip)

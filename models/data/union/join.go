@@ -31,6 +31,7 @@ func Join(sets []*structured.Dataset) (*structured.Dataset, error) {
 	all.Offsets = offsets(sets, func(d *structured.Dataset) []int { return d.Offsets })
 	all.Outputs = offsets(sets, func(d *structured.Dataset) []int { return d.Outputs })
 	joinLabels(all, sets)
+	all.Readings = joined(sets, func(d *structured.Dataset) [][]int32 { return d.Readings })
 	all.Costs = joined(sets, func(d *structured.Dataset) []float32 { return d.Costs })
 	all.Features = joined(sets, func(d *structured.Dataset) []float32 { return d.Features })
 	all.Ids = joined(sets, func(d *structured.Dataset) []int32 { return d.Ids })

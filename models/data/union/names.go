@@ -47,6 +47,11 @@ func Relabel(d *structured.Dataset, by *structured.Alphabet) {
 		}
 		slices.Sort(set)
 	}
+	for _, reading := range d.Readings {
+		for k, l := range reading {
+			reading[k] = number[l]
+		}
+	}
 	d.Alphabet = by
 }
 

@@ -28,6 +28,7 @@ func TestJoin(t *testing.T) {
 	a, b := set("a", "x y x", []int32{0, 1, 0}, "A", "B"), set("b", "z x", []int32{1, 0}, "B", "C")
 	a.LabelSets, b.LabelSets = [][]int32{nil, {0, 1}}, [][]int32{{0, 1}}
 	a.Labels[2], b.Labels[1] = -2, -1
+	a.Readings, b.Readings = [][]int32{{0, 1}}, [][]int32{{1}}
 	base := &structured.Dictionary{Node: structured.NewAlphabet("known")}
 	all := Alphabet(structured.NewAlphabet("B"), a.Alphabet, b.Alphabet)
 	for _, d := range []*structured.Dataset{a, b} {
@@ -43,6 +44,9 @@ func TestJoin(t *testing.T) {
 	}
 	if !reflect.DeepEqual(d.LabelSets, [][]int32{nil, {0, 1}, {0, 2}}) {
 		t.Errorf("sets of labels %v", d.LabelSets)
+	}
+	if !reflect.DeepEqual(d.Readings, [][]int32{{1, 0}, {2}}) || !reflect.DeepEqual(d.Subset([]int{1}).GoldOf(0).Reading, []int32{2}) {
+		t.Errorf("readings %v", d.Readings)
 	}
 	// y and z are rare: only x, which occurs three times in all, follows what is known
 	if !slices.Equal(d.Dictionary.Node.Names(), []string{"known", "x"}) || !slices.Equal(d.Attributes.Index, []int32{1, 1, 1}) ||

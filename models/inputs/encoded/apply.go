@@ -18,6 +18,7 @@ import (
 	"github.com/dsp-go/dsp/models/data/text"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/machine/host"
+	"github.com/dsp-go/dsp/structured/machine/vec"
 )
 
 // Options say how rows are computed and where they are kept.
@@ -68,9 +69,9 @@ func (r *Reader) Apply(d *structured.Dataset, o Options) (Report, error) {
 
 // rowsOf returns the rows of the words of d, from a file if there is one.
 func (r *Reader) rowsOf(d *structured.Dataset, words []string, o Options, report *Report) (*rows, error) {
-	all := &rows{n: len(words), width: r.Width(), half: r.Half, fingerprint: r.fingerprint(d, words)}
+	all := r.newRows(d, words)
 	if o.Folder != "" {
-		report.File = filepath.Join(o.Folder, "rows-"+all.fingerprint[:16]+all.suffix())
+		report.File = all.path(o.Folder)
 		found, err := all.open(report.File)
 		if report.Found = found; found || err != nil {
 			return all, err
@@ -103,6 +104,41 @@ func (r *Reader) rowsOf(d *structured.Dataset, words []string, o Options, report
 	return all, nil
 }
 
+func (r *Reader) newRows(d *structured.Dataset, words []string) *rows {
+	return &rows{n: len(words), width: r.Width(), half: r.Half, fingerprint: r.fingerprint(d, words)}
+}
+
+// Keep writes the dense inputs of some examples of d, which are the rows of its words, to the file in a folder where Apply finds them for data
+// with the words of these examples. So a part of data that have rows needs no work of the encoder.
+func (r *Reader) Keep(d *structured.Dataset, examples []int, folder string) (file string, err error) {
+	if d.Encoder != r.ID() || d.Dim != r.Width() {
+		return "", fmt.Errorf("encoded: %s has no rows of this encoder alone", d.Name)
+	}
+	words := &structured.Dataset{Name: d.Name, Offsets: d.Offsets, Columns: d.Columns, ColumnNames: d.ColumnNames}
+	part := words.Subset(examples)
+	all := r.newRows(part, part.Column(text.WordColumn))
+	file = all.path(folder)
+	if _, err := os.Stat(file); err == nil { // Apply sees whether it is right
+		return file, nil
+	}
+	if err := os.MkdirAll(folder, 0o777); err != nil {
+		return "", structured.BadInput("--encoder-cache: %w", err)
+	}
+	return file, all.write(file, func(write use) error {
+		var values []float32
+		for k, i := range examples {
+			values = vec.Grow(values, d.Length(i)*d.Dim)
+			if err := d.ReadFeatures(values, i); err != nil {
+				return err
+			}
+			if err := write(part.Offsets[k], values); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
 // fingerprint identifies the rows of the words of d.
 func (r *Reader) fingerprint(d *structured.Dataset, words []string) string {
 	h := sha256.New()
@@ -114,7 +150,7 @@ func (r *Reader) fingerprint(d *structured.Dataset, words []string) string {
 		}
 	}
 	buf = append(buf, r.ID()...)
-	for _, at := range d.Offsets {
+	for _, at := range texts(d) {
 		buf = binary.LittleEndian.AppendUint64(buf, uint64(at))
 		flush(1 << 16)
 	}
@@ -126,17 +162,33 @@ func (r *Reader) fingerprint(d *structured.Dataset, words []string) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// cutAll cuts all sentences.
+// texts returns the positions where the texts of d begin that an encoder reads one by one, and the end of the last: an example is one text, a pair of
+// sentences two.
+func texts(d *structured.Dataset) []int {
+	sources := d.Table(structured.Sources)
+	if sources == nil {
+		return d.Offsets
+	}
+	all := make([]int, 0, 2*d.Len()+1)
+	for i, at := range d.Offsets[:d.Len()] {
+		all = append(all, at, at+sources.Offsets[i+1]-sources.Offsets[i])
+	}
+	return append(all, d.Offsets[d.Len()])
+}
+
+// cutAll cuts all texts.
 func (r *Reader) cutAll(d *structured.Dataset, words []string, threads int) ([]sentence, error) {
 	const together = 256
-	all := make([]sentence, d.Len())
-	err := host.Parallel(threads, (d.Len()+together-1)/together, host.None, func(_ struct{}, block int) error {
+	begin := texts(d)
+	n := len(begin) - 1
+	all := make([]sentence, n)
+	err := host.Parallel(threads, (n+together-1)/together, host.None, func(_ struct{}, block int) error {
 		w := r.workers.Get().(*worker)
 		defer r.workers.Put(w)
-		for i := block * together; i < min(d.Len(), (block+1)*together); i++ {
+		for i := block * together; i < min(n, (block+1)*together); i++ {
 			var err error
-			if all[i], err = w.cut(words[d.Offsets[i]:d.Offsets[i+1]], d.Offsets[i]); err != nil {
-				return structured.BadInput("%s: %w", d.Where(i), err)
+			if all[i], err = w.cut(words[begin[i]:begin[i+1]], begin[i]); err != nil {
+				return structured.BadInput("%s: %w", d.Where(i*d.Len()/n), err)
 			}
 		}
 		return nil

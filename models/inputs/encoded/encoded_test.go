@@ -1,6 +1,7 @@
 package encoded
 
 import (
+	"encoding/json"
 	"math"
 	"os"
 	"path/filepath"
@@ -193,5 +194,79 @@ func TestRowsBesideOthers(t *testing.T) {
 	dim := d.Dim
 	if _, err := r.Apply(d, Options{Threads: 1}); err != nil || d.Dim != dim {
 		t.Errorf("rows were added twice: %d, %v", d.Dim, err)
+	}
+}
+
+// The two sentences of a pair are read one by one.
+func TestRowsOfPairs(t *testing.T) {
+	r := open(t, Settings{Dir: encodedtest.Folder(t, "bert"), Layers: "last", Pieces: First})
+	d := data("a b c d", "c a", "b")
+	d.Tables = []*structured.Table{{Name: structured.Sources, Offsets: []int{0, 1, 2, 3}}}
+	cache := Options{Threads: 2, Folder: t.TempDir()}
+	rowsOf(t, r, cache, "a b c d", "c a", "b") // whose file has other rows
+	if _, err := r.Apply(d, cache); err != nil {
+		t.Fatal(err)
+	}
+	near(t, "pairs", valuesOf(t, d), rowsOf(t, r, Options{Threads: 1}, "a", "b c d", "c", "a", "b"), 0)
+}
+
+// The rows of a part of data are found where Keep wrote them, in both precisions, and are those that the encoder gives the part.
+func TestKeepPart(t *testing.T) {
+	for _, half := range []bool{false, true} {
+		r := open(t, Settings{Dir: encodedtest.Folder(t, "bert"), Layers: "last", Pieces: Mean, Half: half})
+		whole := data("a bc d", "", "efg", "h ij", "k")
+		if _, err := r.Apply(whole, Options{}); err != nil {
+			t.Fatal(err)
+		}
+		folder := filepath.Join(t.TempDir(), "rows")
+		file, err := r.Keep(whole, []int{3, 1, 0}, folder)
+		if err != nil {
+			t.Fatal(err)
+		}
+		part := data("h ij", "", "a bc d")
+		report, err := r.Apply(part, Options{Folder: folder})
+		if err != nil || !report.Found || report.File != file {
+			t.Errorf("%+v %v, expected %s", report, err, file)
+		}
+		near(t, "rows of a part", valuesOf(t, part), rowsOf(t, r, Options{}, "h ij", "", "a bc d"), 0)
+		if _, err := r.Keep(data("a"), []int{0}, folder); err == nil {
+			t.Error("data without rows are kept")
+		}
+	}
+}
+
+// A copy of an encoder's folder, in one file or in shards, has what Open reads and gives the same rows.
+func TestCopy(t *testing.T) {
+	from, to := encodedtest.Folder(t, "bert"), filepath.Join(t.TempDir(), "copy")
+	if err := os.WriteFile(filepath.Join(from, "README.md"), []byte("x"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	want := open(t, Settings{Dir: from, Layers: "last", Pieces: First}).ID()
+	index := map[string]map[string]string{"weight_map": {"x": "shard-1.safetensors"}}
+	for _, sharded := range []bool{false, true} {
+		if sharded {
+			if err := os.Rename(filepath.Join(from, "model.safetensors"), filepath.Join(from, "shard-1.safetensors")); err != nil {
+				t.Fatal(err)
+			}
+			text, err := json.Marshal(index)
+			if err == nil {
+				err = os.WriteFile(filepath.Join(from, "model.safetensors.index.json"), text, 0o666)
+			}
+			if err == nil {
+				err = os.RemoveAll(to)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := Copy(from, to); err != nil {
+			t.Fatal(err)
+		}
+		if got := open(t, Settings{Dir: to, Layers: "last", Pieces: First}).ID(); got != want {
+			t.Errorf("sharded %v: %s, expected %s", sharded, got, want)
+		}
+		if _, err := os.Stat(filepath.Join(to, "README.md")); err == nil {
+			t.Error("a file is copied that Open does not read")
+		}
 	}
 }

@@ -2,12 +2,15 @@ package encoded
 
 import (
 	"encoding/json"
+	"errors"
+	"io"
 	"os"
 	"path/filepath"
 
 	"github.com/dsp-go/dsp/models/data/pieces"
 	"github.com/dsp-go/dsp/nets/encoders"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/machine/host"
 	"github.com/dsp-go/dsp/structured/machine/safetensors"
 )
 
@@ -56,13 +59,17 @@ func (r *Reader) Save(f *safetensors.File) error {
 }
 
 // Load returns the reader that Save put into a model file, and the number of its tensors. A folder that the file refers to may also be beside
-// it: in the folder beside. Another encoder is refused.
-func Load(f *safetensors.File, s Settings, beside string) (r *Reader, tensors int, err error) {
+// it: in the folder beside, or where that is. Another encoder is refused. Where the file refers to the encoder of known, which may be nil, that
+// is the reader: models share it.
+func Load(f *safetensors.File, s Settings, beside string, known *Reader) (r *Reader, tensors int, err error) {
 	var k kept
 	if err := json.Unmarshal([]byte(f.Metadata[keptKey]), &k); err != nil {
 		return nil, 0, structured.BadInput("metadata %q is not what is expected there: %w", keptKey, err)
 	}
 	s.ByReference = k.Reference != ""
+	if s.ByReference && s.Tuning == nil && known != nil && known.ID() == k.ID {
+		return known, 0, nil
+	}
 	if s.ByReference {
 		if s.Dir, err = folder(k.Reference, beside); err != nil {
 			return nil, 0, err
@@ -105,15 +112,40 @@ func stored(f *safetensors.File, s Settings) (*Reader, int, error) {
 	return r, tensors + 1, err
 }
 
-// folder returns where an encoder is that a model refers to: where it was, or a folder of the same name beside the model.
+// folder returns where an encoder is that a model refers to: where it was, or a folder of the same name beside the model or beside its folder.
 func folder(was, beside string) (string, error) {
-	if _, err := os.Stat(was); err == nil {
-		return was, nil
-	}
-	moved := filepath.Join(beside, filepath.Base(was))
-	if _, err := os.Stat(moved); err == nil {
-		return moved, nil
+	name := filepath.Base(was)
+	moved := filepath.Join(beside, name)
+	for _, path := range []string{was, moved, filepath.Join(beside, "..", name)} {
+		if _, err := os.Stat(path); err == nil {
+			return path, nil
+		}
 	}
 	return "", structured.BadInput("the model reads the encoder in %s, which is not there, and there is no %s either; put the folder at one of both places, or train without --encoder-by-reference, so that the model keeps its encoder",
 		was, moved)
+}
+
+// Copy copies the files of an encoder's folder that Open reads to another folder, each whole or not at all.
+func Copy(from, to string) error {
+	files, err := encoders.Files(from)
+	if err == nil {
+		err = os.MkdirAll(to, 0o777)
+	}
+	for _, name := range append(files, pieces.TokenizerFile) {
+		if err == nil {
+			err = copyFile(filepath.Join(from, name), filepath.Join(to, name))
+		}
+	}
+	return err
+}
+
+func copyFile(from, to string) error {
+	f, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	return errors.Join(host.WriteFile(to, func(w io.Writer) error {
+		_, err := io.Copy(w, f)
+		return err
+	}), f.Close())
 }

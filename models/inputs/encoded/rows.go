@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"math"
 	"os"
+	"path/filepath"
 	"unsafe"
 
 	"github.com/dsp-go/dsp/models/data/arrays"
@@ -45,6 +46,11 @@ func (r *rows) suffix() string {
 		return ".float16.safetensors"
 	}
 	return ".safetensors"
+}
+
+// path is the file of the rows in a folder.
+func (r *rows) path(folder string) string {
+	return filepath.Join(folder, "rows-"+r.fingerprint[:16]+r.suffix())
 }
 
 // size returns the bytes of a row.

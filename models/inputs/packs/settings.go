@@ -28,6 +28,9 @@ func CheckGiven(c *config.Config) error {
 	if c.Format == formats.Brackets {
 		return structured.BadInput("--format %s cannot be packed: packs hold no trees of constituents; train on the file itself", c.Format)
 	}
+	if tasks.Of(c).Request == tasks.Lines {
+		return structured.BadInput("--task %s cannot be packed: packs hold labels of positions, and not what lines read; train on the data themselves", c.Task)
+	}
 	if r := tasks.Of(c).Request; r == tasks.Scenes || r == tasks.Regions {
 		return structured.BadInput("--task %s cannot be packed: images and boxes are files of their own; dsp train --task localise --stream reads "+
 			"the features of boxes whenever they are needed", c.Task)

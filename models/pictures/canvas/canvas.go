@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"git.sr.ht/~sbinet/gg"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgimg"
@@ -56,9 +57,12 @@ func (s Sheet) Write(w io.Writer, kind string, paint func(draw.Canvas)) error {
 	case ".pdf":
 		out = &outlines{Canvas: vgpdf.New(s.Width, s.Height)}
 	default:
-		pixels := vgimg.NewWith(vgimg.UseWH(s.Width, s.Height), vgimg.UseDPI(s.DPI)) // white
-		paint(draw.New(pixels))
-		return encode(w, fewColours(pixels.Image()))
+		pixels := s.pixels()
+		to := gg.NewContextForRGBA(pixels)
+		to.SetLineCapButt()
+		to.InvertY()
+		paint(draw.NewCanvas(vgimg.NewWith(vgimg.UseImageWithContext(pixels, to), vgimg.UseDPI(s.DPI)), s.Width, s.Height)) // white
+		return encode(w, fewColours(pixels))
 	}
 	area := draw.New(out)
 	area.SetColor(color.White)
@@ -66,6 +70,12 @@ func (s Sheet) Write(w io.Writer, kind string, paint func(draw.Canvas)) error {
 	paint(area)
 	_, err := out.WriteTo(w)
 	return err
+}
+
+// pixels returns the image of a sheet. A canvas that makes its own image copies it once, which takes as long as drawing.
+func (s Sheet) pixels() *image.RGBA {
+	dots := func(length vg.Length) int { return int(length.Dots(float64(s.DPI)) + 0.5) }
+	return image.NewRGBA(image.Rect(0, 0, dots(s.Width), dots(s.Height)))
 }
 
 // encode writes a picture as PNG. Where it has a palette, more compression would save little and take most of the time.

@@ -230,10 +230,18 @@ func (w *writer) data() (d *structured.Dataset, part string, err error) {
 		d, err = w.o.Read(w.model)
 		return d, "data", err
 	}
-	d, part, err = w.model.ReadHeldOut(w.o.Threads)
+	type heldOut struct {
+		d    *structured.Dataset
+		part string
+	}
+	read, err := host.Await(w.ctx, func() (heldOut, error) {
+		d, part, err := w.model.ReadHeldOut(w.o.Threads)
+		return heldOut{d, part}, err
+	})
+	d, part = read.d, read.part
 	var internal *host.PanicError
 	switch {
-	case errors.As(err, &internal):
+	case errors.As(err, &internal) || w.ctx.Err() != nil:
 		return nil, "", err
 	case err != nil:
 		w.Notes = append(w.Notes, fmt.Sprintf("The %s data of the run cannot be read: %v. Give other data with --data.", part, err))

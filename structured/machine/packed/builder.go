@@ -21,7 +21,7 @@ type Builder struct {
 
 // NewBuilder begins a pack. Close removes what it wrote.
 func NewBuilder(path string) (*Builder, error) {
-	if !native() {
+	if !safetensors.Native() {
 		return nil, structured.BadInput("%s: packs need a little-endian machine of 64 bits", path)
 	}
 	b := &Builder{path: path}

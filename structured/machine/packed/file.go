@@ -24,7 +24,7 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // Write writes a pack, whole or not at all. It sets the format and the checksum in f.
 func Write(path string, f *safetensors.File) error {
-	if !native() {
+	if !safetensors.Native() {
 		return structured.BadInput("%s: packs need a little-endian machine of 64 bits", path)
 	}
 	if f.Metadata == nil {
@@ -89,7 +89,7 @@ type File struct {
 // Open maps a pack and verifies its checksum, which reads it once. Files that are no packs, cut short or changed are bad input. The
 // mapping lasts as long as the process, and nobody may change or truncate the file meanwhile.
 func Open(path string) (*File, error) {
-	if !native() {
+	if !safetensors.Native() {
 		return nil, structured.BadInput("%s: packs need a little-endian machine of 64 bits", path)
 	}
 	r, err := os.Open(path)
@@ -216,7 +216,7 @@ func values[E elements](f *File, name string, count int) ([]E, error) {
 // Map returns the content of a file of another kind, mapped for reading as a pack is.
 func Map(f *os.File, size int64) ([]byte, error) {
 	switch {
-	case !native():
+	case !safetensors.Native():
 		return nil, structured.BadInput("%s: mapped files need a little-endian machine of 64 bits", f.Name())
 	case size == 0:
 		return nil, nil

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/machine/safetensors"
 )
 
 // Part returns the entries of x whose column is in the part, in a mapped temporary file beside path. The file is gone when the process
@@ -60,7 +61,7 @@ func mapSpill[E elements](s *spill[E]) ([]E, error) {
 	if _, err := s.file.Seek(0, 0); err != nil {
 		return nil, err
 	}
-	b, err := mapped(s.file, s.n*len(raw(make([]E, 1))))
+	b, err := mapped(s.file, s.n*len(safetensors.Bytes(make([]E, 1))))
 	if err != nil {
 		return nil, err
 	}

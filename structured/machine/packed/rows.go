@@ -82,7 +82,7 @@ func (r *rows) finish(f *safetensors.File, name string, numbers []int32) error {
 	addLazyOf(f, offsetsOf(name), "I64", r.offsets.n, func(w io.Writer) error {
 		out, end := bufio.NewWriterSize(w, spillBuffer), 0
 		err := r.each(numbers, func() error {
-			_, err := out.Write(raw([]int{end}))
+			_, err := out.Write(safetensors.Bytes([]int{end}))
 			return err
 		}, func(int32, float32) error { end++; return nil })
 		if err != nil {
@@ -95,7 +95,7 @@ func (r *rows) finish(f *safetensors.File, name string, numbers []int32) error {
 		addLazyOf(f, valuesOf(name), "F32", kept, func(w io.Writer) error {
 			out := bufio.NewWriterSize(w, spillBuffer)
 			err := r.each(numbers, func() error { return nil }, func(_ int32, v float32) error {
-				_, err := out.Write(raw([]float32{v}))
+				_, err := out.Write(safetensors.Bytes([]float32{v}))
 				return err
 			})
 			if err != nil {

@@ -6,6 +6,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+
+	"github.com/dsp-go/dsp/structured/machine/safetensors"
 )
 
 // spill is an array that grows in a temporary file beside the pack that it becomes a part of.
@@ -30,7 +32,7 @@ func newSpill[E elements](path string) (*spill[E], error) {
 // add appends numbers.
 func (s *spill[E]) add(x ...E) error {
 	s.n += len(x)
-	_, err := s.w.Write(raw(x))
+	_, err := s.w.Write(safetensors.Bytes(x))
 	return err
 }
 
@@ -85,7 +87,7 @@ func (s *spill[E]) copyTo(w io.Writer, change func(E) E) error {
 			}
 			x = kept
 		}
-		if _, err := w.Write(raw(x)); err != nil {
+		if _, err := w.Write(safetensors.Bytes(x)); err != nil {
 			return err
 		}
 	}

@@ -2,7 +2,6 @@ package packed
 
 import (
 	"fmt"
-	"math/bits"
 	"unsafe"
 
 	"github.com/dsp-go/dsp/structured/machine/safetensors"
@@ -11,12 +10,6 @@ import (
 // elements are the types that slices of mapped bytes can have.
 type elements interface {
 	int | int32 | float32 | float64 | uint8
-}
-
-// native reports whether this machine stores numbers as files do: little-endian, with int of 64 bits.
-func native() bool {
-	one := uint16(1)
-	return *(*byte)(unsafe.Pointer(&one)) == 1 && bits.UintSize == 64
 }
 
 // view returns the bytes as a slice of numbers that shares them.
@@ -79,14 +72,6 @@ func dtype[E elements]() string {
 		return "F64"
 	}
 	return "U8"
-}
-
-// raw returns the bytes of numbers, which share memory. The machine must be native.
-func raw[E elements](x []E) []byte {
-	if len(x) == 0 {
-		return nil
-	}
-	return unsafe.Slice((*byte)(unsafe.Pointer(&x[0])), len(x)*int(unsafe.Sizeof(x[0])))
 }
 
 // add puts an array into f unless it is nil.

@@ -146,8 +146,8 @@ func sizeOf(data any) int {
 	return 0
 }
 
-// chunks calls do with consecutive pieces of data, each of a few pages.
-func chunks(data any, do func(piece any) error) error {
+// chunks calls do with consecutive pieces of data, each of a few pages, and with their bytes, which share memory, if those are a file's, else nil.
+func chunks(data any, do func(piece any, bytes []byte) error) error {
 	switch data := data.(type) {
 	case []float32:
 		return pieces(data, do)
@@ -165,9 +165,13 @@ func chunks(data any, do func(piece any) error) error {
 
 const pieceLen = 8192 // elements
 
-func pieces[E Element](data []E, do func(piece any) error) error {
+func pieces[E Element](data []E, do func(piece any, bytes []byte) error) error {
 	for piece := range slices.Chunk(data, pieceLen) {
-		if err := do(piece); err != nil {
+		var bytes []byte
+		if Native() {
+			bytes = Bytes(piece)
+		}
+		if err := do(piece, bytes); err != nil {
 			return err
 		}
 	}

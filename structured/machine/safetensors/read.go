@@ -55,7 +55,11 @@ func Decode(r io.Reader, size int64) (*File, error) {
 		if data == nil {
 			return nil, structured.BadInput("tensor %q: dtype %q, expected F32, F64, I64, I32 or U8", t.name, t.DType)
 		}
-		err := chunks(data, func(piece any) error {
+		err := chunks(data, func(piece any, bytes []byte) error {
+			if bytes != nil {
+				_, err := io.ReadFull(r, bytes)
+				return err
+			}
 			b := buf[:binary.Size(piece)]
 			if _, err := io.ReadFull(r, b); err != nil {
 				return err

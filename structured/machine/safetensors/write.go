@@ -51,11 +51,14 @@ func Encode(w io.Writer, f *File) error {
 			}
 			continue
 		}
-		err := chunks(f.Tensors[name].Data, func(piece any) error {
-			if buf, err = binary.Append(buf[:0], order, piece); err != nil {
-				return err
+		err := chunks(f.Tensors[name].Data, func(piece any, bytes []byte) error {
+			if bytes == nil {
+				if buf, err = binary.Append(buf[:0], order, piece); err != nil {
+					return err
+				}
+				bytes = buf
 			}
-			_, err := w.Write(buf)
+			_, err := w.Write(bytes)
 			return err
 		})
 		if err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/dsp-go/dsp/train/traintest"
 )
 
-// On choices, windows, segments and constituents, too, methods of all families certify the same optimum: their intervals [dual, objective] overlap.
+// On choices, windows, segments, second-order chains and constituents, too, methods of all families certify the same optimum: their intervals [dual, objective] overlap.
 func TestBoxesAreCertified(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long; the race detector runs shorter tests of the same code")
@@ -40,6 +40,8 @@ func TestBoxesAreCertified(t *testing.T) {
 		{"segments, softmax-margin", traintest.SegmentProblem(40, engine.SoftmaxMargin, traintest.Entropy, 1./40), smooth(), 1e-3},
 		{"counted segments, hinge", traintest.CountedSegmentProblem(20, engine.Hinge, traintest.L2, 1./20), hinge(), 1e-1},
 		{"counted segments, softmax-margin", traintest.CountedSegmentProblem(20, engine.SoftmaxMargin, traintest.Entropy, 1./20), smooth(), 1e-3},
+		{"second-order chains, hinge", traintest.SecondChainProblem(15, engine.Hinge, traintest.L2, 1./15), hinge(), 2e-1},
+		{"second-order chains, crf", traintest.SecondChainProblem(15, engine.CRF, traintest.Entropy, 1./15), smooth(), 1e-3},
 		{"constituents, hinge", traintest.ConstituentProblem(40, engine.Hinge, traintest.L2, 1./40), hinge(), 5e-2},
 		{"constituents, crf", traintest.ConstituentProblem(40, engine.CRF, traintest.Entropy, 1./40), smooth(), 1e-3},
 		{"constituents, softmax-margin", traintest.ConstituentProblem(40, engine.SoftmaxMargin, traintest.Entropy, 1./40), smooth(), 1e-3},

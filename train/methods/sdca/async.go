@@ -78,7 +78,8 @@ func (st *loneStep) take(m *SDCA, p *train.Problem, shared *sparse.Shared, i int
 
 // move is dualTeam.move for one step.
 func (st *loneStep) move(m *SDCA, p *train.Problem, shared *sparse.Shared) bool {
-	n, scale := float64(p.Len()), -1/(m.regulariser.Lambda*float64(p.Len()))
+	n, λ := float64(p.Len()), m.λ
+	scale := -1 / (λ * n)
 	entropy := st.c * (st.entropy - m.memory.entropy[st.i])
 	clear(st.norms[:])
 	shared.Scatter(float32(scale), &st.v, &st.Batch, m.w, st.norms[:])
@@ -87,14 +88,14 @@ func (st *loneStep) move(m *SDCA, p *train.Problem, shared *sparse.Shared) bool 
 		change += x
 	}
 	size := st.c * st.size
-	if (entropy+st.c*st.loss)/n-m.regulariser.Lambda/2*change < -4*engine.Unit*size/n {
+	if (entropy+st.c*st.loss)/n-λ/2*change < -4*engine.Unit*size/n {
 		shared.Scatter(float32(-scale), &st.v, &st.Batch, m.w, nil)
 		return false
 	}
 	st.linear += st.c * st.loss
 	st.sum += entropy
 	square := max(0, change-2*scale*st.c*(st.rise-st.loss)) // ‖Δw‖², apart from other threads' changes since w was read
-	st.accept(m.memory, st.c*st.curvature, m.regulariser.Lambda*n*square)
+	st.accept(m.memory, st.c*st.curvature, λ*n*square)
 	return true
 }
 

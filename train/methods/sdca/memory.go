@@ -1,6 +1,9 @@
 package sdca
 
 import (
+	"context"
+	"slices"
+
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/machine/vec"
 	"github.com/dsp-go/dsp/train"
@@ -19,7 +22,8 @@ type dualMemory struct {
 const (
 	firstStep  = 0.3 // η of the second visit
 	fullPasses = 3   // passes that visit every example
-	oldest     = 4   // most sweeps that an example with a small gap may miss
+	large      = 1.5 // gaps that are large, in mean gaps
+	oldest     = 8   // most sweeps that an example whose gap is not large may miss
 )
 
 func newDualMemory(o *engine.Objective) *dualMemory {
@@ -47,12 +51,12 @@ func (m *dualMemory) attach(o *engine.Objective) error {
 	return nil
 }
 
-// due returns the examples of the pass's next sweep, in order, all of them if asked for, and increments the age of the others.
-func (m *dualMemory) due(pass int, all bool) []int {
+// due returns those of own examples that the pass's next sweep visits, in order, all of them if asked for, and increments the age of the others.
+func (m *dualMemory) due(own []int, pass int, all bool) []int {
 	mean := vec.Sum(m.gap) / float64(len(m.gap))
 	var order []int
-	for i, g := range m.gap {
-		if all || pass < fullPasses || float64(g) >= mean || m.age[i] >= oldest {
+	for _, i := range own {
+		if all || pass < fullPasses || float64(m.gap[i]) >= large*mean || m.age[i] >= oldest {
 			m.age[i] = 0
 			order = append(order, i)
 		} else {
@@ -71,12 +75,13 @@ func (m *dualMemory) meanEntropy(o *engine.Objective) float64 {
 }
 
 // boundedEntropy returns the mean entropy with a bound on its rounding error.
-func (m *dualMemory) boundedEntropy(p *train.Problem) train.Rounded {
+func (m *dualMemory) boundedEntropy(ctx context.Context, p *train.Problem) (train.Rounded, error) {
 	if !p.Loss.Smooth() { // no entropy
-		return train.Rounded{}
+		return train.Rounded{}, nil
 	}
-	visited := func(i int) bool { return m.step[i] != 0 } // others have an entropy of 0
-	return train.Rounded{Value: m.meanEntropy(p.Objective), Error: p.EntropyRounding(&m.u.Marginals, &m.φ.Marginals, visited)}
+	visited := slices.DeleteFunc(slices.Clone(p.Own()), func(i int) bool { return m.step[i] == 0 }) // others have an entropy of 0
+	rounded, err := p.SumOverRanks(ctx, p.EntropyRounding(&m.u.Marginals, &m.φ.Marginals, visited))
+	return train.Rounded{Value: m.meanEntropy(p.Objective), Error: rounded}, err
 }
 
 func (m *dualMemory) meanStep() float64 { return vec.Sum(m.step) / float64(len(m.step)) }

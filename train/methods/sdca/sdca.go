@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"math"
+	"slices"
 
 	"github.com/dsp-go/dsp/structured/machine/vec"
 	"github.com/dsp-go/dsp/train"
@@ -31,18 +32,21 @@ import (
 //
 // If that is negative, the step is undone and repeated with half the η. With d = θ_i + ℓ_i − φ_i, the two curvatures along a
 // step, c_i η⟨d,Δu_i⟩ of the entropy and λn‖Δw‖² of the norm, give the η that would have been best. The example's next η is
-// half-way there on a log scale, so there is nothing to tune. With a sparse scorer a step touches only the weights of the
+// half-way from there to a little more than that one, on a log scale, so there is nothing to tune. With a sparse scorer a step touches only the weights of the
 // example's own attributes. A step takes a few examples at once, scored at the same w.
 //
+// Each of several ranks visits examples of its own, in engine.Rounds. Then the bits depend on the number of ranks.
+//
 // The gap is the mean of c_i KL(u_i ‖ marginals(θ_i + ℓ_i)), to first order c_i⟨d,Δu_i⟩/2η. After the first passes an
-// example is visited if its gap was above the mean at its last visit, and otherwise now and then (gap sampling, Osokin,
+// example is visited if its gap was well above the mean at its last visit, and otherwise now and then (gap sampling, Osokin,
 // Alayrac, Lukasewitz, Dokania and Lacoste-Julien 2016).
 //
 // With λ₁ > 0 it is proximal SDCA (Shalev-Shwartz and Zhang 2014): w holds v = c − g/λ, a step adds to v what it would add to the
 // weights, and the weights that score are the soft thresholds of v (engine/elasticnet.go). ‖Δw‖² becomes the change of ‖soft(v)‖² less
 // its linear part, which is known exactly. If λ is small, or 0, a proximal term helps (package proximal).
 //
-// The state shows the weights with the least F after a pass. The dual is certified when it is recomposed from the memory, at
+// The state shows the weights with the least F after a pass. The last steps of a pass move w to and fro, most where examples share much, as
+// dense inputs do; so the weights that are tried are means over the ends of passes, each counting half as much as the next. The dual is certified when it is recomposed from the memory, at
 // every Resync and in Certify. In between, the changes of steps estimate it. The method is done once F and the bound differ by
 // no more than rounding.
 type SDCA struct {
@@ -54,6 +58,7 @@ type SDCA struct {
 	lone    []*loneStep // one per asynchronous thread
 	memory  *dualMemory
 	w       []float32 // before thresholding
+	mean    []float32 // of w over the ends of passes; of no use Online or with a proximal term, which have means of their own
 	linear  float64   // (1/n) Σ c_i [⟨u_i, a_i + ℓ_i⟩ − ⟨1_{y_i}, a_i⟩]
 	entropy float64   // (1/n) Σ c_i H(u_i)
 	primal  float64   // F(s.W), rounded up
@@ -66,11 +71,17 @@ type SDCA struct {
 	regulariser proximal.Regulariser // that the steps see
 	τ           float32              // threshold of w
 	shards      []*dualShard         // of sparse inputs
+	λ           float64              // that steps see, less than λ' where several ranks pull at w
+	rounds      engine.Rounds        // of several ranks (blocks.go)
+	kept        keptBlock
 }
 
 // dualBatch is the default number of examples per step. A larger batch keeps more threads busy, but its examples pull on the
-// same weights at once, which requires shorter steps.
-const dualBatch = 4
+// same weights at once, which requires shorter steps. Dense inputs are work enough for one example at a time, and all examples share their weights.
+const (
+	dualBatch  = 4
+	denseBatch = 1
+)
 
 // closed is the estimated gap, in allowances for rounding, below which the method may have converged. The estimate's allowance
 // covers fewer magnitudes than that of a recomposition.
@@ -125,7 +136,7 @@ func (m *SDCA) Start(ctx context.Context, p *train.Problem, s *train.State) erro
 	if !restored {
 		m.regulariser.Begin(p)
 	}
-	m.τ = m.regulariser.Threshold(p)
+	m.λ, m.τ = m.regulariser.Lambda, m.regulariser.Threshold(p)
 	if p.Sparse() != nil && !m.Async {
 		var err error
 		if m.shards, err = newDualShards(p, m.τ); err != nil {
@@ -154,6 +165,8 @@ func (m *SDCA) Pass(ctx context.Context, p *train.Problem, s *train.State) error
 	size := dualBatch
 	if m.Online {
 		size = 1
+	} else if x := p.Sparse(); x != nil && x.HasDense() {
+		size = denseBatch
 	}
 	r, size := p.Rand(s.Passes), min(cmp.Or(p.Batch, size), p.Len())
 	sweep := func(order []int) error { return m.sweepAsync(ctx, p, order) }
@@ -162,25 +175,39 @@ func (m *SDCA) Pass(ctx context.Context, p *train.Problem, s *train.State) error
 		defer team.close()
 		sweep = func(order []int) error { return team.sweep(ctx, order, size) }
 	}
-	visits := 0
-	for visits < p.Len() {
-		order := m.memory.due(m.passes, m.Online)
-		r.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
-		order = order[:min(len(order), p.Len()-visits)]
-		visits += len(order)
-		var err error
-		if m.drop == nil {
-			err = sweep(order)
-		} else {
-			err = m.sweepWarm(order, sweep)
+	own := p.Own()
+	var order []int
+	visit := func(n int, σ float64) error {
+		m.λ = m.regulariser.Lambda / σ
+		for n > 0 {
+			if len(order) == 0 {
+				order = m.memory.due(own, m.passes, m.Online)
+				r.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
+			}
+			now := order[:min(len(order), n)]
+			order, n = order[len(now):], n-len(now)
+			if err := sweep(now); err != nil {
+				return err
+			}
 		}
-		if err != nil {
+		return nil
+	}
+	chunks := m.chunks(p)
+	for k := range chunks {
+		visits := len(own)*(k+1)/chunks - len(own)*k/chunks
+		if err := m.rounds.Round(ctx, p.Engine, m.regulariser.Lambda, m.τ, m, func(σ float64) error { return visit(visits, σ) }); err != nil {
 			return err
 		}
+		if m.drop != nil {
+			vec.Axpy(-1.0/warmChunks, m.drop, m.w)
+		}
+	}
+	if err := m.memory.tell(ctx, p); err != nil {
+		return err
 	}
 	m.passes++
 	s.Passes++
-	s.OracleCalls += visits
+	s.OracleCalls += p.Len()
 	if m.passes%cmp.Or(m.Resync, 20) == 0 || m.drop != nil {
 		m.drop = nil
 		if err := m.resync(ctx, p, s); err != nil {
@@ -203,7 +230,11 @@ func (m *SDCA) resync(ctx context.Context, p *train.Problem, s *train.State) err
 
 // recompose pulls back the memory and records its bound.
 func (m *SDCA) recompose(ctx context.Context, p *train.Problem, s *train.State) (engine.Recomposed, error) {
-	return m.bound.Recompose(ctx, p, s, p.Soften(m.w, m.τ), &m.memory.u, m.memory.boundedEntropy(p), m.passes)
+	entropy, err := m.memory.boundedEntropy(ctx, p)
+	if err != nil {
+		return engine.Recomposed{}, err
+	}
+	return m.bound.Recompose(ctx, p, s, p.Soften(m.w, m.τ), &m.memory.u, entropy, m.passes)
 }
 
 // Certify implements train.Certifier.
@@ -216,7 +247,7 @@ func (m *SDCA) Certify(ctx context.Context, p *train.Problem, s *train.State, ke
 
 // report shows the best weights, the bound, and the best dual value.
 func (m *SDCA) report(ctx context.Context, p *train.Problem, s *train.State) error {
-	w := p.Soften(m.w, m.τ)
+	w := p.Soften(m.shown(), m.τ)
 	primal, rounded, err := p.Upper(ctx, w)
 	if err != nil {
 		return err
@@ -246,6 +277,19 @@ func (m *SDCA) report(ctx context.Context, p *train.Problem, s *train.State) err
 	return nil
 }
 
+// shown returns the weights, before thresholding, that are tried after a pass.
+func (m *SDCA) shown() []float32 {
+	switch {
+	case m.Online || m.regulariser.Kappa > 0:
+		return m.w
+	case len(m.mean) == 0:
+		m.mean = slices.Clone(m.w)
+	default:
+		vec.Axpby(0.5, m.w, 0.5, m.mean)
+	}
+	return m.mean
+}
+
 // estimate returns the dual value of the memory, computed from w instead of the memory.
 func (m *SDCA) estimate(p *train.Problem) float64 {
 	if p.L1 == 0 {
@@ -262,6 +306,7 @@ func (m *SDCA) Archive(a engine.Archive) {
 	}
 	m.memory.archive(a)
 	a.Floats("w", &m.w)
+	a.Floats("mean", &m.mean)
 	m.regulariser.Archive(a)
 	a.Number("linear", &m.linear)
 	a.Number("entropy", &m.entropy)
@@ -270,6 +315,7 @@ func (m *SDCA) Archive(a engine.Archive) {
 	a.Number("dual", &m.dual)
 	m.bound.Archive(a)
 	a.Count("passes", &m.passes)
+	m.rounds.Archive(a)
 	if m.Warm {
 		a.Floats("drop", &m.drop)
 	}

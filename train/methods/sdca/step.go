@@ -13,6 +13,7 @@ import (
 const (
 	firstBonus  = 5   // added to the gold output's scores at each position on the first visit; retries add 2^try − 1 more
 	longestStep = 0.9 // η
+	relaxation  = 1.3 // η in those that were best for single steps: later steps on other examples undo a part of each, as in successive over-relaxation
 	tries       = 8   // attempts at a step before giving up
 )
 
@@ -86,6 +87,10 @@ func (st *dualStep) answer(p *train.Problem, memory *dualMemory, try int) {
 	st.size = math.Abs(st.entropy) + math.Abs(st.rise)
 	if !p.Loss.Smooth() { // Δu is a difference of marginals, and no entropy tells how large they are
 		st.size += math.Abs(inner(p, &st.u, θ))
+	} else if scores := math.Abs(st.value[0]); math.Abs(st.curvature) <= 4*engine.Unit*scores {
+		// u_i is almost an output, and Δu nothing but rounding, of numbers as large as the scores. If such steps were undone, η would go to 0, and the
+		// example would never leave that output.
+		st.size += scores
 	}
 	st.loss = 0
 	if p.Loss != engine.CRF {
@@ -116,7 +121,7 @@ func (st *dualStep) accept(memory *dualMemory, slope, bend float64) {
 	}
 	memory.gap[st.i] = float32(st.c * math.Abs(st.curvature) / (2 * st.η))
 	if slope > 0 {
-		best := min(longestStep, st.η*slope/(st.η*slope+bend))
+		best := min(longestStep, relaxation*st.η*slope/(st.η*slope+bend))
 		memory.step[st.i] = float32(math.Sqrt(st.η * min(max(best, st.η/4), 4*st.η)))
 	}
 }

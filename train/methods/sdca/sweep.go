@@ -122,7 +122,7 @@ func (t *dualTeam) move() (bool, error) {
 		loss += st.c * st.loss
 		entropy += st.c * dh
 	}
-	λ := m.regulariser.Lambda
+	λ := m.λ
 	scale := -1 / (λ * n)
 	// The dual falls by λ/2 times this: ‖Δw‖², or with a threshold ‖soft(w+Δw)‖² − ‖soft(w)‖² − 2⟨soft(w),Δw⟩.
 	var square float64

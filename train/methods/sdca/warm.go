@@ -53,7 +53,7 @@ func (m *SDCA) warm(ctx context.Context, p *train.Problem, s *train.State) error
 }
 
 // fillMemory sets φ_i, and what belongs to it, to the potentials that a function leaves in a step's θ, unless it says that there are none. η of the
-// next visits is the given one.
+// next visits is the given one. A rank does so for its own examples.
 func (m *SDCA) fillMemory(ctx context.Context, p *train.Problem, η float32, potentials func(st *dualStep) (bool, error)) error {
 	t := newTeam(p.Threads())
 	defer t.close()
@@ -61,12 +61,14 @@ func (m *SDCA) fillMemory(ctx context.Context, p *train.Problem, η float32, pot
 	for k := range steps {
 		steps[k] = &dualStep{Lane: *p.NewLane()}
 	}
-	return t.run(len(steps), func(k int) error {
+	err := t.run(len(steps), func(k int) error {
 		st := steps[k]
-		for i := k; i < p.Len(); i += len(steps) {
+		own := p.Own()
+		for at := k; at < len(own); at += len(steps) {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
+			i := own[at]
 			st.visit(p, i)
 			if some, err := potentials(st); err != nil {
 				return err
@@ -82,15 +84,8 @@ func (m *SDCA) fillMemory(ctx context.Context, p *train.Problem, η float32, pot
 		}
 		return nil
 	})
-}
-
-// sweepWarm takes the steps of a part of the first pass of a warm start.
-func (m *SDCA) sweepWarm(order []int, sweep func(order []int) error) error {
-	for k := range warmChunks {
-		if err := sweep(order[k*len(order)/warmChunks : (k+1)*len(order)/warmChunks]); err != nil {
-			return err
-		}
-		vec.Axpy(-1.0/warmChunks, m.drop, m.w)
+	if err = p.SameOnAll(ctx, err); err != nil {
+		return err
 	}
-	return nil
+	return m.memory.tell(ctx, p)
 }

@@ -86,6 +86,11 @@ func For(m *models.Model, limits Limits, split tokens.Splitter) (Reader, error) 
 			return nil, structured.BadInput("the model reads candidate boxes with features from npz files, which cannot be sent to a server; use dsp predict, or a model that reads images")
 		}
 		return newScenes(m, limits), nil
+	case tasks.Lines:
+		if arrays {
+			return &dense{dim: m.Dim, limits: limits}, nil
+		}
+		return newLineImages(m, limits), nil
 	}
 	switch {
 	case formats.Find(c.Format).Numbered:

@@ -1,0 +1,212 @@
+package endtoend
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/dsp-go/dsp/models/data/arrays"
+	"github.com/dsp-go/dsp/models/data/lines"
+)
+
+// A reader of lines learns on drawn ones, whose frames have no labels, and goes where other models go.
+func TestTranscribe(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	dsp(t, "data", "lines", "--out", dir, "--examples", "100,10,20", "--difficulty", "0", "--seed", "3").ok()
+	run, train, dev, test := filepath.Join(dir, "run"), filepath.Join(dir, "train"), filepath.Join(dir, "dev"), filepath.Join(dir, "test")
+	small := []string{"--channels", "32", "--window", "7", "--quiet"}
+	var r struct {
+		Net, Method  string
+		CER          float64
+		LineAccuracy float64 `json:"line_accuracy"`
+		Lines        int
+		Likelihood   struct{ NLL float64 }
+	}
+	dsp(t, append([]string{"train", "--train", train, "--dev", dev, "--passes", "10", "--out", run, "--json"}, small...)...).ok().json(&r)
+	if r.Net != "cnn" || r.Method != "prox-linear" {
+		t.Errorf("got %+v", r)
+	}
+	dsp(t, "eval", "--model", run, "--data", test, "--json", "--nll").ok().json(&r)
+	if !(r.CER < 0.9) || r.Lines != 20 || !(r.Likelihood.NLL > 0) {
+		t.Errorf("got %+v", r)
+	}
+	greedy := r.CER
+	dsp(t, "eval", "--model", run, "--data", test, "--json", "--beam", "10").ok().json(&r)
+	if !(r.CER < greedy+0.1) {
+		t.Errorf("greedily %g, by beam search %g", greedy, r.CER)
+	}
+
+	// Strings come in the layout of the file that says what lines read, with or without that file, and from a single image.
+	text := dsp(t, "predict", "--model", run, "--input", test).ok().stdout
+	if strings.Count(text, "\n") != 20 || !strings.HasPrefix(text, "test-0001.png\t") {
+		t.Errorf("%.300s", text)
+	}
+	listing, err := os.ReadFile(filepath.Join(test, lines.Listing))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(filepath.Join(test, lines.Listing)); err != nil {
+		t.Fatal(err)
+	}
+	if again := dsp(t, "predict", "--model", run, "--input", test).ok().stdout; again != text {
+		t.Errorf("without the file: %.300s", again)
+	}
+	dsp(t, "eval", "--model", run, "--data", test).refused(exitBadInput, "no file lines.txt")
+	if err := os.WriteFile(filepath.Join(test, lines.Listing), listing, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	first, _, _ := strings.Cut(text, "\n")
+	if one := dsp(t, "predict", "--model", run, "--input", filepath.Join(test, "test-0001.png")).ok().stdout; one != first+"\n" {
+		t.Errorf("%q, want %q", one, first)
+	}
+	var p struct {
+		ID, Text    string
+		Symbols     []string
+		Probability float64
+		NBest       []struct {
+			Text        string
+			Probability float64
+		}
+		Samples [][]string
+	}
+	out := dsp(t, "predict", "--model", run, "--input", test, "--beam", "20", "--nbest", "4", "--samples", "3", "--json").ok().stdout
+	if err := json.Unmarshal([]byte(out[:strings.IndexByte(out, '\n')]), &p); err != nil {
+		t.Fatal(err)
+	}
+	if p.ID != "test-0001.png" || strings.Join(p.Symbols, "") != p.Text || len(p.NBest) != 4 || p.NBest[0].Text != p.Text || p.NBest[0].Probability != p.Probability ||
+		p.NBest[3].Probability > p.NBest[0].Probability || len(p.Samples) != 3 || !(p.Probability > 0 && p.Probability <= 1) {
+		t.Errorf("%+v", p)
+	}
+	total := 0.0
+	for k, s := range p.NBest {
+		if total += s.Probability; k > 0 && s.Text == p.Text {
+			t.Errorf("%q twice", s.Text)
+		}
+	}
+	if total > 1+1e-6 {
+		t.Errorf("the probabilities of strings sum to %g", total)
+	}
+
+	// Frames from arrays are read alike.
+	d, err := lines.Reader{Height: 16, Columns: 2}.ReadFolder(test, nil, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var texts []string
+	lengths := []int64{}
+	for i := range d.Len() {
+		texts, lengths = append(texts, lines.Joined(d.Readings[i], d.Alphabet)), append(lengths, int64(d.Length(i)))
+	}
+	var archive bytes.Buffer
+	err = arrays.WriteNPZ(&archive, func(n arrays.NPZWriter) error {
+		if err := arrays.Add(n, "features", d.Features, d.Positions(), d.Dim); err != nil {
+			return err
+		}
+		if err := arrays.Add(n, "lengths", lengths, len(lengths)); err != nil {
+			return err
+		}
+		return n.AddText("texts", texts)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	npz := write(t, "frames.npz", archive.String())
+	var same struct{ CER float64 }
+	dsp(t, "eval", "--model", run, "--data", npz, "--format", "npz", "--json").ok().json(&same)
+	if math.Abs(same.CER-greedy) > 1e-12 {
+		t.Errorf("of arrays %g, of images %g", same.CER, greedy)
+	}
+	dsp(t, "train", "--task", "transcribe", "--train", npz, "--net", "rnn", "--recurrent", "8", "--passes", "1", "--out", filepath.Join(dir, "arrays"), "--quiet").ok()
+
+	dsp(t, "calibrate", "--model", run, "--dev", dev, "--out", filepath.Join(dir, "calibrated.safetensors")).ok()
+	dsp(t, "calibrate", "--model", run, "--dev", dev, "--likelihood", "tokens").refused(exitBadInput, "not the labels of frames")
+	dsp(t, "predict", "--model", run, "--input", test, "--picture", filepath.Join(dir, "lines.svg")).ok()
+	dsp(t, "export", "--model", run, "--data", test, "--to", filepath.Join(dir, "potentials.npz")).ok()
+	dsp(t, "eval", "--model", run, "--data", test, "--errors", "2", "--intervals").ok()
+	if o := dsp(t, "predict", "--model", run, "--input", test, "--select", "2", "--by", "margin", "--json").ok(); strings.Count(o.stdout, "\n") != 2 {
+		t.Error(o.stdout)
+	}
+	image, err := os.ReadFile(filepath.Join(test, "test-0001.png"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := serve(t, "--model", run)
+	status, got := s.post("predict?beam=20&nbest=2", `{"image": "`+base64.StdEncoding.EncodeToString(image)+`"}`)
+	var answer struct{ Text string }
+	if err := json.Unmarshal([]byte(got), &answer); err != nil || status != 200 || answer.Text != p.Text {
+		t.Errorf("%d, %s", status, got)
+	}
+
+	// New symbols follow those that are known: before training, lines of known ones are as probable as before.
+	more := filepath.Join(dir, "more")
+	if err := os.Mkdir(more, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for name, content := range map[string][]byte{"a.png": image, lines.Listing: []byte("a.png\t%7!\n")} {
+		if err := os.WriteFile(filepath.Join(more, name), content, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	dsp(t, append([]string{"train", "--train", train, "--dev", more, "--passes", "1", "--out", filepath.Join(dir, "unknown")}, small...)...).ok()
+	dsp(t, "train", "--train", train+","+more, "--init", run, "--method", "sgd", "--lr", "1e-12", "--passes", "1", "--quiet", "--out", filepath.Join(dir, "longer")).ok()
+	if longer := dsp(t, "predict", "--model", filepath.Join(dir, "longer"), "--input", test).ok().stdout; longer != text {
+		t.Errorf("with more symbols\n%.300s\nwant\n%.300s", longer, text)
+	}
+}
+
+// What is no line, or asks for what strings do not have, is refused with its place.
+func TestTranscribeRefused(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	dsp(t, "data", "lines", "--out", dir, "--examples", "3,0,0", "--difficulty", "0").ok()
+	train := filepath.Join(dir, "train")
+	run := filepath.Join(dir, "run")
+	dsp(t, "train", "--train", train, "--net", "linear", "--method", "lbfgs", "--passes", "2", "--out", run, "--quiet").ok()
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"train", "--train", train, "--loss", "hinge"}, "CTC"},
+		{[]string{"train", "--train", train, "--net", "linear", "--method", "svrg", "--quiet"}, "which frame shows which symbol"},
+		{[]string{"train", "--train", train, "--task-settings", "frame=40"}, "frames for a line of"},
+		{[]string{"train", "--train", train, "--task-settings", "height=0"}, "height"},
+		{[]string{"train", "--train", train, "--teacher", run}, "--teacher"},
+		{[]string{"data", "pack", "--train", train, "--out", filepath.Join(dir, "pack")}, "cannot be packed"},
+		{[]string{"predict", "--model", run, "--input", train, "--nbest", "2"}, "--beam"},
+		{[]string{"predict", "--model", run, "--input", train, "--beam", "-1"}, "--beam -1"},
+		{[]string{"predict", "--model", run, "--input", train, "--marginals"}, "--marginals"},
+		{[]string{"predict", "--model", run, "--input", train, "--confidence"}, "--confidence"},
+		{[]string{"predict", "--model", run, "--input", train, "--entropy"}, "--entropy"},
+		{[]string{"predict", "--model", run, "--input", train, "--decode", "risk"}, "--decode risk"},
+		{[]string{"predict", "--model", run, "--input", train, "--force"}, "--force"},
+		{[]string{"eval", "--model", run, "--data", train, "--against", run, "--kl"}, "strings"},
+		{[]string{"eval", "--model", run, "--data", train, "--beam", "3", "--errors", "2"}, "--beam 3"},
+	} {
+		args := c.args
+		if args[0] == "train" {
+			args = append(args, "--out", filepath.Join(dir, "refused"))
+		}
+		dsp(t, args...).refused(exitBadInput, c.want)
+	}
+	for text, want := range map[string]string{
+		"train-0001.png\n":                       "lines.txt:1: \"train-0001.png\", expected the name of an image, a tab and what it reads",
+		"\ntrain-0001.png\ta\ntrain-0001.png\tb": "lines.txt:3: train-0001.png is there twice, first on line 2",
+		"none.png\ta\n":                          "lines.txt:1: open",
+		"lines.txt\ta\n":                         "lines.txt:1",
+		"../x.png\ta\n":                          "expected the name of an image in this folder",
+		"\n":                                     "no lines",
+		"train-0001.png\t\xff\n":                 "expected text in UTF-8",
+		"train-0001.png\t" + strings.Repeat("aa", 200) + "\n": "lines.txt:1: ",
+	} {
+		if err := os.WriteFile(filepath.Join(train, lines.Listing), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		dsp(t, "eval", "--model", run, "--data", train).refused(exitBadInput, want)
+	}
+}

@@ -1,0 +1,121 @@
+package lines
+
+import (
+	"image"
+	"image/color"
+	"image/png"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/images"
+)
+
+// page returns a grey image with one dark column.
+func page(width, height, dark int) *image.Gray {
+	m := image.NewGray(image.Rect(0, 0, width, height))
+	for y := range height {
+		for x := range width {
+			m.SetGray(x, y, color.Gray{255})
+		}
+		m.SetGray(dark, y, color.Gray{51})
+	}
+	return m
+}
+
+func folder(t *testing.T, listing string, pages map[string]image.Image) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, m := range pages {
+		f, err := os.Create(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := png.Encode(f, m); err != nil {
+			t.Fatal(err)
+		}
+		if err := f.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(dir, Listing), []byte(listing), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// Frames are columns of pixels from left to right, ink 1; the last frame ends with paper. Symbols that are known keep their numbers.
+func TestReadFolder(t *testing.T) {
+	dir := folder(t, "b.png\tbéa\n\na.png\t\r\n", map[string]image.Image{"a.png": page(3, 2, 1), "b.png": page(5, 2, 4)})
+	d, err := Reader{Height: 2, Columns: 2}.ReadFolder(dir, structured.NewAlphabet("b", "x"), true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const ink = 1 - float32(51)/255
+	want := []float32{0, 0, 0, 0 /**/, 0, 0, 0, 0 /**/, ink, ink, 0, 0 /**/, 0, 0, ink, ink /**/, 0, 0, 0, 0}
+	for k, x := range d.Features {
+		if diff := x - want[k]; diff > 1e-5 || diff < -1e-5 {
+			t.Errorf("feature %d is %g, want %g", k, x, want[k])
+		}
+	}
+	if !slices.Equal(d.Offsets, []int{0, 3, 5}) || !slices.Equal(d.Alphabet.Names(), []string{"b", "x", "a", "é"}) || d.Dim != 4 {
+		t.Errorf("%v, %v", d.Offsets, d.Alphabet.Names())
+	}
+	if !reflect.DeepEqual(d.Readings, [][]int32{{0, 3, 2}, {}}) || !slices.Equal(d.IDs, []string{"b.png", "a.png"}) || !slices.Equal(d.Lines, []int{1, 3}) {
+		t.Errorf("%v, %v, %v", d.Readings, d.IDs, d.Lines)
+	}
+	if !d.Partial(0) || d.GoldOf(1).Reading == nil {
+		t.Error("what is known of the lines is lost")
+	}
+	m, ok := Image(d.Subset([]int{1}), 0)
+	if !ok || m.Bounds() != image.Rect(0, 0, 4, 2) || m.GrayAt(1, 1).Y != 51 || m.GrayAt(2, 0).Y != 255 {
+		t.Errorf("%v", m)
+	}
+
+	// Scaled to twice the height, a line is twice as wide.
+	if d, err = (Reader{Height: 4, Columns: 2, Words: true}).ReadFolder(dir, nil, true); err != nil || !slices.Equal(d.Offsets, []int{0, 5, 8}) || d.Alphabet.Len() != 1 {
+		t.Errorf("%v, %v", d, err)
+	}
+	file, err := os.ReadFile(filepath.Join(dir, "b.png"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, err := (Reader{Height: 4, Columns: 2}).FramesOf(file); n != 5 || err != nil {
+		t.Errorf("%d frames, %v", n, err)
+	}
+
+	// Without the listing, images are lines in the order of their names.
+	if err := os.Remove(filepath.Join(dir, Listing)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := (Reader{Height: 2, Columns: 2}).ReadFolder(dir, nil, true); !structured.IsBadInput(err) {
+		t.Errorf("got %v", err)
+	}
+	if d, err = (Reader{Height: 2, Columns: 2}).ReadFolder(dir, nil, false); err != nil || d.Labels != nil || d.Readings != nil || !slices.Equal(d.Offsets, []int{0, 2, 5}) {
+		t.Errorf("%v, %v", d, err)
+	}
+}
+
+// Symbols are characters or words, and joined again.
+func TestSymbols(t *testing.T) {
+	for _, c := range []struct {
+		words   bool
+		text    string
+		symbols []string
+	}{{false, "a bé", []string{"a", " ", "b", "é"}}, {true, " ah  eh ", []string{"ah", "eh"}}, {false, "", []string{}}} {
+		if got := (Reader{Words: c.words}).Symbols(c.text); !slices.Equal(got, c.symbols) {
+			t.Errorf("%q has the symbols %q", c.text, got)
+		}
+	}
+	names := structured.NewAlphabet("a", " ", "ah")
+	if a, b := Joined([]int32{0, 1, 0}, names), Joined([]int32{2, 0}, names); a != "a a" || b != "ah a" {
+		t.Errorf("%q, %q", a, b)
+	}
+	d := Reader{Height: 2, Columns: 1}.Unread("x", names, func(add func(string, *images.Image)) { add("", images.Of(page(3, 2, 0))) })
+	if d.Readings != nil || d.Alphabet != names || d.Length(0) != 3 {
+		t.Errorf("%+v", d)
+	}
+}

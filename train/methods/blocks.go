@@ -1,0 +1,141 @@
+package methods
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/dsp-go/dsp/train"
+	"github.com/dsp-go/dsp/train/engine"
+)
+
+// BCFW and BCPFW on several ranks, each of which visits its own examples in engine.Rounds. The mean of the iterates includes those that all ranks
+// have, at the end of each round.
+
+// blocks returns how many rounds a pass has, and the examples that this process visits in it.
+func (m *BCFW) blocks(p *train.Problem) (rounds int, own []int) {
+	if rounds = m.rounds.PerPass(p.Engine); rounds > 1 && !m.Divide {
+		return 1, p.All()
+	}
+	return rounds, p.Own()
+}
+
+// sweepBlock takes steps on own examples in the given order, in rounds.
+func (m *BCFW) sweepBlock(ctx context.Context, p *train.Problem, rounds int, order []int, size int, averaging Averaging) error {
+	for k := range rounds {
+		now := order[len(order)*k/rounds : len(order)*(k+1)/rounds]
+		err := m.rounds.Round(ctx, p.Engine, m.regulariser.Lambda, m.path.Threshold, m, func(σ float64) error {
+			m.λ = m.regulariser.Lambda / σ
+			return m.path.Apart(func() error { return m.sweep(ctx, p, now, size, NoAverage) })
+		})
+		if err != nil {
+			return err
+		}
+		m.include(averaging)
+		if err := m.path.Finish(); err != nil {
+			return err
+		}
+	}
+	m.dual = dualValue(p, &m.regulariser, m.linear, m.path.W)
+	return nil
+}
+
+// Dual implements engine.DualBlock.
+func (m *BCFW) Dual() ([]float32, []*float64) { return m.path.W, []*float64{&m.linear} }
+
+// Keep implements engine.DualBlock.
+func (m *BCFW) Keep(own []int) {
+	m.memory.KeepRest()
+	m.kept = m.kept[:0]
+	for _, i := range own {
+		m.kept = m.memory.Keep(i, m.kept)
+	}
+}
+
+// Restore implements engine.DualBlock.
+func (m *BCFW) Restore(own []int) {
+	kept := m.kept
+	for _, i := range own {
+		kept = m.memory.Restore(i, kept)
+	}
+}
+
+// Assemble implements train.Divided.
+func (m *BCFW) Assemble(ctx context.Context, p *train.Problem) error {
+	return p.AssembleMemory(ctx, m.memory)
+}
+
+// sweepBlock makes visits to the next examples of its own, in rounds.
+func (m *BCPFW) sweepBlock(ctx context.Context, p *train.Problem, rounds, visits int, next func() int) error {
+	for k := range rounds {
+		err := m.rounds.Round(ctx, p.Engine, m.regulariser.Lambda, m.path.Threshold, m, func(σ float64) error {
+			m.λ = m.regulariser.Lambda / σ
+			return m.path.Apart(func() error {
+				for range visits*(k+1)/rounds - visits*k/rounds {
+					if err := m.visit(ctx, p, next()); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+		})
+		if err != nil {
+			return err
+		}
+		m.path.Include(1)
+		if err := m.path.Finish(); err != nil {
+			return err
+		}
+	}
+	m.dual = dualValue(p, &m.regulariser, m.linear, m.path.W)
+	return m.tell(ctx, p)
+}
+
+// Dual implements engine.DualBlock.
+func (m *BCPFW) Dual() ([]float32, []*float64) { return m.path.W, []*float64{&m.linear} }
+
+// Keep implements engine.DualBlock.
+func (m *BCPFW) Keep(own []int) {
+	m.kept = m.kept[:0]
+	for _, i := range own {
+		m.kept = append(m.kept, slices.Clone(m.corners[i]))
+	}
+}
+
+// Restore implements engine.DualBlock.
+func (m *BCPFW) Restore(own []int) {
+	for k, i := range own {
+		m.corners[i] = m.kept[k]
+	}
+}
+
+// tell tells other ranks the gaps and ages of own examples.
+func (m *BCPFW) tell(ctx context.Context, p *train.Problem) error {
+	if err := engine.AssembleNumbers(ctx, p.Engine, m.gap); err != nil {
+		return err
+	}
+	return engine.AssembleNumbers(ctx, p.Engine, m.age)
+}
+
+// Assemble implements train.Divided.
+func (m *BCPFW) Assemble(ctx context.Context, p *train.Problem) error {
+	var mine [][]corner
+	for _, i := range p.Own() {
+		mine = append(mine, m.corners[i])
+	}
+	counts, lengths, labels, shares := packed(mine)
+	allCounts, err1 := engine.GatherNumbers(ctx, p.Engine, counts)
+	allLengths, err2 := engine.GatherNumbers(ctx, p.Engine, lengths)
+	allLabels, err3 := engine.GatherNumbers(ctx, p.Engine, labels)
+	allShares, err4 := engine.GatherNumbers(ctx, p.Engine, shares)
+	if err := cmp.Or(err1, err2, err3, err4); err != nil {
+		return err
+	}
+	for rank := range allCounts {
+		of := unpacked(allCounts[rank], allLengths[rank], allLabels[rank], allShares[rank])
+		for k, i := range p.OwnOf(rank) {
+			m.corners[i] = of[k]
+		}
+	}
+	return nil
+}

@@ -1,0 +1,81 @@
+package sdca
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/dsp-go/dsp/structured/machine/vec"
+	"github.com/dsp-go/dsp/train"
+	"github.com/dsp-go/dsp/train/engine"
+	"github.com/dsp-go/dsp/train/ranks"
+	"github.com/dsp-go/dsp/train/ranks/rankstest"
+	"github.com/dsp-go/dsp/train/traintest"
+)
+
+// The dual never falls from round to round, even where ranks have the same examples, so that all pull in the same direction, and each works as if it were
+// alone. Then rounds are undone, and w stays the dual point's.
+func TestRoundsRaiseTheDual(t *testing.T) {
+	for _, l1 := range []float64{0, 0.01} {
+		t.Run(fmt.Sprintf("λ₁ = %g", l1), func(t *testing.T) {
+			err := rankstest.InProcess(t.Context(), 3, func(ctx context.Context, g ranks.Group) error {
+				p := traintest.AttributeProblem(t, 120, 12, 3, 0, engine.CRF, 1e-3)
+				o := *p.Objective
+				o.L1 = l1
+				var again []int
+				for range 3 {
+					again = append(again, p.All()...)
+				}
+				o.Data = o.Data.Subset(again)
+				p.Engine = engine.NewEngine(&o, 1)
+				if err := p.Join(g); err != nil {
+					return err
+				}
+				m, s := &SDCA{Resync: 1000}, &train.State{W: make([]float32, p.Scorer.Dim())}
+				if err := m.Start(ctx, p, s); err != nil {
+					return err
+				}
+				own, λ := p.Own(), m.regulariser.Lambda
+				value := func() float64 { return m.linear + m.entropy - λ/2*vec.Norm2(p.Soften(m.w, m.τ)) }
+				last, undone := value(), 0
+				for round := range 12 {
+					m.rounds.Archive(&traintest.Shelf{Restoring: true, Values: map[string]any{"rounds.sigma": 1.0}})
+					err := m.rounds.Round(ctx, p.Engine, λ, m.τ, m, func(σ float64) error {
+						m.λ = λ / σ
+						team := newDualTeam(m, p)
+						defer team.close()
+						return team.sweep(ctx, own, 4)
+					})
+					if err != nil {
+						return err
+					}
+					dual := value()
+					if dual < last-8*p.Allowance(m.linear, m.entropy) {
+						return fmt.Errorf("round %d: the dual fell from %g to %g", round, last, dual)
+					}
+					if dual == last {
+						undone++
+					}
+					last = dual
+					u, err := p.Recompose(ctx, p.Soften(m.w, m.τ), &m.memory.u)
+					if err != nil {
+						return err
+					}
+					w := make([]float32, len(m.w))
+					m.regulariser.Point(u.Grad, w)
+					if d := math.Sqrt(vec.Dist2(w, m.w) / vec.Norm2(w)); d > 1e-4 {
+						return fmt.Errorf("round %d: w is %g away from the dual point's, relatively", round, d)
+					}
+				}
+				if undone == 0 || undone == 12 {
+					return fmt.Errorf("%d of 12 rounds were undone: the test needs other examples", undone)
+				}
+				return nil
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
