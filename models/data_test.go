@@ -196,17 +196,17 @@ func TestRelabel(t *testing.T) {
 func TestReadDataErrors(t *testing.T) {
 	conll := file(t, "train.conll", trainConll)
 	for want, change := range map[string]func(*config.Config){
-		"nowhere.conll":                   func(c *config.Config) { c.Train = "nowhere.conll" },
-		"standard input: cannot tell":     func(c *config.Config) { c.Train = "-" },
-		"neither text nor npz":            func(c *config.Config) { c.Train = file(t, "x", "\x7fELF\x00\x00") },
-		"no tokens":                       func(c *config.Config) { c.Train = file(t, "x.conll", "") },
-		"x.conll:2: 2 columns":            func(c *config.Config) { c.Train = file(t, "x.conll", "a b O\nc O\n") },
-		"--columns":                       func(c *config.Config) { c.Columns = "word" },
-		"named word":                      func(c *config.Config) { c.Columns = "token=0,label=-1" },
-		`--format "con" is not known`:     func(c *config.Config) { c.Format = "con" },
-		"--fold 1 has no effect":          func(c *config.Config) { c.Fold = 1 },
-		"dev.conll:1: label":              func(c *config.Config) { c.Dev = file(t, "dev.conll", "the DT B-Y\n") },
-		"--columns word=0,label=1 has no": func(c *config.Config) { c.Task, c.Format, c.Columns = "ocr", "letters", "word=0,label=1" },
+		"nowhere.conll":                           func(c *config.Config) { c.Train = "nowhere.conll" },
+		"standard input: cannot tell":             func(c *config.Config) { c.Train = "-" },
+		"neither text nor npz":                    func(c *config.Config) { c.Train = file(t, "x", "\x7fELF\x00\x00") },
+		"no tokens":                               func(c *config.Config) { c.Train = file(t, "x.conll", "") },
+		"x.conll:2: 2 columns":                    func(c *config.Config) { c.Train = file(t, "x.conll", "a b O\nc O\n") },
+		"--columns":                               func(c *config.Config) { c.Columns = "word" },
+		"named word":                              func(c *config.Config) { c.Columns = "token=0,label=-1" },
+		`--format "con" is not known`:             func(c *config.Config) { c.Format = "con" },
+		"--fold 1 has no effect":                  func(c *config.Config) { c.Fold = 1 },
+		"dev.conll:1: training saw neither label": func(c *config.Config) { c.Dev = file(t, "dev.conll", "the DT B-Y\n") },
+		"--columns word=0,label=1 has no":         func(c *config.Config) { c.Task, c.Format, c.Columns = "ocr", "letters", "word=0,label=1" },
 		"tab-separated": func(c *config.Config) {
 			c.Task, c.Format, c.Columns, c.MinCount, c.Net = "ocr", "letters", "", 0, "auto"
 		},

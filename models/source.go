@@ -287,7 +287,7 @@ func relabel(d *structured.Dataset, labels *structured.Alphabet) error {
 		known = known || int(number[i]) < labels.Len()
 	}
 	if !known && len(d.Labels) > 0 {
-		return structured.BadInput("%s: label %q, and no other of this data either, is one that training saw: %s", d.Where(0),
+		return structured.BadInput("%s: training saw neither label %q nor any other label of this data; it saw %s", d.Where(0),
 			d.Alphabet.Name(d.Labels[0]), strings.Join(labels.Names()[:min(40, labels.Len())], " "))
 	}
 	for t, l := range d.Labels {

@@ -20,6 +20,14 @@ type Structure interface {
 	Each(θ *Potentials, b int, visit func(y []int32))
 }
 
+// Entrywise is a Structure with a part of which an output uses one entry per row. If all other parts are 0, the best output uses the largest
+// entry of each row.
+type Entrywise interface {
+	Structure
+	// EntryPart returns the number of the part.
+	EntryPart() int
+}
+
 // Restricter is a Structure whose potentials can forbid what a partial gold output rules out, and nothing else. Without it,
 // gold outputs must be fully known.
 type Restricter interface {

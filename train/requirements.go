@@ -28,6 +28,7 @@ const (
 	PlainMax                           // a hinge that is not smoothed
 	OriginCenter                       // a regulariser around zero
 	NoL1                               // λ₁ = 0
+	OtherLoss                          // another loss than the quadratic one
 	Sums                               // an oracle that sums over all outputs
 	Countable                          // scores that are log probabilities of what the training data have counts of
 )
@@ -63,6 +64,14 @@ func CheckLabels(method string, o *engine.Objective) error {
 		return Refuse(method, KnownLabels, "needs to know all gold labels: %s says what its lines read, and not which frame shows which symbol, so the objective is not convex", o.Data.Name)
 	}
 	return Refuse(method, KnownLabels, "needs to know all gold labels: where they are sets, as in %s, the objective is not convex", o.Data.Name)
+}
+
+// CheckNotQuadratic rejects a method whose steps need outputs, for the quadratic loss, which has none.
+func CheckNotQuadratic(method string, o *engine.Objective) error {
+	if o.Loss != engine.Quadratic {
+		return nil
+	}
+	return Refuse(method, OtherLoss, "takes steps towards outputs or their distributions, and the loss %v has none", o.Loss)
 }
 
 // CheckRegulariser rejects a dual method for an objective without a regulariser.

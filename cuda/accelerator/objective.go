@@ -56,6 +56,9 @@ func HasKernels(o *engine.Objective) bool {
 // the kernels support, or a scorer of sparse inputs for a structure other than chains.
 func CheckObjective(o *engine.Objective) error {
 	d := o.Data
+	if d.Readings != nil {
+		return device.Unsupported("%s: a CUDA device cannot train on lines of which only is known what they read", d.Name)
+	}
 	if len(d.LabelSets) > 0 && slices.ContainsFunc(d.Labels, func(l int32) bool { return l < 0 }) {
 		return device.Unsupported("%s: a CUDA device cannot train on partial labels", d.Name)
 	}

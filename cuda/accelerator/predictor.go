@@ -51,7 +51,7 @@ const nbestPositions = 1 << 20
 // example. Unsupported settings are bad input. Call SetWeights before Over. Its memory is released with the device.
 func NewPredictor(d *device.Device, net nets.Scorer, c structured.Constraints, set *structured.Dataset, nbest int, tf32 bool) (*Predictor, error) {
 	inputs := *set // without its labels
-	inputs.LabelSets = nil
+	inputs.LabelSets, inputs.Readings = nil, nil
 	o := &engine.Objective{Scorer: net, Data: &inputs, Loss: engine.CRF, Constraints: c}
 	if err := CheckObjective(o); err != nil {
 		return nil, err

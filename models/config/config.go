@@ -168,7 +168,7 @@ type NetSettings struct {
 
 // ObjectiveSettings say what is minimised.
 type ObjectiveSettings struct {
-	Loss         string                `yaml:"loss" json:"loss" group:"Objective" values:"auto|hinge|crf|softmax-margin" help:"hinge (max-margin), crf (likelihood), softmax-margin; auto: as the net suggests"`
+	Loss         string                `yaml:"loss" json:"loss" group:"Objective" values:"auto|hinge|crf|softmax-margin|quadratic" help:"hinge (max-margin), crf (likelihood), softmax-margin, quadratic; auto: as the net suggests"`
 	Smoothing    string                `yaml:"smoothing" json:"smoothing" group:"Objective" values:"auto|l2|entropy|none" only:"loss=hinge" help:"how the hinge's max is smoothed; auto: as the method needs"`
 	Mu           float64               `yaml:"mu" json:"mu" group:"Objective" min:"0" only:"loss=hinge smoothing=l2,entropy" help:"how much the max is smoothed; 0: less and less, as the certificate allows"`
 	K            settings.Count        `yaml:"k" json:"k" group:"Objective" only:"loss=hinge smoothing=l2" unit:"N|auto" help:"best outputs in l2 smoothing; auto: until it is exact"`

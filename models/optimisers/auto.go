@@ -67,6 +67,8 @@ func choose(o *engine.Objective, net string, onDevice bool) (d *Descriptor, why 
 		net = "this net"
 	}
 	switch {
+	case o.Loss == engine.Quadratic:
+		return autoQuadratic(o, net)
 	case o.L1 > 0 && o.Scorer.Affine():
 		return autoL1(o, net)
 	case !o.Scorer.Affine():
@@ -100,6 +102,17 @@ func choose(o *engine.Objective, net string, onDevice bool) (d *Descriptor, why 
 		return Casimir, net + " is linear in its weights and the hinge is not smooth: casimir, accelerated on a smoothed hinge, " +
 			"certifies the narrowest gap"
 	}
+}
+
+// autoQuadratic is Auto for the quadratic loss.
+func autoQuadratic(o *engine.Objective, net string) (d *Descriptor, why string) {
+	switch {
+	case !o.Scorer.Affine():
+		return Adam, net + " is not linear in its weights, and prox-linear has no rule for the quadratic loss"
+	case o.L1 > 0:
+		return OWLQN, net + " is linear in its weights and the loss is quadratic: owl-qn leaves most weights at zero, and certifies how far the optimum is"
+	}
+	return LBFGS, net + " is linear in its weights and the loss is quadratic: lbfgs needs few passes, with dense inputs alone one or two, and certifies how far the optimum is"
 }
 
 // autoL1 is Auto for objectives with λ₁‖w‖₁.

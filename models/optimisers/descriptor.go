@@ -83,23 +83,29 @@ const (
 	AnyLoss          Losses = iota
 	HingeOnly               // the hinge
 	SmoothOnly              // losses that are log-partition functions
-	SmoothObjectives        // those, and the hinge smoothed with a given μ
+	SmoothObjectives        // those and the quadratic loss, and the hinge smoothed with a given μ
+	OutputLosses            // those about the best output or all outputs: not the quadratic loss
 )
 
 // Takes reports whether a method minimises a loss by its name. The hinge counts as it is, without a given μ.
 func (l Losses) Takes(loss string) bool {
-	switch hinge := loss == engine.Hinge.String(); l {
+	hinge, quadratic := loss == engine.Hinge.String(), loss == engine.Quadratic.String()
+	switch l {
 	case HingeOnly:
 		return hinge
-	case SmoothOnly, SmoothObjectives:
+	case SmoothOnly:
+		return !hinge && !quadratic
+	case SmoothObjectives:
 		return !hinge
+	case OutputLosses:
+		return !quadratic
 	}
 	return true
 }
 
 // String names the losses.
 func (l Losses) String() string {
-	return [...]string{"any", "hinge", "crf, softmax-margin", "crf, softmax-margin, hinge with --mu"}[l]
+	return [...]string{"any", "hinge", "crf, softmax-margin", "crf, softmax-margin, quadratic, hinge with --mu", "hinge, crf, softmax-margin"}[l]
 }
 
 // Smoothing says whether a method smooths the hinge's max.

@@ -29,7 +29,7 @@ var ProxLinear = builtin(&Descriptor{
 		Batching
 		Filling
 	}{},
-	Partial: true, Prior: true, Dropout: true, Ranks: true, L1OnCPU: true,
+	Losses: OutputLosses, Partial: true, Prior: true, Dropout: true, Ranks: true, L1OnCPU: true,
 	Passes: 20, StepSetting: "eta",
 	Vectors: func(s *Settings) float64 {
 		switch {

@@ -337,7 +337,7 @@ func (t *trainer) trees(ctx context.Context) error {
 // The passes of the parser, where the settings give none: of the linear one, and of the one that reads an encoder.
 const (
 	treePasses     = 4
-	biaffinePasses = 8
+	biaffinePasses = 6
 )
 
 // biaffine is the parser that reads an encoder. A linear one would add what the rows of both ends of an arc say; this one sees them together.

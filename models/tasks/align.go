@@ -25,7 +25,7 @@ var _ = builtin(Task{
 	Summary:  "links of the words of sentence pairs",
 	Nameless: true,
 	Takes: []string{
-		"links", "bitext", "unmatched", "features", "template", "hash-bits", "vectors", "min-count", "pair-units",
+		"links", "bitext", "unmatched", "features", "template", "hash-bits", "vectors", "encoder", "min-count", "pair-units",
 		"miss-cost", "false-cost",
 	},
 	Check:      checkAlign,
@@ -79,6 +79,8 @@ const noSums = "the sum over all matchings is #P-complete"
 func checkAlign(c config.Config) error {
 	method, chosen := c.Optimiser()
 	switch {
+	case c.TuneEncoder:
+		return structured.BadInput("--tune-encoder does not go with --task align, whose encoder reads two texts of an example and stays as it is; leave it out")
 	case c.Features != "auto" && c.Features != "align" && c.Features != "none":
 		return structured.BadInput("--features %s makes attributes of tokens or arcs; --task align has those of pairs of words, --features align", c.Features)
 	case c.Loss == "crf" || c.Loss == "softmax-margin":

@@ -98,6 +98,9 @@ func (r *Run) moveTo(ordinal int) error {
 	if r.problem.Soft {
 		return structured.BadInput("--teacher trains on the CPU; use --device cpu")
 	}
+	if r.problem.Loss == engine.Quadratic {
+		return structured.BadInput("--loss %v trains on the CPU; use --device cpu", r.problem.Loss)
+	}
 	if d := r.data.Train; d.Features == nil && d.Source != nil && !isCrops(d) {
 		return structured.BadInput("%s: the features stay out of memory, where a device needs them; leave out --stream if they fit, or use --device cpu", d.Name)
 	}

@@ -5,6 +5,7 @@ import (
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/optimisers"
 	"github.com/dsp-go/dsp/models/tasks"
+	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/oracles/kinds"
 	"github.com/dsp-go/dsp/structured"
@@ -42,7 +43,13 @@ func objective(c *config.Config, m *models.Model, data *structured.Dataset) (*en
 	if m.Constraints != nil {
 		o.Constraints = m.Constraints
 	}
-	return o, o.Check()
+	if err := o.Check(); err != nil {
+		return nil, err
+	}
+	if loss == engine.Quadratic && c.Edges != nets.EdgesNone {
+		return nil, structured.BadInput("--loss %v fits the score of each label alone; give --edges none", loss)
+	}
+	return o, nil
 }
 
 // weighted returns data with examples weighted by the classes of their labels, if c has class weights.

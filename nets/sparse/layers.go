@@ -16,6 +16,7 @@ import (
 const (
 	layerExamples   = 32
 	layerLength     = 20
+	layerSources    = 10 // positions of an example that are source items, where examples relate two sequences
 	layerAttributes = 20
 	measurements    = 7
 )
@@ -79,12 +80,10 @@ func (p *part) output() string {
 // draw draws a batch with attributes in the rows of every part.
 func (s *Linear) draw(rng *rand.Rand) *structured.Batch {
 	d := &structured.Dataset{Name: "drawn attributes", Offsets: []int{0}}
-	pairs := []int{0}
 	examples := make([]int, layerExamples)
 	for i := range examples {
 		examples[i] = i
 		d.Offsets = append(d.Offsets, (i+1)*layerLength)
-		pairs = append(pairs, (i+1)*layerLength*layerLength)
 	}
 	if d.Dim = s.dim; s.HasDense() {
 		d.Features = make([]float32, d.Positions()*d.Dim)
@@ -92,11 +91,28 @@ func (s *Linear) draw(rng *rand.Rand) *structured.Batch {
 			d.Features[k] = float32(rng.NormFloat64())
 		}
 	}
+	addTable := func(name string, rows int) {
+		if d.Table(name) != nil {
+			return
+		}
+		t := &structured.Table{Name: name, Offsets: []int{0}}
+		for i := range examples {
+			t.Offsets = append(t.Offsets, (i+1)*rows)
+		}
+		d.Tables = append(d.Tables, t)
+	}
 	for _, p := range s.parts {
-		rows := d.Positions()
-		if p.Rows != structured.Tied && !structured.PerPosition(p.Rows) {
-			rows = pairs[layerExamples]
-			d.Tables = append(d.Tables, &structured.Table{Name: p.Rows, Offsets: pairs})
+		switch {
+		case p.Rows == structured.Sources, p.Rows == structured.Pairs:
+			addTable(structured.Sources, layerSources)
+			addTable(structured.Pairs, layerSources*(layerLength-layerSources))
+		case p.Rows != structured.Tied && !structured.PerPosition(p.Rows):
+			addTable(p.Rows, layerLength*layerLength)
+		}
+		rows := 0
+		if p.Rows != structured.Tied {
+			offsets := d.Rows(p.Rows)
+			rows = offsets[len(offsets)-1]
 		}
 		d.SetAttributes(p.Shape, p.draw(rng, rows))
 	}

@@ -53,6 +53,9 @@ func (Chain) Raise(θ *structured.Potentials, b int, labels []int32, c float32) 
 	}
 }
 
+// EntryPart implements structured.Entrywise: a position has one label.
+func (Chain) EntryPart() int { return 0 }
+
 // Restrict implements structured.Structure.
 func (Chain) Restrict(θ *structured.Potentials, b int, gold structured.Gold) {
 	RestrictRows(&θ.Parts[0], b, gold)

@@ -355,6 +355,10 @@ func (e *Engine) query(ln *Lane, at Point, s oracles.Smoothing, wantMax bool, dr
 
 // ask asks the smoothed oracle about the lane's potentials and adds to the lane's sums every term without r_i.
 func (e *Engine) ask(ln *Lane, s oracles.Smoothing, wantMax bool) {
+	if e.Loss == Quadratic {
+		e.askQuadratic(ln)
+		return
+	}
 	s = e.smoothing(s)
 	wantMax = wantMax && !e.Loss.Smooth()
 	s.Answer(ln.Oracle, &ln.Theta, &ln.Answer, wantMax)
@@ -402,7 +406,7 @@ func (e *Engine) weigh(ln *Lane, gold bool) {
 	for b, i := range ln.Batch.Examples {
 		c, to := e.Data.Weight(i), ln.tally()
 		to.Linear += c * ln.V.Dot(b, &ln.Theta)
-		if e.sparse != nil && e.Loss != CRF {
+		if e.sparse != nil && e.Loss.Augments() {
 			to.Loss += c * e.Task.Dot(&ln.V, b, ln.Batch.GoldOf(b))
 		}
 		if gold || !ln.V.Zero(b) {

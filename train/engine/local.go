@@ -89,6 +89,9 @@ func (e local) value(ctx context.Context, w []float32, _ []int, shards [][]int) 
 
 // losses returns Σ c_i f_i over the lane's batch. Its potentials must have been computed.
 func (e local) losses(ln *Lane) float64 {
+	if e.Loss == Quadratic {
+		return e.fitLosses(ln)
+	}
 	b := ln.Batch.Len()
 	if len(ln.Values) < b {
 		ln.Values = make([]float64, b)

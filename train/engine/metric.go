@@ -31,6 +31,9 @@ import (
 //
 // Sums of z zᵀ are estimates from some of the rows: the larger its u(1−u), the more likely a row takes part.
 //
+// The Hessian of the quadratic loss has (1/n) Σ_i c_i Σ_t z_t z_tᵀ + λI for every column, wherever w is. Then P has the sum of all rows: it is the Hessian, if all
+// weights multiply dense inputs, and a step by P⁻¹ ends at the optimum.
+//
 // Where an output uses one label per row of a part, the loss stays the same if all columns of a block change by the same vector. P⁻¹ is then
 // 1/λ along such changes, which is the inverse of the Hessian, and across them what is said above: ΠA⁻¹Π + (I−Π)/λ, where A is the matrix of the
 // block and Π subtracts the mean of the columns.
@@ -107,6 +110,13 @@ func (e *Engine) spreadOf(ctx context.Context, w []float32, s oracles.Smoothing,
 		if err := e.precisely(ln, w); err != nil {
 			return err
 		}
+		if e.Loss == Quadratic {
+			e.quadraticSpread(ln)
+			for b, i := range ln.Batch.Examples {
+				v.Set(i, &ln.V, b)
+			}
+			return nil
+		}
 		s.Answer(ln.Oracle, &ln.Theta, &ln.Answer, false)
 		ln.V.Copy(&ln.Answer.U)
 		for b, i := range ln.Batch.Examples {
@@ -129,7 +139,7 @@ func (e *Engine) spreadOf(ctx context.Context, w []float32, s oracles.Smoothing,
 		return nil
 	})
 	for k := range one {
-		one[k] = !others[k].Load()
+		one[k] = !others[k].Load() && e.Loss != Quadratic
 	}
 	if err == nil {
 		err = e.exchange(ctx, v, e.sparse != nil)
@@ -158,7 +168,7 @@ func sumToOne(u []float32, width int) bool {
 func (e *Engine) factors(ctx context.Context, b nets.DenseBlock, spread *structured.Part) (metricBlock, error) {
 	block, y, t := metricBlock{DenseBlock: b}, spread.Width, e.Data.Positions()
 	rows, own := spread.Rows == structured.Positions && y == b.Width, b.Width
-	if !rows || b.Width*b.Dim*b.Dim > mostFactored {
+	if !rows || e.Loss == Quadratic || b.Width*b.Dim*b.Dim > mostFactored { // all columns of the quadratic loss have one Hessian
 		own = 1
 	}
 	mean := 0.0 // spread of a position, where rows are no positions
@@ -208,7 +218,7 @@ func (e *Engine) gram(bias bool, a func(t int) float64) (*mat.SymDense, error) {
 		total += a(t)
 	}
 	τ := 0.0
-	if most := rowsPerColumn * k; e.Data.Positions() > most {
+	if most := rowsPerColumn * k; e.Data.Positions() > most && e.Loss != Quadratic {
 		τ = total / float64(most)
 	}
 	g := gramSum{blas: kernels.CurrentBLAS(), k: k, sum: make([]float64, k*k), product: make([]float32, k*k)}

@@ -19,9 +19,10 @@ const (
 	Hinge         Loss = iota // margin-rescaled structured hinge (max-margin)
 	CRF                       // negative conditional log-likelihood
 	SoftmaxMargin             // the CRF loss with a cost-augmented partition function
+	Quadratic                 // the quadratic surrogate of the Hamming loss, which is none of these (quadratic.go)
 )
 
-var lossNames = []string{"hinge", "crf", "softmax-margin"}
+var lossNames = []string{"hinge", "crf", "softmax-margin", "quadratic"}
 
 // ParseLoss returns the loss with the given name.
 func ParseLoss(name string) (Loss, error) {
@@ -32,6 +33,12 @@ func (l Loss) String() string { return lossNames[l] }
 
 // Smooth reports whether the loss is differentiable everywhere and so needs no smoothing.
 func (l Loss) Smooth() bool { return l != Hinge }
+
+// LogPartition reports whether the loss is a log-partition function minus a score.
+func (l Loss) LogPartition() bool { return l == CRF || l == SoftmaxMargin }
+
+// Augments reports whether the loss adds ℓ_i to the scores.
+func (l Loss) Augments() bool { return l == Hinge || l == SoftmaxMargin }
 
 // Objective is
 //
@@ -95,6 +102,9 @@ func (o *Objective) Check() error {
 // checkStructure rejects a loss or gold outputs that the structure cannot take.
 func (o *Objective) checkStructure() error {
 	structure := o.Scorer.Form().Structure
+	if o.Loss == Quadratic {
+		return o.checkQuadratic()
+	}
 	oracle := kinds.Of(structure).Oracle()
 	if _, sums := oracle.(oracles.Summer); !sums && o.Loss.Smooth() {
 		why := ""
@@ -199,10 +209,10 @@ func (o *Objective) Augment(b *structured.Batch, θ *structured.Potentials) erro
 	if !θ.Finite() {
 		return &NonFiniteError{Where: firstNonFinite(b, θ)}
 	}
-	if o.Constraints != nil {
+	if o.Constraints != nil && o.Loss != Quadratic { // which fits the scores of what is forbidden, too
 		o.Constraints.Apply(θ)
 	}
-	if o.Loss != CRF {
+	if o.Loss.Augments() {
 		for c := range b.Len() {
 			o.Task.Augment(θ, c, b.GoldOf(c))
 		}

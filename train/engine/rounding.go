@@ -172,6 +172,10 @@ func (e *Engine) roundAnswers(ln *Lane) {
 	if !e.Scorer.Affine() {
 		return
 	}
+	if e.Loss == Quadratic {
+		e.roundQuadratic(ln)
+		return
+	}
 	for b, i := range ln.Batch.Examples {
 		c, s := e.Data.Weight(i), measure(&ln.Theta, b, &ln.V)
 		ln.tally().Below += s.below(c) // v has the weight c already
@@ -218,7 +222,7 @@ func (e *Engine) EntropyRounding(u, φ *structured.Marginals, examples []int) fl
 // lossRounding bounds the rounding error of the loss f_i of example b.
 func (e *Engine) lossRounding(ln *Lane, b int, s sizes, f float64) float64 {
 	error := Unit * s.all
-	if e.Loss != CRF {
+	if e.Loss.Augments() {
 		error *= 2
 	}
 	if !e.precise {

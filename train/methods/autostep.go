@@ -57,6 +57,15 @@ func (p *Pace) measures() bool { return p.Step == 0 && p.Lipschitz == 0 }
 // lipschitz returns L of ∇F_μ.
 func (p *Pace) lipschitz(μ float64) float64 { return cmp.Or(p.Lipschitz, p.a/μ) }
 
+// checkLoss refuses to measure the step size for the quadratic loss, whose gradients have no bound: a step that is right for most batches is too
+// long for the one with the longest inputs, and then nothing holds the steps.
+func (p *Pace) checkLoss(method string, o *engine.Objective) error {
+	if o.Loss != engine.Quadratic || !p.measures() {
+		return nil
+	}
+	return train.Refuse(method, train.OtherLoss, "measures its step size, which may diverge with the loss %v: it needs one that is given (lr)", o.Loss)
+}
+
 // step returns γ: the given one, or 1/(L + modulus).
 func (p *Pace) step(l, modulus float64) float64 {
 	if p.Step > 0 {

@@ -60,6 +60,9 @@ func (m *BatchProxLinear) finish() *ProxLinear {
 // Start begins at s.W. A run that resumes with more passes after its finish has begun forgets the finish, and the walk before it: passes
 // on batches come next, from the weights at which the finish arrived, and later a finish that starts anew.
 func (m *BatchProxLinear) Start(ctx context.Context, p *train.Problem, s *train.State) error {
+	if err := train.CheckNotQuadratic(m.Name(), p.Objective); err != nil {
+		return err
+	}
 	if err := m.checkL1(p); err != nil {
 		return err
 	}

@@ -77,6 +77,9 @@ func (m *Casimir) Name() string {
 
 // Start begins at w_0 = z_0 = s.W.
 func (m *Casimir) Start(ctx context.Context, p *train.Problem, s *train.State) error {
+	if err := m.checkLoss(m.Name(), p.Objective); err != nil {
+		return err
+	}
 	restored, err := m.start(ctx, m.Name(), p, s)
 	if err != nil {
 		return err

@@ -71,6 +71,9 @@ func (m *ProxLinear) Convex() bool { return false }
 // Start evaluates F at s.W and chooses η there: n/|B| times the step size that suits SGD, so that a prox-linear step goes
 // about as far as a pass of SGD.
 func (m *ProxLinear) Start(ctx context.Context, p *train.Problem, s *train.State) error {
+	if err := train.CheckNotQuadratic(m.Name(), p.Objective); err != nil {
+		return err
+	}
 	if p.L1 > 0 {
 		return refuseL1(m.Name(), "on models of all examples (model-batch)")
 	}

@@ -37,6 +37,9 @@ func (m *SAGA) Name() string { return "saga" }
 
 // Start fills the memory with the answers at s.W.
 func (m *SAGA) Start(ctx context.Context, p *train.Problem, s *train.State) error {
+	if err := m.checkLoss(m.Name(), p.Objective); err != nil {
+		return err
+	}
 	restored, err := m.start(ctx, m.Name(), p, s)
 	if err != nil {
 		return err

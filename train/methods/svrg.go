@@ -32,6 +32,9 @@ func (m *SVRG) Name() string { return "svrg" }
 
 // Start takes the first snapshot, at s.W.
 func (m *SVRG) Start(ctx context.Context, p *train.Problem, s *train.State) error {
+	if err := m.checkLoss(m.Name(), p.Objective); err != nil {
+		return err
+	}
 	restored, err := m.start(ctx, m.Name(), p, s)
 	if err != nil {
 		return err

@@ -34,7 +34,7 @@ func inferCommand() *cobra.Command {
 	f := inference{}
 	cmd := &cobra.Command{
 		Use:   "infer FILE",
-		Short: "Solve a graphical model that comes from elsewhere",
+		Short: "Solve a graphical model from a file of the UAI competitions or a WCSP",
 		Long: `infer reads a MARKOV or BAYES network in the format of the UAI competitions, with factors of any order, or a weighted
 constraint network (FILE.wcsp) whose costs are given in extension, and answers in the competitions' result format: the most
 probable assignment (map), the partition function (pr) or the probabilities of each variable's states (mar). Values are

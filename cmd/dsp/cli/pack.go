@@ -17,12 +17,12 @@ func packCommand() *cobra.Command {
 	flagged := config.Default()
 	cmd := &cobra.Command{
 		Use:   "pack --train FILE --out PACK",
-		Short: "Write training data with their inputs to a file that training maps instead of reading",
-		Long: `pack reads training data as dsp train does, makes their inputs, and writes both to one file. dsp train --train PACK maps that file: the
-system loads what is used, so that data may be larger than memory, and training begins at once.
+		Short: "Write training data and their inputs to one file, which training maps into memory",
+		Long: `pack reads training data as dsp train does, makes their inputs, and writes both to one file. dsp train --train PACK maps that file into
+memory. The system loads what is used, so the data may be larger than memory, and training begins at once.
 
-The model is the one that the data
-themselves give, to the bit. Flags say how to read the data and which inputs to make; the pack keeps them.
+Training on a pack and training on its data give the same model, to the bit. Flags say how to read the data and which inputs to
+make; the pack keeps them.
 Text with a token per line and attributes is packed piece by piece, in little memory; other data are read whole.`,
 		Example: `  dsp data pack --train train.conll --out train.pack
   dsp train --train train.pack --dev dev.conll --out runs/ner

@@ -20,7 +20,7 @@ func (t taggers) first(m *models.Model) error {
 	for _, value := range t {
 		column, path := models.ParseTagger(value)
 		if by[column] != nil {
-			return structured.BadInput("--tagger %s: the column is made by another --tagger; name each, --tagger COLUMN=MODEL", value)
+			return structured.BadInput("--tagger %s: another --tagger fills this column, too; name the columns: --tagger COLUMN=MODEL", value)
 		}
 		var err error
 		if by[column], err = models.Load(path); err != nil {

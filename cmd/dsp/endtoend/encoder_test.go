@@ -326,3 +326,38 @@ func TestStrangeTextWithEncoder(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// Aligners read the rows of both sentences, beside attributes of pairs and in bilinear forms, and are whole without the folder.
+func TestEncoderUnderLinks(t *testing.T) {
+	t.Parallel()
+	folder, text := encodedtest.Folder(t, "bert"), drawnPairs(t)
+	test := filepath.Join(text, "test.pairs")
+	args := []string{"train", "--task", "align", "--train", filepath.Join(text, "dev.pairs"), "--encoder", folder, "--encoder-layers", "last", "--quiet"}
+	dsp(t, with(args, "--tune-encoder")...).refused(exitBadInput, "--tune-encoder does not go with --task align")
+	var runs []string
+	for _, net := range []string{"linear", "bilinear"} {
+		run := filepath.Join(t.TempDir(), net)
+		dsp(t, with(args, "--net", net, "--passes", "3", "--out", run)...).ok()
+		runs = append(runs, run)
+	}
+	if err := os.RemoveAll(folder); err != nil {
+		t.Fatal(err)
+	}
+	for _, run := range runs {
+		var m linksJSON
+		dsp(t, "eval", "--model", run, "--data", test, "--json").ok().json(&m)
+		if m.F1 == 0 || m.Pairs != 40 {
+			t.Errorf("%s: got %+v", run, m)
+		}
+		lines := dsp(t, "predict", "--model", run, "--input", test).ok().stdout
+		if got := strings.Count(lines, "\n"); got != 40 {
+			t.Errorf("%s: links of %d pairs", run, got)
+		}
+		if info := dsp(t, "info", run).ok().stdout; !strings.Contains(info, "encoder     bert") {
+			t.Errorf("%s: info printed\n%s", run, info)
+		}
+	}
+	if info := dsp(t, "info", runs[0]).ok().stdout; !strings.Contains(info, "pair_of_target") {
+		t.Errorf("no weights of rows in\n%s", info)
+	}
+}

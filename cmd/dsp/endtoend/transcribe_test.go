@@ -209,6 +209,7 @@ func TestTranscribeRefused(t *testing.T) {
 		{[]string{"train", "--train", train, "--teacher", run}, "--teacher"},
 		{[]string{"data", "pack", "--train", train, "--out", filepath.Join(dir, "pack")}, "cannot be packed"},
 		{[]string{"predict", "--model", run, "--input", train, "--nbest", "2"}, "--beam"},
+		{[]string{"predict", "--model", run}, "standard input"},
 		{[]string{"predict", "--model", run, "--input", train, "--beam", "-1"}, "--beam -1"},
 		{[]string{"predict", "--model", run, "--input", train, "--marginals"}, "--marginals"},
 		{[]string{"predict", "--model", run, "--input", train, "--confidence"}, "--confidence"},

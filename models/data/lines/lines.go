@@ -210,7 +210,10 @@ func (r Reader) Unread(name string, names *structured.Alphabet, each func(add fu
 // order of their names, and path may be a single image. With skip, images that cannot be read are left out, and it is told why.
 func (r Reader) ReadFolder(path string, names *structured.Alphabet, known bool, skip func(error)) (*structured.Dataset, error) {
 	if !IsFolder(path) {
-		if known {
+		switch {
+		case path == "-":
+			return nil, structured.BadInput("standard input: lines are read from a folder of images, or from one image; give its path")
+		case known:
 			return nil, structured.BadInput("%s: no file %s, expected a folder of images with one that says what they read: a name, a tab and a text on each line", path, Listing)
 		}
 		return r.readImages(path, names, skip)

@@ -150,7 +150,7 @@ func (r *Reader) fingerprint(d *structured.Dataset, words []string) string {
 		}
 	}
 	buf = append(buf, r.ID()...)
-	for _, at := range d.Offsets {
+	for _, at := range texts(d) {
 		buf = binary.LittleEndian.AppendUint64(buf, uint64(at))
 		flush(1 << 16)
 	}
@@ -162,17 +162,33 @@ func (r *Reader) fingerprint(d *structured.Dataset, words []string) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// cutAll cuts all sentences.
+// texts returns the positions where the texts of d begin that an encoder reads one by one, and the end of the last: an example is one text, a pair of
+// sentences two.
+func texts(d *structured.Dataset) []int {
+	sources := d.Table(structured.Sources)
+	if sources == nil {
+		return d.Offsets
+	}
+	all := make([]int, 0, 2*d.Len()+1)
+	for i, at := range d.Offsets[:d.Len()] {
+		all = append(all, at, at+sources.Offsets[i+1]-sources.Offsets[i])
+	}
+	return append(all, d.Offsets[d.Len()])
+}
+
+// cutAll cuts all texts.
 func (r *Reader) cutAll(d *structured.Dataset, words []string, threads int) ([]sentence, error) {
 	const together = 256
-	all := make([]sentence, d.Len())
-	err := host.Parallel(threads, (d.Len()+together-1)/together, host.None, func(_ struct{}, block int) error {
+	begin := texts(d)
+	n := len(begin) - 1
+	all := make([]sentence, n)
+	err := host.Parallel(threads, (n+together-1)/together, host.None, func(_ struct{}, block int) error {
 		w := r.workers.Get().(*worker)
 		defer r.workers.Put(w)
-		for i := block * together; i < min(d.Len(), (block+1)*together); i++ {
+		for i := block * together; i < min(n, (block+1)*together); i++ {
 			var err error
-			if all[i], err = w.cut(words[d.Offsets[i]:d.Offsets[i+1]], d.Offsets[i]); err != nil {
-				return structured.BadInput("%s: %w", d.Where(i), err)
+			if all[i], err = w.cut(words[begin[i]:begin[i+1]], begin[i]); err != nil {
+				return structured.BadInput("%s: %w", d.Where(i*d.Len()/n), err)
 			}
 		}
 		return nil

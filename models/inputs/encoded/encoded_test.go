@@ -197,6 +197,19 @@ func TestRowsBesideOthers(t *testing.T) {
 	}
 }
 
+// The two sentences of a pair are read one by one.
+func TestRowsOfPairs(t *testing.T) {
+	r := open(t, Settings{Dir: encodedtest.Folder(t, "bert"), Layers: "last", Pieces: First})
+	d := data("a b c d", "c a", "b")
+	d.Tables = []*structured.Table{{Name: structured.Sources, Offsets: []int{0, 1, 2, 3}}}
+	cache := Options{Threads: 2, Folder: t.TempDir()}
+	rowsOf(t, r, cache, "a b c d", "c a", "b") // whose file has other rows
+	if _, err := r.Apply(d, cache); err != nil {
+		t.Fatal(err)
+	}
+	near(t, "pairs", valuesOf(t, d), rowsOf(t, r, Options{Threads: 1}, "a", "b c d", "c", "a", "b"), 0)
+}
+
 // The rows of a part of data are found where Keep wrote them, in both precisions, and are those that the encoder gives the part.
 func TestKeepPart(t *testing.T) {
 	for _, half := range []bool{false, true} {

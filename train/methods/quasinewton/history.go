@@ -1,6 +1,7 @@
 package quasinewton
 
 import (
+	"context"
 	"fmt"
 
 	"gonum.org/v1/gonum/floats"
@@ -35,59 +36,143 @@ func (h *history) forget() {
 // apply replaces d by Hd, where H is the inverse of the objective's Hessian as the pairs with ⟨s,y⟩ > 0 know it: the two-loop recursion
 // (Nocedal and Wright 2006, Algorithm 7.4), begun with γP⁻¹ for the metric P, the identity if it is nil, and γ = ⟨s,y⟩ / ⟨y,P⁻¹y⟩ of the
 // last pair. That equals L-BFGS in coordinates in which P is the identity. Without pairs γ is 1.
-func (h *history) apply(p *train.Problem, metric *engine.Metric, d []float64) {
-	pairs := len(h.points) - 1
-	α, ρ := make([]float64, pairs), make([]float64, pairs)
-	scale := 0.0
-	solved := d // P⁻¹d, or scratch memory of that size
+//
+// Products with vectors that the recursion makes follow from products of the pairs (Chen, Wang and Zhou 2014), so that it reads all vectors three times, whatever
+// the number of pairs. Without a metric several ranks share that.
+func (h *history) apply(ctx context.Context, p *train.Problem, metric *engine.Metric, d []float64) error {
+	pairs, shared := h.last(), metric == nil
+	if pairs == 0 && metric == nil {
+		return nil
+	}
+	products, err := h.products(ctx, p, d, shared)
+	if err != nil {
+		return err
+	}
+	sy := func(i, j int) float64 { return products[j*(j+1)/2+i] } // ⟨s_i,y_j⟩, i ≤ j
+	sd, yy := products[pairs*(pairs+1)/2:][:pairs], products[pairs*(pairs+1)/2+pairs:]
+	scale, solved := 0.0, d // P⁻¹d, or scratch memory of that size
 	if metric != nil {
 		solved = make([]float64, len(d))
 	}
+	α, β := make([]float64, pairs), make([]float64, pairs)
 	for k := pairs - 1; k >= 0; k-- {
-		sy, yy, sd := 0.0, 0.0, 0.0
-		h.pair(p, k, func(_ int, s, y float64) { sy += s * y; yy += y * y })
-		if sy <= 0 {
+		if sy(k, k) <= 0 {
 			continue
 		}
 		if scale == 0 {
+			square := yy[k]
 			if metric != nil {
 				change := make([]float64, len(d))
-				h.pair(p, k, func(j int, _, y float64) { change[j] = y })
+				h.differences(p, k, 0, nil, change)
 				metric.Solve(p.Engine, solved, change)
-				yy = floats.Dot(change, solved)
+				square = floats.Dot(change, solved)
 			}
-			scale = sy / yy
+			scale = sy(k, k) / square
 		}
-		ρ[k] = 1 / sy
-		h.pair(p, k, func(j int, s, _ float64) { sd += s * d[j] })
-		α[k] = ρ[k] * sd
-		h.pair(p, k, func(j int, _, y float64) { d[j] -= α[k] * y })
+		α[k] = sd[k]
+		for j := k + 1; j < pairs; j++ {
+			α[k] -= α[j] * sy(k, j)
+		}
+		α[k] /= sy(k, k)
 	}
 	if scale == 0 {
 		scale = 1
 	}
-	if metric != nil {
+	yd, err := h.remove(ctx, p, α, d, shared)
+	if err == nil && metric != nil {
 		metric.Solve(p.Engine, solved, d)
 		copy(d, solved)
+		yd, err = h.remove(ctx, p, make([]float64, pairs), d, shared)
 	}
-	floats.Scale(scale, d)
+	if err != nil {
+		return err
+	}
 	for k := range pairs {
-		if ρ[k] == 0 {
+		if sy(k, k) <= 0 {
 			continue
 		}
-		yd := 0.0
-		h.pair(p, k, func(j int, _, y float64) { yd += y * d[j] })
-		β := ρ[k] * yd
-		h.pair(p, k, func(j int, s, _ float64) { d[j] += (α[k] - β) * s })
+		β[k] = scale * yd[k]
+		for i := range k {
+			β[k] += (α[i] - β[i]) * sy(i, k)
+		}
+		β[k] /= sy(k, k)
+	}
+	_, err = p.OverRanges(ctx, len(d), 0, shared, func(lo, hi int, _ []float64) {
+		h.overChunks(p, lo, hi, func(lo, hi int, s, _ [][]float64) {
+			floats.Scale(scale, d[lo:hi])
+			for k := range pairs {
+				floats.AddScaled(d[lo:hi], α[k]-β[k], s[k])
+			}
+		})
+	})
+	if err == nil && shared {
+		err = p.GatherRanges(ctx, d)
+	}
+	return err
+}
+
+// products returns ⟨s_i,y_j⟩ for i ≤ j, column by column, then all ⟨s_k,d⟩, and then all ⟨y_k,y_k⟩.
+func (h *history) products(ctx context.Context, p *train.Problem, d []float64, shared bool) ([]float64, error) {
+	pairs := h.last()
+	return p.OverRanges(ctx, len(d), pairs*(pairs+1)/2+2*pairs, shared, func(lo, hi int, sums []float64) {
+		h.overChunks(p, lo, hi, func(lo, hi int, s, y [][]float64) {
+			at := sums
+			for j := range pairs {
+				for i := range j + 1 {
+					at[0] += floats.Dot(s[i], y[j])
+					at = at[1:]
+				}
+			}
+			for k := range pairs {
+				at[k] += floats.Dot(s[k], d[lo:hi])
+				at[pairs+k] += floats.Dot(y[k], y[k])
+			}
+		})
+	})
+}
+
+// remove subtracts Σ α_k y_k from d, and returns ⟨y_k,d⟩ of what remains.
+func (h *history) remove(ctx context.Context, p *train.Problem, α, d []float64, shared bool) ([]float64, error) {
+	return p.OverRanges(ctx, len(d), len(α), shared, func(lo, hi int, sums []float64) {
+		h.overChunks(p, lo, hi, func(lo, hi int, _, y [][]float64) {
+			for k, a := range α {
+				floats.AddScaled(d[lo:hi], -a, y[k])
+			}
+			for k := range α {
+				sums[k] += floats.Dot(y[k], d[lo:hi])
+			}
+		})
+	})
+}
+
+// chunk is how many coordinates of all pairs stay in a core's cache.
+const chunk = 1 << 10
+
+// overChunks calls do for chunks of the coordinates lo to hi−1, with all pairs of differences there.
+func (h *history) overChunks(p *train.Problem, lo, hi int, do func(lo, hi int, s, y [][]float64)) {
+	pairs := h.last()
+	memory := make([]float64, 2*pairs*chunk)
+	s, y := make([][]float64, pairs), make([][]float64, pairs)
+	for ; lo < hi; lo += chunk {
+		n := min(chunk, hi-lo)
+		for k := range pairs {
+			s[k], y[k] = memory[2*k*chunk:][:n], memory[(2*k+1)*chunk:][:n]
+			h.differences(p, k, lo, s[k], y[k])
+		}
+		do(lo, lo+n, s, y)
 	}
 }
 
-// pair calls do for every coordinate of pair k of differences.
-func (h *history) pair(p *train.Problem, k int, do func(j int, s, y float64)) {
-	w, v, g, f := h.points[k], h.points[k+1], h.grads[k], h.grads[k+1]
-	for j, x := range w {
-		s := float64(v[j]) - float64(x)
-		do(j, s, float64(f[j])-float64(g[j])+p.Lambda*s)
+// differences sets y, and s unless it is nil, to a part of pair k that begins at a coordinate.
+func (h *history) differences(p *train.Problem, k, from int, s, y []float64) {
+	n := len(y)
+	w, v, g, f := h.points[k][from:][:n], h.points[k+1][from:][:n], h.grads[k][from:][:n], h.grads[k+1][from:][:n]
+	for j := range y {
+		step := float64(v[j]) - float64(w[j])
+		y[j] = float64(f[j]) - float64(g[j]) + p.Lambda*step
+		if s != nil {
+			s[j] = step
+		}
 	}
 }
 

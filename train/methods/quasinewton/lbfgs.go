@@ -32,6 +32,8 @@ type LBFGS struct {
 
 	problem *train.Problem
 	search  optimize.LinesearchMethod // of the current pass
+	ctx     context.Context           // of the current pass, for its direction
+	lost    error                     // why it has none
 	at      optimize.Location
 }
 
@@ -81,7 +83,11 @@ func (m *LBFGS) Pass(ctx context.Context, p *train.Problem, s *train.State) erro
 	m.locate(p, m.points[last], m.f, m.grads[last])
 	var w []float32
 	var pass *engine.FullPass
+	m.ctx, m.lost = ctx, nil
 	op, failed := m.search.Init(&m.at)
+	if m.lost != nil {
+		return m.lost
+	}
 	for range longestSearch {
 		if failed != nil || op == optimize.MajorIteration || floats.HasNaN(m.at.X) {
 			break
@@ -152,7 +158,7 @@ type direction LBFGS
 func (d *direction) InitDirection(at *optimize.Location, dir []float64) float64 {
 	copy(dir, at.Gradient)
 	floats.Scale(-1, dir)
-	d.apply(d.problem, d.metric, dir)
+	d.lost = d.apply(d.ctx, d.problem, d.metric, dir)
 	if norm := floats.Norm(at.Gradient, 2); d.metric == nil && len(d.points) == 1 && norm > 0 {
 		floats.Scale(1/norm, dir)
 	}

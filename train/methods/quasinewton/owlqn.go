@@ -78,7 +78,10 @@ func (m *OWLQN) Pass(ctx context.Context, p *train.Problem, s *train.State) erro
 	last := len(m.points) - 1
 	w := m.points[last]
 	pseudo := m.pseudoGradient(p)
-	d := m.direction(p, pseudo)
+	d, err := m.direction(ctx, p, pseudo)
+	if err != nil {
+		return err
+	}
 	α, size := 1.0, 0.0
 	for _, x := range pseudo {
 		size += x * x
@@ -138,18 +141,18 @@ func smoothSlope(p *train.Problem, j int, x, g float32) float64 {
 }
 
 // direction returns −H◇ where that points downhill along −◇, and 0 elsewhere.
-func (m *OWLQN) direction(p *train.Problem, pseudo []float64) []float64 {
+func (m *OWLQN) direction(ctx context.Context, p *train.Problem, pseudo []float64) ([]float64, error) {
 	d := make([]float64, len(pseudo))
 	for j, x := range pseudo {
 		d[j] = -x
 	}
-	m.apply(p, nil, d)
+	err := m.apply(ctx, p, nil, d)
 	for j, x := range pseudo {
 		if d[j]*x >= 0 && !m.free[j] {
 			d[j] = 0
 		}
 	}
-	return d
+	return d, err
 }
 
 // step returns the projection of w + αd on the orthant of w and −◇, and ⟨◇, w' − w⟩.

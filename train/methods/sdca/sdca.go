@@ -113,6 +113,9 @@ func (m *SDCA) Start(ctx context.Context, p *train.Problem, s *train.State) erro
 	if err := train.CheckLabels(m.Name(), p.Objective); err != nil {
 		return err
 	}
+	if err := train.CheckNotQuadratic(m.Name(), p.Objective); err != nil {
+		return err
+	}
 	if m.Online {
 		if err := checkOnline(p); err != nil {
 			return err

@@ -1,0 +1,131 @@
+package engine
+
+import (
+	"math"
+
+	"github.com/dsp-go/dsp/structured"
+)
+
+// The quadratic surrogate of the Hamming loss (Osokin, Bach and Lacoste-Julien 2017) fits potentials to indicators,
+//
+//	f_i(w) = ½ Σ_t ‖θ_t − e_{y_t}‖²,
+//
+// where θ_t are the potentials of the labels of position t and e_y is the indicator of label y. On average the best θ_t are the probabilities of the labels
+// given the input, whatever labels of neighbours do, so that the label with the largest one has the least expected Hamming loss: the surrogate is
+// consistent. Nothing scores labels together, and the best output takes the best label of each position.
+//
+// In the terms of the other losses, h(θ) = f(θ) + ⟨1_y,θ⟩ has the gradient u = θ, which need not be in the marginal polytope: the dual has no
+// constraint. With v = θ − 1_y,
+//
+//	f(θ') ≥ ⟨v, θ'⟩ − ⟨v, 1_y⟩ − ½‖v‖²    for all θ', and any v,
+//
+// so −⟨v, 1_y⟩ − ½‖v‖² takes the place of the entropy. v counts as it was rounded: any v bounds f, so that only rounded potentials make a bound
+// err, as in rounding.go.
+
+// checkQuadratic rejects what the quadratic loss has no entries for.
+func (o *Objective) checkQuadratic() error {
+	form := o.Scorer.Form()
+	if _, ok := form.Structure.(structured.Entrywise); !ok {
+		return structured.BadInput("the loss %v fits the scores of labels of positions, which a %s does not have alone", Quadratic, form.Structure.Name())
+	}
+	if o.Soft || len(o.Data.LabelSets) > 0 {
+		return structured.BadInput("%s: the loss %v needs to know all gold labels", o.Data.Name, Quadratic)
+	}
+	return nil
+}
+
+// entries returns the part of potentials or marginals that the quadratic loss fits.
+func entries(of structured.Structure, parts []structured.Part) *structured.Part {
+	return &parts[of.(structured.Entrywise).EntryPart()]
+}
+
+// askQuadratic is ask for the quadratic loss. Parts that it does not fit are as in the gold output, and add nothing.
+func (e *Engine) askQuadratic(ln *Lane) {
+	u := &ln.Answer.U
+	u.Like(&ln.Theta)
+	u.Clear()
+	ln.losses, ln.entropy = ln.losses[:0], ln.entropy[:0]
+	for b, i := range ln.Batch.Examples {
+		u.Add(b, ln.Batch.Gold(b), 1)
+		x := e.fit(&ln.Theta, u, b)
+		copy(entries(u.Structure, u.Parts).Of(b), entries(u.Structure, ln.Theta.Parts).Of(b))
+		ln.losses, ln.entropy = append(ln.losses, x.loss), append(ln.entropy, x.entropy)
+		c, to := e.Data.Weight(i), ln.tally()
+		to.Primal += c * x.loss
+		to.Smoothed += c * x.loss
+		to.Entropy += c * x.entropy
+		to.Scores += c * x.scale
+		to.Above += c * x.rounding
+		to.Exact++
+	}
+}
+
+// fitted is what the quadratic loss finds out about an example.
+type fitted struct {
+	loss     float64 // f_i
+	rounding float64 // bound on the rounding error of the loss: potentials that err by δ change it by |θ − e_y|δ + δ²/2
+	entropy  float64 // −⟨v, 1_y⟩ − ½‖v‖²
+	scale    float64 // ‖θ‖² + ‖1_y‖²
+}
+
+// fit fits example b of θ to its gold output, which is in u.
+func (e *Engine) fit(θ *structured.Potentials, u *structured.Marginals, b int) (to fitted) {
+	ε := e.potentialUnit()
+	gold := entries(u.Structure, u.Parts).Of(b)
+	for j, x := range entries(θ.Structure, θ.Parts).Of(b) {
+		θ, y := float64(x), float64(gold[j])
+		v := float64(x - gold[j]) // as difference rounds it
+		δ := ε * math.Abs(θ)
+		to.loss += (θ - y) * (θ - y) / 2
+		to.rounding += math.Abs(θ-y)*δ + δ*δ/2
+		to.entropy -= v*y + v*v/2
+		to.scale += θ*θ + y
+	}
+	return to
+}
+
+// fitLosses returns Σ c_i f_i over the lane's batch, whose potentials must have been computed.
+func (e *Engine) fitLosses(ln *Lane) float64 {
+	total, u := 0.0, &ln.Answer.U
+	u.Like(&ln.Theta)
+	u.Clear()
+	for b, i := range ln.Batch.Examples {
+		u.Add(b, ln.Batch.Gold(b), 1)
+		x := e.fit(&ln.Theta, u, b)
+		total += e.Data.Weight(i) * x.loss
+		ln.tally().Above += e.Data.Weight(i) * x.rounding
+	}
+	return total
+}
+
+// potentialUnit bounds the relative rounding errors of potentials, those of a sum and of the loss that was added to it.
+func (e *Engine) potentialUnit() float64 {
+	if e.precise {
+		return 2 * Unit
+	}
+	return 2 * singleSums * Unit
+}
+
+// roundQuadratic is roundAnswers for the quadratic loss.
+func (e *Engine) roundQuadratic(ln *Lane) {
+	part := entries(ln.Theta.Structure, ln.Theta.Parts)
+	for b := range ln.Batch.Examples { // v has the weight of the example already
+		v, sum := entries(ln.V.Structure, ln.V.Parts).Of(b), 0.0
+		for j, x := range part.Of(b) {
+			sum += math.Abs(float64(x)) * math.Abs(float64(v[j]))
+		}
+		ln.tally().Below += e.potentialUnit() * sum
+	}
+}
+
+// quadraticSpread sets v to the second derivatives of the loss by the potentials: c_i for those that it fits.
+func (e *Engine) quadraticSpread(ln *Lane) {
+	ln.V.Like(&ln.Theta)
+	ln.V.Clear()
+	for b, i := range ln.Batch.Examples {
+		part := entries(ln.V.Structure, ln.V.Parts).Of(b)
+		for j := range part {
+			part[j] = float32(e.Data.Weight(i))
+		}
+	}
+}

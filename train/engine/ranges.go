@@ -1,0 +1,64 @@
+package engine
+
+import (
+	"context"
+
+	"github.com/dsp-go/dsp/train/ranks"
+)
+
+// rangeWeights is how many weights a range has. It depends on nothing, so that sums over ranges have the same bits for any number of threads and ranks.
+const rangeWeights = 1 << 15
+
+// OverRanges calls do for ranges lo to hi−1 of n weights, and returns the sums of k numbers that do computes for each. Ranges are added in order. It uses the
+// engine's threads. If shared, each of several ranks does some ranges; then what do writes elsewhere is known to that rank alone (GatherRanges).
+func (e *Engine) OverRanges(ctx context.Context, n, k int, shared bool, do func(lo, hi int, sums []float64)) ([]float64, error) {
+	ranges := (n + rangeWeights - 1) / rangeWeights
+	from, to := 0, ranges
+	if shared {
+		from, to = ranks.Share(e.Ranks(), ranges)
+	}
+	all := make([]float64, ranges*k)
+	e.parallel(to-from, func(i int) {
+		i += from
+		do(i*rangeWeights, min((i+1)*rangeWeights, n), all[i*k:(i+1)*k])
+	})
+	if shared && k > 0 && e.group != nil {
+		lists, err := GatherNumbers(ctx, e, all[from*k:to*k])
+		if err != nil {
+			return nil, err
+		}
+		all = all[:0]
+		for _, x := range lists {
+			all = append(all, x...)
+		}
+	}
+	total := make([]float64, k)
+	for i, x := range all {
+		total[i%k] += x
+	}
+	return total, nil
+}
+
+// GatherRanges completes numbers x, one for each weight, of which each rank has those of its shared ranges.
+func (e *Engine) GatherRanges(ctx context.Context, x []float64) error {
+	if e.group == nil {
+		return nil
+	}
+	ranges, size := (len(x)+rangeWeights-1)/rangeWeights, e.group.Size()
+	of := func(rank int) []float64 {
+		return x[min(ranges*rank/size*rangeWeights, len(x)):min(ranges*(rank+1)/size*rangeWeights, len(x))]
+	}
+	all, err := e.group.Gather(ctx, ranks.Bytes(of(e.group.Rank())))
+	if err != nil {
+		return err
+	}
+	for rank, from := range all {
+		if rank == e.group.Rank() {
+			continue
+		}
+		if err := ranks.Numbers(from, of(rank)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
