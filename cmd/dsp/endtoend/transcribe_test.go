@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"math"
 	"os"
 	"path/filepath"
@@ -178,15 +179,12 @@ func TestTranscribeRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	unread := filepath.Join(dir, "unread") // images, and no file that says what they read
-	if err := os.Mkdir(unread, 0o777); err != nil {
-		t.Fatal(err)
-	}
+	unread, named := filepath.Join(dir, "unread"), filepath.Join(dir, "named") // without and with a file that says what images read
 	for path, content := range map[string][]byte{
 		filepath.Join(unread, "a.png"): page, filepath.Join(unread, "broken.png"): page[:40],
-		filepath.Join(train, "broken.png"): nil, filepath.Join(train, lines.Listing): []byte("train-0001.png\ta\nbroken.png\tb\n"),
+		filepath.Join(named, "a.png"): page, filepath.Join(named, "broken.png"): nil, filepath.Join(named, lines.Listing): []byte("a.png\ta\nbroken.png\tb\n"),
 	} {
-		if err := os.WriteFile(path, content, 0o666); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o777), os.WriteFile(path, content, 0o666)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -203,7 +201,7 @@ func TestTranscribeRefused(t *testing.T) {
 		{[]string{"train", "--train", train, "--task-settings", "height=100000"}, "expected at most 1024"},
 		{[]string{"train", "--task", "transcribe", "--train", npz, "--task-settings", "frame=4"}, "--format npz has frames"},
 		{[]string{"train", "--task", "transcribe", "--train", tabs}, `texts[0] is "a\tb", expected text in UTF-8 without tabs`},
-		{[]string{"train", "--train", train, "--method", "sdca"}, "use --method prox-linear, or --net linear"},
+		{[]string{"train", "--train", train, "--method", "sdca"}, "Use --method prox-linear, or --net linear"},
 		{[]string{"train", "--task", "transcribe", "--train", unread}, "no file lines.txt"},
 		{[]string{"predict", "--model", run, "--input", train, "--picture", filepath.Join(dir, "x.svg"), "--beam", "3"}, "--beam has no effect with --picture"},
 		{[]string{"train", "--train", train, "--teacher", run}, "--teacher"},
@@ -227,7 +225,7 @@ func TestTranscribeRefused(t *testing.T) {
 	}
 
 	// Of a folder with a broken image, --skip-bad leaves the others, with and without a file that names them.
-	for _, dir := range []string{train, unread} {
+	for _, dir := range []string{named, unread} {
 		o := dsp(t, "predict", "--model", run, "--input", dir, "--skip-bad").ok()
 		if strings.Count(o.stdout, "\n") != 1 || strings.Count(o.stderr, "broken.png") != 1 {
 			t.Errorf("%s: %q, %q", dir, o.stdout, o.stderr)
