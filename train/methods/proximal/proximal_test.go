@@ -223,7 +223,7 @@ func TestThreads(t *testing.T) {
 // Methods without a rule for λ₁‖w‖₁ are refused.
 func TestRefusals(t *testing.T) {
 	p := withL1(traintest.NoisyProblem(20, engine.CRF, oracles.Smoothing{}, 0), 0.1, 0.1)
-	for _, m := range []train.Method{&methods.Casimir{}, &methods.SGD{}, &methods.Adam{}, &methods.ProxLinear{}, &quasinewton.LBFGS{}} {
+	for _, m := range []train.Method{&methods.Casimir{}, &methods.SGD{}, &methods.Adam{}, &quasinewton.LBFGS{}} {
 		if err := train.CheckL1(m, p.Objective); err == nil {
 			t.Errorf("%s is accepted", m.Name())
 		}
