@@ -152,6 +152,9 @@ func LoadWith(path string, e *encoded.Reader) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
+	if _, err := os.Stat(path); err != nil {
+		return nil, structured.BadInput("%w; expected a model file or the folder of a run", err)
+	}
 	return loadFile(path, e)
 }
 

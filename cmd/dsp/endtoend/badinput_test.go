@@ -96,7 +96,7 @@ func TestBadModel(t *testing.T) {
 	whole := modelOf(t, reader(t))
 	broken := func(name string, content []byte) string { return write(t, name+".safetensors", string(content)) }
 	for _, c := range []struct{ name, model, message string }{
-		{"missing", "nowhere.safetensors", "nowhere.safetensors"},
+		{"missing", "nowhere.safetensors", "nowhere.safetensors: no such file or directory; expected a model file or the folder of a run"},
 		{"no run", t.TempDir(), "model.safetensors"},
 		{"empty", broken("empty", nil), "empty.safetensors"},
 		{"cut in the header", broken("head", whole[:100]), "head.safetensors"},
