@@ -299,7 +299,6 @@ func TestBadEncoders(t *testing.T) {
 		{[]string{"--train", text, "--encoder", encodedtest.Folder(t, "bert"), "--encoder-layers", "mean9"}, []string{`"mean9"`, "mean3"}},
 		{[]string{"--train", write(t, "x.crfsuite", "O\ta=b\nX\ta=c\n"), "--encoder", encodedtest.Folder(t, "bert")}, []string{"--encoder", "crfsuite"}},
 		{[]string{"--task", "parse", "--encoder", encodedtest.Folder(t, "bert")}, []string{"--encoder"}},
-		{[]string{"--task", "align", "--train", write(t, "x.pairs", "a b ||| c d ||| 0-0 1-1\n"), "--encoder", encodedtest.Folder(t, "bert")}, []string{"--encoder", "align"}},
 		{[]string{"--train", text, "--columns", "form=0,label=1", "--features", "none", "--encoder", encodedtest.Folder(t, "bert"), "--encoder-layers", "last"}, []string{"word", "--columns"}},
 	} {
 		o, out := begin(t, c.flags...)
