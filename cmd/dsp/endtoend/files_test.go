@@ -92,7 +92,7 @@ func TestSeveralFilesOfEveryTask(t *testing.T) {
 		args  []string
 		count string // of examples
 	}{
-		"parse":    {[]string{"--task", "parse", "--train", trees + "/dev.conllu", "--train", trees + "/test.conllu"}, "examples=60"},
+		"parse":    {[]string{"--task", "parse", "--train", trees + "/dev.conllu", "--train", trees + "/test.conllu"}, "examples=40"},
 		"align":    {[]string{"--train", pairs + "/dev.pairs", "--train", pairs + "/test.pairs"}, "examples=80"},
 		"localise": {[]string{"--train", objects + "/dev.json", "--train", objects + "/test.json", "--class", "ladybird", "--candidates", "100", "--crop", "16"}, "examples=16"},
 		"graph":    {[]string{"--task", "graph", "--train", graphs, "--train", more}, "examples=16"},
