@@ -491,8 +491,11 @@ func TestPipelineWithEncoder(t *testing.T) {
 	if info := dsp(t, "info", moved).ok().stdout; !strings.Contains(info, "encoder      bert: 2 layers of width 16") {
 		t.Errorf("info:\n%s", info)
 	}
-	if err := os.RemoveAll(filepath.Join(moved, "encoder")); err == nil {
-		err = os.CopyFS(filepath.Join(moved, "encoder"), os.DirFS(encodedtest.Folder(t, "electra")))
+	if err := os.RemoveAll(filepath.Join(moved, "encoder")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.CopyFS(filepath.Join(moved, "encoder"), os.DirFS(encodedtest.Folder(t, "electra"))); err != nil {
+		t.Fatal(err)
 	}
 	dspWith(t, "Il mange.", "predict", "--model", moved, "--text").refused(exitBadInput, "not the encoder that the pipeline was trained with")
 }
