@@ -49,8 +49,8 @@ var ErrInterrupted = errors.New("interrupted")
 // the method, over all runs since the first.
 //
 // When ctx ends, Run saves the last pass boundary and returns ErrInterrupted with a result. Only the unfinished pass is lost.
-// With memories on a device, or a large state, the passes since a checkpoint was last due are lost too (throttle). A resumed run repeats them
-// with the same bits. Potentials or objectives that are not finite end the run with a DivergedError. After any error the
+// With memories on a device or on other ranks, or a large state, the passes since a checkpoint was last due are lost too (throttle). A resumed
+// run repeats them with the same bits. Potentials or objectives that are not finite end the run with a DivergedError. After any error the
 // folder holds the last good checkpoint.
 func (t *Trainer) Run(ctx context.Context, s *State) (result *Result, err error) {
 	defer func() {
@@ -128,8 +128,8 @@ func (l *loop) start(ctx context.Context) error {
 	return l.boundary(ctx)
 }
 
-// boundary keeps the current state, between two passes, as the one to fall back to. If the method's memory is on a device or on other ranks and
-// must be copied, or the state is large, it does so only when a checkpoint is due.
+// boundary keeps the current state, between two passes, as the one to fall back to. If the method's memory is on a device or on other ranks
+// and must be copied, or the state is large, it does so only when a checkpoint is due.
 func (l *loop) boundary(ctx context.Context) error {
 	l.w = append(l.w[:0], l.s.W...)
 	if l.divided() != nil {

@@ -245,7 +245,8 @@ func (c *Second) Sample(θ *structured.Potentials, μ float64, n int, seed []uin
 }
 
 // Rounding implements oracles.Rounder: the bound of the chain of states, and that of the sums that make its potentials, each of which errs by at
-// most one unit of its result. Max compares two outputs. Scores are sums of three numbers per position in float64. It takes O(T·pairs).
+// most one unit of its result. Max compares two outputs. Scores are sums of three numbers per position in float64. It takes O(T·pairs), and a
+// look at all blocks.
 func (c *Second) Rounding(θ *structured.Potentials, b int, μ float64) float64 {
 	if θ.Outputs[b] == θ.Outputs[b+1] {
 		return 0

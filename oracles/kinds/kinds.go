@@ -60,7 +60,8 @@ func Register(k Kind) error {
 	return nil
 }
 
-// Of returns the kind of a structure, which is its Structure, and whose oracles keep to its limits. It panics if the structure is not registered, which is a bug in the caller.
+// Of returns the kind of a structure, which is its Structure, and whose oracles keep to its limits. It panics if the structure is not
+// registered, which is a bug in the caller.
 func Of(s structured.Structure) Kind {
 	for _, k := range All {
 		if k.Name() == s.Name() {

@@ -101,7 +101,7 @@ type Sums struct {
 	Smoothed float64 // f_i with the smoothed max
 	Linear   float64 // ⟨u_i − r_i, θ_i + ℓ_i⟩, where r_i is the gold output or comes from the memory
 	Loss     float64 // ⟨u_i − r_i, ℓ_i⟩
-	Entropy  float64 // entropy of u_i, if the loss is a log-partition function
+	Entropy  float64 // entropy of u_i, if the loss is a log-partition function, or what takes its place (quadratic.go)
 	Scores   float64 // |h_i| + |⟨1_{y_i}, θ_i⟩|, the scale of rounding errors; 0 from a device
 	Above    float64 // bound on the rounding errors of Primal (rounding.go); 0 from a device
 	Below    float64 // bound on the rounding errors of Linear and Entropy; 0 from a device

@@ -68,6 +68,9 @@ func (e local) pullBack(ctx context.Context, w []float32, of DualPoint, g []floa
 		}
 		e.weigh(ln, true)
 		e.roundMemory(ln)
+		if e.Loss == Quadratic { // of other losses, what is left out is an entropy, which is at least 0
+			e.quadraticOfMemory(ln)
+		}
 		for b, i := range ln.Batch.Examples { // the point's score is the gold output's plus Linear
 			gold, _ := e.gold(ln, b)
 			ln.tally().Scores += 2 * e.Data.Weight(i) * math.Abs(gold)

@@ -167,9 +167,8 @@ func (d *localMoves) stepped() {
 	}
 }
 
-// shrunk ends a step of ProxStep that the batch's rows took: all others shrink by exp(−ηλ/h) in w, and by β in v.
-//
-// With λ₁‖w‖₁, length is η instead of ηλ, for decaySparsely.
+// shrunk ends a step of ProxStep that the batch's rows took: all others shrink by exp(−ηλ/h) in w, and by β in v. length is ηλ; with
+// λ₁‖w‖₁ it is η, and decaySparsely does the rest.
 //
 // For a row that no batch has read since step r, h at step s is √(v_r β^{s−r}/(1−β^s)), apart from its floor. So the steps after r
 // shrink w by exp(−x/√v_r) in all, with

@@ -34,9 +34,6 @@ func (l Loss) String() string { return lossNames[l] }
 // Smooth reports whether the loss is differentiable everywhere and so needs no smoothing.
 func (l Loss) Smooth() bool { return l != Hinge }
 
-// LogPartition reports whether the loss is a log-partition function minus a score.
-func (l Loss) LogPartition() bool { return l == CRF || l == SoftmaxMargin }
-
 // Augments reports whether the loss adds ℓ_i to the scores.
 func (l Loss) Augments() bool { return l == Hinge || l == SoftmaxMargin }
 

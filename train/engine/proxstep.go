@@ -26,8 +26,8 @@ import (
 //
 // With factors s of the step lengths (Rates), h is divided by them; with a centre c of the regulariser, w is w − c wherever λ is before it.
 //
-// sparseproxstep.go says what λ₁‖w‖₁ changes. It returns γ, or NaN on a device, which keeps it. On the hinge with h = 1, and with the regulariser in the gradient, this is Deep
-// Frank-Wolfe (Berrada, Zisserman and Kumar 2019).
+// sparseproxstep.go says what λ₁‖w‖₁ changes. It returns γ, or NaN on a device, which keeps it. On the hinge with h = 1, and with the
+// regulariser in the gradient, this is Deep Frank-Wolfe (Berrada, Zisserman and Kumar 2019).
 func (d *Descent) ProxStep(η, λ float64) float64 {
 	d.v = d.perWeight(d.v)
 	return d.moves.prox(η, λ)

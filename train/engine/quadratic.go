@@ -118,6 +118,25 @@ func (e *Engine) roundQuadratic(ln *Lane) {
 	}
 }
 
+// quadraticOfMemory adds to the lane's sums what takes the place of the entropy of a dual point from memory, for v as it is: with the weights of the
+// examples, and rounded.
+func (e *Engine) quadraticOfMemory(ln *Lane) {
+	u := &ln.Answer.U
+	u.Clear()
+	for b, i := range ln.Batch.Examples {
+		c := e.Data.Weight(i)
+		if c == 0 {
+			continue
+		}
+		u.Add(b, ln.Batch.Gold(b), 1)
+		gold := entries(u.Structure, u.Parts).Of(b)
+		for j, x := range entries(ln.V.Structure, ln.V.Parts).Of(b) {
+			v := float64(x)
+			ln.tally().Entropy -= v*float64(gold[j]) + v*v/(2*c)
+		}
+	}
+}
+
 // quadraticSpread sets v to the second derivatives of the loss by the potentials: c_i for those that it fits.
 func (e *Engine) quadraticSpread(ln *Lane) {
 	ln.V.Like(&ln.Theta)

@@ -191,6 +191,10 @@ func (e *Engine) roundMemory(ln *Lane) {
 	if !e.Scorer.Affine() {
 		return
 	}
+	if e.Loss == Quadratic {
+		e.roundQuadratic(ln)
+		return
+	}
 	for b, i := range ln.Batch.Examples {
 		ln.tally().Below += measure(&ln.Theta, b, &ln.V).below(e.Data.Weight(i))
 	}

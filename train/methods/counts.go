@@ -41,8 +41,11 @@ func (m *Counts) Archive(engine.Archive) {}
 
 // Start checks that weights of attributes and of steps between labels are all there is to set.
 func (m *Counts) Start(_ context.Context, p *train.Problem, _ *train.State) error {
-	if !p.Loss.Smooth() {
+	if !p.Loss.Smooth() || p.Loss == engine.Quadratic {
 		return train.Refuse(m.Name(), train.SmoothLoss, "gives probabilities, of which the loss %v knows nothing", p.Loss)
+	}
+	if err := train.CheckLabels(m.Name(), p.Objective); err != nil {
+		return err
 	}
 	_, err := m.scorer(p)
 	return err

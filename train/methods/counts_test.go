@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -162,6 +163,9 @@ func TestCountsRefuse(t *testing.T) {
 	negative.Attributes = &structured.Sparse{Offsets: d.Attributes.Offsets, Index: d.Attributes.Index, Value: make([]float32, len(d.Attributes.Index))}
 	negative.Attributes.Value[3] = -1
 	steps.EdgeAttributes = &structured.Sparse{Offsets: make([]int, d.Positions()+1)}
+	partial := *d
+	partial.Labels, partial.LabelSets = slices.Clone(d.Labels), [][]int32{nil}
+	partial.Labels[2] = -1
 	soft := countProblem(t, d, 9, 0, 3, nets.EdgesTransition)
 	soft.Soft = true
 	for want, p := range map[string]*train.Problem{
@@ -169,6 +173,7 @@ func TestCountsRefuse(t *testing.T) {
 		"of at least 0, not -1":        countProblem(t, &negative, 9, 0, 3, nets.EdgesTransition),
 		"attributes of steps (B lines": countProblem(t, &steps, 9, 2, 3, nets.EdgesTransition),
 		"not the targets of a teacher": soft,
+		"needs to know all gold":       countProblem(t, &partial, 9, 0, 3, nets.EdgesTransition),
 		"without dense inputs":         countProblem(t, &structured.Dataset{Offsets: d.Offsets, Labels: d.Labels}, 9, 0, 3, nets.EdgesTransition),
 	} {
 		err := new(Counts).Start(context.Background(), p, &train.State{W: make([]float32, p.Scorer.Dim())})

@@ -157,6 +157,26 @@ func TestQuadraticEnclosesLeastSquares(t *testing.T) {
 	}
 }
 
+// So does saga where the centre has large scores, so that ½‖v‖² is most of what its memory proves.
+func TestQuadraticMemoryEncloses(t *testing.T) {
+	p := traintest.Shifted(sparseQuadratic(t, 30, 20))
+	p.Center = traintest.DrawWeights(rand.New(rand.NewPCG(5, 6)), p.Scorer.Dim(), 2)
+	least, m := leastSquares(t, p), &SAGA{Pace: Pace{Lipschitz: 4}}
+	s := &train.State{W: slices.Clone(p.Center)}
+	if err := m.Start(t.Context(), p, s); err != nil {
+		t.Fatal(err)
+	}
+	for k := range 8 {
+		traintest.Passes(t, m, p, s, 1)
+		if s.Dual > least+1e-9 || s.Primal < least-1e-9 {
+			t.Fatalf("pass %d: the interval [%g, %g] leaves out the least value %g", k+1, s.Dual, s.Primal, least)
+		}
+	}
+	if !(s.Gap() <= 1e-3*s.Primal) {
+		t.Errorf("relative gap %g", s.Gap()/s.Primal)
+	}
+}
+
 // The objective and its gradient are those of the formula.
 func TestQuadraticValueAndGradient(t *testing.T) {
 	for name, p := range map[string]*train.Problem{"dense": denseQuadratic(t, 9, 0.2), "attributes": sparseQuadratic(t, 9, 0.2)} {

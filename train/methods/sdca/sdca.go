@@ -32,8 +32,9 @@ import (
 //
 // If that is negative, the step is undone and repeated with half the η. With d = θ_i + ℓ_i − φ_i, the two curvatures along a
 // step, c_i η⟨d,Δu_i⟩ of the entropy and λn‖Δw‖² of the norm, give the η that would have been best. The example's next η is
-// half-way from there to a little more than that one, on a log scale, so there is nothing to tune. With a sparse scorer a step touches only the weights of the
-// example's own attributes. A step takes a few examples at once, scored at the same w.
+// half-way from there to a little more than that one, on a log scale, so there is nothing to tune. With a sparse scorer a step
+// touches only the weights of the example's own attributes. A step takes a few examples at once, scored at the same w; with dense
+// inputs it takes one.
 //
 // Each of several ranks visits examples of its own, in engine.Rounds. Then the bits depend on the number of ranks.
 //
@@ -45,10 +46,10 @@ import (
 // weights, and the weights that score are the soft thresholds of v (engine/elasticnet.go). ‖Δw‖² becomes the change of ‖soft(v)‖² less
 // its linear part, which is known exactly. If λ is small, or 0, a proximal term helps (package proximal).
 //
-// The state shows the weights with the least F after a pass. The last steps of a pass move w to and fro, most where examples share much, as
-// dense inputs do; so the weights that are tried are means over the ends of passes, each counting half as much as the next. The dual is certified when it is recomposed from the memory, at
-// every Resync and in Certify. In between, the changes of steps estimate it. The method is done once F and the bound differ by
-// no more than rounding.
+// The state shows the weights with the least F after a pass. The last steps of a pass move w to and fro, most where examples share
+// much, as dense inputs do. So the weights that are tried are means over the ends of passes, each counting half as much as the
+// next. The dual is certified when it is recomposed from the memory, at every Resync and in Certify. In between, the changes of
+// steps estimate it. The method is done once F and the bound differ by no more than rounding.
 type SDCA struct {
 	Resync int  // passes between recompositions of w from the memory, to remove rounding errors; 0 means 20
 	Async  bool // threads take examples one by one without waiting; for sparse inputs only (async.go)
@@ -77,7 +78,8 @@ type SDCA struct {
 }
 
 // dualBatch is the default number of examples per step. A larger batch keeps more threads busy, but its examples pull on the
-// same weights at once, which requires shorter steps. Dense inputs are work enough for one example at a time, and all examples share their weights.
+// same weights at once, which requires shorter steps. Dense inputs are work enough for one example at a time, and all examples
+// share their weights.
 const (
 	dualBatch  = 4
 	denseBatch = 1

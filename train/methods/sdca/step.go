@@ -13,8 +13,11 @@ import (
 const (
 	firstBonus  = 5   // added to the gold output's scores at each position on the first visit; retries add 2^try − 1 more
 	longestStep = 0.9 // η
-	relaxation  = 1.3 // η in those that were best for single steps: later steps on other examples undo a part of each, as in successive over-relaxation
 	tries       = 8   // attempts at a step before giving up
+
+	// relaxation is how much longer than the best single step a step aims to be: later steps on other examples undo a part of each, as in
+	// successive over-relaxation.
+	relaxation = 1.3
 )
 
 // dualStep is a step on one example, with its scratch memory.

@@ -61,9 +61,9 @@ func (m *SDCA) fillMemory(ctx context.Context, p *train.Problem, η float32, pot
 	for k := range steps {
 		steps[k] = &dualStep{Lane: *p.NewLane()}
 	}
+	own := p.Own()
 	err := t.run(len(steps), func(k int) error {
 		st := steps[k]
-		own := p.Own()
 		for at := k; at < len(own); at += len(steps) {
 			if err := ctx.Err(); err != nil {
 				return err
