@@ -159,7 +159,7 @@ What a line of text reads becomes a line: the name of its image, a tab and the s
 	}
 	u.addFlags(cmd)
 	flags := cmd.Flags()
-	flags.StringVar(&u.Path, "input", "-", "`FILE` to label; - is standard input, builtin the drawn words, trees, sentence pairs, scenes or graphs")
+	flags.StringVar(&u.Path, "input", "-", "`FILE` to label; - is standard input, builtin the drawn words, trees, sentence pairs, lines, scenes or graphs")
 	raw.addFlags(cmd)
 	flags.StringVar(&fill, "fill", "", "with a pipeline: the `FIELDS` of words to predict, with commas between them; the others stay as the input has them; empty: "+strings.Join(pipelines.Filled, ","))
 	u.taggers.addFlag(cmd)
