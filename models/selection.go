@@ -58,6 +58,8 @@ func (m *Model) Select(ctx context.Context, d *structured.Dataset, n int, by str
 		}
 	case noSums != nil:
 		return nil, noSums
+	case by == "entropy" && m.transcribes():
+		return nil, structured.BadInput("--by entropy: the entropy of strings is not known, only that of labels of frames; use --by probability or --by margin")
 	case by == "entropy":
 		o.Entropy = true
 		measure = func(p *predictions.Prediction) float64 { return p.Entropy }

@@ -43,7 +43,7 @@ func (m *Model) checkTranscripts(o predictions.Options) error {
 		{o.Force, "--force", "a line's text is known in full or not at all; eval --nll tells how probable it is"},
 	} {
 		if refused.asked {
-			return structured.BadInput("%s: --task transcribe predicts strings: %s", refused.flag, refused.why)
+			return structured.BadInput("%s: --task transcribe predicts strings, and %s", refused.flag, refused.why)
 		}
 	}
 	return nil

@@ -40,7 +40,11 @@ func checkRanks(c *config.Config, d *optimisers.Descriptor, o *engine.Objective)
 	kind, _, err := config.ParseDevice(c.Device)
 	switch {
 	case !d.Ranks:
-		return structured.BadInput("--method %s goes from example to example, which several ranks do not share; use one of %s, or --ranks off", c.Method,
+		how := "goes from example to example"
+		if d.Closed {
+			how = "takes one pass in one process"
+		}
+		return structured.BadInput("--method %s %s, which several ranks do not share; use one of %s, or --ranks off", c.Method, how,
 			strings.Join(optimisers.NamesOf(func(d *optimisers.Descriptor) bool { return d.Ranks }), ", "))
 	case err == nil && kind == config.CUDA:
 		return structured.BadInput("--device %s: several ranks train on the CPU; leave it out, or start one process", c.Device)

@@ -124,7 +124,7 @@ than another beyond that: both take examples as a whole, since their parts depen
 		},
 	}
 	u.addFlags(cmd)
-	cmd.Flags().Var(&fileList{to: &u.Path}, "data", "`FILE,...` with gold labels, one or several (separated by commas, the flag again, a pattern, or a folder of files); builtin for the drawn words, trees, sentence pairs, scenes or graphs")
+	cmd.Flags().Var(&fileList{to: &u.Path}, "data", "`FILE,...` with gold labels, one or several (separated by commas, the flag again, a pattern, or a folder of files); builtin for the drawn words, trees, sentence pairs, lines, scenes or graphs")
 	u.taggers.addFlag(cmd)
 	cmd.Flags().BoolVar(&u.Partial, "partial", false, "accept partial gold labels: ? (or _) for any label, A|B for one of these; such tokens, and the entities of their sequences, are not counted")
 	cmd.Flags().StringVar(&decode, "decode", "max", "which outputs to compare: `max|risk|expansion`, as in predict")

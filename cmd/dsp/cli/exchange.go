@@ -62,7 +62,7 @@ structures it computes the potentials only. docs/onnx.md describes its inputs.`,
 	}
 	u.addFlags(cmd)
 	u.taggers.addFlag(cmd)
-	cmd.Flags().Var(&fileList{to: &u.Path}, "data", "`FILE,...` to compute potentials for, one or several; builtin for the drawn words, trees, sentence pairs, scenes or graphs")
+	cmd.Flags().Var(&fileList{to: &u.Path}, "data", "`FILE,...` to compute potentials for, one or several; builtin for the drawn words, trees, sentence pairs, lines, scenes or graphs")
 	cmd.Flags().BoolVar(&weights, "weights", false, "write the weights, not potentials")
 	cmd.Flags().StringVar(&to, "to", "", "`FILE` to write: .npz or .safetensors, for weights also .txt")
 	cmd.Flags().StringVar(&graph.path, "onnx", "", "`FILE` to write the model to as an ONNX graph: network and decoding for sequences, potentials for other structures")

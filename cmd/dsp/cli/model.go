@@ -118,5 +118,5 @@ func (u *use) readFor(ctx context.Context, m *models.Model, flag string, needLab
 
 // noData is the error for data that no flag gives.
 func noData(flag string) error {
-	return structured.BadInput("no data: give %s FILE, or %s builtin for the drawn words, trees, sentence pairs, scenes or graphs", flag, flag)
+	return structured.BadInput("no data: give %s FILE, or %s builtin for the drawn words, trees, sentence pairs, lines, scenes or graphs", flag, flag)
 }

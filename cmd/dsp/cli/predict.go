@@ -57,8 +57,8 @@ With --nbest every alignment has a line: rank ||| links ||| score. Links have no
 alignment with the link, less that of one without it. So have labels that cuts find: the best score with the label, less that
 without it.
 
-What a line of text reads becomes a line: the name of its image, a tab and the string, and with --score its probability. With
---beam it searches for probable strings; with --nbest it lists the best of them.`,
+For an image of a line of text, predict prints a line: the name of the image, a tab and the string, and with --score its
+probability. With --beam it searches for probable strings; with --nbest it lists the best of them.`,
 		Example: `  dsp predict --model runs/ner --input new.conll > labelled.conll
   cut -f1 new.conll | dsp predict --model runs/ner --confidence
   dsp predict --model runs/ner --input new.conll --spans --json
@@ -159,7 +159,7 @@ What a line of text reads becomes a line: the name of its image, a tab and the s
 	}
 	u.addFlags(cmd)
 	flags := cmd.Flags()
-	flags.StringVar(&u.Path, "input", "-", "`FILE` to label; - is standard input, builtin the drawn words, trees, sentence pairs, scenes or graphs")
+	flags.StringVar(&u.Path, "input", "-", "`FILE` to label; - is standard input, builtin the drawn words, trees, sentence pairs, lines, scenes or graphs")
 	raw.addFlags(cmd)
 	flags.StringVar(&fill, "fill", "", "with a pipeline: the `FIELDS` of words to predict, with commas between them; the others stay as the input has them; empty: "+strings.Join(pipelines.Filled, ","))
 	u.taggers.addFlag(cmd)

@@ -177,6 +177,7 @@ func TestQuestionsRefusedByName(t *testing.T) {
 		{"predict --model " + tagger + " --select 0", "--select 0: expected"},
 		{"predict --model " + tagger + " --select 3 --by luck", `--by "luck" is not known`},
 		{"predict --model " + tagger + " --select 3 --nbest 2", "--nbest has no effect with --select"},
+		{"predict --model " + tagger + " --select 3 --beam 2", "--beam has no effect with --select"},
 		{"predict --model " + tagger + " --entropy --into label", "--entropy"},
 		{"predict --model " + tagger + " --text --inline --entropy", "--entropy needs another form of output"},
 	} {

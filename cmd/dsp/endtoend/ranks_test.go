@@ -94,6 +94,7 @@ func TestRanksRefuse(t *testing.T) {
 		says    string
 	}{
 		"a method from example to example": {with(tag, "--method", "saga"), "--method saga goes from example to example"},
+		"a method of one pass":             {with(tag, "--method", "counts"), "--method counts takes one pass"},
 		"a device":                         {with(tag, "--method", "lbfgs", "--device", "cuda"), "--device cuda"},
 		"baselines":                        {with(tag, "--method", "lbfgs", "--baselines", "on"), "--baselines on"},
 		"a pipeline":                       {with(tag, "--task", "pipeline"), "--task pipeline"},

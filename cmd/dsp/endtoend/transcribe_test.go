@@ -212,6 +212,7 @@ func TestTranscribeRefused(t *testing.T) {
 		{[]string{"predict", "--model", run, "--input", train, "--marginals"}, "--marginals"},
 		{[]string{"predict", "--model", run, "--input", train, "--confidence"}, "--confidence"},
 		{[]string{"predict", "--model", run, "--input", train, "--entropy"}, "--entropy"},
+		{[]string{"predict", "--model", run, "--input", train, "--select", "1", "--json"}, "use --by probability or --by margin"},
 		{[]string{"predict", "--model", run, "--input", train, "--decode", "risk"}, "--decode risk"},
 		{[]string{"predict", "--model", run, "--input", train, "--force"}, "--force"},
 		{[]string{"eval", "--model", run, "--data", train, "--against", run, "--kl"}, "strings"},

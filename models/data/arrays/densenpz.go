@@ -26,7 +26,8 @@ import (
 type Dense struct {
 	Dim       int                  // D if the training data determines it, else 0
 	Alphabet  *structured.Alphabet // the known labels, which must contain label_names; nil means the file's own labels
-	Unlabeled bool                 // ignore gold labels: the array labels is optional
+	Unlabeled bool                 // ignore gold labels and weights: the array labels is optional
+	Weighted  bool                 // read weights although gold labels are ignored
 }
 
 // Read reads a data set: Features, Dim, Offsets, a column word if there are words and, unless Unlabeled, Labels. A chain may have length 0. Errors name the
@@ -51,6 +52,8 @@ func (c Dense) Read(r io.Reader, name string) (*structured.Dataset, error) {
 		if err := in.labels(); err != nil {
 			return nil, err
 		}
+	}
+	if !c.Unlabeled || c.Weighted {
 		if err := in.weights(); err != nil {
 			return nil, err
 		}

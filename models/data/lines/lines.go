@@ -296,8 +296,8 @@ func (r Reader) readImages(path string, names *structured.Alphabet, skip func(er
 	return b.finish(names), nil
 }
 
-// ReadArrays reads frames of features from an npz archive with the arrays features and lengths (arrays.Dense), and texts [n], what each line reads. dim is
-// their number if it is known, else 0.
+// ReadArrays reads frames of features from an npz archive with the arrays features and lengths (arrays.Dense), texts [n], what each line reads, and, beside
+// known texts, weights [n], which may lack. dim is the number of features if it is known, else 0.
 func (r Reader) ReadArrays(path string, names *structured.Alphabet, known bool, dim int) (*structured.Dataset, error) {
 	in, err := host.Open(path)
 	if err != nil {
@@ -307,7 +307,7 @@ func (r Reader) ReadArrays(path string, names *structured.Alphabet, known bool, 
 	if err = errors.Join(err, in.Close()); err != nil {
 		return nil, structured.BadInput("%s: %w", path, err)
 	}
-	d, err := arrays.Dense{Dim: dim, Unlabeled: true}.Read(bytes.NewReader(content), path)
+	d, err := arrays.Dense{Dim: dim, Unlabeled: true, Weighted: known}.Read(bytes.NewReader(content), path)
 	if err != nil {
 		return nil, err
 	}
@@ -321,7 +321,7 @@ func (r Reader) ReadArrays(path string, names *structured.Alphabet, known bool, 
 		texts = make([]string, d.Len())
 	}
 	b := r.builder(path, found)
-	b.d.Features, b.d.Dim, b.d.Companion, b.d.IDs = d.Features, d.Dim, nil, nil
+	b.d.Features, b.d.Dim, b.d.Weights, b.d.Companion, b.d.IDs = d.Features, d.Dim, d.Weights, nil, nil
 	for i, text := range texts {
 		if !utf8.ValidString(text) || r.breaks(text) {
 			return nil, structured.BadInput("%s: texts[%d] is %.40q, expected text in UTF-8 without tabs and ends of lines", path, i, text)

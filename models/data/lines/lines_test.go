@@ -1,17 +1,21 @@
 package lines
 
 import (
+	"errors"
 	"image"
 	"image/color"
 	"image/png"
+	"io"
 	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
 	"testing"
 
+	"github.com/dsp-go/dsp/models/data/arrays"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/images"
+	"github.com/dsp-go/dsp/structured/machine/host"
 )
 
 // page returns a grey image with one dark column.
@@ -122,5 +126,25 @@ func TestSymbols(t *testing.T) {
 	d := Reader{Height: 2, Columns: 1}.Unread("x", names, func(add func(string, *images.Image)) { add("", images.Of(page(3, 2, 0))) })
 	if d.Readings != nil || d.Alphabet != names || d.Length(0) != 3 {
 		t.Errorf("%+v", d)
+	}
+}
+
+// Weights of lines come with what they read, and a file to predict on needs none.
+func TestArrayWeights(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "frames.npz")
+	err := host.WriteFile(path, func(w io.Writer) error {
+		return arrays.WriteNPZ(w, func(n arrays.NPZWriter) error {
+			return errors.Join(arrays.Add(n, "features", make([]float32, 10), 5, 2), arrays.Add(n, "lengths", []int64{2, 3}, 2),
+				arrays.Add(n, "weights", []float32{3, 0.5}, 2), n.AddText("texts", []string{"a", "b"}))
+		})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d, err := (Reader{}).ReadArrays(path, nil, true, 0); err != nil || !slices.Equal(d.Weights, []float64{3, 0.5}) {
+		t.Errorf("%+v, %v", d, err)
+	}
+	if d, err := (Reader{}).ReadArrays(path, nil, false, 0); err != nil || d.Weights != nil {
+		t.Errorf("%+v, %v", d, err)
 	}
 }

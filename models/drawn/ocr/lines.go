@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/dsp-go/dsp/models/data/lines"
 	"github.com/dsp-go/dsp/models/drawn/sentences"
 	"github.com/dsp-go/dsp/structured/machine/host"
 )
@@ -63,10 +64,7 @@ func (o TextLines) Set(set int) []Line {
 	return all
 }
 
-// LinesFile is the file of a folder of images that says what they read.
-const LinesFile = "lines.txt"
-
-// WriteTextLines draws the sets and writes each to a folder of images with a file lines.txt, which has the name of an image and what it reads on each line,
+// WriteTextLines draws the sets and writes each to a folder of images with a file lines.txt (package lines), which has the name of an image and what it reads on each line,
 // separated by a tab.
 func WriteTextLines(dir string, o TextLines) error {
 	if err := o.Validate(); err != nil {
@@ -84,7 +82,7 @@ func WriteTextLines(dir string, o TextLines) error {
 				return err
 			}
 		}
-		err := host.WriteFile(filepath.Join(folder, LinesFile), func(w io.Writer) error {
+		err := host.WriteFile(filepath.Join(folder, lines.Listing), func(w io.Writer) error {
 			_, err := io.WriteString(w, list.String())
 			return err
 		})

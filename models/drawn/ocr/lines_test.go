@@ -7,17 +7,19 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/dsp-go/dsp/models/data/lines"
 )
 
 // The same seed draws the same lines, whose ink grows with their text, and files hold what is drawn.
 func TestTextLines(t *testing.T) {
 	o := TextLines{Train: 30, Dev: 1, Test: 2, Difficulty: 1, Seed: 5}
-	lines, again := o.Set(0), o.Set(0)
+	drawn, again := o.Set(0), o.Set(0)
 	o.Seed = 6
 	other := o.Set(0)
 	o.Seed = 5
 	same := 0
-	for i, l := range lines {
+	for i, l := range drawn {
 		if !bytes.Equal(l.Image.Pix, again[i].Image.Pix) || l.Text != again[i].Text {
 			t.Fatalf("line %d is not the same twice", i)
 		}
@@ -39,7 +41,7 @@ func TestTextLines(t *testing.T) {
 	if err := WriteTextLines(dir, o); err != nil {
 		t.Fatal(err)
 	}
-	list, err := os.ReadFile(filepath.Join(dir, "test", LinesFile))
+	list, err := os.ReadFile(filepath.Join(dir, "test", lines.Listing))
 	if err != nil {
 		t.Fatal(err)
 	}
