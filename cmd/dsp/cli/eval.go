@@ -80,6 +80,13 @@ than another beyond that: both take examples as a whole, since their parts depen
 			if err != nil {
 				return err
 			}
+			if t := tasks.Of(&m.Config); !t.Labels {
+				for _, name := range []string{"strict", "labels", "confusion"} {
+					if isSet(cmd, name) {
+						return structured.BadInput("--%s is about the labels of tokens; --task %s predicts %s", name, t.Name, t.Outputs)
+					}
+				}
+			}
 			if u := models.UnknownLabels(d, m.Labels); u.Count > 0 {
 				slog.Warn("labels that the model does not know count as errors", "labels", structured.SomeOf(u.Names), "times", u.Count, "first", u.First)
 			}

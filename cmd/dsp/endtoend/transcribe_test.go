@@ -194,6 +194,7 @@ func TestTranscribeRefused(t *testing.T) {
 		args []string
 		want string
 	}{
+		{[]string{"eval", "--model", run, "--data", train, "--confusion"}, "--confusion is about the labels of tokens"},
 		{[]string{"train", "--train", train, "--loss", "hinge"}, "CTC"},
 		{[]string{"train", "--train", train, "--net", "linear", "--method", "svrg", "--quiet"}, "which frame shows which symbol"},
 		{[]string{"train", "--train", train, "--task-settings", "frame=40"}, "frames for a line of"},
