@@ -29,8 +29,8 @@ func TestAdapters(t *testing.T) {
 		if again("--threads", "3", "--recompute") != tensorsIn(t, whole) {
 			t.Errorf("%s: threads or --recompute change the model", method)
 		}
-		if changed := map[string][]string{"adam": {"--adapter", "lora:2:9"}, "prox-linear": {"--lr-encoder", "1e-5"}}[method]; again(changed...) == tensorsIn(t, whole) {
-			t.Errorf("%s: %v has no effect", method, changed)
+		if again("--adapter", "lora:2:9") == tensorsIn(t, whole) || again("--lr-encoder", "1e-5") == tensorsIn(t, whole) {
+			t.Errorf("%s: a setting of the adapters has no effect", method)
 		}
 		if runtime.GOOS != "windows" {
 			killed := filepath.Join(t.TempDir(), "killed")

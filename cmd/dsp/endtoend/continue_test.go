@@ -166,7 +166,7 @@ func TestInit(t *testing.T) {
 			t.Errorf("%s ends at %v, below the bound %v", method, f, optimum)
 		}
 	}
-	for _, method := range []string{"sdca", "svrg", "lbfgs"} { // one of each kind, on the model's own data, with another regulariser
+	for _, method := range []string{"sdca", "svrg", "saga", "casimir", "lbfgs"} { // on the model's own data, with another regulariser
 		passes := map[bool]int{}
 		for _, warm := range []bool{false, true} {
 			run := filepath.Join(t.TempDir(), "run")

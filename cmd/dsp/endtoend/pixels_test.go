@@ -125,8 +125,7 @@ func TestSweepPixels(t *testing.T) {
 	}
 }
 
-// Runs on graphs and on images that are killed or interrupted between passes resume to the same bits, with any number of threads. Each meets one
-// of the signals, which TestResume tries with every kind of method.
+// Runs on graphs and on images that are killed or interrupted between passes resume to the same bits, with any number of threads.
 func TestResumeGraphs(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
@@ -134,25 +133,24 @@ func TestResumeGraphs(t *testing.T) {
 	}
 	train := drawnGraphs(t, "train.npz", 30, 4, 1)
 	onGraphs := []string{"train", "--task", "graph", "--train", train, "--quiet", "--passes", "8"}
-	for _, c := range []struct {
-		name   string
-		signal os.Signal
-		flags  []string
-	}{
-		{"graph", os.Kill, with(onGraphs, "--net", "mlp", "--hidden", "4")},
-		{"graph, bcfw", os.Interrupt, with(onGraphs, "--method", "bcfw", "--gap", "0")},
-		{"segment, bcpfw", os.Kill, with(fewScenes, "--gap", "0")},
-		{"segment, pixels", os.Interrupt, with(fewScenes, smallCrops...)},
-		{"segment, adam", os.Kill, with(with(fewScenes, smallCrops...), "--method", "adam", "--superpixels", "50", "--dropout", "0.1")},
+	for name, flags := range map[string][]string{
+		"graph":           with(onGraphs, "--net", "mlp", "--hidden", "4"),
+		"graph, bcfw":     with(onGraphs, "--method", "bcfw", "--gap", "0"),
+		"segment, bcpfw":  with(fewScenes, "--gap", "0"),
+		"segment, pixels": with(fewScenes, smallCrops...),
+		"segment, adam":   with(with(fewScenes, smallCrops...), "--method", "adam", "--superpixels", "50", "--dropout", "0.1"),
 	} {
-		t.Run(c.name, func(t *testing.T) {
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			whole, dir := filepath.Join(t.TempDir(), "whole"), filepath.Join(t.TempDir(), "run")
-			dsp(t, with(c.flags, "--threads", "1", "--out", whole)...).ok()
-			strike(t, with(c.flags, "--threads", "2"), dir, c.signal, 0)
-			dsp(t, resumed(c.flags, dir)...).ok()
-			if !bytes.Equal(modelOf(t, dir), modelOf(t, whole)) {
-				t.Errorf("%v: another model", c.signal)
+			whole := filepath.Join(t.TempDir(), "whole")
+			dsp(t, with(flags, "--threads", "1", "--out", whole)...).ok()
+			for _, signal := range []os.Signal{os.Kill, os.Interrupt} {
+				dir := filepath.Join(t.TempDir(), signal.String())
+				strike(t, with(flags, "--threads", "2"), dir, signal, 0)
+				dsp(t, resumed(flags, dir)...).ok()
+				if !bytes.Equal(modelOf(t, dir), modelOf(t, whole)) {
+					t.Errorf("%v: another model", signal)
+				}
 			}
 		})
 	}
