@@ -26,7 +26,7 @@ import (
 )
 
 // largeGarbage is how much garbage, in per cent of what is in use, may lie beside a large state.
-const largeGarbage = 10
+const largeGarbage = 4
 
 // Run is a problem on the device that computes it, with all settings resolved. A problem is run once: its weights and its method change.
 type Run struct {
