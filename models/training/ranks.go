@@ -3,7 +3,6 @@ package training
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/dsp-go/dsp/models"
@@ -71,6 +70,39 @@ func agree(ctx context.Context, c *config.Config, o TrainOptions) error {
 	return o.Ranks.Agree(ctx, facts)
 }
 
+// share returns which examples' attributes a rank makes, for a run whose method may need no others; nil where it surely needs more.
+func share(ctx context.Context, c *config.Config, o TrainOptions) func(train *structured.Dataset) *structured.Share {
+	g := o.ranks()
+	if d, chosen := c.Optimiser(); g.Size() == 1 || chosen && !d.OwnData || c.Dense != "" || c.Encoder != "" || c.Vectors != "" {
+		return nil
+	}
+	return func(train *structured.Dataset) *structured.Share { return engine.ShareOf(ctx, train, g) }
+}
+
+// keepShare keeps the data in shares if the method needs no more of them. Otherwise each rank fetches all.
+func (p *Problem) keepShare() error {
+	d := p.problem.Data
+	if !d.HasShare() {
+		return nil
+	}
+	if by, ok := p.config.Optimiser(); ok && by.OwnData && p.problem.Sparse() != nil && !p.problem.Sparse().HasDense() {
+		p.o.Log.Info("each process holds the attributes of its own examples", "examples", d.Share.Last-d.Share.First, "of", d.Len())
+		return nil
+	}
+	return d.Complete()
+}
+
+// fingerprint returns that of a data set, which takes as long as a pass over it.
+func (p *Problem) fingerprint(d *structured.Dataset) string {
+	if p.prints == nil {
+		p.prints = map[*structured.Dataset]string{}
+	}
+	if p.prints[d] == "" {
+		p.prints[d] = train.Fingerprint(d)
+	}
+	return p.prints[d]
+}
+
 // shareFolder makes the folder of the run that of rank 0, whose clock names it.
 func shareFolder(ctx context.Context, c *config.Config, o TrainOptions) error {
 	if o.Ranks == nil {
@@ -89,12 +121,12 @@ func agreeOnData(ctx context.Context, data *models.Data, p *Problem) error {
 		{"weights to begin with", train.FingerprintOf(p.model.W)}, {"model to regularise towards", train.FingerprintOf(p.model.Prior)},
 		{"marginals of the teacher", p.taught},
 	}
-	for name, d := range map[string]*structured.Dataset{"training data": data.Train, "development data": data.Dev, "test data": data.Test} {
-		if d != nil {
-			facts = append(facts, [2]string{name, d.Name + " with fingerprint " + train.Fingerprint(d)})
+	sets := []*structured.Dataset{data.Train, data.Dev, data.Test}
+	for k, name := range []string{"training data", "development data", "test data"} {
+		if d := sets[k]; d != nil {
+			facts = append(facts, [2]string{name, d.Name + " with fingerprint " + p.fingerprint(d)})
 		}
 	}
-	slices.SortFunc(facts, func(a, b [2]string) int { return strings.Compare(a[0], b[0]) })
 	return p.o.Ranks.Agree(ctx, facts)
 }
 

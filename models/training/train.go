@@ -81,7 +81,7 @@ func trainAll(ctx context.Context, given config.Config, o TrainOptions) (result 
 			err = errors.Join(err, removeIfEmpty(c.Out))
 		}
 	}()
-	data, err := host.Await(ctx, r.Data)
+	data, err := host.Await(ctx, func() (*models.Data, error) { return r.SharedData(share(ctx, &c, o)) })
 	if err != nil && ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 		return nil, "", nil, train.ErrInterrupted
 	}

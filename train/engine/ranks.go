@@ -16,8 +16,8 @@ import (
 //
 //   - with dense inputs, one process sums shards into lanes, and then the lanes in order. So each rank has some consecutive lanes. The sum of
 //     lanes passes through the ranks (Group.Sum), piece by piece, and each adds its own.
-//   - with sparse inputs, one process adds all shards to the gradient in order. So each rank has some consecutive shards, asks the oracle about
-//     all of them, and then adds them to the gradient that the ranks before have begun, stripe by stripe: when it has come to the second
+//   - with sparse inputs, one process adds all shards to the gradient in order. So each rank has some consecutive shards, whose attributes it needs
+//     and no others, asks the oracle about all of them, and then adds them to the gradient that the ranks before have begun, stripe by stripe: when it has come to the second
 //     stripe, the next rank begins with the first. The sums of lanes, which go through all shards, are added again from a journal.
 //
 // A step on sparse inputs keeps its gradient in potential space. There the ranks exchange marginals instead.
@@ -51,6 +51,23 @@ func (e *Engine) MostRanks() int {
 		return max(1, len(e.shards))
 	}
 	return max(1, min(e.most, len(e.shards)))
+}
+
+// ShareOf returns the share of a rank whose attributes it needs in full passes over data with sparse inputs, which need not be there yet.
+func ShareOf(ctx context.Context, data *structured.Dataset, g ranks.Group) *structured.Share {
+	all := make([]int, data.Len())
+	for i := range all {
+		all[i] = i
+	}
+	cut := append(shards(data, all), []int{data.Len()})
+	lo, hi := ranks.Share(g, len(cut)-1)
+	return &structured.Share{
+		First: cut[lo][0], Last: cut[hi][0],
+		Gather: func(mine []byte) ([][]byte, error) { return g.Gather(ctx, mine) },
+		Pass: func(state []byte, add func() error) error {
+			return g.Sum(ctx, [][]byte{state}, 1, func(int, int) error { return add() })
+		},
+	}
 }
 
 // sharedSums is memory for sums of several ranks.
@@ -155,7 +172,7 @@ func (e *Engine) overSharesOfLanes(ctx context.Context, shards [][]int, g []floa
 	return total, err
 }
 
-// overRunsOfShards is overShards, with a gradient, for ranks that have a run of consecutive shards each.
+// overRunsOfShards is overShards for ranks that have a run of consecutive shards each.
 func (e *Engine) overRunsOfShards(ctx context.Context, shards [][]int, g []float64, work func(ln *Lane) error) (Sums, error) {
 	lanes, x := min(e.most, len(shards)), &e.shared
 	lo, hi := ranks.Share(e.group, len(shards))
@@ -184,10 +201,12 @@ func (e *Engine) overRunsOfShards(ctx context.Context, shards [][]int, g []float
 	}
 	sums := make([]Sums, lanes)
 	pieces := [][]byte{ranks.Bytes(sums)}
-	if x.packed == nil {
-		x.packed = make([][]float64, sparse.Stripes)
+	packed := x.packed[:0]
+	if g != nil {
+		packed = vec.Grow(x.packed, sparse.Stripes)
+		x.packed = packed
 	}
-	for k := range x.packed {
+	for k := range packed {
 		n := 0
 		e.sparse.Stripe(k, func(lo, hi int) { n += hi - lo })
 		x.packed[k] = vec.Grow(x.packed[k], n)
@@ -208,7 +227,7 @@ func (e *Engine) overRunsOfShards(ctx context.Context, shards [][]int, g []float
 		})
 		return nil
 	})
-	for k := range x.packed {
+	for k := range packed {
 		e.unpack(k, g)
 	}
 	var total Sums
@@ -237,10 +256,10 @@ func (e *Engine) unpack(stripe int, g []float64) {
 	})
 }
 
-// examplesOf returns the examples that a rank has in full passes, in the order of the shards: in runs of shards, or in lanes.
-func (e *Engine) examplesOf(rank int, runs bool) []int {
+// examplesOf returns the examples that a rank has in full passes, in the order of the shards: with sparse inputs in a run of shards, else in lanes.
+func (e *Engine) examplesOf(rank int) []int {
 	of, size := e.shared.all[:0], e.group.Size()
-	if runs {
+	if e.sparse != nil {
 		for _, shard := range e.shards[len(e.shards)*rank/size : len(e.shards)*(rank+1)/size] {
 			of = append(of, shard...)
 		}
@@ -257,12 +276,12 @@ func (e *Engine) examplesOf(rank int, runs bool) []int {
 }
 
 // exchange completes marginals of all examples, of which each rank has those of its own examples.
-func (e *Engine) exchange(ctx context.Context, u *structured.Marginals, runs bool) error {
+func (e *Engine) exchange(ctx context.Context, u *structured.Marginals) error {
 	if e.group == nil {
 		return nil
 	}
 	mine := e.shared.mine[:0]
-	for _, i := range e.examplesOf(e.group.Rank(), runs) {
+	for _, i := range e.examplesOf(e.group.Rank()) {
 		for k := range u.Parts {
 			mine = append(mine, u.Parts[k].Of(i)...)
 		}
@@ -276,7 +295,7 @@ func (e *Engine) exchange(ctx context.Context, u *structured.Marginals, runs boo
 		if rank == e.group.Rank() {
 			continue
 		}
-		for _, i := range e.examplesOf(rank, runs) {
+		for _, i := range e.examplesOf(rank) {
 			for k := range u.Parts {
 				if x, err = take(x, u.Parts[k].Of(i)); err != nil {
 					return err
@@ -295,7 +314,7 @@ func (e *Engine) exchangeMemory(ctx context.Context, m *Memory) error {
 	for k := range m.rest {
 		clear(m.rest[k])
 	}
-	return e.exchange(ctx, &m.Marginals, e.sparse != nil)
+	return e.exchange(ctx, &m.Marginals)
 }
 
 // take fills numbers from the front of bytes, and returns the rest.

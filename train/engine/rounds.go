@@ -150,7 +150,7 @@ func (e *Engine) OwnOf(rank int) []int {
 	if e.group == nil {
 		return e.all
 	}
-	return e.examplesOf(rank, e.sparse != nil)
+	return e.examplesOf(rank)
 }
 
 // All returns all examples.
@@ -158,7 +158,7 @@ func (e *Engine) All() []int { return e.all }
 
 // Assemble completes marginals of all examples, of which each rank knows those of its own.
 func (e *Engine) Assemble(ctx context.Context, u *structured.Marginals) error {
-	return e.exchange(ctx, u, e.sparse != nil)
+	return e.exchange(ctx, u)
 }
 
 // AssembleMemory is Assemble for a memory.
