@@ -114,18 +114,18 @@ type BoundsMethod interface {
 }
 
 // CheckBounds rejects a method, or a device, that does not keep weights between bounds for an objective that has them. Their duals need λ > 0.
-func CheckBounds(m Method, e *engine.Engine) error {
-	if e.Bounds == nil {
+func CheckBounds(m Method, o *engine.Objective, onDevice bool) error {
+	if o.Bounds == nil {
 		return nil
 	}
 	switch _, ok := m.(BoundsMethod); {
 	case !ok:
 		return Refuse(m.Name(), NoBounds, "takes steps that know no bounds of the weights")
-	case e.OnDevice():
+	case onDevice:
 		return Refuse(m.Name(), HostPotentials, "keeps weights between bounds on the CPU only")
-	case !e.Scorer.Affine():
+	case !o.Scorer.Affine():
 		return Refuse(m.Name(), AffineScores, "needs scores that are linear in the weights; those of this net are not")
-	case e.Lambda <= 0:
+	case o.Lambda <= 0:
 		return Refuse(m.Name(), Regulariser, "needs a regulariser: between bounds, its weights follow from a multiple of 1/λ")
 	}
 	return nil

@@ -133,6 +133,7 @@ func (m *BCFW) goOn(ctx context.Context, p *train.Problem, s *train.State) error
 // warm begins at the best dual point between the gold outputs and the oracle's answers at s.W = w₀. Its weights differ from w₀, so the
 // state shows w₀ until a pass finds better weights.
 func (m *BCFW) warm(ctx context.Context, p *train.Problem, s *train.State) error {
+	p.Clip(s.W)
 	pass, err := p.FullPass(ctx, s.W, oracles.Smoothing{}, m.memory)
 	if err != nil {
 		return err

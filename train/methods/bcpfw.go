@@ -134,6 +134,7 @@ func (m *BCPFW) Start(ctx context.Context, p *train.Problem, s *train.State) err
 // w₀, so the state shows w₀ until a pass finds better weights.
 func (m *BCPFW) warm(ctx context.Context, p *train.Problem, s *train.State) error {
 	var err error
+	p.Clip(s.W)
 	if m.primal, _, err = p.Upper(ctx, s.W); err != nil {
 		return err
 	}
