@@ -240,6 +240,12 @@ func (d *Descriptor) TakesL1() bool {
 	return ok
 }
 
+// TakesBounds reports whether the method keeps weights between bounds.
+func (d *Descriptor) TakesBounds() bool {
+	_, ok := d.plain().(train.BoundsMethod)
+	return ok
+}
+
 // OnDevice reports whether the method runs on a GPU.
 func (d *Descriptor) OnDevice() bool { return train.CheckAccelerated(d.plain()) == nil }
 

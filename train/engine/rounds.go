@@ -85,7 +85,7 @@ func (r *Rounds) Round(ctx context.Context, e *Engine, λ float64, τ float32, b
 	if err != nil {
 		return err
 	}
-	value, was := -λ/2*vec.Norm2(e.Soften(r.after, τ)), -λ/2*vec.Norm2(e.Soften(r.before, τ))
+	value, was := -λ*e.conjugate(r.after, τ), -λ*e.conjugate(r.before, τ)
 	sizes := []float64{value}
 	for k, x := range terms {
 		*x = begin[k] + changes[k]

@@ -16,6 +16,8 @@ import (
 //
 // A pass visits every example once, in random order. On a network (Davis and Drusvyatskiy 2018) each step draws a new dropout
 // mask; evaluating the objective turns dropout off.
+//
+// With bounds, steps are of mirror descent: they move v, and the oracle sees the weights that are v cut off at the bounds.
 type SGD struct {
 	Rate      float64 // γ0; 0 finds one by a short search on part of the data (sgdsearch.go)
 	Schedule  Schedule
@@ -47,10 +49,14 @@ func (m *SGD) Start(ctx context.Context, p *train.Problem, s *train.State) error
 	if m.Schedule.needsSpan() && m.Passes == 0 {
 		return train.Refuse(m.Name(), train.RunLength, "needs to know the number of passes for the %v schedule", m.Schedule)
 	}
+	if p.Bounds != nil && m.walks() {
+		return train.Refuse(m.Name(), train.NoBounds, "takes steps with momentum, clipping or a moving average that know no bounds of the weights")
+	}
 	if len(m.path.W) > 0 { // restored
 		m.path.Resume(p.Engine, p.Center)
 		return nil
 	}
+	p.Clip(s.W)
 	if m.walks() {
 		restored := m.walk.resumes()
 		if err := train.CheckCenter(m.Name(), p.Engine.Objective); err != nil {
@@ -144,9 +150,9 @@ func (m *SGD) pass(ctx context.Context, p *train.Problem, s *train.State) error 
 	s.Passes++
 	s.OracleCalls += len(order)
 	if kind == NoAverage {
-		copy(s.W, m.path.W)
+		copy(s.W, p.Soften(m.path.W, 0))
 	} else {
-		copy(s.W, m.path.Mean)
+		copy(s.W, p.Soften(m.path.Mean, 0))
 	}
 	s.Step = γ
 	s.Smoothed, s.Kappa, s.Dual, s.Estimate = math.NaN(), 0, math.NaN(), math.NaN()
@@ -156,6 +162,9 @@ func (m *SGD) pass(ctx context.Context, p *train.Problem, s *train.State) error 
 	s.FullPasses++
 	return err
 }
+
+// TakesBounds implements train.BoundsMethod.
+func (m *SGD) TakesBounds() {}
 
 // walks reports whether steps need more than a path holds.
 func (m *SGD) walks() bool { return m.Momentum > 0 || m.Clip > 0 || m.Averaging == ExponentialAverage }
