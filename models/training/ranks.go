@@ -34,6 +34,14 @@ func (o TrainOptions) ranks() *ranks.Member {
 // leads reports whether this process writes the files.
 func (o TrainOptions) leads() bool { return o.ranks().Rank() == 0 }
 
+// checkAlone refuses what only several ranks do. A run that had them may go on without.
+func checkAlone(c *config.Config) error {
+	if c.LocalSteps > 0 && c.Resume == "" {
+		return structured.BadInput("--local-steps %d is for several ranks, and this is one process: start dsp with mpirun, or leave it out", c.LocalSteps)
+	}
+	return nil
+}
+
 // checkRanks refuses what several ranks do not share.
 func checkRanks(c *config.Config, d *optimisers.Descriptor, o *engine.Objective) error {
 	kind, _, err := config.ParseDevice(c.Device)
@@ -73,11 +81,14 @@ func agree(ctx context.Context, c *config.Config, o TrainOptions) error {
 // share returns which examples' attributes a rank makes, for a run whose method may need no others; nil where it surely needs more.
 func share(ctx context.Context, c *config.Config, o TrainOptions) func(train *structured.Dataset) *structured.Share {
 	g := o.ranks()
-	if d, chosen := c.Optimiser(); g.Size() == 1 || chosen && !d.OwnData || c.Dense != "" || c.Encoder != "" || c.Vectors != "" {
+	if d, chosen := c.Optimiser(); g.Size() == 1 || chosen && !ownData(d, c) || c.Dense != "" || c.Encoder != "" || c.Vectors != "" {
 		return nil
 	}
 	return func(train *structured.Dataset) *structured.Share { return engine.ShareOf(ctx, train, g) }
 }
+
+// ownData reports whether a rank needs the inputs of its own examples alone, where they are sparse.
+func ownData(d *optimisers.Descriptor, c *config.Config) bool { return d.OwnData || c.LocalSteps > 0 }
 
 // keepShare keeps the data in shares if the method needs no more of them. Otherwise each rank fetches all.
 func (p *Problem) keepShare() error {
@@ -85,7 +96,7 @@ func (p *Problem) keepShare() error {
 	if !d.HasShare() {
 		return nil
 	}
-	if by, ok := p.config.Optimiser(); ok && by.OwnData && p.problem.Sparse() != nil && !p.problem.Sparse().HasDense() {
+	if by, ok := p.config.Optimiser(); ok && ownData(by, &p.config) && p.problem.Sparse() != nil && !p.problem.Sparse().HasDense() {
 		p.o.Log.Info("each process holds the attributes of its own examples", "examples", d.Share.Last-d.Share.First, "of", d.Len())
 		return nil
 	}

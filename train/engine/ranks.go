@@ -17,8 +17,8 @@ import (
 //   - with dense inputs, one process sums shards into lanes, and then the lanes in order. So each rank has some consecutive lanes. The sum of
 //     lanes passes through the ranks (Group.Sum), piece by piece, and each adds its own.
 //   - with sparse inputs, one process adds all shards to the gradient in order. So each rank has some consecutive shards, whose attributes it needs
-//     and no others, asks the oracle about all of them, and then adds them to the gradient that the ranks before have begun, stripe by stripe: when it has come to the second
-//     stripe, the next rank begins with the first. The sums of lanes, which go through all shards, are added again from a journal.
+//     and no others, asks the oracle about all of them, and then adds them to the gradient that the ranks before have begun, some stripes at a time, while the next rank
+//     adds to those before. The sums of lanes, which go through all shards, are added again from a journal.
 //
 // A step on sparse inputs keeps its gradient in potential space. There the ranks exchange marginals instead.
 
@@ -209,26 +209,25 @@ func (e *Engine) overRunsOfShards(ctx context.Context, shards [][]int, g []float
 	for k := range packed {
 		n := 0
 		e.sparse.Stripe(k, func(lo, hi int) { n += hi - lo })
-		x.packed[k] = vec.Grow(x.packed[k], n)
-		clear(x.packed[k])
-		pieces = append(pieces, ranks.Bytes(x.packed[k]))
+		packed[k] = vec.Grow(packed[k], n)
+		clear(packed[k])
+		pieces = append(pieces, ranks.Bytes(packed[k]))
 	}
-	err = e.group.Sum(ctx, pieces, e.threads, func(from, to int) error {
-		e.parallel(to-from, func(k int) {
-			if k += from; k > 0 {
-				e.addRuns(runs, k-1, g)
-				return
-			}
+	err = e.group.Sum(ctx, pieces, e.window(len(pieces)), func(from, to int) error {
+		if from == 0 {
 			for i := range runs {
 				for _, s := range runs[i].journal {
 					sums[(lo+i)%lanes].add(s)
 				}
 			}
-		})
+		}
+		first, n := max(0, from-1), to-max(1, from) // stripes
+		parts := min(e.threads, n)
+		e.parallel(parts, func(k int) { e.addRuns(runs, first+n*k/parts, first+n*(k+1)/parts, packed, g) })
 		return nil
 	})
 	for k := range packed {
-		e.unpack(k, g)
+		e.unpack(k, packed[k], g)
 	}
 	var total Sums
 	for _, s := range sums {
@@ -237,19 +236,26 @@ func (e *Engine) overRunsOfShards(ctx context.Context, shards [][]int, g []float
 	return total, err
 }
 
-// addRuns adds the pullback of this rank's shards to a stripe of a gradient, which is packed.
-func (e *Engine) addRuns(runs []run, stripe int, g []float64) {
-	e.unpack(stripe, g)
-	for i := range runs {
-		e.sparse.ScatterDouble(&runs[i].v, &runs[i].batch, stripe, stripe+1, g)
+// window returns how many of n pieces a rank adds to at once. With few, the ranks after the first begin sooner; but each window costs another look
+// at all attributes of the rank's examples.
+func (e *Engine) window(n int) int { return max(e.threads, (n+e.group.Size()-1)/e.group.Size()) }
+
+// addRuns adds the pullback of this rank's shards to stripes from to to−1 of a gradient, which are packed.
+func (e *Engine) addRuns(runs []run, from, to int, packed [][]float64, g []float64) {
+	for k := from; k < to; k++ {
+		e.unpack(k, packed[k], g)
 	}
-	at, packed := 0, e.shared.packed[stripe]
-	e.sparse.Stripe(stripe, func(lo, hi int) { at += copy(packed[at:], g[lo:hi]) })
+	for i := range runs {
+		e.sparse.ScatterDouble(&runs[i].v, &runs[i].batch, from, to, g)
+	}
+	for k := from; k < to; k++ {
+		at := 0
+		e.sparse.Stripe(k, func(lo, hi int) { at += copy(packed[k][at:], g[lo:hi]) })
+	}
 }
 
 // unpack copies a packed stripe to its weights in g.
-func (e *Engine) unpack(stripe int, g []float64) {
-	packed := e.shared.packed[stripe]
+func (e *Engine) unpack(stripe int, packed, g []float64) {
 	e.sparse.Stripe(stripe, func(lo, hi int) {
 		copy(g[lo:hi], packed)
 		packed = packed[hi-lo:]

@@ -74,10 +74,7 @@ func (r *Rounds) Round(ctx context.Context, e *Engine, λ float64, τ float32, b
 	for k, x := range terms {
 		begin[k] = *x
 	}
-	e.group = nil
-	err := work(σ)
-	e.group = g
-	if err = e.SameOnAll(ctx, err); err != nil {
+	if err := e.Alone(ctx, func() error { return work(σ) }); err != nil {
 		return err
 	}
 	w, terms = b.Dual()
