@@ -25,7 +25,7 @@ const mostRemembered = 2 << 30
 // that the run must be on a device.
 func Auto(r *Run, o *engine.Objective, net string, onDevice bool) (d *Descriptor, why string) {
 	d, why = choose(o, net, onDevice)
-	if bytes := d.Remembered(o); d.Losses == SmoothOnly && bytes > mostRemembered {
+	if bytes := d.Remembered(o); d == SDCA && bytes > mostRemembered {
 		by := LBFGS
 		if o.L1 > 0 {
 			by = OWLQN

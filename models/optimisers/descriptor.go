@@ -84,7 +84,8 @@ const (
 	AnyLoss          Losses = iota
 	HingeOnly               // the hinge
 	SmoothOnly              // losses that are log-partition functions
-	SmoothObjectives        // those and the quadratic loss, and the hinge smoothed with a given μ
+	SmoothLosses            // those and the quadratic loss
+	SmoothObjectives        // those, and the hinge smoothed with a given μ
 	OutputLosses            // those about the best output or all outputs: not the quadratic loss
 )
 
@@ -96,7 +97,7 @@ func (l Losses) Takes(loss string) bool {
 		return hinge
 	case SmoothOnly:
 		return !hinge && !quadratic
-	case SmoothObjectives:
+	case SmoothObjectives, SmoothLosses:
 		return !hinge
 	case OutputLosses:
 		return !quadratic
@@ -106,7 +107,7 @@ func (l Losses) Takes(loss string) bool {
 
 // String names the losses.
 func (l Losses) String() string {
-	return [...]string{"any", "hinge", "crf, softmax-margin", "crf, softmax-margin, quadratic, hinge with --mu", "hinge, crf, softmax-margin"}[l]
+	return [...]string{"any", "hinge", "crf, softmax-margin", "crf, softmax-margin, quadratic", "crf, softmax-margin, quadratic, hinge with --mu", "hinge, crf, softmax-margin"}[l]
 }
 
 // Smoothing says whether a method smooths the hinge's max.

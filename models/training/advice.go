@@ -102,7 +102,7 @@ func adviseMethod(c *config.Config, err error) error {
 	case train.NoL1:
 		return adviseL1(c, refused)
 	case train.NoBounds:
-		advice = optimisers.Help(". Use --method {bounds}, or leave out --bounds")
+		advice = optimisers.Help("; --bounds is for {bounds}")
 	case train.PlainMax:
 		advice = "; leave out --mu, or --inner-steps"
 	case train.OtherSchedule:
