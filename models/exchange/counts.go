@@ -67,7 +67,7 @@ func newWeightNames(m *models.Model) weightNames {
 		n.own = append([]string{"_"}, n.labels...)
 	case segments.Segments, segments.Counted:
 		for y := range segments.Labels(len(n.labels)) {
-			n.own = append(n.own, strings.TrimPrefix(n.labels[2*y], "I-"))
+			n.own = append(n.own, strings.TrimPrefix(strings.TrimPrefix(n.labels[2*y], "B-"), "I-"))
 		}
 	}
 	return n
