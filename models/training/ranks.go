@@ -10,7 +10,6 @@ import (
 	"github.com/dsp-go/dsp/models/optimisers"
 	"github.com/dsp-go/dsp/models/predictions"
 	"github.com/dsp-go/dsp/models/tasks"
-	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/nets/kernels"
 	"github.com/dsp-go/dsp/oracles/chain"
 	"github.com/dsp-go/dsp/structured"
@@ -55,8 +54,6 @@ func checkRanks(c *config.Config, d *optimisers.Descriptor, o *engine.Objective)
 			strings.Join(optimisers.NamesOf(func(d *optimisers.Descriptor) bool { return d.Ranks }), ", "))
 	case err == nil && kind == config.CUDA:
 		return structured.BadInput("--device %s: several ranks train on the CPU; leave it out, or start one process", c.Device)
-	case nets.Tunes(o.Scorer):
-		return structured.BadInput("--tune-encoder: several ranks do not share the work of an encoder that is trained; start one process")
 	case c.Baselines == "on":
 		return structured.BadInput("--baselines on: several ranks train no baselines; start one process")
 	}

@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -15,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/dsp-go/dsp/models/inputs/encoded/encodedtest"
 	"github.com/dsp-go/dsp/train/ranks"
 	"github.com/dsp-go/dsp/train/ranks/rankstest"
 )
@@ -47,7 +49,14 @@ func metricsWithoutTimes(t *testing.T, dir string) string {
 
 // Under every mpirun of the machine, any number of processes trains the model of one, writes each file once, and says how many they were.
 func TestRanksTrainTheModelOfOne(t *testing.T) {
-	for name, flags := range ranked {
+	text := []string{"train", "--task", "tag", "--columns", "word=0,pos=1,label=-1", "--train", filepath.Join(drawnText(t), "train.conll")}
+	runs := map[string][]string{
+		"attributes": with(text, "--method", "owl-qn", "--l1", "0.5", "--passes", "3", "--min-count", "2"),
+		"tuned": with(text, "--encoder", encodedtest.Folder(t, "bert"), "--encoder-by-reference", "--encoder-layers", "last", "--tune-encoder", "--method", "adam",
+			"--batch", "32", "--passes", "1"),
+	}
+	maps.Copy(runs, ranked)
+	for name, flags := range runs {
 		one := filepath.Join(t.TempDir(), "run")
 		if err := runProgram(with(flags, "--quiet", "--out", one)...); err != nil {
 			t.Fatal(err)
@@ -71,6 +80,9 @@ func TestRanksTrainTheModelOfOne(t *testing.T) {
 				if got, want := metricsWithoutTimes(t, dir), metricsWithoutTimes(t, one); got != want || strings.Count(got, "\n") != result.Passes {
 					t.Errorf("metrics of %d passes:\n%sexpected\n%s", result.Passes, got, want)
 				}
+				if holds := strings.Contains(stderr.String(), "rank 0: each process holds the attributes of its own examples"); holds != (name == "attributes") {
+					t.Errorf("attributes in shares: %v, the log is\n%s", holds, stderr.String())
+				}
 				if !strings.Contains(stderr.String(), "rank 0: several processes train together ranks=") || strings.Contains(stderr.String(), "rank 1: ") {
 					t.Errorf("the log is\n%s", stderr.String())
 				}
@@ -93,13 +105,15 @@ func TestRanksRefuse(t *testing.T) {
 		command []string
 		says    string
 	}{
-		"a method from example to example": {with(tag, "--method", "saga"), "--method saga goes from example to example"},
-		"a method of one pass":             {with(tag, "--method", "counts"), "--method counts takes one pass"},
-		"a device":                         {with(tag, "--method", "lbfgs", "--device", "cuda"), "--device cuda"},
-		"baselines":                        {with(tag, "--method", "lbfgs", "--baselines", "on"), "--baselines on"},
-		"a pipeline":                       {with(tag, "--task", "pipeline"), "--task pipeline"},
-		"other settings":                   {[]string{"sh", "-c", each + "exec \"$0\" train --train " + text + " --method lbfgs --seed $RANK --out " + dir + "/run"}, "has --seed 1, but rank 0 ("},
-		"a missing file":                   {[]string{"sh", "-c", each + "exec \"$0\" train --train " + text + "$RANK --method lbfgs --out " + dir + "/run"}, "no such file"},
+		"a method from example to example":  {with(tag, "--method", "saga"), "--method saga goes from example to example"},
+		"a method of one pass":              {with(tag, "--method", "counts"), "--method counts takes one pass"},
+		"steps of its own in one process":   {with(tag, "--method", "sgd", "--lr", "0.1", "--local-steps", "4", "--ranks", "off"), "--local-steps 4 is for several ranks"},
+		"steps of its own without a length": {with(tag, "--method", "sgd", "--local-steps", "4"), "give --lr"},
+		"a device":                          {with(tag, "--method", "lbfgs", "--device", "cuda"), "--device cuda"},
+		"baselines":                         {with(tag, "--method", "lbfgs", "--baselines", "on"), "--baselines on"},
+		"a pipeline":                        {with(tag, "--task", "pipeline"), "--task pipeline"},
+		"other settings":                    {[]string{"sh", "-c", each + "exec \"$0\" train --train " + text + " --method lbfgs --seed $RANK --out " + dir + "/run"}, "has --seed 1, but rank 0 ("},
+		"a missing file":                    {[]string{"sh", "-c", each + "exec \"$0\" train --train " + text + "$RANK --method lbfgs --out " + dir + "/run"}, "no such file"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			program, args := binary, with(c.command, "--out", filepath.Join(dir, "run"))
