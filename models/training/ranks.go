@@ -65,6 +65,7 @@ func agree(ctx context.Context, c *config.Config, o TrainOptions) error {
 	facts := [][2]string{
 		{"version", o.Version}, {"vector instructions", chain.Vector()}, {"matrix products", kernels.CurrentBLAS().Name()},
 		{"--passes", fmt.Sprint(c.Passes)}, {"--gap", fmt.Sprint(c.Gap)}, {"--patience", fmt.Sprint(c.Patience)}, {"--resume", c.Resume},
+		{"--train-local", given(c.TrainLocal)},
 	}
 	identity := identityOf(*c)
 	for _, s := range config.Settings(c) {
@@ -73,6 +74,14 @@ func agree(ctx context.Context, c *config.Config, o TrainOptions) error {
 		}
 	}
 	return o.Ranks.Agree(ctx, facts)
+}
+
+// given says whether each rank has a file of its own.
+func given(path string) string {
+	if path == "" {
+		return "not given"
+	}
+	return "given"
 }
 
 // share returns which examples' attributes a rank makes, for a run whose method may need no others; nil where it surely needs more.

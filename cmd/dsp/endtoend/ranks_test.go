@@ -91,6 +91,34 @@ func TestRanksTrainTheModelOfOne(t *testing.T) {
 	}
 }
 
+// Ranks that have a file each train the model of one process that has all of them, and leave no copies behind.
+func TestRanksWithFilesOfTheirOwn(t *testing.T) {
+	l, dir, temporary := rankstest.Launchers(t)[0], t.TempDir(), t.TempDir()
+	whole, err := os.ReadFile(filepath.Join(drawnText(t), "train.conll"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cut := bytes.Index(whole[len(whole)/3:], []byte("\n\n")) + len(whole)/3 + 2
+	for name, content := range map[string][]byte{"whole": whole, "of0": whole[:cut], "of1": whole[cut:]} {
+		if err := os.WriteFile(filepath.Join(dir, name), content, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	flags := []string{"--columns", "word=0,pos=1,label=-1", "--format", "conll", "--method", "lbfgs", "--passes", "2", "--threads", "1"}
+	one, both := filepath.Join(dir, "one"), filepath.Join(dir, "both")
+	dsp(t, with([]string{"train"}, with(flags, "--train", filepath.Join(dir, "of0")+","+filepath.Join(dir, "of1"), "--out", one)...)...).ok()
+	script := "exec \"$0\" train --train-local " + dir + "/of${OMPI_COMM_WORLD_RANK:-$PMI_RANK} --out " + both + " " + strings.Join(flags, " ")
+	if out, err := l.Run(t, 2, []string{asProgram + "=1", "TMPDIR=" + temporary}, "sh", "-c", script, binary); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if tensorsIn(t, one) != tensorsIn(t, both) {
+		t.Error("another model than that of one process")
+	}
+	if left, _ := filepath.Glob(filepath.Join(temporary, "dsp-train-*")); len(left) > 0 {
+		t.Errorf("%v is left", left)
+	}
+}
+
 // What ranks cannot do together is refused by name, with exit code 2, before anything is written.
 func TestRanksRefuse(t *testing.T) {
 	l := rankstest.Launchers(t)[0]
@@ -107,8 +135,8 @@ func TestRanksRefuse(t *testing.T) {
 	}{
 		"a method from example to example":  {with(tag, "--method", "saga"), "--method saga goes from example to example"},
 		"a method of one pass":              {with(tag, "--method", "counts"), "--method counts takes one pass"},
-		"steps of its own in one process":   {with(tag, "--method", "sgd", "--lr", "0.1", "--local-steps", "4", "--ranks", "off"), "--local-steps 4 is for several ranks"},
 		"steps of its own without a length": {with(tag, "--method", "sgd", "--local-steps", "4"), "give --lr"},
+		"two training files":                {with(tag, "--train-local", text), "both say what to learn from"},
 		"a device":                          {with(tag, "--method", "lbfgs", "--device", "cuda"), "--device cuda"},
 		"baselines":                         {with(tag, "--method", "lbfgs", "--baselines", "on"), "--baselines on"},
 		"a pipeline":                        {with(tag, "--task", "pipeline"), "--task pipeline"},
@@ -128,6 +156,18 @@ func TestRanksRefuse(t *testing.T) {
 				t.Error("there is a model")
 			}
 		})
+	}
+}
+
+// What only ranks do is refused in one process.
+func TestOneProcessRefuses(t *testing.T) {
+	text := filepath.Join(drawnText(t), "train.conll")
+	for says, flags := range map[string][]string{
+		"--local-steps 4 is for several ranks": {"train", "--train", text, "--columns", "word=0,pos=1,label=-1", "--method", "adam", "--local-steps", "4"},
+		"--train-local " + text:                {"train", "--train-local", text},
+		"--train-local is for dsp train":       {"sweep", "--train-local", text, "--grid", "reg=1,2", "--out", filepath.Join(t.TempDir(), "sweep")},
+	} {
+		dsp(t, flags...).refused(exitBadInput, says)
 	}
 }
 
