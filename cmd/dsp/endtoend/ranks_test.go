@@ -133,7 +133,6 @@ func TestRanksRefuse(t *testing.T) {
 		command []string
 		says    string
 	}{
-		"a method from example to example":  {with(tag, "--method", "saga"), "--method saga goes from example to example"},
 		"a method of one pass":              {with(tag, "--method", "counts"), "--method counts takes one pass"},
 		"steps of its own without a length": {with(tag, "--method", "sgd", "--local-steps", "4"), "give --lr"},
 		"two training files":                {with(tag, "--train-local", text), "both say what to learn from"},
