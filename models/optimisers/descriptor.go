@@ -33,6 +33,7 @@ type Descriptor struct {
 	Prior     bool      // it takes a regulariser around a trained model
 	Dropout   bool      // its steps drop units
 	Ranks     bool      // several ranks share its work (train/ranks), as far as that is passes over all examples and steps on several
+	OwnData   bool      // with sparse inputs each of several ranks needs those of its own examples alone
 	Blocks    bool      // each of several ranks works on dual variables of its own, so that the bits depend on the number of ranks
 	Dual      bool      // its weights are made of dual variables: with λ₁‖w‖₁ it cannot start from given weights
 	L1OnCPU   bool      // with λ₁‖w‖₁ it does not run on a device, though otherwise it does

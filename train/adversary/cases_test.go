@@ -16,6 +16,7 @@ import (
 	"github.com/dsp-go/dsp/structured/choices"
 	"github.com/dsp-go/dsp/structured/graphs"
 	"github.com/dsp-go/dsp/structured/matchings"
+	"github.com/dsp-go/dsp/structured/monotone"
 	"github.com/dsp-go/dsp/structured/trees"
 	"github.com/dsp-go/dsp/structured/windows"
 	"github.com/dsp-go/dsp/train"
@@ -77,6 +78,7 @@ var draws = []struct {
 	{"trees with attributes and dense inputs", true, jointTrees},
 	{"matchings", false, matchingsOf(false)},
 	{"complete matchings", false, matchingsOf(true)},
+	{"monotone alignments", true, alignmentsOf},
 	{"choices", true, choicesOf},
 	{"windows", false, windowsOf(0)},
 	{"windows cut short", false, windowsOf(3)},
@@ -421,6 +423,37 @@ func matchingsOf(complete bool) func(*rand.Rand, int, spoiler) (nets.Scorer, *st
 		}
 		return sparse.New(matchings.Matching{Complete: complete}.Form(), parts), d
 	}
+}
+
+// alignmentsOf draws paths through up to 4 by 4 pairs. Some false links cost nothing.
+func alignmentsOf(r *rand.Rand, n int, spoil spoiler) (nets.Scorer, *structured.Dataset) {
+	pairs, sources := &structured.Table{Name: structured.Pairs, Offsets: []int{0}}, &structured.Table{Name: structured.Sources, Offsets: []int{0}}
+	d := &structured.Dataset{Name: "alignments", Offsets: []int{0}, Outputs: []int{0}, Tables: []*structured.Table{pairs, sources}, CostRows: structured.Pairs}
+	for i := range n {
+		rows, columns := 2+r.IntN(3), 2+r.IntN(3)
+		gold := make([]int32, rows+columns-1)
+		for i, j := 0, 0; ; {
+			gold[i+j] = int32(i) + 1
+			down, right := i+1 < rows && r.IntN(3) > 0, j+1 < columns && r.IntN(3) > 0
+			if i+j == rows+columns-2 {
+				break
+			}
+			if down || j+1 == columns {
+				i++
+			}
+			if right || !down && j+1 < columns {
+				j++
+			}
+		}
+		d.Labels = append(d.Labels, gold...)
+		for range rows * columns {
+			d.Costs = append(d.Costs, float32(r.IntN(4)))
+		}
+		d.Offsets, d.Outputs = append(d.Offsets, d.Offsets[i]+rows+columns), append(d.Outputs, len(d.Labels))
+		pairs.Offsets, sources.Offsets = append(pairs.Offsets, pairs.Offsets[i]+rows*columns), append(sources.Offsets, sources.Offsets[i]+rows)
+	}
+	pairs.Attributes = attributesOf(r, rowsOf(r, pairs.Offsets[n], inputs, spoil))
+	return sparse.New(monotone.Form(), []sparse.Part{{Attributes: inputs, Weights: "pairs"}, {Bias: "steps"}}), d
 }
 
 func choicesOf(r *rand.Rand, n int, spoil spoiler) (nets.Scorer, *structured.Dataset) {

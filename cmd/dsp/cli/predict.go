@@ -16,6 +16,7 @@ import (
 	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/machine/host"
 )
 
 // expansion is the name of alpha-expansion among the ways to decode.
@@ -168,7 +169,7 @@ probability. With --beam it searches for probable strings; with --nbest it lists
 	complete(cmd, "scheme", "iob1", "iob2", "bioes")
 	flags.IntVar(&o.NBest, "nbest", 0, "add the `N` best outputs of each sequence, up to 100,000, with score and probability (links, and graphs with cuts, have scores only)")
 	flags.IntVar(&o.Beam, "beam", 0, "for lines of text: search for probable strings, keeping the `N` most probable beginnings at each frame; 0: what the best labels of the frames read")
-	flags.BoolVar(&o.Force, "force", false, "keep what the input's column of labels says, or those of heads and relations, and predict the rest given that: a label of the model, A|B for one of these, ? or _ for any")
+	flags.BoolVar(&o.Force, "force", false, "keep what the input says, and predict the rest given that: its column of labels, or those of heads and relations (a label of the model, A|B for one of these, ? or _ for any), brackets of constituents, known labels of graphs, or of masks (with --masks)")
 	flags.StringVar(&decode, "decode", "max", "what to predict: `max|risk|expansion`; max: the output with the largest score; risk: the output with the fewest expected wrong labels (or heads and relations) under the marginals; expansion: labels of a graph with Potts edges and more than two labels that alpha-expansion finds, an approximation, whose distance from the best is bounded on standard error")
 	complete(cmd, "decode", decodes...)
 	flags.StringVar(&picture, "picture", "", "instead of printing predictions, draw the predicted trees of a few sentences, or the boxes or masks of a few images, to `FILE`, .svg, .png or .pdf")
@@ -260,7 +261,10 @@ func checkPrinted(cmd *cobra.Command, to, picture string) error {
 
 // writeTo writes predictions to files.
 func (u *use) writeTo(cmd *cobra.Command, m *models.Model, o predictions.Options, to string, asJSON bool) error {
-	d, err := u.readFor(cmd.Context(), m, "--input", false)
+	if u.Path == "" {
+		return noData("--input")
+	}
+	d, err := host.Await(cmd.Context(), func() (*structured.Dataset, error) { return m.ReadGiven(u.Request, o) })
 	if err != nil {
 		return err
 	}
