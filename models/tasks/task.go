@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/dsp-go/dsp/models/config"
+	"github.com/dsp-go/dsp/models/data/alignments"
 	"github.com/dsp-go/dsp/models/data/formats"
 	"github.com/dsp-go/dsp/models/inputs"
 	"github.com/dsp-go/dsp/models/predictions"
@@ -96,6 +97,8 @@ type Task struct {
 	// Baselines says that runs on built-in data train baselines too.
 	Baselines bool
 
+	// Links are the outputs that stand for links, of a task whose requests are Pairs. Nil otherwise.
+	Links *alignments.Outputs
 	// Request is what a request to a server holds for an example, and Tensors lists what an answer may have beside its line and its score.
 	Request Request
 	Tensors []string

@@ -81,7 +81,7 @@ func trainAll(ctx context.Context, given config.Config, o TrainOptions) (result 
 			err = errors.Join(err, removeIfEmpty(c.Out))
 		}
 	}()
-	data, err := host.Await(ctx, r.Data)
+	data, err := host.Await(ctx, func() (*models.Data, error) { return r.SharedData(share(ctx, &c, o)) })
 	if err != nil && ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 		return nil, "", nil, train.ErrInterrupted
 	}
@@ -193,7 +193,7 @@ func trainOn(ctx context.Context, c config.Config, data *models.Data, o TrainOpt
 		if err := agreeOnData(ctx, data, p); err != nil {
 			return nil, nil, err
 		}
-		if d, ok := p.config.Optimiser(); ok && d.Blocks {
+		if d, ok := p.config.Optimiser(); ok && (d.Blocks || p.config.LocalSteps > 0) {
 			o.Log.Info("each process works on examples of its own: the model depends on how many there are", "method", d.Name)
 		}
 	}
