@@ -56,7 +56,7 @@ func Stream[P, W any](ctx context.Context, threads int, w io.Writer, next func()
 // arrives, other data, and text for a device, as a whole.
 func (m *Model) Print(ctx context.Context, r Request, w io.Writer, o predictions.Options, asJSON bool) error {
 	streams := m.streams(r)
-	if streams && m.device == nil {
+	if streams && m.device == nil && (!o.EntityF1 || o.EntityThreshold > 0) {
 		in, err := host.Open(r.Path)
 		if err != nil {
 			return err

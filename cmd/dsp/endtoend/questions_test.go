@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -116,6 +117,31 @@ func TestQuestionsOfEval(t *testing.T) {
 		t.Errorf("%+v", r.Errors)
 	}
 	dsp(t, "eval", "--model", model, "--data", data, "--kl").refused(exitBadInput, "add --against MODEL")
+}
+
+// Entities are chosen by their probabilities: over the whole input, or as it arrives with a threshold.
+func TestDecodeF1(t *testing.T) {
+	t.Parallel()
+	model, text := attributeTagger(t), "the\nred\nfox\nruns\n\nred\nfox\n\n"
+	o := dspWith(t, text, "predict", "--model", model, "--decode", "f1", "--spans").ok()
+	said := regexp.MustCompile(`expected_f1=([0-9.]+) threshold=([0-9.]+)`).FindStringSubmatch(o.stderr)
+	if said == nil {
+		t.Fatal(o.stderr)
+	}
+	f1, _ := strconv.ParseFloat(said[1], 64)
+	if threshold, _ := strconv.ParseFloat(said[2], 64); !(f1 > 0 && f1 <= 1) || math.Abs(threshold-f1/2) > 1e-3 {
+		t.Errorf("%v", said)
+	}
+	if again := dspWith(t, text, "predict", "--model", model, "--decode", "f1", "--threshold", said[2], "--spans").ok(); again.stdout != o.stdout || !strings.Contains(o.stdout, "X\t") {
+		t.Errorf("with the threshold:\n%s\nwithout:\n%s", again.stdout, o.stdout)
+	}
+	if sure := dspWith(t, text, "predict", "--model", model, "--decode", "f1", "--threshold", "1", "--spans").ok(); strings.Contains(sure.stdout, "X\t") {
+		t.Errorf("entities of probability 1: %s", sure.stdout)
+	}
+	dsp(t, "predict", "--model", model, "--threshold", "0.3").refused(exitBadInput, "--threshold 0.3 is for --decode f1")
+	dsp(t, "eval", "--model", model, "--data", "x", "--decode", "f1", "--threshold", "2").refused(exitBadInput, "--threshold 2")
+	dspWith(t, "The red fox.", "predict", "--model", model, "--text", "--decode", "f1").refused(exitBadInput, "--threshold")
+	dsp(t, "eval", "--model", parser(t), "--data", filepath.Join(drawnTrees(t), "test.conllu"), "--decode", "f1").refused(exitBadInput, "--decode f1 chooses the entities of tagged sequences")
 }
 
 // Where training without a regulariser ends, expected counts are those observed; on other data they are not. The table has the largest differences first.
