@@ -64,8 +64,10 @@ func (raw *Raw) Fit(c *config.Config) (*Data, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := d.inputs.FitSteps(c, d.Train); err != nil {
-		return nil, err
+	if tasks.Of(c).Labels {
+		if err := d.inputs.FitSteps(c, d.Train); err != nil {
+			return nil, err
+		}
 	}
 	d.inputs.Encoder = raw.encoder
 	if err := d.standardise(c, raw.packed); err != nil {
