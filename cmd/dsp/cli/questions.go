@@ -37,8 +37,8 @@ func (q *questions) check(cmd *cobra.Command, o *predictions.Options) error {
 		return structured.BadInput("--samples %d: expected 0 to %d", o.Samples, mostOutputs)
 	case o.Samples > 0 && !isSet(cmd, "json"):
 		return structured.BadInput("--samples %d: samples are written as JSON; add --json", o.Samples)
-	case !(o.SampleTemperature > 0 && o.SampleTemperature <= mostTemperature):
-		return structured.BadInput("--temperature %v: expected more than 0, and at most %v", o.SampleTemperature, float64(mostTemperature))
+	case !(o.SampleTemperature > 0 && o.SampleTemperature <= predictions.MostTemperature):
+		return structured.BadInput("--temperature %v: expected more than 0, and at most %v", o.SampleTemperature, float64(predictions.MostTemperature))
 	case q.selected < 0 || given("select") && q.selected == 0:
 		return structured.BadInput("--select %d: expected how many examples to choose, 1 or more", q.selected)
 	case given("by") && q.selected == 0:
@@ -59,9 +59,6 @@ func (q *questions) check(cmd *cobra.Command, o *predictions.Options) error {
 	}
 	return settings.OneOf("--by", q.by, models.SelectBy)
 }
-
-// mostTemperature is the largest temperature of samples, at which they hardly depend on the scores.
-const mostTemperature = 1e6
 
 // mostOutputs bounds the outputs of each sequence that are drawn, or are its best ones: they are in memory together.
 const mostOutputs = 100_000
