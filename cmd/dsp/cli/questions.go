@@ -52,10 +52,13 @@ func (q *questions) check(cmd *cobra.Command, o *predictions.Options) error {
 	if q.selected == 0 {
 		return nil
 	}
-	for _, name := range []string{"nbest", "beam", "confidence", "score", "marginals", "entropy", "samples", "spans", "min-probability", "into", "scheme", "force", "decode", "threshold", "text", "pretokenised", "picture", "to"} {
+	for _, name := range []string{"nbest", "beam", "confidence", "score", "marginals", "samples", "spans", "min-probability", "into", "scheme", "force", "decode", "threshold", "text", "pretokenised", "picture", "to"} {
 		if given(name) {
 			return structured.BadInput("--%s has no effect with --select, which prints no predictions", name)
 		}
+	}
+	if o.Entropy && !isSet(cmd, "json") {
+		return structured.BadInput("--entropy with --select: examples are written as they stand in the input; add --json for their entropies")
 	}
 	return settings.OneOf("--by", q.by, models.SelectBy)
 }
@@ -70,15 +73,17 @@ type selection struct {
 	Line    int     `json:"line,omitempty"`
 	By      string  `json:"by"`
 	Measure float64 `json:"measure"`
+
+	Entropy *float64 `json:"entropy,omitempty"`
 }
 
 // run chooses examples of the input and prints them.
-func (q *questions) run(ctx context.Context, u *use, m *models.Model, truncate, asJSON bool) error {
+func (q *questions) run(ctx context.Context, u *use, m *models.Model, truncate, entropy, asJSON bool) error {
 	d, err := u.readFor(ctx, m, "--input", false)
 	if err != nil {
 		return err
 	}
-	chosen, err := m.Select(ctx, d, q.selected, q.by, !truncate, u.Threads)
+	chosen, err := m.Select(ctx, d, q.selected, q.by, predictions.Options{Threads: u.Threads, Exact: !truncate, Entropy: entropy})
 	if err != nil {
 		return err
 	}
@@ -87,6 +92,9 @@ func (q *questions) run(ctx context.Context, u *use, m *models.Model, truncate, 
 	}
 	for _, c := range chosen {
 		s := selection{ID: d.ID(c.Example), Example: c.Example, By: q.by, Measure: c.Measure}
+		if entropy {
+			s.Entropy = &c.Entropy
+		}
 		if d.Lines != nil {
 			s.Line = d.Lines[c.Example]
 		}

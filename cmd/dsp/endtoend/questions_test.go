@@ -85,6 +85,12 @@ func TestSelect(t *testing.T) {
 			t.Errorf("%s: %q", by, got)
 		}
 	}
+	var with struct{ Measure, Entropy float64 }
+	dsp(t, "predict", "--model", model, "--input", path, "--columns", "word=0", "--select", "1", "--by", "entropy", "--entropy", "--json").ok().json(&with)
+	if !(with.Entropy > 0) || with.Entropy != with.Measure {
+		t.Errorf("%+v", with)
+	}
+	dsp(t, "predict", "--model", model, "--input", path, "--columns", "word=0", "--select", "1", "--entropy").refused(exitBadInput, "add --json for their entropies")
 	dspWith(t, "the\n", "predict", "--model", model, "--select", "1").refused(exitBadInput, "-: examples are copied from a single file of text")
 }
 
