@@ -115,6 +115,8 @@ func autoQuadratic(o *engine.Objective, net string) (d *Descriptor, why string) 
 		return Adam, net + " is not linear in its weights, and prox-linear has no rule for the quadratic loss"
 	case o.L1 > 0:
 		return OWLQN, net + " is linear in its weights and the loss is quadratic: owl-qn leaves most weights at zero, and certifies how far the optimum is"
+	case isSparse(o.Scorer) && o.Lambda > 0:
+		return SDCA, net + " is linear in sparse attributes and the loss is quadratic: the steps of sdca are in closed form, and it certifies how far the optimum is"
 	}
 	return LBFGS, net + " is linear in its weights and the loss is quadratic: lbfgs needs few passes, with dense inputs alone one or two, and certifies how far the optimum is"
 }

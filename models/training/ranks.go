@@ -10,7 +10,6 @@ import (
 	"github.com/dsp-go/dsp/models/optimisers"
 	"github.com/dsp-go/dsp/models/predictions"
 	"github.com/dsp-go/dsp/models/tasks"
-	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/nets/kernels"
 	"github.com/dsp-go/dsp/oracles/chain"
 	"github.com/dsp-go/dsp/structured"
@@ -55,8 +54,6 @@ func checkRanks(c *config.Config, d *optimisers.Descriptor, o *engine.Objective)
 			strings.Join(optimisers.NamesOf(func(d *optimisers.Descriptor) bool { return d.Ranks }), ", "))
 	case err == nil && kind == config.CUDA:
 		return structured.BadInput("--device %s: several ranks train on the CPU; leave it out, or start one process", c.Device)
-	case nets.Tunes(o.Scorer):
-		return structured.BadInput("--tune-encoder: several ranks do not share the work of an encoder that is trained; start one process")
 	case c.Baselines == "on":
 		return structured.BadInput("--baselines on: several ranks train no baselines; start one process")
 	}
@@ -68,6 +65,7 @@ func agree(ctx context.Context, c *config.Config, o TrainOptions) error {
 	facts := [][2]string{
 		{"version", o.Version}, {"vector instructions", chain.Vector()}, {"matrix products", kernels.CurrentBLAS().Name()},
 		{"--passes", fmt.Sprint(c.Passes)}, {"--gap", fmt.Sprint(c.Gap)}, {"--patience", fmt.Sprint(c.Patience)}, {"--resume", c.Resume},
+		{"--train-local", given(c.TrainLocal)},
 	}
 	identity := identityOf(*c)
 	for _, s := range config.Settings(c) {
@@ -76,6 +74,14 @@ func agree(ctx context.Context, c *config.Config, o TrainOptions) error {
 		}
 	}
 	return o.Ranks.Agree(ctx, facts)
+}
+
+// given says whether each rank has a file of its own.
+func given(path string) string {
+	if path == "" {
+		return "not given"
+	}
+	return "given"
 }
 
 // share returns which examples' attributes a rank makes, for a run whose method may need no others; nil where it surely needs more.

@@ -61,6 +61,10 @@ func trainAll(ctx context.Context, given config.Config, o TrainOptions) (result 
 			return nil, "", nil, err
 		}
 	}
+	given, forget, err := passFiles(ctx, given, o)
+	if err != nil {
+		return nil, "", nil, err
+	}
 	r, c, err := resolveGiven(given)
 	if err != nil {
 		return nil, "", nil, err
@@ -89,6 +93,9 @@ func trainAll(ctx context.Context, given config.Config, o TrainOptions) (result 
 		err = structured.BadInput("%w; if the data moved, give its place with --train, --dev or --test: a run resumes on data with the same content", err)
 	}
 	if err != nil {
+		return nil, "", nil, err
+	}
+	if err := forget(ctx); err != nil {
 		return nil, "", nil, err
 	}
 	data.ForgetText()

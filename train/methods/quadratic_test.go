@@ -160,23 +160,26 @@ func TestQuadraticEnclosesLeastSquares(t *testing.T) {
 	}
 }
 
-// So does saga where the centre has large scores, so that ½‖v‖² is most of what its memory proves.
+// So do saga and sdca where the centre has large scores, so that ½‖v‖² is most of what their memory proves.
 func TestQuadraticMemoryEncloses(t *testing.T) {
 	p := traintest.Shifted(sparseQuadratic(t, 30, 20))
 	p.Center = traintest.DrawWeights(rand.New(rand.NewPCG(5, 6)), p.Scorer.Dim(), 2)
-	least, m := leastSquares(t, p), &SAGA{Pace: Pace{Lipschitz: 4}}
-	s := &train.State{W: slices.Clone(p.Center)}
-	if err := m.Start(t.Context(), p, s); err != nil {
-		t.Fatal(err)
-	}
-	for k := range 8 {
-		traintest.Passes(t, m, p, s, 1)
-		if s.Dual > least+1e-9 || s.Primal < least-1e-9 {
-			t.Fatalf("pass %d: the interval [%g, %g] leaves out the least value %g", k+1, s.Dual, s.Primal, least)
+	least := leastSquares(t, p)
+	for _, m := range []train.Method{&SAGA{Pace: Pace{Lipschitz: 4}}, &sdca.SDCA{}} {
+		s := &train.State{W: slices.Clone(p.Center)}
+		traintest.Begin(t, m, p, s)
+		for k := range 8 {
+			traintest.Passes(t, m, p, s, 1)
+			if by, ok := m.(train.Certifier); ok {
+				traintest.Certify(t, by, p, s)
+			}
+			if s.Dual > least+1e-9 || s.Primal < least-1e-9 {
+				t.Fatalf("%s, pass %d: the interval [%g, %g] leaves out the least value %g", m.Name(), k+1, s.Dual, s.Primal, least)
+			}
 		}
-	}
-	if !(s.Gap() <= 1e-3*s.Primal) {
-		t.Errorf("relative gap %g", s.Gap()/s.Primal)
+		if !(s.Gap() <= 1e-3*s.Primal) {
+			t.Errorf("%s: relative gap %g", m.Name(), s.Gap()/s.Primal)
+		}
 	}
 }
 

@@ -13,10 +13,11 @@ import (
 // function of u_i, whose maximum is known in closed form, as in ridge regression (Shalev-Shwartz and Zhang 2013, section 6.2): with the residuals
 // R = θ_i − u_i [T×Y] and the inner products K [T×T] of the inputs of an example's T positions,
 //
-//	u_i ← u_i + (I + (c_i/λn) K)⁻¹ R.
+//	u_i ← u_i + ω(I + (c_i/λn) K)⁻¹ R.
 //
+// ω = 1 is the maximum; ω = relaxation raises the dual by less, and all steps together by more (successive over-relaxation).
 // K is the same for all labels, so a Cholesky factor solves for all of them. It comes from the scorer: v with a 1 in column t of position t pulled back, and scored,
-// has column t of K where the scores of label t are; Y positions at a time. Steps on several examples at the same w are divided by their number: the dual is
+// has column t of K where the scores of label t are; Y positions at a time. What K needs is half as large as the square of an example's length. Steps on several examples at the same w are divided by their number: the dual is
 // concave, so that it rises at least by the mean of what each alone would raise it. The same goes for runs of blockPositions in a long example. So steps never
 // lower the dual but by rounding, and none is undone.
 //
@@ -93,7 +94,7 @@ func (st *dualStep) answerQuadratic(p *train.Problem, memory *dualMemory, λ flo
 	part := entriesOf(θ.Structure)
 	labels, to, scores := θ.Parts[part].Width, u.Parts[part].Values, θ.Parts[part].Values
 	positions := len(to) / labels
-	st.η = 1 / float64(st.share*((positions+blockPositions-1)/blockPositions))
+	st.η = relaxation / float64(st.share*((positions+blockPositions-1)/blockPositions))
 	scale, packed := st.c/(λ*float64(p.Len())), memory.gram[st.i]
 	for from := 0; from < positions; from += blockPositions {
 		n := min(blockPositions, positions-from)

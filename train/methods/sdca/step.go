@@ -94,7 +94,7 @@ func (st *dualStep) answer(p *train.Problem, memory *dualMemory, λ float64, try
 		st.size += scores
 	}
 	st.loss = 0
-	if p.Loss != engine.CRF {
+	if p.Loss.Augments() {
 		st.loss = p.Task.Dot(v, 0, st.Batch.GoldOf(0))
 	}
 	if st.c != 1 {
