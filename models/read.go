@@ -73,7 +73,7 @@ func (m *Model) ReadData(r Request) (*structured.Dataset, error) {
 	if err := m.accepts(d); err != nil {
 		return nil, err
 	}
-	if d.Attributes != nil && d.Positions() > 0 && len(d.Attributes.Index) == 0 && m.Config.L1 == 0 { // sparse models know few attributes
+	if d.Attributes != nil && d.Positions() > 0 && len(d.Attributes.Index) == 0 && m.Config.L1 == 0 && m.Config.Radius == 0 { // sparse models know few attributes
 		return nil, strange(path)
 	}
 	return d, m.checkData(d)

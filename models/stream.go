@@ -136,7 +136,7 @@ func (m *Model) PredictText(ctx context.Context, in io.Reader, w io.Writer, r Re
 	switch {
 	case err == nil && sum.Examples == 0:
 		return sum.Empty
-	case err == nil && sum.Known == 0 && m.Dictionary != nil && m.Config.L1 == 0: // sparse models know few attributes
+	case err == nil && sum.Known == 0 && m.Dictionary != nil && m.Config.L1 == 0 && m.Config.Radius == 0: // sparse models know few attributes
 		return strange(name)
 	}
 	return err

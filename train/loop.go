@@ -2,7 +2,6 @@ package train
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -113,7 +112,7 @@ func (l *loop) start(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := cmp.Or(CheckL1(l.Method, l.Problem.Objective), CheckBounds(l.Method, l.Problem.Objective, l.Problem.OnDevice())); err != nil {
+	if err := CheckTerms(l.Method, l.Problem.Objective, l.Problem.OnDevice()); err != nil {
 		return err
 	}
 	begin := time.Now()

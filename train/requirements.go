@@ -1,6 +1,7 @@
 package train
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/dsp-go/dsp/nets"
@@ -29,6 +30,8 @@ const (
 	OriginCenter                       // a regulariser around zero
 	NoL1                               // λ₁ = 0
 	NoBounds                           // weights without bounds
+	NoBall                             // weights outside a ball
+	Ball                               // a ball of weights
 	OtherLoss                          // another loss than the quadratic one
 	Sums                               // an oracle that sums over all outputs
 	Countable                          // scores that are log probabilities of what the training data have counts of
@@ -129,6 +132,26 @@ func CheckBounds(m Method, o *engine.Objective, onDevice bool) error {
 		return Refuse(m.Name(), Regulariser, "needs a regulariser: between bounds, its weights follow from a multiple of 1/λ")
 	}
 	return nil
+}
+
+// RadiusMethod is a method that keeps weights in a ball.
+type RadiusMethod interface {
+	Method
+	// TakesRadius marks the method.
+	TakesRadius()
+}
+
+// CheckRadius rejects a method that keeps no weights in a ball for an objective that has one.
+func CheckRadius(m Method, o *engine.Objective) error {
+	if _, ok := m.(RadiusMethod); ok || o.Radius == 0 {
+		return nil
+	}
+	return Refuse(m.Name(), NoBall, "takes steps that do not stay in a ball of weights")
+}
+
+// CheckTerms rejects a method that does not minimise some term of an objective, or keep one of its constraints.
+func CheckTerms(m Method, o *engine.Objective, onDevice bool) error {
+	return cmp.Or(CheckL1(m, o), CheckBounds(m, o, onDevice), CheckRadius(m, o))
 }
 
 // LaneUser is a method that works in the engine's lanes, on the potentials of single examples. An engine on a device has no

@@ -178,6 +178,7 @@ type ObjectiveSettings struct {
 	TeacherShare float64               `yaml:"teacher-share" json:"teacher_share" group:"Objective" needs:"teacher" min:"0" unit:"X" help:"share of the teacher in targets whose labels are known; the rest is the labels'"`
 	L1           float64               `yaml:"l1" json:"l1" group:"Objective" min:"0" help:"sparsity C1: λ₁‖w‖₁ with λ₁ = C1/n, for {l1} (docs/sparse.md)"`
 	Bounds       settings.Bounds       `yaml:"bounds" json:"bounds" group:"Objective" unit:"LOW,HIGH" help:"keep all weights in this interval, for {bounds}"`
+	Radius       float64               `yaml:"radius" json:"radius" group:"Objective" min:"0" only:"loss=hinge" unit:"R" help:"keep ‖w‖₁ at most R, for {radius}; 0: no limit"`
 	LabelWeights settings.LabelWeights `yaml:"label-weights" json:"label-weights" group:"Objective" only:"loss=hinge,softmax-margin" unit:"LABEL=COST,..." help:"cost of a mistake where the gold label is LABEL; else 1"`
 	LossByLength bool                  `yaml:"loss-by-length" json:"loss-by-length" group:"Objective" only:"loss=hinge,softmax-margin" help:"divide the task loss by the length of the sequence"`
 	MissCost     float64               `yaml:"miss-cost" json:"miss-cost" group:"Objective" min:"0" only:"loss=hinge" help:"task loss of a gold link that is missed"`

@@ -45,6 +45,8 @@ func ForRanks(d *Descriptor, o *engine.Objective) (by *Descriptor, why string) {
 	switch {
 	case d.Ranks && !d.Blocks && d != SVRG && d != Casimir, d == Casimir && o.Lambda == 0:
 		return d, ""
+	case o.Radius > 0:
+		return SPFW, "several processes share its passes over all examples; " + d.Name + " takes steps on single examples"
 	case o.Bounds != nil:
 		return d, ""
 	case o.L1 > 0 && o.Loss.Smooth():
@@ -69,6 +71,8 @@ func choose(o *engine.Objective, net string, onDevice bool) (d *Descriptor, why 
 		net = "this net"
 	}
 	switch {
+	case o.Radius > 0:
+		return SPBCFW, "sp-bcfw keeps ‖w‖₁ within --radius, needs no step size, and certifies how far the optimum is"
 	case o.Bounds != nil && o.Scorer.Affine() && !o.Partial():
 		return autoBounded(o, net)
 	case o.Loss == engine.Quadratic:

@@ -247,6 +247,12 @@ func (d *Descriptor) TakesBounds() bool {
 	return ok
 }
 
+// TakesRadius reports whether the method keeps weights in a ball, and needs one.
+func (d *Descriptor) TakesRadius() bool {
+	_, ok := d.plain().(train.RadiusMethod)
+	return ok
+}
+
 // OnDevice reports whether the method runs on a GPU.
 func (d *Descriptor) OnDevice() bool { return train.CheckAccelerated(d.plain()) == nil }
 

@@ -75,7 +75,7 @@ func TestCertifiedMethodsAgree(t *testing.T) {
 	} {
 		low, high, count := math.Inf(-1), math.Inf(1), 0
 		for _, d := range All() {
-			if !d.Certified || !d.Losses.Takes(x.loss.String()) || x.takes != nil && !x.takes(d) {
+			if !d.Certified || !d.Losses.Takes(x.loss.String()) || x.takes != nil && !x.takes(d) || d.TakesRadius() {
 				continue
 			}
 			smoothing := traintest.Entropy
@@ -135,9 +135,9 @@ func TestHelp(t *testing.T) {
 	for text, want := range map[string]string{
 		"for {l1}":     "for agm, bcfw, bcpfw, oeg, owl-qn, prox-linear, saga, sdca and svrg",
 		"for {bounds}": "for bcfw, bcpfw, fw, saga, sgd and svrg",
-		"for {hinge}":  "for bcfw, bcpfw, cutting-plane and fw",
-		"for {plain}":  "for adam, bcfw, bcpfw, cutting-plane, fw, oeg and sgd",
-		"{passes}":     "1 for counts, 20 for adam, prox-linear and sgd, 500 for agm, cutting-plane, fw, lbfgs and owl-qn, else 100",
+		"for {hinge}":  "for bcfw, bcpfw, cutting-plane, fw, sp-bcfw and sp-fw",
+		"for {plain}":  "for adam, bcfw, bcpfw, cutting-plane, fw, oeg, sgd, sp-bcfw and sp-fw",
+		"{passes}":     "1 for counts, 20 for adam, prox-linear and sgd, 500 for agm, cutting-plane, fw, lbfgs, owl-qn and sp-fw, else 100",
 		"0":            "0",
 	} {
 		if got := Help(text); got != want {

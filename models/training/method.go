@@ -40,6 +40,7 @@ func objective(c *config.Config, m *models.Model, data *structured.Dataset) (*en
 		Lambda: float64(tasks.ChooseReg(c)) / float64(max(1, data.Len())), L1: c.L1 / float64(max(1, data.Len())),
 		Center: m.Prior,
 	}
+	o.Radius = c.Radius
 	if low, high, ok := c.Bounds.Ends(); ok {
 		o.Bounds = &engine.Bounds{Low: low, High: high}
 	}
@@ -95,7 +96,7 @@ func checkMethod(c *config.Config, d *optimisers.Descriptor, method train.Method
 	if err := train.CheckL1(method, o); err != nil {
 		return adviseMethod(c, err)
 	}
-	if err := train.CheckBounds(method, o, false); err != nil {
+	if err := train.CheckTerms(method, o, false); err != nil {
 		return adviseMethod(c, err)
 	}
 	if !d.Partial {

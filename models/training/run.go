@@ -112,7 +112,7 @@ func (r *Run) train(ctx context.Context) (*Result, []record.Record, error) {
 	}
 	r.model.W = out.BestW
 	result.Model = filepath.Join(c.Out, models.ModelFile)
-	if c.L1 > 0 {
+	if c.L1 > 0 || c.Radius > 0 {
 		r.o.Log.Info("the model is sparse", "nonzero", engine.Nonzeros(out.BestW), "weights", len(out.BestW))
 	}
 	r.o.Log.Info(record.Certified(out.Reason, result.Relaxed && !math.IsNaN(float64(result.Dual)))+result.farFromOptimum(), "method", result.Name(), "kept_pass", out.Best.Pass, "model", result.Model)

@@ -99,16 +99,24 @@ func (m *BCFW) Start(ctx context.Context, p *train.Problem, s *train.State) erro
 
 // checkHingeDual returns an error that says why the problem has no dual of the hinge over all w, or nil if it has one.
 func checkHingeDual(method string, p *train.Problem) error {
+	if err := checkHinge(method, p); err != nil {
+		return err
+	}
+	return train.CheckRegulariser(method, p.Objective)
+}
+
+// checkHinge returns an error that says why the problem is not convex, or has another loss than the hinge, or nil.
+func checkHinge(method string, p *train.Problem) error {
+	if p.Loss != engine.Hinge {
+		return train.Refuse(method, train.HingeLoss, "needs the hinge, not loss %v", p.Loss)
+	}
 	if err := train.CheckConvex(method, p.Scorer); err != nil {
 		return err
 	}
 	if err := train.CheckLabels(method, p.Objective); err != nil {
 		return err
 	}
-	if p.Loss != engine.Hinge {
-		return train.Refuse(method, train.HingeLoss, "needs the hinge, not loss %v", p.Loss)
-	}
-	return train.CheckRegulariser(method, p.Objective)
+	return nil
 }
 
 // goOn starts from the dual point of a given memory, which may come from another scorer, centre or λ. It moves to the best
