@@ -116,14 +116,17 @@ type part struct {
 // extract splits the examples that d holds into parts of about equally many positions, at least one, and extracts their attributes in parallel.
 func (t *Template) extract(d *structured.Dataset, threads int, extractor func() *Extractor) ([]part, error) {
 	first, last := d.Held()
-	begin, positions := d.Offsets[first], d.Offsets[last]-d.Offsets[first]
+	begin, positions := 0, d.Positions()
+	if d.Share != nil {
+		begin, positions = d.Offsets[first], d.Offsets[last]-d.Offsets[first]
+	}
 	parts := make([]part, max(1, min(host.Threads(threads), positions/blockPositions)))
 	cut := func(k int) int { // the first example of part k
 		if k == len(parts) {
 			return last
 		}
-		at, _ := slices.BinarySearch(d.Offsets[first:last+1], begin+positions*k/len(parts))
-		return first + at
+		at, _ := slices.BinarySearch(d.Offsets, begin+positions*k/len(parts))
+		return max(first, at)
 	}
 	return parts, host.Parallel(len(parts), len(parts), host.None, func(_ struct{}, k int) (err error) {
 		e := extractor()
