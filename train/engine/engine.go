@@ -300,7 +300,7 @@ func (e *Engine) parallel(n int, work func(k int)) {
 func (e *Engine) overShards(ctx context.Context, shards [][]int, g []float64, work func(ln *Lane) error) (Sums, error) {
 	switch {
 	case e.group == nil:
-	case e.sparse != nil && g != nil:
+	case e.sparse != nil:
 		return e.overRunsOfShards(ctx, shards, g, work)
 	default:
 		return e.overSharesOfLanes(ctx, shards, g, work)

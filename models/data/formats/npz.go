@@ -30,7 +30,7 @@ var _ = builtin(Format{
 		if err != nil {
 			return nil, structured.BadInput("%s: %w", path, err)
 		}
-		if o.Matchings {
+		if o.Pairs != nil {
 			return readPairArrays(content, path, o)
 		}
 		dense := arrays.Dense{Dim: o.Dim, Alphabet: o.Labels}
@@ -64,5 +64,5 @@ func readPairArrays(content []byte, path string, o Options) (*structured.Dataset
 	if err != nil {
 		return nil, err
 	}
-	return matchings(c)
+	return linked(c, o)
 }
