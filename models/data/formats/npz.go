@@ -23,7 +23,7 @@ var _ = builtin(Format{
 	Arrays:     true,
 	Starts:     func(start []byte) bool { return bytes.HasPrefix(start, []byte("PK\x03\x04")) },
 	Read: func(r io.Reader, path string, o Options) (*structured.Dataset, error) {
-		if o.Unlabeled && !o.Matchings && arrays.OnDisk(path) {
+		if o.Unlabeled && o.Pairs == nil && arrays.OnDisk(path) {
 			return readStored(path, o)
 		}
 		content, err := io.ReadAll(r)
