@@ -9,6 +9,7 @@ import (
 	"github.com/dsp-go/dsp/models/data/characters"
 	"github.com/dsp-go/dsp/models/data/conllu"
 	"github.com/dsp-go/dsp/models/data/features"
+	"github.com/dsp-go/dsp/models/data/features/arcs"
 	"github.com/dsp-go/dsp/structured"
 )
 
@@ -42,6 +43,9 @@ func TestTemplates(t *testing.T) {
 	tables := map[string]*table{charactersStage: characterTable(gold), wordsStage: multiwordTable(gold, rules)}
 	for _, s := range tagStages {
 		tables[s.name] = s.table(gold, gold)
+	}
+	if _, err := arcs.Parse(arcs.Builtin()+template(treesStage), treesStage); err != nil {
+		t.Error(err)
 	}
 	for name, table := range tables {
 		parsed, err := features.Parse(template(name), name)

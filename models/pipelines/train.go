@@ -16,6 +16,7 @@ import (
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/data/conllu"
 	"github.com/dsp-go/dsp/models/data/conllu/conll18"
+	"github.com/dsp-go/dsp/models/data/features/arcs"
 	"github.com/dsp-go/dsp/models/data/formats"
 	"github.com/dsp-go/dsp/models/inputs/encoded"
 	"github.com/dsp-go/dsp/models/training"
@@ -322,6 +323,12 @@ func (t *trainer) trees(ctx context.Context) error {
 			t.readRows(c)
 		}
 		c.Tree, c.Crossing = t.config.Tree, t.config.Crossing
+		if t.encoder == nil {
+			c.Template = filepath.Join(dir, "template")
+			if err := os.WriteFile(c.Template, []byte(arcs.Builtin()+template(treesStage)), 0o666); err != nil {
+				return err
+			}
+		}
 		if err := writeTreebank(c.Train, t.seen); err != nil || t.dev == nil {
 			return err
 		}
