@@ -25,7 +25,7 @@ type progress struct {
 	Crossing string            `json:"crossing"`
 	Encoder  string            `json:"encoder,omitempty"` // what identifies its rows
 	Refers   bool              `json:"encoder_by_reference,omitempty"`
-	Stages   []StageResult     `json:"stages"`            // that are finished
+	Stages   []StageResult     `json:"stages"` // that are finished
 }
 
 // begin begins a run in the folder, or checks that the run there has the same data and settings.

@@ -17,17 +17,20 @@ import (
 	"github.com/dsp-go/dsp/train/traintest"
 )
 
-// localRuns are runs in which ranks step on their own examples, and average after some steps.
-func localRuns(t *testing.T) map[string]joined {
-	batch := func(p *train.Problem, n int) *train.Problem { p.Batch = n; return p }
-	attributes := func() *train.Problem { return batch(traintest.AttributeProblem(t, 600, 12, 3, 0, engine.CRF, 0.05), 10) }
+// localRuns are runs in which ranks step on their own examples, and average after some steps. Batches are so many times as large.
+func localRuns(t *testing.T, times int) map[string]joined {
+	batch := func(p *train.Problem, n int) *train.Problem { p.Batch = times * n; return p }
+	attributes := func() *train.Problem {
+		return batch(traintest.AttributeProblem(t, 600, 12, 3, 0, engine.CRF, 0.05), 10)
+	}
 	embedding := func() *train.Problem { return batch(traintest.EmbeddingProblem(400, engine.CRF, 1e-3), 20) }
+	tokens := func() *train.Problem { p := embedding(); p.Tokens = times * 60; return p }
 	return map[string]joined{
 		"sgd, attributes": {attributes, func() train.Method { return &methods.SGD{Local: 7, Rate: 0.1} }, 4},
 		"sgd, momentum":   {embedding, func() train.Method { return &methods.SGD{Local: 2, Rate: 0.05, Momentum: 0.9} }, 4},
 		"adam":            {embedding, func() train.Method { return &methods.Adam{Local: 5, Rate: 0.01} }, 4},
-		"adam, tokens":    {func() *train.Problem { p := embedding(); p.Tokens = 60; return p }, func() train.Method { return &methods.Adam{Local: 100, Rate: 0.01} }, 4},
-		"prox-linear":     {embedding, func() train.Method { return &methods.BatchProxLinear{Local: 3, ModelBatch: 20, Passes: 4} }, 4},
+		"adam, tokens":    {tokens, func() train.Method { return &methods.Adam{Local: 100, Rate: 0.01} }, 4},
+		"prox-linear":     {embedding, func() train.Method { return &methods.BatchProxLinear{Local: 3, ModelBatch: times * 20, Passes: 4} }, 4},
 	}
 }
 
@@ -76,10 +79,11 @@ func localOutcome(t *testing.T, c joined, n, passes int, from *train.State, shel
 	return states[0], shelves[0]
 }
 
-// Ranks that step on their own have the same weights and memories at the end of a pass, come down as one process does, and have the same bits after a
-// break. Another number of ranks goes on.
+// Ranks that step on their own have the same weights and memories at the end of a pass, come down as one process does whose batches are as large as theirs
+// together, and have the same bits after a break. Another number of ranks goes on.
 func TestLocalSteps(t *testing.T) {
-	for name, c := range localRuns(t) {
+	together := localRuns(t, 3)
+	for name, c := range localRuns(t, 1) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := c.problem()
@@ -87,10 +91,11 @@ func TestLocalSteps(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			one, _ := localOutcome(t, c, 1, c.passes, nil, nil)
+			one, _ := localOutcome(t, together[name], 1, c.passes, nil, nil)
 			whole, _ := localOutcome(t, c, 3, c.passes, nil, nil)
-			if fall := begin - whole.Primal; !(fall > 0.3*(begin-one.Primal)) {
+			if fall := begin - whole.Primal; !(fall > 0.5*(begin-one.Primal)) {
 				t.Errorf("3 ranks come from %v to %v, one process to %v", begin, whole.Primal, one.Primal)
+
 			}
 			half, shelf := localOutcome(t, c, 3, 2, nil, nil)
 			again, _ := localOutcome(t, c, 3, c.passes-2, half, shelf)
