@@ -9,7 +9,7 @@ import (
 var SPFW = builtin(&Descriptor{
 	Name:     "sp-fw",
 	Summary:  "saddle-point Frank-Wolfe on the hinge in a ball ‖w‖₁ ≤ R (--radius); no step size",
-	When:     "as a reference for sp-bcfw",
+	When:     "as a reference: sp-bcfw is faster everywhere",
 	Settings: struct{}{},
 	Losses:   HingeOnly, Certified: true, Ranks: true, OwnData: true,
 	Passes:  batchPasses,

@@ -114,7 +114,7 @@ func adviseMethod(c *config.Config, err error) error {
 	case train.OriginCenter:
 		advice = "; use --method sgd without --momentum, a convex method, or --method prox-linear --model-batch all"
 	case train.OtherLoss:
-		advice = "; use --method lbfgs, sgd or adam, or another --loss"
+		advice = "; use --method lbfgs, sdca, sgd or adam, or another --loss"
 	case train.Sums:
 		advice = "; use --method bcfw or bcpfw"
 	case train.SparseScores:

@@ -29,7 +29,7 @@ func TestQuadraticLoss(t *testing.T) {
 			}
 			continue
 		}
-		want := map[string]string{"dense": "lbfgs", "attributes": "lbfgs", "few": "owl-qn"}[name]
+		want := map[string]string{"dense": "lbfgs", "attributes": "sdca", "few": "owl-qn"}[name]
 		if r.Method != want || r.RelativeGap == nil || *r.RelativeGap < 0 || *r.RelativeGap > 0.011 {
 			t.Errorf("%s: %+v", name, r)
 		}
@@ -47,7 +47,7 @@ func TestQuadraticLossRefusals(t *testing.T) {
 	}{
 		{[]string{"--train", text}, []string{"--loss quadratic", "--edges none"}},
 		{[]string{"--task", "parse", "--examples", "5,5,5"}, []string{"quadratic", "labels of positions"}},
-		{[]string{"--train", text, "--edges", "none", "--method", "sdca"}, []string{"sdca", "quadratic", "lbfgs"}},
+		{[]string{"--train", text, "--edges", "none", "--method", "oeg"}, []string{"oeg", "quadratic", "lbfgs"}},
 		{[]string{"--train", text, "--edges", "none", "--method", "svrg"}, []string{"svrg", "quadratic", "lr"}},
 		{[]string{"--train", text, "--edges", "none", "--label-weights", "O=2"}, []string{"--label-weights"}},
 	} {
