@@ -2,6 +2,7 @@ package train
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -112,7 +113,7 @@ func (l *loop) start(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := CheckL1(l.Method, l.Problem.Objective); err != nil {
+	if err := cmp.Or(CheckL1(l.Method, l.Problem.Objective), CheckBounds(l.Method, l.Problem.Objective, l.Problem.OnDevice())); err != nil {
 		return err
 	}
 	begin := time.Now()

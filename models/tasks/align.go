@@ -87,7 +87,7 @@ func checkAlign(c config.Config) error {
 		return structured.BadInput("--loss %s does not go with --task align: %s; use --loss hinge", c.Loss, noSums)
 	case c.Smoothing == "entropy":
 		return structured.BadInput("--smoothing entropy does not go with --task align: %s; use --smoothing l2 or none", noSums)
-	case chosen && method.Losses == optimisers.SmoothOnly:
+	case chosen && method.Losses == optimisers.SmoothOnly, chosen && method.Losses == optimisers.SmoothLosses:
 		return structured.BadInput("--method %s needs a smooth loss, and --task align has none: %s; use --method bcfw, bcpfw, casimir or svrg", c.Method, noSums)
 	case chosen && method.Losses == optimisers.SmoothObjectives && c.Mu == 0:
 		return structured.BadInput("--method %s needs a smooth objective, and --task align has only the hinge: smooth it with --mu, or use --method bcfw or casimir", c.Method)

@@ -41,8 +41,8 @@ type Task struct {
 	// Labels says that outputs are one label for each position, as text in columns has them: labels that are numbered, renumbered for
 	// other data, converted to another scheme of tags, known in part, or kept in prediction. Other outputs are numbered by their reader.
 	Labels bool
-	// Known sets the gold outputs of text to what the text says of them, whole or in part, where predictions keep that (--force). Nil: nothing is kept,
-	// unless outputs are Labels.
+	// Known sets the gold outputs of data, which were read with them, to what predictions are to keep of them (--force), whole or in part. Nil: nothing
+	// is kept, unless outputs are Labels.
 	Known func(d *structured.Dataset, labels *structured.Alphabet) error
 	// FileFormat is the format of files for a model that was trained on built-in data; empty: they are recognised.
 	FileFormat string

@@ -26,7 +26,7 @@ import (
 )
 
 // largeGarbage is how much garbage, in per cent of what is in use, may lie beside a large state.
-const largeGarbage = 10
+const largeGarbage = 4
 
 // Run is a problem on the device that computes it, with all settings resolved. A problem is run once: its weights and its method change.
 type Run struct {
@@ -167,9 +167,9 @@ func (r *Run) identity() map[string]string {
 	for _, name := range drawnBy {
 		delete(identity, name)
 	}
-	identity["training data"] = train.Fingerprint(r.data.Train)
+	identity["training data"] = r.fingerprint(r.data.Train)
 	if r.data.Dev != nil {
-		identity["development data"] = train.Fingerprint(r.data.Dev)
+		identity["development data"] = r.fingerprint(r.data.Dev)
 	}
 	if _, own := nets.HasSetting(r.config.Net, ""); own { // its program may have changed it
 		identity["parameters of net "+r.config.Net] = r.model.Net.Layout().String()

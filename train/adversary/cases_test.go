@@ -41,7 +41,7 @@ func (c cell) String() string {
 // benign reports whether every method should come close to the optimum.
 func (c cell) benign() bool {
 	bounds := c.structure == "windows cut short" || strings.HasSuffix(c.structure, "cuts") // the gap includes what these lose
-	return c.nasty == "benign" && c.terms != "weights" && c.terms != "l1 prior weights" && !bounds
+	return c.nasty == "benign" && c.terms != "weights" && !strings.HasPrefix(c.terms, "l1 prior") && !bounds
 }
 
 // spoiler makes rows of inputs nasty.
@@ -87,7 +87,7 @@ var draws = []struct {
 
 var (
 	losses  = []engine.Loss{engine.Hinge, engine.CRF, engine.SoftmaxMargin}
-	terms   = []string{"plain", "l1", "prior", "weights", "l1 prior weights"}
+	terms   = []string{"plain", "l1", "prior", "weights", "l1 prior weights", "bounds", "l1 prior bounds"}
 	nasties = []string{"benign", "collinear", "nearly collinear", "offset", "duplicates", "single", "small λ", "large λ", "four", "strong", "far prior"}
 )
 
@@ -155,13 +155,13 @@ func (c cell) problem(t testing.TB) *train.Problem {
 		copyExamples(scorer, data)
 	}
 	o := &engine.Objective{Scorer: scorer, Data: data, Loss: c.loss, Lambda: C / float64(n)}
-	if c.terms == "l1" || c.terms == "l1 prior weights" {
+	if strings.HasPrefix(c.terms, "l1") {
 		o.L1 = math.Pow(10, r.Float64()*2-2)
-		if c.nasty == "small λ" && o.Loss.Smooth() {
+		if c.nasty == "small λ" && o.Loss.Smooth() && c.terms != "l1 prior bounds" {
 			o.Lambda = 0
 		}
 	}
-	if c.terms == "prior" || c.terms == "l1 prior weights" || c.nasty == "strong" || c.nasty == "far prior" {
+	if strings.Contains(c.terms, "prior") || c.nasty == "strong" || c.nasty == "far prior" {
 		scale := 1.
 		if c.nasty == "far prior" {
 			scale = math.Pow(10, float64(2+2*r.IntN(3)))
@@ -183,6 +183,11 @@ func (c cell) problem(t testing.TB) *train.Problem {
 		for range data.Len() {
 			data.Weights = append(data.Weights, math.Pow(10, r.Float64()*6-3))
 		}
+	}
+	if strings.HasSuffix(c.terms, "bounds") {
+		inf := float32(math.Inf(1))
+		boxes := []engine.Bounds{{Low: 0, High: inf}, {Low: -0.1, High: 0.1}, {Low: 0.05, High: 1}, {Low: -inf, High: 0.2}}
+		o.Bounds = &boxes[r.IntN(len(boxes))]
 	}
 	p := &train.Problem{Engine: engine.NewEngine(o, 1), Seed: r.Uint64()}
 	if o.Loss == engine.Hinge {

@@ -51,6 +51,7 @@ type Objective struct {
 	Constraints structured.Constraints // on the outputs, or nil
 	Lambda      float64
 	L1          float64   // λ₁
+	Bounds      *Bounds   // of the weights (bounds.go); nil: none
 	Center      []float32 // nil: the origin
 	Rates       Rates     // of the steps of descents; nil: 1 for all weights
 	Constant    float64

@@ -24,6 +24,7 @@ type methodInfo struct {
 	Certified bool         `json:"certified"`
 	Smoothing string       `json:"smoothing"` // of the hinge's max
 	L1        string       `json:"l1"`        // where it takes λ₁‖w‖₁: empty for nowhere
+	Bounds    bool         `json:"bounds"`    // of the weights
 	Prior     bool         `json:"prior"`
 	Partial   bool         `json:"partial"` // takes labels known in part
 	GPU       bool         `json:"gpu"`
@@ -49,7 +50,7 @@ func theMethods() methodTable {
 	for _, d := range optimisers.All() {
 		x := methodInfo{
 			Name: d.Name, Summary: d.Summary, When: d.When, Net: "any", Losses: d.Losses.String(), Sums: d.Sums, Certified: d.Certified, Smoothing: d.Smoothing.String(),
-			Prior: d.Prior, Partial: d.Partial, GPU: d.OnDevice(), Ranks: d.Ranks, Blocks: d.Blocks, Memory: d.Memory, Passes: d.DefaultPasses(),
+			Bounds: d.TakesBounds(), Prior: d.Prior, Partial: d.Partial, GPU: d.OnDevice(), Ranks: d.Ranks, Blocks: d.Blocks, Memory: d.Memory, Passes: d.DefaultPasses(),
 		}
 		if d.Convex() {
 			x.Net = "linear"
@@ -78,7 +79,7 @@ func (t methodTable) print(w io.Writer) error {
 		}
 		return ""
 	}
-	rows := [][]string{{"method", "losses", "structures", "net", "certified", "smooths", "--l1", "--prior", "--partial", "GPU", "ranks", "memory", "passes"}}
+	rows := [][]string{{"method", "losses", "structures", "net", "certified", "smooths", "--l1", "--bounds", "--prior", "--partial", "GPU", "ranks", "memory", "passes"}}
 	for _, x := range t {
 		structures := "any"
 		if x.Sums {
@@ -89,7 +90,7 @@ func (t methodTable) print(w io.Writer) error {
 			ranks = "blocks"
 		}
 		rows = append(rows, []string{
-			x.Name, x.Losses, structures, x.Net, yes(x.Certified), x.Smoothing, x.L1, yes(x.Prior), yes(x.Partial), yes(x.GPU), ranks, fmt.Sprint(x.Memory), fmt.Sprint(x.Passes),
+			x.Name, x.Losses, structures, x.Net, yes(x.Certified), x.Smoothing, x.L1, yes(x.Bounds), yes(x.Prior), yes(x.Partial), yes(x.GPU), ranks, fmt.Sprint(x.Memory), fmt.Sprint(x.Passes),
 		})
 	}
 	if err := printTable(w, rows); err != nil {
