@@ -78,6 +78,9 @@ func (a *Answerer) prepare(d *structured.Dataset) error {
 
 // predict labels the examples of d, which has its inputs.
 func (a *Answerer) predict(d *structured.Dataset, o predictions.Options, yield func(i int, p *predictions.Prediction) error) error {
+	if o.EntityF1 && o.EntityThreshold == 0 {
+		return structured.BadInput("--decode f1: text that is read piece by piece needs a --threshold; eval --decode f1 finds one")
+	}
 	for _, examples := range inputs.Batches(d) {
 		answers, err := a.predictor.predict(d, examples, o)
 		if err != nil {

@@ -25,10 +25,17 @@ type Data struct {
 }
 
 // Data reads the data and makes their inputs. Labels and inputs are those of the training data.
-func (r *Resolved) Data() (*Data, error) {
+func (r *Resolved) Data() (*Data, error) { return r.SharedData(nil) }
+
+// SharedData is Data for one of several processes that train together: share says which training examples are this one's. It makes the attributes
+// of these alone where it can, as Data.Train.HasShare tells. Nil shares nothing.
+func (r *Resolved) SharedData(share func(train *structured.Dataset) *structured.Share) (*Data, error) {
 	raw, err := r.Read()
 	if err != nil {
 		return nil, err
+	}
+	if share != nil && !raw.packed && raw.bases.start == nil && raw.teacher == nil {
+		raw.Train.Share = share(raw.Train)
 	}
 	d, err := raw.Fit(&r.config)
 	if err != nil {
@@ -63,6 +70,9 @@ func (raw *Raw) Fit(c *config.Config) (*Data, error) {
 	}
 	if err != nil {
 		return nil, err
+	}
+	if !d.Train.HasShare() { // it has the attributes of all
+		d.Train.Share = nil
 	}
 	if err := d.inputs.FitSteps(c, d.Train); err != nil {
 		return nil, err

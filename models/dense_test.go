@@ -233,6 +233,13 @@ func TestWordsInNPZ(t *testing.T) {
 	if m.Config.Net != "embed" || m.Dim != 2 || len(m.Vocab) != 4 || m.Vocab[0].Index("dog") < 0 {
 		t.Fatalf("net %s, %d features, %d vocabularies", m.Config.Net, m.Dim, len(m.Vocab))
 	}
+	saved := filepath.Join(t.TempDir(), "model.safetensors")
+	if err := m.Save(saved); err != nil {
+		t.Fatal(err)
+	}
+	if again, err := Load(saved); err != nil || len(again.Vocab) != 4 {
+		t.Errorf("read again: %v", err)
+	}
 	if d.Dev.Ids[4] != m.Vocab[0].Index("dog") || d.Dev.Ids[0] != 0 {
 		t.Errorf("numbers of words %v", d.Dev.Ids)
 	}

@@ -42,6 +42,8 @@ type Model struct {
 	device      *onDevice                // that runs the network and the oracles, or nil for the CPU
 	onTruncated func(times int)          // or nil
 	onBounds    func(predictions.Bounds) // or nil
+
+	onExpectedF1 func(ExpectedF1) // or nil
 }
 
 // NewModel returns an untrained model for the data, with W drawn from c.Seed. Its Config is c with the network, its sizes and the loss

@@ -32,10 +32,10 @@ const ModelFile = "model.safetensors"
 // of attributes where they have some, lists and vectors of words, the encoder and its tokenizer or a reference to them, and in the metadata format, version, template (text), config, labels,
 // vocab, characters, dim, width, hash_bits, map, grid, edges, class_id and temperature (as JSON). The same model gives the same bytes.
 //
-// With Config.L1 it keeps nonzero weights only: named attributes without any are left out, and a parameter with few is two tensors, as
+// With Config.L1, or Radius, it keeps nonzero weights only: named attributes without any are left out, and a parameter with few is two tensors, as
 // inputs.AddWeights writes them. Such a model predicts the same, to the bit.
 func (m *Model) Save(path string) error {
-	sparse := m.Config.L1 > 0
+	sparse := m.Config.L1 > 0 || m.Config.Radius > 0
 	if sparse {
 		var err error
 		if m, err = m.pruned(); err != nil {

@@ -161,6 +161,9 @@ func (p *predictor) predict(d *structured.Dataset, examples []int, o predictions
 			}
 		}
 	}
+	if o.EntityF1 {
+		p.entities(a.temperature, o.EntityThreshold, labels)
+	}
 	if o.NBest > 0 {
 		ranker.TopK(&p.θ, o.NBest, &p.best)
 		a.best = &p.best

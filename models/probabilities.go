@@ -66,35 +66,41 @@ func (m *Model) allows(o predictions.Options) error {
 			return structured.BadInput("--scheme: %w", err)
 		}
 	}
-	if o.Spans {
-		if err := m.CheckSpans(); err != nil {
-			return err
-		}
+	if err := m.CheckEntities(o); err != nil {
+		return err
 	}
 	return m.CheckQuestions(o)
 }
 
-// CheckSpans refuses a model whose outputs have no entities, as bad input.
-func (m *Model) CheckSpans() error {
-	task := tasks.Of(&m.Config)
+// CheckEntities refuses a model whose outputs have no entities, as bad input, if o needs them.
+func (m *Model) CheckEntities(o predictions.Options) error {
+	task, flag := tasks.Of(&m.Config), "--spans lists"
+	if o.EntityF1 {
+		flag = "--decode f1 chooses"
+	}
 	switch {
+	case !o.Spans && !o.EntityF1:
+		return nil
+	case o.EntityF1 && m.device != nil:
+		return structured.BadInput("--decode f1 is for the CPU; use --device cpu")
 	case !task.Labels:
-		return structured.BadInput("--spans lists the entities of tagged sequences; --task %s predicts %s", m.Config.Task, task.Outputs)
+		return structured.BadInput("%s the entities of tagged sequences; --task %s predicts %s", flag, m.Config.Task, task.Outputs)
 	case !chains.EntityTags(m.Labels):
-		return structured.BadInput("--spans lists entities, and the model's labels are not entity tags (O, B-x, I-x, E-x, S-x): %s",
+		return structured.BadInput("%s entities, and the model's labels are not entity tags (O, B-x, I-x, E-x, S-x): %s", flag,
 			structured.SomeOf(m.Labels.Names()))
 	case m.newSpanFinder() == nil:
-		return structured.BadInput("--spans needs probabilities of entities, which are not computed for a %s; --marginals has those of labels", m.Net.Form().Structure.Name())
+		return structured.BadInput("%s entities by their probabilities, which are not computed for a %s; --marginals has those of labels", flag, m.Net.Form().Structure.Name())
 	}
 	return nil
 }
 
 // spanFinder finds entities and their probabilities. It serves one goroutine at a time.
 type spanFinder struct {
-	rules *chains.Entities
-	sums  spanSums
-	found []chains.Entity // scratch
-	p     []float64
+	rules  *chains.Entities
+	labels int32 // their number
+	sums   spanSums
+	found  []chains.Entity // scratch
+	p      []float64
 }
 
 // spanSums are the probabilities of the entities of one example.
@@ -115,11 +121,11 @@ func (m *Model) newSpanFinder() *spanFinder {
 	}
 	switch m.Net.Form().Structure.(type) {
 	case chains.Chain:
-		return &spanFinder{rules: rules, sums: chainSums{entities.New(rules, m.Labels.Len())}}
+		return &spanFinder{rules: rules, labels: int32(m.Labels.Len()), sums: chainSums{entities.New(rules, m.Labels.Len())}}
 	case chains.Second:
-		return &spanFinder{rules: rules, sums: &secondSums{rules: rules, oracle: chain.NewSecond()}}
+		return &spanFinder{rules: rules, labels: int32(m.Labels.Len()), sums: &secondSums{rules: rules, oracle: chain.NewSecond()}}
 	case segments.Segments, segments.Counted:
-		return &spanFinder{rules: rules, sums: newSegmentSums(rules, m.Labels.Len())}
+		return &spanFinder{rules: rules, labels: int32(m.Labels.Len()), sums: newSegmentSums(rules, m.Labels.Len())}
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package models
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"math"
 	"math/rand/v2"
@@ -67,10 +68,16 @@ func (p *predictor) drawn(d *structured.Dataset, examples []int, μ float64, o p
 
 // Likelihood says how probable gold outputs are.
 type Likelihood struct {
-	NLL        float64 `json:"nll"`              // mean over examples of −log p(gold) in nats, at the model's temperature
-	PerNumber  float64 `json:"nll_per_position"` // the sum of these, per position of the examples
-	Examples   int     `json:"examples"`         // that the means are over
-	Impossible int     `json:"impossible"`       // examples whose gold output the model cannot have: they are left out
+	NLL        float64 // mean over examples of −log p(gold) in nats, at the model's temperature
+	Per        float64 // the sum of these, per Unit of the examples
+	Unit       string  // position, or symbol of a transcript
+	Examples   int     // that the means are over
+	Impossible int     // examples whose gold output the model cannot have: they are left out
+}
+
+// MarshalJSON implements json.Marshaler: nll, nll_per_position or nll_per_symbol, examples, impossible.
+func (l Likelihood) MarshalJSON() ([]byte, error) {
+	return json.Marshal(map[string]any{"nll": l.NLL, "nll_per_" + l.Unit: l.Per, "examples": l.Examples, "impossible": l.Impossible})
 }
 
 // NLL returns how probable the gold outputs of d are. Where they are known in part, they are all outputs that agree with what is known.
@@ -81,8 +88,8 @@ func (m *Model) NLL(ctx context.Context, d *structured.Dataset, threads int) (Li
 	}
 	restricter, restricts := structure.(structured.Restricter)
 	type sums struct {
-		nll                             float64
-		examples, positions, impossible int
+		nll                         float64
+		examples, units, impossible int
 	}
 	var all sums
 	μ := m.Temper()
@@ -120,16 +127,23 @@ func (m *Model) NLL(ctx context.Context, d *structured.Dataset, threads int) (Li
 			}
 			s.nll += max(0, (value[b]-gold[b])/μ)
 			s.examples++
-			s.positions += d.Length(i)
+			if m.transcribes() {
+				s.units += len(d.Readings[i])
+			} else {
+				s.units += d.Length(i)
+			}
 		}
 		return s, nil
 	}, func(s sums) error {
-		all = sums{all.nll + s.nll, all.examples + s.examples, all.positions + s.positions, all.impossible + s.impossible}
+		all = sums{all.nll + s.nll, all.examples + s.examples, all.units + s.units, all.impossible + s.impossible}
 		return nil
 	})
-	l := Likelihood{Examples: all.examples, Impossible: all.impossible}
+	l := Likelihood{Unit: "position", Examples: all.examples, Impossible: all.impossible}
+	if m.transcribes() {
+		l.Unit = "symbol"
+	}
 	if all.examples > 0 {
-		l.NLL, l.PerNumber = all.nll/float64(all.examples), all.nll/float64(max(1, all.positions))
+		l.NLL, l.Per = all.nll/float64(all.examples), all.nll/float64(max(1, all.units))
 	}
 	return l, err
 }

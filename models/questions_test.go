@@ -79,7 +79,7 @@ func TestQuestionsAgainstEnumeration(t *testing.T) {
 			t.Fatal(err)
 		}
 		l, err := m.NLL(context.Background(), d, 2)
-		if err != nil || math.Abs(l.NLL-nll/n) > 1e-5 || l.Examples != d.Len() || l.Impossible != 0 || math.Abs(l.PerNumber*float64(d.Positions())-nll) > 1e-4 {
+		if err != nil || math.Abs(l.NLL-nll/n) > 1e-5 || l.Examples != d.Len() || l.Impossible != 0 || math.Abs(l.Per*float64(d.Positions())-nll) > 1e-4 {
 			t.Errorf("%+v, %v: want %v", l, err, nll/n)
 		}
 		v, err := m.Divergence(context.Background(), d, other, d, 2)
@@ -180,5 +180,75 @@ func TestDivergenceOfOtherLabels(t *testing.T) {
 	other.Labels = structured.NewAlphabet("a", "ç", "b")
 	if _, err := m.Divergence(context.Background(), d, other, d, 1); err == nil {
 		t.Error("models with other labels are compared")
+	}
+}
+
+// Counts of a linear model, in the data and in expectation, are those of enumeration, and of what is known where gold outputs are known in part.
+func TestCountsAgainstEnumeration(t *testing.T) {
+	d := toyData(5)
+	m := toyModel(t, d, func(c *config.Config) { c.Net, c.Hidden = "linear", nil })
+	m.Temperature = 0.8
+	p, ys := distribution(t, m, d)
+	for _, partial := range []bool{false, true} {
+		if partial {
+			d.LabelSets = [][]int32{nil, {0, 2}}
+			d.Labels[0], d.Labels[3], d.Labels[9] = -1, -2, -2
+		}
+		want := map[string][2][]float64{} // of each parameter, observed and expected counts
+		for _, a := range m.Net.Layout() {
+			want[a.Name] = [2][]float64{make([]float64, a.Len()), make([]float64, a.Len())}
+		}
+		for i := range p {
+			agreeing := 0.0
+			agrees := make([]bool, len(ys[i]))
+			for k, y := range ys[i] {
+				agrees[k] = true
+				for at, l := range d.Gold(i) {
+					agrees[k] = agrees[k] && (l == y[at] || l == -1 || l == -2 && y[at] != 1)
+				}
+				if agrees[k] {
+					agreeing += p[i][k]
+				}
+			}
+			for k, y := range ys[i] {
+				q := [2]float64{0, p[i][k]}
+				if agrees[k] {
+					q[0] = p[i][k] / agreeing
+				}
+				for e, q := range q {
+					for t, l := range y {
+						for j := range d.Dim {
+							want["node.weight"][e][j*3+int(l)] += q * float64(d.Features[(d.Offsets[i]+t)*d.Dim+j])
+						}
+						want["node.bias"][e][l] += q
+						if t > 0 {
+							want["transition"][e][y[t-1]*3+l] += q
+						}
+					}
+				}
+			}
+		}
+		c, err := m.Counts(context.Background(), d, 2)
+		if err != nil || c.Examples != d.Len() || c.Impossible != 0 || len(want["node.weight"][0]) != 3*d.Dim {
+			t.Fatalf("%+v, %v", c, err)
+		}
+		for _, a := range m.Net.Layout() {
+			for e, got := range [2][]float64{c.Observed, c.Expected} {
+				for k, x := range want[a.Name][e] {
+					if a.Name != "ends" && math.Abs(got[a.Offset+k]-x) > 1e-4 {
+						t.Errorf("%s[%d]: count %v, want %v (expected: %v)", a.Name, k, got[a.Offset+k], x, e == 1)
+					}
+				}
+			}
+		}
+	}
+	d.Labels[1] = 3 // a label that the model does not know
+	before, _ := m.Counts(context.Background(), d, 1)
+	d.Weights = slices.Repeat([]float64{2}, d.Len())
+	if c, err := m.Counts(context.Background(), d, 1); err != nil || c.Impossible != 1 || c.Examples != d.Len()-1 || math.Abs(c.Expected[0]-2*before.Expected[0]) > 1e-6 {
+		t.Errorf("%+v, %v: one example has an unknown label, and all have the weight 2", c, err)
+	}
+	if _, err := toyModel(t, toyData(5), nil).Counts(context.Background(), toyData(5), 1); !structured.IsBadInput(err) {
+		t.Errorf("counts of a net that is not linear: %v", err)
 	}
 }

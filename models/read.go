@@ -5,6 +5,7 @@ import (
 
 	"github.com/dsp-go/dsp/models/data/formats"
 	"github.com/dsp-go/dsp/models/data/text"
+	"github.com/dsp-go/dsp/models/predictions"
 	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/structured"
@@ -72,10 +73,49 @@ func (m *Model) ReadData(r Request) (*structured.Dataset, error) {
 	if err := m.accepts(d); err != nil {
 		return nil, err
 	}
-	if d.Attributes != nil && d.Positions() > 0 && len(d.Attributes.Index) == 0 && m.Config.L1 == 0 { // sparse models know few attributes
+	if d.Attributes != nil && d.Positions() > 0 && len(d.Attributes.Index) == 0 && m.Config.L1 == 0 && m.Config.Radius == 0 { // sparse models know few attributes
 		return nil, strange(path)
 	}
 	return d, m.checkData(d)
+}
+
+// ReadGiven reads data to be predicted, with what is known of their outputs if o keeps that (predictions.Options.Force).
+func (m *Model) ReadGiven(r Request, o predictions.Options) (*structured.Dataset, error) {
+	if !o.Force {
+		return m.ReadData(r)
+	}
+	s, err := m.source(r)
+	if err == nil {
+		err = s.keeps()
+	}
+	if err != nil {
+		return nil, err
+	}
+	r.Labels = !s.task.Labels // those of text may be known in part: they are read from their column
+	d, err := m.ReadData(r)
+	if err != nil {
+		return nil, err
+	}
+	return d, s.keep(d)
+}
+
+// keeps refuses data of which predictions can keep nothing, as bad input.
+func (s source) keeps() error {
+	switch {
+	case s.Format == formats.Builtin:
+		return structured.BadInput("--force keeps what data say; %s has no column of labels: all of it is known", formats.Builtin)
+	case !s.task.Labels && s.task.Known == nil:
+		return structured.BadInput("--force keeps labels, heads and relations of words, and constituents; %s are predicted whole", s.task.Outputs)
+	}
+	return nil
+}
+
+// keep sets the gold outputs of d to what predictions are to keep of them.
+func (s source) keep(d *structured.Dataset) error {
+	if s.task.Known != nil {
+		return s.task.Known(d, s.labels)
+	}
+	return text.ReadPartialLabels(d, s.labels)
 }
 
 // standardise standardises the features of d as those of the training data were, unless accepts will refuse them.

@@ -6,6 +6,7 @@ import (
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/data/formats"
 	"github.com/dsp-go/dsp/models/tasks"
+	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/machine/packed"
 )
 
@@ -27,6 +28,9 @@ type Library struct{ loaded map[string]*Model }
 func (l *Library) Resolve(given config.Config) (*Resolved, error) {
 	r := &Resolved{config: given}
 	c := &r.config
+	if c.TrainLocal != "" && c.Train == "" {
+		return nil, structured.BadInput("--train-local is for dsp train with several ranks, each with a file of its own; give --train")
+	}
 	var err error
 	if r.bases, err = l.basesOf(c); err != nil {
 		return nil, err

@@ -56,8 +56,7 @@ func Stream[P, W any](ctx context.Context, threads int, w io.Writer, next func()
 // arrives, other data, and text for a device, as a whole.
 func (m *Model) Print(ctx context.Context, r Request, w io.Writer, o predictions.Options, asJSON bool) error {
 	streams := m.streams(r)
-	switch {
-	case streams && m.device == nil:
+	if streams && m.device == nil && (!o.EntityF1 || o.EntityThreshold > 0) {
 		in, err := host.Open(r.Path)
 		if err != nil {
 			return err
@@ -66,12 +65,8 @@ func (m *Model) Print(ctx context.Context, r Request, w io.Writer, o predictions
 			r.Path = "standard input"
 		}
 		return errors.Join(m.PredictText(ctx, in, w, r, o, asJSON), in.Close())
-	case o.Force && r.Dense != "":
-		return structured.BadInput("--force keeps labels of text that is read piece by piece; --dense needs it whole")
-	case o.Force && !streams:
-		return structured.BadInput("--force keeps the labels of text; %s has no column of labels", r.Path)
 	}
-	d, err := m.ReadData(r)
+	d, err := m.ReadGiven(r, o)
 	if err != nil {
 		return err
 	}
@@ -106,8 +101,10 @@ func (m *Model) PredictText(ctx context.Context, in io.Reader, w io.Writer, r Re
 		return err
 	}
 	s.Threads = 1
-	if o.Force && !s.task.Labels && s.task.Known == nil {
-		return structured.BadInput("--force keeps labels of tokens, and heads and relations of words; %s are predicted whole", s.task.Outputs)
+	if o.Force {
+		if err := s.keeps(); err != nil {
+			return err
+		}
 	}
 	if err := m.allows(o); err != nil {
 		return err
@@ -139,7 +136,7 @@ func (m *Model) PredictText(ctx context.Context, in io.Reader, w io.Writer, r Re
 	switch {
 	case err == nil && sum.Examples == 0:
 		return sum.Empty
-	case err == nil && sum.Known == 0 && m.Dictionary != nil && m.Config.L1 == 0: // sparse models know few attributes
+	case err == nil && sum.Known == 0 && m.Dictionary != nil && m.Config.L1 == 0 && m.Config.Radius == 0: // sparse models know few attributes
 		return strange(name)
 	}
 	return err
@@ -162,12 +159,8 @@ func (a *Answerer) label(s source, piece text.Piece, o predictions.Options, form
 	if errors.Is(err, host.ErrNoTokens) {
 		return Answered{Empty: err}, nil
 	}
-	switch {
-	case err != nil || !o.Force:
-	case s.task.Known != nil:
-		err = s.task.Known(d, s.labels)
-	default:
-		err = text.ReadPartialLabels(d, s.labels)
+	if err == nil && o.Force {
+		err = s.keep(d)
 	}
 	if err == nil {
 		err = a.prepare(d)

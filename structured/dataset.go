@@ -48,6 +48,7 @@ type Dataset struct {
 	Attributes     *Sparse     // sparse inputs, or nil
 	EdgeAttributes *Sparse     // sparse inputs of the step into each position (empty where a chain starts), or nil
 	Dictionary     *Dictionary // the attribute numbers of Attributes and EdgeAttributes
+	Share          *Share      // the examples that have attributes here, where other processes have those of others; nil: all
 
 	Companion Companion // what the task keeps of its examples beside all this, or nil
 

@@ -83,10 +83,10 @@ func (c *Certificate) RecordPrimal(w []float32, primal float64) {
 	}
 }
 
-// RecordDual adds a dual point. With λ = 0 and λ₁ = 0 it proves nothing. With λ₁ > 0 the certificate keeps the best bound of single
+// RecordDual adds a dual point. With λ = 0 and λ₁ = 0 it proves nothing. With λ₁ > 0 or bounds the certificate keeps the best bound of single
 // passes, mixed with the gold outputs (engine.Objective.ElasticBound), instead of a bundle.
 func (c *Certificate) RecordDual(e *engine.Engine, u engine.Recomposed) {
-	if e.L1 > 0 {
+	if !e.Plain() {
 		d, magnitude := e.ElasticBound(u.Linear, u.Grad)
 		rounded := u.Rounded + e.GradientAllowance(magnitude)
 		if d -= rounded; len(c.mix) == 0 || d > c.dual {

@@ -2,6 +2,7 @@ package train
 
 import (
 	"crypto/sha256"
+	"encoding"
 	"encoding/binary"
 	"fmt"
 	"hash"
@@ -11,7 +12,8 @@ import (
 )
 
 // Fingerprint returns a short text that is equal for data sets that train alike: the same inputs, labels and weights,
-// regardless of their source. The columns of a text file count only through the inputs computed from them.
+// regardless of their source. The columns of a text file count only through the inputs computed from them. All processes that share the
+// attributes of a data set call it alike, and get what one process with all of them does.
 func Fingerprint(d *structured.Dataset) string {
 	h := sha256.New()
 	add(h, d.Offsets)
@@ -59,7 +61,13 @@ func Fingerprint(d *structured.Dataset) string {
 		}
 	}
 	for _, s := range sparse {
-		if s != nil {
+		switch {
+		case s == nil:
+		case d.HasShare():
+			if err := addShared(h, d, s); err != nil {
+				return fmt.Sprint(err) // other ranks are lost, which the next call says
+			}
+		default:
 			add(h, s.Offsets)
 			add(h, s.Index)
 			add(h, s.Value)
@@ -91,8 +99,68 @@ func FingerprintOf(x []float32) string {
 	return fmt.Sprintf("%x", h.Sum(nil)[:8])
 }
 
+// addShared adds attributes of which each process has those of its own examples, as if one had all. Attributes made from columns have no values.
+func addShared(h hash.Hash, d *structured.Dataset, s *structured.Sparse) error {
+	first, last := d.Offsets[d.Share.First], d.Offsets[d.Share.Last]
+	entries := 0 // of the examples so far
+	pass := func(own func()) error {
+		state, err := save(h, entries)
+		if err != nil {
+			return err
+		}
+		err = d.Share.Pass(state, func() error {
+			if entries, err = restore(h, state); err != nil {
+				return err
+			}
+			own()
+			now, err := save(h, entries)
+			copy(state, now)
+			return err
+		})
+		if err == nil {
+			entries, err = restore(h, state)
+		}
+		return err
+	}
+	head(h, s.Offsets, len(s.Offsets))
+	write(h, s.Offsets[:1])
+	err := pass(func() {
+		for rows := range slices.Chunk(s.Offsets[first+1:last+1], 4096) {
+			moved := slices.Clone(rows)
+			for k := range moved {
+				moved[k] += entries
+			}
+			write(h, moved)
+		}
+		entries += len(s.Index)
+	})
+	if err != nil {
+		return err
+	}
+	head(h, s.Index, entries)
+	err = pass(func() { write(h, s.Index) })
+	add(h, s.Value)
+	return err
+}
+
+// save returns the state of a hash of SHA-256 and a number; restore returns to it.
+func save(h hash.Hash, n int) ([]byte, error) {
+	return h.(encoding.BinaryAppender).AppendBinary(binary.LittleEndian.AppendUint64(nil, uint64(n)))
+}
+
+func restore(h hash.Hash, state []byte) (n int, err error) {
+	return int(binary.LittleEndian.Uint64(state)), h.(encoding.BinaryUnmarshaler).UnmarshalBinary(state[8:])
+}
+
 func add[E int | int32 | float32 | float64](h hash.Hash, x []E) {
-	fmt.Fprintf(h, "%T %d\n", x, len(x))
+	head(h, x, len(x))
+	write(h, x)
+}
+
+// head adds the kind of numbers that follow, and how many they are.
+func head[E any](h hash.Hash, x []E, n int) { fmt.Fprintf(h, "%T %d\n", x, n) }
+
+func write[E int | int32 | float32 | float64](h hash.Hash, x []E) {
 	var buf []byte
 	for piece := range slices.Chunk(x, 4096) {
 		buf = buf[:0]

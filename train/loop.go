@@ -112,7 +112,7 @@ func (l *loop) start(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := CheckL1(l.Method, l.Problem.Objective); err != nil {
+	if err := CheckTerms(l.Method, l.Problem.Objective, l.Problem.OnDevice()); err != nil {
 		return err
 	}
 	begin := time.Now()

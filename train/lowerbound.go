@@ -74,7 +74,7 @@ func (b *LowerBound) Certify(s *State, pass int, estimate float64, keep bool, re
 // Record records a point recomposed after a pass. The dual value includes an entropy.
 func (b *LowerBound) Record(p *Problem, u engine.Recomposed, entropy Entropy, pass int) {
 	b.Pass = pass
-	if p.L1 > 0 {
+	if !p.Plain() {
 		b.recordElastic(p, u, entropy)
 		return
 	}
@@ -85,7 +85,7 @@ func (b *LowerBound) Record(p *Problem, u engine.Recomposed, entropy Entropy, pa
 	}
 }
 
-// recordElastic is Record with λ₁ > 0.
+// recordElastic is Record with λ₁ > 0 or bounds.
 func (b *LowerBound) recordElastic(p *Problem, u engine.Recomposed, entropy Entropy) {
 	d, magnitude := p.ElasticBound(u.Linear+entropy.Value, u.Grad)
 	rounded := u.Rounded + entropy.Error + p.GradientAllowance(magnitude)

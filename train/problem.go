@@ -26,15 +26,18 @@ func (p *Problem) Rand(pass int) *rand.Rand {
 func (p *Problem) BatchSize() int { return min(max(1, p.Batch), p.Len()) }
 
 // Steps returns the number of steps in a pass.
-func (p *Problem) Steps() int {
-	size, all := p.BatchSize(), p.Len()
+func (p *Problem) Steps() int { return p.StepsOf(p.All()) }
+
+// StepsOf returns the number of steps in a pass over some examples.
+func (p *Problem) StepsOf(examples []int) int {
+	size, all := p.BatchSize(), len(examples)
 	if p.Tokens > 0 {
 		size, all = p.Tokens, 0
-		for i := range p.Len() {
+		for _, i := range examples {
 			all += p.tokens(i)
 		}
 	}
-	return min((all+size-1)/size, p.Len())
+	return min((all+size-1)/size, len(examples))
 }
 
 // Batches cuts the examples in an order into Steps batches of a pass, none of them empty. With Tokens, an example is in the batch in which it

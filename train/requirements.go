@@ -1,6 +1,7 @@
 package train
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/dsp-go/dsp/nets"
@@ -28,6 +29,9 @@ const (
 	PlainMax                           // a hinge that is not smoothed
 	OriginCenter                       // a regulariser around zero
 	NoL1                               // λ₁ = 0
+	NoBounds                           // weights without bounds
+	NoBall                             // weights outside a ball
+	Ball                               // a ball of weights
 	OtherLoss                          // another loss than the quadratic one
 	Sums                               // an oracle that sums over all outputs
 	Countable                          // scores that are log probabilities of what the training data have counts of
@@ -103,6 +107,51 @@ func CheckL1(m Method, o *engine.Objective) error {
 		return nil
 	}
 	return Refuse(m.Name(), NoL1, "takes no steps for λ₁‖w‖₁, which is not differentiable at 0")
+}
+
+// BoundsMethod is a method that keeps weights between bounds.
+type BoundsMethod interface {
+	Method
+	// TakesBounds marks the method.
+	TakesBounds()
+}
+
+// CheckBounds rejects a method, or a device, that does not keep weights between bounds for an objective that has them. Their duals need λ > 0.
+func CheckBounds(m Method, o *engine.Objective, onDevice bool) error {
+	if o.Bounds == nil {
+		return nil
+	}
+	switch _, ok := m.(BoundsMethod); {
+	case !ok:
+		return Refuse(m.Name(), NoBounds, "takes steps that know no bounds of the weights")
+	case onDevice:
+		return Refuse(m.Name(), HostPotentials, "keeps weights between bounds on the CPU only")
+	case !o.Scorer.Affine():
+		return Refuse(m.Name(), AffineScores, "needs scores that are linear in the weights; those of this net are not")
+	case o.Lambda <= 0:
+		return Refuse(m.Name(), Regulariser, "needs a regulariser: between bounds, its weights follow from a multiple of 1/λ")
+	}
+	return nil
+}
+
+// RadiusMethod is a method that keeps weights in a ball.
+type RadiusMethod interface {
+	Method
+	// TakesRadius marks the method.
+	TakesRadius()
+}
+
+// CheckRadius rejects a method that keeps no weights in a ball for an objective that has one.
+func CheckRadius(m Method, o *engine.Objective) error {
+	if _, ok := m.(RadiusMethod); ok || o.Radius == 0 {
+		return nil
+	}
+	return Refuse(m.Name(), NoBall, "takes steps that do not stay in a ball of weights")
+}
+
+// CheckTerms rejects a method that does not minimise some term of an objective, or keep one of its constraints.
+func CheckTerms(m Method, o *engine.Objective, onDevice bool) error {
+	return cmp.Or(CheckL1(m, o), CheckBounds(m, o, onDevice), CheckRadius(m, o))
 }
 
 // LaneUser is a method that works in the engine's lanes, on the potentials of single examples. An engine on a device has no

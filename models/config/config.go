@@ -177,6 +177,8 @@ type ObjectiveSettings struct {
 	Teacher      string                `yaml:"teacher" json:"teacher" group:"Objective" only:"loss=crf" unit:"MODEL" help:"learn the marginals of a trained model, also from unlabelled text (docs/questions.md)"`
 	TeacherShare float64               `yaml:"teacher-share" json:"teacher_share" group:"Objective" needs:"teacher" min:"0" unit:"X" help:"share of the teacher in targets whose labels are known; the rest is the labels'"`
 	L1           float64               `yaml:"l1" json:"l1" group:"Objective" min:"0" help:"sparsity C1: λ₁‖w‖₁ with λ₁ = C1/n, for {l1} (docs/sparse.md)"`
+	Bounds       settings.Bounds       `yaml:"bounds" json:"bounds" group:"Objective" unit:"LOW,HIGH" help:"keep all weights in this interval, for {bounds}"`
+	Radius       float64               `yaml:"radius" json:"radius" group:"Objective" min:"0" only:"loss=hinge" unit:"R" help:"keep ‖w‖₁ at most R, for {radius}; 0: no limit"`
 	LabelWeights settings.LabelWeights `yaml:"label-weights" json:"label-weights" group:"Objective" only:"loss=hinge,softmax-margin" unit:"LABEL=COST,..." help:"cost of a mistake where the gold label is LABEL; else 1"`
 	LossByLength bool                  `yaml:"loss-by-length" json:"loss-by-length" group:"Objective" only:"loss=hinge,softmax-margin" help:"divide the task loss by the length of the sequence"`
 	MissCost     float64               `yaml:"miss-cost" json:"miss-cost" group:"Objective" min:"0" only:"loss=hinge" help:"task loss of a gold link that is missed"`
@@ -198,6 +200,7 @@ type RunSettings struct {
 	Device          string `yaml:"device" json:"device" group:"Run" run:"true" unit:"auto|cpu|cuda[:N]" help:"where to compute: cpu, or cuda for a GPU; auto: a GPU if it can"`
 	TF32            bool   `yaml:"tf32" json:"tf32" group:"Run" run:"true" help:"multiply in TF32 on a GPU: faster, with 10 fraction bits"`
 	Threads         int    `yaml:"threads" json:"threads" group:"Run" run:"true" min:"0" help:"number of threads, which changes no result; 0: all cores"`
+	TrainLocal      string `yaml:"train-local,omitempty" json:"train_local,omitempty" group:"Run" run:"true" unit:"FILE" help:"under mpirun: a training file of this rank's own; the data are those of all ranks, in order"`
 	Ranks           string `yaml:"ranks" json:"ranks" group:"Run" run:"true" values:"auto|mpi|off" help:"train together with the processes that mpirun started; auto: if it did"`
 	Out             string `yaml:"out" json:"out" group:"Run" run:"true" unit:"DIR" help:"folder for the model, metrics and curves; empty: runs/NAME-TIME"`
 	CheckpointEvery int    `yaml:"checkpoint-every" json:"checkpoint-every" group:"Run" run:"true" min:"0" unit:"N" help:"save a checkpoint after every N passes; 0: as often as takes 2 % of the time"`

@@ -92,6 +92,8 @@ func other(t *testing.T) Config {
 			*v = 0
 		case *settings.ModelBatch:
 			*v = settings.AllExamples
+		case *settings.Bounds:
+			*v = "-1,inf"
 		case *settings.Sizes:
 			*v = settings.Sizes{3, 2, 1}
 		case *settings.Texts:

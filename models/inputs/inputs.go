@@ -62,7 +62,10 @@ func Fit(c *config.Config, train *structured.Dataset) (Inputs, error) {
 	if err != nil {
 		return Inputs{}, err
 	}
-	in := Inputs{Features: set}
+	in := Inputs{}
+	if columns { // others have no attributes to choose a set of
+		in.Features = set
+	}
 	if set == "none" && c.Preset().Linear {
 		return in, nil
 	}

@@ -153,16 +153,21 @@ func (in *Pairs) Missing(d *structured.Dataset) string {
 	return ""
 }
 
-// Network implements Maker. Without attributes of source items, one weight is the price of leaving an item unmatched.
+// Network implements Maker. Without attributes of source items, one weight for each entry of the second part is a bias: the price of leaving an item
+// unmatched, or the scores of steps.
 func (in *Pairs) Network(form structured.Form, dim int) (nets.Network, error) {
 	pair, source := in.Attributes()
+	second := "unmatched"
+	if len(form.Parts) > 1 {
+		second = form.Parts[1].Name
+	}
 	parts := []sparse.Part{{Attributes: pair, Weights: "pair_attributes"}, {Attributes: source, Weights: "source_attributes"}}
 	if source == 0 {
-		parts[1] = sparse.Part{Bias: "unmatched"}
+		parts[1] = sparse.Part{Bias: second}
 	}
 	if dim > 0 {
 		parts[0].Dense = []sparse.Dense{{Weights: "pair_of_source", Dim: dim, Of: sparse.OfSource}, {Weights: "pair_of_target", Dim: dim, Of: sparse.OfTarget}}
-		parts[1].Dense = []sparse.Dense{{Weights: "unmatched_of_source", Dim: dim, Of: sparse.OfSource}}
+		parts[1].Dense = []sparse.Dense{{Weights: second + "_of_source", Dim: dim, Of: sparse.OfSource}}
 	}
 	return sparse.New(form, parts[:min(len(parts), len(form.Parts))]), nil
 }

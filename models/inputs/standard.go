@@ -3,9 +3,11 @@ package inputs
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/machine/safetensors"
+	"github.com/dsp-go/dsp/train"
 )
 
 // Standard shifts and scales dense features: x becomes (x − Mean)·Scale, in every column.
@@ -44,17 +46,47 @@ func FitStandard(d *structured.Dataset) *Standard {
 
 // Apply gives d features that are standardised. It leaves those that d had as they are, because other data sets may share them.
 func (s *Standard) Apply(d *structured.Dataset) error {
-	if d.Dim != len(s.Mean) || len(d.Features) != d.Positions()*d.Dim {
+	onDisk := d.Features == nil && d.Source != nil
+	if d.Dim != len(s.Mean) || !onDisk && len(d.Features) != d.Positions()*d.Dim {
 		return structured.BadInput("%s: %d dense features per position, the model expects %d", d.Name, d.Dim, len(s.Mean))
 	}
-	from, dim := d.Features, d.Dim
-	d.Features = make([]float32, len(from))
-	for at := 0; at < len(from); at += dim {
-		for k, x := range from[at : at+dim] {
-			d.Features[at+k] = (x - s.Mean[k]) * s.Scale[k]
+	if onDisk {
+		d.Source = &standardised{d.Source, s}
+		return nil
+	}
+	d.Features = slices.Clone(d.Features)
+	s.scale(d.Features)
+	return nil
+}
+
+// scale standardises rows of features in place.
+func (s *Standard) scale(rows []float32) {
+	for ; len(rows) > 0; rows = rows[len(s.Mean):] {
+		for k, mean := range s.Mean {
+			rows[k] = (rows[k] - mean) * s.Scale[k]
 		}
 	}
-	return nil
+}
+
+// standardised gives features that are standardised as they are read.
+type standardised struct {
+	structured.FeatureSource
+	by *Standard
+}
+
+// Read implements structured.FeatureSource.
+func (s *standardised) Read(dst []float32, from, to int) error {
+	err := s.FeatureSource.Read(dst, from, to)
+	if err == nil {
+		s.by.scale(dst)
+	}
+	return err
+}
+
+// Fingerprint implements structured.FeatureSource.
+func (s *standardised) Fingerprint() (string, error) {
+	of, err := s.FeatureSource.Fingerprint()
+	return fmt.Sprintf("%s by %s", of, train.FingerprintOf(slices.Concat(s.by.Mean, s.by.Scale))), err
 }
 
 // The tensors of a model file that hold how features are standardised.

@@ -23,6 +23,7 @@ var Adam = builtin(&Descriptor{
 		Warming
 		Batching
 		Filling
+		Averages
 	}{},
 	Partial: true, Prior: true, Dropout: true, Ranks: true,
 	Passes: 20, StepSetting: "lr",
@@ -46,7 +47,7 @@ var Adam = builtin(&Descriptor{
 	Make: func(r *Run) (train.Method, error) {
 		schedule, average, err := descent(r)
 		return &methods.Adam{
-			Rate: r.LR, Schedule: schedule, Halving: r.Halving, Span: methods.Span{Passes: r.Passes, WarmUp: r.WarmUp}, Averaging: average, Clip: r.Clip,
+			Rate: r.LR, Schedule: schedule, Halving: r.Halving, Span: methods.Span{Passes: r.Passes, WarmUp: r.WarmUp}, Averaging: average, Clip: r.Clip, Local: r.LocalSteps,
 		}, err
 	},
 })

@@ -13,7 +13,7 @@ var AGM = builtin(&Descriptor{
 	Settings: struct {
 		Estimating
 	}{},
-	Smoothing: Smooths, Certified: true, Prior: true, Ranks: true, L1OnCPU: true,
+	Smoothing: Smooths, Certified: true, Prior: true, Ranks: true, OwnData: true, L1OnCPU: true,
 	Passes:  batchPasses,
 	Vectors: func(*Settings) float64 { return 10 }, // x, z, x_0, the mean in float64, and their copies
 	Make:    func(r *Run) (train.Method, error) { return &methods.AGM{One: r.AGMMemory == "one"}, nil },

@@ -25,7 +25,7 @@ const mostRemembered = 2 << 30
 // that the run must be on a device.
 func Auto(r *Run, o *engine.Objective, net string, onDevice bool) (d *Descriptor, why string) {
 	d, why = choose(o, net, onDevice)
-	if bytes := d.Remembered(o); d.Losses == SmoothOnly && bytes > mostRemembered {
+	if bytes := d.Remembered(o); d == SDCA && bytes > mostRemembered {
 		by := LBFGS
 		if o.L1 > 0 {
 			by = OWLQN
@@ -44,6 +44,10 @@ func Auto(r *Run, o *engine.Objective, net string, onDevice bool) (d *Descriptor
 func ForRanks(d *Descriptor, o *engine.Objective) (by *Descriptor, why string) {
 	switch {
 	case d.Ranks && !d.Blocks && d != SVRG && d != Casimir, d == Casimir && o.Lambda == 0:
+		return d, ""
+	case o.Radius > 0:
+		return SPFW, "several processes share its passes over all examples; " + d.Name + " takes steps on single examples"
+	case o.Bounds != nil:
 		return d, ""
 	case o.L1 > 0 && o.Loss.Smooth():
 		by = OWLQN
@@ -67,6 +71,10 @@ func choose(o *engine.Objective, net string, onDevice bool) (d *Descriptor, why 
 		net = "this net"
 	}
 	switch {
+	case o.Radius > 0:
+		return SPBCFW, "sp-bcfw keeps ‖w‖₁ within --radius, needs no step size, and certifies how far the optimum is"
+	case o.Bounds != nil && o.Scorer.Affine() && !o.Partial():
+		return autoBounded(o, net)
 	case o.Loss == engine.Quadratic:
 		return autoQuadratic(o, net)
 	case o.L1 > 0 && o.Scorer.Affine():
@@ -111,8 +119,21 @@ func autoQuadratic(o *engine.Objective, net string) (d *Descriptor, why string) 
 		return Adam, net + " is not linear in its weights, and prox-linear has no rule for the quadratic loss"
 	case o.L1 > 0:
 		return OWLQN, net + " is linear in its weights and the loss is quadratic: owl-qn leaves most weights at zero, and certifies how far the optimum is"
+	case isSparse(o.Scorer) && o.Lambda > 0:
+		return SDCA, net + " is linear in sparse attributes and the loss is quadratic: the steps of sdca are in closed form, and it certifies how far the optimum is"
 	}
 	return LBFGS, net + " is linear in its weights and the loss is quadratic: lbfgs needs few passes, with dense inputs alone one or two, and certifies how far the optimum is"
+}
+
+// autoBounded is Auto for objectives with bounds of the weights.
+func autoBounded(o *engine.Objective, net string) (d *Descriptor, why string) {
+	switch {
+	case o.Loss.Smooth():
+		return SVRG, net + " is linear in its weights and loss " + o.Loss.String() + " is smooth: svrg keeps weights between --bounds, and certifies how far the optimum is"
+	case isSparse(o.Scorer):
+		return BCPFW, net + " is linear in sparse attributes and the hinge is not smooth: bcpfw keeps weights between --bounds, needs no smoothing, and certifies how far the optimum is"
+	}
+	return BCFW, net + " is linear in its weights and the hinge is not smooth: bcfw keeps weights between --bounds, needs no smoothing, and certifies how far the optimum is"
 }
 
 // autoL1 is Auto for objectives with λ₁‖w‖₁.

@@ -15,7 +15,7 @@ var BCFW = builtin(&Descriptor{
 		Averaging
 		Batching
 	}{},
-	Losses: HingeOnly, Certified: true, Prior: true, Dual: true, Ranks: true, Blocks: true, L1OnCPU: true,
+	Losses: HingeOnly, Certified: true, Prior: true, Dual: true, Ranks: true, OwnData: true, Blocks: true, L1OnCPU: true,
 	Inner: "bcfw", Memory: 4,
 	Check: func(r *Run) error {
 		if r.Average == "ema" {

@@ -13,7 +13,7 @@ var BCPFW = builtin(&Descriptor{
 	Settings: struct {
 		Visiting
 	}{},
-	Losses: HingeOnly, Certified: true, Prior: true, Dual: true, Ranks: true, Blocks: true,
+	Losses: HingeOnly, Certified: true, Prior: true, Dual: true, Ranks: true, OwnData: true, Blocks: true,
 	Make: func(r *Run) (train.Method, error) {
 		return &methods.BCPFW{Draw: r.Sampling == "gap", Away: r.BlockSteps == "away", Warm: r.Continues}, nil
 	},

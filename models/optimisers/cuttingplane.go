@@ -15,7 +15,7 @@ var CuttingPlane = builtin(&Descriptor{
 	Settings: struct {
 		Cutting
 	}{},
-	Losses: HingeOnly, Certified: true, Prior: true, Ranks: true,
+	Losses: HingeOnly, Certified: true, Prior: true, Ranks: true, OwnData: true,
 	Passes:  batchPasses,
 	Vectors: func(s *Settings) float64 { return 2 * float64(cmp.Or(s.Planes, 16)) },
 	Make: func(r *Run) (train.Method, error) {

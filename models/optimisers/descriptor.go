@@ -33,6 +33,7 @@ type Descriptor struct {
 	Prior     bool      // it takes a regulariser around a trained model
 	Dropout   bool      // its steps drop units
 	Ranks     bool      // several ranks share its work (train/ranks), as far as that is passes over all examples and steps on several
+	OwnData   bool      // with sparse inputs each of several ranks needs those of its own examples alone
 	Blocks    bool      // each of several ranks works on dual variables of its own, so that the bits depend on the number of ranks
 	Dual      bool      // its weights are made of dual variables: with λ₁‖w‖₁ it cannot start from given weights
 	L1OnCPU   bool      // with λ₁‖w‖₁ it does not run on a device, though otherwise it does
@@ -83,7 +84,8 @@ const (
 	AnyLoss          Losses = iota
 	HingeOnly               // the hinge
 	SmoothOnly              // losses that are log-partition functions
-	SmoothObjectives        // those and the quadratic loss, and the hinge smoothed with a given μ
+	SmoothLosses            // those and the quadratic loss
+	SmoothObjectives        // those, and the hinge smoothed with a given μ
 	OutputLosses            // those about the best output or all outputs: not the quadratic loss
 )
 
@@ -95,7 +97,7 @@ func (l Losses) Takes(loss string) bool {
 		return hinge
 	case SmoothOnly:
 		return !hinge && !quadratic
-	case SmoothObjectives:
+	case SmoothObjectives, SmoothLosses:
 		return !hinge
 	case OutputLosses:
 		return !quadratic
@@ -105,7 +107,7 @@ func (l Losses) Takes(loss string) bool {
 
 // String names the losses.
 func (l Losses) String() string {
-	return [...]string{"any", "hinge", "crf, softmax-margin", "crf, softmax-margin, quadratic, hinge with --mu", "hinge, crf, softmax-margin"}[l]
+	return [...]string{"any", "hinge", "crf, softmax-margin", "crf, softmax-margin, quadratic", "crf, softmax-margin, quadratic, hinge with --mu", "hinge, crf, softmax-margin"}[l]
 }
 
 // Smoothing says whether a method smooths the hinge's max.
@@ -236,6 +238,18 @@ func (d *Descriptor) Convex() bool { return d.plain().Convex() }
 // TakesL1 reports whether the method minimises objectives with λ₁‖w‖₁.
 func (d *Descriptor) TakesL1() bool {
 	_, ok := d.plain().(train.L1Method)
+	return ok
+}
+
+// TakesBounds reports whether the method keeps weights between bounds.
+func (d *Descriptor) TakesBounds() bool {
+	_, ok := d.plain().(train.BoundsMethod)
+	return ok
+}
+
+// TakesRadius reports whether the method keeps weights in a ball, and needs one.
+func (d *Descriptor) TakesRadius() bool {
+	_, ok := d.plain().(train.RadiusMethod)
 	return ok
 }
 

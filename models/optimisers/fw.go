@@ -13,7 +13,7 @@ var FW = builtin(&Descriptor{
 	Settings: struct {
 		Stepping
 	}{},
-	Losses: HingeOnly, Certified: true, Prior: true, Ranks: true,
+	Losses: HingeOnly, Certified: true, Prior: true, Ranks: true, OwnData: true,
 	Passes:  batchPasses,
 	Vectors: func(*Settings) float64 { return 6 }, // g in float64, the best weights, and their copies
 	Make: func(r *Run) (train.Method, error) {

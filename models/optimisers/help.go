@@ -8,7 +8,8 @@ import (
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// Help puts the names of methods into the help text of a setting: {l1} stands for those that take λ₁, {hinge} for those for the hinge only,
+// Help puts the names of methods into the help text of a setting: {l1} stands for those that take λ₁, {bounds} for
+// those that take bounds of the weights, {radius} for those that keep them in a ball, {hinge} for those for the hinge only,
 // {plain} for those that take its max as it is, and {passes} for the default numbers of passes.
 func Help(text string) string {
 	if !strings.Contains(text, "{") {
@@ -16,6 +17,8 @@ func Help(text string) string {
 	}
 	return strings.NewReplacer(
 		"{l1}", and(NamesOf((*Descriptor).TakesL1)),
+		"{bounds}", and(NamesOf((*Descriptor).TakesBounds)),
+		"{radius}", and(NamesOf((*Descriptor).TakesRadius)),
 		"{hinge}", and(NamesOf(func(d *Descriptor) bool { return d.Losses == HingeOnly })),
 		"{plain}", and(NamesOf(func(d *Descriptor) bool {
 			return d.Smoothing != Smooths && d.Within == nil && d.Losses.Takes(engine.Hinge.String())

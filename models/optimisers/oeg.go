@@ -13,7 +13,7 @@ var OEG = builtin(&Descriptor{
 	Settings: struct {
 		Batching
 	}{},
-	Losses: OutputLosses, Sums: true, Certified: true, Prior: true, Dual: true, Ranks: true, Blocks: true,
+	Losses: OutputLosses, Sums: true, Certified: true, Prior: true, Dual: true, Ranks: true, OwnData: true, Blocks: true,
 	Memory: 4,
 	Make: func(r *Run) (train.Method, error) {
 		return &sdca.SDCA{Online: true, Warm: r.Continues}, nil

@@ -70,10 +70,12 @@ func TestCertifiedMethodsAgree(t *testing.T) {
 		{"hinge with another centre", engine.Hinge, traintest.Shifted, func(d *Descriptor) bool { return d.Prior }},
 		{"sparse crf", engine.CRF, withL1, (*Descriptor).TakesL1},
 		{"sparse hinge", engine.Hinge, withL1, (*Descriptor).TakesL1},
+		{"bounded crf", engine.CRF, bounded, (*Descriptor).TakesBounds},
+		{"bounded hinge", engine.Hinge, bounded, (*Descriptor).TakesBounds},
 	} {
 		low, high, count := math.Inf(-1), math.Inf(1), 0
 		for _, d := range All() {
-			if !d.Certified || !d.Losses.Takes(x.loss.String()) || x.takes != nil && !x.takes(d) {
+			if !d.Certified || !d.Losses.Takes(x.loss.String()) || x.takes != nil && !x.takes(d) || d.TakesRadius() {
 				continue
 			}
 			smoothing := traintest.Entropy
@@ -119,14 +121,24 @@ func withL1(p *train.Problem) *train.Problem {
 	return &q
 }
 
+// bounded gives a problem bounds of the weights.
+func bounded(p *train.Problem) *train.Problem {
+	o := *p.Objective
+	o.Bounds = &engine.Bounds{Low: -0.05, High: 0.1}
+	q := *p
+	q.Engine = engine.NewEngine(&o, 1)
+	return &q
+}
+
 // Helps name methods by their traits.
 func TestHelp(t *testing.T) {
 	for text, want := range map[string]string{
-		"for {l1}":    "for agm, bcfw, bcpfw, oeg, owl-qn, prox-linear, saga, sdca and svrg",
-		"for {hinge}": "for bcfw, bcpfw, cutting-plane and fw",
-		"for {plain}": "for adam, bcfw, bcpfw, cutting-plane, fw, oeg and sgd",
-		"{passes}":    "1 for counts, 20 for adam, prox-linear and sgd, 500 for agm, cutting-plane, fw, lbfgs and owl-qn, else 100",
-		"0":           "0",
+		"for {l1}":     "for agm, bcfw, bcpfw, oeg, owl-qn, prox-linear, saga, sdca and svrg",
+		"for {bounds}": "for bcfw, bcpfw, fw, saga, sgd and svrg",
+		"for {hinge}":  "for bcfw, bcpfw, cutting-plane, fw, sp-bcfw and sp-fw",
+		"for {plain}":  "for adam, bcfw, bcpfw, cutting-plane, fw, oeg, sgd, sp-bcfw and sp-fw",
+		"{passes}":     "1 for counts, 20 for adam, prox-linear and sgd, 500 for agm, cutting-plane, fw, lbfgs, owl-qn and sp-fw, else 100",
+		"0":            "0",
 	} {
 		if got := Help(text); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)

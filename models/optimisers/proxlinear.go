@@ -28,6 +28,7 @@ var ProxLinear = builtin(&Descriptor{
 		Tolerances
 		Batching
 		Filling
+		Averages
 	}{},
 	Losses: OutputLosses, Partial: true, Prior: true, Dropout: true, Ranks: true, L1OnCPU: true,
 	Passes: 20, StepSetting: "eta",
@@ -73,7 +74,7 @@ var ProxLinear = builtin(&Descriptor{
 		}
 		if r.ModelBatch > 0 {
 			return &methods.BatchProxLinear{
-				ModelBatch: int(r.ModelBatch), Eta: r.Eta, InnerSteps: r.InnerSteps, Passes: r.Passes, Finish: r.Finish, Finisher: whole,
+				ModelBatch: int(r.ModelBatch), Eta: r.Eta, InnerSteps: r.InnerSteps, Local: r.LocalSteps, Passes: r.Passes, Finish: r.Finish, Finisher: whole,
 			}, nil
 		}
 		whole.Eta = r.Eta
@@ -167,6 +168,8 @@ func checkProxLinear(r *Run) error {
 			r.Batch, r.ModelBatch, r.ModelBatch)
 	case r.BatchTokens > 0 && r.ModelBatch == settings.AllExamples:
 		return structured.BadInput("--batch-tokens %d is for models of batches, not for --model-batch all", r.BatchTokens)
+	case r.LocalSteps > 0 && (lengths || r.InnerSteps > 1 || r.Finish > 0):
+		return structured.BadInput("--local-steps %d is for models of batches that take one step: give --model-batch N, and leave out --inner-steps and --finish", r.LocalSteps)
 	case r.onBatches() && r.Inner != "auto":
 		return whole("inner", r.Inner)
 	case r.onBatches() && r.InnerPasses > 0:

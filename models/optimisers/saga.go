@@ -15,7 +15,7 @@ var SAGA = builtin(&Descriptor{
 		Curvature
 		Batching
 	}{},
-	Smoothing: Smooths, Certified: true, Prior: true, L1OnCPU: true,
+	Smoothing: Smooths, Certified: true, Prior: true, Ranks: true, L1OnCPU: true,
 	Inner: "saga", StepSetting: "lr", Memory: 2,
 	Make: func(r *Run) (train.Method, error) { return &methods.SAGA{Pace: pace(r)}, nil },
 })

@@ -15,7 +15,7 @@ var SDCA = builtin(&Descriptor{
 		Batching
 		Threading
 	}{},
-	Losses: SmoothOnly, Sums: true, Certified: true, Prior: true, Dual: true, Ranks: true, Blocks: true,
+	Losses: SmoothLosses, Sums: true, Certified: true, Prior: true, Dual: true, Ranks: true, OwnData: true, Blocks: true,
 	Memory: 4,
 	Check: func(r *Run) error {
 		if r.Parallel == "async" && r.Batch > 0 {

@@ -24,6 +24,7 @@ type Settings struct {
 	Tolerances
 	Batching
 	Filling
+	Averages
 	Stepping
 	Cutting
 	Visiting
@@ -131,6 +132,19 @@ type Batching struct {
 // Filling is for methods whose batches may be as large as their examples are long.
 type Filling struct {
 	BatchTokens int `yaml:"batch-tokens" json:"batch_tokens" group:"Method" min:"0" unit:"N" help:"words per step, or their pieces as an encoder reads them; 0: batches of examples"`
+}
+
+// Averages is for methods whose ranks may step on their own (methods.SGD.Local).
+type Averages struct {
+	LocalSteps int `yaml:"local-steps" json:"local_steps" group:"Method" min:"0" unit:"N" help:"steps of each of several ranks on its own examples between averages; 0: they share each batch"`
+}
+
+// checkSteps refuses steps of ranks on their own without a step size, which all would have to search for.
+func (a *Averages) checkSteps(r *Run) error {
+	if a.LocalSteps > 0 && r.LR == 0 && r.Schedule != "pegasos" {
+		return structured.BadInput("--local-steps %d needs a step size: give --lr", a.LocalSteps)
+	}
+	return nil
 }
 
 // Stepping is for batch Frank-Wolfe.

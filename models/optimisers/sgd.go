@@ -20,6 +20,7 @@ var SGD = builtin(&Descriptor{
 		Clipping
 		Warming
 		Batching
+		Averages
 	}{},
 	Smoothing: MaySmooth, Partial: true, Prior: true, Dropout: true, Ranks: true,
 	Passes: 20, StepSetting: "lr",
@@ -35,7 +36,12 @@ var SGD = builtin(&Descriptor{
 		}
 		return manyWeightsBatch(weights)
 	},
-	Check:    func(r *Run) error { return checkWarming(r, "sgd") },
+	Check: func(r *Run) error {
+		if err := r.checkSteps(r); err != nil {
+			return err
+		}
+		return checkWarming(r, "sgd")
+	},
 	ByPasses: ofSchedule,
 	Resolve: func(s *Settings, _ *engine.Objective) {
 		switch {
@@ -50,7 +56,7 @@ var SGD = builtin(&Descriptor{
 		schedule, average, err := descent(r)
 		return &methods.SGD{
 			Rate: r.LR, Schedule: schedule, Halving: r.Halving, Span: methods.Span{Passes: r.Passes, WarmUp: r.WarmUp}, Averaging: average,
-			Momentum: r.Momentum, Nesterov: r.Nesterov, Clip: r.Clip,
+			Momentum: r.Momentum, Nesterov: r.Nesterov, Clip: r.Clip, Local: r.LocalSteps,
 		}, err
 	},
 })

@@ -28,12 +28,20 @@ type manifestEncoder struct {
 	Layers string `json:"layers"`
 	Pieces string `json:"pieces"`
 	Rows   string `json:"rows"`
+
+	Reference string `json:"reference,omitempty"` // the encoder's folder; empty: it is in encoderFolder
 }
 
-// open opens the encoder in the folder of a pipeline.
+// open opens the encoder in the folder of a pipeline, or the one that it refers to.
 func (m *manifestEncoder) open(dir string) (*encoded.Reader, error) {
 	c := config.Default()
 	c.Encoder, c.EncoderByReference = filepath.Join(dir, encoderFolder), true
+	if m.Reference != "" {
+		var err error
+		if c.Encoder, err = encoded.Folder(m.Reference, dir); err != nil {
+			return nil, err
+		}
+	}
 	c.EncoderLayers, c.Pieces, c.EncoderRows = m.Layers, m.Pieces, m.Rows
 	r, err := encoded.Open(inputs.EncoderSettings(&c))
 	if err == nil && r.ID() != m.ID {
@@ -69,7 +77,13 @@ func (t *trainer) openEncoder() error {
 		if err != nil {
 			return err
 		}
-		if c.Encoder == was.Encoder { // the folder may have moved since
+		switch {
+		case c.Encoder != was.Encoder:
+		case c.EncoderByReference:
+			if s.Dir, err = encoded.Folder(was.Encoder, t.dir); err != nil {
+				return err
+			}
+		default: // the folder may have moved since
 			s.Dir = filepath.Join(t.dir, encoderFolder)
 		}
 	}
@@ -80,19 +94,20 @@ func (t *trainer) openEncoder() error {
 	return err
 }
 
-// ownEncoder has the run read the encoder in its folder, which is put there if the run begins.
-func (t *trainer) ownEncoder(begins bool) error {
+// ownEncoder has the run read the encoder in its folder, which is put there if the run begins; or the one that it refers to.
+func (t *trainer) ownEncoder(begins bool) (err error) {
 	if t.encoder == nil {
 		return nil
 	}
-	own := filepath.Join(t.dir, encoderFolder)
-	if begins {
-		if err := encoded.Copy(t.encoder.Dir, own); err != nil {
-			return err
-		}
+	from := filepath.Join(t.dir, encoderFolder)
+	switch {
+	case t.config.EncoderByReference:
+		from, err = filepath.Abs(t.encoder.Dir)
+	case begins:
+		err = encoded.Copy(t.encoder.Dir, from)
 	}
-	t.encoder.Dir, t.config.Encoder = own, own
-	return nil
+	t.encoder.Dir, t.config.Encoder = from, from
+	return err
 }
 
 // rowsFolder is the folder with files of rows. Those of a run that keeps none are in its own folder while it trains.

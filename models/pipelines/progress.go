@@ -24,7 +24,8 @@ type progress struct {
 	Tree     string            `json:"tree"`
 	Crossing string            `json:"crossing"`
 	Encoder  string            `json:"encoder,omitempty"` // what identifies its rows
-	Stages   []StageResult     `json:"stages"`            // that are finished
+	Refers   bool              `json:"encoder_by_reference,omitempty"`
+	Stages   []StageResult     `json:"stages"` // that are finished
 }
 
 // begin begins a run in the folder, or checks that the run there has the same data and settings.
@@ -77,7 +78,7 @@ func (t *trainer) resumed() error {
 		now, was any
 	}{
 		{config.OwnSettingsName, now.Own, was.Own}, {"seed", now.Seed, was.Seed}, {"passes", now.Passes, was.Passes},
-		{"tree", now.Tree, was.Tree}, {"crossing", now.Crossing, was.Crossing},
+		{"tree", now.Tree, was.Tree}, {"crossing", now.Crossing, was.Crossing}, {"encoder-by-reference", now.Refers, was.Refers},
 	} {
 		if s.now != s.was {
 			return structured.BadInput("--resume %s: the run has other settings: --%s was %v, and is %v now; leave it out, or start a new run", t.dir, s.name, s.was, s.now)

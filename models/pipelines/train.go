@@ -127,7 +127,7 @@ func (t *trainer) run(ctx context.Context) (*Result, error) {
 // read reads the data.
 func (t *trainer) read() error {
 	c := &t.config
-	t.progress = progress{Data: map[string]string{}, Own: t.own, Seed: c.Seed, Passes: c.Passes, Tree: c.Tree, Crossing: c.Crossing}
+	t.progress = progress{Data: map[string]string{}, Own: t.own, Seed: c.Seed, Passes: c.Passes, Tree: c.Tree, Crossing: c.Crossing, Refers: c.EncoderByReference}
 	for _, data := range []struct {
 		name string
 		path *string
@@ -382,7 +382,10 @@ func (t *trainer) train(ctx context.Context, name string, passes int, begin func
 func (t *trainer) finish(ctx context.Context) (*Result, error) {
 	m := manifest{Task: Task, Version: t.options.Version, Stages: t.stages}
 	if t.encoder != nil {
-		m.Encoder = &manifestEncoder{t.encoder.ID(), t.config.EncoderLayers, t.config.Pieces, t.config.EncoderRows}
+		m.Encoder = &manifestEncoder{ID: t.encoder.ID(), Layers: t.config.EncoderLayers, Pieces: t.config.Pieces, Rows: t.config.EncoderRows}
+		if t.config.EncoderByReference {
+			m.Encoder.Reference = t.encoder.Dir
+		}
 	}
 	m.Fingerprint = m.fingerprint()
 	if err := writeJSON(filepath.Join(t.dir, listFile), &m); err != nil {

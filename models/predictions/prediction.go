@@ -14,6 +14,7 @@ type Options struct {
 	Probability bool // of the best output; always with NBest
 	Expansion   bool // the labels that alpha-expansion finds, in place of the best ones: an approximation
 	LeastRisk   bool // the output with the least expected Hamming loss, in place of the best one
+	EntityF1    bool // the entities with the largest expected F1, in place of those of the best output; for labels that are entity tags
 	Force       bool // keep what the data's labels, whole or in part, say; scores and probabilities are of the outputs that do
 	Exact       bool // refuse potentials that the oracle would have to change (oracles.Truncator), instead of changing them
 	Threads     int  // 0: all cores
@@ -23,6 +24,10 @@ type Options struct {
 	Spans          bool    // the entities of the best output, with their probabilities; for labels that are entity tags
 	Compared       bool    // with Spans: also those of the best output and of the gold one, whatever their probability
 	MinProbability float64 // with Spans: instead, all entities that have at least this probability, in whatever output; 0: those of the best one
+
+	// EntityThreshold, with EntityF1, is the least probability of an entity that is worth having: half the expected F1 of all. 0: it is found for the
+	// data that are predicted together.
+	EntityThreshold float64
 
 	Entropy bool // of the distribution of outputs, in nats
 

@@ -9,19 +9,27 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// links reviews the links of sentence pairs, which have margins in place of probabilities.
-type links struct{}
+// links reviews the links of sentence pairs, which have probabilities, or margins in place of them.
+type links struct{ of alignments.Outputs }
 
 // Links returns the reviewer of links.
-func Links() Reviewer { return links{} }
+func Links(of alignments.Outputs) Reviewer { return links{of} }
 
 // Options implements Reviewer.
-func (links) Options(bool) predictions.Options { return predictions.Options{Confidence: true} }
+func (links) Options(probabilities bool) predictions.Options {
+	return predictions.Options{Confidence: true, Probability: probabilities}
+}
 
 // Add implements Reviewer. Examples are ranked by F1 as in alignments.Metrics: wrong are predicted links that are not possible, and sure
 // links that were missed.
-func (links) Add(d *structured.Dataset, i int, p *predictions.Prediction, to *Review) {
-	to.Units, to.ClaimUnits, to.Scale = "links", "links", "margin"
+func (r links) Add(d *structured.Dataset, i int, p *predictions.Prediction, to *Review) {
+	to.Units, to.ClaimUnits = "links", "links"
+	values := p.Margins
+	if to.Probabilities {
+		values = p.Marginals
+	} else {
+		to.Scale = "margin"
+	}
 	to.All++
 	n, m := alignments.Size(d, i)
 	const possible, sure, predicted = 1, 2, 4
@@ -33,14 +41,18 @@ func (links) Add(d *structured.Dataset, i int, p *predictions.Prediction, to *Re
 			kinds[at] |= sure
 		}
 	}
-	for _, l := range alignments.OfOutput(p.Labels) {
+	for _, l := range r.of.Links(p.Labels) {
 		kinds[int(l.Source)*m+int(l.Target)] |= predicted
 	}
 	var wrong []Part
 	var here Counts
 	gold := 0
 	for at, kind := range kinds {
-		margin := float64(p.Margins[at])
+		margin := float64(values[at]) // or the probability
+		missing := -margin
+		if to.Probabilities {
+			missing = 1 - margin
+		}
 		if !math.IsInf(margin, -1) {
 			to.Claims = append(to.Claims, Event{margin, kind&possible != 0, kind&sure != 0})
 		}
@@ -48,6 +60,9 @@ func (links) Add(d *structured.Dataset, i int, p *predictions.Prediction, to *Re
 			gold++
 		}
 		if kind&predicted != 0 {
+			if to.Probabilities {
+				to.Parts = append(to.Parts, Event{margin, kind&possible != 0, kind&sure != 0})
+			}
 			here.add(kind&possible != 0, kind&sure != 0)
 		}
 		pair := func() string {
@@ -61,7 +76,7 @@ func (links) Add(d *structured.Dataset, i int, p *predictions.Prediction, to *Re
 		case kind&predicted != 0 && kind&possible == 0:
 			wrong = append(wrong, Part{Kind: "link", First: at / m, Last: at % m, Text: pair(), Predicted: name, Confidence: finite(margin)})
 		case kind&predicted == 0 && kind&sure != 0:
-			wrong = append(wrong, Part{Kind: "link", First: at / m, Last: at % m, Text: pair(), Gold: name, Confidence: finite(-margin)})
+			wrong = append(wrong, Part{Kind: "link", First: at / m, Last: at % m, Text: pair(), Gold: name, Confidence: finite(missing)})
 		}
 	}
 	to.Gold += gold

@@ -24,7 +24,7 @@ type Setting struct {
 	Needs  string        // another setting without which it has no effect, or empty
 	Reads  []string      // the inputs of a network that it is about, or nil
 	Run    bool          // whether it does not change the trained model
-	Value  reflect.Value // the field, settable; Gap, Count, Sizes, LabelWeights and Ranges have Set, String and Type, as flags do
+	Value  reflect.Value // the field, settable; Gap, Count, Sizes, Bounds, LabelWeights and Ranges have Set, String and Type, as flags do
 
 	field []int // its index in the struct, and in the structs embedded there
 	min   string

@@ -2,6 +2,7 @@ package settings
 
 import (
 	"bytes"
+	"math"
 	"reflect"
 	"strings"
 	"testing"
@@ -83,5 +84,25 @@ func TestNearest(t *testing.T) {
 		if got := Nearest(name, []string{"loss", "window", "reg", "net", "method", "metric"}); got != want {
 			t.Errorf("%s: got %q, want %q", name, got, want)
 		}
+	}
+}
+
+// An interval has two ends in order, which may be infinite.
+func TestBoundsSetting(t *testing.T) {
+	for text, want := range map[string][2]float64{"0,inf": {0, math.Inf(1)}, "-1, 2.5": {-1, 2.5}, "-inf,-3": {math.Inf(-1), -3}} {
+		var b Bounds
+		err := b.Set(text)
+		if low, high, ok := b.Ends(); err != nil || !ok || float64(low) != want[0] || float64(high) != want[1] || b.String() != text {
+			t.Errorf("%q: %g to %g, %v, %v", text, low, high, ok, err)
+		}
+	}
+	for _, text := range []string{"1", "1,0", "0,0", "nan,1", "0,x", "inf,inf", "0,1,2", "1e60,1e70"} {
+		var b Bounds
+		if err := b.Set(text); !structured.IsBadInput(err) || b != "" {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+	if _, _, ok := Bounds("").Ends(); ok {
+		t.Error("there are bounds by default")
 	}
 }

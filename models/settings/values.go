@@ -140,6 +140,57 @@ func (s *Sizes) Set(text string) error {
 // Type names the value in help texts.
 func (Sizes) Type() string { return "N,..." }
 
+// Bounds is an interval LOW,HIGH as it was given; empty: there is none.
+type Bounds string
+
+// Set reads an interval whose ends are numbers that float32 has room for, -inf or inf; or nothing.
+func (b *Bounds) Set(text string) error {
+	if text != "" {
+		if _, _, err := readBounds(text); err != nil {
+			return err
+		}
+	}
+	*b = Bounds(text)
+	return nil
+}
+
+// Ends returns the ends of the interval; ok is false if there is none.
+func (b Bounds) Ends() (low, high float32, ok bool) {
+	low, high, err := readBounds(string(b))
+	return low, high, err == nil
+}
+
+func readBounds(text string) (low, high float32, err error) {
+	bad := structured.BadInput("%q: expected LOW,HIGH, two numbers of which the first is smaller, such as 0,inf", text)
+	from, to, ok := strings.Cut(text, ",")
+	if !ok {
+		return 0, 0, bad
+	}
+	var ends [2]float32
+	for k, part := range []string{from, to} {
+		x, err := strconv.ParseFloat(strings.TrimSpace(part), 32)
+		if err != nil || math.IsNaN(x) {
+			return 0, 0, bad
+		}
+		ends[k] = float32(x)
+	}
+	if low, high = ends[0], ends[1]; !(low < high) || math.IsInf(float64(low), 1) || math.IsInf(float64(high), -1) {
+		return 0, 0, bad
+	}
+	return low, high, nil
+}
+
+// String returns the interval.
+func (b Bounds) String() string { return string(b) }
+
+// Type names the value in help texts.
+func (Bounds) Type() string { return "LOW,HIGH" }
+
+// UnmarshalYAML reads an interval.
+func (b *Bounds) UnmarshalYAML(text []byte) error {
+	return b.Set(strings.Trim(strings.TrimSpace(string(text)), `"'`))
+}
+
 // LabelWeights gives labels costs.
 type LabelWeights map[string]float64
 

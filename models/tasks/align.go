@@ -30,7 +30,7 @@ var _ = builtin(Task{
 	},
 	Check:      checkAlign,
 	FileFormat: formats.Pairs,
-	Reading:    func(o *formats.Options) { o.Matchings = true },
+	Reading:    func(o *formats.Options) { o.Pairs = &alignments.Matchings },
 	Draw:       drawPairs,
 	Examples: func() settings.Sizes {
 		o := bitext.DefaultOptions()
@@ -54,18 +54,19 @@ var _ = builtin(Task{
 		}
 		return "", nil
 	},
+	Links:   &alignments.Matchings,
 	Request: Pairs,
 	Tensors: []string{"links"},
 	Layout: func(_ *structured.Alphabet, o predictions.Options, asJSON bool) predictions.Layout {
 		if asJSON {
-			return predictions.LinksJSON(o)
+			return predictions.LinksJSON(alignments.Matchings, o)
 		}
-		return predictions.Links(o)
+		return predictions.Links(alignments.Matchings, o)
 	},
 	Compare: func(_ *structured.Alphabet, d *structured.Dataset, _ bool) Comparison {
 		return &linkComparison{alignments.NewEvaluator()}
 	},
-	Review: func(*structured.Alphabet) review.Reviewer { return review.Links() },
+	Review: func(*structured.Alphabet) review.Reviewer { return review.Links(alignments.Matchings) },
 	Metrics: []Metric{
 		{"aer", "1 − AER", func(m *structured.Metrics) float64 { return 1 - m.Get("aer") }, linkShare},
 	},
@@ -77,20 +78,30 @@ var _ = builtin(Task{
 const noSums = "the sum over all matchings is #P-complete"
 
 func checkAlign(c config.Config) error {
+	if err := checkPairs(c); err != nil {
+		return err
+	}
 	method, chosen := c.Optimiser()
 	switch {
-	case c.TuneEncoder:
-		return structured.BadInput("--tune-encoder does not go with --task align, whose encoder reads two texts of an example and stays as it is; leave it out")
-	case c.Features != "auto" && c.Features != "align" && c.Features != "none":
-		return structured.BadInput("--features %s makes attributes of tokens or arcs; --task align has those of pairs of words, --features align", c.Features)
 	case c.Loss == "crf" || c.Loss == "softmax-margin":
 		return structured.BadInput("--loss %s does not go with --task align: %s; use --loss hinge", c.Loss, noSums)
 	case c.Smoothing == "entropy":
 		return structured.BadInput("--smoothing entropy does not go with --task align: %s; use --smoothing l2 or none", noSums)
-	case chosen && method.Losses == optimisers.SmoothOnly:
+	case chosen && method.Losses == optimisers.SmoothOnly, chosen && method.Losses == optimisers.SmoothLosses:
 		return structured.BadInput("--method %s needs a smooth loss, and --task align has none: %s; use --method bcfw, bcpfw, casimir or svrg", c.Method, noSums)
 	case chosen && method.Losses == optimisers.SmoothObjectives && c.Mu == 0:
 		return structured.BadInput("--method %s needs a smooth objective, and --task align has only the hinge: smooth it with --mu, or use --method bcfw or casimir", c.Method)
+	}
+	return nil
+}
+
+// checkPairs refuses what does not go with pairs of texts.
+func checkPairs(c config.Config) error {
+	switch {
+	case c.TuneEncoder:
+		return structured.BadInput("--tune-encoder does not go with --task %s, whose encoder reads two texts of an example and stays as it is; leave it out", c.Task)
+	case c.Features != "auto" && c.Features != "align" && c.Features != "none":
+		return structured.BadInput("--features %s makes attributes of tokens or arcs; --task %s has those of pairs of words, --features align", c.Features, c.Task)
 	}
 	return nil
 }

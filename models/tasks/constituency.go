@@ -29,6 +29,7 @@ var _ = builtin(Task{
 		}
 		return nil
 	},
+	Known:      brackets.ReadPartial,
 	FileFormat: formats.Brackets,
 	Draw:       drawConstituents,
 	Examples:   func() settings.Sizes { return phrases.DefaultSizes() },

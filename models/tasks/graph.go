@@ -32,6 +32,7 @@ var _ = builtin(Task{
 	Check:      checkGraphs,
 	Complete:   func(c *config.Config) { chooseEdges(c, nets.EdgesOwn) },
 	FileFormat: formats.NPZ,
+	Known:      asRead,
 	Draw:       drawGraphs,
 	Examples: func() settings.Sizes {
 		o := randomgraphs.DefaultOptions()
@@ -66,6 +67,9 @@ var _ = builtin(Task{
 })
 
 // What tasks on graphs have in common.
+
+// asRead keeps the labels that readers give, where unknown ones allow any.
+func asRead(*structured.Dataset, *structured.Alphabet) error { return nil }
 
 // chooseEdges sets the kind of edges where the settings leave it open.
 func chooseEdges(c *config.Config, kind string) {

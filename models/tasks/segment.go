@@ -28,6 +28,7 @@ var segment = builtin(Task{
 	Name:    "segment",
 	Outputs: "masks",
 	Summary: "labels of the pixels of images",
+	Known:   asRead,
 	Takes: []string{
 		"difficulty", "masks", "label-names", "classes", "cell", "superpixels", "patch", "context", "neighbours",
 		"oracle", "max-table", "features", "edges", "edge-units", "submodular", "label-weights",

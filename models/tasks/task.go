@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/dsp-go/dsp/models/config"
+	"github.com/dsp-go/dsp/models/data/alignments"
 	"github.com/dsp-go/dsp/models/data/formats"
 	"github.com/dsp-go/dsp/models/inputs"
 	"github.com/dsp-go/dsp/models/predictions"
@@ -40,8 +41,8 @@ type Task struct {
 	// Labels says that outputs are one label for each position, as text in columns has them: labels that are numbered, renumbered for
 	// other data, converted to another scheme of tags, known in part, or kept in prediction. Other outputs are numbered by their reader.
 	Labels bool
-	// Known sets the gold outputs of text to what the text says of them, whole or in part, where predictions keep that (--force). Nil: nothing is kept,
-	// unless outputs are Labels.
+	// Known sets the gold outputs of data, which were read with them, to what predictions are to keep of them (--force), whole or in part. Nil: nothing
+	// is kept, unless outputs are Labels.
 	Known func(d *structured.Dataset, labels *structured.Alphabet) error
 	// FileFormat is the format of files for a model that was trained on built-in data; empty: they are recognised.
 	FileFormat string
@@ -96,6 +97,8 @@ type Task struct {
 	// Baselines says that runs on built-in data train baselines too.
 	Baselines bool
 
+	// Links are the outputs that stand for links, of a task whose requests are Pairs. Nil otherwise.
+	Links *alignments.Outputs
 	// Request is what a request to a server holds for an example, and Tensors lists what an answer may have beside its line and its score.
 	Request Request
 	Tensors []string

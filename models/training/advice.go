@@ -101,6 +101,12 @@ func adviseMethod(c *config.Config, err error) error {
 		advice = "; give --passes"
 	case train.NoL1:
 		return adviseL1(c, refused)
+	case train.NoBounds:
+		advice = optimisers.Help("; --bounds is for {bounds}")
+	case train.NoBall:
+		advice = optimisers.Help("; --radius is for {radius}")
+	case train.Ball:
+		advice = "; give --radius"
 	case train.PlainMax:
 		advice = "; leave out --mu, or --inner-steps"
 	case train.OtherSchedule:

@@ -40,6 +40,10 @@ func objective(c *config.Config, m *models.Model, data *structured.Dataset) (*en
 		Lambda: float64(tasks.ChooseReg(c)) / float64(max(1, data.Len())), L1: c.L1 / float64(max(1, data.Len())),
 		Center: m.Prior,
 	}
+	o.Radius = c.Radius
+	if low, high, ok := c.Bounds.Ends(); ok {
+		o.Bounds = &engine.Bounds{Low: low, High: high}
+	}
 	if m.Constraints != nil {
 		o.Constraints = m.Constraints
 	}
@@ -90,6 +94,9 @@ func checkMethod(c *config.Config, d *optimisers.Descriptor, method train.Method
 		return structured.BadInput("--l1 %v needs scores that are linear in the weights; net %q is not. Use --net linear, --method prox-linear, or leave out --l1", c.L1, c.Net)
 	}
 	if err := train.CheckL1(method, o); err != nil {
+		return adviseMethod(c, err)
+	}
+	if err := train.CheckTerms(method, o, false); err != nil {
 		return adviseMethod(c, err)
 	}
 	if !d.Partial {

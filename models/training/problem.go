@@ -5,6 +5,7 @@ import (
 
 	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/config"
+	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/machine/host"
 	"github.com/dsp-go/dsp/train"
 	"github.com/dsp-go/dsp/train/engine"
@@ -22,6 +23,7 @@ type Problem struct {
 	method  train.Method
 	o       TrainOptions
 	taught  string // fingerprint of the targets that a teacher gives, empty without
+	prints  map[*structured.Dataset]string
 }
 
 // NewProblem makes the model and the optimiser, and resolves the settings that c left open.
@@ -68,7 +70,10 @@ func NewProblem(c config.Config, data *models.Data, o TrainOptions) (*Problem, e
 		o.Log.Warn("outputs may not be the best: " + how + "; objectives count an upper bound of their scores")
 	}
 	m.Config = p.config
-	return p, p.problem.Join(o.ranks())
+	if err := p.problem.Join(o.ranks()); err != nil {
+		return nil, err
+	}
+	return p, p.keepShare()
 }
 
 // TrainOnly trains without writing files. With choose, it evaluates after every pass and Best is the pass that does best on the

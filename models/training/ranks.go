@@ -3,7 +3,6 @@ package training
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/dsp-go/dsp/models"
@@ -11,7 +10,6 @@ import (
 	"github.com/dsp-go/dsp/models/optimisers"
 	"github.com/dsp-go/dsp/models/predictions"
 	"github.com/dsp-go/dsp/models/tasks"
-	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/nets/kernels"
 	"github.com/dsp-go/dsp/oracles/chain"
 	"github.com/dsp-go/dsp/structured"
@@ -35,6 +33,14 @@ func (o TrainOptions) ranks() *ranks.Member {
 // leads reports whether this process writes the files.
 func (o TrainOptions) leads() bool { return o.ranks().Rank() == 0 }
 
+// checkAlone refuses what only several ranks do. A run that had them may go on without.
+func checkAlone(c *config.Config) error {
+	if c.LocalSteps > 0 && c.Resume == "" {
+		return structured.BadInput("--local-steps %d is for several ranks, and this is one process: start dsp with mpirun, or leave it out", c.LocalSteps)
+	}
+	return nil
+}
+
 // checkRanks refuses what several ranks do not share.
 func checkRanks(c *config.Config, d *optimisers.Descriptor, o *engine.Objective) error {
 	kind, _, err := config.ParseDevice(c.Device)
@@ -48,8 +54,6 @@ func checkRanks(c *config.Config, d *optimisers.Descriptor, o *engine.Objective)
 			strings.Join(optimisers.NamesOf(func(d *optimisers.Descriptor) bool { return d.Ranks }), ", "))
 	case err == nil && kind == config.CUDA:
 		return structured.BadInput("--device %s: several ranks train on the CPU; leave it out, or start one process", c.Device)
-	case nets.Tunes(o.Scorer):
-		return structured.BadInput("--tune-encoder: several ranks do not share the work of an encoder that is trained; start one process")
 	case c.Baselines == "on":
 		return structured.BadInput("--baselines on: several ranks train no baselines; start one process")
 	}
@@ -61,6 +65,7 @@ func agree(ctx context.Context, c *config.Config, o TrainOptions) error {
 	facts := [][2]string{
 		{"version", o.Version}, {"vector instructions", chain.Vector()}, {"matrix products", kernels.CurrentBLAS().Name()},
 		{"--passes", fmt.Sprint(c.Passes)}, {"--gap", fmt.Sprint(c.Gap)}, {"--patience", fmt.Sprint(c.Patience)}, {"--resume", c.Resume},
+		{"--train-local", given(c.TrainLocal)},
 	}
 	identity := identityOf(*c)
 	for _, s := range config.Settings(c) {
@@ -69,6 +74,50 @@ func agree(ctx context.Context, c *config.Config, o TrainOptions) error {
 		}
 	}
 	return o.Ranks.Agree(ctx, facts)
+}
+
+// given says whether each rank has a file of its own.
+func given(path string) string {
+	if path == "" {
+		return "not given"
+	}
+	return "given"
+}
+
+// share returns which examples' attributes a rank makes, for a run whose method may need no others; nil where it surely needs more.
+func share(ctx context.Context, c *config.Config, o TrainOptions) func(train *structured.Dataset) *structured.Share {
+	g := o.ranks()
+	if d, chosen := c.Optimiser(); g.Size() == 1 || chosen && !ownData(d, c) || c.Dense != "" || c.Encoder != "" || c.Vectors != "" {
+		return nil
+	}
+	return func(train *structured.Dataset) *structured.Share { return engine.ShareOf(ctx, train, g) }
+}
+
+// ownData reports whether a rank needs the inputs of its own examples alone, where they are sparse.
+func ownData(d *optimisers.Descriptor, c *config.Config) bool { return d.OwnData || c.LocalSteps > 0 }
+
+// keepShare keeps the data in shares if the method needs no more of them. Otherwise each rank fetches all.
+func (p *Problem) keepShare() error {
+	d := p.problem.Data
+	if !d.HasShare() {
+		return nil
+	}
+	if by, ok := p.config.Optimiser(); ok && ownData(by, &p.config) && p.problem.Sparse() != nil && !p.problem.Sparse().HasDense() {
+		p.o.Log.Info("each process holds the attributes of its own examples", "examples", d.Share.Last-d.Share.First, "of", d.Len())
+		return nil
+	}
+	return d.Complete()
+}
+
+// fingerprint returns that of a data set, which takes as long as a pass over it.
+func (p *Problem) fingerprint(d *structured.Dataset) string {
+	if p.prints == nil {
+		p.prints = map[*structured.Dataset]string{}
+	}
+	if p.prints[d] == "" {
+		p.prints[d] = train.Fingerprint(d)
+	}
+	return p.prints[d]
 }
 
 // shareFolder makes the folder of the run that of rank 0, whose clock names it.
@@ -89,12 +138,12 @@ func agreeOnData(ctx context.Context, data *models.Data, p *Problem) error {
 		{"weights to begin with", train.FingerprintOf(p.model.W)}, {"model to regularise towards", train.FingerprintOf(p.model.Prior)},
 		{"marginals of the teacher", p.taught},
 	}
-	for name, d := range map[string]*structured.Dataset{"training data": data.Train, "development data": data.Dev, "test data": data.Test} {
-		if d != nil {
-			facts = append(facts, [2]string{name, d.Name + " with fingerprint " + train.Fingerprint(d)})
+	sets := []*structured.Dataset{data.Train, data.Dev, data.Test}
+	for k, name := range []string{"training data", "development data", "test data"} {
+		if d := sets[k]; d != nil {
+			facts = append(facts, [2]string{name, d.Name + " with fingerprint " + p.fingerprint(d)})
 		}
 	}
-	slices.SortFunc(facts, func(a, b [2]string) int { return strings.Compare(a[0], b[0]) })
 	return p.o.Ranks.Agree(ctx, facts)
 }
 

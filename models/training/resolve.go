@@ -67,9 +67,12 @@ func resolve(given config.Config, m *models.Model, o *engine.Objective, ranks in
 		return c, nil, "", err
 	}
 	if ranks > 1 {
-		if err := checkRanks(&c, by, o); err != nil {
-			return c, nil, "", err
-		}
+		err = checkRanks(&c, by, o)
+	} else {
+		err = checkAlone(&c)
+	}
+	if err != nil {
+		return c, nil, "", err
 	}
 	if c.Gap == settings.AutoGap {
 		c.Gap = by.DefaultGap(o)

@@ -26,7 +26,7 @@ import (
 )
 
 // largeGarbage is how much garbage, in per cent of what is in use, may lie beside a large state.
-const largeGarbage = 10
+const largeGarbage = 4
 
 // Run is a problem on the device that computes it, with all settings resolved. A problem is run once: its weights and its method change.
 type Run struct {
@@ -112,7 +112,7 @@ func (r *Run) train(ctx context.Context) (*Result, []record.Record, error) {
 	}
 	r.model.W = out.BestW
 	result.Model = filepath.Join(c.Out, models.ModelFile)
-	if c.L1 > 0 {
+	if c.L1 > 0 || c.Radius > 0 {
 		r.o.Log.Info("the model is sparse", "nonzero", engine.Nonzeros(out.BestW), "weights", len(out.BestW))
 	}
 	r.o.Log.Info(record.Certified(out.Reason, result.Relaxed && !math.IsNaN(float64(result.Dual)))+result.farFromOptimum(), "method", result.Name(), "kept_pass", out.Best.Pass, "model", result.Model)
@@ -167,9 +167,9 @@ func (r *Run) identity() map[string]string {
 	for _, name := range drawnBy {
 		delete(identity, name)
 	}
-	identity["training data"] = train.Fingerprint(r.data.Train)
+	identity["training data"] = r.fingerprint(r.data.Train)
 	if r.data.Dev != nil {
-		identity["development data"] = train.Fingerprint(r.data.Dev)
+		identity["development data"] = r.fingerprint(r.data.Dev)
 	}
 	if _, own := nets.HasSetting(r.config.Net, ""); own { // its program may have changed it
 		identity["parameters of net "+r.config.Net] = r.model.Net.Layout().String()

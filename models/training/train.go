@@ -61,6 +61,10 @@ func trainAll(ctx context.Context, given config.Config, o TrainOptions) (result 
 			return nil, "", nil, err
 		}
 	}
+	given, forget, err := passFiles(ctx, given, o)
+	if err != nil {
+		return nil, "", nil, err
+	}
 	r, c, err := resolveGiven(given)
 	if err != nil {
 		return nil, "", nil, err
@@ -81,7 +85,7 @@ func trainAll(ctx context.Context, given config.Config, o TrainOptions) (result 
 			err = errors.Join(err, removeIfEmpty(c.Out))
 		}
 	}()
-	data, err := host.Await(ctx, r.Data)
+	data, err := host.Await(ctx, func() (*models.Data, error) { return r.SharedData(share(ctx, &c, o)) })
 	if err != nil && ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 		return nil, "", nil, train.ErrInterrupted
 	}
@@ -89,6 +93,9 @@ func trainAll(ctx context.Context, given config.Config, o TrainOptions) (result 
 		err = structured.BadInput("%w; if the data moved, give its place with --train, --dev or --test: a run resumes on data with the same content", err)
 	}
 	if err != nil {
+		return nil, "", nil, err
+	}
+	if err := forget(ctx); err != nil {
 		return nil, "", nil, err
 	}
 	data.ForgetText()
@@ -193,7 +200,7 @@ func trainOn(ctx context.Context, c config.Config, data *models.Data, o TrainOpt
 		if err := agreeOnData(ctx, data, p); err != nil {
 			return nil, nil, err
 		}
-		if d, ok := p.config.Optimiser(); ok && d.Blocks {
+		if d, ok := p.config.Optimiser(); ok && (d.Blocks || p.config.LocalSteps > 0) {
 			o.Log.Info("each process works on examples of its own: the model depends on how many there are", "method", d.Name)
 		}
 	}

@@ -227,10 +227,20 @@ func copyHead(to []float32, h head) {
 	clear(to[n*h.size:])
 }
 
-// transposed copies the transpose of h to a matrix with rows of wide entries, padded with zeros.
+// transposed copies the transpose of h to a matrix with rows of wide entries, padded with zeros. It takes four rows at a time, which
+// meet in a row of the transpose.
 func transposed(to []float32, h head, wide int) {
-	n := h.count()
-	for r := range n {
+	n, r := h.count(), 0
+	for ; r+4 <= n; r += 4 {
+		x0, x1 := h.x[r*h.stride:][:h.size], h.x[(r+1)*h.stride:][:h.size]
+		x2, x3 := h.x[(r+2)*h.stride:][:h.size], h.x[(r+3)*h.stride:][:h.size]
+		at := r
+		for c, v := range x0 {
+			*(*[4]float32)(to[at:]) = [4]float32{v, x1[c], x2[c], x3[c]}
+			at += wide
+		}
+	}
+	for ; r < n; r++ {
 		at := r
 		for _, v := range h.x[r*h.stride:][:h.size] {
 			to[at] = v

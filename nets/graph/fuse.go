@@ -67,8 +67,6 @@ func (o Linear) Run(m *Machine, in *Instruction) {
 			switch {
 			case bias != nil && residual != nil && o.f == nil:
 				start = func(c []float32, row, at int) { kernels.Rows.Add(c, bias[at:at+len(c)], added(row, at, len(c))) }
-			case bias != nil:
-				start = func(c []float32, _, at int) { copy(c, bias[at:]) }
 			case residual != nil && o.f == nil:
 				start = func(c []float32, row, at int) { copy(c, added(row, at, len(c))) }
 			}
@@ -80,7 +78,7 @@ func (o Linear) Run(m *Machine, in *Instruction) {
 					}
 				}
 			}
-			factor.Times(m.BLAS, hi-lo, x[lo*o.K:hi*o.K], out[lo*width+column:], width, &m.product, start, finish)
+			factor.Times(m.BLAS, hi-lo, x[lo*o.K:hi*o.K], out[lo*width+column:], width, &m.product, bias, start, finish)
 		}
 		if factor.RowByRow() {
 			run(0, rows)

@@ -12,7 +12,7 @@ type Factor struct {
 // factors is implemented by products that read packed matrices.
 type factors interface {
 	pack(f *Factor)
-	timesFactor(m int, x []float32, f *Factor, c []float32, stride int, start, finish func(c []float32, row, column int))
+	timesFactor(m int, x []float32, f *Factor, c []float32, stride int, bias []float32, start, finish func(c []float32, row, column int))
 }
 
 // NewFactor packs w [n×k] for the products in use. It keeps w if they cannot read packed matrices.
@@ -37,15 +37,15 @@ func unwrapped(b BLAS) BLAS {
 func (f *Factor) RowByRow() bool { return f.panels != nil }
 
 // Times computes c = x·Wᵀ + s for x [m×K]. The rows of c are stride entries apart, at least N. It calls start for parts of rows of c before
-// it computes them, with the row and the column where the part begins, and finish when they are complete; start sets them to s, or is nil if
-// s is zero. Each entry of the product belongs to one part, and parts are in the cache. b is the product in use; scratch is memory that Times
-// may replace.
-func (f *Factor) Times(b BLAS, m int, x, c []float32, stride int, scratch *[]float32, start, finish func(c []float32, row, column int)) {
+// it computes them, with the row and the column where the part begins, and finish when they are complete; start sets them to s. If it is nil,
+// all rows of s are bias [N], or zero if that is nil, too. Each entry of the product belongs to one part, and parts are in the cache. b is the
+// product in use; scratch is memory that Times may replace.
+func (f *Factor) Times(b BLAS, m int, x, c []float32, stride int, scratch *[]float32, bias []float32, start, finish func(c []float32, row, column int)) {
 	if m == 0 {
 		return
 	}
 	if f.panels != nil {
-		unwrapped(b).(factors).timesFactor(m, x, f, c, stride, start, finish)
+		unwrapped(b).(factors).timesFactor(m, x, f, c, stride, bias, start, finish)
 		return
 	}
 	if len(*scratch) < m*f.N {
@@ -55,11 +55,14 @@ func (f *Factor) Times(b BLAS, m int, x, c []float32, stride int, scratch *[]flo
 	b.Sgemm(false, true, m, f.N, f.K, x, f.w, 0, y)
 	for i := range m {
 		row := c[i*stride:][:f.N]
-		if start == nil {
-			copy(row, y[i*f.N:])
-		} else {
+		switch part := y[i*f.N : (i+1)*f.N]; {
+		case start != nil:
 			start(row, i, 0)
-			Rows.Add(row, row, y[i*f.N:(i+1)*f.N])
+			Rows.Add(row, row, part)
+		case bias != nil:
+			Rows.Add(row, bias, part)
+		default:
+			copy(row, part)
 		}
 		if finish != nil {
 			finish(row, i, 0)

@@ -39,7 +39,7 @@ func (s *packedBLAS) pack(f *Factor) {
 }
 
 // timesFactor implements factors. Every entry of c is a sum over k in the same order, whatever m is.
-func (s *packedBLAS) timesFactor(m int, x []float32, f *Factor, c []float32, stride int, start, finish func(c []float32, row, column int)) {
+func (s *packedBLAS) timesFactor(m int, x []float32, f *Factor, c []float32, stride int, bias []float32, start, finish func(c []float32, row, column int)) {
 	_, _ = x[m*f.K-1], c[(m-1)*stride+f.N-1]
 	x, xRow := s.spread(m, x, f.K)
 	rows, t, group := s.kernel.rows, &s.tile, 0
@@ -49,10 +49,7 @@ func (s *packedBLAS) timesFactor(m int, x []float32, f *Factor, c []float32, str
 		for from := 0; from < f.K; from += f.steps() {
 			kb := min(f.steps(), f.K-from)
 			panels := f.panels[(group*f.K + from*wide):][:wide*kb]
-			add := 1
-			if from == 0 && start == nil {
-				add = 0
-			}
+			first := from == 0 && start == nil // nothing is in c yet
 			for i := 0; i < m; i += rows {
 				height := min(rows, m-i)
 				t.k = kb
@@ -72,18 +69,29 @@ func (s *packedBLAS) timesFactor(m int, x []float32, f *Factor, c []float32, str
 					across := s.kernel.whole(width)
 					t.b, t.bK = unsafe.Pointer(&panels[(j-lo)*kb]), 4*across
 					if height == rows && width == across {
-						t.c, t.cRow, t.add = unsafe.Pointer(&c[i*stride+j]), 4*stride, add
+						t.c, t.cRow = unsafe.Pointer(&c[i*stride+j]), 4*stride
+						switch {
+						case !first:
+							t.from, t.fromRow = t.c, t.cRow
+						case bias != nil:
+							t.from, t.fromRow = unsafe.Pointer(&bias[j:][:width][0]), 0
+						default:
+							t.from = nil
+						}
 						s.kernel.run(across/s.kernel.lanes, t)
 						continue
 					}
-					t.c, t.cRow, t.add = unsafe.Pointer(&s.c[0]), 4*across, 0
+					t.c, t.cRow, t.from = unsafe.Pointer(&s.c[0]), 4*across, nil
 					s.kernel.run(across/s.kernel.lanes, t)
 					for r := range height {
 						part, to := s.c[r*across:][:width], c[(i+r)*stride+j:][:width]
-						if add == 0 {
-							copy(to, part)
-						} else {
+						switch {
+						case !first:
 							Rows.Add(to, to, part)
+						case bias != nil:
+							Rows.Add(to, bias[j:j+width], part)
+						default:
+							copy(to, part)
 						}
 					}
 				}

@@ -29,7 +29,7 @@ func TestFactor(t *testing.T) {
 							part[j] = float32(row + column + j)
 						}
 					}
-					f.Times(b, m, x, c, stride, &scratch, begin, func(part []float32, row, column int) {
+					f.Times(b, m, x, c, stride, &scratch, nil, begin, func(part []float32, row, column int) {
 						for j := range part {
 							times[row*n+column+j]++
 							part[j]++
@@ -54,12 +54,18 @@ func TestFactor(t *testing.T) {
 							}
 						}
 					}
+					bias, plain, same := gaussians(rng, n), make([]float32, m*stride), make([]float32, m*stride)
+					f.Times(b, m, x, plain, stride, &scratch, bias, nil, nil)
+					f.Times(b, m, x, same, stride, &scratch, nil, func(part []float32, _, column int) { copy(part, bias[column:]) }, nil)
+					if !slices.Equal(plain, same) {
+						t.Fatal("a bias is not what rows that start as the bias give")
+					}
 					if !f.RowByRow() {
 						return
 					}
 					one := make([]float32, n)
 					for i := range m {
-						f.Times(b, 1, x[i*k:(i+1)*k], one, n, &scratch, func(part []float32, _, column int) { begin(part, i, column) }, func(part []float32, _, _ int) {
+						f.Times(b, 1, x[i*k:(i+1)*k], one, n, &scratch, nil, func(part []float32, _, column int) { begin(part, i, column) }, func(part []float32, _, _ int) {
 							for j := range part {
 								part[j]++
 							}

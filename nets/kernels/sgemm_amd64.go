@@ -17,7 +17,8 @@ type tile struct {
 	bK       int
 	c        unsafe.Pointer
 	cRow     int
-	add      int // 1: add to c, 0: overwrite it
+	from     unsafe.Pointer // what c becomes the sum of, with the product; nil: the product alone
+	fromRow  int
 }
 
 //go:noescape
@@ -191,11 +192,14 @@ func (s *packedBLAS) addColumns(transA, transB bool, m, n, k, from, kb, lo, hi i
 				t.b, t.bK = unsafe.Pointer(&s.b[(j-lo)*kb]), 4*across
 			}
 			if height == rows && width == across {
-				t.c, t.cRow, t.add = unsafe.Pointer(&c[i*n+j]), 4*n, add
+				t.c, t.cRow, t.from = unsafe.Pointer(&c[i*n+j]), 4*n, nil
+				if add != 0 {
+					t.from, t.fromRow = t.c, t.cRow
+				}
 				s.kernel.run(across/s.kernel.lanes, t)
 				continue
 			}
-			t.c, t.cRow, t.add = unsafe.Pointer(&s.c[0]), 4*across, 0
+			t.c, t.cRow, t.from = unsafe.Pointer(&s.c[0]), 4*across, nil
 			s.kernel.run(across/s.kernel.lanes, t)
 			for r := range height {
 				part, to := s.c[r*across:][:width], c[(i+r)*n+j:][:width]

@@ -2,7 +2,8 @@
 
 // The innermost loops of the matrix product: a tile of C, rows × (1, 2 or 3) vectors, stays in registers while k runs.
 // Each takes a *tile, see sgemm_amd64.go: CX counts k down, SI is a and BX its step, DI is b and DX its step, AX is c and
-// R12 the bytes between its rows, R13 is 1 to add to c. Row i of A is at SI + i·R8; R9, R10 and R11 are 3, 5 and 7 times R8.
+// R12 the bytes between its rows, R13 is from. Row i of A is at SI + i·R8; R9, R10 and R11 are 3, 5 and 7 times R8. After the
+// loop DI is the bytes between the rows of from.
 
 #define LOAD \
 	MOVQ t+0(FP), AX   \
@@ -53,18 +54,21 @@
 	VFMADD231PS Z24, x, c0
 
 #define ADD3(c0, c1, c2) \
-	VADDPS (AX), c0, c0    \
-	VADDPS 64(AX), c1, c1  \
-	VADDPS 128(AX), c2, c2 \
+	VADDPS (R13), c0, c0    \
+	VADDPS 64(R13), c1, c1  \
+	VADDPS 128(R13), c2, c2 \
+	ADDQ DI, R13            \
 	STORE3(c0, c1, c2)
 
 #define ADD2(c0, c1) \
-	VADDPS (AX), c0, c0   \
-	VADDPS 64(AX), c1, c1 \
+	VADDPS (R13), c0, c0   \
+	VADDPS 64(R13), c1, c1 \
+	ADDQ DI, R13           \
 	STORE2(c0, c1)
 
 #define ADD1(c0) \
-	VADDPS (AX), c0, c0 \
+	VADDPS (R13), c0, c0 \
+	ADDQ DI, R13         \
 	STORE1(c0)
 
 #define STORE3(c0, c1, c2) \
@@ -104,6 +108,8 @@ loop:
 	NEXT(loop)
 	TESTQ R13, R13
 	JZ    store
+	MOVQ  t+0(FP), DI
+	MOVQ  72(DI), DI
 	ADD3(Z0, Z1, Z2)
 	ADD3(Z3, Z4, Z5)
 	ADD3(Z6, Z7, Z8)
@@ -147,6 +153,8 @@ loop:
 	NEXT(loop)
 	TESTQ R13, R13
 	JZ    store
+	MOVQ  t+0(FP), DI
+	MOVQ  72(DI), DI
 	ADD2(Z0, Z1)
 	ADD2(Z2, Z3)
 	ADD2(Z4, Z5)
@@ -188,6 +196,8 @@ loop:
 	NEXT(loop)
 	TESTQ R13, R13
 	JZ    store
+	MOVQ  t+0(FP), DI
+	MOVQ  72(DI), DI
 	ADD1(Z0)
 	ADD1(Z1)
 	ADD1(Z2)
@@ -250,18 +260,21 @@ store:
 	ADDQ R12, AX
 
 #define PLUS3(c0, c1, c2) \
-	VADDPS (AX), c0, c0   \
-	VADDPS 32(AX), c1, c1 \
-	VADDPS 64(AX), c2, c2 \
+	VADDPS (R13), c0, c0   \
+	VADDPS 32(R13), c1, c1 \
+	VADDPS 64(R13), c2, c2 \
+	ADDQ DI, R13           \
 	PUT3(c0, c1, c2)
 
 #define PLUS2(c0, c1) \
-	VADDPS (AX), c0, c0   \
-	VADDPS 32(AX), c1, c1 \
+	VADDPS (R13), c0, c0   \
+	VADDPS 32(R13), c1, c1 \
+	ADDQ DI, R13           \
 	PUT2(c0, c1)
 
 #define PLUS1(c0) \
-	VADDPS (AX), c0, c0 \
+	VADDPS (R13), c0, c0 \
+	ADDQ DI, R13         \
 	PUT1(c0)
 
 // func tile256x3(t *tile)
@@ -282,6 +295,8 @@ loop:
 	NEXT(loop)
 	TESTQ R13, R13
 	JZ    store
+	MOVQ  t+0(FP), DI
+	MOVQ  72(DI), DI
 	PLUS3(Y0, Y1, Y2)
 	PLUS3(Y3, Y4, Y5)
 	PLUS3(Y6, Y7, Y8)
@@ -313,6 +328,8 @@ loop:
 	NEXT(loop)
 	TESTQ R13, R13
 	JZ    store
+	MOVQ  t+0(FP), DI
+	MOVQ  72(DI), DI
 	PLUS2(Y0, Y1)
 	PLUS2(Y2, Y3)
 	PLUS2(Y4, Y5)
@@ -342,6 +359,8 @@ loop:
 	NEXT(loop)
 	TESTQ R13, R13
 	JZ    store
+	MOVQ  t+0(FP), DI
+	MOVQ  72(DI), DI
 	PLUS1(Y0)
 	PLUS1(Y1)
 	PLUS1(Y2)

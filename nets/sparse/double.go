@@ -40,6 +40,9 @@ func (k *doubleWorker) PullbackPrecisely(v *structured.Marginals, grad []float64
 	return nil
 }
 
+// wideRows is how many rows of potentials are in float64 at a time, where no dense inputs add to them.
+const wideRows = 256
+
 // score is part.score with sums in float64.
 func (k *doubleWorker) score(p *part, w []float32, τ float32, batch *structured.Batch, θ *structured.Part) {
 	width, to := p.Width, θ.Values
@@ -64,24 +67,24 @@ func (k *doubleWorker) score(p *part, w []float32, τ float32, batch *structured
 	if x != nil {
 		rows = batch.Data.Rows(p.Rows)
 	}
-	gather := func(i int, sums []float64) {
-		if x != nil {
-			k.gather(p, w[p.rows:][:p.attributes*width], τ, x, rows[i], sums)
-		}
-	}
-	if len(p.dense) == 0 { // one example after the other, so that little memory is wide
+	weights := w[p.rows:][:p.attributes*width]
+	if len(p.dense) == 0 { // a few rows after the others, so that little memory is wide
 		for _, i := range batch.Examples {
-			n := (rows[i+1] - rows[i]) * width
-			k.widen(to[:n])
-			gather(i, k.wide)
-			k.round(to[:n])
-			to = to[n:]
+			for row := rows[i]; row < rows[i+1]; row += wideRows {
+				n := min(wideRows, rows[i+1]-row) * width
+				k.widen(to[:n])
+				k.gather(p, weights, τ, x, row, k.wide)
+				k.round(to[:n])
+				to = to[n:]
+			}
 		}
 		return
 	}
 	k.widen(to)
-	for b, i := range batch.Examples {
-		gather(i, k.wide[θ.Offsets[b]*width:θ.Offsets[b+1]*width])
+	if x != nil {
+		for b, i := range batch.Examples {
+			k.gather(p, weights, τ, x, rows[i], k.wide[θ.Offsets[b]*width:θ.Offsets[b+1]*width])
+		}
 	}
 	k.dense.add(p, w, batch, θ.Offsets, k.wide, kernels.Dense.ScoreDouble)
 	k.round(to)

@@ -66,35 +66,58 @@ func (s *scaledSums[F]) sample(c *Oracle, lo, hi, n int, to *oracles.Samples) {
 	}
 }
 
-// pickProduct is oracles.Pick for the weights x_i·w_i.
+// pickBlock is how many weights are summed between two looks at the sum. What is drawn is not predictable, so that a look costs as much as many sums.
+const pickBlock = 32
+
+// pickProduct is oracles.Pick for the weights x_i·w_i: the number of running sums that do not exceed at.
 func pickProduct[F real](x, w []F, at float64) int32 {
 	w = w[:len(x)]
-	last, sum := -1, 0.0
-	for i, v := range x {
-		p := float64(v) * float64(w[i])
-		if sum += p; sum > at {
-			return int32(i)
+	sum, passed := 0.0, 0
+	for lo := 0; lo < len(x); lo += pickBlock {
+		hi := min(lo+pickBlock, len(x))
+		part := w[lo:hi]
+		for i, v := range x[lo:hi] {
+			sum += float64(v * part[i])
+			passes := 0
+			if sum <= at { // a number, not a branch
+				passes = 1
+			}
+			passed += passes
 		}
-		if p > 0 {
-			last = i
+		if sum > at {
+			return int32(passed)
 		}
 	}
-	return int32(last)
+	return lastPositive(x, w, 1)
+}
+
+// lastPositive returns the last i with a positive weight x_i·w_{i·stride}, −1 if there is none. Rounding left the sum of all below what was drawn.
+func lastPositive[F real](x, w []F, stride int) int32 {
+	for i := len(x) - 1; i >= 0; i-- {
+		if x[i]*w[i*stride] > 0 {
+			return int32(i)
+		}
+	}
+	return -1
 }
 
 // pickColumn is oracles.Pick for the weights x_i·w_{i·stride}.
 func pickColumn[F real](x, w []F, stride int, at float64) int32 {
-	last, sum := -1, 0.0
-	for i, v := range x {
-		p := float64(v) * float64(w[i*stride])
-		if sum += p; sum > at {
-			return int32(i)
+	sum, passed := 0.0, 0
+	for lo := 0; lo < len(x); lo += pickBlock {
+		for i, v := range x[lo:min(lo+pickBlock, len(x))] {
+			sum += float64(v * w[(lo+i)*stride])
+			passes := 0
+			if sum <= at {
+				passes = 1
+			}
+			passed += passes
 		}
-		if p > 0 {
-			last = i
+		if sum > at {
+			return int32(passed)
 		}
 	}
-	return int32(last)
+	return lastPositive(x, w, stride)
 }
 
 // sample draws the labels of the chain at positions lo to hi-1. backward has computed its scores and weights.

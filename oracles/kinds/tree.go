@@ -6,9 +6,11 @@ import (
 	"github.com/dsp-go/dsp/structured/trees"
 )
 
-// Dependency trees, with and without crossing arcs.
+// Dependency trees, with and without crossing arcs, and with scores of siblings.
 func init() {
 	for _, t := range []trees.SpanningTree{{}, {NonProjective: true}} {
 		builtin(Kind{Structure: t, Oracle: func() oracles.Maximiser { return tree.New(t.NonProjective) }, Small: t.Small})
 	}
+	siblings := trees.SpanningTree{Siblings: true}
+	builtin(Kind{Structure: siblings, Oracle: func() oracles.Maximiser { return tree.NewSiblings() }, Small: siblings.Small})
 }

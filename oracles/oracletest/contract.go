@@ -42,6 +42,9 @@ func Run(t *testing.T, kind kinds.Kind, o oracles.Maximiser) {
 	if s, ok := o.(oracles.Sampler); ok {
 		run("samples are Gibbs", func(t *rapid.T) { samplesAreGibbs(t, kind, s) })
 	}
+	if _, restricts := kind.Structure.(structured.Restricter); restricts {
+		run("what is given is kept", func(t *rapid.T) { givenIsKept(t, kind, o) })
+	}
 	if all, ok := o.(oracles.Oracle); ok {
 		run("n-best probabilities", func(t *rapid.T) { nBestProbabilities(t, kind, all) })
 	}

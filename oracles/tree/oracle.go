@@ -16,31 +16,49 @@ import (
 // Max on marginals in place of potentials (Marginals.AsPotentials) finds the tree with the largest sum of P(arc) and P(arc and
 // relation). For the fewest expected mistakes of the Hamming loss, see SpanningTree.LeastRisk.
 type Oracle struct {
-	solver interface {
-		Max(arc []float32, n int, heads []int32) float64
-		TopK(arc []float32, n, k int, heads []int32, score []float64) int
-		Exp(arc []float64, n int, μ float64, marginals []float32) float64
-		Sample(arc []float64, n int, μ float64, count int, r *oracles.Draws, heads []int32) bool
-	}
+	base
+	lists rankedRelations
+}
+
+// base answers what every oracle of trees does.
+type base struct {
+	solver treeSolver
 
 	guard  oracles.Guard
 	arc    []float32 // [n×n] scores including those of the best relations, or the latter alone
 	summed []float64 // [n×n] scores including log-sums over relations
 	share  []float32 // [n×n] sum of the exponentials of a row's relations
 	label  []float32 // [R]
-	lists  rankedRelations
 
 	draws  oracles.Draws
 	shares []float32 // [n×n×R] exponentials of the scores of relations
 	heads  []int32   // [samples×n]
 }
 
+// treeSolver finds trees, whose relations are in the scores of arcs.
+type treeSolver interface {
+	Max(arc []float32, n int, heads []int32) float64
+	Exp(arc []float64, n int, μ float64, marginals []float32) float64
+	Sample(arc []float64, n int, μ float64, count int, r *oracles.Draws, heads []int32) bool
+}
+
 // New returns an oracle of projective trees, or of all trees.
 func New(nonProjective bool) *Oracle {
 	if nonProjective {
-		return &Oracle{solver: new(NonProjective)}
+		return &Oracle{base: base{solver: new(NonProjective)}}
 	}
-	return &Oracle{solver: new(Projective)}
+	return &Oracle{base: base{solver: new(Projective)}}
+}
+
+// open gives example b to a solver that scores more than arcs, with where its marginals belong.
+func (o *base) open(θ *structured.Potentials, b int, u *structured.Marginals) {
+	if s, ok := o.solver.(*Siblings); ok {
+		s.sibling, s.marginals = θ.Parts[2].Of(b), nil
+		if u != nil {
+			s.marginals = u.Parts[2].Of(b)
+			clear(s.marginals)
+		}
+	}
 }
 
 // sentence holds the potentials of one example.
@@ -60,7 +78,7 @@ func sentenceOf(θ *structured.Potentials, b int) sentence {
 func (s *sentence) row(i int) []float32 { return s.label[i*s.relations : (i+1)*s.relations] }
 
 // Max implements oracles.Maximiser. Among relations with equal scores it takes the first.
-func (o *Oracle) Max(θ *structured.Potentials, y []int32, value []float64) {
+func (o *base) Max(θ *structured.Potentials, y []int32, value []float64) {
 	o.guard.Begin(θ)
 	for b := range θ.Len() {
 		s, out := sentenceOf(θ, b), y[θ.Outputs[b]:θ.Outputs[b+1]]
@@ -68,6 +86,7 @@ func (o *Oracle) Max(θ *structured.Potentials, y []int32, value []float64) {
 			value[b] = oracles.Refuse(out)
 			continue
 		}
+		o.open(θ, b, nil)
 		o.bestRelations(&s)
 		heads, relations := out[:s.n], out[s.n:]
 		if o.solver.Max(o.arc, s.n, heads) == minusInf {
@@ -83,7 +102,7 @@ func (o *Oracle) Max(θ *structured.Potentials, y []int32, value []float64) {
 }
 
 // bestRelations sets every arc's score, including its best relation.
-func (o *Oracle) bestRelations(s *sentence) {
+func (o *base) bestRelations(s *sentence) {
 	o.arc = vec.Grow(o.arc, s.n*s.n)
 	fastest.largestOfRows(o.arc, s.label, s.relations)
 	for i, v := range s.arc {
@@ -103,7 +122,7 @@ func best(row []float32) int32 {
 }
 
 // Exp implements oracles.Summer.
-func (o *Oracle) Exp(θ *structured.Potentials, μ float64, value []float64, u *structured.Marginals) {
+func (o *base) Exp(θ *structured.Potentials, μ float64, value []float64, u *structured.Marginals) {
 	if u != nil {
 		u.Like(θ)
 	}
@@ -114,6 +133,7 @@ func (o *Oracle) Exp(θ *structured.Potentials, μ float64, value []float64, u *
 		if u != nil {
 			arc, label = u.Parts[0].Of(b), u.Parts[1].Of(b)
 		}
+		o.open(θ, b, u)
 		if !o.guard.Valid(θ, b) {
 			clear(arc)
 			clear(label)
@@ -140,7 +160,7 @@ func (o *Oracle) Exp(θ *structured.Potentials, μ float64, value []float64, u *
 }
 
 // sumArcs sets every arc's score, for a sentence whose arcs have one relation each.
-func (o *Oracle) sumArcs(s *sentence) {
+func (o *base) sumArcs(s *sentence) {
 	o.summed = vec.Grow(o.summed, s.n*s.n)
 	for i, v := range s.arc {
 		o.summed[i] = float64(v) + float64(s.label[i])
@@ -149,7 +169,7 @@ func (o *Oracle) sumArcs(s *sentence) {
 
 // sumRelations sets every arc's score, including μ·log Σ exp(score/μ) of its relations. It sets share to Σ exp((score − largest)/μ)
 // and, unless nil, label to the terms of that sum.
-func (o *Oracle) sumRelations(s *sentence, μ float64, label []float32) {
+func (o *base) sumRelations(s *sentence, μ float64, label []float32) {
 	o.summed, o.share = vec.Grow(o.summed, s.n*s.n), vec.Grow(o.share, s.n*s.n)
 	o.arc = vec.Grow(o.arc, s.n*s.n)
 	fastest.largestOfRows(o.arc, s.label, s.relations)

@@ -22,7 +22,7 @@ func (o *Oracle) TopK(θ *structured.Potentials, k int, best *oracles.KBest) {
 		o.bestRelations(&s)
 		g := &o.lists
 		g.open(s, k)
-		g.count = o.solver.TopK(o.arc, s.n, k, g.heads, g.scores)
+		g.count = o.solver.(ranker).TopK(o.arc, s.n, k, g.heads, g.scores)
 		count := 0
 		for count < k && g.advance() {
 			y := best.Output(count, lo, hi)
@@ -32,6 +32,11 @@ func (o *Oracle) TopK(θ *structured.Potentials, k int, best *oracles.KBest) {
 		}
 		best.Count[b] = count
 	}
+}
+
+// ranker is a solver that finds several trees, best first.
+type ranker interface {
+	TopK(arc []float32, n, k int, heads []int32, score []float64) int
 }
 
 // rankedRelations enumerates the labelings of several trees, best first. The successors of a labeling change one dependent to its

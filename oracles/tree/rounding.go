@@ -10,7 +10,7 @@ import (
 var _ oracles.Rounder = (*Oracle)(nil)
 
 // Rounding implements oracles.Rounder, in O(n²R).
-func (o *Oracle) Rounding(θ *structured.Potentials, b int, μ float64) float64 {
+func (o *base) Rounding(θ *structured.Potentials, b int, μ float64) float64 {
 	s := sentenceOf(θ, b)
 	if s.n == 0 {
 		return 0
@@ -22,7 +22,10 @@ func (o *Oracle) Rounding(θ *structured.Potentials, b int, μ float64) float64 
 		e.relation = max(e.relation, oracles.Largest(s.row(i)))
 	}
 	_, all := o.solver.(*NonProjective)
+	_, siblings := o.solver.(*Siblings)
 	switch {
+	case siblings:
+		return e.ofSiblings(θ.Parts[2].Of(b), μ)
 	case μ > 0:
 		return e.ofRelations(μ) + e.ofExp(μ, all)
 	case all:
@@ -117,4 +120,16 @@ func (e *errors) ofExp(μ float64, all bool) float64 {
 		logs = 4 * operations * (2*e.size + μ*log)
 	}
 	return oracles.Double * (μ*operations + 8*(e.ranges+e.size+n*e.relation+μ*log) + logs)
+}
+
+// ofSiblings bounds the errors of trees with siblings, whose tables are float64; the scores of arcs with their best relations are rounded to float32 once
+// for Max. A tree is made of at most 5n entries, each of a few additions of numbers no larger than the size of the scores, or, for Exp, of that over μ and
+// the logarithm of the number of trees; a sum of at most n exponentials errs by n + 8 units more. Max compares two trees.
+func (e *errors) ofSiblings(sibling []float32, μ float64) float64 {
+	n := float64(e.n)
+	size := e.size + n*(e.relation+oracles.Largest(sibling))
+	if μ == 0 {
+		return 2 * (oracles.Single*e.size + 32*n*oracles.Double*size)
+	}
+	return e.ofRelations(μ) + 5*n*oracles.Double*(8*(size+3*μ*n)+2*μ*(n+8))
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // Sample implements oracles.Sampler: trees first, and then a relation for each of their arcs.
-func (o *Oracle) Sample(θ *structured.Potentials, μ float64, n int, seed []uint64, to *oracles.Samples) {
+func (o *base) Sample(θ *structured.Potentials, μ float64, n int, seed []uint64, to *oracles.Samples) {
 	to.Resize(θ, n)
 	o.guard.Begin(θ)
 	for b := range θ.Len() {
@@ -22,6 +22,7 @@ func (o *Oracle) Sample(θ *structured.Potentials, μ float64, n int, seed []uin
 		if s.n == 0 {
 			continue
 		}
+		o.open(θ, b, nil)
 		o.draws.Seed(seed[b])
 		if s.relations == 1 {
 			o.sumArcs(&s)

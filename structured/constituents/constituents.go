@@ -129,29 +129,62 @@ func (Tree) Locate(θ *structured.Potentials, y []int32, visit func(part, entry 
 // Raise implements structured.Structure. A number that is 0 is shared by the outputs without a constituent there: all constituents of the span
 // get less, and all outputs more, through the span of all words.
 func (Tree) Raise(θ *structured.Potentials, b int, y []int32, c float32) {
-	none := raise(θ, b, y, c)
-	addToAll(θ, b, float32(none)*c)
+	some := raise(θ, b, y, c)
+	addToAll(θ, b, float32(len(y)-some)*c)
 }
 
-// raise adds c to the label of every constituent of y, and takes it off all labels of other spans, whose number it returns. Other than the spans of
-// words, those with i > j are no constituents of any tree.
-func raise(θ *structured.Potentials, b int, y []int32, c float32) (none int) {
+// raise adds c to the label of every constituent of y, whose number it returns, and takes it off all labels of other spans. Negative numbers are left
+// out. Spans with i > j are no constituents of any tree.
+func raise(θ *structured.Potentials, b int, y []int32, c float32) (some int) {
 	n, label, width := Words(len(y)), θ.Parts[1].Of(b), θ.Parts[1].Width
 	for row, l := range y {
 		at := label[row*width : (row+1)*width]
 		switch {
-		case l != 0:
+		case l > 0:
+			some++
 			at[l] += c
-		default:
-			none++
-			if row/n <= row%n {
-				for k := range at[1:] {
-					at[1+k] -= c
-				}
+		case l == 0 && row/n <= row%n:
+			for k := range at[1:] {
+				at[1+k] -= c
 			}
 		}
 	}
-	return none
+	return some
+}
+
+// Restrict implements structured.Restricter. A span that must be a constituent forbids those that cross it: a binary tree has every span that none of
+// its own crosses.
+func (Tree) Restrict(θ *structured.Potentials, b int, gold structured.Gold) {
+	never, single := float32(math.Inf(-1)), [1]int32{}
+	n, span, label, width := Words(len(gold.Output)), θ.Parts[0].Of(b), θ.Parts[1].Of(b), θ.Parts[1].Width
+	for row := range gold.Output {
+		possible := gold.Possible(row, &single)
+		if possible == nil {
+			continue
+		}
+		i, j, needed := row/n, row%n, len(possible) == 0 || possible[0] != 0
+		if i > j {
+			if needed { // these numbers are 0 in all trees
+				span[n-1] = never
+			}
+			continue
+		}
+		for l := range width {
+			if len(possible) > 0 && possible[0] == int32(l) {
+				possible = possible[1:]
+			} else {
+				label[row*width+l] = never
+			}
+		}
+		for inside := i; needed && inside < j; inside++ {
+			for first := range i {
+				span[first*n+inside] = never
+			}
+			for last := j + 1; last < n; last++ {
+				span[(inside+1)*n+last] = never
+			}
+		}
+	}
 }
 
 // addToAll adds c to all trees of example b, which have the span of all words.

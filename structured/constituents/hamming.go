@@ -3,13 +3,12 @@ package constituents
 import "github.com/dsp-go/dsp/structured"
 
 // Hamming is the task loss that counts the spans whose number in the output is wrong: constituents that are missing, that should not be there, or
-// have another label. Gold outputs must be fully known.
+// have another label. Numbers that are not known for certain cost nothing.
 type Hamming struct{}
 
-// Augment implements structured.TaskLoss: n² less the numbers in common.
+// Augment implements structured.TaskLoss: the known numbers less those in common.
 func (Hamming) Augment(θ *structured.Potentials, b int, gold structured.Gold) {
-	none := raise(θ, b, gold.Output, -1)
-	addToAll(θ, b, float32(len(gold.Output)-none))
+	addToAll(θ, b, float32(raise(θ, b, gold.Output, -1)))
 }
 
 // Dot implements structured.TaskLoss.
@@ -21,7 +20,7 @@ func (Hamming) Dot(v *structured.Marginals, b int, gold structured.Gold) float64
 	label, width, s := v.Parts[1].Of(b), v.Parts[1].Width, 0.0
 	some := 0
 	for row, g := range gold.Output {
-		if row/n > row%n {
+		if g < 0 || row/n > row%n {
 			continue
 		}
 		at := label[row*width : (row+1)*width]

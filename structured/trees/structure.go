@@ -12,9 +12,10 @@ import (
 // followed by n relations.
 //
 // Potentials have two parts of n·n rows, one per pair of a dependent d and a head h: row d·n + h, both counted from 0; h = d stands
-// for the root. "arc" scores the pair [n·n×1], "label" each of its possible relations [n·n×R].
+// for the root. "arc" scores the pair [n·n×1], "label" each of its possible relations [n·n×R]. With Siblings there is a third part: see siblings.go.
 type SpanningTree struct {
 	NonProjective bool // arcs may cross
+	Siblings      bool // neighbouring dependents of a head on the same side of it score together; projective trees only
 }
 
 // The tables with one row per pair of words.
@@ -25,15 +26,20 @@ const (
 
 // Form returns the form of a tree's potentials with R = relations.
 func (t SpanningTree) Form(relations int) structured.Form {
-	return structured.Form{Structure: t, Parts: []structured.Shape{
-		{Name: "arc", Rows: ArcRows, Width: 1}, {Name: "label", Rows: LabelRows, Width: relations},
-	}}
+	parts := []structured.Shape{{Name: "arc", Rows: ArcRows, Width: 1}, {Name: "label", Rows: LabelRows, Width: relations}}
+	if t.Siblings {
+		parts = append(parts, structured.Shape{Name: "sibling", Rows: SiblingRows, Width: 1})
+	}
+	return structured.Form{Structure: t, Parts: parts}
 }
 
-// Name returns "projective tree" or "non-projective tree".
+// Name returns "projective tree", "non-projective tree" or "projective tree with siblings".
 func (t SpanningTree) Name() string {
-	if t.NonProjective {
+	switch {
+	case t.NonProjective:
 		return "non-projective tree"
+	case t.Siblings:
+		return "projective tree with siblings"
 	}
 	return "projective tree"
 }
@@ -50,19 +56,27 @@ func Row(n, d int, head int32) int {
 func words(outputs []int, b int) int { return (outputs[b+1] - outputs[b]) / 2 }
 
 // Score implements structured.Structure.
-func (SpanningTree) Score(θ *structured.Potentials, b int, y []int32) float64 {
+func (t SpanningTree) Score(θ *structured.Potentials, b int, y []int32) float64 {
 	n, s := len(y)/2, 0.0
 	arc, label, r := θ.Parts[0].Of(b), θ.Parts[1].Of(b), θ.Parts[1].Width
 	for d, head := range y[:n] {
 		row := Row(n, d, head)
 		s += float64(arc[row]) + float64(label[row*r+int(y[n+d])])
 	}
+	if t.Siblings {
+		sibling := θ.Parts[2].Of(b)
+		EachSibling(y[:n], func(row int) { s += float64(sibling[row]) })
+	}
 	return s
 }
 
 // Add implements structured.Structure.
-func (SpanningTree) Add(u *structured.Marginals, b int, y []int32, c float32) {
+func (t SpanningTree) Add(u *structured.Marginals, b int, y []int32, c float32) {
 	add(u.Parts, b, y, c)
+	if t.Siblings {
+		sibling := u.Parts[2].Of(b)
+		EachSibling(y[:len(y)/2], func(row int) { sibling[row] += c })
+	}
 }
 
 // Raise implements structured.Structure.
@@ -110,8 +124,11 @@ func forbidOthers(possible []int32, n int, forbid func(k int), pass func(k int) 
 
 // LeastRisk implements structured.Structure. The Hamming loss counts heads and relations apart, so an arc is worth its
 // probability, and a relation of a word its probability under all heads together. What is forbidden stays so.
-func (SpanningTree) LeastRisk(u *structured.Marginals, θ *structured.Potentials) {
+func (t SpanningTree) LeastRisk(u *structured.Marginals, θ *structured.Potentials) {
 	θ.SetAllowed(0, func(k int) float32 { return u.Parts[0].Values[k] })
+	if t.Siblings {
+		θ.SetAllowed(2, func(int) float32 { return 0 })
+	}
 	relations := make([]float32, θ.Parts[1].Width)
 	for b := range θ.Len() {
 		n, r := words(θ.Outputs, b), len(relations)
@@ -203,17 +220,27 @@ func (t SpanningTree) Each(θ *structured.Potentials, b int, visit func(y []int3
 	heads(0)
 }
 
-// Small draws the form of potentials of a few sentences that are small enough to enumerate: at most 4 words, some empty.
+// Small draws the form of potentials of a few sentences that are small enough to enumerate: at most 4 words, or 5 with
+// siblings, some empty.
 func (t SpanningTree) Small(r *rand.Rand) *structured.Potentials {
-	relations, rows, outputs := 1+r.IntN(3), []int{0}, []int{0}
+	relations, rows, siblings, outputs := 1+r.IntN(3), []int{0}, []int{0}, []int{0}
 	for range 1 + r.IntN(3) {
 		n := r.IntN(5)
 		if relations == 3 {
 			n = r.IntN(4)
 		}
+		if t.Siblings && relations == 1 && r.IntN(2) == 0 {
+			n = 5
+		}
 		rows, outputs = append(rows, rows[len(rows)-1]+n*n), append(outputs, outputs[len(outputs)-1]+2*n)
+		siblings = append(siblings, siblings[len(siblings)-1]+Siblings(n))
 	}
 	θ := new(structured.Potentials)
-	θ.Reshape(t.Form(relations), outputs, func(string) []int { return rows })
+	θ.Reshape(t.Form(relations), outputs, func(table string) []int {
+		if table == SiblingRows {
+			return siblings
+		}
+		return rows
+	})
 	return θ
 }

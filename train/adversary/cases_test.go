@@ -16,6 +16,7 @@ import (
 	"github.com/dsp-go/dsp/structured/choices"
 	"github.com/dsp-go/dsp/structured/graphs"
 	"github.com/dsp-go/dsp/structured/matchings"
+	"github.com/dsp-go/dsp/structured/monotone"
 	"github.com/dsp-go/dsp/structured/trees"
 	"github.com/dsp-go/dsp/structured/windows"
 	"github.com/dsp-go/dsp/train"
@@ -40,7 +41,7 @@ func (c cell) String() string {
 // benign reports whether every method should come close to the optimum.
 func (c cell) benign() bool {
 	bounds := c.structure == "windows cut short" || strings.HasSuffix(c.structure, "cuts") // the gap includes what these lose
-	return c.nasty == "benign" && c.terms != "weights" && c.terms != "l1 prior weights" && !bounds
+	return c.nasty == "benign" && c.terms != "weights" && !strings.HasPrefix(c.terms, "l1 prior") && !bounds
 }
 
 // spoiler makes rows of inputs nasty.
@@ -77,6 +78,7 @@ var draws = []struct {
 	{"trees with attributes and dense inputs", true, jointTrees},
 	{"matchings", false, matchingsOf(false)},
 	{"complete matchings", false, matchingsOf(true)},
+	{"monotone alignments", true, alignmentsOf},
 	{"choices", true, choicesOf},
 	{"windows", false, windowsOf(0)},
 	{"windows cut short", false, windowsOf(3)},
@@ -84,7 +86,7 @@ var draws = []struct {
 
 var (
 	losses  = []engine.Loss{engine.Hinge, engine.CRF, engine.SoftmaxMargin}
-	terms   = []string{"plain", "l1", "prior", "weights", "l1 prior weights"}
+	terms   = []string{"plain", "l1", "prior", "weights", "l1 prior weights", "bounds", "l1 prior bounds"}
 	nasties = []string{"benign", "collinear", "nearly collinear", "offset", "duplicates", "single", "small λ", "large λ", "four", "strong", "far prior"}
 )
 
@@ -152,13 +154,13 @@ func (c cell) problem(t testing.TB) *train.Problem {
 		copyExamples(scorer, data)
 	}
 	o := &engine.Objective{Scorer: scorer, Data: data, Loss: c.loss, Lambda: C / float64(n)}
-	if c.terms == "l1" || c.terms == "l1 prior weights" {
+	if strings.HasPrefix(c.terms, "l1") {
 		o.L1 = math.Pow(10, r.Float64()*2-2)
-		if c.nasty == "small λ" && o.Loss.Smooth() {
+		if c.nasty == "small λ" && o.Loss.Smooth() && c.terms != "l1 prior bounds" {
 			o.Lambda = 0
 		}
 	}
-	if c.terms == "prior" || c.terms == "l1 prior weights" || c.nasty == "strong" || c.nasty == "far prior" {
+	if strings.Contains(c.terms, "prior") || c.nasty == "strong" || c.nasty == "far prior" {
 		scale := 1.
 		if c.nasty == "far prior" {
 			scale = math.Pow(10, float64(2+2*r.IntN(3)))
@@ -180,6 +182,11 @@ func (c cell) problem(t testing.TB) *train.Problem {
 		for range data.Len() {
 			data.Weights = append(data.Weights, math.Pow(10, r.Float64()*6-3))
 		}
+	}
+	if strings.HasSuffix(c.terms, "bounds") {
+		inf := float32(math.Inf(1))
+		boxes := []engine.Bounds{{Low: 0, High: inf}, {Low: -0.1, High: 0.1}, {Low: 0.05, High: 1}, {Low: -inf, High: 0.2}}
+		o.Bounds = &boxes[r.IntN(len(boxes))]
 	}
 	p := &train.Problem{Engine: engine.NewEngine(o, 1), Seed: r.Uint64()}
 	if o.Loss == engine.Hinge {
@@ -416,6 +423,37 @@ func matchingsOf(complete bool) func(*rand.Rand, int, spoiler) (nets.Scorer, *st
 		}
 		return sparse.New(matchings.Matching{Complete: complete}.Form(), parts), d
 	}
+}
+
+// alignmentsOf draws paths through up to 4 by 4 pairs. Some false links cost nothing.
+func alignmentsOf(r *rand.Rand, n int, spoil spoiler) (nets.Scorer, *structured.Dataset) {
+	pairs, sources := &structured.Table{Name: structured.Pairs, Offsets: []int{0}}, &structured.Table{Name: structured.Sources, Offsets: []int{0}}
+	d := &structured.Dataset{Name: "alignments", Offsets: []int{0}, Outputs: []int{0}, Tables: []*structured.Table{pairs, sources}, CostRows: structured.Pairs}
+	for i := range n {
+		rows, columns := 2+r.IntN(3), 2+r.IntN(3)
+		gold := make([]int32, rows+columns-1)
+		for i, j := 0, 0; ; {
+			gold[i+j] = int32(i) + 1
+			down, right := i+1 < rows && r.IntN(3) > 0, j+1 < columns && r.IntN(3) > 0
+			if i+j == rows+columns-2 {
+				break
+			}
+			if down || j+1 == columns {
+				i++
+			}
+			if right || !down && j+1 < columns {
+				j++
+			}
+		}
+		d.Labels = append(d.Labels, gold...)
+		for range rows * columns {
+			d.Costs = append(d.Costs, float32(r.IntN(4)))
+		}
+		d.Offsets, d.Outputs = append(d.Offsets, d.Offsets[i]+rows+columns), append(d.Outputs, len(d.Labels))
+		pairs.Offsets, sources.Offsets = append(pairs.Offsets, pairs.Offsets[i]+rows*columns), append(sources.Offsets, sources.Offsets[i]+rows)
+	}
+	pairs.Attributes = attributesOf(r, rowsOf(r, pairs.Offsets[n], inputs, spoil))
+	return sparse.New(monotone.Form(), []sparse.Part{{Attributes: inputs, Weights: "pairs"}, {Bias: "steps"}}), d
 }
 
 func choicesOf(r *rand.Rand, n int, spoil spoiler) (nets.Scorer, *structured.Dataset) {

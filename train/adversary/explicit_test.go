@@ -12,7 +12,7 @@ import (
 
 // explicit is an objective with all outputs listed. With rows a_y and offsets b_y for the outputs y of block i,
 //
-//	F(w) = Σ_i κ_i h(b + A w) + (λ/2)‖w − c‖² + Σ_j λ₁_j |w_j| + constant,
+//	F(w) = Σ_i κ_i h(b + A w) + (λ/2)‖w − c‖² + Σ_j λ₁_j |w_j| + constant,    low ≤ w_j ≤ high,
 //
 // where h is max or log Σ exp. Scores are those above the gold output's, which is row 0 with b_0 = 0 and a_0 = 0.
 type explicit struct {
@@ -22,6 +22,15 @@ type explicit struct {
 	λ1       []float64 // of each weight
 	center   []float64
 	constant float64
+	bounds   *engine.Bounds // low and high; nil: none
+}
+
+// clip returns the weight between the bounds that is closest to w.
+func (x *explicit) clip(w float64) float64 {
+	if x.bounds == nil {
+		return w
+	}
+	return min(max(w, float64(x.bounds.Low)), float64(x.bounds.High))
 }
 
 type block struct {
@@ -80,7 +89,7 @@ func list(t testing.TB, p *train.Problem) *explicit {
 
 // objectiveOf returns everything of an explicit objective but its blocks.
 func objectiveOf(p *train.Problem) *explicit {
-	x := &explicit{smooth: p.Loss.Smooth(), λ: p.Lambda, center: make([]float64, p.Scorer.Dim()), λ1: make([]float64, p.Scorer.Dim()), constant: p.Constant}
+	x := &explicit{smooth: p.Loss.Smooth(), λ: p.Lambda, center: make([]float64, p.Scorer.Dim()), λ1: make([]float64, p.Scorer.Dim()), constant: p.Constant, bounds: p.Bounds}
 	for j := range x.λ1 {
 		x.λ1[j] = p.L1
 	}
@@ -248,7 +257,7 @@ func (x *explicit) dual(q [][]float64) float64 {
 				continue
 			}
 			v := c - s*g[j]/x.λ
-			w := math.Copysign(max(0, math.Abs(v)-x.λ1[j]/x.λ), v)
+			w := x.clip(math.Copysign(max(0, math.Abs(v)-x.λ1[j]/x.λ), v))
 			r := s*g[j]*w + x.λ/2*(w-c)*(w-c) + x.λ1[j]*math.Abs(w)
 			d += r
 			magnitude += math.Abs(s*g[j]*w) + x.λ/2*(w-c)*(w-c) + x.λ1[j]*math.Abs(w) + s*sizes[j]*math.Abs(w)

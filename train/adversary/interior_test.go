@@ -10,6 +10,10 @@ type enclosure struct {
 
 // add improves the enclosure by a point and a dual point.
 func (e *enclosure) add(x *explicit, w []float64, q [][]float64) {
+	w = append([]float64(nil), w...)
+	for j, v := range w {
+		w[j] = x.clip(v)
+	}
 	if _, f := x.value(w); f < e.upper {
 		e.upper = f
 		e.w = append(e.w[:0], w...)
@@ -23,7 +27,7 @@ func (e *enclosure) add(x *explicit, w []float64, q [][]float64) {
 func (e *enclosure) width() float64 { return (e.upper - e.lower) / (1e-9 + math.Abs(e.upper)) }
 
 // minimise encloses min F by an interior-point method (Boyd and Vandenberghe 2004, section 11.7; steps of Mehrotra 1992). With
-// ξ_i ≥ b_y + a_y·w for the blocks of a hinge and t ≥ |w| for λ₁ > 0, F is a smooth function of (w, ξ, t) under linear constraints with slacks
+// ξ_i ≥ b_y + a_y·w for the blocks of a hinge and t ≥ |w| for λ₁ > 0, and between bounds, F is a smooth function of (w, ξ, t) under linear constraints with slacks
 // s > 0 and multipliers z > 0, and each step is a Newton step for the conditions of optimality with sz = σμ. Multipliers of a hinge's
 // constraints are weights of outputs: a dual point. Without constraints it is Newton's method. Where scores are large, log Σ exp has kinks for Newton's
 // method: it begins with μ log Σ exp(·/μ) for a large μ, which falls to 1.
@@ -52,7 +56,7 @@ func (x *explicit) minimise() *enclosure {
 }
 
 // interior is the state of the method. Constraint k is Σ G x ≤ h with slack s and multiplier z; those of a block are its outputs, and for
-// λ₁ > 0 up and down are ±w_j ≤ t_j.
+// λ₁ > 0 up and down are ±w_j ≤ t_j. The ends of bounds are ±w_j ≤ end.
 type interior struct {
 	x        *explicit
 	μ        float64 // of log Σ exp
@@ -60,15 +64,37 @@ type interior struct {
 	shrunk   []int       // the weights under λ₁, in the order of t, up and down
 	s, z     [][]float64 // of the blocks
 	up, down sides
+	ends     []end
+	bounded  sides // of the ends
 	hessian  [][]float64
 	q        [][]float64
 }
 
 type sides struct{ s, z []float64 }
 
+// end is a constraint sign·w_j ≤ at.
+type end struct {
+	j        int
+	sign, at float64
+}
+
 func newInterior(x *explicit) *interior {
 	ip := &interior{x: x, w: make([]float64, x.dim()), μ: 1}
 	copy(ip.w, x.center)
+	if x.bounds != nil {
+		low, high := float64(x.bounds.Low), float64(x.bounds.High)
+		for j, v := range ip.w {
+			margin := min(0.1*(high-low), 1)
+			v = min(max(v, low+margin), high-margin)
+			ip.w[j] = v
+			for _, e := range []end{{j, 1, high}, {j, -1, -low}} {
+				if !math.IsInf(e.at, 0) {
+					ip.ends = append(ip.ends, e)
+					ip.bounded.s, ip.bounded.z = append(ip.bounded.s, e.at-e.sign*v), append(ip.bounded.z, x.λ/2)
+				}
+			}
+		}
+	}
 	if x.smooth {
 		for k := range x.blocks {
 			z := make([]float64, len(x.blocks[k].b))
@@ -205,12 +231,13 @@ type direction struct {
 	w, ξ, t  []float64
 	s, z     [][]float64
 	up, down sides
+	bounded  sides
 }
 
 // step takes one step, and returns false if there is none.
 func (ip *interior) step() bool {
 	x := ip.x
-	if x.smooth && len(ip.shrunk) == 0 {
+	if x.smooth && len(ip.shrunk) == 0 && len(ip.ends) == 0 {
 		return ip.newton()
 	}
 	g := make([]float64, x.dim())
@@ -231,6 +258,9 @@ func (ip *interior) step() bool {
 	for i, j := range ip.shrunk {
 		u, v := ip.up.z[i]/ip.up.s[i], ip.down.z[i]/ip.down.s[i]
 		ip.hessian[j][j] += 4 * u * v / (u + v)
+	}
+	for i, e := range ip.ends {
+		ip.hessian[e.j][e.j] += ip.bounded.z[i] / ip.bounded.s[i]
 	}
 	solve := factor(ip.hessian)
 	if solve == nil {
@@ -285,6 +315,7 @@ func (ip *interior) complementarity(d direction, α float64) (total, count float
 	}
 	at(ip.up.s, ip.up.z, d.up.s, d.up.z)
 	at(ip.down.s, ip.down.z, d.down.s, d.down.z)
+	at(ip.bounded.s, ip.bounded.z, d.bounded.s, d.bounded.z)
 	return total, count
 }
 
@@ -306,6 +337,8 @@ func (ip *interior) longest(d direction) float64 {
 	at(ip.up.z, d.up.z)
 	at(ip.down.s, d.down.s)
 	at(ip.down.z, d.down.z)
+	at(ip.bounded.s, d.bounded.s)
+	at(ip.bounded.z, d.bounded.z)
 	return α
 }
 
@@ -373,6 +406,18 @@ func (ip *interior) solve(solve func([]float64) []float64, g []float64, target f
 		right[j] -= ip.up.z[i] - ip.down.z[i] + up.e[i] - down.e[i]
 		right[j] += (up.D[i] - down.D[i]) * τ[i] / (up.D[i] + down.D[i])
 	}
+	ends := side{make([]float64, len(ip.ends)), make([]float64, len(ip.ends)), make([]float64, len(ip.ends))}
+	for i, e := range ip.ends {
+		s, z := ip.bounded.s[i], ip.bounded.z[i]
+		ends.r[i] = e.sign*ip.w[e.j] - e.at + s
+		ends.e[i] = target(d, -1, i) - s*z + z*ends.r[i]
+		if second.bounded.s != nil {
+			ends.e[i] -= second.bounded.s[i] * second.bounded.z[i]
+		}
+		ends.e[i] /= s
+		ends.D[i] = z / s
+		right[e.j] -= e.sign * (z + ends.e[i])
+	}
 	d.w = solve(right)
 	for k := range ip.s {
 		b := &x.blocks[k]
@@ -394,6 +439,12 @@ func (ip *interior) solve(solve func([]float64) []float64, g []float64, target f
 		d.down.s[i] = -down.r[i] - (-d.w[j] - d.t[i])
 		d.down.z[i] = down.e[i] + down.D[i]*(-d.w[j]-d.t[i])
 	}
+	d.bounded = sides{make([]float64, len(ip.ends)), make([]float64, len(ip.ends))}
+	for i, e := range ip.ends {
+		move := e.sign * d.w[e.j]
+		d.bounded.s[i] = -ends.r[i] - move
+		d.bounded.z[i] = ends.e[i] + ends.D[i]*move
+	}
 	return d
 }
 
@@ -414,6 +465,7 @@ func (ip *interior) moved(d direction, α float64) *interior {
 	}
 	to.up = sides{add(ip.up.s, d.up.s), add(ip.up.z, d.up.z)}
 	to.down = sides{add(ip.down.s, d.down.s), add(ip.down.z, d.down.z)}
+	to.bounded = sides{add(ip.bounded.s, d.bounded.s), add(ip.bounded.z, d.bounded.z)}
 	return &to
 }
 
@@ -431,6 +483,11 @@ func (ip *interior) residual(target float64) float64 {
 		} {
 			total += r * r
 		}
+	}
+	for i, e := range ip.ends {
+		g[e.j] += e.sign * ip.bounded.z[i]
+		r, sz := e.sign*ip.w[e.j]-e.at+ip.bounded.s[i], ip.bounded.s[i]*ip.bounded.z[i]-target
+		total += r*r + sz*sz
 	}
 	for _, v := range g {
 		total += v * v

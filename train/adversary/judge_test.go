@@ -96,7 +96,7 @@ func (n *tally) run(t *testing.T, what string, j judged, p *train.Problem, best 
 		return verdict{gap: math.NaN()}
 	}
 	s := &train.State{W: make([]float32, p.Scorer.Dim()), Dual: math.NaN(), Primal: math.NaN()}
-	if train.CheckL1(m, p.Objective) != nil {
+	if train.CheckTerms(m, p.Objective, false) != nil {
 		return verdict{refused: true}
 	}
 	ctx := context.Background()

@@ -207,7 +207,7 @@ func TestRecords(t *testing.T) {
 				q = j.on(p)
 			}
 			m := j.make()
-			if train.CheckL1(m, q.Objective) != nil || m.Start(t.Context(), q, &train.State{W: make([]float32, q.Scorer.Dim())}) != nil {
+			if train.CheckTerms(m, q.Objective, false) != nil || m.Start(t.Context(), q, &train.State{W: make([]float32, q.Scorer.Dim())}) != nil {
 				continue
 			}
 			h := &record.History{}

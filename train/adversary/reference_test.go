@@ -55,7 +55,7 @@ func TestReferenceEncloses(t *testing.T) {
 			scale := math.Pow(10, -float64(r.IntN(8)))
 			w := append([]float64(nil), best.w...)
 			for j, v := range traintest.DrawWeights(r, len(w), scale) {
-				w[j] += float64(v)
+				w[j] = x.clip(w[j] + float64(v))
 			}
 			if _, f := x.value(w); f < best.lower {
 				t.Errorf("%v: F is %.15g, at least %.15g is proven", c, f, best.lower)

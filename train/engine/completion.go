@@ -28,7 +28,7 @@ func (e *Engine) Complete(ctx context.Context, w []float32, to *Memory) (constan
 		return nil
 	})
 	if err == nil {
-		err = e.exchange(ctx, &to.Marginals, false)
+		err = e.exchange(ctx, &to.Marginals)
 	}
 	return -total.Entropy / float64(e.Len()), err
 }

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/dsp-go/dsp/nets"
-	"github.com/dsp-go/dsp/structured/machine/vec"
 )
 
 // The elastic net r(w) = (λ/2)‖w − c‖² + λ₁‖w‖₁ and its dual. For a dual point u with gradient g, let v = c − g/λ. Then
@@ -31,7 +30,7 @@ import (
 // with g the gradient of the point and a its linear part plus entropy. The mixture 1_y + s(u − 1_y) has the gradient s·g, the linear
 // part s times that of u (it is 0 for 1_y) and, because entropy is concave, at least s times the entropy. So every s gives a bound. For
 // λ = 0 it is the best feasible s (FeasibleShare): a gradient beyond λ₁ still proves something. magnitude is that of the terms whose
-// rounding errors come from g. With λ = 0 the bound depends on the largest entry of g alone. An entry is a sum over all positions, whose
+// rounding errors come from g: Σ |s·g_j w_j| at the minimiser w, which is in the box if there are bounds. With λ = 0 the bound depends on the largest entry of g alone. An entry is a sum over all positions, whose
 // rounding errors grow like the square root of their number.
 func (o *Objective) ElasticBound(a float64, g []float32) (bound, magnitude float64) {
 	if o.Lambda == 0 {
@@ -46,7 +45,7 @@ func (o *Objective) ElasticBound(a float64, g []float32) (bound, magnitude float
 			if o.Center != nil {
 				c = float64(o.Center[lo+j])
 			}
-			if size+o.Lambda*math.Abs(c) > λ1 {
+			if size+o.Lambda*math.Abs(c) > λ1 || o.Bounds != nil {
 				moves = append(moves, coordinate{float64(x), c, λ1})
 			} else {
 				rest += o.Lambda / 2 * c * c
@@ -54,18 +53,22 @@ func (o *Objective) ElasticBound(a float64, g []float32) (bound, magnitude float
 		}
 	})
 	// value is concave in s. Its slope is a + ⟨g, w(s)⟩ at the minimiser w(s) = soft(c − s·g/λ, λ₁/λ).
-	value := func(s float64) (d, slope, square float64) {
+	by := o.primal()
+	value := func(s float64) (d, slope, size float64) {
 		d, slope = s*a+rest, a
 		for _, x := range moves {
-			v := x.c - s*x.g/o.Lambda
-			w := math.Copysign(max(math.Abs(v)-x.λ1/o.Lambda, 0), v)
-			d += o.Lambda / 2 * (x.c*x.c - w*w)
+			w := by.weight(x.c-s*x.g/o.Lambda, x.λ1/o.Lambda)
+			if o.Bounds == nil {
+				d += o.Lambda / 2 * (x.c*x.c - w*w)
+			} else {
+				d += s*x.g*w + o.Lambda/2*(w-x.c)*(w-x.c) + x.λ1*math.Abs(w)
+			}
 			slope += x.g * w
-			square += o.Lambda * w * w
+			size += math.Abs(s * x.g * w)
 		}
-		return d, slope, square
+		return d, slope, size
 	}
-	d, slope, square := value(1)
+	d, slope, size := value(1)
 	if slope < 0 {
 		lo, hi := 0.0, 1.0
 		for range 40 {
@@ -76,9 +79,9 @@ func (o *Objective) ElasticBound(a float64, g []float32) (bound, magnitude float
 				lo = mid
 			}
 		}
-		d, _, square = value(lo)
+		d, _, size = value(lo)
 	}
-	return d + o.Constant, square
+	return d + o.Constant, size
 }
 
 // FeasibleShare returns the largest s in [0, 1] for which a dual point of gradient s·g proves something with λ = 0: no |s·g_j| may be above λ₁.
@@ -140,20 +143,6 @@ func (o *Objective) Unsoften(w []float32, τ float32) []float32 {
 		}
 	})
 	return v
-}
-
-// Soften returns soft(v, τ), or v itself if τ is 0.
-func (o *Objective) Soften(v []float32, τ float32) []float32 {
-	if τ == 0 {
-		return v
-	}
-	w := slices.Clone(v)
-	o.eachL1(0, len(v), func(lo, hi int, λ1 float64) {
-		if λ1 > 0 {
-			vec.Soften(τ, v[lo:hi], w[lo:hi])
-		}
-	})
-	return w
 }
 
 // eachL1 calls do for ranges that make up w[lo:hi], in order, with the λ₁ of each: 0 for those that λ₁ leaves alone.

@@ -23,10 +23,22 @@ func drawElastic(t *rapid.T) (o *Objective, a float64, g []float32) {
 	return o, rapid.Float64Range(0, 3).Draw(t, "a"), g
 }
 
+// drawBounds draws bounds of weights, or none.
+func drawBounds(t *rapid.T) *Bounds {
+	inf := float32(math.Inf(1))
+	return rapid.SampledFrom([]*Bounds{nil, {-0.5, 0.25}, {0, inf}, {0.5, 1}, {-inf, -0.25}}).Draw(t, "bounds")
+}
+
 // ElasticBound is the maximum over s of the minimum over w, both by search, and a bound for every w at s = 0 and 1.
 func TestElasticBound(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		o, a, g := drawElastic(t)
+		low, high := -60.0, 60.0
+		if o.Lambda > 0 {
+			if o.Bounds = drawBounds(t); o.Bounds != nil {
+				low, high = max(low, float64(o.Bounds.Low)), min(high, float64(o.Bounds.High))
+			}
+		}
 		got, _ := o.ElasticBound(a, g)
 		value := func(s float64) float64 { // by golden section in every coordinate; −∞ if unbounded
 			d := s*a + o.Constant
@@ -39,7 +51,7 @@ func TestElasticBound(t *testing.T) {
 				if o.Lambda == 0 && s*math.Abs(float64(x)) > o.L1*(1+1e-12) {
 					return math.Inf(-1)
 				}
-				lo, hi := -60.0, 60.0
+				lo, hi := low, high
 				for range 100 {
 					p, q := lo+0.382*(hi-lo), hi-0.382*(hi-lo)
 					if f(p) < f(q) {

@@ -22,7 +22,8 @@ import (
 const (
 	passLanes      = 16      // most lanes; with dense inputs each has a gradient as large as the weights
 	laneWeights    = 1 << 28 // entries of the gradients of all lanes, if two lanes have fewer
-	shardPositions = 512     // most positions in a full pass's shard, unless a single chain is longer
+	shardPositions = 512     // most positions in a full pass's shard, unless a single example has more
+	shardRows      = 4096    // most rows there of a table, such as one of all pairs of words, unless a single example has more
 	stepExamples   = 8       // examples in a step's shard
 )
 
@@ -161,21 +162,36 @@ func NewEngine(o *Objective, threads int) *Engine {
 	return e
 }
 
-// shards cuts examples into runs of at most shardPositions positions each; a longer example is a run on its own.
+// shards cuts examples into runs of at most shardPositions positions each, and of at most shardRows rows of every table; a longer example is a
+// run on its own.
 func shards(data *structured.Dataset, examples []int) [][]int {
 	var cut [][]int
-	lo, size := 0, 0
+	lo, size := 0, make([]int, 1+len(data.Tables)) // of positions, and of the tables' rows
 	for k, i := range examples {
-		if t := data.Length(i); size+t > shardPositions && k > lo {
+		if k > lo && !fits(data, i, size) {
 			cut = append(cut, examples[lo:k])
-			lo, size = k, 0
+			lo = k
+			clear(size)
 		}
-		size += data.Length(i)
+		size[0] += data.Length(i)
+		for j, t := range data.Tables {
+			size[1+j] += t.Offsets[i+1] - t.Offsets[i]
+		}
 	}
 	if lo < len(examples) {
 		cut = append(cut, examples[lo:])
 	}
 	return cut
+}
+
+// fits reports whether example i fits into a shard of some size.
+func fits(data *structured.Dataset, i int, size []int) bool {
+	for j, t := range data.Tables {
+		if size[1+j]+t.Offsets[i+1]-t.Offsets[i] > shardRows {
+			return false
+		}
+	}
+	return size[0]+data.Length(i) <= shardPositions
 }
 
 // Len returns n, the number of examples.
@@ -284,7 +300,7 @@ func (e *Engine) parallel(n int, work func(k int)) {
 func (e *Engine) overShards(ctx context.Context, shards [][]int, g []float64, work func(ln *Lane) error) (Sums, error) {
 	switch {
 	case e.group == nil:
-	case e.sparse != nil && g != nil:
+	case e.sparse != nil:
 		return e.overRunsOfShards(ctx, shards, g, work)
 	default:
 		return e.overSharesOfLanes(ctx, shards, g, work)

@@ -13,7 +13,7 @@ type plainSteps struct {
 	curvature
 }
 
-func (x *plainSteps) at() Point     { return Thresholded(x.W, x.Threshold) }
+func (x *plainSteps) at() Point     { return Point{p: 1, v: x.W, τ: x.Threshold, box: x.bounds} }
 func (x *plainSteps) finish() error { return nil }
 
 func (x *plainSteps) step(ρ, q, c, β float64, d Gradient) {
@@ -63,9 +63,9 @@ const fold = 1. / 1024
 
 func (x *lazySteps) at() Point {
 	if !x.open {
-		return Thresholded(x.W, x.Threshold)
+		return Point{p: 1, v: x.W, τ: x.Threshold, box: x.bounds, sparse: x.sparse}
 	}
-	return Point{p: x.p, v: x.W, q: x.q, b: x.b, τ: x.Threshold, sparse: x.sparse}
+	return Point{p: x.p, v: x.W, q: x.q, b: x.b, τ: x.Threshold, box: x.bounds, sparse: x.sparse}
 }
 
 // unfold turns the iterate and the mean into v and s.

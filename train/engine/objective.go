@@ -51,6 +51,8 @@ type Objective struct {
 	Constraints structured.Constraints // on the outputs, or nil
 	Lambda      float64
 	L1          float64   // λ₁
+	Bounds      *Bounds   // of the weights (bounds.go); nil: none
+	Radius      float64   // R of the ball ‖w‖₁ ≤ R (ball.go); 0: there is none
 	Center      []float32 // nil: the origin
 	Rates       Rates     // of the steps of descents; nil: 1 for all weights
 	Constant    float64

@@ -16,7 +16,8 @@ type Path struct {
 	// Threshold τ > 0 makes At the point of the soft thresholds of the iterate, on the host.
 	Threshold float32
 
-	steps stepper
+	bounds *Bounds // cut At off, or nil
+	steps  stepper
 }
 
 // stepper takes the steps of a path, whose methods of the same names say what each call does: plainSteps, lazySteps or remoteSteps.
@@ -39,7 +40,7 @@ func (x *Path) Start(e *Engine, at, b []float32) {
 
 // Resume attaches a restored, finished path to the engine.
 func (x *Path) Resume(e *Engine, b []float32) {
-	x.b, x.steps = b, e.backend.stepper(x)
+	x.b, x.bounds, x.steps = b, e.Bounds, e.backend.stepper(x)
 }
 
 // ResetMean starts a new mean.

@@ -2,19 +2,19 @@ package engine
 
 import (
 	"github.com/dsp-go/dsp/nets"
-	"github.com/dsp-go/dsp/nets/kernels"
 	"github.com/dsp-go/dsp/nets/sparse"
 	"github.com/dsp-go/dsp/structured/machine/vec"
 )
 
 // Point is weights w = p·v + q·b in the form that steps on sparse inputs keep, without ever computing w (path.go). The
 // potentials are linear in w, so those at v and at b give those at w. Soft thresholds are not linear: with them, w is computed in the rows that a
-// batch touches.
+// batch touches. So it is with bounds.
 type Point struct {
 	p, q   float64
 	v, b   []float32
-	τ      float32        // w are the soft thresholds of these weights
-	sparse *sparse.Linear // the scorer of a point with a threshold that is no plain vector
+	τ      float32        // w are the soft thresholds of these weights,
+	box    *Bounds        // cut off at these bounds, or nil
+	sparse *sparse.Linear // the scorer of a point with a threshold or bounds that is no plain vector
 }
 
 // At returns a weight vector as a point.
@@ -25,11 +25,16 @@ func Thresholded(v []float32, τ float32) Point { return Point{p: 1, v: v, τ: �
 
 // weights returns w. If that is not a vector that exists already, it is written to scratch.
 func (w *Point) weights(scratch *[]float32) []float32 {
-	if w.τ == 0 {
+	if w.τ == 0 && w.box == nil {
 		return w.v
 	}
 	*scratch = vec.Grow(*scratch, len(w.v))
 	vec.Soften(w.τ, w.v, *scratch)
+	if w.box != nil {
+		for j, x := range *scratch {
+			(*scratch)[j] = w.box.clip(x)
+		}
+	}
 	return *scratch
 }
 
@@ -37,10 +42,10 @@ func (w *Point) weights(scratch *[]float32) []float32 {
 func (w *Point) score(ln *Lane, dropout uint64) error {
 	var err error
 	worker, batch, θ, scratch := ln.Worker, &ln.Batch, &ln.Theta, &ln.φ
-	if w.τ > 0 && (w.q != 0 || w.p != 1) {
+	if w.sparse != nil && (w.box != nil || w.τ > 0 && (w.q != 0 || w.p != 1)) {
 		return worker.Score(w.touched(ln), batch, θ)
 	}
-	if soft, ok := worker.(nets.ThresholdWorker); ok && w.τ > 0 {
+	if soft, ok := worker.(nets.ThresholdWorker); ok && w.τ > 0 && w.box == nil {
 		err = soft.ScoreThresholded(w.v, w.τ, batch, θ)
 	} else if net, ok := worker.(nets.DropoutWorker); ok {
 		err = net.ScoreDropout(w.weights(&ln.soft), dropout, batch, θ)
@@ -83,7 +88,7 @@ func (w *Point) touched(ln *Lane) []float32 {
 			if q != 0 {
 				x += q * w.b[j]
 			}
-			ln.soft[j] = kernels.Soft(x, τ)
+			ln.soft[j] = w.softened(x, τ)
 		}
 	}
 	return ln.soft

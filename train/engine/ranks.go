@@ -16,9 +16,9 @@ import (
 //
 //   - with dense inputs, one process sums shards into lanes, and then the lanes in order. So each rank has some consecutive lanes. The sum of
 //     lanes passes through the ranks (Group.Sum), piece by piece, and each adds its own.
-//   - with sparse inputs, one process adds all shards to the gradient in order. So each rank has some consecutive shards, asks the oracle about
-//     all of them, and then adds them to the gradient that the ranks before have begun, stripe by stripe: when it has come to the second
-//     stripe, the next rank begins with the first. The sums of lanes, which go through all shards, are added again from a journal.
+//   - with sparse inputs, one process adds all shards to the gradient in order. So each rank has some consecutive shards, whose attributes it needs
+//     and no others, asks the oracle about all of them, and then adds them to the gradient that the ranks before have begun, some stripes at a time, while the next rank
+//     adds to those before. The sums of lanes, which go through all shards, are added again from a journal.
 //
 // A step on sparse inputs keeps its gradient in potential space. There the ranks exchange marginals instead.
 
@@ -51,6 +51,23 @@ func (e *Engine) MostRanks() int {
 		return max(1, len(e.shards))
 	}
 	return max(1, min(e.most, len(e.shards)))
+}
+
+// ShareOf returns the share of a rank whose attributes it needs in full passes over data with sparse inputs, which need not be there yet.
+func ShareOf(ctx context.Context, data *structured.Dataset, g ranks.Group) *structured.Share {
+	all := make([]int, data.Len())
+	for i := range all {
+		all[i] = i
+	}
+	cut := append(shards(data, all), []int{data.Len()})
+	lo, hi := ranks.Share(g, len(cut)-1)
+	return &structured.Share{
+		First: cut[lo][0], Last: cut[hi][0],
+		Gather: func(mine []byte) ([][]byte, error) { return g.Gather(ctx, mine) },
+		Pass: func(state []byte, add func() error) error {
+			return g.Sum(ctx, [][]byte{state}, 1, func(int, int) error { return add() })
+		},
+	}
 }
 
 // sharedSums is memory for sums of several ranks.
@@ -155,7 +172,7 @@ func (e *Engine) overSharesOfLanes(ctx context.Context, shards [][]int, g []floa
 	return total, err
 }
 
-// overRunsOfShards is overShards, with a gradient, for ranks that have a run of consecutive shards each.
+// overRunsOfShards is overShards for ranks that have a run of consecutive shards each.
 func (e *Engine) overRunsOfShards(ctx context.Context, shards [][]int, g []float64, work func(ln *Lane) error) (Sums, error) {
 	lanes, x := min(e.most, len(shards)), &e.shared
 	lo, hi := ranks.Share(e.group, len(shards))
@@ -184,32 +201,33 @@ func (e *Engine) overRunsOfShards(ctx context.Context, shards [][]int, g []float
 	}
 	sums := make([]Sums, lanes)
 	pieces := [][]byte{ranks.Bytes(sums)}
-	if x.packed == nil {
-		x.packed = make([][]float64, sparse.Stripes)
+	packed := x.packed[:0]
+	if g != nil {
+		packed = vec.Grow(x.packed, sparse.Stripes)
+		x.packed = packed
 	}
-	for k := range x.packed {
+	for k := range packed {
 		n := 0
 		e.sparse.Stripe(k, func(lo, hi int) { n += hi - lo })
-		x.packed[k] = vec.Grow(x.packed[k], n)
-		clear(x.packed[k])
-		pieces = append(pieces, ranks.Bytes(x.packed[k]))
+		packed[k] = vec.Grow(packed[k], n)
+		clear(packed[k])
+		pieces = append(pieces, ranks.Bytes(packed[k]))
 	}
-	err = e.group.Sum(ctx, pieces, e.threads, func(from, to int) error {
-		e.parallel(to-from, func(k int) {
-			if k += from; k > 0 {
-				e.addRuns(runs, k-1, g)
-				return
-			}
+	err = e.group.Sum(ctx, pieces, e.window(len(pieces)), func(from, to int) error {
+		if from == 0 {
 			for i := range runs {
 				for _, s := range runs[i].journal {
 					sums[(lo+i)%lanes].add(s)
 				}
 			}
-		})
+		}
+		first, n := max(0, from-1), to-max(1, from) // stripes
+		parts := min(e.threads, n)
+		e.parallel(parts, func(k int) { e.addRuns(runs, first+n*k/parts, first+n*(k+1)/parts, packed, g) })
 		return nil
 	})
-	for k := range x.packed {
-		e.unpack(k, g)
+	for k := range packed {
+		e.unpack(k, packed[k], g)
 	}
 	var total Sums
 	for _, s := range sums {
@@ -218,29 +236,36 @@ func (e *Engine) overRunsOfShards(ctx context.Context, shards [][]int, g []float
 	return total, err
 }
 
-// addRuns adds the pullback of this rank's shards to a stripe of a gradient, which is packed.
-func (e *Engine) addRuns(runs []run, stripe int, g []float64) {
-	e.unpack(stripe, g)
-	for i := range runs {
-		e.sparse.ScatterDouble(&runs[i].v, &runs[i].batch, stripe, stripe+1, g)
+// window returns how many of n pieces a rank adds to at once. With few, the ranks after the first begin sooner; but each window costs another look
+// at all attributes of the rank's examples.
+func (e *Engine) window(n int) int { return max(e.threads, (n+e.group.Size()-1)/e.group.Size()) }
+
+// addRuns adds the pullback of this rank's shards to stripes from to to−1 of a gradient, which are packed.
+func (e *Engine) addRuns(runs []run, from, to int, packed [][]float64, g []float64) {
+	for k := from; k < to; k++ {
+		e.unpack(k, packed[k], g)
 	}
-	at, packed := 0, e.shared.packed[stripe]
-	e.sparse.Stripe(stripe, func(lo, hi int) { at += copy(packed[at:], g[lo:hi]) })
+	for i := range runs {
+		e.sparse.ScatterDouble(&runs[i].v, &runs[i].batch, from, to, g)
+	}
+	for k := from; k < to; k++ {
+		at := 0
+		e.sparse.Stripe(k, func(lo, hi int) { at += copy(packed[k][at:], g[lo:hi]) })
+	}
 }
 
 // unpack copies a packed stripe to its weights in g.
-func (e *Engine) unpack(stripe int, g []float64) {
-	packed := e.shared.packed[stripe]
+func (e *Engine) unpack(stripe int, packed, g []float64) {
 	e.sparse.Stripe(stripe, func(lo, hi int) {
 		copy(g[lo:hi], packed)
 		packed = packed[hi-lo:]
 	})
 }
 
-// examplesOf returns the examples that a rank has in full passes, in the order of the shards: in runs of shards, or in lanes.
-func (e *Engine) examplesOf(rank int, runs bool) []int {
+// examplesOf returns the examples that a rank has in full passes, in the order of the shards: with sparse inputs in a run of shards, else in lanes.
+func (e *Engine) examplesOf(rank int) []int {
 	of, size := e.shared.all[:0], e.group.Size()
-	if runs {
+	if e.sparse != nil {
 		for _, shard := range e.shards[len(e.shards)*rank/size : len(e.shards)*(rank+1)/size] {
 			of = append(of, shard...)
 		}
@@ -257,12 +282,12 @@ func (e *Engine) examplesOf(rank int, runs bool) []int {
 }
 
 // exchange completes marginals of all examples, of which each rank has those of its own examples.
-func (e *Engine) exchange(ctx context.Context, u *structured.Marginals, runs bool) error {
+func (e *Engine) exchange(ctx context.Context, u *structured.Marginals) error {
 	if e.group == nil {
 		return nil
 	}
 	mine := e.shared.mine[:0]
-	for _, i := range e.examplesOf(e.group.Rank(), runs) {
+	for _, i := range e.examplesOf(e.group.Rank()) {
 		for k := range u.Parts {
 			mine = append(mine, u.Parts[k].Of(i)...)
 		}
@@ -276,7 +301,7 @@ func (e *Engine) exchange(ctx context.Context, u *structured.Marginals, runs boo
 		if rank == e.group.Rank() {
 			continue
 		}
-		for _, i := range e.examplesOf(rank, runs) {
+		for _, i := range e.examplesOf(rank) {
 			for k := range u.Parts {
 				if x, err = take(x, u.Parts[k].Of(i)); err != nil {
 					return err
@@ -295,7 +320,7 @@ func (e *Engine) exchangeMemory(ctx context.Context, m *Memory) error {
 	for k := range m.rest {
 		clear(m.rest[k])
 	}
-	return e.exchange(ctx, &m.Marginals, e.sparse != nil)
+	return e.exchange(ctx, &m.Marginals)
 }
 
 // take fills numbers from the front of bytes, and returns the rest.

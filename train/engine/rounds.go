@@ -74,10 +74,7 @@ func (r *Rounds) Round(ctx context.Context, e *Engine, λ float64, τ float32, b
 	for k, x := range terms {
 		begin[k] = *x
 	}
-	e.group = nil
-	err := work(σ)
-	e.group = g
-	if err = e.SameOnAll(ctx, err); err != nil {
+	if err := e.Alone(ctx, func() error { return work(σ) }); err != nil {
 		return err
 	}
 	w, terms = b.Dual()
@@ -85,7 +82,7 @@ func (r *Rounds) Round(ctx context.Context, e *Engine, λ float64, τ float32, b
 	if err != nil {
 		return err
 	}
-	value, was := -λ/2*vec.Norm2(e.Soften(r.after, τ)), -λ/2*vec.Norm2(e.Soften(r.before, τ))
+	value, was := -λ*e.conjugate(r.after, τ), -λ*e.conjugate(r.before, τ)
 	sizes := []float64{value}
 	for k, x := range terms {
 		*x = begin[k] + changes[k]
@@ -150,7 +147,7 @@ func (e *Engine) OwnOf(rank int) []int {
 	if e.group == nil {
 		return e.all
 	}
-	return e.examplesOf(rank, e.sparse != nil)
+	return e.examplesOf(rank)
 }
 
 // All returns all examples.
@@ -158,7 +155,7 @@ func (e *Engine) All() []int { return e.all }
 
 // Assemble completes marginals of all examples, of which each rank knows those of its own.
 func (e *Engine) Assemble(ctx context.Context, u *structured.Marginals) error {
-	return e.exchange(ctx, u, e.sparse != nil)
+	return e.exchange(ctx, u)
 }
 
 // AssembleMemory is Assemble for a memory.

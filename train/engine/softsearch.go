@@ -13,12 +13,14 @@ import (
 //	D(γ) − D(0) = γ·gap − (λ/2)(‖soft(v(γ))‖² − ‖soft(v)‖² + 2γt⟨D, soft(v)⟩),
 //	D'(γ) = gap − λt ⟨D, soft(v) − soft(v(γ))⟩,
 //
-// whose slope falls with γ, but not below that of the quadratic with ‖v‖² in place of ‖soft(v)‖², and not at all where |v_j(γ)| ≤ τ. At first
+// or with bounds the same with φ and clip(soft(v)) for ‖soft(v)‖²/2 and soft(v) (bounds.go).
+// The slope falls with γ, but not below that of the quadratic with ‖v‖² in place of ‖soft(v)‖², and not at all where |v_j(γ)| ≤ τ. At first
 // that is nearly everywhere: steps for the quadratic would take very long to leave it.
 
 // softSearch is the memory of a search: v, D and the threshold τ where D differs from zero.
 type softSearch struct {
 	v, d, τ []float64
+	by      primal
 	rows    sparse.Rows
 }
 
@@ -62,13 +64,13 @@ func (e *Engine) SoftSearch(grad Gradient, v []float32, τ float32, λ, t, gap, 
 	return γ, s.gain(λ, t, gap, γ)
 }
 
-// slope returns ⟨D, soft(v) − soft(v(γ))⟩ and ‖D‖² over the entries with |v_j(γ)| > τ.
+// slope returns ⟨D, w(v) − w(v(γ))⟩, for the weights w of v, and ‖D‖² over the entries whose weights change with v_j(γ).
 func (s *softSearch) slope(t, γ float64) (slope, bend float64) {
 	for j, d := range s.d {
 		v, τ := s.v[j], s.τ[j]
 		to := v - γ*t*d
-		slope += d * (soft(v, τ) - soft(to, τ))
-		if math.Abs(to) > τ {
+		slope += d * (s.by.weight(v, τ) - s.by.weight(to, τ))
+		if s.by.inner(to, τ) {
 			bend += d * d
 		}
 	}
@@ -79,10 +81,9 @@ func (s *softSearch) gain(λ, t, gap, γ float64) float64 {
 	total := 0.0
 	for j, d := range s.d {
 		v, τ := s.v[j], s.τ[j]
-		a, b := soft(v, τ), soft(v-γ*t*d, τ)
-		total += (b-a)*(b+a) + 2*γ*t*d*a
+		total += s.by.excess(v, v-γ*t*d, τ)
 	}
-	return γ*gap - λ/2*total
+	return γ*gap - λ*total
 }
 
 // soft returns sign(x)·max(|x| − τ, 0).
@@ -90,7 +91,7 @@ func soft(x, τ float64) float64 { return x - max(min(x, τ), -τ) }
 
 // collect lists v, D and τ where D differs from zero.
 func (s *softSearch) collect(e *Engine, grad Gradient, v []float32, τ float64) {
-	s.v, s.d, s.τ = s.v[:0], s.d[:0], s.τ[:0]
+	s.v, s.d, s.τ, s.by = s.v[:0], s.d[:0], s.τ[:0], e.primal()
 	free := nets.Unshrunk(e.Scorer)
 	add := func(d []float32, lo, hi int) {
 		threshold := τ

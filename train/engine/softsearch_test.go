@@ -20,16 +20,25 @@ func TestSoftSearch(t *testing.T) {
 		τ := rapid.Float32Range(0.01, 3).Draw(t, "τ")
 		λ, scale := rapid.Float64Range(0.1, 3).Draw(t, "λ"), rapid.Float64Range(0.1, 3).Draw(t, "t")
 		gap, most := rapid.Float64Range(0.01, 3).Draw(t, "gap"), rapid.SampledFrom([]float64{1, 0.3, 10}).Draw(t, "most")
+		o := &Objective{Bounds: drawBounds(t)}
+		weight := func(v float64) float64 {
+			w := soft(v, float64(τ))
+			if o.Bounds != nil {
+				w = min(max(w, float64(o.Bounds.Low)), float64(o.Bounds.High))
+			}
+			return w
+		}
 		value := func(γ float64) float64 {
 			s := 0.0
 			for j, x := range d {
-				a := soft(float64(v[j]), float64(τ))
-				b := soft(float64(v[j])-γ*scale*float64(x), float64(τ))
-				s += b*b - a*a + 2*γ*scale*float64(x)*a
+				from, to := float64(v[j]), float64(v[j])-γ*scale*float64(x)
+				a, b := weight(from), weight(to)
+				conjugate := func(v, w float64) float64 { return v*w - w*w/2 - float64(τ)*math.Abs(w) }
+				s += conjugate(to, b) - conjugate(from, a) - a*(to-from)
 			}
-			return γ*gap - λ/2*s
+			return γ*gap - λ*s
 		}
-		γ, gain := (&Engine{Objective: &Objective{}}).SoftSearch(&denseGradient{values: d}, v, τ, λ, scale, gap, most)
+		γ, gain := (&Engine{Objective: o}).SoftSearch(&denseGradient{values: d}, v, τ, λ, scale, gap, most)
 		if !(γ > 0 && γ <= most) || math.Abs(gain-value(γ)) > 1e-9*(1+math.Abs(gain)) {
 			t.Fatalf("γ %g gains %g, the search says %g", γ, value(γ), gain)
 		}

@@ -18,6 +18,7 @@ type Adam struct {
 	Span                // of the run
 	Averaging Averaging // AutoAverage is NoAverage for schedules that end near 0, else PassAverage
 	Clip      float64   // as for SGD
+	Local     int       // as for SGD
 
 	walk walk
 	t    int // steps taken
@@ -42,6 +43,7 @@ func (m *Adam) Start(_ context.Context, p *train.Problem, s *train.State) error 
 	case m.Schedule.needsSpan() && m.Passes == 0:
 		return train.Refuse(m.Name(), train.RunLength, "needs to know the number of passes for the %v schedule", m.Schedule)
 	}
+	m.walk.local = localSteps(m.Local)
 	return m.walk.begin(m.Name(), p.Engine, s.W)
 }
 
@@ -54,7 +56,7 @@ func (m *Adam) Pass(ctx context.Context, p *train.Problem, s *train.State) error
 			kind = PassAverage
 		}
 	}
-	perPass := float64(p.Steps())
+	perPass := float64(m.walk.local.steps(p))
 	return m.walk.pass(ctx, p, s, kind, m.walk.asking(ctx, p, func(d *engine.Descent) float64 {
 		t := float64(m.t)
 		η := cmp.Or(m.Rate, adamRate) * m.Schedule.factor(t, perPass, m.Halving, m.Passes) * m.rise(t, perPass)

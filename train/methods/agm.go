@@ -235,7 +235,7 @@ func (m *AGM) accept(p *train.Problem, s *train.State, t *trial) {
 		linear -= vec.Dot64(g, p.Center)
 	}
 	m.certificate.RecordDual(p.Engine, engine.Recomposed{
-		Grad: g, Linear: linear, Central: m.mean.central, Rounded: m.mean.rounded(p, m.mean.square()),
+		Grad: g, Linear: linear, Central: m.mean.central, Rounded: m.mean.rounded(p, math.Sqrt(m.mean.square())/p.Lambda),
 	})
 	s.FullPasses-- // record counts the pass at x, which was an oracle's
 	m.record(p, s, m.x, t.to)

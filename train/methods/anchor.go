@@ -62,11 +62,11 @@ func (an *anchor) restore(ctx context.Context, p *train.Problem) error {
 // The batches B run through one random permutation of the examples after another. That is no worse than independent draws, and
 // better if the steps of a pass are averaged. It returns the mean of the iterates, valid until the next call of steps.
 //
-// With λ₁ > 0 the steps are those of the regulariser r, in v (convex.go), and so is the mean.
+// With λ₁ > 0 or bounds the steps are those of the regulariser r, in v (convex.go), and so is the mean.
 func (an *anchor) steps(ctx context.Context, p *train.Problem, s oracles.Smoothing, pace *Pace, r *proximal.Regulariser, κ float64, z []float32,
 	draw *rand.Rand, count int) ([]float32, error) {
 	λ, c, from := p.Lambda, p.Center, an.at
-	if p.L1 > 0 {
+	if !p.Plain() {
 		λ, c, from = r.Lambda, r.Center, an.from
 		an.path.Threshold = r.Threshold(p)
 	}

@@ -73,7 +73,7 @@ func (an *annealing) consider(p *train.Problem, w []float32, pass *engine.FullPa
 // split returns the two parts of F(w) − D(u) for a full pass at w with marginals u: the smoothing bias and the optimisation
 // error. With λ = 0 the dual gives no bound, and ‖∇F_μ(w)‖·‖w − c‖ estimates the error.
 func split(o *engine.Objective, w []float32, pass *engine.FullPass) (bias, e float64) {
-	if o.L1 > 0 { // e is that of the elastic net, r(w) + r*(−g) + ⟨g,w⟩
+	if !o.Plain() { // e is that of the elastic net, r(w) + r*(−g) + ⟨g,w⟩
 		bias = pass.Primal - o.Regulariser(w) - pass.Linear - vec.Dot64(pass.Grad, w)
 		d, _ := o.ElasticBound(pass.Linear, pass.Grad)
 		return max(0, bias), max(0, pass.Primal-d-bias)

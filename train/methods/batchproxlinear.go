@@ -22,6 +22,7 @@ type BatchProxLinear struct {
 	ModelBatch int        // examples per model, at least 1
 	Eta        float64    // first η; 0: 0.1
 	InnerSteps int        // steps per model; 0 and 1: the exact step along one direction; more: block-coordinate Frank-Wolfe on its examples
+	Local      int        // as for SGD, with one step per model
 	Passes     int        // passes of the run, over which η falls; 0: it does not
 	Finish     int        // of these passes, how many at the end are those of ProxLinear
 	Finisher   ProxLinear // its parameters; Passes and WarmUp are set
@@ -72,6 +73,7 @@ func (m *BatchProxLinear) Start(ctx context.Context, p *train.Problem, s *train.
 	if m.finish().started() {
 		m.walk, m.whole = walk{}, nil
 	}
+	m.local = localSteps(m.Local)
 	if m.InnerSteps <= 1 {
 		return m.begin(m.Name(), p.Engine, s.W)
 	}
@@ -127,7 +129,7 @@ func (m *BatchProxLinear) Pass(ctx context.Context, p *train.Problem, s *train.S
 	}
 	batched := *p
 	batched.Batch = m.ModelBatch
-	steps := float64(batched.Steps())
+	steps := float64(m.local.steps(&batched))
 	done := float64(s.Passes)
 	eta := func() float64 {
 		η := m.eta(done)

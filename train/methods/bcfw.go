@@ -33,7 +33,7 @@ import (
 // estimates. The certified bound is the dual of the memory, recomputed by a pullback at every Resync and in Certify.
 //
 // With λ₁ > 0, the path holds v = c − g/λ and the oracle sees its soft thresholds (engine/elasticnet.go). The dual along a step is then
-// no quadratic, and its maximum is found by a search over the step's entries (engine/softsearch.go). Where package proximal adds a term, the average is that of the last pass.
+// no quadratic, and its maximum is found by a search over the step's entries (engine/softsearch.go). Where package proximal adds a term, the average is that of the last pass. With bounds of the weights it cuts these off, too (engine/bounds.go).
 type BCFW struct {
 	Averaging Averaging // AutoAverage is WeightedAverage
 	Resync    int       // passes between recompositions of w from the memory, to remove rounding errors; 0 means 10
@@ -99,16 +99,24 @@ func (m *BCFW) Start(ctx context.Context, p *train.Problem, s *train.State) erro
 
 // checkHingeDual returns an error that says why the problem has no dual of the hinge over all w, or nil if it has one.
 func checkHingeDual(method string, p *train.Problem) error {
+	if err := checkHinge(method, p); err != nil {
+		return err
+	}
+	return train.CheckRegulariser(method, p.Objective)
+}
+
+// checkHinge returns an error that says why the problem is not convex, or has another loss than the hinge, or nil.
+func checkHinge(method string, p *train.Problem) error {
+	if p.Loss != engine.Hinge {
+		return train.Refuse(method, train.HingeLoss, "needs the hinge, not loss %v", p.Loss)
+	}
 	if err := train.CheckConvex(method, p.Scorer); err != nil {
 		return err
 	}
 	if err := train.CheckLabels(method, p.Objective); err != nil {
 		return err
 	}
-	if p.Loss != engine.Hinge {
-		return train.Refuse(method, train.HingeLoss, "needs the hinge, not loss %v", p.Loss)
-	}
-	return train.CheckRegulariser(method, p.Objective)
+	return nil
 }
 
 // goOn starts from the dual point of a given memory, which may come from another scorer, centre or λ. It moves to the best
@@ -133,6 +141,7 @@ func (m *BCFW) goOn(ctx context.Context, p *train.Problem, s *train.State) error
 // warm begins at the best dual point between the gold outputs and the oracle's answers at s.W = w₀. Its weights differ from w₀, so the
 // state shows w₀ until a pass finds better weights.
 func (m *BCFW) warm(ctx context.Context, p *train.Problem, s *train.State) error {
+	p.Clip(s.W)
 	pass, err := p.FullPass(ctx, s.W, oracles.Smoothing{}, m.memory)
 	if err != nil {
 		return err
@@ -264,7 +273,7 @@ func (m *BCFW) step(ctx context.Context, p *train.Problem, batch []int) error {
 		return nil
 	}
 	γ, gain := 0.0, 0.0
-	if λ := m.λ; m.path.Threshold > 0 {
+	if λ := m.λ; !p.Plain() {
 		γ, gain = p.SoftSearch(st.Grad, m.path.W, m.path.Threshold, λ, 1/(λ*n), gap, 1)
 		γ = float64(float32(γ))
 	} else {
@@ -317,7 +326,7 @@ func (m *BCFW) Certify(ctx context.Context, p *train.Problem, s *train.State, ke
 
 // report shows the average with its primal value, the bound, and the best dual value so far, of the average or an iterate.
 func (m *BCFW) report(ctx context.Context, p *train.Problem, s *train.State) (err error) {
-	if p.L1 > 0 {
+	if !p.Plain() {
 		m.dual = dualValue(p, &m.regulariser, m.linear, m.path.W)
 	}
 	m.best = max(m.best, m.dual)
@@ -343,7 +352,7 @@ func (m *BCFW) report(ctx context.Context, p *train.Problem, s *train.State) (er
 
 // dualValue returns the dual value of the point with linear part b whose v = c' − g/λ' is known.
 func dualValue(p *train.Problem, r *proximal.Regulariser, b float64, v []float32) float64 {
-	if p.L1 == 0 {
+	if p.Plain() {
 		return p.DualValue(b, v)
 	}
 	d, _ := p.ElasticBound(b, r.Gradient(v))
@@ -352,6 +361,9 @@ func dualValue(p *train.Problem, r *proximal.Regulariser, b float64, v []float32
 
 // TakesL1 implements train.L1Method.
 func (m *BCFW) TakesL1() {}
+
+// TakesBounds implements train.BoundsMethod.
+func (m *BCFW) TakesBounds() {}
 
 // FetchMemory implements train.MemoryKeeper.
 func (m *BCFW) FetchMemory(p *train.Problem) error { return p.Fetch(m.memory) }

@@ -92,6 +92,9 @@ func (m *BCPFW) Name() string { return "bcpfw" }
 // TakesL1 implements train.L1Method.
 func (m *BCPFW) TakesL1() {}
 
+// TakesBounds implements train.BoundsMethod.
+func (m *BCPFW) TakesBounds() {}
+
 // UsesLanes implements train.LaneUser.
 func (m *BCPFW) UsesLanes() {}
 
@@ -131,6 +134,7 @@ func (m *BCPFW) Start(ctx context.Context, p *train.Problem, s *train.State) err
 // w₀, so the state shows w₀ until a pass finds better weights.
 func (m *BCPFW) warm(ctx context.Context, p *train.Problem, s *train.State) error {
 	var err error
+	p.Clip(s.W)
 	if m.primal, _, err = p.Upper(ctx, s.W); err != nil {
 		return err
 	}
@@ -239,7 +243,7 @@ func (m *BCPFW) visit(ctx context.Context, p *train.Problem, i int) error {
 		}
 		enough = max(enough, enoughOfGap*st.Linear)
 		γ, gain := m.pair.most, 0.0
-		if τ := m.path.Threshold; τ > 0 {
+		if τ := m.path.Threshold; !p.Plain() {
 			γ, gain = p.SoftSearch(st.Grad, m.path.W, τ, m.λ, 1/λn, st.Linear/float64(p.Len()), γ)
 		} else {
 			norm := st.Grad.Norm2()
@@ -352,7 +356,7 @@ func (m *BCPFW) report(ctx context.Context, p *train.Problem, s *train.State) er
 		}
 		from, last = w, f
 	}
-	if p.L1 > 0 {
+	if !p.Plain() {
 		m.dual = dualValue(p, &m.regulariser, m.linear, m.path.W)
 	}
 	m.best = max(m.best, m.dual)

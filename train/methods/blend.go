@@ -34,12 +34,12 @@ func (x *blend) square() (s float64) {
 	return s
 }
 
-// rounded returns the allowance for rounding in the mixture's bound, but for a rounding of g itself; square is ‖g‖².
-func (x *blend) rounded(p *train.Problem, square float64) float64 {
+// rounded returns the allowance for rounding in the mixture's bound, but for a rounding of g itself; far is ‖w − c‖ at its minimiser.
+func (x *blend) rounded(p *train.Problem, far float64) float64 {
 	if p.Lambda == 0 {
 		return x.slack
 	}
-	return x.slack + p.GradientAllowance(x.size*math.Sqrt(square)/p.Lambda)
+	return x.slack + p.GradientAllowance(x.size*far)
 }
 
 func (x *blend) archive(a engine.Archive) {

@@ -16,7 +16,7 @@ import (
 // descent with the mirror map ½‖w−c‖² + (λ₁/λ)‖w‖₁, with respect to which the objective is as smooth, and as strongly convex, as without λ₁ in
 // Euclid's norm (Lu, Freund and Nesterov 2018). Other than proximal steps, which threshold after each step (Xiao and Zhang 2014 for SVRG; Defazio, Bach and
 // Lacoste-Julien 2014 for SAGA), it leaves steps linear, so that rows of weights that a step does not touch cost nothing. Where λ is small, or 0, a
-// proximal term helps (package proximal).
+// proximal term helps (package proximal). Bounds of the weights are part of the mirror map in the same way.
 type convex struct {
 	annealing
 	regulariser proximal.Regulariser // that the steps see

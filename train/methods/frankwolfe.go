@@ -16,7 +16,8 @@ import (
 //
 //	g ← (1−γ)g + γg_s,    b ← (1−γ)b + γb_s,    w = c − g/λ,
 //
-// by the γ in [0, 1] that raises the dual b − ‖g‖²/2λ most, or by γ = 2/(k+2) in the k-th pass. Since only g and b matter, it remembers nothing of the
+// by the γ in [0, 1] that raises the dual b − ‖g‖²/2λ most, or by γ = 2/(k+2) in the k-th pass. Bounds cut w off, and change the
+// dual (engine/bounds.go). Since only g and b matter, it remembers nothing of the
 // examples: one vector as large as the weights, in float64. Every pass certifies its dual. The state shows the iterate with the least F.
 type FrankWolfe struct {
 	Harmonic bool // γ = 2/(k+2), without a line search
@@ -47,6 +48,7 @@ func (m *FrankWolfe) Start(ctx context.Context, p *train.Problem, s *train.State
 		return nil
 	}
 	m.at, m.mixture.grad = startAt(p, s, m.Warm), make([]float64, len(s.W))
+	p.Clip(m.at)
 	m.held = leastPrimal{append([]float32(nil), m.at...), math.Inf(1)}
 	m.bound = train.LowerBound{Value: p.Constant}
 	return nil
@@ -95,6 +97,8 @@ func (m *FrankWolfe) step(p *train.Problem, corner *engine.FullPass) (γ float64
 	switch {
 	case m.Harmonic:
 		γ = 2 / float64(m.passes+2)
+	case p.Bounds != nil:
+		γ = m.searchBounded(p, corner)
 	case slope > 0 && norm > 0:
 		γ = min(slope/norm, 1)
 	}
@@ -102,16 +106,43 @@ func (m *FrankWolfe) step(p *train.Problem, corner *engine.FullPass) (γ float64
 	return γ
 }
 
+// bisections of the line search with bounds, after which γ is known to a millionth.
+const bisections = 20
+
+// searchBounded returns the γ in [0, 1] that raises the dual most, between bounds of the weights: the slope of the dual falls with γ.
+func (m *FrankWolfe) searchBounded(p *train.Problem, corner *engine.FullPass) float64 {
+	d := make([]float64, len(corner.Grad))
+	for j, g := range m.mixture.grad {
+		d[j] = float64(corner.Grad[j]) - g
+	}
+	rises := func(γ float64) bool {
+		_, slope, _ := p.CentralBound(m.mixture.grad, d, γ)
+		return corner.Central-m.mixture.central+slope > 0
+	}
+	lo, hi := 0.0, 1.0
+	if rises(hi) {
+		return hi
+	}
+	for range bisections {
+		if mid := (lo + hi) / 2; rises(mid) {
+			lo = mid
+		} else {
+			hi = mid
+		}
+	}
+	return lo
+}
+
 // record records the bound of the dual point.
 func (m *FrankWolfe) record(p *train.Problem) {
-	square := m.mixture.square()
-	rounded := m.mixture.rounded(p, square)
-	if d := m.mixture.central + p.Constant - square/(2*p.Lambda) - rounded; d > m.bound.Value {
+	least, _, far := p.CentralBound(m.mixture.grad, nil, 0)
+	rounded := m.mixture.rounded(p, math.Sqrt(far))
+	if d := m.mixture.central + p.Constant + least - rounded; d > m.bound.Value {
 		m.bound.Value, m.bound.Rounded = d, rounded
 	}
 }
 
-// centred sets w to c − g/λ.
+// centred sets w to c − g/λ, cut off at the bounds.
 func centred(p *train.Problem, g []float64, w []float32) {
 	for j, x := range g {
 		c := 0.0
@@ -120,7 +151,11 @@ func centred(p *train.Problem, g []float64, w []float32) {
 		}
 		w[j] = float32(c - x/p.Lambda)
 	}
+	p.Clip(w)
 }
+
+// TakesBounds implements train.BoundsMethod.
+func (m *FrankWolfe) TakesBounds() {}
 
 // Archive saves or restores the method's state.
 func (m *FrankWolfe) Archive(a engine.Archive) {

@@ -134,7 +134,7 @@ func TestQuadraticEnclosesLeastSquares(t *testing.T) {
 			passes int
 			gap    float64 // relative; 0: 5 % with attributes, and with dense inputs whatever the long column allows
 		}{
-			{&quasinewton.LBFGS{}, 40, 1e-4}, {&SVRG{Pace: pace}, 6, 0}, {&SAGA{Pace: pace}, 9, 0}, {&Casimir{Pace: pace}, 6, 0}, {&AGM{}, 12, 0},
+			{&quasinewton.LBFGS{}, 40, 1e-4}, {&SVRG{Pace: pace}, 6, 0}, {&SAGA{Pace: pace}, 9, 0}, {&Casimir{Pace: pace}, 6, 0}, {&AGM{}, 12, 0}, {&sdca.SDCA{}, 12, 0},
 		} {
 			if _, full := c.m.(*quasinewton.LBFGS); full && name != "attributes" {
 				c.passes = 2
@@ -142,6 +142,9 @@ func TestQuadraticEnclosesLeastSquares(t *testing.T) {
 			s := traintest.Start(t, c.m, p)
 			for k := 0; k < c.passes && !s.Done; k++ {
 				traintest.Passes(t, c.m, p, s, 1)
+				if by, ok := c.m.(train.Certifier); ok {
+					traintest.Certify(t, by, p, s)
+				}
 				if s.Dual > least+1e-12 || s.Primal < least-1e-12 {
 					t.Fatalf("%s, %s: pass %d: the interval [%g, %g] leaves out the least value %g", name, c.m.Name(), k+1, s.Dual, s.Primal, least)
 				}
@@ -157,23 +160,26 @@ func TestQuadraticEnclosesLeastSquares(t *testing.T) {
 	}
 }
 
-// So does saga where the centre has large scores, so that ½‖v‖² is most of what its memory proves.
+// So do saga and sdca where the centre has large scores, so that ½‖v‖² is most of what their memory proves.
 func TestQuadraticMemoryEncloses(t *testing.T) {
 	p := traintest.Shifted(sparseQuadratic(t, 30, 20))
 	p.Center = traintest.DrawWeights(rand.New(rand.NewPCG(5, 6)), p.Scorer.Dim(), 2)
-	least, m := leastSquares(t, p), &SAGA{Pace: Pace{Lipschitz: 4}}
-	s := &train.State{W: slices.Clone(p.Center)}
-	if err := m.Start(t.Context(), p, s); err != nil {
-		t.Fatal(err)
-	}
-	for k := range 8 {
-		traintest.Passes(t, m, p, s, 1)
-		if s.Dual > least+1e-9 || s.Primal < least-1e-9 {
-			t.Fatalf("pass %d: the interval [%g, %g] leaves out the least value %g", k+1, s.Dual, s.Primal, least)
+	least := leastSquares(t, p)
+	for _, m := range []train.Method{&SAGA{Pace: Pace{Lipschitz: 4}}, &sdca.SDCA{}} {
+		s := &train.State{W: slices.Clone(p.Center)}
+		traintest.Begin(t, m, p, s)
+		for k := range 8 {
+			traintest.Passes(t, m, p, s, 1)
+			if by, ok := m.(train.Certifier); ok {
+				traintest.Certify(t, by, p, s)
+			}
+			if s.Dual > least+1e-9 || s.Primal < least-1e-9 {
+				t.Fatalf("%s, pass %d: the interval [%g, %g] leaves out the least value %g", m.Name(), k+1, s.Dual, s.Primal, least)
+			}
 		}
-	}
-	if !(s.Gap() <= 1e-3*s.Primal) {
-		t.Errorf("relative gap %g", s.Gap()/s.Primal)
+		if !(s.Gap() <= 1e-3*s.Primal) {
+			t.Errorf("%s: relative gap %g", m.Name(), s.Gap()/s.Primal)
+		}
 	}
 }
 
@@ -218,7 +224,7 @@ func TestQuadraticValueAndGradient(t *testing.T) {
 // Methods whose steps need outputs refuse the loss by name, and so do partial labels.
 func TestQuadraticRefusals(t *testing.T) {
 	p := denseQuadratic(t, 5, 0.1)
-	for _, m := range []train.Method{&sdca.SDCA{}, &sdca.SDCA{Online: true}, &BCFW{}, &BCPFW{}, &ProxLinear{}, &BatchProxLinear{ModelBatch: 2}, &CuttingPlane{}, &FrankWolfe{}, &SVRG{}, &SAGA{}, &Casimir{}} {
+	for _, m := range []train.Method{&sdca.SDCA{Online: true}, &BCFW{}, &BCPFW{}, &ProxLinear{}, &BatchProxLinear{ModelBatch: 2}, &CuttingPlane{}, &FrankWolfe{}, &SVRG{}, &SAGA{}, &Casimir{}} {
 		var refused *train.RequirementError
 		if err := m.Start(t.Context(), p, &train.State{W: make([]float32, p.Scorer.Dim())}); !errors.As(err, &refused) {
 			t.Errorf("%s: %v", m.Name(), err)

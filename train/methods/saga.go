@@ -53,6 +53,7 @@ func (m *SAGA) Start(ctx context.Context, p *train.Problem, s *train.State) erro
 			return err
 		}
 	}
+	p.Clip(s.W)
 	m.w = append([]float32(nil), s.W...)
 	pass, err := p.FullPass(ctx, s.W, m.smoothing(p), m.memory)
 	if err != nil {
@@ -60,7 +61,7 @@ func (m *SAGA) Start(ctx context.Context, p *train.Problem, s *train.State) erro
 	}
 	m.mean = pass.Grad
 	m.record(p, s, m.w, pass)
-	if err := m.Pace.begin(ctx, p, s, m.w, pass, m.smoothing(p)); err != nil || p.L1 == 0 {
+	if err := m.Pace.begin(ctx, p, s, m.w, pass, m.smoothing(p)); err != nil || p.Plain() {
 		return err
 	}
 	m.w = p.Unsoften(m.w, m.regulariser.Threshold(p))
@@ -142,6 +143,9 @@ func (m *SAGA) move(ctx context.Context, p *train.Problem, by oracles.Smoothing,
 
 // TakesL1 implements train.L1Method.
 func (m *SAGA) TakesL1() {}
+
+// TakesBounds implements train.BoundsMethod.
+func (m *SAGA) TakesBounds() {}
 
 func (m *SAGA) scratch() **engine.Memory           { return &m.memory }
 func (m *SAGA) FetchMemory(p *train.Problem) error { return p.Fetch(m.memory) }

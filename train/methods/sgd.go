@@ -16,6 +16,8 @@ import (
 //
 // A pass visits every example once, in random order. On a network (Davis and Drusvyatskiy 2018) each step draws a new dropout
 // mask; evaluating the objective turns dropout off.
+//
+// With bounds, steps are of mirror descent: they move v, and the oracle sees the weights that are v cut off at the bounds.
 type SGD struct {
 	Rate      float64 // γ0; 0 finds one by a short search on part of the data (sgdsearch.go)
 	Schedule  Schedule
@@ -24,6 +26,7 @@ type SGD struct {
 	Averaging Averaging
 	Momentum  float64 // μ; with it a step moves along z ← μz + (gradient) instead of the gradient (Polyak 1964)
 	Nesterov  bool    // a step moves along (gradient) + μz (Nesterov 1983, as Sutskever et al. 2013 write it)
+	Local     int     // steps that each of several ranks takes on its own examples between averages; 0: they share each batch
 	Clip      float64 // largest norm of a batch's mean gradient, without the regulariser; longer ones are scaled down; 0: any
 
 	path  engine.Path
@@ -47,10 +50,15 @@ func (m *SGD) Start(ctx context.Context, p *train.Problem, s *train.State) error
 	if m.Schedule.needsSpan() && m.Passes == 0 {
 		return train.Refuse(m.Name(), train.RunLength, "needs to know the number of passes for the %v schedule", m.Schedule)
 	}
+	if p.Bounds != nil && m.walks() {
+		return train.Refuse(m.Name(), train.NoBounds, "takes steps with momentum, clipping or a moving average that know no bounds of the weights")
+	}
+	m.walk.local = localSteps(m.Local)
 	if len(m.path.W) > 0 { // restored
 		m.path.Resume(p.Engine, p.Center)
 		return nil
 	}
+	p.Clip(s.W)
 	if m.walks() {
 		restored := m.walk.resumes()
 		if err := train.CheckCenter(m.Name(), p.Engine.Objective); err != nil {
@@ -121,41 +129,53 @@ func (m *SGD) pass(ctx context.Context, p *train.Problem, s *train.State) error 
 			return γ
 		}))
 	}
-	order, size := p.Rand(s.Passes).Perm(p.Len()), p.BatchSize()
 	kind := m.averaging(p)
 	if kind == PassAverage {
 		m.path.ResetMean()
 	}
-	γ := 0.0
-	for lo := 0; lo < len(order); lo += size {
-		batch := order[lo:min(lo+size, len(order))]
+	γ, local := 0.0, m.walk.local
+	err := local.each(ctx, p, local.batches(p, s.Passes), func(_ int, batch []int) error {
 		γ = m.step(p)
-		if err := descend(ctx, p, &m.path, batch, γ, dropoutSeed(p, m.t)); err != nil {
+		if err := descend(ctx, p, &m.path, batch, γ, local.mask(p, m.t)); err != nil {
 			return err
 		}
 		m.t++
 		if kind != NoAverage {
 			m.path.Include(kind.weight(m.path.Count))
 		}
+		return nil
+	}, func() error {
+		if err := m.path.Finish(); err != nil {
+			return err
+		}
+		return p.Average(ctx, m.path.W)
+	})
+	if err == nil {
+		err = m.path.Finish()
 	}
-	if err := m.path.Finish(); err != nil {
+	if err == nil && local.apart(p) {
+		err = p.Average(ctx, m.path.Mean)
+	}
+	if err != nil {
 		return err
 	}
 	s.Passes++
-	s.OracleCalls += len(order)
+	s.OracleCalls += p.Len()
 	if kind == NoAverage {
-		copy(s.W, m.path.W)
+		copy(s.W, p.Soften(m.path.W, 0))
 	} else {
-		copy(s.W, m.path.Mean)
+		copy(s.W, p.Soften(m.path.Mean, 0))
 	}
 	s.Step = γ
 	s.Smoothed, s.Kappa, s.Dual, s.Estimate = math.NaN(), 0, math.NaN(), math.NaN()
 	s.Mu, s.Exact = subgradient(p).Mu, math.NaN()
-	var err error
 	s.Primal, _, err = p.Upper(ctx, s.W)
 	s.FullPasses++
 	return err
 }
+
+// TakesBounds implements train.BoundsMethod.
+func (m *SGD) TakesBounds() {}
 
 // walks reports whether steps need more than a path holds.
 func (m *SGD) walks() bool { return m.Momentum > 0 || m.Clip > 0 || m.Averaging == ExponentialAverage }
@@ -173,7 +193,7 @@ func (m *SGD) averaging(p *train.Problem) Averaging {
 
 // step returns γ_t.
 func (m *SGD) step(p *train.Problem) float64 {
-	perPass := math.Ceil(float64(p.Len()) / float64(p.BatchSize()))
+	perPass := float64(m.walk.local.steps(p))
 	if m.Schedule == PegasosSchedule {
 		return 1 / (p.Lambda * float64(m.t+1))
 	}

@@ -57,7 +57,7 @@ func searchRate(ctx context.Context, p *train.Problem, w []float32) (rate float6
 		if err := trial.Finish(); err != nil {
 			return diverged(err)
 		}
-		v, err := p.ValueOf(ctx, trial.Mean, judge)
+		v, err := p.ValueOf(ctx, p.Soften(trial.Mean, 0), judge)
 		if err != nil {
 			return diverged(err)
 		}

@@ -42,11 +42,12 @@ func (m *SVRG) Start(ctx context.Context, p *train.Problem, s *train.State) erro
 	if restored {
 		return m.anchor.restore(ctx, p)
 	}
+	p.Clip(s.W)
 	pass, err := m.anchor.place(ctx, p, s.W, m.smoothing(p))
 	if err != nil {
 		return err
 	}
-	if p.L1 > 0 {
+	if !p.Plain() {
 		m.anchor.from = p.Unsoften(s.W, m.regulariser.Threshold(p))
 	}
 	m.record(p, s, s.W, pass)
@@ -70,7 +71,7 @@ func (m *SVRG) Pass(ctx context.Context, p *train.Problem, s *train.State) error
 		return err
 	}
 	m.record(p, s, w, pass)
-	if p.L1 > 0 {
+	if !p.Plain() {
 		m.anchor.from = append(m.anchor.from[:0], v...)
 		m.regulariser.Advance(p, w, pass.Primal, m.anchor.from)
 	}
@@ -79,6 +80,9 @@ func (m *SVRG) Pass(ctx context.Context, p *train.Problem, s *train.State) error
 
 // TakesL1 implements train.L1Method.
 func (m *SVRG) TakesL1() {}
+
+// TakesBounds implements train.BoundsMethod.
+func (m *SVRG) TakesBounds() {}
 
 func (m *SVRG) scratch() **engine.Memory { return m.anchor.scratch() }
 

@@ -11,6 +11,7 @@ import (
 // walk runs passes of a method that steps by an engine.Descent.
 type walk struct {
 	descent engine.Descent
+	local   localSteps
 }
 
 const (
@@ -60,18 +61,18 @@ func (w *walk) asking(ctx context.Context, p *train.Problem, step func(d *engine
 // pass visits every example once, in random order and in batches. move moves the descent by a batch, with the given seed of the
 // dropout masks, and returns the step size. s.W becomes the mean of iterates that kind asks for, and F is evaluated there.
 func (w *walk) pass(ctx context.Context, p *train.Problem, s *train.State, kind Averaging, move func(batch []int, dropout uint64) (float64, error)) error {
-	batches := p.Batches(p.Rand(s.Passes).Perm(p.Len()))
+	batches := w.local.batches(p, s.Passes)
 	steps := len(batches)
 	d := &w.descent
 	if kind == PassAverage {
 		d.ResetMean()
 	}
 	last := -1 // step whose iterate the mean included last
-	for t, batch := range batches {
+	err := w.local.each(ctx, p, batches, func(t int, batch []int) error {
 		if len(batch) == 0 {
-			continue
+			return nil
 		}
-		γ, err := move(batch, dropoutSeed(p, s.Passes*steps+t))
+		γ, err := move(batch, w.local.mask(p, s.Passes*steps+t))
 		if err != nil {
 			return err // s.Step tells the last step size
 		}
@@ -80,8 +81,15 @@ func (w *walk) pass(ctx context.Context, p *train.Problem, s *train.State, kind 
 			d.Include(kind.share(d.Count(), t-last))
 			last = t
 		}
+		return nil
+	}, func() error { return d.Average(ctx) })
+	if err == nil {
+		err = d.Finish()
 	}
-	if err := d.Finish(); err != nil {
+	if err == nil && w.local.apart(p) {
+		err = p.Average(ctx, d.Mean)
+	}
+	if err != nil {
 		return err
 	}
 	s.Passes++
@@ -101,7 +109,6 @@ func (w *walk) pass(ctx context.Context, p *train.Problem, s *train.State, kind 
 	s.Mu, s.Kappa = subgradient(p).Mu, 0
 	nan := math.NaN()
 	s.Smoothed, s.Dual, s.Estimate, s.Exact, s.ProxGradient, s.InnerGap = nan, nan, nan, nan, nan, nan
-	var err error
 	s.Primal, _, err = p.Upper(ctx, s.W)
 	s.FullPasses++
 	return err

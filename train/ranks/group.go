@@ -15,7 +15,7 @@ type Group interface {
 
 	// Sum sums pieces in the order of the ranks. Rank 0 begins with pieces as they are, and calls add, which adds its own share to pieces lo
 	// to hi−1. The next rank finds these sums in its pieces, adds its own share, and so on. At the end every rank has what the last one
-	// has. Pieces pass one window after the other, so that ranks work at the same time; the ranks' pieces and windows have the same sizes.
+	// has. Pieces pass one window after the other, so that ranks work at the same time. The ranks' pieces have the same sizes; their windows need not.
 	Sum(ctx context.Context, pieces [][]byte, window int, add func(lo, hi int) error) error
 
 	// Gather returns what each rank gives, in the order of the ranks.

@@ -15,6 +15,7 @@ import (
 	"github.com/dsp-go/dsp/models/drawn/randomgraphs"
 	"github.com/dsp-go/dsp/models/drawn/scenes"
 	drawntext "github.com/dsp-go/dsp/models/drawn/sentences"
+	drawnspellings "github.com/dsp-go/dsp/models/drawn/spellings"
 	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/structured"
 )
@@ -22,11 +23,11 @@ import (
 func dataCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "data VERB",
-		Short: "Write data to files: drawn words, sentences, trees, scenes or graphs, sentence pairs, or the attributes of text",
+		Short: "Write data to files: drawn words, sentences, trees, scenes or graphs, sentence pairs, spellings, or the attributes of text",
 		Args:  noVerb,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(ocrCommand(), textCommand(), treesCommand(), constituentsCommand(), linesCommand(), objectsCommand(), scenesCommand(), graphsCommand(), pairsCommand(), attributesCommand(), packCommand())
+	cmd.AddCommand(ocrCommand(), textCommand(), treesCommand(), constituentsCommand(), linesCommand(), objectsCommand(), scenesCommand(), graphsCommand(), pairsCommand(), spellingsCommand(), attributesCommand(), packCommand())
 	return cmd
 }
 
@@ -224,6 +225,21 @@ source ||| target ||| links. Words are ambiguous and take endings, and translate
 move. With --bitext it also writes pairs without links to bitext.pairs, for dsp train --bitext.`,
 		Example: `  dsp data pairs --out pairs
   dsp data pairs --out pairs --examples 5000,500,500 --bitext 20000 --difficulty 1`,
+	})
+}
+
+func spellingsCommand() *cobra.Command {
+	sizes, seed := drawnspellings.DefaultSizes(), uint64(1)
+	return drawing{
+		noun: "words", train: &sizes[0], dev: &sizes[1], test: &sizes[2], seed: &seed,
+		write: func(dir string) error { return drawnspellings.Write(dir, sizes, seed) },
+	}.command(&cobra.Command{
+		Use:   "spellings --out DIR",
+		Short: "Draw words with their sounds, and which letters spell which sounds",
+		Long: `spellings draws made-up words and writes them to train.pairs, dev.pairs and test.pairs, one per line: letters ||| sounds ||| links. The
+links never cross, and leave no letter and no sound out, as dsp train --task warp learns them.`,
+		Example: `  dsp data spellings --out spellings
+  dsp data spellings --out spellings --examples 5000,500,500 --seed 2`,
 	})
 }
 

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"math"
@@ -25,7 +26,7 @@ const shownConfusions = 20
 func evalCommand() *cobra.Command {
 	var u use
 	var strict, labels, confusion, goldTokens bool
-	decode, beam := "max", 0
+	decode, beam, threshold := "max", 0, 0.0
 	var more reviews
 	cmd := &cobra.Command{
 		Use:   "eval --model MODEL --data FILE",
@@ -73,7 +74,7 @@ than another beyond that: both take examples as a whole, since their parts depen
 			if err := settings.OneOf("--decode", decode, decodes); err != nil {
 				return err
 			}
-			if err := checkBeam(beam); err != nil {
+			if err := errors.Join(checkBeam(beam), checkThreshold(threshold, decode)); err != nil {
 				return err
 			}
 			m, d, err := u.read(cmd.Context(), "--data", true)
@@ -94,7 +95,7 @@ than another beyond that: both take examples as a whole, since their parts depen
 			if confusion {
 				o.Confusions = shownConfusions
 			}
-			outputs := predictions.Options{Threads: u.Threads, LeastRisk: decode == "risk", Expansion: decode == expansion, Beam: beam}
+			outputs := predictions.Options{Threads: u.Threads, LeastRisk: decode == "risk", Expansion: decode == expansion, EntityF1: decode == entityF1, EntityThreshold: threshold, Beam: beam}
 			given, err := m.ReadBesideWords()
 			if err != nil {
 				return err
@@ -134,8 +135,9 @@ than another beyond that: both take examples as a whole, since their parts depen
 	cmd.Flags().Var(&fileList{to: &u.Path}, "data", "`FILE,...` with gold labels, one or several (separated by commas, the flag again, a pattern, or a folder of files); builtin for the drawn words, trees, sentence pairs, lines, scenes or graphs")
 	u.taggers.addFlag(cmd)
 	cmd.Flags().BoolVar(&u.Partial, "partial", false, "accept partial gold labels: ? (or _) for any label, A|B for one of these; such tokens, and the entities of their sequences, are not counted")
-	cmd.Flags().StringVar(&decode, "decode", "max", "which outputs to compare: `max|risk|expansion`, as in predict")
+	cmd.Flags().StringVar(&decode, "decode", "max", "which outputs to compare: `max|risk|f1|expansion`, as in predict")
 	complete(cmd, "decode", decodes...)
+	cmd.Flags().Float64Var(&threshold, "threshold", 0, "with --decode f1: the least worth of an entity, probability `P`, as in predict; 0: found for the data")
 	cmd.Flags().IntVar(&beam, "beam", 0, "for lines of text: compare the most probable strings of a search that keeps `N` beginnings, as in predict")
 	cmd.Flags().BoolVar(&strict, "strict", false, "count only entities whose tags are well-formed, as seqeval's strict mode does")
 	cmd.Flags().BoolVar(&labels, "labels", false, "add precision, recall and F1 of every label; always shown if the labels are not entity tags")

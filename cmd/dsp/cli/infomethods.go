@@ -24,6 +24,8 @@ type methodInfo struct {
 	Certified bool         `json:"certified"`
 	Smoothing string       `json:"smoothing"` // of the hinge's max
 	L1        string       `json:"l1"`        // where it takes λ₁‖w‖₁: empty for nowhere
+	Bounds    bool         `json:"bounds"`    // of the weights
+	Radius    bool         `json:"radius"`    // it needs a ball of weights
 	Prior     bool         `json:"prior"`
 	Partial   bool         `json:"partial"` // takes labels known in part
 	GPU       bool         `json:"gpu"`
@@ -49,7 +51,7 @@ func theMethods() methodTable {
 	for _, d := range optimisers.All() {
 		x := methodInfo{
 			Name: d.Name, Summary: d.Summary, When: d.When, Net: "any", Losses: d.Losses.String(), Sums: d.Sums, Certified: d.Certified, Smoothing: d.Smoothing.String(),
-			Prior: d.Prior, Partial: d.Partial, GPU: d.OnDevice(), Ranks: d.Ranks, Blocks: d.Blocks, Memory: d.Memory, Passes: d.DefaultPasses(),
+			Bounds: d.TakesBounds(), Radius: d.TakesRadius(), Prior: d.Prior, Partial: d.Partial, GPU: d.OnDevice(), Ranks: d.Ranks, Blocks: d.Blocks, Memory: d.Memory, Passes: d.DefaultPasses(),
 		}
 		if d.Convex() {
 			x.Net = "linear"
@@ -78,24 +80,28 @@ func (t methodTable) print(w io.Writer) error {
 		}
 		return ""
 	}
-	rows := [][]string{{"method", "losses", "structures", "net", "certified", "smooths", "--l1", "--prior", "--partial", "GPU", "ranks", "memory", "passes"}}
+	rows := [][]string{{"method", "losses", "structures", "net", "certified", "smooths", "--l1", "--bounds", "--prior", "--partial", "GPU", "ranks", "memory", "passes"}}
 	for _, x := range t {
 		structures := "any"
 		if x.Sums {
 			structures = "with sums"
+		}
+		bounds := yes(x.Bounds)
+		if x.Radius {
+			bounds = "radius"
 		}
 		ranks := yes(x.Ranks)
 		if x.Blocks {
 			ranks = "blocks"
 		}
 		rows = append(rows, []string{
-			x.Name, x.Losses, structures, x.Net, yes(x.Certified), x.Smoothing, x.L1, yes(x.Prior), yes(x.Partial), yes(x.GPU), ranks, fmt.Sprint(x.Memory), fmt.Sprint(x.Passes),
+			x.Name, x.Losses, structures, x.Net, yes(x.Certified), x.Smoothing, x.L1, bounds, yes(x.Prior), yes(x.Partial), yes(x.GPU), ranks, fmt.Sprint(x.Memory), fmt.Sprint(x.Passes),
 		})
 	}
 	if err := printTable(w, rows); err != nil {
 		return err
 	}
-	if _, err := fmt.Fprintln(w, "memory: numbers kept per potential of the examples; with sums: whose oracle answers exp (dsp info); blocks: the model depends on the number of ranks"); err != nil {
+	if _, err := fmt.Fprintln(w, "memory: numbers kept per potential of the examples; with sums: whose oracle answers exp (dsp info); radius: for --radius only; blocks: the model depends on the number of ranks"); err != nil {
 		return err
 	}
 	for _, x := range t {

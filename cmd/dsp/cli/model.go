@@ -69,6 +69,7 @@ func (u *use) load() (*models.Model, error) {
 		slog.Warn("cuts are exact only for edges that favour equal labels: others were truncated, and the labels may not be the best", "times", times)
 	})
 	m.OnBounds(sayBounds)
+	m.OnExpectedF1(sayExpectedF1)
 	u.stop, err = m.Use(u.device)
 	return m, err
 }

@@ -16,13 +16,33 @@ import (
 	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/machine/host"
 )
 
 // expansion is the name of alpha-expansion among the ways to decode.
 const expansion = "expansion"
 
 // decodes are the values of --decode.
-var decodes = []string{"max", "risk", expansion}
+var decodes = []string{"max", "risk", entityF1, expansion}
+
+// entityF1 is the name of the choice of entities by their probabilities among the ways to decode.
+const entityF1 = "f1"
+
+// checkThreshold refuses thresholds of probability that are none, or not used.
+func checkThreshold(threshold float64, decode string) error {
+	switch {
+	case !(threshold >= 0 && threshold <= 1):
+		return structured.BadInput("--threshold %v: expected 0 to 1", threshold)
+	case threshold > 0 && decode != entityF1:
+		return structured.BadInput("--threshold %v is for --decode %s, which chooses entities by their probabilities", threshold, entityF1)
+	}
+	return nil
+}
+
+// sayExpectedF1 says what entities were chosen by.
+func sayExpectedF1(f models.ExpectedF1) {
+	slog.Info("entities are those with the largest expected F1", "expected_f1", fmt.Sprintf("%.4g", f.F1), "threshold", fmt.Sprintf("%.4g", f.Threshold))
+}
 
 func predictCommand() *cobra.Command {
 	var u use
@@ -82,13 +102,16 @@ probability. With --beam it searches for probable strings; with --nbest it lists
 			if err := settings.OneOf("--decode", decode, decodes); err != nil {
 				return err
 			}
+			if err := checkThreshold(o.EntityThreshold, decode); err != nil {
+				return err
+			}
 			if pipelines.Is(u.model) {
 				return predictPipeline(cmd, &u, &raw, fill)
 			}
 			if err := noPipeline(cmd, u.model, "fill"); err != nil {
 				return err
 			}
-			o.LeastRisk, o.Expansion = decode == "risk", decode == expansion
+			o.LeastRisk, o.Expansion, o.EntityF1 = decode == "risk", decode == expansion, decode == entityF1
 			if err := checkPrinted(cmd, to, picture); err != nil {
 				return err
 			}
@@ -115,10 +138,8 @@ probability. With --beam it searches for probable strings; with --nbest it lists
 			if skipBad && !slices.Contains(formats.Find(formats.Images).Tasks, m.Config.Task) && !slices.Contains(formats.Find(formats.Lines).Tasks, m.Config.Task) {
 				return structured.BadInput("--skip-bad leaves out images of a folder; a model of --task %s reads none", m.Config.Task)
 			}
-			if o.Spans {
-				if err := m.CheckSpans(); err != nil {
-					return err
-				}
+			if err := m.CheckEntities(o); err != nil {
+				return err
 			}
 			o.Threads = u.Threads
 			asJSON := isSet(cmd, "json")
@@ -168,9 +189,10 @@ probability. With --beam it searches for probable strings; with --nbest it lists
 	complete(cmd, "scheme", "iob1", "iob2", "bioes")
 	flags.IntVar(&o.NBest, "nbest", 0, "add the `N` best outputs of each sequence, up to 100,000, with score and probability (links, and graphs with cuts, have scores only)")
 	flags.IntVar(&o.Beam, "beam", 0, "for lines of text: search for probable strings, keeping the `N` most probable beginnings at each frame; 0: what the best labels of the frames read")
-	flags.BoolVar(&o.Force, "force", false, "keep what the input's column of labels says, or those of heads and relations, and predict the rest given that: a label of the model, A|B for one of these, ? or _ for any")
-	flags.StringVar(&decode, "decode", "max", "what to predict: `max|risk|expansion`; max: the output with the largest score; risk: the output with the fewest expected wrong labels (or heads and relations) under the marginals; expansion: labels of a graph with Potts edges and more than two labels that alpha-expansion finds, an approximation, whose distance from the best is bounded on standard error")
+	flags.BoolVar(&o.Force, "force", false, "keep what the input says, and predict the rest given that: its column of labels, or those of heads and relations (a label of the model, A|B for one of these, ? or _ for any), brackets of constituents, known labels of graphs, or of masks (with --masks)")
+	flags.StringVar(&decode, "decode", "max", "what to predict: `max|risk|f1|expansion`; max: the output with the largest score; f1: of entity tags, the entities with the largest expected F1 over the whole input, which is read first; risk: the output with the fewest expected wrong labels (or heads and relations) under the marginals; expansion: labels of a graph with Potts edges and more than two labels that alpha-expansion finds, an approximation, whose distance from the best is bounded on standard error")
 	complete(cmd, "decode", decodes...)
+	flags.Float64Var(&o.EntityThreshold, "threshold", 0, "with --decode f1: entities must be worth probability `P`, half the expected F1; text is then labelled as it arrives; 0: found for the input")
 	flags.StringVar(&picture, "picture", "", "instead of printing predictions, draw the predicted trees of a few sentences, or the boxes or masks of a few images, to `FILE`, .svg, .png or .pdf")
 	flags.StringVar(&to, "to", "", "instead of printing predictions, write them to `PATH`: for segment a folder of masks, with overlays inside; for graph an npz file of labels; for tag and ocr one with labels, offsets, scores, probabilities and, with --marginals or --confidence, these")
 	flags.BoolVar(&skipBad, "skip-bad", false, "leave out images of a folder that cannot be read, and name them; otherwise one is an error")
@@ -236,7 +258,7 @@ func checkSpans(cmd *cobra.Command, o *predictions.Options) error {
 
 // warnUncalibrated warns where probabilities are asked for that nothing has fitted to data.
 func warnUncalibrated(m *models.Model, o predictions.Options) {
-	if (o.Spans || o.Entropy || o.Samples > 0 || o.Confidence || o.Marginals || o.Probability || o.NBest > 0) && m.Uncalibrated() {
+	if (o.Spans || o.EntityF1 || o.Entropy || o.Samples > 0 || o.Confidence || o.Marginals || o.Probability || o.NBest > 0) && m.Uncalibrated() {
 		slog.Warn("the model was trained by margins, not by likelihood: its probabilities are uncalibrated; fit them to data with dsp calibrate", "loss", m.Config.Loss)
 	}
 }
@@ -246,7 +268,7 @@ func checkPrinted(cmd *cobra.Command, to, picture string) error {
 	instead, printed := "--to", []string{"nbest", "score", "entropy", "samples", "spans", "min-probability"}
 	switch {
 	case picture != "":
-		instead, printed = "--picture", append(printed, "beam", "confidence", "marginals", "decode", "force")
+		instead, printed = "--picture", append(printed, "beam", "confidence", "marginals", "decode", "threshold", "force")
 	case to == "":
 		return nil
 	}
@@ -260,7 +282,10 @@ func checkPrinted(cmd *cobra.Command, to, picture string) error {
 
 // writeTo writes predictions to files.
 func (u *use) writeTo(cmd *cobra.Command, m *models.Model, o predictions.Options, to string, asJSON bool) error {
-	d, err := u.readFor(cmd.Context(), m, "--input", false)
+	if u.Path == "" {
+		return noData("--input")
+	}
+	d, err := host.Await(cmd.Context(), func() (*structured.Dataset, error) { return m.ReadGiven(u.Request, o) })
 	if err != nil {
 		return err
 	}

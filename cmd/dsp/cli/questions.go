@@ -52,7 +52,7 @@ func (q *questions) check(cmd *cobra.Command, o *predictions.Options) error {
 	if q.selected == 0 {
 		return nil
 	}
-	for _, name := range []string{"nbest", "beam", "confidence", "score", "marginals", "entropy", "samples", "spans", "min-probability", "into", "scheme", "force", "decode", "text", "pretokenised", "picture", "to"} {
+	for _, name := range []string{"nbest", "beam", "confidence", "score", "marginals", "entropy", "samples", "spans", "min-probability", "into", "scheme", "force", "decode", "threshold", "text", "pretokenised", "picture", "to"} {
 		if given(name) {
 			return structured.BadInput("--%s has no effect with --select, which prints no predictions", name)
 		}

@@ -3,11 +3,13 @@ package cli
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/models/exchange"
 	"github.com/dsp-go/dsp/models/predictions"
 	"github.com/dsp-go/dsp/models/review"
 	"github.com/dsp-go/dsp/models/review/intervals"
@@ -19,6 +21,7 @@ type spreads struct {
 	intervals bool
 	against   string
 	kl, nll   bool
+	counts    string // file
 }
 
 func (s *spreads) addFlags(cmd *cobra.Command) {
@@ -30,15 +33,21 @@ func (s *spreads) addFlags(cmd *cobra.Command) {
 	}
 	flags.StringVar(&s.against, "against", "", "compare with another `MODEL` on the same examples: the difference, its 95 % interval, and a paired test of whether there is one, corrected for the number of metrics")
 	flags.BoolVar(&s.nll, "nll", false, "add how probable the gold outputs are: the mean of -log p(gold) over examples, in nats")
+	flags.StringVar(&s.counts, "expected-counts", "", "for linear models: write to `FILE` (.tsv) how often each attribute has each label in the gold outputs, and in expectation over the model's outputs, the largest differences first")
 	flags.BoolVar(&s.kl, "kl", false, "with --against: add how far the other model's distribution of outputs is from that of --model: entropy, cross-entropy and their difference KL(p|q), means over examples in nats")
 }
 
-func (s *spreads) wanted() bool { return s.intervals || s.nll || s.against != "" }
+func (s *spreads) wanted() bool {
+	return s.intervals || s.nll || s.counts != "" || s.against != ""
+}
 
 // check refuses flags that do not go with each other.
 func (s *spreads) check() error {
-	if s.kl && s.against == "" {
+	switch {
+	case s.kl && s.against == "":
 		return structured.BadInput("--kl compares the distributions of two models: add --against MODEL")
+	case s.counts != "" && filepath.Ext(s.counts) != exchange.CountsEnding:
+		return structured.BadInput("--expected-counts %s: expected a name that ends in %s", s.counts, exchange.CountsEnding)
 	}
 	return nil
 }
@@ -62,11 +71,27 @@ func (s *spreads) add(ctx context.Context, u *use, m *models.Model, sample *inte
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(text, "\n-log p(gold): %.6g nats per example, %.6g per position, of %d examples\n", l.NLL, l.PerNumber, l.Examples)
+		fmt.Fprintf(text, "\n-log p(gold): %.6g nats per example, %.6g per %s, of %d examples\n", l.NLL, l.Per, l.Unit, l.Examples)
 		if l.Impossible > 0 {
 			fmt.Fprintf(text, "left out: %d examples with gold outputs that the model cannot have\n", l.Impossible)
 		}
 		all.Members = append(all.Members, review.Member{Name: "likelihood", Value: l})
+	}
+	if s.counts != "" {
+		c, err := m.Counts(ctx, sample.Data(), u.Threads)
+		if err != nil {
+			return err
+		}
+		if err := exchange.WriteCounts(m, c, s.counts); err != nil {
+			return err
+		}
+		worst := c.Largest()
+		fmt.Fprintf(text, "\ncounts of %d examples: %s; observed and expected differ by at most %.6g\n", c.Examples, s.counts, worst)
+		if c.Impossible > 0 {
+			fmt.Fprintf(text, "left out: %d examples with gold outputs that the model cannot have\n", c.Impossible)
+		}
+		all.Members = append(all.Members, review.Member{Name: "expected_counts", Value: map[string]any{
+			"file": s.counts, "largest_difference": worst, "examples": c.Examples, "impossible": c.Impossible}})
 	}
 	if s.against == "" {
 		return nil

@@ -85,6 +85,17 @@ func TestConstituency(t *testing.T) {
 		t.Errorf("%+v", top)
 	}
 
+	// Brackets that are given are kept, others may be added; _ is any label; what is not among the labels is refused.
+	flat := "(_ (DET the) (NP (NOUN dog) (VERB sees)) (DET a) (NOUN cat))\n"
+	forced := dspWith(t, flat, "predict", "--model", run, "--format", "brackets", "--force", "--score", "--confidence").ok().stdout
+	if !strings.Contains(forced, "(NP (NOUN dog) (VERB sees))") || !strings.Contains(forced, "# NP 2 3 1\n") {
+		t.Errorf("%s is not kept: %s", flat, forced)
+	}
+	if all := dsp(t, "predict", "--model", run, "--input", test, "--force").ok().stdout; strings.Count(all, "(") < strings.Count(string(gold), "(") {
+		t.Error("brackets of the input are missing")
+	}
+	dspWith(t, "(_ (XYZ (DET the)) (NOUN dog))\n", "predict", "--model", run, "--format", "brackets", "--force").refused(exitBadInput, ":1: no constituent with the label XYZ")
+
 	s := serve(t, "--model", run)
 	status, got := s.post("predict", `{"words": ["the", "dog", "sees", "a", "cat"], "pos": ["DET", "NOUN", "VERB", "DET", "NOUN"]}`)
 	var answer struct{ Tree string }

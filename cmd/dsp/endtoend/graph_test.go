@@ -56,6 +56,33 @@ func drawnGraphs(t *testing.T, name string, n, side int, seed uint64) string {
 	return path
 }
 
+// halfKnown returns an npz file of the graphs of another, each of 9 variables, in which only every second one's label is known, and is the opposite of
+// what it was; and these opposites of all.
+func halfKnown(t *testing.T, of string) (path string, labels []int32) {
+	t.Helper()
+	f, err := os.Open(of)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	d, err := arrays.Graphs{}.Read(f, of)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for v := range d.Labels {
+		if labels = append(labels, 1-d.Labels[v]); v%9%2 != 0 {
+			d.Labels[v] = -1
+		} else {
+			d.Labels[v] = labels[v]
+		}
+	}
+	path = filepath.Join(t.TempDir(), "half.npz")
+	if err := host.WriteFile(path, func(w io.Writer) error { return arrays.WriteGraphs(w, d) }); err != nil {
+		t.Fatal(err)
+	}
+	return path, labels
+}
+
 // Graphs with loops are learned exactly with every kind of edges, and edges help.
 func TestGraphEdges(t *testing.T) {
 	t.Parallel()
@@ -110,6 +137,14 @@ func TestGraphModel(t *testing.T) {
 		if len(l.Labels) != 9 || len(l.Marginals) != 9 || math.Abs(l.Marginals[4][0]+l.Marginals[4][1]-1) > 1e-5 || len(l.Nbest) != 3 || l.Nbest[0].Score != l.Score ||
 			l.Nbest[1].Score > l.Score || !(l.Probability > 0 && l.Probability <= 1) {
 			t.Errorf("got %+v", l)
+		}
+	}
+	some, gold := halfKnown(t, test)
+	for i, l := range jsonLines[line](t, dsp(t, "predict", "--model", dir, "--input", some, "--json", "--force", "--marginals").ok().stdout) {
+		for v, name := range l.Labels {
+			if want := gold[9*i+v]; v%2 == 0 && (name != []string{"dry", "wet"}[want] || l.Marginals[v][want] != 1) {
+				t.Errorf("variable %d is %s with probability %v, and was given", v, name, l.Marginals[v])
+			}
 		}
 	}
 	to := filepath.Join(t.TempDir(), "labels.npz")
@@ -226,6 +261,26 @@ func TestSegmentFolders(t *testing.T) {
 	dsp(t, "eval", "--model", dir, "--data", in("test", "images"), "--masks", to, "--json").ok().json(&m)
 	if m["pixel_accuracy"].(float64) != 1 {
 		t.Errorf("got %v", m)
+	}
+	// Masks that are given are kept, region by region: those that were predicted change nothing, others do.
+	for _, c := range []struct {
+		masks string
+		same  bool
+	}{{to, true}, {in("test", "masks"), false}} {
+		kept := filepath.Join(t.TempDir(), "kept")
+		dsp(t, "predict", "--model", dir, "--input", in("test", "images"), "--masks", c.masks, "--force", "--to", kept, "--truncate").ok()
+		same := true
+		for _, name := range []string{"00001.png", "00002.png", "00003.png", "00004.png"} {
+			a, err := os.ReadFile(filepath.Join(kept, name))
+			b, err2 := os.ReadFile(filepath.Join(to, name))
+			if err != nil || err2 != nil {
+				t.Fatal(err, err2)
+			}
+			same = same && bytes.Equal(a, b)
+		}
+		if same != c.same {
+			t.Errorf("%s kept: masks as without them: %v", c.masks, same)
+		}
 	}
 	one := filepath.Join(t.TempDir(), "one")
 	dsp(t, "predict", "--model", dir, "--input", filepath.Join(in("test", "images"), "00002.png"), "--masks", in("test", "masks"), "--to", one, "--truncate").ok()

@@ -386,7 +386,7 @@ func TestPipelineRefuses(t *testing.T) {
 		{[]string{"--encoder", dir}, "no config.json"},
 		{[]string{"--pieces", "mean"}, "--pieces has no effect without --encoder"},
 		{[]string{"--encoder", dir, "--tune-encoder"}, "share the rows of an encoder that stays as it is"},
-		{[]string{"--encoder", dir, "--encoder-by-reference"}, "--encoder-by-reference has no effect with --task pipeline"},
+		{[]string{"--encoder-by-reference"}, "--encoder-by-reference has no effect without --encoder"},
 		{[]string{"--encoder", dir, "--task-settings", "skip=upos+xpos+feats+trees"}, "leaves out the stages that read it"},
 		{[]string{"--task-settings", "folds=1"}, "folds"},
 		{[]string{"--task-settings", "skip=tags"}, "characters, words, upos"},
@@ -442,6 +442,12 @@ func TestPipelineWithEncoder(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(home, "half", "rows")); err == nil || half != whole {
 		t.Errorf("rows that are not kept: %v, %v and %v", err, half, whole)
 	}
+	refers := filepath.Join(home, "refers")
+	var referring struct{ Fingerprint string }
+	dsp(t, flags("refers", "--encoder-by-reference")...).ok().json(&referring)
+	if _, err := os.Stat(filepath.Join(refers, "encoder")); err == nil || referring != whole {
+		t.Errorf("with an encoder elsewhere: %v, %v and %v", err, referring, whole)
+	}
 	for _, file := range []string{"pipeline.json", "trees/model.safetensors", "trees/config.yaml"} {
 		if err := os.Remove(filepath.Join(home, "half", file)); err != nil {
 			t.Fatal(err)
@@ -482,6 +488,14 @@ func TestPipelineWithEncoder(t *testing.T) {
 	want := dspWith(t, raw, "predict", "--model", moved, "--text").ok().stdout
 	if got := dspWith(t, raw, "predict", "--model", filepath.Join(home, "half"), "--text", "--threads", "2").ok().stdout; got != want {
 		t.Error("a pipeline that moved predicts something else")
+	}
+	dspWith(t, raw, "predict", "--model", refers, "--text").refused(exitBadInput, folder, "which is not there")
+	dsp(t, "train", "--resume", refers, "--quiet").refused(exitBadInput, folder, "which is not there")
+	if err := os.CopyFS(filepath.Join(home, filepath.Base(folder)), os.DirFS(filepath.Join(moved, "encoder"))); err != nil {
+		t.Fatal(err)
+	}
+	if got := dspWith(t, raw, "predict", "--model", refers, "--text").ok().stdout; got != want {
+		t.Error("a pipeline that refers to its encoder predicts something else")
 	}
 	s := serve(t, "--model", moved)
 	if code, got := s.post("predict", `{"text": "Il mange."}`); code != 200 || got != dspWith(t, "Il mange.", "predict", "--model", moved, "--text", "--json").ok().stdout {

@@ -3,8 +3,11 @@ package endtoend
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -114,6 +117,92 @@ func TestQuestionsOfEval(t *testing.T) {
 		t.Errorf("%+v", r.Errors)
 	}
 	dsp(t, "eval", "--model", model, "--data", data, "--kl").refused(exitBadInput, "add --against MODEL")
+}
+
+// Entities are chosen by their probabilities: over the whole input, or as it arrives with a threshold.
+func TestDecodeF1(t *testing.T) {
+	t.Parallel()
+	model, text := attributeTagger(t), "the\nred\nfox\nruns\n\nred\nfox\n\n"
+	o := dspWith(t, text, "predict", "--model", model, "--decode", "f1", "--spans").ok()
+	said := regexp.MustCompile(`expected_f1=([0-9.]+) threshold=([0-9.]+)`).FindStringSubmatch(o.stderr)
+	if said == nil {
+		t.Fatal(o.stderr)
+	}
+	f1, _ := strconv.ParseFloat(said[1], 64)
+	if threshold, _ := strconv.ParseFloat(said[2], 64); !(f1 > 0 && f1 <= 1) || math.Abs(threshold-f1/2) > 1e-3 {
+		t.Errorf("%v", said)
+	}
+	if again := dspWith(t, text, "predict", "--model", model, "--decode", "f1", "--threshold", said[2], "--spans").ok(); again.stdout != o.stdout || !strings.Contains(o.stdout, "X\t") {
+		t.Errorf("with the threshold:\n%s\nwithout:\n%s", again.stdout, o.stdout)
+	}
+	if sure := dspWith(t, text, "predict", "--model", model, "--decode", "f1", "--threshold", "1", "--spans").ok(); strings.Contains(sure.stdout, "X\t") {
+		t.Errorf("entities of probability 1: %s", sure.stdout)
+	}
+	dsp(t, "predict", "--model", model, "--threshold", "0.3").refused(exitBadInput, "--threshold 0.3 is for --decode f1")
+	dsp(t, "eval", "--model", model, "--data", "x", "--decode", "f1", "--threshold", "2").refused(exitBadInput, "--threshold 2")
+	dspWith(t, "The red fox.", "predict", "--model", model, "--text", "--decode", "f1").refused(exitBadInput, "--threshold")
+	dsp(t, "eval", "--model", parser(t), "--data", filepath.Join(drawnTrees(t), "test.conllu"), "--decode", "f1").refused(exitBadInput, "--decode f1 chooses the entities of tagged sequences")
+}
+
+// Where training without a regulariser ends, expected counts are those observed; on other data they are not. The table has the largest differences first.
+func TestExpectedCounts(t *testing.T) {
+	t.Parallel()
+	r, text := rand.New(rand.NewPCG(1, 2)), ""
+	for range 30 {
+		for range 1 + r.IntN(4) {
+			text += fmt.Sprintf("w%d %s\n", r.IntN(3), []string{"A", "B", "C"}[r.IntN(3)])
+		}
+		text += "\n"
+	}
+	train, run := write(t, "train.conll", text), filepath.Join(t.TempDir(), "run")
+	dsp(t, "train", "--task", "tag", "--train", train, "--loss", "crf", "--method", "lbfgs", "--reg", "1e-7", "--gap", "1e-9", "--passes", "300", "--template", write(t, "t.tpl", "U:%x[0,0]\nB\n"), "--quiet", "--out", run).ok()
+	counts := func(data string) (largest float64, rows [][]string) {
+		to := filepath.Join(t.TempDir(), "counts.tsv")
+		var got struct {
+			Counts struct {
+				Examples int
+				Largest  float64 `json:"largest_difference"`
+			} `json:"expected_counts"`
+		}
+		dsp(t, "eval", "--model", run, "--data", data, "--expected-counts", to, "--json").ok().json(&got)
+		table, err := os.ReadFile(to)
+		if err != nil || got.Counts.Examples == 0 {
+			t.Fatal(err, got)
+		}
+		for line := range strings.Lines(string(table)) {
+			rows = append(rows, strings.Split(strings.TrimSuffix(line, "\n"), "\t"))
+		}
+		return got.Counts.Largest, rows[1:]
+	}
+	largest, rows := counts(train)
+	attributes, transitions := 0.0, 0.0
+	for _, row := range rows {
+		observed, _ := strconv.ParseFloat(row[0], 64)
+		switch row[3] {
+		case "attributes":
+			attributes += observed
+		case "transitions":
+			transitions += observed
+		}
+	}
+	positions := float64(strings.Count(text, " "))
+	if !(largest < 0.01) || attributes != positions || transitions != positions-30 {
+		t.Errorf("observed and expected counts differ by %v; %v attributes and %v transitions of %v positions", largest, attributes, transitions, positions)
+	}
+	largest, rows = counts(write(t, "other.conll", "w1 B\nw1 B\nw1 B\n\nw1 B\n"))
+	last := math.Inf(1)
+	for _, row := range rows {
+		difference, err := strconv.ParseFloat(row[2], 64)
+		if err != nil || math.Abs(difference) > last || row[3] != "attributes" && row[3] != "transitions" {
+			t.Errorf("%v after %v", row, last)
+		}
+		last = math.Abs(difference)
+	}
+	if row := strings.Join(rows[0][3:], " "); !(largest > 1) || row != "attributes B U:w1" {
+		t.Errorf("difference %v of %s", largest, row)
+	}
+	dsp(t, "eval", "--model", run, "--data", train, "--expected-counts", "x.csv").refused(exitBadInput, "x.csv", ".tsv")
+	dsp(t, "eval", "--model", aligner(t), "--data", filepath.Join(drawnPairs(t), "test.pairs"), "--expected-counts", filepath.Join(t.TempDir(), "x.tsv")).refused(exitBadInput, "--expected-counts", "sums")
 }
 
 // Heads and relations that are given are kept, and the rest of the tree is the best that goes with them.

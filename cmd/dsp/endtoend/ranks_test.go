@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -15,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/dsp-go/dsp/models/inputs/encoded/encodedtest"
 	"github.com/dsp-go/dsp/train/ranks"
 	"github.com/dsp-go/dsp/train/ranks/rankstest"
 )
@@ -47,7 +49,14 @@ func metricsWithoutTimes(t *testing.T, dir string) string {
 
 // Under every mpirun of the machine, any number of processes trains the model of one, writes each file once, and says how many they were.
 func TestRanksTrainTheModelOfOne(t *testing.T) {
-	for name, flags := range ranked {
+	text := []string{"train", "--task", "tag", "--columns", "word=0,pos=1,label=-1", "--train", filepath.Join(drawnText(t), "train.conll")}
+	runs := map[string][]string{
+		"attributes": with(text, "--method", "owl-qn", "--l1", "0.5", "--passes", "3", "--min-count", "2"),
+		"tuned": with(text, "--encoder", encodedtest.Folder(t, "bert"), "--encoder-by-reference", "--encoder-layers", "last", "--tune-encoder", "--method", "adam",
+			"--batch", "32", "--passes", "1"),
+	}
+	maps.Copy(runs, ranked)
+	for name, flags := range runs {
 		one := filepath.Join(t.TempDir(), "run")
 		if err := runProgram(with(flags, "--quiet", "--out", one)...); err != nil {
 			t.Fatal(err)
@@ -71,11 +80,42 @@ func TestRanksTrainTheModelOfOne(t *testing.T) {
 				if got, want := metricsWithoutTimes(t, dir), metricsWithoutTimes(t, one); got != want || strings.Count(got, "\n") != result.Passes {
 					t.Errorf("metrics of %d passes:\n%sexpected\n%s", result.Passes, got, want)
 				}
+				if holds := strings.Contains(stderr.String(), "rank 0: each process holds the attributes of its own examples"); holds != (name == "attributes") {
+					t.Errorf("attributes in shares: %v, the log is\n%s", holds, stderr.String())
+				}
 				if !strings.Contains(stderr.String(), "rank 0: several processes train together ranks=") || strings.Contains(stderr.String(), "rank 1: ") {
 					t.Errorf("the log is\n%s", stderr.String())
 				}
 			})
 		}
+	}
+}
+
+// Ranks that have a file each train the model of one process that has all of them, and leave no copies behind.
+func TestRanksWithFilesOfTheirOwn(t *testing.T) {
+	l, dir, temporary := rankstest.Launchers(t)[0], t.TempDir(), t.TempDir()
+	whole, err := os.ReadFile(filepath.Join(drawnText(t), "train.conll"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cut := bytes.Index(whole[len(whole)/3:], []byte("\n\n")) + len(whole)/3 + 2
+	for name, content := range map[string][]byte{"whole": whole, "of0": whole[:cut], "of1": whole[cut:]} {
+		if err := os.WriteFile(filepath.Join(dir, name), content, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	flags := []string{"--columns", "word=0,pos=1,label=-1", "--format", "conll", "--method", "lbfgs", "--passes", "2", "--threads", "1"}
+	one, both := filepath.Join(dir, "one"), filepath.Join(dir, "both")
+	dsp(t, with([]string{"train"}, with(flags, "--train", filepath.Join(dir, "of0")+","+filepath.Join(dir, "of1"), "--out", one)...)...).ok()
+	script := "exec \"$0\" train --train-local " + dir + "/of${OMPI_COMM_WORLD_RANK:-$PMI_RANK} --out " + both + " " + strings.Join(flags, " ")
+	if out, err := l.Run(t, 2, []string{asProgram + "=1", "TMPDIR=" + temporary}, "sh", "-c", script, binary); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if tensorsIn(t, one) != tensorsIn(t, both) {
+		t.Error("another model than that of one process")
+	}
+	if left, _ := filepath.Glob(filepath.Join(temporary, "dsp-train-*")); len(left) > 0 {
+		t.Errorf("%v is left", left)
 	}
 }
 
@@ -93,13 +133,14 @@ func TestRanksRefuse(t *testing.T) {
 		command []string
 		says    string
 	}{
-		"a method from example to example": {with(tag, "--method", "saga"), "--method saga goes from example to example"},
-		"a method of one pass":             {with(tag, "--method", "counts"), "--method counts takes one pass"},
-		"a device":                         {with(tag, "--method", "lbfgs", "--device", "cuda"), "--device cuda"},
-		"baselines":                        {with(tag, "--method", "lbfgs", "--baselines", "on"), "--baselines on"},
-		"a pipeline":                       {with(tag, "--task", "pipeline"), "--task pipeline"},
-		"other settings":                   {[]string{"sh", "-c", each + "exec \"$0\" train --train " + text + " --method lbfgs --seed $RANK --out " + dir + "/run"}, "has --seed 1, but rank 0 ("},
-		"a missing file":                   {[]string{"sh", "-c", each + "exec \"$0\" train --train " + text + "$RANK --method lbfgs --out " + dir + "/run"}, "no such file"},
+		"a method of one pass":              {with(tag, "--method", "counts"), "--method counts takes one pass"},
+		"steps of its own without a length": {with(tag, "--method", "sgd", "--local-steps", "4"), "give --lr"},
+		"two training files":                {with(tag, "--train-local", text), "both say what to learn from"},
+		"a device":                          {with(tag, "--method", "lbfgs", "--device", "cuda"), "--device cuda"},
+		"baselines":                         {with(tag, "--method", "lbfgs", "--baselines", "on"), "--baselines on"},
+		"a pipeline":                        {with(tag, "--task", "pipeline"), "--task pipeline"},
+		"other settings":                    {[]string{"sh", "-c", each + "exec \"$0\" train --train " + text + " --method lbfgs --seed $RANK --out " + dir + "/run"}, "has --seed 1, but rank 0 ("},
+		"a missing file":                    {[]string{"sh", "-c", each + "exec \"$0\" train --train " + text + "$RANK --method lbfgs --out " + dir + "/run"}, "no such file"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			program, args := binary, with(c.command, "--out", filepath.Join(dir, "run"))
@@ -114,6 +155,18 @@ func TestRanksRefuse(t *testing.T) {
 				t.Error("there is a model")
 			}
 		})
+	}
+}
+
+// What only ranks do is refused in one process.
+func TestOneProcessRefuses(t *testing.T) {
+	text := filepath.Join(drawnText(t), "train.conll")
+	for says, flags := range map[string][]string{
+		"--local-steps 4 is for several ranks": {"train", "--train", text, "--columns", "word=0,pos=1,label=-1", "--method", "adam", "--local-steps", "4"},
+		"--train-local " + text:                {"train", "--train-local", text},
+		"--train-local is for dsp train":       {"sweep", "--train-local", text, "--grid", "reg=1,2", "--out", filepath.Join(t.TempDir(), "sweep")},
+	} {
+		dsp(t, flags...).refused(exitBadInput, says)
 	}
 }
 

@@ -13,7 +13,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/dsp-go/dsp/cmd/dsp/server/examples"
-	"github.com/dsp-go/dsp/models/data/alignments"
 	"github.com/dsp-go/dsp/models/data/localisation"
 	"github.com/dsp-go/dsp/models/predictions"
 	"github.com/dsp-go/dsp/models/tasks"
@@ -254,7 +253,7 @@ func (a *answers) output(name string) output {
 		return tensorOf(a, name, "INT32", 3, func(x *one) []int32 {
 			k++
 			var all []int32
-			for _, l := range alignments.OfOutput(x.labels) {
+			for _, l := range a.pool.task().Links.Links(x.labels) {
 				all = append(all, k, l.Source, l.Target)
 			}
 			return all

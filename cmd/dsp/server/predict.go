@@ -52,10 +52,8 @@ func (s *Server) predict(w http.ResponseWriter, r *http.Request) error {
 		if options.overlay && p.task().Request != tasks.Regions {
 			return nil, structured.BadInput("overlay: the model does not label the pixels of images (--task segment)")
 		}
-		if options.Spans {
-			if err := p.model.CheckSpans(); err != nil {
-				return nil, err
-			}
+		if err := p.model.CheckEntities(options.Options); err != nil {
+			return nil, err
 		}
 		if err := p.model.CheckQuestions(options.Options); err != nil {
 			return nil, err

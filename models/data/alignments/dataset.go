@@ -12,22 +12,25 @@ const (
 	linkRows   = "link"
 )
 
-// Dataset returns the corpus as training data for matchings. The positions are the n source words, then the m target words of each
-// pair. If the links are known, the gold output is Matching, and the costs, one per row of PairRows, are 0 for every link of the
+// Dataset returns the corpus as training data for matchings.
+func (c *Corpus) Dataset() *structured.Dataset { return c.DatasetOf(Matchings) }
+
+// DatasetOf returns the corpus as training data for outputs. The positions are the n source words, then the m target words of each
+// pair. If the links are known, the gold output is that of the links, and the costs, one per row of PairRows, are 0 for every link of the
 // annotation, sure or possible, and 1 for any other; without links there are neither. Dense features become attributes 0 to Dim−1
 // of PairRows, with values. The words share memory with c. Links have no names, so the alphabet is empty.
-func (c *Corpus) Dataset() *structured.Dataset {
+func (c *Corpus) DatasetOf(of Outputs) *structured.Dataset {
 	count := c.Len()
 	d := &structured.Dataset{Name: c.Name, Offsets: c.Offsets, Lines: c.Lines, Outputs: make([]int, count+1), Alphabet: structured.NewAlphabet()}
 	if c.Words != nil {
 		d.Columns, d.ColumnNames = [][]string{c.Words}, []string{wordColumn}
 	}
-	pairs := make([]int, count+1)
+	pairs, sources := make([]int, count+1), make([]int, count+1)
 	for i := range count {
 		n, m := c.Size(i)
-		pairs[i+1], d.Outputs[i+1] = pairs[i]+n*m, d.Outputs[i]+n
+		pairs[i+1], sources[i+1], d.Outputs[i+1] = pairs[i]+n*m, sources[i]+n, d.Outputs[i]+of.Numbers(n, m)
 	}
-	d.Tables = []*structured.Table{{Name: PairRows, Offsets: pairs, Attributes: c.attributes()}, {Name: SourceRows, Offsets: d.Outputs}}
+	d.Tables = []*structured.Table{{Name: PairRows, Offsets: pairs, Attributes: c.attributes()}, {Name: SourceRows, Offsets: sources}}
 	if !c.Known() {
 		return d
 	}
@@ -36,7 +39,7 @@ func (c *Corpus) Dataset() *structured.Dataset {
 	gold := &structured.Sparse{Offsets: make([]int, len(c.Links)+1), Index: make([]int32, len(c.Links)), Value: make([]float32, len(c.Links))}
 	for i := range count {
 		n, m := c.Size(i)
-		d.Labels = append(d.Labels, Matching(n, m, c.LinksOf(i))...)
+		d.Labels = append(d.Labels, of.Of(n, m, c.LinksOf(i))...)
 		for k := c.LinksAt[i]; k < c.LinksAt[i+1]; k++ {
 			l := c.Links[k]
 			row := int(l.Source)*m + int(l.Target)
@@ -72,7 +75,8 @@ func (c *Corpus) attributes() *structured.Sparse {
 
 // Size returns n and m, the numbers of source and target words of example i of a data set that Dataset made.
 func Size(d *structured.Dataset, i int) (n, m int) {
-	n = d.Outputs[i+1] - d.Outputs[i]
+	sources := d.Table(SourceRows).Offsets
+	n = sources[i+1] - sources[i]
 	return n, d.Length(i) - n
 }
 

@@ -26,12 +26,17 @@ type Metrics struct {
 
 // Evaluator accumulates Metrics over sentence pairs. It serves one goroutine at a time.
 type Evaluator struct {
+	of Outputs
+
 	predicted, sure, possible, pairs int
 	rightSure, rightPossible         int // |A∩S|, |A∩P|
 }
 
-// NewEvaluator returns an evaluator.
-func NewEvaluator() *Evaluator { return new(Evaluator) }
+// NewEvaluator returns an evaluator of matchings.
+func NewEvaluator() *Evaluator { return NewEvaluatorOf(Matchings) }
+
+// NewEvaluatorOf returns an evaluator of outputs.
+func NewEvaluatorOf(of Outputs) *Evaluator { return &Evaluator{of: of} }
 
 // AddLinks compares the predicted links of a pair with the gold ones; whether a predicted link is sure does not matter. Both have no
 // repetitions.
@@ -57,9 +62,9 @@ func (e *Evaluator) AddLinks(gold, predicted []Link) {
 	}
 }
 
-// Add implements structured.Evaluator for a matching y of example i of a data set with links.
+// Add implements structured.Evaluator for an output y of example i of a data set with links.
 func (e *Evaluator) Add(d *structured.Dataset, i int, y []int32) {
-	e.AddLinks(GoldLinks(d, i), OfOutput(y))
+	e.AddLinks(GoldLinks(d, i), e.of.Links(y))
 }
 
 // Links returns the metrics of all pairs added so far.

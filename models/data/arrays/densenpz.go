@@ -3,9 +3,11 @@ package arrays
 import (
 	"archive/zip"
 	"bytes"
+	"errors"
 	"io"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/dsp-go/dsp/models/data/text"
 	"github.com/dsp-go/dsp/structured"
@@ -37,8 +39,43 @@ func (c Dense) Read(r io.Reader, name string) (*structured.Dataset, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &structured.Dataset{Name: name, Alphabet: c.Alphabet, Dim: c.Dim}
-	in := denseReader{archive, d, &layout{}}
+	return c.read(denseReader{archive: archive, d: &structured.Dataset{Name: name, Alphabet: c.Alphabet, Dim: c.Dim}, layout: &layout{}})
+}
+
+// ReadFile is Read of a file on disk whose features stay there, where np.savez wrote them in C order: the data set has a Source in place of
+// Features, and the file stays open. A number that is not finite is then found when it is read.
+func (c Dense) ReadFile(path string) (*structured.Dataset, error) {
+	archive, f, err := openZip(path)
+	if err != nil {
+		return nil, err
+	}
+	in := denseReader{archive: archive, d: &structured.Dataset{Name: path, Alphabet: c.Alphabet, Dim: c.Dim}, layout: &layout{}}
+	if in.rows = storedFeatures(archive, f, c.Dim); in.rows != nil {
+		in.layout.takes(in.rows)
+	}
+	d, err := c.read(in)
+	if err != nil || in.rows == nil {
+		return d, errors.Join(err, f.Close())
+	}
+	return d, nil
+}
+
+// storedFeatures returns the features of an archive on disk, if they can stay there; nil if they are to be read, or refused, as a whole.
+func storedFeatures(archive *zip.Reader, f sizedFile, dim int) *Rows {
+	for _, z := range archive.File {
+		if strings.TrimSuffix(z.Name, ".npy") == "features" && z.Method != zip.Store {
+			return nil
+		}
+	}
+	rows, err := rowsOf(archive, f, "features")
+	if err != nil || rows == nil || len(rows.shape) > 2 || dim > 0 && rows.shape[len(rows.shape)-1] != dim {
+		return nil
+	}
+	return rows
+}
+
+func (c Dense) read(in denseReader) (*structured.Dataset, error) {
+	d := in.d
 	if err := in.features(); err != nil {
 		return nil, err
 	}
@@ -96,6 +133,7 @@ type denseReader struct {
 	archive *zip.Reader
 	d       *structured.Dataset
 	layout  *layout // of chains; nil where features cannot be padded
+	rows    *Rows   // features that stay on disk, or nil
 }
 
 // array reads a required array.
@@ -108,6 +146,10 @@ func (in denseReader) array(name, shape string, read func(*npyArray) error) erro
 }
 
 func (in denseReader) features() error {
+	if in.rows != nil {
+		in.d.Source, in.d.Dim = in.rows, in.rows.width
+		return nil
+	}
 	x, err := in.matrix("features", "position", in.d.Dim)
 	if err != nil {
 		return err

@@ -38,7 +38,7 @@ func (c Graphs) Read(r io.Reader, name string) (*structured.Dataset, error) {
 		return nil, err
 	}
 	d := &structured.Dataset{Name: name, Alphabet: c.Alphabet}
-	in := graphReader{denseReader{archive, d, nil}, c, &structured.Table{Name: graphs.EdgeRows}}
+	in := graphReader{denseReader{archive: archive, d: d}, c, &structured.Table{Name: graphs.EdgeRows}}
 	d.Tables = []*structured.Table{in.edges}
 	steps := []func() error{in.nodes, in.sizes, in.ends, in.edgeFeatures, in.types}
 	if !c.Unlabeled {

@@ -27,6 +27,14 @@ func (l *layout) flatten(a *npyArray) error {
 	return nil
 }
 
+// takes makes rows of features that stay on disk those of the layout: the rows of a padded array are positions.
+func (l *layout) takes(r *Rows) {
+	if len(r.shape) == 2 {
+		l.chains, l.most = r.n, r.shape[0]
+		r.n, r.shape, r.width = l.chains*l.most, r.shape[1:], r.shape[1]
+	}
+}
+
 // expect checks that an array has one element of one of these kinds per row.
 func (l *layout) expect(a *npyArray, kinds, what string) error {
 	axes, shape := "[positions]", []int{l.rows}
@@ -64,6 +72,9 @@ func kept[E any](l *layout, rows []E) []E {
 func (in denseReader) positions() error {
 	d, l := in.d, in.layout
 	l.rows = len(d.Features) / d.Dim
+	if in.rows != nil {
+		l.rows = in.rows.n
+	}
 	var starts, ends []int // the rows of each chain
 	hasLengths, err := in.lengths(&starts, &ends)
 	if err != nil {
@@ -97,6 +108,10 @@ func (in denseReader) positions() error {
 		return structured.BadInput("%s: lengths and mask leave no position, expected at least one", d.Name)
 	}
 	l.keep = keep
+	if d.Source != nil {
+		d.Source = d.SelectSource(keep)
+		return nil
+	}
 	for k, r := range keep { // k ≤ r
 		copy(d.Features[k*d.Dim:(k+1)*d.Dim], d.Features[r*d.Dim:(r+1)*d.Dim])
 	}

@@ -36,7 +36,7 @@ func (c Pairs) Read(r io.Reader, name string) (*PairArrays, error) {
 	if err != nil {
 		return nil, err
 	}
-	in := pairReader{denseReader{archive, &structured.Dataset{Name: name, Dim: c.Dim}, nil}, &PairArrays{}}
+	in := pairReader{denseReader{archive: archive, d: &structured.Dataset{Name: name, Dim: c.Dim}}, &PairArrays{}}
 	if err := in.features(); err != nil {
 		return nil, err
 	}

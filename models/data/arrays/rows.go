@@ -3,8 +3,10 @@ package arrays
 import (
 	"archive/zip"
 	"bytes"
+	"crypto/sha256"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"os"
@@ -73,6 +75,29 @@ func (r *Rows) Read(dst []float32, from, to int) error {
 		at += int64(len(raw))
 	}
 	return nil
+}
+
+// sampledRows is how many rows of an array its fingerprint reads.
+const sampledRows = 256
+
+// Fingerprint implements structured.FeatureSource: by the shape, and rows at even distances.
+func (r *Rows) Fingerprint() (string, error) {
+	h := sha256.New()
+	fmt.Fprintln(h, r.n, r.shape)
+	row := make([]float32, r.width)
+	bytes := make([]byte, 0, 4*len(row))
+	for k := range min(r.n, sampledRows) {
+		at := k * r.n / min(r.n, sampledRows)
+		if err := r.Read(row, at, at+1); err != nil {
+			return "", err
+		}
+		bytes = bytes[:0]
+		for _, x := range row {
+			bytes = binary.LittleEndian.AppendUint32(bytes, math.Float32bits(x))
+		}
+		h.Write(bytes)
+	}
+	return fmt.Sprintf("%x", h.Sum(nil)[:8]), nil
 }
 
 const pieceBytes = 1 << 17 // stays in the processor's cache between reading and converting
@@ -150,6 +175,17 @@ func openFile(path string) (sizedFile, error) {
 		return sizedFile{}, errors.Join(err, f.Close())
 	}
 	return sizedFile{f, info.Size()}, nil
+}
+
+// OnDisk reports whether a path is that of an archive on disk, whose arrays can stay there: neither a stream nor compressed as a whole.
+func OnDisk(path string) bool {
+	f, err := openFile(path)
+	if err != nil {
+		return false
+	}
+	start := make([]byte, 4)
+	_, err = io.ReadFull(f, start)
+	return errors.Join(err, f.Close()) == nil && string(start) == "PK\x03\x04"
 }
 
 // openZip opens an npz archive whose arrays stay on disk.

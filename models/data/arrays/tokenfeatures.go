@@ -15,7 +15,7 @@ func ReadFeatures(r io.Reader, name string, offsets []int, dim int) (features []
 	if err != nil {
 		return nil, 0, err
 	}
-	in := denseReader{archive, &structured.Dataset{Name: name, Dim: dim}, nil}
+	in := denseReader{archive: archive, d: &structured.Dataset{Name: name, Dim: dim}}
 	if err := in.features(); err != nil {
 		return nil, 0, err
 	}

@@ -195,7 +195,7 @@ func (n *Node) Append(text []byte) []byte {
 }
 
 // Plain returns the tree as parsers are trained on it: without empty words (-NONE-) and what has nothing else, and with labels without functions and
-// numbers (NP-SBJ-1, NP=2). It is nil if nothing is left.
+// numbers (NP-SBJ-1, NP=2; of several with | between them, each). It is nil if nothing is left.
 func (n *Node) Plain() *Node {
 	if n.Children == nil {
 		if n.Label == "-NONE-" {
@@ -203,10 +203,13 @@ func (n *Node) Plain() *Node {
 		}
 		return n
 	}
-	plain := &Node{Label: n.Label}
-	if at := strings.IndexAny(n.Label, "-="); at > 0 {
-		plain.Label = n.Label[:at]
+	labels := strings.Split(n.Label, separator)
+	for k, label := range labels {
+		if at := strings.IndexAny(label, "-="); at > 0 {
+			labels[k] = label[:at]
+		}
 	}
+	plain := &Node{Label: strings.Join(labels, separator)}
 	for _, c := range n.Children {
 		if c = c.Plain(); c != nil {
 			plain.Children = append(plain.Children, c)

@@ -55,7 +55,7 @@ func visible(r rune) bool {
 }
 
 // Columns are the columns that labels are learned from, one row for each visible character of a paragraph.
-var Columns = []string{"before", "after", "gap", "word", "next", "previous"}
+var Columns = []string{"before", "after", "gap", "word", "next", "previous", "left", "right", "whole"}
 
 // reach is how many characters the columns before and after have at most, and longest how many the columns of words have.
 const (
@@ -99,7 +99,8 @@ func places(text string) []place {
 
 // Rows returns the columns of a paragraph: before and after hold the characters of the word around a character, up to and with it, and
 // behind it; gap says whether the word goes on behind it (none), white space follows, or the paragraph ends. At the end of a word, word,
-// next and previous hold it and its neighbours.
+// next and previous hold it and its neighbours; whole holds it everywhere. Left and right are the letters, or the digits, nearest to the end of
+// before and to the beginning of after, but for one sign: well and known of "well-|known", and of "well|-known".
 func Rows(text string) [][]string {
 	all := places(text)
 	columns := make([][]string, len(Columns))
@@ -116,9 +117,16 @@ func Rows(text string) [][]string {
 	for k, p := range all {
 		last := p.first + p.len - 1
 		columns[0][k] = text[all[max(p.first, k+1-reach)].at:p.end]
-		columns[1][k], columns[2][k], columns[3][k], columns[4][k], columns[5][k] = none, none, none, none, none
+		for _, c := range columns[1:8] {
+			c[k] = none
+		}
+		columns[6][k] = lastRun(columns[0][k])
+		if columns[8][k] = word(k); k > p.first {
+			columns[8][k] = columns[8][k-1] // the same string
+		}
 		if k < last {
 			columns[1][k] = text[p.end:all[min(last, k+reach)].end]
+			columns[7][k] = firstRun(columns[1][k])
 			continue
 		}
 		columns[2][k] = "space"
@@ -128,6 +136,58 @@ func Rows(text string) [][]string {
 		columns[3][k], columns[4][k], columns[5][k] = word(k), word(k+1), word(p.first-1)
 	}
 	return columns
+}
+
+// Kinds of characters that make runs.
+const (
+	sign = iota
+	letter
+	digit
+)
+
+func kindOf(r rune) int {
+	switch {
+	case unicode.IsLetter(r) || unicode.IsMark(r):
+		return letter
+	case unicode.IsDigit(r):
+		return digit
+	}
+	return sign
+}
+
+// firstRun returns the letters, or the digits, that a text begins with, behind one sign at most.
+func firstRun(text string) string {
+	r, size := utf8.DecodeRuneInString(text)
+	if kindOf(r) == sign {
+		text = text[size:]
+		r, _ = utf8.DecodeRuneInString(text)
+	}
+	kind := kindOf(r)
+	if kind == sign {
+		return none
+	}
+	if end := strings.IndexFunc(text, func(r rune) bool { return kindOf(r) != kind }); end >= 0 {
+		text = text[:end]
+	}
+	return text
+}
+
+// lastRun returns the letters, or the digits, that a text ends with, before one sign at most.
+func lastRun(text string) string {
+	r, size := utf8.DecodeLastRuneInString(text)
+	if kindOf(r) == sign {
+		text = text[:len(text)-size]
+		r, _ = utf8.DecodeLastRuneInString(text)
+	}
+	kind := kindOf(r)
+	if kind == sign {
+		return none
+	}
+	if at := strings.LastIndexFunc(text, func(r rune) bool { return kindOf(r) != kind }); at >= 0 {
+		_, size := utf8.DecodeRuneInString(text[at:])
+		text = text[at+size:]
+	}
+	return text
 }
 
 // Token is a token of a text.

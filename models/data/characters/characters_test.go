@@ -61,7 +61,10 @@ func TestChains(t *testing.T) {
 		}
 		return strings.Join(cells, " ")
 	}
-	for k, want := range map[int]string{2: "Qu' il _ _ _ _", 4: "Qu'il _ space Qu'il du _", 15: "Oui _ end Oui _ 000!", 0: "Q u'il _ _ _ _"} {
+	for k, want := range map[int]string{
+		0: "Q u'il _ _ _ _ Q u Qu'il", 1: "Qu 'il _ _ _ _ Qu il Qu'il", 2: "Qu' il _ _ _ _ Qu il Qu'il", 4: "Qu'il _ space Qu'il du _ il _ Qu'il",
+		11: "000 ! _ _ _ _ 000 _ 000!", 12: "000! _ space 000! Oui 20 000 _ 000!", 15: "Oui _ end Oui _ 000! Oui _ Oui",
+	} {
 		if row(k) != want {
 			t.Errorf("row %d: %s, expected %s", k, row(k), want)
 		}

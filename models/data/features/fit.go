@@ -19,7 +19,8 @@ const mostHashBits = 31
 
 // Fit builds the dictionary of the attributes in d, numbered in order of first occurrence, and sets d's Attributes and
 // EdgeAttributes. It also fixes the columns of t: it removes optional lines whose columns d lacks, and makes the columns of the
-// others required. A model should store t.String(). Hashed attributes cannot have a minimum count.
+// others required. A model should store t.String(). Hashed attributes cannot have a minimum count. With a Share it makes the attributes of these examples
+// alone, and all processes agree on the dictionary that one would build.
 func (t *Template) Fit(d *structured.Dataset, o Options) error {
 	if err := o.check(); err != nil {
 		return err
@@ -32,16 +33,23 @@ func (t *Template) Fit(d *structured.Dataset, o Options) error {
 	if err != nil {
 		return err
 	}
-	d.Dictionary = &structured.Dictionary{HashBits: o.HashBits}
 	nodes := func(p *part) (*structured.Sparse, *structured.Alphabet) { return p.nodes, p.dictionary.Node }
 	edges := func(p *part) (*structured.Sparse, *structured.Alphabet) { return p.edges, p.dictionary.Edge }
+	dictionary, least := &structured.Dictionary{HashBits: o.HashBits}, o.MinCount
+	if d.Share != nil {
+		least = 0 // others may have the rest
+	}
 	if o.HashBits == 0 {
-		d.Dictionary.Node = agree(parts, o.MinCount, nodes)
+		dictionary.Node = agree(parts, least, nodes)
 	}
 	if parts[0].edges != nil {
-		d.Dictionary.Edge = agree(parts, o.MinCount, edges)
+		dictionary.Edge = agree(parts, least, edges)
 	}
-	d.Attributes, d.EdgeAttributes = joined(parts, nodes), joined(parts, edges)
+	ofNodes, ofEdges := joined(parts, nodes), joined(parts, edges)
+	if d.Share != nil {
+		return d.KeepShare(ofNodes, ofEdges, dictionary, o.MinCount)
+	}
+	d.Attributes, d.EdgeAttributes, d.Dictionary = ofNodes, ofEdges, dictionary
 	return nil
 }
 
@@ -105,15 +113,17 @@ type part struct {
 	dictionary   *structured.Dictionary
 }
 
-// extract splits d into parts of about equally many positions, at least one, and extracts their attributes in parallel.
+// extract splits the examples that d holds into parts of about equally many positions, at least one, and extracts their attributes in parallel.
 func (t *Template) extract(d *structured.Dataset, threads int, extractor func() *Extractor) ([]part, error) {
-	parts := make([]part, max(1, min(host.Threads(threads), d.Positions()/blockPositions)))
+	first, last := d.Held()
+	begin, positions := d.Offsets[first], d.Offsets[last]-d.Offsets[first]
+	parts := make([]part, max(1, min(host.Threads(threads), positions/blockPositions)))
 	cut := func(k int) int { // the first example of part k
 		if k == len(parts) {
-			return d.Len()
+			return last
 		}
-		at, _ := slices.BinarySearch(d.Offsets, d.Positions()*k/len(parts))
-		return at
+		at, _ := slices.BinarySearch(d.Offsets[first:last+1], begin+positions*k/len(parts))
+		return first + at
 	}
 	return parts, host.Parallel(len(parts), len(parts), host.None, func(_ struct{}, k int) (err error) {
 		e := extractor()
@@ -144,7 +154,7 @@ func agree(parts []part, minCount int, attributesOf func(*part) (*structured.Spa
 	for k := range parts {
 		running.Go(func() {
 			x, _ := attributesOf(&parts[k])
-			renumber(x, numbers[k])
+			x.Renumber(numbers[k])
 		})
 	}
 	running.Wait()
@@ -175,21 +185,6 @@ func frequent(common *structured.Alphabet, minCount int, parts []part, numbers [
 		}
 	}
 	return kept
-}
-
-// renumber changes the attributes of x to their numbers, and removes those without one.
-func renumber(x *structured.Sparse, number []int32) {
-	kept, from := 0, 0
-	for t := range x.Offsets[1:] {
-		for _, i := range x.Index[from:x.Offsets[t+1]] {
-			if n := number[i]; n >= 0 {
-				x.Index[kept] = n
-				kept++
-			}
-		}
-		from, x.Offsets[t+1] = x.Offsets[t+1], kept
-	}
-	x.Index = x.Index[:kept]
 }
 
 // joined concatenates the rows of all parts and empties them, or returns nil if they have none.

@@ -8,6 +8,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/dsp-go/dsp/models/data/alignments"
 	"github.com/dsp-go/dsp/models/data/localisation"
 	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/structured"
@@ -71,7 +72,7 @@ type Options struct {
 	Width      int                    // number of conll columns; 0 if unknown
 	Field      string                 // of conllu, that holds the label
 	Trees      bool                   // of conllu: outputs are trees
-	Matchings  bool                   // of npz: outputs are matchings, and features belong to pairs of items
+	Pairs      *alignments.Outputs    // of npz and pairs: the outputs that stand for links; of npz, features belong to pairs of items. Nil: there are no links
 	Links      string                 // of pairs: the file of the links; empty: they are a field of each line
 	Dictionary *structured.Dictionary // of crfsuite attributes; nil numbers them anew
 	MinCount   int                    // least count of a crfsuite attribute that is numbered anew

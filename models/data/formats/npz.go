@@ -23,11 +23,14 @@ var _ = builtin(Format{
 	Arrays:     true,
 	Starts:     func(start []byte) bool { return bytes.HasPrefix(start, []byte("PK\x03\x04")) },
 	Read: func(r io.Reader, path string, o Options) (*structured.Dataset, error) {
+		if o.Unlabeled && o.Pairs == nil && arrays.OnDisk(path) {
+			return readStored(path, o)
+		}
 		content, err := io.ReadAll(r)
 		if err != nil {
 			return nil, structured.BadInput("%s: %w", path, err)
 		}
-		if o.Matchings {
+		if o.Pairs != nil {
 			return readPairArrays(content, path, o)
 		}
 		dense := arrays.Dense{Dim: o.Dim, Alphabet: o.Labels}
@@ -41,6 +44,17 @@ var _ = builtin(Format{
 	ReadBoxes: func(path string, o localisation.Options) (*structured.Dataset, error) { return o.Arrays(path) },
 })
 
+// readStored reads data to predict for, whose features stay in their file.
+func readStored(path string, o Options) (*structured.Dataset, error) {
+	dense := arrays.Dense{Dim: o.Dim, Alphabet: o.Labels}
+	d, err := dense.ReadFile(path)
+	if err != nil { // a file without labels
+		dense.Unlabeled = true
+		d, err = dense.ReadFile(path)
+	}
+	return d, err
+}
+
 // readPairArrays reads features of pairs of source and target items.
 func readPairArrays(content []byte, path string, o Options) (*structured.Dataset, error) {
 	c, err := alignments.ReadArrays(bytes.NewReader(content), path, arrays.Pairs{})
@@ -50,5 +64,5 @@ func readPairArrays(content []byte, path string, o Options) (*structured.Dataset
 	if err != nil {
 		return nil, err
 	}
-	return matchings(c)
+	return linked(c, o)
 }

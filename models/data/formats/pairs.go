@@ -2,6 +2,7 @@ package formats
 
 import (
 	"bytes"
+	"cmp"
 	"io"
 
 	"github.com/dsp-go/dsp/models/data/alignments"
@@ -39,21 +40,21 @@ var _ = builtin(Format{
 		if err != nil {
 			return nil, err
 		}
-		return matchings(c)
+		return linked(c, o)
 	},
 })
 
 // mostPairs bounds the pairs of words of one sentence pair, each of which gets attributes and a score.
 const mostPairs = 1 << 22
 
-// matchings makes the data set of a corpus.
-func matchings(c *alignments.Corpus) (*structured.Dataset, error) {
+// linked makes the data set of a corpus.
+func linked(c *alignments.Corpus, o Options) (*structured.Dataset, error) {
 	for i := range c.Len() {
 		if n, m := c.Size(i); n > mostPairs/m {
 			return nil, structured.BadInput("%s: %d source and %d target words, expected at most %d pairs of them", c.Where(i), n, m, mostPairs)
 		}
 	}
-	return c.Dataset(), nil
+	return c.DatasetOf(*cmp.Or(o.Pairs, &alignments.Matchings)), nil
 }
 
 // ReadBitext reads sentence pairs of which only the words count.

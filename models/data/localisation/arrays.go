@@ -2,10 +2,6 @@ package localisation
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/binary"
-	"fmt"
-	"math"
 	"strconv"
 	"sync"
 
@@ -87,25 +83,5 @@ func (s *stored) Read(dst []float32, from, to int) error {
 	return nil
 }
 
-// sampledRows is how many rows of an archive its fingerprint reads.
-const sampledRows = 256
-
-// Fingerprint implements structured.FeatureSource: by the shape, and rows at even distances.
-func (s *stored) Fingerprint() (string, error) {
-	h, n := sha256.New(), s.rows.Len()
-	fmt.Fprintln(h, n, s.rows.Shape())
-	row := make([]float32, s.rows.Width())
-	bytes := make([]byte, 0, 4*len(row))
-	for k := range min(n, sampledRows) {
-		at := k * n / min(n, sampledRows)
-		if err := s.rows.Read(row, at, at+1); err != nil {
-			return "", err
-		}
-		bytes = bytes[:0]
-		for _, x := range row {
-			bytes = binary.LittleEndian.AppendUint32(bytes, math.Float32bits(x))
-		}
-		h.Write(bytes)
-	}
-	return fmt.Sprintf("%x", h.Sum(nil)[:8]), nil
-}
+// Fingerprint implements structured.FeatureSource.
+func (s *stored) Fingerprint() (string, error) { return s.rows.Fingerprint() }

@@ -71,7 +71,7 @@ func Load(f *safetensors.File, s Settings, beside string, known *Reader) (r *Rea
 		return known, 0, nil
 	}
 	if s.ByReference {
-		if s.Dir, err = folder(k.Reference, beside); err != nil {
+		if s.Dir, err = Folder(k.Reference, beside); err != nil {
 			return nil, 0, err
 		}
 		r, err = Open(s)
@@ -112,8 +112,8 @@ func stored(f *safetensors.File, s Settings) (*Reader, int, error) {
 	return r, tensors + 1, err
 }
 
-// folder returns where an encoder is that a model refers to: where it was, or a folder of the same name beside the model or beside its folder.
-func folder(was, beside string) (string, error) {
+// Folder returns where an encoder is that a model refers to: where it was, or a folder of the same name beside the model or beside its folder.
+func Folder(was, beside string) (string, error) {
 	name := filepath.Base(was)
 	moved := filepath.Join(beside, name)
 	for _, path := range []string{was, moved, filepath.Join(beside, "..", name)} {

@@ -31,10 +31,8 @@ func (r *Reader) Predict(ctx context.Context, in io.Reader, name string, w io.Wr
 	if o.Inline && r.trees {
 		return structured.BadInput("--inline marks labels in the text; --task %s predicts %s", r.model.Config.Task, tasks.Of(&r.model.Config).Outputs)
 	}
-	if o.Spans {
-		if err := r.model.CheckSpans(); err != nil {
-			return err
-		}
+	if err := r.model.CheckEntities(o.Options); err != nil {
+		return err
 	}
 	next := tokens.NewPieces(in, name, o.Rules).Next
 	if o.Whole {

@@ -48,6 +48,8 @@ func joinedRuns(t *testing.T) map[string]joined {
 		}, func() train.Method { return &quasinewton.LBFGS{} }, 4},
 		"owlqn, attributes":         {func() *train.Problem { return l1(attributes(0, engine.CRF)()) }, func() train.Method { return &quasinewton.OWLQN{} }, 5},
 		"svrg, attributes":          {func() *train.Problem { return batch(attributes(0, engine.CRF)(), 30) }, func() train.Method { return &methods.SVRG{} }, 2},
+		"saga, attributes":          {func() *train.Problem { return batch(attributes(0, engine.CRF)(), 30) }, func() train.Method { return &methods.SAGA{} }, 2},
+		"saga, dense":               {func() *train.Problem { return batch(traintest.NoisyProblem(300, engine.Hinge, entropy, 0.01), 30) }, func() train.Method { return &methods.SAGA{} }, 2},
 		"casimir, dense":            {func() *train.Problem { return batch(traintest.NoisyProblem(300, engine.Hinge, entropy, 0.01), 30) }, func() train.Method { return &methods.Casimir{} }, 2},
 		"fw, attributes":            {attributes(0, engine.Hinge), func() train.Method { return &methods.FrankWolfe{} }, 4},
 		"cutting-plane, dense":      {func() *train.Problem { return traintest.NoisyProblem(600, engine.Hinge, oracles.Smoothing{}, 0.01) }, func() train.Method { return &methods.CuttingPlane{} }, 4},

@@ -65,8 +65,12 @@ func (st *loneStep) take(m *SDCA, p *train.Problem, shared *sparse.Shared, i int
 	if err := shared.Read(func() error { return p.Potentials(&st.Lane, engine.Thresholded(m.w, m.τ)) }); err != nil {
 		return err
 	}
+	st.share = 1
+	if err := st.gram(p, m.memory); err != nil {
+		return err
+	}
 	for try := range tries {
-		st.answer(p, m.memory, try)
+		st.answer(p, m.memory, m.λ, try)
 		if st.move(m, p, shared) {
 			st.save(m.memory)
 			return nil
@@ -95,7 +99,11 @@ func (st *loneStep) move(m *SDCA, p *train.Problem, shared *sparse.Shared) bool 
 	st.linear += st.c * st.loss
 	st.sum += entropy
 	square := max(0, change-2*scale*st.c*(st.rise-st.loss)) // ‖Δw‖², apart from other threads' changes since w was read
-	st.accept(m.memory, st.c*st.curvature, λ*n*square)
+	if p.Loss == engine.Quadratic {
+		st.acceptQuadratic(m.memory)
+	} else {
+		st.accept(m.memory, st.c*st.curvature, λ*n*square)
+	}
 	return true
 }
 

@@ -17,6 +17,7 @@ type dualMemory struct {
 	step    []float32     // [n] η of the next visit; 0 before the first
 	gap     []float32     // [n] c_i KL(u_i ‖ marginals(θ_i + ℓ_i)) at the last visit, to first order
 	age     []float32     // [n] sweeps since the last visit
+	gram    [][]float32   // [n] inner products of the positions, for the quadratic loss; nil before the first visit, and not archived
 }
 
 const (
@@ -31,6 +32,7 @@ func newDualMemory(o *engine.Objective) *dualMemory {
 	m := &dualMemory{u: *engine.NewMemory(o), entropy: make([]float64, n), step: make([]float32, n), gap: make([]float32, n), age: make([]float32, n)}
 	m.φ.Form(o)
 	m.φ.Clear()
+	m.gram = make([][]float32, n)
 	return m
 }
 
@@ -47,7 +49,7 @@ func (m *dualMemory) attach(o *engine.Objective) error {
 			return structured.BadInput("the checkpoint is damaged: it knows %d examples, expected %d", k, o.Data.Len())
 		}
 	}
-	m.u, m.φ = *m.u.Attach(o), *m.φ.Attach(o)
+	m.u, m.φ, m.gram = *m.u.Attach(o), *m.φ.Attach(o), make([][]float32, o.Data.Len())
 	return nil
 }
 
@@ -76,7 +78,7 @@ func (m *dualMemory) meanEntropy(o *engine.Objective) float64 {
 
 // boundedEntropy returns the mean entropy with a bound on its rounding error.
 func (m *dualMemory) boundedEntropy(ctx context.Context, p *train.Problem) (train.Entropy, error) {
-	if !p.Loss.Smooth() { // no entropy
+	if !p.Loss.Smooth() || p.Loss == engine.Quadratic { // no entropy, or Recompose knows it
 		return train.Entropy{}, nil
 	}
 	visited := slices.DeleteFunc(slices.Clone(p.Own()), func(i int) bool { return m.step[i] == 0 }) // others have an entropy of 0
@@ -92,7 +94,7 @@ func (m *dualMemory) boundedEntropy(ctx context.Context, p *train.Problem) (trai
 // themselves. f_i, −log of the probability of the gold output, is log Z(φ_i) − ⟨1_{y_i}, φ_i⟩, where log Z(φ_i) = H(u_i) + ⟨u_i, φ_i⟩. An error in f_i
 // changes the entropy by 1 − s times as much at most, and one in H(u_i) by s times as much.
 func (m *dualMemory) mixed(p *train.Problem) func(context.Context, float64) (float64, error) {
-	if p.Soft || p.Relaxed() != "" || !p.Loss.Smooth() {
+	if p.Soft || p.Relaxed() != "" || !p.Loss.Smooth() || p.Loss == engine.Quadratic {
 		return nil
 	}
 	return func(ctx context.Context, s float64) (float64, error) {

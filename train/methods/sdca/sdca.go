@@ -12,7 +12,7 @@ import (
 	"github.com/dsp-go/dsp/train/methods/proximal"
 )
 
-// SDCA is dual coordinate ascent for the losses that are log-partition functions, in potential space. With the entropy H, it
+// SDCA is dual coordinate ascent for the losses that are log-partition functions, and the quadratic one (quadratic.go), in potential space. With the entropy H, it
 // maximises the dual
 //
 //	D(u) = (1/n) Σ c_i [H(u_i) + ⟨u_i, a_i + ℓ_i⟩ − ⟨1_{y_i}, a_i⟩] + (λ/2)(‖c‖² − ‖w‖²) + constant,
@@ -116,10 +116,10 @@ func (m *SDCA) Start(ctx context.Context, p *train.Problem, s *train.State) erro
 	if err := train.CheckLabels(m.Name(), p.Objective); err != nil {
 		return err
 	}
-	if err := train.CheckNotQuadratic(m.Name(), p.Objective); err != nil {
-		return err
-	}
 	if m.Online {
+		if err := train.CheckNotQuadratic(m.Name(), p.Objective); err != nil {
+			return err
+		}
 		if err := checkOnline(p); err != nil {
 			return err
 		}
@@ -168,7 +168,7 @@ func (m *SDCA) Pass(ctx context.Context, p *train.Problem, s *train.State) error
 	size := dualBatch
 	if m.Online {
 		size = 1
-	} else if x := p.Sparse(); x != nil && x.HasDense() {
+	} else if x := p.Sparse(); x != nil && x.HasDense() || p.Loss == engine.Quadratic {
 		size = denseBatch
 	}
 	r, size := p.Rand(s.Passes), min(cmp.Or(p.Batch, size), p.Len())
@@ -228,6 +228,9 @@ func (m *SDCA) resync(ctx context.Context, p *train.Problem, s *train.State) err
 	}
 	m.regulariser.Point(u.Grad, m.w)
 	m.linear, m.entropy = u.Linear, m.memory.meanEntropy(p.Objective)
+	if p.Loss == engine.Quadratic { // the linear part includes what is in place of the entropy
+		m.linear -= m.entropy
+	}
 	return nil
 }
 

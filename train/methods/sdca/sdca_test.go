@@ -312,6 +312,41 @@ func TestDualShards(t *testing.T) {
 	}
 }
 
+// The attributes of pairs, which are many, are not copied, and their shard and the rest add up to the scores.
+func TestDualShardsOfPairs(t *testing.T) {
+	p := traintest.MatchingProblem(8, false, oracles.Smoothing{}, 0.1)
+	shards, err := newDualShards(p, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	part := p.Scorer.Form().Parts[0]
+	if len(shards) != 2 || shards[0].data.AttributesOf(part) != p.Data.AttributesOf(part) {
+		t.Fatalf("%d shards, expected two, the first with the attributes of the data themselves", len(shards))
+	}
+	w := traintest.DrawWeights(rand.New(rand.NewPCG(1, 2)), p.Scorer.Dim(), 1)
+	var batch structured.Batch
+	for i := range p.Len() {
+		for _, sh := range shards {
+			sh.batch.Reset(&sh.data, []int{i})
+			if err := sh.worker.Score(w, &sh.batch, &sh.θ); err != nil {
+				t.Fatal(err)
+			}
+		}
+		batch.Reset(p.Data, []int{i})
+		var want, got structured.Potentials
+		if err := p.Scorer.NewWorker().Score(w, &batch, &want); err != nil {
+			t.Fatal(err)
+		}
+		got.Resize(&batch, p.Scorer.Form())
+		score(shards, 0, &got)
+		for k := range got.Parts {
+			if got, want := got.Parts[k].Values, want.Parts[k].Values; !close32(got, want) {
+				t.Errorf("example %d: scores of part %d %v, want %v", i, k, got, want)
+			}
+		}
+	}
+}
+
 // Examples whose gaps are not large wait, even if they are above the mean, but not forever.
 func TestSDCASweeps(t *testing.T) {
 	m := &dualMemory{gap: []float32{1, 9, 4, 0}, age: make([]float32, 4)}

@@ -10,7 +10,8 @@ import (
 )
 
 // dualShards is the number of shards of the weights of position attributes, and of those of dense inputs. It is fixed, so that sums over
-// shards do not depend on the number of threads.
+// shards do not depend on the number of threads. Attributes of other rows, such as pairs of words, are one shard: they are many, so that a
+// copy of them would take more memory than it saves time.
 const dualShards = 2
 
 // rowsOfShard is the number of consecutive attributes in a shard. It is large enough that shards meet between cache lines for
@@ -40,7 +41,10 @@ func newDualShards(p *train.Problem, τ float32) ([]*dualShard, error) {
 		shards = append(shards, sh)
 	}
 	scorer := p.Sparse().Thresholded(τ)
-	if x := p.Data.AttributesOf(part); x != nil {
+	switch x := p.Data.AttributesOf(part); {
+	case x != nil && !structured.PerPosition(part.Rows):
+		add(scorer.Attributes(), x)
+	case x != nil:
 		for k := range dualShards {
 			share, err := shareOf(p.Data, x, k)
 			if err != nil {

@@ -39,6 +39,15 @@ type dualStep struct {
 	size      float64 // the magnitude of the numbers in the change of the dual, for roundings
 	curvature float64 // ⟨d, Δu⟩ with d = θ_i + ℓ_i − φ_i
 	accepted  bool    // but not yet saved
+
+	// For the quadratic loss:
+	share    int       // the number of examples of the step at the same w
+	distance float64   // ‖θ_i − u_i‖² before it
+	probe    []float32 // weights that are 0
+	probed   structured.Potentials
+	probes   structured.Marginals
+	factor   []float64
+	residual []float64
 }
 
 // visit makes the step one on example i.
@@ -61,7 +70,40 @@ func (st *dualStep) score(t *dualTeam, k int) error {
 }
 
 // answer computes the new dual potentials and their marginals. η halves with each try.
-func (st *dualStep) answer(p *train.Problem, memory *dualMemory, try int) {
+func (st *dualStep) answer(p *train.Problem, memory *dualMemory, λ float64, try int) {
+	old := &memory.φ.Marginals
+	if p.Loss == engine.Quadratic {
+		old = &memory.u.Marginals
+		st.answerQuadratic(p, memory, λ)
+	} else {
+		st.answerMarginals(p, memory, try)
+	}
+	θ, v := &st.Theta, &st.v
+	v.Set(0, &st.u, 0)
+	v.AddScaled(0, -1, &memory.u.Marginals, st.i)
+	st.rise = inner(p, v, θ)
+	st.curvature = st.rise - st.dotOld(p, v, old)
+	st.size = math.Abs(st.entropy) + math.Abs(st.rise)
+	if p.Loss == engine.Quadratic {
+		st.size, st.distance = math.Inf(1), st.distanceTo(θ, old)
+	} else if !p.Loss.Smooth() { // Δu is a difference of marginals, and no entropy tells how large they are
+		st.size += math.Abs(inner(p, &st.u, θ))
+	} else if scores := math.Abs(st.value[0]); math.Abs(st.curvature) <= 4*engine.Unit*scores {
+		// u_i is almost an output, and Δu nothing but rounding, of numbers as large as the scores. If such steps were undone, η would go to 0, and the
+		// example would never leave that output.
+		st.size += scores
+	}
+	st.loss = 0
+	if p.Loss.Augments() {
+		st.loss = p.Task.Dot(v, 0, st.Batch.GoldOf(0))
+	}
+	if st.c != 1 {
+		v.Scale(0, float32(st.c))
+	}
+}
+
+// answerMarginals computes them for losses with outputs.
+func (st *dualStep) answerMarginals(p *train.Problem, memory *dualMemory, try int) {
 	θ, φ := &st.Theta, &st.φ
 	φ.Copy(θ)
 	old := &memory.φ.Marginals
@@ -81,27 +123,6 @@ func (st *dualStep) answer(p *train.Problem, memory *dualMemory, try int) {
 	}
 	st.Oracle.(oracles.Summer).Exp(φ, 1, st.value[:], &st.u)
 	st.entropy = st.entropyOf(p)
-
-	v := &st.v
-	v.Set(0, &st.u, 0)
-	v.AddScaled(0, -1, &memory.u.Marginals, st.i)
-	st.rise = inner(p, v, θ)
-	st.curvature = st.rise - st.dotOld(p, v, old)
-	st.size = math.Abs(st.entropy) + math.Abs(st.rise)
-	if !p.Loss.Smooth() { // Δu is a difference of marginals, and no entropy tells how large they are
-		st.size += math.Abs(inner(p, &st.u, θ))
-	} else if scores := math.Abs(st.value[0]); math.Abs(st.curvature) <= 4*engine.Unit*scores {
-		// u_i is almost an output, and Δu nothing but rounding, of numbers as large as the scores. If such steps were undone, η would go to 0, and the
-		// example would never leave that output.
-		st.size += scores
-	}
-	st.loss = 0
-	if p.Loss != engine.CRF {
-		st.loss = p.Task.Dot(v, 0, st.Batch.GoldOf(0))
-	}
-	if st.c != 1 {
-		v.Scale(0, float32(st.c))
-	}
 }
 
 // entropyOf returns H(u_i) of the new dual potentials; the hinge's dual has none.

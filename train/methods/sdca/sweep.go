@@ -41,11 +41,15 @@ func newDualTeam(m *SDCA, p *train.Problem) *dualTeam {
 		if err := st.score(t, k); err != nil {
 			return err
 		}
-		st.answer(p, m.memory, 0)
+		st.share = t.batch.Len()
+		if err := st.gram(p, m.memory); err != nil {
+			return err
+		}
+		st.answer(p, m.memory, m.λ, 0)
 		return nil
 	}
 	t.again = func(k int) error {
-		t.steps[k].answer(p, m.memory, t.try)
+		t.steps[k].answer(p, m.memory, m.λ, t.try)
 		return nil
 	}
 	t.save = func(k int) error {
@@ -190,6 +194,12 @@ func (t *dualTeam) scatterAll(scale float32) (float64, error) {
 func (t *dualTeam) accept(bend float64) {
 	steps, memory := t.steps[:t.batch.Len()], t.m.memory
 	slope := 0.0
+	if t.p.Loss == engine.Quadratic {
+		for _, st := range steps {
+			st.acceptQuadratic(memory)
+		}
+		return
+	}
 	if t.m.Online {
 		for _, st := range steps {
 			st.acceptOnline(t.p, memory)

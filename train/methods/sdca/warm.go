@@ -6,6 +6,7 @@ import (
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured/machine/vec"
 	"github.com/dsp-go/dsp/train"
+	"github.com/dsp-go/dsp/train/engine"
 )
 
 // warmChunks is the number of parts of the first pass of a warm start, after each of which w moves on towards the dual point's own.
@@ -75,10 +76,18 @@ func (m *SDCA) fillMemory(ctx context.Context, p *train.Problem, η float32, pot
 			} else if !some {
 				continue
 			}
-			st.φ.Copy(&st.Theta)
-			st.Oracle.(oracles.Summer).Exp(&st.φ, 1, st.value[:], &st.u)
-			m.memory.entropy[i] = st.entropyOf(p)
-			m.memory.step[i] = η
+			if p.Loss == engine.Quadratic {
+				st.u.Like(&st.Theta)
+				st.u.Set(0, &m.memory.u.Marginals, i)
+				part := entriesOf(st.Theta.Structure)
+				copy(st.u.Parts[part].Values, st.Theta.Parts[part].Values)
+				st.beItsPotentials()
+			} else {
+				st.φ.Copy(&st.Theta)
+				st.Oracle.(oracles.Summer).Exp(&st.φ, 1, st.value[:], &st.u)
+				st.entropy = st.entropyOf(p)
+			}
+			m.memory.entropy[i], m.memory.step[i] = st.entropy, η
 			st.accepted = true
 			st.save(m.memory)
 		}

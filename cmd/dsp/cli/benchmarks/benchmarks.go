@@ -37,7 +37,7 @@ func Run(ctx context.Context, seconds float64, only *regexp.Regexp) ([]Speed, er
 		return nil, err
 	}
 	var speeds []Speed
-	for _, m := range slices.Concat(chainMeasures(), secondMeasures(), segmentMeasures(), transcriptMeasures(), treeMeasures(), constituentMeasures(), graphMeasures(), choiceMeasures(), windowMeasures(), matchingMeasures(),
+	for _, m := range slices.Concat(chainMeasures(), secondMeasures(), segmentMeasures(), transcriptMeasures(), treeMeasures(), constituentMeasures(), graphMeasures(), choiceMeasures(), windowMeasures(), matchingMeasures(), alignmentMeasures(),
 		[]measure{step, pass}) {
 		if !only.MatchString(m.name()) {
 			continue

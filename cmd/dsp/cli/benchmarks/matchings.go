@@ -6,8 +6,10 @@ import (
 
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/oracles/matching"
+	align "github.com/dsp-go/dsp/oracles/monotone"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/matchings"
+	"github.com/dsp-go/dsp/structured/monotone"
 )
 
 // matchingMeasures measures every answer of the oracle of matchings, and all max-marginals, on 64 examples of 20 by 20 items and on 4
@@ -25,6 +27,18 @@ func matchingMeasures() []measure {
 		}
 	}
 	return all
+}
+
+// alignmentMeasures measures every answer of the oracle of monotone alignments, on 16 examples of 100 by 100 items.
+func alignmentMeasures() []measure {
+	sizes := make([]int, 16)
+	for b := range sizes {
+		sizes[b] = 100
+	}
+	θ := &structured.Potentials{}
+	monotone.Resize(θ, sizes, sizes)
+	drawNormal(θ, rand.New(rand.NewPCG(1, 1)))
+	return oracleMeasures("oracle, monotone alignment, 100 by 100 items", align.New(), θ, answerNames{max: "max (time warping)", topK: "top-5", l2: "ℓ₂ on the top 5", exp: "exp and marginals", samples: "10 samples"})
 }
 
 // randomMatchings draws the potentials of a batch of examples with as many source as target items.

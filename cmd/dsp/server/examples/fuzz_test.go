@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dsp-go/dsp/models/data/alignments"
 	"github.com/dsp-go/dsp/models/data/segmentation"
 	"github.com/dsp-go/dsp/models/data/tokens"
 	"github.com/dsp-go/dsp/models/inputs"
@@ -25,8 +26,8 @@ func readers() map[string]Reader {
 		"dense":              &dense{dim: 2, limits: limits},
 		"attributes":         &attributes{dictionary: dictionary, limits: limits},
 		"sentences":          &sentences{columns: []inputs.Column{{Name: "word", Read: true}}, names: structured.NewAlphabet("root"), limits: limits, split: tokens.Unicode{}},
-		"pairs":              &pairs{limits: limits},
-		"pair arrays":        &pairArrays{dim: 2, limits: limits},
+		"pairs":              &pairs{limits: limits, links: alignments.Matchings},
+		"pair arrays":        &pairArrays{dim: 2, limits: limits, links: alignments.Paths},
 		"graphs":             &graphReader{dim: 2, edges: inputs.Edges{Dim: 1, Types: 2}, limits: limits},
 		"regions":            &regions{segmentation.Reader{Division: segmentation.DefaultDivision(), All: true, Threads: 1}, limits},
 	}

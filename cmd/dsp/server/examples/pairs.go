@@ -11,7 +11,10 @@ import (
 )
 
 // pairs reads sentence pairs, whose words are to be linked.
-type pairs struct{ limits Limits }
+type pairs struct {
+	limits Limits
+	links  alignments.Outputs
+}
 
 // pair is the content of an example.
 type pair struct {
@@ -52,13 +55,14 @@ func (r *pairs) Dataset(all []Example) (*structured.Dataset, error) {
 		p := e.content.(*pair)
 		c.Add(p.source, p.target, nil)
 	}
-	return named(c.Dataset(), all), nil
+	return named(c.DatasetOf(r.links), all), nil
 }
 
 // pairArrays reads dense features of pairs of items.
 type pairArrays struct {
 	dim    int
 	limits Limits
+	links  alignments.Outputs
 }
 
 // pairDim returns the number of features of a pair that a model reads.
@@ -109,5 +113,5 @@ func (r *pairArrays) Dataset(all []Example) (*structured.Dataset, error) {
 		c.Features = append(c.Features, p.features...)
 		c.Offsets, c.Sources = append(c.Offsets, c.Offsets[i]+p.n+p.m), append(c.Sources, p.n)
 	}
-	return named(c.Dataset(), all), nil
+	return named(c.DatasetOf(r.links), all), nil
 }

@@ -1,10 +1,12 @@
 package examples
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
 	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/models/data/alignments"
 	"github.com/dsp-go/dsp/models/data/formats"
 	"github.com/dsp-go/dsp/models/data/tokens"
 	"github.com/dsp-go/dsp/models/tasks"
@@ -73,10 +75,11 @@ func For(m *models.Model, limits Limits, split tokens.Splitter) (Reader, error) 
 	case tasks.Sentences:
 		return newSentences(m, columns, limits, split), nil
 	case tasks.Pairs:
+		links := *cmp.Or(tasks.Of(c).Links, &alignments.Matchings)
 		if arrays {
-			return &pairArrays{dim: pairDim(m), limits: limits}, nil
+			return &pairArrays{dim: pairDim(m), limits: limits, links: links}, nil
 		}
-		return &pairs{limits: limits}, nil
+		return &pairs{limits: limits, links: links}, nil
 	case tasks.Graphs:
 		return newGraphs(m, limits), nil
 	case tasks.Regions:

@@ -1,0 +1,117 @@
+package arrays
+
+import (
+	"bytes"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// Features that stay on disk are those that Read has in memory: of rows and of padded arrays, with some positions left out.
+func TestFeaturesOnDisk(t *testing.T) {
+	numbers := make([]float32, 2*3*2)
+	for k := range numbers {
+		numbers[k] = float32(k) / 4
+	}
+	for name, c := range map[string]struct {
+		shape, lengths []int
+		mask           []uint8
+	}{
+		"rows":           {[]int{6, 2}, []int{2, 4}, nil},
+		"rows, masked":   {[]int{6, 2}, []int{2, 4}, []uint8{1, 0, 1, 1, 0, 1}},
+		"padded":         {[]int{2, 3, 2}, []int{2, 3}, nil},
+		"padded, masked": {[]int{2, 3, 2}, nil, []uint8{0, 1, 1, 1, 1, 0}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "x.npz")
+			writeArrays(t, path, func(n NPZWriter) error {
+				err := Add(n, "features", numbers, c.shape...)
+				if err == nil && c.lengths != nil {
+					lengths := []int64{int64(c.lengths[0]), int64(c.lengths[1])}
+					err = Add(n, "lengths", lengths, 2)
+				}
+				if err == nil && c.mask != nil {
+					err = Add(n, "mask", c.mask, c.shape[:len(c.shape)-1]...)
+				}
+				return err
+			})
+			content, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, err := Dense{Unlabeled: true}.Read(bytes.NewReader(content), path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			d, err := Dense{Unlabeled: true}.ReadFile(path)
+			if err != nil || d.Features != nil || d.Source == nil || !slices.Equal(d.Offsets, want.Offsets) || d.Dim != 2 {
+				t.Fatalf("%+v %v", d, err)
+			}
+			var got []float32
+			for i := range d.Len() {
+				row := make([]float32, d.Length(i)*d.Dim)
+				if err := d.ReadFeatures(row, i); err != nil {
+					t.Fatal(err)
+				}
+				got = append(got, row...)
+			}
+			if !slices.Equal(got, want.Features) {
+				t.Errorf("%v, expected %v", got, want.Features)
+			}
+		})
+	}
+}
+
+// What cannot stay on disk is read, or refused, as before; a number that is not finite is refused when it is read.
+func TestFeaturesNotOnDisk(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.npz")
+	save := func(content []byte) {
+		if err := os.WriteFile(path, content, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	save(rawNPZ(t, map[string][2]any{"features": {"<f4;True;2, 2", []float32{1, 2, 3, 4}}, "lengths": {"<i8;False;1,", []int64{2}}}))
+	d, err := Dense{Unlabeled: true}.ReadFile(path)
+	if err != nil || !slices.Equal(d.Features, []float32{1, 3, 2, 4}) || d.Source != nil {
+		t.Errorf("%+v %v", d, err)
+	}
+	if !OnDisk(path) || OnDisk(filepath.Dir(path)) || OnDisk("-") {
+		t.Error("what is on disk")
+	}
+	save([]byte("\x1f\x8b gzip"))
+	if OnDisk(path) {
+		t.Error("a file that is compressed as a whole")
+	}
+	writeArrays(t, path, func(n NPZWriter) error {
+		err := Add(n, "features", []float32{1, 2, float32(math.NaN()), 4}, 2, 2)
+		if err == nil {
+			err = Add(n, "lengths", []int64{2}, 1)
+		}
+		return err
+	})
+	if _, err := (Dense{Unlabeled: true, Dim: 3}).ReadFile(path); err == nil || !strings.Contains(err.Error(), "2 features per position, expected 3") {
+		t.Errorf("%v", err)
+	}
+	d, err = Dense{Unlabeled: true}.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := d.ReadFeatures(make([]float32, 4), 0); err == nil || !strings.Contains(err.Error(), "number 0 of row 1 is NaN") {
+		t.Errorf("%v", err)
+	}
+}
+
+func writeArrays(t *testing.T, path string, write func(n NPZWriter) error) {
+	t.Helper()
+	var b bytes.Buffer
+	err := WriteNPZ(&b, write)
+	if err == nil {
+		err = os.WriteFile(path, b.Bytes(), 0o666)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,117 @@
+package models
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/dsp-go/dsp/models/predictions"
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/chains"
+)
+
+// entitySets lists all sets of entities of one type, in order and without overlaps, from position first on.
+func entitySets(first, n int) [][]chains.Entity {
+	if first >= n {
+		return [][]chains.Entity{nil}
+	}
+	all := entitySets(first+1, n)
+	for last := first; last < n; last++ {
+		for _, rest := range entitySets(last+1, n) {
+			all = append(all, append([]chains.Entity{{First: first, Last: last}}, rest...))
+		}
+	}
+	return all
+}
+
+// The entities that are chosen have the largest ratio of expectations of all sets, in several schemes of tags, with constraints and without. A threshold that
+// is given chooses them again.
+func TestEntitiesOfLargestF1(t *testing.T) {
+	random := rand.New(rand.NewPCG(rand.Uint64(), 1))
+	for _, tags := range [][]string{{"O", "B-X", "I-X"}, {"I-X", "O", "E-X"}, {"S-X", "O", "B-X"}} {
+		for _, constrained := range []bool{false, tags[1] == "B-X"} {
+			d := toyData(5).Subset([]int{0, 2, 3, 4, 8})
+			d.Alphabet = structured.NewAlphabet(tags...)
+			m := toyModel(t, d, nil)
+			for k := range m.W {
+				m.W[k] = 1.5 * float32(random.NormFloat64())
+			}
+			if constrained {
+				m.Constraints, _ = chains.SchemeConstraints(d.Alphabet, "iob2")
+			}
+			rules := chains.NewEntities(d.Alphabet)
+			p, ys := distribution(t, m, d)
+			probability := make([]map[chains.Entity]float64, d.Len()) // of each entity
+			all, best := 0.0, 0.0
+			for i := range p {
+				probability[i] = map[chains.Entity]float64{}
+				for k, y := range ys[i] {
+					for _, e := range rules.Of(nil, y) {
+						probability[i][e] += p[i][k]
+						all += p[i][k]
+					}
+				}
+			}
+			// All combinations of sets: sums of probabilities and numbers of entities.
+			type sum struct {
+				right float64
+				count int
+			}
+			sums := []sum{{}}
+			for i := range p {
+				var longer []sum
+				for _, set := range entitySets(0, d.Length(i)) {
+					right := 0.0
+					for _, e := range set {
+						right += probability[i][e]
+					}
+					for _, s := range sums {
+						longer = append(longer, sum{s.right + right, s.count + len(set)})
+					}
+				}
+				sums = longer
+			}
+			for _, s := range sums {
+				best = max(best, 2*s.right/(float64(s.count)+all))
+			}
+			var said ExpectedF1
+			m.OnExpectedF1(func(f ExpectedF1) { said = f })
+			choose := func(o predictions.Options) (labels [][]int32, f float64) {
+				right, count := 0.0, 0
+				o.EntityF1 = true
+				if err := m.Predict(context.Background(), d, o, func(i int, a *predictions.Prediction) error {
+					found := rules.Of(nil, a.Labels)
+					for _, e := range found {
+						right += probability[i][e]
+					}
+					count += len(found)
+					θ, _ := m.Potentials(context.Background(), d, 1)
+					if score := θ.Score(i, a.Labels); math.Abs(score-a.Score) > 1e-5 {
+						t.Errorf("%v scores %v, said %v", a.Labels, score, a.Score)
+					}
+					labels = append(labels, slices.Clone(a.Labels))
+					return nil
+				}); err != nil {
+					t.Fatal(err)
+				}
+				return labels, 2 * right / (float64(count) + all)
+			}
+			labels, f := choose(predictions.Options{Threads: 2})
+			if math.Abs(f-best) > 2e-3 || math.Abs(said.F1-best) > 2e-3 || math.Abs(said.Threshold-max(leastEntity, said.F1/2)) > 1e-9 { // rare entities are left out
+				t.Errorf("%v, constrained %v: chosen %v, said %+v, the largest is %v", tags, constrained, f, said, best)
+			}
+			again, _ := choose(predictions.Options{EntityThreshold: said.Threshold})
+			for i := range labels {
+				if !slices.Equal(labels[i], again[i]) {
+					t.Errorf("%v with the threshold, %v without", again[i], labels[i])
+				}
+			}
+		}
+	}
+	d := toyData(5) // labels that are no tags
+	if err := toyModel(t, d, nil).Predict(context.Background(), d, predictions.Options{EntityF1: true}, nil); !structured.IsBadInput(err) {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,162 @@
+package structured
+
+import (
+	"encoding/binary"
+	"errors"
+)
+
+// Share says which examples have their attributes in this process, where several processes train together: First to Last−1. Of other examples the
+// process knows everything else, and their rows of attributes are empty. The shares of all processes follow each other, and together they are all examples.
+type Share struct {
+	First, Last int
+	Kept        bool // the attributes were made so; until then a share is a wish
+
+	// Gather returns what each process gives, in the order of their examples. All processes call it alike.
+	Gather func(mine []byte) ([][]byte, error)
+
+	// Pass hands a state from process to process, in the order of their examples; each changes it by its own add. All end with the last one's.
+	Pass func(state []byte, add func() error) error
+}
+
+// HasShare reports whether some examples have their attributes in other processes.
+func (d *Dataset) HasShare() bool { return d.Share != nil && d.Share.Kept }
+
+// Held returns the examples whose attributes this process makes, first to last−1: all of them unless it has a share.
+func (d *Dataset) Held() (first, last int) {
+	if d.Share == nil {
+		return 0, d.Len()
+	}
+	return d.Share.First, d.Share.Last
+}
+
+// Agree returns the alphabet that all processes have in common, and the number in it of each of this one's names. counts says how often each of
+// these occurs here; what occurs fewer than least times in all is left out, and has the number −1. Names are in the order in which they first occur in the
+// examples of all processes, if each process has its own in that order. Nil has none.
+func (s *Share) Agree(mine *Alphabet, counts []int, least int) (common *Alphabet, number []int32, err error) {
+	if mine == nil {
+		return nil, nil, nil
+	}
+	var own []byte
+	for i, name := range mine.Names() {
+		own = binary.AppendUvarint(own, uint64(counts[i]))
+		own = append(binary.AppendUvarint(own, uint64(len(name))), name...)
+	}
+	all, err := s.Gather(own)
+	if err != nil {
+		return nil, nil, err
+	}
+	union, times := NewAlphabet(), []int(nil)
+	for _, x := range all {
+		for len(x) > 0 {
+			count, a := binary.Uvarint(x)
+			length, b := binary.Uvarint(x[max(0, a):])
+			if a <= 0 || b <= 0 || uint64(len(x)-a-b) < length {
+				return nil, nil, errors.New("another process sent names that cannot be read")
+			}
+			x = x[a+b:]
+			if k := int(union.Add(string(x[:length]))); k == len(times) {
+				times = append(times, int(count))
+			} else {
+				times[k] += int(count)
+			}
+			x = x[length:]
+		}
+	}
+	common = NewAlphabet()
+	for k, name := range union.Names() {
+		if times[k] >= least {
+			common.Add(name)
+		}
+	}
+	number = make([]int32, mine.Len())
+	for i, name := range mine.Names() {
+		number[i] = common.Index(name)
+	}
+	return common, number, nil
+}
+
+// spread makes rows of x, those of positions first to last−1 of n, rows of all positions. Others are empty.
+func (x *Sparse) spread(first, last, n int) {
+	offsets := make([]int, n+1)
+	copy(offsets[first:], x.Offsets)
+	for t := last + 1; t <= n; t++ {
+		offsets[t] = x.Offsets[last-first]
+	}
+	x.Offsets = offsets
+}
+
+// KeepShare makes attributes of the examples of a share, numbered by this process alone, those of the data set. The processes agree on their dictionary, which leaves out
+// what occurs fewer than least times in all data.
+func (d *Dataset) KeepShare(nodes, edges *Sparse, names *Dictionary, least int) error {
+	s, common := d.Share, &Dictionary{HashBits: names.HashBits}
+	first, last := d.Offsets[s.First], d.Offsets[s.Last]
+	for _, part := range []struct {
+		rows *Sparse
+		mine *Alphabet
+		to   **Alphabet
+	}{{nodes, names.Node, &common.Node}, {edges, names.Edge, &common.Edge}} {
+		if part.rows == nil {
+			continue
+		}
+		if part.mine != nil {
+			counts := make([]int, part.mine.Len())
+			for _, a := range part.rows.Index {
+				counts[a]++
+			}
+			agreed, number, err := s.Agree(part.mine, counts, least)
+			if err != nil {
+				return err
+			}
+			part.rows.Renumber(number)
+			*part.to = agreed
+		}
+		part.rows.spread(first, last, d.Positions())
+	}
+	d.Attributes, d.EdgeAttributes, d.Dictionary, s.Kept = nodes, edges, common, true
+	return nil
+}
+
+// Complete fetches the attributes of other processes' examples. All processes call it.
+func (d *Dataset) Complete() error {
+	if !d.HasShare() {
+		return nil
+	}
+	for _, x := range []*Sparse{d.Attributes, d.EdgeAttributes} {
+		if x == nil {
+			continue
+		}
+		var own []byte
+		for t := d.Offsets[d.Share.First]; t < d.Offsets[d.Share.Last]; t++ {
+			row, _ := x.Row(t)
+			own = binary.AppendUvarint(own, uint64(len(row)))
+			for _, a := range row {
+				own = binary.AppendUvarint(own, uint64(a))
+			}
+		}
+		all, err := d.Share.Gather(own)
+		if err != nil {
+			return err
+		}
+		whole := Sparse{Offsets: make([]int, 1, len(x.Offsets))}
+		for _, from := range all {
+			for len(from) > 0 {
+				n, k := binary.Uvarint(from)
+				from = from[max(0, k):]
+				for ; n > 0 && k > 0; n-- {
+					var a uint64
+					a, k = binary.Uvarint(from)
+					from = from[max(0, k):]
+					whole.Index = append(whole.Index, int32(a))
+				}
+				if k <= 0 {
+					return errors.New("another process sent attributes that cannot be read")
+				}
+				whole.Offsets = append(whole.Offsets, len(whole.Index))
+			}
+		}
+		*x = whole // that copies of the data set point to, too
+	}
+	d.Share.Kept = false
+	d.Share.First, d.Share.Last = 0, d.Len()
+	return nil
+}

@@ -1,0 +1,48 @@
+package engine
+
+import (
+	"context"
+	"slices"
+
+	"github.com/dsp-go/dsp/structured/machine/vec"
+)
+
+// Several ranks may also step on their own, each on its own examples, and average their iterates from time to time.
+
+// Alone runs work of this rank that needs no other. It fails alike on all ranks where potentials are not finite on one.
+func (e *Engine) Alone(ctx context.Context, work func() error) error {
+	g := e.group
+	e.group = nil
+	err := work()
+	e.group = g
+	return e.SameOnAll(ctx, err)
+}
+
+// Average replaces numbers, as many on each rank, by their means over the ranks. It adds them in the order of the ranks.
+func (e *Engine) Average(ctx context.Context, x []float32) error {
+	if e.group == nil || len(x) == 0 {
+		return nil
+	}
+	mine := slices.Clone(x)
+	err := e.group.Sum(ctx, cut(x), 1, func(k, _ int) error {
+		lo, hi := k*pieceNumbers, min((k+1)*pieceNumbers, len(x))
+		if e.group.Rank() > 0 {
+			vec.Axpy(1, mine[lo:hi], x[lo:hi])
+		}
+		return nil
+	})
+	vec.Scale(float32(1/float64(e.group.Size())), x)
+	return err
+}
+
+// Average ends steps that each rank has taken alone: the iterate, and what steps remember, become their means over the ranks.
+func (d *Descent) Average(ctx context.Context) error {
+	err := d.Finish()
+	for _, x := range [][]float32{d.W, d.v, d.m} {
+		if err == nil {
+			err = d.engine.Average(ctx, x)
+		}
+	}
+	d.Resume(d.engine, d.squares.β)
+	return err
+}
