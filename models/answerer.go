@@ -37,7 +37,12 @@ func (m *Model) NewAnswerer() *Answerer {
 // predictions to yield in the order of the data. The predictions are those of Model.Predict. It stops at the first error of yield.
 // Options that name labels to keep, or threads, have no effect.
 func (a *Answerer) Predict(d *structured.Dataset, o predictions.Options, yield func(i int, p *predictions.Prediction) error) error {
-	o.Force = false
+	return a.PredictAt(nil, d, o, yield)
+}
+
+// PredictAt is Predict with samples that depend on their seed and on the places [n] of the examples, in place of where they begin.
+func (a *Answerer) PredictAt(places []uint64, d *structured.Dataset, o predictions.Options, yield func(i int, p *predictions.Prediction) error) error {
+	o.Force, a.predictor.places = false, places
 	if err := a.prepare(d); err != nil {
 		return err
 	}

@@ -74,8 +74,10 @@ func (raw *Raw) Fit(c *config.Config) (*Data, error) {
 	if !d.Train.HasShare() { // it has the attributes of all
 		d.Train.Share = nil
 	}
-	if err := d.inputs.FitSteps(c, d.Train); err != nil {
-		return nil, err
+	if tasks.Of(c).Labels {
+		if err := d.inputs.FitSteps(c, d.Train); err != nil {
+			return nil, err
+		}
 	}
 	d.inputs.Encoder = raw.encoder
 	if err := d.standardise(c, raw.packed); err != nil {

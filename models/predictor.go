@@ -32,6 +32,7 @@ type predictor struct {
 	moves  *cut.Expansion // made when first needed
 	spans  *spanFinder    // or nil, for labels that are not entity tags
 
+	places  []uint64 // of the examples of the data, which choose their samples; nil: placeOf
 	seeds   []uint64
 	samples oracles.Samples
 

@@ -60,7 +60,11 @@ func placeOf(d *structured.Dataset, i int) uint64 {
 func (p *predictor) drawn(d *structured.Dataset, examples []int, μ float64, o predictions.Options) *oracles.Samples {
 	p.seeds = vec.Grow(p.seeds, len(examples))
 	for b, i := range examples {
-		p.seeds[b] = rand.NewPCG(o.Seed, placeOf(d, i)).Uint64()
+		place := placeOf(d, i)
+		if p.places != nil {
+			place = p.places[i]
+		}
+		p.seeds[b] = rand.NewPCG(o.Seed, place).Uint64()
 	}
 	p.oracle.(oracles.Sampler).Sample(&p.θ, μ*cmp.Or(o.SampleTemperature, 1), o.Samples, p.seeds, &p.samples)
 	return &p.samples

@@ -27,17 +27,17 @@ const selectBeam = 20
 type Selected struct {
 	Example int
 	Measure float64
+	Entropy float64 // of its outputs, if that was asked for
 }
 
 // Select returns the n examples of d of which the model is least sure, the least sure first: those with the largest entropy of their outputs, with the
 // smallest margin between the probabilities of the best two outputs (their scores, for structures without sums), or with the smallest
-// probability of the best output. exact refuses potentials that the oracle would change, as predictions.Options has it.
-func (m *Model) Select(ctx context.Context, d *structured.Dataset, n int, by string, exact bool, threads int) ([]Selected, error) {
+// probability of the best output. o has the other options: Entropy asks for those of the examples, and Exact refuses potentials that the oracle would change.
+func (m *Model) Select(ctx context.Context, d *structured.Dataset, n int, by string, o predictions.Options) ([]Selected, error) {
 	structure := m.Net.Form().Structure
 	oracle := kinds.Of(structure).Oracle()
 	_, noSums := oracles.ExactSums(oracle, "--by "+by, structure.Name())
 	_, ranks := oracle.(oracles.Ranker)
-	o := predictions.Options{Threads: threads, Exact: exact}
 	measure := func(p *predictions.Prediction) float64 { return p.Probability }
 	switch {
 	case by == "margin" && !ranks:
@@ -68,7 +68,7 @@ func (m *Model) Select(ctx context.Context, d *structured.Dataset, n int, by str
 	}
 	var all []Selected
 	err := m.Predict(ctx, d, o, func(i int, p *predictions.Prediction) error {
-		all = append(all, Selected{i, measure(p)})
+		all = append(all, Selected{i, measure(p), p.Entropy})
 		return nil
 	})
 	slices.SortStableFunc(all, func(a, b Selected) int {

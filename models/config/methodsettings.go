@@ -23,6 +23,9 @@ func (c *Config) CheckMethod() error {
 		if c.Path && !d.Certified {
 			return structured.BadInput("--path needs a certificate, which --method %s does not give; use a convex method on --net linear", c.Method)
 		}
+		if d.Closed && c.Loss != "auto" && !d.Losses.Takes(c.Loss) { // another method says more about a loss when it knows the data
+			return structured.BadInput("--method %s gives probabilities, of which the loss %s knows nothing; leave --loss out, or give one of %s", c.Method, c.Loss, d.Losses)
+		}
 		return d.Validate(c.Run())
 	}
 	return c.Settings.Check()

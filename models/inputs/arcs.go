@@ -5,6 +5,7 @@ import (
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/nets/sparse"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/machine/host"
 	"github.com/dsp-go/dsp/structured/machine/safetensors"
 	"github.com/dsp-go/dsp/structured/trees"
 )
@@ -13,6 +14,7 @@ import (
 type Arcs struct {
 	Template   *arcs.Template
 	Dictionary *arcs.Dictionary
+	Siblings   *arcs.Numbers // of the attributes of siblings; nil without these
 }
 
 // inputColumns are the columns of a treebank that inputs may be made from: all but its trees.
@@ -26,8 +28,8 @@ func arcColumns(d *structured.Dataset) arcs.Columns {
 	return to
 }
 
-// fitArcs collects the attributes of arcs in the training data, and makes them there.
-func fitArcs(t *arcs.Template, train *structured.Dataset, o arcs.Options) (*Arcs, error) {
+// fitArcs collects the attributes of arcs in the training data, and of siblings if they are asked for, and makes them there.
+func fitArcs(t *arcs.Template, train *structured.Dataset, o arcs.Options, siblings bool) (*Arcs, error) {
 	t = t.ForColumns(inputColumns)
 	heads := make([]int32, 0, train.Positions())
 	for i := range train.Len() {
@@ -42,17 +44,59 @@ func fitArcs(t *arcs.Template, train *structured.Dataset, o arcs.Options) (*Arcs
 	if err != nil {
 		return nil, err
 	}
-	in := &Arcs{t, dictionary}
+	in := &Arcs{Template: t, Dictionary: dictionary}
+	if siblings {
+		if in.Siblings, err = arcs.FitSiblings(train.Column(siblingColumn), train.Offsets, heads, o.MinCount); err != nil {
+			return nil, err
+		}
+	}
 	return in, in.Apply(train, o.Threads)
 }
 
 // Apply makes the attributes of all arcs of a data set.
 func (in *Arcs) Apply(d *structured.Dataset, threads int) error {
+	if in.Siblings != nil {
+		in.applySiblings(d, threads)
+	}
 	return in.apply(rowsOfArcs, d, threads)
 }
 
 // Extractor implements Maker.
-func (in *Arcs) Extractor() func(d *structured.Dataset) error { return in.extractor(rowsOfArcs) }
+func (in *Arcs) Extractor() func(d *structured.Dataset) error {
+	arcs := in.extractor(rowsOfArcs)
+	if in.Siblings == nil {
+		return arcs
+	}
+	return func(d *structured.Dataset) error {
+		in.applySiblings(d, 1)
+		return arcs(d)
+	}
+}
+
+// siblingColumn is the column whose tags attributes of siblings see.
+const siblingColumn = "upos"
+
+// applySiblings makes the attributes of siblings, in a table of their own.
+func (in *Arcs) applySiblings(d *structured.Dataset, threads int) {
+	tags, blocks := d.Column(siblingColumn), Batches(d)
+	made := make([]*structured.Sparse, len(blocks))
+	_ = host.Parallel(threads, len(blocks), func() int { return 0 }, func(_, k int) error {
+		made[k] = &structured.Sparse{Offsets: []int{0}}
+		for _, i := range blocks[k] {
+			arcs.AppendSiblings(in.Siblings, tags[d.Offsets[i]:d.Offsets[i+1]], made[k])
+		}
+		return nil
+	})
+	offsets := make([]int, d.Len()+1)
+	for i := range d.Len() {
+		offsets[i+1] = offsets[i] + trees.Siblings(d.Length(i))
+	}
+	if d.Table(trees.SiblingRows) == nil {
+		d.Tables = append(d.Tables, &structured.Table{Name: trees.SiblingRows})
+	}
+	t := d.Table(trees.SiblingRows)
+	t.Offsets, t.Attributes = offsets, structured.JoinSparse(made)
+}
 
 // Missing implements Maker.
 func (in *Arcs) Missing(d *structured.Dataset) string {
@@ -71,16 +115,22 @@ func (in *Arcs) Network(form structured.Form, dim int) (nets.Network, error) {
 		}
 		return []sparse.Dense{{Weights: part + "_of_dependent", Dim: dim, Of: sparse.OfDependent}, {Weights: part + "_of_head", Dim: dim, Of: sparse.OfHead}}
 	}
-	return sparse.New(form, []sparse.Part{
+	parts := []sparse.Part{
 		{Attributes: in.Dictionary.Arc.Len(), Weights: "arc_attributes", Dense: dense("arc")},
 		{Attributes: in.Dictionary.Label.Len(), Weights: "label_attributes", Dense: dense("label")},
-	}), nil
+	}
+	if in.Siblings != nil {
+		parts = append(parts, sparse.Part{Attributes: in.Siblings.Len(), Weights: "sibling_attributes"})
+	}
+	return sparse.New(form, parts), nil
 }
 
 // The tensors of a model file that hold the hashes of attributes of arcs, in the order of their numbers.
 const (
 	arcHashes   = "arc_attribute_hashes"
 	labelHashes = "label_attribute_hashes"
+
+	siblingHashes = "sibling_attribute_hashes"
 )
 
 // Save implements Maker: it puts the dictionary into f. Hashed attributes have none.
@@ -107,8 +157,11 @@ func LoadArcs(f *safetensors.File, template string, hashBits int) (own Maker, te
 	if in.Template, err = arcs.Parse(template, "template"); err != nil {
 		return nil, 0, err
 	}
+	if _, ok := f.Tensors[siblingHashes]; ok {
+		in.Siblings = &arcs.Numbers{}
+	}
 	for _, part := range in.parts() {
-		if hashBits > 0 {
+		if hashBits > 0 && part.name != siblingHashes {
 			*part.of, err = arcs.HashedNumbers(hashBits)
 		} else {
 			var hashes []int64
@@ -129,7 +182,11 @@ func LoadArcs(f *safetensors.File, template string, hashBits int) (own Maker, te
 }
 
 func (in *Arcs) parts() []arcPart {
-	return []arcPart{{arcHashes, &in.Dictionary.Arc}, {labelHashes, &in.Dictionary.Label}}
+	all := []arcPart{{arcHashes, &in.Dictionary.Arc}, {labelHashes, &in.Dictionary.Label}}
+	if in.Siblings != nil {
+		all = append(all, arcPart{siblingHashes, &in.Siblings})
+	}
+	return all
 }
 
 type arcPart struct {

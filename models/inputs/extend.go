@@ -114,7 +114,7 @@ func (in *Arcs) extend(c *config.Config, train *structured.Dataset) (Maker, erro
 	if in.Dictionary.Arc.HashBits() > 0 {
 		return in, in.Apply(train, c.Threads)
 	}
-	fitted, err := fitArcs(in.Template, train, pairOptions(c))
+	fitted, err := fitArcs(in.Template, train, pairOptions(c), in.Siblings != nil)
 	if err != nil {
 		return nil, err
 	}
@@ -127,7 +127,7 @@ func (in *Arcs) extend(c *config.Config, train *structured.Dataset) (Maker, erro
 
 // joined returns the inputs with the attributes of both dictionaries, first its own.
 func (in *Arcs) joined(fitted *Arcs) (*Arcs, error) {
-	to := &Arcs{in.Template, &arcs.Dictionary{}}
+	to := &Arcs{in.Template, &arcs.Dictionary{}, in.Siblings}
 	was, found := in.parts(), fitted.parts()
 	for k, part := range to.parts() {
 		hashes := slices.Clone((*was[k].of).Hashes())

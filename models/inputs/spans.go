@@ -80,7 +80,7 @@ func countSpans(t *arcs.Template, train *structured.Dataset, o arcs.Options) (*S
 		}
 	}
 	dictionary, err := t.Fit(to, offsets, heads, o)
-	return &Spans{Arcs{t, dictionary}}, err
+	return &Spans{Arcs{Template: t, Dictionary: dictionary}}, err
 }
 
 // Apply makes the attributes of all spans of a data set.

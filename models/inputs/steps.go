@@ -17,6 +17,9 @@ func (in *Inputs) FitSteps(c *config.Config, train *structured.Dataset) error {
 		in.Steps = nil
 		return nil
 	}
+	if y := train.Alphabet.Len(); y > chains.MostStepLabels {
+		return structured.BadInput("%s: %d labels, expected at most %d with --order 2", train.Name, y, chains.MostStepLabels)
+	}
 	if in.Steps == nil {
 		in.Steps = chains.NewSteps(train.Alphabet.Len(), func(yield func(y []int32) bool) {
 			for i := range train.Len() {

@@ -28,7 +28,7 @@ func FitTrees(c *config.Config, train *structured.Dataset) (Inputs, error) {
 	if err != nil {
 		return Inputs{}, err
 	}
-	in, err := fitArcs(t, train, pairOptions(c))
+	in, err := fitArcs(t, train, pairOptions(c), c.Order == 2)
 	if err != nil {
 		return Inputs{}, err
 	}

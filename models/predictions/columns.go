@@ -157,10 +157,17 @@ func intoColumn(d *structured.Dataset, name string) int {
 
 // CheckInto refuses a column to replace that the data does not have.
 func CheckInto(d *structured.Dataset, o Options) error {
-	if o.Into != "" && intoColumn(d, o.Into) < 0 {
-		return structured.BadInput("--into %s: the data has no such column; it has %s. --columns names columns", o.Into, strings.Join(slices.DeleteFunc(slices.Clone(d.ColumnNames), func(name string) bool { return name == "" }), ", "))
+	if o.Into == "" || intoColumn(d, o.Into) >= 0 {
+		return nil
 	}
-	return nil
+	names := slices.DeleteFunc(slices.Clone(d.ColumnNames), func(name string) bool { return name == "" })
+	switch {
+	case len(d.ColumnNames) == 0:
+		return structured.BadInput("--into %s: it replaces a column of text, and %s has none", o.Into, d.Name)
+	case len(names) == 0:
+		return structured.BadInput("--into %s: the columns of %s have no names; --columns names columns", o.Into, d.Name)
+	}
+	return structured.BadInput("--into %s: the data has no such column; it has %s. --columns names columns", o.Into, strings.Join(names, ", "))
 }
 
 // SchemeInto returns the scheme of the tags in the column of d that labels replace; "" where nobody asks for that or the column does not tell.

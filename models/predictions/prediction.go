@@ -44,6 +44,9 @@ type Options struct {
 	Uncalibrated bool // probabilities are those of a model that was not trained for them; layouts say so
 }
 
+// MostTemperature is the largest temperature of samples, at which they hardly depend on the scores.
+const MostTemperature = 1e6
+
 // Prediction is the answer of a model for one example. Probabilities are those of the Gibbs distribution of the potentials,
 // p(y) = exp(⟨θ, 1_y⟩/T)/Z at the model's temperature T, and NaN for structures without sums over their outputs.
 type Prediction struct {

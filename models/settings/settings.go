@@ -28,6 +28,7 @@ type Setting struct {
 
 	field []int // its index in the struct, and in the structs embedded there
 	min   string
+	max   string // beyond it, the message says what Unit lists
 	given *Given // of the struct, or nil
 }
 
@@ -80,6 +81,7 @@ func tagged(of reflect.Type) []Setting {
 			Run:   tag.Get("run") != "",
 			field: f.Index,
 			min:   tag.Get("min"),
+			max:   tag.Get("max"),
 		}
 		if values, ok := tag.Lookup("values"); ok {
 			s.Values = slices.Clip(strings.Split(values, "|"))
@@ -128,9 +130,12 @@ func Undecided(value string) bool { return value == "" || value == "auto" }
 
 // checkRange refuses numbers that are not finite, or below the least value.
 func (s Setting) checkRange() error {
-	low := math.Inf(-1)
+	low, high := math.Inf(-1), math.Inf(1)
 	if s.min != "" {
 		low, _ = strconv.ParseFloat(s.min, 64)
+	}
+	if s.max != "" {
+		high, _ = strconv.ParseFloat(s.max, 64)
 	}
 	check := func(x float64) error {
 		if math.IsNaN(x) || math.IsInf(x, 0) {
@@ -138,6 +143,9 @@ func (s Setting) checkRange() error {
 		}
 		if x < low {
 			return structured.BadInput("--%s %v: expected at least %v", s.Name, x, low)
+		}
+		if x > high {
+			return structured.BadInput("--%s %v: expected %s", s.Name, x, strings.ReplaceAll(s.Unit, "|", " or "))
 		}
 		return nil
 	}

@@ -19,13 +19,13 @@ var _ = builtin(Task{
 	Outputs: "trees",
 	Summary: "dependency trees of sentences",
 	Takes: []string{
-		"dense", "standardise", "encoder", "tree", "crossing", "features", "template", "hash-bits", "vectors", "min-count",
+		"dense", "standardise", "encoder", "tree", "order", "crossing", "features", "template", "hash-bits", "vectors", "min-count",
 	},
 	Check: func(c config.Config) error {
 		if c.Features != "auto" && c.Features != "parse" && c.Features != "none" {
 			return structured.BadInput("--features %s makes attributes of tokens; --task parse has those of arcs, --features parse", c.Features)
 		}
-		return nil
+		return checkSiblings(c)
 	},
 	Known:      treebank.ReadPartial,
 	FileFormat: formats.Treebank(),
@@ -38,7 +38,7 @@ var _ = builtin(Task{
 	Words:      inputs.TreeWords,
 	Load:       inputs.LoadArcs,
 	Output: func(c config.Config, _ inputs.Inputs, labels int) nets.Output {
-		return nets.Output{Labels: labels, Form: trees.SpanningTree{NonProjective: c.Tree == "nonprojective"}.Form(labels)}
+		return nets.Output{Labels: labels, Form: trees.SpanningTree{NonProjective: c.Tree == "nonprojective", Siblings: c.Order == 2}.Form(labels)}
 	},
 	Net: func(graph.Input) string { return "biaffine" },
 	CheckNet: func(net string) error {
@@ -66,6 +66,25 @@ var _ = builtin(Task{
 	Result:  "UAS is the share of words with the right head, LAS with the right head and relation",
 	Columns: []Column{{"UAS", "uas"}, {"LAS", "las"}},
 })
+
+// checkSiblings refuses what goes with trees without scores of siblings only.
+func checkSiblings(c config.Config) error {
+	if c.Order < 2 {
+		return nil
+	}
+	kind, _, err := config.ParseDevice(c.Device)
+	switch {
+	case err != nil:
+		return err
+	case c.Tree == "nonprojective":
+		return structured.BadInput("--order 2 scores neighbouring dependents of a head, which makes the best tree NP-hard to find if arcs may cross; use --tree projective")
+	case c.Net != "auto" && !c.Preset().Linear || c.Features == "none":
+		return structured.BadInput("--order 2 has scores of neighbouring dependents by attributes, for --net linear; leave --net and --features out")
+	case kind == config.CUDA:
+		return structured.BadInput("--order 2 of trees is for the CPU; use --device cpu")
+	}
+	return nil
+}
 
 func compareTrees(names *structured.Alphabet, d *structured.Dataset, _ bool) Comparison {
 	if d.Alphabet.Len() > names.Len() {

@@ -104,9 +104,14 @@ func checkMethod(c *config.Config, d *optimisers.Descriptor, method train.Method
 			return adviseMethod(c, err)
 		}
 	}
-	if _, sums := kinds.Of(o.Scorer.Form().Structure).Oracle().(oracles.Summer); !sums && c.Smoothing == "entropy" {
-		return structured.BadInput("--smoothing entropy needs sums over all outputs, which the oracle of a %s does not compute; use --smoothing l2",
-			o.Scorer.Form().Structure.Name())
+	oracle, name := kinds.Of(o.Scorer.Form().Structure).Oracle(), o.Scorer.Form().Structure.Name()
+	_, sums := oracle.(oracles.Summer)
+	_, ranks := oracle.(oracles.Ranker)
+	switch {
+	case !sums && c.Smoothing == "entropy":
+		return structured.BadInput("--smoothing entropy needs sums over all outputs, which the oracle of a %s does not compute; use --smoothing l2", name)
+	case !ranks && sums && (c.Smoothing == "l2" || c.Gives("k")):
+		return structured.BadInput("--smoothing l2 and --k need the best outputs in order, which the oracle of a %s does not find; use --smoothing entropy", name)
 	}
 	if c.Gap > 0 && o.Partial() {
 		return structured.BadInput("--gap %v needs a certificate, which partial labels do not allow; use --passes", c.Gap)

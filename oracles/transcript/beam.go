@@ -39,7 +39,11 @@ func (o *Oracle) logP(θ *structured.Potentials, b int, μ float64, reading []in
 	if !o.lattice.open(θ, b, reading) {
 		return minusInf
 	}
-	return min(0, (o.lattice.exp(μ, nil)-o.free(θ.Parts[0].Of(b), θ.Parts[0].Width, μ, nil))/μ)
+	all := o.free(θ.Parts[0].Of(b), θ.Parts[0].Width, μ, nil)
+	if math.IsInf(all, -1) {
+		return minusInf // a frame forbids every label
+	}
+	return min(0, (o.lattice.exp(μ, nil)-all)/μ)
 }
 
 // Beam returns the n most probable of the strings that a search finds which keeps the width best beginnings at each frame, and what Greedy finds; the most

@@ -225,6 +225,17 @@ func TestBeam(t *testing.T) {
 	}
 }
 
+// A frame that forbids every label leaves nothing to read.
+func TestNothingToRead(t *testing.T) {
+	offsets := []int{0, 2}
+	θ := new(structured.Potentials)
+	θ.Reshape(transcripts.Form(1), offsets, func(string) []int { return offsets })
+	copy(θ.Parts[0].Values, []float32{0, 1, float32(math.Inf(-1)), float32(math.Inf(-1))})
+	if s := New().Greedy(θ, 0, 1); !math.IsInf(s.LogP, -1) {
+		t.Errorf("log-probability %g", s.LogP)
+	}
+}
+
 // Samples under a condition are labelings that read so, as often as they are probable.
 func TestConditionedSamples(t *testing.T) {
 	offsets := []int{0, 5}

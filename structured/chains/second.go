@@ -26,8 +26,11 @@ type Steps struct {
 	Start   []int   // [pairs+1] the triples of pair p are Triples[Start[p]:Start[p+1]]
 }
 
+// MostStepLabels is the largest number of labels whose pairs have numbers.
+const MostStepLabels = 46340
+
 // NewSteps returns the steps that outputs of so many labels take: the pairs of labels in a row, and the threes. A label that nothing follows
-// may be followed by every label.
+// may be followed by every label. There are at most MostStepLabels.
 func NewSteps(labels int, outputs func(yield func(y []int32) bool)) *Steps {
 	pairs, threes := map[int32]bool{}, map[[2]int32]bool{} // the latter: a pair and the third label
 	followed := make([]bool, labels)
@@ -88,6 +91,9 @@ func UnpackSteps(packed []int32) (*Steps, error) {
 		return nil, bad
 	}
 	s, pairs := &Steps{Labels: int(packed[0]), Start: []int{0}}, int(packed[1])
+	if s.Labels > min(pairs, MostStepLabels) { // some label would be followed by none
+		return nil, bad
+	}
 	s.Pairs, packed = packed[2:2+pairs], packed[2+pairs:]
 	s.Triples = packed[pairs:]
 	for _, at := range packed[:pairs] {

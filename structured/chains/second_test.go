@@ -1,6 +1,7 @@
 package chains
 
 import (
+	"math"
 	"reflect"
 	"slices"
 	"testing"
@@ -38,7 +39,7 @@ func TestSteps(t *testing.T) {
 		t.Errorf("potentials of other steps are one form: %v", err)
 	}
 	for at := range packed { // no number may be anything
-		for _, x := range []int32{-1, 1 << 20} {
+		for _, x := range []int32{-1, 1 << 20, math.MaxInt32} { // no memory for as many labels is asked for
 			broken := slices.Clone(packed)
 			broken[at] = x
 			if _, err := UnpackSteps(broken); !structured.IsBadInput(err) {

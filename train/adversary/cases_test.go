@@ -73,8 +73,9 @@ var draws = []struct {
 	{"cuts", false, graphsOf(graphs.Pairwise{Edges: graphs.Own, By: graphs.Cut}, false)},
 	{"typed cuts", false, graphsOf(graphs.Pairwise{Edges: graphs.Typed, By: graphs.Cut}, false)},
 	{"Potts cuts", false, graphsOf(graphs.Pairwise{Edges: graphs.Potts, By: graphs.Cut}, false)},
-	{"projective trees", true, treesOf(false)},
-	{"trees", true, treesOf(true)},
+	{"projective trees", true, treesOf(trees.SpanningTree{})},
+	{"trees with siblings", true, treesOf(trees.SpanningTree{Siblings: true})},
+	{"trees", true, treesOf(trees.SpanningTree{NonProjective: true})},
 	{"trees with attributes and dense inputs", true, jointTrees},
 	{"matchings", false, matchingsOf(false)},
 	{"complete matchings", false, matchingsOf(true)},
@@ -318,7 +319,7 @@ func jointChains(r *rand.Rand, n int, spoil spoiler) (nets.Scorer, *structured.D
 
 // jointTrees draws trees with dense inputs of words beside the attributes of pairs.
 func jointTrees(r *rand.Rand, n int, spoil spoiler) (nets.Scorer, *structured.Dataset) {
-	s, d := treesOf(true)(r, n, spoil)
+	s, d := treesOf(trees.SpanningTree{NonProjective: true})(r, n, spoil)
 	d.Dim, d.Features = 2, concat(rowsOf(r, d.Positions(), 2, spoil))
 	dense := func(name string) []sparse.Dense {
 		return []sparse.Dense{{Weights: name + " of dependent", Dim: d.Dim, Of: sparse.OfDependent}, {Weights: name + " of head", Dim: d.Dim, Of: sparse.OfHead}}
@@ -366,12 +367,11 @@ func graphsOf(s graphs.Pairwise, forest bool) func(*rand.Rand, int, spoiler) (ne
 	}
 }
 
-func treesOf(nonProjective bool) func(*rand.Rand, int, spoiler) (nets.Scorer, *structured.Dataset) {
+func treesOf(s trees.SpanningTree) func(*rand.Rand, int, spoiler) (nets.Scorer, *structured.Dataset) {
 	return func(r *rand.Rand, n int, spoil spoiler) (nets.Scorer, *structured.Dataset) {
 		const relations = 2
-		s := trees.SpanningTree{NonProjective: nonProjective}
 		d := &structured.Dataset{Name: "trees", Offsets: []int{0}, Outputs: []int{0}, Alphabet: alphabet(relations)}
-		rows := []int{0}
+		rows, siblings := []int{0}, []int{0}
 		for range n {
 			words := 1 + r.IntN(3)
 			heads := [][]int32{{0}, {0, 1}, {2, 0, 2}}[words-1]
@@ -383,11 +383,16 @@ func treesOf(nonProjective bool) func(*rand.Rand, int, spoiler) (nets.Scorer, *s
 				d.Labels = append(d.Labels, r.Int32N(relations))
 			}
 			d.Offsets, d.Outputs = append(d.Offsets, d.Offsets[len(d.Offsets)-1]+words), append(d.Outputs, len(d.Labels))
-			rows = append(rows, rows[len(rows)-1]+words*words)
+			rows, siblings = append(rows, rows[len(rows)-1]+words*words), append(siblings, siblings[len(siblings)-1]+trees.Siblings(words))
 		}
 		attributes := func() *structured.Sparse { return attributesOf(r, rowsOf(r, rows[n], inputs, spoil)) }
 		d.Tables = []*structured.Table{{Name: trees.ArcRows, Offsets: rows, Attributes: attributes()}, {Name: trees.LabelRows, Offsets: rows, Attributes: attributes()}}
-		return sparse.New(s.Form(relations), []sparse.Part{{Attributes: inputs, Weights: "arcs"}, {Attributes: inputs, Weights: "labels", Bias: "relations"}}), d
+		parts := []sparse.Part{{Attributes: inputs, Weights: "arcs"}, {Attributes: inputs, Weights: "labels", Bias: "relations"}}
+		if s.Siblings {
+			d.Tables = append(d.Tables, &structured.Table{Name: trees.SiblingRows, Offsets: siblings, Attributes: attributesOf(r, rowsOf(r, siblings[n], inputs, spoil))})
+			parts = append(parts, sparse.Part{Attributes: inputs, Weights: "siblings"})
+		}
+		return sparse.New(s.Form(relations), parts), d
 	}
 }
 

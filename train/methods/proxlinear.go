@@ -75,7 +75,7 @@ func (m *ProxLinear) Start(ctx context.Context, p *train.Problem, s *train.State
 		return err
 	}
 	if p.L1 > 0 {
-		return refuseL1(m.Name(), "on models of all examples (model-batch)")
+		return refuseL1(m.Name(), "on models of all examples; its models must be of batches (model-batch, as by default)")
 	}
 	if err := m.sub.begin(p); err != nil {
 		return err
@@ -119,7 +119,7 @@ func (m *ProxLinear) TakesL1() {}
 
 // refuseL1 refuses λ₁‖w‖₁ where the method has no rule for it.
 func refuseL1(method, where string) error {
-	return train.Refuse(method, train.NoL1, "takes no soft thresholds %s", where)
+	return train.Refuse(method, train.NoL1, "has no step for the ℓ1 regulariser %s", where)
 }
 
 // started reports whether Start was called, in this run or in the one that it goes on with.

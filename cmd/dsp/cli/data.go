@@ -63,6 +63,9 @@ func (d drawing) command(cmd *cobra.Command) *cobra.Command {
 		if !d.apart {
 			*d.train, *d.dev, *d.test = sizes[0], sizes[1], sizes[2]
 		}
+		if *d.train == 0 && *d.dev == 0 && *d.test == 0 && (d.bitext == nil || *d.bitext == 0) {
+			return structured.BadInput("0 %s in all: nothing to draw", d.noun)
+		}
 		if d.width != nil {
 			*d.width, *d.height = pixels[0], pixels[1]
 		}

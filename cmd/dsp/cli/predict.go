@@ -147,7 +147,7 @@ probability. With --beam it searches for probable strings; with --nbest it lists
 				return structured.BadInput("--truncate is for cuts, which this model's outputs are not found with")
 			}
 			if asked.selected > 0 {
-				return asked.run(cmd.Context(), &u, m, truncate, asJSON)
+				return asked.run(cmd.Context(), &u, m, truncate, o.Entropy, asJSON)
 			}
 			o.Probability = o.Probability || to != "" && tasks.Of(&m.Config).Labels
 			if err := m.CheckQuestions(o); err != nil {

@@ -37,8 +37,8 @@ func (q *questions) check(cmd *cobra.Command, o *predictions.Options) error {
 		return structured.BadInput("--samples %d: expected 0 to %d", o.Samples, mostOutputs)
 	case o.Samples > 0 && !isSet(cmd, "json"):
 		return structured.BadInput("--samples %d: samples are written as JSON; add --json", o.Samples)
-	case !(o.SampleTemperature > 0 && o.SampleTemperature <= mostTemperature):
-		return structured.BadInput("--temperature %v: expected more than 0, and at most %v", o.SampleTemperature, float64(mostTemperature))
+	case !(o.SampleTemperature > 0 && o.SampleTemperature <= predictions.MostTemperature):
+		return structured.BadInput("--temperature %v: expected more than 0, and at most %v", o.SampleTemperature, float64(predictions.MostTemperature))
 	case q.selected < 0 || given("select") && q.selected == 0:
 		return structured.BadInput("--select %d: expected how many examples to choose, 1 or more", q.selected)
 	case given("by") && q.selected == 0:
@@ -52,16 +52,16 @@ func (q *questions) check(cmd *cobra.Command, o *predictions.Options) error {
 	if q.selected == 0 {
 		return nil
 	}
-	for _, name := range []string{"nbest", "beam", "confidence", "score", "marginals", "entropy", "samples", "spans", "min-probability", "into", "scheme", "force", "decode", "threshold", "text", "pretokenised", "picture", "to"} {
+	for _, name := range []string{"nbest", "beam", "confidence", "score", "marginals", "samples", "spans", "min-probability", "into", "scheme", "force", "decode", "threshold", "text", "pretokenised", "picture", "to"} {
 		if given(name) {
 			return structured.BadInput("--%s has no effect with --select, which prints no predictions", name)
 		}
 	}
+	if o.Entropy && !isSet(cmd, "json") {
+		return structured.BadInput("--entropy with --select: examples are written as they stand in the input; add --json for their entropies")
+	}
 	return settings.OneOf("--by", q.by, models.SelectBy)
 }
-
-// mostTemperature is the largest temperature of samples, at which they hardly depend on the scores.
-const mostTemperature = 1e6
 
 // mostOutputs bounds the outputs of each sequence that are drawn, or are its best ones: they are in memory together.
 const mostOutputs = 100_000
@@ -73,15 +73,17 @@ type selection struct {
 	Line    int     `json:"line,omitempty"`
 	By      string  `json:"by"`
 	Measure float64 `json:"measure"`
+
+	Entropy *float64 `json:"entropy,omitempty"`
 }
 
 // run chooses examples of the input and prints them.
-func (q *questions) run(ctx context.Context, u *use, m *models.Model, truncate, asJSON bool) error {
+func (q *questions) run(ctx context.Context, u *use, m *models.Model, truncate, entropy, asJSON bool) error {
 	d, err := u.readFor(ctx, m, "--input", false)
 	if err != nil {
 		return err
 	}
-	chosen, err := m.Select(ctx, d, q.selected, q.by, !truncate, u.Threads)
+	chosen, err := m.Select(ctx, d, q.selected, q.by, predictions.Options{Threads: u.Threads, Exact: !truncate, Entropy: entropy})
 	if err != nil {
 		return err
 	}
@@ -90,6 +92,9 @@ func (q *questions) run(ctx context.Context, u *use, m *models.Model, truncate, 
 	}
 	for _, c := range chosen {
 		s := selection{ID: d.ID(c.Example), Example: c.Example, By: q.by, Measure: c.Measure}
+		if entropy {
+			s.Entropy = &c.Entropy
+		}
 		if d.Lines != nil {
 			s.Line = d.Lines[c.Example]
 		}

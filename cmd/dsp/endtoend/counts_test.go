@@ -47,6 +47,9 @@ func TestCounts(t *testing.T) {
 			t.Errorf("%s: exit code %d, %s; want %s", flags, o.code, o.stderr, want)
 		}
 	}
+	for _, loss := range []string{"hinge", "quadratic"} { // before data are read
+		dsp(t, "train", "--method", "counts", "--train", "nowhere.conll", "--loss", loss).refused(exitBadInput, "of which the loss "+loss+" knows nothing", "crf")
+	}
 	if o := dsp(t, "data", "pack", "--train", text, "--features", "hmm", "--out", filepath.Join(t.TempDir(), "x")); o.code != exitBadInput || !strings.Contains(o.stderr, "piece by piece") {
 		t.Errorf("pack: exit code %d, %s", o.code, o.stderr)
 	}

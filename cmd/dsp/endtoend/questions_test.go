@@ -85,6 +85,12 @@ func TestSelect(t *testing.T) {
 			t.Errorf("%s: %q", by, got)
 		}
 	}
+	var with struct{ Measure, Entropy float64 }
+	dsp(t, "predict", "--model", model, "--input", path, "--columns", "word=0", "--select", "1", "--by", "entropy", "--entropy", "--json").ok().json(&with)
+	if !(with.Entropy > 0) || with.Entropy != with.Measure {
+		t.Errorf("%+v", with)
+	}
+	dsp(t, "predict", "--model", model, "--input", path, "--columns", "word=0", "--select", "1", "--entropy").refused(exitBadInput, "add --json for their entropies")
 	dspWith(t, "the\n", "predict", "--model", model, "--select", "1").refused(exitBadInput, "-: examples are copied from a single file of text")
 }
 
@@ -203,6 +209,35 @@ func TestExpectedCounts(t *testing.T) {
 	}
 	dsp(t, "eval", "--model", run, "--data", train, "--expected-counts", "x.csv").refused(exitBadInput, "x.csv", ".tsv")
 	dsp(t, "eval", "--model", aligner(t), "--data", filepath.Join(drawnPairs(t), "test.pairs"), "--expected-counts", filepath.Join(t.TempDir(), "x.tsv")).refused(exitBadInput, "--expected-counts", "sums")
+}
+
+// A server draws samples that depend on the seed and the number of the sentence in its request alone, and chooses entities by a threshold.
+func TestQuestionsOfServe(t *testing.T) {
+	t.Parallel()
+	s := serve(t, "--model", attributeTagger(t))
+	const one = `{"words": ["the", "red", "fox", "runs"]}`
+	ask := func(query, body string) (all []askedJSON) {
+		code, text := s.post("predict?"+query, body)
+		if code != 200 {
+			t.Errorf("%s: %d, %s", query, code, text)
+		}
+		return jsonLines[askedJSON](t, text)
+	}
+	const query = "samples=20&temperature=3&seed=7&entropy"
+	first, both := ask(query, one), ask(query, one+"\n"+one)
+	if len(first) != 1 || len(both) != 2 || len(first[0].Samples) != 20 || !(first[0].Entropy > 0) {
+		t.Fatalf("%+v", both)
+	}
+	samples := func(a askedJSON) string { return fmt.Sprint(a.Samples) }
+	if samples(first[0]) != samples(both[0]) || samples(both[0]) == samples(both[1]) || samples(ask("samples=20&temperature=3&seed=8", one)[0]) == samples(first[0]) {
+		t.Errorf("alone %s, with another %s and %s", samples(first[0]), samples(both[0]), samples(both[1]))
+	}
+	if sure := ask("decode=f1&threshold=1", one)[0]; strings.Contains(fmt.Sprint(sure.Labels), "X") {
+		t.Errorf("entities of probability 1: %v", sure.Labels)
+	}
+	s.refuses(400, "predict?seed=3", one, "temperature and seed are for samples")
+	s.refuses(400, "predict?samples=101", one, "samples=101")
+	s.refuses(400, "predict?decode=f1", one, "threshold")
 }
 
 // Heads and relations that are given are kept, and the rest of the tree is the best that goes with them.

@@ -102,6 +102,7 @@ type options struct {
 // queryOptions reads the query of a request. Flags are true without a value.
 func queryOptions(r *http.Request) (o options, err error) {
 	o.Probability, o.Exact = true, true
+	seeded := false
 	for key, values := range r.URL.Query() {
 		value := values[len(values)-1]
 		switch key {
@@ -116,11 +117,31 @@ func queryOptions(r *http.Request) (o options, err error) {
 			if err != nil || o.Beam < 0 || o.Beam > mostBest {
 				return o, structured.BadInput("beam=%s: expected a number from 0 to %d", value, mostBest)
 			}
-		case "decode":
-			if value != "max" && value != "risk" {
-				return o, structured.BadInput("decode=%s: expected max or risk", value)
+		case "samples":
+			o.Samples, err = strconv.Atoi(value)
+			if err != nil || o.Samples < 0 || o.Samples > mostBest {
+				return o, structured.BadInput("samples=%s: expected a number from 0 to %d", value, mostBest)
 			}
-			o.LeastRisk = value == "risk"
+		case "temperature":
+			o.SampleTemperature, err = strconv.ParseFloat(value, 64)
+			if err != nil || !(o.SampleTemperature > 0 && o.SampleTemperature <= predictions.MostTemperature) {
+				return o, structured.BadInput("temperature=%s: expected more than 0, and at most %v", value, float64(predictions.MostTemperature))
+			}
+		case "seed":
+			if o.Seed, err = strconv.ParseUint(value, 10, 64); err != nil {
+				return o, structured.BadInput("seed=%s: expected a whole number from 0 on", value)
+			}
+			seeded = true
+		case "decode":
+			if value != "max" && value != "risk" && value != "f1" {
+				return o, structured.BadInput("decode=%s: expected max, risk or f1", value)
+			}
+			o.LeastRisk, o.EntityF1 = value == "risk", value == "f1"
+		case "threshold":
+			o.EntityThreshold, err = strconv.ParseFloat(value, 64)
+			if err != nil || !(o.EntityThreshold > 0 && o.EntityThreshold <= 1) {
+				return o, structured.BadInput("threshold=%s: expected more than 0, and at most 1", value)
+			}
 		case "min_probability":
 			o.MinProbability, err = strconv.ParseFloat(value, 64)
 			if err != nil || !(o.MinProbability > 0 && o.MinProbability <= 1) {
@@ -148,11 +169,16 @@ func queryOptions(r *http.Request) (o options, err error) {
 				o.overlay = on
 			}
 		default:
-			return o, structured.BadInput("no option %s; there are model, nbest, beam, marginals, confidence, entropy, spans, min_probability, decode, truncate, overlay", key)
+			return o, structured.BadInput("no option %s; there are model, nbest, beam, marginals, confidence, entropy, samples, temperature, seed, spans, min_probability, decode, threshold, truncate, overlay", key)
 		}
 	}
-	if o.MinProbability > 0 && !o.Spans {
+	switch {
+	case o.MinProbability > 0 && !o.Spans:
 		return o, structured.BadInput("min_probability is for spans")
+	case (o.SampleTemperature > 0 || seeded) && o.Samples == 0:
+		return o, structured.BadInput("temperature and seed are for samples")
+	case o.EntityF1 != (o.EntityThreshold > 0):
+		return o, structured.BadInput("decode=f1 and threshold go with each other: dsp eval --decode f1 finds a threshold")
 	}
 	return o, nil
 }

@@ -97,10 +97,11 @@ func (p *pool) predict(a *models.Answerer, batch []piece) error {
 	return host.Guard(func() error {
 		var all []examples.Example
 		var of []piece // of each example
+		var places []uint64
 		for _, piece := range batch {
 			all = append(all, piece.of.examples[piece.from:piece.to]...)
-			for range piece.to - piece.from {
-				of = append(of, piece)
+			for k := piece.from; k < piece.to; k++ {
+				of, places = append(of, piece), append(places, uint64(k))
 			}
 		}
 		d, err := p.reader.Dataset(all)
@@ -108,7 +109,7 @@ func (p *pool) predict(a *models.Answerer, batch []piece) error {
 			return err
 		}
 		first, before := 0, -1 // the first example in d of the current piece
-		return a.Predict(d, batch[0].of.options, func(i int, prediction *predictions.Prediction) error {
+		return a.PredictAt(places, d, batch[0].of.options, func(i int, prediction *predictions.Prediction) error {
 			if piece := of[i]; before < 0 || piece != of[before] {
 				first = i
 			}
@@ -136,8 +137,9 @@ func (p *pool) fits(all []examples.Example, o predictions.Options) error {
 		}
 	}
 	for _, e := range all {
-		if e.Size > mostNumbers/max(1, width) || o.NBest > 0 && e.Size > mostNumbers/8/max(1, form.Parts[0].Width)/o.NBest {
-			return structured.BadInput("%d positions with %d labels, and nbest=%d, would take too much memory; send shorter examples", e.Size, p.model.Labels.Len(), o.NBest)
+		if e.Size > mostNumbers/max(1, width) || o.NBest > 0 && e.Size > mostNumbers/8/max(1, form.Parts[0].Width)/o.NBest ||
+			o.Samples > 0 && e.Size > mostNumbers/o.Samples {
+			return structured.BadInput("%d positions with %d labels, nbest=%d and samples=%d, would take too much memory; send shorter examples", e.Size, p.model.Labels.Len(), o.NBest, o.Samples)
 		}
 	}
 	return nil

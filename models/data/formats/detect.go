@@ -22,6 +22,11 @@ func Detect(path string) (string, error) {
 	if name := byName(path); name != "" {
 		return name, nil
 	}
+	for _, f := range All() {
+		if f.Listing != "" && filepath.Base(path) == f.Listing {
+			return "", structured.BadInput("%s: it says what the images beside it read; give the folder %s in its place", path, filepath.Dir(path))
+		}
+	}
 	format := ""
 	if name := byFolder(path); name != "" {
 		return name, nil

@@ -67,6 +67,9 @@ func TestDetectFolder(t *testing.T) {
 			t.Errorf("%s: got %s, %v, want %s", c.files, got, err, c.want)
 		}
 	}
+	if _, err := Detect(filepath.Join("a", "lines.txt")); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "give the folder a in its place") {
+		t.Errorf("the list of a folder's images: %v", err)
+	}
 	dir := t.TempDir()
 	if _, err := Detect(dir); !structured.IsBadInput(err) || !strings.Contains(err.Error(), dir) || !strings.Contains(err.Error(), "images or lines or voc") {
 		t.Errorf("an empty folder: %v", err)

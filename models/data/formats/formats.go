@@ -56,6 +56,7 @@ type Format struct {
 	// a format of files, and ReadFolder for one that only ReadBoxes reads.
 	ReadFolder func(path string, o Options) (*structured.Dataset, error)
 	IsFolder   func(path string) bool
+	Listing    string // the file in its folders that says what the others hold, and is no data file itself; empty: there is none
 	// ReadBoxes reads images with boxes of objects, for --task localise. It is nil for formats without boxes.
 	ReadBoxes func(path string, o localisation.Options) (*structured.Dataset, error)
 }

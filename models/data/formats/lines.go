@@ -11,5 +11,6 @@ var _ = builtin(Format{
 	Holds:    "a folder of images of lines, and what they read in " + lines.Listing,
 	Tasks:    []string{"transcribe"},
 	IsFolder: lines.IsFolder,
+	Listing:  lines.Listing,
 	ByTask:   true,
 })

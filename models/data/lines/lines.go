@@ -145,9 +145,13 @@ func (r Reader) Symbols(text string) []string {
 // breaks reports whether a text has symbols that would break the line on which it is printed.
 func (r Reader) breaks(text string) bool { return !r.Words && strings.ContainsAny(text, "\t\r\n") }
 
-// Joined joins symbols as a person reads them: words have blanks between them.
+// Joined joins symbols as a person reads them: words have blanks between them. Symbols are words if one of them is longer than a letter, or if one of
+// names is and there is no blank.
 func Joined(y []int32, names *structured.Alphabet) string {
 	all, between := make([]string, len(y)), ""
+	if names.Index(" ") < 0 && slices.ContainsFunc(names.Names(), func(s string) bool { return utf8.RuneCountInString(s) > 1 }) {
+		between = " "
+	}
 	for k, s := range y {
 		if all[k] = names.Name(s); utf8.RuneCountInString(all[k]) > 1 {
 			between = " "

@@ -123,6 +123,9 @@ func TestSymbols(t *testing.T) {
 	if a, b := Joined([]int32{0, 1, 0}, names), Joined([]int32{2, 0}, names); a != "a a" || b != "ah a" {
 		t.Errorf("%q, %q", a, b)
 	}
+	if a := Joined([]int32{0, 0}, structured.NewAlphabet("a", "ah")); a != "a a" {
+		t.Errorf("words of one letter are joined to %q", a)
+	}
 	d := Reader{Height: 2, Columns: 1}.Unread("x", names, func(add func(string, *images.Image)) { add("", images.Of(page(3, 2, 0))) })
 	if d.Readings != nil || d.Alphabet != names || d.Length(0) != 3 {
 		t.Errorf("%+v", d)

@@ -6,7 +6,7 @@ import (
 
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/oracles/chain"
-	"github.com/dsp-go/dsp/oracles/tree"
+	"github.com/dsp-go/dsp/oracles/kinds"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
 	"github.com/dsp-go/dsp/structured/trees"
@@ -39,10 +39,11 @@ func treeMeasures() []measure {
 		}{
 			{trees.SpanningTree{}, answerNames{max: "max (Eisner)", topK: "top-5", exp: "exp (inside-outside)", samples: "10 samples"}},
 			{trees.SpanningTree{NonProjective: true}, answerNames{max: "max (Chu-Liu-Edmonds)", topK: "top-5", exp: "exp (matrix-tree)", samples: "10 samples (Wilson)"}},
+			{trees.SpanningTree{Siblings: true}, answerNames{max: "max (McDonald and Pereira)", exp: "exp (inside-outside)", samples: "10 samples"}},
 		} {
 			part := fmt.Sprintf("oracle, %s, %d words, %s", of.structure.Name(), words, named)
 			θ := randomTrees(of.structure, sentences, words, relations)
-			all = append(all, oracleMeasures(part, tree.New(of.structure.NonProjective), θ, of.names)...)
+			all = append(all, oracleMeasures(part, kinds.Of(of.structure).Oracle(), θ, of.names)...)
 		}
 	}
 	return all
@@ -90,11 +91,16 @@ func randomChains(sequences, length, labels int) *structured.Potentials {
 
 // randomTrees draws the potentials of a batch of sentences of equal length.
 func randomTrees(structure trees.SpanningTree, sentences, words, relations int) *structured.Potentials {
-	θ, outputs, rows := &structured.Potentials{}, make([]int, sentences+1), make([]int, sentences+1)
+	θ, outputs, rows, siblings := &structured.Potentials{}, make([]int, sentences+1), make([]int, sentences+1), make([]int, sentences+1)
 	for b := range outputs {
-		outputs[b], rows[b] = 2*b*words, b*words*words
+		outputs[b], rows[b], siblings[b] = 2*b*words, b*words*words, b*trees.Siblings(words)
 	}
-	θ.Reshape(structure.Form(relations), outputs, func(string) []int { return rows })
+	θ.Reshape(structure.Form(relations), outputs, func(table string) []int {
+		if table == trees.SiblingRows {
+			return siblings
+		}
+		return rows
+	})
 	return drawNormal(θ, rand.New(rand.NewPCG(1, 1)))
 }
 
