@@ -2,6 +2,7 @@ package train
 
 import (
 	"context"
+	"math"
 
 	"github.com/dsp-go/dsp/structured/machine/vec"
 	"github.com/dsp-go/dsp/train/engine"
@@ -15,18 +16,43 @@ type LowerBound struct {
 	Pass    int     // the pass after the last recomposition
 }
 
-// Rounded is a number with a bound on its rounding error.
-type Rounded struct{ Value, Error float64 }
+// Entropy is the mean entropy of a dual point, (1/n) Σ c_i H(u_i), with a bound on its rounding error.
+type Entropy struct {
+	Value, Error float64
+
+	// Mixed returns the mean entropy of the mixtures 1_{y_i} + s(u_i − 1_{y_i}), with the same bound. It is at least s·Value, and
+	// almost Value where s is almost 1 and the gold outputs are likely. nil: only s·Value is known.
+	Mixed func(ctx context.Context, s float64) (float64, error)
+}
 
 // Recompose pulls back a method's dual point after a pass and records its bound, for a dual value that includes an entropy. The
 // scorer runs at the weights w.
-func (b *LowerBound) Recompose(ctx context.Context, p *Problem, s *State, w []float32, of engine.DualPoint, entropy Rounded, pass int) (engine.Recomposed, error) {
+func (b *LowerBound) Recompose(ctx context.Context, p *Problem, s *State, w []float32, of engine.DualPoint, entropy Entropy, pass int) (engine.Recomposed, error) {
 	u, err := p.Recompose(ctx, w, of)
-	if err == nil {
-		s.FullPasses++
-		b.Record(p, u, entropy, pass)
+	if err != nil {
+		return u, err
+	}
+	s.FullPasses++
+	b.Record(p, u, entropy, pass)
+	if p.L1 > 0 && p.Lambda == 0 && entropy.Mixed != nil {
+		err = b.recordMixed(ctx, p, u, entropy)
 	}
 	return u, err
+}
+
+// recordMixed records the bound of the mixture with the gold outputs that is feasible with λ = 0, from its own entropy.
+func (b *LowerBound) recordMixed(ctx context.Context, p *Problem, u engine.Recomposed, entropy Entropy) error {
+	share := p.FeasibleShare(u.Grad)
+	h, err := entropy.Mixed(ctx, share)
+	if err != nil {
+		return err
+	}
+	a := share*u.Linear + h
+	rounded := u.Rounded + entropy.Error + p.GradientAllowance(math.Abs(a)*math.Sqrt(float64(p.Data.Positions())))
+	if d := a + p.Constant - rounded; d > b.Value {
+		b.Value, b.Rounded = d, rounded
+	}
+	return nil
 }
 
 // Certify does what Certifier asks of a method: it shows a bound of the dual point after the given pass, and its estimate. recompose
@@ -46,7 +72,7 @@ func (b *LowerBound) Certify(s *State, pass int, estimate float64, keep bool, re
 }
 
 // Record records a point recomposed after a pass. The dual value includes an entropy.
-func (b *LowerBound) Record(p *Problem, u engine.Recomposed, entropy Rounded, pass int) {
+func (b *LowerBound) Record(p *Problem, u engine.Recomposed, entropy Entropy, pass int) {
 	b.Pass = pass
 	if !p.Plain() {
 		b.recordElastic(p, u, entropy)
@@ -60,7 +86,7 @@ func (b *LowerBound) Record(p *Problem, u engine.Recomposed, entropy Rounded, pa
 }
 
 // recordElastic is Record with λ₁ > 0 or bounds.
-func (b *LowerBound) recordElastic(p *Problem, u engine.Recomposed, entropy Rounded) {
+func (b *LowerBound) recordElastic(p *Problem, u engine.Recomposed, entropy Entropy) {
 	d, magnitude := p.ElasticBound(u.Linear+entropy.Value, u.Grad)
 	rounded := u.Rounded + entropy.Error + p.GradientAllowance(magnitude)
 	if d -= rounded; d > b.Value {

@@ -31,14 +31,14 @@ func (b *BatchDual) Begin(ctx context.Context, d *Descent, examples []int, dropo
 	γ := d.ProxStep(η, λ)
 	d.engine.Remember(b.memory, float32(γ))
 	for k, f := range d.engine.answered {
-		b.entropy[k] = mixedEntropy(γ, f, b.entropy[k])
+		b.entropy[k] = MixedEntropy(γ, f, b.entropy[k])
 	}
 	return nil
 }
 
-// mixedEntropy returns the entropy of the gold output mixed with share γ of a distribution of entropy h, in which the gold output has
+// MixedEntropy returns the entropy of the gold output mixed with share γ of a distribution of entropy h, in which the gold output has
 // probability p = exp(−f): that of a = 1 − γ + γp for the gold output and of γ(1−p) for the others.
-func mixedEntropy(γ, f, h float64) float64 {
+func MixedEntropy(γ, f, h float64) float64 {
 	if γ == 0 {
 		return 0
 	}

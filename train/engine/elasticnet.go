@@ -29,21 +29,19 @@ import (
 //
 // with g the gradient of the point and a its linear part plus entropy. The mixture 1_y + s(u − 1_y) has the gradient s·g, the linear
 // part s times that of u (it is 0 for 1_y) and, because entropy is concave, at least s times the entropy. So every s gives a bound. For
-// λ = 0 the best feasible s is min(1, λ₁/‖g‖_∞): a gradient beyond λ₁ still proves something. magnitude is that of the terms whose
+// λ = 0 it is the best feasible s (FeasibleShare): a gradient beyond λ₁ still proves something. magnitude is that of the terms whose
 // rounding errors come from g: Σ |s·g_j w_j| at the minimiser w, which is in the box if there are bounds. With λ = 0 the bound depends on the largest entry of g alone. An entry is a sum over all positions, whose
 // rounding errors grow like the square root of their number.
 func (o *Objective) ElasticBound(a float64, g []float32) (bound, magnitude float64) {
+	if o.Lambda == 0 {
+		return max(0, o.FeasibleShare(g)*a) + o.Constant, math.Abs(a) * math.Sqrt(float64(o.Data.Positions()))
+	}
 	type coordinate struct{ g, c, λ1 float64 }
 	var moves []coordinate // those whose minimiser is not 0 for all s
-	rest, largest := 0.0, 0.0
+	rest := 0.0
 	o.eachL1(0, len(g), func(lo, hi int, λ1 float64) {
 		for j, x := range g[lo:hi] {
-			size := math.Abs(float64(x))
-			if λ1 == 0 && size > 0 {
-				largest = math.Inf(1) // with λ = 0, the only feasible s is 0
-			}
-			largest = max(largest, size)
-			c := 0.0
+			size, c := math.Abs(float64(x)), 0.0
 			if o.Center != nil {
 				c = float64(o.Center[lo+j])
 			}
@@ -54,13 +52,6 @@ func (o *Objective) ElasticBound(a float64, g []float32) (bound, magnitude float
 			}
 		}
 	})
-	if o.Lambda == 0 {
-		s := 1.0
-		if largest > o.L1 {
-			s = o.L1 / largest
-		}
-		return max(0, s*a) + o.Constant, math.Abs(a) * math.Sqrt(float64(o.Data.Positions()))
-	}
 	// value is concave in s. Its slope is a + ⟨g, w(s)⟩ at the minimiser w(s) = soft(c − s·g/λ, λ₁/λ).
 	by := o.primal()
 	value := func(s float64) (d, slope, size float64) {
@@ -91,6 +82,19 @@ func (o *Objective) ElasticBound(a float64, g []float32) (bound, magnitude float
 		d, _, size = value(lo)
 	}
 	return d + o.Constant, size
+}
+
+// FeasibleShare returns the largest s in [0, 1] for which a dual point of gradient s·g proves something with λ = 0: no |s·g_j| may be above λ₁.
+func (o *Objective) FeasibleShare(g []float32) float64 {
+	s := 1.0
+	o.eachL1(0, len(g), func(lo, hi int, λ1 float64) {
+		for _, x := range g[lo:hi] {
+			if size := math.Abs(float64(x)); size > λ1 {
+				s = min(s, λ1/size)
+			}
+		}
+	})
+	return s
 }
 
 // Regulariser returns (λ/2)‖w − c‖² + λ₁‖w‖₁ + constant.

@@ -131,7 +131,7 @@ func (m *BCFW) goOn(ctx context.Context, p *train.Problem, s *train.State) error
 	γ, gain := lineSearch(b+vec.Dot64(g, m.path.W), vec.Norm2(g)/p.Lambda)
 	vec.Axpy(float32(-γ/p.Lambda), g, m.path.W)
 	vec.Scale(float32(γ), g)
-	m.bound.Record(p, engine.Recomposed{Grad: g, Linear: γ * b, Central: γ * u.Central, Rounded: u.Rounded}, train.Rounded{}, m.passes)
+	m.bound.Record(p, engine.Recomposed{Grad: g, Linear: γ * b, Central: γ * u.Central, Rounded: u.Rounded}, train.Entropy{}, m.passes)
 	m.linear = γ * b
 	m.dual += gain
 	p.ToGold(m.memory, float32(γ))
@@ -313,7 +313,7 @@ func (m *BCFW) resync(ctx context.Context, p *train.Problem, s *train.State) err
 
 // recompose pulls back the memory and records its bound.
 func (m *BCFW) recompose(ctx context.Context, p *train.Problem, s *train.State) (engine.Recomposed, error) {
-	return m.bound.Recompose(ctx, p, s, p.Soften(m.path.W, m.path.Threshold), m.memory, train.Rounded{}, m.passes)
+	return m.bound.Recompose(ctx, p, s, p.Soften(m.path.W, m.path.Threshold), m.memory, train.Entropy{}, m.passes)
 }
 
 // Certify implements train.Certifier.

@@ -329,7 +329,7 @@ func (m *BCPFW) resync(ctx context.Context, p *train.Problem, s *train.State) er
 
 // recompose pulls back the corners' mixtures and records the bound.
 func (m *BCPFW) recompose(ctx context.Context, p *train.Problem, s *train.State) (engine.Recomposed, error) {
-	return m.bound.Recompose(ctx, p, s, p.Soften(m.path.W, m.path.Threshold), m.corners, train.Rounded{}, m.passes)
+	return m.bound.Recompose(ctx, p, s, p.Soften(m.path.W, m.path.Threshold), m.corners, train.Entropy{}, m.passes)
 }
 
 // Certify implements train.Certifier.

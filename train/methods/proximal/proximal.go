@@ -31,11 +31,11 @@ const (
 	leastLambda   = 3   // n·λ' is at least this with λ₁ > 0
 	extrapolation = 0.8 // largest β
 
-	// Once F changes by less than this share in a pass, κ falls by a factor after each such pass, to a least n·κ. Where w drifts along
-	// directions in which F is nearly flat, |g_j| exceeds λ₁ + λ|w_j| by κ|w_j − z_j|, and the bound suffers.
-	stillness   = 2e-5
-	weakening   = 0.8
-	weakestTerm = 0.05
+	// Once F changes by less than this share in a pass, κ falls by a factor after each such pass, until v, which is λ₁/κ away from w, has few digits
+	// left for w. Where w drifts along directions in which F is nearly flat, |g_j| exceeds λ₁ + λ|w_j| by κ|w_j − z_j|, and the bound suffers.
+	stillness        = 2e-5
+	weakening        = 0.8
+	largestThreshold = 200
 )
 
 // Begin chooses κ.
@@ -77,7 +77,7 @@ func (r *Regulariser) Advance(p *train.Problem, w []float32, f float64, v []floa
 		r.count = 0
 	}
 	old := r.Lambda
-	if still := math.Abs(f-r.value) <= stillness*math.Abs(f); still && r.Kappa > weakestTerm/float64(p.Len()) {
+	if still := math.Abs(f-r.value) <= stillness*math.Abs(f); still && p.L1 < largestThreshold*r.Kappa {
 		r.Kappa *= weakening
 		r.Lambda, r.count = p.Lambda+r.Kappa, 0
 	}

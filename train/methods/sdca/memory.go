@@ -77,13 +77,43 @@ func (m *dualMemory) meanEntropy(o *engine.Objective) float64 {
 }
 
 // boundedEntropy returns the mean entropy with a bound on its rounding error.
-func (m *dualMemory) boundedEntropy(ctx context.Context, p *train.Problem) (train.Rounded, error) {
+func (m *dualMemory) boundedEntropy(ctx context.Context, p *train.Problem) (train.Entropy, error) {
 	if !p.Loss.Smooth() || p.Loss == engine.Quadratic { // no entropy, or Recompose knows it
-		return train.Rounded{}, nil
+		return train.Entropy{}, nil
 	}
 	visited := slices.DeleteFunc(slices.Clone(p.Own()), func(i int) bool { return m.step[i] == 0 }) // others have an entropy of 0
 	rounded, err := p.SumOverRanks(ctx, p.EntropyRounding(&m.u.Marginals, &m.φ.Marginals, visited))
-	return train.Rounded{Value: m.meanEntropy(p.Objective), Error: rounded}, err
+	entropy := train.Entropy{Value: m.meanEntropy(p.Objective), Error: rounded}
+	if p.L1 > 0 && p.Lambda == 0 {
+		entropy.Mixed = m.mixed(p)
+	}
+	return entropy, err
+}
+
+// mixed returns a function for train.Entropy.Mixed, or nil if u_i is no distribution of outputs that is known, or the gold outputs are mixtures
+// themselves. f_i, −log of the probability of the gold output, is log Z(φ_i) − ⟨1_{y_i}, φ_i⟩, where log Z(φ_i) = H(u_i) + ⟨u_i, φ_i⟩. An error in f_i
+// changes the entropy by 1 − s times as much at most, and one in H(u_i) by s times as much.
+func (m *dualMemory) mixed(p *train.Problem) func(context.Context, float64) (float64, error) {
+	if p.Soft || p.Relaxed() != "" || !p.Loss.Smooth() || p.Loss == engine.Quadratic {
+		return nil
+	}
+	return func(ctx context.Context, s float64) (float64, error) {
+		var φ structured.Potentials
+		var u structured.Marginals
+		total := 0.0
+		for _, i := range p.Own() {
+			if m.step[i] == 0 { // the gold output
+				continue
+			}
+			h := m.entropy[i]
+			m.φ.AsPotentials(i, p.Data.OutputLength(i), &φ)
+			m.u.View(i, &u)
+			f := h + inner(p, &u, &φ) - φ.Score(0, p.Data.Gold(i))
+			total += p.Data.Weight(i) * engine.MixedEntropy(s, max(0, f), h)
+		}
+		total, err := p.SumOverRanks(ctx, total)
+		return total / float64(p.Len()), err
+	}
 }
 
 func (m *dualMemory) meanStep() float64 { return vec.Sum(m.step) / float64(len(m.step)) }

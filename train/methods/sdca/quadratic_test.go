@@ -99,7 +99,7 @@ func TestQuadraticSDCA(t *testing.T) {
 		shelf, half := &traintest.Shelf{Values: map[string]any{}}, *s
 		for k := range 12 {
 			traintest.Passes(t, m, p, s, 1)
-			if d := m.estimate(p); d < last-1e-6 {
+			if d, err := m.estimate(t.Context(), p); err != nil || d < last-1e-6 {
 				t.Fatalf("batch %d, pass %d: the dual fell from %g to %g", batch, k+1, last, d)
 			} else {
 				last = d

@@ -48,8 +48,9 @@ import (
 //
 // The state shows the weights with the least F after a pass. The last steps of a pass move w to and fro, most where examples share
 // much, as dense inputs do. So the weights that are tried are means over the ends of passes, each counting half as much as the
-// next. The dual is certified when it is recomposed from the memory, at every Resync and in Certify. In between, the changes of
-// steps estimate it. The method is done once F and the bound differ by no more than rounding.
+// next. With a proximal term they are means of thresholded weights. The dual is certified when it is recomposed from the memory, at every
+// Resync and in Certify. In between, the changes of steps estimate it. The method is done once F and the bound differ by no more than
+// rounding.
 type SDCA struct {
 	Resync int  // passes between recompositions of w from the memory, to remove rounding errors; 0 means 20
 	Async  bool // threads take examples one by one without waiting; for sparse inputs only (async.go)
@@ -59,7 +60,7 @@ type SDCA struct {
 	lone    []*loneStep // one per asynchronous thread
 	memory  *dualMemory
 	w       []float32 // before thresholding
-	mean    []float32 // of w over the ends of passes; of no use Online or with a proximal term, which have means of their own
+	mean    []float32 // of w over the ends of passes; with a proximal term, after thresholding; of no use Online without one
 	linear  float64   // (1/n) Σ c_i [⟨u_i, a_i + ℓ_i⟩ − ⟨1_{y_i}, a_i⟩]
 	entropy float64   // (1/n) Σ c_i H(u_i)
 	primal  float64   // F(s.W), rounded up
@@ -252,7 +253,7 @@ func (m *SDCA) Certify(ctx context.Context, p *train.Problem, s *train.State, ke
 
 // report shows the best weights, the bound, and the best dual value.
 func (m *SDCA) report(ctx context.Context, p *train.Problem, s *train.State) error {
-	w := p.Soften(m.shown(), m.τ)
+	w := m.shown(p)
 	primal, rounded, err := p.Upper(ctx, w)
 	if err != nil {
 		return err
@@ -262,7 +263,11 @@ func (m *SDCA) report(ctx context.Context, p *train.Problem, s *train.State) err
 		m.primal, m.rounded = primal, rounded
 		copy(s.W, w)
 	}
-	m.dual = max(m.dual, m.estimate(p))
+	estimate, err := m.estimate(ctx, p)
+	if err != nil {
+		return err
+	}
+	m.dual = max(m.dual, estimate)
 	s.Primal = m.primal
 	m.bound.Show(s, m.dual)
 	if m.primal-m.dual <= m.rounded+closed*p.Allowance(m.linear, m.entropy, p.Lambda/2*vec.Norm2(w)) {
@@ -272,7 +277,7 @@ func (m *SDCA) report(ctx context.Context, p *train.Problem, s *train.State) err
 		s.Done = m.primal-m.bound.Value <= 2*(m.bound.Rounded+m.rounded)
 	}
 	s.Smoothed, s.Mu, s.Kappa, s.Step, s.Exact = math.NaN(), 0, m.regulariser.Kappa, m.memory.meanStep(), math.NaN()
-	m.regulariser.Advance(p, w, primal, m.w)
+	m.regulariser.Advance(p, p.Soften(m.w, m.τ), primal, m.w)
 	if τ := m.regulariser.Threshold(p); τ != m.τ {
 		m.τ = τ
 		for _, sh := range m.shards {
@@ -282,26 +287,46 @@ func (m *SDCA) report(ctx context.Context, p *train.Problem, s *train.State) err
 	return nil
 }
 
-// shown returns the weights, before thresholding, that are tried after a pass.
-func (m *SDCA) shown() []float32 {
-	switch {
-	case m.Online || m.regulariser.Kappa > 0:
-		return m.w
-	case len(m.mean) == 0:
-		m.mean = slices.Clone(m.w)
-	default:
-		vec.Axpby(0.5, m.w, 0.5, m.mean)
+// shown returns the weights that are tried after a pass. With a proximal term, whose v are of different κ and z, the mean is that of thresholded
+// weights, where the last ones are not zero.
+func (m *SDCA) shown(p *train.Problem) []float32 {
+	proximal := m.regulariser.Kappa > 0
+	if m.Online && !proximal {
+		return p.Soften(m.w, m.τ)
+	}
+	w := m.w
+	if proximal {
+		w = p.Soften(w, m.τ)
+	}
+	if len(m.mean) == 0 {
+		m.mean = slices.Clone(w)
+	} else {
+		vec.Axpby(0.5, w, 0.5, m.mean)
+	}
+	if !proximal {
+		return p.Soften(m.mean, m.τ)
+	}
+	for j, x := range w {
+		if x == 0 {
+			m.mean[j] = 0
+		}
 	}
 	return m.mean
 }
 
 // estimate returns the dual value of the memory, computed from w instead of the memory.
-func (m *SDCA) estimate(p *train.Problem) float64 {
+func (m *SDCA) estimate(ctx context.Context, p *train.Problem) (float64, error) {
 	if p.L1 == 0 {
-		return p.DualValue(m.linear+m.entropy, m.w)
+		return p.DualValue(m.linear+m.entropy, m.w), nil
 	}
-	d, _ := p.ElasticBound(m.linear+m.entropy, m.regulariser.Gradient(m.w))
-	return d
+	g := m.regulariser.Gradient(m.w)
+	d, _ := p.ElasticBound(m.linear+m.entropy, g)
+	if mixed := m.memory.mixed(p); p.Lambda == 0 && mixed != nil {
+		s := p.FeasibleShare(g)
+		h, err := mixed(ctx, s)
+		return max(d, s*m.linear+h+p.Constant), err
+	}
+	return d, nil
 }
 
 // Archive saves or restores the method's state.

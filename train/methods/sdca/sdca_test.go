@@ -377,13 +377,14 @@ func TestSDCARecomposesItsGap(t *testing.T) {
 
 // The weights that are tried after a pass are means over the ends of passes, each of which counts half as much as the next; oeg tries the last ones.
 func TestMeanOfPasses(t *testing.T) {
+	p := traintest.NoisyProblem(3, engine.CRF, oracles.Smoothing{}, 1)
 	m, online := &SDCA{}, &SDCA{Online: true}
 	for k, w := range []float32{1, 3, 4} {
 		m.w, online.w = []float32{w}, []float32{w}
-		if got, want := m.shown()[0], []float32{1, 2, 3}[k]; got != want || m.w[0] != w {
+		if got, want := m.shown(p)[0], []float32{1, 2, 3}[k]; got != want || m.w[0] != w {
 			t.Errorf("pass %d: tried %g, want %g; the dual point's weight %g, want %g", k+1, got, want, m.w[0], w)
 		}
-		if got := online.shown()[0]; got != w {
+		if got := online.shown(p)[0]; got != w {
 			t.Errorf("pass %d: oeg tried %g, want %g", k+1, got, w)
 		}
 	}
