@@ -20,6 +20,7 @@ func givenIsKept(t *rapid.T, kind kinds.Kind, o oracles.Maximiser) {
 		agreeing[b] = slices.DeleteFunc(Enumerate(θ, b), func(y Output) bool { return !agrees(y.Values, gold) })
 		θ.Structure.(structured.Restricter).Restrict(given, b, gold)
 	}
+	given.Gold = θ.Gold // drawn above, for structures that read it
 	y, value := make([]int32, θ.OutputSize()), make([]float64, θ.Len())
 	o.Max(given, y, value)
 	for b, all := range agreeing {

@@ -149,6 +149,6 @@ func TestSparseRefusals(t *testing.T) {
 		refused(exitBadInput, "--l1 1", "linear in the weights", `"mlp"`, "prox-linear")
 	for _, args := range [][]string{{"--model-batch", "all"}, {"--finish", "1", "--passes", "3"}, {"--inner-steps", "3"}} {
 		dsp(t, append([]string{"train", "--examples", "20,5,5", "--net", "mlp", "--l1", "1", "--out", filepath.Join(t.TempDir(), "run")}, args...)...).
-			refused(exitBadInput, "--l1 1", "prox-linear", "soft thresholds", args[0][2:])
+			refused(exitBadInput, "--l1 1", "prox-linear", "no step for the ℓ1 regulariser", args[0][2:])
 	}
 }

@@ -41,7 +41,7 @@ func TestReadsFiles(t *testing.T) {
 	for args, want := range map[string]string{
 		fmt.Sprintf("train --task select --train %s --net linear --passes 3 --quiet --out %s", path, run): "model",
 		"train --task select --train x.pairs": "--format pairs has no labels for --task select, which reads npz; use --task align",
-		"info --formats":                      "graph, transcribe, select",
+		"info --formats":                      "warp, select",
 	} {
 		if _, out := clitest.Run(t, strings.Fields(args)...); !strings.Contains(out, want) {
 			t.Errorf("%s: %s; want %s", args, out, want)

@@ -19,7 +19,7 @@ func matchingMeasures() []measure {
 	for _, s := range []matchings.Matching{{}, {Complete: true}} {
 		for _, size := range []struct{ items, examples int }{{20, 64}, {100, 4}} {
 			part := fmt.Sprintf("oracle, %s, %d by %d items", s.Name(), size.items, size.items)
-			θ, o := randomMatchings(s, size.examples, size.items), matching.New()
+			θ, o := randomPairs(s.Resize, size.examples, size.items), matching.New()
 			all = append(all, oracleMeasures(part, o, θ, answerNames{max: "max (Jonker-Volgenant)", topK: "top-5 (BMMF)"})...)
 			y, value := make([]int32, θ.OutputSize()), make([]float64, θ.Len())
 			var m oracles.MaxMarginals
@@ -29,25 +29,24 @@ func matchingMeasures() []measure {
 	return all
 }
 
-// alignmentMeasures measures every answer of the oracle of monotone alignments, on 16 examples of 100 by 100 items.
+// alignmentMeasures measures every answer of the oracle of monotone alignments, on 64 examples of 20 by 20 items and on 16 of 100 by 100.
 func alignmentMeasures() []measure {
-	sizes := make([]int, 16)
-	for b := range sizes {
-		sizes[b] = 100
+	names := answerNames{max: "max (time warping)", topK: "top-5", l2: "ℓ₂ on the top 5", exp: "exp and marginals", samples: "10 samples"}
+	var all []measure
+	for _, size := range []struct{ items, examples int }{{20, 64}, {100, 16}} {
+		part := fmt.Sprintf("oracle, monotone alignment, %d by %d items", size.items, size.items)
+		all = append(all, oracleMeasures(part, align.New(), randomPairs(monotone.Resize, size.examples, size.items), names)...)
 	}
-	θ := &structured.Potentials{}
-	monotone.Resize(θ, sizes, sizes)
-	drawNormal(θ, rand.New(rand.NewPCG(1, 1)))
-	return oracleMeasures("oracle, monotone alignment, 100 by 100 items", align.New(), θ, answerNames{max: "max (time warping)", topK: "top-5", l2: "ℓ₂ on the top 5", exp: "exp and marginals", samples: "10 samples"})
+	return all
 }
 
-// randomMatchings draws the potentials of a batch of examples with as many source as target items.
-func randomMatchings(s matchings.Matching, examples, items int) *structured.Potentials {
+// randomPairs draws the potentials of a batch of examples with as many source as target items.
+func randomPairs(resize func(θ *structured.Potentials, sources, targets []int), examples, items int) *structured.Potentials {
 	sizes := make([]int, examples)
 	for b := range sizes {
 		sizes[b] = items
 	}
 	θ := &structured.Potentials{}
-	s.Resize(θ, sizes, sizes)
+	resize(θ, sizes, sizes)
 	return drawNormal(θ, rand.New(rand.NewPCG(1, 1)))
 }
