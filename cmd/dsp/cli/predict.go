@@ -73,9 +73,9 @@ A pipeline (train --task pipeline) turns raw text (--text) into CoNLL-U with sen
 these fields in a CoNLL-U file; --fill says which.
 
 The links of a sentence pair become a line in Pharaoh format: source-target, words counted from 0. A score follows after |||.
-With --nbest every alignment has a line: rank ||| links ||| score. Links of aligners have margins, not probabilities: the best score
-of an alignment with the link, less that of one without it (--task warp has probabilities). So have labels that cuts find: the
-best score with the label, less that without it.
+With --nbest every alignment has a line: rank ||| links ||| score. Links of aligners have margins, not probabilities: the best
+score of an alignment with the link, less that of one without it (--task warp has probabilities). So have labels that cuts find:
+the best score with the label, less that without it.
 
 For an image of a line of text, predict prints a line: the name of the image, a tab and the string, and with --score its
 probability. With --beam it searches for probable strings; with --nbest it lists the best of them.`,
