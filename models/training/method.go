@@ -93,9 +93,6 @@ func checkMethod(c *config.Config, d *optimisers.Descriptor, method train.Method
 	if o.L1 > 0 && !o.Scorer.Affine() && !d.TakesL1() {
 		return structured.BadInput("--l1 %v needs scores that are linear in the weights; net %q is not. Use --net linear, --method prox-linear, or leave out --l1", c.L1, c.Net)
 	}
-	if err := train.CheckL1(method, o); err != nil {
-		return adviseMethod(c, err)
-	}
 	if err := train.CheckTerms(method, o, false); err != nil {
 		return adviseMethod(c, err)
 	}

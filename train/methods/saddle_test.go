@@ -7,6 +7,8 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/sparse"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/train"
 	"github.com/dsp-go/dsp/train/engine"
@@ -111,6 +113,26 @@ func TestSaddleRefusals(t *testing.T) {
 			if err := m.Start(t.Context(), p, &train.State{W: make([]float32, p.Scorer.Dim())}); !structured.IsBadInput(err) {
 				t.Errorf("%s, %s: %v", m.Name(), name, err)
 			}
+		}
+	}
+}
+
+// A net without weights has nothing to learn, and its interval holds the loss that it has.
+func TestSaddlesWithoutWeights(t *testing.T) {
+	net, err := sparse.NewChain(0, 0, 3, nets.EdgesNone)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := traintest.SparseChains(1, 5, 1, 3, false)
+	d.Attributes = &structured.Sparse{Offsets: make([]int, d.Positions()+1)}
+	o := &engine.Objective{Scorer: net, Data: d, Loss: engine.Hinge, Radius: 1}
+	for _, m := range []train.Method{&SaddleFW{}, &SaddleBCFW{}} {
+		p := &train.Problem{Engine: engine.NewEngine(o, 1), Seed: 3}
+		s := traintest.Start(t, m, p)
+		traintest.Passes(t, m, p, s, 2)
+		loss := float64(d.Positions()) / float64(p.Len())
+		if s.Dual > loss || s.Primal < loss || s.Primal > loss*(1+1e-4) {
+			t.Errorf("%s: [%g, %g], the loss is %g", m.Name(), s.Dual, s.Primal, loss)
 		}
 	}
 }

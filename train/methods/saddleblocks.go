@@ -86,7 +86,7 @@ func (m *SaddleBCFW) seat(p *train.Problem) {
 			m.active = append(m.active, j)
 		}
 	}
-	if s := p.Sparse(); s != nil {
+	if s := p.Sparse(); s != nil && s.NumRows() > 0 {
 		m.games = newTournament(s.NumRows(), func(row int) float64 { return m.strength(s, row) })
 	}
 }

@@ -83,7 +83,7 @@ func (m *SGD) Start(ctx context.Context, p *train.Problem, s *train.State) error
 		}
 		s.FullPasses++
 	}
-	s.Step = m.step(p)
+	s.Step = m.step(p, float64(m.walk.local.steps(p)))
 	return nil
 }
 
@@ -120,9 +120,10 @@ func (m *SGD) Pass(ctx context.Context, p *train.Problem, s *train.State) error 
 const exploded = 2
 
 func (m *SGD) pass(ctx context.Context, p *train.Problem, s *train.State) error {
+	perPass := float64(m.walk.local.steps(p))
 	if m.walks() {
 		return m.walk.pass(ctx, p, s, m.averaging(p), m.walk.asking(ctx, p, func(d *engine.Descent) float64 {
-			γ := m.step(p)
+			γ := m.step(p, perPass)
 			m.t++
 			d.Clip(m.Clip)
 			d.MomentumStep(γ, p.Lambda, m.Momentum, m.Nesterov)
@@ -135,7 +136,7 @@ func (m *SGD) pass(ctx context.Context, p *train.Problem, s *train.State) error 
 	}
 	γ, local := 0.0, m.walk.local
 	err := local.each(ctx, p, local.batches(p, s.Passes), func(_ int, batch []int) error {
-		γ = m.step(p)
+		γ = m.step(p, perPass)
 		if err := descend(ctx, p, &m.path, batch, γ, local.mask(p, m.t)); err != nil {
 			return err
 		}
@@ -191,9 +192,8 @@ func (m *SGD) averaging(p *train.Problem) Averaging {
 	return PassAverage
 }
 
-// step returns γ_t.
-func (m *SGD) step(p *train.Problem) float64 {
-	perPass := float64(m.walk.local.steps(p))
+// step returns γ_t, with so many steps in a pass.
+func (m *SGD) step(p *train.Problem, perPass float64) float64 {
 	if m.Schedule == PegasosSchedule {
 		return 1 / (p.Lambda * float64(m.t+1))
 	}

@@ -17,9 +17,9 @@ import (
 //
 // ω = 1 is the maximum; ω = relaxation raises the dual by less, and all steps together by more (successive over-relaxation).
 // K is the same for all labels, so a Cholesky factor solves for all of them. It comes from the scorer: v with a 1 in column t of position t pulled back, and scored,
-// has column t of K where the scores of label t are; Y positions at a time. What K needs is half as large as the square of an example's length. Steps on several examples at the same w are divided by their number: the dual is
-// concave, so that it rises at least by the mean of what each alone would raise it. The same goes for runs of blockPositions in a long example. So steps never
-// lower the dual but by rounding, and none is undone.
+// has column t of K where the scores of label t are; Y positions at a time. Steps on several examples at the same w are divided by their number: the dual is
+// concave, so that it rises at least by the mean of what each alone would raise it. The same goes for runs of blockPositions in a long example, so that K
+// needs no more than half a square of that for each. So steps never lower the dual but by rounding, and none is undone.
 //
 // With λ₁ > 0, ‖soft(v)‖² rises less than ‖v‖², and the steps are those of a bound from below.
 
@@ -47,7 +47,7 @@ func (st *dualStep) gram(p *train.Problem, memory *dualMemory) error {
 	labels := st.probed.Parts[part].Width
 	positions := len(st.probed.Parts[part].Values) / labels
 	base := append([]float32(nil), st.probed.Parts[part].Values...)
-	k := make([][]float32, positions) // columns
+	k := make([][]float32, positions) // columns, from the diagonal to the end of the run
 	v := &st.probes
 	for from := 0; from < positions; from += labels {
 		to := min(from+labels, positions)
@@ -63,7 +63,8 @@ func (st *dualStep) gram(p *train.Problem, memory *dualMemory) error {
 			return err
 		}
 		for t := from; t < to; t++ {
-			for s := range positions {
+			end := min(t-t%blockPositions+blockPositions, positions)
+			for s := t; s < end; s++ {
 				at := s*labels + t - from
 				k[t] = append(k[t], st.probed.Parts[part].Values[at]-base[at])
 			}
@@ -78,7 +79,7 @@ func (st *dualStep) gram(p *train.Problem, memory *dualMemory) error {
 	for from := 0; from < positions; from += blockPositions {
 		for s := from; s < min(from+blockPositions, positions); s++ {
 			for t := from; t <= s; t++ {
-				packed = append(packed, k[t][s])
+				packed = append(packed, k[t][s-t])
 			}
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/nets/sparse"
 	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/machine/vec"
 	"github.com/dsp-go/dsp/train"
 	"github.com/dsp-go/dsp/train/engine"
@@ -161,5 +162,58 @@ func TestQuadraticVariants(t *testing.T) {
 	traintest.Certify(t, m, p, s)
 	if !(s.Dual >= best.Dual) || !(s.Gap() <= 0.01*s.Primal) {
 		t.Errorf("λ₁: [%g, %g], without [%g, %g]", s.Dual, s.Primal, best.Dual, best.Primal)
+	}
+}
+
+// A long example is solved for in runs of positions. Inner products are those within each run, and the dual does not fall.
+func TestQuadraticRuns(t *testing.T) {
+	const positions, attributes = 2*blockPositions + 17, 30
+	net, err := sparse.NewChain(attributes, 0, 3, nets.EdgesNone)
+	if err != nil {
+		t.Fatal(err)
+	}
+	short := traintest.SparseChains(1, 120, attributes, 3, true)
+	if short.Positions() < positions {
+		t.Fatalf("%d positions, the test needs %d", short.Positions(), positions)
+	}
+	d := *short
+	d.Offsets, d.Labels = []int{0, positions}, short.Labels[:positions]
+	d.Attributes = &structured.Sparse{Offsets: short.Attributes.Offsets[:positions+1]}
+	d.Attributes.Index, d.Attributes.Value = short.Attributes.Index[:d.Attributes.Offsets[positions]], short.Attributes.Value[:d.Attributes.Offsets[positions]]
+	o := &engine.Objective{Scorer: net, Data: &d, Loss: engine.Quadratic, Lambda: 1}
+	p := &train.Problem{Engine: engine.NewEngine(o, 1), Smoothing: oracles.Smoothing{Kind: oracles.Entropy}, Seed: 3}
+	m, last := &SDCA{Resync: 1000}, math.Inf(-1)
+	s := traintest.Start(t, m, p)
+	for k := range 10 {
+		traintest.Passes(t, m, p, s, 1)
+		dual, err := m.estimate(t.Context(), p)
+		if err != nil || dual < last-1e-6 {
+			t.Fatalf("pass %d: the dual fell from %g to %g, error %v", k+1, last, dual, err)
+		}
+		last = dual
+	}
+	packed := m.memory.gram[0]
+	for from := 0; from < positions; from += blockPositions {
+		for a := from; a < min(from+blockPositions, positions); a++ {
+			for b := from; b <= a; b++ {
+				want := 0.0
+				one, values := d.Attributes.Row(a)
+				other, factors := d.Attributes.Row(b)
+				for i, row := range one {
+					for j, column := range other {
+						if row == column {
+							want += float64(values[i]) * float64(factors[j])
+						}
+					}
+				}
+				if got := float64(packed[0]); math.Abs(got-want) > 1e-5*(1+math.Abs(want)) {
+					t.Fatalf("the inner product of positions %d and %d is %g, want %g", a, b, got, want)
+				}
+				packed = packed[1:]
+			}
+		}
+	}
+	if len(packed) > 0 {
+		t.Errorf("%d inner products too many", len(packed))
 	}
 }
