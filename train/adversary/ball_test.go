@@ -66,11 +66,15 @@ func mixed(γ float64, a, b []float64) []float64 {
 	return w
 }
 
-// Saddle-point methods bound the optimum of the hinge in a ball of weights, and come close to it.
+// Saddle-point methods bound the optimum of the hinge in a ball of weights, and come close to it where it is benign.
 func TestBall(t *testing.T) {
 	n := &tally{}
 	for _, c := range grid(7) {
-		if c.loss != engine.Hinge || c.terms != "plain" || c.nasty != "benign" || !strings.Contains("sparse chain, matchings, choices", c.structure) {
+		nasty := c.nasty != "benign" || c.terms != "plain"
+		if c.loss != engine.Hinge || !strings.Contains("plain, weights", c.terms) || !strings.Contains("sparse chain, matchings, choices", c.structure) {
+			continue
+		}
+		if c.nasty == "strong" || c.nasty == "far prior" || nasty && c.structure == "matchings" { // the former two have centres, for which there is no ball
 			continue
 		}
 		for _, free := range []bool{false, true} {
@@ -80,16 +84,22 @@ func TestBall(t *testing.T) {
 				p.Lambda = 0
 			}
 			best := inBall(list(t, p), p.Radius)
-			if !(best.width() <= 1e-5) {
+			if !nasty && !(best.width() <= 1e-5) {
 				t.Errorf("%v, λ = %g: the reference is loose: [%g, %g]", c, p.Lambda, best.lower, best.upper)
 			}
 			for _, j := range saddles {
-				v := n.judge(t, c.String(), j, p, best, 150)
+				passes := 150
+				if nasty {
+					passes = 30
+				}
+				v := n.judge(t, c.String(), j, p, best, passes)
 				if v.refused {
 					t.Errorf("%v: %s refuses it", c, j.name)
 				}
 				t.Logf("%v, λ = %.2g, %s: relative gap %.3g", c, p.Lambda, j.name, v.gap)
-				n.loose(t, c.String(), j, v, 0.5)
+				if !nasty {
+					n.loose(t, c.String(), j, v, 0.5)
+				}
 			}
 		}
 	}
