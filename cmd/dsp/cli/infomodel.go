@@ -163,7 +163,11 @@ func (in inside) reads() []string {
 	} else {
 		add(in.ArcAttributes, "%d attributes of arcs, %d of their relations", in.LabelAttributes)
 	}
-	add(in.PairAttributes, "%d attributes of pairs, %d of unmatched source words", in.SourceAttributes)
+	if in.Config.Task == "warp" {
+		add(in.PairAttributes, "%d attributes of pairs, %d of source items", in.SourceAttributes)
+	} else {
+		add(in.PairAttributes, "%d attributes of pairs, %d of unmatched source words", in.SourceAttributes)
+	}
 	if in.EdgeAttributes > 0 || len(all) == 0 || in.Attributes > 0 && len(in.Vocab) == 0 {
 		all = append(all, fmt.Sprintf("%d attributes of positions, %d of transitions", in.Attributes, in.EdgeAttributes))
 	} else {

@@ -178,7 +178,7 @@ func queryOptions(r *http.Request) (o options, err error) {
 	case (o.SampleTemperature > 0 || seeded) && o.Samples == 0:
 		return o, structured.BadInput("temperature and seed are for samples")
 	case o.EntityF1 != (o.EntityThreshold > 0):
-		return o, structured.BadInput("decode=f1 and threshold go with each other: dsp eval --decode f1 finds a threshold")
+		return o, structured.BadInput("decode=f1 and threshold go with each other: the decode f1 of dsp eval finds a threshold")
 	}
 	return o, nil
 }
