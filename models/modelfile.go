@@ -191,6 +191,8 @@ func loadFile(path string, e *encoded.Reader) (*Model, error) {
 	switch format := f.Metadata["format"]; {
 	case format == "":
 		return nil, structured.BadInput("%s: a safetensors file, but not a model of dsp", path)
+	case strings.HasPrefix(format, "dsp data "):
+		return nil, structured.BadInput("%s: data, packed by dsp data pack, and not a model; dsp train --train reads it", path)
 	case format != "dsp model "+modelFormat:
 		return nil, structured.BadInput("%s: format %q, written by dsp %s; this one reads \"dsp model %s\"", path, format,
 			f.Metadata["version"], modelFormat)

@@ -142,6 +142,7 @@ func TestLoadErrors(t *testing.T) {
 		"text":        {write([]byte("the quick brown fox jumps over the lazy dog")), "m.safetensors"},
 		"not ours":    {change(func(f *safetensors.File) { f.Metadata = nil }), "not a model of dsp"},
 		"version":     {change(func(f *safetensors.File) { f.Metadata["format"] = "dsp model 99" }), "this one reads"},
+		"a pack":      {change(func(f *safetensors.File) { f.Metadata["format"] = "dsp data 1" }), "packed by dsp data pack"},
 		"config":      {change(func(f *safetensors.File) { f.Metadata["config"] = `{"net": 3}` }), `metadata "config"`},
 		"net":         {change(func(f *safetensors.File) { f.Metadata["config"] = `{"net": "transformer"}` }), `transformer`},
 		"labels":      {change(func(f *safetensors.File) { f.Metadata["labels"] = `["a","a"]` }), "2 labels (1 different)"},

@@ -85,7 +85,7 @@ func TestReaders(t *testing.T) {
 // What is wrong is named.
 func TestRefusals(t *testing.T) {
 	for _, c := range []struct{ kind, text, want string }{
-		{"words", `{"words": ["a"], "wrds": 1}`, "no member is called"},
+		{"words", `{"words": ["a"], "wrds": 1}`, `no member is called "wrds"; members are id, words, pos,`},
 		{"words", `{"words": "a"}`, "words has a string, expected a list of texts"},
 		{"words", `{"words": [1]}`, "words has a number, expected text"},
 		{"words", `{"words": []}`, "column word is empty"},

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"iter"
+	"reflect"
 	"strings"
 	"unicode/utf8"
 
@@ -73,12 +74,31 @@ func Parse(line []byte) (*Object, error) {
 	d := json.NewDecoder(bytes.NewReader(line))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&o); err != nil {
-		return nil, structured.BadInput("%s", Explain(err))
+		what := Explain(err)
+		if unknown(err) {
+			what += "; members are " + strings.Join(members(), ", ")
+		}
+		return nil, structured.BadInput("%s", what)
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return nil, structured.BadInput("more text after the object, expected one object per line")
 	}
 	return &o, nil
+}
+
+const unknownField = "json: unknown field " // how encoding/json's message begins
+
+func unknown(err error) bool { return strings.HasPrefix(err.Error(), unknownField) }
+
+// members returns the names of the members of an Object.
+func members() []string {
+	var names []string
+	for _, field := range reflect.VisibleFields(reflect.TypeFor[Object]()) {
+		if name := field.Tag.Get("json"); name != "" {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // Explain words an error of encoding/json for somebody who does not know Go.
@@ -95,7 +115,7 @@ func Explain(err error) string {
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
 		return "the JSON object is cut off"
 	}
-	if name, found := strings.CutPrefix(err.Error(), "json: unknown field "); found {
+	if name, found := strings.CutPrefix(err.Error(), unknownField); found {
 		return "no member is called " + name
 	}
 	return "not JSON: " + strings.TrimPrefix(err.Error(), "json: ")
