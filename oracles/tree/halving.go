@@ -68,10 +68,13 @@ func (m *matrixTree) leaf(k *elimination, d int, root float64, closed bool) bool
 	if closed {
 		m.open[d] = k.zero
 	}
+	if !(root > k.zero && root <= math.MaxFloat64) {
+		return false
+	}
 	if d == 0 {
 		m.logTotal = m.factors + k.log(root)
 	}
-	return root > k.zero && root <= math.MaxFloat64
+	return true
 }
 
 // eliminate eliminates token j of a level, while tokens lo to hi-1 remain. It returns false as halve does.

@@ -22,18 +22,24 @@ func (p *NonProjective) Exp(arc []float64, n int, μ float64, marginals []float3
 	if !ok {
 		return minusInf
 	}
-	if m.run(&fastest.trees, marginals != nil) >= leastLogTotal {
+	inRange := m.run(&fastest.trees, marginals != nil)
+	accurate := m.logTotal >= leastLogTotal
+	value += μ * m.logTotal
+	if accurate && inRange {
 		if marginals != nil {
 			m.write(marginals)
 		}
-		return value + μ*m.logTotal
+		return value
 	}
 	m.setLogWeights(arc, μ)
-	if m.run(&logElimination, marginals != nil) == minusInf {
+	if !m.run(&logElimination, marginals != nil) {
 		return minusInf
 	}
 	if marginals != nil {
 		m.writeLogs(marginals)
+	}
+	if accurate { // only marginals left the range: the value must not depend on whether they are wanted
+		return value
 	}
 	return μ * m.logTotal
 }
@@ -120,13 +126,11 @@ func (m *matrixTree) setLogWeights(arc []float64, μ float64) {
 	}
 }
 
-// run sums over all trees. It sets logTotal and, if marginals are wanted, reach, last and open.
-func (m *matrixTree) run(k *elimination, marginals bool) float64 {
+// run sums over all trees. It sets logTotal, −∞ if there is no tree or the sum leaves the range of float64, and, if marginals are
+// wanted, reach, last and open. It returns whether all that it set is right: with marginals, every token had to be the last one.
+func (m *matrixTree) run(k *elimination, marginals bool) bool {
 	m.marginals, m.logTotal, m.factors = marginals, minusInf, 0
-	if !m.halve(k, 0, 0, m.n, view{m.weight, m.root, m.stride}, false) {
-		m.logTotal = minusInf
-	}
-	return m.logTotal
+	return m.halve(k, 0, 0, m.n, view{m.weight, m.root, m.stride}, false)
 }
 
 // write writes the probabilities of all arcs.
