@@ -2,12 +2,15 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"unsafe"
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/dsp-go/dsp/nets/sparse"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/machine/vec"
 	"github.com/dsp-go/dsp/train/ranks"
@@ -23,11 +26,23 @@ import (
 // where all ranks pull in the same direction, and near 1 where their examples have little in common. So σ′ follows the quotients of the
 // rounds, half-way each time, and a round after which the dual has fallen is undone, and followed by one with σ′ = K.
 //
+// With sparse inputs a round costs as much as the rows of weights that its examples touch: ranks tell each other these and what they have added to them, and
+// each adds up all of it, in the order of the ranks. With dense inputs all weights are touched, and what ranks have added is summed as gradients are.
+//
 // The zero value is ready for use. For a single process a round is just its work.
 type Rounds struct {
-	sigma  float64 // σ′ of the next round; 0: the number of ranks
-	before []float32
-	after  []float32
+	sigma   float64   // σ′ of the next round; 0: the number of ranks
+	round   uint32    // counts rounds
+	visited []int     // own examples that this round has visited, each once
+	seen    []uint32  // [n] the last round that visited an example
+	rows    []int32   // that this round has touched, on any rank
+	touched []uint32  // [NumRows] the last round that touched a row
+	before  []float32 // [Dim] the weights before the round, of touched rows, or of all for dense inputs
+	added   []float32 // scratch memory: what a rank has added to rows
+	sum     []float32 // scratch memory: what all have added, for dense inputs
+	theirs  []int32   // scratch memory: rows of a rank
+	batch   structured.Batch
+	found   sparse.Rows
 }
 
 // DualBlock is what a method does in rounds.
@@ -36,9 +51,10 @@ type DualBlock interface {
 	// each rank changes all of these, for itself; after the round all ranks have the same.
 	Dual() (w []float32, terms []*float64)
 
-	// Keep copies the dual variables of own examples; Restore returns to these.
-	Keep(own []int)
-	Restore(own []int)
+	// Keep copies the dual variables of examples; if more, beside those that it has copied. Restore returns to the copies: examples are all that
+	// were kept, in that order.
+	Keep(examples []int, more bool)
+	Restore(examples []int)
 }
 
 // roundsPerPass is how often ranks exchange what they have changed in w.
@@ -52,80 +68,240 @@ func (r *Rounds) PerPass(e *Engine) int {
 	return roundsPerPass
 }
 
-// Round runs the work of a round with σ′, for which it needs no other rank, and sums what it has changed. The weights that score are soft
-// thresholds at τ, and λ is that of the whole dual.
-func (r *Rounds) Round(ctx context.Context, e *Engine, λ float64, τ float32, b DualBlock, work func(σ float64) error) error {
-	g, own := e.group, e.Own()
-	if g == nil {
-		return work(1)
+// Round runs the work of a round with σ′, for which it needs no other rank, and sums what it has changed. The work calls visit with own examples
+// before it changes their dual variables. The weights that score are soft thresholds at τ, and λ is that of the whole dual.
+func (r *Rounds) Round(ctx context.Context, e *Engine, λ float64, τ float32, b DualBlock, work func(σ float64, visit func(examples []int)) error) error {
+	if e.group == nil {
+		return work(1, func([]int) {})
 	}
-	most := float64(g.Size())
+	most := float64(e.group.Size())
 	σ := min(max(1, r.sigma), most) // a run that is resumed may have fewer ranks
 	if r.sigma == 0 {
 		σ = most
 	}
 	safe := σ == most
-	if !safe {
-		b.Keep(own)
-	}
 	w, terms := b.Dual()
-	r.before = append(r.before[:0], w...)
-	begin := make([]float64, len(terms))
+	r.begin(e, w)
+	mine := make([]float64, len(terms)) // changes of the terms
 	for k, x := range terms {
-		begin[k] = *x
+		mine[k] = -*x
 	}
-	if err := e.Alone(ctx, func() error { return work(σ) }); err != nil {
-		return err
+	failed := e.apart(func() error {
+		return work(σ, func(examples []int) {
+			first := len(r.visited)
+			r.visit(e, w, examples)
+			if !safe {
+				b.Keep(r.visited[first:], first > 0)
+			}
+		})
+	})
+	for k, x := range terms {
+		mine[k] += *x
 	}
-	w, terms = b.Dual()
-	changes, err := r.sum(ctx, e, w, σ, begin, terms)
+	c, err := r.exchange(ctx, e, τ, w, σ, mine, failed)
 	if err != nil {
 		return err
 	}
-	value, was := -λ*e.conjugate(r.after, τ), -λ*e.conjugate(r.before, τ)
-	sizes := []float64{value}
+	rise, sizes := -λ*c.value, []float64{λ * c.size}
 	for k, x := range terms {
-		*x = begin[k] + changes[k]
-		value, was, sizes = value+*x, was+begin[k], append(sizes, *x)
+		*x += c.terms[k] - mine[k]
+		rise, sizes = rise+c.terms[k], append(sizes, *x)
 	}
-	if !safe && value < was-e.Allowance(sizes...) {
-		copy(w, r.before)
+	if !safe && rise < -e.Allowance(sizes...) {
+		r.undo(e, w)
 		for k, x := range terms {
-			*x = begin[k]
+			*x -= c.terms[k]
 		}
-		b.Restore(own)
+		b.Restore(r.visited)
 		r.sigma = 0
 		return nil
 	}
-	copy(w, r.after)
-	if alone := changes[len(terms)]; alone > 0 {
-		r.sigma = (σ + max(1, vec.Dist2(r.after, r.before)/alone)) / 2
+	if c.alone > 0 {
+		r.sigma = (σ + max(1, c.together/c.alone)) / 2
 	}
 	return nil
 }
 
-// sum leaves the weights after a round in r.after, and returns the changes of the terms and Σ_k ‖Δw_k‖².
-func (r *Rounds) sum(ctx context.Context, e *Engine, w []float32, σ float64, begin []float64, terms []*float64) ([]float64, error) {
-	mine := make([]float64, len(terms)+1)
-	for k, x := range terms {
-		mine[k] = *x - begin[k]
+// begin begins a round at w.
+func (r *Rounds) begin(e *Engine, w []float32) {
+	r.round++
+	if len(r.seen) != e.Len() || r.round == 0 {
+		r.seen, r.round = make([]uint32, e.Len()), 1
+		if e.sparse != nil {
+			r.touched = make([]uint32, e.sparse.NumRows())
+		}
 	}
-	mine[len(terms)] = vec.Dist2(w, r.before) / (σ * σ)
-	total, err := e.sumNumbers(ctx, mine)
+	r.visited, r.rows = r.visited[:0], r.rows[:0]
+	if r.before = vec.Grow(r.before, len(w)); e.sparse == nil {
+		copy(r.before, w)
+	}
+}
+
+// visit takes note of examples, and of the weights that they may change.
+func (r *Rounds) visit(e *Engine, w []float32, examples []int) {
+	first := len(r.visited)
+	for _, i := range examples {
+		if r.seen[i] != r.round {
+			r.seen[i] = r.round
+			r.visited = append(r.visited, i)
+		}
+	}
+	if e.sparse == nil {
+		return
+	}
+	r.batch.Reset(e.Data, r.visited[first:])
+	e.sparse.Rows(&r.batch, &r.found)
+	for _, row := range r.found.Index {
+		lo, hi := e.sparse.Row(row)
+		r.touch(row, r.before[lo:hi], w[lo:hi])
+	}
+}
+
+// touch takes note of the weights of a row.
+func (r *Rounds) touch(row int32, before, w []float32) {
+	if r.touched[row] != r.round {
+		r.touched[row] = r.round
+		r.rows = append(r.rows, row)
+		copy(before, w)
+	}
+}
+
+// changes are what all ranks have changed in a round.
+type changes struct {
+	terms    []float64 // of the dual value
+	alone    float64   // Σ_k ‖Δw_k‖²
+	together float64   // ‖Σ_k Δw_k‖²
+	value    float64   // Σ_j φ(v_j) of the weights after less before, which is ‖w‖²/2 without thresholds and bounds
+	size     float64   // Σ_j |φ(v_j)| of those that have changed
+}
+
+// exchange moves w from where the round began by what all ranks have added, and returns the changes. It fails on all ranks if one has failed.
+func (r *Rounds) exchange(ctx context.Context, e *Engine, τ float32, w []float32, σ float64, mine []float64, failed error) (*changes, error) {
+	var bad *NonFiniteError
+	if failed != nil && !errors.As(failed, &bad) {
+		return nil, failed // ends the run, of which the others learn
+	}
+	c := &changes{terms: make([]float64, len(mine))}
+	numbers := append([]float64{0, r.back(e, w, float32(1/σ))}, mine...)
+	if failed != nil {
+		numbers[0] = 1
+	}
+	rows := r.rows
+	message := append(ranks.Bytes(numbers), ranks.Bytes([]int64{int64(len(rows))})...)
+	if e.sparse != nil {
+		message = append(append(message, ranks.Bytes(rows)...), ranks.Bytes(r.added)...)
+	}
+	all, err := e.group.Gather(ctx, message)
 	if err != nil {
 		return nil, err
 	}
-	r.after = append(r.after[:0], r.before...)
-	by := float32(1 / σ)
-	err = e.group.Sum(ctx, cut(r.after), 1, func(k, _ int) error {
-		lo, hi := k*pieceNumbers, min((k+1)*pieceNumbers, len(w))
-		to, from, now := r.after[lo:hi], r.before[lo:hi], w[lo:hi]
-		for j := range to {
-			to[j] += by * (now[j] - from[j])
+	anyFailed, count := false, make([]int64, 1)
+	for rank := range all {
+		if all[rank], err = take(all[rank], numbers); err == nil {
+			all[rank], err = take(all[rank], count)
 		}
-		return nil
+		if err != nil {
+			return nil, err
+		}
+		anyFailed = anyFailed || numbers[0] != 0
+		c.alone += numbers[1]
+		floats.Add(c.terms, numbers[2:])
+		if e.sparse == nil {
+			continue
+		}
+		r.theirs = vec.Grow(r.theirs, int(count[0]))
+		if all[rank], err = take(all[rank], r.theirs); err == nil {
+			r.added = vec.Grow(r.added, len(all[rank])/4)
+			err = ranks.Numbers(all[rank], r.added)
+		}
+		if err != nil {
+			return nil, err
+		}
+		added := r.added
+		for _, row := range r.theirs {
+			lo, hi := e.sparse.Row(row)
+			r.touch(row, r.before[lo:hi], w[lo:hi])
+			c.move(e.Objective, τ, lo, w[lo:hi], r.before[lo:hi], added[:hi-lo])
+			added = added[hi-lo:]
+		}
+	}
+	if anyFailed {
+		return nil, e.SameOnAll(ctx, failed)
+	}
+	if e.sparse == nil {
+		r.sum = vec.Grow(r.sum, len(w))
+		clear(r.sum)
+		err = e.group.Sum(ctx, cut(r.sum), 1, func(k, _ int) error {
+			lo, hi := k*pieceNumbers, min((k+1)*pieceNumbers, len(w))
+			vec.Axpy(1, r.added[lo:hi], r.sum[lo:hi])
+			return nil
+		})
+		c.move(e.Objective, τ, 0, w, r.before, r.sum)
+	}
+	return c, err
+}
+
+// back returns w to where the round began, leaves the given share of what this rank has added in r.added, row by row, and returns its square.
+func (r *Rounds) back(e *Engine, w []float32, share float32) (square float64) {
+	r.added = r.added[:0]
+	one := func(lo, hi int) {
+		before := r.before[lo:hi]
+		for j, x := range w[lo:hi] {
+			d := share * (x - before[j])
+			r.added = append(r.added, d)
+			square += float64(d) * float64(d)
+		}
+		copy(w[lo:hi], before)
+	}
+	if e.sparse == nil {
+		one(0, len(w))
+	}
+	for _, row := range r.rows {
+		one(e.sparse.Row(row))
+	}
+	return square
+}
+
+// move adds to weights from number lo on, and takes note of it.
+func (c *changes) move(o *Objective, τ float32, lo int, w, before, added []float32) {
+	if o.Plain() {
+		for j, d := range added {
+			from, was := float64(w[j]), float64(before[j])
+			w[j] += d
+			to := float64(w[j])
+			c.together += (to - from) * (to + from - 2*was)
+			c.value += (to - from) * (to + from) / 2
+			c.size += to * to / 2
+		}
+		return
+	}
+	φ := o.primal()
+	o.eachL1(lo, lo+len(w), func(from, to int, λ1 float64) {
+		t := float64(τ)
+		if λ1 == 0 {
+			t = 0
+		}
+		for j := from - lo; j < to-lo; j++ {
+			from, was := float64(w[j]), float64(before[j])
+			w[j] += added[j]
+			to := float64(w[j])
+			c.together += (to - from) * (to + from - 2*was)
+			c.value -= φ.value(from, t)
+			c.value += φ.value(to, t)
+			c.size += math.Abs(φ.value(to, t))
+		}
 	})
-	return total, err
+}
+
+// undo returns w to where the round began.
+func (r *Rounds) undo(e *Engine, w []float32) {
+	if e.sparse == nil {
+		copy(w, r.before)
+	}
+	for _, row := range r.rows {
+		lo, hi := e.sparse.Row(row)
+		copy(w[lo:hi], r.before[lo:hi])
+	}
 }
 
 // Archive saves or restores the state between two rounds.
