@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
+	"math/bits"
 	"slices"
 	"unsafe"
 
@@ -32,15 +32,16 @@ import (
 // The zero value is ready for use. For a single process a round is just its work.
 type Rounds struct {
 	sigma   float64   // σ′ of the next round; 0: the number of ranks
-	round   uint32    // counts rounds
+	list    uint32    // counts lists of rows
 	visited []int     // own examples that this round has visited, each once
-	seen    []uint32  // [n] the last round that visited an example
-	rows    []int32   // that this round has touched, on any rank
-	touched []uint32  // [NumRows] the last round that touched a row
-	before  []float32 // [Dim] the weights before the round, of touched rows, or of all for dense inputs
-	added   []float32 // scratch memory: what a rank has added to rows
-	sum     []float32 // scratch memory: what all have added, for dense inputs
+	seen    []uint32  // [n] list at the last visit of an example
+	rows    []int32   // a list of rows: that this rank has touched, and then that all have, in the same order on all ranks
+	touched []uint32  // [NumRows] the last list that has a row
+	before  []float32 // weights of the rows before the round, one row after the other; all weights for dense inputs
+	after   []float32 // the same after it
+	added   []float32 // scratch memory: what a rank has added to its rows, or all ranks for dense inputs
 	theirs  []int32   // scratch memory: rows of a rank
+	bits    []uint64  // scratch memory: a bit for each row, all zero
 	batch   structured.Batch
 	found   sparse.Rows
 }
@@ -98,7 +99,7 @@ func (r *Rounds) Round(ctx context.Context, e *Engine, λ float64, τ float32, b
 	for k, x := range terms {
 		mine[k] += *x
 	}
-	c, err := r.exchange(ctx, e, τ, w, σ, mine, failed)
+	c, err := r.exchange(ctx, e, τ, float32(1/σ), w, mine, failed)
 	if err != nil {
 		return err
 	}
@@ -124,25 +125,35 @@ func (r *Rounds) Round(ctx context.Context, e *Engine, λ float64, τ float32, b
 
 // begin begins a round at w.
 func (r *Rounds) begin(e *Engine, w []float32) {
-	r.round++
-	if len(r.seen) != e.Len() || r.round == 0 {
-		r.seen, r.round = make([]uint32, e.Len()), 1
+	if len(r.seen) != e.Len() {
+		r.seen = make([]uint32, e.Len())
 		if e.sparse != nil {
-			r.touched = make([]uint32, e.sparse.NumRows())
+			r.touched, r.bits = make([]uint32, e.sparse.NumRows()), make([]uint64, e.sparse.NumRows()/64+1)
 		}
 	}
-	r.visited, r.rows = r.visited[:0], r.rows[:0]
-	if r.before = vec.Grow(r.before, len(w)); e.sparse == nil {
-		copy(r.before, w)
+	r.visited = r.visited[:0]
+	r.forget()
+	if e.sparse == nil {
+		r.before = append(r.before, w...)
 	}
+}
+
+// forget begins a new list of rows.
+func (r *Rounds) forget() {
+	if r.list++; r.list == 0 { // after 2³² lists
+		clear(r.seen)
+		clear(r.touched)
+		r.list = 1
+	}
+	r.rows, r.before = r.rows[:0], r.before[:0]
 }
 
 // visit takes note of examples, and of the weights that they may change.
 func (r *Rounds) visit(e *Engine, w []float32, examples []int) {
 	first := len(r.visited)
 	for _, i := range examples {
-		if r.seen[i] != r.round {
-			r.seen[i] = r.round
+		if r.seen[i] != r.list {
+			r.seen[i] = r.list
 			r.visited = append(r.visited, i)
 		}
 	}
@@ -151,18 +162,37 @@ func (r *Rounds) visit(e *Engine, w []float32, examples []int) {
 	}
 	r.batch.Reset(e.Data, r.visited[first:])
 	e.sparse.Rows(&r.batch, &r.found)
-	for _, row := range r.found.Index {
+	r.eachInOrder(r.found.Index, func(row int32) {
 		lo, hi := e.sparse.Row(row)
-		r.touch(row, r.before[lo:hi], w[lo:hi])
+		r.touch(row, w[lo:hi])
+	})
+}
+
+// eachInOrder calls do for rows in the order of their numbers, so that memory is read in order.
+func (r *Rounds) eachInOrder(rows []int32, do func(row int32)) {
+	if len(rows) < len(r.bits) { // few: not worth a look at all bits
+		slices.Sort(rows)
+		for _, row := range rows {
+			do(row)
+		}
+		return
+	}
+	for _, row := range rows {
+		r.bits[row/64] |= 1 << (row % 64)
+	}
+	for k, x := range r.bits {
+		for ; x != 0; x &= x - 1 {
+			do(int32(k*64 + bits.TrailingZeros64(x)))
+		}
+		r.bits[k] = 0
 	}
 }
 
-// touch takes note of the weights of a row.
-func (r *Rounds) touch(row int32, before, w []float32) {
-	if r.touched[row] != r.round {
-		r.touched[row] = r.round
-		r.rows = append(r.rows, row)
-		copy(before, w)
+// touch takes note of the weights of a row before they change.
+func (r *Rounds) touch(row int32, w []float32) {
+	if r.touched[row] != r.list {
+		r.touched[row] = r.list
+		r.rows, r.before = append(r.rows, row), append(r.before, w...)
 	}
 }
 
@@ -172,125 +202,137 @@ type changes struct {
 	alone    float64   // Σ_k ‖Δw_k‖²
 	together float64   // ‖Σ_k Δw_k‖²
 	value    float64   // Σ_j φ(v_j) of the weights after less before, which is ‖w‖²/2 without thresholds and bounds
-	size     float64   // Σ_j |φ(v_j)| of those that have changed
+	size     float64   // Σ_j φ(v_j) after, of those that have changed
 }
 
-// exchange moves w from where the round began by what all ranks have added, and returns the changes. It fails on all ranks if one has failed.
-func (r *Rounds) exchange(ctx context.Context, e *Engine, τ float32, w []float32, σ float64, mine []float64, failed error) (*changes, error) {
+// exchange moves w from where the round began by shares of what all ranks have added, and returns the changes. It fails on all ranks if one has failed.
+func (r *Rounds) exchange(ctx context.Context, e *Engine, τ, share float32, w []float32, mine []float64, failed error) (*changes, error) {
 	var bad *NonFiniteError
 	if failed != nil && !errors.As(failed, &bad) {
 		return nil, failed // ends the run, of which the others learn
 	}
-	c := &changes{terms: make([]float64, len(mine))}
-	numbers := append([]float64{0, r.back(e, w, float32(1/σ))}, mine...)
+	r.collect(e, w)
+	numbers := append([]float64{0, float64(len(r.rows)), float64(share) * float64(share) * vec.Dist2(r.after, r.before)}, mine...)
 	if failed != nil {
 		numbers[0] = 1
 	}
-	rows := r.rows
-	message := append(ranks.Bytes(numbers), ranks.Bytes([]int64{int64(len(rows))})...)
+	r.added = append(r.added[:0], r.after...)
+	vec.Axpby(-share, r.before, share, r.added)
+	r.undo(e, w)
+	message := append([]byte(nil), ranks.Bytes(numbers)...)
 	if e.sparse != nil {
-		message = append(append(message, ranks.Bytes(rows)...), ranks.Bytes(r.added)...)
+		message = append(append(message, ranks.Bytes(r.rows)...), ranks.Bytes(r.added)...)
+		r.forget()
 	}
 	all, err := e.group.Gather(ctx, message)
 	if err != nil {
 		return nil, err
 	}
-	anyFailed, count := false, make([]int64, 1)
-	for rank := range all {
-		if all[rank], err = take(all[rank], numbers); err == nil {
-			all[rank], err = take(all[rank], count)
-		}
-		if err != nil {
+	c, anyFailed := &changes{terms: make([]float64, len(mine))}, false
+	for _, x := range all {
+		if x, err = take(x, numbers); err != nil {
 			return nil, err
 		}
 		anyFailed = anyFailed || numbers[0] != 0
-		c.alone += numbers[1]
-		floats.Add(c.terms, numbers[2:])
-		if e.sparse == nil {
-			continue
-		}
-		r.theirs = vec.Grow(r.theirs, int(count[0]))
-		if all[rank], err = take(all[rank], r.theirs); err == nil {
-			r.added = vec.Grow(r.added, len(all[rank])/4)
-			err = ranks.Numbers(all[rank], r.added)
-		}
-		if err != nil {
-			return nil, err
-		}
-		added := r.added
-		for _, row := range r.theirs {
-			lo, hi := e.sparse.Row(row)
-			r.touch(row, r.before[lo:hi], w[lo:hi])
-			c.move(e.Objective, τ, lo, w[lo:hi], r.before[lo:hi], added[:hi-lo])
-			added = added[hi-lo:]
+		c.alone += numbers[2]
+		floats.Add(c.terms, numbers[3:])
+		if e.sparse != nil {
+			if err = r.add(e, w, int(numbers[1]), x); err != nil {
+				return nil, err
+			}
 		}
 	}
 	if anyFailed {
 		return nil, e.SameOnAll(ctx, failed)
 	}
 	if e.sparse == nil {
-		r.sum = vec.Grow(r.sum, len(w))
-		clear(r.sum)
-		err = e.group.Sum(ctx, cut(r.sum), 1, func(k, _ int) error {
-			lo, hi := k*pieceNumbers, min((k+1)*pieceNumbers, len(w))
-			vec.Axpy(1, r.added[lo:hi], r.sum[lo:hi])
-			return nil
-		})
-		c.move(e.Objective, τ, 0, w, r.before, r.sum)
+		if err = r.sum(ctx, e, w); err != nil {
+			return nil, err
+		}
 	}
-	return c, err
+	r.collect(e, w)
+	c.together = vec.Dist2(r.after, r.before)
+	c.size = r.conjugate(e.Objective, τ, r.after)
+	c.value = c.size - r.conjugate(e.Objective, τ, r.before)
+	return c, nil
 }
 
-// back returns w to where the round began, leaves the given share of what this rank has added in r.added, row by row, and returns its square.
-func (r *Rounds) back(e *Engine, w []float32, share float32) (square float64) {
-	r.added = r.added[:0]
-	one := func(lo, hi int) {
-		before := r.before[lo:hi]
-		for j, x := range w[lo:hi] {
-			d := share * (x - before[j])
-			r.added = append(r.added, d)
-			square += float64(d) * float64(d)
-		}
-		copy(w[lo:hi], before)
-	}
+// collect leaves the weights of the touched rows in after.
+func (r *Rounds) collect(e *Engine, w []float32) {
+	r.after = r.after[:0]
 	if e.sparse == nil {
-		one(0, len(w))
+		r.after = append(r.after, w...)
 	}
 	for _, row := range r.rows {
-		one(e.sparse.Row(row))
+		lo, hi := e.sparse.Row(row)
+		r.after = append(r.after, w[lo:hi]...)
 	}
-	return square
 }
 
-// move adds to weights from number lo on, and takes note of it.
-func (c *changes) move(o *Objective, τ float32, lo int, w, before, added []float32) {
-	if o.Plain() {
-		for j, d := range added {
-			from, was := float64(w[j]), float64(before[j])
-			w[j] += d
-			to := float64(w[j])
-			c.together += (to - from) * (to + from - 2*was)
-			c.value += (to - from) * (to + from) / 2
-			c.size += to * to / 2
-		}
-		return
+// add adds to w what a rank has added to some rows.
+func (r *Rounds) add(e *Engine, w []float32, rows int, message []byte) error {
+	r.theirs = vec.Grow(r.theirs, rows)
+	message, err := take(message, r.theirs)
+	if err != nil {
+		return err
 	}
-	φ := o.primal()
-	o.eachL1(lo, lo+len(w), func(from, to int, λ1 float64) {
-		t := float64(τ)
-		if λ1 == 0 {
-			t = 0
+	r.added = vec.Grow(r.added, len(message)/4)
+	if err := ranks.Numbers(message, r.added); err != nil {
+		return err
+	}
+	added := r.added
+	for _, row := range r.theirs {
+		lo, hi := e.sparse.Row(row)
+		to := w[lo:hi]
+		r.touch(row, to)
+		for j, d := range added[:len(to)] {
+			to[j] += d
 		}
-		for j := from - lo; j < to-lo; j++ {
-			from, was := float64(w[j]), float64(before[j])
-			w[j] += added[j]
-			to := float64(w[j])
-			c.together += (to - from) * (to + from - 2*was)
-			c.value -= φ.value(from, t)
-			c.value += φ.value(to, t)
-			c.size += math.Abs(φ.value(to, t))
-		}
+		added = added[len(to):]
+	}
+	return nil
+}
+
+// sum adds to w what all ranks have added to all weights.
+func (r *Rounds) sum(ctx context.Context, e *Engine, w []float32) error {
+	r.after = vec.Grow(r.after, len(w))
+	clear(r.after)
+	err := e.group.Sum(ctx, cut(r.after), 1, func(k, _ int) error {
+		lo, hi := k*pieceNumbers, min((k+1)*pieceNumbers, len(w))
+		vec.Axpy(1, r.added[lo:hi], r.after[lo:hi])
+		return nil
 	})
+	vec.Axpy(1, r.after, w)
+	return err
+}
+
+// conjugate is Objective.conjugate of the weights of the touched rows.
+func (r *Rounds) conjugate(o *Objective, τ float32, v []float32) float64 {
+	if o.Plain() {
+		return vec.Norm2(v) / 2
+	}
+	φ, total := o.primal(), 0.0
+	each := func(lo, n int) {
+		o.eachL1(lo, lo+n, func(from, to int, λ1 float64) {
+			t := float64(τ)
+			if λ1 == 0 {
+				t = 0
+			}
+			for _, x := range v[:to-from] {
+				total += φ.value(float64(x), t)
+			}
+			v = v[to-from:]
+		})
+	}
+	linear, ok := o.Scorer.(*sparse.Linear)
+	if !ok {
+		each(0, len(v))
+	}
+	for _, row := range r.rows {
+		lo, hi := linear.Row(row)
+		each(lo, hi-lo)
+	}
+	return total
 }
 
 // undo returns w to where the round began.
@@ -298,9 +340,10 @@ func (r *Rounds) undo(e *Engine, w []float32) {
 	if e.sparse == nil {
 		copy(w, r.before)
 	}
+	before := r.before
 	for _, row := range r.rows {
 		lo, hi := e.sparse.Row(row)
-		copy(w[lo:hi], r.before[lo:hi])
+		before = before[copy(w[lo:hi], before):]
 	}
 }
 
