@@ -8,9 +8,10 @@ processor time, user and system, of all processes, so that other work on the mac
 bytes are those that rank 0 receives. What two processes need beyond one is work that every rank repeats, and the cost of messages; the rest of a
 pass is shared. From these the script draws the speed of a pass on up to 1,024 machines, for two networks, by the model
 
-    seconds(R) = repeated + shared / min(R, strands) + pieces in a chain of R ranks + a broadcast of the sums,
+    seconds(R) = repeated + serial + shared / min(R, strands) + exchanges,
 
-where a message of m bytes takes alpha + m / beta. Only the picture needs matplotlib.
+where a message of m bytes takes alpha + m / beta. An exchange is a sum, which passes through a chain of R ranks in windows and is then broadcast, or each rank
+gives all others what it has. Full passes over attributes add these to the sum one rank after the other, which is serial. Only the picture needs matplotlib.
 """
 
 import argparse
@@ -27,13 +28,16 @@ import tempfile
 NETWORKS = {"10 Gb/s Ethernet": (30e-6, 1.25e9), "200 Gb/s InfiniBand": (2e-6, 25e9)}  # alpha in s, beta in B/s
 
 TEXT = ["--columns", "word=0,pos=1,label=-1"]
-RUNS = {  # flags, most ranks with a share of a pass, in how many pieces a sum passes through the ranks
-    "lbfgs, attributes": (TEXT + ["--method", "lbfgs"], None, 17),
-    "owl-qn, attributes": (TEXT + ["--method", "owl-qn", "--l1", "0.5"], None, 17),
-    "sdca, attributes": (TEXT + ["--method", "sdca"], None, 17 * 8),
-    "sgd, attributes, batches of 64": (TEXT + ["--method", "sgd", "--batch", "64", "--lr", "0.1"], 8, 1),
-    "prox-linear, network, batches of 64": (["--net", "rnn", "--method", "prox-linear", "--model-batch", "64"] + TEXT, 8, 1),
-    "adam, network, batches of 64": (["--net", "rnn", "--method", "adam", "--batch", "64"] + TEXT, 8, 1),
+FULL = (lambda ranks: min(16, max(1, ranks // 2)), lambda examples: 1)  # in how many windows a sum passes through the ranks; how many exchanges a pass has
+BATCHES = (lambda ranks: 1, lambda examples: examples / 64)
+SERIAL = 0.17  # share of a pass that adds attributes to the gradient, from a profile
+RUNS = {  # flags, most ranks with a share of a pass, exchanges (windows None: no sum but a gather), serial share of a pass
+    "lbfgs, attributes": (TEXT + ["--method", "lbfgs"], None, *FULL, SERIAL),
+    "owl-qn, attributes": (TEXT + ["--method", "owl-qn", "--l1", "0.5"], None, *FULL, SERIAL),
+    "sdca, attributes": (TEXT + ["--method", "sdca"], None, None, lambda examples: 8, 0),
+    "sgd, attributes, batches of 64": (TEXT + ["--method", "sgd", "--batch", "64", "--lr", "0.1"], 8, None, BATCHES[1], 0),
+    "prox-linear, network, batches of 64": (["--net", "rnn", "--method", "prox-linear", "--model-batch", "64"] + TEXT, 8, *BATCHES, 0),
+    "adam, network, batches of 64": (["--net", "rnn", "--method", "adam", "--batch", "64"] + TEXT, 8, *BATCHES, 0),
 }
 
 
@@ -63,15 +67,19 @@ def per_pass(command, flags, threads, passes, repeats):
     return [(long[0] - short[0]) / passes] + [(count(long, w) - count(short, w)) / passes for w in ("messages", "bytes")], long[2]
 
 
-def seconds(ranks, repeated, shared, strands, steps, size, pieces, network):
-    """The model: seconds of a pass that sums `steps` times `size` bytes in `pieces`."""
+def seconds(ranks, repeated, shared, serial, strands, windows, exchanges, size, network):
+    """The model: seconds of a pass, of which `size` bytes come to rank 0 of two ranks."""
     alpha, beta = network
     if ranks == 1:
         return repeated + shared
-    piece = alpha + size / pieces / beta
-    chain = (ranks - 1 + pieces - 1) * piece
-    spread = pieces * alpha * math.ceil(math.log2(ranks)) + 2 * size / beta
-    return repeated + shared / min(ranks, strands) + steps * (chain + spread)
+    rounds = math.ceil(math.log2(ranks))
+    if windows is None:  # each rank sends all others its share
+        messages = exchanges * rounds * alpha + 2 * size * (ranks - 1) / ranks / beta
+    else:
+        pieces, each = windows(ranks), size / exchanges
+        chain = (ranks - 1 + pieces - 1) * (alpha + each / pieces / beta)
+        messages = exchanges * (chain + pieces * alpha * rounds + 2 * each / beta)
+    return repeated + shared * serial + shared * (1 - serial) / min(ranks, strands) + messages
 
 
 def main():
@@ -89,7 +97,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run([args.dsp, "data", "text", "--examples", f"{args.examples},10,10", "--out", folder, "--quiet"], check=True, capture_output=True)
         print("| run | one thread | two threads | two ranks | beyond one | messages | bytes | bits |\n|---|---|---|---|---|---|---|---|")
-        for name, (flags, strands, pieces) in RUNS.items():
+        for name, (flags, strands, windows, exchanges, serial) in RUNS.items():
             if args.method and args.method not in name:
                 continue
             flags = ["--train", f"{folder}/train.conll", *flags]
@@ -99,14 +107,13 @@ def main():
             same = "equal" if bits1 == bits2 == bits3 else "other" if name.startswith("sdca") and bits1 == bits2 else "DIFFER"
             print(f"| {name} | {one:.2f} s | {two:.2f} s | {both:.2f} s | {100 * (both / one - 1):+.0f} % | {messages:.0f} | {size / 1e6:.2f} MB | {same} |", flush=True)
             repeated = max(0, both - one)
-            rows.append((name, repeated, max(0, one - repeated), strands or args.examples // 36, pieces, messages, size))
+            rows.append((name, repeated, max(0, one - repeated), serial, strands or args.examples // 36, windows, exchanges(args.examples), size))
     print("\nModel: speed of a pass, as a multiple of one process with one thread\n")
     sizes = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024]
     curves = []
-    for name, repeated, shared, strands, pieces, messages, size in rows:
-        steps = max(1, messages / (pieces + 3))
+    for name, *row in rows:
         for network, speed in NETWORKS.items():
-            t = [seconds(r, repeated, shared, strands, steps, size / steps, pieces, speed) for r in sizes]
+            t = [seconds(r, *row, speed) for r in sizes]
             gain = [t[0] / x for x in t]
             best = max(range(len(sizes)), key=lambda k: gain[k])
             enough = next(r for r, g in zip(sizes, gain) if g >= 0.9 * gain[best])

@@ -41,6 +41,7 @@ type Rounds struct {
 	after   []float32 // the same after it
 	added   []float32 // scratch memory: what a rank has added to its rows, or all ranks for dense inputs
 	theirs  []int32   // scratch memory: rows of a rank
+	message []byte    // scratch memory
 	bits    []uint64  // scratch memory: a bit for each row, all zero
 	batch   structured.Batch
 	found   sparse.Rows
@@ -219,12 +220,12 @@ func (r *Rounds) exchange(ctx context.Context, e *Engine, τ, share float32, w [
 	r.added = append(r.added[:0], r.after...)
 	vec.Axpby(-share, r.before, share, r.added)
 	r.undo(e, w)
-	message := append([]byte(nil), ranks.Bytes(numbers)...)
+	r.message = append(r.message[:0], ranks.Bytes(numbers)...)
 	if e.sparse != nil {
-		message = append(append(message, ranks.Bytes(r.rows)...), ranks.Bytes(r.added)...)
+		r.message = append(append(r.message, ranks.Bytes(r.rows)...), ranks.Bytes(r.added)...)
 		r.forget()
 	}
-	all, err := e.group.Gather(ctx, message)
+	all, err := e.group.Gather(ctx, r.message)
 	if err != nil {
 		return nil, err
 	}
