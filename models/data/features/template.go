@@ -32,8 +32,8 @@ type line struct {
 // macro is a function of a cell.
 type macro struct {
 	calls  []call
-	row    int // row of the cell, relative to the position
-	last   int // of a range of rows, the last one; else row
+	row    int    // row of the cell, relative to the position
+	last   int    // of a range of rows, the last one; else row
 	anchor string // in lines about whole segments, what rows are relative to; with ofAll, row and last are the most positions, 0 for any number
 	column column
 	at     int // character of the line where the column's name begins, from 1

@@ -44,6 +44,7 @@ type wholes struct {
 	roots  roots
 	pad    int
 	number func(name []byte) int32
+	bound  int // of the cache, in bytes
 
 	names   bool    // some line asks whether the gazetteer has the segment
 	sets    []int32 // [n×Longest] of the types of the name that begins at a position and has so many words, in the current sequence
@@ -66,7 +67,7 @@ func newWholes(t *Template, number func(name []byte) int32) *wholes {
 	if !t.HasWhole() {
 		return nil
 	}
-	w := &wholes{t: t, number: number}
+	w := &wholes{t: t, number: number, bound: memoryBound}
 	for _, l := range t.lines {
 		if l.kind != 'S' {
 			continue
@@ -97,14 +98,6 @@ func (t *Template) isName(m macro) bool {
 	return m.anchor == ofAll && m.column.name == gazetteerColumn && t.Gazetteer != nil
 }
 
-// memory returns the approximate size of the cache in bytes; nothing has none.
-func (w *wholes) memory() int {
-	if w == nil {
-		return 0
-	}
-	return w.roots.memory()
-}
-
 // each prepares one sequence of d after the other, examples lo to hi−1, and calls visit for it, which may call row.
 func (w *wholes) each(d *structured.Dataset, lo, hi int, visit func(i int)) error {
 	columns, err := w.roots.columns(w.t, d)
@@ -121,7 +114,7 @@ func (w *wholes) each(d *structured.Dataset, lo, hi int, visit func(i int)) erro
 			w.find(words[start:end])
 		}
 		visit(i)
-		if w.memory() > memoryBound {
+		if w.roots.memory() > w.bound {
 			w.roots.reset(w.pad)
 		}
 	}
