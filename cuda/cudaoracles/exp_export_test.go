@@ -25,3 +25,6 @@ func SetManyChains(n int) int {
 	manyChains = n
 	return before
 }
+
+// Err returns the device's error.
+func (c *ChainOracle) Err() error { return c.d.Err() }
