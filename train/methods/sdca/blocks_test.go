@@ -42,11 +42,16 @@ func TestRoundsRaiseTheDual(t *testing.T) {
 				for round := range 12 {
 					m.rounds.Archive(&traintest.Shelf{Restoring: true, Values: map[string]any{"rounds.sigma": 1.0}})
 					err := m.rounds.Round(ctx, p.Engine, λ, m.τ, m, func(σ float64, visit func([]int)) error {
-						visit(own)
 						m.λ = λ / σ
 						team := newDualTeam(m, p)
 						defer team.close()
-						return team.sweep(ctx, own, 4)
+						for _, now := range [][]int{own[:len(own)/2], own} {
+							visit(now)
+							if err := team.sweep(ctx, now, 4); err != nil {
+								return err
+							}
+						}
+						return nil
 					})
 					if err != nil {
 						return err
