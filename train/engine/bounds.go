@@ -85,24 +85,6 @@ func (m primal) excess(from, to, τ float64) float64 {
 	return to*(b-a) - (b-a)*(b+a)/2 - τ*(math.Abs(b)-math.Abs(a))
 }
 
-// conjugate returns Σ_j φ(v_j), for soft thresholds at τ.
-func (o *Objective) conjugate(v []float32, τ float32) float64 {
-	if o.Bounds == nil {
-		return vec.Norm2(o.Soften(v, τ)) / 2
-	}
-	m, total := o.primal(), 0.0
-	o.eachL1(0, len(v), func(lo, hi int, λ1 float64) {
-		t := float64(τ)
-		if λ1 == 0 {
-			t = 0
-		}
-		for _, x := range v[lo:hi] {
-			total += m.value(float64(x), t)
-		}
-	})
-	return total
-}
-
 // CentralBound returns min_w ⟨g, w−c⟩ + (λ/2)‖w−c‖² over the box, its slope along d (as g moves towards g + d), and ‖w−c‖², at g + γd. The regulariser has no λ₁,
 // and λ > 0. A nil d is zero.
 func (o *Objective) CentralBound(g, d []float64, γ float64) (least, slope, far float64) {

@@ -307,7 +307,7 @@ func (r *Rounds) sum(ctx context.Context, e *Engine, w []float32) error {
 	return err
 }
 
-// conjugate is Objective.conjugate of the weights of the touched rows.
+// conjugate returns Σ_j φ(v_j) of the weights of the touched rows, for soft thresholds at τ (bounds.go).
 func (r *Rounds) conjugate(o *Objective, τ float32, v []float32) float64 {
 	if o.Plain() {
 		return vec.Norm2(v) / 2

@@ -2,6 +2,7 @@ package sdca
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"testing"
@@ -83,5 +84,32 @@ func TestRoundsRaiseTheDual(t *testing.T) {
 				t.Error(err)
 			}
 		})
+	}
+}
+
+// Where one rank meets potentials that are not finite, all ranks say where.
+func TestRoundsFailAlike(t *testing.T) {
+	err := rankstest.InProcess(t.Context(), 3, func(ctx context.Context, g ranks.Group) error {
+		p := traintest.AttributeProblem(t, 240, 12, 3, 0, engine.CRF, 1e-3)
+		if err := p.Join(g); err != nil {
+			return err
+		}
+		m := &SDCA{}
+		if err := m.Start(ctx, p, &train.State{W: make([]float32, p.Scorer.Dim())}); err != nil {
+			return err
+		}
+		err := m.rounds.Round(ctx, p.Engine, m.regulariser.Lambda, m.τ, m, func(float64, func([]int)) error {
+			if g.Rank() == 1 {
+				return &engine.NonFiniteError{Where: "here"}
+			}
+			return nil
+		})
+		if bad := new(engine.NonFiniteError); !errors.As(err, &bad) || bad.Where != "here" {
+			return fmt.Errorf("rank %d: %v", g.Rank(), err)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
 	}
 }
