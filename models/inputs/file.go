@@ -15,7 +15,7 @@ import (
 
 // tensors are the names of all tensors that Save may put into a file, but those of encoders.
 var tensors = []string{
-	attributeNames, edgeAttributeNames, segmentAttributeNames, clustersTensor, gazetteerTensor, knownTensor, VectorsTensor, arcHashes, labelHashes, pairStatistics, pairFeatures, "pair_attribute_names", "source_attribute_names",
+	attributeNames, edgeAttributeNames, segmentAttributeNames, clustersTensor, gazetteerTensor, knownTensor, VectorsTensor, arcHashes, labelHashes, siblingHashes, pairStatistics, pairFeatures, "pair_attribute_names", "source_attribute_names",
 	standardMean, standardScale, stepsTensor,
 }
 
