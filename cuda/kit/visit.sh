@@ -32,6 +32,7 @@ machine() {
 	echo "+ where the libraries lie"
 	places 'libcuda.so*' 'libnvidia-ptxjitcompiler.so*' 'libcublas.so*' 'libcublasLt.so*' compute-sanitizer
 	what "$dsp" info
+	"$dsp" info 2>/dev/null | grep '^GPU' || true
 }
 
 # places prints where files of some names lie: beside the driver, in a toolkit, or inside a folder of pip. It looks for 5 seconds.

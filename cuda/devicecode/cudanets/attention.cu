@@ -8,7 +8,7 @@
 // the scores of one row of the tile with the warp's rows, then holds every 32nd channel of the results. The softmax is computed in one pass, relative
 // to the maximum so far (Milakov and Gimelshein 2018), and P is never stored. Padding rows are zero. A row's result has the same bits wherever
 // its chain lies in the batch, tiled or not.
-// Bound: about 4·E products per pair of positions and head, and the reads of shared memory: 3·E/2 + 32 of 128 bytes for 32 pairs.
+// Bound: about 4·E products per pair of positions and head, and the reads of shared memory: 5·E/4 + 16 of 128 bytes for 32 pairs.
 // Reference: nets/graph/attention.go; checked by cuda/cudanets/attention_test.go.
 #include "device.cuh"
 

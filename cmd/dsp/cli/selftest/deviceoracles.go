@@ -319,5 +319,29 @@ func (g *rig) checkManyChains(_ context.Context, r *rand.Rand, w *worst) (string
 	}
 	c := g.newChainCase(r, 129, false, lengths, wholePotential)
 	defer c.free()
-	return "", c.checkMax(r, w)
+	if err := c.checkMax(r, w); err != nil {
+		return "", err
+	}
+	return "", c.checkNodeSums(w)
+}
+
+// checkNodeSums compares values and the marginals of nodes.
+func (c *chainCase) checkNodeSums(w *worst) error {
+	g, θ := c.g, c.host
+	value := make([]float64, θ.Len())
+	var u structured.Marginals
+	chain.NewPlain().Exp(θ.all, 1, value, &u)
+	onValue, node := poisoned[float64](g, c.on.B), poisoned[float32](g, c.on.N*c.on.Y)
+	c.o.Exp(c.on, c.loss, 1, onValue, node, device.Array[float32]{}, device.Array[float64]{})
+	got := download(g, node)
+	device.Free(g.Device, node)
+	if err := c.values(w, "value", onValue, value); err != nil {
+		return err
+	}
+	for i, p := range u.Parts[0].Values {
+		if err := w.near("node marginal", float64(got[i]), float64(p), c.tolerance); err != nil {
+			return err
+		}
+	}
+	return nil
 }
