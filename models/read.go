@@ -106,7 +106,7 @@ func (s source) keeps() error {
 	case s.Format == formats.Builtin:
 		return structured.BadInput("--force keeps what data say; %s has no column of labels: all of it is known", formats.Builtin)
 	case !s.task.Labels && s.task.Known == nil:
-		return structured.BadInput("--force keeps labels of words, graphs and masks, heads and relations, and constituents; %s are predicted whole", s.task.Outputs)
+		return structured.BadInput("--force keeps labels of words, graphs and masks, heads and relations, constituents, and links of --task align; %s of --task %s are predicted whole", s.task.Outputs, s.task.Name)
 	}
 	return nil
 }
