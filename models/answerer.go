@@ -4,6 +4,7 @@ import (
 	"github.com/dsp-go/dsp/models/data/features"
 	"github.com/dsp-go/dsp/models/inputs"
 	"github.com/dsp-go/dsp/models/predictions"
+	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/structured"
 )
 
@@ -35,19 +36,24 @@ func (m *Model) NewAnswerer() *Answerer {
 
 // Predict makes the inputs of d, which has the columns or numbers of the model's training data, labels its examples, and hands the
 // predictions to yield in the order of the data. The predictions are those of Model.Predict. It stops at the first error of yield.
-// Options that name labels to keep, or threads, have no effect.
+// Options that name threads have no effect. Where it is to keep what is known of outputs, d has that as its files do.
 func (a *Answerer) Predict(d *structured.Dataset, o predictions.Options, yield func(i int, p *predictions.Prediction) error) error {
 	return a.PredictAt(nil, d, o, yield)
 }
 
 // PredictAt is Predict with samples that depend on their seed and on the places [n] of the examples, in place of where they begin.
 func (a *Answerer) PredictAt(places []uint64, d *structured.Dataset, o predictions.Options, yield func(i int, p *predictions.Prediction) error) error {
-	o.Force, a.predictor.places = false, places
+	a.predictor.places = places
 	if err := a.prepare(d); err != nil {
 		return err
 	}
 	if err := a.predictor.model.checkData(d); err != nil {
 		return err
+	}
+	if m := a.predictor.model; o.Force {
+		if err := keepKnown(tasks.Of(&m.Config), d, m.Labels); err != nil {
+			return err
+		}
 	}
 	return a.predict(d, o, yield)
 }

@@ -102,21 +102,31 @@ func (m *Model) ReadGiven(r Request, o predictions.Options) (*structured.Dataset
 
 // keeps refuses data of which predictions can keep nothing, as bad input.
 func (s source) keeps() error {
-	switch {
-	case s.Format == formats.Builtin:
+	if s.Format == formats.Builtin {
 		return structured.BadInput("--force keeps what data say; %s has no column of labels: all of it is known", formats.Builtin)
-	case !s.task.Labels && s.task.Known == nil:
-		return structured.BadInput("--force keeps labels of words, graphs and masks, heads and relations, and constituents; %s are predicted whole", s.task.Outputs)
 	}
-	return nil
+	return keepsSome(s.task)
 }
 
-// keep sets the gold outputs of d to what predictions are to keep of them.
-func (s source) keep(d *structured.Dataset) error {
-	if s.task.Known != nil {
-		return s.task.Known(d, s.labels)
+// keepsSome refuses a task whose predictions can keep nothing.
+func keepsSome(t tasks.Task) error {
+	if t.Labels || t.Known != nil {
+		return nil
 	}
-	return text.ReadPartialLabels(d, s.labels)
+	return structured.BadInput("--force keeps labels of words, graphs and masks, heads and relations, constituents, and links of --task align; %s of --task %s are predicted whole", t.Outputs, t.Name)
+}
+
+// Keeps refuses a model whose predictions cannot keep what is known of outputs (predictions.Options.Force), as bad input.
+func (m *Model) Keeps() error { return keepsSome(tasks.Of(&m.Config)) }
+
+// keep sets the gold outputs of d to what predictions are to keep of them.
+func (s source) keep(d *structured.Dataset) error { return keepKnown(s.task, d, s.labels) }
+
+func keepKnown(t tasks.Task, d *structured.Dataset, labels *structured.Alphabet) error {
+	if t.Known != nil {
+		return t.Known(d, labels)
+	}
+	return text.ReadPartialLabels(d, labels)
 }
 
 // standardise standardises the features of d as those of the training data were, unless accepts will refuse them.

@@ -29,6 +29,7 @@ var _ = builtin(Task{
 		"miss-cost", "false-cost",
 	},
 	Check:      checkAlign,
+	Known:      alignments.KeepLinks,
 	FileFormat: formats.Pairs,
 	Reading:    func(o *formats.Options) { o.Pairs = &alignments.Matchings },
 	Draw:       drawPairs,

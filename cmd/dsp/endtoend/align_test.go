@@ -228,7 +228,34 @@ func TestLinkMargins(t *testing.T) {
 		t.Errorf("printed %q", best)
 	}
 	dspWith(t, pair, "predict", "--model", dir, "--decode", "risk").refused(exitBadInput, "sums")
-	dspWith(t, pair, "predict", "--model", dir, "--force").refused(exitBadInput, "--force")
+
+	// What is given is kept, and the rest is the best that agrees with it.
+	dspWith(t, pair, "predict", "--model", dir, "--force").refused(exitBadInput, "no links to keep")
+	for given, agrees := range map[string]func(links map[[2]int]bool, of int) bool{
+		"":            func(map[[2]int]bool, int) bool { return true },
+		"1-0":         func(links map[[2]int]bool, of int) bool { return links[[2]int{1, 0}] },
+		"1-2 0?0 0?1": func(links map[[2]int]bool, of int) bool { return links[[2]int{1, 2}] && of != 2 },
+	} {
+		want := ""
+		for _, one := range a.Nbest {
+			links, of := map[[2]int]bool{}, -1 // the target of source word 0
+			for _, l := range one.Links {
+				if links[l] = true; l[0] == 0 {
+					of = l[1]
+				}
+			}
+			if agrees(links, of) {
+				want = fmt.Sprint(one.Links)
+				break
+			}
+		}
+		var forced struct{ Links [][2]int }
+		dspWith(t, strings.TrimSpace(pair)+" ||| "+given+"\n", "predict", "--model", dir, "--force", "--json", "--confidence").ok().json(&forced)
+		if fmt.Sprint(forced.Links) != want {
+			t.Errorf("given %s: %v, expected %s", given, forced.Links, want)
+		}
+	}
+	dspWith(t, strings.TrimSpace(pair)+" ||| 0-1 2-1\n", "predict", "--model", dir, "--force").refused(exitBadInput, "target word 1 has sure links to source words 0 and 2")
 }
 
 // Every method for the hinge certifies the linear aligner, and their intervals overlap.

@@ -266,6 +266,26 @@ func TestServeAnswersLikePredict(t *testing.T) {
 	}
 }
 
+// Servers keep what is known of labels and of links as predict --force does, example by example, and only if they are asked to.
+func TestServeKeepsWhatIsGiven(t *testing.T) {
+	t.Parallel()
+	s := serve(t, "--model", tagger(t), "--model", aligner(t), "--model", parser(t))
+	text := write(t, "known.conll", "the ?\nred B-X\nfox ?\n\nthe O|B-X\nfox O\n")
+	objects := []string{`{"words": ["the", "red", "fox"], "labels": ["?", "B-X", "?"]}`, `{"words": ["the", "fox"], "labels": ["O|B-X", "O"]}`}
+	s.same(tagger(t), text, "?force&confidence", objects, "--force", "--confidence")
+	pairs := write(t, "known.pairs", "naung la . ||| no maintrue . ||| 1-0\nnaung . ||| no . ||| \n")
+	s.same(aligner(t), pairs, "?force", []string{`{"source": ["naung", "la", "."], "target": ["no", "maintrue", "."], "links": [[1, 0]]}`,
+		`{"source": ["naung", "."], "target": ["no", "."], "links": []}`}, "--force")
+	if _, got := s.post("predict/tagger?force", objects[1]); !strings.Contains(got, `"O"]`) {
+		t.Errorf("the last label is not kept: %s", got)
+	}
+	s.refuses(http.StatusBadRequest, "predict/tagger", objects[0], "kept with ?force")
+	s.refuses(http.StatusBadRequest, "predict/tagger?force", `{"words": ["the"]}`, "the object has neither")
+	s.refuses(http.StatusBadRequest, "predict/tagger?force", `{"words": ["the"], "labels": ["no such"]}`, "no such")
+	s.refuses(http.StatusBadRequest, "predict/aligner?force", `{"source": ["a", "b"], "target": ["c"], "links": [[0, 0], [1, 0]]}`, "target word 0 has sure links to source words 0 and 1")
+	s.refuses(http.StatusBadRequest, "predict/"+filepath.Base(parser(t))+"?force", `{"words": ["a"], "pos": ["DET"]}`, "the object has neither")
+}
+
 // Attributes of CRFsuite, CoNLL-U, and columns without a name are answered like files that hold them.
 func TestServeOtherTexts(t *testing.T) {
 	t.Parallel()

@@ -74,6 +74,9 @@ func (s *Server) infer(w http.ResponseWriter, r *http.Request) error {
 		}
 		a = &answers{pool: p, wanted: wanted, all: make([]one, len(all))}
 		o := predictions.Options{Probability: true, Exact: true, Marginals: slices.Contains(wanted, "marginals")}
+		if err := p.keeps(all, false); err != nil {
+			return nil, err
+		}
 		if err := p.fits(all, o); err != nil {
 			return nil, err
 		}

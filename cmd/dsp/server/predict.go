@@ -58,6 +58,9 @@ func (s *Server) predict(w http.ResponseWriter, r *http.Request) error {
 		if err := p.model.CheckQuestions(options.Options); err != nil {
 			return nil, err
 		}
+		if err := p.keeps(all, options.Force); err != nil {
+			return nil, err
+		}
 		if err := p.fits(all, options.Options); err != nil {
 			return nil, err
 		}
@@ -79,6 +82,28 @@ func (s *Server) predict(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	return answer(w, http.StatusOK, "application/x-ndjson", bytes.Join(lines, nil))
+}
+
+// keeps refuses examples of which predictions are to keep what they do not say, or say what predictions are not to keep.
+func (p *pool) keeps(all []examples.Example, force bool) error {
+	if force {
+		if err := p.model.Keeps(); err != nil {
+			return err
+		}
+	}
+	for _, e := range all {
+		at := ""
+		if e.Line > 0 {
+			at = fmt.Sprintf("line %d: ", e.Line)
+		}
+		switch {
+		case force && !e.Given:
+			return structured.BadInput("%sforce keeps labels of words, %s, and links of word pairs, %s; the object has neither", at, `"labels": ["B-PER", "?"]`, `"links": [[0, 1]]`)
+		case e.Given && !force:
+			return structured.BadInput("%slabels and links in an object are kept with ?force; without, leave them out", at)
+		}
+	}
+	return nil
 }
 
 // named returns the model that the path or the query of a request names.
@@ -147,7 +172,7 @@ func queryOptions(r *http.Request) (o options, err error) {
 			if err != nil || !(o.MinProbability > 0 && o.MinProbability <= 1) {
 				return o, structured.BadInput("min_probability=%s: expected more than 0, and at most 1", value)
 			}
-		case "marginals", "confidence", "entropy", "spans", "truncate", "overlay":
+		case "marginals", "confidence", "entropy", "spans", "truncate", "overlay", "force":
 			on := value == ""
 			if !on {
 				if on, err = strconv.ParseBool(value); err != nil {
@@ -167,9 +192,11 @@ func queryOptions(r *http.Request) (o options, err error) {
 				o.Exact = !on
 			case "overlay":
 				o.overlay = on
+			case "force":
+				o.Force = on
 			}
 		default:
-			return o, structured.BadInput("no option %s; there are model, nbest, beam, marginals, confidence, entropy, samples, temperature, seed, spans, min_probability, decode, threshold, truncate, overlay", key)
+			return o, structured.BadInput("no option %s; there are model, nbest, beam, marginals, confidence, entropy, samples, temperature, seed, spans, min_probability, decode, threshold, truncate, overlay, force", key)
 		}
 	}
 	switch {

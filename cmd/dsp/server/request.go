@@ -56,7 +56,7 @@ func status(err error, timeout time.Duration) (int, string) {
 }
 
 // asOptions writes the options of requests where messages name the flags of dsp predict.
-var asOptions = strings.NewReplacer("--truncate", "?truncate", "--spans", "?spans", "--entropy", "?entropy", "--samples", "?samples", "--decode f1", "?decode=f1")
+var asOptions = strings.NewReplacer("--truncate", "?truncate", "--spans", "?spans", "--entropy", "?entropy", "--samples", "?samples", "--force", "?force", "--decode f1", "?decode=f1")
 
 // measured answers errors, limits the time of a request, and counts it.
 func (s *Server) measured(route string, h handler) http.Handler {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"image"
 	"image/png"
+	"slices"
 	"strings"
 	"testing"
 
@@ -44,12 +45,12 @@ func smallImage(t testing.TB) string {
 }
 
 var goodObjects = map[string]string{
-	"words":              `{"id": "x", "columns": {"word": ["a", "New York"], "1": ["b", "c"]}, "pos": ["N", "N"]}`,
+	"words":              `{"id": "x", "columns": {"word": ["a", "New York"], "1": ["b", "c"]}, "pos": ["N", "N"], "labels": ["x", "?"]}`,
 	"words and features": `{"text": "Hello, world", "features": [[1, 2], [3, 4], [5, 6e2]]}`,
 	"dense":              `{"features": [[1, 2], [3, 4]]}`,
 	"attributes":         `{"attributes": [["w=a:0.5", "b"], [], ["c\\:d"]]}`,
 	"sentences":          `{"words": ["a", "b c"], "pos": ["N", "V"], "columns": {"lemma": ["a", "b"]}}`,
-	"pairs":              `{"source": ["a", "b"], "target": ["c"]}`,
+	"pairs":              `{"source": ["a", "b"], "target": ["c"], "links": [[1, 0]]}`,
 	"pair arrays":        `{"pair_features": [[[1, 2]], [[3, 4]]]}`,
 	"graphs":             `{"node_features": [[1, 2], [3, 4]], "edges": [[1, 0]], "edge_features": [[1]], "edge_types": [1]}`,
 }
@@ -75,6 +76,9 @@ func TestReaders(t *testing.T) {
 		d, err := r.Dataset([]Example{e, nameless})
 		if err != nil {
 			t.Fatalf("%s: %v", kind, err)
+		}
+		if kind == "words" && !slices.Equal(d.Column("label"), []string{"x", "?", "x", "?"}) {
+			t.Errorf("labels %v", d.Column("label"))
 		}
 		if d.Len() != 2 || d.IDs[0] != "first" || d.IDs[1] != "" || kind != "regions" && d.Length(1) != e.Size || len(r.Inputs()) == 0 || r.Sample() == "" {
 			t.Errorf("%s: %d examples %q, %v", kind, d.Len(), d.IDs, d.Offsets)
@@ -113,6 +117,11 @@ func TestRefusals(t *testing.T) {
 		{"sentences", `{"words": ["a"], "columns": {"head": ["0"]}}`, "column head is not one"},
 		{"pairs", `{"source": [], "target": ["a"]}`, "source is empty; expected an object"},
 		{"dense", `{"features": []}`, "features is empty"},
+		{"dense", `{"features": [[1, 2]], "labels": ["a"]}`, "found labels, which this model does not read"},
+		{"words", `{"words": ["a", "b"], "labels": ["x"]}`, "labels has length 1, expected 2"},
+		{"words", `{"words": ["a"], "labels": [""]}`, "labels[0] is empty"},
+		{"pairs", `{"source": ["a"], "target": ["b"], "links": [[0, 1]]}`, "links[0] is [0 1], expected a source word from 0 to 0 and a target word from 0 to 0"},
+		{"pairs", `{"source": ["a"], "target": ["b"], "links": [[0]]}`, "links[0] is [0]"},
 		{"graphs", `{"node_features": []}`, "node_features is empty"},
 		{"pairs", `{"source": ["a"]}`, "no target words (found source)"},
 		{"pairs", `{"source": ["a"], "target": [""]}`, "target[0] is empty"},

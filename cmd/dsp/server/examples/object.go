@@ -38,6 +38,9 @@ type Object struct {
 
 	Image []byte `json:"image"` // a PNG or JPEG file, in base64
 
+	Labels []string `json:"labels"` // [T] what is known of the labels of words, for predictions to keep: a label, A|B, or ? for any
+	Links  [][]int  `json:"links"`  // [L×2] source and target words of known links, from 0, for predictions to keep
+
 	tokens []tokens.Token // of Text, if it was split before
 }
 

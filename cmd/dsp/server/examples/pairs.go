@@ -20,7 +20,8 @@ type pairs struct {
 type pair struct {
 	source, target []string
 	n, m           int
-	features       []float32 // [n·m×Dim], or nil
+	features       []float32         // [n·m×Dim], or nil
+	links          []alignments.Link // that are known, or nil
 }
 
 // Inputs implements Reader.
@@ -31,7 +32,7 @@ func (r *pairs) Sample() string { return `{"source": ["das", "Haus"], "target": 
 
 // Example implements Reader.
 func (r *pairs) Example(o *Object) (Example, error) {
-	if err := o.only(r.Sample(), "source", "target"); err != nil {
+	if err := o.only(r.Sample(), "source", "target", "links"); err != nil {
 		return Example{}, err
 	}
 	for name, side := range map[string][]string{"source": o.Source, "target": o.Target} {
@@ -45,15 +46,25 @@ func (r *pairs) Example(o *Object) (Example, error) {
 			return Example{}, err
 		}
 	}
-	return o.example(len(o.Source)+len(o.Target), &pair{o.Source, o.Target, len(o.Source), len(o.Target), nil}), nil
+	p := &pair{source: o.Source, target: o.Target, n: len(o.Source), m: len(o.Target)}
+	for k, l := range o.Links {
+		if len(l) != 2 || min(l[0], l[1]) < 0 || l[0] >= p.n || l[1] >= p.m {
+			return Example{}, structured.BadInput("links[%d] is %v, expected a source word from 0 to %d and a target word from 0 to %d", k, l, p.n-1, p.m-1)
+		}
+		p.links = append(p.links, alignments.Link{Source: int32(l[0]), Target: int32(l[1]), Sure: true})
+	}
+	if o.Links != nil && p.links == nil {
+		p.links = []alignments.Link{}
+	}
+	return o.example(p.n+p.m, p), nil
 }
 
-// Dataset implements Reader.
+// Dataset implements Reader. All examples have links, or none has.
 func (r *pairs) Dataset(all []Example) (*structured.Dataset, error) {
 	c := &alignments.Corpus{Name: dataName}
 	for _, e := range all {
 		p := e.content.(*pair)
-		c.Add(p.source, p.target, nil)
+		c.Add(p.source, p.target, slices.Clone(p.links))
 	}
 	return named(c.DatasetOf(r.links), all), nil
 }

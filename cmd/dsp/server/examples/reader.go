@@ -30,6 +30,7 @@ type Example struct {
 	Line int    // of the request, for messages; 0 if it has one example only
 
 	Tokens []tokens.Token // of raw text, else nil
+	Given  bool           // something of its output is known, for predictions to keep
 
 	content any // the reader's own
 }
@@ -116,7 +117,7 @@ func (o *Object) given() []string {
 		{"words", o.Words != nil}, {"pos", o.Pos != nil}, {"columns", o.Columns != nil}, {"text", o.Text != nil}, {"features", o.Features != nil},
 		{"attributes", o.Attributes != nil}, {"source", o.Source != nil}, {"target", o.Target != nil}, {"pair_features", o.PairFeatures != nil},
 		{"node_features", o.NodeFeatures != nil}, {"edges", o.Edges != nil}, {"edge_features", o.EdgeFeatures != nil},
-		{"edge_types", o.EdgeTypes != nil}, {"image", o.Image != nil},
+		{"edge_types", o.EdgeTypes != nil}, {"image", o.Image != nil}, {"labels", o.Labels != nil}, {"links", o.Links != nil},
 	} {
 		if m.has {
 			names = append(names, m.name)
@@ -137,7 +138,7 @@ func (o *Object) only(sample string, names ...string) error {
 
 // example returns an example with the object's name.
 func (o *Object) example(size int, content any) Example {
-	e := Example{Size: size, content: content}
+	e := Example{Size: size, Given: o.Labels != nil || o.Links != nil, content: content}
 	if o.ID != nil {
 		e.ID = *o.ID
 	}

@@ -38,6 +38,7 @@ func untagged(m *models.Model, columns []inputs.Column) []inputs.Column {
 type sequence struct {
 	columns  [][]string // as the reader's; nil for those that are not given
 	features []float32
+	labels   []string // what is known of them, or nil
 }
 
 // key returns what a column is called in an object: its name or its number.
@@ -82,7 +83,7 @@ func (w *words) Sample() string {
 
 // Example implements Reader.
 func (w *words) Example(o *Object) (Example, error) {
-	expected := []string{"words", "pos", "columns", "text"}
+	expected := []string{"words", "pos", "columns", "text", "labels"}
 	if w.dim > 0 {
 		expected = append(expected, "features")
 	}
@@ -116,6 +117,12 @@ func (w *words) Example(o *Object) (Example, error) {
 	}
 	if err := most(n, w.limits.Positions, "words"); err != nil {
 		return Example{}, err
+	}
+	if s.labels = o.Labels; s.labels != nil && len(s.labels) != n {
+		return Example{}, structured.BadInput("labels has length %d, expected %d, one for each word", len(s.labels), n)
+	}
+	if t := slices.Index(s.labels, ""); t >= 0 {
+		return Example{}, structured.BadInput("labels[%d] is empty, expected a label, several with | between, or ? for any", t)
 	}
 	for k, c := range w.columns {
 		if c.Name == text.WordColumn {
@@ -232,7 +239,7 @@ func sortedKeys(all map[string][]string) []string {
 	return names
 }
 
-// Dataset implements Reader. Columns that the model does not read may be empty.
+// Dataset implements Reader. Columns that the model does not read may be empty. All examples have labels, or none has.
 func (w *words) Dataset(all []Example) (*structured.Dataset, error) {
 	d := &structured.Dataset{Offsets: offsets(all), Columns: make([][]string, len(w.columns)), Dim: w.dim, Ranges: ranges(all)}
 	for k, c := range w.columns {
@@ -247,8 +254,15 @@ func (w *words) Dataset(all []Example) (*structured.Dataset, error) {
 		}
 		d.Columns[k] = column
 	}
+	var labels []string
 	for _, e := range all {
-		d.Features = append(d.Features, e.content.(*sequence).features...)
+		s := e.content.(*sequence)
+		d.Features, labels = append(d.Features, s.features...), append(labels, s.labels...)
+	}
+	if k := slices.Index(d.ColumnNames, text.LabelColumn); labels != nil && k >= 0 {
+		d.Columns[k] = labels
+	} else if labels != nil {
+		d.ColumnNames, d.Columns = append(d.ColumnNames, text.LabelColumn), append(d.Columns, labels)
 	}
 	return named(d, all), nil
 }
