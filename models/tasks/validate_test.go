@@ -42,6 +42,7 @@ func TestValidateRefuses(t *testing.T) {
 		`--dropout 1: expected a probability below 1`:                 func(c *config.Config) { c.Dropout = 1 },
 		`--fold 3 and --test both say`:                                func(c *config.Config) { c.Train, c.Test, c.Fold = "a", "b", 3 },
 		`--label-weights a=2 has no effect with --loss crf`:           func(c *config.Config) { c.Loss, c.LabelWeights = "crf", settings.LabelWeights{"a": 2} },
+		`--encoder e has no effect on drawn data; give --train FILE; `: func(c *config.Config) { c.Task, c.Format, c.Encoder = "parse", "builtin", "e" },
 		`--examples 1,1,1 has no effect with --format conll; it is f`: func(c *config.Config) { c.Train, c.Format, c.Examples = "x", "conll", settings.Sizes{1, 1, 1} },
 		`--format conll has no trees`:                                 func(c *config.Config) { c.Task, c.Train, c.Format = "parse", "x", "conll" },
 		`--features pos makes attributes of tokens`:                   func(c *config.Config) { c.Task, c.Features = "parse", "pos" },
