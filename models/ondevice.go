@@ -105,7 +105,7 @@ func (on *onDevice) predict(ctx context.Context, m *Model, d *structured.Dataset
 		if o.NBest > 0 {
 			a.best = &p.Best
 		}
-		all, err := a.predictions(d, examples, o)
+		all, err := a.predictions(d, examples, o, m.Net.Form().Structure)
 		if err != nil {
 			return err
 		}

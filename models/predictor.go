@@ -14,6 +14,7 @@ import (
 	"github.com/dsp-go/dsp/structured/constituents"
 	"github.com/dsp-go/dsp/structured/graphs"
 	"github.com/dsp-go/dsp/structured/machine/vec"
+	"github.com/dsp-go/dsp/structured/trees"
 )
 
 // predictor owns the scratch memory of one goroutine.
@@ -172,7 +173,7 @@ func (p *predictor) predict(d *structured.Dataset, examples []int, o predictions
 	if o.Samples > 0 {
 		a.samples = p.drawn(d, examples, a.temperature, o)
 	}
-	all, err := a.predictions(d, examples, o)
+	all, err := a.predictions(d, examples, o, p.model.Net.Form().Structure)
 	if err == nil && o.Spans {
 		p.spans.find(&p.θ, d, examples, a.temperature, o, all)
 	}
@@ -255,14 +256,17 @@ type answers struct {
 	samples     *oracles.Samples // or nil
 }
 
-// predictions returns the answers example by example.
-func (a *answers) predictions(d *structured.Dataset, examples []int, o predictions.Options) ([]predictions.Prediction, error) {
+// predictions returns the answers, outputs of the structure s, example by example.
+func (a *answers) predictions(d *structured.Dataset, examples []int, o predictions.Options, s structured.Structure) ([]predictions.Prediction, error) {
 	all := make([]predictions.Prediction, len(examples))
 	for b, i := range examples {
 		if math.IsInf(a.score[b], -1) {
 			forced := ""
 			if o.Force {
 				forced = " and the labels that are given"
+				if t, ok := s.(trees.SpanningTree); ok && !t.NonProjective {
+					forced = " and the heads that are given: its trees have no crossing arcs, those of a model of --tree nonprojective may"
+				}
 			}
 			return nil, structured.BadInput("%s: no output of %d positions keeps the model's constraints%s", d.Where(i), d.Length(i), forced)
 		}

@@ -1,5 +1,7 @@
 package structured
 
+import "runtime/debug"
+
 // Sparse is a sparse matrix with one row per position: the attributes of the position, such as "the word is Paris", and
 // their values. Position t owns entries Offsets[t] to Offsets[t+1]-1. An attribute may occur several times in a row, and
 // every occurrence counts.
@@ -73,6 +75,9 @@ func (s *Sparse) Renumber(number []int32) {
 	}
 }
 
+// returned is how many entries JoinSparse copies before it gives the memory of the parts that it has emptied back to the system.
+const returned = 1 << 24
+
 // JoinSparse concatenates the rows of all parts. It empties each part once it is copied, so that memory never holds two
 // full copies.
 func JoinSparse(parts []*Sparse) *Sparse {
@@ -84,6 +89,7 @@ func JoinSparse(parts []*Sparse) *Sparse {
 	if valued {
 		all.Value = make([]float32, 0, entries)
 	}
+	copied := 0
 	for _, p := range parts {
 		for _, end := range p.Offsets[1:] {
 			all.Offsets = append(all.Offsets, len(all.Index)+end)
@@ -94,6 +100,10 @@ func JoinSparse(parts []*Sparse) *Sparse {
 		}
 		all.Value = append(all.Value, p.Value...)
 		*p = Sparse{}
+		if len(all.Index)-copied > returned {
+			copied = len(all.Index)
+			debug.FreeOSMemory() // the collector would wait until both copies are there
+		}
 	}
 	return all
 }

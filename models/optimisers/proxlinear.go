@@ -73,8 +73,12 @@ var ProxLinear = builtin(&Descriptor{
 			Passes: r.Passes, Inner: inner, InnerPasses: r.InnerPasses, Tolerance: r.InnerGap, WarmUp: int(r.WarmUp), ConstantMu: r.ConstantMu,
 		}
 		if r.ModelBatch > 0 {
+			eta := r.Eta
+			if r.Continues {
+				eta = cmp.Or(eta, continuedEta)
+			}
 			return &methods.BatchProxLinear{
-				ModelBatch: int(r.ModelBatch), Eta: r.Eta, InnerSteps: r.InnerSteps, Local: r.LocalSteps, Passes: r.Passes, Finish: r.Finish, Finisher: whole,
+				ModelBatch: int(r.ModelBatch), Eta: eta, InnerSteps: r.InnerSteps, Local: r.LocalSteps, Passes: r.Passes, Finish: r.Finish, Finisher: whole,
 			}, nil
 		}
 		whole.Eta = r.Eta
@@ -132,6 +136,10 @@ func resolveProxLinear(s *Settings, o *engine.Objective) {
 func (s *Settings) asksForAll() bool {
 	return s.Batch > 0 || s.InnerPasses > 0 || s.InnerGap > 0 || s.WarmUp != 0 || s.ConstantMu || s.Inner != "auto"
 }
+
+// continuedEta is the first step length of models of batches where training continues a model: longer ones, which suit random weights, lose at
+// first what the model had learned.
+const continuedEta = 0.03
 
 // The first step lengths of models of batches for networks that train an encoder.
 const (

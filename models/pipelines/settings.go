@@ -33,10 +33,13 @@ var taken = []string{
 	"threads", "out", "resume", "quiet", "json",
 }
 
+// Takes reports whether a pipeline takes a setting of a training.
+func Takes(setting string) bool { return slices.Contains(taken, setting) }
+
 // ownSettings reads the settings that only pipelines have, and refuses those of single models.
 func ownSettings(c *config.Config) (Settings, error) {
 	for _, s := range config.Settings(c) {
-		if slices.Contains(taken, s.Name) {
+		if Takes(s.Name) {
 			if err := config.CheckSetting(s, c); err != nil {
 				return Settings{}, err
 			}

@@ -64,7 +64,11 @@ func Run(ctx context.Context, s Config, o training.TrainOptions) (best *Result, 
 		return nil, err
 	}
 	w := &sweep{Config: s, o: o, trials: trials, data: newDataSets(&s), prints: map[string]string{}}
-	if err := w.checkTrials(ctx); err != nil {
+	_, err = host.Await(ctx, func() (struct{}, error) { return struct{}{}, w.checkTrials(ctx) })
+	switch {
+	case errors.Is(err, context.Canceled):
+		return nil, train.ErrInterrupted // while it read
+	case err != nil:
 		return nil, err
 	}
 	release, err := makeFolder(&w.Config, time.Now())

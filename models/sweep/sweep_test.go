@@ -176,6 +176,11 @@ func TestResumedSweepIsTheSame(t *testing.T) {
 	want := mustSweep(t, s)
 
 	s.Out += "-stopped"
+	ended, end := context.WithCancel(context.Background())
+	end()
+	if _, err := Run(ended, s, training.TrainOptions{}); !errors.Is(err, train.ErrInterrupted) {
+		t.Fatalf("interrupted while it reads: %v", err)
+	}
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
 	log := slog.New(&stopper{Handler: slog.DiscardHandler, left: 2, stop: stop})

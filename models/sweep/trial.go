@@ -12,6 +12,7 @@ import (
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/review/intervals"
 	"github.com/dsp-go/dsp/models/training"
+	"github.com/dsp-go/dsp/structured/machine/host"
 	"github.com/dsp-go/dsp/train/record"
 )
 
@@ -81,7 +82,7 @@ type score struct {
 // trainFold trains with the setting on one fold, or the whole, with the given number of threads.
 func (s *sweep) trainFold(ctx context.Context, t *trial, fold, threads int) *score {
 	c := t.config
-	data, err := s.data.of(t.resolved, fold)
+	data, err := host.Await(ctx, func() (*models.Data, error) { return s.data.of(t.resolved, fold) })
 	if err != nil {
 		return &score{err: err}
 	}

@@ -37,8 +37,11 @@ func CheckSetting(s settings.Setting, c *config.Config) error {
 			}
 			continue
 		}
-		return structured.BadInput("--%s %v has no effect with --%s %s; it is for --%s %s",
-			s.Name, s.Value.Interface(), kind.name, kind.chosen, kind.name, strings.Join(kind.takers, ", "))
+		at := "with --" + kind.name + " " + kind.chosen
+		if kind.chosen == formats.Builtin && c.Train == "" {
+			at = "on drawn data; give --train FILE"
+		}
+		return structured.BadInput("--%s %v has no effect %s; it is for --%s %s", s.Name, s.Value.Interface(), at, kind.name, strings.Join(kind.takers, ", "))
 	}
 	if net == nets.StackNet && c.Stack != "" && aboutAttributes(s) && !c.Network().ReadsAttributes() {
 		return structured.BadInput("--%s %v has no effect: the stack has no layer \"attributes\"", s.Name, s.Value.Interface())

@@ -115,7 +115,11 @@ func (r *Run) train(ctx context.Context) (*Result, []record.Record, error) {
 	if c.L1 > 0 || c.Radius > 0 {
 		r.o.Log.Info("the model is sparse", "nonzero", engine.Nonzeros(out.BestW), "weights", len(out.BestW))
 	}
-	r.o.Log.Info(record.Certified(out.Reason, result.Relaxed && !math.IsNaN(float64(result.Dual)))+result.farFromOptimum(), "method", result.Name(), "kept_pass", out.Best.Pass, "model", result.Model)
+	far := result.farFromOptimum()
+	if far != "" {
+		far += largeFeatures(r.data.Train)
+	}
+	r.o.Log.Info(record.Certified(out.Reason, result.Relaxed && !math.IsNaN(float64(result.Dual)))+far, "method", result.Name(), "kept_pass", out.Best.Pass, "model", result.Model)
 	if err := r.model.Save(result.Model); err != nil {
 		return result, history.Records, err
 	}

@@ -58,7 +58,10 @@ func makeRunFolder(c *config.Config) (release func() error, err error) {
 		return nil, structured.BadInput("--out: %w", err)
 	}
 	release, err = host.LockFolder(c.Out)
-	if err != nil {
+	switch {
+	case err != nil && c.Resume != "":
+		return nil, fmt.Errorf("--resume: %w", err)
+	case err != nil:
 		return nil, fmt.Errorf("--out: %w", err)
 	}
 	if _, err := os.Stat(filepath.Join(c.Out, configFile)); err == nil && c.Resume == "" {

@@ -19,13 +19,12 @@ type oddColumn struct {
 const (
 	manyTimes = 1e4 // as large as the usual column, from where on one regulariser and one step size no longer serve both
 	farTooBig = 1e5 // for any column: potentials of float32 lose their digits
+
+	wellBeyondOne = 10 // a column as large as that may be why training is slow
 )
 
-// oddFeatures returns the largest of the columns of d that are far larger than the others; false if there is none.
-func oddFeatures(d *structured.Dataset) (odd oddColumn, found bool) {
-	if d.Dim == 0 || len(d.Features) == 0 {
-		return odd, false
-	}
+// columnScales returns the root mean square of every column of features that are in memory.
+func columnScales(d *structured.Dataset) []float64 {
 	squares := make([]float64, d.Dim)
 	for at := 0; at < len(d.Features); at += d.Dim {
 		for k, x := range d.Features[at : at+d.Dim] {
@@ -36,6 +35,28 @@ func oddFeatures(d *structured.Dataset) (odd oddColumn, found bool) {
 	for k, s := range squares {
 		scales[k] = math.Sqrt(s * float64(d.Dim) / float64(len(d.Features)))
 	}
+	return scales
+}
+
+// largeFeatures is the end of a sentence about a run that came nowhere near its optimum on features that are not near 1; empty for others.
+func largeFeatures(d *structured.Dataset) string {
+	if d.Dim == 0 || len(d.Features) == 0 {
+		return ""
+	}
+	scales := columnScales(d)
+	largest := slices.Max(scales)
+	if largest <= wellBeyondOne {
+		return ""
+	}
+	return fmt.Sprintf("; column %d of the features has numbers of about %.2g, which --standardise scales", slices.Index(scales, largest), largest)
+}
+
+// oddFeatures returns the largest of the columns of d that are far larger than the others; false if there is none.
+func oddFeatures(d *structured.Dataset) (odd oddColumn, found bool) {
+	if d.Dim == 0 || len(d.Features) == 0 {
+		return odd, false
+	}
+	scales := columnScales(d)
 	largest := slices.Max(scales)
 	odd = oddColumn{name: d.Name, column: slices.Index(scales, largest), itself: largest}
 	nonzero := slices.DeleteFunc(scales, func(s float64) bool { return s == 0 })
@@ -57,6 +78,10 @@ func oddFeatures(d *structured.Dataset) (odd oddColumn, found bool) {
 
 // String says which column it is, and what to do.
 func (o oddColumn) String() string {
-	return fmt.Sprintf("%s: column %d of the features has numbers of about %.2g where the usual column has %.2g, and features[%d,%d] is %.3g; mend it, or use --standardise",
-		o.name, o.column, o.itself, o.usual, o.row, o.column, o.largest)
+	than := fmt.Sprintf("where the usual column has %.2g", o.usual)
+	if !(o.itself > manyTimes*o.usual) { // others are as large
+		than = "where numbers of about 1 train well"
+	}
+	return fmt.Sprintf("%s: column %d of the features has numbers of about %.2g %s, and features[%d,%d] is %.3g; mend it, or use --standardise",
+		o.name, o.column, o.itself, than, o.row, o.column, o.largest)
 }

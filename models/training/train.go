@@ -12,6 +12,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
+	"runtime"
 	"runtime/debug"
 	"strings"
 
@@ -99,9 +100,31 @@ func trainAll(ctx context.Context, given config.Config, o TrainOptions) (result 
 		return nil, "", nil, err
 	}
 	data.ForgetText()
-	debug.FreeOSMemory() // reading leaves about as much garbage as data
+	defer boundGarbage()()
 	result, runs, err = trainOn(ctx, c, data, o)
 	return result, c.Out, runs, err
+}
+
+// mostGarbage is how many bytes of garbage may lie beside large data.
+const mostGarbage = 128 << 20
+
+// boundGarbage gives garbage back to the system, since reading leaves about as much of it as data, and keeps the collector from leaving a share
+// of large data as garbage: a collection looks at few arrays. The function that it returns ends that.
+func boundGarbage() (end func()) {
+	debug.FreeOSMemory()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	was := debug.SetGCPercent(largeGarbage)
+	debug.SetGCPercent(garbageBeside(m.HeapAlloc, was))
+	return func() { debug.SetGCPercent(was) }
+}
+
+// garbageBeside returns the garbage that may lie beside so many bytes, in per cent of them, where the process allows percent; negative ones allow any.
+func garbageBeside(bytes uint64, percent int) int {
+	if percent < 0 {
+		return percent
+	}
+	return min(percent, max(largeGarbage, int(100*mostGarbage/max(1, bytes))))
 }
 
 // TrainOn is Train on data that was read already. It continues the run in the folder c.Out if there is one.

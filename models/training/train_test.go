@@ -358,3 +358,15 @@ func TestTrainErrors(t *testing.T) {
 		t.Errorf("resumed for more passes: got %+v, %v", r, err)
 	}
 }
+
+// Small data leave the collector alone; large ones allow a fixed amount of garbage, and never less than a little share.
+func TestGarbageBeside(t *testing.T) {
+	for _, c := range []struct {
+		bytes         uint64
+		percent, want int
+	}{{0, 50, 50}, {1 << 20, 50, 50}, {1 << 30, 50, 12}, {1 << 30, 10, 10}, {1 << 40, 50, largeGarbage}, {1 << 30, -1, -1}} {
+		if got := garbageBeside(c.bytes, c.percent); got != c.want {
+			t.Errorf("%d bytes, at most %d %%: %d %%, expected %d", c.bytes, c.percent, got, c.want)
+		}
+	}
+}

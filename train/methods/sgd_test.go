@@ -98,6 +98,21 @@ func TestSGDTakesBackExplosion(t *testing.T) {
 	}
 }
 
+// The search for a step length finds the valley where the scale that it begins at, and a fourth of that, diverge.
+func TestSearchPowerLeavesDivergence(t *testing.T) {
+	for _, valley := range []float64{1e-6, 1e-3, 1, 1e3} {
+		γ, err := searchPower(1, searchTrials, func(γ float64) (float64, error) {
+			if γ > 4*valley {
+				return math.Inf(1), nil
+			}
+			return math.Abs(math.Log(γ / valley)), nil
+		})
+		if err != nil || γ < valley/2 || γ > 2*valley {
+			t.Errorf("found %g, the valley is at %g (%v)", γ, valley, err)
+		}
+	}
+}
+
 // A given γ0 that is far too large ends with an error that says where.
 func TestSGDDiverges(t *testing.T) {
 	p := traintest.NetProblem(20, 1, 2)

@@ -76,7 +76,7 @@ func diverged(err error) (float64, error) {
 	return 0, err
 }
 
-// searchPower looks for the γ = scale·2^k with the least value. It assumes that value has a single valley.
+// searchPower looks for the γ = scale·2^k with the least value. It assumes that value has a single valley, beyond which it may be infinite.
 func searchPower(scale float64, trials int, value func(γ float64) (float64, error)) (float64, error) {
 	best, least := scale, math.Inf(1)
 	better := func(γ float64) (bool, error) {
@@ -87,8 +87,15 @@ func searchPower(scale float64, trials int, value func(γ float64) (float64, err
 		best, least = γ, v
 		return true, nil
 	}
-	if _, err := better(scale); err != nil {
-		return 0, err
+	for range trials {
+		found, err := better(scale)
+		if err != nil {
+			return 0, err
+		}
+		if found {
+			break
+		}
+		scale /= 16 // steps of this length diverge
 	}
 	for _, factor := range []float64{4, 0.25} {
 		moved := false

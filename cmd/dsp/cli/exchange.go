@@ -181,7 +181,7 @@ With --model they are those that the model makes of the text, and knows; its tex
 // writeAttributes writes the attributes that training with settings c makes of c.Train or, with a model, those that it makes.
 func writeAttributes(cmd *cobra.Command, c config.Config, model, to string) (*structured.Dataset, error) {
 	if model == "" {
-		return exchange.WriteAttributes(c, to)
+		return exchange.WriteAttributes(cmd.Context(), c, to)
 	}
 	for _, name := range attributeSettings {
 		if cmd.Flags().Changed(name) && !slices.Contains([]string{"format", "columns", "label", "threads"}, name) {
@@ -192,5 +192,5 @@ func writeAttributes(cmd *cobra.Command, c config.Config, model, to string) (*st
 	if err != nil {
 		return nil, err
 	}
-	return exchange.WriteAttributesOf(m, models.Request{Path: c.Train, Format: c.Format, Columns: c.Columns, Label: c.Label, Threads: c.Threads}, to)
+	return exchange.WriteAttributesOf(cmd.Context(), m, models.Request{Path: c.Train, Format: c.Format, Columns: c.Columns, Label: c.Label, Threads: c.Threads}, to)
 }

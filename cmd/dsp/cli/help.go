@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/dsp-go/dsp/models/config"
+	"github.com/dsp-go/dsp/models/pipelines"
 	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/structured"
 )
@@ -78,6 +79,9 @@ func helpOn(cmd *cobra.Command, c *config.Config) {
 		}
 		for _, s := range config.Settings(c) {
 			f := cmd.Flags().Lookup(s.Name)
+			if f != nil && c.Task == pipelines.Task && !pipelines.Takes(s.Name) && !slices.Contains(cmd.Flags().Args(), "all") {
+				f.Hidden = true
+			}
 			if f != nil && headingOf(f) != common && !tasks.Applies(s, c) && !slices.Contains(cmd.Flags().Args(), "all") {
 				f.Hidden = true
 			}

@@ -45,12 +45,20 @@ func Main() int {
 		return err
 	})
 	if r := (*rankError)(nil); err != nil && !(errors.As(err, &r) && r.said) {
-		fmt.Fprintln(os.Stderr, "dsp:", err)
+		fmt.Fprintln(os.Stderr, "dsp:", messageOf(err))
 	}
 	if p := new(host.PanicError); errors.As(err, &p) && os.Getenv("DSP_DEBUG") != "" {
 		fmt.Fprintf(os.Stderr, "%s", p.Stack)
 	}
 	return exitCode(err)
+}
+
+// messageOf returns the text of an error.
+func messageOf(err error) string {
+	if errors.Is(err, context.Canceled) && !errors.Is(err, train.ErrInterrupted) {
+		return train.ErrInterrupted.Error()
+	}
+	return err.Error()
 }
 
 func exitCode(err error) int {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"os"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/inputs/packs"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/machine/host"
 )
 
 func packCommand() *cobra.Command {
@@ -42,7 +44,7 @@ Text with a token per line and attributes is packed piece by piece, in little me
 				}
 			}
 			takeFlags(cmd, config.Settings(&flagged), config.Settings(&c))
-			s, err := pack(c, out)
+			s, err := pack(cmd.Context(), c, out)
 			if err != nil {
 				return err
 			}
@@ -78,7 +80,7 @@ Text with a token per line and attributes is packed piece by piece, in little me
 }
 
 // pack packs the training data that the settings name.
-func pack(given config.Config, out string) (packs.Summary, error) {
+func pack(ctx context.Context, given config.Config, out string) (packs.Summary, error) {
 	r, err := models.Resolve(given)
 	if err != nil {
 		return packs.Summary{}, err
@@ -88,9 +90,9 @@ func pack(given config.Config, out string) (packs.Summary, error) {
 		return packs.Summary{}, err
 	}
 	if packs.Streams(&c) {
-		return packs.Stream(out, &c)
+		return packs.Stream(ctx, out, &c)
 	}
-	data, err := r.Data()
+	data, err := host.Await(ctx, r.Data)
 	if err != nil {
 		return packs.Summary{}, err
 	}

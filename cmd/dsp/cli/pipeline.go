@@ -137,10 +137,14 @@ func predictPipeline(cmd *cobra.Command, u *use, raw *rawText, fill string) (err
 	if name == "-" {
 		name = "standard input"
 	}
-	if raw.on {
-		return p.PredictText(cmd.Context(), in, name, os.Stdout, o)
-	}
-	return p.PredictTreebank(cmd.Context(), in, name, os.Stdout, o)
+	ctx := cmd.Context()
+	_, err = host.Await(ctx, func() (struct{}, error) { // a long paragraph takes long
+		if raw.on {
+			return struct{}{}, p.PredictText(ctx, in, name, os.Stdout, o)
+		}
+		return struct{}{}, p.PredictTreebank(ctx, in, name, os.Stdout, o)
+	})
+	return err
 }
 
 // evaluatePipeline compares what a pipeline makes of a treebank's text with the treebank.
@@ -160,11 +164,14 @@ func evaluatePipeline(cmd *cobra.Command, u *use, goldTokens bool) error {
 	if err != nil {
 		return err
 	}
-	gold, err := pipelines.ReadTreebank(u.Path)
-	if err != nil {
-		return err
-	}
-	scores, err := p.Evaluate(cmd.Context(), gold, u.Path, pipelines.EvaluateOptions{GoldWords: goldTokens, Threads: u.Threads})
+	ctx := cmd.Context()
+	scores, err := host.Await(ctx, func() (conll18.Scores, error) {
+		gold, err := pipelines.ReadTreebank(u.Path)
+		if err != nil {
+			return nil, err
+		}
+		return p.Evaluate(ctx, gold, u.Path, pipelines.EvaluateOptions{GoldWords: goldTokens, Threads: u.Threads})
+	})
 	if err != nil {
 		return err
 	}

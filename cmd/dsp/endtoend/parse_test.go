@@ -296,6 +296,8 @@ func TestParserRefusals(t *testing.T) {
 	dsp(t, "train", "--task", "parse", "--train", crossing, "--crossing", "refuse").refused(exitBadInput, "crossing.conllu:1", "--tree nonprojective")
 	dsp(t, "train", "--task", "parse", "--train", write(t, "tags.conll", sentences)).refused(exitBadInput, "conllu")
 	dsp(t, "predict", "--model", dir, "--input", crossing, "--force").refused(exitBadInput, "crossing.conllu:1", `"dep"`)
+	known := write(t, "known.conllu", "1\ta\ta\tX\t_\t_\t3\tdet\t_\t_\n2\tb\tb\tX\t_\t_\t4\tdet\t_\t_\n3\tc\tc\tX\t_\t_\t0\troot\t_\t_\n4\td\td\tX\t_\t_\t3\tdet\t_\t_\n\n")
+	dsp(t, "predict", "--model", dir, "--input", known, "--force").refused(exitBadInput, "known.conllu:1", "no crossing arcs", "--tree nonprojective")
 	dsp(t, "predict", "--model", dir, "--input", crossing, "--decode", "best").refused(exitBadInput, "use max, risk")
 	dsp(t, "info", dir, "--top", "3").refused(exitBadInput, "--top")
 	if o := dsp(t, "train", "--task", "parse", "--train", crossing, "--out", filepath.Join(t.TempDir(), "lifted"), "--passes", "1"); o.code != 0 || !strings.Contains(o.stderr, "lifted") {

@@ -97,10 +97,14 @@ func TestOptionsInMessages(t *testing.T) {
 	}
 }
 
-// Text without words has no sentences, and so no answers; that is no mistake.
+// Text without words has no sentences, and so no answers; that is no mistake, unless the model reads more than words, which text lacks.
 func TestTextWithoutWords(t *testing.T) {
-	s := newServer(t, nil)
-	for body, want := range map[string]int{`{"text": ""}`: 0, `{"text": " \n\n"}`: 0, `{"text": ""}` + "\n" + fine: 1} {
+	path, err := trainedOnWords()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newServer(t, func(o *Options) { o.Models = []string{"m=" + path} })
+	for body, want := range map[string]int{`{"text": ""}`: 0, `{"text": " \n\n"}`: 0, `{"text": ""}` + "\n" + `{"words": ["the", "fox"]}`: 1} {
 		if code, answer, _ := ask(s, "POST", "/predict", body); code != 200 || strings.Count(answer, "\n") != want {
 			t.Errorf("%q: %d, %q, want %d lines", body, code, answer, want)
 		}
@@ -108,6 +112,12 @@ func TestTextWithoutWords(t *testing.T) {
 	for _, body := range []string{"", "\n", `{"columns": {"word": [], "pos": []}}`, `{"text": "", "pos": []}`} {
 		if code, answer, _ := ask(s, "POST", "/predict", body); code != 400 {
 			t.Errorf("%q: %d, %q", body, code, answer)
+		}
+	}
+	tags := newServer(t, nil)
+	for _, body := range []string{`{"text": ""}`, `{"text": ""}` + "\n" + fine, `{"text": "the fox"}`, `{"text": "", "pos": []}`} {
+		if code, answer, _ := ask(tags, "POST", "/predict", body); code != 400 || !strings.Contains(answer, "pos") {
+			t.Errorf("a model of words and tags: %q: %d, %q", body, code, answer)
 		}
 	}
 }

@@ -35,20 +35,26 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// trained is the file of a small model of words and tags, trained once.
-var trained = sync.OnceValues(func() (string, error) {
+// trained is the file of a small model of words and tags, trained once; trainedOnWords that of one of words alone.
+var (
+	trained        = sync.OnceValues(func() (string, error) { return train("run", "word=0,pos=1,label=-1") })
+	trainedOnWords = sync.OnceValues(func() (string, error) { return train("words", "word=0,label=-1") })
+)
+
+// train trains a small model of some columns, and returns its file.
+func train(name, columns string) (string, error) {
 	text := filepath.Join(folder, "train.conll")
 	if err := os.WriteFile(text, []byte(strings.Repeat("the DT O\nred JJ B-X\nfox NN I-X\n\na DT O\nfox NN B-X\n\n", 5)), 0o666); err != nil {
 		return "", err
 	}
 	c := config.Default()
-	c.Task, c.Train, c.Columns, c.Passes, c.Out, c.Quiet = "tag", text, "word=0,pos=1,label=-1", 5, filepath.Join(folder, "run"), true
+	c.Task, c.Train, c.Columns, c.Passes, c.Out, c.Quiet = "tag", text, columns, 5, filepath.Join(folder, name), true
 	r, err := training.Train(context.Background(), c, training.TrainOptions{})
 	if err != nil {
 		return "", err
 	}
 	return r.Model, nil
-})
+}
 
 // newServer returns a server of the small model, named m.
 func newServer(t testing.TB, change func(o *Options)) *Server {

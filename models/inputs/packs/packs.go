@@ -3,6 +3,7 @@
 package packs
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -171,9 +172,9 @@ func Streams(c *config.Config) bool {
 }
 
 // Stream reads the training data of c, which is resolved, piece by piece, and packs them; the memory that it needs is that of the
-// dictionary and of some pieces. The pack is that of Write, to the byte.
-func Stream(path string, c *config.Config) (Summary, error) {
-	s := stream{c: c, labels: structured.NewAlphabet()}
+// dictionary and of some pieces. The pack is that of Write, to the byte. Reading stops when ctx ends.
+func Stream(ctx context.Context, path string, c *config.Config) (Summary, error) {
+	s := stream{ctx: ctx, c: c, labels: structured.NewAlphabet()}
 	var err error
 	if s.builder, err = packed.NewBuilder(path); err != nil {
 		return Summary{}, err
@@ -197,8 +198,14 @@ func Stream(path string, c *config.Config) (Summary, error) {
 // read reads the training data block by block.
 func (s *stream) read(each func(d *structured.Dataset) error) error {
 	c, f := s.c, formats.Find(s.c.Format)
+	block := func(d *structured.Dataset) error {
+		if err := s.ctx.Err(); err != nil {
+			return err
+		}
+		return each(d)
+	}
 	o := formats.Options{
-		Threads: host.Threads(c.Threads), Columns: c.Columns, Field: c.Label, MinCount: 1, HashBits: c.HashBits, Each: each,
+		Threads: host.Threads(c.Threads), Columns: c.Columns, Field: c.Label, MinCount: 1, HashBits: c.HashBits, Each: block,
 		Given: c.FormatSettings,
 	}
 	file, err := host.Open(c.Train)

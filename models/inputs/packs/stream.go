@@ -1,6 +1,7 @@
 package packs
 
 import (
+	"context"
 	"slices"
 
 	"github.com/dsp-go/dsp/models/config"
@@ -14,6 +15,7 @@ import (
 
 // stream packs text that comes in blocks. It numbers labels and attributes as they come.
 type stream struct {
+	ctx     context.Context // of the one call that streams
 	c       *config.Config
 	builder *packed.Builder
 	in      inputs.Inputs

@@ -2,6 +2,8 @@ package packs_test
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -61,7 +63,12 @@ func TestStreamIsWrite(t *testing.T) {
 				t.Fatal("not streamed")
 			}
 			a, b := filepath.Join(t.TempDir(), "a"), filepath.Join(t.TempDir(), "b")
-			piecewise, err := packs.Stream(a, &given)
+			ended, end := context.WithCancel(t.Context())
+			end()
+			if _, err := packs.Stream(ended, a, &given); !errors.Is(err, context.Canceled) {
+				t.Fatalf("interrupted: %v", err)
+			}
+			piecewise, err := packs.Stream(t.Context(), a, &given)
 			if err != nil {
 				t.Fatal(err)
 			}

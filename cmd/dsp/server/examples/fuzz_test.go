@@ -105,6 +105,7 @@ func TestRefusals(t *testing.T) {
 		{"words", "{\"words\": [\"\xff\"]}", "not UTF-8"},
 		{"words", `{"words": ["a"], "features": [[1]]}`, "found features, which this model does not read"},
 		{"words", `{"words": ["` + strings.Repeat(`a", "`, 50) + `a"]}`, "51 words, expected at most 50"},
+		{"words and features", `{"text": ""}`, "no features (found text)"},
 		{"words and features", `{"words": ["a"], "features": []}`, "features has 0 rows, expected 1"},
 		{"words and features", `{"words": ["a"], "features": [[1]]}`, "features[0] has 1 features per position, expected 2"},
 		{"dense", `{"features": [[1, 1e39]]}`, "number 1e39"},

@@ -2,6 +2,7 @@ package examples
 
 import (
 	"bytes"
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -64,6 +65,9 @@ func (r *sentences) Example(o *Object) (Example, error) {
 		return Example{}, err
 	}
 	columns, split, err := o.texts(r.split, r.Sample())
+	if r.reads("upos") && errors.Is(err, ErrNoWords) {
+		return Example{}, o.missing("pos", r.Sample())
+	}
 	if err != nil {
 		return Example{}, err
 	}

@@ -1,6 +1,7 @@
 package examples
 
 import (
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -91,6 +92,9 @@ func (w *words) Example(o *Object) (Example, error) {
 		return Example{}, err
 	}
 	columns, split, err := o.texts(w.split, w.Sample())
+	if beside := w.beside(); beside != "" && errors.Is(err, ErrNoWords) {
+		return Example{}, o.missing(beside, w.Sample())
+	}
 	if err != nil {
 		return Example{}, err
 	}
@@ -145,6 +149,19 @@ func (w *words) Example(o *Object) (Example, error) {
 	e := o.example(n, s)
 	e.Tokens = split
 	return e, nil
+}
+
+// beside names what a request must give beside the words; empty if words are enough, and so raw text.
+func (w *words) beside() string {
+	for k, c := range w.columns {
+		if c.Read && c.Name != text.WordColumn {
+			return "column " + key(k, c)
+		}
+	}
+	if w.dim > 0 {
+		return "features"
+	}
+	return ""
 }
 
 // names lists the columns that an object may have.
