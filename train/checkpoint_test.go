@@ -52,6 +52,7 @@ func resumeGivesTheSameBits(t *testing.T, problem func() (*train.Problem, *train
 		"agm, l1":              func() train.Method { return &methods.AGM{} },
 		"fw":                   func() train.Method { return &methods.FrankWolfe{} },
 		"cutting-plane":        func() train.Method { return &methods.CuttingPlane{Planes: 3} },
+		"n-slack":              func() train.Method { return &methods.NSlack{} },
 		"oeg":                  func() train.Method { return &sdca.SDCA{Online: true, Resync: 2} },
 		"oeg, l1":              func() train.Method { return &sdca.SDCA{Online: true, Resync: 2} },
 		"casimir":              func() train.Method { return &methods.Casimir{} },
