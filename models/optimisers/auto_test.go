@@ -22,7 +22,11 @@ func TestAuto(t *testing.T) {
 		}
 	}
 	max := *dense
-	max.Loss = engine.Hinge
+	max.Loss, max.Scorer = engine.Hinge, &traintest.Linear{Inputs: fewColumns - 1, Structure: chains.Form(4, false)}
+	if got, _ := Auto(&Run{Settings: Default()}, &max, "linear", false); got != Casimir {
+		t.Errorf("for the hinge on few dense inputs, auto chose %s", got.Name)
+	}
+	max.Scorer = &traintest.Linear{Inputs: fewColumns, Structure: chains.Form(4, false)}
 	if got, why := Auto(&Run{Settings: Default()}, &max, "linear", false); got != NSlack || why == "" {
 		t.Errorf("for the hinge on dense inputs, auto chose %s (%s)", got.Name, why)
 	}
