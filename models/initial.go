@@ -171,7 +171,7 @@ func (m *Model) alphabets() []*structured.Alphabet {
 	all := slices.Clone(m.Vocab)
 	all = append(all, m.Characters)
 	if d := m.Dictionary; d != nil {
-		all = append(all, d.Node, d.Edge)
+		all = append(all, d.Node, d.Edge, d.Segment)
 	}
 	return all
 }
@@ -179,9 +179,9 @@ func (m *Model) alphabets() []*structured.Alphabet {
 // sizes returns how many names the axes of the model's parameters run over.
 func (m *Model) sizes() transfer.Sizes {
 	s := transfer.Sizes{Labels: m.Labels.Len()}
-	nodes, edges, characters := 0, 0, 0
+	nodes, edges, wholes, characters := 0, 0, 0, 0
 	if d := m.Dictionary; d != nil {
-		nodes, edges = d.Nodes(), d.Edges()
+		nodes, edges, wholes = d.Nodes(), d.Edges(), d.Segments()
 	}
 	if m.Characters != nil {
 		characters = m.Characters.Len()
@@ -192,7 +192,7 @@ func (m *Model) sizes() transfer.Sizes {
 	} else if own, ok := m.Own.(*inputs.Pairs); ok {
 		first, second = own.Attributes()
 	}
-	s.Others = append(s.Others, nodes, edges, characters, first, second, first+second, nodes+edges)
+	s.Others = append(s.Others, nodes, edges, characters, first, second, first+second, nodes+edges, wholes)
 	for _, v := range m.Vocab {
 		s.Others = append(s.Others, v.Len())
 	}

@@ -102,7 +102,8 @@ func (m *Model) pruned() (*Model, error) {
 	to.Node, keep["attributes"] = m.prunedNames(d.Node, "attributes", "end_attributes")
 	keep["end_attributes"] = keep["attributes"]
 	to.Edge, keep["edge_attributes"] = m.prunedNames(d.Edge, "edge_attributes")
-	if to.Node.Len() == d.Node.Len() && (d.Edge == nil || to.Edge.Len() == d.Edge.Len()) {
+	to.Segment, keep["segment_attributes"] = m.prunedNames(d.Segment, "segment_attributes")
+	if to.Node.Len() == d.Node.Len() && to.Edges() == d.Edges() && to.Segments() == d.Segments() {
 		return m, nil
 	}
 	other, err := m.WithDictionary(&to)

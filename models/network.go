@@ -81,7 +81,7 @@ func network(c config.Config, in inputs.Inputs, dim, labels int) (nets.Network, 
 			}
 			return sparse.NewSecondChain(in.Dictionary.Nodes(), in.Dictionary.Edges(), dim, form)
 		case segments.Segments, segments.Counted:
-			return sparse.NewSegments(in.Dictionary.Nodes(), in.Dictionary.Edges(), dim, form)
+			return sparse.NewSegments(in.Dictionary.Nodes(), in.Dictionary.Edges(), in.Dictionary.Segments(), dim, form)
 		default:
 			return nil, structured.BadInput("net linear weights attributes of chains, and --task %s is about a %s: give dense features, or a network that reads words", c.Task, s.Name())
 		}

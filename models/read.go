@@ -10,6 +10,7 @@ import (
 	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/machine/host"
+	"github.com/dsp-go/dsp/structured/segments"
 )
 
 // ReadData reads data as the model's training data was read, except for what r says. Drawn data are the test data from the model's seed.
@@ -204,6 +205,8 @@ func (m *Model) accepts(d *structured.Dataset) error {
 		return structured.BadInput("%s: no %s, which the model reads", d.Name, m.Own.Missing(d))
 	case m.Dictionary != nil && d.Attributes == nil:
 		return structured.BadInput("%s: no attributes of tokens, which the model reads", d.Name)
+	case m.Dictionary != nil && m.Dictionary.Segment != nil && d.Table(segments.Rows) == nil:
+		return structured.BadInput("%s: no attributes of segments, which the model reads", d.Name)
 	case m.Dictionary == nil && d.Attributes != nil:
 		return structured.BadInput("%s: attributes of tokens, which the model does not read", d.Name)
 	}

@@ -1,8 +1,10 @@
 package structured
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
+	"slices"
 )
 
 // Share says which examples have their attributes in this process, where several processes train together: First to Last−1. Of other examples the
@@ -29,6 +31,9 @@ func (d *Dataset) Held() (first, last int) {
 	return d.Share.First, d.Share.Last
 }
 
+// agreeParts is in how many parts processes agree on names, so that the rare names of all processes are never all in memory.
+const agreeParts = 16
+
 // Agree returns the alphabet that all processes have in common, and the number in it of each of this one's names. counts says how often each of
 // these occurs here; what occurs fewer than least times in all is left out, and has the number −1. Names are in the order in which they first occur in the
 // examples of all processes, if each process has its own in that order. Nil has none.
@@ -36,43 +41,81 @@ func (s *Share) Agree(mine *Alphabet, counts []int, least int) (common *Alphabet
 	if mine == nil {
 		return nil, nil, nil
 	}
-	var own []byte
+	parts := make([]byte, mine.Len())
 	for i, name := range mine.Names() {
-		own = binary.AppendUvarint(own, uint64(counts[i]))
-		own = append(binary.AppendUvarint(own, uint64(len(name))), name...)
+		parts[i] = partOf(name)
 	}
-	all, err := s.Gather(own)
-	if err != nil {
-		return nil, nil, err
-	}
-	union, times := NewAlphabet(), []int(nil)
-	for _, x := range all {
-		for len(x) > 0 {
-			count, a := binary.Uvarint(x)
-			length, b := binary.Uvarint(x[max(0, a):])
-			if a <= 0 || b <= 0 || uint64(len(x)-a-b) < length {
-				return nil, nil, errors.New("another process sent names that cannot be read")
+	var all []agreed
+	for part := range byte(agreeParts) {
+		var own []byte
+		for i, name := range mine.Names() {
+			if parts[i] == part {
+				own = binary.AppendUvarint(own, uint64(i))
+				own = binary.AppendUvarint(own, uint64(counts[i]))
+				own = append(binary.AppendUvarint(own, uint64(len(name))), name...)
 			}
-			x = x[a+b:]
-			if k := int(union.Add(string(x[:length]))); k == len(times) {
-				times = append(times, int(count))
-			} else {
-				times[k] += int(count)
-			}
-			x = x[length:]
+		}
+		lists, err := s.Gather(own)
+		if err != nil {
+			return nil, nil, err
+		}
+		if all, err = appendAgreed(all, lists, least); err != nil {
+			return nil, nil, err
 		}
 	}
+	slices.SortFunc(all, func(a, b agreed) int { return cmp.Or(cmp.Compare(a.process, b.process), cmp.Compare(a.place, b.place)) })
 	common = NewAlphabet()
-	for k, name := range union.Names() {
-		if times[k] >= least {
-			common.Add(name)
-		}
+	for _, x := range all {
+		common.Add(x.name)
 	}
 	number = make([]int32, mine.Len())
 	for i, name := range mine.Names() {
 		number[i] = common.Index(name)
 	}
 	return common, number, nil
+}
+
+// partOf returns the part of a name, which all processes give it (FNV-1a).
+func partOf(name string) byte {
+	hash := uint32(2166136261)
+	for i := range len(name) {
+		hash = (hash ^ uint32(name[i])) * 16777619
+	}
+	return byte((hash ^ hash>>16) % agreeParts)
+}
+
+// agreed is a name that processes have in common: the first process that has it, and its number there.
+type agreed struct {
+	name           string
+	process, place int
+}
+
+// appendAgreed appends those names in the lists of all processes that occur at least some times.
+func appendAgreed(all []agreed, lists [][]byte, least int) ([]agreed, error) {
+	union, times, first := NewAlphabet(), []int(nil), []agreed(nil)
+	for process, x := range lists {
+		for len(x) > 0 {
+			place, a := binary.Uvarint(x)
+			count, b := binary.Uvarint(x[max(0, a):])
+			length, c := binary.Uvarint(x[max(0, a)+max(0, b):])
+			if a <= 0 || b <= 0 || c <= 0 || uint64(len(x)-a-b-c) < length {
+				return nil, errors.New("another process sent names that cannot be read")
+			}
+			x = x[a+b+c:]
+			k := int(union.AddBytes(x[:length]))
+			if k == len(times) {
+				times, first = append(times, 0), append(first, agreed{union.Name(int32(k)), process, int(place)})
+			}
+			times[k] += int(count)
+			x = x[length:]
+		}
+	}
+	for k, n := range times {
+		if n >= least {
+			all = append(all, first[k])
+		}
+	}
+	return all, nil
 }
 
 // spread makes rows of x, those of positions first to last−1 of n, rows of all positions. Others are empty.

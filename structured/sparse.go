@@ -23,6 +23,15 @@ type Dictionary struct {
 	Node     *Alphabet // attributes of positions; nil if they are hashed
 	HashBits int       // hashed attributes are numbered below 1<<HashBits
 	Edge     *Alphabet // attributes of the steps between positions, or nil
+	Segment  *Alphabet // attributes of segments as a whole, or nil
+}
+
+// Segments returns the number of attributes of segments as a whole.
+func (d *Dictionary) Segments() int {
+	if d.Segment == nil {
+		return 0
+	}
+	return d.Segment.Len()
 }
 
 // Nodes returns the number of attributes of positions.

@@ -65,6 +65,12 @@ func (d *Dataset) Table(name string) *Table {
 	return nil
 }
 
+// SetTable adds a table, in place of that of its name if there is one. Other data sets that share the tables do not change.
+func (d *Dataset) SetTable(t *Table) {
+	d.Tables = slices.DeleteFunc(slices.Clone(d.Tables), func(was *Table) bool { return was.Name == t.Name })
+	d.Tables = append(d.Tables, t)
+}
+
 // AttributesOf returns the sparse inputs of a part of the potentials, one row per row of the part, or nil if there are none.
 func (d *Dataset) AttributesOf(part Shape) *Sparse {
 	switch part.Rows {

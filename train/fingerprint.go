@@ -78,7 +78,7 @@ func Fingerprint(d *structured.Dataset) string {
 		names = append(names, d.Characters.Vocab)
 	}
 	if d.Dictionary != nil {
-		names = append(names, d.Dictionary.Node, d.Dictionary.Edge)
+		names = append(names, d.Dictionary.Node, d.Dictionary.Edge, d.Dictionary.Segment)
 	}
 	for _, a := range names {
 		if a == nil {

@@ -23,6 +23,7 @@ type descent struct {
 	numbers device.Array[float64]             // [7] of the step
 	scale   device.Array[float64]             // [1] of D in a clipped step
 	γ       device.Array[float64]             // [1]
+	wrong   device.Array[float64]             // [B] scratch of prox_mix
 
 	known struct{ v, m bool } // whether squares and moments have content
 }
@@ -60,7 +61,7 @@ func (x *descent) free() {
 	for _, a := range []device.Array[int32]{x.rows, x.marks} {
 		device.Free(d, a)
 	}
-	for _, a := range []device.Array[float64]{x.numbers, x.scale, x.γ} {
+	for _, a := range []device.Array[float64]{x.numbers, x.scale, x.γ, x.wrong} {
 		device.Free(d, a)
 	}
 	for _, a := range x.unbias {
@@ -85,13 +86,16 @@ func (x *descent) open(s engine.DescentState, β float64) {
 	device.Zero(x.d, x.marks)
 }
 
-// prepare allocates what a step needs, and uploads its numbers and rows.
-func (x *descent) prepare(m engine.Move, examples int) moveKey {
+// prepare allocates what a step on the slot's batch needs, and uploads its numbers and rows.
+func (x *descent) prepare(m engine.Move, l *slot, examples int) moveKey {
 	key := moveKey{rule: m.Rule, clips: m.Clip > 0}
 	if m.Rule == engine.ProxRule || m.Rule == engine.AdamRule {
 		x.require(&x.squares, &x.known.v, "mean squares")
 		key.β = x.β
 		x.table(x.β)
+	}
+	if m.Rule == engine.ProxRule && l.smooth() {
+		device.Grow(x.d, &x.wrong, l.batch.Chains, "the losses of a batch")
 	}
 	if m.Rule != engine.ProxRule {
 		x.require(&x.moments, &x.known.m, "mean gradients")
@@ -167,7 +171,9 @@ func (x *descent) findDual(l *slot, sums device.Array[float64]) {
 	}
 	value, gold := l.losses()
 	b := l.batch
-	x.d.Launch("prox_mix", grid, block, sumBytes, x.parts, blocks, value, gold, b.Examples, b.Weight, int32(b.Chains), x.numbers, x.γ)
+	threads := max(vectorThreads, min(1024, device.CeilDiv(b.Chains, 32)*32))
+	x.d.Launch("prox_mix", grid, device.Dim{X: threads}, threads/32*8, x.parts, blocks, value, gold, b.Examples, b.Weight, int32(b.Chains), x.numbers,
+		x.wrong.Slice(0, b.Chains), x.γ)
 }
 
 // OpenDescent implements engine.Descender.
@@ -185,7 +191,7 @@ func (a *Accelerator) Descend(ctx context.Context, examples []int, s oracles.Smo
 	if err != nil {
 		return err
 	}
-	key := a.descent.prepare(m, len(examples))
+	key := a.descent.prepare(m, l, len(examples))
 	l.do(a.shared, stepKey{s: s, path: true, move: key}, func() {
 		a.ask(l, a.vectors.w, s, nil)
 		a.descent.move(key, l, a.oracle.sums())

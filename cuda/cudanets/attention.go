@@ -15,7 +15,7 @@ func attention(kernel string, o graph.Attention, in graph.Instruction) command {
 			args = append(args, e.at(a.Buffer))
 		}
 		rows := in.Out.N / (o.Heads * o.Size)
-		e.perHead(kernel, o, rows, append(args, e.batch.Chain, e.batch.Offsets), e.at(in.Out))
+		e.perHead(kernel, o, rows, 2*len(in.Args), append(args, e.batch.Chain, e.batch.Offsets), e.at(in.Out))
 	}
 }
 
@@ -26,17 +26,34 @@ func (c *compiler) attentionPull(o graph.Attention, in graph.Instruction) comman
 	c.partial = max(c.partial, n)
 	return func(e *Executor) {
 		x, g, out, stats := e.at(in.Args[0].Buffer), e.at(in.Args[1].Buffer), e.at(in.Out), e.now.partial.Slice(0, n)
-		e.perHead("attention_pull_queries", o, rows, []any{x, g, e.batch.Chain, e.batch.Offsets}, stats, out)
-		e.perHead("attention_pull_keys", o, rows, []any{x, g, stats, e.batch.Chain, e.batch.Offsets}, out)
+		e.perHead("attention_pull_queries", o, rows, 2, []any{x, g, e.batch.Chain, e.batch.Offsets}, stats, out)
+		e.perHead("attention_pull_keys", o, rows, 2, []any{x, g, stats, e.batch.Chain, e.batch.Offsets}, out)
 	}
 }
 
-// perHead launches a kernel with one warp for each row and head.
-func (e *Executor) perHead(kernel string, o graph.Attention, rows int, args []any, out ...any) {
-	const warps = 4 // per block
-	n := rows * o.Heads
-	args = append(args, int32(o.Heads), int32(o.Size), float32(1/math.Sqrt(float64(o.Size))), int32(n))
-	e.device.Launch(kernel, device.Dim{X: device.CeilDiv(n, warps)}, device.Dim{X: 32 * warps}, 0, append(args, out...)...)
+// perHead launches a kernel for each head and all rows, which reads the rows of the given number of matrices in tiles.
+func (e *Executor) perHead(kernel string, o graph.Attention, rows, matrices int, args []any, out ...any) {
+	const warps, share = 8, 2 // of a block, and rows of a warp; the kernels have the same constants
+	shared, tiled := warps*2*32*4*share, int32(0)
+	if tiles := 4 * 32 * matrices * pitch(o.Size); shared+tiles <= mostTiles {
+		shared, tiled = shared+tiles, 1
+	}
+	args = append(args, int32(o.Heads), int32(o.Size), float32(1/math.Sqrt(float64(o.Size))), int32(rows), tiled)
+	e.device.Launch(kernel, device.Dim{X: device.CeilDiv(rows, warps*share), Y: o.Heads}, device.Dim{X: 32 * warps}, shared, append(args, out...)...)
+}
+
+// mostTiles is the most shared memory that a block of attention takes: a little less than the smallest that devices have. Tests change it.
+var mostTiles = 96 << 10
+
+// pitch is the distance of rows of E numbers in shared memory, as in cuda/devicecode/cudanets/attention.cu.
+func pitch(E int) int {
+	switch {
+	case E%4 != 0:
+		return E | 1
+	case E%8 == 4:
+		return E
+	}
+	return E + 4
 }
 
 func (c *compiler) rotate(o graph.Rotation, in graph.Instruction) command {

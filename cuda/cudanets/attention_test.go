@@ -62,6 +62,39 @@ func TestAttentionEqualsCPU(t *testing.T) {
 	}
 }
 
+// A chain's results have the same bits wherever it lies in a batch, and with and without tiles in shared memory; they are the CPU's without, too.
+func TestAttentionTiles(t *testing.T) {
+	for _, c := range attentionGraphs {
+		t.Run(c.name, func(t *testing.T) {
+			data := cudatest.RandomData(rand.New(rand.NewPCG(9, 10)), graph.Input{Dim: 3}, 3, 3, 1, 0, 39, 2, 5)
+			net := attentionNet(t, c.width, c.graph)
+			r := newRig(t, cudatest.Device(t), net, data, 56)
+			e, w := r.executor(), r.upload(cudatest.Vector(r.rng, net.Dim(), 0.5))
+			of := func(examples []int, example, bytes int) []float32 {
+				defer cudanets.SetMostTiles(cudanets.SetMostTiles(bytes))
+				r.batch.Set(examples)
+				e.Score(w, r.batch, r.θ.Parts())
+				scores, _ := r.potentials()
+				width, first := net.Form().Parts[0].Width, 0
+				for _, i := range examples[:slices.Index(examples, example)] {
+					first += data.Length(i)
+				}
+				return scores[first*width:][:data.Length(example)*width]
+			}
+			want := of([]int{3}, 3, 1<<20)
+			for _, examples := range [][]int{{3}, {0, 3}, {5, 4, 3, 1}} {
+				for _, bytes := range []int{0, 1 << 20} {
+					if !slices.Equal(of(examples, 3, bytes), want) {
+						t.Errorf("batch %d with %d bytes for tiles: other bits", examples, bytes)
+					}
+				}
+			}
+			defer cudanets.SetMostTiles(cudanets.SetMostTiles(0))
+			newRig(t, cudatest.Device(t), net, data, 56).check([]int{3, 0, 1, 2, 5, 4}, 0)
+		})
+	}
+}
+
 // A captured graph replayed on another batch gives what direct calls give, bit for bit.
 func TestAttentionGraph(t *testing.T) {
 	d := cudatest.Device(t)

@@ -1,6 +1,8 @@
 package cudanets
 
 import (
+	"fmt"
+
 	"github.com/dsp-go/dsp/cuda/device"
 	"github.com/dsp-go/dsp/nets/graph"
 )
@@ -40,7 +42,25 @@ func beta(accumulate bool) float32 {
 
 // patches copies the neighbourhoods of the cells of maps to columns.
 func (e *Executor) patches(o graph.Conv, maps, columns device.Array[float32]) {
-	e.entries("patches", columns.Len(), columns, append([]any{maps}, sizes(o)...)...)
+	e.entries("patches", e.divisible(columns.Len()), columns, append(append([]any{maps}, sizes(o)...),
+		divisors(o.Kernel*o.From.Channels, o.Kernel, o.To.Width, o.To.Height)...)...)
+}
+
+// divisors are a kernel's arguments for each of some divisors.
+func divisors(of ...int) (args []any) {
+	for _, d := range of {
+		by := divisor(d)
+		args = append(args, by.factor, by.shift)
+	}
+	return args
+}
+
+// divisible returns n if divisor's numbers divide what is below it; otherwise it sets the device's error.
+func (e *Executor) divisible(n int) int {
+	if n >= 1<<31 {
+		e.device.Fail(fmt.Errorf("cuda: a convolution of %d numbers at once, a device supports fewer than 2^31", n))
+	}
+	return n
 }
 
 // sizes are the arguments that say what a convolution reads.
@@ -62,7 +82,8 @@ func (c *compiler) convInput(o graph.Conv, in graph.Instruction) command {
 	return c.convolution(o, func(e *Executor, columns device.Array[float32], lo, hi int) {
 		e.blas.Sgemm(false, true, (hi-lo)*o.To.Cells(), o.Patch(), o.To.Channels, of(e.at(g), o.To, lo, hi), e.at(w), 0, columns, 1, 0, 0, 0)
 		out := of(e.at(in.Out), o.From, lo, hi)
-		e.entries("unpatch", out.Len(), out, append(append([]any{columns}, sizes(o)...), device.Flag(in.Accumulate))...)
+		e.entries("unpatch", e.divisible(out.Len()), out, append(append(append([]any{columns}, sizes(o)...),
+			divisors(o.From.Channels, o.From.Width, o.From.Height)...), device.Flag(in.Accumulate))...)
 	})
 }
 

@@ -104,3 +104,10 @@ func SetColumnNumbers(n int) (before int) {
 	before, columnNumbers = columnNumbers, n
 	return before
 }
+
+// SetMostTiles bounds the shared memory of attention. It returns the bound before.
+func SetMostTiles(n int) int {
+	before := mostTiles
+	mostTiles = n
+	return before
+}

@@ -79,8 +79,7 @@ func (o *Oracle) runExp(θ *Chains, a Augmentation, μ float64, value device.Arr
 			s.from, s.to, s.bounds, value, node, edge, s.scale, declined, gold)
 	case !θ.PerPosition:
 		declined, edgesOf = s.declined, device.Array[int32]{}
-		launch("forward_backward_large", device.Dim{X: θ.B}, device.Dim{X: 32 * q}, 4*(8+2*32*q+2*32+2*32),
-			s.from, s.to, s.bounds, value, node, s.scale, s.prefix, s.suffix, s.mass, declined, gold)
+		o.expLarge(θ, a, μ, value, node, gold)
 	default:
 		lead, edgesOf = 1, device.Array[int32]{}
 	}
@@ -88,11 +87,40 @@ func (o *Oracle) runExp(θ *Chains, a Augmentation, μ float64, value device.Arr
 	if θ.PerPosition {
 		kernel = "wide_sums_per_position"
 	}
-	launch(kernel, device.Dim{X: θ.B}, device.Dim{X: 32 * q}, 8*θ.Y+4*32,
-		s.wideFrom, s.wideTo, declined, value, node, s.prefix, s.suffix, s.mass, gold, lead)
+	chains := int32(θ.B)
+	launch(kernel, device.Dim{X: wideBlocks(θ, declined, 32*q)}, device.Dim{X: 32 * q}, 8*θ.Y+4*32,
+		s.wideFrom, s.wideTo, declined, value, node, s.prefix, s.suffix, s.mass, gold, lead, chains)
 	if !edge.IsEmpty() {
-		launch("wide_pairs", device.Dim{X: θ.B, Y: q * q}, device.Dim{X: 256}, 0, s.wideFrom, edgesOf, s.prefix, s.suffix, s.mass, edge)
+		const threads = 256
+		launch("wide_pairs", device.Dim{X: wideBlocks(θ, edgesOf, q*q*threads), Y: q * q}, device.Dim{X: threads}, 0,
+			s.wideFrom, edgesOf, s.prefix, s.suffix, s.mass, edge, chains)
 	}
+}
+
+// expLarge computes values and node marginals of the chains that it does not decline, for many labels with shared edges.
+func (o *Oracle) expLarge(θ *Chains, a Augmentation, μ float64, value device.Array[float64], node device.Array[float32], gold device.Array[float64]) {
+	s, of, threads := &o.exp, chainsPerBlock(θ), device.CeilDiv(θ.Y, 32)*32
+	launch := func(kernel string, args ...any) {
+		shared := 4 * (of*(6*threads+5*32) + of + 1) // struct Block of cuda/devicecode/cudaoracles/forwardbackwardlarge.cu
+		o.d.Launch(fmt.Sprintf("%s_large_%d", kernel, of), device.Dim{X: device.CeilDiv(θ.B, of)}, device.Dim{X: threads}, shared,
+			append(append(θ.arguments(a), int32(θ.B)), args...)...)
+	}
+	launch("forward", int32(θ.N), μ, s.from, s.bounds, value, node, s.scale, s.prefix, s.declined, gold)
+	if !node.IsEmpty() {
+		launch("backward", μ, s.to, s.bounds, node, s.scale, s.prefix, s.suffix, s.mass, s.declined)
+	}
+}
+
+// busyThreads is how many threads of wide_sums or wide_pairs a large device runs at once. Tests change it.
+var busyThreads = 1024 * deviceful
+
+// wideBlocks returns how many blocks process the chains: one for each chain, but where most have nothing to do, only as many as run at once.
+// threads is how many a chain takes.
+func wideBlocks(θ *Chains, declined device.Array[int32], threads int) int {
+	if declined.IsEmpty() {
+		return θ.B
+	}
+	return min(θ.B, max(1, busyThreads/threads))
 }
 
 // powersOfEdges computes the exponentials of shared edges.

@@ -82,6 +82,109 @@ func TestExpAgreesWithCPU(t *testing.T) {
 	}
 }
 
+// Chains that float32 cannot hold, among many that it can, have the same bits however many blocks look for them, and the CPU's answers.
+func TestExpFindsDeclinedChains(t *testing.T) {
+	d := cudatest.Device(t)
+	o, host := cudaoracles.NewChainOracle(d), chain.NewPlain()
+	for _, c := range []struct {
+		chains, y   int
+		perPosition bool
+	}{{150, 3, false}, {150, 3, true}, {70, 40, false}, {40, 34, true}, {1, 5, false}} {
+		r := rand.New(rand.NewPCG(7, uint64(c.chains+c.y)))
+		lengths := make([]int, c.chains)
+		for b := range lengths {
+			lengths[b] = r.IntN(4)
+		}
+		lengths[c.chains-1] = 3
+		θ := drawChains(r, lengths, c.y, c.perPosition, 1, 0)
+		var wide []int32
+		for b := range lengths {
+			wide = append(wide, 0)
+			if lengths[b] > 1 && (b == c.chains-1 || r.IntN(20) == 0) {
+				wide[b] = 1
+				θ.Node[θ.Offsets[b]*c.y] += 500
+			}
+		}
+		want := make([]float64, θ.Len())
+		var u structured.Marginals
+		host.Exp(θ.all, 1, want, &u)
+		var first []float64
+		var bits structured.Marginals
+		for _, threads := range []int{0, 1 << 10, 1 << 20} { // the fewest first: memory does not hold the answers yet
+			defer cudaoracles.SetBusyThreads(cudaoracles.SetBusyThreads(threads))
+			got := make([]float64, θ.Len())
+			var v structured.Marginals
+			o.Exp(θ.all, 1, got, &v)
+			cudatest.Must(t, d.Err())
+			if declined := o.Oracle().Declined(θ.Len()); !slices.Equal(declined, wide) {
+				t.Fatalf("%v: declined %v, want %v", c, declined, wide)
+			}
+			for b := range want {
+				if math.Abs(want[b]-got[b]) > 1e-5*max(1, math.Abs(want[b])) {
+					t.Fatalf("%v, %d threads: value %g, want %g", c, threads, got[b], want[b])
+				}
+			}
+			checkClose(t, "node", v.Parts[0].Values, u.Parts[0].Values, 1e-5)
+			checkClose(t, "edge", v.Parts[1].Values, u.Parts[1].Values, 1e-5)
+			if first == nil {
+				first, bits = got, v
+			}
+			if !slices.Equal(got, first) || !slices.Equal(v.Parts[0].Values, bits.Parts[0].Values) || !slices.Equal(v.Parts[1].Values, bits.Parts[1].Values) {
+				t.Errorf("%v: other bits with blocks for %d threads", c, threads)
+			}
+		}
+	}
+}
+
+// Four chains to a block give the bits of one chain to a block, and the CPU's answers: with lengths of every kind, chains without outputs, chains that
+// float32 cannot hold, and a last block of fewer chains.
+func TestExpOfChainsThatShareABlock(t *testing.T) {
+	d := cudatest.Device(t)
+	o, host := cudaoracles.NewChainOracle(d), chain.NewPlain()
+	for i, y := range []int{129, 131, 160, 260} {
+		r := rand.New(rand.NewPCG(3, uint64(y)))
+		θ := drawChains(r, []int{3, 0, 1, 6, 2, 5, 4, 4, 0, 0, 0, 0, 1, 2}, y, false, 1, 0.2*float64(i%2))
+		for _, b := range []int{0, 7} { // no output is allowed
+			for l := range y {
+				θ.Node[(θ.Offsets[b+1]-1)*y+l] = never
+			}
+		}
+		θ.Node[(θ.Offsets[5]+2)*y+1] = 700
+		want := make([]float64, θ.Len())
+		var u structured.Marginals
+		host.Exp(θ.all, 1, want, &u)
+		var values []float64
+		var marginals structured.Marginals
+		for _, many := range []int{0, 1 << 30} {
+			defer cudaoracles.SetManyChains(cudaoracles.SetManyChains(many))
+			got := make([]float64, θ.Len())
+			var v structured.Marginals
+			o.Exp(θ.all, 1, got, &v)
+			cudatest.Must(t, d.Err())
+			if declined := o.Oracle().Declined(θ.Len()); declined[5] != 1 || declined[3] != 0 {
+				t.Errorf("Y=%d: declined %v", y, declined)
+			}
+			for b := range want {
+				if want[b] != got[b] && !(math.Abs(want[b]-got[b]) <= 1e-5*max(1, math.Abs(want[b]))) {
+					t.Fatalf("Y=%d: value %d is %g, want %g", y, b, got[b], want[b])
+				}
+			}
+			checkClose(t, "node", v.Parts[0].Values, u.Parts[0].Values, 1e-5)
+			checkClose(t, "edge", v.Parts[1].Values, u.Parts[1].Values, 1e-5)
+			if many == 0 {
+				values, marginals = got, v
+			} else if !slices.Equal(values, got) || !slices.Equal(marginals.Parts[0].Values, v.Parts[0].Values) ||
+				!slices.Equal(marginals.Parts[1].Values, v.Parts[1].Values) {
+				t.Errorf("Y=%d: other bits with four chains to a block", y)
+			}
+			alone := make([]float64, θ.Len())
+			if o.Exp(θ.all, 1, alone, nil); !slices.Equal(alone, got) {
+				t.Errorf("Y=%d: values without marginals %v, with them %v", y, alone, got)
+			}
+		}
+	}
+}
+
 // With equal potentials log Z is T·log Y. Sums over many labels in one go would err by 19 units per position, always down.
 func TestExpOfManyEqualLabels(t *testing.T) {
 	d := cudatest.Device(t)

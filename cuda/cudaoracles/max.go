@@ -1,6 +1,10 @@
 package cudaoracles
 
-import "github.com/dsp-go/dsp/cuda/device"
+import (
+	"fmt"
+
+	"github.com/dsp-go/dsp/cuda/device"
+)
 
 // maxScratch holds what Max passes between its kernels.
 type maxScratch struct {
@@ -105,11 +109,21 @@ func viterbiFor(θ *Chains) viterbi {
 		return viterbi{"viterbi_64", 1, 64, 4 * 3 * 64}
 	case θ.Y <= 128:
 		return viterbi{"viterbi_128", 1, 256, 4 * (3*128 + 2*2*4)}
-	case θ.B < 4*deviceful:
-		return wide("viterbi_wide_1", 1)
 	}
-	return wide("viterbi_wide_4", 4)
+	of := chainsPerBlock(θ)
+	return wide(fmt.Sprintf("viterbi_wide_%d", of), of)
 }
+
+// chainsPerBlock returns how many chains share a block's reads of shared edges between many labels: 1, or 4 if there are enough chains.
+func chainsPerBlock(θ *Chains) int {
+	if θ.B < manyChains {
+		return 1
+	}
+	return 4
+}
+
+// manyChains is how many chains keep a large device busy with four to a block. Tests change it.
+var manyChains = 4 * deviceful
 
 // deviceful is a number of blocks that keeps all multiprocessors of a large device busy: an H200 has 132.
 const deviceful = 132

@@ -34,10 +34,10 @@ func (best *KBest) Free(d *device.Device) {
 // MaxBest is the largest k that TopK supports.
 const MaxBest = 1 << 14
 
-// topScratch is the scratch memory for enumerating the best outputs; see cuda/devicecode/oracles/topk.cu.
+// topScratch is the scratch memory for enumerating the best outputs; see cuda/devicecode/cudaoracles/topk.cu.
 type topScratch struct {
-	cells, lasts device.Array[int32]  // [(N+B)×K]
-	entries      device.Array[uint32] // [(N+B)×2K×4]
+	cells, lasts device.Array[uint8]  // [(N+B)×K×2]
+	entries      device.Array[uint32] // [(N+B)×2K×3]
 	counts, way  device.Array[int32]  // [N+B]
 	path         device.Array[int32]  // [N]
 }
@@ -52,19 +52,46 @@ func (s *topScratch) free(d *device.Device) {
 	*s = topScratch{}
 }
 
-// reserveTopK allocates scratch memory for TopK of k outputs on chains of these capacities: (40k + 12)·(N+B) + 4·N·Y bytes, in addition
+// reserveTopK allocates scratch memory for TopK of k outputs on chains of these capacities: up to (28k + 12)·(N+B) + 4·N·Y bytes, in addition
 // to the lists themselves.
 func (o *Oracle) reserveTopK(θ *Chains, k int) {
 	const what = "the enumeration of best outputs"
 	s, d, cells := &o.top, o.d, θ.N+θ.B
 	device.Grow(d, &o.max.scores, θ.N*θ.Y, what)
 	device.Grow(d, &o.max.ends, θ.B, what)
-	device.Grow(d, &s.cells, cells*k, what)
-	device.Grow(d, &s.lasts, cells*k, what)
-	device.Grow(d, &s.entries, 8*cells*k, what)
+	device.Grow(d, &s.path, θ.N, what)
+	if sharedTopK(θ, k).room > 0 {
+		return
+	}
+	device.Grow(d, &s.cells, 2*cells*k, what)
+	device.Grow(d, &s.lasts, 2*cells*k, what)
+	device.Grow(d, &s.entries, 6*cells*k, what)
 	device.Grow(d, &s.counts, cells, what)
 	device.Grow(d, &s.way, cells, what)
-	device.Grow(d, &s.path, θ.N, what)
+}
+
+// topShared says what best_outputs keeps in shared memory; see cuda/devicecode/cudaoracles/topk.cu.
+type topShared struct {
+	room       int // positions of a chain, and one more, whose lists fit; 0: the lists are in topScratch
+	transposed bool
+	bytes      int // of a block
+}
+
+const topWarps = 4 // per block of best_outputs; each enumerates the outputs of a chain
+
+// mostTopShared is the shared memory that a block may take without keeping others out: the registers of an H200's multiprocessor, which has 227 KiB,
+// hold four blocks.
+const mostTopShared = 55 << 10
+
+func sharedTopK(θ *Chains, k int) topShared {
+	s := topShared{bytes: topWarps * 64 * 8}
+	if edges := 4 * θ.Y * (θ.Y | 1); !θ.PerPosition && s.bytes+edges <= mostTopShared {
+		s.transposed, s.bytes = true, s.bytes+edges
+	}
+	if room := θ.Longest + 1; s.bytes+topWarps*room*(28*k+8) <= mostTopShared {
+		s.room, s.bytes = room, s.bytes+topWarps*room*(28*k+8)
+	}
+	return s
 }
 
 // TopK finds the min(k, number of allowed outputs) best outputs of every chain, best first, with the loss of a. It breaks ties as the
@@ -91,8 +118,8 @@ func (o *Oracle) topK(θ *Chains, a Augmentation, k int, μ float64, best *KBest
 		o.d.Launch(v.name, device.Dim{X: device.CeilDiv(θ.B, v.chains)}, device.Dim{X: v.threads}, v.shared,
 			append(θ.arguments(a), int32(θ.B), scores, o.max.pointers, o.max.ends)...)
 	}
-	const warps = 4
-	o.d.Launch("best_outputs", device.Dim{X: device.CeilDiv(θ.B, warps)}, device.Dim{X: 32 * warps}, warps*64*8,
+	in := sharedTopK(θ, k)
+	o.d.Launch("best_outputs", device.Dim{X: device.CeilDiv(θ.B, topWarps)}, device.Dim{X: 32 * topWarps}, in.bytes,
 		append(θ.arguments(a), int32(θ.B), int32(θ.N), scores, int32(k), μ, best.Count, best.Score, best.Labels, gold,
-			s.cells, s.lasts, s.entries, s.counts, s.way, s.path)...)
+			s.cells, s.lasts, s.entries, s.counts, s.way, s.path, int32(in.room), device.Flag(in.transposed))...)
 }

@@ -14,8 +14,7 @@ import (
 )
 
 func TestTopKAgreesWithCPU(t *testing.T) {
-	d := cudatest.Device(t)
-	o, host := cudaoracles.NewChainOracle(d), chain.NewPlain()
+	o := cudaoracles.NewChainOracle(cudatest.Device(t))
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, y := range []int{1, 2, 3, 31, 32, 33, 64, 100, 129} {
 		for _, perPosition := range []bool{false, true} {
@@ -29,29 +28,44 @@ func TestTopKAgreesWithCPU(t *testing.T) {
 							}
 						}
 					}
-					var want, got oracles.KBest
-					host.TopK(θ.all, k, &want)
-					o.TopK(θ.all, k, &got)
-					if err := d.Err(); err != nil {
-						t.Fatal(err)
-					}
-					name := fmt.Sprintf("Y=%d per position %v scale %g K=%d", y, perPosition, scale, k)
-					if !slices.Equal(want.Count, got.Count) {
-						t.Fatalf("%s: counts %v, want %v", name, got.Count, want.Count)
-					}
-					for b := range θ.Len() {
-						for i := range want.Count[b] {
-							lo, hi := θ.Offsets[b], θ.Offsets[b+1]
-							if g, w := got.Score[b*k+i], want.Score[b*k+i]; g != w {
-								t.Fatalf("%s: chain %d score %d is %g, want %g", name, b, i, g, w)
-							}
-							if g, w := got.Output(i, lo, hi), want.Output(i, lo, hi); !slices.Equal(g, w) {
-								t.Fatalf("%s: chain %d output %d is %v, want %v", name, b, i, g, w)
-							}
-						}
-					}
+					checkTopK(t, o, θ, k, fmt.Sprintf("Y=%d per position %v scale %g K=%d", y, perPosition, scale, k))
 				}
 			}
+		}
+	}
+}
+
+// checkTopK compares the k best outputs with the CPU's.
+func checkTopK(t *testing.T, o *cudaoracles.ChainOracle, θ *potentials, k int, name string) {
+	t.Helper()
+	var want, got oracles.KBest
+	chain.NewPlain().TopK(θ.all, k, &want)
+	o.TopK(θ.all, k, &got)
+	cudatest.Must(t, o.Err())
+	if !slices.Equal(want.Count, got.Count) {
+		t.Fatalf("%s: counts %v, want %v", name, got.Count, want.Count)
+	}
+	for b := range θ.Len() {
+		for i := range want.Count[b] {
+			lo, hi := θ.Offsets[b], θ.Offsets[b+1]
+			if g, w := got.Score[b*k+i], want.Score[b*k+i]; g != w {
+				t.Fatalf("%s: chain %d score %d is %g, want %g", name, b, i, g, w)
+			}
+			if g, w := got.Output(i, lo, hi), want.Output(i, lo, hi); !slices.Equal(g, w) {
+				t.Fatalf("%s: chain %d output %d is %v, want %v", name, b, i, g, w)
+			}
+		}
+	}
+}
+
+// Chains of nearly the same length, whose lists are side by side in shared memory or, for many outputs, in the device's.
+func TestTopKOfManyChains(t *testing.T) {
+	o := cudaoracles.NewChainOracle(cudatest.Device(t))
+	r := rand.New(rand.NewPCG(5, 6))
+	for _, y := range []int{2, 9, 33, 120} {
+		for _, k := range []int{6, 150} {
+			θ := drawChains(r, []int{9, 9, 8, 9, 9, 7, 9, 9, 9}, y, y == 9, 1, 0.1)
+			checkTopK(t, o, θ, k, fmt.Sprintf("Y=%d K=%d", y, k))
 		}
 	}
 }

@@ -76,3 +76,22 @@ func TestFaultLosesTheDevice(t *testing.T) {
 		t.Errorf("%v, expected zeros", got)
 	}
 }
+
+// An array that grows by one element at a time is replaced rarely, and what it returns has the length asked for.
+func TestGrowIsSeldom(t *testing.T) {
+	d := cudatest.Device(t)
+	var x device.Array[float32]
+	defer func() { device.Free(d, x) }()
+	for n := 1; n <= 1000; n++ {
+		if got := device.Grow(d, &x, n, "a test"); got.Len() != n {
+			t.Fatalf("%d elements, asked for %d", got.Len(), n)
+		}
+	}
+	if d.Moves() > 20 { // 1.5^18 > 1000
+		t.Errorf("replaced %d times", d.Moves())
+	}
+	before := x.Len()
+	if device.Grow(d, &x, 5, "a test"); x.Len() != before {
+		t.Errorf("%d elements, %d before", x.Len(), before)
+	}
+}

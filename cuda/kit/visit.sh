@@ -24,25 +24,24 @@ machine() {
 	what uname -a
 	what cat /etc/os-release
 	what ldd --version
-	what nvidia-smi
-	what nvidia-smi -q -d CLOCK,POWER,MEMORY
+	what timeout 3 nvidia-smi
+	what timeout 3 nvidia-smi -q -d CLOCK,POWER,MEMORY
 	what nproc
 	what grep -m 1 'model name' /proc/cpuinfo
+	echo "LD_LIBRARY_PATH=$LD_LIBRARY_PATH"
 	echo "+ where the libraries lie"
 	places 'libcuda.so*' 'libnvidia-ptxjitcompiler.so*' 'libcublas.so*' 'libcublasLt.so*' compute-sanitizer
-	echo "LD_LIBRARY_PATH=$LD_LIBRARY_PATH"
 	what "$dsp" info
 }
 
-# places prints where files of some names lie: beside the driver, in a toolkit, or inside a folder of pip.
+# places prints where files of some names lie: beside the driver, in a toolkit, or inside a folder of pip. It looks for 5 seconds.
 places() {
 	names="-name $1"
 	shift
 	for name; do names="$names -o -name $name"; done
 	set -f # find matches the names, not the shell
-	for root in /usr/local/nvidia /usr/local /usr/lib64 /usr/lib /opt /run/opengl-driver "$HOME/.local" ${VIRTUAL_ENV:+"$VIRTUAL_ENV"} $(pip_folders); do
-		[ -d "$root" ] && timeout 5 find "$root" \( $names \) 2>/dev/null
-	done | awk '!seen[$0]++'
+	timeout 5 find /usr/local/nvidia /usr/local/cuda/ $(pip_folders) /usr/local /usr/lib64 /usr/lib /run/opengl-driver /opt "$HOME/.local" \
+		${VIRTUAL_ENV:+"$VIRTUAL_ENV"} \( $names \) 2>/dev/null | awk '!seen[$0]++'
 	set +f
 }
 
@@ -106,9 +105,8 @@ to=$(cd "$to" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-library=$(for root in /usr/local/nvidia /usr/lib/x86_64-linux-gnu /usr/lib64 /usr/local/cuda/compat /run/opengl-driver/lib /usr/lib/wsl/lib; do
-	[ -d "$root" ] && timeout 5 find "$root" -name 'libcuda.so.1' 2>/dev/null
-done | head -n 1)
+library=$(timeout 5 find /usr/local/nvidia /usr/lib/x86_64-linux-gnu /usr/lib64 /usr/local/cuda/compat /run/opengl-driver/lib /usr/lib/wsl/lib \
+	-name 'libcuda.so.1' 2>/dev/null | head -n 1)
 PATH=$PATH:/usr/local/nvidia/bin:/usr/local/cuda/bin
 LD_LIBRARY_PATH=${library:+$(dirname "$library"):}/usr/local/nvidia/lib64:/usr/local/nvidia/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 CUDA_CACHE_PATH=$work/cache

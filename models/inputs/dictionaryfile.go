@@ -13,6 +13,8 @@ import (
 const (
 	attributeNames     = "attribute_names"
 	edgeAttributeNames = "edge_attribute_names"
+
+	segmentAttributeNames = "segment_attribute_names"
 )
 
 // AddDictionary puts the names that a dictionary numbers into f. Hashed attributes have no names.
@@ -23,7 +25,7 @@ func AddDictionary(f *safetensors.File, d *structured.Dictionary) error {
 	for _, part := range []struct {
 		name  string
 		names *structured.Alphabet
-	}{{attributeNames, d.Node}, {edgeAttributeNames, d.Edge}} {
+	}{{attributeNames, d.Node}, {edgeAttributeNames, d.Edge}, {segmentAttributeNames, d.Segment}} {
 		if part.names == nil {
 			continue
 		}
@@ -50,7 +52,7 @@ func dictionary(f *safetensors.File, hashBits int) (d *structured.Dictionary, te
 	for _, part := range []struct {
 		name string
 		to   **structured.Alphabet
-	}{{attributeNames, &d.Node}, {edgeAttributeNames, &d.Edge}} {
+	}{{attributeNames, &d.Node}, {edgeAttributeNames, &d.Edge}, {segmentAttributeNames, &d.Segment}} {
 		if _, ok := f.Tensors[part.name]; !ok {
 			continue
 		}

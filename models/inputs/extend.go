@@ -54,6 +54,7 @@ func (in Inputs) Extend(c *config.Config, train *structured.Dataset) (Inputs, er
 		all.Node = union.Alphabet(was.Node, train.Dictionary.Node)
 	}
 	all.Edge = union.Alphabet(was.Edge, train.Dictionary.Edge)
+	all.Segment = union.Alphabet(was.Segment, train.Dictionary.Segment)
 	in.Dictionary = all
 	if readsBoth(c) && all.Edges() > 0 {
 		return in, structured.BadInput("the model has %d attributes of steps, which net %s does not read; start from a model whose template has no lines that begin with B", all.Edges(), c.Net)

@@ -15,7 +15,7 @@ import (
 
 // tensors are the names of all tensors that Save may put into a file, but those of encoders.
 var tensors = []string{
-	attributeNames, edgeAttributeNames, clustersTensor, gazetteerTensor, knownTensor, VectorsTensor, arcHashes, labelHashes, pairStatistics, pairFeatures, "pair_attribute_names", "source_attribute_names",
+	attributeNames, edgeAttributeNames, segmentAttributeNames, clustersTensor, gazetteerTensor, knownTensor, VectorsTensor, arcHashes, labelHashes, siblingHashes, pairStatistics, pairFeatures, "pair_attribute_names", "source_attribute_names",
 	standardMean, standardScale, stepsTensor,
 }
 
@@ -99,6 +99,7 @@ type Loading struct {
 	Rows    encoded.Settings // of its rows
 	Beside  string           // the folder of the file, where an encoder may be that it refers to
 	Known   *encoded.Reader  // which the file may refer to, too; or nil
+	Longest int              // the most positions of a segment; 0: there are none
 	// Own takes the inputs that only the task has; nil: there are none.
 	Own func(f *safetensors.File, template string, hashBits int) (own Maker, tensors int, err error)
 }
@@ -147,11 +148,15 @@ func Load(f *safetensors.File, how Loading) (in Inputs, tensors int, err error) 
 		if in.Template, err = features.Parse(text, "template"); err != nil {
 			return in, 0, fmt.Errorf("metadata: %w", err)
 		}
+		in.Template.Longest = how.Longest
 	}
 	if in.Own == nil {
 		if in.Dictionary, tensors, err = dictionary(f, hashBits); err != nil {
 			return in, 0, err
 		}
+	}
+	if in.Template != nil && in.Template.HasWhole() != (in.Dictionary != nil && in.Dictionary.Segment != nil && how.Longest > 0) {
+		return in, 0, fmt.Errorf("metadata: the template's lines about segments, and tensor %q, expected both or none", segmentAttributeNames)
 	}
 	if in.Template != nil {
 		lists, err := loadLists(f, in.Template)

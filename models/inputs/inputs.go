@@ -18,6 +18,7 @@ import (
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
 	"github.com/dsp-go/dsp/structured/machine/host"
+	"github.com/dsp-go/dsp/structured/segments"
 )
 
 // Inputs turn the columns of text into what a network reads: discrete inputs numbered by vocabularies, for embeddings, or
@@ -85,11 +86,17 @@ func Fit(c *config.Config, train *structured.Dataset) (Inputs, error) {
 	if err != nil {
 		return Inputs{}, err
 	}
+	if c.Structure == "segments" {
+		t.Longest = cmp.Or(c.MaxLength, segments.Longest(train))
+	}
 	t.Learn(train, cmp.Or(c.MinCount, defaultWordCount))
 	err = t.Fit(train, features.Options{MinCount: max(1, c.MinCount), HashBits: c.HashBits, Threads: host.Threads(c.Threads)})
 	if err == nil && both && train.Dictionary.Edges() > 0 {
 		err = structured.BadInput("net %s does not read the %d attributes of steps that the template makes; leave out its lines that begin with B, or use --net linear",
 			c.Net, train.Dictionary.Edges())
+	}
+	if err == nil && both && train.Dictionary.Segment != nil {
+		err = structured.BadInput("net %s does not read attributes of whole segments; leave out the template's lines that begin with S, or use --net linear", c.Net)
 	}
 	in.Template, in.Dictionary = t, train.Dictionary
 	return in, err

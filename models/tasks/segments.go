@@ -52,7 +52,8 @@ func tagOutput(c config.Config, in inputs.Inputs, labels int) nets.Output {
 		if c.SegmentLoss == "segments" {
 			form = segments.CountedForm
 		}
-		return nets.Output{Labels: labels, Form: form(labels, max(1, c.MaxLength), c.SegmentEnds)}
+		with := segments.Optional{Ends: c.SegmentEnds, Whole: in.Dictionary != nil && in.Dictionary.Segment != nil}
+		return nets.Output{Labels: labels, Form: form(labels, max(1, c.MaxLength), with)}
 	}
 	return labelOutput(c, in, labels)
 }
@@ -138,10 +139,7 @@ func tagName(part byte, typ string) string {
 
 // decideLength makes the longest segment of the training data the longest one of the model.
 func decideLength(c *config.Config, train *structured.Dataset) {
-	if !bySegments(c) || c.MaxLength > 0 {
-		return
-	}
-	for i := range train.Len() {
-		segments.Each(train.Gold(i), func(s segments.Segment) { c.MaxLength = max(c.MaxLength, s.Last-s.First+1) })
+	if bySegments(c) && c.MaxLength == 0 {
+		c.MaxLength = segments.Longest(train)
 	}
 }

@@ -256,5 +256,5 @@ func list(names []string, last string) string {
 
 // Loading says how inputs of the task are read from files.
 func (t Task) Loading(c *config.Config) inputs.Loading {
-	return inputs.Loading{Words: t.Words, Vectors: c.Vectors != "", Frozen: c.Freeze, Encoder: c.Encoder != "", Rows: inputs.EncoderSettings(c), Own: t.Load}
+	return inputs.Loading{Words: t.Words, Vectors: c.Vectors != "", Frozen: c.Freeze, Encoder: c.Encoder != "", Rows: inputs.EncoderSettings(c), Own: t.Load, Longest: c.MaxLength}
 }

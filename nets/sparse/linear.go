@@ -10,6 +10,7 @@ import (
 	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
+	"github.com/dsp-go/dsp/structured/segments"
 )
 
 // Linear is the linear scorer of sparse inputs. Row r of part p of the potentials has attributes x_r. Its potentials are the sum
@@ -131,10 +132,10 @@ func NewSecondChain(nodes, edges, dim int, form structured.Form) (*Linear, error
 	return New(form, []Part{node, {Bias: "transitions"}, {Bias: "triples"}}), nil
 }
 
-// NewSegments returns the scorer of segments of the given form, for numbers of attributes of positions and of steps (there must be none of
-// the latter) and dim dense inputs of positions. Each attribute has a weight for each tag and, if the form scores last positions, for each label
-// there.
-func NewSegments(nodes, edges, dim int, form structured.Form) (*Linear, error) {
+// NewSegments returns the scorer of segments of the given form, for numbers of attributes of positions, of steps (there must be none of
+// these) and of whole segments, and dim dense inputs of positions. Each attribute has a weight for each tag and, if the form scores last positions, for each label
+// there; those of whole segments have one for each label.
+func NewSegments(nodes, edges, wholes, dim int, form structured.Form) (*Linear, error) {
 	if edges > 0 {
 		return nil, structured.BadInput("segments leave no place for the %d attributes of steps that the data has: leave out the lines of the template that begin with B", edges)
 	}
@@ -145,6 +146,9 @@ func NewSegments(nodes, edges, dim int, form structured.Form) (*Linear, error) {
 			parts[k].Bias = p.Name
 			continue
 		case structured.Examples: // what the structure knows itself
+			continue
+		case segments.Rows:
+			parts[k] = Part{Attributes: wholes, Weights: wholeAttributes}
 			continue
 		}
 		prefix := ""
@@ -158,6 +162,8 @@ func NewSegments(nodes, edges, dim int, form structured.Form) (*Linear, error) {
 	}
 	return New(form, parts), nil
 }
+
+const wholeAttributes = "segment_attributes"
 
 // Attributes returns the scorer of the attributes of the first part only. Their weights lie in w as they did.
 func (s *Linear) Attributes() *Linear {

@@ -8,9 +8,10 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// benchmark reports sequences/s of an oracle call on 32 sequences of 100 positions, with 10 labels and segments of at most 10 positions.
-func benchmark(b *testing.B, call func(o *segment.Oracle, θ *structured.Potentials)) {
-	θ := draw(32, 100, 20, 10, 0)
+// benchmark reports sequences/s of an oracle call on 32 sequences of 100 positions, with 10 labels and segments of at most 10 positions, with or without
+// scores of whole segments.
+func benchmark(b *testing.B, whole bool, call func(o *segment.Oracle, θ *structured.Potentials)) {
+	θ := draw(32, 100, 20, 10, 0, whole)
 	for _, name := range segment.Kernels() {
 		b.Run(name, func(b *testing.B) {
 			o := segment.NewOf(name)
@@ -25,22 +26,32 @@ func benchmark(b *testing.B, call func(o *segment.Oracle, θ *structured.Potenti
 
 func BenchmarkMax(b *testing.B) {
 	y, value := make([]int32, 3200), make([]float64, 32)
-	benchmark(b, func(o *segment.Oracle, θ *structured.Potentials) { o.Max(θ, y, value) })
+	benchmark(b, false, func(o *segment.Oracle, θ *structured.Potentials) { o.Max(θ, y, value) })
 }
 
 func BenchmarkExp(b *testing.B) {
 	value, u := make([]float64, 32), new(structured.Marginals)
-	benchmark(b, func(o *segment.Oracle, θ *structured.Potentials) { o.Exp(θ, 1, value, u) })
+	benchmark(b, false, func(o *segment.Oracle, θ *structured.Potentials) { o.Exp(θ, 1, value, u) })
+}
+
+func BenchmarkMaxWhole(b *testing.B) {
+	y, value := make([]int32, 3200), make([]float64, 32)
+	benchmark(b, true, func(o *segment.Oracle, θ *structured.Potentials) { o.Max(θ, y, value) })
+}
+
+func BenchmarkExpWhole(b *testing.B) {
+	value, u := make([]float64, 32), new(structured.Marginals)
+	benchmark(b, true, func(o *segment.Oracle, θ *structured.Potentials) { o.Exp(θ, 1, value, u) })
 }
 
 func BenchmarkTopK(b *testing.B) {
 	best := new(oracles.KBest)
-	benchmark(b, func(o *segment.Oracle, θ *structured.Potentials) { o.TopK(θ, 10, best) })
+	benchmark(b, false, func(o *segment.Oracle, θ *structured.Potentials) { o.TopK(θ, 10, best) })
 }
 
 // BenchmarkDocument times sums over a document of 100,000 positions, with segments of at most 50.
 func BenchmarkDocument(b *testing.B) {
-	θ, o := draw(1, 100_000, 20, 50, 0), segment.New()
+	θ, o := draw(1, 100_000, 20, 50, 0, false), segment.New()
 	value, u := make([]float64, 1), new(structured.Marginals)
 	b.ReportAllocs()
 	for b.Loop() {

@@ -6,6 +6,7 @@ import (
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/machine/vec"
+	"github.com/dsp-go/dsp/structured/segments"
 )
 
 // Exp sums over all segmentations, forwards. The marginals follow backwards, from the conditional distributions of what comes before: with the
@@ -102,7 +103,7 @@ func (o *Oracle) sums() {
 			copy(β, o.sum)
 		}
 		o.swap(t)
-		o.k.sumSegments(a, o.sum, o.h, o.length, reach, t, o.longest(t))
+		o.k.sumSegments(a, o.sum, o.h, o.lengthsAt(t), reach, t, o.longest(t))
 		o.swap(t)
 		o.addLogs(a)
 		add(α, a, o.add)
@@ -166,9 +167,18 @@ func (o *Oracle) marginals(u *structured.Marginals, b int, logZ float64) {
 			copy(o.row(o.allEnds, t), ending)
 		}
 		o.swap(t)
-		right += o.goldProbability(t, ending)
-		o.k.spreadSegments(o.starts, o.lengths, ending, o.h, o.length, o.row(o.a, t), o.row(o.reach, t), t, o.longest(t))
+		length, ended := o.lengthsAt(t), o.lengths
+		if o.whole != nil {
+			o.ended = vec.Grow(o.ended, len(o.length))
+			ended = o.ended
+			clear(ended)
+		}
+		right += o.goldProbability(t, ending, length)
+		o.k.spreadSegments(o.starts, ended, ending, o.h, length, o.row(o.a, t), o.row(o.reach, t), t, o.longest(t))
 		o.swap(t)
+		if o.whole != nil {
+			o.keepWhole(u.Parts[o.s.Whole].Of(b)[segments.Row(t, 1, o.s.Longest)*y:], o.longest(t))
+		}
 		for j, start := range o.row(o.starts, t)[:y] {
 			nodes[t*tags+2*j] = float32(start)
 			if o.inside[j] += ending[j] - start; !o.continues(t, j) {
@@ -179,7 +189,7 @@ func (o *Oracle) marginals(u *structured.Marginals, b int, logZ float64) {
 			}
 		}
 		if o.ends != nil {
-			narrow(u.Parts[3].Of(b)[t*y:(t+1)*y], ending)
+			narrow(u.Parts[o.s.End].Of(b)[t*y:(t+1)*y], ending)
 		}
 	}
 	for l := range o.s.Longest {
@@ -209,6 +219,16 @@ func (o *Oracle) spread(ending, α []float64, s int) {
 	o.k.spreadWeights(ending, o.edges, o.w, o.weight, o.rates, o.s.Labels)
 }
 
+// keepWhole writes the marginals of the segments of up to so many positions that end at a position, and adds them to those of lengths.
+func (o *Oracle) keepWhole(to []float32, longest int) {
+	y := o.s.Labels
+	for l := range longest {
+		row := o.row(o.ended, l)
+		narrow(to[l*y:(l+1)*y], row)
+		add(o.row(o.lengths, l), o.row(o.lengths, l), row)
+	}
+}
+
 func narrow(to []float32, from []float64) {
 	for j := range to {
 		to[j] = float32(from[j])
@@ -216,12 +236,12 @@ func narrow(to []float32, from []float64) {
 }
 
 // Rounding implements oracles.Rounder. All numbers of the recurrences are at most Σ_t (2·max|node_t| + max|end_t| + max|length| + max|transition|)
-// in size, plus the logarithms of sums. On the way to a value a path meets at most 8 operations per position, and the sum of h over a segment
+// in size, and likewise max|segment_t| over all that end at t, plus the logarithms of sums. On the way to a value a path meets at most 10 operations per position, and the sum of h over a segment
 // has its prefix sums twice; each errs by 2⁻⁵³ of such a number. A sum of n exponentials errs by less than n + 16 units more. Max compares
 // two paths.
 func (o *Oracle) Rounding(θ *structured.Potentials, b int, μ float64) float64 {
-	n := float64(θ.Outputs[b+1] - θ.Outputs[b])
-	size := 0.0
+	positions := θ.Outputs[b+1] - θ.Outputs[b]
+	n, size := float64(positions), 0.0
 	for k := range θ.Parts {
 		p := &θ.Parts[k]
 		x, times := p.Of(b), 1.0
@@ -231,6 +251,12 @@ func (o *Oracle) Rounding(θ *structured.Potentials, b int, μ float64) float64 
 			continue
 		case p.Offsets == nil:
 			size += n * oracles.Largest(x)
+			continue
+		case p.Rows == segments.Rows:
+			longest := segments.ShapeOf(θ.Parts).Longest
+			for t := range positions {
+				size += oracles.Largest(x[segments.Row(t, 1, longest)*p.Width : segments.Row(t+1, 1, longest)*p.Width])
+			}
 			continue
 		case k == 0:
 			times = 2

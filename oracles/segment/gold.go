@@ -81,18 +81,22 @@ func (o *Oracle) swap(t int) {
 	}
 }
 
-// lengthScore returns the score of the length l of a segment with label y that ends at position t, where nothing is swapped.
+// lengthScore returns length_t(l, y), where nothing is swapped.
 func (o *Oracle) lengthScore(t, l, y int) float64 {
 	at := (l-1)*o.stride + y
+	score := o.length[at]
 	if g := &o.gold; g.known && int(g.at[t]) == at {
-		return g.score[t]
+		score = g.score[t]
 	}
-	return o.length[at]
+	if o.whole != nil {
+		score += float64(o.whole[segments.Row(t, l, o.s.Longest)*o.s.Labels+y]) * o.rate
+	}
+	return score
 }
 
-// goldProbability returns the probability of the gold segment that ends at position t, where its score is swapped in, given those that segments end
-// there.
-func (o *Oracle) goldProbability(t int, ending []float64) float64 {
+// goldProbability returns the probability of the gold segment that ends at position t, given those that segments end there, and length_t with its score
+// swapped in.
+func (o *Oracle) goldProbability(t int, ending, length []float64) float64 {
 	g := &o.gold
 	if !g.known || g.at[t] < 0 {
 		return 0
@@ -101,7 +105,7 @@ func (o *Oracle) goldProbability(t int, ending []float64) float64 {
 	if float64(l+1) > o.row(o.reach, t)[y] {
 		return 0
 	}
-	return ending[y] * math.Exp(o.h[(t-l)*o.stride+y]+o.length[g.at[t]]-o.row(o.a, t)[y])
+	return ending[y] * math.Exp(o.h[(t-l)*o.stride+y]+length[g.at[t]]-o.row(o.a, t)[y])
 }
 
 // expectedWrong returns the expected number of wrong segments, given that of right ones and the marginals of lengths.

@@ -44,7 +44,7 @@ func (o *Oracle) forward() {
 		o.step(t, o.reach, o.reach)
 		add(o.row(o.h, t), o.β, o.begin)
 		o.swap(t)
-		o.k.bestSegments(o.a, o.h, o.length, o.reach, t, o.longest(t))
+		o.k.bestSegments(o.a, o.h, o.lengthsAt(t), o.reach, t, o.longest(t))
 		o.swap(t)
 		add(o.row(o.α, t), o.a, o.add)
 	}

@@ -14,11 +14,12 @@ import (
 // With P_t the sum of the scores of continuing tags up to position t, the recurrence of Max is
 //
 //	h_s(y) = β_s(y) + begin_s(y) − P_s(y)                 a segment with label y begins at s
-//	a_t(y) = max_l h_{t−l+1}(y) + length(l, y)            one of l positions ends at t
+//	a_t(y) = max_l h_{t−l+1}(y) + length_t(l, y)          one of l positions ends at t
 //	α_t(y) = a_t(y) + P_t(y) + end_t(y)
 //	β_s(y) = max_{y'} α_{s−1}(y') + transition(y', y),    β_0(y) = 0.
 //
-// Exp has sums in place of maxima. A segment cannot contain a continuing tag that is forbidden: its score is left out of P, and reach_t(y),
+// Exp has sums in place of maxima. length_t(l, y) is the score of the length, plus that of the segment as a whole where the potentials have some.
+// A segment cannot contain a continuing tag that is forbidden: its score is left out of P, and reach_t(y),
 // how many positions a segment that ends at t may have, begins anew.
 type Oracle struct {
 	k *kernels
@@ -29,6 +30,8 @@ type Oracle struct {
 	base       []float64 // [L×stride] scores of lengths over μ; padded with −∞
 	length     []float64 // the same, and what a segment costs in the current sequence
 	priced     []float64 // its memory, if that is something
+	whole      []float32 // scores of the current sequence's segments as a whole, in the rows of segments.Row, or nil
+	joint      []float64 // [L×stride] lengths of a position: the sum of both
 	transition []float64 // [Y×stride]
 	rate       float64   // 1/μ; 1 for Max
 
@@ -47,6 +50,7 @@ type Oracle struct {
 	keepsEnds      bool      // for Spans:
 	allEnds        []float64 // [T×stride] every ending
 	lengths, edges []float64 // [L×stride], [Y×stride] marginals of tied parts
+	ended          []float64 // [L×stride] those of segments that end at a position
 
 	// Sums over labels by weights.
 	weight    []float64 // [Y×stride] E
@@ -94,9 +98,12 @@ func (o *Oracle) widen(to []float64, from []float32, rows int) []float64 {
 
 // open reads example b. It reports whether its potentials are valid.
 func (o *Oracle) open(θ *structured.Potentials, b int) bool {
-	o.node, o.ends = θ.Parts[0].Of(b), nil
-	if o.s.Ends {
-		o.ends = θ.Parts[3].Of(b)
+	o.node, o.ends, o.whole = θ.Parts[0].Of(b), nil, nil
+	if o.s.End > 0 {
+		o.ends = θ.Parts[o.s.End].Of(b)
+	}
+	if o.s.Whole > 0 {
+		o.whole = θ.Parts[o.s.Whole].Of(b)
 	}
 	o.n = θ.Outputs[b+1] - θ.Outputs[b]
 	clear(o.p)
@@ -140,6 +147,24 @@ func (o *Oracle) step(t int, before, reach []float64) {
 func (o *Oracle) continues(t, y int) bool {
 	at := 2*y + 1
 	return t > 0 && at < o.s.Tags && !math.IsInf(float64(o.node[t*o.s.Tags+at]), -1)
+}
+
+// lengthsAt returns length_t, which the next call may change.
+func (o *Oracle) lengthsAt(t int) []float64 {
+	if o.whole == nil {
+		return o.length
+	}
+	longest, y := o.longest(t), o.s.Labels
+	o.joint = vec.Grow(o.joint, o.s.Longest*o.stride)
+	whole := o.whole[segments.Row(t, 1, o.s.Longest)*y:]
+	for l := range longest {
+		to, from := o.row(o.joint, l), o.row(o.length, l)
+		copy(to[y:], from[y:])
+		for j, x := range whole[l*y : (l+1)*y] {
+			to[j] = from[j] + float64(x)*o.rate
+		}
+	}
+	return o.joint
 }
 
 // longest returns how many positions a segment may have that ends at position t, whatever its label.

@@ -16,12 +16,6 @@ import (
 // Max on marginals in place of potentials (Marginals.AsPotentials) finds the tree with the largest sum of P(arc) and P(arc and
 // relation). For the fewest expected mistakes of the Hamming loss, see SpanningTree.LeastRisk.
 type Oracle struct {
-	base
-	lists rankedRelations
-}
-
-// base answers what every oracle of trees does.
-type base struct {
 	solver treeSolver
 
 	guard  oracles.Guard
@@ -33,6 +27,8 @@ type base struct {
 	draws  oracles.Draws
 	shares []float32 // [n×n×R] exponentials of the scores of relations
 	heads  []int32   // [samples×n]
+
+	lists rankedRelations
 }
 
 // treeSolver finds trees, whose relations are in the scores of arcs.
@@ -40,18 +36,19 @@ type treeSolver interface {
 	Max(arc []float32, n int, heads []int32) float64
 	Exp(arc []float64, n int, μ float64, marginals []float32) float64
 	Sample(arc []float64, n int, μ float64, count int, r *oracles.Draws, heads []int32) bool
+	TopK(arc []float32, n, k int, heads []int32, score []float64) int // best first; it returns how many there are
 }
 
 // New returns an oracle of projective trees, or of all trees.
 func New(nonProjective bool) *Oracle {
 	if nonProjective {
-		return &Oracle{base: base{solver: new(NonProjective)}}
+		return &Oracle{solver: new(NonProjective)}
 	}
-	return &Oracle{base: base{solver: new(Projective)}}
+	return &Oracle{solver: new(Projective)}
 }
 
 // open gives example b to a solver that scores more than arcs, with where its marginals belong.
-func (o *base) open(θ *structured.Potentials, b int, u *structured.Marginals) {
+func (o *Oracle) open(θ *structured.Potentials, b int, u *structured.Marginals) {
 	if s, ok := o.solver.(*Siblings); ok {
 		s.sibling, s.marginals = θ.Parts[2].Of(b), nil
 		if u != nil {
@@ -78,7 +75,7 @@ func sentenceOf(θ *structured.Potentials, b int) sentence {
 func (s *sentence) row(i int) []float32 { return s.label[i*s.relations : (i+1)*s.relations] }
 
 // Max implements oracles.Maximiser. Among relations with equal scores it takes the first.
-func (o *base) Max(θ *structured.Potentials, y []int32, value []float64) {
+func (o *Oracle) Max(θ *structured.Potentials, y []int32, value []float64) {
 	o.guard.Begin(θ)
 	for b := range θ.Len() {
 		s, out := sentenceOf(θ, b), y[θ.Outputs[b]:θ.Outputs[b+1]]
@@ -102,7 +99,7 @@ func (o *base) Max(θ *structured.Potentials, y []int32, value []float64) {
 }
 
 // bestRelations sets every arc's score, including its best relation.
-func (o *base) bestRelations(s *sentence) {
+func (o *Oracle) bestRelations(s *sentence) {
 	o.arc = vec.Grow(o.arc, s.n*s.n)
 	fastest.largestOfRows(o.arc, s.label, s.relations)
 	for i, v := range s.arc {
@@ -122,7 +119,7 @@ func best(row []float32) int32 {
 }
 
 // Exp implements oracles.Summer.
-func (o *base) Exp(θ *structured.Potentials, μ float64, value []float64, u *structured.Marginals) {
+func (o *Oracle) Exp(θ *structured.Potentials, μ float64, value []float64, u *structured.Marginals) {
 	if u != nil {
 		u.Like(θ)
 	}
@@ -160,7 +157,7 @@ func (o *base) Exp(θ *structured.Potentials, μ float64, value []float64, u *st
 }
 
 // sumArcs sets every arc's score, for a sentence whose arcs have one relation each.
-func (o *base) sumArcs(s *sentence) {
+func (o *Oracle) sumArcs(s *sentence) {
 	o.summed = vec.Grow(o.summed, s.n*s.n)
 	for i, v := range s.arc {
 		o.summed[i] = float64(v) + float64(s.label[i])
@@ -169,7 +166,7 @@ func (o *base) sumArcs(s *sentence) {
 
 // sumRelations sets every arc's score, including μ·log Σ exp(score/μ) of its relations. It sets share to Σ exp((score − largest)/μ)
 // and, unless nil, label to the terms of that sum.
-func (o *base) sumRelations(s *sentence, μ float64, label []float32) {
+func (o *Oracle) sumRelations(s *sentence, μ float64, label []float32) {
 	o.summed, o.share = vec.Grow(o.summed, s.n*s.n), vec.Grow(o.share, s.n*s.n)
 	o.arc = vec.Grow(o.arc, s.n*s.n)
 	fastest.largestOfRows(o.arc, s.label, s.relations)

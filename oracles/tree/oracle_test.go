@@ -38,7 +38,16 @@ func sentences(form trees.SpanningTree, n, count, relations int) *structured.Pot
 		rows, outputs = append(rows, (i+1)*n*n), append(outputs, 2*(i+1)*n)
 	}
 	θ := new(structured.Potentials)
-	θ.Reshape(form.Form(relations), outputs, func(string) []int { return rows })
+	θ.Reshape(form.Form(relations), outputs, func(table string) []int {
+		if table != trees.SiblingRows {
+			return rows
+		}
+		siblings := make([]int, count+1)
+		for i := range siblings {
+			siblings[i] = i * trees.Siblings(n)
+		}
+		return siblings
+	})
 	r := rand.New(rand.NewPCG(1, 2))
 	for k := range θ.Parts {
 		for i := range θ.Parts[k].Values {
@@ -51,7 +60,7 @@ func sentences(form trees.SpanningTree, n, count, relations int) *structured.Pot
 // Max, TopK and Exp agree on sentences too long to enumerate: the list begins with the max, descends, and sums to less than all
 // outputs; the marginals of relations sum to those of their arcs.
 func TestLong(t *testing.T) {
-	each(t, func(t *testing.T, form trees.SpanningTree, o *tree.Oracle) {
+	long := func(t *testing.T, form trees.SpanningTree, o *tree.Oracle) {
 		const n, count, relations, k = 60, 3, 7, 20
 		θ := sentences(form, n, count, relations)
 		y, value, sum := make([]int32, θ.OutputSize()), make([]float64, count), make([]float64, count)
@@ -89,7 +98,9 @@ func TestLong(t *testing.T) {
 				}
 			}
 		}
-	})
+	}
+	each(t, long)
+	t.Run("siblings", func(t *testing.T) { long(t, trees.SpanningTree{Siblings: true}, tree.NewSiblings()) })
 }
 
 // Max on marginals finds the tree with the largest expected number of correct heads and relations.
@@ -149,10 +160,13 @@ func TestAllocations(t *testing.T) {
 
 // Sentences per second with relations.
 func BenchmarkOracle(b *testing.B) {
-	for _, form := range []trees.SpanningTree{{}, {NonProjective: true}} {
+	for _, form := range []trees.SpanningTree{{}, {NonProjective: true}, {Siblings: true}} {
 		for _, relations := range []int{1, 40} {
 			const count = 16
 			θ, o := sentences(form, 25, count, relations), tree.New(form.NonProjective)
+			if form.Siblings {
+				o = tree.NewSiblings()
+			}
 			y, value := make([]int32, θ.OutputSize()), make([]float64, θ.Len())
 			var best oracles.KBest
 			var u structured.Marginals

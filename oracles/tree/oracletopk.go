@@ -19,10 +19,14 @@ func (o *Oracle) TopK(θ *structured.Potentials, k int, best *oracles.KBest) {
 		}
 		lo, hi := θ.Outputs[b], θ.Outputs[b+1]
 		s := sentenceOf(θ, b)
+		o.open(θ, b, nil)
 		o.bestRelations(&s)
 		g := &o.lists
 		g.open(s, k)
-		g.count = o.solver.(ranker).TopK(o.arc, s.n, k, g.heads, g.scores)
+		if g.siblings = nil; len(θ.Parts) > 2 {
+			g.siblings = θ.Parts[2].Of(b)
+		}
+		g.count = o.solver.TopK(o.arc, s.n, k, g.heads, g.scores)
 		count := 0
 		for count < k && g.advance() {
 			y := best.Output(count, lo, hi)
@@ -34,11 +38,6 @@ func (o *Oracle) TopK(θ *structured.Potentials, k int, best *oracles.KBest) {
 	}
 }
 
-// ranker is a solver that finds several trees, best first.
-type ranker interface {
-	TopK(arc []float32, n, k int, heads []int32, score []float64) int
-}
-
 // rankedRelations enumerates the labelings of several trees, best first. The successors of a labeling change one dependent to its
 // next best relation: the dependent that was changed last or a later one, so that every labeling occurs once.
 type rankedRelations struct {
@@ -47,6 +46,8 @@ type rankedRelations struct {
 	scores []float64 // [k]
 	count  int       // number of trees
 	opened int       // number of trees that take part so far
+
+	siblings []float32 // scores of siblings, in the rows of trees.SiblingRow, or nil
 
 	labelings []labeling
 	heap      []int32 // of labelings
@@ -101,6 +102,9 @@ func (g *rankedRelations) advance() bool {
 // scoreOfBest returns the score of a tree with its best relations.
 func (g *rankedRelations) scoreOfBest(tree int) float64 {
 	sum := 0.0
+	if g.siblings != nil {
+		trees.EachSibling(g.tree(tree), func(row int) { sum += float64(g.siblings[row]) })
+	}
 	for d, h := range g.tree(tree) {
 		row := trees.Row(g.s.n, d, h)
 		sum += float64(g.s.arc[row]) + float64(g.s.row(row)[g.relations[g.bestOf(row)].label])

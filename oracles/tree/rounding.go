@@ -10,7 +10,7 @@ import (
 var _ oracles.Rounder = (*Oracle)(nil)
 
 // Rounding implements oracles.Rounder, in O(n²R).
-func (o *base) Rounding(θ *structured.Potentials, b int, μ float64) float64 {
+func (o *Oracle) Rounding(θ *structured.Potentials, b int, μ float64) float64 {
 	s := sentenceOf(θ, b)
 	if s.n == 0 {
 		return 0

@@ -10,7 +10,7 @@ import (
 )
 
 // Sample implements oracles.Sampler: trees first, and then a relation for each of their arcs.
-func (o *base) Sample(θ *structured.Potentials, μ float64, n int, seed []uint64, to *oracles.Samples) {
+func (o *Oracle) Sample(θ *structured.Potentials, μ float64, n int, seed []uint64, to *oracles.Samples) {
 	to.Resize(θ, n)
 	o.guard.Begin(θ)
 	for b := range θ.Len() {

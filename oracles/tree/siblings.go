@@ -8,17 +8,8 @@ import (
 	"github.com/dsp-go/dsp/structured/trees"
 )
 
-// SiblingOracle is the oracle of projective trees whose neighbouring dependents score together (trees.SpanningTree with Siblings). It does not find the
-// K best.
-type SiblingOracle struct{ base }
-
-// NewSiblings returns an oracle of projective trees with siblings.
-func NewSiblings() *SiblingOracle { return &SiblingOracle{base{solver: new(Siblings)}} }
-
-var (
-	_ oracles.Sampler = (*SiblingOracle)(nil)
-	_ oracles.Rounder = (*SiblingOracle)(nil)
-)
+// NewSiblings returns an oracle of projective trees whose neighbouring dependents score together (trees.SpanningTree with Siblings).
+func NewSiblings() *Oracle { return &Oracle{solver: new(Siblings)} }
 
 // Siblings does inference over projective trees with scores of siblings, in float64 (McDonald and Pereira 2006; Eisner 1996). With ⊕ for max or
 // log Σ exp, and heads h before dependents d, as for arcs to the right; those to the left mirror it:
@@ -47,6 +38,8 @@ type Siblings struct {
 	// Probabilities of the entries.
 	pArcs, pSide, pJoint []float64
 	terms                []float64
+
+	ranking siblingRanking
 }
 
 // prepare takes scores of arcs, times the rate.
@@ -198,39 +191,18 @@ func (s *Siblings) Max(arc []float32, n int, heads []int32) float64 {
 
 // derive writes a tree, whose parts are chosen among the terms of each entry.
 func (s *Siblings) derive(choose func(terms []float64, value float64) int, heads []int32) {
-	n := s.n
-	var side func(h, e int)
-	var arc func(h, d int)
-	joint := func(i, j int) {
-		r := i + choose(s.jointTerms(i, j), s.joint[i*n+j])
-		side(i, r)
-		side(j, r+1)
-	}
-	arc = func(h, d int) {
-		heads[d] = int32(h) + 1
-		lo := min(h, d)
-		k := choose(s.arcTerms(h, d), s.arcs[h*n+d]-s.arc[d*n+h])
-		switch {
-		case k > 0:
-			arc(h, lo+k)
-			joint(min(d, lo+k), max(d, lo+k))
-		case h < d:
-			side(d, h+1)
-		default:
-			side(d, h-1)
+	var from func(e place)
+	from = func(e place) {
+		if e.isLeaf() {
+			return
 		}
+		term := choose(s.termsOf(e), s.valueOf(e))
+		e.set(term, heads)
+		a, b := s.partsOf(e, term)
+		from(a)
+		from(b)
 	}
-	side = func(h, e int) {
-		if h != e {
-			d := min(h+1, e) + choose(s.sideTerms(h, e), s.side[h*n+e])
-			arc(h, d)
-			side(d, e)
-		}
-	}
-	r := choose(s.rootTerms(), s.total)
-	heads[r] = 0
-	side(r, 0)
-	side(r, n-1)
+	from(place{kind: ofRoot})
 }
 
 // sums fills the tables with sums at temperature μ, and reports whether there is a tree.

@@ -15,8 +15,8 @@ import (
 type Counted struct{ Segments }
 
 // CountedForm is Form with the part of the loss.
-func CountedForm(tags, longest int, ends bool) structured.Form {
-	form := Form(tags, longest, ends)
+func CountedForm(tags, longest int, with Optional) structured.Form {
+	form := Form(tags, longest, with)
 	form.Structure = Counted{}
 	form.Parts = append(form.Parts, structured.Shape{Name: "loss", Rows: structured.Examples, Width: 1})
 	return form
@@ -116,16 +116,7 @@ func SmallCounted(r *rand.Rand) *structured.Potentials {
 	θ := Small(r)
 	s := ShapeOf(θ.Parts)
 	offsets := θ.Outputs
-	θ.Reshape(CountedForm(s.Tags, s.Longest, s.Ends), offsets, func(table string) []int {
-		if table == structured.Examples {
-			all := make([]int, len(offsets))
-			for b := range all {
-				all[b] = b
-			}
-			return all
-		}
-		return offsets
-	})
+	θ.Reshape(CountedForm(s.Tags, s.Longest, Optional{s.End > 0, s.Whole > 0}), offsets, rowsOf(offsets, s.Longest))
 	for b := range θ.Len() {
 		var gold []int32
 		for n := offsets[b+1] - offsets[b]; len(gold) < n; {

@@ -51,7 +51,7 @@ func TestWrongWithoutGold(t *testing.T) {
 		t.Error("an unknown output has wrong segments")
 	}
 	θ := new(structured.Potentials)
-	θ.Reshape(CountedForm(3, 2, false), []int{0, 2}, func(table string) []int {
+	θ.Reshape(CountedForm(3, 2, Optional{}), []int{0, 2}, func(table string) []int {
 		if table == structured.Examples {
 			return []int{0, 1}
 		}

@@ -14,38 +14,56 @@ import (
 // An output is T tags: tag 2y begins a segment with label y, and tag 2y+1 continues it. With an odd number of tags, 2Y−1, segments with the
 // last label have one position: such as O, for positions outside every entity.
 //
-// Potentials have three or four parts:
+// Potentials have three to five parts:
 //
 //	"node" [T×tags]         a score of each tag, as for chains
 //	"length" tied [L×Y]     a score of each length 1…L, for each label
 //	"transition" tied [Y×Y] a score of two segments that follow each other, from the label of the row to that of the column
 //	"end" [T×Y]             a score of the last position of a segment with each label; it may be missing
+//	"segment" [Row(T, 1)×Y] a score of each segment as a whole, with each label, in the rows of Row; it may be missing
 //
 // The scores of the tags inside a segment add up, so that the best segments take O(T·L·Y + T·Y²).
 type Segments struct{}
 
-// The parts of the potentials.
+// Rows is the table of the part "segment": for each position of an example, and each length of the segments that end there, from the shortest to the
+// longest one.
+const Rows = "segment"
+
+// Row returns the row of the segment of so many positions that ends at position t, in an example with segments of at most longest positions. That of
+// length 1 at position T, beyond the end, is the number of rows of an example of T positions.
+func Row(t, length, longest int) int {
+	if t < longest {
+		return t*(t+1)/2 + length - 1
+	}
+	return longest*(longest+1)/2 + (t-longest)*longest + length - 1
+}
+
+// The parts of the potentials that there always are.
 const (
 	node = iota
 	length
 	transition
-	end
 )
 
 // Labels returns Y, the number of labels of so many tags.
 func Labels(tags int) int { return (tags + 1) / 2 }
 
-// Form returns the form of the potentials for a number of tags and segments of at most longest positions; ends adds scores of last
-// positions.
-func Form(tags, longest int, ends bool) structured.Form {
+// Optional says which of the parts that may be missing there are.
+type Optional struct{ Ends, Whole bool }
+
+// Form returns the form of the potentials for a number of tags and segments of at most longest positions.
+func Form(tags, longest int, with Optional) structured.Form {
 	y := Labels(tags)
 	parts := []structured.Shape{
 		{Name: "node", Rows: structured.Positions, Width: tags},
 		{Name: "length", Rows: structured.Tied, Width: longest * y},
 		{Name: "transition", Rows: structured.Tied, Width: y * y},
 	}
-	if ends {
+	if with.Ends {
 		parts = append(parts, structured.Shape{Name: "end", Rows: structured.Positions, Width: y})
+	}
+	if with.Whole {
+		parts = append(parts, structured.Shape{Name: "segment", Rows: Rows, Width: y})
 	}
 	return structured.Form{Structure: Segments{}, Parts: parts}
 }
@@ -53,12 +71,20 @@ func Form(tags, longest int, ends bool) structured.Form {
 // Shape is the shape of potentials or marginals of segments.
 type Shape struct {
 	Tags, Labels, Longest int
-	Ends                  bool
+	End, Whole            int // numbers of the parts "end" and "segment", 0 where they are missing
 }
 
 // ShapeOf returns the shape of the parts of potentials or marginals.
 func ShapeOf(parts []structured.Part) Shape {
-	s := Shape{Tags: parts[node].Width, Ends: len(parts) > end && parts[end].Rows == structured.Positions}
+	s := Shape{Tags: parts[node].Width}
+	for k := transition + 1; k < len(parts); k++ {
+		switch parts[k].Rows {
+		case structured.Positions:
+			s.End = k
+		case Rows:
+			s.Whole = k
+		}
+	}
 	s.Labels = Labels(s.Tags)
 	s.Longest = parts[length].Width / s.Labels
 	return s
@@ -80,6 +106,15 @@ func Each(tags []int32, visit func(s Segment)) {
 		visit(Segment{first, last, tags[first] / 2})
 		first = last + 1
 	}
+}
+
+// Longest returns how many positions the longest gold segment of d has.
+func Longest(d *structured.Dataset) int {
+	longest := 0
+	for i := range d.Len() {
+		Each(d.Gold(i), func(s Segment) { longest = max(longest, s.Last-s.First+1) })
+	}
+	return longest
 }
 
 // Valid reports whether tags are an output: known tags that continue only segments of their label, in segments that are not too long.
@@ -108,6 +143,20 @@ func (s Shape) LongestOf(label int) int {
 	return s.Longest
 }
 
+// entry returns where a segment has its score in an example's part "segment".
+func (s Shape) entry(g Segment) int {
+	return Row(g.Last, g.Last-g.First+1, s.Longest)*s.Labels + int(g.Label)
+}
+
+// Offsets returns the offsets of the rows of the part "segment", given those of the positions.
+func Offsets(positions []int, longest int) []int {
+	rows := make([]int, len(positions))
+	for b := range rows[1:] {
+		rows[b+1] = rows[b] + Row(positions[b+1]-positions[b], 1, longest)
+	}
+	return rows
+}
+
 // Name returns "segmentation".
 func (Segments) Name() string { return "segmentation" }
 
@@ -127,8 +176,11 @@ func (Segments) Score(θ *structured.Potentials, b int, tags []int32) float64 {
 		if before >= 0 {
 			sum += float64(transitions[int(before)*s.Labels+int(g.Label)])
 		}
-		if s.Ends {
-			sum += float64(θ.Parts[end].Of(b)[g.Last*s.Labels+int(g.Label)])
+		if s.End > 0 {
+			sum += float64(θ.Parts[s.End].Of(b)[g.Last*s.Labels+int(g.Label)])
+		}
+		if s.Whole > 0 {
+			sum += float64(θ.Parts[s.Whole].Of(b)[s.entry(g)])
 		}
 		before = g.Label
 	})
@@ -148,8 +200,11 @@ func (Segments) Add(u *structured.Marginals, b int, tags []int32, c float32) {
 		if before >= 0 {
 			transitions[int(before)*s.Labels+int(g.Label)] += c
 		}
-		if s.Ends {
-			u.Parts[end].Of(b)[g.Last*s.Labels+int(g.Label)] += c
+		if s.End > 0 {
+			u.Parts[s.End].Of(b)[g.Last*s.Labels+int(g.Label)] += c
+		}
+		if s.Whole > 0 {
+			u.Parts[s.Whole].Of(b)[s.entry(g)] += c
 		}
 		before = g.Label
 	})

@@ -30,7 +30,7 @@ func TestEach(t *testing.T) {
 func TestValid(t *testing.T) {
 	θ := new(structured.Potentials)
 	offsets := []int{0, 4}
-	θ.Reshape(Form(5, 3, true), offsets, func(string) []int { return offsets })
+	θ.Reshape(Form(5, 3, Optional{Ends: true}), offsets, func(string) []int { return offsets })
 	for k := range θ.Parts {
 		clear(θ.Parts[k].Values)
 	}

@@ -7,7 +7,7 @@ import (
 )
 
 // Small draws the form of a few sequences that are small enough to enumerate: at most 3 labels, segments of at most 4 positions, with or
-// without scores of last positions. Some sequences are empty.
+// without scores of last positions and of whole segments. Some sequences are empty.
 func Small(r *rand.Rand) *structured.Potentials {
 	tags := 1 + r.IntN(6)
 	most := []int{0, 7, 7, 6, 5, 4, 4}[tags]
@@ -16,6 +16,24 @@ func Small(r *rand.Rand) *structured.Potentials {
 		offsets = append(offsets, offsets[len(offsets)-1]+r.IntN(most+1))
 	}
 	θ := new(structured.Potentials)
-	θ.Reshape(Form(tags, 1+r.IntN(4), r.IntN(2) == 0), offsets, func(string) []int { return offsets })
+	longest := 1 + r.IntN(4)
+	θ.Reshape(Form(tags, longest, Optional{r.IntN(2) == 0, r.IntN(2) == 0}), offsets, rowsOf(offsets, longest))
 	return θ
+}
+
+// rowsOf returns the function from tables to the offsets of their rows, given those of the positions.
+func rowsOf(positions []int, longest int) func(table string) []int {
+	return func(table string) []int {
+		switch table {
+		case Rows:
+			return Offsets(positions, longest)
+		case structured.Examples:
+			all := make([]int, len(positions))
+			for b := range all {
+				all[b] = b
+			}
+			return all
+		}
+		return positions
+	}
 }

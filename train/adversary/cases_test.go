@@ -17,6 +17,7 @@ import (
 	"github.com/dsp-go/dsp/structured/graphs"
 	"github.com/dsp-go/dsp/structured/matchings"
 	"github.com/dsp-go/dsp/structured/monotone"
+	"github.com/dsp-go/dsp/structured/segments"
 	"github.com/dsp-go/dsp/structured/trees"
 	"github.com/dsp-go/dsp/structured/windows"
 	"github.com/dsp-go/dsp/train"
@@ -80,6 +81,7 @@ var draws = []struct {
 	{"matchings", false, matchingsOf(false)},
 	{"complete matchings", false, matchingsOf(true)},
 	{"monotone alignments", true, alignmentsOf},
+	{"segments", true, segmentsOf},
 	{"choices", true, choicesOf},
 	{"windows", false, windowsOf(0)},
 	{"windows cut short", false, windowsOf(3)},
@@ -461,6 +463,30 @@ func alignmentsOf(r *rand.Rand, n int, spoil spoiler) (nets.Scorer, *structured.
 	}
 	pairs.Attributes = attributesOf(r, rowsOf(r, pairs.Offsets[n], inputs, spoil))
 	return sparse.New(monotone.Form(), []sparse.Part{{Attributes: inputs, Weights: "pairs"}, {Bias: "steps"}}), d
+}
+
+// segmentsOf draws sequences of up to 4 positions in segments of one label, of up to 2 positions, and positions outside. Positions, last positions and whole
+// segments have attributes.
+func segmentsOf(r *rand.Rand, n int, spoil spoiler) (nets.Scorer, *structured.Dataset) {
+	const tags, longest = 3, 2
+	d := &structured.Dataset{Name: "segments", Offsets: []int{0}, Alphabet: alphabet(tags)}
+	for range n {
+		for end := len(d.Labels) + 1 + r.IntN(4); len(d.Labels) < end; {
+			switch {
+			case r.IntN(2) == 0:
+				d.Labels = append(d.Labels, 2)
+			case len(d.Labels)+1 < end && r.IntN(2) == 0:
+				d.Labels = append(d.Labels, 0, 1)
+			default:
+				d.Labels = append(d.Labels, 0)
+			}
+		}
+		d.Offsets = append(d.Offsets, len(d.Labels))
+	}
+	d.Attributes = attributesOf(r, rowsOf(r, d.Positions(), inputs, spoil))
+	rows := segments.Offsets(d.Offsets, longest)
+	d.SetTable(&structured.Table{Name: segments.Rows, Offsets: rows, Attributes: attributesOf(r, rowsOf(r, rows[n], inputs, spoil))})
+	return must(sparse.NewSegments(inputs, 0, inputs, 0, segments.Form(tags, longest, segments.Optional{Ends: true, Whole: true}))), d
 }
 
 func choicesOf(r *rand.Rand, n int, spoil spoiler) (nets.Scorer, *structured.Dataset) {

@@ -11,11 +11,16 @@ import (
 
 // Alone runs work of this rank that needs no other. It fails alike on all ranks where potentials are not finite on one.
 func (e *Engine) Alone(ctx context.Context, work func() error) error {
+	return e.SameOnAll(ctx, e.apart(work))
+}
+
+// apart runs work as a single process would.
+func (e *Engine) apart(work func() error) error {
 	g := e.group
 	e.group = nil
 	err := work()
 	e.group = g
-	return e.SameOnAll(ctx, err)
+	return err
 }
 
 // Average replaces numbers, as many on each rank, by their means over the ranks. It adds them in the order of the ranks.

@@ -67,6 +67,12 @@ func (o *Objective) primal() primal {
 // weight returns clip(soft(v, τ)).
 func (m primal) weight(v, τ float64) float64 { return min(max(soft(v, τ), m.low), m.high) }
 
+// value returns φ(v).
+func (m primal) value(v, τ float64) float64 {
+	w := m.weight(v, τ)
+	return v*w - w*w/2 - τ*math.Abs(w)
+}
+
 // inner reports whether the weight changes with v.
 func (m primal) inner(v, τ float64) bool {
 	w := soft(v, τ)
@@ -91,9 +97,7 @@ func (o *Objective) conjugate(v []float32, τ float32) float64 {
 			t = 0
 		}
 		for _, x := range v[lo:hi] {
-			v := float64(x)
-			w := m.weight(v, t)
-			total += v*w - w*w/2 - t*math.Abs(w)
+			total += m.value(float64(x), t)
 		}
 	})
 	return total

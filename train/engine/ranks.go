@@ -17,7 +17,7 @@ import (
 //   - with dense inputs, one process sums shards into lanes, and then the lanes in order. So each rank has some consecutive lanes. The sum of
 //     lanes passes through the ranks (Group.Sum), piece by piece, and each adds its own.
 //   - with sparse inputs, one process adds all shards to the gradient in order. So each rank has some consecutive shards, whose attributes it needs
-//     and no others, asks the oracle about all of them, and then adds them to the gradient that the ranks before have begun, some stripes at a time, while the next rank
+//     and no others, asks the oracle about all of them, and then adds them to the gradient that the ranks before have begun; many ranks add to some stripes at a time, while the next rank
 //     adds to those before. The sums of lanes, which go through all shards, are added again from a journal.
 //
 // A step on sparse inputs keeps its gradient in potential space. There the ranks exchange marginals instead.
@@ -200,20 +200,15 @@ func (e *Engine) overRunsOfShards(ctx context.Context, shards [][]int, g []float
 		return Sums{}, err
 	}
 	sums := make([]Sums, lanes)
-	pieces := [][]byte{ranks.Bytes(sums)}
-	packed := x.packed[:0]
-	if g != nil {
-		packed = vec.Grow(x.packed, sparse.Stripes)
-		x.packed = packed
+	pieces, windows := [][]byte{ranks.Bytes(sums)}, e.windows()
+	switch {
+	case g == nil:
+	case windows == 1:
+		pieces = append(pieces, cut(g)...)
+	default:
+		pieces = append(pieces, e.pack()...)
 	}
-	for k := range packed {
-		n := 0
-		e.sparse.Stripe(k, func(lo, hi int) { n += hi - lo })
-		packed[k] = vec.Grow(packed[k], n)
-		clear(packed[k])
-		pieces = append(pieces, ranks.Bytes(packed[k]))
-	}
-	err = e.group.Sum(ctx, pieces, e.window(len(pieces)), func(from, to int) error {
+	err = e.group.Sum(ctx, pieces, (len(pieces)+windows-1)/windows, func(from, to int) error {
 		if from == 0 {
 			for i := range runs {
 				for _, s := range runs[i].journal {
@@ -221,13 +216,21 @@ func (e *Engine) overRunsOfShards(ctx context.Context, shards [][]int, g []float
 				}
 			}
 		}
+		if g == nil {
+			return nil
+		}
 		first, n := max(0, from-1), to-max(1, from) // stripes
+		if windows == 1 {
+			n = sparse.Stripes
+		}
 		parts := min(e.threads, n)
-		e.parallel(parts, func(k int) { e.addRuns(runs, first+n*k/parts, first+n*(k+1)/parts, packed, g) })
+		e.parallel(parts, func(k int) { e.addRuns(runs, first+n*k/parts, first+n*(k+1)/parts, windows > 1, g) })
 		return nil
 	})
-	for k := range packed {
-		e.unpack(k, packed[k], g)
+	if g != nil && windows > 1 {
+		for k, packed := range x.packed {
+			e.unpack(k, packed, g)
+		}
 	}
 	var total Sums
 	for _, s := range sums {
@@ -236,21 +239,35 @@ func (e *Engine) overRunsOfShards(ctx context.Context, shards [][]int, g []float
 	return total, err
 }
 
-// window returns how many of n pieces a rank adds to at once. With few, the ranks after the first begin sooner; but each window costs another look
-// at all attributes of the rank's examples.
-func (e *Engine) window(n int) int { return max(e.threads, (n+e.group.Size()-1)/e.group.Size()) }
+// windows returns in how many parts a gradient passes through the ranks. With several, the ranks after the first begin sooner; but each costs another look
+// at all attributes of the rank's examples, so that few ranks are faster one after the other.
+func (e *Engine) windows() int { return min(max(1, e.group.Size()/2), sparse.Stripes) }
 
-// addRuns adds the pullback of this rank's shards to stripes from to to−1 of a gradient, which are packed.
-func (e *Engine) addRuns(runs []run, from, to int, packed [][]float64, g []float64) {
-	for k := from; k < to; k++ {
-		e.unpack(k, packed[k], g)
+// pack returns memory for zeros, one piece for each stripe.
+func (e *Engine) pack() (pieces [][]byte) {
+	x := &e.shared
+	x.packed = vec.Grow(x.packed, sparse.Stripes)
+	for k := range x.packed {
+		n := 0
+		e.sparse.Stripe(k, func(lo, hi int) { n += hi - lo })
+		x.packed[k] = vec.Grow(x.packed[k], n)
+		clear(x.packed[k])
+		pieces = append(pieces, ranks.Bytes(x.packed[k]))
+	}
+	return pieces
+}
+
+// addRuns adds the pullback of this rank's shards to stripes from to to−1 of a gradient, which may be packed.
+func (e *Engine) addRuns(runs []run, from, to int, packed bool, g []float64) {
+	for k := from; k < to && packed; k++ {
+		e.unpack(k, e.shared.packed[k], g)
 	}
 	for i := range runs {
 		e.sparse.ScatterDouble(&runs[i].v, &runs[i].batch, from, to, g)
 	}
-	for k := from; k < to; k++ {
+	for k := from; k < to && packed; k++ {
 		at := 0
-		e.sparse.Stripe(k, func(lo, hi int) { at += copy(packed[k][at:], g[lo:hi]) })
+		e.sparse.Stripe(k, func(lo, hi int) { at += copy(e.shared.packed[k][at:], g[lo:hi]) })
 	}
 }
 

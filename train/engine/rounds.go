@@ -2,12 +2,15 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"math/bits"
 	"slices"
 	"unsafe"
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/dsp-go/dsp/nets/sparse"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/machine/vec"
 	"github.com/dsp-go/dsp/train/ranks"
@@ -23,11 +26,24 @@ import (
 // where all ranks pull in the same direction, and near 1 where their examples have little in common. So σ′ follows the quotients of the
 // rounds, half-way each time, and a round after which the dual has fallen is undone, and followed by one with σ′ = K.
 //
+// With sparse inputs a round costs as much as the rows of weights that its examples touch: ranks tell each other these and what they have added to them, and
+// each adds up all of it, in the order of the ranks. With dense inputs all weights are touched, and what ranks have added is summed as gradients are.
+//
 // The zero value is ready for use. For a single process a round is just its work.
 type Rounds struct {
-	sigma  float64 // σ′ of the next round; 0: the number of ranks
-	before []float32
-	after  []float32
+	sigma   float64   // σ′ of the next round; 0: the number of ranks
+	list    uint32    // counts lists of rows
+	visited []int     // own examples that this round has visited, each once
+	seen    []uint32  // [n] list at the last visit of an example
+	rows    []int32   // a list of rows: that this rank has touched, and then that all have, in the same order on all ranks
+	touched []uint32  // [NumRows] the last list that has a row
+	before  []float32 // weights of the rows before the round, one row after the other; all weights for dense inputs
+	after   []float32 // the same after it
+	added   []float32 // scratch memory: what a rank has added to its rows, or all ranks for dense inputs
+	theirs  []int32   // scratch memory: rows of a rank
+	bits    []uint64  // scratch memory: a bit for each row, all zero
+	batch   structured.Batch
+	found   sparse.Rows
 }
 
 // DualBlock is what a method does in rounds.
@@ -36,9 +52,10 @@ type DualBlock interface {
 	// each rank changes all of these, for itself; after the round all ranks have the same.
 	Dual() (w []float32, terms []*float64)
 
-	// Keep copies the dual variables of own examples; Restore returns to these.
-	Keep(own []int)
-	Restore(own []int)
+	// Keep copies the dual variables of examples; if more, beside those that it has copied. Restore returns to the copies: examples are all that
+	// were kept, in that order.
+	Keep(examples []int, more bool)
+	Restore(examples []int)
 }
 
 // roundsPerPass is how often ranks exchange what they have changed in w.
@@ -52,80 +69,282 @@ func (r *Rounds) PerPass(e *Engine) int {
 	return roundsPerPass
 }
 
-// Round runs the work of a round with σ′, for which it needs no other rank, and sums what it has changed. The weights that score are soft
-// thresholds at τ, and λ is that of the whole dual.
-func (r *Rounds) Round(ctx context.Context, e *Engine, λ float64, τ float32, b DualBlock, work func(σ float64) error) error {
-	g, own := e.group, e.Own()
-	if g == nil {
-		return work(1)
+// Round runs the work of a round with σ′, for which it needs no other rank, and sums what it has changed. The work calls visit with own examples
+// before it changes their dual variables. The weights that score are soft thresholds at τ, and λ is that of the whole dual.
+func (r *Rounds) Round(ctx context.Context, e *Engine, λ float64, τ float32, b DualBlock, work func(σ float64, visit func(examples []int)) error) error {
+	if e.group == nil {
+		return work(1, func([]int) {})
 	}
-	most := float64(g.Size())
+	most := float64(e.group.Size())
 	σ := min(max(1, r.sigma), most) // a run that is resumed may have fewer ranks
 	if r.sigma == 0 {
 		σ = most
 	}
 	safe := σ == most
-	if !safe {
-		b.Keep(own)
-	}
 	w, terms := b.Dual()
-	r.before = append(r.before[:0], w...)
-	begin := make([]float64, len(terms))
+	r.begin(e, w)
+	mine := make([]float64, len(terms)) // changes of the terms
 	for k, x := range terms {
-		begin[k] = *x
+		mine[k] = -*x
 	}
-	if err := e.Alone(ctx, func() error { return work(σ) }); err != nil {
-		return err
+	failed := e.apart(func() error {
+		return work(σ, func(examples []int) {
+			first := len(r.visited)
+			r.visit(e, w, examples)
+			if !safe {
+				b.Keep(r.visited[first:], first > 0)
+			}
+		})
+	})
+	for k, x := range terms {
+		mine[k] += *x
 	}
-	w, terms = b.Dual()
-	changes, err := r.sum(ctx, e, w, σ, begin, terms)
+	c, err := r.exchange(ctx, e, τ, float32(1/σ), w, mine, failed)
 	if err != nil {
 		return err
 	}
-	value, was := -λ*e.conjugate(r.after, τ), -λ*e.conjugate(r.before, τ)
-	sizes := []float64{value}
+	rise, sizes := -λ*c.value, []float64{λ * c.size}
 	for k, x := range terms {
-		*x = begin[k] + changes[k]
-		value, was, sizes = value+*x, was+begin[k], append(sizes, *x)
+		*x += c.terms[k] - mine[k]
+		rise, sizes = rise+c.terms[k], append(sizes, *x)
 	}
-	if !safe && value < was-e.Allowance(sizes...) {
-		copy(w, r.before)
+	if !safe && rise < -e.Allowance(sizes...) {
+		r.undo(e, w)
 		for k, x := range terms {
-			*x = begin[k]
+			*x -= c.terms[k]
 		}
-		b.Restore(own)
+		b.Restore(r.visited)
 		r.sigma = 0
 		return nil
 	}
-	copy(w, r.after)
-	if alone := changes[len(terms)]; alone > 0 {
-		r.sigma = (σ + max(1, vec.Dist2(r.after, r.before)/alone)) / 2
+	if c.alone > 0 {
+		r.sigma = (σ + max(1, c.together/c.alone)) / 2
 	}
 	return nil
 }
 
-// sum leaves the weights after a round in r.after, and returns the changes of the terms and Σ_k ‖Δw_k‖².
-func (r *Rounds) sum(ctx context.Context, e *Engine, w []float32, σ float64, begin []float64, terms []*float64) ([]float64, error) {
-	mine := make([]float64, len(terms)+1)
-	for k, x := range terms {
-		mine[k] = *x - begin[k]
+// begin begins a round at w.
+func (r *Rounds) begin(e *Engine, w []float32) {
+	if len(r.seen) != e.Len() {
+		r.seen = make([]uint32, e.Len())
+		if e.sparse != nil {
+			r.touched, r.bits = make([]uint32, e.sparse.NumRows()), make([]uint64, e.sparse.NumRows()/64+1)
+		}
 	}
-	mine[len(terms)] = vec.Dist2(w, r.before) / (σ * σ)
-	total, err := e.sumNumbers(ctx, mine)
+	r.visited = r.visited[:0]
+	r.forget()
+	if e.sparse == nil {
+		r.before = append(r.before, w...)
+	}
+}
+
+// forget begins a new list of rows.
+func (r *Rounds) forget() {
+	if r.list++; r.list == 0 { // after 2³² lists
+		clear(r.seen)
+		clear(r.touched)
+		r.list = 1
+	}
+	r.rows, r.before = r.rows[:0], r.before[:0]
+}
+
+// visit takes note of examples, and of the weights that they may change.
+func (r *Rounds) visit(e *Engine, w []float32, examples []int) {
+	first := len(r.visited)
+	for _, i := range examples {
+		if r.seen[i] != r.list {
+			r.seen[i] = r.list
+			r.visited = append(r.visited, i)
+		}
+	}
+	if e.sparse == nil {
+		return
+	}
+	r.batch.Reset(e.Data, r.visited[first:])
+	e.sparse.Rows(&r.batch, &r.found)
+	r.eachInOrder(r.found.Index, func(row int32) {
+		lo, hi := e.sparse.Row(row)
+		r.touch(row, w[lo:hi])
+	})
+}
+
+// eachInOrder calls do for rows in the order of their numbers, so that memory is read in order.
+func (r *Rounds) eachInOrder(rows []int32, do func(row int32)) {
+	if len(rows) < len(r.bits) { // few: not worth a look at all bits
+		slices.Sort(rows)
+		for _, row := range rows {
+			do(row)
+		}
+		return
+	}
+	for _, row := range rows {
+		r.bits[row/64] |= 1 << (row % 64)
+	}
+	for k, x := range r.bits {
+		for ; x != 0; x &= x - 1 {
+			do(int32(k*64 + bits.TrailingZeros64(x)))
+		}
+		r.bits[k] = 0
+	}
+}
+
+// touch takes note of the weights of a row before they change.
+func (r *Rounds) touch(row int32, w []float32) {
+	if r.touched[row] != r.list {
+		r.touched[row] = r.list
+		r.rows, r.before = append(r.rows, row), append(r.before, w...)
+	}
+}
+
+// changes are what all ranks have changed in a round.
+type changes struct {
+	terms    []float64 // of the dual value
+	alone    float64   // Σ_k ‖Δw_k‖²
+	together float64   // ‖Σ_k Δw_k‖²
+	value    float64   // Σ_j φ(v_j) of the weights after less before, which is ‖w‖²/2 without thresholds and bounds
+	size     float64   // Σ_j φ(v_j) after, of those that have changed
+}
+
+// exchange moves w from where the round began by shares of what all ranks have added, and returns the changes. It fails on all ranks if one has failed.
+func (r *Rounds) exchange(ctx context.Context, e *Engine, τ, share float32, w []float32, mine []float64, failed error) (*changes, error) {
+	var bad *NonFiniteError
+	if failed != nil && !errors.As(failed, &bad) {
+		return nil, failed // ends the run, of which the others learn
+	}
+	r.collect(e, w)
+	numbers := append([]float64{0, float64(len(r.rows)), float64(share) * float64(share) * vec.Dist2(r.after, r.before)}, mine...)
+	if failed != nil {
+		numbers[0] = 1
+	}
+	r.added = append(r.added[:0], r.after...)
+	vec.Axpby(-share, r.before, share, r.added)
+	r.undo(e, w)
+	message := append([]byte(nil), ranks.Bytes(numbers)...)
+	if e.sparse != nil {
+		message = append(append(message, ranks.Bytes(r.rows)...), ranks.Bytes(r.added)...)
+		r.forget()
+	}
+	all, err := e.group.Gather(ctx, message)
 	if err != nil {
 		return nil, err
 	}
-	r.after = append(r.after[:0], r.before...)
-	by := float32(1 / σ)
-	err = e.group.Sum(ctx, cut(r.after), 1, func(k, _ int) error {
-		lo, hi := k*pieceNumbers, min((k+1)*pieceNumbers, len(w))
-		to, from, now := r.after[lo:hi], r.before[lo:hi], w[lo:hi]
-		for j := range to {
-			to[j] += by * (now[j] - from[j])
+	c, anyFailed := &changes{terms: make([]float64, len(mine))}, false
+	for _, x := range all {
+		if x, err = take(x, numbers); err != nil {
+			return nil, err
 		}
+		anyFailed = anyFailed || numbers[0] != 0
+		c.alone += numbers[2]
+		floats.Add(c.terms, numbers[3:])
+		if e.sparse != nil {
+			if err = r.add(e, w, int(numbers[1]), x); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if anyFailed {
+		return nil, e.SameOnAll(ctx, failed)
+	}
+	if e.sparse == nil {
+		if err = r.sum(ctx, e, w); err != nil {
+			return nil, err
+		}
+	}
+	r.collect(e, w)
+	c.together = vec.Dist2(r.after, r.before)
+	c.size = r.conjugate(e.Objective, τ, r.after)
+	c.value = c.size - r.conjugate(e.Objective, τ, r.before)
+	return c, nil
+}
+
+// collect leaves the weights of the touched rows in after.
+func (r *Rounds) collect(e *Engine, w []float32) {
+	r.after = r.after[:0]
+	if e.sparse == nil {
+		r.after = append(r.after, w...)
+	}
+	for _, row := range r.rows {
+		lo, hi := e.sparse.Row(row)
+		r.after = append(r.after, w[lo:hi]...)
+	}
+}
+
+// add adds to w what a rank has added to some rows.
+func (r *Rounds) add(e *Engine, w []float32, rows int, message []byte) error {
+	r.theirs = vec.Grow(r.theirs, rows)
+	message, err := take(message, r.theirs)
+	if err != nil {
+		return err
+	}
+	r.added = vec.Grow(r.added, len(message)/4)
+	if err := ranks.Numbers(message, r.added); err != nil {
+		return err
+	}
+	added := r.added
+	for _, row := range r.theirs {
+		lo, hi := e.sparse.Row(row)
+		to := w[lo:hi]
+		r.touch(row, to)
+		for j, d := range added[:len(to)] {
+			to[j] += d
+		}
+		added = added[len(to):]
+	}
+	return nil
+}
+
+// sum adds to w what all ranks have added to all weights.
+func (r *Rounds) sum(ctx context.Context, e *Engine, w []float32) error {
+	r.after = vec.Grow(r.after, len(w))
+	clear(r.after)
+	err := e.group.Sum(ctx, cut(r.after), 1, func(k, _ int) error {
+		lo, hi := k*pieceNumbers, min((k+1)*pieceNumbers, len(w))
+		vec.Axpy(1, r.added[lo:hi], r.after[lo:hi])
 		return nil
 	})
-	return total, err
+	vec.Axpy(1, r.after, w)
+	return err
+}
+
+// conjugate is Objective.conjugate of the weights of the touched rows.
+func (r *Rounds) conjugate(o *Objective, τ float32, v []float32) float64 {
+	if o.Plain() {
+		return vec.Norm2(v) / 2
+	}
+	φ, total := o.primal(), 0.0
+	each := func(lo, n int) {
+		o.eachL1(lo, lo+n, func(from, to int, λ1 float64) {
+			t := float64(τ)
+			if λ1 == 0 {
+				t = 0
+			}
+			for _, x := range v[:to-from] {
+				total += φ.value(float64(x), t)
+			}
+			v = v[to-from:]
+		})
+	}
+	linear, ok := o.Scorer.(*sparse.Linear)
+	if !ok {
+		each(0, len(v))
+	}
+	for _, row := range r.rows {
+		lo, hi := linear.Row(row)
+		each(lo, hi-lo)
+	}
+	return total
+}
+
+// undo returns w to where the round began.
+func (r *Rounds) undo(e *Engine, w []float32) {
+	if e.sparse == nil {
+		copy(w, r.before)
+	}
+	before := r.before
+	for _, row := range r.rows {
+		lo, hi := e.sparse.Row(row)
+		before = before[copy(w[lo:hi], before):]
+	}
 }
 
 // Archive saves or restores the state between two rounds.

@@ -24,8 +24,9 @@ func (m *BCFW) blocks(p *train.Problem) (rounds int, own []int) {
 func (m *BCFW) sweepBlock(ctx context.Context, p *train.Problem, rounds int, order []int, size int, averaging Averaging) error {
 	for k := range rounds {
 		now := order[len(order)*k/rounds : len(order)*(k+1)/rounds]
-		err := m.rounds.Round(ctx, p.Engine, m.regulariser.Lambda, m.path.Threshold, m, func(σ float64) error {
+		err := m.rounds.Round(ctx, p.Engine, m.regulariser.Lambda, m.path.Threshold, m, func(σ float64, visit func([]int)) error {
 			m.λ = m.regulariser.Lambda / σ
+			visit(now)
 			return m.path.Apart(func() error { return m.sweep(ctx, p, now, size, NoAverage) })
 		})
 		if err != nil {
@@ -44,18 +45,20 @@ func (m *BCFW) sweepBlock(ctx context.Context, p *train.Problem, rounds int, ord
 func (m *BCFW) Dual() ([]float32, []*float64) { return m.path.W, []*float64{&m.linear} }
 
 // Keep implements engine.DualBlock.
-func (m *BCFW) Keep(own []int) {
-	m.memory.KeepRest()
-	m.kept = m.kept[:0]
-	for _, i := range own {
+func (m *BCFW) Keep(examples []int, more bool) {
+	if !more {
+		m.memory.KeepRest()
+		m.kept = m.kept[:0]
+	}
+	for _, i := range examples {
 		m.kept = m.memory.Keep(i, m.kept)
 	}
 }
 
 // Restore implements engine.DualBlock.
-func (m *BCFW) Restore(own []int) {
+func (m *BCFW) Restore(examples []int) {
 	kept := m.kept
-	for _, i := range own {
+	for _, i := range examples {
 		kept = m.memory.Restore(i, kept)
 	}
 }
@@ -68,11 +71,13 @@ func (m *BCFW) Assemble(ctx context.Context, p *train.Problem) error {
 // sweepBlock makes visits to the next examples of its own, in rounds.
 func (m *BCPFW) sweepBlock(ctx context.Context, p *train.Problem, rounds, visits int, next func() int) error {
 	for k := range rounds {
-		err := m.rounds.Round(ctx, p.Engine, m.regulariser.Lambda, m.path.Threshold, m, func(σ float64) error {
+		err := m.rounds.Round(ctx, p.Engine, m.regulariser.Lambda, m.path.Threshold, m, func(σ float64, visit func([]int)) error {
 			m.λ = m.regulariser.Lambda / σ
 			return m.path.Apart(func() error {
 				for range visits*(k+1)/rounds - visits*k/rounds {
-					if err := m.visit(ctx, p, next()); err != nil {
+					i := next()
+					visit([]int{i})
+					if err := m.visit(ctx, p, i); err != nil {
 						return err
 					}
 				}
@@ -95,16 +100,18 @@ func (m *BCPFW) sweepBlock(ctx context.Context, p *train.Problem, rounds, visits
 func (m *BCPFW) Dual() ([]float32, []*float64) { return m.path.W, []*float64{&m.linear} }
 
 // Keep implements engine.DualBlock.
-func (m *BCPFW) Keep(own []int) {
-	m.kept = m.kept[:0]
-	for _, i := range own {
+func (m *BCPFW) Keep(examples []int, more bool) {
+	if !more {
+		m.kept = m.kept[:0]
+	}
+	for _, i := range examples {
 		m.kept = append(m.kept, slices.Clone(m.corners[i]))
 	}
 }
 
 // Restore implements engine.DualBlock.
-func (m *BCPFW) Restore(own []int) {
-	for k, i := range own {
+func (m *BCPFW) Restore(examples []int) {
+	for k, i := range examples {
 		m.corners[i] = m.kept[k]
 	}
 }

@@ -78,7 +78,7 @@ func (m *SGD) Start(ctx context.Context, p *train.Problem, s *train.State) error
 		}
 		m.rate = rate * (1 - m.Momentum) // the steps that momentum adds up are 1/(1−μ) times as long
 		s.OracleCalls += calls
-		if m.first, err = p.Value(ctx, s.W); err != nil {
+		if m.first, _, err = p.Upper(ctx, s.W); err != nil { // which State.Primal is, if the pass is undone
 			return err
 		}
 		s.FullPasses++

@@ -296,11 +296,15 @@ func (g *mpiGroup) Gather(ctx context.Context, mine []byte) ([][]byte, error) {
 			return err
 		}
 		longest := int64(0)
-		for k, n := range sizes[:g.size] {
-			all[k] = make([]byte, 0, n)
+		piece := int64(most / g.size)
+		for _, n := range sizes[:g.size] {
 			longest = max(longest, n)
 		}
-		piece := int64(most / g.size)
+		for k, n := range sizes[:g.size] {
+			if longest > piece { // else it is in one piece, which is not copied
+				all[k] = make([]byte, 0, n)
+			}
+		}
 		for from := int64(0); from < longest; from += piece {
 			if err := g.gatherPiece(ctx, mine, sizes[:g.size], from, piece, all); err != nil {
 				return err
@@ -328,7 +332,11 @@ func (g *mpiGroup) gatherPiece(ctx context.Context, mine []byte, sizes []int64, 
 		return err
 	}
 	for k := range all {
-		all[k] = append(all[k], joined[starts[k]:][:counts[k]]...)
+		if x := joined[starts[k]:][:counts[k]:counts[k]]; all[k] == nil {
+			all[k] = x
+		} else {
+			all[k] = append(all[k], x...)
+		}
 	}
 	return nil
 }

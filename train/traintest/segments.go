@@ -13,12 +13,12 @@ import (
 // SegmentProblem draws n sequences of 2 to 8 positions that are divided into segments of up to 3, with two labels and a third for single
 // positions. Noisy features tell the tag of a position.
 func SegmentProblem(n int, loss engine.Loss, s oracles.Smoothing, λ float64) *train.Problem {
-	return segmentProblem(n, segments.Form(segmentTags, segmentLength, true), nil, loss, s, λ)
+	return segmentProblem(n, segments.Form(segmentTags, segmentLength, segments.Optional{Ends: true}), nil, loss, s, λ)
 }
 
 // CountedSegmentProblem is SegmentProblem with a task loss that counts segments.
 func CountedSegmentProblem(n int, loss engine.Loss, s oracles.Smoothing, λ float64) *train.Problem {
-	return segmentProblem(n, segments.CountedForm(segmentTags, segmentLength, true), segments.Count{Tags: segmentTags}, loss, s, λ)
+	return segmentProblem(n, segments.CountedForm(segmentTags, segmentLength, segments.Optional{Ends: true}), segments.Count{Tags: segmentTags}, loss, s, λ)
 }
 
 const segmentTags, segmentLength = 5, 3

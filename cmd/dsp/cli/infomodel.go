@@ -36,6 +36,8 @@ type inside struct {
 	Attributes     int `json:"attributes"`      // on positions
 	EdgeAttributes int `json:"edge_attributes"` // on transitions
 
+	SegmentAttributes int `json:"segment_attributes,omitempty"` // of whole segments
+
 	ArcAttributes   int `json:"arc_attributes,omitempty"`   // attributes that score arcs
 	LabelAttributes int `json:"label_attributes,omitempty"` // attributes that score the relations of arcs
 
@@ -100,7 +102,7 @@ func insideOf(m *models.Model, top int) (inside, error) {
 		in.Characters = m.Characters.Len()
 	}
 	if m.Dictionary != nil {
-		in.Attributes, in.EdgeAttributes = m.Dictionary.Nodes(), m.Dictionary.Edges()
+		in.Attributes, in.EdgeAttributes, in.SegmentAttributes = m.Dictionary.Nodes(), m.Dictionary.Edges(), m.Dictionary.Segments()
 	}
 	if m.Template != nil {
 		in.Template = m.Template.String()
@@ -173,6 +175,7 @@ func (in inside) reads() []string {
 	} else {
 		add(in.Attributes, "%d attributes of positions")
 	}
+	add(in.SegmentAttributes, "%d attributes of whole segments")
 	return all
 }
 

@@ -147,6 +147,7 @@ func TestPackGivesTheSameModel(t *testing.T) {
 		{"crfsuite", []string{"--train", crfsuite}, nil},
 		{"crfsuite least", []string{"--train", crfsuite, "--min-count", "2"}, nil},
 		{"parse", []string{"--train", filepath.Join(trees, "train.conllu"), "--task", "parse"}, []string{"--dev", filepath.Join(trees, "dev.conllu")}},
+		{"parse with siblings", []string{"--train", filepath.Join(trees, "dev.conllu"), "--task", "parse", "--order", "2"}, []string{"--dev", filepath.Join(trees, "test.conllu")}},
 		{"graph", []string{"--train", drawnGraphs(t, "train.npz", 15, 3, 1), "--task", "graph"}, []string{"--dev", drawnGraphs(t, "dev.npz", 5, 3, 2)}},
 		{"dense", []string{"--train", drawnRows(t)}, nil},
 		{"dense, standardised", []string{"--train", drawnRows(t), "--standardise"}, []string{"--dev", drawnRows(t)}},

@@ -54,6 +54,8 @@ func TestRanksTrainTheModelOfOne(t *testing.T) {
 		"attributes": with(text, "--method", "owl-qn", "--l1", "0.5", "--passes", "3", "--min-count", "2"),
 		"tuned": with(text, "--encoder", encodedtest.Folder(t, "bert"), "--encoder-by-reference", "--encoder-layers", "last", "--tune-encoder", "--method", "adam",
 			"--batch", "32", "--passes", "1"),
+		"tuned, prox-linear": with(text, "--encoder", encodedtest.Folder(t, "bert"), "--encoder-by-reference", "--encoder-layers", "last", "--tune-encoder",
+			"--method", "prox-linear", "--model-batch", "32", "--passes", "1"),
 	}
 	maps.Copy(runs, ranked)
 	for name, flags := range runs {

@@ -1,6 +1,7 @@
 package endtoend
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 	"path/filepath"
@@ -97,6 +98,51 @@ func TestSegments(t *testing.T) {
 	if status, got := s.post("predict", `{"words": ["the", "red", "fox"]}`); status != 200 || !strings.Contains(got, "B-X") {
 		t.Errorf("%d, %s", status, got)
 	}
+}
+
+// A template has attributes of whole segments: training without attributes of tokens depends on them, is certified, and two methods come to the same optimum;
+// predictions, serving, packs and runs that continue agree with it.
+func TestWholeSegments(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	text, template := write(t, "train.conll", strings.Repeat(sentences+"\n", 3)), write(t, "s.template", "Ubias\nSw=%lower[all,word]\nSl=%length\nSb=%x[first-1,word]\nSg=%each[all,gazetteer?]\n")
+	names := write(t, "animal.txt", "red fox\n")
+	args := func(out string, more ...string) []string {
+		return append([]string{"train", "--task", "tag", "--structure", "segments", "--template", template, "--gazetteer", names, "--train", text, "--dev", text,
+			"--out", filepath.Join(dir, out), "--quiet", "--json"}, more...)
+	}
+	var a, b resultJSON
+	dsp(t, args("a", "--gap", "1e-4")...).ok().json(&a)
+	dsp(t, args("b", "--gap", "1e-4", "--method", "lbfgs")...).ok().json(&b)
+	if a.Gap == nil || b.Gap == nil || *a.Gap > 1e-3**a.Objective || math.Abs(*a.Objective-*b.Objective) > *a.Gap+*b.Gap+1e-6 || a.Dev.F1 != 1 {
+		t.Errorf("got %+v and %+v", a, b)
+	}
+	run := filepath.Join(dir, "a")
+	if o := dsp(t, "info", run).ok(); !strings.Contains(o.stdout, "attributes of whole segments") || !strings.Contains(o.stdout, "Sw=%lower[all,word]") {
+		t.Error(o.stdout)
+	}
+	input := write(t, "new.conll", "the\nred\nfox\n\nfox\n\n")
+	whole := dsp(t, "predict", "--model", run, "--input", input, "--json").ok().stdout
+	if again := dspWith(t, "the\nred\nfox\n\nfox\n\n", "predict", "--model", run, "--json").ok().stdout; again != whole {
+		t.Errorf("from standard input\n%s\nexpected\n%s", again, whole)
+	}
+	s := serve(t, "--model", run)
+	for line, object := range map[int]string{0: `{"words": ["the", "red", "fox"]}`, 1: `{"words": ["fox"]}`} {
+		_, got := s.post("predict", object)
+		if want := strings.SplitAfter(whole, "\n")[line]; got != strings.Replace(want, `{"id":"1"`, `{"id":"0"`, 1) {
+			t.Errorf("served %s, predicted %s", got, want)
+		}
+	}
+	pack := packed(t, "--task", "tag", "--structure", "segments", "--template", template, "--gazetteer", names, "--train", text)
+	dsp(t, "train", "--train", pack, "--gap", "1e-4", "--dev", text, "--quiet", "--out", filepath.Join(dir, "packed")).ok()
+	if _, want := modelIn(t, run); true {
+		if _, got := modelIn(t, filepath.Join(dir, "packed")); !bytes.Equal(got, want) {
+			t.Error("a pack gives another model")
+		}
+	}
+	dsp(t, "train", "--init", run, "--train", text, "--passes", "1", "--quiet", "--out", filepath.Join(dir, "next")).ok()
+	dsp(t, "train", "--template", template, "--gazetteer", names, "--train", text).refused(exitBadInput, "s.template:2: a line that begins with S", "--structure segments")
+	dsp(t, args("x", "--net", "deep")...).refused(exitBadInput, "does not read attributes of whole segments")
 }
 
 // What does not go with segments is refused before any training.

@@ -92,20 +92,24 @@ EXPORT(prox_dual)
 // which falls from ∞, or 1 if there is none; 0 if g is 0. At γ = 1 the sum is 0.
 //   value, gold [B] double       f_i is their difference; gold may be null, and then f_i is value
 //   examples [B] int, weight [B] float   of the batch: −1 beyond its last example, and c_i
-// One block, which adds in a fixed order. Bound: latency of 30 sums; every example costs an exponential and a logarithm in each.
-KERNEL(prox_mix)(const double* RESTRICT parts, int blocks, const double* RESTRICT value, const double* RESTRICT gold,
-	const int* RESTRICT examples, const float* RESTRICT weight, int B, const double* RESTRICT numbers, double* RESTRICT gamma) {
+//   wrong [B] double             scratch: 1−p_i
+// One block of up to 1024 threads, which adds in a fixed order. Bound: latency of 30 sums; every example costs a logarithm in each.
+BOUNDED_KERNEL(prox_mix, 1024)(const double* RESTRICT parts, int blocks, const double* RESTRICT value, const double* RESTRICT gold,
+	const int* RESTRICT examples, const float* RESTRICT weight, int B, const double* RESTRICT numbers, double* wrong, double* RESTRICT gamma) {
 	SHARED(double, shared);
+	for (int i = THREAD; i < B; i += THREADS) { // a thread reads only what it writes
+		double f = examples[i] < 0 ? 0. : gold ? value[i] - gold[i] : value[i];
+		wrong[i] = 1 - exponential(f > 0 ? -min(f, 700.) : 0.); // rounding can leave f < 0
+	}
 	double2 of = add_up(parts, blocks, shared); // for thread 0, as are a and b
 	double a = numbers[ETA] * numbers[LAMBDA] * of.x, b = numbers[ETA] * of.y;
 	double lo = 0, hi = 1;
 	for (int k = 0; k < HALVINGS; k++) {
-		double γ = (lo + hi) / 2, sum = 0;
+		double γ = (lo + hi) / 2, inverse = 1 / γ, sum = 0;
 		for (int i = THREAD; i < B; i += THREADS) {
 			if (examples[i] < 0) continue;
 			double f = gold ? value[i] - gold[i] : value[i];
-			double wrong = 1 - exponential(f > 0 ? -min(f, 700.) : 0.); // 1 − p; rounding can leave f < 0
-			sum += weight[i] * wrong * (f + logarithm((1 - γ * wrong) / γ));
+			sum += weight[i] * wrong[i] * (f + logarithm((1 - γ * wrong[i]) * inverse));
 		}
 		sum = total(sum, shared);
 		if (THREAD == 0) shared[0] = numbers[SHARE] * sum - a - γ * b;

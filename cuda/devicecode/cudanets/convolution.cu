@@ -6,31 +6,36 @@
 // checked by cuda/cudanets/conv_test.go.
 #include "device.cuh"
 
-KERNEL(patches)(const float* RESTRICT x, int H, int W, int C, int k, int s, int p, int H2, int W2, uint32_t n, float* RESTRICT columns) {
+// quotient returns n/d for n < 2³¹; by and shift are those of divisor in cuda/cudanets/elementwise.go. A division takes several times as long.
+DEVICE uint32_t quotient(uint32_t n, uint32_t by, int shift) { return (uint32_t)((uint64_t)n * by >> shift); }
+
+// For a cell and a row i of its neighbourhood, the k·C numbers lie side by side in x, as in columns: from number (s·z − p)·C of the line.
+//   run, tap, across, down and their shifts: divisors k·C, k, W' and H'
+KERNEL(patches)(const float* RESTRICT x, int H, int W, int C, int k, int s, int p, int H2, int W2, uint32_t run, int run_shift, uint32_t tap, int tap_shift,
+	uint32_t across, int across_shift, uint32_t down, int down_shift, uint32_t n, float* RESTRICT columns) {
 	uint32_t at = (uint32_t)BLOCK * THREADS + THREAD;
 	if (at >= n) return;
-	uint32_t tap = at / C, c = at - tap * C, cell = tap / (k * k), line = cell / W2, map = line / H2;
-	int place = (int)(tap - cell * (k * k)), i = place / k, j = place - i * k;
-	int row = s * (int)(line - map * H2) + i - p, column = s * (int)(cell - line * W2) + j - p;
-	bool inside = row >= 0 && row < H && column >= 0 && column < W;
-	columns[at] = inside ? x[(((int64_t)map * H + row) * W + column) * C + c] : 0.f;
+	uint32_t runs = quotient(at, run, run_shift), cell = quotient(runs, tap, tap_shift), line = quotient(cell, across, across_shift),
+			 map = quotient(line, down, down_shift);
+	int row = s * (int)(line - map * H2) + (int)(runs - cell * k) - p;
+	int place = (s * (int)(cell - line * W2) - p) * C + (int)(at - runs * (k * C));
+	bool inside = row >= 0 && row < H && place >= 0 && place < W * C;
+	columns[at] = inside ? x[((int64_t)map * H + row) * (W * C) + place] : 0.f;
 }
 EXPORT(patches)
 
-// out [maps×H·W·C], n entries.
-KERNEL(unpatch)(const float* RESTRICT columns, int H, int W, int C, int k, int s, int p, int H2, int W2, int accumulate, uint32_t n, float* RESTRICT out) {
+// out [maps×H·W·C], n entries; the divisors are C, W and H.
+KERNEL(unpatch)(const float* RESTRICT columns, int H, int W, int C, int k, int s, int p, int H2, int W2, uint32_t channel,
+	int channel_shift, uint32_t across, int across_shift, uint32_t down, int down_shift, int accumulate, uint32_t n, float* RESTRICT out) {
 	uint32_t at = (uint32_t)BLOCK * THREADS + THREAD;
 	if (at >= n) return;
-	uint32_t cell = at / C, c = at - cell * C, line = cell / W, map = line / H;
-	int row = (int)(line - map * H) + p, column = (int)(cell - line * W) + p;
+	uint32_t cell = quotient(at, channel, channel_shift), c = at - cell * C, line = quotient(cell, across, across_shift), map = quotient(line, down, down_shift);
+	int row = (int)(line - map * H) + p, column = (int)(cell - line * W) + p, last_y = row / s, last_z = column / s;
 	float sum = accumulate ? out[at] : 0.f;
-	for (int i = row % s; i < k && i <= row; i += s) { // s·y + i = row
-		int y = (row - i) / s;
+	for (int i = row - last_y * s, y = last_y; i < k && y >= 0; i += s, y--) { // s·y + i = row
 		if (y >= H2) continue;
-		for (int j = column % s; j < k && j <= column; j += s) {
-			int z = (column - j) / s;
+		for (int j = column - last_z * s, z = last_z; j < k && z >= 0; j += s, z--)
 			if (z < W2) sum += columns[((((int64_t)map * H2 + y) * W2 + z) * (k * k) + i * k + j) * C + c];
-		}
 	}
 	out[at] = sum;
 }

@@ -103,7 +103,7 @@ template <int Q> DEVICE void forward_backward(const Chains& chains, int rows, do
 	const int b = BLOCK, Y = chains.Y;
 	const Chain c = chain_of(chains, b);
 	if (pairs) pairs += (int64_t)b * Y * Y;
-	if (!begin(chains, c, rows, value, marginal, declined, score)) {
+	if (!begin(chains, c, b, BLOCKS, rows, value, marginal, declined, score)) {
 		if (pairs)
 			for (int k = THREAD; k < Y * Y; k += THREADS) pairs[k] = 0.f;
 		return;

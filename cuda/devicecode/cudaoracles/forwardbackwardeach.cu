@@ -95,7 +95,7 @@ template <int Q> DEVICE void forward_backward_each(const Chains& chains, int row
 		if (c.length > 0)
 			for (int k = THREAD; k < matrix; k += THREADS) pairs[k] = 0.f;
 	}
-	if (!begin(chains, c, rows, value, marginal, declined, score)) return;
+	if (!begin(chains, c, b, BLOCKS, rows, value, marginal, declined, score)) return;
 	const Role<Q> m = role_of<Q>(Y, shared);
 	scale += c.first;
 	if (marginal) marginal += (int64_t)c.first * Y;

@@ -2,15 +2,19 @@
 #pragma once
 
 #include "chain.cuh"
+#include "warp.cuh"
+
+typedef short int16;
 
 #define REBASE 64 /* positions between rescalings, as on the CPU */
 
 // Entry is one prefix of a cell.
-struct __attribute__((aligned(16))) Entry {
+struct Entry {
 	float score;
-	int label;  // at the previous position
-	int prefix; // entry that this one extends, in the cell of label; −1: the cell's best, not computed yet
-	int next;   // next best entry of the same cell; −1: none, or not computed yet
+	int16 label;  // at the previous position
+	int16 prefix; // entry that this one extends, in the cell of label; −1: the cell's best, not computed yet
+	int16 next;   // next best entry of the same cell; −1: none, or not computed yet
+	int16 unused;
 };
 
 // Lattice belongs to one chain and one warp. Position t holds the cells of labels at position t of the chain, 1 ≤ t < T; position T holds
@@ -18,8 +22,10 @@ struct __attribute__((aligned(16))) Entry {
 struct Lattice {
 	Chain c;
 	const float* scores; // [T][Y]
+	const float* edge;   // the transition from label i to label l into position t is at t·step + i·from + l·to
+	int step, from, to;
 	const int32_t* best; // [T] the best output
-	int32_t *cells, *lasts; // [T+1][K] labels, and last entries; ~last if there are no more
+	int16 *cells, *lasts;   // [T+1][K] labels, and last entries; ~last if there are no more
 	Entry* entries;         // [T+1][2K] best entry of each cell, then the later ones
 	int32_t *counts, *way;  // [T+1] cells and later entries (in the upper 16 bits); cell on the way back
 	int K;
@@ -31,18 +37,26 @@ struct Offer {
 	int label;
 };
 
-// best_lane returns the largest of the lanes' offers, with the smallest label among equals.
+// best_lane returns the largest of the lanes' offers, which are not NaN, with the smallest label among equals.
 DEVICE Offer best_lane(Offer o) {
-	float m = warp_max(o.score);
-	int label = o.score == m ? o.label : 0x7fffffff;
-	for (int d = 16; d > 0; d >>= 1) label = min(label, shuffle_xor(label, d));
-	return Offer{m, label};
+	o.label = warp_first(o.score, o.label);
+	return o;
 }
+
+// edge_of returns the score of the transition from label i to label l into position t.
+DEVICE float edge_of(const Lattice& g, int t, int i, int l) { return g.edge[(int64_t)t * g.step + i * g.from + l * g.to]; }
 
 // from_before returns the score that label i's best prefix offers to label l at t; l < 0: to the complete output.
 DEVICE float from_before(const Lattice& g, int t, int i, int l) {
 	float s = g.scores[(int64_t)(t - 1) * g.c.Y + i];
-	return l < 0 ? s : s + edges_into(g.c, t)[(int64_t)i * g.c.Y + l];
+	return l < 0 ? s : s + edge_of(g, t, i, l);
+}
+
+// settled returns the best of the lanes' offers; if all are −∞, the label is 0.
+DEVICE Offer settled(Offer o) {
+	o = best_lane(o);
+	if (o.score == NEVER) o.label = 0;
+	return o;
 }
 
 // before returns the label before label l at t on the best prefix that ends there; l < 0: the last label of the best output.
@@ -53,9 +67,7 @@ DEVICE Offer before(const Lattice& g, int t, int l) {
 		float s = from_before(g, t, i, l);
 		if (s > best.score) best = Offer{s, i};
 	}
-	best = best_lane(best);
-	if (best.score == NEVER) best.label = 0;
-	return best;
+	return settled(best);
 }
 
 // shift_at returns what rescaling subtracted from the scores of position t: the unscaled score of a label whose score is now 0.
@@ -71,7 +83,7 @@ DEVICE float shift_at(const Lattice& g, int t) {
 
 // cell_of returns the cell of label l at t, 1 ≤ t < T, and creates it if needed; l < 0: the cell of outputs, at T.
 DEVICE int cell_of(const Lattice& g, int t, int l) {
-	int32_t* labels = g.cells + (int64_t)t * g.K;
+	int16* labels = g.cells + (int64_t)t * g.K;
 	const int n = g.counts[t] & 0xffff;
 	for (int k = 0; k < n; k += 32) {
 		uint32_t found = ballot(k + LANE < n && labels[k + LANE] == l);
@@ -80,9 +92,9 @@ DEVICE int cell_of(const Lattice& g, int t, int l) {
 	Offer best = before(g, t, l);
 	WARP_BARRIER();
 	if (LANE == 0) {
-		labels[n] = l;
-		g.lasts[(int64_t)t * g.K + n] = n;
-		g.entries[(int64_t)t * 2 * g.K + n] = Entry{l < 0 ? best.score : g.scores[(int64_t)t * g.c.Y + l], best.label, -1, -1};
+		labels[n] = (int16)l;
+		g.lasts[(int64_t)t * g.K + n] = (int16)n;
+		g.entries[(int64_t)t * 2 * g.K + n] = Entry{l < 0 ? best.score : g.scores[(int64_t)t * g.c.Y + l], (int16)best.label, -1, -1, 0};
 		g.counts[t]++;
 	}
 	WARP_BARRIER();
@@ -95,23 +107,22 @@ DEVICE void extend(const Lattice& g, int t, int cell) {
 	if (last < 0) return;
 	Entry* here = g.entries + (int64_t)t * 2 * K;
 	const Entry* there = here - 2 * K;
-	const float* edge = edges_into(g.c, min(t, g.c.length - 1));
+	const float own = l < 0 ? 0.f : node_at(g.c, t, l); // read early: nothing below waits for it
 	Offer same = {NEVER, here[last].label}, other = {NEVER, 0x7fffffff};
 	int same_prefix = -1, other_prefix = -1;
 #pragma unroll 1
 	for (int i = LANE; i < Y; i += 32) {
+		float s = from_before(g, t, i, l); // what the label offers first
 		int used = -1;
 		bool is_used = false;
 #pragma unroll 1
 		for (int e = cell; e >= 0; e = here[e].next)
 			if (here[e].label == i) used = here[e].prefix, is_used = true;
-		float s = NEVER;
 		int prefix = -1;
-		if (!is_used) {
-			s = from_before(g, t, i, l);
-		} else if (t > 1) {
-			prefix = there[used].next;
-			if (prefix >= 0) s = l < 0 ? there[prefix].score : there[prefix].score + edge[(int64_t)i * Y + l];
+		if (is_used) {
+			s = NEVER;
+			if (t > 1) prefix = there[used].next;
+			if (prefix >= 0) s = l < 0 ? there[prefix].score : there[prefix].score + edge_of(g, t, i, l);
 		}
 		if (i == same.label) same.score = s, same_prefix = prefix;
 		else if (s > other.score) other = Offer{s, i}, other_prefix = prefix;
@@ -126,19 +137,19 @@ DEVICE void extend(const Lattice& g, int t, int cell) {
 	if (other.score > same.score) next = other, prefix = other_prefix;
 	float s = next.score;
 	if (l >= 0 && s != NEVER) {
-		s += node_at(g.c, t, l);
+		s += own;
 		s -= shift_at(g, t);
 	}
 	WARP_BARRIER();
 	if (LANE == 0) {
 		if (next.score == NEVER) {
-			g.lasts[(int64_t)t * K + cell] = ~last;
+			g.lasts[(int64_t)t * K + cell] = (int16)~last;
 		} else {
 			int added = K + (g.counts[t] >> 16);
 			g.counts[t] += 1 << 16;
-			here[added] = Entry{s, next.label, prefix, -1};
-			here[last].next = added;
-			g.lasts[(int64_t)t * K + cell] = added;
+			here[added] = Entry{s, (int16)next.label, (int16)prefix, -1, 0};
+			here[last].next = (int16)added;
+			g.lasts[(int64_t)t * K + cell] = (int16)added;
 		}
 	}
 	WARP_BARRIER();
@@ -158,7 +169,7 @@ DEVICE bool advance(const Lattice& g) {
 		Entry* e = g.entries + (int64_t)t * 2 * K + last;
 		const int label = e->label, prefix = e->prefix, into = cell_of(g, t - 1, label), used = prefix < 0 ? into : prefix;
 		WARP_BARRIER();
-		if (LANE == 0) e->prefix = used;
+		if (LANE == 0) e->prefix = (int16)used;
 		WARP_BARRIER();
 		if ((e - last - 2 * K)[used].next >= 0 || g.lasts[(int64_t)(t - 1) * K + into] < 0) break;
 		cell = into;

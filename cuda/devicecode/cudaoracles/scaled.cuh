@@ -219,13 +219,13 @@ DEVICE bool forward(const Chain& c, const Role<Q>& m, double mu, const float* ma
 	return holds;
 }
 
-// begin writes what does not depend on the chain's potentials: its gold score, its share of marginal's padding, and the answer for an
-// empty chain. It reports whether there is more to do.
-DEVICE bool begin(const Chains& chains, const Chain& c, int rows, double* value, float* marginal, int32_t* declined, double* score) {
-	const int b = BLOCK, Y = chains.Y;
+// begin writes what does not depend on the chain's potentials: the gold score of chain b of all n, its share of marginal's padding, and the answer
+// for an empty chain. It reports whether there is more to do.
+DEVICE bool begin(const Chains& chains, const Chain& c, int b, int n, int rows, double* value, float* marginal, int32_t* declined, double* score) {
+	const int Y = chains.Y;
 	if (WARP == 0) warp_gold_score(c, b, score);
 	if (marginal)
-		for (int64_t row = chains.offsets[BLOCKS] + b; row < rows; row += BLOCKS)
+		for (int64_t row = chains.offsets[n] + b; row < rows; row += n)
 			for (int y = THREAD; y < Y; y += THREADS) marginal[row * Y + y] = 0.f;
 	if (c.length > 0) return true;
 	if (THREAD == 0) {

@@ -12,14 +12,18 @@
 //   score   [B][K] double out: descending; float64 sums over the labels in the order of positions, with the CPU's bits
 //   path    [K][N] int    out: labels; not written for output k of a chain that has fewer outputs
 //   gold    [B] double    out: ⟨θ,1_gold⟩; may be null
-//   cells, lasts [N+B][K] int, entries [N+B][2K] Entry, counts, way [N+B] int, first_path [N] int   scratch, 40·K + 12 bytes per position
+//   cells, lasts [N+B][K] int16, entries [N+B][2K] Entry, counts, way [N+B] int, first_path [N] int   scratch, 28·K + 12 bytes per position
+//   room                  > 0: positions, and one more, for which each warp has the scratch but first_path in shared memory; 0: in those arrays
+//   transposed            1: shared memory holds the transitions by target, [Y][Y|1]
+// Shared memory: 64 doubles per warp, the transitions, and the warps' entries, counts, ways, cells and lasts.
 // One warp per chain. Cell (t, l) lists prefixes that end with label l at position t, best first; a further cell after the last position lists
 // outputs. Only cells on outputs found so far have lists. An output adds at most one cell and one entry per position, which bounds the scratch
 // memory. To extend a cell on an output's path, take the better of the next offer of the label used last and the best offer of the other
 // labels. The lanes scan Y numbers for that and recompute what listed labels have offered, so cells store no offers. The walk goes back to
 // the first cell that already has the entry, then forward.
 // Ties are broken as on the CPU: the smaller label wins, but the label used last wins over the others.
-// Bound: latency. T dependent steps backward and as many forward per output, about 2·10³ cycles each in a new cell; chains run in parallel.
+// Bound: latency. T dependent steps backward and as many forward per output, each a few dozen dependent reads of shared memory and one of scores
+// from L2; chains run in parallel.
 //
 // Reference: oracles/chain/lattice.go, topk.go; checked by the contract suite, emulated and on the device.
 #include "lattice.cuh"
@@ -77,8 +81,15 @@ DEVICE double score_in_order(const Chain& c, const int32_t* labels, double* term
 
 // Launches use fewer than 512 threads; the bound limits the kernel to 128 registers.
 BOUNDED_KERNEL(best_outputs, 512)(CHAINS_PARAMETERS, int32_t chains, int32_t rows, const float* RESTRICT scores, int32_t K, double mu, int32_t* count,
-	double* score, int32_t* path, double* golds, int32_t* cells, int32_t* lasts, Entry* entries, int32_t* counts, int32_t* way, int32_t* first_path) {
+	double* score, int32_t* path, double* golds, int16* cells, int16* lasts, Entry* entries, int32_t* counts, int32_t* way, int32_t* first_path, int32_t room,
+	int32_t transposed) {
 	SHARED(double, shared);
+	const int Y = labels, stride = Y | 1;
+	float* into = (float*)(shared + 64 * (THREADS / 32));
+	if (transposed) {
+		for (int i = THREAD; i < Y * Y; i += THREADS) into[i % Y * stride + i / Y] = edge[i];
+		BARRIER();
+	}
 	const int b = BLOCK * (THREADS / 32) + WARP;
 	if (b >= chains) return;
 	double* terms = shared + 64 * WARP;
@@ -94,15 +105,30 @@ BOUNDED_KERNEL(best_outputs, 512)(CHAINS_PARAMETERS, int32_t chains, int32_t row
 		}
 		return;
 	}
-	const int64_t at = g.c.first + b;
-	g.scores = scores + (int64_t)g.c.first * labels;
-	g.best = first_path + g.c.first;
-	g.cells = cells + at * K;
-	g.lasts = lasts + at * K;
-	g.entries = entries + at * 2 * K;
-	g.counts = counts + at;
-	g.way = way + at;
 	g.K = K;
+	g.scores = scores + (int64_t)g.c.first * Y;
+	g.best = first_path + g.c.first;
+	g.edge = transposed ? into : g.c.edge;
+	g.step = g.c.per_position ? Y * Y : 0;
+	g.from = transposed ? 1 : Y;
+	g.to = transposed ? stride : 1;
+	if (room > 0) {
+		Entry* own = (Entry*)(into + (transposed ? Y * stride : 0)) + 2 * K * room * WARP; // all warps' entries, then all counts, and so on
+		int32_t* numbers = (int32_t*)(own + 2 * K * room * (THREADS / 32 - WARP)) + 2 * room * WARP;
+		int16* small = (int16*)(numbers + 2 * room * (THREADS / 32 - WARP)) + 2 * K * room * WARP;
+		g.entries = own;
+		g.counts = numbers;
+		g.way = numbers + room;
+		g.cells = small;
+		g.lasts = small + K * room;
+	} else {
+		const int64_t at = g.c.first + b;
+		g.entries = entries + at * 2 * K;
+		g.counts = counts + at;
+		g.way = way + at;
+		g.cells = cells + at * K;
+		g.lasts = lasts + at * K;
+	}
 	path += g.c.first;
 
 	Offer end = before(g, T, -1);
@@ -110,9 +136,28 @@ BOUNDED_KERNEL(best_outputs, 512)(CHAINS_PARAMETERS, int32_t chains, int32_t row
 		if (LANE == 0) count[b] = 0;
 		return;
 	}
+	float ahead[4]; // δ of the lane's label at t−1, t−2, ..., for Y ≤ 32
+#pragma unroll
+	for (int k = 0; k < 4; k++) {
+		int t = T - 2 - k;
+		ahead[k] = t >= 0 && LANE < Y ? g.scores[(int64_t)t * Y + LANE] : NEVER;
+	}
 	for (int t = T - 1, l = end.label; t >= 0; t--) {
 		if (LANE == 0) first_path[g.c.first + t] = path[t] = l;
-		if (t > 0) l = before(g, t, l).label;
+		if (t == 0) break;
+		if (Y > 32) {
+			l = before(g, t, l).label;
+			continue;
+		}
+		Offer best = {NEVER, 0x7fffffff};
+		if (LANE < Y) {
+			float s = ahead[0] + edge_of(g, t, LANE, l);
+			if (s > NEVER) best = Offer{s, LANE};
+		}
+#pragma unroll
+		for (int k = 0; k < 3; k++) ahead[k] = ahead[k + 1];
+		ahead[3] = t >= 5 && LANE < Y ? g.scores[(int64_t)(t - 5) * Y + LANE] : NEVER;
+		l = settled(best).label;
 	}
 #pragma unroll 1
 	for (int t = LANE; t <= T; t += 32) g.counts[t] = 0;

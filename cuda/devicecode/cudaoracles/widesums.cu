@@ -2,7 +2,7 @@
 // and up to 1024 labels. They handle chains that forward_backward declines or has too many labels for, and per-position edges.
 //   chains' parameters as in chain.cuh
 //   wide_from, wide_to [Y][Y] Wide   e^(edge/μ) of shared edges and its transpose, from edge_powers
-//   declined [B] int      1: process this chain; null: process all
+//   declined [B] int      1: process this chain; null: process all. Mostly none is, so a grid of fewer blocks than chains looks through them
 //   value    [B] double   out: μ log Σ_y e^(⟨θ+ℓ,1_y⟩/μ), −∞ if no output is allowed
 //   marginal [N][Y] float out: node marginals; null: values only
 //   prefix, suffix [N][Y] Wide, mass [N] Wide   out, with marginals: α, g and ζ below, for wide_pairs. ζ is 0 if no output is allowed
@@ -14,14 +14,14 @@
 // Nothing underflows, and large potentials cost no digits (unlike in sums of logarithms), while exponentials of shared edges are computed
 // once. Compared with the single multiply-add of forward_backward, a product costs an additional integer sum, maximum and scaling.
 //
-// One block per chain, one thread per label. Matrices are read through L2, coalesced except in the backward pass over per-position edges.
+// A block processes one chain at a time, one thread per label. Matrices are read through L2, coalesced except in the backward pass over per-position edges.
 // Bound: N·Y² of those products twice; matrices of N·Y²·8 bytes (shared, from L1 and L2) or N·Y²·4 (per position) two or three times.
 // Reference: oracles/chain/logdomain.go; checked by the contract suite, emulated and on the device.
 //
 // wide_pairs: the edge marginals, from the output of wide_sums.
 //   pairs [B][Y][Y] float   out: expected count of each transition; or, with PER_POSITION, [N][Y][Y]: marginals α_{t−1}(i) E_t(i,j) g_t(j) / ζ_{t−1},
 //                           0 where a chain starts and beyond the last chain
-// Grid (B, tiles): one block of 256 threads per chain and tile of 32×32 transitions, held in registers over all positions.
+// Grid (·, tiles): a block of 256 threads processes one chain at a time, for a tile of 32×32 transitions, held in registers over all positions.
 // Bound: writes B·Y²·4 or N·Y²·4 bytes; N·Y² products.
 #include "gibbs.cuh"
 
@@ -87,12 +87,12 @@ DEVICE Wide row_times(const Wide* x, const float* matrix, int64_t stride, int n,
 	return trimmed(Wide{sum, most});
 }
 
-template <bool PER_STEP> DEVICE void wide_sums_of(const Chains& chains, int rows, double mu, const Wide* wide_from, const Wide* wide_to,
-	const int32_t* declined, double* value, float* marginal, Wide* prefix, Wide* suffix, Wide* mass, double* score, int lead, char* shared) {
-	Wide* x = (Wide*)shared; // [Y] α or g of the previous position
+// wide_sums_of processes chain b of all n.
+template <bool PER_STEP> DEVICE void wide_sums_of(const Chains& chains, int b, int n, int rows, double mu, const Wide* wide_from, const Wide* wide_to,
+	double* value, float* marginal, Wide* prefix, Wide* suffix, Wide* mass, double* score, int lead, char* shared) {
+	Wide* x = (Wide*)shared; // [Y] α or g of the previous position; a chain's first block_max lets all threads finish with the chain before
 	int* part = (int*)(x + chains.Y);
-	const int b = BLOCK, Y = chains.Y, y = THREAD;
-	if (declined && !declined[b]) return;
+	const int Y = chains.Y, y = THREAD;
 	const Chain c = chain_of(chains, b);
 	const double log2_rate = LOG2_E / mu;
 	const bool owns = y < Y;
@@ -101,7 +101,7 @@ template <bool PER_STEP> DEVICE void wide_sums_of(const Chains& chains, int rows
 	if (lead) {
 		if (WARP == 0) warp_gold_score(c, b, score);
 		if (marginal)
-			for (int64_t row = chains.offsets[BLOCKS] + b; row < rows; row += BLOCKS)
+			for (int64_t row = chains.offsets[n] + b; row < rows; row += n)
 				if (owns) marginal[row * Y + y] = 0.f;
 	}
 	if (c.length == 0) {
@@ -167,26 +167,34 @@ template <bool PER_STEP> DEVICE void wide_sums_of(const Chains& chains, int rows
 #define WIDE_SUMS(name, PER_STEP) \
 	BOUNDED_KERNEL(name, 1024)(CHAINS_PARAMETERS, int32_t rows, double mu, const Wide* RESTRICT wide_from, const Wide* RESTRICT wide_to, \
 		const int32_t* RESTRICT declined, double* RESTRICT value, float* RESTRICT marginal, Wide* prefix, Wide* RESTRICT suffix, \
-		Wide* RESTRICT mass, double* RESTRICT score, int32_t lead) { \
+		Wide* RESTRICT mass, double* RESTRICT score, int32_t lead, int32_t chains) { \
 		SHARED(char, shared); \
-		wide_sums_of<PER_STEP>(CHAINS, rows, mu, wide_from, wide_to, declined, value, marginal, prefix, suffix, mass, score, lead, shared); \
+		for (int b = BLOCK; b < chains; b += BLOCKS) \
+			if (!declined || declined[b]) wide_sums_of<PER_STEP>(CHAINS, b, chains, rows, mu, wide_from, wide_to, value, marginal, prefix, suffix, mass, score, lead, shared); \
 	} \
 	EXPORT(name)
 
 WIDE_SUMS(wide_sums, false)
 WIDE_SUMS(wide_sums_per_position, true)
 
-BOUNDED_KERNEL(wide_pairs, 256)(CHAINS_PARAMETERS, int32_t rows, double mu, const Wide* RESTRICT wide_from, const int32_t* RESTRICT declined,
-	const Wide* RESTRICT prefix, const Wide* RESTRICT suffix, const Wide* RESTRICT mass, float* RESTRICT pairs) {
-	const int b = BLOCK, Y = labels, tiles = (Y + 31) / 32;
+// chains_to_do returns the chains that a block must process among the 32 chains first, first + BLOCKS, first + 2·BLOCKS, ..., as bits. All lanes
+// of a warp call it, and all warps of a block get the same.
+DEVICE uint32_t chains_to_do(const int32_t* declined, int first, int chains) {
+	const int b = first + LANE * BLOCKS; // below 2³¹: a batch has less than that of positions
+	return ballot(b < chains && (!declined || declined[b]));
+}
+
+// wide_pairs_of computes a tile of the transitions of chain b of all n.
+DEVICE void wide_pairs_of(const Chains& chains, int b, int n, int rows, double mu, const Wide* wide_from, const Wide* prefix, const Wide* suffix,
+	const Wide* mass, float* pairs) {
+	const int Y = chains.Y, tiles = (Y + 31) / 32;
 	const int to = 32 * (BLOCK_Y % tiles) + LANE, from = 32 * (BLOCK_Y / tiles) + WARP;
-	if (declined && !declined[b]) return;
-	const Chain c = chain_of(CHAINS, b);
+	const Chain c = chain_of(chains, b);
 	const double log2_rate = LOG2_E / mu;
 	const int64_t matrix = (int64_t)Y * Y;
 	if (to >= Y) return;
 	if (c.per_position) { // no transition leads into a chain's start or into padding
-		for (int64_t t = offsets[BLOCKS] + b; t < rows; t += BLOCKS)
+		for (int64_t t = chains.offsets[n] + b; t < rows; t += n)
 			for (int i = from; i < min(Y, from - WARP + 32); i += 8) pairs[t * matrix + i * Y + to] = 0.f;
 		if (c.length > 0)
 			for (int i = from; i < min(Y, from - WARP + 32); i += 8) pairs[c.first * matrix + i * Y + to] = 0.f;
@@ -217,5 +225,12 @@ BOUNDED_KERNEL(wide_pairs, 256)(CHAINS_PARAMETERS, int32_t rows, double mu, cons
 #pragma unroll
 	for (int r = 0; r < 4; r++)
 		if (from + 8 * r < Y) pairs[b * matrix + (from + 8 * r) * Y + to] = sum[r];
+}
+
+BOUNDED_KERNEL(wide_pairs, 256)(CHAINS_PARAMETERS, int32_t rows, double mu, const Wide* RESTRICT wide_from, const int32_t* RESTRICT declined,
+	const Wide* RESTRICT prefix, const Wide* RESTRICT suffix, const Wide* RESTRICT mass, float* RESTRICT pairs, int32_t chains) {
+	for (int first = BLOCK; first < chains; first += 32 * BLOCKS)
+		for (uint32_t left = chains_to_do(declined, first, chains); left; left &= left - 1)
+			wide_pairs_of(CHAINS, first + __builtin_ctz(left) * BLOCKS, chains, rows, mu, wide_from, prefix, suffix, mass, pairs);
 }
 EXPORT(wide_pairs)

@@ -16,6 +16,10 @@
 // and each occurrence counts. A B line without macros means plain transitions. Blank lines and lines that begin with # are
 // skipped, and %% is a percent sign.
 //
+// A line that begins with S makes one attribute for each segment that a sequence may be divided into, in a table of their own (segments.Rows). The
+// row of a macro is first or last, or so many rows from there (first-1), or all: the values of all positions, joined by spaces; all..3 for segments
+// of at most 3 positions. %length is the number of positions. In the column gazetteer, all are the types of the name that the whole segment is.
+//
 // A macro %x[row,column] is the cell row positions further on, in a column given by name or by a number from 0, which does
 // not count the column of labels. Beyond the ends of a sequence a cell is _B-1, _B-2, … before it and _B+1, _B+2, … after it.
 // A column with a question mark is optional: for data without it, the line is left out.

@@ -18,11 +18,15 @@ type Extractor struct {
 	t          *Template
 	dictionary *structured.Dictionary
 	pad        int          // how far macros reach beyond a position, in rows
-	roots      []root       // the cells of the columns
+	roots      roots        // the cells of the columns
 	nodes      featureGroup // of positions
 	edges      featureGroup // of steps
+	wholes     *wholes      // of segments; or nil
 	bound      int          // limit of the cache, in bytes
 }
+
+// roots are the columns that some lines use.
+type roots []root
 
 // root is a column that the template uses, with its first use.
 type root struct {
@@ -40,6 +44,9 @@ func (t *Template) Bind(dict *structured.Dictionary) *Extractor {
 	if dict.Edge != nil {
 		e.edges.number = dict.Edge.IndexBytes
 	}
+	if dict.Segment != nil {
+		e.wholes = newWholes(t, dict.Segment.IndexBytes)
+	}
 	return e
 }
 
@@ -54,7 +61,7 @@ func newExtractor(t *Template, dict *structured.Dictionary) *Extractor {
 	for _, l := range t.lines {
 		group := &e.nodes
 		switch {
-		case l.kind == 0 || l.kind == 'B' && len(l.macros) == 0:
+		case l.kind == 0 || l.kind == 'S' || l.kind == 'B' && len(l.macros) == 0:
 			continue
 		case l.kind == 'B':
 			group = &e.edges
@@ -75,7 +82,7 @@ func (e *Extractor) features(l line) []feature {
 	for k := range all {
 		f := feature{literals: l.literals, constant: unseen, table: table}
 		for _, m := range l.macros {
-			at := tap{view: e.view(l, m), row: m.row}
+			at := tap{view: e.roots.view(l, m), row: m.row}
 			if m.last != m.row {
 				at.row, at.inside = m.row+k, true
 			}
@@ -89,13 +96,13 @@ func (e *Extractor) features(l line) []feature {
 }
 
 // view returns the view of a macro, and creates it if it is new.
-func (e *Extractor) view(l line, m macro) *view {
-	at := slices.IndexFunc(e.roots, func(r root) bool { return r.macro.column.name == m.column.name })
+func (all *roots) view(l line, m macro) *view {
+	at := slices.IndexFunc(*all, func(r root) bool { return r.macro.column.name == m.column.name })
 	if at < 0 {
-		at = len(e.roots)
-		e.roots = append(e.roots, root{view: &view{}, line: l, macro: m})
+		at = len(*all)
+		*all = append(*all, root{view: &view{}, line: l, macro: m})
 	}
-	v := e.roots[at].view
+	v := (*all)[at].view
 	for _, c := range m.calls {
 		if c.name == "x" {
 			continue
@@ -110,11 +117,37 @@ func (e *Extractor) view(l line, m macro) *view {
 	return v
 }
 
+// reset makes views forget all values but the marks for pad rows beyond the ends of a sequence.
+func (all roots) reset(pad int) {
+	for _, r := range all {
+		r.reset(marksBeyond(pad))
+	}
+}
+
+// memory returns the approximate size of the views in bytes.
+func (all roots) memory() int {
+	bytes := 0
+	for _, r := range all {
+		bytes += r.memory()
+	}
+	return bytes
+}
+
+// columns returns the functions that return the cells of the columns at positions start to end-1 of d, a whole sequence.
+func (all roots) columns(t *Template, d *structured.Dataset) ([]func(start, end int) []string, error) {
+	columns := make([]func(start, end int) []string, len(all))
+	for i, r := range all {
+		var err error
+		if columns[i], err = t.cells(r.line, r.macro, d); err != nil {
+			return nil, err
+		}
+	}
+	return columns, nil
+}
+
 // reset empties the cache.
 func (e *Extractor) reset() {
-	for _, r := range e.roots {
-		r.reset(marksBeyond(e.pad))
-	}
+	e.roots.reset(e.pad)
 	for _, group := range []*featureGroup{&e.nodes, &e.edges} {
 		for i := range group.features {
 			group.features[i].reset()
@@ -124,14 +157,10 @@ func (e *Extractor) reset() {
 
 // memory returns the approximate size of the cache in bytes.
 func (e *Extractor) memory() int {
-	bytes := e.nodes.memory() + e.edges.memory()
-	for _, r := range e.roots {
-		bytes += r.memory()
-	}
-	return bytes
+	return e.nodes.memory() + e.edges.memory() + e.roots.memory()
 }
 
-// Extract sets the Attributes of d, its EdgeAttributes if the template has B lines, and its Dictionary. Attributes that the
+// Extract sets the Attributes of d, its EdgeAttributes if the template has B lines, its table of segments if it has S lines, and its Dictionary. Attributes that the
 // dictionary lacks are left out. It is bad input if d lacks a column of the template.
 func (e *Extractor) Extract(d *structured.Dataset) error {
 	nodes, edges, err := e.extract(d, 0, d.Len())
@@ -139,16 +168,21 @@ func (e *Extractor) Extract(d *structured.Dataset) error {
 		return err
 	}
 	d.Attributes, d.EdgeAttributes, d.Dictionary = nodes, edges, e.dictionary
+	if e.wholes != nil {
+		x, err := e.wholes.extract(d, 0, d.Len())
+		if err != nil {
+			return err
+		}
+		e.t.setWhole(d, x)
+	}
 	return nil
 }
 
 // extract makes the attributes of examples lo to hi-1, with offsets from 0.
 func (e *Extractor) extract(d *structured.Dataset, lo, hi int) (nodes, edges *structured.Sparse, err error) {
-	columns := make([]func(start, end int) []string, len(e.roots))
-	for i, r := range e.roots {
-		if columns[i], err = e.t.cells(r.line, r.macro, d); err != nil {
-			return nil, nil, err
-		}
+	columns, err := e.roots.columns(e.t, d)
+	if err != nil {
+		return nil, nil, err
 	}
 	cells := make([][]string, len(e.roots)) // of the current sequence
 	positions := 0

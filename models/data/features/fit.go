@@ -18,7 +18,7 @@ type Options struct {
 const mostHashBits = 31
 
 // Fit builds the dictionary of the attributes in d, numbered in order of first occurrence, and sets d's Attributes and
-// EdgeAttributes. It also fixes the columns of t: it removes optional lines whose columns d lacks, and makes the columns of the
+// EdgeAttributes, and its table of segments if t has lines about them: their attributes are those that gold segments have. It also fixes the columns of t: it removes optional lines whose columns d lacks, and makes the columns of the
 // others required. A model should store t.String(). Hashed attributes cannot have a minimum count. With a Share it makes the attributes of these examples
 // alone, and all processes agree on the dictionary that one would build.
 func (t *Template) Fit(d *structured.Dataset, o Options) error {
@@ -28,14 +28,24 @@ func (t *Template) Fit(d *structured.Dataset, o Options) error {
 	if err := t.checkLists(d); err != nil {
 		return err
 	}
+	if err := t.checkWhole(); err != nil {
+		return err
+	}
 	t.fixColumns(d)
+	whole, err := t.fitWhole(d, o.MinCount)
+	if err != nil {
+		return err
+	}
+	if whole != nil {
+		d.Share = nil // each process needs the rows of all segments
+	}
 	parts, err := t.extract(d, o.Threads, func() *Extractor { return t.growing(o.HashBits) })
 	if err != nil {
 		return err
 	}
 	nodes := func(p *part) (*structured.Sparse, *structured.Alphabet) { return p.nodes, p.dictionary.Node }
 	edges := func(p *part) (*structured.Sparse, *structured.Alphabet) { return p.edges, p.dictionary.Edge }
-	dictionary, least := &structured.Dictionary{HashBits: o.HashBits}, o.MinCount
+	dictionary, least := &structured.Dictionary{HashBits: o.HashBits, Segment: whole}, o.MinCount
 	if d.Share != nil {
 		least = 0 // others may have the rest
 	}
@@ -50,7 +60,7 @@ func (t *Template) Fit(d *structured.Dataset, o Options) error {
 		return d.KeepShare(ofNodes, ofEdges, dictionary, o.MinCount)
 	}
 	d.Attributes, d.EdgeAttributes, d.Dictionary = ofNodes, ofEdges, dictionary
-	return nil
+	return t.applyWhole(d, whole, o.Threads)
 }
 
 // check refuses numbers of bits that there are not, and counts of hashed attributes.
@@ -73,6 +83,9 @@ func (t *Template) Grow(d *structured.Dataset, o Options) (*Extractor, error) {
 	if err := t.checkLists(d); err != nil {
 		return nil, err
 	}
+	if t.HasWhole() {
+		return nil, structured.BadInput("%s has lines that begin with S, about whole segments: data that come piece by piece, as for a pack, cannot have them", t.name)
+	}
 	if t.readsKnown(d) && t.Known == nil {
 		return nil, structured.BadInput("%s reads the column known, for which all words of the training data are counted first: data that come piece by piece, as for a pack, cannot have it", t.name)
 	}
@@ -94,7 +107,7 @@ func (t *Template) growing(hashBits int) *Extractor {
 	return e
 }
 
-// Apply sets the Attributes and EdgeAttributes of d, numbered by dict, and its Dictionary. Attributes that dict lacks are left
+// Apply sets the Attributes and EdgeAttributes of d and its table of segments, numbered by dict, and its Dictionary. Attributes that dict lacks are left
 // out. 0 threads mean all cores; the result does not depend on them.
 func (t *Template) Apply(d *structured.Dataset, dict *structured.Dictionary, threads int) error {
 	parts, err := t.extract(d, threads, func() *Extractor { return t.Bind(dict) })
@@ -104,7 +117,7 @@ func (t *Template) Apply(d *structured.Dataset, dict *structured.Dictionary, thr
 	d.Dictionary = dict
 	d.Attributes = joined(parts, func(p *part) (*structured.Sparse, *structured.Alphabet) { return p.nodes, nil })
 	d.EdgeAttributes = joined(parts, func(p *part) (*structured.Sparse, *structured.Alphabet) { return p.edges, nil })
-	return nil
+	return t.applyWhole(d, dict.Segment, threads)
 }
 
 // part holds what one thread extracts from consecutive examples, with its own numbers.

@@ -30,7 +30,7 @@ func Parse(text, name string) (*Template, error) {
 		t.lines = append(t.lines, l)
 	}
 	if features == 0 {
-		return nil, structured.BadInput("%s: no features, expected lines that begin with U or B, like U00:%%x[0,word]", name)
+		return nil, structured.BadInput("%s: no features, expected lines that begin with U, B or S, like U00:%%x[0,word]", name)
 	}
 	return t, nil
 }
@@ -55,8 +55,8 @@ func (p parser) line() (line, error) {
 		l.literals = []string{p.text}
 		return l, nil
 	}
-	if l.kind = p.text[0]; l.kind != 'U' && l.kind != 'B' {
-		return l, p.bad(0, "a line that begins with %q, expected U, B or #", p.text[:firstRune(p.text)])
+	if l.kind = p.text[0]; l.kind != 'U' && l.kind != 'B' && l.kind != 'S' {
+		return l, p.bad(0, "a line that begins with %q, expected U, B, S or #", p.text[:firstRune(p.text)])
 	}
 	var literal strings.Builder
 	for p.at < len(p.text) {
@@ -71,7 +71,7 @@ func (p parser) line() (line, error) {
 		default:
 			literal.WriteString(rest[:percent])
 			p.at += percent + 1
-			m, err := p.macro()
+			m, err := p.macro(l.kind == 'S')
 			if err != nil {
 				return l, err
 			}
@@ -97,6 +97,12 @@ func (p *parser) checkMacros(l line) error {
 				return p.bad(0, "%s has several values, expected no function after it, found %s", c, m.calls[k+1])
 			case several && len(l.macros) > 1:
 				return p.bad(0, "%s has several values, expected a line without other macros", c)
+			case m.anchor == ofAll && m.column.name == gazetteerColumn && (len(m.calls) > 1 || c.name != "x" && c.name != "each"):
+				return p.bad(0, "%s of a whole segment's types in the gazetteer, expected x or each", c)
+			case several && m.anchor == ofAll && m.column.name != gazetteerColumn:
+				return p.bad(0, "%s has several values, expected a row first or last, not all", c)
+			case functions[c.name].outside && m.anchor == ofAll:
+				return p.bad(0, "%s has no value inside a segment, expected a row first or last", c)
 			}
 		}
 	}
@@ -106,9 +112,14 @@ func (p *parser) checkMacros(l line) error {
 	return nil
 }
 
-// macro parses the text after a percent sign.
-func (p *parser) macro() (macro, error) {
+// macro parses the text after a percent sign, in a line about whole segments or in another one.
+func (p *parser) macro(whole bool) (macro, error) {
 	var m macro
+	if rest, ok := strings.CutPrefix(p.text[p.at:], ofLength); ok && whole && !strings.HasPrefix(rest, "[") {
+		m.anchor = ofLength
+		p.at += len(ofLength)
+		return m, nil
+	}
 	open := strings.IndexByte(p.text[p.at:], '[')
 	if open < 0 {
 		return m, p.bad(p.at-1, "%q without [row,column], expected a macro like %%x[0,word], or %%%% for a percent sign", p.text[p.at-1:])
@@ -131,7 +142,13 @@ func (p *parser) macro() (macro, error) {
 	if !ok {
 		return m, p.bad(open, "%q, expected [row,column]", p.text[open:p.at])
 	}
-	if m.row, m.last, ok = rowsOf(row); !ok {
+	if whole {
+		if m.anchor, m.row, ok = rowsOfSegment(row); !ok {
+			return m, p.bad(open+1, "row %q, expected first or last, such as first-1 and last+2, up to %d rows away, or all, such as all..3 for segments of at most 3 positions",
+				row, farthest)
+		}
+		m.last = m.row
+	} else if m.row, m.last, ok = rowsOf(row); !ok {
 		return m, p.bad(open+1, "row %q, expected a number from %d to %d, or a range like -4..-1", row, -farthest, farthest)
 	}
 	at := open + len("[") + len(row) + len(",")
@@ -151,6 +168,28 @@ func rowsOf(text string) (first, last int, ok bool) {
 		last, err = strconv.Atoi(to)
 	}
 	return first, last, err == nil && -farthest <= first && first <= last && last <= farthest
+}
+
+// rowsOfSegment parses a row of a line about whole segments: what it is relative to, and how far it is from there or, for all, the most positions.
+func rowsOfSegment(text string) (anchor string, row int, ok bool) {
+	if rest, found := strings.CutPrefix(text, ofAll); found {
+		if rest == "" {
+			return ofAll, 0, true
+		}
+		most, found := strings.CutPrefix(rest, rangeMark)
+		row, err := strconv.Atoi(most)
+		return ofAll, row, found && err == nil && 1 <= row && row <= farthest
+	}
+	for _, anchor := range []string{ofFirst, ofLast} {
+		if rest, found := strings.CutPrefix(text, anchor); found {
+			if rest == "" {
+				return anchor, 0, true
+			}
+			row, err := strconv.Atoi(rest)
+			return anchor, row, err == nil && strings.ContainsAny(rest[:1], "+-") && -farthest <= row && row <= farthest
+		}
+	}
+	return "", 0, false
 }
 
 // call parses the name of a function, which begins at p.at.

@@ -9,11 +9,13 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Template describes the attributes of the positions of a sequence and of the steps between them.
+// Template describes the attributes of the positions of a sequence, of the steps between them, and of the segments that it may be divided into.
 type Template struct {
 	Clusters  *Clusters  // of words, for the column cluster; or nil
 	Gazetteer *Gazetteer // for the column gazetteer; or nil
 	Known     *Known     // for the column known; or nil
+
+	Longest int // the most positions of a segment, for lines about whole segments; 0: there are none
 
 	name  string // of its file, for messages
 	lines []line
@@ -21,7 +23,7 @@ type Template struct {
 
 // line is a line of a template: literals and macros in turn, beginning and ending with a literal.
 type line struct {
-	kind     byte     // 'U' or 'B'; 0 for a comment or blank line, whose text is its only literal
+	kind     byte     // 'U', 'B' or 'S'; 0 for a comment or blank line, whose text is its only literal
 	number   int      // in its file
 	literals []string // one more than macros
 	macros   []macro
@@ -30,8 +32,9 @@ type line struct {
 // macro is a function of a cell.
 type macro struct {
 	calls  []call
-	row    int // row of the cell, relative to the position
-	last   int // of a range of rows, the last one; else row
+	row    int    // row of the cell, relative to the position
+	last   int    // of a range of rows, the last one; else row
+	anchor string // in lines about whole segments, what rows are relative to; with ofAll, row and last are the most positions, 0 for any number
 	column column
 	at     int // character of the line where the column's name begins, from 1
 }
@@ -65,7 +68,18 @@ func (m macro) String() string {
 		mark = "?"
 	}
 	rows := strconv.Itoa(m.row)
-	if m.last != m.row {
+	switch {
+	case m.anchor == ofLength:
+		return "%" + ofLength
+	case m.anchor == ofAll && m.last > 0:
+		rows = m.anchor + rangeMark + rows
+	case m.anchor != "" && m.row > 0:
+		rows = m.anchor + "+" + rows
+	case m.anchor != "" && m.row < 0:
+		rows = m.anchor + rows
+	case m.anchor != "":
+		rows = m.anchor
+	case m.last != m.row:
 		rows += rangeMark + strconv.Itoa(m.last)
 	}
 	return "%" + strings.Join(names, ".") + "[" + rows + "," + m.column.name + mark + "]"
@@ -121,6 +135,9 @@ func (t *Template) Reads(d *structured.Dataset) []bool {
 	read := make([]bool, len(d.ColumnNames))
 	for _, l := range t.lines {
 		for _, m := range l.macros {
+			if m.anchor == ofLength {
+				continue
+			}
 			if c := m.column.index(d); c >= 0 {
 				read[c] = true
 			} else if words := slices.Index(d.ColumnNames, text.WordColumn); words >= 0 && t.listColumn(m.column.name) != nil {

@@ -137,9 +137,9 @@ func TestColumnsOfTheData(t *testing.T) {
 
 func TestParseErrors(t *testing.T) {
 	for text, want := range map[string]string{
-		"":                      "x: no features, expected lines that begin with U or B",
+		"":                      "x: no features, expected lines that begin with U, B or S",
 		"# U\n\n":               "x: no features",
-		"U\nV00:%x[0,0]":        `x:2:1: a line that begins with "V", expected U, B or #`,
+		"U\nV00:%x[0,0]":        `x:2:1: a line that begins with "V", expected U, B, S or #`,
 		" U":                    `x:1:1: a line that begins with " "`,
 		"é":                     `x:1:1: a line that begins with "é"`,
 		"U%":                    `x:1:2: "%" without [row,column]`,

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"path/filepath"
+	"slices"
 
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/data/formats"
@@ -16,6 +17,7 @@ import (
 	"github.com/dsp-go/dsp/structured/machine/host"
 	"github.com/dsp-go/dsp/structured/machine/packed"
 	"github.com/dsp-go/dsp/structured/machine/safetensors"
+	"github.com/dsp-go/dsp/structured/segments"
 )
 
 // featureSet is the metadata entry that names the set of features.
@@ -74,6 +76,11 @@ func (s *Summary) count(d *structured.Dictionary) {
 
 // write adds the settings and the inputs to a file with data, and writes it.
 func write(path string, c *config.Config, f *safetensors.File, in inputs.Inputs) error {
+	if in.Template != nil && in.Template.HasWhole() && c.MaxLength == 0 {
+		with := *c
+		with.MaxLength = in.Template.Longest // which the rows of segments depend on
+		c = &with
+	}
 	if err := in.Save(f); err != nil {
 		return err
 	}
@@ -129,7 +136,27 @@ func open(f *packed.File, c *config.Config) (*structured.Dataset, inputs.Inputs,
 		}
 		d.Characters.Vocab = in.Characters
 	}
+	if err := checkWhole(d, in); err != nil {
+		return nil, in, err
+	}
 	return d, in, f.Check(d)
+}
+
+// checkWhole refuses rows of whole segments that the template would not make.
+func checkWhole(d *structured.Dataset, in inputs.Inputs) error {
+	t := d.Table(segments.Rows)
+	if in.Template == nil || !in.Template.HasWhole() {
+		return nil
+	}
+	if t == nil || t.Attributes == nil || !slices.Equal(t.Offsets, segments.Offsets(d.Offsets, in.Template.Longest)) {
+		return fmt.Errorf("table %q is not that of segments of up to %d positions", segments.Rows, in.Template.Longest)
+	}
+	for _, a := range t.Attributes.Index {
+		if uint(a) >= uint(in.Dictionary.Segments()) {
+			return fmt.Errorf("table %q has attribute %d, expected 0 to %d", segments.Rows, a, in.Dictionary.Segments()-1)
+		}
+	}
+	return nil
 }
 
 // Streams reports whether Stream packs such data: text with a token per line, whose inputs are attributes, numbered as they come.

@@ -28,19 +28,21 @@ type keptBlock struct {
 }
 
 // Keep implements engine.DualBlock.
-func (m *SDCA) Keep(own []int) {
+func (m *SDCA) Keep(examples []int, more bool) {
 	k, from := &m.kept, m.memory
-	k.numbers, k.entropy = k.numbers[:0], k.entropy[:0]
-	for _, i := range own {
+	if !more {
+		k.numbers, k.entropy = k.numbers[:0], k.entropy[:0]
+	}
+	for _, i := range examples {
 		k.numbers = append(from.u.Keep(i, from.φ.Keep(i, k.numbers)), from.step[i])
 		k.entropy = append(k.entropy, from.entropy[i])
 	}
 }
 
 // Restore implements engine.DualBlock.
-func (m *SDCA) Restore(own []int) {
+func (m *SDCA) Restore(examples []int) {
 	numbers, to := m.kept.numbers, m.memory
-	for at, i := range own {
+	for at, i := range examples {
 		numbers = to.u.Restore(i, to.φ.Restore(i, numbers))
 		to.step[i], numbers = numbers[0], numbers[1:]
 		to.entropy[i] = m.kept.entropy[at]

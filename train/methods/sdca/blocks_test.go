@@ -41,7 +41,8 @@ func TestRoundsRaiseTheDual(t *testing.T) {
 				last, undone := value(), 0
 				for round := range 12 {
 					m.rounds.Archive(&traintest.Shelf{Restoring: true, Values: map[string]any{"rounds.sigma": 1.0}})
-					err := m.rounds.Round(ctx, p.Engine, λ, m.τ, m, func(σ float64) error {
+					err := m.rounds.Round(ctx, p.Engine, λ, m.τ, m, func(σ float64, visit func([]int)) error {
+						visit(own)
 						m.λ = λ / σ
 						team := newDualTeam(m, p)
 						defer team.close()

@@ -180,7 +180,7 @@ func (m *SDCA) Pass(ctx context.Context, p *train.Problem, s *train.State) error
 	}
 	own := p.Own()
 	var order []int
-	visit := func(n int, σ float64) error {
+	sweeps := func(n int, σ float64, visit func([]int)) error {
 		m.λ = m.regulariser.Lambda / σ
 		for n > 0 {
 			if len(order) == 0 {
@@ -189,6 +189,7 @@ func (m *SDCA) Pass(ctx context.Context, p *train.Problem, s *train.State) error
 			}
 			now := order[:min(len(order), n)]
 			order, n = order[len(now):], n-len(now)
+			visit(now)
 			if err := sweep(now); err != nil {
 				return err
 			}
@@ -198,7 +199,8 @@ func (m *SDCA) Pass(ctx context.Context, p *train.Problem, s *train.State) error
 	chunks := m.chunks(p)
 	for k := range chunks {
 		visits := len(own)*(k+1)/chunks - len(own)*k/chunks
-		if err := m.rounds.Round(ctx, p.Engine, m.regulariser.Lambda, m.τ, m, func(σ float64) error { return visit(visits, σ) }); err != nil {
+		err := m.rounds.Round(ctx, p.Engine, m.regulariser.Lambda, m.τ, m, func(σ float64, visit func([]int)) error { return sweeps(visits, σ, visit) })
+		if err != nil {
 			return err
 		}
 		if m.drop != nil {

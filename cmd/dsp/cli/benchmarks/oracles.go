@@ -39,7 +39,7 @@ func treeMeasures() []measure {
 		}{
 			{trees.SpanningTree{}, answerNames{max: "max (Eisner)", topK: "top-5", exp: "exp (inside-outside)", samples: "10 samples"}},
 			{trees.SpanningTree{NonProjective: true}, answerNames{max: "max (Chu-Liu-Edmonds)", topK: "top-5", exp: "exp (matrix-tree)", samples: "10 samples (Wilson)"}},
-			{trees.SpanningTree{Siblings: true}, answerNames{max: "max (McDonald and Pereira)", exp: "exp (inside-outside)", samples: "10 samples"}},
+			{trees.SpanningTree{Siblings: true}, answerNames{max: "max (McDonald and Pereira)", topK: "top-5", exp: "exp (inside-outside)", samples: "10 samples"}},
 		} {
 			part := fmt.Sprintf("oracle, %s, %d words, %s", of.structure.Name(), words, named)
 			θ := randomTrees(of.structure, sentences, words, relations)

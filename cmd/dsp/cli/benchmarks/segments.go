@@ -17,17 +17,27 @@ func segmentMeasures() []measure {
 	for b := range offsets {
 		offsets[b], ones[b] = b*length, b
 	}
-	rows := func(table string) []int {
-		if table == structured.Examples {
-			return ones
-		}
-		return offsets
-	}
 	names := answerNames{max: "max", topK: "top-5", exp: "exp", samples: "10 samples"}
 	var all []measure
 	for _, longest := range []int{10, 50} {
-		for _, form := range []structured.Form{segments.Form(2*labels, longest, true), segments.CountedForm(2*labels, longest, true)} {
-			θ, part := &structured.Potentials{}, fmt.Sprintf("oracle, %s, %d labels, at most %d", form.Structure.Name(), labels, longest)
+		rows := func(table string) []int {
+			switch table {
+			case structured.Examples:
+				return ones
+			case segments.Rows:
+				return segments.Offsets(offsets, longest)
+			}
+			return offsets
+		}
+		ends, whole := segments.Optional{Ends: true}, segments.Optional{Ends: true, Whole: true}
+		for _, form := range []structured.Form{
+			segments.Form(2*labels, longest, ends), segments.CountedForm(2*labels, longest, ends), segments.Form(2*labels, longest, whole),
+		} {
+			scored := ""
+			if len(form.Parts) > 4 && form.Parts[4].Rows == segments.Rows {
+				scored = " scored as a whole"
+			}
+			θ, part := &structured.Potentials{}, fmt.Sprintf("oracle, %s%s, %d labels, at most %d", form.Structure.Name(), scored, labels, longest)
 			θ.Reshape(form, offsets, rows)
 			for range sequences {
 				θ.Gold = append(θ.Gold, make([]int32, length)) // segments of one position
