@@ -89,7 +89,8 @@ func chooseMethod(c *config.Config, o *engine.Objective, ranks int) (d *optimise
 // onlyCasimirTakes returns a setting that is given and that casimir takes, where n-slack does not; empty if there is none.
 func onlyCasimirTakes(c *config.Config) string {
 	for _, s := range config.Settings(c) {
-		if c.Gives(s.Name) && optimisers.Casimir.Takes(s.Name) && !optimisers.NSlack.Takes(s.Name) {
+		casimir := s.Name == "k" || optimisers.Casimir.Takes(s.Name) // k is for smoothing, whatever the method
+		if casimir && c.Gives(s.Name) && !optimisers.NSlack.Takes(s.Name) {
 			return s.Name
 		}
 	}
