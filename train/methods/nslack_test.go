@@ -169,3 +169,16 @@ func TestDamagedNSlack(t *testing.T) {
 		}
 	}
 }
+
+// A sweep over working sets.
+func BenchmarkWorkingSet(b *testing.B) {
+	p := traintest.LinearProblem(300, 1, 0.1, 1)
+	m := &NSlack{}
+	s := traintest.Start(b, m, p)
+	traintest.Passes(b, m, p, s, 3)
+	for b.Loop() {
+		for i := range m.corners {
+			m.set.visit(p, i)
+		}
+	}
+}
