@@ -16,7 +16,7 @@ import time
 
 import numpy as np
 
-CONVEX = {"hinge": ["casimir", "casimir-adapt", "svrg", "saga", "bcfw", "bcpfw"], "crf": ["casimir", "casimir-adapt", "svrg", "saga"]}
+CONVEX = {"hinge": ["casimir", "casimir-adapt", "svrg", "saga", "bcfw", "bcpfw", "n-slack"], "crf": ["casimir", "casimir-adapt", "svrg", "saga"]}
 
 
 def draw_chains(path, chains, dim, labels, seed):

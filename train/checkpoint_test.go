@@ -52,6 +52,7 @@ func resumeGivesTheSameBits(t *testing.T, problem func() (*train.Problem, *train
 		"agm, l1":              func() train.Method { return &methods.AGM{} },
 		"fw":                   func() train.Method { return &methods.FrankWolfe{} },
 		"cutting-plane":        func() train.Method { return &methods.CuttingPlane{Planes: 3} },
+		"n-slack":              func() train.Method { return &methods.NSlack{} },
 		"oeg":                  func() train.Method { return &sdca.SDCA{Online: true, Resync: 2} },
 		"oeg, l1":              func() train.Method { return &sdca.SDCA{Online: true, Resync: 2} },
 		"casimir":              func() train.Method { return &methods.Casimir{} },
@@ -485,6 +486,33 @@ func TestCheckpointEvery(t *testing.T) {
 		trainer := &train.Trainer{Problem: p, Method: &methods.SGD{}, Passes: 5, Checkpoint: c}
 		if _, err := trainer.Run(context.Background(), s); err != nil || !slices.Equal(saved, want) {
 			t.Errorf("every %d passes: saved %v, want %v; %v", every, saved, want, err)
+		}
+	}
+}
+
+// A method that refuses the problem leaves no checkpoint.
+func TestRefusalsSaveNothing(t *testing.T) {
+	for _, c := range []struct {
+		m    train.Method
+		loss engine.Loss
+		λ    float64
+	}{{&methods.SaddleBCFW{}, engine.Hinge, 0.1}, {&sdca.SDCA{}, engine.CRF, 0}, {&sdca.SDCA{Online: true}, engine.Quadratic, 0.1}} {
+		folder := t.TempDir()
+		checkpoint, err := train.NewCheckpoint(folder, map[string]string{"seed": "1"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		before, err := os.ReadDir(folder)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := traintest.SparseProblem(10, c.loss, traintest.Entropy, c.λ)
+		_, err = (&train.Trainer{Problem: p, Method: c.m, Passes: 2, Checkpoint: checkpoint}).Run(t.Context(), &train.State{W: make([]float32, p.Scorer.Dim())})
+		if !structured.IsBadInput(err) {
+			t.Errorf("%s: %v", c.m.Name(), err)
+		}
+		if after, err := os.ReadDir(folder); err != nil || len(after) != len(before) {
+			t.Errorf("%s: the folder holds %v (%v) after %v", c.m.Name(), after, err, before)
 		}
 	}
 }

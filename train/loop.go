@@ -117,6 +117,9 @@ func (l *loop) start(ctx context.Context) error {
 	}
 	begin := time.Now()
 	err := l.Method.Start(ctx, l.Problem, l.s)
+	if structured.IsBadInput(err) { // the method refuses the problem, so that there is nothing to save
+		return err
+	}
 	if err != nil {
 		return l.failed(ctx, err)
 	}

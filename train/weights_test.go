@@ -35,6 +35,7 @@ func TestWeightsCountExamples(t *testing.T) {
 		{"agm", func() train.Method { return &methods.AGM{} }, engine.CRF, oracles.Smoothing{}, 60, 1e-3},
 		{"fw", func() train.Method { return &methods.FrankWolfe{} }, engine.Hinge, oracles.Smoothing{}, 400, 1e-1}, // its gap falls as 1/k
 		{"cutting-plane", func() train.Method { return &methods.CuttingPlane{} }, engine.Hinge, oracles.Smoothing{}, 150, 1e-2},
+		{"n-slack", func() train.Method { return &methods.NSlack{} }, engine.Hinge, oracles.Smoothing{}, 100, 1e-2},
 		{"oeg", func() train.Method { return &sdca.SDCA{Online: true} }, engine.CRF, oracles.Smoothing{}, 60, 1e-2},
 		{"oeg, hinge", func() train.Method { return &sdca.SDCA{Online: true} }, engine.Hinge, oracles.Smoothing{}, 400, 1e-1},
 		{"sdca", func() train.Method { return &sdca.SDCA{} }, engine.CRF, oracles.Smoothing{}, 40, 1e-3},

@@ -21,6 +21,19 @@ func TestAuto(t *testing.T) {
 			t.Errorf("auto chose %s (%s), want %s", got.Name, why, want)
 		}
 	}
+	max := *dense
+	max.Loss, max.Scorer = engine.Hinge, &traintest.Linear{Inputs: fewColumns - 1, Structure: chains.Form(4, false)}
+	if got, _ := Auto(&Run{Settings: Default()}, &max, "linear", false); got != Casimir {
+		t.Errorf("for the hinge on few dense inputs, auto chose %s", got.Name)
+	}
+	max.Scorer = &traintest.Linear{Inputs: fewColumns, Structure: chains.Form(4, false)}
+	if got, why := Auto(&Run{Settings: Default()}, &max, "linear", false); got != NSlack || why == "" {
+		t.Errorf("for the hinge on dense inputs, auto chose %s (%s)", got.Name, why)
+	}
+	max.Scorer = &traintest.Linear{Inputs: 1 << 28, Structure: chains.Form(4, false)}
+	if got, _ := Auto(&Run{Settings: Default()}, &max, "linear", false); got != Casimir {
+		t.Errorf("for planes of %d numbers, auto chose %s", 1<<30, got.Name)
+	}
 	if got, _ := Auto(&Run{Settings: Default()}, dense, "linear", true); got.Name != "svrg" {
 		t.Errorf("on a device, where there is no metric, auto chose %s", got.Name)
 	}

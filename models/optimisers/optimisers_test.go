@@ -135,8 +135,8 @@ func TestHelp(t *testing.T) {
 	for text, want := range map[string]string{
 		"for {l1}":     "for agm, bcfw, bcpfw, oeg, owl-qn, prox-linear, saga, sdca and svrg",
 		"for {bounds}": "for bcfw, bcpfw, fw, saga, sgd and svrg",
-		"for {hinge}":  "for bcfw, bcpfw, cutting-plane, fw, sp-bcfw and sp-fw",
-		"for {plain}":  "for adam, bcfw, bcpfw, cutting-plane, fw, oeg, sgd, sp-bcfw and sp-fw",
+		"for {hinge}":  "for bcfw, bcpfw, cutting-plane, fw, n-slack, sp-bcfw and sp-fw",
+		"for {plain}":  "for adam, bcfw, bcpfw, cutting-plane, fw, n-slack, oeg, sgd, sp-bcfw and sp-fw",
 		"{passes}":     "1 for counts, 20 for adam, prox-linear and sgd, 500 for agm, cutting-plane, fw, lbfgs, owl-qn and sp-fw, else 100",
 		"0":            "0",
 	} {

@@ -128,6 +128,9 @@ func adviseL1(c *config.Config, refused *train.RequirementError) error {
 	if refused.Method == optimisers.ProxLinear.Name {
 		return structured.BadInput("--l1 %v: --method %w. Leave these out, or --l1", c.L1, refused)
 	}
+	if d, ok := optimisers.Find(refused.Method); ok && d.TakesRadius() {
+		return structured.BadInput("--l1 %v: --method %w. Keep ‖w‖₁ small by --radius instead, or use --method bcpfw or bcfw; or leave out --l1", c.L1, refused)
+	}
 	if c.Loss == "hinge" {
 		return structured.BadInput("--l1 %v: --method %w. Use --method bcpfw or bcfw; or owl-qn with --smoothing entropy and --mu; or leave out --l1", c.L1, refused)
 	}

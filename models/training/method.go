@@ -77,10 +77,24 @@ func chooseMethod(c *config.Config, o *engine.Objective, ranks int) (d *optimise
 	}
 	kind, _, err := config.ParseDevice(c.Device)
 	d, why = optimisers.Auto(c.Run(), o, c.Net, err == nil && kind == config.CUDA)
+	if given := onlyCasimirTakes(c); d == optimisers.NSlack && given != "" {
+		d, why = optimisers.Casimir, "of the methods for the hinge it is one that takes --"+given
+	}
 	if by, because := optimisers.ForRanks(d, o); ranks > 1 && because != "" {
 		return by, because
 	}
 	return d, why
+}
+
+// onlyCasimirTakes returns a setting that is given and that casimir takes, where n-slack does not; empty if there is none.
+func onlyCasimirTakes(c *config.Config) string {
+	for _, s := range config.Settings(c) {
+		casimir := s.Name == "k" || optimisers.Casimir.Takes(s.Name) // k is for smoothing, whatever the method
+		if casimir && c.Gives(s.Name) && !optimisers.NSlack.Takes(s.Name) {
+			return s.Name
+		}
+	}
+	return ""
 }
 
 // checkMethod refuses a method that needs more than the objective has.

@@ -144,3 +144,19 @@ func TestSettingsWithoutEffectOnBatches(t *testing.T) {
 		}
 	}
 }
+
+// Where n-slack would be chosen, a setting that casimir alone takes decides for casimir.
+func TestOnlyCasimirTakes(t *testing.T) {
+	for want, change := range map[string]func(c *config.Config){
+		"":      func(c *config.Config) { c.Passes, c.Gap = 7, 0.1 },
+		"mu":    func(c *config.Config) { c.Mu = 1 },
+		"k":     func(c *config.Config) { c.K = 9 },
+		"kappa": func(c *config.Config) { c.Kappa = 1 },
+	} {
+		c := config.Default()
+		change(&c)
+		if got := onlyCasimirTakes(&c); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

@@ -194,7 +194,9 @@ func (c cell) problem(t testing.TB) *train.Problem {
 	p := &train.Problem{Engine: engine.NewEngine(o, 1), Seed: r.Uint64()}
 	if o.Loss == engine.Hinge {
 		p.Smoothing = traintest.L2
-		if _, sums := p.Kind().Oracle().(oracles.Summer); sums && r.IntN(2) == 0 {
+		oracle := p.Kind().Oracle()
+		_, ranks := oracle.(oracles.Ranker)
+		if _, sums := oracle.(oracles.Summer); sums && (r.IntN(2) == 0 || !ranks) {
 			p.Smoothing = traintest.Entropy
 		}
 	}

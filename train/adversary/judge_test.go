@@ -36,6 +36,7 @@ var all = []judged{
 	{"fw, harmonic", func() train.Method { return &methods.FrankWolfe{Harmonic: true} }, plain},
 	{"cutting-plane", func() train.Method { return &methods.CuttingPlane{} }, plain},
 	{"cutting-plane, few", func() train.Method { return &methods.CuttingPlane{Planes: 4} }, plain},
+	{"n-slack", func() train.Method { return &methods.NSlack{} }, plain},
 	{"oeg", func() train.Method { return &sdca.SDCA{Online: true} }, plain},
 	{"sdca", func() train.Method { return &sdca.SDCA{} }, nil},
 	{"agm", func() train.Method { return &methods.AGM{} }, nil},

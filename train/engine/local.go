@@ -80,12 +80,22 @@ func (e local) pullBack(ctx context.Context, w []float32, of DualPoint, g []floa
 }
 
 func (e local) value(ctx context.Context, w []float32, _ []int, shards [][]int) (Sums, error) {
+	return e.values(ctx, w, shards, nil)
+}
+
+// values is value that calls found, unless that is nil, for each example with the output that the max oracle finds.
+func (e local) values(ctx context.Context, w []float32, shards [][]int, found func(i int, output []int32)) (Sums, error) {
 	return e.overShards(ctx, shards, nil, func(ln *Lane) error {
 		if err := e.precisely(ln, w); err != nil {
 			return err
 		}
 		losses := e.losses(ln)
 		ln.tally().Primal += losses
+		for b, i := range ln.Batch.Examples {
+			if found != nil {
+				found(i, ln.Output[ln.Theta.Outputs[b]:ln.Theta.Outputs[b+1]])
+			}
+		}
 		return nil
 	})
 }

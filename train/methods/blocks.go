@@ -130,19 +130,30 @@ func (m *BCPFW) Assemble(ctx context.Context, p *train.Problem) error {
 	for _, i := range p.Own() {
 		mine = append(mine, m.corners[i])
 	}
-	counts, lengths, labels, shares := packed(mine)
-	allCounts, err1 := engine.GatherNumbers(ctx, p.Engine, counts)
-	allLengths, err2 := engine.GatherNumbers(ctx, p.Engine, lengths)
-	allLabels, err3 := engine.GatherNumbers(ctx, p.Engine, labels)
-	allShares, err4 := engine.GatherNumbers(ctx, p.Engine, shares)
-	if err := cmp.Or(err1, err2, err3, err4); err != nil {
+	all, err := gatherCorners(ctx, p.Engine, mine)
+	if err != nil {
 		return err
 	}
-	for rank := range allCounts {
-		of := unpacked(allCounts[rank], allLengths[rank], allLabels[rank], allShares[rank])
+	for rank, of := range all {
 		for k, i := range p.OwnOf(rank) {
 			m.corners[i] = of[k]
 		}
 	}
 	return nil
+}
+
+// gatherCorners returns the corners of some examples that each rank gives.
+func gatherCorners(ctx context.Context, e *engine.Engine, mine [][]corner) (all [][][]corner, err error) {
+	counts, lengths, labels, shares := packed(mine)
+	allCounts, err1 := engine.GatherNumbers(ctx, e, counts)
+	allLengths, err2 := engine.GatherNumbers(ctx, e, lengths)
+	allLabels, err3 := engine.GatherNumbers(ctx, e, labels)
+	allShares, err4 := engine.GatherNumbers(ctx, e, shares)
+	if err := cmp.Or(err1, err2, err3, err4); err != nil {
+		return nil, err
+	}
+	for rank := range allCounts {
+		all = append(all, unpacked(allCounts[rank], allLengths[rank], allLabels[rank], allShares[rank]))
+	}
+	return all, nil
 }

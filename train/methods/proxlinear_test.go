@@ -245,12 +245,13 @@ func TestSameBitsOnAnyThreads(t *testing.T) {
 	for name, method := range map[string]func() train.Method{
 		"sgd":         func() train.Method { return &SGD{} },
 		"bcfw":        func() train.Method { return &BCFW{} },
+		"n-slack":     func() train.Method { return &NSlack{} },
 		"prox-linear": func() train.Method { return &ProxLinear{} },
 	} {
 		var want *train.State
 		for _, threads := range []int{1, 2, 7} {
 			p := traintest.NetProblem(60, 20, threads)
-			if name == "bcfw" {
+			if name != "sgd" && name != "prox-linear" {
 				p = traintest.LinearProblem(60, 1, 0.05, threads)
 				p.Batch = 20
 			}

@@ -24,7 +24,7 @@ func TestBoxesAreCertified(t *testing.T) {
 		return []train.Method{&methods.SVRG{}, &methods.SAGA{}, &methods.Casimir{}, &quasinewton.LBFGS{}, &sdca.SDCA{}, &sdca.SDCA{Online: true}, &methods.AGM{}}
 	}
 	hinge := func() []train.Method {
-		return append(convexMethods(), &methods.BCFW{}, &methods.BCPFW{}, &methods.FrankWolfe{}, &methods.CuttingPlane{}, &methods.AGM{})
+		return append(convexMethods(), &methods.BCFW{}, &methods.BCPFW{}, &methods.FrankWolfe{}, &methods.CuttingPlane{}, &methods.NSlack{}, &methods.AGM{})
 	}
 	for _, c := range []struct {
 		name    string

@@ -22,7 +22,7 @@ func TestMatchingsAreCertified(t *testing.T) {
 		name := matchings.Matching{Complete: complete}.Name()
 		t.Run(name, func(t *testing.T) {
 			lo, hi := math.Inf(-1), math.Inf(1)
-			for _, m := range append(convexMethods(), &methods.BCFW{}, &methods.BCPFW{}, &methods.FrankWolfe{}, &methods.CuttingPlane{}, &methods.AGM{}) {
+			for _, m := range append(convexMethods(), &methods.BCFW{}, &methods.BCPFW{}, &methods.FrankWolfe{}, &methods.CuttingPlane{}, &methods.NSlack{}, &methods.AGM{}) {
 				p := traintest.MatchingProblem(20, complete, traintest.L2, 0.1)
 				if err := p.Check(); err != nil {
 					t.Fatal(err)

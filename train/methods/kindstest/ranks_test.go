@@ -53,6 +53,8 @@ func joinedRuns(t *testing.T) map[string]joined {
 		"casimir, dense":            {func() *train.Problem { return batch(traintest.NoisyProblem(300, engine.Hinge, entropy, 0.01), 30) }, func() train.Method { return &methods.Casimir{} }, 2},
 		"fw, attributes":            {attributes(0, engine.Hinge), func() train.Method { return &methods.FrankWolfe{} }, 4},
 		"cutting-plane, dense":      {func() *train.Problem { return traintest.NoisyProblem(600, engine.Hinge, oracles.Smoothing{}, 0.01) }, func() train.Method { return &methods.CuttingPlane{} }, 4},
+		"n-slack, dense":            {func() *train.Problem { return traintest.NoisyProblem(600, engine.Hinge, oracles.Smoothing{}, 0.01) }, func() train.Method { return &methods.NSlack{} }, 4},
+		"n-slack, attributes":       {attributes(6, engine.Hinge), func() train.Method { return &methods.NSlack{} }, 3},
 		"casimir-adapt, attributes": {func() *train.Problem { p := batch(attributes(6, engine.Hinge)(), 30); p.Smoothing = entropy; return p }, func() train.Method { return &methods.Casimir{Adaptive: true} }, 2},
 		"sgd, attributes":           {func() *train.Problem { return batch(attributes(0, engine.CRF)(), 50) }, func() train.Method { return &methods.SGD{} }, 2},
 		"sgd, embeddings":           {func() *train.Problem { return batch(embedding(), 50) }, func() train.Method { return &methods.SGD{Rate: 0.1} }, 2},

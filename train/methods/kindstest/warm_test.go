@@ -30,6 +30,8 @@ func TestWarmStarts(t *testing.T) {
 			func() train.Method { return &methods.FrankWolfe{Warm: true} }},
 		"cutting-plane": {traintest.Shifted(traintest.NoisyProblem(24, engine.Hinge, oracles.Smoothing{}, 0.1)), func() train.Method { return &methods.CuttingPlane{} },
 			func() train.Method { return &methods.CuttingPlane{Warm: true} }},
+		"n-slack": {traintest.Shifted(traintest.NoisyProblem(24, engine.Hinge, oracles.Smoothing{}, 0.1)), func() train.Method { return &methods.NSlack{} },
+			func() train.Method { return &methods.NSlack{Warm: true} }},
 		"oeg": {traintest.SparseProblem(24, engine.CRF, oracles.Smoothing{}, 0.05), func() train.Method { return &sdca.SDCA{Online: true} },
 			func() train.Method { return &sdca.SDCA{Online: true, Warm: true} }},
 		"oeg, hinge": {traintest.NoisyProblem(24, engine.Hinge, oracles.Smoothing{}, 0.1), func() train.Method { return &sdca.SDCA{Online: true} },

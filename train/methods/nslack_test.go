@@ -1,0 +1,184 @@
+package methods
+
+import (
+	"context"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/dsp-go/dsp/structured/machine/vec"
+	"github.com/dsp-go/dsp/train"
+	"github.com/dsp-go/dsp/train/engine"
+	"github.com/dsp-go/dsp/train/traintest"
+)
+
+// drawnCorners returns corners that the oracle finds at some weights, with drawn shares.
+func drawnCorners(t *testing.T, p *train.Problem, seed int) corners {
+	c, r := newCorners(p.Data), p.Rand(seed)
+	for range 4 {
+		if _, err := p.UpperAnswers(t.Context(), traintest.DrawWeights(r, p.Scorer.Dim(), 0.5), c.find); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range c {
+		total := 0.0
+		for k := range c[i] {
+			c[i][k].α = r.Float64()
+			total += c[i][k].α
+		}
+		c.scale(i, 1/total)
+	}
+	return c
+}
+
+// dualOf returns the value of the dual point of the corners, and its weights, from a full pass.
+func dualOf(t *testing.T, p *train.Problem, c corners) (float64, []float32) {
+	t.Helper()
+	g, b, err := traintest.Pulled(p.Recompose(t.Context(), make([]float32, p.Scorer.Dim()), c))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := make([]float32, len(g))
+	copy(w, p.Center)
+	vec.Axpy(float32(-1/p.Lambda), g, w)
+	return p.DualValue(b, w), w
+}
+
+// The planes of a working set are the scores of its corners at all weights, its weights those of its dual point, and every visit raises the dual, to nearly where
+// it is largest in the block, and returns the block's gap.
+func TestWorkingSet(t *testing.T) {
+	for name, p := range batchDuals(t) {
+		t.Run(name, func(t *testing.T) {
+			c := drawnCorners(t, p, 1)
+			x, err := newWorkingSet(p, c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ln, w := p.NewLane(), make([]float32, p.Scorer.Dim())
+			scored := func(i int, at []float32) {
+				ln.Batch.Reset(p.Data, []int{i})
+				if err := p.Potentials(ln, engine.At(at)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			at := traintest.DrawWeights(p.Rand(2), len(w), 1)
+			x.byColumns(at, w)
+			several := 0
+			for i := range c {
+				scored(i, at)
+				gold := ln.Theta.Score(0, p.Data.Gold(i))
+				for k := range c[i] {
+					want := ln.Theta.Score(0, c[i][k].labels) - gold
+					traintest.Near(t, "plane", x.planes[i][k].height+x.planes[i][k].dot(w), want, 1e-4)
+				}
+				several += len(c[i]) - 1
+			}
+			if several < p.Len() {
+				t.Fatalf("%d corners beside the gold outputs prove little", several)
+			}
+			weighs := func() float64 {
+				d, want := dualOf(t, p, c)
+				x.weights(w)
+				traintest.NearAll(t, "w", w, want, 1e-4)
+				return d
+			}
+			linear := x.recompose(p)
+			d := weighs()
+			traintest.Near(t, "dual", p.DualValue(linear, w), d, 1e-5)
+			for i := range c {
+				scored(i, w)
+				_, _, high, low, mean := c.extremes(i, &ln.Theta, 0)
+				want := p.Data.Weight(i) * (high - mean)
+				if gap := x.visit(p, i); math.Abs(gap-want) > 1e-3*max(1, math.Abs(want)) {
+					t.Errorf("example %d: gap %g, want %g", i, gap, want)
+				}
+				now := weighs()
+				if now < d-1e-5*max(1, math.Abs(d)) {
+					t.Errorf("example %d: the dual fell from %g to %g", i, d, now)
+				}
+				if left := x.visit(p, i); left > solvedShare*p.Data.Weight(i)*(high-low)+1e-3 {
+					t.Errorf("example %d: gap %g after a step of slope %g", i, left, high-low)
+				}
+				d = weighs()
+				x.prune(i)
+				if len(c[i]) != len(x.planes[i]) || len(x.gram[i]) != len(c[i])*len(c[i]) {
+					t.Fatalf("example %d: %d corners, %d planes, %d products", i, len(c[i]), len(x.planes[i]), len(x.gram[i]))
+				}
+				for k := range c[i] {
+					traintest.Near(t, "⟨φ, φ⟩", x.gram[i][k*len(c[i])+k], norm2(x.planes[i][k]), 1e-5)
+				}
+			}
+		})
+	}
+}
+
+func norm2(f plane) float64 { return vec.Norm2(f.values) }
+
+// Few passes certify a narrow gap, with intervals that hold the optimum.
+func TestNSlack(t *testing.T) {
+	for name, p := range batchDuals(t) {
+		t.Run(name, func(t *testing.T) {
+			reference := &BCPFW{}
+			best := traintest.Start(t, reference, p)
+			traintest.Passes(t, reference, p, best, 200)
+			traintest.Certify(t, reference, p, best)
+			m := &NSlack{}
+			s := traintest.Start(t, m, p)
+			dual, primal := math.Inf(-1), math.Inf(1)
+			for k := 0; k < 40 && !s.Done; k++ {
+				traintest.Passes(t, m, p, s, 1)
+				if s.Dual < dual || s.Primal > primal || s.Dual > best.Primal || best.Dual > s.Primal {
+					t.Fatalf("pass %d: [%g, %g] after [%g, %g], bcpfw [%g, %g]", s.Passes, s.Dual, s.Primal, dual, primal, best.Dual, best.Primal)
+				}
+				dual, primal = s.Dual, s.Primal
+				traintest.Near(t, "F(W)", s.Primal, traintest.Upper(t, p.Engine, s.W), 1e-6)
+			}
+			traintest.Certify(t, m, p, s)
+			if gap := s.Gap() / s.Primal; !(gap >= 0 && gap <= 1e-3) {
+				t.Errorf("relative gap %g after %d passes", gap, s.Passes)
+			}
+		})
+	}
+}
+
+// An interrupt ends a pass.
+func TestNSlackStops(t *testing.T) {
+	p, m := traintest.LinearProblem(30, 1, 0.1, 1), &NSlack{}
+	s := traintest.Start(t, m, p)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := m.Pass(ctx, p, s); err == nil {
+		t.Error("the pass went on")
+	}
+}
+
+// A checkpoint whose parts do not fit is bad input.
+func TestDamagedNSlack(t *testing.T) {
+	for name, damage := range map[string]func(m *NSlack){
+		"corners": func(m *NSlack) { m.corners = m.corners[1:] },
+		"gaps":    func(m *NSlack) { m.gap = m.gap[1:] },
+		"w":       func(m *NSlack) { m.at = m.at[1:] },
+		"held":    func(m *NSlack) { m.held.w = slices.Clone(m.held.w[1:]) },
+	} {
+		p, m := traintest.LinearProblem(10, 1, 0.1, 1), &NSlack{}
+		s := traintest.Start(t, m, p)
+		traintest.Passes(t, m, p, s, 3)
+		damage(m)
+		if err := m.Start(t.Context(), p, s); err == nil {
+			t.Errorf("%s: the method goes on", name)
+		}
+	}
+}
+
+// A sweep over working sets.
+func BenchmarkWorkingSet(b *testing.B) {
+	p := traintest.LinearProblem(300, 1, 0.1, 1)
+	m := &NSlack{}
+	s := traintest.Start(b, m, p)
+	traintest.Passes(b, m, p, s, 3)
+	for b.Loop() {
+		for i := range m.corners {
+			m.set.visit(p, i)
+		}
+	}
+}
