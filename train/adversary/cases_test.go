@@ -120,6 +120,7 @@ func remembered() (some []cell) {
 		{structure: "projective trees", loss: engine.Hinge, terms: "plain", nasty: "benign", seed: 2},
 		{structure: "trees", loss: engine.SoftmaxMargin, terms: "plain", nasty: "benign", seed: 1},
 		{structure: "trees", loss: engine.Hinge, terms: "weights", nasty: "single", seed: 32},
+		{structure: "trees", loss: engine.Hinge, terms: "plain", nasty: "offset", seed: 6},
 	} {
 		for _, d := range draws {
 			if d.name == c.structure {

@@ -168,5 +168,5 @@ func (m *norm) of(e *Engine, n int) float64 {
 	for _, found := range e.findings[:n] {
 		e.sparse.Erase(&found.V, &found.Batch, m.zeros)
 	}
-	return total
+	return max(total, 0) // changes of squares add up to it, so roundings may leave it below 0 where large entries cancel
 }
