@@ -112,7 +112,7 @@ func grid(seed uint64) (all []cell) {
 
 // remembered are cells that have shown faults: dual points within roundings of the gold outputs of examples with large weights; weights that differed
 // between objective and gradient; and a bound of roundings that took the marginals of relations for those of a row that sums to 1, and one that left such rows out although a marginal
-// near 1 loses 3e-8 there, too.
+// near 1 loses 3e-8 there, too. In the last, rounding made ‖D‖² negative, and with it prox-linear's first step length.
 func remembered() (some []cell) {
 	for _, c := range []cell{
 		{structure: "complete matchings", loss: engine.Hinge, terms: "weights", nasty: "benign", seed: 3},
