@@ -67,6 +67,12 @@ type RowSkipper interface {
 	SkipsRows(part int) bool
 }
 
+// OneEntry is a Structure with one part, each of whose outputs is one of its entries: marginals sum to 1.
+type OneEntry interface {
+	Structure
+	OneEntry()
+}
+
 // RowCounter is a RowSkipper whose outputs use fewer rows of a part than they have numbers.
 type RowCounter interface {
 	RowSkipper

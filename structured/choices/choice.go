@@ -23,6 +23,9 @@ func Form() structured.Form {
 // SkipsRows implements structured.RowSkipper: an output is one candidate.
 func (Choice) SkipsRows(int) bool { return true }
 
+// OneEntry implements structured.OneEntry.
+func (Choice) OneEntry() {}
+
 // Name returns "choice".
 func (Choice) Name() string { return "choice" }
 

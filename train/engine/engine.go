@@ -421,6 +421,10 @@ func (e *Engine) difference(ln *Lane, memory *Memory) {
 func (e *Engine) weigh(ln *Lane, gold bool) {
 	for b, i := range ln.Batch.Examples {
 		c, to := e.Data.Weight(i), ln.tally()
+		if gold && e.settles(i) {
+			e.settle(ln, b, c)
+			continue
+		}
 		to.Linear += c * ln.V.Dot(b, &ln.Theta)
 		if e.sparse != nil && e.Loss.Augments() {
 			to.Loss += c * e.Task.Dot(&ln.V, b, ln.Batch.GoldOf(b))

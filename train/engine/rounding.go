@@ -28,6 +28,8 @@ import (
 //     0 without errors: it is charged as measured, times the row's largest potential. Where outputs leave out rows, as parsers do with
 //     relations of pairs that are no arcs, an entry near 1 is charged ε. An entropy taken at a point of the polytope
 //     whose entries differ by a relative δ from the maximiser's is less than the maximum by O(δ²), which is nothing.
+//     That charge takes potentials at w, and the bound needs them at the optimum, where a feature far from zero, 1e6 say, makes those of all
+//     candidates of a choice large alike. There v_i is settled: its entries sum to exactly 0 (settle), so that what is alike counts nothing.
 //   - the gradient is rounded to float32 after the sum. D = ⟨g, c⟩ − ‖g‖²/2λ + … has ⟨g, c − w⟩ from the sum in float64, and loses
 //     ε Σ |g_j| |w'_j − c_j| at the minimiser w' = c − g/λ: ε ‖g‖²/λ.
 //
@@ -102,6 +104,52 @@ func (e *Engine) roundUp(f float64, sums Sums) float64 {
 		return f
 	}
 	return f + sums.Above/float64(e.Len()) + doubleUnit*math.Abs(f)
+}
+
+// settles reports whether the sum of v_i is known to be 0 and can be made so.
+func (e *Engine) settles(i int) bool {
+	_, one := e.Scorer.Form().Structure.(structured.OneEntry)
+	return one && !e.Soft && e.Loss != Quadratic && !e.Data.Partial(i)
+}
+
+// settle is weigh for example b, whose outputs are one entry each. It rounds c v to multiples of 2⁻²⁴ times the power of 2 at or above c, which float32
+// represents, and their sums, too. The largest entry of u takes what is missing. So u is a point of the polytope, and only its entropy is not quite that
+// of the answer.
+func (e *Engine) settle(ln *Lane, b int, c float64) {
+	fraction, exponent := math.Frexp(float64(float32(c)))
+	if fraction == 0.5 {
+		exponent--
+	}
+	grid, v, gold := math.Ldexp(1, exponent-24), ln.V.Parts[0].Of(b), -1
+	if y := ln.Batch.GoldOf(b).Output; len(y) > 0 {
+		gold = int(y[0])
+	}
+	largest, most, sum := -1, -1.0, 0.0
+	for k, x := range v {
+		x := c * float64(x)
+		u := x
+		if k == gold {
+			u += c
+		}
+		if u > most {
+			largest, most = k, u
+		}
+		x = math.RoundToEven(x/grid) * grid
+		v[k] = float32(x)
+		sum += x
+	}
+	if largest >= 0 {
+		v[largest] = float32(float64(v[largest]) - sum)
+	}
+	to := ln.tally()
+	to.Moved++
+	to.Linear += ln.V.Dot(b, &ln.Theta)
+	if e.sparse != nil && e.Loss.Augments() {
+		to.Loss += e.Task.Dot(&ln.V, b, ln.Batch.GoldOf(b))
+	}
+	if e.Loss.Smooth() { // an entry that moves by δ ≤ ε changes the entropy by at most δ log(1/ε) < 20 δ
+		to.Below += 20 * c * Unit * float64(len(v))
+	}
 }
 
 // sizes are magnitudes of an example's potentials: each is a sum over rows r of 1 + max_y |θ_i(r,y)|, where the 1 stands for the loss.
