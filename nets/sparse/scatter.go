@@ -5,7 +5,6 @@ import (
 
 	"github.com/dsp-go/dsp/nets/kernels"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/machine/vec"
 )
 
 // Stripes is how many stripes the weights are divided into. It is fixed, so that sums over stripes do not depend on the number of
@@ -87,17 +86,13 @@ func (p *part) scatter(f *scatterer, v *structured.Part, b int, data *structured
 		row = data.Rows(p.Rows)[i]
 	}
 	weights := to[p.rows:][:p.attributes*width]
-	if p.bias >= 0 {
-		f.total = vec.Grow(f.total, width)
-		clear(f.total)
-	}
 	for r := v.Offsets[b]; r < v.Offsets[b+1]; r, row = r+1, row+1 {
 		from := v.Values[r*width:][:width]
 		if kernels.Sparse.IsZero(from) {
 			continue
 		}
 		if p.bias >= 0 {
-			vec.Axpy(1, share(from, f.lo, f.hi), share(f.total, f.lo, f.hi))
+			f.addShare(to[p.bias:][:width], from, 1, p.free)
 		}
 		if x == nil {
 			continue
@@ -111,9 +106,6 @@ func (p *part) scatter(f *scatterer, v *structured.Part, b int, data *structured
 			f.addShare(weights[int(a)*width:][:width], from, kernels.ValueAt(value, k), false)
 		}
 	}
-	if p.bias >= 0 { // once for all positions: its runs are short, and each costs a call per stripe
-		f.addShare(to[p.bias:][:width], f.total, 1, p.free)
-	}
 }
 
 // scatterer is the state of one call of Scatter. Its sums are zero between calls.
@@ -124,7 +116,6 @@ type scatterer struct {
 	norms  []float64
 	index  [64]int32 // attributes of these stripes
 	value  [64]float32
-	total  []float32 // Σ_t v_t, for the bias
 	row    []float64 // of v (ScatterDouble)
 	wide   []float64 // v of a part (ScatterDouble)
 	single pulling[float32]
