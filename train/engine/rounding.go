@@ -112,11 +112,12 @@ func (e *Engine) settles(i int) bool {
 	return one && !e.Soft && e.Loss != Quadratic && !e.Data.Partial(i)
 }
 
-// settle is weigh for example b, whose outputs are one entry each. It rounds c v to multiples of 2⁻²⁴ times the power of 2 at or above c, which float32
-// represents, and their sums, too. The largest entry of u takes what is missing. So u is a point of the polytope, and only its entropy is not quite that
-// of the answer.
+// settle is weigh for example b, whose outputs are one entry each. It adds up the entries of c u, rounds each sum to a multiple of 2⁻²⁴ times the power of 2 at or
+// above c, which float32 represents, and takes the differences of the sums for the entries. So none is negative, and none moves by more than such a multiple,
+// however many there are; the largest takes what the answer's sum lacks. What comes out is a point of the polytope, and only its entropy is not quite that of the
+// answer.
 func (e *Engine) settle(ln *Lane, b int, c float64) {
-	fraction, exponent := math.Frexp(float64(float32(c)))
+	fraction, exponent := math.Frexp(c) // a float32, and so a multiple of the grid
 	if fraction == 0.5 {
 		exponent--
 	}
@@ -124,31 +125,33 @@ func (e *Engine) settle(ln *Lane, b int, c float64) {
 	if y := ln.Batch.GoldOf(b).Output; len(y) > 0 {
 		gold = int(y[0])
 	}
-	largest, most, sum := -1, -1.0, 0.0
+	largest, most, sum, rounded, moved := -1, 0.0, 0.0, 0.0, 0.0
 	for k, x := range v {
-		x := c * float64(x)
-		u := x
+		u, to := c*float64(x), 0.0
 		if k == gold {
-			u += c
+			u, to = u+c, -c
 		}
-		if u > most {
-			largest, most = k, u
+		sum += u
+		next := math.RoundToEven(sum/grid) * grid
+		x := next - rounded
+		rounded, moved = next, moved+math.Abs(x-u)
+		if x > most {
+			largest, most = k, x
 		}
-		x = math.RoundToEven(x/grid) * grid
-		v[k] = float32(x)
-		sum += x
+		v[k] = float32(to + x)
 	}
 	if largest >= 0 {
-		v[largest] = float32(float64(v[largest]) - sum)
+		v[largest] = float32(float64(v[largest]) + c - rounded)
+		moved += math.Abs(c - rounded)
 	}
-	to := ln.tally()
-	to.Moved++
-	to.Linear += ln.V.Dot(b, &ln.Theta)
+	t := ln.tally()
+	t.Moved++
+	t.Linear += ln.V.Dot(b, &ln.Theta)
 	if e.sparse != nil && e.Loss.Augments() {
-		to.Loss += e.Task.Dot(&ln.V, b, ln.Batch.GoldOf(b))
+		t.Loss += e.Task.Dot(&ln.V, b, ln.Batch.GoldOf(b))
 	}
-	if e.Loss.Smooth() { // an entry that moves by δ ≤ ε changes the entropy by at most δ log(1/ε) < 20 δ
-		to.Below += 20 * c * Unit * float64(len(v))
+	if e.Loss.Smooth() { // an entry that moves by δ changes the entropy by at most δ log(1/δ) ≤ 35 δ + e⁻³⁶
+		t.Below += 35*moved + c*math.Exp(-36)*float64(len(v))
 	}
 }
 
