@@ -79,10 +79,12 @@ func helpOn(cmd *cobra.Command, c *config.Config) {
 		}
 		for _, s := range config.Settings(c) {
 			f := cmd.Flags().Lookup(s.Name)
-			if f != nil && c.Task == pipelines.Task && !pipelines.Takes(s.Name) && !slices.Contains(cmd.Flags().Args(), "all") {
-				f.Hidden = true
+			if f == nil || slices.Contains(cmd.Flags().Args(), "all") {
+				continue
 			}
-			if f != nil && headingOf(f) != common && !tasks.Applies(s, c) && !slices.Contains(cmd.Flags().Args(), "all") {
+			if c.Task == pipelines.Task {
+				f.Hidden = !pipelines.Takes(s.Name)
+			} else if headingOf(f) != common && !tasks.Applies(s, c) {
 				f.Hidden = true
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/dsp-go/dsp/models/optimisers"
@@ -53,12 +54,9 @@ func Main() int {
 	return exitCode(err)
 }
 
-// messageOf returns the text of an error.
+// messageOf returns the text of an error, in which a cancelled context is an interrupt.
 func messageOf(err error) string {
-	if errors.Is(err, context.Canceled) && !errors.Is(err, train.ErrInterrupted) {
-		return train.ErrInterrupted.Error()
-	}
-	return err.Error()
+	return strings.ReplaceAll(err.Error(), context.Canceled.Error(), train.ErrInterrupted.Error())
 }
 
 func exitCode(err error) int {

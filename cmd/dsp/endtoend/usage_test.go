@@ -119,7 +119,7 @@ func TestTrainHelpShowsWhatApplies(t *testing.T) {
 	for _, flag := range choices {
 		dsp(t, "train", "--"+flag, "foo", "--help").refused(exitBadInput, `"foo" is not known`)
 	}
-	if short := dsp(t, "train", "--task", "pipeline", "--help").ok().stdout; strings.Contains(short, "--net ") || strings.Contains(short, "--tune-encoder") || !strings.Contains(short, "--crossing") {
+	if short := dsp(t, "train", "--task", "pipeline", "--help").ok().stdout; strings.Contains(short, "\n  --net ") || strings.Contains(short, "\n  --tune-encoder") || !strings.Contains(short, "\n  --crossing ") {
 		t.Errorf("--task pipeline --help shows settings that pipelines refuse, or lacks some:\n%s", short)
 	}
 	dsp(t, "train", "--task", "foo", "--help").refused(exitBadInput, "align", "pipeline", "tag")
