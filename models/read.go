@@ -74,7 +74,7 @@ func (m *Model) ReadData(r Request) (*structured.Dataset, error) {
 	if err := m.accepts(d); err != nil {
 		return nil, err
 	}
-	if d.Attributes != nil && d.Positions() > 0 && len(d.Attributes.Index) == 0 && m.Config.L1 == 0 && m.Config.Radius == 0 { // sparse models know few attributes
+	if d.Attributes != nil && d.Positions() > 0 && knownAttributes(d) == 0 && m.Config.L1 == 0 && m.Config.Radius == 0 { // sparse models know few attributes
 		return nil, strange(path)
 	}
 	return d, m.checkData(d)
@@ -143,6 +143,21 @@ func (m *Model) checkData(d *structured.Dataset) error {
 		return check(&m.Config, d, m.Labels.Len())
 	}
 	return nil
+}
+
+// knownAttributes returns how many attributes of positions, steps and whole segments d has that the model knows, with repetitions.
+func knownAttributes(d *structured.Dataset) int {
+	all := []*structured.Sparse{d.Attributes, d.EdgeAttributes}
+	if t := d.Table(segments.Rows); t != nil {
+		all = append(all, t.Attributes)
+	}
+	n := 0
+	for _, x := range all {
+		if x != nil {
+			n += len(x.Index)
+		}
+	}
+	return n
 }
 
 // strange is the error for a file that has no attribute in common with the training data.

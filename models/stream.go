@@ -105,6 +105,7 @@ func (m *Model) PredictText(ctx context.Context, in io.Reader, w io.Writer, r Re
 		if err := s.keeps(); err != nil {
 			return err
 		}
+		s.Labels = formats.Find(s.Format).TakesSetting("links") // else mistakes in links would count as pairs without
 	}
 	if err := m.allows(o); err != nil {
 		return err
@@ -171,10 +172,7 @@ func (a *Answerer) label(s source, piece text.Piece, o predictions.Options, form
 	if err := predictions.CheckInto(d, o); err != nil {
 		return Answered{}, err
 	}
-	to := Answered{Text: make([]byte, 0, 2*len(piece.Text)), Examples: d.Len()}
-	if d.Attributes != nil {
-		to.Known = len(d.Attributes.Index)
-	}
+	to := Answered{Text: make([]byte, 0, 2*len(piece.Text)), Examples: d.Len(), Known: knownAttributes(d)}
 	err = a.predict(d, o, func(i int, p *predictions.Prediction) error {
 		to.Add(form, d, i, p)
 		return nil

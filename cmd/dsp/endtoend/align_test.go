@@ -230,7 +230,8 @@ func TestLinkMargins(t *testing.T) {
 	dspWith(t, pair, "predict", "--model", dir, "--decode", "risk").refused(exitBadInput, "sums")
 
 	// What is given is kept, and the rest is the best that agrees with it.
-	dspWith(t, pair, "predict", "--model", dir, "--force").refused(exitBadInput, "no links to keep")
+	dspWith(t, pair, "predict", "--model", dir, "--force").refused(exitBadInput, "no links, expected lines of source words")
+	dspWith(t, strings.TrimSpace(pair)+" ||| 0-99\n", "predict", "--model", dir, "--force").refused(exitBadInput, "standard input:1: link 0-99: target word 99")
 	for given, agrees := range map[string]func(links map[[2]int]bool, of int) bool{
 		"":            func(map[[2]int]bool, int) bool { return true },
 		"1-0":         func(links map[[2]int]bool, of int) bool { return links[[2]int{1, 0}] },
