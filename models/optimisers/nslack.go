@@ -9,7 +9,7 @@ import (
 var NSlack = builtin(&Descriptor{
 	Name:    "n-slack",
 	Summary: "cutting planes of each example, and exact steps between them without the oracle; no step size",
-	When:    "for linear nets of dense inputs and the hinge: fewest passes",
+	When:    "for linear nets of dense inputs and the hinge: few passes",
 	Losses:  HingeOnly, Certified: true, Prior: true, Ranks: true,
 	Vectors: func(*Settings) float64 { return 6 },
 	Make: func(r *Run) (train.Method, error) {

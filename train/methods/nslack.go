@@ -13,7 +13,7 @@ import (
 // NSlack is the n-slack cutting plane method for the hinge objective (Tsochantaridis, Joachims, Hofmann and Altun 2005): each example has planes of its own.
 // A pass asks the max oracle about all examples at one w and adds its answers to the examples' corners. It then raises the dual over all mixtures of these corners
 // by pairwise steps, without the oracle, until the gap of this restricted dual is a share of the gap that is left (workingSet).
-// A restricted step costs far less than an answer, so it takes many of them: the method converges in the fewest passes of all.
+// A restricted step costs far less than an answer, so a pass takes many of them, and few passes are needed.
 //
 // The first pass begins at the centre, where all wrong outputs are alike and the answers say little. So it asks about a part of the examples at a time, and raises the
 // dual after each. Later passes ask at v ← ½(v + w), between the last v and the w of the dual point, because F at w alone jumps.
