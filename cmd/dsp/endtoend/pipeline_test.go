@@ -263,6 +263,28 @@ func predictedSentences(t *testing.T, model, text string) []conllu.Sentence {
 	return all
 }
 
+// Text that is split already keeps its sentences and tokens; tokens of several words are found in it, too.
+func TestPipelinePretokenised(t *testing.T) {
+	model, _ := aPipeline(t)
+	in := "C' est qu' il n' aime pas l' ami du chat .\n\nM. Durand voit l' eau. Il mange\n"
+	out := dspWith(t, in, "predict", "--model", model, "--lines", "--pretokenised").ok().stdout
+	all, err := conllu.ReadAll(strings.NewReader(out), "predictions")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := ""
+	for _, s := range all {
+		for _, token := range s.Tokens {
+			got += token.Form + " "
+		}
+		got += fmt.Sprintf("%d\n", len(s.Words))
+	}
+	if want := "C' est qu' il n' aime pas l' ami du chat . 13\nM. Durand voit l' eau. Il mange 7\n"; got != want {
+		t.Errorf("%s, expected %s", got, want)
+	}
+	dspWith(t, in, "predict", "--model", model, "--pretokenised", "--inline").refused(exitBadInput, "--inline has no use with a pipeline")
+}
+
 // Only the fields that are asked for change in a treebank.
 func TestPipelineFills(t *testing.T) {
 	model, _ := aPipeline(t)
