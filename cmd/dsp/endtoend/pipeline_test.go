@@ -22,7 +22,7 @@ import (
 )
 
 // drawnSentence is a sentence of a small language with the traits of French: tokens of two words (du, aux, des), words that are written
-// together (l'ami, n'aime, c'est, qu'il), and points that end no sentence.
+// together (l'ami, n'aime, c'est, qu'il), points that end no sentence (M. Durand), and sentences in « », which end behind them.
 type drawnSentence struct {
 	conllu.Sentence
 	rng *rand.Rand
@@ -97,6 +97,11 @@ func drawSentence(rng *rand.Rand, number int) conllu.Sentence {
 		s.Comments = append(s.Comments, "# newpar")
 	}
 	s.Comments = append(s.Comments, fmt.Sprintf("# sent_id = %d", number+1))
+	quoted := rng.IntN(5) == 0 // then » ends the sentence, and the point before it does not
+	if quoted {
+		s.word("«", "«", "PUNCT", "_")
+	}
+	opening := len(s.Tokens)
 	clause := -1
 	if rng.IntN(4) == 0 {
 		c := s.word("C'", "ce", "PRON", "_")
@@ -148,9 +153,13 @@ func drawSentence(rng *rand.Rand, number int) conllu.Sentence {
 	s.hang(s.word([]string{".", ".", "!", "?"}[rng.IntN(4)], "", "PUNCT", "_"), root, "punct")
 	end := &s.Words[len(s.Words)-1].Fields
 	end[conllu.Lemma] = end[conllu.Form]
-	first := &s.Words[s.Tokens[0].First].Fields
-	s.Tokens[0].Form = strings.ToUpper(s.Tokens[0].Form[:1]) + s.Tokens[0].Form[1:]
-	first[conllu.Form] = s.Tokens[0].Form
+	if quoted {
+		s.hang(0, root, "punct")
+		s.hang(s.word("»", "»", "PUNCT", "_"), root, "punct")
+	}
+	first := &s.Tokens[opening]
+	first.Form = strings.ToUpper(first.Form[:1]) + first.Form[1:]
+	s.Words[first.First].Fields[conllu.Form] = first.Form
 	return s.Sentence
 }
 
