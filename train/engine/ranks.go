@@ -23,6 +23,9 @@ import (
 //
 // A step on sparse inputs keeps its gradient in potential space. There the ranks exchange marginals instead.
 
+// ErrFewStrands is why some data are too small for so many ranks.
+var ErrFewStrands = errors.New("each rank needs one")
+
 // Join shares the work of passes and steps with the ranks of a group. All ranks must call the same methods in the same order.
 func (e *Engine) Join(g ranks.Group) error {
 	if g.Size() == 1 {
@@ -32,7 +35,7 @@ func (e *Engine) Join(g ranks.Group) error {
 		return structured.BadInput("several ranks share the work on the CPU only")
 	}
 	if most := e.MostRanks(); g.Size() > most {
-		return structured.BadInput("%d ranks, but the sums over these %d examples have %d strands, and each rank needs one: start at most %d", g.Size(), e.Len(), most, most)
+		return structured.BadInput("%d ranks, but the sums over these %d examples have %d strands, and %w: start at most %d", g.Size(), e.Len(), most, ErrFewStrands, most)
 	}
 	e.group = g
 	return nil

@@ -26,7 +26,7 @@ import (
 // trainPipeline trains the stages of a pipeline.
 func trainPipeline(ctx context.Context, c config.Config, o training.TrainOptions) error {
 	r, err := pipelines.Train(ctx, c, o)
-	if err != nil {
+	if err != nil || r == nil { // a rank that follows
 		return err
 	}
 	if c.JSON {
