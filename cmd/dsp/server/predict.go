@@ -98,9 +98,9 @@ func (p *pool) keeps(all []examples.Example, force bool) error {
 		}
 		switch {
 		case force && !e.Given:
-			return structured.BadInput("%sforce keeps labels of words, %s, and links of word pairs, %s; the object has neither", at, `"labels": ["B-PER", "?"]`, `"links": [[0, 1]]`)
+			return structured.BadInput("%sforce keeps what an object says of its output, expected %s", at, p.reader.Known())
 		case e.Given && !force:
-			return structured.BadInput("%slabels and links in an object are kept with ?force; without, leave them out", at)
+			return structured.BadInput("%swhat an object says of its output is kept with ?force; without, leave it out", at)
 		}
 	}
 	return nil
