@@ -22,13 +22,18 @@ KERNEL(tree_relations)(const int* RESTRICT offsets, const int* RESTRICT pairs, c
 	int best = 0x7fffffff;
 	for (int r = LANE; r < R; r += 32) {
 		float v = row[r] + relation_cost(x, flags, r);
-		finite = finite && v < INFINITE;
+		if (!(v < INFINITE)) {
+			finite = false;
+			continue;
+		}
 		if (v > most || best == 0x7fffffff) {
 			most = v;
 			best = r;
 		}
 	}
-	if (!finite && bad) atomic_min(bad, examples[x.b]);
+	finite = ballot(!finite) == 0;
+	if (!finite && bad && LANE == 0) atomic_min(bad, examples[x.b]);
+	if (!finite) own = NEVER; // lanes would part at NaN
 	float all = warp_max(most);
 	if (flags & BEST_RELATIONS) {
 		if (most != all) best = 0x7fffffff;
@@ -46,7 +51,7 @@ KERNEL(tree_relations)(const int* RESTRICT offsets, const int* RESTRICT pairs, c
 		sum = warp_sum(sum);
 	}
 	if (LANE == 0) {
-		score[pair] = all == NEVER ? IMPOSSIBLE : (double)own + (double)all + (R == 1 ? 0.0 : mu * logarithm(sum));
+		score[pair] = all == NEVER || own == NEVER ? IMPOSSIBLE : (double)own + (double)all + (R == 1 ? 0.0 : mu * logarithm(sum));
 		top[pair] = all;
 		share[pair] = (float)sum;
 	}
