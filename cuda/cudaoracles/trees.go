@@ -38,6 +38,7 @@ type TreeSums struct {
 	d          *device.Device
 	score      device.Array[float64] // [P] of arcs with their relations
 	top, share device.Array[float32] // [P] of the relations of a pair
+	declined   device.Array[int32]   // [B] what float64 cannot hold
 	chart      device.Array[float64] // of sentences that shared memory does not hold
 }
 
@@ -49,6 +50,7 @@ func (o *TreeSums) Free() {
 	device.Free(o.d, o.score)
 	device.Free(o.d, o.top)
 	device.Free(o.d, o.share)
+	device.Free(o.d, o.declined)
 	device.Free(o.d, o.chart)
 	*o = TreeSums{d: o.d}
 }
@@ -59,6 +61,7 @@ func (o *TreeSums) Reserve(θ *Trees) {
 	device.Grow(o.d, &o.score, θ.P, what)
 	device.Grow(o.d, &o.top, θ.P, what)
 	device.Grow(o.d, &o.share, θ.P, what)
+	device.Grow(o.d, &o.declined, θ.B, what)
 	switch {
 	case θ.chart() <= mostTreeShared:
 	case θ.NonProjective:
@@ -104,22 +107,34 @@ func (o *TreeSums) Exp(θ *Trees, a GoldTrees, μ float64, value device.Array[fl
 		o.d.Fail(fmt.Errorf("cuda: sums over trees at temperature %g, expected more than 0", μ))
 		return
 	}
-	o.Reserve(θ)
-	const warps = device.BlockThreads / 32
-	byPair, block := device.Dim{X: device.CeilDiv(θ.P, warps)}, device.Dim{X: device.BlockThreads}
-	o.d.Launch("tree_relations", byPair, block, 0, θ.Offsets, θ.Pairs, a.Source, a.Head, a.Relation, find.Examples, θ.Arc, θ.Label,
-		int32(θ.B), int32(θ.P), int32(θ.R), μ, a.flags(), o.score, o.top, o.share, find.Bad)
-	kernel, chart := "projective_sums", min(θ.chart(), mostTreeShared)
+	byPair, block := o.relations(θ, a, μ, find)
+	kernel, threads, chart := "projective_sums", 192, min(θ.chart(), mostTreeShared) // with more threads it has too few registers
 	if θ.NonProjective {
-		kernel = "tree_sums"
+		kernel, threads = "tree_sums", 256
 	}
-	o.d.Launch(kernel, device.Dim{X: θ.B}, block, 8*chart, θ.Offsets, θ.Pairs, o.score, μ, value, arc, o.chart, int32(chart))
+	for _, name := range []string{kernel, kernel + "_in_logs"} {
+		o.d.Launch(name, device.Dim{X: θ.B}, device.Dim{X: threads}, 8*chart, θ.Offsets, θ.Pairs, o.score, μ, value, arc, o.declined, o.chart, int32(chart))
+	}
 	if !label.IsEmpty() {
 		o.d.Launch("tree_labels", byPair, block, 0, θ.Offsets, θ.Pairs, a.Source, a.Head, a.Relation, θ.Label,
 			int32(θ.B), int32(θ.P), int32(θ.R), μ, a.flags(), o.top, o.share, arc, label)
 	}
 	if !gold.IsEmpty() {
-		o.d.Launch("tree_gold", device.Dim{X: device.CeilDiv(θ.B, warps)}, block, 0, θ.Offsets, θ.Pairs, a.Source, a.Head, a.Relation, θ.Arc, θ.Label,
+		o.d.Launch("tree_gold", device.Dim{X: device.CeilDiv(θ.B, treeWarps)}, block, 0, θ.Offsets, θ.Pairs, a.Source, a.Head, a.Relation, θ.Arc, θ.Label,
 			int32(θ.B), int32(θ.R), gold)
 	}
+}
+
+// Find looks for potentials that are not finite, without an answer.
+func (o *TreeSums) Find(θ *Trees, find FiniteTrees) { o.relations(θ, GoldTrees{}, 1, find) }
+
+const treeWarps = device.BlockThreads / 32 // per block of the kernels with a warp per pair or sentence
+
+// relations computes the scores of arcs with their relations. It returns the grid and block of kernels with a warp per pair.
+func (o *TreeSums) relations(θ *Trees, a GoldTrees, μ float64, find FiniteTrees) (byPair, block device.Dim) {
+	o.Reserve(θ)
+	byPair, block = device.Dim{X: device.CeilDiv(θ.P, treeWarps)}, device.Dim{X: device.BlockThreads}
+	o.d.Launch("tree_relations", byPair, block, 0, θ.Offsets, θ.Pairs, a.Source, a.Head, a.Relation, find.Examples, θ.Arc, θ.Label,
+		int32(θ.B), int32(θ.P), int32(θ.R), μ, a.flags(), o.score, o.top, o.share, find.Bad)
+	return byPair, block
 }

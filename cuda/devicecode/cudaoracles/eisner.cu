@@ -1,8 +1,8 @@
 // projective_sums: sums over projective trees with one root arc, and the probabilities of arcs.
 //   offsets, pairs, score [P] double, value [B] double, u_arc [P] float   as for tree_sums
+//   declined [B] int   out, of projective_sums: whether float64 cannot hold a sentence; projective_sums_in_logs then computes it on logarithms
 //   scratch            double: 5 per pair and 5 per word, for sentences that room [doubles] of shared memory cannot hold
-// One block per sentence; a warp computes a span, and all spans of one width are computed at once (Eisner 1996's recurrence over (+, ×); Paskin 2001). If
-// weights leave the range of float64, the block starts again on logarithms.
+// One block per sentence; a warp computes a span, and all spans of one width are computed at once (Eisner 1996's recurrence over (+, ×); Paskin 2001).
 // Bound: n³/2 multiply-adds in float64 (2n³ with marginals), n dependent steps each way.
 // Reference: oracles/tree/projectiveexp.go, chart.go, outside.go; checked by cuda/cudaoracles/trees_test.go.
 #include "trees.cuh"
@@ -122,21 +122,42 @@ template <class R> DEVICE bool run(const Chart& c, const double* score, double m
 	return true;
 }
 
-BOUNDED_KERNEL(projective_sums, 256)(const int* RESTRICT offsets, const int* RESTRICT pairs, const double* RESTRICT score, double mu,
-	double* RESTRICT value, float* RESTRICT u_arc, double* RESTRICT scratch, int room) {
-	SHARED(double, shared);
+template <class R> DEVICE void sums(const int* offsets, const int* pairs, const double* score, double mu, double* value, float* u_arc, int* declined, double* scratch,
+	int room, double* shared) {
 	Sentence s = sentence_at(offsets, pairs, BLOCK);
 	int n = s.n, step = n | 1;
+	if (R::logs && !declined[BLOCK]) return;
 	if (n == 0) {
-		if (THREAD == 0) value[BLOCK] = 0;
+		if (THREAD == 0) {
+			value[BLOCK] = 0;
+			declined[BLOCK] = 0;
+		}
 		return;
 	}
 	int64_t table = (int64_t)n * step;
 	double* at = 5 * table + 2 <= room ? shared + 2 : scratch + 5 * (s.pair + s.first);
 	Chart c{n, step, at, at + table, at + 2 * table, at + 3 * table, at + 4 * table};
 	float* u = u_arc ? u_arc + s.pair : u_arc;
-	if (run<Weights>(c, score + s.pair, mu, u, value + BLOCK, shared) || run<Logs>(c, score + s.pair, mu, u, value + BLOCK, shared)) return;
-	if (u)
+	bool right = run<R>(c, score + s.pair, mu, u, value + BLOCK, shared);
+	if (!R::logs) {
+		if (THREAD == 0) declined[BLOCK] = !right;
+	} else if (u && !right) { // there is no tree
 		for (int k = THREAD; k < n * n; k += THREADS) u[k] = 0.f;
+	}
+}
+
+#define PROJECTIVE_SUMS_PARAMETERS \
+	const int *RESTRICT offsets, const int *RESTRICT pairs, const double *RESTRICT score, double mu, double *RESTRICT value, float *RESTRICT u_arc, \
+		int *RESTRICT declined, double *RESTRICT scratch, int room
+
+BOUNDED_KERNEL(projective_sums, 192)(PROJECTIVE_SUMS_PARAMETERS) {
+	SHARED(double, shared);
+	sums<Weights>(offsets, pairs, score, mu, value, u_arc, declined, scratch, room, shared);
 }
 EXPORT(projective_sums)
+
+BOUNDED_KERNEL(projective_sums_in_logs, 192)(PROJECTIVE_SUMS_PARAMETERS) {
+	SHARED(double, shared);
+	sums<Logs>(offsets, pairs, score, mu, value, u_arc, declined, scratch, room, shared);
+}
+EXPORT(projective_sums_in_logs)

@@ -2,17 +2,20 @@
 //   offsets, pairs, score [P] double   of arcs with their relations, as tree_relations leaves them
 //   value [B] double      out: μ log Σ exp(score/μ); −∞ without an allowed tree
 //   u_arc [P] float       out: the probability of every arc; null: values only, with the same bits
+//   declined [B] int      out, of tree_sums: 0, or that float64 cannot hold NO_MARGINALS or NO_VALUE of a sentence; tree_sums_in_logs then computes it on logarithms
 //   scratch               double: 4 per pair and 60 per word, for sentences that room [doubles] of shared memory cannot hold
 // One block per sentence, of 2^k warps. Without a subtraction, so that all digits are right whatever the weights: see oracles/tree/matrixtree.go, whose
 // elimination this is (Grassmann, Taksar and Heyman 1985; Tutte's matrix-tree theorem). Every token must be the last one once: from the matrix of a
 // part of the sentence, one copy eliminates the right half and keeps the left, the other one the opposite. All parts of one level do that at once.
-// If weights leave the range of float64, the block starts again on logarithms.
 // Bound: about n³ multiply-adds in float64 (n³/3 for values only), and 2n dependent steps.
 // Reference: oracles/tree/matrixtree.go, halving.go; checked by cuda/cudaoracles/trees_test.go.
 #include "trees.cuh"
 
 // leastLogTotal of oracles/tree/matrixtree.go, here for weights that become 0 below e^−700.
 #define LEAST_LOG_TOTAL -640.0
+
+#define NO_MARGINALS 1
+#define NO_VALUE 2
 
 // Matrix views the rates between the tokens of a part: that from i to j is at[i·stride + j], and that from i to the root is root[i·stride].
 struct Matrix {
@@ -192,10 +195,9 @@ template <class R> DEVICE void follow(const Halving& h, int level) {
 	BARRIER();
 }
 
-// run computes a sentence. It returns, in all threads, whether the value is right, and whether marginals are, too.
-template <class R> DEVICE bool run(Halving& h, const double* score, double mu, float* u, double* value, bool& all) {
+// run computes a sentence. It returns, in all threads, what it could not compute; with keep, it leaves the value as it is.
+template <class R> DEVICE int run(Halving& h, const double* score, double mu, float* u, double* value, bool keep) {
 	int warps = THREADS / 32, n = h.n, step = stride(h, 0);
-	BARRIER(); // of an earlier run
 	for (int k = THREAD; k < 4 * n; k += THREADS) h.under[k] = -1;
 	for (int k = THREAD; k < 2; k += THREADS) h.wrong[k] = 1;
 	for (int d = WARP; d < n; d += warps) {
@@ -238,30 +240,34 @@ template <class R> DEVICE bool run(Halving& h, const double* score, double mu, f
 		base = warp_sum(base);
 		if (LANE == 0) {
 			right = right && (R::logs || log >= LEAST_LOG_TOTAL);
-			*value = right ? mu * (base + log) : IMPOSSIBLE;
+			if (!keep) *value = right ? mu * (base + log) : IMPOSSIBLE;
 			h.wrong[2] = right;
 		}
 	}
 	BARRIER();
 	right = h.wrong[2];
-	all = right && others;
-	if (!u || !all) return right;
+	if (!right) return NO_VALUE;
+	if (!u) return 0;
+	if (!others) return NO_MARGINALS;
 	for (int level = h.levels - 1; level >= 0; level--) follow<R>(h, level);
 	for (int d = WARP; d < n; d += warps)
 		for (int i = LANE; i < n; i += 32) {
 			double x = score[(int64_t)d * n + i] / mu - h.norm[d], w = R::logs ? x : exponential(x);
 			u[(int64_t)d * n + i] = (float)R::share(R::times(w, i == d ? h.open[d] : h.reach[(int64_t)i * n + d]), h.last[d]);
 		}
-	return true;
+	return 0;
 }
 
-BOUNDED_KERNEL(tree_sums, 256)(const int* RESTRICT offsets, const int* RESTRICT pairs, const double* RESTRICT score, double mu,
-	double* RESTRICT value, float* RESTRICT u_arc, double* RESTRICT scratch, int room) {
-	SHARED(double, shared);
+template <class R> DEVICE void sums(const int* offsets, const int* pairs, const double* score, double mu, double* value, float* u_arc, int* declined, double* scratch,
+	int room, double* shared) {
 	Sentence s = sentence_at(offsets, pairs, BLOCK);
 	int n = s.n;
+	if (R::logs && !declined[BLOCK]) return;
 	if (n == 0) {
-		if (THREAD == 0) value[BLOCK] = 0;
+		if (THREAD == 0) {
+			value[BLOCK] = 0;
+			declined[BLOCK] = 0;
+		}
 		return;
 	}
 	Halving h;
@@ -270,8 +276,7 @@ BOUNDED_KERNEL(tree_sums, 256)(const int* RESTRICT offsets, const int* RESTRICT 
 	while (1 << h.levels < n) h.levels++;
 	int64_t size = (int64_t)n * stride(h, 0);
 	for (int q = 0; q < h.levels; q++) size += (int64_t)n * stride(h, q);
-	int64_t wanted = size + (int64_t)n * n + 6 * n + 2;
-	double* at = wanted <= room ? shared : scratch + 4 * s.pair + 60 * (int64_t)s.first;
+	double* at = size + (int64_t)n * n + 6 * n + 2 <= room ? shared : scratch + 4 * s.pair + 60 * (int64_t)s.first;
 	h.start = at;
 	h.reach = at + size;
 	h.norm = h.reach + (int64_t)n * n;
@@ -280,14 +285,28 @@ BOUNDED_KERNEL(tree_sums, 256)(const int* RESTRICT offsets, const int* RESTRICT 
 	h.factor = h.open + n;
 	h.under = (int*)(h.factor + n);
 	h.wrong = h.under + 4 * n;
-	const double* from = score + s.pair;
 	float* u = u_arc ? u_arc + s.pair : u_arc;
-	bool all, right = run<Weights>(h, from, mu, u, value + BLOCK, all);
-	if (right && (all || !u)) return;
-	double was = right && THREAD == 0 ? value[BLOCK] : 0;
-	bool found = run<Logs>(h, from, mu, u, value + BLOCK, all) && (all || !u);
-	if (THREAD == 0) value[BLOCK] = right ? was : found ? value[BLOCK] : IMPOSSIBLE; // the value must not depend on whether marginals are wanted
-	if (u && !found)
+	// The value must not depend on whether marginals are wanted.
+	int lacks = run<R>(h, score + s.pair, mu, u, value + BLOCK, R::logs && declined[BLOCK] == NO_MARGINALS);
+	if (!R::logs) {
+		if (THREAD == 0) declined[BLOCK] = lacks;
+	} else if (u && lacks) { // there is no tree
 		for (int k = THREAD; k < n * n; k += THREADS) u[k] = 0.f;
+	}
+}
+
+#define TREE_SUMS_PARAMETERS \
+	const int *RESTRICT offsets, const int *RESTRICT pairs, const double *RESTRICT score, double mu, double *RESTRICT value, float *RESTRICT u_arc, \
+		int *RESTRICT declined, double *RESTRICT scratch, int room
+
+BOUNDED_KERNEL(tree_sums, 256)(TREE_SUMS_PARAMETERS) {
+	SHARED(double, shared);
+	sums<Weights>(offsets, pairs, score, mu, value, u_arc, declined, scratch, room, shared);
 }
 EXPORT(tree_sums)
+
+BOUNDED_KERNEL(tree_sums_in_logs, 256)(TREE_SUMS_PARAMETERS) {
+	SHARED(double, shared);
+	sums<Logs>(offsets, pairs, score, mu, value, u_arc, declined, scratch, room, shared);
+}
+EXPORT(tree_sums_in_logs)

@@ -3,11 +3,9 @@
 // Reference: oracles/tree/oracle.go, structured/trees/hamming.go; checked by cuda/cudaoracles/trees_test.go.
 #include "trees.cuh"
 
-#define BEST_RELATIONS 2
-
 // tree_relations: the score of every pair as an arc with its relations,
-//   score [P] double   out: arc + μ log Σ_r exp(label_r/μ), or arc + max label with BEST_RELATIONS
-//   top, share [P] float   out: max label, and Σ_r exp((label_r − top)/μ), or with BEST_RELATIONS the first best relation as an int
+//   score [P] double   out: arc + μ log Σ_r exp(label_r/μ)
+//   top, share [P] float   out: max label, and Σ_r exp((label_r − top)/μ)
 //   bad [1] int        out: the least example with a potential that is NaN or +∞, if it is below bad; examples [B] int: of the batch
 // One warp per pair. Bound: reads label, 4·P·R bytes.
 KERNEL(tree_relations)(const int* RESTRICT offsets, const int* RESTRICT pairs, const int* RESTRICT source, const int* RESTRICT gold_head,
@@ -19,26 +17,15 @@ KERNEL(tree_relations)(const int* RESTRICT offsets, const int* RESTRICT pairs, c
 	const float* row = label + (int64_t)pair * R;
 	float own = arc[pair] + head_cost(x, flags), most = NEVER;
 	bool finite = own < INFINITE;
-	int best = 0x7fffffff;
 	for (int r = LANE; r < R; r += 32) {
 		float v = row[r] + relation_cost(x, flags, r);
-		finite = finite && v < INFINITE;
-		if (v > most || best == 0x7fffffff) {
-			most = v;
-			best = r;
-		}
+		if (v < INFINITE) most = max(most, v);
+		else finite = false;
 	}
-	if (!finite && bad) atomic_min(bad, examples[x.b]);
+	finite = ballot(!finite) == 0;
+	if (!finite && bad && LANE == 0) atomic_min(bad, examples[x.b]);
+	if (!finite) own = NEVER; // lanes would part at NaN
 	float all = warp_max(most);
-	if (flags & BEST_RELATIONS) {
-		if (most != all) best = 0x7fffffff;
-		for (int m = 16; m > 0; m >>= 1) best = min(best, shuffle_xor(best, m));
-		if (LANE == 0) {
-			score[pair] = (double)own + (double)all;
-			((int*)share)[pair] = best;
-		}
-		return;
-	}
 	double sum = 0;
 	if (all != NEVER) {
 		Rate rate = rate_of(mu);
@@ -46,7 +33,7 @@ KERNEL(tree_relations)(const int* RESTRICT offsets, const int* RESTRICT pairs, c
 		sum = warp_sum(sum);
 	}
 	if (LANE == 0) {
-		score[pair] = all == NEVER ? IMPOSSIBLE : (double)own + (double)all + (R == 1 ? 0.0 : mu * logarithm(sum));
+		score[pair] = all == NEVER || own == NEVER ? IMPOSSIBLE : (double)own + (double)all + (R == 1 ? 0.0 : mu * logarithm(sum));
 		top[pair] = all;
 		share[pair] = (float)sum;
 	}

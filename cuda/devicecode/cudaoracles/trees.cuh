@@ -41,14 +41,20 @@ struct Weights {
 	DEVICE double share(double x, double all) { return x / all; }
 };
 
+// log_plus returns log(eˣ + eʸ). It is a call, because its body in a dozen places takes more registers than there are.
+#ifndef EMULATED
+__attribute__((device))
+#endif
+static __attribute__((noinline)) double log_plus(double x, double y) {
+	double most = max(x, y), least = min(x, y);
+	return least == IMPOSSIBLE ? most : most + logarithm(1.0 + exponential(least - most));
+}
+
 struct Logs {
 	static constexpr bool logs = true;
 	DEVICE double zero() { return IMPOSSIBLE; }
 	DEVICE double one() { return 0.0; }
-	DEVICE double plus(double x, double y) {
-		double most = max(x, y), least = min(x, y);
-		return least == IMPOSSIBLE ? most : most + logarithm(1.0 + exponential(least - most));
-	}
+	DEVICE double plus(double x, double y) { return log_plus(x, y); }
 	DEVICE double times(double x, double y) { return x + y; }
 	DEVICE double over(double x, double y) { return x - y; }
 	DEVICE double add(double s, double x, double y) { return plus(s, x + y); }
