@@ -40,6 +40,9 @@ func (m *Model) learnFrom(c *config.Config) error {
 	if c.Task != m.Config.Task {
 		return structured.BadInput("--teacher %s: its --task is %s, and that of this run is %s", c.Teacher, m.Config.Task, c.Task)
 	}
+	if c.Order > 1 && m.Config.Order != c.Order {
+		return structured.BadInput("--teacher %s: --order %d takes the steps between labels from the teacher, which is of --order %d", c.Teacher, c.Order, m.Config.Order)
+	}
 	if settings.Undecided(c.Loss) {
 		c.Loss = "crf"
 	}
