@@ -95,9 +95,7 @@ func ValidateModel(c config.Config) error {
 		return structured.BadInput("--prior %s has no effect with --reg 0: give --reg above 0, or --init %s to start from the model only", c.Prior, c.Prior)
 	case c.TeacherShare > 1:
 		return structured.BadInput("--teacher-share %v: expected a share from 0 to 1", c.TeacherShare)
-	case c.Teacher != "" && bySegments(&c):
-		return structured.BadInput("--teacher %s: segments have no teacher yet; use --structure chain", c.Teacher)
-	case c.Teacher != "" && c.Scheme != "keep":
+	case c.Teacher != "" && c.Scheme != "keep" && !bySegments(&c):
 		return structured.BadInput("--scheme %s converts tags as they are read; with --teacher, labels are the teacher's", c.Scheme)
 	case c.Teacher != "" && c.Init+c.Prior != "":
 		return structured.BadInput("--teacher %s and --init or --prior both say what labels there are; give one", c.Teacher)
