@@ -80,19 +80,9 @@ func (e *Engine) GradientAllowance(square float64) float64 {
 }
 
 // linearRounding is the allowance for all terms of F(w) and D(u) except those of GradientAllowance. The sums over examples were
-// taken at w, and g is the gradient computed from them.
-func (e *Engine) linearRounding(w []float32, g []float64, sums Sums) float64 {
+// taken at w, the gradient g was computed from them, product is Σ|g_j||w_j − c_j|, and from is Σ|g_j|(|w_j| + |c_j|).
+func (e *Engine) linearRounding(w []float32, product, from float64, sums Sums) float64 {
 	inv := 1 / float64(e.Len())
-	product, from := 0.0, 0.0 // Σ|g_j||w_j − c_j| and Σ|g_j|(|w_j| + |c_j|)
-	for j, x := range g {
-		c := 0.0
-		if e.Center != nil {
-			c = float64(e.Center[j])
-		}
-		x = math.Abs(x)
-		product += x * math.Abs(float64(w[j])-c)
-		from += x * (math.Abs(float64(w[j])) + math.Abs(c))
-	}
 	rest := math.Abs(sums.Linear*inv) + math.Abs(sums.Entropy*inv) + math.Abs(e.Constant)
 	if e.backend.precise() {
 		return sums.Below*inv + doubleUnit*(from+rest)
