@@ -63,7 +63,7 @@ func (m *NSlack) Start(ctx context.Context, p *train.Problem, s *train.State) er
 		return err
 	}
 	if len(m.at) > 0 { // restored
-		if err := m.corners.fit(p.Data); err != nil {
+		if err := m.corners.fit(p); err != nil {
 			return err
 		}
 		if len(m.gap) != p.Len() || len(m.at) != p.Scorer.Dim() || len(m.held.w) != p.Scorer.Dim() {
