@@ -179,6 +179,7 @@ func TestGPUTrainsOnBatches(t *testing.T) {
 func TestGPUTrainsParser(t *testing.T) {
 	emulated(t)
 	flags := with([]string{"train", "--examples", "12,4,4", "--passes", "1", "--batch", "4", "--json"}, smallBiaffine...)
+	known := write(t, "known.conllu", "1\tthe\t_\tDET\t_\t_\t_\t_\t_\t_\n2\tdog\t_\tNOUN\t_\t_\t1\t_\t_\t_\n3\tbarks\t_\tVERB\t_\t_\t_\t_\t_\t_\n\n")
 	for _, how := range [][]string{{"--method", "sgd", "--loss", "hinge"}, {"--method", "adam", "--loss", "softmax-margin"}, {"--method", "prox-linear", "--loss", "crf"}} {
 		var r [2]resultJSON
 		run := ""
@@ -193,8 +194,8 @@ func TestGPUTrainsParser(t *testing.T) {
 		if a, b := *r[0].Objective, *r[1].Objective; math.Abs(a-b) > 1e-3*a {
 			t.Errorf("%v: objective %g on the CPU, %g on the device", how, a, b)
 		}
-		for _, asked := range [][]string{nil, {"--decode", "risk"}} {
-			ask := with([]string{"predict", "--model", run, "--input", "builtin"}, asked...)
+		for _, asked := range [][]string{{"--input", "builtin"}, {"--input", "builtin", "--decode", "risk"}, {"--input", known, "--force"}} {
+			ask := with([]string{"predict", "--model", run}, asked...)
 			if here, there := dsp(t, ask...).ok().stdout, dsp(t, with(ask, "--device", "cuda")...).ok().stdout; here != there || !strings.Contains(here, "\t") {
 				t.Errorf("%v %v: the device predicts\n%s\nthe CPU\n%s", how, asked, there, here)
 			}
