@@ -60,8 +60,9 @@ func checkRanks(c *config.Config, d *optimisers.Descriptor, o *engine.Objective)
 	return nil
 }
 
-// agree refuses ranks that do not run the same training: another version of the program, other kernels, whose sums have other bits, or other settings.
-func agree(ctx context.Context, c *config.Config, o TrainOptions) error {
+// Agree refuses ranks that do not run the same training: another version of the program, other kernels, whose sums have other bits, or other settings.
+// Train does so by itself.
+func Agree(ctx context.Context, c *config.Config, o TrainOptions) error {
 	facts := [][2]string{
 		{"version", o.Version}, {"vector instructions", chain.Vector()}, {"matrix products", kernels.CurrentBLAS().Name()},
 		{"--passes", fmt.Sprint(c.Passes)}, {"--gap", fmt.Sprint(c.Gap)}, {"--patience", fmt.Sprint(c.Patience)}, {"--resume", c.Resume},

@@ -58,7 +58,7 @@ func trainAll(ctx context.Context, given config.Config, o TrainOptions) (result 
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	if o.Ranks != nil {
-		if err := agree(ctx, &given, o); err != nil {
+		if err := Agree(ctx, &given, o); err != nil {
 			return nil, "", nil, err
 		}
 	}

@@ -21,6 +21,10 @@ type Group interface {
 	// Gather returns what each rank gives, in the order of the ranks.
 	Gather(ctx context.Context, mine []byte) ([][]byte, error)
 
+	// Complete completes x, which is cut at the same ends [Size] on all ranks: rank r gives the piece that ends at ends[r], and gets those of the others. It takes
+	// fewer messages than Gather, whose sizes are not known.
+	Complete(ctx context.Context, x []byte, ends []int) error
+
 	// Broadcast overwrites x with that of rank 0; it has the same length everywhere.
 	Broadcast(ctx context.Context, x []byte) error
 
@@ -63,6 +67,9 @@ func (Alone) Sum(ctx context.Context, pieces [][]byte, window int, add func(lo, 
 func (Alone) Gather(ctx context.Context, mine []byte) ([][]byte, error) {
 	return [][]byte{mine}, ctx.Err()
 }
+
+// Complete leaves x as it is.
+func (Alone) Complete(ctx context.Context, _ []byte, _ []int) error { return ctx.Err() }
 
 // Broadcast leaves x as it is.
 func (Alone) Broadcast(ctx context.Context, _ []byte) error { return ctx.Err() }
