@@ -100,7 +100,7 @@ func (p *predictor) predict(d *structured.Dataset, examples []int, o predictions
 	if truncates {
 		if o.Exact {
 			if err := truncator.Check(&p.θ); err != nil {
-				return nil, structured.BadInput("%s: %w; --truncate lowers such scores until they do", d.Name, err)
+				return nil, structured.BadInput("%s: %w; without --truncate=false such scores are lowered until they do", d.Name, err)
 			}
 		}
 		truncator.ResetTruncated()

@@ -56,7 +56,7 @@ func NewPredictor(d *device.Device, net nets.Scorer, c structured.Constraints, s
 	if err := CheckObjective(o); err != nil {
 		return nil, err
 	}
-	if !HasKernels(o) {
+	if !hasChainKernels(o) {
 		return nil, device.Unsupported("a CUDA device predicts only sequences of labels, not a %s", net.Form().Structure.Name())
 	}
 	o.Data = set

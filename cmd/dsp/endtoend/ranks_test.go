@@ -24,8 +24,8 @@ import (
 
 // ranked are flags of runs that several ranks share.
 var ranked = map[string][]string{
-	"lbfgs":       {"train", "--examples", "300,10,10", "--net", "linear", "--loss", "crf", "--method", "lbfgs", "--passes", "4", "--baselines", "off"},
-	"prox-linear": {"train", "--examples", "300,10,10", "--channels", "4", "--hidden", "16", "--model-batch", "16", "--passes", "2", "--baselines", "off"},
+	"lbfgs":       {"train", "--examples", "240,10,10", "--net", "linear", "--loss", "crf", "--method", "lbfgs", "--passes", "4", "--baselines", "off"},
+	"prox-linear": {"train", "--examples", "240,10,10", "--channels", "4", "--hidden", "16", "--model-batch", "16", "--passes", "2", "--baselines", "off"},
 }
 
 // modelBytes returns the model file of a run.
@@ -124,6 +124,7 @@ func TestRanksWithFilesOfTheirOwn(t *testing.T) {
 
 // What ranks cannot do together is refused by name, with exit code 2, before anything is written.
 func TestRanksRefuse(t *testing.T) {
+	t.Parallel() // mpirun takes seconds to end after a failure, and does nothing in them
 	l := rankstest.Launchers(t)[0]
 	dir := t.TempDir()
 	text := filepath.Join(dir, "train.conll")
@@ -141,19 +142,21 @@ func TestRanksRefuse(t *testing.T) {
 		"two training files":                {with(tag, "--train-local", text), "both say what to learn from"},
 		"a device":                          {with(tag, "--method", "lbfgs", "--device", "cuda"), "--device cuda"},
 		"baselines":                         {with(tag, "--method", "lbfgs", "--baselines", "on"), "--baselines on"},
-		"other settings":                    {[]string{"sh", "-c", each + "exec \"$0\" train --train " + text + " --method lbfgs --seed $RANK --out " + dir + "/run"}, "has --seed 1, but rank 0 ("},
-		"a missing file":                    {[]string{"sh", "-c", each + "exec \"$0\" train --train " + text + "$RANK --method lbfgs --out " + dir + "/run"}, "no such file"},
+		"other settings":                    {[]string{"sh", "-c", each + "exec \"$0\" train --train " + text + " --method lbfgs --seed $RANK --out $1"}, "has --seed 1, but rank 0 ("},
+		"a missing file":                    {[]string{"sh", "-c", each + "exec \"$0\" train --train " + text + "$RANK --method lbfgs --out $1"}, "no such file"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			program, args := binary, with(c.command, "--out", filepath.Join(dir, "run"))
+			t.Parallel()
+			run := filepath.Join(t.TempDir(), "run")
+			program, args := binary, with(c.command, "--out", run)
 			if c.command[0] == "sh" {
-				program, args = "sh", []string{"-c", c.command[2], binary}
+				program, args = "sh", []string{"-c", c.command[2], binary, run}
 			}
 			out, err := l.Run(t, 2, []string{asProgram + "=1"}, program, args...)
 			if err == nil || !strings.Contains(out, "dsp: rank ") || !strings.Contains(out, c.says) {
 				t.Errorf("%v, expected %q in\n%s", err, c.says, out)
 			}
-			if _, err := os.Stat(filepath.Join(dir, "run", "model.safetensors")); err == nil {
+			if _, err := os.Stat(filepath.Join(run, "model.safetensors")); err == nil {
 				t.Error("there is a model")
 			}
 		})
@@ -269,7 +272,7 @@ type certified struct{ Objective, Dual, Gap float64 }
 
 // Ranks that own examples certify a gap. Killed, as many go on to the same bits, and another number to the same gap.
 func TestRanksOwnExamples(t *testing.T) {
-	flags := []string{"train", "--examples", "400,10,10", "--net", "linear", "--loss", "crf", "--method", "sdca", "--gap", "0.3", "--checkpoint-every", "1", "--baselines", "off", "--json"}
+	flags := []string{"train", "--examples", "240,10,10", "--net", "linear", "--loss", "crf", "--method", "sdca", "--gap", "0.3", "--checkpoint-every", "1", "--baselines", "off", "--json"}
 	result := func(out string) (c certified) {
 		if err := json.Unmarshal([]byte(out), &c); err != nil {
 			t.Fatalf("%v\n%s", err, out)

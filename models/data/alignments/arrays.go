@@ -26,7 +26,7 @@ func ReadArrays(r io.Reader, name string, o arrays.Pairs) (*Corpus, error) {
 		links[l[0]] = append(links[l[0]], Link{int32(l[1]), int32(l[2]), l[3] == 1})
 	}
 	for _, of := range links {
-		c.addLinks(of)
+		c.AddLinks(of)
 	}
 	return c, nil
 }

@@ -64,11 +64,12 @@ func (c *Corpus) Add(source, target []string, links []Link) {
 	c.Offsets = append(c.Offsets, len(c.Words))
 	c.Sources = append(c.Sources, len(source))
 	if links != nil {
-		c.addLinks(links)
+		c.AddLinks(links)
 	}
 }
 
-func (c *Corpus) addLinks(links []Link) {
+// AddLinks appends the links of the pair that was appended last. Either all pairs of a corpus have links, or none has.
+func (c *Corpus) AddLinks(links []Link) {
 	if c.LinksAt == nil {
 		c.LinksAt = []int{0}
 	}

@@ -93,7 +93,7 @@ func (o Reader) readLinks(c *Corpus, lines *host.Lines, name string) error {
 		if err != nil {
 			return lines.Bad("%w", err)
 		}
-		c.addLinks(links)
+		c.AddLinks(links)
 		i++
 	}
 	if err := lines.Err(); err != nil {
@@ -209,5 +209,5 @@ func (p *pairReader) links(third []string, n, m int) {
 		links = nil
 	}
 	p.linked++
-	p.c.addLinks(links)
+	p.c.AddLinks(links)
 }

@@ -44,16 +44,16 @@ func Read(path string) (*Mask, error) {
 	if err != nil {
 		return nil, structured.BadInput("%w, expected a mask", err)
 	}
-	m, err := decode(f, path)
+	m, err := Decode(f, path)
 	return m, errors.Join(err, f.Close())
 }
 
 // expected ends messages about files of other kinds.
 const expected = "expected a mask: a PNG image with a palette or grey values, without transparency"
 
-// decode decodes a PNG image with a palette, whose indices are the labels, or with grey values, which are the labels. name is the
+// Decode decodes a PNG image with a palette, whose indices are the labels, or with grey values, which are the labels. name is the
 // name of its file, for messages.
-func decode(r io.Reader, name string) (*Mask, error) {
+func Decode(r io.Reader, name string) (*Mask, error) {
 	content, err := io.ReadAll(r)
 	if err != nil {
 		return nil, structured.BadInput("%s: %w", name, err)

@@ -53,7 +53,7 @@ func TestFewBits(t *testing.T) {
 	for colours := 2; colours <= 16; colours *= 2 {
 		p := image.NewPaletted(image.Rect(0, 0, 5, 1), Palette()[:colours])
 		copy(p.Pix, []uint8{0, 1, 1, 0, uint8(colours - 1)})
-		m, err := decode(bytes.NewReader(encoded(t, p)), "m.png")
+		m, err := Decode(bytes.NewReader(encoded(t, p)), "m.png")
 		if err != nil || !slices.Equal(m.Labels, p.Pix) {
 			t.Errorf("%d colours: %v, %v", colours, err, m)
 		}
@@ -70,7 +70,7 @@ func TestFewBits(t *testing.T) {
 // Values of 16 bits are labels, too.
 func TestSixteenBits(t *testing.T) {
 	from := &image.Gray16{Pix: []uint8{0, 9, 0, 255, 0, 0, 0, 1}, Stride: 4, Rect: image.Rect(0, 0, 2, 2)}
-	if m, err := decode(bytes.NewReader(encoded(t, from)), "a.png"); err != nil || !bytes.Equal(m.Labels, []uint8{9, Void, 0, 1}) {
+	if m, err := Decode(bytes.NewReader(encoded(t, from)), "a.png"); err != nil || !bytes.Equal(m.Labels, []uint8{9, Void, 0, 1}) {
 		t.Errorf("%+v, %v", m, err)
 	}
 }
@@ -91,7 +91,7 @@ func TestBadMasks(t *testing.T) {
 		"16 bits": {encoded(t, &image.Gray16{Pix: []uint8{0, 9, 1, 0}, Stride: 4, Rect: image.Rect(0, 0, 2, 1)}), "x 1, y 0 has label 256, expected at most 255"},
 		"alpha":   {encoded(t, image.NewNRGBA(bounds)), "a colour image, expected a mask"},
 	} {
-		_, err := decode(bytes.NewReader(test.content), "a.png")
+		_, err := Decode(bytes.NewReader(test.content), "a.png")
 		if !structured.IsBadInput(err) || !strings.HasPrefix(err.Error(), "a.png: ") || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: %v, expected an error about %q", name, err, test.want)
 		}

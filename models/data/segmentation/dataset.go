@@ -98,7 +98,7 @@ func (r Reader) describe(source Source, i int) (described, error) {
 		return described{}, err
 	}
 	if e.Mask != nil {
-		if err := r.check(e); err != nil {
+		if err := r.Check(e); err != nil {
 			return described{}, err
 		}
 	}
@@ -117,8 +117,8 @@ func (r Reader) describe(source Source, i int) (described, error) {
 	return out, nil
 }
 
-// check compares the labels of a mask with the known ones.
-func (r Reader) check(e Example) error {
+// Check compares the labels of a mask with the known ones.
+func (r Reader) Check(e Example) error {
 	if r.Labels == nil {
 		return nil
 	}

@@ -23,6 +23,11 @@ func ReadPartialLabels(d *structured.Dataset, labels *structured.Alphabet) error
 		return structured.BadInput("%s: no column of labels, expected a label, several with %s between, or %s for any in every line",
 			d.Name, labelSeparator, AnyLabel)
 	}
+	return PartialLabels(d, column, labels)
+}
+
+// PartialLabels is ReadPartialLabels with a column of cells that d need not have.
+func PartialLabels(d *structured.Dataset, column []string, labels *structured.Alphabet) error {
 	d.Alphabet = labels
 	if labels == nil {
 		d.Alphabet = labelsIn(column)

@@ -23,9 +23,12 @@ func (r *dense) Sample() string {
 	return fmt.Sprintf(`{"features": [[…], […]]} with %d numbers in each row`, r.dim)
 }
 
+// Known implements Reader.
+func (r *dense) Known() string { return labelsOf("position") }
+
 // Example implements Reader.
 func (r *dense) Example(o *Object) (Example, error) {
-	if err := o.only(r.Sample(), "features"); err != nil {
+	if err := o.only(r.Sample(), "features", "labels"); err != nil {
 		return Example{}, err
 	}
 	if len(o.Features) == 0 {
@@ -34,16 +37,28 @@ func (r *dense) Example(o *Object) (Example, error) {
 	if err := most(len(o.Features), r.limits.Positions, "positions"); err != nil {
 		return Example{}, err
 	}
+	if err := checkCells("labels", o.Labels, len(o.Features), "position"); err != nil {
+		return Example{}, err
+	}
 	x, err := matrix(nil, o.Features, r.dim, "features", "position")
-	return o.example(len(o.Features), x), err
+	return o.example(len(o.Features), &rows{x, o.Labels}), err
 }
 
-// Dataset implements Reader.
+// rows is the content of an example of dense features, with what is known of its labels or nil.
+type rows struct {
+	features []float32
+	labels   []string
+}
+
+// Dataset implements Reader. All examples have labels, or none has.
 func (r *dense) Dataset(all []Example) (*structured.Dataset, error) {
 	d := &structured.Dataset{Offsets: offsets(all), Dim: r.dim}
+	var labels []string
 	for _, e := range all {
-		d.Features = append(d.Features, e.content.([]float32)...)
+		x := e.content.(*rows)
+		d.Features, labels = append(d.Features, x.features...), append(labels, x.labels...)
 	}
+	withLabels(d, labels)
 	return named(d, all), nil
 }
 
@@ -61,15 +76,21 @@ func (r *attributes) Sample() string {
 	return `{"attributes": [["w=John", "cap:0.5"], ["w=Smith"]]}`
 }
 
+// Known implements Reader.
+func (r *attributes) Known() string { return labelsOf("position") }
+
 // Example implements Reader.
 func (r *attributes) Example(o *Object) (Example, error) {
-	if err := o.only(r.Sample(), "attributes"); err != nil {
+	if err := o.only(r.Sample(), "attributes", "labels"); err != nil {
 		return Example{}, err
 	}
 	if len(o.Attributes) == 0 {
 		return Example{}, o.missing("attributes", r.Sample())
 	}
 	if err := most(len(o.Attributes), r.limits.Positions, "positions"); err != nil {
+		return Example{}, err
+	}
+	if err := checkCells("labels", o.Labels, len(o.Attributes), "position"); err != nil {
 		return Example{}, err
 	}
 	var text bytes.Buffer
@@ -88,7 +109,7 @@ func (r *attributes) Example(o *Object) (Example, error) {
 	if _, err := r.read(text.Bytes()); err != nil {
 		return Example{}, err
 	}
-	return o.example(len(o.Attributes), text.Bytes()), nil
+	return o.example(len(o.Attributes), &attributeLines{text.Bytes(), o.Labels}), nil
 }
 
 func (r *attributes) read(content []byte) (*structured.Dataset, error) {
@@ -96,20 +117,24 @@ func (r *attributes) read(content []byte) (*structured.Dataset, error) {
 		formats.Options{Dictionary: r.dictionary, Unlabeled: true, Threads: 1})
 }
 
-// Dataset implements Reader.
+// Dataset implements Reader. All examples have labels, or none has.
 func (r *attributes) Dataset(all []Example) (*structured.Dataset, error) {
-	d, err := r.read(joined(all))
+	var text []byte
+	var labels []string
+	for _, e := range all {
+		x := e.content.(*attributeLines)
+		text, labels = append(text, x.text...), append(labels, x.labels...)
+	}
+	d, err := r.read(text)
 	if err != nil {
 		return nil, err
 	}
+	withLabels(d, labels)
 	return named(d, all), nil
 }
 
-// joined returns the texts of examples, one after the other.
-func joined(all []Example) []byte {
-	var text []byte
-	for _, e := range all {
-		text = append(text, e.content.([]byte)...)
-	}
-	return text
+// attributeLines is the content of an example of attributes: its lines as CRFsuite has them, and what is known of its labels or nil.
+type attributeLines struct {
+	text   []byte
+	labels []string
 }

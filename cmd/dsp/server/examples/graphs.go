@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/models/data/text"
 	"github.com/dsp-go/dsp/models/inputs"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/structured"
@@ -15,13 +16,14 @@ const edgesPerVariable = 16
 
 // graphReader reads graphs with features of variables and edges.
 type graphReader struct {
+	names  *structured.Alphabet // of the labels
 	dim    int
 	edges  inputs.Edges // with Types 0 where the model does not read them
 	limits Limits
 }
 
 func newGraphs(m *models.Model, limits Limits) *graphReader {
-	r := &graphReader{m.Dim, m.Edges, limits}
+	r := &graphReader{m.Labels, m.Dim, m.Edges, limits}
 	if m.Config.Edges != nets.EdgesTyped {
 		r.edges.Types = 0
 	}
@@ -32,6 +34,7 @@ func newGraphs(m *models.Model, limits Limits) *graphReader {
 type graph struct {
 	graph        *structured.Graph
 	nodes, edges []float32
+	labels       []string // what is known of them, or nil
 }
 
 // Inputs implements Reader.
@@ -49,9 +52,12 @@ func (r *graphReader) Sample() string {
 	return text + fmt.Sprintf("} with %d numbers per variable and %d per edge", r.dim, r.edges.Dim)
 }
 
+// Known implements Reader.
+func (r *graphReader) Known() string { return labelsOf("variable") }
+
 // Example implements Reader. A graph without edges may leave them out.
 func (r *graphReader) Example(o *Object) (Example, error) {
-	if err := o.only(r.Sample(), "node_features", "edges", "edge_features", "edge_types"); err != nil {
+	if err := o.only(r.Sample(), "node_features", "edges", "edge_features", "edge_types", "labels"); err != nil {
 		return Example{}, err
 	}
 	n := len(o.NodeFeatures)
@@ -71,6 +77,11 @@ func (r *graphReader) Example(o *Object) (Example, error) {
 	}
 	if err := r.addEdges(g, o, n); err != nil {
 		return Example{}, err
+	}
+	if g.labels = o.Labels; g.labels != nil {
+		if err := checkCells("labels", o.Labels, n, "variable"); err != nil {
+			return Example{}, err
+		}
 	}
 	return o.example(n, g), nil
 }
@@ -120,15 +131,20 @@ func (r *graphReader) addEdges(g *graph, o *Object, n int) error {
 	return nil
 }
 
-// Dataset implements Reader.
+// Dataset implements Reader. All examples have labels, or none has.
 func (r *graphReader) Dataset(all []Example) (*structured.Dataset, error) {
 	edges := &structured.Table{Name: graphs.EdgeRows, Offsets: make([]int, 1, len(all)+1), Dim: r.edges.Dim}
 	d := &structured.Dataset{Offsets: offsets(all), Dim: r.dim, Tables: []*structured.Table{edges}}
+	var labels []string
 	for i, e := range all {
 		g := e.content.(*graph)
+		labels = append(labels, g.labels...)
 		d.Features, edges.Features = append(d.Features, g.nodes...), append(edges.Features, g.edges...)
 		d.Graphs = append(d.Graphs, g.graph)
 		edges.Offsets = append(edges.Offsets, edges.Offsets[i]+len(g.graph.Ends))
 	}
-	return named(d, all), nil
+	if named(d, all); labels == nil {
+		return d, nil
+	}
+	return d, text.PartialLabels(d, labels, r.names)
 }

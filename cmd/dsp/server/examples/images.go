@@ -6,6 +6,7 @@ import (
 
 	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/data/localisation"
+	"github.com/dsp-go/dsp/models/data/masks"
 	"github.com/dsp-go/dsp/models/data/segmentation"
 	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/structured"
@@ -18,9 +19,9 @@ const imageSize = 1 << 10
 // imageSample is the Sample of images.
 const imageSample = `{"image": "iVBORw0KGgo…"}, a PNG or JPEG file in base64`
 
-// encoded checks an image file and keeps it as it is; it is decoded when its turn comes.
-func encoded(o *Object, limits Limits) (Example, error) {
-	if err := o.only(imageSample, "image"); err != nil {
+// encoded checks an image file and keeps it as it is; it is decoded when its turn comes. The object may have other members beside.
+func encoded(o *Object, limits Limits, beside ...string) (Example, error) {
+	if err := o.only(imageSample, append(beside, "image")...); err != nil {
 		return Example{}, err
 	}
 	if len(o.Image) == 0 {
@@ -66,24 +67,65 @@ func (r *regions) Inputs() []Input { return []Input{{Name: "example", Kind: Obje
 // Sample implements Reader.
 func (r *regions) Sample() string { return imageSample }
 
+// Known implements Reader.
+func (r *regions) Known() string {
+	return `a "mask", a PNG file in base64 whose pixels are labels, or 255 where they are open`
+}
+
+// masked is an image file with the file of what is known of its labels.
+type masked struct{ image, mask []byte }
+
 // Example implements Reader.
-func (r *regions) Example(o *Object) (Example, error) { return encoded(o, r.limits) }
+func (r *regions) Example(o *Object) (Example, error) {
+	e, err := encoded(o, r.limits, "mask")
+	if err != nil || o.Mask == nil {
+		return e, err
+	}
+	mask, err := masks.Decode(bytes.NewReader(o.Mask), "mask")
+	if err != nil {
+		return Example{}, err
+	}
+	width, height, err := images.SizeOf(bytes.NewReader(o.Image), "image")
+	switch {
+	case err != nil:
+		return Example{}, err
+	case mask.Width != width || mask.Height != height:
+		return Example{}, structured.BadInput("mask: %d × %d pixels, expected %d × %d as the image has", mask.Width, mask.Height, width, height)
+	case mask.Max() < 0:
+		return Example{}, structured.BadInput("mask: all pixels are void, expected labels")
+	}
+	e.content = &masked{o.Image, o.Mask}
+	return e, r.reader.Check(segmentation.Example{Mask: mask, Place: "mask"})
+}
 
 // Dataset implements Reader.
 func (r *regions) Dataset(all []Example) (*structured.Dataset, error) {
-	list, err := decoded(all)
-	if err != nil {
-		return nil, err
+	list := make(imageList, len(all))
+	for i, e := range all {
+		var err error
+		file, _ := e.content.([]byte)
+		if m, ok := e.content.(*masked); ok {
+			file = m.image
+			if list[i].mask, err = masks.Decode(bytes.NewReader(m.mask), "mask"); err != nil {
+				return nil, err
+			}
+		}
+		if list[i].image, err = images.Decode(bytes.NewReader(file), "image"); err != nil {
+			return nil, err
+		}
 	}
-	d, err := r.reader.Read(context.Background(), imageList(list))
+	d, err := r.reader.Read(context.Background(), list)
 	if err != nil {
 		return nil, err
 	}
 	return named(d, all), nil
 }
 
-// imageList is a segmentation.Source.
-type imageList []*images.Image
+// imageList is a segmentation.Source. All its images have masks, or none has.
+type imageList []struct {
+	image *images.Image
+	mask  *masks.Mask
+}
 
 // Name implements segmentation.Source.
 func (l imageList) Name() string { return dataName }
@@ -92,11 +134,11 @@ func (l imageList) Name() string { return dataName }
 func (l imageList) Len() int { return len(l) }
 
 // Masks implements segmentation.Source.
-func (l imageList) Masks() bool { return false }
+func (l imageList) Masks() bool { return len(l) > 0 && l[0].mask != nil }
 
 // Load implements segmentation.Source.
 func (l imageList) Load(i int) (segmentation.Example, error) {
-	return segmentation.Example{Image: l[i], Place: "image"}, nil
+	return segmentation.Example{Image: l[i].image, Mask: l[i].mask, Place: "image"}, nil
 }
 
 // scenes reads images in which an object is to be found.
@@ -116,6 +158,9 @@ func (r *scenes) Inputs() []Input { return []Input{{Name: "example", Kind: Objec
 
 // Sample implements Reader.
 func (r *scenes) Sample() string { return imageSample }
+
+// Known implements Reader.
+func (r *scenes) Known() string { return "" }
 
 // Example implements Reader.
 func (r *scenes) Example(o *Object) (Example, error) { return encoded(o, r.limits) }

@@ -25,6 +25,9 @@ func (r *lineImages) Inputs() []Input { return []Input{{Name: "example", Kind: O
 // Sample implements Reader.
 func (r *lineImages) Sample() string { return imageSample }
 
+// Known implements Reader.
+func (r *lineImages) Known() string { return "" }
+
 // Example implements Reader. A small image of a long line becomes a long one as it is scaled to the height of a frame.
 func (r *lineImages) Example(o *Object) (Example, error) {
 	e, err := encoded(o, r.limits)

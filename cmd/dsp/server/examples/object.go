@@ -8,9 +8,11 @@ import (
 	"io"
 	"iter"
 	"reflect"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/dsp-go/dsp/models/data/text"
 	"github.com/dsp-go/dsp/models/data/tokens"
 	"github.com/dsp-go/dsp/structured"
 )
@@ -38,8 +40,13 @@ type Object struct {
 
 	Image []byte `json:"image"` // a PNG or JPEG file, in base64
 
-	Labels []string `json:"labels"` // [T] what is known of the labels of words, for predictions to keep: a label, A|B, or ? for any
-	Links  [][]int  `json:"links"`  // [L×2] source and target words of known links, from 0, for predictions to keep
+	// What is known of the output, for predictions to keep.
+	Labels    Cells   `json:"labels"`    // [T] of words, or of the variables of a graph: a label, A|B, or ? for any
+	Heads     Cells   `json:"heads"`     // [T] of words: a number, 0 for the root, 2|5, or ? for any
+	Relations Cells   `json:"relations"` // [T] of words
+	Tree      *string `json:"tree"`      // in brackets, in place of words; words that hang flat are open, and _ is any label
+	Links     [][]int `json:"links"`     // [L×2] source and target words, from 0
+	Mask      []byte  `json:"mask"`      // a PNG file, in base64; pixels of 255 are open
 
 	tokens []tokens.Token // of Text, if it was split before
 }
@@ -63,6 +70,57 @@ func (o *Object) Sentences(split tokens.Splitter) iter.Seq[*Object] {
 			}
 		}
 	}
+}
+
+// Cells are texts of which numbers are known by their digits, and null is a cell of which nothing is known.
+type Cells []string
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (c *Cells) UnmarshalJSON(list []byte) error {
+	var cells []any
+	d := json.NewDecoder(bytes.NewReader(list))
+	d.UseNumber()
+	if err := d.Decode(&cells); err != nil {
+		return err
+	}
+	if cells == nil {
+		return nil
+	}
+	*c = make(Cells, len(cells))
+	for k, cell := range cells {
+		switch x := cell.(type) {
+		case nil:
+			(*c)[k] = text.AnyLabel
+		case string:
+			(*c)[k] = x
+		case json.Number:
+			(*c)[k] = x.String()
+		default:
+			return structured.BadInput("found %s in place of a label, expected text, a number, or null", list)
+		}
+	}
+	return nil
+}
+
+// known reports whether an object says something of its output.
+func (o *Object) known() bool {
+	return o.Labels != nil || o.Heads != nil || o.Relations != nil || o.Tree != nil || o.Links != nil || o.Mask != nil
+}
+
+// checkCells refuses cells that are not one for each of n positions, or are empty.
+func checkCells(name string, cells Cells, n int, of string) error {
+	if cells != nil && len(cells) != n {
+		return structured.BadInput("%s has length %d, expected %d, one for each %s", name, len(cells), n, of)
+	}
+	if t := slices.Index(cells, ""); t >= 0 {
+		return structured.BadInput("%s[%d] is empty, expected what is known, several with | between, or ? for any", name, t)
+	}
+	return nil
+}
+
+// labelsOf says what an object may say of the labels of positions.
+func labelsOf(position string) string {
+	return `"labels", one for each ` + position + `: a label, several with | between, or ?`
 }
 
 // Parse parses one object. Unknown members, wrong types and text that is not UTF-8 are bad input.
@@ -117,6 +175,9 @@ func Explain(err error) string {
 	}
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
 		return "the JSON object is cut off"
+	}
+	if structured.IsBadInput(err) {
+		return err.Error()
 	}
 	if name, found := strings.CutPrefix(err.Error(), unknownField); found {
 		return "no member is called " + name

@@ -30,6 +30,9 @@ func (r *pairs) Inputs() []Input { return []Input{{Name: "example", Kind: Object
 // Sample implements Reader.
 func (r *pairs) Sample() string { return `{"source": ["das", "Haus"], "target": ["the", "house"]}` }
 
+// Known implements Reader.
+func (r *pairs) Known() string { return `sure "links", such as [[0, 1]]` }
+
 // Example implements Reader.
 func (r *pairs) Example(o *Object) (Example, error) {
 	if err := o.only(r.Sample(), "source", "target", "links"); err != nil {
@@ -47,16 +50,21 @@ func (r *pairs) Example(o *Object) (Example, error) {
 		}
 	}
 	p := &pair{source: o.Source, target: o.Target, n: len(o.Source), m: len(o.Target)}
-	for k, l := range o.Links {
+	return o.example(p.n+p.m, p), p.know(o.Links)
+}
+
+// know makes links of an object those that are known, unless they are nil.
+func (p *pair) know(links [][]int) error {
+	if links != nil {
+		p.links = []alignments.Link{}
+	}
+	for k, l := range links {
 		if len(l) != 2 || min(l[0], l[1]) < 0 || l[0] >= p.n || l[1] >= p.m {
-			return Example{}, structured.BadInput("links[%d] is %v, expected a source word from 0 to %d and a target word from 0 to %d", k, l, p.n-1, p.m-1)
+			return structured.BadInput("links[%d] is %v, expected a source word from 0 to %d and a target word from 0 to %d", k, l, p.n-1, p.m-1)
 		}
 		p.links = append(p.links, alignments.Link{Source: int32(l[0]), Target: int32(l[1]), Sure: true})
 	}
-	if o.Links != nil && p.links == nil {
-		p.links = []alignments.Link{}
-	}
-	return o.example(p.n+p.m, p), nil
+	return nil
 }
 
 // Dataset implements Reader. All examples have links, or none has.
@@ -92,9 +100,12 @@ func (r *pairArrays) Sample() string {
 	return fmt.Sprintf(`{"pair_features": [[[…], […]], [[…], […]]]}, a row for each source item and in it a list of %d numbers for each target item`, r.dim)
 }
 
+// Known implements Reader.
+func (r *pairArrays) Known() string { return `sure "links", such as [[0, 1]]` }
+
 // Example implements Reader.
 func (r *pairArrays) Example(o *Object) (Example, error) {
-	if err := o.only(r.Sample(), "pair_features"); err != nil {
+	if err := o.only(r.Sample(), "pair_features", "links"); err != nil {
 		return Example{}, err
 	}
 	if len(o.PairFeatures) == 0 || len(o.PairFeatures[0]) == 0 {
@@ -113,7 +124,7 @@ func (r *pairArrays) Example(o *Object) (Example, error) {
 			return Example{}, err
 		}
 	}
-	return o.example(p.n+p.m, p), nil
+	return o.example(p.n+p.m, p), p.know(o.Links)
 }
 
 // Dataset implements Reader.
@@ -123,6 +134,9 @@ func (r *pairArrays) Dataset(all []Example) (*structured.Dataset, error) {
 		p := e.content.(*pair)
 		c.Features = append(c.Features, p.features...)
 		c.Offsets, c.Sources = append(c.Offsets, c.Offsets[i]+p.n+p.m), append(c.Sources, p.n)
+		if p.links != nil {
+			c.AddLinks(slices.Clone(p.links))
+		}
 	}
 	return named(c.DatasetOf(r.links), all), nil
 }

@@ -45,6 +45,8 @@ type Reader interface {
 	Inputs() []Input
 	// Sample returns an example of an object, as JSON.
 	Sample() string
+	// Known says in which members an object may have what is known of its output, for predictions to keep; "" if in none.
+	Known() string
 }
 
 // Input is one input of a model.
@@ -117,7 +119,8 @@ func (o *Object) given() []string {
 		{"words", o.Words != nil}, {"pos", o.Pos != nil}, {"columns", o.Columns != nil}, {"text", o.Text != nil}, {"features", o.Features != nil},
 		{"attributes", o.Attributes != nil}, {"source", o.Source != nil}, {"target", o.Target != nil}, {"pair_features", o.PairFeatures != nil},
 		{"node_features", o.NodeFeatures != nil}, {"edges", o.Edges != nil}, {"edge_features", o.EdgeFeatures != nil},
-		{"edge_types", o.EdgeTypes != nil}, {"image", o.Image != nil}, {"labels", o.Labels != nil}, {"links", o.Links != nil},
+		{"edge_types", o.EdgeTypes != nil}, {"image", o.Image != nil}, {"labels", o.Labels != nil}, {"heads", o.Heads != nil},
+		{"relations", o.Relations != nil}, {"tree", o.Tree != nil}, {"links", o.Links != nil}, {"mask", o.Mask != nil},
 	} {
 		if m.has {
 			names = append(names, m.name)
@@ -138,7 +141,7 @@ func (o *Object) only(sample string, names ...string) error {
 
 // example returns an example with the object's name.
 func (o *Object) example(size int, content any) Example {
-	e := Example{Size: size, Given: o.Labels != nil || o.Links != nil, content: content}
+	e := Example{Size: size, Given: o.known(), content: content}
 	if o.ID != nil {
 		e.ID = *o.ID
 	}

@@ -61,8 +61,14 @@ func (r *sentences) Sample() string {
 
 // Example implements Reader. Columns other than the words and their UPOS may be missing; they count as _, nothing.
 func (r *sentences) Example(o *Object) (Example, error) {
-	if err := o.only(r.Sample(), "words", "pos", "columns", "text"); err != nil {
+	if err := o.only(r.Sample(), "words", "pos", "columns", "text", "heads", "relations", "tree"); err != nil {
 		return Example{}, err
+	}
+	if beside := r.notKept(o); beside != "" {
+		return Example{}, structured.BadInput("found %s, which says nothing of this model's trees; expected %s", beside, r.Known())
+	}
+	if o.Tree != nil {
+		return r.tree(o)
 	}
 	columns, split, err := o.texts(r.split, r.Sample())
 	if r.reads("upos") && errors.Is(err, ErrNoWords) {
@@ -95,15 +101,91 @@ func (r *sentences) Example(o *Object) (Example, error) {
 		return Example{}, o.missing("pos", r.Sample())
 	}
 	n := len(columns["word"])
+	for _, known := range []struct {
+		name, column string
+		cells        Cells
+	}{{"heads", headColumn, o.Heads}, {"relations", relationColumn, o.Relations}} {
+		if known.cells == nil {
+			continue
+		}
+		if err := checkCells(known.name, known.cells, n, "word"); err != nil {
+			return Example{}, err
+		}
+		if t := slices.IndexFunc(known.cells, func(cell string) bool { return strings.ContainsAny(cell, "\t\n\r") }); t >= 0 {
+			return Example{}, structured.BadInput("%s[%d] has a tab or the end of a line", known.name, t)
+		}
+		columns[known.column] = known.cells
+	}
+	return r.example(o, columns, split, nil)
+}
+
+// notKept names a member of an object that says what is known of trees of another kind; empty if there is none.
+func (r *sentences) notKept(o *Object) string {
+	switch {
+	case r.constituents && o.Heads != nil:
+		return "heads"
+	case r.constituents && o.Relations != nil:
+		return "relations"
+	case !r.constituents && o.Tree != nil:
+		return "tree"
+	}
+	return ""
+}
+
+// Known implements Reader.
+func (r *sentences) Known() string {
+	if r.constituents {
+		return `a "tree" in brackets in place of words, such as "(_ (NP (DET the) (NOUN dog)) (VERB barks))"`
+	}
+	return `"heads" or "relations", one for each word, such as [2, "?"]`
+}
+
+// tree is Example for an object with a tree of constituents, of which predictions keep the brackets.
+func (r *sentences) tree(o *Object) (Example, error) {
+	if err := o.only(`{"tree": "(_ (NP (DET the) (NOUN dog)) (VERB barks))"}`, "tree"); err != nil {
+		return Example{}, err
+	}
+	var tree *brackets.Node
+	err := brackets.Read(strings.NewReader(*o.Tree), "tree", 1, func(read *brackets.Node, _ int) error {
+		if tree != nil {
+			return structured.BadInput("tree has several trees, expected one")
+		}
+		if tree = read.Plain(); tree == nil {
+			return structured.BadInput("tree: a tree without words")
+		}
+		return nil
+	})
+	if err != nil {
+		return Example{}, err
+	}
+	if tree == nil {
+		return Example{}, o.missing("tree", r.Sample())
+	}
+	words, tags := tree.Words(nil, nil)
+	return r.example(o, map[string][]string{"word": words, "upos": tags}, nil, tree)
+}
+
+// The columns of what is known of a dependency tree.
+const headColumn, relationColumn = "head", "deprel"
+
+// example makes an example of columns, with the brackets that are known of its tree or nil.
+func (r *sentences) example(o *Object, columns map[string][]string, split []tokens.Token, known *brackets.Node) (Example, error) {
+	n := len(columns["word"])
 	if err := most(n, min(r.limits.Square, r.limits.Positions), "words"); err != nil {
 		return Example{}, err
 	}
 	if err := mostPieces(r.pieces, columns["word"], r.limits); err != nil {
 		return Example{}, err
 	}
-	e := o.example(n, sentence(columns, n))
+	e := o.example(n, &parse{sentence(columns, n), known})
 	e.Tokens = split
 	return e, nil
+}
+
+// parse is the content of an example: its sentence in CoNLL-U, and the brackets that are known of its tree or nil.
+type parse struct {
+	text  []byte
+	known *brackets.Node
 }
 
 // sentence returns a sentence of n words in CoNLL-U.
@@ -116,7 +198,14 @@ func sentence(columns map[string][]string, n int) []byte {
 		}
 		fields[treebank.ID] = strconv.Itoa(t + 1)
 		for name, cells := range columns {
-			fields[treeColumns[name]] = cells[t]
+			switch name {
+			case headColumn:
+				fields[treebank.Head] = cells[t]
+			case relationColumn:
+				fields[treebank.Deprel] = cells[t]
+			default:
+				fields[treeColumns[name]] = cells[t]
+			}
 		}
 		text = append(text, strings.Join(fields, "\t")...)
 		text = append(text, '\n')
@@ -124,9 +213,20 @@ func sentence(columns map[string][]string, n int) []byte {
 	return append(text, '\n')
 }
 
-// Dataset implements Reader.
+// Dataset implements Reader. Of the trees of all examples something is known, or of none.
 func (r *sentences) Dataset(all []Example) (*structured.Dataset, error) {
-	b, err := treebank.Reader{Names: r.names, Unlabeled: true, Threads: 1}.Read(bytes.NewReader(joined(all)), dataName)
+	var text []byte
+	var known []*brackets.Node
+	for _, e := range all {
+		p := e.content.(*parse)
+		if text = append(text, p.text...); p.known != nil {
+			known = append(known, p.known)
+		}
+	}
+	if known != nil {
+		return named(brackets.Dataset(known, r.names), all), nil
+	}
+	b, err := treebank.Reader{Names: r.names, Unlabeled: true, Threads: 1}.Read(bytes.NewReader(text), dataName)
 	if err != nil {
 		return nil, err
 	}

@@ -82,6 +82,9 @@ func (w *words) Sample() string {
 	return `{"columns": {` + strings.Join(members, ", ") + `}` + features + `}`
 }
 
+// Known implements Reader.
+func (w *words) Known() string { return labelsOf("word") }
+
 // Example implements Reader.
 func (w *words) Example(o *Object) (Example, error) {
 	expected := []string{"words", "pos", "columns", "text", "labels"}
@@ -122,11 +125,10 @@ func (w *words) Example(o *Object) (Example, error) {
 	if err := most(n, w.limits.Positions, "words"); err != nil {
 		return Example{}, err
 	}
-	if s.labels = o.Labels; s.labels != nil && len(s.labels) != n {
-		return Example{}, structured.BadInput("labels has length %d, expected %d, one for each word", len(s.labels), n)
-	}
-	if t := slices.Index(s.labels, ""); t >= 0 {
-		return Example{}, structured.BadInput("labels[%d] is empty, expected a label, several with | between, or ? for any", t)
+	if s.labels = o.Labels; s.labels != nil {
+		if err := checkCells("labels", o.Labels, n, "word"); err != nil {
+			return Example{}, err
+		}
 	}
 	for k, c := range w.columns {
 		if c.Name == text.WordColumn {
@@ -276,10 +278,17 @@ func (w *words) Dataset(all []Example) (*structured.Dataset, error) {
 		s := e.content.(*sequence)
 		d.Features, labels = append(d.Features, s.features...), append(labels, s.labels...)
 	}
-	if k := slices.Index(d.ColumnNames, text.LabelColumn); labels != nil && k >= 0 {
+	withLabels(d, labels)
+	return named(d, all), nil
+}
+
+// withLabels makes what is known of the labels of positions the column of labels of d, unless it is nil.
+func withLabels(d *structured.Dataset, labels []string) {
+	switch k := slices.Index(d.ColumnNames, text.LabelColumn); {
+	case labels == nil:
+	case k >= 0:
 		d.Columns[k] = labels
-	} else if labels != nil {
+	default:
 		d.ColumnNames, d.Columns = append(d.ColumnNames, text.LabelColumn), append(d.Columns, labels)
 	}
-	return named(d, all), nil
 }
