@@ -228,6 +228,9 @@ func trainOn(ctx context.Context, c config.Config, data *models.Data, o TrainOpt
 		}
 	}
 	r, err := p.open()
+	if err == nil {
+		err = r.sayDevices(ctx)
+	}
 	if err != nil {
 		return nil, nil, err
 	}
