@@ -16,8 +16,15 @@ export CGO_ENABLED ?= 0
 # Without tables for debuggers the program is a quarter smaller; messages of panics keep their lines.
 SMALL = -trimpath -ldflags="-s -w"
 
+# On Linux a program looks at its limit of address space before Go's runtime does: cmd/dsp/start_linux_amd64.s.
+ifeq ($(shell go env GOOS)/$(shell go env GOARCH),linux/amd64)
+START = -trimpath -ldflags="-s -w -E main.start"
+else
+START = $(SMALL)
+endif
+
 build:
-	GOEXPERIMENT=simd go build $(SMALL) -o bin/dsp ./cmd/dsp
+	GOEXPERIMENT=simd go build $(START) -o bin/dsp ./cmd/dsp
 
 gpu: build/libcuda.a # this program runs with and without an NVIDIA driver
 	$(GPU) GOEXPERIMENT=simd go build $(SMALL) -tags gpu -o bin/dsp ./cmd/dsp

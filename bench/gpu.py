@@ -24,6 +24,7 @@ HERE = pathlib.Path(__file__).parent
 COUNTERPARTS = {
     "Viterbi with paths": "viterbi",
     "forward-backward, all marginals": "forward-backward",
+    "sums over all trees": "trees",
     "mlp step with a CRF, SGD": "mlp step",
 }
 WAYS = ["loop", "compiled", "scan", "eager", "graph"]

@@ -38,9 +38,6 @@ func (m *Model) CheckQuestions(o predictions.Options) error {
 			return err
 		}
 	}
-	if m.device != nil {
-		return structured.BadInput("--samples and --entropy are for the CPU; use --device cpu")
-	}
 	return nil
 }
 

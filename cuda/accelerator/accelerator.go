@@ -86,13 +86,17 @@ func (s *shared) accelerator(o *engine.Objective) (*Accelerator, error) {
 // acceleratorWith returns an accelerator for an objective on the shared data, with a scorer on the device.
 func (s *shared) acceleratorWith(o *engine.Objective, scorer cudanets.Scorer) (a *Accelerator, err error) {
 	a = &Accelerator{shared: s, scorer: scorer, steps: map[resident.Capacity]*slot{}}
-	if s.onHost || !HasKernels(o) {
-		if a.oracle, err = newHostOracle(s.data, o, scorer); err != nil {
-			freeScorer(scorer)
-			return nil, err
-		}
-	} else {
+	switch {
+	case !s.onHost && hasChainKernels(o):
 		a.oracle = chainKernels{NewObjective(s.data, o, scorer, cudaoracles.NewOracle(s.d))}
+	case !s.onHost && hasTreeKernels(o):
+		a.oracle, err = newTreeKernels(s.data, o, scorer)
+	default:
+		a.oracle, err = newHostOracle(s.data, o, scorer)
+	}
+	if err != nil {
+		freeScorer(scorer)
+		return nil, err
 	}
 	a.moves, _ = scorer.(*cudanets.Linearised)
 	c, err := s.passCapacity(resident.PassPositions, scorer)

@@ -218,7 +218,7 @@ func (l *ChainEvaluation) Pullback(grad device.Array[float32]) {
 	l.Objective.Scorer.Pullback(cudanets.Parts{l.V.Node, l.V.Edge}, grad)
 }
 
-// Flags of cuda/devicecode/training/tally.cu.
+// Flags of cuda/devicecode/accelerator/tally.cu.
 const (
 	smooth = 1 << iota
 	sharedEdges

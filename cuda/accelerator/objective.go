@@ -43,9 +43,11 @@ const (
 	numSums
 )
 
-// HasKernels reports whether there are kernels for the objective: there are for chains with chains.Hamming and chains.Constraints. For
-// other objectives an accelerator uses the structure's oracle on the host.
-func HasKernels(o *engine.Objective) bool {
+// HasKernels reports whether there are kernels for the objective: there are for chains with chains.Hamming and chains.Constraints, and
+// for the smooth losses of dependency trees. For other objectives an accelerator uses the structure's oracle on the host.
+func HasKernels(o *engine.Objective) bool { return hasChainKernels(o) || hasTreeKernels(o) }
+
+func hasChainKernels(o *engine.Objective) bool {
 	_, chain := o.Scorer.Form().Structure.(chains.Chain)
 	_, task := o.Task.(chains.Hamming)
 	_, constraints := o.Constraints.(*chains.Constraints)
@@ -63,7 +65,7 @@ func CheckObjective(o *engine.Objective) error {
 		return device.Unsupported("%s: a CUDA device cannot train on partial labels", d.Name)
 	}
 	form := o.Scorer.Form()
-	if HasKernels(o) && form.Parts[0].Width > cudaoracles.MaxLabels {
+	if hasChainKernels(o) && form.Parts[0].Width > cudaoracles.MaxLabels {
 		return device.Unsupported("%s: %d labels, a CUDA device supports up to %d", d.Name, form.Parts[0].Width, cudaoracles.MaxLabels)
 	}
 	if err := checkSparse(o.Scorer); err != nil {
@@ -84,7 +86,7 @@ const (
 	transitions = math.MaxInt32 - 1
 )
 
-// NewObjective returns the device's side of an objective on data. CheckObjective must accept the objective, and HasKernels must report
+// NewObjective returns the device's side of an objective of chains on data. CheckObjective must accept the objective, and HasKernels must report
 // true.
 func NewObjective(data *resident.Data, o *engine.Objective, scorer cudanets.Scorer, oracle *cudaoracles.Oracle) *Objective {
 	d := data.Device

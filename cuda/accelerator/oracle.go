@@ -8,7 +8,7 @@ import (
 )
 
 // oracle evaluates an objective's loss at the potentials that a scorer left on the device, keeps sums, and creates memories.
-// chainKernels does it on the device, hostOracle on the host.
+// chainKernels and treeKernels do it on the device, hostOracle on the host.
 type oracle interface {
 	// newEvaluation returns an evaluation of a batch. The scorer's Reserve must be called before its use.
 	newEvaluation(b *resident.Batch) evaluation

@@ -22,7 +22,7 @@ type Inverse struct {
 }
 
 const (
-	longList   = 64   // entries; a whole block sums a longer list (cuda/devicecode/nets/inverse.cu has the same constant)
+	longList   = 64   // entries; a whole block sums a longer list (cuda/devicecode/cudanets/inverse.cu has the same constant)
 	sumThreads = 512  // of a block that sums; one block sums the longest list
 	turnBlocks = 1056 // blocks that loop over work: an H200 runs this many of 256 threads at once
 )

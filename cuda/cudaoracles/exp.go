@@ -14,8 +14,8 @@ const mostScaled = 128
 type expScratch struct {
 	bounds           device.Array[float32] // [3] bounds on shared edges
 	from, to         device.Array[float32] // [Y×Y] exponentials of shared edges, and their transpose
-	wideFrom, wideTo device.Array[uint64]  // [Y×Y] the same as Wide numbers, each with its own exponent: cuda/devicecode/oracles/gibbs.cuh
-	scale            device.Array[float32] // [N×4] Scale in cuda/devicecode/oracles/scaled.cuh
+	wideFrom, wideTo device.Array[uint64]  // [Y×Y] the same as Wide numbers, each with its own exponent: cuda/devicecode/cudaoracles/gibbs.cuh
+	scale            device.Array[float32] // [N×4] Scale in cuda/devicecode/cudaoracles/scaled.cuh
 	declined         device.Array[int32]   // [B]
 	prefix, suffix   device.Array[uint64]  // [N×Y] Wide
 	mass             device.Array[uint64]  // [N] Wide
@@ -68,7 +68,7 @@ func (o *Oracle) runExp(θ *Chains, a Augmentation, μ float64, value device.Arr
 	q := device.CeilDiv(θ.Y, 32) // warps that cover all labels; also the tiles per side of the edge matrix
 	var declined device.Array[int32]
 	lead, edgesOf := int32(0), s.declined                          // whether this kernel writes padding; the chains whose edges wide_pairs computes
-	switch numbers := 4*32*q + 32*q*q + 4*q + 2*q*q + q*q*32*33; { // struct Role of cuda/devicecode/oracles/scaled.cuh
+	switch numbers := 4*32*q + 32*q*q + 4*q + 2*q*q + q*q*32*33; { // struct Role of cuda/devicecode/cudaoracles/scaled.cuh
 	case θ.Y <= mostScaled && θ.PerPosition:
 		declined = s.declined
 		launch(fmt.Sprintf("forward_backward_each_%d", 32*q), device.Dim{X: θ.B}, device.Dim{X: 32 * q * q}, 4*numbers,

@@ -6,7 +6,7 @@ import (
 	"github.com/dsp-go/dsp/cuda/device"
 )
 
-// expLongScratch holds what runExpLong passes between its kernels; see cuda/devicecode/oracles/explong.cu. A Wide number is a uint64.
+// expLongScratch holds what runExpLong passes between its kernels; see cuda/devicecode/cudaoracles/explong.cu. A Wide number is a uint64.
 type expLongScratch struct {
 	transfer      device.Array[uint64]  // [B×C×Y×Y] Wide
 	shift         device.Array[int64]   // [B×C×Y]

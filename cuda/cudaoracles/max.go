@@ -83,7 +83,7 @@ type viterbi struct {
 	shared          int // bytes
 }
 
-// viterbiFor chooses the kernel of the forward pass; see cuda/devicecode/oracles/viterbi.cu.
+// viterbiFor chooses the kernel of the forward pass; see cuda/devicecode/cudaoracles/viterbi.cu.
 func viterbiFor(θ *Chains) viterbi {
 	// A warp needs rows for δ_{t−1}, δ_t and the costs: three numbers per label.
 	warps := func(name string, labels int) viterbi { return viterbi{name, 4, 128, 4 * 4 * 3 * labels} }

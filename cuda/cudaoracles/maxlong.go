@@ -37,7 +37,7 @@ func (θ *Chains) width() int {
 	return 32
 }
 
-// maxLongScratch holds what runMaxLong passes between its kernels; see cuda/devicecode/oracles/maxlong.cu.
+// maxLongScratch holds what runMaxLong passes between its kernels; see cuda/devicecode/cudaoracles/maxlong.cu.
 type maxLongScratch struct {
 	transfer device.Array[float32] // [B×C×Y×Y]
 	shift    device.Array[float64] // [B×C×Y]

@@ -97,7 +97,12 @@ func (w *Worker) labels(stage string, t *table, rows *structured.Dataset) ([]str
 // Split returns the sentences of a text, with their tokens and words but without tags and trees. An empty line ends a paragraph; with lines,
 // every line does. MISC has the places of tokens in the text, in characters from start.
 func (w *Worker) Split(text string, start int, lines bool) ([]conllu.Sentence, error) {
-	paragraphs := characters.Paragraphs(text, lines)
+	return w.split(text, start, lines, false)
+}
+
+// split is Split, also for text that is split already: every line is a sentence, and white space separates its tokens.
+func (w *Worker) split(text string, start int, lines, already bool) ([]conllu.Sentence, error) {
+	paragraphs := characters.Paragraphs(text, lines || already)
 	t := newTable(characters.Columns...)
 	for _, p := range paragraphs {
 		for k, column := range characters.Rows(p.Text) {
@@ -105,15 +110,25 @@ func (w *Worker) Split(text string, start int, lines bool) ([]conllu.Sentence, e
 		}
 		t.end()
 	}
-	labels, err := w.labels(charactersStage, t, nil)
-	if err != nil {
-		return nil, err
+	var labels []string
+	if w.pipeline.stages[charactersStage] != nil {
+		var err error
+		if labels, err = w.labels(charactersStage, t, nil); err != nil {
+			return nil, err
+		}
 	}
 	var all []conllu.Sentence
 	for i, p := range paragraphs {
-		from, to := t.sequence(i)
+		var own []string
+		if labels != nil {
+			from, to := t.sequence(i)
+			own = labels[from:to]
+		}
+		if already {
+			own = p.Given(own)
+		}
 		p.Start += start
-		for k, tokens := range cut(p.Sentences(labels[from:to])) {
+		for k, tokens := range cut(p.Sentences(own)) {
 			s := newSentence(tokens)
 			if k == 0 {
 				s.Comments = append(s.Comments, "# newpar")

@@ -17,18 +17,19 @@ import (
 type Options struct {
 	Fill    Fill
 	Lines   bool // every line of raw text ends a paragraph
+	Split   bool // every line is a sentence, and white space separates its tokens
 	JSON    bool // an object for each sentence instead of CoNLL-U
 	Threads int  // 0: all cores; the answers do not depend on it
 }
 
 // PredictText reads raw text and writes its sentences, piece by piece as the text arrives. The name is for messages.
 func (p *Pipeline) PredictText(ctx context.Context, in io.Reader, name string, w io.Writer, o Options) error {
-	if p.stages[charactersStage] == nil {
-		return structured.BadInput("--text: the pipeline was trained without the stage %s", charactersStage)
+	if p.stages[charactersStage] == nil && !o.Split {
+		return structured.BadInput("--text: the pipeline was trained without the stage %s; --pretokenised reads text that is split already", charactersStage)
 	}
-	pieces := tokens.NewPieces(in, name, tokens.Rules{Splitter: tokens.Unicode{}, Lines: o.Lines})
+	pieces := tokens.NewPieces(in, name, tokens.Rules{Splitter: tokens.Unicode{}, Lines: o.Lines || o.Split})
 	return write(ctx, p, pieces.Next, w, o, true, func(worker *Worker, piece tokens.Piece) ([]conllu.Sentence, error) {
-		all, err := worker.Split(piece.Text, piece.Start, o.Lines)
+		all, err := worker.split(piece.Text, piece.Start, o.Lines, o.Split)
 		if err != nil {
 			return nil, err
 		}

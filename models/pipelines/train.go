@@ -32,6 +32,7 @@ type Result struct {
 	Model       string         `json:"model"` // the folder
 	Fingerprint string         `json:"fingerprint"`
 	Seconds     float64        `json:"seconds"` // of the trainings
+	Ranks       int            `json:"ranks"`   // processes that trained together
 	Stages      []StageResult  `json:"stages"`
 	Dev         conll18.Scores `json:"dev"` // from raw text; null without development data
 	Test        conll18.Scores `json:"test"`
@@ -67,7 +68,7 @@ type trainer struct {
 }
 
 // Train trains a pipeline as c says and leaves it in the folder c.Out. When ctx ends it returns train.ErrInterrupted; with c.Resume it
-// continues the stage that was under way, to the same bits.
+// continues the stage that was under way, to the same bits. Of several ranks those after the first return nil.
 func Train(ctx context.Context, c config.Config, o training.TrainOptions) (*Result, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -75,6 +76,14 @@ func Train(ctx context.Context, c config.Config, o training.TrainOptions) (*Resu
 	own, err := ownSettings(&c)
 	if err != nil {
 		return nil, err
+	}
+	if several(o) {
+		if err := training.Agree(ctx, &c, o); err != nil {
+			return nil, err
+		}
+		if o.Ranks.Rank() > 0 {
+			return nil, follow(ctx, c, o)
+		}
 	}
 	if c.Train == "" {
 		return nil, structured.BadInput("--task %s learns from a treebank: give --train FILE.conllu", Task)
@@ -100,6 +109,9 @@ func Train(ctx context.Context, c config.Config, o training.TrainOptions) (*Resu
 		return nil, err
 	}
 	r, err := t.run(ctx)
+	if err == nil {
+		err = dismiss(ctx, o)
+	}
 	return r, errors.Join(err, release())
 }
 
@@ -361,7 +373,9 @@ func (t *trainer) train(ctx context.Context, name string, passes int, begin func
 	} else if err = os.MkdirAll(dir, 0o777); err == nil {
 		c.Net, c.Out, c.Baselines, c.Seed = "linear", dir, "off", t.config.Seed
 		c.Passes = cmp.Or(t.config.Passes, passes)
-		err = begin(&c)
+		if err = begin(&c); err == nil {
+			shared(&c, t.options)
+		}
 	}
 	if err != nil {
 		return StageResult{}, err
@@ -369,7 +383,7 @@ func (t *trainer) train(ctx context.Context, name string, passes int, begin func
 	c.Device, c.Threads, c.Quiet = config.CPU, t.config.Threads, t.config.Quiet
 	o := t.options
 	o.Log = o.Log.With("stage", filepath.ToSlash(name))
-	result, err := training.Train(ctx, c, o)
+	result, err := together(ctx, c, o)
 	if err != nil {
 		return StageResult{}, fmt.Errorf("stage %s: %w", name, err)
 	}
@@ -402,7 +416,10 @@ func (t *trainer) finish(ctx context.Context) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Result{Task: Task, Model: t.dir, Fingerprint: m.Fingerprint, Stages: t.progress.Stages}
+	r := &Result{Task: Task, Model: t.dir, Fingerprint: m.Fingerprint, Ranks: 1, Stages: t.progress.Stages}
+	if several(t.options) {
+		r.Ranks = t.options.Ranks.Size()
+	}
 	for k := range r.Stages {
 		s := &r.Stages[k]
 		r.Seconds += s.Seconds

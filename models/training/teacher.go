@@ -54,6 +54,7 @@ func learn(c *config.Config, data *models.Data, m *models.Model, log *slog.Logge
 	if err != nil {
 		return nil, err
 	}
+	engine.SettleTargets(form, &l.targets)
 	if log != nil {
 		log.Info("targets are the marginals of a teacher", "teacher", c.Teacher, "share", c.TeacherShare, "entropy", fmt.Sprintf("%.6g nats per example", entropy))
 	}

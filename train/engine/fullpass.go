@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"math"
 
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured/machine/vec"
@@ -60,20 +61,31 @@ func (e *Engine) zeros(n int) []float64 {
 func (e *Engine) lower(w []float32, g []float64, sums Sums) (grad []float32, origin, center, rounded float64) {
 	inv := 1 / float64(e.Len())
 	grad = make([]float32, len(g))
-	at, step := 0.0, 0.0 // ⟨g, w⟩ and ⟨g, c − w⟩
-	for j, x := range g {
-		x *= inv
-		g[j], grad[j] = x, float32(x)
-		at += x * float64(w[j])
-		if e.Center != nil {
-			step += x * (float64(e.Center[j]) - float64(w[j]))
+	at, step := 0.0, 0.0      // ⟨g, w⟩ and ⟨g, c − w⟩
+	product, from := 0.0, 0.0 // Σ|g_j||w_j − c_j| and Σ|g_j|(|w_j| + |c_j|)
+	if e.Center == nil {
+		for j, x := range g {
+			x *= inv
+			g[j], grad[j] = x, float32(x)
+			x *= float64(w[j])
+			at += x
+			product += math.Abs(x)
+		}
+		step, from = -at, product
+	} else {
+		for j, x := range g {
+			x *= inv
+			g[j], grad[j] = x, float32(x)
+			v, c := float64(w[j]), float64(e.Center[j])
+			at += x * v
+			step += x * (c - v)
+			x = math.Abs(x)
+			product += x * math.Abs(v-c)
+			from += x * (math.Abs(v) + math.Abs(c))
 		}
 	}
-	if e.Center == nil {
-		step = -at
-	}
 	a := (sums.Linear + sums.Entropy) * inv
-	return grad, a - at, a + step, e.linearRounding(w, g, sums)
+	return grad, a - at, a + step, e.linearRounding(w, product, from, sums)
 }
 
 // Value returns F(w) without a gradient: the hinge's max or the loss's log-sum-exp, plus the regulariser.

@@ -44,6 +44,7 @@ func (e local) fullPass(ctx context.Context, w []float32, s oracles.Smoothing, m
 			memory.remember(ln.finding, 1)
 		}
 		e.difference(ln, nil)
+		e.settleRows(ln)
 		e.roundAnswers(ln)
 		return nil
 	})
@@ -67,6 +68,7 @@ func (e local) pullBack(ctx context.Context, w []float32, of DualPoint, g []floa
 			p.Refine(ln)
 		}
 		e.weigh(ln, true)
+		e.settleRows(ln)
 		e.roundMemory(ln)
 		if e.Loss == Quadratic { // of other losses, what is left out is an entropy, which is at least 0
 			e.quadraticOfMemory(ln)

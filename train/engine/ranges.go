@@ -18,18 +18,13 @@ func (e *Engine) OverRanges(ctx context.Context, n, k int, shared bool, do func(
 		from, to = ranks.Share(e.Ranks(), ranges)
 	}
 	all := make([]float64, ranges*k)
-	e.parallel(to-from, func(i int) {
+	e.Parallel(to-from, func(i int) {
 		i += from
 		do(i*rangeWeights, min((i+1)*rangeWeights, n), all[i*k:(i+1)*k])
 	})
-	if shared && k > 0 && e.group != nil {
-		lists, err := GatherNumbers(ctx, e, all[from*k:to*k])
-		if err != nil {
+	if shared && k > 0 {
+		if err := e.complete(ctx, ranks.Bytes(all), ranges, 8*k); err != nil {
 			return nil, err
-		}
-		all = all[:0]
-		for _, x := range lists {
-			all = append(all, x...)
 		}
 	}
 	total := make([]float64, k)
@@ -41,24 +36,17 @@ func (e *Engine) OverRanges(ctx context.Context, n, k int, shared bool, do func(
 
 // GatherRanges completes numbers x, one for each weight, of which each rank has those of its shared ranges.
 func (e *Engine) GatherRanges(ctx context.Context, x []float64) error {
+	return e.complete(ctx, ranks.Bytes(x), (len(x)+rangeWeights-1)/rangeWeights, 8*rangeWeights)
+}
+
+// complete completes bytes of n things, so many of each but the last one, which may have fewer. Each rank has those of its share of the things.
+func (e *Engine) complete(ctx context.Context, x []byte, n, each int) error {
 	if e.group == nil {
 		return nil
 	}
-	ranges, size := (len(x)+rangeWeights-1)/rangeWeights, e.group.Size()
-	of := func(rank int) []float64 {
-		return x[min(ranges*rank/size*rangeWeights, len(x)):min(ranges*(rank+1)/size*rangeWeights, len(x))]
+	ends := make([]int, e.group.Size())
+	for r := range ends {
+		ends[r] = min(n*(r+1)/len(ends)*each, len(x))
 	}
-	all, err := e.group.Gather(ctx, ranks.Bytes(of(e.group.Rank())))
-	if err != nil {
-		return err
-	}
-	for rank, from := range all {
-		if rank == e.group.Rank() {
-			continue
-		}
-		if err := ranks.Numbers(from, of(rank)); err != nil {
-			return err
-		}
-	}
-	return nil
+	return e.group.Complete(ctx, x, ends)
 }

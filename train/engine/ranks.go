@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/dsp-go/dsp/nets/sparse"
 	"github.com/dsp-go/dsp/structured"
@@ -22,16 +23,18 @@ import (
 //
 // A step on sparse inputs keeps its gradient in potential space. There the ranks exchange marginals instead.
 
-// Join shares the work of passes and steps with the ranks of a group. All ranks must call the same methods in the same order.
+// ErrFewStrands is why some data are too small for so many ranks.
+var ErrFewStrands = errors.New("each rank needs one")
+
+// Join shares the work of passes and steps with the ranks of a group. All ranks must call the same methods in the same order. On a device they share the
+// values of the objective alone: each rank does the whole of a step or of a full pass with a gradient, so there the ranks should take steps of their own
+// (Alone, Average).
 func (e *Engine) Join(g ranks.Group) error {
 	if g.Size() == 1 {
 		return nil
 	}
-	if e.OnDevice() {
-		return structured.BadInput("several ranks share the work on the CPU only")
-	}
 	if most := e.MostRanks(); g.Size() > most {
-		return structured.BadInput("%d ranks, but the sums over these %d examples have %d strands, and each rank needs one: start at most %d", g.Size(), e.Len(), most, most)
+		return structured.BadInput("%d ranks, but the sums over these %d examples have %d strands, and %w: start at most %d", g.Size(), e.Len(), most, ErrFewStrands, most)
 	}
 	e.group = g
 	return nil
@@ -78,6 +81,8 @@ type sharedSums struct {
 	lent     bool        // gradient differs from zero on the support
 	values   []float32   // those of it on the support
 	mine     []float32   // numbers for others
+	message  []byte      // what all ranks tell of a step
+	ends     []int       // where each rank's part of it ends
 	all      []int       // scratch memory: examples
 }
 
@@ -88,14 +93,19 @@ type run struct {
 	journal []Sums
 }
 
-// pieceNumbers is how many numbers of a dense gradient pass from rank to rank at once.
-const pieceNumbers = 1 << 15
+// How many numbers of a gradient pass from rank to rank at once: pieceNumbers where ranks add to other pieces meanwhile, and mostNumbers where they do not.
+const (
+	pieceNumbers = 1 << 15
+	mostNumbers  = 1 << 26
+)
 
 // cut cuts numbers into pieces.
-func cut[E any](x []E) [][]byte {
+func cut[E any](x []E) [][]byte { return cutBy(x, pieceNumbers) }
+
+func cutBy[E any](x []E, each int) [][]byte {
 	var pieces [][]byte
-	for lo := 0; lo < len(x); lo += pieceNumbers {
-		pieces = append(pieces, ranks.Bytes(x[lo:min(lo+pieceNumbers, len(x))]))
+	for lo := 0; lo < len(x); lo += each {
+		pieces = append(pieces, ranks.Bytes(x[lo:min(lo+each, len(x))]))
 	}
 	return pieces
 }
@@ -126,22 +136,15 @@ func (e *Engine) overSharesOfLanes(ctx context.Context, shards [][]int, g []floa
 	if err = e.SameOnAll(ctx, err); err != nil {
 		return total, err
 	}
-	mine := make([]Sums, 0, n)
-	for _, ln := range e.lanes[lo:hi] {
-		mine = append(mine, ln.Sums)
+	all := make([]Sums, n)
+	for l := lo; l < hi; l++ {
+		all[l] = e.lanes[l].Sums
 	}
-	all, err := e.group.Gather(ctx, ranks.Bytes(mine))
-	if err != nil {
+	if err = e.complete(ctx, ranks.Bytes(all), n, len(ranks.Bytes(all[:1]))); err != nil {
 		return total, err
 	}
-	for _, x := range all {
-		sums := make([]Sums, len(x)/len(ranks.Bytes(make([]Sums, 1))))
-		if err := ranks.Numbers(x, sums); err != nil {
-			return total, err
-		}
-		for _, s := range sums {
-			total.add(s)
-		}
+	for _, s := range all {
+		total.add(s)
 	}
 	switch {
 	case g == nil:
@@ -204,7 +207,7 @@ func (e *Engine) overRunsOfShards(ctx context.Context, shards [][]int, g []float
 	switch {
 	case g == nil:
 	case windows == 1:
-		pieces = append(pieces, cut(g)...)
+		pieces = append(pieces, cutBy(g, mostNumbers)...)
 	default:
 		pieces = append(pieces, e.pack()...)
 	}
@@ -224,7 +227,7 @@ func (e *Engine) overRunsOfShards(ctx context.Context, shards [][]int, g []float
 			n = sparse.Stripes
 		}
 		parts := min(e.threads, n)
-		e.parallel(parts, func(k int) { e.addRuns(runs, first+n*k/parts, first+n*(k+1)/parts, windows > 1, g) })
+		e.Parallel(parts, func(k int) { e.addRuns(runs, first+n*k/parts, first+n*(k+1)/parts, windows > 1, g) })
 		return nil
 	})
 	if g != nil && windows > 1 {
@@ -303,26 +306,23 @@ func (e *Engine) exchange(ctx context.Context, u *structured.Marginals) error {
 	if e.group == nil {
 		return nil
 	}
-	mine := e.shared.mine[:0]
-	for _, i := range e.examplesOf(e.group.Rank()) {
-		for k := range u.Parts {
-			mine = append(mine, u.Parts[k].Of(i)...)
-		}
-	}
-	e.shared.mine = mine
-	all, err := e.group.Gather(ctx, ranks.Bytes(mine))
-	if err != nil {
-		return err
-	}
-	for rank, x := range all {
-		if rank == e.group.Rank() {
-			continue
-		}
+	x, ends := e.shared.message[:0], e.shared.ends[:0]
+	for rank := range e.group.Size() {
 		for _, i := range e.examplesOf(rank) {
 			for k := range u.Parts {
-				if x, err = take(x, u.Parts[k].Of(i)); err != nil {
-					return err
-				}
+				x = append(x, ranks.Bytes(u.Parts[k].Of(i))...)
+			}
+		}
+		ends = append(ends, len(x))
+	}
+	e.shared.message, e.shared.ends = x, ends
+	if err := e.group.Complete(ctx, x, ends); err != nil {
+		return err
+	}
+	for rank := range e.group.Size() {
+		for _, i := range e.examplesOf(rank) {
+			for k := range u.Parts {
+				x = x[copy(ranks.Bytes(u.Parts[k].Of(i)), x):]
 			}
 		}
 	}
@@ -400,9 +400,13 @@ func (e *Engine) SameOnAll(ctx context.Context, err error) error {
 	if err != nil && !errors.As(err, &bad) {
 		return err // ends the run, of which the others learn
 	}
+	facts, me := make([]byte, e.group.Size()), e.group.Rank()
 	var mine []byte
 	if bad != nil {
-		mine = append([]byte{1}, bad.Where...)
+		facts[me], mine = 1, append([]byte{1}, bad.Where...)
+	}
+	if err := e.complete(ctx, facts, len(facts), 1); err != nil || !slices.Contains(facts, 1) {
+		return err
 	}
 	all, err := e.group.Gather(ctx, mine)
 	if err != nil {

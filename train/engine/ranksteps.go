@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/machine/vec"
@@ -9,69 +10,75 @@ import (
 )
 
 // joinStep completes a step of which each rank has done some lanes: the sums and losses of all shards, and the gradient; with answers also the
-// findings' answers, which a memory may take.
-func (e *Engine) joinStep(ctx context.Context, examples []int, lanes int, on *support, answers bool) (Gradient, error) {
-	n, size := len(e.sums), e.group.Size()
-	each := func(rank int, do func(k, from, to int) error) error { // for the shards of a rank: their examples are examples[from:to]
+// findings' answers, which a memory may take. All ranks know how much each of them tells, so that they need one exchange. It fails on all ranks if one has failed.
+func (e *Engine) joinStep(ctx context.Context, examples []int, lanes int, on *support, answers bool, failed error) (Gradient, error) {
+	var bad *NonFiniteError
+	if failed != nil && !errors.As(failed, &bad) {
+		return nil, failed // ends the run, of which the others learn
+	}
+	n, size, me := len(e.sums), e.group.Size(), e.group.Rank()
+	each := func(rank int, do func(x []byte)) { // for the numbers of a rank
 		for l := lanes * rank / size; l < lanes*(rank+1)/size; l++ {
 			for k := l; k < n; k += lanes {
-				if err := do(k, k*stepExamples, min((k+1)*stepExamples, len(examples))); err != nil {
-					return err
+				from, to := k*stepExamples, min((k+1)*stepExamples, len(examples))
+				do(ranks.Bytes(e.sums[k : k+1]))
+				do(ranks.Bytes(e.answered[from:to]))
+				do(ranks.Bytes(e.entropy[from:to]))
+				found := (*finding)(nil)
+				if e.sparse != nil || answers {
+					found = e.findings[k]
 				}
-			}
-		}
-		return nil
-	}
-	var mine []byte
-	marginals := func(k int) []*structured.Marginals {
-		var all []*structured.Marginals
-		if e.sparse != nil {
-			all = append(all, &e.findings[k].V)
-		}
-		if answers {
-			all = append(all, &e.findings[k].Answer.U)
-		}
-		return all
-	}
-	_ = each(e.group.Rank(), func(k, from, to int) error {
-		mine = append(append(append(mine, ranks.Bytes(e.sums[k:k+1])...), ranks.Bytes(e.answered[from:to])...), ranks.Bytes(e.entropy[from:to])...)
-		for _, u := range marginals(k) {
-			for i := range u.Parts {
-				mine = append(mine, ranks.Bytes(u.Parts[i].Values)...)
-			}
-		}
-		return nil
-	})
-	all, err := e.group.Gather(ctx, mine)
-	if err != nil {
-		return nil, err
-	}
-	for rank, x := range all {
-		if rank == e.group.Rank() {
-			continue
-		}
-		err := each(rank, func(k, from, to int) error {
-			var err error
-			if x, err = take(x, e.sums[k:k+1]); err == nil {
-				x, err = take(x, e.answered[from:to])
-			}
-			if err == nil {
-				x, err = take(x, e.entropy[from:to])
-			}
-			for _, u := range marginals(k) {
-				found := e.findings[k]
-				found.Batch.Reset(e.Data, examples[from:to])
-				u.Resize(&found.Batch, e.Scorer.Form())
-				for i := range u.Parts {
-					if err == nil {
-						x, err = take(x, u.Parts[i].Values)
+				if found != nil && (rank != me || failed != nil) {
+					found.Batch.Reset(e.Data, examples[from:to])
+				}
+				marginals := func(u *structured.Marginals) {
+					if rank != me || failed != nil {
+						u.Resize(&found.Batch, e.Scorer.Form())
+					}
+					for i := range u.Parts {
+						do(ranks.Bytes(u.Parts[i].Values))
 					}
 				}
+				if e.sparse != nil {
+					marginals(&found.V)
+				}
+				if answers {
+					marginals(&found.Answer.U)
+				}
 			}
-			return err
-		})
-		if err != nil {
-			return nil, err
+		}
+	}
+	ends, total := e.shared.ends[:0], 0
+	for rank := range size {
+		total++ // whether it has failed
+		each(rank, func(x []byte) { total += len(x) })
+		ends = append(ends, total)
+	}
+	e.shared.ends, e.shared.message = ends, vec.Grow(e.shared.message, total)
+	all := e.shared.message
+	of := func(rank int) []byte {
+		if rank == 0 {
+			return all[:ends[0]]
+		}
+		return all[ends[rank-1]:ends[rank]]
+	}
+	to := of(me)
+	if to[0] = 0; failed != nil {
+		to[0] = 1
+	}
+	to = to[1:]
+	each(me, func(x []byte) { to = to[copy(to, x):] })
+	if err := e.group.Complete(ctx, all, ends); err != nil {
+		return nil, err
+	}
+	for rank := range size {
+		if of(rank)[0] != 0 {
+			return nil, e.SameOnAll(ctx, failed)
+		}
+	}
+	for rank := range size {
+		if from := of(rank)[1:]; rank != me {
+			each(rank, func(x []byte) { from = from[copy(x, from):] })
 		}
 	}
 	if e.sparse != nil {

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"math"
 
 	"github.com/dsp-go/dsp/oracles"
@@ -29,7 +30,9 @@ import (
 //     relations of pairs that are no arcs, an entry near 1 is charged ε. An entropy taken at a point of the polytope
 //     whose entries differ by a relative δ from the maximiser's is less than the maximum by O(δ²), which is nothing.
 //     That charge takes potentials at w, and the bound needs them at the optimum, where a feature far from zero, 1e6 say, makes those of all
-//     candidates of a choice large alike. There v_i is settled: its entries sum to exactly 0 (settle), so that what is alike counts nothing.
+//     candidates of a choice large alike, and a prior alike for all labels does so elsewhere. So v_i is settled: the entries of a choice, and those of every
+//     row that all outputs use, sum to exactly 0 (settle, settleRows), and what is alike counts nothing. What is still charged with potentials at w is where
+//     marginals of different rows disagree, as those of a step and of its ends do.
 //   - the gradient is rounded to float32 after the sum. D = ⟨g, c⟩ − ‖g‖²/2λ + … has ⟨g, c − w⟩ from the sum in float64, and loses
 //     ε Σ |g_j| |w'_j − c_j| at the minimiser w' = c − g/λ: ε ‖g‖²/λ.
 //
@@ -77,19 +80,9 @@ func (e *Engine) GradientAllowance(square float64) float64 {
 }
 
 // linearRounding is the allowance for all terms of F(w) and D(u) except those of GradientAllowance. The sums over examples were
-// taken at w, and g is the gradient computed from them.
-func (e *Engine) linearRounding(w []float32, g []float64, sums Sums) float64 {
+// taken at w, the gradient g was computed from them, product is Σ|g_j||w_j − c_j|, and from is Σ|g_j|(|w_j| + |c_j|).
+func (e *Engine) linearRounding(w []float32, product, from float64, sums Sums) float64 {
 	inv := 1 / float64(e.Len())
-	product, from := 0.0, 0.0 // Σ|g_j||w_j − c_j| and Σ|g_j|(|w_j| + |c_j|)
-	for j, x := range g {
-		c := 0.0
-		if e.Center != nil {
-			c = float64(e.Center[j])
-		}
-		x = math.Abs(x)
-		product += x * math.Abs(float64(w[j])-c)
-		from += x * (math.Abs(float64(w[j])) + math.Abs(c))
-	}
 	rest := math.Abs(sums.Linear*inv) + math.Abs(sums.Entropy*inv) + math.Abs(e.Constant)
 	if e.backend.precise() {
 		return sums.Below*inv + doubleUnit*(from+rest)
@@ -153,6 +146,138 @@ func (e *Engine) settle(ln *Lane, b int, c float64) {
 	if e.Loss.Smooth() { // an entry that moves by δ changes the entropy by at most δ log(1/δ) ≤ 35 δ + e⁻³⁶
 		t.Below += 35*moved + c*math.Exp(-36)*float64(len(v))
 	}
+}
+
+// settleRows makes the entries of each row of several entries that every output uses sum to exactly 0, in the lane's v, which has the weights c_i already: it
+// rounds their running sums to a multiple of 2⁻²³ times the power of 2 above the largest, so that none moves by more than such a multiple, and no marginal
+// becomes negative. What the sum lacks then, a few such multiples, the largest entry takes, or the most negative. The lane's sums follow, and are charged for what has moved.
+func (e *Engine) settleRows(ln *Lane) {
+	if !e.Scorer.Affine() || e.Loss == Quadratic {
+		return
+	}
+	for k := range ln.V.Parts {
+		width, settles := rowWidth(ln.Theta.Structure, &ln.Theta.Parts[k], k)
+		if !settles {
+			continue
+		}
+		for b, i := range ln.Batch.Examples {
+			if e.settles(i) {
+				continue // it is
+			}
+			c, below, shift := e.Data.Weight(i), 0.0, 0.0
+			θ := ln.Theta.Parts[k].Of(b)
+			for v := ln.V.Parts[k].Of(b); len(v) > 0; {
+				row := min(cmp.Or(width, len(v)), len(v))
+				moved, linear, entropy := settleRow(v[:row], θ[:row], c)
+				if moved > 0 {
+					shift += linear
+					below += 2 * moved * (1 + oracles.Largest(θ[:row]))
+					if e.Loss.Smooth() {
+						below += entropy
+					}
+				}
+				v, θ = v[row:], θ[row:]
+			}
+			if below > 0 {
+				to := ln.tally()
+				to.Linear += shift
+				to.Below += below
+			}
+		}
+	}
+}
+
+// rowWidth returns the number of entries in each row of a part whose marginals have a known sum, or 0 if an example is one row; and whether there are such rows.
+func rowWidth(s structured.Structure, p *structured.Part, part int) (width int, known bool) {
+	if _, one := s.(structured.OneEntry); one {
+		return 0, true
+	}
+	skipper, some := s.(structured.RowSkipper)
+	return p.Width, p.Width > 1 && !(some && skipper.SkipsRows(part))
+}
+
+// SettleTargets makes the entries of each row that every output uses sum to exactly 1, or in a tied row to the number of its uses: then potentials that are alike for
+// the whole row change no loss, however large they are. Targets that are far from such sums stay as they are.
+func SettleTargets(form structured.Form, targets *structured.Marginals) {
+	for k := range targets.Parts {
+		part := &targets.Parts[k]
+		width, known := rowWidth(form.Structure, part, k)
+		for i := 0; known && i < targets.Len(); i++ {
+			for u := part.Of(i); len(u) > 0; {
+				row := min(cmp.Or(width, len(u)), len(u))
+				settleTarget(u[:row])
+				u = u[row:]
+			}
+		}
+	}
+}
+
+// settleTarget is SettleTargets for a row.
+func settleTarget(u []float32) {
+	total, largest := 0.0, 0
+	for k, x := range u {
+		if total += float64(x); x > u[largest] {
+			largest = k
+		}
+	}
+	sum := math.Round(total)
+	if !(sum >= 1) || math.Abs(total-sum) > 1e-3*sum {
+		return
+	}
+	_, exponent := math.Frexp(sum)
+	grid := math.Ldexp(1, exponent-24) // float32 has all multiples up to the sum
+	total = 0
+	rounded := 0.0
+	for k, x := range u {
+		total += float64(x)
+		next := math.RoundToEven(total/grid) * grid
+		u[k], rounded = float32(next-rounded), next
+	}
+	u[largest] = float32(float64(u[largest]) + sum - rounded)
+}
+
+// settleRow is settleRows for a row v with the weight c and the potentials θ. It returns how much has moved, ⟨v, θ⟩ after minus before, and a bound on what an
+// entropy of the row may have lost beside.
+func settleRow(v, θ []float32, c float64) (moved, linear, entropy float64) {
+	most := oracles.Largest(v)
+	if most == 0 || math.IsInf(most, 0) || math.IsNaN(most) {
+		return 0, 0, 0
+	}
+	_, exponent := math.Frexp(most)
+	grid := math.Ldexp(1, exponent-23)
+	move := func(k int, to float64) {
+		from := float64(v[k])
+		if to == from { // its potential may be −∞
+			return
+		}
+		v[k] = float32(to) // exact
+		δ, u := math.Abs(to-from), from
+		if from < 0 { // of the gold output
+			u += c
+		}
+		moved, linear = moved+δ, linear+(to-from)*float64(θ[k])
+		entropy += min(δ*δ/max(u, 1e-300), 35*δ)
+	}
+	sum, rounded, up, down := 0.0, 0.0, 0, 0
+	for k, x := range v {
+		sum += float64(x)
+		next := math.RoundToEven(sum/grid) * grid
+		move(k, next-rounded)
+		rounded = next
+		if v[k] > v[up] {
+			up = k
+		}
+		if v[k] < v[down] {
+			down = k
+		}
+	}
+	if rounded < 0 {
+		up = down
+	}
+	if rounded != 0 {
+		move(up, float64(v[up])-rounded)
+	}
+	return moved, linear, entropy
 }
 
 // sizes are magnitudes of an example's potentials: each is a sum over rows r of 1 + max_y |θ_i(r,y)|, where the 1 stands for the loss.

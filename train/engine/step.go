@@ -116,20 +116,16 @@ func (e *Engine) OverBatch(ctx context.Context, w Point, examples []int, keep bo
 		}
 		return nil
 	})
-	if join {
-		err = e.SameOnAll(ctx, err)
+	e.used = n
+	var grad Gradient
+	switch {
+	case join:
+		grad, err = e.joinStep(ctx, examples, lanes, on, answers, err)
+	case err == nil:
+		grad = e.sumLanes(lanes, n, on)
 	}
 	if err != nil {
 		return Step{}, err
-	}
-	e.used = n
-	var grad Gradient
-	if join {
-		if grad, err = e.joinStep(ctx, examples, lanes, on, answers); err != nil {
-			return Step{}, err
-		}
-	} else {
-		grad = e.sumLanes(lanes, n, on)
 	}
 	var total Sums
 	for _, sums := range e.sums {

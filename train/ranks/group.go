@@ -21,6 +21,10 @@ type Group interface {
 	// Gather returns what each rank gives, in the order of the ranks.
 	Gather(ctx context.Context, mine []byte) ([][]byte, error)
 
+	// Complete completes x, which is cut at the same ends [Size] on all ranks: rank r gives the piece that ends at ends[r], and gets those of the others. It takes
+	// fewer messages than Gather, whose sizes are not known.
+	Complete(ctx context.Context, x []byte, ends []int) error
+
 	// Broadcast overwrites x with that of rank 0; it has the same length everywhere.
 	Broadcast(ctx context.Context, x []byte) error
 
@@ -64,6 +68,9 @@ func (Alone) Gather(ctx context.Context, mine []byte) ([][]byte, error) {
 	return [][]byte{mine}, ctx.Err()
 }
 
+// Complete leaves x as it is.
+func (Alone) Complete(ctx context.Context, _ []byte, _ []int) error { return ctx.Err() }
+
 // Broadcast leaves x as it is.
 func (Alone) Broadcast(ctx context.Context, _ []byte) error { return ctx.Err() }
 
@@ -103,6 +110,18 @@ func Numbers[E any](from []byte, to []E) error {
 		return fmt.Errorf("%d bytes from another rank, expected %d", len(from), len(memory))
 	}
 	return nil
+}
+
+// View returns bytes that another rank made by Bytes as numbers: the same memory, or a copy if numbers cannot lie there.
+func View[E any](x []byte) []E {
+	size := int(unsafe.Sizeof(*new(E)))
+	at := unsafe.Pointer(unsafe.SliceData(x))
+	if uintptr(at)%unsafe.Alignof(*new(E)) != 0 {
+		numbers := make([]E, len(x)/size)
+		copy(Bytes(numbers), x)
+		return numbers
+	}
+	return unsafe.Slice((*E)(at), len(x)/size)
 }
 
 // LostError says that a rank has ended before its time, or cannot be reached.

@@ -14,11 +14,11 @@ const install = "install one (Debian: apt-get install libopenmpi3 or libmpich12;
 
 // abi is how a family of libraries writes what the standard leaves open.
 type abi struct {
-	name     string
-	world    handle // of MPI_COMM_WORLD
-	bytes    handle // of MPI_BYTE
-	returns  handle // of MPI_ERRORS_RETURN
-	funneled uintptr
+	name    string
+	world   handle  // of MPI_COMM_WORLD
+	bytes   handle  // of MPI_BYTE
+	returns handle  // of MPI_ERRORS_RETURN
+	serial  uintptr // MPI_THREAD_SERIALIZED
 }
 
 // handle is an object that a library has from the beginning: at the address of a symbol, or with a number.
@@ -28,9 +28,9 @@ type handle struct {
 }
 
 var (
-	openMPI  = abi{"Open MPI", handle{symbol: "ompi_mpi_comm_world"}, handle{symbol: "ompi_mpi_byte"}, handle{symbol: "ompi_mpi_errors_return"}, 1}
-	mpich    = abi{"MPICH", handle{number: 0x44000000}, handle{number: 0x4c00010d}, handle{number: 0x54000001}, 1}
-	standard = abi{"the standard ABI of MPI 5", handle{number: 0x101}, handle{number: 0x247}, handle{number: 0x142}, 1024}
+	openMPI  = abi{"Open MPI", handle{symbol: "ompi_mpi_comm_world"}, handle{symbol: "ompi_mpi_byte"}, handle{symbol: "ompi_mpi_errors_return"}, 2}
+	mpich    = abi{"MPICH", handle{number: 0x44000000}, handle{number: 0x4c00010d}, handle{number: 0x54000001}, 2}
+	standard = abi{"the standard ABI of MPI 5", handle{number: 0x101}, handle{number: 0x247}, handle{number: 0x142}, 2048}
 )
 
 // libraryNames are files to try, by the family that the launcher belongs to.

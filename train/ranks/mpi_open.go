@@ -24,7 +24,7 @@ type library struct {
 	world, bytes, returns uintptr // handles
 
 	getVersion, initThread, finalize, abort, commRank, commSize, setErrhandler, errorString uintptr
-	isend, irecv, test, ibcast, iallgather, iallgatherv, ibarrier                           uintptr
+	isend, irecv, test, ibcast, iallgather, iallgatherv, ibarrier, usleep                   uintptr
 }
 
 // functions are the functions of a library, where it keeps them.
@@ -34,6 +34,7 @@ func (l *library) functions() map[string]*uintptr {
 		"MPI_Comm_rank": &l.commRank, "MPI_Comm_size": &l.commSize, "MPI_Comm_set_errhandler": &l.setErrhandler, "MPI_Error_string": &l.errorString,
 		"MPI_Isend": &l.isend, "MPI_Irecv": &l.irecv, "MPI_Test": &l.test,
 		"MPI_Ibcast": &l.ibcast, "MPI_Iallgather": &l.iallgather, "MPI_Iallgatherv": &l.iallgatherv, "MPI_Ibarrier": &l.ibarrier,
+		"usleep": &l.usleep, // of the C library
 	}
 }
 
@@ -87,14 +88,17 @@ func FindLibrary() (string, error) {
 
 func (l *library) describe() string { return fmt.Sprintf("%s (%s)", l.version, l.path) }
 
-// mpiGroup is the group of all processes of MPI_COMM_WORLD. One thread makes all calls. None of them waits inside the library: they start
+// mpiGroup is the group of all processes of MPI_COMM_WORLD. Calls come one at a time: from any thread if the library allows that, which saves two
+// switches between threads for each, and else from the one that has initialised MPI. None of them waits inside the library: they start
 // something, and test whether it is done, so that the loss of a rank ends the wait.
 type mpiGroup struct {
 	*library
 	rank, size int
-	calls      chan func()
+	calls      chan func()  // for the thread that has initialised MPI
+	direct     bool         // calls may come from any thread
 	lost       func() error // why the group can go on no longer; nil: never
 	broken     error
+	own        []byte // scratch memory
 	traffic    Traffic
 	mu         sync.Mutex // of traffic
 }
@@ -122,9 +126,10 @@ func openMPIGroup(from Launcher) (*mpiGroup, error) {
 
 func (g *mpiGroup) start() error {
 	found := onHeap[int32](3) // the level of threads that the library provides, of which any will do; the rank; the size
-	if err := g.do(g.initThread, 0, 0, g.funneled, address(found)); err != nil {
+	if err := g.do(g.initThread, 0, 0, g.serial, address(found)); err != nil {
 		return err
 	}
+	g.direct = uintptr(found[0]) >= g.serial
 	err := errors.Join(g.do(g.setErrhandler, g.world, g.returns), g.do(g.commRank, g.world, address(found[1:])), g.do(g.commSize, g.world, address(found[2:])))
 	g.rank, g.size = int(found[1]), int(found[2])
 	return err
@@ -164,8 +169,8 @@ func (g *mpiGroup) begin(keeps [][]byte, bytes int, function uintptr, args ...ui
 
 // How often wait looks: all the time at first, and then less and less often.
 const (
-	spinning   = 50 * time.Microsecond
-	firstPause = 10 * time.Microsecond
+	spinning   = 20 * time.Microsecond
+	firstPause = 50 * time.Microsecond
 	lastPause  = 2 * time.Millisecond
 )
 
@@ -186,7 +191,7 @@ func (g *mpiGroup) wait(ctx context.Context, requests ...*request) error {
 			if err := g.ended(ctx); err != nil {
 				return err
 			}
-			time.Sleep(pause)
+			_, _, _ = purego.SyscallN(g.usleep, uintptr(pause/time.Microsecond)) // the thread sleeps: Go's own sleep wakes other threads to do it
 			pause = min(2*pause, lastPause)
 		}
 		begun, pause = time.Now(), firstPause
@@ -213,14 +218,24 @@ func (g *mpiGroup) ended(ctx context.Context) error {
 	return cmp.Or(err, ctx.Err())
 }
 
-// run runs calls of the library on its thread. After an error, requests may be under way, and the group is of no more use.
+// onThread runs calls on the thread that has initialised MPI.
+func (g *mpiGroup) onThread(calls func() error) error {
+	done := make(chan error, 1)
+	g.calls <- func() { done <- calls() }
+	return <-done
+}
+
+// run runs calls of the library. After an error, requests may be under way, and the group is of no more use.
 func (g *mpiGroup) run(ctx context.Context, calls func() error) error {
 	if g.broken != nil {
 		return g.broken
 	}
-	done := make(chan error, 1)
-	g.calls <- func() { done <- calls() }
-	if g.broken = <-done; g.broken != nil && g.lost != nil && ctx.Err() == nil {
+	if g.direct {
+		g.broken = calls()
+	} else {
+		g.broken = g.onThread(calls)
+	}
+	if g.broken != nil && g.lost != nil && ctx.Err() == nil {
 		if err := g.lost(); err != nil { // which MPI noticed first
 			g.broken = err
 		}
@@ -243,7 +258,19 @@ func (g *mpiGroup) Abort(code int) {
 
 // close ends MPI. All ranks must get here.
 func (g *mpiGroup) close(ctx context.Context) error {
-	return g.run(ctx, func() error { return g.do(g.finalize) })
+	return g.run(ctx, func() error {
+		if !g.direct {
+			return g.do(g.finalize)
+		}
+		done := make(chan error, 1) // no other thread may
+		go func() { done <- g.onThread(func() error { return g.do(g.finalize) }) }()
+		select {
+		case err := <-done:
+			return err
+		case <-time.After(farewell): // all work is done: what is left of the library ends with the process
+			return nil
+		}
+	})
 }
 
 func (g *mpiGroup) Barrier(ctx context.Context) error {
@@ -315,6 +342,38 @@ func (g *mpiGroup) Gather(ctx context.Context, mine []byte) ([][]byte, error) {
 	return all, err
 }
 
+func (g *mpiGroup) Complete(ctx context.Context, x []byte, ends []int) error {
+	from := 0
+	if g.rank > 0 {
+		from = ends[g.rank-1]
+	}
+	g.own = append(g.own[:0], x[from:ends[g.rank]]...) // MPI forbids to send from where it receives
+	own := g.own
+	if len(x) > most {
+		all, err := g.Gather(ctx, own)
+		for _, piece := range all {
+			x = x[copy(x, piece):]
+		}
+		return err
+	}
+	counts, starts, at := onHeap[int32](g.size), onHeap[int32](g.size), 0
+	for k, end := range ends {
+		counts[k], starts[k] = int32(end-at), int32(at)
+		at = end
+	}
+	return g.run(ctx, func() error { return g.gatherAll(ctx, own, x, counts, starts) })
+}
+
+// gatherAll fills joined with what all ranks give.
+func (g *mpiGroup) gatherAll(ctx context.Context, own, joined []byte, counts, starts []int32) error {
+	r, err := g.begin([][]byte{own, joined, Bytes(counts), Bytes(starts)}, len(joined)-len(own), g.iallgatherv,
+		address(own), uintptr(len(own)), g.library.bytes, address(joined), address(counts), address(starts), g.library.bytes, g.world)
+	if err == nil {
+		err = g.wait(ctx, r)
+	}
+	return err
+}
+
 // gatherPiece appends to what each rank gave so far the next bytes, up to a number.
 func (g *mpiGroup) gatherPiece(ctx context.Context, mine []byte, sizes []int64, from, piece int64, all [][]byte) error {
 	counts, starts, total := onHeap[int32](g.size), onHeap[int32](g.size), int32(0)
@@ -323,12 +382,7 @@ func (g *mpiGroup) gatherPiece(ctx context.Context, mine []byte, sizes []int64, 
 		total += counts[k]
 	}
 	own, joined := mine[min(from, int64(len(mine))):][:counts[g.rank]], onHeap[byte](int(total))
-	r, err := g.begin([][]byte{own, joined, Bytes(counts), Bytes(starts)}, int(total)-len(own), g.iallgatherv,
-		address(own), uintptr(len(own)), g.library.bytes, address(joined), address(counts), address(starts), g.library.bytes, g.world)
-	if err == nil {
-		err = g.wait(ctx, r)
-	}
-	if err != nil {
+	if err := g.gatherAll(ctx, own, joined, counts, starts); err != nil {
 		return err
 	}
 	for k := range all {

@@ -109,6 +109,24 @@ func gathers(ctx context.Context, m *ranks.Member) error {
 			}
 		}
 	}
+	for _, size := range []int{0, 1, 70000} { // and Complete does so in place
+		var ends []int
+		for r := range m.Size() {
+			ends = append(ends, size*r*(r+1)/2)
+		}
+		x := make([]byte, ends[m.Size()-1])
+		for j := ends[m.Rank()] - size*m.Rank(); j < ends[m.Rank()]; j++ {
+			x[j] = byte(m.Rank() + 1)
+		}
+		if err := m.Complete(ctx, x, ends); err != nil {
+			return err
+		}
+		for r, end := range ends {
+			if n := slices.IndexFunc(x[end-size*r:end], func(b byte) bool { return b != byte(r+1) }); n >= 0 {
+				return fmt.Errorf("byte %d of rank %d is %d after Complete", n, r, x[end-size*r+n])
+			}
+		}
+	}
 	x := make([]float32, 1000)
 	for j := range x {
 		x[j] = float32(j + 5000*m.Rank())
@@ -122,8 +140,8 @@ func gathers(ctx context.Context, m *ranks.Member) error {
 	if seen := m.Traffic().Bytes; m.Rank() > 0 && seen < 4000 || seen > 1<<20 {
 		return fmt.Errorf("rank %d counts %d bytes", m.Rank(), seen)
 	}
-	if m.Here != m.Size() {
-		return fmt.Errorf("%d of %d ranks are on this machine", m.Here, m.Size())
+	if m.Here != m.Size() || m.Local != m.Rank() {
+		return fmt.Errorf("%d of %d ranks are on this machine, and %d of them before rank %d", m.Here, m.Size(), m.Local, m.Rank())
 	}
 	return m.Barrier(ctx)
 }

@@ -30,7 +30,7 @@ positions. On all cores it measures training passes over built-in data.
 
 With --device cuda it measures the GPU's kernels, a training step and a pass of prox-linear, and shows the lower bound of each
 time: the bytes it must move at this GPU's copy bandwidth, or its arithmetic at the float32 peak, whichever takes longer.
-Its parts, for --only, are oracles, long chain, products, step and pass.`,
+Its parts, for --only, are oracles, long chain, trees, products, step and pass.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if !(seconds > 0) {

@@ -26,7 +26,7 @@ import (
 // trainPipeline trains the stages of a pipeline.
 func trainPipeline(ctx context.Context, c config.Config, o training.TrainOptions) error {
 	r, err := pipelines.Train(ctx, c, o)
-	if err != nil {
+	if err != nil || r == nil { // a rank that follows
 		return err
 	}
 	if c.JSON {
@@ -105,10 +105,13 @@ func noPipeline(cmd *cobra.Command, model string, names ...string) error {
 
 // predictPipeline annotates raw text, or a treebank.
 func predictPipeline(cmd *cobra.Command, u *use, raw *rawText, fill string) (err error) {
-	if err := pipelineFlags(cmd, "input", "format", "text", "lines", "fill"); err != nil {
+	if err := pipelineFlags(cmd, "input", "format", "text", "lines", "pretokenised", "fill"); err != nil {
 		return err
 	}
-	o := pipelines.Options{Fill: pipelines.All(), Lines: raw.lines, JSON: isSet(cmd, "json"), Threads: u.Threads}
+	if raw.pretokenised {
+		raw.on, raw.lines = true, true
+	}
+	o := pipelines.Options{Fill: pipelines.All(), Lines: raw.lines, Split: raw.pretokenised, JSON: isSet(cmd, "json"), Threads: u.Threads}
 	switch {
 	case raw.lines && !raw.on:
 		return structured.BadInput("--lines is for raw text: add --text")

@@ -143,7 +143,7 @@ probability. With --beam it searches for probable strings; with --nbest it lists
 			}
 			o.Threads = u.Threads
 			asJSON := isSet(cmd, "json")
-			if truncate && !m.Truncates() {
+			if cmd.Flags().Changed("truncate") && !m.Truncates() {
 				return structured.BadInput("--truncate is for cuts, which this model's outputs are not found with")
 			}
 			if asked.selected > 0 {
@@ -196,7 +196,7 @@ probability. With --beam it searches for probable strings; with --nbest it lists
 	flags.StringVar(&picture, "picture", "", "instead of printing predictions, draw the predicted trees of a few sentences, or the boxes or masks of a few images, to `FILE`, .svg, .png or .pdf")
 	flags.StringVar(&to, "to", "", "instead of printing predictions, write them to `PATH`: for segment a folder of masks, with overlays inside; for graph an npz file of labels; for tag and ocr one with labels, offsets, scores, probabilities and, with --marginals or --confidence, these")
 	flags.BoolVar(&skipBad, "skip-bad", false, "leave out images of a folder that cannot be read, and name them; otherwise one is an error")
-	flags.BoolVar(&truncate, "truncate", false, "with cuts: lower the scores of edges that do not favour equal labels until they do, and predict; otherwise they are an error")
+	flags.BoolVar(&truncate, "truncate", true, "with cuts: lower the scores of edges that do not favour equal labels until they do, and say how many there were; --truncate=false: they are an error")
 	flags.BoolVar(&o.Marginals, "marginals", false, "add the probability of every label at every position, of every head of each word, or of every candidate box; for links, the margin of every source word with every target word, and for labels that cuts find, the margin of every label")
 	flags.BoolVar(&o.Confidence, "confidence", false, "add the probability of each predicted label, in the column before it, of each predicted arc, in MISC, or of each predicted box; for links, the margin of each predicted link, after a colon, and for labels that cuts find, the margin of each; with --to and segment, pictures in the folder confidence")
 	flags.BoolVar(&o.Probability, "score", false, "add the score and probability of each predicted output (links, and graphs with cuts, have scores only)")

@@ -30,8 +30,9 @@ func (t *rawText) addFlags(cmd *cobra.Command) {
 // refusals refuses flags that do not go with the flags for raw text.
 func (t *rawText) refusals(cmd *cobra.Command) error {
 	given := cmd.Flags().Changed
+	asked := "--text"
 	if t.pretokenised {
-		t.on, t.lines = true, true
+		t.on, t.lines, asked = true, true, "--pretokenised"
 	}
 	if !t.on {
 		for _, name := range []string{"lines", "inline"} {
@@ -48,11 +49,11 @@ func (t *rawText) refusals(cmd *cobra.Command) error {
 		{"force", "raw text has no labels to keep"}, {"to", "it writes arrays, which have no words; --json has both"}, {"truncate", "it is for cuts"},
 	} {
 		if given(refused[0]) {
-			return structured.BadInput("--%s has no use with --text: %s", refused[0], refused[1])
+			return structured.BadInput("--%s has no use with %s: %s", refused[0], asked, refused[1])
 		}
 	}
 	if input, _ := cmd.Flags().GetString("input"); input == builtin {
-		return structured.BadInput("--input builtin is drawn data; --text needs a file of text, or - for standard input")
+		return structured.BadInput("--input builtin is drawn data; %s needs a file of text, or - for standard input", asked)
 	}
 	if !t.inline {
 		return nil

@@ -41,7 +41,10 @@ dsp train with no arguments trains a small convolutional network to read words o
 			slog.SetDefault(slog.New(newLog(os.Stderr, level)))
 			warnRepeated(cmd, os.Args[1:])
 			warnOfRanks(cmd.Name())
-			return host.CheckStart()
+			if err := host.CheckStart(); err != nil {
+				return err
+			}
+			return checkOutputs(cmd)
 		},
 	}
 	root.PersistentFlags().Bool("json", false, "print results as one JSON object, last on standard output (predict: one per sequence; serve: the address, first)")

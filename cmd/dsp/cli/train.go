@@ -50,10 +50,7 @@ compares methods. After an interrupt (Ctrl-C) it saves a checkpoint: --resume co
 					c.Threads = max(1, host.Threads(0)/m.Here)
 				}
 				options := training.TrainOptions{Version: version(), Log: slog.Default(), Console: os.Stderr, Ranks: m}
-				switch {
-				case c.Task == pipelines.Task && m != nil:
-					return structured.BadInput("--task pipeline: several ranks train one model, not a pipeline; start one process, or train stages")
-				case c.Task == pipelines.Task:
+				if c.Task == pipelines.Task {
 					return trainPipeline(ctx, c, options)
 				}
 				result, err := training.Train(ctx, c, options)

@@ -133,6 +133,8 @@ func TestBadUse(t *testing.T) {
 		{"format", []string{"eval", "--data", text, "--format", "cornll"}, []string{"cornll", "conll"}},
 		{"n-best", []string{"predict", "--input", text, "--nbest", "-1"}, []string{"--nbest -1"}},
 		{"too many best", []string{"predict", "--input", text, "--nbest", "1000000000"}, []string{"--nbest 1000000000: expected 0 to 100000"}},
+		{"no folder", []string{"predict", "--input", text, "--to", "nowhere/p.npz"}, []string{"--to nowhere/p.npz: there is no folder nowhere"}},
+		{"no folder for pictures", []string{"predict", "--input", text, "--picture", "nowhere/p.png"}, []string{"--picture nowhere/p.png: there is no folder nowhere"}},
 		{"truncate", []string{"predict", "--input", text, "--truncate", "--select", "1"}, []string{"--truncate is for cuts"}},
 		{"threads", []string{"predict", "--input", text, "--threads", "-1"}, []string{"--threads -1"}},
 		{"where to", []string{"export", "--data", text}, []string{"--to"}},
@@ -145,7 +147,7 @@ func TestBadUse(t *testing.T) {
 		})
 	}
 	nowhere := filepath.Join(t.TempDir(), "missing", "p.npz")
-	dsp(t, "export", "--model", tagger(t), "--data", text, "--to", nowhere).refused(exitFailed, "no such file")
+	dsp(t, "export", "--model", tagger(t), "--data", text, "--to", nowhere).refused(exitBadInput, "there is no folder")
 }
 
 // dense writes dense features with Dim 2 to an npz file.

@@ -251,7 +251,7 @@ func TestSegmentFolders(t *testing.T) {
 		t.Errorf("got %v", m)
 	}
 	to := filepath.Join(t.TempDir(), "masks")
-	dsp(t, "predict", "--model", dir, "--input", in("test", "images"), "--to", to, "--truncate").ok()
+	dsp(t, "predict", "--model", dir, "--input", in("test", "images"), "--to", to).ok()
 	for _, name := range []string{"00001.png", "00004.png", "overlays/00002.png"} {
 		if _, err := os.Stat(filepath.Join(to, name)); err != nil {
 			t.Error(err)
@@ -268,7 +268,7 @@ func TestSegmentFolders(t *testing.T) {
 		same  bool
 	}{{to, true}, {in("test", "masks"), false}} {
 		kept := filepath.Join(t.TempDir(), "kept")
-		dsp(t, "predict", "--model", dir, "--input", in("test", "images"), "--masks", c.masks, "--force", "--to", kept, "--truncate").ok()
+		dsp(t, "predict", "--model", dir, "--input", in("test", "images"), "--masks", c.masks, "--force", "--to", kept).ok()
 		same := true
 		for _, name := range []string{"00001.png", "00002.png", "00003.png", "00004.png"} {
 			a, err := os.ReadFile(filepath.Join(kept, name))
@@ -283,8 +283,8 @@ func TestSegmentFolders(t *testing.T) {
 		}
 	}
 	one := filepath.Join(t.TempDir(), "one")
-	dsp(t, "predict", "--model", dir, "--input", filepath.Join(in("test", "images"), "00002.png"), "--masks", in("test", "masks"), "--to", one, "--truncate").ok()
-	dsp(t, "predict", "--model", dir, "--input", filepath.Join(in("test", "images"), "00002.png"), "--to", one, "--truncate").ok()
+	dsp(t, "predict", "--model", dir, "--input", filepath.Join(in("test", "images"), "00002.png"), "--masks", in("test", "masks"), "--to", one).ok()
+	dsp(t, "predict", "--model", dir, "--input", filepath.Join(in("test", "images"), "00002.png"), "--to", one).ok()
 	checkSameMask(t, filepath.Join(one, "00002.png"), filepath.Join(to, "00002.png"))
 
 	bad := filepath.Join(t.TempDir(), "bad")
@@ -294,8 +294,8 @@ func TestSegmentFolders(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(bad, "00003.png"), []byte("\x89PNG\r\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	dsp(t, "predict", "--model", dir, "--input", bad, "--to", one, "--truncate").refused(exitBadInput, "00003.png")
-	if o := dsp(t, "predict", "--model", dir, "--input", bad, "--to", one, "--truncate", "--skip-bad").ok(); !strings.Contains(o.stderr, "00003.png") {
+	dsp(t, "predict", "--model", dir, "--input", bad, "--to", one).refused(exitBadInput, "00003.png")
+	if o := dsp(t, "predict", "--model", dir, "--input", bad, "--to", one, "--skip-bad").ok(); !strings.Contains(o.stderr, "00003.png") {
 		t.Errorf("the image that was left out has no name: %s", o.stderr)
 	}
 	checkSameMask(t, filepath.Join(one, "00004.png"), filepath.Join(to, "00004.png"))
@@ -344,20 +344,20 @@ func TestTruncatedEdges(t *testing.T) {
 	t.Parallel()
 	dir, sheet := filepath.Join(t.TempDir(), "run"), filepath.Join(t.TempDir(), "sheet.svg")
 	dsp(t, "train", "--task", "segment", "--examples", "2,1,2", "--passes", "1", "--quiet", "--out", dir).ok()
-	for _, args := range [][]string{{"eval", "--data"}, {"predict", "--picture", sheet, "--input"}, {"predict", "--truncate", "--input"}} {
+	for _, args := range [][]string{{"eval", "--data"}, {"predict", "--picture", sheet, "--input"}, {"predict", "--input"}, {"predict", "--truncate", "--input"}} {
 		o := dsp(t, append(args, "builtin", "--model", dir)...).ok()
 		if !strings.Contains(o.stderr, "others were truncated") {
 			t.Errorf("%v: nothing about truncated edges in %q", args, o.stderr)
 		}
 	}
-	if o := dsp(t, "predict", "--model", dir, "--input", "builtin", "--truncate", "--score").ok(); strings.Contains(o.stdout, "NaN") {
+	if o := dsp(t, "predict", "--model", dir, "--input", "builtin", "--score").ok(); strings.Contains(o.stdout, "NaN") {
 		t.Errorf("a probability that is NaN: %.100s", o.stdout)
 	}
-	dsp(t, "predict", "--model", dir, "--input", "builtin").refused(exitBadInput, "--truncate")
+	dsp(t, "predict", "--model", dir, "--input", "builtin", "--truncate=false").refused(exitBadInput, "without --truncate=false such scores are lowered")
 	chosen := []string{"predict", "--model", dir, "--input", "builtin", "--select", "1", "--by", "margin", "--json"}
-	dsp(t, chosen...).refused(exitBadInput, "--truncate")
-	if o := dsp(t, append(chosen, "--truncate")...).ok(); !strings.Contains(o.stdout, `"measure"`) || !strings.Contains(o.stderr, "others were truncated") {
-		t.Errorf("--select --truncate: %s%s", o.stdout, o.stderr)
+	dsp(t, append(chosen, "--truncate=false")...).refused(exitBadInput, "--truncate=false")
+	if o := dsp(t, chosen...).ok(); !strings.Contains(o.stdout, `"measure"`) || !strings.Contains(o.stderr, "others were truncated") {
+		t.Errorf("--select: %s%s", o.stdout, o.stderr)
 	}
 	dsp(t, "eval", "--model", dir, "--data", "builtin", "--masks", "nowhere").refused(exitBadInput, "--masks nowhere has no effect")
 	dsp(t, "predict", "--model", dir, "--input", "builtin", "--force").refused(exitBadInput, "builtin has no column of labels")

@@ -113,7 +113,7 @@ func TestCutMargins(t *testing.T) {
 		Bound   json.RawMessage
 	}
 	predict := func(args ...string) outcome {
-		return dsp(t, append([]string{"predict", "--model", run, "--input", train, "--truncate"}, args...)...).ok()
+		return dsp(t, append([]string{"predict", "--model", run, "--input", train}, args...)...).ok()
 	}
 	lines := jsonLines[line](t, predict("--json", "--confidence", "--marginals").stdout)
 	if len(lines) != 12 {
@@ -144,8 +144,8 @@ func TestCutMargins(t *testing.T) {
 	if err := f.Read("margins.npy", &margins); err != nil || len(margins) != 12*16*2 {
 		t.Errorf("%v: %d margins", err, len(margins))
 	}
-	dsp(t, "predict", "--model", run, "--input", train, "--truncate", "--to", to, "--confidence").refused(exitBadInput, "--confidence has no effect", "--marginals")
-	dsp(t, "predict", "--model", run, "--input", train, "--truncate", "--decode", "risk").refused(exitBadInput, "Potts graph with cuts", "sums")
+	dsp(t, "predict", "--model", run, "--input", train, "--to", to, "--confidence").refused(exitBadInput, "--confidence has no effect", "--marginals")
+	dsp(t, "predict", "--model", run, "--input", train, "--decode", "risk").refused(exitBadInput, "Potts graph with cuts", "sums")
 }
 
 // Masks come with pictures of confidence.
@@ -154,7 +154,7 @@ func TestConfidencePictures(t *testing.T) {
 	dir := t.TempDir()
 	run, to := filepath.Join(dir, "run"), filepath.Join(dir, "masks")
 	dsp(t, "train", "--task", "segment", "--cell", "16", "--examples", "4,1,2", "--passes", "3", "--baselines", "off", "--quiet", "--out", run).ok()
-	dsp(t, "predict", "--model", run, "--input", "builtin", "--truncate", "--to", to, "--confidence").ok()
+	dsp(t, "predict", "--model", run, "--input", "builtin", "--to", to, "--confidence").ok()
 	for _, name := range []string{"00001.png", "overlays/00002.png", "confidence/00002.png"} {
 		if _, err := os.Stat(filepath.Join(to, name)); err != nil {
 			t.Error(err)
@@ -165,7 +165,7 @@ func TestConfidencePictures(t *testing.T) {
 	if text, err := os.ReadFile(sheet); err != nil || !strings.Contains(string(text), "confidence") {
 		t.Errorf("%v: no confidence", err)
 	}
-	dsp(t, "predict", "--model", run, "--input", "builtin", "--truncate", "--to", to, "--marginals").refused(exitBadInput, "--marginals has no effect", "--confidence")
+	dsp(t, "predict", "--model", run, "--input", "builtin", "--to", to, "--marginals").refused(exitBadInput, "--marginals has no effect", "--confidence")
 }
 
 // A bound follows the score of labels from truncated edges; weights of labels and variables count in the loss.
@@ -177,7 +177,7 @@ func TestTruncatedBoundAndWeights(t *testing.T) {
 	train := filepath.Join(graphs, "train.npz")
 	dsp(t, "train", "--task", "graph", "--train", train, "--oracle", "cut", "--passes", "10", "--quiet", "--out", run).ok()
 	bounds := 0
-	for _, l := range jsonLines[struct{ Score, Bound float64 }](t, dsp(t, "predict", "--model", run, "--input", train, "--truncate", "--json").ok().stdout) {
+	for _, l := range jsonLines[struct{ Score, Bound float64 }](t, dsp(t, "predict", "--model", run, "--input", train, "--json").ok().stdout) {
 		if l.Bound != 0 {
 			bounds++
 			if l.Bound < l.Score {

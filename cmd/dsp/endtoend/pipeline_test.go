@@ -22,7 +22,7 @@ import (
 )
 
 // drawnSentence is a sentence of a small language with the traits of French: tokens of two words (du, aux, des), words that are written
-// together (l'ami, n'aime, c'est, qu'il), and points that end no sentence.
+// together (l'ami, n'aime, c'est, qu'il), points that end no sentence (M. Durand), and sentences in « », which end behind them.
 type drawnSentence struct {
 	conllu.Sentence
 	rng *rand.Rand
@@ -97,6 +97,11 @@ func drawSentence(rng *rand.Rand, number int) conllu.Sentence {
 		s.Comments = append(s.Comments, "# newpar")
 	}
 	s.Comments = append(s.Comments, fmt.Sprintf("# sent_id = %d", number+1))
+	quoted := rng.IntN(5) == 0 // then » ends the sentence, and the point before it does not
+	if quoted {
+		s.word("«", "«", "PUNCT", "_")
+	}
+	opening := len(s.Tokens)
 	clause := -1
 	if rng.IntN(4) == 0 {
 		c := s.word("C'", "ce", "PRON", "_")
@@ -148,9 +153,13 @@ func drawSentence(rng *rand.Rand, number int) conllu.Sentence {
 	s.hang(s.word([]string{".", ".", "!", "?"}[rng.IntN(4)], "", "PUNCT", "_"), root, "punct")
 	end := &s.Words[len(s.Words)-1].Fields
 	end[conllu.Lemma] = end[conllu.Form]
-	first := &s.Words[s.Tokens[0].First].Fields
-	s.Tokens[0].Form = strings.ToUpper(s.Tokens[0].Form[:1]) + s.Tokens[0].Form[1:]
-	first[conllu.Form] = s.Tokens[0].Form
+	if quoted {
+		s.hang(0, root, "punct")
+		s.hang(s.word("»", "»", "PUNCT", "_"), root, "punct")
+	}
+	first := &s.Tokens[opening]
+	first.Form = strings.ToUpper(first.Form[:1]) + first.Form[1:]
+	s.Words[first.First].Fields[conllu.Form] = first.Form
 	return s.Sentence
 }
 
@@ -261,6 +270,28 @@ func predictedSentences(t *testing.T, model, text string) []conllu.Sentence {
 		t.Fatal(err)
 	}
 	return all
+}
+
+// Text that is split already keeps its sentences and tokens; tokens of several words are found in it, too.
+func TestPipelinePretokenised(t *testing.T) {
+	model, _ := aPipeline(t)
+	in := "C' est qu' il n' aime pas l' ami du chat .\n\nM. Durand voit l' eau. Il mange\n"
+	out := dspWith(t, in, "predict", "--model", model, "--lines", "--pretokenised").ok().stdout
+	all, err := conllu.ReadAll(strings.NewReader(out), "predictions")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := ""
+	for _, s := range all {
+		for _, token := range s.Tokens {
+			got += token.Form + " "
+		}
+		got += fmt.Sprintf("%d\n", len(s.Words))
+	}
+	if want := "C' est qu' il n' aime pas l' ami du chat . 13\nM. Durand voit l' eau. Il mange 7\n"; got != want {
+		t.Errorf("%s, expected %s", got, want)
+	}
+	dspWith(t, in, "predict", "--model", model, "--pretokenised", "--inline").refused(exitBadInput, "--inline has no use with a pipeline")
 }
 
 // Only the fields that are asked for change in a treebank.

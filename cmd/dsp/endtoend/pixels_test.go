@@ -55,7 +55,7 @@ func TestSegmentPixels(t *testing.T) {
 				t.Errorf("got %v", m)
 			}
 			to := filepath.Join(t.TempDir(), "masks")
-			dsp(t, "predict", "--model", dir, "--input", in("test", "images"), "--to", to, "--truncate").ok()
+			dsp(t, "predict", "--model", dir, "--input", in("test", "images"), "--to", to).ok()
 			dsp(t, "eval", "--model", dir, "--data", in("test", "images"), "--masks", to, "--json").ok().json(&m)
 			if m["pixel_accuracy"].(float64) != 1 {
 				t.Errorf("masks that predict wrote: %v", m)

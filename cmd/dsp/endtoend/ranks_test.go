@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/dsp-go/dsp/models/data/characters"
 	"github.com/dsp-go/dsp/models/inputs/encoded/encodedtest"
 	"github.com/dsp-go/dsp/train/ranks"
 	"github.com/dsp-go/dsp/train/ranks/rankstest"
@@ -23,8 +24,8 @@ import (
 
 // ranked are flags of runs that several ranks share.
 var ranked = map[string][]string{
-	"lbfgs":       {"train", "--examples", "300,10,10", "--net", "linear", "--loss", "crf", "--method", "lbfgs", "--passes", "4", "--baselines", "off"},
-	"prox-linear": {"train", "--examples", "300,10,10", "--channels", "4", "--hidden", "16", "--model-batch", "16", "--passes", "2", "--baselines", "off"},
+	"lbfgs":       {"train", "--examples", "240,10,10", "--net", "linear", "--loss", "crf", "--method", "lbfgs", "--passes", "4", "--baselines", "off"},
+	"prox-linear": {"train", "--examples", "240,10,10", "--channels", "4", "--hidden", "16", "--model-batch", "16", "--passes", "2", "--baselines", "off"},
 }
 
 // modelBytes returns the model file of a run.
@@ -123,6 +124,7 @@ func TestRanksWithFilesOfTheirOwn(t *testing.T) {
 
 // What ranks cannot do together is refused by name, with exit code 2, before anything is written.
 func TestRanksRefuse(t *testing.T) {
+	t.Parallel() // mpirun takes seconds to end after a failure, and does nothing in them
 	l := rankstest.Launchers(t)[0]
 	dir := t.TempDir()
 	text := filepath.Join(dir, "train.conll")
@@ -140,23 +142,69 @@ func TestRanksRefuse(t *testing.T) {
 		"two training files":                {with(tag, "--train-local", text), "both say what to learn from"},
 		"a device":                          {with(tag, "--method", "lbfgs", "--device", "cuda"), "--device cuda"},
 		"baselines":                         {with(tag, "--method", "lbfgs", "--baselines", "on"), "--baselines on"},
-		"a pipeline":                        {with(tag, "--task", "pipeline"), "--task pipeline"},
-		"other settings":                    {[]string{"sh", "-c", each + "exec \"$0\" train --train " + text + " --method lbfgs --seed $RANK --out " + dir + "/run"}, "has --seed 1, but rank 0 ("},
-		"a missing file":                    {[]string{"sh", "-c", each + "exec \"$0\" train --train " + text + "$RANK --method lbfgs --out " + dir + "/run"}, "no such file"},
+		"other settings":                    {[]string{"sh", "-c", each + "exec \"$0\" train --train " + text + " --method lbfgs --seed $RANK --out $1"}, "has --seed 1, but rank 0 ("},
+		"a missing file":                    {[]string{"sh", "-c", each + "exec \"$0\" train --train " + text + "$RANK --method lbfgs --out $1"}, "no such file"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			program, args := binary, with(c.command, "--out", filepath.Join(dir, "run"))
+			t.Parallel()
+			run := filepath.Join(t.TempDir(), "run")
+			program, args := binary, with(c.command, "--out", run)
 			if c.command[0] == "sh" {
-				program, args = "sh", []string{"-c", c.command[2], binary}
+				program, args = "sh", []string{"-c", c.command[2], binary, run}
 			}
 			out, err := l.Run(t, 2, []string{asProgram + "=1"}, program, args...)
 			if err == nil || !strings.Contains(out, "dsp: rank ") || !strings.Contains(out, c.says) {
 				t.Errorf("%v, expected %q in\n%s", err, c.says, out)
 			}
-			if _, err := os.Stat(filepath.Join(dir, "run", "model.safetensors")); err == nil {
+			if _, err := os.Stat(filepath.Join(run, "model.safetensors")); err == nil {
 				t.Error("there is a model")
 			}
 		})
+	}
+}
+
+// Ranks train a pipeline, one stage after the other. A stage that is too small for them rank 0 trains alone. Another number of ranks continues a run to the
+// same pipeline where it has nothing left to train.
+func TestRanksTrainAPipeline(t *testing.T) {
+	l := rankstest.Launchers(t)[0]
+	sentences, path := drawTreebank(t, 3, 250)
+	dir := filepath.Join(t.TempDir(), "run")
+	run := func(n int, flags ...string) (result struct {
+		Ranks       int
+		Fingerprint string
+		Stages      []struct{ Name string }
+	}, log string) {
+		var stdout, stderr bytes.Buffer
+		c := l.Command(t.Context(), n, []string{asProgram + "=1"}, binary, with(flags, "--threads", "1", "--json")...)
+		c.Stdout, c.Stderr = &stdout, &stderr
+		if err := c.Run(); err != nil {
+			t.Fatalf("%v\n%s", err, stderr.String())
+		}
+		if err := json.Unmarshal(stdout.Bytes(), &result); err != nil {
+			t.Fatalf("%v\n%s", err, stdout.String())
+		}
+		return result, stderr.String()
+	}
+	first, log := run(2, "train", "--task", "pipeline", "--train", path, "--task-settings", "folds=2,skip=feats+lemma+xpos", "--passes", "2", "--out", dir)
+	if first.Ranks != 2 || len(first.Stages) != 4 {
+		t.Errorf("%+v", first)
+	}
+	for _, says := range []string{
+		"rank 0: too small to share: one process trains it stage=words", "rank 0: each process works on examples of its own: the model depends on how many there are stage=upos/fold2",
+		"rank 0: each process works on examples of its own: the model depends on how many there are stage=trees",
+	} {
+		if !strings.Contains(log, says) {
+			t.Errorf("no %q in the log:\n%s", says, log)
+		}
+	}
+	if strings.Contains(log, "rank 1: ") {
+		t.Errorf("rank 1 logs:\n%s", log)
+	}
+	if again, _ := run(3, "train", "--resume", dir); again.Fingerprint != first.Fingerprint || again.Ranks != 3 {
+		t.Errorf("resumed: %+v, expected %+v", again, first)
+	}
+	if out := dspWith(t, characters.Text(sentences), "predict", "--model", dir, "--text").ok(); strings.Count(out.stdout, "\n1\t") < 200 {
+		t.Errorf("250 sentences become\n%s", out.stdout)
 	}
 }
 
@@ -224,7 +272,7 @@ type certified struct{ Objective, Dual, Gap float64 }
 
 // Ranks that own examples certify a gap. Killed, as many go on to the same bits, and another number to the same gap.
 func TestRanksOwnExamples(t *testing.T) {
-	flags := []string{"train", "--examples", "400,10,10", "--net", "linear", "--loss", "crf", "--method", "sdca", "--gap", "0.3", "--checkpoint-every", "1", "--baselines", "off", "--json"}
+	flags := []string{"train", "--examples", "240,10,10", "--net", "linear", "--loss", "crf", "--method", "sdca", "--gap", "0.3", "--checkpoint-every", "1", "--baselines", "off", "--json"}
 	result := func(out string) (c certified) {
 		if err := json.Unmarshal([]byte(out), &c); err != nil {
 			t.Fatalf("%v\n%s", err, out)

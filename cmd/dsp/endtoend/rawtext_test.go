@@ -339,6 +339,18 @@ func TestPretokenised(t *testing.T) {
 	}
 }
 
+// A file of words alone gets a column behind a tab: it has no separator of its own.
+func TestOneColumn(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "run")
+	dsp(t, "train", "--train", write(t, "words.conll", strings.Repeat("the D\nfox N\n\n", 10)), "--passes", "3", "--out", dir, "--quiet").ok()
+	for in, separator := range map[string]string{"the\nfox\n": "\t", "the D\nfox N\n": " "} {
+		if out := dspWith(t, in, "predict", "--model", dir).ok().stdout; !strings.HasPrefix(out, "the"+separator) {
+			t.Errorf("%q labelled as %q, expected the separator %q", in, out, separator)
+		}
+	}
+}
+
 // Predicted entities replace the gold ones in the scheme that the file has.
 func TestIntoInScheme(t *testing.T) {
 	t.Parallel()

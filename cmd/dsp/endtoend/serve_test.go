@@ -394,8 +394,8 @@ func TestServeMasks(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(images, "00001.png"), file, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	s.same(dir, images, "?truncate", []string{asJSON(t, map[string]any{"id": "00001", "image": file})}, "--truncate")
-	code, got := s.send(http.MethodPost, "predict?truncate&overlay", "image/png", string(file))
+	s.same(dir, images, "", []string{asJSON(t, map[string]any{"id": "00001", "image": file})})
+	code, got := s.send(http.MethodPost, "predict?overlay", "image/png", string(file))
 	var a struct {
 		Overlay []byte
 		Colours map[string]string

@@ -62,7 +62,9 @@ func TestServeHostile(t *testing.T) {
 	}
 	s.refuses(http.StatusBadRequest, "predict?nbest=1000000", `{"words": ["a"]}`, "nbest=1000000: expected a number from 0 to 100")
 	s.refuses(http.StatusBadRequest, "predict?nbst=1", `{"words": ["a"]}`, "no option nbst")
-	s.refuses(http.StatusBadRequest, "predict?truncate", `{"words": ["a"]}`, "for cuts")
+	for _, value := range []string{"", "=true", "=false"} {
+		s.refuses(http.StatusBadRequest, "predict?truncate"+value, `{"words": ["a"]}`, "for cuts")
+	}
 	s.refuses(http.StatusBadRequest, "predict?overlay", `{"words": ["a"]}`, "does not label the pixels")
 	s.refuses(http.StatusNotFound, "predict/nobody", `{"words": ["a"]}`, `no model "nobody"`)
 	s.refuses(http.StatusNotFound, "nowhere", "", "no /nowhere")

@@ -91,8 +91,8 @@ func TestAuthorization(t *testing.T) {
 
 // Messages name the options of requests, not flags.
 func TestOptionsInMessages(t *testing.T) {
-	code, text := status(structured.BadInput("these scores cannot be cut; --truncate lowers them"), time.Second)
-	if code != 400 || text != "these scores cannot be cut; ?truncate lowers them" {
+	code, text := status(structured.BadInput("these scores cannot be cut; without --truncate=false they are lowered"), time.Second)
+	if code != 400 || text != "these scores cannot be cut; without ?truncate=false they are lowered" {
 		t.Errorf("%d: %s", code, text)
 	}
 }

@@ -46,7 +46,7 @@ func (s *Server) predict(w http.ResponseWriter, r *http.Request) error {
 		if err != nil {
 			return nil, err
 		}
-		if !options.Exact && !p.model.Truncates() {
+		if options.truncate && !p.model.Truncates() {
 			return nil, structured.BadInput("truncate is for cuts, which this model's outputs are not found with")
 		}
 		if options.overlay && p.task().Request != tasks.Regions {
@@ -121,12 +121,13 @@ func (s *Server) named(r *http.Request) (*entry, error) {
 // options are what a request asks for.
 type options struct {
 	predictions.Options
-	overlay bool
+	overlay  bool
+	truncate bool // the request says whether edges may be truncated
 }
 
 // queryOptions reads the query of a request. Flags are true without a value.
 func queryOptions(r *http.Request) (o options, err error) {
-	o.Probability, o.Exact = true, true
+	o.Probability = true
 	seeded := false
 	for key, values := range r.URL.Query() {
 		value := values[len(values)-1]
@@ -189,7 +190,7 @@ func queryOptions(r *http.Request) (o options, err error) {
 			case "spans":
 				o.Spans = on
 			case "truncate":
-				o.Exact = !on
+				o.Exact, o.truncate = !on, true
 			case "overlay":
 				o.overlay = on
 			case "force":

@@ -69,7 +69,7 @@ EXPORT(ascend)
 //   parts [2][blocks] double   ‖D‖² and ⟨D, w − w_0⟩, in parts
 //   sums [7] double            the last two count exact answers and answers that moved; unless all are exact and some moved, nothing is added
 //   observed [2] double        in and out
-// One block. Bound: latency. Reference: train/engine/observe.go; checked by cuda/accelerator/vectors_test.go.
+// One block. Bound: latency. Reference: train/engine/localsteps.go; checked by cuda/accelerator/vectors_test.go.
 KERNEL(observe)(const double* RESTRICT parts, int blocks, const double* RESTRICT sums, double* RESTRICT observed, double size) {
 	SHARED(double, shared);
 	double2 of = add_up(parts, blocks, shared);

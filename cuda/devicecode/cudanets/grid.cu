@@ -3,7 +3,7 @@
 //   x [rows×cols] float                   cells
 //   g [rows×width·width×cols] float       row (t, i, j): the cell i − ⌊width/2⌋ lines below t and j − ⌊width/2⌋ columns to its right
 // One thread for each of n entries, which adds its terms in order. Bound: reads and writes every entry once. Reference: nets/graph/grid.go;
-// checked by cuda/cudanets/grid_test.go.
+// checked by cuda/cudanets/conv_test.go.
 #include "device.cuh"
 
 #define ENTRY_OR_RETURN(i, n) \

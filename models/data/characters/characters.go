@@ -198,6 +198,25 @@ type Token struct {
 	SpaceAfter bool // white space follows, or the paragraph ends
 }
 
+// Given returns labels of text that is split already: white space separates its tokens, and the paragraph is a sentence. Tokens are of several words
+// where the labels predicted say so; nil: none is.
+func (p Paragraph) Given(predicted []string) []string {
+	all := places(p.Text)
+	labels := make([]string, len(all))
+	for k := range all {
+		several := predicted != nil && (predicted[k] == Multiword || predicted[k] == MultiwordSentence)
+		switch ends := k == all[k].first+all[k].len-1; {
+		case !ends:
+			labels[k] = Inside
+		case several:
+			labels[k] = Multiword
+		default:
+			labels[k] = End
+		}
+	}
+	return labels
+}
+
 // Sentences returns the sentences that the labels of its visible characters make of a paragraph. The last character ends its sentence,
 // whatever its label.
 func (p Paragraph) Sentences(labels []string) [][]Token {

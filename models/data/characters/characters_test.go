@@ -1,6 +1,7 @@
 package characters_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -159,4 +160,16 @@ func FuzzSentences(f *testing.F) {
 			}
 		}
 	})
+}
+
+// White space alone ends the tokens of text that is split already, and the paragraph its sentence.
+func TestGiven(t *testing.T) {
+	p := characters.Paragraph{Text: " a. b\tdu "}
+	if got, want := fmt.Sprint(p.Given(nil)), fmt.Sprint([]string{characters.Inside, characters.End, characters.End, characters.Inside, characters.End}); got != want {
+		t.Errorf("%s, expected %s", got, want)
+	}
+	predicted := []string{characters.SentenceEnd, characters.SentenceEnd, characters.Inside, characters.Multiword, characters.MultiwordSentence}
+	if got, want := fmt.Sprint(p.Given(predicted)), fmt.Sprint([]string{characters.Inside, characters.End, characters.End, characters.Inside, characters.Multiword}); got != want {
+		t.Errorf("%s, expected %s", got, want)
+	}
 }

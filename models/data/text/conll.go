@@ -48,7 +48,7 @@ func (c Conll) Read(r io.Reader, name string) (*structured.Dataset, error) {
 		return nil, structured.BadInput("%s: %w, expected lines of at least %s", name, host.ErrNoTokens, head.named())
 	}
 	layout := &structured.Layout{Separator: ' ', Filler: "O"} // conlleval expects the same number of columns in -DOCSTART- lines
-	if head.tabs {
+	if head.tabs || head.single {
 		layout.Separator = '\t'
 	}
 	j := newColumnJoin(name, head.roles, layout)
@@ -68,10 +68,11 @@ func (c Conll) Read(r io.Reader, name string) (*structured.Dataset, error) {
 // conllHead is the format of a file, which the line of its first token determines.
 type conllHead struct {
 	Conll
-	first int      // number of the first token's line
-	tabs  bool     // columns are separated by tabs
-	roles []string // name of each column
-	label int      // the column of the labels
+	first  int      // number of the first token's line
+	tabs   bool     // columns are separated by tabs
+	single bool     // there is one column, so that nothing separates columns
+	roles  []string // name of each column
+	label  int      // the column of the labels
 }
 
 // read finds the first token and its columns. It returns false if there is none.
@@ -93,6 +94,7 @@ func (h *conllHead) read(in *blocks) (bool, error) {
 				in.unread(b)
 			}
 			fields := h.split(nil, line)
+			h.single = len(fields) == 1
 			if err := h.setColumns(in.name, len(fields)); err != nil {
 				return true, structured.BadInput("%w%s", err, h.prose(fields))
 			}

@@ -7,16 +7,15 @@ import (
 
 // hand is the handwriting of one word: what its letters share.
 type hand struct {
-	letters   *[26]glyph
+	face      *face
 	thickness float64 // pixels by which strokes grow on either side
 	slant     float64
 	contrast  float64
 }
 
 func newHand(difficulty float64, rng *rand.Rand) hand {
-	faces := glyphs()
 	return hand{
-		letters:   &faces[rng.IntN(len(faces))],
+		face:      faces[rng.IntN(len(faces))],
 		thickness: difficulty * (0.09 + 0.15*clippedNormal(rng)),
 		slant:     0.13 * difficulty * clippedNormal(rng),
 		contrast:  1 - 0.33*min(difficulty, 2)*rng.Float64(),
@@ -31,7 +30,7 @@ func clippedNormal(rng *rand.Rand) float64 { return min(max(rng.NormFloat64(), -
 // difficulty: shift, rotation, shear, scale, a smooth wave, thicker or thinner strokes, blur, blots and noise.
 func (h hand) draw(image []float32, letter int, difficulty float64, rng *rand.Rand) {
 	amount := func(spread float64) float64 { return spread * difficulty * clippedNormal(rng) }
-	g := &h.letters[letter]
+	g := h.face.letter(letter)
 	dx, dy := amount(0.45), amount(0.5)
 	sin, cos := math.Sincos(amount(0.125))
 	shear := h.slant + amount(0.11)

@@ -49,20 +49,23 @@ func (g *glyph) at(x, y float64) float64 {
 	return float64(top + ay*(low-top))
 }
 
-// glyphs returns the letters a to z in every face. It builds them on first use.
-var glyphs = sync.OnceValue(func() [][26]glyph {
-	faces := [][]byte{
-		goregular.TTF, gomedium.TTF, gobold.TTF, goitalic.TTF, gobolditalic.TTF, gomono.TTF, gomonoitalic.TTF, gosmallcaps.TTF,
-	}
-	all := make([][26]glyph, len(faces))
-	for i, ttf := range faces {
-		face := openFace(ttf)
-		for l := range all[i] {
-			all[i][l].fill(face, rune('a'+l))
-		}
-	}
-	return all
-})
+// A face is the letters a to z of a font, each made on first use: few words need few of them.
+type face struct {
+	ttf    []byte
+	made   [26]sync.Once
+	fields [26]glyph
+}
+
+// letter returns a letter, 0 for a.
+func (f *face) letter(l int) *glyph {
+	f.made[l].Do(func() { f.fields[l].fill(openFace(f.ttf), rune('a'+l)) })
+	return &f.fields[l]
+}
+
+var faces = []*face{
+	{ttf: goregular.TTF}, {ttf: gomedium.TTF}, {ttf: gobold.TTF}, {ttf: goitalic.TTF}, {ttf: gobolditalic.TTF}, {ttf: gomono.TTF},
+	{ttf: gomonoitalic.TTF}, {ttf: gosmallcaps.TTF},
+}
 
 const (
 	emPixels    = 14.5 // font size in image pixels
@@ -88,33 +91,36 @@ func openFace(ttf []byte) font.Face {
 // fill makes g the field of a letter: centred horizontally, squeezed to fit, on the common baseline.
 func (g *glyph) fill(face font.Face, letter rune) {
 	box, drawn, origin, _, _ := face.Glyph(fixed.P(0, 0), letter)
-	mask := drawn.(*image.Alpha)     // the masks of opentype
-	ink := func(x, y float64) bool { // in raster pixels, from the letter's origin on the baseline
-		p := image.Pt(int(math.Floor(x)), int(math.Floor(y)))
-		return p.In(box) && mask.AlphaAt(p.X-box.Min.X+origin.X, p.Y-box.Min.Y+origin.Y).A >= inkAlpha
-	}
+	mask := drawn.(*image.Alpha) // the masks of opentype
 	width := float64(box.Dx()) / rasterScale
 	squeeze := min(narrowing, widest/width)
 	middle := float64(box.Min.X+box.Max.X) / 2
-	inside := make([]bool, len(g))
+	var inside [len(g)]bool
 	for r := range fieldRows {
 		y := (float64(r)+0.5)/fieldScale - fieldMargin
+		row := int(math.Floor((y - baseline) * rasterScale)) // of the raster, from the letter's origin on the baseline
+		if row < box.Min.Y || row >= box.Max.Y {
+			continue
+		}
+		ink := mask.Pix[mask.PixOffset(origin.X, row-box.Min.Y+origin.Y):][:box.Dx()]
 		for c := range fieldCols {
 			x := (float64(c)+0.5)/fieldScale - fieldMargin
-			inside[r*fieldCols+c] = ink(middle+(x-letterCols/2)/squeeze*rasterScale, (y-baseline)*rasterScale)
+			column := int(math.Floor(middle + (x-letterCols/2)/squeeze*rasterScale))
+			inside[r*fieldCols+c] = column >= box.Min.X && column < box.Max.X && ink[column-box.Min.X] >= inkAlpha
 		}
 	}
-	out, in := squaredDistances(inside, true), squaredDistances(inside, false)
+	var out, in [len(g)]float64
+	squaredDistances(&out, &inside, true)
+	squaredDistances(&in, &inside, false)
 	for i := range g {
 		g[i] = float32((math.Sqrt(in[i]) - math.Sqrt(out[i])) / fieldScale)
 	}
 }
 
-// squaredDistances returns, for every point of a field, the squared distance to the nearest point where set equals value: first within its
+// squaredDistances stores in d, for every point of a field, the squared distance to the nearest point where set equals value: first within its
 // column, then by the lower envelopes of the parabolas of its row (Felzenszwalb and Huttenlocher 2012).
-func squaredDistances(set []bool, value bool) []float64 {
+func squaredDistances(d *[len(glyph{})]float64, set *[len(glyph{})]bool, value bool) {
 	const far = 1e6
-	d := make([]float64, len(set))
 	for c := range fieldCols {
 		nearest := func(r, steps int) int { // the distance in the column, given that of the point before
 			if set[r*fieldCols+c] == value {
@@ -140,7 +146,6 @@ func squaredDistances(set []bool, value bool) []float64 {
 	for r := range fieldRows {
 		e.lower(d[r*fieldCols : (r+1)*fieldCols])
 	}
-	return d
 }
 
 // envelope is the lower envelope of the parabolas (p−q)² + f[q] of a row.

@@ -133,7 +133,7 @@ func (h hand) line(text string, difficulty float64, rng *rand.Rand) *image.Gray 
 			x += 4 + 2*rng.Float64()
 			continue
 		}
-		g := &h.letters[c-'a']
+		g := h.face.letter(int(c - 'a'))
 		from, to := g.extent()
 		scale := stretch * math.Exp(amount(0.07))
 		half := scale * (to - from) / 2

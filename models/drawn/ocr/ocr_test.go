@@ -101,13 +101,13 @@ func TestOCRWords(t *testing.T) {
 
 // A letter's nearest neighbour in the next heavier face is the same letter: the images match their labels.
 func TestGlyphsShowTheirLetters(t *testing.T) {
-	regular, medium := &glyphs()[0], &glyphs()[1]
+	regular, medium := faces[0], faces[1]
 	for l := range 26 {
 		best, nearest := math.Inf(1), -1
 		for other := range 26 {
 			s := 0.0
-			for i, x := range regular[l] {
-				diff := float64(x - medium[other][i])
+			for i, x := range regular.letter(l) {
+				diff := float64(x - medium.letter(other)[i])
 				s += diff * diff
 			}
 			if s < best {
@@ -144,8 +144,18 @@ func TestOCRWordsValidate(t *testing.T) {
 }
 
 func BenchmarkOCRWords(b *testing.B) {
-	glyphs()
+	DefaultOCRWords().Generate() // makes the letters
 	for b.Loop() {
 		DefaultOCRWords().Generate()
+	}
+}
+
+// BenchmarkFace makes the letters of a face, which a run of many words does once for each face.
+func BenchmarkFace(b *testing.B) {
+	for b.Loop() {
+		f := face{ttf: faces[0].ttf}
+		for l := range 26 {
+			f.letter(l)
+		}
 	}
 }

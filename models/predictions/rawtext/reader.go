@@ -36,20 +36,20 @@ func NewReader(m *models.Model) (*Reader, error) {
 	r := &Reader{model: m, columns: columns, trees: formats.Find(task.FileFormat).Trees && !task.Labels}
 	switch {
 	case !task.Labels && !r.trees:
-		return nil, structured.BadInput("--text is for models that tag or parse words; --task %s predicts %s", c.Task, task.Outputs)
+		return nil, structured.BadInput("raw text is for models that tag or parse words; --task %s predicts %s", c.Task, task.Outputs)
 	case formats.Find(c.Format).Numbered:
-		return nil, structured.BadInput("--text: the model reads attributes that another program made (--format %s), not words; train one on columns, whose attributes dsp makes", c.Format)
+		return nil, structured.BadInput("raw text: the model reads attributes that another program made (--format %s), not words; train one on columns, whose attributes dsp makes", c.Format)
 	case m.Given(m.Dim) > 0 && len(columns) > 0:
-		return nil, structured.BadInput("--text: the model reads %d dense features of each token beside its words, which raw text does not have; give tokens, one per line, and --dense", m.Given(m.Dim))
+		return nil, structured.BadInput("raw text: the model reads %d dense features of each token beside its words, which raw text does not have; give tokens, one per line, and --dense", m.Given(m.Dim))
 	case len(columns) == 0:
-		return nil, structured.BadInput("--text: the model reads dense features, not words")
+		return nil, structured.BadInput("raw text: the model reads dense features, not words")
 	}
 	read, missing := r.missing()
 	missing = slices.DeleteFunc(missing, func(name string) bool { return m.Tags(name) || r.trees && m.Tags("upos") })
 	if !read || len(missing) > 0 {
 		what := strings.Join(missing, ", ")
 		if what == "" {
-			return nil, structured.BadInput("--text: the model has no column called %s", text.WordColumn)
+			return nil, structured.BadInput("raw text: the model has no column called %s", text.WordColumn)
 		}
 		noun, advice := "column", "--tagger MODEL"
 		if len(missing) > 1 {
@@ -58,7 +58,7 @@ func NewReader(m *models.Model) (*Reader, error) {
 		if r.trees {
 			advice = "--tagger MODEL of upos; the others may then be empty"
 		}
-		return nil, structured.BadInput("--text: the model reads the %s %s beside the words, which raw text does not have; have other models make them (%s), give "+
+		return nil, structured.BadInput("raw text: the model reads the %s %s beside the words, which raw text does not have; have other models make them (%s), give "+
 			"such columns, one token per line, or train a model on the words alone", noun, what, advice)
 	}
 	return r, nil

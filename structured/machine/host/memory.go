@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"path"
+	"runtime/debug"
 	"strconv"
 	"strings"
 )
@@ -43,13 +44,23 @@ const (
 	leastAddress = 200 << 20
 )
 
-// CheckStart returns an error if limits leave too little memory for any command, with which the process would crash or be killed later. The
-// error is not bad input.
+// CheckStart returns an error if limits leave too little memory for any command, with which the process would crash or be killed later; the
+// error is not bad input. Otherwise it has the runtime keep within what is left, where it can, unless GOMEMLIMIT says something else.
 func CheckStart() error {
 	root := os.DirFS("/")
 	measured, _ := MeasuredMemory(root)
-	return checkStart(measured, addressSpace(root))
+	address := addressSpace(root)
+	if err := checkStart(measured, address); err != nil {
+		return err
+	}
+	if left := min(measured, address); os.Getenv("GOMEMLIMIT") == "" && !math.IsInf(left, 1) {
+		debug.SetMemoryLimit(int64(collectAt * left))
+	}
+	return nil
 }
+
+// collectAt is the share of the memory at the start from which on the runtime collects garbage more often, rather than ask for more.
+const collectAt = 0.8
 
 // checkStart is CheckStart for what memory and address space are left.
 func checkStart(memory, address float64) error {

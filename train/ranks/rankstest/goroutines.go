@@ -121,6 +121,17 @@ func (g *goroutine) Gather(ctx context.Context, mine []byte) ([][]byte, error) {
 	return all, nil
 }
 
+func (g *goroutine) Complete(ctx context.Context, x []byte, ends []int) error {
+	from := 0
+	for r, end := range ends {
+		if err := g.spread(ctx, x[from:end], r); err != nil {
+			return err
+		}
+		from = end
+	}
+	return nil
+}
+
 func (g *goroutine) Broadcast(ctx context.Context, x []byte) error { return g.spread(ctx, x, 0) }
 
 func (g *goroutine) Barrier(ctx context.Context) error {

@@ -75,7 +75,7 @@ type Options struct {
 }
 
 // Parts are the names of what Run measures after a copy; Only in Options chooses among them.
-var Parts = []string{"oracles", "long chain", "products", "step", "pass"}
+var Parts = []string{"oracles", "long chain", "trees", "products", "step", "pass"}
 
 // Run takes all measurements.
 func Run(ctx context.Context, d *device.Device, o Options) (*Report, error) {
@@ -83,7 +83,7 @@ func Run(ctx context.Context, d *device.Device, o Options) (*Report, error) {
 	if err := b.ceilings(); err != nil {
 		return nil, err
 	}
-	for i, part := range []func() error{b.oracles, b.longChain, b.products, b.step, b.proxLinear} {
+	for i, part := range []func() error{b.oracles, b.longChain, b.trees, b.products, b.step, b.proxLinear} {
 		if !o.Only.MatchString(Parts[i]) {
 			continue
 		}

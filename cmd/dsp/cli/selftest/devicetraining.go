@@ -43,11 +43,13 @@ type methodCase struct {
 	method    func() train.Method
 	rounded   bool // TF32
 	forbid    bool // constraints forbid some labels and transitions
+	crossing  bool // of trees: arcs may cross
 }
 
 func (g *rig) trainingChecks() []Check {
 	linear, mlp, text := nets.Config{Net: "linear"}, nets.Config{Net: "mlp", Hidden: []int{g.pick(50, 5)}}, nets.Config{}
 	words := nets.Config{Net: "embed", Embed: []int{g.pick(20, 3), 2}, Channels: []int{g.pick(30, 4)}}
+	biaffine := nets.Config{Net: "biaffine", Channels: []int{g.pick(20, 4)}, Embed: []int{g.pick(20, 3), 2}, ArcUnits: g.pick(20, 4), LabelUnits: g.pick(20, 3)}
 	onBatches := func() train.Method { return &methods.BatchProxLinear{ModelBatch: g.pick(8, 2), Passes: trainingPasses} }
 	max, entropy := oracles.Smoothing{}, oracles.Smoothing{Kind: oracles.Entropy, Mu: 0.5}
 	l2 := oracles.Smoothing{Kind: oracles.L2, K: 3, Mu: 0.5}
@@ -83,6 +85,11 @@ func (g *rig) trainingChecks() []Check {
 		{name: "prox-linear, svrg, l2", net: mlp, smoothing: l2, method: func() train.Method {
 			return &methods.ProxLinear{WarmUp: -1, Inner: func(int) train.Method { return &methods.SVRG{} }}
 		}},
+		{name: "adam, crf, trees", net: biaffine, loss: engine.CRF, method: func() train.Method { return &methods.Adam{} }, crossing: true},
+		{name: "prox-linear on batches, softmax-margin, trees", net: biaffine, loss: engine.SoftmaxMargin, method: onBatches},
+		{name: "prox-linear, saga, trees", net: biaffine, loss: engine.CRF, crossing: true, method: func() train.Method {
+			return &methods.ProxLinear{WarmUp: -1, Inner: func(int) train.Method { return &methods.SAGA{} }}
+		}},
 	} {
 		all = append(all, Check{"training: " + c.name, func(ctx context.Context, r *rand.Rand, w *worst) (string, error) { return g.training(ctx, c, r, w) }})
 	}
@@ -91,7 +98,11 @@ func (g *rig) trainingChecks() []Check {
 
 // training compares the objective and certificate of a run with the CPU's, and requires that a second run gives the same bits.
 func (g *rig) training(ctx context.Context, c methodCase, r *rand.Rand, w *worst) (string, error) {
-	o, start, err := g.problem(c, r)
+	problem := g.problem
+	if c.net.Net == "biaffine" {
+		problem = g.treeProblem
+	}
+	o, start, err := problem(c, r)
 	if err != nil {
 		return "", err
 	}

@@ -1,0 +1,331 @@
+package accelerator
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/dsp-go/dsp/cuda/cudanets"
+	"github.com/dsp-go/dsp/cuda/cudaoracles"
+	"github.com/dsp-go/dsp/cuda/device"
+	"github.com/dsp-go/dsp/cuda/resident"
+	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/trees"
+	"github.com/dsp-go/dsp/train/engine"
+)
+
+// treeKernels evaluates the smooth losses of dependency trees on the device.
+type treeKernels struct {
+	data      *resident.Data
+	loss      engine.Loss
+	scorer    cudanets.Scorer
+	sum       *cudaoracles.TreeSums
+	relations int
+	crossing  bool // arcs may cross
+
+	pairs          int                 // of words, in the data
+	first          device.Array[int32] // [n+1] first pair of each example
+	head, relation device.Array[int32] // [ΣT] gold, as in cudaoracles.GoldTrees
+	onto           device.Array[float64]
+	bad            device.Array[int32] // [1] first example with a potential that is NaN or +∞
+}
+
+// hasTreeKernels reports whether treeKernels evaluates an objective: the smooth losses of trees whose arcs score apart.
+func hasTreeKernels(o *engine.Objective) bool {
+	of, tree := o.Scorer.Form().Structure.(trees.SpanningTree)
+	_, task := o.Task.(trees.Hamming)
+	return tree && !of.Siblings && o.Loss.Smooth() && (task || o.Task == nil) && o.Constraints == nil
+}
+
+func newTreeKernels(data *resident.Data, of *engine.Objective, scorer cudanets.Scorer) (*treeKernels, error) {
+	d, set, form := data.Device, data.Set, scorer.Form()
+	o := &treeKernels{data: data, loss: of.Loss, scorer: scorer, sum: cudaoracles.NewTreeSums(d), relations: form.Parts[1].Width,
+		crossing: form.Structure.(trees.SpanningTree).NonProjective}
+	first, head, relation := []int32{0}, []int32(nil), []int32(nil)
+	for i := range set.Len() {
+		gold, n := set.Gold(i), set.Length(i)
+		if o.pairs += n * n; o.pairs > math.MaxInt32 {
+			return nil, device.Unsupported("%s: the sentences have more than %d pairs of words, which is what a CUDA device supports", set.Name, math.MaxInt32)
+		}
+		first = append(first, int32(o.pairs))
+		for word, h := range gold[:n] {
+			if h == 0 {
+				h = int32(word) + 1 // the root's column is the word's own
+			}
+			head = append(head, h-1)
+		}
+		relation = append(relation, gold[n:]...)
+	}
+	o.first, o.head, o.relation = device.NewFrom(d, first, "the pairs"), device.NewFrom(d, head, "the gold trees"), device.NewFrom(d, relation, "the gold trees")
+	o.onto, o.bad = device.New[float64](d, numSums, "sums"), device.NewFrom(d, []int32{allNumbers}, "an example")
+	o.ClearSums()
+	return o, nil
+}
+
+// Free implements oracle.
+func (o *treeKernels) Free() {
+	d := o.data.Device
+	o.sum.Free()
+	for _, x := range []device.Array[int32]{o.first, o.head, o.relation, o.bad} {
+		device.Free(d, x)
+	}
+	device.Free(d, o.onto)
+}
+
+// ClearSums implements oracle.
+func (o *treeKernels) ClearSums() { device.Zero(o.data.Device, o.onto) }
+
+// ReadSums implements oracle.
+func (o *treeKernels) ReadSums() engine.Sums { return readSums(o.data.Device, o.onto) }
+
+func (o *treeKernels) sums() device.Array[float64] { return o.onto }
+
+// NonFinite implements oracle.
+func (o *treeKernels) NonFinite() error {
+	d, at := o.data.Device, [1]int32{allNumbers}
+	device.Download(d, at[:], o.bad)
+	if at[0] == allNumbers || d.Err() != nil {
+		return nil
+	}
+	device.Upload(d, o.bad, []int32{allNumbers})
+	return &engine.NonFiniteError{Where: fmt.Sprintf("example %d (%s)", at[0], o.data.Set.Where(int(at[0])))}
+}
+
+// treeAnswer is the answer of the sums about each sentence of a batch.
+type treeAnswer struct {
+	value      device.Array[float64] // [B]
+	arc, label device.Array[float32] // [P], [P×R]
+}
+
+func (o *treeKernels) newAnswer(b *resident.Batch) treeAnswer {
+	d, what := o.data.Device, "the oracle's answers"
+	return treeAnswer{device.New[float64](d, b.Chains, what), device.New[float32](d, b.Others, what), device.New[float32](d, b.Others*o.relations, what)}
+}
+
+func (a treeAnswer) free(d *device.Device) {
+	device.Free(d, a.value)
+	device.Free(d, a.arc)
+	device.Free(d, a.label)
+}
+
+// treeEvaluation evaluates the loss on a batch.
+type treeEvaluation struct {
+	*treeKernels
+	batch     *resident.Batch
+	θ         cudaoracles.Trees // without ℓ
+	u, before treeAnswer        // of Ask or Recall; of Change at the first point
+	gold      device.Array[float64]
+	exact     device.Array[int32] // [Chains] ones
+	v         cudanets.Parts
+	blocks    device.Array[float64] // sums of tree_difference's blocks
+	moved     device.Array[int32]   // [Chains] zero except between tree_difference and tally
+	index     device.Array[int32]   // [Others] pair of the data of each pair, for memories
+	asked     bool                  // the answers are from Ask
+}
+
+func (o *treeKernels) newEvaluation(b *resident.Batch) evaluation {
+	d, what := o.data.Device, "potentials and marginals"
+	l := &treeEvaluation{treeKernels: o, batch: b, u: o.newAnswer(b),
+		gold: device.New[float64](d, b.Chains, what), exact: device.New[int32](d, b.Chains, what), moved: device.New[int32](d, b.Chains, what),
+		v:      cudanets.Parts{device.New[float32](d, b.Others, what), device.New[float32](d, b.Others*o.relations, what)},
+		blocks: device.New[float64](d, 3*rowBlocks(b.Others, 1+o.relations), what), index: device.New[int32](d, b.Others, what)}
+	l.θ = cudaoracles.Trees{B: b.Chains, N: b.Rows, P: b.Others, R: o.relations, Longest: b.Longest, NonProjective: o.crossing, Offsets: b.Offsets, Pairs: b.Pairs,
+		Arc: device.New[float32](d, b.Others, what), Label: device.New[float32](d, b.Others*o.relations, what)}
+	d.Launch("ones", device.Dim{X: device.CeilDiv(b.Chains, device.BlockThreads)}, device.Dim{X: device.BlockThreads}, 0, l.exact, int32(b.Chains))
+	device.Zero(d, l.moved)
+	o.sum.Reserve(&l.θ)
+	return l
+}
+
+// Free implements evaluation.
+func (l *treeEvaluation) Free() {
+	d := l.data.Device
+	for _, x := range []device.Array[float32]{l.θ.Arc, l.θ.Label, l.v[0], l.v[1]} {
+		device.Free(d, x)
+	}
+	for _, x := range []device.Array[int32]{l.exact, l.moved, l.index} {
+		device.Free(d, x)
+	}
+	device.Free(d, l.gold)
+	device.Free(d, l.blocks)
+	l.u.free(d)
+	l.before.free(d)
+}
+
+func (l *treeEvaluation) captured() bool { return true }
+func (l *treeEvaluation) smooth() bool   { return true }
+
+// ReserveChange implements evaluation.
+func (l *treeEvaluation) ReserveChange() {
+	if l.before.value.IsEmpty() {
+		l.before = l.newAnswer(l.batch)
+	}
+}
+
+func (l *treeEvaluation) trees() cudaoracles.GoldTrees {
+	return cudaoracles.GoldTrees{Source: l.batch.Source, Head: l.head, Relation: l.relation, Loss: l.loss != engine.CRF}
+}
+
+func (l *treeEvaluation) find() cudaoracles.FiniteTrees {
+	return cudaoracles.FiniteTrees{Examples: l.batch.Examples, Bad: l.bad}
+}
+
+func (l *treeEvaluation) score(w device.Array[float32]) {
+	l.scorer.Score(w, l.batch, cudanets.Parts{l.θ.Arc, l.θ.Label})
+}
+
+// Ask implements evaluation. The loss is smooth, so that the smoothing and the max do not matter.
+func (l *treeEvaluation) Ask(w device.Array[float32], _ oracles.Smoothing, _ bool) { l.query(w, &l.u) }
+
+func (l *treeEvaluation) query(w device.Array[float32], a *treeAnswer) {
+	l.asked = true
+	l.score(w)
+	l.sum.Exp(&l.θ, l.trees(), 1, a.value, a.arc, a.label, l.gold, l.find())
+}
+
+// Value implements evaluation.
+func (l *treeEvaluation) Value(w device.Array[float32]) {
+	var none device.Array[float32]
+	l.score(w)
+	l.sum.Exp(&l.θ, l.trees(), 1, l.u.value, none, none, l.gold, l.find())
+	l.tally(l.u.value, device.Array[int32]{}, device.Array[float64]{}, device.Array[int32]{})
+}
+
+// Recall implements evaluation.
+func (l *treeEvaluation) Recall(w device.Array[float32], memory engine.RemoteMemory) {
+	l.score(w)
+	l.sum.Find(&l.θ, l.find())
+	l.asked = false
+	l.indices()
+	m := treeMemoryOf(memory)
+	rows := func(u, r device.Array[float32], width int) {
+		l.launchRows("recall", width, u, l.index, r, int32(l.θ.P), int32(width), int32(rowsPerBlock(width)))
+	}
+	rows(l.u.arc, m.arc, 1)
+	rows(l.u.label, m.label, l.relations)
+}
+
+// launchRows launches a kernel over rows of a width, one per pair.
+func (l *treeEvaluation) launchRows(kernel string, width int, args ...any) {
+	l.data.Device.Launch(kernel, device.Dim{X: rowBlocks(l.θ.P, width)}, device.Dim{X: device.BlockThreads}, 0, args...)
+}
+
+// indices finds the pairs of the data that the batch has.
+func (l *treeEvaluation) indices() {
+	l.data.Device.Launch("pair_sources", device.Dim{X: device.CeilDiv(l.θ.P, device.BlockThreads)}, device.Dim{X: device.BlockThreads}, 0,
+		l.batch.Examples, l.batch.Pairs, l.first, int32(l.θ.B), uint32(l.θ.P), l.index)
+}
+
+// Difference implements evaluation.
+func (l *treeEvaluation) Difference(memory engine.RemoteMemory) {
+	var r treeMemory
+	var index, moved device.Array[int32]
+	if m := treeMemoryOf(memory); m != nil {
+		l.indices()
+		r, index, moved = *m, l.index, l.moved
+	}
+	l.difference(r.arc, r.label, index, moved)
+	value, exact := device.Array[float64]{}, device.Array[int32]{}
+	if l.asked {
+		value, exact = l.u.value, l.exact
+	}
+	l.tally(value, exact, l.blocks, moved)
+}
+
+// difference sets v to c(u − r) and leaves its block sums in blocks. The references r are the gold trees if arc is empty, else the rows of arc and label
+// at the indices, or at the pairs' own rows.
+func (l *treeEvaluation) difference(arc, label device.Array[float32], index, moved device.Array[int32]) {
+	gold, rows := l.trees(), rowsPerBlock(1+l.relations)
+	flags := device.Flag(gold.Loss)
+	l.data.Device.Launch("tree_difference", device.Dim{X: rowBlocks(l.θ.P, 1+l.relations)}, device.Dim{X: device.BlockThreads}, device.BlockThreads/32*8,
+		l.u.arc, l.u.label, arc, label, index, l.θ.Arc, l.θ.Label, l.θ.Offsets, l.θ.Pairs, gold.Source, gold.Head, gold.Relation, l.batch.Weight, l.v[0], l.v[1],
+		l.blocks, moved, int32(l.θ.B), int32(l.θ.P), int32(l.θ.R), int32(rows), flags)
+}
+
+// tally adds to the objective's sums.
+func (l *treeEvaluation) tally(value device.Array[float64], exact device.Array[int32], blocks device.Array[float64], moved device.Array[int32]) {
+	none, b := device.Array[float64]{}, l.batch
+	l.data.Device.Launch("tally", device.Dim{X: numSums}, device.Dim{X: device.BlockThreads}, device.BlockThreads/32*8,
+		value, none, l.gold, exact, b.Examples, b.Weight, blocks, none, moved, l.onto, int32(b.Chains), int32(blocks.Len()/3), int32(0), int32(smooth))
+}
+
+// Change implements evaluation.
+func (l *treeEvaluation) Change(from, to device.Array[float32], s oracles.Smoothing) {
+	l.query(from, &l.before)
+	l.Ask(to, s, false)
+	l.difference(l.before.arc, l.before.label, device.Array[int32]{}, device.Array[int32]{})
+}
+
+// losses implements evaluation.
+func (l *treeEvaluation) losses() (value, gold device.Array[float64]) { return l.u.value, l.gold }
+
+// Pullback implements evaluation.
+func (l *treeEvaluation) Pullback(grad device.Array[float32]) { l.scorer.Pullback(l.v, grad) }
+
+// Remember implements evaluation.
+func (l *treeEvaluation) Remember(memory engine.RemoteMemory, γ float32) {
+	l.remember(treeMemoryOf(memory), device.Array[float32]{}, γ)
+}
+
+// RememberBy implements evaluation.
+func (l *treeEvaluation) RememberBy(memory engine.RemoteMemory, γ device.Array[float32]) {
+	l.remember(treeMemoryOf(memory), γ, 0)
+}
+
+func (l *treeEvaluation) remember(m *treeMemory, by device.Array[float32], γ float32) {
+	l.indices()
+	rows := func(u, r device.Array[float32], width int) {
+		l.launchRows("remember", width, u, l.index, device.Array[int32]{}, l.batch.Offsets, r, by, γ, int32(l.θ.P), int32(width), int32(rowsPerBlock(width)))
+	}
+	rows(l.u.arc, m.arc, 1)
+	rows(l.u.label, m.label, l.relations)
+}
+
+// treeMemory is an engine.Memory of trees on a device.
+type treeMemory struct {
+	of         *treeKernels
+	arc, label device.Array[float32] // [pairs], [pairs×R]
+}
+
+func treeMemoryOf(m engine.RemoteMemory) *treeMemory {
+	if m == nil {
+		return nil
+	}
+	return m.(*treeMemory)
+}
+
+func (o *treeKernels) newMemory() ownedMemory {
+	d := o.data.Device
+	return &treeMemory{o, device.New[float32](d, o.pairs, "a memory"), device.New[float32](d, o.pairs*o.relations, "a memory")}
+}
+
+// Free implements ownedMemory.
+func (m *treeMemory) Free() {
+	device.Free(m.of.data.Device, m.arc)
+	device.Free(m.of.data.Device, m.label)
+}
+
+// ToGold implements engine.RemoteMemory.
+func (m *treeMemory) ToGold(γ float32) {
+	o := m.of
+	if γ == 1 {
+		return
+	}
+	o.data.Device.Launch("tree_to_gold", device.Dim{X: device.CeilDiv(o.pairs, device.BlockThreads/32)}, device.Dim{X: device.BlockThreads}, 0,
+		m.arc, m.label, o.data.Offsets, o.first, o.head, o.relation, γ, int32(o.data.Set.Len()), int32(o.pairs), int32(o.relations))
+}
+
+// Store implements engine.RemoteMemory.
+func (m *treeMemory) Store(parts []structured.Part) error {
+	d := m.of.data.Device
+	device.Download(d, parts[0].Values, m.arc)
+	device.Download(d, parts[1].Values, m.label)
+	return d.Err()
+}
+
+// Load implements engine.RemoteMemory.
+func (m *treeMemory) Load(parts []structured.Part) {
+	d := m.of.data.Device
+	device.Upload(d, m.arc, parts[0].Values)
+	device.Upload(d, m.label, parts[1].Values)
+}

@@ -1,0 +1,7 @@
+package cudaoracles
+
+// SetTreeShared changes how many float64 of shared memory a block that sums over trees takes, and returns the number before.
+func SetTreeShared(numbers int) (before int) {
+	before, mostTreeShared = mostTreeShared, numbers
+	return before
+}
