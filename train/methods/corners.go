@@ -1,6 +1,7 @@
 package methods
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -101,6 +102,22 @@ func (c corners) add(v *structured.Marginals, i, which int, times float64) {
 		if k.α > 0 {
 			v.Add(0, k.labels, float32(times*k.α))
 		}
+	}
+}
+
+// merge leaves no more than most corners of example i with a share: the one with the largest share gets those of the least.
+func (c corners) merge(i, most int) {
+	if len(c[i]) <= most {
+		return
+	}
+	order := make([]int, len(c[i]))
+	for k := range order {
+		order[k] = k
+	}
+	slices.SortStableFunc(order, func(k, l int) int { return cmp.Compare(c[i][l].α, c[i][k].α) })
+	for _, k := range order[most:] {
+		c[i][order[0]].α += c[i][k].α
+		c[i][k].α = 0
 	}
 }
 
