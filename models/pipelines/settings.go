@@ -30,7 +30,7 @@ var Default = Settings{Folds: 3}
 // taken are the settings of a training that a pipeline takes.
 var taken = []string{
 	"task", config.OwnSettingsName, "train", "dev", "test", "format", "encoder", "encoder-layers", "pieces", "encoder-rows", "encoder-cache", "encoder-by-reference", "tree", "crossing", "passes", "seed",
-	"threads", "out", "resume", "quiet", "json",
+	"threads", "out", "resume", "quiet", "json", "ranks",
 }
 
 // Takes reports whether a pipeline takes a setting of a training.

@@ -24,10 +24,7 @@ func (p *Problem) open() (*Run, error) {
 	named := r.config.Device != config.AutoDevice
 	r.problem.Batch, r.model.Config.Batch = r.config.Batch, r.config.Batch
 	r.problem.Tokens = r.config.BatchTokens
-	ordinal, found, err := 0, false, error(nil)
-	if r.o.ranks().Size() == 1 { // several ranks are on the CPU
-		ordinal, found, err = config.FindDevice(r.config.Device)
-	}
+	ordinal, found, err := r.o.ordinal(r.config.Device)
 	if found {
 		err = r.moveTo(ordinal)
 	}
@@ -56,8 +53,13 @@ func (p *Problem) open() (*Run, error) {
 	return r, nil
 }
 
-// deviceName is the device as --device names it.
-func (r *Run) deviceName() string { return fmt.Sprintf("%s:%d", config.CUDA, r.device.Info().Ordinal) }
+// deviceName is the device as --device names it. Several ranks that have one each have no number in common.
+func (r *Run) deviceName() string {
+	if r.o.ranks().Size() > 1 && r.config.Device == config.CUDA {
+		return config.CUDA
+	}
+	return fmt.Sprintf("%s:%d", config.CUDA, r.device.Info().Ordinal)
+}
 
 // chooseBatch returns the examples per step where the settings leave them open, 0 for the method's own number.
 func (r *Run) chooseBatch() int {
@@ -118,7 +120,7 @@ func (r *Run) moveTo(ordinal int) error {
 		r.model.RunOn(d, r.config.TF32)
 	}
 	r.problem.Engine = engine.NewAcceleratedEngine(r.problem.Objective, host.Threads(r.config.Threads), a)
-	return nil
+	return r.problem.Join(r.o.ranks())
 }
 
 // close gives up the run's device. What failed on it was said where it did.

@@ -52,8 +52,8 @@ func checkRanks(c *config.Config, d *optimisers.Descriptor, o *engine.Objective)
 		}
 		return structured.BadInput("--method %s %s, which several ranks do not share; use one of %s, or --ranks off", c.Method, how,
 			strings.Join(optimisers.NamesOf(func(d *optimisers.Descriptor) bool { return d.Ranks }), ", "))
-	case err == nil && kind == config.CUDA:
-		return structured.BadInput("--device %s: several ranks train on the CPU; leave it out, or start one process", c.Device)
+	case err == nil && kind == config.CUDA && c.LocalSteps == 0:
+		return structured.BadInput("--device %s: several ranks share steps and passes on the CPU only; on GPUs each takes steps of its own: give --local-steps N, or start one process", c.Device)
 	case c.Baselines == "on":
 		return structured.BadInput("--baselines on: several ranks train no baselines; start one process")
 	}
@@ -75,6 +75,35 @@ func Agree(ctx context.Context, c *config.Config, o TrainOptions) error {
 		}
 	}
 	return o.Ranks.Agree(ctx, facts)
+}
+
+// ordinal returns the number of the device of a run, and whether it has one: of several ranks that name no number, each takes that of its place among those on its
+// machine.
+func (o TrainOptions) ordinal(name string) (ordinal int, found bool, err error) {
+	switch {
+	case o.ranks().Size() == 1:
+		return config.FindDevice(name)
+	case name == config.CUDA:
+		return o.Ranks.Local, true, nil
+	case name == config.AutoDevice:
+		return 0, false, nil
+	}
+	return config.FindDevice(name)
+}
+
+// sayDevices says which device each rank has, if they have any.
+func (r *Run) sayDevices(ctx context.Context) error {
+	if r.device == nil || r.o.ranks().Size() == 1 {
+		return nil
+	}
+	all, err := r.o.Ranks.Gather(ctx, []byte(r.device.Info().String()))
+	if err != nil {
+		return err
+	}
+	for rank, name := range all {
+		r.o.Log.Info(fmt.Sprintf("device of %s: %s", r.o.Ranks.Name(rank), name))
+	}
+	return nil
 }
 
 // given says whether each rank has a file of its own.

@@ -26,13 +26,12 @@ import (
 // ErrFewStrands is why some data are too small for so many ranks.
 var ErrFewStrands = errors.New("each rank needs one")
 
-// Join shares the work of passes and steps with the ranks of a group. All ranks must call the same methods in the same order.
+// Join shares the work of passes and steps with the ranks of a group. All ranks must call the same methods in the same order. On a device they share the
+// values of the objective alone: each rank does the whole of a step or of a full pass with a gradient, so there the ranks should take steps of their own
+// (Alone, Average).
 func (e *Engine) Join(g ranks.Group) error {
 	if g.Size() == 1 {
 		return nil
-	}
-	if e.OnDevice() {
-		return structured.BadInput("several ranks share the work on the CPU only")
 	}
 	if most := e.MostRanks(); g.Size() > most {
 		return structured.BadInput("%d ranks, but the sums over these %d examples have %d strands, and %w: start at most %d", g.Size(), e.Len(), most, ErrFewStrands, most)
@@ -228,7 +227,7 @@ func (e *Engine) overRunsOfShards(ctx context.Context, shards [][]int, g []float
 			n = sparse.Stripes
 		}
 		parts := min(e.threads, n)
-		e.parallel(parts, func(k int) { e.addRuns(runs, first+n*k/parts, first+n*(k+1)/parts, windows > 1, g) })
+		e.Parallel(parts, func(k int) { e.addRuns(runs, first+n*k/parts, first+n*(k+1)/parts, windows > 1, g) })
 		return nil
 	})
 	if g != nil && windows > 1 {

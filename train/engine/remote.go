@@ -6,6 +6,7 @@ import (
 
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured/machine/vec"
+	"github.com/dsp-go/dsp/train/ranks"
 )
 
 // remote does an engine's work on a device.
@@ -88,7 +89,20 @@ func (r *remote) pullBack(ctx context.Context, w []float32, of DualPoint, g []fl
 }
 
 func (r *remote) value(ctx context.Context, w []float32, examples []int, _ [][]int) (Sums, error) {
-	f, err := r.device.Value(ctx, w, examples)
+	e := r.engine
+	if e.group == nil {
+		f, err := r.device.Value(ctx, w, examples)
+		return Sums{Primal: f}, err
+	}
+	lo, hi := ranks.Share(e.group, len(examples)) // so that all ranks see the same bits of it, too, on whatever devices
+	if len(examples) == e.Len() {                 // a rank may have the inputs of its own examples alone
+		examples = e.Own()
+		lo, hi = 0, len(examples)
+	}
+	f, err := r.device.Value(ctx, w, examples[lo:hi])
+	if err == nil {
+		f, err = e.SumOverRanks(ctx, f)
+	}
 	return Sums{Primal: f}, err
 }
 

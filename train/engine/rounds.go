@@ -40,7 +40,6 @@ type Rounds struct {
 	before  []float32 // weights of the rows before the round, one row after the other; all weights for dense inputs
 	after   []float32 // the same after it
 	added   []float32 // scratch memory: what a rank has added to its rows, or all ranks for dense inputs
-	theirs  []int32   // scratch memory: rows of a rank
 	message []byte    // scratch memory
 	bits    []uint64  // scratch memory: a bit for each row, all zero
 	batch   structured.Batch
@@ -212,14 +211,11 @@ func (r *Rounds) exchange(ctx context.Context, e *Engine, τ, share float32, w [
 	if failed != nil && !errors.As(failed, &bad) {
 		return nil, failed // ends the run, of which the others learn
 	}
-	r.collect(e, w)
-	numbers := append([]float64{0, float64(len(r.rows)), float64(share) * float64(share) * vec.Dist2(r.after, r.before)}, mine...)
+	r.added = vec.Grow(r.added, len(r.before))
+	numbers := append([]float64{0, float64(len(r.rows)), r.give(e, w, share)}, mine...)
 	if failed != nil {
 		numbers[0] = 1
 	}
-	r.added = append(r.added[:0], r.after...)
-	vec.Axpby(-share, r.before, share, r.added)
-	r.undo(e, w)
 	r.message = append(r.message[:0], ranks.Bytes(numbers)...)
 	if e.sparse != nil {
 		r.message = append(append(r.message, ranks.Bytes(r.rows)...), ranks.Bytes(r.added)...)
@@ -270,19 +266,35 @@ func (r *Rounds) collect(e *Engine, w []float32) {
 	}
 }
 
+// give returns w to where the round began, leaves in added a share of what was added to it, and returns the square of the length of that.
+func (r *Rounds) give(e *Engine, w []float32, share float32) (square float64) {
+	before, added := r.before, r.added
+	part := func(w []float32) {
+		x, d := before[:len(w)], added[:len(w)]
+		before, added = before[len(w):], added[len(w):]
+		for j := range w {
+			d[j] = share * (w[j] - x[j])
+			w[j] = x[j]
+			square += float64(d[j]) * float64(d[j])
+		}
+	}
+	if e.sparse == nil {
+		part(w)
+	}
+	for _, row := range r.rows {
+		lo, hi := e.sparse.Row(row)
+		part(w[lo:hi])
+	}
+	return square
+}
+
 // add adds to w what a rank has added to some rows.
 func (r *Rounds) add(e *Engine, w []float32, rows int, message []byte) error {
-	r.theirs = vec.Grow(r.theirs, rows)
-	message, err := take(message, r.theirs)
-	if err != nil {
-		return err
+	if rows < 0 || len(message) < 4*rows {
+		return fmt.Errorf("another rank sent %d bytes, too few for %d rows", len(message), rows)
 	}
-	r.added = vec.Grow(r.added, len(message)/4)
-	if err := ranks.Numbers(message, r.added); err != nil {
-		return err
-	}
-	added := r.added
-	for _, row := range r.theirs {
+	added := ranks.View[float32](message[4*rows:])
+	for _, row := range ranks.View[int32](message[:4*rows]) {
 		lo, hi := e.sparse.Row(row)
 		to := w[lo:hi]
 		r.touch(row, to)

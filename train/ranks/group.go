@@ -112,6 +112,18 @@ func Numbers[E any](from []byte, to []E) error {
 	return nil
 }
 
+// View returns bytes that another rank made by Bytes as numbers: the same memory, or a copy if numbers cannot lie there.
+func View[E any](x []byte) []E {
+	size := int(unsafe.Sizeof(*new(E)))
+	at := unsafe.Pointer(unsafe.SliceData(x))
+	if uintptr(at)%unsafe.Alignof(*new(E)) != 0 {
+		numbers := make([]E, len(x)/size)
+		copy(Bytes(numbers), x)
+		return numbers
+	}
+	return unsafe.Slice((*E)(at), len(x)/size)
+}
+
 // LostError says that a rank has ended before its time, or cannot be reached.
 type LostError struct {
 	Rank int

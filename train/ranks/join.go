@@ -20,6 +20,7 @@ type Member struct {
 	Launcher string // what started it
 	Warning  string // what does not work as it should; empty: nothing
 	Here     int    // ranks on this machine, with this one
+	Local    int    // how many of them come before this one
 
 	mpi   *mpiGroup // nil if the process is alone
 	watch *watch
@@ -59,9 +60,12 @@ func (m *Member) meet(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, h := range hosts {
+	for rank, h := range hosts {
 		if string(h) == host {
 			m.Here++
+			if rank < m.Rank() {
+				m.Local++
+			}
 		}
 	}
 	var here []byte

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
-	"slices"
 	"sync"
 	"time"
 	"unsafe"
@@ -99,6 +98,7 @@ type mpiGroup struct {
 	direct     bool         // calls may come from any thread
 	lost       func() error // why the group can go on no longer; nil: never
 	broken     error
+	own        []byte // scratch memory
 	traffic    Traffic
 	mu         sync.Mutex // of traffic
 }
@@ -170,7 +170,7 @@ func (g *mpiGroup) begin(keeps [][]byte, bytes int, function uintptr, args ...ui
 // How often wait looks: all the time at first, and then less and less often.
 const (
 	spinning   = 20 * time.Microsecond
-	firstPause = 10 * time.Microsecond
+	firstPause = 50 * time.Microsecond
 	lastPause  = 2 * time.Millisecond
 )
 
@@ -262,7 +262,14 @@ func (g *mpiGroup) close(ctx context.Context) error {
 		if !g.direct {
 			return g.do(g.finalize)
 		}
-		return g.onThread(func() error { return g.do(g.finalize) }) // no other thread may
+		done := make(chan error, 1) // no other thread may
+		go func() { done <- g.onThread(func() error { return g.do(g.finalize) }) }()
+		select {
+		case err := <-done:
+			return err
+		case <-time.After(farewell): // all work is done: what is left of the library ends with the process
+			return nil
+		}
 	})
 }
 
@@ -340,7 +347,8 @@ func (g *mpiGroup) Complete(ctx context.Context, x []byte, ends []int) error {
 	if g.rank > 0 {
 		from = ends[g.rank-1]
 	}
-	own := slices.Clone(x[from:ends[g.rank]]) // MPI forbids to send from where it receives
+	g.own = append(g.own[:0], x[from:ends[g.rank]]...) // MPI forbids to send from where it receives
+	own := g.own
 	if len(x) > most {
 		all, err := g.Gather(ctx, own)
 		for _, piece := range all {

@@ -140,8 +140,8 @@ func gathers(ctx context.Context, m *ranks.Member) error {
 	if seen := m.Traffic().Bytes; m.Rank() > 0 && seen < 4000 || seen > 1<<20 {
 		return fmt.Errorf("rank %d counts %d bytes", m.Rank(), seen)
 	}
-	if m.Here != m.Size() {
-		return fmt.Errorf("%d of %d ranks are on this machine", m.Here, m.Size())
+	if m.Here != m.Size() || m.Local != m.Rank() {
+		return fmt.Errorf("%d of %d ranks are on this machine, and %d of them before rank %d", m.Here, m.Size(), m.Local, m.Rank())
 	}
 	return m.Barrier(ctx)
 }

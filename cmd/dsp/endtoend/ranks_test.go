@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/dsp-go/dsp/models/data/characters"
 	"github.com/dsp-go/dsp/models/inputs/encoded/encodedtest"
 	"github.com/dsp-go/dsp/train/ranks"
 	"github.com/dsp-go/dsp/train/ranks/rankstest"
@@ -141,7 +142,6 @@ func TestRanksRefuse(t *testing.T) {
 		"two training files":                {with(tag, "--train-local", text), "both say what to learn from"},
 		"a device":                          {with(tag, "--method", "lbfgs", "--device", "cuda"), "--device cuda"},
 		"baselines":                         {with(tag, "--method", "lbfgs", "--baselines", "on"), "--baselines on"},
-		"a pipeline":                        {with(tag, "--task", "pipeline"), "--task pipeline"},
 		"other settings":                    {[]string{"sh", "-c", each + "exec \"$0\" train --train " + text + " --method lbfgs --seed $RANK --out $1"}, "has --seed 1, but rank 0 ("},
 		"a missing file":                    {[]string{"sh", "-c", each + "exec \"$0\" train --train " + text + "$RANK --method lbfgs --out $1"}, "no such file"},
 	} {
@@ -160,6 +160,51 @@ func TestRanksRefuse(t *testing.T) {
 				t.Error("there is a model")
 			}
 		})
+	}
+}
+
+// Ranks train a pipeline, one stage after the other. A stage that is too small for them rank 0 trains alone. Another number of ranks continues a run to the
+// same pipeline where it has nothing left to train.
+func TestRanksTrainAPipeline(t *testing.T) {
+	l := rankstest.Launchers(t)[0]
+	sentences, path := drawTreebank(t, 3, 250)
+	dir := filepath.Join(t.TempDir(), "run")
+	run := func(n int, flags ...string) (result struct {
+		Ranks       int
+		Fingerprint string
+		Stages      []struct{ Name string }
+	}, log string) {
+		var stdout, stderr bytes.Buffer
+		c := l.Command(t.Context(), n, []string{asProgram + "=1"}, binary, with(flags, "--threads", "1", "--json")...)
+		c.Stdout, c.Stderr = &stdout, &stderr
+		if err := c.Run(); err != nil {
+			t.Fatalf("%v\n%s", err, stderr.String())
+		}
+		if err := json.Unmarshal(stdout.Bytes(), &result); err != nil {
+			t.Fatalf("%v\n%s", err, stdout.String())
+		}
+		return result, stderr.String()
+	}
+	first, log := run(2, "train", "--task", "pipeline", "--train", path, "--task-settings", "folds=2,skip=feats+lemma+xpos", "--passes", "2", "--out", dir)
+	if first.Ranks != 2 || len(first.Stages) != 4 {
+		t.Errorf("%+v", first)
+	}
+	for _, says := range []string{
+		"rank 0: too small to share: one process trains it stage=words", "rank 0: each process works on examples of its own: the model depends on how many there are stage=upos/fold2",
+		"rank 0: each process works on examples of its own: the model depends on how many there are stage=trees",
+	} {
+		if !strings.Contains(log, says) {
+			t.Errorf("no %q in the log:\n%s", says, log)
+		}
+	}
+	if strings.Contains(log, "rank 1: ") {
+		t.Errorf("rank 1 logs:\n%s", log)
+	}
+	if again, _ := run(3, "train", "--resume", dir); again.Fingerprint != first.Fingerprint || again.Ranks != 3 {
+		t.Errorf("resumed: %+v, expected %+v", again, first)
+	}
+	if out := dspWith(t, characters.Text(sentences), "predict", "--model", dir, "--text").ok(); strings.Count(out.stdout, "\n1\t") < 200 {
+		t.Errorf("250 sentences become\n%s", out.stdout)
 	}
 }
 
