@@ -75,6 +75,9 @@ func (raw *Raw) Fit(c *config.Config) (*Data, error) {
 		d.Train.Share = nil
 	}
 	if tasks.Of(c).Labels {
+		if d.teacher != nil && c.Order > 1 {
+			d.inputs.Steps = d.teacher.Steps
+		}
 		if err := d.inputs.FitSteps(c, d.Train); err != nil {
 			return nil, err
 		}

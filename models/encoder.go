@@ -85,7 +85,7 @@ func (d *Raw) encode(c *config.Config, set *structured.Dataset) error {
 // pretrained returns the weights towards which the weights of an encoder that is trained are regularised, which are those that it came with,
 // and zeros for all others; nil for a model without such an encoder.
 func (m *Model) pretrained() []float32 {
-	if m.Encoder == nil || m.Encoder.Tuned == nil {
+	if !m.TunesEncoder() {
 		return nil
 	}
 	w := slices.Clone(m.W)

@@ -9,6 +9,7 @@ import (
 	"github.com/dsp-go/dsp/models/data/union"
 	"github.com/dsp-go/dsp/models/inputs"
 	"github.com/dsp-go/dsp/models/transfer"
+	"github.com/dsp-go/dsp/nets/encoders"
 	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
@@ -80,6 +81,9 @@ func (b bases) begin(m *Model) error {
 			b.start.Net.Layout())
 	}
 	drawn, zero := zeroBeside(m.Net.Layout(), m.W, taken, left)
+	if m.TunesEncoder() && !m.Encoder.Tuned.Adapted() { // its weights are those that it came with
+		drawn = slices.DeleteFunc(drawn, func(name string) bool { return strings.HasPrefix(name, encoders.Prefix) })
+	}
 	m.Started = &Start{From: b.path, Weights: taken, Drawn: drawn, Zero: zero, NewLabels: newNames(m.Labels.Names(), b.start.Labels.Len()),
 		NewWeights: m.Net.Dim() - b.start.Net.Dim()}
 	if b.prior == nil {
@@ -149,7 +153,11 @@ func (b bases) weights(m, from *Model, setting, path string) (taken, left []stri
 	if was, is := from.Form(), m.Form(); was != is && !(first && second) {
 		return nil, nil, structured.BadInput("--%s %s: the model predicts %s, this run %s", setting, path, was, is)
 	}
-	taken, left = transfer.Weights(m.Net.Layout(), m.W, m.sizes(), from.Net.Layout(), from.W, from.sizes())
+	var names map[string]string
+	if m.Config.Preset().Linear && from.Config.Preset().Linear {
+		names = transfer.Linear
+	}
+	taken, left = transfer.Weights(m.Net.Layout(), m.W, m.sizes(), from.Net.Layout(), from.W, from.sizes(), names)
 	return taken, left, nil
 }
 

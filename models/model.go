@@ -52,7 +52,7 @@ func NewModel(c config.Config, data *Data) (*Model, error) {
 	m := &Model{
 		Labels: data.Train.Alphabet, Inputs: data.inputs, Dim: data.Train.Dim, Width: len(data.Train.ColumnNames),
 	}
-	if m.Encoder != nil && m.Encoder.Tuned != nil {
+	if m.TunesEncoder() {
 		m.Dim += m.Encoder.Width()
 	}
 	if s, ok := data.Train.Companion.(*localisation.Set); ok {

@@ -31,16 +31,17 @@ func chooseNetwork(c config.Config, in inputs.Inputs, dim, labels int) (networkC
 			n.Net = task.Net(shape)
 		}
 	}
-	if tuned := in.Encoder != nil && in.Encoder.Tuned != nil; tuned && n.Preset().Linear && (in.Dictionary != nil || in.Own != nil) {
-		return choice, structured.BadInput("--net linear with attributes reads the rows of an encoder that stays as it is; with --tune-encoder, use --net deep, or a stack with a layer of attributes, or --features none")
+	beside := in.TunesEncoder() && n.Preset().Linear // attributes stand beside an encoder that is trained along, in a network
+	if err := checkBeside(in); beside && err != nil {
+		return choice, err
 	}
 	switch {
 	case n.ReadsAttributes(): // and words
 	case in.Dictionary != nil && !n.Preset().Linear:
 		return choice, structured.BadInput("--net %s does not read attributes; use --net linear or deep", n.Net)
-	case in.Dictionary != nil && c.Window != 0:
+	case in.Dictionary != nil && c.Window != 0 && !beside: // a model file has --window 1 of the rows
 		return choice, structured.BadInput("--window %d is for dense features; the attributes of neighbouring tokens are named in a --template", c.Window)
-	case attributes && (shape.PairAttributes == 0 || n.Preset().Linear):
+	case attributes && !beside && (shape.PairAttributes == 0 || n.Preset().Linear):
 		return choice, nil
 	}
 	if task.CheckNet != nil && !n.ReadsAttributes() {
@@ -51,6 +52,19 @@ func chooseNetwork(c config.Config, in inputs.Inputs, dim, labels int) (networkC
 	var err error
 	choice.net, err = n.ResolveFor(shape, task.Output(c, in, labels))
 	return choice, err
+}
+
+// checkBeside refuses attributes that no network reads beside an encoder that is trained along.
+func checkBeside(in inputs.Inputs) error {
+	switch d := in.Dictionary; {
+	case in.Own != nil:
+		return structured.BadInput("--net linear with attributes of pairs reads the rows of an encoder that stays as it is; with --tune-encoder, use --net biaffine")
+	case d != nil && d.Edges() > 0:
+		return structured.BadInput("--net linear with --tune-encoder does not read the %d attributes of steps that the template makes; leave out its lines that begin with B", d.Edges())
+	case d != nil && d.Segment != nil:
+		return structured.BadInput("--net linear with --tune-encoder does not read attributes of whole segments; leave out the template's lines that begin with S")
+	}
+	return nil
 }
 
 // chooseLoss returns the loss: unless c names it, or a method that is for the hinge, the
@@ -71,7 +85,7 @@ func network(c config.Config, in inputs.Inputs, dim, labels int) (nets.Network, 
 	switch {
 	case in.Own != nil && c.Preset().Linear:
 		return in.Own.Network(tasks.Of(&c).Output(c, in, labels).Form, dim)
-	case in.Dictionary != nil && !c.Network().ReadsAttributes():
+	case in.Dictionary != nil && !c.Network().ReadsAttributes() && !in.TunesEncoder():
 		form := tasks.Of(&c).Output(c, in, labels).Form
 		switch s := form.Structure; s.(type) {
 		case chains.Chain:

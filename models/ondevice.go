@@ -13,6 +13,7 @@ import (
 	"github.com/dsp-go/dsp/models/predictions"
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/machine/host"
 	"github.com/dsp-go/dsp/train/engine"
 )
 
@@ -86,17 +87,8 @@ func (on *onDevice) run(ctx context.Context, m *Model, d *structured.Dataset, wa
 }
 
 func (on *onDevice) predict(ctx context.Context, m *Model, d *structured.Dataset, o predictions.Options, use func(examples []int, answers []predictions.Prediction, truncated int) error) error {
-	if o.Force {
-		return structured.BadInput("--force keeps labels on the CPU only; use --device cpu")
-	}
-	if o.Expansion {
-		return structured.BadInput("--decode expansion is for the CPU; use --device cpu")
-	}
-	if o.LeastRisk {
-		return structured.BadInput("--decode risk is for the CPU; use --device cpu")
-	}
-	if o.NBest > cudaoracles.MaxBest {
-		return structured.BadInput("--nbest %d: a CUDA device finds up to %d outputs; use --device cpu", o.NBest, cudaoracles.MaxBest)
+	if on.answersOnHost(m, o) {
+		return on.answerOnHost(ctx, m, d, o, use)
 	}
 	wanted := accelerator.Wanted{Temperature: m.Temper(), Potentials: o.Spans, LogZ: o.Probability || o.NBest > 0, Marginals: o.Marginals || o.Confidence, NBest: o.NBest}
 	spans := m.newSpanFinder()
@@ -113,6 +105,47 @@ func (on *onDevice) predict(ctx context.Context, m *Model, d *structured.Dataset
 			spans.find(&p.Potentials, d, examples, m.Temper(), o, all)
 		}
 		return use(examples, all, 0)
+	})
+}
+
+// answersOnHost reports whether the host answers from the potentials that the device computes. The kernels know the best outputs, the probabilities and the K best of
+// sequences of labels.
+func (on *onDevice) answersOnHost(m *Model, o predictions.Options) bool {
+	return !accelerator.Predicts(m.Net.Form(), m.Constraints) || m.transcribes() ||
+		o.Force || o.Expansion || o.LeastRisk || o.Entropy || o.Samples > 0 || o.NBest > cudaoracles.MaxBest
+}
+
+// answerExamples is how many examples a thread of the host answers at once.
+const answerExamples = 32
+
+// answerOnHost is predict with the host's oracles, on several threads, from the device's potentials.
+func (on *onDevice) answerOnHost(ctx context.Context, m *Model, d *structured.Dataset, o predictions.Options, use func(examples []int, answers []predictions.Prediction, truncated int) error) error {
+	type answered struct {
+		examples  []int
+		answers   []predictions.Prediction
+		truncated int
+	}
+	var idle []*predictor // of earlier batches
+	return on.run(ctx, m, d, accelerator.Wanted{Potentials: true}, func(examples []int, a *accelerator.Predicted) error {
+		var busy []*predictor
+		err := host.InOrder(ctx, o.Threads, host.Each(slices.Collect(slices.Chunk(examples, answerExamples))),
+			func() *predictor {
+				p := m.newPredictor()
+				if n := len(idle); n > 0 {
+					p, idle = idle[n-1], idle[:n-1]
+				}
+				busy = append(busy, p)
+				return p
+			},
+			func(p *predictor, some []int) (answered, error) {
+				first := some[0] - examples[0] // the examples of the data are in order
+				a.Some(first, first+len(some), &p.θ)
+				answers, err := p.answer(d, some, o)
+				return answered{some, answers, p.truncated}, err
+			},
+			func(r answered) error { return use(r.examples, r.answers, r.truncated) })
+		idle = append(idle, busy...)
+		return err
 	})
 }
 

@@ -63,6 +63,11 @@ func (p *predictor) predict(d *structured.Dataset, examples []int, o predictions
 	if err := p.potentials(d, examples); err != nil {
 		return nil, err
 	}
+	return p.answer(d, examples, o)
+}
+
+// answer is predict from the potentials of the examples, with the model's constraints applied.
+func (p *predictor) answer(d *structured.Dataset, examples []int, o predictions.Options) ([]predictions.Prediction, error) {
 	if p.model.transcribes() {
 		return p.transcribe(d, examples, o), nil
 	}

@@ -38,9 +38,6 @@ func (m *Model) CheckQuestions(o predictions.Options) error {
 			return err
 		}
 	}
-	if m.device != nil {
-		return structured.BadInput("--samples and --entropy are for the CPU; use --device cpu")
-	}
 	return nil
 }
 
@@ -196,11 +193,11 @@ func (m *Model) Divergence(ctx context.Context, d *structured.Dataset, other *Mo
 	if err != nil {
 		return Divergence{}, err
 	}
-	if _, err := oracles.ExactSums(kinds.Of(form.Structure).Oracle(), "--kl", form.Structure.Name()); err != nil {
+	if _, err := oracles.ExactSums(kinds.Of(form.Structure).Oracle(), "it", form.Structure.Name()); err != nil {
 		return Divergence{}, err
 	}
 	if m.device != nil || other.device != nil {
-		return Divergence{}, structured.BadInput("--kl is for the CPU; use --device cpu")
+		return Divergence{}, structured.BadInput("it is for the CPU; use --device cpu")
 	}
 	if err := errors.Join(m.accepts(d), other.accepts(e)); err != nil {
 		return Divergence{}, err

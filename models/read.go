@@ -80,7 +80,8 @@ func (m *Model) ReadData(r Request) (*structured.Dataset, error) {
 	return d, m.checkData(d)
 }
 
-// ReadGiven reads data to be predicted, with what is known of their outputs if o keeps that (predictions.Options.Force).
+// ReadGiven reads data to be predicted, with what is known of their outputs if o keeps that (predictions.Options.Force). Outputs in text may be known in
+// part: they are read from their columns.
 func (m *Model) ReadGiven(r Request, o predictions.Options) (*structured.Dataset, error) {
 	if !o.Force {
 		return m.ReadData(r)
@@ -92,7 +93,7 @@ func (m *Model) ReadGiven(r Request, o predictions.Options) (*structured.Dataset
 	if err != nil {
 		return nil, err
 	}
-	r.Labels = !s.task.Labels // those of text may be known in part: they are read from their column
+	r.Labels = s.keepsLabels()
 	d, err := m.ReadData(r)
 	if err != nil {
 		return nil, err
@@ -106,6 +107,14 @@ func (s source) keeps() error {
 		return structured.BadInput("--force keeps what data say; %s has no column of labels: all of it is known", formats.Builtin)
 	}
 	return keepsSome(s.task)
+}
+
+// keepsLabels reports whether what predictions keep is read as labels are.
+func (s source) keepsLabels() bool {
+	if f := formats.Find(s.Format); f.Tokens || f.Lines {
+		return f.TakesSetting("links") // else mistakes in links would count as pairs without
+	}
+	return !s.task.Labels
 }
 
 // keepsSome refuses a task whose predictions can keep nothing.

@@ -164,7 +164,7 @@ func (s source) read(path string) (*structured.Dataset, error) {
 	if err == nil && s.Dense != "" {
 		err = s.readDense(d)
 	}
-	if err == nil && s.Labels && d.Labels != nil && s.converts() {
+	if err == nil && s.Labels && d.Labels != nil && s.converts() && !s.optional { // a teacher's labels are those of its model
 		err = chains.ConvertScheme(d, s.scheme, s.labels)
 	}
 	switch {

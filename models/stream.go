@@ -105,7 +105,7 @@ func (m *Model) PredictText(ctx context.Context, in io.Reader, w io.Writer, r Re
 		if err := s.keeps(); err != nil {
 			return err
 		}
-		s.Labels = formats.Find(s.Format).TakesSetting("links") // else mistakes in links would count as pairs without
+		s.Labels = s.keepsLabels()
 	}
 	if err := m.allows(o); err != nil {
 		return err

@@ -40,6 +40,12 @@ func (m *Model) learnFrom(c *config.Config) error {
 	if c.Task != m.Config.Task {
 		return structured.BadInput("--teacher %s: its --task is %s, and that of this run is %s", c.Teacher, m.Config.Task, c.Task)
 	}
+	if c.Order > 1 && m.Config.Order != c.Order {
+		return structured.BadInput("--teacher %s: --order %d takes the steps between labels from the teacher, which is of --order %d", c.Teacher, c.Order, m.Config.Order)
+	}
+	if c.MaxLength == 0 { // of segments
+		c.MaxLength = m.Config.MaxLength
+	}
 	if settings.Undecided(c.Loss) {
 		c.Loss = "crf"
 	}
@@ -110,7 +116,7 @@ type Target struct {
 // mostRaised bounds what raise adds to a potential, times the temperature.
 const mostRaised = 20
 
-// raise adds to potentials θ of a single example, at temperature μ and with marginals u, what moves the probability p of each number of an output y to
+// raise adds to potentials θ of a single example, at temperature μ and with marginals u, what moves the probability p of each known number of an output y to
 // s·p + 1 − s if the numbers are independent: μ·log(1 + (1−s)/(s·p)).
 func raise(θ *structured.Potentials, u *structured.Marginals, y []int32, s, μ float64) {
 	structured.Locate(θ, y, func(part, entry int, _ int32) {
@@ -165,6 +171,12 @@ func (d *Data) Teach(ctx context.Context, student *Model, share float64, threads
 				}
 				l.entropy += oracles.GibbsEntropy(&u, &p.θ, b, μ, value[b])
 			}
+			var origin structured.Potentials // without what labels say: numbers of −∞ would stay so in a dual method, whatever the student learns
+			var before, of structured.Marginals
+			if apart {
+				origin.Copy(&p.θ)
+				before.Copy(&u)
+			}
 			partial := false
 			for b, i := range examples {
 				if !d.Train.Partial(i) {
@@ -178,12 +190,6 @@ func (d *Data) Teach(ctx context.Context, student *Model, share float64, threads
 			l.labels = make([]int32, p.θ.OutputSize())
 			l.batch = &structured.Batch{} // its own, which the lesson keeps
 			l.batch.Reset(d.Train, examples)
-			var origin structured.Potentials
-			var before, of structured.Marginals
-			if apart {
-				origin.Copy(&p.θ)
-				before.Copy(&u)
-			}
 			if partial {
 				p.oracle.Max(&p.θ, l.labels, best)
 			}
@@ -216,7 +222,7 @@ func (d *Data) Teach(ctx context.Context, student *Model, share float64, threads
 				var one structured.Potentials
 				for b, i := range examples {
 					origin.View(b, &one)
-					if before.View(b, &of); share < 1 && !d.Train.Partial(i) {
+					if before.View(b, &of); share < 1 {
 						raise(&one, &of, d.Train.Gold(i), share, μ)
 					}
 					for k := range one.Parts {

@@ -293,7 +293,7 @@ func (c Config) body(input graph.Input) (b body, err error) {
 	if err != nil {
 		return b, err
 	}
-	if b, err = c.stackOf("net "+c.Net, layers, input); err == nil && p.readsBeside() {
+	if b, err = c.stackOf("net "+c.Net, layers, input); err == nil && (p.readsBeside() || p.Linear && input.Encoder != nil) {
 		b.wide = input.Attributes
 	}
 	return b, err

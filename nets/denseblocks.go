@@ -11,6 +11,7 @@ type DenseBlock struct {
 	Offset     int // in w
 	Dim, Width int
 	Bias       int // offset in w of Width weights that are added to the product; −1: there are none
+	Ends       int // offset in w of Width weights that are added at an example's first position, and of as many behind them for its last; −1: there are none
 }
 
 // DenseScorer is an affine Scorer some of whose weights multiply dense inputs. All blocks read the same rows, so that Σ_t z_t z_tᵀ over the
@@ -34,12 +35,15 @@ func (n *Net) DenseBlocks() []DenseBlock {
 	var blocks []DenseBlock
 	for k, sum := range n.sums {
 		if sum.inputs == positionFeatures {
-			a, bias := sum.weights, -1
+			a, bias, ends := sum.weights, -1, -1
 			width := a.Len() / a.Shape[0]
 			if sum.bias.Shape != nil && sum.bias.Len() == width {
 				bias = sum.bias.Offset
 			}
-			blocks = append(blocks, DenseBlock{Part: k, Offset: a.Offset, Dim: a.Shape[0], Width: width, Bias: bias})
+			if sum.ends.Shape != nil {
+				ends = sum.ends.Offset
+			}
+			blocks = append(blocks, DenseBlock{Part: k, Offset: a.Offset, Dim: a.Shape[0], Width: width, Bias: bias, Ends: ends})
 		}
 	}
 	return blocks

@@ -223,7 +223,7 @@ func (c *Certificate) square() float64 {
 // Archive saves or restores the certificate.
 func (c *Certificate) Archive(a engine.Archive) {
 	n := len(c.mix)
-	a.Count("certificate.pieces", &n)
+	engine.ArchivePieces(a, "certificate.pieces", &n)
 	if len(c.gram) != n {
 		c.grads, c.gram = make([][]float32, n), make([][]float64, n)
 	}

@@ -26,6 +26,7 @@ const (
 const (
 	versionKey     = "checkpoint_version"
 	methodKey      = "method"
+	sumKey         = "sum"  // of the tensors; files of earlier versions of the program have none
 	lastKey        = "last" // books.Last
 	bestKey        = "best" // books.Best
 	identityPrefix = "run." // prefix of the identity, which tells runs apart
@@ -86,7 +87,7 @@ func NewCheckpoint(dir string, identity map[string]string) (*Checkpoint, error) 
 // do not count, where the checkpoint has them.
 func OpenCheckpoint(dir string, identity map[string]string, ignored ...string) (*Checkpoint, error) {
 	path := filepath.Join(dir, checkpointFile)
-	f, err := safetensors.Read(path)
+	f, err := readNumbers(path)
 	if err != nil {
 		return nil, fmt.Errorf("cannot resume: %w", err)
 	}
@@ -108,11 +109,23 @@ func OpenCheckpoint(dir string, identity map[string]string, ignored ...string) (
 	return c, nil
 }
 
+// readNumbers reads a checkpoint. It is bad input if its numbers are not those that were written.
+func readNumbers(path string) (*safetensors.File, error) {
+	f, err := safetensors.Read(path)
+	if err != nil {
+		return nil, err
+	}
+	if sum, has := f.Metadata[sumKey]; has && f.Metadata[versionKey] == checkpointVersion && sum != f.Sum() {
+		return nil, structured.BadInput("%s: the checkpoint is damaged: its numbers have the checksum %s, expected %s. Start a new run", path, f.Sum(), sum)
+	}
+	return f, nil
+}
+
 // CheckpointWeights returns the weights that the checkpoint in a folder would make a model of, if the run ended there: those of the pass
 // with the lowest development error, or of the last one without development data; and that pass, 0 before the first.
 func CheckpointWeights(dir string) (w []float32, pass int, err error) {
 	path := filepath.Join(dir, checkpointFile)
-	f, err := safetensors.Read(path)
+	f, err := readNumbers(path)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -254,7 +267,7 @@ func (c *Checkpoint) due(pass int) bool {
 // describe completes the metadata of the state.
 func (c *Checkpoint) describe() error {
 	metadata := c.file.Metadata
-	metadata[versionKey] = checkpointVersion
+	metadata[versionKey], metadata[sumKey] = checkpointVersion, c.file.Sum()
 	for k, v := range c.identity {
 		metadata[identityPrefix+k] = v
 	}

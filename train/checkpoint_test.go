@@ -314,6 +314,7 @@ func TestResumeRefuses(t *testing.T) {
 			t.Fatal(err)
 		}
 		spoil(f)
+		f.Metadata["sum"] = f.Sum() // so that what is spoilt is found out, not that something is
 		if err := safetensors.Write(path, f); err != nil {
 			t.Fatal(err)
 		}

@@ -61,6 +61,9 @@ func (s *snapshot) Number(name string, x *float64) { keep(s, name, []float64{*x}
 // Count implements Archive.
 func (s *snapshot) Count(name string, x *int) { keep(s, name, []int64{int64(*x)}) }
 
+// Refuse implements Archive.
+func (s *snapshot) Refuse(bool, string) {}
+
 func keep[E safetensors.Element](s *snapshot, name string, x []E, shape ...int) {
 	name = s.prefix + name
 	if _, ok := s.new[name]; ok && s.err == nil {
@@ -107,7 +110,18 @@ func (r *restorer) Number(name string, x *float64) {
 func (r *restorer) Count(name string, x *int) {
 	var one []int64
 	if get(r, name, &one, []int{}...); len(one) == 1 {
-		*x = int(one[0])
+		*x = int(max(0, min(one[0], mostCounted)))
+		r.Refuse(int64(*x) == one[0], name)
+	}
+}
+
+// mostCounted is more than any run counts.
+const mostCounted = 1 << 53
+
+// Refuse implements Archive.
+func (r *restorer) Refuse(unless bool, name string) {
+	if !unless && r.err == nil {
+		r.err = structured.BadInput("the checkpoint is damaged: tensor %q holds what no run writes there. Start a new run", r.prefix+name)
 	}
 }
 

@@ -97,12 +97,17 @@ func (o *hostOracle) found(batch *structured.Batch, θ *structured.Potentials) {
 	if o.bad != nil {
 		return
 	}
+	o.bad = notFinite(batch, θ)
+}
+
+// notFinite says which potentials of a batch are the first that are not finite.
+func notFinite(batch *structured.Batch, θ *structured.Potentials) error {
 	where := "what all examples share"
 	if b := θ.FirstNotFinite(); b >= 0 {
 		i := batch.Examples[b]
 		where = fmt.Sprintf("example %d (%s)", i, batch.Data.Where(i))
 	}
-	o.bad = &engine.NonFiniteError{Where: where}
+	return &engine.NonFiniteError{Where: where}
 }
 
 // parallel calls work(k, oracle) for k from 0 to n-1 on all cores, each with its own oracle. A panic becomes the device's error.

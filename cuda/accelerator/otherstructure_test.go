@@ -32,6 +32,9 @@ var choices = structured.Form{Structure: choice{}, Parts: []structured.Shape{
 
 func (choice) Name() string { return "box and kind" }
 
+// SkipsRows implements structured.RowSkipper: boxes that are not picked have no kind.
+func (choice) SkipsRows(part int) bool { return part == 0 }
+
 func (choice) Score(θ *structured.Potentials, b int, y []int32) float64 {
 	return float64(θ.Parts[0].Of(b)[y[0]]) + float64(θ.Parts[1].Of(b)[y[0]%2])
 }

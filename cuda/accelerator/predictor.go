@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 
+	"github.com/dsp-go/dsp/cuda/cudanets"
 	"github.com/dsp-go/dsp/cuda/cudaoracles"
 	"github.com/dsp-go/dsp/cuda/device"
 	"github.com/dsp-go/dsp/cuda/resident"
@@ -11,17 +12,27 @@ import (
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
+	"github.com/dsp-go/dsp/structured/images"
 	"github.com/dsp-go/dsp/structured/machine/vec"
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// Predictor computes a network's predictions for the examples of a data set on a device.
+// Predictor computes a network's predictions for the examples of a data set on a device, or if Predicts reports false, their potentials.
 type Predictor struct {
-	shared     *shared
+	shared   *shared
+	scorer   cudanets.Scorer
+	batch    *resident.Batch
+	w        device.Array[float32]
+	capacity resident.Capacity
+
+	// If the host answers:
+	constraints structured.Constraints
+	exchange    exchange
+	chosen      structured.Batch
+
+	// Otherwise:
 	objective  *Objective // holds the constraints
-	w          device.Array[float32]
 	evaluation *ChainEvaluation
-	capacity   resident.Capacity
 	labels     device.Array[int32]
 	best       cudaoracles.KBest
 }
@@ -44,6 +55,16 @@ type Predicted struct {
 	Potentials structured.Potentials // with the constraints applied
 }
 
+// Predicts reports whether there are kernels for predictions of a form: for sequences of labels.
+func Predicts(form structured.Form, c structured.Constraints) bool {
+	_, chain := form.Structure.(chains.Chain)
+	_, constraints := c.(*chains.Constraints)
+	return chain && (constraints || c == nil)
+}
+
+// Some makes θ a view of the potentials of examples lo to hi-1 of the batch.
+func (a *Predicted) Some(lo, hi int, θ *structured.Potentials) { rangeOf(&a.Potentials, lo, hi, θ) }
+
 // nbestPositions bounds positions times best outputs in a batch, and thus the memory for enumeration.
 const nbestPositions = 1 << 20
 
@@ -56,8 +77,10 @@ func NewPredictor(d *device.Device, net nets.Scorer, c structured.Constraints, s
 	if err := CheckObjective(o); err != nil {
 		return nil, err
 	}
-	if !hasChainKernels(o) {
-		return nil, device.Unsupported("a CUDA device predicts only sequences of labels, not a %s", net.Form().Structure.Name())
+	if set.Features == nil && set.Source != nil {
+		if _, crops := set.Source.(*images.Crops); !crops {
+			return nil, device.Unsupported("%s: the features stay out of memory, where a CUDA device needs them", set.Name)
+		}
 	}
 	o.Data = set
 	s := &shared{d: d, data: resident.NewData(d, set), blas: device.NewBLAS(d, tf32)}
@@ -66,14 +89,19 @@ func NewPredictor(d *device.Device, net nets.Scorer, c structured.Constraints, s
 	if err != nil {
 		return nil, err
 	}
-	p.objective = NewObjective(s.data, o, scorer, cudaoracles.NewOracle(d))
+	p.scorer = scorer
 	if p.capacity, err = s.passCapacity(min(resident.PassPositions, nbestPositions/max(1, nbest)), scorer); err != nil {
 		return nil, err
 	}
-	b := s.data.NewBatch(p.capacity)
-	p.evaluation = p.objective.NewEvaluation(b)
-	p.labels = device.New[int32](d, b.Rows, "labels")
-	if err := scorer.Reserve(b); err != nil {
+	p.batch = s.data.NewBatch(p.capacity)
+	if Predicts(net.Form(), c) {
+		p.objective = NewObjective(s.data, o, scorer, cudaoracles.NewOracle(d))
+		p.evaluation = p.objective.NewEvaluation(p.batch)
+		p.labels = device.New[int32](d, p.batch.Rows, "labels")
+	} else {
+		p.constraints, p.exchange = c, newExchange(d, net.Form(), p.batch)
+	}
+	if err := scorer.Reserve(p.batch); err != nil {
 		return nil, err
 	}
 	return p, d.Err()
@@ -85,19 +113,17 @@ func (p *Predictor) SetWeights(w []float32) { device.Upload(p.shared.d, p.w, w) 
 // Over calls use with the predictions, batch by batch in the order of the data. The predictions are valid until use returns. If
 // potentials are not finite, the error is a *engine.NonFiniteError.
 func (p *Predictor) Over(ctx context.Context, wanted Wanted, use func(examples []int, a *Predicted) error) error {
-	d, data, l := p.shared.d, p.shared.data, p.evaluation
+	d, data := p.shared.d, p.shared.data
 	var a Predicted
 	for left := data.All(); len(left) > 0; {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		n := data.Fit(left, p.capacity)
-		l.Batch.Set(left[:n])
-		l.Score(p.w)
-		if err := p.objective.NonFinite(); err != nil {
+		p.batch.Set(left[:n])
+		if err := p.answer(wanted, &a); err != nil {
 			return err
 		}
-		p.query(wanted, &a)
 		if err := d.Err(); err != nil {
 			return err
 		}
@@ -107,6 +133,36 @@ func (p *Predictor) Over(ctx context.Context, wanted Wanted, use func(examples [
 		left = left[n:]
 	}
 	return d.Err()
+}
+
+// answer computes what is wanted of the batch.
+func (p *Predictor) answer(wanted Wanted, a *Predicted) error {
+	if p.evaluation == nil {
+		return p.potentials(a)
+	}
+	p.evaluation.Score(p.w)
+	if err := p.objective.NonFinite(); err != nil {
+		return err
+	}
+	p.query(wanted, a)
+	return nil
+}
+
+// potentials computes the potentials of the batch, with the constraints applied.
+func (p *Predictor) potentials(a *Predicted) error {
+	p.scorer.Score(p.w, p.batch, p.exchange.parts)
+	p.chosen.Reset(p.shared.data.Set, p.batch.Chosen())
+	p.exchange.download(p.shared.d, &p.chosen, p.scorer.Form(), &a.Potentials)
+	if err := p.shared.d.Err(); err != nil {
+		return err
+	}
+	if !a.Potentials.Finite() {
+		return notFinite(&p.chosen, &a.Potentials)
+	}
+	if p.constraints != nil {
+		p.constraints.Apply(&a.Potentials)
+	}
+	return nil
 }
 
 // query queries the oracle for the batch and downloads its answers.

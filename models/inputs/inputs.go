@@ -262,6 +262,9 @@ func Of(d *structured.Dataset) Inputs {
 	return in
 }
 
+// TunesEncoder reports whether the network trains the weights of an encoder.
+func (in Inputs) TunesEncoder() bool { return in.Encoder != nil && in.Encoder.Tuned != nil }
+
 // Shape returns the shape of what a network reads at each position, dim dense features among it.
 func (in Inputs) Shape(dim int) graph.Input {
 	shape := graph.Input{Dim: dim, Vectors: in.Vectors, Map: in.Map, Grid: in.Grid, EdgeDim: in.Edges.Dim}
@@ -277,7 +280,7 @@ func (in Inputs) Shape(dim int) graph.Input {
 	if own, ok := in.Own.(*Pairs); ok {
 		shape.PairAttributes, _ = own.Attributes()
 	}
-	if in.Encoder != nil && in.Encoder.Tuned != nil {
+	if in.TunesEncoder() {
 		shape.Encoder, shape.Encoded = in.Encoder.Tuned, in.Encoder.Width()
 	}
 	return shape

@@ -11,7 +11,7 @@ import (
 const stepsTensor = "steps"
 
 // FitSteps takes the steps of second-order chains, where c asks for these, from the labels of the training data. Those of a model that training
-// continues stay, and its data must keep to them.
+// continues, or learns from, stay, and its data must keep to them where their labels are known.
 func (in *Inputs) FitSteps(c *config.Config, train *structured.Dataset) error {
 	if c.Order < 2 {
 		in.Steps = nil
@@ -34,6 +34,9 @@ func (in *Inputs) FitSteps(c *config.Config, train *structured.Dataset) error {
 		return structured.BadInput("%s: label %s is none of the model's, and a model of --order 2 takes no new ones", train.Name, train.Alphabet.Name(int32(in.Steps.Labels)))
 	}
 	for i := range train.Len() {
+		if train.Partial(i) {
+			continue
+		}
 		if gold := train.Gold(i); in.Steps.Breaks(gold) > 0 {
 			t := in.Steps.Breaks(gold)
 			return structured.BadInput("%s: label %s after %s, which the model's training data do not have; a model of --order 2 takes no new steps",

@@ -30,7 +30,7 @@ func (in Inputs) Given(dim int) int {
 
 // Held returns how many of dim dense inputs are features of data sets; a network computes the others.
 func (in Inputs) Held(dim int) int {
-	if in.Encoder != nil && in.Encoder.Tuned != nil {
+	if in.TunesEncoder() {
 		dim -= in.Encoder.Width()
 	}
 	return dim

@@ -170,7 +170,7 @@ type Estimating struct {
 
 // Threading is for methods whose threads need not wait for each other.
 type Threading struct {
-	Parallel string `yaml:"parallel" json:"parallel" group:"Method" values:"deterministic|async" help:"deterministic, or async: threads of sdca do not wait, and results vary within the gap"`
+	Parallel string `yaml:"parallel" json:"parallel" group:"Method" values:"deterministic|async" help:"deterministic, or async: threads of sdca and saga do not wait, and results vary within the gap"`
 }
 
 // Extras is for registered methods with settings of their own (Register). A program without such methods does not show it.

@@ -34,8 +34,6 @@ func checkOrder(c config.Config) error {
 		return structured.BadInput("--order 2 has one score for each step between labels, --edges transition, not %s", c.Edges)
 	case c.Partial:
 		return structured.BadInput("--order 2 takes the steps between labels from the training data, whose labels must be known; leave out --partial")
-	case c.Teacher != "":
-		return structured.BadInput("--order 2 takes the steps between labels from the training data, and a teacher's may be others; leave out --teacher")
 	}
 	return nil
 }

@@ -66,16 +66,27 @@ func tagLoss(c *config.Config, labels *structured.Alphabet) (structured.TaskLoss
 	return hamming(c, labels)
 }
 
-// prepareSegments numbers the tags of the training data in the order that the structure has, and refuses or splits segments that are too long.
+// prepareSegments numbers the tags of the training data in the order that the structure has, and refuses or splits segments that are too long. The tags of a
+// teacher are in that order, and data may have them in part.
 func prepareSegments(c *config.Config, train *structured.Dataset) (*Change, error) {
 	if !bySegments(c) {
 		return nil, nil
 	}
-	if err := orderTags(c, train); err != nil || c.MaxLength == 0 {
+	if c.Teacher != "" {
+		if err := checkBegins(train); err != nil {
+			return nil, err
+		}
+	} else if err := orderTags(c, train); err != nil {
 		return nil, err
+	}
+	if c.MaxLength == 0 {
+		return nil, nil
 	}
 	split := 0
 	for i := range train.Len() {
+		if train.Partial(i) {
+			continue
+		}
 		tags := train.Gold(i)
 		var err error
 		segments.Each(slices.Clone(tags), func(s segments.Segment) {
@@ -101,6 +112,23 @@ func prepareSegments(c *config.Config, train *structured.Dataset) (*Change, erro
 		return nil, nil
 	}
 	return &Change{"segments of the training data longer than --max-length were split", []any{"segments", split}}, nil
+}
+
+// checkBegins refuses segments of d, whose tags are those of a teacher, that do not begin with a tag B-x.
+func checkBegins(d *structured.Dataset) error {
+	for i := range d.Len() {
+		if d.Partial(i) {
+			continue
+		}
+		tags := d.Gold(i)
+		for t, l := range tags {
+			if inside := l%2 == 1 && l != segments.Outside(d.Alphabet.Len()); inside && (t == 0 || tags[t-1] != l && tags[t-1] != l-1) {
+				return structured.BadInput("%s: %s begins a segment, expected %s: with --teacher, tags are in the scheme of its labels, %s",
+					d.WhereToken(i, t), d.Alphabet.Name(l), d.Alphabet.Name(l-1), segmentScheme)
+			}
+		}
+	}
+	return nil
 }
 
 // orderTags numbers the tags of d such that a label's tags follow each other, and O is the last.

@@ -95,12 +95,12 @@ func ValidateModel(c config.Config) error {
 		return structured.BadInput("--prior %s has no effect with --reg 0: give --reg above 0, or --init %s to start from the model only", c.Prior, c.Prior)
 	case c.TeacherShare > 1:
 		return structured.BadInput("--teacher-share %v: expected a share from 0 to 1", c.TeacherShare)
-	case c.Teacher != "" && bySegments(&c):
-		return structured.BadInput("--teacher %s: segments have no teacher yet; use --structure chain", c.Teacher)
-	case c.Teacher != "" && c.Scheme != "keep":
+	case c.Teacher != "" && c.Scheme != "keep" && !bySegments(&c):
 		return structured.BadInput("--scheme %s converts tags as they are read; with --teacher, labels are the teacher's", c.Scheme)
 	case c.Teacher != "" && c.Init+c.Prior != "":
 		return structured.BadInput("--teacher %s and --init or --prior both say what labels there are; give one", c.Teacher)
+	case c.TuneEncoder && c.Init != "" && c.EncoderRows == "float16":
+		return structured.BadInput("--init %s with --tune-encoder: an encoder that is trained has no rows to round to float16; start from a model that was trained without --encoder-rows", c.Init)
 	case c.TuneEncoder && (c.Gives("encoder-rows") || c.Gives("encoder-cache")):
 		return structured.BadInput("--encoder-rows and --encoder-cache are for encoders that stay as they are; with --tune-encoder no rows are kept")
 	case c.TuneEncoder && c.L1 > 0:

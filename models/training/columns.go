@@ -2,12 +2,16 @@ package training
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/dsp-go/dsp/models/data/text"
 	"github.com/dsp-go/dsp/structured"
 )
+
+// posColumn is the name of the column that the built-in attributes read beside words. By custom it is the second one.
+const posColumn = "pos"
 
 // unnamedColumns returns the numbers of the columns that have no name, counted from 0 and separated by commas, and names for all columns
 // as --columns takes them; empty texts if every column has a name.
@@ -17,7 +21,11 @@ func unnamedColumns(d *structured.Dataset) (unnamed, named string) {
 		switch name {
 		case "":
 			numbers = append(numbers, strconv.Itoa(k))
-			names = append(names, fmt.Sprintf("column%d=%[1]d", k))
+			name := "column" + strconv.Itoa(k)
+			if k == 1 && !slices.Contains(d.ColumnNames, posColumn) {
+				name = posColumn
+			}
+			names = append(names, fmt.Sprintf("%s=%d", name, k))
 		case text.LabelColumn:
 			if k == len(d.ColumnNames)-1 {
 				k = -1

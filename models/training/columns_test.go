@@ -10,7 +10,7 @@ import (
 
 func TestUnnamedColumns(t *testing.T) {
 	for given, want := range map[string][2]string{
-		"word=0,label=-1":       {"1", "word=0,column1=1,label=-1"},
+		"word=0,label=-1":       {"1", "word=0,pos=1,label=-1"},
 		"word=0,pos=1,label=-1": {"", ""},
 		"word=1,label=0":        {"2", "label=0,word=1,column2=2"},
 	} {
@@ -25,6 +25,9 @@ func TestUnnamedColumns(t *testing.T) {
 		if unnamed, named := unnamedColumns(d); unnamed != want[0] || named != want[1] {
 			t.Errorf("%s: columns %q, for example %q, want %q", given, unnamed, named, want)
 		}
+	}
+	if _, named := unnamedColumns(&structured.Dataset{ColumnNames: []string{"word", "", "pos"}}); named != "word=0,column1=1,pos=2" {
+		t.Errorf("beside pos: for example %q", named)
 	}
 	if unnamed, _ := unnamedColumns(&structured.Dataset{}); unnamed != "" {
 		t.Errorf("data without columns has unnamed columns %q", unnamed)

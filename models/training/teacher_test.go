@@ -111,19 +111,70 @@ func TestStudentOfUnlabelledText(t *testing.T) {
 	}
 }
 
+// Labels that are known in part are no hindrance, whatever the teacher's share, nor are segments and second-order chains: dual methods leave where they begin.
+func TestTeacherOfPartialLabels(t *testing.T) {
+	for name, change := range map[string]func(c *config.Config){
+		"chain":        func(c *config.Config) {},
+		"second order": func(c *config.Config) { c.Order = 2 },
+		"segments":     func(c *config.Config) { c.Structure = "segments" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, c := trainText(t, func(c *config.Config) { c.Loss, c.Reg = "crf", 0.3; change(c) })
+			var some, words strings.Builder
+			k := 0
+			for line := range strings.Lines(strings.ReplaceAll(noisy, "\nb I-X", "\nb B-X")) {
+				if word, label, ok := strings.Cut(strings.TrimSpace(line), " "); ok {
+					if k++; k%3 == 0 {
+						label = "?"
+					}
+					some.WriteString(word + " " + label)
+					words.WriteString(word)
+				}
+				some.WriteString("\n")
+				words.WriteString("\n")
+			}
+			path := file(t, "some.conll", some.String())
+			for _, share := range []float64{0, 0.5, 1} {
+				var results [2]*Result
+				for k, method := range []string{"sdca", "lbfgs"} {
+					r, err := taught(t, path, c.Out, func(c *config.Config) {
+						c.Reg, c.TeacherShare, c.Method, c.Passes, c.Gap = 0.3, share, method, 200, 1e-3
+						change(c)
+					})
+					if err != nil {
+						t.Fatal(err)
+					}
+					if !(float64(r.RelativeGap) <= 1e-3) {
+						t.Errorf("share %v: %s has a certified gap of %v after %d passes", share, method, r.RelativeGap, r.Passes)
+					}
+					results[k] = r
+				}
+				if a, b := results[0], results[1]; float64(a.Objective-a.Gap) > float64(b.Objective) || float64(b.Objective-b.Gap) > float64(a.Objective) {
+					t.Errorf("share %v: sdca certifies %v less %v, lbfgs %v less %v", share, a.Objective, a.Gap, b.Objective, b.Gap)
+				}
+			}
+			if r, err := taught(t, file(t, "words.conll", words.String()), c.Out, change); err != nil || !(float64(r.RelativeGap) <= 1e-3) {
+				t.Errorf("of words alone: %v, %v", r, err)
+			}
+		})
+	}
+}
+
 // A teacher that does not fit is refused, and says why.
 func TestTeacherRefused(t *testing.T) {
 	_, c := trainText(t, func(c *config.Config) { c.Loss = "crf" })
 	good := file(t, "good.conll", noisy)
 	for want, train := range map[string]func(c *config.Config){
-		"no effect with --loss hinge":       func(c *config.Config) { c.Loss = "hinge" },
-		"its --task is tag":                 func(c *config.Config) { c.Task = "ocr" },
-		"expected a share from 0 to 1":      func(c *config.Config) { c.TeacherShare = 2 },
-		"label \"Z\" is not one":            func(c *config.Config) { c.Train = file(t, "bad.conll", "a Z\n") },
-		"no effect without --teacher MODEL": func(c *config.Config) { c.Teacher, c.TeacherShare = "", 0.5 },
-		"no model":                          func(c *config.Config) { c.Teacher = t.TempDir() },
-		"--scheme bioes converts tags":      func(c *config.Config) { c.Scheme = "bioes" },
-		"--init or --prior both say what":   func(c *config.Config) { c.Init = c.Teacher },
+		"no effect with --loss hinge":              func(c *config.Config) { c.Loss = "hinge" },
+		"its --task is tag":                        func(c *config.Config) { c.Task = "ocr" },
+		"expected a share from 0 to 1":             func(c *config.Config) { c.TeacherShare = 2 },
+		"label \"Z\" is not one":                   func(c *config.Config) { c.Train = file(t, "bad.conll", "a Z\n") },
+		"no effect without --teacher MODEL":        func(c *config.Config) { c.Teacher, c.TeacherShare = "", 0.5 },
+		"the teacher, which is of --order 1":       func(c *config.Config) { c.Order = 2 },
+		"one is a chain, the other a segmentation": func(c *config.Config) { c.Structure = "segments" },
+		"no model":                        func(c *config.Config) { c.Teacher = t.TempDir() },
+		"--scheme bioes converts tags":    func(c *config.Config) { c.Scheme = "bioes" },
+		"--init or --prior both say what": func(c *config.Config) { c.Init = c.Teacher },
 	} {
 		if _, err := taught(t, good, c.Out, train); err == nil || !structured.IsBadInput(err) || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want bad input with %q", err, want)

@@ -195,7 +195,7 @@ func trainOn(ctx context.Context, c config.Config, data *models.Data, o TrainOpt
 		o.Log.Info("rows of the encoder", about...)
 	}
 	if ignored, example := unnamedColumns(data.Train); ignored != "" && c.Template == "" && !c.Given.Has("columns") { // a template may read columns by number; who names columns leaves out the others
-		o.Log.Warn("columns without a name are ignored; a name makes them inputs", "columns", ignored, "for_example", "--columns "+example)
+		o.Log.Warn("columns without a name are ignored; built-in attributes read the one named pos, templates and networks any", "columns", ignored, "for_example", "--columns "+example)
 	}
 	if !c.Partial && formats.Find(c.Format).Tokens && data.Train.Alphabet.Index(text.AnyLabel) >= 0 {
 		o.Log.Warn("label " + text.AnyLabel + " is learned like any other label; with --partial it means that the label is unknown")

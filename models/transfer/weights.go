@@ -2,6 +2,7 @@
 package transfer
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/dsp-go/dsp/nets/graph"
@@ -17,15 +18,18 @@ type Sizes struct {
 // aliases are parameters that linear models and other networks name differently.
 var aliases = map[string]string{"transition": "transitions", "transitions": "transition"}
 
-// Weights copies the weights of every array that both layouts have, under the same name, into w. Where an array has grown along an axis
+// Linear are the names of the parameters of a network without layers, and those of the same weights in a linear model of attributes and dense features.
+var Linear = map[string]string{"node.weight": "dense", "node.bias": "bias"}
+
+// Weights copies the weights of every array that both layouts have, under the same name or one that other networks have for it, into w. More are such names. Where an array has grown along an axis
 // because there are more names, its old entries are copied to their place, and the new ones become zero. It returns the names of the
 // arrays of the new layout that it filled, and of those that it left as they were: the old layout lacks them, or has them in a shape that
 // more names do not explain.
-func Weights(to graph.Layout, w []float32, is Sizes, from graph.Layout, old []float32, was Sizes) (taken, left []string) {
+func Weights(to graph.Layout, w []float32, is Sizes, from graph.Layout, old []float32, was Sizes, more map[string]string) (taken, left []string) {
 	for _, a := range to {
 		b, ok := from.Find(a.Name)
 		if !ok {
-			b, ok = from.Find(aliases[a.Name])
+			b, ok = from.Find(cmp.Or(aliases[a.Name], more[a.Name]))
 		}
 		var places [][]int
 		if ok {

@@ -46,7 +46,7 @@ func TestWeights(t *testing.T) {
 		for i := range w {
 			w[i] = -1
 		}
-		taken, left := Weights(to, w, is, from, numbers(from.Dim()), was)
+		taken, left := Weights(to, w, is, from, numbers(from.Dim()), was, nil)
 		if c.want == nil {
 			if len(taken) != 0 || w[0] != -1 {
 				t.Errorf("%s: taken over as %v", name, w)
@@ -63,7 +63,23 @@ func TestWeights(t *testing.T) {
 func TestAlias(t *testing.T) {
 	from, to := layout(graph.Param{Name: "transitions", Shape: []int{2, 2}}), layout(graph.Param{Name: "transition", Shape: []int{2, 2}})
 	w := make([]float32, 4)
-	if taken, _ := Weights(to, w, Sizes{Labels: 2}, from, numbers(4), Sizes{Labels: 2}); len(taken) != 1 || w[3] != 4 {
+	if taken, _ := Weights(to, w, Sizes{Labels: 2}, from, numbers(4), Sizes{Labels: 2}, nil); len(taken) != 1 || w[3] != 4 {
 		t.Errorf("took %v: %v", taken, w)
+	}
+}
+
+// A network without layers takes the weights of a linear model's dense features where it is told their names, and only then.
+func TestMoreNames(t *testing.T) {
+	from := layout(graph.Param{Name: "bias", Shape: []int{2}}, graph.Param{Name: "dense", Shape: []int{3, 2}})
+	to := layout(graph.Param{Name: "node.weight", Shape: []int{3, 2}}, graph.Param{Name: "node.bias", Shape: []int{2}})
+	for _, c := range []struct {
+		names map[string]string
+		want  []float32
+	}{{Linear, []float32{3, 4, 5, 6, 7, 8, 1, 2}}, {nil, make([]float32, 8)}} {
+		w := make([]float32, to.Dim())
+		Weights(to, w, Sizes{Labels: 2}, from, numbers(from.Dim()), Sizes{Labels: 2}, c.names)
+		if !slices.Equal(w, c.want) {
+			t.Errorf("names %v: %v, expected %v", c.names, w, c.want)
+		}
 	}
 }

@@ -72,7 +72,7 @@ func (s *Linear) DenseBlocks() []nets.DenseBlock {
 			if b.of == OfPosition {
 				bias = p.bias
 			}
-			all = append(all, nets.DenseBlock{Part: k, Offset: b.offset, Dim: b.dim, Width: b.width, Bias: bias})
+			all = append(all, nets.DenseBlock{Part: k, Offset: b.offset, Dim: b.dim, Width: b.width, Bias: bias, Ends: -1})
 		}
 	}
 	return all

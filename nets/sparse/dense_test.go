@@ -257,7 +257,7 @@ func TestDenseBlocks(t *testing.T) {
 	s, err := NewDenseChain(10, 0, 4, 3, nets.EdgesTransition)
 	must(t, err)
 	blocks := nets.DenseBlocks(s)
-	if len(blocks) != 1 || blocks[0] != (nets.DenseBlock{Offset: 3 + 30, Dim: 4, Width: 3}) {
+	if len(blocks) != 1 || blocks[0] != (nets.DenseBlock{Offset: 3 + 30, Dim: 4, Width: 3, Ends: -1}) {
 		t.Errorf("blocks %+v", blocks)
 	}
 	if tied := nets.TiedBlocks(s); len(tied) != 1 || tied[0] != (nets.TiedBlock{Part: 1, Offset: 45, Width: 9}) {

@@ -281,6 +281,38 @@ func TestScatterByStripes(t *testing.T) {
 	})
 }
 
+// An update of shared weights has every weight of its rows once, and no other.
+func TestSharedUpdate(t *testing.T) {
+	allSparseCases(t, func(t *testing.T, c *sparseCase) {
+		if c.s.HasDense() {
+			return
+		}
+		var rows Rows
+		c.s.Rows(&c.batch, &rows)
+		want := make([]int, c.s.Dim())
+		for _, row := range rows.Index {
+			lo, hi := c.s.Row(row)
+			for j := lo; j < hi; j++ {
+				want[j]++
+			}
+		}
+		for _, goroutines := range []int{1, 2, 7, 100} {
+			got := make([]int, c.s.Dim())
+			c.s.Share(goroutines).Update(rows.Index, func(row int32, lo, hi int) {
+				if from, to := c.s.Row(row); lo < from || hi > to {
+					t.Fatalf("[%d:%d] of row %d, which is [%d:%d]", lo, hi, row, from, to)
+				}
+				for j := lo; j < hi; j++ {
+					got[j]++
+				}
+			})
+			if !slices.Equal(got, want) {
+				t.Fatalf("%d goroutines: updates of %v, want %v", goroutines, got, want)
+			}
+		}
+	})
+}
+
 // The stripes have every weight once, and Scatter changes those of its stripes only.
 func TestStripesHaveAllWeights(t *testing.T) {
 	many, err := NewDenseChain(1000, 3, 5, 4, nets.EdgesTransition) // more rows than a turn of all stripes

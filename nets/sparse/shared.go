@@ -3,6 +3,7 @@ package sparse
 import (
 	"sync"
 
+	"github.com/dsp-go/dsp/nets/kernels"
 	"github.com/dsp-go/dsp/structured"
 )
 
@@ -66,6 +67,41 @@ func (x *Shared) Scatter(c float32, v *structured.Marginals, batch *structured.B
 		if busy[k] {
 			x.locks[k].Lock()
 			write(k)
+		}
+	}
+}
+
+// Update calls update for the weights of a scorer without dense inputs: for w[lo:hi] of some rows, each weight once and whole or in pieces, while no other goroutine writes to them.
+func (x *Shared) Update(rows []int32, update func(row int32, lo, hi int)) {
+	n := len(x.locks)
+	for k := range x.locks {
+		x.locks[k].Lock()
+		x.s.ofStripes(rows, k*Stripes/n, (k+1)*Stripes/n, update)
+		x.locks[k].Unlock()
+	}
+}
+
+// ofStripes calls each for the weights w[from:to] of some rows that stripes lo to hi-1 own.
+func (s *Linear) ofStripes(rows []int32, lo, hi int, each func(row int32, from, to int)) {
+	for _, row := range rows {
+		k := len(s.parts) - 1
+		for k > 0 && row < s.parts[k].first {
+			k--
+		}
+		p := &s.parts[k]
+		a, from := row-p.first, p.rows
+		if p.bias >= 0 {
+			a--
+		}
+		if from += int(a) * p.Width; a < 0 {
+			from = p.bias
+		}
+		if a < 0 || p.wide { // all stripes have a part of it
+			if to := from + p.Width*hi/Stripes; from+p.Width*lo/Stripes < to {
+				each(row, from+p.Width*lo/Stripes, to)
+			}
+		} else if in := kernels.StripeOf(a); lo <= in && in < hi {
+			each(row, from, from+p.Width)
 		}
 	}
 }

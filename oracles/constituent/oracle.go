@@ -9,6 +9,7 @@ import (
 	"math"
 
 	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/oracles/derivations"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/constituents"
 	"github.com/dsp-go/dsp/structured/machine/vec"
@@ -39,7 +40,7 @@ type Oracle struct {
 
 	drawn []float64 // of samples
 
-	ranking ranking
+	ranking derivations.Ranking
 }
 
 // New returns an oracle of trees of constituents.

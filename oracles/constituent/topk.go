@@ -2,12 +2,11 @@ package constituent
 
 import (
 	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/oracles/derivations"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/machine/vec"
 )
 
-// TopK finds the k best trees of every sentence by lazy enumeration on top of Max's chart (Huang and Chiang 2005, algorithm 3): a cell lists its best
-// subtrees only as far as the trees found so far need them.
+// TopK finds the k best trees of every sentence by lazy enumeration on top of Max's chart (package derivations).
 func (o *Oracle) TopK(θ *structured.Potentials, k int, best *oracles.KBest) {
 	o.guard.Begin(θ)
 	best.Resize(θ, k)
@@ -28,13 +27,13 @@ func (o *Oracle) TopK(θ *structured.Potentials, k int, best *oracles.KBest) {
 
 func (o *Oracle) enumerate(θ *structured.Potentials, b int, best *oracles.KBest) int {
 	lo, hi := θ.Outputs[b], θ.Outputs[b+1]
-	o.ranking.reset(int(kindsOfCell) * o.n * o.n)
-	root := o.cell(ofRight, 0, o.n-1)
+	o.ranking.Begin(spanTable{o}, int(kindsOfCell)*o.n*o.n)
+	root := o.entry(ofRight, 0, o.n-1)
 	if o.n == 1 {
-		root = o.cell(ofRoot, 0, 0)
+		root = o.entry(ofRoot, 0, 0)
 	}
 	for n := range best.K {
-		if !o.has(root, n) {
+		if _, ok := o.ranking.Derivation(root, n); !ok {
 			return n
 		}
 		y := best.Output(n, lo, hi)
@@ -45,13 +44,8 @@ func (o *Oracle) enumerate(θ *structured.Potentials, b int, best *oracles.KBest
 	return best.K
 }
 
-// ranking is the state of an enumeration. There are three kinds of cells for a span: its insides, and the subtrees that a left or a right child may
-// be, which choose a label too.
-type ranking struct {
-	index []int32 // places of cells in cells, −1 for those that were not needed
-	cells []cell
-}
-
+// kindOfCell is what is listed of a span: its insides, whose terms are its splits, and the subtrees that a left or a right child may be, whose terms are
+// labels.
 type kindOfCell int
 
 const (
@@ -62,53 +56,29 @@ const (
 	kindsOfCell
 )
 
-type cell struct {
-	kind kindOfCell
-	i, j int
-	open []candidate // that may be next
-	list []candidate // the best ones, in order
-	done bool
+// entry numbers what is listed.
+func (o *Oracle) entry(kind kindOfCell, i, j int) int { return (i*o.n+j)*int(kindsOfCell) + int(kind) }
+
+// cell is the reverse of entry.
+func (o *Oracle) cell(entry int) (kind kindOfCell, i, j int) {
+	row := entry / int(kindsOfCell)
+	return kindOfCell(entry % int(kindsOfCell)), row / o.n, row % o.n
 }
 
-// candidate is a subtree: an inside with a split, the left child of some rank and the right one; or a label with an inside of some rank.
-type candidate struct {
-	score       float64
-	choice      int32 // the split, or the label
-	first, then int32 // ranks
-}
+// spanTable has what is listed as derivations.Table.
+type spanTable struct{ *Oracle }
 
-func (r *ranking) reset(cells int) {
-	r.index, r.cells = vec.Grow(r.index, cells), r.cells[:0]
-	for k := range r.index {
-		r.index[k] = -1
-	}
-}
-
-// cell returns the place of a cell, which it makes if it is new.
-func (o *Oracle) cell(kind kindOfCell, i, j int) int32 {
-	r := &o.ranking
-	number := (i*o.n+j)*int(kindsOfCell) + int(kind)
-	if r.index[number] >= 0 {
-		return r.index[number]
-	}
-	at := len(r.cells)
-	r.index[number] = int32(at)
-	if at < cap(r.cells) {
-		r.cells = r.cells[:at+1]
-	} else {
-		r.cells = append(r.cells, cell{})
-	}
-	c := &r.cells[at]
-	c.kind, c.i, c.j, c.done = kind, i, j, false
-	c.open, c.list = c.open[:0], c.list[:0]
+// Terms implements derivations.Table.
+func (o spanTable) Terms(entry int, open []derivations.Derivation) []derivations.Derivation {
+	kind, i, j := o.cell(entry)
 	row := i*o.n + j
 	switch {
 	case kind == ofInside && i == j:
-		c.open = append(c.open, candidate{})
+		open = derivations.Open(open, 0, 0)
 	case kind == ofInside:
 		left, right := o.splits(i, j)
 		for k := range left {
-			c.offer(candidate{left[k] + right[k], int32(k), 0, 0})
+			open = derivations.Open(open, int32(k), left[k]+right[k])
 		}
 	default:
 		least := 0
@@ -116,100 +86,36 @@ func (o *Oracle) cell(kind kindOfCell, i, j int) int32 {
 			least = 1
 		}
 		for l := least; l < o.width; l++ {
-			c.offer(candidate{o.inside[row] + float64(o.span[row]) + float64(o.labels(row)[l]), int32(l), 0, 0})
+			open = derivations.Open(open, int32(l), o.inside[row]+float64(o.span[row])+float64(o.labels(row)[l]))
 		}
 	}
-	return int32(at)
+	return open
 }
 
-func (c *cell) offer(x candidate) {
-	if x.score > minusInf {
-		c.open = append(c.open, x)
+// Parts implements derivations.Table: the children of a split, or the inside of a label.
+func (o spanTable) Parts(entry int, term int32) (left, right int) {
+	kind, i, j := o.cell(entry)
+	switch {
+	case kind != ofInside:
+		return o.entry(ofInside, i, j), derivations.None
+	case i == j:
+		return derivations.None, derivations.None
 	}
+	k := i + int(term)
+	return o.entry(ofLeft, i, k), o.entry(ofRight, k+1, j)
 }
 
-// has finds subtrees of a cell until there is one of that rank, from 0. It returns false if there is none.
-func (o *Oracle) has(at int32, rank int) bool {
-	r := &o.ranking
-	for len(r.cells[at].list) <= rank {
-		if n := len(r.cells[at].list); n > 0 {
-			o.succeed(at, r.cells[at].list[n-1])
-		}
-		c := &r.cells[at]
-		if len(c.open) == 0 {
-			return false
-		}
-		best := 0
-		for k, x := range c.open {
-			if x.score > c.open[best].score {
-				best = k
-			}
-		}
-		c.list = append(c.list, c.open[best])
-		last := len(c.open) - 1
-		c.open[best] = c.open[last]
-		c.open = c.open[:last]
+// write writes the tree of an entry's derivation.
+func (o *Oracle) write(y []int32, entry int, rank int) {
+	x, _ := o.ranking.Derivation(entry, rank)
+	left, right := spanTable{o}.Parts(entry, x.Term)
+	if kind, i, j := o.cell(entry); kind != ofInside {
+		y[i*o.n+j] = x.Term
 	}
-	return true
-}
-
-// succeed offers the successors of the last subtree of a cell. A pair of ranks follows from one other pair only: that with a right child one better
-// or, if that is the best, with a left child one better.
-func (o *Oracle) succeed(at int32, x candidate) {
-	r := &o.ranking
-	if r.cells[at].done {
-		return
+	if left != derivations.None {
+		o.write(y, left, int(x.First))
 	}
-	kind, i, j := r.cells[at].kind, r.cells[at].i, r.cells[at].j
-	next := func(child int32, rank int32) (gain float64, ok bool) {
-		if !o.has(child, int(rank)+1) {
-			return 0, false
-		}
-		list := r.cells[child].list
-		return list[rank+1].score - list[rank].score, true
+	if right != derivations.None {
+		o.write(y, right, int(x.Then))
 	}
-	if kind != ofInside {
-		if gain, ok := next(o.cell(ofInside, i, j), x.first); ok {
-			r.cells[at].offer(candidate{x.score + gain, x.choice, x.first + 1, 0})
-		}
-		return
-	}
-	if i == j {
-		r.cells[at].done = true
-		return
-	}
-	left, right := o.children(i, j, x.choice)
-	if gain, ok := next(right, x.then); ok {
-		r.cells[at].offer(candidate{x.score + gain, x.choice, x.first, x.then + 1})
-	}
-	if x.then > 0 {
-		return
-	}
-	if gain, ok := next(left, x.first); ok {
-		r.cells[at].offer(candidate{x.score + gain, x.choice, x.first + 1, 0})
-	}
-}
-
-// children returns the cells of the children of a split.
-func (o *Oracle) children(i, j int, split int32) (left, right int32) {
-	k := i + int(split)
-	return o.cell(ofLeft, i, k), o.cell(ofRight, k+1, j)
-}
-
-// write writes the tree of a cell's subtree.
-func (o *Oracle) write(y []int32, at int32, rank int) {
-	r := &o.ranking
-	o.has(at, rank)
-	c := &r.cells[at]
-	x, i, j := c.list[rank], c.i, c.j
-	if c.kind != ofInside {
-		y[i*o.n+j] = x.choice
-		if i < j {
-			o.write(y, o.cell(ofInside, i, j), int(x.first))
-		}
-		return
-	}
-	left, right := o.children(i, j, x.choice)
-	o.write(y, left, int(x.first))
-	o.write(y, right, int(x.then))
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/oracles/derivations"
 	"github.com/dsp-go/dsp/structured/machine/vec"
 	"github.com/dsp-go/dsp/structured/trees"
 )
@@ -39,7 +40,7 @@ type Siblings struct {
 	pArcs, pSide, pJoint []float64
 	terms                []float64
 
-	ranking siblingRanking
+	ranking derivations.Ranking
 }
 
 // prepare takes scores of arcs, times the rate.

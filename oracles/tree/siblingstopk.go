@@ -1,6 +1,6 @@
 package tree
 
-import "github.com/dsp-go/dsp/structured/machine/vec"
+import "github.com/dsp-go/dsp/oracles/derivations"
 
 // Every entry of the tables of Siblings is ⊕ over terms, each of which has two other entries as its parts, or one.
 
@@ -80,28 +80,7 @@ func (e place) set(term int, heads []int32) {
 	}
 }
 
-// siblingRanking is the state of an enumeration of the best trees, by lazy enumeration on top of Max's tables (Huang and Chiang 2005, algorithm 3).
-type siblingRanking struct {
-	s     *Siblings
-	index []int32 // places of cells in cells, by entry; −1 for those that were not needed
-	cells []siblingCell
-}
-
-// siblingCell lists the best derivations of an entry.
-type siblingCell struct {
-	of   place
-	open []derived // that may be next
-	list []derived // in order
-}
-
-// derived is a term with derivations of its parts, of some ranks.
-type derived struct {
-	score       float64
-	term        int32
-	first, then int32
-}
-
-// TopK finds up to k trees, best first, and returns how many there are.
+// TopK finds up to k trees, best first, by lazy enumeration on top of Max's tables (package derivations), and returns how many there are.
 func (s *Siblings) TopK(arc []float32, n, k int, heads []int32, score []float64) int {
 	if n == 0 {
 		score[0] = 0
@@ -109,104 +88,63 @@ func (s *Siblings) TopK(arc []float32, n, k int, heads []int32, score []float64)
 	}
 	s.prepare(n, 1, func(k int) float64 { return float64(arc[k]) })
 	s.inside(largestOf)
-	r := &s.ranking
-	r.s, r.cells, r.index = s, r.cells[:0], vec.Grow(r.index, int(kindsOfPlace)*n*n)
-	for c := range r.index {
-		r.index[c] = -1
-	}
-	root := r.cell(place{kind: ofRoot})
+	t := siblingTable{s}
+	s.ranking.Begin(t, int(kindsOfPlace)*n*n)
+	root := t.entry(place{kind: ofRoot})
 	for found := range k {
-		if !r.has(root, found) {
+		x, ok := s.ranking.Derivation(root, found)
+		if !ok {
 			return found
 		}
-		score[found] = r.cells[root].list[found].score
-		r.write(root, found, heads[found*n:(found+1)*n])
+		score[found] = x.Score
+		t.write(root, found, heads[found*n:(found+1)*n])
 	}
 	return k
 }
 
-// cell returns the place of an entry's cell, which it makes if it is new.
-func (r *siblingRanking) cell(of place) int32 {
-	number := (of.i*r.s.n+of.j)*int(kindsOfPlace) + int(of.kind)
-	if r.index[number] >= 0 {
-		return r.index[number]
-	}
-	at := len(r.cells)
-	r.index[number] = int32(at)
-	if at < cap(r.cells) {
-		r.cells = r.cells[:at+1]
-	} else {
-		r.cells = append(r.cells, siblingCell{})
-	}
-	c := &r.cells[at]
-	c.of, c.open, c.list = of, c.open[:0], c.list[:0]
-	if of.isLeaf() {
-		c.list = append(c.list, derived{})
-		return int32(at)
-	}
-	for k, v := range r.s.termsOf(of) {
-		if v > minusInf {
-			c.open = append(c.open, derived{score: v, term: int32(k)})
-		}
-	}
-	return int32(at)
+// siblingTable has the entries of all tables as derivations.Table.
+type siblingTable struct{ *Siblings }
+
+// entry numbers an entry.
+func (t siblingTable) entry(e place) int { return (e.i*t.n+e.j)*int(kindsOfPlace) + int(e.kind) }
+
+// place is the reverse of entry.
+func (t siblingTable) place(entry int) place {
+	row := entry / int(kindsOfPlace)
+	return place{placeKind(entry % int(kindsOfPlace)), row / t.n, row % t.n}
 }
 
-// has finds derivations of a cell until there is one of that rank, from 0. It returns false if there is none.
-func (r *siblingRanking) has(at int32, rank int) bool {
-	for len(r.cells[at].list) <= rank {
-		if r.cells[at].of.isLeaf() {
-			return false
-		}
-		if n := len(r.cells[at].list); n > 0 {
-			r.succeed(at, r.cells[at].list[n-1])
-		}
-		c := &r.cells[at]
-		if len(c.open) == 0 {
-			return false
-		}
-		best := 0
-		for k, x := range c.open {
-			if x.score > c.open[best].score {
-				best = k
-			}
-		}
-		c.list = append(c.list, c.open[best])
-		last := len(c.open) - 1
-		c.open[best] = c.open[last]
-		c.open = c.open[:last]
+// Terms implements derivations.Table.
+func (t siblingTable) Terms(entry int, open []derivations.Derivation) []derivations.Derivation {
+	e := t.place(entry)
+	if e.isLeaf() {
+		return derivations.Open(open, 0, 0)
 	}
-	return true
+	for k, v := range t.termsOf(e) {
+		open = derivations.Open(open, int32(k), v)
+	}
+	return open
 }
 
-// succeed offers the successors of the last derivation of a cell. A pair of ranks follows from one other pair only: that with a second part one better or,
-// if that is the best, with a first part one better.
-func (r *siblingRanking) succeed(at int32, x derived) {
-	offer := func(part place, rank int32, y derived) {
-		c := r.cell(part)
-		if r.has(c, int(rank)+1) {
-			list := r.cells[c].list
-			y.score += list[rank+1].score - list[rank].score
-			r.cells[at].open = append(r.cells[at].open, y)
-		}
+// Parts implements derivations.Table.
+func (t siblingTable) Parts(entry int, term int32) (first, then int) {
+	e := t.place(entry)
+	if e.isLeaf() {
+		return derivations.None, derivations.None
 	}
-	a, b := r.s.partsOf(r.cells[at].of, int(x.term))
-	offer(b, x.then, derived{x.score, x.term, x.first, x.then + 1})
-	if x.then == 0 {
-		offer(a, x.first, derived{x.score, x.term, x.first + 1, 0})
-	}
+	a, b := t.partsOf(e, int(term))
+	return t.entry(a), t.entry(b)
 }
 
-// write writes the heads of a cell's derivation.
-func (r *siblingRanking) write(at int32, rank int, heads []int32) {
-	r.has(at, rank)
-	of, x := r.cells[at].of, derived{}
-	if of.isLeaf() {
+// write writes the heads of an entry's derivation.
+func (t siblingTable) write(entry, rank int, heads []int32) {
+	e := t.place(entry)
+	if e.isLeaf() {
 		return
 	}
-	x = r.cells[at].list[rank]
-	of.set(int(x.term), heads)
-	a, b := r.s.partsOf(of, int(x.term))
-	r.write(r.cell(a), int(x.first), heads)
-	r.write(r.cell(b), int(x.then), heads)
+	x, _ := t.ranking.Derivation(entry, rank)
+	e.set(int(x.Term), heads)
+	a, b := t.partsOf(e, int(x.Term))
+	t.write(t.entry(a), int(x.First), heads)
+	t.write(t.entry(b), int(x.Then), heads)
 }

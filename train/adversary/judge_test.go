@@ -27,6 +27,7 @@ type judged struct {
 var all = []judged{
 	{"svrg", func() train.Method { return &methods.SVRG{} }, nil},
 	{"saga", func() train.Method { return &methods.SAGA{} }, nil},
+	{"saga, asynchronous", func() train.Method { return &methods.SAGA{Async: true} }, nil},
 	{"casimir", func() train.Method { return &methods.Casimir{} }, nil},
 	{"casimir-adapt", func() train.Method { return &methods.Casimir{Adaptive: true} }, nil},
 	{"bcfw", func() train.Method { return &methods.BCFW{} }, nil},

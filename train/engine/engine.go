@@ -251,7 +251,7 @@ func (e *Engine) runLanes(ctx context.Context, lo, hi int, work func(l int, ln *
 	}
 	e.growFindings(hi)
 	lanes := e.lanes
-	e.parallel(hi-lo, func(l int) {
+	e.Parallel(hi-lo, func(l int) {
 		l += lo
 		if e.workers != nil {
 			lanes[l].Worker = <-e.workers
@@ -274,8 +274,8 @@ func (e *Engine) growFindings(n int) {
 	}
 }
 
-// parallel calls work(k) for k from 0 to n-1 on the engine's threads.
-func (e *Engine) parallel(n int, work func(k int)) {
+// Parallel calls work(k) for k from 0 to n-1 on the engine's threads. No call may panic.
+func (e *Engine) Parallel(n int, work func(k int)) {
 	threads := min(e.threads, n)
 	if threads <= 1 {
 		for k := range n {

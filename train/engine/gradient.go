@@ -116,7 +116,7 @@ func (e *Engine) addLanes(lanes int, g []float64) {
 		return
 	}
 	threads := min(e.threads, sparse.Stripes)
-	e.parallel(threads, func(k int) {
+	e.Parallel(threads, func(k int) {
 		lo, hi := sparse.Stripes*k/threads, sparse.Stripes*(k+1)/threads
 		for _, found := range e.findings[:lanes] {
 			e.sparse.ScatterDouble(&found.V, &found.Batch, lo, hi, g)
@@ -136,7 +136,7 @@ func (e *Engine) scatter(n int, c float32, w []float32, norms []float64) {
 		}
 		return
 	}
-	e.parallel(threads, func(k int) {
+	e.Parallel(threads, func(k int) {
 		lo, hi := sparse.Stripes*k/threads, sparse.Stripes*(k+1)/threads
 		for _, found := range e.findings[:n] {
 			e.sparse.Scatter(c, &found.V, &found.Batch, lo, hi, w, norms)

@@ -190,7 +190,7 @@ func (e *Engine) factors(ctx context.Context, b nets.DenseBlock, spread *structu
 	}
 	block.factors = make([]mat.Cholesky, own)
 	errs := make([]error, own)
-	e.parallel(own, func(column int) {
+	e.Parallel(own, func(column int) {
 		if ctx.Err() != nil {
 			return
 		}
@@ -356,7 +356,7 @@ func (m *Metric) solveBlock(e *Engine, b *metricBlock, to, g []float64) {
 			common[d] = floats.Sum(g[lo:hi]) / float64(b.Width)
 		}
 	}
-	e.parallel(b.Width, func(y int) {
+	e.Parallel(b.Width, func(y int) {
 		column := make([]float64, k)
 		for d := range k {
 			lo, _ := of(d)

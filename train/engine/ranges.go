@@ -18,7 +18,7 @@ func (e *Engine) OverRanges(ctx context.Context, n, k int, shared bool, do func(
 		from, to = ranks.Share(e.Ranks(), ranges)
 	}
 	all := make([]float64, ranges*k)
-	e.parallel(to-from, func(i int) {
+	e.Parallel(to-from, func(i int) {
 		i += from
 		do(i*rangeWeights, min((i+1)*rangeWeights, n), all[i*k:(i+1)*k])
 	})

@@ -227,7 +227,7 @@ func (e *Engine) overRunsOfShards(ctx context.Context, shards [][]int, g []float
 			n = sparse.Stripes
 		}
 		parts := min(e.threads, n)
-		e.parallel(parts, func(k int) { e.addRuns(runs, first+n*k/parts, first+n*(k+1)/parts, windows > 1, g) })
+		e.Parallel(parts, func(k int) { e.addRuns(runs, first+n*k/parts, first+n*(k+1)/parts, windows > 1, g) })
 		return nil
 	})
 	if g != nil && windows > 1 {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured/machine/vec"
@@ -159,4 +160,12 @@ func batchSize(p *train.Problem) int {
 	return p.BatchSize()
 }
 
-func (p *Pace) archive(a engine.Archive) { a.Number("curvature", &p.a) }
+func (p *Pace) archive(a engine.Archive) {
+	a.Number("curvature", &p.a)
+	a.Refuse(finite(p.a), "curvature")
+}
+
+// finite reports whether all numbers are.
+func finite(xs ...float64) bool {
+	return !slices.ContainsFunc(xs, func(x float64) bool { return math.IsNaN(x) || math.IsInf(x, 0) })
+}

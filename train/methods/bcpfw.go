@@ -113,7 +113,7 @@ func (m *BCPFW) Start(ctx context.Context, p *train.Problem, s *train.State) err
 	if len(m.corners) > 0 { // restored
 		m.λ, m.path.Threshold = m.regulariser.Lambda, m.regulariser.Threshold(p)
 		m.path.Resume(p.Engine, nil)
-		return m.corners.fit(p.Data)
+		return m.corners.fit(p)
 	}
 	m.regulariser.Begin(p)
 	m.λ, m.path.Threshold = m.regulariser.Lambda, m.regulariser.Threshold(p)

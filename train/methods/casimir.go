@@ -255,6 +255,7 @@ func (m *Casimir) Archive(a engine.Archive) {
 	a.Floats("previous", &m.w)
 	a.Number("kappa", &m.κ)
 	a.Number("alpha", &m.α)
+	a.Refuse(finite(m.κ, m.α), "kappa")
 	a.Count("outer", &m.k)
 	a.Count("spent", &m.spent)
 }

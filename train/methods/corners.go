@@ -1,9 +1,13 @@
 package methods
 
 import (
+	"cmp"
+	"math"
 	"slices"
 
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/machine/host"
+	"github.com/dsp-go/dsp/train"
 	"github.com/dsp-go/dsp/train/engine"
 )
 
@@ -101,6 +105,22 @@ func (c corners) add(v *structured.Marginals, i, which int, times float64) {
 	}
 }
 
+// merge leaves no more than most corners of example i with a share: the one with the largest share gets those of the least.
+func (c corners) merge(i, most int) {
+	if len(c[i]) <= most {
+		return
+	}
+	order := make([]int, len(c[i]))
+	for k := range order {
+		order[k] = k
+	}
+	slices.SortStableFunc(order, func(k, l int) int { return cmp.Compare(c[i][l].α, c[i][k].α) })
+	for _, k := range order[most:] {
+		c[i][order[0]].α += c[i][k].α
+		c[i][k].α = 0
+	}
+}
+
 // prune removes the corners of example i without a share.
 func (c corners) prune(i int) {
 	c[i] = slices.DeleteFunc(c[i], func(k corner) bool { return k.α == 0 })
@@ -188,15 +208,36 @@ func (c *corners) archive(a engine.Archive) {
 
 func negative(n int32) bool { return n < 0 }
 
-// fit refuses, as bad input, corners restored from a file that is damaged or of other data.
-func (c corners) fit(data *structured.Dataset) error {
-	fits := len(c) == data.Len()
-	for i := 0; fits && i < len(c); i++ {
-		n := len(data.Gold(i))
-		fits = len(c[i]) > 0 && !slices.ContainsFunc(c[i], func(k corner) bool { return len(k.labels) != n })
+// fit refuses, as bad input, corners restored from a file that is damaged or of other data. The shares of an example are those of a mixture, and its outputs have scores.
+func (c corners) fit(p *train.Problem) error {
+	damaged := structured.BadInput("the checkpoint is damaged: the outputs that it remembers do not fit %s", p.Data.Name)
+	if len(c) != p.Len() {
+		return damaged
 	}
-	if !fits {
-		return structured.BadInput("the checkpoint is damaged: the outputs that it remembers do not fit %s", data.Name)
+	var batch structured.Batch
+	var θ structured.Potentials
+	worker, w := p.Scorer.NewWorker(), make([]float32, p.Scorer.Dim())
+	for i, of := range c {
+		batch.Reset(p.Data, []int{i})
+		if err := worker.Score(w, &batch, &θ); err != nil {
+			return err
+		}
+		n, total := len(p.Data.Gold(i)), 0.0
+		for _, k := range of {
+			if len(k.labels) != n || !(k.α >= 0) {
+				return damaged
+			}
+			total += k.α
+			if err := host.Guard(func() error { θ.Score(0, k.labels); return nil }); err != nil { // an index out of range
+				return damaged
+			}
+		}
+		if !(math.Abs(total-1) <= unevenShares) {
+			return damaged
+		}
 	}
 	return nil
 }
+
+// unevenShares is how far from 1 rounding may bring the sum of an example's shares.
+const unevenShares = 1e-6

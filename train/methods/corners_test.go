@@ -1,42 +1,52 @@
 package methods
 
 import (
+	"math"
 	"slices"
 	"testing"
 
+	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/train/engine"
 	"github.com/dsp-go/dsp/train/traintest"
 )
 
 // A damaged checkpoint of outputs is refused; an intact one is restored as it was.
 func TestDamagedCornersAreRefused(t *testing.T) {
-	data := &structured.Dataset{Name: "two", Offsets: []int{0, 2, 3}, Labels: []int32{1, 0, 2}}
-	c := newCorners(data)
-	c.find(0, []int32{0, 0})
+	p, other := traintest.NoisyProblem(2, engine.Hinge, oracles.Smoothing{}, 1), traintest.NoisyProblem(3, engine.Hinge, oracles.Smoothing{}, 1)
+	c := newCorners(p.Data)
+	wrong := slices.Clone(p.Data.Gold(0))
+	wrong[0] = 1 - min(1, wrong[0])
+	c.find(0, wrong)
 	saved := &traintest.Shelf{Values: map[string]any{}}
 	c.archive(saved)
 	saved.Restoring = true
 	var again corners
 	again.archive(saved)
-	if err := again.fit(data); err != nil || len(again[0]) != 2 || !slices.Equal(again[0][1].labels, []int32{0, 0}) {
+	if err := again.fit(p); err != nil || len(again[0]) != 2 || !slices.Equal(again[0][1].labels, wrong) {
 		t.Fatalf("restored %v: %v", again, err)
 	}
-	other := &structured.Dataset{Name: "other", Offsets: []int{0, 3, 4}, Labels: []int32{1, 0, 2, 2}}
 	if err := again.fit(other); !structured.IsBadInput(err) {
 		t.Errorf("of other data: %v", err)
 	}
-	for name, damage := range map[string]func(x []int32){
-		"corners.counts":  func(x []int32) { x[0] = 7 },
-		"corners.lengths": func(x []int32) { x[0] = -1 },
+	for what, damage := range map[string]func(values map[string]any){
+		"a count":        func(values map[string]any) { values["corners.counts"].([]int32)[0] = 7 },
+		"a length":       func(values map[string]any) { values["corners.lengths"].([]int32)[0] = -1 },
+		"a label":        func(values map[string]any) { values["corners.outputs"].([]int32)[0] = 1 << 30 },
+		"a label below":  func(values map[string]any) { values["corners.outputs"].([]int32)[0] = -1 },
+		"no share":       func(values map[string]any) { values["corners.shares"].([]float64)[0] = 0 },
+		"a share over 1": func(values map[string]any) { values["corners.shares"].([]float64)[0] = 1.1 },
+		"a share below":  func(values map[string]any) { values["corners.shares"].([]float64)[1] = -1e-9 },
+		"NaN":            func(values map[string]any) { values["corners.shares"].([]float64)[2] = math.NaN() },
 	} {
 		damaged := &traintest.Shelf{Values: map[string]any{}}
 		c.archive(damaged)
-		damage(damaged.Values[name].([]int32))
+		damage(damaged.Values)
 		damaged.Restoring = true
 		var broken corners
 		broken.archive(damaged)
-		if err := broken.fit(data); !structured.IsBadInput(err) {
-			t.Errorf("%s damaged: %v", name, err)
+		if err := broken.fit(p); !structured.IsBadInput(err) {
+			t.Errorf("%s: %v", what, err)
 		}
 	}
 }

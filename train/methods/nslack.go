@@ -37,9 +37,9 @@ type NSlack struct {
 
 const (
 	keepOfQuery   = 0.5 // share of v that stays
-	restrictedGap = 0.3 // of the gap, to which a pass solves the restricted dual
+	restrictedGap = 0.1 // of the gap, to which a pass solves the restricted dual
 	mostSweeps    = 100 // over the working sets, in a pass
-	wholeSweep    = 10  // every so many sweeps visit all working sets, others those with a large gap
+	wholeSweep    = 10  // every so many sweeps visit all working sets, others those with a large gap; behind them the dual point is extrapolated
 	firstParts    = 16  // of the examples, in the first pass
 	firstExamples = 32  // in its first part
 	firstSweeps   = 5   // after each part
@@ -63,7 +63,7 @@ func (m *NSlack) Start(ctx context.Context, p *train.Problem, s *train.State) er
 		return err
 	}
 	if len(m.at) > 0 { // restored
-		if err := m.corners.fit(p.Data); err != nil {
+		if err := m.corners.fit(p); err != nil {
 			return err
 		}
 		if len(m.gap) != p.Len() || len(m.at) != p.Scorer.Dim() || len(m.held.w) != p.Scorer.Dim() {
@@ -76,7 +76,7 @@ func (m *NSlack) Start(ctx context.Context, p *train.Problem, s *train.State) er
 		m.bound, m.best = train.LowerBound{Value: p.Constant}, p.Constant
 	}
 	var err error
-	m.set, err = newWorkingSet(p, m.corners)
+	m.set, err = newWorkingSet(ctx, p, m.corners)
 	m.point = make([]float32, len(m.at))
 	m.set.weights(m.point)
 	return err
@@ -148,10 +148,8 @@ func (m *NSlack) first(ctx context.Context, p *train.Problem, shuffle func([]int
 		if err != nil {
 			return err
 		}
-		for _, i := range part {
-			if err := m.set.extend(p, i); err != nil {
-				return err
-			}
+		if err := m.set.extend(ctx, p, part); err != nil {
+			return err
 		}
 		for range firstSweeps {
 			shuffle(part)
@@ -175,12 +173,7 @@ func (m *NSlack) ask(ctx context.Context, p *train.Problem) (float64, error) {
 	if err := m.exchange(ctx, p); err != nil {
 		return 0, err
 	}
-	for i := range m.corners {
-		if err := m.set.extend(p, i); err != nil {
-			return 0, err
-		}
-	}
-	return upper, nil
+	return upper, m.set.extend(ctx, p, p.All())
 }
 
 // exchange adds the new corners of other ranks' examples.
@@ -190,7 +183,7 @@ func (m *NSlack) exchange(ctx context.Context, p *train.Problem) error {
 	}
 	var mine [][]corner
 	for _, i := range p.Own() {
-		mine = append(mine, m.corners[i][len(m.set.planes[i]):])
+		mine = append(mine, m.corners[i][len(m.set.sets[i].planes):])
 	}
 	all, err := gatherCorners(ctx, p.Engine, mine)
 	if err != nil {
@@ -215,6 +208,12 @@ func (m *NSlack) solve(ctx context.Context, p *train.Problem, enough float64, sh
 			return err
 		}
 		whole := sweep%wholeSweep == 0
+		if whole {
+			if sweep > 0 {
+				m.set.extrapolate(p)
+			}
+			m.set.mark(sweep == 0)
+		}
 		mean, several := 0.0, 0
 		for i := range m.corners {
 			if len(m.corners[i]) > 1 {

@@ -6,6 +6,11 @@ import (
 	"slices"
 	"testing"
 
+	"pgregory.net/rapid"
+
+	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/graph"
+	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured/machine/vec"
 	"github.com/dsp-go/dsp/train"
 	"github.com/dsp-go/dsp/train/engine"
@@ -44,15 +49,51 @@ func dualOf(t *testing.T, p *train.Problem, c corners) (float64, []float32) {
 	return p.DualValue(b, w), w
 }
 
+// linearNetProblem is a problem of net linear on dense inputs.
+func linearNetProblem(t *testing.T, edges string) *train.Problem {
+	p := traintest.NoisyProblem(25, engine.Hinge, oracles.Smoothing{}, 0.05)
+	net, err := nets.Make(nets.Config{Net: "linear", Edges: edges}, graph.Input{Dim: p.Data.Dim}, nets.ChainOutput(4, edges))
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := *p.Objective
+	o.Scorer = net
+	p.Engine = engine.NewEngine(&o, 3)
+	return p
+}
+
+// sourceOf is features that are not in memory, as methods see them.
+type sourceOf struct {
+	features []float32
+	dim      int
+}
+
+func (s sourceOf) Read(dst []float32, from, to int) error {
+	copy(dst, s.features[from*s.dim:to*s.dim])
+	return nil
+}
+
+func (s sourceOf) Fingerprint() (string, error) { return "", nil }
+
 // The planes of a working set are the scores of its corners at all weights, its weights those of its dual point, and every visit raises the dual, to nearly where
 // it is largest in the block, and returns the block's gap.
 func TestWorkingSet(t *testing.T) {
-	for name, p := range batchDuals(t) {
+	problems := batchDuals(t)
+	problems["joint"] = traintest.JointProblem(t, 20, 2, 3, engine.Hinge, 0.1)
+	problems["linear"] = linearNetProblem(t, nets.EdgesTransition)
+	problems["linear, scored edges"] = linearNetProblem(t, nets.EdgesPosition)
+	problems["linear, files"] = linearNetProblem(t, nets.EdgesTransition)
+	data := problems["linear, files"].Data
+	data.Source, data.Features = sourceOf{data.Features, data.Dim}, nil
+	for name, p := range problems {
 		t.Run(name, func(t *testing.T) {
 			c := drawnCorners(t, p, 1)
-			x, err := newWorkingSet(p, c)
+			x, err := newWorkingSet(t.Context(), p, c)
 			if err != nil {
 				t.Fatal(err)
+			}
+			if covered, cells := x.covered, len(x.cells) > 0; covered != (name == "linear" || name == "linear, files") || cells != (covered || name == "joint" || name == "linear, scored edges") {
+				t.Fatalf("covered: %v, %d blocks with cells", x.covered, len(x.cells))
 			}
 			ln, w := p.NewLane(), make([]float32, p.Scorer.Dim())
 			scored := func(i int, at []float32) {
@@ -62,14 +103,15 @@ func TestWorkingSet(t *testing.T) {
 				}
 			}
 			at := traintest.DrawWeights(p.Rand(2), len(w), 1)
-			x.byColumns(at, w)
+			x.byColumns(at, x.w)
 			several := 0
 			for i := range c {
 				scored(i, at)
+				x.score(&x.sets[i])
 				gold := ln.Theta.Score(0, p.Data.Gold(i))
 				for k := range c[i] {
 					want := ln.Theta.Score(0, c[i][k].labels) - gold
-					traintest.Near(t, "plane", x.planes[i][k].height+x.planes[i][k].dot(w), want, 1e-4)
+					traintest.Near(t, "plane", x.scores[k], want, 1e-4)
 				}
 				several += len(c[i]) - 1
 			}
@@ -101,18 +143,96 @@ func TestWorkingSet(t *testing.T) {
 				}
 				d = weighs()
 				x.prune(i)
-				if len(c[i]) != len(x.planes[i]) || len(x.gram[i]) != len(c[i])*len(c[i]) {
-					t.Fatalf("example %d: %d corners, %d planes, %d products", i, len(c[i]), len(x.planes[i]), len(x.gram[i]))
+				of := &x.sets[i]
+				if len(c[i]) != len(of.planes) || len(of.gram) != len(c[i])*len(c[i]) {
+					t.Fatalf("example %d: %d corners, %d planes, %d products", i, len(c[i]), len(of.planes), len(of.gram))
 				}
 				for k := range c[i] {
-					traintest.Near(t, "⟨φ, φ⟩", x.gram[i][k*len(c[i])+k], norm2(x.planes[i][k]), 1e-5)
+					ln.V.Like(&ln.Theta)
+					ln.V.Clear()
+					ln.V.Add(0, c[i][k].labels, 1)
+					ln.V.Add(0, p.Data.Gold(i), -1)
+					φ := make([]float32, len(w))
+					if err := ln.Worker.Pullback(&ln.V, φ); err != nil {
+						t.Fatal(err)
+					}
+					traintest.Near(t, "⟨φ, φ⟩", of.gram[k*len(c[i])+k], vec.Norm2(φ), 1e-5)
 				}
 			}
 		})
 	}
 }
 
-func norm2(f plane) float64 { return vec.Norm2(f.values) }
+// An extrapolation raises the dual, and leaves shares of mixtures and their weights.
+func TestExtrapolate(t *testing.T) {
+	problems := batchDuals(t)
+	problems["linear"] = linearNetProblem(t, nets.EdgesTransition)
+	for name, p := range problems {
+		t.Run(name, func(t *testing.T) {
+			c := drawnCorners(t, p, 1)
+			x, err := newWorkingSet(t.Context(), p, c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			w, moved := make([]float32, p.Scorer.Dim()), 0
+			for round := range 6 {
+				x.mark(round == 0)
+				for i := range c {
+					x.visit(p, i)
+				}
+				before, _ := dualOf(t, p, c)
+				x.extrapolate(p)
+				after, want := dualOf(t, p, c)
+				if after < before-1e-5*math.Abs(before) {
+					t.Errorf("round %d: the dual fell from %g to %g", round, before, after)
+				}
+				x.weights(w)
+				traintest.NearAll(t, "w", w, want, 1e-4)
+				for i := range c {
+					total := 0.0
+					for _, k := range c[i] {
+						if total += k.α; k.α < 0 {
+							t.Fatalf("example %d has a share %g", i, k.α)
+						}
+					}
+					traintest.Near(t, "shares", total, 1, 1e-9)
+				}
+				if after > before {
+					moved++
+				}
+			}
+			if moved == 0 {
+				t.Error("no extrapolation moved the dual point")
+			}
+		})
+	}
+}
+
+// Merged corners keep the sum of the shares, in those with the largest.
+func TestMergedCorners(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n, most := rapid.IntRange(1, 12).Draw(t, "n"), rapid.IntRange(1, 12).Draw(t, "most")
+		of, total := make([]corner, n), 0.0
+		for k := range of {
+			of[k].α = float64(rapid.IntRange(0, 5).Draw(t, "share"))
+			total += of[k].α
+		}
+		was := slices.Clone(of)
+		corners{of}.merge(0, most)
+		left, least, lost := 0, math.Inf(1), 0.0
+		for k := range of {
+			if total -= of[k].α; of[k].α > 0 {
+				left++
+				least = min(least, was[k].α)
+			} else {
+				lost = max(lost, was[k].α)
+			}
+		}
+		if total != 0 || left > most || lost > least {
+			t.Fatalf("%v of %v with at most %d", of, was, most)
+		}
+	})
+}
 
 // Few passes certify a narrow gap, with intervals that hold the optimum.
 func TestNSlack(t *testing.T) {

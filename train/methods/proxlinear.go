@@ -349,5 +349,6 @@ func (m *ProxLinear) Archive(a engine.Archive) {
 	a.Count("outer", &m.k)
 	a.Number("mu", &m.μ)
 	a.Number("curvature", &m.curvature)
+	a.Refuse(finite(m.curvature), "curvature")
 	engine.ArchiveMemory(a, &m.memory)
 }

@@ -2,8 +2,11 @@ package methods
 
 import (
 	"context"
+	"math/rand/v2"
+	"slices"
 
 	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/machine/vec"
 	"github.com/dsp-go/dsp/train"
 	"github.com/dsp-go/dsp/train/engine"
@@ -21,8 +24,13 @@ import (
 // and a pass visits every example once, in random order. After the pass, ḡ is recomputed from the memory to remove rounding
 // errors. The memory is a dual point; the certificate records its bound, and that of a full pass at the pass's mean iterate.
 // The state shows the mean iterate with the least F(w) and the best bound.
+//
+// With Async, threads take batches without waiting for each other (engine.Asynchronous), on attributes. A step then changes the weights of the attributes of its batch
+// alone, so there is no mean of the iterates, and the certificate records the last one. Results vary from run to run; certificates hold as ever, because the memory
+// is a dual point whatever the order of steps was.
 type SAGA struct {
 	Pace
+	Async bool
 
 	convex
 	w      []float32
@@ -30,6 +38,7 @@ type SAGA struct {
 	memory *engine.Memory
 	path   engine.Path
 	drift  []float32 // γ(λc − ḡ)
+	alone  *engine.Asynchronous
 }
 
 // Name returns "saga".
@@ -38,6 +47,9 @@ func (m *SAGA) Name() string { return "saga" }
 // Start fills the memory with the answers at s.W.
 func (m *SAGA) Start(ctx context.Context, p *train.Problem, s *train.State) error {
 	if err := m.checkLoss(m.Name(), p.Objective); err != nil {
+		return err
+	}
+	if err := m.checkAsync(p); err != nil {
 		return err
 	}
 	restored, err := m.start(ctx, m.Name(), p, s)
@@ -74,6 +86,9 @@ func (m *SAGA) Pass(ctx context.Context, p *train.Problem, s *train.State) error
 	s.Step = γ
 	r := p.Rand(m.epochs)
 	order, size := r.Perm(p.Len()), batchSize(p)
+	if m.Async {
+		return m.passAsync(ctx, p, s, r, γ, size, order)
+	}
 	m.depart(p, γ)
 	τ := m.path.Threshold
 	for done := 0; done < len(order); {
@@ -87,14 +102,20 @@ func (m *SAGA) Pass(ctx context.Context, p *train.Problem, s *train.State) error
 	if err := m.path.Finish(); err != nil {
 		return err
 	}
-	m.count(p, s, len(order))
+	return m.finish(ctx, p, s, r, m.path.W, m.path.Mean, τ)
+}
+
+// finish ends a pass at weights w, before thresholding, with the mean iterate mean.
+func (m *SAGA) finish(ctx context.Context, p *train.Problem, s *train.State, r *rand.Rand, to, mean []float32, τ float32) error {
+	by := m.smoothing(p)
+	m.count(p, s, p.Len())
 	if m.measures() {
-		if err := m.probe(ctx, p, s, p.Soften(m.w, τ), p.Soften(m.path.W, τ), by, r); err != nil {
+		if err := m.probe(ctx, p, s, p.Soften(m.w, τ), p.Soften(to, τ), by, r); err != nil {
 			return err
 		}
 		m.update(by.Mu)
 	}
-	m.w = append(m.w[:0], m.path.W...)
+	m.w = append(m.w[:0], to...)
 	u, err := p.Recompose(ctx, p.Soften(m.w, τ), m.memory)
 	if err != nil {
 		return err
@@ -102,7 +123,7 @@ func (m *SAGA) Pass(ctx context.Context, p *train.Problem, s *train.State) error
 	s.FullPasses++
 	m.mean = u.Grad
 	m.certificate.RecordDual(p.Engine, u)
-	w := p.Soften(m.path.Mean, τ)
+	w := p.Soften(mean, τ)
 	pass, err := p.FullPass(ctx, w, by, nil)
 	if err != nil {
 		return err
@@ -111,6 +132,42 @@ func (m *SAGA) Pass(ctx context.Context, p *train.Problem, s *train.State) error
 	m.μ *= m.fall
 	if p.L1 > 0 {
 		m.regulariser.Advance(p, w, pass.Primal, m.w)
+	}
+	return nil
+}
+
+// passAsync is Pass with threads that do not wait for each other.
+func (m *SAGA) passAsync(ctx context.Context, p *train.Problem, s *train.State, r *rand.Rand, γ float64, size int, order []int) error {
+	if m.alone == nil {
+		m.alone = p.NewAsynchronous(size)
+	}
+	if λ := m.regulariser.Lambda; λ > 0 { // a weight of one example alone moves by at most what the regulariser pulls it
+		γ = min(γ, float64(size)/(λ*float64(p.Len())))
+		s.Step = γ
+	}
+	to, τ := slices.Clone(m.w), m.regulariser.Threshold(p)
+	err := m.alone.Sweep(ctx, to, slices.Clone(m.mean), m.memory, slices.Collect(slices.Chunk(order, size)), engine.AsyncStep{
+		Smoothing: m.smoothing(p), Gamma: γ, Lambda: m.regulariser.Lambda, Center: m.regulariser.Center, Threshold: τ,
+	})
+	if err != nil {
+		return err
+	}
+	return m.finish(ctx, p, s, r, to, to, τ)
+}
+
+// checkAsync refuses problems on which threads that do not wait are of no use.
+func (m *SAGA) checkAsync(p *train.Problem) error {
+	switch {
+	case !m.Async:
+		return nil
+	case p.Ranks().Size() > 1:
+		return structured.BadInput("method saga: several processes take their steps in one order, and threads that wait for nobody (parallel async) have none")
+	case p.OnDevice():
+		return train.Refuse(m.Name(), train.HostPotentials, "has threads that wait for nobody on the CPU only")
+	case p.Sparse() == nil || p.Sparse().HasDense():
+		return train.Refuse(m.Name(), train.SparseScores, "has threads that wait for nobody only on the linear net of attributes, whose steps touch few weights")
+	case p.Bounds != nil:
+		return train.Refuse(m.Name(), train.NoBounds, "has threads that wait for nobody only without bounds of the weights")
 	}
 	return nil
 }

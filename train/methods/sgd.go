@@ -228,5 +228,6 @@ func (m *SGD) Archive(a engine.Archive) {
 	m.walk.archive(a)
 	a.Number("rate", &m.rate)
 	a.Number("first", &m.first)
+	a.Refuse(finite(m.rate, m.first), "rate")
 	a.Count("steps", &m.t)
 }

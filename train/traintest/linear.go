@@ -39,7 +39,7 @@ func (l *Linear) DenseBlocks() (blocks []nets.DenseBlock) {
 	at := 0
 	for k, p := range l.Structure.Parts {
 		if p.Rows == structured.Positions && l.Inputs > 0 {
-			blocks = append(blocks, nets.DenseBlock{Part: k, Offset: at, Dim: l.Inputs, Width: p.Width, Bias: -1})
+			blocks = append(blocks, nets.DenseBlock{Part: k, Offset: at, Dim: l.Inputs, Width: p.Width, Bias: -1, Ends: -1})
 		}
 		at += l.weights(p)
 	}

@@ -38,6 +38,13 @@ func (s *Shelf) Number(name string, x *float64) {
 
 func (s *Shelf) Count(name string, x *int) { put(s, name, x, func(v int) int { return v }) }
 
+// Refuse implements engine.Archive: what a test has put on the shelf is not damaged.
+func (s *Shelf) Refuse(unless bool, name string) {
+	if s.Restoring && !unless {
+		panic(name + " is damaged")
+	}
+}
+
 // newShelf returns a shelf with everything that a method archives.
 func newShelf(m train.Method) *Shelf {
 	s := &Shelf{Values: map[string]any{}}

@@ -8,6 +8,7 @@ import (
 	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/exchange"
+	"github.com/dsp-go/dsp/models/inputs"
 	"github.com/dsp-go/dsp/models/inputs/encoded"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/train/engine"
@@ -33,16 +34,7 @@ type inside struct {
 
 	Characters int `json:"characters,omitempty"` // size of the vocabulary of characters
 
-	Attributes     int `json:"attributes"`      // on positions
-	EdgeAttributes int `json:"edge_attributes"` // on transitions
-
-	SegmentAttributes int `json:"segment_attributes,omitempty"` // of whole segments
-
-	ArcAttributes   int `json:"arc_attributes,omitempty"`   // attributes that score arcs
-	LabelAttributes int `json:"label_attributes,omitempty"` // attributes that score the relations of arcs
-
-	PairAttributes   int `json:"pair_attributes,omitempty"`   // attributes or features that score pairs of items
-	SourceAttributes int `json:"source_attributes,omitempty"` // attributes that score unmatched source words
+	inputs.Counts
 
 	Encoder *encoderInside `json:"encoder,omitempty"`
 
@@ -101,9 +93,7 @@ func insideOf(m *models.Model, top int) (inside, error) {
 	if m.Characters != nil {
 		in.Characters = m.Characters.Len()
 	}
-	if m.Dictionary != nil {
-		in.Attributes, in.EdgeAttributes, in.SegmentAttributes = m.Dictionary.Nodes(), m.Dictionary.Edges(), m.Dictionary.Segments()
-	}
+	in.Counts = m.AttributeCounts()
 	if m.Template != nil {
 		in.Template = m.Template.String()
 		if c := m.Template.Clusters; c != nil {
@@ -120,11 +110,11 @@ func insideOf(m *models.Model, top int) (inside, error) {
 	if m.Vectors != nil {
 		in.Vectors = m.Vectors.Len()
 	}
-	if arcs, labels, template := m.ArcAttributes(); template != "" {
-		in.ArcAttributes, in.LabelAttributes, in.Template = arcs, labels, template
+	if _, _, template := m.ArcAttributes(); template != "" {
+		in.Template = template
 	}
-	if pair, source, template := m.PairAttributes(); pair > 0 {
-		in.PairAttributes, in.SourceAttributes, in.Template = pair, source, template
+	if pair, _, template := m.PairAttributes(); pair > 0 {
+		in.Template = template
 	}
 	if top > 0 {
 		in.Top = exchange.Top(m, top)

@@ -59,7 +59,7 @@ Text with a token per line and attributes is packed piece by piece, in little me
 					packs.Summary
 				}{out, info.Size(), s})
 			}
-			_, err = fmt.Printf("%s: %d examples, %d positions, %d labels, %d attributes, %.1f MB\n", out, s.Examples, s.Positions, s.Labels, s.Attributes,
+			_, err = fmt.Printf("%s: %d examples, %d positions, %d labels, %d attributes, %.1f MB\n", out, s.Examples, s.Positions, s.Labels, s.Total(),
 				float64(info.Size())/1e6)
 			return err
 		},

@@ -3,6 +3,7 @@ package endtoend
 import (
 	"encoding/json"
 	"math"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -97,6 +98,11 @@ func TestConstituency(t *testing.T) {
 	dspWith(t, "(_ (XYZ (DET the)) (NOUN dog))\n", "predict", "--model", run, "--format", "brackets", "--force").refused(exitBadInput, ":1: no constituent with the label XYZ")
 
 	s := serve(t, "--model", run)
+	known := []string{strings.TrimSpace(flat), strings.TrimSpace(strings.Replace(flat, "(NP (NOUN dog) (VERB sees))", "(NOUN dog) (VERB sees)", 1))}
+	s.same(run, write(t, "known.brackets", strings.Join(known, "\n")+"\n"), "?force&confidence", []string{asJSON(t, map[string]string{"tree": known[0]}), asJSON(t, map[string]string{"tree": known[1]})}, "--force", "--confidence")
+	s.refuses(http.StatusBadRequest, "predict?force", `{"tree": "(_ (XYZ (DET the)) (NOUN dog))"}`, "no constituent with the label XYZ")
+	s.refuses(http.StatusBadRequest, "predict?force", `{"words": ["the"], "pos": ["DET"]}`, `expected a "tree"`)
+	s.refuses(http.StatusBadRequest, "predict", `{"tree": "(_ (DET the))"}`, "kept with ?force")
 	status, got := s.post("predict", `{"words": ["the", "dog", "sees", "a", "cat"], "pos": ["DET", "NOUN", "VERB", "DET", "NOUN"]}`)
 	var answer struct{ Tree string }
 	if err := json.Unmarshal([]byte(got), &answer); err != nil || status != 200 || !strings.Contains(answer.Tree, "(DET the) (NOUN dog)") {

@@ -90,6 +90,8 @@ func TestGPUUse(t *testing.T) {
 		{"eval", "--data", "builtin"},
 		{"predict", "--input", "builtin"},
 		{"predict", "--input", "builtin", "--marginals"},
+		{"predict", "--input", "builtin", "--decode", "risk"}, // the host's oracle answers these two
+		{"predict", "--input", "builtin", "--samples", "2", "--json"},
 	} {
 		args = append(args, "--model", dir)
 		cpu, gpu := dsp(t, args...).ok(), dsp(t, append(args, "--device", "cuda:0")...).ok()
@@ -112,8 +114,6 @@ func TestGPUUse(t *testing.T) {
 	if info, err := os.Stat(to); err != nil || info.Size() < 1000 {
 		t.Errorf("potentials: %v", err)
 	}
-	dsp(t, "predict", "--model", dir, "--input", "builtin", "--force", "--device", "cuda").refused(exitBadInput, "--force")
-	dsp(t, "predict", "--model", dir, "--input", "builtin", "--nbest", "20000", "--device", "cuda").refused(exitBadInput, "--nbest 20000", "--device cpu")
 }
 
 // share returns the fraction of fields that are equal.
@@ -175,21 +175,30 @@ func TestGPUTrainsOnBatches(t *testing.T) {
 	}
 }
 
-// A network for trees trains with its network on the device and its oracle on the CPU; the result matches a run on the CPU alone.
+// A network for trees trains on the device as on the CPU, with a smooth loss entirely; with the hinge, the oracle is on the CPU. The model predicts the same on both.
 func TestGPUTrainsParser(t *testing.T) {
 	emulated(t)
-	flags := with([]string{"train", "--examples", "24,8,8", "--passes", "2", "--batch", "4", "--json"}, smallBiaffine...)
-	for _, method := range []string{"sgd", "prox-linear"} {
+	flags := with([]string{"train", "--examples", "12,4,4", "--passes", "1", "--batch", "4", "--json"}, smallBiaffine...)
+	known := write(t, "known.conllu", "1\tthe\t_\tDET\t_\t_\t_\t_\t_\t_\n2\tdog\t_\tNOUN\t_\t_\t1\t_\t_\t_\n3\tbarks\t_\tVERB\t_\t_\t_\t_\t_\t_\n\n")
+	for _, how := range [][]string{{"--method", "sgd", "--loss", "hinge"}, {"--method", "adam", "--loss", "softmax-margin"}, {"--method", "prox-linear", "--loss", "crf"}} {
 		var r [2]resultJSON
+		run := ""
 		for k, device := range []string{"cpu", "cuda"} {
-			o := dsp(t, with(flags, "--method", method, "--device", device, "--out", filepath.Join(t.TempDir(), device))...).ok()
+			run = filepath.Join(t.TempDir(), device)
+			o := dsp(t, with(flags, with(how, "--device", device, "--out", run)...)...).ok()
 			o.json(&r[k])
-			if device == "cuda" && !strings.Contains(o.stderr, "the oracle of a projective tree on the CPU") {
-				t.Errorf("the log does not say which half runs where:\n%s", o.stderr)
+			if hosted := strings.Contains(o.stderr, "the oracle of a projective tree on the CPU"); device == "cuda" && hosted != (how[3] == "hinge") {
+				t.Errorf("%v: the log does not say which half runs where:\n%s", how, o.stderr)
 			}
 		}
 		if a, b := *r[0].Objective, *r[1].Objective; math.Abs(a-b) > 1e-3*a {
-			t.Errorf("%s: objective %g on the CPU, %g on the device", method, a, b)
+			t.Errorf("%v: objective %g on the CPU, %g on the device", how, a, b)
+		}
+		for _, asked := range [][]string{{"--input", "builtin"}, {"--input", "builtin", "--decode", "risk"}, {"--input", known, "--force"}} {
+			ask := with([]string{"predict", "--model", run}, asked...)
+			if here, there := dsp(t, ask...).ok().stdout, dsp(t, with(ask, "--device", "cuda")...).ok().stdout; here != there || !strings.Contains(here, "\t") {
+				t.Errorf("%v %v: the device predicts\n%s\nthe CPU\n%s", how, asked, there, here)
+			}
 		}
 	}
 	dsp(t, "train", "--task", "parse", "--device", "cuda", "--examples", "24,8,8", "--out", filepath.Join(t.TempDir(), "linear")).refused(exitBadInput, "cpu")

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -266,7 +267,7 @@ func TestServeAnswersLikePredict(t *testing.T) {
 	}
 }
 
-// Servers keep what is known of labels and of links as predict --force does, example by example, and only if they are asked to.
+// Servers keep what is known of labels, links, heads and relations as predict --force does, example by example, and only if they are asked to.
 func TestServeKeepsWhatIsGiven(t *testing.T) {
 	t.Parallel()
 	s := serve(t, "--model", tagger(t), "--model", aligner(t), "--model", parser(t))
@@ -280,10 +281,84 @@ func TestServeKeepsWhatIsGiven(t *testing.T) {
 		t.Errorf("the last label is not kept: %s", got)
 	}
 	s.refuses(http.StatusBadRequest, "predict/tagger", objects[0], "kept with ?force")
-	s.refuses(http.StatusBadRequest, "predict/tagger?force", `{"words": ["the"]}`, "the object has neither")
+	s.refuses(http.StatusBadRequest, "predict/tagger?force", `{"words": ["the"]}`, `expected "labels", one for each word`)
 	s.refuses(http.StatusBadRequest, "predict/tagger?force", `{"words": ["the"], "labels": ["no such"]}`, "no such")
 	s.refuses(http.StatusBadRequest, "predict/aligner?force", `{"source": ["a", "b"], "target": ["c"], "links": [[0, 0], [1, 0]]}`, "target word 0 has sure links to source words 0 and 1")
-	s.refuses(http.StatusBadRequest, "predict/"+filepath.Base(parser(t))+"?force", `{"words": ["a"], "pos": ["DET"]}`, "the object has neither")
+	s.refuses(http.StatusBadRequest, "predict/"+filepath.Base(parser(t))+"?force", `{"words": ["a"], "pos": ["DET"]}`, `expected "heads" or "relations"`)
+	trees := write(t, "known.conllu", "1\ta\t_\tNOUN\t_\t_\t2\t_\t_\t_\n2\tb\t_\tVERB\t_\t_\t0|1\tnsubj|root\t_\t_\n\n1\ta\t_\tNOUN\t_\t_\t2\tdet\t_\t_\n2\tb\t_\tVERB\t_\t_\t_\t_\t_\t_\n\n")
+	s.same(parser(t), trees, "?force&confidence", []string{`{"words": ["a", "b"], "pos": ["NOUN", "VERB"], "heads": [2, "0|1"], "relations": ["?", "nsubj|root"]}`,
+		`{"words": ["a", "b"], "pos": ["NOUN", "VERB"], "heads": [2, null], "relations": ["det", "_"]}`}, "--force", "--confidence")
+	s.refuses(http.StatusBadRequest, "predict/"+filepath.Base(parser(t))+"?force", `{"words": ["a"], "pos": ["DET"], "heads": [7]}`, `head "7"`)
+	s.refuses(http.StatusBadRequest, "predict/"+filepath.Base(parser(t)), `{"words": ["a"], "pos": ["DET"], "heads": [0]}`, "kept with ?force")
+}
+
+// So they keep labels of the variables of graphs, of letters and of attributes, and masks.
+func TestServeKeepsLabelsAndMasks(t *testing.T) {
+	t.Parallel()
+	dir, data := t.TempDir(), drawnTextures(t)
+	in := func(name string) string { return filepath.Join(dir, name) }
+	dsp(t, "train", "--task", "graph", "--train", drawnGraphs(t, "graphs.npz", 10, 3, 1), "--quiet", "--passes", "2", "--out", in("graph")).ok()
+	dsp(t, "train", "--task", "segment", "--train", filepath.Join(data, "train", "images"), "--masks", filepath.Join(data, "train", "masks"), "--label-names", filepath.Join(data, "labels.txt"),
+		"--passes", "2", "--quiet", "--out", in("segment")).ok()
+	attributes := write(t, "a.crfsuite", strings.Repeat("O\tw=the\nX\tw=fox\n\n", 3))
+	dsp(t, "train", "--train", attributes, "--passes", "2", "--quiet", "--out", in("crf")).ok()
+	s := serve(t, "--model", in("graph"), "--model", in("segment"), "--model", in("crf"), "--model", reader(t))
+
+	type answer struct {
+		Labels    []string
+		Marginals [][]float64
+	}
+	ask := func(path, object string) (a answer) {
+		t.Helper()
+		if code, got := s.post(path, object); code != http.StatusOK {
+			t.Errorf("%s: %d %s", path, code, got)
+		} else if err := json.Unmarshal([]byte(got), &a); err != nil {
+			t.Error(err)
+		}
+		return a
+	}
+	const graph = `{"node_features": [[9, 1], [9, 1]], "edges": [[0, 1]], "edge_features": [[1]], "labels": [%s]}`
+	for given, want := range map[string]string{`"dry", "?"`: "dry", `"wet", "dry|wet"`: "wet"} {
+		if a := ask("predict/graph?force&marginals", fmt.Sprintf(graph, given)); a.Labels[0] != want || len(a.Marginals) != 2 || a.Marginals[0][slices.Index([]string{"dry", "wet"}, want)] != 1 {
+			t.Errorf("given %s: %+v", given, a)
+		}
+	}
+	s.refuses(http.StatusBadRequest, "predict/graph?force", fmt.Sprintf(graph, `"dry", "red"`), `label "red" is not one`)
+	s.refuses(http.StatusBadRequest, "predict/graph", fmt.Sprintf(graph, `"dry", null`), "kept with ?force")
+	for _, label := range []string{"O", "X"} {
+		if a := ask("predict/crf?force", fmt.Sprintf(`{"attributes": [["w=the"], ["w=fox"]], "labels": [%q, "?"]}`, label)); a.Labels[0] != label {
+			t.Errorf("given %s: %+v", label, a)
+		}
+	}
+	row := strings.TrimSuffix(strings.Repeat("0, ", 128), ", ")
+	for _, label := range []string{"b", "q"} {
+		if a := ask("predict/"+filepath.Base(reader(t))+"?force", fmt.Sprintf(`{"features": [[%s], [%s]], "labels": [null, %q]}`, row, row, label)); a.Labels[1] != label {
+			t.Errorf("given %s: %+v", label, a)
+		}
+	}
+
+	var objects []string
+	for k := range 4 {
+		name := fmt.Sprintf("%05d", k+1)
+		object := map[string]any{"id": name}
+		for member, kind := range map[string]string{"image": "images", "mask": "masks"} {
+			file, err := os.ReadFile(filepath.Join(data, "test", kind, name+".png"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			object[member] = file
+		}
+		objects = append(objects, asJSON(t, object))
+	}
+	images := filepath.Join(data, "test", "images")
+	s.same(in("segment"), images, "?force&truncate", objects, "--force", "--truncate", "--masks", filepath.Join(data, "test", "masks"))
+	_, free := s.post("predict/segment?truncate", regexp.MustCompile(`,"mask":"[^"]*"`).ReplaceAllString(objects[0], ""))
+	if _, kept := s.post("predict/segment?force&truncate", objects[0]); kept == free {
+		t.Error("the mask is not kept")
+	}
+	broken := regexp.MustCompile(`"mask":"[^"]*"`).ReplaceAllString(objects[0], `"mask":"AAAA"`)
+	s.refuses(http.StatusBadRequest, "predict/segment?force", broken, "expected a mask: a PNG image")
+	s.refuses(http.StatusBadRequest, "predict/segment", objects[0], "kept with ?force")
 }
 
 // Attributes of CRFsuite, CoNLL-U, and columns without a name are answered like files that hold them.

@@ -1,6 +1,7 @@
 package endtoend
 
 import (
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -101,6 +102,43 @@ func TestTunedEncoderUnderNetworks(t *testing.T) {
 	}
 }
 
+// A convex model on attributes and rows continues as a network of the same scores, whose encoder is trained: with steps of length zero all
+// answers stay as they were.
+func TestTunedEncoderContinuesFrozen(t *testing.T) {
+	t.Parallel()
+	folder, text := encodedtest.Folder(t, "bert"), drawnText(t)
+	train, dev := filepath.Join(text, "train.conll"), filepath.Join(text, "dev.conll")
+	frozen, tuned := filepath.Join(t.TempDir(), "frozen"), filepath.Join(t.TempDir(), "tuned")
+	args := []string{"train", "--task", "tag", "--columns", "word=0,pos=1,label=-1", "--train", train, "--quiet", "--encoder", folder, "--encoder-layers", "mean2", "--threads", "1"}
+	dsp(t, with(args, "--gap", "0.05", "--out", frozen)...).ok()
+	still := with(args, "--init", frozen, "--tune-encoder", "--method", "adam", "--lr", "1e-30", "--lr-encoder", "1e-30", "--passes", "1")
+	dsp(t, with(still, "--out", tuned)...).ok()
+	if d := apart(t, frozen, tuned, dev); d > 1e-4 {
+		t.Errorf("the network begins with other scores than the model that it continues: %g apart", d)
+	}
+	moved := filepath.Join(t.TempDir(), "moved")
+	dsp(t, with(args, "--init", frozen, "--tune-encoder", "--passes", "1", "--out", moved)...).ok()
+	if d := apart(t, frozen, moved, dev); d < 1e-3 {
+		t.Errorf("training leaves the scores as they were: %g apart", d)
+	}
+}
+
+// apart returns how far apart the scores are that two models give to the best labels of the sentences of a file, relatively.
+func apart(t *testing.T, model, other, file string) float64 {
+	t.Helper()
+	type answer struct{ Score float64 }
+	a := objects[answer](dsp(t, "predict", "--model", model, "--input", file, "--json", "--score").ok())
+	b := objects[answer](dsp(t, "predict", "--model", other, "--input", file, "--json", "--score").ok())
+	if len(a) == 0 || len(a) != len(b) {
+		t.Fatalf("%d and %d answers", len(a), len(b))
+	}
+	far := 0.0
+	for i := range a {
+		far = max(far, math.Abs(a[i].Score-b[i].Score)/(1+math.Abs(a[i].Score)))
+	}
+	return far
+}
+
 // Settings that have no effect, or do not go together, are refused.
 func TestTunedEncoderRefusals(t *testing.T) {
 	t.Parallel()
@@ -112,7 +150,14 @@ func TestTunedEncoderRefusals(t *testing.T) {
 	dsp(t, with(plain, "--encoder", folder, "--freeze-layers", "1")...).refused(exitBadInput, "--freeze-layers", "--tune-encoder")
 	dsp(t, with(args, "--encoder-rows", "float16")...).refused(exitBadInput, "--encoder-rows")
 	dsp(t, with(args, "--freeze-layers", "2")...).refused(exitBadInput, "nothing is left to train")
-	dsp(t, with(args, "--net", "linear", "--features", "ner")...).refused(exitBadInput, "--net deep")
+	steps := filepath.Join(t.TempDir(), "steps.template")
+	if err := os.WriteFile(steps, []byte("Uw=%x[0,word]\nBw=%x[0,word]\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	half := filepath.Join(t.TempDir(), "half")
+	dsp(t, with(plain, "--encoder", folder, "--encoder-layers", "last", "--encoder-rows", "float16", "--passes", "1", "--out", half)...).ok()
+	dsp(t, with(args, "--init", half)...).refused(exitBadInput, "float16", "without --encoder-rows")
+	dsp(t, with(args, "--net", "linear", "--template", steps)...).refused(exitBadInput, "attributes of steps", "begin with B")
 	dsp(t, with(args, "--batch", "4", "--batch-tokens", "90", "--method", "adam")...).refused(exitBadInput, "--batch-tokens")
 	dsp(t, with(args, "--method", "svrg")...).refused(exitBadInput, "svrg")
 }

@@ -70,7 +70,7 @@ func New(s Settings, e *encoders.Encoder, t *pieces.Tokenizer) (*Reader, error) 
 	r := &Reader{Settings: s, Encoder: e, Tokenizer: t}
 	var err error
 	if r.layers, err = e.Layers(s.Layers); err != nil {
-		return nil, err
+		return nil, structured.BadInput("--encoder-layers: %w", err)
 	}
 	if err := t.Fits(e.Vocabulary()); err != nil {
 		return nil, err

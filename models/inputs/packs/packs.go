@@ -26,11 +26,10 @@ const featureSet = "features"
 
 // Summary is what a pack holds.
 type Summary struct {
-	Examples       int `json:"examples"`
-	Positions      int `json:"positions"`
-	Labels         int `json:"labels"`
-	Attributes     int `json:"attributes"`      // of positions; 0 without
-	EdgeAttributes int `json:"edge_attributes"` // of steps
+	Examples  int `json:"examples"`
+	Positions int `json:"positions"`
+	Labels    int `json:"labels"`
+	inputs.Counts
 }
 
 // Write writes data with the inputs that were fitted to them, as c says; c is resolved.
@@ -64,15 +63,8 @@ func Write(path string, c *config.Config, d *structured.Dataset, in inputs.Input
 	if d.Alphabet != nil {
 		s.Labels = d.Alphabet.Len()
 	}
-	s.count(in.Dictionary)
+	s.Counts = in.AttributeCounts()
 	return s, write(path, c, f, in)
-}
-
-// count counts the attributes.
-func (s *Summary) count(d *structured.Dictionary) {
-	if d != nil {
-		s.Attributes, s.EdgeAttributes = d.Nodes(), d.Edges()
-	}
 }
 
 // write adds the settings and the inputs to a file with data, and writes it.
@@ -191,7 +183,7 @@ func Stream(ctx context.Context, path string, c *config.Config) (Summary, error)
 		return Summary{}, err
 	}
 	sum := Summary{Examples: s.builder.Examples, Positions: s.builder.Positions, Labels: s.labels.Len()}
-	sum.count(s.in.Dictionary)
+	sum.Counts = s.in.AttributeCounts()
 	return sum, write(path, c, f, s.in)
 }
 

@@ -11,6 +11,7 @@ package safetensors
 import (
 	"encoding/binary"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"maps"
 	"slices"
@@ -161,6 +162,25 @@ func chunks(data any, do func(piece any, bytes []byte) error) error {
 		return pieces(data, do)
 	}
 	return nil
+}
+
+// Sum returns a checksum of the tensors: of their names, shapes and numbers, whatever the machine. It tells numbers that a disk or a hand has changed.
+func (f *File) Sum() string {
+	sum := crc32.New(crc32.MakeTable(crc32.Castagnoli))
+	var buf []byte
+	for _, name := range slices.Sorted(maps.Keys(f.Tensors)) {
+		t := f.Tensors[name]
+		fmt.Fprintf(sum, "%q %v %s ", name, t.Shape, dtypeOf(t.Data))
+		_ = chunks(t.Data, func(piece any, bytes []byte) (err error) {
+			if bytes == nil {
+				buf, err = binary.Append(buf[:0], order, piece)
+				bytes = buf
+			}
+			_, _ = sum.Write(bytes) // never fails
+			return err
+		})
+	}
+	return fmt.Sprintf("%08x", sum.Sum32())
 }
 
 const pieceLen = 8192 // elements

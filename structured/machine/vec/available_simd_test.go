@@ -10,5 +10,8 @@ func available() []*loops {
 	if archsimd.X86.AVX2() && archsimd.X86.FMA() {
 		all = append(all, &avx2)
 	}
+	if archsimd.X86.AVX512() {
+		all = append(all, choose())
+	}
 	return all
 }

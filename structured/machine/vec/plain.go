@@ -7,6 +7,7 @@ var plain = loops{
 	addScaledDiff: addScaledDiff,
 	exp:           exps,
 	dot:           dot,
+	single:        single,
 	dist2:         dist2,
 	sum:           sum,
 	observe:       observe,
@@ -68,6 +69,32 @@ func dotFrom(s *partials, from int, x, y []float32) {
 	y = y[:len(x)]
 	for i := from; i < len(x); i++ {
 		s[i%16] += float64(x[i]) * float64(y[i])
+	}
+}
+
+// singles holds 32 partial sums in float32: s_i sums the rounded products whose index is i modulo 32.
+type singles [32]float32
+
+// total adds the partial sums pairwise, halving their number each time.
+func (s *singles) total() float32 {
+	for half := 16; half > 0; half /= 2 {
+		for i := range half {
+			s[i] += s[i+half]
+		}
+	}
+	return s[0]
+}
+
+func single(x, y []float32) float32 {
+	var s singles
+	singleFrom(&s, 0, x, y)
+	return s.total()
+}
+
+func singleFrom(s *singles, from int, x, y []float32) {
+	y = y[:len(x)]
+	for i := from; i < len(x); i++ {
+		s[i%32] += float32(x[i] * y[i])
 	}
 }
 

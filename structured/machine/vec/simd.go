@@ -11,7 +11,7 @@ func choose() *loops {
 	switch {
 	case archsimd.X86.AVX512():
 		wide := avx2
-		wide.exp = exps16
+		wide.exp, wide.single = exps16, single16
 		return &wide
 	case archsimd.X86.AVX2() && archsimd.X86.FMA():
 		return &avx2
@@ -28,6 +28,7 @@ var avx2 = loops{
 	addScaledDiff: addScaledDiff8,
 	exp:           exps8,
 	dot:           dot8,
+	single:        single8,
 	dist2:         dist2By8,
 	sum:           sum8,
 	observe:       observe8,
@@ -160,6 +161,59 @@ func dot8(x, y []float32) float64 {
 	p := (&sums{s0, s1, s2, s3}).partials()
 	dotFrom(&p, n, x, y)
 	return p.total()
+}
+
+func single8(x, y []float32) float32 {
+	n := len(x) &^ 31
+	var s0, s1, s2, s3 f32x8
+	for i := 0; i < n; i += 32 {
+		s0 = s0.Add(load(x, i).Mul(load(y, i)))
+		s1 = s1.Add(load(x, i+8).Mul(load(y, i+8)))
+		s2 = s2.Add(load(x, i+16).Mul(load(y, i+16)))
+		s3 = s3.Add(load(x, i+24).Mul(load(y, i+24)))
+	}
+	if n == len(x) {
+		return total8(s0.Add(s2), s1.Add(s3))
+	}
+	var s singles
+	store(s[:], 0, s0)
+	store(s[:], 8, s1)
+	store(s[:], 16, s2)
+	store(s[:], 24, s3)
+	archsimd.ClearAVXUpperBits()
+	singleFrom(&s, n, x, y)
+	return s.total()
+}
+
+// total8 is the rest of singles.total, from the first 16 sums on.
+func total8(low, high f32x8) float32 {
+	var s [8]float32
+	low.Add(high).Store(&s)
+	archsimd.ClearAVXUpperBits()
+	return ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]))
+}
+
+func single16(x, y []float32) float32 {
+	n := len(x) &^ 31
+	var s0, s1 archsimd.Float32x16
+	for i := 0; i < n; i += 32 {
+		s0 = s0.Add(load16(x, i).Mul(load16(y, i)))
+		s1 = s1.Add(load16(x, i+16).Mul(load16(y, i+16)))
+	}
+	if n == len(x) {
+		s := s0.Add(s1)
+		return total8(s.GetLo(), s.GetHi())
+	}
+	var s singles
+	s0.Store((*[16]float32)(s[:]))
+	s1.Store((*[16]float32)(s[16:]))
+	archsimd.ClearAVXUpperBits()
+	singleFrom(&s, n, x, y)
+	return s.total()
+}
+
+func load16(x []float32, i int) archsimd.Float32x16 {
+	return archsimd.LoadFloat32x16((*[16]float32)(x[i:]))
 }
 
 func dist2By8(x, y []float32) float64 {

@@ -1,7 +1,7 @@
-// Package vec implements dense float32 vector arithmetic for optimisers: weights and gradients. Sums are float64.
+// Package vec implements dense float32 vector arithmetic for optimisers: weights and gradients. Sums are float64, but for Dot.
 //
 // It uses SIMD where the build and the machine support it, and gives the same bits everywhere: element-wise operations
-// round each product before the addition, and sums add 16 partial sums in a fixed order.
+// round each product before the addition, and sums add 16 partial sums (Dot: 32) in a fixed order.
 //
 // Every function takes the length of the slice that it writes, or else of the first one; a shorter slice panics.
 package vec
@@ -26,6 +26,9 @@ func Exp(x, to []float32) { fastest.exp(x[:len(to)], to) }
 // Dot64 returns Σ x_i y_i in float64.
 func Dot64(x, y []float32) float64 { return fastest.dot(x, y[:len(x)]) }
 
+// Dot returns Σ x_i y_i in float32: 32 partial sums of rounded products, added pairwise.
+func Dot(x, y []float32) float32 { return fastest.single(x, y[:len(x)]) }
+
 // Norm2 returns ‖x‖² = Σ x_i² in float64.
 func Norm2(x []float32) float64 { return fastest.dot(x, x) }
 
@@ -43,6 +46,7 @@ type loops struct {
 	addScaledDiff func(a float32, x, z, y []float32)
 	exp           func(x, to []float32)
 	dot           func(x, y []float32) float64
+	single        func(x, y []float32) float32
 	dist2         func(x, y []float32) float64
 	sum           func(x []float32) float64
 	observe       func(β, unbias, shift float32, g, v, q []float32)

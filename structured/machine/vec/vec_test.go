@@ -73,6 +73,9 @@ func TestSums(t *testing.T) {
 				}
 			}
 			same("Dot64", Dot64(x, y), dot(x, y), wantDot)
+			if got, want := Dot(x, y), single(x, y); math.Float32bits(got) != math.Float32bits(want) || math.Abs(float64(got)-wantDot) > 1e-5*float64(1+n) {
+				t.Fatalf("Dot of %d is %g, on one lane %g, want %g", n, got, want, wantDot)
+			}
 			same("Norm2", Norm2(x), dot(x, x), wantNorm)
 			same("Dist2", Dist2(x, y), dist2(x, y), wantDist)
 			same("Sum", Sum(x), sum(x), wantSum)
@@ -127,6 +130,14 @@ func BenchmarkDot64(b *testing.B) {
 	b.SetBytes(4096 * 8)
 	for b.Loop() {
 		Dot64(x, x)
+	}
+}
+
+func BenchmarkDot(b *testing.B) {
+	x := random(rand.New(rand.NewPCG(1, 1)), 384)
+	b.SetBytes(384 * 8)
+	for b.Loop() {
+		Dot(x, x)
 	}
 }
 

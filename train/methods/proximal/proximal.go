@@ -114,4 +114,6 @@ func (r *Regulariser) Archive(a engine.Archive) {
 	a.Floats("proximal.last", &r.last)
 	a.Number("proximal.value", &r.value)
 	a.Count("proximal.count", &r.count)
+	a.Refuse(r.Kappa == 0 && len(r.last) == 0 || r.Kappa > 0 && r.Kappa <= r.Lambda && len(r.last) > 0 && len(r.last) == len(r.Center), "proximal.kappa")
+	a.Refuse(r.Lambda >= 0 && !math.IsInf(r.Lambda, 1), "proximal.lambda")
 }

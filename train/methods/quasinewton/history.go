@@ -179,7 +179,7 @@ func (h *history) differences(p *train.Problem, k, from int, s, y []float64) {
 // archive saves or restores the history.
 func (h *history) archive(a engine.Archive) {
 	n := len(h.points)
-	a.Count("points", &n)
+	engine.ArchivePieces(a, "points", &n)
 	if len(h.points) != n {
 		h.points, h.grads = make([][]float32, n), make([][]float32, n)
 	}

@@ -87,7 +87,9 @@ func (g *rig) trainingChecks() []Check {
 		}},
 		{name: "adam, crf, trees", net: biaffine, loss: engine.CRF, method: func() train.Method { return &methods.Adam{} }, crossing: true},
 		{name: "prox-linear on batches, softmax-margin, trees", net: biaffine, loss: engine.SoftmaxMargin, method: onBatches},
-		{name: "prox-linear, casimir, trees", net: biaffine, loss: engine.CRF, method: func() train.Method { return &methods.ProxLinear{} }, crossing: true},
+		{name: "prox-linear, saga, trees", net: biaffine, loss: engine.CRF, crossing: true, method: func() train.Method {
+			return &methods.ProxLinear{WarmUp: -1, Inner: func(int) train.Method { return &methods.SAGA{} }}
+		}},
 	} {
 		all = append(all, Check{"training: " + c.name, func(ctx context.Context, r *rand.Rand, w *worst) (string, error) { return g.training(ctx, c, r, w) }})
 	}
