@@ -78,7 +78,7 @@ def seconds(ranks, repeated, shared, serial, strands, windows, exchanges, size, 
     else:
         pieces, each = windows(ranks), size / exchanges
         chain = (ranks - 1 + pieces - 1) * (alpha + each / pieces / beta)
-        messages = exchanges * (chain + pieces * alpha * rounds + 2 * each / beta)
+        messages = exchanges * (chain + pieces * alpha * rounds + 2 * each * (ranks - 1) / ranks / beta)
     return repeated + shared * serial + shared * (1 - serial) / min(ranks, strands) + messages
 
 
