@@ -337,7 +337,6 @@ func (t *trainer) trees(ctx context.Context) error {
 		}
 		c.Tree, c.Crossing = t.config.Tree, t.config.Crossing
 		if t.encoder == nil {
-			c.Reg = treeReg
 			c.Template = filepath.Join(dir, "template")
 			if err := os.WriteFile(c.Template, []byte(arcs.Builtin()+template(treesStage)), 0o666); err != nil {
 				return err
@@ -360,9 +359,6 @@ const (
 	treePasses     = 4
 	biaffinePasses = 6
 )
-
-// treeReg is --reg of the linear parser: with the default, a few passes end far from the optimum, and are no better.
-const treeReg = 16
 
 // biaffine is the parser that reads an encoder. A linear one would add what the rows of both ends of an arc say; this one sees them together.
 func biaffine(c *config.Config) {
