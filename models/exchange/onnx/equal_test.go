@@ -197,6 +197,7 @@ func TestGraphsWithEncoders(t *testing.T) {
 		graphCase{"dense features, too", also(rows("bert", "first", "mean2"), func(c *config.Config) { c.Dense = "features" })},
 		graphCase{"rows alone", also(rows("bert", "first", "0"), func(c *config.Config) { c.Features = "none" })},
 		graphCase{"trained", also(rows("bert", "mean", "last"), func(c *config.Config) { c.Net, c.TuneEncoder, c.FreezeLayers, c.EncoderCache = "embed", true, 1, "" })},
+		graphCase{"trained, attributes beside", also(rows("bert", "first", "last"), func(c *config.Config) { c.Features, c.TuneEncoder, c.EncoderCache = "ner", true, "" })},
 		graphCase{"adapters", also(rows("bert", "first", "last"), func(c *config.Config) {
 			c.Net, c.TuneEncoder, c.Adapter, c.EncoderCache = "embed", true, "lora:2:3", ""
 		})},
