@@ -122,7 +122,11 @@ func keepsSome(t tasks.Task) error {
 	if t.Labels || t.Known != nil {
 		return nil
 	}
-	return structured.BadInput("--force keeps labels of words, graphs and masks, heads and relations, constituents, and links of --task align; %s of --task %s are predicted whole", t.Outputs, t.Name)
+	why := ""
+	if t.Whole != "" {
+		why = ": " + t.Whole
+	}
+	return structured.BadInput("--force keeps labels of words, graphs and masks, heads and relations, constituents, and links of --task align; %s of --task %s are predicted whole%s", t.Outputs, t.Name, why)
 }
 
 // Keeps refuses a model whose predictions cannot keep what is known of outputs (predictions.Options.Force), as bad input.

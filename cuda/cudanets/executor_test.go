@@ -211,14 +211,14 @@ func TestDropoutIsTheCPUs(t *testing.T) {
 	}
 }
 
-// The batch exceeds a stretch of the sort and a stretch of the scatter, with frequent and rare ids.
+// The batch exceeds a stretch of the sort and many stretches of the scatter, with frequent and rare ids.
 func TestScatterOfManyIds(t *testing.T) {
 	d := cudatest.Device(t)
 	input := graph.Input{Vocab: []int{70000, 2}}
 	net, err := nets.New(nets.Config{Net: "embed", Embed: []int{3, 2}, Channels: []int{2}, Window: 1, Edges: nets.EdgesNone}, input, 2)
 	cudatest.Must(t, err)
 	rng := rand.New(rand.NewPCG(8, 8))
-	data := cudatest.RandomData(rng, input, 2, 300, 200, 70)
+	data := cudatest.RandomData(rng, input, 2, 1800, 500, 270)
 	for t := range data.Positions() {
 		if id := &data.Ids[2*t]; rng.IntN(3) > 0 {
 			*id = 256 * (*id % 4)

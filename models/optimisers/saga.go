@@ -18,5 +18,7 @@ var SAGA = builtin(&Descriptor{
 	}{},
 	Smoothing: Smooths, Certified: true, Prior: true, Ranks: true, L1OnCPU: true,
 	Inner: "saga", StepSetting: "lr", Memory: 2,
-	Make: func(r *Run) (train.Method, error) { return &methods.SAGA{Pace: pace(r), Async: r.Parallel == "async"}, nil },
+	Make: func(r *Run) (train.Method, error) {
+		return &methods.SAGA{Pace: pace(r), Async: r.Parallel == "async"}, nil
+	},
 })

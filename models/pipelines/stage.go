@@ -47,20 +47,26 @@ var tagStages = []stage{
 	{name: upos, field: conllu.UPOS, passes: 6, rows: true, table: fieldTable(conllu.UPOS), fill: fillField(conllu.UPOS)},
 	{name: xpos, field: conllu.XPOS, passes: 4, settings: independent, rows: true, table: fieldTable(conllu.XPOS, conllu.UPOS), fill: fillField(conllu.XPOS)},
 	{name: feats, field: conllu.Feats, passes: 4, settings: many, rows: true, table: fieldTable(conllu.Feats, conllu.UPOS, conllu.XPOS), fill: fillField(conllu.Feats)},
-	{name: lemma, field: conllu.Lemma, passes: 3, settings: many, table: lemmaTable, simplify: dropRareScripts, fill: fillLemma},
+	{name: lemma, field: conllu.Lemma, passes: 3, settings: scripts, table: lemmaTable, simplify: dropRareScripts, fill: fillLemma},
 }
 
 // independent leaves out the scores of neighbouring labels: they are many, and the labels of the stages before say what the neighbours are.
 // What sdca remembers of an example grows with the square of the number of labels; bcpfw remembers labels.
 func independent(c *config.Config) {
 	c.Edges, c.Loss, c.Method = "none", "hinge", "bcpfw"
-	c.MinCount = 2
+	c.MinCount, c.Reg = 2, 40 // with the default, a few passes end far from the optimum, and more tags are wrong (docs/pipelines.md)
 }
 
 // many is for stages with hundreds of labels: an attribute has a weight for each of them, so rare attributes are left out, too.
 func many(c *config.Config) {
 	independent(c)
 	c.MinCount = 4
+}
+
+// scripts is for lemmas, for which regularising more was not better.
+func scripts(c *config.Config) {
+	many(c)
+	c.Reg = config.Default().Reg
 }
 
 // template returns the text of a stage's template.

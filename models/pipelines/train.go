@@ -277,6 +277,7 @@ func (t *trainer) settingsOf(s stage) func(c *config.Config) {
 		}
 		if s.rows && t.encoder != nil {
 			c.Loss, c.Method = "hinge", "bcpfw" // which comes near the optimum in few passes on rows, too, as sdca does not
+			c.Reg = config.Default().Reg
 			t.readRows(c)
 		}
 	}
@@ -336,6 +337,7 @@ func (t *trainer) trees(ctx context.Context) error {
 		}
 		c.Tree, c.Crossing = t.config.Tree, t.config.Crossing
 		if t.encoder == nil {
+			c.Reg = treeReg
 			c.Template = filepath.Join(dir, "template")
 			if err := os.WriteFile(c.Template, []byte(arcs.Builtin()+template(treesStage)), 0o666); err != nil {
 				return err
@@ -358,6 +360,9 @@ const (
 	treePasses     = 4
 	biaffinePasses = 6
 )
+
+// treeReg is --reg of the linear parser: with the default, a few passes end far from the optimum, and are no better.
+const treeReg = 16
 
 // biaffine is the parser that reads an encoder. A linear one would add what the rows of both ends of an arc say; this one sees them together.
 func biaffine(c *config.Config) {

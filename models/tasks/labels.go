@@ -56,7 +56,7 @@ func labelNet(in graph.Input) string {
 }
 
 func labelLogLikelihood(c config.Config, in inputs.Inputs) bool {
-	return in.Dictionary != nil || c.Preset().Crf
+	return in.Dictionary != nil || in.TunesEncoder() || c.Preset().Crf
 }
 
 func labelLayout(labels *structured.Alphabet, o predictions.Options, asJSON bool) predictions.Layout {

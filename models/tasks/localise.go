@@ -27,6 +27,7 @@ var _ = builtin(Task{
 		"difficulty", "search", "search-limit", "class", "boxes", "images", "cells", "crop", "candidates", "stream",
 		"features",
 	},
+	Whole: "of a box one knows all or nothing",
 	Check: checkLocalise,
 	Complete: func(c *config.Config) {
 		if searchesWindows(c) && c.Window == 0 && (c.Net == "auto" || c.Preset().Takes("window")) {

@@ -44,6 +44,8 @@ type Task struct {
 	// Known sets the gold outputs of data, which were read with them, to what predictions are to keep of them (--force), whole or in part. Nil: nothing
 	// is kept, unless outputs are Labels.
 	Known func(d *structured.Dataset, labels *structured.Alphabet) error
+	// Whole says why predictions keep nothing of an output, where they do not and the reason is not that nobody has written it.
+	Whole string
 	// FileFormat is the format of files for a model that was trained on built-in data; empty: they are recognised.
 	FileFormat string
 	// Nameless says that outputs are numbers of positions or items, which have no names.

@@ -27,6 +27,7 @@ var _ = builtin(Task{
 		"links", "bitext", "features", "template", "hash-bits", "vectors", "encoder", "min-count", "pair-units", "miss-cost", "false-cost",
 	},
 	Check:      checkPairs,
+	Whole:      "scores of pairs and of steps cannot forbid that a path leaves a pair out",
 	FileFormat: formats.Pairs,
 	Reading:    func(o *formats.Options) { o.Pairs = &alignments.Paths },
 	Draw: func(c *config.Config) (train, dev, test *structured.Dataset, err error) {

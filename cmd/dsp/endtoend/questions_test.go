@@ -290,7 +290,7 @@ func TestQuestionsRefusedByName(t *testing.T) {
 		{"predict --model " + links + " --input " + pairs + " --samples 3 --json", "--samples needs sums over all outputs"},
 		{"predict --model " + links + " --input " + pairs + " --select 3", "--by entropy needs sums"},
 		{"eval --model " + links + " --data " + pairs + " --nll", "--nll needs sums"},
-		{"eval --model " + links + " --data " + pairs + " --against " + links + " --kl", "--kl needs sums"},
+		{"eval --model " + links + " --data " + pairs + " --against " + links + " --kl", "--kl: it needs sums"},
 		{"train --train " + pairs + " --teacher " + links, "--teacher needs sums"},
 		{"predict --model " + tagger + " --samples 3", "add --json"},
 		{"predict --model " + tagger + " --samples -1", "--samples -1: expected 0 to 100000"},

@@ -62,7 +62,7 @@ func TestTunedEncoderInModel(t *testing.T) {
 	dsp(t, "predict", "--model", run, "--input", dev).refused(exitBadInput, folder, "not there")
 	dsp(t, "eval", "--model", stored, "--data", dev).ok()
 	dsp(t, "report", "--model", stored, "--data", dev, "--out", filepath.Join(t.TempDir(), "report.html")).ok()
-	if info := dsp(t, "info", stored).ok().stdout; !strings.Contains(info, "\nencoder  ") || !strings.Contains(info, "encoder.encoder.layer.1.attention.self.query.weight") {
+	if info := dsp(t, "info", stored).ok().stdout; !strings.Contains(info, "\nencoder  ") || !strings.Contains(info, "\nloss: crf\n") || !strings.Contains(info, "encoder.encoder.layer.1.attention.self.query.weight") {
 		t.Errorf("info:\n%s", info)
 	}
 	calibrated := filepath.Join(t.TempDir(), "calibrated")

@@ -70,7 +70,7 @@ func TestWarp(t *testing.T) {
 	if nll := measured.Likelihood.NLL; !(nll > 0 && nll < 10) {
 		t.Errorf("the gold links have %g nats", nll)
 	}
-	if o := dsp(t, "predict", "--model", run, "--input", line, "--force"); o.code != 2 || !strings.Contains(o.stderr, "links of --task warp are predicted whole") {
+	if o := dsp(t, "predict", "--model", run, "--input", line, "--force"); o.code != 2 || !strings.Contains(o.stderr, "links of --task warp are predicted whole: scores of pairs") {
 		t.Errorf("exit %d, %s", o.code, o.stderr)
 	}
 }

@@ -5,11 +5,12 @@
 //                                    that continues in the next
 // One block per stretch of consecutive ids, one thread per column. scatter_runs adds runs within a stretch to the table; no other block adds to
 // those rows. Then scatter_spans adds, in order, the parts of each run that crosses stretches, in the block where the run starts. Both read
-// eight rows ahead of the sum.
+// rows ahead of the sum.
 // Bound: reads g once. Reference: nets/graph/gather.go; checked by cuda/cudanets/executor_test.go.
 #include "device.cuh"
 
 #define AHEAD 8
+#define SPANS_AHEAD 16
 
 KERNEL(scatter_runs)(const int* ids, const int* order, const float* g, int n, int rows, int cols, int stretch, float* parts, float* out) {
 	int lo = BLOCK * stretch, hi = min(n, lo + stretch);
@@ -37,6 +38,9 @@ KERNEL(scatter_runs)(const int* ids, const int* order, const float* g, int n, in
 }
 EXPORT(scatter_runs)
 
+// continues tells whether a stretch begins with a row of the run of id.
+DEVICE bool continues(const int* ids, int n, int stretch, int at, int id) { return at * stretch < n && ids[at * stretch] == id; }
+
 KERNEL(scatter_spans)(const int* ids, int n, int rows, int cols, int stretch, const float* parts, float* out) {
 	int lo = BLOCK * stretch, next = lo + stretch;
 	if (next >= n) return;
@@ -45,14 +49,15 @@ KERNEL(scatter_spans)(const int* ids, int n, int rows, int cols, int stretch, co
 	if (id >= rows || !startsHere || ids[next] != id) return;
 	for (int c = BLOCK_Y * THREADS + THREAD; c < cols; c += BLOCKS_Y * THREADS) {
 		float sum = parts[(int64_t)(2 * BLOCK + 1) * cols + c];
-		bool more = true;
-		for (int first = BLOCK + 1; more; first += AHEAD) {
-			float x[AHEAD];
-			for (int k = 0; k < AHEAD; k++) {
-				more = (first + k) * stretch < n && ids[(first + k) * stretch] == id;
-				x[k] = more ? parts[(int64_t)(2 * (first + k)) * cols + c] : 0.f;
-			}
-			for (int k = 0; k < AHEAD; k++) sum += x[k];
+		bool runs[SPANS_AHEAD], more;
+		for (int k = 0; k < SPANS_AHEAD; k++) runs[k] = continues(ids, n, stretch, BLOCK + 1 + k, id);
+		for (int first = BLOCK + 1;; first += SPANS_AHEAD) {
+			float x[SPANS_AHEAD];
+			for (int k = 0; k < SPANS_AHEAD; k++) x[k] = runs[k] ? parts[(int64_t)(2 * (first + k)) * cols + c] : 0.f;
+			more = runs[SPANS_AHEAD - 1];
+			for (int k = 0; k < SPANS_AHEAD; k++) runs[k] = more && continues(ids, n, stretch, first + SPANS_AHEAD + k, id); // loads while x arrives
+			for (int k = 0; k < SPANS_AHEAD; k++) sum += x[k];
+			if (!more) break;
 		}
 		out[(int64_t)id * cols + c] += sum;
 	}
