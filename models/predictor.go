@@ -269,8 +269,10 @@ func (a *answers) predictions(d *structured.Dataset, examples []int, o predictio
 			forced := ""
 			if o.Force {
 				forced = " and the labels that are given"
-				if t, ok := s.(trees.SpanningTree); ok && !t.NonProjective {
-					forced = " and the heads that are given: its trees have no crossing arcs, those of a model of --tree nonprojective may"
+				if t, ok := s.(trees.SpanningTree); ok && t.NonProjective {
+					forced = " and the heads that are given: its trees have one root and no cycles"
+				} else if ok {
+					forced = " and the heads that are given: its trees have one root, no cycles and no crossing arcs (those of a model of --tree nonprojective may cross)"
 				}
 			}
 			return nil, structured.BadInput("%s: no output of %d positions keeps the model's constraints%s", d.Where(i), d.Length(i), forced)

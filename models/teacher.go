@@ -40,8 +40,11 @@ func (m *Model) learnFrom(c *config.Config) error {
 	if c.Task != m.Config.Task {
 		return structured.BadInput("--teacher %s: its --task is %s, and that of this run is %s", c.Teacher, m.Config.Task, c.Task)
 	}
-	if c.Order > 1 && m.Config.Order != c.Order {
-		return structured.BadInput("--teacher %s: --order %d takes the steps between labels from the teacher, which is of --order %d", c.Teacher, c.Order, m.Config.Order)
+	if c.Structure != m.Config.Structure {
+		return structured.BadInput("--teacher %s: its --structure is %s, and that of this run is %s", c.Teacher, m.Config.Structure, c.Structure)
+	}
+	if theirs, ours := max(1, m.Config.Order), max(1, c.Order); theirs != ours {
+		return structured.BadInput("--teacher %s: its --order is %d, and that of this run is %d", c.Teacher, theirs, ours)
 	}
 	if c.MaxLength == 0 { // of segments
 		c.MaxLength = m.Config.MaxLength

@@ -1,6 +1,7 @@
 package optimisers
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/dsp-go/dsp/nets"
@@ -21,7 +22,7 @@ const (
 // the same method is chosen everywhere.
 const mostRemembered = 2 << 30
 
-// Auto returns the method for an objective that runs with these settings, and a sentence with the reason. Net is the network's name, or empty; onDevice says
+// Auto returns the method for an objective that runs with these settings, and a sentence with the reason. Net names the network there, or is empty; onDevice says
 // that the run must be on a device.
 func Auto(r *Run, o *engine.Objective, net string, onDevice bool) (d *Descriptor, why string) {
 	d, why = choose(o, net, onDevice)
@@ -65,11 +66,7 @@ func ForRanks(d *Descriptor, o *engine.Objective) (by *Descriptor, why string) {
 
 // choose returns the method for the problem, as if every method ran on a device, and a sentence with the reason.
 func choose(o *engine.Objective, net string, onDevice bool) (d *Descriptor, why string) {
-	if net != "" {
-		net = fmt.Sprintf("net %q", net)
-	} else {
-		net = "this net"
-	}
+	net = cmp.Or(net, "this net")
 	switch {
 	case o.Radius > 0:
 		return SPBCFW, "sp-bcfw keeps ‖w‖₁ within --radius, needs no step size, and certifies how far the optimum is"

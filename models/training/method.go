@@ -1,6 +1,8 @@
 package training
 
 import (
+	"fmt"
+
 	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/optimisers"
@@ -76,7 +78,7 @@ func chooseMethod(c *config.Config, o *engine.Objective, ranks int) (d *optimise
 		return d, ""
 	}
 	kind, _, err := config.ParseDevice(c.Device)
-	d, why = optimisers.Auto(c.Run(), o, c.Net, err == nil && kind == config.CUDA)
+	d, why = optimisers.Auto(c.Run(), o, netOf(c), err == nil && kind == config.CUDA)
 	if given := onlyCasimirTakes(c); d == optimisers.NSlack && given != "" {
 		d, why = optimisers.Casimir, "of the methods for the hinge it is one that takes --"+given
 	}
@@ -84,6 +86,14 @@ func chooseMethod(c *config.Config, o *engine.Objective, ranks int) (d *optimise
 		return by, because
 	}
 	return d, why
+}
+
+// netOf names the network of a run in the reason of a choice.
+func netOf(c *config.Config) string {
+	if c.TuneEncoder {
+		return fmt.Sprintf("net %q on an encoder that is trained along", c.Net)
+	}
+	return fmt.Sprintf("net %q", c.Net)
 }
 
 // onlyCasimirTakes returns a setting that is given and that casimir takes, where n-slack does not; empty if there is none.

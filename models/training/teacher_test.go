@@ -165,16 +165,16 @@ func TestTeacherRefused(t *testing.T) {
 	_, c := trainText(t, func(c *config.Config) { c.Loss = "crf" })
 	good := file(t, "good.conll", noisy)
 	for want, train := range map[string]func(c *config.Config){
-		"no effect with --loss hinge":              func(c *config.Config) { c.Loss = "hinge" },
-		"its --task is tag":                        func(c *config.Config) { c.Task = "ocr" },
-		"expected a share from 0 to 1":             func(c *config.Config) { c.TeacherShare = 2 },
-		"label \"Z\" is not one":                   func(c *config.Config) { c.Train = file(t, "bad.conll", "a Z\n") },
-		"no effect without --teacher MODEL":        func(c *config.Config) { c.Teacher, c.TeacherShare = "", 0.5 },
-		"the teacher, which is of --order 1":       func(c *config.Config) { c.Order = 2 },
-		"one is a chain, the other a segmentation": func(c *config.Config) { c.Structure = "segments" },
-		"no model":                        func(c *config.Config) { c.Teacher = t.TempDir() },
-		"--scheme bioes converts tags":    func(c *config.Config) { c.Scheme = "bioes" },
-		"--init or --prior both say what": func(c *config.Config) { c.Init = c.Teacher },
+		"no effect with --loss hinge":            func(c *config.Config) { c.Loss = "hinge" },
+		"its --task is tag":                      func(c *config.Config) { c.Task = "ocr" },
+		"expected a share from 0 to 1":           func(c *config.Config) { c.TeacherShare = 2 },
+		"label \"Z\" is not one":                 func(c *config.Config) { c.Train = file(t, "bad.conll", "a Z\n") },
+		"no effect without --teacher MODEL":      func(c *config.Config) { c.Teacher, c.TeacherShare = "", 0.5 },
+		"its --order is 1, and that of this run": func(c *config.Config) { c.Order = 2 },
+		"its --structure is chain":               func(c *config.Config) { c.Structure = "segments" },
+		"no model":                               func(c *config.Config) { c.Teacher = t.TempDir() },
+		"--scheme bioes converts tags":           func(c *config.Config) { c.Scheme = "bioes" },
+		"--init or --prior both say what":        func(c *config.Config) { c.Init = c.Teacher },
 	} {
 		if _, err := taught(t, good, c.Out, train); err == nil || !structured.IsBadInput(err) || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want bad input with %q", err, want)

@@ -23,8 +23,8 @@ func exportCommand() *cobra.Command {
 		Use:   "export --model MODEL --to FILE",
 		Short: "Write potentials for data, a model's weights, or a model as ONNX, for other programs",
 		Long: `export writes the potentials that a model computes for data. For sequences these are the arrays node [ΣT×Y] and edge [Y×Y]
-or [ΣT×Y×Y]. For trees they are arc [Σn²×1], label [Σn²×R] and arc_offsets; row d·n+h belongs to dependent d and head h, and
-h = d stands for the root. For graphs they are node [ΣV×Y], edge ([ΣE×Y×Y], [types×Y×Y] or, for Potts edges, [ΣE×1]) and
+or [ΣT×Y×Y]. For trees they are arc [Σn²×1], label [Σn²×R] and arc_offsets; row d·n+h belongs to dependent d and head h,
+and h = d stands for the root. For graphs they are node [ΣV×Y], edge ([ΣE×Y×Y], [types×Y×Y] or, for Potts edges, [ΣE×1]) and
 edge_offsets. For sentence pairs they are pair [Σn·m×1], whose row i·m+j belongs to source word i and target word j, unmatched
 [Σn×1], pair_offsets and source_offsets. All add offsets [n+1], labels if the data has any, label_names and ids. With
 --weights, export writes the network's parameters instead.

@@ -11,11 +11,11 @@ import (
 )
 
 // writesFile are the verbs whose --out names a file; that of others is a folder, which they make.
-var writesFile = []string{"calibrate", "import", "infer"}
+var writesFile = []string{"calibrate", "import", "infer", "pack", "report"}
 
 // checkOutputs refuses a file to write whose folder does not exist, before any work is done. Names without an extension may be those of folders.
 func checkOutputs(cmd *cobra.Command) error {
-	flags := []string{"to", "picture", "pr-curve", "calibration", "expected-counts"}
+	flags := []string{"to", "onnx", "picture", "pr-curve", "calibration", "expected-counts"}
 	if slices.Contains(writesFile, cmd.Name()) {
 		flags = append(flags, "out")
 	}

@@ -20,8 +20,8 @@ func packCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "pack --train FILE --out PACK",
 		Short: "Write training data and their inputs to one file, which training maps into memory",
-		Long: `pack reads training data as dsp train does, makes their inputs, and writes both to one file. dsp train --train PACK maps that file into
-memory. The system loads what is used, so the data may be larger than memory, and training begins at once.
+		Long: `pack reads training data as dsp train does, makes their inputs, and writes both to one file. dsp train --train PACK maps that
+file into memory. The system loads what is used, so the data may be larger than memory, and training begins at once.
 
 Training on a pack and training on its data give the same model, to the bit. Flags say how to read the data and which inputs to
 make; the pack keeps them.

@@ -148,6 +148,9 @@ func TestBadUse(t *testing.T) {
 	}
 	nowhere := filepath.Join(t.TempDir(), "missing", "p.npz")
 	dsp(t, "export", "--model", tagger(t), "--data", text, "--to", nowhere).refused(exitBadInput, "there is no folder")
+	dsp(t, "export", "--model", tagger(t), "--onnx", nowhere).refused(exitBadInput, "--onnx", "there is no folder")
+	dsp(t, "report", tagger(t), "--out", nowhere).refused(exitBadInput, "--out", "there is no folder")
+	dsp(t, "data", "pack", "--train", text, "--out", nowhere).refused(exitBadInput, "--out", "there is no folder")
 }
 
 // dense writes dense features with Dim 2 to an npz file.
