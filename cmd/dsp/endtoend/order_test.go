@@ -99,7 +99,6 @@ func TestSecondOrder(t *testing.T) {
 		"--order 2 --structure segments": "--order 2 is for --structure chain",
 		"--order 2 --edges none":         "not none",
 		"--order 2 --task constituency":  "--order 2 has no effect with --task constituency",
-		"--order 2 --teacher " + run:     "leave out --teacher",
 		"--order 2 --method counts":      "not a second-order chain",
 		"--init " + run + " --train " + write(t, "new.conll", "the\tO\nfox\tI-X\n"):   "label I-X after O, which the model's training data do not have",
 		"--init " + run + " --train " + write(t, "other.conll", "the\tO\nfox\tB-Y\n"): "takes no new ones",

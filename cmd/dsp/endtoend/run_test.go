@@ -216,7 +216,7 @@ func TestTagText(t *testing.T) {
 		t.Errorf("got\n%s", o.stdout)
 	}
 	o := dspWith(t, "the\nred\nfox\n", "predict", "--model", tagger(t)).ok()
-	if o.stdout != "the O\nred B-X\nfox I-X\n" {
+	if o.stdout != "the\tO\nred\tB-X\nfox\tI-X\n" {
 		t.Errorf("words alone on standard input: %q", o.stdout)
 	}
 }

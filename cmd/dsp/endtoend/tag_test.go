@@ -192,7 +192,7 @@ func TestImport(t *testing.T) {
 	edited := write(t, "edited.txt", string(text)+"O\tUw=unheard\t50\n")
 	dsp(t, "import", "--model", model, "--weights", edited, "--out", again).refused(exitBadInput, "edited.txt:", "Uw=unheard", "--add")
 	dsp(t, "import", "--model", model, "--weights", edited, "--add", "--out", again).ok()
-	if o := dspWith(t, "unheard\n", "predict", "--model", again, "--confidence").ok(); o.stdout != "unheard 1.000000 O\n" {
+	if o := dspWith(t, "unheard\n", "predict", "--model", again, "--confidence").ok(); o.stdout != "unheard\t1.000000\tO\n" {
 		t.Errorf("got %q", o.stdout)
 	}
 }

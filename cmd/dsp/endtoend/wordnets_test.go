@@ -198,8 +198,8 @@ func TestRecurrentTagger(t *testing.T) {
 	dsp(t, "train", "--task", "tag", "--train", train, "--net", "rnn", "--recurrent", "8", "--embed", "8", "--edges", "none", "--method", "sgd",
 		"--lr", "0.2", "--reg", "0.01", "--passes", "20", "--out", dir, "--quiet").ok()
 	o := dspWith(t, "no\nand\nand\nand\nand\nit\n\nyes\nand\nand\nand\nand\nit\n", "predict", "--model", dir).ok()
-	const middle = "and O\nand O\nand O\nand O\nit "
-	if want := "no O\n" + middle + "NO\n\nyes O\n" + middle + "YES\n"; o.stdout != want {
+	const middle = "and\tO\nand\tO\nand\tO\nand\tO\nit\t"
+	if want := "no\tO\n" + middle + "NO\n\nyes\tO\n" + middle + "YES\n"; o.stdout != want {
 		t.Errorf("got %q, want %q", o.stdout, want)
 	}
 }
