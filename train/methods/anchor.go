@@ -97,6 +97,7 @@ func (an *anchor) steps(ctx context.Context, p *train.Problem, s oracles.Smoothi
 			c = -γ / float64(b)
 			if pace.measures() && observes(p, done/size) {
 				an.path.Observe(&st, an.at, b)
+				pace.observed++
 			}
 		}
 		an.path.Step(ρ, 1, c, 0, st.Grad)

@@ -35,6 +35,7 @@ type Pace struct {
 	a        float64 // the current A
 	rise     float64 // Σ ‖D‖²
 	progress float64 // Σ ⟨D, w − w̃⟩
+	observed int     // steps in these sums
 }
 
 // paced is a method whose step size comes from a Pace.
@@ -85,15 +86,26 @@ func (p *Pace) observe(norm, product float64, b int) {
 // step, so only every 16th step is observed. All other cases observe every step; on a device a step covers all weights anyway.
 func observes(p *train.Problem, k int) bool { return p.Sparse() == nil || p.OnDevice() || k%16 == 0 }
 
-// update computes the new A from what was observed at μ. A falls to a quarter at most, because a pass with short steps sees
-// little of F.
+// enough is the number of observed steps whose ratio A is as good as a number. A pass over few examples observes fewer, and its ratio errs by
+// several times: with steps that follow it, some passes undo what others have gained.
+const enough = 64
+
+// update moves A towards what was observed at μ: all the way if enough steps were, otherwise by their share, on the scale of logarithms. A falls
+// to a quarter at most, because a pass with short steps sees little of F; and it rises at once where it is wrong by more than that.
 func (p *Pace) update(μ float64) {
 	if p.progress > 0 {
 		if a := p.rise / p.progress * μ; a > 0 && !math.IsInf(a, 0) {
-			p.a = max(a, p.a/4)
+			share := 1.
+			if p.a > 0 && a <= 4*p.a {
+				share = min(1, float64(p.observed)/enough)
+			}
+			if a = max(a, p.a/4); share < 1 {
+				a = p.a * math.Pow(a/p.a, share)
+			}
+			p.a = a
 		}
 	}
-	p.rise, p.progress = 0, 0
+	p.rise, p.progress, p.observed = 0, 0, 0
 }
 
 // probes is the number of batches on which A is measured between two points.
@@ -113,6 +125,7 @@ func (p *Pace) probe(ctx context.Context, pr *train.Problem, s *train.State, fro
 		p.observe(d.Norm2(), d.Dot(to)-d.Dot(from), size)
 		s.OracleCalls += 2 * size
 	}
+	p.observed = enough // the points are far apart, and all batches see both
 	return nil
 }
 

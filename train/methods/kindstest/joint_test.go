@@ -167,3 +167,17 @@ func TestJointWithL1(t *testing.T) {
 		})
 	}
 }
+
+// Passes over few examples observe few steps. Their step size must not jump with what these few say: every seed reaches the optimum.
+func TestStepSizesOfFewExamples(t *testing.T) {
+	p := traintest.Shifted(traintest.JointProblem(t, 40, 3, 5, engine.CRF, 0.05))
+	p.Smoothing = oracles.Smoothing{Kind: oracles.Entropy}
+	for seed := range uint64(10) {
+		p.Seed = seed
+		for _, m := range []train.Method{&methods.SVRG{}, &methods.Casimir{}} {
+			if s := interval(t, m, p, 60); !(s.Gap() <= 1e-4*s.Primal) {
+				t.Errorf("%s, seed %d: relative gap %g after 60 passes", m.Name(), seed, s.Gap()/s.Primal)
+			}
+		}
+	}
+}
