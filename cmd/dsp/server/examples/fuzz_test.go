@@ -94,6 +94,8 @@ func TestRefusals(t *testing.T) {
 		{"words", `{"words": ["a"], "wrds": 1}`, `no member is called "wrds"; members are id, words, pos,`},
 		{"words", `{"words": "a"}`, "words has a string, expected a list of texts"},
 		{"words", `{"words": [1]}`, "words has a number, expected text"},
+		{"words", `{"words": ["a"], "labels": "x"}`, "labels has a string, expected a list of texts, numbers or null"},
+		{"words", `{"words": {"a": 1}}`, "words has an object, expected a list of texts"},
 		{"words", `{"words": []}`, "column word is empty"},
 		{"words", `{"words": ["a", ""]}`, "cell 1 is empty"},
 		{"words", `{"words": ["a"], "columns": {"word": ["b"]}}`, "given twice"},

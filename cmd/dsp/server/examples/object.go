@@ -166,12 +166,12 @@ func members() []string {
 func Explain(err error) string {
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		if wrong.Field == "" {
-			return "found a " + wrong.Value + ", expected an object"
+			return "found " + article(wrong.Value) + ", expected an object"
 		}
 		if number, found := strings.CutPrefix(wrong.Value, "number "); found {
 			return wrong.Field + " has the number " + number + ", expected " + kind(wrong.Type.String())
 		}
-		return wrong.Field + " has a " + wrong.Value + ", expected " + kind(wrong.Type.String())
+		return wrong.Field + " has " + article(wrong.Value) + ", expected " + kind(wrong.Type.String())
 	}
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
 		return "the JSON object is cut off"
@@ -185,11 +185,21 @@ func Explain(err error) string {
 	return "not JSON: " + strings.TrimPrefix(err.Error(), "json: ")
 }
 
+// article puts a or an before a JSON type.
+func article(kind string) string {
+	if strings.ContainsRune("aeiou", rune(kind[0])) {
+		return "an " + kind
+	}
+	return "a " + kind
+}
+
 // kind names a Go type of Object in JSON's words.
 func kind(t string) string {
 	lists := strings.Count(t, "[]")
 	name := map[string]string{"string": "text", "float32": "a number (of 32 bits)", "int": "a whole number", "uint8": "base64"}[strings.TrimLeft(t, "[]*")]
 	switch {
+	case t == "[]interface {}": // Cells
+		return "a list of texts, numbers or null"
 	case strings.HasPrefix(t, "map"):
 		return "an object of lists of text"
 	case name == "":
