@@ -49,6 +49,9 @@ func (m *Model) learnFrom(c *config.Config) error {
 	if c.MaxLength == 0 { // of segments
 		c.MaxLength = m.Config.MaxLength
 	}
+	if c.MaxLength != m.Config.MaxLength {
+		return structured.BadInput("--teacher %s: its segments have --max-length %d, and those of this run %d; leave out --max-length", c.Teacher, m.Config.MaxLength, c.MaxLength)
+	}
 	if settings.Undecided(c.Loss) {
 		c.Loss = "crf"
 	}

@@ -180,4 +180,13 @@ func TestTeacherRefused(t *testing.T) {
 			t.Errorf("got %v, want bad input with %q", err, want)
 		}
 	}
+	_, segments := trainText(t, func(c *config.Config) { c.Structure = "segments" })
+	for want, train := range map[string]func(c *config.Config){
+		"its --structure is segments": func(*config.Config) {},
+		"leave out --max-length":      func(c *config.Config) { c.Structure, c.MaxLength = "segments", 9 },
+	} {
+		if _, err := taught(t, good, segments.Out, train); err == nil || !structured.IsBadInput(err) || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want bad input with %q", err, want)
+		}
+	}
 }
