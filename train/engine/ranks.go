@@ -306,25 +306,30 @@ func (e *Engine) exchange(ctx context.Context, u *structured.Marginals) error {
 	if e.group == nil {
 		return nil
 	}
-	x, ends := e.shared.message[:0], e.shared.ends[:0]
-	for rank := range e.group.Size() {
+	each := func(rank int, do func(x []byte)) { // for the numbers of a rank
 		for _, i := range e.examplesOf(rank) {
 			for k := range u.Parts {
-				x = append(x, ranks.Bytes(u.Parts[k].Of(i))...)
+				do(ranks.Bytes(u.Parts[k].Of(i)))
 			}
 		}
-		ends = append(ends, len(x))
 	}
-	e.shared.message, e.shared.ends = x, ends
-	if err := e.group.Complete(ctx, x, ends); err != nil {
+	ends, mine, total := e.shared.ends[:0], 0, 0
+	for rank := range e.group.Size() {
+		if rank == e.group.Rank() {
+			mine = total
+		}
+		each(rank, func(x []byte) { total += len(x) })
+		ends = append(ends, total)
+	}
+	e.shared.ends, e.shared.message = ends, vec.Grow(e.shared.message, total)
+	all, at := e.shared.message, mine
+	each(e.group.Rank(), func(x []byte) { at += copy(all[at:], x) })
+	if err := e.group.Complete(ctx, all, ends); err != nil {
 		return err
 	}
-	for rank := range e.group.Size() {
-		for _, i := range e.examplesOf(rank) {
-			for k := range u.Parts {
-				x = x[copy(ranks.Bytes(u.Parts[k].Of(i)), x):]
-			}
-		}
+	at = 0
+	for rank := range ends {
+		each(rank, func(x []byte) { at += copy(x, all[at:]) })
 	}
 	return nil
 }

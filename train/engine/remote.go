@@ -100,7 +100,7 @@ func (r *remote) value(ctx context.Context, w []float32, examples []int, _ [][]i
 		lo, hi = 0, len(examples)
 	}
 	f, err := r.device.Value(ctx, w, examples[lo:hi])
-	if err == nil {
+	if err = e.SameOnAll(ctx, err); err == nil {
 		f, err = e.SumOverRanks(ctx, f)
 	}
 	return Sums{Primal: f}, err

@@ -262,3 +262,42 @@ func TestTooManyRanks(t *testing.T) {
 		t.Errorf("%d ranks where at most %d have work: %v", most+1, most, err)
 	}
 }
+
+// All ranks on devices see the same bits of an objective, and potentials that are not finite even where those of another rank's examples are: then all go on alike.
+func TestValuesOnDevices(t *testing.T) {
+	const n = 300
+	for _, bad := range []int{-1, 0, n - 1} {
+		p := traintest.NetProblem(n, 1, 1)
+		w := traintest.DrawWeights(p.Rand(1), p.Scorer.Dim(), 0.1)
+		data := *p.Data
+		if bad >= 0 {
+			data.Features = slices.Clone(data.Features)
+			data.Features[data.Offsets[bad]*data.Dim] = float32(math.NaN())
+		}
+		values := make([]float64, 2)
+		err := rankstest.InProcess(t.Context(), len(values), func(ctx context.Context, g ranks.Group) error {
+			o := *p.Objective
+			o.Data = &data
+			e := traintest.Accelerated(&train.Problem{Engine: engine.NewEngine(&o, 1)}).Engine
+			err := e.Join(g)
+			if err != nil {
+				return err
+			}
+			values[g.Rank()], err = e.Value(ctx, w)
+			if not := (*engine.NonFiniteError)(nil); errors.As(err, &not) == (bad >= 0) {
+				return g.Barrier(ctx) // no rank is a call behind
+			}
+			return fmt.Errorf("rank %d: %w", g.Rank(), err)
+		})
+		if err != nil {
+			t.Errorf("example %d is not finite: %v", bad, err)
+		}
+		if bad >= 0 {
+			continue
+		}
+		want, err := p.Value(t.Context(), w)
+		if err != nil || values[0] != values[1] || math.Abs(values[0]-want) > 1e-6*want {
+			t.Errorf("values %v, want %g: %v", values, want, err)
+		}
+	}
+}
