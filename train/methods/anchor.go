@@ -92,12 +92,14 @@ func (an *anchor) steps(ctx context.Context, p *train.Problem, s oracles.Smoothi
 		if err != nil {
 			return nil, err
 		}
-		c := 0.0
+		c, observed := 0.0, pace.measures() && observes(p, done/size)
+		if observed && done > 0 { // whether answers have moved, a device says late; the first step's have not
+			pace.observed++
+		}
 		if st.Moved > 0 {
 			c = -γ / float64(b)
-			if pace.measures() && observes(p, done/size) {
+			if observed {
 				an.path.Observe(&st, an.at, b)
-				pace.observed++
 			}
 		}
 		an.path.Step(ρ, 1, c, 0, st.Grad)
