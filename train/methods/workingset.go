@@ -369,7 +369,7 @@ func (f *plane) addTo(c float32, w []float32) {
 	for _, r := range f.runs {
 		if to := w[r.at:][:r.n]; r.n <= shortRun {
 			for j := range to {
-				to[j] += c * values[j]
+				to[j] += float32(c * values[j])
 			}
 		} else {
 			vec.Axpy(c, values[:r.n], to)

@@ -45,7 +45,8 @@ const (
 )
 
 // CheckStart returns an error if limits leave too little memory for any command, with which the process would crash or be killed later; the
-// error is not bad input. Otherwise it has the runtime keep within what is left, where it can, unless GOMEMLIMIT says something else.
+// error is not bad input. Otherwise, where a control group or ulimit sets a limit, it has the runtime keep within what is left, if it can, unless GOMEMLIMIT
+// says something else. What other processes hold at the moment is no such limit: they may end.
 func CheckStart() error {
 	root := os.DirFS("/")
 	measured, _ := MeasuredMemory(root)
@@ -53,7 +54,7 @@ func CheckStart() error {
 	if err := checkStart(measured, address); err != nil {
 		return err
 	}
-	if left := min(measured, address); os.Getenv("GOMEMLIMIT") == "" && !math.IsInf(left, 1) {
+	if left := min(groupsMemory(root), address); os.Getenv("GOMEMLIMIT") == "" && !math.IsInf(left, 1) {
 		debug.SetMemoryLimit(int64(collectAt * left))
 	}
 	return nil
@@ -74,11 +75,18 @@ func checkStart(memory, address float64) error {
 	return nil
 }
 
+// MeasuredMemory returns how many more bytes the machine and the control groups of the process allow, as the files below root tell, and whether they do.
 func MeasuredMemory(root fs.FS) (float64, bool) {
-	least := math.Inf(1)
+	least := groupsMemory(root)
 	if kib, ok := keyedNumber(root, "proc/meminfo", "MemAvailable:"); ok {
-		least = 1024 * kib
+		least = min(least, 1024*kib)
 	}
+	return least, !math.IsInf(least, 1)
+}
+
+// groupsMemory returns how many more bytes the control groups of the process allow, +Inf if none sets a limit.
+func groupsMemory(root fs.FS) float64 {
+	least := math.Inf(1)
 	groups, _ := fs.ReadFile(root, "proc/self/cgroup")
 	for line := range strings.Lines(string(groups)) {
 		fields := strings.SplitN(strings.TrimSpace(line), ":", 3) // number:controllers:path
@@ -91,7 +99,7 @@ func MeasuredMemory(root fs.FS) (float64, bool) {
 				"memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"))
 		}
 	}
-	return least, !math.IsInf(least, 1)
+	return least
 }
 
 // groupMemory returns how many bytes the control group at path and its ancestors leave: the least of limit − usage, where
