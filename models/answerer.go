@@ -16,6 +16,7 @@ type Answerer struct {
 	taggers   []*Answerer                       // of the models whose labels fill columns first
 	own       func(d *structured.Dataset) error // makes the task's own inputs, or nil
 	predictor *predictor
+	truncated int // potentials that the oracle changed, of all data so far
 }
 
 // NewAnswerer returns an Answerer for m.
@@ -33,6 +34,9 @@ func (m *Model) NewAnswerer() *Answerer {
 	}
 	return a
 }
+
+// Truncated returns how many potentials the oracle has changed so far, for which it is not exact (oracles.Truncator).
+func (a *Answerer) Truncated() int { return a.truncated }
 
 // Predict makes the inputs of d, which has the columns or numbers of the model's training data, labels its examples, and hands the
 // predictions to yield in the order of the data. The predictions are those of Model.Predict. It stops at the first error of yield.
@@ -97,6 +101,7 @@ func (a *Answerer) predict(d *structured.Dataset, o predictions.Options, yield f
 		if err != nil {
 			return err
 		}
+		a.truncated += a.predictor.truncated
 		for k, i := range examples {
 			if err := yield(i, &answers[k]); err != nil {
 				return err

@@ -356,6 +356,9 @@ func TestServeKeepsLabelsAndMasks(t *testing.T) {
 	if _, kept := s.post("predict/segment?force&truncate", objects[0]); kept == free {
 		t.Error("the mask is not kept")
 	}
+	if _, metrics := s.get("metrics"); !regexp.MustCompile(`(?m)^dsp_truncated_edges_total\{model="segment"\} [1-9]`).MatchString(metrics) {
+		t.Error("/metrics does not count truncated edges")
+	}
 	broken := regexp.MustCompile(`"mask":"[^"]*"`).ReplaceAllString(objects[0], `"mask":"AAAA"`)
 	s.refuses(http.StatusBadRequest, "predict/segment?force", broken, "expected a mask: a PNG image")
 	s.refuses(http.StatusBadRequest, "predict/segment", objects[0], "kept with ?force")

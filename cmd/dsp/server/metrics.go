@@ -15,6 +15,7 @@ type metrics struct {
 	seconds  *prometheus.HistogramVec // by route and model
 	examples *prometheus.CounterVec   // by model, as all below
 	tokens   *prometheus.CounterVec
+	changed  *prometheus.CounterVec
 	batch    *prometheus.HistogramVec
 	loads    *prometheus.CounterVec // by result too
 	loaded   *prometheus.GaugeVec
@@ -29,25 +30,27 @@ func newMetrics() *metrics {
 			Buckets: []float64{.0002, .0005, .001, .002, .005, .01, .02, .05, .1, .2, .5, 1, 2, 5, 10}}, []string{"route", "model"}),
 		examples: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "dsp_examples_total", Help: "Examples that were predicted."}, []string{"model"}),
 		tokens:   prometheus.NewCounterVec(prometheus.CounterOpts{Name: "dsp_positions_total", Help: "Tokens or other positions of examples that were predicted."}, []string{"model"}),
+		changed: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "dsp_truncated_edges_total",
+			Help: "Edges that were truncated because they prefer different labels; labels may then not be the best."}, []string{"model"}),
 		batch: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "dsp_batch_examples", Help: "Examples that were predicted together.",
 			Buckets: []float64{1, 2, 4, 8, 16, 32, 64, 128, 256}}, []string{"model"}),
 		loads: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "dsp_model_loads_total", Help: "Attempts to load a model, by result: done or refused."}, []string{"model", "result"}),
 		loaded: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "dsp_model_loaded_timestamp_seconds", Help: "When the model that answers now was loaded."},
 			[]string{"model"}),
 	}
-	m.registry.MustRegister(m.requests, m.seconds, m.examples, m.tokens, m.batch, m.loads, m.loaded,
+	m.registry.MustRegister(m.requests, m.seconds, m.examples, m.tokens, m.changed, m.batch, m.loads, m.loaded,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
 
 // modelMetrics are those of the workers of one model.
 type modelMetrics struct {
-	batch               prometheus.Observer
-	examples, positions prometheus.Counter
+	batch                          prometheus.Observer
+	examples, positions, truncated prometheus.Counter
 }
 
 func (m *metrics) of(model string) modelMetrics {
-	return modelMetrics{m.batch.WithLabelValues(model), m.examples.WithLabelValues(model), m.tokens.WithLabelValues(model)}
+	return modelMetrics{m.batch.WithLabelValues(model), m.examples.WithLabelValues(model), m.tokens.WithLabelValues(model), m.changed.WithLabelValues(model)}
 }
 
 // watch shows a gauge of the jobs in a model's queue.

@@ -109,6 +109,8 @@ func (p *pool) predict(a *models.Answerer, batch []piece) error {
 			return err
 		}
 		first, before := 0, -1 // the first example in d of the current piece
+		truncated := a.Truncated()
+		defer func() { p.metrics.truncated.Add(float64(a.Truncated() - truncated)) }()
 		return a.PredictAt(places, d, batch[0].of.options, func(i int, prediction *predictions.Prediction) error {
 			if piece := of[i]; before < 0 || piece != of[before] {
 				first = i
