@@ -98,7 +98,7 @@ func TestONNX(t *testing.T) {
 	} {
 		dsp(t, append([]string{"export"}, c.args...)...).refused(c.code, c.fragments...)
 	}
-	dsp(t, "export", "--model", run, "--onnx", filepath.Join(t.TempDir(), "no", "m.onnx")).refused(exitFailed, "no such file")
+	dsp(t, "export", "--model", run, "--onnx", filepath.Join(t.TempDir(), "no", "m.onnx")).refused(exitBadInput, "there is no folder")
 	if now, err := os.ReadFile(path); err != nil || !slices.Equal(now, whole) {
 		t.Errorf("a refused export changed the file: %v", err)
 	}
