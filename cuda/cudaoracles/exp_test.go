@@ -236,3 +236,36 @@ func TestExpOfNaN(t *testing.T) {
 		}
 	}
 }
+
+// Where one path is allowed and each of its steps is far below the largest one, probabilities shrink in every step though those of a position sum to 1:
+// two steps in a row must not leave float32.
+func TestExpOfFaintSteps(t *testing.T) {
+	d := cudatest.Device(t)
+	o, host := cudaoracles.NewChainOracle(d), chain.NewPlain()
+	for _, y := range []int{2, 33, 129} {
+		for _, perPosition := range []bool{false, true} {
+			for _, faint := range []float32{-20, -45, -50, -50.7, -51.2, -70} {
+				θ := drawChains(rand.New(rand.NewPCG(1, 1)), []int{8}, y, perPosition, 0, 0)
+				for i := range θ.Node {
+					if i%y != 0 {
+						θ.Node[i] = never
+					}
+				}
+				for i := 0; i < len(θ.Edge); i += y * y {
+					θ.Edge[i] = faint
+				}
+				want, got := make([]float64, 1), make([]float64, 1)
+				var u, v structured.Marginals
+				host.Exp(θ.all, 1, want, &u)
+				o.Exp(θ.all, 1, got, &v)
+				cudatest.Must(t, d.Err())
+				name := fmt.Sprintf("Y=%d per position %v step %v", y, perPosition, faint)
+				if !(math.Abs(want[0]-got[0]) <= 1e-5*math.Abs(want[0])) {
+					t.Errorf("%s: value %g, want %g", name, got[0], want[0])
+				}
+				checkClose(t, name+": node", v.Parts[0].Values, u.Parts[0].Values, 1e-5)
+				checkClose(t, name+": edge", v.Parts[1].Values, u.Parts[1].Values, 1e-5)
+			}
+		}
+	}
+}

@@ -16,8 +16,8 @@
 // accumulated in 32 more registers per thread of warp (O, S) (scaled.cuh).
 //
 // Range: let R be the range of a position's node potentials plus the range of the edges, over μ. If nothing is forbidden, no α is less than
-// e^−R/Y. If something is forbidden, α can become arbitrarily small, so the kernel checks it: if no α is less than e^(R−75), the next step
-// does not underflow. The bounds are those of the CPU, but for the widest position instead of the whole chain.
+// e^−R/Y. If something is forbidden, α can become arbitrarily small, so the kernel checks it: if no α is less than e^(R−75), nor α c, the next
+// step does not underflow. The bounds are those of the CPU, but for the widest position instead of the whole chain.
 // Bound: reads and writes N·Y·4 bytes twice (the second time mostly in L2), writes B·Y²·4; N·Y² fused multiply-adds three times; T dependent
 // steps of about 300 cycles each way. At B=4096, T=64, Y=32: 800 M multiply-adds take 30 µs including their loads, the bytes 30 µs.
 // Reference: oracles/chain/scaledsums.go; checked by the contract suite, emulated and on the device.

@@ -144,9 +144,9 @@ template <int C> DEVICE void forward(const Chains& all, int chains, int rows, do
 				alive &= ~(1u << k);
 				continue;
 			}
-			const float inverse = 1.f / sum, a = vector[(now * C + k) * W + y] * inverse;
+			const float raw = vector[(now * C + k) * W + y], inverse = 1.f / sum, a = raw * inverse;
 			if (LANE == 0) scales[k * 32 + WARP] = inverse;
-			if (a > 0.f) own[k * W + y].y = min(own[k * W + y].y, a);
+			if (raw > 0.f) own[k * W + y].y = min(own[k * W + y].y, min(a, raw));
 			if (owns && marginal) prefix[(int64_t)(start[k] + t) * Y + y] = Wide{a, a > 0.f ? 0 : NOTHING};
 			if (y == 0) scale[start[k] + t].sum = sum;
 		}

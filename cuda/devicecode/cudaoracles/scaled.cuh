@@ -175,7 +175,7 @@ DEVICE bool forward(const Chain& c, const Role<Q>& m, double mu, const float* ma
 		}
 		inverse = 1.f / sum;
 		const float a = raw * inverse;
-		if (a > 0.f) least = min(least, a);
+		if (raw > 0.f) least = min(least, min(a, raw)); // a step multiplies raw numbers
 		if (m.owns && alpha) alpha[(int64_t)t * c.Y + out] = a;
 		if (THREAD == 0) {
 			scale[t] = Scale{sum, top, steep, 0.f};
