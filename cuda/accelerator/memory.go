@@ -77,15 +77,25 @@ func (m *Memory) store(l *ChainEvaluation) {
 
 // Store copies the memory to the parts of an engine.Memory.
 func (m *Memory) Store(parts []structured.Part) error {
-	d := m.objective.Data.Device
-	device.Download(d, parts[0].Values, m.Node)
-	device.Download(d, parts[1].Values, m.Edge)
-	return d.Err()
+	return store(m.objective.Data.Device, parts, m.Node, m.Edge)
 }
 
 // Load copies parts of an engine.Memory to the memory.
 func (m *Memory) Load(parts []structured.Part) {
-	d := m.objective.Data.Device
-	device.Upload(d, m.Node, parts[0].Values)
-	device.Upload(d, m.Edge, parts[1].Values)
+	load(m.objective.Data.Device, parts, m.Node, m.Edge)
+}
+
+// store copies arrays to the values of parts, one each.
+func store(d *device.Device, parts []structured.Part, arrays ...device.Array[float32]) error {
+	for k, a := range arrays {
+		device.Download(d, parts[k].Values, a)
+	}
+	return d.Err()
+}
+
+// load copies the values of parts to arrays, one each.
+func load(d *device.Device, parts []structured.Part, arrays ...device.Array[float32]) {
+	for k, a := range arrays {
+		device.Upload(d, a, parts[k].Values)
+	}
 }

@@ -317,15 +317,10 @@ func (m *treeMemory) ToGold(γ float32) {
 
 // Store implements engine.RemoteMemory.
 func (m *treeMemory) Store(parts []structured.Part) error {
-	d := m.of.data.Device
-	device.Download(d, parts[0].Values, m.arc)
-	device.Download(d, parts[1].Values, m.label)
-	return d.Err()
+	return store(m.of.data.Device, parts, m.arc, m.label)
 }
 
 // Load implements engine.RemoteMemory.
 func (m *treeMemory) Load(parts []structured.Part) {
-	d := m.of.data.Device
-	device.Upload(d, m.arc, parts[0].Values)
-	device.Upload(d, m.label, parts[1].Values)
+	load(m.of.data.Device, parts, m.arc, m.label)
 }

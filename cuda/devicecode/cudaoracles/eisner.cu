@@ -146,17 +146,13 @@ template <class R> DEVICE void sums(const int* offsets, const int* pairs, const 
 	}
 }
 
-#define PROJECTIVE_SUMS_PARAMETERS \
-	const int *RESTRICT offsets, const int *RESTRICT pairs, const double *RESTRICT score, double mu, double *RESTRICT value, float *RESTRICT u_arc, \
-		int *RESTRICT declined, double *RESTRICT scratch, int room
-
-BOUNDED_KERNEL(projective_sums, 192)(PROJECTIVE_SUMS_PARAMETERS) {
+BOUNDED_KERNEL(projective_sums, 192)(SUMS_PARAMETERS) {
 	SHARED(double, shared);
 	sums<Weights>(offsets, pairs, score, mu, value, u_arc, declined, scratch, room, shared);
 }
 EXPORT(projective_sums)
 
-BOUNDED_KERNEL(projective_sums_in_logs, 192)(PROJECTIVE_SUMS_PARAMETERS) {
+BOUNDED_KERNEL(projective_sums_in_logs, 192)(SUMS_PARAMETERS) {
 	SHARED(double, shared);
 	sums<Logs>(offsets, pairs, score, mu, value, u_arc, declined, scratch, room, shared);
 }

@@ -81,3 +81,8 @@ DEVICE double largest_of(const double* row, int n) {
 	for (int m = 16; m > 0; m >>= 1) most = max(most, shuffle_xor(most, m));
 	return most;
 }
+
+// Parameters of the kernels that sum over trees.
+#define SUMS_PARAMETERS \
+	const int *RESTRICT offsets, const int *RESTRICT pairs, const double *RESTRICT score, double mu, double *RESTRICT value, float *RESTRICT u_arc, \
+		int *RESTRICT declined, double *RESTRICT scratch, int room

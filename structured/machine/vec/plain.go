@@ -48,9 +48,11 @@ func addScaledDiff(a float32, x, z, y []float32) {
 // partials holds 16 partial sums: s_i sums the terms whose index is i modulo 16.
 type partials [16]float64
 
-// total adds the partial sums pairwise, halving their number each time.
-func (s *partials) total() float64 {
-	for half := 8; half > 0; half /= 2 {
+func (s *partials) total() float64 { return pairwise(s[:]) }
+
+// pairwise adds the partial sums in pairs, a half of them to the other half, until one is left. Their number is a power of 2.
+func pairwise[T float32 | float64](s []T) T {
+	for half := len(s) / 2; half > 0; half /= 2 {
 		for i := range half {
 			s[i] += s[i+half]
 		}
@@ -75,15 +77,7 @@ func dotFrom(s *partials, from int, x, y []float32) {
 // singles holds 32 partial sums in float32: s_i sums the rounded products whose index is i modulo 32.
 type singles [32]float32
 
-// total adds the partial sums pairwise, halving their number each time.
-func (s *singles) total() float32 {
-	for half := 16; half > 0; half /= 2 {
-		for i := range half {
-			s[i] += s[i+half]
-		}
-	}
-	return s[0]
-}
+func (s *singles) total() float32 { return pairwise(s[:]) }
 
 func single(x, y []float32) float32 {
 	var s singles
