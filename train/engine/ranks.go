@@ -321,8 +321,8 @@ func (e *Engine) exchange(ctx context.Context, u *structured.Marginals) error {
 		each(rank, func(x []byte) { total += len(x) })
 		ends = append(ends, total)
 	}
-	e.shared.ends, e.shared.message = ends, vec.Grow(e.shared.message, total)
-	all, at := e.shared.message, mine
+	e.shared.ends = ends
+	all, at := make([]byte, total), mine // not kept: it is as large as the memory of all answers
 	each(e.group.Rank(), func(x []byte) { at += copy(all[at:], x) })
 	if err := e.group.Complete(ctx, all, ends); err != nil {
 		return err
