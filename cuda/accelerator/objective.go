@@ -43,9 +43,12 @@ const (
 	numSums
 )
 
-// HasKernels reports whether there are kernels for the objective: there are for chains with chains.Hamming and chains.Constraints, and
-// for the smooth losses of dependency trees. For other objectives an accelerator uses the structure's oracle on the host.
-func HasKernels(o *engine.Objective) bool { return hasChainKernels(o) || hasTreeKernels(o) }
+// HasKernels reports whether there are kernels for the objective, with the hinge's max smoothed by s: there are for chains with chains.Hamming and
+// chains.Constraints, and for dependency trees unless the K best trees smooth the hinge. For other objectives an accelerator uses the structure's oracle
+// on the host.
+func HasKernels(o *engine.Objective, s oracles.Smoothing) bool {
+	return hasChainKernels(o) || hasTreeKernels(o, s)
+}
 
 func hasChainKernels(o *engine.Objective) bool {
 	_, chain := o.Scorer.Form().Structure.(chains.Chain)

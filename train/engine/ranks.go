@@ -59,16 +59,20 @@ func (e *Engine) MostRanks() int {
 	return max(1, min(e.most, len(e.shards)))
 }
 
-// ShareOf returns the share of a rank whose attributes it needs in full passes over data with sparse inputs, which need not be there yet.
-func ShareOf(ctx context.Context, data *structured.Dataset, g ranks.Group) *structured.Share {
-	all := make([]int, data.Len())
-	for i := range all {
-		all[i] = i
-	}
-	cut := append(shards(data, all), []int{data.Len()})
-	lo, hi := ranks.Share(g, len(cut)-1)
+// ShareOf returns the share of a rank (structured.Dataset.TakeShare) whose attributes it needs in full passes over data with sparse inputs, which need not be
+// there yet.
+func ShareOf(ctx context.Context, g ranks.Group) *structured.Share {
 	return &structured.Share{
-		First: cut[lo][0], Last: cut[hi][0],
+		Process: g.Rank(), Processes: g.Size(),
+		Cut: func(data *structured.Dataset) (first, last int) {
+			all := make([]int, data.Len())
+			for i := range all {
+				all[i] = i
+			}
+			cut := append(shards(data, all), []int{data.Len()})
+			lo, hi := ranks.Share(g, len(cut)-1)
+			return cut[lo][0], cut[hi][0]
+		},
 		Gather: func(mine []byte) ([][]byte, error) { return g.Gather(ctx, mine) },
 		Pass: func(state []byte, add func() error) error {
 			return g.Sum(ctx, [][]byte{state}, 1, func(int, int) error { return add() })
