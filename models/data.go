@@ -27,15 +27,12 @@ type Data struct {
 // Data reads the data and makes their inputs. Labels and inputs are those of the training data.
 func (r *Resolved) Data() (*Data, error) { return r.SharedData(nil) }
 
-// SharedData is Data for one of several processes that train together: share says which training examples are this one's. It makes the attributes
-// of these alone where it can, as Data.Train.HasShare tells. Nil shares nothing.
-func (r *Resolved) SharedData(share func(train *structured.Dataset) *structured.Share) (*Data, error) {
-	raw, err := r.Read()
+// SharedData is Data for one of several processes that train together, and take shares of the training examples. It reads the text of its own examples alone, and makes
+// their attributes alone, where it can, as Data.Train.HasShare tells. Nil shares nothing.
+func (r *Resolved) SharedData(share *structured.Share) (*Data, error) {
+	raw, err := r.read(share)
 	if err != nil {
 		return nil, err
-	}
-	if share != nil && !raw.packed && raw.bases.start == nil && raw.teacher == nil {
-		raw.Train.Share = share(raw.Train)
 	}
 	d, err := raw.Fit(&r.config)
 	if err != nil {
