@@ -1,7 +1,6 @@
 package inputs
 
 import (
-	"encoding/binary"
 	"fmt"
 	"math"
 	"slices"
@@ -100,20 +99,18 @@ func eachRow(d *structured.Dataset, do func(row []float32)) error {
 
 // meanSquare returns the mean of ‖x_t‖² over the attributes of positions.
 func meanSquare(d *structured.Dataset) (float64, error) {
-	first, last := d.Held()
-	lo, hi := d.Offsets[first], d.Offsets[last]
-	total := float64(d.Attributes.Offsets[hi] - d.Attributes.Offsets[lo])
-	if v := d.Attributes.Value; v != nil {
-		total = vec.Norm2(v[d.Attributes.Offsets[lo]:d.Attributes.Offsets[hi]])
+	total := float64(len(d.Attributes.Index))
+	if d.Attributes.Value != nil {
+		total = vec.Norm2(d.Attributes.Value)
 	}
-	if d.HasShare() {
-		all, err := d.Share.Gather(binary.LittleEndian.AppendUint64(nil, math.Float64bits(total)))
+	if d.HasShare() { // rows of other processes' examples are empty here
+		all, err := structured.Tell(d.Share, total, nil)
 		if err != nil {
 			return 0, err
 		}
 		total = 0
-		for _, one := range all {
-			total += math.Float64frombits(binary.LittleEndian.Uint64(one))
+		for _, x := range all {
+			total += x
 		}
 	}
 	return total / float64(d.Positions()), nil

@@ -118,15 +118,22 @@ func TestFitRowsShared(t *testing.T) {
 	d := besideAttributes(3)
 	want := fitRows(t, d, 3)
 	var sent [2][]byte
+	part := func(k int, gather func(mine []byte) ([][]byte, error)) *structured.Dataset {
+		own, all := *d, d.Attributes.Offsets
+		own.Share = &structured.Share{First: k, Last: k + 1, Kept: true, Gather: gather}
+		lo, hi := all[d.Offsets[k]], all[d.Offsets[k+1]]
+		own.Attributes = &structured.Sparse{Index: d.Attributes.Index[lo:hi]}
+		for _, at := range all {
+			own.Attributes.Offsets = append(own.Attributes.Offsets, min(max(at, lo), hi)-lo)
+		}
+		return &own
+	}
 	for k := range sent { // each gives its own sum; then each gets both
-		part := *d
-		part.Share = &structured.Share{First: k, Last: k + 1, Kept: true, Gather: func(mine []byte) ([][]byte, error) { sent[k] = mine; return [][]byte{mine}, nil }}
-		fitRows(t, &part, 3)
+		fitRows(t, part(k, func(mine []byte) ([][]byte, error) { sent[k] = mine; return [][]byte{mine}, nil }), 3)
 	}
 	for k := range sent {
-		part := *d
-		part.Share = &structured.Share{First: k, Last: k + 1, Kept: true, Gather: func([]byte) ([][]byte, error) { return sent[:], nil }}
-		if got := fitRows(t, &part, 3); !slices.Equal(got.Scale, want.Scale) || !slices.Equal(got.Mean, want.Mean) {
+		got := fitRows(t, part(k, func([]byte) ([][]byte, error) { return sent[:], nil }), 3)
+		if !slices.Equal(got.Scale, want.Scale) || !slices.Equal(got.Mean, want.Mean) {
 			t.Errorf("process %d: scales %v, want %v", k, got.Scale, want.Scale)
 		}
 	}
