@@ -99,11 +99,13 @@ func eachRow(d *structured.Dataset, do func(row []float32)) error {
 
 // meanSquare returns the mean of ‖x_t‖² over the attributes of positions.
 func meanSquare(d *structured.Dataset) (float64, error) {
-	total := float64(len(d.Attributes.Index))
-	if d.Attributes.Value != nil {
-		total = vec.Norm2(d.Attributes.Value)
+	x := d.Attributes // empty rows, where other processes have the attributes
+	first, last := x.Offsets[0], x.Offsets[d.Positions()]
+	total := float64(last - first)
+	if x.Value != nil {
+		total = vec.Norm2(x.Value[first:last])
 	}
-	if d.HasShare() { // rows of other processes' examples are empty here
+	if d.HasShare() {
 		all, err := structured.Tell(d.Share, total, nil)
 		if err != nil {
 			return 0, err

@@ -118,21 +118,23 @@ func TestFitRowsShared(t *testing.T) {
 	d := besideAttributes(3)
 	want := fitRows(t, d, 3)
 	var sent [2][]byte
-	part := func(k int, gather func(mine []byte) ([][]byte, error)) *structured.Dataset {
-		own, all := *d, d.Attributes.Offsets
-		own.Share = &structured.Share{First: k, Last: k + 1, Kept: true, Gather: gather}
-		lo, hi := all[d.Offsets[k]], all[d.Offsets[k+1]]
-		own.Attributes = &structured.Sparse{Index: d.Attributes.Index[lo:hi]}
-		for _, at := range all {
-			own.Attributes.Offsets = append(own.Attributes.Offsets, min(max(at, lo), hi)-lo)
+	process := func(k int, gather func([]byte) ([][]byte, error)) *structured.Dataset { // knows the attributes of example k alone
+		own := *d
+		own.Attributes = &structured.Sparse{Offsets: []int{0}}
+		for t := range d.Positions() {
+			if row, _ := d.Attributes.Row(t); d.Offsets[k] <= t && t < d.Offsets[k+1] {
+				own.Attributes.Index = append(own.Attributes.Index, row...)
+			}
+			own.Attributes.Offsets = append(own.Attributes.Offsets, len(own.Attributes.Index))
 		}
+		own.Share = &structured.Share{First: k, Last: k + 1, Kept: true, Gather: gather}
 		return &own
 	}
 	for k := range sent { // each gives its own sum; then each gets both
-		fitRows(t, part(k, func(mine []byte) ([][]byte, error) { sent[k] = mine; return [][]byte{mine}, nil }), 3)
+		fitRows(t, process(k, func(mine []byte) ([][]byte, error) { sent[k] = mine; return [][]byte{mine}, nil }), 3)
 	}
 	for k := range sent {
-		got := fitRows(t, part(k, func([]byte) ([][]byte, error) { return sent[:], nil }), 3)
+		got := fitRows(t, process(k, func([]byte) ([][]byte, error) { return sent[:], nil }), 3)
 		if !slices.Equal(got.Scale, want.Scale) || !slices.Equal(got.Mean, want.Mean) {
 			t.Errorf("process %d: scales %v, want %v", k, got.Scale, want.Scale)
 		}
