@@ -132,3 +132,6 @@ func SetMostTiles(n int) int {
 	mostTiles = n
 	return before
 }
+
+// KeepApart makes products and what follows them launches of their own. Call it before Reserve.
+func (e *Executor) KeepApart() { e.apart = true }
