@@ -48,8 +48,8 @@ type shared struct {
 }
 
 var (
-	_ engine.DualAscender = (*Accelerator)(nil)
-	_ engine.Descender    = (*Accelerator)(nil)
+	_ engine.DualAscender    = (*Accelerator)(nil)
+	_ engine.PartAccelerator = (*Accelerator)(nil)
 
 	_ engine.TruncatingAccelerator = (*Accelerator)(nil)
 )
@@ -278,10 +278,10 @@ func (a *Accelerator) overData(ctx context.Context, w []float32, examples []int,
 	return a.sums()
 }
 
-// gradient calls work for all examples, and sets g to the sum of their pullbacks.
-func (a *Accelerator) gradient(ctx context.Context, w, g []float32, kind any, work func(l evaluation)) (engine.Sums, error) {
+// gradient calls work for all given examples, and sets g to the sum of their pullbacks.
+func (a *Accelerator) gradient(ctx context.Context, w []float32, examples []int, g []float32, kind any, work func(l evaluation)) (engine.Sums, error) {
 	device.Zero(a.d, a.vectors.grad)
-	sums, err := a.overData(ctx, w, a.data.All(), kind, func(l evaluation) {
+	sums, err := a.overData(ctx, w, examples, kind, func(l evaluation) {
 		work(l)
 		l.Pullback(a.vectors.grad)
 	})
@@ -294,7 +294,12 @@ func (a *Accelerator) gradient(ctx context.Context, w, g []float32, kind any, wo
 
 // FullPass implements engine.Accelerator.
 func (a *Accelerator) FullPass(ctx context.Context, w []float32, s oracles.Smoothing, memory engine.RemoteMemory, g []float32) (engine.Sums, error) {
-	return a.gradient(ctx, w, g, scratchOf(s), func(l evaluation) {
+	return a.fullPass(ctx, w, a.data.All(), s, memory, g)
+}
+
+// fullPass is FullPass over some examples.
+func (a *Accelerator) fullPass(ctx context.Context, w []float32, examples []int, s oracles.Smoothing, memory engine.RemoteMemory, g []float32) (engine.Sums, error) {
+	return a.gradient(ctx, w, examples, g, scratchOf(s), func(l evaluation) {
 		l.Ask(a.vectors.at, s, true)
 		if memory != nil {
 			l.Remember(memory, 1)
@@ -305,7 +310,7 @@ func (a *Accelerator) FullPass(ctx context.Context, w []float32, s oracles.Smoot
 
 // Recompose implements engine.Accelerator.
 func (a *Accelerator) Recompose(ctx context.Context, w []float32, memory engine.RemoteMemory, g []float32) (float64, error) {
-	sums, err := a.gradient(ctx, w, g, "recompose", func(l evaluation) {
+	sums, err := a.gradient(ctx, w, a.data.All(), g, "recompose", func(l evaluation) {
 		l.Recall(a.vectors.at, memory)
 		l.Difference(nil)
 	})

@@ -133,6 +133,12 @@ func readSums(d *device.Device, from device.Array[float64]) engine.Sums {
 		Exact: int(s[sumExact]), Moved: int(s[sumMoved])}
 }
 
+// numbersOfSums returns sums as a device has them.
+func numbersOfSums(s engine.Sums) [numSums]float64 {
+	return [numSums]float64{sumPrimal: s.Primal, sumSmoothed: s.Smoothed, sumLinear: s.Linear, sumLoss: s.Loss, sumEntropy: s.Entropy,
+		sumExact: float64(s.Exact), sumMoved: float64(s.Moved)}
+}
+
 // NonFinite waits, and returns a *engine.NonFiniteError that names the first example of the data with a potential that was NaN or +∞
 // since the last call, or nil. Sums and gradients computed since then contain such values.
 func (o *Objective) NonFinite() error {

@@ -5,6 +5,7 @@ package optimisers
 import (
 	"cmp"
 	"slices"
+	"sync"
 
 	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/nets"
@@ -64,6 +65,9 @@ type Descriptor struct {
 
 	// Make makes the method. Settings that Resolve decides may still be open, as they are by default.
 	Make func(r *Run) (train.Method, error)
+
+	once      sync.Once
+	byDefault train.Method // plain
 }
 
 // Run is what a method is made from: the settings of methods, and what it needs to know of others.
@@ -226,10 +230,11 @@ func (d *Descriptor) New(r *Run) (train.Method, error) {
 	return m, nil
 }
 
-// plain is the method with default settings, which can tell what all of its kind do. Register sees to it that it can be made.
+// plain is the method with default settings, which can tell what all of its kind do. Register sees to it that it can be made. Help texts ask
+// every method often, whenever the program starts, so it is made once.
 func (d *Descriptor) plain() train.Method {
-	m, _ := d.New(&Run{Settings: Default()})
-	return m
+	d.once.Do(func() { d.byDefault, _ = d.New(&Run{Settings: Default()}) })
+	return d.byDefault
 }
 
 // Convex reports whether the method needs scores that are linear in the weights.

@@ -151,7 +151,7 @@ than another beyond that: both take examples as a whole, since their parts depen
 // sayGiven says which columns the model read in the data beside the words.
 func sayGiven(columns []string) {
 	if len(columns) > 0 {
-		fmt.Printf("\ninputs from the data: %s; results hold for such labels alone, gold ones if these are (--tagger MODEL predicts them)\n", strings.Join(columns, ", "))
+		fmt.Printf("\ninputs from the data: %s. If they are gold there, text without them scores lower; --tagger MODEL predicts them\n", strings.Join(columns, ", "))
 	}
 }
 

@@ -39,6 +39,7 @@ func featuresOf(t *testing.T, text string) string {
 
 // The linear net reads attributes and dense features: the same bits for all threads, resumed and from a pack, and in predictions.
 func TestAttributesAndDenseFeatures(t *testing.T) {
+	t.Parallel()
 	folder := drawnText(t)
 	train, dev := filepath.Join(folder, "train.conll"), filepath.Join(folder, "dev.conll")
 	dense, denseDev := featuresOf(t, train), featuresOf(t, dev)

@@ -89,14 +89,21 @@ func dsp(t *testing.T, args ...string) outcome {
 // dspWith runs the program with input on its standard input.
 func dspWith(t *testing.T, input string, args ...string) outcome {
 	t.Helper()
-	return runOf(t, binary, input, args...)
+	return runOf(t, nil, binary, input, args...)
 }
 
-// runOf runs a program with input on its standard input.
-func runOf(t *testing.T, binary, input string, args ...string) outcome {
+// dspIn runs the program with more in its environment.
+func dspIn(t *testing.T, environment []string, args ...string) outcome {
+	t.Helper()
+	return runOf(t, environment, binary, "", args...)
+}
+
+// runOf runs a program with more in its environment, and input on its standard input.
+func runOf(t *testing.T, environment []string, binary, input string, args ...string) outcome {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
 	cmd := exec.Command(binary, args...)
+	cmd.Env = append(os.Environ(), environment...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(input), &stdout, &stderr
 	err := cmd.Run()
 	var exit *exec.ExitError

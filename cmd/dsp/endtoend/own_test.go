@@ -24,7 +24,8 @@ func buildProgram(name, path string) func() (string, error) {
 			return "", err
 		}
 		to := filepath.Join(shared, name+strings.TrimSuffix(filepath.Ext(binary), ".test"))
-		out, err := exec.Command("go", append(append([]string{"build", "-buildvcs=false", "-ldflags=-s -w", "-o", to}, buildFlags...), path)...).CombinedOutput()
+		link := "-ldflags=" + strings.Join(append([]string{"-s", "-w"}, linkFlags[name]...), " ")
+		out, err := exec.Command("go", append(append([]string{"build", "-buildvcs=false", link, "-o", to}, buildFlags...), path)...).CombinedOutput()
 		if err != nil {
 			return "", &buildError{err, out}
 		}
@@ -38,6 +39,9 @@ type buildError struct {
 }
 
 func (e *buildError) Error() string { return e.err.Error() + "\n" + string(e.out) }
+
+// linkFlags are more flags of the linker, of programs that make links with them.
+var linkFlags = map[string][]string{}
 
 var (
 	builtProgram   = buildProgram("dsp", "..")
@@ -54,7 +58,7 @@ func program(t *testing.T, build func() (string, error)) func(t *testing.T, args
 	}
 	return func(t *testing.T, args ...string) outcome {
 		t.Helper()
-		return runOf(t, path, "", args...)
+		return runOf(t, nil, path, "", args...)
 	}
 }
 
@@ -190,6 +194,7 @@ func TestOwnNetworkOfWordsAndTrees(t *testing.T) {
 
 // What is wrong with an own network is said with its name, and never ends in a stack trace.
 func TestOwnNetworkRefused(t *testing.T) {
+	t.Parallel()
 	own := program(t, ownProgram)
 	small := func(net string) []string {
 		return []string{"train", "--net", net, "--examples", "40,10,10", "--baselines", "off", "--quiet", "--out", filepath.Join(t.TempDir(), "x")}
@@ -198,9 +203,10 @@ func TestOwnNetworkRefused(t *testing.T) {
 	own(t, small("overruns")...).refused(exitFailed, `op "overrun" of the network`)
 	own(t, with(small("softsign"), "--dropout", "0.5", "--method", "sgd")...).refused(exitBadInput, `"softsign" has no dropout`)
 	for name, message := range map[string]string{"linear": "the name of a preset", "arcs": "registered twice", "a b": "without spaces"} {
-		t.Setenv("REGISTER", name)
-		own(t, "info").refused(exitBadInput, message)
-		own(t, "train").refused(exitBadInput, message)
+		path, _ := ownProgram()
+		for _, verb := range []string{"info", "train"} {
+			runOf(t, []string{"REGISTER=" + name}, path, "", verb).refused(exitBadInput, message)
+		}
 	}
 }
 

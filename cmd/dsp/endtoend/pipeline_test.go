@@ -210,6 +210,7 @@ func aPipeline(t *testing.T) (model, dir string) {
 
 // A pipeline finds tokens, sentences, words, tags, lemmas and trees of text that it has not seen.
 func TestPipelineFromText(t *testing.T) {
+	t.Parallel()
 	model, _ := aPipeline(t)
 	sentences, path := drawTreebank(t, 7, 80)
 	text := characters.Text(sentences)
@@ -274,6 +275,7 @@ func predictedSentences(t *testing.T, model, text string) []conllu.Sentence {
 
 // Text that is split already keeps its sentences and tokens; tokens of several words are found in it, too.
 func TestPipelinePretokenised(t *testing.T) {
+	t.Parallel()
 	model, _ := aPipeline(t)
 	in := "C' est qu' il n' aime pas l' ami du chat .\n\nM. Durand voit l' eau. Il mange\n"
 	out := dspWith(t, in, "predict", "--model", model, "--lines", "--pretokenised").ok().stdout
@@ -296,6 +298,7 @@ func TestPipelinePretokenised(t *testing.T) {
 
 // Only the fields that are asked for change in a treebank.
 func TestPipelineFills(t *testing.T) {
+	t.Parallel()
 	model, _ := aPipeline(t)
 	sentences, path := drawTreebank(t, 8, 30)
 	var emptied, want []byte
@@ -350,6 +353,7 @@ func TestPipelineFills(t *testing.T) {
 
 // A training that is interrupted goes on where it was, to the same bits.
 func TestPipelineResumes(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS == "windows" {
 		t.Skip("signals interrupt the run")
 	}
@@ -406,6 +410,7 @@ func TestPipelineResumes(t *testing.T) {
 
 // Stages belong together: a folder with another model in it is refused, and so are settings and verbs of single models.
 func TestPipelineRefuses(t *testing.T) {
+	t.Parallel()
 	model, dir := aPipeline(t)
 	train := filepath.Join(dir, "train.conllu")
 	for _, c := range []struct {
@@ -547,6 +552,7 @@ func TestPipelineWithEncoder(t *testing.T) {
 
 // A server answers what predict prints.
 func TestPipelineServed(t *testing.T) {
+	t.Parallel()
 	model, _ := aPipeline(t)
 	sentences, _ := drawTreebank(t, 10, 12)
 	text := characters.Text(sentences)

@@ -6,6 +6,7 @@ import (
 	"image"
 	"image/color"
 	"image/draw"
+	"iter"
 	"maps"
 	"slices"
 )
@@ -24,9 +25,8 @@ func fewColours(picture draw.Image) image.Image {
 		return picture
 	}
 	count := map[color.RGBA]int{}
-	pixels := runs(all)
-	for _, r := range pixels {
-		if count[r.colour] += r.length; len(count) > mostColours {
+	for colour, length := range runs(all) {
+		if count[colour] += length; len(count) > mostColours {
 			return picture
 		}
 	}
@@ -54,42 +54,36 @@ func fewColours(picture draw.Image) image.Image {
 		to.Palette = append(to.Palette, c)
 	}
 	at := 0
-	for _, r := range pixels {
-		k := index[r.colour]
-		for end := at + r.length; at < end; at++ {
+	for colour, length := range runs(all) {
+		k := index[colour]
+		for end := at + length; at < end; at++ {
 			to.Pix[at] = k
 		}
 	}
 	return to
 }
 
-// run is a number of neighbours of one colour.
-type run struct {
-	colour color.RGBA
-	length int
-}
-
-// runs returns the pixels row by row.
-func runs(of *image.RGBA) []run {
-	var all []run
-	size := of.Bounds()
-	last, start, at := uint32(0), 0, 0 // start is where the run of the last pixel starts
-	end := func() {
-		if at > start {
-			all = append(all, run{color.RGBA{R: uint8(last), G: uint8(last >> 8), B: uint8(last >> 16), A: uint8(last >> 24)}, at - start})
+// runs yields the pixels row by row, as colours and numbers of neighbours that have them.
+func runs(of *image.RGBA) iter.Seq2[color.RGBA, int] {
+	return func(yield func(color.RGBA, int) bool) {
+		size := of.Bounds()
+		last, length := uint32(0), 0
+		run := func() bool {
+			return length == 0 || yield(color.RGBA{R: uint8(last), G: uint8(last >> 8), B: uint8(last >> 16), A: uint8(last >> 24)}, length)
 		}
-	}
-	for y := size.Min.Y; y < size.Max.Y; y++ {
-		for row := of.Pix[of.PixOffset(size.Min.X, y):][:4*size.Dx()]; len(row) >= 4; row = row[4:] {
-			if c := binary.LittleEndian.Uint32(row); c != last {
-				end()
-				last, start = c, at
+		for y := size.Min.Y; y < size.Max.Y; y++ {
+			for row := of.Pix[of.PixOffset(size.Min.X, y):][:4*size.Dx()]; len(row) >= 4; row = row[4:] {
+				if c := binary.LittleEndian.Uint32(row); c != last {
+					if !run() {
+						return
+					}
+					last, length = c, 0
+				}
+				length++
 			}
-			at++
 		}
+		run()
 	}
-	end()
-	return all
 }
 
 // distance is the largest difference of a channel.

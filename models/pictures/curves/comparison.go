@@ -278,6 +278,7 @@ func (p *Panel) dodge(c draw.Canvas, series int) vg.Length {
 // newPlot returns an empty plot in the style of all pictures.
 func newPlot() *plot.Plot {
 	p := plot.New()
+	p.BackgroundColor = nil // the sheet is white
 	for _, axis := range []*plot.Axis{&p.X, &p.Y} {
 		axis.Label.TextStyle.Font = style(11, ink).Font
 		axis.Label.TextStyle.Color = ink
