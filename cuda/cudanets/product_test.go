@@ -78,3 +78,32 @@ func TestEpiloguesKeepBits(t *testing.T) {
 		t.Errorf("%d networks have %d commands less", len(all), fewer)
 	}
 }
+
+// A product's kernel takes what follows unless that writes where other blocks still read the factors, or reads what other blocks have yet to write.
+func TestEpilogueLeavesFactors(t *testing.T) {
+	blas := device.NewOwnBLAS(cudatest.Device(t), false)
+	defer blas.Close()
+	at := func(offset int) *graph.Buffer { return &graph.Buffer{Offset: offset, N: 12} }
+	assign := func(to, from *graph.Buffer, by graph.Expand) graph.Instruction {
+		return graph.Instruction{Op: graph.Assign{}, Out: to, Args: []graph.Operand{{Buffer: from, Expand: by}}}
+	}
+	x, w, y, z := at(0), at(12), at(24), at(36)
+	product := graph.Instruction{Op: graph.MatMul{Batch: 1, M: 3, N: 4, K: 3}, Out: y, Args: []graph.Operand{{Buffer: x}, {Buffer: w}}}
+	turned := graph.Expand{Outer: 1, Repeat: 1, Inner: 12}
+	for what, c := range map[string]struct {
+		then []graph.Instruction
+		want int
+	}{
+		"nothing":            {nil, 0},
+		"its result":         {[]graph.Instruction{assign(z, y, graph.Expand{}), assign(at(60), z, graph.Expand{})}, 2},
+		"something else":     {[]graph.Instruction{assign(z, at(60), graph.Expand{})}, 0},
+		"other entries":      {[]graph.Instruction{assign(z, y, turned)}, 0},
+		"a factor":           {[]graph.Instruction{assign(at(5), y, graph.Expand{})}, 0},
+		"a factor, at last":  {[]graph.Instruction{assign(z, y, graph.Expand{}), assign(w, z, graph.Expand{})}, 1},
+		"other entries then": {[]graph.Instruction{assign(z, y, graph.Expand{}), assign(at(60), y, turned)}, 1},
+	} {
+		if got := cudanets.Epilogue(blas, append([]graph.Instruction{product}, c.then...)); got != c.want {
+			t.Errorf("%s: %d instructions, want %d", what, got, c.want)
+		}
+	}
+}
