@@ -22,7 +22,7 @@ import (
 const asRank = "DSP_TEST_AS_RANK"
 
 var programs = map[string]func(ctx context.Context, m *ranks.Member) error{
-	"sums": sums, "gathers": gathers, "disagrees": disagrees, "dies": dies, "fails": fails, "large": large,
+	"sums": sums, "gathers": gathers, "disagrees": disagrees, "dies": dies, "fails": fails, "large": large, "pieces": pieces,
 }
 
 func TestMain(m *testing.M) {
@@ -146,6 +146,12 @@ func gathers(ctx context.Context, m *ranks.Member) error {
 	return m.Barrier(ctx)
 }
 
+// pieces gathers and broadcasts what does not fit into one call.
+func pieces(ctx context.Context, m *ranks.Member) error {
+	ranks.SetMost(3000)
+	return gathers(ctx, m)
+}
+
 // large sums a piece of 16 MiB, more than any library sends at once.
 func large(ctx context.Context, m *ranks.Member) error {
 	x := make([]float64, 1<<21)
@@ -197,7 +203,7 @@ func TestUnderLaunchers(t *testing.T) {
 			n       int
 			says    string // empty: it succeeds
 		}{
-			{"sums", 2, ""}, {"sums", 5, ""}, {"gathers", 3, ""}, {"large", 2, ""},
+			{"sums", 2, ""}, {"sums", 5, ""}, {"gathers", 3, ""}, {"pieces", 3, ""}, {"large", 2, ""},
 			{"sums", 1, ""},
 			{"disagrees", 3, ") has --seed 8, but rank 0 ("},
 			{"fails", 3, "failed: no such file"},
