@@ -27,15 +27,12 @@ type Data struct {
 // Data reads the data and makes their inputs. Labels and inputs are those of the training data.
 func (r *Resolved) Data() (*Data, error) { return r.SharedData(nil) }
 
-// SharedData is Data for one of several processes that train together: share says which training examples are this one's. It makes the attributes
-// of these alone where it can, as Data.Train.HasShare tells. Nil shares nothing.
-func (r *Resolved) SharedData(share func(train *structured.Dataset) *structured.Share) (*Data, error) {
-	raw, err := r.Read()
+// SharedData is Data for one of several processes that train together, and take shares of the training examples. It reads the text of its own examples alone, and makes
+// their attributes alone, where it can, as Data.Train.HasShare tells. Nil shares nothing.
+func (r *Resolved) SharedData(share *structured.Share) (*Data, error) {
+	raw, err := r.read(share)
 	if err != nil {
 		return nil, err
-	}
-	if share != nil && !raw.packed && raw.bases.start == nil && raw.teacher == nil {
-		raw.Train.Share = share(raw.Train)
 	}
 	d, err := raw.Fit(&r.config)
 	if err != nil {
@@ -114,25 +111,40 @@ func (raw *Raw) Fit(c *config.Config) (*Data, error) {
 	return d, nil
 }
 
-// standardise standardises the features of the training data, as c asks or the model does that training continues. Those of a pack are.
+// standardise standardises the features of the training data, as c asks or the model does that training continues, and the rows of an encoder
+// beside attributes. Those of a pack are.
 func (d *Data) standardise(c *config.Config, packed bool) error {
 	if packed {
 		return nil
 	}
-	switch {
+	var err error
+	switch e := d.inputs.Encoder; {
+	case e != nil && e.Tuned != nil && !c.Standardise: // weights are those of rows as they are (bases.weights)
+		d.inputs.Standard = nil
+		return nil
 	case d.inputs.Standard != nil:
+	case !c.Standardise && d.rowsBesideAttributes(c):
+		d.inputs.Standard, err = inputs.FitRows(d.Train, e.Width())
 	case !c.Standardise:
 		return nil
 	case d.bases.start != nil:
 		return structured.BadInput("--standardise: the model of --%s reads features as they are; leave it out, or start anew", d.bases.setting)
 	case c.Encoder != "" || c.Vectors != "":
-		return structured.BadInput("--standardise is for features that data files have; the rows of --encoder and --vectors have one scale already")
+		return structured.BadInput("--standardise is for features that data files have; the rows of --encoder are scaled without it, and those of --vectors have one scale")
 	case d.Train.Dim == 0 || d.Train.Features == nil:
 		return structured.BadInput("--standardise: %s has no dense features; they come from an npz archive, or with --dense", d.Train.Name)
 	default:
-		d.inputs.Standard = inputs.FitStandard(d.Train)
+		d.inputs.Standard, err = inputs.FitStandard(d.Train)
+	}
+	if err != nil {
+		return err
 	}
 	return d.inputs.Standard.Apply(d.Train)
+}
+
+// rowsBesideAttributes reports whether a linear model that has no weights of rows yet gets rows of an encoder beside the attributes of words.
+func (d *Data) rowsBesideAttributes(c *config.Config) bool {
+	return d.inputs.Encoder != nil && c.Preset().Linear && d.Train.Attributes != nil && d.inputs.Own == nil && (d.bases.start == nil || d.bases.start.Dim == 0)
 }
 
 // Pack writes the training data with their inputs to a pack, as c says, which is resolved.

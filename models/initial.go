@@ -80,10 +80,10 @@ func (b bases) begin(m *Model) error {
 		return structured.BadInput("--%s %s: its net %s has no weights in common with net %s: %s", b.setting, b.path, b.start.Config.Net, m.Config.Net,
 			b.start.Net.Layout())
 	}
-	drawn, zero := zeroBeside(m.Net.Layout(), m.W, taken, left)
 	if m.TunesEncoder() && !m.Encoder.Tuned.Adapted() { // its weights are those that it came with
-		drawn = slices.DeleteFunc(drawn, func(name string) bool { return strings.HasPrefix(name, encoders.Prefix) })
+		left = slices.DeleteFunc(left, func(name string) bool { return strings.HasPrefix(name, encoders.Prefix) })
 	}
+	drawn, zero := zeroBeside(m.Net.Layout(), m.W, taken, left)
 	m.Started = &Start{From: b.path, Weights: taken, Drawn: drawn, Zero: zero, NewLabels: newNames(m.Labels.Names(), b.start.Labels.Len()),
 		NewWeights: m.Net.Dim() - b.start.Net.Dim()}
 	if b.prior == nil {
@@ -108,19 +108,19 @@ func (b bases) begin(m *Model) error {
 
 // zeroBeside makes the weights between the layers and the scores zero where they stand beside scores of attributes that were taken over:
 // the network then starts with the scores of the model that it continues. Layers below stay as they were drawn, so that the first step
-// moves these weights. It returns what is left as it was drawn, and what is zero.
+// moves these weights. It returns what is left as it was drawn, and what is zero, as some arrays of every network are at first.
 func zeroBeside(layout graph.Layout, w []float32, taken, left []string) (drawn, zero []string) {
-	if !slices.Contains(taken, "attributes") {
-		return left, nil
-	}
+	beside := slices.Contains(taken, "attributes")
 	for _, name := range left {
-		if name != "node.weight" && name != "edge.weight" {
-			drawn = append(drawn, name)
-			continue
-		}
 		a, _ := layout.Find(name)
-		clear(a.Of(w))
-		zero = append(zero, name)
+		if beside && (name == "node.weight" || name == "edge.weight") {
+			clear(a.Of(w))
+		}
+		if slices.ContainsFunc(a.Of(w), func(x float32) bool { return x != 0 }) {
+			drawn = append(drawn, name)
+		} else {
+			zero = append(zero, name)
+		}
 	}
 	return drawn, zero
 }
@@ -157,7 +157,13 @@ func (b bases) weights(m, from *Model, setting, path string) (taken, left []stri
 	if m.Config.Preset().Linear && from.Config.Preset().Linear {
 		names = transfer.Linear
 	}
-	taken, left = transfer.Weights(m.Net.Layout(), m.W, m.sizes(), from.Net.Layout(), from.W, from.sizes(), names)
+	layout := m.Net.Layout()
+	taken, left = transfer.Weights(layout, m.W, m.sizes(), from.Net.Layout(), from.W, from.sizes(), names)
+	if s := from.Standard; s != nil && m.Standard == nil && slices.Contains(taken, "node.weight") { // of rows that the encoder, which is trained now, gives as they are
+		weights, _ := layout.Find("node.weight")
+		biases, _ := layout.Find("node.bias")
+		s.Undo(weights.Of(m.W), biases.Of(m.W))
+	}
 	return taken, left, nil
 }
 
@@ -168,8 +174,8 @@ func (m *Model) Form() string { return m.Net.Form().Structure.Name() }
 type Start struct {
 	From       string
 	Weights    []string // the arrays that it took over
-	Drawn      []string // those that the other lacks
-	Zero       []string // and those of them that start at zero, so that the scores are the other's
+	Drawn      []string // those that the other lacks and that are random at first
+	Zero       []string // those that it lacks and that are zero at first
 	NewLabels  []string
 	NewWeights int
 }

@@ -25,12 +25,15 @@ import (
 // modelFormat is the version of the layout of model files. Other versions are refused.
 const modelFormat = "1"
 
+// checksumKey is the metadata of a model file that holds the checksum of its tensors. Files of versions before it have none.
+const checksumKey = "checksum"
+
 // ModelFile is the name of the model in a run folder.
 const ModelFile = "model.safetensors"
 
 // Save writes the model to a safetensors file, whole or not at all: a tensor for each parameter of the network, the names
-// of attributes where they have some, lists and vectors of words, the encoder and its tokenizer or a reference to them, and in the metadata format, version, template (text), config, labels,
-// vocab, characters, dim, width, hash_bits, map, grid, edges, class_id and temperature (as JSON). The same model gives the same bytes.
+// of attributes where they have some, lists and vectors of words, the encoder and its tokenizer or a reference to them, and in the metadata format, version, checksum of the tensors, template (text),
+// config, labels, vocab, characters, dim, width, hash_bits, map, grid, edges, class_id and temperature (as JSON). The same model gives the same bytes.
 //
 // With Config.L1, or Radius, it keeps nonzero weights only: named attributes without any are left out, and a parameter with few is two tensors, as
 // inputs.AddWeights writes them. Such a model predicts the same, to the bit.
@@ -64,7 +67,7 @@ func (m *Model) Save(path string) error {
 	}
 	maps.Copy(f.Metadata, texts)
 	f.Metadata["format"] = "dsp model " + modelFormat
-	f.Metadata["version"] = m.Version
+	f.Metadata["version"], f.Metadata[checksumKey] = m.Version, f.Sum()
 	if _, own := nets.HasSetting(m.Config.Net, ""); own {
 		f.Metadata["program"] = program()
 	}
@@ -196,6 +199,9 @@ func loadFile(path string, e *encoded.Reader) (*Model, error) {
 	case format != "dsp model "+modelFormat:
 		return nil, structured.BadInput("%s: format %q, written by dsp %s; this one reads \"dsp model %s\"", path, format,
 			f.Metadata["version"], modelFormat)
+	}
+	if want, ok := f.Metadata[checksumKey]; ok && want != f.Sum() {
+		return nil, structured.BadInput("%s: the file is damaged: its tensors have the checksum %s, expected %s; copy it again from where it is whole, or train anew", path, f.Sum(), want)
 	}
 	m, err := decodeModel(f, filepath.Dir(path), e)
 	if err != nil {

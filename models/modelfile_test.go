@@ -121,6 +121,9 @@ func TestLoadErrors(t *testing.T) {
 				t.Fatal(err)
 			}
 			change(f)
+			if f.Metadata != nil {
+				f.Metadata[checksumKey] = f.Sum()
+			}
 			if err := safetensors.Write(path, f); err != nil {
 				t.Fatal(err)
 			}
@@ -137,17 +140,18 @@ func TestLoadErrors(t *testing.T) {
 		prepare func()
 		want    string
 	}{
-		"cut short":   {write(whole[:len(whole)-5]), "m.safetensors"},
-		"a few bytes": {write(whole[:5]), "m.safetensors"},
-		"text":        {write([]byte("the quick brown fox jumps over the lazy dog")), "m.safetensors"},
-		"not ours":    {change(func(f *safetensors.File) { f.Metadata = nil }), "not a model of dsp"},
-		"version":     {change(func(f *safetensors.File) { f.Metadata["format"] = "dsp model 99" }), "this one reads"},
-		"a pack":      {change(func(f *safetensors.File) { f.Metadata["format"] = "dsp data 1" }), "packed by dsp data pack"},
-		"config":      {change(func(f *safetensors.File) { f.Metadata["config"] = `{"net": 3}` }), `metadata "config"`},
-		"net":         {change(func(f *safetensors.File) { f.Metadata["config"] = `{"net": "transformer"}` }), `transformer`},
-		"labels":      {change(func(f *safetensors.File) { f.Metadata["labels"] = `["a","a"]` }), "2 labels (1 different)"},
-		"dim":         {change(func(f *safetensors.File) { f.Metadata["dim"] = `-1` }), "-1 features"},
-		"temperature": {change(func(f *safetensors.File) { f.Metadata["temperature"] = `-2` }), "temperature -2"},
+		"a changed bit": {write(append(slices.Clone(whole[:len(whole)-2]), whole[len(whole)-2]^1, whole[len(whole)-1])), "m.safetensors: the file is damaged"},
+		"cut short":     {write(whole[:len(whole)-5]), "m.safetensors"},
+		"a few bytes":   {write(whole[:5]), "m.safetensors"},
+		"text":          {write([]byte("the quick brown fox jumps over the lazy dog")), "m.safetensors"},
+		"not ours":      {change(func(f *safetensors.File) { f.Metadata = nil }), "not a model of dsp"},
+		"version":       {change(func(f *safetensors.File) { f.Metadata["format"] = "dsp model 99" }), "this one reads"},
+		"a pack":        {change(func(f *safetensors.File) { f.Metadata["format"] = "dsp data 1" }), "packed by dsp data pack"},
+		"config":        {change(func(f *safetensors.File) { f.Metadata["config"] = `{"net": 3}` }), `metadata "config"`},
+		"net":           {change(func(f *safetensors.File) { f.Metadata["config"] = `{"net": "transformer"}` }), `transformer`},
+		"labels":        {change(func(f *safetensors.File) { f.Metadata["labels"] = `["a","a"]` }), "2 labels (1 different)"},
+		"dim":           {change(func(f *safetensors.File) { f.Metadata["dim"] = `-1` }), "-1 features"},
+		"temperature":   {change(func(f *safetensors.File) { f.Metadata["temperature"] = `-2` }), "temperature -2"},
 		"a tensor less": {change(func(f *safetensors.File) {
 			delete(f.Tensors, "node.bias")
 		}), "tensors, expected"},
@@ -157,6 +161,21 @@ func TestLoadErrors(t *testing.T) {
 		if _, err := Load(path); !structured.IsBadInput(err) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: got %v, want bad input with %q", name, err, c.want)
 		}
+	}
+	change(func(f *safetensors.File) { f.Tensors["node.bias"].Data.([]float32)[0]++ })()
+	if _, err := Load(path); err != nil {
+		t.Errorf("other weights with their checksum: %v", err)
+	}
+	f, err := safetensors.Read(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	delete(f.Metadata, checksumKey) // as older versions wrote it
+	if err := safetensors.Write(path, f); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Load(path); err != nil {
+		t.Errorf("a file without a checksum: %v", err)
 	}
 	if _, err := Load(filepath.Join(dir, "missing")); !structured.IsBadInput(err) {
 		t.Errorf("a missing file: got %v", err)

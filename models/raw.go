@@ -30,8 +30,14 @@ type Raw struct {
 }
 
 // Read reads or draws the data sets that the settings name. Development and test data may have no labels that the training data lack.
-func (r *Resolved) Read() (*Raw, error) {
+func (r *Resolved) Read() (*Raw, error) { return r.read(nil) }
+
+// read is Read for a process that takes a share of the training data; nil takes all.
+func (r *Resolved) read(share *structured.Share) (*Raw, error) {
 	c, from := &r.config, r.bases
+	if from.start != nil || r.teacher != nil {
+		share = nil // these number all of the data
+	}
 	if c.Format == formats.Builtin {
 		d, err := drawn(c)
 		if err == nil && from.start != nil {
@@ -41,6 +47,9 @@ func (r *Resolved) Read() (*Raw, error) {
 		}
 		if err == nil && r.teacher != nil {
 			err = d.teach(c, r.teacher, nil)
+		}
+		if err == nil && share != nil {
+			d.Train.TakeShare(share)
 		}
 		return d, err
 	}
@@ -65,6 +74,9 @@ func (r *Resolved) Read() (*Raw, error) {
 			return nil, err
 		}
 		if err := checkMemory(c, s, from); err != nil {
+			return nil, err
+		}
+		if s.ranges, err = s.rangesOf(c.Train, share); err != nil {
 			return nil, err
 		}
 		d.Train, err = s.readTraining(c.Train, beside[0], from)
@@ -106,6 +118,9 @@ func (r *Resolved) Read() (*Raw, error) {
 		if err := d.prepare(c); err != nil {
 			return nil, err
 		}
+	}
+	if share != nil && !d.packed && d.Train.Share == nil {
+		d.Train.TakeShare(share)
 	}
 	like := sourceOf(c).like(d.Train)
 	if d.encoder != nil && d.encoder.Tuned == nil {

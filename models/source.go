@@ -27,10 +27,12 @@ type source struct {
 	scheme string // that entity tags are converted to, or keep
 	width  int    // columns of a conll file, 0 if unknown
 	labels *structured.Alphabet
-	inputs inputs.Inputs // of text; an empty one leaves columns as they are
-	dim    int           // dense features per position, 0 if unknown
-	line   int           // number of the first line, when only a part of a text file is read
-	task   tasks.Task    // that the data are for
+	inputs inputs.Inputs                     // of text; an empty one leaves columns as they are
+	dim    int                               // dense features per position, 0 if unknown
+	line   int                               // number of the first line, when only a part of a text file is read
+	start  io.Reader                         // of that file, or nil
+	each   func(d *structured.Dataset) error // gets a text block by block, or nil
+	task   tasks.Task                        // that the data are for
 
 	minCount, hashBits int // of the attributes of a crfsuite file without a dictionary
 
@@ -38,6 +40,8 @@ type source struct {
 	config   *config.Config        // for a task that reads its data itself
 
 	optional bool // gold labels of text may be unknown, or missing
+
+	ranges *ranges // that several processes read of the files; nil: each reads all of them
 
 	tag func(d *structured.Dataset, threads int) error // labels words before inputs are made, or nil
 }
@@ -119,7 +123,11 @@ func (s source) readTraining(value string, beside []Beside, from bases) (*struct
 			union.Attributes(known, least, sets)
 		}
 	}
-	return union.Join(sets)
+	all, err := union.Join(sets)
+	if err == nil && s.ranges != nil {
+		err = s.ranges.readOwn(s, all)
+	}
+	return all, err
 }
 
 // numbered reports whether labels have no names but their numbers.
@@ -158,6 +166,8 @@ func (s source) read(path string) (*structured.Dataset, error) {
 			Unlabeled: !s.Labels, Skip: s.Skip, Threads: s.Threads})
 	} else if f := formats.Find(s.Format); f.ReadFolder != nil || s.localise != nil && f.ReadBoxes != nil {
 		err = read(nil)
+	} else if s.ranges != nil {
+		d, err = s.ranges.read(s, path)
 	} else {
 		err = formats.Open(path, read)
 	}
@@ -219,7 +229,7 @@ func (s source) readFrom(r io.Reader, path string) (*structured.Dataset, error) 
 		return nil, structured.BadInput("%s: files are not read with --format %s; use %s", path, s.Format, strings.Join(formats.Names(), ", "))
 	}
 	o := formats.Options{
-		Labels: s.labels, OwnLabels: s.Labels || s.converts(), Unlabeled: !s.Labels, Threads: s.Threads, Line: s.line,
+		Labels: s.labels, OwnLabels: s.Labels || s.converts(), Unlabeled: !s.Labels, Threads: s.Threads, Line: s.line, Start: s.start, Each: s.each,
 		Columns: s.Columns, Width: s.width, Field: s.Label, Links: s.Links,
 		Dictionary: s.inputs.Dictionary, MinCount: s.minCount, HashBits: s.hashBits, Dim: s.dim,
 		Given: s.config.FormatSettings,

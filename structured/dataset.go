@@ -123,6 +123,9 @@ func (d *Dataset) Column(name string) []string {
 // ForgetText drops the columns and the layout of a text file. The names of the columns stay.
 func (d *Dataset) ForgetText() {
 	d.Columns, d.Layout, d.Ranges = nil, nil, nil
+	if d.Share != nil {
+		d.Share.Text = nil
+	}
 }
 
 // Weight returns the weight of example i in the objective. Weights count as float32, like inputs: gradients are scaled by them in float32, on the host

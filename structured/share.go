@@ -1,18 +1,24 @@
 package structured
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/binary"
+	"encoding/gob"
 	"errors"
 	"slices"
 )
 
 // Share says which examples have their attributes in this process, where several processes train together: First to Last−1. Of other examples the
-// process knows everything else, and their rows of attributes are empty. The shares of all processes follow each other, and together they are all examples.
+// process knows everything else but their text, and their rows of attributes are empty. The shares of all processes follow each other, and together they are
+// all examples.
 type Share struct {
 	First, Last int
-	Kept        bool // the attributes were made so; until then a share is a wish
+	Kept        bool     // the attributes were made so; until then a share is a wish
+	Text        *Dataset // the examples of the share with their columns, where this process has read no others; or nil
 
+	Process, Processes int                                // which of how many this one is
+	Cut                func(d *Dataset) (first, last int) // the share of this process
 	// Gather returns what each process gives, in the order of their examples. All processes call it alike.
 	Gather func(mine []byte) ([][]byte, error)
 
@@ -23,23 +29,78 @@ type Share struct {
 // HasShare reports whether some examples have their attributes in other processes.
 func (d *Dataset) HasShare() bool { return d.Share != nil && d.Share.Kept }
 
-// Held returns the examples whose attributes this process makes, first to last−1: all of them unless it has a share.
-func (d *Dataset) Held() (first, last int) {
-	if d.Share == nil {
-		return 0, d.Len()
+// TakeShare gives this process its share of the examples.
+func (d *Dataset) TakeShare(s *Share) {
+	s.First, s.Last = s.Cut(d)
+	d.Share = s
+}
+
+// Own returns the examples whose attributes this process makes, with their columns: d itself unless it has a share. They share the memory of d.
+func (d *Dataset) Own() *Dataset {
+	switch {
+	case d.Share == nil:
+		return d
+	case d.Share.Text != nil:
+		return d.Share.Text
 	}
-	return d.Share.First, d.Share.Last
+	lo, hi := d.Offsets[d.Share.First], d.Offsets[d.Share.Last]
+	own := &Dataset{Name: d.Name, ColumnNames: d.ColumnNames}
+	for _, at := range d.Offsets[d.Share.First : d.Share.Last+1] {
+		own.Offsets = append(own.Offsets, at-lo)
+	}
+	for _, column := range d.Columns {
+		own.Columns = append(own.Columns, column[lo:hi])
+	}
+	return own
+}
+
+// Tell returns what each process tells, in the order of their examples. If some processes have an error, all get that of the first one, and bad input stays bad
+// input. All processes call it alike.
+func Tell[T any](s *Share, mine T, err error) ([]T, error) {
+	type told struct {
+		What     T
+		Failed   string
+		BadInput bool
+	}
+	x := told{What: mine}
+	if err != nil {
+		x = told{Failed: err.Error(), BadInput: IsBadInput(err)}
+	}
+	var message bytes.Buffer
+	if err := gob.NewEncoder(&message).Encode(x); err != nil {
+		return nil, err
+	}
+	messages, lost := s.Gather(message.Bytes())
+	if lost != nil {
+		return nil, errors.Join(err, lost)
+	}
+	all := make([]T, len(messages))
+	for process, m := range messages {
+		var x told
+		switch err2 := gob.NewDecoder(bytes.NewReader(m)).Decode(&x); {
+		case err2 != nil:
+			return nil, err2
+		case x.Failed != "" && process == s.Process:
+			return nil, err
+		case x.BadInput:
+			return nil, BadInput("%s", x.Failed)
+		case x.Failed != "":
+			return nil, errors.New(x.Failed)
+		}
+		all[process] = x.What
+	}
+	return all, nil
 }
 
 // agreeParts is in how many parts processes agree on names, so that the rare names of all processes are never all in memory.
 const agreeParts = 16
 
-// Agree returns the alphabet that all processes have in common, and the number in it of each of this one's names. counts says how often each of
-// these occurs here; what occurs fewer than least times in all is left out, and has the number −1. Names are in the order in which they first occur in the
-// examples of all processes, if each process has its own in that order. Nil has none.
-func (s *Share) Agree(mine *Alphabet, counts []int, least int) (common *Alphabet, number []int32, err error) {
+// Agree returns the alphabet that all processes have in common, how often each name occurs in all, and the number in it of each of this one's names. counts says
+// how often each of these occurs here; what occurs fewer than least times in all is left out, and has the number −1. Names are in the order in which they first
+// occur in the examples of all processes, if each process has its own in that order. Nil has none.
+func (s *Share) Agree(mine *Alphabet, counts []int, least int) (common *Alphabet, times []int, number []int32, err error) {
 	if mine == nil {
-		return nil, nil, nil
+		return nil, nil, nil, nil
 	}
 	parts := make([]byte, mine.Len())
 	for i, name := range mine.Names() {
@@ -57,22 +118,23 @@ func (s *Share) Agree(mine *Alphabet, counts []int, least int) (common *Alphabet
 		}
 		lists, err := s.Gather(own)
 		if err != nil {
-			return nil, nil, err
+			return nil, nil, nil, err
 		}
 		if all, err = appendAgreed(all, lists, least); err != nil {
-			return nil, nil, err
+			return nil, nil, nil, err
 		}
 	}
 	slices.SortFunc(all, func(a, b agreed) int { return cmp.Or(cmp.Compare(a.process, b.process), cmp.Compare(a.place, b.place)) })
 	common = NewAlphabet()
 	for _, x := range all {
 		common.Add(x.name)
+		times = append(times, x.times)
 	}
 	number = make([]int32, mine.Len())
 	for i, name := range mine.Names() {
 		number[i] = common.Index(name)
 	}
-	return common, number, nil
+	return common, times, number, nil
 }
 
 // partOf returns the part of a name, which all processes give it (FNV-1a).
@@ -84,15 +146,15 @@ func partOf(name string) byte {
 	return byte((hash ^ hash>>16) % agreeParts)
 }
 
-// agreed is a name that processes have in common: the first process that has it, and its number there.
+// agreed is a name that processes have in common: the first process that has it, its number there, and how often all have it.
 type agreed struct {
-	name           string
-	process, place int
+	name                  string
+	process, place, times int
 }
 
 // appendAgreed appends those names in the lists of all processes that occur at least some times.
 func appendAgreed(all []agreed, lists [][]byte, least int) ([]agreed, error) {
-	union, times, first := NewAlphabet(), []int(nil), []agreed(nil)
+	union, found := NewAlphabet(), []agreed(nil)
 	for process, x := range lists {
 		for len(x) > 0 {
 			place, a := binary.Uvarint(x)
@@ -103,16 +165,16 @@ func appendAgreed(all []agreed, lists [][]byte, least int) ([]agreed, error) {
 			}
 			x = x[a+b+c:]
 			k := int(union.AddBytes(x[:length]))
-			if k == len(times) {
-				times, first = append(times, 0), append(first, agreed{union.Name(int32(k)), process, int(place)})
+			if k == len(found) {
+				found = append(found, agreed{name: union.Name(int32(k)), process: process, place: int(place)})
 			}
-			times[k] += int(count)
+			found[k].times += int(count)
 			x = x[length:]
 		}
 	}
-	for k, n := range times {
-		if n >= least {
-			all = append(all, first[k])
+	for _, x := range found {
+		if x.times >= least {
+			all = append(all, x)
 		}
 	}
 	return all, nil
@@ -146,7 +208,7 @@ func (d *Dataset) KeepShare(nodes, edges *Sparse, names *Dictionary, least int) 
 			for _, a := range part.rows.Index {
 				counts[a]++
 			}
-			agreed, number, err := s.Agree(part.mine, counts, least)
+			agreed, _, number, err := s.Agree(part.mine, counts, least)
 			if err != nil {
 				return err
 			}

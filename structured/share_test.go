@@ -39,12 +39,17 @@ func TestAgree(t *testing.T) {
 				counts[k]++
 			}
 			s := structured.Share{Gather: func(mine []byte) ([][]byte, error) { return g.Gather(ctx, mine) }}
-			common, number, err := s.Agree(mine, counts, least)
+			common, total, number, err := s.Agree(mine, counts, least)
 			if err != nil {
 				return err
 			}
 			if !slices.Equal(common.Names(), want.Names()) {
 				return fmt.Errorf("%q, expected %q", common.Names(), want.Names())
+			}
+			for i, name := range common.Names() {
+				if total[i] != times[name] {
+					return fmt.Errorf("%q occurs %d times, expected %d", name, total[i], times[name])
+				}
 			}
 			for i, name := range mine.Names() {
 				if number[i] != want.Index(name) {

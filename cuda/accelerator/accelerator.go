@@ -37,8 +37,9 @@ type shared struct {
 	data    *resident.Data
 	blas    *device.BLAS
 	vectors *vectors
-	descent *descent // nil before the first
-	onHost  bool     // use the host's oracle even if there are kernels
+	descent *descent          // nil before the first
+	onHost  bool              // use the host's oracle even if there are kernels
+	smooths oracles.Smoothing // how steps smooth the hinge's max
 
 	product struct { // ⟨D, w⟩ at the path's iterate
 		known bool
@@ -47,25 +48,25 @@ type shared struct {
 }
 
 var (
-	_ engine.DualAscender = (*Accelerator)(nil)
-	_ engine.Descender    = (*Accelerator)(nil)
+	_ engine.DualAscender    = (*Accelerator)(nil)
+	_ engine.PartAccelerator = (*Accelerator)(nil)
 
 	_ engine.TruncatingAccelerator = (*Accelerator)(nil)
 )
 
-// NewAccelerator uploads an objective's data and returns an accelerator for it. With tf32, matrix products are in TF32. An objective
+// NewAccelerator uploads an objective's data and returns an accelerator for it, whose steps smooth the hinge's max by s, with any μ, or not at all. With tf32, matrix products are in TF32. An objective
 // that the device cannot evaluate is bad input. If HasKernels reports false, only the network runs on the device; the structure's
 // oracle uses all cores of the host. The caller must close the accelerator.
-func NewAccelerator(d *device.Device, o *engine.Objective, tf32 bool) (*Accelerator, error) {
-	return newAccelerator(d, o, tf32, false)
+func NewAccelerator(d *device.Device, o *engine.Objective, s oracles.Smoothing, tf32 bool) (*Accelerator, error) {
+	return newAccelerator(d, o, s, tf32, false)
 }
 
 // newAccelerator is NewAccelerator; with onHost it uses the host's oracle even if there are kernels.
-func newAccelerator(d *device.Device, o *engine.Objective, tf32, onHost bool) (*Accelerator, error) {
+func newAccelerator(d *device.Device, o *engine.Objective, smooths oracles.Smoothing, tf32, onHost bool) (*Accelerator, error) {
 	if err := CheckObjective(o); err != nil {
 		return nil, err
 	}
-	s := &shared{d: d, onHost: onHost, data: resident.NewData(d, o.Data), blas: device.NewBLAS(d, tf32), vectors: newVectors(d, o.Scorer.Dim())}
+	s := &shared{d: d, onHost: onHost, smooths: smooths, data: resident.NewData(d, o.Data), blas: device.NewBLAS(d, tf32), vectors: newVectors(d, o.Scorer.Dim())}
 	a, err := s.accelerator(o)
 	if err != nil {
 		s.free()
@@ -89,7 +90,7 @@ func (s *shared) acceleratorWith(o *engine.Objective, scorer cudanets.Scorer) (a
 	switch {
 	case !s.onHost && hasChainKernels(o):
 		a.oracle = chainKernels{NewObjective(s.data, o, scorer, cudaoracles.NewOracle(s.d))}
-	case !s.onHost && hasTreeKernels(o):
+	case !s.onHost && hasTreeKernels(o, s.smooths):
 		a.oracle, err = newTreeKernels(s.data, o, scorer)
 	default:
 		a.oracle, err = newHostOracle(s.data, o, scorer)
@@ -277,10 +278,10 @@ func (a *Accelerator) overData(ctx context.Context, w []float32, examples []int,
 	return a.sums()
 }
 
-// gradient calls work for all examples, and sets g to the sum of their pullbacks.
-func (a *Accelerator) gradient(ctx context.Context, w, g []float32, kind any, work func(l evaluation)) (engine.Sums, error) {
+// gradient calls work for all given examples, and sets g to the sum of their pullbacks.
+func (a *Accelerator) gradient(ctx context.Context, w []float32, examples []int, g []float32, kind any, work func(l evaluation)) (engine.Sums, error) {
 	device.Zero(a.d, a.vectors.grad)
-	sums, err := a.overData(ctx, w, a.data.All(), kind, func(l evaluation) {
+	sums, err := a.overData(ctx, w, examples, kind, func(l evaluation) {
 		work(l)
 		l.Pullback(a.vectors.grad)
 	})
@@ -293,7 +294,12 @@ func (a *Accelerator) gradient(ctx context.Context, w, g []float32, kind any, wo
 
 // FullPass implements engine.Accelerator.
 func (a *Accelerator) FullPass(ctx context.Context, w []float32, s oracles.Smoothing, memory engine.RemoteMemory, g []float32) (engine.Sums, error) {
-	return a.gradient(ctx, w, g, scratchOf(s), func(l evaluation) {
+	return a.fullPass(ctx, w, a.data.All(), s, memory, g)
+}
+
+// fullPass is FullPass over some examples.
+func (a *Accelerator) fullPass(ctx context.Context, w []float32, examples []int, s oracles.Smoothing, memory engine.RemoteMemory, g []float32) (engine.Sums, error) {
+	return a.gradient(ctx, w, examples, g, scratchOf(s), func(l evaluation) {
 		l.Ask(a.vectors.at, s, true)
 		if memory != nil {
 			l.Remember(memory, 1)
@@ -304,7 +310,7 @@ func (a *Accelerator) FullPass(ctx context.Context, w []float32, s oracles.Smoot
 
 // Recompose implements engine.Accelerator.
 func (a *Accelerator) Recompose(ctx context.Context, w []float32, memory engine.RemoteMemory, g []float32) (float64, error) {
-	sums, err := a.gradient(ctx, w, g, "recompose", func(l evaluation) {
+	sums, err := a.gradient(ctx, w, a.data.All(), g, "recompose", func(l evaluation) {
 		l.Recall(a.vectors.at, memory)
 		l.Difference(nil)
 	})

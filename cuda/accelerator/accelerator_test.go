@@ -54,7 +54,7 @@ func learnable(t testing.TB, c nets.Config, loss engine.Loss, s oracles.Smoothin
 
 // deviceProblem returns the same problem on a device.
 func deviceProblem(t testing.TB, d *device.Device, p *train.Problem) *train.Problem {
-	a, err := accelerator.NewAccelerator(d, p.Objective, false)
+	a, err := accelerator.NewAccelerator(d, p.Objective, p.Smoothing, false)
 	cudatest.Must(t, err)
 	q := *p
 	q.Engine = engine.NewAcceleratedEngine(p.Objective, 1, a)
@@ -161,7 +161,7 @@ func TestAcceleratorRefuses(t *testing.T) {
 	data.Labels[0] = -1
 	data.LabelSets = [][]int32{{0, 1}}
 	partial.Data = &data
-	if _, err := accelerator.NewAccelerator(d, &partial, false); !structured.IsBadInput(err) {
+	if _, err := accelerator.NewAccelerator(d, &partial, oracles.Smoothing{}, false); !structured.IsBadInput(err) {
 		t.Errorf("labels known in part: %v", err)
 	}
 }

@@ -24,8 +24,16 @@ type descent struct {
 	scale   device.Array[float64]             // [1] of D in a clipped step
 	γ       device.Array[float64]             // [1]
 	wrong   device.Array[float64]             // [B] scratch of prox_mix
+	batch   batchLosses                       // of a batch that was evaluated in parts
 
 	known struct{ v, m bool } // whether squares and moments have content
+}
+
+// batchLosses are the losses of a batch of up to B examples.
+type batchLosses struct {
+	value, gold device.Array[float64] // [B] f_i is their difference; without gold, value holds them
+	examples    device.Array[int32]   // [B] −1 beyond the last one
+	weight      device.Array[float32] // [B] c_i
 }
 
 // moveKey identifies the launches of a step.
@@ -61,9 +69,11 @@ func (x *descent) free() {
 	for _, a := range []device.Array[int32]{x.rows, x.marks} {
 		device.Free(d, a)
 	}
-	for _, a := range []device.Array[float64]{x.numbers, x.scale, x.γ, x.wrong} {
+	for _, a := range []device.Array[float64]{x.numbers, x.scale, x.γ, x.wrong, x.batch.value} {
 		device.Free(d, a)
 	}
+	device.Free(d, x.batch.examples)
+	device.Free(d, x.batch.weight)
 	for _, a := range x.unbias {
 		device.Free(d, a)
 	}
@@ -86,16 +96,16 @@ func (x *descent) open(s engine.DescentState, β float64) {
 	device.Zero(x.d, x.marks)
 }
 
-// prepare allocates what a step on the slot's batch needs, and uploads its numbers and rows.
-func (x *descent) prepare(m engine.Move, l *slot, examples int) moveKey {
+// prepare allocates what a step on a batch of so many examples needs, and uploads its numbers and rows. losses is how many losses the step reads, 0 for the hinge.
+func (x *descent) prepare(m engine.Move, examples, losses int) moveKey {
 	key := moveKey{rule: m.Rule, clips: m.Clip > 0}
 	if m.Rule == engine.ProxRule || m.Rule == engine.AdamRule {
 		x.require(&x.squares, &x.known.v, "mean squares")
 		key.β = x.β
 		x.table(x.β)
 	}
-	if m.Rule == engine.ProxRule && l.smooth() {
-		device.Grow(x.d, &x.wrong, l.batch.Chains, "the losses of a batch")
+	if m.Rule == engine.ProxRule && losses > 0 {
+		device.Grow(x.d, &x.wrong, losses, "the losses of a batch")
 	}
 	if m.Rule != engine.ProxRule {
 		x.require(&x.moments, &x.known.m, "mean gradients")
@@ -131,9 +141,9 @@ func (x *descent) table(β float64) device.Array[float32] {
 // sumBytes is the shared memory that a block needs to add up doubles.
 const sumBytes = vectorThreads / 32 * 8
 
-// move takes the prepared step along D, after the question about the slot's batch. sums are those of the question. It may be part of a
+// move takes the prepared step along D, after the question about a batch, whose sums and losses these are; nil for the hinge. It may be part of a
 // captured graph.
-func (x *descent) move(key moveKey, l *slot, sums device.Array[float64]) {
+func (x *descent) move(key moveKey, sums device.Array[float64], losses func() batchLosses) {
 	d, block := x.d, device.Dim{X: vectorThreads}
 	if n := x.rows.Len(); n > 0 && key.rule == engine.ProxRule {
 		d.Launch("mark_rows", device.Dim{X: min(64, device.CeilDiv(n, vectorThreads))}, block, 0, x.rows, x.numbers, x.marks)
@@ -149,7 +159,7 @@ func (x *descent) move(key moveKey, l *slot, sums device.Array[float64]) {
 	case engine.ProxRule:
 		d.Launch("observe_squares", device.Dim{X: x.partBlocks()}, block, sumBytes, x.w, x.grad, x.squares, x.numbers, scale,
 			squares, int32(squares.Len()), float32(key.β), x.parts, n)
-		x.findDual(l, sums)
+		x.findDual(sums, losses)
 		d.Launch("prox_step", x.sweep(), block, 0, x.w, x.grad, x.squares, x.numbers, scale, x.γ,
 			x.tables, tables, x.marks, squares, int32(squares.Len()), n)
 	case engine.AdamRule:
@@ -163,17 +173,17 @@ func (x *descent) move(key moveKey, l *slot, sums device.Array[float64]) {
 }
 
 // findDual sets γ, after observe_squares.
-func (x *descent) findDual(l *slot, sums device.Array[float64]) {
+func (x *descent) findDual(sums device.Array[float64], losses func() batchLosses) {
 	grid, block, blocks := device.Dim{X: 1}, device.Dim{X: vectorThreads}, int32(x.partBlocks())
-	if !l.smooth() {
+	if losses == nil {
 		x.d.Launch("prox_dual", grid, block, sumBytes, x.parts, blocks, sums, x.numbers, x.γ)
 		return
 	}
-	value, gold := l.losses()
-	b := l.batch
-	threads := max(vectorThreads, min(1024, device.CeilDiv(b.Chains, 32)*32))
-	x.d.Launch("prox_mix", grid, device.Dim{X: threads}, threads/32*8, x.parts, blocks, value, gold, b.Examples, b.Weight, int32(b.Chains), x.numbers,
-		x.wrong.Slice(0, b.Chains), x.γ)
+	l := losses()
+	n := l.examples.Len()
+	threads := max(vectorThreads, min(1024, device.CeilDiv(n, 32)*32))
+	x.d.Launch("prox_mix", grid, device.Dim{X: threads}, threads/32*8, x.parts, blocks, l.value, l.gold, l.examples, l.weight, int32(n), x.numbers,
+		x.wrong.Slice(0, n), x.γ)
 }
 
 // OpenDescent implements engine.Descender.
@@ -191,12 +201,22 @@ func (a *Accelerator) Descend(ctx context.Context, examples []int, s oracles.Smo
 	if err != nil {
 		return err
 	}
-	key := a.descent.prepare(m, l, len(examples))
+	read, losses := 0, (func() batchLosses)(nil)
+	if l.smooth() {
+		read, losses = l.batch.Chains, l.batchLosses
+	}
+	key := a.descent.prepare(m, len(examples), read)
 	l.do(a.shared, stepKey{s: s, path: true, move: key}, func() {
 		a.ask(l, a.vectors.w, s, nil)
-		a.descent.move(key, l, a.oracle.sums())
+		a.descent.move(key, a.oracle.sums(), losses)
 	})
 	return a.d.Err()
+}
+
+// batchLosses returns the losses of the last question about the slot's batch.
+func (l *slot) batchLosses() batchLosses {
+	value, gold := l.losses()
+	return batchLosses{value, gold, l.batch.Examples, l.batch.Weight}
 }
 
 // IncludeIterate implements engine.Descender.

@@ -62,7 +62,7 @@ func TestDescentOnDevice(t *testing.T) {
 	for _, problem := range slices.Sorted(maps.Keys(problems)) {
 		for _, rule := range slices.Sorted(maps.Keys(rules)) {
 			t.Run(problem+"/"+rule, func(t *testing.T) {
-				a, err := accelerator.NewAccelerator(d, problems[problem].Objective, false)
+				a, err := accelerator.NewAccelerator(d, problems[problem].Objective, problems[problem].Smoothing, false)
 				cudatest.Must(t, err)
 				defer a.Close()
 				inside += sameDescent(t, a, problems[problem], rule, 24, 2, 2, 1, 3)
@@ -159,7 +159,7 @@ func TestDescentWithoutViolations(t *testing.T) {
 		t.Fatalf("%d examples of %d without a violation", len(easy), p.Len())
 	}
 	hard := slices.DeleteFunc(p.Rand(1).Perm(p.Len()), func(i int) bool { return slices.Contains(easy, i) })
-	a, err := accelerator.NewAccelerator(d, p.Objective, false)
+	a, err := accelerator.NewAccelerator(d, p.Objective, p.Smoothing, false)
 	cudatest.Must(t, err)
 	defer a.Close()
 	var w [2][]float32

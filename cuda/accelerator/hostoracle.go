@@ -79,8 +79,7 @@ func (o *hostOracle) sums() device.Array[float64] { return o.onto }
 
 // add adds to the running sums.
 func (o *hostOracle) add(s engine.Sums) {
-	for k, x := range [numSums]float64{sumPrimal: s.Primal, sumSmoothed: s.Smoothed, sumLinear: s.Linear, sumLoss: s.Loss,
-		sumEntropy: s.Entropy, sumExact: float64(s.Exact), sumMoved: float64(s.Moved)} {
+	for k, x := range numbersOfSums(s) {
 		o.running[k] += x
 	}
 }

@@ -4,12 +4,13 @@ import (
 	"github.com/dsp-go/dsp/cuda/cudanets"
 	"github.com/dsp-go/dsp/cuda/device"
 	"github.com/dsp-go/dsp/cuda/resident"
+	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/train/engine"
 )
 
 // NewAcceleratorWithHostOracle is NewAccelerator without kernels.
 func NewAcceleratorWithHostOracle(d *device.Device, o *engine.Objective) (*Accelerator, error) {
-	return newAccelerator(d, o, false, true)
+	return newAccelerator(d, o, oracles.Smoothing{}, false, true)
 }
 
 // NewAcceleratorWith is NewAccelerator with a custom scorer on the device.

@@ -113,7 +113,7 @@ func (a *results) compare(t *testing.T, what string, with results) {
 func TestHostOracleTellsWhatKernelsTell(t *testing.T) {
 	d := cudatest.Device(t)
 	lossCases(t, func(t *testing.T, c *lossCase) {
-		kernels, err := accelerator.NewAccelerator(d, &c.Objective, false)
+		kernels, err := accelerator.NewAccelerator(d, &c.Objective, c.smoothing, false)
 		cudatest.Must(t, err)
 		defer kernels.Close()
 		want := collect(t, kernels, c)
@@ -187,11 +187,11 @@ func (h halved) Augment(θ *structured.Potentials, b int, gold structured.Gold) 
 func TestTaskLossWithoutKernels(t *testing.T) {
 	d := cudatest.Device(t)
 	p := learnable(t, nets.Config{Net: "linear"}, engine.Hinge, oracles.Smoothing{})
-	if !accelerator.HasKernels(p.Objective) {
+	if !accelerator.HasKernels(p.Objective, p.Smoothing) {
 		t.Fatal("chains have kernels")
 	}
 	p.Objective.Task = halved{chains.Hamming{}}
-	if accelerator.HasKernels(p.Objective) {
+	if accelerator.HasKernels(p.Objective, p.Smoothing) {
 		t.Error("this loss has kernels")
 	}
 	bcfw := func() train.Method { return &methods.BCFW{} }
@@ -228,7 +228,7 @@ func TestSparseScorersOfOtherStructuresAreRefused(t *testing.T) {
 	form := chains.Form(3, false)
 	form.Structure = grid{}
 	net := sparse.New(form, []sparse.Part{{Attributes: 12, Weights: "attributes"}, {Bias: "transitions"}})
-	_, err := accelerator.NewAccelerator(d, &engine.Objective{Scorer: net, Data: set}, false)
+	_, err := accelerator.NewAccelerator(d, &engine.Objective{Scorer: net, Data: set}, oracles.Smoothing{}, false)
 	if !structured.IsBadInput(err) || !strings.Contains(err.Error(), "not for a grid") {
 		t.Error(err)
 	}

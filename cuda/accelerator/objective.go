@@ -43,9 +43,12 @@ const (
 	numSums
 )
 
-// HasKernels reports whether there are kernels for the objective: there are for chains with chains.Hamming and chains.Constraints, and
-// for the smooth losses of dependency trees. For other objectives an accelerator uses the structure's oracle on the host.
-func HasKernels(o *engine.Objective) bool { return hasChainKernels(o) || hasTreeKernels(o) }
+// HasKernels reports whether there are kernels for the objective, with the hinge's max smoothed by s: there are for chains with chains.Hamming and
+// chains.Constraints, and for dependency trees unless the K best trees smooth the hinge. For other objectives an accelerator uses the structure's oracle
+// on the host.
+func HasKernels(o *engine.Objective, s oracles.Smoothing) bool {
+	return hasChainKernels(o) || hasTreeKernels(o, s)
+}
 
 func hasChainKernels(o *engine.Objective) bool {
 	_, chain := o.Scorer.Form().Structure.(chains.Chain)
@@ -128,6 +131,12 @@ func readSums(d *device.Device, from device.Array[float64]) engine.Sums {
 	device.Download(d, s[:], from)
 	return engine.Sums{Primal: s[sumPrimal], Smoothed: s[sumSmoothed], Linear: s[sumLinear], Loss: s[sumLoss], Entropy: s[sumEntropy],
 		Exact: int(s[sumExact]), Moved: int(s[sumMoved])}
+}
+
+// numbersOfSums returns sums as a device has them.
+func numbersOfSums(s engine.Sums) [numSums]float64 {
+	return [numSums]float64{sumPrimal: s.Primal, sumSmoothed: s.Smoothed, sumLinear: s.Linear, sumLoss: s.Loss, sumEntropy: s.Entropy,
+		sumExact: float64(s.Exact), sumMoved: float64(s.Moved)}
 }
 
 // NonFinite waits, and returns a *engine.NonFiniteError that names the first example of the data with a potential that was NaN or +∞

@@ -204,7 +204,7 @@ func drawn(net *nets.Net, form structured.Form) *structured.Dataset {
 // compareOnDevice compares a full pass and passes of SGD on a device with those on the CPU.
 func compareOnDevice(t *testing.T, o *engine.Objective, w []float32) {
 	d := cudatest.Device(t)
-	a, err := accelerator.NewAccelerator(d, o, false)
+	a, err := accelerator.NewAccelerator(d, o, oracles.Smoothing{}, false)
 	cudatest.Must(t, err)
 	defer a.Close()
 	e := engine.NewEngine(o, 1)

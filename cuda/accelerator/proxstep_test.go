@@ -89,7 +89,7 @@ func TestProxStepsOnLargeBatches(t *testing.T) {
 			for i := range p.Data.Weights {
 				p.Data.Weights[i] = float64(i%4) / 2
 			}
-			a, err := accelerator.NewAccelerator(d, p.Objective, false)
+			a, err := accelerator.NewAccelerator(d, p.Objective, p.Smoothing, false)
 			cudatest.Must(t, err)
 			defer a.Close()
 			if sameDescent(t, a, p, "prox", 6, 650, 300) == 0 {
@@ -108,7 +108,7 @@ func TestProxStepsOnExtremeLosses(t *testing.T) {
 		for j := range w {
 			w[j] *= scale
 		}
-		a, err := accelerator.NewAccelerator(d, p.Objective, false)
+		a, err := accelerator.NewAccelerator(d, p.Objective, p.Smoothing, false)
 		cudatest.Must(t, err)
 		var γ [2]float64
 		for k, e := range []*engine.Engine{p.Engine, engine.NewAcceleratedEngine(p.Objective, 1, a)} {
@@ -152,7 +152,7 @@ func BenchmarkProxStep(b *testing.B) {
 	for _, loss := range []engine.Loss{engine.Hinge, engine.CRF} {
 		b.Run(loss.String(), func(b *testing.B) {
 			p := traintest.SparseProblem(n, loss, oracles.Smoothing{}, 0.05)
-			a, err := accelerator.NewAccelerator(d, p.Objective, false)
+			a, err := accelerator.NewAccelerator(d, p.Objective, p.Smoothing, false)
 			cudatest.Must(b, err)
 			defer a.Close()
 			var x engine.Descent

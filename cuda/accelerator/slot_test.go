@@ -14,7 +14,7 @@ import (
 func TestGraphsStayUntilMemoryMoves(t *testing.T) {
 	d := cudatest.Device(t)
 	p := learnable(t, nets.Config{Net: "mlp", Hidden: []int{3}}, engine.CRF, oracles.Smoothing{})
-	a, err := accelerator.NewAccelerator(d, p.Objective, false)
+	a, err := accelerator.NewAccelerator(d, p.Objective, p.Smoothing, false)
 	cudatest.Must(t, err)
 	defer a.Close()
 	w := p.Scorer.(network).Init(1)

@@ -1,6 +1,7 @@
 package accelerator
 
 import (
+	"errors"
 	"fmt"
 	"math"
 
@@ -14,12 +15,13 @@ import (
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// treeKernels evaluates the smooth losses of dependency trees on the device.
+// treeKernels evaluates losses of dependency trees on the device.
 type treeKernels struct {
 	data      *resident.Data
 	loss      engine.Loss
 	scorer    cudanets.Scorer
 	sum       *cudaoracles.TreeSums
+	best      *cudaoracles.BestTrees
 	relations int
 	crossing  bool // arcs may cross
 
@@ -30,16 +32,17 @@ type treeKernels struct {
 	bad            device.Array[int32] // [1] first example with a potential that is NaN or +∞
 }
 
-// hasTreeKernels reports whether treeKernels evaluates an objective: the smooth losses of trees whose arcs score apart.
-func hasTreeKernels(o *engine.Objective) bool {
+// hasTreeKernels reports whether treeKernels evaluates an objective of trees whose arcs score apart: with a smooth loss, and with the hinge unless the
+// K best trees smooth it.
+func hasTreeKernels(o *engine.Objective, s oracles.Smoothing) bool {
 	of, tree := o.Scorer.Form().Structure.(trees.SpanningTree)
 	_, task := o.Task.(trees.Hamming)
-	return tree && !of.Siblings && o.Loss.Smooth() && (task || o.Task == nil) && o.Constraints == nil
+	return tree && !of.Siblings && (o.Loss.Smooth() || o.Loss == engine.Hinge && s.Kind != oracles.L2) && (task || o.Task == nil) && o.Constraints == nil
 }
 
 func newTreeKernels(data *resident.Data, of *engine.Objective, scorer cudanets.Scorer) (*treeKernels, error) {
 	d, set, form := data.Device, data.Set, scorer.Form()
-	o := &treeKernels{data: data, loss: of.Loss, scorer: scorer, sum: cudaoracles.NewTreeSums(d), relations: form.Parts[1].Width,
+	o := &treeKernels{data: data, loss: of.Loss, scorer: scorer, sum: cudaoracles.NewTreeSums(d), best: cudaoracles.NewBestTrees(d), relations: form.Parts[1].Width,
 		crossing: form.Structure.(trees.SpanningTree).NonProjective}
 	first, head, relation := []int32{0}, []int32(nil), []int32(nil)
 	for i := range set.Len() {
@@ -66,6 +69,7 @@ func newTreeKernels(data *resident.Data, of *engine.Objective, scorer cudanets.S
 func (o *treeKernels) Free() {
 	d := o.data.Device
 	o.sum.Free()
+	o.best.Free()
 	for _, x := range []device.Array[int32]{o.first, o.head, o.relation, o.bad} {
 		device.Free(d, x)
 	}
@@ -115,12 +119,15 @@ type treeEvaluation struct {
 	θ         cudaoracles.Trees // without ℓ
 	u, before treeAnswer        // of Ask or Recall; of Change at the first point
 	gold      device.Array[float64]
+	most      device.Array[float64] // [Chains] of the best trees; empty for smooth losses, as heads are
+	heads     cudaoracles.Heads
 	exact     device.Array[int32] // [Chains] ones
 	v         cudanets.Parts
 	blocks    device.Array[float64] // sums of tree_difference's blocks
 	moved     device.Array[int32]   // [Chains] zero except between tree_difference and tally
 	index     device.Array[int32]   // [Others] pair of the data of each pair, for memories
-	asked     bool                  // the answers are from Ask
+
+	asked, wantMax bool // of the last answers, from Ask
 }
 
 func (o *treeKernels) newEvaluation(b *resident.Batch) evaluation {
@@ -133,7 +140,10 @@ func (o *treeKernels) newEvaluation(b *resident.Batch) evaluation {
 		Arc: device.New[float32](d, b.Others, what), Label: device.New[float32](d, b.Others*o.relations, what)}
 	d.Launch("ones", device.Dim{X: device.CeilDiv(b.Chains, device.BlockThreads)}, device.Dim{X: device.BlockThreads}, 0, l.exact, int32(b.Chains))
 	device.Zero(d, l.moved)
-	o.sum.Reserve(&l.θ)
+	if o.sum.Reserve(&l.θ); !o.loss.Smooth() {
+		o.best.Reserve(&l.θ)
+		l.heads, l.most = cudaoracles.NewHeads(d, &l.θ), device.New[float64](d, b.Chains, what)
+	}
 	return l
 }
 
@@ -146,14 +156,16 @@ func (l *treeEvaluation) Free() {
 	for _, x := range []device.Array[int32]{l.exact, l.moved, l.index} {
 		device.Free(d, x)
 	}
-	device.Free(d, l.gold)
-	device.Free(d, l.blocks)
+	for _, x := range []device.Array[float64]{l.gold, l.most, l.blocks} {
+		device.Free(d, x)
+	}
+	l.heads.Free(d)
 	l.u.free(d)
 	l.before.free(d)
 }
 
 func (l *treeEvaluation) captured() bool { return true }
-func (l *treeEvaluation) smooth() bool   { return true }
+func (l *treeEvaluation) smooth() bool   { return l.loss.Smooth() }
 
 // ReserveChange implements evaluation.
 func (l *treeEvaluation) ReserveChange() {
@@ -174,21 +186,44 @@ func (l *treeEvaluation) score(w device.Array[float32]) {
 	l.scorer.Score(w, l.batch, cudanets.Parts{l.θ.Arc, l.θ.Label})
 }
 
-// Ask implements evaluation. The loss is smooth, so that the smoothing and the max do not matter.
-func (l *treeEvaluation) Ask(w device.Array[float32], _ oracles.Smoothing, _ bool) { l.query(w, &l.u) }
+// Ask implements evaluation.
+func (l *treeEvaluation) Ask(w device.Array[float32], s oracles.Smoothing, wantMax bool) {
+	l.asked, l.wantMax = true, wantMax && !l.loss.Smooth()
+	l.query(w, s, &l.u)
+}
 
-func (l *treeEvaluation) query(w device.Array[float32], a *treeAnswer) {
-	l.asked = true
+func (l *treeEvaluation) query(w device.Array[float32], s oracles.Smoothing, a *treeAnswer) {
 	l.score(w)
-	l.sum.Exp(&l.θ, l.trees(), 1, a.value, a.arc, a.label, l.gold, l.find())
+	s = smoothingOf(l.loss, s)
+	switch s.Kind {
+	case oracles.Entropy:
+		l.sum.Exp(&l.θ, l.trees(), s.Mu, a.value, a.arc, a.label, l.find())
+		if l.wantMax {
+			l.best.Max(&l.θ, l.trees(), l.heads, l.most, l.find())
+		}
+	case oracles.None:
+		l.best.Max(&l.θ, l.trees(), l.heads, a.value, l.find())
+		l.best.Indicators(&l.θ, l.heads, a.arc, a.label)
+		if l.wantMax {
+			device.Copy(l.data.Device, l.most, a.value)
+		}
+	default:
+		l.data.Device.Fail(errors.New("cuda: kernels of trees smooth by entropy only"))
+	}
+	l.trees().Score(l.data.Device, &l.θ, l.gold)
 }
 
 // Value implements evaluation.
 func (l *treeEvaluation) Value(w device.Array[float32]) {
 	var none device.Array[float32]
 	l.score(w)
-	l.sum.Exp(&l.θ, l.trees(), 1, l.u.value, none, none, l.gold, l.find())
-	l.tally(l.u.value, device.Array[int32]{}, device.Array[float64]{}, device.Array[int32]{})
+	if l.loss.Smooth() {
+		l.sum.Exp(&l.θ, l.trees(), 1, l.u.value, none, none, l.find())
+	} else {
+		l.best.Max(&l.θ, l.trees(), l.heads, l.u.value, l.find())
+	}
+	l.trees().Score(l.data.Device, &l.θ, l.gold)
+	l.tally(l.u.value, l.u.value, device.Array[int32]{}, device.Array[float64]{}, device.Array[int32]{})
 }
 
 // Recall implements evaluation.
@@ -225,11 +260,14 @@ func (l *treeEvaluation) Difference(memory engine.RemoteMemory) {
 		r, index, moved = *m, l.index, l.moved
 	}
 	l.difference(r.arc, r.label, index, moved)
-	value, exact := device.Array[float64]{}, device.Array[int32]{}
+	value, most, exact := device.Array[float64]{}, device.Array[float64]{}, device.Array[int32]{}
 	if l.asked {
 		value, exact = l.u.value, l.exact
+		if l.wantMax {
+			most = l.most
+		}
 	}
-	l.tally(value, exact, l.blocks, moved)
+	l.tally(value, most, exact, l.blocks, moved)
 }
 
 // difference sets v to c(u − r) and leaves its block sums in blocks. The references r are the gold trees if arc is empty, else the rows of arc and label
@@ -243,15 +281,19 @@ func (l *treeEvaluation) difference(arc, label device.Array[float32], index, mov
 }
 
 // tally adds to the objective's sums.
-func (l *treeEvaluation) tally(value device.Array[float64], exact device.Array[int32], blocks device.Array[float64], moved device.Array[int32]) {
-	none, b := device.Array[float64]{}, l.batch
+func (l *treeEvaluation) tally(value, most device.Array[float64], exact device.Array[int32], blocks device.Array[float64], moved device.Array[int32]) {
+	none, b, flags := device.Array[float64]{}, l.batch, 0
+	if l.loss.Smooth() {
+		flags = smooth
+	}
 	l.data.Device.Launch("tally", device.Dim{X: numSums}, device.Dim{X: device.BlockThreads}, device.BlockThreads/32*8,
-		value, none, l.gold, exact, b.Examples, b.Weight, blocks, none, moved, l.onto, int32(b.Chains), int32(blocks.Len()/3), int32(0), int32(smooth))
+		value, most, l.gold, exact, b.Examples, b.Weight, blocks, none, moved, l.onto, int32(b.Chains), int32(blocks.Len()/3), int32(0), int32(flags))
 }
 
 // Change implements evaluation.
 func (l *treeEvaluation) Change(from, to device.Array[float32], s oracles.Smoothing) {
-	l.query(from, &l.before)
+	l.wantMax = false
+	l.query(from, s, &l.before)
 	l.Ask(to, s, false)
 	l.difference(l.before.arc, l.before.label, device.Array[int32]{}, device.Array[int32]{})
 }

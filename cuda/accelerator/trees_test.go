@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/dsp-go/dsp/cuda/accelerator"
@@ -57,12 +58,18 @@ func attach(r *rand.Rand, heads []int32, lo, hi int, head int32) {
 
 var sentences = []int{3, 1, 0, 9, 6, 2, 5, 1}
 
-// eachParsing calls test for projective and all trees, and both smooth losses.
+// eachParsing calls test for projective and all trees, both smooth losses, and the hinge, smoothed by entropy and not.
 func eachParsing(t *testing.T, test func(t *testing.T, p *train.Problem)) {
+	entropy := oracles.Smoothing{Kind: oracles.Entropy, Mu: 0.7}
 	for _, crossing := range []bool{false, true} {
-		for _, loss := range []engine.Loss{engine.CRF, engine.SoftmaxMargin} {
-			t.Run(fmt.Sprintf("%v,crossing=%v", loss, crossing), func(t *testing.T) {
-				test(t, parsing(t, trees.SpanningTree{NonProjective: crossing}, loss, sentences...))
+		for _, c := range []struct {
+			loss      engine.Loss
+			smoothing oracles.Smoothing
+		}{{loss: engine.CRF}, {loss: engine.SoftmaxMargin}, {loss: engine.Hinge}, {engine.Hinge, entropy}} {
+			t.Run(fmt.Sprintf("%v,%v,crossing=%v", c.loss, c.smoothing.Kind, crossing), func(t *testing.T) {
+				p := parsing(t, trees.SpanningTree{NonProjective: crossing}, c.loss, sentences...)
+				p.Smoothing = c.smoothing
+				test(t, p)
 			})
 		}
 	}
@@ -72,18 +79,18 @@ func eachParsing(t *testing.T, test func(t *testing.T, p *train.Problem)) {
 func TestTreeKernelsTellWhatTheHostTells(t *testing.T) {
 	d := cudatest.Device(t)
 	eachParsing(t, func(t *testing.T, p *train.Problem) {
-		if !accelerator.HasKernels(p.Objective) {
+		if !accelerator.HasKernels(p.Objective, p.Smoothing) {
 			t.Fatal("trees have no kernels")
 		}
 		net := p.Scorer.(network)
-		c := &lossCase{Objective: *p.Objective, w: net.Init(1), to: net.Init(2)}
+		c := &lossCase{Objective: *p.Objective, smoothing: p.Smoothing, w: net.Init(1), to: net.Init(2)}
 		host, err := accelerator.NewAcceleratorWithHostOracle(d, &c.Objective)
 		cudatest.Must(t, err)
 		defer host.Close()
 		want := collect(t, host, c)
 		var first results
 		for k := range 2 {
-			kernels, err := accelerator.NewAccelerator(d, &c.Objective, false)
+			kernels, err := accelerator.NewAccelerator(d, &c.Objective, c.smoothing, false)
 			cudatest.Must(t, err)
 			got := collect(t, kernels, c)
 			kernels.Close()
@@ -100,13 +107,19 @@ func TestTreeKernelsTellWhatTheHostTells(t *testing.T) {
 func TestParsersTrainOnDevice(t *testing.T) {
 	d := cudatest.Device(t)
 	for name, method := range map[string]func() train.Method{
+		"sgd, hinge":             func() train.Method { return &methods.SGD{Rate: 0.1} },
+		"prox-linear, hinge":     func() train.Method { return &methods.ProxLinear{WarmUp: -1} },
 		"sgd":                    func() train.Method { return &methods.SGD{Rate: 0.1} },
 		"adam":                   func() train.Method { return &methods.Adam{} },
 		"prox-linear, batches":   func() train.Method { return &methods.BatchProxLinear{ModelBatch: 4, Passes: 2} },
 		"prox-linear, its model": func() train.Method { return &methods.ProxLinear{WarmUp: -1} },
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := parsing(t, trees.SpanningTree{NonProjective: name == "adam" || name == "prox-linear, batches"}, engine.CRF, sentences...)
+			loss := engine.CRF
+			if strings.HasSuffix(name, "hinge") {
+				loss = engine.Hinge
+			}
+			p := parsing(t, trees.SpanningTree{NonProjective: name == "adam" || name == "prox-linear, batches" || name == "prox-linear, hinge"}, loss, sentences...)
 			want := trained(t, p, method(), 2)
 			got, again := trained(t, deviceProblem(t, d, p), method(), 2), trained(t, deviceProblem(t, d, p), method(), 2)
 			if !slices.Equal(got.W, again.W) {
@@ -123,14 +136,14 @@ func TestParsersTrainOnDevice(t *testing.T) {
 // What trees have no kernels for is left to the host's oracle.
 func TestTreesWithoutKernels(t *testing.T) {
 	p := parsing(t, trees.SpanningTree{}, engine.Hinge, sentences...)
-	if accelerator.HasKernels(p.Objective) {
-		t.Error("the hinge has kernels")
+	if accelerator.HasKernels(p.Objective, oracles.Smoothing{Kind: oracles.L2}) {
+		t.Error("the K best trees have kernels")
 	}
-	if p = parsing(t, trees.SpanningTree{}, engine.CRF, 3); !accelerator.HasKernels(p.Objective) {
+	if p = parsing(t, trees.SpanningTree{}, engine.CRF, 3); !accelerator.HasKernels(p.Objective, p.Smoothing) {
 		t.Error("the CRF loss has no kernels")
 	}
 	p.Objective.Task = halved{trees.Hamming{}}
-	if accelerator.HasKernels(p.Objective) {
+	if accelerator.HasKernels(p.Objective, p.Smoothing) {
 		t.Error("another task loss has kernels")
 	}
 }
@@ -139,7 +152,7 @@ func TestTreesWithoutKernels(t *testing.T) {
 func TestTreeKernelsFindWhatIsNotFinite(t *testing.T) {
 	d := cudatest.Device(t)
 	p := parsing(t, trees.SpanningTree{}, engine.CRF, 4, 3)
-	a, err := accelerator.NewAccelerator(d, p.Objective, false)
+	a, err := accelerator.NewAccelerator(d, p.Objective, p.Smoothing, false)
 	cudatest.Must(t, err)
 	defer a.Close()
 	w, g := p.Scorer.(network).Init(1), make([]float32, p.Scorer.Dim())

@@ -33,6 +33,27 @@ func Apply(d *device.Device, name string, x, y []float32) []float32 {
 	return to
 }
 
+// AddExpanded returns before + (x + y), for y expanded to the size of x. The arrays of before, x and y begin at the given places of larger ones.
+func AddExpanded(d *device.Device, before, x, y []float32, by graph.Expand, places [3]int) []float32 {
+	o := owned{device: d}
+	defer o.free()
+	at := func(space graph.Space, k int, values []float32) (graph.Buffer, device.Array[float32]) {
+		whole := append(make([]float32, places[k]), values...)
+		return graph.Buffer{Space: space, Offset: places[k], N: len(values)}, ownCopy(&o, whole, "operand")
+	}
+	out, outs := at(graph.SpaceArena, 0, before)
+	first, firsts := at(graph.SpaceWeights, 1, x)
+	second, seconds := at(graph.SpaceLiterals, 2, y)
+	s := step{code: codes["+"], flags: stepStore | stepAccumulate, x: operandOf(graph.Operand{Buffer: &first}, nil),
+		y: operandOf(graph.Operand{Buffer: &second, Expand: by}, nil), space: out.Space, offset: out.Offset}
+	e := Executor{device: d}
+	e.elementwise(ownCopy(&o, s.encode(nil), "a step"), len(x), 0, device.Array[uint64]{}, device.Array[uint64]{},
+		[spaces]device.Array[float32]{graph.SpaceArena: outs, graph.SpaceWeights: firsts, graph.SpaceLiterals: seconds})
+	to := make([]float32, places[0]+len(x))
+	device.Download(d, to, outs)
+	return to[places[0]:]
+}
+
 // Divide divides as the kernels do.
 func Divide(i uint32, by int) uint32 {
 	d := divisor(by)

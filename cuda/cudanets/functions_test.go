@@ -3,11 +3,13 @@ package cudanets_test
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/dsp-go/dsp/cuda/cudanets"
 	"github.com/dsp-go/dsp/cuda/cudatest"
+	"github.com/dsp-go/dsp/nets/graph"
 )
 
 // functions are the elementwise functions in float64. The argument of a slope is x, or the result y for functions whose slope uses it.
@@ -158,6 +160,25 @@ func TestElementwiseInTurns(t *testing.T) {
 	for i, got := range cudanets.Apply(cudatest.Device(t), "+", x, x) {
 		if got != 2*x[i] {
 			t.Fatalf("entry %d is %g", i, got)
+		}
+	}
+}
+
+// Entries are read and written four at a time where they lie so, and one at a time elsewhere: arrays that begin anywhere, with any period and any end.
+func TestElementwiseAnywhere(t *testing.T) {
+	d, r := cudatest.Device(t), rand.New(rand.NewPCG(5, 6))
+	for _, by := range []graph.Expand{{Outer: 1, Repeat: 5, Inner: 8}, {Outer: 1, Repeat: 7, Inner: 3}, {Outer: 1, Repeat: 3, Inner: 4}, {Outer: 6, Repeat: 4, Inner: 1},
+		{Outer: 5, Repeat: 3, Inner: 1}, {Outer: 2, Repeat: 3, Inner: 4}, {Outer: 3, Repeat: 2, Inner: 5}, {Outer: 1, Repeat: 13, Inner: 1}} {
+		n := by.Outer * by.Repeat * by.Inner
+		before, x, y := cudatest.Vector(r, n, 1), cudatest.Vector(r, n, 1), cudatest.Vector(r, by.Outer*by.Inner, 1)
+		want := make([]float32, n)
+		for i := range want {
+			want[i] = before[i] + (x[i] + y[i/(by.Repeat*by.Inner)*by.Inner+i%by.Inner])
+		}
+		for _, places := range [][3]int{{}, {4, 8, 4}, {1, 0, 0}, {0, 2, 0}, {0, 0, 3}, {3, 2, 1}} {
+			if got := cudanets.AddExpanded(d, before, x, y, by, places); !slices.Equal(got, want) {
+				t.Fatalf("%v from %v: %v, want %v", by, places, got, want)
+			}
 		}
 	}
 }

@@ -71,7 +71,7 @@ func (o *TreeSums) Reserve(θ *Trees) {
 	}
 }
 
-// mostTreeShared is how many float64 of shared memory a block of tree_sums or projective_sums takes: 96 KiB, of which an H200's multiprocessor holds two.
+// mostTreeShared is how many float64 of shared memory a block takes for sums over trees or for the best one: 96 KiB, of which an H200's multiprocessor holds two.
 // Tests change it.
 var mostTreeShared = 12 << 10
 
@@ -98,11 +98,10 @@ func (a GoldTrees) flags() int32 {
 }
 
 // Exp writes μ·log Σ exp(⟨θ+ℓ,1_y⟩/μ) of every sentence to value [B] and its gradient to arc [P] and label [P×R], with 0 in padding; empty arrays are
-// not computed, and the value has the same bits. It writes the score of the gold trees to gold [B], unless that is empty. A sentence without allowed
-// trees has value −∞ and zero marginals.
+// not computed, and the value has the same bits. A sentence without allowed trees has value −∞ and zero marginals.
 //
 // Sums over trees are in float64, with the errors that the CPU's have. Sums over relations err by those of float32.
-func (o *TreeSums) Exp(θ *Trees, a GoldTrees, μ float64, value device.Array[float64], arc, label device.Array[float32], gold device.Array[float64], find FiniteTrees) {
+func (o *TreeSums) Exp(θ *Trees, a GoldTrees, μ float64, value device.Array[float64], arc, label device.Array[float32], find FiniteTrees) {
 	if !(μ > 0) {
 		o.d.Fail(fmt.Errorf("cuda: sums over trees at temperature %g, expected more than 0", μ))
 		return
@@ -119,10 +118,12 @@ func (o *TreeSums) Exp(θ *Trees, a GoldTrees, μ float64, value device.Array[fl
 		o.d.Launch("tree_labels", byPair, block, 0, θ.Offsets, θ.Pairs, a.Source, a.Head, a.Relation, θ.Label,
 			int32(θ.B), int32(θ.P), int32(θ.R), μ, a.flags(), o.top, o.share, arc, label)
 	}
-	if !gold.IsEmpty() {
-		o.d.Launch("tree_gold", device.Dim{X: device.CeilDiv(θ.B, treeWarps)}, block, 0, θ.Offsets, θ.Pairs, a.Source, a.Head, a.Relation, θ.Arc, θ.Label,
-			int32(θ.B), int32(θ.R), gold)
-	}
+}
+
+// Score writes the score of the gold trees, without the loss, to gold [B].
+func (a GoldTrees) Score(d *device.Device, θ *Trees, gold device.Array[float64]) {
+	d.Launch("tree_gold", device.Dim{X: device.CeilDiv(θ.B, treeWarps)}, device.Dim{X: device.BlockThreads}, 0,
+		θ.Offsets, θ.Pairs, a.Source, a.Head, a.Relation, θ.Arc, θ.Label, int32(θ.B), int32(θ.R), gold)
 }
 
 // Find looks for potentials that are not finite, without an answer.

@@ -60,8 +60,8 @@ func treeSums(t *testing.T, d *device.Device, on *cudaoracles.Trees, a cudaoracl
 	values, without := cudatest.Uploaded(d, make([]float64, on.B)), cudatest.Uploaded(d, make([]float64, on.B))
 	arcs, labels := device.New[float32](d, on.P, "arcs"), device.New[float32](d, on.P*on.R, "labels")
 	var none device.Array[float32]
-	o.Exp(on, a, μ, without, none, none, device.Array[float64]{}, cudaoracles.FiniteTrees{})
-	o.Exp(on, a, μ, values, arcs, labels, device.Array[float64]{}, cudaoracles.FiniteTrees{})
+	o.Exp(on, a, μ, without, none, none, cudaoracles.FiniteTrees{})
+	o.Exp(on, a, μ, values, arcs, labels, cudaoracles.FiniteTrees{})
 	cudatest.Must(t, d.Err())
 	return cudatest.Downloaded(d, values), cudatest.Downloaded(d, without), cudatest.Downloaded(d, arcs), cudatest.Downloaded(d, labels)
 }

@@ -4,8 +4,8 @@
 #     sh visit.sh [SECONDS [FOLDER]]
 #
 # Every step is a process of its own with a limit of its own: a failure or a hang costs only that step. The folder, visit-results by default, gets
-# results.md and results.json, which are complete after every step, and the output of each step, as it comes. SECONDS, 540 by default, bounds
-# everything; limits shrink in proportion. With DSP_CUDA_LIBRARY, the library of the emulated device, it runs there, and results.md says
+# visit.md and visit.json, which are complete after every step, and the output of each step, as it comes. SECONDS, 540 by default, bounds
+# everything; limits shrink in proportion. With DSP_CUDA_LIBRARY, the library of the emulated device, it runs there, and visit.md says
 # what a card would have had to show. The exit code is 1 if a step failed or was stopped.
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -142,18 +142,18 @@ fi
 	echo
 	echo "| step | verdict | seconds | found | a card has to show |"
 	echo "|---|---|---|---|---|"
-} >"$to/results.md"
+} >"$to/visit.md"
 
 # record adds a row to both results: name, verdict, seconds, what was found, what a card has to show.
 record() {
-	echo "| $(cell "$1") | $2 | $3 | $(cell "$4") | $(cell "$5") |" >>"$to/results.md"
+	echo "| $(cell "$1") | $2 | $3 | $(cell "$4") | $(cell "$5") |" >>"$to/visit.md"
 	[ -s "$json" ] && echo "," >>"$json"
 	printf '{"step": %s, "verdict": "%s", "seconds": %s, "found": %s, "card": %s}' "$(quoted "$1")" "$2" "$3" "$(quoted "$4")" "$(quoted "$5")" >>"$json"
 	{
 		printf '{"device": %s, "emulated": %s, "steps": [\n' "$(quoted "$device")" "$([ -n "$emulated" ] && echo true || echo false)"
 		cat "$json"
 		printf '\n]}\n'
-	} >"$work/json" && cp "$work/json" "$to/results.json"
+	} >"$work/json" && cp "$work/json" "$to/visit.json"
 	printf '%-50s %-8s %5s s  %s\n' "$1" "$2" "$3" "$4"
 }
 
@@ -262,6 +262,6 @@ reserved=0
 tests driver 10 "errors by name; copies through pinned memory"
 
 said="$ok ok, $failed failed, $stopped stopped, $left_out not run, in $(($(date +%s) - begun)) s"
-printf '\n%s\n' "$said." >>"$to/results.md"
-echo "$said; see $to/results.md"
+printf '\n%s\n' "$said." >>"$to/visit.md"
+echo "$said; see $to/visit.md"
 [ $((failed + stopped)) = 0 ]

@@ -38,7 +38,7 @@ case "$(basename "$0") $*" in
 *-test.run*|*-test.skip*) echo "--- PASS: TestOther (0.00s)" ;;
 device*) echo "--- PASS: TestA (0.00s)"; echo "--- FAIL: TestB (0.00s)"; echo "    --- FAIL: TestB/part (0.00s)"; exit 1 ;;
 resident*) echo "=== RUN   TestHangs"; trap "" TERM; sleep 1000 ;;
-driver*) cp "$FAKE_OUT/results.json" "$FAKE_OUT/before.json"; echo "--- PASS: TestA (0.00s)" ;;
+driver*) cp "$FAKE_OUT/visit.json" "$FAKE_OUT/before.json"; echo "--- PASS: TestA (0.00s)" ;;
 *) echo "--- PASS: TestA (0.00s)" ;;
 esac
 `
@@ -106,11 +106,11 @@ func visit(t *testing.T, gpu string, environment []string, want map[string]strin
 	}
 	var before, r results
 	before.read(t, filepath.Join(out, "before.json"))
-	r.read(t, filepath.Join(out, "results.json"))
+	r.read(t, filepath.Join(out, "visit.json"))
 	if len(before.Steps) != len(r.Steps)-1 {
 		t.Errorf("%d steps before the last one, %d in all", len(before.Steps), len(r.Steps))
 	}
-	table, err := os.ReadFile(filepath.Join(out, "results.md"))
+	table, err := os.ReadFile(filepath.Join(out, "visit.md"))
 	if err != nil {
 		t.Fatal(err)
 	}

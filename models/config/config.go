@@ -68,7 +68,7 @@ type SegmentSettings struct {
 // EncoderSettings say which pretrained encoder reads the text.
 type EncoderSettings struct {
 	Encoder            string `yaml:"encoder" json:"encoder" group:"Data" unit:"DIR" help:"pretrained encoder of text, a folder of Hugging Face (docs/encoders.md)"`
-	EncoderLayers      string `yaml:"encoder-layers" json:"encoder_layers" group:"Data" needs:"encoder" unit:"last|meanK|N" help:"hidden states that the encoder's rows are taken from"`
+	EncoderLayers      string `yaml:"encoder-layers" json:"encoder_layers" group:"Data" needs:"encoder" unit:"auto|last|meanK|N" help:"hidden states that the encoder's rows are taken from; auto: the last four, or all"`
 	Pieces             string `yaml:"pieces" json:"pieces" group:"Data" needs:"encoder" values:"first|mean" help:"the row of a word is that of its first piece, or the mean of all"`
 	EncoderRows        string `yaml:"encoder-rows" json:"encoder_rows" group:"Data" needs:"encoder" values:"float32|float16" help:"precision of the encoder's rows"`
 	EncoderCache       string `yaml:"encoder-cache" json:"encoder_cache" group:"Data" needs:"encoder" run:"true" unit:"DIR|none" help:"folder of files of rows, which other runs find there"`
@@ -224,7 +224,7 @@ func Default() Config {
 		},
 		SegmentSettings: SegmentSettings{Structure: "chain", Overlong: "refuse", SegmentLoss: "tags"},
 		EncoderSettings: EncoderSettings{
-			EncoderLayers: "mean4",
+			EncoderLayers: "auto",
 			Pieces:        "first",
 			EncoderRows:   "float32",
 			FreezeLayers:  -1,

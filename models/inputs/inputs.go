@@ -89,7 +89,9 @@ func Fit(c *config.Config, train *structured.Dataset) (Inputs, error) {
 	if c.Structure == "segments" {
 		t.Longest = cmp.Or(c.MaxLength, segments.Longest(train))
 	}
-	t.Learn(train, cmp.Or(c.MinCount, defaultWordCount))
+	if err := t.Learn(train, cmp.Or(c.MinCount, defaultWordCount)); err != nil {
+		return Inputs{}, err
+	}
 	err = t.Fit(train, features.Options{MinCount: max(1, c.MinCount), HashBits: c.HashBits, Threads: host.Threads(c.Threads)})
 	if err == nil && both && train.Dictionary.Edges() > 0 {
 		err = structured.BadInput("net %s does not read the %d attributes of steps that the template makes; leave out its lines that begin with B, or use --net linear",
@@ -111,6 +113,12 @@ func Template(c *config.Config, train *structured.Dataset) (t *features.Template
 	}
 	t, err = listed(c, set)
 	return t, set, err
+}
+
+// OwnExamples reports whether the inputs of each training example need the text of no other: they are attributes of columns alone.
+func OwnExamples(c *config.Config) bool {
+	set, err := featureSet(c, &structured.Dataset{Alphabet: structured.NewAlphabet()})
+	return err == nil && set != "none" && !c.Network().ReadsAttributes()
 }
 
 // listed returns a template with the lists of words that c names.

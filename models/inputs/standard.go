@@ -1,12 +1,14 @@
 package inputs
 
 import (
+	"encoding/binary"
 	"fmt"
 	"math"
 	"slices"
 
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/machine/safetensors"
+	"github.com/dsp-go/dsp/structured/machine/vec"
 	"github.com/dsp-go/dsp/train"
 )
 
@@ -16,55 +18,139 @@ type Standard struct {
 }
 
 // FitStandard returns what makes the mean of every column of d's features 0 and their standard deviation 1. A column of equal numbers becomes 0.
-func FitStandard(d *structured.Dataset) *Standard {
+func FitStandard(d *structured.Dataset) (*Standard, error) {
 	n, dim := d.Positions(), d.Dim
 	s := &Standard{make([]float32, dim), make([]float32, dim)}
 	sum, squares := make([]float64, dim), make([]float64, dim)
-	for t := range n {
-		for k, x := range d.Features[t*dim : (t+1)*dim] {
+	err := eachRow(d, func(row []float32) {
+		for k, x := range row {
 			sum[k] += float64(x)
 		}
+	})
+	if err != nil {
+		return nil, err
 	}
 	for k := range sum {
 		sum[k] /= float64(n)
 		s.Mean[k] = float32(sum[k])
 	}
-	for t := range n {
-		for k, x := range d.Features[t*dim : (t+1)*dim] {
+	err = eachRow(d, func(row []float32) {
+		for k, x := range row {
 			from := float64(x) - sum[k]
 			squares[k] += from * from
 		}
-	}
+	})
 	for k, of := range squares {
 		// The mean itself is rounded, so that columns of equal numbers have some deviation.
 		if spread := math.Sqrt(of / float64(n)); spread > 1e-6*math.Abs(sum[k]) && 1/spread <= math.MaxFloat32 {
 			s.Scale[k] = float32(1 / spread)
 		}
 	}
-	return s
+	return s, err
 }
 
-// Apply gives d features that are standardised. It leaves those that d had as they are, because other data sets may share them.
+// quietest is the least deviation of a column of an encoder's rows, as a share of the root mean square over its columns, that FitRows makes equal
+// to the others: below, it would be rounding that is made large.
+const quietest = 0.1
+
+// FitRows is FitStandard for the last width columns of d's features, the rows of an encoder, which stand beside attributes: their deviations
+// are alike, but for columns that hardly vary, and such that a row is about as long in the mean square as the attributes of a position. Steps on an
+// example then move the weights of both alike. Columns before these stay as they are. All processes that share the attributes of d call it alike.
+func FitRows(d *structured.Dataset, width int) (*Standard, error) {
+	s, err := FitStandard(d)
+	if err != nil {
+		return nil, err
+	}
+	square, err := meanSquare(d)
+	if err != nil {
+		return nil, err
+	}
+	before := d.Dim - width
+	for k := range before {
+		s.Mean[k], s.Scale[k] = 0, 1
+	}
+	scale, variance := s.Scale[before:], 0.0
+	for _, x := range scale {
+		if x > 0 {
+			variance += 1 / (float64(x) * float64(x) * float64(width))
+		}
+	}
+	most := float32(1 / (quietest * math.Sqrt(variance)))
+	for k, x := range scale {
+		scale[k] = min(x, most)
+	}
+	vec.Scale(float32(math.Sqrt(square/float64(width))), scale)
+	return s, nil
+}
+
+// eachRow calls do with the dense features of each position.
+func eachRow(d *structured.Dataset, do func(row []float32)) error {
+	var rows []float32
+	for i := range d.Len() {
+		rows = vec.Grow(rows, d.Length(i)*d.Dim)
+		if err := d.ReadFeatures(rows, i); err != nil {
+			return err
+		}
+		for row := range slices.Chunk(rows, d.Dim) {
+			do(row)
+		}
+	}
+	return nil
+}
+
+// meanSquare returns the mean of ‖x_t‖² over the attributes of positions.
+func meanSquare(d *structured.Dataset) (float64, error) {
+	first, last := d.Held()
+	lo, hi := d.Offsets[first], d.Offsets[last]
+	total := float64(d.Attributes.Offsets[hi] - d.Attributes.Offsets[lo])
+	if v := d.Attributes.Value; v != nil {
+		total = vec.Norm2(v[d.Attributes.Offsets[lo]:d.Attributes.Offsets[hi]])
+	}
+	if d.HasShare() {
+		all, err := d.Share.Gather(binary.LittleEndian.AppendUint64(nil, math.Float64bits(total)))
+		if err != nil {
+			return 0, err
+		}
+		total = 0
+		for _, one := range all {
+			total += math.Float64frombits(binary.LittleEndian.Uint64(one))
+		}
+	}
+	return total / float64(d.Positions()), nil
+}
+
+// Apply gives d features that are standardised. It leaves those that d had as they are, because other data sets may share them. The rows of an
+// encoder, which may be more than memory holds, are standardised as they are read.
 func (s *Standard) Apply(d *structured.Dataset) error {
 	onDisk := d.Features == nil && d.Source != nil
 	if d.Dim != len(s.Mean) || !onDisk && len(d.Features) != d.Positions()*d.Dim {
 		return structured.BadInput("%s: %d dense features per position, the model expects %d", d.Name, d.Dim, len(s.Mean))
 	}
-	if onDisk {
+	switch {
+	case onDisk:
 		d.Source = &standardised{d.Source, s}
-		return nil
+	case d.Encoder != "":
+		d.Source, d.Features = &standardised{&inMemory{d.Features, d.Dim}, s}, nil
+	default:
+		d.Features = slices.Clone(d.Features)
+		s.scale(d.Features)
 	}
-	d.Features = slices.Clone(d.Features)
-	s.scale(d.Features)
 	return nil
+}
+
+// Undo makes weights [D×Y] of standardised features, and biases [Y], those of the features as they were, with the same scores.
+func (s *Standard) Undo(weights, biases []float32) {
+	for k, mean := range s.Mean {
+		row := weights[k*len(biases):][:len(biases)]
+		vec.Scale(s.Scale[k], row)
+		vec.Axpy(-mean, row, biases)
+	}
 }
 
 // scale standardises rows of features in place.
 func (s *Standard) scale(rows []float32) {
-	for ; len(rows) > 0; rows = rows[len(s.Mean):] {
-		for k, mean := range s.Mean {
-			rows[k] = (rows[k] - mean) * s.Scale[k]
-		}
+	for row := range slices.Chunk(rows, len(s.Mean)) {
+		vec.Standardise(s.Mean, s.Scale, row)
 	}
 }
 
@@ -88,6 +174,21 @@ func (s *standardised) Fingerprint() (string, error) {
 	of, err := s.FeatureSource.Fingerprint()
 	return fmt.Sprintf("%s by %s", of, train.FingerprintOf(slices.Concat(s.by.Mean, s.by.Scale))), err
 }
+
+// inMemory gives features [ΣT×dim] that are in memory.
+type inMemory struct {
+	values []float32
+	dim    int
+}
+
+// Read implements structured.FeatureSource.
+func (m *inMemory) Read(dst []float32, from, to int) error {
+	copy(dst, m.values[from*m.dim:to*m.dim])
+	return nil
+}
+
+// Fingerprint implements structured.FeatureSource.
+func (m *inMemory) Fingerprint() (string, error) { return train.FingerprintOf(m.values), nil }
 
 // The tensors of a model file that hold how features are standardised.
 const (

@@ -1,12 +1,29 @@
 package training
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/dsp-go/dsp/models/data/features"
 	"github.com/dsp-go/dsp/models/data/text"
 	"github.com/dsp-go/dsp/structured"
 )
+
+// Columns that a template does not read are listed, but for the label and those without names.
+func TestUnreadColumns(t *testing.T) {
+	read, err := features.Parse("Uw=%x[0,word]\nUp=%x[0,pos?]\n", "a.template")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &structured.Dataset{ColumnNames: []string{"word", "pos", "chunk", "", "label", "tag"}}
+	if got := unreadColumns(d, read); !slices.Equal(got, []string{"chunk", "tag"}) {
+		t.Errorf("unread columns %v, expected chunk and tag", got)
+	}
+	if got := unreadColumns(d, nil); got != nil {
+		t.Errorf("without a template: %v", got)
+	}
+}
 
 func TestUnnamedColumns(t *testing.T) {
 	for given, want := range map[string][2]string{

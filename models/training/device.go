@@ -47,7 +47,7 @@ func (p *Problem) open() (*Run, error) {
 		batch = r.config.Batch
 	}
 	r.o.Log.Info("device "+r.device.Info().String(), "batch", batch, "products", r.products)
-	if !accelerator.HasKernels(r.problem.Objective) {
+	if !accelerator.HasKernels(r.problem.Objective, r.problem.Smoothing) {
 		r.o.Log.Info("the network runs on the device, the oracle of a " + r.problem.Scorer.Form().Structure.Name() + " on the CPU")
 	}
 	return r, nil
@@ -110,13 +110,13 @@ func (r *Run) moveTo(ordinal int) error {
 	if err != nil {
 		return err
 	}
-	a, err := accelerator.NewAccelerator(d, r.problem.Objective, r.config.TF32)
+	a, err := accelerator.NewAccelerator(d, r.problem.Objective, r.problem.Smoothing, r.config.TF32)
 	if err != nil {
 		_ = d.Close() // the first error counts
 		return err
 	}
 	r.device, r.products = d, a.Products()
-	if accelerator.HasKernels(r.problem.Objective) {
+	if accelerator.HasKernels(r.problem.Objective, r.problem.Smoothing) {
 		r.model.RunOn(d, r.config.TF32)
 	}
 	r.problem.Engine = engine.NewAcceleratedEngine(r.problem.Objective, host.Threads(r.config.Threads), a)

@@ -114,13 +114,13 @@ func given(path string) string {
 	return "given"
 }
 
-// share returns which examples' attributes a rank makes, for a run whose method may need no others; nil where it surely needs more.
-func share(ctx context.Context, c *config.Config, o TrainOptions) func(train *structured.Dataset) *structured.Share {
+// share returns the share of a rank in the training data, for a run whose method may need the attributes of no other examples; nil where it surely needs more.
+func share(ctx context.Context, c *config.Config, o TrainOptions) *structured.Share {
 	g := o.ranks()
 	if d, chosen := c.Optimiser(); g.Size() == 1 || chosen && !ownData(d, c) || c.Dense != "" || c.Encoder != "" || c.Vectors != "" {
 		return nil
 	}
-	return func(train *structured.Dataset) *structured.Share { return engine.ShareOf(ctx, train, g) }
+	return engine.ShareOf(ctx, g)
 }
 
 // ownData reports whether a rank needs the inputs of its own examples alone, where they are sparse.

@@ -23,6 +23,7 @@ import (
 	"github.com/dsp-go/dsp/models/inputs"
 	"github.com/dsp-go/dsp/models/pictures/curves"
 	"github.com/dsp-go/dsp/models/tasks"
+	"github.com/dsp-go/dsp/nets/encoders"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/machine/host"
 	"github.com/dsp-go/dsp/train"
@@ -214,6 +215,12 @@ func trainOn(ctx context.Context, c config.Config, data *models.Data, o TrainOpt
 		if set, why := inputs.BuiltinSet(data.Train.Alphabet); set == p.config.Features {
 			o.Log.Info("attributes of tokens", "features", set, "why", why)
 		}
+	}
+	if e := p.model.Encoder; e != nil && c.EncoderLayers == "auto" && e.States() < encoders.UsualLayers {
+		o.Log.Info("the encoder has few layers: its rows are the mean of all hidden states", "hidden_states", e.States())
+	}
+	if unread := unreadColumns(data.Train, p.model.Template); len(unread) > 0 && c.Template == "" && c.Given.Has("columns") && p.model.Vocab == nil {
+		o.Log.Info("built-in attributes do not read these columns; --template reads any", "columns", strings.Join(unread, ","), "features", p.config.Features)
 	}
 	if s := p.model.Started; s != nil {
 		o.Log.Info("training continues a model", "from", s.From, "weights", strings.Join(s.Weights, " "), "drawn_anew", orNone(strings.Join(s.Drawn, " ")), "zero_at_first", orNone(strings.Join(s.Zero, " ")),

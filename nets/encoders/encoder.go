@@ -103,15 +103,24 @@ func (e *Encoder) hash() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
+// UsualLayers is how many hidden states "auto" reads of an encoder that has as many.
+const UsualLayers = 4
+
 // Layers are the hidden states that are read: the mean of numbers From to To.
 type Layers struct{ From, To int }
 
-// Layers reads "last" (the last hidden state), "meanK" such as "mean4" (the mean of the last K), or the number of a hidden state, 0 for the
-// embeddings.
+// Len returns how many hidden states they are.
+func (l Layers) Len() int { return l.To - l.From + 1 }
+
+// Layers reads "last" (the last hidden state), "meanK" such as "mean4" (the mean of the last K), "auto" (mean4, or the mean of all hidden states
+// if they are fewer), or the number of a hidden state, 0 for the embeddings.
 func (e *Encoder) Layers(text string) (Layers, error) {
 	depth := e.Depth()
-	if text == "last" {
+	switch text {
+	case "last":
 		return Layers{depth, depth}, nil
+	case "auto":
+		return Layers{max(0, depth+1-UsualLayers), depth}, nil
 	}
 	if last, ok := strings.CutPrefix(text, "mean"); ok {
 		if n, err := strconv.Atoi(last); err == nil && n >= 1 && n <= depth+1 {
@@ -120,7 +129,7 @@ func (e *Encoder) Layers(text string) (Layers, error) {
 	} else if n, err := strconv.Atoi(text); err == nil && n >= 0 && n <= depth {
 		return Layers{n, n}, nil
 	}
-	return Layers{}, structured.BadInput("layers %q of the encoder %s; expected last, mean1 to mean%d, or a number from 0 to %d", text, e.dir, depth+1, depth)
+	return Layers{}, structured.BadInput("layers %q of the encoder %s; expected auto, last, mean1 to mean%d, or a number from 0 to %d", text, e.dir, depth+1, depth)
 }
 
 // Build adds the encoder to a graph whose positions are pieces and whose first discrete input are their ids, and returns the mean of the

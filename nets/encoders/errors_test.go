@@ -257,7 +257,7 @@ func TestBadCalls(t *testing.T) {
 			t.Errorf("error %v for layers %q", err, text)
 		}
 	}
-	for text, want := range map[string]Layers{"last": {2, 2}, "mean2": {1, 2}, "mean3": {0, 2}, "0": {0, 0}, "2": {2, 2}} {
+	for text, want := range map[string]Layers{"auto": {0, 2}, "last": {2, 2}, "mean2": {1, 2}, "mean3": {0, 2}, "0": {0, 0}, "2": {2, 2}} {
 		if got, err := e.Layers(text); err != nil || got != want {
 			t.Errorf("layers %q are %v, want %v; %v", text, got, want, err)
 		}

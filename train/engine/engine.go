@@ -62,6 +62,7 @@ type Engine struct {
 
 	group  ranks.Group // shares the work of passes and steps; nil: this process does all
 	shared sharedSums  // scratch memory
+	parts  int         // of a batch on a device; up to 1: it is not cut
 	own    []int       // examples of this rank; nil: not asked for yet
 }
 

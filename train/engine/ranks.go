@@ -26,8 +26,8 @@ import (
 // ErrFewStrands is why some data are too small for so many ranks.
 var ErrFewStrands = errors.New("each rank needs one")
 
-// Join shares the work of passes and steps with the ranks of a group. All ranks must call the same methods in the same order. On a device they share the
-// values of the objective alone: each rank does the whole of a step or of a full pass with a gradient, so there the ranks should take steps of their own
+// Join shares the work of passes and steps with the ranks of a group. All ranks must call the same methods in the same order. On a device they share what is cut into
+// parts (Cut), and the values of the objective: else each rank does the whole of a step or of a full pass with a gradient, so there the ranks should take steps of their own
 // (Alone, Average).
 func (e *Engine) Join(g ranks.Group) error {
 	if g.Size() == 1 {
@@ -50,22 +50,29 @@ func (e *Engine) Ranks() ranks.Group {
 
 // MostRanks returns how many ranks can have a share of a pass.
 func (e *Engine) MostRanks() int {
-	if e.sparse != nil {
+	switch {
+	case e.parts > 1:
+		return e.parts
+	case e.sparse != nil:
 		return max(1, len(e.shards))
 	}
 	return max(1, min(e.most, len(e.shards)))
 }
 
-// ShareOf returns the share of a rank whose attributes it needs in full passes over data with sparse inputs, which need not be there yet.
-func ShareOf(ctx context.Context, data *structured.Dataset, g ranks.Group) *structured.Share {
-	all := make([]int, data.Len())
-	for i := range all {
-		all[i] = i
-	}
-	cut := append(shards(data, all), []int{data.Len()})
-	lo, hi := ranks.Share(g, len(cut)-1)
+// ShareOf returns the share of a rank (structured.Dataset.TakeShare) whose attributes it needs in full passes over data with sparse inputs, which need not be
+// there yet.
+func ShareOf(ctx context.Context, g ranks.Group) *structured.Share {
 	return &structured.Share{
-		First: cut[lo][0], Last: cut[hi][0],
+		Process: g.Rank(), Processes: g.Size(),
+		Cut: func(data *structured.Dataset) (first, last int) {
+			all := make([]int, data.Len())
+			for i := range all {
+				all[i] = i
+			}
+			cut := append(shards(data, all), []int{data.Len()})
+			lo, hi := ranks.Share(g, len(cut)-1)
+			return cut[lo][0], cut[hi][0]
+		},
 		Gather: func(mine []byte) ([][]byte, error) { return g.Gather(ctx, mine) },
 		Pass: func(state []byte, add func() error) error {
 			return g.Sum(ctx, [][]byte{state}, 1, func(int, int) error { return add() })
@@ -80,6 +87,7 @@ type sharedSums struct {
 	gradient []float32   // [Dim] of a step
 	lent     bool        // gradient differs from zero on the support
 	values   []float32   // those of it on the support
+	parts    [][]float32 // gradients of this rank's parts of a batch on a device
 	mine     []float32   // numbers for others
 	message  []byte      // what all ranks tell of a step
 	ends     []int       // where each rank's part of it ends
@@ -321,8 +329,8 @@ func (e *Engine) exchange(ctx context.Context, u *structured.Marginals) error {
 		each(rank, func(x []byte) { total += len(x) })
 		ends = append(ends, total)
 	}
-	e.shared.ends, e.shared.message = ends, vec.Grow(e.shared.message, total)
-	all, at := e.shared.message, mine
+	e.shared.ends = ends
+	all, at := make([]byte, total), mine // not kept: it is as large as the memory of all answers
 	each(e.group.Rank(), func(x []byte) { at += copy(all[at:], x) })
 	if err := e.group.Complete(ctx, all, ends); err != nil {
 		return err

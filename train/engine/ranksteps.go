@@ -10,12 +10,8 @@ import (
 )
 
 // joinStep completes a step of which each rank has done some lanes: the sums and losses of all shards, and the gradient; with answers also the
-// findings' answers, which a memory may take. All ranks know how much each of them tells, so that they need one exchange. It fails on all ranks if one has failed.
+// findings' answers, which a memory may take. It fails on all ranks if one has failed.
 func (e *Engine) joinStep(ctx context.Context, examples []int, lanes int, on *support, answers bool, failed error) (Gradient, error) {
-	var bad *NonFiniteError
-	if failed != nil && !errors.As(failed, &bad) {
-		return nil, failed // ends the run, of which the others learn
-	}
 	n, size, me := len(e.sums), e.group.Size(), e.group.Rank()
 	each := func(rank int, do func(x []byte)) { // for the numbers of a rank
 		for l := lanes * rank / size; l < lanes*(rank+1)/size; l++ {
@@ -48,7 +44,25 @@ func (e *Engine) joinStep(ctx context.Context, examples []int, lanes int, on *su
 			}
 		}
 	}
+	if err := e.tell(ctx, failed, each); err != nil {
+		return nil, err
+	}
+	if e.sparse != nil {
+		e.spread = sparseGradient{e, n}
+		return &e.spread, nil
+	}
+	return e.joinGradients(ctx, lanes, on)
+}
+
+// tell completes numbers of which each rank has some: each calls do for those of a rank. All ranks know how many these are, so that they need one exchange. It fails on all ranks if
+// one has failed.
+func (e *Engine) tell(ctx context.Context, failed error, each func(rank int, do func(x []byte))) error {
+	var bad *NonFiniteError
+	if e.group == nil || failed != nil && !errors.As(failed, &bad) {
+		return failed // ends the run, of which the others learn
+	}
 	ends, total := e.shared.ends[:0], 0
+	size, me := e.group.Size(), e.group.Rank()
 	for rank := range size {
 		total++ // whether it has failed
 		each(rank, func(x []byte) { total += len(x) })
@@ -69,11 +83,11 @@ func (e *Engine) joinStep(ctx context.Context, examples []int, lanes int, on *su
 	to = to[1:]
 	each(me, func(x []byte) { to = to[copy(to, x):] })
 	if err := e.group.Complete(ctx, all, ends); err != nil {
-		return nil, err
+		return err
 	}
 	for rank := range size {
 		if of(rank)[0] != 0 {
-			return nil, e.SameOnAll(ctx, failed)
+			return e.SameOnAll(ctx, failed)
 		}
 	}
 	for rank := range size {
@@ -81,11 +95,7 @@ func (e *Engine) joinStep(ctx context.Context, examples []int, lanes int, on *su
 			each(rank, func(x []byte) { from = from[copy(x, from):] })
 		}
 	}
-	if e.sparse != nil {
-		e.spread = sparseGradient{e, n}
-		return &e.spread, nil
-	}
-	return e.joinGradients(ctx, lanes, on)
+	return nil
 }
 
 // joinGradients sums the gradients of all lanes in order. With on, they are zero outside it.

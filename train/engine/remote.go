@@ -27,7 +27,9 @@ func (r *remote) moveTo(w []float32)       { r.device.MoveTo(w) }
 
 func (r *remote) sibling(o *Objective) (*Engine, error) {
 	a, err := r.device.Sibling(o)
-	return NewAcceleratedEngine(o, r.engine.threads, a), err
+	other := NewAcceleratedEngine(o, r.engine.threads, a)
+	other.group, other.parts = r.engine.group, r.engine.parts
+	return other, err
 }
 
 func (r *remote) newMemory() (*Memory, error) {
@@ -55,8 +57,15 @@ func (r *remote) fetch(m *Memory) error {
 }
 
 func (r *remote) fullPass(ctx context.Context, w []float32, s oracles.Smoothing, memory *Memory, g []float64) (sums Sums, err error) {
+	s = r.engine.smoothing(s)
 	err = r.gradient(g, func(to []float32) error {
-		sums, err = r.device.FullPass(ctx, w, r.engine.smoothing(s), memory.Remote(), to)
+		if device := r.parts(); device != nil && memory == nil {
+			sums, err = r.engine.overParts(ctx, r.engine.all, to, nil, func(part []int, g []float32, _ []float64) (Sums, error) {
+				return device.PartOfPass(ctx, w, part, s, g)
+			})
+			return err
+		}
+		sums, err = r.device.FullPass(ctx, w, s, memory.Remote(), to)
 		return err
 	})
 	return sums, err
@@ -90,7 +99,13 @@ func (r *remote) pullBack(ctx context.Context, w []float32, of DualPoint, g []fl
 
 func (r *remote) value(ctx context.Context, w []float32, examples []int, _ [][]int) (Sums, error) {
 	e := r.engine
-	if e.group == nil {
+	switch {
+	case r.parts() != nil:
+		return e.overParts(ctx, examples, nil, nil, func(part []int, _ []float32, _ []float64) (Sums, error) {
+			f, err := r.device.Value(ctx, w, part)
+			return Sums{Primal: f}, err
+		})
+	case e.group == nil:
 		f, err := r.device.Value(ctx, w, examples)
 		return Sums{Primal: f}, err
 	}
@@ -107,7 +122,13 @@ func (r *remote) value(ctx context.Context, w []float32, examples []int, _ [][]i
 }
 
 func (r *remote) step(ctx context.Context, w Point, examples []int, s oracles.Smoothing, memory *Memory, dropout uint64) (Step, error) {
-	err := r.device.Step(ctx, w.v, examples, r.engine.smoothing(s), memory.Remote(), dropout)
+	s = r.engine.smoothing(s)
+	var err error
+	if device := r.parts(); device != nil && memory == nil {
+		err = r.stepInParts(ctx, device, w.v, examples, s, dropout, nil)
+	} else {
+		err = r.device.Step(ctx, w.v, examples, s, memory.Remote(), dropout)
+	}
 	return Step{Grad: remoteGradient{r}, Moved: len(examples), at: w, pending: r}, err
 }
 

@@ -13,6 +13,7 @@ import (
 // a batch waits for the step's rule, so that the device gets both at once.
 type remoteMoves struct {
 	*Descent
+	remote *remote
 	device Descender
 	open   bool
 	asked  func(m Move) error // the question that waits for a step
@@ -21,7 +22,7 @@ type remoteMoves struct {
 }
 
 func (r *remote) mover(d *Descent) mover {
-	return &remoteMoves{Descent: d, device: r.device.(Descender)}
+	return &remoteMoves{Descent: d, remote: r, device: r.device.(Descender)}
 }
 
 // state returns the descent's state on the host.
@@ -67,6 +68,14 @@ func (d *remoteMoves) ask(ctx context.Context, examples []int, s oracles.Smoothi
 	d.flush()
 	s = d.engine.smoothing(s)
 	d.asked = func(m Move) error { return d.device.Descend(ctx, examples, s, dropout, m) }
+	if device := d.remote.parts(); device != nil {
+		var losses []float64
+		if d.engine.Loss.Smooth() {
+			losses = make([]float64, len(examples))
+		}
+		d.asked = func(m Move) error { return device.Move(examples, losses, m) }
+		return d.remote.stepInParts(ctx, device, nil, examples, s, dropout, losses)
+	}
 	return nil
 }
 

@@ -51,7 +51,7 @@ func (x *workingSet) extend(ctx context.Context, p *train.Problem, examples []in
 func (x *workingSet) extendOne(p *train.Problem, k *planeMaker, i int) error {
 	of, gold, ln, ready := &x.sets[i], p.Data.Gold(i), k.lane, false
 	for _, c := range x.corners[i][len(of.planes):] {
-		var new plane
+		height := 0.0
 		if !slices.Equal(c.labels, gold) {
 			if !ready {
 				ready = true
@@ -63,14 +63,15 @@ func (x *workingSet) extendOne(p *train.Problem, k *planeMaker, i int) error {
 			ln.V.Add(0, c.labels, 1)
 			ln.V.Add(0, gold, -1)
 			if x.covered {
-				x.gatherCovered(k, &new)
-			} else if err := x.gather(p, k, &new); err != nil {
+				x.gatherCovered(k, of)
+			} else if err := x.gather(p, k, of); err != nil {
 				return err
 			}
-			x.gatherTerms(k, &new)
-			new.height = ln.V.Dot(0, &ln.Theta)
+			x.gatherTerms(k, of)
+			height = ln.V.Dot(0, &ln.Theta)
 		}
-		x.relate(k, of, new)
+		of.end(height)
+		x.relate(k, of)
 	}
 	of.index()
 	return nil
@@ -105,21 +106,22 @@ func (x *workingSet) prepare(p *train.Problem, k *planeMaker, i int) error {
 	return p.Data.ReadFeatures(of.inputs, i)
 }
 
-// gatherTerms makes the terms of a plane from the lane's v.
-func (x *workingSet) gatherTerms(k *planeMaker, f *plane) {
+// gatherTerms makes the terms of a plane from the lane's v, and cells for them.
+func (x *workingSet) gatherTerms(k *planeMaker, of *planeSet) {
 	for _, b := range x.cells {
 		v := k.lane.V.Parts[b.Part].Of(0)
 		for j, c := range v {
 			if c != 0 {
 				t, label := j/b.Width, j%b.Width
-				f.terms = append(f.terms, term{cell: cell{int32(t * b.Dim), int32(b.Offset + label*b.Dim)}, factor: c})
+				of.terms = append(of.terms, term{int32(len(of.cells)), c})
+				of.cells = append(of.cells, cell{int32(t * b.Dim), int32(b.Offset + label*b.Dim)})
 			}
 		}
 	}
 }
 
 // gatherCovered makes the runs of a plane from the lane's v.
-func (x *workingSet) gatherCovered(k *planeMaker, f *plane) {
+func (x *workingSet) gatherCovered(k *planeMaker, of *planeSet) {
 	for _, b := range x.cells {
 		v := k.lane.V.Parts[b.Part].Of(0)
 		if b.Bias >= 0 {
@@ -127,22 +129,22 @@ func (x *workingSet) gatherCovered(k *planeMaker, f *plane) {
 			for j, c := range v {
 				sums[j%b.Width] += c
 			}
-			f.takeAll(k.sums, b.Bias, b.Width)
+			of.takeAll(k.sums, b.Bias, b.Width)
 		}
 		if b.Ends >= 0 && len(v) > 0 {
 			copy(k.sums[b.Ends:], v[:b.Width])
 			copy(k.sums[b.Ends+b.Width:][:b.Width], v[len(v)-b.Width:])
-			f.takeAll(k.sums, b.Ends, 2*b.Width)
+			of.takeAll(k.sums, b.Ends, 2*b.Width)
 		}
 	}
 	for _, b := range x.tied {
 		copy(k.sums[b.Offset:][:b.Width], k.lane.V.Parts[b.Part].Of(0))
-		f.takeAll(k.sums, b.Offset, b.Width)
+		of.takeAll(k.sums, b.Offset, b.Width)
 	}
 }
 
 // gather makes the runs of a plane from a pullback of the lane's v.
-func (x *workingSet) gather(p *train.Problem, k *planeMaker, f *plane) error {
+func (x *workingSet) gather(p *train.Problem, k *planeMaker, of *planeSet) error {
 	if err := k.lane.Worker.Pullback(&k.lane.V, k.sums); err != nil {
 		return err
 	}
@@ -154,37 +156,44 @@ func (x *workingSet) gather(p *train.Problem, k *planeMaker, f *plane) error {
 		slices.Sort(k.rows.Index)
 		for _, row := range k.rows.Index {
 			lo, hi := s.Row(row)
-			f.takeAll(k.sums, lo, hi-lo)
+			of.takeAll(k.sums, lo, hi-lo)
 		}
 		return nil
 	}
 	x.byColumns(k.sums, k.flat)
 	clear(k.sums)
-	f.take(k.flat, 0, len(k.flat))
+	of.take(k.flat, 0, len(k.flat))
 	return nil
 }
 
-// relate adds a plane to those of an example.
-func (x *workingSet) relate(k *planeMaker, of *planeSet, new plane) {
+// relate adds the inner products of the last plane of an example.
+func (x *workingSet) relate(k *planeMaker, of *planeSet) {
 	dim := x.inputs()
-	old, n := of.gram, len(of.planes)
-	of.planes = append(of.planes, new)
+	old, n := of.gram, len(of.planes)-1
 	gram := make([]float64, (n+1)*(n+1))
 	for k := range n {
 		copy(gram[k*(n+1):], old[k*n:(k+1)*n])
 	}
-	for _, t := range new.terms {
-		vec.Axpy(t.factor, of.inputs[t.inputs:][:dim], k.sums[t.weights:][:dim])
+	newTerms, newRuns, newValues := of.parts(n)
+	for _, t := range newTerms {
+		at := of.cells[t.place]
+		vec.Axpy(t.factor, of.inputs[at.inputs:][:dim], k.sums[at.weights:][:dim])
 	}
-	new.addTo(1, k.sums)
-	for k2 := range of.planes {
-		f := &of.planes[k2]
-		dot := f.dot(k.sums)
-		for _, t := range f.terms {
-			dot += float64(t.factor) * float64(vec.Dot(of.inputs[t.inputs:][:dim], k.sums[t.weights:][:dim]))
+	addRuns(1, newRuns, newValues, k.sums)
+	for l := range of.planes {
+		terms, runs, values := of.parts(l)
+		dot := dotRuns(runs, values, k.sums)
+		for _, t := range terms {
+			at := of.cells[t.place]
+			dot += float64(t.factor) * float64(vec.Dot(of.inputs[at.inputs:][:dim], k.sums[at.weights:][:dim]))
 		}
-		gram[k2*(n+1)+n], gram[n*(n+1)+k2] = dot, dot
+		gram[l*(n+1)+n], gram[n*(n+1)+l] = dot, dot
 	}
-	of.clear(&new, dim, k.sums)
+	for _, t := range newTerms {
+		clear(k.sums[of.cells[t.place].weights:][:dim])
+	}
+	for _, r := range newRuns {
+		clear(k.sums[r.at:][:r.n])
+	}
 	of.gram = gram
 }

@@ -7,11 +7,14 @@ import (
 	"github.com/dsp-go/dsp/structured/machine/vec"
 )
 
-// planeSet is the planes of an example.
+// planeSet is the planes of an example. Terms, runs and values of all planes lie one after the other, because a visit reads all of them, and none is in a cache.
 type planeSet struct {
 	inputs []float32 // z_t of all positions, one after the other, if there are cells
 	cells  []cell    // of all planes, sorted
 	planes []plane   // of each corner
+	terms  []term
+	runs   []run
+	values []float32 // of the runs
 	gram   []float64 // ⟨φ_k, φ_l⟩, by rows
 
 	since, before []float64 // shares at the last mark, and at the one before
@@ -26,15 +29,12 @@ func (c cell) compare(to cell) int {
 
 // plane is b + ⟨φ, w⟩. φ has terms and, of other weights, runs of entries that are not zero.
 type plane struct {
-	height float64 // b
-	terms  []term
-	runs   []run
-	values []float32 // of the runs, one after the other
+	height              float64 // b
+	terms, runs, values int32   // of the set, where those of the plane end
 }
 
 // term is a cell times a number.
 type term struct {
-	cell
 	place  int32 // among the cells of the set
 	factor float32
 }
@@ -47,8 +47,8 @@ const (
 	fewZeros = 2  // between runs, as many or fewer join them
 )
 
-// take appends the entries of v[lo:hi] that are not zero, in order.
-func (f *plane) take(v []float32, lo, hi int) {
+// take appends the entries of v[lo:hi] that are not zero to the runs, in order.
+func (of *planeSet) take(v []float32, lo, hi int) {
 	for j := lo; j < hi; j++ {
 		if v[j] == 0 {
 			continue
@@ -59,22 +59,67 @@ func (f *plane) take(v []float32, lo, hi int) {
 				end = k + 1
 			}
 		}
-		f.runs = append(f.runs, run{int32(j), int32(end - j)})
-		f.values = append(f.values, v[j:end]...)
+		of.runs = append(of.runs, run{int32(j), int32(end - j)})
+		of.values = append(of.values, v[j:end]...)
 		j = end
 	}
 }
 
-// takeAll appends the n entries of v from at on that are not zero, and clears them.
-func (f *plane) takeAll(v []float32, at, n int) {
-	f.take(v, at, at+n)
+// takeAll appends the n entries of v from at on that are not zero to the runs, and clears them.
+func (of *planeSet) takeAll(v []float32, at, n int) {
+	of.take(v, at, at+n)
 	clear(v[at:][:n])
 }
 
-// dot returns ⟨φ, w⟩ of the runs of φ.
-func (f *plane) dot(w []float32) float64 {
-	sum, values := 0.0, f.values
-	for _, r := range f.runs {
+// end makes a plane of the terms and runs behind those of the others.
+func (of *planeSet) end(height float64) {
+	of.planes = append(of.planes, plane{height, int32(len(of.terms)), int32(len(of.runs)), int32(len(of.values))})
+}
+
+// parts returns the terms, the runs and the values of plane k.
+func (of *planeSet) parts(k int) ([]term, []run, []float32) {
+	var from plane
+	if k > 0 {
+		from = of.planes[k-1]
+	}
+	to := &of.planes[k]
+	return of.terms[from.terms:to.terms], of.runs[from.runs:to.runs], of.values[from.values:to.values]
+}
+
+// keep drops all planes but some.
+func (of *planeSet) keep(some []int) {
+	was, n := *of, len(of.planes)
+	of.planes, of.terms, of.runs, of.values = make([]plane, 0, len(some)), nil, nil, nil
+	of.gram = make([]float64, 0, len(some)*len(some))
+	for _, k := range some {
+		terms, runs, values := was.parts(k)
+		of.terms, of.runs, of.values = append(of.terms, terms...), append(of.runs, runs...), append(of.values, values...)
+		of.end(was.planes[k].height)
+		for _, l := range some {
+			of.gram = append(of.gram, was.gram[k*n+l])
+		}
+	}
+	of.index()
+}
+
+// index sorts the cells, and drops those of no plane.
+func (of *planeSet) index() {
+	was := of.cells
+	of.cells = make([]cell, 0, len(was))
+	for _, t := range of.terms {
+		of.cells = append(of.cells, was[t.place])
+	}
+	slices.SortFunc(of.cells, cell.compare)
+	of.cells = slices.Compact(of.cells)
+	for j := range of.terms {
+		place, _ := slices.BinarySearchFunc(of.cells, was[of.terms[j].place], cell.compare)
+		of.terms[j].place = int32(place)
+	}
+}
+
+// dotRuns returns ⟨φ, w⟩ of the runs of φ.
+func dotRuns(runs []run, values, w []float32) (sum float64) {
+	for _, r := range runs {
 		if r.n <= shortRun {
 			for j, y := range w[r.at:][:r.n] {
 				sum += float64(values[j]) * float64(y)
@@ -87,10 +132,9 @@ func (f *plane) dot(w []float32) float64 {
 	return sum
 }
 
-// addTo adds cφ to w, of the runs of φ.
-func (f *plane) addTo(c float32, w []float32) {
-	values := f.values
-	for _, r := range f.runs {
+// addRuns adds cφ to w, of the runs of φ.
+func addRuns(c float32, runs []run, values, w []float32) {
+	for _, r := range runs {
 		if to := w[r.at:][:r.n]; r.n <= shortRun {
 			for j := range to {
 				to[j] += float32(c * values[j])
@@ -99,33 +143,5 @@ func (f *plane) addTo(c float32, w []float32) {
 			vec.Axpy(c, values[:r.n], to)
 		}
 		values = values[r.n:]
-	}
-}
-
-// clear sets w to zero where φ may differ from zero.
-func (of *planeSet) clear(f *plane, dim int, w []float32) {
-	for _, t := range f.terms {
-		clear(w[t.weights:][:dim])
-	}
-	for _, r := range f.runs {
-		clear(w[r.at:][:r.n])
-	}
-}
-
-// index lists the cells of all planes.
-func (of *planeSet) index() {
-	of.cells = of.cells[:0]
-	for _, f := range of.planes {
-		for _, t := range f.terms {
-			of.cells = append(of.cells, t.cell)
-		}
-	}
-	slices.SortFunc(of.cells, cell.compare)
-	of.cells = slices.Compact(of.cells)
-	for _, f := range of.planes {
-		for j := range f.terms {
-			place, _ := slices.BinarySearchFunc(of.cells, f.terms[j].cell, cell.compare)
-			f.terms[j].place = int32(place)
-		}
 	}
 }

@@ -145,21 +145,11 @@ func (x *workingSet) prune(i int) {
 			left = append(left, k)
 		}
 	}
-	n := len(x.corners[i])
-	if len(left) == n {
+	if len(left) == len(x.corners[i]) {
 		return
 	}
 	of := &x.sets[i]
-	gram := make([]float64, 0, len(left)*len(left))
-	for to, k := range left {
-		of.planes[to] = of.planes[k]
-		for _, l := range left {
-			gram = append(gram, of.gram[k*n+l])
-		}
-	}
-	clear(of.planes[len(left):])
-	of.planes, of.gram = of.planes[:len(left)], gram
-	if of.index(); len(of.cells) == 0 {
+	if of.keep(left); len(of.cells) == 0 {
 		of.inputs = nil
 	}
 	x.corners.prune(i)
@@ -198,11 +188,11 @@ func (x *workingSet) add(of *planeSet, c []float64, w []float32) {
 		if c[k] == 0 {
 			continue
 		}
-		f := &of.planes[k]
-		for _, t := range f.terms {
+		terms, runs, values := of.parts(k)
+		for _, t := range terms {
 			x.factors[t.place] += float32(c[k]) * t.factor
 		}
-		f.addTo(float32(c[k]), w)
+		addRuns(float32(c[k]), runs, values, w)
 	}
 	dim := x.inputs()
 	for e, by := range x.factors {
@@ -221,9 +211,9 @@ func (x *workingSet) score(of *planeSet) {
 	}
 	x.scores = vec.Grow(x.scores, len(of.planes))
 	for k := range of.planes {
-		f := &of.planes[k]
-		s := f.height + f.dot(x.w)
-		for _, t := range f.terms {
+		terms, runs, values := of.parts(k)
+		s := of.planes[k].height + dotRuns(runs, values, x.w)
+		for _, t := range terms {
 			s += float64(t.factor) * x.products[t.place]
 		}
 		x.scores[k] = s

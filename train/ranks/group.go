@@ -31,9 +31,6 @@ type Group interface {
 	// Barrier returns when every rank has called it.
 	Barrier(ctx context.Context) error
 
-	// Abort ends all processes at once with an exit code. It is for a rank that cannot leave in order.
-	Abort(code int)
-
 	// Traffic is what this rank has received so far.
 	Traffic() Traffic
 }
@@ -76,9 +73,6 @@ func (Alone) Broadcast(ctx context.Context, _ []byte) error { return ctx.Err() }
 
 // Barrier does nothing.
 func (Alone) Barrier(ctx context.Context) error { return ctx.Err() }
-
-// Abort does nothing: the process ends as it would.
-func (Alone) Abort(int) {}
 
 // Traffic returns zeros.
 func (Alone) Traffic() Traffic { return Traffic{} }

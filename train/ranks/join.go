@@ -164,20 +164,23 @@ func at(facts [][2]string, k int) string {
 }
 
 // Leave ends the membership when the process is about to end, with its error. stopped tells an interrupt from a failure. The others learn of a
-// failure at once; after none, all ranks leave together. Leave reports whether rank 0 has the same error, so that it need not be said again.
-func (m *Member) Leave(err error, stopped func(error) bool) (said bool) {
+// failure at once; after none, all ranks leave together, unless ctx ends the wait, of which the others learn, too. Leave reports whether rank 0 has the same error, so that it
+// need not be said again.
+func (m *Member) Leave(ctx context.Context, err error, stopped func(error) bool) (said bool) {
 	if m.mpi == nil {
 		return false
 	}
-	ctx := context.Background()
 	lost := (*LostError)(nil)
 	switch {
 	case m.watch == nil:
 		_ = m.mpi.close(ctx)
 	case err == nil:
-		if m.Barrier(ctx) == nil {
+		switch {
+		case m.Barrier(ctx) == nil:
 			m.watch.leave(leaves, "")
-			_ = m.mpi.close(ctx)
+			_ = m.mpi.close(context.Background()) // all ranks get there
+		case ctx.Err() != nil:
+			m.watch.leave(interrupted, "")
 		}
 	case errors.As(err, &lost):
 		m.watch.leave(lostRank, lost.Text)

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 	"unsafe"
@@ -23,14 +24,14 @@ type library struct {
 
 	world, bytes, returns uintptr // handles
 
-	getVersion, initThread, finalize, abort, commRank, commSize, setErrhandler, errorString uintptr
-	isend, irecv, test, ibcast, iallgather, iallgatherv, ibarrier, usleep                   uintptr
+	getVersion, initThread, finalize, commRank, commSize, setErrhandler, errorString uintptr
+	isend, irecv, test, ibcast, iallgather, iallgatherv, ibarrier, usleep            uintptr
 }
 
 // functions are the functions of a library, where it keeps them.
 func (l *library) functions() map[string]*uintptr {
 	return map[string]*uintptr{
-		"MPI_Get_library_version": &l.getVersion, "MPI_Init_thread": &l.initThread, "MPI_Finalize": &l.finalize, "MPI_Abort": &l.abort,
+		"MPI_Get_library_version": &l.getVersion, "MPI_Init_thread": &l.initThread, "MPI_Finalize": &l.finalize,
 		"MPI_Comm_rank": &l.commRank, "MPI_Comm_size": &l.commSize, "MPI_Comm_set_errhandler": &l.setErrhandler, "MPI_Error_string": &l.errorString,
 		"MPI_Isend": &l.isend, "MPI_Irecv": &l.irecv, "MPI_Test": &l.test,
 		"MPI_Ibcast": &l.ibcast, "MPI_Iallgather": &l.iallgather, "MPI_Iallgatherv": &l.iallgatherv, "MPI_Ibarrier": &l.ibarrier,
@@ -98,7 +99,6 @@ type mpiGroup struct {
 	direct     bool         // calls may come from any thread
 	lost       func() error // why the group can go on no longer; nil: never
 	broken     error
-	own        []byte // scratch memory
 	traffic    Traffic
 	mu         sync.Mutex // of traffic
 }
@@ -252,10 +252,6 @@ func (g *mpiGroup) Traffic() Traffic {
 	return g.traffic
 }
 
-func (g *mpiGroup) Abort(code int) {
-	g.calls <- func() { _ = g.do(g.abort, g.world, uintptr(code)) }
-}
-
 // close ends MPI. All ranks must get here.
 func (g *mpiGroup) close(ctx context.Context) error {
 	return g.run(ctx, func() error {
@@ -347,8 +343,7 @@ func (g *mpiGroup) Complete(ctx context.Context, x []byte, ends []int) error {
 	if g.rank > 0 {
 		from = ends[g.rank-1]
 	}
-	g.own = append(g.own[:0], x[from:ends[g.rank]]...) // MPI forbids to send from where it receives
-	own := g.own
+	own := slices.Clone(x[from:ends[g.rank]]) // MPI forbids to send from where it receives
 	if len(x) > most {
 		all, err := g.Gather(ctx, own)
 		for _, piece := range all {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"os/signal"
 	"slices"
 	"strings"
 	"syscall"
@@ -22,7 +23,7 @@ import (
 const asRank = "DSP_TEST_AS_RANK"
 
 var programs = map[string]func(ctx context.Context, m *ranks.Member) error{
-	"sums": sums, "gathers": gathers, "disagrees": disagrees, "dies": dies, "fails": fails, "large": large, "pieces": pieces,
+	"sums": sums, "gathers": gathers, "disagrees": disagrees, "dies": dies, "fails": fails, "large": large, "pieces": pieces, "stuck": stuck,
 }
 
 func TestMain(m *testing.M) {
@@ -30,14 +31,14 @@ func TestMain(m *testing.M) {
 	if !ok {
 		os.Exit(m.Run())
 	}
-	ctx, interrupt := context.WithCancel(context.Background())
+	ctx, interrupt := signal.NotifyContext(context.Background(), os.Interrupt)
 	from, _ := ranks.Launched()
 	g, err := ranks.Join(ctx, from, interrupt)
 	if err == nil {
 		if err = program(ctx, g); err != nil {
 			fmt.Printf("error: %v\n", err) // before others end, and with them all
 		}
-		g.Leave(err, func(err error) bool { return errors.Is(err, context.Canceled) })
+		g.Leave(ctx, err, func(err error) bool { return errors.Is(err, context.Canceled) })
 	}
 	if err != nil {
 		if g == nil {
@@ -192,6 +193,15 @@ func fails(ctx context.Context, m *ranks.Member) error {
 	return m.Sum(ctx, [][]byte{make([]byte, 8)}, 1, func(int, int) error { return nil })
 }
 
+// stuck has a rank that is done, and is interrupted while it waits for one that is not. Both end.
+func stuck(ctx context.Context, m *ranks.Member) error {
+	if m.Rank() == 1 {
+		return syscall.Kill(os.Getpid(), syscall.SIGINT)
+	}
+	<-ctx.Done()
+	return ctx.Err()
+}
+
 func TestUnderLaunchers(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {
@@ -207,6 +217,7 @@ func TestUnderLaunchers(t *testing.T) {
 			{"sums", 1, ""},
 			{"disagrees", 3, ") has --seed 8, but rank 0 ("},
 			{"fails", 3, "failed: no such file"},
+			{"stuck", 2, "error: context canceled"},
 			{"dies", 3, ""},
 		} {
 			t.Run(fmt.Sprintf("%s/%s/%d", l.Name, c.program, c.n), func(t *testing.T) {

@@ -34,7 +34,7 @@ func asRank(ctx context.Context, how string, quiet bool, do func(ctx context.Con
 	stopped := func(err error) bool { return errors.Is(err, context.Canceled) || errors.Is(err, train.ErrInterrupted) }
 	if m.Size() == 1 {
 		err := do(ctx, nil)
-		m.Leave(err, stopped)
+		m.Leave(ctx, err, stopped)
 		return err
 	}
 	level, who := slog.LevelError, fmt.Sprintf("rank %d: ", m.Rank()) // what the others would say rank 0 says, too
@@ -54,14 +54,14 @@ func asRank(ctx context.Context, how string, quiet bool, do func(ctx context.Con
 		slog.Warn(m.Warning)
 	}
 	if err = do(ctx, m); err == nil {
-		m.Leave(nil, stopped)
+		m.Leave(ctx, nil, stopped)
 		return nil
 	}
 	failed := &rankError{fmt.Errorf("rank %d: %w", m.Rank(), err), m.Rank() == 0}
 	if failed.said {
 		fmt.Fprintln(os.Stderr, "dsp:", failed) // before others end, and with them all
 	}
-	failed.said = m.Leave(err, stopped) || failed.said
+	failed.said = m.Leave(ctx, err, stopped) || failed.said
 	return failed
 }
 

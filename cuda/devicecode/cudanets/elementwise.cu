@@ -4,7 +4,8 @@
 //   rows  int             rows of the batch, for dropout
 //   states [layers×rows] uint64   dropout state of each row (dropout_states); seed [1] uint64, 0: no dropout
 //   others                start of each memory space of a program (enum Space); spaces that the steps do not name may be null
-// Up to 256 threads; a thread handles 4 entries at a time, THREADS apart. Shared memory: the steps and the spaces' addresses.
+// Up to 256 threads; a thread handles 4 neighbouring entries at a time, and reads and writes them at once where their address is a multiple of 16 bytes.
+// Shared memory: the steps and the spaces' addresses.
 // Steps are the same for all threads, so branches diverge only inside functions.
 // Bound: reads every operand and writes every stored result once. Reference: nets/graph/elementwise.go, nets/graph/dropout.go; checked by
 // cuda/cudanets/executor_test.go and cuda/cudanets/functions_test.go.
@@ -48,7 +49,19 @@ const int space_count = 16;
 
 #define EACH for (int k = 0; k < 4; k++)
 
-DEVICE void fetch(float (&to)[4], const float (&result)[4], const Operand& o, float* const* spaces, const uint32_t (&at)[4]) {
+// load4 reads the 4 numbers at from.
+DEVICE void load4(float (&to)[4], const float* from) {
+	if ((uint64_t)from % 16 == 0) {
+		float4 x = *(const float4*)from;
+		to[0] = x.x, to[1] = x.y, to[2] = x.z, to[3] = x.w;
+	} else {
+		EACH to[k] = from[k];
+	}
+}
+
+// fetch reads an operand's entries for the thread's entries at[k]. whole: they are neighbours, and the first is a multiple of 4; then so are those of
+// an operand with a period, and those that share a number, if 4 divides its size.
+DEVICE void fetch(float (&to)[4], const float (&result)[4], const Operand& o, float* const* spaces, const uint32_t (&at)[4], bool whole) {
 	if (o.mode == NONE) return;
 	if (o.mode == ACCUMULATOR) {
 		EACH to[k] = result[k];
@@ -56,10 +69,16 @@ DEVICE void fetch(float (&to)[4], const float (&result)[4], const Operand& o, fl
 	}
 	const float* from = spaces[o.space] + o.offset;
 	switch (o.mode) {
-	case ENTRY: EACH to[k] = from[at[k]]; break;
+	case ENTRY:
+		if (whole) load4(to, from + at[0]);
+		else EACH to[k] = from[at[k]];
+		break;
 	case SCALAR: EACH to[k] = from[0]; break;
 	case QUOTIENT: EACH to[k] = from[quotient(at[k], o.outer)]; break;
-	case REMAINDER: EACH to[k] = from[at[k] - quotient(at[k], o.inner) * o.inner.by]; break;
+	case REMAINDER:
+		if (whole && o.inner.by % 4 == 0) load4(to, from + (at[0] - quotient(at[0], o.inner) * o.inner.by));
+		else EACH to[k] = from[at[k] - quotient(at[k], o.inner) * o.inner.by];
+		break;
 	case SPREAD:
 		EACH {
 			uint32_t i = at[k] - quotient(at[k], o.inner) * o.inner.by;
@@ -90,15 +109,16 @@ BOUNDED_KERNEL(elementwise, 256)(const uint64_t* program, int count, uint32_t n,
 	}
 	for (int i = THREAD; i < count * (int)(sizeof(Step) / 8); i += THREADS) shared[space_count + i] = program[i];
 	BARRIER();
-	for (uint32_t first = BLOCK * 4 * THREADS + THREAD; first < n; first += BLOCKS * 4 * THREADS) {
+	for (uint32_t first = 4 * (BLOCK * THREADS + THREAD); first < n; first += 4 * BLOCKS * THREADS) {
+		bool whole = first + 4 <= n;
 		uint32_t at[4];
-		EACH at[k] = first + k * THREADS < n ? first + k * THREADS : first; // past the end, repeat its own entry: others may belong to another thread
+		EACH at[k] = first + k < n ? first + k : first; // past the end, repeat its own entry: others may belong to another thread
 		float z[4] = {};
 		for (int j = 0; j < count; j++) {
 			const Step& s = steps[j];
 			float x[4] = {}, y[4] = {};
-			fetch(x, z, s.x, spaces, at);
-			fetch(y, z, s.y, spaces, at);
+			fetch(x, z, s.x, spaces, at, whole);
+			fetch(y, z, s.y, spaces, at, whole);
 			switch (s.code) {
 			CASE(ASSIGN, x[k]);
 			case MASK: {
@@ -161,10 +181,15 @@ BOUNDED_KERNEL(elementwise, 256)(const uint64_t* program, int count, uint32_t n,
 			CASE(SILU_SLOPE, y[k] * silu_slope(x[k]));
 			}
 			float* out = spaces[s.space] + s.offset;
-			if (s.flags & ACCUMULATE) EACH z[k] = out[at[k]] + z[k];
-			if (s.flags & STORE) {
-				EACH if (first + k * THREADS < n) out[at[k]] = z[k];
+			if (s.flags & ACCUMULATE) {
+				float before[4] = {};
+				if (whole) load4(before, out + first);
+				else EACH before[k] = out[at[k]];
+				EACH z[k] = before[k] + z[k];
 			}
+			if (!(s.flags & STORE)) continue;
+			if (whole && (uint64_t)(out + first) % 16 == 0) *(float4*)(out + first) = {z[0], z[1], z[2], z[3]};
+			else EACH if (first + k < n) out[first + k] = z[k];
 		}
 	}
 }

@@ -5,46 +5,19 @@
 // One block per sentence; a warp computes a span, and all spans of one width are computed at once (Eisner 1996's recurrence over (+, ×); Paskin 2001).
 // Bound: n³/2 multiply-adds in float64 (2n³ with marginals), n dependent steps each way.
 // Reference: oracles/tree/projectiveexp.go, chart.go, outside.go; checked by cuda/cudaoracles/trees_test.go.
-#include "trees.cuh"
+#include "chart.cuh"
 
 // damping and leastTotal of oracles/tree/projectiveexp.go.
 #define LOG_DAMPING -1.9095425048844386 /* log 4/27 */
 #define LEAST_TOTAL 1e-280
 
-// Chart holds tables [n][stride] of spans, by their head h and their other end e; on the diagonal, one. joined is symmetric.
-//   complete[h][e]   spans that contain all descendants of h between h and e      arc[h][d]   spans between a head and its dependent
-//   score[h][d]      weights of arcs; on the diagonal those of the root's          outer, joined   derivatives of the total by complete, and by spans without their arc
-struct Chart {
-	int n, stride;
-	double *score, *complete, *arc, *outer, *joined;
+// SumChart adds derivatives of the total: by complete, and by spans without their arc. joined is symmetric; its diagonal holds the largest scores of dependents.
+template <class R> struct SumChart : Chart<R> {
+	double *outer, *joined;
 };
 
-template <class R> DEVICE void inside(const Chart& c) {
-	int n = c.n, step = c.stride;
-	for (int w = 1; w < n; w++) {
-		for (int i = WARP; i < n - w; i += THREADS / 32) {
-			int j = i + w;
-			double *complete_i = c.complete + (int64_t)i * step, *complete_j = c.complete + (int64_t)j * step;
-			double *arc_i = c.arc + (int64_t)i * step, *arc_j = c.arc + (int64_t)j * step;
-			double joined = dot<R>(complete_i + i, 1, complete_j + i + 1, 1, w);
-			if (LANE == 0) {
-				arc_i[j] = R::times(joined, c.score[(int64_t)i * step + j]);
-				arc_j[i] = R::times(joined, c.score[(int64_t)j * step + i]);
-			}
-			WARP_BARRIER();
-			double right = dot<R>(arc_i + i + 1, 1, complete_i + step + j, step, w);
-			double left = dot<R>(complete_i + i, step, arc_j + i, 1, w);
-			if (LANE == 0) {
-				complete_i[j] = right;
-				complete_j[i] = left;
-			}
-		}
-		BARRIER();
-	}
-}
-
 // outside computes the derivatives from wide spans to narrow ones, and the marginals of arcs between words.
-template <class R> DEVICE void outside(const Chart& c, double total, float* u) {
+template <class R> DEVICE void outside(const SumChart<R>& c, double total, float* u) {
 	int n = c.n, step = c.stride;
 	for (int w = n - 1; w > 0; w--) {
 		for (int i = WARP; i < n - w; i += THREADS / 32) {
@@ -77,7 +50,7 @@ template <class R> DEVICE void outside(const Chart& c, double total, float* u) {
 }
 
 // run computes a sentence, and returns in all threads whether it is right.
-template <class R> DEVICE bool run(const Chart& c, const double* score, double mu, float* u, double* value, double* shared) {
+template <class R> DEVICE bool run(const SumChart<R>& c, const double* score, double mu, float* u, double* value, double* shared) {
 	int n = c.n, step = c.stride, warps = THREADS / 32;
 	BARRIER();
 	for (int d = WARP; d < n; d += warps) {
@@ -136,7 +109,7 @@ template <class R> DEVICE void sums(const int* offsets, const int* pairs, const 
 	}
 	int64_t table = (int64_t)n * step;
 	double* at = 5 * table + 2 <= room ? shared + 2 : scratch + 5 * (s.pair + s.first);
-	Chart c{n, step, at, at + table, at + 2 * table, at + 3 * table, at + 4 * table};
+	SumChart<R> c{{n, step, at, at + table, at + 2 * table}, at + 3 * table, at + 4 * table};
 	float* u = u_arc ? u_arc + s.pair : u_arc;
 	bool right = run<R>(c, score + s.pair, mu, u, value + BLOCK, shared);
 	if (!R::logs) {

@@ -1,4 +1,4 @@
-// Shared by kernels that sum over the trees of sentences: semirings in float64.
+// Shared by kernels over the trees of sentences: semirings.
 #pragma once
 
 #include "gibbs.cuh"
@@ -30,6 +30,7 @@ DEVICE double exponential(double x) {
 
 // Weights and Logs are the semiring (+, ×) on numbers ≥ 0 and on their logarithms. add returns s + x·y. sum adds up over a warp's lanes, for all of them.
 struct Weights {
+	typedef double number;
 	static constexpr bool logs = false;
 	DEVICE double zero() { return 0.0; }
 	DEVICE double one() { return 1.0; }
@@ -51,6 +52,7 @@ static __attribute__((noinline)) double log_plus(double x, double y) {
 }
 
 struct Logs {
+	typedef double number;
 	static constexpr bool logs = true;
 	DEVICE double zero() { return IMPOSSIBLE; }
 	DEVICE double one() { return 0.0; }
@@ -62,14 +64,24 @@ struct Logs {
 	DEVICE double share(double x, double all) { return exponential(min(0.0, x - all)); }
 };
 
-template <class R> DEVICE double sum_over(double x) {
+// Best is the semiring (max, +), in float32 as on the CPU, so that both find the same tree where several score nearly the same.
+struct Best {
+	typedef float number;
+	DEVICE float zero() { return NEVER; }
+	DEVICE float one() { return 0.f; }
+	DEVICE float plus(float x, float y) { return max(x, y); }
+	DEVICE float times(float x, float y) { return x + y; }
+	DEVICE float add(float s, float x, float y) { return max(s, x + y); }
+};
+
+template <class R> DEVICE typename R::number sum_over(typename R::number x) {
 	for (int m = 16; m > 0; m >>= 1) x = R::plus(x, shuffle_xor(x, m));
 	return x;
 }
 
 // dot returns Σ_{s<terms} x[s·dx]·y[s·dy], for all lanes of the calling warp.
-template <class R> DEVICE double dot(const double* x, int dx, const double* y, int dy, int terms) {
-	double sum = R::zero();
+template <class R> DEVICE typename R::number dot(const typename R::number* x, int dx, const typename R::number* y, int dy, int terms) {
+	typename R::number sum = R::zero();
 	for (int s = LANE; s < terms; s += 32) sum = R::add(sum, x[(int64_t)s * dx], y[(int64_t)s * dy]);
 	return sum_over<R>(sum);
 }
@@ -81,6 +93,22 @@ DEVICE double largest_of(const double* row, int n) {
 	for (int m = 16; m > 0; m >>= 1) most = max(most, shuffle_xor(most, m));
 	return most;
 }
+
+// first_largest finds the largest x of a warp's lanes, and the least index that has it, for all lanes. A lane without one has x = −∞.
+template <class F> DEVICE void first_largest(F& x, int& index) {
+	for (int m = 16; m > 0; m >>= 1) {
+		F other = shuffle_xor(x, m);
+		int at = shuffle_xor(index, m);
+		if (other > x || (other == x && at < index)) {
+			x = other;
+			index = at;
+		}
+	}
+}
+
+// Parameters of the kernels that find the best trees: head [N] int is a column of the word's row of pairs (its own: the root), −1 without an allowed tree.
+#define BEST_PARAMETERS \
+	const int *RESTRICT offsets, const int *RESTRICT pairs, const float *RESTRICT score, int *RESTRICT head, double *RESTRICT scratch, int room
 
 // Parameters of the kernels that sum over trees.
 #define SUMS_PARAMETERS \

@@ -25,7 +25,7 @@ func (t *Template) Fit(d *structured.Dataset, o Options) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	if err := t.checkLists(d); err != nil {
+	if err := t.checkLists(d.Own()); err != nil {
 		return err
 	}
 	if err := t.checkWhole(); err != nil {
@@ -39,7 +39,7 @@ func (t *Template) Fit(d *structured.Dataset, o Options) error {
 	if whole != nil {
 		d.Share = nil // each process needs the rows of all segments
 	}
-	parts, err := t.extract(d, o.Threads, func() *Extractor { return t.growing(o.HashBits) })
+	parts, err := t.extract(d.Own(), o.Threads, func() *Extractor { return t.growing(o.HashBits) })
 	if err != nil {
 		return err
 	}
@@ -126,20 +126,16 @@ type part struct {
 	dictionary   *structured.Dictionary
 }
 
-// extract splits the examples that d holds into parts of about equally many positions, at least one, and extracts their attributes in parallel.
+// extract splits the examples into parts of about equally many positions, at least one, and extracts their attributes in parallel.
 func (t *Template) extract(d *structured.Dataset, threads int, extractor func() *Extractor) ([]part, error) {
-	first, last := d.Held()
-	begin, positions := 0, d.Positions()
-	if d.Share != nil {
-		begin, positions = d.Offsets[first], d.Offsets[last]-d.Offsets[first]
-	}
+	positions := d.Positions()
 	parts := make([]part, max(1, min(host.Threads(threads), positions/blockPositions)))
 	cut := func(k int) int { // the first example of part k
 		if k == len(parts) {
-			return last
+			return d.Len()
 		}
-		at, _ := slices.BinarySearch(d.Offsets, begin+positions*k/len(parts))
-		return max(first, at)
+		at, _ := slices.BinarySearch(d.Offsets, positions*k/len(parts))
+		return at
 	}
 	return parts, host.Parallel(len(parts), len(parts), host.None, func(_ struct{}, k int) (err error) {
 		e := extractor()

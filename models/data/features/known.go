@@ -19,27 +19,37 @@ type Known struct {
 // leastClass is how often rare words have a class that is fine.
 const leastClass = 5
 
-// CountWords returns what is known after data with these words: those that occur at least so many times, and the classes of the others.
-func CountWords(words []string, least int) *Known {
-	k, counts := &Known{}, map[string]int{}
+// count returns the distinct words in the order of their first occurrences, and how often each occurs.
+func count(words []string) (distinct *structured.Alphabet, times []int) {
+	distinct = structured.NewAlphabet()
 	for _, word := range words {
-		counts[word]++
+		k := int(distinct.Add(word))
+		if k == len(times) {
+			times = append(times, 0)
+		}
+		times[k]++
 	}
-	var rare []string
-	for _, word := range words {
-		if counts[word] >= least {
-			k.words.Add(word)
+	return distinct, times
+}
+
+// newKnown returns what is known after data with so many of these words: those that occur at least so many times, and the classes of the others.
+func newKnown(words *structured.Alphabet, times []int, least int) *Known {
+	k := &Known{}
+	var rare []int32
+	for word, n := range times {
+		if n >= least {
+			k.words.Add(words.Name(int32(word)))
 		} else {
-			rare = append(rare, word)
+			rare = append(rare, int32(word))
 		}
 	}
 	for level := range classLevels {
 		counts := map[string]int{}
 		for _, word := range rare {
-			counts[class(word, level)]++
+			counts[class(words.Name(word), level)] += times[word]
 		}
-		rare = slices.DeleteFunc(rare, func(word string) bool {
-			c := class(word, level)
+		rare = slices.DeleteFunc(rare, func(word int32) bool {
+			c := class(words.Name(word), level)
 			kept := counts[c] >= leastClass || level >= coarseLevel
 			if kept {
 				k.classes.Add(c)
@@ -127,11 +137,21 @@ func UnpackKnown(packed string) (*Known, error) {
 	})
 }
 
-// Learn counts the words of training data d, if a line reads the column known and d has none: words that occur at least so many times are known.
-func (t *Template) Learn(d *structured.Dataset, least int) {
-	if t.readsKnown(d) {
-		t.Known = CountWords(d.Column(text.WordColumn), least)
+// Learn counts the words of training data d, if a line reads the column known and d has none: words that occur at least so many times are known. Processes that have a
+// share of d count the words of all.
+func (t *Template) Learn(d *structured.Dataset, least int) error {
+	if !t.readsKnown(d) {
+		return nil
 	}
+	words, times := count(d.Own().Column(text.WordColumn))
+	if d.Share != nil {
+		var err error
+		if words, times, _, err = d.Share.Agree(words, times, 0); err != nil {
+			return err
+		}
+	}
+	t.Known = newKnown(words, times, least)
+	return nil
 }
 
 // readsKnown reports whether a line reads the column known, which d does not have itself.

@@ -9,7 +9,8 @@ import (
 // Words that occur often keep their names; others have the finest class that enough of the rare words have.
 func TestKnown(t *testing.T) {
 	words := strings.Fields("the the cat cat running jumping Eating sitting singing lying dying Paris 1999 2001 x-ray")
-	k := CountWords(words, 2)
+	distinct, times := count(words)
+	k := newKnown(distinct, times, 2)
 	if k.Len() != 2 {
 		t.Errorf("%d words", k.Len())
 	}
@@ -38,7 +39,9 @@ func TestHMMSet(t *testing.T) {
 	}
 	template := parse(t, text)
 	d := conll(t, "word=0,label=1", "the O\ncat O\nsits O\n\nthe O\ncat O\n\nthe O\n")
-	template.Learn(d, 2)
+	if err := template.Learn(d, 2); err != nil {
+		t.Fatal(err)
+	}
 	fit(t, template, d, Options{})
 	if got, want := rows(d.Attributes, d.Dictionary.Node), []string{
 		"Uw=the Ustart=_B-1", "Uw=cat", "Uw=<lower> Uend=_B+1", "Uw=the Ustart=_B-1", "Uw=cat Uend=_B+1", "Uw=the Ustart=_B-1 Uend=_B+1",
@@ -47,7 +50,7 @@ func TestHMMSet(t *testing.T) {
 	}
 	own := parse(t, "Uw=%x[0,known]")
 	d = conll(t, "known=0,label=1", "a O\n")
-	if own.Learn(d, 1); own.Known != nil {
+	if err := own.Learn(d, 1); err != nil || own.Known != nil {
 		t.Error("a column of that name in the data was overruled")
 	}
 	if _, err := parse(t, text).Grow(conll(t, "word=0,label=1", "a O\n"), Options{}); err == nil || !strings.Contains(err.Error(), "piece by piece") {

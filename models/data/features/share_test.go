@@ -38,14 +38,14 @@ func TestFitInShares(t *testing.T) {
 		want := train.Fingerprint(&whole)
 		err := rankstest.InProcess(context.Background(), rapid.IntRange(2, 4).Draw(t, "processes"), func(ctx context.Context, g ranks.Group) error {
 			d := *drawn
-			d.Share = engine.ShareOf(ctx, &d, g)
+			d.TakeShare(engine.ShareOf(ctx, g))
 			if err := fit(&d); err != nil {
 				return err
 			}
 			if !d.HasShare() || !reflect.DeepEqual(named(d.Dictionary), named(whole.Dictionary)) {
 				return fmt.Errorf("dictionary %v, expected %v", named(d.Dictionary), named(whole.Dictionary))
 			}
-			first, last := d.Held()
+			first, last := d.Share.First, d.Share.Last
 			for k, x := range []*structured.Sparse{d.Attributes, d.EdgeAttributes} {
 				all := []*structured.Sparse{whole.Attributes, whole.EdgeAttributes}[k]
 				for p := 0; x != nil && p < d.Positions(); p++ {

@@ -258,7 +258,9 @@ func TestBuiltinSets(t *testing.T) {
 			if columns != three {
 				d = conll(t, columns, strings.Repeat("Al B\n", 3))
 			}
-			template.Learn(d, 2)
+			if err := template.Learn(d, 2); err != nil {
+				t.Fatal(err)
+			}
 			fit(t, template, d, Options{})
 			pos := strings.Contains(strings.Join(d.Dictionary.Node.Names(), " "), "NN")
 			if want := columns == three && set != "pos" && set != "hmm"; pos != want {

@@ -20,6 +20,7 @@ var _ = builtin(Format{
 	Extensions:     []string{".conll", ".iob", ".iob2", ".bio", ".bioes"},
 	Tokens:         true,
 	Columns:        true,
+	Ranges:         true,
 	DefaultColumns: text.DefaultColumns,
 	ColumnNames: func(columns, _ string, width int) ([]string, error) {
 		named, err := text.ParseColumns(cmp.Or(columns, text.DefaultColumns))
@@ -32,7 +33,7 @@ var _ = builtin(Format{
 		}
 		columns.Origin = "--columns"
 		return text.Conll{
-			Columns: columns, Width: o.Width, Alphabet: o.Numbering(), Unlabeled: o.Unlabeled, Threads: o.Threads, Line: o.Line, Each: o.Each,
+			Columns: columns, Width: o.Width, Alphabet: o.Numbering(), Unlabeled: o.Unlabeled, Threads: o.Threads, Line: o.Line, Start: o.Start, Each: o.Each,
 		}.Read(r, path)
 	},
 })

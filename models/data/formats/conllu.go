@@ -27,6 +27,7 @@ var _ = builtin(Format{
 	},
 	Tokens:      true,
 	Columns:     true,
+	Ranges:      true,
 	Trees:       true,
 	ColumnNames: func(_, field string, _ int) ([]string, error) { return text.ConlluColumns(field), nil },
 	Read: func(r io.Reader, path string, o Options) (*structured.Dataset, error) {

@@ -35,6 +35,7 @@ type Format struct {
 	Images   bool // letters of words
 	Tokens   bool // text with a token per line, which can be read piece by piece
 	Lines    bool // text with an example per line, which can be read piece by piece
+	Ranges   bool // a range of its bytes that begins and ends after blank lines can be read on its own, by Options.Line, Start and Each
 	Columns  bool // inputs are still to be made from columns after reading, which ColumnNames names
 	Arrays   bool // holds numbers only, which are inputs as they are
 	Numbered bool // attributes are numbered during reading, so MinCount and HashBits are settings of the reader
@@ -67,7 +68,8 @@ type Options struct {
 	OwnLabels bool                 // number labels in the order of the file, whatever Labels says
 	Unlabeled bool                 // labels may be missing
 	Threads   int
-	Line      int // number of the first line, where r holds only a part of a text file
+	Line      int       // number of the first line, where r holds only a part of a text file
+	Start     io.Reader // where r holds a later part of a text file: the file from its beginning, which may determine its columns
 
 	Columns    string                 // names of conll columns, as in --columns
 	Width      int                    // number of conll columns; 0 if unknown

@@ -22,6 +22,7 @@ type Conll struct {
 	Unlabeled bool                 // ignore gold labels: their column may be missing, and so may all columns but the inputs
 	Threads   int                  // 0: all cores; the result does not depend on it
 	Line      int                  // number of the first line, if only a part of a file is read; 0 means 1
+	Start     io.Reader            // the file from its beginning, if a later part is read; nil: that is where the part begins
 
 	// Each gets the sequences of one block after the other, each as a data set with its own alphabet, and Read returns a data set without
 	// sequences. Nil: Read returns all sequences.
@@ -41,7 +42,11 @@ func (c Conll) Read(r io.Reader, name string) (*structured.Dataset, error) {
 	}
 	in := newBlocks(r, name).from(c.Line)
 	head := &conllHead{Conll: c}
-	switch ok, err := head.read(in); {
+	start := in
+	if c.Start != nil {
+		start = newBlocks(c.Start, name)
+	}
+	switch ok, err := head.read(start); {
 	case err != nil:
 		return nil, err
 	case !ok:

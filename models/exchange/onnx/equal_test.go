@@ -125,9 +125,12 @@ func TestGraphsPredict(t *testing.T) {
 			}
 			read := *d
 			if c.name == "crf of dense features, standardised" {
-				m.Standard = fitted.FitStandard(d)
-				m.Standard.Mean[0] += 0.5
-				if err := m.Standard.Apply(&read); err != nil {
+				s, err := fitted.FitStandard(d)
+				if err != nil {
+					t.Fatal(err)
+				}
+				m.Standard, s.Mean[0] = s, s.Mean[0]+0.5
+				if err := s.Apply(&read); err != nil {
 					t.Fatal(err)
 				}
 			}

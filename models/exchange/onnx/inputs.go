@@ -108,20 +108,20 @@ func (in *inputs) sized(x string) {
 
 // features returns the dense inputs of positions [B×T×dim]: an input, and the rows of the encoder if there is one.
 func (in *inputs) features(dim int) string {
-	if in.encoder == nil {
-		x := in.perPosition(inputFeatures, onnxpb.TensorProto_FLOAT, dim)
+	return in.once("features and rows", func() string {
+		var x string
+		switch {
+		case in.encoder == nil:
+			x = in.perPosition(inputFeatures, onnxpb.TensorProto_FLOAT, dim)
+		case dim == in.encoder.Width():
+			x = in.encoderRows()
+		default:
+			x = in.concat(2, in.perPosition(inputFeatures, onnxpb.TensorProto_FLOAT, dim-in.encoder.Width()), in.encoderRows())
+		}
 		if in.standard == nil {
 			return x
 		}
-		return in.once("standardised features", func() string {
-			return in.of("Mul", in.of("Sub", x, in.floats("feature_mean", in.standard.Mean, dim)), in.floats("feature_scale", in.standard.Scale, dim))
-		})
-	}
-	return in.once("features and rows", func() string {
-		if dim -= in.encoder.Width(); dim == 0 {
-			return in.encoderRows()
-		}
-		return in.concat(2, in.perPosition(inputFeatures, onnxpb.TensorProto_FLOAT, dim), in.encoderRows())
+		return in.of("Mul", in.of("Sub", x, in.floats("feature_mean", in.standard.Mean, dim)), in.floats("feature_scale", in.standard.Scale, dim))
 	})
 }
 

@@ -5,6 +5,7 @@ var plain = loops{
 	axpby:         axpby,
 	scale:         scale,
 	addScaledDiff: addScaledDiff,
+	standardise:   standardise,
 	exp:           exps,
 	dot:           dot,
 	single:        single,
@@ -42,6 +43,13 @@ func addScaledDiff(a float32, x, z, y []float32) {
 	x, z = x[:len(y)], z[:len(y)]
 	for i := range y {
 		y[i] += float32(a * (x[i] - z[i]))
+	}
+}
+
+func standardise(mean, scale, x []float32) {
+	mean, scale = mean[:len(x)], scale[:len(x)]
+	for i := range x {
+		x[i] = (x[i] - mean[i]) * scale[i]
 	}
 }
 

@@ -26,6 +26,7 @@ var avx2 = loops{
 	axpby:         axpby8,
 	scale:         scale8,
 	addScaledDiff: addScaledDiff8,
+	standardise:   standardise8,
 	exp:           exps8,
 	dot:           dot8,
 	single:        single8,
@@ -77,6 +78,15 @@ func addScaledDiff8(a float32, x, z, y []float32) {
 	}
 	archsimd.ClearAVXUpperBits()
 	addScaledDiff(a, x[n:], z[n:], y[n:])
+}
+
+func standardise8(mean, scale, x []float32) {
+	n := len(x) &^ 7
+	for i := 0; i < n; i += 8 {
+		store(x, i, load(x, i).Sub(load(mean, i)).Mul(load(scale, i)))
+	}
+	archsimd.ClearAVXUpperBits()
+	standardise(mean[n:], scale[n:], x[n:])
 }
 
 func exps8(x, to []float32) {

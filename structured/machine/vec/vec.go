@@ -20,6 +20,9 @@ func AddScaledDiff(a float32, x, z, y []float32) {
 	fastest.addScaledDiff(a, x[:len(y)], z[:len(y)], y)
 }
 
+// Standardise sets x_i to (x_i − mean_i)·scale_i.
+func Standardise(mean, scale, x []float32) { fastest.standardise(mean[:len(x)], scale[:len(x)], x) }
+
 // Exp sets to_i to exp(x_i), within 2 units in the last place. Below −87.3, where the result is subnormal, it gives 0.
 func Exp(x, to []float32) { fastest.exp(x[:len(to)], to) }
 
@@ -44,6 +47,7 @@ type loops struct {
 	axpby         func(a float32, x []float32, b float32, y []float32)
 	scale         func(a float32, x []float32)
 	addScaledDiff func(a float32, x, z, y []float32)
+	standardise   func(mean, scale, x []float32)
 	exp           func(x, to []float32)
 	dot           func(x, y []float32) float64
 	single        func(x, y []float32) float32

@@ -46,6 +46,7 @@ func TestElementWise(t *testing.T) {
 			same("Scale", func(y []float32) { Scale(a, y) }, func(i int) float32 { return a * y[i] })
 			same("AddScaledDiff", func(y []float32) { AddScaledDiff(a, x, z, y) },
 				func(i int) float32 { return y[i] + float32(a*(x[i]-z[i])) })
+			same("Standardise", func(y []float32) { Standardise(x, z, y) }, func(i int) float32 { return (y[i] - x[i]) * z[i] })
 			same("Exp", func(y []float32) { Exp(x, y) }, func(i int) float32 { return exp(x[i]) })
 		}
 	})

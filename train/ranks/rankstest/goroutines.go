@@ -42,7 +42,6 @@ type goroutine struct {
 
 func (g *goroutine) Rank() int              { return g.rank }
 func (g *goroutine) Size() int              { return len(g.links) }
-func (g *goroutine) Abort(int)              {}
 func (g *goroutine) Traffic() ranks.Traffic { return g.traffic }
 
 func (g *goroutine) send(to int, x []byte) { g.links[g.rank][to] <- slices.Clone(x) }

@@ -44,7 +44,7 @@ func (b *bench) step() error {
 		return err
 	}
 	for _, tf32 := range []bool{false, true} {
-		a, err := accelerator.NewAccelerator(b.Device, &engine.Objective{Scorer: net, Data: data, Loss: engine.CRF}, tf32)
+		a, err := accelerator.NewAccelerator(b.Device, &engine.Objective{Scorer: net, Data: data, Loss: engine.CRF}, oracles.Smoothing{}, tf32)
 		if err != nil {
 			return err
 		}

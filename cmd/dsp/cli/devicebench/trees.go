@@ -8,7 +8,7 @@ import (
 	"github.com/dsp-go/dsp/cuda/device"
 )
 
-// trees measures sums over dependency trees with all marginals, for sentences of one length.
+// trees measures sums over dependency trees with all marginals, and best trees, for sentences of one length.
 func (b *bench) trees() error {
 	d, r := b.Device, rand.New(rand.NewPCG(5, 5))
 	count, words, relations := b.pick(1024, 3), b.pick(32, 5), b.pick(40, 3)
@@ -35,20 +35,32 @@ func (b *bench) trees() error {
 	defer device.Free(d, label)
 	o := cudaoracles.NewTreeSums(d)
 	defer o.Free()
+	best, heads := cudaoracles.NewBestTrees(d), cudaoracles.NewHeads(d, θ)
+	defer best.Free()
+	defer heads.Free(d)
+	n := float64(words)
 	for what, crossing := range []bool{false, true} {
 		θ.NonProjective = crossing
-		ask := func() {
-			o.Exp(θ, cudaoracles.GoldTrees{}, 1, value, arc, label, device.Array[float64]{}, cudaoracles.FiniteTrees{})
+		sizes := fmt.Sprintf("B=%d, n=%d, R=%d", count, words, relations)
+		for _, of := range []struct {
+			what string
+			ask  func()
+			work work
+		}{
+			{[]string{"sums over projective trees", "sums over all trees"}[what],
+				func() { o.Exp(θ, cudaoracles.GoldTrees{}, 1, value, arc, label, cudaoracles.FiniteTrees{}) },
+				work{bytes: 4 * float64(θ.P) * float64(3*relations+3), flops: 2 * float64(count) * []float64{2 * n * n * n, n * n * n}[what], fused: true}}, // multiply-adds in float64
+			{[]string{"best projective trees", "best of all trees"}[what],
+				func() { best.Max(θ, cudaoracles.GoldTrees{}, heads, value, cudaoracles.FiniteTrees{}) },
+				work{bytes: 4 * float64(θ.P) * float64(relations+2), flops: float64(count) * []float64{n * n * n, 4 * n * n}[what]}},
+		} {
+			of.ask() // allocates scratch memory, which is not possible during a capture
+			milliseconds, repeats, err := b.graphs(of.ask)
+			if err != nil {
+				return fmt.Errorf("%s: %w", of.what, err)
+			}
+			b.add(Row{What: of.what, Sizes: sizes, Milliseconds: milliseconds, Repeats: repeats}, of.work)
 		}
-		ask() // allocates scratch memory, which is not possible during a capture
-		milliseconds, repeats, err := b.graphs(ask)
-		if err != nil {
-			return fmt.Errorf("sums over trees: %w", err)
-		}
-		n := float64(words)
-		steps := float64(count) * []float64{2 * n * n * n, n * n * n}[what] // multiply-adds in float64
-		b.add(Row{What: []string{"sums over projective trees", "sums over all trees"}[what], Sizes: fmt.Sprintf("B=%d, n=%d, R=%d", count, words, relations),
-			Milliseconds: milliseconds, Repeats: repeats}, work{bytes: 4 * float64(θ.P) * float64(3*relations+3), flops: 2 * steps, fused: true})
 	}
 	return nil
 }

@@ -86,6 +86,8 @@ func (g *rig) trainingChecks() []Check {
 			return &methods.ProxLinear{WarmUp: -1, Inner: func(int) train.Method { return &methods.SVRG{} }}
 		}},
 		{name: "adam, crf, trees", net: biaffine, loss: engine.CRF, method: func() train.Method { return &methods.Adam{} }, crossing: true},
+		{name: "sgd, hinge, trees", net: biaffine, method: func() train.Method { return &methods.SGD{Rate: 0.1} }},
+		{name: "sgd, hinge, all trees", net: biaffine, method: func() train.Method { return &methods.SGD{Rate: 0.1} }, crossing: true},
 		{name: "prox-linear on batches, softmax-margin, trees", net: biaffine, loss: engine.SoftmaxMargin, method: onBatches},
 		{name: "prox-linear, saga, trees", net: biaffine, loss: engine.CRF, crossing: true, method: func() train.Method {
 			return &methods.ProxLinear{WarmUp: -1, Inner: func(int) train.Method { return &methods.SAGA{} }}
@@ -109,7 +111,7 @@ func (g *rig) training(ctx context.Context, c methodCase, r *rand.Rand, w *worst
 	run := func(device bool) (*train.State, error) {
 		p := &train.Problem{Engine: engine.NewEngine(o, 1), Smoothing: c.smoothing, Batch: g.pick(8, 2), Seed: 3}
 		if device {
-			a, err := accelerator.NewAccelerator(g.Device, o, c.rounded)
+			a, err := accelerator.NewAccelerator(g.Device, o, c.smoothing, c.rounded)
 			if err != nil {
 				return nil, err
 			}

@@ -17,12 +17,12 @@ import (
 
 func (g *rig) treeChecks() []Check {
 	return []Check{
-		{"sums over projective trees", g.treeSums(trees.SpanningTree{})},
-		{"sums over all trees", g.treeSums(trees.SpanningTree{NonProjective: true})},
+		{"sums over projective trees, and the best", g.treeSums(trees.SpanningTree{})},
+		{"sums over all trees, and the best", g.treeSums(trees.SpanningTree{NonProjective: true})},
 	}
 }
 
-// treeSums compares sums and marginals with the CPU's, for potentials within the range of float64, beyond it, and with forbidden arcs and relations. The longest
+// treeSums compares sums, marginals and the scores of best trees with the CPU's, for potentials within the range of float64, beyond it, and with forbidden arcs and relations. The longest
 // sentence is too long for shared memory.
 func (g *rig) treeSums(of trees.SpanningTree) func(context.Context, *rand.Rand, *worst) (string, error) {
 	return func(ctx context.Context, r *rand.Rand, w *worst) (string, error) {
@@ -62,15 +62,22 @@ func (g *rig) sumTrees(r *rand.Rand, w *worst, of trees.SpanningTree, relations 
 			θ.Parts[k].Values[i] = draw(r)
 		}
 	}
-	tree.New(of.NonProjective).Exp(θ, μ, want, u)
+	host, most := tree.New(of.NonProjective), make([]float64, len(lengths))
+	host.Exp(θ, μ, want, u)
+	host.Max(θ, make([]int32, θ.OutputSize()), most)
 
 	on := &cudaoracles.Trees{B: len(lengths), N: int(offsets[len(lengths)]), P: int(pairs[len(lengths)]), R: relations, Longest: longest, NonProjective: of.NonProjective,
 		Offsets: upload(g, offsets), Pairs: upload(g, pairs), Arc: upload(g, θ.Parts[0].Values), Label: upload(g, θ.Parts[1].Values)}
 	o := cudaoracles.NewTreeSums(g.Device)
 	defer o.Free()
 	value, arc, label := poisoned[float64](g, on.B), poisoned[float32](g, on.P), poisoned[float32](g, on.P*on.R)
-	o.Exp(on, cudaoracles.GoldTrees{}, μ, value, arc, label, device.Array[float64]{}, cudaoracles.FiniteTrees{})
+	o.Exp(on, cudaoracles.GoldTrees{}, μ, value, arc, label, cudaoracles.FiniteTrees{})
 	values, arcs, labels := download(g, value), download(g, arc), download(g, label)
+	best, heads := cudaoracles.NewBestTrees(g.Device), cudaoracles.NewHeads(g.Device, on)
+	defer best.Free()
+	defer heads.Free(g.Device)
+	best.Max(on, cudaoracles.GoldTrees{}, heads, value, cudaoracles.FiniteTrees{})
+	scores := download(g, value)
 	for _, x := range []device.Array[float32]{on.Arc, on.Label, arc, label} {
 		device.Free(g.Device, x)
 	}
@@ -83,6 +90,9 @@ func (g *rig) sumTrees(r *rand.Rand, w *worst, of trees.SpanningTree, relations 
 	for b, v := range want {
 		if err := w.near("value", values[b], v, single); err != nil {
 			return fmt.Errorf("sentence %d of %d words: %w", b, lengths[b], err)
+		}
+		if scores[b] != most[b] {
+			return fmt.Errorf("sentence %d of %d words: the best tree scores %.17g, on the CPU %.17g", b, lengths[b], scores[b], most[b])
 		}
 	}
 	for k, got := range [][]float32{arcs, labels} {

@@ -1,0 +1,69 @@
+package accelerator
+
+import (
+	"context"
+
+	"github.com/dsp-go/dsp/cuda/device"
+	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/train/engine"
+)
+
+// Part implements engine.PartAccelerator. The gradient passes through pinned memory of the host (package device).
+func (a *Accelerator) Part(ctx context.Context, w []float32, examples []int, s oracles.Smoothing, dropout uint64, g []float32, losses []float64) (engine.Sums, error) {
+	if err := a.Step(ctx, w, examples, s, nil, dropout); err != nil {
+		return engine.Sums{}, err
+	}
+	device.Download(a.d, g, a.vectors.grad)
+	if losses != nil {
+		value, gold := a.last.losses()
+		device.Download(a.d, losses, value)
+		if !gold.IsEmpty() {
+			of := make([]float64, len(losses))
+			device.Download(a.d, of, gold)
+			for k, x := range of {
+				losses[k] -= x
+			}
+		}
+	}
+	return a.sums()
+}
+
+// PartOfPass implements engine.PartAccelerator.
+func (a *Accelerator) PartOfPass(ctx context.Context, w []float32, examples []int, s oracles.Smoothing, g []float32) (engine.Sums, error) {
+	return a.fullPass(ctx, w, examples, s, nil, g)
+}
+
+// SetStep implements engine.PartAccelerator.
+func (a *Accelerator) SetStep(s engine.Sums, g []float32) {
+	a.product.known = false
+	device.Upload(a.d, a.vectors.grad, g)
+	sums := numbersOfSums(s)
+	device.Upload(a.d, a.oracle.sums(), sums[:])
+}
+
+// Move implements engine.PartAccelerator.
+func (a *Accelerator) Move(examples []int, losses []float64, m engine.Move) error {
+	x := a.descent
+	key := x.prepare(m, len(examples), len(losses))
+	var of func() batchLosses
+	if losses != nil {
+		of = func() batchLosses { return x.upload(examples, losses, a.data.Set.Weight) }
+	}
+	x.move(key, a.oracle.sums(), of)
+	return a.d.Err()
+}
+
+// upload copies the losses of a batch to the device. weight returns the c_i of an example.
+func (x *descent) upload(examples []int, losses []float64, weight func(i int) float64) batchLosses {
+	const what = "the losses of a batch"
+	d, b, n := x.d, &x.batch, len(examples)
+	numbers, weights := make([]int32, n), make([]float32, n)
+	for k, i := range examples {
+		numbers[k], weights[k] = int32(i), float32(weight(i))
+	}
+	all := batchLosses{value: device.Grow(d, &b.value, n, what), examples: device.Grow(d, &b.examples, n, what), weight: device.Grow(d, &b.weight, n, what)}
+	device.Upload(d, all.value, losses)
+	device.Upload(d, all.examples, numbers)
+	device.Upload(d, all.weight, weights)
+	return all
+}

@@ -1,0 +1,270 @@
+package models
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"slices"
+
+	"github.com/dsp-go/dsp/models/data/formats"
+	"github.com/dsp-go/dsp/models/data/text"
+	"github.com/dsp-go/dsp/models/data/union"
+	"github.com/dsp-go/dsp/models/inputs"
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/machine/host"
+)
+
+// ranges are the parts of text files that several processes read, which train together. No process holds the text of all.
+//
+// First each process parses its range of the bytes of all files, and tells the others the lengths, labels and line numbers of the sequences there. Then all know
+// which examples each process has (structured.Share), and each reads the lines of its own.
+type ranges struct {
+	share         *structured.Share
+	files         []rangedFile
+	total, before int64 // bytes of all files, and of those before the next one
+	next          int   // file
+}
+
+// rangedFile is a file of which each process reads a range.
+type rangedFile struct {
+	path     string
+	size     int64
+	begins   []beginning // of each process's range
+	examples int
+}
+
+// beginning is a place where a line begins.
+type beginning struct {
+	At     int64 // bytes before it
+	Line   int   // its number, from 1
+	Breaks int   // lines that end in the range that begins here
+}
+
+// rangesOf returns the parts of training files that the processes of a share read; nil if each reads all of them.
+func (s source) rangesOf(value string, share *structured.Share) (*ranges, error) {
+	if share == nil || !formats.Find(s.Format).Ranges || !s.task.Labels || s.Partial || s.config.Structure == "segments" || !inputs.OwnExamples(s.config) {
+		return nil, nil
+	}
+	x := &ranges{share: share}
+	var sizes []int64
+	var failed error
+	for _, path := range formats.Files(value) {
+		size, err := host.PlainSize(path)
+		if err != nil && failed == nil {
+			failed = err
+		}
+		sizes = append(sizes, size)
+		x.files = append(x.files, rangedFile{path: path, size: size})
+		x.total += size
+	}
+	all, err := structured.Tell(share, sizes, failed)
+	if err != nil {
+		return nil, err
+	}
+	for process, theirs := range all {
+		for k, size := range theirs {
+			if size != all[0][k] {
+				return nil, structured.BadInput("%s: rank %d finds %d bytes, and rank 0 %d: all ranks need the same files", x.files[k].path, process, size, all[0][k])
+			}
+		}
+	}
+	if slices.Contains(sizes, 0) {
+		return nil, nil
+	}
+	return x, nil
+}
+
+// sequences is what a process tells of its range of a file.
+type sequences struct {
+	Columns        []string
+	Lengths, Lines []int
+	Labels         []int32
+	Names          []string // of labels
+}
+
+// read reads the next file, path: all of its examples without their text.
+func (x *ranges) read(s source, path string) (*structured.Dataset, error) {
+	file := &x.files[x.next]
+	x.next++
+	f, err := os.Open(path)
+	var mine beginning
+	var end int64
+	if err == nil {
+		defer f.Close()
+		mine, end, err = x.rangeOf(f, file.size)
+	}
+	x.before += file.size
+	if file.begins, err = structured.Tell(x.share, mine, badFile(err)); err != nil {
+		return nil, err
+	}
+	line := 1
+	for k := range file.begins {
+		file.begins[k].Line = line
+		line += file.begins[k].Breaks
+	}
+	found, err := s.parse(f, mine.At, end, file.begins[x.share.Process].Line, path)
+	all, err := structured.Tell(x.share, found, err)
+	if err != nil {
+		return nil, err
+	}
+	d := joinSequences(path, all)
+	if file.examples = d.Len(); file.examples == 0 { // which is an error that the reader of the whole file knows best
+		err := formats.Open(path, func(r io.Reader) error {
+			_, err := s.readFrom(r, path)
+			return err
+		})
+		return d, err
+	}
+	return d, nil
+}
+
+// rangeOf returns where the range of this process begins and ends in the next file.
+func (x *ranges) rangeOf(f *os.File, size int64) (mine beginning, end int64, err error) {
+	bound := func(process int) (int64, error) {
+		at := x.total/int64(x.share.Processes)*int64(process) - x.before
+		if process == x.share.Processes {
+			at = size
+		}
+		return text.AfterBlank(f, size, min(at, size))
+	}
+	if mine.At, err = bound(x.share.Process); err != nil {
+		return mine, 0, err
+	}
+	if end, err = bound(x.share.Process + 1); err != nil {
+		return mine, 0, err
+	}
+	mine.Breaks, err = text.CountLines(io.NewSectionReader(f, mine.At, end-mine.At))
+	return mine, end, err
+}
+
+// parse reads what others need to know of a range of a file.
+func (s source) parse(f *os.File, from, to int64, line int, path string) (sequences, error) {
+	x := sequences{}
+	var names structured.Alphabet
+	s.each = func(d *structured.Dataset) error {
+		x.Columns = d.ColumnNames
+		x.Lines = append(x.Lines, d.Lines...)
+		for i := range d.Len() {
+			x.Lengths = append(x.Lengths, d.Length(i))
+		}
+		for _, l := range d.Labels {
+			x.Labels = append(x.Labels, names.Intern(d.Alphabet.Name(l)))
+		}
+		return nil
+	}
+	_, err := s.readRange(f, from, to, line, path)
+	if x.Names = names.Names(); errors.Is(err, host.ErrNoTokens) {
+		err = nil // others may have some
+	}
+	return x, err
+}
+
+// readRange reads the bytes from to to−1 of a file, where the line of that number begins.
+func (s source) readRange(f *os.File, from, to int64, line int, path string) (*structured.Dataset, error) {
+	if s.line = line; from > 0 {
+		s.start = io.NewSectionReader(f, 0, to)
+	}
+	return s.readFrom(io.NewSectionReader(f, from, to-from), path)
+}
+
+// joinSequences returns the examples of a file without their text.
+func joinSequences(path string, all []sequences) *structured.Dataset {
+	d := &structured.Dataset{Name: path, Offsets: []int{0}, Labels: []int32{}, Lines: []int{}}
+	var names []string
+	for _, x := range all {
+		names = append(names, x.Names...)
+		if d.ColumnNames == nil && x.Columns != nil {
+			d.ColumnNames, d.Columns = x.Columns, make([][]string, len(x.Columns))
+		}
+	}
+	slices.Sort(names)
+	d.Alphabet = structured.NewAlphabet(names...)
+	for _, x := range all {
+		d.Lines = append(d.Lines, x.Lines...)
+		for _, n := range x.Lengths {
+			d.Offsets = append(d.Offsets, d.Positions()+n)
+		}
+		for _, l := range x.Labels {
+			d.Labels = append(d.Labels, d.Alphabet.Index(x.Names[l]))
+		}
+	}
+	return d
+}
+
+// readOwn gives this process its share of all examples d, and reads their text.
+func (x *ranges) readOwn(s source, d *structured.Dataset) error {
+	d.Columns = nil
+	d.TakeShare(x.share)
+	var sets []*structured.Dataset
+	before := 0 // examples of the files so far
+	var err error
+	for k := range x.files {
+		file := &x.files[k]
+		lo, hi := max(d.Share.First-before, 0), min(d.Share.Last-before, file.examples)
+		if lo < hi && err == nil {
+			var set *structured.Dataset
+			if set, err = file.examplesOf(s, d, before, lo, hi); err == nil {
+				sets = append(sets, set)
+			}
+		}
+		before += file.examples
+	}
+	own := &structured.Dataset{Offsets: []int{0}, ColumnNames: d.ColumnNames}
+	for range d.ColumnNames {
+		own.Columns = append(own.Columns, []string{})
+	}
+	if len(sets) > 0 && err == nil {
+		own, err = union.Join(sets)
+	}
+	if own != nil {
+		own.Name, d.Share.Text = d.Name, own
+	}
+	_, err = structured.Tell(x.share, 0, err)
+	return err
+}
+
+// examplesOf reads examples lo to hi−1 of the file, the first of which is example before of d.
+func (file *rangedFile) examplesOf(s source, d *structured.Dataset, before, lo, hi int) (*structured.Dataset, error) {
+	f, err := os.Open(file.path)
+	if err != nil {
+		return nil, badFile(err)
+	}
+	defer f.Close()
+	from, err := file.at(f, d.Lines[before+lo])
+	to := file.size
+	if hi < file.examples && err == nil {
+		to, err = file.at(f, d.Lines[before+hi])
+	}
+	if err != nil {
+		return nil, badFile(err)
+	}
+	own, err := s.readRange(f, from, to, d.Lines[before+lo], file.path)
+	if err != nil {
+		return nil, err
+	}
+	if !slices.Equal(own.Lines, d.Lines[before+lo:before+hi]) || own.Positions() != d.Offsets[before+hi]-d.Offsets[before+lo] {
+		return nil, structured.BadInput("%s: the file has changed while it was read", file.path)
+	}
+	return &structured.Dataset{Name: own.Name, Offsets: own.Offsets, Columns: own.Columns, ColumnNames: own.ColumnNames}, nil
+}
+
+// at returns where a line begins in the file.
+func (file *rangedFile) at(f *os.File, line int) (int64, error) {
+	from := file.begins[0]
+	for _, b := range file.begins {
+		if b.Line <= line {
+			from = b
+		}
+	}
+	bytes, err := text.BytesOf(io.NewSectionReader(f, from.At, file.size-from.At), line-from.Line)
+	return from.At + bytes, err
+}
+
+// badFile makes an error of a file bad input.
+func badFile(err error) error {
+	if err == nil || errors.Is(err, context.Canceled) {
+		return err
+	}
+	return structured.BadInput("%w", err)
+}

@@ -1,0 +1,226 @@
+package models
+
+import (
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/dsp-go/dsp/models/config"
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/train"
+	"github.com/dsp-go/dsp/train/engine"
+	"github.com/dsp-go/dsp/train/ranks"
+	"github.com/dsp-go/dsp/train/ranks/rankstest"
+)
+
+// drawFiles writes text files in columns or CoNLL-U, with blank lines, comments and documents in odd places, and returns their names.
+func drawFiles(t *rapid.T, dir string, conllu bool) string {
+	var files []string
+	for k := range rapid.IntRange(1, 3).Draw(t, "files") {
+		end, text := rapid.SampledFrom([]string{"\n", "\r\n"}).Draw(t, "ends of lines"), ""
+		if rapid.Bool().Draw(t, "mark of byte order") {
+			text = "\xef\xbb\xbf"
+		}
+		for range rapid.IntRange(1, 60).Draw(t, "sentences") {
+			text += strings.Repeat(rapid.SampledFrom([]string{"", " "}).Draw(t, "blank line")+end, rapid.SampledFrom([]int{0, 0, 0, 1, 9}).Draw(t, "more blank lines"))
+			times, begin := rapid.SampledFrom([]int{1, 1, 20}).Draw(t, "times"), len(text)
+			switch before := rapid.SampledFrom([]string{"", "", "# a comment" + end, "-DOCSTART- O O" + end + end}).Draw(t, "before"); {
+			case conllu && before != "":
+				text += "# a comment" + end
+			case strings.HasPrefix(before, "-"):
+				text += before
+			}
+			for w := range rapid.IntRange(1, 12).Draw(t, "words") {
+				word, tag := rapid.StringMatching(`[a-cß]{1,3}`).Draw(t, "word"), rapid.SampledFrom([]string{"O", "O", "B-A", "I-A", "B-B"}).Draw(t, "label")
+				if !strings.Contains(text, "B-") {
+					tag = "B-A" // so that labels are entity tags
+				}
+				if conllu {
+					text += fmt.Sprintf("%d\t%s\t_\t%s\t_\t_\t0\troot\t_\t_", w+1, word, tag) + end
+				} else {
+					text += word + " X " + tag + end
+				}
+			}
+			text += end
+			text += strings.Repeat(text[begin:], times-1)
+		}
+		files = append(files, filepath.Join(dir, fmt.Sprint("train", k)))
+		if err := os.WriteFile(files[k], []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return strings.Join(files, ",")
+}
+
+// inRanks makes the data of c as several processes that train together do, and calls check in each.
+func inRanks(n int, c config.Config, check func(d *Data, err error) error) error {
+	return rankstest.InProcess(context.Background(), n, func(ctx context.Context, g ranks.Group) error {
+		r, err := Resolve(c)
+		if err != nil {
+			return err
+		}
+		d, err := r.SharedData(engine.ShareOf(ctx, g))
+		return check(d, err)
+	})
+}
+
+// Several processes, of which each reads ranges of the text files, have the data that one process reads, and none has the text of examples that are not its own.
+func TestReadInRanges(t *testing.T) {
+	dir := t.TempDir()
+	template := filepath.Join(dir, "template")
+	if err := os.WriteFile(template, []byte("U%x[0,word]\nU%x[-1,word]/%x[0,known]\nB%x[0,word]\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		c := config.Default()
+		c.Task, c.Net, c.Loss, c.Method, c.MinCount = "tag", "linear", "crf", "lbfgs", rapid.IntRange(1, 3).Draw(t, "least count")
+		c.Format, c.Columns = "conll", "word=0,pos=1,label=-1"
+		if rapid.Bool().Draw(t, "CoNLL-U") {
+			c.Format, c.Columns = "conllu", ""
+		}
+		c.Train = drawFiles(t, dir, c.Format == "conllu")
+		c.Scheme = rapid.SampledFrom([]string{"keep", "bioes"}).Draw(t, "scheme")
+		if rapid.Bool().Draw(t, "template") {
+			c.Template = template
+		}
+		r, err := Resolve(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		one, err := r.Data()
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := train.Fingerprint(one.Train)
+		err = inRanks(rapid.IntRange(2, 4).Draw(t, "processes"), c, func(d *Data, err error) error {
+			if err != nil {
+				return err
+			}
+			x := d.Train
+			if !x.HasShare() || x.Columns != nil || x.Share.Text == nil || x.Share.Text.Len() != x.Share.Last-x.Share.First {
+				return errors.New("the text is not that of the process's own examples")
+			}
+			if got := train.Fingerprint(x); got != want {
+				return fmt.Errorf("fingerprint %s, expected %s", got, want)
+			}
+			for i := range x.Len() {
+				if x.Where(i) != one.Train.Where(i) {
+					return fmt.Errorf("example %d is at %s, expected %s", i, x.Where(i), one.Train.Where(i))
+				}
+			}
+			if x.Name != one.Train.Name || !reflect.DeepEqual(x.ColumnNames, one.Train.ColumnNames) {
+				return fmt.Errorf("%s has columns %q, expected %s and %q", x.Name, x.ColumnNames, one.Train.Name, one.Train.ColumnNames)
+			}
+			if err := x.Complete(); err != nil {
+				return err
+			}
+			if got := train.Fingerprint(x); got != want {
+				return fmt.Errorf("fingerprint of completed data %s, expected %s", got, want)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+// A mistake anywhere in the files has the message of one process in all: the file, the line, and what was expected.
+func TestMistakesInRanges(t *testing.T) {
+	dir := t.TempDir()
+	sentences := func(from, to int) string { return strings.Repeat("a b O\nb c B-A\n\n", to-from) }
+	for name, files := range map[string][]string{
+		"first half":       {sentences(0, 5) + "a O\n\n" + sentences(5, 40)},
+		"second half":      {sentences(0, 35) + "a O\n\n" + sentences(35, 40)},
+		"two":              {sentences(0, 5) + "a O\n\n" + sentences(5, 30) + "b O\n\n" + sentences(30, 40)},
+		"wider lines":      {strings.Repeat("a b c O\n\n", 30) + "a b c d O\n"},
+		"second file":      {sentences(0, 20), sentences(0, 15) + "a\n"},
+		"other columns":    {sentences(0, 20), strings.Repeat("a b c O\n\n", 30)},
+		"no tokens":        {sentences(0, 20), "\n\n-DOCSTART-\n\n", sentences(0, 20)},
+		"nothing":          {"\n \n\n"},
+		"raw text":         {"It is raw text and nothing else.\n"},
+		"no tags to write": {strings.Repeat("a b N\n\n", 20)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := config.Default()
+			c.Task, c.Net, c.Loss, c.Method, c.Format, c.Columns, c.Scheme = "tag", "linear", "crf", "lbfgs", "conll", "word=0,pos=1,label=-1", "iob2"
+			var paths []string
+			for k, content := range files {
+				paths = append(paths, filepath.Join(dir, fmt.Sprint(name, k)))
+				if err := os.WriteFile(paths[k], []byte(content), 0o666); err != nil {
+					t.Fatal(err)
+				}
+			}
+			c.Train = strings.Join(paths, ",")
+			r, err := Resolve(c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, want := r.Data()
+			if !structured.IsBadInput(want) {
+				t.Fatalf("one process: %v", want)
+			}
+			err = inRanks(3, c, func(_ *Data, err error) error {
+				if !structured.IsBadInput(err) || err.Error() != want.Error() {
+					return fmt.Errorf("%w, expected %w", err, want)
+				}
+				return nil
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// Processes that find other files refuse them, and read compressed ones whole.
+func TestRangesOfOtherFiles(t *testing.T) {
+	dir := t.TempDir()
+	text := strings.Repeat("a b O\nb c B-A\n\n", 40)
+	packed := filepath.Join(dir, "train.conll.gz")
+	f, err := os.Create(packed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	z := gzip.NewWriter(f)
+	if _, err := io.WriteString(z, text); err != nil || z.Close() != nil || f.Close() != nil {
+		t.Fatal(err)
+	}
+	c := config.Default()
+	c.Task, c.Net, c.Loss, c.Method, c.Format, c.Columns, c.Train = "tag", "linear", "crf", "lbfgs", "conll", "word=0,pos=1,label=-1", packed
+	if err := inRanks(2, c, func(d *Data, err error) error {
+		if err == nil && (d.Train.Columns == nil || !d.Train.HasShare()) {
+			err = errors.New("no text, or all attributes")
+		}
+		return err
+	}); err != nil {
+		t.Errorf("compressed: %v", err)
+	}
+	err = rankstest.InProcess(t.Context(), 2, func(ctx context.Context, g ranks.Group) error {
+		c := c
+		c.Train = filepath.Join(dir, fmt.Sprint("of", g.Rank()))
+		if err := os.WriteFile(c.Train, []byte(text+strings.Repeat("a b O\n", g.Rank())), 0o666); err != nil {
+			return err
+		}
+		r, err := Resolve(c)
+		if err == nil {
+			_, err = r.SharedData(engine.ShareOf(ctx, g))
+		}
+		if !structured.IsBadInput(err) || !strings.Contains(err.Error(), "rank 1 finds 606 bytes, and rank 0 600: all ranks need the same files") {
+			return fmt.Errorf("other files: %w", err)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
