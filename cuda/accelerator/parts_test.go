@@ -31,7 +31,7 @@ func inParts(t *testing.T, devices []*device.Device, o *engine.Objective, parts 
 	err := rankstest.InProcess(t.Context(), len(devices), func(ctx context.Context, g ranks.Group) error {
 		turn.Lock()
 		defer turn.Unlock()
-		a, err := accelerator.NewAccelerator(devices[g.Rank()], o, false)
+		a, err := accelerator.NewAccelerator(devices[g.Rank()], o, oracles.Smoothing{}, false)
 		if err != nil {
 			return err
 		}

@@ -100,11 +100,11 @@ func eachRow(d *structured.Dataset, do func(row []float32)) error {
 
 // meanSquare returns the mean of ‖x_t‖² over the attributes of positions.
 func meanSquare(d *structured.Dataset) (float64, error) {
-	first, last := d.Held()
-	lo, hi := d.Offsets[first], d.Offsets[last]
-	total := float64(d.Attributes.Offsets[hi] - d.Attributes.Offsets[lo])
-	if v := d.Attributes.Value; v != nil {
-		total = vec.Norm2(v[d.Attributes.Offsets[lo]:d.Attributes.Offsets[hi]])
+	x := d.Attributes // empty rows, where other processes have the attributes
+	first, last := x.Offsets[0], x.Offsets[d.Positions()]
+	total := float64(last - first)
+	if x.Value != nil {
+		total = vec.Norm2(x.Value[first:last])
 	}
 	if d.HasShare() {
 		all, err := d.Share.Gather(binary.LittleEndian.AppendUint64(nil, math.Float64bits(total)))

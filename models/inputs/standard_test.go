@@ -118,15 +118,24 @@ func TestFitRowsShared(t *testing.T) {
 	d := besideAttributes(3)
 	want := fitRows(t, d, 3)
 	var sent [2][]byte
+	process := func(k int, gather func([]byte) ([][]byte, error)) *structured.Dataset { // knows the attributes of example k alone
+		own := *d
+		own.Attributes = &structured.Sparse{Offsets: []int{0}}
+		for t := range d.Positions() {
+			if row, _ := d.Attributes.Row(t); d.Offsets[k] <= t && t < d.Offsets[k+1] {
+				own.Attributes.Index = append(own.Attributes.Index, row...)
+			}
+			own.Attributes.Offsets = append(own.Attributes.Offsets, len(own.Attributes.Index))
+		}
+		own.Share = &structured.Share{First: k, Last: k + 1, Kept: true, Gather: gather}
+		return &own
+	}
 	for k := range sent { // each gives its own sum; then each gets both
-		part := *d
-		part.Share = &structured.Share{First: k, Last: k + 1, Kept: true, Gather: func(mine []byte) ([][]byte, error) { sent[k] = mine; return [][]byte{mine}, nil }}
-		fitRows(t, &part, 3)
+		fitRows(t, process(k, func(mine []byte) ([][]byte, error) { sent[k] = mine; return [][]byte{mine}, nil }), 3)
 	}
 	for k := range sent {
-		part := *d
-		part.Share = &structured.Share{First: k, Last: k + 1, Kept: true, Gather: func([]byte) ([][]byte, error) { return sent[:], nil }}
-		if got := fitRows(t, &part, 3); !slices.Equal(got.Scale, want.Scale) || !slices.Equal(got.Mean, want.Mean) {
+		got := fitRows(t, process(k, func([]byte) ([][]byte, error) { return sent[:], nil }), 3)
+		if !slices.Equal(got.Scale, want.Scale) || !slices.Equal(got.Mean, want.Mean) {
 			t.Errorf("process %d: scales %v, want %v", k, got.Scale, want.Scale)
 		}
 	}
