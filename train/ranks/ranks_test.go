@@ -221,6 +221,7 @@ func TestUnderLaunchers(t *testing.T) {
 			{"dies", 3, ""},
 		} {
 			t.Run(fmt.Sprintf("%s/%s/%d", l.Name, c.program, c.n), func(t *testing.T) {
+				t.Parallel() // launchers take a second to end after a failure
 				out, err := l.Run(t, c.n, []string{asRank + "=" + c.program}, self)
 				switch {
 				case c.program == "dies":
