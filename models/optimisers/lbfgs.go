@@ -9,11 +9,11 @@ import (
 var LBFGS = builtin(&Descriptor{
 	Name:    "lbfgs",
 	Summary: "L-BFGS, on all examples at once, with the curvature of dense inputs; no step size",
-	When:    "for linear nets on dense features and smooth losses; the batch reference; for labels known in part",
+	When:    "for linear nets on dense features and smooth losses; the batch reference; for labels known in part; without --mu the hinge is smoothed less and less",
 	Settings: struct {
 		Preconditioning
 	}{},
-	Losses: SmoothObjectives, Smoothing: Smooths, Certified: true, Partial: true, Prior: true, Ranks: true, OwnData: true,
+	Losses: SmoothObjectives, Smoothing: Smooths, Certified: true, Partial: true, Prior: true, Ranks: true, InParts: inParts, OwnData: true,
 	Passes: batchPasses,
 	Make:   func(r *Run) (train.Method, error) { return &quasinewton.LBFGS{Plain: r.Preconditioner == "none"}, nil },
 })
