@@ -3,6 +3,7 @@ package models
 import (
 	"context"
 	"errors"
+	"hash/crc32"
 	"io"
 	"os"
 	"slices"
@@ -47,32 +48,54 @@ func (s source) rangesOf(value string, share *structured.Share) (*ranges, error)
 		return nil, nil
 	}
 	x := &ranges{share: share}
-	var sizes []int64
+	var mine []contents
 	var failed error
 	for _, path := range formats.Files(value) {
 		size, err := host.PlainSize(path)
+		c := contents{Size: size}
+		if err == nil && size > 0 {
+			c.Sum, err = checksum(path)
+		}
 		if err != nil && failed == nil {
 			failed = err
 		}
-		sizes = append(sizes, size)
+		mine = append(mine, c)
 		x.files = append(x.files, rangedFile{path: path, size: size})
 		x.total += size
 	}
-	all, err := structured.Tell(share, sizes, failed)
+	all, err := structured.Tell(share, mine, failed)
 	if err != nil {
 		return nil, err
 	}
 	for process, theirs := range all {
-		for k, size := range theirs {
-			if size != all[0][k] {
-				return nil, structured.BadInput("%s: rank %d finds %d bytes, and rank 0 %d: all ranks need the same files", x.files[k].path, process, size, all[0][k])
+		for k, c := range theirs {
+			if c != all[0][k] {
+				return nil, structured.BadInput("%s: rank %d finds %d bytes with the checksum %08x, and rank 0 %d with %08x: all ranks need the same files", x.files[k].path, process, c.Size, c.Sum, all[0][k].Size, all[0][k].Sum)
 			}
 		}
 	}
-	if slices.Contains(sizes, 0) {
+	if slices.ContainsFunc(mine, func(c contents) bool { return c.Size == 0 }) {
 		return nil, nil
 	}
 	return x, nil
+}
+
+// contents is what tells copies of a file apart: its size and checksum (CRC-32C). Ranks on several machines may have their own copies, and each reads ranges only.
+type contents struct {
+	Size int64
+	Sum  uint32
+}
+
+// checksum reads a file as fast as the disk can.
+func checksum(path string) (uint32, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return 0, badFile(err)
+	}
+	defer f.Close()
+	sum := crc32.New(crc32.MakeTable(crc32.Castagnoli))
+	_, err = io.Copy(sum, f)
+	return sum.Sum32(), badFile(err)
 }
 
 // sequences is what a process tells of its range of a file.
