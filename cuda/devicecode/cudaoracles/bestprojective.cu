@@ -64,7 +64,9 @@ DEVICE void trace(const Chart<Best>& c, int root, int* head, uint32_t* stack) {
 	}
 }
 
-BOUNDED_KERNEL(best_projective, 256)(BEST_PARAMETERS) {
+#define TWICE_256 256, 2 /* threads per block, and least blocks per multiprocessor, for which there are 128 registers */
+
+BOUNDED_KERNEL(best_projective, TWICE_256)(BEST_PARAMETERS) {
 	SHARED(double, shared);
 	Sentence s = sentence_at(offsets, pairs, BLOCK);
 	int n = s.n, step = n | 1;
