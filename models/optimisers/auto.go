@@ -162,9 +162,9 @@ func autoOnDevice(o *engine.Objective) *Descriptor {
 	return Casimir
 }
 
-// fewColumns is the number of dense inputs below which casimir may get on faster: there an oracle's answer is hardly more work than a step of n-slack. With 9 labels, 16 or 32 inputs
-// and 4,000 examples that no weights separate, n-slack takes 1.2 and 1.5 times as long to 0.1 %; on data with few errors it is three times as fast at 32. With 64,
-// casimir was not done after 60 passes, where n-slack needed 10 and 26.
+// fewColumns is the number of dense inputs below which auto takes casimir: there an oracle's answer is hardly more work than a step of n-slack. The data decide more than
+// the columns: from 16 to 128 n-slack is up to 2.2 times as fast where few labels are wrong, and takes up to four times as long where many are (docs/methods.md). On rows of encoders casimir
+// is far behind.
 const fewColumns = 64
 
 // planesKept is how many outputs n-slack keeps of an example, a few less or more: 1.5 on letters and 2.5 on text.

@@ -12,6 +12,7 @@ var Counts = builtin(&Descriptor{
 	When:     "for a baseline of labels of tokens in a second, and for --init of other methods",
 	Settings: countSettings{Word: 0.01, Step: 0.1},
 	Losses:   SmoothOnly, // it minimises none, but its probabilities are those of crf
+	Chains:   true,
 	Features: "hmm",
 	Passes:   1,
 	Closed:   true,

@@ -28,6 +28,7 @@ type Descriptor struct {
 	Losses    Losses
 	Smoothing Smoothing              // of the hinge's max
 	Sums      bool                   // it needs sums over all outputs, whatever the loss
+	Chains    bool                   // it takes labels of sequences only
 	Certified bool                   // it bounds the distance to the optimum, so that a run may end at a gap
 	Partial   bool                   // it takes labels that are known in part, where a convex method's objective is not convex
 	Closed    bool                   // its weights are a closed form of the data, wherever a run begins
@@ -90,7 +91,7 @@ const (
 	HingeOnly               // the hinge
 	SmoothOnly              // losses that are log-partition functions
 	SmoothLosses            // those and the quadratic loss
-	SmoothObjectives        // those, and the hinge smoothed with a given μ
+	SmoothObjectives        // those, and the smoothed hinge: with a given μ, or as the method says
 	OutputLosses            // those about the best output or all outputs: not the quadratic loss
 )
 
@@ -112,7 +113,7 @@ func (l Losses) Takes(loss string) bool {
 
 // String names the losses.
 func (l Losses) String() string {
-	return [...]string{"any", "hinge", "crf, softmax-margin", "crf, softmax-margin, quadratic", "crf, softmax-margin, quadratic, hinge with --mu", "hinge, crf, softmax-margin"}[l]
+	return [...]string{"any", "hinge", "crf, softmax-margin", "crf, softmax-margin, quadratic", "crf, softmax-margin, quadratic, smoothed hinge", "hinge, crf, softmax-margin"}[l]
 }
 
 // Smoothing says whether a method smooths the hinge's max.

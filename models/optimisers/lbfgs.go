@@ -9,7 +9,7 @@ import (
 var LBFGS = builtin(&Descriptor{
 	Name:    "lbfgs",
 	Summary: "L-BFGS, on all examples at once, with the curvature of dense inputs; no step size",
-	When:    "for linear nets on dense features and smooth losses; the batch reference; for labels known in part",
+	When:    "for linear nets on dense features and smooth losses; the batch reference; for labels known in part; without --mu the hinge is smoothed less and less",
 	Settings: struct {
 		Preconditioning
 	}{},

@@ -14,9 +14,10 @@ import (
 //
 //	F(w) = Σ_i κ_i h(b + A w) + (λ/2)‖w − c‖² + Σ_j λ₁_j |w_j| + constant,    low ≤ w_j ≤ high,
 //
-// where h is max or log Σ exp. Scores are those above the gold output's, which is row 0 with b_0 = 0 and a_0 = 0.
+// where h is max or log Σ exp. Scores are those above the gold output's, which is row 0 with b_0 = 0 and a_0 = 0. For the quadratic loss h is half the squared
+// norm, and a block has a row for each potential that the loss fits: what is above the indicator of the gold label.
 type explicit struct {
-	smooth   bool
+	h        curve
 	blocks   []block
 	λ        float64
 	λ1       []float64 // of each weight
@@ -24,6 +25,15 @@ type explicit struct {
 	constant float64
 	bounds   *engine.Bounds // low and high; nil: none
 }
+
+// curve is the function of the scores of a block in an explicit objective.
+type curve int
+
+const (
+	largest curve = iota // max
+	logSum               // log Σ exp
+	squares              // ½‖·‖²
+)
 
 // clip returns the weight between the bounds that is closest to w.
 func (x *explicit) clip(w float64) float64 {
@@ -55,6 +65,12 @@ func list(t testing.TB, p *train.Problem) *explicit {
 		θ.Resize(&batch, p.Scorer.Form())
 		u.Resize(&batch, p.Scorer.Form())
 		gold := batch.GoldOf(0)
+		if x.h == squares {
+			u.Clear()
+			u.Add(0, gold.Output, 1)
+			x.blocks = append(x.blocks, fits(p.Data.Weight(i)/n, jacobian[i], u, x.dim()))
+			continue
+		}
 		bl := block{κ: p.Data.Weight(i) / n, a: [][]float64{make([]float64, x.dim())}, b: []float64{0}}
 		θ.Structure.Each(θ, 0, func(y []int32) {
 			u.Clear()
@@ -87,9 +103,27 @@ func list(t testing.TB, p *train.Problem) *explicit {
 	return x
 }
 
+// fits returns the block of an example for the quadratic loss, with the gold output in u.
+func fits(κ float64, potentials []entry, u *structured.Marginals, dim int) block {
+	bl, at := block{κ: κ}, 0
+	for k := range u.Parts {
+		for _, y := range u.Parts[k].Of(0) {
+			if e := potentials[at]; k == u.Structure.(structured.Entrywise).EntryPart() {
+				row := make([]float64, dim)
+				for _, s := range e.slopes {
+					row[s.j] = s.x
+				}
+				bl.a, bl.b = append(bl.a, row), append(bl.b, e.constant-float64(y))
+			}
+			at++
+		}
+	}
+	return bl
+}
+
 // objectiveOf returns everything of an explicit objective but its blocks.
 func objectiveOf(p *train.Problem) *explicit {
-	x := &explicit{smooth: p.Loss.Smooth(), λ: p.Lambda, center: make([]float64, p.Scorer.Dim()), λ1: make([]float64, p.Scorer.Dim()), constant: p.Constant, bounds: p.Bounds}
+	x := &explicit{h: curveOf(p.Loss), λ: p.Lambda, center: make([]float64, p.Scorer.Dim()), λ1: make([]float64, p.Scorer.Dim()), constant: p.Constant, bounds: p.Bounds}
 	for j := range x.λ1 {
 		x.λ1[j] = p.L1
 	}
@@ -100,6 +134,16 @@ func objectiveOf(p *train.Problem) *explicit {
 		x.center[j] = float64(c)
 	}
 	return x
+}
+
+func curveOf(loss engine.Loss) curve {
+	switch loss {
+	case engine.Hinge:
+		return largest
+	case engine.Quadratic:
+		return squares
+	}
+	return logSum
 }
 
 // entry is a potential as a function of the weights.
@@ -205,16 +249,22 @@ func (x *explicit) value(w []float64) (low, high float64) {
 		b := &x.blocks[k]
 		z := make([]float64, len(b.b))
 		b.scores(w, z)
-		h := 0.0
-		if x.smooth {
-			h = gibbs(z, make([]float64, len(z)))
-		} else {
+		h, most := 0.0, b.magnitude(w)
+		switch x.h {
+		case largest:
 			for _, v := range z {
 				h = max(h, v)
 			}
+		case logSum:
+			h = gibbs(z, make([]float64, len(z)))
+		case squares: // z errs by a share of most, and so z²/2 by that of |z|·most, and by its square
+			for _, v := range z {
+				h += v * v / 2
+				size += b.κ * most * (math.Abs(v) + x.rounding()*most)
+			}
 		}
 		f += b.κ * h
-		size += b.κ * (math.Abs(h) + b.magnitude(w) + 1)
+		size += b.κ * (math.Abs(h) + most + 1)
 	}
 	for j, v := range w {
 		d := v - x.center[j]
@@ -225,9 +275,9 @@ func (x *explicit) value(w []float64) (low, high float64) {
 	return f - x.rounding()*size, f + x.rounding()*size
 }
 
-// dual returns a lower bound of min F from weights q of the outputs of each block, which it makes sum to 1.
+// dual returns a lower bound of min F from weights q of the outputs of each block, which it makes sum to 1. For the quadratic loss any q bound it: ½‖z‖² ≥ ⟨q, z⟩ − ½‖q‖².
 func (x *explicit) dual(q [][]float64) float64 {
-	a, size := 0.0, 0.0
+	a, bend, size := 0.0, 0.0, 0.0
 	g, sizes := make([]float64, x.dim()), make([]float64, x.dim())
 	for k := range x.blocks {
 		b, total := &x.blocks[k], 0.0
@@ -235,19 +285,25 @@ func (x *explicit) dual(q [][]float64) float64 {
 			total += v
 		}
 		for y, v := range q[k] {
-			v /= total
-			if !(v > 0) {
+			if x.h != squares {
+				v /= total
+			}
+			if v == 0 || v < 0 && x.h != squares {
 				continue
 			}
 			h := v * b.b[y]
-			if x.smooth {
+			switch x.h {
+			case logSum:
 				h -= v * math.Log(v)
+			case squares:
+				bend += b.κ * v * v / 2
+				size += b.κ * v * v
 			}
 			a += b.κ * h
-			size += b.κ * (math.Abs(h) + v)
+			size += b.κ * (math.Abs(h) + math.Abs(v))
 			for j, s := range b.a[y] {
 				g[j] += b.κ * v * s
-				sizes[j] += b.κ * v * math.Abs(s)
+				sizes[j] += b.κ * math.Abs(v*s)
 			}
 		}
 	}
@@ -273,5 +329,5 @@ func (x *explicit) dual(q [][]float64) float64 {
 		}
 	}
 	d, magnitude := least(s)
-	return s*a + d + x.constant - x.rounding()*(s*size+magnitude+math.Abs(x.constant))
+	return s*a - s*s*bend + d + x.constant - x.rounding()*(s*size+magnitude+math.Abs(x.constant))
 }

@@ -95,7 +95,7 @@ func newInterior(x *explicit) *interior {
 			}
 		}
 	}
-	if x.smooth {
+	if x.h == logSum {
 		for k := range x.blocks {
 			z := make([]float64, len(x.blocks[k].b))
 			x.blocks[k].scores(ip.w, z)
@@ -117,7 +117,7 @@ func newInterior(x *explicit) *interior {
 	for j := range ip.hessian {
 		ip.hessian[j] = make([]float64, x.dim())
 	}
-	if !x.smooth {
+	if x.h == largest {
 		for k := range x.blocks {
 			b := &x.blocks[k]
 			s, z := make([]float64, len(b.b)), make([]float64, len(b.b))
@@ -149,13 +149,16 @@ func newInterior(x *explicit) *interior {
 func (ip *interior) point() [][]float64 {
 	for k := range ip.x.blocks {
 		b := &ip.x.blocks[k]
-		if ip.x.smooth {
+		switch ip.x.h {
+		case largest:
+			copy(ip.q[k], ip.z[k])
+		case logSum:
 			z := make([]float64, len(b.b))
 			b.scores(ip.w, z)
 			gibbs(z, ip.q[k])
-			continue
+		case squares:
+			b.scores(ip.w, ip.q[k])
 		}
-		copy(ip.q[k], ip.z[k])
 	}
 	return ip.q
 }
@@ -170,13 +173,25 @@ func (ip *interior) gradient(w, g []float64, wantHessian bool) {
 			ip.hessian[j][j] = x.λ
 		}
 	}
-	if !x.smooth {
+	if x.h == largest {
 		return
 	}
 	for k := range x.blocks {
 		b := &x.blocks[k]
 		z, q := make([]float64, len(b.b)), make([]float64, len(b.b))
 		b.scores(w, z)
+		if x.h == squares {
+			for j, m := range b.mean(z) {
+				g[j] += b.κ * m
+			}
+			if wantHessian {
+				for y := range q {
+					q[y] = 1
+				}
+				ip.bend(b, q, b.κ, make([]float64, x.dim()))
+			}
+			continue
+		}
 		for y := range z {
 			z[y] /= ip.μ
 		}
@@ -237,7 +252,7 @@ type direction struct {
 // step takes one step, and returns false if there is none.
 func (ip *interior) step() bool {
 	x := ip.x
-	if x.smooth && len(ip.shrunk) == 0 && len(ip.ends) == 0 {
+	if x.h != largest && len(ip.shrunk) == 0 && len(ip.ends) == 0 {
 		return ip.newton()
 	}
 	g := make([]float64, x.dim())
@@ -273,12 +288,12 @@ func (ip *interior) step() bool {
 	σ = min(max(σ, 1e-6), 0.9)
 	target := σ * μ / count
 	corrected := predicted
-	if x.smooth { // the second-order term of a quadratic does not fit
+	if x.h != largest { // the second-order term of a quadratic does not fit
 		corrected = direction{}
 	}
 	d := ip.solve(solve, g, func(direction, int, int) float64 { return target }, corrected)
 	α := min(1, 0.995*ip.longest(d))
-	if x.smooth {
+	if x.h != largest {
 		before := ip.residual(target)
 		for ; α > 1e-8; α /= 2 {
 			trial := ip.moved(d, α)
@@ -533,7 +548,7 @@ func (ip *interior) newton() bool {
 	return false
 }
 
-// smoothed returns F with μ log Σ exp(·/μ).
+// smoothed returns F, with μ log Σ exp(·/μ) in place of log Σ exp.
 func (ip *interior) smoothed(w []float64) float64 {
 	x, f := ip.x, 0.0
 	for j, v := range w {
@@ -544,6 +559,10 @@ func (ip *interior) smoothed(w []float64) float64 {
 		b := &x.blocks[k]
 		z := make([]float64, len(b.b))
 		b.scores(w, z)
+		if x.h == squares {
+			f += b.κ * dot(z, z) / 2
+			continue
+		}
 		for y := range z {
 			z[y] /= ip.μ
 		}

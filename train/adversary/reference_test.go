@@ -12,7 +12,7 @@ import (
 func TestReferenceOfTwoOutputs(t *testing.T) {
 	for _, c := range []struct{ a, b, λ, λ1 float64 }{{1, 1, 1, 0}, {2, 1, 0.1, 0}, {-3, 0.5, 0.01, 0.2}, {0.1, 1, 1, 0.5}, {5, 2, 0, 0.1}} {
 		for _, smooth := range []bool{false, true} {
-			x := &explicit{smooth: smooth, λ: c.λ, λ1: []float64{c.λ1}, center: []float64{0}, blocks: []block{{κ: 1, a: [][]float64{{0}, {c.a}}, b: []float64{0, c.b}}}}
+			x := &explicit{h: map[bool]curve{false: largest, true: logSum}[smooth], λ: c.λ, λ1: []float64{c.λ1}, center: []float64{0}, blocks: []block{{κ: 1, a: [][]float64{{0}, {c.a}}, b: []float64{0, c.b}}}}
 			f := func(w float64) float64 {
 				z := c.b + c.a*w
 				h := max(0, z)

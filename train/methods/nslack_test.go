@@ -147,7 +147,11 @@ func TestWorkingSet(t *testing.T) {
 				if len(c[i]) != len(of.planes) || len(of.gram) != len(c[i])*len(c[i]) {
 					t.Fatalf("example %d: %d corners, %d planes, %d products", i, len(c[i]), len(of.planes), len(of.gram))
 				}
+				scored(i, w)
+				x.score(of)
+				gold := ln.Theta.Score(0, p.Data.Gold(i))
 				for k := range c[i] {
+					traintest.Near(t, "plane that is kept", x.scores[k], ln.Theta.Score(0, c[i][k].labels)-gold, 1e-4)
 					ln.V.Like(&ln.Theta)
 					ln.V.Clear()
 					ln.V.Add(0, c[i][k].labels, 1)

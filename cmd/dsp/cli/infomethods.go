@@ -20,7 +20,8 @@ type methodInfo struct {
 	When      string       `json:"when,omitempty"`
 	Net       string       `json:"net"` // any, or linear in the weights
 	Losses    string       `json:"losses"`
-	Sums      bool         `json:"sums"` // needs an oracle that sums over all outputs
+	Chains    bool         `json:"chains"` // takes labels of sequences only
+	Sums      bool         `json:"sums"`   // needs an oracle that sums over all outputs
 	Certified bool         `json:"certified"`
 	Smoothing string       `json:"smoothing"` // of the hinge's max
 	L1        string       `json:"l1"`        // where it takes λ₁‖w‖₁: empty for nowhere
@@ -50,7 +51,7 @@ func theMethods() methodTable {
 	var all methodTable
 	for _, d := range optimisers.All() {
 		x := methodInfo{
-			Name: d.Name, Summary: d.Summary, When: d.When, Net: "any", Losses: d.Losses.String(), Sums: d.Sums, Certified: d.Certified, Smoothing: d.Smoothing.String(),
+			Name: d.Name, Summary: d.Summary, When: d.When, Net: "any", Losses: d.Losses.String(), Chains: d.Chains, Sums: d.Sums, Certified: d.Certified, Smoothing: d.Smoothing.String(),
 			Bounds: d.TakesBounds(), Radius: d.TakesRadius(), Prior: d.Prior, Partial: d.Partial, GPU: d.OnDevice(), Ranks: d.Ranks, Blocks: d.Blocks, Memory: d.Memory, Passes: d.DefaultPasses(),
 		}
 		if d.Convex() {
@@ -83,8 +84,11 @@ func (t methodTable) print(w io.Writer) error {
 	rows := [][]string{{"method", "losses", "structures", "net", "certified", "smooths", "--l1", "--bounds", "--prior", "--partial", "GPU", "ranks", "memory", "passes"}}
 	for _, x := range t {
 		structures := "any"
-		if x.Sums {
+		switch {
+		case x.Sums:
 			structures = "with sums"
+		case x.Chains:
+			structures = "chains"
 		}
 		bounds := yes(x.Bounds)
 		if x.Radius {
@@ -101,7 +105,7 @@ func (t methodTable) print(w io.Writer) error {
 	if err := printTable(w, rows); err != nil {
 		return err
 	}
-	if _, err := fmt.Fprintln(w, "memory: numbers kept per potential of the examples; with sums: whose oracle answers exp (dsp info); radius: for --radius only; blocks: the model depends on the number of ranks"); err != nil {
+	if _, err := fmt.Fprintln(w, "memory: numbers kept per potential of the examples (bcpfw and n-slack keep outputs instead); with sums: whose oracle answers exp (dsp info); radius: for --radius only; blocks: the model depends on the number of ranks"); err != nil {
 		return err
 	}
 	for _, x := range t {
