@@ -144,7 +144,7 @@ func (d *Data) standardise(c *config.Config, packed bool) error {
 
 // rowsBesideAttributes reports whether a linear model that has no weights of rows yet gets rows of an encoder beside the attributes of words.
 func (d *Data) rowsBesideAttributes(c *config.Config) bool {
-	return d.inputs.Encoder != nil && c.Preset().Linear && d.Train.Attributes != nil && d.inputs.Own == nil && (d.bases.start == nil || d.bases.start.Dim == 0)
+	return d.inputs.Encoder != nil && (c.Net == "auto" || c.Preset().Linear) && d.Train.Attributes != nil && d.inputs.Own == nil && (d.bases.start == nil || d.bases.start.Dim == 0)
 }
 
 // Pack writes the training data with their inputs to a pack, as c says, which is resolved.

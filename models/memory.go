@@ -48,5 +48,8 @@ func checkMemory(c *config.Config, s source, from bases) error {
 	if err != nil {
 		return err
 	}
+	if s.ranges != nil {
+		d.Share = s.ranges.share
+	}
 	return task.Memory(c, d, times)
 }

@@ -182,6 +182,17 @@ func TestMistakesInRanges(t *testing.T) {
 	}
 }
 
+// Processes that read ranges each need memory for their part of the text and of the attributes, and for all labels and names.
+func TestMemoryOfRanges(t *testing.T) {
+	d := &structured.Dataset{Offsets: []int{0, 3}, Columns: [][]string{{"a", "b", "a"}, {"X", "X", "X"}}, Attributes: &structured.Sparse{Offsets: []int{0, 2, 4, 6}, Index: []int32{0, 1, 2, 1, 0, 2}}}
+	all := d.Extent()
+	d.Share = &structured.Share{Processes: 4}
+	saved := 0.75 * (2*3*16 + 2*6*4) // three of four parts of the cells, and of the attributes, which exist twice at times
+	if got, want := d.Extent().Bytes(), all.Bytes()-saved; got != want {
+		t.Errorf("%v bytes, expected %v", got, want)
+	}
+}
+
 // Processes that find other files refuse them, and read compressed ones whole.
 func TestRangesOfOtherFiles(t *testing.T) {
 	dir := t.TempDir()

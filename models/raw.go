@@ -73,10 +73,10 @@ func (r *Resolved) read(share *structured.Share) (*Raw, error) {
 		if beside, err = filesOf(c); err != nil {
 			return nil, err
 		}
-		if err := checkMemory(c, s, from); err != nil {
+		if s.ranges, err = s.rangesOf(c.Train, share); err != nil {
 			return nil, err
 		}
-		if s.ranges, err = s.rangesOf(c.Train, share); err != nil {
+		if err := checkMemory(c, s, from); err != nil {
 			return nil, err
 		}
 		d.Train, err = s.readTraining(c.Train, beside[0], from)

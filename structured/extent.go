@@ -14,7 +14,7 @@ type Extent struct {
 	Labels                     float64
 }
 
-// Extent measures d.
+// Extent measures d. Of its text and its attributes, which processes with shares divide, it has the part of one process.
 func (d *Dataset) Extent() Extent {
 	e := Extent{Sequences: float64(d.Len()), Positions: float64(d.Positions()), Columns: float64(len(d.Columns)), EntryBytes: 4}
 	if d.Alphabet != nil {
@@ -27,6 +27,9 @@ func (d *Dataset) Extent() Extent {
 				e.EntryBytes = 8
 			}
 		}
+	}
+	if d.Share != nil {
+		e.Columns, e.Entries = e.Columns/float64(d.Share.Processes), e.Entries/float64(d.Share.Processes)
 	}
 	if d.Characters != nil {
 		e.Characters = float64(len(d.Characters.Ids))

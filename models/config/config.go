@@ -199,6 +199,7 @@ type RunSettings struct {
 	Seed            uint64 `yaml:"seed" json:"seed" group:"Run" help:"random seed; the same seed gives the same model, bit for bit"`
 	Device          string `yaml:"device" json:"device" group:"Run" run:"true" unit:"auto|cpu|cuda[:N]" help:"where to compute: cpu, or cuda for a GPU; auto: a GPU if it can"`
 	TF32            bool   `yaml:"tf32" json:"tf32" group:"Run" run:"true" help:"multiply in TF32 on a GPU: faster, with 10 fraction bits"`
+	DeviceParts     int    `yaml:"device-parts" json:"device_parts" group:"Run" run:"true" min:"0" unit:"N" help:"parts of a batch that GPUs compute apart, on one or several ranks; 0: as many as ranks"`
 	Threads         int    `yaml:"threads" json:"threads" group:"Run" run:"true" min:"0" help:"number of threads, which changes no result; 0: all cores"`
 	TrainLocal      string `yaml:"train-local,omitempty" json:"train_local,omitempty" group:"Run" run:"true" unit:"FILE" help:"under mpirun: a training file of this rank's own; the data are those of all ranks, in order"`
 	Ranks           string `yaml:"ranks" json:"ranks" group:"Run" run:"true" values:"auto|mpi|off" help:"train together with the processes that mpirun started; auto: if it did"`

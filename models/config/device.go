@@ -37,6 +37,8 @@ func (c Config) CheckDevice() error {
 		return err
 	case kind == CPU && c.TF32:
 		return structured.BadInput("--tf32 is for matrix products on a GPU: give --device cuda too")
+	case kind == CPU && c.DeviceParts > 0:
+		return structured.BadInput("--device-parts %d is for GPUs: give --device cuda too, or leave it out; the bits of the CPU depend on no number of ranks", c.DeviceParts)
 	case kind != CUDA:
 		return nil
 	}

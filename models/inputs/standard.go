@@ -1,7 +1,6 @@
 package inputs
 
 import (
-	"encoding/binary"
 	"fmt"
 	"math"
 	"slices"
@@ -107,13 +106,13 @@ func meanSquare(d *structured.Dataset) (float64, error) {
 		total = vec.Norm2(x.Value[first:last])
 	}
 	if d.HasShare() {
-		all, err := d.Share.Gather(binary.LittleEndian.AppendUint64(nil, math.Float64bits(total)))
+		all, err := structured.Tell(d.Share, total, nil)
 		if err != nil {
 			return 0, err
 		}
 		total = 0
-		for _, one := range all {
-			total += math.Float64frombits(binary.LittleEndian.Uint64(one))
+		for _, x := range all {
+			total += x
 		}
 	}
 	return total / float64(d.Positions()), nil

@@ -25,7 +25,7 @@ var Adam = builtin(&Descriptor{
 		Filling
 		Averages
 	}{},
-	Partial: true, Prior: true, Dropout: true, Ranks: true,
+	Partial: true, Prior: true, Dropout: true, Ranks: true, InParts: inParts,
 	Passes: 20, StepSetting: "lr",
 	Vectors: func(*Settings) float64 { return 4 }, // v, m and their copies
 	Batch: func(s *Settings, _ int) int {

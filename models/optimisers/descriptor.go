@@ -26,19 +26,20 @@ type Descriptor struct {
 	Settings any
 
 	Losses    Losses
-	Smoothing Smoothing // of the hinge's max
-	Sums      bool      // it needs sums over all outputs, whatever the loss
-	Chains    bool      // it takes labels of sequences only
-	Certified bool      // it bounds the distance to the optimum, so that a run may end at a gap
-	Partial   bool      // it takes labels that are known in part, where a convex method's objective is not convex
-	Closed    bool      // its weights are a closed form of the data, wherever a run begins
-	Prior     bool      // it takes a regulariser around a trained model
-	Dropout   bool      // its steps drop units
-	Ranks     bool      // several ranks share its work (train/ranks), as far as that is passes over all examples and steps on several
-	OwnData   bool      // with sparse inputs each of several ranks needs those of its own examples alone
-	Blocks    bool      // each of several ranks works on dual variables of its own, so that the bits depend on the number of ranks
-	Dual      bool      // its weights are made of dual variables: with λ₁‖w‖₁ it cannot start from given weights
-	L1OnCPU   bool      // with λ₁‖w‖₁ it does not run on a device, though otherwise it does
+	Smoothing Smoothing              // of the hinge's max
+	Sums      bool                   // it needs sums over all outputs, whatever the loss
+	Chains    bool                   // it takes labels of sequences only
+	Certified bool                   // it bounds the distance to the optimum, so that a run may end at a gap
+	Partial   bool                   // it takes labels that are known in part, where a convex method's objective is not convex
+	Closed    bool                   // its weights are a closed form of the data, wherever a run begins
+	Prior     bool                   // it takes a regulariser around a trained model
+	Dropout   bool                   // its steps drop units
+	Ranks     bool                   // several ranks share its work (train/ranks), as far as that is passes over all examples and steps on several
+	InParts   func(s *Settings) bool // on a device its steps and passes need no memory, so that batches may be cut into parts (engine.Engine.Cut); nil: they do
+	OwnData   bool                   // with sparse inputs each of several ranks needs those of its own examples alone
+	Blocks    bool                   // each of several ranks works on dual variables of its own, so that the bits depend on the number of ranks
+	Dual      bool                   // its weights are made of dual variables: with λ₁‖w‖₁ it cannot start from given weights
+	L1OnCPU   bool                   // with λ₁‖w‖₁ it does not run on a device, though otherwise it does
 
 	Features    string  // the built-in set of attributes that it is for, where the settings leave that open; empty: what suits the labels
 	Inner       string  // the method that solves prox-linear's models of all examples as this one would: itself, where it may; empty: none

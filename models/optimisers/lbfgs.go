@@ -13,7 +13,7 @@ var LBFGS = builtin(&Descriptor{
 	Settings: struct {
 		Preconditioning
 	}{},
-	Losses: SmoothObjectives, Smoothing: Smooths, Certified: true, Partial: true, Prior: true, Ranks: true, OwnData: true,
+	Losses: SmoothObjectives, Smoothing: Smooths, Certified: true, Partial: true, Prior: true, Ranks: true, InParts: inParts, OwnData: true,
 	Passes: batchPasses,
 	Make:   func(r *Run) (train.Method, error) { return &quasinewton.LBFGS{Plain: r.Preconditioner == "none"}, nil },
 })

@@ -30,7 +30,7 @@ var ProxLinear = builtin(&Descriptor{
 		Filling
 		Averages
 	}{},
-	Losses: OutputLosses, Partial: true, Prior: true, Dropout: true, Ranks: true, L1OnCPU: true,
+	Losses: OutputLosses, Partial: true, Prior: true, Dropout: true, Ranks: true, InParts: func(s *Settings) bool { return s.onBatches() }, L1OnCPU: true,
 	Passes: 20, StepSetting: "eta",
 	Vectors: func(s *Settings) float64 {
 		switch {

@@ -22,7 +22,7 @@ var SGD = builtin(&Descriptor{
 		Batching
 		Averages
 	}{},
-	Smoothing: MaySmooth, Partial: true, Prior: true, Dropout: true, Ranks: true,
+	Smoothing: MaySmooth, Partial: true, Prior: true, Dropout: true, Ranks: true, InParts: inParts,
 	Passes: 20, StepSetting: "lr",
 	Vectors: func(s *Settings) float64 {
 		if s.Momentum > 0 {
@@ -60,6 +60,9 @@ var SGD = builtin(&Descriptor{
 		}, err
 	},
 })
+
+// inParts is Descriptor.InParts for methods that remember nothing of examples.
+func inParts(*Settings) bool { return true }
 
 // batchedExamples is the default number of examples of a step of the methods for networks.
 const batchedExamples = 8

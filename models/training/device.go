@@ -80,8 +80,8 @@ func (r *Run) warnIfMoved() {
 		return
 	}
 	before, _, _ := strings.Cut(was.Device, ":")
-	if now, _, _ := strings.Cut(r.config.Device, ":"); now != before || was.TF32 != r.config.TF32 {
-		r.o.Log.Warn("the run continues on another device or in another precision: its bits will differ from those of the run without a break", "was", was.Device,
+	if now, _, _ := strings.Cut(r.config.Device, ":"); now != before || was.TF32 != r.config.TF32 || max(1, was.DeviceParts) != max(1, r.config.DeviceParts) {
+		r.o.Log.Warn("the run continues on another device, in another precision or in other parts (device-parts): its bits will differ from those of the run without a break", "was", was.Device,
 			"now", r.config.Device)
 	}
 }
@@ -106,6 +106,10 @@ func (r *Run) moveTo(ordinal int) error {
 	if d := r.data.Train; d.Features == nil && d.Source != nil && !isCrops(d) {
 		return structured.BadInput("%s: the features stay out of memory, where a device needs them; leave out --stream if they fit, or use --device cpu", d.Name)
 	}
+	parts := r.deviceParts()
+	if err := r.checkParts(parts); err != nil {
+		return err
+	}
 	d, err := device.Open(ordinal)
 	if err != nil {
 		return err
@@ -120,6 +124,7 @@ func (r *Run) moveTo(ordinal int) error {
 		r.model.RunOn(d, r.config.TF32)
 	}
 	r.problem.Engine = engine.NewAcceleratedEngine(r.problem.Objective, host.Threads(r.config.Threads), a)
+	r.problem.Cut(parts)
 	return r.problem.Join(r.o.ranks())
 }
 

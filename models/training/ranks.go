@@ -11,6 +11,7 @@ import (
 	"github.com/dsp-go/dsp/models/predictions"
 	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/nets/kernels"
+	"github.com/dsp-go/dsp/nets/sparse"
 	"github.com/dsp-go/dsp/oracles/chain"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/train"
@@ -43,7 +44,6 @@ func checkAlone(c *config.Config) error {
 
 // checkRanks refuses what several ranks do not share.
 func checkRanks(c *config.Config, d *optimisers.Descriptor, o *engine.Objective) error {
-	kind, _, err := config.ParseDevice(c.Device)
 	switch {
 	case !d.Ranks:
 		how := "goes from example to example"
@@ -52,8 +52,6 @@ func checkRanks(c *config.Config, d *optimisers.Descriptor, o *engine.Objective)
 		}
 		return structured.BadInput("--method %s %s, which several ranks do not share; use one of %s, or --ranks off", c.Method, how,
 			strings.Join(optimisers.NamesOf(func(d *optimisers.Descriptor) bool { return d.Ranks }), ", "))
-	case err == nil && kind == config.CUDA && c.LocalSteps == 0:
-		return structured.BadInput("--device %s: several ranks share steps and passes on the CPU only; on GPUs each takes steps of its own: give --local-steps N, or start one process", c.Device)
 	case c.Baselines == "on":
 		return structured.BadInput("--baselines on: several ranks train no baselines; start one process")
 	}
@@ -66,7 +64,7 @@ func Agree(ctx context.Context, c *config.Config, o TrainOptions) error {
 	facts := [][2]string{
 		{"version", o.Version}, {"vector instructions", chain.Vector()}, {"matrix products", kernels.CurrentBLAS().Name()},
 		{"--passes", fmt.Sprint(c.Passes)}, {"--gap", fmt.Sprint(c.Gap)}, {"--patience", fmt.Sprint(c.Patience)}, {"--resume", c.Resume},
-		{"--train-local", given(c.TrainLocal)},
+		{"--train-local", given(c.TrainLocal)}, {"--device-parts", fmt.Sprint(c.DeviceParts)},
 	}
 	identity := identityOf(*c)
 	for _, s := range config.Settings(c) {
@@ -89,6 +87,39 @@ func (o TrainOptions) ordinal(name string) (ordinal int, found bool, err error) 
 		return 0, false, nil
 	}
 	return config.FindDevice(name)
+}
+
+// deviceParts returns into how many parts batches are cut on a device: as many as there are ranks, unless the settings say otherwise. 0: they are not.
+func (r *Run) deviceParts() int {
+	size := r.o.ranks().Size()
+	if r.config.DeviceParts > 0 || r.config.LocalSteps > 0 || size == 1 {
+		return r.config.DeviceParts
+	}
+	return size
+}
+
+// checkParts refuses what a device does not evaluate in so many parts.
+func (r *Run) checkParts(parts int) error {
+	c, size := &r.config, r.o.ranks().Size()
+	d, ok := c.Optimiser()
+	_, sparse := r.problem.Scorer.(*sparse.Linear)
+	switch {
+	case !ok || parts == 0 && (size == 1 || c.LocalSteps > 0):
+		return nil
+	case c.LocalSteps > 0:
+		return structured.BadInput("--device-parts %d is for batches that ranks share; leave it out, or leave out --local-steps %d", parts, c.LocalSteps)
+	case parts < size:
+		return structured.BadInput("--device-parts %d: %d ranks need at least a part each; give --device-parts %d, or start %d", parts, size, size, parts)
+	case parts == 1:
+		return nil
+	case d.InParts == nil || !d.InParts(&c.Settings):
+		can := optimisers.NamesOf(func(d *optimisers.Descriptor) bool { return d.InParts != nil })
+		return structured.BadInput("--method %s on --device %s does not work in parts, which GPUs share; use one of %s (prox-linear with --model-batch N, and without --finish), or one process without --device-parts",
+			c.Method, c.Device, strings.Join(can, ", "))
+	case sparse:
+		return structured.BadInput("--device %s: GPUs share networks, and no linear models on attributes, whose gradients are as long as their weights; use --device cpu", c.Device)
+	}
+	return nil
 }
 
 // sayDevices says which device each rank has, if they have any.

@@ -84,7 +84,7 @@ func resolve(given config.Config, m *models.Model, o *engine.Objective, ranks in
 func (r *Run) resolveDevice(c config.Config) config.Config {
 	c.Device = config.CPU
 	if r.device != nil {
-		c.Device = r.deviceName()
+		c.Device, c.DeviceParts = r.deviceName(), r.deviceParts()
 	}
 	c.Batch = cmp.Or(c.Batch, r.chooseBatch())
 	return c

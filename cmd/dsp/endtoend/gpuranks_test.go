@@ -54,6 +54,76 @@ func TestGPURanksTakeStepsOfTheirOwn(t *testing.T) {
 	}
 }
 
+// inParts are flags of runs that share each batch, or all examples, on GPUs.
+var inParts = map[string][]string{
+	"adam":        {"--net", "mlp", "--hidden", "4", "--method", "adam", "--batch", "16", "--clip", "1"},
+	"momentum":    {"--net", "mlp", "--hidden", "4", "--method", "sgd", "--lr", "0.02", "--momentum", "0.9", "--batch", "16"},
+	"sgd":         {"--net", "mlp", "--hidden", "4", "--method", "sgd", "--loss", "crf", "--batch", "16"}, // which searches a step size
+	"prox-linear": {"--net", "mlp", "--hidden", "4", "--method", "prox-linear", "--loss", "crf", "--model-batch", "16"},
+	"lbfgs":       {"--net", "linear", "--method", "lbfgs", "--loss", "crf", "--gap", "0"},
+}
+
+// Ranks that share batches on GPUs train the model of one process that evaluates as many parts, to the bit.
+func TestGPURanksTrainTheModelOfOne(t *testing.T) {
+	emulated(t, "DSP_EMULATED_DEVICES=2")
+	l := rankstest.Launchers(t)[0]
+	for name, flags := range inParts {
+		t.Run(name, func(t *testing.T) {
+			flags := with([]string{"train", "--device", "cuda", "--examples", "150,8,8", "--passes", "2", "--threads", "1", "--baselines", "off"}, flags...)
+			one, two := filepath.Join(t.TempDir(), "one"), filepath.Join(t.TempDir(), "two")
+			dsp(t, with(flags, "--device-parts", "2", "--out", one)...).ok()
+			out, err := l.Run(t, 2, []string{asProgram + "=1"}, binary, with(flags, "--out", two)...)
+			if err != nil {
+				t.Fatalf("%v\n%s", err, out)
+			}
+			if !bytes.Equal(modelBytes(t, one), modelBytes(t, two)) {
+				t.Error("two ranks train another model than one process")
+			}
+			if a, b := metricsWithoutTimes(t, one), metricsWithoutTimes(t, two); a != b {
+				t.Errorf("metrics of two ranks\n%s\nof one process\n%s", b, a)
+			}
+			if name != "lbfgs" {
+				return
+			}
+			more := []string{"train", "--passes", "3", "--resume"}
+			out, err = l.Run(t, 2, []string{asProgram + "=1"}, binary, with(more, one)...)
+			if err != nil {
+				t.Fatalf("%v\n%s", err, out)
+			}
+			dsp(t, with(more, two)...).ok()
+			if !bytes.Equal(modelBytes(t, one), modelBytes(t, two)) {
+				t.Error("another number of ranks does not continue a run to the same bits")
+			}
+		})
+	}
+}
+
+// What GPUs do not share is refused by name.
+func TestGPURanksRefuse(t *testing.T) {
+	emulated(t, "DSP_EMULATED_DEVICES=2")
+	l := rankstest.Launchers(t)[0]
+	base := []string{"train", "--device", "cuda", "--examples", "150,8,8", "--baselines", "off"}
+	for name, c := range map[string]struct {
+		flags []string
+		says  string
+	}{
+		"a method with a memory": {[]string{"--net", "linear", "--method", "svrg"}, "use one of adam, lbfgs, prox-linear, sgd"},
+		"models of all examples": {[]string{"--net", "mlp", "--method", "prox-linear", "--model-batch", "all"}, "does not work in parts"},
+		"too few parts":          {[]string{"--net", "mlp", "--method", "adam", "--device-parts", "1"}, "2 ranks need at least a part each"},
+		"steps of their own":     {[]string{"--net", "mlp", "--method", "adam", "--local-steps", "2", "--device-parts", "2"}, "leave out --local-steps 2"},
+	} {
+		run := filepath.Join(t.TempDir(), "run")
+		out, err := l.Run(t, 2, []string{asProgram + "=1"}, binary, with(with(base, c.flags...), "--out", run)...)
+		if err == nil || !strings.Contains(out, c.says) {
+			t.Errorf("%s: %v, expected %q in\n%s", name, err, c.says, out)
+		}
+		if _, err := os.Stat(filepath.Join(run, "model.safetensors")); err == nil {
+			t.Errorf("%s: there is a model", name)
+		}
+	}
+	dsp(t, "train", "--device", "cpu", "--device-parts", "2", "--examples", "24,8,8").refused(exitBadInput, "--device-parts 2 is for GPUs")
+}
+
 // More ranks than GPUs on a machine are refused.
 func TestGPURanksWithoutADevice(t *testing.T) {
 	emulated(t, "DSP_EMULATED_DEVICES=1")
