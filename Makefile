@@ -1,7 +1,7 @@
 # Building dsp needs only Go. make gpu builds it for machines with an NVIDIA driver, and needs gcc as well.
 # GOEXPERIMENT=simd turns on the vectorised inner loops; without it everything works, but slower.
 
-STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.7.0
+STATICCHECK = go run honnef.co/go/tools/cmd/staticcheck@v0.7.0
 PARALLEL    = ./structured/machine/... ./models/data/text ./models/data/features/... ./nets ./train ./train/engine ./train/ranks \
 	./models ./models/inputs/... ./models/training ./models/sweep ./models/reproduce ./cmd/dsp/server # those that start goroutines, and what runs on them
 SEVERAL     = Threads|Team|Async|Ranks # tests of methods that have more than one thread; races need two
@@ -56,13 +56,13 @@ lint:
 	@unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "gofmt: $$unformatted"; exit 1; }
 	go vet ./...
 	GOEXPERIMENT=simd go vet ./...
-	go run $(STATICCHECK) ./...
-	GOEXPERIMENT=simd go run $(STATICCHECK) ./...
+	$(STATICCHECK) ./...
+	GOEXPERIMENT=simd $(STATICCHECK) ./...
 	if command -v $(CC) >/dev/null; then $(MAKE) lint-gpu; fi
 
 lint-gpu: build/libcuda.a
 	$(GPU) go vet -tags gpu ./cuda/... ./cmd/dsp/endtoend
-	$(GPU) go run $(STATICCHECK) -tags gpu ./cuda/driver/... ./cuda/cudatest/... # the packages whose files depend on the tag
+	$(GPU) $(STATICCHECK) -tags gpu ./cuda/driver/... ./cuda/cudatest/... # the packages whose files depend on the tag
 
 cross:
 	GOOS=darwin GOARCH=arm64 go build -o /dev/null ./cmd/dsp

@@ -9,7 +9,7 @@ import (
 	"github.com/dsp-go/dsp/nets/graph"
 )
 
-// codes maps the names of elementwise functions in nets to their numbers in elementwise.cu's enum Code.
+// codes maps the names of elementwise functions in nets to their numbers in steps.cuh's enum Code.
 var codes = func() map[string]int32 {
 	to := map[string]int32{}
 	for i, name := range []string{
@@ -65,16 +65,32 @@ func isElementwise(o graph.Op) bool {
 // clash reports whether an entry of the operand may be a different entry of the written buffer.
 func clash(written *graph.Buffer, o graph.Operand) bool {
 	a, b := written, o.Buffer
-	if a.Space != b.Space || a.Offset >= b.Offset+b.N || b.Offset >= a.Offset+a.N {
-		return false
-	}
-	return a.Offset != b.Offset || a.N != b.N || o.Expand.Repeat != 0
+	return overlap(a, b) && (a.Offset != b.Offset || a.N != b.N || o.Expand.Repeat != 0)
 }
 
-// elementwise makes the command of a run. A result goes to memory unless only the next instruction reads it.
+// overlap reports whether two buffers share memory.
+func overlap(a, b *graph.Buffer) bool {
+	return a.Space == b.Space && a.Offset < b.Offset+b.N && b.Offset < a.Offset+a.N
+}
+
+// elementwise makes the command of a run.
 func (c *compiler) elementwise(list []graph.Instruction) (command, error) {
-	first := len(c.steps)
+	lo, hi, err := c.encode(list, 0)
+	n := list[0].Out.N
+	return func(e *Executor) {
+		p := e.now
+		e.elementwise(p.steps.Slice(lo, hi), n, p.Rows, p.states, e.batch.Seed, e.spaces)
+	}, err
+}
+
+// encode appends the steps of a run from list[from] on, and returns where they are. A result goes to memory unless only the next instruction reads it. The
+// accumulator begins with the result of list[from-1].
+func (c *compiler) encode(list []graph.Instruction, from int) (lo, hi int, err error) {
+	lo = len(c.steps)
 	for i, in := range list {
+		if i < from {
+			continue
+		}
 		s := step{flags: stepStore, space: in.Out.Space, offset: in.Out.Offset}
 		var last *graph.Buffer // the buffer whose entry the accumulator holds
 		if i > 0 {
@@ -99,7 +115,7 @@ func (c *compiler) elementwise(list []graph.Instruction) (command, error) {
 		}
 		var ok bool
 		if s.code, ok = codes[name]; !ok {
-			return nil, noKernel(in.Op)
+			return 0, 0, noKernel(in.Op)
 		}
 		if in.Accumulate {
 			s.flags |= stepAccumulate
@@ -109,11 +125,7 @@ func (c *compiler) elementwise(list []graph.Instruction) (command, error) {
 		}
 		c.steps = s.encode(c.steps)
 	}
-	lo, hi, n := first, len(c.steps), list[0].Out.N
-	return func(e *Executor) {
-		p := e.now
-		e.elementwise(p.steps.Slice(lo, hi), n, p.Rows, p.states, e.batch.Seed, e.spaces)
-	}, nil
+	return lo, len(c.steps), nil
 }
 
 // onlyNext reports whether the next instruction, and no other, reads what instruction i of the run writes.
@@ -139,14 +151,20 @@ func (c *compiler) onlyNext(list []graph.Instruction, i int) bool {
 func (e *Executor) elementwise(steps device.Array[uint64], n, rows int, states, seed device.Array[uint64], s [spaces]device.Array[float32]) {
 	const entries = 4 // per thread
 	threads := min(256, 32*device.CeilDiv(n, 32*entries))
-	args := []any{steps, int32(steps.Len() / stepWords), uint32(n), int32(rows), states, seed}
+	args, bytes := stepArguments(steps, rows, states, seed, s)
+	e.device.Launch("elementwise", device.Dim{X: min(turnBlocks, device.CeilDiv(n, entries*max(1, threads)))}, device.Dim{X: threads}, bytes, append([]any{uint32(n)}, args...)...)
+}
+
+// stepArguments returns the parameters STEPS_PARAMETERS of steps.cuh, and the bytes of shared memory that the steps need.
+func stepArguments(steps device.Array[uint64], rows int, states, seed device.Array[uint64], s [spaces]device.Array[float32]) (args []any, bytes int) {
+	args = []any{steps, int32(steps.Len() / stepWords), int32(rows), states, seed}
 	for _, x := range s {
 		args = append(args, x)
 	}
-	e.device.Launch("elementwise", device.Dim{X: min(turnBlocks, device.CeilDiv(n, entries*max(1, threads)))}, device.Dim{X: threads}, 8*(int(spaces)+steps.Len()), args...)
+	return args, 8 * (int(spaces) + steps.Len())
 }
 
-// Ways in which a step reads an operand: enum Mode of elementwise.cu.
+// Ways in which a step reads an operand: enum Mode of steps.cuh.
 const (
 	modeNone = iota
 	modeAccumulator
@@ -163,7 +181,7 @@ const (
 	stepWords      = 14
 )
 
-// step, operand and division have the layout of the structs in elementwise.cu.
+// step, operand and division have the layout of the structs in steps.cuh.
 type step struct {
 	code, flags int32
 	x, y        operand

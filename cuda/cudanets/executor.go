@@ -15,6 +15,7 @@ type Executor struct {
 	device *device.Device
 	net    *nets.Net
 	blas   *device.BLAS
+	apart  bool // products and what follows them are launches of their own; only tests set it
 
 	programs map[graph.Size]*program
 	memory   struct { // shared by programs, since only one runs at a time: as large as the largest program needs

@@ -132,3 +132,12 @@ func SetMostTiles(n int) int {
 	mostTiles = n
 	return before
 }
+
+// KeepApart makes products and what follows them launches of their own. Call it before Reserve.
+func (e *Executor) KeepApart() { e.apart = true }
+
+// Epilogue returns how many of the instructions after a product its kernel takes.
+func Epilogue(blas *device.BLAS, list []graph.Instruction) int {
+	c := compiler{executor: NewExecutor(nil, nil, blas), program: &program{}}
+	return c.epilogue(list)
+}

@@ -152,9 +152,13 @@ func (c *compiler) list(list []graph.Instruction) (commands []command, err error
 	for len(list) > 0 {
 		n := run(list)
 		var made command
-		if n > 0 {
+		switch steps := c.epilogue(list); {
+		case n > 0:
 			made, err = c.elementwise(list[:n])
-		} else {
+		case steps > 0:
+			n = 1 + steps
+			made, err = c.productThen(list[:n])
+		default:
 			n = 1
 			made, err = c.instruction(list[0])
 		}
@@ -262,13 +266,6 @@ func (c *compiler) instruction(in graph.Instruction) (command, error) {
 
 func noKernel(o graph.Op) error {
 	return device.Unsupported("op %q (%T) has no kernel", o, o)
-}
-
-func matmul(o graph.MatMul, in graph.Instruction) command {
-	return func(e *Executor) {
-		e.blas.Sgemm(o.TransA, o.TransB, o.M, o.N, o.K, e.at(in.Args[0].Buffer), e.at(in.Args[1].Buffer), beta(in.Accumulate), e.at(in.Out),
-			o.Batch, o.M*o.K, o.K*o.N, o.M*o.N)
-	}
 }
 
 // entries launches a kernel with one thread for each of n entries; n and out are its last arguments.

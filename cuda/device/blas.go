@@ -115,11 +115,38 @@ func (s *BLAS) Sgemm(transA, transB bool, m, n, k int, a, b Array[float32], beta
 			}
 			return x.Slice(first*stride, (first+count-1)*stride+size)
 		}
-		multiply := s.own
+		multiply := s.alone
 		if s.library != nil && k > 0 {
 			multiply = s.byLibrary
 		}
 		multiply(transA, transB, m, n, k, part(a, strideA, m*k), part(b, strideB, k*n), beta, part(c, strideC, m*n), count, strideA, strideB, strideC)
+	}
+}
+
+// Epilogue is a program of elementwise steps that a kernel takes for each entry of its product, before it is stored.
+type Epilogue struct {
+	Args  []any // the parameters STEPS_PARAMETERS of cuda/devicecode/include/steps.cuh
+	Bytes int   // of shared memory
+}
+
+// noEpilogue stores the product.
+var noEpilogue = func() Epilogue {
+	const arrays = 16
+	args := []any{Array[uint64]{}, int32(0), int32(0), Array[uint64]{}, Array[uint64]{}}
+	for range arrays {
+		args = append(args, Array[float32]{})
+	}
+	return Epilogue{Args: args}
+}()
+
+// HasEpilogues reports whether SgemmThen may be called for that many matrices: dsp's kernels have epilogues in float32.
+func (s *BLAS) HasEpilogues(batch int) bool { return s.library == nil && !s.Tf32 && batch <= mostBatch }
+
+// SgemmThen is Sgemm on matrices that lie side by side, with an epilogue, which writes the results: C itself only if a step does. The steps must not write
+// what the product reads.
+func (s *BLAS) SgemmThen(transA, transB bool, m, n, k int, a, b Array[float32], beta float32, c Array[float32], batch int, then Epilogue) {
+	if m > 0 && n > 0 && batch > 0 {
+		s.own(transA, transB, m, n, k, a, b, beta, c, batch, m*k, k*n, m*n, then)
 	}
 }
 
@@ -129,7 +156,11 @@ func (s *BLAS) byLibrary(transA, transB bool, m, n, k int, a, b Array[float32], 
 	})
 }
 
-func (s *BLAS) own(transA, transB bool, m, n, k int, a, b Array[float32], beta float32, c Array[float32], batch, strideA, strideB, strideC int) {
+func (s *BLAS) alone(transA, transB bool, m, n, k int, a, b Array[float32], beta float32, c Array[float32], batch, strideA, strideB, strideC int) {
+	s.own(transA, transB, m, n, k, a, b, beta, c, batch, strideA, strideB, strideC, noEpilogue)
+}
+
+func (s *BLAS) own(transA, transB bool, m, n, k int, a, b Array[float32], beta float32, c Array[float32], batch, strideA, strideB, strideC int, then Epilogue) {
 	ldA, ldB := k, n
 	if transA {
 		ldA = m
@@ -145,13 +176,20 @@ func (s *BLAS) own(transA, transB bool, m, n, k int, a, b Array[float32], beta f
 	if parts > 1 {
 		partial = s.scratch
 	}
-	s.device.Launch(tile.kernel(s.Tf32), Dim{X: tile.count(m, n), Y: parts, Z: batch}, Dim{X: tile.threads(s.Tf32)}, tile.shared(s.Tf32),
-		a, b, c, partial, int32(m), int32(n), int32(k), layoutA, layoutB, int32(ldA), int32(ldB),
-		int64(strideA), int64(strideB), int64(strideC), int32(batch), int32(depth), beta)
+	args := []any{a, b, c, partial, int32(m), int32(n), int32(k), layoutA, layoutB, int32(ldA), int32(ldB),
+		int64(strideA), int64(strideB), int64(strideC), int32(batch), int32(depth), beta}
+	here := then // where the steps are: here, or where the parts are added up
+	if parts > 1 {
+		here = noEpilogue
+	}
+	if !s.Tf32 {
+		args = append(args, here.Args...)
+	}
+	s.device.Launch(tile.kernel(s.Tf32), Dim{X: tile.count(m, n), Y: parts, Z: batch}, Dim{X: tile.threads(s.Tf32)}, tile.shared(s.Tf32)+here.Bytes, args...)
 	if parts > 1 {
 		const threads = 128
-		s.device.Launch("gemm_sum", Dim{X: min(CeilDiv(batch*m*n, threads), 4096)}, Dim{X: threads}, 0,
-			partial, c, int32(parts), int64(batch), int64(m)*int64(n), int64(strideC), beta)
+		s.device.Launch("gemm_sum", Dim{X: min(CeilDiv(batch*m*n, threads), 4096)}, Dim{X: threads}, then.Bytes,
+			append([]any{partial, c, int32(parts), int64(batch), int64(m) * int64(n), int64(strideC), beta}, then.Args...)...)
 	}
 }
 

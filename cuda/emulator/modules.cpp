@@ -59,13 +59,13 @@ static CUresult read(const std::string& ptx, Module* m) {
 	return CUDA_SUCCESS;
 }
 
-// shared_parameters names two parameters that are the same array, one of which is written. Parameters promise not to alias (RESTRICT), so
+// shared_parameters names two parameters that are the same array, one of which is written. Parameters promise not to alias (RESTRICT), except spaces (steps.cuh), so
 // a device may read such an array through a cache that does not see the writes.
 static std::string shared_parameters(const Kernel* k, const std::vector<unsigned long long>& arguments) {
 	for (int i = 0; i < k->parameters; i++) {
 		for (int j = 0; j < i; j++) {
 			const Parameter &a = k->parameter[j], &b = k->parameter[i];
-			if (a.pointer && b.pointer && (a.written || b.written) && arguments[(size_t)i] && arguments[(size_t)i] == arguments[(size_t)j])
+			if (a.pointer && b.pointer && !a.shared && !b.shared && (a.written || b.written) && arguments[(size_t)i] && arguments[(size_t)i] == arguments[(size_t)j])
 				return std::string(k->name) + ": parameters " + std::to_string(j) + " and " + std::to_string(i) + " are one array, which is written";
 		}
 	}

@@ -2,6 +2,8 @@
 // standard library types, because kernels would see them.
 #pragma once
 
+struct Space; // of cuda/devicecode/include/steps.cuh
+
 namespace emulated {
 
 // Place is the position of the running thread, and what it shares with others.
@@ -43,6 +45,7 @@ __attribute__((no_sanitize("thread"))) inline unsigned vote(bool x, Site site) {
 struct Parameter {
 	int bytes;
 	bool pointer, written; // written: a pointer to non-const data
+	bool shared;           // other parameters may be the same array
 };
 struct Kernel {
 	const char* name;
@@ -54,9 +57,10 @@ struct Kernel {
 	Kernel(const char* name, const char* stamp, void (*run)(const unsigned long long*), int parameters, const Parameter* parameter);
 };
 
-template <class T> struct IsPointer { enum { yes = 0, written = 0 }; };
-template <class T> struct IsPointer<T*> { enum { yes = 1, written = 1 }; };
-template <class T> struct IsPointer<const T*> { enum { yes = 1, written = 0 }; };
+template <class T> struct IsPointer { enum { yes = 0, written = 0, shared = 0 }; };
+template <class T> struct IsPointer<T*> { enum { yes = 1, written = 1, shared = 0 }; };
+template <class T> struct IsPointer<const T*> { enum { yes = 1, written = 0, shared = 0 }; };
+template <> struct IsPointer<::Space*> { enum { yes = 1, written = 1, shared = 1 }; };
 template <int... I> struct Indices {};
 template <int N, int... I> struct UpTo : UpTo<N - 1, N - 1, I...> {};
 template <int... I> struct UpTo<0, I...> { typedef Indices<I...> All; };
@@ -65,7 +69,7 @@ template <int... I> struct UpTo<0, I...> { typedef Indices<I...> All; };
 template <class F, F f> struct Entry;
 template <class... P, void (*f)(P...)> struct Entry<void (*)(P...), f> {
 	enum { parameters = sizeof...(P) };
-	static constexpr Parameter parameter[parameters + 1] = {{sizeof(P), IsPointer<P>::yes != 0, IsPointer<P>::written != 0}..., {0, false, false}};
+	static constexpr Parameter parameter[parameters + 1] = {{sizeof(P), IsPointer<P>::yes != 0, IsPointer<P>::written != 0, IsPointer<P>::shared != 0}..., {0, false, false, false}};
 	template <int... I> static void call(const unsigned long long* arguments, Indices<I...>) { f(*(const P*)(arguments + I)...); }
 	static void run(const unsigned long long* arguments) { call(arguments, typename UpTo<parameters>::All()); }
 };

@@ -25,3 +25,12 @@ func (d *Descent) Asked() (f float64, g []float32) {
 	m := d.moves.(*localMoves)
 	return m.f, m.g
 }
+
+// SettleRow settles a row of marginals and returns how much has moved.
+func SettleRow(v, θ []float32, c float64) float64 {
+	moved, _, _ := settleRow(v, θ, c)
+	return moved
+}
+
+// SettleTarget settles a row of targets.
+func SettleTarget(u []float32) { settleTarget(u) }

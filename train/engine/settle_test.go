@@ -2,6 +2,8 @@ package engine_test
 
 import (
 	"fmt"
+	"math"
+	"slices"
 	"testing"
 
 	"github.com/dsp-go/dsp/oracles"
@@ -39,6 +41,39 @@ func TestManyCandidatesStayAPoint(t *testing.T) {
 					t.Errorf("the entries of v sum to %g", sum)
 				}
 			})
+		}
+	}
+}
+
+// Rows whose sums are off by roundings are settled. Others are of outputs that leave rows out, or targets that are no distribution: they stay as they are.
+func TestOnlyRoundingsAreSettled(t *testing.T) {
+	sum := func(row []float32) (total float64) {
+		for _, x := range row {
+			total += float64(x)
+		}
+		return total
+	}
+	θ := []float32{1, 2, 3}
+	for _, c := range []float32{1, 0.3, 3} {
+		for _, off := range []float32{1e-6, -1e-4, 2e-3, -0.5} {
+			rounding := math.Abs(float64(off)) < 1e-3
+			v := []float32{0.25 * c, (0.5 + off) * c, -0.75 * c}
+			before := slices.Clone(v)
+			moved := engine.SettleRow(v, θ, float64(c))
+			if settled := sum(v) == 0 && moved > 0; settled != rounding || !rounding && !slices.Equal(v, before) {
+				t.Errorf("weight %g, a sum off by %g: %v becomes %v, moved by %g", c, off, before, v, moved)
+			}
+		}
+	}
+	for _, uses := range []float32{1, 7} { // tied rows are used several times
+		for _, off := range []float32{1e-6, -1e-4, 2e-3, -0.4} {
+			rounding := math.Abs(float64(off)) < 1e-3
+			u := []float32{0.25 * uses, (0.5 + off) * uses, 0.25 * uses}
+			before := slices.Clone(u)
+			engine.SettleTarget(u)
+			if settled := sum(u) == float64(uses); settled != rounding || !rounding && !slices.Equal(u, before) {
+				t.Errorf("%g uses, a sum off by %g: %v becomes %v", uses, off, before, u)
+			}
 		}
 	}
 }

@@ -23,7 +23,7 @@ import (
 const asRank = "DSP_TEST_AS_RANK"
 
 var programs = map[string]func(ctx context.Context, m *ranks.Member) error{
-	"sums": sums, "gathers": gathers, "disagrees": disagrees, "dies": dies, "fails": fails, "large": large, "stuck": stuck,
+	"sums": sums, "gathers": gathers, "disagrees": disagrees, "dies": dies, "fails": fails, "large": large, "pieces": pieces, "stuck": stuck,
 }
 
 func TestMain(m *testing.M) {
@@ -147,6 +147,12 @@ func gathers(ctx context.Context, m *ranks.Member) error {
 	return m.Barrier(ctx)
 }
 
+// pieces gathers and broadcasts what does not fit into one call.
+func pieces(ctx context.Context, m *ranks.Member) error {
+	ranks.SetMost(3000)
+	return gathers(ctx, m)
+}
+
 // large sums a piece of 16 MiB, more than any library sends at once.
 func large(ctx context.Context, m *ranks.Member) error {
 	x := make([]float64, 1<<21)
@@ -207,7 +213,7 @@ func TestUnderLaunchers(t *testing.T) {
 			n       int
 			says    string // empty: it succeeds
 		}{
-			{"sums", 2, ""}, {"sums", 5, ""}, {"gathers", 3, ""}, {"large", 2, ""},
+			{"sums", 2, ""}, {"sums", 5, ""}, {"gathers", 3, ""}, {"pieces", 3, ""}, {"large", 2, ""},
 			{"sums", 1, ""},
 			{"disagrees", 3, ") has --seed 8, but rank 0 ("},
 			{"fails", 3, "failed: no such file"},
@@ -215,6 +221,7 @@ func TestUnderLaunchers(t *testing.T) {
 			{"dies", 3, ""},
 		} {
 			t.Run(fmt.Sprintf("%s/%s/%d", l.Name, c.program, c.n), func(t *testing.T) {
+				t.Parallel() // launchers take a second to end after a failure
 				out, err := l.Run(t, c.n, []string{asRank + "=" + c.program}, self)
 				switch {
 				case c.program == "dies":

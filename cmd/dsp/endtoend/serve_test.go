@@ -352,7 +352,8 @@ func TestServeKeepsLabelsAndMasks(t *testing.T) {
 	}
 	images := filepath.Join(data, "test", "images")
 	s.same(in("segment"), images, "?force&truncate", objects, "--force", "--truncate", "--masks", filepath.Join(data, "test", "masks"))
-	_, free := s.post("predict/segment?truncate", regexp.MustCompile(`,"mask":"[^"]*"`).ReplaceAllString(objects[0], ""))
+	bare := regexp.MustCompile(`,"mask":"[^"]*"`).ReplaceAllString(objects[0], "")
+	_, free := s.post("predict/segment?truncate", bare)
 	if _, kept := s.post("predict/segment?force&truncate", objects[0]); kept == free {
 		t.Error("the mask is not kept")
 	}
@@ -361,6 +362,7 @@ func TestServeKeepsLabelsAndMasks(t *testing.T) {
 	}
 	broken := regexp.MustCompile(`"mask":"[^"]*"`).ReplaceAllString(objects[0], `"mask":"AAAA"`)
 	s.refuses(http.StatusBadRequest, "predict/segment?force", broken, "expected a mask: a PNG image")
+	s.refuses(http.StatusBadRequest, "predict/segment?force", bare, `expected a "mask"`)
 	s.refuses(http.StatusBadRequest, "predict/segment", objects[0], "kept with ?force")
 }
 

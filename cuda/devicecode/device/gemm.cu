@@ -9,10 +9,13 @@
 // Split k: with few tiles and a long sum (weight gradients: 300×200 over 65,536 rows) most of the device would be idle. So each part of k writes
 // its own product to parts [part][batch][m][n], and gemm_sum adds the parts in order. The order of every sum depends on shapes only, so every
 // run on every device gives the same bits, and in float32 so does the emulator.
+// Epilogue: in float32, a program of elementwise steps (include/steps.cuh) may follow, whose accumulator begins as C's entry; then the steps write what is to
+// be stored, C or not. A thread puts half of its entries at a time into shared memory, so that the steps need no register for the others.
 // Bound: m·n·k fma, or (m·k + k·n + m·n)·4 bytes. 65,536×300·300×200 takes 3.9 G fma: 0.12 ms at 67 TFLOP/s, 131 MB: 0.03 ms at 4.3 TB/s;
 // tiles of 128 compute 256 columns for 200, so expect about 0.2 ms; TF32 is bound by shared loads, about 0.05 ms. 65,536×200·200×25: 59 MB, 14 µs.
 // Reference: plain loops in float64 in cuda/device/blas_test.go; nets' BLAS in the contract suite.
 #include "gemm.cuh"
+#include "steps.cuh"
 
 struct __attribute__((aligned(8))) Pair { float x, y; };
 
@@ -70,7 +73,7 @@ DEVICE float of(const float4& x, int i) { return i == 0 ? x.x : i == 1 ? x.y : i
 
 // A thread computes 8×W entries: 2 × W/4 groups of 4×4, M/2 and N/2 apart.
 template <int M, int N, int W>
-DEVICE void multiply_float32(const Product& p, float* memory) {
+DEVICE void multiply_float32(const Product& p, float* memory, STEPS_PARAMETERS) {
 	constexpr int COUNT = M / 8 * N / W, PAD = 4;
 	constexpr int WIDE = N / W < 8 ? N / W : 8; // a warp is WIDE threads across and 32/WIDE down
 	constexpr int WARPS = N / W / WIDE;         // across
@@ -91,6 +94,34 @@ DEVICE void multiply_float32(const Product& p, float* memory) {
 				for (int j = 0; j < W; j++) c[i][j] = fma(of(x[i / 4], i % 4), of(y[j / 4], j % 4), c[i][j]);
 		}
 	});
+	if (count > 0 && BLOCKS_Y == 1) {
+		const Steps steps = LOAD_STEPS((uint64_t*)(memory + 2 * DEPTH * (M + PAD + N + PAD)));
+		BARRIER(); // no thread reads the tiles any more
+#pragma unroll 1
+		for (int half = 0; half < 2; half++) {
+			float* const own = memory + 4 * THREAD; // 4 entries, every 4·COUNT
+#pragma unroll
+			for (int i = 0; i < 4; i++)
+#pragma unroll
+				for (int j = 0; j < W; j += 4)
+#pragma unroll
+					for (int q = 0; q < 4; q++) own[(i * W + j) * COUNT + q] = half ? c[i + 4][j + q] : c[i][j + q];
+#pragma unroll 1
+			for (int i = 0; i < W; i++) { // 4 rows of W/4 groups
+				const int r = row + half * M / 2 + down + i / (W / 4), s = column + i % (W / 4) * N / 2 + across;
+				if (r >= p.m || s >= p.n) continue;
+				const int64_t at = (int64_t)r * p.n + s;
+				const int exist = min(4, p.n - s);
+				float z[4];
+				for (int q = 0; q < 4; q++) {
+					z[q] = own[4 * i * COUNT + q];
+					if (p.beta != 0.f && q < exist) z[q] = fma(p.beta, p.c[at + q], z[q]);
+				}
+				take_steps(steps, (uint32_t)(BLOCK_Z * (int64_t)p.m * p.n + at), exist, z);
+			}
+		}
+		return;
+	}
 	const bool by_4 = p.beta == 0.f && p.n % 4 == 0 && ((uint64_t)p.c & 15) == 0;
 #pragma unroll
 	for (int i = 0; i < 8; i++)
@@ -149,26 +180,29 @@ DEVICE void multiply_tf32(const Product& p, float* memory) {
 }
 
 #define TWICE_256 256, 2 /* threads per block, and least blocks per multiprocessor */
+#define FOUR_TIMES_128 128, 4
 #define PARAMETERS \
 	const float *a, const float *b, float *c, float *parts, int m, int n, int k, int layout_a, int layout_b, int ld_a, int ld_b, int64_t stride_a, \
 			int64_t stride_b, int64_t stride_c, int batch, int part_depth, float beta
+#define STEPS program, count, rows, states, seed, arena, literals, weights, direction, gradient, features, boundary, edges, encoded, encoded_direction, \
+		cotangent0, cotangent1, cotangent2, part0, part1, part2
 #define PRODUCT place(a, b, c, parts, m, n, k, layout_a, layout_b, ld_a, ld_b, stride_a, stride_b, stride_c, batch, part_depth, beta)
 
-BOUNDED_KERNEL(gemm_128x128, 256)(PARAMETERS) {
+BOUNDED_KERNEL(gemm_128x128, 256)(PARAMETERS, STEPS_PARAMETERS) {
 	SHARED(float, memory);
-	multiply_float32<128, 128, 8>(PRODUCT, memory);
+	multiply_float32<128, 128, 8>(PRODUCT, memory, STEPS);
 }
 EXPORT(gemm_128x128)
 
-BOUNDED_KERNEL(gemm_64x64, 64)(PARAMETERS) {
+BOUNDED_KERNEL(gemm_64x64, 64)(PARAMETERS, STEPS_PARAMETERS) {
 	SHARED(float, memory);
-	multiply_float32<64, 64, 8>(PRODUCT, memory);
+	multiply_float32<64, 64, 8>(PRODUCT, memory, STEPS);
 }
 EXPORT(gemm_64x64)
 
-BOUNDED_KERNEL(gemm_128x32, 128)(PARAMETERS) {
+BOUNDED_KERNEL(gemm_128x32, FOUR_TIMES_128)(PARAMETERS, STEPS_PARAMETERS) {
 	SHARED(float, memory);
-	multiply_float32<128, 32, 4>(PRODUCT, memory);
+	multiply_float32<128, 32, 4>(PRODUCT, memory, STEPS);
 }
 EXPORT(gemm_128x32)
 
@@ -190,15 +224,35 @@ BOUNDED_KERNEL(gemm_tf32_128x32, 128)(PARAMETERS) {
 }
 EXPORT(gemm_tf32_128x32)
 
-// gemm_sum adds the parts of split products in order: c = Σ parts + β·c, matrix by matrix.
-//   parts [count][batch][size] float      c   float, matrix i at i·stride      size = m·n
-// One thread per entry. Bound: reads count·batch·size·4 bytes.
-KERNEL(gemm_sum)(const float* RESTRICT parts, float* RESTRICT c, int count, int64_t batch, int64_t size, int64_t stride, float beta) {
-	for (int64_t i = (int64_t)BLOCK * THREADS + THREAD; i < batch * size; i += (int64_t)BLOCKS * THREADS) {
+// gemm_sum adds the parts of split products in order: c = Σ parts + β·c, matrix by matrix. With an epilogue, the matrices lie side by side.
+//   parts [of][batch][size] float        c   float, matrix i at i·stride      size = m·n
+// One thread for 4 entries of the epilogue, or per entry. Bound: reads of·batch·size·4 bytes.
+BOUNDED_KERNEL(gemm_sum, 128)(const float* RESTRICT parts, float* c, int of, int64_t batch, int64_t size, int64_t stride, float beta, STEPS_PARAMETERS) {
+	SHARED(uint64_t, shared);
+	const int64_t all = batch * size, thread = (int64_t)BLOCK * THREADS + THREAD, threads = (int64_t)BLOCKS * THREADS;
+	auto total = [&](int64_t i) {
 		float sum = 0.f;
-		for (int part = 0; part < count; part++) sum += parts[part * batch * size + i];
-		float* const out = c + i / size * stride + i % size;
-		*out = beta == 0.f ? sum : fma(beta, *out, sum);
+		for (int part = 0; part < of; part++) sum += parts[part * all + i];
+		return sum;
+	};
+	if (count == 0) {
+		for (int64_t i = thread; i < all; i += threads) {
+			const float sum = total(i);
+			float* const out = c + i / size * stride + i % size;
+			*out = beta == 0.f ? sum : fma(beta, *out, sum);
+		}
+		return;
+	}
+	const Steps steps = LOAD_STEPS(shared);
+	BARRIER();
+	for (int64_t i = 4 * thread; i < all; i += 4 * threads) {
+		const int exist = (int)(all - i < 4 ? all - i : 4);
+		float z[4];
+		for (int q = 0; q < 4; q++) {
+			z[q] = q < exist ? total(i + q) : 0.f;
+			if (beta != 0.f && q < exist) z[q] = fma(beta, c[i + q], z[q]);
+		}
+		take_steps(steps, (uint32_t)i, exist, z);
 	}
 }
 EXPORT(gemm_sum)

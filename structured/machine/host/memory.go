@@ -54,10 +54,16 @@ func CheckStart() error {
 	if err := checkStart(measured, address); err != nil {
 		return err
 	}
-	if left := min(groupsMemory(root), address); os.Getenv("GOMEMLIMIT") == "" && !math.IsInf(left, 1) {
-		debug.SetMemoryLimit(int64(collectAt * left))
+	if limit, ok := runtimeLimit(root, address); ok && os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(limit)
 	}
 	return nil
+}
+
+// runtimeLimit returns the bytes that the runtime is to keep within, if control groups, or the address space that is left, limit it.
+func runtimeLimit(root fs.FS, address float64) (bytes int64, limited bool) {
+	left := min(groupsMemory(root), address)
+	return int64(collectAt * left), !math.IsInf(left, 1)
 }
 
 // collectAt is the share of the memory at the start from which on the runtime collects garbage more often, rather than ask for more.
