@@ -68,6 +68,9 @@ func (s source) rangesOf(value string, share *structured.Share) (*ranges, error)
 		return nil, err
 	}
 	for process, theirs := range all {
+		if len(theirs) != len(all[0]) {
+			return nil, structured.BadInput("--train %s: rank %d finds %d files, and rank 0 %d: all ranks need the same files", value, process, len(theirs), len(all[0]))
+		}
 		for k, c := range theirs {
 			if c != all[0][k] {
 				return nil, structured.BadInput("%s: rank %d finds %d bytes with the checksum %08x, and rank 0 %d with %08x: all ranks need the same files", x.files[k].path, process, c.Size, c.Sum, all[0][k].Size, all[0][k].Sum)
@@ -276,7 +279,7 @@ func (file *rangedFile) examplesOf(s source, d *structured.Dataset, before, lo, 
 func (file *rangedFile) at(f *os.File, line int) (int64, error) {
 	from := file.begins[0]
 	for _, b := range file.begins {
-		if b.Line <= line {
+		if b.Line <= line && b.At < file.size { // a range at the end of the file begins with no line
 			from = b
 		}
 	}
