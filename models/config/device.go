@@ -38,7 +38,7 @@ func (c Config) CheckDevice() error {
 	case kind == CPU && c.TF32:
 		return structured.BadInput("--tf32 is for matrix products on a GPU: give --device cuda too")
 	case kind == CPU && c.DeviceParts > 0:
-		return structured.BadInput("--device-parts %d is for GPUs: give --device cuda too, or leave it out; the bits of the CPU depend on no number of ranks", c.DeviceParts)
+		return structured.BadInput("--device-parts %d is for GPUs: give --device cuda too, or leave it out: on the CPU the model does not depend on the number of ranks", c.DeviceParts)
 	case kind != CUDA:
 		return nil
 	}

@@ -81,8 +81,8 @@ func (r *Run) warnIfMoved() {
 	}
 	before, _, _ := strings.Cut(was.Device, ":")
 	if now, _, _ := strings.Cut(r.config.Device, ":"); now != before || was.TF32 != r.config.TF32 || max(1, was.DeviceParts) != max(1, r.config.DeviceParts) {
-		r.o.Log.Warn("the run continues on another device, in another precision or in other parts (device-parts): its bits will differ from those of the run without a break", "was", was.Device,
-			"now", r.config.Device)
+		r.o.Log.Warn("the run continues on another device, in another precision or in other parts: its bits will differ from those of the run without a break", "was", was.Device,
+			"now", r.config.Device, "parts_were", max(1, was.DeviceParts), "parts_now", max(1, r.config.DeviceParts))
 	}
 }
 
@@ -103,7 +103,7 @@ func (r *Run) moveTo(ordinal int) error {
 	if r.problem.Loss == engine.Quadratic {
 		return structured.BadInput("--loss %v trains on the CPU; use --device cpu", r.problem.Loss)
 	}
-	if d := r.data.Train; d.Features == nil && d.Source != nil && !isCrops(d) {
+	if d := r.data.Train; d.Features == nil && d.Source != nil && d.Attributes == nil && !isCrops(d) { // beside attributes features are refused anyway
 		return structured.BadInput("%s: the features stay out of memory, where a device needs them; leave out --stream if they fit, or use --device cpu", d.Name)
 	}
 	parts := r.deviceParts()

@@ -117,7 +117,7 @@ func (r *Run) checkParts(parts int) error {
 		return structured.BadInput("--method %s on --device %s does not work in parts, which GPUs share; use one of %s (prox-linear with --model-batch N, and without --finish), or one process without --device-parts",
 			c.Method, c.Device, strings.Join(can, ", "))
 	case sparse:
-		return structured.BadInput("--device %s: GPUs share networks, and no linear models on attributes, whose gradients are as long as their weights; use --device cpu", c.Device)
+		return structured.BadInput("--device %s: GPUs share networks, and no linear models on attributes, whose gradients are as long as their weights; use --device cpu, or one process without --device-parts", c.Device)
 	}
 	return nil
 }
