@@ -68,6 +68,9 @@ func (s source) rangesOf(value string, share *structured.Share) (*ranges, error)
 		return nil, err
 	}
 	for process, theirs := range all {
+		if len(theirs) != len(all[0]) { // a pattern, or a folder, of another machine
+			return nil, structured.BadInput("--train: rank %d finds %d files, and rank 0 %d: all ranks need the same", process, len(theirs), len(all[0]))
+		}
 		for k, c := range theirs {
 			if c != all[0][k] {
 				return nil, structured.BadInput("%s: rank %d finds %d bytes with the checksum %08x, and rank 0 %d with %08x: all ranks need the same files", x.files[k].path, process, c.Size, c.Sum, all[0][k].Size, all[0][k].Sum)

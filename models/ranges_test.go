@@ -236,4 +236,21 @@ func TestRangesOfOtherFiles(t *testing.T) {
 			t.Error(err)
 		}
 	}
+	for _, counts := range [][]int{{1, 2}, {2, 1}} {
+		err = rankstest.InProcess(t.Context(), 2, func(ctx context.Context, g ranks.Group) error {
+			c := c
+			c.Train = strings.Join([]string{filepath.Join(dir, "of0"), packed}[:counts[g.Rank()]], ",")
+			r, err := Resolve(c)
+			if err == nil {
+				_, err = r.SharedData(engine.ShareOf(ctx, g))
+			}
+			if want := fmt.Sprintf("rank 1 finds %d files", counts[1]); !structured.IsBadInput(err) || !strings.Contains(err.Error(), want) {
+				return fmt.Errorf("%v files: %w", counts, err)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	}
 }
