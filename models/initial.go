@@ -1,6 +1,7 @@
 package models
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 
@@ -88,6 +89,10 @@ func (b bases) begin(m *Model) error {
 		NewWeights: m.Net.Dim() - b.start.Net.Dim()}
 	if b.prior == nil {
 		return nil
+	}
+	if !m.TunesEncoder() && !reflect.DeepEqual(b.prior.Standard, b.start.Standard) && b.prior.Dim > 0 {
+		return structured.BadInput("--prior %s scales dense features otherwise than --init %s, so that their weights differ: give one of the two, or train one of the models from the other",
+			m.Config.Prior, m.Config.Init)
 	}
 	if b.prior != b.start && !(prefix(b.prior.Labels, b.start.Labels) && b.numbersAlike()) {
 		return structured.BadInput("--prior %s numbers labels, words or attributes otherwise than --init %s: give one of the two, or train one of the models from the other",

@@ -6,9 +6,12 @@ import (
 	"math"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
+	"github.com/dsp-go/dsp/models/inputs"
 	"github.com/dsp-go/dsp/models/settings"
+	"github.com/dsp-go/dsp/structured"
 )
 
 // Net deep that continues a linear model starts with its scores.
@@ -40,5 +43,20 @@ func TestDeepStartsAsTheLinearModel(t *testing.T) {
 		if math.Abs(float64(x-got.Parts[0].Values[k])) > 1e-5 {
 			t.Fatalf("score %d is %v, that of the linear model %v", k, got.Parts[0].Values[k], x)
 		}
+	}
+}
+
+// A prior whose dense features have another scale than those of the model that the run starts from is refused: its weights would mean something else.
+func TestPriorOfAnotherScale(t *testing.T) {
+	c := textConfig(file(t, "train.conll", trainConll))
+	start, _ := attributeModel(t, c)
+	m, _ := attributeModel(t, c)
+	prior := *start
+	if err := (bases{start: start, prior: &prior, setting: "init"}).begin(m); err != nil {
+		t.Fatal(err)
+	}
+	prior.Dim, prior.Standard = 1, &inputs.Standard{Mean: []float32{0}, Scale: []float32{2}}
+	if err := (bases{start: start, prior: &prior, setting: "init"}).begin(m); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "scales dense features otherwise") {
+		t.Errorf("error %v", err)
 	}
 }

@@ -68,8 +68,8 @@ func (s source) rangesOf(value string, share *structured.Share) (*ranges, error)
 		return nil, err
 	}
 	for process, theirs := range all {
-		if len(theirs) != len(all[0]) { // a pattern, or a folder, of another machine
-			return nil, structured.BadInput("--train: rank %d finds %d files, and rank 0 %d: all ranks need the same", process, len(theirs), len(all[0]))
+		if len(theirs) != len(all[0]) {
+			return nil, structured.BadInput("--train %s: rank %d finds %d files, and rank 0 %d: all ranks need the same files", value, process, len(theirs), len(all[0]))
 		}
 		for k, c := range theirs {
 			if c != all[0][k] {
@@ -279,7 +279,7 @@ func (file *rangedFile) examplesOf(s source, d *structured.Dataset, before, lo, 
 func (file *rangedFile) at(f *os.File, line int) (int64, error) {
 	from := file.begins[0]
 	for _, b := range file.begins {
-		if b.Line <= line {
+		if b.Line <= line && b.At < file.size { // a range at the end of the file begins with no line
 			from = b
 		}
 	}

@@ -53,6 +53,7 @@ func drawFiles(t *rapid.T, dir string, conllu bool) string {
 			text += end
 			text += strings.Repeat(text[begin:], times-1)
 		}
+		text = strings.TrimSuffix(text, rapid.SampledFrom([]string{"", end, end + end}).Draw(t, "missing end")) // of the last line, too
 		files = append(files, filepath.Join(dir, fmt.Sprint("train", k)))
 		if err := os.WriteFile(files[k], []byte(text), 0o666); err != nil {
 			t.Fatal(err)
@@ -216,6 +217,24 @@ func TestRangesOfOtherFiles(t *testing.T) {
 	}); err != nil {
 		t.Errorf("compressed: %v", err)
 	}
+	if err := os.WriteFile(filepath.Join(dir, "more.conll"), []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	err = rankstest.InProcess(t.Context(), 2, func(ctx context.Context, g ranks.Group) error {
+		c := c
+		c.Train = strings.Join([]string{packed, filepath.Join(dir, "more.conll")}[:1+g.Rank()], ",")
+		r, err := Resolve(c)
+		if err == nil {
+			_, err = r.SharedData(engine.ShareOf(ctx, g))
+		}
+		if !structured.IsBadInput(err) || !strings.Contains(err.Error(), "rank 1 finds 2 files, and rank 0 1") {
+			return fmt.Errorf("more files: %w", err)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
 	for _, other := range []string{text + "a b O\n", strings.Replace(text, "B-A", "B-B", 1)} { // longer, and as long
 		err = rankstest.InProcess(t.Context(), 2, func(ctx context.Context, g ranks.Group) error {
 			c := c
@@ -236,21 +255,48 @@ func TestRangesOfOtherFiles(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	for _, counts := range [][]int{{1, 2}, {2, 1}} {
-		err = rankstest.InProcess(t.Context(), 2, func(ctx context.Context, g ranks.Group) error {
-			c := c
-			c.Train = strings.Join([]string{filepath.Join(dir, "of0"), packed}[:counts[g.Rank()]], ",")
+}
+
+// The last line of a file needs no end, and sentences may be fewer than processes, which then have ranges without a line.
+func TestRangesWithoutLastEnd(t *testing.T) {
+	dir := t.TempDir()
+	for name, files := range map[string][]string{
+		"one long line":  {"a b O\n\n" + strings.Repeat("x", 500) + " c B-A"},
+		"two files":      {"a b O\n\nb c B-A", "a b O\n\nb c B-B"},
+		"fewer than all": {"a b B-A"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := config.Default()
+			c.Task, c.Net, c.Loss, c.Method, c.Format, c.Columns = "tag", "linear", "crf", "lbfgs", "conll", "word=0,pos=1,label=-1"
+			var paths []string
+			for k, content := range files {
+				paths = append(paths, filepath.Join(dir, fmt.Sprint(name, k)))
+				if err := os.WriteFile(paths[k], []byte(content), 0o666); err != nil {
+					t.Fatal(err)
+				}
+			}
+			c.Train = strings.Join(paths, ",")
 			r, err := Resolve(c)
-			if err == nil {
-				_, err = r.SharedData(engine.ShareOf(ctx, g))
+			if err != nil {
+				t.Fatal(err)
 			}
-			if want := fmt.Sprintf("rank 1 finds %d files", counts[1]); !structured.IsBadInput(err) || !strings.Contains(err.Error(), want) {
-				return fmt.Errorf("%v files: %w", counts, err)
+			one, err := r.Data()
+			if err != nil {
+				t.Fatal(err)
 			}
-			return nil
+			want := train.Fingerprint(one.Train)
+			err = inRanks(4, c, func(d *Data, err error) error {
+				if err == nil {
+					err = d.Train.Complete()
+				}
+				if err == nil && train.Fingerprint(d.Train) != want {
+					err = errors.New("other data")
+				}
+				return err
+			})
+			if err != nil {
+				t.Error(err)
+			}
 		})
-		if err != nil {
-			t.Error(err)
-		}
 	}
 }
