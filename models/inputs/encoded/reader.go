@@ -16,7 +16,7 @@ import (
 // Settings say which encoder reads text, and what is taken from it.
 type Settings struct {
 	Dir    string // the encoder's folder
-	Layers string // last, meanK or the number of a hidden state
+	Layers string // auto, last, meanK or the number of a hidden state
 	Pieces string // of a word: First or Mean
 	Half   bool   // numbers are rounded to half precision
 
