@@ -34,7 +34,7 @@ func (e *Engine) Join(g ranks.Group) error {
 		return nil
 	}
 	if most := e.MostRanks(); g.Size() > most {
-		return structured.BadInput("%d ranks, but the sums over these %d examples have %d strands, and %w: start at most %d", g.Size(), e.Len(), most, ErrFewStrands, most)
+		return structured.BadInput("ranks: %d, strands of the sum over these examples: %d, and %w; start at most %d", g.Size(), most, ErrFewStrands, most)
 	}
 	e.group = g
 	return nil
