@@ -135,9 +135,24 @@ func TestReadInRanges(t *testing.T) {
 	})
 }
 
+// ofFiles returns settings of training on files with these contents.
+func ofFiles(t *testing.T, contents []string) config.Config {
+	t.Helper()
+	c, dir := config.Default(), t.TempDir()
+	c.Task, c.Net, c.Loss, c.Method, c.Format, c.Columns = "tag", "linear", "crf", "lbfgs", "conll", "word=0,pos=1,label=-1"
+	var paths []string
+	for k, content := range contents {
+		paths = append(paths, filepath.Join(dir, fmt.Sprint("train", k)))
+		if err := os.WriteFile(paths[k], []byte(content), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c.Train = strings.Join(paths, ",")
+	return c
+}
+
 // A mistake anywhere in the files has the message of one process in all: the file, the line, and what was expected.
 func TestMistakesInRanges(t *testing.T) {
-	dir := t.TempDir()
 	sentences := func(from, to int) string { return strings.Repeat("a b O\nb c B-A\n\n", to-from) }
 	for name, files := range map[string][]string{
 		"first half":       {sentences(0, 5) + "a O\n\n" + sentences(5, 40)},
@@ -152,16 +167,8 @@ func TestMistakesInRanges(t *testing.T) {
 		"no tags to write": {strings.Repeat("a b N\n\n", 20)},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := config.Default()
-			c.Task, c.Net, c.Loss, c.Method, c.Format, c.Columns, c.Scheme = "tag", "linear", "crf", "lbfgs", "conll", "word=0,pos=1,label=-1", "iob2"
-			var paths []string
-			for k, content := range files {
-				paths = append(paths, filepath.Join(dir, fmt.Sprint(name, k)))
-				if err := os.WriteFile(paths[k], []byte(content), 0o666); err != nil {
-					t.Fatal(err)
-				}
-			}
-			c.Train = strings.Join(paths, ",")
+			c := ofFiles(t, files)
+			c.Scheme = "iob2"
 			r, err := Resolve(c)
 			if err != nil {
 				t.Fatal(err)
@@ -259,23 +266,13 @@ func TestRangesOfOtherFiles(t *testing.T) {
 
 // The last line of a file needs no end, and sentences may be fewer than processes, which then have ranges without a line.
 func TestRangesWithoutLastEnd(t *testing.T) {
-	dir := t.TempDir()
 	for name, files := range map[string][]string{
 		"one long line":  {"a b O\n\n" + strings.Repeat("x", 500) + " c B-A"},
 		"two files":      {"a b O\n\nb c B-A", "a b O\n\nb c B-B"},
 		"fewer than all": {"a b B-A"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := config.Default()
-			c.Task, c.Net, c.Loss, c.Method, c.Format, c.Columns = "tag", "linear", "crf", "lbfgs", "conll", "word=0,pos=1,label=-1"
-			var paths []string
-			for k, content := range files {
-				paths = append(paths, filepath.Join(dir, fmt.Sprint(name, k)))
-				if err := os.WriteFile(paths[k], []byte(content), 0o666); err != nil {
-					t.Fatal(err)
-				}
-			}
-			c.Train = strings.Join(paths, ",")
+			c := ofFiles(t, files)
 			r, err := Resolve(c)
 			if err != nil {
 				t.Fatal(err)
