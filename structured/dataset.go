@@ -28,6 +28,7 @@ type Dataset struct {
 
 	Features []float32     // dense inputs [ΣT×Dim], or nil
 	Source   FeatureSource // of dense inputs that are not in Features, or nil
+	Stored   bool          // Source has the numbers that Features would have, in a file: data with either are the same
 	Dim      int
 	Encoder  string // what identifies the encoder whose rows are the last of the dense inputs; empty: none are
 

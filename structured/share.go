@@ -6,6 +6,8 @@ import (
 	"encoding/binary"
 	"encoding/gob"
 	"errors"
+	"iter"
+	"math"
 	"slices"
 )
 
@@ -180,6 +182,9 @@ func appendAgreed(all []agreed, lists [][]byte, least int) ([]agreed, error) {
 	return all, nil
 }
 
+// valued reports whether x has values.
+func (x *Sparse) valued() bool { return x != nil && x.Value != nil }
+
 // spread makes rows of x, those of positions first to last−1 of n, rows of all positions. Others are empty.
 func (x *Sparse) spread(first, last, n int) {
 	offsets := make([]int, n+1)
@@ -190,11 +195,27 @@ func (x *Sparse) spread(first, last, n int) {
 	x.Offsets = offsets
 }
 
+// SpreadTable makes rows of a table that are those of a share's examples alone rows of all examples. Others are empty.
+func (d *Dataset) SpreadTable(name string) {
+	if t := d.Table(name); d.Share != nil {
+		t.Attributes.spread(t.Offsets[d.Share.First], t.Offsets[d.Share.Last], t.Offsets[d.Len()])
+	}
+}
+
 // KeepShare makes attributes of the examples of a share, numbered by this process alone, those of the data set. The processes agree on their dictionary, which leaves out
-// what occurs fewer than least times in all data.
+// what occurs fewer than least times in all data. Rows have values in all processes if some have them in one.
 func (d *Dataset) KeepShare(nodes, edges *Sparse, names *Dictionary, least int) error {
-	s, common := d.Share, &Dictionary{HashBits: names.HashBits}
+	s, common := d.Share, &Dictionary{HashBits: names.HashBits, Segment: names.Segment}
 	first, last := d.Offsets[s.First], d.Offsets[s.Last]
+	valued, err := Tell(s, [2]bool{nodes.valued(), edges.valued()}, nil)
+	if err != nil {
+		return err
+	}
+	for k, x := range []*Sparse{nodes, edges} {
+		if x != nil && x.Value == nil && slices.ContainsFunc(valued, func(has [2]bool) bool { return has[k] }) {
+			x.Value = Ones(len(x.Index))
+		}
+	}
 	for _, part := range []struct {
 		rows *Sparse
 		mine *Alphabet
@@ -221,42 +242,45 @@ func (d *Dataset) KeepShare(nodes, edges *Sparse, names *Dictionary, least int) 
 	return nil
 }
 
+// AttributeRows yields all attributes, of which processes have those of their own examples, and where the rows of each example begin.
+func (d *Dataset) AttributeRows() iter.Seq2[*Sparse, []int] {
+	return func(yield func(*Sparse, []int) bool) {
+		for _, x := range []*Sparse{d.Attributes, d.EdgeAttributes} {
+			if x != nil && !yield(x, d.Offsets) {
+				return
+			}
+		}
+		for _, t := range d.Tables {
+			if t.Attributes != nil && !yield(t.Attributes, t.Offsets) {
+				return
+			}
+		}
+	}
+}
+
 // Complete fetches the attributes of other processes' examples. All processes call it.
 func (d *Dataset) Complete() error {
 	if !d.HasShare() {
 		return nil
 	}
-	for _, x := range []*Sparse{d.Attributes, d.EdgeAttributes} {
-		if x == nil {
-			continue
-		}
+	for x, offsets := range d.AttributeRows() {
 		var own []byte
-		for t := d.Offsets[d.Share.First]; t < d.Offsets[d.Share.Last]; t++ {
-			row, _ := x.Row(t)
-			own = binary.AppendUvarint(own, uint64(len(row)))
-			for _, a := range row {
-				own = binary.AppendUvarint(own, uint64(a))
-			}
+		for t := offsets[d.Share.First]; t < offsets[d.Share.Last]; t++ {
+			own = x.appendRow(own, t)
 		}
 		all, err := d.Share.Gather(own)
 		if err != nil {
 			return err
 		}
 		whole := Sparse{Offsets: make([]int, 1, len(x.Offsets))}
+		if x.valued() {
+			whole.Value = []float32{}
+		}
 		for _, from := range all {
 			for len(from) > 0 {
-				n, k := binary.Uvarint(from)
-				from = from[max(0, k):]
-				for ; n > 0 && k > 0; n-- {
-					var a uint64
-					a, k = binary.Uvarint(from)
-					from = from[max(0, k):]
-					whole.Index = append(whole.Index, int32(a))
-				}
-				if k <= 0 {
+				if from = whole.takeRow(from); from == nil {
 					return errors.New("another process sent attributes that cannot be read")
 				}
-				whole.Offsets = append(whole.Offsets, len(whole.Index))
 			}
 		}
 		*x = whole // that copies of the data set point to, too
@@ -264,4 +288,42 @@ func (d *Dataset) Complete() error {
 	d.Share.Kept = false
 	d.Share.First, d.Share.Last = 0, d.Len()
 	return nil
+}
+
+// appendRow appends row t to bytes: how many attributes it has, and each with its value if there are values.
+func (x *Sparse) appendRow(to []byte, t int) []byte {
+	row, values := x.Row(t)
+	to = binary.AppendUvarint(to, uint64(len(row)))
+	for k, a := range row {
+		to = binary.AppendUvarint(to, uint64(a))
+		if values != nil {
+			to = binary.LittleEndian.AppendUint32(to, math.Float32bits(values[k]))
+		}
+	}
+	return to
+}
+
+// takeRow appends the row that appendRow wrote at the front of bytes, and returns the rest; nil if there is none.
+func (x *Sparse) takeRow(from []byte) (rest []byte) {
+	n, k := binary.Uvarint(from)
+	if k <= 0 {
+		return nil
+	}
+	for from = from[k:]; n > 0; n-- {
+		var a uint64
+		if a, k = binary.Uvarint(from); k <= 0 {
+			return nil
+		}
+		from = from[k:]
+		x.Index = append(x.Index, int32(a))
+		if x.Value == nil {
+			continue
+		}
+		if len(from) < 4 {
+			return nil
+		}
+		x.Value, from = append(x.Value, math.Float32frombits(binary.LittleEndian.Uint32(from))), from[4:]
+	}
+	x.Offsets = append(x.Offsets, len(x.Index))
+	return from
 }

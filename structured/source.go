@@ -25,6 +25,28 @@ func (d *Dataset) ReadFeatures(dst []float32, i int) error {
 	return nil
 }
 
+// EachRow calls do with the dense inputs of each position, in their order.
+func (d *Dataset) EachRow(do func(row []float32)) error {
+	if d.Features != nil || d.Source == nil {
+		for at := 0; at < len(d.Features); at += d.Dim {
+			do(d.Features[at : at+d.Dim])
+		}
+		return nil
+	}
+	const most = 1 << 16 // numbers at once
+	rows := make([]float32, max(1, most/d.Dim)*d.Dim)
+	for from := 0; from < d.Positions(); from += len(rows) / d.Dim {
+		to := min(from+len(rows)/d.Dim, d.Positions())
+		if err := d.Source.Read(rows[:(to-from)*d.Dim], from, to); err != nil {
+			return err
+		}
+		for at := 0; at < (to-from)*d.Dim; at += d.Dim {
+			do(rows[at : at+d.Dim])
+		}
+	}
+	return nil
+}
+
 // HasFeatures reports whether there are dense inputs, in memory or not.
 func (d *Dataset) HasFeatures() bool { return d.Features != nil || d.Source != nil }
 

@@ -33,7 +33,7 @@ func (d *Dataset) Subset(examples []int) *Dataset {
 		}
 	}
 	s.Features = selectPositions(d, examples, d.Features, d.Dim)
-	s.Source = d.sourceOf(examples)
+	s.Source, s.Stored = d.sourceOf(examples), d.Stored
 	if d.Companion != nil {
 		s.Companion = d.Companion.Subset(d, examples)
 	}

@@ -24,8 +24,15 @@ func Fingerprint(d *structured.Dataset) string {
 	for _, reading := range d.Readings {
 		add(h, reading)
 	}
-	add(h, d.Features)
-	if d.Source != nil {
+	if d.Stored {
+		head(h, d.Features, d.Positions()*d.Dim)
+		if err := d.EachRow(func(row []float32) { write(h, row) }); err != nil {
+			return fmt.Sprint(err) // it fails where it is used
+		}
+	} else {
+		add(h, d.Features)
+	}
+	if d.Source != nil && !d.Stored {
 		key, err := d.Source.Fingerprint()
 		fmt.Fprintf(h, "%q %v\n", key, err) // a source that cannot be read fails where it is used
 	}
@@ -52,26 +59,22 @@ func Fingerprint(d *structured.Dataset) string {
 			add(h, w[:])
 		}
 	}
-	sparse := []*structured.Sparse{d.Attributes, d.EdgeAttributes}
 	for _, t := range d.Tables {
 		add(h, t.Offsets)
-		sparse = append(sparse, t.Attributes)
 		if t.Features != nil {
 			add(h, t.Features)
 		}
 	}
-	for _, s := range sparse {
-		switch {
-		case s == nil:
-		case d.HasShare():
-			if err := addShared(h, d, s); err != nil {
+	for s, rows := range d.AttributeRows() {
+		if d.HasShare() {
+			if err := addShared(h, d, s, rows); err != nil {
 				return fmt.Sprint(err) // other ranks are lost, which the next call says
 			}
-		default:
-			add(h, s.Offsets)
-			add(h, s.Index)
-			add(h, s.Value)
+			continue
 		}
+		add(h, s.Offsets)
+		add(h, s.Index)
+		add(h, s.Value)
 	}
 	names := append([]*structured.Alphabet{d.Alphabet}, d.Vocab...)
 	if d.Characters != nil {
@@ -99,9 +102,10 @@ func FingerprintOf(x []float32) string {
 	return fmt.Sprintf("%x", h.Sum(nil)[:8])
 }
 
-// addShared adds attributes of which each process has those of its own examples, as if one had all. Attributes made from columns have no values.
-func addShared(h hash.Hash, d *structured.Dataset, s *structured.Sparse) error {
-	first, last := d.Offsets[d.Share.First], d.Offsets[d.Share.Last]
+// addShared adds attributes of which each process has those of its own examples, as if one had all; rows says where those of each example begin. All processes have
+// values, or none has.
+func addShared(h hash.Hash, d *structured.Dataset, s *structured.Sparse, rows []int) error {
+	first, last := rows[d.Share.First], rows[d.Share.Last]
 	entries := 0 // of the examples so far
 	pass := func(own func()) error {
 		state, err := save(h, entries)
@@ -125,8 +129,8 @@ func addShared(h hash.Hash, d *structured.Dataset, s *structured.Sparse) error {
 	head(h, s.Offsets, len(s.Offsets))
 	write(h, s.Offsets[:1])
 	err := pass(func() {
-		for rows := range slices.Chunk(s.Offsets[first+1:last+1], 4096) {
-			moved := slices.Clone(rows)
+		for ends := range slices.Chunk(s.Offsets[first+1:last+1], 4096) {
+			moved := slices.Clone(ends)
 			for k := range moved {
 				moved[k] += entries
 			}
@@ -138,9 +142,15 @@ func addShared(h hash.Hash, d *structured.Dataset, s *structured.Sparse) error {
 		return err
 	}
 	head(h, s.Index, entries)
-	err = pass(func() { write(h, s.Index) })
-	add(h, s.Value)
-	return err
+	if err = pass(func() { write(h, s.Index) }); err != nil {
+		return err
+	}
+	if s.Value == nil {
+		add(h, s.Value)
+		return nil
+	}
+	head(h, s.Value, entries)
+	return pass(func() { write(h, s.Value) })
 }
 
 // save returns the state of a hash of SHA-256 and a number; restore returns to it.

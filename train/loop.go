@@ -165,7 +165,7 @@ func (l *loop) dueOnAll(ctx context.Context) (bool, error) {
 	if c := l.Checkpoint; c != nil && l.s.Passes > 0 && c.due(l.s.Passes) {
 		due[0] = 1
 	}
-	err := l.Problem.Ranks().Broadcast(ctx, due)
+	err := l.Problem.Ranks().Broadcast(ctx, due, 0)
 	return due[0] == 1, err
 }
 

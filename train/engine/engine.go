@@ -64,6 +64,8 @@ type Engine struct {
 	shared sharedSums  // scratch memory
 	parts  int         // of a batch on a device; up to 1: it is not cut
 	own    []int       // examples of this rank; nil: not asked for yet
+
+	centres []central // [n] sizes of potentials at the centre, for rounding; 0: not known yet
 }
 
 // finding is a shard and the results on it. It may have to outlive the lane's work on the shard.
@@ -81,6 +83,7 @@ type Lane struct {
 	Oracle   oracles.Maximiser     // not shared
 	Theta    structured.Potentials // with ℓ added
 	φ        structured.Potentials // at other weights
+	negated  structured.Marginals  // −r_i, for full passes
 	soft     []float32             // scratch memory for thresholded weights
 	rows     sparse.Rows           // those that the batch touches, for a point that needs them
 	allowed  allowed
@@ -299,10 +302,15 @@ func (e *Engine) Parallel(n int, work func(k int)) {
 // overShards runs work on every shard and returns the sums over the lanes. Unless g [Dim] is nil, it adds Jᵀv to g, where v
 // is what work leaves in its lane. It sums in float64 if the scorer can, and else in float32.
 func (e *Engine) overShards(ctx context.Context, shards [][]int, g []float64, work func(ln *Lane) error) (Sums, error) {
+	return e.sumOverShards(ctx, shards, g, false, work)
+}
+
+// sumOverShards is overShards. With toLast, g may have the sum on the last rank alone, as lower takes it.
+func (e *Engine) sumOverShards(ctx context.Context, shards [][]int, g []float64, toLast bool, work func(ln *Lane) error) (Sums, error) {
 	switch {
 	case e.group == nil:
 	case e.sparse != nil:
-		return e.overRunsOfShards(ctx, shards, g, work)
+		return e.overRunsOfShards(ctx, shards, g, toLast, work)
 	default:
 		return e.overSharesOfLanes(ctx, shards, g, work)
 	}
@@ -410,7 +418,7 @@ func (e *Engine) difference(ln *Lane, memory *Memory) {
 	ln.V.Copy(&ln.Answer.U)
 	for b, i := range ln.Batch.Examples {
 		if memory == nil {
-			e.subtractGold(ln, b)
+			e.subtractGold(ln, &ln.V, b)
 		} else {
 			memory.subtract(i, &ln.V, b)
 		}

@@ -26,9 +26,9 @@ func (d *Descent) Asked() (f float64, g []float32) {
 	return m.f, m.g
 }
 
-// SettleRow settles a row of marginals and returns how much has moved.
-func SettleRow(v, θ []float32, c float64) float64 {
-	moved, _, _ := settleRow(v, θ, c)
+// SettleRow settles a row of marginals less a reference and returns how much has moved.
+func SettleRow(v, negated, θ []float32, c float64) float64 {
+	moved, _, _ := settleRow(v, negated, θ, c)
 	return moved
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured/machine/vec"
+	"github.com/dsp-go/dsp/train/ranks"
 )
 
 // FullPass is the result of one pass over all examples at fixed weights w.
@@ -45,8 +46,9 @@ func (e *Engine) FullPass(ctx context.Context, w []float32, s oracles.Smoothing,
 		Smoothed: total.Smoothed*inv + r,
 		Exact:    float64(total.Exact) * inv,
 	}
-	p.Grad, p.Linear, p.Central, p.Rounded = e.lower(w, g, total)
-	return p, nil
+	u, err := e.lower(ctx, w, g, total)
+	p.Grad, p.Linear, p.Central, p.Rounded = u.Grad, u.Linear, u.Central, u.Rounded
+	return p, err
 }
 
 // zeros returns scratch memory for a gradient.
@@ -57,10 +59,28 @@ func (e *Engine) zeros(n int) []float64 {
 }
 
 // lower returns the linear lower bound on the mean loss that a dual point proves, from the sums over examples at w and the sum g of
-// their gradients, which it divides by n: its gradient, its value at the origin and at the centre, and its allowance for rounding.
-func (e *Engine) lower(w []float32, g []float64, sums Sums) (grad []float32, origin, center, rounded float64) {
+// their gradients. Of several ranks with sparse inputs the last one does that, since it has g first, and tells the others.
+func (e *Engine) lower(ctx context.Context, w []float32, g []float64, sums Sums) (Recomposed, error) {
+	if e.group == nil || e.sparse == nil {
+		return e.lowerInto(make([]float32, len(g)), w, g, sums), nil
+	}
+	last := e.group.Size() - 1
+	message := make([]float32, len(g)+6) // the gradient, and memory of the three numbers
+	u, numbers := Recomposed{Grad: message[:len(g):len(g)]}, make([]float64, 3)
+	if e.group.Rank() == last {
+		u = e.lowerInto(u.Grad, w, g, sums)
+		numbers[0], numbers[1], numbers[2] = u.Linear, u.Central, u.Rounded
+		copy(ranks.Bytes(message[len(g):]), ranks.Bytes(numbers))
+	}
+	err := e.group.Broadcast(ctx, ranks.Bytes(message), last)
+	copy(ranks.Bytes(numbers), ranks.Bytes(message[len(g):]))
+	u.Linear, u.Central, u.Rounded = numbers[0], numbers[1], numbers[2]
+	return u, err
+}
+
+// lowerInto sets grad to the gradient of the bound, and divides g by n.
+func (e *Engine) lowerInto(grad, w []float32, g []float64, sums Sums) Recomposed {
 	inv := 1 / float64(e.Len())
-	grad = make([]float32, len(g))
 	at, step := 0.0, 0.0      // ⟨g, w⟩ and ⟨g, c − w⟩
 	product, from := 0.0, 0.0 // Σ|g_j||w_j − c_j| and Σ|g_j|(|w_j| + |c_j|)
 	if e.Center == nil {
@@ -85,7 +105,7 @@ func (e *Engine) lower(w []float32, g []float64, sums Sums) (grad []float32, ori
 		}
 	}
 	a := (sums.Linear + sums.Entropy) * inv
-	return grad, a - at, a + step, e.linearRounding(w, product, from, sums)
+	return Recomposed{Grad: grad, Linear: a - at, Central: a + step, Rounded: e.linearRounding(w, product, from, sums)}
 }
 
 // Value returns F(w) without a gradient: the hinge's max or the loss's log-sum-exp, plus the regulariser.

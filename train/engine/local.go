@@ -35,7 +35,8 @@ func (e local) remember(m *Memory, γ float32) {
 }
 
 func (e local) fullPass(ctx context.Context, w []float32, s oracles.Smoothing, memory *Memory, g []float64) (Sums, error) {
-	sums, err := e.overShards(ctx, e.shards, g, func(ln *Lane) error {
+	e.prepareCentres()
+	sums, err := e.sumOverShards(ctx, e.shards, g, true, func(ln *Lane) error {
 		if err := e.precisely(ln, w); err != nil {
 			return err
 		}
@@ -44,6 +45,9 @@ func (e local) fullPass(ctx context.Context, w []float32, s oracles.Smoothing, m
 			memory.remember(ln.finding, 1)
 		}
 		e.difference(ln, nil)
+		if err := e.measureCentre(ln); err != nil {
+			return err
+		}
 		e.settleRows(ln)
 		e.roundAnswers(ln)
 		return nil
@@ -55,19 +59,23 @@ func (e local) fullPass(ctx context.Context, w []float32, s oracles.Smoothing, m
 }
 
 func (e local) pullBack(ctx context.Context, w []float32, of DualPoint, g []float64) (Sums, error) {
-	return e.overShards(ctx, e.shards, g, func(ln *Lane) error {
+	e.prepareCentres()
+	return e.sumOverShards(ctx, e.shards, g, true, func(ln *Lane) error {
 		if err := e.precisely(ln, w); err != nil {
 			return err
 		}
 		of.Load(ln)
 		ln.V.Copy(&ln.Answer.U)
 		for b := range ln.Batch.Examples {
-			e.subtractGold(ln, b)
+			e.subtractGold(ln, &ln.V, b)
 		}
 		if p, ok := of.(RefinedPoint); ok {
 			p.Refine(ln)
 		}
 		e.weigh(ln, true)
+		if err := e.measureCentre(ln); err != nil {
+			return err
+		}
 		e.settleRows(ln)
 		e.roundMemory(ln)
 		if e.Loss == Quadratic { // of other losses, what is left out is an entropy, which is at least 0

@@ -41,8 +41,9 @@ func (l Loss) Augments() bool { return l == Hinge || l == SoftmaxMargin }
 //
 //	F(w) = (1/n) Σ_i c_i f_i(w) + (λ/2)‖w − c‖² + λ₁‖w‖₁ + constant
 //
-// with example weights c_i from the data. With λ₁ > 0, the elastic net, weights of the optimum are sparse (elasticnet.go). Center and Constant are zero except in prox-linear subproblems, where the two
-// quadratics (λ/2)‖w‖² + (1/2η)‖w−w_k‖² are written as one around a shifted centre.
+// with example weights c_i from the data. With λ₁ > 0, the elastic net, weights of the optimum are sparse (elasticnet.go). Center is that of a prior.
+// In prox-linear subproblems it moves (Engine.CenterMoved), and there is a constant: the two quadratics (λ/2)‖w−c‖² + (1/2η)‖w−w_k‖² are
+// written as one around a shifted centre.
 type Objective struct {
 	Scorer      nets.Scorer
 	Data        *structured.Dataset
@@ -142,18 +143,13 @@ func loss(h, gold float64) float64 { return max(h, gold) - gold }
 
 // regulariser returns (λ/2)‖w − c‖² + λ₁‖w‖₁ + constant.
 func (o *Objective) regulariser(w []float32) float64 {
-	s := 0.0
-	if o.L1 > 0 {
+	switch {
+	case o.L1 > 0:
 		return o.elasticNet(w) + o.Constant
+	case o.Center != nil:
+		return o.Lambda/2*vec.Dist2(w, o.Center) + o.Constant
 	}
-	for j, x := range w {
-		d := float64(x)
-		if o.Center != nil {
-			d -= float64(o.Center[j])
-		}
-		s += d * d
-	}
-	return o.Lambda/2*s + o.Constant
+	return o.Lambda/2*vec.Norm2(w) + o.Constant
 }
 
 // AtCenter returns a + ⟨g,c⟩ + constant: the value at the centre of the linear function with gradient g and value a at the

@@ -83,17 +83,17 @@ func (e *Engine) exactGold(ln *Lane, b int) bool {
 	return len(a.examples) == 0 || a.index[b] < 0 || e.Completion != nil || a.answer.Exact[a.index[b]]
 }
 
-// subtractGold subtracts 1_{y_i}, or the r_i that replaces it, from chain b of the lane's v.
-func (e *Engine) subtractGold(ln *Lane, b int) {
+// subtractGold subtracts 1_{y_i}, or the r_i that replaces it, from chain b of marginals v of the lane's batch.
+func (e *Engine) subtractGold(ln *Lane, v *structured.Marginals, b int) {
 	a := &ln.allowed
 	switch i := ln.Batch.Examples[b]; {
 	case e.Soft:
-		e.Completion.subtract(i, &ln.V, b)
+		e.Completion.subtract(i, v, b)
 	case len(a.examples) == 0 || a.index[b] < 0:
-		ln.V.Add(b, ln.Batch.Gold(b), -1)
+		v.Add(b, ln.Batch.Gold(b), -1)
 	case e.Completion != nil:
-		e.Completion.subtract(i, &ln.V, b)
+		e.Completion.subtract(i, v, b)
 	default:
-		ln.V.AddScaled(b, -1, &a.answer.U, a.index[b])
+		v.AddScaled(b, -1, &a.answer.U, a.index[b])
 	}
 }

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"unsafe"
 
 	"github.com/dsp-go/dsp/train/ranks"
 )
@@ -35,8 +36,8 @@ func (e *Engine) OverRanges(ctx context.Context, n, k int, shared bool, do func(
 }
 
 // GatherRanges completes numbers x, one for each weight, of which each rank has those of its shared ranges.
-func (e *Engine) GatherRanges(ctx context.Context, x []float64) error {
-	return e.complete(ctx, ranks.Bytes(x), (len(x)+rangeWeights-1)/rangeWeights, 8*rangeWeights)
+func GatherRanges[E float32 | float64](ctx context.Context, e *Engine, x []E) error {
+	return e.complete(ctx, ranks.Bytes(x), (len(x)+rangeWeights-1)/rangeWeights, rangeWeights*int(unsafe.Sizeof(*new(E))))
 }
 
 // complete completes bytes of n things, so many of each but the last one, which may have fewer. Each rank has those of its share of the things.

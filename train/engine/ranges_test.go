@@ -38,7 +38,7 @@ func TestRanges(t *testing.T) {
 		if err != nil {
 			return nil, err
 		}
-		if err := e.GatherRanges(ctx, y); err != nil {
+		if err := engine.GatherRanges(ctx, e, y); err != nil {
 			return nil, err
 		}
 		for j := range y {

@@ -19,7 +19,8 @@ import (
 //     lanes passes through the ranks (Group.Sum), piece by piece, and each adds its own.
 //   - with sparse inputs, one process adds all shards to the gradient in order. So each rank has some consecutive shards, whose attributes it needs
 //     and no others, asks the oracle about all of them, and then adds them to the gradient that the ranks before have begun; many ranks add to some stripes at a time, while the next rank
-//     adds to those before. The sums of lanes, which go through all shards, are added again from a journal.
+//     adds to those before. The sums of lanes, which go through all shards, are added again from a journal. The last rank has the whole gradient in float64, and gives
+//     the others what they need of it, which is half as long (lower).
 //
 // A step on sparse inputs keeps its gradient in potential space. There the ranks exchange marginals instead.
 
@@ -184,7 +185,7 @@ func (e *Engine) overSharesOfLanes(ctx context.Context, shards [][]int, g []floa
 }
 
 // overRunsOfShards is overShards for ranks that have a run of consecutive shards each.
-func (e *Engine) overRunsOfShards(ctx context.Context, shards [][]int, g []float64, work func(ln *Lane) error) (Sums, error) {
+func (e *Engine) overRunsOfShards(ctx context.Context, shards [][]int, g []float64, toLast bool, work func(ln *Lane) error) (Sums, error) {
 	lanes, x := min(e.most, len(shards)), &e.shared
 	lo, hi := ranks.Share(e.group, len(shards))
 	for len(x.runs) < hi-lo {
@@ -219,7 +220,11 @@ func (e *Engine) overRunsOfShards(ctx context.Context, shards [][]int, g []float
 	default:
 		pieces = append(pieces, e.pack()...)
 	}
-	err = e.group.Sum(ctx, pieces, (len(pieces)+windows-1)/windows, func(from, to int) error {
+	all := len(pieces)
+	if toLast {
+		all = 1
+	}
+	err = e.group.SumToLast(ctx, pieces, all, (len(pieces)+windows-1)/windows, func(from, to int) error {
 		if from == 0 {
 			for i := range runs {
 				for _, s := range runs[i].journal {
@@ -238,7 +243,7 @@ func (e *Engine) overRunsOfShards(ctx context.Context, shards [][]int, g []float
 		e.Parallel(parts, func(k int) { e.addRuns(runs, first+n*k/parts, first+n*(k+1)/parts, windows > 1, g) })
 		return nil
 	})
-	if g != nil && windows > 1 {
+	if g != nil && windows > 1 && (!toLast || e.group.Rank() == e.group.Size()-1) {
 		for k, packed := range x.packed {
 			e.unpack(k, packed, g)
 		}

@@ -38,9 +38,7 @@ func (e *Engine) Recompose(ctx context.Context, w []float32, of DualPoint) (Reco
 	if err != nil {
 		return Recomposed{}, err
 	}
-	var u Recomposed
-	u.Grad, u.Linear, u.Central, u.Rounded = e.lower(w, g, total)
-	return u, nil
+	return e.lower(ctx, w, g, total)
 }
 
 // Load copies r_i into the lane's answers for its batch.

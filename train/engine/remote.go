@@ -60,9 +60,7 @@ func (r *remote) fullPass(ctx context.Context, w []float32, s oracles.Smoothing,
 	s = r.engine.smoothing(s)
 	err = r.gradient(g, func(to []float32) error {
 		if device := r.parts(); device != nil && memory == nil {
-			sums, err = r.engine.overParts(ctx, r.engine.all, to, nil, func(part []int, g []float32, _ []float64) (Sums, error) {
-				return device.PartOfPass(ctx, w, part, s, g)
-			})
+			sums, err = r.passInParts(ctx, device, w, s, to)
 			return err
 		}
 		sums, err = r.device.FullPass(ctx, w, s, memory.Remote(), to)
@@ -101,10 +99,7 @@ func (r *remote) value(ctx context.Context, w []float32, examples []int, _ [][]i
 	e := r.engine
 	switch {
 	case r.parts() != nil:
-		return e.overParts(ctx, examples, nil, nil, func(part []int, _ []float32, _ []float64) (Sums, error) {
-			f, err := r.device.Value(ctx, w, part)
-			return Sums{Primal: f}, err
-		})
+		return r.valueInParts(ctx, w, examples)
 	case e.group == nil:
 		f, err := r.device.Value(ctx, w, examples)
 		return Sums{Primal: f}, err

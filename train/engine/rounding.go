@@ -31,8 +31,10 @@ import (
 //     whose entries differ by a relative δ from the maximiser's is less than the maximum by O(δ²), which is nothing.
 //     That charge takes potentials at w, and the bound needs them at the optimum, where a feature far from zero, 1e6 say, makes those of all
 //     candidates of a choice large alike, and a prior alike for all labels does so elsewhere. So v_i is settled: the entries of a choice, and those of every
-//     row that all outputs use, sum to exactly 0 (settle, settleRows), and what is alike counts nothing. What is still charged with potentials at w is where
-//     marginals of different rows disagree, as those of a step and of its ends do.
+//     row that all outputs use, sum to exactly 0 (settle, settleRows), and what is alike counts nothing. And no entry is below −c_i times that of the gold
+//     output: an entry that were, by half a unit, with a potential of 1e6 would lose more than is charged. What is still charged is where marginals of
+//     different rows disagree, as those of a step and of its ends do, with the sizes of potentials at w and at the centre c together (centres): a method
+//     begins at w = 0, and where a prior is far, so is the optimum. The two differ by ⟨g_i, g⟩/λ at the optimum, of the order of the loss; what those add is not proved.
 //   - the gradient is rounded to float32 after the sum. D = ⟨g, c⟩ − ‖g‖²/2λ + … has ⟨g, c − w⟩ from the sum in float64, and loses
 //     ε Σ |g_j| |w'_j − c_j| at the minimiser w' = c − g/λ: ε ‖g‖²/λ.
 //
@@ -99,201 +101,21 @@ func (e *Engine) roundUp(f float64, sums Sums) float64 {
 	return f + sums.Above/float64(e.Len()) + doubleUnit*math.Abs(f)
 }
 
-// settles reports whether the sum of v_i is known to be 0 and can be made so.
-func (e *Engine) settles(i int) bool {
-	_, one := e.Scorer.Form().Structure.(structured.OneEntry)
-	return one && !e.Soft && e.Loss != Quadratic && !e.Data.Partial(i)
-}
-
-// settle is weigh for example b, whose outputs are one entry each. It adds up the entries of c u, rounds each sum to a multiple of 2⁻²⁴ times the power of 2 at or
-// above c, which float32 represents, and takes the differences of the sums for the entries. So none is negative, and none moves by more than such a multiple,
-// however many there are; the largest takes what the answer's sum lacks. What comes out is a point of the polytope, and only its entropy is not quite that of the
-// answer.
-func (e *Engine) settle(ln *Lane, b int, c float64) {
-	fraction, exponent := math.Frexp(c) // a float32, and so a multiple of the grid
-	if fraction == 0.5 {
-		exponent--
-	}
-	grid, v, gold := math.Ldexp(1, exponent-24), ln.V.Parts[0].Of(b), -1
-	if y := ln.Batch.GoldOf(b).Output; len(y) > 0 {
-		gold = int(y[0])
-	}
-	largest, most, sum, rounded, moved := -1, 0.0, 0.0, 0.0, 0.0
-	for k, x := range v {
-		u, to := c*float64(x), 0.0
-		if k == gold {
-			u, to = u+c, -c
-		}
-		sum += u
-		next := math.RoundToEven(sum/grid) * grid
-		x := next - rounded
-		rounded, moved = next, moved+math.Abs(x-u)
-		if x > most {
-			largest, most = k, x
-		}
-		v[k] = float32(to + x)
-	}
-	if largest >= 0 {
-		v[largest] = float32(float64(v[largest]) + c - rounded)
-		moved += math.Abs(c - rounded)
-	}
-	t := ln.tally()
-	t.Moved++
-	t.Linear += ln.V.Dot(b, &ln.Theta)
-	if e.sparse != nil && e.Loss.Augments() {
-		t.Loss += e.Task.Dot(&ln.V, b, ln.Batch.GoldOf(b))
-	}
-	if e.Loss.Smooth() { // an entry that moves by δ changes the entropy by at most δ log(1/δ) ≤ 35 δ + e⁻³⁶
-		t.Below += 35*moved + c*math.Exp(-36)*float64(len(v))
-	}
-}
-
-// settleRows makes the entries of each row of several entries that every output uses sum to exactly 0, in the lane's v, which has the weights c_i already: it
-// rounds their running sums to a multiple of 2⁻²³ times the power of 2 above the largest, so that none moves by more than such a multiple, and no marginal
-// becomes negative. What the sum lacks then, a few such multiples, the largest entry takes, or the most negative. The lane's sums follow, and are charged for what has moved.
-func (e *Engine) settleRows(ln *Lane) {
-	if !e.Scorer.Affine() || e.Loss == Quadratic {
-		return
-	}
-	for k := range ln.V.Parts {
-		width, settles := rowWidth(ln.Theta.Structure, &ln.Theta.Parts[k], k)
-		if !settles {
-			continue
-		}
-		for b, i := range ln.Batch.Examples {
-			if e.settles(i) {
-				continue // it is
-			}
-			c, below, shift := e.Data.Weight(i), 0.0, 0.0
-			θ := ln.Theta.Parts[k].Of(b)
-			for v := ln.V.Parts[k].Of(b); len(v) > 0; {
-				row := min(cmp.Or(width, len(v)), len(v))
-				moved, linear, entropy := settleRow(v[:row], θ[:row], c)
-				if moved > 0 {
-					shift += linear
-					below += 2 * moved * (1 + oracles.Largest(θ[:row]))
-					if e.Loss.Smooth() {
-						below += entropy
-					}
-				}
-				v, θ = v[row:], θ[row:]
-			}
-			if below > 0 {
-				to := ln.tally()
-				to.Linear += shift
-				to.Below += below
-			}
-		}
-	}
-}
-
-// rowWidth returns the number of entries in each row of a part whose marginals have a known sum, or 0 if an example is one row; and whether there are such rows.
-func rowWidth(s structured.Structure, p *structured.Part, part int) (width int, known bool) {
-	if _, one := s.(structured.OneEntry); one {
-		return 0, true
-	}
-	skipper, some := s.(structured.RowSkipper)
-	return p.Width, p.Width > 1 && !(some && skipper.SkipsRows(part))
-}
-
-// SettleTargets makes the entries of each row that every output uses sum to exactly 1, or in a tied row to the number of its uses: then potentials that are alike for
-// the whole row change no loss, however large they are. Targets that are far from such sums stay as they are.
-func SettleTargets(form structured.Form, targets *structured.Marginals) {
-	for k := range targets.Parts {
-		part := &targets.Parts[k]
-		width, known := rowWidth(form.Structure, part, k)
-		for i := 0; known && i < targets.Len(); i++ {
-			for u := part.Of(i); len(u) > 0; {
-				row := min(cmp.Or(width, len(u)), len(u))
-				settleTarget(u[:row])
-				u = u[row:]
-			}
-		}
-	}
-}
-
-// settleTarget is SettleTargets for a row.
-func settleTarget(u []float32) {
-	total, largest := 0.0, 0
-	for k, x := range u {
-		if total += float64(x); x > u[largest] {
-			largest = k
-		}
-	}
-	sum := math.Round(total)
-	if !(sum >= 1) || math.Abs(total-sum) > 1e-3*sum {
-		return
-	}
-	_, exponent := math.Frexp(sum)
-	grid := math.Ldexp(1, exponent-24) // float32 has all multiples up to the sum
-	total = 0
-	rounded := 0.0
-	for k, x := range u {
-		total += float64(x)
-		next := math.RoundToEven(total/grid) * grid
-		u[k], rounded = float32(next-rounded), next
-	}
-	u[largest] = float32(float64(u[largest]) + sum - rounded)
-}
-
-// settleRow is settleRows for a row v with the weight c and the potentials θ. It returns how much has moved, ⟨v, θ⟩ after minus before, and a bound on what an
-// entropy of the row may have lost beside.
-func settleRow(v, θ []float32, c float64) (moved, linear, entropy float64) {
-	most := oracles.Largest(v)
-	if most == 0 || math.IsInf(most, 0) || math.IsNaN(most) {
-		return 0, 0, 0
-	}
-	_, exponent := math.Frexp(most)
-	grid := math.Ldexp(1, exponent-23)
-	move := func(k int, to float64) {
-		from := float64(v[k])
-		if to == from { // its potential may be −∞
-			return
-		}
-		v[k] = float32(to) // exact
-		δ, u := math.Abs(to-from), from
-		if from < 0 { // of the gold output
-			u += c
-		}
-		moved, linear = moved+δ, linear+(to-from)*float64(θ[k])
-		entropy += min(δ*δ/max(u, 1e-300), 35*δ)
-	}
-	sum := 0.0
-	for _, x := range v {
-		sum += float64(x)
-	}
-	if math.Abs(sum) > 1e-3*c { // not by rounding: outputs of this structure leave rows out, and it does not say so
-		return 0, 0, 0
-	}
-	sum = 0
-	rounded, up, down := 0.0, 0, 0
-	for k, x := range v {
-		sum += float64(x)
-		next := math.RoundToEven(sum/grid) * grid
-		move(k, next-rounded)
-		rounded = next
-		if v[k] > v[up] {
-			up = k
-		}
-		if v[k] < v[down] {
-			down = k
-		}
-	}
-	if rounded < 0 {
-		up = down
-	}
-	if rounded != 0 {
-		move(up, float64(v[up])-rounded)
-	}
-	return moved, linear, entropy
-}
-
 // sizes are magnitudes of an example's potentials: each is a sum over rows r of 1 + max_y |θ_i(r,y)|, where the 1 stands for the loss.
 type sizes struct {
 	all    float64 // every row that an output can use; without tied rows, which are not rounded
 	moved  float64 // times Σ_y |v_i(r,y)|
 	defect float64 // times |Σ_y v_i(r,y)|, which would be 0 without rounding; of the rows of several entries that every output uses
 	unseen float64 // the other rows that an output can use: their sums do not show what entries near 1 lose
+
+	change, sums float64 // Σ |v_i(r,y)| and Σ |Σ_y v_i(r,y)|, the factors of moved and defect
+}
+
+// central are sizes of an example's potentials at the centre, for any v_i. A row that is settled has half the distance of its least and largest potential in place
+// of max_y |θ_i(r,y)|, since what all have in common counts nothing.
+type central struct {
+	most float64 // of the largest row
+	used float64 // of all rows that an output can use and that are not settled
 }
 
 // measure returns the sizes of example b of θ and of v. Without v, only the first is known.
@@ -327,9 +149,9 @@ func measure(θ *structured.Potentials, b int, v *structured.Marginals) (s sizes
 				change += math.Abs(float64(x))
 			}
 			moved, anyMoved = moved[width:], anyMoved || change > 0
-			s.moved += change * size
+			s.moved, s.change = s.moved+change*size, s.change+change
 			if width > 1 && !skips {
-				s.defect += math.Abs(sum) * size
+				s.defect, s.sums = s.defect+math.Abs(sum)*size, s.sums+math.Abs(sum)
 			}
 		}
 		if skips {
@@ -348,8 +170,96 @@ func measure(θ *structured.Potentials, b int, v *structured.Marginals) (s sizes
 	return s
 }
 
-// below bounds the errors of a bound that come from marginals, if the sizes are those of v times the weight c.
-func (s sizes) below(c float64) float64 { return Unit*((2+noise)*s.moved+c*s.unseen) + s.defect }
+// below bounds the errors of a bound that come from marginals, if the sizes are those of v times the weight c, and the centre has the given ones.
+func (s sizes) below(c float64, at central) float64 {
+	moved, unseen := s.moved+s.change*at.most, s.unseen
+	if unseen > 0 {
+		unseen += at.used
+	}
+	return Unit*((2+noise)*moved+c*unseen) + s.defect + s.sums*at.most
+}
+
+// prepareCentres makes room for the sizes of potentials at the centre, which measureCentre finds.
+func (e *Engine) prepareCentres() {
+	if e.Center != nil && e.precise && e.Scorer.Affine() && e.centres == nil {
+		e.centres = make([]central, e.Len())
+	}
+}
+
+// CenterMoved makes known that the numbers of Center are others now. Full passes would charge for the potentials at the earlier ones.
+func (e *Engine) CenterMoved() { clear(e.centres) }
+
+// measureCentre makes known the sizes of the potentials of the lane's batch at the centre, once for each example.
+func (e *Engine) measureCentre(ln *Lane) error {
+	known := func(i int) bool { return e.centres[i].most > 0 } // a row has at least 1
+	if e.centres == nil || known(ln.Batch.Examples[0]) {       // an example is always in the same batch
+		return nil
+	}
+	if err := ln.precise.ScorePrecisely(e.Center, 0, &ln.Batch, &ln.φ); err != nil {
+		return err
+	}
+	if !ln.φ.Finite() {
+		return &NonFiniteError{Where: firstNonFinite(&ln.Batch, &ln.φ) + ", with the weights of the prior"}
+	}
+	for b, i := range ln.Batch.Examples {
+		e.centres[i] = measureCentral(&ln.φ, b)
+	}
+	return nil
+}
+
+// measureCentral returns the sizes of example b of θ.
+func measureCentral(θ *structured.Potentials, b int) (s central) {
+	skipper, some := θ.Structure.(structured.RowSkipper)
+	numbers := θ.Outputs[b+1] - θ.Outputs[b]
+	if c, counts := θ.Structure.(structured.RowCounter); counts {
+		numbers = c.UsedRows(numbers)
+	}
+	for k := range θ.Parts {
+		part := &θ.Parts[k]
+		width, settled := rowWidth(θ.Structure, part, k)
+		most, rows := 0.0, 0
+		for from := part.Of(b); len(from) > 0; rows++ {
+			row := min(cmp.Or(width, len(from)), len(from))
+			size := 0.0
+			if settled {
+				size = halfRange(from[:row])
+			} else {
+				size = oracles.Largest(from[:row])
+			}
+			most, from = max(most, 1+size), from[row:]
+		}
+		s.most = max(s.most, most)
+		switch {
+		case settled:
+		case part.Rows == structured.Tied: // an output may use the row once for each of its numbers
+			s.used += float64(max(numbers, rows)) * most
+		case some && skipper.SkipsRows(k):
+			s.used += float64(min(numbers, rows)) * most
+		default:
+			s.used += float64(rows) * most
+		}
+	}
+	return s
+}
+
+// halfRange returns half the distance of the least and the largest finite potential; 0 for less than two.
+func halfRange(θ []float32) float64 {
+	least, most := math.Inf(1), math.Inf(-1)
+	for _, x := range θ {
+		if x := float64(x); !math.IsInf(x, 0) {
+			least, most = min(least, x), max(most, x)
+		}
+	}
+	return max(0, (most-least)/2)
+}
+
+// centre returns the sizes of example i's potentials at the centre; 0 if that is the origin.
+func (e *Engine) centre(i int) central {
+	if e.centres == nil {
+		return central{}
+	}
+	return e.centres[i]
+}
 
 // roundAnswers adds to the lane's sums the rounding errors of the oracle's answers, from which difference has computed v.
 func (e *Engine) roundAnswers(ln *Lane) {
@@ -362,7 +272,7 @@ func (e *Engine) roundAnswers(ln *Lane) {
 	}
 	for b, i := range ln.Batch.Examples {
 		c, s := e.Data.Weight(i), measure(&ln.Theta, b, &ln.V)
-		ln.tally().Below += s.below(c) // v has the weight c already
+		ln.tally().Below += s.below(c, e.centre(i)) // v has the weight c already
 		if e.Loss.Smooth() {
 			ln.tally().Below += c * e.oracleRounding(ln, b)
 		}
@@ -380,7 +290,7 @@ func (e *Engine) roundMemory(ln *Lane) {
 		return
 	}
 	for b, i := range ln.Batch.Examples {
-		ln.tally().Below += measure(&ln.Theta, b, &ln.V).below(e.Data.Weight(i))
+		ln.tally().Below += measure(&ln.Theta, b, &ln.V).below(e.Data.Weight(i), e.centre(i))
 	}
 }
 
@@ -402,7 +312,7 @@ func (e *Engine) EntropyRounding(u, φ *structured.Marginals, examples []int) fl
 			v.Add(0, e.Data.Gold(i), -1)
 		}
 		s := measure(&one, 0, &v)
-		total += e.Data.Weight(i) * (oracles.Rounding(oracle, &one, 0, 1) + s.below(1))
+		total += e.Data.Weight(i) * (oracles.Rounding(oracle, &one, 0, 1) + s.below(1, central{}))
 	}
 	return total / float64(e.Len())
 }

@@ -3,6 +3,7 @@ package engine_test
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -59,7 +60,7 @@ func TestOnlyRoundingsAreSettled(t *testing.T) {
 			rounding := math.Abs(float64(off)) < 1e-3
 			v := []float32{0.25 * c, (0.5 + off) * c, -0.75 * c}
 			before := slices.Clone(v)
-			moved := engine.SettleRow(v, θ, float64(c))
+			moved := engine.SettleRow(v, []float32{0, 0, -1}, θ, float64(c))
 			if settled := sum(v) == 0 && moved > 0; settled != rounding || !rounding && !slices.Equal(v, before) {
 				t.Errorf("weight %g, a sum off by %g: %v becomes %v, moved by %g", c, off, before, v, moved)
 			}
@@ -76,4 +77,53 @@ func TestOnlyRoundingsAreSettled(t *testing.T) {
 			}
 		}
 	}
+}
+
+// A settled row is a difference of points of a simplex, whatever the weight of the example: where the gold output has lost all its probability, its entry is
+// not below −c.
+func TestSettledRowsStayPoints(t *testing.T) {
+	seed := rand.Uint64()
+	r := rand.New(rand.NewPCG(seed, 1))
+	for range 20000 {
+		width, c, uses := 2+r.IntN(5), float32(math.Exp(r.NormFloat64()*3)), 1.
+		if r.IntN(3) == 0 {
+			uses = float64(1 + r.IntN(9))
+		}
+		v, negated, θ := make([]float32, width), make([]float32, width), make([]float32, width)
+		reference, u := distribution(r, width), distribution(r, width)
+		for y := range v {
+			negated[y] = float32(-uses * reference[y])
+			v[y] = (float32(uses*u[y]) + negated[y]) * c
+			θ[y] = float32(r.NormFloat64())
+		}
+		engine.SettleRow(v, negated, θ, float64(c))
+		sum := 0.0
+		for y, x := range v {
+			sum += float64(x)
+			if least := float64(c) * float64(negated[y]); float64(x) < least {
+				t.Fatalf("seed %d, weight %g: entry %d of %v is %g, below %g", seed, c, y, v, x, least)
+			}
+		}
+		if sum != 0 {
+			t.Fatalf("seed %d, weight %g: %v sums to %g", seed, c, v, sum)
+		}
+	}
+}
+
+// distribution draws one, often of few entries.
+func distribution(r *rand.Rand, width int) []float64 {
+	u, total := make([]float64, width), 0.0
+	for y := range u {
+		if r.IntN(2) == 0 {
+			u[y] = r.Float64()
+		}
+		total += u[y]
+	}
+	if total == 0 {
+		u[r.IntN(width)], total = 1, 1
+	}
+	for y := range u {
+		u[y] /= total
+	}
+	return u
 }

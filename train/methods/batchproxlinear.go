@@ -14,6 +14,8 @@ import (
 // size to tune: the proximal term is scaled weight by weight, and the dual variable cuts off steps that the model does not need. Steps
 // are not tested for acceptance.
 //
+// Models of fewer than 8 examples have a part of the regulariser (modelLambda).
+//
 // With λ₁‖w‖₁ a step takes soft thresholds, and s.W has the mean of a pass in the weights that are not 0 at its end: the mean of numbers
 // of which a few are not 0 would hardly ever be 0.
 //
@@ -35,6 +37,8 @@ type BatchProxLinear struct {
 const (
 	batchEta    = 0.1  // default η
 	batchEtaEnd = 1e-2 // its last value, as a fraction of the first
+
+	fullModel = 8 // examples of a model that has the whole regulariser
 )
 
 // Name returns "prox-linear".
@@ -136,15 +140,16 @@ func (m *BatchProxLinear) Pass(ctx context.Context, p *train.Problem, s *train.S
 		done += 1 / steps
 		return η
 	}
+	λ := modelLambda(&batched, int(steps))
 	move := m.asking(ctx, p, func(d *engine.Descent) float64 {
 		η := eta()
-		d.ProxStep(η, p.Lambda)
+		d.ProxStep(η, λ)
 		return η
 	})
 	if m.InnerSteps > 1 {
 		move = func(batch []int, dropout uint64) (float64, error) {
 			η := eta()
-			return η, m.inner.solve(ctx, &m.descent, batch, dropout, η, p.Lambda, m.InnerSteps)
+			return η, m.inner.solve(ctx, &m.descent, batch, dropout, η, λ, m.InnerSteps)
 		}
 	}
 	return m.pass(ctx, &batched, s, PassAverage, move)
@@ -157,6 +162,20 @@ func (m *BatchProxLinear) eta(passes float64) float64 {
 		return first
 	}
 	return first * math.Pow(batchEtaEnd, min(1, passes/float64(m.Passes-m.Finish)))
+}
+
+// modelLambda returns λ of the models of a pass of so many steps: that of the objective, or a part of it where models of 8 examples would take
+// fewer steps. The dual variable γ shortens what the loss moves in a step, but not what the regulariser shrinks: a weight by the factor
+// 1/(1 + ηλ/h). Weights with small gradients, whose scale h is small, would be gone after a few of the many steps on small models, and with them
+// what a network tells inputs apart by. With this part of λ a pass shrinks no more than one with models of 8.
+//
+// With λ₁‖w‖₁ models have all of both, so that the number of zeros does not depend on their size.
+func modelLambda(p *train.Problem, steps int) float64 {
+	if p.L1 > 0 {
+		return p.Lambda
+	}
+	full := (p.Len() + fullModel - 1) / fullModel
+	return p.Lambda * min(1, float64(full)/float64(steps))
 }
 
 // FetchMemory implements train.MemoryKeeper.

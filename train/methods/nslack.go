@@ -39,6 +39,7 @@ const (
 	keepOfQuery   = 0.5 // share of v that stays
 	restrictedGap = 0.1 // of the gap, to which a pass solves the restricted dual
 	mostSweeps    = 100 // over the working sets, in a pass
+	mostProducts  = 1   // of inputs with weights in these sweeps, as a multiple of those of an answer about all examples; whole sweeps check it
 	wholeSweep    = 10  // every so many sweeps visit all working sets, others those with a large gap; behind them the dual point is extrapolated
 	firstParts    = 16  // of the examples, in the first pass
 	firstExamples = 32  // in its first part
@@ -201,8 +202,9 @@ func (m *NSlack) exchange(ctx context.Context, p *train.Problem) error {
 }
 
 // solve visits working sets until their gaps add up to no more than enough. The first sweep and every tenth visit all of them, other sweeps those
-// whose gap was at least half the mean.
+// whose gap was at least half the mean. It ends at a whole sweep, too, when its products are as many as those of new answers, which then promise more.
 func (m *NSlack) solve(ctx context.Context, p *train.Problem, enough float64, shuffle func([]int)) error {
+	products, most := 0, mostProducts*m.set.answerProducts(p)
 	for sweep := range mostSweeps {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -237,8 +239,9 @@ func (m *NSlack) solve(ctx context.Context, p *train.Problem, enough float64, sh
 			gap := m.set.visit(p, i)
 			m.gap[i] = float32(gap)
 			total += gap
+			products += len(m.set.sets[i].cells)
 		}
-		if whole && total <= enough {
+		if whole && (total <= enough || products > most && most > 0) {
 			break
 		}
 	}

@@ -265,6 +265,51 @@ func TestNSlack(t *testing.T) {
 	}
 }
 
+// sweepCounter counts how often it is asked whether to stop: once a sweep.
+type sweepCounter struct {
+	context.Context
+	sweeps int
+}
+
+func (c *sweepCounter) Err() error {
+	c.sweeps++
+	return nil
+}
+
+// The sweeps of a pass end at the first whole sweep behind which their products are more than those of answers; without products of inputs there are all of them.
+func TestSweepsOfAPass(t *testing.T) {
+	for name, p := range map[string]*train.Problem{"dense": linearNetProblem(t, nets.EdgesTransition), "sparse": traintest.LinearProblem(25, 1, 0.1, 1)} {
+		m := &NSlack{}
+		s := traintest.Start(t, m, p)
+		traintest.Passes(t, m, p, s, 1)
+		if _, err := m.ask(t.Context(), p); err != nil {
+			t.Fatal(err)
+		}
+		if dense, has := name == "dense", m.set.answerProducts(p) == p.Data.Positions()*4; dense != has {
+			t.Fatalf("%s: an answer takes %d products", name, m.set.answerProducts(p))
+		}
+		cells := 0
+		for i := range m.corners {
+			if len(m.corners[i]) > 1 {
+				cells += len(m.set.sets[i].cells)
+			}
+		}
+		c := &sweepCounter{Context: t.Context()}
+		if err := m.solve(c, p, -1, func([]int) {}); err != nil {
+			t.Fatal(err)
+		}
+		want := mostSweeps
+		if name == "dense" { // a sweep has at most the products of all examples with several corners
+			want = wholeSweep*(mostProducts*m.set.answerProducts(p)/max(1, cells)/wholeSweep) + 1
+			if c.sweeps%wholeSweep != 1 || c.sweeps < want || c.sweeps >= mostSweeps {
+				t.Errorf("dense: %d sweeps, want at least %d", c.sweeps, want)
+			}
+		} else if c.sweeps != want {
+			t.Errorf("sparse: %d sweeps, want %d", c.sweeps, want)
+		}
+	}
+}
+
 // An interrupt ends a pass.
 func TestNSlackStops(t *testing.T) {
 	p, m := traintest.LinearProblem(30, 1, 0.1, 1), &NSlack{}

@@ -45,8 +45,8 @@ func TestSparseMethods(t *testing.T) {
 					traintest.Passes(t, m, p, got, 1)
 					traintest.Passes(t, n, q, want, 1)
 					traintest.Near(t, "F", got.Primal, want.Primal, 2e-5)
-					if want.Dual == want.Dual {
-						traintest.Near(t, "dual", got.Dual, want.Dual, 1e-4)
+					if want.Dual == want.Dual { // allowances for rounding differ: dense scorers of tests have no sums in float64
+						traintest.Near(t, "dual before rounding", got.Dual+got.Rounding, want.Dual+want.Rounding, 1e-4)
 					}
 					traintest.NearAll(t, "weight", got.W, want.W, 3e-4)
 				}

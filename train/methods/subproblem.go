@@ -74,6 +74,7 @@ func (s *subproblem) pose(ctx context.Context, w []float32, η float64, smoothin
 	} else {
 		apart = vec.Norm2(w)
 	}
+	s.CenterMoved()
 	s.Constant = p.Constant + q/(2*η)*apart
 	if s.Completion != nil {
 		rest, err := p.Complete(ctx, w, s.Completion)

@@ -136,6 +136,14 @@ func (x *workingSet) inputs() int {
 	return x.cells[0].Dim
 }
 
+// answerProducts returns how many products of a position's inputs with a label's weights an answer about all examples takes, 0 without cells.
+func (x *workingSet) answerProducts(p *train.Problem) (n int) {
+	for _, b := range x.cells {
+		n += p.Data.Positions() * b.Width
+	}
+	return n
+}
+
 // prune drops the corners of example i without a share, and of more than mostCorners those with the least.
 func (x *workingSet) prune(i int) {
 	x.corners.merge(i, mostCorners)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"unsafe"
+
+	"github.com/dsp-go/dsp/structured"
 )
 
 // Group is the processes that train together. Its methods are collective: all ranks call the same ones in the same order, from one
@@ -18,6 +20,10 @@ type Group interface {
 	// has. Pieces pass one window after the other, so that ranks work at the same time. The ranks' pieces have the same sizes; their windows need not.
 	Sum(ctx context.Context, pieces [][]byte, window int, add func(lo, hi int) error) error
 
+	// SumToLast is Sum, but only the last rank has the sums at the end, and the others have all of the first pieces, so many. What they have of the rest is
+	// of no use.
+	SumToLast(ctx context.Context, pieces [][]byte, all, window int, add func(lo, hi int) error) error
+
 	// Gather returns what each rank gives, in the order of the ranks.
 	Gather(ctx context.Context, mine []byte) ([][]byte, error)
 
@@ -25,11 +31,14 @@ type Group interface {
 	// fewer messages than Gather, whose sizes are not known.
 	Complete(ctx context.Context, x []byte, ends []int) error
 
-	// Broadcast overwrites x with that of rank 0; it has the same length everywhere.
-	Broadcast(ctx context.Context, x []byte) error
+	// Broadcast overwrites x with that of a rank; it has the same length everywhere.
+	Broadcast(ctx context.Context, x []byte, from int) error
 
 	// Barrier returns when every rank has called it.
 	Barrier(ctx context.Context) error
+
+	// Ended returns why a wait for other ranks that goes on elsewhere should end, as the group's own would; nil if there is no reason.
+	Ended(ctx context.Context) error
 
 	// Traffic is what this rank has received so far.
 	Traffic() Traffic
@@ -60,6 +69,11 @@ func (Alone) Sum(ctx context.Context, pieces [][]byte, window int, add func(lo, 
 	})
 }
 
+// SumToLast calls add for all pieces.
+func (a Alone) SumToLast(ctx context.Context, pieces [][]byte, _, window int, add func(lo, hi int) error) error {
+	return a.Sum(ctx, pieces, window, add)
+}
+
 // Gather returns what the process gives.
 func (Alone) Gather(ctx context.Context, mine []byte) ([][]byte, error) {
 	return [][]byte{mine}, ctx.Err()
@@ -69,10 +83,13 @@ func (Alone) Gather(ctx context.Context, mine []byte) ([][]byte, error) {
 func (Alone) Complete(ctx context.Context, _ []byte, _ []int) error { return ctx.Err() }
 
 // Broadcast leaves x as it is.
-func (Alone) Broadcast(ctx context.Context, _ []byte) error { return ctx.Err() }
+func (Alone) Broadcast(ctx context.Context, _ []byte, _ int) error { return ctx.Err() }
 
 // Barrier does nothing.
 func (Alone) Barrier(ctx context.Context) error { return ctx.Err() }
+
+// Ended returns the error of ctx.
+func (Alone) Ended(ctx context.Context) error { return ctx.Err() }
 
 // Traffic returns zeros.
 func (Alone) Traffic() Traffic { return Traffic{} }
@@ -120,8 +137,17 @@ func View[E any](x []byte) []E {
 
 // LostError says that a rank has ended before its time, or cannot be reached.
 type LostError struct {
-	Rank int
-	Text string // which rank, and what is known of its end
+	Rank     int
+	Text     string // which rank, and what is known of its end
+	BadInput bool   // it ended with an error of that kind, and so does this rank
 }
 
 func (e *LostError) Error() string { return e.Text }
+
+// Unwrap returns bad input after that of another rank.
+func (e *LostError) Unwrap() error {
+	if !e.BadInput {
+		return nil
+	}
+	return structured.BadInput("%s", e.Text)
+}

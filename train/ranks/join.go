@@ -163,36 +163,44 @@ func at(facts [][2]string, k int) string {
 	return strings.TrimSpace(facts[k][0] + " " + value)
 }
 
-// Leave ends the membership when the process is about to end, with its error. stopped tells an interrupt from a failure. The others learn of a
-// failure at once; after none, all ranks leave together, unless ctx ends the wait, of which the others learn, too. Leave reports whether rank 0 has the same error, so that it
-// need not be said again.
-func (m *Member) Leave(ctx context.Context, err error, stopped func(error) bool) (said bool) {
+// Finish waits until all ranks have done their work, and leave together. It fails if one of them does first, or if ctx ends; then the process leaves with that error.
+func (m *Member) Finish(ctx context.Context) error {
 	if m.mpi == nil {
-		return false
+		return nil
 	}
+	if m.watch == nil {
+		return m.mpi.close(ctx)
+	}
+	if err := m.Barrier(ctx); err != nil {
+		return err
+	}
+	m.watch.leave(leaves, "")
+	_ = m.mpi.close(context.Background()) // all ranks get there
+	return nil
+}
+
+// Leave ends the membership when the process is about to end with an error, of which the others learn at once. stopped tells an interrupt from a failure. Leave reports
+// whether rank 0 has the same error, so that it need not be said again.
+func (m *Member) Leave(ctx context.Context, err error, stopped func(error) bool) (said bool) {
 	lost := (*LostError)(nil)
 	switch {
+	case m.mpi == nil:
+		return false
 	case m.watch == nil:
 		_ = m.mpi.close(ctx)
-	case err == nil:
-		switch {
-		case m.Barrier(ctx) == nil:
-			m.watch.leave(leaves, "")
-			_ = m.mpi.close(context.Background()) // all ranks get there
-		case ctx.Err() != nil:
-			m.watch.leave(interrupted, "")
-		}
+		return false
 	case errors.As(err, &lost):
-		m.watch.leave(lostRank, lost.Text)
+		m.watch.leave(lost.kind(), lost.Text)
 		return m.Rank() > 0 && lost.Rank > 0
 	case stopped(err):
 		m.watch.leave(interrupted, "")
 		return m.Rank() > 0
+	case structured.IsBadInput(err):
+		m.watch.leave(refused, err.Error())
 	default:
 		m.watch.leave(failed, err.Error())
-		m.watch.mu.Lock()
-		defer m.watch.mu.Unlock()
-		return m.watch.last == err.Error()
 	}
-	return false
+	m.watch.mu.Lock()
+	defer m.watch.mu.Unlock()
+	return m.watch.last == err.Error()
 }

@@ -188,7 +188,7 @@ func (g *mpiGroup) wait(ctx context.Context, requests ...*request) error {
 			if time.Since(begun) < spinning {
 				continue
 			}
-			if err := g.ended(ctx); err != nil {
+			if err := g.Ended(ctx); err != nil {
 				return err
 			}
 			_, _, _ = purego.SyscallN(g.usleep, uintptr(pause/time.Microsecond)) // the thread sleeps: Go's own sleep wakes other threads to do it
@@ -205,8 +205,8 @@ func (g *mpiGroup) wait(ctx context.Context, requests ...*request) error {
 	return nil
 }
 
-// ended returns why nothing more is to be waited for, or nil. Launchers interrupt all ranks when one has died; a moment later the watch knows of it.
-func (g *mpiGroup) ended(ctx context.Context) error {
+// Ended implements Group. Launchers interrupt all ranks when one has died; a moment later the watch knows of it.
+func (g *mpiGroup) Ended(ctx context.Context) error {
 	if g.lost == nil {
 		return ctx.Err()
 	}
@@ -282,10 +282,10 @@ func (g *mpiGroup) Barrier(ctx context.Context) error {
 // most is the largest number of bytes in a call, whose counts are C's int. Tests lower it.
 var most = 1 << 30
 
-func (g *mpiGroup) Broadcast(ctx context.Context, x []byte) error {
+func (g *mpiGroup) Broadcast(ctx context.Context, x []byte, from int) error {
 	return g.run(ctx, func() error {
 		for ; len(x) > 0; x = x[min(most, len(x)):] {
-			r, err := g.spread(x[:min(most, len(x))], 0)
+			r, err := g.spread(x[:min(most, len(x))], from)
 			if err == nil {
 				err = g.wait(ctx, r)
 			}
@@ -393,6 +393,10 @@ func (g *mpiGroup) gatherPiece(ctx context.Context, mine []byte, sizes []int64, 
 // Sum passes the pieces from rank to rank, window by window. The last rank spreads the results, which the others begin to receive as soon as
 // they have sent their own sums on.
 func (g *mpiGroup) Sum(ctx context.Context, pieces [][]byte, window int, add func(lo, hi int) error) error {
+	return g.SumToLast(ctx, pieces, len(pieces), window, add)
+}
+
+func (g *mpiGroup) SumToLast(ctx context.Context, pieces [][]byte, all, window int, add func(lo, hi int) error) error {
 	var coming, sends, spreads []*request
 	err := g.run(ctx, func() (err error) {
 		coming, err = g.receive(pieces[:min(max(1, window), len(pieces))])
@@ -401,9 +405,9 @@ func (g *mpiGroup) Sum(ctx context.Context, pieces [][]byte, window int, add fun
 	if err != nil {
 		return err
 	}
-	spread := func(pieces [][]byte) error {
-		for _, x := range pieces {
-			r, err := g.spread(x, g.size-1)
+	spread := func(lo, hi int) error {
+		for k := lo; k < min(hi, all); k++ {
+			r, err := g.spread(pieces[k], g.size-1)
 			if err != nil {
 				return err
 			}
@@ -428,12 +432,12 @@ func (g *mpiGroup) Sum(ctx context.Context, pieces [][]byte, window int, add fun
 		}
 		return g.run(ctx, func() error {
 			if g.rank == g.size-1 {
-				return spread(pieces[lo:hi])
+				return spread(lo, hi)
 			}
 			if err := g.wait(ctx, sends...); err != nil {
 				return err
 			}
-			if err := spread(pieces[lo-sent : lo]); err != nil {
+			if err := spread(lo-sent, lo); err != nil {
 				return err
 			}
 			sends, sent = sends[:0], hi-lo
@@ -454,7 +458,7 @@ func (g *mpiGroup) Sum(ctx context.Context, pieces [][]byte, window int, add fun
 	return g.run(ctx, func() error {
 		err := g.wait(ctx, sends...)
 		if err == nil {
-			err = spread(pieces[len(pieces)-sent:])
+			err = spread(len(pieces)-sent, len(pieces))
 		}
 		if err == nil {
 			err = g.wait(ctx, spreads...)

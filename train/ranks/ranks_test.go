@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"os/exec"
 	"os/signal"
 	"slices"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/train/ranks"
 	"github.com/dsp-go/dsp/train/ranks/rankstest"
 )
@@ -23,7 +25,7 @@ import (
 const asRank = "DSP_TEST_AS_RANK"
 
 var programs = map[string]func(ctx context.Context, m *ranks.Member) error{
-	"sums": sums, "gathers": gathers, "disagrees": disagrees, "dies": dies, "fails": fails, "large": large, "pieces": pieces, "stuck": stuck,
+	"sums": sums, "gathers": gathers, "disagrees": disagrees, "dies": dies, "fails": fails, "large": large, "pieces": pieces, "stuck": stuck, "refuses": refuses,
 }
 
 func TestMain(m *testing.M) {
@@ -35,15 +37,20 @@ func TestMain(m *testing.M) {
 	from, _ := ranks.Launched()
 	g, err := ranks.Join(ctx, from, interrupt)
 	if err == nil {
-		if err = program(ctx, g); err != nil {
-			fmt.Printf("error: %v\n", err) // before others end, and with them all
+		if err = program(ctx, g); err == nil {
+			err = g.Finish(ctx)
 		}
-		g.Leave(ctx, err, func(err error) bool { return errors.Is(err, context.Canceled) })
 	}
 	if err != nil {
-		if g == nil {
-			fmt.Printf("error: %v\n", err)
-		}
+		fmt.Printf("error: %v\n", err) // before others end, and with them all
+	}
+	if err != nil && g != nil {
+		g.Leave(ctx, err, func(err error) bool { return errors.Is(err, context.Canceled) })
+	}
+	switch {
+	case structured.IsBadInput(err):
+		os.Exit(2)
+	case err != nil:
 		os.Exit(1)
 	}
 	os.Exit(0)
@@ -54,23 +61,36 @@ func TestMain(m *testing.M) {
 func sums(ctx context.Context, m *ranks.Member) error {
 	share := func(rank, j int) float64 { return math.Exp(math.Sin(float64(1+rank*7919+j*31)) * 20) }
 	for _, pieces := range []int{0, 1, 2, 5, 16} {
-		for _, window := range []int{0, 1, 3, 100} {
+		for n, window := range []int{0, 1, 3, 100, 0, 1, 3, 100} {
+			back := pieces // how many pieces come back to all ranks
+			if n >= 4 {
+				back = min(n-4, pieces)
+			}
 			all := make([][]float64, pieces)
 			memory := make([][]byte, pieces)
 			for k := range all {
 				all[k] = make([]float64, k%4*1000) // some are empty
 				memory[k] = ranks.Bytes(all[k])
 			}
-			err := m.Sum(ctx, memory, window, func(lo, hi int) error {
+			add := func(lo, hi int) error {
 				for k := lo; k < hi; k++ {
 					for j := range all[k] {
 						all[k][j] += share(m.Rank(), j+k)
 					}
 				}
 				return nil
-			})
+			}
+			var err error
+			if n < 4 {
+				err = m.Sum(ctx, memory, window, add)
+			} else {
+				err = m.SumToLast(ctx, memory, back, window, add)
+			}
 			if err != nil {
 				return err
+			}
+			if m.Rank() < m.Size()-1 {
+				all = all[:back]
 			}
 			differs := 0
 			for k := range all {
@@ -88,7 +108,7 @@ func sums(ctx context.Context, m *ranks.Member) error {
 					}
 				}
 			}
-			if m.Size() > 2 && pieces > 2 && differs == 0 {
+			if m.Size() > 2 && len(all) > 2 && differs == 0 {
 				return errors.New("the order does not matter in this test")
 			}
 		}
@@ -132,11 +152,18 @@ func gathers(ctx context.Context, m *ranks.Member) error {
 	for j := range x {
 		x[j] = float32(j + 5000*m.Rank())
 	}
-	if err := m.Broadcast(ctx, ranks.Bytes(x)); err != nil {
+	if err := m.Broadcast(ctx, ranks.Bytes(x), 0); err != nil {
 		return err
 	}
 	if x[999] != 999 {
 		return fmt.Errorf("rank %d has %v after a broadcast, expected 999", m.Rank(), x[999])
+	}
+	x[7] = float32(m.Rank())
+	if err := m.Broadcast(ctx, ranks.Bytes(x), m.Size()-1); err != nil {
+		return err
+	}
+	if x[7] != float32(m.Size()-1) {
+		return fmt.Errorf("rank %d has %v after a broadcast from the last rank", m.Rank(), x[7])
 	}
 	if seen := m.Traffic().Bytes; m.Rank() > 0 && seen < 4000 || seen > 1<<20 {
 		return fmt.Errorf("rank %d counts %d bytes", m.Rank(), seen)
@@ -193,6 +220,18 @@ func fails(ctx context.Context, m *ranks.Member) error {
 	return m.Sum(ctx, [][]byte{make([]byte, 8)}, 1, func(int, int) error { return nil })
 }
 
+// refuses has a rank that refuses bad input while the others wait for it.
+func refuses(ctx context.Context, m *ranks.Member) error {
+	if m.Rank() == 1 {
+		return structured.BadInput("no such file")
+	}
+	err := m.Barrier(ctx)
+	if !structured.IsBadInput(err) {
+		return errors.Join(errors.New("not bad input"), err)
+	}
+	return err
+}
+
 // stuck has a rank that is done, and is interrupted while it waits for one that is not. Both end.
 func stuck(ctx context.Context, m *ranks.Member) error {
 	if m.Rank() == 1 {
@@ -217,6 +256,7 @@ func TestUnderLaunchers(t *testing.T) {
 			{"sums", 1, ""},
 			{"disagrees", 3, ") has --seed 8, but rank 0 ("},
 			{"fails", 3, "failed: no such file"},
+			{"refuses", 3, "failed: no such file"},
 			{"stuck", 2, "error: context canceled"},
 			{"dies", 3, ""},
 		} {
@@ -228,16 +268,22 @@ func TestUnderLaunchers(t *testing.T) {
 					if err == nil {
 						t.Errorf("no error:\n%s", out)
 					}
-				case c.program == "stuck": // which exit code the launcher has then is its own affair
-					if !strings.Contains(out, c.says) {
-						t.Errorf("%v, expected %q in:\n%s", err, c.says, out)
-					}
 				case (err == nil) != (c.says == "") || !strings.Contains(out, c.says):
 					t.Errorf("%v, expected %q in:\n%s", err, c.says, out)
+				case c.program == "refuses" && l.KeepsExitCode() && (strings.Contains(out, "not bad input") || exitCode(err) != 2):
+					t.Errorf("%v, expected exit code 2:\n%s", err, out)
 				}
 			})
 		}
 	}
+}
+
+// exitCode returns the exit code of a program, or −1.
+func exitCode(err error) int {
+	if e, ok := errors.AsType[*exec.ExitError](err); ok {
+		return e.ExitCode()
+	}
+	return -1
 }
 
 // A launcher whose library is another one starts processes that do not see each other. They refuse to work side by side.

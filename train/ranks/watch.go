@@ -41,7 +41,9 @@ const (
 const (
 	alive       = 'a'
 	failed      = 'f' // the sender has failed, and why
+	refused     = 'r' // the same, for bad input
 	lostRank    = 'l' // a rank is lost, and which
+	lostRefused = 'd' // the same, for bad input
 	interrupted = 'i'
 	leaves      = 'b' // the sender leaves in order
 )
@@ -166,18 +168,18 @@ func (w *watch) read(rank int, c net.Conn) {
 			if timeout := net.Error(nil); errors.As(err, &timeout) && timeout.Timeout() {
 				why = fmt.Sprintf("nothing was heard of it for %v", patience)
 			}
-			w.lose(rank, fmt.Sprintf("%s is lost: %s", w.names[rank], why))
+			w.lose(rank, fmt.Sprintf("%s is lost: %s", w.names[rank], why), false)
 			return
-		case kind == failed:
+		case kind == failed || kind == refused:
 			w.mu.Lock()
 			if rank == 0 {
 				w.last = text
 			}
 			w.mu.Unlock()
-			w.lose(rank, fmt.Sprintf("%s failed: %s", w.names[rank], text))
+			w.lose(rank, fmt.Sprintf("%s failed: %s", w.names[rank], text), kind == refused)
 			return
-		case kind == lostRank:
-			w.lose(rank, text)
+		case kind == lostRank || kind == lostRefused:
+			w.lose(rank, text, kind == lostRefused)
 			return
 		case kind == interrupted:
 			stops = true
@@ -207,17 +209,26 @@ func receive(c net.Conn) (kind byte, text string, err error) {
 	return head[0], string(body), err
 }
 
-// lose notes the loss of a rank, and tells the others.
-func (w *watch) lose(rank int, text string) {
+// lose notes the loss of a rank, which may have refused bad input, and tells the others.
+func (w *watch) lose(rank int, text string, badInput bool) {
+	lost := &LostError{Rank: rank, Text: text, BadInput: badInput}
 	w.mu.Lock()
 	first := w.lost == nil && !w.over
 	if first {
-		w.lost = &LostError{Rank: rank, Text: text}
+		w.lost = lost
 	}
 	w.mu.Unlock()
 	if first && len(w.names) > 0 {
-		w.tell(rank, lostRank, text)
+		w.tell(rank, lost.kind(), text)
 	}
+}
+
+// kind is how messages tell the loss.
+func (e *LostError) kind() byte {
+	if e.BadInput {
+		return lostRefused
+	}
+	return lostRank
 }
 
 // loss returns the first loss as an error, or context.Canceled if another rank was interrupted, or nil.

@@ -38,7 +38,7 @@ func (h *history) forget() {
 // last pair. That equals L-BFGS in coordinates in which P is the identity. Without pairs γ is 1.
 //
 // Products with vectors that the recursion makes follow from products of the pairs (Chen, Wang and Zhou 2014), so that it reads all vectors three times, whatever
-// the number of pairs. Without a metric several ranks share that.
+// the number of pairs. Without a metric several ranks share that: each reads and replaces its ranges of d alone (engine.OverRanges).
 func (h *history) apply(ctx context.Context, p *train.Problem, metric *engine.Metric, d []float64) error {
 	pairs, shared := h.last(), metric == nil
 	if pairs == 0 && metric == nil {
@@ -105,9 +105,6 @@ func (h *history) apply(ctx context.Context, p *train.Problem, metric *engine.Me
 			}
 		})
 	})
-	if err == nil && shared {
-		err = p.GatherRanges(ctx, d)
-	}
 	return err
 }
 

@@ -3,8 +3,9 @@ package quasinewton
 import (
 	"cmp"
 	"context"
+	"math"
+	"slices"
 
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/optimize"
 
 	"github.com/dsp-go/dsp/train"
@@ -30,11 +31,7 @@ type LBFGS struct {
 	preconditioner
 	annealing
 
-	problem *train.Problem
-	search  optimize.LinesearchMethod // of the current pass
-	ctx     context.Context           // of the current pass, for its direction
-	lost    error                     // why it has none
-	at      optimize.Location
+	line line // of the current pass
 }
 
 // Name returns "lbfgs".
@@ -54,9 +51,6 @@ func (m *LBFGS) Start(ctx context.Context, p *train.Problem, s *train.State) err
 	} else if len(m.points) == 0 {
 		m.μ = firstMu
 	}
-	m.search.NextDirectioner = (*direction)(m)
-	m.search.Linesearcher = &optimize.MoreThuente{DecreaseFactor: 1e-4}
-	m.problem = p
 	if len(m.points) > 0 { // restored
 		return m.restore(ctx, p)
 	}
@@ -79,33 +73,42 @@ func (m *LBFGS) Pass(ctx context.Context, p *train.Problem, s *train.State) erro
 	if err := m.next(ctx, p, m.smoothing(p), m.points[m.last()]); err != nil {
 		return err
 	}
-	last := m.last()
-	m.locate(p, m.points[last], m.f, m.grads[last])
-	var w []float32
-	var pass *engine.FullPass
-	m.ctx, m.lost = ctx, nil
-	op, failed := m.search.Init(&m.at)
-	if m.lost != nil {
-		return m.lost
+	slope, err := m.direction(ctx, p)
+	if err != nil {
+		return err
 	}
-	for range longestSearch {
-		if failed != nil || op == optimize.MajorIteration || floats.HasNaN(m.at.X) {
-			break
+	if slope < 0 { // else −H∇ does not point downhill, or is not finite
+		search := &optimize.MoreThuente{DecreaseFactor: 1e-4}
+		step := 1.0
+		search.Init(m.f, slope, step)
+		for range longestSearch {
+			w, err := m.line.at(ctx, p, step)
+			if err != nil {
+				return err
+			}
+			if slices.Equal(w, m.line.w) {
+				break
+			}
+			pass, err := evaluate(ctx, p, s, &m.certificate, w, m.smoothing(p))
+			if err != nil {
+				return err
+			}
+			if slope, err = m.line.slope(ctx, p, w, pass.Grad); err != nil {
+				return err
+			}
+			op, next, failed := search.Iterate(pass.Smoothed, slope)
+			if failed != nil {
+				break
+			}
+			if op == optimize.MajorIteration {
+				m.accept(p, s, w, pass)
+				if m.μ > leastMu && m.settled(p, w, pass) {
+					return m.lower(ctx, p, s)
+				}
+				return nil
+			}
+			step = next
 		}
-		w = m.round()
-		var err error
-		if pass, err = evaluate(ctx, p, s, &m.certificate, w, m.smoothing(p)); err != nil {
-			return err
-		}
-		m.locate(p, w, pass.Smoothed, pass.Grad)
-		op, failed = m.search.Iterate(&m.at)
-	}
-	if failed == nil && op == optimize.MajorIteration {
-		m.accept(p, s, w, pass)
-		if m.μ > leastMu && m.settled(p, w, pass) {
-			return m.lower(ctx, p, s)
-		}
-		return nil
 	}
 	// Rounding makes the search along this direction fail. Continue from the last point along its gradient, unless that was just tried.
 	stuck := len(m.points) == 1
@@ -127,47 +130,21 @@ func (m *LBFGS) accept(p *train.Problem, s *train.State, w []float32, pass *engi
 	show(p, s, &m.certificate, pass, m.smoothing(p))
 }
 
-// round rounds the location to float32.
-func (m *LBFGS) round() []float32 {
-	w := make([]float32, len(m.at.X))
-	for j, x := range m.at.X {
-		w[j] = float32(x)
+// direction makes −H∇ at the last point the direction of the search, shortened to the length 1 if nothing is known about the curvature, and returns the
+// slope along it.
+func (m *LBFGS) direction(ctx context.Context, p *train.Problem) (slope float64, err error) {
+	w, g := m.points[m.last()], m.grads[m.last()]
+	m.line.whole = m.metric != nil
+	if err = m.line.begin(ctx, p, w, g); err == nil {
+		err = m.apply(ctx, p, m.metric, m.line.d)
 	}
-	return w
-}
-
-// locate sets the location to w with value f and the gradient g + λ(w−c).
-func (m *LBFGS) locate(p *train.Problem, w []float32, f float64, g []float32) {
-	if len(m.at.X) != len(w) {
-		m.at.X, m.at.Gradient = make([]float64, len(w)), make([]float64, len(w))
+	if err == nil {
+		slope, err = m.line.slope(ctx, p, w, g)
 	}
-	m.at.F = f
-	for j, x := range w {
-		from := float64(x)
-		if p.Center != nil {
-			from -= float64(p.Center[j])
-		}
-		m.at.X[j], m.at.Gradient[j] = float64(x), float64(g[j])+p.Lambda*from
+	if norm := math.Sqrt(-slope); err == nil && m.metric == nil && m.last() == 0 && norm > 0 { // d = −∇
+		slope, err = -norm, m.line.scale(ctx, p, 1/norm)
 	}
-}
-
-// direction is the NextDirectioner of a search.
-type direction LBFGS
-
-// InitDirection returns −H∇, shortened to the length 1 if nothing is known about the curvature.
-func (d *direction) InitDirection(at *optimize.Location, dir []float64) float64 {
-	copy(dir, at.Gradient)
-	floats.Scale(-1, dir)
-	d.lost = d.apply(d.ctx, d.problem, d.metric, dir)
-	if norm := floats.Norm(at.Gradient, 2); d.metric == nil && len(d.points) == 1 && norm > 0 {
-		floats.Scale(1/norm, dir)
-	}
-	return 1
-}
-
-// NextDirection is never called, because every search is a new one.
-func (d *direction) NextDirection(at *optimize.Location, dir []float64) float64 {
-	return d.InitDirection(at, dir)
+	return slope, err
 }
 
 // Archive saves or restores the method's state.

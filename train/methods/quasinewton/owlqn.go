@@ -7,6 +7,7 @@ import (
 
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/structured/machine/vec"
 	"github.com/dsp-go/dsp/train"
 	"github.com/dsp-go/dsp/train/engine"
 )
@@ -34,6 +35,9 @@ type OWLQN struct {
 	history
 	f    float64 // F_μ at the last point
 	free []bool  // the weights that λ₁ leaves alone
+
+	line   line      // of the current pass
+	pseudo []float64 // ◇ in this rank's ranges
 }
 
 const (
@@ -75,22 +79,29 @@ func (m *OWLQN) Start(ctx context.Context, p *train.Problem, s *train.State) err
 // Pass runs one iteration.
 func (m *OWLQN) Pass(ctx context.Context, p *train.Problem, s *train.State) error {
 	s.Passes++
-	last := len(m.points) - 1
-	w := m.points[last]
-	pseudo := m.pseudoGradient(p)
-	d, err := m.direction(ctx, p, pseudo)
-	if err != nil {
+	last := m.last()
+	if err := m.direction(ctx, p); err != nil {
 		return err
 	}
-	α, size := 1.0, 0.0
-	for _, x := range pseudo {
-		size += x * x
-	}
-	if last == 0 && size > 0 {
-		α = min(1, 1/math.Sqrt(size))
+	α := 1.0
+	if last == 0 {
+		size, err := p.OverRanges(ctx, len(m.pseudo), 1, true, func(lo, hi int, sums []float64) {
+			for _, x := range m.pseudo[lo:hi] {
+				sums[0] += x * x
+			}
+		})
+		if err != nil {
+			return err
+		}
+		if size[0] > 0 {
+			α = min(1, 1/math.Sqrt(size[0]))
+		}
 	}
 	for range halvings {
-		next, slope := m.step(w, d, pseudo, α)
+		next, slope, err := m.step(ctx, p, α)
+		if err != nil {
+			return err
+		}
 		if slope >= 0 { // nothing moves in float32
 			break
 		}
@@ -110,63 +121,61 @@ func (m *OWLQN) Pass(ctx context.Context, p *train.Problem, s *train.State) erro
 	return nil
 }
 
-// pseudoGradient returns ◇ at the last point.
-func (m *OWLQN) pseudoGradient(p *train.Problem) []float64 {
-	last := len(m.points) - 1
-	w, g := m.points[last], m.grads[last]
-	pseudo := make([]float64, len(w))
-	for j, x := range w {
-		slope := smoothSlope(p, j, x, g[j])
-		switch {
-		case m.free[j]:
-			pseudo[j] = slope
-		case x > 0:
-			pseudo[j] = slope + p.L1
-		case x < 0:
-			pseudo[j] = slope - p.L1
-		default:
-			pseudo[j] = math.Copysign(max(math.Abs(slope)-p.L1, 0), slope)
+// direction makes −H◇ at the last point the direction of the search, where that points downhill along −◇, and 0 elsewhere.
+func (m *OWLQN) direction(ctx context.Context, p *train.Problem) error {
+	w, g := m.points[m.last()], m.grads[m.last()]
+	m.line.w, m.line.d, m.pseudo = w, vec.Grow(m.line.d, len(w)), vec.Grow(m.pseudo, len(w))
+	d, pseudo := m.line.d, m.pseudo
+	_, err := p.OverRanges(ctx, len(w), 0, true, func(lo, hi int, _ []float64) {
+		for j := lo; j < hi; j++ {
+			x, slope := w[j], smoothSlope(p, j, w[j], g[j])
+			switch {
+			case m.free[j]:
+			case x > 0:
+				slope += p.L1
+			case x < 0:
+				slope -= p.L1
+			default:
+				slope = math.Copysign(max(math.Abs(slope)-p.L1, 0), slope)
+			}
+			pseudo[j], d[j] = slope, -slope
 		}
+	})
+	if err == nil {
+		err = m.apply(ctx, p, nil, d)
 	}
-	return pseudo
-}
-
-// smoothSlope returns ∇_j for w_j = x and g_j = g.
-func smoothSlope(p *train.Problem, j int, x, g float32) float64 {
-	from := float64(x)
-	if p.Center != nil {
-		from -= float64(p.Center[j])
+	if err != nil {
+		return err
 	}
-	return float64(g) + p.Lambda*from
-}
-
-// direction returns −H◇ where that points downhill along −◇, and 0 elsewhere.
-func (m *OWLQN) direction(ctx context.Context, p *train.Problem, pseudo []float64) ([]float64, error) {
-	d := make([]float64, len(pseudo))
-	for j, x := range pseudo {
-		d[j] = -x
-	}
-	err := m.apply(ctx, p, nil, d)
-	for j, x := range pseudo {
-		if d[j]*x >= 0 && !m.free[j] {
-			d[j] = 0
+	_, err = p.OverRanges(ctx, len(w), 0, true, func(lo, hi int, _ []float64) {
+		for j := lo; j < hi; j++ {
+			if d[j]*pseudo[j] >= 0 && !m.free[j] {
+				d[j] = 0
+			}
 		}
-	}
-	return d, err
+	})
+	return err
 }
 
 // step returns the projection of w + αd on the orthant of w and −◇, and ⟨◇, w' − w⟩.
-func (m *OWLQN) step(w []float32, d, pseudo []float64, α float64) (next []float32, slope float64) {
+func (m *OWLQN) step(ctx context.Context, p *train.Problem, α float64) (next []float32, slope float64, err error) {
+	w, d, pseudo := m.line.w, m.line.d, m.pseudo
 	next = make([]float32, len(w))
-	for j, x := range w {
-		to := float32(float64(x) + α*d[j])
-		if side := float64(x); !m.free[j] && (side*float64(to) < 0 || side == 0 && float64(to)*pseudo[j] > 0) {
-			to = 0
+	total, err := p.OverRanges(ctx, len(w), 1, true, func(lo, hi int, sums []float64) {
+		for j := lo; j < hi; j++ {
+			x := w[j]
+			to := float32(float64(x) + α*d[j])
+			if side := float64(x); !m.free[j] && (side*float64(to) < 0 || side == 0 && float64(to)*pseudo[j] > 0) {
+				to = 0
+			}
+			next[j] = to
+			sums[0] += pseudo[j] * (float64(to) - float64(x))
 		}
-		next[j] = to
-		slope += pseudo[j] * (float64(to) - float64(x))
+	})
+	if err = m.line.share(ctx, p, next, err); err != nil {
+		return nil, 0, err
 	}
-	return next, slope
+	return next, total[0], nil
 }
 
 // accept makes w the last point and shows the results in s.

@@ -66,6 +66,10 @@ func (g *goroutine) into(ctx context.Context, from int, x []byte) error {
 }
 
 func (g *goroutine) Sum(ctx context.Context, pieces [][]byte, window int, add func(lo, hi int) error) error {
+	return g.SumToLast(ctx, pieces, len(pieces), window, add)
+}
+
+func (g *goroutine) SumToLast(ctx context.Context, pieces [][]byte, all, window int, add func(lo, hi int) error) error {
 	last, window := g.Size()-1, max(1, window)
 	for lo := 0; lo < len(pieces); lo += window {
 		hi := min(lo+window, len(pieces))
@@ -81,7 +85,7 @@ func (g *goroutine) Sum(ctx context.Context, pieces [][]byte, window int, add fu
 			g.send(g.rank+1, pieces[k])
 		}
 	}
-	for _, x := range pieces {
+	for _, x := range pieces[:all] {
 		if err := g.spread(ctx, x, last); err != nil {
 			return err
 		}
@@ -131,9 +135,14 @@ func (g *goroutine) Complete(ctx context.Context, x []byte, ends []int) error {
 	return nil
 }
 
-func (g *goroutine) Broadcast(ctx context.Context, x []byte) error { return g.spread(ctx, x, 0) }
+func (g *goroutine) Broadcast(ctx context.Context, x []byte, from int) error {
+	return g.spread(ctx, x, from)
+}
 
 func (g *goroutine) Barrier(ctx context.Context) error {
 	_, err := g.Gather(ctx, nil)
 	return err
 }
+
+// Ended returns why ctx has ended.
+func (g *goroutine) Ended(ctx context.Context) error { return context.Cause(ctx) }

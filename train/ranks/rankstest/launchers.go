@@ -53,6 +53,10 @@ func Launchers(t testing.TB) []Launcher {
 	return found
 }
 
+// KeepsExitCode reports whether the launcher's exit code is that of the process which failed first. MPICH's kills the others at once, and may return the
+// code of one of those.
+func (l Launcher) KeepsExitCode() bool { return l.Name == "Open MPI" }
+
 // Run runs a program as n processes. It fails the test if they take too long, and returns what they print and the error of the launcher.
 func (l Launcher) Run(t testing.TB, n int, environment []string, program string, args ...string) (string, error) {
 	t.Helper()

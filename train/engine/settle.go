@@ -1,0 +1,217 @@
+package engine
+
+import (
+	"cmp"
+	"math"
+
+	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/structured"
+)
+
+// settles reports whether the sum of v_i is known to be 0 and can be made so.
+func (e *Engine) settles(i int) bool {
+	_, one := e.Scorer.Form().Structure.(structured.OneEntry)
+	return one && !e.Soft && e.Loss != Quadratic && !e.Data.Partial(i)
+}
+
+// settle is weigh for example b, whose outputs are one entry each. It adds up the entries of c u, rounds each sum to a multiple of 2⁻²⁴ times the power of 2 at or
+// above c, which float32 represents, and takes the differences of the sums for the entries. So none is negative, and none moves by more than such a multiple,
+// however many there are; the largest takes what the answer's sum lacks. What comes out is a point of the polytope, and only its entropy is not quite that of the
+// answer.
+func (e *Engine) settle(ln *Lane, b int, c float64) {
+	fraction, exponent := math.Frexp(c) // a float32, and so a multiple of the grid
+	if fraction == 0.5 {
+		exponent--
+	}
+	grid, v, gold := math.Ldexp(1, exponent-24), ln.V.Parts[0].Of(b), -1
+	if y := ln.Batch.GoldOf(b).Output; len(y) > 0 {
+		gold = int(y[0])
+	}
+	largest, most, sum, rounded, moved := -1, 0.0, 0.0, 0.0, 0.0
+	for k, x := range v {
+		u, to := c*float64(x), 0.0
+		if k == gold {
+			u, to = u+c, -c
+		}
+		sum += u
+		next := math.RoundToEven(sum/grid) * grid
+		x := next - rounded
+		rounded, moved = next, moved+math.Abs(x-u)
+		if x > most {
+			largest, most = k, x
+		}
+		v[k] = float32(to + x)
+	}
+	if largest >= 0 {
+		v[largest] = float32(float64(v[largest]) + c - rounded)
+		moved += math.Abs(c - rounded)
+	}
+	t := ln.tally()
+	t.Moved++
+	t.Linear += ln.V.Dot(b, &ln.Theta)
+	if e.sparse != nil && e.Loss.Augments() {
+		t.Loss += e.Task.Dot(&ln.V, b, ln.Batch.GoldOf(b))
+	}
+	if e.Loss.Smooth() { // an entry that moves by δ changes the entropy by at most δ log(1/δ) ≤ 35 δ + e⁻³⁶
+		t.Below += 35*moved + c*math.Exp(-36)*float64(len(v))
+	}
+}
+
+// settleRows makes v_i = c_i (u_i − r_i) a difference of points of a simplex in each row of several entries that every output uses, where r_i is the gold output
+// or what replaces it: the entries sum to exactly 0, and none is below −c_i r_i(y). It rounds their running sums to a multiple of 2⁻²³ times the power of 2 above
+// the largest, so that none moves by more than such a multiple. What the sum lacks then, a few such multiples, the largest entries take, or the most negative. The
+// lane's sums follow, and are charged for what has moved.
+func (e *Engine) settleRows(ln *Lane) {
+	if !e.Scorer.Affine() || e.Loss == Quadratic {
+		return
+	}
+	var r *structured.Marginals
+	for k := range ln.V.Parts {
+		width, settles := rowWidth(ln.Theta.Structure, &ln.Theta.Parts[k], k)
+		if !settles {
+			continue
+		}
+		if r == nil {
+			r = e.negatedReference(ln)
+		}
+		for b, i := range ln.Batch.Examples {
+			if e.settles(i) {
+				continue // it is
+			}
+			c, below, shift := e.Data.Weight(i), 0.0, 0.0
+			θ, negated := ln.Theta.Parts[k].Of(b), r.Parts[k].Of(b)
+			for v := ln.V.Parts[k].Of(b); len(v) > 0; {
+				row := min(cmp.Or(width, len(v)), len(v))
+				moved, linear, entropy := settleRow(v[:row], negated[:row], θ[:row], c)
+				if moved > 0 {
+					shift += linear
+					below += 2 * moved * (1 + oracles.Largest(θ[:row]))
+					if e.Loss.Smooth() {
+						below += entropy
+					}
+				}
+				v, negated, θ = v[row:], negated[row:], θ[row:]
+			}
+			if below > 0 {
+				to := ln.tally()
+				to.Linear += shift
+				to.Below += below
+			}
+		}
+	}
+}
+
+// negatedReference returns −r_i for the examples of the lane's batch.
+func (e *Engine) negatedReference(ln *Lane) *structured.Marginals {
+	ln.negated.Like(&ln.Theta)
+	ln.negated.Clear()
+	for b := range ln.Batch.Examples {
+		e.subtractGold(ln, &ln.negated, b)
+	}
+	return &ln.negated
+}
+
+// rowWidth returns the number of entries in each row of a part whose marginals have a known sum, or 0 if an example is one row; and whether there are such rows.
+func rowWidth(s structured.Structure, p *structured.Part, part int) (width int, known bool) {
+	if _, one := s.(structured.OneEntry); one {
+		return 0, true
+	}
+	skipper, some := s.(structured.RowSkipper)
+	return p.Width, p.Width > 1 && !(some && skipper.SkipsRows(part))
+}
+
+// SettleTargets makes the entries of each row that every output uses sum to exactly 1, or in a tied row to the number of its uses: then potentials that are alike for
+// the whole row change no loss, however large they are. Targets that are far from such sums stay as they are.
+func SettleTargets(form structured.Form, targets *structured.Marginals) {
+	for k := range targets.Parts {
+		part := &targets.Parts[k]
+		width, known := rowWidth(form.Structure, part, k)
+		for i := 0; known && i < targets.Len(); i++ {
+			for u := part.Of(i); len(u) > 0; {
+				row := min(cmp.Or(width, len(u)), len(u))
+				settleTarget(u[:row])
+				u = u[row:]
+			}
+		}
+	}
+}
+
+// settleTarget is SettleTargets for a row.
+func settleTarget(u []float32) {
+	total, largest := 0.0, 0
+	for k, x := range u {
+		if total += float64(x); x > u[largest] {
+			largest = k
+		}
+	}
+	sum := math.Round(total)
+	if !(sum >= 1) || math.Abs(total-sum) > 1e-3*sum {
+		return
+	}
+	_, exponent := math.Frexp(sum)
+	grid := math.Ldexp(1, exponent-24) // float32 has all multiples up to the sum
+	total = 0
+	rounded := 0.0
+	for k, x := range u {
+		total += float64(x)
+		next := math.RoundToEven(total/grid) * grid
+		u[k], rounded = float32(next-rounded), next
+	}
+	u[largest] = float32(float64(u[largest]) + sum - rounded)
+}
+
+// settleRow is settleRows for a row v with the weight c, −r, and the potentials θ. It returns how much has moved, ⟨v, θ⟩ after minus before, and a bound on what an
+// entropy of the row may have lost beside.
+func settleRow(v, negated, θ []float32, c float64) (moved, linear, entropy float64) {
+	most := oracles.Largest(v)
+	if most == 0 || math.IsInf(most, 0) || math.IsNaN(most) {
+		return 0, 0, 0
+	}
+	sum := 0.0
+	for _, x := range v {
+		sum += float64(x)
+	}
+	if math.Abs(sum) > 1e-3*c { // not by rounding: outputs of this structure leave rows out, and it does not say so
+		return 0, 0, 0
+	}
+	_, exponent := math.Frexp(most)
+	grid := math.Ldexp(1, exponent-23)
+	move := func(k int, to float64) {
+		from := float64(v[k])
+		if to == from { // its potential may be −∞
+			return
+		}
+		v[k] = float32(to) // exact
+		δ, u := math.Abs(to-from), from-c*float64(negated[k])
+		moved, linear = moved+δ, linear+(to-from)*float64(θ[k])
+		entropy += min(δ*δ/max(u, 1e-300), 35*δ)
+	}
+	least := func(k int) float64 { return math.Ceil(c*float64(negated[k])/grid) * grid } // −c r(y), or up to a multiple above
+	sum = 0
+	rounded, excess, down := 0.0, 0.0, 0
+	for k, x := range v {
+		sum += float64(x)
+		next := math.RoundToEven(sum/grid) * grid
+		move(k, max(next-rounded, least(k)))
+		rounded, excess = next, excess+float64(v[k])
+		if v[k] < v[down] {
+			down = k
+		}
+	}
+	if excess < 0 {
+		move(down, float64(v[down])-excess)
+		excess = 0
+	}
+	for excess > 0 { // at most as much as the entries are above their least, together
+		up := 0
+		for k, x := range v {
+			if x > v[up] {
+				up = k
+			}
+		}
+		to := max(float64(v[up])-excess, least(up))
+		excess -= float64(v[up]) - to
+		move(up, to)
+	}
+	return moved, linear, entropy
+}
