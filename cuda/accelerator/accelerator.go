@@ -33,13 +33,14 @@ type Accelerator struct {
 
 // shared is the state of all accelerators on the same data.
 type shared struct {
-	d       *device.Device
-	data    *resident.Data
-	blas    *device.BLAS
-	vectors *vectors
-	descent *descent          // nil before the first
-	onHost  bool              // use the host's oracle even if there are kernels
-	smooths oracles.Smoothing // how steps smooth the hinge's max
+	d         *device.Device
+	data      *resident.Data
+	blas      *device.BLAS
+	vectors   *vectors
+	descent   *descent // nil before the first
+	gathering gathering
+	onHost    bool              // use the host's oracle even if there are kernels
+	smooths   oracles.Smoothing // how steps smooth the hinge's max
 
 	product struct { // ⟨D, w⟩ at the path's iterate
 		known bool
@@ -238,6 +239,7 @@ func (s *shared) free() {
 	if s.descent != nil {
 		s.descent.free()
 	}
+	s.gathering.free(s.d)
 	s.vectors.free()
 	s.data.Free()
 	s.blas.Close()

@@ -8,12 +8,28 @@ import (
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// Part implements engine.PartAccelerator. The gradient passes through pinned memory of the host (package device).
-func (a *Accelerator) Part(ctx context.Context, w []float32, examples []int, s oracles.Smoothing, dropout uint64, g []float32, losses []float64) (engine.Sums, error) {
-	if err := a.Step(ctx, w, examples, s, nil, dropout); err != nil {
-		return engine.Sums{}, err
+// Part implements engine.PartAccelerator. What of the gradient is final leaves for pinned memory of the host while the rest is computed (package device).
+func (a *Accelerator) Part(ctx context.Context, w []float32, examples []int, s oracles.Smoothing, dropout uint64, leaves bool) error {
+	if leaves {
+		a.d.Deliver(a.vectors.grad)
+		a.d.OnMark(a.d.Send)
+		defer a.d.OnMark(nil)
 	}
-	device.Download(a.d, g, a.vectors.grad)
+	err := a.step(ctx, w, examples, stepKey{s: s, path: w == nil, leaves: leaves}, dropout)
+	if leaves {
+		a.d.Send(a.vectors.dim)
+	}
+	return err
+}
+
+// Arrived implements engine.PartAccelerator.
+func (a *Accelerator) Arrived(to []float32, lo int) error {
+	a.d.Arrived(to, lo)
+	return a.d.Err()
+}
+
+// EndPart implements engine.PartAccelerator.
+func (a *Accelerator) EndPart(losses []float64) (engine.Sums, error) {
 	if losses != nil {
 		value, gold := a.last.losses()
 		device.Download(a.d, losses, value)
@@ -36,7 +52,7 @@ func (a *Accelerator) PartOfPass(ctx context.Context, w []float32, examples []in
 // SetStep implements engine.PartAccelerator.
 func (a *Accelerator) SetStep(s engine.Sums, g []float32) {
 	a.product.known = false
-	device.Upload(a.d, a.vectors.grad, g)
+	device.Upload(a.d, a.vectors.grad, g) // nothing, if it is nil
 	sums := numbersOfSums(s)
 	device.Upload(a.d, a.oracle.sums(), sums[:])
 }

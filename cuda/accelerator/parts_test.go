@@ -23,8 +23,8 @@ import (
 )
 
 // inParts calls do as each of some ranks, with an engine whose accelerator evaluates in parts on a device of the rank's own, and returns the numbers that do returns, which must be
-// the same on all ranks.
-func inParts(t *testing.T, devices []*device.Device, o *engine.Objective, parts int, do func(ctx context.Context, e *engine.Engine) ([]float32, error)) []float32 {
+// the same on all ranks. prepare, if there is one, is called with each accelerator first.
+func inParts(t *testing.T, devices []*device.Device, o *engine.Objective, parts int, prepare func(rank int, a *accelerator.Accelerator) error, do func(ctx context.Context, e *engine.Engine) ([]float32, error)) []float32 {
 	t.Helper()
 	all := make([][]float32, len(devices))
 	var turn sync.Mutex
@@ -36,6 +36,14 @@ func inParts(t *testing.T, devices []*device.Device, o *engine.Objective, parts 
 			return err
 		}
 		defer a.Close()
+		if prepare != nil {
+			turn.Unlock()
+			err = prepare(g.Rank(), a)
+			turn.Lock()
+			if err != nil {
+				return err
+			}
+		}
 		e := engine.NewAcceleratedEngine(o, 1, a)
 		e.Cut(parts)
 		if err = e.Join(inTurn{g, &turn}); err == nil {
@@ -76,6 +84,12 @@ func (g inTurn) Complete(ctx context.Context, x []byte, ends []int) error {
 	return g.Group.Complete(ctx, x, ends)
 }
 
+func (g inTurn) Ended(ctx context.Context) error {
+	g.turn.Unlock()
+	defer g.turn.Lock()
+	return g.Group.Ended(ctx)
+}
+
 func sameBits(x, y []float32) bool {
 	return slices.EqualFunc(x, y, func(a, b float32) bool { return math.Float32bits(a) == math.Float32bits(b) })
 }
@@ -83,6 +97,7 @@ func sameBits(x, y []float32) bool {
 // Several ranks that share batches in parts have the bits of one that evaluates the same parts, in steps of descents and of paths and in full passes, and numbers near those of batches
 // that are not cut.
 func TestRanksShareParts(t *testing.T) {
+	t.Setenv("DSP_EMULATED_STREAMS", "late") // so that gradients that leave too early, or are read too early, have other bits
 	var devices []*device.Device
 	for range 3 {
 		devices = append(devices, cudatest.Device(t))
@@ -104,14 +119,14 @@ func TestRanksShareParts(t *testing.T) {
 					q.Engine = e
 					return work[what](ctx, &q)
 				}
-				whole := inParts(t, devices[:1], p.Objective, 1, do)
-				one := inParts(t, devices[:1], p.Objective, 3, do)
+				whole := inParts(t, devices[:1], p.Objective, 1, nil, do)
+				one := inParts(t, devices[:1], p.Objective, 3, nil, do)
 				cudatest.Near(t, "numbers of three parts", one, whole, 1e-3)
 				if !sameBits(one, whole) {
 					differs++
 				}
 				for n := 2; n <= 3; n++ {
-					if several := inParts(t, devices[:n], p.Objective, 3, do); !sameBits(several, one) {
+					if several := inParts(t, devices[:n], p.Objective, 3, nil, do); !sameBits(several, one) {
 						t.Errorf("%d ranks have other bits than one", n)
 					}
 				}
@@ -196,7 +211,7 @@ func TestPartsAreNotFinite(t *testing.T) {
 	data.Features = slices.Clone(data.Features)
 	data.Features[data.Offsets[bad]*data.Dim] = float32(math.NaN())
 	o.Data = &data
-	inParts(t, devices, &o, 2, func(ctx context.Context, e *engine.Engine) ([]float32, error) {
+	inParts(t, devices, &o, 2, nil, func(ctx context.Context, e *engine.Engine) ([]float32, error) {
 		w, not := start(p), (*engine.NonFiniteError)(nil)
 		if _, err := e.FullPass(ctx, w, oracles.Smoothing{}, nil); !errors.As(err, &not) {
 			return nil, fmt.Errorf("a pass: %w", err)

@@ -14,6 +14,7 @@ import (
 	"github.com/dsp-go/dsp/structured/chains"
 	"github.com/dsp-go/dsp/structured/images"
 	"github.com/dsp-go/dsp/structured/machine/vec"
+	"github.com/dsp-go/dsp/structured/trees"
 	"github.com/dsp-go/dsp/train/engine"
 )
 
@@ -25,12 +26,14 @@ type Predictor struct {
 	w        device.Array[float32]
 	capacity resident.Capacity
 
-	// If the host answers:
+	trees *treePredictor // or nil, for other structures
+
+	// If the host answers, from potentials:
 	constraints structured.Constraints
 	exchange    exchange
 	chosen      structured.Batch
 
-	// Otherwise:
+	// For chains:
 	objective  *Objective // holds the constraints
 	evaluation *ChainEvaluation
 	labels     device.Array[int32]
@@ -46,17 +49,31 @@ type Wanted struct {
 
 // Predicted holds predictions for consecutive examples, numbered by b. Fields that were not wanted are empty.
 type Predicted struct {
-	Offsets    []int     // [B+1]
-	Labels     []int32   // [N] of the best output
-	Score      []float64 // [B] its score
-	LogZ       []float64 // [B] times the temperature
-	Marginals  []float32 // [N×Y]
+	Offsets    []int           // [B+1] of the outputs
+	Labels     []int32         // [N] of the best output
+	Score      []float64       // [B] its score
+	LogZ       []float64       // [B] times the temperature
+	Marginals  []float32       // of the labels of chains [N×Y], of the arcs of trees [Rows[B]]
+	Rows       []int           // [B+1] of the marginals of trees
+	Relations  structured.Part // marginals of trees' second part
 	Best       oracles.KBest
 	Potentials structured.Potentials // with the constraints applied
 }
 
-// Predicts reports whether there are kernels for predictions of a form: for sequences of labels.
+// Predicts reports whether there are kernels for predictions of a form: for sequences of labels, and for dependency trees whose relations do not interact.
 func Predicts(form structured.Form, c structured.Constraints) bool {
+	return predictsChains(form, c) || PredictsTrees(form, c)
+}
+
+// PredictsTrees reports whether there are kernels for predictions of dependency trees of this form: the best one, sums and marginals, but not the K best,
+// nor potentials beside them.
+func PredictsTrees(form structured.Form, c structured.Constraints) bool {
+	of, tree := form.Structure.(trees.SpanningTree)
+	none, chain := c.(*chains.Constraints)
+	return tree && !of.Siblings && (c == nil || chain && none == nil)
+}
+
+func predictsChains(form structured.Form, c structured.Constraints) bool {
 	_, chain := form.Structure.(chains.Chain)
 	_, constraints := c.(*chains.Constraints)
 	return chain && (constraints || c == nil)
@@ -94,12 +111,15 @@ func NewPredictor(d *device.Device, net nets.Scorer, c structured.Constraints, s
 		return nil, err
 	}
 	p.batch = s.data.NewBatch(p.capacity)
-	if Predicts(net.Form(), c) {
+	switch {
+	case PredictsTrees(net.Form(), c):
+		p.trees = newTreePredictor(s.data, scorer, p.batch)
+	case predictsChains(net.Form(), c):
 		p.objective = NewObjective(s.data, o, scorer, cudaoracles.NewOracle(d))
 		p.evaluation = p.objective.NewEvaluation(p.batch)
 		p.labels = device.New[int32](d, p.batch.Rows, "labels")
-	} else {
-		p.constraints, p.exchange = c, newExchange(d, net.Form(), p.batch)
+	default:
+		p.constraints = c
 	}
 	if err := scorer.Reserve(p.batch); err != nil {
 		return nil, err
@@ -137,6 +157,9 @@ func (p *Predictor) Over(ctx context.Context, wanted Wanted, use func(examples [
 
 // answer computes what is wanted of the batch.
 func (p *Predictor) answer(wanted Wanted, a *Predicted) error {
+	if p.trees != nil && !wanted.Potentials {
+		return p.trees.answer(p.w, wanted, a)
+	}
 	if p.evaluation == nil {
 		return p.potentials(a)
 	}
@@ -150,6 +173,9 @@ func (p *Predictor) answer(wanted Wanted, a *Predicted) error {
 
 // potentials computes the potentials of the batch, with the constraints applied.
 func (p *Predictor) potentials(a *Predicted) error {
+	if p.exchange.parts == nil {
+		p.exchange = newExchange(p.shared.d, p.scorer.Form(), p.batch)
+	}
 	p.scorer.Score(p.w, p.batch, p.exchange.parts)
 	p.chosen.Reset(p.shared.data.Set, p.batch.Chosen())
 	p.exchange.download(p.shared.d, &p.chosen, p.scorer.Form(), &a.Potentials)

@@ -13,21 +13,27 @@ type stepKey struct {
 	s      oracles.Smoothing
 	memory engine.RemoteMemory
 	path   bool    // at the path's iterate
+	leaves bool    // the gradient is sent to the host on the way
 	move   moveKey // of a descent; zero: none
 }
 
 // Step implements engine.Accelerator. The second step with the same key is captured; later ones replay it.
 func (a *Accelerator) Step(ctx context.Context, w []float32, examples []int, s oracles.Smoothing, memory engine.RemoteMemory, dropout uint64) error {
+	return a.step(ctx, w, examples, stepKey{s: s, memory: memory, path: w == nil}, dropout)
+}
+
+// step enqueues a step.
+func (a *Accelerator) step(ctx context.Context, w []float32, examples []int, key stepKey, dropout uint64) error {
 	l, err := a.slotFor(ctx, examples, dropout)
 	if err != nil {
 		return err
 	}
-	key, at := stepKey{s: s, memory: memory, path: w == nil}, a.vectors.w
+	at := a.vectors.w
 	if w != nil {
 		at = a.vectors.at
 		device.Upload(a.d, at, w)
 	}
-	l.do(a.shared, key, func() { a.ask(l, at, s, memory) })
+	l.do(a.shared, key, func() { a.ask(l, at, key.s, key.memory) })
 	return a.d.Err()
 }
 

@@ -86,13 +86,18 @@ func (o *treeKernels) sums() device.Array[float64] { return o.onto }
 
 // NonFinite implements oracle.
 func (o *treeKernels) NonFinite() error {
-	d, at := o.data.Device, [1]int32{allNumbers}
-	device.Download(d, at[:], o.bad)
+	return badExample(o.data, o.bad)
+}
+
+// badExample returns a *engine.NonFiniteError for the example of the data that bad [1] holds, and resets bad; nil if there is none.
+func badExample(data *resident.Data, bad device.Array[int32]) error {
+	d, at := data.Device, [1]int32{allNumbers}
+	device.Download(d, at[:], bad)
 	if at[0] == allNumbers || d.Err() != nil {
 		return nil
 	}
-	device.Upload(d, o.bad, []int32{allNumbers})
-	return &engine.NonFiniteError{Where: fmt.Sprintf("example %d (%s)", at[0], o.data.Set.Where(int(at[0])))}
+	device.Upload(d, bad, []int32{allNumbers})
+	return &engine.NonFiniteError{Where: fmt.Sprintf("example %d (%s)", at[0], data.Set.Where(int(at[0])))}
 }
 
 // treeAnswer is the answer of the sums about each sentence of a batch.
@@ -136,8 +141,7 @@ func (o *treeKernels) newEvaluation(b *resident.Batch) evaluation {
 		gold: device.New[float64](d, b.Chains, what), exact: device.New[int32](d, b.Chains, what), moved: device.New[int32](d, b.Chains, what),
 		v:      cudanets.Parts{device.New[float32](d, b.Others, what), device.New[float32](d, b.Others*o.relations, what)},
 		blocks: device.New[float64](d, 3*rowBlocks(b.Others, 1+o.relations), what), index: device.New[int32](d, b.Others, what)}
-	l.θ = cudaoracles.Trees{B: b.Chains, N: b.Rows, P: b.Others, R: o.relations, Longest: b.Longest, NonProjective: o.crossing, Offsets: b.Offsets, Pairs: b.Pairs,
-		Arc: device.New[float32](d, b.Others, what), Label: device.New[float32](d, b.Others*o.relations, what)}
+	l.θ = newTrees(d, b, o.scorer.Form())
 	d.Launch("ones", device.Dim{X: device.CeilDiv(b.Chains, device.BlockThreads)}, device.Dim{X: device.BlockThreads}, 0, l.exact, int32(b.Chains))
 	device.Zero(d, l.moved)
 	if o.sum.Reserve(&l.θ); !o.loss.Smooth() {

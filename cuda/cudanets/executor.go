@@ -16,6 +16,7 @@ type Executor struct {
 	net    *nets.Net
 	blas   *device.BLAS
 	apart  bool // products and what follows them are launches of their own; only tests set it
+	gather bool // gather the features of every batch; only tests set it
 
 	programs map[graph.Size]*program
 	memory   struct { // shared by programs, since only one runs at a time: as large as the largest program needs
@@ -63,7 +64,7 @@ func (e *Executor) Reserve(b *resident.Batch) error {
 	}
 	size := e.sizeOf(b)
 	if compiled := e.programs[size]; compiled != nil {
-		e.reserveBags(compiled, b)
+		e.reserve(compiled, b)
 		return e.device.Err()
 	}
 	p, err := e.net.Program(size)
@@ -75,8 +76,16 @@ func (e *Executor) Reserve(b *resident.Batch) error {
 		return err
 	}
 	e.programs[size] = compiled
-	e.reserveBags(compiled, b)
+	e.reserve(compiled, b)
 	return e.device.Err()
+}
+
+// reserve allocates what a program needs for batches of b's data.
+func (e *Executor) reserve(p *program, b *resident.Batch) {
+	if n := p.Rows * e.net.Input().Dim; p.gathers(b.Data) && p.features.Len() < n {
+		p.features = e.share(&e.memory.features, n, "the network's arrays")
+	}
+	e.reserveBags(p, b)
 }
 
 // sizeOf returns the program's size for a batch's capacities. Potentials of pairs have the batch's capacity of rows.
@@ -194,7 +203,8 @@ func (e *Executor) Score(w device.Array[float32], b *resident.Batch, θ Parts) {
 	e.run(p.run.forward)
 }
 
-// Pullback adds Jᵀv to grad [Dim], as Scorer says. It may be called any number of times after Score.
+// Pullback adds Jᵀv to grad [Dim], as Scorer says. It may be called any number of times after Score. On its way it sets marks (device.Mark): how many weights, from the first one on, have their
+// final gradients.
 func (e *Executor) Pullback(v Parts, grad device.Array[float32]) {
 	if e.now == nil {
 		e.device.Fail(errNotReserved)
@@ -202,7 +212,12 @@ func (e *Executor) Pullback(v Parts, grad device.Array[float32]) {
 	}
 	e.setSpaces(graph.SpaceCotangent, v)
 	e.spaces[graph.SpaceGradient] = grad
-	e.run(e.now.run.pullback)
+	for k, c := range e.now.run.pullback {
+		c(e)
+		if n := e.now.final[k]; n > 0 {
+			e.device.Mark(n)
+		}
+	}
 }
 
 // PushForward computes Jẇ into θ, for ẇ [Dim].
@@ -261,7 +276,7 @@ func (e *Executor) Free() {
 func (e *Executor) loadInputs(p *program, b *resident.Batch) {
 	data, needs := b.Data, p.Needs
 	switch c := data.Crops; {
-	case !needs.Features:
+	case !p.gathers(data):
 	case c != nil:
 		e.entries("load_crops", p.features.Len(), p.features, c.Pixels, c.At, c.Shapes, c.Beside, b.Source, int32(c.Side), int32(c.Width))
 	default:

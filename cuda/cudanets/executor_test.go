@@ -87,7 +87,7 @@ func (r *rig) check(examples []int, seed uint64) {
 	cudatest.Near(r.t, "node tangent", pushNode, chains.Of(&push).Node, 1e-5)
 	cudatest.Near(r.t, "edge tangent", pushEdge, chains.Of(&push).Edge, 1e-5)
 	e.Pullback(cudanets.Parts{node, edge}, g)
-	e.Pullback(cudanets.Parts{node, edge}, g)
+	r.checkMarks(g, func() { e.Pullback(cudanets.Parts{node, edge}, g) })
 	cudatest.Near(r.t, "gradient", r.download(g), grad, 1e-5)
 
 	model := nets.Linearise(net, w0).NewLinearisedWorker()
@@ -110,6 +110,70 @@ func (r *rig) check(examples []int, seed uint64) {
 	left := dot(pushNode, chains.In(v).Node) + dot(pushEdge, r.download(edge))
 	if right := dot(ẇ, r.download(g)); math.Abs(left-right) > 1e-4*(1+math.Abs(left)) {
 		r.t.Errorf("⟨Jẇ,v⟩ = %g but ⟨ẇ,Jᵀv⟩ = %g", left, right)
+	}
+}
+
+// checkMarks calls a pullback to g, and checks that numbers of g which it marks as final change no more. It returns the marks.
+func (r *rig) checkMarks(g device.Array[float32], pullback func()) (marks []int) {
+	r.t.Helper()
+	var then [][]float32
+	r.device.OnMark(func(n int) {
+		marks, then = append(marks, n), append(then, r.download(g.Slice(0, n)))
+	})
+	defer r.device.OnMark(nil)
+	pullback()
+	now := r.download(g)
+	for k, n := range marks {
+		if !slices.Equal(then[k], now[:n]) || k > 0 && n <= marks[k-1] {
+			r.t.Errorf("marks %v: some of the first %d numbers have changed since, or are marked again", marks, n)
+		}
+	}
+	return marks
+}
+
+// A network of several layers marks the gradients of the first ones before those of the last are there.
+func TestMarks(t *testing.T) {
+	d := cudatest.Emulated(t) // a real one sends nothing so small
+	input := graph.Input{Dim: 16}
+	net, err := nets.New(nets.Config{Net: "mlp", Hidden: []int{30, 20, 10}}, input, 5)
+	cudatest.Must(t, err)
+	r := newRig(t, d, net, cudatest.RandomData(rand.New(rand.NewPCG(3, 3)), input, 5, 9, 7, 1), graph.Bucket(20))
+	r.batch.Set([]int{0, 1})
+	var batch structured.Batch
+	batch.Reset(r.data, []int{0, 1})
+	_, node, edge := r.cotangent(&batch)
+	e := r.executor()
+	defer e.Free()
+	e.Score(r.upload(cudatest.Vector(r.rng, net.Dim(), 0.5)), r.batch, r.θ.Parts())
+	g := device.New[float32](d, net.Dim(), "gradient")
+	device.Zero(d, g)
+	marks := r.checkMarks(g, func() { e.Pullback(cudanets.Parts{node, edge}, g) })
+	// Layers of 16·30 + 30, 30·20 + 20, 20·10 + 10 and 10·5 + 5 weights; an eighth of all is 179.
+	if want := []int{480, 1110, 1330}; !slices.Equal(marks, want) {
+		t.Errorf("marks %v, want %v", marks, want)
+	}
+}
+
+// Weights that are used again are final only after their last use; nothing is told after the last command, nor for few weights.
+func TestFinals(t *testing.T) {
+	gradient := func(at, n int) graph.Instruction {
+		return graph.Instruction{Out: &graph.Buffer{Space: graph.SpaceGradient, Offset: at, N: n}}
+	}
+	other := graph.Instruction{Out: &graph.Buffer{Space: graph.SpaceArena, N: 9}}
+	for _, c := range []struct {
+		list []graph.Instruction
+		ends []int
+		want []int
+	}{
+		{[]graph.Instruction{other, gradient(0, 30), gradient(30, 30), other, gradient(60, 40)}, []int{1, 2, 3, 4, 5}, []int{0, 30, 60, 0, 0}},
+		{[]graph.Instruction{gradient(0, 30), gradient(30, 30), gradient(0, 10), gradient(60, 40)}, []int{1, 2, 3, 4}, []int{0, 0, 60, 0}},
+		{[]graph.Instruction{gradient(0, 30), gradient(30, 30), gradient(60, 40), gradient(35, 1)}, []int{2, 3, 4}, []int{35, 0, 0}},
+		{[]graph.Instruction{gradient(0, 5), gradient(5, 20), gradient(25, 5), gradient(30, 70)}, []int{1, 2, 3, 4}, []int{0, 25, 0, 0}},
+		{[]graph.Instruction{gradient(0, 90), other}, []int{1, 2}, []int{100, 0}},
+	} {
+		if got := cudanets.Finals(c.list, c.ends, 100, 10); !slices.Equal(got, c.want) {
+			t.Errorf("%v, want %v", got, c.want)
+		}
 	}
 }
 

@@ -64,7 +64,7 @@ func Divide(i uint32, by int) uint32 {
 func Compile(o graph.Op) error {
 	b := &graph.Buffer{N: 1}
 	in := graph.Instruction{Op: o, Out: b, Args: []graph.Operand{{Buffer: b}, {Buffer: b}}}
-	_, err := (&compiler{program: &program{}}).list([]graph.Instruction{in})
+	_, _, err := (&compiler{program: &program{}}).list([]graph.Instruction{in})
 	return err
 }
 
@@ -87,7 +87,7 @@ func Run(d *device.Device, o graph.Op, n int, before []float32, args ...[]float3
 	}
 	p := &program{Program: &graph.Program{}}
 	c := compiler{executor: e, program: p}
-	list, err := c.list([]graph.Instruction{in})
+	list, _, err := c.list([]graph.Instruction{in})
 	if err != nil {
 		return nil, err
 	}
@@ -136,8 +136,19 @@ func SetMostTiles(n int) int {
 // KeepApart makes products and what follows them launches of their own. Call it before Reserve.
 func (e *Executor) KeepApart() { e.apart = true }
 
+// GatherFeatures makes products read gathered features. Call it before Reserve.
+func (e *Executor) GatherFeatures() { e.gather = true }
+
+// FeatureBytes returns the memory for gathered features.
+func (e *Executor) FeatureBytes() int { return 4 * e.memory.features.Len() }
+
 // Epilogue returns how many of the instructions after a product its kernel takes.
 func Epilogue(blas *device.BLAS, list []graph.Instruction) int {
 	c := compiler{executor: NewExecutor(nil, nil, blas), program: &program{}}
 	return c.epilogue(list)
+}
+
+// Finals is finals.
+func Finals(list []graph.Instruction, ends []int, dim, least int) []int {
+	return finals(list, ends, dim, least)
 }

@@ -2,14 +2,50 @@ package cudanets
 
 import (
 	"github.com/dsp-go/dsp/cuda/device"
+	"github.com/dsp-go/dsp/cuda/resident"
 	"github.com/dsp-go/dsp/nets/graph"
 )
 
 func matmul(o graph.MatMul, in graph.Instruction) command {
-	return func(e *Executor) {
-		e.blas.Sgemm(o.TransA, o.TransB, o.M, o.N, o.K, e.at(in.Args[0].Buffer), e.at(in.Args[1].Buffer), beta(in.Accumulate), e.at(in.Out),
-			o.Batch, o.M*o.K, o.K*o.N, o.M*o.N)
+	return func(e *Executor) { e.multiply(o, in, nil) }
+}
+
+// multiply enqueues a product, and the epilogue if it is not nil. Features that are not gathered are read where the data has them.
+func (e *Executor) multiply(o graph.MatMul, in graph.Instruction, then *device.Epilogue) {
+	a, b, c, add := in.Args[0].Buffer, e.at(in.Args[1].Buffer), e.at(in.Out), beta(in.Accumulate)
+	switch {
+	case a.Space == graph.SpaceFeatures && !e.now.gathers(e.batch.Data):
+		e.blas.SgemmRows(o.TransA, o.TransB, o.M, o.N, o.K, e.batch.Data.Features, e.batch.Source, b, add, c, then)
+	case then != nil:
+		e.blas.SgemmThen(o.TransA, o.TransB, o.M, o.N, o.K, e.at(a), b, add, c, o.Batch, *then)
+	default:
+		e.blas.Sgemm(o.TransA, o.TransB, o.M, o.N, o.K, e.at(a), b, add, c, o.Batch, o.M*o.K, o.K*o.N, o.M*o.N)
 	}
+}
+
+// onlyMultiplied reports whether a program reads its features only as the first factor of products, row by row. Those can read them where the data has them.
+func onlyMultiplied(of *graph.Program, lists [][]graph.Instruction) bool {
+	for _, list := range lists {
+		for _, in := range list {
+			o, product := in.Op.(graph.MatMul)
+			rows := o.M
+			if o.TransA {
+				rows = o.K
+			}
+			for i, a := range in.Args {
+				whole := product && i == 0 && o.Batch == 1 && rows == of.Rows && a.Buffer.Offset == 0 && a.Buffer.N == o.M*o.K
+				if a.Buffer.Space == graph.SpaceFeatures && !whole {
+					return false
+				}
+			}
+		}
+	}
+	return true
+}
+
+// gathers reports whether the program needs the features of a batch of the data in an array of their own.
+func (p *program) gathers(data *resident.Data) bool {
+	return p.Needs.Features && (!p.inPlace || data.Crops != nil)
 }
 
 // epilogue returns how many elementwise instructions after a product at the start of list the product's own kernel can do: as many as a launch of their own
@@ -64,7 +100,6 @@ func (c *compiler) productThen(list []graph.Instruction) (command, error) {
 	return func(e *Executor) {
 		p := e.now
 		args, bytes := stepArguments(p.steps.Slice(start, hi), p.Rows, p.states, e.batch.Seed, e.spaces)
-		e.blas.SgemmThen(o.TransA, o.TransB, o.M, o.N, o.K, e.at(of.Args[0].Buffer), e.at(of.Args[1].Buffer), beta(of.Accumulate), e.at(of.Out), o.Batch,
-			device.Epilogue{Args: args, Bytes: bytes})
+		e.multiply(o, of, &device.Epilogue{Args: args, Bytes: bytes})
 	}, err
 }

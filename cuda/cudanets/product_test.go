@@ -107,3 +107,67 @@ func TestEpilogueLeavesFactors(t *testing.T) {
 		}
 	}
 }
+
+// Products that read features where the data has them give the bits of products of gathered ones: potentials, tangents and gradients. Networks whose other ops
+// read the features gather them.
+func TestFeaturesInPlaceKeepBits(t *testing.T) {
+	d, rng := cudatest.Device(t), rand.New(rand.NewPCG(21, 22))
+	inPlace := 0
+	for _, c := range append(slices.Clone(presets), []struct {
+		name   string
+		config nets.Config
+		input  graph.Input
+	}{
+		{"mlp, many features", nets.Config{Net: "mlp", Hidden: []int{70}, Dropout: 0.3}, graph.Input{Dim: 700}},
+		{"mlp, 8 features", nets.Config{Net: "mlp", Hidden: []int{132, 8}, Activation: graph.GELU}, graph.Input{Dim: 8}},
+	}...) {
+		if c.input.Dim == 0 {
+			continue
+		}
+		net, err := nets.New(c.config, c.input, 4)
+		cudatest.Must(t, err)
+		r := newRig(t, d, net, cudatest.RandomData(rng, c.input, 4, 30, 3, 100, 1, 7), graph.Bucket(150))
+		examples := []int{4, 2, 3, 0} // not all rows of the data, in another order
+		var batch structured.Batch
+		batch.Reset(r.data, examples)
+		w, ẇ := cudatest.Vector(rng, net.Dim(), 0.5), cudatest.Vector(rng, net.Dim(), 1)
+		_, node, edge := r.cotangent(&batch)
+		answers := func(gather bool) (numbers [][]float32, bytes int) {
+			e := cudanets.NewExecutor(d, net, r.blas)
+			defer e.Free()
+			if gather {
+				e.GatherFeatures()
+			}
+			cudatest.Must(t, e.Reserve(r.batch))
+			r.batch.Set(examples)
+			r.batch.SetSeed(17)
+			for _, of := range []func(){
+				func() { e.Score(r.upload(w), r.batch, r.θ.Parts()) },
+				func() { e.PushForward(r.upload(ẇ), r.θ.Parts()) },
+			} {
+				of()
+				n, g := r.potentials()
+				numbers = append(numbers, n, g)
+			}
+			grad := device.New[float32](d, net.Dim(), "a gradient")
+			device.Zero(d, grad)
+			e.Pullback(cudanets.Parts{node, edge}, grad)
+			return append(numbers, r.download(grad)), e.FeatureBytes()
+		}
+		want, all := answers(true)
+		got, bytes := answers(false)
+		for k := range want {
+			if !slices.Equal(got[k], want[k]) {
+				t.Errorf("%s: numbers %d differ", c.name, k)
+			}
+		}
+		if bytes == 0 && all > 0 {
+			inPlace++
+		} else if c.config.Net == "mlp" || c.config.Net == "linear" && c.config.Window == 0 {
+			t.Errorf("%s: %d bytes of gathered features", c.name, bytes)
+		}
+	}
+	if inPlace < 7 {
+		t.Errorf("%d networks read features in place", inPlace)
+	}
+}

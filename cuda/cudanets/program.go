@@ -15,9 +15,11 @@ var errNotReserved = errors.New("cuda: a network was run before Reserve and Scor
 // program is a graph.Program on a device.
 type program struct {
 	*graph.Program
-	run struct{ forward, pullback, push []command } // push adds to the potentials
+	run   struct{ forward, pullback, push []command } // push adds to the potentials
+	final []int                                       // by command of pullback: weights 0 to final−1 change no more after it; 0: no news
 
 	arena, literals, features, boundary, edges device.Array[float32]
+	inPlace                                    bool                 // products read the features where the data has them, unless those are crops
 	steps                                      device.Array[uint64] // of elementwise runs
 	ids                                        map[int]device.Array[int32]
 	states                                     device.Array[uint64] // [layers×Rows] of dropout
@@ -90,9 +92,7 @@ func (e *Executor) compile(of *graph.Program) (*program, error) {
 	if v := e.net.Input().Vectors; v != nil && e.memory.vectors.Len() == 0 {
 		e.memory.vectors = ownCopy(&e.owned, v.Rows, "the vectors of words")
 	}
-	if of.Needs.Features {
-		p.features = e.share(&e.memory.features, of.Rows*e.net.Input().Dim, what)
-	}
+	p.inPlace = !e.gather && e.blas != nil && e.blas.HasRows() && onlyMultiplied(of, lists[:])
 	if of.Needs.Boundary {
 		p.boundary = e.share(&e.memory.boundary, of.Rows*2, what)
 	}
@@ -111,9 +111,13 @@ func (e *Executor) compile(of *graph.Program) (*program, error) {
 	p.characters.allocate(&e.owned, of, what)
 	c := compiler{executor: e, program: p, reads: readings(lists[:])}
 	for i, to := range []*[]command{&p.run.forward, &p.run.pullback, &p.run.push} {
+		var ends []int
 		var err error
-		if *to, err = c.list(lists[i]); err != nil {
+		if *to, ends, err = c.list(lists[i]); err != nil {
 			return nil, fmt.Errorf("network %q: %w", e.net.Name(), err)
+		}
+		if to == &p.run.pullback {
+			p.final = finals(lists[i], ends, e.net.Dim(), e.device.LeastSent())
 		}
 	}
 	p.steps = ownCopy(&e.owned, c.steps, what)
@@ -148,8 +152,8 @@ type compiler struct {
 	sort     sortingNeeds
 }
 
-func (c *compiler) list(list []graph.Instruction) (commands []command, err error) {
-	for len(list) > 0 {
+func (c *compiler) list(list []graph.Instruction) (commands []command, ends []int, err error) {
+	for at := 0; len(list) > 0; {
 		n := run(list)
 		var made command
 		switch steps := c.epilogue(list); {
@@ -163,13 +167,36 @@ func (c *compiler) list(list []graph.Instruction) (commands []command, err error
 			made, err = c.instruction(list[0])
 		}
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		commands = append(commands, made)
+		at += n
+		commands, ends = append(commands, made), append(ends, at)
 		list = list[n:]
 		c.place += n
 	}
-	return commands, nil
+	return commands, ends, nil
+}
+
+// mostSent is in how many parts a gradient is sent at most.
+const mostSent = 8
+
+// finals returns for each command of a pullback, after which ends of its instructions are done, how many weights, from the first one on, no later instruction changes, where these are many more
+// than at the last news: at least least, and a share of all. Otherwise it is 0, also after the last command.
+func finals(list []graph.Instruction, ends []int, dim, least int) []int {
+	final, told := make([]int, len(ends)), 0
+	least = max(least, device.CeilDiv(dim, mostSent))
+	for k := range len(ends) - 1 {
+		n := dim
+		for _, in := range list[ends[k]:] {
+			if in.Out.Space == graph.SpaceGradient {
+				n = min(n, in.Out.Offset)
+			}
+		}
+		if n-told >= least {
+			final[k], told = n, n
+		}
+	}
+	return final
 }
 
 // instruction makes the command of an instruction that is not elementwise.

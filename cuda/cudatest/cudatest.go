@@ -4,6 +4,7 @@ package cudatest
 
 import (
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -13,7 +14,7 @@ import (
 // Device returns a device for the test. The test fails if the device ends with an error.
 func Device(t testing.TB) *device.Device {
 	t.Helper()
-	d := open(t)
+	d := open(t, 0)
 	t.Cleanup(func() {
 		if err := d.Close(); err != nil {
 			t.Errorf("the device at the end: %v", err)
@@ -28,7 +29,9 @@ func Device(t testing.TB) *device.Device {
 //	DSP_EMULATED_MEMORY   bytes of memory, 2 GiB by default
 //	DSP_EMULATED_DEVICES  number of devices, 1 by default
 //	DSP_EMULATED_LOSE     number of the launch, from 1, that loses the device; :CODE sets the result code, 719 by default
+//	DSP_EMULATED_DEATH    RANK:N, the rank whose process is killed in its exchange N, from 1, between devices
 //	DSP_EMULATED_ORDER    forward, reverse or random:SEED, the order in which threads and blocks run
+//	DSP_EMULATED_STREAMS  late: work runs only when somebody waits for it; otherwise at once
 //	DSP_EMULATED_THREADS  OS threads that run blocks; by default several for a large launch
 func Emulated(t testing.TB, settings ...string) *device.Device {
 	t.Helper()
@@ -39,16 +42,32 @@ func Emulated(t testing.TB, settings ...string) *device.Device {
 		name, value, _ := strings.Cut(s, "=")
 		t.Setenv(name, value)
 	}
-	d := open(t)
+	d := open(t, 0)
 	t.Cleanup(func() { d.Close() })
 	return d
 }
 
-var settings = []string{"DSP_EMULATED_MEMORY", "DSP_EMULATED_LOSE", "DSP_EMULATED_ORDER", "DSP_EMULATED_THREADS"}
+// Several returns n emulated devices, cuda:0 and so on, as Emulated does. The library of the emulator is also their NCCL.
+func Several(t testing.TB, n int) (all []*device.Device) {
+	t.Helper()
+	if onDevice() {
+		t.Skip("for emulated devices only")
+	}
+	t.Setenv("DSP_EMULATED_DEVICES", strconv.Itoa(n))
+	t.Setenv("DSP_NCCL_LIBRARY", os.Getenv("DSP_CUDA_LIBRARY"))
+	for ordinal := range n {
+		d := open(t, ordinal)
+		t.Cleanup(func() { d.Close() })
+		all = append(all, d)
+	}
+	return all
+}
+
+var settings = []string{"DSP_EMULATED_DEVICES", "DSP_EMULATED_MEMORY", "DSP_EMULATED_LOSE", "DSP_EMULATED_ORDER", "DSP_EMULATED_STREAMS", "DSP_EMULATED_THREADS"}
 
 func onDevice() bool { return os.Getenv("DSP_CUDA_TEST") == "device" }
 
-func open(t testing.TB) *device.Device {
+func open(t testing.TB, ordinal int) *device.Device {
 	t.Helper()
 	if !built {
 		t.Skip("built without the tag gpu")
@@ -64,7 +83,7 @@ func open(t testing.TB) *device.Device {
 	for _, name := range settings {
 		os.Getenv(name)
 	}
-	d, err := device.Open(0)
+	d, err := device.Open(ordinal)
 	if err != nil {
 		t.Fatal(err)
 	}

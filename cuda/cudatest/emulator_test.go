@@ -175,7 +175,7 @@ func TestOneArrayForTwoParametersIsTold(t *testing.T) {
 	if err := launch(r.x + 32*4); err != nil {
 		t.Fatal(err)
 	}
-	if err := launch(r.x); err == nil || !strings.Contains(err.Error(), "copies: parameters 0 and 2 are one array, which is written") {
+	if err := errors.Join(launch(r.x), r.Wait(r.stream)); err == nil || !strings.Contains(err.Error(), "copies: parameters 0 and 2 are one array, which is written") {
 		t.Errorf("error %v", err)
 	}
 }

@@ -146,7 +146,21 @@ func (s *BLAS) HasEpilogues(batch int) bool { return s.library == nil && !s.Tf32
 // what the product reads.
 func (s *BLAS) SgemmThen(transA, transB bool, m, n, k int, a, b Array[float32], beta float32, c Array[float32], batch int, then Epilogue) {
 	if m > 0 && n > 0 && batch > 0 {
-		s.own(transA, transB, m, n, k, a, b, beta, c, batch, m*k, k*n, m*n, then)
+		s.own(transA, transB, m, n, k, a, Array[int32]{}, b, beta, c, batch, m*k, k*n, m*n, then)
+	}
+}
+
+// HasRows reports whether SgemmRows may be called: dsp's kernels read rows in place, a library does not.
+func (s *BLAS) HasRows() bool { return s.library == nil }
+
+// SgemmRows is Sgemm of single matrices, where row i of A in memory is row rows[i] of from, which has as many columns; −1 is a row of zeros. The result has the
+// bits that it has with the rows side by side. An epilogue that is not nil follows, as in SgemmThen.
+func (s *BLAS) SgemmRows(transA, transB bool, m, n, k int, from Array[float32], rows Array[int32], b Array[float32], beta float32, c Array[float32], then *Epilogue) {
+	if then == nil {
+		then = &noEpilogue
+	}
+	if m > 0 && n > 0 {
+		s.own(transA, transB, m, n, k, from, rows, b, beta, c, 1, 0, 0, 0, *then)
 	}
 }
 
@@ -157,10 +171,11 @@ func (s *BLAS) byLibrary(transA, transB bool, m, n, k int, a, b Array[float32], 
 }
 
 func (s *BLAS) alone(transA, transB bool, m, n, k int, a, b Array[float32], beta float32, c Array[float32], batch, strideA, strideB, strideC int) {
-	s.own(transA, transB, m, n, k, a, b, beta, c, batch, strideA, strideB, strideC, noEpilogue)
+	s.own(transA, transB, m, n, k, a, Array[int32]{}, b, beta, c, batch, strideA, strideB, strideC, noEpilogue)
 }
 
-func (s *BLAS) own(transA, transB bool, m, n, k int, a, b Array[float32], beta float32, c Array[float32], batch, strideA, strideB, strideC int, then Epilogue) {
+// own enqueues a product by the kernels of gemm.cu. If rows is not empty, A's rows are those of a.
+func (s *BLAS) own(transA, transB bool, m, n, k int, a Array[float32], rows Array[int32], b Array[float32], beta float32, c Array[float32], batch, strideA, strideB, strideC int, then Epilogue) {
 	ldA, ldB := k, n
 	if transA {
 		ldA = m
@@ -178,6 +193,9 @@ func (s *BLAS) own(transA, transB bool, m, n, k int, a, b Array[float32], beta f
 	}
 	args := []any{a, b, c, partial, int32(m), int32(n), int32(k), layoutA, layoutB, int32(ldA), int32(ldB),
 		int64(strideA), int64(strideB), int64(strideC), int32(batch), int32(depth), beta}
+	if !rows.IsEmpty() {
+		args = append(args, rows)
+	}
 	here := then // where the steps are: here, or where the parts are added up
 	if parts > 1 {
 		here = noEpilogue
@@ -185,7 +203,7 @@ func (s *BLAS) own(transA, transB bool, m, n, k int, a, b Array[float32], beta f
 	if !s.Tf32 {
 		args = append(args, here.Args...)
 	}
-	s.device.Launch(tile.kernel(s.Tf32), Dim{X: tile.count(m, n), Y: parts, Z: batch}, Dim{X: tile.threads(s.Tf32)}, tile.shared(s.Tf32)+here.Bytes, args...)
+	s.device.Launch(tile.kernel(s.Tf32, !rows.IsEmpty()), Dim{X: tile.count(m, n), Y: parts, Z: batch}, Dim{X: tile.threads(s.Tf32)}, tile.shared(s.Tf32)+here.Bytes, args...)
 	if parts > 1 {
 		const threads = 128
 		s.device.Launch("gemm_sum", Dim{X: min(CeilDiv(batch*m*n, threads), 4096)}, Dim{X: threads}, then.Bytes,

@@ -10,11 +10,16 @@ var tiles = []tile{{128, 128}, {64, 64}, {128, 32}}
 // tileDepth is gemm.cuh's DEPTH.
 const tileDepth = 16
 
-func (t tile) kernel(tf32 bool) string {
-	if tf32 {
-		return fmt.Sprintf("gemm_tf32_%dx%d", t.m, t.n)
+// kernel returns the name of the kernel, which with rows reads A's rows from a larger matrix.
+func (t tile) kernel(tf32, rows bool) string {
+	name := "gemm_"
+	if rows {
+		name += "rows_"
 	}
-	return fmt.Sprintf("gemm_%dx%d", t.m, t.n)
+	if tf32 {
+		name += "tf32_"
+	}
+	return fmt.Sprintf("%s%dx%d", name, t.m, t.n)
 }
 
 func (t tile) count(m, n int) int { return CeilDiv(m, t.m) * CeilDiv(n, t.n) }

@@ -29,6 +29,7 @@ type Info struct {
 	Clock           int    `json:"clock"`
 	MemoryClock     int    `json:"memory_clock"`
 	BusWidth        int    `json:"bus_width"` // of the memory, in bits
+	UUID            string `json:"uuid"`      // of the card, or of its part
 }
 
 // Emulated reports whether the device is a GPU emulated by the CPU, for tests.
@@ -74,7 +75,7 @@ func describe(lib driver.Driver, ordinal int) (Info, error) {
 		Capability:      fmt.Sprintf("%d.%d", p.Major, p.Minor),
 		Driver:          fmt.Sprintf("%d.%d", v/1000, v%1000/10),
 		Multiprocessors: p.Multiprocessors, Shared: p.Shared, L2: p.L2,
-		Clock: p.Clock, MemoryClock: p.MemoryClock, BusWidth: p.BusWidth,
+		Clock: p.Clock, MemoryClock: p.MemoryClock, BusWidth: p.BusWidth, UUID: p.UUID,
 	}, nil
 }
 
@@ -89,14 +90,19 @@ type Device struct {
 
 	memory   memory
 	staging  staging
+	delivery delivery
 	moves    int // arrays that Grow has replaced
 	compiled *devicecode.Set
 	kernels  map[string]*kernel // loaded kernels
 	modules  map[string]driver.Module
 	args     [maxArgs]uint64 // of the current launch
 
+	communicator *Communicator // or nil
+
 	capturing bool
+	captured  *Graph   // so far
 	missing   []string // kernels that a capture needs and that are not loaded
+	onMark    func(n int)
 
 	spare struct { // events for reuse
 		sync.Mutex
@@ -210,7 +216,11 @@ func (d *Device) Close() error {
 	}
 	note(d.lib.SetCurrent(d.context))
 	note(d.lib.Wait(d.stream)) // the calls below only release resources, and may fail after an error
+	if d.communicator != nil {
+		note(d.communicator.close(d.err != nil))
+	}
 	note(d.staging.close(d.lib))
+	note(d.delivery.close(d.lib))
 	note(d.closeEvents())
 	note(d.memory.close())
 	for _, m := range d.modules {

@@ -213,6 +213,10 @@ func (f *fake) WaitEvent(e driver.Event) error {
 	f.run(f.recorded[e])
 	return f.call("cuEventSynchronize")
 }
+func (f *fake) Await(driver.Stream, driver.Event) error { return f.call("cuStreamWaitEvent") } // there is one queue
+func (f *fake) Reached(e driver.Event) (bool, error) {
+	return f.done >= f.recorded[e], f.call("cuEventQuery")
+}
 func (f *fake) Elapsed(from, to driver.Event) (float64, error) { // one millisecond per call
 	return float64(f.recorded[to] - f.recorded[from]), f.call("cuEventElapsedTime")
 }

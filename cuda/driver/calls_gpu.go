@@ -116,3 +116,16 @@ func (*library) LaunchGraph(g Graph, s Stream) error {
 func (*library) FreeGraph(g Graph) error {
 	return result("cuGraphExecDestroy", C.cuGraphExecDestroy(g.c()))
 }
+
+func (*library) Reached(e Event) (bool, error) {
+	const notReady = 600
+	r := C.cuEventQuery(*(*C.CUevent)(unsafe.Pointer(&e)))
+	if r == notReady {
+		return false, nil
+	}
+	return r == 0, result("cuEventQuery", r)
+}
+
+func (*library) Await(s Stream, e Event) error {
+	return result("cuStreamWaitEvent", C.cuStreamWaitEvent(s.c(), *(*C.CUevent)(unsafe.Pointer(&e)), 0))
+}

@@ -22,6 +22,7 @@ type (
 type Properties struct {
 	Name            string
 	Memory          int64
+	UUID            string
 	Major, Minor    int // compute capability
 	Multiprocessors int
 	Shared          int // largest shared memory of a block
@@ -67,6 +68,8 @@ type Driver interface {
 	CloseEvent(Event) error
 	Record(Event, Stream) error
 	WaitEvent(Event) error
+	Await(Stream, Event) error   // later work of the stream waits for the event's last record
+	Reached(Event) (bool, error) // does not wait
 	Elapsed(from, to Event) (milliseconds float64, err error)
 
 	// BeginCapture makes the stream record enqueued work in a graph, which EndCapture returns. Both may run on any thread.

@@ -62,6 +62,11 @@ func (*library) Properties(ordinal int) (p Properties, err error) {
 	if p.Memory, err = device.TotalMem(); err != nil {
 		return p, failed("cuDeviceTotalMem", err)
 	}
+	uuid, err := device.UUID()
+	if err != nil {
+		return p, failed("cuDeviceGetUuid", err)
+	}
+	p.UUID = uuid.String()
 	const maxSharedMemoryPerBlockOptIn cu.DeviceAttribute = 97 // not named in cu
 	for attribute, to := range map[cu.DeviceAttribute]*int{
 		cu.ComputeCapabilityMajor: &p.Major, cu.ComputeCapabilityMinor: &p.Minor,

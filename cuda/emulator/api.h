@@ -4,6 +4,7 @@
 #include "fibers.h"
 #include "memory.h"
 
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -41,21 +42,24 @@ typedef uintptr_t CUdeviceptr;
 
 namespace emulated {
 
+// Operation is enqueued work. If it waits for something, it returns CUDA_ERROR_NOT_READY and is called again.
 typedef std::function<CUresult()> Operation;
 
 struct Graph {
-	std::vector<Operation> operations;
+	std::shared_ptr<std::vector<Operation>> operations = std::make_shared<std::vector<Operation>>(); // shared with launches that have not run yet
 };
 
 struct Stream {
 	bool capturing = false, invalid = false;
 	bool relaxed = false; // during a capture, allows calls that do not concern streams
 	Graph* graph = nullptr; // being captured
+	std::deque<Operation> pending; // work that has not run
 };
 
 struct Event {
 	int64_t time = 0; // nanoseconds
-	bool recorded = false;
+	Stream* stream = nullptr; // of the last record
+	long records = 0, reached = 0; // records enqueued and run
 };
 
 struct Function {
@@ -75,6 +79,7 @@ struct Context {
 	long launches_left = 0; // until the device is lost; 0: never
 	CUresult loss = CUDA_SUCCESS;
 	size_t total = 0; // bytes of memory
+	bool late = false; // streams run nothing before somebody waits for it
 	Settings settings;
 	Memory memory;
 	Stream legacy; // the default stream, which always exists
@@ -88,8 +93,11 @@ struct Context {
 
 	// lose makes every later call return the code, and adds the report to the code's error string.
 	CUresult lose(CUresult code, const std::string& report);
-	// enqueue runs the operation now, or records it if the stream is capturing.
+	// enqueue runs the operation, now or when somebody waits for it, or records it if the stream is capturing.
 	CUresult enqueue(void* stream, Operation operation);
+	// advance runs a stream's pending work up to a record of an event, without one to its end. CUDA_ERROR_NOT_READY: it waits for something.
+	CUresult advance(Stream* s, const Event* to = nullptr, long record = 0);
+	CUresult advance_all();
 	Stream* stream(void* handle); // null: no such stream
 	bool capturing() const;
 	// not_capturing returns the error of calls that are not allowed during a capture, and invalidates the capture.
@@ -102,9 +110,11 @@ struct Call {
 	Call(); // requires a current context that is not lost
 	struct Early {};
 	explicit Call(Early); // does not
-	std::lock_guard<std::mutex> hold;
+	std::unique_lock<std::mutex> hold;
 	CUresult code = CUDA_SUCCESS;
 	Context* context = nullptr;
+	// until calls look until it no longer returns CUDA_ERROR_NOT_READY. Meanwhile other calls can run.
+	CUresult until(const Operation& look);
 };
 
 std::string setting(const char* name, const char* otherwise);

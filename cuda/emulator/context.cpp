@@ -57,6 +57,7 @@ static Context* open(int ordinal) {
 	c->settings.order = order == "reverse" ? Order::reverse : order.compare(0, 6, "random") == 0 ? Order::random : Order::forward;
 	c->settings.seed = order.size() > 7 ? (unsigned)atoi(order.c_str() + 7) : 1; // random:SEED
 	long cores = std::min(sysconf(_SC_NPROCESSORS_ONLN), 4l);
+	c->late = setting("DSP_EMULATED_STREAMS", "") == "late";
 	std::string threads = setting("DSP_EMULATED_THREADS", "");
 	c->settings.always = !threads.empty();
 	c->settings.workers = threads.empty() ? (int)cores : std::max(1, atoi(threads.c_str()));
@@ -176,6 +177,7 @@ API cuDeviceGetCount(int* count) {
 
 static CUresult known(int ordinal) {
 	if (!initialised) return CUDA_ERROR_NOT_INITIALIZED;
+	if (devices() > (int)contexts.size()) contexts.resize((size_t)devices()); // a test has added some
 	return ordinal >= 0 && (size_t)ordinal < contexts.size() ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
 }
 
@@ -277,5 +279,6 @@ API cuCtxGetDevice(int* device) {
 
 API cuCtxSynchronize() {
 	SERVED(call);
-	return call.context->not_capturing();
+	if (CUresult r = call.context->not_capturing()) return r;
+	return call.until([&] { return call.context->advance_all(); });
 }

@@ -23,6 +23,7 @@ API cuMemFree_v2(CUdeviceptr at) {
 	Context& c = *call.context;
 	if (CUresult r = c.not_capturing()) return r;
 	if (at == 0) return CUDA_SUCCESS;
+	if (CUresult r = call.until([&] { return c.advance_all(); })) return r;
 	std::string damage = c.memory.damage(at, true);
 	if (!c.memory.release(at)) return CUDA_ERROR_INVALID_VALUE;
 	return damage.empty() ? CUDA_SUCCESS : c.lose(CUDA_ERROR_ILLEGAL_ADDRESS, "seen when it was freed: some kernel " + damage);
@@ -55,6 +56,7 @@ API cuMemAllocHost_v2(void** at, size_t bytes) { return cuMemHostAlloc(at, bytes
 
 API cuMemFreeHost(void* at) {
 	SERVED(call);
+	if (CUresult r = call.until([&] { return call.context->advance_all(); })) return r;
 	if (!call.context->host.erase(at)) return CUDA_ERROR_INVALID_VALUE;
 	free(at);
 	return CUDA_SUCCESS;

@@ -1,5 +1,8 @@
-// Streams, events and graphs. A stream runs work immediately, or records it during a capture.
+// Streams, events and graphs. A stream runs work immediately unless earlier work waits for something, or as late as it may
+// (DSP_EMULATED_STREAMS=late), or records it during a capture.
 #include "api.h"
+
+#include <unistd.h>
 
 namespace emulated {
 
@@ -34,10 +37,46 @@ CUresult Context::enqueue(void* handle, Operation operation) {
 		not_capturing();
 		return CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
 	}
-	if (!s->capturing) return operation();
-	if (s->invalid) return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
-	s->graph->operations.push_back(std::move(operation));
+	if (s->capturing) {
+		if (s->invalid) return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
+		s->graph->operations->push_back(std::move(operation));
+		return CUDA_SUCCESS;
+	}
+	if (!late && s->pending.empty()) {
+		CUresult r = operation();
+		if (r != CUDA_ERROR_NOT_READY) return r;
+	}
+	s->pending.push_back(std::move(operation));
 	return CUDA_SUCCESS;
+}
+
+CUresult Context::advance(Stream* s, const Event* to, long record) {
+	while (!s->pending.empty() && !(to && to->reached >= record)) {
+		CUresult r = s->pending.front()();
+		if (r == CUDA_ERROR_NOT_READY) return r;
+		s->pending.pop_front();
+		if (r) return r;
+	}
+	return CUDA_SUCCESS;
+}
+
+CUresult Context::advance_all() {
+	if (CUresult r = advance(&legacy)) return r;
+	for (Stream* s : streams) {
+		if (CUresult r = advance(s)) return r;
+	}
+	return CUDA_SUCCESS;
+}
+
+CUresult Call::until(const Operation& look) {
+	for (;;) {
+		CUresult r = look();
+		if (r != CUDA_ERROR_NOT_READY) return r;
+		hold.unlock();
+		usleep(50);
+		hold.lock();
+		if (context->lost) return context->lost;
+	}
 }
 
 } // namespace emulated
@@ -57,26 +96,38 @@ API cuStreamDestroy_v2(void* stream) {
 	SERVED(call);
 	Stream* s = call.context->stream(stream);
 	if (!s || s == &call.context->legacy) return CUDA_ERROR_INVALID_HANDLE;
+	CUresult r = call.until([&] { return call.context->advance(s); });
 	call.context->streams.erase(s);
 	delete s->graph;
 	delete s;
-	return CUDA_SUCCESS;
+	return r;
 }
 
-API cuStreamSynchronize(void* stream) {
+static CUresult run_stream(void* stream, bool wait) {
 	SERVED(call);
 	Stream* s = call.context->stream(stream);
 	if (!s) return CUDA_ERROR_INVALID_HANDLE;
-	if (!s->capturing) return CUDA_SUCCESS;
+	auto look = [&] { return call.context->advance(s); };
+	if (!s->capturing) return wait ? call.until(look) : look();
 	s->invalid = true;
 	return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
 }
-API cuStreamQuery(void* stream) { return cuStreamSynchronize(stream); }
+API cuStreamSynchronize(void* stream) { return run_stream(stream, true); }
+API cuStreamQuery(void* stream) { return run_stream(stream, false); }
 
+// Work that a stream waits for runs in the event's own stream, and nothing after it.
 API cuStreamWaitEvent(void* stream, void* event, unsigned) {
 	SERVED(call);
-	if (!call.context->stream(stream) || !call.context->events.count((Event*)event)) return CUDA_ERROR_INVALID_HANDLE;
-	return CUDA_SUCCESS;
+	Context* c = call.context;
+	Event* e = (Event*)event;
+	if (!c->stream(stream) || !c->events.count(e)) return CUDA_ERROR_INVALID_HANDLE;
+	if (c->stream(stream)->capturing) return CUDA_ERROR_NOT_SUPPORTED; // streams that join a capture are not emulated
+	if (!e->stream) return CUDA_SUCCESS;
+	Event then = *e;
+	return c->enqueue(stream, [=]() -> CUresult {
+		if (!c->events.count(e) || e->reached >= then.records) return CUDA_SUCCESS;
+		return c->streams.count(then.stream) ? c->advance(then.stream, e, then.records) : CUDA_SUCCESS;
+	});
 }
 
 API cuEventCreate(void** event, unsigned) {
@@ -97,24 +148,37 @@ API cuEventDestroy_v2(void* event) {
 API cuEventRecord(void* event, void* stream) {
 	SERVED(call);
 	if (!call.context->events.count((Event*)event)) return CUDA_ERROR_INVALID_HANDLE;
+	Context* c = call.context;
 	Event* e = (Event*)event;
-	return call.context->enqueue(stream, [e] {
+	if (!c->stream(stream)) return CUDA_ERROR_INVALID_HANDLE;
+	if (c->stream(stream)->capturing) return CUDA_ERROR_NOT_SUPPORTED; // events within graphs are not emulated
+	e->stream = c->stream(stream);
+	long record = ++e->records;
+	return c->enqueue(stream, [=] {
+		if (!c->events.count(e)) return CUDA_SUCCESS; // destroyed since
 		e->time = nanoseconds();
-		e->recorded = true;
+		e->reached = record;
 		return CUDA_SUCCESS;
 	});
 }
 
-API cuEventSynchronize(void* event) {
+static CUresult run_to(void* event, bool wait) {
 	SERVED(call);
-	return call.context->events.count((Event*)event) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+	Context* c = call.context;
+	Event* e = (Event*)event;
+	if (!c->events.count(e)) return CUDA_ERROR_INVALID_HANDLE;
+	if (e->reached >= e->records) return CUDA_SUCCESS;
+	auto look = [&] { return c->streams.count(e->stream) ? c->advance(e->stream, e, e->records) : CUDA_SUCCESS; };
+	return wait ? call.until(look) : look();
 }
-API cuEventQuery(void* event) { return cuEventSynchronize(event); }
+API cuEventSynchronize(void* event) { return run_to(event, true); }
+API cuEventQuery(void* event) { return run_to(event, false); }
 
 API cuEventElapsedTime(float* milliseconds, void* from, void* to) {
 	SERVED(call);
 	Event *a = (Event*)from, *b = (Event*)to;
-	if (!call.context->events.count(a) || !call.context->events.count(b) || !a->recorded || !b->recorded) return CUDA_ERROR_INVALID_HANDLE;
+	if (!call.context->events.count(a) || !call.context->events.count(b) || !a->records || !b->records) return CUDA_ERROR_INVALID_HANDLE;
+	if (a->reached < a->records || b->reached < b->records) return CUDA_ERROR_NOT_READY;
 	*milliseconds = (float)((double)(b->time - a->time) * 1e-6);
 	return CUDA_SUCCESS;
 }
@@ -172,9 +236,9 @@ API cuGraphInstantiate(void** executable, void* graph, void**, char*, size_t) { 
 API cuGraphLaunch(void* executable, void* stream) {
 	SERVED(call);
 	if (!call.context->executables.count((Graph*)executable)) return CUDA_ERROR_INVALID_HANDLE;
-	Graph* g = (Graph*)executable;
-	return call.context->enqueue(stream, [g]() -> CUresult {
-		for (const Operation& o : g->operations) {
+	auto operations = ((Graph*)executable)->operations;
+	return call.context->enqueue(stream, [operations]() -> CUresult {
+		for (const Operation& o : *operations) {
 			if (CUresult r = o()) return r;
 		}
 		return CUDA_SUCCESS;
@@ -189,7 +253,7 @@ API cuGraphUpload(void* executable, void*) {
 API cuGraphGetNodes(void* graph, void**, size_t* n) {
 	SERVED(call);
 	if (!call.context->graphs.count((Graph*)graph)) return CUDA_ERROR_INVALID_HANDLE;
-	*n = ((Graph*)graph)->operations.size();
+	*n = ((Graph*)graph)->operations->size();
 	return CUDA_SUCCESS;
 }
 

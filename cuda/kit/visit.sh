@@ -83,6 +83,18 @@ train() {
 	done | awk '{ x[NR] = $1 } END { d = x[1] - x[2]; if (d < 0) d = -d; printf "objective %s, on the CPU %s\n", x[1], x[2]; exit NR != 2 || d > 1e-3 * (x[2] < 0 ? -x[2] : x[2]) }'
 }
 
+# parts trains on batches in two parts, which two processes that share the card also do where there is an mpirun: the models have the same bits. Open MPI asks for
+# an ssh, which nothing here needs.
+parts() {
+	export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_plm_rsh_agent=sh PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
+	how="train --examples 200,20,20 --baselines off --method adam --net mlp --hidden 4 --batch 16 --passes 1 --device cuda:0 --device-parts 2 --quiet --json"
+	"$dsp" $how --out "$work/parts-one" || return 1
+	command -v mpirun >/dev/null || { echo "batches in two parts; there is no mpirun for two processes"; return; }
+	mpirun -np 2 "$dsp" $how --out "$work/parts-two" || return 1
+	cmp "$work/parts-one/model.safetensors" "$work/parts-two/model.safetensors" || return 1
+	echo "two processes that share the card give the bits of one"
+}
+
 # sanitize runs part of the selftest under a tool of compute-sanitizer, with each array an allocation of its own.
 sanitize() {
 	export DSP_CUDA_MEMORY=guarded
@@ -90,7 +102,7 @@ sanitize() {
 }
 
 case $1 in
-machine | cublas | train | sanitize)
+machine | cublas | train | parts | sanitize)
 	"$@"
 	exit
 	;;
@@ -235,6 +247,7 @@ while read -r row; do
 done <"$work/rows"
 step "prox-linear twice" 30 "the same bits twice, the CPU's objective to 1e-3" sh "$here/visit.sh" train prox-linear --net mlp --hidden 4 --warm-up -1 --eta 1 --batch 8 --passes 3
 step "adam twice" 20 "the same bits twice, the CPU's objective to 1e-3" sh "$here/visit.sh" train adam --net mlp --hidden 4 --batch 8 --passes 3
+step "batches in parts" 20 "two processes that share the card give the bits of one" sh "$here/visit.sh" parts
 step "PTX without cubins" 25 "the driver compiles PTX; the same checks pass" env DSP_CUDA_CUBINS= "$dsp" selftest --device cuda --only 'arrays|vs enumeration'
 if [ -n "$emulated" ]; then
 	without "cuBLAS" "emulated: a real cuBLAS cannot use this device" "the same products by each libcublas of the machine, and their times"

@@ -96,6 +96,7 @@ func visit(t *testing.T, gpu string, environment []string, want map[string]strin
 	}
 	write("path/compute-sanitizer", fakeSanitizer)
 	write("path/python3", "#!/bin/sh\nexit 1\n") // without torch
+	write("path/mpirun", "#!/bin/sh\nshift 2\nexec \"$@\"\n")
 	out := filepath.Join(dir, "out")
 	cmd := exec.Command("sh", filepath.Join(dir, "visit.sh"), "162", out)
 	cmd.Dir = t.TempDir()
@@ -146,6 +147,7 @@ func TestVisitGoesOn(t *testing.T) {
 		"bench: Viterbi with paths, B=4096, T=64, Y=32": "measured",
 		"prox-linear twice":                             "ok",
 		"adam twice":                                    "ok",
+		"batches in parts":                              "ok",
 		"PTX without cubins":                            "ok",
 		"cuBLAS":                                        "not run",
 		"sanitizer":                                     "not run",
@@ -163,6 +165,8 @@ func TestVisitGoesOn(t *testing.T) {
 		case s.Step == "selftest" && s.Found != "1 checks ok, 1 failed: matrix products, float32;":
 			t.Errorf("found %q", s.Found)
 		case strings.HasPrefix(s.Step, "bench: ") && s.Found != "0.115 ms, 12 % of the bound":
+			t.Errorf("found %q", s.Found)
+		case s.Step == "batches in parts" && s.Found != "two processes that share the card give the bits of one":
 			t.Errorf("found %q", s.Found)
 		case s.Step == "adam twice" && s.Found != "objective 1.5, on the CPU 1.5":
 			t.Errorf("found %q", s.Found)

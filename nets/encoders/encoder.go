@@ -112,6 +112,14 @@ type Layers struct{ From, To int }
 // Len returns how many hidden states they are.
 func (l Layers) Len() int { return l.To - l.From + 1 }
 
+// String says which hidden states are read.
+func (l Layers) String() string {
+	if l.From == l.To {
+		return fmt.Sprintf("hidden state %d", l.To)
+	}
+	return fmt.Sprintf("the mean of hidden states %d to %d", l.From, l.To)
+}
+
 // Layers reads "last" (the last hidden state), "meanK" such as "mean4" (the mean of the last K), "auto" (mean4, or the mean of all hidden states
 // if they are fewer), or the number of a hidden state, 0 for the embeddings.
 func (e *Encoder) Layers(text string) (Layers, error) {

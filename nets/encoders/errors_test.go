@@ -262,6 +262,11 @@ func TestBadCalls(t *testing.T) {
 			t.Errorf("layers %q are %v, want %v; %v", text, got, want, err)
 		}
 	}
+	for want, l := range map[string]Layers{"hidden state 2": {2, 2}, "the mean of hidden states 0 to 2": {0, 2}} {
+		if got := l.String(); got != want {
+			t.Errorf("%d to %d: %q, want %q", l.From, l.To, got, want)
+		}
+	}
 	w, n := e.NewWorker(Layers{2, 2}), e.Width()
 	for want, call := range map[string]func() error{
 		"sequence of 81 pieces; it reads up to 80": func() error { return w.Encode(make([]int32, 81), []int{0, 81}, make([]float32, 81*n)) },

@@ -1,4 +1,4 @@
-// Vectors of n weights on an optimiser's path, each thread handling a few entries: products, walk, ascend and observe.
+// Vectors of n weights on an optimiser's path, each thread handling a few entries: products, walk, ascend, observe and add_parts.
 #include "parts.cuh"
 
 // products: ‖D‖² and ⟨D, w − from⟩ in float64, in parts.
@@ -78,3 +78,23 @@ KERNEL(observe)(const double* RESTRICT parts, int blocks, const double* RESTRICT
 	observed[1] += of.y / size;
 }
 EXPORT(observe)
+
+// add_parts: D of a batch from D of its parts, which are added in their order. Of count parts rank r has count·r/ranks to count·(r+1)/ranks−1.
+//   parts [slots][ranks][n] float   part l of each rank in slot l; where a rank has fewer, anything
+//   sum [n] float                   out
+// Bound: reads 4·n·count bytes. Reference: train/engine/deviceparts.go; checked by cuda/accelerator/gather_test.go.
+KERNEL(add_parts)(const float* RESTRICT parts, float* RESTRICT sum, int count, int ranks, int64_t n) {
+	for (int64_t i = (int64_t)BLOCK * THREADS + THREAD; i < n; i += (int64_t)BLOCKS * THREADS) {
+		float x = 0.f;
+		int k = 0;
+		for (int r = 0; r < ranks; r++) {
+			int end = (int)((int64_t)count * (r + 1) / ranks);
+			for (int l = 0; k < end; k++, l++) {
+				float part = parts[((int64_t)l * ranks + r) * n + i];
+				x = k == 0 ? part : x + part;
+			}
+		}
+		sum[i] = x;
+	}
+}
+EXPORT(add_parts)

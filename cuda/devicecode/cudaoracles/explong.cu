@@ -218,8 +218,10 @@ DEVICE void chunks_again(const Chains& all, int chunks, int step, double mu, con
 	}
 }
 
+#define TWICE_128 128, 2 /* threads per block, and least blocks per multiprocessor */
+
 #define CHUNKS(name, R, G, EACH) \
-	BOUNDED_KERNEL(name, 128)(CHAINS_PARAMETERS, int32_t chunks, int32_t step, double mu, const Wide* RESTRICT wide_from, const Wide* RESTRICT wide_to, \
+	BOUNDED_KERNEL(name, TWICE_128)(CHAINS_PARAMETERS, int32_t chunks, int32_t step, double mu, const Wide* RESTRICT wide_from, const Wide* RESTRICT wide_to, \
 		const Wide* RESTRICT before, const Wide* RESTRICT after, Wide* prefix, Wide* suffix, Wide* mass, float* marginal) { \
 		SHARED(char, shared); \
 		chunks_again<R, G, EACH>(CHAINS, chunks, step, mu, wide_from, wide_to, before, after, prefix, suffix, mass, marginal, shared); \

@@ -301,7 +301,9 @@ BOUNDED_KERNEL(tree_sums, 256)(SUMS_PARAMETERS) {
 }
 EXPORT(tree_sums)
 
-BOUNDED_KERNEL(tree_sums_in_logs, 256)(SUMS_PARAMETERS) {
+#define ONCE_256 256, 1 /* threads per block, and least blocks per multiprocessor: with two, registers spill on sm_86 */
+
+BOUNDED_KERNEL(tree_sums_in_logs, ONCE_256)(SUMS_PARAMETERS) {
 	SHARED(double, shared);
 	sums<Logs>(offsets, pairs, score, mu, value, u_arc, declined, scratch, room, shared);
 }

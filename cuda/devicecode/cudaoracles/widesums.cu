@@ -32,6 +32,7 @@ DEVICE int block_max(int x, int* part) {
 	if (LANE == 0) part[WARP] = x;
 	BARRIER();
 	x = part[0];
+#pragma unroll 2
 	for (int w = 1; w < THREADS / 32; w++) x = max(x, part[w]);
 	return x;
 }
@@ -43,6 +44,7 @@ DEVICE float block_sum(float x, float* part) {
 	if (LANE == 0) part[WARP] = x;
 	BARRIER();
 	x = part[0];
+#pragma unroll 2
 	for (int w = 1; w < THREADS / 32; w++) x += part[w];
 	return x;
 }
@@ -55,6 +57,7 @@ DEVICE Wide row_times(const Wide* x, const Wide* matrix, int64_t stride, int n) 
 #pragma unroll 2
 	for (int i = 0; i < n; i++) most = max(most, x[i].e + matrix[i * stride].e);
 	float sum = 0.f;
+#pragma unroll 1
 	for (int from = 0; from < n; from += RUN) {
 		const int to = min(n, from + RUN);
 		float part = 0.f;
@@ -71,13 +74,13 @@ DEVICE Wide row_times(const Wide* x, const Wide* matrix, int64_t stride, int n) 
 // row_times, for a matrix of potentials.
 DEVICE Wide row_times(const Wide* x, const float* matrix, int64_t stride, int n, double log2_rate) {
 	int most = 2 * NOTHING;
-#pragma unroll 2
+#pragma unroll 1
 	for (int i = 0; i < n; i++) most = max(most, x[i].e + wide_gibbs(matrix[i * stride], log2_rate).e);
 	float sum = 0.f;
 	for (int from = 0; from < n; from += RUN) {
 		const int to = min(n, from + RUN);
 		float part = 0.f;
-#pragma unroll 2
+#pragma unroll 1
 		for (int i = from; i < to; i++) {
 			Wide y = wide_gibbs(matrix[i * stride], log2_rate);
 			part = fma(x[i].m * y.m, power(x[i].e + y.e - most), part);
@@ -101,6 +104,7 @@ template <bool PER_STEP> DEVICE void wide_sums_of(const Chains& chains, int b, i
 	if (lead) {
 		if (WARP == 0) warp_gold_score(c, b, score);
 		if (marginal)
+#pragma unroll 1
 			for (int64_t row = chains.offsets[n] + b; row < rows; row += n)
 				if (owns) marginal[row * Y + y] = 0.f;
 	}
@@ -133,6 +137,7 @@ template <bool PER_STEP> DEVICE void wide_sums_of(const Chains& chains, int b, i
 	if (y == 0) value[b] = allowed ? mu * (LN_2 * (double)shift + logarithm((double)sum)) : (double)NEVER;
 	if (!marginal) return;
 	if (!allowed) {
+#pragma unroll 1
 		for (int t = 0; t < c.length; t++) {
 			if (owns) marginal[first + (int64_t)t * Y] = 0.f;
 			if (y == 0) mass[c.first + t] = zero;

@@ -2,6 +2,7 @@
 //   a [m][k], or [k][m] transposed      b [k][n], or [n][k] transposed      c [m][n]      (matrix i of the batch at i·stride)
 //   layout_a, layout_b   layouts of A and B in memory (gemm.cuh); ld_a, ld_b: distance between rows
 //   β = 0 does not read c. k may be 0.
+//   gemm_rows_… read A's rows in memory from a larger matrix, row source[i] for row i; −1 is a row of zeros. One matrix, no batch.
 // Grid: x one tile of C, columns fastest, so that blocks that run together share rows of A in L2; y one part of k; z one matrix of the batch.
 // One block per tile. Tiles of A and B of depth 16 are double-buffered in shared memory: the next pair is copied while this one is multiplied.
 //   float32: 8×8 entries per thread, 4 shared loads of 16 bytes for 64 fma.    Kernel names give the tile: 128×128, 64×64, and 128×32 for few labels.
@@ -26,6 +27,7 @@ struct Product {
 	int m, n, k, layout_a, layout_b, from, to; // depths [from, to)
 	int64_t ld_a, ld_b;
 	float beta;
+	const int* source; // of A's rows, if they are gathered
 };
 
 // place finds this block's matrices and depths. With several parts, C is the part's own product.
@@ -41,14 +43,24 @@ DEVICE Product place(const float* a, const float* b, float* c, float* parts, int
 	return p;
 }
 
+template <int SIDE, int STRIDE, int COUNT>
+DEVICE void start(Factor<SIDE, STRIDE, COUNT>& a, const Product& p, int row) {
+	a.start(p.a, p.layout_a, p.ld_a, row, p.m, p.from, p.to);
+}
+
+template <int SIDE, int STRIDE, int COUNT>
+DEVICE void start(GatheredFactor<SIDE, STRIDE, COUNT>& a, const Product& p, int row) {
+	a.start(p.a, p.source, p.layout_a, p.ld_a, row, p.m, p.from, p.to);
+}
+
 // for_tiles copies the tiles of A and B, depth by depth, and passes each pair to multiply.
-template <int M, int N, int PAD, int COUNT, class Multiply>
+template <template <int, int, int> class FactorA, int M, int N, int PAD, int COUNT, class Multiply>
 DEVICE void for_tiles(const Product& p, float* memory, int row, int column, Multiply multiply) {
 	constexpr int A = DEPTH * (M + PAD), PAIR = A + DEPTH * (N + PAD);
 	Copies copies;
-	Factor<M, M + PAD, COUNT> a;
+	FactorA<M, M + PAD, COUNT> a;
 	Factor<N, N + PAD, COUNT> b;
-	a.start(p.a, p.layout_a, p.ld_a, row, p.m, p.from, p.to);
+	start(a, p, row);
 	b.start(p.b, p.layout_b, p.ld_b, column, p.n, p.from, p.to);
 	int next = 0;
 	for (int depth = p.from - DEPTH; depth < p.to; depth += DEPTH) {
@@ -72,7 +84,7 @@ DEVICE void store(const Product& p, int row, int column, float x) {
 DEVICE float of(const float4& x, int i) { return i == 0 ? x.x : i == 1 ? x.y : i == 2 ? x.z : x.w; }
 
 // A thread computes 8×W entries: 2 × W/4 groups of 4×4, M/2 and N/2 apart.
-template <int M, int N, int W>
+template <template <int, int, int> class FactorA, int M, int N, int W>
 DEVICE void multiply_float32(const Product& p, float* memory, STEPS_PARAMETERS) {
 	constexpr int COUNT = M / 8 * N / W, PAD = 4;
 	constexpr int WIDE = N / W < 8 ? N / W : 8; // a warp is WIDE threads across and 32/WIDE down
@@ -80,7 +92,7 @@ DEVICE void multiply_float32(const Product& p, float* memory, STEPS_PARAMETERS) 
 	const int across = (LANE % WIDE + WARP % WARPS * WIDE) * 4, down = (LANE / WIDE + WARP / WARPS * (32 / WIDE)) * 4;
 	const int columns = (p.n + N - 1) / N, row = BLOCK / columns * M, column = BLOCK % columns * N;
 	float c[8][W] = {};
-	for_tiles<M, N, PAD, COUNT>(p, memory, row, column, [&](const float* a, const float* b) __attribute__((always_inline)) {
+	for_tiles<FactorA, M, N, PAD, COUNT>(p, memory, row, column, [&](const float* a, const float* b) __attribute__((always_inline)) {
 #pragma unroll
 		for (int l = 0; l < DEPTH; l++) {
 			float4 x[2], y[W / 4];
@@ -137,14 +149,14 @@ DEVICE void multiply_float32(const Product& p, float* memory, STEPS_PARAMETERS) 
 		}
 }
 
-template <int M, int N, int WARP_M, int WARP_N>
+template <template <int, int, int> class FactorA, int M, int N, int WARP_M, int WARP_N>
 DEVICE void multiply_tf32(const Product& p, float* memory) {
 	constexpr int COUNT = 32 * (M / WARP_M) * (N / WARP_N), PAD = 8; // with a stride of 8 mod 32, fragments have no bank conflicts
 	const int g = LANE >> 2, t = LANE & 3;
 	const int warp_row = WARP / (N / WARP_N) * WARP_M, warp_column = WARP % (N / WARP_N) * WARP_N;
 	const int columns = (p.n + N - 1) / N, row = BLOCK / columns * M, column = BLOCK % columns * N;
 	float c[WARP_M / 16][WARP_N / 8][4] = {};
-	for_tiles<M, N, PAD, COUNT>(p, memory, row, column, [&](const float* a, const float* b) __attribute__((always_inline)) {
+	for_tiles<FactorA, M, N, PAD, COUNT>(p, memory, row, column, [&](const float* a, const float* b) __attribute__((always_inline)) {
 #pragma unroll
 		for (int l = 0; l < DEPTH; l += 8) {
 			uint32_t x[WARP_M / 16][4], y[WARP_N / 8][2];
@@ -187,42 +199,84 @@ DEVICE void multiply_tf32(const Product& p, float* memory) {
 #define STEPS program, count, rows, states, seed, arena, literals, weights, direction, gradient, features, boundary, edges, encoded, encoded_direction, \
 		cotangent0, cotangent1, cotangent2, part0, part1, part2
 #define PRODUCT place(a, b, c, parts, m, n, k, layout_a, layout_b, ld_a, ld_b, stride_a, stride_b, stride_c, batch, part_depth, beta)
+#define GATHERED_PRODUCT gathered(PRODUCT, source)
+
+DEVICE Product gathered(Product p, const int* source) {
+	p.source = source;
+	return p;
+}
 
 BOUNDED_KERNEL(gemm_128x128, 256)(PARAMETERS, STEPS_PARAMETERS) {
 	SHARED(float, memory);
-	multiply_float32<128, 128, 8>(PRODUCT, memory, STEPS);
+	multiply_float32<Factor, 128, 128, 8>(PRODUCT, memory, STEPS);
 }
 EXPORT(gemm_128x128)
 
 BOUNDED_KERNEL(gemm_64x64, 64)(PARAMETERS, STEPS_PARAMETERS) {
 	SHARED(float, memory);
-	multiply_float32<64, 64, 8>(PRODUCT, memory, STEPS);
+	multiply_float32<Factor, 64, 64, 8>(PRODUCT, memory, STEPS);
 }
 EXPORT(gemm_64x64)
 
 BOUNDED_KERNEL(gemm_128x32, FOUR_TIMES_128)(PARAMETERS, STEPS_PARAMETERS) {
 	SHARED(float, memory);
-	multiply_float32<128, 32, 4>(PRODUCT, memory, STEPS);
+	multiply_float32<Factor, 128, 32, 4>(PRODUCT, memory, STEPS);
 }
 EXPORT(gemm_128x32)
 
 BOUNDED_KERNEL(gemm_tf32_128x128, TWICE_256)(PARAMETERS) {
 	SHARED(float, memory);
-	multiply_tf32<128, 128, 64, 32>(PRODUCT, memory);
+	multiply_tf32<Factor, 128, 128, 64, 32>(PRODUCT, memory);
 }
 EXPORT(gemm_tf32_128x128)
 
 BOUNDED_KERNEL(gemm_tf32_64x64, 128)(PARAMETERS) {
 	SHARED(float, memory);
-	multiply_tf32<64, 64, 32, 32>(PRODUCT, memory);
+	multiply_tf32<Factor, 64, 64, 32, 32>(PRODUCT, memory);
 }
 EXPORT(gemm_tf32_64x64)
 
 BOUNDED_KERNEL(gemm_tf32_128x32, 128)(PARAMETERS) {
 	SHARED(float, memory);
-	multiply_tf32<128, 32, 32, 32>(PRODUCT, memory);
+	multiply_tf32<Factor, 128, 32, 32, 32>(PRODUCT, memory);
 }
 EXPORT(gemm_tf32_128x32)
+
+BOUNDED_KERNEL(gemm_rows_128x128, 256)(PARAMETERS, const int* source, STEPS_PARAMETERS) {
+	SHARED(float, memory);
+	multiply_float32<GatheredFactor, 128, 128, 8>(GATHERED_PRODUCT, memory, STEPS);
+}
+EXPORT(gemm_rows_128x128)
+
+BOUNDED_KERNEL(gemm_rows_64x64, 64)(PARAMETERS, const int* source, STEPS_PARAMETERS) {
+	SHARED(float, memory);
+	multiply_float32<GatheredFactor, 64, 64, 8>(GATHERED_PRODUCT, memory, STEPS);
+}
+EXPORT(gemm_rows_64x64)
+
+BOUNDED_KERNEL(gemm_rows_128x32, FOUR_TIMES_128)(PARAMETERS, const int* source, STEPS_PARAMETERS) {
+	SHARED(float, memory);
+	multiply_float32<GatheredFactor, 128, 32, 4>(GATHERED_PRODUCT, memory, STEPS);
+}
+EXPORT(gemm_rows_128x32)
+
+BOUNDED_KERNEL(gemm_rows_tf32_128x128, TWICE_256)(PARAMETERS, const int* source) {
+	SHARED(float, memory);
+	multiply_tf32<GatheredFactor, 128, 128, 64, 32>(GATHERED_PRODUCT, memory);
+}
+EXPORT(gemm_rows_tf32_128x128)
+
+BOUNDED_KERNEL(gemm_rows_tf32_64x64, 128)(PARAMETERS, const int* source) {
+	SHARED(float, memory);
+	multiply_tf32<GatheredFactor, 64, 64, 32, 32>(GATHERED_PRODUCT, memory);
+}
+EXPORT(gemm_rows_tf32_64x64)
+
+BOUNDED_KERNEL(gemm_rows_tf32_128x32, 128)(PARAMETERS, const int* source) {
+	SHARED(float, memory);
+	multiply_tf32<GatheredFactor, 128, 32, 32, 32>(GATHERED_PRODUCT, memory);
+}
+EXPORT(gemm_rows_tf32_128x32)
 
 // gemm_sum adds the parts of split products in order: c = Σ parts + β·c, matrix by matrix. With an epilogue, the matrices lie side by side.
 //   parts [of][batch][size] float        c   float, matrix i at i·stride      size = m·n

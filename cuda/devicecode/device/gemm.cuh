@@ -41,6 +41,17 @@ enum { ALONG_DEPTH, ALONG_SIDE, ALONG_SIDE_BY_4 /* with everything aligned to 16
 
 constexpr int DEPTH = 16; // of a tile: depth that a block multiplies between two barriers
 
+// first_side and first_depth return the place in a tile of a thread's first piece. ALONG_DEPTH, a warp copies 4 entries × 8 depths at a time: whole memory
+// sectors, and no bank conflicts if the tile's stride is 4 mod 32.
+template <int SIDE>
+DEVICE int first_side(int layout) {
+	return layout == ALONG_DEPTH ? (WARP >> 1) * 4 + (LANE >> 3) : layout == ALONG_SIDE ? THREAD % SIDE : THREAD % (SIDE / 4) * 4;
+}
+template <int SIDE>
+DEVICE int first_depth(int layout) {
+	return layout == ALONG_DEPTH ? (WARP & 1) * 8 + (LANE & 7) : layout == ALONG_SIDE ? THREAD / SIDE : THREAD / (SIDE / 4);
+}
+
 // Factor iterates over the tiles of A or B: tile[l·STRIDE + i] is entry (first + i, depth + l) of the factor, and 0 outside of it.
 // COUNT threads share the work. A thread's pieces of a tile are equally spaced, so that it keeps a single address.
 template <int SIDE, int STRIDE, int COUNT>
@@ -50,16 +61,9 @@ struct Factor {
 	int layout, place; // place: index of the first entry in a tile
 	int sides, depths; // entries left from there, in both directions
 
-	// ALONG_DEPTH, a warp copies 4 entries × 8 depths at a time: whole memory sectors, and no bank conflicts if STRIDE is 4 mod 32.
 	METHOD void start(const float* x, int along, int64_t ld, int first, int side, int from, int to) {
 		layout = along;
-		int i, l;
-		if (layout == ALONG_DEPTH)
-			i = (WARP >> 1) * 4 + (LANE >> 3), l = (WARP & 1) * 8 + (LANE & 7);
-		else if (layout == ALONG_SIDE)
-			i = THREAD % SIDE, l = THREAD / SIDE;
-		else
-			i = THREAD % (SIDE / 4) * 4, l = THREAD / (SIDE / 4);
+		const int i = first_side<SIDE>(layout), l = first_depth<SIDE>(layout);
 		place = l * STRIDE + i, sides = side - first - i, depths = to - from - l;
 		if (layout == ALONG_DEPTH)
 			at = x + (first + i) * ld + from + l, step = COUNT / DEPTH * ld;
@@ -96,6 +100,56 @@ struct Factor {
 			copies.copy<BYTES, PART * APART>(to, x, PART < inside ? valid : 0);
 			x += step;
 			piece<BYTES, PARTS, APART, PART + 1>(copies, to, x, inside, valid);
+		}
+	}
+};
+
+// GatheredFactor is a Factor whose rows in memory are rows of a larger matrix x: entry i at depth l is at x[rows[i]·ld + l] or x[rows[l]·ld + i].
+// A row of −1 holds zeros. The tiles are those of a Factor of the gathered rows.
+template <int SIDE, int STRIDE, int COUNT>
+struct GatheredFactor {
+	const float* at; // this thread's column in row 0
+	const int* row;  // its first row in the next tile
+	int64_t ld;
+	int layout, place, sides, depths; // as in Factor
+
+	METHOD void start(const float* x, const int* rows, int along, int64_t between, int first, int side, int from, int to) {
+		layout = along, ld = between;
+		const int i = first_side<SIDE>(layout), l = first_depth<SIDE>(layout);
+		place = l * STRIDE + i, sides = side - first - i, depths = to - from - l;
+		if (layout == ALONG_DEPTH)
+			at = x + from + l, row = rows + first + i;
+		else
+			at = x + first + i, row = rows + from + l;
+	}
+
+	// load starts copying the next tile.
+	METHOD void load(Copies& copies, float* tile) {
+		float* const to = tile + place;
+		if (layout == ALONG_DEPTH) {
+			constexpr int APART = COUNT / DEPTH;
+			pieces<4, SIDE * DEPTH / COUNT, APART, APART>(copies, to, depths > 0 ? sides : 0, 4);
+			at += DEPTH;
+		} else {
+			if (layout == ALONG_SIDE) {
+				constexpr int APART = COUNT / SIDE;
+				pieces<4, DEPTH / APART, APART, APART * STRIDE>(copies, to, sides > 0 ? depths : 0, 4);
+			} else {
+				constexpr int APART = COUNT / (SIDE / 4);
+				pieces<16, DEPTH / APART, APART, APART * STRIDE>(copies, to, depths, max(0, min(4, sides)) * 4);
+			}
+			row += DEPTH;
+		}
+		depths -= DEPTH;
+	}
+
+	// pieces starts PARTS copies from rows that lie BETWEEN rows apart. Only the first `inside` rows exist.
+	template <int BYTES, int PARTS, int BETWEEN, int APART, int PART = 0>
+	METHOD void pieces(Copies& copies, float* to, int inside, int valid) {
+		if constexpr (PART < PARTS) {
+			const int from = PART * BETWEEN < inside ? row[PART * BETWEEN] : -1;
+			copies.copy<BYTES, PART * APART>(to, from < 0 ? at : at + from * ld, from < 0 ? 0 : valid);
+			pieces<BYTES, PARTS, BETWEEN, APART, PART + 1>(copies, to, inside, valid);
 		}
 	}
 };

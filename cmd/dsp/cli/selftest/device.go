@@ -60,7 +60,7 @@ func (g *rig) mend() error {
 }
 
 func (g *rig) checks() []Check {
-	checks := slices.Concat([]Check{{"arrays, copies and graphs", g.checkArrays}}, g.productChecks(), g.oracleChecks(), g.treeChecks(), g.netChecks(), g.trainingChecks(),
+	checks := slices.Concat([]Check{{"arrays, copies and graphs", g.checkArrays}, {"sums of the gradients of parts", g.checkAddedParts}}, g.productChecks(), g.oracleChecks(), g.treeChecks(), g.netChecks(), g.trainingChecks(),
 		[]Check{{launchesAll, g.checkLaunches}})
 	for i, c := range checks {
 		checks[i].run = func(ctx context.Context, r *rand.Rand, w *worst) (string, error) {

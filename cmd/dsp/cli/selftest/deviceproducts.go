@@ -2,6 +2,7 @@ package selftest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -14,6 +15,7 @@ func (g *rig) productChecks() []Check {
 	return []Check{
 		{"matrix products, float32", g.products(false)},
 		{"matrix products, TF32", g.products(true)},
+		{"matrix products of rows in place", g.rowProducts},
 	}
 }
 
@@ -99,6 +101,61 @@ func (g *rig) product(s *device.BLAS, r *rand.Rand, w *worst, size productSize, 
 		}
 	}
 	return nil
+}
+
+// rowProducts requires products that read their rows from a larger matrix to have the bits of products of the gathered rows.
+func (g *rig) rowProducts(ctx context.Context, r *rand.Rand, w *worst) (string, error) {
+	for _, rounded := range []bool{false, true} {
+		s := device.NewOwnBLAS(g.Device, rounded)
+		defer s.Close()
+		for _, size := range []productSize{ // each of the last three selects another tile size
+			{65, 30, 33, 1}, {12, 9, 3000, 1}, {33792, 32, 4, 1}, {33792, 64, 4, 1}, {16896, 128, 4, 1},
+		} {
+			for form := range 4 {
+				if err := ctx.Err(); err != nil {
+					return "", err
+				}
+				if g.small && form > 0 && size.m*size.n*size.k > 1000000 {
+					continue
+				}
+				if err := g.rowProduct(s, r, w, size, form); err != nil {
+					return "", fmt.Errorf("%s: %+v, form %d: %w", s.Name(), size, form, err)
+				}
+			}
+		}
+	}
+	return "", nil
+}
+
+func (g *rig) rowProduct(s *device.BLAS, r *rand.Rand, w *worst, size productSize, form int) error {
+	m, n, k, transX, transY := size.m, size.n, size.k, form&1 != 0, form&2 != 0
+	rows, width := m, k
+	if transX {
+		rows, width = k, m
+	}
+	large := rows/2 + 1
+	from, source, gathered := normals(r, large*width), make([]int32, rows), make([]float32, rows*width)
+	for i := range source {
+		source[i] = int32(r.IntN(large+1)) - 1 // −1: zeros
+		if at := int(source[i]) * width; at >= 0 {
+			copy(gathered[i*width:(i+1)*width], from[at:])
+		}
+	}
+	onFrom, onX, onY, at := upload(g, from), upload(g, gathered), upload(g, normals(r, k*n)), device.NewFrom(g.Device, source, "rows")
+	got, want := device.New[float32](g.Device, m*n, "a product"), device.New[float32](g.Device, m*n, "a product")
+	defer func() {
+		for _, x := range []device.Array[float32]{onFrom, onX, onY, got, want} {
+			device.Free(g.Device, x)
+		}
+		device.Free(g.Device, at)
+	}()
+	s.SgemmRows(transX, transY, m, n, k, onFrom, at, onY, 0, got, nil)
+	s.Sgemm(transX, transY, m, n, k, onX, onY, 0, want, 1, 0, 0, 0)
+	w.compare += m * n
+	if inPlace, apart := download(g, got), download(g, want); !slices.Equal(inPlace, apart) {
+		return errors.New("rows in place give other bits than gathered rows")
+	}
+	return g.Sync()
 }
 
 // factors are the operands of a product op(X)·op(Y) + β·C.
