@@ -4,7 +4,9 @@
     python bench/ranks.py [--dsp bin/dsp] [--mpirun "mpirun --oversubscribe"] [--picture docs/ranks.png]
 
 Each method trains on one process with one thread, on one with two, and on two with one each. The models must be equal to the bit, but for sdca's on two. Times are
-processor time, user and system, of all processes, so that other work on the machine does not count; the least of --repeats runs. Messages and
+processor time, user and system, of all processes, so that other work on the machine does not count. A pass is the difference of runs of --last and of --first passes,
+divided by their number, so that reading, the dictionary and the start do not count in it; they are what remains of the short run ("start"). Kinds of runs take turns, --repeats times,
+and the median of each counts. Messages and
 bytes are those that rank 0 receives. What two processes need beyond one is work that every rank repeats, and the cost of messages; the rest of a
 pass is shared. From these the script draws the speed of a pass on up to 1,024 machines, for two networks, by the model
 
@@ -22,6 +24,7 @@ import os
 import pathlib
 import resource
 import shlex
+import statistics
 import subprocess
 import tempfile
 
@@ -59,12 +62,25 @@ def train(command, flags, passes, threads):
         return cpu() - before, json.loads(run.stdout.splitlines()[-1]), digest
 
 
-def per_pass(command, flags, threads, passes, repeats):
-    """Processor seconds, messages and bytes of a pass, from the difference of a long run and a short one."""
-    long = min((train(command, flags, 1 + passes, threads) for _ in range(repeats)), key=lambda x: x[0])
-    short = min((train(command, flags, 1, threads) for _ in range(repeats)), key=lambda x: x[0])
-    count = lambda run, what: (run[1].get("received") or {}).get(what, 0)
-    return [(long[0] - short[0]) / passes] + [(count(long, w) - count(short, w)) / passes for w in ("messages", "bytes")], long[2]
+KINDS = {"one": 1, "two": 2, "both": 1}  # one process with one thread, one with two, two with one each: threads of a process
+
+
+def measure(dsp, mpirun, flags, first, last, repeats):
+    """For each kind of run: processor seconds of a pass and of the start, messages and bytes of a pass, and the digest of the model."""
+    command = lambda kind: mpirun + ["-np", "2", dsp] if kind == "both" else [dsp]
+    runs = {(kind, passes): [] for kind in KINDS for passes in (first, last)}
+    for _ in range(repeats):
+        for kind, passes in runs:
+            runs[kind, passes].append(train(command(kind), flags, passes, KINDS[kind]))
+    found = {}
+    for kind in KINDS:
+        short, long = runs[kind, first], runs[kind, last]
+        middle = lambda some: statistics.median(seconds for seconds, _, _ in some)
+        count = lambda run, what: (run[1].get("received") or {}).get(what, 0)
+        each = (middle(long) - middle(short)) / (last - first)
+        messages, size = [(count(long[0], w) - count(short[0], w)) / (last - first) for w in ("messages", "bytes")]
+        found[kind] = each, middle(short) - first * each, messages, size, long[0][2]
+    return found
 
 
 def seconds(ranks, repeated, shared, serial, strands, windows, exchanges, size, network):
@@ -86,9 +102,10 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--dsp", default="bin/dsp")
     parser.add_argument("--mpirun", default="mpirun --oversubscribe")
-    parser.add_argument("--passes", type=int, default=6)
-    parser.add_argument("--repeats", type=int, default=1)
-    parser.add_argument("--examples", type=int, default=2000)
+    parser.add_argument("--first", type=int, default=5, help="passes of the short run")
+    parser.add_argument("--last", type=int, default=25, help="passes of the long run")
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--examples", type=int, default=4000)
     parser.add_argument("--method", help="only runs whose name has this")
     parser.add_argument("--picture")
     args = parser.parse_args()
@@ -96,16 +113,16 @@ def main():
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run([args.dsp, "data", "text", "--examples", f"{args.examples},10,10", "--out", folder, "--quiet"], check=True, capture_output=True)
-        print("| run | one thread | two threads | two ranks | beyond one | messages | bytes | bits |\n|---|---|---|---|---|---|---|---|")
+        print("| a pass of | one thread | two threads | two ranks | beyond one | messages | bytes | bits | start of one | of two ranks |\n|---|---|---|---|---|---|---|---|---|---|")
         for name, (flags, strands, windows, exchanges, serial) in RUNS.items():
             if args.method and args.method not in name:
                 continue
             flags = ["--train", f"{folder}/train.conll", *flags]
-            (one, _, _), bits1 = per_pass([args.dsp], flags, 1, args.passes, args.repeats)
-            (two, _, _), bits2 = per_pass([args.dsp], flags, 2, args.passes, args.repeats)
-            (both, messages, size), bits3 = per_pass(shlex.split(args.mpirun) + ["-np", "2", args.dsp], flags, 1, args.passes, args.repeats)
+            found = measure(args.dsp, shlex.split(args.mpirun), flags, args.first, args.last, args.repeats)
+            (one, start, _, _, bits1), (two, _, _, _, bits2), (both, started, messages, size, bits3) = found.values()
             same = "equal" if bits1 == bits2 == bits3 else "other" if name.startswith("sdca") and bits1 == bits2 else "DIFFER"
-            print(f"| {name} | {one:.2f} s | {two:.2f} s | {both:.2f} s | {100 * (both / one - 1):+.0f} % | {messages:.0f} | {size / 1e6:.2f} MB | {same} |", flush=True)
+            print(f"| {name} | {one:.3f} s | {two:.3f} s | {both:.3f} s | {100 * (both / one - 1):+.0f} % | {messages:.0f} | {size / 1e6:.2f} MB | {same}"
+                  f" | {start:.2f} s | {started:.2f} s |", flush=True)
             repeated = max(0, both - one)
             rows.append((name, repeated, max(0, one - repeated), serial, strands or args.examples // 36, windows, exchanges(args.examples), size))
     print("\nModel: speed of a pass, as a multiple of one process with one thread\n")

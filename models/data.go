@@ -131,7 +131,7 @@ func (d *Data) standardise(c *config.Config, packed bool) error {
 		return structured.BadInput("--standardise: the model of --%s reads features as they are; leave it out, or start anew", d.bases.setting)
 	case c.Encoder != "" || c.Vectors != "":
 		return structured.BadInput("--standardise is for features that data files have; the rows of --encoder are scaled without it, and those of --vectors have one scale")
-	case d.Train.Dim == 0 || d.Train.Features == nil:
+	case d.Train.Dim == 0 || d.Train.Features == nil && !d.Train.Stored:
 		return structured.BadInput("--standardise: %s has no dense features; they come from an npz archive, or with --dense", d.Train.Name)
 	default:
 		d.inputs.Standard, err = inputs.FitStandard(d.Train)

@@ -91,13 +91,22 @@ func (on *onDevice) predict(ctx context.Context, m *Model, d *structured.Dataset
 		return on.answerOnHost(ctx, m, d, o, use)
 	}
 	wanted := accelerator.Wanted{Temperature: m.Temper(), Potentials: o.Spans, LogZ: o.Probability || o.NBest > 0, Marginals: o.Marginals || o.Confidence, NBest: o.NBest}
-	spans := m.newSpanFinder()
+	spans, form := m.newSpanFinder(), m.Net.Form()
+	trees := accelerator.PredictsTrees(form, m.Constraints)
 	return on.run(ctx, m, d, wanted, func(examples []int, p *accelerator.Predicted) error {
-		a := answers{offsets: p.Offsets, labels: slices.Clone(p.Labels), score: p.Score, logZ: p.LogZ, marginals: p.Marginals, rows: p.Offsets, width: m.Labels.Len(), temperature: m.Temper()}
+		a := answers{offsets: p.Offsets, labels: slices.Clone(p.Labels), score: p.Score, logZ: p.LogZ, marginals: p.Marginals, rows: p.Offsets, width: form.Parts[0].Width, temperature: m.Temper()}
+		if trees {
+			if err := noOutput(d, examples, p.Score, form.Structure); err != nil {
+				return err
+			}
+			if a.rows = p.Rows; o.Relations {
+				a.relations = &p.Relations
+			}
+		}
 		if o.NBest > 0 {
 			a.best = &p.Best
 		}
-		all, err := a.predictions(d, examples, o, m.Net.Form().Structure)
+		all, err := a.predictions(d, examples, o, form.Structure)
 		if err != nil {
 			return err
 		}
@@ -109,8 +118,11 @@ func (on *onDevice) predict(ctx context.Context, m *Model, d *structured.Dataset
 }
 
 // answersOnHost reports whether the host answers from the potentials that the device computes. The kernels know the best outputs, the probabilities and the K best of
-// sequences of labels.
+// sequences of labels, and the best trees and their probabilities.
 func (on *onDevice) answersOnHost(m *Model, o predictions.Options) bool {
+	if accelerator.PredictsTrees(m.Net.Form(), m.Constraints) && (o.NBest > 0 || o.Spans || o.EntityF1) {
+		return true
+	}
 	return !accelerator.Predicts(m.Net.Form(), m.Constraints) || m.transcribes() ||
 		o.Force || o.Expansion || o.LeastRisk || o.Entropy || o.Samples > 0 || o.NBest > cudaoracles.MaxBest
 }

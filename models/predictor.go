@@ -120,10 +120,8 @@ func (p *predictor) answer(d *structured.Dataset, examples []int, o predictions.
 		p.truncated = truncator.Truncated()
 	}
 	if p.model.Constraints == nil && !o.Force {
-		for b, i := range examples {
-			if math.IsInf(p.score[b], -1) {
-				return nil, structured.BadInput("%s: there is no %s of this example", d.Where(i), p.θ.Structure.Name())
-			}
+		if err := noOutput(d, examples, p.score, p.θ.Structure); err != nil {
+			return nil, err
 		}
 	}
 	upper := p.bounds(labels)
@@ -183,6 +181,16 @@ func (p *predictor) answer(d *structured.Dataset, examples []int, o predictions.
 		p.spans.find(&p.θ, d, examples, a.temperature, o, all)
 	}
 	return all, err
+}
+
+// noOutput returns an error for the first example without an allowed output, whose score is −∞, and nil if there is none.
+func noOutput(d *structured.Dataset, examples []int, score []float64, s structured.Structure) error {
+	for b, i := range examples {
+		if math.IsInf(score[b], -1) {
+			return structured.BadInput("%s: there is no %s of this example", d.Where(i), s.Name())
+		}
+	}
+	return nil
 }
 
 // bounds replaces the upper bounds among the scores, where the oracle's answers are not proven to be the best, by the scores of the

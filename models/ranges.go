@@ -7,18 +7,21 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strings"
 
+	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/data/formats"
 	"github.com/dsp-go/dsp/models/data/text"
 	"github.com/dsp-go/dsp/models/data/union"
 	"github.com/dsp-go/dsp/models/inputs"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/machine/host"
+	"github.com/dsp-go/dsp/structured/segments"
 )
 
 // ranges are the parts of text files that several processes read, which train together. No process holds the text of all.
 //
-// First each process parses its range of the bytes of all files, and tells the others the lengths, labels and line numbers of the sequences there. Then all know
+// First each process parses its range of the bytes of all files, and tells the others the lengths, labels, weights and line numbers of the sequences there. Then all know
 // which examples each process has (structured.Share), and each reads the lines of its own.
 type ranges struct {
 	share         *structured.Share
@@ -44,7 +47,7 @@ type beginning struct {
 
 // rangesOf returns the parts of training files that the processes of a share read; nil if each reads all of them.
 func (s source) rangesOf(value string, share *structured.Share) (*ranges, error) {
-	if share == nil || !formats.Find(s.Format).Ranges || !s.task.Labels || s.Partial || s.config.Structure == "segments" || !inputs.OwnExamples(s.config) {
+	if f := formats.Find(s.Format); share == nil || !f.Ranges || !s.task.Labels || !f.Numbered && !inputs.OwnExamples(s.config) {
 		return nil, nil
 	}
 	x := &ranges{share: share}
@@ -106,11 +109,14 @@ type sequences struct {
 	Columns        []string
 	Lengths, Lines []int
 	Labels         []int32
-	Names          []string // of labels
+	Names          []string  // of labels; where labels may be partial, the cells of their column
+	Places         []string  // where each cell occurs first
+	Weights        []float64 // nil: all are 1
+	Between        [][2]int  // positions inside of sequences, and how many lines are before each that are no tokens
 }
 
-// read reads the next file, path: all of its examples without their text.
-func (x *ranges) read(s source, path string) (*structured.Dataset, error) {
+// read reads the next file, path: all of its examples without their text. whole reads all of it, for its mistakes.
+func (x *ranges) read(s source, path string, whole func() error) (*structured.Dataset, error) {
 	file := &x.files[x.next]
 	x.next++
 	f, err := os.Open(path)
@@ -134,13 +140,12 @@ func (x *ranges) read(s source, path string) (*structured.Dataset, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := joinSequences(path, all)
-	if file.examples = d.Len(); file.examples == 0 { // which is an error that the reader of the whole file knows best
-		err := formats.Open(path, func(r io.Reader) error {
-			_, err := s.readFrom(r, path)
-			return err
-		})
-		return d, err
+	d, err := s.joinSequences(path, all)
+	if err != nil {
+		return nil, err
+	}
+	if file.examples = d.Len(); file.examples == 0 || d.Alphabet.Len() == 0 { // which may be an error that the reader of the whole file knows best
+		return d, whole()
 	}
 	return d, nil
 }
@@ -168,11 +173,24 @@ func (x *ranges) rangeOf(f *os.File, size int64) (mine beginning, end int64, err
 func (s source) parse(f *os.File, from, to int64, line int, path string) (sequences, error) {
 	x := sequences{}
 	var names structured.Alphabet
+	if formats.Find(s.Format).Numbered && s.hashBits == 0 { // attributes are checked, and forgotten: it takes no dictionary
+		s.minCount, s.hashBits = 1, 1
+	}
+	partial := s.Partial
+	s.Labels = s.Labels && !partial
 	s.each = func(d *structured.Dataset) error {
-		x.Columns = d.ColumnNames
+		if d.ColumnNames != nil {
+			x.Columns = d.ColumnNames
+		}
+		x.Weights = appendWeights(x.Weights, len(x.Lengths), d.Weights, d.Len())
 		x.Lines = append(x.Lines, d.Lines...)
+		x.addLinesBetween(d)
 		for i := range d.Len() {
 			x.Lengths = append(x.Lengths, d.Length(i))
+		}
+		if partial {
+			x.addCells(d, &names)
+			return nil
 		}
 		for _, l := range d.Labels {
 			x.Labels = append(x.Labels, names.Intern(d.Alphabet.Name(l)))
@@ -186,6 +204,52 @@ func (s source) parse(f *os.File, from, to int64, line int, path string) (sequen
 	return x, err
 }
 
+// addLinesBetween adds the lines inside of sequences of d that are no tokens.
+func (x *sequences) addLinesBetween(d *structured.Dataset) {
+	if d.Layout == nil || len(d.Layout.Before) == 0 {
+		return
+	}
+	for i := range d.Len() {
+		for t := d.Offsets[i] + 1; t < d.Offsets[i+1]; t++ {
+			if n := strings.Count(d.LinesBefore(t, false), "\n"); n > 0 {
+				x.Between = append(x.Between, [2]int{len(x.Labels) + t, n})
+			}
+		}
+	}
+}
+
+// addCells adds the cells of the labels of d, which are empty where d has no such column.
+func (x *sequences) addCells(d *structured.Dataset, cells *structured.Alphabet) {
+	column := d.Column(text.LabelColumn)
+	for i := range d.Len() {
+		for t := d.Offsets[i]; t < d.Offsets[i+1]; t++ {
+			cell := ""
+			if column != nil {
+				cell = column[t]
+			}
+			k := cells.Intern(cell)
+			if int(k) == len(x.Places) {
+				x.Places = append(x.Places, d.WhereToken(i, t-d.Offsets[i]))
+			}
+			x.Labels = append(x.Labels, k)
+		}
+	}
+}
+
+// appendWeights appends the weights of n examples to those of the examples before; nil weights are 1.
+func appendWeights(to []float64, before int, weights []float64, n int) []float64 {
+	if to == nil && weights == nil {
+		return nil
+	}
+	if to == nil {
+		to = slices.Repeat([]float64{1}, before)
+	}
+	if weights == nil {
+		weights = slices.Repeat([]float64{1}, n)
+	}
+	return append(to, weights...)
+}
+
 // readRange reads the bytes from to to−1 of a file, where the line of that number begins.
 func (s source) readRange(f *os.File, from, to int64, line int, path string) (*structured.Dataset, error) {
 	if s.line = line; from > 0 {
@@ -195,33 +259,68 @@ func (s source) readRange(f *os.File, from, to int64, line int, path string) (*s
 }
 
 // joinSequences returns the examples of a file without their text.
-func joinSequences(path string, all []sequences) *structured.Dataset {
+func (s source) joinSequences(path string, all []sequences) (*structured.Dataset, error) {
 	d := &structured.Dataset{Name: path, Offsets: []int{0}, Labels: []int32{}, Lines: []int{}}
-	var names []string
+	names, places := structured.NewAlphabet(), []string(nil)
 	for _, x := range all {
-		names = append(names, x.Names...)
+		for k, name := range x.Names {
+			if int(names.Add(name)) == len(places) && s.Partial {
+				places = append(places, x.Places[k])
+			}
+		}
 		if d.ColumnNames == nil && x.Columns != nil {
 			d.ColumnNames, d.Columns = x.Columns, make([][]string, len(x.Columns))
 		}
 	}
-	slices.Sort(names)
-	d.Alphabet = structured.NewAlphabet(names...)
+	if !s.Partial {
+		names = structured.NewAlphabet(slices.Sorted(slices.Values(names.Names()))...)
+	}
 	for _, x := range all {
+		d.Weights = appendWeights(d.Weights, d.Len(), x.Weights, len(x.Lengths))
 		d.Lines = append(d.Lines, x.Lines...)
+		for _, between := range x.Between {
+			if d.Layout == nil {
+				d.Layout = &structured.Layout{}
+			}
+			d.Layout.Set(d.Positions()+between[0], strings.Repeat("\n", between[1]))
+		}
 		for _, n := range x.Lengths {
 			d.Offsets = append(d.Offsets, d.Positions()+n)
 		}
 		for _, l := range x.Labels {
-			d.Labels = append(d.Labels, d.Alphabet.Index(x.Names[l]))
+			d.Labels = append(d.Labels, names.Index(x.Names[l]))
 		}
 	}
-	return d
+	d.Alphabet = names
+	if s.Partial && slices.Contains(d.ColumnNames, text.LabelColumn) {
+		return d, text.NumberPartialLabels(d, names.Names(), d.Labels, nil, func(cell int) string { return places[cell] })
+	}
+	if s.Partial && d.Len() > 0 {
+		return d, text.ReadPartialLabels(d, nil) // there is no such column
+	}
+	return d, nil
 }
 
-// readOwn gives this process its share of all examples d, and reads their text.
+// takeShare gives this process its share of the examples. Which these are depends on how many segments they may have, if segments have attributes.
+func takeShare(c *config.Config, d *structured.Dataset, share *structured.Share) {
+	longest := inputs.LongestSegment(c, d)
+	if longest == 0 {
+		d.TakeShare(share)
+		return
+	}
+	sized := *d
+	sized.SetTable(&structured.Table{Name: segments.Rows, Offsets: segments.Offsets(d.Offsets, longest)})
+	sized.TakeShare(share)
+	d.Share = share
+}
+
+// readOwn gives this process its share of all examples d, and reads their text, or their attributes.
 func (x *ranges) readOwn(s source, d *structured.Dataset) error {
 	d.Columns = nil
-	d.TakeShare(x.share)
+	takeShare(s.config, d, x.share)
+	least := max(1, s.minCount)
+	numbered := formats.Find(s.Format).Numbered
+	s.minCount, s.Labels = 1, s.Labels && !s.Partial // other processes may have the rest
 	var sets []*structured.Dataset
 	before := 0 // examples of the files so far
 	var err error
@@ -236,18 +335,35 @@ func (x *ranges) readOwn(s source, d *structured.Dataset) error {
 		}
 		before += file.examples
 	}
-	own := &structured.Dataset{Offsets: []int{0}, ColumnNames: d.ColumnNames}
-	for range d.ColumnNames {
-		own.Columns = append(own.Columns, []string{})
-	}
+	own := s.noExamples(d, numbered)
 	if len(sets) > 0 && err == nil {
+		union.Attributes(nil, 1, sets)
 		own, err = union.Join(sets)
 	}
-	if own != nil {
-		own.Name, d.Share.Text = d.Name, own
+	if _, err = structured.Tell(x.share, 0, err); err != nil {
+		return err
 	}
-	_, err = structured.Tell(x.share, 0, err)
-	return err
+	if numbered {
+		return d.KeepShare(own.Attributes, nil, own.Dictionary, least)
+	}
+	own.Name, d.Share.Text = d.Name, own
+	return nil
+}
+
+// noExamples returns data without examples, like d, which have attributes or not.
+func (s source) noExamples(d *structured.Dataset, attributes bool) *structured.Dataset {
+	none := &structured.Dataset{Offsets: []int{0}, ColumnNames: d.ColumnNames}
+	for range d.ColumnNames {
+		none.Columns = append(none.Columns, []string{})
+	}
+	if !attributes {
+		return none
+	}
+	none.Attributes, none.Dictionary = &structured.Sparse{Offsets: []int{0}}, &structured.Dictionary{HashBits: s.hashBits}
+	if s.hashBits == 0 {
+		none.Dictionary.Node = structured.NewAlphabet()
+	}
+	return none
 }
 
 // examplesOf reads examples lo to hi−1 of the file, the first of which is example before of d.
@@ -259,7 +375,13 @@ func (file *rangedFile) examplesOf(s source, d *structured.Dataset, before, lo, 
 	defer f.Close()
 	from, err := file.at(f, d.Lines[before+lo])
 	to := file.size
-	if hi < file.examples && err == nil {
+	switch {
+	case err != nil:
+	case formats.Find(s.Format).Numbered: // the next one may begin with its weight, before its first line
+		if to, err = file.at(f, d.Lines[before+hi-1]); err == nil {
+			to, err = text.AfterBlank(f, file.size, to+1)
+		}
+	case hi < file.examples:
 		to, err = file.at(f, d.Lines[before+hi])
 	}
 	if err != nil {
@@ -272,7 +394,7 @@ func (file *rangedFile) examplesOf(s source, d *structured.Dataset, before, lo, 
 	if !slices.Equal(own.Lines, d.Lines[before+lo:before+hi]) || own.Positions() != d.Offsets[before+hi]-d.Offsets[before+lo] {
 		return nil, structured.BadInput("%s: the file has changed while it was read", file.path)
 	}
-	return &structured.Dataset{Name: own.Name, Offsets: own.Offsets, Columns: own.Columns, ColumnNames: own.ColumnNames}, nil
+	return &structured.Dataset{Name: own.Name, Offsets: own.Offsets, Columns: own.Columns, ColumnNames: own.ColumnNames, Attributes: own.Attributes, Dictionary: own.Dictionary}, nil
 }
 
 // at returns where a line begins in the file.

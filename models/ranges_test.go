@@ -16,15 +16,24 @@ import (
 
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/segments"
 	"github.com/dsp-go/dsp/train"
 	"github.com/dsp-go/dsp/train/engine"
 	"github.com/dsp-go/dsp/train/ranks"
 	"github.com/dsp-go/dsp/train/ranks/rankstest"
 )
 
-// drawFiles writes text files in columns or CoNLL-U, with blank lines, comments and documents in odd places, and returns their names.
-func drawFiles(t *rapid.T, dir string, conllu bool) string {
+// drawFiles writes text files of a format, with blank lines, comments and documents in odd places, and returns their names.
+// Labels that are known in part are sets of labels, too, some of which are mistakes in rare files.
+func drawFiles(t *rapid.T, dir, format string, partial bool) string {
 	var files []string
+	labels := []string{"O", "O", "B-A", "I-A", "B-B"}
+	if partial {
+		labels = append(labels, "?", "_", "B-B|B-A", "O|I-A", "O|B-A|O")
+		if rapid.IntRange(0, 9).Draw(t, "mistakes") == 0 {
+			labels = append(labels, "O||B-A")
+		}
+	}
 	for k := range rapid.IntRange(1, 3).Draw(t, "files") {
 		end, text := rapid.SampledFrom([]string{"\n", "\r\n"}).Draw(t, "ends of lines"), ""
 		if rapid.Bool().Draw(t, "mark of byte order") {
@@ -33,20 +42,30 @@ func drawFiles(t *rapid.T, dir string, conllu bool) string {
 		for range rapid.IntRange(1, 60).Draw(t, "sentences") {
 			text += strings.Repeat(rapid.SampledFrom([]string{"", " "}).Draw(t, "blank line")+end, rapid.SampledFrom([]int{0, 0, 0, 1, 9}).Draw(t, "more blank lines"))
 			times, begin := rapid.SampledFrom([]int{1, 1, 20}).Draw(t, "times"), len(text)
-			switch before := rapid.SampledFrom([]string{"", "", "# a comment" + end, "-DOCSTART- O O" + end + end}).Draw(t, "before"); {
-			case conllu && before != "":
+			switch odd := rapid.IntRange(0, 3).Draw(t, "before"); {
+			case format == "conllu" && odd < 2:
 				text += "# a comment" + end
-			case strings.HasPrefix(before, "-"):
-				text += before
+			case format == "conll" && odd == 0:
+				text += "# X O" + end // which is a token
+			case format == "conll" && odd == 1:
+				text += "-DOCSTART- O O" + end + end
+			case format == "crfsuite" && odd == 0:
+				text += rapid.SampledFrom([]string{"@weight:2", "@weight:0.5"}).Draw(t, "weight") + end
 			}
 			for w := range rapid.IntRange(1, 12).Draw(t, "words") {
-				word, tag := rapid.StringMatching(`[a-cß]{1,3}`).Draw(t, "word"), rapid.SampledFrom([]string{"O", "O", "B-A", "I-A", "B-B"}).Draw(t, "label")
+				word, tag := rapid.StringMatching(`[a-cß]{1,3}`).Draw(t, "word"), rapid.SampledFrom(labels).Draw(t, "label")
 				if !strings.Contains(text, "B-") {
 					tag = "B-A" // so that labels are entity tags
 				}
-				if conllu {
+				switch format {
+				case "conllu":
+					if rapid.IntRange(0, 5).Draw(t, "several words") == 0 {
+						text += fmt.Sprintf("%d-%d\tab\t_\t_\t_\t_\t_\t_\t_\t_", w+1, w+2) + end
+					}
 					text += fmt.Sprintf("%d\t%s\t_\t%s\t_\t_\t0\troot\t_\t_", w+1, word, tag) + end
-				} else {
+				case "crfsuite":
+					text += tag + "\tw=" + word + rapid.SampledFrom([]string{"", "", ":2", ":-0.5", "\\\\"}).Draw(t, "value") + rapid.SampledFrom([]string{"", "\tb", "\tw=a\tb"}).Draw(t, "more") + end
+				default:
 					text += word + " X " + tag + end
 				}
 			}
@@ -78,37 +97,65 @@ func inRanks(n int, c config.Config, check func(d *Data, err error) error) error
 func TestReadInRanges(t *testing.T) {
 	dir := t.TempDir()
 	template := filepath.Join(dir, "template")
-	if err := os.WriteFile(template, []byte("U%x[0,word]\nU%x[-1,word]/%x[0,known]\nB%x[0,word]\n"), 0o666); err != nil {
-		t.Fatal(err)
+	whole := filepath.Join(dir, "whole")
+	for path, lines := range map[string]string{template: "U%x[0,word]\nU%x[-1,word]/%x[0,known]\nB%x[0,word]\n", whole: "U%x[0,word]\nS%x[all,word]\nS%length/%x[first,word]\n"} {
+		if err := os.WriteFile(path, []byte(lines), 0o666); err != nil {
+			t.Fatal(err)
+		}
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		c := config.Default()
 		c.Task, c.Net, c.Loss, c.Method, c.MinCount = "tag", "linear", "crf", "lbfgs", rapid.IntRange(1, 3).Draw(t, "least count")
-		c.Format, c.Columns = "conll", "word=0,pos=1,label=-1"
-		if rapid.Bool().Draw(t, "CoNLL-U") {
-			c.Format, c.Columns = "conllu", ""
+		c.Format = rapid.SampledFrom([]string{"conll", "conllu", "crfsuite"}).Draw(t, "format")
+		if c.Format == "conll" {
+			c.Columns = "word=0,pos=1,label=-1"
 		}
-		c.Train = drawFiles(t, dir, c.Format == "conllu")
 		c.Scheme = rapid.SampledFrom([]string{"keep", "bioes"}).Draw(t, "scheme")
-		if rapid.Bool().Draw(t, "template") {
+		if c.Format != "crfsuite" && rapid.Bool().Draw(t, "template") {
 			c.Template = template
 		}
+		if c.MinCount < 2 && rapid.Bool().Draw(t, "hash") {
+			c.HashBits = 8
+		}
+		c.Partial = rapid.Bool().Draw(t, "partial")
+		switch {
+		case c.Partial:
+			c.Scheme = "keep"
+		case rapid.Bool().Draw(t, "segments"):
+			c.Scheme, c.Structure, c.Overlong, c.MaxLength = "keep", "segments", "split", rapid.IntRange(0, 4).Draw(t, "longest")
+			if c.Format != "crfsuite" && rapid.Bool().Draw(t, "attributes of segments") {
+				c.Template = whole
+			}
+		}
+		c.Train = drawFiles(t, dir, c.Format, c.Partial)
 		r, err := Resolve(c)
 		if err != nil {
 			t.Fatal(err)
 		}
-		one, err := r.Data()
-		if err != nil {
-			t.Fatal(err)
+		one, mistake := r.Data()
+		want := ""
+		switch {
+		case mistake == nil:
+			want = train.Fingerprint(one.Train)
+		case !strings.Contains(mistake.Error(), "train"):
+			t.Fatalf("a mistake outside of the files: %v", mistake)
 		}
-		want := train.Fingerprint(one.Train)
 		err = inRanks(rapid.IntRange(2, 4).Draw(t, "processes"), c, func(d *Data, err error) error {
+			if fmt.Sprint(err) != fmt.Sprint(mistake) || structured.IsBadInput(err) != structured.IsBadInput(mistake) {
+				return fmt.Errorf("error %w, expected %w", err, mistake)
+			}
 			if err != nil {
-				return err
+				return nil
 			}
 			x := d.Train
-			if !x.HasShare() || x.Columns != nil || x.Share.Text == nil || x.Share.Text.Len() != x.Share.Last-x.Share.First {
+			if (c.Template == whole) != (x.Table(segments.Rows) != nil) {
+				return errors.New("attributes of segments are not those of the template")
+			}
+			if !x.HasShare() || x.Columns != nil || (x.Share.Text == nil) != (c.Format == "crfsuite") || x.Share.Text != nil && x.Share.Text.Len() != x.Share.Last-x.Share.First {
 				return errors.New("the text is not that of the process's own examples")
+			}
+			if n := len(x.Attributes.Index) - x.Attributes.Offsets[x.Offsets[x.Share.Last]] + x.Attributes.Offsets[x.Offsets[x.Share.First]]; n > 0 {
+				return fmt.Errorf("%d attributes of examples of other processes", n)
 			}
 			if got := train.Fingerprint(x); got != want {
 				return fmt.Errorf("fingerprint %s, expected %s", got, want)
@@ -154,21 +201,41 @@ func ofFiles(t *testing.T, contents []string) config.Config {
 // A mistake anywhere in the files has the message of one process in all: the file, the line, and what was expected.
 func TestMistakesInRanges(t *testing.T) {
 	sentences := func(from, to int) string { return strings.Repeat("a b O\nb c B-A\n\n", to-from) }
+	attributes := func(from, to int) string { return strings.Repeat("B-A\ta:2\nO\tb\n\n", to-from) }
 	for name, files := range map[string][]string{
-		"first half":       {sentences(0, 5) + "a O\n\n" + sentences(5, 40)},
-		"second half":      {sentences(0, 35) + "a O\n\n" + sentences(35, 40)},
-		"two":              {sentences(0, 5) + "a O\n\n" + sentences(5, 30) + "b O\n\n" + sentences(30, 40)},
-		"wider lines":      {strings.Repeat("a b c O\n\n", 30) + "a b c d O\n"},
-		"second file":      {sentences(0, 20), sentences(0, 15) + "a\n"},
-		"other columns":    {sentences(0, 20), strings.Repeat("a b c O\n\n", 30)},
-		"no tokens":        {sentences(0, 20), "\n\n-DOCSTART-\n\n", sentences(0, 20)},
-		"nothing":          {"\n \n\n"},
-		"raw text":         {"It is raw text and nothing else.\n"},
-		"no tags to write": {strings.Repeat("a b N\n\n", 20)},
+		"crfsuite: two":                 {attributes(0, 20) + "O\ta:b:c\n\n" + attributes(0, 10) + "O\t:2\n\n"},
+		"crfsuite: second file":         {attributes(0, 20), attributes(0, 20) + "O\ta:x\n\n" + attributes(0, 9)},
+		"crfsuite: weight of none":      {attributes(0, 20) + "@weight:2\n\n" + attributes(0, 20)},
+		"crfsuite: weight at the end":   {attributes(0, 20) + "@weight:2"},
+		"crfsuite: no label":            {attributes(0, 15) + "\ta\n\n" + attributes(0, 2)},
+		"crfsuite: nothing":             {attributes(0, 20), "\n\n"},
+		"segments: after several words": {strings.Repeat("1\ta\t_\tB-A\t_\t_\t_\t_\t_\t_\n\n", 20) + "1\ta\t_\tO\t_\t_\t_\t_\t_\t_\n2-3\tbc\t_\t_\t_\t_\t_\t_\t_\t_\n2\tb\t_\tB-A\t_\t_\t_\t_\t_\t_\n3\tc\t_\tI-A\t_\t_\t_\t_\t_\t_\n"},
+		"partial: first half":           {sentences(0, 5) + "a b O|\n\n" + sentences(0, 20)},
+		"partial: second half":          {sentences(0, 25) + "a b B-A||O\n\n" + sentences(0, 2) + "b b O|\n"},
+		"partial: not a label":          {sentences(0, 25), "a b ?\nb c |\n"},
+		"partial: no column":            {strings.Repeat("a b\nb c\n\n", 30)},
+		"first half":                    {sentences(0, 5) + "a O\n\n" + sentences(5, 40)},
+		"second half":                   {sentences(0, 35) + "a O\n\n" + sentences(35, 40)},
+		"two":                           {sentences(0, 5) + "a O\n\n" + sentences(5, 30) + "b O\n\n" + sentences(30, 40)},
+		"wider lines":                   {strings.Repeat("a b c O\n\n", 30) + "a b c d O\n"},
+		"second file":                   {sentences(0, 20), sentences(0, 15) + "a\n"},
+		"other columns":                 {sentences(0, 20), strings.Repeat("a b c O\n\n", 30)},
+		"no tokens":                     {sentences(0, 20), "\n\n-DOCSTART-\n\n", sentences(0, 20)},
+		"nothing":                       {"\n \n\n"},
+		"raw text":                      {"It is raw text and nothing else.\n"},
+		"no tags to write":              {strings.Repeat("a b N\n\n", 20)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := ofFiles(t, files)
 			c.Scheme = "iob2"
+			switch kind, _, _ := strings.Cut(name, ":"); kind {
+			case "crfsuite":
+				c.Format, c.Columns = kind, ""
+			case "segments":
+				c.Format, c.Columns, c.Scheme, c.Structure, c.MaxLength, c.Overlong = "conllu", "", "keep", "segments", 1, "refuse"
+			case "partial":
+				c.Partial, c.Scheme = true, "keep"
+			}
 			r, err := Resolve(c)
 			if err != nil {
 				t.Fatal(err)

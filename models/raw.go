@@ -57,6 +57,8 @@ func (r *Resolved) read(share *structured.Share) (*Raw, error) {
 	var beside [3][]Beside
 	var err error
 	task, all := tasks.Of(c), false
+	s := sourceOf(c)
+	s.onDisk = r.onDisk
 	if _, d.packed = packed.Is(c.Train); d.packed {
 		if d.Train, d.inputs, err = packs.Open(c); err == nil {
 			beside, err = filesOf(c)
@@ -66,7 +68,6 @@ func (r *Resolved) read(share *structured.Share) (*Raw, error) {
 		d.Train, d.Dev, d.Test, all, err = task.ReadAll(c)
 	}
 	if !all {
-		s := sourceOf(c)
 		if r.teacher != nil && s.textual() {
 			s.labels, s.optional = r.teacher.Labels, true
 		}
@@ -119,10 +120,17 @@ func (r *Resolved) read(share *structured.Share) (*Raw, error) {
 			return nil, err
 		}
 	}
-	if share != nil && !d.packed && d.Train.Share == nil {
-		d.Train.TakeShare(share)
+	switch {
+	case share == nil || d.packed:
+	case s.ranges != nil:
+		if err := s.ranges.readOwn(s, d.Train); err != nil {
+			return nil, err
+		}
+	default:
+		takeShare(c, d.Train, share)
 	}
 	like := sourceOf(c).like(d.Train)
+	like.onDisk = r.onDisk
 	if d.encoder != nil && d.encoder.Tuned == nil {
 		like.dim -= d.encoder.Width()
 	}

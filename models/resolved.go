@@ -15,7 +15,11 @@ type Resolved struct {
 	config  config.Config
 	bases   bases
 	teacher *Model // whose marginals the run learns, or nil
+	onDisk  bool   // features of npz archives stay in their files
 }
+
+// LeaveFeatures leaves the features of npz archives in their files, where they can stay there: several processes that train together read what they need.
+func (r *Resolved) LeaveFeatures() { r.onDisk = true }
 
 // Resolve validates settings as given and decides what needs no data: the format, the task, what columns hold, and what the run takes from
 // the model that it continues.

@@ -39,6 +39,8 @@ type source struct {
 	localise *localisation.Options // of --task localise, or nil
 	config   *config.Config        // for a task that reads its data itself
 
+	onDisk bool // features of npz archives stay in their files
+
 	optional bool // gold labels of text may be unknown, or missing
 
 	ranges *ranges // that several processes read of the files; nil: each reads all of them
@@ -123,11 +125,7 @@ func (s source) readTraining(value string, beside []Beside, from bases) (*struct
 			union.Attributes(known, least, sets)
 		}
 	}
-	all, err := union.Join(sets)
-	if err == nil && s.ranges != nil {
-		err = s.ranges.readOwn(s, all)
-	}
-	return all, err
+	return union.Join(sets)
 }
 
 // numbered reports whether labels have no names but their numbers.
@@ -167,7 +165,7 @@ func (s source) read(path string) (*structured.Dataset, error) {
 	} else if f := formats.Find(s.Format); f.ReadFolder != nil || s.localise != nil && f.ReadBoxes != nil {
 		err = read(nil)
 	} else if s.ranges != nil {
-		d, err = s.ranges.read(s, path)
+		d, err = s.ranges.read(s, path, func() error { return formats.Open(path, read) })
 	} else {
 		err = formats.Open(path, read)
 	}
@@ -231,7 +229,7 @@ func (s source) readFrom(r io.Reader, path string) (*structured.Dataset, error) 
 	o := formats.Options{
 		Labels: s.labels, OwnLabels: s.Labels || s.converts(), Unlabeled: !s.Labels, Threads: s.Threads, Line: s.line, Start: s.start, Each: s.each,
 		Columns: s.Columns, Width: s.width, Field: s.Label, Links: s.Links,
-		Dictionary: s.inputs.Dictionary, MinCount: s.minCount, HashBits: s.hashBits, Dim: s.dim,
+		Dictionary: s.inputs.Dictionary, MinCount: s.minCount, HashBits: s.hashBits, Dim: s.dim, OnDisk: s.onDisk,
 		Given: s.config.FormatSettings,
 	}
 	if s.task.Reading != nil {

@@ -140,6 +140,12 @@ func (c Config) Write(w io.Writer) error {
 	return settings.Write(w, Settings(&c))
 }
 
+// WriteValues is Write without which settings were given.
+func (c Config) WriteValues(w io.Writer) error {
+	c.Resume, c.Quiet, c.JSON = "", false, false
+	return settings.WriteValues(w, Settings(&c))
+}
+
 // ForModel returns c with default values for the settings that do not change the model. Of what was given it keeps what a model cannot
 // tell from its values: that it draws as many examples as the defaults say because that was asked for.
 func (c Config) ForModel() Config {

@@ -21,7 +21,7 @@ func FitStandard(d *structured.Dataset) (*Standard, error) {
 	n, dim := d.Positions(), d.Dim
 	s := &Standard{make([]float32, dim), make([]float32, dim)}
 	sum, squares := make([]float64, dim), make([]float64, dim)
-	err := eachRow(d, func(row []float32) {
+	err := d.EachRow(func(row []float32) {
 		for k, x := range row {
 			sum[k] += float64(x)
 		}
@@ -33,7 +33,7 @@ func FitStandard(d *structured.Dataset) (*Standard, error) {
 		sum[k] /= float64(n)
 		s.Mean[k] = float32(sum[k])
 	}
-	err = eachRow(d, func(row []float32) {
+	err = d.EachRow(func(row []float32) {
 		for k, x := range row {
 			from := float64(x) - sum[k]
 			squares[k] += from * from
@@ -80,21 +80,6 @@ func FitRows(d *structured.Dataset, width int) (*Standard, error) {
 	}
 	vec.Scale(float32(math.Sqrt(square/float64(width))), scale)
 	return s, nil
-}
-
-// eachRow calls do with the dense features of each position.
-func eachRow(d *structured.Dataset, do func(row []float32)) error {
-	var rows []float32
-	for i := range d.Len() {
-		rows = vec.Grow(rows, d.Length(i)*d.Dim)
-		if err := d.ReadFeatures(rows, i); err != nil {
-			return err
-		}
-		for row := range slices.Chunk(rows, d.Dim) {
-			do(row)
-		}
-	}
-	return nil
 }
 
 // meanSquare returns the mean of ‖x_t‖² over the attributes of positions.

@@ -27,7 +27,7 @@ func besideAttributes(width int) *structured.Dataset {
 func rowsOf(t *testing.T, d *structured.Dataset) []float32 {
 	t.Helper()
 	var all []float32
-	if err := eachRow(d, func(row []float32) { all = append(all, row...) }); err != nil {
+	if err := d.EachRow(func(row []float32) { all = append(all, row...) }); err != nil {
 		t.Fatal(err)
 	}
 	return all

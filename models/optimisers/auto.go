@@ -92,6 +92,8 @@ func choose(o *engine.Objective, net string, onDevice bool) (d *Descriptor, why 
 	case o.Loss.Smooth() && o.Lambda > 0 && o.HasMetric() && !onDevice:
 		return LBFGS, net + " is linear in dense inputs and loss " + o.Loss.String() +
 			" is smooth: lbfgs takes their correlations into account, needs few passes, and certifies how far the optimum is"
+	case o.Loss.Smooth() && o.Lambda == 0:
+		return SVRG, net + " is linear in its weights and loss " + o.Loss.String() + " is smooth: svrg takes gradients of little variance (without a regulariser nothing is certified)"
 	case o.Loss.Smooth():
 		return SVRG, net + " is linear in its weights and loss " + o.Loss.String() +
 			" is smooth: svrg converges linearly, and certifies how far the optimum is"
@@ -120,6 +122,8 @@ func autoQuadratic(o *engine.Objective, net string) (d *Descriptor, why string) 
 		return OWLQN, net + " is linear in its weights and the loss is quadratic: owl-qn leaves most weights at zero, and certifies how far the optimum is"
 	case isSparse(o.Scorer) && o.Lambda > 0:
 		return SDCA, net + " is linear in sparse attributes and the loss is quadratic: the steps of sdca are in closed form, and it certifies how far the optimum is"
+	case o.Lambda == 0:
+		return LBFGS, net + " is linear in its weights and the loss is quadratic: lbfgs needs few passes (without a regulariser nothing is certified)"
 	}
 	return LBFGS, net + " is linear in its weights and the loss is quadratic: lbfgs needs few passes, with dense inputs alone one or two, and certifies how far the optimum is"
 }

@@ -1,6 +1,7 @@
 package optimisers
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/dsp-go/dsp/structured/chains"
@@ -36,5 +37,24 @@ func TestAuto(t *testing.T) {
 	}
 	if got, _ := Auto(&Run{Settings: Default()}, dense, "linear", true); got.Name != "svrg" {
 		t.Errorf("on a device, where there is no metric, auto chose %s", got.Name)
+	}
+}
+
+// Without a regulariser, and without a ball of weights, nothing bounds the optimum: the reason of a choice says so, and no gap is asked for.
+func TestAutoWithoutRegulariser(t *testing.T) {
+	for name, o := range map[string]*engine.Objective{
+		"hinge": traintest.NoisyProblem(10, engine.Hinge, traintest.Entropy, 0).Objective, "crf": traintest.NoisyProblem(10, engine.CRF, traintest.Entropy, 0).Objective,
+		"quadratic": traintest.NoisyProblem(10, engine.Quadratic, traintest.Entropy, 0).Objective,
+	} {
+		d, why := Auto(&Run{Settings: Default()}, o, "linear", false)
+		if !strings.Contains(why, "nothing is certified") || d.DefaultGap(o) != 0 {
+			t.Errorf("%s: %s because %s, to the gap %v", name, d.Name, why, d.DefaultGap(o))
+		}
+		if name == "hinge" {
+			o.Radius = 1
+			if d, why := Auto(&Run{Settings: Default()}, o, "linear", false); d != SPBCFW || strings.Contains(why, "nothing is certified") || d.DefaultGap(o) != convexGap {
+				t.Errorf("in a ball: %s because %s, to the gap %v", d.Name, why, d.DefaultGap(o))
+			}
+		}
 	}
 }

@@ -149,7 +149,7 @@ func (d *Descriptor) PassesFor(o *engine.Objective) int {
 
 // DefaultGap is the certified relative gap at which a run stops where nobody says; 0: it makes all passes.
 func (d *Descriptor) DefaultGap(o *engine.Objective) settings.Gap {
-	if d.Certified && (o.Lambda > 0 || o.L1 > 0) && !o.Partial() {
+	if d.Certified && (o.Lambda > 0 || o.L1 > 0 || o.Radius > 0) && !o.Partial() {
 		return convexGap
 	}
 	return 0

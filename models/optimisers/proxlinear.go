@@ -108,7 +108,7 @@ func solvers(s *Settings) ([]*Descriptor, string) {
 func resolveProxLinear(s *Settings, o *engine.Objective) {
 	if s.ModelBatch == 0 {
 		whole := s.asksForAll() || o.Center != nil && o.L1 == 0 && !nets.Tunes(o.Scorer)
-		s.ModelBatch = batchedExamples
+		s.ModelBatch = settings.ModelBatch(min(max(o.Data.Len()/fewestModels, 1), batchedExamples))
 		if nets.Tunes(o.Scorer) {
 			s.ModelBatch = tunedExamples
 		}
@@ -131,6 +131,9 @@ func resolveProxLinear(s *Settings, o *engine.Objective) {
 		s.Inner = Casimir.Name
 	}
 }
+
+// fewestModels is how many models a pass has at least, as far as there are examples: with few examples, models of eight are too few steps.
+const fewestModels = 128
 
 // asksForAll reports whether there are settings that only models of all examples have.
 func (s *Settings) asksForAll() bool {

@@ -159,21 +159,40 @@ func (s Setting) kind() string {
 	}
 }
 
-// Write writes settings as the YAML that Parse reads, with a heading for each group, and which of them were given. Settings that only
-// steer a command's output are left out where they are not set.
+// Write writes settings as WriteValues does, and which of them were given.
 func Write(w io.Writer, all []Setting) error {
-	group := ""
+	if err := WriteValues(w, all); err != nil {
+		return err
+	}
 	var given Given
 	recorded := false
 	for _, s := range all {
-		if (s.Name == "resume" || s.Name == "quiet" || s.Name == "json") && s.Value.IsZero() {
-			continue
-		}
 		if s.given != nil {
 			recorded = true
-			if s.given.Has(s.Name) {
+			if !s.silent() && s.given.Has(s.Name) {
 				given = append(given, s.Name)
 			}
+		}
+	}
+	if !recorded {
+		return nil
+	}
+	_, err := fmt.Fprintf(w, "# Which of these were given; the others are defaults and choices of the run\n%s: [%s]\n", givenKey, strings.Join(given, ", "))
+	return err
+}
+
+// silent reports whether the setting only steers a command's output and is not set.
+func (s Setting) silent() bool {
+	return (s.Name == "resume" || s.Name == "quiet" || s.Name == "json") && s.Value.IsZero()
+}
+
+// WriteValues writes settings as the YAML that Parse reads, with a heading for each group. Settings that only steer a command's output are left out where they
+// are not set.
+func WriteValues(w io.Writer, all []Setting) error {
+	group := ""
+	for _, s := range all {
+		if s.silent() {
+			continue
 		}
 		if s.Group != group {
 			group = s.Group
@@ -189,9 +208,5 @@ func Write(w io.Writer, all []Setting) error {
 			return err
 		}
 	}
-	if !recorded {
-		return nil
-	}
-	_, err := fmt.Fprintf(w, "# Which of these were given; the others are defaults and choices of the run\n%s: [%s]\n", givenKey, strings.Join(given, ", "))
-	return err
+	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/train"
+	"github.com/dsp-go/dsp/train/engine"
 )
 
 // advise adds to the error that ended a run which settings to change, if that is known.
@@ -52,6 +53,9 @@ func adviseStep(c *config.Config, step float64) string {
 	return "Lower --" + d.StepSetting
 }
 
+// forQuadratic says what takes the quadratic loss with default settings.
+const forQuadratic = "; use --method lbfgs, sdca, sgd or adam, or another --loss"
+
 // adviseMethod adds to a refusal by a method which settings would work.
 func adviseMethod(c *config.Config, err error) error {
 	var refused *train.RequirementError
@@ -77,6 +81,9 @@ func adviseMethod(c *config.Config, err error) error {
 		}
 	case train.HingeLoss:
 		advice = "; use --loss hinge, or --method svrg, sdca or casimir"
+		if c.Loss == engine.Quadratic.String() {
+			advice = forQuadratic
+		}
 	case train.SmoothLoss:
 		advice = "; use --loss crf or softmax-margin, or --method bcfw, bcpfw or casimir"
 	case train.SmoothedMax:
@@ -114,7 +121,7 @@ func adviseMethod(c *config.Config, err error) error {
 	case train.OriginCenter:
 		advice = "; use --method sgd without --momentum, a convex method, or --method prox-linear --model-batch all"
 	case train.OtherLoss:
-		advice = "; use --method lbfgs, sdca, sgd or adam, or another --loss"
+		advice = forQuadratic
 	case train.Sums:
 		advice = "; use --method bcfw or bcpfw"
 	case train.SparseScores:

@@ -22,6 +22,17 @@ func TestAdviseNet(t *testing.T) {
 	}
 }
 
+// A method for the hinge that refuses the quadratic loss names methods that take it with default settings.
+func TestAdviseQuadratic(t *testing.T) {
+	c := config.Default()
+	for loss, want := range map[string]string{"quadratic": "; use --method lbfgs, sdca, sgd or adam, or another --loss", "crf": "; use --loss hinge, or --method svrg, sdca or casimir"} {
+		c.Loss = loss
+		if err := adviseMethod(&c, train.Refuse("bcfw", train.HingeLoss, "x")); !strings.HasSuffix(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}
+
 // Advice after divergence names a setting that the method has.
 func TestAdviseStep(t *testing.T) {
 	for _, x := range []struct {

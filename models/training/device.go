@@ -119,7 +119,7 @@ func (r *Run) moveTo(ordinal int) error {
 		_ = d.Close() // the first error counts
 		return err
 	}
-	r.device, r.products = d, a.Products()
+	r.device, r.products, r.accelerator = d, a.Products(), a
 	if accelerator.HasKernels(r.problem.Objective, r.problem.Smoothing) {
 		r.model.RunOn(d, r.config.TF32)
 	}

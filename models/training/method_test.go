@@ -83,6 +83,30 @@ func TestChooseMethod(t *testing.T) {
 	}
 }
 
+// By default a pass of prox-linear has at least 128 models, where there are so many examples, of at most 8 examples each.
+func TestModelsOfFewExamplesAreSmall(t *testing.T) {
+	d := toyData()
+	for n, want := range map[int]settings.ModelBatch{1: 1, 100: 1, 255: 1, 256: 2, 300: 2, 1000: 7, 1023: 7, 1024: 8, 5000: 8} {
+		m := toyModel(t, d, func(*config.Config) {})
+		o, err := objective(&m.Config, m, d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		many, of := *d, *o
+		many.Offsets = make([]int, n+1)
+		of.Data = &many
+		given := config.Default()
+		given.Net, given.Hidden = "mlp", settings.Sizes{4}
+		resolved, _, _, err := resolve(given, m, &of, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if resolved.ModelBatch != want {
+			t.Errorf("%d examples: models of %v, want %v", n, resolved.ModelBatch, want)
+		}
+	}
+}
+
 // A device that is not asked for by name leaves runs to the CPU whose steps need it.
 func TestInnerStepsNeedTheCPU(t *testing.T) {
 	c := config.Default()

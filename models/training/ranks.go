@@ -122,21 +122,6 @@ func (r *Run) checkParts(parts int) error {
 	return nil
 }
 
-// sayDevices says which device each rank has, if they have any.
-func (r *Run) sayDevices(ctx context.Context) error {
-	if r.device == nil || r.o.ranks().Size() == 1 {
-		return nil
-	}
-	all, err := r.o.Ranks.Gather(ctx, []byte(r.device.Info().String()))
-	if err != nil {
-		return err
-	}
-	for rank, name := range all {
-		r.o.Log.Info(fmt.Sprintf("device of %s: %s", r.o.Ranks.Name(rank), name))
-	}
-	return nil
-}
-
 // given says whether each rank has a file of its own.
 func given(path string) string {
 	if path == "" {

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/dsp-go/dsp/cuda/accelerator"
 	"github.com/dsp-go/dsp/cuda/device"
 	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/data/localisation"
@@ -31,8 +32,9 @@ const largeGarbage = 4
 // Run is a problem on the device that computes it, with all settings resolved. A problem is run once: its weights and its method change.
 type Run struct {
 	Problem
-	device   *device.Device // or nil for the CPU
-	products string         // what multiplies matrices on the device
+	device      *device.Device           // or nil for the CPU
+	products    string                   // what multiplies matrices on the device
+	accelerator *accelerator.Accelerator // what works on the device
 
 	shares map[*structured.Dataset]*structured.Dataset // of several ranks: what this one measures of development and test data
 }

@@ -23,24 +23,27 @@ const (
 	wellBeyondOne = 10 // a column as large as that may be why training is slow
 )
 
-// columnScales returns the root mean square of every column of features that are in memory.
+// columnScales returns the root mean square of every column of features that are in memory, or in a file.
 func columnScales(d *structured.Dataset) []float64 {
-	squares := make([]float64, d.Dim)
-	for at := 0; at < len(d.Features); at += d.Dim {
-		for k, x := range d.Features[at : at+d.Dim] {
+	squares, rows := make([]float64, d.Dim), 0
+	err := d.EachRow(func(row []float32) {
+		rows++
+		for k, x := range row {
 			squares[k] += float64(x) * float64(x)
 		}
-	}
+	})
 	scales := make([]float64, d.Dim)
 	for k, s := range squares {
-		scales[k] = math.Sqrt(s * float64(d.Dim) / float64(len(d.Features)))
+		if err == nil { // else it fails where it is used
+			scales[k] = math.Sqrt(s * float64(d.Dim) / float64(rows*d.Dim))
+		}
 	}
 	return scales
 }
 
 // largeFeatures is the end of a sentence about a run that came nowhere near its optimum on features that are not near 1; empty for others.
 func largeFeatures(d *structured.Dataset) string {
-	if d.Dim == 0 || len(d.Features) == 0 {
+	if d.Dim == 0 || len(d.Features) == 0 && !d.Stored {
 		return ""
 	}
 	scales := columnScales(d)
@@ -53,7 +56,7 @@ func largeFeatures(d *structured.Dataset) string {
 
 // oddFeatures returns the largest of the columns of d that are far larger than the others; false if there is none.
 func oddFeatures(d *structured.Dataset) (odd oddColumn, found bool) {
-	if d.Dim == 0 || len(d.Features) == 0 {
+	if d.Dim == 0 || len(d.Features) == 0 && !d.Stored {
 		return odd, false
 	}
 	scales := columnScales(d)
@@ -68,12 +71,14 @@ func oddFeatures(d *structured.Dataset) (odd oddColumn, found bool) {
 	if !(largest > manyTimes*odd.usual || largest > farTooBig) {
 		return odd, false
 	}
-	for row := range len(d.Features) / d.Dim {
-		if x := d.Features[row*d.Dim+odd.column]; math.Abs(float64(x)) > math.Abs(float64(odd.largest)) {
+	row := 0
+	err := d.EachRow(func(x []float32) {
+		if x := x[odd.column]; math.Abs(float64(x)) > math.Abs(float64(odd.largest)) {
 			odd.row, odd.largest = row, x
 		}
-	}
-	return odd, true
+		row++
+	})
+	return odd, err == nil
 }
 
 // String says which column it is, and what to do.

@@ -87,6 +87,9 @@ func trainAll(ctx context.Context, given config.Config, o TrainOptions) (result 
 			err = errors.Join(err, removeIfEmpty(c.Out))
 		}
 	}()
+	if o.ranks().Size() > 1 && c.Encoder == "" && c.Vectors == "" && (c.Device == config.CPU || c.Device == config.AutoDevice) { // a GPU needs features in memory
+		r.LeaveFeatures()
+	}
 	data, err := host.Await(ctx, func() (*models.Data, error) { return r.SharedData(share(ctx, &c, o)) })
 	if err != nil && ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 		return nil, "", nil, train.ErrInterrupted
@@ -237,6 +240,9 @@ func trainOn(ctx context.Context, c config.Config, data *models.Data, o TrainOpt
 	r, err := p.open()
 	if err == nil {
 		err = r.sayDevices(ctx)
+	}
+	if err == nil {
+		err = r.joinDevices(ctx)
 	}
 	if err != nil {
 		return nil, nil, err

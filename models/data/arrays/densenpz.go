@@ -30,6 +30,8 @@ type Dense struct {
 	Alphabet  *structured.Alphabet // the known labels, which must contain label_names; nil means the file's own labels
 	Unlabeled bool                 // ignore gold labels and weights: the array labels is optional
 	Weighted  bool                 // read weights although gold labels are ignored
+	Checked   bool                 // ReadFile reads all features once: they are finite, and what the archive's checksum says
+	InMemory  bool                 // ReadFile reads all features into memory, once
 }
 
 // Read reads a data set: Features, Dim, Offsets, a column word if there are words and, unless Unlabeled, Labels. A chain may have length 0. Errors name the
@@ -43,18 +45,27 @@ func (c Dense) Read(r io.Reader, name string) (*structured.Dataset, error) {
 }
 
 // ReadFile is Read of a file on disk whose features stay there, where np.savez wrote them in C order: the data set has a Source in place of
-// Features, and the file stays open. A number that is not finite is then found when it is read.
+// Features, and the file stays open. A number that is not finite is then found when it is read, unless they are Checked. InMemory gives what Read
+// does, without a copy of the file in memory.
 func (c Dense) ReadFile(path string) (*structured.Dataset, error) {
 	archive, f, err := openZip(path)
 	if err != nil {
 		return nil, err
 	}
 	in := denseReader{archive: archive, d: &structured.Dataset{Name: path, Alphabet: c.Alphabet, Dim: c.Dim}, layout: &layout{}}
-	if in.rows = storedFeatures(archive, f, c.Dim); in.rows != nil {
+	if in.rows = storedFeatures(archive, f, c.Dim); in.rows != nil && (c.Checked || c.InMemory) {
+		if c.InMemory {
+			in.loaded = make([]float32, in.rows.Len()*in.rows.Width())
+		}
+		if !in.rows.sound(archive, in.loaded) {
+			in.rows, in.loaded = nil, nil // Read says what is wrong
+		}
+	}
+	if in.rows != nil {
 		in.layout.takes(in.rows)
 	}
 	d, err := c.read(in)
-	if err != nil || in.rows == nil {
+	if err != nil || d.Source == nil {
 		return d, errors.Join(err, f.Close())
 	}
 	return d, nil
@@ -132,8 +143,9 @@ func openArchive(r io.Reader, name string) (*zip.Reader, error) {
 type denseReader struct {
 	archive *zip.Reader
 	d       *structured.Dataset
-	layout  *layout // of chains; nil where features cannot be padded
-	rows    *Rows   // features that stay on disk, or nil
+	layout  *layout   // of chains; nil where features cannot be padded
+	rows    *Rows     // features that are read as they are on disk, or nil
+	loaded  []float32 // of rows, where they do not stay there; or nil
 }
 
 // array reads a required array.
@@ -146,7 +158,11 @@ func (in denseReader) array(name, shape string, read func(*npyArray) error) erro
 }
 
 func (in denseReader) features() error {
-	if in.rows != nil {
+	switch {
+	case in.loaded != nil:
+		in.d.Features, in.d.Dim = in.loaded, in.rows.width
+		return nil
+	case in.rows != nil:
 		in.d.Source, in.d.Dim = in.rows, in.rows.width
 		return nil
 	}

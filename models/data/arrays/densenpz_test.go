@@ -99,7 +99,7 @@ func TestDenseLayouts(t *testing.T) {
 			file := rawNPZ(t, map[string][2]any{
 				"features": {descr, values}, "lengths": lengths, "labels": {"|u1;False;2,", []uint8{7, 0}},
 			})
-			d, err := Dense{}.Read(bytes.NewReader(file), "x")
+			d, err := readDense(t, Dense{}, file)
 			if err != nil || !reflect.DeepEqual(d.Features, []float32{1, 2, 3, 4, 5, 6}) ||
 				!reflect.DeepEqual(d.Offsets, []int{0, 2}) || d.Alphabet.Len() != 8 || d.Alphabet.Name(d.Labels[0]) != "7" {
 				t.Errorf("%s, %s: %+v, %v", descr, lengths[0], d, err)
@@ -129,7 +129,7 @@ func TestDenseConversions(t *testing.T) {
 		file := rawNPZ(t, map[string][2]any{
 			"features": {c.descr + ";False;2, 1", c.values}, "lengths": {"<i8;False;1,", []int64{2}}, "labels": {"<i8;False;2,", []int64{0, 1}},
 		})
-		if d, err := (Dense{}).Read(bytes.NewReader(file), "x"); err != nil || !reflect.DeepEqual(d.Features, c.want) {
+		if d, err := readDense(t, Dense{}, file); err != nil || !reflect.DeepEqual(d.Features, c.want) {
 			t.Errorf("%s: %+v, %v", c.descr, d, err)
 		}
 	}
@@ -176,7 +176,7 @@ func TestDenseErrors(t *testing.T) {
 		{Dense{Alphabet: structured.NewAlphabet("a", "b")}, full(map[string]any{"label_names": []string{"a", "c"}}), `x: labels[1] is 1, "c", which is not one of the known ones: a b`},
 		{Dense{Alphabet: structured.NewAlphabet("a")}, good, "x: labels[1] is 1, expected 0 to 0"},
 	} {
-		_, err := test.c.Read(bytes.NewReader(test.file), "x")
+		_, err := readDense(t, test.c, test.file)
 		if !structured.IsBadInput(err) || !strings.HasPrefix(err.Error(), test.want) {
 			t.Errorf("got %v\nwant %s", err, test.want)
 		}
@@ -196,7 +196,7 @@ func TestDenseErrors(t *testing.T) {
 		{[2]any{"<f4;False;9999999999, 9999999999", []float32{1}}, "x: features: an array of shape"},
 	} {
 		file := rawNPZ(t, map[string][2]any{"features": test.features, "lengths": oneLength, "labels": oneLength})
-		_, err := Dense{}.Read(bytes.NewReader(file), "x")
+		_, err := readDense(t, Dense{}, file)
 		if !structured.IsBadInput(err) || !strings.HasPrefix(err.Error(), test.want) {
 			t.Errorf("got %v\nwant %s", err, test.want)
 		}
@@ -205,12 +205,12 @@ func TestDenseErrors(t *testing.T) {
 
 func TestDenseNarrowIntegersAreSigned(t *testing.T) {
 	file := rawNPZ(t, map[string][2]any{"features": {"<f4;False;1, 1", []float32{1}}, "lengths": {"|i1;False;1,", []int8{-2}}})
-	if _, err := (Dense{}).Read(bytes.NewReader(file), "x"); err == nil || !strings.HasPrefix(err.Error(), "x: lengths[0] is -2,") {
+	if _, err := readDense(t, Dense{}, file); err == nil || !strings.HasPrefix(err.Error(), "x: lengths[0] is -2,") {
 		t.Errorf("got %v", err)
 	}
 }
 
-// A flipped bit in the numbers is detected.
+// A flipped bit in the numbers is detected, and so is a directory that has another size of them.
 func TestDenseChecksum(t *testing.T) {
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)
@@ -225,8 +225,13 @@ func TestDenseChecksum(t *testing.T) {
 	}
 	file := b.Bytes()
 	file[bytes.Index(file, []byte("\x01\x02\x03\x04"))] ^= 1
-	if _, err := (Dense{}).Read(&b, "x"); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "checksum") {
+	if _, err := readDense(t, Dense{}, file); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "checksum") {
 		t.Errorf("got %v, want a checksum error", err)
+	}
+	file[bytes.Index(file, []byte("\x00\x02\x03\x04"))] ^= 1
+	file[bytes.Index(file, []byte("PK\x01\x02"))+20]-- // the bytes that the features have in the archive
+	if _, err := readDense(t, Dense{}, file); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "ends after 0 of 1 numbers") {
+		t.Errorf("got %v, want an error for numbers that are not there", err)
 	}
 }
 

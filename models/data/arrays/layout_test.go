@@ -40,13 +40,13 @@ func TestChainsOfEveryLayoutAreTheSame(t *testing.T) {
 		"strings, named":         {"features": padded, "mask": mask, "words": words, "labels": {"<U1;False;3, 2", unicode("yn??y?")}, "label_names": {"<U1;False;2,", unicode("ny")}},
 		"flat, masked positions": {"features": {"<f4;False;5, 2", []float32{1, 2, 7, 7, 3, 4, 8, 8, 5, 6}}, "lengths": {"<i8;False;3,", []int64{3, 1, 1}}, "words": {"<U1;False;5,", unicode("azbzc")}, "labels": {"<U1;False;5,", unicode("yxnxy")}, "mask": {"<i8;False;5,", []int64{1, 0, 1, 0, 1}}},
 	} {
-		got, err := Dense{}.Read(bytes.NewReader(rawNPZ(t, arrays)), "x")
+		got, err := readDense(t, Dense{}, rawNPZ(t, arrays))
 		if err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: got %+v, %v", name, got, err)
 		}
 	}
 	known := structured.NewAlphabet("y", "maybe", "n")
-	if got, err := (Dense{Alphabet: known}).Read(bytes.NewReader(rawNPZ(t, flat)), "x"); err != nil || !reflect.DeepEqual(got.Labels, []int32{0, 2, 0}) {
+	if got, err := readDense(t, Dense{Alphabet: known}, rawNPZ(t, flat)); err != nil || !reflect.DeepEqual(got.Labels, []int32{0, 2, 0}) {
 		t.Errorf("strings in a known alphabet: %+v, %v", got, err)
 	}
 }
@@ -72,7 +72,7 @@ func TestLayoutErrors(t *testing.T) {
 		for name, a := range change {
 			arrays[name] = a
 		}
-		_, err := Dense{}.Read(bytes.NewReader(rawNPZ(t, arrays)), "x")
+		_, err := readDense(t, Dense{}, rawNPZ(t, arrays))
 		if err == nil || !structured.IsBadInput(err) || !strings.Contains(err.Error(), message) {
 			t.Errorf("got %v, want %q", err, message)
 		}

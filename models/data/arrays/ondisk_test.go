@@ -1,13 +1,19 @@
 package arrays
 
 import (
+	"archive/zip"
 	"bytes"
+	"fmt"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/dsp-go/dsp/structured"
 )
 
 // Features that stay on disk are those that Read has in memory: of rows and of padded arrays, with some positions left out.
@@ -63,6 +69,83 @@ func TestFeaturesOnDisk(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Features larger than what is read at once are whole, and have their last numbers.
+func TestFeaturesInPieces(t *testing.T) {
+	for _, n := range []int{pieceBytes / 8, pieceBytes/8 + 1, 3*pieceBytes/8 + 5} { // rows of two numbers of 4 bytes
+		numbers := make([]float32, 2*n)
+		for k := range numbers {
+			numbers[k] = float32(k)
+		}
+		file := rawNPZ(t, map[string][2]any{
+			"features": {fmt.Sprintf("<f4;False;%d, 2", n), numbers}, "lengths": {"<i8;False;1,", []int64{int64(n)}}, "labels": {fmt.Sprintf("<i4;False;%d,", n), make([]int32, n)},
+		})
+		if d, err := readDense(t, Dense{}, file); err != nil || !slices.Equal(d.Features, numbers) {
+			t.Errorf("%d rows: %v", n, err)
+		}
+	}
+}
+
+// readDense reads an archive from memory. The test fails unless ReadFile finds the same in a file, whether it reads features into memory or leaves them there, and
+// whether the archive is compressed or not.
+func readDense(t *testing.T, c Dense, archive []byte) (*structured.Dataset, error) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "x")
+	for _, content := range [][]byte{uncompressed(archive), archive} {
+		if err := os.WriteFile(path, content, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		want, mistake := c.Read(bytes.NewReader(content), path)
+		for _, kept := range []bool{false, true} {
+			c.InMemory, c.Checked = !kept, kept
+			got, err := c.ReadFile(path)
+			if fmt.Sprint(err) != fmt.Sprint(mistake) || structured.IsBadInput(err) != structured.IsBadInput(mistake) {
+				t.Errorf("in a file: %v, expected %v", err, mistake)
+			}
+			if err != nil {
+				continue
+			}
+			if got.Source != nil {
+				var rows []float32
+				if err := got.EachRow(func(row []float32) { rows = append(rows, row...) }); err != nil || !kept {
+					t.Errorf("features are in a file: %v", err)
+				}
+				got.Features, got.Source = rows, nil
+			}
+			if !reflect.DeepEqual(got, want) {
+				t.Errorf("in a file: other data than in memory, %d positions instead of %d", got.Positions(), want.Positions())
+			}
+		}
+	}
+	return c.Read(bytes.NewReader(archive), "x")
+}
+
+// uncompressed returns an archive with the same arrays, which are not compressed; what is no archive stays as it is.
+func uncompressed(archive []byte) []byte {
+	from, err := zip.NewReader(bytes.NewReader(archive), int64(len(archive)))
+	if err != nil {
+		return archive
+	}
+	var b bytes.Buffer
+	to := zip.NewWriter(&b)
+	for _, f := range from.File {
+		in, err := f.Open()
+		if err != nil {
+			return archive
+		}
+		out, err := to.CreateHeader(&zip.FileHeader{Name: f.Name, Method: zip.Store})
+		if err == nil {
+			_, err = io.Copy(out, in)
+		}
+		if err != nil {
+			return archive
+		}
+	}
+	if to.Close() != nil {
+		return archive
+	}
+	return b.Bytes()
 }
 
 // What cannot stay on disk is read, or refused, as before; a number that is not finite is refused when it is read.

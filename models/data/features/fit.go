@@ -36,9 +36,6 @@ func (t *Template) Fit(d *structured.Dataset, o Options) error {
 	if err != nil {
 		return err
 	}
-	if whole != nil {
-		d.Share = nil // each process needs the rows of all segments
-	}
 	parts, err := t.extract(d.Own(), o.Threads, func() *Extractor { return t.growing(o.HashBits) })
 	if err != nil {
 		return err
@@ -56,10 +53,11 @@ func (t *Template) Fit(d *structured.Dataset, o Options) error {
 		dictionary.Edge = agree(parts, least, edges)
 	}
 	ofNodes, ofEdges := joined(parts, nodes), joined(parts, edges)
-	if d.Share != nil {
-		return d.KeepShare(ofNodes, ofEdges, dictionary, o.MinCount)
+	if d.Share == nil {
+		d.Attributes, d.EdgeAttributes, d.Dictionary = ofNodes, ofEdges, dictionary
+	} else if err := d.KeepShare(ofNodes, ofEdges, dictionary, o.MinCount); err != nil {
+		return err
 	}
-	d.Attributes, d.EdgeAttributes, d.Dictionary = ofNodes, ofEdges, dictionary
 	return t.applyWhole(d, whole, o.Threads)
 }
 

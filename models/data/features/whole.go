@@ -246,16 +246,20 @@ func (w *wholes) values(m *wholeMacro, first, last int, yield func(value string)
 	}
 }
 
-// fitWhole numbers the attributes of the gold segments of d, in the order in which they first occur, that are there at least so many times.
+// fitWhole numbers the attributes of the gold segments of d, in the order in which they first occur, that are there at least so many times. Processes that have a share of
+// d number those of all.
 func (t *Template) fitWhole(d *structured.Dataset, least int) (*structured.Alphabet, error) {
 	all := structured.NewAlphabet()
 	w := newWholes(t, all.AddBytes)
 	if w == nil {
 		return nil, nil
 	}
-	x := &structured.Sparse{Offsets: []int{0}}
-	err := w.each(d, 0, d.Len(), func(i int) {
-		segments.Each(d.Gold(i), func(s segments.Segment) { w.row(x, s.First, s.Last) })
+	x, first, own := &structured.Sparse{Offsets: []int{0}}, 0, d.Own()
+	if d.Share != nil {
+		first = d.Share.First
+	}
+	err := w.each(own, 0, own.Len(), func(i int) {
+		segments.Each(d.Gold(first+i), func(s segments.Segment) { w.row(x, s.First, s.Last) })
 	})
 	if err != nil {
 		return nil, err
@@ -263,6 +267,10 @@ func (t *Template) fitWhole(d *structured.Dataset, least int) (*structured.Alpha
 	counts := make([]int, all.Len())
 	for _, a := range x.Index {
 		counts[a]++
+	}
+	if d.Share != nil {
+		common, _, _, err := d.Share.Agree(all, counts, least)
+		return common, err
 	}
 	kept := structured.NewAlphabet()
 	for a, name := range all.Names() {
@@ -273,19 +281,21 @@ func (t *Template) fitWhole(d *structured.Dataset, least int) (*structured.Alpha
 	return kept, nil
 }
 
-// applyWhole makes the attributes of all segments of d, if the template has lines about them.
+// applyWhole makes the attributes of all segments of d, if the template has lines about them; with a share, those of its examples.
 func (t *Template) applyWhole(d *structured.Dataset, names *structured.Alphabet, threads int) error {
 	if !t.HasWhole() {
 		return nil
 	}
-	const share = 64 // examples
-	made := make([]*structured.Sparse, (d.Len()+share-1)/share)
+	const block = 64 // examples
+	own := d.Own()
+	made := make([]*structured.Sparse, (own.Len()+block-1)/block)
 	err := host.Parallel(threads, len(made), func() *wholes { return newWholes(t, names.IndexBytes) }, func(w *wholes, k int) (err error) {
-		made[k], err = w.extract(d, k*share, min((k+1)*share, d.Len()))
+		made[k], err = w.extract(own, k*block, min((k+1)*block, own.Len()))
 		return err
 	})
 	if err == nil {
 		t.setWhole(d, structured.JoinSparse(made))
+		d.SpreadTable(segments.Rows)
 	}
 	return err
 }

@@ -22,6 +22,7 @@ var _ = builtin(Format{
 		return everyLine(start, func(fields []string) bool { return mostlyNamed(fields[1:]) })
 	},
 	Tokens:   true,
+	Ranges:   true,
 	Numbered: true,
 	Read: func(r io.Reader, path string, o Options) (*structured.Dataset, error) {
 		return text.CRFsuite{

@@ -81,6 +81,7 @@ type Options struct {
 	MinCount   int                    // least count of a crfsuite attribute that is numbered anew
 	HashBits   int                    // of crfsuite attributes; 0 does not hash
 	Dim        int                    // dense features per position; 0 if unknown
+	OnDisk     bool                   // of npz: features stay in their file, where they can
 
 	Given settings.Texts // --format-settings, as they were given
 	Own   any            // points to the format's own struct, Format.Settings with the values that were given

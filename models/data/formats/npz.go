@@ -23,7 +23,7 @@ var _ = builtin(Format{
 	Arrays:     true,
 	Starts:     func(start []byte) bool { return bytes.HasPrefix(start, []byte("PK\x03\x04")) },
 	Read: func(r io.Reader, path string, o Options) (*structured.Dataset, error) {
-		if o.Unlabeled && o.Pairs == nil && arrays.OnDisk(path) {
+		if o.Pairs == nil && arrays.OnDisk(path) {
 			return readStored(path, o)
 		}
 		content, err := io.ReadAll(r)
@@ -44,11 +44,14 @@ var _ = builtin(Format{
 	ReadBoxes: func(path string, o localisation.Options) (*structured.Dataset, error) { return o.Arrays(path) },
 })
 
-// readStored reads data to predict for, whose features stay in their file.
+// readStored reads a file on disk. Its features stay there if it is data to predict for, or if that is asked for.
 func readStored(path string, o Options) (*structured.Dataset, error) {
-	dense := arrays.Dense{Dim: o.Dim, Alphabet: o.Labels}
+	dense := arrays.Dense{Dim: o.Dim, Alphabet: o.Labels, Checked: !o.Unlabeled, InMemory: !o.Unlabeled && !o.OnDisk}
 	d, err := dense.ReadFile(path)
-	if err != nil { // a file without labels
+	if err == nil && dense.Checked {
+		d.Stored = d.Source != nil
+	}
+	if err != nil && o.Unlabeled { // a file without labels
 		dense.Unlabeled = true
 		d, err = dense.ReadFile(path)
 	}

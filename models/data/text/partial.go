@@ -28,32 +28,44 @@ func ReadPartialLabels(d *structured.Dataset, labels *structured.Alphabet) error
 
 // PartialLabels is ReadPartialLabels with a column of cells that d need not have.
 func PartialLabels(d *structured.Dataset, column []string, labels *structured.Alphabet) error {
+	cells, number, first := structured.NewAlphabet(), make([]int32, len(column)), []int(nil)
+	for t, cell := range column {
+		if number[t] = cells.Add(cell); int(number[t]) == len(first) {
+			first = append(first, t)
+		}
+	}
+	return NumberPartialLabels(d, cells.Names(), number, labels, func(cell int) string {
+		i, _ := slices.BinarySearch(d.Offsets, first[cell]+1)
+		return d.WhereToken(i-1, first[cell]-d.Offsets[i-1])
+	})
+}
+
+// NumberPartialLabels is PartialLabels with the distinct cells in the order of their first occurrences, the number of the cell at each position [ΣT], which it changes,
+// and the place where a cell occurs first.
+func NumberPartialLabels(d *structured.Dataset, cells []string, number []int32, labels *structured.Alphabet, where func(cell int) string) error {
 	d.Alphabet = labels
 	if labels == nil {
-		d.Alphabet = labelsIn(column)
+		d.Alphabet = labelsIn(cells)
 	}
-	d.Labels, d.LabelSets = make([]int32, len(column)), nil
-	r := &partialLabels{d: d, cells: map[string]int32{}, sets: map[string]int32{}}
-	for i := range d.Len() {
-		for t := d.Offsets[i]; t < d.Offsets[i+1]; t++ {
-			l, ok := r.cells[column[t]]
-			if !ok {
-				var err error
-				if l, err = r.label(column[t]); err != nil {
-					return structured.BadInput("%s: %w", d.WhereToken(i, t-d.Offsets[i]), err)
-				}
-				r.cells[column[t]] = l
-			}
-			d.Labels[t] = l
+	d.Labels, d.LabelSets = number, nil
+	r := &partialLabels{d: d, sets: map[string]int32{}}
+	all := make([]int32, len(cells))
+	for k, cell := range cells {
+		var err error
+		if all[k], err = r.label(cell); err != nil {
+			return structured.BadInput("%s: %w", where(k), err)
 		}
+	}
+	for t, k := range number {
+		number[t] = all[k]
 	}
 	return nil
 }
 
-// labelsIn returns the labels that occur in a column with partial labels.
-func labelsIn(column []string) *structured.Alphabet {
+// labelsIn returns the labels that occur in cells with partial labels.
+func labelsIn(cells []string) *structured.Alphabet {
 	labels := structured.NewAlphabet()
-	for _, cell := range column {
+	for _, cell := range cells {
 		if labels.Index(cell) >= 0 || cell == AnyLabel || cell == noLabel {
 			continue
 		}
@@ -68,9 +80,8 @@ func labelsIn(column []string) *structured.Alphabet {
 
 // partialLabels translates the cells of a label column into numbers.
 type partialLabels struct {
-	d     *structured.Dataset
-	cells map[string]int32 // entries of Labels by cell
-	sets  map[string]int32 // entries of Labels by set members
+	d    *structured.Dataset
+	sets map[string]int32 // entries of Labels by set members
 }
 
 // label returns the entry of Labels for a cell.

@@ -33,7 +33,12 @@ func Join(sets []*structured.Dataset) (*structured.Dataset, error) {
 	joinLabels(all, sets)
 	all.Readings = joined(sets, func(d *structured.Dataset) [][]int32 { return d.Readings })
 	all.Costs = joined(sets, func(d *structured.Dataset) []float32 { return d.Costs })
-	all.Features = joined(sets, func(d *structured.Dataset) []float32 { return d.Features })
+	if slices.ContainsFunc(sets, func(d *structured.Dataset) bool { return d.Source != nil }) {
+		all.Source = joinSources(sets)
+		all.Stored = !slices.ContainsFunc(sets, func(d *structured.Dataset) bool { return d.Source != nil && !d.Stored })
+	} else {
+		all.Features = joined(sets, func(d *structured.Dataset) []float32 { return d.Features })
+	}
 	all.Ids = joined(sets, func(d *structured.Dataset) []int32 { return d.Ids })
 	all.Graphs = joined(sets, func(d *structured.Dataset) []*structured.Graph { return d.Graphs })
 	all.Attributes = sparse(sets, func(d *structured.Dataset) *structured.Sparse { return d.Attributes })
@@ -51,9 +56,6 @@ func Join(sets []*structured.Dataset) (*structured.Dataset, error) {
 	}
 	joinCharacters(all, sets)
 	joinPlaces(all, sets)
-	if all.Features == nil {
-		all.Source = joinSources(sets)
-	}
 	return all, joinCompanions(all, sets)
 }
 

@@ -98,6 +98,9 @@ func (r *Reader) adapted() bool { return r.Tuned != nil && r.Tuned.Adapted() }
 // Width returns how many numbers the row of a word has.
 func (r *Reader) Width() int { return r.Encoder.Width() }
 
+// StatesRead returns the hidden states that a row is the mean of.
+func (r *Reader) StatesRead() encoders.Layers { return r.layers }
+
 // States returns how many hidden states the rows are the mean of.
 func (r *Reader) States() int { return r.layers.Len() }
 
