@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/dsp-go/dsp/cuda/accelerator"
 	"github.com/dsp-go/dsp/cuda/device"
 	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/data/features"
@@ -43,6 +44,9 @@ type machine struct {
 	GPUs  []device.Info `json:"gpus"`
 	NoGPU string        `json:"no_gpu,omitempty"` // why no GPU is available
 
+	NCCL   string `json:"nccl,omitempty"`    // library for exchanges between GPUs
+	NoNCCL string `json:"no_nccl,omitempty"` // why there is none
+
 	MPI   string `json:"mpi,omitempty"`    // library for several ranks
 	NoMPI string `json:"no_mpi,omitempty"` // why there is none
 }
@@ -65,7 +69,8 @@ func structures() []structureInfo {
 		if _, ok := o.(oracles.Summer); ok {
 			s.Oracle = append(s.Oracle, "exp")
 		}
-		if _, ok := kind.Structure.(chains.Chain); ok {
+		_, chain := kind.Structure.(chains.Chain)
+		if chain || accelerator.PredictsTrees(structured.Form{Structure: kind.Structure}, nil) {
 			s.GPU = "network and oracle"
 		}
 		if _, ok := kind.Structure.(transcripts.Frames); ok {
@@ -215,7 +220,22 @@ func thisMachine() machine {
 		m.GPUs = append(m.GPUs, g)
 		m.Devices = append(m.Devices, fmt.Sprintf("cuda:%d", g.Ordinal))
 	}
+	if len(gpus) > 0 {
+		m.NCCL, m.NoNCCL = nccl(gpus[0].Emulated())
+	}
 	return m
+}
+
+// nccl returns the library for exchanges between GPUs, or why there is none.
+func nccl(emulated bool) (library, none string) {
+	n, why, err := device.OpenNCCL(emulated)
+	switch {
+	case err != nil:
+		return "", err.Error()
+	case n == nil:
+		return "", why
+	}
+	return n.String(), ""
 }
 
 func (m machine) print(w io.Writer) error {
@@ -237,6 +257,12 @@ func (m machine) print(w io.Writer) error {
 	}
 	if m.NoGPU != "" {
 		fmt.Fprintf(&b, "GPU       none: %s\n", m.NoGPU)
+	}
+	if m.NCCL != "" {
+		fmt.Fprintf(&b, "NCCL      %s\n", strings.TrimPrefix(m.NCCL, "NCCL "))
+	}
+	if m.NoNCCL != "" {
+		fmt.Fprintf(&b, "NCCL      none: %s\n", m.NoNCCL)
 	}
 	if m.NoMPI != "" {
 		fmt.Fprintf(&b, "MPI       none: %s\n", m.NoMPI)

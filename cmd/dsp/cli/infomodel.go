@@ -57,7 +57,8 @@ type encoderInside struct {
 	Weights     int    `json:"weights"`
 	Pieces      int    `json:"vocabulary"`
 	Positions   int    `json:"positions"` // pieces that it reads at a time
-	Layers      string `json:"layers"`    // that rows are taken from
+	Layers      string `json:"layers"`    // that rows are taken from, as --encoder-layers
+	States      string `json:"states"`    // which these are in this encoder
 	Words       string `json:"pieces"`    // how pieces become words
 	Fingerprint string `json:"fingerprint"`
 	Adapter     string `json:"adapter,omitempty"` // as --adapter
@@ -74,7 +75,7 @@ func insideOfEncoder(r *encoded.Reader) *encoderInside {
 		return nil
 	}
 	e := r.Encoder
-	in := &encoderInside{e.Family(), r.Dir, !r.ByReference, e.Width(), e.Depth(), len(e.Weights()), e.Vocabulary(), e.Positions(), r.Layers, r.Pieces, e.Fingerprint(), ""}
+	in := &encoderInside{e.Family(), r.Dir, !r.ByReference, e.Width(), e.Depth(), len(e.Weights()), e.Vocabulary(), e.Positions(), r.Layers, r.StatesRead().String(), r.Pieces, e.Fingerprint(), ""}
 	if t := r.Tuned; t != nil {
 		in.Adapter = t.Adapter.String()
 	}
@@ -179,7 +180,7 @@ func (in inside) print(w io.Writer) error {
 		}
 		fmt.Fprintf(&b, "encoder     %s, %s: %d layers of width %d, %d weights, %d pieces, %d at a time; fingerprint %.16s\n", e.Family, where, e.Depth, e.Width, e.Weights,
 			e.Pieces, e.Positions, e.Fingerprint)
-		fmt.Fprintf(&b, "            rows of layers %s; of a word with several pieces: %s\n", e.Layers, e.Words)
+		fmt.Fprintf(&b, "            rows of layers %s: %s; of a word with several pieces: %s\n", e.Layers, e.States, e.Words)
 		if e.Adapter != "" {
 			fmt.Fprintf(&b, "            adapters %s are trained, its weights stay as they are\n", e.Adapter)
 		}
@@ -218,7 +219,11 @@ func (in inside) print(w io.Writer) error {
 		fmt.Fprintf(&b, "parameter   %-*s %v\n", wide, p.Name, p.Shape)
 	}
 	b.WriteString("\n")
-	if err := in.Config.Write(&b); err != nil {
+	write := in.Config.Write
+	if len(in.Config.Given) == 0 { // or none that a model keeps
+		write = in.Config.WriteValues
+	}
+	if err := write(&b); err != nil {
 		return err
 	}
 	if in.Template != "" {

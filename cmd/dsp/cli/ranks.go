@@ -34,7 +34,7 @@ func asRank(ctx context.Context, how string, quiet bool, do func(ctx context.Con
 	stopped := func(err error) bool { return errors.Is(err, context.Canceled) || errors.Is(err, train.ErrInterrupted) }
 	if m.Size() == 1 {
 		err := do(ctx, nil)
-		m.Leave(ctx, err, stopped)
+		_ = m.Finish(ctx)
 		return err
 	}
 	level, who := slog.LevelError, fmt.Sprintf("rank %d: ", m.Rank()) // what the others would say rank 0 says, too
@@ -54,7 +54,9 @@ func asRank(ctx context.Context, how string, quiet bool, do func(ctx context.Con
 		slog.Warn(m.Warning)
 	}
 	if err = do(ctx, m); err == nil {
-		m.Leave(ctx, nil, stopped)
+		err = m.Finish(ctx)
+	}
+	if err == nil {
 		return nil
 	}
 	failed := &rankError{fmt.Errorf("rank %d: %w", m.Rank(), err), m.Rank() == 0}

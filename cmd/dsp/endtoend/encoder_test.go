@@ -84,7 +84,8 @@ func TestEncoderInModel(t *testing.T) {
 	if got := strings.Join(names(g.GetInput()), " "); got != "attributes pieces first_pieces piece_lengths lengths" || !strings.Contains(meta["encoder"], `"pieces":"first"`) || meta["tokenizer"] == "" {
 		t.Errorf("a graph with inputs %s and encoder %s", got, meta["encoder"])
 	}
-	if info := dsp(t, "info", whole).ok().stdout; !strings.Contains(info, "encoder     bert, in the file, from "+folder+": 2 layers of width 16") {
+	if info := dsp(t, "info", whole).ok().stdout; !strings.Contains(info, "encoder     bert, in the file, from "+folder+": 2 layers of width 16") ||
+		!strings.Contains(info, "rows of layers last: hidden state 2;") || strings.Contains(info, "given:") {
 		t.Errorf("info:\n%s", info)
 	}
 	dsp(t, "train", "--task", "tag", "--columns", "word=0,pos=1,label=-1", "--train", dev, "--init", whole, "--passes", "1", "--quiet", "--out", filepath.Join(t.TempDir(), "more")).ok()

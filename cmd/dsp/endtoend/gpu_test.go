@@ -30,6 +30,13 @@ func TestInfoOfGPUs(t *testing.T) {
 	if len(about.Devices) != 3 || about.Devices[2] != "cuda:1" || len(about.GPUs) != 2 || about.GPUs[1].Memory <= 0 || about.NoGPU != "" {
 		t.Errorf("%+v, expected the CPU and two GPUs", about)
 	}
+	if o := dsp(t, "info").ok(); !strings.Contains(o.stdout, "\nNCCL      none: ") {
+		t.Errorf("%s, expected why there is no NCCL", o.stdout)
+	}
+	t.Setenv("DSP_NCCL_LIBRARY", os.Getenv("DSP_CUDA_LIBRARY"))
+	if o := dsp(t, "info").ok(); !strings.Contains(o.stdout, "\nNCCL      2.20.5 (/") {
+		t.Errorf("%s, expected the emulator's NCCL", o.stdout)
+	}
 	if o := dsp(t, "info").ok(); strings.Count(o.stdout, "\nGPU ") != 2 || !strings.Contains(o.stdout, "cuda:1 dsp emulated") {
 		t.Errorf("%s, expected two lines of GPUs", o.stdout)
 	}

@@ -5,6 +5,7 @@ package endtoend
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -82,6 +83,17 @@ func TestGPURanksTrainTheModelOfOne(t *testing.T) {
 			if a, b := metricsWithoutTimes(t, one), metricsWithoutTimes(t, two); a != b {
 				t.Errorf("metrics of two ranks\n%s\nof one process\n%s", b, a)
 			}
+			gathered := filepath.Join(t.TempDir(), "gathered")
+			out, err = l.Run(t, 2, []string{asProgram + "=1", emulatedNCCL()}, binary, with(flags, "--out", gathered)...)
+			if err != nil || !strings.Contains(out, "gradients of the ranks' parts go from GPU to GPU, by NCCL 2.20.5") {
+				t.Fatalf("%v\n%s", err, out)
+			}
+			if !bytes.Equal(modelBytes(t, one), modelBytes(t, gathered)) {
+				t.Error("two GPUs that exchange gradients train another model than one process")
+			}
+			if a, b := metricsWithoutTimes(t, one), metricsWithoutTimes(t, gathered); a != b {
+				t.Errorf("metrics of two GPUs that exchange gradients\n%s\nof one process\n%s", b, a)
+			}
 			if name != "lbfgs" {
 				return
 			}
@@ -147,4 +159,51 @@ func lastObjective(t *testing.T, dir string) float64 {
 		t.Fatal(err)
 	}
 	return last.Objective
+}
+
+// emulatedNCCL is the variable that names the emulator's NCCL, which is in its library of the driver.
+func emulatedNCCL() string { return "DSP_NCCL_LIBRARY=" + os.Getenv("DSP_CUDA_LIBRARY") }
+
+// A rank that dies while GPUs exchange gradients ends the run of the other, whose GPU would wait for ever. The run resumes from its checkpoint to the bits of one without a break.
+func TestGPURanksLoseOneInAnExchange(t *testing.T) {
+	emulated(t, "DSP_EMULATED_DEVICES=2")
+	flags := with([]string{"train", "--device", "cuda", "--examples", "150,8,8", "--passes", "4", "--threads", "1", "--baselines", "off", "--checkpoint-every", "1"}, inParts["adam"]...)
+	whole := filepath.Join(t.TempDir(), "whole")
+	dsp(t, with(flags, "--device-parts", "2", "--out", whole)...).ok()
+	for dies, l := range rankstest.Launchers(t) { // the first loses rank 0
+		dir := filepath.Join(t.TempDir(), "run")
+		out, err := l.Run(t, 2, []string{asProgram + "=1", emulatedNCCL(), fmt.Sprintf("DSP_EMULATED_DEATH=%d:25", dies)}, binary, with(flags, "--out", dir)...)
+		if err == nil || !strings.Contains(out, "go from GPU to GPU") {
+			t.Fatalf("%s: %v\n%s", l.Name, err, out)
+		}
+		if l.Name == "Open MPI" && !strings.Contains(out, "is lost: it died") { // MPICH kills the others
+			t.Errorf("%s:\n%s", l.Name, out)
+		}
+		if out, err := l.Run(t, 2, []string{asProgram + "=1", emulatedNCCL()}, binary, "train", "--resume", dir); err != nil {
+			t.Fatalf("%s: %v\n%s", l.Name, err, out)
+		}
+		if !bytes.Equal(modelBytes(t, dir), modelBytes(t, whole)) {
+			t.Errorf("%s: another model than that of a run without a break", l.Name)
+		}
+	}
+}
+
+// Ranks that share a GPU, or of which NCCL is turned off, add gradients on their hosts, and say why.
+func TestGPURanksWithoutNCCL(t *testing.T) {
+	emulated(t, "DSP_EMULATED_DEVICES=2")
+	l := rankstest.Launchers(t)[0]
+	flags := with([]string{"train", "--examples", "150,8,8", "--passes", "1", "--threads", "1", "--baselines", "off"}, inParts["adam"]...)
+	for _, c := range []struct{ device, nccl, says string }{
+		{"cuda:1", emulatedNCCL(), "share a GPU"},
+		{"cuda", "DSP_NCCL_LIBRARY=off", "has no NCCL: DSP_NCCL_LIBRARY=off"},
+	} {
+		out, err := l.Run(t, 2, []string{asProgram + "=1", c.nccl}, binary, with(flags, "--device", c.device, "--out", filepath.Join(t.TempDir(), "run"))...)
+		if err != nil || !strings.Contains(out, "gradients of the ranks' parts are added on the hosts: ") || !strings.Contains(out, c.says) {
+			t.Errorf("%+v: %v\n%s", c, err, out)
+		}
+	}
+	out, err := l.Run(t, 2, []string{asProgram + "=1", "DSP_NCCL_LIBRARY=/nothing.so"}, binary, with(flags, "--device", "cuda", "--out", filepath.Join(t.TempDir(), "run"))...)
+	if err == nil || !strings.Contains(out, "DSP_NCCL_LIBRARY: /nothing.so") {
+		t.Errorf("a library that is not there: %v\n%s", err, out)
+	}
 }

@@ -6,16 +6,20 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/dsp-go/dsp/models/data/arrays"
 	"github.com/dsp-go/dsp/models/data/characters"
 	"github.com/dsp-go/dsp/models/inputs/encoded/encodedtest"
 	"github.com/dsp-go/dsp/train/ranks"
@@ -54,8 +58,35 @@ func metricsWithoutTimes(t *testing.T, dir string) string {
 func TestRanksTrainTheModelOfOne(t *testing.T) {
 	t.Parallel()
 	text := []string{"train", "--task", "tag", "--columns", "word=0,pos=1,label=-1", "--train", filepath.Join(drawnText(t), "train.conll")}
+	files := t.TempDir()
+	whole, crfsuite, archive := filepath.Join(files, "whole.template"), filepath.Join(files, "x.crfsuite"), filepath.Join(files, "x.npz")
+	var lines strings.Builder
+	for i := range 800 {
+		fmt.Fprintf(&lines, "@weight:%d\nA|B\tw=%d:0.5\tx\nB\tw=%d\n?\ty:%d\n\n", 1+i%2, i%50, i%37, i%3)
+	}
+	var content bytes.Buffer
+	err := arrays.WriteNPZ(&content, func(w arrays.NPZWriter) error {
+		features, labels, lengths := make([]float32, 2400*4), make([]int64, 2400), make([]int64, 800)
+		for k := range features {
+			features[k] = float32(k*k%7) - 3
+		}
+		for k := range labels {
+			labels[k], lengths[k/3] = int64(k*k%5%3), 3
+		}
+		return errors.Join(arrays.Add(w, "features", features, 2400, 4), arrays.Add(w, "labels", labels, 2400), arrays.Add(w, "lengths", lengths, 800))
+	})
+	for path, text := range map[string]string{whole: "U%x[0,word]\nS%x[all..3,word]\nS%length\n", crfsuite: lines.String(), archive: content.String()} {
+		err = errors.Join(err, os.WriteFile(path, []byte(text), 0o666))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	inShares := []string{"attributes", "attributes of CRFsuite, partial", "segments"}
 	runs := map[string][]string{
-		"attributes": with(text, "--method", "owl-qn", "--l1", "0.5", "--passes", "3", "--min-count", "2"),
+		"attributes of CRFsuite, partial": {"train", "--train", crfsuite, "--partial", "--method", "lbfgs", "--passes", "2"},
+		"segments":                        with(text, "--structure", "segments", "--template", whole, "--method", "lbfgs", "--passes", "2"),
+		"archive":                         {"train", "--task", "tag", "--train", archive, "--net", "mlp", "--method", "adam", "--lr", "0.01", "--batch", "64", "--passes", "2"},
+		"attributes":                      with(text, "--method", "owl-qn", "--l1", "0.5", "--passes", "3", "--min-count", "2"),
 		"tuned": with(text, "--encoder", encodedtest.Folder(t, "bert"), "--encoder-by-reference", "--encoder-layers", "last", "--tune-encoder", "--method", "adam",
 			"--batch", "32", "--passes", "1"),
 		"tuned, prox-linear": with(text, "--encoder", encodedtest.Folder(t, "bert"), "--encoder-by-reference", "--encoder-layers", "last", "--tune-encoder",
@@ -87,7 +118,7 @@ func TestRanksTrainTheModelOfOne(t *testing.T) {
 				if got, want := metricsWithoutTimes(t, dir), metricsWithoutTimes(t, one); got != want || strings.Count(got, "\n") != result.Passes {
 					t.Errorf("metrics of %d passes:\n%sexpected\n%s", result.Passes, got, want)
 				}
-				if holds := strings.Contains(stderr.String(), "rank 0: each process holds the attributes of its own examples"); holds != (name == "attributes") {
+				if holds := strings.Contains(stderr.String(), "rank 0: each process holds the attributes of its own examples"); holds != slices.Contains(inShares, name) {
 					t.Errorf("attributes in shares: %v, the log is\n%s", holds, stderr.String())
 				}
 				if !strings.Contains(stderr.String(), "rank 0: several processes train together ranks=") || strings.Contains(stderr.String(), "rank 1: ") {
@@ -130,7 +161,7 @@ func TestRanksWithFilesOfTheirOwn(t *testing.T) {
 // What ranks cannot do together is refused by name, with exit code 2, before anything is written.
 func TestRanksRefuse(t *testing.T) {
 	t.Parallel()
-	l := rankstest.Launchers(t)[0]
+	launchers := rankstest.Launchers(t)
 	dir := t.TempDir()
 	text := filepath.Join(dir, "train.conll")
 	if err := os.WriteFile(text, []byte(strings.Repeat(sentences+"\n", 10)), 0o666); err != nil {
@@ -150,21 +181,26 @@ func TestRanksRefuse(t *testing.T) {
 		"other settings":                    {[]string{"sh", "-c", each + "exec \"$0\" train --train " + text + " --method lbfgs --seed $RANK --out $1"}, "has --seed 1, but rank 0 ("},
 		"a missing file":                    {[]string{"sh", "-c", each + "exec \"$0\" train --train " + text + "$RANK --method lbfgs --out $1"}, "no such file"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			run := filepath.Join(t.TempDir(), "run")
-			program, args := binary, with(c.command, "--out", run)
-			if c.command[0] == "sh" {
-				program, args = "sh", []string{"-c", c.command[2], binary, run}
-			}
-			out, err := l.Run(t, 2, []string{asProgram + "=1"}, program, args...)
-			if err == nil || !strings.Contains(out, "dsp: rank ") || !strings.Contains(out, c.says) {
-				t.Errorf("%v, expected %q in\n%s", err, c.says, out)
-			}
-			if _, err := os.Stat(filepath.Join(run, "model.safetensors")); err == nil {
-				t.Error("there is a model")
-			}
-		})
+		for _, l := range launchers {
+			t.Run(l.Name+"/"+name, func(t *testing.T) {
+				t.Parallel()
+				run := filepath.Join(t.TempDir(), "run")
+				program, args := binary, with(c.command, "--out", run)
+				if c.command[0] == "sh" {
+					program, args = "sh", []string{"-c", c.command[2], binary, run}
+				}
+				out, err := l.Run(t, 2, []string{asProgram + "=1"}, program, args...)
+				if err == nil || !strings.Contains(out, "dsp: rank ") || !strings.Contains(out, c.says) {
+					t.Errorf("%v, expected %q in\n%s", err, c.says, out)
+				}
+				if ended, ok := errors.AsType[*exec.ExitError](err); ok && l.KeepsExitCode() && ended.ExitCode() != exitBadInput {
+					t.Errorf("exit code %d:\n%s", ended.ExitCode(), out)
+				}
+				if _, err := os.Stat(filepath.Join(run, "model.safetensors")); err == nil {
+					t.Error("there is a model")
+				}
+			})
+		}
 	}
 }
 
