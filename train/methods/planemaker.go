@@ -114,7 +114,7 @@ func (x *workingSet) gatherTerms(k *planeMaker, of *planeSet) {
 			if c != 0 {
 				t, label := j/b.Width, j%b.Width
 				of.terms = append(of.terms, term{int32(len(of.cells)), c})
-				of.cells = append(of.cells, cell{int32(t * b.Dim), int32(b.Offset + label*b.Dim)})
+				of.cells = append(of.cells, cellAt(t*b.Dim, b.Offset+label*b.Dim))
 			}
 		}
 	}
@@ -177,7 +177,7 @@ func (x *workingSet) relate(k *planeMaker, of *planeSet) {
 	newTerms, newRuns, newValues := of.parts(n)
 	for _, t := range newTerms {
 		at := of.cells[t.place]
-		vec.Axpy(t.factor, of.inputs[at.inputs:][:dim], k.sums[at.weights:][:dim])
+		vec.Axpy(t.factor, of.inputs[at.inputs():][:dim], k.sums[at.weights():][:dim])
 	}
 	addRuns(1, newRuns, newValues, k.sums)
 	for l := range of.planes {
@@ -185,12 +185,12 @@ func (x *workingSet) relate(k *planeMaker, of *planeSet) {
 		dot := dotRuns(runs, values, k.sums)
 		for _, t := range terms {
 			at := of.cells[t.place]
-			dot += float64(t.factor) * float64(vec.Dot(of.inputs[at.inputs:][:dim], k.sums[at.weights:][:dim]))
+			dot += float64(t.factor) * float64(vec.Dot(of.inputs[at.inputs():][:dim], k.sums[at.weights():][:dim]))
 		}
 		gram[l*(n+1)+n], gram[n*(n+1)+l] = dot, dot
 	}
 	for _, t := range newTerms {
-		clear(k.sums[of.cells[t.place].weights:][:dim])
+		clear(k.sums[of.cells[t.place].weights():][:dim])
 	}
 	for _, r := range newRuns {
 		clear(k.sums[r.at:][:r.n])

@@ -1,7 +1,6 @@
 package methods
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/dsp-go/dsp/structured/machine/vec"
@@ -20,12 +19,16 @@ type planeSet struct {
 	since, before []float64 // shares at the last mark, and at the one before
 }
 
-// cell is the weights of a label that multiply the inputs of a position.
-type cell struct{ inputs, weights int32 } // where they begin, in the set's inputs and in w
+// cell is the weights of a label that multiply the inputs of a position: where both begin, in one number, which sorts fast.
+type cell uint64
 
-func (c cell) compare(to cell) int {
-	return cmp.Or(cmp.Compare(c.inputs, to.inputs), cmp.Compare(c.weights, to.weights))
-}
+func cellAt(inputs, weights int) cell { return cell(uint64(inputs)<<32 | uint64(uint32(weights))) }
+
+// inputs returns where they begin in the set's inputs.
+func (c cell) inputs() int { return int(c >> 32) }
+
+// weights returns where they begin in w.
+func (c cell) weights() int { return int(uint32(c)) }
 
 // plane is b + ⟨φ, w⟩. φ has terms and, of other weights, runs of entries that are not zero.
 type plane struct {
@@ -109,10 +112,10 @@ func (of *planeSet) index() {
 	for _, t := range of.terms {
 		of.cells = append(of.cells, was[t.place])
 	}
-	slices.SortFunc(of.cells, cell.compare)
+	slices.Sort(of.cells)
 	of.cells = slices.Compact(of.cells)
 	for j := range of.terms {
-		place, _ := slices.BinarySearchFunc(of.cells, was[of.terms[j].place], cell.compare)
+		place, _ := slices.BinarySearch(of.cells, was[of.terms[j].place])
 		of.terms[j].place = int32(place)
 	}
 }

@@ -205,7 +205,7 @@ func (x *workingSet) add(of *planeSet, c []float64, w []float32) {
 	dim := x.inputs()
 	for e, by := range x.factors {
 		if at := of.cells[e]; by != 0 {
-			vec.Axpy(by, of.inputs[at.inputs:][:dim], w[at.weights:][:dim])
+			vec.Axpy(by, of.inputs[at.inputs():][:dim], w[at.weights():][:dim])
 		}
 	}
 }
@@ -215,7 +215,7 @@ func (x *workingSet) score(of *planeSet) {
 	dim := x.inputs()
 	x.products = vec.Grow(x.products, len(of.cells))
 	for e, at := range of.cells {
-		x.products[e] = float64(vec.Dot(of.inputs[at.inputs:][:dim], x.w[at.weights:][:dim]))
+		x.products[e] = float64(vec.Dot(of.inputs[at.inputs():][:dim], x.w[at.weights():][:dim]))
 	}
 	x.scores = vec.Grow(x.scores, len(of.planes))
 	for k := range of.planes {
