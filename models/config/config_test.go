@@ -114,6 +114,11 @@ func TestConfigRoundTrips(t *testing.T) {
 		if err := want.Write(&text); err != nil {
 			t.Fatal(err)
 		}
+		for line := range strings.Lines(text.String()) {
+			if strings.HasPrefix(line, "# ") && strings.Count("\n"+text.String(), "\n"+line) != 1 {
+				t.Errorf("the heading %q stands more than once", line)
+			}
+		}
 		path := filepath.Join(t.TempDir(), "config.yaml")
 		if err := os.WriteFile(path, text.Bytes(), 0o666); err != nil {
 			t.Fatal(err)

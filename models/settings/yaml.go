@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/goccy/go-yaml"
@@ -186,9 +187,17 @@ func (s Setting) silent() bool {
 	return (s.Name == "resume" || s.Name == "quiet" || s.Name == "json") && s.Value.IsZero()
 }
 
-// WriteValues writes settings as the YAML that Parse reads, with a heading for each group. Settings that only steer a command's output are left out where they
+// WriteValues writes settings as the YAML that Parse reads, group by group with a heading for each, in the order in which groups and their settings come first. Settings that only steer a command's output are left out where they
 // are not set.
 func WriteValues(w io.Writer, all []Setting) error {
+	var groups []string
+	for _, s := range all {
+		if !slices.Contains(groups, s.Group) {
+			groups = append(groups, s.Group)
+		}
+	}
+	all = slices.Clone(all)
+	slices.SortStableFunc(all, func(a, b Setting) int { return slices.Index(groups, a.Group) - slices.Index(groups, b.Group) })
 	group := ""
 	for _, s := range all {
 		if s.silent() {

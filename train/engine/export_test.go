@@ -1,5 +1,7 @@
 package engine
 
+import "github.com/dsp-go/dsp/structured"
+
 // The sizes of shards and steps.
 const (
 	PassLanes    = passLanes
@@ -34,3 +36,12 @@ func SettleRow(v, negated, θ []float32, c float64) float64 {
 
 // SettleTarget settles a row of targets.
 func SettleTarget(u []float32) { settleTarget(u) }
+
+// ScoredCentre reports whether full passes keep sizes of potentials at the centre.
+func (e *Engine) ScoredCentre() bool { return e.centres != nil }
+
+// ChargeOfSums returns what a bound is charged for an example with the potentials θ at the centre and, in their rows, a v_i whose sums are off by so much
+// together and whose potentials are zero.
+func ChargeOfSums(θ *structured.Potentials, off float64) float64 {
+	return sizes{sums: off, change: 1}.below(1, measureCentral(θ, 0))
+}

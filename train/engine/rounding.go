@@ -114,8 +114,9 @@ type sizes struct {
 // central are sizes of an example's potentials at the centre, for any v_i. A row that is settled has half the distance of its least and largest potential in place
 // of max_y |θ_i(r,y)|, since what all have in common counts nothing.
 type central struct {
-	most float64 // of the largest row
-	used float64 // of all rows that an output can use and that are not settled
+	most    float64 // of the largest row
+	largest float64 // of the largest row, where none counts as settled
+	used    float64 // of all rows that an output can use and that are not settled
 }
 
 // measure returns the sizes of example b of θ and of v. Without v, only the first is known.
@@ -172,16 +173,21 @@ func measure(θ *structured.Potentials, b int, v *structured.Marginals) (s sizes
 
 // below bounds the errors of a bound that come from marginals, if the sizes are those of v times the weight c, and the centre has the given ones.
 func (s sizes) below(c float64, at central) float64 {
-	moved, unseen := s.moved+s.change*at.most, s.unseen
+	most := at.most
+	if s.sums > 0 { // a row is not settled: what its potentials have in common counts
+		most = at.largest
+	}
+	moved, unseen := s.moved+s.change*most, s.unseen
 	if unseen > 0 {
 		unseen += at.used
 	}
-	return Unit*((2+noise)*moved+c*unseen) + s.defect + s.sums*at.most
+	return Unit*((2+noise)*moved+c*unseen) + s.defect + s.sums*most
 }
 
-// prepareCentres makes room for the sizes of potentials at the centre, which measureCentre finds.
+// prepareCentres makes room for the sizes of potentials at the centre, which measureCentre finds. The quadratic loss, whose certificate has no marginals, does
+// without (roundQuadratic).
 func (e *Engine) prepareCentres() {
-	if e.Center != nil && e.precise && e.Scorer.Affine() && e.centres == nil {
+	if e.Center != nil && e.Loss != Quadratic && e.precise && e.Scorer.Affine() && e.centres == nil {
 		e.centres = make([]central, e.Len())
 	}
 }
@@ -220,11 +226,10 @@ func measureCentral(θ *structured.Potentials, b int) (s central) {
 		most, rows := 0.0, 0
 		for from := part.Of(b); len(from) > 0; rows++ {
 			row := min(cmp.Or(width, len(from)), len(from))
-			size := 0.0
+			size := oracles.Largest(from[:row])
+			s.largest = max(s.largest, 1+size)
 			if settled {
 				size = halfRange(from[:row])
-			} else {
-				size = oracles.Largest(from[:row])
 			}
 			most, from = max(most, 1+size), from[row:]
 		}

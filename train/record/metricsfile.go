@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"math"
@@ -66,7 +67,10 @@ func firstRecords(path string, text []byte, pass int) (records []Record, lines [
 		}
 		var r Record
 		if err := json.Unmarshal(line, &r); err != nil {
-			return nil, nil, structured.BadInput("%s:%d: not a record, expected an object such as {\"pass\": 1, …}: %w", path, n, err)
+			return nil, nil, damagedLine(path, n, err.Error())
+		}
+		if last := passBefore(records); r.Pass <= last {
+			return nil, nil, damagedLine(path, n, fmt.Sprintf("it is of pass %d, expected one after pass %d", r.Pass, last))
 		}
 		if r.Pass > pass {
 			return records, text[:end], nil
@@ -74,6 +78,19 @@ func firstRecords(path string, text []byte, pass int) (records []Record, lines [
 		records = append(records, r)
 		end += len(line) + 1
 	}
+}
+
+// passBefore returns the pass of the last record, 0 for none.
+func passBefore(records []Record) int {
+	if len(records) == 0 {
+		return 0
+	}
+	return records[len(records)-1].Pass
+}
+
+// damagedLine is the error for a line that is not the record of a pass.
+func damagedLine(path string, n int, why string) error {
+	return structured.BadInput("%s:%d: not a record of a pass, expected an object such as {\"pass\": 1, …}: %s. Only curves and reports need it: delete the line", path, n, why)
 }
 
 // Record implements Recorder.

@@ -128,11 +128,17 @@ func TestMetricsFile(t *testing.T) {
 	}
 	write(3, nil, 4)
 	check(4)
-	if err := os.WriteFile(path, []byte("{\"pass\": 1}\nrubbish\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	if _, _, err := OpenMetrics(path, 3); !structured.IsBadInput(err) || !strings.HasPrefix(err.Error(), path+":2: not a record") {
-		t.Errorf("rubbish: %v", err)
+	for _, damaged := range []string{"rubbish", "null", "{}", `{"pass": 1}`, `{"pass": "2"}`} {
+		if err := os.WriteFile(path, []byte("{\"pass\": 1}\n"+damaged+"\n{\"pass\": 3}\n"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		_, _, err := OpenMetrics(path, 3)
+		_, again := ReadMetrics(path)
+		for _, err := range []error{err, again} {
+			if !structured.IsBadInput(err) || !strings.HasPrefix(err.Error(), path+":2: not a record") {
+				t.Errorf("%s: %v", damaged, err)
+			}
+		}
 	}
 }
 

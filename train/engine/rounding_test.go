@@ -1,0 +1,53 @@
+package engine_test
+
+import (
+	"testing"
+
+	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/sparse"
+	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/train/engine"
+	"github.com/dsp-go/dsp/train/traintest"
+)
+
+// Potentials at the centre that are alike for a whole row count nothing where v_i sums to 0, and as much as they are where its sum is off: ⟨v_i, θ_i(c)⟩ is then
+// their size times what the sum is off by.
+func TestRowsThatAreOffAreChargedForTheCentre(t *testing.T) {
+	net, err := sparse.NewChain(4, 0, 3, nets.EdgesNone)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const large = 1e6
+	var θ structured.Potentials
+	θ.Reshape(net.Form(), []int{0, 2}, func(string) []int { return nil })
+	for k := range θ.Parts {
+		for j := range θ.Parts[k].Of(0) {
+			θ.Parts[k].Of(0)[j] = large + float32(j%2)
+		}
+	}
+	if got := engine.ChargeOfSums(&θ, 0.01); got < 0.01*large {
+		t.Errorf("sums that are off by 0.01 are charged %g, expected at least %g", got, 0.01*large)
+	}
+	if got := engine.ChargeOfSums(&θ, 0); got > 1e-4 {
+		t.Errorf("sums of 0 are charged %g, expected next to nothing", got)
+	}
+}
+
+// The quadratic loss scores nothing at the centre, which only certificates of other losses need.
+func TestQuadraticDoesNotScoreTheCentre(t *testing.T) {
+	for _, loss := range []engine.Loss{engine.Quadratic, engine.CRF} {
+		net, err := sparse.NewChain(40, 0, 3, nets.EdgesNone)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := &engine.Objective{Scorer: net, Data: traintest.SparseChains(1, 9, 40, 3, true), Loss: loss, Lambda: 0.1, Center: make([]float32, net.Dim())}
+		e := engine.NewEngine(o, 1)
+		if _, err := e.FullPass(t.Context(), make([]float32, net.Dim()), oracles.Smoothing{}, nil); err != nil {
+			t.Fatal(err)
+		}
+		if e.ScoredCentre() != (loss == engine.CRF) {
+			t.Errorf("%v: scored the centre: %v", loss, e.ScoredCentre())
+		}
+	}
+}
