@@ -28,7 +28,7 @@ type Data struct {
 func (r *Resolved) Data() (*Data, error) { return r.SharedData(nil) }
 
 // SharedData is Data for one of several processes that train together, and take shares of the training examples. It reads the text of its own examples alone, and makes
-// their attributes alone, where it can, as Data.Train.HasShare tells. Nil shares nothing.
+// their attributes alone, where it can, as Data.Train.HasShare tells. The rows of an encoder the processes compute together. Nil shares nothing.
 func (r *Resolved) SharedData(share *structured.Share) (*Data, error) {
 	raw, err := r.read(share)
 	if err != nil {

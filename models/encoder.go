@@ -71,9 +71,9 @@ func RowsFolder(c *config.Config) string {
 	return filepath.Join("runs", rowsFolder)
 }
 
-// encode gives the words of a data set their rows.
-func (d *Raw) encode(c *config.Config, set *structured.Dataset) error {
-	o := encoded.Options{Threads: c.Threads, Folder: RowsFolder(c)}
+// encode gives the words of a data set their rows, which the processes of a share compute together.
+func (d *Raw) encode(c *config.Config, set *structured.Dataset, share *structured.Share) error {
+	o := encoded.Options{Threads: c.Threads, Folder: RowsFolder(c), Share: share}
 	if !c.Quiet {
 		o.Console = os.Stderr
 	}

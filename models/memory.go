@@ -48,7 +48,7 @@ func checkMemory(c *config.Config, s source, from bases) error {
 	if err != nil {
 		return err
 	}
-	if s.ranges != nil {
+	if method, chosen := c.Optimiser(); s.ranges != nil && (!chosen || method.OwnData || c.LocalSteps > 0) { // others need the attributes of all examples
 		d.Share = s.ranges.share
 	}
 	return task.Memory(c, d, times)

@@ -16,6 +16,7 @@ import (
 	"github.com/dsp-go/dsp/models/inputs"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/machine/host"
+	"github.com/dsp-go/dsp/structured/machine/packed"
 	"github.com/dsp-go/dsp/structured/segments"
 )
 
@@ -84,6 +85,27 @@ func (s source) rangesOf(value string, share *structured.Share) (*ranges, error)
 		return nil, nil
 	}
 	return x, nil
+}
+
+// sameKinds refuses processes whose training data are not of one format: each kind is read in a way of its own, in which the processes speak at other times.
+func sameKinds(c *config.Config, share *structured.Share) error {
+	if share == nil {
+		return nil
+	}
+	mine := "format " + c.Format
+	if _, pack := packed.Is(c.Train); pack {
+		mine = "a pack"
+	}
+	all, err := structured.Tell(share, mine, nil)
+	if err != nil {
+		return err
+	}
+	for process, kind := range all {
+		if kind != all[0] {
+			return structured.BadInput("--train %s: rank %d finds %s, and rank 0 %s: all ranks need the same files", c.Train, process, kind, all[0])
+		}
+	}
+	return nil
 }
 
 // contents is what tells copies of a file apart: its size and checksum (CRC-32C). Ranks on several machines may have their own copies, and each reads ranges only.

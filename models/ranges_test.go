@@ -364,3 +364,35 @@ func TestRangesWithoutLastEnd(t *testing.T) {
 		})
 	}
 }
+
+// Processes that find files of other formats under the same name, on machines of their own, are refused by name, in all orders.
+func TestRangesOfOtherFormats(t *testing.T) {
+	dir := t.TempDir()
+	for k, content := range []string{"a b O\nb c B-A\n\n", "O\tw=a\tb\nB-A\tw=b\n\n"} {
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprint(k)), []byte(strings.Repeat(content, 40)), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	formats := []string{"conll", "crfsuite"}
+	for _, first := range []int{0, 1} {
+		err := rankstest.InProcess(t.Context(), 3, func(ctx context.Context, g ranks.Group) error {
+			kind := (first + min(g.Rank(), 1)) % 2
+			c := ofFiles(t, nil)
+			c.Train, c.Format = filepath.Join(dir, fmt.Sprint(kind)), formats[kind]
+			if kind == 1 {
+				c.Columns = ""
+			}
+			r, err := Resolve(c)
+			if err == nil {
+				_, err = r.SharedData(engine.ShareOf(ctx, g))
+			}
+			if want := fmt.Sprintf("rank 1 finds format %s, and rank 0 format %s: ", formats[1-first], formats[first]); !structured.IsBadInput(err) || !strings.Contains(err.Error(), want) {
+				return fmt.Errorf("%w, expected %s", err, want)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -34,9 +34,12 @@ func (r *Resolved) Read() (*Raw, error) { return r.read(nil) }
 
 // read is Read for a process that takes a share of the training data; nil takes all.
 func (r *Resolved) read(share *structured.Share) (*Raw, error) {
-	c, from := &r.config, r.bases
-	if from.start != nil || r.teacher != nil {
-		share = nil // these number all of the data
+	c, from, group := &r.config, r.bases, share
+	if err := sameKinds(c, group); err != nil {
+		return nil, err
+	}
+	if from.start != nil || r.teacher != nil || c.Dense != "" || c.Encoder != "" || c.Vectors != "" {
+		share = nil // these need the text of all examples
 	}
 	if c.Format == formats.Builtin {
 		d, err := drawn(c)
@@ -109,7 +112,7 @@ func (r *Resolved) read(share *structured.Share) (*Raw, error) {
 	}
 	if d.encoder = d.inputs.Encoder; !d.packed {
 		if d.encoder, err = encoderOf(c, from); err == nil && d.encoder != nil {
-			err = d.encode(c, d.Train)
+			err = d.encode(c, d.Train, group)
 		}
 	}
 	if err != nil {
@@ -143,7 +146,7 @@ func (r *Resolved) read(share *structured.Share) (*Raw, error) {
 			continue
 		}
 		if *more.to, err = like.readFiles(more.path, more.beside); err == nil && d.encoder != nil {
-			err = d.encode(c, *more.to)
+			err = d.encode(c, *more.to, group)
 		}
 		if err != nil {
 			return nil, err

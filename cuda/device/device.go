@@ -98,6 +98,7 @@ type Device struct {
 	args     [maxArgs]uint64 // of the current launch
 
 	communicator *Communicator // or nil
+	joining      bool          // a library still waits in the context, for other ranks
 
 	capturing bool
 	captured  *Graph   // so far
@@ -207,6 +208,9 @@ func (d *Device) Close() error {
 	}
 	d.closed = true
 	failed := d.err
+	if d.joining { // the end of the process releases what the library uses
+		return failed
+	}
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	note := func(err error) {

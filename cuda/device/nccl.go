@@ -24,10 +24,13 @@ const (
 	ncclFile     = "libnccl.so.2"
 	ncclVariable = "DSP_NCCL_LIBRARY"
 	noNCCL       = "off"
+
+	// NCCL 2.22 and later connects ranks in their first exchange, where a rank that is gone would hold it up before the exchange can be aborted. 0 lets ranks connect when they join.
+	connectVariable = "NCCL_RUNTIME_CONNECT"
 )
 
 // OpenNCCL returns the library, for emulated devices or for real ones; nil if there is none that works, and why not. The environment variable DSP_NCCL_LIBRARY names another file, which must exist, or is off. For
-// emulated devices it must name one.
+// emulated devices it must name one. Ranks connect when they join a group, unless NCCL_RUNTIME_CONNECT is set.
 func OpenNCCL(emulated bool) (n *NCCL, why string, err error) {
 	file := os.Getenv(ncclVariable)
 	switch {
@@ -41,6 +44,11 @@ func OpenNCCL(emulated bool) (n *NCCL, why string, err error) {
 	named := file != ""
 	if !named {
 		file = ncclFile
+	}
+	if _, given := os.LookupEnv(connectVariable); !given {
+		if err := os.Setenv(connectVariable, "0"); err != nil { // which the library reads
+			return nil, "", err
+		}
 	}
 	library, err := driver.OpenNCCL(file)
 	switch {
@@ -80,6 +88,7 @@ type Communicator struct {
 }
 
 // Join makes the device a rank of a group, and waits until all ranks have joined it. ended is asked now and then why not to wait any longer; nil: there is no reason. The device, which can be in one group, leaves it when it is closed.
+// After such a reason the device is of no more use.
 func (d *Device) Join(n *NCCL, size, rank int, group Identifier, ended func() error) (*Communicator, error) {
 	if d.err != nil {
 		return nil, d.err
@@ -88,7 +97,7 @@ func (d *Device) Join(n *NCCL, size, rank int, group Identifier, ended func() er
 		of  driver.Communicator
 		err error
 	}
-	joined := make(chan result, 1)
+	joined, abandoned := make(chan result), make(chan struct{})
 	go func() { // the library does not say how to end the wait; it ends with the process
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
@@ -96,7 +105,13 @@ func (d *Device) Join(n *NCCL, size, rank int, group Identifier, ended func() er
 		if r.err = d.lib.SetCurrent(d.context); r.err == nil {
 			r.of, r.err = n.library.Join(size, rank, group)
 		}
-		joined <- r
+		select {
+		case joined <- r:
+		case <-abandoned:
+			if r.err == nil {
+				_ = r.of.Abort() // nobody is left whom an error would help
+			}
+		}
 	}()
 	look := time.NewTicker(10 * time.Millisecond)
 	defer look.Stop()
@@ -110,6 +125,9 @@ func (d *Device) Join(n *NCCL, size, rank int, group Identifier, ended func() er
 			return d.communicator, nil
 		case <-look.C:
 			if err := ended(); err != nil {
+				close(abandoned)
+				d.joining = true
+				d.Fail(err)
 				return nil, err
 			}
 		}

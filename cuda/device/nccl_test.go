@@ -109,8 +109,18 @@ func TestAllGatherWithoutARank(t *testing.T) {
 	}
 }
 
-// Ranks that wait for others to join stop when their group says so.
+// Ranks that wait for others to join stop when their group says so. A process of its own does that: the library still waits in the device's context, which therefore stays until the process ends.
 func TestJoinWithoutARank(t *testing.T) {
+	const asChild = "DSP_TEST_JOIN_WITHOUT_A_RANK"
+	if os.Getenv(asChild) == "" {
+		cudatest.Several(t, 1) // or the test is skipped
+		child := exec.Command(os.Args[0], "-test.run=^TestJoinWithoutARank$")
+		child.Env = append(os.Environ(), asChild+"=1")
+		if said, err := child.CombinedOutput(); err != nil || !strings.Contains(string(said), "PASS") {
+			t.Errorf("%v\n%s", err, said)
+		}
+		return
+	}
 	d := cudatest.Several(t, 1)[0]
 	n, _, err := device.OpenNCCL(true)
 	cudatest.Must(t, err)
@@ -119,6 +129,9 @@ func TestJoinWithoutARank(t *testing.T) {
 	gone := errors.New("rank 1 is gone")
 	if _, err := d.Join(n, 2, 0, group, func() error { return gone }); !errors.Is(err, gone) {
 		t.Error(err)
+	}
+	if err := d.Close(); !errors.Is(err, gone) {
+		t.Errorf("closing: %v", err)
 	}
 	cudatest.Must(t, os.Remove(strings.TrimRight(string(group[:]), "\x00"))) // the emulator's file, whose name the last rank would have removed
 }
@@ -186,6 +199,32 @@ func TestOpenNCCL(t *testing.T) {
 		n, why, err := device.OpenNCCL(false)
 		if n == nil || n.Version() != want {
 			t.Errorf("%v, %q, %v; want %s", n, why, err, want)
+		}
+	}
+}
+
+// Ranks connect when they join, unless the user says otherwise: the library finds the variable when it is loaded.
+func TestRanksConnectWhenTheyJoin(t *testing.T) {
+	if !device.Built {
+		t.Skip("built without the tag gpu")
+	}
+	const variable = "NCCL_RUNTIME_CONNECT"
+	source := "#include <stdlib.h>\nstatic int set;\n__attribute__((constructor)) static void load(void) { const char* x = getenv(\"" + variable + "\"); set = x ? atoi(x) : 9; }\n" +
+		"int ncclGetVersion(int* v) { *v = 22200 + set; return 0; }\n"
+	for _, name := range []string{"ncclGetErrorString", "ncclGetUniqueId", "ncclCommInitRank", "ncclAllGather", "ncclCommGetAsyncError", "ncclCommAbort", "ncclCommDestroy"} {
+		source += "int " + name + "(void) { return 3; }\n"
+	}
+	for _, c := range []struct {
+		given bool
+		want  string
+	}{{false, "NCCL 2.22.0"}, {true, "NCCL 2.22.1"}} {
+		t.Setenv(variable, "1") // restores what was there before
+		if !c.given {
+			cudatest.Must(t, os.Unsetenv(variable))
+		}
+		t.Setenv("DSP_NCCL_LIBRARY", buildFake(t, source))
+		if n, why, err := device.OpenNCCL(false); n == nil || n.Version() != c.want {
+			t.Errorf("given %v: %v, %q, %v; want %s", c.given, n, why, err, c.want)
 		}
 	}
 }

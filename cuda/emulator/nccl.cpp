@@ -163,6 +163,7 @@ NCCL ncclCommInitRank(Communicator** to, int ranks, ncclUniqueId id, int rank) {
 		if (call.code) return ncclUnhandledCudaError;
 		c->context = call.context;
 	}
+	if (setting("NCCL_RUNTIME_CONNECT", "1") != "0") return refuse(ncclInvalidUsage, "ranks would connect in their first exchange only, which cannot be aborted (NCCL_RUNTIME_CONNECT=0)");
 	if (ranks < 1 || ranks > most_ranks || rank < 0 || rank >= ranks || memchr(id.internal, 0, sizeof(id.internal)) == nullptr) return ncclInvalidArgument;
 	c->rank = rank;
 	c->ranks = ranks;

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
 
 	"github.com/dsp-go/dsp/cuda/device"
 )
@@ -28,8 +27,7 @@ func (r *Run) sayDevices(ctx context.Context) error {
 type place struct {
 	Library string // NCCL with its version; empty if the rank has none
 	Why     string // the rank has none
-	Host    string
-	Device  string // UUID
+	Device  string // UUID, which no two GPUs have on any machine; containers of one machine may give it several names
 }
 
 // joinDevices makes the devices of ranks that share batches a group, which exchanges gradients without the hosts, if every rank has NCCL and a device of its own.
@@ -43,7 +41,6 @@ func (r *Run) joinDevices(ctx context.Context) error {
 		return err
 	}
 	mine := place{Why: why, Device: r.device.Info().UUID}
-	mine.Host, _ = os.Hostname()
 	if library != nil {
 		mine.Library = library.Version()
 	}
@@ -86,9 +83,9 @@ func (r *Run) joinDevices(ctx context.Context) error {
 
 // whyThroughHosts returns why devices at these places, one for each rank, cannot exchange gradients themselves; empty if they can.
 func whyThroughHosts(places []place, name func(rank int) string) string {
-	used := map[[2]string]int{}
+	used := map[string]int{}
 	for rank, p := range places {
-		before, shared := used[[2]string{p.Host, p.Device}]
+		before, shared := used[p.Device]
 		switch {
 		case p.Library == "":
 			return fmt.Sprintf("%s has no NCCL: %s", name(rank), p.Why)
@@ -97,7 +94,7 @@ func whyThroughHosts(places []place, name func(rank int) string) string {
 		case shared:
 			return fmt.Sprintf("%s and %s share a GPU", name(before), name(rank))
 		}
-		used[[2]string{p.Host, p.Device}] = rank
+		used[p.Device] = rank
 	}
 	return ""
 }

@@ -130,13 +130,12 @@ func given(path string) string {
 	return "given"
 }
 
-// share returns the share of a rank in the training data, for a run whose method may need the attributes of no other examples; nil where it surely needs more.
-func share(ctx context.Context, c *config.Config, o TrainOptions) *structured.Share {
-	g := o.ranks()
-	if d, chosen := c.Optimiser(); g.Size() == 1 || chosen && !ownData(d, c) || c.Dense != "" || c.Encoder != "" || c.Vectors != "" {
-		return nil
+// share returns the share of a rank in the training data, which it reads; nil for one process.
+func share(ctx context.Context, o TrainOptions) *structured.Share {
+	if g := o.ranks(); g.Size() > 1 {
+		return engine.ShareOf(ctx, g)
 	}
-	return engine.ShareOf(ctx, g)
+	return nil
 }
 
 // ownData reports whether a rank needs the inputs of its own examples alone, where they are sparse.

@@ -90,7 +90,7 @@ func trainAll(ctx context.Context, given config.Config, o TrainOptions) (result 
 	if o.ranks().Size() > 1 && c.Encoder == "" && c.Vectors == "" && (c.Device == config.CPU || c.Device == config.AutoDevice) { // a GPU needs features in memory
 		r.LeaveFeatures()
 	}
-	data, err := host.Await(ctx, func() (*models.Data, error) { return r.SharedData(share(ctx, &c, o)) })
+	data, err := host.Await(ctx, func() (*models.Data, error) { return r.SharedData(share(ctx, o)) })
 	if err != nil && ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 		return nil, "", nil, train.ErrInterrupted
 	}

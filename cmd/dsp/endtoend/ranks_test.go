@@ -81,12 +81,17 @@ func TestRanksTrainTheModelOfOne(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	rows := with(text, "--encoder", encodedtest.Folder(t, "bert"), "--encoder-by-reference", "--encoder-layers", "last", "--passes", "2")
 	inShares := []string{"attributes", "attributes of CRFsuite, partial", "segments"}
 	runs := map[string][]string{
 		"attributes of CRFsuite, partial": {"train", "--train", crfsuite, "--partial", "--method", "lbfgs", "--passes", "2"},
 		"segments":                        with(text, "--structure", "segments", "--template", whole, "--method", "lbfgs", "--passes", "2"),
 		"archive":                         {"train", "--task", "tag", "--train", archive, "--net", "mlp", "--method", "adam", "--lr", "0.01", "--batch", "64", "--passes", "2"},
 		"attributes":                      with(text, "--method", "owl-qn", "--l1", "0.5", "--passes", "3", "--min-count", "2"),
+		"attributes, any example":         with(text, "--net", "linear", "--method", "sgd", "--lr", "0.1", "--batch", "16", "--passes", "2", "--min-count", "2"),
+		"attributes, snapshots":           with(text, "--net", "linear", "--method", "svrg", "--batch", "16", "--passes", "2"),
+		"rows in a file":                  with(rows, "--net", "linear", "--method", "lbfgs"),
+		"rows in memory":                  with(rows, "--net", "rnn", "--method", "adam", "--batch", "32", "--encoder-cache", "none", "--encoder-rows", "float16"),
 		"tuned": with(text, "--encoder", encodedtest.Folder(t, "bert"), "--encoder-by-reference", "--encoder-layers", "last", "--tune-encoder", "--method", "adam",
 			"--batch", "32", "--passes", "1"),
 		"tuned, prox-linear": with(text, "--encoder", encodedtest.Folder(t, "bert"), "--encoder-by-reference", "--encoder-layers", "last", "--tune-encoder",

@@ -3,6 +3,7 @@ package arrays
 import (
 	"archive/zip"
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -12,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/dsp-go/dsp/structured"
 )
@@ -196,5 +198,60 @@ func writeArrays(t *testing.T, path string, write func(n NPZWriter) error) {
 	}
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// A file that changes while its rows are in use is noticed at the next read: cut off, written anew in place, or longer.
+func TestFilesThatChange(t *testing.T) {
+	for name, c := range map[string]struct {
+		change   func(path string, content []byte) error
+		badInput bool
+		says     func(size int) string // after the name of the file
+	}{
+		"shorter": {func(path string, content []byte) error { return os.Truncate(path, int64(len(content)-7)) }, true, func(size int) string {
+			return fmt.Sprintf("has become shorter while it was in use: %d bytes, expected %d", size-7, size)
+		}},
+		"other numbers": {func(path string, content []byte) error {
+			if err := os.WriteFile(path, content, 0o666); err != nil {
+				return err
+			}
+			return os.Chtimes(path, time.Time{}, time.Unix(1e9, 0)) // another time, however fast the test is
+		}, false, func(size int) string {
+			return fmt.Sprintf("has changed while it was in use: %d bytes of 2001-09-09 ", size)
+		}},
+		"longer": {func(path string, content []byte) error { return os.WriteFile(path, append(content, 1), 0o666) }, false, func(size int) string { return fmt.Sprintf("has changed while it was in use: %d bytes of ", size+1) }},
+		"replaced": {func(path string, content []byte) error {
+			return errors.Join(os.Remove(path), os.WriteFile(path, []byte("x"), 0o666))
+		}, false, nil}, // which leaves the opened one as it was
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "x.npz")
+			writeArrays(t, path, func(n NPZWriter) error {
+				return errors.Join(Add(n, "features", []float32{1, 2, 3, 4}, 2, 2), Add(n, "lengths", []int64{1, 1}, 2))
+			})
+			content, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			d, err := Dense{Unlabeled: true}.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			row := make([]float32, 2)
+			if err := d.ReadFeatures(row, 1); err != nil || row[1] != 4 {
+				t.Fatal(row, err)
+			}
+			if err := c.change(path, slices.Clone(content)); err != nil {
+				t.Fatal(err)
+			}
+			err = d.ReadFeatures(row, 0)
+			want := "<nil>"
+			if c.says != nil {
+				want = path + ": the file " + c.says(len(content))
+			}
+			if structured.IsBadInput(err) != c.badInput || !strings.HasPrefix(fmt.Sprint(err), want) {
+				t.Errorf("%v, expected %s", err, want)
+			}
+		})
 	}
 }

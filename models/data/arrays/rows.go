@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/machine/host"
@@ -32,6 +33,8 @@ type Rows struct {
 	shape  []int // of one row
 	width  int   // numbers per row
 	packed bool
+
+	file *sizedFile // that the rows stay in, or nil
 }
 
 // Len returns the number of rows.
@@ -49,11 +52,15 @@ func (r *Rows) Bytes() int64 { return int64(r.n) * int64(r.width) * int64(r.size
 // size returns the bytes of a number.
 func (r *Rows) size() int { return int(r.kind[1] - '0') }
 
-// Read reads rows from to to-1 into dst [(to-from)×Width] as float32. A number that is not finite in float32 is bad input.
+// Read reads rows from to to-1 into dst [(to-from)×Width] as float32. A number that is not finite in float32 is bad input, and so is a file that has become shorter. Other changes of the file are
+// errors, too, as far as its size and time of modification show them.
 func (r *Rows) Read(dst []float32, from, to int) error {
 	if from < 0 || to > r.n || from > to || len(dst) != (to-from)*r.width {
 		return structured.BadInput("%s: rows %d to %d into %d numbers, expected rows from 0 to %d with %d numbers each",
 			r.where, from, to, len(dst), r.n, r.width)
+	}
+	if err := r.file.unchanged(); err != nil {
+		return err
 	}
 	buffer := pieces.Get().(*[]byte)
 	defer pieces.Put(buffer)
@@ -65,7 +72,7 @@ func (r *Rows) Read(dst []float32, from, to int) error {
 		if _, err := r.data.ReadAt(raw, at); err != nil && !errors.Is(err, io.EOF) {
 			return structured.BadInput("%s: %w", r.where, err)
 		} else if err != nil {
-			return structured.BadInput("%s: the file has become shorter", r.where)
+			return structured.BadInput("%s: the file ends within the numbers that its header promises", r.where)
 		}
 		if bad := r.convert(out, raw); bad >= 0 {
 			i := done + bad
@@ -192,11 +199,33 @@ func fromFloats(dst []float32, raw []byte) bool {
 	return largest < 0x7f800000
 }
 
-// sizedFile is a file with its size.
+// sizedFile is a file with its size and time of modification when it was opened.
 type sizedFile struct {
 	*os.File
-	size int64
+	size     int64
+	modified time.Time
 }
+
+// unchanged returns an error if the file, unless it is nil, has another size than when it was opened, or another time of modification. That asks the system once, and reads nothing.
+func (f *sizedFile) unchanged() error {
+	if f == nil {
+		return nil
+	}
+	info, err := f.Stat()
+	switch {
+	case err != nil:
+		return structured.BadInput("%w", err)
+	case info.Size() < f.size:
+		return structured.BadInput("%s: the file has become shorter while it was in use: %d bytes, expected %d", f.Name(), info.Size(), f.size)
+	case info.Size() != f.size || !info.ModTime().Equal(f.modified):
+		return fmt.Errorf("%s: the file has changed while it was in use: %d bytes of %s, expected %d of %s; a run needs it as it was at its start",
+			f.Name(), info.Size(), info.ModTime().Format(stampOfFile), f.size, f.modified.Format(stampOfFile))
+	}
+	return nil
+}
+
+// stampOfFile is how messages write times of modification, which may differ by little.
+const stampOfFile = "2006-01-02 15:04:05.000"
 
 func openFile(path string) (sizedFile, error) {
 	f, err := os.Open(path)
@@ -210,7 +239,7 @@ func openFile(path string) (sizedFile, error) {
 	if err != nil {
 		return sizedFile{}, errors.Join(err, f.Close())
 	}
-	return sizedFile{f, info.Size()}, nil
+	return sizedFile{f, info.Size(), info.ModTime()}, nil
 }
 
 // OnDisk reports whether a path is that of an archive on disk, whose arrays can stay there: neither a stream nor compressed as a whole.
@@ -249,7 +278,11 @@ func rowsOf(archive *zip.Reader, f sizedFile, name string) (*Rows, error) {
 			if err != nil || start > f.size || z.UncompressedSize64 > uint64(f.size-start) {
 				return nil, structured.BadInput("%s: the archive is broken or cut off", where)
 			}
-			return newRows(io.NewSectionReader(f, start, int64(z.UncompressedSize64)), where)
+			r, err := newRows(io.NewSectionReader(f, start, int64(z.UncompressedSize64)), where)
+			if err == nil {
+				r.file = &f
+			}
+			return r, err
 		}
 		return unpacked(z, where)
 	}

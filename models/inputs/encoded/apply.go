@@ -26,6 +26,8 @@ type Options struct {
 	Threads int
 	Folder  string   // of a file that keeps them and is found again; empty: memory
 	Console *os.File // gets a progress bar if it is a terminal; or nil
+
+	Share *structured.Share // whose processes have the same data, and compute the rows of some sentences each; nil: this one computes all
 }
 
 // Report says what Apply did.
@@ -70,21 +72,44 @@ func (r *Reader) Apply(d *structured.Dataset, o Options) (Report, error) {
 // rowsOf returns the rows of the words of d, from a file if there is one.
 func (r *Reader) rowsOf(d *structured.Dataset, words []string, o Options, report *Report) (*rows, error) {
 	all := r.newRows(d, words)
+	found, err := false, error(nil)
 	if o.Folder != "" {
 		report.File = all.path(o.Folder)
-		found, err := all.open(report.File)
-		if report.Found = found; found || err != nil {
-			return all, err
+		found, err = all.open(report.File)
+	}
+	report.Found = found
+	if o.Share != nil {
+		report.Found, err = all.foundByAll(d.Name, found, o.Share, err)
+	}
+	if err != nil || report.Found {
+		return all, err
+	}
+	if found { // others need help
+		return all, r.computeAll(d, words, o, report, func(int, []float32) error { return nil })
+	}
+	if o.Folder == "" {
+		if err := host.CheckMemory(fmt.Sprintf("rows of the encoder for the %d words of %s", len(words), d.Name), float64(all.bytes())); err != nil {
+			return nil, err
 		}
-		if err := os.MkdirAll(o.Folder, 0o777); err != nil {
-			return nil, structured.BadInput("--encoder-cache: %w", err)
-		}
-	} else if err := host.CheckMemory(fmt.Sprintf("rows of the encoder for the %d words of %s", len(words), d.Name), float64(all.bytes())); err != nil {
+		return all, all.keep(func(write use) error { return r.computeAll(d, words, o, report, write) })
+	}
+	if err := os.MkdirAll(o.Folder, 0o777); err != nil {
+		return nil, structured.BadInput("--encoder-cache: %w", err)
+	}
+	if err := all.write(report.File, func(write use) error { return r.computeAll(d, words, o, report, write) }); err != nil {
 		return nil, err
 	}
+	if found, err := all.open(report.File); err != nil || !found {
+		return nil, fmt.Errorf("%s: cannot read the rows back: %w", report.File, err)
+	}
+	return all, nil
+}
+
+// computeAll computes the rows of the words of d.
+func (r *Reader) computeAll(d *structured.Dataset, words []string, o Options, report *Report, write use) error {
 	sentences, err := r.cutAll(d, words, o.Threads)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for _, s := range sentences {
 		report.Pieces += len(s.ids)
@@ -92,16 +117,7 @@ func (r *Reader) rowsOf(d *structured.Dataset, words []string, o Options, report
 			report.Long++
 		}
 	}
-	if o.Folder == "" {
-		return all, all.keep(func(write use) error { return r.encodeAll(d, sentences, o, report.Pieces, write) })
-	}
-	if err := all.write(report.File, func(write use) error { return r.encodeAll(d, sentences, o, report.Pieces, write) }); err != nil {
-		return nil, err
-	}
-	if found, err := all.open(report.File); err != nil || !found {
-		return nil, fmt.Errorf("%s: cannot read the rows back: %w", report.File, err)
-	}
-	return all, nil
+	return r.encodeAll(d, sentences, o, report.Pieces, write)
 }
 
 func (r *Reader) newRows(d *structured.Dataset, words []string) *rows {
@@ -218,24 +234,33 @@ func (r *Reader) encodeAll(d *structured.Dataset, all []sentence, o Options, tot
 	}
 	shown := newProgress(o.Console, d.Name, total)
 	defer shown.end()
-	return host.Parallel(o.Threads, len(batches), host.None, func(_ struct{}, k int) error {
+	encode := func(batch []sentence, write use) error {
 		w := r.workers.Get().(*worker)
 		defer r.workers.Put(w)
-		n := 0
-		for _, s := range batches[k] {
-			n += len(s.ids)
-		}
-		defer shown.add(n)
-		if len(batches[k][0].ids) > r.most {
-			for _, s := range batches[k] {
+		defer shown.add(piecesOf(batch))
+		if len(batch[0].ids) > r.most {
+			for _, s := range batch {
 				if err := w.encodeLong(s, write); err != nil {
 					return err
 				}
 			}
 			return nil
 		}
-		return w.encode(batches[k], write)
-	})
+		return w.encode(batch, write)
+	}
+	if o.Share != nil {
+		return r.encodeTogether(batches, o, encode, write)
+	}
+	return host.Parallel(o.Threads, len(batches), host.None, func(_ struct{}, k int) error { return encode(batches[k], write) })
+}
+
+// piecesOf counts the pieces of sentences.
+func piecesOf(batch []sentence) int {
+	n := 0
+	for _, s := range batch {
+		n += len(s.ids)
+	}
+	return n
 }
 
 // progress shows how many pieces are encoded.
