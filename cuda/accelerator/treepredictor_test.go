@@ -10,6 +10,7 @@ import (
 	"github.com/dsp-go/dsp/cuda/cudatest"
 	"github.com/dsp-go/dsp/oracles/tree"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/chains"
 	"github.com/dsp-go/dsp/structured/trees"
 	"github.com/dsp-go/dsp/train/engine"
 )
@@ -71,9 +72,21 @@ func TestPredictedTreesAreThoseOfTheCPU(t *testing.T) {
 	}
 }
 
-// Trees with siblings, and trees of which the K best are wanted, are left to the host.
+// Trees with siblings, trees under constraints and what is no tree are left to the host.
 func TestPredictsTrees(t *testing.T) {
-	if !accelerator.PredictsTrees(trees.SpanningTree{}.Form(3), nil) || accelerator.PredictsTrees(trees.SpanningTree{Siblings: true}.Form(3), nil) {
-		t.Error("the device predicts trees unless they have siblings")
+	for _, c := range []struct {
+		form        structured.Form
+		constraints structured.Constraints
+		want        bool
+	}{
+		{trees.SpanningTree{}.Form(3), nil, true},
+		{trees.SpanningTree{NonProjective: true}.Form(3), (*chains.Constraints)(nil), true},
+		{trees.SpanningTree{}.Form(3), &chains.Constraints{}, false},
+		{trees.SpanningTree{Siblings: true}.Form(3), nil, false},
+		{chains.Form(3, false), nil, false},
+	} {
+		if got := accelerator.PredictsTrees(c.form, c.constraints); got != c.want {
+			t.Errorf("%+v, constraints %v: the device predicts %v", c.form.Structure, c.constraints, got)
+		}
 	}
 }

@@ -95,7 +95,7 @@ func watches(t *testing.T, size int) []*watch {
 // eventually waits for a loss.
 func eventually(t *testing.T, w *watch) string {
 	t.Helper()
-	for range 1000 {
+	for range 6000 {
 		if err := w.loss(); err != nil {
 			return err.Error()
 		}

@@ -9,12 +9,14 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -28,11 +30,42 @@ import (
 
 // Tests of ranks are parallel, though each starts several processes: these wait for each other, and mpirun takes a second to end after a failure.
 
-// ranked are flags of runs that several ranks share.
-var ranked = map[string][]string{
-	"lbfgs":       {"train", "--examples", "240,10,10", "--net", "linear", "--loss", "crf", "--method", "lbfgs", "--passes", "4", "--baselines", "off"},
-	"prox-linear": {"train", "--examples", "240,10,10", "--channels", "4", "--hidden", "16", "--model-batch", "16", "--passes", "2", "--baselines", "off"},
+// ranked returns flags of runs that several ranks share. Rows of numbers with few labels keep them short: each rank computes L-BFGS's metric of
+// transitions, in a time that grows with the fourth power of the number of labels.
+func ranked(t *testing.T) map[string][]string {
+	t.Helper()
+	archive, err := numbersOnce()
+	if err != nil {
+		t.Fatal(err)
+	}
+	numbers := []string{"train", "--task", "tag", "--train", archive}
+	return map[string][]string{
+		"lbfgs":       with(numbers, "--net", "linear", "--loss", "crf", "--method", "lbfgs", "--passes", "4"),
+		"archive":     with(numbers, "--net", "mlp", "--hidden", "8", "--method", "adam", "--lr", "0.01", "--batch", "64", "--passes", "2"),
+		"prox-linear": {"train", "--examples", "240,10,10", "--channels", "4", "--hidden", "16", "--model-batch", "16", "--passes", "2", "--baselines", "off"},
+	}
 }
+
+// numbersOnce writes an archive of rows of numbers: more than three ranks need to have shards of a full pass each.
+var numbersOnce = sync.OnceValues(func() (string, error) {
+	const examples, length, width, kinds = 800, 3, 20, 3
+	r := rand.New(rand.NewPCG(1, 2))
+	features, labels, lengths := make([]float32, examples*length*width), make([]int64, examples*length), make([]int64, examples)
+	for k := range features {
+		features[k] = float32(r.NormFloat64())
+	}
+	for k := range labels {
+		labels[k], lengths[k/length] = int64(r.IntN(kinds)), length
+		features[k*width+int(labels[k])]++
+	}
+	var content bytes.Buffer
+	err := arrays.WriteNPZ(&content, func(w arrays.NPZWriter) error {
+		return errors.Join(arrays.Add(w, "features", features, examples*length, width), arrays.Add(w, "labels", labels, examples*length),
+			arrays.Add(w, "lengths", lengths, examples))
+	})
+	path := filepath.Join(shared, "numbers.npz")
+	return path, errors.Join(err, os.WriteFile(path, content.Bytes(), 0o666))
+})
 
 // modelBytes returns the model file of a run.
 func modelBytes(t *testing.T, dir string) []byte {
@@ -59,34 +92,21 @@ func TestRanksTrainTheModelOfOne(t *testing.T) {
 	t.Parallel()
 	text := []string{"train", "--task", "tag", "--columns", "word=0,pos=1,label=-1", "--train", filepath.Join(drawnText(t), "train.conll")}
 	files := t.TempDir()
-	whole, crfsuite, archive := filepath.Join(files, "whole.template"), filepath.Join(files, "x.crfsuite"), filepath.Join(files, "x.npz")
+	whole, crfsuite := filepath.Join(files, "whole.template"), filepath.Join(files, "x.crfsuite")
 	var lines strings.Builder
 	for i := range 800 {
 		fmt.Fprintf(&lines, "@weight:%d\nA|B\tw=%d:0.5\tx\nB\tw=%d\n?\ty:%d\n\n", 1+i%2, i%50, i%37, i%3)
 	}
-	var content bytes.Buffer
-	err := arrays.WriteNPZ(&content, func(w arrays.NPZWriter) error {
-		features, labels, lengths := make([]float32, 2400*4), make([]int64, 2400), make([]int64, 800)
-		for k := range features {
-			features[k] = float32(k*k%7) - 3
+	for path, text := range map[string]string{whole: "U%x[0,word]\nS%x[all..3,word]\nS%length\n", crfsuite: lines.String()} {
+		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
 		}
-		for k := range labels {
-			labels[k], lengths[k/3] = int64(k*k%5%3), 3
-		}
-		return errors.Join(arrays.Add(w, "features", features, 2400, 4), arrays.Add(w, "labels", labels, 2400), arrays.Add(w, "lengths", lengths, 800))
-	})
-	for path, text := range map[string]string{whole: "U%x[0,word]\nS%x[all..3,word]\nS%length\n", crfsuite: lines.String(), archive: content.String()} {
-		err = errors.Join(err, os.WriteFile(path, []byte(text), 0o666))
-	}
-	if err != nil {
-		t.Fatal(err)
 	}
 	rows := with(text, "--encoder", encodedtest.Folder(t, "bert"), "--encoder-by-reference", "--encoder-layers", "last", "--passes", "2")
 	inShares := []string{"attributes", "attributes of CRFsuite, partial", "segments"}
 	runs := map[string][]string{
 		"attributes of CRFsuite, partial": {"train", "--train", crfsuite, "--partial", "--method", "lbfgs", "--passes", "2"},
 		"segments":                        with(text, "--structure", "segments", "--template", whole, "--method", "lbfgs", "--passes", "2"),
-		"archive":                         {"train", "--task", "tag", "--train", archive, "--net", "mlp", "--method", "adam", "--lr", "0.01", "--batch", "64", "--passes", "2"},
 		"attributes":                      with(text, "--method", "owl-qn", "--l1", "0.5", "--passes", "3", "--min-count", "2"),
 		"attributes, any example":         with(text, "--net", "linear", "--method", "sgd", "--lr", "0.1", "--batch", "16", "--passes", "2", "--min-count", "2"),
 		"attributes, snapshots":           with(text, "--net", "linear", "--method", "svrg", "--batch", "16", "--passes", "2"),
@@ -97,7 +117,7 @@ func TestRanksTrainTheModelOfOne(t *testing.T) {
 		"tuned, prox-linear": with(text, "--encoder", encodedtest.Folder(t, "bert"), "--encoder-by-reference", "--encoder-layers", "last", "--tune-encoder",
 			"--method", "prox-linear", "--model-batch", "32", "--passes", "1"),
 	}
-	maps.Copy(runs, ranked)
+	maps.Copy(runs, ranked(t))
 	for name, flags := range runs {
 		one := filepath.Join(t.TempDir(), "run")
 		if err := runProgram(with(flags, "--quiet", "--out", one)...); err != nil {
@@ -272,10 +292,10 @@ func TestOneProcessRefuses(t *testing.T) {
 func TestRanksWithoutLibrary(t *testing.T) {
 	t.Parallel()
 	rank := []string{ranks.LibraryVariable + "=/no/libmpi.so", "OMPI_COMM_WORLD_SIZE=2", "OMPI_COMM_WORLD_RANK=0"}
-	if out := dspIn(t, rank, with(ranked["lbfgs"], "--out", filepath.Join(t.TempDir(), "run"))...); out.code != 1 || !strings.Contains(out.stderr, "/no/libmpi.so") {
+	if out := dspIn(t, rank, with(ranked(t)["lbfgs"], "--out", filepath.Join(t.TempDir(), "run"))...); out.code != 1 || !strings.Contains(out.stderr, "/no/libmpi.so") {
 		t.Errorf("exit code %d:\n%s", out.code, out.stderr)
 	}
-	dspIn(t, rank, with(ranked["lbfgs"], "--passes", "1", "--ranks", "off", "--out", filepath.Join(t.TempDir(), "run"))...).ok()
+	dspIn(t, rank, with(ranked(t)["lbfgs"], "--passes", "1", "--ranks", "off", "--out", filepath.Join(t.TempDir(), "run"))...).ok()
 }
 
 // endARank starts two ranks, sends one of them a signal when the run has a checkpoint, and waits for the end of both.
@@ -356,7 +376,7 @@ func TestRanksOwnExamples(t *testing.T) {
 // A rank that is killed ends the run. Another number of ranks resumes it to the bits of a run without a break. So it is after an interrupt.
 func TestRanksResume(t *testing.T) {
 	t.Parallel()
-	flags := with(ranked["lbfgs"], "--passes", "10", "--gap", "0", "--checkpoint-every", "1")
+	flags := with(ranked(t)["lbfgs"], "--passes", "40", "--gap", "0", "--checkpoint-every", "1")
 	whole := filepath.Join(t.TempDir(), "run")
 	if err := runProgram(with(flags, "--quiet", "--out", whole)...); err != nil {
 		t.Fatal(err)

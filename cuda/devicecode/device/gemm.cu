@@ -33,7 +33,7 @@ struct Product {
 // place finds this block's matrices and depths. With several parts, C is the part's own product.
 DEVICE Product place(const float* a, const float* b, float* c, float* parts, int m, int n, int k, int layout_a, int layout_b, int ld_a,
 		int ld_b, int64_t stride_a, int64_t stride_b, int64_t stride_c, int batch, int part_depth, float beta) {
-	Product p = {a + BLOCK_Z * stride_a, b + BLOCK_Z * stride_b, c + BLOCK_Z * stride_c, m, n, k, layout_a, layout_b, 0, k, ld_a, ld_b, beta};
+	Product p = {a + BLOCK_Z * stride_a, b + BLOCK_Z * stride_b, c + BLOCK_Z * stride_c, m, n, k, layout_a, layout_b, 0, k, ld_a, ld_b, beta, nullptr};
 	if (BLOCKS_Y > 1) {
 		p.c = parts + ((int64_t)BLOCK_Y * batch + BLOCK_Z) * m * n;
 		p.from = BLOCK_Y * part_depth;
