@@ -210,7 +210,7 @@ func (c *Certificate) maximise(e *engine.Engine) {
 		sum += q * c.norm(j)
 	}
 	square := max(0, c.square()) + engine.DoubleUnit*sum*sum
-	slack += e.MixtureAllowance(size, math.Sqrt(square))
+	slack += e.BundleAllowance(size, math.Sqrt(square))
 	if d := linear - square/(2*λ) - slack; d > c.dual {
 		c.dual, c.rounded = d, slack
 	}

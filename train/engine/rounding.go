@@ -93,6 +93,15 @@ func (e *Engine) MixtureAllowance(size, norm float64) float64 {
 	return δ * (norm + δ/2) / e.Lambda
 }
 
+// BundleAllowance is MixtureAllowance of a certificate's bundle. Without sums in float64 it is an estimate: that of a single gradient, or that of independent roundings
+// of each where most of them cancels.
+func (e *Engine) BundleAllowance(size, norm float64) float64 {
+	if e.backend.precise() {
+		return e.MixtureAllowance(size, norm)
+	}
+	return max(e.GradientAllowance(norm*norm), e.Allowance(size*norm)) / e.Lambda
+}
+
 // linearRounding is the allowance for all terms of F(w) and D(u) except those of GradientAllowance. The sums over examples were
 // taken at w, the gradient g was computed from them, product is Σ|g_j||w_j − c_j|, and from is Σ|g_j|(|w_j| + |c_j|).
 func (e *Engine) linearRounding(w []float32, product, from float64, sums Sums) float64 {
