@@ -25,6 +25,7 @@ import (
 type Certificate struct {
 	value []float64   // a_k + ⟨g_k,c⟩ + constant
 	slack []float64   // allowance for rounding in that (FullPass.Rounded)
+	size  []float64   // the norm of g_k; of merged pieces, a mean norm of all that were rounded
 	grads [][]float32 // g_k
 	gram  [][]float64 // ⟨g_j,g_k⟩
 	mix   []float64   // q, the best combination
@@ -87,8 +88,8 @@ func (c *Certificate) RecordPrimal(w []float32, primal float64) {
 // passes, mixed with the gold outputs (engine.Objective.ElasticBound), instead of a bundle.
 func (c *Certificate) RecordDual(e *engine.Engine, u engine.Recomposed) {
 	if !e.Plain() {
-		d, magnitude := e.ElasticBound(u.Linear, u.Grad)
-		rounded := u.Rounded + e.GradientAllowance(magnitude)
+		d, of := e.ElasticBound(u.Linear, u.Grad)
+		rounded := u.Rounded + e.ElasticAllowance(of)
 		if d -= rounded; len(c.mix) == 0 || d > c.dual {
 			c.mix, c.dual, c.rounded = append(c.mix[:0], 1), d, rounded
 		}
@@ -97,10 +98,11 @@ func (c *Certificate) RecordDual(e *engine.Engine, u engine.Recomposed) {
 	if e.Lambda <= 0 {
 		return
 	}
-	k := c.place(e, len(u.Grad))
+	k := c.place(len(u.Grad))
 	c.value[k], c.slack[k], c.mix[k] = u.Central+e.Constant, u.Rounded, 0
 	c.grads[k] = append(c.grads[k][:0], u.Grad...)
 	c.relate(k)
+	c.size[k] = c.norm(k)
 	if len(c.mix) == 1 {
 		c.mix[0], c.dual = 1, math.Inf(-1)
 	}
@@ -109,10 +111,10 @@ func (c *Certificate) RecordDual(e *engine.Engine, u engine.Recomposed) {
 
 // place returns a free slot in the bundle. If the bundle is full and every piece has weight, it merges the two least used in
 // proportion to their weights, so that the bound falls only by the rounding of the merged gradient.
-func (c *Certificate) place(e *engine.Engine, dim int) int {
+func (c *Certificate) place(dim int) int {
 	n := len(c.mix)
 	if n < bundlePieces && n < max(2, bundleFloats/max(1, dim)) {
-		c.value, c.slack, c.mix = append(c.value, 0), append(c.slack, 0), append(c.mix, 0)
+		c.value, c.slack, c.size, c.mix = append(c.value, 0), append(c.slack, 0), append(c.size, 0), append(c.mix, 0)
 		c.grads = append(c.grads, nil)
 		for j := range c.gram {
 			c.gram[j] = append(c.gram[j], 0)
@@ -138,11 +140,11 @@ func (c *Certificate) place(e *engine.Engine, dim int) int {
 	p := c.mix[i] / (c.mix[i] + c.mix[j])
 	c.value[j] = p*c.value[i] + (1-p)*c.value[j]
 	c.slack[j] = p*c.slack[i] + (1-p)*c.slack[j]
-	mixture := c.square()
+	c.size[j] = p*(c.size[i]+2*c.norm(i)) + (1-p)*(c.size[j]+2*c.norm(j)) // p and its products are rounded, and their sum
 	vec.Axpby(float32(p), c.grads[i], float32(1-p), c.grads[j])
 	c.mix[j] += c.mix[i]
 	c.relate(j)
-	c.slack[j] += e.Allowance(math.Sqrt(c.gram[j][j]*mixture) / e.Lambda) // of the merged gradient, times w−c
+	c.size[j] += c.norm(j)
 	return i
 }
 
@@ -200,16 +202,22 @@ func (c *Certificate) maximise(e *engine.Engine) {
 	for j := range c.mix {
 		c.mix[j] /= total
 	}
+	size, sum := 0.0, 0.0 // sum is Σ q_k ‖g_k‖, the numbers that may cancel in the square
 	for j, q := range c.mix {
 		linear += q * c.value[j]
 		slack += q * c.slack[j]
+		size += q * c.size[j]
+		sum += q * c.norm(j)
 	}
-	square := c.square() / λ
-	slack += e.GradientAllowance(square)
-	if d := linear - square/2 - slack; d > c.dual {
+	square := max(0, c.square()) + engine.DoubleUnit*sum*sum
+	slack += e.BundleAllowance(size, math.Sqrt(square))
+	if d := linear - square/(2*λ) - slack; d > c.dual {
 		c.dual, c.rounded = d, slack
 	}
 }
+
+// norm returns ‖g_k‖.
+func (c *Certificate) norm(k int) float64 { return math.Sqrt(c.gram[k][k]) }
 
 // square returns ‖Σ q_k g_k‖².
 func (c *Certificate) square() float64 {
@@ -229,6 +237,7 @@ func (c *Certificate) Archive(a engine.Archive) {
 	}
 	a.Doubles("certificate.values", &c.value)
 	a.Doubles("certificate.slack", &c.slack)
+	a.Doubles("certificate.sizes", &c.size)
 	a.Doubles("certificate.mix", &c.mix)
 	for k := range n {
 		a.Floats(fmt.Sprintf("certificate.gradient%d", k), &c.grads[k])

@@ -3,8 +3,10 @@ package train_test
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
 	"pgregory.net/rapid"
 
 	"github.com/dsp-go/dsp/structured/machine/vec"
@@ -71,6 +73,73 @@ func TestBundle(t *testing.T) {
 					t.Fatalf("moving %g from piece %d to %d raises %g to %g", move, k, j, worth, v)
 				}
 			}
+		}
+	})
+}
+
+// Large gradients may cancel in a mixture, and their roundings to float32 do not: the bundle's bound is still one of the function that it bounds, which has the
+// gradients as they were. It is convex, and any weights are above its least value.
+func TestBundleOfLargeGradients(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		dim := rapid.IntRange(1, 5).Draw(t, "dim")
+		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 2))
+		size := math.Pow(10, rapid.Float64Range(0, 12).Draw(t, "log size"))
+		e := engineFor(engine.Objective{Lambda: math.Pow(10, rapid.Float64Range(-6, 1).Draw(t, "log λ"))})
+		var c train.Certificate
+		grads, heights := make([][]float64, rapid.IntRange(2, 40).Draw(t, "pieces")), []float64(nil)
+		large := make([]float64, dim)
+		for j := range large {
+			large[j] = size * r.NormFloat64()
+		}
+		for k := range grads {
+			grads[k] = make([]float64, dim)
+			rounded, share := make([]float32, dim), r.NormFloat64()
+			for j := range large {
+				grads[k][j] = share*large[j] + r.NormFloat64()
+				rounded[j] = float32(grads[k][j])
+			}
+			heights = append(heights, r.NormFloat64())
+			c.RecordDual(e, engine.Recomposed{Grad: rounded, Central: heights[k]})
+		}
+		value := func(w []float64) float64 {
+			most, square := math.Inf(-1), 0.0
+			for k, g := range grads {
+				most = max(most, heights[k]+floats.Dot(g, w))
+			}
+			for _, x := range w {
+				square += x * x
+			}
+			return most + e.Lambda/2*square
+		}
+		// Frank-Wolfe steps of the exact dual find weights close to the optimum.
+		mean, height, least := slices.Clone(grads[0]), heights[0], value(make([]float64, dim))
+		for range 2000 {
+			w := make([]float64, dim)
+			for j, g := range mean {
+				w[j] = -g / e.Lambda
+			}
+			least = min(least, value(w))
+			best, most := 0, math.Inf(-1)
+			for k, g := range grads {
+				if h := heights[k] + floats.Dot(g, w); h > most {
+					best, most = k, h
+				}
+			}
+			bend, d := 0.0, make([]float64, dim)
+			for j := range d {
+				d[j] = grads[best][j] - mean[j]
+				bend += d[j] * d[j] / e.Lambda
+			}
+			rise := heights[best] - height + floats.Dot(d, w)
+			if !(rise > 0 && bend > 0) {
+				break
+			}
+			γ := min(1, rise/bend)
+			floats.AddScaled(mean, γ, d)
+			height += γ * (heights[best] - height)
+		}
+		if c.Dual() > least+1e-9*math.Abs(least) {
+			t.Fatalf("bound %.12g, but a value is %.12g, with gradients of about %g and λ = %g", c.Dual(), least, size, e.Lambda)
 		}
 	})
 }

@@ -19,7 +19,7 @@ import (
 
 const (
 	checkpointFile    = "state.safetensors"
-	checkpointVersion = "2"
+	checkpointVersion = "3"
 )
 
 // Metadata keys.

@@ -87,8 +87,8 @@ func (b *LowerBound) Record(p *Problem, u engine.Recomposed, entropy Entropy, pa
 
 // recordElastic is Record with λ₁ > 0 or bounds.
 func (b *LowerBound) recordElastic(p *Problem, u engine.Recomposed, entropy Entropy) {
-	d, magnitude := p.ElasticBound(u.Linear+entropy.Value, u.Grad)
-	rounded := u.Rounded + entropy.Error + p.GradientAllowance(magnitude)
+	d, of := p.ElasticBound(u.Linear+entropy.Value, u.Grad)
+	rounded := u.Rounded + entropy.Error + p.ElasticAllowance(of)
 	if d -= rounded; d > b.Value {
 		b.Value, b.Rounded = d, rounded
 	}

@@ -5,12 +5,14 @@ import (
 	"hash/fnv"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/chains"
 	"github.com/dsp-go/dsp/train"
 	"github.com/dsp-go/dsp/train/engine"
 	"github.com/dsp-go/dsp/train/traintest"
@@ -33,7 +35,12 @@ func (c cell) String() string {
 // benign reports whether every method should come close to the optimum.
 func (c cell) benign() bool {
 	bounds := c.structure == "windows cut short" || strings.HasSuffix(c.structure, "cuts") // the gap includes what these lose
-	return c.nasty == "benign" && c.terms != "weights" && !strings.HasPrefix(c.terms, "l1 prior") && !bounds
+	return c.nasty == "benign" && c.terms != "weights" && c.terms != "zero weights" && c.terms != "l1 only" && !strings.HasPrefix(c.terms, "l1 prior") && !bounds
+}
+
+// extreme reports whether potentials may become infinite on the way.
+func (c cell) extreme() bool {
+	return slices.Contains([]string{"scales", "huge", "mixed", "far start", "tiny", "tiny λ"}, c.nasty) || c.terms == "zero weights"
 }
 
 // spoiler makes rows of inputs nasty.
@@ -41,8 +48,9 @@ type spoiler func(rows [][]float32)
 
 var (
 	losses  = []engine.Loss{engine.Hinge, engine.CRF, engine.SoftmaxMargin, engine.Quadratic}
-	terms   = []string{"plain", "l1", "prior", "weights", "l1 prior weights", "bounds", "l1 prior bounds"}
-	nasties = []string{"benign", "collinear", "nearly collinear", "offset", "duplicates", "single", "small λ", "large λ", "four", "strong", "far prior"}
+	terms   = []string{"plain", "l1", "prior", "weights", "l1 prior weights", "bounds", "l1 prior bounds", "zero weights", "constraints", "teacher", "l1 only"}
+	nasties = []string{"benign", "collinear", "nearly collinear", "offset", "duplicates", "single", "small λ", "large λ", "four", "strong", "far prior",
+		"scales", "huge", "tiny", "denormal", "tiny λ", "huge λ", "start", "far start", "mixed"}
 )
 
 // grid lists the cells.
@@ -53,6 +61,9 @@ func grid(seed uint64) (all []cell) {
 				continue
 			}
 			for _, of := range terms {
+				if of == "constraints" && !strings.Contains(d.name, "chain") || of == "teacher" && (loss != engine.CRF || !strings.Contains(d.name, "chain") && d.name != "choices") { // rows of trees have no sums that targets could be settled to
+					continue
+				}
 				for _, nasty := range nasties {
 					all = append(all, cell{d.name, d.draw, loss, of, nasty, seed})
 				}
@@ -106,6 +117,10 @@ func (c cell) problem(t testing.TB) *train.Problem {
 		C = 1e-5
 	case "large λ":
 		C = 1e5
+	case "tiny λ":
+		C = 1e-11
+	case "huge λ":
+		C = 1e9
 	case "four":
 		n, C = 4, 0.01
 	}
@@ -138,6 +153,17 @@ func (c cell) problem(t testing.TB) *train.Problem {
 			}
 		}
 	}
+	if c.terms == "l1 only" {
+		o.Lambda = 0
+	}
+	if c.terms == "zero weights" {
+		for range data.Len() {
+			data.Weights = append(data.Weights, []float64{0, 1e-6, 1, 1e6}[r.IntN(4)])
+		}
+	}
+	if c.terms == "constraints" {
+		o.Constraints = constraintsOf(r, data)
+	}
 	if c.terms == "weights" || c.terms == "l1 prior weights" {
 		for range data.Len() {
 			data.Weights = append(data.Weights, math.Pow(10, r.Float64()*6-3))
@@ -157,10 +183,62 @@ func (c cell) problem(t testing.TB) *train.Problem {
 			p.Smoothing = traintest.Entropy
 		}
 	}
+	if c.terms == "teacher" {
+		teach(t, r, p)
+	}
 	if err := p.Check(); err != nil {
 		t.Fatalf("%v: %v", c, err)
 	}
 	return p
+}
+
+// start returns the weights at which methods begin.
+func (c cell) start(dim int) []float32 {
+	w := make([]float32, dim)
+	scale := map[string]float64{"start": 1, "far start": 1e5}[c.nasty]
+	if scale > 0 {
+		copy(w, traintest.DrawWeights(c.rand(), dim, scale))
+	}
+	return w
+}
+
+// constraintsOf forbids labels and steps of chains that no gold output has.
+func constraintsOf(r *rand.Rand, d *structured.Dataset) structured.Constraints {
+	y := d.Alphabet.Len()
+	c := &chains.Constraints{Start: make([]bool, y), End: make([]bool, y), Transition: make([]bool, y*y)}
+	for _, of := range [][]bool{c.Start, c.End, c.Transition} {
+		for k := range of {
+			of[k] = r.IntN(3) > 0
+		}
+	}
+	for i := range d.Len() {
+		gold := d.Gold(i)
+		c.Start[gold[0]], c.End[gold[len(gold)-1]] = false, false
+		for t := 1; t < len(gold); t++ {
+			c.Transition[int(gold[t-1])*y+int(gold[t])] = false
+		}
+	}
+	return c
+}
+
+// teach replaces the gold outputs by the marginals of a model with drawn weights.
+func teach(t testing.TB, r *rand.Rand, p *train.Problem) {
+	targets := engine.NewMemory(p.Objective)
+	worker, oracle := p.Scorer.NewWorker(), p.Kind().Oracle().(oracles.Summer)
+	w := traintest.DrawWeights(r, p.Scorer.Dim(), math.Pow(10, r.Float64()*3-1))
+	var batch structured.Batch
+	var θ structured.Potentials
+	var u structured.Marginals
+	for i := range p.Len() {
+		batch.Reset(p.Data, []int{i})
+		if err := worker.Score(w, &batch, &θ); err != nil {
+			t.Fatal(err)
+		}
+		oracle.Exp(&θ, 1, make([]float64, 1), &u)
+		targets.Set(i, &u, 0)
+	}
+	engine.SettleTargets(p.Scorer.Form(), &targets.Marginals)
+	p.Completion, p.Soft = targets, true
 }
 
 // spoil makes rows of inputs nasty.
@@ -176,6 +254,22 @@ func spoil(r *rand.Rand, nasty string, rows [][]float32) {
 			row[1] = row[0] + float32(1e-4*r.NormFloat64())
 		case "offset":
 			row[0] += 1e6
+		case "scales":
+			for j := range row {
+				row[j] *= []float32{1, 1e-8, 1e8, 1e-4}[j%4]
+			}
+		case "huge":
+			row[0] *= 1e20
+		case "tiny":
+			for j := range row {
+				row[j] *= 1e-25
+			}
+		case "denormal":
+			row[0] *= 1e-43
+		case "mixed":
+			for j := range row {
+				row[j] *= float32(math.Pow(10, float64(r.IntN(13)-6)))
+			}
 		case "strong":
 			for j := range row {
 				row[j] *= 3

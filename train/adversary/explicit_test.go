@@ -6,6 +6,7 @@ import (
 
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/chains"
 	"github.com/dsp-go/dsp/train"
 	"github.com/dsp-go/dsp/train/engine"
 )
@@ -59,6 +60,9 @@ func list(t testing.TB, p *train.Problem) *explicit {
 	jacobian := jacobians(t, p)
 	n := float64(p.Len())
 	for i := range p.Len() {
+		if p.Data.Weight(i) == 0 {
+			continue
+		}
 		var batch structured.Batch
 		batch.Reset(p.Data, []int{i})
 		θ, u := &structured.Potentials{}, &structured.Marginals{}
@@ -71,23 +75,35 @@ func list(t testing.TB, p *train.Problem) *explicit {
 			x.blocks = append(x.blocks, fits(p.Data.Weight(i)/n, jacobian[i], u, x.dim()))
 			continue
 		}
-		bl := block{κ: p.Data.Weight(i) / n, a: [][]float64{make([]float64, x.dim())}, b: []float64{0}}
+		bl := block{κ: p.Data.Weight(i) / n}
+		if !p.Soft {
+			bl.a, bl.b = [][]float64{make([]float64, x.dim())}, []float64{0}
+		}
 		θ.Structure.Each(θ, 0, func(y []int32) {
+			if c, some := p.Constraints.(*chains.Constraints); some && !c.Allows(y) {
+				return
+			}
 			u.Clear()
 			u.Add(0, y, 1)
-			u.Add(0, gold.Output, -1)
-			if u.Zero(0) {
-				return
+			if !p.Soft {
+				u.Add(0, gold.Output, -1)
+				if u.Zero(0) {
+					return
+				}
 			}
 			row, b := make([]float64, x.dim()), 0.0
 			at := 0
 			for k := range u.Parts {
-				for _, v := range u.Parts[k].Of(0) {
+				for r, v := range u.Parts[k].Of(0) {
+					v := float64(v)
+					if p.Soft {
+						v -= float64(p.Completion.Parts[k].Of(i)[r])
+					}
 					if v != 0 {
 						e := jacobian[i][at]
-						b += float64(v) * e.constant
+						b += v * e.constant
 						for _, s := range e.slopes {
-							row[s.j] += float64(v) * s.x
+							row[s.j] += v * s.x
 						}
 					}
 					at++

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/dsp-go/dsp/oracles"
@@ -82,7 +83,11 @@ func (n *tally) judge(t *testing.T, what string, j judged, p *train.Problem, bes
 }
 
 // seen is the interval that a run has stated: its largest dual and its least objective.
-type seen struct{ lower, upper float64 }
+type seen struct {
+	lower, upper float64
+	start        []float32 // nil: the origin
+	extreme      bool      // potentials may become infinite
+}
 
 // run is judge, and notes what the run states.
 func (n *tally) run(t *testing.T, what string, j judged, p *train.Problem, best *enclosure, passes int, states *seen) (v verdict) {
@@ -100,13 +105,18 @@ func (n *tally) run(t *testing.T, what string, j judged, p *train.Problem, best 
 		t.Errorf(what+"; "+j.name+": aborted: "+format, args...)
 		return verdict{gap: math.NaN()}
 	}
-	s := &train.State{W: make([]float32, p.Scorer.Dim()), Dual: math.NaN(), Primal: math.NaN()}
+	start := make([]float32, p.Scorer.Dim())
+	if states.start != nil {
+		start = slices.Clone(states.start)
+	}
+	s := &train.State{W: start, Dual: math.NaN(), Primal: math.NaN()}
 	if train.CheckTerms(m, p.Objective, false) != nil {
 		return verdict{refused: true}
 	}
 	ctx := context.Background()
 	if err := m.Start(ctx, p, s); err != nil {
-		if structured.IsBadInput(err) {
+		var infinite *engine.NonFiniteError
+		if structured.IsBadInput(err) || states.extreme && errors.As(err, &infinite) {
 			return verdict{refused: true}
 		}
 		return abort("start: %v", err)
@@ -128,7 +138,7 @@ func (n *tally) run(t *testing.T, what string, j judged, p *train.Problem, best 
 	for range passes {
 		if err := m.Pass(ctx, p, s); err != nil {
 			var infinite *engine.NonFiniteError
-			if !m.Convex() && errors.As(err, &infinite) { // stochastic gradients with a step that is too long for an offset of 1e6: nothing was certified
+			if (!m.Convex() || states.extreme) && errors.As(err, &infinite) { // stochastic gradients with a step that is too long for an offset of 1e6: nothing was certified
 				return verdict{gap: math.NaN()}
 			}
 			return abort("pass %d: %v", s.Passes, err)

@@ -29,12 +29,12 @@ import (
 //
 // with g the gradient of the point and a its linear part plus entropy. The mixture 1_y + s(u − 1_y) has the gradient s·g, the linear
 // part s times that of u (it is 0 for 1_y) and, because entropy is concave, at least s times the entropy. So every s gives a bound. For
-// λ = 0 it is the best feasible s (FeasibleShare): a gradient beyond λ₁ still proves something. magnitude is that of the terms whose
-// rounding errors come from g: Σ |s·g_j w_j| at the minimiser w, which is in the box if there are bounds. With λ = 0 the bound depends on the largest entry of g alone. An entry is a sum over all positions, whose
-// rounding errors grow like the square root of their number.
-func (o *Objective) ElasticBound(a float64, g []float32) (bound, magnitude float64) {
+// λ = 0 it is the best feasible s (FeasibleShare): a gradient beyond λ₁ still proves something. of are the terms whose
+// rounding errors come from g: Σ |s·g_j w_j| at the minimiser w, which is in the box if there are bounds, and Σ g_j²/2λ of the weights that errors may move. With λ = 0 the
+// bound depends on the largest entry of g alone. An entry is a sum over all positions, whose rounding errors grow like the square root of their number.
+func (o *Objective) ElasticBound(a float64, g []float32) (bound float64, of ElasticTerms) {
 	if o.Lambda == 0 {
-		return max(0, o.FeasibleShare(g)*a) + o.Constant, math.Abs(a) * math.Sqrt(float64(o.Data.Positions()))
+		return max(0, o.FeasibleShare(g)*a) + o.Constant, ElasticTerms{first: math.Abs(a) * math.Sqrt(float64(o.Data.Positions()))}
 	}
 	type coordinate struct{ g, c, λ1 float64 }
 	var moves []coordinate // those whose minimiser is not 0 for all s
@@ -45,8 +45,9 @@ func (o *Objective) ElasticBound(a float64, g []float32) (bound, magnitude float
 			if o.Center != nil {
 				c = float64(o.Center[lo+j])
 			}
-			if size+o.Lambda*math.Abs(c) > λ1 || o.Bounds != nil {
+			if size*(1+nearThreshold)+o.Lambda*math.Abs(c) > λ1 || o.Bounds != nil {
 				moves = append(moves, coordinate{float64(x), c, λ1})
+				of.second += size * size / (2 * o.Lambda)
 			} else {
 				rest += o.Lambda / 2 * c * c
 			}
@@ -81,7 +82,20 @@ func (o *Objective) ElasticBound(a float64, g []float32) (bound, magnitude float
 		}
 		d, _, size = value(lo)
 	}
-	return d + o.Constant, size
+	of.first = size
+	return d + o.Constant, of
+}
+
+// ElasticTerms are those of an ElasticBound whose rounding errors come from the gradient: of first and of second order in its errors.
+type ElasticTerms struct{ first, second float64 }
+
+// nearThreshold is a share of an entry of a gradient that it errs by at most, on any device.
+const nearThreshold = 1e-2
+
+// ElasticAllowance returns the allowance for a gradient's rounding in an ElasticBound.
+func (e *Engine) ElasticAllowance(of ElasticTerms) float64 {
+	share := e.GradientAllowance(1)
+	return e.GradientAllowance(of.first) + share*share*of.second
 }
 
 // FeasibleShare returns the largest s in [0, 1] for which a dual point of gradient s·g proves something with λ = 0: no |s·g_j| may be above λ₁.

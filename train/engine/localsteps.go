@@ -118,7 +118,7 @@ func (x *lazySteps) step(ρ, q, c, β float64, d Gradient) {
 	if δ != 0 {
 		d.AddTo(float32(δ), x.W)
 	}
-	if σ := x.a*δ + x.r*β; σ != 0 {
+	if σ := x.a*δ + x.r*β; σ != 0 && x.Count > 0 { // before, a and r are 0, and there is no mean
 		d.AddTo(float32(σ), x.Mean)
 	}
 	if β != 0 {

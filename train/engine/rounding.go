@@ -36,7 +36,9 @@ import (
 //     different rows disagree, as those of a step and of its ends do, with the sizes of potentials at w and at the centre c together (centres): a method
 //     begins at w = 0, and where a prior is far, so is the optimum. The two differ by ⟨g_i, g⟩/λ at the optimum, of the order of the loss; what those add is not proved.
 //   - the gradient is rounded to float32 after the sum. D = ⟨g, c⟩ − ‖g‖²/2λ + … has ⟨g, c − w⟩ from the sum in float64, and loses
-//     ε Σ |g_j| |w'_j − c_j| at the minimiser w' = c − g/λ: ε ‖g‖²/λ.
+//     ε Σ |g_j| |w'_j − c_j| at the minimiser w' = c − g/λ: ε ‖g‖²/λ. Where g is a mixture of rounded gradients g_k, large ones may cancel in it, and their roundings
+//     do not: it loses δ‖g‖/λ + δ²/2λ with δ = ε Σ q_k ‖g_k‖ (MixtureAllowance). Thresholds and bounds make w' a function of g that bends: there it loses
+//     another δ_j²/2λ for each weight that may move, δ_j = ε |g_j|.
 //
 // # The objective
 //
@@ -60,7 +62,7 @@ const (
 
 	singleSums = 8 // errors of potentials that are sums in float32, in those of sums in float64: an estimate
 
-	doubleUnit = 1. / (1 << 48) // bound on the relative errors of sums in float64
+	DoubleUnit = 1. / (1 << 48) // bound on the relative errors of sums in float64
 )
 
 // Allowance returns the allowance for rounding of magnitudes that were added in float32 in any order, as an estimate.
@@ -81,13 +83,32 @@ func (e *Engine) GradientAllowance(square float64) float64 {
 	return e.Allowance(gradientFactor * square)
 }
 
+// MixtureAllowance returns the allowance for the roundings of gradients in the bound −‖g‖²/2λ of a mixture g of them. They were rounded one by one, so that the error
+// of g is a share of their mean norm, size, however much of them cancels in g: an error δ lowers the bound by at most ‖δ‖‖g‖/λ + ‖δ‖²/2λ.
+func (e *Engine) MixtureAllowance(size, norm float64) float64 {
+	δ := Unit * size
+	if !e.backend.precise() {
+		δ = e.GradientAllowance(size)
+	}
+	return δ * (norm + δ/2) / e.Lambda
+}
+
+// BundleAllowance is MixtureAllowance of a certificate's bundle. Without sums in float64 it is an estimate: that of a single gradient, or that of independent roundings
+// of each where most of them cancels.
+func (e *Engine) BundleAllowance(size, norm float64) float64 {
+	if e.backend.precise() {
+		return e.MixtureAllowance(size, norm)
+	}
+	return max(e.GradientAllowance(norm*norm), e.Allowance(size*norm)) / e.Lambda
+}
+
 // linearRounding is the allowance for all terms of F(w) and D(u) except those of GradientAllowance. The sums over examples were
 // taken at w, the gradient g was computed from them, product is Σ|g_j||w_j − c_j|, and from is Σ|g_j|(|w_j| + |c_j|).
 func (e *Engine) linearRounding(w []float32, product, from float64, sums Sums) float64 {
 	inv := 1 / float64(e.Len())
 	rest := math.Abs(sums.Linear*inv) + math.Abs(sums.Entropy*inv) + math.Abs(e.Constant)
 	if e.backend.precise() {
-		return sums.Below*inv + doubleUnit*(from+rest)
+		return sums.Below*inv + DoubleUnit*(from+rest)
 	}
 	return e.Allowance(e.backend.scores(sums, product), rest, gradientFactor*product, e.regulariser(w)-e.Constant)
 }
@@ -98,7 +119,7 @@ func (e *Engine) roundUp(f float64, sums Sums) float64 {
 	if !e.Scorer.Affine() || f <= e.Constant && e.Lambda == 0 && e.L1 == 0 {
 		return f
 	}
-	return f + sums.Above/float64(e.Len()) + doubleUnit*math.Abs(f)
+	return f + sums.Above/float64(e.Len()) + DoubleUnit*math.Abs(f)
 }
 
 // sizes are magnitudes of an example's potentials: each is a sum over rows r of 1 + max_y |θ_i(r,y)|, where the 1 stands for the loss.

@@ -39,7 +39,7 @@ func (x *blend) rounded(p *train.Problem, far float64) float64 {
 	if p.Lambda == 0 {
 		return x.slack
 	}
-	return x.slack + p.GradientAllowance(x.size*far)
+	return x.slack + p.MixtureAllowance(x.size, p.Lambda*far)
 }
 
 func (x *blend) archive(a engine.Archive) {

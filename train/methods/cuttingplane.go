@@ -107,7 +107,7 @@ func (m *CuttingPlane) Archive(a engine.Archive) {
 type planes struct {
 	central []float64   // b_k
 	slack   []float64   // allowance for rounding in that
-	size    []float64   // the norm of g_k; of merged planes, the mean norm of those that they mix
+	size    []float64   // the norm of g_k; of merged planes, a mean norm of all that were rounded
 	grads   [][]float32 // g_k
 	gram    [][]float64 // ⟨g_j, g_k⟩
 	mix     []float64   // q
@@ -143,6 +143,9 @@ func (x *planes) relate(k int) {
 	}
 }
 
+// norm returns ‖g_k‖.
+func (x *planes) norm(k int) float64 { return math.Sqrt(x.gram[k][k]) }
+
 // thin removes the plane that has been idle longest. If none is idle, it merges the two least used in proportion to their weights, which leaves
 // the solution as it is.
 func (x *planes) thin() {
@@ -172,9 +175,10 @@ func (x *planes) thin() {
 	x.central[j] += share * (x.central[i] - x.central[j])
 	x.slack[j] += share * (x.slack[i] - x.slack[j])
 	x.mix[j] += x.mix[i]
+	x.size[j] = share*(x.size[i]+2*x.norm(i)) + (1-share)*(x.size[j]+2*x.norm(j)) // the share and its products are rounded, and their sum
 	vec.Axpby(float32(share), x.grads[i], float32(1-share), x.grads[j])
 	x.relate(j)
-	x.size[j] += share*(x.size[i]-x.size[j]) + math.Sqrt(x.gram[j][j]) // rounded again
+	x.size[j] += x.norm(j)
 	x.remove(i)
 }
 
@@ -282,7 +286,7 @@ func (x *planes) value(p *train.Problem, g []float64) (d, rounded float64) {
 		rounded += q * x.slack[k]
 		size += q * x.size[k]
 	}
-	rounded += p.GradientAllowance(size * math.Sqrt(square) / p.Lambda)
+	rounded += p.MixtureAllowance(size, math.Sqrt(square))
 	return d - rounded, rounded
 }
 

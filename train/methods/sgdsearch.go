@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/train"
 	"github.com/dsp-go/dsp/train/engine"
 )
@@ -42,6 +43,9 @@ func searchRate(ctx context.Context, p *train.Problem, w []float32) (rate float6
 	norm, loss := first.Grad.Norm2()/(b*b), first.Smoothed/b
 	if norm == 0 || loss <= 0 { // nothing to learn
 		return 1, len(learn), nil
+	}
+	if math.IsNaN(norm) || math.IsInf(norm, 0) {
+		return 0, 0, structured.BadInput("%s: the gradient's norm is not finite, so that no step size can be found: some inputs are too large. Scale them down", p.Data.Name)
 	}
 	var trial engine.Path
 	trials := 0
