@@ -48,7 +48,6 @@ type Checkpoint struct {
 	dir      string
 	file     *safetensors.File // the state at the boundary
 	identity map[string]string
-	unnamed  []Rule // of those that it was opened with
 	books    books
 	saved    bool // the folder already holds this state
 	reader   bool // another process writes
@@ -85,9 +84,8 @@ func NewCheckpoint(dir string, identity map[string]string) (*Checkpoint, error) 
 
 // OpenCheckpoint reads the checkpoint in a folder so that a run with the given identity can resume from it. It is bad input if
 // the checkpoint is missing (fs.ErrNotExist), damaged or of another version, or if its run has another identity. Names that are ignored
-// do not count, where the checkpoint has them. Rules that it does not name are no difference by themselves: the error says them beside other
-// differences, and Unnamed returns them.
-func OpenCheckpoint(dir string, identity map[string]string, rules []Rule, ignored ...string) (*Checkpoint, error) {
+// do not count, where the checkpoint has them.
+func OpenCheckpoint(dir string, identity map[string]string, ignored ...string) (*Checkpoint, error) {
 	path := filepath.Join(dir, checkpointFile)
 	f, err := readNumbers(path)
 	if err != nil {
@@ -99,20 +97,10 @@ func OpenCheckpoint(dir string, identity map[string]string, rules []Rule, ignore
 	for _, name := range ignored {
 		delete(f.Metadata, identityPrefix+name)
 	}
-	was := map[string]string{}
-	for k, v := range f.Metadata {
-		if name, ok := strings.CutPrefix(k, identityPrefix); ok {
-			was[name] = v
-		}
+	if differ := differences(f.Metadata, identity); len(differ) > 0 {
+		return nil, structured.BadInput("%s: cannot resume, the run was another: %s. Give the same settings and data, or start a new run", path, strings.Join(differ, "; "))
 	}
-	unnamed := Unnamed(rules, was)
-	for _, r := range unnamed {
-		was[r.Name] = identity[r.Name]
-	}
-	if differ := differences(was, identity); len(differ) > 0 {
-		return nil, structured.BadInput("%s: cannot resume, the run was another: %s%s. Give the same settings and data, or start a new run", path, strings.Join(differ, "; "), Explain(unnamed))
-	}
-	c := &Checkpoint{dir: dir, identity: identity, file: f, saved: true, unnamed: unnamed}
+	c := &Checkpoint{dir: dir, identity: identity, file: f, saved: true}
 	for name, r := range map[string]*record.Record{lastKey: &c.books.Last, bestKey: &c.books.Best} {
 		if err := json.Unmarshal([]byte(f.Metadata[name]), r); err != nil {
 			return nil, structured.BadInput("%s: metadata %q: %w", path, name, err)
@@ -156,8 +144,14 @@ func CheckpointWeights(dir string) (w []float32, pass int, err error) {
 	return w, r.Pass, err
 }
 
-// differences lists the differences between the identity that a run had and the one that it has.
-func differences(was, identity map[string]string) []string {
+// differences lists the differences between a checkpoint's metadata and a run's identity.
+func differences(metadata, identity map[string]string) []string {
+	was := map[string]string{}
+	for k, v := range metadata {
+		if name, ok := strings.CutPrefix(k, identityPrefix); ok {
+			was[name] = v
+		}
+	}
 	names := maps.Clone(was)
 	maps.Copy(names, identity)
 	var list []string
@@ -181,9 +175,6 @@ func (c *Checkpoint) Pass() int { return c.books.Last.Pass }
 
 // ReadOnly makes a checkpoint that a run can resume from, but does not write: another process does.
 func (c *Checkpoint) ReadOnly() { c.reader = true }
-
-// Unnamed returns the rules that the checkpoint was opened with and does not name.
-func (c *Checkpoint) Unnamed() []Rule { return c.unnamed }
 
 // Resumes reports whether the checkpoint was opened to resume from.
 func (c *Checkpoint) Resumes() bool { return c.file != nil }

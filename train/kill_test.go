@@ -35,7 +35,7 @@ func TestMain(m *testing.M) {
 func trainInFolder(dir string) error {
 	identity := map[string]string{"seed": "3"}
 	folder := filepath.Join(dir, "checkpoint")
-	c, err := train.OpenCheckpoint(folder, identity, nil)
+	c, err := train.OpenCheckpoint(folder, identity)
 	if errors.Is(err, os.ErrNotExist) {
 		c, err = train.NewCheckpoint(folder, identity)
 	}

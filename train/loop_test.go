@@ -137,7 +137,7 @@ func newCheckpoint(t *testing.T, dir string) *train.Checkpoint {
 
 func openCheckpoint(t *testing.T, dir string) *train.Checkpoint {
 	t.Helper()
-	c, err := train.OpenCheckpoint(dir, map[string]string{"seed": "3"}, nil)
+	c, err := train.OpenCheckpoint(dir, map[string]string{"seed": "3"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -254,7 +254,7 @@ func TestUnwritable(t *testing.T) {
 	if _, _, err := record.OpenMetrics(filepath.Join(file, "metrics.jsonl"), 0); !structured.IsBadInput(err) {
 		t.Errorf("metrics: %v", err)
 	}
-	if _, err := train.OpenCheckpoint(t.TempDir(), nil, nil); !structured.IsBadInput(err) || !errors.Is(err, fs.ErrNotExist) {
+	if _, err := train.OpenCheckpoint(t.TempDir(), nil); !structured.IsBadInput(err) || !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("no checkpoint: %v", err)
 	}
 }

@@ -123,13 +123,13 @@ func TestDamagedCheckpoints(t *testing.T) {
 					}
 				}
 				save()
-				if _, err := train.OpenCheckpoint(dir, identity, nil); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "damaged") {
+				if _, err := train.OpenCheckpoint(dir, identity); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "damaged") {
 					t.Errorf("%s, %s: %s is damaged, and opening the checkpoint says %v", d.Name, name, tensor, err)
 				}
 				mended++
 				f.Metadata["sum"] = f.Sum()
 				save()
-				c, err := train.OpenCheckpoint(dir, identity, nil)
+				c, err := train.OpenCheckpoint(dir, identity)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -185,13 +185,9 @@ func (p *pathRun) identify() error {
 	if err := json.Unmarshal(text, &was); err != nil {
 		return structured.BadInput("%s: expected what the path was trained on: %w", path, err)
 	}
-	unnamed := train.Unnamed(p.rules(), was)
-	for _, r := range unnamed {
-		was[r.Name] = now[r.Name]
-	}
 	for _, name := range slices.Sorted(maps.Keys(now)) {
 		if was[name] != now[name] && !slices.Contains(filePaths, name) {
-			return structured.BadInput("--resume %s: its path is of another %s: %s, not %s%s; start a new run", p.config.Out, name, cmp.Or(was[name], "none"), now[name], train.Explain(unnamed))
+			return structured.BadInput("--resume %s: its path is of another %s: %s, not %s; start a new run", p.config.Out, name, cmp.Or(was[name], "none"), now[name])
 		}
 	}
 	return nil

@@ -60,7 +60,6 @@ func (r *Run) train(ctx context.Context) (*Result, []record.Record, error) {
 		was := debug.SetGCPercent(largeGarbage)
 		defer debug.SetGCPercent(was)
 	}
-	warnOfRules(r.o.Log, checkpoint.Unnamed())
 	if pass := checkpoint.Pass(); pass > 0 {
 		r.o.Log.Info("the run goes on from its last checkpoint", "pass", pass)
 	}
@@ -195,9 +194,6 @@ func (r *Run) identity() map[string]string {
 	if v := r.model.Vectors; v != nil {
 		identity["vectors of words"] = train.FingerprintOf(v.Rows)
 	}
-	for _, rule := range r.rules() {
-		identity[rule.Name] = ruleNow
-	}
 	return identity
 }
 
@@ -206,7 +202,7 @@ func (r *Run) checkpoint() (*train.Checkpoint, error) {
 	identity := r.identity()
 	dir := filepath.Join(r.config.Out, checkpointFolder)
 	if r.config.Resume != "" {
-		c, err := train.OpenCheckpoint(dir, identity, r.rules(), slices.Concat(filePaths, drawnBy)...)
+		c, err := train.OpenCheckpoint(dir, identity, slices.Concat(filePaths, drawnBy)...)
 		if !errors.Is(err, fs.ErrNotExist) {
 			return c, err
 		}

@@ -164,11 +164,6 @@ func (m *BatchProxLinear) eta(passes float64) float64 {
 	return first * math.Pow(batchEtaEnd, min(1, passes/float64(m.Passes-m.Finish)))
 }
 
-// SharesLambda reports whether the method's models of a problem may have a part of the regulariser only.
-func (m *BatchProxLinear) SharesLambda(p *train.Problem) bool {
-	return m.ModelBatch < fullModel && p.L1 == 0
-}
-
 // modelLambda returns λ of the models of a pass of so many steps: that of the objective, or a part of it where models of 8 examples would take
 // fewer steps. The dual variable γ shortens what the loss moves in a step, but not what the regulariser shrinks: a weight by the factor
 // 1/(1 + ηλ/h). Weights with small gradients, whose scale h is small, would be gone after a few of the many steps on small models, and with them
