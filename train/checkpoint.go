@@ -26,7 +26,7 @@ const (
 const (
 	versionKey     = "checkpoint_version"
 	methodKey      = "method"
-	sumKey         = "sum"  // of the tensors; files of earlier versions of the program have none
+	sumKey         = "sum"  // of the tensors
 	lastKey        = "last" // books.Last
 	bestKey        = "best" // books.Best
 	identityPrefix = "run." // prefix of the identity, which tells runs apart
@@ -92,7 +92,7 @@ func OpenCheckpoint(dir string, identity map[string]string, ignored ...string) (
 		return nil, fmt.Errorf("cannot resume: %w", err)
 	}
 	if v := f.Metadata[versionKey]; v != checkpointVersion {
-		return nil, structured.BadInput("%s: checkpoint version %q, expected %s", path, v, checkpointVersion)
+		return nil, structured.BadInput("%s: checkpoint version %q, expected %s: another version of the program wrote it, which computed otherwise. Start a new run, which may begin with the weights of this one", path, v, checkpointVersion)
 	}
 	for _, name := range ignored {
 		delete(f.Metadata, identityPrefix+name)
