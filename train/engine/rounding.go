@@ -300,7 +300,7 @@ func (e *Engine) roundAnswers(ln *Lane) {
 		c, s := e.Data.Weight(i), measure(&ln.Theta, b, &ln.V)
 		ln.tally().Below += s.below(c, e.centre(i)) // v has the weight c already
 		if e.Loss.Smooth() {
-			ln.tally().Below += c * e.oracleRounding(ln, b)
+			ln.tally().Below += c*e.oracleRounding(ln, b) + beyondFloat32(&ln.Theta, b)*(s.moved+c*s.unseen)
 		}
 		ln.tally().Above += c * e.lossRounding(ln, b, s, ln.losses[b])
 	}
@@ -321,7 +321,8 @@ func (e *Engine) roundMemory(ln *Lane) {
 }
 
 // EntropyRounding bounds the rounding error of (1/n) Σ c_i H(u_i), for points u_i that are the marginals of the potentials φ_i, computed by
-// the oracle, and whose entropies are log Z(φ_i) − ⟨u_i, φ_i⟩. Only the given examples have an error.
+// the oracle, and whose entropies are log Z(φ_i) − ⟨u_i, φ_i⟩. Only the given examples have an error. It is +∞ where potentials are too large for marginals
+// that are known to float32: those may be far from all points of the polytope, and prove nothing.
 func (e *Engine) EntropyRounding(u, φ *structured.Marginals, examples []int) float64 {
 	var one structured.Potentials
 	var point, v structured.Marginals
@@ -338,9 +339,24 @@ func (e *Engine) EntropyRounding(u, φ *structured.Marginals, examples []int) fl
 			v.Add(0, e.Data.Gold(i), -1)
 		}
 		s := measure(&one, 0, &v)
+		if beyondFloat32(&one, 0) > 0 {
+			return math.Inf(1)
+		}
 		total += e.Data.Weight(i) * (oracles.Rounding(oracle, &one, 0, 1) + s.below(1, central{}))
 	}
 	return total / float64(e.Len())
+}
+
+// beyondFloat32 bounds the relative error of example b's marginals at temperature 1, if it is more than their rounding to float32, and else returns 0. The oracle adds
+// potentials in float64, and the exponential of a sum errs by as much, relatively, as the sum does in all. Potentials of 1e11 make that 1e-5 and more. What the
+// potentials of a settled row have in common counts nothing: oracles subtract it first.
+func beyondFloat32(θ *structured.Potentials, b int) float64 {
+	at := measureCentral(θ, b)
+	error := DoubleUnit * (at.used + float64(θ.Outputs[b+1]-θ.Outputs[b])*at.largest)
+	if error <= Unit {
+		return 0
+	}
+	return error
 }
 
 // lossRounding bounds the rounding error of the loss f_i of example b.
