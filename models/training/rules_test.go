@@ -16,14 +16,16 @@ import (
 )
 
 // A run on models of few examples whose checkpoint does not name the rule of their regulariser goes on, with a warning; it goes on without
-// one if the checkpoint names it, and with models of eight examples, which have always had all of the regulariser.
+// one if the checkpoint names it, with models of eight examples, which have always had all of the regulariser, and without a regulariser.
 func TestResumeWarnsOfRules(t *testing.T) {
 	for _, x := range []struct {
 		batch        settings.ModelBatch
+		reg          settings.Strength
 		older, warns bool
-	}{{3, true, true}, {3, false, false}, {8, true, false}} {
+	}{{3, 1, true, true}, {3, 1, false, false}, {8, 1, true, false}, {3, 0, true, false}} {
 		c := small(t)
 		c.Method, c.Net, c.Hidden, c.ModelBatch, c.Batch = "prox-linear", "mlp", settings.Sizes{3}, x.batch, 0
+		c.Reg = x.reg
 		mustTrain(t, c)
 		if x.older {
 			path := filepath.Join(c.Out, checkpointFolder, "state.safetensors")

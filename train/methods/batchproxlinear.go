@@ -166,7 +166,7 @@ func (m *BatchProxLinear) eta(passes float64) float64 {
 
 // SharesLambda reports whether the method's models of a problem may have a part of the regulariser only.
 func (m *BatchProxLinear) SharesLambda(p *train.Problem) bool {
-	return m.ModelBatch < fullModel && p.L1 == 0
+	return m.ModelBatch < fullModel && p.L1 == 0 && p.Lambda > 0
 }
 
 // modelLambda returns λ of the models of a pass of so many steps: that of the objective, or a part of it where models of 8 examples would take
