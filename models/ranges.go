@@ -87,22 +87,30 @@ func (s source) rangesOf(value string, share *structured.Share) (*ranges, error)
 	return x, nil
 }
 
-// sameKinds refuses processes whose training data are not of one format: each kind is read in a way of its own, in which the processes speak at other times.
+// sameKinds refuses processes whose training data are not of one format, or of which only some have development or test data: what there is decides when the processes speak to each other.
 func sameKinds(c *config.Config, share *structured.Share) error {
 	if share == nil {
 		return nil
 	}
-	mine := "format " + c.Format
+	kindOf := func(path string) string {
+		if path == "" {
+			return "no file"
+		}
+		return "a file"
+	}
+	mine := [3]string{"format " + c.Format, kindOf(c.Dev), kindOf(c.Test)}
 	if _, pack := packed.Is(c.Train); pack {
-		mine = "a pack"
+		mine[0] = "a pack"
 	}
 	all, err := structured.Tell(share, mine, nil)
 	if err != nil {
 		return err
 	}
-	for process, kind := range all {
-		if kind != all[0] {
-			return structured.BadInput("--train %s: rank %d finds %s, and rank 0 %s: all ranks need the same files", c.Train, process, kind, all[0])
+	for k, given := range []string{"train " + c.Train, "dev " + c.Dev, "test " + c.Test} {
+		for process, theirs := range all {
+			if theirs[k] != all[0][k] {
+				return structured.BadInput("--%s: rank %d finds %s, and rank 0 %s: all ranks need the same files", strings.TrimSpace(given), process, theirs[k], all[0][k])
+			}
 		}
 	}
 	return nil

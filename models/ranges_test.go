@@ -396,3 +396,39 @@ func TestRangesOfOtherFormats(t *testing.T) {
 		}
 	}
 }
+
+// Where only some processes have development or test data, they are refused by name: the others would wait for rows that these never tell.
+func TestRangesWithoutDevelopmentData(t *testing.T) {
+	for _, lacking := range []string{"dev", "test"} {
+		for _, without := range []int{0, 2} { // rank
+			c := ofFiles(t, []string{strings.Repeat("a b O\nb c B-A\n\n", 40)})
+			c.Dev, c.Test = c.Train, c.Train
+			found := []string{"a file", "a file", "a file"}
+			found[without] = "no file"
+			first := 2 // that differs from rank 0
+			if without == 0 {
+				first = 1
+			}
+			want := fmt.Sprintf("rank %d finds %s, and rank 0 %s: ", first, found[first], found[0])
+			err := rankstest.InProcess(t.Context(), 3, func(ctx context.Context, g ranks.Group) error {
+				c := c
+				if g.Rank() == without && lacking == "dev" {
+					c.Dev = ""
+				} else if g.Rank() == without {
+					c.Test = ""
+				}
+				r, err := Resolve(c)
+				if err == nil {
+					_, err = r.SharedData(engine.ShareOf(ctx, g))
+				}
+				if !structured.IsBadInput(err) || !strings.HasPrefix(err.Error(), "--"+lacking) || !strings.Contains(err.Error(), want) {
+					return fmt.Errorf("rank %d: %v, expected %s", g.Rank(), err, want)
+				}
+				return nil
+			})
+			if err != nil {
+				t.Errorf("--%s of all but rank %d: %v", lacking, without, err)
+			}
+		}
+	}
+}

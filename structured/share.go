@@ -264,8 +264,10 @@ func (d *Dataset) Complete() error {
 		return nil
 	}
 	for x, offsets := range d.AttributeRows() {
-		var own []byte
-		for t := offsets[d.Share.First]; t < offsets[d.Share.Last]; t++ {
+		from, to := offsets[d.Share.First], offsets[d.Share.Last]
+		count := x.Offsets[to] - x.Offsets[from]                             // is told first, so that others make room once
+		own := binary.AppendUvarint(make([]byte, 0, 3*count), uint64(count)) // 3 bytes are room for most numbers
+		for t := from; t < to; t++ {
 			own = x.appendRow(own, t)
 		}
 		all, err := d.Share.Gather(own)
@@ -273,15 +275,28 @@ func (d *Dataset) Complete() error {
 			return err
 		}
 		whole := Sparse{Offsets: make([]int, 1, len(x.Offsets))}
+		n := 0
+		for _, from := range all {
+			count, k := binary.Uvarint(from)
+			if k <= 0 || count > uint64(len(from)) { // an attribute takes a byte at least
+				return errUnreadable
+			}
+			n += int(count)
+		}
+		whole.Index = make([]int32, 0, n)
 		if x.valued() {
-			whole.Value = []float32{}
+			whole.Value = make([]float32, 0, n)
 		}
 		for _, from := range all {
-			for len(from) > 0 {
+			_, k := binary.Uvarint(from)
+			for from = from[k:]; len(from) > 0; {
 				if from = whole.takeRow(from); from == nil {
-					return errors.New("another process sent attributes that cannot be read")
+					return errUnreadable
 				}
 			}
+		}
+		if len(whole.Offsets) != len(x.Offsets) || len(whole.Index) != n {
+			return errUnreadable
 		}
 		*x = whole // that copies of the data set point to, too
 	}
@@ -289,6 +304,8 @@ func (d *Dataset) Complete() error {
 	d.Share.First, d.Share.Last = 0, d.Len()
 	return nil
 }
+
+var errUnreadable = errors.New("another process sent attributes that cannot be read")
 
 // appendRow appends row t to bytes: how many attributes it has, and each with its value if there are values.
 func (x *Sparse) appendRow(to []byte, t int) []byte {

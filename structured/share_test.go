@@ -63,3 +63,56 @@ func TestAgree(t *testing.T) {
 		}
 	})
 }
+
+// Processes that complete their attributes have those of all, in memory that has no room to spare: growing arrays would take up to twice as much. A message that ends too soon is refused.
+func TestComplete(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		rows := rapid.SliceOfN(rapid.SliceOfN(rapid.Int32Range(0, 1<<30), 0, 20), 3, 40).Draw(t, "rows")
+		valued, cut := rapid.Bool().Draw(t, "valued"), rapid.Bool().Draw(t, "cut")
+		firsts := []int{0, rapid.IntRange(0, len(rows)).Draw(t, "first"), len(rows)}
+		all := slices.Concat(rows...)
+		err := rankstest.InProcess(context.Background(), 2, func(ctx context.Context, g ranks.Group) error {
+			first, last := firsts[g.Rank()], firsts[g.Rank()+1]
+			d, x := structured.Dataset{Offsets: []int{0}}, structured.Sparse{Offsets: []int{0}}
+			for i, row := range rows {
+				d.Offsets = append(d.Offsets, i+1)
+				if first <= i && i < last {
+					x.Index = append(x.Index, row...)
+				}
+				x.Offsets = append(x.Offsets, len(x.Index))
+			}
+			if valued {
+				x.Value = make([]float32, len(x.Index))
+				for k, a := range x.Index {
+					x.Value[k] = float32(a) / 3
+				}
+			}
+			d.Attributes = &x
+			d.Share = &structured.Share{First: first, Last: last, Kept: true, Process: g.Rank(), Processes: 2, Gather: func(mine []byte) ([][]byte, error) {
+				if cut && g.Rank() == 1 {
+					mine = mine[:len(mine)-1]
+				}
+				return g.Gather(ctx, mine)
+			}}
+			err := d.Complete()
+			if cut {
+				if err == nil {
+					return fmt.Errorf("a message that ends too soon is taken")
+				}
+				return nil
+			}
+			if err == nil && (!slices.Equal(x.Index, all) || len(x.Offsets) != len(rows)+1 || cap(x.Index) != len(all) || cap(x.Value) != len(x.Value)) {
+				err = fmt.Errorf("%d of %d attributes with room for %d, %d values with room for %d", len(x.Index), len(all), cap(x.Index), len(x.Value), cap(x.Value))
+			}
+			for k, v := range x.Value {
+				if err == nil && v != float32(all[k])/3 {
+					err = fmt.Errorf("value %d is %g", k, v)
+				}
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	})
+}
