@@ -80,6 +80,7 @@ func (m *Model) Counts(ctx context.Context, d *structured.Dataset, threads int) 
 // count returns the marginals of examples, and those of their gold outputs: 1_y, or the marginals given what is known. Examples whose gold output is
 // impossible have zeros.
 func (p *predictor) count(d *structured.Dataset, examples []int) (*counted, error) {
+	p.batch = structured.Batch{} // of its own: the marginals share its offsets, and are read while the next batch is scored
 	if err := p.potentials(d, examples); err != nil {
 		return nil, err
 	}

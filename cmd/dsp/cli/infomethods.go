@@ -105,7 +105,7 @@ func (t methodTable) print(w io.Writer) error {
 	if err := printTable(w, rows); err != nil {
 		return err
 	}
-	if _, err := fmt.Fprintln(w, "memory: numbers kept per potential of the examples (bcpfw and n-slack keep outputs instead); with sums: whose oracle answers exp (dsp info); radius: for --radius only; blocks: the model depends on the number of ranks"); err != nil {
+	if _, err := fmt.Fprintln(w, "smooths: the max of the hinge; passes: by default; memory: numbers kept per potential of the examples (bcpfw and n-slack keep outputs instead); with sums: whose oracle answers exp (dsp info); radius: for --radius only; blocks: the model depends on the number of ranks"); err != nil {
 		return err
 	}
 	for _, x := range t {

@@ -35,7 +35,7 @@ func TestBadTrainingInput(t *testing.T) {
 		{"a negative regulariser", []string{"--reg", "-1"}, []string{"--reg", "at least 0, or auto"}},
 		{"below its least", []string{"--batch", "-1"}, []string{"--batch -1", "at least 0"}},
 		{"an argument", []string{"train.conll"}, []string{"flags only"}},
-		{"no such file", []string{"--task", "tag", "--train", "nowhere.conll"}, []string{"nowhere.conll", "no such file"}},
+		{"no such file", []string{"--task", "tag", "--train", "nowhere.conll"}, []string{"dsp: nowhere.conll: no such file or folder"}},
 		{"a folder", []string{"--task", "tag", "--train", t.TempDir()}, []string{"folder"}},
 		{"empty", []string{"--task", "tag", "--train", write(t, "e.conll", "")}, []string{"e.conll", "no tokens"}},
 		{"only blank lines", []string{"--task", "tag", "--train", write(t, "b.conll", "\n\n \n")}, []string{"b.conll", "no tokens"}},
@@ -96,7 +96,7 @@ func TestBadModel(t *testing.T) {
 	whole := modelOf(t, reader(t))
 	broken := func(name string, content []byte) string { return write(t, name+".safetensors", string(content)) }
 	for _, c := range []struct{ name, model, message string }{
-		{"missing", "nowhere.safetensors", "nowhere.safetensors: no such file or directory; expected a model file or the folder of a run"},
+		{"missing", "nowhere.safetensors", "nowhere.safetensors: no such file or folder; expected a model file or the folder of a run"},
 		{"no run", t.TempDir(), "model.safetensors"},
 		{"empty", broken("empty", nil), "empty.safetensors"},
 		{"cut in the header", broken("head", whole[:100]), "head.safetensors"},

@@ -211,6 +211,51 @@ func TestExpectedCounts(t *testing.T) {
 	dsp(t, "eval", "--model", aligner(t), "--data", filepath.Join(drawnPairs(t), "test.pairs"), "--expected-counts", filepath.Join(t.TempDir(), "x.tsv")).refused(exitBadInput, "--expected-counts", "sums")
 }
 
+// Counts of data that several threads read in many batches are those of its lines.
+func TestExpectedCountsOfBatches(t *testing.T) {
+	t.Parallel()
+	train := write(t, "train.conll", "a X\nb Y\n\nb X\na Y\na Y\n\n")
+	run := filepath.Join(t.TempDir(), "run")
+	dsp(t, "train", "--task", "tag", "--train", train, "--loss", "crf", "--passes", "5", "--template", write(t, "t.tpl", "U:%x[0,0]\nB\n"), "--quiet", "--out", run).ok()
+	r, text, positions := rand.New(rand.NewPCG(3, 4)), strings.Builder{}, 0.0
+	want := map[string]float64{} // by what a weight belongs to
+	for range 4000 {
+		last := ""
+		for range 1 + r.IntN(12) {
+			word, label := string("ab"[r.IntN(2)]), string("XY"[r.IntN(2)])
+			fmt.Fprintf(&text, "%s %s\n", word, label)
+			want["attributes "+label+" U:"+word]++
+			if last != "" {
+				want["transitions "+last+" "+label]++
+			}
+			last = label
+			positions++
+		}
+		text.WriteString("\n")
+	}
+	to := filepath.Join(t.TempDir(), "counts.tsv")
+	dsp(t, "eval", "--model", run, "--data", write(t, "many.conll", text.String()), "--expected-counts", to, "--threads", "2").ok()
+	table, err := os.ReadFile(to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	expected := 0.0
+	for _, line := range strings.Split(strings.TrimSpace(string(table)), "\n")[1:] {
+		row := strings.Split(line, "\t")
+		of := strings.TrimSpace(strings.Join(row[3:], " "))
+		if observed, _ := strconv.ParseFloat(row[0], 64); observed != want[of] {
+			t.Errorf("%s was observed %v times, expected %v", of, observed, want[of])
+		}
+		delete(want, of)
+		if count, _ := strconv.ParseFloat(row[1], 64); row[3] == "attributes" {
+			expected += count
+		}
+	}
+	if len(want) > 0 || math.Abs(expected-positions) > 1e-4*positions { // marginals of a position add up to 1
+		t.Errorf("not in the table: %v; %v attributes expected at %v positions", want, expected, positions)
+	}
+}
+
 // A server draws samples that depend on the seed and the number of the sentence in its request alone, and chooses entities by a threshold.
 func TestQuestionsOfServe(t *testing.T) {
 	t.Parallel()

@@ -131,7 +131,7 @@ func TestBadFolders(t *testing.T) {
 					delete(f, name)
 				}
 			}
-		}, "images: no such file or directory, expected a folder of images"},
+		}, "images: no such file or folder, expected a folder of images"},
 	} {
 		dir, files := t.TempDir(), good(t)
 		c.change(files)
