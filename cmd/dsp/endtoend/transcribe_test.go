@@ -237,7 +237,7 @@ func TestTranscribeRefused(t *testing.T) {
 	for text, want := range map[string]string{
 		"train-0001.png\n":                       "lines.txt:1: \"train-0001.png\", expected the name of an image, a tab and what it reads",
 		"\ntrain-0001.png\ta\ntrain-0001.png\tb": "lines.txt:3: train-0001.png is there twice, first on line 2",
-		"none.png\ta\n":                          "lines.txt:1: open",
+		"none.png\ta\n":                          "none.png: no such file or folder, expected an image",
 		"lines.txt\ta\n":                         "lines.txt:1",
 		"../x.png\ta\n":                          "expected the name of an image in this folder",
 		"\n":                                     "no lines",

@@ -51,13 +51,13 @@ func Run(ctx context.Context, seconds float64, only *regexp.Regexp) ([]Speed, er
 	return speeds, nil
 }
 
-// repeat runs m for the given number of seconds, after one warm-up run, and returns its mean speed.
+// repeat runs m for the given number of seconds, at least once, after one warm-up run, and returns its mean speed.
 func (m measure) repeat(ctx context.Context, seconds float64) (Speed, error) {
 	if err := m.run(); err != nil {
 		return Speed{}, err
 	}
 	start, times := time.Now(), 0
-	for ; time.Since(start).Seconds() < seconds; times++ {
+	for ; times == 0 || time.Since(start).Seconds() < seconds; times++ { // once, even if the time is over before
 		if err := ctx.Err(); err != nil {
 			return Speed{}, err
 		}
