@@ -72,7 +72,7 @@ func TestPredictedTreesAreThoseOfTheCPU(t *testing.T) {
 	}
 }
 
-// Trees with siblings, trees under constraints and what is no tree are left to the host.
+// The device predicts trees that score single arcs. The host predicts trees with siblings, trees under constraints and every other structure.
 func TestPredictsTrees(t *testing.T) {
 	for _, c := range []struct {
 		form        structured.Form

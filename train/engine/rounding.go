@@ -349,7 +349,7 @@ func (e *Engine) EntropyRounding(u, φ *structured.Marginals, examples []int) fl
 
 // beyondFloat32 bounds the relative error of example b's marginals at temperature 1, if it is more than their rounding to float32, and else returns 0. The oracle adds
 // potentials in float64, and the exponential of a sum errs by as much, relatively, as the sum does in all. Potentials of 1e11 make that 1e-5 and more. What the
-// potentials of a settled row have in common counts nothing: oracles subtract it first.
+// potentials of a row have in common counts here, too, although some oracles subtract it first: an allowance that is too large proves less, but nothing false.
 func beyondFloat32(θ *structured.Potentials, b int) float64 {
 	at := measureCentral(θ, b)
 	error := DoubleUnit * (at.used + float64(θ.Outputs[b+1]-θ.Outputs[b])*at.largest)

@@ -123,7 +123,7 @@ func readDense(t *testing.T, c Dense, archive []byte) (*structured.Dataset, erro
 	return c.Read(bytes.NewReader(archive), "x")
 }
 
-// uncompressed returns an archive with the same arrays, which are not compressed; what is no archive stays as it is.
+// uncompressed returns an archive with the same arrays, stored without compression. It returns other bytes, such as those of a damaged archive, unchanged.
 func uncompressed(archive []byte) []byte {
 	from, err := zip.NewReader(bytes.NewReader(archive), int64(len(archive)))
 	if err != nil {
