@@ -140,13 +140,19 @@ type central struct {
 	used    float64 // of all rows that an output can use and that are not settled
 }
 
+// usedRows returns how many rows of a part example b's output uses at most, where it skips some: one for each of its numbers, unless the structure says otherwise.
+func usedRows(θ *structured.Potentials, b int) int {
+	numbers := θ.Outputs[b+1] - θ.Outputs[b]
+	if c, counts := θ.Structure.(structured.RowCounter); counts {
+		return c.UsedRows(numbers)
+	}
+	return numbers
+}
+
 // measure returns the sizes of example b of θ and of v. Without v, only the first is known.
 func measure(θ *structured.Potentials, b int, v *structured.Marginals) (s sizes) {
 	skipper, some := θ.Structure.(structured.RowSkipper)
-	numbers := θ.Outputs[b+1] - θ.Outputs[b]
-	if c, counts := θ.Structure.(structured.RowCounter); counts {
-		numbers = c.UsedRows(numbers)
-	}
+	numbers := usedRows(θ, b)
 	for k := range θ.Parts {
 		part := &θ.Parts[k]
 		width := part.Width
@@ -237,10 +243,7 @@ func (e *Engine) measureCentre(ln *Lane) error {
 // measureCentral returns the sizes of example b of θ.
 func measureCentral(θ *structured.Potentials, b int) (s central) {
 	skipper, some := θ.Structure.(structured.RowSkipper)
-	numbers := θ.Outputs[b+1] - θ.Outputs[b]
-	if c, counts := θ.Structure.(structured.RowCounter); counts {
-		numbers = c.UsedRows(numbers)
-	}
+	numbers := usedRows(θ, b)
 	for k := range θ.Parts {
 		part := &θ.Parts[k]
 		width, settled := rowWidth(θ.Structure, part, k)
@@ -351,8 +354,7 @@ func (e *Engine) EntropyRounding(u, φ *structured.Marginals, examples []int) fl
 // potentials in float64, and the exponential of a sum errs by as much, relatively, as the sum does in all. Potentials of 1e11 make that 1e-5 and more. What the
 // potentials of a row have in common counts here, too, although some oracles subtract it first: an allowance that is too large proves less, but nothing false.
 func beyondFloat32(θ *structured.Potentials, b int) float64 {
-	at := measureCentral(θ, b)
-	error := DoubleUnit * (at.used + float64(θ.Outputs[b+1]-θ.Outputs[b])*at.largest)
+	error := DoubleUnit * (measure(θ, b, nil).all + float64(usedRows(θ, b))*measureCentral(θ, b).largest) // the second for tied rows
 	if error <= Unit {
 		return 0
 	}
