@@ -249,7 +249,7 @@ func (r *Reader) encodeAll(d *structured.Dataset, all []sentence, o Options, tot
 		return w.encode(batch, write)
 	}
 	if o.Share != nil {
-		return r.encodeTogether(batches, o, encode, write)
+		return r.encodeTogether(batches, o, shown, encode, write)
 	}
 	return host.Parallel(o.Threads, len(batches), host.None, func(_ struct{}, k int) error { return encode(batches[k], write) })
 }

@@ -36,7 +36,7 @@ func (r *rows) foundByAll(name string, found bool, share *structured.Share, fail
 const roundBytes = 64 << 20
 
 // encodeTogether computes the rows of batches in rounds: of each, every process of a share computes some batches and tells the others their rows, so that write gets the rows of all batches in every process.
-func (r *Reader) encodeTogether(batches [][]sentence, o Options, encode func(batch []sentence, write use) error, write use) error {
+func (r *Reader) encodeTogether(batches [][]sentence, o Options, shown *progress, encode func(batch []sentence, write use) error, write use) error {
 	share := o.Share
 	round := max(share.Processes, roundBytes/(batchPieces*4*r.Width()))
 	for from := 0; from < len(batches); from += round {
@@ -65,6 +65,11 @@ func (r *Reader) encodeTogether(batches [][]sentence, o Options, encode func(bat
 		for _, told := range all {
 			if err := takeRows(told, write); err != nil {
 				return err
+			}
+		}
+		for k, batch := range batches[from : from+n] {
+			if k%share.Processes != share.Process { // encode has shown its own
+				shown.add(piecesOf(batch))
 			}
 		}
 	}
