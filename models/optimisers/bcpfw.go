@@ -15,6 +15,6 @@ var BCPFW = builtin(&Descriptor{
 	}{},
 	Losses: HingeOnly, Certified: true, Prior: true, Dual: true, Ranks: true, OwnData: true, Blocks: true,
 	Make: func(r *Run) (train.Method, error) {
-		return &methods.BCPFW{Draw: r.Sampling == "gap", Away: r.BlockSteps == "away", Warm: r.Continues}, nil
+		return &methods.BCPFW{Draw: r.Sampling == "gap", Away: r.BlockSteps == "away", CacheLocal: r.CacheLocal, CacheGlobal: r.CacheGlobal, Warm: r.Continues}, nil
 	},
 })

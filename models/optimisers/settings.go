@@ -161,6 +161,9 @@ type Cutting struct {
 type Visiting struct {
 	Sampling   string `yaml:"sampling" json:"sampling" group:"Method" values:"threshold|gap" help:"which examples bcpfw visits: those above the mean gap, or drawn by their gaps"`
 	BlockSteps string `yaml:"block-steps" json:"block_steps" group:"Method" values:"pairwise|away" help:"how bcpfw moves weight: from output to output, or towards and away from one"`
+
+	CacheLocal  float64 `yaml:"cache-local" json:"cache_local" group:"Method" min:"0" unit:"F" help:"kept outputs answer bcpfw in place of the oracle if they promise F of the last gap; 0.25 is usual"`
+	CacheGlobal float64 `yaml:"cache-global" json:"cache_global" group:"Method" min:"0" unit:"NU" help:"and NU times the mean gap of all; both 0: the oracle is asked at every visit"`
 }
 
 // Estimating is for the accelerated gradient method.

@@ -34,6 +34,14 @@ import (
 // visit. That converges as well or better on most problems tried (docs/results.md) and has no parameter. With Draw examples are drawn as
 // in the paper (gapsampling.go).
 //
+// With CacheLocal F or CacheGlobal ν above 0 the outputs that an example has kept, its cache, answer in place of the oracle where the best of them, y,
+// promises enough (section 3.3 of the paper; block gaps here are not divided by n):
+//
+//	c_i ⟨1_y − ū_i, θ_i + ℓ_i⟩ ≥ max(F g_i, ν ḡ),
+//
+// where g_i is the example's block gap when the oracle was last asked about it, and ḡ the mean of these over all examples when the pass began. In every
+// tenth pass (everyGap) the oracle is asked at every visit, so that no g_i is older than that. Then a few outputs without a share are kept, too.
+//
 // With Away a step moves towards the best output, or away from the worst, whichever promises more at first order (the paper's BCAFW):
 //
 //	D = c_i J_iᵀ(1_{y⁺} − ū_i),  γ ≤ 1;    D = c_i J_iᵀ(ū_i − 1_{y⁻}),  γ ≤ α⁻/(1 − α⁻).
@@ -42,8 +50,11 @@ import (
 // is recomposed from the outputs, at every Resync and in Certify. In between, the gains of steps estimate it. With λ₁ > 0 the path holds
 // weights before thresholding, as in BCFW.
 type BCPFW struct {
-	Draw   bool // examples in proportion to their gaps
-	Away   bool // steps away from outputs, and towards them, instead of pairwise steps
+	Draw bool // examples in proportion to their gaps
+	Away bool // steps away from outputs, and towards them, instead of pairwise steps
+
+	CacheLocal, CacheGlobal float64 // F and ν; if both are 0 every visit asks the oracle
+
 	Inner  int  // most steps per visit; 0 means 10
 	Resync int  // passes between recompositions of w from the memory, to remove rounding errors; 0 means 10
 	Warm   bool // start from s.W (see warm), not from the centre
@@ -53,7 +64,8 @@ type BCPFW struct {
 	kept   [][]corner    // those of own examples before a round
 
 	corners     corners
-	gap         []float32 // [n] at the last visit
+	gap         []float32 // [n] when the oracle was last asked
+	meanGap     float64   // ḡ
 	age         []float32 // [n] rounds since the last visit
 	path        engine.Path
 	regulariser proximal.Regulariser // that the steps see
@@ -65,7 +77,9 @@ type BCPFW struct {
 	passes      int
 
 	example [1]int // the example being visited, and
-	fresh   bool   // whether to ask the oracle about it
+	fresh   bool   // whether the visit begins, so that the oracle may be asked
+	asked   bool   // whether it was
+	calls   int    // how often it was in this pass
 	pair    pair
 	choose  func(ln *engine.Lane) error // m.choosePair
 }
@@ -84,6 +98,7 @@ const (
 	pairwiseSteps = 10
 	enoughOfGap   = 0.2 // a visit ends once the gain falls below this share of its first step's
 	mostAge       = 10  // most rounds that an example with a small gap may miss
+	cachedOutputs = 20  // most outputs of an example that are kept where some have no share
 )
 
 // Name returns "bcpfw".
@@ -162,6 +177,7 @@ func (m *BCPFW) warm(ctx context.Context, p *train.Problem, s *train.State) erro
 // Pass makes n visits; the first pass visits every example.
 func (m *BCPFW) Pass(ctx context.Context, p *train.Problem, s *train.State) error {
 	m.path.ResetMean()
+	m.meanGap, m.calls = vec.Sum(m.gap)/float64(len(m.gap)), 0
 	own := p.Own()
 	order := m.sweep
 	if m.Draw {
@@ -175,9 +191,13 @@ func (m *BCPFW) Pass(ctx context.Context, p *train.Problem, s *train.State) erro
 	} else if err := m.visitAll(ctx, p, next); err != nil {
 		return err
 	}
+	calls, err := m.allCalls(ctx, p)
+	if err != nil {
+		return err
+	}
 	m.passes++
 	s.Passes++
-	s.OracleCalls += p.Len()
+	s.OracleCalls += calls
 	if m.passes%cmp.Or(m.Resync, 10) == 0 {
 		if err := m.resync(ctx, p, s); err != nil {
 			return err
@@ -236,7 +256,11 @@ func (m *BCPFW) visit(ctx context.Context, p *train.Problem, i int) error {
 			return err
 		}
 		if m.fresh {
-			m.gap[i], m.age[i] = float32(m.pair.gap), 0
+			m.age[i] = 0
+		}
+		if m.fresh && m.asked {
+			m.gap[i] = float32(m.pair.gap)
+			m.calls++
 		}
 		if st.Moved == 0 || st.Linear <= enough {
 			break
@@ -257,8 +281,25 @@ func (m *BCPFW) visit(ctx context.Context, p *train.Problem, i int) error {
 		m.path.Step(1, 0, -γ/λn, 0, st.Grad)
 		m.corners.shift(i, m.pair, γ)
 	}
-	m.corners.prune(i)
+	if m.caches() {
+		m.corners.trim(i, cachedOutputs)
+	} else {
+		m.corners.prune(i)
+	}
 	return nil
+}
+
+// caches reports whether kept outputs may answer in place of the oracle.
+func (m *BCPFW) caches() bool { return m.CacheLocal > 0 || m.CacheGlobal > 0 }
+
+// hits reports whether the outputs that are kept of the lane's example i answer in place of the oracle.
+func (m *BCPFW) hits(ln *engine.Lane, i int) bool {
+	if !m.caches() || m.passes%everyGap == 0 {
+		return false
+	}
+	_, _, high, _, mean := m.corners.extremes(i, &ln.Theta, 0)
+	promise := ln.Batch.Data.Weight(i) * (high - mean)
+	return promise > 0 && promise >= max(m.CacheLocal*float64(m.gap[i]), m.CacheGlobal*m.meanGap)
 }
 
 // choosePair scores the lane's example, asks the oracle if due, chooses a pair of outputs and sets the lane's v to their
@@ -268,11 +309,11 @@ func (m *BCPFW) choosePair(p *train.Problem, ln *engine.Lane) error {
 		return err
 	}
 	i := ln.Batch.Examples[0]
-	if m.fresh {
+	c := p.Data.Weight(i)
+	if m.asked = m.fresh && !m.hits(ln, i); m.asked {
 		m.ask(ln, i)
 	}
 	to, from, high, low, mean := m.corners.extremes(i, &ln.Theta, 0)
-	c := p.Data.Weight(i)
 	m.pair = pair{from: from, to: to, most: m.corners[i][from].α, gap: max(0, c*(high-mean))}
 	if m.Away {
 		m.towardsOrAway(i, high-mean, mean-low)

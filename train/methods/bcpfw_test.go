@@ -8,6 +8,8 @@ import (
 	"slices"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured/machine/vec"
 	"github.com/dsp-go/dsp/train"
@@ -87,13 +89,17 @@ func TestBCPFWVariants(t *testing.T) {
 		p := traintest.SparseProblem(60, engine.Hinge, oracles.Smoothing{}, 0.05)
 		p.L1 = λ1
 		low, high := math.Inf(-1), math.Inf(1)
-		for _, m := range []*BCPFW{{}, {Draw: true}, {Away: true}, {Draw: true, Away: true}} {
+		for _, m := range []*BCPFW{
+			{}, {Draw: true}, {Away: true}, {Draw: true, Away: true},
+			{CacheLocal: 0.25, CacheGlobal: 0.01}, {CacheLocal: 0.25, CacheGlobal: 0.01, Draw: true, Away: true},
+		} {
 			s := traintest.Start(t, m, p)
 			traintest.Passes(t, m, p, s, 100)
 			traintest.Certify(t, m, p, s)
-			t.Logf("λ₁ %g, drawn %v, away %v: [%g, %g], gap %.2g", λ1, m.Draw, m.Away, s.Dual, s.Primal, s.Gap()/s.Primal)
+			name := fmt.Sprintf("λ₁ %g, drawn %v, away %v, cached %v", λ1, m.Draw, m.Away, m.caches())
+			t.Logf("%s: [%g, %g], gap %.2g, %d oracle calls", name, s.Dual, s.Primal, s.Gap()/s.Primal, s.OracleCalls)
 			if gap := s.Gap() / s.Primal; !(gap >= 0 && gap < 2e-2) {
-				t.Errorf("λ₁ %g, drawn %v, away %v: relative gap %g", λ1, m.Draw, m.Away, gap)
+				t.Errorf("%s: relative gap %g", name, gap)
 			}
 			low, high = max(low, s.Dual), min(high, s.Primal)
 		}
@@ -101,6 +107,63 @@ func TestBCPFWVariants(t *testing.T) {
 			t.Errorf("the intervals do not overlap: dual %g, objective %g", low, high)
 		}
 	}
+}
+
+// A cache saves oracle calls at the same gap. Where nothing passes the criterion, the oracle is asked at every visit; where everything does, it is asked in
+// every tenth pass, whatever the cache says.
+func TestOracleCache(t *testing.T) {
+	p := traintest.SparseProblem(60, engine.Hinge, oracles.Smoothing{}, 0.05)
+	run := func(m *BCPFW, passes int) *train.State {
+		s := traintest.Start(t, m, p)
+		traintest.Passes(t, m, p, s, passes)
+		traintest.Certify(t, m, p, s)
+		return s
+	}
+	const passes = 40
+	never, none := run(&BCPFW{CacheLocal: math.Inf(1)}, passes), run(&BCPFW{}, passes)
+	if all := passes * p.Len(); never.OracleCalls != all || none.OracleCalls != all {
+		t.Errorf("%d and %d oracle calls, want one for each of %d visits", never.OracleCalls, none.OracleCalls, all)
+	}
+	cached := run(&BCPFW{CacheLocal: 0.25, CacheGlobal: 0.01}, 3*passes)
+	if cached.OracleCalls > none.OracleCalls*3/4 || cached.Gap() > none.Gap() {
+		t.Errorf("with a cache %d calls, gap %g; without %d, %g", cached.OracleCalls, cached.Gap(), none.OracleCalls, none.Gap())
+	}
+	for k := range 20 {
+		m := &BCPFW{CacheLocal: 1e-30}
+		calls := run(m, k+1).OracleCalls - run(&BCPFW{CacheLocal: 1e-30}, k).OracleCalls
+		if asked := calls == p.Len(); k%everyGap == 0 && !asked {
+			t.Errorf("pass %d asked %d times, want once for each of %d visits", k, calls, p.Len())
+		}
+	}
+}
+
+// What is left of the outputs of an example is all that have a share, in their order, and the last found of the others.
+func TestTrim(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		shares, most := rapid.SliceOfN(rapid.IntRange(0, 2), 0, 12).Draw(t, "shares"), rapid.IntRange(0, 12).Draw(t, "most")
+		c, with := corners{nil}, 0
+		for k, α := range shares {
+			c[0] = append(c[0], corner{[]int32{int32(k)}, float64(α)})
+			with += min(α, 1)
+		}
+		var want []int32
+		for k, spare := len(shares)-1, max(0, most-with); k >= 0; k-- {
+			if shares[k] == 0 {
+				if spare--; spare < 0 {
+					continue
+				}
+			}
+			want = append([]int32{int32(k)}, want...)
+		}
+		c.trim(0, most)
+		var left []int32
+		for _, k := range c[0] {
+			left = append(left, k.labels[0])
+		}
+		if !slices.Equal(left, want) {
+			t.Fatalf("left %v, want %v", left, want)
+		}
+	})
 }
 
 // The tree draws examples in proportion to their gaps, and never one without.

@@ -124,6 +124,25 @@ func (m *BCPFW) tell(ctx context.Context, p *train.Problem) error {
 	return engine.AssembleNumbers(ctx, p.Engine, m.age)
 }
 
+// allCalls returns how often the oracle was asked in this pass, on all ranks.
+func (m *BCPFW) allCalls(ctx context.Context, p *train.Problem) (int, error) {
+	switch {
+	case !m.caches():
+		return p.Len(), nil
+	case m.rounds.PerPass(p.Engine) == 1:
+		return m.calls, nil
+	}
+	all, err := engine.GatherNumbers(ctx, p.Engine, []int32{int32(m.calls)})
+	if err != nil {
+		return 0, err
+	}
+	total := 0
+	for _, calls := range all {
+		total += int(calls[0])
+	}
+	return total, nil
+}
+
 // Assemble implements train.Divided.
 func (m *BCPFW) Assemble(ctx context.Context, p *train.Problem) error {
 	var mine [][]corner

@@ -126,6 +126,18 @@ func (c corners) prune(i int) {
 	c[i] = slices.DeleteFunc(c[i], func(k corner) bool { return k.α == 0 })
 }
 
+// trim leaves at most so many corners of example i, if as many have no share: those that were found first go first.
+func (c corners) trim(i, most int) {
+	surplus := len(c[i]) - most
+	c[i] = slices.DeleteFunc(c[i], func(k corner) bool {
+		goes := surplus > 0 && k.α == 0
+		if goes {
+			surplus--
+		}
+		return goes
+	})
+}
+
 // Load copies ū_i into the lane's answers for its batch.
 func (c corners) Load(ln *engine.Lane) {
 	u := &ln.Answer.U
