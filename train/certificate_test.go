@@ -1,6 +1,7 @@
 package train_test
 
 import (
+	"context"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -22,6 +23,14 @@ func engineFor(o engine.Objective) *engine.Engine {
 	return engine.NewEngine(&o, 1)
 }
 
+// recordDual adds a dual point to a certificate.
+func recordDual(t rapid.TB, c *train.Certificate, e *engine.Engine, u engine.Recomposed) {
+	t.Helper()
+	if err := c.RecordDual(context.Background(), e, u); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // Whatever pieces the bundle is given, its bound is at least each piece's and never falls. No better mixture exists between any
 // two of its pieces.
 func TestBundle(t *testing.T) {
@@ -34,7 +43,7 @@ func TestBundle(t *testing.T) {
 		last, best := math.Inf(-1), math.Inf(-1)
 		for range rapid.IntRange(1, 50).Draw(t, "pieces") {
 			g, a := traintest.DrawWeights(r, dim, 1), r.NormFloat64()
-			c.RecordDual(e, engine.Recomposed{Grad: g, Linear: a, Central: a + vec.Dot64(g, o.Center)})
+			recordDual(t, &c, e, engine.Recomposed{Grad: g, Linear: a, Central: a + vec.Dot64(g, o.Center)})
 			margin := 1e-6 * (1 + math.Abs(c.Dual()))
 			raw := mixed(&c, e.Objective)
 			mix, values, _, grads, rounded := c.Bundle()
@@ -99,7 +108,7 @@ func TestBundleOfLargeGradients(t *testing.T) {
 				rounded[j] = float32(grads[k][j])
 			}
 			heights = append(heights, r.NormFloat64())
-			c.RecordDual(e, engine.Recomposed{Grad: rounded, Central: heights[k]})
+			recordDual(t, &c, e, engine.Recomposed{Grad: rounded, Central: heights[k]})
 		}
 		value := func(w []float64) float64 {
 			most, square := math.Inf(-1), 0.0
@@ -151,7 +160,7 @@ func TestBundleOfManyWeights(t *testing.T) {
 	g := make([]float32, train.BundleFloats/2)
 	for k := range 5 {
 		g[k] = float32(k + 1)
-		c.RecordDual(e, engine.Recomposed{Grad: g})
+		recordDual(t, &c, e, engine.Recomposed{Grad: g})
 	}
 	if mix, _, _, _, _ := c.Bundle(); len(mix) != 2 {
 		t.Errorf("%d pieces of %d weights", len(mix), len(g))
@@ -175,8 +184,8 @@ func mixed(c *train.Certificate, o *engine.Objective) float64 {
 func TestBundleMixes(t *testing.T) {
 	e := engineFor(engine.Objective{Lambda: 2})
 	var c train.Certificate
-	c.RecordDual(e, engine.Recomposed{Grad: []float32{3}, Central: 1})
-	c.RecordDual(e, engine.Recomposed{Grad: []float32{-1}, Central: 1})
+	recordDual(t, &c, e, engine.Recomposed{Grad: []float32{3}, Central: 1})
+	recordDual(t, &c, e, engine.Recomposed{Grad: []float32{-1}, Central: 1})
 	traintest.Near(t, "bound", c.Dual(), 1, 1e-6)
 	mix, _, _, _, _ := c.Bundle()
 	traintest.Near(t, "weight", mix[0], 0.25, 1e-9)
