@@ -144,9 +144,7 @@ func (m *AGM) try(ctx context.Context, p *train.Problem, s *train.State) (*trial
 	case m.One:
 		c, l := m.a, m.l+λ
 		a = (λ - c + math.Sqrt((c-λ)*(c-λ)+4*l*c)) / (2 * l)
-		τ1, τ3 := (1-a)*c, λ*a*(1-a)
-		share := τ1 * a / (τ1 + τ3)
-		u = between(m.x, m.z, share)
+		u = between(m.x, m.z, a*c/(c+λ*a)) // τ₁ = (1−a)c, τ₃ = (1−a)λa, and 1−a is 0 after rounding where L is tiny beside λ
 	default:
 		A := m.a
 		b := 2*λ*A + 1
