@@ -2,6 +2,7 @@ package train_test
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -13,6 +14,8 @@ import (
 	"github.com/dsp-go/dsp/structured/machine/vec"
 	"github.com/dsp-go/dsp/train"
 	"github.com/dsp-go/dsp/train/engine"
+	"github.com/dsp-go/dsp/train/ranks"
+	"github.com/dsp-go/dsp/train/ranks/rankstest"
 	"github.com/dsp-go/dsp/train/traintest"
 )
 
@@ -84,6 +87,46 @@ func TestBundle(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Ranks share the products of a bundle, whose bounds have the same bits for any number of ranks and threads.
+func TestBundleOfRanks(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	grads := make([][]float32, 40) // more than the bundle holds, so that pieces merge
+	for k := range grads {
+		grads[k] = traintest.DrawWeights(r, 100_000, 1) // several ranges
+	}
+	bounds := func(ctx context.Context, g ranks.Group, threads int) ([]float64, error) {
+		o := traintest.LinearProblem(600, 1, 1, 1).Objective
+		e := engine.NewEngine(o, threads)
+		if err := e.Join(g); err != nil {
+			return nil, err
+		}
+		var c train.Certificate
+		var duals []float64
+		for _, x := range grads {
+			if err := c.RecordDual(ctx, e, engine.Recomposed{Grad: x, Central: 1}); err != nil {
+				return nil, err
+			}
+			duals = append(duals, c.Dual())
+		}
+		return duals, nil
+	}
+	want, err := bounds(t.Context(), ranks.Alone{}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range []int{1, 2, 3} {
+		if err := rankstest.InProcess(t.Context(), n, func(ctx context.Context, g ranks.Group) error {
+			got, err := bounds(ctx, g, 1+g.Rank())
+			if err == nil && !slices.Equal(got, want) {
+				err = fmt.Errorf("bounds %v, expected %v", got, want)
+			}
+			return err
+		}); err != nil {
+			t.Errorf("%d ranks: %v", n, err)
+		}
+	}
 }
 
 // Large gradients may cancel in a mixture, and their roundings to float32 do not: the bundle's bound is still one of the function that it bounds, which has the
