@@ -2,9 +2,14 @@
 # GOEXPERIMENT=simd turns on the vectorised inner loops; without it everything works, but slower.
 
 STATICCHECK = go run honnef.co/go/tools/cmd/staticcheck@v0.7.0
-PARALLEL    = ./structured/machine/... ./models/data/text ./models/data/features/... ./nets ./train ./train/engine ./train/ranks \
-	./models ./models/inputs/... ./models/training ./models/sweep ./models/reproduce ./cmd/dsp/server # those that start goroutines, and what runs on them
-SEVERAL     = Threads|Team|Async|Ranks # tests of methods that have more than one thread; races need two
+PARALLEL    = ./structured/machine/host ./train/engine ./train/ranks ./models ./models/inputs/... \
+	./models/data/text ./models/data/features/... ./models/data/localisation ./models/data/segmentation ./cmd/dsp/server # those that start goroutines
+RESTS       = ./train ./train/methods/... ./models/training ./models/sweep ./models/reproduce # what runs on them
+SEVERAL     = Threads|Team|Async|Ranks|Jobs|Interrupt # tests with more than one thread; races need two
+
+# Packages with vector kernels, which GOEXPERIMENT=simd compiles differently, and those that compare what is made of them with references: the
+# contract of all structures, networks, and methods that agree on an optimum. Others only call these, and test the same logic with plain kernels.
+VECTORS     = ./nets/... ./oracles/... ./structured/machine/vec/... ./train/engine ./train/methods
 
 # Settings for -tags gpu: gorgonia.org/cu compiles against our cuda.h and links with trampolines instead of a driver.
 GPU = CGO_ENABLED=1 CGO_CFLAGS="-O2 -I$(CURDIR)/cuda/driver/libcuda" CGO_LDFLAGS="-L$(CURDIR)/build"
@@ -40,14 +45,14 @@ build/libcuda.a: $(wildcard cuda/driver/libcuda/*)
 
 test:
 	go test ./...
-	GOEXPERIMENT=simd go test ./oracles/... ./structured/... ./nets/... ./train/... # the packages with vector kernels, and what rests on them
+	GOEXPERIMENT=simd go test $(VECTORS)
 
 test-long: # more cases of what go test ./... draws; RAPID_SEED=N repeats a run that printed N
 	DSP_LONG=1 RAPID_CHECKS=1000 go test -timeout 1h ./...
 
 race: # the race detector needs cgo, and so a C compiler
-	CGO_ENABLED=1 RAPID_CHECKS=20 go test -race -short $(PARALLEL)
-	CGO_ENABLED=1 RAPID_CHECKS=20 go test -race -short -run '$(strip $(SEVERAL))' ./train/methods/...
+	CGO_ENABLED=1 RAPID_CHECKS=5 go test -race -short $(PARALLEL)
+	CGO_ENABLED=1 RAPID_CHECKS=5 go test -race -short -run '$(strip $(SEVERAL))' $(RESTS)
 
 bench: build
 	bin/dsp bench

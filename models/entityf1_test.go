@@ -3,13 +3,13 @@ package models
 import (
 	"context"
 	"math"
-	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"github.com/dsp-go/dsp/models/predictions"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
+	"github.com/dsp-go/dsp/structured/machine/seeds"
 )
 
 // entitySets lists all sets of entities of one type, in order and without overlaps, from position first on.
@@ -29,7 +29,7 @@ func entitySets(first, n int) [][]chains.Entity {
 // The entities that are chosen have the largest ratio of expectations of all sets, in several schemes of tags, with constraints and without. A threshold that
 // is given chooses them again.
 func TestEntitiesOfLargestF1(t *testing.T) {
-	random := rand.New(rand.NewPCG(rand.Uint64(), 1))
+	random := seeds.Rand(t)
 	for _, tags := range [][]string{{"O", "B-X", "I-X"}, {"I-X", "O", "E-X"}, {"S-X", "O", "B-X"}} {
 		for _, constrained := range []bool{false, tags[1] == "B-X"} {
 			d := toyData(5).Subset([]int{0, 2, 3, 4, 8})

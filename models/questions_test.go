@@ -3,7 +3,6 @@ package models
 import (
 	"context"
 	"math"
-	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -12,6 +11,7 @@ import (
 	"github.com/dsp-go/dsp/oracles/chain"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
+	"github.com/dsp-go/dsp/structured/machine/seeds"
 )
 
 // distribution returns the probabilities of all labelings of each example.
@@ -40,7 +40,7 @@ func distribution(t *testing.T, m *Model, d *structured.Dataset) (all [][]float6
 func TestQuestionsAgainstEnumeration(t *testing.T) {
 	d := toyData(5)
 	m, other := toyModel(t, d, nil), toyModel(t, d, func(c *config.Config) { c.Edges = "position" })
-	rng := rand.New(rand.NewPCG(rand.Uint64(), 1))
+	rng := seeds.Rand(t)
 	for i := range other.W {
 		other.W[i] = float32(rng.NormFloat64())
 	}

@@ -73,63 +73,10 @@ func TestPairsEqualCPU(t *testing.T) {
 			t.Run(fmt.Sprint(name, examples), func(t *testing.T) {
 				d := cudatest.Device(t)
 				net, data := make()
-				checkPairs(t, d, net, data, examples)
+				checkParts(t, net, data, examples, cudanets.NewPairBatch(resident.NewData(d, data), data.Len()+1, 32, 19, 410))
 			})
 		}
 	}
-}
-
-func checkPairs(t *testing.T, d *device.Device, net *nets.Net, data *structured.Dataset, examples []int) {
-	const seed = 7
-	rng := rand.New(rand.NewPCG(1, 2))
-	var batch structured.Batch
-	batch.Reset(data, examples)
-	on := cudanets.NewPairBatch(resident.NewData(d, data), data.Len()+1, 32, 19, 410)
-	on.Set(examples)
-	on.SetSeed(seed)
-	w, w0, ẇ := cudatest.Vector(rng, net.Dim(), 0.5), cudatest.Vector(rng, net.Dim(), 0.5), cudatest.Vector(rng, net.Dim(), 1)
-	v := new(structured.Marginals)
-	v.Resize(&batch, net.Form())
-	var θ, cotangent cudanets.Parts
-	for k, part := range net.Form().Parts {
-		copy(v.Parts[k].Values, cudatest.Vector(rng, len(v.Parts[k].Values), 1))
-		padded := make([]float32, 410*part.Width)
-		copy(padded, v.Parts[k].Values)
-		cotangent = append(cotangent, cudatest.Uploaded(d, padded))
-		θ = append(θ, device.New[float32](d, 410*part.Width, "potentials"))
-	}
-	same := func(what string, want *structured.Potentials) {
-		t.Helper()
-		for k := range want.Parts {
-			values := want.Parts[k].Values
-			cudatest.Near(t, what+" "+want.Parts[k].Name, cudatest.Downloaded(d, θ[k])[:len(values)], values, 1e-5)
-		}
-	}
-	worker := net.NewNetWorker()
-	var want, push structured.Potentials
-	cudatest.Must(t, worker.ScoreDropout(w, seed, &batch, &want))
-	grad := cudatest.Vector(rng, net.Dim(), 0.1)
-	g := cudatest.Uploaded(d, grad)
-	cudatest.Must(t, worker.Pullback(v, grad))
-	cudatest.Must(t, worker.PushForward(ẇ, &push))
-
-	e := cudanets.NewExecutor(d, net, device.NewBLAS(d, false))
-	defer e.Free()
-	cudatest.Must(t, e.Reserve(on))
-	e.Score(cudatest.Uploaded(d, w), on, θ)
-	same("score", &want)
-	e.PushForward(cudatest.Uploaded(d, ẇ), θ)
-	same("tangent", &push)
-	e.Pullback(cotangent, g)
-	cudatest.Near(t, "gradient", cudatest.Downloaded(d, g), grad, 1e-5)
-
-	model := nets.Linearise(net, w0).NewLinearisedWorker()
-	cudatest.Must(t, model.ScoreDropout(w, seed, &batch, &want))
-	linear := cudanets.NewLinearised(e)
-	linear.MoveTo(cudatest.Uploaded(d, w0))
-	linear.Score(cudatest.Uploaded(d, w), on, θ)
-	same("linearised", &want)
-	cudatest.Must(t, d.Err())
 }
 
 // Ops without a kernel are refused with a message.

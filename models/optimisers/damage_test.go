@@ -17,6 +17,7 @@ import (
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/machine/host"
 	"github.com/dsp-go/dsp/structured/machine/safetensors"
+	"github.com/dsp-go/dsp/structured/machine/seeds"
 	"github.com/dsp-go/dsp/train"
 	"github.com/dsp-go/dsp/train/engine"
 	"github.com/dsp-go/dsp/train/traintest"
@@ -67,7 +68,7 @@ func evil(r *rand.Rand, data any) {
 // One damaged word of a checkpoint is refused. Where the checksum was mended as well, the method finds it out or goes on; it never panics, and never takes memory or
 // passes without end.
 func TestDamagedCheckpoints(t *testing.T) {
-	r, words := rand.New(rand.NewPCG(rand.Uint64(), 1)), 3 // per problem
+	r, words := seeds.Rand(t), 3 // per problem
 	if os.Getenv("DSP_LONG") != "" {
 		words = 1000
 	}

@@ -1,15 +1,15 @@
 package chain
 
 import (
-	"math/rand/v2"
 	"testing"
 
 	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/structured/machine/seeds"
 )
 
 // Picks of products are those of oracles.Pick, from their rows and from columns, to the last number and beyond the sum, with zeros among the weights.
 func TestPicks(t *testing.T) {
-	r := rand.New(rand.NewPCG(rand.Uint64(), 1))
+	r := seeds.Rand(t)
 	for _, y := range []int{1, 2, 9, 31, 32, 33, 64, 100} {
 		x, w, columns, products := make([]float32, y), make([]float32, y), make([]float32, 3*y), make([]float64, y)
 		for range 200 {

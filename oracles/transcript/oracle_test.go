@@ -5,25 +5,14 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
 	"slices"
-	"strconv"
 	"testing"
 
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/machine/seeds"
 	"github.com/dsp-go/dsp/structured/transcripts"
 )
-
-// seeded draws a seed, which a failure prints. DSP_SEED repeats it.
-func seeded(t *testing.T) *rand.Rand {
-	seed := rand.Uint64()
-	if given, err := strconv.ParseUint(os.Getenv("DSP_SEED"), 10, 64); err == nil {
-		seed = given
-	}
-	t.Logf("DSP_SEED=%d", seed)
-	return rand.New(rand.NewPCG(seed, 1))
-}
 
 // draw draws lines, with potentials on a scale, some of them −∞.
 func draw(r *rand.Rand, scale float64) *structured.Potentials {
@@ -89,7 +78,7 @@ func condition(r *rand.Rand, θ *structured.Potentials, b int, all []labeling) [
 
 // Sums, marginals, best and K best labelings that read a string are those of enumeration, at any temperature and scale.
 func TestConditioned(t *testing.T) {
-	r := seeded(t)
+	r := seeds.Rand(t)
 	o := New()
 	for range 300 {
 		scale, μ := []float64{1, 10, 1000}[r.IntN(3)], []float64{1, 0.3, 4}[r.IntN(3)]
@@ -184,7 +173,7 @@ func TestLongLines(t *testing.T) {
 
 // The beam finds all strings if it is wide enough, best first with their probabilities, and never less than the greedy string.
 func TestBeam(t *testing.T) {
-	r := seeded(t)
+	r := seeds.Rand(t)
 	o := New()
 	for range 100 {
 		θ, μ := draw(r, []float64{1, 5}[r.IntN(2)]), []float64{1, 2}[r.IntN(2)]

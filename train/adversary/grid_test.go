@@ -4,22 +4,17 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
-	"strconv"
 	"strings"
 	"testing"
-	"time"
 
+	"github.com/dsp-go/dsp/structured/machine/seeds"
 	"github.com/dsp-go/dsp/train/engine"
 )
 
 // No method certifies what is not so, on any cell of the grid, and none ends with an error. On benign cells certificates are close.
 func TestGrid(t *testing.T) {
-	seed := uint64(time.Now().UnixNano() % 1e6)
-	if s, err := strconv.ParseUint(os.Getenv("DSP_SEED"), 10, 64); err == nil {
-		seed = s
-	}
+	seed := seeds.Draw(t)
 	cells, long, pick := grid(seed), os.Getenv("DSP_LONG") != "", os.Getenv("DSP_CASE")
-	t.Logf("DSP_SEED=%d", seed)
 	share := 20
 	switch {
 	case pick != "":

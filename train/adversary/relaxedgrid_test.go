@@ -6,13 +6,12 @@ import (
 	"math/rand/v2"
 	"os"
 	"slices"
-	"strconv"
 	"testing"
-	"time"
 
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/graphs"
+	"github.com/dsp-go/dsp/structured/machine/seeds"
 	"github.com/dsp-go/dsp/train"
 	"github.com/dsp-go/dsp/train/engine"
 	"github.com/dsp-go/dsp/train/traintest"
@@ -23,11 +22,7 @@ var relaxedNasties = []string{"benign", "collinear", "nearly collinear", "single
 
 // No method certifies what is not so of a relaxed objective.
 func TestRelaxed(t *testing.T) {
-	seed := uint64(time.Now().UnixNano() % 1e6)
-	if s, err := strconv.ParseUint(os.Getenv("DSP_SEED"), 10, 64); err == nil {
-		seed = s
-	}
-	t.Logf("DSP_SEED=%d", seed)
+	seed := seeds.Draw(t)
 	var cells []cell
 	for _, edges := range []graphs.Edges{graphs.Own, graphs.Typed, graphs.Potts} {
 		s := graphs.Pairwise{Edges: edges, By: graphs.Relaxed}

@@ -113,10 +113,10 @@ func (e *Engine) linearRounding(w []float32, product, from float64, sums Sums) f
 	return e.Allowance(e.backend.scores(sums, product), rest, gradientFactor*product, e.regulariser(w)-e.Constant)
 }
 
-// roundUp returns F(w) plus its allowance, given the sums over all examples. Without a regulariser, losses that are 0 up to rounding stay 0:
-// longer weights in the same direction have margins to spare, so 0 is the infimum.
+// roundUp returns F(w) plus its allowance, given the sums over all examples. Losses that are 0 up to rounding stay 0 only where nothing is certified: without λ, λ₁ and a
+// ball there is no dual, and longer weights in the same direction have margins to spare.
 func (e *Engine) roundUp(f float64, sums Sums) float64 {
-	if !e.Scorer.Affine() || f <= e.Constant && e.Lambda == 0 && e.L1 == 0 {
+	if !e.Scorer.Affine() || f <= e.Constant && e.Lambda == 0 && e.L1 == 0 && e.Radius == 0 {
 		return f
 	}
 	return f + sums.Above/float64(e.Len()) + DoubleUnit*math.Abs(f)

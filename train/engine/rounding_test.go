@@ -51,3 +51,25 @@ func TestQuadraticDoesNotScoreTheCentre(t *testing.T) {
 		}
 	}
 }
+
+// In a ball, a hinge that is 0 but for rounding is rounded up: there, longer weights need not have margins to spare. Of one position with two labels the largest margin
+// in the ball is 1 − 2⁻²⁶, which float32 rounds to 1.
+func TestHingeOfZeroInBallIsRoundedUp(t *testing.T) {
+	const x, radius = 1 + 0x1p-13, 1 - 0x1p-13
+	net, err := sparse.NewChain(1, 0, 2, nets.EdgesNone)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &structured.Dataset{Name: "one position", Offsets: []int{0, 1}, Alphabet: structured.NewAlphabet("a", "b"), Labels: []int32{0},
+		Attributes: &structured.Sparse{Offsets: []int{0, 1}, Index: []int32{0}, Value: []float32{x}}}
+	w := make([]float32, net.Dim())
+	w[0] = radius
+	o := &engine.Objective{Scorer: net, Data: d, Loss: engine.Hinge, Radius: radius}
+	upper, _, err := engine.NewEngine(o, 1).Upper(t.Context(), w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if least := 1 - x*radius; upper < least {
+		t.Errorf("the objective is %g, its least value in the ball %g", upper, least)
+	}
+}

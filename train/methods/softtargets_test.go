@@ -8,6 +8,7 @@ import (
 
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/machine/seeds"
 	"github.com/dsp-go/dsp/train"
 	"github.com/dsp-go/dsp/train/engine"
 	"github.com/dsp-go/dsp/train/methods/quasinewton"
@@ -62,7 +63,7 @@ func TestSoftTargetsAreConvex(t *testing.T) {
 		"choice": traintest.ChoiceProblem(80, engine.CRF, oracles.Smoothing{}, 1./80),
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := rand.New(rand.NewPCG(rand.Uint64(), 1))
+			r := seeds.Rand(t)
 			w := make([]float32, p.Scorer.Dim())
 			for j := range w {
 				w[j] = float32(r.NormFloat64())

@@ -2,7 +2,6 @@ package kindstest
 
 import (
 	"fmt"
-	"math"
 	"testing"
 
 	"github.com/dsp-go/dsp/oracles"
@@ -48,29 +47,17 @@ func TestBoxesAreCertified(t *testing.T) {
 		{"window, hinge", traintest.WindowProblem(30, traintest.L2, 1./30), hinge(), 1e-2},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			lo, hi := math.Inf(-1), math.Inf(1)
-			for _, m := range c.methods {
-				s, passes := traintest.Start(t, m, c.problem), 60
+			agree(t, c.problem, c.methods, func(m train.Method) int {
 				switch m.(type) {
-				case *methods.BCFW, *methods.CuttingPlane, *methods.AGM:
-					passes = 400
+				case *methods.BCFW, *methods.CuttingPlane:
+					return 400
 				case *methods.FrankWolfe:
-					passes = 1000
+					return 1000
+				case *methods.AGM:
+					return 100
 				}
-				traintest.Passes(t, m, c.problem, s, passes)
-				if certifier, ok := m.(train.Certifier); ok {
-					traintest.Certify(t, certifier, c.problem, s)
-				}
-				t.Logf("%s: %.6g to %.6g", m.Name(), s.Dual, s.Primal)
-				if !(s.Gap() <= c.gap*s.Primal) || !(s.Primal > 0) {
-					t.Errorf("%s: relative gap %g after %d passes", m.Name(), s.Gap()/s.Primal, passes)
-				}
-				traintest.Near(t, m.Name()+": F(W)", s.Primal, traintest.Upper(t, c.problem.Engine, s.W), 1e-5)
-				lo, hi = max(lo, s.Dual), min(hi, s.Primal)
-			}
-			if lo > hi+1e-6*hi {
-				t.Errorf("the intervals do not overlap: dual %.9g, primal %.9g", lo, hi)
-			}
+				return 60
+			}, c.gap, 1e-5)
 		})
 	}
 }

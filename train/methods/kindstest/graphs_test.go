@@ -2,7 +2,6 @@ package kindstest
 
 import (
 	"fmt"
-	"math"
 	"testing"
 
 	"github.com/dsp-go/dsp/nets"
@@ -38,27 +37,15 @@ func TestGraphsAreCertified(t *testing.T) {
 				}
 				p := traintest.GraphProblem(n, forest, edges, c.loss, smoothing, 4./n)
 				t.Run(fmt.Sprintf("%s, forest %v, %v", edges, forest, c.loss), func(t *testing.T) {
-					lo, hi := math.Inf(-1), math.Inf(1)
-					for _, m := range c.methods {
-						s, passes := traintest.Start(t, m, p), 40
+					agree(t, p, c.methods, func(m train.Method) int {
 						switch m.(type) {
-						case *methods.BCFW, *methods.BCPFW, *methods.FrankWolfe, *methods.CuttingPlane, *methods.AGM, *sdca.SDCA:
-							passes = 200
+						case *methods.BCFW, *methods.BCPFW, *methods.FrankWolfe, *methods.CuttingPlane, *sdca.SDCA:
+							return 200
+						case *methods.AGM:
+							return 100
 						}
-						traintest.Passes(t, m, p, s, passes)
-						if certifier, ok := m.(train.Certifier); ok {
-							traintest.Certify(t, certifier, p, s)
-						}
-						t.Logf("%s: %.6g to %.6g", m.Name(), s.Dual, s.Primal)
-						if !(s.Gap() <= c.gap*s.Primal) || !(s.Primal > 0) {
-							t.Errorf("%s: relative gap %g after %d passes", m.Name(), s.Gap()/s.Primal, passes)
-						}
-						traintest.Near(t, m.Name()+": F(W)", s.Primal, traintest.Upper(t, p.Engine, s.W), 1e-5)
-						lo, hi = max(lo, s.Dual), min(hi, s.Primal)
-					}
-					if lo > hi+1e-6*hi {
-						t.Errorf("the intervals do not overlap: dual %.9g, primal %.9g", lo, hi)
-					}
+						return 40
+					}, c.gap, 1e-5)
 				})
 			}
 		}

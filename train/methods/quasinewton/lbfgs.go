@@ -107,7 +107,9 @@ func (m *LBFGS) Pass(ctx context.Context, p *train.Problem, s *train.State) erro
 				}
 				return nil
 			}
-			step = next
+			if step = next; math.IsNaN(step) { // from an interpolation between values that are equal after rounding
+				break
+			}
 		}
 	}
 	// Rounding makes the search along this direction fail. Continue from the last point along its gradient, unless that was just tried.
