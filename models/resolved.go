@@ -2,6 +2,7 @@ package models
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/data/formats"
@@ -54,6 +55,9 @@ func (l *Library) Resolve(given config.Config) (*Resolved, error) {
 			}
 		}
 		base := from.start.Config
+		if f := formats.Find(format); f.Name != "" && f.Name != formats.Builtin && !slices.Contains(tasks.Reading(f), base.Task) {
+			return nil, structured.BadInput("%s: --format %s is not read by --task %s, which the model of --%s %s has", c.Train, format, base.Task, from.setting, from.path)
+		}
 		if err := c.Inherit(base, from.setting, from.path, format == base.Format); err != nil {
 			return nil, err
 		}

@@ -194,6 +194,9 @@ func (s source) refuseProse(beginning []byte, name string) error {
 		if err != nil {
 			return nil // which the reader says
 		}
+		if err := text.CheckText(name, beginning); err != nil {
+			return err
+		}
 		known := func(label string) bool { return s.labels != nil && s.labels.Index(label) >= 0 }
 		line, number, found = text.Prose(beginning, columns, s.width, known)
 	case formats.Conllu:

@@ -48,7 +48,7 @@ func (m *Model) TagFirst(by map[string]*Model) error {
 		case !words || of.Given(of.Dim) > 0:
 			return structured.BadInput("--tagger %s: the tagger does not read words alone", column)
 		case len(others) > 0:
-			return structured.BadInput("--tagger %s: the tagger reads column %s itself, beside the words", column, strings.Join(others, ", "))
+			return structured.BadInput("--tagger: the tagger of column %s reads column %s itself; a tagger reads words alone", column, strings.Join(others, ", "))
 		}
 		m.taggers = append(m.taggers, t)
 	}

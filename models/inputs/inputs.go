@@ -263,7 +263,7 @@ func template(c *config.Config, set string) (*features.Template, error) {
 		if err != nil {
 			return nil, err
 		}
-		return features.Parse(text, set+templateSuffix)
+		return features.Parse(text, "built-in "+set+templateSuffix)
 	}
 	text, err := os.ReadFile(c.Template)
 	if err != nil {

@@ -42,7 +42,8 @@ func drawCurves(dir string, runs []curves.Run) error {
 // ReadRun reads the configuration of the run in a folder, set up to continue it: Resume and Out are the folder.
 func ReadRun(dir string) (config.Config, error) {
 	path := filepath.Join(dir, configFile)
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+	about, err := os.Stat(dir)
+	if _, missing := os.Stat(path); errors.Is(missing, fs.ErrNotExist) || err == nil && !about.IsDir() {
 		return config.Config{}, structured.BadInput("--resume %s: no %s there; expected the folder of a run", dir, configFile)
 	}
 	c, err := config.ReadConfig(path)

@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -70,6 +72,9 @@ func (d drawing) command(cmd *cobra.Command) *cobra.Command {
 			*d.width, *d.height = pixels[0], pixels[1]
 		}
 		if err := d.write(out); err != nil {
+			if refused := new(fs.PathError); errors.As(err, &refused) && refused.Op == "mkdir" {
+				return structured.BadInput("--out: %w", refused)
+			}
 			return err
 		}
 		facts := map[string]any{"out": out, "train": *d.train, "dev": *d.dev, "test": *d.test}

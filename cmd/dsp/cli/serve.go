@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"net"
 	"os"
@@ -63,6 +64,9 @@ model as it is. SIGTERM and SIGINT stop the server when the requests that it has
 			l, err := net.Listen("tcp", listen)
 			if err != nil {
 				s.Close()
+				if refused := new(os.SyscallError); errors.As(err, &refused) { // by the system: the address is well-formed
+					return structured.BadInput("--listen %s: %w; choose another address or port", listen, refused.Err)
+				}
 				return structured.BadInput("--listen %s: %w; expected ADDRESS:PORT, such as 127.0.0.1:8080", listen, err)
 			}
 			announce(l.Addr(), o.Token)

@@ -69,6 +69,9 @@ func sweepSettings(cmd *cobra.Command, file string, flagged *sweep.Config) (swee
 	case flagged.Resume != "":
 		s, err = sweep.Read(flagged.Resume)
 	}
+	if err == nil {
+		err = outOfResumed(cmd, flagged.Resume)
+	}
 	if err != nil {
 		return s, err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
@@ -83,6 +84,9 @@ func trainSettings(cmd *cobra.Command, file string, flagged *config.Config) (con
 	case flagged.Resume != "":
 		c, err = training.ReadRun(flagged.Resume)
 	}
+	if err == nil {
+		err = outOfResumed(cmd, flagged.Resume)
+	}
 	if err != nil {
 		return c, err
 	}
@@ -90,4 +94,13 @@ func trainSettings(cmd *cobra.Command, file string, flagged *config.Config) (con
 	c.JSON = c.JSON || isSet(cmd, "json")
 	c.Quiet = c.Quiet || isSet(cmd, "quiet")
 	return c, nil
+}
+
+// outOfResumed refuses --out beside --resume unless both are the same folder: a run goes on where it is.
+func outOfResumed(cmd *cobra.Command, resume string) error {
+	out := cmd.Flags().Lookup("out")
+	if resume == "" || !out.Changed || filepath.Clean(out.Value.String()) == filepath.Clean(resume) {
+		return nil
+	}
+	return structured.BadInput("--out %s has no effect with --resume %s, which goes on in its own folder; leave --out out, or copy the folder and resume the copy", out.Value, resume)
 }

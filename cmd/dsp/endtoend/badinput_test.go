@@ -50,8 +50,10 @@ func TestBadTrainingInput(t *testing.T) {
 		{"attributes and a set", []string{"--train", write(t, "x.crfsuite", "O\ta=b\nX\ta=c\n"), "--features", "ner"}, []string{"--features ner", "--format crfsuite", "it is for --format conll, conllu"}},
 		{"which features", []string{"--train", text, "--features", "nre"}, []string{"nre", "ner"}},
 		{"features for embeddings", []string{"--train", text, "--features", "ner", "--net", "embed"}, []string{"--features ner", "--net linear"}},
+		{"an encoder that is a file", []string{"--train", text, "--encoder", text}, []string{"train.conll", "no config.json", "an encoder is a folder"}},
 		{"no template", []string{"--train", text, "--template", "nowhere.template"}, []string{"--template", "nowhere.template"}},
-		{"template", []string{"--train", text, "--template", write(t, "x.template", "Uw=%x[0,word]\nUp=%x[0,pos]\n")}, []string{"x.template:2", "pos", "word"}},
+		{"template", []string{"--train", text, "--template", write(t, "x.template", "Uw=%x[0,word]\nUp=%x[0,pos]\n")}, []string{"x.template:2", "pos", "word", "--columns"}},
+		{"misspelt column", []string{"--train", text, "--columns", "wrd=0,label=1"}, []string{"built-in", "column word", "0 wrd", "--columns says which column it is"}},
 		{"hash and count", []string{"--train", text, "--hash-bits", "9", "--min-count", "2"}, []string{"minimum of 2"}},
 		{"scheme without tags", []string{"--train", write(t, "p.conll", "a DT\nb NN\n"), "--scheme", "iob2"}, []string{"p.conll", "iob2", "DT NN"}},
 		{"constraints broken", []string{"--train", write(t, "i.conll", "a O\nb I-X\n"), "--constraints", "iob2"}, []string{"i.conll:2", "I-X after O", "--scheme iob2"}},
@@ -78,6 +80,45 @@ func TestBadTrainingInput(t *testing.T) {
 				t.Error("the folder for the run was left behind")
 			}
 		})
+	}
+}
+
+// What is no text is named as such, and so is text of another encoding; a count of columns would puzzle.
+func TestNotText(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ name, text, message string }{
+		{"z.conll", "PK\x03\x04\x14\x00a b\n", "z.conll: binary data, expected text"},
+		{"u.conll", "\xff\xfea\x00\t\x00O\x00\n\x00", "u.conll: UTF-16, expected UTF-8; convert it first, for instance with iconv -f utf-16 -t utf-8"},
+		{"b.crfsuite", "\xfe\xff\x00O\x00\t\x00a\x00\n", "b.crfsuite: UTF-16, expected UTF-8"},
+	} {
+		o, _ := begin(t, "--train", write(t, c.name, c.text))
+		o.refused(exitBadInput, c.message)
+	}
+	dsp(t, "predict", "--model", tagger(t), "--input", write(t, "x.npz", "PK\x03\x04\x14\x00a b\n")).refused(exitBadInput, "x.npz: binary data, expected text")
+}
+
+// A run continues in its folder: a file in its place, and another folder for what follows, are refused.
+func TestResumeElsewhere(t *testing.T) {
+	t.Parallel()
+	run, other := reader(t), filepath.Join(t.TempDir(), "other")
+	dsp(t, "train", "--resume", filepath.Join(run, "model.safetensors")).refused(exitBadInput, "model.safetensors: no config.yaml there; expected the folder of a run")
+	dsp(t, "train", "--resume", run, "--out", other).refused(exitBadInput, "--out "+other+" has no effect with --resume "+run)
+	if _, err := os.Stat(other); err == nil {
+		t.Error("the other folder was made")
+	}
+}
+
+// A model that reads other things than the data hold cannot be continued on them, and the message says so before any other.
+func TestInitOfAnotherTask(t *testing.T) {
+	t.Parallel()
+	text := write(t, "new.conll", sentences)
+	for _, task := range []string{"", "tag"} {
+		args := []string{"--train", text, "--init", reader(t)}
+		if task != "" {
+			args = append(args, "--task", task)
+		}
+		o, _ := begin(t, args...)
+		o.refused(exitBadInput, "new.conll: --format conll is not read by --task ocr, which the model of --init "+reader(t)+" has")
 	}
 }
 
@@ -151,6 +192,38 @@ func TestBadUse(t *testing.T) {
 	dsp(t, "export", "--model", tagger(t), "--onnx", nowhere).refused(exitBadInput, "--onnx", "there is no folder")
 	dsp(t, "report", tagger(t), "--out", nowhere).refused(exitBadInput, "--out", "there is no folder")
 	dsp(t, "data", "pack", "--train", text, "--out", nowhere).refused(exitBadInput, "--out", "there is no folder")
+	dsp(t, "data", "attributes", "--model", tagger(t), "--input", text, "--to", filepath.Join(t.TempDir(), "missing", "a")).refused(exitBadInput, "--to", "there is no folder")
+}
+
+// A folder in the place of a file to write is refused before any work, and so is a file in the place of a folder.
+func TestFolderForFile(t *testing.T) {
+	t.Parallel()
+	text, model := write(t, "new.conll", sentences), tagger(t)
+	folder := func(name string) string {
+		path := filepath.Join(t.TempDir(), name)
+		if err := os.Mkdir(path, 0o777); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	for _, args := range [][]string{
+		{"export", "--model", model, "--data", text, "--to", folder("p.npz")},
+		{"export", "--model", model, "--onnx", folder("m.onnx")},
+		{"import", "--model", model, "--weights", text, "--out", folder("m.safetensors")},
+		{"eval", "--model", model, "--data", text, "--pr-curve", folder("c.png")},
+		{"eval", "--model", model, "--data", text, "--calibration", folder("c.png")},
+		{"eval", "--model", model, "--data", text, "--expected-counts", folder("c.tsv")},
+		{"predict", "--model", model, "--input", text, "--picture", folder("p.png")},
+		{"data", "attributes", "--model", model, "--input", text, "--to", folder("attributes")},
+		{"data", "pack", "--train", text, "--out", folder("packs")},
+	} {
+		path := args[len(args)-1]
+		dsp(t, args...).refused(exitBadInput, args[len(args)-2]+" "+path+": this is a folder; expected a file")
+	}
+	for _, what := range []string{"text", "scenes", "graphs"} {
+		dsp(t, "data", what, "--out", text).refused(exitBadInput, "--out: "+text+": not a directory")
+	}
+	dsp(t, "data", "text", "--out", filepath.Join(text, "sentences")).refused(exitBadInput, text)
 }
 
 // dense writes dense features with Dim 2 to an npz file.

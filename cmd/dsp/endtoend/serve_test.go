@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -446,6 +447,12 @@ func TestServeRefusals(t *testing.T) {
 	dsp(t, "serve", "--model", "nowhere").refused(exitBadInput, "nowhere")
 	dsp(t, "serve", "--model", "a="+tagger(t), "--model", "a="+reader(t)).refused(exitBadInput, "both named a")
 	dsp(t, "serve", "--model", tagger(t), "--listen", "nowhere").refused(exitBadInput, "--listen nowhere", "127.0.0.1:8080")
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	dsp(t, "serve", "--model", tagger(t), "--listen", taken.Addr().String()).refused(exitBadInput, taken.Addr().String()+": ", "; choose another address or port")
 	dsp(t, "serve", "--model", tagger(t), "--queue", "0").refused(exitBadInput, "--queue 0")
 	dsp(t, "serve", "--model", tagger(t), "--timeout", "0s").refused(exitBadInput, "--timeout")
 	dsp(t, "serve", "--model", tagger(t), "--max-body", "0").refused(exitBadInput, "--max-body")

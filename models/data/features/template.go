@@ -182,6 +182,10 @@ func (t *Template) missing(l line, m macro, d *structured.Dataset) error {
 		hint = "; --clusters makes it"
 	case gazetteerColumn:
 		hint = "; --gazetteer makes it"
+	default:
+		if _, err := strconv.Atoi(m.column.name); err != nil {
+			hint = "; --columns says which column it is"
+		}
 	}
 	if m.column.name == text.LabelColumn {
 		return structured.BadInput("%s:%d:%d: column %s is the gold label, expected one of the inputs: %s has %s",

@@ -113,7 +113,7 @@ func TestOptionalColumns(t *testing.T) {
 		t.Errorf("with: %q", template)
 	}
 	err := template.Apply(conll(t, "word=0,label=1", "a O\n"), with.Dictionary, 1)
-	if want := "x.template:3:9: column pos, but a.conll has columns 0 word besides the label"; !structured.IsBadInput(err) || err.Error() != want {
+	if want := "x.template:3:9: column pos, but a.conll has columns 0 word besides the label; --columns says which column it is"; !structured.IsBadInput(err) || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}
 }

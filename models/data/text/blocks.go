@@ -126,6 +126,9 @@ func (c *blocks) next() (block, bool, error) {
 	c.line += bytes.Count(c.rest[:cut], []byte{'\n'})
 	c.rest = c.rest[:copy(c.rest, c.rest[cut:])]
 	if b.line == 1 {
+		if err := CheckText(c.name, b.text); err != nil {
+			return block{}, false, err
+		}
 		b.text = strings.TrimPrefix(b.text, "\xef\xbb\xbf")
 	}
 	return b, true, nil
@@ -166,4 +169,16 @@ func afterBlank(text []byte, from int) int {
 // file order, on the calling goroutine. It stops at the first error in file order.
 func parseBlocks[T any](c *blocks, threads int, newParser func() func(block) (T, error), merge func(T) error) error {
 	return host.InOrder(context.Background(), threads, c.next, newParser, func(parse func(block) (T, error), b block) (T, error) { return parse(b) }, merge)
+}
+
+// CheckText refuses a file whose beginning shows that it is no text, or text of two bytes per character.
+func CheckText[S string | []byte](name string, beginning S) error {
+	line, _, _ := strings.Cut(string(beginning[:min(len(beginning), 1<<12)]), "\n")
+	switch {
+	case strings.HasPrefix(line, "\xff\xfe") || strings.HasPrefix(line, "\xfe\xff"):
+		return structured.BadInput("%s: UTF-16, expected UTF-8; convert it first, for instance with iconv -f utf-16 -t utf-8", name)
+	case strings.IndexByte(line, 0) >= 0:
+		return structured.BadInput("%s: binary data, expected text", name)
+	}
+	return nil
 }

@@ -50,7 +50,7 @@ func (c Conll) Read(r io.Reader, name string) (*structured.Dataset, error) {
 	case err != nil:
 		return nil, err
 	case !ok:
-		return nil, structured.BadInput("%s: %w, expected lines of at least %s", name, host.ErrNoTokens, head.named())
+		return nil, structured.BadInput("%s: %w, expected lines of at least %s (%s)", name, host.ErrNoTokens, columnCount(head.Columns.minWidth()), head.namedAs())
 	}
 	layout := &structured.Layout{Separator: ' ', Filler: "O"} // conlleval expects the same number of columns in -DOCSTART- lines
 	if head.tabs || head.single {
@@ -188,11 +188,15 @@ func (h *conllHead) expected() string {
 
 // named returns the columns that there must be: "3 (word pos label, from --columns)", with the origin that Columns names.
 func (h *conllHead) named() string {
-	from := ""
-	if h.Columns.Origin != "" {
-		from = ", from " + h.Columns.Origin
+	return strconv.Itoa(h.Columns.minWidth()) + " (" + h.namedAs() + ")"
+}
+
+// namedAs returns the names of those columns and their origin: "word pos label, from --columns".
+func (h *conllHead) namedAs() string {
+	if h.Columns.Origin == "" {
+		return h.Columns.list()
 	}
-	return strconv.Itoa(h.Columns.minWidth()) + " (" + h.Columns.list() + from + ")"
+	return h.Columns.list() + ", from " + h.Columns.Origin
 }
 
 func columnCount(n int) string {

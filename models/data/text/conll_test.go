@@ -96,7 +96,7 @@ func TestConllErrors(t *testing.T) {
 		c          Conll
 		text, want string
 	}{
-		{Conll{}, "", "x: no tokens, expected lines of at least 2 (word label)"},
+		{Conll{}, "", "x: no tokens, expected lines of at least 2 columns (word label)"},
 		{Conll{}, "\n \n-DOCSTART- O\n", "x: no tokens"},
 		{Conll{Columns: three}, "a b O\n\nc O\n", "x:3: 2 columns, expected 3 (word pos label, from --columns)"},
 		{Conll{Columns: three}, "\nc O\n", "x:2: 2 columns, expected at least 3 (word pos label, from --columns)"},

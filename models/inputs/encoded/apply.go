@@ -74,6 +74,9 @@ func (r *Reader) rowsOf(d *structured.Dataset, words []string, o Options, report
 	all := r.newRows(d, words)
 	found, err := false, error(nil)
 	if o.Folder != "" {
+		if about, err := os.Stat(o.Folder); err == nil && !about.IsDir() {
+			return nil, structured.BadInput("--encoder-cache %s: this is a file; expected a folder", o.Folder)
+		}
 		report.File = all.path(o.Folder)
 		found, err = all.open(report.File)
 	}
