@@ -134,6 +134,32 @@ func TestFarPriors(t *testing.T) {
 	n.log(t)
 }
 
+// Entropies with a small μ divide potentials of far priors by it: 1e6/1e-6 is more than exponentials of sums in float64 bear, and marginals of arcs are off.
+func TestFarPriorsWithLittleSmoothing(t *testing.T) {
+	n := &tally{}
+	for seed := range uint64(4) {
+		for _, c := range grid(seed) {
+			if c.structure != "projective trees" || c.loss != engine.Hinge || c.terms != "plain" || c.nasty != "far prior" {
+				continue
+			}
+			p := c.problem(t)
+			best := list(t, p).minimise()
+			for _, μ := range []float64{1e-6, 1e-8} {
+				p.Smoothing = traintest.Entropy
+				p.Smoothing.Mu = μ
+				for _, j := range pick("lbfgs", "svrg", "agm", "casimir") {
+					j.on = nil // keeps μ
+					n.judge(t, fmt.Sprintf("%v, μ = %g", c, μ), j, p, best, 12)
+				}
+			}
+		}
+	}
+	n.log(t)
+	if n.runs < 32 {
+		t.Errorf("%d runs", n.runs)
+	}
+}
+
 // A crf with 1,000 labels sums so many terms that their roundings count.
 func TestManyLabels(t *testing.T) {
 	n := &tally{}

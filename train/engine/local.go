@@ -49,7 +49,7 @@ func (e local) fullPass(ctx context.Context, w []float32, s oracles.Smoothing, m
 			return err
 		}
 		e.settleRows(ln)
-		e.roundAnswers(ln)
+		e.roundAnswers(ln, e.smoothing(s))
 		return nil
 	})
 	if err == nil && memory != nil {

@@ -25,7 +25,7 @@ import (
 //     counts only as far as the example is not learned yet.
 //   - the oracle's value of a log-sum-exp, by ω_i (oracles.Rounding); a max counts in F alone.
 //   - u_i is not quite in the marginal polytope. Its entries come from sums of positive numbers and so have small relative errors, noise·ε,
-//     which are no larger on v_i: noise·ε ⟨|v_i|, |θ_i|⟩. Entries near 1 lose what the row's sum shows, Σ_y v_i(y), which is
+//     which are no larger on v_i: noise·ε ⟨|v_i|, |θ_i|⟩, and more where potentials are too large for exponentials of sums in float64 (beyondFloat32). Entries near 1 lose what the row's sum shows, Σ_y v_i(y), which is
 //     0 without errors: it is charged as measured, times the row's largest potential. Where outputs leave out rows, as parsers do with
 //     relations of pairs that are no arcs, an entry near 1 is charged ε. An entropy taken at a point of the polytope
 //     whose entries differ by a relative δ from the maximiser's is less than the maximum by O(δ²), which is nothing.
@@ -129,6 +129,7 @@ type sizes struct {
 	defect float64 // times |Σ_y v_i(r,y)|, which would be 0 without rounding; of the rows of several entries that every output uses
 	unseen float64 // the other rows that an output can use: their sums do not show what entries near 1 lose
 
+	largest      float64 // of the largest row, tied or not
 	change, sums float64 // Σ |v_i(r,y)| and Σ |Σ_y v_i(r,y)|, the factors of moved and defect
 }
 
@@ -182,6 +183,7 @@ func measure(θ *structured.Potentials, b int, v *structured.Marginals) (s sizes
 				s.defect, s.sums = s.defect+math.Abs(sum)*size, s.sums+math.Abs(sum)
 			}
 		}
+		s.largest = max(s.largest, most)
 		if skips {
 			if part.Rows == structured.Tied { // an output may use the row once for each of its numbers
 				rows = numbers
@@ -198,8 +200,9 @@ func measure(θ *structured.Potentials, b int, v *structured.Marginals) (s sizes
 	return s
 }
 
-// below bounds the errors of a bound that come from marginals, if the sizes are those of v times the weight c, and the centre has the given ones.
-func (s sizes) below(c float64, at central) float64 {
+// below bounds the errors of a bound that come from marginals, if the sizes are those of v times the weight c, the centre has the given ones, and marginals err by the
+// relative share beyond their rounding to float32.
+func (s sizes) below(c float64, at central, beyond float64) float64 {
 	most := at.most
 	if s.sums > 0 { // a row is not settled: what its potentials have in common counts
 		most = at.largest
@@ -208,7 +211,7 @@ func (s sizes) below(c float64, at central) float64 {
 	if unseen > 0 {
 		unseen += at.used
 	}
-	return Unit*((2+noise)*moved+c*unseen) + s.defect + s.sums*most
+	return Unit*((2+noise)*moved+c*unseen) + beyond*(moved+c*unseen) + s.defect + s.sums*most
 }
 
 // prepareCentres makes room for the sizes of potentials at the centre, which measureCentre finds. The quadratic loss, whose certificate has no marginals, does
@@ -290,8 +293,8 @@ func (e *Engine) centre(i int) central {
 	return e.centres[i]
 }
 
-// roundAnswers adds to the lane's sums the rounding errors of the oracle's answers, from which difference has computed v.
-func (e *Engine) roundAnswers(ln *Lane) {
+// roundAnswers adds to the lane's sums the rounding errors of the oracle's answers with a smoothing, from which difference has computed v.
+func (e *Engine) roundAnswers(ln *Lane, by oracles.Smoothing) {
 	if !e.Scorer.Affine() {
 		return
 	}
@@ -300,10 +303,13 @@ func (e *Engine) roundAnswers(ln *Lane) {
 		return
 	}
 	for b, i := range ln.Batch.Examples {
-		c, s := e.Data.Weight(i), measure(&ln.Theta, b, &ln.V)
-		ln.tally().Below += s.below(c, e.centre(i)) // v has the weight c already
+		c, s, beyond := e.Data.Weight(i), measure(&ln.Theta, b, &ln.V), 0.0
+		if by.Kind == oracles.Entropy {
+			beyond = s.beyondFloat32(usedRows(&ln.Theta, b), by.Mu)
+		}
+		ln.tally().Below += s.below(c, e.centre(i), beyond) // v has the weight c already
 		if e.Loss.Smooth() {
-			ln.tally().Below += c*e.oracleRounding(ln, b) + beyondFloat32(&ln.Theta, b)*(s.moved+c*s.unseen)
+			ln.tally().Below += c * e.oracleRounding(ln, b)
 		}
 		ln.tally().Above += c * e.lossRounding(ln, b, s, ln.losses[b])
 	}
@@ -319,7 +325,7 @@ func (e *Engine) roundMemory(ln *Lane) {
 		return
 	}
 	for b, i := range ln.Batch.Examples {
-		ln.tally().Below += measure(&ln.Theta, b, &ln.V).below(e.Data.Weight(i), e.centre(i))
+		ln.tally().Below += measure(&ln.Theta, b, &ln.V).below(e.Data.Weight(i), e.centre(i), 0)
 	}
 }
 
@@ -342,23 +348,24 @@ func (e *Engine) EntropyRounding(u, φ *structured.Marginals, examples []int) fl
 			v.Add(0, e.Data.Gold(i), -1)
 		}
 		s := measure(&one, 0, &v)
-		if beyondFloat32(&one, 0) > 0 {
+		if s.beyondFloat32(usedRows(&one, 0), 1) > 0 {
 			return math.Inf(1)
 		}
-		total += e.Data.Weight(i) * (oracles.Rounding(oracle, &one, 0, 1) + s.below(1, central{}))
+		total += e.Data.Weight(i) * (oracles.Rounding(oracle, &one, 0, 1) + s.below(1, central{}, 0))
 	}
 	return total / float64(e.Len())
 }
 
-// beyondFloat32 bounds the relative error of example b's marginals at temperature 1, if it is more than their rounding to float32, and else returns 0. The oracle adds
-// potentials in float64, and the exponential of a sum errs by as much, relatively, as the sum does in all. Potentials of 1e11 make that 1e-5 and more. What the
-// potentials of a row have in common counts here, too, although some oracles subtract it first: an allowance that is too large proves less, but nothing false.
-func beyondFloat32(θ *structured.Potentials, b int) float64 {
-	error := DoubleUnit * (measure(θ, b, nil).all + float64(usedRows(θ, b))*measureCentral(θ, b).largest) // the second for tied rows
-	if error <= Unit {
+// beyondFloat32 bounds the relative error of marginals at the temperature μ of an output that uses the given number of rows of a part, if it is more than their rounding
+// to float32, and else returns 0. The oracle adds potentials in float64, and the exponential of a sum over μ, with the error δ, errs by e^δ − 1. Potentials of 1e11 μ make
+// that 1e-5 and more; those of 1e16 μ leave nothing of the marginals, and e^100 proves nothing and is finite. What the potentials of a row have in common counts here, too,
+// although some oracles subtract it first: an allowance that is too large proves less, but nothing false.
+func (s sizes) beyondFloat32(rows int, μ float64) float64 {
+	δ := DoubleUnit / μ * (s.all + float64(rows)*s.largest) // the second for tied rows
+	if δ <= Unit {
 		return 0
 	}
-	return error
+	return math.Expm1(min(δ, 100))
 }
 
 // lossRounding bounds the rounding error of the loss f_i of example b.
