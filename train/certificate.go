@@ -9,6 +9,7 @@ import (
 
 	"github.com/dsp-go/dsp/structured/machine/vec"
 	"github.com/dsp-go/dsp/train/engine"
+	"github.com/dsp-go/dsp/train/ranks"
 )
 
 // Certificate collects the bounds on min F that full passes over the data prove, for an affine scorer.
@@ -90,10 +91,19 @@ func (c *Certificate) RecordPrimal(w []float32, primal float64) {
 // passes, mixed with the gold outputs (engine.Objective.ElasticBound), instead of a bundle. Ranks call it alike, and share the products.
 func (c *Certificate) RecordDual(ctx context.Context, e *engine.Engine, u engine.Recomposed) error {
 	if !e.Plain() {
-		d, of := e.ElasticBound(u.Linear, u.Grad)
-		rounded := u.Rounded + e.ElasticAllowance(of)
-		if d -= rounded; len(c.mix) == 0 || d > c.dual {
-			c.mix, c.dual, c.rounded = append(c.mix[:0], 1), d, rounded
+		group := e.Ranks()
+		last := group.Size() - 1    // which has less to do than rank 0, and tells the others
+		bound := make([]float64, 2) // and the allowance for rounding in it
+		if group.Rank() == last {
+			d, of := e.ElasticBound(u.Linear, u.Grad)
+			rounded := u.Rounded + e.ElasticAllowance(of)
+			bound[0], bound[1] = d-rounded, rounded
+		}
+		if err := group.Broadcast(ctx, ranks.Bytes(bound), last); err != nil {
+			return err
+		}
+		if d := bound[0]; len(c.mix) == 0 || d > c.dual {
+			c.mix, c.dual, c.rounded = append(c.mix[:0], 1), d, bound[1]
 		}
 		return nil
 	}

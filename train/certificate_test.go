@@ -89,15 +89,16 @@ func TestBundle(t *testing.T) {
 	})
 }
 
-// Ranks share the products of a bundle, whose bounds have the same bits for any number of ranks and threads.
+// Ranks share the products of a bundle, and with λ₁ one tells the others the bound: bounds have the same bits for any number of ranks and threads.
 func TestBundleOfRanks(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	grads := make([][]float32, 40) // more than the bundle holds, so that pieces merge
 	for k := range grads {
 		grads[k] = traintest.DrawWeights(r, 100_000, 1) // several ranges
 	}
-	bounds := func(ctx context.Context, g ranks.Group, threads int) ([]float64, error) {
+	bounds := func(ctx context.Context, g ranks.Group, threads int, l1 float64) ([]float64, error) {
 		o := traintest.LinearProblem(600, 1, 1, 1).Objective
+		o.L1 = l1
 		e := engine.NewEngine(o, threads)
 		if err := e.Join(g); err != nil {
 			return nil, err
@@ -112,19 +113,21 @@ func TestBundleOfRanks(t *testing.T) {
 		}
 		return duals, nil
 	}
-	want, err := bounds(t.Context(), ranks.Alone{}, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, n := range []int{1, 2, 3} {
-		if err := rankstest.InProcess(t.Context(), n, func(ctx context.Context, g ranks.Group) error {
-			got, err := bounds(ctx, g, 1+g.Rank())
-			if err == nil && !slices.Equal(got, want) {
-				err = fmt.Errorf("bounds %v, expected %v", got, want)
+	for _, l1 := range []float64{0, 0.5} {
+		want, err := bounds(t.Context(), ranks.Alone{}, 1, l1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, n := range []int{1, 2, 3} {
+			if err := rankstest.InProcess(t.Context(), n, func(ctx context.Context, g ranks.Group) error {
+				got, err := bounds(ctx, g, 1+g.Rank(), l1)
+				if err == nil && !slices.Equal(got, want) {
+					err = fmt.Errorf("bounds %v, expected %v", got, want)
+				}
+				return err
+			}); err != nil {
+				t.Errorf("λ₁ = %g, %d ranks: %v", l1, n, err)
 			}
-			return err
-		}); err != nil {
-			t.Errorf("%d ranks: %v", n, err)
 		}
 	}
 }
