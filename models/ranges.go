@@ -5,7 +5,6 @@ import (
 	"errors"
 	"hash/crc32"
 	"io"
-	"os"
 	"slices"
 	"strings"
 
@@ -55,17 +54,13 @@ func (s source) rangesOf(value string, share *structured.Share) (*ranges, error)
 	var mine []contents
 	var failed error
 	for _, path := range formats.Files(value) {
-		size, err := host.PlainSize(path)
-		c := contents{Size: size}
-		if err == nil && size > 0 {
-			c.Sum, err = checksum(path)
-		}
+		c, err := contentsOf(path)
 		if err != nil && failed == nil {
 			failed = err
 		}
 		mine = append(mine, c)
-		x.files = append(x.files, rangedFile{path: path, size: size})
-		x.total += size
+		x.files = append(x.files, rangedFile{path: path, size: c.Size})
+		x.total += c.Size
 	}
 	all, err := structured.Tell(share, mine, failed)
 	if err != nil {
@@ -116,22 +111,29 @@ func sameKinds(c *config.Config, share *structured.Share) error {
 	return nil
 }
 
-// contents is what tells copies of a file apart: its size and checksum (CRC-32C). Ranks on several machines may have their own copies, and each reads ranges only.
+// contents is what tells copies of a file apart: the size and the checksum (CRC-32C) of its text. Ranks on several machines may have their own copies, and each reads
+// ranges only. The size is 0 if no ranges can be read.
 type contents struct {
 	Size int64
 	Sum  uint32
 }
 
-// checksum reads a file as fast as the disk can.
-func checksum(path string) (uint32, error) {
-	f, err := os.Open(path)
+// contentsOf reads a file as fast as the disk, or decompression, can.
+func contentsOf(path string) (contents, error) {
+	if file, err := host.IsFile(path); err != nil || !file {
+		return contents{}, err
+	}
+	f, err := host.Open(path)
 	if err != nil {
-		return 0, badFile(err)
+		return contents{}, err
 	}
 	defer f.Close()
 	sum := crc32.New(crc32.MakeTable(crc32.Castagnoli))
-	_, err = io.Copy(sum, f)
-	return sum.Sum32(), badFile(err)
+	size, err := io.Copy(sum, f)
+	if err != nil { // the reader of the whole file says where, as in one process
+		return contents{}, nil
+	}
+	return contents{Size: size, Sum: sum.Sum32()}, nil
 }
 
 // sequences is what a process tells of its range of a file.
@@ -149,7 +151,7 @@ type sequences struct {
 func (x *ranges) read(s source, path string, whole func() error) (*structured.Dataset, error) {
 	file := &x.files[x.next]
 	x.next++
-	f, err := os.Open(path)
+	f, err := host.OpenAt(path)
 	var mine beginning
 	var end int64
 	if err == nil {
@@ -181,7 +183,7 @@ func (x *ranges) read(s source, path string, whole func() error) (*structured.Da
 }
 
 // rangeOf returns where the range of this process begins and ends in the next file.
-func (x *ranges) rangeOf(f *os.File, size int64) (mine beginning, end int64, err error) {
+func (x *ranges) rangeOf(f io.ReaderAt, size int64) (mine beginning, end int64, err error) {
 	bound := func(process int) (int64, error) {
 		at := x.total/int64(x.share.Processes)*int64(process) - x.before
 		if process == x.share.Processes {
@@ -200,7 +202,7 @@ func (x *ranges) rangeOf(f *os.File, size int64) (mine beginning, end int64, err
 }
 
 // parse reads what others need to know of a range of a file.
-func (s source) parse(f *os.File, from, to int64, line int, path string) (sequences, error) {
+func (s source) parse(f io.ReaderAt, from, to int64, line int, path string) (sequences, error) {
 	x := sequences{}
 	var names structured.Alphabet
 	if formats.Find(s.Format).Numbered && s.hashBits == 0 { // attributes are checked, and forgotten: it takes no dictionary
@@ -281,7 +283,7 @@ func appendWeights(to []float64, before int, weights []float64, n int) []float64
 }
 
 // readRange reads the bytes from to to−1 of a file, where the line of that number begins.
-func (s source) readRange(f *os.File, from, to int64, line int, path string) (*structured.Dataset, error) {
+func (s source) readRange(f io.ReaderAt, from, to int64, line int, path string) (*structured.Dataset, error) {
 	if s.line = line; from > 0 {
 		s.start = io.NewSectionReader(f, 0, to)
 	}
@@ -398,9 +400,9 @@ func (s source) noExamples(d *structured.Dataset, attributes bool) *structured.D
 
 // examplesOf reads examples lo to hi−1 of the file, the first of which is example before of d.
 func (file *rangedFile) examplesOf(s source, d *structured.Dataset, before, lo, hi int) (*structured.Dataset, error) {
-	f, err := os.Open(file.path)
+	f, err := host.OpenAt(file.path)
 	if err != nil {
-		return nil, badFile(err)
+		return nil, err
 	}
 	defer f.Close()
 	from, err := file.at(f, d.Lines[before+lo])
@@ -428,7 +430,7 @@ func (file *rangedFile) examplesOf(s source, d *structured.Dataset, before, lo, 
 }
 
 // at returns where a line begins in the file.
-func (file *rangedFile) at(f *os.File, line int) (int64, error) {
+func (file *rangedFile) at(f io.ReaderAt, line int) (int64, error) {
 	from := file.begins[0]
 	for _, b := range file.begins {
 		if b.Line <= line && b.At < file.size { // a range at the end of the file begins with no line

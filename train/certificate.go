@@ -1,6 +1,7 @@
 package train
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -63,11 +64,12 @@ func (c *Certificate) Dual() float64 {
 }
 
 // Record adds a full pass at w: its primal value and, if the objective is convex, its lower bound.
-func (c *Certificate) Record(e *engine.Engine, w []float32, pass *engine.FullPass) {
+func (c *Certificate) Record(ctx context.Context, e *engine.Engine, w []float32, pass *engine.FullPass) error {
 	c.RecordPrimal(w, pass.Upper)
-	if !e.Partial() {
-		c.RecordDual(e, engine.Recomposed{Grad: pass.Grad, Linear: pass.Linear, Central: pass.Central, Rounded: pass.Rounded})
+	if e.Partial() {
+		return nil
 	}
+	return c.RecordDual(ctx, e, engine.Recomposed{Grad: pass.Grad, Linear: pass.Linear, Central: pass.Central, Rounded: pass.Rounded})
 }
 
 // Show copies what is certified into s.
@@ -85,33 +87,40 @@ func (c *Certificate) RecordPrimal(w []float32, primal float64) {
 }
 
 // RecordDual adds a dual point. With λ = 0 and λ₁ = 0 it proves nothing. With λ₁ > 0 or bounds the certificate keeps the best bound of single
-// passes, mixed with the gold outputs (engine.Objective.ElasticBound), instead of a bundle.
-func (c *Certificate) RecordDual(e *engine.Engine, u engine.Recomposed) {
+// passes, mixed with the gold outputs (engine.Objective.ElasticBound), instead of a bundle. Ranks call it alike, and share the products.
+func (c *Certificate) RecordDual(ctx context.Context, e *engine.Engine, u engine.Recomposed) error {
 	if !e.Plain() {
 		d, of := e.ElasticBound(u.Linear, u.Grad)
 		rounded := u.Rounded + e.ElasticAllowance(of)
 		if d -= rounded; len(c.mix) == 0 || d > c.dual {
 			c.mix, c.dual, c.rounded = append(c.mix[:0], 1), d, rounded
 		}
-		return
+		return nil
 	}
 	if e.Lambda <= 0 {
-		return
+		return nil
 	}
-	k := c.place(len(u.Grad))
+	k, merged := c.place(len(u.Grad))
 	c.value[k], c.slack[k], c.mix[k] = u.Central+e.Constant, u.Rounded, 0
 	c.grads[k] = append(c.grads[k][:0], u.Grad...)
-	c.relate(k)
+	if err := c.relate(ctx, e, append(merged, k)); err != nil {
+		return err
+	}
 	c.size[k] = c.norm(k)
+	for _, j := range merged {
+		c.size[j] += c.norm(j) // the sum was rounded, too
+	}
 	if len(c.mix) == 1 {
 		c.mix[0], c.dual = 1, math.Inf(-1)
 	}
 	c.maximise(e)
+	return nil
 }
 
 // place returns a free slot in the bundle. If the bundle is full and every piece has weight, it merges the two least used in
-// proportion to their weights, so that the bound falls only by the rounding of the merged gradient.
-func (c *Certificate) place(dim int) int {
+// proportion to their weights, so that the bound falls only by the rounding of the merged gradient. Then it returns the merged piece, too, whose products are to
+// be computed.
+func (c *Certificate) place(dim int) (free int, merged []int) {
 	n := len(c.mix)
 	if n < bundlePieces && n < max(2, bundleFloats/max(1, dim)) {
 		c.value, c.slack, c.size, c.mix = append(c.value, 0), append(c.slack, 0), append(c.size, 0), append(c.mix, 0)
@@ -120,7 +129,7 @@ func (c *Certificate) place(dim int) int {
 			c.gram[j] = append(c.gram[j], 0)
 		}
 		c.gram = append(c.gram, make([]float64, n+1))
-		return n
+		return n, nil
 	}
 	i, j := 0, 1 // least and second least used
 	if c.mix[j] < c.mix[i] {
@@ -135,28 +144,36 @@ func (c *Certificate) place(dim int) int {
 		}
 	}
 	if c.mix[i] == 0 {
-		return i
+		return i, nil
 	}
 	p := c.mix[i] / (c.mix[i] + c.mix[j])
 	c.value[j] = p*c.value[i] + (1-p)*c.value[j]
 	c.slack[j] = p*c.slack[i] + (1-p)*c.slack[j]
-	c.size[j] = p*(c.size[i]+2*c.norm(i)) + (1-p)*(c.size[j]+2*c.norm(j)) // p and its products are rounded, and their sum
+	c.size[j] = p*(c.size[i]+2*c.norm(i)) + (1-p)*(c.size[j]+2*c.norm(j)) // p and its products are rounded
 	vec.Axpby(float32(p), c.grads[i], float32(1-p), c.grads[j])
 	c.mix[j] += c.mix[i]
-	c.relate(j)
-	c.size[j] += c.norm(j)
-	return i
+	return i, []int{j}
 }
 
-// relate computes the inner products of piece k with all pieces.
-func (c *Certificate) relate(k int) {
-	for j, h := range c.grads {
-		if len(h) == 0 {
-			continue
+// relate computes the inner products of some pieces with all pieces.
+func (c *Certificate) relate(ctx context.Context, e *engine.Engine, pieces []int) error {
+	n := len(c.grads)
+	products, err := e.OverRanges(ctx, len(c.grads[pieces[0]]), len(pieces)*n, true, func(lo, hi int, sums []float64) {
+		for i, k := range pieces {
+			for j, h := range c.grads {
+				sums[i*n+j] = vec.Dot64(h[lo:hi], c.grads[k][lo:hi])
+			}
 		}
-		p := vec.Dot64(h, c.grads[k])
-		c.gram[j][k], c.gram[k][j] = p, p
+	})
+	if err != nil {
+		return err
 	}
+	for i, k := range pieces {
+		for j, p := range products[i*n:][:n] {
+			c.gram[j][k], c.gram[k][j] = p, p
+		}
+	}
+	return nil
 }
 
 // maximise raises D(q) = ⟨q,value⟩ − qᵀGq/(2λ) over the simplex, from the current q, by moving weight between the two pieces

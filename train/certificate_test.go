@@ -1,6 +1,8 @@
 package train_test
 
 import (
+	"context"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -12,6 +14,8 @@ import (
 	"github.com/dsp-go/dsp/structured/machine/vec"
 	"github.com/dsp-go/dsp/train"
 	"github.com/dsp-go/dsp/train/engine"
+	"github.com/dsp-go/dsp/train/ranks"
+	"github.com/dsp-go/dsp/train/ranks/rankstest"
 	"github.com/dsp-go/dsp/train/traintest"
 )
 
@@ -20,6 +24,14 @@ func engineFor(o engine.Objective) *engine.Engine {
 	p := traintest.LinearProblem(1, 1, 1, 1)
 	o.Data, o.Scorer = p.Data, p.Scorer
 	return engine.NewEngine(&o, 1)
+}
+
+// recordDual adds a dual point to a certificate.
+func recordDual(t rapid.TB, c *train.Certificate, e *engine.Engine, u engine.Recomposed) {
+	t.Helper()
+	if err := c.RecordDual(context.Background(), e, u); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // Whatever pieces the bundle is given, its bound is at least each piece's and never falls. No better mixture exists between any
@@ -34,7 +46,7 @@ func TestBundle(t *testing.T) {
 		last, best := math.Inf(-1), math.Inf(-1)
 		for range rapid.IntRange(1, 50).Draw(t, "pieces") {
 			g, a := traintest.DrawWeights(r, dim, 1), r.NormFloat64()
-			c.RecordDual(e, engine.Recomposed{Grad: g, Linear: a, Central: a + vec.Dot64(g, o.Center)})
+			recordDual(t, &c, e, engine.Recomposed{Grad: g, Linear: a, Central: a + vec.Dot64(g, o.Center)})
 			margin := 1e-6 * (1 + math.Abs(c.Dual()))
 			raw := mixed(&c, e.Objective)
 			mix, values, _, grads, rounded := c.Bundle()
@@ -77,6 +89,46 @@ func TestBundle(t *testing.T) {
 	})
 }
 
+// Ranks share the products of a bundle, whose bounds have the same bits for any number of ranks and threads.
+func TestBundleOfRanks(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	grads := make([][]float32, 40) // more than the bundle holds, so that pieces merge
+	for k := range grads {
+		grads[k] = traintest.DrawWeights(r, 100_000, 1) // several ranges
+	}
+	bounds := func(ctx context.Context, g ranks.Group, threads int) ([]float64, error) {
+		o := traintest.LinearProblem(600, 1, 1, 1).Objective
+		e := engine.NewEngine(o, threads)
+		if err := e.Join(g); err != nil {
+			return nil, err
+		}
+		var c train.Certificate
+		var duals []float64
+		for _, x := range grads {
+			if err := c.RecordDual(ctx, e, engine.Recomposed{Grad: x, Central: 1}); err != nil {
+				return nil, err
+			}
+			duals = append(duals, c.Dual())
+		}
+		return duals, nil
+	}
+	want, err := bounds(t.Context(), ranks.Alone{}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range []int{1, 2, 3} {
+		if err := rankstest.InProcess(t.Context(), n, func(ctx context.Context, g ranks.Group) error {
+			got, err := bounds(ctx, g, 1+g.Rank())
+			if err == nil && !slices.Equal(got, want) {
+				err = fmt.Errorf("bounds %v, expected %v", got, want)
+			}
+			return err
+		}); err != nil {
+			t.Errorf("%d ranks: %v", n, err)
+		}
+	}
+}
+
 // Large gradients may cancel in a mixture, and their roundings to float32 do not: the bundle's bound is still one of the function that it bounds, which has the
 // gradients as they were. It is convex, and any weights are above its least value.
 func TestBundleOfLargeGradients(t *testing.T) {
@@ -99,7 +151,7 @@ func TestBundleOfLargeGradients(t *testing.T) {
 				rounded[j] = float32(grads[k][j])
 			}
 			heights = append(heights, r.NormFloat64())
-			c.RecordDual(e, engine.Recomposed{Grad: rounded, Central: heights[k]})
+			recordDual(t, &c, e, engine.Recomposed{Grad: rounded, Central: heights[k]})
 		}
 		value := func(w []float64) float64 {
 			most, square := math.Inf(-1), 0.0
@@ -151,7 +203,7 @@ func TestBundleOfManyWeights(t *testing.T) {
 	g := make([]float32, train.BundleFloats/2)
 	for k := range 5 {
 		g[k] = float32(k + 1)
-		c.RecordDual(e, engine.Recomposed{Grad: g})
+		recordDual(t, &c, e, engine.Recomposed{Grad: g})
 	}
 	if mix, _, _, _, _ := c.Bundle(); len(mix) != 2 {
 		t.Errorf("%d pieces of %d weights", len(mix), len(g))
@@ -175,8 +227,8 @@ func mixed(c *train.Certificate, o *engine.Objective) float64 {
 func TestBundleMixes(t *testing.T) {
 	e := engineFor(engine.Objective{Lambda: 2})
 	var c train.Certificate
-	c.RecordDual(e, engine.Recomposed{Grad: []float32{3}, Central: 1})
-	c.RecordDual(e, engine.Recomposed{Grad: []float32{-1}, Central: 1})
+	recordDual(t, &c, e, engine.Recomposed{Grad: []float32{3}, Central: 1})
+	recordDual(t, &c, e, engine.Recomposed{Grad: []float32{-1}, Central: 1})
 	traintest.Near(t, "bound", c.Dual(), 1, 1e-6)
 	mix, _, _, _, _ := c.Bundle()
 	traintest.Near(t, "weight", mix[0], 0.25, 1e-9)

@@ -79,6 +79,9 @@ func Resumable(err error) bool {
 // deviceFailed adds to an error on a device, or of another rank, the pass in which it happened and the pass to resume from.
 func (l *loop) deviceFailed(err error) error {
 	done, good := l.books.Last.Pass, l.saved()
+	if l.Problem.Ranks().Rank() > 0 {
+		return fmt.Errorf("pass %d: %w; --resume continues from the checkpoint that rank 0 saved last, if there is one", done+1, err)
+	}
 	if good == 0 {
 		return fmt.Errorf("pass %d: %w; there is no good checkpoint", done+1, err)
 	}

@@ -74,7 +74,9 @@ func TestInputsFarFromZero(t *testing.T) {
 						t.Fatal(err)
 					}
 					var c train.Certificate
-					c.Record(e, zero, pass)
+					if err := c.Record(t.Context(), e, zero, pass); err != nil {
+						t.Fatal(err)
+					}
 					if !(c.Dual() <= optimum) || !(c.Dual() >= optimum*(1-1e-3)) {
 						t.Errorf("soft %v, %d labels, length %d, prior %v: dual %.9g, the optimum is %.9g", soft, labels, length, prior, c.Dual(), optimum)
 					}

@@ -39,7 +39,9 @@ func TestAllowance(t *testing.T) {
 			t.Fatal(err)
 		}
 		var c train.Certificate
-		c.Record(p.Engine, w, pass)
+		if err := c.Record(t.Context(), p.Engine, w, pass); err != nil {
+			t.Fatal(err)
+		}
 		_, _, _, _, rounded := c.Bundle()
 		primal, dual := doubleGap(t, p, w, memory)
 		wrong := math.Abs((pass.Primal - c.Dual() - rounded) - (primal - dual))

@@ -49,7 +49,7 @@ type spoiler func(rows [][]float32)
 var (
 	losses  = []engine.Loss{engine.Hinge, engine.CRF, engine.SoftmaxMargin, engine.Quadratic}
 	terms   = []string{"plain", "l1", "prior", "weights", "l1 prior weights", "bounds", "l1 prior bounds", "zero weights", "constraints", "teacher", "l1 only"}
-	nasties = []string{"benign", "collinear", "nearly collinear", "offset", "duplicates", "single", "small λ", "large λ", "four", "strong", "far prior",
+	nasties = []string{"benign", "collinear", "nearly collinear", "constant", "offset", "duplicates", "single", "small λ", "large λ", "four", "strong", "far prior",
 		"scales", "huge", "tiny", "denormal", "tiny λ", "huge λ", "start", "far start", "mixed"}
 )
 
@@ -61,7 +61,7 @@ func grid(seed uint64) (all []cell) {
 				continue
 			}
 			for _, of := range terms {
-				if of == "constraints" && !strings.Contains(d.name, "chain") || of == "teacher" && (loss != engine.CRF || !strings.Contains(d.name, "chain") && d.name != "choices") { // rows of trees have no sums that targets could be settled to
+				if of == "constraints" && !strings.Contains(d.name, "chain") || of == "teacher" && (loss != engine.CRF || !strings.Contains(d.name, "chain") && d.name != "choices" && !strings.Contains(d.name, "trees")) {
 					continue
 				}
 				for _, nasty := range nasties {
@@ -255,6 +255,8 @@ func spoil(r *rand.Rand, nasty string, rows [][]float32) {
 			row[1] = row[0]
 		case "nearly collinear", "far prior":
 			row[1] = row[0] + float32(1e-4*r.NormFloat64())
+		case "constant":
+			row[0], row[1] = 1, 1e6
 		case "offset":
 			row[0] += 1e6
 		case "scales":

@@ -55,8 +55,9 @@ type Engine struct {
 	used       int        // number of findings of the last step
 	norm       norm       // scratch memory
 	soft       softSearch
-	narrow     []float32 // scratch memory: the gradient of a full pass in float32
-	wide       []float64 // scratch memory: the same in float64
+	narrow     []float32   // scratch memory: the gradient of a full pass in float32
+	wide       []float64   // scratch memory: the same in float64
+	spare      [][]float32 // for vectors of methods (vectors.go)
 	dense      denseGradient
 	spread     sparseGradient
 

@@ -62,11 +62,11 @@ func (e *Engine) zeros(n int) []float64 {
 // their gradients. Of several ranks with sparse inputs the last one does that, since it has g first, and tells the others.
 func (e *Engine) lower(ctx context.Context, w []float32, g []float64, sums Sums) (Recomposed, error) {
 	if e.group == nil || e.sparse == nil {
-		return e.lowerInto(make([]float32, len(g)), w, g, sums), nil
+		return e.lowerInto(e.Vector(len(g)), w, g, sums), nil
 	}
 	last := e.group.Size() - 1
-	message := make([]float32, len(g)+6) // the gradient, and memory of the three numbers
-	u, numbers := Recomposed{Grad: message[:len(g):len(g)]}, make([]float64, 3)
+	message := e.Vector(len(g) + 6) // the gradient, and memory of the three numbers
+	u, numbers := Recomposed{Grad: message[:len(g)]}, make([]float64, 3)
 	if e.group.Rank() == last {
 		u = e.lowerInto(u.Grad, w, g, sums)
 		numbers[0], numbers[1], numbers[2] = u.Linear, u.Central, u.Rounded

@@ -73,3 +73,20 @@ func TestHingeOfZeroInBallIsRoundedUp(t *testing.T) {
 		t.Errorf("the objective is %g, its least value in the ball %g", upper, least)
 	}
 }
+
+// Where an entry of g is at the threshold, w is 0 and errors of g count by their squares alone. Here g = 1 + 2⁻²⁵ is above λ₁ = 1 and float32 rounds it to 1: with s as the
+// share of the dual point, the bound is max over s of sa − max(0, sg − λ₁)²/2λ = a/g + λa²/2g².
+func TestElasticBoundAtTheThreshold(t *testing.T) {
+	net, err := sparse.NewChain(1, 0, 2, nets.EdgesNone)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const a, g, λ = 1., 1 + 0x1p-25, 0x1p-50
+	e := engine.NewEngine(&engine.Objective{Scorer: net, Data: traintest.SparseChains(1, 2, 1, 2, false), Lambda: λ, L1: 1}, 1)
+	rounded := make([]float32, net.Dim())
+	rounded[0] = g
+	bound, of := e.ElasticBound(a, rounded)
+	if most := a/g + λ*a*a/(2*g*g); bound-e.ElasticAllowance(of) > most {
+		t.Errorf("the bound is %.12g less %g, in exact arithmetic %.12g", bound, e.ElasticAllowance(of), most)
+	}
+}

@@ -92,8 +92,7 @@ func (m *AGM) Pass(ctx context.Context, p *train.Problem, s *train.State) error 
 			return err
 		}
 		if t.fits() {
-			m.accept(p, s, t)
-			return nil
+			return m.accept(ctx, p, s, t)
 		}
 		m.l *= raiseL
 	}
@@ -145,9 +144,7 @@ func (m *AGM) try(ctx context.Context, p *train.Problem, s *train.State) (*trial
 	case m.One:
 		c, l := m.a, m.l+λ
 		a = (λ - c + math.Sqrt((c-λ)*(c-λ)+4*l*c)) / (2 * l)
-		τ1, τ3 := (1-a)*c, λ*a*(1-a)
-		share := τ1 * a / (τ1 + τ3)
-		u = between(m.x, m.z, share)
+		u = between(m.x, m.z, a*c/(c+λ*a)) // τ₁ = (1−a)c, τ₃ = (1−a)λa, and 1−a is 0 after rounding where L is tiny beside λ
 	default:
 		A := m.a
 		b := 2*λ*A + 1
@@ -217,12 +214,11 @@ func (m *AGM) evaluate(ctx context.Context, p *train.Problem, s *train.State, w 
 		return nil, err
 	}
 	s.OracleCalls += p.Len()
-	m.certificate.Record(p.Engine, w, pass)
-	return pass, nil
+	return pass, m.certificate.Record(ctx, p.Engine, w, pass)
 }
 
 // accept takes a trial, and records its dual point.
-func (m *AGM) accept(p *train.Problem, s *train.State, t *trial) {
+func (m *AGM) accept(ctx context.Context, p *train.Problem, s *train.State, t *trial) error {
 	m.fresh = false
 	m.mean.add(t.share, t.at)
 	m.x, m.z, m.a, m.model, m.value = t.x, t.z, t.a, t.model, t.estimate
@@ -234,11 +230,14 @@ func (m *AGM) accept(p *train.Problem, s *train.State, t *trial) {
 	if p.Center != nil {
 		linear -= vec.Dot64(g, p.Center)
 	}
-	m.certificate.RecordDual(p.Engine, engine.Recomposed{
-		Grad: g, Linear: linear, Central: m.mean.central, Rounded: m.mean.rounded(p, math.Sqrt(m.mean.square())/p.Lambda),
-	})
+	u := engine.Recomposed{Grad: g, Linear: linear, Central: m.mean.central, Rounded: m.mean.rounded(p, math.Sqrt(m.mean.square())/p.Lambda)}
+	if err := m.certificate.RecordDual(ctx, p.Engine, u); err != nil {
+		return err
+	}
 	s.FullPasses-- // record counts the pass at x, which was an oracle's
-	m.record(p, s, m.x, t.to)
+	if err := m.record(ctx, p, s, m.x, t.to); err != nil {
+		return err
+	}
 	s.Step = 1 / m.l
 	if p.Lambda*m.a > forgotten && !m.One { // x_0 does not count any more, and A would grow without bounds
 		m.fresh = true
@@ -248,6 +247,7 @@ func (m *AGM) accept(p *train.Problem, s *train.State, t *trial) {
 		m.l *= raiseL
 		m.fresh = true
 	}
+	return nil
 }
 
 // between returns x + share·(z − x).

@@ -114,3 +114,17 @@ func TestAGMIsAccelerated(t *testing.T) {
 		}
 	}
 }
+
+// Where the loss bends so little that L is nothing beside λ, both memories go on.
+func TestAGMWithTinyInputs(t *testing.T) {
+	for _, one := range []bool{false, true} {
+		p := traintest.ChoiceProblem(6, engine.CRF, oracles.Smoothing{}, 1)
+		vec.Scale(1e-12, p.Data.Features)
+		m := &AGM{One: one}
+		s := traintest.Start(t, m, p)
+		traintest.Passes(t, m, p, s, 5)
+		if !(s.Gap() < 1e-5*s.Primal) {
+			t.Errorf("the memory of one: %v: objective %g, gap %g", one, s.Primal, s.Gap())
+		}
+	}
+}

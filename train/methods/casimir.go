@@ -91,7 +91,9 @@ func (m *Casimir) Start(ctx context.Context, p *train.Problem, s *train.State) e
 	if err != nil {
 		return err
 	}
-	m.record(p, s, s.W, pass)
+	if err := m.record(ctx, p, s, s.W, pass); err != nil {
+		return err
+	}
 	if err := m.Pace.begin(ctx, p, s, s.W, pass, m.smoothing(p)); err != nil {
 		return err
 	}
@@ -131,8 +133,7 @@ func (m *Casimir) snap(ctx context.Context, p *train.Problem, s *train.State, w 
 	if err != nil {
 		return err
 	}
-	m.record(p, s, w, pass)
-	return nil
+	return m.record(ctx, p, s, w, pass)
 }
 
 // solved reports whether the inner problem is solved, judged at the snapshot.

@@ -54,9 +54,11 @@ func (m *convex) start(ctx context.Context, name string, p *train.Problem, s *tr
 }
 
 // record adds a full pass at w to the certificate, lets it decide how far μ falls next, and shows the results in s.
-func (m *convex) record(p *train.Problem, s *train.State, w []float32, pass *engine.FullPass) {
+func (m *convex) record(ctx context.Context, p *train.Problem, s *train.State, w []float32, pass *engine.FullPass) error {
 	s.FullPasses++
-	m.certificate.Record(p.Engine, w, pass)
+	if err := m.certificate.Record(ctx, p.Engine, w, pass); err != nil {
+		return err
+	}
 	m.consider(p, w, pass)
 	m.certificate.Show(s)
 	s.Done = pass.Primal <= p.Constant // losses are never negative
@@ -67,6 +69,7 @@ func (m *convex) record(p *train.Problem, s *train.State, w []float32, pass *eng
 			s.Exact = pass.Exact
 		}
 	}
+	return nil
 }
 
 // count adds steps on this many examples to s.

@@ -72,7 +72,9 @@ func (m *SAGA) Start(ctx context.Context, p *train.Problem, s *train.State) erro
 		return err
 	}
 	m.mean = pass.Grad
-	m.record(p, s, m.w, pass)
+	if err := m.record(ctx, p, s, m.w, pass); err != nil {
+		return err
+	}
 	if err := m.Pace.begin(ctx, p, s, m.w, pass, m.smoothing(p)); err != nil || p.Plain() {
 		return err
 	}
@@ -122,13 +124,17 @@ func (m *SAGA) finish(ctx context.Context, p *train.Problem, s *train.State, r *
 	}
 	s.FullPasses++
 	m.mean = u.Grad
-	m.certificate.RecordDual(p.Engine, u)
+	if err := m.certificate.RecordDual(ctx, p.Engine, u); err != nil {
+		return err
+	}
 	w := p.Soften(mean, τ)
 	pass, err := p.FullPass(ctx, w, by, nil)
 	if err != nil {
 		return err
 	}
-	m.record(p, s, w, pass)
+	if err := m.record(ctx, p, s, w, pass); err != nil {
+		return err
+	}
 	m.μ *= m.fall
 	if p.L1 > 0 {
 		m.regulariser.Advance(p, w, pass.Primal, m.w)

@@ -50,7 +50,9 @@ func (m *SVRG) Start(ctx context.Context, p *train.Problem, s *train.State) erro
 	if !p.Plain() {
 		m.anchor.from = p.Unsoften(s.W, m.regulariser.Threshold(p))
 	}
-	m.record(p, s, s.W, pass)
+	if err := m.record(ctx, p, s, s.W, pass); err != nil {
+		return err
+	}
 	return m.Pace.begin(ctx, p, s, s.W, pass, m.smoothing(p))
 }
 
@@ -70,7 +72,9 @@ func (m *SVRG) Pass(ctx context.Context, p *train.Problem, s *train.State) error
 	if err != nil {
 		return err
 	}
-	m.record(p, s, w, pass)
+	if err := m.record(ctx, p, s, w, pass); err != nil {
+		return err
+	}
 	if !p.Plain() {
 		m.anchor.from = append(m.anchor.from[:0], v...)
 		m.regulariser.Advance(p, w, pass.Primal, m.anchor.from)

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
-	"slices"
 	"sync"
 	"time"
 	"unsafe"
@@ -25,7 +24,7 @@ type library struct {
 	world, bytes, returns uintptr // handles
 
 	getVersion, initThread, finalize, commRank, commSize, setErrhandler, errorString uintptr
-	isend, irecv, test, ibcast, iallgather, iallgatherv, ibarrier, usleep            uintptr
+	isend, irecv, test, ibcast, iallgather, iallgatherv, ibarrier                    uintptr
 }
 
 // functions are the functions of a library, where it keeps them.
@@ -35,7 +34,6 @@ func (l *library) functions() map[string]*uintptr {
 		"MPI_Comm_rank": &l.commRank, "MPI_Comm_size": &l.commSize, "MPI_Comm_set_errhandler": &l.setErrhandler, "MPI_Error_string": &l.errorString,
 		"MPI_Isend": &l.isend, "MPI_Irecv": &l.irecv, "MPI_Test": &l.test,
 		"MPI_Ibcast": &l.ibcast, "MPI_Iallgather": &l.iallgather, "MPI_Iallgatherv": &l.iallgatherv, "MPI_Ibarrier": &l.ibarrier,
-		"usleep": &l.usleep, // of the C library
 	}
 }
 
@@ -99,6 +97,7 @@ type mpiGroup struct {
 	direct     bool         // calls may come from any thread
 	lost       func() error // why the group can go on no longer; nil: never
 	broken     error
+	own        []byte // scratch memory
 	traffic    Traffic
 	mu         sync.Mutex // of traffic
 }
@@ -176,7 +175,7 @@ const (
 
 // wait waits until requests are done. It looks often at first, then less often, and leaves the processor to others between looks.
 func (g *mpiGroup) wait(ctx context.Context, requests ...*request) error {
-	begun, pause := time.Now(), firstPause
+	begun, next := time.Now(), firstPause
 	for _, r := range requests {
 		for {
 			if err := g.do(g.test, address(r.memory), address(r.memory[1:]), address(r.memory[2:])); err != nil {
@@ -191,10 +190,10 @@ func (g *mpiGroup) wait(ctx context.Context, requests ...*request) error {
 			if err := g.Ended(ctx); err != nil {
 				return err
 			}
-			_, _, _ = purego.SyscallN(g.usleep, uintptr(pause/time.Microsecond)) // the thread sleeps: Go's own sleep wakes other threads to do it
-			pause = min(2*pause, lastPause)
+			pause(next)
+			next = min(2*next, lastPause)
 		}
-		begun, pause = time.Now(), firstPause
+		begun, next = time.Now(), firstPause
 		if r.bytes > 0 {
 			g.mu.Lock()
 			g.traffic.Messages++
@@ -343,7 +342,8 @@ func (g *mpiGroup) Complete(ctx context.Context, x []byte, ends []int) error {
 	if g.rank > 0 {
 		from = ends[g.rank-1]
 	}
-	own := slices.Clone(x[from:ends[g.rank]]) // MPI forbids to send from where it receives
+	g.own = append(g.own[:0], x[from:ends[g.rank]]...) // MPI forbids to send from where it receives
+	own := g.own
 	if len(x) > most {
 		all, err := g.Gather(ctx, own)
 		for _, piece := range all {

@@ -69,7 +69,12 @@ func TestContinueEveryTask(t *testing.T) {
 			for k, with0 := range flags {
 				run := in(dir, []string{"init", "prior"}[k])
 				var r resultJSON
-				dsp(t, with(with(append([]string{"train"}, c.new...), with0...), "--passes", "2", "--json", "--quiet", "--out", run)...).ok().json(&r)
+				dspIn(t, []string{"DSP_CURVES=on"}, with(with(append([]string{"train"}, c.new...), with0...), "--passes", "2", "--json", "--quiet", "--out", run)...).ok().json(&r)
+				for _, curves := range []string{"curves.png", "curves.svg"} {
+					if _, err := os.Stat(in(run, curves)); err != nil {
+						t.Error(err)
+					}
+				}
 				got := eval(run)
 				if !alike(got, want) {
 					t.Errorf("%s: %v, expected %v", with0[0], got, want)

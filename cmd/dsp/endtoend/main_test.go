@@ -55,14 +55,18 @@ func runTests(m *testing.M) int {
 	return m.Run()
 }
 
-// hasten makes thousands of short runs take less time, unless the user has said otherwise. A fifth of it would be garbage collection. And as many tests
-// as there are cores would leave them idle: runs wait for disks, for signals and for each other.
+// hasten makes thousands of short runs take less time, unless the user has said otherwise. A fifth of it would be garbage collection, and a quarter
+// pictures of curves, which only tests that ask for them draw. And as many tests as there are cores would leave them idle: runs wait for disks, for signals
+// and for each other.
 func hasten() error {
 	flag.Parse()
 	chosen := false
 	flag.Visit(func(f *flag.Flag) { chosen = chosen || f.Name == "test.parallel" })
-	if _, collects := os.LookupEnv("GOGC"); !collects {
-		if err := os.Setenv("GOGC", "400"); err != nil {
+	for name, value := range map[string]string{"GOGC": "400", "DSP_CURVES": "off"} {
+		if _, said := os.LookupEnv(name); said {
+			continue
+		}
+		if err := os.Setenv(name, value); err != nil {
 			return err
 		}
 	}

@@ -92,7 +92,7 @@ func TestTrainReports(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "run")
 	var r resultJSON
-	o := dsp(t, with(small, "--json", "--method", "sgd", "--passes", "2", "--baselines", "on", "--out", dir)...).ok()
+	o := dspIn(t, []string{"DSP_CURVES=on"}, with(small, "--json", "--method", "sgd", "--passes", "2", "--baselines", "on", "--out", dir)...).ok()
 	o.json(&r)
 	if strings.Count(o.stdout, "\n") != 1 {
 		t.Errorf("more than one line:\n%s", o.stdout)

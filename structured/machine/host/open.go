@@ -34,31 +34,6 @@ func Open(path string) (io.ReadCloser, error) {
 	return Unpack(f, path)
 }
 
-// PlainSize returns the size of a file that Open reads as it is, so that ranges of it can be read, and 0 for others: compressed ones, pipes, and standard input.
-func PlainSize(path string) (int64, error) {
-	if path == "-" {
-		return 0, nil
-	}
-	info, err := os.Stat(path)
-	if err != nil {
-		return 0, structured.BadInput("%w", err)
-	}
-	if !info.Mode().IsRegular() {
-		return 0, nil
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return 0, structured.BadInput("%w", err)
-	}
-	defer f.Close()
-	magic := make([]byte, len(magicXZ))
-	n, _ := io.ReadFull(f, magic)
-	if magic = magic[:n]; bytes.HasPrefix(magic, magicXZ) || bytes.HasPrefix(magic, magicGzip) {
-		return 0, nil
-	}
-	return info.Size(), nil
-}
-
 // The first bytes of compressed files.
 var magicXZ, magicGzip = []byte("\xfd7zXZ\x00"), []byte{0x1f, 0x8b}
 

@@ -3,9 +3,12 @@ package quasinewton
 import (
 	"context"
 	"fmt"
+	"slices"
+	"sync"
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/dsp-go/dsp/structured/machine/vec"
 	"github.com/dsp-go/dsp/train"
 	"github.com/dsp-go/dsp/train/engine"
 )
@@ -14,23 +17,29 @@ import (
 // of them, s = w_{k+1} − w_k and y = ∇_{k+1} − ∇_k, model the curvature of the objective.
 type history struct {
 	points, grads [][]float32
+
+	memory sync.Pool // of overChunks
 }
 
 // add appends a point and forgets the oldest beyond store pairs.
-func (h *history) add(w, g []float32, store int) {
+func (h *history) add(p *train.Problem, w, g []float32, store int) {
 	h.points, h.grads = append(h.points, w), append(h.grads, g)
 	if len(h.points) > store+1 {
-		h.points, h.grads = h.points[1:], h.grads[1:]
+		h.keep(p, store+1)
 	}
 }
 
 // last returns the number of the last point.
 func (h *history) last() int { return len(h.points) - 1 }
 
-// forget keeps the last point only.
-func (h *history) forget() {
-	last := h.last()
-	h.points, h.grads = h.points[last:], h.grads[last:]
+// keep forgets all but the last points, so many.
+func (h *history) keep(p *train.Problem, points int) {
+	n := len(h.points) - points
+	for k := range n {
+		p.Reuse(h.points[k])
+		p.Reuse(h.grads[k])
+	}
+	h.points, h.grads = slices.Delete(h.points, 0, n), slices.Delete(h.grads, 0, n)
 }
 
 // apply replaces d by Hd, where H is the inverse of the objective's Hessian as the pairs with ⟨s,y⟩ > 0 know it: the two-loop recursion
@@ -145,10 +154,20 @@ func (h *history) remove(ctx context.Context, p *train.Problem, α, d []float64,
 // chunk is how many coordinates of all pairs stay in a core's cache.
 const chunk = 1 << 10
 
+// scratch returns memory for so many numbers, of undefined content.
+func (h *history) scratch(n int) []float64 {
+	old, _ := h.memory.Get().(*[]float64)
+	if old == nil {
+		old = new([]float64)
+	}
+	return vec.Grow(*old, n)
+}
+
 // overChunks calls do for chunks of the coordinates lo to hi−1, with all pairs of differences there.
 func (h *history) overChunks(p *train.Problem, lo, hi int, do func(lo, hi int, s, y [][]float64)) {
 	pairs := h.last()
-	memory := make([]float64, 2*pairs*chunk)
+	memory := h.scratch(2 * pairs * chunk)
+	defer h.memory.Put(&memory)
 	s, y := make([][]float64, pairs), make([][]float64, pairs)
 	for ; lo < hi; lo += chunk {
 		n := min(chunk, hi-lo)

@@ -110,11 +110,13 @@ func (m *LBFGS) Pass(ctx context.Context, p *train.Problem, s *train.State) erro
 			if step = next; math.IsNaN(step) { // from an interpolation between values that are equal after rounding
 				break
 			}
+			p.Reuse(w)
+			p.Reuse(pass.Grad)
 		}
 	}
 	// Rounding makes the search along this direction fail. Continue from the last point along its gradient, unless that was just tried.
 	stuck := len(m.points) == 1
-	m.forget()
+	m.keep(p, 1)
 	if stuck && m.μ > leastMu {
 		return m.lower(ctx, p, s)
 	}
@@ -128,7 +130,7 @@ const longestSearch = 40
 // accept makes w the last point and shows the results in s.
 func (m *LBFGS) accept(p *train.Problem, s *train.State, w []float32, pass *engine.FullPass) {
 	m.f = pass.Smoothed
-	m.add(w, pass.Grad, cmp.Or(m.Store, m.pairs(len(w))))
+	m.add(p, w, pass.Grad, cmp.Or(m.Store, m.pairs(len(w))))
 	show(p, s, &m.certificate, pass, m.smoothing(p))
 }
 

@@ -114,10 +114,12 @@ func (m *OWLQN) Pass(ctx context.Context, p *train.Problem, s *train.State) erro
 			return nil
 		}
 		α /= 2
+		p.Reuse(next)
+		p.Reuse(pass.Grad)
 	}
 	// Rounding makes the search along this direction fail. Continue along the pseudo-gradient, unless that was just tried.
 	s.Done = last == 0
-	m.forget()
+	m.keep(p, 1)
 	return nil
 }
 
@@ -160,7 +162,7 @@ func (m *OWLQN) direction(ctx context.Context, p *train.Problem) error {
 // step returns the projection of w + αd on the orthant of w and −◇, and ⟨◇, w' − w⟩.
 func (m *OWLQN) step(ctx context.Context, p *train.Problem, α float64) (next []float32, slope float64, err error) {
 	w, d, pseudo := m.line.w, m.line.d, m.pseudo
-	next = make([]float32, len(w))
+	next = p.Vector(len(w))
 	total, err := p.OverRanges(ctx, len(w), 1, true, func(lo, hi int, sums []float64) {
 		for j := lo; j < hi; j++ {
 			x := w[j]
@@ -181,7 +183,7 @@ func (m *OWLQN) step(ctx context.Context, p *train.Problem, α float64) (next []
 // accept makes w the last point and shows the results in s.
 func (m *OWLQN) accept(p *train.Problem, s *train.State, w []float32, pass *engine.FullPass) {
 	m.f = pass.Smoothed
-	m.add(w, pass.Grad, cmp.Or(m.Store, 6))
+	m.add(p, w, pass.Grad, cmp.Or(m.Store, 6))
 	show(p, s, &m.certificate, pass, p.Smoothing)
 }
 
@@ -210,8 +212,7 @@ func evaluate(ctx context.Context, p *train.Problem, s *train.State, certificate
 		return nil, err
 	}
 	s.OracleCalls += p.Len()
-	certificate.Record(p.Engine, w, pass)
-	return pass, nil
+	return pass, certificate.Record(ctx, p.Engine, w, pass)
 }
 
 // show shows what a full pass found out.

@@ -64,7 +64,7 @@ func (l *line) slope(ctx context.Context, p *train.Problem, w, g []float32) (flo
 
 // at returns w + αd, rounded to float32.
 func (l *line) at(ctx context.Context, p *train.Problem, α float64) ([]float32, error) {
-	to := make([]float32, len(l.w))
+	to := p.Vector(len(l.w))
 	_, err := p.OverRanges(ctx, len(to), 0, !l.whole, func(lo, hi int, _ []float64) {
 		for j := lo; j < hi; j++ {
 			to[j] = float32(float64(l.w[j]) + α*l.d[j])

@@ -1,0 +1,99 @@
+package host
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+
+	"github.com/dsp-go/dsp/structured"
+)
+
+// ReaderAtCloser reads any range of a file.
+type ReaderAtCloser interface {
+	io.ReaderAt
+	io.Closer
+}
+
+// IsFile reports whether a path is that of a file, whose ranges OpenAt can read: no pipe, standard input or folder.
+func IsFile(path string) (bool, error) {
+	if path == "-" {
+		return false, nil
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return false, structured.BadInput("%w", err)
+	}
+	return info.Mode().IsRegular(), nil
+}
+
+// OpenAt opens a data file for reading ranges of what Open would read. A compressed file is decompressed up to the range, and from its beginning
+// again for a range that is before the last one: nothing of it is held.
+func OpenAt(path string) (ReaderAtCloser, error) {
+	packed, err := isPacked(path)
+	if err != nil {
+		return nil, err
+	}
+	if packed {
+		return &unpackedAt{path: path}, nil
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, structured.BadInput("%w", err)
+	}
+	return f, nil
+}
+
+// isPacked reports whether a file is compressed.
+func isPacked(path string) (bool, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return false, structured.BadInput("%w", err)
+	}
+	defer f.Close()
+	magic := make([]byte, len(magicXZ))
+	n, _ := io.ReadFull(f, magic)
+	magic = magic[:n]
+	return bytes.HasPrefix(magic, magicXZ) || bytes.HasPrefix(magic, magicGzip), nil
+}
+
+// unpackedAt reads ranges of a compressed file.
+type unpackedAt struct {
+	path   string
+	stream io.ReadCloser // nil: not open
+	at     int64         // bytes read from it
+}
+
+// ReadAt implements io.ReaderAt, for one reader at a time.
+func (u *unpackedAt) ReadAt(p []byte, from int64) (int, error) {
+	if u.stream == nil || from < u.at {
+		if err := u.Close(); err != nil {
+			return 0, err
+		}
+		var err error
+		if u.stream, err = Open(u.path); err != nil {
+			return 0, err
+		}
+		u.at = 0
+	}
+	skipped, err := io.CopyN(io.Discard, u.stream, from-u.at)
+	if u.at += skipped; err != nil {
+		return 0, err // the end, too
+	}
+	n, err := io.ReadFull(u.stream, p)
+	u.at += int64(n)
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		err = io.EOF
+	}
+	return n, err
+}
+
+// Close implements io.Closer.
+func (u *unpackedAt) Close() error {
+	if u.stream == nil {
+		return nil
+	}
+	err := u.stream.Close()
+	u.stream = nil
+	return err
+}
