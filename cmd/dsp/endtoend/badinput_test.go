@@ -108,6 +108,15 @@ func TestLatin1(t *testing.T) {
 	}
 }
 
+// A column that a model's template reads and the data lack is named, and so is the template, which is in no file.
+func TestMissingColumn(t *testing.T) {
+	t.Parallel()
+	o, run := begin(t, "--train", write(t, "t.conll", "the\tDT\tO\nox\tNN\tB-X\n"), "--columns", "word=0,pos=1,label=2")
+	o.ok()
+	dsp(t, "predict", "--model", run, "--columns", "word=0", "--input", write(t, "n.conll", "ox\n")).refused(exitBadInput,
+		"the model's template:", "column pos, but ", "n.conll has columns 0 word besides the label; --columns says which column it is")
+}
+
 // A run continues in its folder: a file in its place, and another folder for what follows, are refused.
 func TestResumeElsewhere(t *testing.T) {
 	t.Parallel()
