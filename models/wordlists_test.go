@@ -66,11 +66,11 @@ func TestListErrors(t *testing.T) {
 	for want, change := range map[string]func(*config.Config){
 		"no-such-file":      func(c *config.Config) { c.Clusters = "no-such-file" },
 		"bad:1: path \"x\"": func(c *config.Config) { c.Clusters = file(t, "bad", "x\tdog\t1\n") },
-		"the file of clusters has no effect: no line of": func(c *config.Config) { c.Clusters, c.Template = paths, file(t, "x.template", "U%x[0,word]\n") },
-		"column cluster, but":                            func(c *config.Config) { c.Template = file(t, "x.template", "U%x[0,cluster]\n") },
-		"empty.txt: no names":                            func(c *config.Config) { c.Gazetteer = file(t, "empty.txt", "") },
-		"--clusters " + paths + " has no effect with":    func(c *config.Config) { c.Clusters, c.Net = paths, "embed" },
-		"the gazetteer has no effect: no line of pos":    func(c *config.Config) { c.Gazetteer, c.Features = file(t, "names.txt", "dog\n"), "pos" },
+		"the file of clusters has no effect: no line of":       func(c *config.Config) { c.Clusters, c.Template = paths, file(t, "x.template", "U%x[0,word]\n") },
+		"column cluster, but":                                  func(c *config.Config) { c.Template = file(t, "x.template", "U%x[0,cluster]\n") },
+		"empty.txt: no names":                                  func(c *config.Config) { c.Gazetteer = file(t, "empty.txt", "") },
+		"--clusters " + paths + " has no effect with":          func(c *config.Config) { c.Clusters, c.Net = paths, "embed" },
+		"the gazetteer has no effect: no line of built-in pos": func(c *config.Config) { c.Gazetteer, c.Features = file(t, "names.txt", "dog\n"), "pos" },
 	} {
 		c := textConfig(file(t, "train.conll", trainConll))
 		change(&c)

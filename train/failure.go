@@ -80,7 +80,7 @@ func Resumable(err error) bool {
 func (l *loop) deviceFailed(err error) error {
 	done, good := l.books.Last.Pass, l.saved()
 	if l.Problem.Ranks().Rank() > 0 {
-		return fmt.Errorf("pass %d: %w; --resume continues from the checkpoint that rank 0 saved last, if there is one", done+1, err)
+		return fmt.Errorf("pass %d: %w; the checkpoint to resume from, if there is one, is the one that rank 0 saved last", done+1, err)
 	}
 	if good == 0 {
 		return fmt.Errorf("pass %d: %w; there is no good checkpoint", done+1, err)

@@ -154,7 +154,7 @@ func LoadArcs(f *safetensors.File, template string, hashBits int) (own Maker, te
 		return nil, 0, nil
 	}
 	in := &Arcs{Dictionary: &arcs.Dictionary{}}
-	if in.Template, err = arcs.Parse(template, "template"); err != nil {
+	if in.Template, err = arcs.Parse(template, "the model's template"); err != nil {
 		return nil, 0, err
 	}
 	if _, ok := f.Tensors[siblingHashes]; ok {

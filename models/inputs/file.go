@@ -145,7 +145,7 @@ func Load(f *safetensors.File, how Loading) (in Inputs, tensors int, err error) 
 			return in, 0, fmt.Errorf("metadata: %w", err)
 		}
 	} else if ok {
-		if in.Template, err = features.Parse(text, "template"); err != nil {
+		if in.Template, err = features.Parse(text, "the model's template"); err != nil {
 			return in, 0, fmt.Errorf("metadata: %w", err)
 		}
 		in.Template.Longest = how.Longest

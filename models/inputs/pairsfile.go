@@ -63,7 +63,7 @@ func LoadPairs(f *safetensors.File, template string, hashBits int) (own Maker, t
 		return &Pairs{Dim: int(dim[0])}, 1, nil
 	}
 	in := &Pairs{Statistics: &pairs.Statistics{}, Dictionary: &pairs.Dictionary{}}
-	if in.Template, err = pairs.Parse(template, "template"); err != nil {
+	if in.Template, err = pairs.Parse(template, "the model's template"); err != nil {
 		return nil, 0, err
 	}
 	counts, err := safetensors.Values[uint8](f, pairStatistics, -1)

@@ -60,6 +60,9 @@ func (t *rawText) refusals(cmd *cobra.Command) error {
 	}
 	for _, name := range []string{"json", "spans", "nbest", "confidence", "score", "marginals", "entropy", "picture"} {
 		if given(name) {
+			if name == "json" || name == "spans" || name == "picture" {
+				return structured.BadInput("--inline prints the text with marks and nothing else; --%s is another form; leave one of the two out", name)
+			}
 			return structured.BadInput("--inline prints the text with marks and nothing else; --%s needs another form of output, such as --json", name)
 		}
 	}

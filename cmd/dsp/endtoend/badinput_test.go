@@ -97,6 +97,26 @@ func TestNotText(t *testing.T) {
 	dsp(t, "predict", "--model", tagger(t), "--input", write(t, "x.npz", "PK\x03\x04\x14\x00a b\n")).refused(exitBadInput, "x.npz: binary data, expected text")
 }
 
+// Words in another encoding are learned as they are, and a warning says where the first one is.
+func TestLatin1(t *testing.T) {
+	t.Parallel()
+	latin := write(t, "l.conll", strings.Repeat("the\tO\nM\xfcller\tB-X\n\n", 5))
+	o, _ := begin(t, "--train", latin, "--test", write(t, "u.conll", "M\u00fcller\tB-X\n"))
+	o.ok()
+	if !strings.Contains(o.stderr, "not UTF-8") || !strings.Contains(o.stderr, "times=5 first="+latin+":2") || strings.Contains(o.stderr, "u.conll times") {
+		t.Errorf("no word about the encoding, or a wrong one:\n%s", o.stderr)
+	}
+}
+
+// A column that a model's template reads and the data lack is named, and so is the template, which is in no file.
+func TestMissingColumn(t *testing.T) {
+	t.Parallel()
+	o, run := begin(t, "--train", write(t, "t.conll", "the\tDT\tO\nox\tNN\tB-X\n"), "--columns", "word=0,pos=1,label=2")
+	o.ok()
+	dsp(t, "predict", "--model", run, "--columns", "word=0", "--input", write(t, "n.conll", "ox\n")).refused(exitBadInput,
+		"the model's template:", "column pos, but ", "n.conll has columns 0 word besides the label; --columns says which column it is")
+}
+
 // A run continues in its folder: a file in its place, and another folder for what follows, are refused.
 func TestResumeElsewhere(t *testing.T) {
 	t.Parallel()

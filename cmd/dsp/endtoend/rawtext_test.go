@@ -197,7 +197,7 @@ func TestRawTextRefusals(t *testing.T) {
 	refuse("--force", "predict", "--model", model, "--text", "--force")
 	refuse("--inline", "predict", "--model", model, "--inline")
 	refuse("--lines", "predict", "--model", model, "--lines")
-	refuse("--json", "predict", "--model", model, "--text", "--inline", "--json")
+	refuse("--json is another form; leave one of the two out", "predict", "--model", model, "--text", "--inline", "--json")
 	refuse("words alone", "predict", "--model", model, "--text", "--tagger", model)
 	refuse("--task align", "predict", "--model", aligner(t), "--text")
 	refuse("dense features", "predict", "--model", reader(t), "--text")
