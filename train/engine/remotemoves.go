@@ -27,7 +27,7 @@ func (r *remote) mover(d *Descent) mover {
 
 // state returns the descent's state on the host.
 func (d *remoteMoves) state() DescentState {
-	s := DescentState{W: d.W, V: d.v, M: d.m, Steps: d.steps}
+	s := DescentState{W: d.W, V: d.v, M: d.m, Common: d.common, Steps: d.steps}
 	if d.count > 0 {
 		s.Mean = d.Mean
 	}
