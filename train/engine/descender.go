@@ -50,6 +50,7 @@ type Move struct {
 	Clip        float64 // largest norm of the mean gradient; 0: any
 	Steps       int     // taken, with this one
 	Rows        []int32 // the rows that the batch reads, each once, counted through all tables
+	Reads       int     // weights that the batch reads: of these rows and outside the tables
 }
 
 // Descender returns the engine's device if it is a Descender, else nil.

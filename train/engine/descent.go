@@ -114,6 +114,16 @@ func (d *Descent) MomentumStep(η, λ, μ float64, nesterov bool) {
 	d.moves.momentum(η, λ, μ, nesterov)
 }
 
+// reads returns the number of weights that the batch reads.
+func (d *Descent) reads() int {
+	if d.support == nil {
+		return len(d.W)
+	}
+	n := 0
+	d.support.each(func(lo, hi int) { n += hi - lo })
+	return n
+}
+
 // perWeight returns x, or zeros for every weight if it is empty.
 func (d *Descent) perWeight(x []float32) []float32 {
 	if len(x) == 0 {

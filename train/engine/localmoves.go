@@ -104,13 +104,6 @@ func (d *localMoves) each(do func(lo, hi, at int)) {
 	})
 }
 
-// size returns the number of weights of the support.
-func (d *localMoves) size() int {
-	n := 0
-	d.each(func(lo, hi, _ int) { n += hi - lo })
-	return n
-}
-
 func (d *localMoves) clip(norm float64) {
 	if norm == 0 {
 		return

@@ -43,7 +43,7 @@ func (d *Descent) ProxStep(η, λ float64) float64 {
 }
 
 func (d *localMoves) prox(η, λ float64) float64 {
-	d.q = vec.Grow(d.q, d.size())
+	d.q = vec.Grow(d.q, d.reads())
 	if d.engine.L1 > 0 {
 		return d.sparseProx(η, λ)
 	}
@@ -86,7 +86,7 @@ func (d *localMoves) observeCommon() float32 {
 	square := 0.0
 	d.each(func(lo, hi, _ int) { square += vec.Norm2(d.g[lo:hi]) })
 	β := d.squares.β
-	d.common[0] = float32(β*float64(d.common[0]) + (1-β)*square/float64(max(1, d.size())))
+	d.common[0] = float32(β*float64(d.common[0]) + (1-β)*square/float64(max(1, d.reads())))
 	return float32(math.Sqrt(float64(d.common[0]*d.squares.after(d.steps+1)))) + vec.Floor
 }
 
