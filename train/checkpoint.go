@@ -19,7 +19,7 @@ import (
 
 const (
 	checkpointFile    = "state.safetensors"
-	checkpointVersion = "3"
+	checkpointVersion = "4"
 )
 
 // Metadata keys.

@@ -20,7 +20,8 @@ type descent struct {
 	tables  device.Array[int64]               // [T][4] as kernels/training/descent.cu has them
 	rows    device.Array[int32]               // [R] rows that the batch reads
 	marks   device.Array[int32]               // [R] step that last read the row
-	numbers device.Array[float64]             // [7] of the step
+	numbers device.Array[float64]             // [8] of the step
+	common  device.Array[float32]             // [2] V and H of proximal steps
 	scale   device.Array[float64]             // [1] of D in a clipped step
 	γ       device.Array[float64]             // [1]
 	wrong   device.Array[float64]             // [B] scratch of prox_mix
@@ -55,7 +56,8 @@ func newDescent(v *vectors, tables []nets.RowTable) *descent {
 	x.tables = device.NewFrom(d, numbers, "the row tables")
 	x.rows = device.New[int32](d, rows, "rows of a batch")
 	x.marks = device.New[int32](d, rows, "steps of rows")
-	x.numbers = device.New[float64](d, 7, "a step")
+	x.numbers = device.New[float64](d, 8, "a step")
+	x.common = device.New[float32](d, 2, "a step")
 	x.scale = device.New[float64](d, 1, "a step")
 	x.γ = device.New[float64](d, 1, "a step")
 	return x
@@ -65,6 +67,7 @@ func (x *descent) free() {
 	d := x.d
 	device.Free(d, x.squares)
 	device.Free(d, x.moments)
+	device.Free(d, x.common)
 	device.Free(d, x.tables)
 	for _, a := range []device.Array[int32]{x.rows, x.marks} {
 		device.Free(d, a)
@@ -93,6 +96,8 @@ func (x *descent) open(s engine.DescentState, β float64) {
 	if x.known.m {
 		device.Upload(x.d, device.Grow(x.d, &x.moments, x.dim, "mean gradients"), s.M)
 	}
+	device.Zero(x.d, x.common)
+	device.Upload(x.d, x.common, s.Common)
 	device.Zero(x.d, x.marks)
 }
 
@@ -114,7 +119,7 @@ func (x *descent) prepare(m engine.Move, examples, losses int) moveKey {
 		key.β1 = m.Beta
 		x.table(m.Beta)
 	}
-	device.Upload(x.d, x.numbers, []float64{1 / float64(examples), m.Eta, m.Lambda, m.Beta, m.Clip, float64(m.Steps), float64(len(m.Rows))})
+	device.Upload(x.d, x.numbers, []float64{1 / float64(examples), m.Eta, m.Lambda, m.Beta, m.Clip, float64(m.Steps), float64(len(m.Rows)), float64(m.Reads)})
 	device.Upload(x.d, x.rows, m.Rows)
 	return key
 }
@@ -149,19 +154,23 @@ func (x *descent) move(key moveKey, sums device.Array[float64], losses func() ba
 		d.Launch("mark_rows", device.Dim{X: min(64, device.CeilDiv(n, vectorThreads))}, block, 0, x.rows, x.numbers, x.marks)
 	}
 	scale := x.numbers.Slice(0, 1)
+	if key.clips || key.rule == engine.ProxRule {
+		x.multiply(device.Array[float32]{}, device.Array[float32]{})
+	}
 	if key.clips {
 		scale = x.scale
-		x.multiply(device.Array[float32]{}, device.Array[float32]{})
 		d.Launch("clip", device.Dim{X: 1}, block, sumBytes, x.parts, int32(x.partBlocks()), x.numbers, scale)
 	}
 	tables, n := int32(x.tables.Len()/4), int64(x.dim)
 	switch squares := x.unbias[key.β]; key.rule {
 	case engine.ProxRule:
+		d.Launch("observe_common", device.Dim{X: 1}, block, sumBytes, x.parts, int32(x.partBlocks()), x.numbers, scale,
+			squares, int32(squares.Len()), key.β, x.common)
 		d.Launch("observe_squares", device.Dim{X: x.partBlocks()}, block, sumBytes, x.w, x.grad, x.squares, x.numbers, scale,
-			squares, int32(squares.Len()), float32(key.β), x.parts, n)
+			squares, int32(squares.Len()), x.common, float32(key.β), x.parts, n)
 		x.findDual(sums, losses)
 		d.Launch("prox_step", x.sweep(), block, 0, x.w, x.grad, x.squares, x.numbers, scale, x.γ,
-			x.tables, tables, x.marks, squares, int32(squares.Len()), n)
+			x.tables, tables, x.marks, squares, int32(squares.Len()), x.common, n)
 	case engine.AdamRule:
 		means := x.unbias[key.β1]
 		d.Launch("adam_step", x.sweep(), block, 0, x.w, x.grad, x.squares, x.moments, x.numbers, scale,
@@ -231,5 +240,6 @@ func (a *Accelerator) FinishDescent(s engine.DescentState) error {
 	device.Download(a.d, s.Mean, x.mean)
 	device.Download(a.d, s.V, x.squares)
 	device.Download(a.d, s.M, x.moments)
+	device.Download(a.d, s.Common, x.common)
 	return a.done()
 }

@@ -232,7 +232,7 @@ func TestDescentIsCaptured(t *testing.T) {
 		cudatest.Must(t, x.Ask(t.Context(), batch, oracles.Smoothing{}, 0))
 		x.ProxStep(0.1, p.Lambda)
 	}
-	kernels := []string{"mark_rows", "observe_squares", "prox_mix", "prox_step"}
+	kernels := []string{"mark_rows", "observe_common", "observe_squares", "prox_mix", "prox_step"}
 	batch := []int{0, 1}
 	step(batch)
 	step(batch)

@@ -43,7 +43,7 @@ func (e *Engine) Average(ctx context.Context, x []float32) error {
 // Average ends steps that each rank has taken alone: the iterate, and what steps remember, become their means over the ranks.
 func (d *Descent) Average(ctx context.Context) error {
 	err := d.Finish()
-	for _, x := range [][]float32{d.W, d.v, d.m} {
+	for _, x := range [][]float32{d.W, d.v, d.m, d.common} {
 		if err == nil {
 			err = d.engine.Average(ctx, x)
 		}

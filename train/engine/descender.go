@@ -22,11 +22,12 @@ type Descender interface {
 	FinishDescent(s DescentState) error
 }
 
-// DescentState is the state of a descent between the host and a device. Slices that are empty are not copied; on the device, v and m
+// DescentState is the state of a descent between the host and a device. Slices that are empty are not copied; on the device, they
 // are then zero.
 type DescentState struct {
 	W, Mean []float32 // [Dim] the iterate and the mean of the iterates
 	V, M    []float32 // [Dim] means of g² and of g; for the momentum rules M is z
+	Common  []float32 // [1] V of ProxStep, the mean of the mean square of g
 	Steps   int       // taken so far
 }
 
@@ -49,6 +50,7 @@ type Move struct {
 	Clip        float64 // largest norm of the mean gradient; 0: any
 	Steps       int     // taken, with this one
 	Rows        []int32 // the rows that the batch reads, each once, counted through all tables
+	Reads       int     // weights that the batch reads: of these rows and outside the tables
 }
 
 // Descender returns the engine's device if it is a Descender, else nil.

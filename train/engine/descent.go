@@ -12,7 +12,7 @@ import (
 //
 //	v ← βv + (1−β)g²,    h = √(v/(1−β^c)) + 10⁻⁸,
 //
-// where g is the mean gradient of the batch and c counts the steps.
+// where g is the mean gradient of the batch and c counts the steps. ProxStep tempers these scales by one that all weights share.
 //
 // On a device, which must be a Descender, the descent lives there until Finish; W and Mean are then out of date. It must not be copied
 // after Start or Resume.
@@ -22,6 +22,7 @@ type Descent struct {
 
 	v, m    []float32 // [Dim] means of g² and of g; m is z after MomentumStep; empty where no step needs them
 	count   int       // iterates in the mean
+	common  []float32 // [1] V of ProxStep; empty where no step needs it
 	steps   int       // c
 	squares unbiased  // of v
 
@@ -113,6 +114,16 @@ func (d *Descent) MomentumStep(η, λ, μ float64, nesterov bool) {
 	d.moves.momentum(η, λ, μ, nesterov)
 }
 
+// reads returns the number of weights that the batch reads.
+func (d *Descent) reads() int {
+	if d.support == nil {
+		return len(d.W)
+	}
+	n := 0
+	d.support.each(func(lo, hi int) { n += hi - lo })
+	return n
+}
+
 // perWeight returns x, or zeros for every weight if it is empty.
 func (d *Descent) perWeight(x []float32) []float32 {
 	if len(x) == 0 {
@@ -142,6 +153,7 @@ func (d *Descent) Archive(a Archive) {
 	a.Floats("descent.mean", &d.Mean)
 	a.Floats("descent.squares", &d.v)
 	a.Floats("descent.gradients", &d.m)
+	a.Floats("descent.common", &d.common)
 	a.Count("descent.mean.iterates", &d.count)
 	a.Count("descent.steps", &d.steps)
 }

@@ -70,6 +70,7 @@ func (l largeTables) RowTables() []nets.RowTable {
 // denseDescent follows the formulas of Descent in float64, with every weight visited in every step.
 type denseDescent struct {
 	w, v, m []float64
+	common  float64 // V
 	c       float64
 	adam    bool
 	center  []float32 // or nil
@@ -91,11 +92,23 @@ func (d *denseDescent) rate(j int) float64 {
 func (d *denseDescent) step(g []float32, reads []bool, γ, η, λ, β1 float64) {
 	const β, floor = 0.99, 1e-8
 	d.c++
+	square, read := 0.0, 0
+	for j, x := range g {
+		square += float64(x) * float64(x)
+		if reads[j] {
+			read++
+		}
+	}
+	d.common = β*d.common + (1-β)*square/float64(read)
+	H := math.Sqrt(d.common/(1-math.Pow(β, d.c))) + floor
 	for j := range g {
 		x := float64(g[j])
 		d.v[j] = β*d.v[j] + (1-β)*x*x
 		d.m[j] = β1*d.m[j] + (1-β1)*x
 		h := math.Sqrt(d.v[j]/(1-math.Pow(β, d.c))) + floor
+		if !d.adam {
+			h = math.Sqrt(h * H)
+		}
 		η, center := η*d.rate(j), 0.0
 		if d.center != nil {
 			center = float64(d.center[j])
@@ -241,7 +254,7 @@ func testProxStep(t *testing.T, loss engine.Loss, λ1 float64) {
 	w := p.Scorer.(*traintest.Net).Glorot(2)
 	var d engine.Descent
 	d.Start(p.Engine, w, 0.999)
-	inside := 0
+	inside, common := 0, 0.0
 	for step := range 12 {
 		before := make([]float64, len(w))
 		for j, x := range d.W {
@@ -255,11 +268,17 @@ func testProxStep(t *testing.T, loss engine.Loss, λ1 float64) {
 		f, g := d.Asked()
 		squares := make([]float32, len(w))
 		copy(squares, d.Squares())
+		G := 0.0
+		for _, x := range g {
+			G += float64(x) * float64(x) / float64(len(g))
+		}
+		common = 0.999*common + 0.001*G
 		γ := d.ProxStep(η, λ)
-		h := make([]float64, len(w))
+		scale := func(v float64) float64 { return math.Sqrt(v/(1-math.Pow(0.999, float64(step+1)))) + 1e-8 }
+		h := make([]float64, len(w)) // tempered
 		for j := range h {
 			v := 0.999*float64(squares[j]) + 0.001*float64(g[j])*float64(g[j])
-			h[j] = math.Sqrt(v/(1-math.Pow(0.999, float64(step+1)))) + 1e-8
+			h[j] = math.Sqrt(scale(v) * scale(common))
 		}
 		model := func(γ float64) (dual, primal float64) {
 			linear, rest := f, 0.0

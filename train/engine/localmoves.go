@@ -104,13 +104,6 @@ func (d *localMoves) each(do func(lo, hi, at int)) {
 	})
 }
 
-// size returns the number of weights of the support.
-func (d *localMoves) size() int {
-	n := 0
-	d.each(func(lo, hi, _ int) { n += hi - lo })
-	return n
-}
-
 func (d *localMoves) clip(norm float64) {
 	if norm == 0 {
 		return
@@ -135,7 +128,7 @@ func (d *localMoves) adam(η, λ, β1 float64) {
 	d.eachAwake(func(lo, hi int, rate float64) {
 		g, v, m, w, q := d.g[lo:hi], d.v[lo:hi], d.m[lo:hi], d.W[lo:hi], d.q[:hi-lo]
 		η := η * rate
-		vec.Observe(β, unbias, 0, g, v, q)
+		vec.Observe(β, unbias, g, v, q)
 		keep := float32(1 - η*λ)
 		if d.engine.Center != nil && λ != 0 {
 			vec.Axpy(float32(-η*λ), d.fromCenter(lo, hi), w)
@@ -167,13 +160,13 @@ func (d *localMoves) stepped() {
 	}
 }
 
-// shrunk ends a step of ProxStep that the batch's rows took: all others shrink by exp(−ηλ/h) in w, and by β in v. length is ηλ; with
-// λ₁‖w‖₁ it is η, and decaySparsely does the rest.
+// shrunk ends a step of ProxStep that the batch's rows took: all others shrink by exp(−ηλ/√(hH)) in w, and by β in v. length is ηλ/√H; with
+// λ₁‖w‖₁ it is η/√H, and decaySparsely does the rest.
 //
 // For a row that no batch has read since step r, h at step s is √(v_r β^{s−r}/(1−β^s)), apart from its floor. So the steps after r
-// shrink w by exp(−x/√v_r) in all, with
+// shrink w by exp(−x/√√v_r) in all, with
 //
-//	x = β^{r/2} Σ_s η_s λ √(1−β^s) β^{−s/2}.
+//	x = β^{r/4} Σ_s η_s λ H_s^{−1/2} (1−β^s)^{1/4} β^{−s/4}.
 //
 // The sum over steps is shrink; powers of β count from base.
 func (d *localMoves) shrunk(length float64) {
@@ -183,7 +176,7 @@ func (d *localMoves) shrunk(length float64) {
 	}
 	d.lazy = true
 	unbias := float64(d.squares.after(d.steps))
-	d.shrink += length / (math.Sqrt(unbias) * d.root(d.steps-d.base))
+	d.shrink += length / math.Sqrt(math.Sqrt(unbias)*d.root(d.steps-d.base))
 	for k, first := range d.support.first {
 		for _, r := range d.support.rows[k] {
 			d.upTo[first+int(r)], d.shrinks[first+int(r)] = int32(d.steps), d.shrink
@@ -217,15 +210,15 @@ func (d *localMoves) catchUp(k, r int) {
 	}
 	lo := t.Offset + r*t.Cols
 	w, v := d.W[lo:lo+t.Cols], d.v[lo:lo+t.Cols]
-	x := float32((d.shrink - d.shrinks[row]) * d.root(int(d.upTo[row])-d.base) * d.engine.Rates.at(lo))
+	x := float32((d.shrink - d.shrinks[row]) * math.Sqrt(d.root(int(d.upTo[row])-d.base)) * d.engine.Rates.at(lo))
 	switch {
 	case d.engine.L1 > 0:
 		d.decaySparsely(float64(x), d.engine.Lambda, lo, v, w)
 	case d.engine.Center == nil:
-		vec.Decay(x, 1, v, w)
+		vec.Decay(x, v, w)
 	default:
 		away := d.fromCenter(lo, lo+t.Cols)
-		vec.Decay(x, 1, v, away)
+		vec.Decay(x, v, away)
 		copy(w, d.engine.Center[lo:])
 		vec.Axpy(1, away, w)
 	}

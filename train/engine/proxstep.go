@@ -8,12 +8,18 @@ import (
 
 // ProxStep moves to the minimiser of a model of the objective on the last batch, with a proximal term in the scales h of the weights:
 //
-//	(1/|B|) Σ_{i∈B} c_i f̂_i(w') + (λ/2)‖w'‖² + (1/2η)‖w' − w‖²_h.
+//	(1/|B|) Σ_{i∈B} c_i f̂_i(w') + (λ/2)‖w'‖² + (1/2η)‖w' − w‖²_s.
+//
+// The scales s are the geometric means of h and of one that all weights share,
+//
+//	s = √(hH),    H = √(V/(1−β^c)) + 10⁻⁸,    V ← βV + (1−β)G,
+//
+// where G is the mean of g² over the weights that the batch reads. With h alone, weights of small gradients move as far as others.
 //
 // f̂_i is f_i with potentials linearised at w, and with its maximum or log-sum-exp over outputs reduced to two: the gold output and
 // the oracle's answer. The answer to the hinge is the best output; to the other losses it is the distribution of all outputs but the
 // gold one. The batch shares one variable of the dual, γ ∈ [0, 1]: how much of the answers is mixed into the gold outputs. With f and
-// g the mean loss of the batch and its gradient at w, q = 1/(h + ηλ), and p_i = exp(−f_i) the probability of gold output i, the dual
+// g the mean loss of the batch and its gradient at w, q = 1/(s + ηλ), and p_i = exp(−f_i) the probability of gold output i, the dual
 // grows in γ by
 //
 //	hinge    f                                                − η⟨g, q(γg + λw)⟩
@@ -24,26 +30,29 @@ import (
 //
 //	w' = w − ηq(γg + λw).
 //
-// With factors s of the step lengths (Rates), h is divided by them; with a centre c of the regulariser, w is w − c wherever λ is before it.
+// With factors of the step lengths (Rates), s is divided by them; with a centre c of the regulariser, w is w − c wherever λ is before it.
 //
-// sparseproxstep.go says what λ₁‖w‖₁ changes. It returns γ, or NaN on a device, which keeps it. On the hinge with h = 1, and with the
+// sparseproxstep.go says what λ₁‖w‖₁ changes. It returns γ, or NaN on a device, which keeps it. On the hinge with s = 1, and with the
 // regulariser in the gradient, this is Deep Frank-Wolfe (Berrada, Zisserman and Kumar 2019).
 func (d *Descent) ProxStep(η, λ float64) float64 {
 	d.v = d.perWeight(d.v)
+	if len(d.common) == 0 {
+		d.common = make([]float32, 1)
+	}
 	return d.moves.prox(η, λ)
 }
 
 func (d *localMoves) prox(η, λ float64) float64 {
-	d.q = vec.Grow(d.q, d.size())
+	d.q = vec.Grow(d.q, d.reads())
 	if d.engine.L1 > 0 {
 		return d.sparseProx(η, λ)
 	}
 	var gqw, gqg float64
-	unbias := d.squares.after(d.steps + 1)
+	unbias, common := d.squares.after(d.steps+1), d.observeCommon()
 	shifted := d.engine.Center != nil
 	d.eachRated(shifted, func(lo, hi, at int, rate float64) {
 		g, w, q := d.g[lo:hi], d.W[lo:hi], d.q[at:at+hi-lo]
-		vec.Observe(float32(d.squares.β), unbias, float32(η*rate*λ), g, d.v[lo:hi], q)
+		vec.ObserveTempered(float32(d.squares.β), unbias, common, float32(η*rate*λ), g, d.v[lo:hi], q)
 		if shifted {
 			w = d.fromCenter(lo, hi)
 		}
@@ -68,8 +77,17 @@ func (d *localMoves) prox(η, λ float64) float64 {
 		vec.Descend(float32(η*rate*γ), g, 0, q, w)
 		vec.Descend(float32(η*rate*λ), away, 0, q, w)
 	})
-	d.shrunk(η * λ)
+	d.shrunk(η * λ / math.Sqrt(float64(common)))
 	return γ
+}
+
+// observeCommon updates V by the gradient and returns H.
+func (d *localMoves) observeCommon() float32 {
+	square := 0.0
+	d.each(func(lo, hi, _ int) { square += vec.Norm2(d.g[lo:hi]) })
+	β := d.squares.β
+	d.common[0] = float32(β*float64(d.common[0]) + (1-β)*square/float64(max(1, d.reads())))
+	return float32(math.Sqrt(float64(d.common[0]*d.squares.after(d.steps+1)))) + vec.Floor
 }
 
 // losses are the losses f_i of a batch, which are −log p_i, with the examples' weights c_i.

@@ -27,7 +27,7 @@ func (r *remote) mover(d *Descent) mover {
 
 // state returns the descent's state on the host.
 func (d *remoteMoves) state() DescentState {
-	s := DescentState{W: d.W, V: d.v, M: d.m, Steps: d.steps}
+	s := DescentState{W: d.W, V: d.v, M: d.m, Common: d.common, Steps: d.steps}
 	if d.count > 0 {
 		s.Mean = d.Mean
 	}
@@ -56,15 +56,16 @@ func (d *remoteMoves) ask(ctx context.Context, examples []int, s oracles.Smoothi
 	if d.err != nil {
 		return d.err
 	}
-	d.move = Move{Rows: d.move.Rows[:0]}
+	rows := d.move.Rows[:0]
 	if d.support != nil {
 		d.support.find(d.engine.Data, examples)
 		for k, first := range d.support.first {
 			for _, row := range d.support.rows[k] {
-				d.move.Rows = append(d.move.Rows, int32(first)+row)
+				rows = append(rows, int32(first)+row)
 			}
 		}
 	}
+	d.move = Move{Rows: rows, Reads: d.reads()}
 	d.flush()
 	s = d.engine.smoothing(s)
 	d.asked = func(m Move) error { return d.device.Descend(ctx, examples, s, dropout, m) }

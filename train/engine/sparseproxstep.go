@@ -22,9 +22,9 @@ const mostProxSlopes = 8
 
 // sparseProx is prox with λ₁ > 0, for a regulariser around zero. η, q and so on are those of prox.
 func (d *localMoves) sparseProx(η, λ float64) float64 {
-	unbias := d.squares.after(d.steps + 1)
+	unbias, common := d.squares.after(d.steps+1), d.observeCommon()
 	d.eachSparse(func(lo, hi, at int, rate, _ float64) {
-		vec.Observe(float32(d.squares.β), unbias, float32(η*rate*λ), d.g[lo:hi], d.v[lo:hi], d.q[at:at+hi-lo])
+		vec.ObserveTempered(float32(d.squares.β), unbias, common, float32(η*rate*λ), d.g[lo:hi], d.v[lo:hi], d.q[at:at+hi-lo])
 	})
 	lo, hi, γ := -1.0, 1.0, 1.0 // the slope is positive at lo, if that is not −1, and not at hi, once another γ was tried
 	for range mostProxSlopes {
@@ -33,12 +33,12 @@ func (d *localMoves) sparseProx(η, λ float64) float64 {
 		if a := -product - bend*γ; d.engine.Loss.Smooth() {
 			next = d.losses.mix(a, bend)
 			if γ == 1 && d.losses.slope(1, a, bend) >= 0 {
-				return d.sparseMove(1, η, λ)
+				return d.sparseMove(1, η, λ, common)
 			}
 		} else {
 			slope := d.f + product
 			if γ == 1 && slope >= 0 || γ == 0 && slope <= 0 {
-				return d.sparseMove(γ, η, λ)
+				return d.sparseMove(γ, η, λ, common)
 			}
 			if next = 0; bend > 0 {
 				next = min(max(γ+slope/bend, 0), 1)
@@ -58,7 +58,7 @@ func (d *localMoves) sparseProx(η, λ float64) float64 {
 		}
 		γ = next
 	}
-	return d.sparseMove(γ, η, λ)
+	return d.sparseMove(γ, η, λ, common)
 }
 
 // eachSparse is eachRated for ranges that have one λ₁ each.
@@ -94,26 +94,26 @@ func sparseStep(w, g float32, γ, length, λ, λ1 float64) float64 {
 }
 
 // sparseMove moves to w'(γ).
-func (d *localMoves) sparseMove(γ, η, λ float64) float64 {
+func (d *localMoves) sparseMove(γ, η, λ float64, common float32) float64 {
 	d.eachSparse(func(lo, hi, at int, rate, λ1 float64) {
 		g, w, q := d.g[lo:hi], d.W[lo:hi], d.q[at:at+hi-lo]
 		for j, x := range w {
 			w[j] = float32(sparseStep(x, g[j], γ, η*rate*float64(q[j]), λ, λ1))
 		}
 	})
-	d.shrunk(η)
+	d.shrunk(η / math.Sqrt(float64(common)))
 	return γ
 }
 
 // decaySparsely does to a row's weights w, from place lo on, what steps did that did not read the row: in all they shrink a weight by
-// exp(−λx/h), and pull it towards 0 by λ₁x/h, where it stays. v is as in catchUp; a weight whose v is 0 keeps its value.
+// exp(−λx/√h), and pull it towards 0 by λ₁x/√h, where it stays. v is as in catchUp; a weight whose v is 0 keeps its value.
 func (d *localMoves) decaySparsely(x, λ float64, lo int, v, w []float32) {
 	d.engine.eachL1(lo, lo+len(w), func(from, to int, λ1 float64) {
 		for j := from - lo; j < to-lo; j++ {
 			if v[j] == 0 || w[j] == 0 {
 				continue
 			}
-			t := x / (math.Sqrt(float64(v[j])) + vec.Floor)
+			t := x / math.Sqrt(math.Sqrt(float64(v[j]))+vec.Floor)
 			keep, pull := math.Exp(-λ*t), λ1*t
 			if λ > 0 {
 				pull = λ1 / λ * -math.Expm1(-λ*t)

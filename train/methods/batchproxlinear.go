@@ -166,7 +166,7 @@ func (m *BatchProxLinear) eta(passes float64) float64 {
 
 // modelLambda returns λ of the models of a pass of so many steps: that of the objective, or a part of it where models of 8 examples would take
 // fewer steps. The dual variable γ shortens what the loss moves in a step, but not what the regulariser shrinks: a weight by the factor
-// 1/(1 + ηλ/h). Weights with small gradients, whose scale h is small, would be gone after a few of the many steps on small models, and with them
+// 1/(1 + ηλ/s). Weights with small gradients, whose scale s is small, would be gone after a few of the many steps on small models, and with them
 // what a network tells inputs apart by. With this part of λ a pass shrinks no more than one with models of 8.
 //
 // With λ₁‖w‖₁ models have all of both, so that the number of zeros does not depend on their size.

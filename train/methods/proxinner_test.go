@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/structured/machine/vec"
 	"github.com/dsp-go/dsp/train/engine"
 	"github.com/dsp-go/dsp/train/traintest"
 )
@@ -79,9 +80,10 @@ func batchModel(t *testing.T, whole *engine.Engine, inner *innerSteps, w0, w []f
 		t.Fatal(err)
 	}
 	value := at.Smoothed / float64(len(batch))
+	common := math.Sqrt(vec.Norm2(g)/float64(len(g))) + vec.Floor
 	for j, x := range w {
-		h := math.Abs(float64(g[j])) + 1e-8 // after the first step v/(1−β) is g²
-		if g[j] == 0 {                      // a weight without a scale stays where it is
+		h := math.Sqrt((math.Abs(float64(g[j])) + vec.Floor) * common) // after the first step v/(1−β) is g²
+		if g[j] == 0 {                                                 // a weight without a scale stays where it is
 			continue
 		}
 		step := float64(x) - float64(w0[j])

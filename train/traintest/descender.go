@@ -22,7 +22,7 @@ type hostDescent struct {
 // descentShelf returns what Descent archives of a state.
 func descentShelf(s engine.DescentState, count int) *Shelf {
 	return &Shelf{Restoring: true, Values: map[string]any{
-		"descent.w": s.W, "descent.mean": s.Mean, "descent.squares": s.V, "descent.gradients": s.M,
+		"descent.w": s.W, "descent.mean": s.Mean, "descent.squares": s.V, "descent.gradients": s.M, "descent.common": s.Common,
 		"descent.steps": s.Steps, "descent.mean.iterates": count,
 	}}
 }
@@ -93,7 +93,7 @@ func (h *device) FinishDescent(to engine.DescentState) error {
 	}
 	all := &Shelf{Values: map[string]any{}}
 	h.descent.Archive(all)
-	for name, x := range map[string][]float32{"descent.w": to.W, "descent.mean": to.Mean, "descent.squares": to.V, "descent.gradients": to.M} {
+	for name, x := range map[string][]float32{"descent.w": to.W, "descent.mean": to.Mean, "descent.squares": to.V, "descent.gradients": to.M, "descent.common": to.Common} {
 		copy(x, all.Values[name].([]float32))
 	}
 	return late

@@ -243,7 +243,7 @@ func TestLocaliseMethods(t *testing.T) {
 			Objective float64
 		}
 		dsp(t, onObjects(data, "--net", net, "--crop", "16", "--candidates", "40", "--passes", "3", "--json", "--out", filepath.Join(t.TempDir(), net))...).ok().json(&r)
-		if r.Method != "prox-linear" || !(r.Objective < 3) {
+		if r.Method != "prox-linear" || !(r.Objective < 4) { // that of initial weights is about 6
 			t.Errorf("%s: got %+v", net, r)
 		}
 	}

@@ -1,19 +1,20 @@
 // Steps of a descent whose weights have step lengths of their own, from a mean v of their squared gradients: a weight's scale is
-// h = √(v/(1−β^c)) + 10⁻⁸ after c steps. Reference: train/engine/descent.go and structured/machine/vec/adaptive.go, which define the steps; checked by
+// h = √(v/(1−β^c)) + 10⁻⁸ after c steps, and that of a proximal step √(hH). Reference: train/engine/descent.go and structured/machine/vec/adaptive.go, which define the steps; checked by
 // cuda/accelerator/descent_test.go.
 //
 // Every sweep is over all n weights. In prox_step, the weights of a row that the batch does not read only shrink.
 // Parameters that the kernels share:
 //   w, v, m [n] float          in and out: the iterate, the means of g² and of g (or the momentum z)
 //   d [n] float                the gradient D of the batch; the mean gradient is g = scale·D, with scale [1] double
-//   numbers [7] double         of the step; see the enumeration
+//   numbers [8] double         of the step; see the enumeration
+//   common [2] float           V, the mean of the mean square of g over the weights that batches read, and H = √(V/(1−β^c)) + 10⁻⁸
 //   tables [T][4] int64        row tables: first weight, first weight behind it, columns, number of its first row
 //   marks [rows] int           by row: the last step that read the row
 //   squares, means [S] float   1/(1−β^c) for c = 0, 1, …, S−1; from S on it is 1
 #include "functions.cuh"
 #include "parts.cuh"
 
-enum { SHARE, ETA, LAMBDA, BETA, BOUND, STEPS, ROWS }; // 1/|B|; η; λ; β₁ or μ; largest ‖g‖; steps taken, with this one; rows read
+enum { SHARE, ETA, LAMBDA, BETA, BOUND, STEPS, ROWS, READS }; // 1/|B|; η; λ; β₁ or μ; largest ‖g‖; steps taken, with this one; rows and weights read
 
 // reads tells whether the batch of step now reads weight i.
 DEVICE bool reads(int64_t i, const int64_t* tables, int T, const int* marks, int now) {
@@ -28,6 +29,9 @@ DEVICE bool reads(int64_t i, const int64_t* tables, int T, const int* marks, int
 DEVICE float unbiased(const float* by, int S, int c) { return c < S ? by[c] : 1.f; }
 
 DEVICE float scale_of(float v, float unbias) { return square_root(v * unbias) + 1e-8f; }
+
+// tempered_of returns √(hH).
+DEVICE float tempered_of(float v, float unbias, float common) { return square_root(scale_of(v, unbias) * common); }
 
 // mean_of returns βx + (1−β)y.
 DEVICE float mean_of(float β, float x, float y) { return β * x + (1.f - β) * y; }
@@ -49,10 +53,22 @@ KERNEL(clip)(const double* RESTRICT parts, int blocks, const double* RESTRICT nu
 }
 EXPORT(clip)
 
-// observe_squares: v ← βv + (1−β)g²; and with the step lengths q = 1/(h + ηλ), 0 where v is 0, the products
+// observe_common: V ← βV + (1−β)‖g‖²/reads, and H. parts [2][blocks] double are those of products. One block. Bound: latency.
+KERNEL(observe_common)(const double* RESTRICT parts, int blocks, const double* RESTRICT numbers, const double* RESTRICT scale,
+	const float* RESTRICT squares, int S, double β, float* RESTRICT common) {
+	SHARED(double, shared);
+	double2 of = add_up(parts, blocks, shared);
+	if (THREAD != 0) return;
+	double square = scale[0] * scale[0] * of.x / max(numbers[READS], 1.);
+	common[0] = (float)(β * common[0] + (1 - β) * square);
+	common[1] = scale_of(common[0], unbiased(squares, S, (int)numbers[STEPS]));
+}
+EXPORT(observe_common)
+
+// observe_squares: v ← βv + (1−β)g²; and with the step lengths q = 1/(√(hH) + ηλ), 0 where v is 0, the products
 // parts [2][blocks] double: ⟨g, qw⟩ and ⟨g, qg⟩. The grid must depend on n only. Bound: reads w, D and v, writes v: 16 bytes per entry.
 KERNEL(observe_squares)(const float* RESTRICT w, const float* RESTRICT d, float* RESTRICT v, const double* RESTRICT numbers,
-	const double* RESTRICT scale, const float* RESTRICT squares, int S, float β, double* RESTRICT parts, int64_t n) {
+	const double* RESTRICT scale, const float* RESTRICT squares, int S, const float* RESTRICT common, float β, double* RESTRICT parts, int64_t n) {
 	SHARED(double, shared);
 	float by = (float)scale[0], shift = (float)(numbers[ETA] * numbers[LAMBDA]), unbias = unbiased(squares, S, (int)numbers[STEPS]);
 	double gqw = 0, gqg = 0;
@@ -60,7 +76,7 @@ KERNEL(observe_squares)(const float* RESTRICT w, const float* RESTRICT d, float*
 		float g = by * d[i], x = mean_of(β, v[i], g * g);
 		v[i] = x;
 		if (g == 0.f || x == 0.f) continue;
-		double q = 1.f / (scale_of(x, unbias) + shift);
+		double q = 1.f / (tempered_of(x, unbias, common[1]) + shift);
 		gqw = fma((double)(g * w[i]), q, gqw);
 		gqg = fma((double)(g * g), q, gqg);
 	}
@@ -121,18 +137,18 @@ BOUNDED_KERNEL(prox_mix, 1024)(const double* RESTRICT parts, int blocks, const d
 }
 EXPORT(prox_mix)
 
-// prox_step: w ← w − ηq(γg + λw) where the batch reads the weight, elsewhere w ← w·exp(−ηλ/h); where v is 0, w stays.
+// prox_step: w ← w − ηq(γg + λw) where the batch reads the weight, elsewhere w ← w·exp(−ηλ/√(hH)); where v is 0, w stays.
 // Bound: reads w, D and v, writes w: 16 bytes per entry.
 KERNEL(prox_step)(float* RESTRICT w, const float* RESTRICT d, const float* RESTRICT v, const double* RESTRICT numbers,
 	const double* RESTRICT scale, const double* RESTRICT gamma, const int64_t* RESTRICT tables, int T, const int* RESTRICT marks,
-	const float* RESTRICT squares, int S, int64_t n) {
+	const float* RESTRICT squares, int S, const float* RESTRICT common, int64_t n) {
 	float by = (float)scale[0], along = (float)(numbers[ETA] * gamma[0]), shift = (float)(numbers[ETA] * numbers[LAMBDA]);
 	int now = (int)numbers[STEPS];
 	float unbias = unbiased(squares, S, now);
 	for (int64_t i = (int64_t)BLOCK * THREADS + THREAD; i < n; i += (int64_t)BLOCKS * THREADS) {
 		float x = w[i];
 		if (v[i] == 0.f) continue;
-		float h = scale_of(v[i], unbias);
+		float h = tempered_of(v[i], unbias, common[1]);
 		if (reads(i, tables, T, marks, now))
 			w[i] = x - 1.f / (h + shift) * (along * (by * d[i]) + shift * x);
 		else

@@ -6,12 +6,22 @@ func scaleOf(v, unbias float32) float32 {
 	return float32(math.Sqrt(float64(float32(v*unbias)))) + Floor
 }
 
-func observe(β, unbias, shift float32, g, v, q []float32) {
+func observe(β, unbias float32, g, v, q []float32) {
 	for i, x := range g {
 		v[i] = float32(β*v[i]) + float32((1-β)*float32(x*x))
 		q[i] = 0
 		if v[i] != 0 {
-			q[i] = 1 / (scaleOf(v[i], unbias) + shift)
+			q[i] = 1 / scaleOf(v[i], unbias)
+		}
+	}
+}
+
+func observeTempered(β, unbias, common, shift float32, g, v, q []float32) {
+	for i, x := range g {
+		v[i] = float32(β*v[i]) + float32((1-β)*float32(x*x))
+		q[i] = 0
+		if v[i] != 0 {
+			q[i] = 1 / (float32(math.Sqrt(float64(float32(scaleOf(v[i], unbias)*common)))) + shift)
 		}
 	}
 }
@@ -22,10 +32,10 @@ func descend(a float32, g []float32, b float32, q, w []float32) {
 	}
 }
 
-func decay(x, unbias float32, v, w []float32) {
+func decay(x float32, v, w []float32) {
 	for i, s := range v {
 		if s != 0 {
-			w[i] *= exp(-x / scaleOf(s, unbias))
+			w[i] *= exp(-x / float32(math.Sqrt(float64(scaleOf(s, 1)))))
 		}
 	}
 }

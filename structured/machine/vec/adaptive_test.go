@@ -28,16 +28,26 @@ func TestAdaptive(t *testing.T) {
 				}
 			}
 			v1, q1 := slices.Clone(v), slices.Clone(q)
-			Observe(0.9, 1.5, 0.25, g, v1, q1)
+			Observe(0.9, 1.5, g, v1, q1)
 			check("v of Observe", v1, func(i int) float64 { return 0.9*float64(v[i]) + 0.1*float64(g[i])*float64(g[i]) })
 			check("q of Observe", q1, func(i int) float64 {
 				if v1[i] == 0 {
 					return 0
 				}
-				return 1 / (h(v1[i]) + 0.25)
+				return 1 / h(v1[i])
 			})
+			v3, q3 := slices.Clone(v), slices.Clone(q)
+			ObserveTempered(0.9, 1.5, 2, 0.25, g, v3, q3)
+			check("q of ObserveTempered", q3, func(i int) float64 {
+				if v3[i] == 0 {
+					return 0
+				}
+				return 1 / (math.Sqrt(2*h(v3[i])) + 0.25)
+			})
+			v4, q4 := slices.Clone(v), slices.Clone(q)
+			observeTempered(0.9, 1.5, 2, 0.25, g, v4, q4)
 			v2, q2 := slices.Clone(v), slices.Clone(q)
-			observe(0.9, 1.5, 0.25, g, v2, q2)
+			observe(0.9, 1.5, g, v2, q2)
 			w1, w2 := slices.Clone(w), slices.Clone(w)
 			Descend(0.5, g, 0.75, q1, w1)
 			descend(0.5, g, 0.75, q1, w2)
@@ -45,13 +55,13 @@ func TestAdaptive(t *testing.T) {
 				return float64(w[i]) - float64(q1[i])*(0.5*float64(g[i])+0.75*float64(w[i]))
 			})
 			d1, d2 := slices.Clone(w), slices.Clone(w)
-			Decay(0.25, 1.5, v, d1)
-			decay(0.25, 1.5, v, d2)
+			Decay(0.25, v, d1)
+			decay(0.25, v, d2)
 			check("Decay", d1, func(i int) float64 {
 				if v[i] == 0 {
 					return float64(w[i])
 				}
-				return float64(w[i]) * math.Exp(-0.25/h(v[i]))
+				return float64(w[i]) * math.Exp(-0.25/math.Sqrt(math.Sqrt(float64(v[i]))+Floor))
 			})
 			m1, m2, s1, s2 := slices.Clone(m), slices.Clone(m), slices.Clone(w), slices.Clone(w)
 			DescendMean(0.9, 0.99, 0.01, g, q1, m1, s1)
@@ -59,7 +69,7 @@ func TestAdaptive(t *testing.T) {
 			check("DescendMean", s1, func(i int) float64 {
 				return 0.99*float64(w[i]) - 0.01*(0.9*float64(m[i])+0.1*float64(g[i]))*float64(q1[i])
 			})
-			for what, pair := range map[string][2][]float32{"v": {v1, v2}, "q": {q1, q2}, "Descend": {w1, w2}, "Decay": {d1, d2}, "m": {m1, m2}, "DescendMean": {s1, s2}} {
+			for what, pair := range map[string][2][]float32{"v": {v1, v2}, "q": {q1, q2}, "v of ObserveTempered": {v3, v1}, "v of ObserveTempered, one lane": {v4, v1}, "q of ObserveTempered": {q3, q4}, "Descend": {w1, w2}, "Decay": {d1, d2}, "m": {m1, m2}, "DescendMean": {s1, s2}} {
 				if !slices.Equal(pair[0], pair[1]) {
 					t.Fatalf("%s of %d differs from one lane: %v and %v", what, n, pair[0], pair[1])
 				}

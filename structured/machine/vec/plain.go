@@ -1,21 +1,22 @@
 package vec
 
 var plain = loops{
-	lanes:         1,
-	axpby:         axpby,
-	scale:         scale,
-	addScaledDiff: addScaledDiff,
-	standardise:   standardise,
-	exp:           exps,
-	dot:           dot,
-	single:        single,
-	dist2:         dist2,
-	sum:           sum,
-	observe:       observe,
-	descend:       descend,
-	decay:         decay,
-	descendMean:   descendMean,
-	dot3:          dot3,
+	lanes:           1,
+	axpby:           axpby,
+	scale:           scale,
+	addScaledDiff:   addScaledDiff,
+	standardise:     standardise,
+	exp:             exps,
+	dot:             dot,
+	single:          single,
+	dist2:           dist2,
+	sum:             sum,
+	observe:         observe,
+	observeTempered: observeTempered,
+	descend:         descend,
+	decay:           decay,
+	descendMean:     descendMean,
+	dot3:            dot3,
 }
 
 // The conversions float32(a·x) stop the compiler from fusing a product with an addition.

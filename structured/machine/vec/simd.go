@@ -22,21 +22,22 @@ func choose() *loops {
 // avx2 processes eight numbers at a time (sums: sixteen) and leaves the remainder to plain. At the end it clears the upper
 // halves of the registers; dirty halves slow down the scalar floating-point code that follows.
 var avx2 = loops{
-	lanes:         8,
-	axpby:         axpby8,
-	scale:         scale8,
-	addScaledDiff: addScaledDiff8,
-	standardise:   standardise8,
-	exp:           exps8,
-	dot:           dot8,
-	single:        single8,
-	dist2:         dist2By8,
-	sum:           sum8,
-	observe:       observe8,
-	descend:       descend8,
-	decay:         decay8,
-	descendMean:   descendMean8,
-	dot3:          dot3By8,
+	lanes:           8,
+	axpby:           axpby8,
+	scale:           scale8,
+	addScaledDiff:   addScaledDiff8,
+	standardise:     standardise8,
+	exp:             exps8,
+	dot:             dot8,
+	single:          single8,
+	dist2:           dist2By8,
+	sum:             sum8,
+	observe:         observe8,
+	observeTempered: observeTempered8,
+	descend:         descend8,
+	decay:           decay8,
+	descendMean:     descendMean8,
+	dot3:            dot3By8,
 }
 
 type f32x8 = archsimd.Float32x8

@@ -43,21 +43,22 @@ func Sum(x []float32) float64 { return fastest.sum(x) }
 
 // loops is one implementation of the loops of this package: plain or SIMD.
 type loops struct {
-	lanes         int
-	axpby         func(a float32, x []float32, b float32, y []float32)
-	scale         func(a float32, x []float32)
-	addScaledDiff func(a float32, x, z, y []float32)
-	standardise   func(mean, scale, x []float32)
-	exp           func(x, to []float32)
-	dot           func(x, y []float32) float64
-	single        func(x, y []float32) float32
-	dist2         func(x, y []float32) float64
-	sum           func(x []float32) float64
-	observe       func(β, unbias, shift float32, g, v, q []float32)
-	descend       func(a float32, g []float32, b float32, q, w []float32)
-	decay         func(x, unbias float32, v, w []float32)
-	descendMean   func(β, ρ, a float32, g, q, m, w []float32)
-	dot3          func(x, y, z []float32) float64
+	lanes           int
+	axpby           func(a float32, x []float32, b float32, y []float32)
+	scale           func(a float32, x []float32)
+	addScaledDiff   func(a float32, x, z, y []float32)
+	standardise     func(mean, scale, x []float32)
+	exp             func(x, to []float32)
+	dot             func(x, y []float32) float64
+	single          func(x, y []float32) float32
+	dist2           func(x, y []float32) float64
+	sum             func(x []float32) float64
+	observe         func(β, unbias float32, g, v, q []float32)
+	observeTempered func(β, unbias, common, shift float32, g, v, q []float32)
+	descend         func(a float32, g []float32, b float32, q, w []float32)
+	decay           func(x float32, v, w []float32)
+	descendMean     func(β, ρ, a float32, g, q, m, w []float32)
+	dot3            func(x, y, z []float32) float64
 }
 
 var fastest = choose()
