@@ -51,8 +51,8 @@ test-long: # more cases of what go test ./... draws; RAPID_SEED=N repeats a run 
 	DSP_LONG=1 RAPID_CHECKS=1000 go test -timeout 1h ./...
 
 race: # the race detector needs cgo, and so a C compiler
-	CGO_ENABLED=1 RAPID_CHECKS=5 go test -race -short $(PARALLEL)
-	CGO_ENABLED=1 RAPID_CHECKS=5 go test -race -short -run '$(strip $(SEVERAL))' $(RESTS)
+	CGO_ENABLED=1 RAPID_CHECKS=20 go test -race -short $(PARALLEL)
+	CGO_ENABLED=1 RAPID_CHECKS=20 go test -race -short -run '$(strip $(SEVERAL))' $(RESTS)
 
 bench: build
 	bin/dsp bench

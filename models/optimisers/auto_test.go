@@ -4,7 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/structured/chains"
 	"github.com/dsp-go/dsp/train/engine"
 	"github.com/dsp-go/dsp/train/traintest"
@@ -56,30 +55,6 @@ func TestAutoWithoutRegulariser(t *testing.T) {
 			if d, why := Auto(&Run{Settings: Default()}, o, "linear", false); d != SPBCFW || strings.Contains(why, "nothing is certified") || d.DefaultGap(o) != convexGap {
 				t.Errorf("in a ball: %s because %s, to the gap %v", d.Name, why, d.DefaultGap(o))
 			}
-		}
-	}
-}
-
-// Models of batches begin with shorter steps where an output is one choice, unless a step length is given. Steps on all examples adapt.
-func TestStepLengthOfChoices(t *testing.T) {
-	choice := traintest.ChoiceProblem(6, engine.Hinge, traintest.L2, 0.1).Objective
-	chain := traintest.LinearProblem(6, 1, 0.1, 1).Objective
-	for _, c := range []struct {
-		name        string
-		objective   *engine.Objective
-		batch       settings.ModelBatch
-		given, want float64
-	}{
-		{"choices", choice, 2, 0, choiceEta},
-		{"choices, with a length", choice, 2, 0.5, 0.5},
-		{"choices, models of all", choice, settings.AllExamples, 0, 0},
-		{"chains", chain, 2, 0, 0},
-	} {
-		var s Settings
-		s.ModelBatch, s.Eta, s.Inner = c.batch, c.given, "auto"
-		resolveProxLinear(&s, c.objective)
-		if s.Eta != c.want {
-			t.Errorf("%s: η %g, want %g", c.name, s.Eta, c.want)
 		}
 	}
 }

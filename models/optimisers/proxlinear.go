@@ -123,9 +123,6 @@ func resolveProxLinear(s *Settings, o *engine.Objective) {
 		}
 		s.Eta, s.LREncoder = cmp.Or(s.Eta, tunedEta), cmp.Or(s.LREncoder, pace*encoderEta)
 	}
-	if _, single := o.Scorer.Form().Structure.(structured.OneEntry); s.ModelBatch > 0 && single {
-		s.Eta = cmp.Or(s.Eta, choiceEta)
-	}
 	switch {
 	case s.onBatches() || s.Inner != "auto":
 	case o.Loss == engine.Hinge:
@@ -146,10 +143,6 @@ func (s *Settings) asksForAll() bool {
 // continuedEta is the first step length of models of batches where training continues a model: longer ones, which suit random weights, lose at
 // first what the model had learned.
 const continuedEta = 0.03
-
-// choiceEta is the first step length of models of batches where an output is one choice, such as of a box. The score of one candidate against another is all that a model
-// of an example knows, and a step ends where the batch's loss is 0: longer ones fit one batch after the other, and forget.
-const choiceEta = 0.03
 
 // The first step lengths of models of batches for networks that train an encoder.
 const (

@@ -1,10 +1,10 @@
 package methods
 
 import (
-	"cmp"
 	"context"
 	"math"
 
+	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/train"
 	"github.com/dsp-go/dsp/train/engine"
 )
@@ -14,7 +14,7 @@ import (
 // size to tune: the proximal term is scaled weight by weight, and the dual variable cuts off steps that the model does not need. Steps
 // are not tested for acceptance.
 //
-// Models of fewer than 8 examples have a part of the regulariser (modelLambda).
+// Where an output is one choice, steps begin shorter, and models of fewer than 8 examples have a part of the regulariser (choiceEta, modelLambda).
 //
 // With λ₁‖w‖₁ a step takes soft thresholds, and s.W has the mean of a pass in the weights that are not 0 at its end: the mean of numbers
 // of which a few are not 0 would hardly ever be 0.
@@ -37,9 +37,20 @@ type BatchProxLinear struct {
 const (
 	batchEta    = 0.1  // default η
 	batchEtaEnd = 1e-2 // its last value, as a fraction of the first
-
-	fullModel = 8 // examples of a model that has the whole regulariser
 )
+
+// Where an output is one choice, such as of a box, a model of an example knows no more than the scores of two candidates, and a step ends where the loss of its batch
+// is 0. Long steps fit one batch after the other and forget.
+const (
+	choiceEta = 0.03 // default η
+	fullModel = 8    // examples of a model that has the whole regulariser
+)
+
+// oneChoice reports whether an output is one choice.
+func oneChoice(p *train.Problem) bool {
+	_, one := p.Scorer.Form().Structure.(structured.OneEntry)
+	return one
+}
 
 // Name returns "prox-linear".
 func (m *BatchProxLinear) Name() string { return "prox-linear" }
@@ -136,7 +147,7 @@ func (m *BatchProxLinear) Pass(ctx context.Context, p *train.Problem, s *train.S
 	steps := float64(m.local.steps(&batched))
 	done := float64(s.Passes)
 	eta := func() float64 {
-		η := m.eta(done)
+		η := m.eta(p, done)
 		done += 1 / steps
 		return η
 	}
@@ -156,22 +167,29 @@ func (m *BatchProxLinear) Pass(ctx context.Context, p *train.Problem, s *train.S
 }
 
 // eta returns η after so many passes: it falls geometrically.
-func (m *BatchProxLinear) eta(passes float64) float64 {
-	first := cmp.Or(m.Eta, batchEta)
+func (m *BatchProxLinear) eta(p *train.Problem, passes float64) float64 {
+	first := m.Eta
+	switch {
+	case first > 0:
+	case oneChoice(p):
+		first = choiceEta
+	default:
+		first = batchEta
+	}
 	if m.Passes <= m.Finish {
 		return first
 	}
 	return first * math.Pow(batchEtaEnd, min(1, passes/float64(m.Passes-m.Finish)))
 }
 
-// modelLambda returns λ of the models of a pass of so many steps: that of the objective, or a part of it where models of 8 examples would take
-// fewer steps. The dual variable γ shortens what the loss moves in a step, but not what the regulariser shrinks: a weight by the factor
-// 1/(1 + ηλ/s). Weights with small gradients, whose scale s is small, would be gone after a few of the many steps on small models, and with them
-// what a network tells inputs apart by. With this part of λ a pass shrinks no more than one with models of 8.
+// modelLambda returns λ of the models of a pass of so many steps: that of the objective, or, where an output is one choice, a part of it if models of 8 examples
+// would take fewer steps. The dual variable γ shortens what the loss moves in a step, but not what the regulariser shrinks: a weight by the factor
+// 1/(1 + ηλ/s). γ is small where steps on one batch undo those on another, and what the network tells candidates apart by would be gone after a few of the many
+// steps on small models. With this part of λ a pass shrinks no more than one with models of 8.
 //
 // With λ₁‖w‖₁ models have all of both, so that the number of zeros does not depend on their size.
 func modelLambda(p *train.Problem, steps int) float64 {
-	if p.L1 > 0 {
+	if p.L1 > 0 || !oneChoice(p) {
 		return p.Lambda
 	}
 	full := (p.Len() + fullModel - 1) / fullModel

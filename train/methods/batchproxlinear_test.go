@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/dsp-go/dsp/structured/machine/vec"
+	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/train"
 	"github.com/dsp-go/dsp/train/engine"
 	"github.com/dsp-go/dsp/train/traintest"
@@ -44,43 +44,42 @@ func TestMorePassesAfterTheFinish(t *testing.T) {
 	}
 }
 
-// Models of fewer than 8 examples have so much of the regulariser that a pass has no more of it than one with models of 8; models as large
-// as that have all of it.
-func TestSmallModelsHaveAPartOfTheRegulariser(t *testing.T) {
+// Where an output is one choice, steps begin shorter unless a length is given, and models of fewer than 8 examples have so much of the regulariser that a pass has no
+// more of it than one with models of 8. All other models have all of it.
+func TestModelsOfOneChoice(t *testing.T) {
 	const λ = 0.25
+	problem := func(examples, batch int) *train.Problem {
+		p := traintest.ChoiceProblem(examples, engine.Hinge, oracles.Smoothing{}, λ)
+		p.Batch = batch
+		return p
+	}
 	for _, c := range []struct {
 		examples, batch int
 		want            float64
 	}{
 		{40, 8, λ}, {40, 16, λ}, {40, 4, λ / 2}, {40, 1, λ / 8}, {41, 1, λ * 6 / 41}, {5, 8, λ}, {5, 5, λ}, {5, 1, λ / 5},
 	} {
-		p := traintest.NetProblem(c.examples, c.batch, 1)
-		p.Lambda = λ
+		p := problem(c.examples, c.batch)
 		if got := modelLambda(p, p.Steps()); got != c.want {
 			t.Errorf("models of %d among %d examples have λ = %v, want %v", c.batch, c.examples, got, c.want)
 		}
 	}
-	p := traintest.NetProblem(40, 1, 1)
-	p.Lambda, p.L1 = λ, 0.01
-	if got := modelLambda(p, p.Steps()); got != λ {
-		t.Errorf("with λ₁‖w‖₁ models have λ = %v, want %v", got, λ)
-	}
-}
-
-// The weights of a network do not vanish in the many steps on small models: after a pass they are no shorter than
-// with models of 8.
-func TestSmallModelsLeaveWeights(t *testing.T) {
-	for _, inner := range []int{1, 2} {
-		norm := func(batch int) float64 {
-			p := traintest.NetProblem(48, batch, 1)
-			p.Lambda = 0.1
-			m, s := &BatchProxLinear{ModelBatch: batch, InnerSteps: inner, Passes: 4}, &train.State{W: traintest.Initial(p)}
-			traintest.Begin(t, m, p, s)
-			traintest.Passes(t, m, p, s, 1)
-			return vec.Norm2(m.descent.W)
+	sparse, chains := problem(40, 1), traintest.NetProblem(40, 1, 1)
+	sparse.L1, chains.Lambda = 0.01, λ
+	for name, p := range map[string]*train.Problem{"with λ₁‖w‖₁": sparse, "chains": chains} {
+		if got := modelLambda(p, p.Steps()); got != λ {
+			t.Errorf("%s: models have λ = %v, want %v", name, got, λ)
 		}
-		if one, eight := norm(1), norm(8); one < eight {
-			t.Errorf("%d steps on a model: ‖w‖² is %v with models of one example, %v with models of 8", inner, one, eight)
+	}
+	for _, c := range []struct {
+		p           *train.Problem
+		given, want float64
+	}{
+		{sparse, 0, choiceEta}, {sparse, 0.5, 0.5}, {chains, 0, batchEta}, {chains, 0.5, 0.5},
+	} {
+		m := BatchProxLinear{Eta: c.given}
+		if got := m.eta(c.p, 0); got != c.want {
+			t.Errorf("%s, --eta %v: η is %v, want %v", c.p.Data.Name, c.given, got, c.want)
 		}
 	}
 }
