@@ -40,7 +40,8 @@ import (
 //	c_i ⟨1_y − ū_i, θ_i + ℓ_i⟩ ≥ max(F g_i, ν ḡ),
 //
 // where g_i is the example's block gap when the oracle was last asked about it, and ḡ the mean of these over all examples when the pass began. In every
-// tenth pass (everyGap) the oracle is asked at every visit, so that no g_i is older than that. Then a few outputs without a share are kept, too.
+// tenth pass (everyGap) the oracle is asked at every visit. With Draw these passes visit all examples, so that no g_i is older than ten passes; without it an
+// example with a small g_i may miss them. A few outputs without a share are kept, too.
 //
 // With Away a step moves towards the best output, or away from the worst, whichever promises more at first order (the paper's BCAFW):
 //

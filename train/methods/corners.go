@@ -12,7 +12,7 @@ import (
 )
 
 // corners are a dual point of the hinge, stored as the outputs that it mixes: ū_i = Σ_k α_k 1_{y_k} over the outputs of example
-// i that the oracle has found and whose share is positive. At first there is only the gold output.
+// i that the oracle has found, of which some may have no share. At first there is only the gold output.
 type corners [][]corner // [n]
 
 // corner is an output and its share α_k.

@@ -99,8 +99,15 @@ func trainSettings(cmd *cobra.Command, file string, flagged *config.Config) (con
 // outOfResumed refuses --out beside --resume unless both are the same folder: a run goes on where it is.
 func outOfResumed(cmd *cobra.Command, resume string) error {
 	out := cmd.Flags().Lookup("out")
-	if resume == "" || !out.Changed || filepath.Clean(out.Value.String()) == filepath.Clean(resume) {
+	if resume == "" || !out.Changed || sameFolder(out.Value.String(), resume) {
 		return nil
 	}
 	return structured.BadInput("--out %s has no effect with --resume %s, which goes on in its own folder; leave --out out, or copy the folder and resume the copy", out.Value, resume)
+}
+
+// sameFolder reports whether two paths name one folder, which need not exist.
+func sameFolder(a, b string) bool {
+	x, err1 := os.Stat(a)
+	y, err2 := os.Stat(b)
+	return filepath.Clean(a) == filepath.Clean(b) || err1 == nil && err2 == nil && os.SameFile(x, y)
 }
