@@ -33,6 +33,7 @@ var all = []judged{
 	{"casimir-adapt", func() train.Method { return &methods.Casimir{Adaptive: true} }, nil},
 	{"bcfw", func() train.Method { return &methods.BCFW{} }, nil},
 	{"bcpfw", func() train.Method { return &methods.BCPFW{} }, nil},
+	{"bcpfw, cache", func() train.Method { return &methods.BCPFW{CacheLocal: 0.25, CacheGlobal: 0.01} }, nil},
 	{"bcpfw, away and drawn", func() train.Method { return &methods.BCPFW{Draw: true, Away: true} }, nil},
 	{"fw", func() train.Method { return &methods.FrankWolfe{} }, plain},
 	{"fw, harmonic", func() train.Method { return &methods.FrankWolfe{Harmonic: true} }, plain},

@@ -40,8 +40,7 @@ import (
 //	c_i ⟨1_y − ū_i, θ_i + ℓ_i⟩ ≥ max(F g_i, ν ḡ),
 //
 // where g_i is the example's block gap when the oracle was last asked about it, and ḡ the mean of these over all examples when the pass began. In every
-// tenth pass (everyGap) the oracle is asked at every visit. With Draw these passes visit all examples, so that no g_i is older than ten passes; without it an
-// example with a small g_i may miss them. A few outputs without a share are kept, too.
+// tenth pass (everyGap) all examples are visited, and the oracle is asked each time: no g_i is older. Then a few outputs without a share are kept, too.
 //
 // With Away a step moves towards the best output, or away from the worst, whichever promises more at first order (the paper's BCAFW):
 //
@@ -233,13 +232,14 @@ func (m *BCPFW) sweep(own []int, r *rand.Rand) func() int {
 	}
 }
 
-// due returns those of own examples that a sweep visits.
+// due returns those of own examples that a sweep visits. With a cache the sweep of every tenth pass visits all, so that the oracle is asked about each.
 func (m *BCPFW) due(own []int) []int {
 	mean := float32(vec.Sum(m.gap) / float64(len(m.gap)))
+	all := m.caches() && m.passes%everyGap == 0
 	var order []int
 	for _, i := range own {
 		m.age[i]++
-		if m.gap[i] >= mean || m.age[i] > mostAge {
+		if all || m.gap[i] >= mean || m.age[i] > mostAge {
 			order = append(order, i)
 		}
 	}

@@ -128,10 +128,15 @@ func TestOracleCache(t *testing.T) {
 	if cached.OracleCalls > none.OracleCalls*3/4 || cached.Gap() > none.Gap() {
 		t.Errorf("with a cache %d calls, gap %g; without %d, %g", cached.OracleCalls, cached.Gap(), none.OracleCalls, none.Gap())
 	}
-	for k := range 20 {
-		m := &BCPFW{CacheLocal: 1e-30}
-		calls := run(m, k+1).OracleCalls - run(&BCPFW{CacheLocal: 1e-30}, k).OracleCalls
-		if asked := calls == p.Len(); k%everyGap == 0 && !asked {
+	m := &BCPFW{CacheLocal: 1e-30}
+	s := traintest.Start(t, m, p)
+	for k := range 2*everyGap + 1 {
+		if k%everyGap == 0 && len(m.due(p.All())) != p.Len() {
+			t.Errorf("pass %d does not visit all examples", k)
+		}
+		before := s.OracleCalls
+		traintest.Passes(t, m, p, s, 1)
+		if calls := s.OracleCalls - before; k%everyGap == 0 && calls != p.Len() {
 			t.Errorf("pass %d asked %d times, want once for each of %d visits", k, calls, p.Len())
 		}
 	}

@@ -126,6 +126,11 @@ func TestResumeElsewhere(t *testing.T) {
 	if _, err := os.Stat(other); err == nil {
 		t.Error("the other folder was made")
 	}
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(run, link); err != nil {
+		t.Fatal(err)
+	}
+	dsp(t, "train", "--resume", run, "--out", link, "--quiet").ok() // another name of the same folder
 }
 
 // A model that reads other things than the data hold cannot be continued on them, and the message says so before any other.

@@ -48,6 +48,7 @@ func blockRuns(t *testing.T) map[string]blockRun {
 		"bcfw, attributes, λ₁":      {attributes(engine.Hinge, 0.01), func() train.Method { return &methods.BCFW{Divide: true} }, 0.1, 20},
 		"bcfw, dense, batches":      {func() *train.Problem { p := dense(engine.Hinge)(); p.Batch = 20; return p }, func() train.Method { return &methods.BCFW{Divide: true} }, 0.1, 20},
 		"bcpfw, attributes":         {attributes(engine.Hinge, 0), func() train.Method { return &methods.BCPFW{} }, 0.05, 20},
+		"bcpfw, attributes, cache":  {attributes(engine.Hinge, 0), func() train.Method { return &methods.BCPFW{CacheLocal: 0.25, CacheGlobal: 0.01} }, 0.05, 40},
 		"bcpfw, dense, drawn":       {dense(engine.Hinge), func() train.Method { return &methods.BCPFW{Draw: true} }, 0.05, 20},
 		"bcpfw, from given weights": {attributes(engine.Hinge, 0), func() train.Method { return &methods.BCPFW{Warm: true} }, 0.05, 20},
 	}
