@@ -29,12 +29,14 @@ func TestOpenAt(t *testing.T) {
 			content := text
 			if pack != nil {
 				var b bytes.Buffer
-				z, err := pack(&b)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if _, err := z.Write(text); err != nil || z.Close() != nil {
-					t.Fatal(err)
+				for _, piece := range [][]byte{text[:len(text)/3], text[len(text)/3:]} { // as of files that were packed one by one and joined
+					z, err := pack(&b)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if _, err := z.Write(piece); err != nil || z.Close() != nil {
+						t.Fatal(err)
+					}
 				}
 				content = b.Bytes()
 			}
