@@ -125,7 +125,7 @@ func checkParts(t *testing.T, net *nets.Net, data *structured.Dataset, examples 
 	e.PushForward(cudatest.Uploaded(d, ẇ), θ)
 	same("tangent", &push)
 	e.Pullback(cotangent, g)
-	cudatest.Near(t, "gradient", cudatest.Downloaded(d, g), grad, 2e-5)
+	cudatest.Near(t, "gradient", cudatest.Downloaded(d, g), grad, 1e-5)
 
 	model := nets.Linearise(net, w0).NewLinearisedWorker()
 	cudatest.Must(t, model.ScoreDropout(w, seed, &batch, &want))
