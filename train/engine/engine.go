@@ -68,7 +68,8 @@ type Engine struct {
 
 	centres []central // [n] sizes of potentials at the centre, for rounding; 0: not known yet
 	lost    []float32 // [n] the most that the loss adds to a potential, at least 1; 0: not known yet
-	blur    float64   // of the marginals of the last EntropyRounding, the largest relative error beyond float32
+
+	blurs map[int]float64 // relative errors beyond float32 of the marginals of EntropyRounding or Blur; not of examples without
 }
 
 // finding is a shard and the results on it. It may have to outlive the lane's work on the shard.

@@ -362,7 +362,7 @@ func (e *Engine) roundMemory(ln *Lane) {
 		return
 	}
 	for b, i := range ln.Batch.Examples {
-		ln.tally().Below += measure(&ln.Theta, b, e.mostLost(ln, b), &ln.V).below(e.Data.Weight(i), e.centre(i), e.blur)
+		ln.tally().Below += measure(&ln.Theta, b, e.mostLost(ln, b), &ln.V).below(e.Data.Weight(i), e.centre(i), e.blurs[i])
 	}
 }
 
@@ -373,7 +373,7 @@ func (e *Engine) EntropyRounding(u, φ *structured.Marginals, examples []int) fl
 	var one structured.Potentials
 	var point, v structured.Marginals
 	oracle, total := e.kind.Oracle(), 0.0
-	e.blur = 0
+	e.blurs = nil
 	for _, i := range examples {
 		output := e.Data.OutputLength(i)
 		φ.AsPotentials(i, output, &one)
@@ -390,14 +390,40 @@ func (e *Engine) EntropyRounding(u, φ *structured.Marginals, examples []int) fl
 		if beyond > mostBlurred {
 			return math.Inf(1)
 		}
-		e.blur = max(e.blur, beyond)
+		e.blurred(i, beyond)
 		total += e.Data.Weight(i) * (oracles.Rounding(oracle, &one, 0, 1) + s.below(1, central{}, beyond) + beyond)
 	}
 	return total / float64(e.Len())
 }
 
-// mostBlurred is the largest relative error of marginals from which a dual point in memory proves something.
+// mostBlurred is the largest relative error of marginals from which a dual point in memory proves something, if it includes an entropy.
 const mostBlurred = 1e-3
+
+// Blur is EntropyRounding for the hinge, whose dual has no entropy: u_i may be any points of the polytope, and how far they are from the marginals of φ_i, which are
+// such points, the next pullback of a memory charges. It needs no charge where potentials are smaller: marginals are known to float32 then, whatever temperature φ_i stands for.
+func (e *Engine) Blur(φ *structured.Marginals, examples []int) {
+	var one structured.Potentials
+	e.blurs = nil
+	for _, i := range examples {
+		φ.AsPotentials(i, e.Data.OutputLength(i), &one)
+		s := measure(&one, 0, 1, nil)
+		for k := range one.Parts { // tied rows, too
+			s.largest = max(s.largest, 1+oracles.Largest(one.Parts[k].Of(0)))
+		}
+		e.blurred(i, s.beyondFloat32(usedRows(&one, 0), 1))
+	}
+}
+
+// blurred makes known that the marginals of example i in memory err beyond float32, if they do.
+func (e *Engine) blurred(i int, beyond float64) {
+	if beyond == 0 {
+		return
+	}
+	if e.blurs == nil {
+		e.blurs = map[int]float64{}
+	}
+	e.blurs[i] = beyond
+}
 
 // beyondFloat32 bounds the relative error of marginals at the temperature μ of an output that uses the given number of rows of a part, if it is more than their rounding
 // to float32, and else returns 0. The oracle adds potentials in float64, and the exponential of a sum over μ, with the error δ, errs by e^δ − 1.
