@@ -2,6 +2,7 @@ package engine
 
 import (
 	"cmp"
+	"context"
 	"math"
 
 	"github.com/dsp-go/dsp/oracles"
@@ -36,7 +37,11 @@ import (
 //     row that all outputs use, sum to exactly 0 (settle, settleRows), and what is alike counts nothing. And no entry is below −c_i times that of the gold
 //     output: an entry that were, by half a unit, with a potential of 1e6 would lose more than is charged. What is still charged is where marginals of
 //     different rows disagree, as those of a step and of its ends do, with the sizes of potentials at w and at the centre c together (centres): a method
-//     begins at w = 0, and where a prior is far, so is the optimum. The two differ by ⟨g_i, g⟩/λ at the optimum, of the order of the loss; what those add is not proved.
+//     begins at w = 0, and where a prior is far, so is the optimum. What is left is this. Let ũ be a point of the polytope whose entries differ
+//     from those of u by a share κε, L its linear lower bound of the mean loss plus r, and w̃ = c − g̃/λ where L is least, D(ũ). The bound of u is above D(ũ) by ⟨u − ũ, θ(w̃)⟩. Of that, ⟨u − ũ, θ(w)⟩ is
+//     charged, and all of it for dual methods, whose w is w̃. The rest is ⟨g − g̃, w̃ − w⟩ ≤ κε‖G‖‖w̃ − w‖, where G is the gradient with absolute values in place of numbers. L is λ-strongly convex
+//     and F ≥ L, so (λ/2)‖w̃ − w‖² ≤ x = F(w) − D(ũ): no more than √(2x/λ) κε‖G‖ is not charged. That is less than the true gap x of the pass unless x is below
+//     2κ²ε²‖G‖²/λ, and vanishes with it; a gap that is stated as s is at most s + 2√(s C) + 4C, C = κ²ε²‖G‖²/λ. It is not charged: nobody knows ‖G‖.
 //   - the gradient is rounded to float32 after the sum. D = ⟨g, c⟩ − ‖g‖²/2λ + … has ⟨g, c − w⟩ from the sum in float64, and loses
 //     ε Σ |g_j| |w'_j − c_j| at the minimiser w' = c − g/λ: ε ‖g‖²/λ. Where g is a mixture of rounded gradients g_k, large ones may cancel in it, and their roundings
 //     do not: it loses δ‖g‖/λ + δ²/2λ with δ = ε Σ q_k ‖g_k‖ (MixtureAllowance). Thresholds and bounds make w' a function of g that bends: there it loses
@@ -362,7 +367,7 @@ func (e *Engine) roundMemory(ln *Lane) {
 		return
 	}
 	for b, i := range ln.Batch.Examples {
-		ln.tally().Below += measure(&ln.Theta, b, e.mostLost(ln, b), &ln.V).below(e.Data.Weight(i), e.centre(i), e.blurs[i])
+		ln.tally().Below += measure(&ln.Theta, b, e.mostLost(ln, b), &ln.V).below(e.Data.Weight(i), e.centre(i), max(e.blurs[i], e.blurred))
 	}
 }
 
@@ -390,7 +395,7 @@ func (e *Engine) EntropyRounding(u, φ *structured.Marginals, examples []int) fl
 		if beyond > mostBlurred {
 			return math.Inf(1)
 		}
-		e.blurred(i, beyond)
+		e.blur(i, beyond)
 		total += e.Data.Weight(i) * (oracles.Rounding(oracle, &one, 0, 1) + s.below(1, central{}, beyond) + beyond)
 	}
 	return total / float64(e.Len())
@@ -406,16 +411,55 @@ func (e *Engine) Blur(φ *structured.Marginals, examples []int) {
 	e.blurs = nil
 	for _, i := range examples {
 		φ.AsPotentials(i, e.Data.OutputLength(i), &one)
-		s := measure(&one, 0, 1, nil)
-		for k := range one.Parts { // tied rows, too
-			s.largest = max(s.largest, 1+oracles.Largest(one.Parts[k].Of(0)))
-		}
-		e.blurred(i, s.beyondFloat32(usedRows(&one, 0), 1))
+		e.blur(i, beyond(&one, 0, 1))
 	}
 }
 
-// blurred makes known that the marginals of example i in memory err beyond float32, if they do.
-func (e *Engine) blurred(i int, beyond float64) {
+// beyond is beyondFloat32 for example b of θ.
+func beyond(θ *structured.Potentials, b int, μ float64) float64 {
+	s := measure(θ, b, 1, nil)
+	for k := range θ.Parts { // tied rows, too
+		s.largest = max(s.largest, 1+oracles.Largest(θ.Parts[k].Of(b)))
+	}
+	return s.beyondFloat32(usedRows(θ, b), μ)
+}
+
+// Watch measures from now on what the marginals of answers err beyond float32.
+func (e *Engine) Watch() {
+	e.watches = !e.OnDevice() && e.Scorer.Affine()
+	e.watched.Store(0)
+}
+
+// watch measures the lane's answers, if they are to be watched.
+func (e *Engine) watch(ln *Lane, by oracles.Smoothing) {
+	if !e.watches || by.Kind != oracles.Entropy {
+		return
+	}
+	most := 0.0
+	for b := range ln.Batch.Examples {
+		most = max(most, beyond(&ln.Theta, b, by.Mu))
+	}
+	for now := math.Float64bits(most); ; { // the bits of numbers from 0 have their order
+		was := e.watched.Load()
+		if now <= was || e.watched.CompareAndSwap(was, now) {
+			return
+		}
+	}
+}
+
+// RecomposeWatched is Recompose for a memory of answers that were all given since Watch: it charges each as much as one of them errs beyond float32.
+func (e *Engine) RecomposeWatched(ctx context.Context, w []float32, of DualPoint) (u Recomposed, err error) {
+	e.watches = false
+	if e.blurred, err = e.SumOverRanks(ctx, math.Float64frombits(e.watched.Load())); err != nil { // at least the largest
+		return u, err
+	}
+	u, err = e.Recompose(ctx, w, of)
+	e.blurred = 0
+	return u, err
+}
+
+// blur makes known that the marginals of example i in memory err beyond float32, if they do.
+func (e *Engine) blur(i int, beyond float64) {
 	if beyond == 0 {
 		return
 	}
