@@ -40,7 +40,7 @@ func (c cell) benign() bool {
 
 // extreme reports whether potentials may become infinite on the way.
 func (c cell) extreme() bool {
-	return slices.Contains([]string{"scales", "huge", "mixed", "far start", "tiny", "tiny λ"}, c.nasty) || c.terms == "zero weights"
+	return slices.Contains([]string{"scales", "huge", "mixed", "far start", "tiny", "tiny λ"}, c.nasty)
 }
 
 // spoiler makes rows of inputs nasty.
