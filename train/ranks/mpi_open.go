@@ -166,34 +166,39 @@ func (g *mpiGroup) begin(keeps [][]byte, bytes int, function uintptr, args ...ui
 	return r, g.do(function, append(args, address(r.memory))...)
 }
 
-// How often wait looks: all the time at first, and then less and less often.
+// A wait that is short is spent looking. Of one that lasts, a rank sleeps: at most this share of the time that it has waited, so that it learns soon of what it
+// waits for. Between two sleeps it looks for a while, since a library takes several looks for a message that it cuts or for one that has steps.
 const (
-	spinning   = 20 * time.Microsecond
-	firstPause = 50 * time.Microsecond
+	untilSleep = 100 * time.Microsecond
+	sleepShare = 8
+	looking    = 50 * time.Microsecond
 	lastPause  = 2 * time.Millisecond
 )
 
-// wait waits until requests are done. It looks often at first, then less often, and leaves the processor to others between looks.
+// wait waits until requests are done.
 func (g *mpiGroup) wait(ctx context.Context, requests ...*request) error {
-	begun, next := time.Now(), firstPause
 	for _, r := range requests {
-		for {
-			if err := g.do(g.test, address(r.memory), address(r.memory[1:]), address(r.memory[2:])); err != nil {
+		begun := time.Now()
+		for awake := begun; ; {
+			done, err := g.look(r)
+			if err != nil {
 				return err
 			}
-			if r.memory[1] != 0 {
+			if done {
 				break
 			}
-			if time.Since(begun) < spinning {
+			yield()
+			now := time.Now()
+			waited := now.Sub(begun)
+			if waited < untilSleep || now.Sub(awake) < looking {
 				continue
 			}
 			if err := g.Ended(ctx); err != nil {
 				return err
 			}
-			pause(next)
-			next = min(2*next, lastPause)
+			pause(min(waited/sleepShare, lastPause))
+			awake = time.Now()
 		}
-		begun, next = time.Now(), firstPause
 		if r.bytes > 0 {
 			g.mu.Lock()
 			g.traffic.Messages++
@@ -202,6 +207,19 @@ func (g *mpiGroup) wait(ctx context.Context, requests ...*request) error {
 		}
 	}
 	return nil
+}
+
+// look asks some times whether a request is done. More often than that is not worth a look at the clock.
+func (g *mpiGroup) look(r *request) (done bool, err error) {
+	for range 8 {
+		if err := g.do(g.test, address(r.memory), address(r.memory[1:]), address(r.memory[2:])); err != nil {
+			return false, err
+		}
+		if r.memory[1] != 0 {
+			return true, nil
+		}
+	}
+	return false, nil
 }
 
 // Ended implements Group. Launchers interrupt all ranks when one has died; a moment later the watch knows of it.
