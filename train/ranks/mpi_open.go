@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"time"
 	"unsafe"
 
@@ -97,19 +98,20 @@ type mpiGroup struct {
 	direct     bool         // calls may come from any thread
 	lost       func() error // why the group can go on no longer; nil: never
 	broken     error
-	own        []byte // scratch memory
+	entries    atomic.Uint64 // into and out of calls of the library: odd inside one
+	own        []byte        // scratch memory
 	traffic    Traffic
 	mu         sync.Mutex // of traffic
 }
 
-// openMPIGroup initialises MPI.
-func openMPIGroup(from Launcher) (*mpiGroup, error) {
+// openMPIGroup initialises MPI, which waits in the library for all ranks. If ctx ends first, that wait stays behind.
+func openMPIGroup(ctx context.Context, from Launcher) (*mpiGroup, error) {
 	l, err := loadLibrary(from)
 	if err != nil {
 		return nil, err
 	}
 	g := &mpiGroup{library: l, calls: make(chan func())}
-	ready := make(chan error)
+	ready := make(chan error, 1)
 	go func() {
 		runtime.LockOSThread() // the thread that initialises MPI is the one that may call it
 		ready <- g.start()
@@ -117,10 +119,15 @@ func openMPIGroup(from Launcher) (*mpiGroup, error) {
 			call()
 		}
 	}()
-	if err := <-ready; err != nil {
-		return nil, fmt.Errorf("%s: %w", l.describe(), err)
+	select {
+	case err := <-ready:
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", l.describe(), err)
+		}
+		return g, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
 	}
-	return g, nil
 }
 
 func (g *mpiGroup) start() error {
@@ -144,7 +151,9 @@ func onHeap[E any](n int) []E { return make([]E, n) }
 
 // do calls a function of the library on its thread.
 func (g *mpiGroup) do(function uintptr, args ...uintptr) error {
+	g.entries.Add(1)
 	r, _, _ := purego.SyscallN(function, args...)
+	g.entries.Add(1)
 	if code := int32(r); code != 0 {
 		text, n := onHeap[byte](1024), onHeap[int32](1)
 		purego.SyscallN(g.errorString, uintptr(code), address(text), address(n))
@@ -259,6 +268,9 @@ func (g *mpiGroup) run(ctx context.Context, calls func() error) error {
 	}
 	return g.broken
 }
+
+// inside returns a number that is odd while a call of the library goes on, and the same as long as it is the same call.
+func (g *mpiGroup) inside() uint64 { return g.entries.Load() }
 
 func (g *mpiGroup) Rank() int { return g.rank }
 func (g *mpiGroup) Size() int { return g.size }
