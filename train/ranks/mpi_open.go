@@ -120,15 +120,27 @@ func openMPIGroup(ctx context.Context, from Launcher) (*mpiGroup, error) {
 		}
 	}()
 	select {
-	case err := <-ready:
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", l.describe(), err)
-		}
-		return g, nil
+	case err = <-ready:
 	case <-ctx.Done():
-		return nil, ctx.Err()
+		late := lateStart
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			late = 0
+		}
+		select {
+		case err = <-ready:
+		case <-time.After(late):
+			return nil, ctx.Err()
+		}
 	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", l.describe(), err)
+	}
+	return g, nil
 }
+
+// lateStart is how long the start of MPI may go on after an interrupt. Launchers interrupt all ranks when one has died, and kill them soon after; mpirun of Open MPI 4.1.4
+// sometimes hangs when they end by themselves before they have told it that they run.
+const lateStart = 5 * time.Second
 
 func (g *mpiGroup) start() error {
 	found := onHeap[int32](3) // the level of threads that the library provides, of which any will do; the rank; the size
