@@ -38,6 +38,9 @@ model as it is. SIGTERM and SIGINT stop the server when the requests that it has
   dsp serve --model ner=runs/ner --model parser=runs/parser --listen 0.0.0.0:8080 --token-file secret`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if megabytes < 1 || megabytes > mostMegabytes {
+				return structured.BadInput("--max-body %d: expected 1 to %d MiB", megabytes, mostMegabytes)
+			}
 			o.MaxBody = int64(megabytes) << 20
 			if o.Watch != 0 && o.Watch < 100*time.Millisecond {
 				return structured.BadInput("--watch %v: expected 0 (never), or at least 100ms", o.Watch)
@@ -95,6 +98,9 @@ model as it is. SIGTERM and SIGINT stop the server when the requests that it has
 	flags.DurationVar(&o.Watch, "watch", 0, "look at the models' files every `TIME`, and load those again that have changed; 0: never")
 	return cmd
 }
+
+// mostMegabytes bounds --max-body: a model that takes longer bodies would not fit into memory with eight of them.
+const mostMegabytes = 1 << 20
 
 // announce logs the address, and warns if anyone may ask.
 func announce(at net.Addr, token string) {
