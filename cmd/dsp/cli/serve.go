@@ -78,7 +78,7 @@ model as it is. SIGTERM and SIGINT stop the server when the requests that it has
 					return err
 				}
 			}
-			ctx, stop := reloading(cmd.Context(), s)
+			ctx, stop := reloading(cmd.Context(), s.ReloadAll)
 			defer stop()
 			return s.Serve(ctx, l)
 		},
@@ -110,8 +110,8 @@ func announce(at net.Addr, token string) {
 	}
 }
 
-// reloading has SIGHUP load the models again, until the context ends.
-func reloading(parent context.Context, s *server.Server) (context.Context, context.CancelFunc) {
+// reloading has SIGHUP load the models again, by reload, until the context ends.
+func reloading(parent context.Context, reload func()) (context.Context, context.CancelFunc) {
 	ctx, stop := context.WithCancel(parent)
 	again := make(chan os.Signal, 1)
 	signal.Notify(again, syscall.SIGHUP)
@@ -122,7 +122,7 @@ func reloading(parent context.Context, s *server.Server) (context.Context, conte
 			case <-ctx.Done():
 				return
 			case <-again:
-				s.ReloadAll()
+				reload()
 			}
 		}
 	}()
