@@ -42,11 +42,11 @@ func (e *NotMetError) Error() string {
 // StartVariable is the environment variable that says how long ranks wait for each other at the start.
 const StartVariable = "DSP_MPI_START"
 
-// startLimit is how long ranks wait for each other at the start.
+// startLimit is how long ranks wait for each other at the start: less than a minute, within which a run ends that has lost a rank.
 func startLimit() (time.Duration, error) {
 	text := os.Getenv(StartVariable)
 	if text == "" {
-		return time.Minute, nil
+		return 50 * time.Second, nil
 	}
 	limit, err := time.ParseDuration(text)
 	if err != nil || limit <= 0 {
