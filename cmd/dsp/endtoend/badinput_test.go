@@ -232,7 +232,7 @@ func TestBadModel(t *testing.T) {
 		{"cut in the header", broken("head", whole[:100]), "head.safetensors"},
 		{"cut in the weights", broken("tail", whole[:len(whole)-100]), "tail.safetensors"},
 		{"longer", broken("long", append(bytes.Clone(whole), 0)), "long.safetensors"},
-		{"text", broken("text", []byte(sentences)), "text.safetensors"},
+		{"text", broken("text", []byte(sentences)), `text.safetensors: not a safetensors file: it begins with "the\tO\nre", expected the length of a header`},
 		{"another version", broken("other", bytes.Replace(whole, []byte("dsp model 1"), []byte("dsp model 9"), 1)), `"dsp model 9"`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
