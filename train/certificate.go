@@ -236,7 +236,7 @@ func (c *Certificate) maximise(e *engine.Engine) {
 		size += q * c.size[j]
 		sum += q * c.norm(j)
 	}
-	square := max(0, c.square()) + engine.DoubleUnit*sum*sum
+	square := max(0, c.square()) + engine.DoubleError(len(c.grads[0])/16+64)*sum*sum // products are 16 sums each (vec.Dot64)
 	slack += e.BundleAllowance(size, math.Sqrt(square))
 	if d := linear - square/(2*λ) - slack; d > c.dual {
 		c.dual, c.rounded = d, slack

@@ -240,7 +240,7 @@ func (l *loop) pass(ctx context.Context) error {
 		if err := l.s.Check(l.Method.Name()); err != nil {
 			return l.failed(ctx, err)
 		}
-		l.s.bound(&record)
+		l.s.bound(&record, l.Problem.Floor())
 		l.books.Last = record
 	}
 	for _, r := range l.Recorders {
@@ -320,7 +320,7 @@ func (l *loop) observe(ctx context.Context) (record.Record, error) {
 		Step:         record.Number(s.Step),
 		ProxGradient: record.Number(s.ProxGradient),
 	}
-	s.bound(&r)
+	s.bound(&r, l.Problem.Floor())
 	if l.Evaluate != nil {
 		var err error
 		if r.Dev, r.Test, err = l.Evaluate(ctx, s.W); err != nil {
@@ -330,16 +330,20 @@ func (l *loop) observe(ctx context.Context) (record.Record, error) {
 	return r, nil
 }
 
-// bound sets what a record says of the dual: its bound, and the gaps.
-func (s *State) bound(r *record.Record) {
+// bound sets what a record says of the dual: its bound, and the gaps. Nothing is certified yet of a bound of −∞.
+func (s *State) bound(r *record.Record, floor float64) {
 	dual := s.Dual
-	if dual < 0 {
-		dual = 0 // losses and regulariser are never negative, so F ≥ 0 is certain
+	if dual < floor {
+		dual = floor
 	}
-	r.Dual, r.Gap, r.EstimatedGap = record.Number(dual), r.Objective-record.Number(dual), 0
+	r.EstimatedGap = 0
 	if s.Estimate > dual {
 		r.EstimatedGap = record.Number(s.EstimatedGap())
 	}
+	if math.IsInf(dual, -1) {
+		dual = math.NaN()
+	}
+	r.Dual, r.Gap = record.Number(dual), r.Objective-record.Number(dual)
 }
 
 func (l *loop) keepBest(r record.Record) {

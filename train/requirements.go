@@ -70,6 +70,14 @@ func CheckLabels(method string, o *engine.Objective) error {
 	return Refuse(method, KnownLabels, "needs to know all gold labels: where they are sets, as in %s, the objective is not convex", o.Data.Name)
 }
 
+// CheckGold rejects a method that begins with the gold outputs themselves if the objective replaces those that are known in part, as prox-linear's models do.
+func CheckGold(method string, o *engine.Objective) error {
+	if o.Completion == nil || o.Soft {
+		return nil
+	}
+	return Refuse(method, KnownLabels, "needs to know all gold labels: it begins with the gold outputs")
+}
+
 // CheckNotQuadratic rejects a method whose steps need outputs, for the quadratic loss, which has none.
 func CheckNotQuadratic(method string, o *engine.Objective) error {
 	if o.Loss != engine.Quadratic {

@@ -35,7 +35,7 @@ func (c cell) String() string {
 // benign reports whether every method should come close to the optimum.
 func (c cell) benign() bool {
 	bounds := c.structure == "windows cut short" || strings.HasSuffix(c.structure, "cuts") // the gap includes what these lose
-	return c.nasty == "benign" && c.terms != "weights" && c.terms != "zero weights" && c.terms != "l1 only" && !strings.HasPrefix(c.terms, "l1 prior") && !bounds
+	return c.nasty == "benign" && c.terms != "tangent" && c.terms != "weights" && c.terms != "zero weights" && c.terms != "l1 only" && !strings.HasPrefix(c.terms, "l1 prior") && !bounds
 }
 
 // extreme reports whether potentials may become infinite on the way.
@@ -47,10 +47,11 @@ func (c cell) extreme() bool {
 type spoiler func(rows [][]float32)
 
 var (
-	losses  = []engine.Loss{engine.Hinge, engine.CRF, engine.SoftmaxMargin, engine.Quadratic}
-	terms   = []string{"plain", "l1", "prior", "weights", "l1 prior weights", "bounds", "l1 prior bounds", "zero weights", "constraints", "teacher", "l1 only"}
+	losses = []engine.Loss{engine.Hinge, engine.CRF, engine.SoftmaxMargin, engine.Quadratic}
+	terms  = []string{"plain", "l1", "prior", "weights", "l1 prior weights", "bounds", "l1 prior bounds", "zero weights", "constraints", "teacher", "l1 only",
+		"prior bounds", "tangent"}
 	nasties = []string{"benign", "collinear", "nearly collinear", "constant", "offset", "duplicates", "single", "small λ", "large λ", "four", "strong", "far prior",
-		"scales", "huge", "tiny", "denormal", "tiny λ", "huge λ", "start", "far start", "mixed"}
+		"scales", "huge", "tiny", "denormal", "tiny λ", "huge λ", "start", "far start", "mixed", "costs", "farther prior"}
 )
 
 // grid lists the cells.
@@ -64,7 +65,13 @@ func grid(seed uint64) (all []cell) {
 				if of == "constraints" && !strings.Contains(d.name, "chain") || of == "teacher" && (loss != engine.CRF || !strings.Contains(d.name, "chain") && d.name != "choices" && !strings.Contains(d.name, "trees")) {
 					continue
 				}
+				if of == "tangent" && (!d.restricts() || loss == engine.Quadratic) {
+					continue
+				}
 				for _, nasty := range nasties {
+					if nasty == "costs" && (!d.costs() || !loss.Augments()) {
+						continue
+					}
 					all = append(all, cell{d.name, d.draw, loss, of, nasty, seed})
 				}
 			}
@@ -77,7 +84,8 @@ func grid(seed uint64) (all []cell) {
 // between objective and gradient; and a bound of roundings that took the marginals of relations for those of a row that sums to 1, and one that left such rows out although a marginal
 // near 1 loses 3e-8 there, too. In the sixth, rounding made ‖D‖² negative, and with it prox-linear's first step length; in the seventh, a gold output without any probability had −4e-8; and in the next
 // two, roundings of marginals at w = 0 were charged nothing, although potentials are large at the centre, where the optimum is. In the tenth, potentials of 1e11 were more
-// than sums in float64 bear, so that marginals summed to 0.99994. In the last, lbfgs tried a step of NaN.
+// than sums in float64 bear, so that marginals summed to 0.99994. In the next, lbfgs tried a step of NaN. Then, a teacher's marginals, rounded, were no mixture of
+// outputs, so that the optimum was −1.2e-8 and not at least 0; and squares of weights of 1e9 had roundings that made bounds with λ₁ 1 % too large.
 func remembered() (some []cell) {
 	for _, c := range []cell{
 		{structure: "complete matchings", loss: engine.Hinge, terms: "weights", nasty: "benign", seed: 3},
@@ -91,6 +99,8 @@ func remembered() (some []cell) {
 		{structure: "segments", loss: engine.Hinge, terms: "weights", nasty: "far prior", seed: 102},
 		{structure: "projective trees", loss: engine.CRF, terms: "plain", nasty: "offset", seed: 201},
 		{structure: "chain with attributes of steps", loss: engine.Quadratic, terms: "plain", nasty: "offset", seed: 2},
+		{structure: "trees", loss: engine.CRF, terms: "teacher", nasty: "tiny λ", seed: 907},
+		{structure: "choices", loss: engine.Hinge, terms: "l1", nasty: "farther prior", seed: 1},
 	} {
 		for _, d := range draws {
 			if d.name == c.structure {
@@ -128,6 +138,11 @@ func (c cell) problem(t testing.TB) *train.Problem {
 		n, C = 4, 0.01
 	}
 	scorer, data := c.draw(r, n, func(rows [][]float32) { spoil(r, c.nasty, rows) })
+	if c.nasty == "costs" {
+		for k := range data.Costs {
+			data.Costs[k] *= 1e4
+		}
+	}
 	if c.nasty == "duplicates" {
 		copyExamples(scorer, data)
 	}
@@ -138,7 +153,7 @@ func (c cell) problem(t testing.TB) *train.Problem {
 			o.Lambda = 0
 		}
 	}
-	if strings.Contains(c.terms, "prior") || c.nasty == "strong" || c.nasty == "far prior" {
+	if strings.Contains(c.terms, "prior") || c.nasty == "strong" || strings.HasSuffix(c.nasty, "prior") {
 		scale := 1.
 		if c.nasty == "far prior" {
 			scale = math.Pow(10, float64(2+2*r.IntN(3)))
@@ -147,6 +162,12 @@ func (c cell) problem(t testing.TB) *train.Problem {
 		o.Center = traintest.DrawWeights(r, scorer.Dim(), min(scale, 1))
 		if c.nasty == "far prior" { // of opposite signs on one label's weights of two columns that are nearly equal
 			o.Center[0], o.Center[scorer.Dim()/3] = float32(scale), float32(-scale)
+		}
+		if c.nasty == "farther prior" { // of weights whose sums with nearly equal inputs cancel
+			o.Lambda = 1e6 / float64(n)
+			for j := range o.Center {
+				o.Center[j] *= float32(math.Pow(10, float64(3+3*r.IntN(3))))
+			}
 		}
 		if c.nasty == "strong" {
 			for j := range o.Center {
@@ -186,8 +207,21 @@ func (c cell) problem(t testing.TB) *train.Problem {
 			p.Smoothing = traintest.Entropy
 		}
 	}
-	if c.terms == "teacher" {
+	switch c.terms {
+	case "teacher":
 		teach(t, r, p)
+	case "tangent":
+		hide(r, data)
+		p.Completion = engine.NewMemory(o)
+		q := *o
+		q.Completion = nil
+		constant, err := engine.NewEngine(&q, 1).Complete(t.Context(), traintest.DrawWeights(r, scorer.Dim(), 1), p.Completion)
+		if err != nil {
+			t.Fatalf("%v: %v", c, err)
+		}
+		p.Constant = constant
+	case "partial":
+		hide(r, data)
 	}
 	if err := p.Check(); err != nil {
 		t.Fatalf("%v: %v", c, err)
@@ -244,6 +278,21 @@ func teach(t testing.TB, r *rand.Rand, p *train.Problem) {
 	p.Completion, p.Soft = targets, true
 }
 
+// hide makes gold outputs known in part.
+func hide(r *rand.Rand, d *structured.Dataset) {
+	d.LabelSets = [][]int32{nil, {0, 1}}
+	for k, l := range d.Labels {
+		switch r.IntN(4) {
+		case 0:
+			d.Labels[k] = -1
+		case 1:
+			if l == 0 || l == 1 {
+				d.Labels[k] = -2
+			}
+		}
+	}
+}
+
 // spoil makes rows of inputs nasty.
 func spoil(r *rand.Rand, nasty string, rows [][]float32) {
 	for _, row := range rows {
@@ -253,7 +302,7 @@ func spoil(r *rand.Rand, nasty string, rows [][]float32) {
 		switch nasty {
 		case "collinear", "duplicates":
 			row[1] = row[0]
-		case "nearly collinear", "far prior":
+		case "nearly collinear", "far prior", "farther prior":
 			row[1] = row[0] + float32(1e-4*r.NormFloat64())
 		case "constant":
 			row[0], row[1] = 1, 1e6

@@ -2,6 +2,7 @@ package adversary
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/dsp-go/dsp/nets"
@@ -45,9 +46,10 @@ func (x *explicit) clip(w float64) float64 {
 }
 
 type block struct {
-	κ float64
-	a [][]float64 // [Y×d]
-	b []float64   // [Y]
+	κ       float64
+	a       [][]float64 // [Y×d]
+	b       []float64   // [Y]
+	allowed []bool      // [Y] by partial labels: scores are those of the outputs, and h of the allowed ones is subtracted, which is not convex; nil: labels are whole
 }
 
 func (x *explicit) dim() int { return len(x.center) }
@@ -76,7 +78,18 @@ func list(t testing.TB, p *train.Problem) *explicit {
 			continue
 		}
 		bl := block{κ: p.Data.Weight(i) / n}
-		if !p.Soft {
+		mixed := p.Soft || p.Completion != nil && p.Data.Partial(i) // the reference is a mixture of outputs
+		open := !mixed && p.Data.Partial(i)
+		var restricted, lost *structured.Potentials // zeros: −∞ where labels forbid outputs, and the loss, since TaskLoss.Loss needs whole labels
+		if open {
+			restricted = zeros(&batch, p.Scorer.Form())
+			restricted.Structure.(structured.Restricter).Restrict(restricted, 0, gold)
+		}
+		if p.Loss.Augments() {
+			lost = zeros(&batch, p.Scorer.Form())
+			p.Task.Augment(lost, 0, gold)
+		}
+		if !mixed && !open {
 			bl.a, bl.b = [][]float64{make([]float64, x.dim())}, []float64{0}
 		}
 		θ.Structure.Each(θ, 0, func(y []int32) {
@@ -85,7 +98,7 @@ func list(t testing.TB, p *train.Problem) *explicit {
 			}
 			u.Clear()
 			u.Add(0, y, 1)
-			if !p.Soft {
+			if !mixed && !open {
 				u.Add(0, gold.Output, -1)
 				if u.Zero(0) {
 					return
@@ -96,7 +109,7 @@ func list(t testing.TB, p *train.Problem) *explicit {
 			for k := range u.Parts {
 				for r, v := range u.Parts[k].Of(0) {
 					v := float64(v)
-					if p.Soft {
+					if mixed {
 						v -= float64(p.Completion.Parts[k].Of(i)[r])
 					}
 					if v != 0 {
@@ -109,14 +122,30 @@ func list(t testing.TB, p *train.Problem) *explicit {
 					at++
 				}
 			}
-			if p.Loss != engine.CRF {
+			switch {
+			case lost != nil && p.Data.Partial(i):
+				b += lost.Score(0, y)
+			case lost != nil:
 				b += p.Task.Loss(y, gold)
+			}
+			if open {
+				bl.allowed = append(bl.allowed, restricted.Score(0, y) == 0)
 			}
 			bl.a, bl.b = append(bl.a, row), append(bl.b, b)
 		})
 		x.blocks = append(x.blocks, bl)
 	}
 	return x
+}
+
+// zeros returns potentials that are 0.
+func zeros(b *structured.Batch, form structured.Form) *structured.Potentials {
+	θ := &structured.Potentials{}
+	θ.Resize(b, form)
+	for k := range θ.Parts {
+		clear(θ.Parts[k].Values)
+	}
+	return θ
 }
 
 // fits returns the block of an example for the quadratic loss, with the gold output in u.
@@ -226,6 +255,16 @@ func (b *block) magnitude(w []float64) (most float64) {
 	return most
 }
 
+// among returns the scores that partial labels allow.
+func (b *block) among(z []float64) (some []float64) {
+	for y, v := range z {
+		if b.allowed[y] {
+			some = append(some, v)
+		}
+	}
+	return some
+}
+
 func dot(a, b []float64) (s float64) {
 	for j, v := range a {
 		s += v * b[j]
@@ -268,11 +307,16 @@ func (x *explicit) value(w []float64) (low, high float64) {
 		h, most := 0.0, b.magnitude(w)
 		switch x.h {
 		case largest:
-			for _, v := range z {
-				h = max(h, v)
+			h = slices.Max(z)
+			if b.allowed != nil {
+				h -= slices.Max(b.among(z))
 			}
 		case logSum:
 			h = gibbs(z, make([]float64, len(z)))
+			if b.allowed != nil {
+				z = b.among(z)
+				h -= gibbs(z, make([]float64, len(z)))
+			}
 		case squares: // z errs by a share of most, and so z²/2 by that of |z|·most, and by its square
 			for _, v := range z {
 				h += v * v / 2

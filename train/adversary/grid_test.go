@@ -51,7 +51,7 @@ func TestGrid(t *testing.T) {
 		}
 		least := math.Inf(1)
 		for _, j := range all {
-			v := n.run(t, c.String(), j, p, best, passes, &seen{lower: math.Inf(-1), upper: math.Inf(1), start: c.start(p.Scorer.Dim()), extreme: c.extreme()})
+			v := n.run(t, c.String(), j, p, best, passes, &seen{lower: math.Inf(-1), upper: math.Inf(1), start: c.start(p.Scorer.Dim()), extreme: c.extreme(), exact: x})
 			if v.gap < least {
 				least = v.gap
 			}

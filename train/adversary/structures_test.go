@@ -3,6 +3,8 @@ package adversary
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
+	"strings"
 
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/nets/graph"
@@ -21,12 +23,25 @@ import (
 // inputs is the number of dense inputs of a row.
 const inputs = 3
 
-// draws are the structures. All have few enough outputs to list.
-var draws = []struct {
+// structure is a structure and how problems of it are drawn.
+type structure struct {
 	name string
 	sums bool // of outputs, for crf and softmax-margin
 	draw func(r *rand.Rand, n int, spoil spoiler) (nets.Scorer, *structured.Dataset)
-}{
+}
+
+// restricts reports whether gold outputs may be known in part.
+func (s structure) restricts() bool {
+	return slices.ContainsFunc([]string{"chain", "forest", "loops", "tree", "choices", "segments"}, func(of string) bool { return strings.Contains(s.name, of) })
+}
+
+// costs reports whether the data say what wrong outputs cost.
+func (s structure) costs() bool {
+	return strings.Contains(s.name, "matchings") || s.name == "monotone alignments" || s.name == "choices"
+}
+
+// draws are the structures. All have few enough outputs to list.
+var draws = []structure{
 	{"chain", true, denseChains},
 	{"sparse chain", true, func(r *rand.Rand, n int, spoil spoiler) (nets.Scorer, *structured.Dataset) {
 		return sparseChains(r, n, 0, spoil)

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/oracles"
 )
 
 // The elastic net r(w) = (λ/2)‖w − c‖² + λ₁‖w‖₁ and its dual. For a dual point u with gradient g, let v = c − g/λ. Then
@@ -53,41 +54,46 @@ func (o *Objective) ElasticBound(a float64, g []float32) (bound float64, of Elas
 			}
 		}
 	})
-	// value is concave in s. Its slope is a + ⟨g, w(s)⟩ at the minimiser w(s) = soft(c − s·g/λ, λ₁/λ).
+	// value is concave in s. Its slope is a + ⟨g, w(s)⟩ at the minimiser w(s) = soft(c − s·g/λ, λ₁/λ). Without bounds a term is (λ/2)(c² − w²), too, but where c is
+	// large, squares have roundings of the size of the term, and more. As it stands, each of n terms and their sum errs by n + 4 roundings of its parts; and a w that is
+	// δ off the minimiser, which no rounding of c, g/λ and λ₁/λ exceeds, makes the term too large by (λ/2)δ².
 	by := o.primal()
-	value := func(s float64) (d, slope, size float64) {
+	value := func(s float64) (d, slope, size, rounded float64) {
 		d, slope = s*a+rest, a
+		parts := math.Abs(s*a) + rest
 		for _, x := range moves {
-			w := by.weight(x.c-s*x.g/o.Lambda, x.λ1/o.Lambda)
-			if o.Bounds == nil {
-				d += o.Lambda / 2 * (x.c*x.c - w*w)
-			} else {
-				d += s*x.g*w + o.Lambda/2*(w-x.c)*(w-x.c) + x.λ1*math.Abs(w)
-			}
+			shift, τ := s*x.g/o.Lambda, x.λ1/o.Lambda
+			w := by.weight(x.c-shift, τ)
+			linear, square, length := s*x.g*w, o.Lambda/2*(w-x.c)*(w-x.c), x.λ1*math.Abs(w)
+			d += linear + square + length
 			slope += x.g * w
-			size += math.Abs(s * x.g * w)
+			size += math.Abs(linear)
+			δ := 4 * oracles.Double * (math.Abs(x.c) + math.Abs(shift) + τ)
+			parts += math.Abs(linear) + square + length
+			rounded += o.Lambda / 2 * δ * δ
 		}
-		return d, slope, size
+		return d, slope, size, rounded + float64(len(g)+16)*oracles.Double*parts
 	}
-	d, slope, size := value(1)
+	d, slope, size, rounded := value(1)
 	if slope < 0 {
 		lo, hi := 0.0, 1.0
 		for range 40 {
 			mid := (lo + hi) / 2
-			if _, slope, _ := value(mid); slope < 0 {
+			if _, slope, _, _ := value(mid); slope < 0 {
 				hi = mid
 			} else {
 				lo = mid
 			}
 		}
-		d, _, size = value(lo)
+		d, _, size, rounded = value(lo)
 	}
-	of.first = size
+	of.first, of.rounded = size, rounded
 	return d + o.Constant, of
 }
 
-// ElasticTerms are those of an ElasticBound whose rounding errors come from the gradient: of first and of second order in its errors.
-type ElasticTerms struct{ first, second float64 }
+// ElasticTerms are those of an ElasticBound whose rounding errors come from the gradient: of first and of second order in its errors. rounded is what the bound
+// itself may lose or win by roundings to float64.
+type ElasticTerms struct{ first, second, rounded float64 }
 
 // nearThreshold is a share of an entry of a gradient that it errs by at most, on any device.
 const nearThreshold = 1e-2
@@ -95,7 +101,7 @@ const nearThreshold = 1e-2
 // ElasticAllowance returns the allowance for a gradient's rounding in an ElasticBound.
 func (e *Engine) ElasticAllowance(of ElasticTerms) float64 {
 	share := e.GradientAllowance(1)
-	return e.GradientAllowance(of.first) + share*share*of.second
+	return e.GradientAllowance(of.first) + share*share*of.second + of.rounded
 }
 
 // FeasibleShare returns the largest s in [0, 1] for which a dual point of gradient s·g proves something with λ = 0: no |s·g_j| may be above λ₁.

@@ -67,6 +67,12 @@ type Engine struct {
 	own    []int       // examples of this rank; nil: not asked for yet
 
 	centres []central // [n] sizes of potentials at the centre, for rounding; 0: not known yet
+	lost    []float32 // [n] the most that the loss adds to a potential, at least 1; 0: not known yet
+
+	blurs   map[int]float64 // relative errors beyond float32 of the marginals of EntropyRounding or Blur; not of examples without
+	blurred float64         // the same of all marginals of RecomposeWatched
+	watches bool            // answers, for it
+	watched atomic.Uint64   // the bits of the largest error since Watch
 }
 
 // finding is a shard and the results on it. It may have to outlive the lane's work on the shard.
@@ -388,6 +394,7 @@ func (e *Engine) ask(ln *Lane, s oracles.Smoothing, wantMax bool) {
 	s = e.smoothing(s)
 	wantMax = wantMax && !e.Loss.Smooth()
 	s.Answer(ln.Oracle, &ln.Theta, &ln.Answer, wantMax)
+	e.watch(ln, s)
 	e.queryAllowed(ln, s, wantMax)
 	ln.losses, ln.entropy = ln.losses[:0], ln.entropy[:0]
 	for b, i := range ln.Batch.Examples {

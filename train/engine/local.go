@@ -36,6 +36,7 @@ func (e local) remember(m *Memory, γ float32) {
 
 func (e local) fullPass(ctx context.Context, w []float32, s oracles.Smoothing, memory *Memory, g []float64) (Sums, error) {
 	e.prepareCentres()
+	e.prepareLosses()
 	sums, err := e.sumOverShards(ctx, e.shards, g, true, func(ln *Lane) error {
 		if err := e.precisely(ln, w); err != nil {
 			return err
@@ -60,6 +61,7 @@ func (e local) fullPass(ctx context.Context, w []float32, s oracles.Smoothing, m
 
 func (e local) pullBack(ctx context.Context, w []float32, of DualPoint, g []float64) (Sums, error) {
 	e.prepareCentres()
+	e.prepareLosses()
 	return e.sumOverShards(ctx, e.shards, g, true, func(ln *Lane) error {
 		if err := e.precisely(ln, w); err != nil {
 			return err
@@ -95,6 +97,7 @@ func (e local) value(ctx context.Context, w []float32, _ []int, shards [][]int) 
 
 // values is value that calls found, unless that is nil, for each example with the output that the max oracle finds.
 func (e local) values(ctx context.Context, w []float32, shards [][]int, found func(i int, output []int32)) (Sums, error) {
+	e.prepareLosses()
 	return e.overShards(ctx, shards, nil, func(ln *Lane) error {
 		if err := e.precisely(ln, w); err != nil {
 			return err
@@ -132,7 +135,7 @@ func (e local) losses(ln *Lane) float64 {
 		f := loss(ln.Values[c], gold)
 		total += e.Data.Weight(i) * f
 		if e.Scorer.Affine() {
-			ln.tally().Above += e.Data.Weight(i) * e.lossRounding(ln, c, measure(&ln.Theta, c, nil), f)
+			ln.tally().Above += e.Data.Weight(i) * e.lossRounding(ln, c, measure(&ln.Theta, c, e.mostLost(ln, c), nil), f)
 		}
 	}
 	return total

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/oracles"
@@ -126,6 +127,15 @@ func (o *Objective) checkStructure() error {
 		return c.CheckData(o.Data)
 	}
 	return nil
+}
+
+// Floor returns a number that F is nowhere below without a proof from data: the constant, since neither a loss nor the regulariser is negative. Numbers in place of gold
+// outputs were rounded to float32, and are no mixture of outputs up to that: then a loss may be negative, however little, and the floor is −∞.
+func (o *Objective) Floor() float64 {
+	if o.Completion != nil {
+		return math.Inf(-1)
+	}
+	return o.Constant
 }
 
 // Relaxed returns in what way the oracle's answers may be bounds, as part of a sentence, or "" if they are exact. With bounds, objectives

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"cmp"
+	"context"
 	"math"
 
 	"github.com/dsp-go/dsp/oracles"
@@ -10,7 +11,7 @@ import (
 
 // Rounding errors in a certificate. A gap is a difference of close numbers, F(w) − D(u), so both need a bound on their errors. Full
 // passes round F up and D down by such bounds. Each is a sum of errors of float32, ε = 2⁻²⁴ relative per operation, times the numbers
-// that were added. Sums in float64 are exact for our purposes.
+// that were added. Sums in float64 over the numbers of an example are exact for our purposes; those over all weights and examples are charged DoubleError.
 //
 // # The dual
 //
@@ -27,14 +28,20 @@ import (
 //   - u_i is not quite in the marginal polytope. Its entries come from sums of positive numbers and so have small relative errors, noise·ε,
 //     which are no larger on v_i: noise·ε ⟨|v_i|, |θ_i|⟩, and more where potentials are too large for exponentials of sums in float64 (beyondFloat32). Entries near 1 lose what the row's sum shows, Σ_y v_i(y), which is
 //     0 without errors: it is charged as measured, times the row's largest potential. Where outputs leave out rows, as parsers do with
-//     relations of pairs that are no arcs, an entry near 1 is charged ε. An entropy taken at a point of the polytope
-//     whose entries differ by a relative δ from the maximiser's is less than the maximum by O(δ²), which is nothing.
+//     relations of pairs that are no arcs, an entry near 1 is charged ε. The entropy of a distribution q whose
+//     outputs have the probabilities of the maximiser p times e^η each, |η| ≤ δ, makes the bound less than the maximum by KL(q‖p) ≤ min(2δ, δ²/2): that is E_q η − log E_p e^η, whose
+//     derivative in a share s of η is s times a variance of at most δ². What a recurrence makes of an output's probability errs by no more than ω_i bounds, which counts its roundings along
+//     the output, or by what is beyond float32: both are charged.
 //     That charge takes potentials at w, and the bound needs them at the optimum, where a feature far from zero, 1e6 say, makes those of all
 //     candidates of a choice large alike, and a prior alike for all labels does so elsewhere. So v_i is settled: the entries of a choice, and those of every
 //     row that all outputs use, sum to exactly 0 (settle, settleRows), and what is alike counts nothing. And no entry is below −c_i times that of the gold
 //     output: an entry that were, by half a unit, with a potential of 1e6 would lose more than is charged. What is still charged is where marginals of
 //     different rows disagree, as those of a step and of its ends do, with the sizes of potentials at w and at the centre c together (centres): a method
-//     begins at w = 0, and where a prior is far, so is the optimum. The two differ by ⟨g_i, g⟩/λ at the optimum, of the order of the loss; what those add is not proved.
+//     begins at w = 0, and where a prior is far, so is the optimum. What is left is this. Let ũ be a point of the polytope whose entries differ
+//     from those of u by a share κε, L its linear lower bound of the mean loss plus r, and w̃ = c − g̃/λ where L is least, D(ũ). The bound of u is above D(ũ) by ⟨u − ũ, θ(w̃)⟩. Of that, ⟨u − ũ, θ(w)⟩ is
+//     charged, and all of it for dual methods, whose w is w̃. The rest is ⟨g − g̃, w̃ − w⟩ ≤ κε‖G‖‖w̃ − w‖, where G is the gradient with absolute values in place of numbers. L is λ-strongly convex
+//     and F ≥ L, so (λ/2)‖w̃ − w‖² ≤ x = F(w) − D(ũ): no more than √(2x/λ) κε‖G‖ is not charged. That is less than the true gap x of the pass unless x is below
+//     2κ²ε²‖G‖²/λ, and vanishes with it; a gap that is stated as s is at most s + 2√(s C) + 4C, C = κ²ε²‖G‖²/λ. It is not charged: nobody knows ‖G‖.
 //   - the gradient is rounded to float32 after the sum. D = ⟨g, c⟩ − ‖g‖²/2λ + … has ⟨g, c − w⟩ from the sum in float64, and loses
 //     ε Σ |g_j| |w'_j − c_j| at the minimiser w' = c − g/λ: ε ‖g‖²/λ. Where g is a mixture of rounded gradients g_k, large ones may cancel in it, and their roundings
 //     do not: it loses δ‖g‖/λ + δ²/2λ with δ = ε Σ q_k ‖g_k‖ (MixtureAllowance). Thresholds and bounds make w' a function of g that bends: there it loses
@@ -62,8 +69,11 @@ const (
 
 	singleSums = 8 // errors of potentials that are sums in float32, in those of sums in float64: an estimate
 
-	DoubleUnit = 1. / (1 << 48) // bound on the relative errors of sums in float64
+	DoubleUnit = 1. / (1 << 48) // least bound on the relative errors of sums in float64
 )
+
+// DoubleError bounds the error of a sum of that many products in float64, in any order, relative to the sum of their sizes (Higham 2002, section 3.1).
+func DoubleError(terms int) float64 { return max(DoubleUnit, float64(terms+8)*oracles.Double) }
 
 // Allowance returns the allowance for rounding of magnitudes that were added in float32 in any order, as an estimate.
 func (e *Engine) Allowance(magnitudes ...float64) float64 {
@@ -108,7 +118,7 @@ func (e *Engine) linearRounding(w []float32, product, from float64, sums Sums) f
 	inv := 1 / float64(e.Len())
 	rest := math.Abs(sums.Linear*inv) + math.Abs(sums.Entropy*inv) + math.Abs(e.Constant)
 	if e.backend.precise() {
-		return sums.Below*inv + DoubleUnit*(from+rest)
+		return sums.Below*inv + DoubleError(len(w)+e.Len())*(from+rest)
 	}
 	return e.Allowance(e.backend.scores(sums, product), rest, gradientFactor*product, e.regulariser(w)-e.Constant)
 }
@@ -119,10 +129,11 @@ func (e *Engine) roundUp(f float64, sums Sums) float64 {
 	if !e.Scorer.Affine() || f <= e.Constant && e.Lambda == 0 && e.L1 == 0 && e.Radius == 0 {
 		return f
 	}
-	return f + sums.Above/float64(e.Len()) + DoubleUnit*math.Abs(f)
+	return f + sums.Above/float64(e.Len()) + DoubleError(e.Scorer.Dim()+e.Len())*math.Abs(f)
 }
 
-// sizes are magnitudes of an example's potentials: each is a sum over rows r of 1 + max_y |θ_i(r,y)|, where the 1 stands for the loss.
+// sizes are magnitudes of an example's potentials: each is a sum over rows r of ℓ + max_y |θ_i(r,y)|, where ℓ is the most that the loss adds to a potential, at least 1: θ_i has the
+// loss, and what it was rounded from may be as large as both together.
 type sizes struct {
 	all    float64 // every row that an output can use; without tied rows, which are not rounded
 	moved  float64 // times Σ_y |v_i(r,y)|
@@ -141,6 +152,36 @@ type central struct {
 	used    float64 // of all rows that an output can use and that are not settled
 }
 
+// prepareLosses makes room for the most that the loss adds to a potential of each example, which mostLost finds.
+func (e *Engine) prepareLosses() {
+	if e.lost == nil && e.Loss.Augments() && e.Scorer.Affine() {
+		e.lost = make([]float32, e.Len())
+	}
+}
+
+// mostLost returns the most that the loss adds to a potential of example b of the lane's batch, or 1 if that is more.
+func (e *Engine) mostLost(ln *Lane, b int) float64 {
+	if e.lost == nil {
+		return 1
+	}
+	if e.lost[ln.Batch.Examples[b]] == 0 {
+		θ := &ln.φ
+		θ.Resize(&ln.Batch, e.Scorer.Form())
+		for k := range θ.Parts {
+			clear(θ.Parts[k].Values)
+		}
+		for c, i := range ln.Batch.Examples {
+			e.Task.Augment(θ, c, ln.Batch.GoldOf(c))
+			most := 1.
+			for k := range θ.Parts {
+				most = max(most, oracles.Largest(θ.Parts[k].Of(c)))
+			}
+			e.lost[i] = float32(most)
+		}
+	}
+	return float64(e.lost[ln.Batch.Examples[b]])
+}
+
 // usedRows returns how many rows of a part example b's output uses at most, where it skips some: one for each of its numbers, unless the structure says otherwise.
 func usedRows(θ *structured.Potentials, b int) int {
 	numbers := θ.Outputs[b+1] - θ.Outputs[b]
@@ -150,8 +191,8 @@ func usedRows(θ *structured.Potentials, b int) int {
 	return numbers
 }
 
-// measure returns the sizes of example b of θ and of v. Without v, only the first is known.
-func measure(θ *structured.Potentials, b int, v *structured.Marginals) (s sizes) {
+// measure returns the sizes of example b of θ and of v, if the loss adds no more than lost to a potential. Without v, only the first is known.
+func measure(θ *structured.Potentials, b int, lost float64, v *structured.Marginals) (s sizes) {
 	skipper, some := θ.Structure.(structured.RowSkipper)
 	numbers := usedRows(θ, b)
 	for k := range θ.Parts {
@@ -167,7 +208,7 @@ func measure(θ *structured.Potentials, b int, v *structured.Marginals) (s sizes
 		skips, anyMoved := some && skipper.SkipsRows(k), false
 		total, most, rows := 0.0, 0.0, 0 // of the sizes of rows
 		for from := part.Of(b); len(from) > 0; from = from[width:] {
-			size := 1 + oracles.Largest(from[:width])
+			size := lost + oracles.Largest(from[:width])
 			total, most, rows = total+size, max(most, size), rows+1
 			if len(moved) == 0 {
 				continue
@@ -303,13 +344,14 @@ func (e *Engine) roundAnswers(ln *Lane, by oracles.Smoothing) {
 		return
 	}
 	for b, i := range ln.Batch.Examples {
-		c, s, beyond := e.Data.Weight(i), measure(&ln.Theta, b, &ln.V), 0.0
+		c, s, beyond := e.Data.Weight(i), measure(&ln.Theta, b, e.mostLost(ln, b), &ln.V), 0.0
 		if by.Kind == oracles.Entropy {
 			beyond = s.beyondFloat32(usedRows(&ln.Theta, b), by.Mu)
 		}
 		ln.tally().Below += s.below(c, e.centre(i), beyond) // v has the weight c already
 		if e.Loss.Smooth() {
-			ln.tally().Below += c * e.oracleRounding(ln, b)
+			ω := e.oracleRounding(ln, b)
+			ln.tally().Below += c * (ω + min(2*ω, ω*ω/2) + beyond)
 		}
 		ln.tally().Above += c * e.lossRounding(ln, b, s, ln.losses[b])
 	}
@@ -325,7 +367,7 @@ func (e *Engine) roundMemory(ln *Lane) {
 		return
 	}
 	for b, i := range ln.Batch.Examples {
-		ln.tally().Below += measure(&ln.Theta, b, &ln.V).below(e.Data.Weight(i), e.centre(i), 0)
+		ln.tally().Below += measure(&ln.Theta, b, e.mostLost(ln, b), &ln.V).below(e.Data.Weight(i), e.centre(i), max(e.blurs[i], e.blurred))
 	}
 }
 
@@ -336,6 +378,7 @@ func (e *Engine) EntropyRounding(u, φ *structured.Marginals, examples []int) fl
 	var one structured.Potentials
 	var point, v structured.Marginals
 	oracle, total := e.kind.Oracle(), 0.0
+	e.blurs = nil
 	for _, i := range examples {
 		output := e.Data.OutputLength(i)
 		φ.AsPotentials(i, output, &one)
@@ -347,21 +390,97 @@ func (e *Engine) EntropyRounding(u, φ *structured.Marginals, examples []int) fl
 		case !e.Data.Partial(i):
 			v.Add(0, e.Data.Gold(i), -1)
 		}
-		s := measure(&one, 0, &v)
-		if s.beyondFloat32(usedRows(&one, 0), 1) > 0 {
+		s := measure(&one, 0, 1, &v)
+		beyond := s.beyondFloat32(usedRows(&one, 0), 1)
+		if beyond > mostBlurred {
 			return math.Inf(1)
 		}
-		total += e.Data.Weight(i) * (oracles.Rounding(oracle, &one, 0, 1) + s.below(1, central{}, 0))
+		e.blur(i, beyond)
+		total += e.Data.Weight(i) * (oracles.Rounding(oracle, &one, 0, 1) + s.below(1, central{}, beyond) + beyond)
 	}
 	return total / float64(e.Len())
 }
 
+// mostBlurred is the largest relative error of marginals from which a dual point in memory proves something, if it includes an entropy.
+const mostBlurred = 1e-3
+
+// Blur is EntropyRounding for the hinge, whose dual has no entropy: u_i may be any points of the polytope, and how far they are from the marginals of φ_i, which are
+// such points, the next pullback of a memory charges. It needs no charge where potentials are smaller: marginals are known to float32 then, whatever temperature φ_i stands for.
+func (e *Engine) Blur(φ *structured.Marginals, examples []int) {
+	var one structured.Potentials
+	e.blurs = nil
+	for _, i := range examples {
+		φ.AsPotentials(i, e.Data.OutputLength(i), &one)
+		e.blur(i, beyond(&one, 0, 1))
+	}
+}
+
+// beyond is beyondFloat32 for example b of θ.
+func beyond(θ *structured.Potentials, b int, μ float64) float64 {
+	s := measure(θ, b, 1, nil)
+	for k := range θ.Parts { // tied rows, too
+		s.largest = max(s.largest, 1+oracles.Largest(θ.Parts[k].Of(b)))
+	}
+	return s.beyondFloat32(usedRows(θ, b), μ)
+}
+
+// Watch measures from now on what the marginals of answers err beyond float32.
+func (e *Engine) Watch() {
+	e.watches = !e.OnDevice() && e.Scorer.Affine()
+	e.watched.Store(0)
+}
+
+// watch measures the lane's answers, if they are to be watched.
+func (e *Engine) watch(ln *Lane, by oracles.Smoothing) {
+	if !e.watches || by.Kind != oracles.Entropy {
+		return
+	}
+	most := 0.0
+	for b := range ln.Batch.Examples {
+		most = max(most, beyond(&ln.Theta, b, by.Mu))
+	}
+	for now := math.Float64bits(most); ; { // the bits of numbers from 0 have their order
+		was := e.watched.Load()
+		if now <= was || e.watched.CompareAndSwap(was, now) {
+			return
+		}
+	}
+}
+
+// RecomposeWatched is Recompose for a memory of answers that were all given since Watch: it charges each as much as one of them errs beyond float32.
+func (e *Engine) RecomposeWatched(ctx context.Context, w []float32, of DualPoint) (u Recomposed, err error) {
+	e.watches = false
+	if e.blurred, err = e.SumOverRanks(ctx, math.Float64frombits(e.watched.Load())); err != nil { // at least the largest
+		return u, err
+	}
+	u, err = e.Recompose(ctx, w, of)
+	e.blurred = 0
+	return u, err
+}
+
+// blur makes known that the marginals of example i in memory err beyond float32, if they do.
+func (e *Engine) blur(i int, beyond float64) {
+	if beyond == 0 {
+		return
+	}
+	if e.blurs == nil {
+		e.blurs = map[int]float64{}
+	}
+	e.blurs[i] = beyond
+}
+
 // beyondFloat32 bounds the relative error of marginals at the temperature μ of an output that uses the given number of rows of a part, if it is more than their rounding
-// to float32, and else returns 0. The oracle adds potentials in float64, and the exponential of a sum over μ, with the error δ, errs by e^δ − 1. Potentials of 1e11 μ make
-// that 1e-5 and more; those of 1e16 μ leave nothing of the marginals, and e^100 proves nothing and is finite. What the potentials of a row have in common counts here, too,
-// although some oracles subtract it first: an allowance that is too large proves less, but nothing false.
+// to float32, and else returns 0. The oracle adds potentials in float64, and the exponential of a sum over μ, with the error δ, errs by e^δ − 1.
+//
+// No sum of potentials along an output is larger than their size S, so that each addition errs by at most 2⁻⁵³ S. A recurrence over R rows takes two to get from one row
+// to the next, of the row and of what leads there, and the way back compares three such sums at each: an entry is the exponential of what 3R additions make of it,
+// if recurrences carry sums over all rows behind them, as those in logarithms do, and prefix sums. 32 are for what a row adds up on its own. It is attained but for a factor:
+// additions of potentials that are 2⁻²⁹ S and smaller all may round to the same side (deep_test.go). Sums that are scaled row by row have smaller ones.
+//
+// Potentials of 1e11 μ make δ 1e-5 and more; those of 1e16 μ leave nothing of the marginals, and e^100 proves nothing and is finite. What the potentials of a row have in
+// common counts here, too, although some oracles subtract it first: an allowance that is too large proves less, but nothing false.
 func (s sizes) beyondFloat32(rows int, μ float64) float64 {
-	δ := DoubleUnit / μ * (s.all + float64(rows)*s.largest) // the second for tied rows
+	δ := float64(32+3*rows) * oracles.Double / μ * (s.all + float64(rows)*s.largest) // the second for tied rows
 	if δ <= Unit {
 		return 0
 	}

@@ -83,7 +83,7 @@ func (m *BCFW) Start(ctx context.Context, p *train.Problem, s *train.State) erro
 	w := make([]float32, len(s.W))
 	copy(w, m.regulariser.Center)
 	m.path.Start(p.Engine, w, nil)
-	m.dual, m.bound = p.Constant, train.LowerBound{Value: p.Constant}
+	m.dual, m.bound = p.Constant, train.LowerBound{Value: p.Floor()}
 	var err error
 	switch {
 	case m.memory != nil:

@@ -121,6 +121,9 @@ func (m *BCPFW) Start(ctx context.Context, p *train.Problem, s *train.State) err
 	if err := checkHingeDual(m.Name(), p); err != nil {
 		return err
 	}
+	if err := train.CheckGold(m.Name(), p.Objective); err != nil {
+		return err
+	}
 	if err := train.CheckEngine(m, p.Engine); err != nil {
 		return err
 	}
@@ -138,7 +141,7 @@ func (m *BCPFW) Start(ctx context.Context, p *train.Problem, s *train.State) err
 	m.corners = newCorners(p.Data)
 	m.gap, m.age = make([]float32, p.Len()), make([]float32, p.Len())
 	m.dual, m.best, m.primal = p.Constant, p.Constant, math.Inf(1)
-	m.bound = train.LowerBound{Value: p.Constant}
+	m.bound = train.LowerBound{Value: p.Floor()}
 	if m.Warm {
 		return m.warm(ctx, p, s)
 	}

@@ -60,7 +60,7 @@ func (m *CuttingPlane) Start(ctx context.Context, p *train.Problem, s *train.Sta
 	m.at = startAt(p, s, m.Warm)
 	m.planes = newPlanes()
 	m.held = leastPrimal{append([]float32(nil), m.at...), math.Inf(1)}
-	m.bound = train.LowerBound{Value: p.Constant}
+	m.bound = train.LowerBound{Value: p.Floor()}
 	return nil
 }
 

@@ -50,7 +50,7 @@ func (m *FrankWolfe) Start(ctx context.Context, p *train.Problem, s *train.State
 	m.at, m.mixture.grad = startAt(p, s, m.Warm), make([]float64, len(s.W))
 	p.Clip(m.at)
 	m.held = leastPrimal{append([]float32(nil), m.at...), math.Inf(1)}
-	m.bound = train.LowerBound{Value: p.Constant}
+	m.bound = train.LowerBound{Value: p.Floor()}
 	return nil
 }
 

@@ -60,6 +60,9 @@ func (m *NSlack) Start(ctx context.Context, p *train.Problem, s *train.State) er
 	if err := checkHingeDual(m.Name(), p); err != nil {
 		return err
 	}
+	if err := train.CheckGold(m.Name(), p.Objective); err != nil {
+		return err
+	}
 	if err := train.CheckEngine(m, p.Engine); err != nil {
 		return err
 	}
@@ -74,7 +77,7 @@ func (m *NSlack) Start(ctx context.Context, p *train.Problem, s *train.State) er
 		m.at = startAt(p, s, m.Warm)
 		m.corners, m.gap = newCorners(p.Data), make([]float32, p.Len())
 		m.held = leastPrimal{append([]float32(nil), m.at...), math.Inf(1)}
-		m.bound, m.best = train.LowerBound{Value: p.Constant}, p.Constant
+		m.bound, m.best = train.LowerBound{Value: p.Floor()}, p.Constant
 	}
 	var err error
 	m.set, err = newWorkingSet(ctx, p, m.corners)

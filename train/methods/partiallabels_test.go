@@ -10,6 +10,7 @@ import (
 	"github.com/dsp-go/dsp/train"
 	"github.com/dsp-go/dsp/train/engine"
 	"github.com/dsp-go/dsp/train/methods/quasinewton"
+	"github.com/dsp-go/dsp/train/methods/sdca"
 	"github.com/dsp-go/dsp/train/traintest"
 )
 
@@ -72,6 +73,21 @@ func TestLearningFromPartialLabels(t *testing.T) {
 			s := &train.State{W: make([]float32, p.Scorer.Dim())}
 			if err := m.Start(t.Context(), p, s); !structured.IsBadInput(err) {
 				t.Errorf("%v, %s: %v, want a refusal", loss, m.Name(), err)
+			}
+		}
+	}
+}
+
+// Methods that begin with the gold outputs themselves solve no model of prox-linear's where these are known in part.
+func TestModelsOfPartialLabels(t *testing.T) {
+	for loss, inner := range map[engine.Loss][]train.Method{engine.CRF: {&sdca.SDCA{}}, engine.Hinge: {&BCPFW{}, &NSlack{}}} {
+		for _, by := range inner {
+			p := traintest.NoisyProblem(8, loss, oracles.Smoothing{}, 1./8)
+			traintest.Hide(p.Data, 0.67, 3)
+			m := &ProxLinear{Inner: func(int) train.Method { return by }, WarmUp: -1}
+			s := traintest.Start(t, m, p)
+			if err := m.Pass(t.Context(), p, s); !structured.IsBadInput(err) {
+				t.Errorf("%s: %v, want a refusal", by.Name(), err)
 			}
 		}
 	}

@@ -62,7 +62,7 @@ func (m *SaddleFW) Start(ctx context.Context, p *train.Problem, s *train.State) 
 	}
 	m.at, m.mixture.grad = make([]float32, len(s.W)), make([]float64, len(s.W))
 	m.held = leastPrimal{append([]float32(nil), m.at...), math.Inf(1)}
-	m.bound = train.LowerBound{Value: p.Constant}
+	m.bound = train.LowerBound{Value: p.Floor()}
 	return nil
 }
 

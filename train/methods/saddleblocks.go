@@ -71,7 +71,7 @@ func (m *SaddleBCFW) Start(ctx context.Context, p *train.Problem, s *train.State
 	clear(s.W)
 	m.scale, m.v, m.g = 1, make([]float32, len(s.W)), make([]float32, len(s.W))
 	m.held = leastPrimal{append([]float32(nil), s.W...), math.Inf(1)}
-	m.bound = train.LowerBound{Value: p.Constant}
+	m.bound = train.LowerBound{Value: p.Floor()}
 	var err error
 	m.memory, err = p.NewMemory()
 	m.seat(p)

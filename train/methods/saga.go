@@ -86,6 +86,7 @@ func (m *SAGA) Start(ctx context.Context, p *train.Problem, s *train.State) erro
 func (m *SAGA) Pass(ctx context.Context, p *train.Problem, s *train.State) error {
 	by, γ := m.smoothing(p), m.step(3*m.lipschitz(m.μ), m.regulariser.Lambda)
 	s.Step = γ
+	p.Watch()
 	r := p.Rand(m.epochs)
 	order, size := r.Perm(p.Len()), batchSize(p)
 	if m.Async {
@@ -118,7 +119,7 @@ func (m *SAGA) finish(ctx context.Context, p *train.Problem, s *train.State, r *
 		m.update(by.Mu)
 	}
 	m.w = append(m.w[:0], to...)
-	u, err := p.Recompose(ctx, p.Soften(m.w, τ), m.memory)
+	u, err := p.RecomposeWatched(ctx, p.Soften(m.w, τ), m.memory) // the pass has replaced all of it
 	if err != nil {
 		return err
 	}

@@ -23,11 +23,8 @@ type Point struct {
 // At returns the objective of the point's weights at another strength.
 func (p Point) At(λ float64) float64 { return p.Primal + (λ-p.Lambda)/2*p.Square }
 
-// lower is the lower bound of the point; losses and regulariser are never negative.
-func (p Point) lower() float64 { return max(0, p.Dual) }
-
 // Gap returns the certified relative gap of the point at its own strength.
-func (p Point) Gap() float64 { return above(p.Primal, p.lower()) }
+func (p Point) Gap() float64 { return above(p.Primal, p.Dual) }
 
 // above returns (f − bound)/|f|.
 func above(f, bound float64) float64 {
@@ -52,7 +49,7 @@ func Worst(a, b Point) (λ, relative float64) {
 // Bound returns by how much the better of both models may be above the least objective at λ, between their strengths, relatively.
 func Bound(a, b Point, λ float64) float64 {
 	share := (λ - a.Lambda) / (b.Lambda - a.Lambda)
-	return above(min(a.At(λ), b.At(λ)), (1-share)*a.lower()+share*b.lower())
+	return above(min(a.At(λ), b.At(λ)), (1-share)*a.Dual+share*b.Dual)
 }
 
 // crossing returns the strength at which both models have the same objective, or the nearest one from a to b.

@@ -78,10 +78,14 @@ func (m *dualMemory) meanEntropy(o *engine.Objective) float64 {
 
 // boundedEntropy returns the mean entropy with a bound on its rounding error.
 func (m *dualMemory) boundedEntropy(ctx context.Context, p *train.Problem) (train.Entropy, error) {
-	if !p.Loss.Smooth() || p.Loss == engine.Quadratic { // no entropy, or Recompose knows it
+	if p.Loss == engine.Quadratic { // Recompose knows it
 		return train.Entropy{}, nil
 	}
 	visited := slices.DeleteFunc(slices.Clone(p.Own()), func(i int) bool { return m.step[i] == 0 }) // others have an entropy of 0
+	if !p.Loss.Smooth() {                                                                           // no entropy
+		p.Blur(&m.φ.Marginals, visited)
+		return train.Entropy{}, nil
+	}
 	rounded, err := p.SumOverRanks(ctx, p.EntropyRounding(&m.u.Marginals, &m.φ.Marginals, visited))
 	entropy := train.Entropy{Value: m.meanEntropy(p.Objective), Error: rounded}
 	if p.L1 > 0 && p.Lambda == 0 {

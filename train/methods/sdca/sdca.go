@@ -116,6 +116,11 @@ func (m *SDCA) Start(ctx context.Context, p *train.Problem, s *train.State) erro
 	if err := train.CheckLabels(m.Name(), p.Objective); err != nil {
 		return err
 	}
+	if !m.Online {
+		if err := train.CheckGold(m.Name(), p.Objective); err != nil {
+			return err
+		}
+	}
 	if m.Online {
 		if err := train.CheckNotQuadratic(m.Name(), p.Objective); err != nil {
 			return err
@@ -153,7 +158,7 @@ func (m *SDCA) Start(ctx context.Context, p *train.Problem, s *train.State) erro
 	m.w = make([]float32, len(s.W))
 	copy(m.w, m.regulariser.Center)
 	m.primal, m.dual = math.Inf(1), math.Inf(-1)
-	m.bound = train.LowerBound{Value: p.Constant}
+	m.bound = train.LowerBound{Value: p.Floor()}
 	switch {
 	case m.Warm || p.Soft && !m.Online:
 		return m.warm(ctx, p, s)
