@@ -45,9 +45,14 @@ type beginning struct {
 	Breaks int   // lines that end in the range that begins here
 }
 
-// rangesOf returns the parts of training files that the processes of a share read; nil if each reads all of them.
-func (s source) rangesOf(value string, share *structured.Share) (*ranges, error) {
-	if f := formats.Find(s.Format); share == nil || !f.Ranges || !s.task.Labels || !f.Numbered && !inputs.OwnExamples(s.config) {
+// rangesOf returns the parts of training files that the processes of a share read, for a run that may continue a model; nil if each reads all of them.
+func (s source) rangesOf(value string, share *structured.Share, from bases) (*ranges, error) {
+	f := formats.Find(s.Format)
+	own := f.Numbered || inputs.OwnExamples(s.config)
+	if from.start != nil {
+		own = from.start.ExtendsOwn(s.config, f.Numbered)
+	}
+	if share == nil || !f.Ranges || !s.task.Labels || !own {
 		return nil, nil
 	}
 	x := &ranges{share: share}
@@ -334,8 +339,8 @@ func (s source) joinSequences(path string, all []sequences) (*structured.Dataset
 }
 
 // takeShare gives this process its share of the examples. Which these are depends on how many segments they may have, if segments have attributes.
-func takeShare(c *config.Config, d *structured.Dataset, share *structured.Share) {
-	longest := inputs.LongestSegment(c, d)
+func takeShare(c *config.Config, from bases, d *structured.Dataset, share *structured.Share) {
+	longest := inputs.LongestSegment(c, from.template(), d)
 	if longest == 0 {
 		d.TakeShare(share)
 		return
@@ -347,10 +352,11 @@ func takeShare(c *config.Config, d *structured.Dataset, share *structured.Share)
 }
 
 // readOwn gives this process its share of all examples d, and reads their text, or their attributes.
-func (x *ranges) readOwn(s source, d *structured.Dataset) error {
+func (x *ranges) readOwn(s source, d *structured.Dataset, from bases) error {
 	d.Columns = nil
-	takeShare(s.config, d, x.share)
-	least := max(1, s.minCount)
+	takeShare(s.config, from, d, x.share)
+	known, least := from.dictionary(), max(1, s.minCount)
+	s.hashBits = from.hashBits(s.hashBits)
 	numbered := formats.Find(s.Format).Numbered
 	s.minCount, s.Labels = 1, s.Labels && !s.Partial // other processes may have the rest
 	var sets []*structured.Dataset
@@ -376,7 +382,7 @@ func (x *ranges) readOwn(s source, d *structured.Dataset) error {
 		return err
 	}
 	if numbered {
-		return d.KeepShare(own.Attributes, nil, own.Dictionary, least)
+		return d.KeepShare(own.Attributes, nil, own.Dictionary, known, least)
 	}
 	own.Name, d.Share.Text = d.Name, own
 	return nil

@@ -106,6 +106,28 @@ func inRanks(n int, c config.Config, check func(d *Data, err error) error) error
 	})
 }
 
+// drawModel writes an untrained model of text files that it draws, and returns its path; empty if there is none of such files.
+func drawModel(t *rapid.T, dir string, c config.Config) string {
+	c.Train = drawFiles(t, dir, c.Format, c.Partial)
+	r, err := Resolve(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := r.Data()
+	if err != nil {
+		return ""
+	}
+	m, err := NewModel(c, d)
+	if err != nil {
+		return ""
+	}
+	path := filepath.Join(dir, ModelFile)
+	if err := m.Save(path); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
 // Several processes, of which each reads ranges of the text files, have the data that one process reads, and none has the text of examples that are not its own.
 func TestReadInRanges(t *testing.T) {
 	dir := t.TempDir()
@@ -139,6 +161,12 @@ func TestReadInRanges(t *testing.T) {
 			if c.Format != "crfsuite" && rapid.Bool().Draw(t, "attributes of segments") {
 				c.Template = whole
 			}
+		}
+		switch continued := rapid.SampledFrom([]string{"", "init", "prior"}).Draw(t, "continued by"); continued {
+		case "init":
+			c.Init = drawModel(t, dir, c)
+		case "prior":
+			c.Prior = drawModel(t, dir, c)
 		}
 		c.Train = drawFiles(t, dir, c.Format, c.Partial)
 		r, err := Resolve(c)

@@ -38,7 +38,7 @@ func (r *Resolved) read(share *structured.Share) (*Raw, error) {
 	if err := sameKinds(c, group); err != nil {
 		return nil, err
 	}
-	if from.start != nil || r.teacher != nil || c.Dense != "" || c.Encoder != "" || c.Vectors != "" {
+	if r.teacher != nil || c.Dense != "" || c.Encoder != "" || c.Vectors != "" {
 		share = nil // these need the text of all examples
 	}
 	if c.Format == formats.Builtin {
@@ -77,7 +77,7 @@ func (r *Resolved) read(share *structured.Share) (*Raw, error) {
 		if beside, err = filesOf(c); err != nil {
 			return nil, err
 		}
-		if s.ranges, err = s.rangesOf(c.Train, share); err != nil {
+		if s.ranges, err = s.rangesOf(c.Train, share, from); err != nil {
 			return nil, err
 		}
 		if err := checkMemory(c, s, from); err != nil {
@@ -126,11 +126,11 @@ func (r *Resolved) read(share *structured.Share) (*Raw, error) {
 	switch {
 	case share == nil || d.packed:
 	case s.ranges != nil:
-		if err := s.ranges.readOwn(s, d.Train); err != nil {
+		if err := s.ranges.readOwn(s, d.Train, from); err != nil {
 			return nil, err
 		}
 	default:
-		takeShare(c, d.Train, share)
+		takeShare(c, from, d.Train, share)
 	}
 	like := sourceOf(c).like(d.Train)
 	like.onDisk = r.onDisk

@@ -94,13 +94,8 @@ func (s source) readFiles(value string, beside []Beside) (*structured.Dataset, e
 // readTraining reads the training data from one file or several, for a run that may continue a model.
 func (s source) readTraining(value string, beside []Beside, from bases) (*structured.Dataset, error) {
 	files := formats.Files(value)
-	var known *structured.Dictionary
+	s.hashBits = from.hashBits(s.hashBits)
 	if from.start != nil {
-		known = from.start.Dictionary
-		s.hashBits = 0
-		if known != nil {
-			s.hashBits = known.HashBits
-		}
 		if names := from.start.Labels; s.task.TakesSetting("label-names") && !numbered(names) && s.config.LabelNames == "" {
 			s.labels = names
 		}
@@ -122,7 +117,7 @@ func (s source) readTraining(value string, beside []Beside, from bases) (*struct
 	if merge {
 		from.relabel(sets...)
 		if s.inputs.Template == nil {
-			union.Attributes(known, least, sets)
+			union.Attributes(from.dictionary(), least, sets)
 		}
 	}
 	return union.Join(sets)

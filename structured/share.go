@@ -132,11 +132,40 @@ func (s *Share) Agree(mine *Alphabet, counts []int, least int) (common *Alphabet
 		common.Add(x.name)
 		times = append(times, x.times)
 	}
-	number = make([]int32, mine.Len())
-	for i, name := range mine.Names() {
-		number[i] = common.Index(name)
+	return common, times, common.numbersOf(mine), nil
+}
+
+// Extend is Agree for data whose first names all processes know: these keep their numbers, however rare they are, and the others follow.
+func (s *Share) Extend(known, mine *Alphabet, counts []int, least int) (all *Alphabet, number []int32, err error) {
+	if known.Len() == 0 {
+		all, _, number, err = s.Agree(mine, counts, least)
+		return all, number, err
 	}
-	return common, times, number, nil
+	others, times := NewAlphabet(), []int(nil)
+	for i, name := range mine.Names() {
+		if known.Index(name) < 0 {
+			others.Add(name)
+			times = append(times, counts[i])
+		}
+	}
+	found, _, _, err := s.Agree(others, times, least)
+	if err != nil {
+		return nil, nil, err
+	}
+	all = known.Clone()
+	for _, name := range found.Names() {
+		all.Add(name)
+	}
+	return all, all.numbersOf(mine), nil
+}
+
+// numbersOf returns the number of each name of another alphabet, −1 for those that a lacks.
+func (a *Alphabet) numbersOf(other *Alphabet) []int32 {
+	number := make([]int32, other.Len())
+	for i, name := range other.Names() {
+		number[i] = a.Index(name)
+	}
+	return number
 }
 
 // partOf returns the part of a name, which all processes give it (FNV-1a).
@@ -203,8 +232,8 @@ func (d *Dataset) SpreadTable(name string) {
 }
 
 // KeepShare makes attributes of the examples of a share, numbered by this process alone, those of the data set. The processes agree on their dictionary, which leaves out
-// what occurs fewer than least times in all data. Rows have values in all processes if some have them in one.
-func (d *Dataset) KeepShare(nodes, edges *Sparse, names *Dictionary, least int) error {
+// what occurs fewer than least times in all data, but begins with the known attributes. Rows have values in all processes if some have them in one.
+func (d *Dataset) KeepShare(nodes, edges *Sparse, names, known *Dictionary, least int) error {
 	s, common := d.Share, &Dictionary{HashBits: names.HashBits, Segment: names.Segment}
 	first, last := d.Offsets[s.First], d.Offsets[s.Last]
 	valued, err := Tell(s, [2]bool{nodes.valued(), edges.valued()}, nil)
@@ -219,8 +248,9 @@ func (d *Dataset) KeepShare(nodes, edges *Sparse, names *Dictionary, least int) 
 	for _, part := range []struct {
 		rows *Sparse
 		mine *Alphabet
+		base *Alphabet
 		to   **Alphabet
-	}{{nodes, names.Node, &common.Node}, {edges, names.Edge, &common.Edge}} {
+	}{{nodes, names.Node, known.Node, &common.Node}, {edges, names.Edge, known.Edge, &common.Edge}} {
 		if part.rows == nil {
 			continue
 		}
@@ -229,7 +259,7 @@ func (d *Dataset) KeepShare(nodes, edges *Sparse, names *Dictionary, least int) 
 			for _, a := range part.rows.Index {
 				counts[a]++
 			}
-			agreed, _, number, err := s.Agree(part.mine, counts, least)
+			agreed, number, err := s.Extend(part.base, part.mine, counts, least)
 			if err != nil {
 				return err
 			}
