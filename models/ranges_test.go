@@ -195,6 +195,9 @@ func TestReadInRanges(t *testing.T) {
 			if !x.HasShare() || x.Columns != nil || (x.Share.Text == nil) != (c.Format == "crfsuite") || x.Share.Text != nil && x.Share.Text.Len() != x.Share.Last-x.Share.First {
 				return errors.New("the text is not that of the process's own examples")
 			}
+			if first, last := x.Share.Cut(one.Train); x.Share.First != first || x.Share.Last != last {
+				return fmt.Errorf("examples %d to %d, expected %d to %d, by the rows that they have", x.Share.First, x.Share.Last, first, last)
+			}
 			if n := len(x.Attributes.Index) - x.Attributes.Offsets[x.Offsets[x.Share.Last]] + x.Attributes.Offsets[x.Offsets[x.Share.First]]; n > 0 {
 				return fmt.Errorf("%d attributes of examples of other processes", n)
 			}
