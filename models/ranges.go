@@ -146,7 +146,7 @@ type sequences struct {
 	Columns        []string
 	Lengths, Lines []int
 	Labels         []int32
-	Names          []string  // of labels; where labels may be partial, the cells of their column
+	Names          []string  // of labels; where labels may be known in part, the cells of their column
 	Places         []string  // where each cell occurs first
 	Weights        []float64 // nil: all are 1
 	Between        [][2]int  // positions inside of sequences, and how many lines are before each that are no tokens
@@ -213,7 +213,7 @@ func (s source) parse(f io.ReaderAt, from, to int64, line int, path string) (seq
 	if formats.Find(s.Format).Numbered && s.hashBits == 0 { // attributes are checked, and forgotten: it takes no dictionary
 		s.minCount, s.hashBits = 1, 1
 	}
-	partial := s.Partial
+	partial := s.partial()
 	s.Labels = s.Labels && !partial
 	s.each = func(d *structured.Dataset) error {
 		if d.ColumnNames != nil {
@@ -301,7 +301,7 @@ func (s source) joinSequences(path string, all []sequences) (*structured.Dataset
 	names, places := structured.NewAlphabet(), []string(nil)
 	for _, x := range all {
 		for k, name := range x.Names {
-			if int(names.Add(name)) == len(places) && s.Partial {
+			if int(names.Add(name)) == len(places) && s.partial() {
 				places = append(places, x.Places[k])
 			}
 		}
@@ -309,7 +309,7 @@ func (s source) joinSequences(path string, all []sequences) (*structured.Dataset
 			d.ColumnNames, d.Columns = x.Columns, make([][]string, len(x.Columns))
 		}
 	}
-	if !s.Partial {
+	if !s.partial() {
 		names = structured.NewAlphabet(slices.Sorted(slices.Values(names.Names()))...)
 	}
 	for _, x := range all {
@@ -329,10 +329,13 @@ func (s source) joinSequences(path string, all []sequences) (*structured.Dataset
 		}
 	}
 	d.Alphabet = names
-	if s.Partial && slices.Contains(d.ColumnNames, text.LabelColumn) {
-		return d, text.NumberPartialLabels(d, names.Names(), d.Labels, nil, func(cell int) string { return places[cell] })
-	}
-	if s.Partial && d.Len() > 0 {
+	switch has := slices.Contains(d.ColumnNames, text.LabelColumn); {
+	case !s.partial() || !has && d.Len() == 0:
+	case has:
+		return d, text.NumberPartialLabels(d, names.Names(), d.Labels, s.labels, func(cell int) string { return places[cell] })
+	case s.optional:
+		forgetLabels(d, s.labels)
+	default:
 		return d, text.ReadPartialLabels(d, nil) // there is no such column
 	}
 	return d, nil
@@ -358,25 +361,10 @@ func (x *ranges) readOwn(s source, d *structured.Dataset, from bases) error {
 	known, least := from.dictionary(), max(1, s.minCount)
 	s.hashBits = from.hashBits(s.hashBits)
 	numbered := formats.Find(s.Format).Numbered
-	s.minCount, s.Labels = 1, s.Labels && !s.Partial // other processes may have the rest
-	var sets []*structured.Dataset
-	before := 0 // examples of the files so far
-	var err error
-	for k := range x.files {
-		file := &x.files[k]
-		lo, hi := max(d.Share.First-before, 0), min(d.Share.Last-before, file.examples)
-		if lo < hi && err == nil {
-			var set *structured.Dataset
-			if set, err = file.examplesOf(s, d, before, lo, hi); err == nil {
-				sets = append(sets, set)
-			}
-		}
-		before += file.examples
-	}
-	own := s.noExamples(d, numbered)
-	if len(sets) > 0 && err == nil {
-		union.Attributes(nil, 1, sets)
-		own, err = union.Join(sets)
+	s.minCount = 1 // other processes may have the rest
+	own, err := x.examples(s, d, d.Share.First, d.Share.Last)
+	if err == nil && own == nil {
+		own = s.noExamples(d, numbered)
 	}
 	if _, err = structured.Tell(x.share, 0, err); err != nil {
 		return err
@@ -386,6 +374,32 @@ func (x *ranges) readOwn(s source, d *structured.Dataset, from bases) error {
 	}
 	own.Name, d.Share.Text = d.Name, own
 	return nil
+}
+
+// examples reads the text, or the attributes, of examples first to last−1 of all examples d, with what the source makes of them; nil if there are none.
+func (x *ranges) examples(s source, d *structured.Dataset, first, last int) (*structured.Dataset, error) {
+	s.Labels = s.Labels && !s.partial() // sets of labels are no names
+	var sets []*structured.Dataset
+	before := 0 // examples of the files so far
+	for k := range x.files {
+		file := &x.files[k]
+		lo, hi := max(first-before, 0), min(last-before, file.examples)
+		if lo < hi {
+			set, err := file.examplesOf(s, d, before, lo, hi)
+			if err != nil {
+				return nil, err
+			}
+			sets = append(sets, set)
+		}
+		before += file.examples
+	}
+	if len(sets) == 0 {
+		return nil, nil
+	}
+	if s.inputs.Dictionary == nil {
+		union.Attributes(nil, 1, sets)
+	}
+	return union.Join(sets)
 }
 
 // noExamples returns data without examples, like d, which have attributes or not.
@@ -432,7 +446,8 @@ func (file *rangedFile) examplesOf(s source, d *structured.Dataset, before, lo, 
 	if !slices.Equal(own.Lines, d.Lines[before+lo:before+hi]) || own.Positions() != d.Offsets[before+hi]-d.Offsets[before+lo] {
 		return nil, structured.BadInput("%s: the file has changed while it was read", file.path)
 	}
-	return &structured.Dataset{Name: own.Name, Offsets: own.Offsets, Columns: own.Columns, ColumnNames: own.ColumnNames, Attributes: own.Attributes, Dictionary: own.Dictionary}, nil
+	own.Labels, own.LabelSets, own.Alphabet, own.Weights, own.Layout = nil, nil, nil, nil, nil // d has them
+	return own, nil
 }
 
 // at returns where a line begins in the file.

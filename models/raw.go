@@ -38,7 +38,7 @@ func (r *Resolved) read(share *structured.Share) (*Raw, error) {
 	if err := sameKinds(c, group); err != nil {
 		return nil, err
 	}
-	if r.teacher != nil || c.Dense != "" || c.Encoder != "" || c.Vectors != "" {
+	if c.Dense != "" || c.Encoder != "" || c.Vectors != "" {
 		share = nil // these need the text of all examples
 	}
 	if c.Format == formats.Builtin {
@@ -48,11 +48,11 @@ func (r *Resolved) read(share *structured.Share) (*Raw, error) {
 			from.relabel(d.sets()...)
 			err = from.continues(d.Train)
 		}
-		if err == nil && r.teacher != nil {
-			err = d.teach(c, r.teacher, nil)
-		}
 		if err == nil && share != nil {
 			d.Train.TakeShare(share)
+		}
+		if err == nil && r.teacher != nil {
+			err = d.teach(c, r.teacher, nil, nil, group)
 		}
 		return d, err
 	}
@@ -95,9 +95,6 @@ func (r *Resolved) read(share *structured.Share) (*Raw, error) {
 	}
 	if r.teacher != nil {
 		bases{start: r.teacher}.relabel(d.sets()...)
-		if err := d.teach(c, r.teacher, beside[0]); err != nil {
-			return nil, err
-		}
 	}
 	if from.start != nil {
 		if d.packed {
@@ -131,6 +128,11 @@ func (r *Resolved) read(share *structured.Share) (*Raw, error) {
 		}
 	default:
 		takeShare(c, from, d.Train, share)
+	}
+	if r.teacher != nil {
+		if err := d.teach(c, r.teacher, beside[0], s.ranges, group); err != nil {
+			return nil, err
+		}
 	}
 	like := sourceOf(c).like(d.Train)
 	like.onDisk = r.onDisk

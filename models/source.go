@@ -147,10 +147,7 @@ func (s source) read(path string) (*structured.Dataset, error) {
 	var d *structured.Dataset
 	read := func(r io.Reader) error {
 		var err error
-		if s.Labels && (s.Partial || s.optional && s.textual()) {
-			return s.readPartial(r, path, &d)
-		}
-		d, err = s.readFrom(r, path)
+		d, err = s.readLabelled(r, path)
 		return err
 	}
 	var err error
@@ -181,20 +178,25 @@ func (s source) read(path string) (*structured.Dataset, error) {
 	return d, nil
 }
 
-// readPartial is readFrom of text whose labels may be partial.
-func (s source) readPartial(r io.Reader, path string, to **structured.Dataset) error {
+// readLabelled is readFrom of text whose labels may be known in part.
+func (s source) readLabelled(r io.Reader, path string) (*structured.Dataset, error) {
+	if !s.Labels || !s.partial() {
+		return s.readFrom(r, path)
+	}
 	s.Labels = false
 	d, err := s.readFrom(r, path)
-	if err != nil {
-		return err
-	}
-	*to = d
-	if s.optional && d.Column(text.LabelColumn) == nil {
+	switch {
+	case err != nil:
+	case s.optional && d.Column(text.LabelColumn) == nil:
 		forgetLabels(d, s.labels)
-		return nil
+	default:
+		err = text.ReadPartialLabels(d, s.labels)
 	}
-	return text.ReadPartialLabels(d, s.labels)
+	return d, err
 }
+
+// partial reports whether labels may be known in part.
+func (s source) partial() bool { return s.Partial || s.optional && s.textual() }
 
 // textual reports whether the format has a label per token of text.
 func (s source) textual() bool {

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"encoding/gob"
 	"errors"
+	"fmt"
 	"iter"
 	"math"
 	"slices"
@@ -92,6 +93,44 @@ func Tell[T any](s *Share, mine T, err error) ([]T, error) {
 		all[process] = x.What
 	}
 	return all, nil
+}
+
+// tellAtOnce is how many numbers a process tells at a time, so that few messages are in memory beside them.
+const tellAtOnce = 1 << 22
+
+// TellNumbers completes numbers x of all examples, of which each process has its own: mine, a part of x. The processes' parts follow each other. All processes call it alike.
+func TellNumbers[E int32 | float32](s *Share, x, mine []E) error {
+	counts, err := Tell(s, len(mine), nil)
+	if err != nil {
+		return err
+	}
+	at := make([]int, len(counts)+1)
+	for process, n := range counts {
+		at[process+1] = at[process] + n
+	}
+	if at[len(counts)] != len(x) {
+		return fmt.Errorf("processes have %d numbers of %d", at[len(counts)], len(x))
+	}
+	for told := 0; told < slices.Max(counts); told += tellAtOnce {
+		next, err := binary.Append(nil, binary.LittleEndian, mine[min(told, len(mine)):min(told+tellAtOnce, len(mine))])
+		if err != nil {
+			return err
+		}
+		all, err := s.Gather(next)
+		if err != nil {
+			return err
+		}
+		for process, m := range all {
+			if process == s.Process || len(m) == 0 {
+				continue
+			}
+			to := x[at[process]:at[process+1]][told:]
+			if _, err := binary.Decode(m, binary.LittleEndian, to[:min(tellAtOnce, len(to))]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // agreeParts is in how many parts processes agree on names, so that the rare names of all processes are never all in memory.

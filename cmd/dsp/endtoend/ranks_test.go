@@ -103,10 +103,23 @@ func TestRanksTrainTheModelOfOne(t *testing.T) {
 		}
 	}
 	rows := with(text, "--encoder", encodedtest.Folder(t, "bert"), "--encoder-by-reference", "--encoder-layers", "last", "--passes", "2")
-	inShares := []string{"attributes", "attributes of CRFsuite, partial", "segments"}
+	inShares := []string{"attributes", "attributes of CRFsuite, partial", "segments", "continued", "continued, CRFsuite", "taught"}
+	base, baseOfCRFsuite := filepath.Join(files, "base"), filepath.Join(files, "crfsuite")
+	for dir, flags := range map[string][]string{
+		base: with(text, "--method", "lbfgs", "--min-count", "9", "--passes", "2"), baseOfCRFsuite: {"train", "--train", crfsuite, "--partial", "--method", "lbfgs", "--min-count", "30", "--passes", "2"},
+	} {
+		if err := runProgram(with(flags, "--quiet", "--out", dir)...); err != nil {
+			t.Fatal(err)
+		}
+	}
 	runs := map[string][]string{
 		"attributes of CRFsuite, partial": {"train", "--train", crfsuite, "--partial", "--method", "lbfgs", "--passes", "2"},
 		"segments":                        with(text, "--structure", "segments", "--template", whole, "--method", "lbfgs", "--passes", "2"),
+		"continued":                       with(text, "--prior", base, "--method", "lbfgs", "--passes", "2", "--min-count", "2"),
+		"continued, CRFsuite":             {"train", "--train", crfsuite, "--partial", "--init", baseOfCRFsuite, "--method", "lbfgs", "--passes", "2", "--min-count", "20"},
+		"continued, any example":          with(text, "--init", base, "--method", "sgd", "--lr", "0.1", "--batch", "16", "--passes", "2"),
+		"taught":                          with(text, "--teacher", base, "--teacher-share", "0.5", "--method", "lbfgs", "--passes", "2", "--min-count", "2"),
+		"taught, any example":             with(text, "--teacher", base, "--net", "linear", "--method", "sgd", "--lr", "0.1", "--batch", "16", "--passes", "2"),
 		"attributes":                      with(text, "--method", "owl-qn", "--l1", "0.5", "--passes", "3", "--min-count", "2"),
 		"attributes, any example":         with(text, "--net", "linear", "--method", "sgd", "--lr", "0.1", "--batch", "16", "--passes", "2", "--min-count", "2"),
 		"attributes, snapshots":           with(text, "--net", "linear", "--method", "svrg", "--batch", "16", "--passes", "2"),
