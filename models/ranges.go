@@ -48,11 +48,7 @@ type beginning struct {
 // rangesOf returns the parts of training files that the processes of a share read, for a run that may continue a model; nil if each reads all of them.
 func (s source) rangesOf(value string, share *structured.Share, from bases) (*ranges, error) {
 	f := formats.Find(s.Format)
-	own := f.Numbered || inputs.OwnExamples(s.config)
-	if from.start != nil {
-		own = from.start.ExtendsOwn(s.config, f.Numbered)
-	}
-	if share == nil || !f.Ranges || !s.task.Labels || !own {
+	if share == nil || !f.Ranges || !s.task.Labels || from.start != nil && !from.start.Extends(f.Numbered) { // which is refused by one who has all
 		return nil, nil
 	}
 	x := &ranges{share: share}

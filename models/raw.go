@@ -38,8 +38,8 @@ func (r *Resolved) read(share *structured.Share) (*Raw, error) {
 	if err := sameKinds(c, group); err != nil {
 		return nil, err
 	}
-	if c.Dense != "" || c.Encoder != "" || c.Vectors != "" {
-		share = nil // these need the text of all examples
+	if c.Encoder != "" || c.Dense != "" && r.teacher != nil { // the rows of all words are much larger than their text
+		share = nil
 	}
 	if c.Format == formats.Builtin {
 		d, err := drawn(c)

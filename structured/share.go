@@ -40,11 +40,8 @@ func (d *Dataset) TakeShare(s *Share) {
 
 // Own returns the examples whose attributes this process makes, with their columns: d itself unless it has a share. They share the memory of d.
 func (d *Dataset) Own() *Dataset {
-	switch {
-	case d.Share == nil:
-		return d
-	case d.Share.Text != nil:
-		return d.Share.Text
+	if d.Share == nil || d.Share.Text != nil {
+		return d.Readable()
 	}
 	lo, hi := d.Offsets[d.Share.First], d.Offsets[d.Share.Last]
 	own := &Dataset{Name: d.Name, ColumnNames: d.ColumnNames}
@@ -55,6 +52,14 @@ func (d *Dataset) Own() *Dataset {
 		own.Columns = append(own.Columns, column[lo:hi])
 	}
 	return own
+}
+
+// Readable returns the examples whose columns this process has: d itself, or those of its share where it has read no others.
+func (d *Dataset) Readable() *Dataset {
+	if d.Share != nil && d.Share.Text != nil {
+		return d.Share.Text
+	}
+	return d
 }
 
 // Tell returns what each process tells, in the order of their examples. If some processes have an error, all get that of the first one, and bad input stays bad

@@ -55,9 +55,9 @@ func (in Inputs) Extend(c *config.Config, train *structured.Dataset) (Inputs, er
 	return in, nil
 }
 
-// ExtendsOwn reports whether Extend makes the inputs of each example without the text of others, where the data come as numbered attributes or as columns.
-func (in Inputs) ExtendsOwn(c *config.Config, numbered bool) bool {
-	return in.Vocab == nil && !readsBoth(c) && in.Own == nil && in.Dictionary != nil && numbered == (in.Template == nil)
+// Extends reports whether Extend takes sequences that come with numbered attributes or, if they are not numbered, as columns.
+func (in Inputs) Extends(numbered bool) bool {
+	return in.Own == nil && (!numbered || in.Dictionary != nil && in.Template == nil && in.Vocab == nil && in.WordRows == nil)
 }
 
 // readsBoth reports whether the net reads words beside attributes.

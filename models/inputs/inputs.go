@@ -130,12 +130,6 @@ func LongestSegment(c *config.Config, of *features.Template, train *structured.D
 	return cmp.Or(c.MaxLength, segments.Longest(train))
 }
 
-// OwnExamples reports whether the inputs of each training example need the text of no other: they are attributes of columns alone.
-func OwnExamples(c *config.Config) bool {
-	set, err := featureSet(c, &structured.Dataset{Alphabet: structured.NewAlphabet()})
-	return err == nil && set != "none" && !c.Network().ReadsAttributes()
-}
-
 // listed returns a template with the lists of words that c names.
 func listed(c *config.Config, set string) (*features.Template, error) {
 	t, err := template(c, set)

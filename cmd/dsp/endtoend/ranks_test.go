@@ -97,7 +97,14 @@ func TestRanksTrainTheModelOfOne(t *testing.T) {
 	for i := range 800 {
 		fmt.Fprintf(&lines, "@weight:%d\nA|B\tw=%d:0.5\tx\nB\tw=%d\n?\ty:%d\n\n", 1+i%2, i%50, i%37, i%3)
 	}
-	for path, text := range map[string]string{whole: "U%x[0,word]\nS%x[all..3,word]\nS%length\n", crfsuite: lines.String()} {
+	var table strings.Builder
+	vectors := filepath.Join(files, "vectors.txt")
+	for k, word := range strings.Fields(readFile(t, filepath.Join(drawnText(t), "train.conll"))) {
+		if k%7 == 0 {
+			fmt.Fprintf(&table, "%s %d %d\n", word, k%5, k%3)
+		}
+	}
+	for path, text := range map[string]string{whole: "U%x[0,word]\nS%x[all..3,word]\nS%length\n", crfsuite: lines.String(), vectors: table.String()} {
 		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
 			t.Fatal(err)
 		}
@@ -118,6 +125,10 @@ func TestRanksTrainTheModelOfOne(t *testing.T) {
 		"continued":                       with(text, "--prior", base, "--method", "lbfgs", "--passes", "2", "--min-count", "2"),
 		"continued, CRFsuite":             {"train", "--train", crfsuite, "--partial", "--init", baseOfCRFsuite, "--method", "lbfgs", "--passes", "2", "--min-count", "20"},
 		"continued, any example":          with(text, "--init", base, "--method", "sgd", "--lr", "0.1", "--batch", "16", "--passes", "2"),
+		"words":                           with(text, "--net", "deep", "--recurrent", "4", "--char-channels", "3", "--hidden", "5", "--method", "adam", "--batch", "32", "--passes", "1"),
+		"words with vectors":              with(text, "--net", "rnn", "--recurrent", "4", "--vectors", vectors, "--method", "adam", "--batch", "32", "--passes", "1"),
+		"vectors beside attributes":       with(text, "--vectors", vectors, "--method", "lbfgs", "--passes", "2"),
+		"a student that reads words":      with(text, "--teacher", base, "--net", "rnn", "--recurrent", "4", "--method", "adam", "--batch", "32", "--passes", "1"),
 		"taught":                          with(text, "--teacher", base, "--teacher-share", "0.5", "--method", "lbfgs", "--passes", "2", "--min-count", "2"),
 		"taught, any example":             with(text, "--teacher", base, "--net", "linear", "--method", "sgd", "--lr", "0.1", "--batch", "16", "--passes", "2"),
 		"attributes":                      with(text, "--method", "owl-qn", "--l1", "0.5", "--passes", "3", "--min-count", "2"),
