@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -25,7 +27,7 @@ func TestWordsInRanges(t *testing.T) {
 	if err := os.WriteFile(vectors, []byte("a 0.5 1\nb -1 2\nab 3 0\nc 1 1\nzz 1 1\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	for name, change := range map[string]func(c *config.Config){
+	kinds := map[string]func(c *config.Config){
 		"words":              func(c *config.Config) { c.Net = "rnn" },
 		"words with vectors": func(c *config.Config) { c.Net, c.Vectors = "rnn", vectors },
 		"words and their characters beside attributes": func(c *config.Config) { c.Net, c.CharChannels = "deep", 4 },
@@ -34,62 +36,60 @@ func TestWordsInRanges(t *testing.T) {
 		"dense":                     func(c *config.Config) { c.Dense, c.Features = dense, "none" },
 		"dense beside attributes":   func(c *config.Config) { c.Dense, c.Standardise = dense, true },
 		"dense beside words":        func(c *config.Config) { c.Net, c.Dense = "rnn", dense },
-	} {
-		t.Run(name, func(t *testing.T) {
-			rapid.Check(t, func(t *rapid.T) {
-				c := config.Default()
-				c.Task, c.Net, c.Loss, c.MinCount = "tag", "linear", "crf", rapid.IntRange(0, 3).Draw(t, "least count")
-				c.Format = rapid.SampledFrom([]string{"conll", "conllu"}).Draw(t, "format")
-				if c.Format == "conll" {
-					c.Columns = "word=0,pos=1,label=-1"
-				}
-				if change(&c); c.Dense != "" { // of one file
-					c.Columns, c.Format = "word=0,pos=1,label=-1", "conll"
-				}
-				if name := rapid.SampledFrom([]string{"", "init", "prior"}).Draw(t, "continued by"); c.Dense == "" && name != "" {
-					path := drawModel(t, dir, c)
-					if c.Init = path; name == "prior" {
-						c.Init, c.Prior = "", path
-					}
-				}
-				c.Train = drawFiles(t, dir, c.Format, false)
-				if c.Dense != "" {
-					c.Train, _, _ = strings.Cut(c.Train, ",")
-					writeDense(t, dense, c)
-				}
-				r, err := Resolve(c)
-				if err != nil {
-					t.Fatal(err)
-				}
-				one, mistake := r.Data()
-				want := ""
-				if mistake == nil {
-					want = train.Fingerprint(one.Train)
-				}
-				err = inRanks(rapid.IntRange(2, 4).Draw(t, "processes"), c, func(d *Data, err error) error {
-					if fmt.Sprint(err) != fmt.Sprint(mistake) || structured.IsBadInput(err) != structured.IsBadInput(mistake) {
-						return fmt.Errorf("error %w, expected %w", err, mistake)
-					}
-					if err != nil {
-						return nil
-					}
-					if d.Train.Columns != nil {
-						return errors.New("a process has the text of all")
-					}
-					if got := train.Fingerprint(d.Train); got != want {
-						return fmt.Errorf("fingerprint %s, expected %s", got, want)
-					}
-					if fmt.Sprint(d.Vectors) != fmt.Sprint(one.Vectors) {
-						return fmt.Errorf("vectors %+v, expected %+v", d.Vectors, one.Vectors)
-					}
-					return nil
-				})
-				if err != nil {
-					t.Fatal(err)
-				}
-			})
-		})
 	}
+	names := slices.Sorted(maps.Keys(kinds))
+	rapid.Check(t, func(t *rapid.T) {
+		c := config.Default()
+		c.Task, c.Net, c.Loss, c.MinCount = "tag", "linear", "crf", rapid.IntRange(0, 3).Draw(t, "least count")
+		c.Format = rapid.SampledFrom([]string{"conll", "conllu"}).Draw(t, "format")
+		if c.Format == "conll" {
+			c.Columns = "word=0,pos=1,label=-1"
+		}
+		if kinds[rapid.SampledFrom(names).Draw(t, "kind")](&c); c.Dense != "" { // of one file
+			c.Columns, c.Format = "word=0,pos=1,label=-1", "conll"
+		}
+		if name := rapid.SampledFrom([]string{"", "init", "prior"}).Draw(t, "continued by"); c.Dense == "" && name != "" {
+			path := drawModel(t, dir, c)
+			if c.Init = path; name == "prior" {
+				c.Init, c.Prior = "", path
+			}
+		}
+		c.Train = drawFiles(t, dir, c.Format, false)
+		if c.Dense != "" {
+			c.Train, _, _ = strings.Cut(c.Train, ",")
+			writeDense(t, dense, c)
+		}
+		r, err := Resolve(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		one, mistake := r.Data()
+		want := ""
+		if mistake == nil {
+			want = train.Fingerprint(one.Train)
+		}
+		err = inRanks(rapid.IntRange(2, 4).Draw(t, "processes"), c, func(d *Data, err error) error {
+			if fmt.Sprint(err) != fmt.Sprint(mistake) || structured.IsBadInput(err) != structured.IsBadInput(mistake) {
+				return fmt.Errorf("error %w, expected %w", err, mistake)
+			}
+			if err != nil {
+				return nil
+			}
+			if d.Train.Columns != nil {
+				return errors.New("a process has the text of all")
+			}
+			if got := train.Fingerprint(d.Train); got != want {
+				return fmt.Errorf("fingerprint %s, expected %s", got, want)
+			}
+			if fmt.Sprint(d.Vectors) != fmt.Sprint(one.Vectors) {
+				return fmt.Errorf("vectors %+v, expected %+v", d.Vectors, one.Vectors)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	})
 }
 
 // writeDense writes dense features for the tokens of a file of text.
