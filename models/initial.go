@@ -7,6 +7,7 @@ import (
 
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/data/brackets"
+	"github.com/dsp-go/dsp/models/data/features"
 	"github.com/dsp-go/dsp/models/data/treebank"
 	"github.com/dsp-go/dsp/models/data/union"
 	"github.com/dsp-go/dsp/models/inputs"
@@ -30,6 +31,30 @@ type bases struct {
 	prior *Model // that it is regularised towards, or nil
 
 	setting, path string // that give start
+}
+
+// dictionary returns that of the model that a run starts from; an empty one if there is none.
+func (b bases) dictionary() *structured.Dictionary {
+	if b.start == nil || b.start.Dictionary == nil {
+		return &structured.Dictionary{}
+	}
+	return b.start.Dictionary
+}
+
+// hashBits returns the bits of hashed attributes of a run that asks for so many: those of the model that it starts from.
+func (b bases) hashBits(asked int) int {
+	if b.start == nil {
+		return asked
+	}
+	return b.dictionary().HashBits
+}
+
+// template returns that of the model that a run starts from, or nil.
+func (b bases) template() *features.Template {
+	if b.start == nil {
+		return nil
+	}
+	return b.start.Template
 }
 
 // continues refuses data of another shape than those of the model that a run starts from.
