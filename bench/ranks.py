@@ -33,7 +33,7 @@ NETWORKS = {"10 Gb/s Ethernet": (30e-6, 1.25e9), "200 Gb/s InfiniBand": (2e-6, 2
 
 TEXT = ["--columns", "word=0,pos=1,label=-1"]
 FULL = (lambda ranks: min(16, max(1, ranks // 2)), lambda examples: 1)  # in how many windows a sum passes through the ranks; how many exchanges a pass has
-BATCHES = (lambda ranks: 1, lambda examples: examples / 64)
+BATCHES = (lambda ranks: 9, lambda examples: examples / 64)  # a gradient of this network has nine pieces
 SERIAL = 0.17  # share of a pass that adds attributes to the gradient, from a profile
 RUNS = {  # flags, most ranks with a share of a pass, exchanges (windows None: no sum but a gather), serial share of a pass
     "lbfgs, attributes": (TEXT + ["--method", "lbfgs"], None, *FULL, SERIAL),
