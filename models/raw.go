@@ -45,7 +45,7 @@ func (r *Resolved) read(share *structured.Share) (*Raw, error) {
 		d, err := drawn(c)
 		if err == nil && from.start != nil {
 			d.bases = from
-			from.relabel(d.sets()...)
+			from.relabel(d.Sets()...)
 			err = from.continues(d.Train)
 		}
 		if err == nil && share != nil {
@@ -85,7 +85,7 @@ func (r *Resolved) read(share *structured.Share) (*Raw, error) {
 		}
 		d.Train, err = s.readTraining(c.Train, beside[0], from)
 	} else if err == nil && from.start != nil {
-		from.relabel(d.sets()...)
+		from.relabel(d.Sets()...)
 	}
 	if err != nil {
 		return nil, err
@@ -94,7 +94,7 @@ func (r *Resolved) read(share *structured.Share) (*Raw, error) {
 		return nil, structured.BadInput("%s: no labels to train on", c.Train)
 	}
 	if r.teacher != nil {
-		bases{start: r.teacher}.relabel(d.sets()...)
+		bases{start: r.teacher}.relabel(d.Sets()...)
 	}
 	if from.start != nil {
 		if d.packed {
@@ -164,7 +164,7 @@ func (d *Raw) Packed() bool { return d.packed }
 func (d *Raw) Continues() bool { return d.bases.start != nil }
 
 // sets returns the data sets that there are, the training data first.
-func (d *Raw) sets() []*structured.Dataset { return present(d.Train, d.Dev, d.Test) }
+func (d *Raw) Sets() []*structured.Dataset { return present(d.Train, d.Dev, d.Test) }
 
 func present(all ...*structured.Dataset) []*structured.Dataset {
 	return slices.DeleteFunc(all, func(set *structured.Dataset) bool { return set == nil })

@@ -46,6 +46,8 @@ type source struct {
 	ranges *ranges // that several processes read of the files; nil: each reads all of them
 
 	tag func(d *structured.Dataset, threads int) error // labels words before inputs are made, or nil
+
+	advise func(err error, d *structured.Dataset) error // adds what to do about an error of data that may lack columns, or nil
 }
 
 // sourceOf reads training data.
@@ -239,21 +241,26 @@ func (s source) readFrom(r io.Reader, path string) (*structured.Dataset, error) 
 	} else {
 		d, err = f.Read(r, path, o)
 	}
-	if err != nil {
-		return nil, err
-	}
-	if (f.Tokens || f.Lines) && s.task.Labels && !s.Labels {
+	if err == nil && (f.Tokens || f.Lines) && s.task.Labels && !s.Labels {
 		s.number(d)
 	}
-	if f.Columns || s.inputs.Vocab != nil || s.inputs.Own != nil {
-		if s.tag != nil {
-			err = s.tag(d, s.Threads)
-		}
-		if err == nil {
-			err = s.inputs.Apply(d, s.Threads)
-		}
+	if err == nil && (f.Columns || s.inputs.Vocab != nil || s.inputs.Own != nil) {
+		err = s.makeInputs(d)
+	}
+	if err != nil && s.advise != nil {
+		err = s.advise(err, d)
 	}
 	return d, err
+}
+
+// makeInputs makes the inputs of text.
+func (s source) makeInputs(d *structured.Dataset) error {
+	if s.tag != nil {
+		if err := s.tag(d, s.Threads); err != nil {
+			return err
+		}
+	}
+	return s.inputs.Apply(d, s.Threads)
 }
 
 // converts reports whether tags are to be converted.
