@@ -2,10 +2,15 @@
 # GOEXPERIMENT=simd turns on the vectorised inner loops; without it everything works, but slower.
 
 STATICCHECK = go run honnef.co/go/tools/cmd/staticcheck@v0.7.0
-PARALLEL    = ./structured/machine/host ./train/engine ./train/ranks ./models ./models/inputs/... \
-	./models/data/text ./models/data/features/... ./models/data/localisation ./models/data/segmentation ./cmd/dsp/server # those that start goroutines
-RESTS       = ./train ./train/methods/... ./models/training ./models/sweep ./models/reproduce # what runs on them
-SEVERAL     = Threads|Team|Async|Ranks|Jobs|Interrupt # tests with more than one thread; races need two
+
+# Packages whose code starts goroutines, or has package host start them: make race runs their tests under the race detector. docs/races_test.go
+# checks that none is missing. Of those in RESTS, whose tests train and would take long, it runs the tests with several threads, which have one of
+# the words of SEVERAL in their names; ./train starts none, and has tests of the engine with several threads.
+PARALLEL    = ./structured/machine/host ./structured/machine/packed ./oracles/query ./oracles/monotone ./train/engine ./train/ranks ./models ./models/inputs/... \
+	./models/data/text ./models/data/features/... ./models/data/localisation ./models/data/segmentation ./models/exchange ./models/pipelines ./models/review/report \
+	./cmd/dsp/server ./cmd/dsp/cli
+RESTS       = ./train ./train/methods/... ./models/training ./models/sweep ./models/reproduce
+SEVERAL     = Threads|Team|Async|Ranks|Jobs|Interrupt
 
 # Packages with vector kernels, which GOEXPERIMENT=simd compiles differently, and those that compare what is made of them with references: the
 # contract of all structures, networks, and methods that agree on an optimum. Others only call these, and test the same logic with plain kernels.

@@ -3,11 +3,11 @@
     make build
     python bench/ranks.py [--dsp bin/dsp] [--mpirun "mpirun --oversubscribe"] [--picture docs/ranks.png]
 
-Each method trains on one process with one thread, on one with two, and on two with one each. The models must be equal to the bit, but for sdca's on two. Times are
-processor time, user and system, of all processes, so that other work on the machine does not count. A pass is the difference of runs of --last and of --first passes,
-divided by their number, so that reading, the dictionary and the start do not count in it; they are what remains of the short run ("start"). Kinds of runs take turns, --repeats times,
-and the median of each counts. Messages and
-bytes are those that rank 0 receives. What two processes need beyond one is work that every rank repeats, and the cost of messages; the rest of a
+Each method trains on one process with one thread, on one with two, on two with one each, and on four with one each. The models must be equal to the bit, but for sdca's on several.
+Two processes are to take as long as two threads of one: "beyond" says how much longer they take. On a machine that does other work, too, that says little; there processor time,
+user and system, of all processes counts, and what two processes need of it beyond one process with one thread. A pass is the difference of runs of --last and of --first passes,
+divided by their number, so that reading, the dictionary and the start do not count in it; they are what remains of the short run ("start", in processor time). Kinds of runs take turns, --repeats times,
+and the median of each counts. Messages and bytes are those that rank 0 of two receives. What two processes need beyond one is work that every rank repeats, and the cost of messages; the rest of a
 pass is shared. From these the script draws the speed of a pass on up to 1,024 machines, for two networks, by the model
 
     seconds(R) = repeated + serial + shared / min(R, strands) + exchanges,
@@ -27,59 +27,64 @@ import shlex
 import statistics
 import subprocess
 import tempfile
+import time
 
 NETWORKS = {"10 Gb/s Ethernet": (30e-6, 1.25e9), "200 Gb/s InfiniBand": (2e-6, 25e9)}  # alpha in s, beta in B/s
 
 TEXT = ["--columns", "word=0,pos=1,label=-1"]
 FULL = (lambda ranks: min(16, max(1, ranks // 2)), lambda examples: 1)  # in how many windows a sum passes through the ranks; how many exchanges a pass has
-BATCHES = (lambda ranks: 1, lambda examples: examples / 64)
+BATCHES = (lambda ranks: 9, lambda examples: examples / 64)  # a gradient of this network has nine pieces
 SERIAL = 0.17  # share of a pass that adds attributes to the gradient, from a profile
 RUNS = {  # flags, most ranks with a share of a pass, exchanges (windows None: no sum but a gather), serial share of a pass
     "lbfgs, attributes": (TEXT + ["--method", "lbfgs"], None, *FULL, SERIAL),
     "owl-qn, attributes": (TEXT + ["--method", "owl-qn", "--l1", "0.5"], None, *FULL, SERIAL),
     "sdca, attributes": (TEXT + ["--method", "sdca"], None, None, lambda examples: 8, 0),
     "sgd, attributes, batches of 64": (TEXT + ["--method", "sgd", "--batch", "64", "--lr", "0.1"], 8, None, BATCHES[1], 0),
+    "svrg, attributes, batches of 64": (TEXT + ["--method", "svrg", "--batch", "64"], 8, None, BATCHES[1], 0),
     "prox-linear, network, batches of 64": (["--net", "rnn", "--method", "prox-linear", "--model-batch", "64"] + TEXT, 8, *BATCHES, 0),
     "adam, network, batches of 64": (["--net", "rnn", "--method", "adam", "--batch", "64"] + TEXT, 8, *BATCHES, 0),
 }
 
 
-def cpu():
+def clocks():
+    """Seconds so far: of the clock, and of all children's processors."""
     r = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return r.ru_utime + r.ru_stime
+    return time.monotonic(), r.ru_utime + r.ru_stime
 
 
 def train(command, flags, passes, threads):
-    """Trains and returns processor seconds, the result, and a digest of the model."""
+    """Trains and returns seconds of the clock and of processors, the result, and a digest of the model."""
     with tempfile.TemporaryDirectory() as folder:
         out = pathlib.Path(folder) / "run"
-        before = cpu()
+        before = clocks()
         run = subprocess.run(command + ["train", *flags, "--passes", str(passes), "--gap", "0", "--threads", str(threads), "--out", str(out),
                                         "--quiet", "--json", "--baselines", "off"], capture_output=True, text=True)
         if run.returncode != 0:
             raise SystemExit(f"{' '.join(command + flags)}\n{run.stderr}")
         digest = hashlib.sha256((out / "model.safetensors").read_bytes()).hexdigest()
-        return cpu() - before, json.loads(run.stdout.splitlines()[-1]), digest
+        took = [after - at for after, at in zip(clocks(), before)]
+        return *took, json.loads(run.stdout.splitlines()[-1]), digest
 
 
-KINDS = {"one": 1, "two": 2, "both": 1}  # one process with one thread, one with two, two with one each: threads of a process
+KINDS = {"one": (1, 1), "threads": (1, 2), "ranks": (2, 1), "four": (4, 1)}  # processes, and threads of each
 
 
 def measure(dsp, mpirun, flags, first, last, repeats):
-    """For each kind of run: processor seconds of a pass and of the start, messages and bytes of a pass, and the digest of the model."""
-    command = lambda kind: mpirun + ["-np", "2", dsp] if kind == "both" else [dsp]
+    """For each kind of run: seconds of a pass by the clock and of processors, processor seconds of the start, messages and bytes of a pass, and the digest of the model."""
+    command = lambda processes: mpirun + ["-np", str(processes), dsp] if processes > 1 else [dsp]
     runs = {(kind, passes): [] for kind in KINDS for passes in (first, last)}
     for _ in range(repeats):
         for kind, passes in runs:
-            runs[kind, passes].append(train(command(kind), flags, passes, KINDS[kind]))
+            processes, threads = KINDS[kind]
+            runs[kind, passes].append(train(command(processes), flags, passes, threads))
     found = {}
     for kind in KINDS:
         short, long = runs[kind, first], runs[kind, last]
-        middle = lambda some: statistics.median(seconds for seconds, _, _ in some)
-        count = lambda run, what: (run[1].get("received") or {}).get(what, 0)
-        each = (middle(long) - middle(short)) / (last - first)
+        middle = lambda some, clock: statistics.median(run[clock] for run in some)
+        count = lambda run, what: (run[2].get("received") or {}).get(what, 0)
+        clock, processors = [(middle(long, k) - middle(short, k)) / (last - first) for k in range(2)]
         messages, size = [(count(long[0], w) - count(short[0], w)) / (last - first) for w in ("messages", "bytes")]
-        found[kind] = each, middle(short) - first * each, messages, size, long[0][2]
+        found[kind] = clock, processors, middle(short, 1) - first * processors, messages, size, long[0][3]
     return found
 
 
@@ -113,18 +118,21 @@ def main():
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run([args.dsp, "data", "text", "--examples", f"{args.examples},10,10", "--out", folder, "--quiet"], check=True, capture_output=True)
-        print("| a pass of | one thread | two threads | two ranks | beyond one | messages | bytes | bits | start of one | of two ranks |\n|---|---|---|---|---|---|---|---|---|---|")
+        print("| a pass of | one thread | two threads | two ranks | beyond | four ranks | processors: one thread | two threads | two ranks | beyond | messages | bytes | bits | start of one | of two ranks |"
+              "\n|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|")
         for name, (flags, strands, windows, exchanges, serial) in RUNS.items():
             if args.method and args.method not in name:
                 continue
             flags = ["--train", f"{folder}/train.conll", *flags]
             found = measure(args.dsp, shlex.split(args.mpirun), flags, args.first, args.last, args.repeats)
-            (one, start, _, _, bits1), (two, _, _, _, bits2), (both, started, messages, size, bits3) = found.values()
-            same = "equal" if bits1 == bits2 == bits3 else "other" if name.startswith("sdca") and bits1 == bits2 else "DIFFER"
-            print(f"| {name} | {one:.3f} s | {two:.3f} s | {both:.3f} s | {100 * (both / one - 1):+.0f} % | {messages:.0f} | {size / 1e6:.2f} MB | {same}"
-                  f" | {start:.2f} s | {started:.2f} s |", flush=True)
-            repeated = max(0, both - one)
-            rows.append((name, repeated, max(0, one - repeated), serial, strands or args.examples // 36, windows, exchanges(args.examples), size))
+            one, threads, both, four = found.values()
+            bits = [run[-1] for run in found.values()]
+            same = "equal" if len(set(bits)) == 1 else "other" if name.startswith("sdca") and bits[0] == bits[1] else "DIFFER"
+            beyond = lambda x, y: f"{100 * (x / y - 1):+.0f} %"
+            print(f"| {name} | {one[0]:.3f} s | {threads[0]:.3f} s | {both[0]:.3f} s | {beyond(both[0], threads[0])} | {four[0]:.3f} s | {one[1]:.3f} s | {threads[1]:.3f} s | {both[1]:.3f} s"
+                  f" | {beyond(both[1], one[1])} | {both[3]:.0f} | {both[4] / 1e6:.2f} MB | {same} | {one[2]:.2f} s | {both[2]:.2f} s |", flush=True)
+            repeated = max(0, both[1] - one[1])
+            rows.append((name, repeated, max(0, one[1] - repeated), serial, strands or args.examples // 36, windows, exchanges(args.examples), both[4]))
     print("\nModel: speed of a pass, as a multiple of one process with one thread\n")
     sizes = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024]
     curves = []

@@ -68,9 +68,6 @@ func (raw *Raw) Fit(c *config.Config) (*Data, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !d.Train.HasShare() { // it has the attributes of all
-		d.Train.Share = nil
-	}
 	if tasks.Of(c).Labels {
 		if d.teacher != nil && c.Order > 1 {
 			d.inputs.Steps = d.teacher.Steps
@@ -91,6 +88,9 @@ func (raw *Raw) Fit(c *config.Config) (*Data, error) {
 		if err := read(c); err != nil {
 			return nil, err
 		}
+	}
+	if !d.Train.HasShare() { // it has the inputs of all
+		d.Train.Share = nil
 	}
 	for _, set := range d.Sets()[1:] {
 		if err := d.inputs.Apply(set, c.Threads); err != nil {

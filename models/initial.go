@@ -5,11 +5,14 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/data/brackets"
+	"github.com/dsp-go/dsp/models/data/features"
 	"github.com/dsp-go/dsp/models/data/treebank"
 	"github.com/dsp-go/dsp/models/data/union"
 	"github.com/dsp-go/dsp/models/inputs"
 	"github.com/dsp-go/dsp/models/transfer"
+	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/nets/encoders"
 	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
@@ -30,6 +33,30 @@ type bases struct {
 	setting, path string // that give start
 }
 
+// dictionary returns that of the model that a run starts from; an empty one if there is none.
+func (b bases) dictionary() *structured.Dictionary {
+	if b.start == nil || b.start.Dictionary == nil {
+		return &structured.Dictionary{}
+	}
+	return b.start.Dictionary
+}
+
+// hashBits returns the bits of hashed attributes of a run that asks for so many: those of the model that it starts from.
+func (b bases) hashBits(asked int) int {
+	if b.start == nil {
+		return asked
+	}
+	return b.dictionary().HashBits
+}
+
+// template returns that of the model that a run starts from, or nil.
+func (b bases) template() *features.Template {
+	if b.start == nil {
+		return nil
+	}
+	return b.start.Template
+}
+
 // continues refuses data of another shape than those of the model that a run starts from.
 func (b bases) continues(d *structured.Dataset) error {
 	m := b.start
@@ -41,6 +68,17 @@ func (b bases) continues(d *structured.Dataset) error {
 			edgesOf(d).Dim, edgesOf(d).Types, b.setting, b.path, m.Edges.Dim, m.Edges.Types)
 	}
 	return nil
+}
+
+// scoresAlike refuses a network that cannot read the attributes which the model that it starts from scores: its inputs would be others.
+func (b bases) scoresAlike(c *config.Config) error {
+	m := b.start
+	p, preset := nets.FindPreset(c.Net)
+	if !preset || p.CanRead(nets.ReadsAttributes) || m.Dictionary == nil && m.Own == nil {
+		return nil
+	}
+	return structured.BadInput("--net %s: the model of --%s %s has net %s, whose weights are those of attributes, which %s does not read; use --net linear or deep, or leave out --%s",
+		c.Net, b.setting, b.path, m.Config.Net, c.Net, b.setting)
 }
 
 // relabel numbers the labels of data sets by the model's, and those that it lacks after them. Outputs without names keep their numbers.

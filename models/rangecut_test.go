@@ -8,14 +8,15 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/structured/segments"
 	"github.com/dsp-go/dsp/train/engine"
 	"github.com/dsp-go/dsp/train/ranks"
 	"github.com/dsp-go/dsp/train/ranks/rankstest"
 )
 
-// A process owns the examples of its shards of a full pass. Where segments have attributes, the number of segments of long sentences cuts shards before
-// the number of positions does, and does so before there are attributes.
+// Where segments have attributes, the share of a process is that of data with their rows, which end a piece of the objective before
+// the number of positions does, and does so before there are attributes. So it is where a model goes on whose template is in its own file alone.
 func TestShareOfSegmentsIsCutByTheirRows(t *testing.T) {
 	var text strings.Builder
 	for i := range 60 {
@@ -35,21 +36,39 @@ func TestShareOfSegmentsIsCutByTheirRows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = rankstest.InProcess(context.Background(), 3, func(ctx context.Context, g ranks.Group) error {
-		share := engine.ShareOf(ctx, g)
-		first, last := share.Cut(one.Train)
-		rowless := *one.Train
-		rowless.Tables = nil
-		if a, b := share.Cut(&rowless); a == first && b == last {
-			return fmt.Errorf("rank %d has examples %d to %d with rows and without: %d rows tell nothing", g.Rank(), a, b, one.Train.Table(segments.Rows).Offsets[60])
-		}
-		d, err := r.SharedData(share)
-		if err == nil && (d.Train.Share.First != first || d.Train.Share.Last != last) {
-			err = fmt.Errorf("rank %d has examples %d to %d, expected %d to %d", g.Rank(), d.Train.Share.First, d.Train.Share.Last, first, last)
-		}
-		return err
-	})
+	m, err := NewModel(c, one)
 	if err != nil {
 		t.Fatal(err)
+	}
+	continued := c
+	continued.Init, continued.Template = filepath.Join(t.TempDir(), ModelFile), ""
+	if err := m.Save(continued.Init); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []config.Config{c, continued} {
+		err = rankstest.InProcess(context.Background(), 3, func(ctx context.Context, g ranks.Group) error {
+			share := engine.ShareOf(ctx, g)
+			first, last := share.Cut(one.Train)
+			rowless := *one.Train
+			rowless.Tables = nil
+			if a, b := share.Cut(&rowless); a == first && b == last {
+				return fmt.Errorf("rank %d has examples %d to %d with rows and without: %d rows tell nothing", g.Rank(), a, b, one.Train.Table(segments.Rows).Offsets[60])
+			}
+			r, err := Resolve(c)
+			if err != nil {
+				return err
+			}
+			d, err := r.SharedData(share)
+			if err == nil && (d.Train.Share.First != first || d.Train.Share.Last != last) {
+				err = fmt.Errorf("rank %d has examples %d to %d, expected %d to %d", g.Rank(), d.Train.Share.First, d.Train.Share.Last, first, last)
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Remove(m.Config.Template); err != nil && c.Init == "" {
+			t.Fatal(err)
+		}
 	}
 }

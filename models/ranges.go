@@ -45,9 +45,10 @@ type beginning struct {
 	Breaks int   // lines that end in the range that begins here
 }
 
-// rangesOf returns the parts of training files that the processes of a share read; nil if each reads all of them.
-func (s source) rangesOf(value string, share *structured.Share) (*ranges, error) {
-	if f := formats.Find(s.Format); share == nil || !f.Ranges || !s.task.Labels || !f.Numbered && !inputs.OwnExamples(s.config) {
+// rangesOf returns the parts of training files that the processes of a share read, for a run that may continue a model; nil if each reads all of them.
+func (s source) rangesOf(value string, share *structured.Share, from bases) (*ranges, error) {
+	f := formats.Find(s.Format)
+	if share == nil || !f.Ranges || !s.task.Labels || from.start != nil && !from.start.Extends(f.Numbered) { // which is refused by one who has all
 		return nil, nil
 	}
 	x := &ranges{share: share}
@@ -141,7 +142,7 @@ type sequences struct {
 	Columns        []string
 	Lengths, Lines []int
 	Labels         []int32
-	Names          []string  // of labels; where labels may be partial, the cells of their column
+	Names          []string  // of labels; where labels may be known in part, the cells of their column
 	Places         []string  // where each cell occurs first
 	Weights        []float64 // nil: all are 1
 	Between        [][2]int  // positions inside of sequences, and how many lines are before each that are no tokens
@@ -208,7 +209,7 @@ func (s source) parse(f io.ReaderAt, from, to int64, line int, path string) (seq
 	if formats.Find(s.Format).Numbered && s.hashBits == 0 { // attributes are checked, and forgotten: it takes no dictionary
 		s.minCount, s.hashBits = 1, 1
 	}
-	partial := s.Partial
+	partial := s.partial()
 	s.Labels = s.Labels && !partial
 	s.each = func(d *structured.Dataset) error {
 		if d.ColumnNames != nil {
@@ -296,7 +297,7 @@ func (s source) joinSequences(path string, all []sequences) (*structured.Dataset
 	names, places := structured.NewAlphabet(), []string(nil)
 	for _, x := range all {
 		for k, name := range x.Names {
-			if int(names.Add(name)) == len(places) && s.Partial {
+			if int(names.Add(name)) == len(places) && s.partial() {
 				places = append(places, x.Places[k])
 			}
 		}
@@ -304,7 +305,7 @@ func (s source) joinSequences(path string, all []sequences) (*structured.Dataset
 			d.ColumnNames, d.Columns = x.Columns, make([][]string, len(x.Columns))
 		}
 	}
-	if !s.Partial {
+	if !s.partial() {
 		names = structured.NewAlphabet(slices.Sorted(slices.Values(names.Names()))...)
 	}
 	for _, x := range all {
@@ -324,18 +325,21 @@ func (s source) joinSequences(path string, all []sequences) (*structured.Dataset
 		}
 	}
 	d.Alphabet = names
-	if s.Partial && slices.Contains(d.ColumnNames, text.LabelColumn) {
-		return d, text.NumberPartialLabels(d, names.Names(), d.Labels, nil, func(cell int) string { return places[cell] })
-	}
-	if s.Partial && d.Len() > 0 {
+	switch has := slices.Contains(d.ColumnNames, text.LabelColumn); {
+	case !s.partial() || !has && d.Len() == 0:
+	case has:
+		return d, text.NumberPartialLabels(d, names.Names(), d.Labels, s.labels, func(cell int) string { return places[cell] })
+	case s.optional:
+		forgetLabels(d, s.labels)
+	default:
 		return d, text.ReadPartialLabels(d, nil) // there is no such column
 	}
 	return d, nil
 }
 
 // takeShare gives this process its share of the examples. Which these are depends on how many segments they may have, if segments have attributes.
-func takeShare(c *config.Config, d *structured.Dataset, share *structured.Share) {
-	longest := inputs.LongestSegment(c, d)
+func takeShare(c *config.Config, from bases, d *structured.Dataset, share *structured.Share) {
+	longest := inputs.LongestSegment(c, from.template(), d)
 	if longest == 0 {
 		d.TakeShare(share)
 		return
@@ -347,39 +351,51 @@ func takeShare(c *config.Config, d *structured.Dataset, share *structured.Share)
 }
 
 // readOwn gives this process its share of all examples d, and reads their text, or their attributes.
-func (x *ranges) readOwn(s source, d *structured.Dataset) error {
+func (x *ranges) readOwn(s source, d *structured.Dataset, from bases) error {
 	d.Columns = nil
-	takeShare(s.config, d, x.share)
-	least := max(1, s.minCount)
+	takeShare(s.config, from, d, x.share)
+	known, least := from.dictionary(), max(1, s.minCount)
+	s.hashBits = from.hashBits(s.hashBits)
 	numbered := formats.Find(s.Format).Numbered
-	s.minCount, s.Labels = 1, s.Labels && !s.Partial // other processes may have the rest
-	var sets []*structured.Dataset
-	before := 0 // examples of the files so far
-	var err error
-	for k := range x.files {
-		file := &x.files[k]
-		lo, hi := max(d.Share.First-before, 0), min(d.Share.Last-before, file.examples)
-		if lo < hi && err == nil {
-			var set *structured.Dataset
-			if set, err = file.examplesOf(s, d, before, lo, hi); err == nil {
-				sets = append(sets, set)
-			}
-		}
-		before += file.examples
-	}
-	own := s.noExamples(d, numbered)
-	if len(sets) > 0 && err == nil {
-		union.Attributes(nil, 1, sets)
-		own, err = union.Join(sets)
+	s.minCount = 1 // other processes may have the rest
+	own, err := x.examples(s, d, d.Share.First, d.Share.Last)
+	if err == nil && own == nil {
+		own = s.noExamples(d, numbered)
 	}
 	if _, err = structured.Tell(x.share, 0, err); err != nil {
 		return err
 	}
 	if numbered {
-		return d.KeepShare(own.Attributes, nil, own.Dictionary, least)
+		return d.KeepShare(own.Attributes, nil, own.Dictionary, known, least)
 	}
 	own.Name, d.Share.Text = d.Name, own
 	return nil
+}
+
+// examples reads the text, or the attributes, of examples first to last−1 of all examples d, with what the source makes of them; nil if there are none.
+func (x *ranges) examples(s source, d *structured.Dataset, first, last int) (*structured.Dataset, error) {
+	s.Labels = s.Labels && !s.partial() // sets of labels are no names
+	var sets []*structured.Dataset
+	before := 0 // examples of the files so far
+	for k := range x.files {
+		file := &x.files[k]
+		lo, hi := max(first-before, 0), min(last-before, file.examples)
+		if lo < hi {
+			set, err := file.examplesOf(s, d, before, lo, hi)
+			if err != nil {
+				return nil, err
+			}
+			sets = append(sets, set)
+		}
+		before += file.examples
+	}
+	if len(sets) == 0 {
+		return nil, nil
+	}
+	if s.inputs.Dictionary == nil {
+		union.Attributes(nil, 1, sets)
+	}
+	return union.Join(sets)
 }
 
 // noExamples returns data without examples, like d, which have attributes or not.
@@ -426,7 +442,8 @@ func (file *rangedFile) examplesOf(s source, d *structured.Dataset, before, lo, 
 	if !slices.Equal(own.Lines, d.Lines[before+lo:before+hi]) || own.Positions() != d.Offsets[before+hi]-d.Offsets[before+lo] {
 		return nil, structured.BadInput("%s: the file has changed while it was read", file.path)
 	}
-	return &structured.Dataset{Name: own.Name, Offsets: own.Offsets, Columns: own.Columns, ColumnNames: own.ColumnNames, Attributes: own.Attributes, Dictionary: own.Dictionary}, nil
+	own.Labels, own.LabelSets, own.Alphabet, own.Weights, own.Layout = nil, nil, nil, nil, nil // d has them
+	return own, nil
 }
 
 // at returns where a line begins in the file.

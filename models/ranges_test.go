@@ -106,6 +106,28 @@ func inRanks(n int, c config.Config, check func(d *Data, err error) error) error
 	})
 }
 
+// drawModel writes an untrained model of text files that it draws, and returns its path; empty if there is none of such files.
+func drawModel(t *rapid.T, dir string, c config.Config) string {
+	c.Train = drawFiles(t, dir, c.Format, c.Partial)
+	r, err := Resolve(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := r.Data()
+	if err != nil {
+		return ""
+	}
+	m, err := NewModel(c, d)
+	if err != nil {
+		return ""
+	}
+	path := filepath.Join(dir, ModelFile)
+	if err := m.Save(path); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
 // Several processes, of which each reads ranges of the text files, have the data that one process reads, and none has the text of examples that are not its own.
 func TestReadInRanges(t *testing.T) {
 	dir := t.TempDir()
@@ -140,6 +162,12 @@ func TestReadInRanges(t *testing.T) {
 				c.Template = whole
 			}
 		}
+		switch continued := rapid.SampledFrom([]string{"", "init", "prior"}).Draw(t, "continued by"); continued {
+		case "init":
+			c.Init = drawModel(t, dir, c)
+		case "prior":
+			c.Prior = drawModel(t, dir, c)
+		}
 		c.Train = drawFiles(t, dir, c.Format, c.Partial)
 		r, err := Resolve(c)
 		if err != nil {
@@ -166,6 +194,9 @@ func TestReadInRanges(t *testing.T) {
 			}
 			if !x.HasShare() || x.Columns != nil || (x.Share.Text == nil) != (c.Format == "crfsuite") || x.Share.Text != nil && x.Share.Text.Len() != x.Share.Last-x.Share.First {
 				return errors.New("the text is not that of the process's own examples")
+			}
+			if first, last := x.Share.Cut(one.Train); x.Share.First != first || x.Share.Last != last {
+				return fmt.Errorf("examples %d to %d, expected %d to %d, by the rows that they have", x.Share.First, x.Share.Last, first, last)
 			}
 			if n := len(x.Attributes.Index) - x.Attributes.Offsets[x.Offsets[x.Share.Last]] + x.Attributes.Offsets[x.Offsets[x.Share.First]]; n > 0 {
 				return fmt.Errorf("%d attributes of examples of other processes", n)

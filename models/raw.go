@@ -38,21 +38,21 @@ func (r *Resolved) read(share *structured.Share) (*Raw, error) {
 	if err := sameKinds(c, group); err != nil {
 		return nil, err
 	}
-	if from.start != nil || r.teacher != nil || c.Dense != "" || c.Encoder != "" || c.Vectors != "" {
-		share = nil // these need the text of all examples
+	if c.Encoder != "" || c.Dense != "" && r.teacher != nil { // the rows of all words are much larger than their text
+		share = nil
 	}
 	if c.Format == formats.Builtin {
 		d, err := drawn(c)
 		if err == nil && from.start != nil {
 			d.bases = from
-			from.relabel(d.sets()...)
+			from.relabel(d.Sets()...)
 			err = from.continues(d.Train)
-		}
-		if err == nil && r.teacher != nil {
-			err = d.teach(c, r.teacher, nil)
 		}
 		if err == nil && share != nil {
 			d.Train.TakeShare(share)
+		}
+		if err == nil && r.teacher != nil {
+			err = d.teach(c, r.teacher, nil, nil, group)
 		}
 		return d, err
 	}
@@ -77,7 +77,7 @@ func (r *Resolved) read(share *structured.Share) (*Raw, error) {
 		if beside, err = filesOf(c); err != nil {
 			return nil, err
 		}
-		if s.ranges, err = s.rangesOf(c.Train, share); err != nil {
+		if s.ranges, err = s.rangesOf(c.Train, share, from); err != nil {
 			return nil, err
 		}
 		if err := checkMemory(c, s, from); err != nil {
@@ -85,7 +85,7 @@ func (r *Resolved) read(share *structured.Share) (*Raw, error) {
 		}
 		d.Train, err = s.readTraining(c.Train, beside[0], from)
 	} else if err == nil && from.start != nil {
-		from.relabel(d.sets()...)
+		from.relabel(d.Sets()...)
 	}
 	if err != nil {
 		return nil, err
@@ -94,10 +94,7 @@ func (r *Resolved) read(share *structured.Share) (*Raw, error) {
 		return nil, structured.BadInput("%s: no labels to train on", c.Train)
 	}
 	if r.teacher != nil {
-		bases{start: r.teacher}.relabel(d.sets()...)
-		if err := d.teach(c, r.teacher, beside[0]); err != nil {
-			return nil, err
-		}
+		bases{start: r.teacher}.relabel(d.Sets()...)
 	}
 	if from.start != nil {
 		if d.packed {
@@ -126,11 +123,16 @@ func (r *Resolved) read(share *structured.Share) (*Raw, error) {
 	switch {
 	case share == nil || d.packed:
 	case s.ranges != nil:
-		if err := s.ranges.readOwn(s, d.Train); err != nil {
+		if err := s.ranges.readOwn(s, d.Train, from); err != nil {
 			return nil, err
 		}
 	default:
-		takeShare(c, d.Train, share)
+		takeShare(c, from, d.Train, share)
+	}
+	if r.teacher != nil {
+		if err := d.teach(c, r.teacher, beside[0], s.ranges, group); err != nil {
+			return nil, err
+		}
 	}
 	like := sourceOf(c).like(d.Train)
 	like.onDisk = r.onDisk
@@ -162,7 +164,7 @@ func (d *Raw) Packed() bool { return d.packed }
 func (d *Raw) Continues() bool { return d.bases.start != nil }
 
 // sets returns the data sets that there are, the training data first.
-func (d *Raw) sets() []*structured.Dataset { return present(d.Train, d.Dev, d.Test) }
+func (d *Raw) Sets() []*structured.Dataset { return present(d.Train, d.Dev, d.Test) }
 
 func present(all ...*structured.Dataset) []*structured.Dataset {
 	return slices.DeleteFunc(all, func(set *structured.Dataset) bool { return set == nil })

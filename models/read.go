@@ -68,16 +68,23 @@ func (m *Model) ReadData(r Request) (*structured.Dataset, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := m.standardise(d); err != nil {
-		return nil, err
+	known, err := m.fits(d)
+	if err == nil && !known {
+		err = strange(path)
 	}
-	if err := m.accepts(d); err != nil {
+	if err != nil {
 		return nil, err
-	}
-	if d.Attributes != nil && d.Positions() > 0 && knownAttributes(d) == 0 && m.Config.L1 == 0 && m.Config.Radius == 0 { // sparse models know few attributes
-		return nil, strange(path)
 	}
 	return d, m.checkData(d)
+}
+
+// fits standardises data that were read, and refuses those that are not of the kind the model was trained on. It reports whether the model knows any of their attributes, if it should know some.
+func (m *Model) fits(d *structured.Dataset) (known bool, err error) {
+	if err = m.standardise(d); err == nil {
+		err = m.accepts(d)
+	}
+	sparse := m.Config.L1 > 0 || m.Config.Radius > 0 // such models know few attributes
+	return sparse || d.Attributes == nil || d.Positions() == 0 || knownAttributes(d) > 0, err
 }
 
 // ReadGiven reads data to be predicted, with what is known of their outputs if o keeps that (predictions.Options.Force). Outputs in text may be known in
@@ -185,7 +192,7 @@ func (m *Model) source(r Request) (source, error) {
 		r.Path, r.Format = "", formats.Builtin
 	}
 	s := source{
-		Request: r, scheme: c.Scheme, width: m.Width, labels: m.Labels, inputs: m.Inputs, dim: m.Given(m.Dim), task: tasks.Of(c), localise: tasks.Localise(c), config: c, tag: m.tag,
+		Request: r, scheme: c.Scheme, width: m.Width, labels: m.Labels, inputs: m.Inputs, dim: m.Given(m.Dim), task: tasks.Of(c), localise: tasks.Localise(c), config: c, tag: m.tag, advise: m.adviseTagger,
 	}
 	s.Partial, s.Threads = r.Partial || c.Partial, host.Threads(r.Threads)
 	if s.localise != nil {

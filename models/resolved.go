@@ -58,6 +58,9 @@ func (l *Library) Resolve(given config.Config) (*Resolved, error) {
 		if f := formats.Find(format); f.Name != "" && f.Name != formats.Builtin && !slices.Contains(tasks.Reading(f), base.Task) {
 			return nil, structured.BadInput("%s: --format %s is not read by --task %s, which the model of --%s %s has", c.Train, format, base.Task, from.setting, from.path)
 		}
+		if err := from.scoresAlike(c); err != nil {
+			return nil, err
+		}
 		if err := c.Inherit(base, from.setting, from.path, format == base.Format); err != nil {
 			return nil, err
 		}

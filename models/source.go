@@ -46,6 +46,8 @@ type source struct {
 	ranges *ranges // that several processes read of the files; nil: each reads all of them
 
 	tag func(d *structured.Dataset, threads int) error // labels words before inputs are made, or nil
+
+	advise func(err error, d *structured.Dataset) error // adds what to do about an error of data that may lack columns, or nil
 }
 
 // sourceOf reads training data.
@@ -94,13 +96,8 @@ func (s source) readFiles(value string, beside []Beside) (*structured.Dataset, e
 // readTraining reads the training data from one file or several, for a run that may continue a model.
 func (s source) readTraining(value string, beside []Beside, from bases) (*structured.Dataset, error) {
 	files := formats.Files(value)
-	var known *structured.Dictionary
+	s.hashBits = from.hashBits(s.hashBits)
 	if from.start != nil {
-		known = from.start.Dictionary
-		s.hashBits = 0
-		if known != nil {
-			s.hashBits = known.HashBits
-		}
 		if names := from.start.Labels; s.task.TakesSetting("label-names") && !numbered(names) && s.config.LabelNames == "" {
 			s.labels = names
 		}
@@ -122,7 +119,7 @@ func (s source) readTraining(value string, beside []Beside, from bases) (*struct
 	if merge {
 		from.relabel(sets...)
 		if s.inputs.Template == nil {
-			union.Attributes(known, least, sets)
+			union.Attributes(from.dictionary(), least, sets)
 		}
 	}
 	return union.Join(sets)
@@ -152,10 +149,7 @@ func (s source) read(path string) (*structured.Dataset, error) {
 	var d *structured.Dataset
 	read := func(r io.Reader) error {
 		var err error
-		if s.Labels && (s.Partial || s.optional && s.textual()) {
-			return s.readPartial(r, path, &d)
-		}
-		d, err = s.readFrom(r, path)
+		d, err = s.readLabelled(r, path)
 		return err
 	}
 	var err error
@@ -186,20 +180,25 @@ func (s source) read(path string) (*structured.Dataset, error) {
 	return d, nil
 }
 
-// readPartial is readFrom of text whose labels may be partial.
-func (s source) readPartial(r io.Reader, path string, to **structured.Dataset) error {
+// readLabelled is readFrom of text whose labels may be known in part.
+func (s source) readLabelled(r io.Reader, path string) (*structured.Dataset, error) {
+	if !s.Labels || !s.partial() {
+		return s.readFrom(r, path)
+	}
 	s.Labels = false
 	d, err := s.readFrom(r, path)
-	if err != nil {
-		return err
-	}
-	*to = d
-	if s.optional && d.Column(text.LabelColumn) == nil {
+	switch {
+	case err != nil:
+	case s.optional && d.Column(text.LabelColumn) == nil:
 		forgetLabels(d, s.labels)
-		return nil
+	default:
+		err = text.ReadPartialLabels(d, s.labels)
 	}
-	return text.ReadPartialLabels(d, s.labels)
+	return d, err
 }
+
+// partial reports whether labels may be known in part.
+func (s source) partial() bool { return s.Partial || s.optional && s.textual() }
 
 // textual reports whether the format has a label per token of text.
 func (s source) textual() bool {
@@ -242,21 +241,26 @@ func (s source) readFrom(r io.Reader, path string) (*structured.Dataset, error) 
 	} else {
 		d, err = f.Read(r, path, o)
 	}
-	if err != nil {
-		return nil, err
-	}
-	if (f.Tokens || f.Lines) && s.task.Labels && !s.Labels {
+	if err == nil && (f.Tokens || f.Lines) && s.task.Labels && !s.Labels {
 		s.number(d)
 	}
-	if f.Columns || s.inputs.Vocab != nil || s.inputs.Own != nil {
-		if s.tag != nil {
-			err = s.tag(d, s.Threads)
-		}
-		if err == nil {
-			err = s.inputs.Apply(d, s.Threads)
-		}
+	if err == nil && (f.Columns || s.inputs.Vocab != nil || s.inputs.Own != nil) {
+		err = s.makeInputs(d)
+	}
+	if err != nil && s.advise != nil {
+		err = s.advise(err, d)
 	}
 	return d, err
+}
+
+// makeInputs makes the inputs of text.
+func (s source) makeInputs(d *structured.Dataset) error {
+	if s.tag != nil {
+		if err := s.tag(d, s.Threads); err != nil {
+			return err
+		}
+	}
+	return s.inputs.Apply(d, s.Threads)
 }
 
 // converts reports whether tags are to be converted.

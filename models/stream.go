@@ -36,13 +36,18 @@ func (a *Answered) Add(l predictions.Layout, d *structured.Dataset, i int, p *pr
 // answers in order; it writes what is complete before it waits for more input. It returns the sums over all pieces, without text, and the
 // last reason for an empty one.
 func Stream[P, W any](ctx context.Context, threads int, w io.Writer, next func() (P, bool, error), worker func() W, answer func(W, P) (Answered, error)) (sum Answered, err error) {
+	return streamFrom(ctx, 0, threads, w, next, worker, answer)
+}
+
+// streamFrom is Stream whose first example has a number.
+func streamFrom[P, W any](ctx context.Context, number, threads int, w io.Writer, next func() (P, bool, error), worker func() W, answer func(W, P) (Answered, error)) (sum Answered, err error) {
 	out := bufio.NewWriterSize(w, 1<<16)
 	err = host.InOrder(ctx, threads, next, worker, answer, func(a Answered) error {
 		if a.Empty != nil {
 			sum.Empty = a.Empty
 			return nil
 		}
-		if err := predictions.WriteNumbered(out, a.Text, sum.Examples, a.Numbers...); err != nil {
+		if err := predictions.WriteNumbered(out, a.Text, number+sum.Examples, a.Numbers...); err != nil {
 			return err
 		}
 		sum.Examples += a.Examples
@@ -53,18 +58,11 @@ func Stream[P, W any](ctx context.Context, threads int, w io.Writer, next func()
 }
 
 // Print predicts the data that r names and writes the predictions to w, as newColumnWriter does or newJSONWriter: text piece by piece as it
-// arrives, other data, and text for a device, as a whole.
+// arrives, file by file, other data, and text for a device, as a whole.
 func (m *Model) Print(ctx context.Context, r Request, w io.Writer, o predictions.Options, asJSON bool) error {
 	streams := m.streams(r)
 	if streams && m.device == nil && (!o.EntityF1 || o.EntityThreshold > 0) {
-		in, err := host.Open(r.Path)
-		if err != nil {
-			return err
-		}
-		if r.Path == "-" {
-			r.Path = "standard input"
-		}
-		return errors.Join(m.PredictText(ctx, in, w, r, o, asJSON), in.Close())
+		return m.printFiles(ctx, r, w, o, asJSON)
 	}
 	d, err := m.ReadGiven(r, o)
 	if err != nil {
@@ -84,6 +82,34 @@ func (m *Model) Print(ctx context.Context, r Request, w io.Writer, o predictions
 	return to.Close()
 }
 
+// printFiles is Print of text files.
+func (m *Model) printFiles(ctx context.Context, r Request, w io.Writer, o predictions.Options, asJSON bool) error {
+	s, err := m.source(r)
+	if err != nil {
+		return err
+	}
+	files, err := formats.Expand("input", r.Path, s.Format)
+	if err != nil {
+		return err
+	}
+	examples := 0
+	for _, path := range formats.Files(files) {
+		in, err := host.Open(path)
+		if err != nil {
+			return err
+		}
+		if r.Path = path; path == "-" {
+			r.Path = "standard input"
+		}
+		n, err := m.predictText(ctx, in, w, r, o, asJSON, examples)
+		if err := errors.Join(err, in.Close()); err != nil {
+			return err
+		}
+		examples += n
+	}
+	return nil
+}
+
 // streams reports whether PredictText reads such data: text with one token or example per line, without dense features beside it.
 func (m *Model) streams(r Request) bool {
 	s, err := m.source(r)
@@ -95,20 +121,26 @@ func (m *Model) streams(r Request) bool {
 // newColumnWriter does or newJSONWriter; the path of r is for messages. It reads, labels and writes piece by piece, in little memory, and
 // writes what is complete before it waits for more input. The answers do not depend on the number of threads.
 func (m *Model) PredictText(ctx context.Context, in io.Reader, w io.Writer, r Request, o predictions.Options, asJSON bool) error {
+	_, err := m.predictText(ctx, in, w, r, o, asJSON, 0)
+	return err
+}
+
+// predictText is PredictText whose first example has a number. It returns how many examples there are.
+func (m *Model) predictText(ctx context.Context, in io.Reader, w io.Writer, r Request, o predictions.Options, asJSON bool, number int) (int, error) {
 	name := r.Path
 	s, err := m.source(r)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	s.Threads = 1
 	if o.Force {
 		if err := s.keeps(); err != nil {
-			return err
+			return 0, err
 		}
 		s.Labels = s.keepsLabels()
 	}
 	if err := m.allows(o); err != nil {
-		return err
+		return 0, err
 	}
 	pieces := text.NewPieces(in, name)
 	if formats.Find(s.Format).Lines {
@@ -131,16 +163,16 @@ func (m *Model) PredictText(ctx context.Context, in io.Reader, w io.Writer, r Re
 		first = false
 		return p, more, err
 	}
-	sum, err := Stream(ctx, o.Threads, w, next, m.NewAnswerer, func(a *Answerer, p text.Piece) (Answered, error) {
+	sum, err := streamFrom(ctx, number, o.Threads, w, next, m.NewAnswerer, func(a *Answerer, p text.Piece) (Answered, error) {
 		return a.label(s, p, o, form)
 	})
 	switch {
 	case err == nil && sum.Examples == 0:
-		return sum.Empty
+		err = sum.Empty
 	case err == nil && sum.Known == 0 && m.Dictionary != nil && m.Config.L1 == 0 && m.Config.Radius == 0: // sparse models know few attributes
-		return strange(name)
+		err = strange(name)
 	}
-	return err
+	return sum.Examples, err
 }
 
 // schemeInto has tags that replace those of a column written in the column's scheme, unless o names one.
@@ -163,11 +195,11 @@ func (a *Answerer) label(s source, piece text.Piece, o predictions.Options, form
 	if err == nil && o.Force {
 		err = s.keep(d)
 	}
-	if err == nil {
-		err = a.prepare(d)
-	}
 	if err != nil {
 		return Answered{}, err
+	}
+	if err := a.prepare(d); err != nil {
+		return Answered{}, a.predictor.model.adviseTagger(err, d)
 	}
 	if err := predictions.CheckInto(d, o); err != nil {
 		return Answered{}, err

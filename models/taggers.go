@@ -2,6 +2,7 @@ package models
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -116,6 +117,33 @@ func read(columns []inputs.Column) (words bool, others []string) {
 // Tags reports whether a tagger labels a column first.
 func (m *Model) Tags(column string) bool {
 	return slices.ContainsFunc(m.taggers, func(t tagger) bool { return t.column == column })
+}
+
+// adviseTagger adds to an error that a tagger may make the columns that m reads and d lacks; d is nil where it could not be read.
+func (m *Model) adviseTagger(err error, d *structured.Dataset) error {
+	others, wrong := m.ReadBesideWords()
+	if wrong != nil || !structured.IsBadInput(err) {
+		return err
+	}
+	var lacks, named []string // without a tagger
+	for _, column := range others {
+		if m.Tags(column) {
+			continue
+		}
+		if named = append(named, column); d != nil && !slices.Contains(d.ColumnNames, column) {
+			lacks = append(lacks, column)
+		}
+	}
+	narrow := new(text.NarrowError)
+	switch {
+	case len(lacks) > 0:
+		return structured.BadInput("%w; --tagger MODEL predicts it from the words (%s)", err, strings.Join(lacks, ", "))
+	case !errors.As(err, &narrow) || narrow.Found > 1 || len(others) == 0:
+		return err
+	case len(named) > 0:
+		return structured.BadInput("%w; if there are words alone, give --columns word=0 and --tagger MODEL, which predicts %s", err, strings.Join(named, ", "))
+	}
+	return structured.BadInput("%w; if there are words alone, give --columns word=0", err)
 }
 
 // MakeInputs labels the words of d by the taggers, and makes the inputs of m, on several threads (0: all cores).

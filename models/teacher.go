@@ -19,10 +19,16 @@ import (
 	"github.com/dsp-go/dsp/structured/machine/vec"
 )
 
-// teacher is a trained model whose marginals are the targets of a training (--teacher), and the training data as it reads them.
+// teacher is a trained model whose marginals are the targets of a training (--teacher), and the training data as it reads them. Of several processes that train together each
+// asks it about some examples.
 type teacher struct {
 	*Model
-	data *structured.Dataset
+	data   *structured.Dataset // of all examples, or of those of the batches
+	before int                 // the number of its first example in the training data
+
+	share       *structured.Share // of the processes, or nil
+	first, last int               // this process asks about the examples from first to last−1
+	batches     [][]int           // with all of them: those that one process would ask about, so that answers have the same bits
 }
 
 // learnFrom makes a training one that learns the marginals of a model, and refuses one that cannot.
@@ -58,14 +64,42 @@ func (m *Model) learnFrom(c *config.Config) error {
 	return nil
 }
 
-// teach reads the training data as the teacher reads them.
-func (raw *Raw) teach(c *config.Config, m *Model, beside []Beside) (err error) {
+// take chooses the examples of d that this process asks the teacher about: its share, or where d has none its part of the batches.
+func (t *teacher) take(d *structured.Dataset) {
+	all := inputs.Batches(d)
+	t.first, t.last, t.batches = 0, d.Len(), all
+	if t.share == nil {
+		return
+	}
+	if d.Share != nil {
+		t.first, t.last = d.Share.First, d.Share.Last
+		t.batches = slices.DeleteFunc(all, func(batch []int) bool { return batch[0] >= t.last || batch[len(batch)-1] < t.first })
+		return
+	}
+	lo, hi := len(all)*t.share.Process/t.share.Processes, len(all)*(t.share.Process+1)/t.share.Processes
+	begin := func(k int) int {
+		if k == len(all) {
+			return d.Len()
+		}
+		return all[k][0]
+	}
+	t.first, t.last, t.batches = begin(lo), begin(hi), all[lo:hi]
+}
+
+// teach reads the training data as the teacher reads them; if the processes of a group read ranges of the files, those that this one asks about.
+func (raw *Raw) teach(c *config.Config, m *Model, beside []Beside, read *ranges, group *structured.Share) (err error) {
 	if err := sameNames(raw.Train.Alphabet, m.Labels); err != nil {
 		return structured.BadInput("--teacher %s: %w", c.Teacher, err)
 	}
-	t := &teacher{Model: m}
+	t := &teacher{Model: m, share: group}
+	t.take(raw.Train)
+	request := Request{Path: c.Train, Format: c.Format, Columns: c.Columns, Label: c.Label, Threads: c.Threads, Beside: joined(beside)}
+	if read != nil {
+		return t.readRanges(c, request, raw, read)
+	}
 	if c.Format == formats.Builtin {
 		copied := *raw.Train
+		copied.Share = nil // the teacher's inputs are those of all examples
 		if t.data = &copied; m.Inputs.Encoder == nil {
 			err = m.MakeInputs(t.data, c.Threads)
 		}
@@ -73,13 +107,38 @@ func (raw *Raw) teach(c *config.Config, m *Model, beside []Beside) (err error) {
 			err = m.standardise(t.data)
 		}
 	} else {
-		t.data, err = m.ReadData(Request{Path: c.Train, Format: c.Format, Columns: c.Columns, Label: c.Label, Threads: c.Threads, Beside: joined(beside)})
+		t.data, err = m.ReadData(request)
 	}
 	if err == nil {
 		err = m.accepts(t.data)
 	}
 	if err == nil && !slices.Equal(t.data.Offsets, raw.Train.Offsets) {
 		err = structured.BadInput("%s: the teacher reads %d examples with %d positions in it, this run %d with %d", t.data.Name, t.data.Len(), t.data.Positions(), raw.Train.Len(), raw.Train.Positions())
+	}
+	if err != nil {
+		return fmt.Errorf("--teacher %s: %w", c.Teacher, err)
+	}
+	raw.teacher = t
+	return nil
+}
+
+// readRanges reads the examples of the batches.
+func (t *teacher) readRanges(c *config.Config, request Request, raw *Raw, read *ranges) error {
+	s, err := t.source(request)
+	known := false
+	if err == nil && len(t.batches) > 0 {
+		last := t.batches[len(t.batches)-1]
+		t.before = t.batches[0][0]
+		if t.data, err = read.examples(s, raw.Train, t.before, last[len(last)-1]+1); err == nil {
+			known, err = t.fits(t.data)
+		}
+		if err == nil {
+			err = t.checkData(t.data)
+		}
+	}
+	someKnow, err := structured.Tell(t.share, known, err)
+	if err == nil && !slices.Contains(someKnow, true) {
+		err = strange(c.Train)
 	}
 	if err != nil {
 		return fmt.Errorf("--teacher %s: %w", c.Teacher, err)
@@ -110,6 +169,11 @@ func forgetLabels(d *structured.Dataset, names *structured.Alphabet) {
 // Taught reports whether the marginals of a teacher are the targets of the training.
 func (d *Data) Taught() bool { return d.teacher != nil }
 
+// TaughtHere returns the examples, first to last−1, of which this process asks the teacher, and the share of several processes, which ask of all together; nil for one process.
+func (d *Data) TaughtHere() (first, last int, share *structured.Share) {
+	return d.teacher.first, d.teacher.last, d.teacher.share
+}
+
 // Target is what a teacher says of an example, which is number At of some marginals and potentials.
 type Target struct {
 	At        int
@@ -131,13 +195,13 @@ func raise(θ *structured.Potentials, u *structured.Marginals, y []int32, s, μ 
 	})
 }
 
-// Teach hands the targets r_i of the training of a student, in its form, to set, in the order of the examples. With a share s of the teacher,
+// Teach hands the targets r_i of the training of a student, in its form, to set, in the order of the examples, of which several processes that train together have some each (TaughtHere). With a share s of the teacher,
 //
 //	r_i = s·u_i + (1−s)·v_i,
 //
 // where u_i are the teacher's marginals, at its temperature and under the student's constraints, and v_i those given what the labels say: 1_{y_i}
 // where they are known, and u_i where nothing is. It returns the mean entropy of the teacher's
-// distributions in nats: no student has a smaller cross-entropy with s = 1.
+// distributions, over all examples, in nats: no student has a smaller cross-entropy with s = 1.
 func (d *Data) Teach(ctx context.Context, student *Model, share float64, threads int, set func(i int, t Target)) (entropy float64, err error) {
 	t := d.teacher
 	to := student.Net.Form()
@@ -150,16 +214,20 @@ func (d *Data) Teach(ctx context.Context, student *Model, share float64, threads
 		batch     *structured.Batch
 		r, origin *structured.Marginals
 		labels    []int32
-		entropy   float64
+		entropy   []float64
 	}
 	apart := slices.EqualFunc(form.Parts, to.Parts, func(a, b structured.Shape) bool { return a.Rows == b.Rows })
 	type pupil struct {
 		*predictor
 		θ structured.Potentials // in the common form
 	}
-	err = host.InOrder(ctx, threads, host.Each(inputs.Batches(d.Train)), func() *pupil { return &pupil{predictor: t.newPredictor()} },
+	err = host.InOrder(ctx, threads, host.Each(t.batches), func() *pupil { return &pupil{predictor: t.newPredictor()} },
 		func(p *pupil, examples []int) (l lesson, err error) {
-			if err := p.potentials(t.data, examples); err != nil {
+			read := make([]int, len(examples))
+			for b, i := range examples {
+				read[b] = i - t.before
+			}
+			if err := p.potentials(t.data, read); err != nil {
 				return l, err
 			}
 			p.predictor.θ.Untie(&p.batch, form, &p.θ)
@@ -175,7 +243,7 @@ func (d *Data) Teach(ctx context.Context, student *Model, share float64, threads
 				if math.IsInf(value[b], -1) {
 					return l, structured.BadInput("%s: the teacher has no output that the constraints allow", d.Train.Where(i))
 				}
-				l.entropy += oracles.GibbsEntropy(&u, &p.θ, b, μ, value[b])
+				l.entropy = append(l.entropy, oracles.GibbsEntropy(&u, &p.θ, b, μ, value[b]))
 			}
 			var origin structured.Potentials // without what labels say: numbers of −∞ would stay so in a dual method, whatever the student learns
 			var before, of structured.Marginals
@@ -239,11 +307,22 @@ func (d *Data) Teach(ctx context.Context, student *Model, share float64, threads
 			return l, nil
 		},
 		func(l lesson) error {
-			entropy += l.entropy
 			for b, i := range l.batch.Examples {
+				if i < t.first || i >= t.last {
+					continue
+				}
+				entropy += l.entropy[b]
 				set(i, Target{b, l.r, l.origin, share == 0 && !d.Train.Partial(i), l.labels[l.batch.Outputs[b]:l.batch.Outputs[b+1]]})
 			}
 			return nil
 		})
+	if t.share != nil {
+		var all []float64
+		all, err = structured.Tell(t.share, entropy, err)
+		entropy = 0
+		for _, x := range all {
+			entropy += x
+		}
+	}
 	return entropy / float64(max(1, d.Train.Len())), err
 }

@@ -40,7 +40,7 @@ func (d *Data) readVectors(c *config.Config) error {
 
 // readWordRows reads the vectors of the words in all data sets, which become dense inputs, and makes them in the training data.
 func (d *Data) readWordRows(c *config.Config) error {
-	if d.Train.Column(text.WordColumn) == nil {
+	if d.Train.Readable().Column(text.WordColumn) == nil {
 		return structured.BadInput("--vectors %s: %s has no column of words; name it with --columns", c.Vectors, d.Train.Name)
 	}
 	if d.Train.Dim > 0 {
@@ -61,8 +61,13 @@ func (d *Data) readWordRows(c *config.Config) error {
 func (d *Data) vectorsOf(c *config.Config, vocab *structured.Alphabet) (*graph.WordVectors, error) {
 	sets := d.Sets()
 	wanted := structured.NewAlphabet(vocab.Names()...)
-	for _, set := range sets {
-		text.AddForms(wanted, set)
+	words := make([][]string, len(sets))
+	for k, set := range sets {
+		var err error
+		if words[k], err = text.Words(set); err != nil {
+			return nil, err
+		}
+		text.AddForms(wanted, words[k])
 	}
 	var v *wordvectors.Vectors
 	err := formats.Open(c.Vectors, func(r io.Reader) error {
@@ -74,8 +79,8 @@ func (d *Data) vectorsOf(c *config.Config, vocab *structured.Alphabet) (*graph.W
 		return nil, err
 	}
 	known := func(word string) bool { return v.Words.Index(word) >= 0 }
-	for _, set := range sets {
-		text.AddKnown(vocab, set, known)
+	for _, of := range words {
+		text.AddKnown(vocab, of, known)
 	}
 	table := &graph.WordVectors{Dim: v.Dim, Rows: make([]float32, vocab.Len()*v.Dim), Frozen: c.Freeze}
 	report := &VectorsReport{InFile: v.Read, Dim: v.Dim, Bytes: 4 * len(table.Rows)}
@@ -97,18 +102,13 @@ func (d *Data) vectorsOf(c *config.Config, vocab *structured.Alphabet) (*graph.W
 
 // count counts the tokens of an encoded data set, and those with a vector.
 func (r *VectorsReport) count(d *structured.Dataset, in inputs.Inputs) {
+	r.Tokens += d.Positions()
 	if in.WordRows != nil {
-		for _, word := range d.Column(text.WordColumn) {
-			r.Tokens++
-			if text.FormNumber(in.WordRows.Words, word) > 0 {
-				r.Found++
-			}
-		}
+		r.Found += in.WordRows.Found(d)
 		return
 	}
 	v, fields := in.Vectors, len(d.Vocab)
 	for t := range d.Positions() {
-		r.Tokens++
 		if v.Has(int(d.Ids[t*fields])) {
 			r.Found++
 		}

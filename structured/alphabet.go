@@ -2,6 +2,7 @@ package structured
 
 import (
 	"hash/maphash"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -148,8 +149,21 @@ func (a *Alphabet) Name(id int32) string { return a.names[id] }
 // Names returns all names in order; the caller must not change them.
 func (a *Alphabet) Names() []string { return a.names }
 
-// Len returns how many names there are.
-func (a *Alphabet) Len() int { return len(a.names) }
+// Len returns how many names there are: none in nil.
+func (a *Alphabet) Len() int {
+	if a == nil {
+		return 0
+	}
+	return len(a.names)
+}
+
+// Clone returns an alphabet of the same names, which grows on its own; an empty one for nil.
+func (a *Alphabet) Clone() *Alphabet {
+	if a == nil {
+		return NewAlphabet()
+	}
+	return &Alphabet{slices.Clone(a.names), slices.Clone(a.table)}
+}
 
 // SomeOf joins the first 40 names for a message, and says how many there are if there are more.
 func SomeOf(names []string) string {

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"encoding/gob"
 	"errors"
+	"fmt"
 	"iter"
 	"math"
 	"slices"
@@ -39,11 +40,8 @@ func (d *Dataset) TakeShare(s *Share) {
 
 // Own returns the examples whose attributes this process makes, with their columns: d itself unless it has a share. They share the memory of d.
 func (d *Dataset) Own() *Dataset {
-	switch {
-	case d.Share == nil:
-		return d
-	case d.Share.Text != nil:
-		return d.Share.Text
+	if d.Share == nil || d.Share.Text != nil {
+		return d.Readable()
 	}
 	lo, hi := d.Offsets[d.Share.First], d.Offsets[d.Share.Last]
 	own := &Dataset{Name: d.Name, ColumnNames: d.ColumnNames}
@@ -54,6 +52,14 @@ func (d *Dataset) Own() *Dataset {
 		own.Columns = append(own.Columns, column[lo:hi])
 	}
 	return own
+}
+
+// Readable returns the examples whose columns this process has: d itself, or those of its share where it has read no others.
+func (d *Dataset) Readable() *Dataset {
+	if d.Share != nil && d.Share.Text != nil {
+		return d.Share.Text
+	}
+	return d
 }
 
 // Tell returns what each process tells, in the order of their examples. If some processes have an error, all get that of the first one, and bad input stays bad
@@ -94,6 +100,44 @@ func Tell[T any](s *Share, mine T, err error) ([]T, error) {
 	return all, nil
 }
 
+// tellAtOnce is how many numbers a process tells at a time, so that few messages are in memory beside them.
+const tellAtOnce = 1 << 22
+
+// TellNumbers completes numbers x of all examples, of which each process has its own: mine, a part of x. The processes' parts follow each other. All processes call it alike.
+func TellNumbers[E int32 | float32](s *Share, x, mine []E) error {
+	counts, err := Tell(s, len(mine), nil)
+	if err != nil {
+		return err
+	}
+	at := make([]int, len(counts)+1)
+	for process, n := range counts {
+		at[process+1] = at[process] + n
+	}
+	if at[len(counts)] != len(x) {
+		return fmt.Errorf("processes have %d numbers of %d", at[len(counts)], len(x))
+	}
+	for told := 0; told < slices.Max(counts); told += tellAtOnce {
+		next, err := binary.Append(nil, binary.LittleEndian, mine[min(told, len(mine)):min(told+tellAtOnce, len(mine))])
+		if err != nil {
+			return err
+		}
+		all, err := s.Gather(next)
+		if err != nil {
+			return err
+		}
+		for process, m := range all {
+			if process == s.Process || len(m) == 0 {
+				continue
+			}
+			to := x[at[process]:at[process+1]][told:]
+			if _, err := binary.Decode(m, binary.LittleEndian, to[:min(tellAtOnce, len(to))]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // agreeParts is in how many parts processes agree on names, so that the rare names of all processes are never all in memory.
 const agreeParts = 16
 
@@ -132,11 +176,40 @@ func (s *Share) Agree(mine *Alphabet, counts []int, least int) (common *Alphabet
 		common.Add(x.name)
 		times = append(times, x.times)
 	}
-	number = make([]int32, mine.Len())
-	for i, name := range mine.Names() {
-		number[i] = common.Index(name)
+	return common, times, common.numbersOf(mine), nil
+}
+
+// Extend is Agree for data whose first names all processes know: these keep their numbers, however rare they are, and the others follow.
+func (s *Share) Extend(known, mine *Alphabet, counts []int, least int) (all *Alphabet, number []int32, err error) {
+	if known.Len() == 0 {
+		all, _, number, err = s.Agree(mine, counts, least)
+		return all, number, err
 	}
-	return common, times, number, nil
+	others, times := NewAlphabet(), []int(nil)
+	for i, name := range mine.Names() {
+		if known.Index(name) < 0 {
+			others.Add(name)
+			times = append(times, counts[i])
+		}
+	}
+	found, _, _, err := s.Agree(others, times, least)
+	if err != nil {
+		return nil, nil, err
+	}
+	all = known.Clone()
+	for _, name := range found.Names() {
+		all.Add(name)
+	}
+	return all, all.numbersOf(mine), nil
+}
+
+// numbersOf returns the number of each name of another alphabet, −1 for those that a lacks.
+func (a *Alphabet) numbersOf(other *Alphabet) []int32 {
+	number := make([]int32, other.Len())
+	for i, name := range other.Names() {
+		number[i] = a.Index(name)
+	}
+	return number
 }
 
 // partOf returns the part of a name, which all processes give it (FNV-1a).
@@ -203,8 +276,8 @@ func (d *Dataset) SpreadTable(name string) {
 }
 
 // KeepShare makes attributes of the examples of a share, numbered by this process alone, those of the data set. The processes agree on their dictionary, which leaves out
-// what occurs fewer than least times in all data. Rows have values in all processes if some have them in one.
-func (d *Dataset) KeepShare(nodes, edges *Sparse, names *Dictionary, least int) error {
+// what occurs fewer than least times in all data, but begins with the known attributes. Rows have values in all processes if some have them in one.
+func (d *Dataset) KeepShare(nodes, edges *Sparse, names, known *Dictionary, least int) error {
 	s, common := d.Share, &Dictionary{HashBits: names.HashBits, Segment: names.Segment}
 	first, last := d.Offsets[s.First], d.Offsets[s.Last]
 	valued, err := Tell(s, [2]bool{nodes.valued(), edges.valued()}, nil)
@@ -219,8 +292,9 @@ func (d *Dataset) KeepShare(nodes, edges *Sparse, names *Dictionary, least int) 
 	for _, part := range []struct {
 		rows *Sparse
 		mine *Alphabet
+		base *Alphabet
 		to   **Alphabet
-	}{{nodes, names.Node, &common.Node}, {edges, names.Edge, &common.Edge}} {
+	}{{nodes, names.Node, known.Node, &common.Node}, {edges, names.Edge, known.Edge, &common.Edge}} {
 		if part.rows == nil {
 			continue
 		}
@@ -229,7 +303,7 @@ func (d *Dataset) KeepShare(nodes, edges *Sparse, names *Dictionary, least int) 
 			for _, a := range part.rows.Index {
 				counts[a]++
 			}
-			agreed, _, number, err := s.Agree(part.mine, counts, least)
+			agreed, number, err := s.Extend(part.base, part.mine, counts, least)
 			if err != nil {
 				return err
 			}

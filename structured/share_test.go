@@ -116,3 +116,31 @@ func TestComplete(t *testing.T) {
 		}
 	})
 }
+
+// Processes tell each other their numbers, which are more than they tell at a time, and some have none.
+func TestTellNumbers(t *testing.T) {
+	const n = 9_000_000
+	err := rankstest.InProcess(t.Context(), 3, func(ctx context.Context, g ranks.Group) error {
+		s := structured.Share{Process: g.Rank(), Processes: 3, Gather: func(mine []byte) ([][]byte, error) { return g.Gather(ctx, mine) }}
+		x, ends := make([]int32, n), []int{0, n - 10, n - 10, n}
+		mine := x[ends[g.Rank()]:ends[g.Rank()+1]]
+		for k := range mine {
+			mine[k] = int32(ends[g.Rank()] + k)
+		}
+		if err := structured.TellNumbers(&s, x, mine); err != nil {
+			return err
+		}
+		for k, got := range x {
+			if got != int32(k) {
+				return fmt.Errorf("rank %d has %d at %d", g.Rank(), got, k)
+			}
+		}
+		if err := structured.TellNumbers(&s, make([]float32, n+1), make([]float32, len(mine))); err == nil {
+			return fmt.Errorf("a number that no process has is no error")
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -41,6 +41,7 @@ func resumeGivesTheSameBits(t *testing.T, problem func() (*train.Problem, *train
 		"bcfw":                 func() train.Method { return &methods.BCFW{} },
 		"bcpfw":                func() train.Method { return &methods.BCPFW{Resync: 2} },
 		"bcpfw, cache":         func() train.Method { return &methods.BCPFW{Resync: 2, CacheLocal: 0.25, CacheGlobal: 0.01} },
+		"bcpfw, global cache":  func() train.Method { return &methods.BCPFW{Resync: 2, CacheGlobal: 0.5} },
 		"bcpfw, away":          func() train.Method { return &methods.BCPFW{Resync: 2, Away: true, Draw: true} },
 		"agm":                  func() train.Method { return &methods.AGM{} },
 		"agm, one":             func() train.Method { return &methods.AGM{One: true} },

@@ -102,33 +102,44 @@ func FingerprintOf(x []float32) string {
 	return fmt.Sprintf("%x", h.Sum(nil)[:8])
 }
 
+// SharedFingerprint is FingerprintOf for n numbers of which each process of a share has its own: those of all processes follow each other. All call it alike.
+func SharedFingerprint(share *structured.Share, own []float32, n int) (string, error) {
+	h := sha256.New()
+	head(h, own, n)
+	none := 0
+	err := pass(h, share, &none, func() { write(h, own) })
+	return fmt.Sprintf("%x", h.Sum(nil)[:8]), err
+}
+
+// pass hands a hash and a number from process to process, each of which adds its own.
+func pass(h hash.Hash, share *structured.Share, n *int, own func()) error {
+	state, err := save(h, *n)
+	if err != nil {
+		return err
+	}
+	err = share.Pass(state, func() error {
+		if *n, err = restore(h, state); err != nil {
+			return err
+		}
+		own()
+		now, err := save(h, *n)
+		copy(state, now)
+		return err
+	})
+	if err == nil {
+		*n, err = restore(h, state)
+	}
+	return err
+}
+
 // addShared adds attributes of which each process has those of its own examples, as if one had all; rows says where those of each example begin. All processes have
 // values, or none has.
 func addShared(h hash.Hash, d *structured.Dataset, s *structured.Sparse, rows []int) error {
 	first, last := rows[d.Share.First], rows[d.Share.Last]
 	entries := 0 // of the examples so far
-	pass := func(own func()) error {
-		state, err := save(h, entries)
-		if err != nil {
-			return err
-		}
-		err = d.Share.Pass(state, func() error {
-			if entries, err = restore(h, state); err != nil {
-				return err
-			}
-			own()
-			now, err := save(h, entries)
-			copy(state, now)
-			return err
-		})
-		if err == nil {
-			entries, err = restore(h, state)
-		}
-		return err
-	}
 	head(h, s.Offsets, len(s.Offsets))
 	write(h, s.Offsets[:1])
-	err := pass(func() {
+	err := pass(h, d.Share, &entries, func() {
 		for ends := range slices.Chunk(s.Offsets[first+1:last+1], 4096) {
 			moved := slices.Clone(ends)
 			for k := range moved {
@@ -142,7 +153,7 @@ func addShared(h hash.Hash, d *structured.Dataset, s *structured.Sparse, rows []
 		return err
 	}
 	head(h, s.Index, entries)
-	if err = pass(func() { write(h, s.Index) }); err != nil {
+	if err = pass(h, d.Share, &entries, func() { write(h, s.Index) }); err != nil {
 		return err
 	}
 	if s.Value == nil {
@@ -150,7 +161,7 @@ func addShared(h hash.Hash, d *structured.Dataset, s *structured.Sparse, rows []
 		return nil
 	}
 	head(h, s.Value, entries)
-	return pass(func() { write(h, s.Value) })
+	return pass(h, d.Share, &entries, func() { write(h, s.Value) })
 }
 
 // save returns the state of a hash of SHA-256 and a number; restore returns to it.

@@ -195,13 +195,20 @@ func (l *loop) reason() string {
 	case l.Gap > 0 && last.Pass > 0 && last.RelativeGap() <= l.Gap:
 		return fmt.Sprintf("relative gap %.2g reached", last.RelativeGap())
 	case l.outOfPatience():
-		return fmt.Sprintf("no better on development data for %d passes", l.Patience)
+		return "no better on development data for " + passes(l.Patience)
 	case l.s.Done:
 		return fmt.Sprintf("%s can do no more", l.Method.Name())
 	case l.s.Passes >= l.Passes:
-		return fmt.Sprintf("%d passes done", l.s.Passes)
+		return passes(l.s.Passes) + " done"
 	}
 	return ""
+}
+
+func passes(n int) string {
+	if n == 1 {
+		return "1 pass"
+	}
+	return fmt.Sprintf("%d passes", n)
 }
 
 // outOfPatience reports whether the development error has not fallen for too long.

@@ -55,6 +55,7 @@ func TestRunStops(t *testing.T) {
 		reason     string
 	}{
 		{"passes", train.Trainer{Passes: 4}, 4, 4, "4 passes done"},
+		{"one pass", train.Trainer{Passes: 1}, 1, 1, "1 pass done"},
 		{"gap", train.Trainer{Passes: 8, Gap: 0.1}, 3, 3, "relative gap 0.05 reached"},
 		{"patience", train.Trainer{Passes: 8, Patience: 2, Evaluate: devError(dev...)}, 6, 4, "no better on development data for 2 passes"},
 		{"best", train.Trainer{Passes: 6, Evaluate: devError(dev...)}, 6, 4, "6 passes done"},

@@ -41,25 +41,23 @@ func (in Inputs) Extend(c *config.Config, train *structured.Dataset) (Inputs, er
 		}
 		return in, nil
 	}
-	was := in.Dictionary
-	o := features.Options{MinCount: max(1, c.MinCount), HashBits: was.HashBits, Threads: host.Threads(c.Threads)}
-	if was.HashBits > 0 {
+	o := features.Options{MinCount: max(1, c.MinCount), HashBits: in.Dictionary.HashBits, Threads: host.Threads(c.Threads), Known: in.Dictionary}
+	if o.HashBits > 0 {
 		o.MinCount = 1
 	}
 	if err := in.Template.Fit(train, o); err != nil {
 		return in, err
 	}
-	all := &structured.Dictionary{HashBits: was.HashBits}
-	if was.HashBits == 0 {
-		all.Node = union.Alphabet(was.Node, train.Dictionary.Node)
+	in.Dictionary = train.Dictionary
+	if edges := in.Dictionary.Edges(); readsBoth(c) && edges > 0 {
+		return in, structured.BadInput("the model has %d attributes of steps, which net %s does not read; start from a model whose template has no lines that begin with B", edges, c.Net)
 	}
-	all.Edge = union.Alphabet(was.Edge, train.Dictionary.Edge)
-	all.Segment = union.Alphabet(was.Segment, train.Dictionary.Segment)
-	in.Dictionary = all
-	if readsBoth(c) && all.Edges() > 0 {
-		return in, structured.BadInput("the model has %d attributes of steps, which net %s does not read; start from a model whose template has no lines that begin with B", all.Edges(), c.Net)
-	}
-	return in, in.Template.Apply(train, all, host.Threads(c.Threads))
+	return in, nil
+}
+
+// Extends reports whether Extend takes sequences that come with numbered attributes or, if they are not numbered, as columns.
+func (in Inputs) Extends(numbered bool) bool {
+	return in.Own == nil && (!numbered || in.Dictionary != nil && in.Template == nil && in.Vocab == nil && in.WordRows == nil)
 }
 
 // readsBoth reports whether the net reads words beside attributes.

@@ -115,21 +115,19 @@ func Template(c *config.Config, train *structured.Dataset) (t *features.Template
 	return t, set, err
 }
 
-// LongestSegment returns the most positions of a segment that has attributes of its own, as c asks for; 0 if segments have none. Of train it needs the labels.
-func LongestSegment(c *config.Config, train *structured.Dataset) int {
+// LongestSegment returns the most positions of a segment that has attributes of its own, as c asks for, or the template of the model that it continues if that is not nil; 0 if segments have none.
+// Of train it needs the labels.
+func LongestSegment(c *config.Config, of *features.Template, train *structured.Dataset) int {
 	if c.Structure != "segments" || !formats.Find(c.Format).Columns {
 		return 0
+	}
+	if of != nil {
+		return of.LongestWhole()
 	}
 	if t, _, err := Template(c, train); err != nil || t == nil || !t.HasWhole() { // Fit says what is wrong
 		return 0
 	}
 	return cmp.Or(c.MaxLength, segments.Longest(train))
-}
-
-// OwnExamples reports whether the inputs of each training example need the text of no other: they are attributes of columns alone.
-func OwnExamples(c *config.Config) bool {
-	set, err := featureSet(c, &structured.Dataset{Alphabet: structured.NewAlphabet()})
-	return err == nil && set != "none" && !c.Network().ReadsAttributes()
 }
 
 // listed returns a template with the lists of words that c names.

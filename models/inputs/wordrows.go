@@ -38,19 +38,38 @@ func (in Inputs) Held(dim int) int {
 
 // apply makes the vectors of the words of a data set its dense inputs.
 func (r *WordRows) apply(d *structured.Dataset) error {
-	words := d.Column(text.WordColumn)
+	own := d.Readable()
+	words := own.Column(text.WordColumn)
 	if words == nil {
 		return structured.BadInput("%s: no column of words, whose vectors the model reads; name it with --columns", d.Name)
 	}
 	if d.Features != nil {
 		return structured.BadInput("%s: dense features beside vectors of words; net linear reads one or the other: leave out --dense or --encoder, or join the vectors to the features", d.Name)
 	}
-	numbers := make([]int32, len(words))
+	numbers := make([]int32, d.Positions())
+	mine := numbers
+	if own != d {
+		mine = numbers[d.Offsets[d.Share.First]:d.Offsets[d.Share.Last]]
+	}
 	for t, word := range words {
-		numbers[t] = text.FormNumber(r.Words, word)
+		mine[t] = text.FormNumber(r.Words, word)
 	}
 	d.Source, d.Dim = &wordRowSource{r.Vectors, numbers}, r.Vectors.Dim
-	return nil
+	if own == d {
+		return nil
+	}
+	return structured.TellNumbers(d.Share, numbers, mine) // others have the other words
+}
+
+// Found returns how many words of a data set, whose inputs are made, have a vector.
+func (r *WordRows) Found(d *structured.Dataset) int {
+	n := 0
+	for _, word := range d.Source.(*wordRowSource).numbers {
+		if word > 0 {
+			n++
+		}
+	}
+	return n
 }
 
 // wordRowSource looks up the vectors of positions.

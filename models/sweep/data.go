@@ -2,6 +2,7 @@ package sweep
 
 import (
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"sync"
@@ -9,6 +10,7 @@ import (
 	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/data/formats"
+	"github.com/dsp-go/dsp/models/data/text"
 	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/structured"
@@ -23,6 +25,7 @@ const whole = -1
 type dataSets struct {
 	folds int
 	seed  uint64
+	log   *slog.Logger
 
 	mu     sync.Mutex
 	files  map[string]*readings
@@ -36,8 +39,8 @@ type readings struct {
 	parts [][]int
 }
 
-func newDataSets(s *Config) *dataSets {
-	return &dataSets{folds: s.Folds, seed: s.Seed, files: map[string]*readings{}, fitted: map[string]*models.Data{}, uses: map[string]int{}}
+func newDataSets(s *Config, log *slog.Logger) *dataSets {
+	return &dataSets{folds: s.Folds, seed: s.Seed, log: log, files: map[string]*readings{}, fitted: map[string]*models.Data{}, uses: map[string]int{}}
 }
 
 // inputSettings are the settings that decide how inputs are made from what was read.
@@ -114,6 +117,7 @@ func (d *dataSets) read(from *models.Resolved) (*readings, error) {
 	if err != nil {
 		return nil, err
 	}
+	text.WarnNotUTF8(d.log, raw.Sets()...)
 	r := &readings{data: raw}
 	if d.folds > 0 {
 		if r.data.Packed() {

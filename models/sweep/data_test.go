@@ -1,6 +1,7 @@
 package sweep
 
 import (
+	"log/slog"
 	"testing"
 
 	"github.com/dsp-go/dsp/models"
@@ -10,7 +11,7 @@ import (
 
 // Settings whose inputs of candidate boxes differ, descriptors or pixels, do not share what was read.
 func TestLocaliseReadsInputsOfTheNet(t *testing.T) {
-	files := newDataSets(&Config{Config: config.Default()})
+	files := newDataSets(&Config{Config: config.Default()}, slog.New(slog.DiscardHandler))
 	dim := func(net, features string) int {
 		c := config.Default()
 		c.Task, c.Net, c.Features, c.Examples = "localise", net, features, settings.Sizes{3, 1, 1}

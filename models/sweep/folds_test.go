@@ -1,6 +1,7 @@
 package sweep
 
 import (
+	"log/slog"
 	"reflect"
 	"slices"
 	"strings"
@@ -71,7 +72,7 @@ func TestFoldsDoNotLeak(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			data := newDataSets(&s)
+			data := newDataSets(&s, slog.New(slog.DiscardHandler))
 			held := map[string]bool{}
 			for fold := range s.Folds {
 				d, err := data.of(resolved, fold)

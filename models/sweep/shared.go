@@ -1,6 +1,8 @@
 package sweep
 
 import (
+	"log/slog"
+
 	"github.com/dsp-go/dsp/models"
 )
 
@@ -11,7 +13,7 @@ type SharedData struct{ sets *dataSets }
 // ShareData returns a SharedData that holds nothing yet.
 func ShareData() *SharedData {
 	c := Default()
-	return &SharedData{newDataSets(&c)}
+	return &SharedData{newDataSets(&c, slog.New(slog.DiscardHandler))}
 }
 
 // Of returns the data sets of resolved settings. Built-in data are drawn from their seed.

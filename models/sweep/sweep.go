@@ -63,7 +63,7 @@ func Run(ctx context.Context, s Config, o training.TrainOptions) (best *Result, 
 	if err != nil {
 		return nil, err
 	}
-	w := &sweep{Config: s, o: o, trials: trials, data: newDataSets(&s), prints: map[string]string{}}
+	w := &sweep{Config: s, o: o, trials: trials, data: newDataSets(&s, o.Log), prints: map[string]string{}}
 	_, err = host.Await(ctx, func() (struct{}, error) { return struct{}{}, w.checkTrials(ctx) })
 	switch {
 	case errors.Is(err, context.Canceled):

@@ -79,7 +79,7 @@ func checkLocalise(c config.Config) error {
 	windows := searchesWindows(&c)
 	switch {
 	case c.Format == formats.Images:
-		return structured.BadInput("--format images has no boxes to train on; use coco or voc")
+		return structured.BadInput("a folder of images alone has no boxes to train on; expected annotations, in the format coco or voc, that name the images")
 	case c.Format == formats.NPZ && windows:
 		return structured.BadInput("--format npz has features of candidate boxes; --search windows reads images")
 	case !slices.Contains([]string{"auto", "descriptor", "pixels"}, c.Features):

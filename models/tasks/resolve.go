@@ -85,7 +85,7 @@ func expandFiles(c *config.Config) error {
 // chooseFormat returns the format of the training data.
 func chooseFormat(c config.Config) (string, error) {
 	switch {
-	case c.Train == "":
+	case c.Train == "" && c.Format == "":
 		return formats.Builtin, nil
 	case c.Format == "":
 		format, err := formats.DetectAll(c.Train)

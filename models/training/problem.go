@@ -40,7 +40,7 @@ func NewProblem(c config.Config, data *models.Data, o TrainOptions) (*Problem, e
 		if lesson, err = learn(&m.Config, data, m, o.Log); err != nil {
 			return nil, err
 		}
-		training, p.taught = lesson.data, lesson.fingerprint()
+		training = lesson.data
 	}
 	objective, err := objective(&m.Config, m, training)
 	if err != nil {
@@ -73,7 +73,16 @@ func NewProblem(c config.Config, data *models.Data, o TrainOptions) (*Problem, e
 	if err := p.problem.Join(o.ranks()); err != nil {
 		return nil, err
 	}
-	return p, p.keepShare()
+	if err := p.keepShare(); err != nil || lesson == nil {
+		return p, err
+	}
+	if !data.Train.HasShare() {
+		if err := lesson.complete(objective); err != nil {
+			return nil, err
+		}
+	}
+	p.taught, err = lesson.fingerprint()
+	return p, err
 }
 
 // TrainOnly trains without writing files. With choose, it evaluates after every pass and Best is the pass that does best on the

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 
 	"github.com/dsp-go/dsp/models"
@@ -20,6 +21,9 @@ type lesson struct {
 	targets structured.Marginals
 	origin  structured.Marginals // potentials whose marginals are about the targets; zeros where they are not known
 	single  []bool               // targets that are single outputs
+
+	first, last int               // examples, of which this process has asked the teacher
+	share       *structured.Share // of the processes that have asked of all; nil: this one has
 }
 
 // learn asks the teacher of the data for the targets of a model m.
@@ -28,7 +32,11 @@ func learn(c *config.Config, data *models.Data, m *models.Model, log *slog.Logge
 	d.Labels, d.LabelSets = make([]int32, len(data.Train.Labels)), nil
 	l := &lesson{data: &d}
 	form := m.Net.Form()
-	size, copies := 0.0, 2.0 // targets, and their potentials
+	l.first, l.last, l.share = data.TaughtHere()
+	size, copies := 0.0, 2.0                                                                       // targets, and their potentials
+	if method, chosen := c.Optimiser(); data.Train.HasShare() && (!chosen || ownData(method, c)) { // others need those of all examples
+		copies *= float64(l.last-l.first) / float64(max(1, d.Len()))
+	}
 	for _, p := range form.Parts {
 		rows := d.Len()
 		if p.Rows != structured.Tied {
@@ -41,8 +49,7 @@ func learn(c *config.Config, data *models.Data, m *models.Model, log *slog.Logge
 		return nil, err
 	}
 	l.targets.Reshape(form, d.Len(), d.Rows)
-	l.origin.Reshape(form, d.Len(), d.Rows)
-	l.origin.Clear()
+	l.origin.Reshape(form, d.Len(), d.Rows) // zeros, of which those of other processes' examples take no memory
 	l.single = make([]bool, d.Len())
 	entropy, err := data.Teach(context.Background(), m, c.TeacherShare, c.Threads, func(i int, t models.Target) {
 		l.targets.Set(i, t.Marginals, t.At)
@@ -55,6 +62,11 @@ func learn(c *config.Config, data *models.Data, m *models.Model, log *slog.Logge
 		return nil, err
 	}
 	engine.SettleTargets(form, &l.targets)
+	if l.share != nil {
+		if err := structured.TellNumbers(l.share, d.Labels, d.Labels[d.Offsets[l.first]:d.Offsets[l.last]]); err != nil {
+			return nil, err
+		}
+	}
 	if log != nil {
 		log.Info("targets are the marginals of a teacher", "teacher", c.Teacher, "share", c.TeacherShare, "entropy", fmt.Sprintf("%.6g nats per example", entropy))
 	}
@@ -76,11 +88,43 @@ func (l *lesson) give(o *engine.Objective) {
 	}
 }
 
-// fingerprint is equal for equal targets.
-func (l *lesson) fingerprint() string {
+// complete fetches the targets of other processes' examples, for a method that needs them all.
+func (l *lesson) complete(o *engine.Objective) error {
+	if l.share == nil {
+		return nil
+	}
+	parts := slices.Clone(l.targets.Parts)
+	if o.Origin != nil {
+		parts = append(parts, l.origin.Parts...)
+	}
+	for k := range parts {
+		if err := structured.TellNumbers(l.share, parts[k].Values, l.own(&parts[k])); err != nil {
+			return err
+		}
+	}
+	l.share = nil
+	return nil
+}
+
+// own returns the numbers of this process's examples.
+func (l *lesson) own(p *structured.Part) []float32 {
+	return p.Values[p.Offsets[l.first]*p.Width : p.Offsets[l.last]*p.Width]
+}
+
+// fingerprint is equal for equal targets, whichever process has them.
+func (l *lesson) fingerprint() (string, error) {
 	var parts []string
 	for k := range l.targets.Parts {
-		parts = append(parts, train.FingerprintOf(l.targets.Parts[k].Values))
+		p := &l.targets.Parts[k]
+		if l.share == nil {
+			parts = append(parts, train.FingerprintOf(p.Values))
+			continue
+		}
+		print, err := train.SharedFingerprint(l.share, l.own(p), len(p.Values))
+		if err != nil {
+			return "", err
+		}
+		parts = append(parts, print)
 	}
-	return strings.Join(parts, " ")
+	return strings.Join(parts, " "), nil
 }

@@ -15,7 +15,6 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/config"
@@ -104,11 +103,7 @@ func trainAll(ctx context.Context, given config.Config, o TrainOptions) (result 
 	if err := forget(ctx); err != nil {
 		return nil, "", nil, err
 	}
-	for _, d := range []*structured.Dataset{data.Train, data.Dev, data.Test} {
-		if d != nil {
-			sayNotUTF8(o.Log, d)
-		}
-	}
+	text.WarnNotUTF8(o.Log, data.Sets()...)
 	data.ForgetText()
 	defer boundGarbage()()
 	result, runs, err = trainOn(ctx, c, data, o)
@@ -276,27 +271,6 @@ func trainOn(ctx context.Context, c config.Config, data *models.Data, o TrainOpt
 		}
 	}
 	return result, runs, err
-}
-
-// sayNotUTF8 warns of words in another encoding, which raw text and requests never have.
-func sayNotUTF8(log *slog.Logger, d *structured.Dataset) {
-	words, times, first := d.Column(text.WordColumn), 0, ""
-	if len(words) != d.Positions() { // none, or those of pairs
-		return
-	}
-	for i := range d.Len() {
-		for t := range d.Length(i) {
-			if utf8.ValidString(words[d.Offsets[i]+t]) {
-				continue
-			}
-			if times++; first == "" {
-				first = d.WhereToken(i, t)
-			}
-		}
-	}
-	if times > 0 {
-		log.Warn("words are not UTF-8, which raw text and requests always are: convert the file, for instance with iconv -f latin1 -t utf-8", "data", d.Name, "times", times, "first", first)
-	}
 }
 
 // sayUnknown warns of gold labels that the training data lacks: no model can predict them.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -114,8 +116,9 @@ func TestSearchReportsIntervals(t *testing.T) {
 
 // Every oracle that answers is right: exact answers are those of enumeration, others are bounds on both sides.
 func TestSolveIsEnumeration(t *testing.T) {
-	answered := map[string]int{}
+	answered, models := map[string]int{}, 0
 	rapid.Check(t, func(t *rapid.T) {
+		models++
 		m := draw(rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 5)))
 		best, logZ, p := truth(m)
 		for _, oracle := range []string{Auto, Tree, Cut, Junction, Search, Relaxed} {
@@ -155,9 +158,75 @@ func TestSolveIsEnumeration(t *testing.T) {
 		}
 	})
 	t.Log(answered)
+	if models < 100 { // too few to tell
+		return
+	}
 	for _, what := range []string{"tree map", "tree mar", "cut map", "junction mar", "search map", "search mar", "relaxed mar"} {
 		if answered[what] < 10 {
 			t.Errorf("%s answered %d models only", what, answered[what])
 		}
+	}
+}
+
+// hard draws a model that no search solves within a test.
+func hard() *factors.Model {
+	m, r := &factors.Model{States: make([]int, 60)}, rand.New(rand.NewPCG(3, 4))
+	for v := range m.States {
+		m.States[v] = 3
+		for range 4 {
+			f := factors.Factor{Scope: []int{v, (v + 1 + r.IntN(len(m.States)-1)) % len(m.States)}, Table: make([]float64, 9)}
+			for i := range f.Table {
+				f.Table[i] = 2 * r.NormFloat64()
+			}
+			m.Factors = append(m.Factors, f)
+		}
+	}
+	return m
+}
+
+// Where the context ends while an oracle searches, what is known then is the answer.
+func TestSolveStops(t *testing.T) {
+	m := hard()
+	for _, question := range []string{MAP, PR, MAR} {
+		ctx, stop := context.WithCancel(t.Context())
+		reports := 0
+		a, err := Solve(ctx, m, question, Settings{Oracle: Search, Table: 1e4, Bucket: 9, Report: func(*Answer) {
+			if reports++; reports == 2 {
+				stop()
+			}
+		}})
+		stop()
+		if err != nil || a.Exact || reports != 2 || !(a.Value < a.Bound) {
+			t.Errorf("%s: %+v after %d reports, %v", question, a, reports, err)
+		}
+	}
+}
+
+// deaf is a context that ends without an oracle noticing it, until it may.
+type deaf struct {
+	context.Context
+	hears atomic.Bool
+}
+
+func (d *deaf) Err() error {
+	if d.hears.Load() {
+		return d.Context.Err()
+	}
+	return nil
+}
+
+// Where an oracle does not notice that the context ended, the answer is what it reported last; the race detector sees whether what it finds behind the
+// caller touches that.
+func TestSolveLeavesBehind(t *testing.T) {
+	m := hard()
+	for _, question := range []string{MAP, PR} {
+		parent, stop := context.WithCancel(t.Context())
+		ctx := &deaf{Context: parent}
+		begun := sync.OnceFunc(func() { go stop() })
+		a, err := Solve(ctx, m, question, Settings{Oracle: Search, Table: 1e4, Bucket: 9, Report: func(*Answer) { begun() }})
+		if err != nil || a.Exact || !(a.Value < a.Bound) || question == MAP && m.Value(a.States) != a.Value {
+			t.Errorf("%s: %+v, %v", question, a, err)
+		}
+		ctx.hears.Store(true)
 	}
 }

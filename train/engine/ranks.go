@@ -87,9 +87,9 @@ type sharedSums struct {
 	packed   [][]float64 // the weights of each stripe, one after the other
 	gradient []float32   // [Dim] of a step
 	lent     bool        // gradient differs from zero on the support
-	values   []float32   // those of it on the support
+	values   []float32   // those of it on the support, packed
+	spans    []packed    // where these lie in it
 	parts    [][]float32 // gradients of this rank's parts of a batch on a device
-	mine     []float32   // numbers for others
 	message  []byte      // what all ranks tell of a step
 	ends     []int       // where each rank's part of it ends
 	all      []int       // scratch memory: examples

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"sort"
 
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/machine/vec"
@@ -98,39 +99,35 @@ func (e *Engine) tell(ctx context.Context, failed error, each func(rank int, do 
 	return nil
 }
 
-// joinGradients sums the gradients of all lanes in order. With on, they are zero outside it.
+// packed is where w[lo:hi] lies among numbers that are packed, from at on.
+type packed struct{ lo, hi, at int }
+
+// joinGradients sums the gradients of all lanes in order. With on, they are zero outside it, and pass from rank to rank packed.
 func (e *Engine) joinGradients(ctx context.Context, lanes int, on *support) (Gradient, error) {
 	x := &e.shared
 	lo, hi := ranks.Share(e.group, lanes)
 	if x.gradient == nil {
 		x.gradient = make([]float32, e.Scorer.Dim())
 	}
-	values := x.gradient // on the support, one after the other
-	if on == nil {
-		clear(values)
-	} else {
+	values := x.gradient
+	x.spans = append(x.spans[:0], packed{0, len(values), 0})
+	if on != nil {
+		x.spans = x.spans[:0]
 		n := 0
-		on.each(func(lo, hi int) { n += hi - lo })
+		on.each(func(lo, hi int) {
+			x.spans = append(x.spans, packed{lo, hi, n})
+			n += hi - lo
+		})
 		x.values = vec.Grow(x.values, n)
 		values = x.values
-		clear(values)
 	}
-	gradient := func(l int) []float32 {
-		if on == nil {
-			return e.lanes[l].grad
+	err := e.group.Sum(ctx, cut(values), 1, func(k, _ int) error {
+		to := values[k*pieceNumbers : min((k+1)*pieceNumbers, len(values))]
+		if e.group.Rank() == 0 && lo == hi { // others begin with these
+			clear(to)
 		}
-		x.mine = x.mine[:0]
-		on.each(func(lo, hi int) { x.mine = append(x.mine, e.lanes[l].grad[lo:hi]...) })
-		return x.mine
-	}
-	err := e.group.Sum(ctx, cut(values), len(values)/pieceNumbers+1, func(from, to int) error {
-		a, b := from*pieceNumbers, min(to*pieceNumbers, len(values))
 		for l := lo; l < hi; l++ {
-			if g := gradient(l)[a:b]; l == 0 {
-				copy(values[a:b], g)
-			} else {
-				vec.Axpy(1, g, values[a:b])
-			}
+			addPacked(e.lanes[l].grad, x.spans, k*pieceNumbers, to, l == 0)
 		}
 		return nil
 	})
@@ -139,8 +136,25 @@ func (e *Engine) joinGradients(ctx context.Context, lanes int, on *support) (Gra
 	}
 	if on != nil {
 		x.lent = true
-		on.each(func(lo, hi int) { values = values[copy(x.gradient[lo:hi], values):] })
+		for _, s := range x.spans {
+			copy(x.gradient[s.lo:s.hi], values[s.at:])
+		}
 	}
 	e.dense = denseGradient{x.gradient, on}
 	return &e.dense, nil
+}
+
+// addPacked adds g to the packed numbers from at on, or sets them.
+func addPacked(g []float32, spans []packed, at int, to []float32, set bool) {
+	k := sort.Search(len(spans), func(k int) bool { return spans[k].at+spans[k].hi-spans[k].lo > at })
+	for len(to) > 0 {
+		from := g[spans[k].lo+at-spans[k].at : spans[k].hi]
+		n := min(len(from), len(to))
+		if set {
+			copy(to, from)
+		} else {
+			vec.Axpy(1, from[:n], to[:n])
+		}
+		to, at, k = to[n:], at+n, k+1
+	}
 }

@@ -120,24 +120,27 @@ func TestOracleCache(t *testing.T) {
 		return s
 	}
 	const passes = 40
-	never, none := run(&BCPFW{CacheLocal: math.Inf(1)}, passes), run(&BCPFW{}, passes)
-	if all := passes * p.Len(); never.OracleCalls != all || none.OracleCalls != all {
-		t.Errorf("%d and %d oracle calls, want one for each of %d visits", never.OracleCalls, none.OracleCalls, all)
+	none := run(&BCPFW{}, passes)
+	for _, never := range []*BCPFW{{}, {CacheLocal: math.Inf(1)}, {CacheGlobal: math.Inf(1)}} {
+		if calls, all := run(never, passes).OracleCalls, passes*p.Len(); calls != all {
+			t.Errorf("local %v, global %v: %d oracle calls, want one for each of %d visits", never.CacheLocal, never.CacheGlobal, calls, all)
+		}
 	}
 	cached := run(&BCPFW{CacheLocal: 0.25, CacheGlobal: 0.01}, 3*passes)
 	if cached.OracleCalls > none.OracleCalls*3/4 || cached.Gap() > none.Gap() {
 		t.Errorf("with a cache %d calls, gap %g; without %d, %g", cached.OracleCalls, cached.Gap(), none.OracleCalls, none.Gap())
 	}
-	m := &BCPFW{CacheLocal: 1e-30}
-	s := traintest.Start(t, m, p)
-	for k := range 2*everyGap + 1 {
-		if k%everyGap == 0 && len(m.due(p.All())) != p.Len() {
-			t.Errorf("pass %d does not visit all examples", k)
-		}
-		before := s.OracleCalls
-		traintest.Passes(t, m, p, s, 1)
-		if calls := s.OracleCalls - before; k%everyGap == 0 && calls != p.Len() {
-			t.Errorf("pass %d asked %d times, want once for each of %d visits", k, calls, p.Len())
+	for _, m := range []*BCPFW{{CacheLocal: 1e-30}, {CacheGlobal: 1e-30}} {
+		s := traintest.Start(t, m, p)
+		for k := range 2*everyGap + 1 {
+			if k%everyGap == 0 && len(m.due(p.All())) != p.Len() {
+				t.Errorf("pass %d does not visit all examples", k)
+			}
+			before := s.OracleCalls
+			traintest.Passes(t, m, p, s, 1)
+			if calls := s.OracleCalls - before; (calls == p.Len()) != (k%everyGap == 0) {
+				t.Errorf("pass %d asked %d times of %d visits, expected all in every %dth and fewer in others", k, calls, p.Len(), everyGap)
+			}
 		}
 	}
 }

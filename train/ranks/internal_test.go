@@ -188,3 +188,21 @@ func TestWatchOfRankZero(t *testing.T) {
 		}
 	}
 }
+
+// After a loss, a call of the library that does not return ends the process; many short ones do not.
+func TestEndStuck(t *testing.T) {
+	looks, lost := []uint64{1, 3, 4, 4, 5, 5}, errors.New("rank 1 is lost") // before and after a while: two calls, none, and one
+	endStuck(func() uint64 {
+		call := looks[0]
+		looks = looks[1:]
+		return call
+	}, 1, lost, func(err error) {
+		if len(looks) > 0 || !errors.Is(err, lost) || !strings.Contains(err.Error(), "a call of the MPI library does not return") {
+			t.Errorf("%v, with %d looks left", err, len(looks))
+		}
+		lost = nil
+	})
+	if lost != nil {
+		t.Error("it did not end the process")
+	}
+}

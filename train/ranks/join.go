@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/dsp-go/dsp/structured"
 )
@@ -29,10 +30,50 @@ type Member struct {
 // Solo is a process alone.
 func Solo() *Member { return &Member{Group: Alone{}, Here: 1} }
 
-// Join makes this process a member of the group of all that its launcher started; without a launcher, of those that the MPI library knows.
-// interrupt is called when another rank was interrupted.
-func Join(ctx context.Context, from Launcher, interrupt func()) (*Member, error) {
-	g, err := openMPIGroup(from)
+// NotMetError says that the ranks of a run have not all met in time. Until they have, nothing tells one that another is gone.
+type NotMetError struct {
+	Limit time.Duration
+}
+
+func (e *NotMetError) Error() string {
+	return fmt.Sprintf("not all ranks have met within %v: one has died, has stopped, was not started, or is slow to start; %s=5m waits five minutes", e.Limit, StartVariable)
+}
+
+// StartVariable is the environment variable that says how long ranks wait for each other at the start.
+const StartVariable = "DSP_MPI_START"
+
+// startLimit is how long ranks wait for each other at the start: less than a minute, within which a run ends that has lost a rank.
+func startLimit() (time.Duration, error) {
+	text := os.Getenv(StartVariable)
+	if text == "" {
+		return 50 * time.Second, nil
+	}
+	limit, err := time.ParseDuration(text)
+	if err != nil || limit <= 0 {
+		return 0, structured.BadInput("%s is %q, expected a time such as 90s or 5m", StartVariable, text)
+	}
+	return limit, nil
+}
+
+// Join makes this process a member of the group of all that its launcher started; without a launcher, of those that the MPI library knows. It fails with a NotMetError if they
+// do not all come. interrupt is called when another rank was interrupted. end must end the process: it is called when a rank is lost and a call of the library
+// does not return, so that this rank can do nothing more.
+func Join(ctx context.Context, from Launcher, interrupt func(), end func(error)) (*Member, error) {
+	limit, err := startLimit()
+	if err != nil {
+		return nil, err
+	}
+	start, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	m, err := join(start, from, interrupt, end)
+	if err != nil && ctx.Err() == nil && start.Err() != nil {
+		err = &NotMetError{Limit: limit}
+	}
+	return m, err
+}
+
+func join(ctx context.Context, from Launcher, interrupt func(), end func(error)) (*Member, error) {
+	g, err := openMPIGroup(ctx, from)
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +87,23 @@ func Join(ctx context.Context, from Launcher, interrupt func()) (*Member, error)
 		return m, nil
 	}
 	m.watch = &watch{interrupt: interrupt, conns: map[int]net.Conn{}, ended: map[int]chan struct{}{}}
+	m.watch.after = func(lost error) { endStuck(g.inside, longestCall, lost, end) }
 	return m, m.meet(ctx)
+}
+
+// longestCall is how long a call of the library may take after a rank is lost. None of them waits for others, unless the library does.
+const longestCall = 10 * time.Second
+
+// endStuck ends a process that stays in one call of the library for so long.
+func endStuck(inside func() uint64, longest time.Duration, lost error, end func(error)) {
+	for {
+		call := inside()
+		time.Sleep(longest)
+		if call%2 == 1 && inside() == call {
+			end(fmt.Errorf("%w; and a call of the MPI library does not return", lost))
+			return
+		}
+	}
 }
 
 // meet begins the watch.

@@ -21,6 +21,7 @@ type mpiGroup struct {
 }
 
 func (g *mpiGroup) describe() string            { return "" }
+func (g *mpiGroup) inside() uint64              { return 0 }
 func (g *mpiGroup) close(context.Context) error { return nil }
 
-func openMPIGroup(Launcher) (*mpiGroup, error) { return nil, errNoMPI }
+func openMPIGroup(context.Context, Launcher) (*mpiGroup, error) { return nil, errNoMPI }

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"time"
 	"unsafe"
 
@@ -97,19 +98,20 @@ type mpiGroup struct {
 	direct     bool         // calls may come from any thread
 	lost       func() error // why the group can go on no longer; nil: never
 	broken     error
-	own        []byte // scratch memory
+	entries    atomic.Uint64 // into and out of calls of the library: odd inside one
+	own        []byte        // scratch memory
 	traffic    Traffic
 	mu         sync.Mutex // of traffic
 }
 
-// openMPIGroup initialises MPI.
-func openMPIGroup(from Launcher) (*mpiGroup, error) {
+// openMPIGroup initialises MPI, which waits in the library for all ranks. If ctx ends first, that wait stays behind.
+func openMPIGroup(ctx context.Context, from Launcher) (*mpiGroup, error) {
 	l, err := loadLibrary(from)
 	if err != nil {
 		return nil, err
 	}
 	g := &mpiGroup{library: l, calls: make(chan func())}
-	ready := make(chan error)
+	ready := make(chan error, 1)
 	go func() {
 		runtime.LockOSThread() // the thread that initialises MPI is the one that may call it
 		ready <- g.start()
@@ -117,11 +119,28 @@ func openMPIGroup(from Launcher) (*mpiGroup, error) {
 			call()
 		}
 	}()
-	if err := <-ready; err != nil {
+	select {
+	case err = <-ready:
+	case <-ctx.Done():
+		late := lateStart
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			late = 0
+		}
+		select {
+		case err = <-ready:
+		case <-time.After(late):
+			return nil, ctx.Err()
+		}
+	}
+	if err != nil {
 		return nil, fmt.Errorf("%s: %w", l.describe(), err)
 	}
 	return g, nil
 }
+
+// lateStart is how long the start of MPI may go on after an interrupt. Launchers interrupt all ranks when one has died, and kill them soon after; mpirun of Open MPI 4.1.4
+// sometimes hangs when they end by themselves before they have told it that they run.
+const lateStart = 5 * time.Second
 
 func (g *mpiGroup) start() error {
 	found := onHeap[int32](3) // the level of threads that the library provides, of which any will do; the rank; the size
@@ -144,7 +163,9 @@ func onHeap[E any](n int) []E { return make([]E, n) }
 
 // do calls a function of the library on its thread.
 func (g *mpiGroup) do(function uintptr, args ...uintptr) error {
+	g.entries.Add(1)
 	r, _, _ := purego.SyscallN(function, args...)
+	g.entries.Add(1)
 	if code := int32(r); code != 0 {
 		text, n := onHeap[byte](1024), onHeap[int32](1)
 		purego.SyscallN(g.errorString, uintptr(code), address(text), address(n))
@@ -166,34 +187,39 @@ func (g *mpiGroup) begin(keeps [][]byte, bytes int, function uintptr, args ...ui
 	return r, g.do(function, append(args, address(r.memory))...)
 }
 
-// How often wait looks: all the time at first, and then less and less often.
+// A wait that is short is spent looking. Of one that lasts, a rank sleeps: at most this share of the time that it has waited, so that it learns soon of what it
+// waits for. Between two sleeps it looks for a while, since a library takes several looks for a message that it cuts or for one that has steps.
 const (
-	spinning   = 20 * time.Microsecond
-	firstPause = 50 * time.Microsecond
+	untilSleep = 100 * time.Microsecond
+	sleepShare = 8
+	looking    = 50 * time.Microsecond
 	lastPause  = 2 * time.Millisecond
 )
 
-// wait waits until requests are done. It looks often at first, then less often, and leaves the processor to others between looks.
+// wait waits until requests are done.
 func (g *mpiGroup) wait(ctx context.Context, requests ...*request) error {
-	begun, next := time.Now(), firstPause
 	for _, r := range requests {
-		for {
-			if err := g.do(g.test, address(r.memory), address(r.memory[1:]), address(r.memory[2:])); err != nil {
+		begun := time.Now()
+		for awake := begun; ; {
+			done, err := g.look(r)
+			if err != nil {
 				return err
 			}
-			if r.memory[1] != 0 {
+			if done {
 				break
 			}
-			if time.Since(begun) < spinning {
+			yield()
+			now := time.Now()
+			waited := now.Sub(begun)
+			if waited < untilSleep || now.Sub(awake) < looking {
 				continue
 			}
 			if err := g.Ended(ctx); err != nil {
 				return err
 			}
-			pause(next)
-			next = min(2*next, lastPause)
+			pause(min(waited/sleepShare, lastPause))
+			awake = time.Now()
 		}
-		begun, next = time.Now(), firstPause
 		if r.bytes > 0 {
 			g.mu.Lock()
 			g.traffic.Messages++
@@ -202,6 +228,19 @@ func (g *mpiGroup) wait(ctx context.Context, requests ...*request) error {
 		}
 	}
 	return nil
+}
+
+// look asks some times whether a request is done. More often than that is not worth a look at the clock.
+func (g *mpiGroup) look(r *request) (done bool, err error) {
+	for range 8 {
+		if err := g.do(g.test, address(r.memory), address(r.memory[1:]), address(r.memory[2:])); err != nil {
+			return false, err
+		}
+		if r.memory[1] != 0 {
+			return true, nil
+		}
+	}
+	return false, nil
 }
 
 // Ended implements Group. Launchers interrupt all ranks when one has died; a moment later the watch knows of it.
@@ -241,6 +280,9 @@ func (g *mpiGroup) run(ctx context.Context, calls func() error) error {
 	}
 	return g.broken
 }
+
+// inside returns a number that is odd while a call of the library goes on, and the same as long as it is the same call.
+func (g *mpiGroup) inside() uint64 { return g.entries.Load() }
 
 func (g *mpiGroup) Rank() int { return g.rank }
 func (g *mpiGroup) Size() int { return g.size }

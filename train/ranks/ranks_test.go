@@ -25,7 +25,7 @@ import (
 const asRank = "DSP_TEST_AS_RANK"
 
 var programs = map[string]func(ctx context.Context, m *ranks.Member) error{
-	"sums": sums, "gathers": gathers, "disagrees": disagrees, "dies": dies, "fails": fails, "large": large, "pieces": pieces, "stuck": stuck, "refuses": refuses,
+	"sums": sums, "gathers": gathers, "disagrees": disagrees, "dies": dies, "fails": fails, "large": large, "pieces": pieces, "stuck": stuck, "refuses": refuses, "absent": sums,
 }
 
 func TestMain(m *testing.M) {
@@ -35,7 +35,13 @@ func TestMain(m *testing.M) {
 	}
 	ctx, interrupt := signal.NotifyContext(context.Background(), os.Interrupt)
 	from, _ := ranks.Launched()
-	g, err := ranks.Join(ctx, from, interrupt)
+	if os.Getenv(asRank) == "absent" && from.Rank == 1 {
+		_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
+	}
+	g, err := ranks.Join(ctx, from, interrupt, func(err error) {
+		fmt.Printf("stuck: %v\n", err)
+		os.Exit(1)
+	})
 	if err == nil {
 		if err = program(ctx, g); err == nil {
 			err = g.Finish(ctx)
@@ -275,6 +281,24 @@ func TestUnderLaunchers(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// A rank that has stopped before all have met cannot be watched. The others wait for it no longer than they are told, in the library and at the meeting.
+func TestRanksThatDoNotMeet(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range rankstest.Launchers(t) {
+		out, err := l.Run(t, 2, []string{asRank + "=absent", ranks.StartVariable + "=2s"}, self)
+		if err == nil || !strings.Contains(out, "error: not all ranks have met within 2s") {
+			t.Errorf("%s: %v\n%s", l.Name, err, out)
+		}
+	}
+	t.Setenv(ranks.StartVariable, "soon")
+	if _, err := ranks.Join(t.Context(), ranks.Launcher{}, nil, nil); !structured.IsBadInput(err) || !strings.Contains(err.Error(), `DSP_MPI_START is "soon", expected`) {
+		t.Errorf("a start of %q: %v", "soon", err)
 	}
 }
 

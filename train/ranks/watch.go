@@ -18,8 +18,9 @@ import (
 // watch tells every rank when another one ends. Each rank has a connection to rank 0, over which both send a beat from time to time. When a
 // process dies, its system closes the connection; when a machine or a network does, the beats stop. Rank 0 passes on what it learns.
 type watch struct {
-	names     []string // of the ranks, for messages
-	interrupt func()   // is called when another rank was interrupted
+	names     []string         // of the ranks, for messages
+	interrupt func()           // is called when another rank was interrupted
+	after     func(lost error) // goes on beside all else once a rank is lost; nil: nothing
 
 	mu    sync.Mutex
 	lost  *LostError // the first loss
@@ -218,6 +219,9 @@ func (w *watch) lose(rank int, text string, badInput bool) {
 		w.lost = lost
 	}
 	w.mu.Unlock()
+	if first && w.after != nil {
+		go w.after(lost)
+	}
 	if first && len(w.names) > 0 {
 		w.tell(rank, lost.kind(), text)
 	}

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -48,6 +49,7 @@ Text with a token per line and attributes is packed piece by piece, in little me
 			if err != nil {
 				return err
 			}
+			s.NotUTF8.Warn(slog.Default(), c.Train)
 			info, err := os.Stat(out)
 			if err != nil {
 				return err

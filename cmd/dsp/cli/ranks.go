@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 
+	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/train"
 	"github.com/dsp-go/dsp/train/ranks"
 )
@@ -27,8 +28,15 @@ func asRank(ctx context.Context, how string, quiet bool, do func(ctx context.Con
 	}
 	ctx, interrupt := context.WithCancel(ctx)
 	defer interrupt()
-	m, err := ranks.Join(ctx, from, interrupt)
-	if err != nil {
+	m, err := ranks.Join(ctx, from, interrupt, func(err error) {
+		fmt.Fprintf(os.Stderr, "dsp: rank %d: %v\n", from.Rank, err)
+		os.Exit(exitFailed)
+	})
+	notMet := new(ranks.NotMetError)
+	switch {
+	case errors.As(err, &notMet) || ctx.Err() != nil && err != nil || structured.IsBadInput(err):
+		return fmt.Errorf("rank %d: %w", from.Rank, err)
+	case err != nil:
 		return fmt.Errorf("--ranks %s: %w; --ranks off trains in each process on its own", how, err)
 	}
 	stopped := func(err error) bool { return errors.Is(err, context.Canceled) || errors.Is(err, train.ErrInterrupted) }

@@ -38,6 +38,9 @@ model as it is. SIGTERM and SIGINT stop the server when the requests that it has
   dsp serve --model ner=runs/ner --model parser=runs/parser --listen 0.0.0.0:8080 --token-file secret`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if megabytes < 1 || megabytes > mostMegabytes {
+				return structured.BadInput("--max-body %d: expected 1 to %d MiB", megabytes, mostMegabytes)
+			}
 			o.MaxBody = int64(megabytes) << 20
 			if o.Watch != 0 && o.Watch < 100*time.Millisecond {
 				return structured.BadInput("--watch %v: expected 0 (never), or at least 100ms", o.Watch)
@@ -75,7 +78,7 @@ model as it is. SIGTERM and SIGINT stop the server when the requests that it has
 					return err
 				}
 			}
-			ctx, stop := reloading(cmd.Context(), s)
+			ctx, stop := reloading(cmd.Context(), s.ReloadAll)
 			defer stop()
 			return s.Serve(ctx, l)
 		},
@@ -96,6 +99,9 @@ model as it is. SIGTERM and SIGINT stop the server when the requests that it has
 	return cmd
 }
 
+// mostMegabytes bounds --max-body: a model that takes longer bodies would not fit into memory with eight of them.
+const mostMegabytes = 1 << 20
+
 // announce logs the address, and warns if anyone may ask.
 func announce(at net.Addr, token string) {
 	slog.Info("listening", "url", "http://"+at.String()+"/")
@@ -104,8 +110,8 @@ func announce(at net.Addr, token string) {
 	}
 }
 
-// reloading has SIGHUP load the models again, until the context ends.
-func reloading(parent context.Context, s *server.Server) (context.Context, context.CancelFunc) {
+// reloading has SIGHUP load the models again, by reload, until the context ends.
+func reloading(parent context.Context, reload func()) (context.Context, context.CancelFunc) {
 	ctx, stop := context.WithCancel(parent)
 	again := make(chan os.Signal, 1)
 	signal.Notify(again, syscall.SIGHUP)
@@ -116,7 +122,7 @@ func reloading(parent context.Context, s *server.Server) (context.Context, conte
 			case <-ctx.Done():
 				return
 			case <-again:
-				s.ReloadAll()
+				reload()
 			}
 		}
 	}()

@@ -2,6 +2,7 @@ package endtoend
 
 import (
 	"bytes"
+	"compress/gzip"
 	"math"
 	"os"
 	"path/filepath"
@@ -106,15 +107,62 @@ func TestLatin1(t *testing.T) {
 	if !strings.Contains(o.stderr, "not UTF-8") || !strings.Contains(o.stderr, "times=5 first="+latin+":2") || strings.Contains(o.stderr, "u.conll times") {
 		t.Errorf("no word about the encoding, or a wrong one:\n%s", o.stderr)
 	}
+	pack := filepath.Join(t.TempDir(), "l.pack")
+	for _, args := range [][]string{
+		{"data", "pack", "--train", latin, "--out", pack},                   // in pieces
+		{"data", "pack", "--train", latin, "--net", "embed", "--out", pack}, // as a whole
+		{"sweep", "--train", latin, "--dev", latin, "--grid", "reg=1,10", "--passes", "1", "--out", filepath.Join(t.TempDir(), "dev")},
+		{"sweep", "--train", latin, "--folds", "2", "--grid", "reg=1,10", "--passes", "1", "--out", filepath.Join(t.TempDir(), "folds")},
+	} {
+		o := dsp(t, append(args, "--quiet")...).ok()
+		if n := strings.Count(o.stderr, "not UTF-8"); n < 1 || n > 2 || !strings.Contains(o.stderr, "times=5 first="+latin+":2") {
+			t.Errorf("dsp %s: no word about the encoding, or a wrong one:\n%s", strings.Join(args, " "), o.stderr)
+		}
+	}
 }
 
-// A column that a model's template reads and the data lack is named, and so is the template, which is in no file.
+// Compressed data that end too early are said to, once, in words of the file.
+func TestCutShort(t *testing.T) {
+	t.Parallel()
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	if _, err := z.Write([]byte(sentences)); err != nil || z.Close() != nil {
+		t.Fatal(err)
+	}
+	cut := write(t, "cut.conll.gz", packed.String()[:packed.Len()-12])
+	for _, args := range [][]string{{"predict", "--input", cut}, {"eval", "--data", cut}} {
+		o := dsp(t, append(args, "--model", tagger(t))...)
+		o.refused(exitBadInput, "cut.conll.gz: after line ", "the file ends in the middle of gzip data, expected a whole gzip file")
+		if strings.Contains(o.stderr, "EOF") || strings.Count(o.stderr, "\n") != 1 {
+			t.Errorf("dsp %s: %s, expected one line", args[0], o.stderr)
+		}
+	}
+}
+
+// A format without data is not drawn data in its place.
+func TestFormatWithoutData(t *testing.T) {
+	t.Parallel()
+	for format, task := range map[string]string{"coco": "localise", "conllu": "parse", "images": "segment"} {
+		o, _ := begin(t, "--task", task, "--format", format)
+		o.refused(exitBadInput, "--format "+format+" needs training data: give --train FILE")
+	}
+}
+
+// A column that a model's template reads and the data lack is named, and so is the template, which is in no file, and what may make the column.
 func TestMissingColumn(t *testing.T) {
 	t.Parallel()
 	o, run := begin(t, "--train", write(t, "t.conll", "the\tDT\tO\nox\tNN\tB-X\n"), "--columns", "word=0,pos=1,label=2")
 	o.ok()
 	dsp(t, "predict", "--model", run, "--columns", "word=0", "--input", write(t, "n.conll", "ox\n")).refused(exitBadInput,
-		"the model's template:", "column pos, but ", "n.conll has columns 0 word besides the label; --columns says which column it is")
+		"the model's template:", "column pos, but ", "n.conll has columns 0 word besides the label; --columns says which column it is; --tagger MODEL predicts it from the words (pos)")
+	words := write(t, "n.conll", "ox\n")
+	dsp(t, "predict", "--model", run, "--input", words).refused(exitBadInput,
+		"n.conll:1: 1 column, expected 3", "; if there are words alone, give --columns word=0 and --tagger MODEL, which predicts pos")
+	dsp(t, "predict", "--model", run, "--tagger", tagger(t), "--input", words).refused(exitBadInput, "; if there are words alone, give --columns word=0\n")
+	dsp(t, "predict", "--model", run, "--tagger", tagger(t), "--columns", "word=0", "--input", words).ok()
+	o, network := begin(t, "--train", write(t, "t.conll", "the\tDT\tO\nox\tNN\tB-X\n"), "--columns", "word=0,pos=1,label=2", "--net", "embed")
+	o.ok()
+	dsp(t, "predict", "--model", network, "--columns", "word=0", "--input", words).refused(exitBadInput, "; --tagger MODEL predicts it from the words (pos)")
 }
 
 // A run continues in its folder: a file in its place, and another folder for what follows, are refused.
@@ -147,6 +195,22 @@ func TestInitOfAnotherTask(t *testing.T) {
 	}
 }
 
+// A network that cannot read the attributes of a linear model does not start from it, and the message speaks of the model.
+func TestInitOfLinearModel(t *testing.T) {
+	t.Parallel()
+	text := write(t, "new.conll", sentences)
+	o, run := begin(t, "--train", text)
+	o.ok()
+	for _, setting := range []string{"--init", "--prior"} {
+		for _, net := range []string{"rnn", "embed", "cnn"} {
+			o, _ := begin(t, "--train", text, setting, run, "--net", net)
+			o.refused(exitBadInput, "--net "+net+": the model of "+setting+" "+run+" has net linear, whose weights are those of attributes", "use --net linear or deep, or leave out "+setting)
+		}
+	}
+	o, _ = begin(t, "--train", text, "--init", run, "--net", "deep")
+	o.ok()
+}
+
 // A run that is refused late, after the other checks passed, leaves the earlier run in the folder untouched.
 func TestResumeAsAnotherRun(t *testing.T) {
 	t.Parallel()
@@ -168,7 +232,7 @@ func TestBadModel(t *testing.T) {
 		{"cut in the header", broken("head", whole[:100]), "head.safetensors"},
 		{"cut in the weights", broken("tail", whole[:len(whole)-100]), "tail.safetensors"},
 		{"longer", broken("long", append(bytes.Clone(whole), 0)), "long.safetensors"},
-		{"text", broken("text", []byte(sentences)), "text.safetensors"},
+		{"text", broken("text", []byte(sentences)), `text.safetensors: not a safetensors file: it begins with "the\tO\nre", expected the length of a header`},
 		{"another version", broken("other", bytes.Replace(whole, []byte("dsp model 1"), []byte("dsp model 9"), 1)), `"dsp model 9"`},
 	} {
 		t.Run(c.name, func(t *testing.T) {

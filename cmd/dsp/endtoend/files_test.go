@@ -63,6 +63,19 @@ func TestSeveralFiles(t *testing.T) {
 		t.Errorf("eval of both files: %+v, of one with both %+v", parts, whole)
 	}
 
+	for _, flags := range [][]string{{}, {"--json"}, {"--spans"}, {"--force", "--score"}} { // text is read piece by piece, file by file
+		predict := func(input string) string {
+			return dsp(t, with([]string{"predict", "--model", run, "--input", input}, flags...)...).ok().stdout
+		}
+		want := predict(both)
+		for _, input := range []string{filepath.Join(dir, "parts"), one + "," + two, filepath.Join(dir, "parts", "*.conll")} {
+			if predict(input) != want {
+				t.Errorf("predict --input %s %s: other answers than those of one file with both", input, strings.Join(flags, " "))
+			}
+		}
+	}
+	dsp(t, "predict", "--model", run, "--input", filepath.Join(dir, "*.none")).refused(exitBadInput, "--input ", "no file matches")
+
 	x := filepath.Join(dir, "x")
 	dsp(t, "train", "--train", one, "--train", at("bad.conll", "a O\nb\n"), "--out", x).refused(exitBadInput, "bad.conll:2")
 	dsp(t, "train", "--train", one, "--train", at("c.conllu", sampleTreebank), "--out", x).refused(exitBadInput, "a.conll is conll", "c.conllu is conllu")

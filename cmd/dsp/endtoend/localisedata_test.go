@@ -128,7 +128,7 @@ func TestLocaliseRefusals(t *testing.T) {
 		{"candidate outside", []string{"--train", annotated(image, box("1,2,30,40")),
 			"--boxes", write(t, "far.json", `[{"image_id":1,"bbox":[200,1,5,5]}]`)}, []string{"far.json"}},
 		{"truncated XML", []string{"--train", vocFolder(t, "<annotation><filename>a.png</filename><size>"), "--class", "cat"}, []string{"a.xml"}},
-		{"images alone", []string{"--train", filepath.Join(data, "train"), "--task", "localise"}, []string{"images"}},
+		{"images alone", []string{"--train", filepath.Join(data, "train"), "--task", "localise"}, []string{"train: a folder of images alone has no boxes to train on; expected annotations, in the format coco or voc"}},
 		{"other task", []string{"--train", filepath.Join(data, "train.json"), "--task", "tag"}, []string{"--task localise"}},
 		{"text", []string{"--task", "localise", "--train", write(t, "x.conll", sentences)}, []string{"conll", "coco"}},
 		{"cells", []string{"--task", "localise", "--cells", "1", "--search", "windows"}, []string{"--cells 1"}},

@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/dsp-go/dsp/cmd/dsp/cli"
 )
@@ -42,7 +43,13 @@ func runTests(m *testing.M) int {
 		err = os.Setenv(asProgram, "1")
 	}
 	if err == nil {
-		shared, err = os.MkdirTemp("", "dsp-test")
+		err = removeLeftovers(os.TempDir(), time.Now())
+	}
+	if err == nil {
+		shared, err = os.MkdirTemp("", sharedFolders)
+	}
+	if err == nil {
+		err = os.Setenv("TMPDIR", shared) // so that a run that is killed leaves nothing elsewhere
 	}
 	if err == nil {
 		err = hasten()
@@ -53,6 +60,24 @@ func runTests(m *testing.M) int {
 	}
 	defer os.RemoveAll(shared)
 	return m.Run()
+}
+
+// sharedFolders is how the names of folders begin that hold all files of a run of the tests.
+const sharedFolders = "dsp-test"
+
+// removeLeftovers removes such folders of runs that were killed: they are older than a day.
+func removeLeftovers(dir string, now time.Time) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		about, err := e.Info()
+		if err == nil && e.IsDir() && strings.HasPrefix(e.Name(), sharedFolders) && now.Sub(about.ModTime()) > 24*time.Hour {
+			_ = os.RemoveAll(filepath.Join(dir, e.Name()))
+		}
+	}
+	return nil
 }
 
 // hasten makes thousands of short runs take less time, unless the user has said otherwise. A fifth of it would be garbage collection, and a quarter

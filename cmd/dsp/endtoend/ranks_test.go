@@ -97,16 +97,40 @@ func TestRanksTrainTheModelOfOne(t *testing.T) {
 	for i := range 800 {
 		fmt.Fprintf(&lines, "@weight:%d\nA|B\tw=%d:0.5\tx\nB\tw=%d\n?\ty:%d\n\n", 1+i%2, i%50, i%37, i%3)
 	}
-	for path, text := range map[string]string{whole: "U%x[0,word]\nS%x[all..3,word]\nS%length\n", crfsuite: lines.String()} {
+	var table strings.Builder
+	vectors := filepath.Join(files, "vectors.txt")
+	for k, word := range strings.Fields(readFile(t, filepath.Join(drawnText(t), "train.conll"))) {
+		if k%7 == 0 {
+			fmt.Fprintf(&table, "%s %d %d\n", word, k%5, k%3)
+		}
+	}
+	for path, text := range map[string]string{whole: "U%x[0,word]\nS%x[all..3,word]\nS%length\n", crfsuite: lines.String(), vectors: table.String()} {
 		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
 			t.Fatal(err)
 		}
 	}
 	rows := with(text, "--encoder", encodedtest.Folder(t, "bert"), "--encoder-by-reference", "--encoder-layers", "last", "--passes", "2")
-	inShares := []string{"attributes", "attributes of CRFsuite, partial", "segments"}
+	inShares := []string{"attributes", "attributes of CRFsuite, partial", "segments", "continued", "continued, CRFsuite", "taught"}
+	base, baseOfCRFsuite := filepath.Join(files, "base"), filepath.Join(files, "crfsuite")
+	for dir, flags := range map[string][]string{
+		base: with(text, "--method", "lbfgs", "--min-count", "9", "--passes", "2"), baseOfCRFsuite: {"train", "--train", crfsuite, "--partial", "--method", "lbfgs", "--min-count", "30", "--passes", "2"},
+	} {
+		if err := runProgram(with(flags, "--quiet", "--out", dir)...); err != nil {
+			t.Fatal(err)
+		}
+	}
 	runs := map[string][]string{
 		"attributes of CRFsuite, partial": {"train", "--train", crfsuite, "--partial", "--method", "lbfgs", "--passes", "2"},
 		"segments":                        with(text, "--structure", "segments", "--template", whole, "--method", "lbfgs", "--passes", "2"),
+		"continued":                       with(text, "--prior", base, "--method", "lbfgs", "--passes", "2", "--min-count", "2"),
+		"continued, CRFsuite":             {"train", "--train", crfsuite, "--partial", "--init", baseOfCRFsuite, "--method", "lbfgs", "--passes", "2", "--min-count", "20"},
+		"continued, any example":          with(text, "--init", base, "--method", "sgd", "--lr", "0.1", "--batch", "16", "--passes", "2"),
+		"words":                           with(text, "--net", "deep", "--recurrent", "4", "--char-channels", "3", "--hidden", "5", "--method", "adam", "--batch", "32", "--passes", "1"),
+		"words with vectors":              with(text, "--net", "rnn", "--recurrent", "4", "--vectors", vectors, "--method", "adam", "--batch", "32", "--passes", "1"),
+		"vectors beside attributes":       with(text, "--vectors", vectors, "--method", "lbfgs", "--passes", "2"),
+		"a student that reads words":      with(text, "--teacher", base, "--net", "rnn", "--recurrent", "4", "--method", "adam", "--batch", "32", "--passes", "1"),
+		"taught":                          with(text, "--teacher", base, "--teacher-share", "0.5", "--method", "lbfgs", "--passes", "2", "--min-count", "2"),
+		"taught, any example":             with(text, "--teacher", base, "--net", "linear", "--method", "sgd", "--lr", "0.1", "--batch", "16", "--passes", "2"),
 		"attributes":                      with(text, "--method", "owl-qn", "--l1", "0.5", "--passes", "3", "--min-count", "2"),
 		"attributes, any example":         with(text, "--net", "linear", "--method", "sgd", "--lr", "0.1", "--batch", "16", "--passes", "2", "--min-count", "2"),
 		"attributes, snapshots":           with(text, "--net", "linear", "--method", "svrg", "--batch", "16", "--passes", "2"),

@@ -58,7 +58,7 @@ func New(o Options) (*Server, error) {
 	case o.Queue < 1:
 		return nil, structured.BadInput("--queue %d: expected at least 1", o.Queue)
 	case o.MaxBody < 1:
-		return nil, structured.BadInput("--max-body %d: expected at least 1 byte", o.MaxBody)
+		return nil, structured.BadInput("--max-body: %d bytes, expected at least 1", o.MaxBody)
 	case o.Timeout <= 0:
 		return nil, structured.BadInput("--timeout %v: expected more than 0", o.Timeout)
 	case o.Threads < 0:

@@ -46,7 +46,7 @@ func TestCOCO(t *testing.T) {
 	if err != nil || counts != (Counts{Used: 1, None: 1, Several: 1}) || cats[0].ID != 4 {
 		t.Errorf("cats: %v, %+v, %+v", err, counts, cats)
 	}
-	if got := counts.Describe("cat"); got != "1 images with one cat; not used: 1 with several, 1 without" {
+	if got := counts.Describe("cat"); got != "1 image with one cat; not used: 1 with several, 1 without" {
 		t.Error(got)
 	}
 	var b bytes.Buffer

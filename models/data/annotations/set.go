@@ -80,7 +80,11 @@ func (c *Counts) Add(more Counts) {
 
 // Describe puts the counts into words: "120 images with one cat; not used: 3 with several, 877 without".
 func (c Counts) Describe(class string) string {
-	text := fmt.Sprintf("%d images with one %s", c.Used, class)
+	images := "images"
+	if c.Used == 1 {
+		images = "image"
+	}
+	text := fmt.Sprintf("%d %s with one %s", c.Used, images, class)
 	var rest []string
 	for _, r := range []struct {
 		n    int

@@ -135,9 +135,17 @@ func openArchive(r io.Reader, name string) (*zip.Reader, error) {
 	}
 	archive, err := zip.NewReader(bytes.NewReader(content), int64(len(content)))
 	if err != nil {
-		return nil, structured.BadInput("%s: %w, expected an npz archive", name, err)
+		return nil, notArchive(name, err)
 	}
 	return archive, nil
+}
+
+// notArchive is the error for a file that is no npz archive, because of err.
+func notArchive(name string, err error) error {
+	if errors.Is(err, zip.ErrFormat) {
+		return structured.BadInput("%s: not a zip archive, or one that is cut short; expected an npz archive", name)
+	}
+	return structured.BadInput("%s: %w, expected an npz archive", name, err)
 }
 
 type denseReader struct {

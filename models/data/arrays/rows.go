@@ -261,7 +261,7 @@ func openZip(path string) (*zip.Reader, sizedFile, error) {
 	}
 	archive, err := zip.NewReader(f, f.size)
 	if err != nil {
-		return nil, f, errors.Join(structured.BadInput("%s: %w, expected an npz archive", path, err), f.Close())
+		return nil, f, errors.Join(notArchive(path, err), f.Close())
 	}
 	return archive, f, nil
 }

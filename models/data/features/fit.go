@@ -13,6 +13,8 @@ type Options struct {
 	MinCount int // attributes that occur fewer times in the training data are left out
 	HashBits int // > 0: no dictionary for attributes of positions; structured.HashAttribute numbers them below 1<<HashBits
 	Threads  int // 0: all cores; the result does not depend on it
+
+	Known *structured.Dictionary // whose attributes keep their numbers, however rare they are in the training data; nil: none. It is for templates whose columns are fixed
 }
 
 const mostHashBits = 31
@@ -32,11 +34,17 @@ func (t *Template) Fit(d *structured.Dataset, o Options) error {
 		return err
 	}
 	t.fixColumns(d)
-	whole, err := t.fitWhole(d, o.MinCount)
+	known := o.known()
+	whole, err := t.fitWhole(d, known.Segment, o.MinCount)
 	if err != nil {
 		return err
 	}
-	parts, err := t.extract(d.Own(), o.Threads, func() *Extractor { return t.growing(o.HashBits) })
+	parts, err := t.extract(d.Own(), o.Threads, func(part int) *Extractor {
+		if part > 0 { // agree numbers the first part's before the others'
+			return t.growing(o.HashBits, &structured.Dictionary{})
+		}
+		return t.growing(o.HashBits, known)
+	})
 	if err != nil {
 		return err
 	}
@@ -47,15 +55,15 @@ func (t *Template) Fit(d *structured.Dataset, o Options) error {
 		least = 0 // others may have the rest
 	}
 	if o.HashBits == 0 {
-		dictionary.Node = agree(parts, least, nodes)
+		dictionary.Node = agree(parts, known.Node, least, nodes)
 	}
 	if parts[0].edges != nil {
-		dictionary.Edge = agree(parts, least, edges)
+		dictionary.Edge = agree(parts, known.Edge, least, edges)
 	}
 	ofNodes, ofEdges := joined(parts, nodes), joined(parts, edges)
 	if d.Share == nil {
 		d.Attributes, d.EdgeAttributes, d.Dictionary = ofNodes, ofEdges, dictionary
-	} else if err := d.KeepShare(ofNodes, ofEdges, dictionary, o.MinCount); err != nil {
+	} else if err := d.KeepShare(ofNodes, ofEdges, dictionary, known, o.MinCount); err != nil {
 		return err
 	}
 	return t.applyWhole(d, whole, o.Threads)
@@ -70,6 +78,14 @@ func (o Options) check() error {
 		return structured.BadInput("hashed attributes have no counts: a minimum of %d needs a dictionary", o.MinCount)
 	}
 	return nil
+}
+
+// known returns the dictionary whose attributes keep their numbers, which may be empty.
+func (o Options) known() *structured.Dictionary {
+	if o.Known == nil {
+		return &structured.Dictionary{}
+	}
+	return o.Known
 }
 
 // Grow returns an Extractor for data that comes piece by piece, of which d is the first. Its dictionary grows with the attributes that it
@@ -88,14 +104,14 @@ func (t *Template) Grow(d *structured.Dataset, o Options) (*Extractor, error) {
 		return nil, structured.BadInput("%s reads the column known, for which all words of the training data are counted first: data that come piece by piece, as for a pack, cannot have it", t.name)
 	}
 	t.fixColumns(d)
-	return t.growing(o.HashBits), nil
+	return t.growing(o.HashBits, &structured.Dictionary{}), nil
 }
 
-// growing returns an Extractor whose dictionary grows.
-func (t *Template) growing(hashBits int) *Extractor {
-	dictionary := &structured.Dictionary{HashBits: hashBits, Edge: structured.NewAlphabet()}
+// growing returns an Extractor whose dictionary grows from a known one.
+func (t *Template) growing(hashBits int, known *structured.Dictionary) *Extractor {
+	dictionary := &structured.Dictionary{HashBits: hashBits, Edge: known.Edge.Clone()}
 	if hashBits == 0 {
-		dictionary.Node = structured.NewAlphabet()
+		dictionary.Node = known.Node.Clone()
 	}
 	e := newExtractor(t, dictionary)
 	if hashBits == 0 {
@@ -108,7 +124,7 @@ func (t *Template) growing(hashBits int) *Extractor {
 // Apply sets the Attributes and EdgeAttributes of d and its table of segments, numbered by dict, and its Dictionary. Attributes that dict lacks are left
 // out. 0 threads mean all cores; the result does not depend on them.
 func (t *Template) Apply(d *structured.Dataset, dict *structured.Dictionary, threads int) error {
-	parts, err := t.extract(d, threads, func() *Extractor { return t.Bind(dict) })
+	parts, err := t.extract(d, threads, func(int) *Extractor { return t.Bind(dict) })
 	if err != nil {
 		return err
 	}
@@ -125,7 +141,7 @@ type part struct {
 }
 
 // extract splits the examples into parts of about equally many positions, at least one, and extracts their attributes in parallel.
-func (t *Template) extract(d *structured.Dataset, threads int, extractor func() *Extractor) ([]part, error) {
+func (t *Template) extract(d *structured.Dataset, threads int, extractor func(part int) *Extractor) ([]part, error) {
 	positions := d.Positions()
 	parts := make([]part, max(1, min(host.Threads(threads), positions/blockPositions)))
 	cut := func(k int) int { // the first example of part k
@@ -136,16 +152,16 @@ func (t *Template) extract(d *structured.Dataset, threads int, extractor func() 
 		return at
 	}
 	return parts, host.Parallel(len(parts), len(parts), host.None, func(_ struct{}, k int) (err error) {
-		e := extractor()
+		e := extractor(k)
 		parts[k].dictionary = e.dictionary
 		parts[k].nodes, parts[k].edges, err = e.extract(d, cut(k), cut(k+1))
 		return err
 	})
 }
 
-// agree builds one alphabet for all parts from the attributes that occur at least minCount times, in order of first
+// agree builds one alphabet for all parts from the known attributes, with which that of the first part begins, and those that occur at least minCount times, in order of first
 // occurrence. It renumbers the parts' attributes and removes the others.
-func agree(parts []part, minCount int, attributesOf func(*part) (*structured.Sparse, *structured.Alphabet)) *structured.Alphabet {
+func agree(parts []part, known *structured.Alphabet, minCount int, attributesOf func(*part) (*structured.Sparse, *structured.Alphabet)) *structured.Alphabet {
 	_, common := attributesOf(&parts[0])
 	numbers := make([][]int32, len(parts)) // per part: the common number of each of its attributes
 	for k := range parts {
@@ -156,7 +172,7 @@ func agree(parts []part, minCount int, attributesOf func(*part) (*structured.Spa
 		}
 	}
 	if minCount > 1 {
-		common = frequent(common, minCount, parts, numbers, attributesOf)
+		common = frequent(common, known.Len(), minCount, parts, numbers, attributesOf)
 	} else if len(parts) == 1 {
 		return common
 	}
@@ -171,8 +187,8 @@ func agree(parts []part, minCount int, attributesOf func(*part) (*structured.Spa
 	return common
 }
 
-// frequent returns the alphabet of the attributes that occur at least minCount times, and updates numbers to it.
-func frequent(common *structured.Alphabet, minCount int, parts []part, numbers [][]int32,
+// frequent returns the alphabet of the first attributes, which are known, and of those that occur at least minCount times, and updates numbers to it.
+func frequent(common *structured.Alphabet, known, minCount int, parts []part, numbers [][]int32,
 	attributesOf func(*part) (*structured.Sparse, *structured.Alphabet)) *structured.Alphabet {
 	counts := make([]int, common.Len())
 	for k := range parts {
@@ -185,7 +201,7 @@ func frequent(common *structured.Alphabet, minCount int, parts []part, numbers [
 	number := make([]int32, common.Len())
 	for i, name := range common.Names() {
 		number[i] = none
-		if counts[i] >= minCount {
+		if i < known || counts[i] >= minCount {
 			number[i] = kept.Add(name)
 		}
 	}

@@ -28,6 +28,14 @@ func (t *Template) HasWhole() bool {
 	return slices.ContainsFunc(t.lines, func(l line) bool { return l.kind == 'S' })
 }
 
+// LongestWhole returns the most positions of a segment that has attributes of its own; 0 if segments have none.
+func (t *Template) LongestWhole() int {
+	if !t.HasWhole() {
+		return 0
+	}
+	return t.Longest
+}
+
 // checkWhole refuses lines about whole segments where there are none.
 func (t *Template) checkWhole() error {
 	if k := slices.IndexFunc(t.lines, func(l line) bool { return l.kind == 'S' }); k >= 0 && t.Longest == 0 {
@@ -246,14 +254,14 @@ func (w *wholes) values(m *wholeMacro, first, last int, yield func(value string)
 	}
 }
 
-// fitWhole numbers the attributes of the gold segments of d, in the order in which they first occur, that are there at least so many times. Processes that have a share of
-// d number those of all.
-func (t *Template) fitWhole(d *structured.Dataset, least int) (*structured.Alphabet, error) {
-	all := structured.NewAlphabet()
-	w := newWholes(t, all.AddBytes)
-	if w == nil {
+// fitWhole numbers the attributes of the gold segments of d, in the order in which they first occur, that are there at least so many times. They follow those that are
+// known. Processes that have a share of d number those of all.
+func (t *Template) fitWhole(d *structured.Dataset, known *structured.Alphabet, least int) (*structured.Alphabet, error) {
+	if !t.HasWhole() {
 		return nil, nil
 	}
+	all := known.Clone()
+	w := newWholes(t, all.AddBytes)
 	x, first, own := &structured.Sparse{Offsets: []int{0}}, 0, d.Own()
 	if d.Share != nil {
 		first = d.Share.First
@@ -269,12 +277,12 @@ func (t *Template) fitWhole(d *structured.Dataset, least int) (*structured.Alpha
 		counts[a]++
 	}
 	if d.Share != nil {
-		common, _, _, err := d.Share.Agree(all, counts, least)
+		common, _, err := d.Share.Extend(known, all, counts, least)
 		return common, err
 	}
 	kept := structured.NewAlphabet()
 	for a, name := range all.Names() {
-		if counts[a] >= least {
+		if a < known.Len() || counts[a] >= least {
 			kept.Add(name)
 		}
 	}

@@ -1,8 +1,6 @@
 package text
 
 import (
-	"cmp"
-	"maps"
 	"slices"
 
 	"github.com/dsp-go/dsp/structured"
@@ -13,33 +11,25 @@ import (
 const longestWord = 32
 
 // BuildCharacters collects the characters of the words of a data set. Characters seen fewer than minCount times are left out, so that
-// training sees Unknown too. Number 0 is Unknown; the others are sorted from frequent to rare.
+// training sees Unknown too. Number 0 is Unknown; the others are sorted from frequent to rare. Processes that have read the text of their own examples alone count those of all.
 func BuildCharacters(d *structured.Dataset, minCount int) (*structured.Alphabet, error) {
-	words, err := wordsOf(d)
+	words, err := wordsOf(d.Readable())
 	if err != nil {
 		return nil, err
 	}
-	counts := map[rune]int{}
+	c := newCounter()
 	for _, word := range words {
 		for _, r := range word {
-			counts[r]++
+			c.add(string(r))
 		}
 	}
-	runes := slices.SortedFunc(maps.Keys(counts), func(a, b rune) int {
-		return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b))
-	})
-	vocab := structured.NewAlphabet(Unknown)
-	for _, r := range runes {
-		if counts[r] >= minCount {
-			vocab.Add(string(r))
-		}
-	}
-	return vocab, nil
+	return c.vocabulary(d, minCount)
 }
 
-// EncodeCharacters sets d.Characters to the characters of the words, numbered by vocab.
+// EncodeCharacters sets d.Characters to the characters of the words, numbered by vocab. Processes that have read the text of their own examples alone tell each other their numbers.
 func EncodeCharacters(d *structured.Dataset, vocab *structured.Alphabet) error {
-	words, err := wordsOf(d)
+	own := d.Readable()
+	words, err := wordsOf(own)
 	if err != nil {
 		return err
 	}
@@ -62,7 +52,31 @@ func EncodeCharacters(d *structured.Dataset, vocab *structured.Alphabet) error {
 		s.Offsets = append(s.Offsets, len(s.Ids))
 	}
 	d.Characters = s
-	return nil
+	if own == d {
+		return nil
+	}
+	return tellCharacters(d)
+}
+
+// tellCharacters completes the characters of d, of which this process has those of its own words.
+func tellCharacters(d *structured.Dataset) error {
+	own, lengths := d.Characters, make([]int32, d.Positions())
+	mine := ownPositions(d, lengths, 1)
+	for t := range mine {
+		mine[t] = int32(own.Offsets[t+1] - own.Offsets[t])
+	}
+	if err := structured.TellNumbers(d.Share, lengths, mine); err != nil {
+		return err
+	}
+	all := &structured.Segments{Offsets: make([]int, 1, len(lengths)+1), Vocab: own.Vocab}
+	for t, n := range lengths {
+		all.Offsets = append(all.Offsets, all.Offsets[t]+int(n))
+	}
+	all.Ids = make([]int32, all.Offsets[len(lengths)])
+	to := all.Ids[all.Offsets[d.Offsets[d.Share.First]]:all.Offsets[d.Offsets[d.Share.Last]]]
+	copy(to, own.Ids)
+	d.Characters = all
+	return structured.TellNumbers(d.Share, all.Ids, to)
 }
 
 // wordsOf returns the column of words.

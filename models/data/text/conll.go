@@ -118,7 +118,7 @@ func (h *conllHead) setColumns(file string, found int) error {
 		width++ // counts the missing label
 	}
 	if width < narrowest || h.Width > 0 && width != h.Width && !inputsOnly {
-		return structured.BadInput("%s:%d: %s, expected %s", file, h.first, columnCount(found), h.expected())
+		return &NarrowError{found, structured.BadInput("%s:%d: %s, expected %s", file, h.first, columnCount(found), h.expected())}
 	}
 	h.roles = h.Columns.names(width)
 	h.label = slices.Index(h.roles, LabelColumn)
@@ -127,6 +127,14 @@ func (h *conllHead) setColumns(file string, found int) error {
 	}
 	return nil
 }
+
+// A NarrowError is about a file with other columns than those that are read.
+type NarrowError struct {
+	Found int
+	error
+}
+
+func (e *NarrowError) Unwrap() error { return e.error }
 
 // split appends the columns of a line to fields.
 func (h *conllHead) split(fields []string, line string) []string {

@@ -6,17 +6,33 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// AddForms adds to forms what a word of d may be called elsewhere: the word as it is written, and in lower case.
-func AddForms(forms *structured.Alphabet, d *structured.Dataset) {
-	for _, word := range d.Column(WordColumn) {
+// Words returns the distinct words of d in the order of their first occurrences. Processes that have read the text of their own examples alone find those of all.
+func Words(d *structured.Dataset) ([]string, error) {
+	own := d.Readable()
+	distinct := structured.NewAlphabet()
+	for _, word := range own.Column(WordColumn) {
+		distinct.Add(word)
+	}
+	if own != d {
+		var err error
+		if distinct, _, _, err = d.Share.Agree(distinct, make([]int, distinct.Len()), 0); err != nil {
+			return nil, err
+		}
+	}
+	return distinct.Names(), nil
+}
+
+// AddForms adds to forms what words may be called elsewhere: a word as it is written, and in lower case.
+func AddForms(forms *structured.Alphabet, words []string) {
+	for _, word := range words {
 		forms.Intern(word)
 		forms.Intern(strings.ToLower(word))
 	}
 }
 
-// AddKnown adds to a vocabulary of words those words of d that known accepts: each as it is written, or else in lower case.
-func AddKnown(vocab *structured.Alphabet, d *structured.Dataset, known func(word string) bool) {
-	for _, word := range d.Column(WordColumn) {
+// AddKnown adds to a vocabulary of words those of some words that known accepts: each as it is written, or else in lower case.
+func AddKnown(vocab *structured.Alphabet, words []string, known func(word string) bool) {
+	for _, word := range words {
 		if known(word) {
 			vocab.Intern(word)
 		} else if lower := strings.ToLower(word); known(lower) {

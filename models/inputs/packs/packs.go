@@ -12,6 +12,7 @@ import (
 
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/data/formats"
+	"github.com/dsp-go/dsp/models/data/text"
 	"github.com/dsp-go/dsp/models/inputs"
 	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/structured"
@@ -30,6 +31,8 @@ type Summary struct {
 	Positions int `json:"positions"`
 	Labels    int `json:"labels"`
 	inputs.Counts
+
+	NotUTF8 text.NotUTF8 `json:"-"`
 }
 
 // Write writes data with the inputs that were fitted to them, as c says; c is resolved.
@@ -64,6 +67,7 @@ func Write(path string, c *config.Config, d *structured.Dataset, in inputs.Input
 		s.Labels = d.Alphabet.Len()
 	}
 	s.Counts = in.AttributeCounts()
+	s.NotUTF8.Add(d)
 	return s, write(path, c, f, in)
 }
 
@@ -182,7 +186,7 @@ func Stream(ctx context.Context, path string, c *config.Config) (Summary, error)
 	if err := s.finish(f); err != nil {
 		return Summary{}, err
 	}
-	sum := Summary{Examples: s.builder.Examples, Positions: s.builder.Positions, Labels: s.labels.Len()}
+	sum := Summary{Examples: s.builder.Examples, Positions: s.builder.Positions, Labels: s.labels.Len(), NotUTF8: s.foreign}
 	sum.Counts = s.in.AttributeCounts()
 	return sum, write(path, c, f, s.in)
 }

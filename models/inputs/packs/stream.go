@@ -7,6 +7,7 @@ import (
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/data/features"
 	"github.com/dsp-go/dsp/models/data/formats"
+	"github.com/dsp-go/dsp/models/data/text"
 	"github.com/dsp-go/dsp/models/inputs"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/machine/packed"
@@ -25,6 +26,7 @@ type stream struct {
 	extractor *features.Extractor    // of templates, nil before the first block
 	all       *structured.Dictionary // of all attributes that have come
 	counts    [2][]int32             // how often each of positions and of steps occurs, if a minimum is set
+	foreign   text.NotUTF8
 }
 
 // choose chooses the template. Where the settings leave it to the labels, it reads the file for these.
@@ -62,6 +64,7 @@ func (s *stream) add(d *structured.Dataset) error {
 		d.Labels[t] = number[l]
 	}
 	s.columns = d.ColumnNames
+	s.foreign.Add(d)
 	if err := s.attributes(d); err != nil {
 		return err
 	}

@@ -160,7 +160,11 @@ func (p *picture) drawHead(c draw.Canvas) {
 // outcome describes the result of a run.
 func outcome(r Run) (title, finding string) {
 	last := r.Records[len(r.Records)-1]
-	title = fmt.Sprintf("%s, %d passes in %.3g s", r.Name, last.Pass, last.Seconds)
+	passes := "passes"
+	if last.Pass == 1 {
+		passes = "pass"
+	}
+	title = fmt.Sprintf("%s, %d %s in %.3g s", r.Name, last.Pass, passes, last.Seconds)
 	finding = fmt.Sprintf("objective %.4g", float64(last.Objective))
 	if far := aboveOptimum(last); far != "" {
 		finding += record.Certified(", "+far, last.Relaxed)

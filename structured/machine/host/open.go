@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"os"
@@ -43,18 +44,37 @@ func Unpack(f io.ReadCloser, name string) (io.ReadCloser, error) {
 	if bytes.HasPrefix(magic, magicXZ) {
 		z, err := xz.NewReader(buffered)
 		if err != nil {
-			return nil, errors.Join(structured.BadInput("%s: %w", name, err), f.Close())
+			return nil, errors.Join(structured.BadInput("%s: %w", name, sayCut(err, "xz")), f.Close())
 		}
-		return stream{z, f.Close}, nil
+		return stream{unpacker{z, "xz"}, f.Close}, nil
 	}
 	if !bytes.HasPrefix(magic, magicGzip) {
 		return stream{buffered, f.Close}, nil
 	}
 	z, err := gzip.NewReader(buffered)
 	if err != nil {
-		return nil, errors.Join(structured.BadInput("%s: %w", name, err), f.Close())
+		return nil, errors.Join(structured.BadInput("%s: %w", name, sayCut(err, "gzip")), f.Close())
 	}
-	return stream{z, func() error { return errors.Join(z.Close(), f.Close()) }}, nil
+	return stream{unpacker{z, "gzip"}, f.Close}, nil // closing z would say again what reading did
+}
+
+// unpacker decompresses. Where the compressed data end too early, its error says so.
+type unpacker struct {
+	io.Reader
+	kind string
+}
+
+func (u unpacker) Read(p []byte) (int, error) {
+	n, err := u.Reader.Read(p)
+	return n, sayCut(err, u.kind)
+}
+
+// sayCut returns err, or that the file is cut short, where it is an end in the middle of compressed data.
+func sayCut(err error, kind string) error {
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		return fmt.Errorf("the file ends in the middle of %s data, expected a whole %[1]s file; it may be cut short", kind)
+	}
+	return err
 }
 
 type stream struct {

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/ulikunitz/xz"
+
+	"github.com/dsp-go/dsp/structured"
 )
 
 // Any range of a file can be read in any order, compressed or not, and reading beyond the end says so.
@@ -62,19 +64,22 @@ func TestOpenAt(t *testing.T) {
 	}
 }
 
-// Pipes and folders have no ranges.
+// Standard input and folders have no ranges.
 func TestIsFile(t *testing.T) {
 	dir := t.TempDir()
-	path := filepath.Join(dir, "file")
+	path, link := filepath.Join(dir, "file"), filepath.Join(dir, "link")
 	if err := os.WriteFile(path, nil, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	for path, want := range map[string]bool{"-": false, dir: false, path: true} {
+	if err := os.Symlink(path, link); err != nil {
+		t.Skip(err)
+	}
+	for path, want := range map[string]bool{"-": false, dir: false, path: true, link: true} {
 		if is, err := IsFile(path); is != want || err != nil {
 			t.Errorf("%s: %v, %v", path, is, err)
 		}
 	}
-	if _, err := IsFile(filepath.Join(dir, "none")); err == nil {
-		t.Error("a file that is not there is one")
+	if _, err := IsFile(filepath.Join(dir, "none")); !structured.IsBadInput(err) {
+		t.Errorf("a file that is not there: %v, expected bad input", err)
 	}
 }

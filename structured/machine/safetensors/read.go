@@ -116,7 +116,7 @@ func decodeHeader(r io.Reader, size int64) (*File, []named, error) {
 	}
 	length := order.Uint64(prefix[:])
 	if length > maxHeader {
-		return nil, nil, structured.BadInput("header of %d bytes, expected at most %d: not a safetensors file", length, maxHeader)
+		return nil, nil, structured.BadInput("not a safetensors file: it begins with %q, expected the length of a header, at most %d", prefix[:], maxHeader)
 	}
 	if int64(length) > size-8 {
 		return nil, nil, structured.BadInput("cut short: header of %d bytes, only %d are there", length, size-8)
@@ -126,7 +126,7 @@ func decodeHeader(r io.Reader, size int64) (*File, []named, error) {
 		return nil, nil, err
 	}
 	if !utf8.Valid(header) || len(header) == 0 || header[0] != '{' {
-		return nil, nil, structured.BadInput("header is not a JSON object: not a safetensors file")
+		return nil, nil, structured.BadInput("not a safetensors file: its header is not a JSON object")
 	}
 	f, tensors, err := parseHeader(header)
 	if err != nil {
