@@ -147,11 +147,11 @@ func TestPaths(t *testing.T) {
 						t.Errorf("%s: objectives %.12g and %.12g, stated as %.12g and %.12g", what, least, other, a.At(at), b.At(at))
 					}
 					bound := regpath.Bound(a, b, at)
-					if f := min(least, other); f-best.upper > bound*math.Abs(f)*(1+1e-12) {
+					if f := min(least, other); f-best.upper > (bound+0x1p-50)*math.Abs(f) { // differences of close numbers in float64
 						n.high++
 						t.Errorf("%s: the better model is %.12g, %.3g above the optimum, and certified to be %.3g", what, f, (f-best.upper)/math.Abs(f), bound)
 					}
-					if bound > whole*(1+1e-12) {
+					if bound > whole+0x1p-50 {
 						n.high++
 						t.Errorf("%s: the error is up to %.6g, and that of the path was said to be %.6g", what, bound, whole)
 					}
