@@ -83,9 +83,9 @@ func (r *Rounds) Round(ctx context.Context, e *Engine, λ float64, τ float32, b
 	safe := σ == most
 	w, terms := b.Dual()
 	r.begin(e, w)
-	mine := make([]float64, len(terms)) // changes of the terms
+	start, mine := make([]float64, len(terms)), make([]float64, len(terms)) // the terms before the round, and how this rank changes them
 	for k, x := range terms {
-		mine[k] = -*x
+		start[k] = *x
 	}
 	failed := e.apart(func() error {
 		return work(σ, func(examples []int) {
@@ -97,7 +97,7 @@ func (r *Rounds) Round(ctx context.Context, e *Engine, λ float64, τ float32, b
 		})
 	})
 	for k, x := range terms {
-		mine[k] += *x
+		mine[k] = *x - start[k]
 	}
 	c, err := r.exchange(ctx, e, τ, float32(1/σ), w, mine, failed)
 	if err != nil {
@@ -105,13 +105,13 @@ func (r *Rounds) Round(ctx context.Context, e *Engine, λ float64, τ float32, b
 	}
 	rise, sizes := -λ*c.value, []float64{λ * c.size}
 	for k, x := range terms {
-		*x += c.terms[k] - mine[k]
+		*x = start[k] + c.terms[k] // the same bits on all ranks
 		rise, sizes = rise+c.terms[k], append(sizes, *x)
 	}
 	if !safe && rise < -e.Allowance(sizes...) {
 		r.undo(e, w)
 		for k, x := range terms {
-			*x -= c.terms[k]
+			*x = start[k]
 		}
 		b.Restore(r.visited)
 		r.sigma = 0

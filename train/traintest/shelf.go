@@ -2,6 +2,7 @@ package traintest
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 
 	"github.com/dsp-go/dsp/train"
@@ -45,8 +46,19 @@ func (s *Shelf) Refuse(unless bool, name string) {
 	}
 }
 
-// newShelf returns a shelf with everything that a method archives.
-func newShelf(m train.Method) *Shelf {
+// Changed returns the names of what two shelves of the same method hold differently, sorted, except those in but.
+func (s *Shelf) Changed(from *Shelf, but ...string) (names []string) {
+	for name, x := range s.Values {
+		if !slices.Contains(but, name) && !reflect.DeepEqual(x, from.Values[name]) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// NewShelf returns a shelf with everything that a method archives.
+func NewShelf(m train.Method) *Shelf {
 	s := &Shelf{Values: map[string]any{}}
 	m.Archive(s)
 	return s
@@ -54,7 +66,7 @@ func newShelf(m train.Method) *Shelf {
 
 // Mixture returns the value of the best mixture of a method's certificate, without any allowance and ignoring earlier values.
 func Mixture(m train.Method, λ float64) float64 {
-	kept := newShelf(m).Values
+	kept := NewShelf(m).Values
 	value, mix := kept["certificate.values"].([]float64), kept["certificate.mix"].([]float64)
 	d := 0.0
 	for j, q := range mix {
