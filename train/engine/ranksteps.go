@@ -123,10 +123,7 @@ func (e *Engine) joinGradients(ctx context.Context, lanes int, on *support) (Gra
 	}
 	err := e.group.Sum(ctx, cut(values), 1, func(k, _ int) error {
 		to := values[k*pieceNumbers : min((k+1)*pieceNumbers, len(values))]
-		if e.group.Rank() == 0 && lo == hi { // others begin with these
-			clear(to)
-		}
-		for l := lo; l < hi; l++ {
+		for l := lo; l < hi; l++ { // ranks before lane 0 pass on what is there
 			addPacked(e.lanes[l].grad, x.spans, k*pieceNumbers, to, l == 0)
 		}
 		return nil

@@ -61,6 +61,7 @@ func joinedRuns(t *testing.T) map[string]joined {
 		"sgd, an outlier":           {outlier, func() train.Method { return &methods.SGD{} }, 1},
 		"adam, embeddings":          {func() *train.Problem { return batch(embedding(), 50) }, func() train.Method { return &methods.Adam{} }, 2},
 		"adam, net":                 {net, func() train.Method { return &methods.Adam{} }, 2},
+		"adam, small batches":       {func() *train.Problem { return traintest.NetProblem(300, 10, 1) }, func() train.Method { return &methods.Adam{} }, 2}, // the first of three ranks has no shard
 		"prox-linear, batches":      {embedding, func() train.Method { return &methods.BatchProxLinear{ModelBatch: 60} }, 2},
 		"prox-linear, inner steps":  {embedding, func() train.Method { return &methods.BatchProxLinear{ModelBatch: 20, InnerSteps: 3} }, 1},
 		"prox-linear, net":          {net, func() train.Method { return &methods.ProxLinear{} }, 3},
