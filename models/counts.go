@@ -55,6 +55,9 @@ func (m *Model) Counts(ctx context.Context, d *structured.Dataset, threads int) 
 	case d.Labels == nil:
 		return nil, structured.BadInput("%s: no labels to count with", d.Name)
 	}
+	if err := m.complete(d, threads); err != nil {
+		return nil, err
+	}
 	if err := m.accepts(d); err != nil {
 		return nil, err
 	}

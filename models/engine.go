@@ -11,7 +11,7 @@ import (
 	"github.com/dsp-go/dsp/structured/machine/host"
 )
 
-// backend computes what a model predicts, batch by batch in the order of the data: onHost or onDevice.
+// backend computes what a model predicts, batch by batch in the order of the data: onHost, onDevice or onRanks.
 //
 // Three feeders give it data: Predict a whole set; Stream pieces as they come; an Answerer one request after the other.
 type backend interface {
@@ -53,7 +53,10 @@ func (onHost) over(ctx context.Context, m *Model, d *structured.Dataset, threads
 
 // backend returns where the model computes.
 func (m *Model) backend() backend {
-	if m.device != nil {
+	switch {
+	case m.ranks != nil:
+		return m.ranks
+	case m.device != nil:
 		return m.device
 	}
 	return onHost{}
@@ -63,8 +66,10 @@ func (m *Model) backend() backend {
 // depend on the number of threads. It stops at the first error of yield.
 func (m *Model) Predict(ctx context.Context, d *structured.Dataset, o predictions.Options,
 	yield func(i int, p *predictions.Prediction) error) error {
-	if err := m.accepts(d); err != nil {
-		return err
+	if !m.isBare(d) {
+		if err := m.accepts(d); err != nil {
+			return err
+		}
 	}
 	if err := m.allows(o); err != nil {
 		return err
@@ -116,9 +121,12 @@ func (m *Model) OnBounds(report func(predictions.Bounds)) { m.onBounds = report 
 
 // OverPotentials computes the potentials of d batch by batch, with the model's constraints applied, and what work makes of each batch with an
 // oracle, on several threads (0: all cores). It hands the results to use in the order of the data. work must not keep the potentials. On a
-// device, work runs on a single thread of the host.
+// device, work runs on a single thread of the host. Ranks do not share this: each does all of it.
 func OverPotentials[R any](ctx context.Context, m *Model, d *structured.Dataset, threads int,
 	work func(o oracles.Maximiser, examples []int, θ *structured.Potentials) (R, error), use func(r R) error) error {
+	if err := m.complete(d, threads); err != nil {
+		return err
+	}
 	if err := m.accepts(d); err != nil {
 		return err
 	}
@@ -130,6 +138,9 @@ func OverPotentials[R any](ctx context.Context, m *Model, d *structured.Dataset,
 
 // Potentials computes the potentials of all examples of d, with the model's constraints applied as −∞.
 func (m *Model) Potentials(ctx context.Context, d *structured.Dataset, threads int) (*structured.Potentials, error) {
+	if err := m.complete(d, threads); err != nil {
+		return nil, err
+	}
 	if err := m.accepts(d); err != nil {
 		return nil, err
 	}

@@ -66,22 +66,32 @@ func (m *Model) Compare(ctx context.Context, d *structured.Dataset, strict bool,
 	return c.Report(), nil
 }
 
-// Draw draws the predicted outputs of a few examples of d to a .svg, .png or .pdf file.
+// Draw draws the predicted outputs of a few examples of d to a .svg, .png or .pdf file. Of several ranks, rank 0 alone does.
 func (m *Model) Draw(ctx context.Context, d *structured.Dataset, path string) error {
 	task := tasks.Of(&m.Config)
 	if task.Picture == nil {
 		return structured.BadInput("%s: pictures show %s, which --task %s does not predict", path, tasks.Pictured(), m.Config.Task)
 	}
+	if !m.leads() {
+		return nil
+	}
+	if err := m.complete(d, 0); err != nil {
+		return err
+	}
+	m = m.Alone()
 	return task.Picture(d, m.Labels, path, func(some *structured.Dataset, o predictions.Options, yield func(i int, p *predictions.Prediction) error) error {
 		return m.Predict(ctx, some, o, yield)
 	})
 }
 
-// Write writes the predicted outputs for d to files, as the task has it.
+// Write writes the predicted outputs for d to files, as the task has it. Of several ranks, rank 0 alone writes.
 func (m *Model) Write(ctx context.Context, d *structured.Dataset, o predictions.Options, path string) error {
 	write := tasks.Of(&m.Config).Write
 	if write == nil {
 		return structured.BadInput("--to %s: --task %s prints what it predicts", path, m.Config.Task)
+	}
+	if !m.leads() {
+		return m.Predict(ctx, d, o, func(int, *predictions.Prediction) error { return nil })
 	}
 	return write(&m.Config, d, m.Labels, o, path, func(some *structured.Dataset, o predictions.Options, yield func(i int, p *predictions.Prediction) error) error {
 		return m.Predict(ctx, some, o, yield)

@@ -199,6 +199,9 @@ func (m *Model) Divergence(ctx context.Context, d *structured.Dataset, other *Mo
 	if m.device != nil || other.device != nil {
 		return Divergence{}, structured.BadInput("it is for the CPU; use --device cpu")
 	}
+	if err := errors.Join(m.complete(d, threads), other.complete(e, threads)); err != nil {
+		return Divergence{}, err
+	}
 	if err := errors.Join(m.accepts(d), other.accepts(e)); err != nil {
 		return Divergence{}, err
 	}

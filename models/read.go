@@ -47,6 +47,10 @@ func (m *Model) ReadData(r Request) (*structured.Dataset, error) {
 		}
 		return d.Test, m.checkData(d.Test)
 	}
+	bare := m.leavesBare(&s)
+	if bare {
+		s.strip()
+	}
 	if path, err = formats.Expand("data", path, s.Format); err != nil {
 		return nil, err
 	}
@@ -68,6 +72,10 @@ func (m *Model) ReadData(r Request) (*structured.Dataset, error) {
 	if err != nil {
 		return nil, err
 	}
+	if bare {
+		m.ranks.bare[d] = true
+		return d, m.checkData(d)
+	}
 	known, err := m.fits(d)
 	if err == nil && !known {
 		err = strange(path)
@@ -83,8 +91,12 @@ func (m *Model) fits(d *structured.Dataset) (known bool, err error) {
 	if err = m.standardise(d); err == nil {
 		err = m.accepts(d)
 	}
-	sparse := m.Config.L1 > 0 || m.Config.Radius > 0 // such models know few attributes
-	return sparse || d.Attributes == nil || d.Positions() == 0 || knownAttributes(d) > 0, err
+	return d.Attributes == nil || d.Positions() == 0 || !m.knowsNone(knownAttributes(d)), err
+}
+
+// knowsNone reports whether that many attributes that the model knows mean that data are not of its kind. Sparse models know few.
+func (m *Model) knowsNone(known int) bool {
+	return known == 0 && m.Dictionary != nil && m.Config.L1 == 0 && m.Config.Radius == 0
 }
 
 // ReadGiven reads data to be predicted, with what is known of their outputs if o keeps that (predictions.Options.Force). Outputs in text may be known in

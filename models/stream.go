@@ -9,11 +9,11 @@ import (
 
 	"github.com/dsp-go/dsp/models/data/formats"
 	"github.com/dsp-go/dsp/models/data/text"
-	"github.com/dsp-go/dsp/models/inputs"
 	"github.com/dsp-go/dsp/models/predictions"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
 	"github.com/dsp-go/dsp/structured/machine/host"
+	"github.com/dsp-go/dsp/train/ranks"
 )
 
 // Answered is a piece of input with its predictions, as text.
@@ -21,8 +21,8 @@ type Answered struct {
 	Text     []byte
 	Numbers  []int // where in the text to insert the numbers of the examples; a negative place is nowhere
 	Examples int
-	Known    int   // attributes that the model knows
-	Empty    error // why there are no examples, or nil
+	Known    int    // attributes that the model knows
+	Empty    string // why there are no examples
 }
 
 // add adds the prediction for example i of d in a layout.
@@ -33,17 +33,17 @@ func (a *Answered) Add(l predictions.Layout, d *structured.Dataset, i int, p *pr
 }
 
 // Stream answers pieces of input as they come, on several threads (0: all cores), each of which has a worker of its own, and writes the
-// answers in order; it writes what is complete before it waits for more input. It returns the sums over all pieces, without text, and the
-// last reason for an empty one.
-func Stream[P, W any](ctx context.Context, threads int, w io.Writer, next func() (P, bool, error), worker func() W, answer func(W, P) (Answered, error)) (sum Answered, err error) {
-	return streamFrom(ctx, 0, threads, w, next, worker, answer)
+// answers in order; it writes what is complete before it waits for more input. The ranks of a group share the work: rank 0 alone calls next. It returns the sums over
+// all pieces, without text, and the last reason for an empty one.
+func Stream[P, W any](ctx context.Context, g ranks.Group, threads int, w io.Writer, next func() (P, bool, error), worker func() W, answer func(W, P) (Answered, error)) (sum Answered, err error) {
+	return streamFrom(ctx, g, 0, threads, w, next, worker, answer)
 }
 
 // streamFrom is Stream whose first example has a number.
-func streamFrom[P, W any](ctx context.Context, number, threads int, w io.Writer, next func() (P, bool, error), worker func() W, answer func(W, P) (Answered, error)) (sum Answered, err error) {
+func streamFrom[P, W any](ctx context.Context, g ranks.Group, number, threads int, w io.Writer, next func() (P, bool, error), worker func() W, answer func(W, P) (Answered, error)) (sum Answered, err error) {
 	out := bufio.NewWriterSize(w, 1<<16)
-	err = host.InOrder(ctx, threads, next, worker, answer, func(a Answered) error {
-		if a.Empty != nil {
+	err = ranks.InOrder(ctx, g, threads, next, worker, answer, func(a Answered) error {
+		if a.Empty != "" {
 			sum.Empty = a.Empty
 			return nil
 		}
@@ -57,17 +57,14 @@ func streamFrom[P, W any](ctx context.Context, number, threads int, w io.Writer,
 	return sum, err
 }
 
-// Print predicts the data that r names and writes the predictions to w, as newColumnWriter does or newJSONWriter: text piece by piece as it
-// arrives, file by file, other data, and text for a device, as a whole.
-func (m *Model) Print(ctx context.Context, r Request, w io.Writer, o predictions.Options, asJSON bool) error {
-	streams := m.streams(r)
-	if streams && m.device == nil && (!o.EntityF1 || o.EntityThreshold > 0) {
-		return m.printFiles(ctx, r, w, o, asJSON)
-	}
-	d, err := m.ReadGiven(r, o)
-	if err != nil {
-		return err
-	}
+// Arrives reports whether text is predicted piece by piece as it arrives (PrintText): not other data, and not by a device or where all of it decides on each
+// part. They are read whole.
+func (m *Model) Arrives(r Request, o predictions.Options) bool {
+	return m.streams(r) && m.device == nil && (!o.EntityF1 || o.EntityThreshold > 0)
+}
+
+// Print predicts data and writes the predictions to w, as newColumnWriter does or newJSONWriter.
+func (m *Model) Print(ctx context.Context, d *structured.Dataset, w io.Writer, o predictions.Options, asJSON bool) error {
 	if err := predictions.CheckInto(d, o); err != nil {
 		return err
 	}
@@ -82,8 +79,8 @@ func (m *Model) Print(ctx context.Context, r Request, w io.Writer, o predictions
 	return to.Close()
 }
 
-// printFiles is Print of text files.
-func (m *Model) printFiles(ctx context.Context, r Request, w io.Writer, o predictions.Options, asJSON bool) error {
+// PrintText is Print of the text that r names, file by file and piece by piece as it arrives.
+func (m *Model) PrintText(ctx context.Context, r Request, w io.Writer, o predictions.Options, asJSON bool) error {
 	s, err := m.source(r)
 	if err != nil {
 		return err
@@ -94,20 +91,28 @@ func (m *Model) printFiles(ctx context.Context, r Request, w io.Writer, o predic
 	}
 	examples := 0
 	for _, path := range formats.Files(files) {
-		in, err := host.Open(path)
+		n, err := m.printFile(ctx, path, r, w, o, asJSON, examples)
 		if err != nil {
-			return err
-		}
-		if r.Path = path; path == "-" {
-			r.Path = "standard input"
-		}
-		n, err := m.predictText(ctx, in, w, r, o, asJSON, examples)
-		if err := errors.Join(err, in.Close()); err != nil {
 			return err
 		}
 		examples += n
 	}
 	return nil
+}
+
+// printFile is PrintText of one of several files, whose first example has a number. Of several ranks, rank 0 alone opens it.
+func (m *Model) printFile(ctx context.Context, path string, r Request, w io.Writer, o predictions.Options, asJSON bool, number int) (n int, err error) {
+	var in io.ReadCloser
+	if m.leads() {
+		if in, err = host.Open(path); err != nil {
+			return 0, err
+		}
+		defer func() { err = errors.Join(err, in.Close()) }()
+	}
+	if r.Path = path; path == "-" {
+		r.Path = "standard input"
+	}
+	return m.predictText(ctx, in, w, r, o, asJSON, number)
 }
 
 // streams reports whether PredictText reads such data: text with one token or example per line, without dense features beside it.
@@ -146,33 +151,49 @@ func (m *Model) predictText(ctx context.Context, in io.Reader, w io.Writer, r Re
 	if formats.Find(s.Format).Lines {
 		pieces = text.NewLines(in, name)
 	}
-	s.inputs, s.tag = inputs.Inputs{Dictionary: s.inputs.Dictionary, Edges: s.inputs.Edges}, nil // answerers make the others
-	form := m.layout(o, asJSON)
-	first := true
-	next := func() (text.Piece, bool, error) {
+	s.strip() // answerers make the others
+	first, scheme := true, ""
+	next := func() (labelled, bool, error) {
 		p, more, err := pieces.Next()
 		if first && more && err == nil {
 			err = s.refuseProse(p.Text, name)
 			if o.Into != "" && err == nil {
 				if d, err := s.readFrom(bytes.NewReader(p.Text), name); err == nil { // an error comes again, with its line
-					o = m.schemeInto(d, o)
-					form = m.layout(o, asJSON)
+					scheme = m.schemeInto(d, o).Scheme
 				}
 			}
 		}
 		first = false
-		return p, more, err
+		return labelled{p, scheme}, more, err
 	}
-	sum, err := streamFrom(ctx, number, o.Threads, w, next, m.NewAnswerer, func(a *Answerer, p text.Piece) (Answered, error) {
-		return a.label(s, p, o, form)
+	worker := func() *labeller { return &labeller{Answerer: m.NewAnswerer(), options: o, form: m.layout(o, asJSON)} }
+	sum, err := streamFrom(ctx, m.Ranks(), number, o.Threads, w, next, worker, func(l *labeller, p labelled) (Answered, error) {
+		if p.Scheme != "" && p.Scheme != l.options.Scheme {
+			l.options.Scheme = p.Scheme
+			l.form = m.layout(l.options, asJSON)
+		}
+		return l.label(s, p.Piece)
 	})
 	switch {
-	case err == nil && sum.Examples == 0:
-		err = sum.Empty
-	case err == nil && sum.Known == 0 && m.Dictionary != nil && m.Config.L1 == 0 && m.Config.Radius == 0: // sparse models know few attributes
+	case err == nil && sum.Examples == 0 && sum.Empty != "":
+		err = structured.BadInput("%s", sum.Empty)
+	case err == nil && m.knowsNone(sum.Known):
 		err = strange(name)
 	}
 	return sum.Examples, err
+}
+
+// labelled is a piece of text, and the scheme of the entity tags that it gets; empty: that of the options.
+type labelled struct {
+	text.Piece
+	Scheme string
+}
+
+// labeller labels pieces of text. It serves one goroutine at a time.
+type labeller struct {
+	*Answerer
+	options predictions.Options
+	form    predictions.Layout
 }
 
 // schemeInto has tags that replace those of a column written in the column's scheme, unless o names one.
@@ -186,11 +207,12 @@ func (m *Model) schemeInto(d *structured.Dataset, o predictions.Options) predict
 }
 
 // label labels a piece of text.
-func (a *Answerer) label(s source, piece text.Piece, o predictions.Options, form predictions.Layout) (Answered, error) {
+func (l *labeller) label(s source, piece text.Piece) (Answered, error) {
+	a, o := l.Answerer, l.options
 	s.line = piece.Line
 	d, err := s.readFrom(bytes.NewReader(piece.Text), s.Path)
 	if errors.Is(err, host.ErrNoTokens) {
-		return Answered{Empty: err}, nil
+		return Answered{Empty: err.Error()}, nil
 	}
 	if err == nil && o.Force {
 		err = s.keep(d)
@@ -206,7 +228,7 @@ func (a *Answerer) label(s source, piece text.Piece, o predictions.Options, form
 	}
 	to := Answered{Text: make([]byte, 0, 2*len(piece.Text)), Examples: d.Len(), Known: knownAttributes(d)}
 	err = a.predict(d, o, func(i int, p *predictions.Prediction) error {
-		to.Add(form, d, i, p)
+		to.Add(l.form, d, i, p)
 		return nil
 	})
 	return to, err

@@ -13,6 +13,7 @@ import (
 	"github.com/dsp-go/dsp/models/predictions"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/trees"
+	"github.com/dsp-go/dsp/train/ranks"
 )
 
 // Pipeline is a trained pipeline. Many workers may use it at once.
@@ -21,6 +22,7 @@ type Pipeline struct {
 	Fingerprint string // of all its stages
 	stages      map[string]*part
 	encoder     *encoded.Reader // whose rows stages read, or nil
+	ranks       ranks.Group     // that share what it predicts; nil: none do
 }
 
 // part is a trained stage.
@@ -56,6 +58,10 @@ type Worker struct {
 	pipeline  *Pipeline
 	answerers map[string]*models.Answerer
 }
+
+// ShareWith has p share what it predicts with the other ranks of a group, all of which call its methods alike. Rank 0 alone reads the input of PredictText and
+// PredictTreebank.
+func (p *Pipeline) ShareWith(g ranks.Group) { p.ranks = g }
 
 // NewWorker returns a worker.
 func (p *Pipeline) NewWorker() *Worker {

@@ -10,7 +10,7 @@ import (
 	"github.com/dsp-go/dsp/models/data/text"
 	"github.com/dsp-go/dsp/models/data/tokens"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/machine/host"
+	"github.com/dsp-go/dsp/train/ranks"
 )
 
 // Options say how predictions are made and written.
@@ -55,7 +55,7 @@ func write[I any](ctx context.Context, p *Pipeline, next func() (I, bool, error)
 	out := bufio.NewWriterSize(w, 1<<16)
 	sentences := 0
 	var line []byte
-	return host.InOrder(ctx, o.Threads, next, p.NewWorker, predict, func(all []conllu.Sentence) error {
+	return ranks.InOrder(ctx, p.ranks, o.Threads, next, p.NewWorker, predict, func(all []conllu.Sentence) error {
 		for i := range all {
 			s := &all[i]
 			sentences++

@@ -60,80 +60,83 @@ than another beyond that: both take examples as a whole, since their parts depen
   dsp eval --model runs/stones --data test/images --masks test/masks`,
 		Args: more.arguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if pipelines.Is(u.model) {
-				return evaluatePipeline(cmd, &u, goldTokens)
-			}
-			if err := noPipeline(cmd, u.model, "gold-tokens"); err != nil {
-				return err
-			}
-			reviewed, err := more.wanted(strict)
-			if err != nil {
-				return err
-			}
-			defer u.close()
-			if err := settings.OneOf("--decode", decode, decodes); err != nil {
-				return err
-			}
-			if err := errors.Join(checkBeam(beam), checkThreshold(threshold, decode)); err != nil {
-				return err
-			}
-			m, d, err := u.read(cmd.Context(), "--data", true)
-			if err != nil {
-				return err
-			}
-			if t := tasks.Of(&m.Config); !t.Labels {
-				for _, name := range []string{"strict", "labels", "confusion"} {
-					if isSet(cmd, name) {
-						return structured.BadInput("--%s is about the labels of tokens; --task %s predicts %s", name, t.Name, t.Outputs)
+			return u.run(cmd, func() error {
+				if pipelines.Is(u.model) {
+					return evaluatePipeline(cmd, &u, goldTokens)
+				}
+				if err := noPipeline(cmd, u.model, "gold-tokens"); err != nil {
+					return err
+				}
+				reviewed, err := more.wanted(strict)
+				if err != nil {
+					return err
+				}
+				defer u.close()
+				if err := settings.OneOf("--decode", decode, decodes); err != nil {
+					return err
+				}
+				if err := errors.Join(checkBeam(beam), checkThreshold(threshold, decode)); err != nil {
+					return err
+				}
+				m, d, err := u.read(cmd.Context(), "--data", true)
+				if err != nil {
+					return err
+				}
+				if t := tasks.Of(&m.Config); !t.Labels {
+					for _, name := range []string{"strict", "labels", "confusion"} {
+						if isSet(cmd, name) {
+							return structured.BadInput("--%s is about the labels of tokens; --task %s predicts %s", name, t.Name, t.Outputs)
+						}
 					}
 				}
-			}
-			if u := models.UnknownLabels(d, m.Labels); u.Count > 0 {
-				slog.Warn("labels that the model does not know count as errors", "labels", structured.SomeOf(u.Names), "times", u.Count, "first", u.First)
-			}
-			o := tasks.ReportOptions{Labels: labels}
-			if confusion {
-				o.Confusions = shownConfusions
-			}
-			outputs := predictions.Options{Threads: u.Threads, LeastRisk: decode == "risk", Expansion: decode == expansion, EntityF1: decode == entityF1, EntityThreshold: threshold, Beam: beam}
-			given, err := m.ReadBesideWords()
-			if err != nil {
-				return err
-			}
-			given = slices.DeleteFunc(given, m.Tags)
-			if reviewed {
-				if decode != "max" && more.looks() {
-					return structured.BadInput("--decode %s: errors, curves and calibration are of the outputs with the largest score", decode)
+				if u := models.UnknownLabels(d, m.Labels); u.Count > 0 {
+					slog.Warn("labels that the model does not know count as errors", "labels", structured.SomeOf(u.Names), "times", u.Count, "first", u.First)
 				}
-				if beam > 0 && more.looks() {
-					return structured.BadInput("--beam %d: errors, curves and calibration are of what the best labels of the frames read", beam)
+				o := tasks.ReportOptions{Labels: labels}
+				if confusion {
+					o.Confusions = shownConfusions
 				}
-				err := more.run(cmd.Context(), &u, m, d, o, strict, outputs, isSet(cmd, "json"))
-				if err == nil && !isSet(cmd, "json") {
-					sayGiven(given)
+				outputs := predictions.Options{Threads: u.Threads, LeastRisk: decode == "risk", Expansion: decode == expansion, EntityF1: decode == entityF1, EntityThreshold: threshold, Beam: beam}
+				given, err := m.ReadBesideWords()
+				if err != nil {
+					return err
 				}
-				return err
-			}
-			var bounds *predictions.Bounds
-			m.OnBounds(func(s predictions.Bounds) { bounds = &s })
-			report, err := m.ReportOf(cmd.Context(), d, strict, outputs)
-			if err != nil {
-				return err
-			}
-			if isSet(cmd, "json") {
-				return printJSON(os.Stdout, withBounds(report, bounds, given))
-			}
-			if bounds != nil {
-				sayBounds(*bounds)
-			}
-			fmt.Print(report.Text(o))
-			sayGiven(given)
-			return nil
+				given = slices.DeleteFunc(given, m.Tags)
+				if reviewed {
+					if decode != "max" && more.looks() {
+						return structured.BadInput("--decode %s: errors, curves and calibration are of the outputs with the largest score", decode)
+					}
+					if beam > 0 && more.looks() {
+						return structured.BadInput("--beam %d: errors, curves and calibration are of what the best labels of the frames read", beam)
+					}
+					err := more.run(cmd.Context(), &u, m, d, o, strict, outputs, isSet(cmd, "json"))
+					if err == nil && !isSet(cmd, "json") {
+						sayGiven(given)
+					}
+					return err
+				}
+				var bounds *predictions.Bounds
+				m.OnBounds(func(s predictions.Bounds) { bounds = &s })
+				report, err := m.ReportOf(cmd.Context(), d, strict, outputs)
+				if err != nil {
+					return err
+				}
+				if isSet(cmd, "json") {
+					return printJSON(os.Stdout, withBounds(report, bounds, given))
+				}
+				if bounds != nil {
+					sayBounds(*bounds)
+				}
+				fmt.Print(report.Text(o))
+				sayGiven(given)
+				return nil
+			})
 		},
 	}
 	u.addFlags(cmd)
 	cmd.Flags().Var(&fileList{to: &u.Path}, "data", "`FILE,...` with gold labels, one or several (separated by commas, the flag again, a pattern, or a folder of files); builtin for the drawn words, trees, sentence pairs, lines, scenes or graphs")
 	u.taggers.addFlag(cmd)
+	u.sharing.addFlag(cmd)
 	cmd.Flags().BoolVar(&u.Partial, "partial", false, "accept partial gold labels: ? (or _) for any label, A|B for one of these; such tokens, and the entities of their sequences, are not counted")
 	cmd.Flags().StringVar(&decode, "decode", "max", "which outputs to compare: `max|risk|f1|expansion`, as in predict")
 	complete(cmd, "decode", decodes...)

@@ -72,7 +72,7 @@ structures it computes the potentials only. docs/onnx.md describes its inputs.`,
 
 func (u *use) export(cmd *cobra.Command, weights bool, to string) error {
 	if weights {
-		m, err := u.load()
+		m, err := u.load(cmd.Context())
 		if err != nil {
 			return err
 		}

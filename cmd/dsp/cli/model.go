@@ -3,8 +3,10 @@ package cli
 import (
 	"context"
 	"fmt"
+	"io"
 	"log/slog"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -14,6 +16,7 @@ import (
 	"github.com/dsp-go/dsp/models/predictions"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/machine/host"
+	"github.com/dsp-go/dsp/train"
 )
 
 // builtin stands for drawn data where a verb expects a data file.
@@ -24,6 +27,7 @@ type use struct {
 	models.Request // of the data; Partial is for some only
 	model, device  string
 	taggers        taggers // of verbs with --tagger
+	sharing                // of verbs with --ranks
 
 	stop func() // releases the device
 }
@@ -48,7 +52,7 @@ func (u *use) addFlags(cmd *cobra.Command) {
 }
 
 // load reads the model.
-func (u *use) load() (*models.Model, error) {
+func (u *use) load(ctx context.Context) (*models.Model, error) {
 	switch {
 	case u.model == "":
 		return nil, structured.BadInput("no model: give --model FILE, or --model DIR with the folder of a run")
@@ -70,8 +74,11 @@ func (u *use) load() (*models.Model, error) {
 	})
 	m.OnBounds(sayBounds)
 	m.OnExpectedF1(sayExpectedF1)
-	u.stop, err = m.Use(u.device)
-	return m, err
+	u.Threads = u.ownThreads(u.Threads)
+	if u.stop, err = m.Use(u.ownDevice(u.device)); err != nil {
+		return m, err
+	}
+	return m, u.share(ctx, train.FingerprintOf(m.W), m.ShareWith)
 }
 
 // sayBounds says how far outputs may be from the best ones.
@@ -99,7 +106,7 @@ func (u *use) close() {
 
 // read reads the model and the data; flag is the name of the flag that gives the data.
 func (u *use) read(ctx context.Context, flag string, needLabels bool) (*models.Model, *structured.Dataset, error) {
-	m, err := u.load()
+	m, err := u.load(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -114,7 +121,34 @@ func (u *use) readFor(ctx context.Context, m *models.Model, flag string, needLab
 	}
 	r := u.Request
 	r.Labels = needLabels
-	return host.Await(ctx, func() (*structured.Dataset, error) { return m.ReadData(r) })
+	return u.readWith(ctx, func() (*structured.Dataset, error) { return m.ReadData(r) })
+}
+
+// readWith reads data whole, the same on all ranks.
+func (u *use) readWith(ctx context.Context, read func() (*structured.Dataset, error)) (*structured.Dataset, error) {
+	if slices.Contains(formats.Files(u.Path), "-") {
+		if err := u.input(ctx); err != nil {
+			return nil, err
+		}
+	}
+	d, err := host.Await(ctx, read)
+	if err != nil {
+		return nil, err
+	}
+	return d, u.onData(ctx, d)
+}
+
+// readGiven reads data to be predicted, with what is known of their outputs.
+func (u *use) readGiven(ctx context.Context, m *models.Model, o predictions.Options) (*structured.Dataset, error) {
+	return u.readWith(ctx, func() (*structured.Dataset, error) { return m.ReadGiven(u.Request, o) })
+}
+
+// open opens the input, which of several ranks rank 0 alone does.
+func (u *use) open() (io.ReadCloser, error) {
+	if !u.leads() {
+		return io.NopCloser(strings.NewReader("")), nil
+	}
+	return host.Open(u.Path)
 }
 
 // noData is the error for data that no flag gives.

@@ -131,7 +131,11 @@ func predictPipeline(cmd *cobra.Command, u *use, raw *rawText, fill string) (err
 	if err != nil {
 		return err
 	}
-	in, err := host.Open(u.Path)
+	if err := u.sharePipeline(cmd.Context(), p); err != nil {
+		return err
+	}
+	o.Threads = u.ownThreads(u.Threads)
+	in, err := u.open()
 	if err != nil {
 		return err
 	}
@@ -168,6 +172,10 @@ func evaluatePipeline(cmd *cobra.Command, u *use, goldTokens bool) error {
 		return err
 	}
 	ctx := cmd.Context()
+	if err := u.sharePipeline(ctx, p); err != nil {
+		return err
+	}
+	u.Threads = u.ownThreads(u.Threads)
 	scores, err := host.Await(ctx, func() (conll18.Scores, error) {
 		gold, err := pipelines.ReadTreebank(u.Path)
 		if err != nil {
@@ -187,6 +195,11 @@ func evaluatePipeline(cmd *cobra.Command, u *use, goldTokens bool) error {
 	}
 	_, err = fmt.Printf("%s (per cent)\n%s", from, scores.Table())
 	return err
+}
+
+// sharePipeline shares the work of a pipeline, the same on all ranks.
+func (u *use) sharePipeline(ctx context.Context, p *pipelines.Pipeline) error {
+	return u.share(ctx, p.Fingerprint, p.ShareWith)
 }
 
 // pipelineInfo lists the stages of a pipeline.

@@ -16,7 +16,6 @@ import (
 	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/machine/host"
 )
 
 // expansion is the name of alpha-expansion among the ways to decode.
@@ -93,89 +92,98 @@ probability. With --beam it searches for probable strings; with --nbest it lists
   dsp predict --model runs/ladybird --input folder --nbest 3 > boxes.json`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if o.NBest < 0 || o.NBest > mostOutputs {
-				return structured.BadInput("--nbest %d: expected 0 to %d", o.NBest, mostOutputs)
-			}
-			if err := checkBeam(o.Beam); err != nil {
-				return err
-			}
-			if err := settings.OneOf("--decode", decode, decodes); err != nil {
-				return err
-			}
-			if err := checkThreshold(o.EntityThreshold, decode); err != nil {
-				return err
-			}
-			if pipelines.Is(u.model) {
-				return predictPipeline(cmd, &u, &raw, fill)
-			}
-			if err := noPipeline(cmd, u.model, "fill"); err != nil {
-				return err
-			}
-			o.LeastRisk, o.Expansion, o.EntityF1 = decode == "risk", decode == expansion, decode == entityF1
-			if err := checkPrinted(cmd, to, picture); err != nil {
-				return err
-			}
-			if err := checkSpans(cmd, &o); err != nil {
-				return err
-			}
-			if err := checkInto(cmd, o); err != nil {
-				return err
-			}
-			if err := asked.check(cmd, &o); err != nil {
-				return err
-			}
-			if err := raw.refusals(cmd); err != nil {
-				return err
-			}
-			if skipBad {
-				u.Skip = func(err error) { slog.Warn("an image is left out", "reason", err) }
-			}
-			defer u.close()
-			m, err := u.load()
-			if err != nil {
-				return err
-			}
-			if skipBad && !slices.Contains(formats.Find(formats.Images).Tasks, m.Config.Task) && !slices.Contains(formats.Find(formats.Lines).Tasks, m.Config.Task) {
-				return structured.BadInput("--skip-bad leaves out images of a folder; a model of --task %s reads none", m.Config.Task)
-			}
-			if err := m.CheckEntities(o); err != nil {
-				return err
-			}
-			o.Threads = u.Threads
-			asJSON := isSet(cmd, "json")
-			if cmd.Flags().Changed("truncate") && !m.Truncates() {
-				return structured.BadInput("--truncate is for cuts, which this model's outputs are not found with")
-			}
-			if asked.selected > 0 {
-				return asked.run(cmd.Context(), &u, m, truncate, o.Entropy, asJSON)
-			}
-			o.Probability = o.Probability || to != "" && tasks.Of(&m.Config).Labels
-			if err := m.CheckQuestions(o); err != nil {
-				return err
-			}
-			warnUncalibrated(m, o)
-			o.Probability = o.Probability || asJSON
-			o.Exact = !truncate
-			if raw.on {
-				return raw.predict(cmd, &u, m, o, asJSON, picture)
-			}
-			if to != "" {
-				if picture != "" {
-					return structured.BadInput("--to %s and --picture %s: give one of the two", to, picture)
+			return u.run(cmd, func() error {
+				if o.NBest < 0 || o.NBest > mostOutputs {
+					return structured.BadInput("--nbest %d: expected 0 to %d", o.NBest, mostOutputs)
 				}
-				return u.writeTo(cmd, m, o, to, asJSON)
-			}
-			if picture != "" {
-				d, err := u.readFor(cmd.Context(), m, "--input", false)
+				if err := checkBeam(o.Beam); err != nil {
+					return err
+				}
+				if err := settings.OneOf("--decode", decode, decodes); err != nil {
+					return err
+				}
+				if err := checkThreshold(o.EntityThreshold, decode); err != nil {
+					return err
+				}
+				if pipelines.Is(u.model) {
+					return predictPipeline(cmd, &u, &raw, fill)
+				}
+				if err := noPipeline(cmd, u.model, "fill"); err != nil {
+					return err
+				}
+				o.LeastRisk, o.Expansion, o.EntityF1 = decode == "risk", decode == expansion, decode == entityF1
+				if err := checkPrinted(cmd, to, picture); err != nil {
+					return err
+				}
+				if err := checkSpans(cmd, &o); err != nil {
+					return err
+				}
+				if err := checkInto(cmd, o); err != nil {
+					return err
+				}
+				if err := asked.check(cmd, &o); err != nil {
+					return err
+				}
+				if err := raw.refusals(cmd); err != nil {
+					return err
+				}
+				if skipBad {
+					u.Skip = func(err error) { slog.Warn("an image is left out", "reason", err) }
+				}
+				defer u.close()
+				m, err := u.load(cmd.Context())
 				if err != nil {
 					return err
 				}
-				return m.Draw(cmd.Context(), d, picture)
-			}
-			if u.Path == "" {
-				return noData("--input")
-			}
-			return m.Print(cmd.Context(), u.Request, os.Stdout, o, asJSON)
+				if skipBad && !slices.Contains(formats.Find(formats.Images).Tasks, m.Config.Task) && !slices.Contains(formats.Find(formats.Lines).Tasks, m.Config.Task) {
+					return structured.BadInput("--skip-bad leaves out images of a folder; a model of --task %s reads none", m.Config.Task)
+				}
+				if err := m.CheckEntities(o); err != nil {
+					return err
+				}
+				o.Threads = u.Threads
+				asJSON := isSet(cmd, "json")
+				if cmd.Flags().Changed("truncate") && !m.Truncates() {
+					return structured.BadInput("--truncate is for cuts, which this model's outputs are not found with")
+				}
+				if asked.selected > 0 {
+					return asked.run(cmd.Context(), &u, m, truncate, o.Entropy, asJSON)
+				}
+				o.Probability = o.Probability || to != "" && tasks.Of(&m.Config).Labels
+				if err := m.CheckQuestions(o); err != nil {
+					return err
+				}
+				warnUncalibrated(m, o)
+				o.Probability = o.Probability || asJSON
+				o.Exact = !truncate
+				if raw.on {
+					return raw.predict(cmd, &u, m, o, asJSON, picture)
+				}
+				if to != "" {
+					if picture != "" {
+						return structured.BadInput("--to %s and --picture %s: give one of the two", to, picture)
+					}
+					return u.writeTo(cmd, m, o, to, asJSON)
+				}
+				if picture != "" {
+					d, err := u.readFor(cmd.Context(), m, "--input", false)
+					if err != nil {
+						return err
+					}
+					return m.Draw(cmd.Context(), d, picture)
+				}
+				if u.Path == "" {
+					return noData("--input")
+				}
+				if m.Arrives(u.Request, o) {
+					return m.PrintText(cmd.Context(), u.Request, os.Stdout, o, asJSON)
+				}
+				d, err := u.readGiven(cmd.Context(), m, o)
+				if err != nil {
+					return err
+				}
+				return m.Print(cmd.Context(), d, os.Stdout, o, asJSON)
+			})
 		},
 	}
 	u.addFlags(cmd)
@@ -184,6 +192,7 @@ probability. With --beam it searches for probable strings; with --nbest it lists
 	raw.addFlags(cmd)
 	flags.StringVar(&fill, "fill", "", "with a pipeline: the `FIELDS` of words to predict, with commas between them; the others stay as the input has them; empty: "+strings.Join(pipelines.Filled, ","))
 	u.taggers.addFlag(cmd)
+	u.sharing.addFlag(cmd)
 	flags.StringVar(&o.Into, "into", "", "write the label in place of the column `NAME` of the input, such as upos or label, not after the last column")
 	flags.StringVar(&o.Scheme, "scheme", "", "write entity tags in this scheme: `iob1|iob2|bioes`; empty: with --into that of the column, as its beginning shows it, otherwise that of the model's labels")
 	complete(cmd, "scheme", "iob1", "iob2", "bioes")
@@ -285,7 +294,7 @@ func (u *use) writeTo(cmd *cobra.Command, m *models.Model, o predictions.Options
 	if u.Path == "" {
 		return noData("--input")
 	}
-	d, err := host.Await(cmd.Context(), func() (*structured.Dataset, error) { return m.ReadGiven(u.Request, o) })
+	d, err := u.readGiven(cmd.Context(), m, o)
 	if err != nil {
 		return err
 	}

@@ -2,12 +2,24 @@ package cli
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
+	"slices"
+	"strings"
 
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/dsp-go/dsp/models/config"
+	"github.com/dsp-go/dsp/models/settings"
+	"github.com/dsp-go/dsp/nets/kernels"
+	"github.com/dsp-go/dsp/oracles/chain"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/machine/host"
 	"github.com/dsp-go/dsp/train"
 	"github.com/dsp-go/dsp/train/ranks"
 )
@@ -37,7 +49,7 @@ func asRank(ctx context.Context, how string, quiet bool, do func(ctx context.Con
 	case errors.As(err, &notMet) || ctx.Err() != nil && err != nil || structured.IsBadInput(err):
 		return fmt.Errorf("rank %d: %w", from.Rank, err)
 	case err != nil:
-		return fmt.Errorf("--ranks %s: %w; --ranks off trains in each process on its own", how, err)
+		return fmt.Errorf("--ranks %s: %w; --ranks off leaves each process on its own", how, err)
 	}
 	stopped := func(err error) bool { return errors.Is(err, context.Canceled) || errors.Is(err, train.ErrInterrupted) }
 	if m.Size() == 1 {
@@ -57,7 +69,7 @@ func asRank(ctx context.Context, how string, quiet bool, do func(ctx context.Con
 	to := newLog(os.Stderr, level)
 	to.who = who
 	slog.SetDefault(slog.New(to))
-	slog.Info("several processes train together", "ranks", m.Size(), "library", m.Library, "launcher", orUnknown(m.Launcher))
+	slog.Info("several processes work together", "ranks", m.Size(), "library", m.Library, "launcher", orUnknown(m.Launcher))
 	if m.Warning != "" {
 		slog.Warn(m.Warning)
 	}
@@ -82,9 +94,127 @@ func orUnknown(name string) string {
 	return name
 }
 
-// warnOfRanks says that a verb does not share its work among the processes that a launcher started.
+// verbsOfRanks are the verbs that share their work among the processes that a launcher started.
+var verbsOfRanks = []string{"train", "predict", "eval"}
+
+// warnOfRanks says that a verb does not share its work.
 func warnOfRanks(verb string) {
-	if from, several := ranks.Launched(); several && verb != "train" && from.Rank == 0 {
-		slog.Warn(fmt.Sprintf("%s started several processes, and dsp %s runs in each of them: only dsp train shares its work", from.Name, verb))
+	if from, several := ranks.Launched(); several && !slices.Contains(verbsOfRanks, verb) && from.Rank == 0 {
+		slog.Warn(fmt.Sprintf("%s started several processes, and dsp %s runs in each of them: only dsp %s share their work", from.Name, verb, strings.Join(verbsOfRanks, ", ")))
 	}
+}
+
+// sharing holds the flag of verbs that use a model on several ranks.
+type sharing struct {
+	how    string
+	member *ranks.Member // nil for a process alone
+}
+
+func (s *sharing) addFlag(cmd *cobra.Command) {
+	values := []string{"auto", "mpi", "off"}
+	cmd.Flags().StringVar(&s.how, "ranks", "auto", "share the work with the processes that mpirun started, or do all of it in each of them: `"+strings.Join(values, "|")+"`; auto: share if it started several")
+	complete(cmd, "ranks", values...)
+}
+
+// run runs a verb as one of several ranks, which all have the same flags, and of which rank 0 alone prints.
+func (s *sharing) run(cmd *cobra.Command, do func() error) error {
+	if err := settings.OneOf("--ranks", s.how, []string{"auto", "mpi", "off"}); err != nil {
+		return err
+	}
+	return asRank(cmd.Context(), s.how, isSet(cmd, "quiet"), func(ctx context.Context, m *ranks.Member) error {
+		if s.member = m; m == nil {
+			return do()
+		}
+		if m.Rank() > 0 {
+			nowhere, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+			if err != nil {
+				return err
+			}
+			defer nowhere.Close()
+			os.Stdout = nowhere
+		}
+		cmd.SetContext(ctx)
+		facts := [][2]string{{"version", version()}, {"vector instructions", chain.Vector()}, {"matrix products", kernels.CurrentBLAS().Name()}}
+		cmd.Flags().Visit(func(f *pflag.Flag) {
+			if f.Name != "threads" && f.Name != "quiet" {
+				facts = append(facts, [2]string{"--" + f.Name, f.Value.String()})
+			}
+		})
+		if err := m.Agree(ctx, facts); err != nil {
+			return err
+		}
+		return do()
+	})
+}
+
+// several reports whether other ranks share the work, and leads whether this process writes files.
+func (s *sharing) several() bool { return s.member != nil }
+func (s *sharing) leads() bool   { return s.member == nil || s.member.Rank() == 0 }
+
+// share shares the work of a model, which must be the same on all ranks.
+func (s *sharing) share(ctx context.Context, fingerprint string, with func(g ranks.Group)) error {
+	if !s.several() {
+		return nil
+	}
+	with(s.member)
+	return s.member.Agree(ctx, [][2]string{{"a model with fingerprint", fingerprint}})
+}
+
+// onData refuses ranks that have read other data.
+func (s *sharing) onData(ctx context.Context, d *structured.Dataset) error {
+	if !s.several() {
+		return nil
+	}
+	text := sha256.New()
+	for _, column := range d.Columns {
+		for _, cell := range column {
+			fmt.Fprintf(text, "%q", cell)
+		}
+	}
+	return s.member.Agree(ctx, [][2]string{{"data", fmt.Sprintf("%s with fingerprint %s-%x", d.Name, train.Fingerprint(d), text.Sum(nil)[:4])}})
+}
+
+// ownThreads returns how many threads a rank takes if nobody says: its share of the machine's.
+func (s *sharing) ownThreads(given int) int {
+	if given != 0 || !s.several() {
+		return given
+	}
+	return max(1, host.Threads(0)/s.member.Here)
+}
+
+// ownDevice returns the device of a rank: if the name has no number, that of its place among the ranks of its machine.
+func (s *sharing) ownDevice(name string) string {
+	if s.several() && name == config.CUDA {
+		return fmt.Sprintf("%s:%d", name, s.member.Local)
+	}
+	return name
+}
+
+// input gives all ranks what rank 0 has on standard input, where a verb reads it whole.
+func (s *sharing) input(ctx context.Context) error {
+	if !s.several() {
+		return nil
+	}
+	text, err := host.Await(ctx, func() ([]byte, error) {
+		if !s.leads() {
+			return nil, nil
+		}
+		return io.ReadAll(os.Stdin)
+	})
+	if err != nil {
+		return structured.BadInput("standard input: %w", err)
+	}
+	if text, err = ranks.Lead(ctx, s.member, text); err != nil {
+		return err
+	}
+	file, err := os.CreateTemp("", "dsp-input-*")
+	if err != nil {
+		return err
+	}
+	_ = os.Remove(file.Name()) // it stays until it is closed
+	if _, err = file.Write(text); err == nil {
+		_, err = file.Seek(0, io.SeekStart)
+	}
+	os.Stdin = file
+	return err
 }

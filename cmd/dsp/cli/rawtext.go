@@ -11,7 +11,6 @@ import (
 	"github.com/dsp-go/dsp/models/predictions"
 	"github.com/dsp-go/dsp/models/predictions/rawtext"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/machine/host"
 )
 
 // rawText holds the flags for input that is raw text.
@@ -75,7 +74,7 @@ func (t *rawText) predict(cmd *cobra.Command, u *use, m *models.Model, o predict
 	if err != nil {
 		return err
 	}
-	in, err := host.Open(u.Path)
+	in, err := u.open()
 	if err != nil {
 		return err
 	}
@@ -87,6 +86,9 @@ func (t *rawText) predict(cmd *cobra.Command, u *use, m *models.Model, o predict
 	rules := tokens.Rules{Splitter: tokens.Unicode{}, Lines: t.lines}
 	if t.pretokenised {
 		rules.Splitter, rules.Whole = tokens.Blanks{}, true
+	}
+	if picture != "" && !u.leads() {
+		return nil
 	}
 	if picture != "" {
 		d, err := r.Read(in, name, rules)

@@ -117,16 +117,20 @@ func (r *reviews) run(ctx context.Context, u *use, m *models.Model, d *structure
 	}
 	if r.calibration != "" {
 		c := found.Calibration(m.Temper(), !m.Uncalibrated())
-		if err := c.Write(r.calibration); err != nil {
-			return err
+		if u.leads() {
+			if err := c.Write(r.calibration); err != nil {
+				return err
+			}
 		}
 		text.WriteString("\n" + c.String() + "\n")
 		all.Members = append(all.Members, review.Member{Name: "calibration", Value: c})
 	}
 	if r.curve != "" {
 		c := found.Curve()
-		if err := c.Write(r.curve); err != nil {
-			return err
+		if u.leads() {
+			if err := c.Write(r.curve); err != nil {
+				return err
+			}
 		}
 		text.WriteString("\n" + c.String() + "\n")
 		all.Members = append(all.Members, review.Member{Name: "pr_curve", Value: c})

@@ -82,8 +82,10 @@ func (s *spreads) add(ctx context.Context, u *use, m *models.Model, sample *inte
 		if err != nil {
 			return err
 		}
-		if err := exchange.WriteCounts(m, c, s.counts); err != nil {
-			return err
+		if u.leads() {
+			if err := exchange.WriteCounts(m, c, s.counts); err != nil {
+				return err
+			}
 		}
 		worst := c.Largest()
 		fmt.Fprintf(text, "\ncounts of %d examples: %s; observed and expected differ by at most %.6g\n", c.Examples, s.counts, worst)
@@ -129,7 +131,7 @@ func (s *spreads) other(ctx context.Context, u *use, m *models.Model, d *structu
 		return nil, nil, structured.BadInput("--against: %w", err)
 	}
 	defer v.close()
-	other, err := v.load()
+	other, err := v.load(ctx)
 	if err != nil {
 		return nil, nil, err
 	}

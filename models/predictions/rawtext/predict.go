@@ -21,7 +21,7 @@ type Options struct {
 	Rules  tokens.Rules
 	JSON   bool // an object per sentence
 	Inline bool // the text with its entities marked, or with every token marked if the labels are no entity tags
-	Whole  bool // read the whole text before predicting, as a GPU needs
+	Whole  bool // read the whole text before predicting, as a GPU needs; of several ranks, each predicts a part of it
 }
 
 // Predict labels the sentences of r, whose name is for messages, and writes them to w: words with their labels in columns, CoNLL-U, entities,
@@ -36,30 +36,42 @@ func (r *Reader) Predict(ctx context.Context, in io.Reader, name string, w io.Wr
 	}
 	next := tokens.NewPieces(in, name, o.Rules).Next
 	if o.Whole {
-		next = wholeOf(next)
+		parts := 1
+		if g := r.model.Ranks(); g != nil {
+			parts = g.Size()
+		}
+		next = inParts(next, parts)
 	}
-	_, err := models.Stream(ctx, o.Threads, w, next, func() *labeller { return r.newLabeller(ctx, name, o) }, (*labeller).label)
+	_, err := models.Stream(ctx, r.model.Ranks(), o.Threads, w, next, func() *labeller { return r.newLabeller(ctx, name, o) }, (*labeller).label)
 	return err
 }
 
-// wholeOf returns all pieces as one.
-func wholeOf(pieces func() (tokens.Piece, bool, error)) func() (tokens.Piece, bool, error) {
-	read := false
+// inParts returns all pieces as so many, or fewer.
+func inParts(pieces func() (tokens.Piece, bool, error), parts int) func() (tokens.Piece, bool, error) {
+	var all []tokens.Piece
+	read, next := false, 0
 	return func() (tokens.Piece, bool, error) {
-		whole := tokens.Piece{Line: 1}
-		if read {
-			return whole, false, nil
-		}
-		read = true
-		var text strings.Builder
-		for {
+		for !read {
 			p, more, err := pieces()
-			if err != nil || !more {
-				whole.Text = text.String()
-				return whole, true, err
+			if err != nil {
+				return p, false, err
 			}
+			if read = !more; more {
+				all = append(all, p)
+			}
+		}
+		if parts = min(parts, len(all)); next == parts {
+			return tokens.Piece{}, false, nil
+		}
+		some := all[len(all)*next/parts : len(all)*(next+1)/parts]
+		next++
+		part := some[0]
+		var text strings.Builder
+		for _, p := range some {
 			text.WriteString(p.Text)
 		}
+		part.Text = text.String()
+		return part, true, nil
 	}
 }
 
@@ -78,12 +90,12 @@ type answer func(d *structured.Dataset, o predictions.Options, yield func(i int,
 
 func (r *Reader) newLabeller(ctx context.Context, name string, o Options) *labeller {
 	l := &labeller{Reader: r, name: name, options: o, predict: r.model.NewAnswerer().Predict}
-	if o.Whole {
+	if alone := r.model.Alone(); o.Whole {
 		l.predict = func(d *structured.Dataset, o predictions.Options, yield func(i int, p *predictions.Prediction) error) error {
 			if err := r.model.MakeInputs(d, o.Threads); err != nil {
 				return err
 			}
-			return r.model.Predict(ctx, d, o, yield)
+			return alone.Predict(ctx, d, o, yield)
 		}
 	}
 	o.Uncalibrated = r.model.Uncalibrated()

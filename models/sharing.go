@@ -1,0 +1,217 @@
+package models
+
+import (
+	"context"
+	"slices"
+
+	"github.com/dsp-go/dsp/models/inputs"
+	"github.com/dsp-go/dsp/models/predictions"
+	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/machine/host"
+	"github.com/dsp-go/dsp/train/ranks"
+)
+
+// Several ranks share what a model predicts. All run the same verb with the same model. Data that are read whole every rank reads, but for the inputs that are made of
+// text (attributes, the rows of an encoder): each makes those of the examples that it answers. Text that is answered as it arrives rank 0 alone reads. All have all answers, so what comes after them is the
+// same everywhere; rank 0 alone writes.
+
+// onRanks is the backend of a model that several ranks share. Each computes on its host, or on its device.
+type onRanks struct {
+	ranks.Group
+	bare  map[*structured.Dataset]bool // data whose inputs are not made yet
+	parts map[part]*structured.Dataset // that this rank's device has
+}
+
+// part are some examples of a data set, first to last−1.
+type part struct {
+	of          *structured.Dataset
+	first, last int
+}
+
+// ShareWith has m share what it predicts with the other ranks of a group, all of which call its methods alike. Nil, or a group of one, ends that. Data are read after it.
+func (m *Model) ShareWith(g ranks.Group) {
+	m.ranks = nil
+	if g != nil && g.Size() > 1 {
+		m.ranks = &onRanks{Group: g, bare: map[*structured.Dataset]bool{}, parts: map[part]*structured.Dataset{}}
+	}
+}
+
+// Ranks returns the ranks that share what m predicts; nil if there is one.
+func (m *Model) Ranks() ranks.Group {
+	if m.ranks == nil {
+		return nil
+	}
+	return m.ranks.Group
+}
+
+// leads reports whether this process writes what m predicts.
+func (m *Model) leads() bool { return m.ranks == nil || m.ranks.Rank() == 0 }
+
+// Alone returns m as a model whose work this process does not share.
+func (m *Model) Alone() *Model {
+	if m.ranks == nil {
+		return m
+	}
+	alone := *m
+	alone.ranks = nil
+	return &alone
+}
+
+// leavesBare reports whether the inputs of data that s reads are left to those who predict the examples: if they are made of text.
+func (m *Model) leavesBare(s *source) bool {
+	in := &m.Inputs
+	return m.ranks != nil && m.streams(s.Request) && (in.Template != nil || in.Vocab != nil || in.WordRows != nil || in.Encoder != nil || in.Own != nil || len(m.taggers) > 0)
+}
+
+// strip has s leave out the inputs that an Answerer makes.
+func (s *source) strip() {
+	s.inputs, s.tag = inputs.Inputs{Dictionary: s.inputs.Dictionary, Edges: s.inputs.Edges}, nil
+}
+
+// make makes the inputs of data that were left bare.
+func (m *Model) make(d *structured.Dataset, threads int) error {
+	if err := m.MakeInputs(d, threads); err != nil {
+		return m.adviseTagger(err, d)
+	}
+	if err := m.standardise(d); err != nil {
+		return err
+	}
+	return m.accepts(d)
+}
+
+// complete makes the inputs of all of d, if they were left bare, for what ranks do not share.
+func (m *Model) complete(d *structured.Dataset, threads int) error {
+	if !m.isBare(d) {
+		return nil
+	}
+	delete(m.ranks.bare, d)
+	return m.make(d, threads)
+}
+
+// isBare reports whether the inputs of d are not made yet.
+func (m *Model) isBare(d *structured.Dataset) bool { return m.ranks != nil && m.ranks.bare[d] }
+
+// batchesAtOnce is how many batches a thread of a rank answers at most before it takes others.
+const batchesAtOnce = 8
+
+// shared are the answers for some examples, as ranks tell each other.
+type shared struct {
+	First     int // example
+	Answers   []predictions.Prediction
+	Bounds    []float64 // of those answers that have one
+	Bounded   []int     // which these are: gob has no pointers to 0
+	Truncated int
+	Known     int // attributes that the model knows
+}
+
+// add adds the answers for the next examples.
+func (s *shared) add(answers []predictions.Prediction, truncated int) {
+	for k := range answers {
+		if bound := answers[k].Bound; bound != nil {
+			s.Bounded, s.Bounds = append(s.Bounded, len(s.Answers)+k), append(s.Bounds, *bound)
+		}
+	}
+	s.Answers = append(s.Answers, answers...)
+	s.Truncated += truncated
+}
+
+// examples returns the numbers of the examples.
+func (s *shared) examples() []int {
+	all := make([]int, len(s.Answers))
+	for k := range all {
+		all[k] = s.First + k
+	}
+	return all
+}
+
+func (on *onRanks) predict(ctx context.Context, m *Model, d *structured.Dataset, o predictions.Options, use func(examples []int, answers []predictions.Prediction, truncated int) error) error {
+	threads := o.Threads
+	o, err := ranks.Lead(ctx, on, o) // what rank 0 writes may need more than what others look at
+	if err != nil {
+		return err
+	}
+	o.Threads = threads
+	batches := inputs.Batches(d)
+	atOnce := min(batchesAtOnce, max(1, len(batches)/(4*on.Size()*host.Threads(threads))))
+	answerer := func() func(lo, hi int) (shared, error) { return on.byHost(m, d, batches, o) }
+	if m.device != nil { // which has a predictor for each of the parts that it answers
+		atOnce, threads = max(1, (len(batches)+on.Size()-1)/on.Size()), 1
+		answerer = func() func(lo, hi int) (shared, error) { return on.byDevice(ctx, m, d, batches, o) }
+	}
+	var items [][2]int // the batches of each
+	for lo := 0; lo < len(batches); lo += atOnce {
+		items = append(items, [2]int{lo, min(lo+atOnce, len(batches))})
+	}
+	known := 0
+	err = ranks.InOrder(ctx, on.Group, threads, host.Each(items), answerer,
+		func(answer func(lo, hi int) (shared, error), of [2]int) (shared, error) { return answer(of[0], of[1]) },
+		func(s shared) error {
+			for k, b := range s.Bounded {
+				s.Answers[b].Bound = &s.Bounds[k]
+			}
+			known += s.Known
+			return use(s.examples(), s.Answers, s.Truncated)
+		})
+	if err == nil && on.bare[d] && d.Positions() > 0 && m.knowsNone(known) {
+		err = strange(d.Name)
+	}
+	return err
+}
+
+// byHost answers batches lo to hi−1 of d on one thread.
+func (on *onRanks) byHost(m *Model, d *structured.Dataset, batches [][]int, o predictions.Options) func(lo, hi int) (shared, error) {
+	a, bare := m.NewAnswerer(), on.bare[d]
+	return func(lo, hi int) (shared, error) {
+		s := shared{First: batches[lo][0]}
+		of, some := d, batches[lo:hi]
+		if bare {
+			examples := slices.Concat(some...)
+			of = d.Subset(examples)
+			if err := a.prepare(of); err != nil {
+				return s, m.adviseTagger(err, of)
+			}
+			some, s.Known = inputs.Batches(of), knownAttributes(of) // these are the same batches
+			a.predictor.places = make([]uint64, len(examples))
+			for k, i := range examples {
+				a.predictor.places[k] = placeOf(d, i)
+			}
+		}
+		for _, examples := range some {
+			answers, err := a.predictor.predict(of, examples, o)
+			if err != nil {
+				return s, err
+			}
+			s.add(answers, a.predictor.truncated)
+		}
+		return s, nil
+	}
+}
+
+// byDevice is byHost on the device.
+func (on *onRanks) byDevice(ctx context.Context, m *Model, d *structured.Dataset, batches [][]int, o predictions.Options) func(lo, hi int) (shared, error) {
+	return func(lo, hi int) (shared, error) {
+		examples := slices.Concat(batches[lo:hi]...)
+		s := shared{First: examples[0]}
+		at := part{d, examples[0], examples[len(examples)-1] + 1}
+		of := on.parts[at]
+		if of == nil {
+			of = d.Subset(examples)
+			if on.bare[d] {
+				if err := m.make(of, o.Threads); err != nil {
+					return s, err
+				}
+			}
+			on.parts[at] = of
+		}
+		s.Known = knownAttributes(of)
+		return s, m.device.predict(ctx, m, of, o, func(_ []int, answers []predictions.Prediction, truncated int) error {
+			s.add(answers, truncated)
+			return nil
+		})
+	}
+}
+
+func (on *onRanks) over(ctx context.Context, m *Model, d *structured.Dataset, threads int, work func(o oracles.Maximiser, examples []int, θ *structured.Potentials) (func() error, error)) error {
+	return m.Alone().backend().over(ctx, m, d, threads, work)
+}
