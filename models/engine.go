@@ -11,7 +11,7 @@ import (
 	"github.com/dsp-go/dsp/structured/machine/host"
 )
 
-// backend computes what a model predicts, batch by batch in the order of the data: onHost, onDevice or onRanks.
+// backend computes what a model predicts, batch by batch in the order of the data: onHost, onDevice or Ranks.
 //
 // Three feeders give it data: Predict a whole set; Stream pieces as they come; an Answerer one request after the other.
 type backend interface {

@@ -2,6 +2,7 @@ package models
 
 import (
 	"context"
+	"reflect"
 	"slices"
 
 	"github.com/dsp-go/dsp/models/inputs"
@@ -16,8 +17,8 @@ import (
 // text (attributes, the rows of an encoder): each makes those of the examples that it answers. Text that is answered as it arrives rank 0 alone reads. All have all answers, so what comes after them is the
 // same everywhere; rank 0 alone writes.
 
-// onRanks is the backend of a model that several ranks share. Each computes on its host, or on its device.
-type onRanks struct {
+// Ranks are several ranks that share what models predict. Each computes on its host, or on its device.
+type Ranks struct {
 	ranks.Group
 	bare  map[*structured.Dataset]bool // data whose inputs are not made yet
 	parts map[part]*structured.Dataset // that this rank's device has
@@ -29,13 +30,16 @@ type part struct {
 	first, last int
 }
 
-// ShareWith has m share what it predicts with the other ranks of a group, all of which call its methods alike. Nil, or a group of one, ends that. Data are read after it.
-func (m *Model) ShareWith(g ranks.Group) {
-	m.ranks = nil
-	if g != nil && g.Size() > 1 {
-		m.ranks = &onRanks{Group: g, bare: map[*structured.Dataset]bool{}, parts: map[part]*structured.Dataset{}}
+// NewRanks returns the ranks of a group; nil for a group of one.
+func NewRanks(g ranks.Group) *Ranks {
+	if g == nil || g.Size() == 1 {
+		return nil
 	}
+	return &Ranks{Group: g, bare: map[*structured.Dataset]bool{}, parts: map[part]*structured.Dataset{}}
 }
+
+// ShareWith has m share what it predicts with other ranks, all of which call its methods alike; nil ends that. It goes before data are read.
+func (m *Model) ShareWith(r *Ranks) { m.ranks = r }
 
 // Ranks returns the ranks that share what m predicts; nil if there is one.
 func (m *Model) Ranks() ranks.Group {
@@ -97,35 +101,51 @@ const batchesAtOnce = 8
 
 // shared are the answers for some examples, as ranks tell each other.
 type shared struct {
-	First     int // example
-	Answers   []predictions.Prediction
-	Bounds    []float64 // of those answers that have one
-	Bounded   []int     // which these are: gob has no pointers to 0
-	Truncated int
-	Known     int // attributes that the model knows
+	First, Last           int     // examples First to Last−1
+	Lengths, Labels       []int32 // of the best outputs
+	Scores, Probabilities []float64
+	More                  []predictions.Prediction // the rest of the answers, or nil if there is none
+	Bounds                []float64                // of those answers that have one
+	Bounded               []int                    // which these are: gob has no pointers to 0
+	Truncated             int
+	Known                 int // attributes that the model knows
 }
 
 // add adds the answers for the next examples.
 func (s *shared) add(answers []predictions.Prediction, truncated int) {
-	for k := range answers {
-		if bound := answers[k].Bound; bound != nil {
-			s.Bounded, s.Bounds = append(s.Bounded, len(s.Answers)+k), append(s.Bounds, *bound)
+	for _, p := range answers {
+		s.Lengths, s.Labels = append(s.Lengths, int32(len(p.Labels))), append(s.Labels, p.Labels...)
+		s.Scores, s.Probabilities = append(s.Scores, p.Score), append(s.Probabilities, p.Probability)
+		if p.Bound != nil {
+			s.Bounded, s.Bounds = append(s.Bounded, s.Last-s.First), append(s.Bounds, *p.Bound)
 		}
+		p.Output, p.Bound = predictions.Output{}, nil
+		if !reflect.ValueOf(p).IsZero() || s.More != nil {
+			s.More = append(s.More, make([]predictions.Prediction, s.Last-s.First-len(s.More))...)
+			s.More = append(s.More, p)
+		}
+		s.Last++
 	}
-	s.Answers = append(s.Answers, answers...)
 	s.Truncated += truncated
 }
 
-// examples returns the numbers of the examples.
-func (s *shared) examples() []int {
-	all := make([]int, len(s.Answers))
+// answers returns the examples and their answers.
+func (s *shared) answers() (examples []int, all []predictions.Prediction) {
+	all = make([]predictions.Prediction, s.Last-s.First)
+	copy(all, s.More)
+	labels := s.Labels
 	for k := range all {
-		all[k] = s.First + k
+		n := s.Lengths[k]
+		all[k].Output = predictions.Output{Labels: labels[:n:n], Score: s.Scores[k], Probability: s.Probabilities[k]}
+		labels, examples = labels[n:], append(examples, s.First+k)
 	}
-	return all
+	for k, b := range s.Bounded {
+		all[b].Bound = &s.Bounds[k]
+	}
+	return examples, all
 }
 
-func (on *onRanks) predict(ctx context.Context, m *Model, d *structured.Dataset, o predictions.Options, use func(examples []int, answers []predictions.Prediction, truncated int) error) error {
+func (on *Ranks) predict(ctx context.Context, m *Model, d *structured.Dataset, o predictions.Options, use func(examples []int, answers []predictions.Prediction, truncated int) error) error {
 	threads := o.Threads
 	o, err := ranks.Lead(ctx, on, o) // what rank 0 writes may need more than what others look at
 	if err != nil {
@@ -147,11 +167,9 @@ func (on *onRanks) predict(ctx context.Context, m *Model, d *structured.Dataset,
 	err = ranks.InOrder(ctx, on.Group, threads, host.Each(items), answerer,
 		func(answer func(lo, hi int) (shared, error), of [2]int) (shared, error) { return answer(of[0], of[1]) },
 		func(s shared) error {
-			for k, b := range s.Bounded {
-				s.Answers[b].Bound = &s.Bounds[k]
-			}
 			known += s.Known
-			return use(s.examples(), s.Answers, s.Truncated)
+			examples, answers := s.answers()
+			return use(examples, answers, s.Truncated)
 		})
 	if err == nil && on.bare[d] && d.Positions() > 0 && m.knowsNone(known) {
 		err = strange(d.Name)
@@ -160,39 +178,43 @@ func (on *onRanks) predict(ctx context.Context, m *Model, d *structured.Dataset,
 }
 
 // byHost answers batches lo to hi−1 of d on one thread.
-func (on *onRanks) byHost(m *Model, d *structured.Dataset, batches [][]int, o predictions.Options) func(lo, hi int) (shared, error) {
-	a, bare := m.NewAnswerer(), on.bare[d]
+func (on *Ranks) byHost(m *Model, d *structured.Dataset, batches [][]int, o predictions.Options) func(lo, hi int) (shared, error) {
+	p, a := m.newPredictor(), (*Answerer)(nil)
+	if on.bare[d] {
+		a = m.NewAnswerer()
+		p = a.predictor
+	}
 	return func(lo, hi int) (shared, error) {
-		s := shared{First: batches[lo][0]}
+		s := shared{First: batches[lo][0], Last: batches[lo][0]}
 		of, some := d, batches[lo:hi]
-		if bare {
+		if a != nil {
 			examples := slices.Concat(some...)
 			of = d.Subset(examples)
 			if err := a.prepare(of); err != nil {
 				return s, m.adviseTagger(err, of)
 			}
 			some, s.Known = inputs.Batches(of), knownAttributes(of) // these are the same batches
-			a.predictor.places = make([]uint64, len(examples))
+			p.places = make([]uint64, len(examples))
 			for k, i := range examples {
-				a.predictor.places[k] = placeOf(d, i)
+				p.places[k] = placeOf(d, i)
 			}
 		}
 		for _, examples := range some {
-			answers, err := a.predictor.predict(of, examples, o)
+			answers, err := p.predict(of, examples, o)
 			if err != nil {
 				return s, err
 			}
-			s.add(answers, a.predictor.truncated)
+			s.add(answers, p.truncated)
 		}
 		return s, nil
 	}
 }
 
 // byDevice is byHost on the device.
-func (on *onRanks) byDevice(ctx context.Context, m *Model, d *structured.Dataset, batches [][]int, o predictions.Options) func(lo, hi int) (shared, error) {
+func (on *Ranks) byDevice(ctx context.Context, m *Model, d *structured.Dataset, batches [][]int, o predictions.Options) func(lo, hi int) (shared, error) {
 	return func(lo, hi int) (shared, error) {
 		examples := slices.Concat(batches[lo:hi]...)
-		s := shared{First: examples[0]}
+		s := shared{First: examples[0], Last: examples[0]}
 		at := part{d, examples[0], examples[len(examples)-1] + 1}
 		of := on.parts[at]
 		if of == nil {
@@ -212,6 +234,6 @@ func (on *onRanks) byDevice(ctx context.Context, m *Model, d *structured.Dataset
 	}
 }
 
-func (on *onRanks) over(ctx context.Context, m *Model, d *structured.Dataset, threads int, work func(o oracles.Maximiser, examples []int, θ *structured.Potentials) (func() error, error)) error {
+func (on *Ranks) over(ctx context.Context, m *Model, d *structured.Dataset, threads int, work func(o oracles.Maximiser, examples []int, θ *structured.Potentials) (func() error, error)) error {
 	return m.Alone().backend().over(ctx, m, d, threads, work)
 }

@@ -8,8 +8,6 @@ import (
 	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/optimisers"
-	"github.com/dsp-go/dsp/models/predictions"
-	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/nets/kernels"
 	"github.com/dsp-go/dsp/nets/sparse"
 	"github.com/dsp-go/dsp/oracles/chain"
@@ -202,57 +200,6 @@ func agreeOnStart(ctx context.Context, c *train.Checkpoint, o TrainOptions) erro
 		start = fmt.Sprintf("that of pass %d", c.Pass())
 	}
 	return o.Ranks.Agree(ctx, [][2]string{{"checkpoint to resume from", start}})
-}
-
-// measure is Model.Evaluate. Of several ranks each predicts a share of the examples, and all compare the outputs of all.
-func (r *Run) measure(ctx context.Context, m *models.Model, d *structured.Dataset) (structured.Metrics, error) {
-	g, all := r.o.ranks(), structured.Metrics{}
-	if g.Size() == 1 || d.Labels == nil {
-		return m.Evaluate(ctx, d, false, r.config.Threads)
-	}
-	compare := tasks.Of(&m.Config).Compare(m.Labels, d, false)
-	if _, scored := compare.(tasks.ScoredComparison); scored { // it wants more than the outputs
-		return m.Evaluate(ctx, d, false, r.config.Threads)
-	}
-	share, ok := r.shares[d]
-	if !ok {
-		lo, hi := ranks.Share(g, d.Len())
-		examples := make([]int, hi-lo)
-		for k := range examples {
-			examples[k] = lo + k
-		}
-		share = d.Subset(examples)
-		if r.shares == nil {
-			r.shares = map[*structured.Dataset]*structured.Dataset{}
-		}
-		r.shares[d] = share
-	}
-	var mine []int32 // of each example, the length of its output and the output
-	err := m.Predict(ctx, share, predictions.Options{Threads: r.config.Threads}, func(_ int, p *predictions.Prediction) error {
-		mine = append(append(mine, int32(len(p.Labels))), p.Labels...)
-		return nil
-	})
-	if err != nil {
-		return all, err
-	}
-	parts, err := g.Gather(ctx, ranks.Bytes(mine))
-	if err != nil {
-		return all, err
-	}
-	i := 0
-	for _, x := range parts {
-		outputs := make([]int32, len(x)/4)
-		if err := ranks.Numbers(x, outputs); err != nil {
-			return all, err
-		}
-		for len(outputs) > 0 {
-			n := 1 + int(outputs[0])
-			compare.Add(d, i, outputs[1:n])
-			outputs = outputs[n:]
-			i++
-		}
-	}
-	return compare.Report().General(), nil
 }
 
 // follow is train for ranks that write no files.

@@ -36,7 +36,7 @@ type Run struct {
 	products    string                   // what multiplies matrices on the device
 	accelerator *accelerator.Accelerator // what works on the device
 
-	shares map[*structured.Dataset]*structured.Dataset // of several ranks: what this one measures of development and test data
+	measurers *models.Ranks // that share what is measured on development and test data; nil: there is one process
 }
 
 // train runs the method and writes the files of the run folder. The records are those of all passes.
@@ -225,12 +225,16 @@ func (r *Run) started() []float32 {
 // evaluate measures weights on the development and test data.
 func (r *Run) evaluate(ctx context.Context, w []float32) (dev, test *structured.Metrics, err error) {
 	m := r.ModelWith(w)
+	if r.measurers == nil {
+		r.measurers = models.NewRanks(r.o.ranks())
+	}
+	m.ShareWith(r.measurers)
 	measure := func(d *structured.Dataset) *structured.Metrics {
 		if d == nil || d.Len() == 0 || err != nil {
 			return nil
 		}
 		var result structured.Metrics
-		result, err = r.measure(ctx, m, d)
+		result, err = m.Evaluate(ctx, d, false, r.config.Threads)
 		return &result
 	}
 	dev, test = measure(r.data.Dev), measure(r.data.Test)

@@ -17,6 +17,7 @@ import (
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/machine/host"
 	"github.com/dsp-go/dsp/train"
+	"github.com/dsp-go/dsp/train/ranks"
 )
 
 // builtin stands for drawn data where a verb expects a data file.
@@ -78,7 +79,7 @@ func (u *use) load(ctx context.Context) (*models.Model, error) {
 	if u.stop, err = m.Use(u.ownDevice(u.device)); err != nil {
 		return m, err
 	}
-	return m, u.share(ctx, train.FingerprintOf(m.W), m.ShareWith)
+	return m, u.share(ctx, train.FingerprintOf(m.W), func(g ranks.Group) { m.ShareWith(models.NewRanks(g)) })
 }
 
 // sayBounds says how far outputs may be from the best ones.

@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"os"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -100,9 +99,12 @@ var verbsOfRanks = []string{"train", "predict", "eval"}
 // warnOfRanks says that a verb does not share its work.
 func warnOfRanks(verb string) {
 	if from, several := ranks.Launched(); several && !slices.Contains(verbsOfRanks, verb) && from.Rank == 0 {
-		slog.Warn(fmt.Sprintf("%s started several processes, and dsp %s runs in each of them: only dsp %s share their work", from.Name, verb, strings.Join(verbsOfRanks, ", ")))
+		slog.Warn(fmt.Sprintf("%s started several processes, and dsp %s runs in each of them: only dsp train, predict and eval share their work", from.Name, verb))
 	}
 }
+
+// rankWays are the values of --ranks.
+var rankWays = []string{"auto", "mpi", "off"}
 
 // sharing holds the flag of verbs that use a model on several ranks.
 type sharing struct {
@@ -111,14 +113,14 @@ type sharing struct {
 }
 
 func (s *sharing) addFlag(cmd *cobra.Command) {
-	values := []string{"auto", "mpi", "off"}
-	cmd.Flags().StringVar(&s.how, "ranks", "auto", "share the work with the processes that mpirun started, or do all of it in each of them: `"+strings.Join(values, "|")+"`; auto: share if it started several")
-	complete(cmd, "ranks", values...)
+
+	cmd.Flags().StringVar(&s.how, "ranks", "auto", "share the work with the processes that mpirun started, or do all of it in each of them: `auto|mpi|off`; auto: share if it started several")
+	complete(cmd, "ranks", rankWays...)
 }
 
 // run runs a verb as one of several ranks, which all have the same flags, and of which rank 0 alone prints.
 func (s *sharing) run(cmd *cobra.Command, do func() error) error {
-	if err := settings.OneOf("--ranks", s.how, []string{"auto", "mpi", "off"}); err != nil {
+	if err := settings.OneOf("--ranks", s.how, rankWays); err != nil {
 		return err
 	}
 	return asRank(cmd.Context(), s.how, isSet(cmd, "quiet"), func(ctx context.Context, m *ranks.Member) error {
@@ -141,7 +143,7 @@ func (s *sharing) run(cmd *cobra.Command, do func() error) error {
 			}
 		})
 		if err := m.Agree(ctx, facts); err != nil {
-			return err
+			return fmt.Errorf("%w; --ranks off leaves each process on its own", err)
 		}
 		return do()
 	})
