@@ -2,7 +2,6 @@ package models
 
 import (
 	"context"
-	"reflect"
 	"slices"
 
 	"github.com/dsp-go/dsp/models/inputs"
@@ -101,46 +100,28 @@ const batchesAtOnce = 8
 
 // shared are the answers for some examples, as ranks tell each other.
 type shared struct {
-	First, Last           int     // examples First to Last−1
-	Lengths, Labels       []int32 // of the best outputs
-	Scores, Probabilities []float64
-	More                  []predictions.Prediction // the rest of the answers, or nil if there is none
-	Bounds                []float64                // of those answers that have one
-	Bounded               []int                    // which these are: gob has no pointers to 0
-	Truncated             int
-	Known                 int // attributes that the model knows
+	First, Last int // examples First to Last−1
+	Tape        tape
+	Truncated   int
+	Known       int // attributes that the model knows
 }
 
 // add adds the answers for the next examples.
 func (s *shared) add(answers []predictions.Prediction, truncated int) {
-	for _, p := range answers {
-		s.Lengths, s.Labels = append(s.Lengths, int32(len(p.Labels))), append(s.Labels, p.Labels...)
-		s.Scores, s.Probabilities = append(s.Scores, p.Score), append(s.Probabilities, p.Probability)
-		if p.Bound != nil {
-			s.Bounded, s.Bounds = append(s.Bounded, s.Last-s.First), append(s.Bounds, *p.Bound)
-		}
-		p.Output, p.Bound = predictions.Output{}, nil
-		if !reflect.ValueOf(p).IsZero() || s.More != nil {
-			s.More = append(s.More, make([]predictions.Prediction, s.Last-s.First-len(s.More))...)
-			s.More = append(s.More, p)
-		}
-		s.Last++
+	for k := range answers {
+		s.Tape.prediction(&answers[k])
 	}
+	s.Last += len(answers)
 	s.Truncated += truncated
 }
 
 // answers returns the examples and their answers.
 func (s *shared) answers() (examples []int, all []predictions.Prediction) {
 	all = make([]predictions.Prediction, s.Last-s.First)
-	copy(all, s.More)
-	labels := s.Labels
+	s.Tape.reads = true
 	for k := range all {
-		n := s.Lengths[k]
-		all[k].Output = predictions.Output{Labels: labels[:n:n], Score: s.Scores[k], Probability: s.Probabilities[k]}
-		labels, examples = labels[n:], append(examples, s.First+k)
-	}
-	for k, b := range s.Bounded {
-		all[b].Bound = &s.Bounds[k]
+		s.Tape.prediction(&all[k])
+		examples = append(examples, s.First+k)
 	}
 	return examples, all
 }
