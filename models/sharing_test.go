@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -55,11 +57,13 @@ func TestRanksPredict(t *testing.T) {
 	numbers = numbers.Subset(all)
 	toy := toyModel(t, numbers, nil)
 	r := Request{Path: file(t, "new", text.String())}
+	two := Request{Path: r.Path + "," + file(t, "more", text.String())}
 	for name, of := range map[string]struct {
 		model *Model
 		read  func(m *Model, o predictions.Options) (*structured.Dataset, error)
 	}{
 		"text":    {tagger, func(m *Model, o predictions.Options) (*structured.Dataset, error) { return m.ReadGiven(r, o) }},
+		"files":   {tagger, func(m *Model, o predictions.Options) (*structured.Dataset, error) { return m.ReadGiven(two, o) }},
 		"numbers": {toy, func(m *Model, _ predictions.Options) (*structured.Dataset, error) { return numbers, nil }},
 	} {
 		for _, o := range []predictions.Options{
@@ -94,6 +98,28 @@ func TestRanksPredict(t *testing.T) {
 				})
 			}
 		}
+	}
+}
+
+// Rank 0 says what is predicted, and writes it.
+func TestRanksWrite(t *testing.T) {
+	m, _ := attributeModel(t, textConfig(file(t, "train.conll", trainConll)))
+	r, dir := Request{Path: file(t, "new", strings.Repeat("the DT O\nbig JJ O\n\n", 2000))}, t.TempDir()
+	eachRank(t, 2, m, func(ctx context.Context, m *Model, rank int) error {
+		d, err := m.ReadData(r)
+		if err != nil {
+			return err
+		}
+		err = m.Predict(ctx, d, predictions.Options{Marginals: rank == 0}, func(i int, p *predictions.Prediction) error {
+			if len(p.Marginals) == 0 {
+				return fmt.Errorf("no marginals of example %d", i)
+			}
+			return nil
+		})
+		return errors.Join(err, m.Write(ctx, d, predictions.Options{}, filepath.Join(dir, fmt.Sprintf("%d.npz", rank))))
+	})
+	if files, err := os.ReadDir(dir); err != nil || len(files) != 1 || files[0].Name() != "0.npz" {
+		t.Errorf("%v %v", files, err)
 	}
 }
 
@@ -168,7 +194,8 @@ func TestRanksComplete(t *testing.T) {
 	nll, err1 := m.NLL(t.Context(), d, 1)
 	θ, err2 := m.Potentials(t.Context(), d, 1)
 	counts, err3 := m.Counts(t.Context(), d, 1)
-	if err := errors.Join(err1, err2, err3); err != nil {
+	predicted, err4 := written(t.Context(), m, d, predictions.Options{}, true)
+	if err := errors.Join(err1, err2, err3, err4); err != nil {
 		t.Fatal(err)
 	}
 	eachRank(t, 2, m, func(ctx context.Context, m *Model, rank int) error {
@@ -199,6 +226,9 @@ func TestRanksComplete(t *testing.T) {
 			}
 			if ok, err := same(d); err != nil || !ok {
 				return fmt.Errorf("%s of rank %d: other than that of one process: %v", name, rank, err)
+			}
+			if got, err := written(ctx, m, d, predictions.Options{}, true); err != nil || got != predicted {
+				return fmt.Errorf("predictions after %s of rank %d: other than those of one process: %v", name, rank, err)
 			}
 		}
 		return nil
