@@ -13,85 +13,150 @@ import (
 )
 
 // itemsPerThread is how many items of a round a thread of a rank gets: enough that a slow one holds up the others for a small part of the round.
-const itemsPerThread = 8
+const itemsPerThread = 4
 
 // pauseOfInput is how long rank 0 waits for one more item before it begins a round: items of a file come faster, and those that someone types are answered at once.
 const pauseOfInput = 2 * time.Millisecond
 
 // InOrder is host.InOrder for ranks that share the work. It goes in rounds. Rank 0 alone reads items from next, as many as are there, and tells the others; each rank
-// works on a share of them; then all have all results, and use them in the order of the items. The first error of next or of work in that order ends it on all
-// ranks. Items and results go from rank to rank as encoding/gob has them.
+// works on a share of them; then all have all results, and use them in the order of the items. Before ranks wait for the results of a round they begin the next one,
+// if there are items for it. The first error of next or of work in the order of the items ends it on all ranks. Items and results go from rank to rank as
+// encoding/gob has them.
 func InOrder[S, I, R any](ctx context.Context, g Group, threads int, next func() (I, bool, error), scratch func() S,
 	work func(s S, item I) (R, error), use func(r R) error) error {
 	if g == nil || g.Size() == 1 {
 		return host.InOrder(ctx, threads, next, scratch, work, use)
 	}
 	ctx, stop := context.WithCancel(ctx)
-	defer stop()
 	threads = host.Threads(threads)
+	most, err := Lead(ctx, g, threads*g.Size()*itemsPerThread)
+	if err != nil {
+		stop()
+		return err
+	}
+	mine := begin(ctx, most, threads, scratch, work)
+	defer mine.ended.Wait()
+	defer stop()
 	var input *queue[I]
 	if g.Rank() == 0 {
 		input = newQueue(ctx, next)
 	}
-	scratches := &kept[S]{make: scratch}
+	var round told[I] // whose results are not there yet
 	for {
-		round, err := nextRound(ctx, g, input, threads*g.Size()*itemsPerThread)
-		if err != nil {
-			return err
-		}
-		lo, hi := Share(g, len(round.What))
-		var mine answers[R]
-		failed := host.InOrder(ctx, threads, host.Each(round.What[lo:hi]), scratches.take, work, func(r R) error {
-			mine.What = append(mine.What, r)
-			return nil
-		})
-		if ctx.Err() != nil {
-			return failed
-		}
-		scratches.back()
-		mine.fail(failed)
-		all, err := tell(ctx, g, mine)
-		if err != nil {
-			return err
-		}
-		all[g.Rank()] = mine
-		for rank, theirs := range all {
-			for _, r := range theirs.What {
-				if err := use(r); err != nil {
-					return err
-				}
-			}
-			if rank == g.Rank() && failed != nil {
-				return failed
-			}
-			if err := theirs.err(); err != nil {
+		ahead := told[I]{Last: round.Last, Failed: round.Failed, BadInput: round.BadInput}
+		if !round.Last {
+			if ahead, err = nextRound(ctx, g, input, most, len(round.What) == 0); err != nil {
 				return err
 			}
 		}
-		switch err := round.err(); {
-		case err != nil:
-			return err
-		case round.Last:
-			return nil
+		lo, hi := Share(g, len(ahead.What))
+		for _, item := range ahead.What[lo:hi] {
+			mine.items <- item
+		}
+		if len(round.What) > 0 {
+			lo, hi := Share(g, len(round.What))
+			if err := useAll(ctx, g, mine, hi-lo, use); err != nil {
+				return err
+			}
+		}
+		if round = ahead; len(round.What) == 0 && round.Last {
+			return round.err()
 		}
 	}
 }
 
-// answers are what one rank tells all others in a round: items, or results, and the error that came after them.
-type answers[E any] struct {
+// useAll uses the results of a round, n of which are this rank's.
+func useAll[I, R any](ctx context.Context, g Group, mine *worker[I, R], n int, use func(r R) error) error {
+	results, failed := mine.take(ctx, n)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	own := told[R]{What: results}
+	own.fail(failed)
+	all, err := tell(ctx, g, own)
+	if err != nil {
+		return err
+	}
+	all[g.Rank()] = own
+	for rank, theirs := range all {
+		for _, r := range theirs.What {
+			if err := use(r); err != nil {
+				return err
+			}
+		}
+		if rank == g.Rank() && failed != nil {
+			return failed
+		}
+		if err := theirs.err(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// worker works on this rank's items of two rounds at most.
+type worker[I, R any] struct {
+	items   chan I
+	results chan R
+	failed  chan error
+	ended   sync.WaitGroup
+}
+
+// begin begins to work, until ctx ends.
+func begin[S, I, R any](ctx context.Context, most, threads int, scratch func() S, work func(s S, item I) (R, error)) *worker[I, R] {
+	w := &worker[I, R]{items: make(chan I, 2*most), results: make(chan R, 2*most), failed: make(chan error, 1)}
+	next := func() (item I, more bool, err error) {
+		select {
+		case item = <-w.items:
+			return item, true, nil
+		case <-ctx.Done():
+			return item, false, nil
+		}
+	}
+	w.ended.Go(func() {
+		w.failed <- host.InOrder(ctx, threads, next, scratch, work, func(r R) error { w.results <- r; return nil })
+	})
+	return w
+}
+
+// take returns the next n results, or those before the first error.
+func (w *worker[I, R]) take(ctx context.Context, n int) (all []R, err error) {
+	for len(all) < n {
+		select {
+		case r := <-w.results:
+			all = append(all, r)
+			continue
+		default:
+		}
+		if err != nil {
+			return all, err
+		}
+		select {
+		case r := <-w.results:
+			all = append(all, r)
+		case err = <-w.failed: // after all results
+		case <-ctx.Done():
+			return all, ctx.Err()
+		}
+	}
+	return all, nil
+}
+
+// told is what one rank tells all others in a round: items, or results, and the error that came after them.
+type told[E any] struct {
 	What     []E
 	Last     bool // no more follow
 	Failed   string
 	BadInput bool
 }
 
-func (a *answers[E]) fail(err error) {
+func (a *told[E]) fail(err error) {
 	if err != nil {
 		a.Failed, a.BadInput = err.Error(), structured.IsBadInput(err)
 	}
 }
 
-func (a *answers[E]) err() error {
+func (a *told[E]) err() error {
 	switch {
 	case a.BadInput:
 		return structured.BadInput("%s", a.Failed)
@@ -136,10 +201,10 @@ func Lead[T any](ctx context.Context, g Group, mine T) (T, error) {
 	return all[0], nil
 }
 
-// nextRound returns the items of the next round, at most so many, which rank 0 takes from its input.
-func nextRound[I any](ctx context.Context, g Group, input *queue[I], most int) (round answers[I], err error) {
+// nextRound returns the items of the next round, at most so many, which rank 0 takes from its input. Without waits there may be none yet.
+func nextRound[I any](ctx context.Context, g Group, input *queue[I], most int, waits bool) (round told[I], err error) {
 	if input != nil {
-		if round, err = input.take(ctx, g, most); err != nil {
+		if round, err = input.take(ctx, g, most, waits); err != nil {
 			return round, err
 		}
 	}
@@ -172,8 +237,8 @@ func newQueue[I any](ctx context.Context, next func() (I, bool, error)) *queue[I
 	return q
 }
 
-// take waits for an item, and takes all that come without a pause, at most so many. It fails if a rank ends meanwhile.
-func (q *queue[I]) take(ctx context.Context, g Group, most int) (round answers[I], err error) {
+// take takes all items that come without a pause, at most so many; if it waits, one at least. It fails if a rank ends meanwhile.
+func (q *queue[I]) take(ctx context.Context, g Group, most int, waits bool) (round told[I], err error) {
 	for len(round.What) < most {
 		pause := time.After(pauseOfInput)
 		select {
@@ -185,7 +250,7 @@ func (q *queue[I]) take(ctx context.Context, g Group, most int) (round answers[I
 			}
 			round.What = append(round.What, r.item)
 		case <-pause:
-			if len(round.What) > 0 {
+			if len(round.What) > 0 || !waits {
 				return round, nil
 			}
 			if err := g.Ended(ctx); err != nil {
@@ -197,31 +262,3 @@ func (q *queue[I]) take(ctx context.Context, g Group, most int) (round answers[I
 	}
 	return round, nil
 }
-
-// kept hands out scratches that are kept from round to round.
-type kept[S any] struct {
-	make func() S
-
-	mu         sync.Mutex
-	idle, busy []S
-}
-
-func (k *kept[S]) take() S {
-	var s S
-	k.mu.Lock()
-	n := len(k.idle)
-	if n > 0 {
-		s, k.idle = k.idle[n-1], k.idle[:n-1]
-	}
-	k.mu.Unlock()
-	if n == 0 {
-		s = k.make()
-	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.busy = append(k.busy, s)
-	return s
-}
-
-// back takes all scratches back, which nobody uses any more.
-func (k *kept[S]) back() { k.idle, k.busy = append(k.idle, k.busy...), nil }

@@ -110,6 +110,27 @@ func TestGPURanksTrainTheModelOfOne(t *testing.T) {
 	}
 }
 
+// Ranks with a GPU each predict and evaluate what one GPU does: text whose inputs each makes for its own part, raw text, and numbers.
+func TestGPURanksPredictAsOne(t *testing.T) {
+	emulated(t, "DSP_EMULATED_DEVICES=2")
+	l, text := rankstest.Launchers(t)[0], drawnText(t)
+	test := filepath.Join(text, "test.conll")
+	raw := write(t, "raw.txt", strings.Repeat("The fox sees Anna in Rome. It runs.\n\n", 40))
+	for name, c := range map[string][]string{
+		"text":     {"predict", "--model", tagger(t), "--input", write(t, "new.conll", strings.Repeat(sentences+"\n", 40)), "--confidence"},
+		"raw text": {"predict", "--model", tagger(t), "--text", "--input", raw, "--json"},
+		"scores":   {"eval", "--model", tagger(t), "--data", write(t, "gold.conll", strings.Repeat(sentences+"\n", 40)), "--json"},
+		"numbers":  {"eval", "--model", reader(t), "--data", "builtin"},
+		"a curve":  {"eval", "--model", reader(t), "--data", "builtin", "--errors", "3", "--json"},
+	} {
+		one := dsp(t, with(c, "--device", "cuda")...).ok().stdout
+		if two, _ := ranksPrint(t, l, 2, "", with(c, "--device", "cuda")...); two != one {
+			t.Errorf("%s: two GPUs print\n%s\none\n%s", name, two, one)
+		}
+	}
+	dsp(t, "predict", "--model", reader(t), "--device", "cuda:2", "--input", test).refused(exitBadInput, "cuda:2")
+}
+
 // What GPUs do not share is refused by name.
 func TestGPURanksRefuse(t *testing.T) {
 	emulated(t, "DSP_EMULATED_DEVICES=2")
