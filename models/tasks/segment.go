@@ -87,8 +87,8 @@ var segment = builtin(Task{
 	Compare: func(labels *structured.Alphabet, _ *structured.Dataset, _ bool) Comparison {
 		return &graphComparison{graphs.NewEvaluator(labels), map[string]string{"accuracy": "pixel_accuracy", "class_iou": "miou"}}
 	},
-	Review:  func(labels *structured.Alphabet) review.Reviewer { return review.Graphs(labels, "region") },
-	Write:   writeMasks,
+	Review: func(labels *structured.Alphabet) review.Reviewer { return review.Graphs(labels, "region") },
+	Write:  writeMasks, WritesFolder: true,
 	Picture: drawMaskPicture,
 	Metrics: []Metric{
 		{"miou", "mean class IoU", func(m *structured.Metrics) float64 { return m.Get("miou") }, classShares},

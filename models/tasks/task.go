@@ -117,8 +117,10 @@ type Task struct {
 	Describe func(d *structured.Dataset) *Change
 	// Picture draws the predicted outputs of a few examples of d to a .svg, .png or .pdf file. Nil: there are no pictures.
 	Picture func(d *structured.Dataset, labels *structured.Alphabet, path string, predict PredictSome) error
-	// Write writes the predicted outputs for d to files (--to). Nil: they are only printed.
+	// Write writes the predicted outputs for d to an npz archive, or to a folder if WritesFolder (--to). Nil: they are only printed.
 	Write func(c *config.Config, d *structured.Dataset, labels *structured.Alphabet, o predictions.Options, path string, predict PredictSome) error
+
+	WritesFolder bool
 	// Contrasts are the trainings that a run on built-in data, whose data sets these are, is compared with. Nil: another method, and no edges.
 	Contrasts func(c config.Config, sets []*structured.Dataset, labels int) []Contrast
 	// Metrics are the measures that settings are compared by (--metric).

@@ -104,8 +104,8 @@ func noPipeline(cmd *cobra.Command, model string, names ...string) error {
 }
 
 // predictPipeline annotates raw text, or a treebank.
-func predictPipeline(cmd *cobra.Command, u *use, raw *rawText, fill string) (err error) {
-	if err := pipelineFlags(cmd, "input", "format", "text", "lines", "pretokenised", "fill"); err != nil {
+func predictPipeline(cmd *cobra.Command, u *use, raw *rawText, fill, to string) (err error) {
+	if err := pipelineFlags(cmd, "input", "format", "text", "lines", "pretokenised", "fill", "to"); err != nil {
 		return err
 	}
 	if raw.pretokenised {
@@ -145,13 +145,15 @@ func predictPipeline(cmd *cobra.Command, u *use, raw *rawText, fill string) (err
 		name = "standard input"
 	}
 	ctx := cmd.Context()
-	_, err = host.Await(ctx, func() (struct{}, error) { // a long paragraph takes long
-		if raw.on {
-			return struct{}{}, p.PredictText(ctx, in, name, os.Stdout, o)
-		}
-		return struct{}{}, p.PredictTreebank(ctx, in, name, os.Stdout, o)
+	return u.printTo(cmd, to, func(w io.Writer) error {
+		_, err := host.Await(ctx, func() (struct{}, error) { // a long paragraph takes long
+			if raw.on {
+				return struct{}{}, p.PredictText(ctx, in, name, w, o)
+			}
+			return struct{}{}, p.PredictTreebank(ctx, in, name, w, o)
+		})
+		return err
 	})
-	return err
 }
 
 // evaluatePipeline compares what a pipeline makes of a treebank's text with the treebank.

@@ -2,8 +2,10 @@ package cli
 
 import (
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -16,6 +18,7 @@ import (
 	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/machine/host"
 )
 
 // expansion is the name of alpha-expansion among the ways to decode.
@@ -106,15 +109,12 @@ probability. With --beam it searches for probable strings; with --nbest it lists
 					return err
 				}
 				if pipelines.Is(u.model) {
-					return predictPipeline(cmd, &u, &raw, fill)
+					return predictPipeline(cmd, &u, &raw, fill, to)
 				}
 				if err := noPipeline(cmd, u.model, "fill"); err != nil {
 					return err
 				}
 				o.LeastRisk, o.Expansion, o.EntityF1 = decode == "risk", decode == expansion, decode == entityF1
-				if err := checkPrinted(cmd, to, picture); err != nil {
-					return err
-				}
 				if err := checkSpans(cmd, &o); err != nil {
 					return err
 				}
@@ -135,6 +135,10 @@ probability. With --beam it searches for probable strings; with --nbest it lists
 				if err != nil {
 					return err
 				}
+				arrays := to != "" && (tasks.Of(&m.Config).WritesFolder || filepath.Ext(to) == ".npz")
+				if err := checkPrinted(cmd, arrays, to, picture); err != nil {
+					return err
+				}
 				if skipBad && !slices.Contains(formats.Find(formats.Images).Tasks, m.Config.Task) && !slices.Contains(formats.Find(formats.Lines).Tasks, m.Config.Task) {
 					return structured.BadInput("--skip-bad leaves out images of a folder; a model of --task %s reads none", m.Config.Task)
 				}
@@ -149,40 +153,39 @@ probability. With --beam it searches for probable strings; with --nbest it lists
 				if asked.selected > 0 {
 					return asked.run(cmd.Context(), &u, m, truncate, o.Entropy, asJSON)
 				}
-				o.Probability = o.Probability || to != "" && tasks.Of(&m.Config).Labels
+				o.Probability = o.Probability || arrays && tasks.Of(&m.Config).Labels
 				if err := m.CheckQuestions(o); err != nil {
 					return err
 				}
 				warnUncalibrated(m, o)
 				o.Probability = o.Probability || asJSON
 				o.Exact = !truncate
-				if raw.on {
-					return raw.predict(cmd, &u, m, o, asJSON, picture)
-				}
-				if to != "" {
-					if picture != "" {
-						return structured.BadInput("--to %s and --picture %s: give one of the two", to, picture)
-					}
-					return u.writeTo(cmd, m, o, to, asJSON)
-				}
-				if picture != "" {
+				switch {
+				case raw.on && picture != "":
+					return raw.draw(cmd.Context(), &u, m, picture)
+				case raw.on:
+					return u.printTo(cmd, to, func(w io.Writer) error { return raw.predict(cmd.Context(), &u, m, w, o, asJSON) })
+				case u.Path == "":
+					return noData("--input")
+				case arrays:
+					return u.writeTo(cmd, m, o, to)
+				case picture != "":
 					d, err := u.readFor(cmd.Context(), m, "--input", false)
 					if err != nil {
 						return err
 					}
 					return m.Draw(cmd.Context(), d, picture)
 				}
-				if u.Path == "" {
-					return noData("--input")
-				}
-				if m.Arrives(u.Request, o) {
-					return m.PrintText(cmd.Context(), u.Request, os.Stdout, o, asJSON)
-				}
-				d, err := u.readGiven(cmd.Context(), m, o)
-				if err != nil {
-					return err
-				}
-				return m.Print(cmd.Context(), d, os.Stdout, o, asJSON)
+				return u.printTo(cmd, to, func(w io.Writer) error {
+					if m.Arrives(u.Request, o) {
+						return m.PrintText(cmd.Context(), u.Request, w, o, asJSON)
+					}
+					d, err := u.readGiven(cmd.Context(), m, o)
+					if err != nil {
+						return err
+					}
+					return m.Print(cmd.Context(), d, w, o, asJSON)
+				})
 			})
 		},
 	}
@@ -203,7 +206,7 @@ probability. With --beam it searches for probable strings; with --nbest it lists
 	complete(cmd, "decode", decodes...)
 	flags.Float64Var(&o.EntityThreshold, "threshold", 0, "with --decode f1: entities must be worth probability `P`, half the expected F1; text is then labelled as it arrives; 0: found for the input")
 	flags.StringVar(&picture, "picture", "", "instead of printing predictions, draw the predicted trees of a few sentences, or the boxes or masks of a few images, to `FILE`, .svg, .png or .pdf")
-	flags.StringVar(&to, "to", "", "instead of printing predictions, write them to `PATH`: for segment a folder of masks, with overlays inside; for graph an npz file of labels; for tag and ocr one with labels, offsets, scores, probabilities and, with --marginals or --confidence, these")
+	flags.StringVar(&to, "to", "", "write what is printed to `PATH`, whole or not at all; for segment a folder of masks, with overlays inside; a name that ends in .npz: for graph labels as arrays, and for tag and ocr labels, offsets, scores, probabilities and, with --marginals or --confidence, these")
 	flags.BoolVar(&skipBad, "skip-bad", false, "leave out images of a folder that cannot be read, and name them; otherwise one is an error")
 	flags.BoolVar(&truncate, "truncate", true, "with cuts, unless --truncate=false: lower the scores of edges that do not favour equal labels until they do, and say how many there were; with --truncate=false they are an error")
 	flags.BoolVar(&o.Marginals, "marginals", false, "add the probability of every label at every position, of every head of each word, or of every candidate box; for links, the margin of every source word with every target word, and for labels that cuts find, the margin of every label")
@@ -230,7 +233,7 @@ func checkInto(cmd *cobra.Command, o predictions.Options) error {
 		if err := settings.OneOf("--scheme", o.Scheme, []string{"iob1", "iob2", "bioes"}); err != nil {
 			return err
 		}
-		for _, name := range []string{"marginals", "spans", "inline", "to", "picture"} {
+		for _, name := range []string{"marginals", "spans", "inline", "picture"} {
 			if cmd.Flags().Changed(name) {
 				return structured.BadInput("--scheme %s: it is for the labels of words, and --%s speaks of the model's own or prints none", o.Scheme, name)
 			}
@@ -239,7 +242,7 @@ func checkInto(cmd *cobra.Command, o predictions.Options) error {
 	if o.Into == "" {
 		return nil
 	}
-	for _, name := range []string{"json", "text", "pretokenised", "nbest", "confidence", "marginals", "entropy", "spans", "to", "picture"} {
+	for _, name := range []string{"json", "text", "pretokenised", "nbest", "confidence", "marginals", "entropy", "spans", "picture"} {
 		if cmd.Flags().Changed(name) {
 			return structured.BadInput("--into %s: it keeps the columns of the input, and --%s prints something else or more", o.Into, name)
 		}
@@ -272,13 +275,17 @@ func warnUncalibrated(m *models.Model, o predictions.Options) {
 	}
 }
 
-// checkPrinted refuses flags that change only what is printed, where nothing is printed.
-func checkPrinted(cmd *cobra.Command, to, picture string) error {
-	instead, printed := "--to", []string{"nbest", "score", "entropy", "samples", "spans", "min-probability"}
+// checkPrinted refuses flags that change only what is printed, where nothing is printed: arrays or masks are written, or a picture.
+func checkPrinted(cmd *cobra.Command, arrays bool, to, picture string) error {
+	instead, printed := "--to "+to, []string{"nbest", "score", "entropy", "samples", "spans", "min-probability"}
 	switch {
+	case picture != "" && to != "":
+		return structured.BadInput("--to %s and --picture %s: give one of the two", to, picture)
 	case picture != "":
 		instead, printed = "--picture", append(printed, "beam", "confidence", "marginals", "decode", "threshold", "force")
-	case to == "":
+	case arrays:
+		printed = append(printed, "text", "into", "scheme")
+	default:
 		return nil
 	}
 	for _, name := range printed {
@@ -289,11 +296,33 @@ func checkPrinted(cmd *cobra.Command, to, picture string) error {
 	return nil
 }
 
-// writeTo writes predictions to files.
-func (u *use) writeTo(cmd *cobra.Command, m *models.Model, o predictions.Options, to string, asJSON bool) error {
-	if u.Path == "" {
-		return noData("--input")
+// printTo has predictions printed, or written to a file, which rank 0 alone does.
+func (u *use) printTo(cmd *cobra.Command, to string, print func(w io.Writer) error) error {
+	switch about, err := os.Stat(to); {
+	case to == "":
+		return print(os.Stdout)
+	case err == nil && about.IsDir():
+		return structured.BadInput("--to %s: this is a folder; expected a file", to)
+	case !u.leads():
+		return print(io.Discard)
 	}
+	if err := host.WriteFile(to, print); err != nil {
+		return err
+	}
+	return sayWritten(cmd, map[string]any{"to": to})
+}
+
+// sayWritten says where predictions are, and more with --json.
+func sayWritten(cmd *cobra.Command, what map[string]any) error {
+	if isSet(cmd, "json") {
+		return printJSON(os.Stdout, what)
+	}
+	_, err := fmt.Println(what["to"])
+	return err
+}
+
+// writeTo writes predictions to files.
+func (u *use) writeTo(cmd *cobra.Command, m *models.Model, o predictions.Options, to string) error {
 	d, err := u.readGiven(cmd.Context(), m, o)
 	if err != nil {
 		return err
@@ -301,9 +330,5 @@ func (u *use) writeTo(cmd *cobra.Command, m *models.Model, o predictions.Options
 	if err := m.Write(cmd.Context(), d, o, to); err != nil {
 		return err
 	}
-	if asJSON {
-		return printJSON(os.Stdout, map[string]any{"to": to, "examples": d.Len()})
-	}
-	_, err = fmt.Println(to)
-	return err
+	return sayWritten(cmd, map[string]any{"to": to, "examples": d.Len()})
 }

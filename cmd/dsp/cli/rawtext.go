@@ -1,8 +1,9 @@
 package cli
 
 import (
+	"context"
 	"errors"
-	"os"
+	"io"
 
 	"github.com/spf13/cobra"
 
@@ -45,7 +46,7 @@ func (t *rawText) refusals(cmd *cobra.Command) error {
 		{"format", "raw text has no format"}, {"columns", "raw text has no columns"}, {"label", "raw text has no columns"},
 		{"dense", "raw text has no tokens yet that features could belong to"}, {"links", "raw text is not pairs of sentences"},
 		{"boxes", "raw text is not images"}, {"images", "raw text is not images"}, {"masks", "raw text is not images"},
-		{"force", "raw text has no labels to keep"}, {"to", "it writes arrays, which have no words; --json has both"}, {"truncate", "it is for cuts"},
+		{"force", "raw text has no labels to keep"}, {"truncate", "it is for cuts"},
 	} {
 		if given(refused[0]) {
 			return structured.BadInput("--%s has no use with %s: %s", refused[0], asked, refused[1])
@@ -68,36 +69,49 @@ func (t *rawText) refusals(cmd *cobra.Command) error {
 	return nil
 }
 
+// input opens the input of u; its name is for messages.
+func (t *rawText) input(u *use) (in io.ReadCloser, name string, rules tokens.Rules, err error) {
+	rules = tokens.Rules{Splitter: tokens.Unicode{}, Lines: t.lines}
+	if t.pretokenised {
+		rules.Splitter, rules.Whole = tokens.Blanks{}, true
+	}
+	if name = u.Path; name == "-" {
+		name = "standard input"
+	}
+	in, err = u.open()
+	return in, name, rules, err
+}
+
 // predict labels the input of u.
-func (t *rawText) predict(cmd *cobra.Command, u *use, m *models.Model, o predictions.Options, asJSON bool, picture string) (err error) {
+func (t *rawText) predict(ctx context.Context, u *use, m *models.Model, w io.Writer, o predictions.Options, asJSON bool) (err error) {
 	r, err := rawtext.NewReader(m)
 	if err != nil {
 		return err
 	}
-	in, err := u.open()
+	in, name, rules, err := t.input(u)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, in.Close()) }()
-	name := u.Path
-	if name == "-" {
-		name = "standard input"
+	return r.Predict(ctx, in, name, w, rawtext.Options{Options: o, Rules: rules, JSON: asJSON, Inline: t.inline, Whole: u.device != "cpu"})
+}
+
+// draw draws the predicted trees of a few sentences, which of several ranks rank 0 alone does.
+func (t *rawText) draw(ctx context.Context, u *use, m *models.Model, picture string) (err error) {
+	r, err := rawtext.NewReader(m)
+	if err != nil || !u.leads() {
+		return err
 	}
-	rules := tokens.Rules{Splitter: tokens.Unicode{}, Lines: t.lines}
-	if t.pretokenised {
-		rules.Splitter, rules.Whole = tokens.Blanks{}, true
+	in, name, rules, err := t.input(u)
+	if err != nil {
+		return err
 	}
-	if picture != "" && !u.leads() {
-		return nil
+	defer func() { err = errors.Join(err, in.Close()) }()
+	d, err := r.Read(in, name, rules)
+	if err != nil {
+		return err
 	}
-	if picture != "" {
-		d, err := r.Read(in, name, rules)
-		if err != nil {
-			return err
-		}
-		return m.Draw(cmd.Context(), d, picture)
-	}
-	return r.Predict(cmd.Context(), in, name, os.Stdout, rawtext.Options{Options: o, Rules: rules, JSON: asJSON, Inline: t.inline, Whole: u.device != "cpu"})
+	return m.Draw(ctx, d, picture)
 }
 
 // noRawText is the refusal of raw text by verbs that need labels.

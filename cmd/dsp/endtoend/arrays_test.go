@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -69,6 +70,39 @@ func TestLabelArrays(t *testing.T) {
 			}
 		}
 	}
-	dspWith(t, input, "predict", "--model", model, "--to", "p.txt").refused(exitBadInput, "p.txt", ".npz")
-	dspWith(t, input, "predict", "--model", model, "--text", "--to", to).refused(exitBadInput, "--to has no use with --text")
+	dspWith(t, input, "predict", "--model", model, "--text", "--to", to).refused(exitBadInput, "--text has no effect with --to "+to)
+	dspWith(t, input, "predict", "--model", model, "--nbest", "2", "--to", to).refused(exitBadInput, "--nbest has no effect with --to "+to)
+}
+
+// A file has what is printed without --to, or is not there.
+func TestPredictionsToFile(t *testing.T) {
+	t.Parallel()
+	pipeline, _ := aPipeline(t)
+	text := "Le chat aime la maison. La maison admire l'ami.\n"
+	for name, c := range map[string]struct {
+		input string
+		flags []string
+	}{
+		"columns":            {sentences, []string{"--model", tagger(t), "--nbest", "2"}},
+		"objects":            {sentences, []string{"--model", tagger(t), "--json", "--samples", "2"}},
+		"read whole":         {sentences, []string{"--model", tagger(t), "--decode", "f1", "--into", "label"}},
+		"raw text":           {"the red fox", []string{"--model", tagger(t), "--text", "--inline"}},
+		"text of a pipeline": {text, []string{"--model", pipeline, "--text"}},
+		"drawn data":         {"", []string{"--model", reader(t), "--input", "builtin", "--confidence"}},
+	} {
+		to := filepath.Join(t.TempDir(), "labelled.txt")
+		want := dspWith(t, c.input, with([]string{"predict"}, c.flags...)...).ok().stdout
+		said := dspWith(t, c.input, with([]string{"predict", "--to", to}, c.flags...)...).ok().stdout
+		if readFile(t, to) != want || strings.Count(said, "\n") != 1 || !strings.Contains(said, to) {
+			t.Errorf("%s: printed %s, and written\n%s\nexpected\n%s", name, said, readFile(t, to), want)
+		}
+	}
+	dir := t.TempDir()
+	bad := strings.Repeat(sentences+"\n", 10000) + "\tX\n"
+	dspWith(t, bad, "predict", "--model", tagger(t), "--to", filepath.Join(dir, "labelled")).refused(exitBadInput, "standard input:150001")
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("%v is left: %v", left, err)
+	}
+	dspWith(t, sentences, "predict", "--model", tagger(t), "--to", dir).refused(exitBadInput, "--to "+dir+": this is a folder")
+	dspWith(t, sentences, "predict", "--model", tagger(t), "--to", "a.svg", "--picture", "b.svg").refused(exitBadInput, "give one of the two")
 }

@@ -61,6 +61,8 @@ func TestRanksPredictAsOne(t *testing.T) {
 		"trees":              {[]string{"predict", "--model", parser(t), "--input", filepath.Join(trees, "test.conllu"), "--confidence"}, ""},
 		"boxes":              {[]string{"predict", "--model", finder(t), "--input", filepath.Join(objects, "test.json"), "--nbest", "2"}, ""},
 		"arrays":             {[]string{"predict", "--model", linear, "--input", test, "--to", "FILE.npz", "--confidence"}, ""},
+		"a file":             {[]string{"predict", "--model", linear, "--input", test, "--to", "FILE.conll"}, ""},
+		"a file of text":     {[]string{"predict", "--model", pipeline, "--text", "--to", "FILE.conllu"}, filepath.Join(sentences, "dev.conllu")},
 		"graphs in arrays":   {[]string{"predict", "--model", variables, "--input", graphs, "--to", "FILE.npz"}, ""},
 		"a picture":          {[]string{"predict", "--model", parser(t), "--input", filepath.Join(trees, "test.conllu"), "--picture", "FILE.svg"}, ""},
 		"the least sure":     {[]string{"predict", "--model", linear, "--input", test, "--select", "5"}, ""},
