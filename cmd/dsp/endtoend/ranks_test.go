@@ -170,7 +170,7 @@ func TestRanksTrainTheModelOfOne(t *testing.T) {
 				if holds := strings.Contains(stderr.String(), "rank 0: each process holds the attributes of its own examples"); holds != slices.Contains(inShares, name) {
 					t.Errorf("attributes in shares: %v, the log is\n%s", holds, stderr.String())
 				}
-				if !strings.Contains(stderr.String(), "rank 0: several processes train together ranks=") || strings.Contains(stderr.String(), "rank 1: ") {
+				if !strings.Contains(stderr.String(), "rank 0: several processes work together ranks=") || strings.Contains(stderr.String(), "rank 1: ") {
 					t.Errorf("the log is\n%s", stderr.String())
 				}
 			})
