@@ -1,9 +1,7 @@
 package ranks
 
 import (
-	"bytes"
 	"context"
-	"encoding/gob"
 	"errors"
 	"sync"
 	"time"
@@ -168,21 +166,8 @@ func (a *told[E]) err() error {
 
 // tell returns what each rank tells.
 func tell[T any](ctx context.Context, g Group, mine T) ([]T, error) {
-	var message bytes.Buffer
-	if err := gob.NewEncoder(&message).Encode(mine); err != nil {
-		return nil, err
-	}
-	messages, err := g.Gather(ctx, message.Bytes())
-	if err != nil {
-		return nil, err
-	}
-	all := make([]T, len(messages))
-	for rank, m := range messages {
-		if err := gob.NewDecoder(bytes.NewReader(m)).Decode(&all[rank]); err != nil {
-			return nil, err
-		}
-	}
-	return all, nil
+	share := &structured.Share{Process: g.Rank(), Gather: func(mine []byte) ([][]byte, error) { return g.Gather(ctx, mine) }}
+	return structured.Tell(share, mine, nil)
 }
 
 // Lead returns what rank 0 has, on all ranks.
