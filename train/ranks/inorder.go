@@ -97,6 +97,7 @@ type worker[I, R any] struct {
 	items   chan I
 	results chan R
 	failed  chan error
+	err     error // that failed has told
 	ended   sync.WaitGroup
 }
 
@@ -118,7 +119,8 @@ func begin[S, I, R any](ctx context.Context, most, threads int, scratch func() S
 }
 
 // take returns the next n results, or those before the first error.
-func (w *worker[I, R]) take(ctx context.Context, n int) (all []R, err error) {
+func (w *worker[I, R]) take(ctx context.Context, n int) ([]R, error) {
+	var all []R
 	for len(all) < n {
 		select {
 		case r := <-w.results:
@@ -126,13 +128,13 @@ func (w *worker[I, R]) take(ctx context.Context, n int) (all []R, err error) {
 			continue
 		default:
 		}
-		if err != nil {
-			return all, err
+		if w.err != nil {
+			return all, w.err
 		}
 		select {
 		case r := <-w.results:
 			all = append(all, r)
-		case err = <-w.failed: // after all results
+		case w.err = <-w.failed: // after all results, which may be those of this round
 		case <-ctx.Done():
 			return all, ctx.Err()
 		}

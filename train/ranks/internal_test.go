@@ -3,6 +3,7 @@ package ranks
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"strings"
 	"testing"
@@ -204,5 +205,24 @@ func TestEndStuck(t *testing.T) {
 	})
 	if lost != nil {
 		t.Error("it did not end the process")
+	}
+}
+
+// An error that comes while results of an earlier round are awaited is that of the round it belongs to.
+func TestTake(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // only what is wrong takes so long
+	defer cancel()
+	w := &worker[int, int]{results: make(chan int, 3), failed: make(chan error, 1)}
+	w.err = errors.New("item 3 is bad") // take has seen it while it waited for the first result
+	for _, k := range []int{0, 1, 2} {
+		w.results <- k
+	}
+	for _, want := range []struct {
+		results string
+		failed  bool
+	}{{"[0 1]", false}, {"[2]", true}, {"[]", true}} {
+		if got, err := w.take(ctx, 2); fmt.Sprint(got) != want.results || (err != nil) != want.failed || ctx.Err() != nil {
+			t.Errorf("%v, %v; expected %+v", got, err, want)
+		}
 	}
 }
