@@ -36,8 +36,10 @@ const (
 	beat     = 5 * time.Second
 	patience = 30 * time.Second // without a beat
 	farewell = 20 * time.Second // for rank 0 to save a checkpoint
-	dialling = 5 * time.Second
 )
+
+// dialling is how long a connection may take. Tests change it.
+var dialling = 5 * time.Second
 
 // What a message says.
 const (
