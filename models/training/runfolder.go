@@ -57,7 +57,7 @@ func chooseFolder(c *config.Config, now time.Time) string {
 }
 
 // makeRunFolder makes the folder c.Out and locks it until release is called. A folder that already holds a run is refused unless c resumes
-// that run, and so is one that another process trains in.
+// that run, and so is one that another process trains in. Files that a killed run has not finished writing are removed.
 func makeRunFolder(c *config.Config) (release func() error, err error) {
 	if err := os.MkdirAll(c.Out, 0o777); err != nil {
 		return nil, structured.BadInput("--out: %w", err)
@@ -73,6 +73,8 @@ func makeRunFolder(c *config.Config) (release func() error, err error) {
 		err = structured.BadInput("--out %s: there is a run already; continue it with --resume %s, or name another folder", c.Out, c.Out)
 		return nil, errors.Join(err, release())
 	}
+	host.RemoveUnfinished(c.Out, configFile, models.ModelFile, lastFile) // others may write files of their own there
+	host.RemoveUnfinished(filepath.Join(c.Out, checkpointFolder))
 	return release, nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -186,6 +187,8 @@ func hard() *factors.Model {
 
 // Where the context ends while an oracle searches, what is known then is the answer.
 func TestSolveStops(t *testing.T) {
+	defer func(before time.Duration) { grace = before }(grace)
+	grace = time.Hour // the oracle notices by itself
 	m := hard()
 	for _, question := range []string{MAP, PR, MAR} {
 		ctx, stop := context.WithCancel(t.Context())
@@ -198,6 +201,36 @@ func TestSolveStops(t *testing.T) {
 		stop()
 		if err != nil || a.Exact || reports != 2 || !(a.Value < a.Bound) {
 			t.Errorf("%s: %+v after %d reports, %v", question, a, reports, err)
+		}
+	}
+}
+
+// A search asks at every stage whether to stop, and does not begin another once it was told to.
+func TestSearchStops(t *testing.T) {
+	m := hard()
+	const looks, first, second, conditions = "search for an allowed assignment", "mini-buckets of 9 entries", "mini-buckets of 72 entries", "conditioning"
+	for question, stages := range map[string][]string{MAP: {"messages", "neighbourhoods"}, PR: {looks, first, conditions, second}, MAR: {looks, first, second}} { // which takes no steps of conditioning
+		for _, last := range stages {
+			asked, told, reported := map[string]int{}, 0, 0 // how often it asked at a stage; how often it was told; reports after that
+			at := ""
+			a, err := solve(m, question, Settings{Oracle: Search, Table: 1e5, Bucket: 9, Passes: 5, Report: func(a *Answer) {
+				at = a.Doing
+				if told > 0 {
+					reported++
+				}
+			}}, func() bool {
+				asked[at]++
+				if at == last && asked[at] > 3 {
+					told++
+				}
+				return told > 0
+			})
+			if err != nil || a.Exact || !(a.Value < a.Bound) || told > 3 || reported > 5 { // what it has not begun yet it does for a moment
+				t.Errorf("%s, stopped at %s: it was told %d times, reported %d times, and asked %v; %+v, %v", question, last, told, reported, asked, a, err)
+			}
+			if question == PR && last == second && asked[conditions] < 10 {
+				t.Errorf("it asked %v", asked)
+			}
 		}
 	}
 }
@@ -218,12 +251,18 @@ func (d *deaf) Err() error {
 // Where an oracle does not notice that the context ended, the answer is what it reported last; the race detector sees whether what it finds behind the
 // caller touches that.
 func TestSolveLeavesBehind(t *testing.T) {
+	defer func(before time.Duration) { grace = before }(grace)
+	grace = time.Millisecond
 	m := hard()
 	for _, question := range []string{MAP, PR} {
 		parent, stop := context.WithCancel(t.Context())
 		ctx := &deaf{Context: parent}
 		begun := sync.OnceFunc(func() { go stop() })
-		a, err := Solve(ctx, m, question, Settings{Oracle: Search, Table: 1e4, Bucket: 9, Report: func(*Answer) { begun() }})
+		a, err := Solve(ctx, m, question, Settings{Oracle: Search, Table: 1e4, Bucket: 9, Report: func(a *Answer) {
+			if !math.IsInf(a.Value, -1) { // it has found an assignment
+				begun()
+			}
+		}})
 		if err != nil || a.Exact || !(a.Value < a.Bound) || question == MAP && m.Value(a.States) != a.Value {
 			t.Errorf("%s: %+v, %v", question, a, err)
 		}

@@ -81,9 +81,9 @@ func watches(t *testing.T, size int) []*watch {
 		defer c.Close()
 	}
 	done := make(chan error)
-	go func() { done <- all[0].accept(l, p, size) }()
+	go func() { done <- all[0].accept(t.Context(), l, p, size) }()
 	for r := 1; r < size; r++ {
-		if err := all[r].dial(p, r); err != nil {
+		if err := all[r].dial(t.Context(), p, r); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -91,6 +91,31 @@ func watches(t *testing.T, size int) []*watch {
 		t.Fatal(err)
 	}
 	return all
+}
+
+// Rank 0 waits for connections no longer than its context lasts, and takes no stranger for a rank.
+func TestAcceptEnds(t *testing.T) {
+	defer func(before time.Duration) { dialling = before }(dialling)
+	dialling = time.Hour // so that nothing else ends the wait
+	l, p, err := listen()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	w, done := &watch{conns: map[int]net.Conn{}}, make(chan error)
+	go func() { done <- w.accept(ctx, l, p, 2) }()
+	c, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _ = c.Write(make([]byte, 20))
+	if _, err := c.Read(make([]byte, 1)); err == nil { // until rank 0 has refused it, and waits again
+		t.Error("rank 0 answers a stranger")
+	}
+	stop()
+	if err := <-done; !errors.Is(err, context.Canceled) || len(w.conns) > 0 {
+		t.Errorf("%v, with %d connections", err, len(w.conns))
+	}
 }
 
 // eventually waits for a loss.

@@ -91,8 +91,8 @@ func join(ctx context.Context, from Launcher, interrupt func(), end func(error))
 	return m, m.meet(ctx)
 }
 
-// longestCall is how long a call of the library may take after a rank is lost. None of them waits for others, unless the library does.
-const longestCall = 10 * time.Second
+// longestCall is how long a call of the library may take after a rank is lost. None of them waits for others, unless the library does. Tests lower it.
+var longestCall = 10 * time.Second
 
 // endStuck ends a process that stays in one call of the library for so long.
 func endStuck(inside func() uint64, longest time.Duration, lost error, end func(error)) {
@@ -132,7 +132,7 @@ func (m *Member) meet(ctx context.Context) error {
 		l, p, err := listen()
 		if err == nil {
 			here, err = json.Marshal(p)
-			accept = func() error { return m.watch.accept(l, p, m.Size()) }
+			accept = func() error { return m.watch.accept(ctx, l, p, m.Size()) }
 		}
 		meeting = err
 	}
@@ -149,7 +149,7 @@ func (m *Member) meet(ctx context.Context) error {
 		if err := json.Unmarshal(places[0], &p); err != nil {
 			return err
 		}
-		meeting = m.watch.dial(p, m.Rank())
+		meeting = m.watch.dial(ctx, p, m.Rank())
 	}
 	text := ""
 	if meeting != nil {

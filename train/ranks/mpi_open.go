@@ -38,6 +38,11 @@ func openMPIGroup(ctx context.Context, from Launcher) (*mpiGroup, error) {
 	if err != nil {
 		return nil, err
 	}
+	return l.open(ctx)
+}
+
+// open is openMPIGroup with a library that is loaded.
+func (l *library) open(ctx context.Context) (*mpiGroup, error) {
 	g := &mpiGroup{library: l, calls: make(chan func())}
 	ready := make(chan error, 1)
 	go func() {
@@ -47,6 +52,7 @@ func openMPIGroup(ctx context.Context, from Launcher) (*mpiGroup, error) {
 			call()
 		}
 	}()
+	var err error
 	select {
 	case err = <-ready:
 	case <-ctx.Done():
@@ -67,8 +73,8 @@ func openMPIGroup(ctx context.Context, from Launcher) (*mpiGroup, error) {
 }
 
 // lateStart is how long the start of MPI may go on after an interrupt. Launchers interrupt all ranks when one has died, and kill them soon after; mpirun of Open MPI 4.1.4
-// sometimes hangs when they end by themselves before they have told it that they run.
-const lateStart = 5 * time.Second
+// sometimes hangs when they end by themselves before they have told it that they run. Tests change it.
+var lateStart = 5 * time.Second
 
 func (g *mpiGroup) start() error {
 	found := onHeap[int32](3) // the level of threads that the library provides, of which any will do; the rank; the size

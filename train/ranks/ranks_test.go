@@ -26,6 +26,7 @@ const asRank = "DSP_TEST_AS_RANK"
 
 var programs = map[string]func(ctx context.Context, m *ranks.Member) error{
 	"sums": sums, "gathers": gathers, "disagrees": disagrees, "dies": dies, "fails": fails, "large": large, "pieces": pieces, "stuck": stuck, "refuses": refuses, "absent": sums,
+	"interrupted": sums, "hangs": hangs,
 }
 
 func TestMain(m *testing.M) {
@@ -35,8 +36,16 @@ func TestMain(m *testing.M) {
 	}
 	ctx, interrupt := signal.NotifyContext(context.Background(), os.Interrupt)
 	from, _ := ranks.Launched()
-	if os.Getenv(asRank) == "absent" && from.Rank == 1 {
-		_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
+	if who, moment := leaver(); from.Rank == who {
+		act := stops
+		if os.Getenv(asRank) == "interrupted" {
+			act = interrupts
+		}
+		if moment < 0 {
+			act(nil)
+		}
+		fmt.Printf("met, or not: %v\n", ranks.MeetUntil(ctx, from, moment, act)) // no test gets here
+		os.Exit(3)
 	}
 	g, err := ranks.Join(ctx, from, interrupt, func(err error) {
 		fmt.Printf("stuck: %v\n", err)
@@ -56,10 +65,42 @@ func TestMain(m *testing.M) {
 	switch {
 	case structured.IsBadInput(err):
 		os.Exit(2)
+	case errors.Is(err, context.Canceled):
+		os.Exit(130)
 	case err != nil:
 		os.Exit(1)
 	}
 	os.Exit(0)
+}
+
+// asLeaver is the variable that names a rank that never gets to the end of the meeting, and the moment of the meeting (see ranks.MeetUntil) at which it is gone. At −1
+// it has not started MPI.
+const asLeaver = "DSP_TEST_LEAVER"
+
+// leaver returns the rank that leaves, or −1, and the moment.
+func leaver() (rank, moment int) {
+	if _, err := fmt.Sscan(os.Getenv(asLeaver), &rank, &moment); err != nil {
+		return -1, 0
+	}
+	return rank, moment
+}
+
+// stops stops this process.
+func stops([][]byte) {
+	_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
+	select {} // a launcher may continue it before it kills it
+}
+
+// interrupts interrupts rank 0, which has told its name, and stops this process.
+func interrupts(names [][]byte) {
+	_, text, _ := strings.Cut(string(names[0]), ", process ")
+	pid := 0
+	if _, err := fmt.Sscan(text, &pid); err != nil || pid < 2 {
+		fmt.Printf("rank 0 is %q: %v\n", names[0], err)
+		os.Exit(3)
+	}
+	_ = syscall.Kill(pid, syscall.SIGINT)
+	stops(nil)
 }
 
 // Sums have the bits of additions in the order of the ranks, whatever the number of pieces and the windows. They would not have these in another
@@ -247,6 +288,15 @@ func stuck(ctx context.Context, m *ranks.Member) error {
 	return ctx.Err()
 }
 
+// hangs has a rank that fails while another stays in a call of the library.
+func hangs(ctx context.Context, m *ranks.Member) error {
+	if m.Rank() == 1 {
+		return errors.New("no such file")
+	}
+	ranks.GetStuck(m)
+	return m.Barrier(ctx)
+}
+
 func TestUnderLaunchers(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {
@@ -264,6 +314,7 @@ func TestUnderLaunchers(t *testing.T) {
 			{"fails", 3, "failed: no such file"},
 			{"refuses", 3, "failed: no such file"},
 			{"stuck", 2, "error: context canceled"},
+			{"hangs", 2, "failed: no such file; and a call of the MPI library does not return"},
 			{"dies", 3, ""},
 		} {
 			t.Run(fmt.Sprintf("%s/%s/%d", l.Name, c.program, c.n), func(t *testing.T) {
@@ -284,21 +335,52 @@ func TestUnderLaunchers(t *testing.T) {
 	}
 }
 
-// A rank that has stopped before all have met cannot be watched. The others wait for it no longer than they are told, in the library and at the meeting.
+// A rank that has stopped before all have met cannot be watched. The others wait for it no longer than they are told, in the library and at every step of the meeting.
 func TestRanksThatDoNotMeet(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, l := range rankstest.Launchers(t) {
-		out, err := l.Run(t, 2, []string{asRank + "=absent", ranks.StartVariable + "=2s"}, self)
-		if err == nil || !strings.Contains(out, "error: not all ranks have met within 2s") {
-			t.Errorf("%s: %v\n%s", l.Name, err, out)
+		for _, leaver := range []string{
+			"1 -1", // before MPI starts
+			"1 0",  // before the meeting
+			"0 4",  // rank 0 has not told the others where it is
+			"0 5",  // it has, and does not accept them
+			"1 5",  // it does not dial
+			"1 6",  // it has dialled
+		} {
+			t.Run(l.Name+"/"+leaver, func(t *testing.T) {
+				t.Parallel()
+				out, err := l.Run(t, 2, []string{asRank + "=absent", asLeaver + "=" + leaver, ranks.StartVariable + "=3s"}, self)
+				if err == nil || !strings.Contains(out, "error: not all ranks have met within 3s") {
+					t.Errorf("%v\n%s", err, out)
+				}
+			})
 		}
 	}
 	t.Setenv(ranks.StartVariable, "soon")
 	if _, err := ranks.Join(t.Context(), ranks.Launcher{}, nil, nil); !structured.IsBadInput(err) || !strings.Contains(err.Error(), `DSP_MPI_START is "soon", expected`) {
 		t.Errorf("a start of %q: %v", "soon", err)
+	}
+}
+
+// An interrupt ends the wait for ranks that do not come to the meeting.
+func TestInterruptedMeeting(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range rankstest.Launchers(t) {
+		for _, leaver := range []string{"1 1", "1 5"} { // rank 0 gathers where the others are, or accepts them
+			t.Run(l.Name+"/"+leaver, func(t *testing.T) {
+				t.Parallel()
+				out, err := l.Run(t, 2, []string{asRank + "=interrupted", asLeaver + "=" + leaver, ranks.StartVariable + "=1h"}, self)
+				if err == nil || !strings.Contains(out, "error: context canceled") || l.KeepsExitCode() && exitCode(err) != 130 {
+					t.Errorf("%v\n%s", err, out)
+				}
+			})
+		}
 	}
 }
 

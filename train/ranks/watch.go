@@ -1,6 +1,7 @@
 package ranks
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/subtle"
@@ -35,8 +36,10 @@ const (
 	beat     = 5 * time.Second
 	patience = 30 * time.Second // without a beat
 	farewell = 20 * time.Second // for rank 0 to save a checkpoint
-	dialling = 5 * time.Second
 )
+
+// dialling is how long a connection may take. Tests change it.
+var dialling = 5 * time.Second
 
 // What a message says.
 const (
@@ -75,14 +78,15 @@ func listen() (net.Listener, place, error) {
 	return l, p, nil
 }
 
-// accept waits for the connections of ranks 1 to size−1.
-func (w *watch) accept(l net.Listener, p place, size int) error {
+// accept waits for the connections of ranks 1 to size−1, until ctx ends.
+func (w *watch) accept(ctx context.Context, l net.Listener, p place, size int) error {
 	defer l.Close()
+	defer context.AfterFunc(ctx, func() { _ = l.Close() })()
 	_ = l.(*net.TCPListener).SetDeadline(time.Now().Add(2 * dialling))
 	for len(w.conns) < size-1 {
 		c, err := l.Accept()
 		if err != nil {
-			return err
+			return cmp.Or(ctx.Err(), err)
 		}
 		hello := make([]byte, len(p.Token)+4)
 		_ = c.SetReadDeadline(time.Now().Add(dialling))
@@ -98,7 +102,7 @@ func (w *watch) accept(l net.Listener, p place, size int) error {
 }
 
 // dial connects to rank 0.
-func (w *watch) dial(p place, rank int) error {
+func (w *watch) dial(ctx context.Context, p place, rank int) error {
 	addresses := p.Addresses
 	if host, err := os.Hostname(); err == nil && host == p.Host {
 		addresses = slices.Insert(slices.Clone(addresses), 0, "127.0.0.1")
@@ -106,7 +110,8 @@ func (w *watch) dial(p place, rank int) error {
 	err := errors.New("it has no address")
 	for _, a := range addresses {
 		var c net.Conn
-		if c, err = net.DialTimeout("tcp", net.JoinHostPort(a, fmt.Sprint(p.Port)), dialling/time.Duration(len(addresses))); err != nil {
+		to := net.Dialer{Timeout: dialling / time.Duration(len(addresses))}
+		if c, err = to.DialContext(ctx, "tcp", net.JoinHostPort(a, fmt.Sprint(p.Port))); err != nil {
 			continue
 		}
 		if _, err = c.Write(binary.LittleEndian.AppendUint32(slices.Clone(p.Token), uint32(rank))); err == nil {

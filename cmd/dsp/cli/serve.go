@@ -117,14 +117,19 @@ func reloading(parent context.Context, reload func()) (context.Context, context.
 	signal.Notify(again, syscall.SIGHUP)
 	go func() {
 		defer signal.Stop(again)
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-again:
-				reload()
-			}
-		}
+		reloadOn(ctx, again, reload)
 	}()
 	return ctx, stop
+}
+
+// reloadOn calls reload for each signal, one call after the other, until the context ends.
+func reloadOn(ctx context.Context, again <-chan os.Signal, reload func()) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-again:
+			reload()
+		}
+	}
 }

@@ -4,16 +4,18 @@ package cli
 
 import (
 	"context"
+	"os"
 	"syscall"
 	"testing"
+	"testing/synctest"
 )
 
-// Every SIGHUP loads the models again, one after the other, until the context ends.
+// Every SIGHUP loads the models again. The context ends with its parent.
 func TestReloading(t *testing.T) {
 	loaded := make(chan int)
 	ctx, end := context.WithCancel(t.Context())
 	times := 0
-	_, stop := reloading(ctx, func() {
+	serving, stop := reloading(ctx, func() {
 		times++
 		loaded <- times
 	})
@@ -27,4 +29,41 @@ func TestReloading(t *testing.T) {
 		}
 	}
 	end()
+	<-serving.Done()
+}
+
+// A signal loads the models once. One that comes in the meantime waits, and after the end of the context none does anything.
+func TestReloadOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		begun, ended := 0, false
+		again, finish := make(chan os.Signal, 1), make(chan bool)
+		ctx, end := context.WithCancel(t.Context())
+		go func() {
+			reloadOn(ctx, again, func() {
+				begun++
+				<-finish
+			})
+			ended = true
+		}()
+		expect := func(what string, calls int, end bool) {
+			t.Helper()
+			synctest.Wait() // until all that has begun waits
+			if begun != calls || ended != end {
+				t.Errorf("%s: %d calls, ended: %v; expected %d, %v", what, begun, ended, calls, end)
+			}
+		}
+		expect("no signal", 0, false)
+		again <- syscall.SIGHUP
+		expect("a signal", 1, false)
+		again <- syscall.SIGHUP
+		expect("a signal while it loads", 1, false)
+		finish <- true
+		expect("loaded", 2, false)
+		finish <- true
+		expect("loaded twice", 2, false)
+		end()
+		expect("the end", 2, true)
+		again <- syscall.SIGHUP
+		expect("a signal after the end", 2, true)
+	})
 }

@@ -184,7 +184,7 @@ func timeless(lines []map[string]any) []map[string]any {
 	return lines
 }
 
-// While a run trains, others in its folder are refused, with its process; when it was killed, the next one takes over.
+// While a run trains, others in its folder are refused, with its process; when it was killed, the next one takes over, and removes what it was writing.
 func TestOneRunInAFolder(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
@@ -200,7 +200,20 @@ func TestOneRunInAFolder(t *testing.T) {
 	if !p.end(os.Kill) {
 		t.Fatal("the run ended before it was killed")
 	}
+	unfinished := []string{filepath.Join(dir, ".model.safetensors.0123cdef.tmp"), filepath.Join(dir, "checkpoint", ".state.safetensors.89abcdef.tmp")}
+	others := filepath.Join(dir, ".predictions.0123cdef.tmp") // which another program may be writing
+	for _, path := range append(unfinished, others) {
+		if err := os.WriteFile(path, nil, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
 	dsp(t, "train", "--resume", dir, "--passes", "1", "--quiet").ok()
+	if found, _ := filepath.Glob(filepath.Join(dir, ".*.tmp")); len(found) != 1 || found[0] != others {
+		t.Errorf("in the folder: %v, expected %s alone", found, others)
+	}
+	if found, _ := filepath.Glob(filepath.Join(dir, "checkpoint", ".*")); len(found) > 0 {
+		t.Errorf("in the folder of the checkpoint: %v", found)
+	}
 	if _, err := os.Stat(filepath.Join(dir, ".lock")); err == nil {
 		t.Error("the lock of a finished run is there")
 	}

@@ -42,6 +42,9 @@ func TestCOCO(t *testing.T) {
 	if err != nil || counts != (Counts{Used: 1, None: 1, Crowd: 1}) || dogs[0].Gold.Truth() != (boxes.Truth{Box: boxes.Box{X: 10.5, Y: 20, Width: 30.25, Height: 40}, Area: 800.5}) {
 		t.Errorf("dogs: %v, %+v, %+v", err, counts, dogs)
 	}
+	if got := counts.Describe("dog"); got != "1 image with one dog; not used: 1 with a crowd, 1 without" {
+		t.Error(got)
+	}
 	cats, counts, err := s.Single("cat", false)
 	if err != nil || counts != (Counts{Used: 1, None: 1, Several: 1}) || cats[0].ID != 4 {
 		t.Errorf("cats: %v, %+v, %+v", err, counts, cats)

@@ -9,6 +9,8 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 )
 
 // WriteFile atomically replaces the content of path with what write produces. It writes to a temporary file in the same
@@ -72,6 +74,20 @@ func createBeside(path string) (*os.File, error) {
 		}
 		if !errors.Is(err, fs.ErrExist) {
 			return f, err
+		}
+	}
+}
+
+// unfinished is the name of a file that createBeside creates.
+var unfinished = regexp.MustCompile(`^\.(.+)\.[0-9a-f]{8}\.tmp$`)
+
+// RemoveUnfinished removes from a folder the temporary files that WriteFile has left there when the program was killed: those for files of these names, or for all if there are none. No other
+// process may be writing these files.
+func RemoveUnfinished(dir string, names ...string) {
+	entries, _ := os.ReadDir(dir)
+	for _, e := range entries {
+		if m := unfinished.FindStringSubmatch(e.Name()); m != nil && e.Type().IsRegular() && (len(names) == 0 || slices.Contains(names, m[1])) {
+			_ = os.Remove(filepath.Join(dir, e.Name()))
 		}
 	}
 }

@@ -42,6 +42,45 @@ func TestWriteFile(t *testing.T) {
 	check("second")
 }
 
+// What a killed WriteFile leaves is found by its name. Nothing else is removed.
+func TestRemoveUnfinished(t *testing.T) {
+	dir := t.TempDir()
+	var hidden string
+	for _, name := range []string{"a.txt", "b.txt"} {
+		f, err := createBeside(filepath.Join(dir, name)) // as WriteFile does, which does not get further
+		if err == nil {
+			hidden, err = f.Name(), f.Close()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"a.txt", ".a.txt", ".a.txt.tmp", ".a.txt.12345678.tmp.more", "x.a.txt.12345678.tmp", ".a.txt.1234567.tmp", ".a.txt.1234567g.tmp"} {
+		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Mkdir(filepath.Join(dir, ".a.txt.12345678.tmp"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	left := func() int {
+		all, err := os.ReadDir(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(all)
+	}
+	RemoveUnfinished(dir, "a.txt", "c.txt")
+	if _, err := os.Stat(hidden); left() != 9 || err != nil {
+		t.Errorf("%d files are left, expected 9 with %s: %v", left(), hidden, err)
+	}
+	RemoveUnfinished(dir)
+	if _, err := os.Stat(hidden); left() != 8 || err == nil {
+		t.Errorf("%d files are left, expected 8 without %s: %v", left(), hidden, err)
+	}
+	RemoveUnfinished(filepath.Join(dir, "no such folder"))
+}
+
 func TestWriteFileFollowsLinks(t *testing.T) {
 	dir := t.TempDir()
 	target, link := filepath.Join(dir, "target"), filepath.Join(dir, "link")
