@@ -47,7 +47,7 @@ func (m *Model) ReadData(r Request) (*structured.Dataset, error) {
 		}
 		return d.Test, m.checkData(d.Test)
 	}
-	if path, err = formats.Expand("data", path, s.Format); err != nil {
+	if path, err = formats.Expand("", path, s.Format); err != nil {
 		return nil, err
 	}
 	files := formats.Files(path)
