@@ -126,6 +126,17 @@ const CheckpointFolder = "checkpoint"
 // PipelineFile is the file that makes a folder of models a pipeline (package pipelines).
 const PipelineFile = "pipeline.json"
 
+// IsPipeline reports whether a folder is a pipeline.
+func IsPipeline(folder string) bool {
+	_, err := os.Stat(filepath.Join(folder, PipelineFile))
+	return err == nil
+}
+
+// NotSingle is the refusal of a pipeline where a single model is expected.
+func NotSingle(folder string) error {
+	return structured.BadInput("%s: a pipeline, expected a single model; the stages of a pipeline are models in folders inside, such as %s", folder, filepath.Join(folder, "upos"))
+}
+
 // FileOf returns the model file that a path names: itself, or the one inside a run folder.
 func FileOf(path string) (string, error) {
 	info, err := os.Stat(path)
@@ -134,8 +145,8 @@ func FileOf(path string) (string, error) {
 	}
 	inside := filepath.Join(path, ModelFile)
 	if _, err := os.Stat(inside); err != nil {
-		if _, err := os.Stat(filepath.Join(path, PipelineFile)); err == nil {
-			return "", structured.BadInput("%s: a pipeline, expected a single model; the stages of a pipeline are models in folders inside, such as %s", path, filepath.Join(path, "upos"))
+		if IsPipeline(path) {
+			return "", NotSingle(path)
 		}
 		return "", structured.BadInput("%s: no %s in this folder; expected a model file or the folder of a run", path, ModelFile)
 	}

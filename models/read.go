@@ -51,7 +51,7 @@ func (m *Model) ReadData(r Request) (*structured.Dataset, error) {
 	if bare {
 		s.strip()
 	}
-	if path, err = formats.Expand("data", path, s.Format); err != nil {
+	if path, err = formats.Expand("", path, s.Format); err != nil {
 		return nil, err
 	}
 	files := formats.Files(path)

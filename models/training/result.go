@@ -99,9 +99,12 @@ func oracleOf(m *models.Model) string {
 	return ""
 }
 
+// SaysNothing reports whether a relative gap is so large that the optimum may be anywhere below the objective; NaN is no gap.
+func SaysNothing(relative record.Number) bool { return relative >= 0.995 }
+
 // farFromOptimum is the end of a sentence about a run whose certificate says nothing; empty for other runs.
 func (r *Result) farFromOptimum() string {
-	if !(r.RelativeGap >= 0.995) { // also without a certificate
+	if !SaysNothing(r.RelativeGap) {
 		return ""
 	}
 	return "; the certified gap is 100 %, so nothing is known of how far the objective is above its optimum"

@@ -46,6 +46,10 @@ type fields struct {
 
 func readFields(path string) (*fields, error) {
 	text, err := os.ReadFile(path)
+	if _, e := os.Stat(filepath.Dir(path)); os.IsNotExist(e) {
+		return nil, structured.BadInput("%s: no such folder; an encoder is a folder as Hugging Face lays it out, with config.json, tokenizer.json and model.safetensors; dsp downloads none",
+			filepath.Dir(path))
+	}
 	if about, e := os.Stat(filepath.Dir(path)); os.IsNotExist(err) || e == nil && !about.IsDir() {
 		return nil, structured.BadInput("%s: no config.json; an encoder is a folder as Hugging Face lays it out, with config.json, tokenizer.json and model.safetensors",
 			filepath.Dir(path))

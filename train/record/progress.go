@@ -100,7 +100,7 @@ type progressLog struct {
 func (p *progressLog) Record(r Record) error {
 	if !p.explained && !math.IsNaN(r.RelativeGap()) {
 		p.explained = true
-		p.log.Info("relative_gap is a proven bound on how far the objective is above its optimum, as a share of itself; estimated_gap is a guess at that, made more often")
+		p.log.Info("relative_gap is a proven bound on how far the objective is above its optimum, as a share of itself (1: nothing is proven yet); estimated_gap is a guess at that, made more often")
 	}
 	args := []any{"pass", r.Pass, "seconds", round(r.Seconds, 3), "objective", round(float64(r.Objective), 6)}
 	if r.Relaxed {

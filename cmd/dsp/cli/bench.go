@@ -76,7 +76,7 @@ Its parts, for --only, are oracles, long chain, trees, products, step and pass.`
 			return printTable(os.Stdout, table)
 		},
 	}
-	cmd.Flags().Float64Var(&seconds, "seconds", 1, "how long to repeat each measurement, in `seconds`")
+	cmd.Flags().Float64Var(&seconds, "seconds", 1, "repeat each measurement for `S` seconds")
 	cmd.Flags().StringVar(&only, "only", "", "measure only what matches this regular expression, `PATTERN`: parts on a GPU, lines of the table on the CPU")
 	cmd.Flags().BoolVar(&withoutCPU, "without-cpu", false, "with --device cuda, do not time a pass of training on the CPU, too")
 	deviceFlag(cmd, &device)

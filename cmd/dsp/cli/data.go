@@ -107,7 +107,7 @@ func (d drawing) command(cmd *cobra.Command) *cobra.Command {
 	if d.flags != nil {
 		d.flags(flags)
 	}
-	flags.Uint64Var(d.seed, "seed", *d.seed, "the same seed draws the same "+d.noun)
+	flags.Uint64Var(d.seed, "seed", *d.seed, "seed `N`: the same one draws the same "+d.noun)
 	return cmd
 }
 
@@ -116,7 +116,7 @@ func ocrCommand() *cobra.Command {
 	return drawing{
 		noun: "words", train: &o.Train, dev: &o.Dev, test: &o.Test, seed: &o.Seed, apart: true,
 		flags: func(flags *pflag.FlagSet) {
-			flags.Float64Var(&o.Difficulty, "difficulty", o.Difficulty, "how strongly letters are distorted: 0 clean, 1 default, up to 10")
+			flags.Float64Var(&o.Difficulty, "difficulty", o.Difficulty, "`X` is how strongly letters are distorted: 0 clean, 1 default, up to 10")
 		},
 		write: func(dir string) error { return ocr.WriteOCR(dir, o) },
 	}.command(&cobra.Command{
@@ -183,7 +183,7 @@ func linesCommand() *cobra.Command {
 	return drawing{
 		noun: "lines", train: &o.Train, dev: &o.Dev, test: &o.Test, seed: &o.Seed,
 		flags: func(flags *pflag.FlagSet) {
-			flags.Float64Var(&o.Difficulty, "difficulty", o.Difficulty, "how strongly letters are distorted: 0 clean, 1 default, up to 10")
+			flags.Float64Var(&o.Difficulty, "difficulty", o.Difficulty, "`X` is how strongly letters are distorted: 0 clean, 1 default, up to 10")
 		},
 		write: func(dir string) error { return ocr.WriteTextLines(dir, o) },
 	}.command(&cobra.Command{

@@ -14,7 +14,11 @@ func (f *inference) read(ctx context.Context, path string) (m *factors.Model, ev
 	err = formats.Open(path, func(r io.Reader) error {
 		r = interruptible{ctx, r}
 		if !uai.IsWCSP(path) {
-			m, err = uai.ReadModel(r, path)
+			name := path
+			if path == "-" {
+				name = "standard input"
+			}
+			m, err = uai.ReadModel(r, name)
 			return err
 		}
 		m, f.upper, err = uai.ReadWCSP(r, path)

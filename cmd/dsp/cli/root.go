@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -91,6 +92,15 @@ func noArgs(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
+	if _, err := os.Stat(args[0]); err == nil {
+		names := flagsAmong(cmd, []string{"model"})
+		if data := flagsAmong(cmd, dataFlags); len(data) > 0 {
+			names = append(names, data[0])
+		}
+		if len(names) > 0 {
+			return structured.BadInput("%s takes flags only, found %q; did you mean --%s %[2]s?", cmd.CommandPath(), args[0], strings.Join(names, " "+args[0]+" or --"))
+		}
+	}
 	return structured.BadInput("%s takes flags only, found %q; see %s --help", cmd.CommandPath(), args[0], cmd.CommandPath())
 }
 
@@ -98,6 +108,9 @@ func noArgs(cmd *cobra.Command, args []string) error {
 func noVerb(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
+	}
+	if args[0] == "version" && !cmd.HasParent() {
+		return structured.BadInput("dsp has no verb %q; did you mean dsp --version?", args[0])
 	}
 	cmd.SuggestionsMinimumDistance = 2
 	if like := cmd.SuggestionsFor(args[0]); len(like) > 0 {
@@ -111,15 +124,21 @@ func flagError(cmd *cobra.Command, err error) error {
 	var missing *pflag.NotExistError
 	var value *pflag.InvalidValueError
 	switch {
-	case errors.As(err, &missing) && missing.GetSpecifiedShortnames() == "":
-		name := missing.GetSpecifiedName()
+	case errors.As(err, &missing):
+		name, dashes := missing.GetSpecifiedName(), "--"
+		if short := missing.GetSpecifiedShortnames(); short != "" { // -name
+			name, dashes = short, "-"
+		}
 		if name == "text" && slices.Contains([]string{"train", "sweep", "eval", "calibrate"}, cmd.Name()) {
 			return noRawText(cmd.CommandPath())
 		}
-		if like := nearestFlag(cmd, name); like != "" {
-			return structured.BadInput("%s has no flag --%s; did you mean --%s?", cmd.CommandPath(), name, like)
+		if like := likeFlag(cmd, name); like != "" {
+			return structured.BadInput("%s has no flag %s%s; did you mean --%s?", cmd.CommandPath(), dashes, name, like)
 		}
-		return structured.BadInput("%s has no flag --%s; see %s --help", cmd.CommandPath(), name, cmd.CommandPath())
+		if other := verbsWith(cmd, name); other != "" {
+			return structured.BadInput("%s has no flag %s%s; %s", cmd.CommandPath(), dashes, name, other)
+		}
+		return structured.BadInput("%s has no flag %s%s; see %s --help", cmd.CommandPath(), dashes, name, cmd.CommandPath())
 	case errors.As(err, &value):
 		f := value.GetFlag()
 		if what, ok := valueKinds[f.Value.Type()]; ok {
@@ -138,6 +157,53 @@ var valueKinds = map[string]string{
 	"float64": "a number",
 
 	"duration": "a time such as 30s, 5m or 1h30m",
+}
+
+// Flags that mean the same, of which a verb has one or two: those of data to read, in the order of preference, and those of files to write.
+var dataFlags, outputFlags = []string{"data", "input", "train", "dev", "test"}, []string{"to", "out"}
+
+// likeFlag returns the flag of cmd that name most likely stands for, or "": the one of that name, the one that means what another verb's flag
+// of that name means, or the one of the nearest name.
+func likeFlag(cmd *cobra.Command, name string) string {
+	switch {
+	case cmd.Flags().Lookup(name) != nil:
+		return name
+	case len(name) == 1: // -o is near many
+		return ""
+	}
+	for _, same := range [][]string{dataFlags, outputFlags} {
+		if slices.Contains(same, name) {
+			if like := cmp.Or(flagsAmong(cmd, same)...); like != "" {
+				return like
+			}
+		}
+	}
+	return nearestFlag(cmd, name)
+}
+
+// flagsAmong returns those of the names that are flags of cmd whose values are no numbers.
+func flagsAmong(cmd *cobra.Command, names []string) []string {
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool {
+		f := cmd.Flags().Lookup(name)
+		return f == nil || f.Value.Type() == "int"
+	})
+}
+
+// verbsWith says which other verbs have a flag of that name, if one or two do.
+func verbsWith(cmd *cobra.Command, name string) string {
+	var verbs []string
+	for _, verb := range cmd.Root().Commands() {
+		if verb.LocalFlags().Lookup(name) != nil {
+			verbs = append(verbs, verb.CommandPath())
+		}
+	}
+	switch len(verbs) {
+	case 1:
+		return verbs[0] + " has it"
+	case 2:
+		return verbs[0] + " and " + verbs[1] + " have it"
+	}
+	return ""
 }
 
 // nearestFlag returns the flag of cmd whose name is nearest to name, or "" where none is near.

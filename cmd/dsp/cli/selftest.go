@@ -50,7 +50,7 @@ after it has run the others. With --json the lines of the table are on stderr.`,
 			return errors.Join(err, end())
 		},
 	}
-	cmd.Flags().Uint64Var(&seed, "seed", 1, "seed of the random instances")
+	cmd.Flags().Uint64Var(&seed, "seed", 1, "seed `N` of the random instances")
 	cmd.Flags().StringVar(&only, "only", "", "run only the checks whose names match this regular expression, `PATTERN`")
 	cmd.Flags().BoolVar(&list, "list", false, "print the names of the checks and run none")
 	deviceFlag(cmd, &name)

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"log/slog"
@@ -70,7 +71,7 @@ func sweepSettings(cmd *cobra.Command, file string, flagged *sweep.Config) (swee
 		s, err = sweep.Read(flagged.Resume)
 	}
 	if err == nil {
-		err = outOfResumed(cmd, flagged.Resume)
+		err = cmp.Or(noFile(cmd), outOfResumed(cmd, flagged.Resume))
 	}
 	if err != nil {
 		return s, err

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"os"
@@ -85,7 +86,7 @@ func trainSettings(cmd *cobra.Command, file string, flagged *config.Config) (con
 		c, err = training.ReadRun(flagged.Resume)
 	}
 	if err == nil {
-		err = outOfResumed(cmd, flagged.Resume)
+		err = cmp.Or(noFile(cmd), outOfResumed(cmd, flagged.Resume))
 	}
 	if err != nil {
 		return c, err
@@ -94,6 +95,14 @@ func trainSettings(cmd *cobra.Command, file string, flagged *config.Config) (con
 	c.JSON = c.JSON || isSet(cmd, "json")
 	c.Quiet = c.Quiet || isSet(cmd, "quiet")
 	return c, nil
+}
+
+// noFile refuses --train with an empty name, such as that of a variable of a shell that is not set: data would be drawn in its place.
+func noFile(cmd *cobra.Command) error {
+	if f := cmd.Flags().Lookup("train"); f.Changed && f.Value.String() == "" {
+		return structured.BadInput("--train \"\": expected a file; leave --train out to draw data")
+	}
+	return nil
 }
 
 // outOfResumed refuses --out beside --resume unless both are the same folder: a run goes on where it is.

@@ -51,6 +51,7 @@ func TestBadTrainingInput(t *testing.T) {
 		{"attributes and a set", []string{"--train", write(t, "x.crfsuite", "O\ta=b\nX\ta=c\n"), "--features", "ner"}, []string{"--features ner", "--format crfsuite", "it is for --format conll, conllu"}},
 		{"which features", []string{"--train", text, "--features", "nre"}, []string{"nre", "ner"}},
 		{"features for embeddings", []string{"--train", text, "--features", "ner", "--net", "embed"}, []string{"--features ner", "--net linear"}},
+		{"an encoder's name", []string{"--train", text, "--encoder", "nobody/all-MiniLM"}, []string{"nobody/all-MiniLM: no such folder", "dsp downloads none"}},
 		{"an encoder that is a file", []string{"--train", text, "--encoder", text}, []string{"train.conll", "no config.json", "an encoder is a folder"}},
 		{"no template", []string{"--train", text, "--template", "nowhere.template"}, []string{"--template", "nowhere.template"}},
 		{"template", []string{"--train", text, "--template", write(t, "x.template", "Uw=%x[0,word]\nUp=%x[0,pos]\n")}, []string{"x.template:2", "pos", "word", "--columns"}},
@@ -84,6 +85,19 @@ func TestBadTrainingInput(t *testing.T) {
 	}
 }
 
+// A folder without data is named as it was given, whatever the flag is called.
+func TestEmptyFolder(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	for _, args := range [][]string{{"predict", "--input"}, {"eval", "--data"}, {"calibrate", "--dev"}} {
+		o := dsp(t, args[0], "--model", tagger(t), args[1], folder)
+		o.refused(exitBadInput, folder+": no files in this folder")
+		if strings.Contains(o.stderr, "--data") && args[1] != "--data" {
+			t.Errorf("dsp %s: another verb's flag in %s", args[0], o.stderr)
+		}
+	}
+}
+
 // What is no text is named as such, and so is text of another encoding; a count of columns would puzzle.
 func TestNotText(t *testing.T) {
 	t.Parallel()
@@ -91,6 +105,12 @@ func TestNotText(t *testing.T) {
 		{"z.conll", "PK\x03\x04\x14\x00a b\n", "z.conll: binary data, expected text"},
 		{"u.conll", "\xff\xfea\x00\t\x00O\x00\n\x00", "u.conll: UTF-16, expected UTF-8; convert it first, for instance with iconv -f utf-16 -t utf-8"},
 		{"b.crfsuite", "\xfe\xff\x00O\x00\t\x00a\x00\n", "b.crfsuite: UTF-16, expected UTF-8"},
+		{"p.conll", "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR", "p.conll: a PNG image, expected text"},
+		{"p.conllu", "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR", "p.conllu: a PNG image, expected text"},
+		{"p.pairs", "%PDF-1.7\n%", "p.pairs: a PDF document, expected text"},
+		{"j", "\xff\xd8\xff\xe1x\n", "j: a JPEG image, expected text"},
+		{"c.conll.bz2", "BZh91AY&SY\x00\n", "c.conll.bz2: compressed with bzip2, which dsp does not read; expected a plain file, or one compressed with gzip or xz"},
+		{"c.conll.zst", "\x28\xb5\x2f\xfd\x00\n(a (b c))", "c.conll.zst: compressed with zstd"},
 	} {
 		o, _ := begin(t, "--train", write(t, c.name, c.text))
 		o.refused(exitBadInput, c.message)

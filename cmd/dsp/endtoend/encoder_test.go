@@ -238,7 +238,7 @@ func TestBadEncoders(t *testing.T) {
 			if err := os.RemoveAll(folder); err != nil {
 				t.Fatal(err)
 			}
-		}, []string{"no config.json"}},
+		}, []string{"no such folder"}},
 		{"no config", remove("config.json"), []string{"config.json"}},
 		{"no tokenizer", remove("tokenizer.json"), []string{"no tokenizer.json"}},
 		{"no weights", remove("model.safetensors"), []string{"model.safetensors"}},

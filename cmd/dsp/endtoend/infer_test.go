@@ -102,6 +102,7 @@ func TestInferRefuses(t *testing.T) {
 	file := write(t, "loop.uai", frustrated)
 	dsp(t, "infer").refused(exitBadInput, "one file, in UAI format or .wcsp", "found 0", "dsp infer --help")
 	dsp(t, "infer", file, file).refused(exitBadInput, "found 2")
+	dspWith(t, "MARKOF", "infer", "-").refused(exitBadInput, `standard input:1: "MARKOF", expected MARKOV or BAYES`)
 	dsp(t, "infer", "missing.uai").refused(exitBadInput, "missing.uai")
 	dsp(t, "infer", write(t, "bad.uai", "MARKOV\n1\n0")).refused(exitBadInput, "bad.uai:3:")
 	dsp(t, "infer", file, "--task", "max").refused(exitBadInput, "--task", "map")

@@ -196,7 +196,7 @@ func TestPipelineFills(t *testing.T) {
 	}
 	dsp(t, "predict", "--model", model, "--input", path, "--fill", "upos,form").refused(exitBadInput, "--fill", "upos, xpos, feats, lemma, head, deprel")
 	dsp(t, "predict", "--model", model, "--input", path, "--nbest", "3").refused(exitBadInput, "--nbest has no use with a pipeline")
-	dspWith(t, "1 x\n", "predict", "--model", model).refused(exitBadInput, "standard input:1: 1 columns")
+	dspWith(t, "1 x\n", "predict", "--model", model).refused(exitBadInput, "standard input:1: 1 column, expected the 10")
 }
 
 // A training that is interrupted goes on where it was, to the same bits.
@@ -282,6 +282,10 @@ func TestPipelineRefuses(t *testing.T) {
 	broken := write(t, "broken.conllu", strings.Repeat("1\tx\tx\tX\t_\t_\t7\troot\t_\t_\n\n", 9))
 	dsp(t, "train", "--task", "pipeline", "--train", broken, "--out", filepath.Join(t.TempDir(), "x")).refused(exitBadInput, `line 1 has head "7"`)
 	dsp(t, "export", "--model", model, "--weights", "--to", filepath.Join(t.TempDir(), "w.txt")).refused(exitBadInput, "a pipeline, expected a single model")
+	dsp(t, "report", model).refused(exitBadInput, "a pipeline, expected a single model", "upos")
+	if _, err := os.Stat(filepath.Join(model, "report.html")); err == nil {
+		t.Error("a report on a pipeline says that it has no model")
+	}
 	dsp(t, "predict", "--model", filepath.Join(model, "upos"), "--fill", "upos").refused(exitBadInput, "--fill is for pipelines")
 
 	stages := filepath.Join(t.TempDir(), "copy")

@@ -47,7 +47,7 @@ func TestReadAndWrite(t *testing.T) {
 func TestBadLines(t *testing.T) {
 	word := "\tx\tx\tX\t_\t_\t0\troot\t_\t_\n"
 	for text, want := range map[string]string{
-		"1 x\n":                                    "x:1: 1 columns",
+		"1 x\n":                                    "x:1: 1 column, expected the 10",
 		"2" + word:                                 `x:1: id "2", expected 1`,
 		"1-3" + word + "1" + word + "\n":           "x:3: the sentence ends after word 1, expected the words up to 3",
 		"1-2" + word + "1" + word + "2-3" + word:   "x:3: multiword token 2-3 overlaps",

@@ -109,7 +109,7 @@ func (r *Reader) add(s *Sentence, line string, covered *int) error {
 	}
 	fields := strings.Split(line, "\t")
 	if len(fields) != FieldCount {
-		return r.lines.Bad("%d columns, expected the %d of CoNLL-U, separated by tabs: %s", len(fields), FieldCount, strings.Join(FieldNames[:], " "))
+		return r.lines.Bad("%s, expected the %d of CoNLL-U, separated by tabs: %s", columnCount(len(fields)), FieldCount, strings.Join(FieldNames[:], " "))
 	}
 	if k := slices.Index(fields, ""); k >= 0 {
 		return r.lines.Bad("column %d (%s) is empty, expected _ for nothing", k+1, FieldNames[k])
@@ -160,4 +160,11 @@ func clip(line []byte) string {
 		return string(letters[:most]) + "…"
 	}
 	return string(line)
+}
+
+func columnCount(n int) string {
+	if n == 1 {
+		return "1 column"
+	}
+	return strconv.Itoa(n) + " columns"
 }

@@ -34,6 +34,9 @@ func Detect(path string) (string, error) {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return "", structured.BadInput("%s: a folder in no known format, expected a file or a folder in the format %s", path, folders())
 	}
+	if !host.Rereads(path) {
+		return "", structured.BadInput("%s: a pipe or a device, which is read only once; its format must be known before: give --format %s", path, strings.Join(Names(), ", "))
+	}
 	err := Open(path, func(r io.Reader) error {
 		start := make([]byte, 1<<14)
 		n, err := io.ReadFull(r, start)

@@ -92,3 +92,10 @@ func TestFormatsAreComplete(t *testing.T) {
 		t.Errorf("%d formats without Starts, want 1", fallbacks)
 	}
 }
+
+// What is read only once is not looked into: the reader would miss its beginning.
+func TestDetectReadsNoPipe(t *testing.T) {
+	if format, err := Detect(os.DevNull); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "read only once") || !strings.Contains(err.Error(), "give --format") {
+		t.Errorf("%q, %v", format, err)
+	}
+}

@@ -22,17 +22,23 @@ func Files(value string) []string {
 
 // Expand replaces patterns (*, ? and [) in the files that a setting names by the files that match, and a folder by the files in it, both
 // in the order of their names. A folder that is data in itself, in that format or as it is recognised, stays. It is bad input if nothing
-// matches, or if a file occurs twice: its examples would count twice.
+// matches, or if a file occurs twice: its examples would count twice. Errors name the setting, unless it is empty.
 func Expand(setting, value, format string) (string, error) {
+	if setting != "" {
+		setting = "--" + setting + " "
+	}
 	var all []string
 	for _, part := range Files(value) {
+		if part == "" {
+			return "", structured.BadInput("%s%s: no name between two commas; expected FILE,FILE", setting, value)
+		}
 		files, err := expand(part, format)
 		if err != nil {
-			return "", structured.BadInput("--%s %w", setting, err)
+			return "", structured.BadInput("%s%w", setting, err)
 		}
 		for _, file := range files {
 			if slices.Contains(all, file) {
-				return "", structured.BadInput("--%s %s: %s is there twice, and its examples would count twice", setting, value, file)
+				return "", structured.BadInput("%s%s: %s is there twice, and its examples would count twice", setting, value, file)
 			}
 			all = append(all, file)
 		}
@@ -40,7 +46,7 @@ func Expand(setting, value, format string) (string, error) {
 	if len(all) > 1 {
 		for _, file := range all {
 			if strings.Contains(file, ",") {
-				return "", structured.BadInput("--%s %s: one of several files has a comma in its name, which separates files; rename %s", setting, value, file)
+				return "", structured.BadInput("%s%s: one of several files has a comma in its name, which separates files; rename %s", setting, value, file)
 			}
 		}
 	}
@@ -50,8 +56,6 @@ func Expand(setting, value, format string) (string, error) {
 func expand(part, format string) ([]string, error) {
 	info, err := os.Stat(part)
 	switch {
-	case part == "":
-		return nil, structured.BadInput("has no name between two commas; expected FILE,FILE")
 	case err == nil && info.IsDir() && isData(part, format), err == nil && !info.IsDir():
 		return []string{part}, nil
 	case err == nil:

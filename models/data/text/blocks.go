@@ -180,5 +180,5 @@ func CheckText[S string | []byte](name string, beginning S) error {
 	case strings.IndexByte(line, 0) >= 0:
 		return structured.BadInput("%s: binary data, expected text", name)
 	}
-	return nil
+	return host.CheckText(name, beginning)
 }

@@ -159,7 +159,7 @@ func checkWhole(d *structured.Dataset, in inputs.Inputs) error {
 // Streams reports whether Stream packs such data: text with a token per line, whose inputs are attributes, numbered as they come.
 func Streams(c *config.Config) bool {
 	f := formats.Find(c.Format)
-	plain := c.Scheme == "keep" && !c.Partial && c.Dense == "" && c.Vectors == "" && c.Encoder == "" && c.Train != "-" && len(formats.Files(c.Train)) == 1
+	plain := c.Scheme == "keep" && !c.Partial && c.Dense == "" && c.Vectors == "" && c.Encoder == "" && len(formats.Files(c.Train)) == 1 && host.Rereads(c.Train)
 	if !f.Tokens || !tasks.Of(c).Labels || !plain {
 		return false
 	}

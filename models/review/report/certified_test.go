@@ -38,7 +38,7 @@ func TestReportSaysEstimated(t *testing.T) {
 	r := record.Record{Pass: 3, Objective: 0.5, Dual: 0, Gap: 0.5, EstimatedGap: 0.01, ProxGradient: record.Number(math.NaN())}
 	w := &writer{run: &training.Recorded{Records: []record.Record{r}, Config: config.Default()}}
 	w.find(&w.run.Config)
-	if want := "a certified relative gap of 100.00 %, by an estimate that nothing proves 2.00 %."; !strings.HasSuffix(w.Finding, want) {
+	if want := "a certified relative gap of 100 % (nothing proven), by an estimate that nothing proves 2.00 %."; !strings.HasSuffix(w.Finding, want) {
 		t.Errorf("%q, want %q at its end", w.Finding, want)
 	}
 }

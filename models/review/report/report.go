@@ -101,6 +101,8 @@ func Of(ctx context.Context, o Options) (*Report, error) {
 		}
 		w.Notes = append(w.Notes, "This is a report on a model file alone: the curves of its training are in the folder of the run, dsp report RUN.")
 		return w.report(&w.model.Config)
+	case models.IsPipeline(o.Path):
+		return nil, models.NotSingle(o.Path)
 	case training.IsRun(o.Path):
 		if w.run, err = training.ReadRecorded(o.Path); err != nil {
 			return nil, err

@@ -127,8 +127,12 @@ func gapOf(r *training.Result, c training.Certificate) string {
 	return Gap(c.RelativeGap, r.Relaxed)
 }
 
-// Gap formats a relative gap, which is that of a relaxed objective or of the objective itself, and NaN as an empty string.
+// Gap formats a relative gap, which is that of a relaxed objective or of the objective itself, and NaN as an empty string. Where it says
+// nothing, words do.
 func Gap(relative record.Number, relaxed bool) string {
+	if training.SaysNothing(relative) {
+		return record.Certified(fmt.Sprintf("%.0f %%", 100*relative), relaxed) + " (nothing proven)"
+	}
 	return record.Certified(Percent(float64(relative)), relaxed)
 }
 

@@ -47,3 +47,18 @@ func TestTableSaysRelaxed(t *testing.T) {
 		}
 	}
 }
+
+// A gap that says nothing is not shown as a number alone.
+func TestGapThatSaysNothing(t *testing.T) {
+	for gap, want := range map[float64]string{0.5: "50.00 %", 0.99: "99.00 %", 0.9999: "100 % (nothing proven)", 1: "100 % (nothing proven)", 2.5: "250 % (nothing proven)"} {
+		if got := Gap(record.Number(gap), false); got != want {
+			t.Errorf("%v: %q, want %q", gap, got, want)
+		}
+	}
+	if got, want := Gap(1, true), "100 %, relaxed objective (nothing proven)"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got := Gap(record.Number(math.NaN()), false); got != "" {
+		t.Errorf("no gap: %q", got)
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"strings"
 
 	"github.com/ulikunitz/xz" // pure Go, and checks what it reads; the standard library has no xz
 
@@ -38,9 +39,44 @@ func Open(path string) (io.ReadCloser, error) {
 // The first bytes of compressed files.
 var magicXZ, magicGzip = []byte("\xfd7zXZ\x00"), []byte{0x1f, 0x8b}
 
+// Kinds of files by their first bytes: compressed ones that Unpack refuses, and those that Lines and readers of text refuse.
+var (
+	packings = map[string]string{"bzip2": "BZh91AY&SY", "zstd": "\x28\xb5\x2f\xfd"}
+	pictures = map[string]string{"a PNG image": "\x89PNG", "a JPEG image": "\xff\xd8\xff", "a GIF image": "GIF8", "a PDF document": "%PDF-"}
+)
+
+// CheckText refuses a file whose beginning shows that it is an image or a document.
+func CheckText[S string | []byte](name string, beginning S) error {
+	if kind := kindOf(pictures, beginning); kind != "" {
+		return structured.BadInput("%s: %s, expected text", name, kind)
+	}
+	return nil
+}
+
+// kindOf returns the kind of a file with that beginning, or "".
+func kindOf[S string | []byte](kinds map[string]string, beginning S) string {
+	for kind, magic := range kinds {
+		if strings.HasPrefix(string(beginning[:min(len(beginning), len(magic))]), magic) {
+			return kind
+		}
+	}
+	return ""
+}
+
+// Rereads reports whether a file can be read more than once: standard input, pipes and devices cannot. One that is not there can, so that
+// opening it says what is wrong.
+func Rereads(path string) bool {
+	info, err := os.Stat(path)
+	return path != "-" && (err != nil || info.Mode().IsRegular() || info.IsDir())
+}
+
+// Unpack decompresses f if it begins as gzip or xz does, and refuses other compressed files.
 func Unpack(f io.ReadCloser, name string) (io.ReadCloser, error) {
 	buffered := bufio.NewReaderSize(f, 1<<16)
-	magic, _ := buffered.Peek(len(magicXZ))
+	magic, _ := buffered.Peek(len(packings["bzip2"])) // the longest
+	if kind := kindOf(packings, magic); kind != "" {
+		return nil, errors.Join(structured.BadInput("%s: compressed with %s, which dsp does not read; expected a plain file, or one compressed with gzip or xz", name, kind), f.Close())
+	}
 	if bytes.HasPrefix(magic, magicXZ) {
 		z, err := xz.NewReader(buffered)
 		if err != nil {
@@ -88,7 +124,8 @@ func (s stream) Close() error { return s.close() }
 type Lines struct {
 	scanner *bufio.Scanner
 	name    string
-	Number  int // of the last line read, from 1
+	Number  int   // of the last line read, from 1
+	notText error // why the file is refused
 }
 
 func NewLines(r io.Reader, name string) *Lines {
@@ -106,6 +143,9 @@ func (l *Lines) Next() ([]byte, bool) {
 	l.Number++
 	line := l.scanner.Bytes()
 	if l.Number == 1 {
+		if l.notText = CheckText(l.name, line); l.notText != nil {
+			return nil, false
+		}
 		line = bytes.TrimPrefix(line, []byte("\xef\xbb\xbf"))
 	}
 	return line, true
@@ -113,6 +153,9 @@ func (l *Lines) Next() ([]byte, bool) {
 
 // Err returns the error that stopped the reading, or nil at the end of the file.
 func (l *Lines) Err() error {
+	if l.notText != nil {
+		return l.notText
+	}
 	if err := l.scanner.Err(); err != nil {
 		return structured.BadInput("%s: after line %d: %w", l.name, l.Number, err)
 	}

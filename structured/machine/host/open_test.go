@@ -66,3 +66,40 @@ func TestOpenDecompresses(t *testing.T) {
 		}
 	}
 }
+
+// Files of kinds that no reader of text takes are named as what they are.
+func TestRefusesOtherKinds(t *testing.T) {
+	for text, want := range map[string]string{
+		"BZh91AY&SYxxx":        "x: compressed with bzip2",
+		"\x28\xb5\x2f\xfdx":    "x: compressed with zstd",
+		"\x89PNG\r\n\x1a\nxxx": "x: a PNG image, expected text",
+		"\xff\xd8\xff\xe0":     "x: a JPEG image, expected text",
+		"GIF89a":               "x: a GIF image, expected text",
+		"%PDF-1.4":             "x: a PDF document, expected text",
+		"BZh":                  "",
+		"%PDF":                 "",
+		"":                     "",
+	} {
+		in, err := Unpack(io.NopCloser(strings.NewReader(text)), "x")
+		if err == nil {
+			lines := NewLines(in, "x")
+			_, _ = lines.Next()
+			err = lines.Err()
+		}
+		if want == "" && err != nil || want != "" && (!structured.IsBadInput(err) || !strings.HasPrefix(err.Error(), want)) {
+			t.Errorf("%q: %v, want %q", text, err, want)
+		}
+	}
+}
+
+func TestRereads(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]bool{"-": false, os.DevNull: false, file: true, filepath.Dir(file): true, file + "x": true} {
+		if Rereads(path) != want {
+			t.Errorf("%s: not %v", path, want)
+		}
+	}
+}
