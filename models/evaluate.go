@@ -88,7 +88,7 @@ func (m *Model) Draw(ctx context.Context, d *structured.Dataset, path string) er
 func (m *Model) Write(ctx context.Context, d *structured.Dataset, o predictions.Options, path string) error {
 	write := tasks.Of(&m.Config).Write
 	if write == nil {
-		return structured.BadInput("--to %s: --task %s prints what it predicts", path, m.Config.Task)
+		return structured.BadInput("--to %s: --task %s has no arrays; a name that does not end in .npz gets what is printed", path, m.Config.Task)
 	}
 	if !m.leads() {
 		return m.Predict(ctx, d, o, func(int, *predictions.Prediction) error { return nil })

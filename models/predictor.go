@@ -41,7 +41,7 @@ type predictor struct {
 }
 
 func (m *Model) newPredictor() *predictor {
-	return &predictor{model: m, worker: m.Net.NewWorker(), oracle: kinds.Of(m.Net.Form().Structure).Oracle(), spans: m.newSpanFinder()}
+	return &predictor{model: m, places: m.places, worker: m.Net.NewWorker(), oracle: kinds.Of(m.Net.Form().Structure).Oracle(), spans: m.newSpanFinder()}
 }
 
 // potentials scores the examples, with the model's constraints applied.

@@ -12,9 +12,9 @@ import (
 	"github.com/dsp-go/dsp/train/ranks"
 )
 
-// Several ranks share what a model predicts. All run the same verb with the same model. Data that are read whole every rank reads, but for the inputs that are made of
-// text (attributes, the rows of an encoder): each makes those of the examples that it answers. Text that is answered as it arrives rank 0 alone reads. All have all answers, so what comes after them is the
-// same everywhere; rank 0 alone writes.
+// Several ranks share what a model predicts. All run the same verb with the same model. Text that is answered as it arrives rank 0 alone reads. Other data every rank
+// reads, but for inputs that are made of text (attributes, the rows of an encoder): each makes those of the examples that it answers. All have all answers, so what
+// comes after them is the same everywhere; rank 0 alone writes.
 
 // Ranks are several ranks that share what models predict. Each computes on its host, or on its device.
 type Ranks struct {
@@ -64,7 +64,7 @@ func (m *Model) Alone() *Model {
 // leavesBare reports whether the inputs of data that s reads are left to those who predict the examples: if they are made of text.
 func (m *Model) leavesBare(s *source) bool {
 	in := &m.Inputs
-	return m.ranks != nil && m.streams(s.Request) && (in.Template != nil || in.Vocab != nil || in.WordRows != nil || in.Encoder != nil || in.Own != nil || len(m.taggers) > 0)
+	return m.ranks != nil && m.streams(s.Request) && (in.Template != nil || in.Vocab != nil || in.WordRows != nil || in.Encoder != nil || in.Own != nil) && len(m.taggers) == 0 // which fill columns that are shown
 }
 
 // strip has s leave out the inputs that an Answerer makes.
@@ -72,8 +72,8 @@ func (s *source) strip() {
 	s.inputs, s.tag = inputs.Inputs{Dictionary: s.inputs.Dictionary, Edges: s.inputs.Edges}, nil
 }
 
-// make makes the inputs of data that were left bare.
-func (m *Model) make(d *structured.Dataset, threads int) error {
+// makeBare makes the inputs of data that were left bare.
+func (m *Model) makeBare(d *structured.Dataset, threads int) error {
 	if err := m.MakeInputs(d, threads); err != nil {
 		return m.adviseTagger(err, d)
 	}
@@ -89,7 +89,7 @@ func (m *Model) complete(d *structured.Dataset, threads int) error {
 		return nil
 	}
 	delete(m.ranks.bare, d)
-	return m.make(d, threads)
+	return m.makeBare(d, threads)
 }
 
 // isBare reports whether the inputs of d are not made yet.
@@ -175,10 +175,7 @@ func (on *Ranks) byHost(m *Model, d *structured.Dataset, batches [][]int, o pred
 				return s, m.adviseTagger(err, of)
 			}
 			some, s.Known = inputs.Batches(of), knownAttributes(of) // these are the same batches
-			p.places = make([]uint64, len(examples))
-			for k, i := range examples {
-				p.places[k] = placeOf(d, i)
-			}
+			p.places = placesOf(d, examples)
 		}
 		for _, examples := range some {
 			answers, err := p.predict(of, examples, o)
@@ -201,18 +198,29 @@ func (on *Ranks) byDevice(ctx context.Context, m *Model, d *structured.Dataset, 
 		if of == nil {
 			of = d.Subset(examples)
 			if on.bare[d] {
-				if err := m.make(of, o.Threads); err != nil {
+				if err := m.makeBare(of, o.Threads); err != nil {
 					return s, err
 				}
 			}
 			on.parts[at] = of
 		}
 		s.Known = knownAttributes(of)
-		return s, m.device.predict(ctx, m, of, o, func(_ []int, answers []predictions.Prediction, truncated int) error {
+		own := *m
+		own.places = placesOf(d, examples)
+		return s, m.device.predict(ctx, &own, of, o, func(_ []int, answers []predictions.Prediction, truncated int) error {
 			s.add(answers, truncated)
 			return nil
 		})
 	}
+}
+
+// placesOf returns the places of some examples of d, whatever their numbers are elsewhere.
+func placesOf(d *structured.Dataset, examples []int) []uint64 {
+	all := make([]uint64, len(examples))
+	for k, i := range examples {
+		all[k] = placeOf(d, i)
+	}
+	return all
 }
 
 func (on *Ranks) over(ctx context.Context, m *Model, d *structured.Dataset, threads int, work func(o oracles.Maximiser, examples []int, θ *structured.Potentials) (func() error, error)) error {

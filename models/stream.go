@@ -79,15 +79,23 @@ func (m *Model) Print(ctx context.Context, d *structured.Dataset, w io.Writer, o
 	return to.Close()
 }
 
-// PrintText is Print of the text that r names, file by file and piece by piece as it arrives.
+// PrintText predicts the text that r names, file by file and piece by piece as it arrives, and writes the predictions to w as Print does. Of several ranks, rank 0
+// alone needs the files.
 func (m *Model) PrintText(ctx context.Context, r Request, w io.Writer, o predictions.Options, asJSON bool) error {
 	s, err := m.source(r)
 	if err != nil {
 		return err
 	}
-	files, err := formats.Expand("input", r.Path, s.Format)
-	if err != nil {
-		return err
+	files := ""
+	if m.leads() {
+		if files, err = formats.Expand("input", r.Path, s.Format); err != nil {
+			return err
+		}
+	}
+	if m.ranks != nil {
+		if files, err = ranks.Lead(ctx, m.ranks, files); err != nil {
+			return err
+		}
 	}
 	examples := 0
 	for _, path := range formats.Files(files) {

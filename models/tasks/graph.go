@@ -2,6 +2,7 @@ package tasks
 
 import (
 	"io"
+	"path/filepath"
 	"strings"
 
 	"github.com/dsp-go/dsp/models/config"
@@ -213,7 +214,7 @@ func tooLarge(c *config.Config, d *structured.Dataset, labels int) (i int, entri
 // writeGraphLabels writes the predicted labels to an npz archive: labels [ΣV], sizes [graphs×2] as in the input, label_names and, if they are
 // asked for, marginals [ΣV×Y], or margins for labels that cuts find.
 func writeGraphLabels(_ *config.Config, d *structured.Dataset, names *structured.Alphabet, o predictions.Options, path string, predict PredictSome) error {
-	if !strings.HasSuffix(path, ".npz") {
+	if !strings.EqualFold(filepath.Ext(path), ".npz") {
 		return structured.BadInput("--to %s: labels of graphs are written as .npz", path)
 	}
 	if o.Confidence {

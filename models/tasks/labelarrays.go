@@ -2,6 +2,7 @@ package tasks
 
 import (
 	"io"
+	"path/filepath"
 	"strings"
 
 	"github.com/dsp-go/dsp/models/config"
@@ -15,7 +16,7 @@ import (
 // sequence begins; scores and probabilities [n] of the sequences of labels; if they are asked for, marginals [ΣT×Y], and confidence [ΣT], the
 // marginals of the labels.
 func writeLabels(_ *config.Config, d *structured.Dataset, names *structured.Alphabet, o predictions.Options, path string, predict PredictSome) error {
-	if !strings.HasSuffix(path, ".npz") {
+	if !strings.EqualFold(filepath.Ext(path), ".npz") {
 		return structured.BadInput("--to %s: labels are written as .npz", path)
 	}
 	o.Probability = true

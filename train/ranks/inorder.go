@@ -37,7 +37,7 @@ func InOrder[S, I, R any](ctx context.Context, g Group, threads int, next func()
 	defer stop()
 	var input *queue[I]
 	if g.Rank() == 0 {
-		input = newQueue(ctx, next)
+		input = newQueue(ctx, most, next)
 	}
 	var round told[I] // whose results are not there yet
 	for {
@@ -198,7 +198,7 @@ func nextRound[I any](ctx context.Context, g Group, input *queue[I], most int, w
 	return Lead(ctx, g, round)
 }
 
-// queue reads items ahead.
+// queue reads items ahead, as many as a round has.
 type queue[I any] struct{ items chan read[I] }
 
 type read[I any] struct {
@@ -207,8 +207,8 @@ type read[I any] struct {
 	err  error
 }
 
-func newQueue[I any](ctx context.Context, next func() (I, bool, error)) *queue[I] {
-	q := &queue[I]{make(chan read[I])}
+func newQueue[I any](ctx context.Context, most int, next func() (I, bool, error)) *queue[I] {
+	q := &queue[I]{make(chan read[I], most)}
 	go func() {
 		for more := true; more; {
 			var r read[I]

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -91,6 +92,35 @@ func TestInOrderAnswersAtOnce(t *testing.T) {
 			}
 			return nil
 		})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// While ranks work on an item, rank 0 reads the next ones.
+func TestInOrderReadsAhead(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // only what is wrong takes so long
+	defer cancel()
+	ahead := make(chan struct{})
+	err := rankstest.InProcess(ctx, 2, func(ctx context.Context, g ranks.Group) error {
+		read := 0
+		next := func() (int, bool, error) {
+			if read++; read == 5 {
+				close(ahead)
+			}
+			return read, read <= 6, nil
+		}
+		work := func(_, k int) (int, error) {
+			if k == 1 {
+				select {
+				case <-ahead:
+				case <-ctx.Done():
+				}
+			}
+			return k, ctx.Err()
+		}
+		return ranks.InOrder(ctx, g, 1, next, func() int { return 0 }, work, func(int) error { return nil })
 	})
 	if err != nil {
 		t.Fatal(err)

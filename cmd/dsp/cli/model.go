@@ -127,16 +127,24 @@ func (u *use) readFor(ctx context.Context, m *models.Model, flag string, needLab
 
 // readWith reads data whole, the same on all ranks.
 func (u *use) readWith(ctx context.Context, read func() (*structured.Dataset, error)) (*structured.Dataset, error) {
-	if slices.Contains(formats.Files(u.Path), "-") {
-		if err := u.input(ctx); err != nil {
-			return nil, err
-		}
+	if err := u.shareInput(ctx); err != nil {
+		return nil, err
 	}
 	d, err := host.Await(ctx, read)
 	if err != nil {
 		return nil, err
 	}
 	return d, u.onData(ctx, d)
+}
+
+// shareInput gives all ranks what comes on standard input, if that is read.
+func (u *use) shareInput(ctx context.Context) error {
+	for _, path := range []string{u.Path, u.Dense, u.Links, u.Boxes} {
+		if slices.Contains(formats.Files(path), "-") {
+			return u.input(ctx)
+		}
+	}
+	return nil
 }
 
 // readGiven reads data to be predicted, with what is known of their outputs.

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/train/ranks"
 )
 
 // writesFile are the verbs whose --out names a file; that of others is a folder, which they make.
@@ -15,7 +16,11 @@ var writesFile = []string{"calibrate", "import", "infer", "pack", "report"}
 
 // checkOutputs refuses a file to write that is a folder or whose folder does not exist, before any work is done.
 // --to without an extension may be the name of a folder, which its verb makes.
+// Of several ranks that share a verb rank 0 alone writes.
 func checkOutputs(cmd *cobra.Command) error {
+	if from, several := ranks.Launched(); several && from.Rank > 0 && slices.Contains(verbsOfRanks, cmd.Name()) {
+		return nil
+	}
 	flags := []string{"to", "onnx", "picture", "pr-curve", "calibration", "expected-counts"}
 	if slices.Contains(writesFile, cmd.Name()) {
 		flags = append(flags, "out")
@@ -30,14 +35,24 @@ func checkOutputs(cmd *cobra.Command) error {
 			continue
 		}
 		folder := filepath.Dir(path)
-		if about, err := os.Stat(folder); err != nil || !about.IsDir() {
-			return structured.BadInput("--%s %s: there is no folder %s; make it first", name, path, folder)
+		if !isFolder(folder) {
+			return noFolder(name, path, folder)
 		}
 		if about, err := os.Stat(path); err == nil && about.IsDir() && toFile && !takesFolder(cmd, name) {
 			return structured.BadInput("--%s %s: this is a folder; expected a file", name, path)
 		}
 	}
 	return nil
+}
+
+func isFolder(path string) bool {
+	about, err := os.Stat(path)
+	return err == nil && about.IsDir()
+}
+
+// noFolder is the error for a file to write in a folder that does not exist.
+func noFolder(flag, path, folder string) error {
+	return structured.BadInput("--%s %s: there is no folder %s; make it first", flag, path, folder)
 }
 
 // takesFolder reports whether a verb says itself what it does with a folder as --out: calibrate writes the model in it, report names a file.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -113,6 +114,8 @@ func predictPipeline(cmd *cobra.Command, u *use, raw *rawText, fill, to string) 
 	}
 	o := pipelines.Options{Fill: pipelines.All(), Lines: raw.lines, Split: raw.pretokenised, JSON: isSet(cmd, "json"), Threads: u.Threads}
 	switch {
+	case isArchive(to):
+		return structured.BadInput("--to %s: a pipeline has no arrays; a name that does not end in .npz gets what is printed", to)
 	case raw.lines && !raw.on:
 		return structured.BadInput("--lines is for raw text: add --text")
 	case u.Format != "" && u.Format != formats.Conllu:
@@ -177,9 +180,20 @@ func evaluatePipeline(cmd *cobra.Command, u *use, goldTokens bool) error {
 	if err := u.sharePipeline(ctx, p); err != nil {
 		return err
 	}
+	if err := u.shareInput(ctx); err != nil {
+		return err
+	}
 	u.Threads = u.ownThreads(u.Threads)
 	scores, err := host.Await(ctx, func() (conll18.Scores, error) {
 		gold, err := pipelines.ReadTreebank(u.Path)
+		if err != nil {
+			return nil, err
+		}
+		err = u.onText(ctx, u.Path, func(to *bufio.Writer) {
+			for k := range gold {
+				_, _ = to.Write(gold[k].Append(nil))
+			}
+		})
 		if err != nil {
 			return nil, err
 		}

@@ -135,7 +135,7 @@ probability. With --beam it searches for probable strings; with --nbest it lists
 				if err != nil {
 					return err
 				}
-				arrays := to != "" && (tasks.Of(&m.Config).WritesFolder || filepath.Ext(to) == ".npz")
+				arrays := to != "" && (tasks.Of(&m.Config).WritesFolder || isArchive(to))
 				if err := checkPrinted(cmd, arrays, to, picture); err != nil {
 					return err
 				}
@@ -284,7 +284,7 @@ func checkPrinted(cmd *cobra.Command, arrays bool, to, picture string) error {
 	case picture != "":
 		instead, printed = "--picture", append(printed, "beam", "confidence", "marginals", "decode", "threshold", "force")
 	case arrays:
-		printed = append(printed, "text", "into", "scheme")
+		printed = append(printed, "text", "pretokenised", "into", "scheme")
 	default:
 		return nil
 	}
@@ -298,19 +298,26 @@ func checkPrinted(cmd *cobra.Command, arrays bool, to, picture string) error {
 
 // printTo has predictions printed, or written to a file, which rank 0 alone does.
 func (u *use) printTo(cmd *cobra.Command, to string, print func(w io.Writer) error) error {
-	switch about, err := os.Stat(to); {
+	switch {
 	case to == "":
 		return print(os.Stdout)
-	case err == nil && about.IsDir():
-		return structured.BadInput("--to %s: this is a folder; expected a file", to)
 	case !u.leads():
 		return print(io.Discard)
+	}
+	if about, err := os.Stat(to); err == nil && about.IsDir() {
+		return structured.BadInput("--to %s: this is a folder; expected a file", to)
+	}
+	if folder := filepath.Dir(to); !isFolder(folder) {
+		return noFolder("to", to, folder)
 	}
 	if err := host.WriteFile(to, print); err != nil {
 		return err
 	}
 	return sayWritten(cmd, map[string]any{"to": to})
 }
+
+// isArchive reports whether a name is that of arrays.
+func isArchive(path string) bool { return strings.EqualFold(filepath.Ext(path), ".npz") }
 
 // sayWritten says where predictions are, and more with --json.
 func sayWritten(cmd *cobra.Command, what map[string]any) error {

@@ -114,7 +114,6 @@ type sharing struct {
 }
 
 func (s *sharing) addFlag(cmd *cobra.Command) {
-
 	cmd.Flags().StringVar(&s.how, "ranks", "auto", "share the work with the processes that mpirun started, or do all of it in each of them: `auto|mpi|off`; auto: share if it started several")
 	complete(cmd, "ranks", rankWays...)
 }
@@ -168,16 +167,26 @@ func (s *sharing) onData(ctx context.Context, d *structured.Dataset) error {
 	if !s.several() {
 		return nil
 	}
-	text := sha256.New()
-	cells := bufio.NewWriter(text) // neither fails
-	for _, column := range d.Columns {
-		for _, cell := range column {
-			_, _ = cells.WriteString(cell)
-			_ = cells.WriteByte('\n')
+	return s.onText(ctx, d.Name+" with fingerprint "+train.Fingerprint(d), func(to *bufio.Writer) {
+		for _, column := range d.Columns {
+			for _, cell := range column {
+				_, _ = to.WriteString(cell)
+				_ = to.WriteByte('\n')
+			}
 		}
+	})
+}
+
+// onText refuses ranks that have read other text.
+func (s *sharing) onText(ctx context.Context, name string, write func(to *bufio.Writer)) error {
+	if !s.several() {
+		return nil
 	}
-	_ = cells.Flush()
-	return s.member.Agree(ctx, [][2]string{{"data", fmt.Sprintf("%s with fingerprint %s-%x", d.Name, train.Fingerprint(d), text.Sum(nil)[:4])}})
+	text := sha256.New()
+	to := bufio.NewWriter(text) // neither fails
+	write(to)
+	_ = to.Flush()
+	return s.member.Agree(ctx, [][2]string{{"data", fmt.Sprintf("%s, checksum %x", name, text.Sum(nil)[:4])}})
 }
 
 // ownThreads returns how many threads a rank takes if nobody says: its share of the machine's.

@@ -71,6 +71,7 @@ func TestLabelArrays(t *testing.T) {
 		}
 	}
 	dspWith(t, input, "predict", "--model", model, "--text", "--to", to).refused(exitBadInput, "--text has no effect with --to "+to)
+	dspWith(t, input, "predict", "--model", model, "--pretokenised", "--to", to).refused(exitBadInput, "--pretokenised has no effect with --to "+to)
 	dspWith(t, input, "predict", "--model", model, "--nbest", "2", "--to", to).refused(exitBadInput, "--nbest has no effect with --to "+to)
 }
 
@@ -104,5 +105,8 @@ func TestPredictionsToFile(t *testing.T) {
 		t.Errorf("%v is left: %v", left, err)
 	}
 	dspWith(t, sentences, "predict", "--model", tagger(t), "--to", dir).refused(exitBadInput, "--to "+dir+": this is a folder")
+	dspWith(t, sentences, "predict", "--model", tagger(t), "--to", filepath.Join(dir, "missing", "labelled")).refused(exitBadInput, "there is no folder "+filepath.Join(dir, "missing"))
+	dspWith(t, text, "predict", "--model", pipeline, "--text", "--to", "x.NPZ").refused(exitBadInput, "a pipeline has no arrays")
+	dspWith(t, "", "predict", "--model", parser(t), "--to", "x.npz", "--input", filepath.Join(drawnTrees(t), "test.conllu")).refused(exitBadInput, "--task parse has no arrays; a name that does not end in .npz gets what is printed")
 	dspWith(t, sentences, "predict", "--model", tagger(t), "--to", "a.svg", "--picture", "b.svg").refused(exitBadInput, "give one of the two")
 }

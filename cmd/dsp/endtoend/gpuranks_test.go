@@ -121,6 +121,7 @@ func TestGPURanksPredictAsOne(t *testing.T) {
 		"raw text": {"predict", "--model", tagger(t), "--text", "--input", raw, "--json"},
 		"scores":   {"eval", "--model", tagger(t), "--data", write(t, "gold.conll", strings.Repeat(sentences+"\n", 40)), "--json"},
 		"numbers":  {"eval", "--model", reader(t), "--data", "builtin"},
+		"samples":  {"predict", "--model", reader(t), "--input", "builtin", "--samples", "2", "--seed", "3", "--json"},
 		"a curve":  {"eval", "--model", reader(t), "--data", "builtin", "--errors", "3", "--json"},
 	} {
 		one := dsp(t, with(c, "--device", "cuda")...).ok().stdout

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -45,6 +46,8 @@ func TestRanksPredictAsOne(t *testing.T) {
 	graphs := drawnGraphs(t, "shared.npz", 30, 4, 5)
 	variables := filepath.Join(t.TempDir(), "graphs")
 	dsp(t, "train", "--task", "graph", "--train", graphs, "--passes", "2", "--quiet", "--out", variables).ok()
+	pos, words := filepath.Join(t.TempDir(), "pos"), write(t, "words.conll", regexp.MustCompile(`(?m) .*$`).ReplaceAllString(readFile(t, test), ""))
+	dsp(t, "train", "--train", filepath.Join(text, "train.conll"), "--columns", "word=0,label=1", "--method", "lbfgs", "--passes", "3", "--quiet", "--out", pos).ok()
 	launchers := rankstest.Launchers(t)
 	for name, c := range map[string]struct {
 		flags []string
@@ -55,6 +58,8 @@ func TestRanksPredictAsOne(t *testing.T) {
 		"a pipe, read whole": {[]string{"predict", "--model", linear, "--decode", "f1"}, test},
 		"several files":      {[]string{"predict", "--model", linear, "--input", test + "," + filepath.Join(text, "dev.conll"), "--json", "--decode", "f1", "--samples", "2"}, ""},
 		"a column":           {[]string{"predict", "--model", linear, "--input", test, "--into", "label", "--scheme", "bioes"}, ""},
+		"a tagger":           {[]string{"predict", "--model", linear, "--input", words, "--columns", "word=0", "--tagger", "pos=" + pos, "--decode", "f1"}, ""},
+		"a treebank, piped":  {[]string{"eval", "--model", pipeline, "--data", "-"}, filepath.Join(sentences, "dev.conllu")},
 		"rows of an encoder": {[]string{"predict", "--model", rows, "--input", test, "--confidence"}, ""},
 		"raw text":           {[]string{"predict", "--model", pipeline, "--text"}, filepath.Join(sentences, "train.conllu")},
 		"a treebank":         {[]string{"predict", "--model", pipeline, "--input", filepath.Join(sentences, "dev.conllu"), "--json"}, ""},
@@ -156,6 +161,38 @@ func TestRanksOff(t *testing.T) {
 		t.Errorf("%v\n%s", err, out)
 	}
 	dsp(t, "predict", "--model", reader(t), "--input", test, "--ranks", "some").refused(exitBadInput, `--ranks "some" is not known`)
+}
+
+// Rank 0 alone needs the files of text, and the folder that it writes to.
+func TestRanksWithoutFiles(t *testing.T) {
+	t.Parallel()
+	dir, text := t.TempDir(), readFile(t, filepath.Join(drawnText(t), "test.conll"))
+	model := filepath.Join(t.TempDir(), "model")
+	dsp(t, "train", "--train", filepath.Join(drawnText(t), "train.conll"), "--columns", "word=0,pos=1,label=-1", "--method", "lbfgs", "--passes", "2", "--quiet", "--out", model).ok()
+	for _, l := range rankstest.Launchers(t) {
+		t.Run(l.Name, func(t *testing.T) {
+			t.Parallel()
+			of := []string{filepath.Join(dir, l.Name, "0"), filepath.Join(dir, l.Name, "1")}
+			for _, folder := range []string{filepath.Join(of[0], "in"), filepath.Join(of[0], "out"), filepath.Join(of[1], "in")} {
+				if err := os.MkdirAll(folder, 0o777); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for _, name := range []string{"0/in/a.conll", "0/in/b.conll", "1/in/a.conll"} {
+				if err := os.WriteFile(filepath.Join(dir, l.Name, name), []byte(text), 0o666); err != nil {
+					t.Fatal(err)
+				}
+			}
+			script := "cd '" + filepath.Join(dir, l.Name) + "'/${OMPI_COMM_WORLD_RANK:-$PMI_RANK}; exec \"$0\" predict --model " + model + " --input 'in/*.conll' --to out/labelled.conll"
+			if out, err := l.Run(t, 2, []string{asProgram + "=1"}, "sh", "-c", script, binary); err != nil {
+				t.Fatalf("%v\n%s", err, out)
+			}
+			want := dsp(t, "predict", "--model", model, "--input", filepath.Join(of[0], "in", "*.conll")).ok().stdout
+			if got := readFile(t, filepath.Join(of[0], "out", "labelled.conll")); got != want {
+				t.Errorf("two ranks write\n%s\none process\n%s", got, want)
+			}
+		})
+	}
 }
 
 // A rank that is killed while all wait for more text ends the others, and an interrupt all of them.
