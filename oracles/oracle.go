@@ -12,7 +12,7 @@ import (
 // Potentials may be −∞. An example without an allowed output has value −∞ and zero marginals; an example without positions
 // has the empty output, with value 0. Other values are finite.
 //
-// Potentials that are NaN, +∞ or beyond ±Most are errors of the scorer. An example that has any gets the value NaN, zeros for its output, one
+// Potentials that are NaN, +∞ or beyond ±structured.MostPotential are errors of the scorer. An example that has any gets the value NaN, zeros for its output, one
 // output with the score NaN from TopK, NaN for max-marginals and its bound, and zero marginals; a finite value is possible where all of them
 // are finite, and from Max and TopK of chains with edges per position, if the wrong edges are on no best output. No call panics or hangs. A caller looks for NaN in the values.
 type (
