@@ -46,6 +46,14 @@ type (
 		SumGap(b int) float64
 	}
 
+	// Proper is a Summer whose marginals are, but for rounding the result of a few operations to float32, those of a distribution over outputs, however many
+	// positions there are and however large potentials. By how much the probabilities of outputs differ from those of Gibbs, Rounding bounds.
+	Proper interface {
+		Summer
+		// Proper reports whether that holds of example b of θ at temperature μ.
+		Proper(θ *structured.Potentials, b int, μ float64) bool
+	}
+
 	// Relaxed is a Maximiser whose answers may come from an outer bound of the marginal polytope, or from a search that was cut short.
 	// The value of Max is then an upper bound of max_y ⟨θ, 1_y⟩, and y some good output whose score may be lower. The objective that
 	// is computed with such values is an upper bound of the objective, and the value of a dual point, which is made of outputs and

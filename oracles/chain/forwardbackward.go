@@ -52,7 +52,7 @@ func (c *Oracle) Exp(θ *structured.Potentials, μ float64, value []float64, u *
 		clear(to.NodeOf(b))
 		clear(to.EdgeOf(b))
 		if !math.IsInf(value[b], -1) {
-			c.logs.forward(c, b, μ, value[b], to)
+			c.logs.forward(c, b, μ, to)
 		}
 	}
 }

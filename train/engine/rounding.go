@@ -50,7 +50,7 @@ import (
 //
 // With the rounded potentials, h_i and ⟨1_{y_i}, θ_i⟩ differ by at most E_i each from those in exact arithmetic, where E_i is the sum over
 // rows of ε max_y |θ_i(r,y)|, or 2ε (1 + max) if a loss was added. Tied rows are weights, without rounding. A log-sum-exp loss f_i, which is −log of the gold output's probability, moves by the probability of other outputs,
-// 1 − exp(−f_i) ≤ min(1, f_i), times 2E_i, and by at most 2E_i² of second order. The hinge moves by at most 2E_i. The oracle adds ω_i.
+// 1 − exp(−f_i) ≤ min(1, f_i), times 2E_i, and by at most 2E_i² of second order, and by no more than 2E_i. The hinge moves by at most 2E_i. The oracle adds ω_i.
 //
 // # What is not proved
 //
@@ -345,7 +345,7 @@ func (e *Engine) roundAnswers(ln *Lane, by oracles.Smoothing) {
 	for b, i := range ln.Batch.Examples {
 		c, s, beyond := e.Data.Weight(i), measure(&ln.Theta, b, e.mostLost(ln, b), &ln.V), 0.0
 		if by.Kind == oracles.Entropy {
-			beyond = s.beyondFloat32(usedRows(&ln.Theta, b), by.Mu)
+			beyond = s.beyond(ln.Oracle, &ln.Theta, b, by.Mu)
 		}
 		ln.tally().Below += s.below(c, e.centre(i), beyond) // v has the weight c already
 		if e.Loss.Smooth() {
@@ -354,6 +354,15 @@ func (e *Engine) roundAnswers(ln *Lane, by oracles.Smoothing) {
 		}
 		ln.tally().Above += c * e.lossRounding(ln, b, s, ln.losses[b])
 	}
+}
+
+// beyond bounds how far marginals of the oracle, at the temperature μ, are from points of the polytope, as a relative error beyond their rounding to float32. It is 0 if
+// the oracle is proper there.
+func (s sizes) beyond(o oracles.Maximiser, θ *structured.Potentials, b int, μ float64) float64 {
+	if p, ok := o.(oracles.Proper); ok && p.Proper(θ, b, μ) {
+		return 0
+	}
+	return s.beyondFloat32(usedRows(θ, b), μ)
 }
 
 // beyondFloat32 bounds the relative error of marginals at the temperature μ of an output that uses the given number of rows of a part, if it is more than their rounding
@@ -384,7 +393,7 @@ func (e *Engine) lossRounding(ln *Lane, b int, s sizes, f float64) float64 {
 		error *= singleSums
 	}
 	if e.Loss.Smooth() {
-		return e.oracleRounding(ln, b) + min(1, f)*2*error + 2*error*error
+		return e.oracleRounding(ln, b) + min(2*error, min(1, f)*2*error+2*error*error)
 	}
 	return e.oracleRounding(ln, b) + 2*error
 }
