@@ -36,6 +36,7 @@ var deepKinds = []struct {
 	{"constituents", []int{10, 80}, combs},
 	{"segments", []int{200, 20000}, twoSegmentations},
 	{"forests", []int{200, 20000}, twoLabelings},
+	{"graphs of two variables", []int{200, 20000}, manyEdges},
 	{"second-order chains", []int{200, 20000}, twoSecond},
 }
 
@@ -225,7 +226,34 @@ func twoLabelings(n int, large float32) deep {
 	return deep{θ, twoRows(θ.Parts[0].Values, large), 0, 0, func(y int) bool { return y == 0 }}
 }
 
-// twoSecond is that for chains.
+// manyEdges has n edges between two variables that have the same label.
+func manyEdges(n int, large float32) deep {
+	g, structure, θ := &structured.Graph{}, graphs.Pairwise{Edges: graphs.Own}, &structured.Potentials{}
+	for range n {
+		g.Ends = append(g.Ends, [2]int32{0, 1})
+	}
+	θ.Reshape(structure.Form(2, 0), []int{0, 2}, func(table string) []int {
+		if table == graphs.EdgeRows {
+			return []int{0, n}
+		}
+		return []int{0, 2}
+	})
+	θ.Graphs = []*structured.Graph{g}
+	clear(θ.Parts[0].Values)
+	half, edge := n/2, θ.Parts[1].Values
+	forbidAll(edge)
+	small := smallBeside(float64(half) * float64(large))
+	for e := range n {
+		edge[4*e], edge[4*e+3] = large, large
+		if e >= half {
+			edge[4*e], edge[4*e+3] = small, 0
+		}
+	}
+	θ.Parts[0].Values[1] = float32(float64(n-half) * float64(small))
+	return deep{θ, [][]int32{{0, 0}, {1, 1}}, 0, 0, func(y int) bool { return y == 0 }}
+}
+
+// twoSecond is twoLabelings for chains.
 func twoSecond(n int, large float32) deep {
 	steps := chains.NewSteps(2, func(yield func([]int32) bool) { _ = yield([]int32{0, 0, 0}) && yield([]int32{1, 1, 1}) })
 	θ := &structured.Potentials{}

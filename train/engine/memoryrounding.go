@@ -18,7 +18,7 @@ func (e *Engine) roundMemory(ln *Lane) {
 		return
 	}
 	for b, i := range ln.Batch.Examples {
-		ln.tally().Below += measure(&ln.Theta, b, e.mostLost(ln, b), &ln.V).below(e.Data.Weight(i), e.centre(i), max(e.blurs[i], e.blurred))
+		ln.tally().Below += measure(&ln.Theta, b, e.mostLost(ln, b), &ln.V).below(e.Data.Weight(i), e.centre(i), max(e.blurs[i], e.blurred), 1)
 	}
 }
 
@@ -48,7 +48,7 @@ func (e *Engine) EntropyRounding(u, φ *structured.Marginals, examples []int) fl
 		}
 		e.blur(i, beyond)
 		ω := oracles.Rounding(oracle, &one, 0, 1)
-		total += e.Data.Weight(i) * (ω + min(2*ω, ω*ω/2) + s.below(1, central{}, beyond) + beyond) // u_i is the maximiser of a bound that errs like that of roundAnswers
+		total += e.Data.Weight(i) * (ω + min(2*ω, ω*ω/2) + s.below(1, central{}, beyond, 1) + beyond) // u_i is the maximiser of a bound that errs like that of roundAnswers
 	}
 	return total / float64(e.Len())
 }
