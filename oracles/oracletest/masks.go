@@ -50,9 +50,9 @@ func masksForbid(t *testing.T, kind kinds.Kind, o oracles.Maximiser) {
 	}
 }
 
-// subtractsSums reports whether the oracle of a kind takes differences of sums over a whole example.
+// subtractsSums reports whether the oracle of a kind takes differences of sums over a whole example, or, of counted segments, adds the price and takes it off.
 func subtractsSums(kind kinds.Kind) bool {
-	return strings.Contains(kind.Name(), "segmentation") || strings.Contains(kind.Name(), "cuts") || kind.Name() == "window"
+	return strings.HasPrefix(kind.Name(), "counted") || strings.Contains(kind.Name(), "cuts") || kind.Name() == "window"
 }
 
 func checkMasked(t *testing.T, name string, o oracles.Maximiser, θ, without *structured.Potentials) {
