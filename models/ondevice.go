@@ -81,7 +81,7 @@ func (on *onDevice) run(ctx context.Context, m *Model, d *structured.Dataset, wa
 	p.SetWeights(m.W)
 	err := p.Over(ctx, wanted, use)
 	if bad, ok := errors.AsType[*engine.NonFiniteError](err); ok {
-		return fmt.Errorf("%s: the model's potentials are NaN or infinite", bad.Where)
+		return fmt.Errorf("%s: the model's potentials are %s", bad.Where, structured.NotValid)
 	}
 	return err
 }

@@ -220,6 +220,14 @@ func TestPredictStops(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "NaN") {
 		t.Errorf("NaN weights: got %v", err)
 	}
+	for k := range m.W {
+		m.W[k] = -3e30
+	}
+	// They are finite, and too large for sums in float32: labels from them would be made up.
+	err = m.Predict(context.Background(), d, predictions.Options{}, func(int, *predictions.Prediction) error { return nil })
+	if err == nil || !strings.Contains(err.Error(), "beyond ±1e30") {
+		t.Errorf("weights of 3e30: got %v", err)
+	}
 }
 
 func TestColumnWriter(t *testing.T) {

@@ -6,10 +6,7 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Most is the largest absolute value of a potential that is not −∞: sums of a hundred million of them stay within float32.
-const Most = 0x1p100
-
-// Guard finds examples whose potentials are none: NaN, +∞, or beyond ±Most. A scorer that diverges gives such numbers. No recurrence can be
+// Guard finds examples whose potentials are none: NaN, +∞, or beyond ±structured.MostPotential. A scorer that diverges gives such numbers. No recurrence can be
 // trusted with them, or even to end, so oracles do not try: see Maximiser.
 type Guard struct{ tied bool }
 
@@ -18,36 +15,22 @@ func (g *Guard) Begin(θ *structured.Potentials) {
 	g.tied = true
 	for k := range θ.Parts {
 		if p := &θ.Parts[k]; p.Offsets == nil {
-			g.tied = g.tied && Valid(p.Values)
+			g.tied = g.tied && structured.ValidPotentials(p.Values)
 		}
 	}
 }
 
-// Valid reports whether the potentials of example b are −∞ or within ±Most. Begin has seen the batch.
+// Valid reports whether the potentials of example b are −∞ or within ±structured.MostPotential. Begin has seen the batch.
 func (g *Guard) Valid(θ *structured.Potentials, b int) bool {
 	if !g.tied {
 		return false
 	}
 	for k := range θ.Parts {
-		if p := &θ.Parts[k]; p.Offsets != nil && !Valid(p.Of(b)) {
+		if p := &θ.Parts[k]; p.Offsets != nil && !structured.ValidPotentials(p.Of(b)) {
 			return false
 		}
 	}
 	return true
-}
-
-// Valid reports whether all numbers are −∞ or within ±Most.
-func Valid(xs []float32) bool {
-	const sign, forbidden = 1 << 31, 0xff800000
-	most := math.Float32bits(Most)
-	wrong := 0
-	for _, x := range xs {
-		b := math.Float32bits(x)
-		if b&^sign > most && b != forbidden {
-			wrong++
-		}
-	}
-	return wrong == 0
 }
 
 // Refuse writes the answer of Max for an example whose potentials are not valid, and returns NaN, its value.

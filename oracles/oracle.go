@@ -12,9 +12,12 @@ import (
 // Potentials may be −∞. An example without an allowed output has value −∞ and zero marginals; an example without positions
 // has the empty output, with value 0. Other values are finite.
 //
-// Potentials that are NaN, +∞ or beyond ±Most are errors of the scorer. An example that has any gets the value NaN, zeros for its output, one
+// Potentials that are NaN, +∞ or beyond ±structured.MostPotential are errors of the scorer. An example that has any gets the value NaN, zeros for its output, one
 // output with the score NaN from TopK, NaN for max-marginals and its bound, and zero marginals; a finite value is possible where all of them
 // are finite, and from Max and TopK of chains with edges per position, if the wrong edges are on no best output. No call panics or hangs. A caller looks for NaN in the values.
+//
+// Large negative potentials in place of −∞ do not blur outputs without them, down to −1e9 for all structures, and for all valid ones except those of cuts, windows and the price
+// of counted segments, which lose other scores beside numbers that are 2⁵³ times larger.
 type (
 	// Maximiser finds the best outputs.
 	Maximiser interface {
@@ -44,6 +47,14 @@ type (
 		// SumGap returns D ≥ 0 for example b of the latest call of Exp with marginals: value[b] ≥ R(θ) ≥ value[b] − D = ⟨θ, u⟩ + μH(u). It is +∞ if
 		// that is known of no D.
 		SumGap(b int) float64
+	}
+
+	// Proper is a Summer whose marginals are, but for rounding the result of a few operations to float32, those of a distribution over outputs, however many
+	// positions there are and however large potentials. By how much the probabilities of outputs differ from those of Gibbs, Rounding bounds.
+	Proper interface {
+		Summer
+		// Proper reports whether that holds of example b of θ at temperature μ.
+		Proper(θ *structured.Potentials, b int, μ float64) bool
 	}
 
 	// Relaxed is a Maximiser whose answers may come from an outer bound of the marginal polytope, or from a search that was cut short.

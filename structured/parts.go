@@ -149,10 +149,30 @@ func (θ *Potentials) Select(examples []int, selected *Potentials) {
 	}
 }
 
-// Finite reports whether no potential is NaN or +∞; −∞ is allowed.
+// MostPotential is the largest absolute value of a potential that is not −∞: sums of a hundred million of them stay within float32.
+const MostPotential = 0x1p100
+
+// NotValid says what is wrong with other potentials, in error messages.
+const NotValid = "NaN, infinite or beyond ±1e30"
+
+// ValidPotentials reports whether all numbers are −∞ or within ±MostPotential. Oracles answer for no others.
+func ValidPotentials(xs []float32) bool {
+	const sign, forbidden = 1 << 31, 0xff800000
+	most := math.Float32bits(MostPotential)
+	wrong := 0
+	for _, x := range xs {
+		b := math.Float32bits(x)
+		if b&^sign > most && b != forbidden {
+			wrong++
+		}
+	}
+	return wrong == 0
+}
+
+// Finite reports whether all potentials are valid: −∞ or within ±MostPotential.
 func (θ *Potentials) Finite() bool {
 	for k := range θ.Parts {
-		if !finite(θ.Parts[k].Values) {
+		if !ValidPotentials(θ.Parts[k].Values) {
 			return false
 		}
 	}
@@ -176,25 +196,16 @@ func (θ *Potentials) Copy(other *Potentials) {
 	}
 }
 
-// FirstNotFinite returns the first example that has a NaN or +∞ in its own rows, or −1 if there is none (a tied part may have one).
+// FirstNotFinite returns the first example whose own rows have a potential that is not valid, or −1 if there is none (a tied part may have one).
 func (θ *Potentials) FirstNotFinite() int {
 	for b := range θ.Len() {
 		for k := range θ.Parts {
-			if p := &θ.Parts[k]; p.Offsets != nil && !finite(p.Of(b)) {
+			if p := &θ.Parts[k]; p.Offsets != nil && !ValidPotentials(p.Of(b)) {
 				return b
 			}
 		}
 	}
 	return -1
-}
-
-func finite(xs []float32) bool {
-	for _, x := range xs {
-		if x != x || x > math.MaxFloat32 {
-			return false
-		}
-	}
-	return true
 }
 
 // Marginals are points u of the marginal polytope, one per example, in the space of Potentials, except that a tied part has one

@@ -44,7 +44,7 @@ func (l *loop) failed(ctx context.Context, err error) error {
 	case errors.As(err, &lost):
 		err = l.deviceFailed(err)
 	case errors.As(err, &nonFinite):
-		err = l.diverged(nonFinite.Where, "potentials are NaN or infinite")
+		err = l.diverged(nonFinite.Where, "potentials are "+structured.NotValid)
 	case ctx.Err() != nil && errors.Is(err, ctx.Err()):
 		return l.interrupted()
 	case l.Problem.OnDevice() && !structured.IsBadInput(err):

@@ -205,7 +205,7 @@ func TestDivergence(t *testing.T) {
 		return nil
 	}}
 	_, err := (&train.Trainer{Problem: p, Method: m, Passes: 5, Checkpoint: newCheckpoint(t, dir)}).Run(t.Context(), s)
-	want := "pass 3, example 0 (chains, example 0): potentials are NaN or infinite; last good checkpoint is pass 2 in " + dir
+	want := "pass 3, example 0 (chains, example 0): potentials are NaN, infinite or beyond ±1e30; last good checkpoint is pass 2 in " + dir
 	if err == nil || err.Error() != want {
 		t.Fatalf("got  %v\nwant %s", err, want)
 	}

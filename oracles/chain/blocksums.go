@@ -19,6 +19,7 @@ type blockSums[F real] struct {
 	pairs    []float64 // [pairs] their sums over positions
 	from, to []F       // of a block: α before and g after, [steps×stride]
 	part     []float32 // the sums of their products, [size×size]
+	total    totals    // and over stretches
 }
 
 // beginSums prepares the sums of a batch.
@@ -166,6 +167,7 @@ func (s *blockSums[F]) backward(c *blocks, T, b int, u *structured.Marginals) {
 func (s *blockSums[F]) addTriples(c *blocks, T, j int, triples []float32) {
 	size, stride := c.size[j], c.stride[j]
 	s.part = vec.Grow(s.part, size*size)
+	s.total.clear(size * size)
 	for from := 2; from < T; from += stretch {
 		steps := min(T-from, stretch)
 		s.from, s.to = vec.Grow(s.from, steps*stride), vec.Grow(s.to, steps*stride)
@@ -175,9 +177,10 @@ func (s *blockSums[F]) addTriples(c *blocks, T, j int, triples []float32) {
 			copy(s.to[t*stride:][:stride], s.g[(from+t)*c.width+c.base[j]:])
 		}
 		s.k.edgeSums(s.part, s.from, s.to, s.e[c.block[j]:], size, stride, steps)
-		for _, triple := range c.middle[j] {
-			at := int(c.triple[triple]) - c.block[j]
-			triples[triple] += s.part[at/stride*size+at%stride]
-		}
+		s.total.add(0, s.part)
+	}
+	for _, triple := range c.middle[j] {
+		at := int(c.triple[triple]) - c.block[j]
+		triples[triple] += float32(s.total[at/stride*size+at%stride])
 	}
 }

@@ -29,7 +29,7 @@ func LogDomain(θ *structured.Potentials) (logZ float64, u *structured.Marginals
 	c.prepare(θ)
 	logZ = c.logs.backward(c, 0, c.θ.Offsets[1], 1)
 	if !math.IsInf(logZ, -1) {
-		c.logs.forward(c, 0, 1, logZ, &to)
+		c.logs.forward(c, 0, 1, &to)
 	}
 	over := span{node: boundsOf(c.θ.Node), edge: boundsOf(c.θ.Edge)}
 	if c.θ.PerPosition {

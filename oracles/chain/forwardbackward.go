@@ -3,7 +3,6 @@ package chain
 import (
 	"math"
 
-	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
 )
@@ -53,7 +52,7 @@ func (c *Oracle) Exp(θ *structured.Potentials, μ float64, value []float64, u *
 		clear(to.NodeOf(b))
 		clear(to.EdgeOf(b))
 		if !math.IsInf(value[b], -1) {
-			c.logs.forward(c, b, μ, value[b], to)
+			c.logs.forward(c, b, μ, to)
 		}
 	}
 }
@@ -65,15 +64,15 @@ type bounds struct {
 	nan    bool // some is NaN
 }
 
-// valid reports whether the potentials are −∞ or within ±oracles.Most.
+// valid reports whether the potentials are −∞ or within ±structured.MostPotential.
 func (b bounds) valid() bool {
-	return !b.nan && (b.hi == minusInf || b.lo >= -oracles.Most && b.hi <= oracles.Most)
+	return !b.nan && (b.hi == minusInf || b.lo >= -structured.MostPotential && b.hi <= structured.MostPotential)
 }
 
 // seemValid reports whether the potentials of the chain at positions lo to hi-1 are valid, without edges of its own. It may overlook finite
-// numbers beyond ±Most. A total is faster than bounds, and shows NaN and +∞.
+// numbers beyond ±structured.MostPotential. A total is faster than bounds, and shows NaN and +∞.
 func (c *Oracle) seemValid(lo, hi int) bool {
-	if c.k.grandTotal(c.θ.Node[lo*c.y:hi*c.y]) <= oracles.Most && (c.θ.PerPosition || c.sharedValid()) {
+	if c.k.grandTotal(c.θ.Node[lo*c.y:hi*c.y]) <= structured.MostPotential && (c.θ.PerPosition || c.sharedValid()) {
 		return true
 	}
 	return c.valid(lo, hi)

@@ -35,6 +35,7 @@ type scaledSums[F real] struct {
 	β     []F       // [stride] E_{t+1} g_{t+1}
 	p     []float32 // [stride] marginals of a node
 	part  []float32 // [Y×Y] marginals of the edges of a stretch of the chain
+	total totals
 }
 
 // begin starts a new batch.
@@ -156,16 +157,45 @@ func (s *scaledSums[F]) backward(c *Oracle, b int, u *chains.Marginals) {
 	}
 }
 
-// stretch is how many positions of a chain are summed up before their sum joins that of others: what run is to labels.
-const stretch = 128
+// stretch is how many positions of a chain are summed up in float32 before their sum joins that of others in float64. So however long a chain is, sums over it are off by
+// no more than half as many roundings.
+const stretch = 32
 
 // sharedEdges writes the marginals of the edges that all steps share.
 func (s *scaledSums[F]) sharedEdges(to []float32, y, stride, steps int) {
-	s.k.edgeSums(to, s.α, s.g[min(stride, len(s.g)):], s.edge, y, stride, min(steps, stretch))
-	for t := stretch; t < steps; t += stretch {
-		s.part = vec.Grow(s.part, y*y)
+	if steps <= stretch {
+		s.k.edgeSums(to, s.α, s.g[min(stride, len(s.g)):], s.edge, y, stride, steps)
+		return
+	}
+	s.part = vec.Grow(s.part, y*y)
+	s.total.clear(y * y)
+	for t := 0; t < steps; t += stretch {
 		s.k.edgeSums(s.part, s.α[t*stride:], s.g[(t+1)*stride:], s.edge, y, stride, min(steps-t, stretch))
-		addTo(to, s.part)
+		s.total.add(0, s.part)
+	}
+	s.total.write(to)
+}
+
+// totals are sums of marginals over stretches of a chain.
+type totals []float64
+
+// clear makes n sums 0.
+func (x *totals) clear(n int) {
+	*x = vec.Grow(*x, n)
+	clear(*x)
+}
+
+// add adds numbers to the sums from the first on.
+func (x totals) add(first int, numbers []float32) {
+	for i, v := range numbers {
+		x[first+i] += float64(v)
+	}
+}
+
+// write rounds the sums to float32.
+func (x totals) write(to []float32) {
+	for i, v := range x {
+		to[i] = float32(v)
 	}
 }
 

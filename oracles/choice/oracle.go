@@ -33,7 +33,7 @@ func (o *Oracle) Max(θ *structured.Potentials, y []int32, value []float64) {
 	for b := range θ.Len() {
 		value[b] = 0
 		if scores, some := candidates(θ, b); !some {
-		} else if !oracles.Valid(scores) {
+		} else if !structured.ValidPotentials(scores) {
 			value[b] = oracles.Refuse(y[θ.Outputs[b]:θ.Outputs[b+1]])
 		} else {
 			at, best := largest(scores)
@@ -71,7 +71,7 @@ func (o *Oracle) Exp(θ *structured.Potentials, μ float64, value []float64, u *
 			share = u.Parts[0].Of(b)
 		}
 		_, best := largest(scores)
-		valid := oracles.Valid(scores)
+		valid := structured.ValidPotentials(scores)
 		if best == minusInf || !valid {
 			clear(share)
 			if value[b] = math.Inf(-1); !valid {
@@ -100,7 +100,7 @@ func (o *Oracle) TopK(θ *structured.Potentials, k int, best *oracles.KBest) {
 			best.Count[b], best.Score[b*k] = 1, 0
 			continue
 		}
-		if !oracles.Valid(scores) {
+		if !structured.ValidPotentials(scores) {
 			best.Refuse(θ, b)
 			continue
 		}

@@ -131,7 +131,7 @@ func checkExtremeValues(t *testing.T, name string, θ *structured.Potentials, va
 	}
 }
 
-// isWrong reports whether a potential of example b that some output may use is NaN, +∞ or beyond ±Most.
+// isWrong reports whether a potential of example b that some output may use is NaN, +∞ or beyond ±structured.MostPotential.
 func isWrong(θ *structured.Potentials, b int) bool {
 	for k := range θ.Parts {
 		p := &θ.Parts[k]
@@ -140,7 +140,7 @@ func isWrong(θ *structured.Potentials, b int) bool {
 			x = x[min(p.Width, len(x)):]
 		}
 		for _, x := range x {
-			if !(math.Abs(float64(x)) <= oracles.Most) && x != minusInf {
+			if !(math.Abs(float64(x)) <= structured.MostPotential) && x != minusInf {
 				return true
 			}
 		}

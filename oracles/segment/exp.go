@@ -28,11 +28,20 @@ func (o *Oracle) Exp(θ *structured.Potentials, μ float64, value []float64, u *
 			value[b] = math.NaN()
 			continue
 		}
-		o.sums()
-		logZ := logSum(o.row(o.α, o.n-1))
+		logZ := o.logZ()
 		value[b] = μ * (logZ + o.gold.constant)
 		if u != nil && logZ > minusInf {
 			o.marginals(u, b, logZ)
+		}
+	}
+}
+
+// logZ computes the sums of the open sequence, and returns the logarithm of that over all outputs but for the gold constant.
+func (o *Oracle) logZ() float64 {
+	for {
+		o.sums()
+		if logZ := logSum(o.row(o.α, o.n-1)); !o.revealSums(logZ) {
+			return logZ
 		}
 	}
 }

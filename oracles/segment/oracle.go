@@ -41,6 +41,9 @@ type Oracle struct {
 	node, ends []float32 // of the current sequence: [T×tags], and [T×Y] or nil
 	n          int       // T
 
+	floor  float64 // tags that continue segments are allowed if they score more (masks.go)
+	masked float64 // what outputs with others score at most
+
 	h, a, α, reach []float64 // [T×stride]
 	β              []float64 // [T×stride]; Max keeps a single row, of a and reach, too
 	p, begin, add  []float64 // [stride] P_t, and what step sets
@@ -108,6 +111,7 @@ func (o *Oracle) open(θ *structured.Potentials, b int) bool {
 	o.n = θ.Outputs[b+1] - θ.Outputs[b]
 	clear(o.p)
 	o.readGold(θ, b)
+	o.hide(θ, b)
 	return o.guard.Valid(θ, b)
 }
 
@@ -146,7 +150,7 @@ func (o *Oracle) step(t int, before, reach []float64) {
 // continues reports whether a segment with label y may continue at position t.
 func (o *Oracle) continues(t, y int) bool {
 	at := 2*y + 1
-	return t > 0 && at < o.s.Tags && !math.IsInf(float64(o.node[t*o.s.Tags+at]), -1)
+	return t > 0 && at < o.s.Tags && float64(o.node[t*o.s.Tags+at]) > o.floor
 }
 
 // lengthsAt returns length_t, which the next call may change.

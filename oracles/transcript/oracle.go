@@ -28,7 +28,7 @@ var minusInf = math.Inf(-1)
 func (o *Oracle) Max(θ *structured.Potentials, y []int32, value []float64) {
 	for b := range θ.Len() {
 		out, frame, width := y[θ.Outputs[b]:θ.Outputs[b+1]], θ.Parts[0].Of(b), θ.Parts[0].Width
-		if !oracles.Valid(frame) {
+		if !structured.ValidPotentials(frame) {
 			value[b] = oracles.Refuse(out)
 			continue
 		}
@@ -69,7 +69,7 @@ func (o *Oracle) Exp(θ *structured.Potentials, μ float64, value []float64, u *
 			to = u.Parts[0].Of(b)
 			clear(to)
 		}
-		if !oracles.Valid(frame) {
+		if !structured.ValidPotentials(frame) {
 			value[b] = math.NaN()
 			continue
 		}
@@ -126,7 +126,7 @@ func (o *Oracle) TopK(θ *structured.Potentials, k int, best *oracles.KBest) {
 			path(best.Output(rank, lo, hi))
 		}
 		switch {
-		case !oracles.Valid(frame):
+		case !structured.ValidPotentials(frame):
 			best.Refuse(θ, b)
 		case conditioned && !o.lattice.open(θ, b, reading):
 			best.Count[b] = 0
@@ -151,7 +151,7 @@ func (o *Oracle) Sample(θ *structured.Potentials, μ float64, n int, seed []uin
 		reading, conditioned := transcripts.Required(θ, b)
 		draws.Seed(seed[b])
 		switch {
-		case !oracles.Valid(frame) || conditioned && !o.lattice.open(θ, b, reading):
+		case !structured.ValidPotentials(frame) || conditioned && !o.lattice.open(θ, b, reading):
 			to.Count[b] = 0
 		case lo == hi:
 		case conditioned:

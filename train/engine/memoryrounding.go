@@ -18,7 +18,7 @@ func (e *Engine) roundMemory(ln *Lane) {
 		return
 	}
 	for b, i := range ln.Batch.Examples {
-		ln.tally().Below += measure(&ln.Theta, b, e.mostLost(ln, b), &ln.V).below(e.Data.Weight(i), e.centre(i), max(e.blurs[i], e.blurred))
+		ln.tally().Below += measure(&ln.Theta, b, e.mostLost(ln, b), &ln.V).below(e.Data.Weight(i), e.centre(i), max(e.blurs[i], e.blurred), 1)
 	}
 }
 
@@ -42,12 +42,13 @@ func (e *Engine) EntropyRounding(u, φ *structured.Marginals, examples []int) fl
 			v.Add(0, e.Data.Gold(i), -1)
 		}
 		s := measure(&one, 0, 1, &v)
-		beyond := s.beyondFloat32(usedRows(&one, 0), 1)
+		beyond := s.beyond(e.answering(oracle), &one, 0, 1)
 		if beyond > mostBlurred {
 			return math.Inf(1)
 		}
 		e.blur(i, beyond)
-		total += e.Data.Weight(i) * (oracles.Rounding(oracle, &one, 0, 1) + s.below(1, central{}, beyond) + beyond)
+		ω := oracles.Rounding(oracle, &one, 0, 1)
+		total += e.Data.Weight(i) * (ω + min(2*ω, ω*ω/2) + s.below(1, central{}, beyond, 1) + beyond) // u_i is the maximiser of a bound that errs like that of roundAnswers
 	}
 	return total / float64(e.Len())
 }
@@ -60,19 +61,28 @@ const mostBlurred = 1e-3
 func (e *Engine) Blur(φ *structured.Marginals, examples []int) {
 	var one structured.Potentials
 	e.blurs = nil
+	oracle := e.answering(e.kind.Oracle())
 	for _, i := range examples {
 		φ.AsPotentials(i, e.Data.OutputLength(i), &one)
-		e.blur(i, beyond(&one, 0, 1))
+		e.blur(i, beyond(oracle, &one, 0, 1))
 	}
 }
 
-// beyond is beyondFloat32 for example b of θ.
-func beyond(θ *structured.Potentials, b int, μ float64) float64 {
+// answering returns an oracle whose marginals memories have, or nil where those of a device differ.
+func (e *Engine) answering(o oracles.Maximiser) oracles.Maximiser {
+	if e.OnDevice() {
+		return nil
+	}
+	return o
+}
+
+// beyond is sizes.beyond for example b of θ.
+func beyond(o oracles.Maximiser, θ *structured.Potentials, b int, μ float64) float64 {
 	s := measure(θ, b, 1, nil)
 	for k := range θ.Parts { // tied rows, too
 		s.largest = max(s.largest, 1+oracles.Largest(θ.Parts[k].Of(b)))
 	}
-	return s.beyondFloat32(usedRows(θ, b), μ)
+	return s.beyond(o, θ, b, μ)
 }
 
 // Watch measures from now on what the marginals of answers err beyond float32.
@@ -88,7 +98,7 @@ func (e *Engine) watch(ln *Lane, by oracles.Smoothing) {
 	}
 	most := 0.0
 	for b := range ln.Batch.Examples {
-		most = max(most, beyond(&ln.Theta, b, by.Mu))
+		most = max(most, beyond(ln.Oracle, &ln.Theta, b, by.Mu))
 	}
 	for now := math.Float64bits(most); ; { // the bits of numbers from 0 have their order
 		was := e.watched.Load()

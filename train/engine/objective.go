@@ -226,13 +226,13 @@ func (o *Objective) Augment(b *structured.Batch, θ *structured.Potentials) erro
 	return nil
 }
 
-// NonFiniteError reports potentials that are NaN or infinite, and where they were found first.
+// NonFiniteError reports potentials that no oracle answers for, and where they were found first.
 type NonFiniteError struct {
 	Where string // the example
 }
 
 func (e *NonFiniteError) Error() string {
-	return fmt.Sprintf("%s: potentials are NaN or infinite", e.Where)
+	return fmt.Sprintf("%s: potentials are %s", e.Where, structured.NotValid)
 }
 
 func firstNonFinite(b *structured.Batch, θ *structured.Potentials) string {

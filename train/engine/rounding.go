@@ -50,7 +50,7 @@ import (
 //
 // With the rounded potentials, h_i and ⟨1_{y_i}, θ_i⟩ differ by at most E_i each from those in exact arithmetic, where E_i is the sum over
 // rows of ε max_y |θ_i(r,y)|, or 2ε (1 + max) if a loss was added. Tied rows are weights, without rounding. A log-sum-exp loss f_i, which is −log of the gold output's probability, moves by the probability of other outputs,
-// 1 − exp(−f_i) ≤ min(1, f_i), times 2E_i, and by at most 2E_i² of second order. The hinge moves by at most 2E_i. The oracle adds ω_i.
+// 1 − exp(−f_i) ≤ min(1, f_i), times 2E_i, and by at most 2E_i² of second order, and by no more than 2E_i. The hinge moves by at most 2E_i. The oracle adds ω_i.
 //
 // # What is not proved
 //
@@ -139,6 +139,9 @@ type sizes struct {
 	defect float64 // times |Σ_y v_i(r,y)|, which would be 0 without rounding; of the rows of several entries that every output uses
 	unseen float64 // the other rows that an output can use: their sums do not show what entries near 1 lose
 
+	tied float64 // the rows that examples share, of several entries, once for each use
+	uses float64 // of all those
+
 	largest      float64 // of the largest row, tied or not
 	change, sums float64 // Σ |v_i(r,y)| and Σ |Σ_y v_i(r,y)|, the factors of moved and defect
 }
@@ -181,11 +184,15 @@ func (e *Engine) mostLost(ln *Lane, b int) float64 {
 	return float64(e.lost[ln.Batch.Examples[b]])
 }
 
-// usedRows returns how many rows of a part example b's output uses at most, where it skips some: one for each of its numbers, unless the structure says otherwise.
+// usedRows returns how many rows of a part example b's output uses at most, where it skips some or all examples share one: one for each of its numbers, and for each edge
+// of a graph, unless the structure says otherwise.
 func usedRows(θ *structured.Potentials, b int) int {
 	numbers := θ.Outputs[b+1] - θ.Outputs[b]
 	if c, counts := θ.Structure.(structured.RowCounter); counts {
 		return c.UsedRows(numbers)
+	}
+	if len(θ.Graphs) > 0 {
+		numbers += len(θ.Graphs[b].Ends)
 	}
 	return numbers
 }
@@ -235,14 +242,17 @@ func measure(θ *structured.Potentials, b int, lost float64, v *structured.Margi
 		}
 		if anyMoved && (width == 1 || skips) {
 			s.unseen += total
+		} else if part.Rows == structured.Tied {
+			s.tied, s.uses = s.tied+float64(numbers)*most, s.uses+float64(numbers)
 		}
 	}
 	return s
 }
 
 // below bounds the errors of a bound that come from marginals, if the sizes are those of v times the weight c, the centre has the given ones, and marginals err by the
-// relative share beyond their rounding to float32.
-func (s sizes) below(c float64, at central, beyond float64) float64 {
+// relative share beyond their rounding to float32. Entries of tied rows, which are sums over an output, err by so many units each: of a point close to the gold output
+// these are far more than units of v, and those of several entries may cancel in the row's sum.
+func (s sizes) below(c float64, at central, beyond, units float64) float64 {
 	most := at.most
 	if s.sums > 0 { // a row is not settled: what its potentials have in common counts
 		most = at.largest
@@ -251,7 +261,11 @@ func (s sizes) below(c float64, at central, beyond float64) float64 {
 	if unseen > 0 {
 		unseen += at.used
 	}
-	return Unit*((2+noise)*moved+c*unseen) + beyond*(moved+c*unseen) + s.defect + s.sums*most
+	tied := 0.0
+	if s.change > 0 {
+		tied = s.tied + s.uses*most
+	}
+	return Unit*((2+noise)*moved+c*(unseen+units*tied)) + beyond*(moved+c*unseen) + s.defect + s.sums*most
 }
 
 // prepareCentres makes room for the sizes of potentials at the centre, which measureCentre finds. The quadratic loss, whose certificate has no marginals, does
@@ -343,17 +357,33 @@ func (e *Engine) roundAnswers(ln *Lane, by oracles.Smoothing) {
 		return
 	}
 	for b, i := range ln.Batch.Examples {
-		c, s, beyond := e.Data.Weight(i), measure(&ln.Theta, b, e.mostLost(ln, b), &ln.V), 0.0
+		c, s, beyond, units := e.Data.Weight(i), measure(&ln.Theta, b, e.mostLost(ln, b), &ln.V), 0.0, 0.0
 		if by.Kind == oracles.Entropy {
-			beyond = s.beyondFloat32(usedRows(&ln.Theta, b), by.Mu)
+			beyond = s.beyond(ln.Oracle, &ln.Theta, b, by.Mu)
 		}
-		ln.tally().Below += s.below(c, e.centre(i), beyond) // v has the weight c already
+		switch _, q := ln.Answer.Mixture(b); {
+		case e.Loss.Smooth(): // the bound is the loss at w, whatever u is
+		case by.Kind == oracles.Entropy:
+			units = noise
+		case len(q) > 0: // each output but the first is added to others
+			units = float64(len(q)-1) / 2
+		}
+		ln.tally().Below += s.below(c, e.centre(i), beyond, units) // v has the weight c already
 		if e.Loss.Smooth() {
 			ω := e.oracleRounding(ln, b)
 			ln.tally().Below += c * (ω + min(2*ω, ω*ω/2) + beyond)
 		}
 		ln.tally().Above += c * e.lossRounding(ln, b, s, ln.losses[b])
 	}
+}
+
+// beyond bounds how far marginals of the oracle, at the temperature μ, are from points of the polytope, as a relative error beyond their rounding to float32. It is 0 if
+// the oracle is proper there.
+func (s sizes) beyond(o oracles.Maximiser, θ *structured.Potentials, b int, μ float64) float64 {
+	if p, ok := o.(oracles.Proper); ok && p.Proper(θ, b, μ) {
+		return 0
+	}
+	return s.beyondFloat32(usedRows(θ, b), μ)
 }
 
 // beyondFloat32 bounds the relative error of marginals at the temperature μ of an output that uses the given number of rows of a part, if it is more than their rounding
@@ -384,7 +414,7 @@ func (e *Engine) lossRounding(ln *Lane, b int, s sizes, f float64) float64 {
 		error *= singleSums
 	}
 	if e.Loss.Smooth() {
-		return e.oracleRounding(ln, b) + min(1, f)*2*error + 2*error*error
+		return e.oracleRounding(ln, b) + min(2*error, min(1, f)*2*error+2*error*error)
 	}
 	return e.oracleRounding(ln, b) + 2*error
 }

@@ -23,7 +23,7 @@ func (o *oracle) Max(θ *structured.Potentials, y []int32, value []float64) {
 	most := θ.Structure.(selection).Most
 	for b := range θ.Len() {
 		item, y := θ.Parts[0].Of(b), y[θ.Outputs[b]:θ.Outputs[b+1]]
-		if !oracles.Valid(item) {
+		if !structured.ValidPotentials(item) {
 			value[b] = oracles.Refuse(y)
 			continue
 		}
@@ -53,7 +53,7 @@ func (o *oracle) Exp(θ *structured.Potentials, μ float64, value []float64, u *
 	n := θ.Structure.(selection).Most + 1
 	for b := range θ.Len() {
 		item := θ.Parts[0].Of(b)
-		if !oracles.Valid(item) {
+		if !structured.ValidPotentials(item) {
 			value[b] = math.NaN()
 			continue
 		}
