@@ -2,6 +2,8 @@
 
 package ranks
 
+import "time"
+
 import (
 	"context"
 	"net"
@@ -56,3 +58,6 @@ func (a *acting) pass() {
 	}
 	a.moment--
 }
+
+// SetPause sets how long rank 0 waits for one more item.
+func SetPause(pause time.Duration) { pauseOfInput = pause }

@@ -14,7 +14,8 @@ import (
 const itemsPerThread = 4
 
 // pauseOfInput is how long rank 0 waits for one more item before it begins a round: items of a file come faster, and those that someone types are answered at once.
-const pauseOfInput = 2 * time.Millisecond
+// Tests change it.
+var pauseOfInput = 2 * time.Millisecond
 
 // InOrder is host.InOrder for ranks that share the work. It goes in rounds. Rank 0 alone reads items from next, as many as are there, and tells the others; each rank
 // works on a share of them; then all have all results, and use them in the order of the items. Before ranks wait for the results of a round they begin the next one,

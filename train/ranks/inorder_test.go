@@ -1,3 +1,5 @@
+//go:build linux || darwin
+
 package ranks_test
 
 import (
@@ -98,21 +100,30 @@ func TestInOrderAnswersAtOnce(t *testing.T) {
 	}
 }
 
-// While ranks work on an item, rank 0 reads the next ones.
+// While ranks work on an item that came alone, rank 0 reads the next ones, whatever time they take.
 func TestInOrderReadsAhead(t *testing.T) {
+	ranks.SetPause(0)
+	defer ranks.SetPause(2 * time.Millisecond)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // only what is wrong takes so long
 	defer cancel()
-	ahead := make(chan struct{})
+	begun, ahead := make(chan struct{}), make(chan struct{})
 	err := rankstest.InProcess(ctx, 2, func(ctx context.Context, g ranks.Group) error {
 		read := 0
 		next := func() (int, bool, error) {
-			if read++; read == 5 {
+			switch read++; read {
+			case 2:
+				select {
+				case <-begun:
+				case <-ctx.Done():
+				}
+			case 8: // as many as a round has
 				close(ahead)
 			}
-			return read, read <= 6, nil
+			return read, read <= 9, nil
 		}
 		work := func(_, k int) (int, error) {
 			if k == 1 {
+				close(begun)
 				select {
 				case <-ahead:
 				case <-ctx.Done():
