@@ -24,11 +24,12 @@ func (e *Engine) spanOf(first, end int32) rowSpan {
 	return rowSpan{first, end, lo, hi}
 }
 
-// gapRows is how many rows that are not touched a span may have between others: some more weights cost less than another span.
+// gapRows is how many rows that are not touched a span may have between others where all ranks' changes are added: some more weights cost less than another span. What
+// ranks tell has no gaps.
 const gapRows = 8
 
-// listSpans makes spans the runs of touched rows, and returns how many weights they have.
-func (r *Rounds) listSpans(e *Engine) (weights int) {
+// listSpans makes spans the runs of touched rows, with gaps of up to so many rows, and returns how many weights they have.
+func (r *Rounds) listSpans(e *Engine, gap int32) (weights int) {
 	first, end := int32(0), int32(-1) // of the span that may go on; none at first
 	add := func() {
 		if end > 0 {
@@ -38,7 +39,7 @@ func (r *Rounds) listSpans(e *Engine) (weights int) {
 	}
 	r.spans = r.spans[:0]
 	r.rows.Runs(func(from, to int32) {
-		if end < 0 || from-end > gapRows {
+		if end < 0 || from-end > gap {
 			add()
 			first = from
 		}
@@ -102,7 +103,7 @@ func (r *Rounds) exchangeRows(ctx context.Context, e *Engine, τ, share float32,
 			r.rows.Add(s.first, s.end)
 		}
 	}
-	r.old = vec.Grow(r.old, r.listSpans(e))[:0]
+	r.old = vec.Grow(r.old, r.listSpans(e, gapRows))[:0]
 	for spans := r.spans; len(spans) > 0; {
 		n, weights := 0, 0
 		for n < len(spans) && weights < blockOfSpans {

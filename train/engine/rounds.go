@@ -174,7 +174,7 @@ func (r *Rounds) exchange(ctx context.Context, e *Engine, τ, share float32, w [
 		numbers[0] = 1
 	}
 	if e.sparse != nil {
-		numbers[2] = float64(r.listSpans(e))
+		numbers[2] = float64(r.listSpans(e, 0))
 		numbers[1] = float64(len(r.spans))
 	}
 	size, n := e.group.Size(), len(numbers)
