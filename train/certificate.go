@@ -9,7 +9,6 @@ import (
 
 	"github.com/dsp-go/dsp/structured/machine/vec"
 	"github.com/dsp-go/dsp/train/engine"
-	"github.com/dsp-go/dsp/train/ranks"
 )
 
 // Certificate collects the bounds on min F that full passes over the data prove, for an affine scorer.
@@ -88,22 +87,16 @@ func (c *Certificate) RecordPrimal(w []float32, primal float64) {
 }
 
 // RecordDual adds a dual point. With λ = 0 and λ₁ = 0 it proves nothing. With λ₁ > 0 or bounds the certificate keeps the best bound of single
-// passes, mixed with the gold outputs (engine.Objective.ElasticBound), instead of a bundle. Ranks call it alike, and share the products.
+// passes, mixed with the gold outputs (engine.Objective.ElasticBound), instead of a bundle. Ranks call it alike, and share the bound, or the products.
 func (c *Certificate) RecordDual(ctx context.Context, e *engine.Engine, u engine.Recomposed) error {
 	if !e.Plain() {
-		group := e.Ranks()
-		last := group.Size() - 1    // which has less to do than rank 0, and tells the others
-		bound := make([]float64, 2) // and the allowance for rounding in it
-		if group.Rank() == last {
-			d, of := e.ElasticBound(u.Linear, u.Grad)
-			rounded := u.Rounded + e.ElasticAllowance(of)
-			bound[0], bound[1] = d-rounded, rounded
-		}
-		if err := group.Broadcast(ctx, ranks.Bytes(bound), last); err != nil {
+		d, of, err := e.SharedElasticBound(ctx, u.Linear, u.Grad)
+		if err != nil {
 			return err
 		}
-		if d := bound[0]; len(c.mix) == 0 || d > c.dual {
-			c.mix, c.dual, c.rounded = append(c.mix[:0], 1), d, bound[1]
+		rounded := u.Rounded + e.ElasticAllowance(of)
+		if d -= rounded; len(c.mix) == 0 || d > c.dual {
+			c.mix, c.dual, c.rounded = append(c.mix[:0], 1), d, rounded
 		}
 		return nil
 	}

@@ -13,6 +13,7 @@ var avx2Sparse = SparseLoops{
 	Name:       "AVX2",
 	Gather:     gather8,
 	Scatter:    scatter8,
+	ScatterTwo: scatterTwo8,
 	Measure:    measure8,
 	MeasureRun: measureRun8,
 	Take:       take8,
@@ -105,21 +106,19 @@ func gather8(to, w []float32, index []int32, value []float32) {
 	archsimd.ClearAVXUpperBits()
 }
 
-// scatter8 keeps up to four vectors of v in registers while it goes through the rows. The last vector of a row is masked.
+// scatter8 keeps up to four vectors of v in registers while it goes through the rows. The last vector of a row overlaps the one before, and a row of less than a vector
+// is two halves that overlap: no store is masked, because a load of the same row soon after would wait for a masked one.
 func scatter8(w, v []float32, c float32, index []int32, value []float32) {
 	y := len(v)
 	p, last := unsafe.Pointer(&w[:y][0]), uint(len(w)-y)
-	one := archsimd.BroadcastFloat32x8(c)
-	x := one
+	one, half := archsimd.BroadcastFloat32x8(c), broadcastHalf8(c)
+	x, h := one, half
 	for j := 0; j < y; j += 4 * lanes8 {
-		n := y - j
-		from, tail := unsafe.Pointer(&v[j]), first8((n-1)&(lanes8-1)+1)
+		n := min(y-j, 4*lanes8)
+		from, end := unsafe.Pointer(&v[j]), n-lanes8
 		switch {
 		case n > 3*lanes8:
-			if n > 4*lanes8 {
-				tail = first8(lanes8)
-			}
-			v0, v1, v2, v3 := load8(from, 0), load8(from, lanes8), load8(from, 2*lanes8), loadFirst8(from, 3*lanes8, tail)
+			v0, v1, v2, v3 := load8(from, 0), load8(from, lanes8), load8(from, 2*lanes8), load8(from, end)
 			for k, row := range index {
 				at := uint(int(row) * y)
 				if at > last {
@@ -129,13 +128,15 @@ func scatter8(w, v []float32, c float32, index []int32, value []float32) {
 					x = one.Mul(archsimd.BroadcastFloat32x8(value[k]))
 				}
 				r := unsafe.Add(p, 4*(at+uint(j)))
-				store8(r, 0, x.MulAdd(v0, load8(r, 0)))
-				store8(r, lanes8, x.MulAdd(v1, load8(r, lanes8)))
-				store8(r, 2*lanes8, x.MulAdd(v2, load8(r, 2*lanes8)))
-				storeFirst8(r, 3*lanes8, x.MulAdd(v3, loadFirst8(r, 3*lanes8, tail)), tail)
+				a0, a1 := x.MulAdd(v0, load8(r, 0)), x.MulAdd(v1, load8(r, lanes8))
+				a2, a3 := x.MulAdd(v2, load8(r, 2*lanes8)), x.MulAdd(v3, load8(r, end))
+				store8(r, 0, a0)
+				store8(r, lanes8, a1)
+				store8(r, 2*lanes8, a2)
+				store8(r, end, a3)
 			}
 		case n > 2*lanes8:
-			v0, v1, v2 := load8(from, 0), load8(from, lanes8), loadFirst8(from, 2*lanes8, tail)
+			v0, v1, v2 := load8(from, 0), load8(from, lanes8), load8(from, end)
 			for k, row := range index {
 				at := uint(int(row) * y)
 				if at > last {
@@ -145,12 +146,13 @@ func scatter8(w, v []float32, c float32, index []int32, value []float32) {
 					x = one.Mul(archsimd.BroadcastFloat32x8(value[k]))
 				}
 				r := unsafe.Add(p, 4*(at+uint(j)))
-				store8(r, 0, x.MulAdd(v0, load8(r, 0)))
-				store8(r, lanes8, x.MulAdd(v1, load8(r, lanes8)))
-				storeFirst8(r, 2*lanes8, x.MulAdd(v2, loadFirst8(r, 2*lanes8, tail)), tail)
+				a0, a1, a2 := x.MulAdd(v0, load8(r, 0)), x.MulAdd(v1, load8(r, lanes8)), x.MulAdd(v2, load8(r, end))
+				store8(r, 0, a0)
+				store8(r, lanes8, a1)
+				store8(r, end, a2)
 			}
 		case n > lanes8:
-			v0, v1 := load8(from, 0), loadFirst8(from, lanes8, tail)
+			v0, v1 := load8(from, 0), load8(from, end)
 			for k, row := range index {
 				at := uint(int(row) * y)
 				if at > last {
@@ -160,10 +162,28 @@ func scatter8(w, v []float32, c float32, index []int32, value []float32) {
 					x = one.Mul(archsimd.BroadcastFloat32x8(value[k]))
 				}
 				r := unsafe.Add(p, 4*(at+uint(j)))
-				store8(r, 0, x.MulAdd(v0, load8(r, 0)))
-				storeFirst8(r, lanes8, x.MulAdd(v1, loadFirst8(r, lanes8, tail)), tail)
+				a0, a1 := x.MulAdd(v0, load8(r, 0)), x.MulAdd(v1, load8(r, end))
+				store8(r, 0, a0)
+				store8(r, end, a1)
+			}
+		case n >= halfLanes8:
+			end := n - halfLanes8
+			v0, v1 := loadHalf8(from, 0), loadHalf8(from, end)
+			for k, row := range index {
+				at := uint(int(row) * y)
+				if at > last {
+					outOfRange(row)
+				}
+				if value != nil {
+					h = half.Mul(broadcastHalf8(value[k]))
+				}
+				r := unsafe.Add(p, 4*(at+uint(j)))
+				a0, a1 := h.MulAdd(v0, loadHalf8(r, 0)), h.MulAdd(v1, loadHalf8(r, end))
+				storeHalf8(r, 0, a0)
+				storeHalf8(r, end, a1)
 			}
 		default:
+			tail := first8(n)
 			v0 := loadFirst8(from, 0, tail)
 			for k, row := range index {
 				at := uint(int(row) * y)
@@ -181,20 +201,74 @@ func scatter8(w, v []float32, c float32, index []int32, value []float32) {
 	archsimd.ClearAVXUpperBits()
 }
 
-// measure8 is scatter8 on up to two vectors of each row at a time.
+// scatterTwo8 is scatter8 to rows of two vectors, whose memory it waits for at the same time.
+func scatterTwo8(w, u, v []float32, c, d float32, index []int32, value []float32) {
+	y := len(v)
+	if y < halfLanes8 || y > 2*lanes8 {
+		scatter8(w, v, c, index, value)
+		scatter8(u, v, d, index, value)
+		return
+	}
+	p, q, last := unsafe.Pointer(&w[:y][0]), unsafe.Pointer(&u[:len(w)][0]), uint(len(w)-y)
+	from := unsafe.Pointer(&v[0])
+	if y > lanes8 {
+		one, two, end := archsimd.BroadcastFloat32x8(c), archsimd.BroadcastFloat32x8(d), y-lanes8
+		x, z, v0, v1 := one, two, load8(from, 0), load8(from, end)
+		for k, row := range index {
+			at := uint(int(row) * y)
+			if at > last {
+				outOfRange(row)
+			}
+			if value != nil {
+				by := archsimd.BroadcastFloat32x8(value[k])
+				x, z = one.Mul(by), two.Mul(by)
+			}
+			r, s := unsafe.Add(p, 4*at), unsafe.Add(q, 4*at)
+			a0, a1 := x.MulAdd(v0, load8(r, 0)), x.MulAdd(v1, load8(r, end))
+			b0, b1 := z.MulAdd(v0, load8(s, 0)), z.MulAdd(v1, load8(s, end))
+			store8(r, 0, a0)
+			store8(r, end, a1)
+			store8(s, 0, b0)
+			store8(s, end, b1)
+		}
+		archsimd.ClearAVXUpperBits()
+		return
+	}
+	one, two, end := broadcastHalf8(c), broadcastHalf8(d), y-halfLanes8
+	x, z, v0, v1 := one, two, loadHalf8(from, 0), loadHalf8(from, end)
+	for k, row := range index {
+		at := uint(int(row) * y)
+		if at > last {
+			outOfRange(row)
+		}
+		if value != nil {
+			by := broadcastHalf8(value[k])
+			x, z = one.Mul(by), two.Mul(by)
+		}
+		r, s := unsafe.Add(p, 4*at), unsafe.Add(q, 4*at)
+		a0, a1 := x.MulAdd(v0, loadHalf8(r, 0)), x.MulAdd(v1, loadHalf8(r, end))
+		b0, b1 := z.MulAdd(v0, loadHalf8(s, 0)), z.MulAdd(v1, loadHalf8(s, end))
+		storeHalf8(r, 0, a0)
+		storeHalf8(r, end, a1)
+		storeHalf8(s, 0, b0)
+		storeHalf8(s, end, b1)
+	}
+	archsimd.ClearAVXUpperBits()
+}
+
+// measure8 is scatter8 on up to two vectors of each row at a time. The last vector of a row is masked where changes are summed.
 func measure8(w, v []float32, c float32, index []int32, value []float32, change *Changes) {
 	y := len(v)
 	p, last := unsafe.Pointer(&w[:y][0]), uint(len(w)-y)
-	one := archsimd.BroadcastFloat32x8(c)
-	x := one
+	one, half := archsimd.BroadcastFloat32x8(c), broadcastHalf8(c)
+	x, h := one, half
 	for j := 0; j < y; j += 2 * lanes8 {
-		n := y - j
+		n := min(y-j, 2*lanes8)
 		from, tail := unsafe.Pointer(&v[j]), first8((n-1)&(lanes8-1)+1)
-		if n > lanes8 {
-			if n > 2*lanes8 {
-				tail = first8(lanes8)
-			}
-			v0, v1 := load8(from, 0), loadFirst8(from, lanes8, tail)
+		switch {
+		case n > lanes8:
+			end := n - lanes8
+			v0, v1, v2 := load8(from, 0), loadFirst8(from, lanes8, tail), load8(from, end)
 			for k, row := range index {
 				at := uint(int(row) * y)
 				if at > last {
@@ -205,13 +279,31 @@ func measure8(w, v []float32, c float32, index []int32, value []float32, change 
 				}
 				r, lanes := unsafe.Add(p, 4*(at+uint(j))), unsafe.Pointer(&change[place(row)])
 				b0, b1 := load8(r, 0), loadFirst8(r, lanes8, tail)
-				a0, a1 := x.MulAdd(v0, b0), x.MulAdd(v1, b1)
+				a0, a1, a2 := x.MulAdd(v0, b0), x.MulAdd(v1, b1), x.MulAdd(v2, load8(r, end))
 				store8(r, 0, a0)
-				storeFirst8(r, lanes8, a1, tail)
+				store8(r, end, a2)
 				sum := a0.Sub(b0).MulAdd(a0.Add(b0), a1.Sub(b1).Mul(a1.Add(b1)))
 				store8(lanes, 0, load8(lanes, 0).Add(sum))
 			}
-		} else {
+		case n >= halfLanes8:
+			end := n - halfLanes8
+			v0, v1 := loadFirst8(from, 0, tail), loadHalf8(from, end)
+			for k, row := range index {
+				at := uint(int(row) * y)
+				if at > last {
+					outOfRange(row)
+				}
+				if value != nil {
+					x, h = one.Mul(archsimd.BroadcastFloat32x8(value[k])), half.Mul(broadcastHalf8(value[k]))
+				}
+				r, lanes := unsafe.Add(p, 4*(at+uint(j))), unsafe.Pointer(&change[place(row)])
+				b0 := loadFirst8(r, 0, tail)
+				a0, a1 := x.MulAdd(v0, b0), h.MulAdd(v1, loadHalf8(r, end))
+				storeHalf8(r, 0, a0.GetLo())
+				storeHalf8(r, end, a1)
+				store8(lanes, 0, load8(lanes, 0).Add(a0.Sub(b0).Mul(a0.Add(b0))))
+			}
+		default:
 			v0 := loadFirst8(from, 0, tail)
 			for k, row := range index {
 				at := uint(int(row) * y)

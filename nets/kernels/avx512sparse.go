@@ -11,6 +11,7 @@ var avx512Sparse = SparseLoops{
 	Name:       "AVX-512",
 	Gather:     gather16,
 	Scatter:    scatter16,
+	ScatterTwo: scatterTwo16,
 	Measure:    measure16,
 	MeasureRun: measureRun16,
 	Take:       take16,
@@ -103,21 +104,19 @@ func gather16(to, w []float32, index []int32, value []float32) {
 	archsimd.ClearAVXUpperBits()
 }
 
-// scatter16 keeps up to four vectors of v in registers while it goes through the rows. The last vector of a row is masked.
+// scatter16 keeps up to four vectors of v in registers while it goes through the rows. The last vector of a row overlaps the one before, and a row of less than a vector
+// is two halves that overlap: no store is masked, because a load of the same row soon after would wait for a masked one.
 func scatter16(w, v []float32, c float32, index []int32, value []float32) {
 	y := len(v)
 	p, last := unsafe.Pointer(&w[:y][0]), uint(len(w)-y)
-	one := archsimd.BroadcastFloat32x16(c)
-	x := one
+	one, half := archsimd.BroadcastFloat32x16(c), broadcastHalf16(c)
+	x, h := one, half
 	for j := 0; j < y; j += 4 * lanes16 {
-		n := y - j
-		from, tail := unsafe.Pointer(&v[j]), first16((n-1)&(lanes16-1)+1)
+		n := min(y-j, 4*lanes16)
+		from, end := unsafe.Pointer(&v[j]), n-lanes16
 		switch {
 		case n > 3*lanes16:
-			if n > 4*lanes16 {
-				tail = first16(lanes16)
-			}
-			v0, v1, v2, v3 := load16(from, 0), load16(from, lanes16), load16(from, 2*lanes16), loadFirst16(from, 3*lanes16, tail)
+			v0, v1, v2, v3 := load16(from, 0), load16(from, lanes16), load16(from, 2*lanes16), load16(from, end)
 			for k, row := range index {
 				at := uint(int(row) * y)
 				if at > last {
@@ -127,13 +126,15 @@ func scatter16(w, v []float32, c float32, index []int32, value []float32) {
 					x = one.Mul(archsimd.BroadcastFloat32x16(value[k]))
 				}
 				r := unsafe.Add(p, 4*(at+uint(j)))
-				store16(r, 0, x.MulAdd(v0, load16(r, 0)))
-				store16(r, lanes16, x.MulAdd(v1, load16(r, lanes16)))
-				store16(r, 2*lanes16, x.MulAdd(v2, load16(r, 2*lanes16)))
-				storeFirst16(r, 3*lanes16, x.MulAdd(v3, loadFirst16(r, 3*lanes16, tail)), tail)
+				a0, a1 := x.MulAdd(v0, load16(r, 0)), x.MulAdd(v1, load16(r, lanes16))
+				a2, a3 := x.MulAdd(v2, load16(r, 2*lanes16)), x.MulAdd(v3, load16(r, end))
+				store16(r, 0, a0)
+				store16(r, lanes16, a1)
+				store16(r, 2*lanes16, a2)
+				store16(r, end, a3)
 			}
 		case n > 2*lanes16:
-			v0, v1, v2 := load16(from, 0), load16(from, lanes16), loadFirst16(from, 2*lanes16, tail)
+			v0, v1, v2 := load16(from, 0), load16(from, lanes16), load16(from, end)
 			for k, row := range index {
 				at := uint(int(row) * y)
 				if at > last {
@@ -143,12 +144,13 @@ func scatter16(w, v []float32, c float32, index []int32, value []float32) {
 					x = one.Mul(archsimd.BroadcastFloat32x16(value[k]))
 				}
 				r := unsafe.Add(p, 4*(at+uint(j)))
-				store16(r, 0, x.MulAdd(v0, load16(r, 0)))
-				store16(r, lanes16, x.MulAdd(v1, load16(r, lanes16)))
-				storeFirst16(r, 2*lanes16, x.MulAdd(v2, loadFirst16(r, 2*lanes16, tail)), tail)
+				a0, a1, a2 := x.MulAdd(v0, load16(r, 0)), x.MulAdd(v1, load16(r, lanes16)), x.MulAdd(v2, load16(r, end))
+				store16(r, 0, a0)
+				store16(r, lanes16, a1)
+				store16(r, end, a2)
 			}
 		case n > lanes16:
-			v0, v1 := load16(from, 0), loadFirst16(from, lanes16, tail)
+			v0, v1 := load16(from, 0), load16(from, end)
 			for k, row := range index {
 				at := uint(int(row) * y)
 				if at > last {
@@ -158,10 +160,28 @@ func scatter16(w, v []float32, c float32, index []int32, value []float32) {
 					x = one.Mul(archsimd.BroadcastFloat32x16(value[k]))
 				}
 				r := unsafe.Add(p, 4*(at+uint(j)))
-				store16(r, 0, x.MulAdd(v0, load16(r, 0)))
-				storeFirst16(r, lanes16, x.MulAdd(v1, loadFirst16(r, lanes16, tail)), tail)
+				a0, a1 := x.MulAdd(v0, load16(r, 0)), x.MulAdd(v1, load16(r, end))
+				store16(r, 0, a0)
+				store16(r, end, a1)
+			}
+		case n >= halfLanes16:
+			end := n - halfLanes16
+			v0, v1 := loadHalf16(from, 0), loadHalf16(from, end)
+			for k, row := range index {
+				at := uint(int(row) * y)
+				if at > last {
+					outOfRange(row)
+				}
+				if value != nil {
+					h = half.Mul(broadcastHalf16(value[k]))
+				}
+				r := unsafe.Add(p, 4*(at+uint(j)))
+				a0, a1 := h.MulAdd(v0, loadHalf16(r, 0)), h.MulAdd(v1, loadHalf16(r, end))
+				storeHalf16(r, 0, a0)
+				storeHalf16(r, end, a1)
 			}
 		default:
+			tail := first16(n)
 			v0 := loadFirst16(from, 0, tail)
 			for k, row := range index {
 				at := uint(int(row) * y)
@@ -179,20 +199,74 @@ func scatter16(w, v []float32, c float32, index []int32, value []float32) {
 	archsimd.ClearAVXUpperBits()
 }
 
-// measure16 is scatter16 on up to two vectors of each row at a time.
+// scatterTwo16 is scatter16 to rows of two vectors, whose memory it waits for at the same time.
+func scatterTwo16(w, u, v []float32, c, d float32, index []int32, value []float32) {
+	y := len(v)
+	if y < halfLanes16 || y > 2*lanes16 {
+		scatter16(w, v, c, index, value)
+		scatter16(u, v, d, index, value)
+		return
+	}
+	p, q, last := unsafe.Pointer(&w[:y][0]), unsafe.Pointer(&u[:len(w)][0]), uint(len(w)-y)
+	from := unsafe.Pointer(&v[0])
+	if y > lanes16 {
+		one, two, end := archsimd.BroadcastFloat32x16(c), archsimd.BroadcastFloat32x16(d), y-lanes16
+		x, z, v0, v1 := one, two, load16(from, 0), load16(from, end)
+		for k, row := range index {
+			at := uint(int(row) * y)
+			if at > last {
+				outOfRange(row)
+			}
+			if value != nil {
+				by := archsimd.BroadcastFloat32x16(value[k])
+				x, z = one.Mul(by), two.Mul(by)
+			}
+			r, s := unsafe.Add(p, 4*at), unsafe.Add(q, 4*at)
+			a0, a1 := x.MulAdd(v0, load16(r, 0)), x.MulAdd(v1, load16(r, end))
+			b0, b1 := z.MulAdd(v0, load16(s, 0)), z.MulAdd(v1, load16(s, end))
+			store16(r, 0, a0)
+			store16(r, end, a1)
+			store16(s, 0, b0)
+			store16(s, end, b1)
+		}
+		archsimd.ClearAVXUpperBits()
+		return
+	}
+	one, two, end := broadcastHalf16(c), broadcastHalf16(d), y-halfLanes16
+	x, z, v0, v1 := one, two, loadHalf16(from, 0), loadHalf16(from, end)
+	for k, row := range index {
+		at := uint(int(row) * y)
+		if at > last {
+			outOfRange(row)
+		}
+		if value != nil {
+			by := broadcastHalf16(value[k])
+			x, z = one.Mul(by), two.Mul(by)
+		}
+		r, s := unsafe.Add(p, 4*at), unsafe.Add(q, 4*at)
+		a0, a1 := x.MulAdd(v0, loadHalf16(r, 0)), x.MulAdd(v1, loadHalf16(r, end))
+		b0, b1 := z.MulAdd(v0, loadHalf16(s, 0)), z.MulAdd(v1, loadHalf16(s, end))
+		storeHalf16(r, 0, a0)
+		storeHalf16(r, end, a1)
+		storeHalf16(s, 0, b0)
+		storeHalf16(s, end, b1)
+	}
+	archsimd.ClearAVXUpperBits()
+}
+
+// measure16 is scatter16 on up to two vectors of each row at a time. The last vector of a row is masked where changes are summed.
 func measure16(w, v []float32, c float32, index []int32, value []float32, change *Changes) {
 	y := len(v)
 	p, last := unsafe.Pointer(&w[:y][0]), uint(len(w)-y)
-	one := archsimd.BroadcastFloat32x16(c)
-	x := one
+	one, half := archsimd.BroadcastFloat32x16(c), broadcastHalf16(c)
+	x, h := one, half
 	for j := 0; j < y; j += 2 * lanes16 {
-		n := y - j
+		n := min(y-j, 2*lanes16)
 		from, tail := unsafe.Pointer(&v[j]), first16((n-1)&(lanes16-1)+1)
-		if n > lanes16 {
-			if n > 2*lanes16 {
-				tail = first16(lanes16)
-			}
-			v0, v1 := load16(from, 0), loadFirst16(from, lanes16, tail)
+		switch {
+		case n > lanes16:
+			end := n - lanes16
+			v0, v1, v2 := load16(from, 0), loadFirst16(from, lanes16, tail), load16(from, end)
 			for k, row := range index {
 				at := uint(int(row) * y)
 				if at > last {
@@ -203,13 +277,31 @@ func measure16(w, v []float32, c float32, index []int32, value []float32, change
 				}
 				r, lanes := unsafe.Add(p, 4*(at+uint(j))), unsafe.Pointer(&change[place(row)])
 				b0, b1 := load16(r, 0), loadFirst16(r, lanes16, tail)
-				a0, a1 := x.MulAdd(v0, b0), x.MulAdd(v1, b1)
+				a0, a1, a2 := x.MulAdd(v0, b0), x.MulAdd(v1, b1), x.MulAdd(v2, load16(r, end))
 				store16(r, 0, a0)
-				storeFirst16(r, lanes16, a1, tail)
+				store16(r, end, a2)
 				sum := a0.Sub(b0).MulAdd(a0.Add(b0), a1.Sub(b1).Mul(a1.Add(b1)))
 				store16(lanes, 0, load16(lanes, 0).Add(sum))
 			}
-		} else {
+		case n >= halfLanes16:
+			end := n - halfLanes16
+			v0, v1 := loadFirst16(from, 0, tail), loadHalf16(from, end)
+			for k, row := range index {
+				at := uint(int(row) * y)
+				if at > last {
+					outOfRange(row)
+				}
+				if value != nil {
+					x, h = one.Mul(archsimd.BroadcastFloat32x16(value[k])), half.Mul(broadcastHalf16(value[k]))
+				}
+				r, lanes := unsafe.Add(p, 4*(at+uint(j))), unsafe.Pointer(&change[place(row)])
+				b0 := loadFirst16(r, 0, tail)
+				a0, a1 := x.MulAdd(v0, b0), h.MulAdd(v1, loadHalf16(r, end))
+				storeHalf16(r, 0, a0.GetLo())
+				storeHalf16(r, end, a1)
+				store16(lanes, 0, load16(lanes, 0).Add(a0.Sub(b0).Mul(a0.Add(b0))))
+			}
+		default:
 			v0 := loadFirst16(from, 0, tail)
 			for k, row := range index {
 				at := uint(int(row) * y)

@@ -60,6 +60,28 @@ func store8(p unsafe.Pointer, i int, v archsimd.Float32x8) {
 	v.Store((*[8]float32)(unsafe.Add(p, 4*i)))
 }
 
+// Halves of vectors with 16 and with 8 lanes.
+const (
+	halfLanes16 = 8
+	halfLanes8  = 4
+)
+
+func loadHalf16(p unsafe.Pointer, i int) archsimd.Float32x8 { return load8(p, i) }
+
+func storeHalf16(p unsafe.Pointer, i int, v archsimd.Float32x8) { store8(p, i, v) }
+
+func broadcastHalf16(x float32) archsimd.Float32x8 { return archsimd.BroadcastFloat32x8(x) }
+
+func loadHalf8(p unsafe.Pointer, i int) archsimd.Float32x4 {
+	return archsimd.LoadFloat32x4((*[4]float32)(unsafe.Add(p, 4*i)))
+}
+
+func storeHalf8(p unsafe.Pointer, i int, v archsimd.Float32x4) {
+	v.Store((*[4]float32)(unsafe.Add(p, 4*i)))
+}
+
+func broadcastHalf8(x float32) archsimd.Float32x4 { return archsimd.BroadcastFloat32x4(x) }
+
 // loadFirst16 reads the lanes of mask from p + 4i and sets the others to zero. It does not touch memory outside of mask, though the
 // pointer's type suggests so to checkptr.
 //

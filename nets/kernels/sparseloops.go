@@ -10,6 +10,8 @@ type SparseLoops struct {
 	Gather func(to, w []float32, index []int32, value []float32)
 	// Scatter adds c·value_k·v to each w_(index_k), in order.
 	Scatter func(w, v []float32, c float32, index []int32, value []float32)
+	// ScatterTwo adds c·value_k·v to each w_(index_k), and d·value_k·v to each u_(index_k), in order.
+	ScatterTwo func(w, u, v []float32, c, d float32, index []int32, value []float32)
 	// Measure is scatter; with x a row before and δ its change, it adds Σ(2xδ + δ²) over the row to the row's place in change.
 	Measure func(w, v []float32, c float32, index []int32, value []float32, change *Changes)
 	// MeasureRun adds c·v to w and returns Σ(2xδ + δ²).
@@ -58,6 +60,7 @@ var plainSparse = SparseLoops{
 	Name:       "plain",
 	Gather:     gatherPlain,
 	Scatter:    scatterPlain,
+	ScatterTwo: scatterTwoPlain,
 	Measure:    measurePlain,
 	MeasureRun: measureRunPlain,
 	Take:       takePlain,
@@ -126,6 +129,11 @@ func scatterPlain(w, v []float32, c float32, index []int32, value []float32) {
 			to[j] += x * v[j]
 		}
 	}
+}
+
+func scatterTwoPlain(w, u, v []float32, c, d float32, index []int32, value []float32) {
+	scatterPlain(w, v, c, index, value)
+	scatterPlain(u, v, d, index, value)
 }
 
 func measurePlain(w, v []float32, c float32, index []int32, value []float32, change *Changes) {

@@ -16,6 +16,7 @@ func TestSparseAttributeOutOfRange(t *testing.T) {
 				for name, f := range map[string]func(){
 					"gather":                     func() { loops.Gather(v, w, []int32{row}, nil) },
 					"scatter":                    func() { loops.Scatter(w, v, 1, []int32{2, row}, nil) },
+					"scatter to two":             func() { loops.ScatterTwo(w, w, v, 1, 2, []int32{2, row}, nil) },
 					"measure":                    func() { loops.Measure(w, v, 1, []int32{2, row}, nil, new(Changes)) },
 					"gather of soft thresholds":  func() { loops.GatherSoft(v, w, 1, []int32{row}, nil) },
 					"gather in float64":          func() { loops.GatherDouble(make([]float64, y), w, []int32{row}, nil) },
@@ -70,6 +71,53 @@ func TestDoubleSums(t *testing.T) {
 				if math.Abs(rows[j]-wantRows[j]) > 1e-9 {
 					t.Fatalf("%s, Y=%d: scattered %v to weight %d, want %v", loops.Name, y, rows[j], j, wantRows[j])
 				}
+			}
+		}
+	}
+}
+
+// Scatter, ScatterTwo and Measure add to the rows, each entry once, and change no weight beside them, for label counts around whole and half vectors. ScatterTwo
+// has the bits of two calls of Scatter.
+func TestScatter(t *testing.T) {
+	for _, loops := range AvailableSparse() {
+		for y := 1; y <= 150; y++ {
+			rng := rand.New(rand.NewPCG(uint64(y), 2))
+			draw := func(n int) []float32 {
+				x := make([]float32, n)
+				for j := range x {
+					x[j] = float32(rng.NormFloat64())
+				}
+				return x
+			}
+			w, u, v := draw(20*y), draw(20*y), draw(y)
+			index, value := []int32{3, 19, 0, 3, 7, 6, 5}, draw(7)
+			if y%2 == 0 {
+				value = nil
+			}
+			want := make([]float64, len(w))
+			for j, x := range w {
+				want[j] = float64(x)
+			}
+			for k, row := range index {
+				for j, x := range v {
+					want[int(row)*y+j] += 0.7 * float64(ValueAt(value, k)) * float64(x)
+				}
+			}
+			one, other, measured := slices.Clone(w), slices.Clone(u), slices.Clone(w)
+			loops.Scatter(one, v, 0.7, index, value)
+			loops.Scatter(other, v, -2, index, value)
+			loops.Measure(measured, v, 0.7, index, value, new(Changes))
+			for j, x := range one {
+				if math.Abs(float64(x)-want[j]) > 1e-5 || !slices.Contains(index, int32(j/y)) && x != w[j] {
+					t.Fatalf("%s, Y=%d: weight %d is %v, expected %v", loops.Name, y, j, x, want[j])
+				}
+				if math.Abs(float64(measured[j])-want[j]) > 1e-5 || !slices.Contains(index, int32(j/y)) && measured[j] != w[j] {
+					t.Fatalf("%s, Y=%d: measured weight %d is %v, expected %v", loops.Name, y, j, measured[j], want[j])
+				}
+			}
+			loops.ScatterTwo(w, u, v, 0.7, -2, index, value)
+			if !slices.Equal(w, one) || !slices.Equal(u, other) {
+				t.Fatalf("%s, Y=%d: scattered to two other weights than to each", loops.Name, y)
 			}
 		}
 	}

@@ -240,23 +240,26 @@ func TestPreciseSums(t *testing.T) {
 	})
 }
 
-// However the stripes are divided among concurrent calls, the weights have the bits of one call, and norms sum to the change of
+// However the stripes are divided among concurrent calls, the weights have the bits of one call, also those of ScatterTwo, and norms sum to the change of
 // ‖w‖².
 func TestScatterByStripes(t *testing.T) {
 	eachSparse(t, func(t *testing.T) {
 		allSparseCases(t, func(t *testing.T, c *sparseCase) {
 			want, norms := slices.Clone(c.w), make([]float64, Stripes)
 			c.s.Scatter(-0.7, &c.v, &c.batch, 0, Stripes, want, nil)
+			wantOther := slices.Clone(c.w)
+			c.s.Scatter(0.3, &c.v, &c.batch, 0, Stripes, wantOther, nil)
 			for _, cut := range [][]int{{0, 16}, {0, 8, 16}, {0, 1, 1, 5, 16}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}} {
 				got, parts := slices.Clone(c.w), make([]float64, Stripes)
-				measured := slices.Clone(c.w)
+				measured, one, other := slices.Clone(c.w), slices.Clone(c.w), slices.Clone(c.w)
 				var wg sync.WaitGroup
 				for k := range cut[1:] {
 					wg.Go(func() { c.s.Scatter(-0.7, &c.v, &c.batch, cut[k], cut[k+1], got, nil) })
 					wg.Go(func() { c.s.Scatter(-0.7, &c.v, &c.batch, cut[k], cut[k+1], measured, parts) })
+					wg.Go(func() { c.s.ScatterTwo(-0.7, 0.3, &c.v, &c.batch, cut[k], cut[k+1], one, other) })
 				}
 				wg.Wait()
-				if !slices.Equal(got, want) || !slices.Equal(measured, want) {
+				if !slices.Equal(got, want) || !slices.Equal(measured, want) || !slices.Equal(one, want) || !slices.Equal(other, wantOther) {
 					t.Fatalf("stripes divided at %v: weights differ from those of one call", cut)
 				}
 				if len(cut) == 2 {

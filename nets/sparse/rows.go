@@ -1,6 +1,11 @@
 package sparse
 
-import "github.com/dsp-go/dsp/structured"
+import (
+	"math/bits"
+	"slices"
+
+	"github.com/dsp-go/dsp/structured"
+)
 
 // Rows lists the rows of weights that a batch touches, for methods that leave all others unchanged. A row is a run of weights that
 // are used together: those of an attribute or of a dense input, or a bias. The zero value is ready to use. It includes scratch memory: use one per
@@ -8,8 +13,58 @@ import "github.com/dsp-go/dsp/structured"
 type Rows struct {
 	Index []int32 // distinct row numbers, in the order in which the batch first touches them
 
-	seen []uint32 // [NumRows] the last call that listed each row
-	call uint32
+	listed []uint64 // a bit for each row: whether it is in Index
+}
+
+// Clear empties the list.
+func (r *Rows) Clear() {
+	for _, row := range r.Index {
+		r.listed[row/64] = 0
+	}
+	r.Index = r.Index[:0]
+}
+
+// Add lists rows first to end−1, too. A batch must have been listed before (AddRows).
+func (r *Rows) Add(first, end int32) {
+	for row := first; row < end; row++ {
+		r.touch(row)
+	}
+}
+
+// Runs calls do for the runs of consecutive rows, in order. The weights of a run lie one after the other.
+func (r *Rows) Runs(do func(first, end int32)) {
+	if len(r.Index) < len(r.listed) { // too few for a look at all bits
+		slices.Sort(r.Index)
+		for rows := r.Index; len(rows) > 0; {
+			n := 1
+			for n < len(rows) && rows[n] == rows[0]+int32(n) {
+				n++
+			}
+			do(rows[0], rows[0]+int32(n))
+			rows = rows[n:]
+		}
+		return
+	}
+	first, end := 0, 0 // of the run that may go on
+	for k, x := range r.listed {
+		for at := k * 64; x != 0; {
+			skip := bits.TrailingZeros64(x)
+			n := bits.TrailingZeros64(^(x >> skip))
+			at += skip
+			if at > end {
+				if end > 0 {
+					do(int32(first), int32(end))
+				}
+				first = at
+			}
+			at += n
+			end = at
+			x = x >> skip >> n
+		}
+	}
+	if end > 0 {
+		do(int32(first), int32(end))
+	}
 }
 
 // NumRows returns the number of rows of weights. Rows are numbered in the order of w.
@@ -50,10 +105,14 @@ func (s *Linear) Row(row int32) (lo, hi int) {
 
 // Rows sets r to the rows that the batch touches: those that Score reads, which include all that Scatter changes.
 func (s *Linear) Rows(batch *structured.Batch, r *Rows) {
-	r.Index = r.Index[:0]
-	r.call++
-	if n := s.NumRows(); len(r.seen) != n || r.call == 0 {
-		r.seen, r.call = make([]uint32, n), 1
+	r.Clear()
+	s.AddRows(batch, r)
+}
+
+// AddRows adds those that r does not list yet.
+func (s *Linear) AddRows(batch *structured.Batch, r *Rows) {
+	if n := s.NumRows()/64 + 1; len(r.listed) != n {
+		r.Index, r.listed = r.Index[:0], make([]uint64, n)
 	}
 	for _, i := range batch.Examples {
 		for k := range s.parts {
@@ -75,7 +134,7 @@ func (p *part) touch(data *structured.Dataset, i int, r *Rows) {
 		first++
 	}
 	for i := range p.dense {
-		if b := &p.dense[i]; r.seen[b.firstRow] != r.call {
+		if b := &p.dense[i]; !r.has(b.firstRow) {
 			for d := range b.dim {
 				r.touch(b.firstRow + int32(d))
 			}
@@ -86,14 +145,29 @@ func (p *part) touch(data *structured.Dataset, i int, r *Rows) {
 		return
 	}
 	rows := data.Rows(p.Rows)
-	for _, a := range x.Index[x.Offsets[rows[i]]:x.Offsets[rows[i+1]]] {
-		r.touch(first + a)
+	r.touchAll(first, x.Index[x.Offsets[rows[i]]:x.Offsets[rows[i+1]]])
+}
+
+func (r *Rows) has(row int32) bool { return r.listed[row/64]>>(row%64)&1 != 0 }
+
+func (r *Rows) touch(row int32) {
+	if !r.has(row) {
+		r.listed[row/64] |= 1 << (row % 64)
+		r.Index = append(r.Index, row)
 	}
 }
 
-func (r *Rows) touch(row int32) {
-	if r.seen[row] != r.call {
-		r.seen[row] = r.call
-		r.Index = append(r.Index, row)
+// touchAll lists rows, numbered from first on. It does not branch on them: half of them are there already.
+func (r *Rows) touchAll(first int32, index []int32) {
+	n := len(r.Index)
+	r.Index = slices.Grow(r.Index, len(index))
+	to := r.Index[:n+len(index)]
+	for _, a := range index {
+		row := uint32(first + a)
+		word := &r.listed[row/64]
+		to[n] = int32(row)
+		n += int(^*word >> (row % 64) & 1)
+		*word |= 1 << (row % 64)
 	}
+	r.Index = to[:n]
 }

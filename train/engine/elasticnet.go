@@ -1,8 +1,11 @@
 package engine
 
 import (
+	"context"
 	"math"
 	"slices"
+
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/oracles"
@@ -34,61 +37,121 @@ import (
 // rounding errors come from g: Σ |s·g_j w_j| at the minimiser w, which is in the box if there are bounds, and Σ g_j²/2λ of the weights that errors may move. With λ = 0 the
 // bound depends on the largest entry of g alone. An entry is a sum over all positions, whose rounding errors grow like the square root of their number.
 func (o *Objective) ElasticBound(a float64, g []float32) (bound float64, of ElasticTerms) {
-	if o.Lambda == 0 {
-		return max(0, o.FeasibleShare(g)*a) + o.Constant, ElasticTerms{first: math.Abs(a) * math.Sqrt(float64(o.Data.Positions()))}
-	}
-	type coordinate struct{ g, c, λ1 float64 }
-	var moves []coordinate // those whose minimiser is not 0 for all s
-	rest := 0.0
-	o.eachL1(0, len(g), func(lo, hi int, λ1 float64) {
-		for j, x := range g[lo:hi] {
-			size, c := math.Abs(float64(x)), 0.0
-			if o.Center != nil {
-				c = float64(o.Center[lo+j])
-			}
-			if size*(1+nearThreshold)+o.Lambda*math.Abs(c) > λ1 || o.Bounds != nil {
-				moves = append(moves, coordinate{float64(x), c, λ1})
-				of.second += size * size / (2 * o.Lambda)
-			} else {
-				rest += o.Lambda / 2 * c * c
-			}
+	bound, of, _ = o.elasticBound(a, g, func(k int, do func(lo, hi int, sums []float64)) ([]float64, error) {
+		total := make([]float64, k)
+		for lo := 0; lo < len(g); lo += rangeWeights {
+			sums := make([]float64, k)
+			do(lo, min(lo+rangeWeights, len(g)), sums)
+			floats.Add(total, sums)
 		}
+		return total, nil
 	})
+	return bound, of
+}
+
+// SharedElasticBound is ElasticBound on the engine's threads, and on all ranks. It has the same bits.
+func (e *Engine) SharedElasticBound(ctx context.Context, a float64, g []float32) (bound float64, of ElasticTerms, err error) {
+	return e.elasticBound(a, g, func(k int, do func(lo, hi int, sums []float64)) ([]float64, error) {
+		return e.OverRanges(ctx, len(g), k, true, do)
+	})
+}
+
+// elasticBound is ElasticBound, where sum adds up so many numbers over ranges of weights.
+func (o *Objective) elasticBound(a float64, g []float32, sum func(k int, do func(lo, hi int, sums []float64)) ([]float64, error)) (bound float64, of ElasticTerms, err error) {
+	if o.Lambda == 0 {
+		return max(0, o.FeasibleShare(g)*a) + o.Constant, ElasticTerms{first: math.Abs(a) * math.Sqrt(float64(o.Data.Positions()))}, nil
+	}
+	type coordinate struct{ g, shift, c, λ1, τ float64 } // shift is g/λ
+	moves := make([][]coordinate, len(g)/rangeWeights+1) // by range: those whose minimiser is not 0 for all s
+	totals, err := sum(2, func(lo, hi int, sums []float64) {
+		var here []coordinate
+		o.eachL1(lo, hi, func(lo, hi int, λ1 float64) {
+			for j, x := range g[lo:hi] {
+				size, c := math.Abs(float64(x)), 0.0
+				if o.Center != nil {
+					c = float64(o.Center[lo+j])
+				}
+				if size*(1+nearThreshold)+o.Lambda*math.Abs(c) > λ1 || o.Bounds != nil {
+					here = append(here, coordinate{float64(x), float64(x) / o.Lambda, c, λ1, λ1 / o.Lambda})
+					sums[0] += size * size / (2 * o.Lambda)
+				} else {
+					sums[1] += o.Lambda / 2 * c * c
+				}
+			}
+		})
+		moves[lo/rangeWeights] = here
+	})
+	if err != nil {
+		return 0, of, err
+	}
+	of.second = totals[0]
+	rest := totals[1]
 	// value is concave in s. Its slope is a + ⟨g, w(s)⟩ at the minimiser w(s) = soft(c − s·g/λ, λ₁/λ). Without bounds a term is (λ/2)(c² − w²), too, but where c is
 	// large, squares have roundings of the size of the term, and more. As it stands, each of n terms and their sum errs by n + 4 roundings of its parts; and a w that is
 	// δ off the minimiser, which no rounding of c, g/λ and λ₁/λ exceeds, makes the term too large by (λ/2)δ².
 	by := o.primal()
-	value := func(s float64) (d, slope, size, rounded float64) {
-		d, slope = s*a+rest, a
-		parts := math.Abs(s*a) + rest
-		for _, x := range moves {
-			shift, τ := s*x.g/o.Lambda, x.λ1/o.Lambda
-			w := by.weight(x.c-shift, τ)
-			linear, square, length := s*x.g*w, o.Lambda/2*(w-x.c)*(w-x.c), x.λ1*math.Abs(w)
-			d += linear + square + length
-			slope += x.g * w
-			size += math.Abs(linear)
-			δ := 4 * oracles.Double * (math.Abs(x.c) + math.Abs(shift) + τ)
-			parts += math.Abs(linear) + square + length
-			rounded += o.Lambda / 2 * δ * δ
-		}
-		return d, slope, size, rounded + float64(len(g)+16)*oracles.Double*parts
-	}
-	d, slope, size, rounded := value(1)
-	if slope < 0 {
-		lo, hi := 0.0, 1.0
-		for range 40 {
-			mid := (lo + hi) / 2
-			if _, slope, _, _ := value(mid); slope < 0 {
-				hi = mid
-			} else {
-				lo = mid
+	type point struct{ s, d, slope, size, rounded float64 }
+	value := func(s float64) (point, error) {
+		x, err := sum(5, func(lo, _ int, sums []float64) {
+			d, slope, size, parts, errs := 0.0, 0.0, 0.0, 0.0, 0.0
+			for _, x := range moves[lo/rangeWeights] {
+				shift := s * x.shift
+				w := by.weight(x.c-shift, x.τ)
+				linear, square, length := s*x.g*w, o.Lambda/2*(w-x.c)*(w-x.c), x.λ1*math.Abs(w)
+				d += linear + square + length
+				slope += x.g * w
+				size += math.Abs(linear)
+				δ := 4 * oracles.Double * (math.Abs(x.c) + math.Abs(shift) + x.τ)
+				parts += math.Abs(linear) + square + length
+				errs += o.Lambda / 2 * δ * δ
 			}
+			sums[0], sums[1], sums[2], sums[3], sums[4] = d, slope, size, parts, errs
+		})
+		if err != nil {
+			return point{}, err
 		}
-		d, _, size, rounded = value(lo)
+		parts := math.Abs(s*a) + rest + x[3]
+		return point{s, s*a + rest + x[0], a + x[1], x[2], x[4] + float64(len(g)+16)*oracles.Double*parts}, nil
 	}
-	of.first, of.rounded = size, rounded
-	return d + o.Constant, of
+	best, err := value(1)
+	if err != nil || best.slope >= 0 {
+		of.first, of.rounded = best.size, best.rounded
+		return best.d + o.Constant, of, err
+	}
+	// The slope is 0 between two points, where regula falsi finds it (Illinois), or gains no more than rounding.
+	high := best
+	low, err := value(0)
+	if low.d > best.d {
+		best = low
+	}
+	rise, fall, side := low.slope, high.slope, 0
+	for tries := 0; err == nil && low.slope > 0 && tries < 60; tries++ {
+		width := high.s - low.s
+		if min(low.slope, -high.slope)*width <= best.rounded {
+			break
+		}
+		s := low.s + width*rise/(rise-fall)
+		if !(s > low.s && s < high.s) {
+			break
+		}
+		var x point
+		if x, err = value(s); x.d > best.d {
+			best = x
+		}
+		if x.slope < 0 {
+			if high, fall = x, x.slope; side < 0 {
+				rise /= 2
+			}
+			side = -1
+		} else {
+			if low, rise = x, x.slope; side > 0 {
+				fall /= 2
+			}
+			side = 1
+		}
+	}
+	of.first, of.rounded = best.size, best.rounded
+	return best.d + o.Constant, of, err
 }
 
 // ElasticTerms are those of an ElasticBound whose rounding errors come from the gradient: of first and of second order in its errors. rounded is what the bound

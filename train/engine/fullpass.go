@@ -32,13 +32,19 @@ type FullPass struct {
 // FullPass evaluates the objective, and the gradient of the smoothed objective, at w. Unless memory is nil it stores the
 // marginals u_i there. Full passes are counted separately from a method's oracle calls.
 func (e *Engine) FullPass(ctx context.Context, w []float32, s oracles.Smoothing, memory *Memory) (*FullPass, error) {
-	g := e.zeros(len(w))
+	g, r := e.zeros(len(w)), 0.0
+	waits := e.group != nil && e.group.Rank() > 0 // for sums of the ranks before: it has time for the regulariser now, the first rank while others add to its sums
+	if waits {
+		r = e.regulariser(w)
+	}
 	total, err := e.backend.fullPass(ctx, w, s, memory, g)
 	if err != nil {
 		return nil, err
 	}
+	if !waits {
+		r = e.regulariser(w)
+	}
 	inv := 1 / float64(e.Len())
-	r := e.regulariser(w)
 	f := total.Primal*inv + r
 	p := &FullPass{
 		Primal:   f,

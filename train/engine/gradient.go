@@ -7,8 +7,9 @@ import (
 
 // Gradient is the D = Σ_{i∈B} c_i J_iᵀ(u_i − r_i) of a step, valid until the next call on the engine.
 type Gradient interface {
-	// AddTo adds cD to w. A D on a device cannot be added: only paths on that device use its entries.
+	// AddTo adds cD to w. A D on a device cannot be added: only paths on that device use its entries. AddToTwo adds cD to w and dD to u, for which a sparse D takes less time than two calls.
 	AddTo(c float32, w []float32)
+	AddToTwo(c float32, w []float32, d float32, u []float32)
 	// Norm2 returns ‖D‖².
 	Norm2() float64
 	// Dot returns ⟨D, w⟩.
@@ -29,6 +30,11 @@ func (g *denseGradient) AddTo(c float32, w []float32) {
 	}
 }
 
+func (g *denseGradient) AddToTwo(c float32, w []float32, d float32, u []float32) {
+	g.AddTo(c, w)
+	g.AddTo(d, u)
+}
+
 func (g *denseGradient) Norm2() float64          { return vec.Norm2(g.values) }
 func (g *denseGradient) Dot(w []float32) float64 { return vec.Dot64(g.values, w) }
 
@@ -40,7 +46,14 @@ type sparseGradient struct {
 }
 
 func (g *sparseGradient) AddTo(c float32, w []float32) { g.engine.scatter(g.findings, c, w, nil) }
-func (g *sparseGradient) Norm2() float64               { return g.engine.norm.of(g.engine, g.findings) }
+
+func (g *sparseGradient) AddToTwo(c float32, w []float32, d float32, u []float32) {
+	e := g.engine
+	e.overStripes(g.findings, func(found *finding, lo, hi int) {
+		e.sparse.ScatterTwo(c, d, &found.V, &found.Batch, lo, hi, w, u)
+	})
+}
+func (g *sparseGradient) Norm2() float64 { return g.engine.norm.of(g.engine, g.findings) }
 
 func (g *sparseGradient) Dot(w []float32) float64 {
 	s, ln := 0.0, g.engine.lanes[0]
@@ -59,10 +72,12 @@ func (g *sparseGradient) Dot(w []float32) float64 {
 type remoteGradient struct{ *remote }
 
 func (g remoteGradient) AddTo(float32, []float32) {
-	panic("engine: a gradient on a device has no entries on the host")
-}                                                // no method asks
-func (g remoteGradient) Norm2() float64          { return g.device.Norm2() }
-func (g remoteGradient) Dot(w []float32) float64 { return g.device.Dot(w) }
+	panic("engine: a gradient on a device has no entries on the host") // no method asks
+}
+
+func (g remoteGradient) AddToTwo(c float32, w []float32, _ float32, _ []float32) { g.AddTo(c, w) }
+func (g remoteGradient) Norm2() float64                                          { return g.device.Norm2() }
+func (g remoteGradient) Dot(w []float32) float64                                 { return g.device.Dot(w) }
 
 // sumLanes returns the sum of the gradients of the first lanes. With sparse inputs it returns the findings themselves, not yet
 // pulled back. With on, the gradients are zero outside it.
@@ -126,20 +141,20 @@ func (e *Engine) addLanes(lanes int, g []float64) {
 
 // scatter adds c·Jᵀv of the first n findings to w, in order. norms is as in sparse.Linear.Scatter.
 func (e *Engine) scatter(n int, c float32, w []float32, norms []float64) {
+	e.overStripes(n, func(found *finding, lo, hi int) {
+		e.sparse.Scatter(c, &found.V, &found.Batch, lo, hi, w, norms)
+	})
+}
+
+// overStripes calls add for the first n findings in order, and on each thread for some stripes.
+func (e *Engine) overStripes(n int, add func(found *finding, lo, hi int)) {
 	threads := 1
 	if n > 1 { // more than one step's worth
 		threads = min(e.threads, sparse.Stripes)
 	}
-	if threads == 1 {
-		for _, found := range e.findings[:n] {
-			e.sparse.Scatter(c, &found.V, &found.Batch, 0, sparse.Stripes, w, norms)
-		}
-		return
-	}
 	e.Parallel(threads, func(k int) {
-		lo, hi := sparse.Stripes*k/threads, sparse.Stripes*(k+1)/threads
 		for _, found := range e.findings[:n] {
-			e.sparse.Scatter(c, &found.V, &found.Batch, lo, hi, w, norms)
+			add(found, sparse.Stripes*k/threads, sparse.Stripes*(k+1)/threads)
 		}
 	})
 }

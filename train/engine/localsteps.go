@@ -115,10 +115,16 @@ func (x *lazySteps) step(ρ, q, c, β float64, d Gradient) {
 		x.collect()
 	}
 	δ := (c - x.q*β) / x.p
-	if δ != 0 {
-		d.AddTo(float32(δ), x.W)
+	σ := x.a*δ + x.r*β
+	if x.Count == 0 { // a and r are 0, and there is no mean
+		σ = 0
 	}
-	if σ := x.a*δ + x.r*β; σ != 0 && x.Count > 0 { // before, a and r are 0, and there is no mean
+	switch {
+	case δ != 0 && σ != 0:
+		d.AddToTwo(float32(δ), x.W, float32(σ), x.Mean)
+	case δ != 0:
+		d.AddTo(float32(δ), x.W)
+	case σ != 0:
 		d.AddTo(float32(σ), x.Mean)
 	}
 	if β != 0 {

@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/dsp-go/dsp/nets/sparse"
@@ -356,15 +355,6 @@ func (e *Engine) exchangeMemory(ctx context.Context, m *Memory) error {
 		clear(m.rest[k])
 	}
 	return e.exchange(ctx, &m.Marginals)
-}
-
-// take fills numbers from the front of bytes, and returns the rest.
-func take[E any](from []byte, to []E) ([]byte, error) {
-	n := len(ranks.Bytes(to))
-	if len(from) < n {
-		return nil, fmt.Errorf("another rank sent %d bytes too few", n-len(from))
-	}
-	return from[n:], ranks.Numbers(from[:n], to)
 }
 
 // allRanksHave sets each of some facts to whether it holds on all ranks.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/bits"
 	"slices"
 	"unsafe"
 
@@ -31,19 +30,20 @@ import (
 //
 // The zero value is ready for use. For a single process a round is just its work.
 type Rounds struct {
-	sigma   float64   // σ′ of the next round; 0: the number of ranks
-	list    uint32    // counts lists of rows
-	visited []int     // own examples that this round has visited, each once
-	seen    []uint32  // [n] list at the last visit of an example
-	rows    []int32   // a list of rows: that this rank has touched, and then that all have, in the same order on all ranks
-	touched []uint32  // [NumRows] the last list that has a row
-	before  []float32 // weights of the rows before the round, one row after the other; all weights for dense inputs
-	after   []float32 // the same after it
-	added   []float32 // scratch memory: what a rank has added to its rows, or all ranks for dense inputs
-	message []byte    // scratch memory
-	bits    []uint64  // scratch memory: a bit for each row, all zero
-	batch   structured.Batch
-	found   sparse.Rows
+	sigma     float64     // σ′ of the next round; 0: the number of ranks
+	round     uint32      // counts rounds
+	visited   []int       // own examples that this round has visited, each once
+	seen      []uint32    // [n] the round of the last visit of an example
+	rows      sparse.Rows // that this rank has touched in this round, and then that any has
+	common    []float32   // [Dim] the weights that all ranks have: w when the round begins and, for sparse inputs, when it ends
+	continues bool        // they are w already
+	old       []float32   // what they were before the round in the touched rows, one row after the other; of no use for dense inputs
+	now       []float32   // scratch memory: what some of them are after it; for dense inputs what all ranks have added
+	added     []float32   // scratch memory for dense inputs: what this rank has added
+	message   []float32   // scratch memory: what all ranks tell, in units of 4 bytes
+	ends      []int       // where the part of each rank ends in it, in bytes
+	spans     []rowSpan   // of the touched rows, in order
+	batch     structured.Batch
 }
 
 // DualBlock is what a method does in rounds.
@@ -69,6 +69,9 @@ func (r *Rounds) PerPass(e *Engine) int {
 	return roundsPerPass
 }
 
+// Continue says that nothing has moved w since the last round, so that the next one knows the weights that all ranks have. Other rounds begin with a copy of all weights.
+func (r *Rounds) Continue() { r.continues = true }
+
 // Round runs the work of a round with σ′, for which it needs no other rank, and sums what it has changed. The work calls visit with own examples
 // before it changes their dual variables. The weights that score are soft thresholds at τ, and λ is that of the whole dual.
 func (r *Rounds) Round(ctx context.Context, e *Engine, λ float64, τ float32, b DualBlock, work func(σ float64, visit func(examples []int)) error) error {
@@ -90,7 +93,7 @@ func (r *Rounds) Round(ctx context.Context, e *Engine, λ float64, τ float32, b
 	failed := e.apart(func() error {
 		return work(σ, func(examples []int) {
 			first := len(r.visited)
-			r.visit(e, w, examples)
+			r.visit(e, examples)
 			if !safe {
 				b.Keep(r.visited[first:], first > 0)
 			}
@@ -125,74 +128,28 @@ func (r *Rounds) Round(ctx context.Context, e *Engine, λ float64, τ float32, b
 
 // begin begins a round at w.
 func (r *Rounds) begin(e *Engine, w []float32) {
-	if len(r.seen) != e.Len() {
-		r.seen = make([]uint32, e.Len())
-		if e.sparse != nil {
-			r.touched, r.bits = make([]uint32, e.sparse.NumRows()), make([]uint64, e.sparse.NumRows()/64+1)
-		}
+	if r.round++; r.round == 0 || len(r.seen) != e.Len() { // after 2³² rounds, or the first time
+		r.seen, r.round = make([]uint32, e.Len()), 1
 	}
-	r.visited = r.visited[:0]
-	r.forget()
-	if e.sparse == nil {
-		r.before = append(r.before, w...)
+	if e.sparse == nil || !r.continues {
+		r.common = append(r.common[:0], w...)
 	}
+	r.visited, r.continues = r.visited[:0], false
+	r.rows.Clear()
 }
 
-// forget begins a new list of rows.
-func (r *Rounds) forget() {
-	if r.list++; r.list == 0 { // after 2³² lists
-		clear(r.seen)
-		clear(r.touched)
-		r.list = 1
-	}
-	r.rows, r.before = r.rows[:0], r.before[:0]
-}
-
-// visit takes note of examples, and of the weights that they may change.
-func (r *Rounds) visit(e *Engine, w []float32, examples []int) {
+// visit takes note of examples, and of the rows that they may change.
+func (r *Rounds) visit(e *Engine, examples []int) {
 	first := len(r.visited)
 	for _, i := range examples {
-		if r.seen[i] != r.list {
-			r.seen[i] = r.list
+		if r.seen[i] != r.round {
+			r.seen[i] = r.round
 			r.visited = append(r.visited, i)
 		}
 	}
-	if e.sparse == nil {
-		return
-	}
-	r.batch.Reset(e.Data, r.visited[first:])
-	e.sparse.Rows(&r.batch, &r.found)
-	r.eachInOrder(r.found.Index, func(row int32) {
-		lo, hi := e.sparse.Row(row)
-		r.touch(row, w[lo:hi])
-	})
-}
-
-// eachInOrder calls do for rows in the order of their numbers, so that memory is read in order.
-func (r *Rounds) eachInOrder(rows []int32, do func(row int32)) {
-	if len(rows) < len(r.bits) { // few: not worth a look at all bits
-		slices.Sort(rows)
-		for _, row := range rows {
-			do(row)
-		}
-		return
-	}
-	for _, row := range rows {
-		r.bits[row/64] |= 1 << (row % 64)
-	}
-	for k, x := range r.bits {
-		for ; x != 0; x &= x - 1 {
-			do(int32(k*64 + bits.TrailingZeros64(x)))
-		}
-		r.bits[k] = 0
-	}
-}
-
-// touch takes note of the weights of a row before they change.
-func (r *Rounds) touch(row int32, w []float32) {
-	if r.touched[row] != r.list {
-		r.touched[row] = r.list
-		r.rows, r.before = append(r.rows, row), append(r.before, w...)
+	if e.sparse != nil {
+		r.batch.Reset(e.Data, r.visited[first:])
+		e.sparse.AddRows(&r.batch, &r.rows)
 	}
 }
 
@@ -203,6 +160,7 @@ type changes struct {
 	together float64   // ‖Σ_k Δw_k‖²
 	value    float64   // Σ_j φ(v_j) of the weights after less before, which is ‖w‖²/2 without thresholds and bounds
 	size     float64   // Σ_j φ(v_j) after, of those that have changed
+	scratch  [blockOfSpans]float32
 }
 
 // exchange moves w from where the round began by shares of what all ranks have added, and returns the changes. It fails on all ranks if one has failed.
@@ -211,152 +169,150 @@ func (r *Rounds) exchange(ctx context.Context, e *Engine, τ, share float32, w [
 	if failed != nil && !errors.As(failed, &bad) {
 		return nil, failed // ends the run, of which the others learn
 	}
-	r.added = vec.Grow(r.added, len(r.before))
-	numbers := append([]float64{0, float64(len(r.rows)), r.give(e, w, share)}, mine...)
+	numbers := append([]float64{0, 0, 0}, mine...) // whether this rank has failed, how many spans and how many weights it tells
 	if failed != nil {
 		numbers[0] = 1
 	}
-	r.message = append(r.message[:0], ranks.Bytes(numbers)...)
 	if e.sparse != nil {
-		r.message = append(append(r.message, ranks.Bytes(r.rows)...), ranks.Bytes(r.added)...)
-		r.forget()
+		numbers[2] = float64(r.listSpans(e, 0))
+		numbers[1] = float64(len(r.spans))
 	}
-	all, err := e.group.Gather(ctx, r.message)
-	if err != nil {
+	size, n := e.group.Size(), len(numbers)
+	heads := make([]float64, size*n)
+	copy(heads[e.group.Rank()*n:], numbers)
+	if err := e.complete(ctx, ranks.Bytes(heads), size, 8*n); err != nil {
 		return nil, err
 	}
 	c, anyFailed := &changes{terms: make([]float64, len(mine))}, false
-	for _, x := range all {
-		if x, err = take(x, numbers); err != nil {
-			return nil, err
-		}
-		anyFailed = anyFailed || numbers[0] != 0
-		c.alone += numbers[2]
-		floats.Add(c.terms, numbers[3:])
-		if e.sparse != nil {
-			if err = r.add(e, w, int(numbers[1]), x); err != nil {
-				return nil, err
-			}
-		}
+	r.ends = r.ends[:0]
+	total := 0
+	for k := range size {
+		head := heads[k*n:][:n]
+		anyFailed = anyFailed || head[0] != 0
+		floats.Add(c.terms, head[3:])
+		total += partHead + 2*int(head[1]) + int(head[2])
+		r.ends = append(r.ends, 4*total)
+	}
+	var err error
+	if r.message = vec.Grow(r.message, total); e.sparse != nil {
+		err = r.exchangeRows(ctx, e, τ, share, w, heads, c)
+	} else {
+		err = r.exchangeAll(ctx, e, τ, share, w, c)
+	}
+	if err != nil {
+		return nil, err
 	}
 	if anyFailed {
 		return nil, e.SameOnAll(ctx, failed)
 	}
-	if e.sparse == nil {
-		if err = r.sum(ctx, e, w); err != nil {
-			return nil, err
-		}
-	}
-	r.collect(e, w)
-	c.together = vec.Dist2(r.after, r.before)
-	c.size = r.conjugate(e.Objective, τ, r.after)
-	c.value = c.size - r.conjugate(e.Objective, τ, r.before)
 	return c, nil
 }
 
-// collect leaves the weights of the touched rows in after.
-func (r *Rounds) collect(e *Engine, w []float32) {
-	r.after = r.after[:0]
-	if e.sparse == nil {
-		r.after = append(r.after, w...)
+// partHead is the size of the square ‖Δw_k‖² before a rank's spans and what it has added there, in units of 4 bytes.
+const partHead = 2
+
+// part returns the part of a rank in the message.
+func (r *Rounds) part(rank int) []float32 {
+	from := 0
+	if rank > 0 {
+		from = r.ends[rank-1]
 	}
-	for _, row := range r.rows {
-		lo, hi := e.sparse.Row(row)
-		r.after = append(r.after, w[lo:hi]...)
-	}
+	return r.message[from/4 : r.ends[rank]/4]
 }
 
-// give returns w to where the round began, leaves in added a share of what was added to it, and returns the square of the length of that.
-func (r *Rounds) give(e *Engine, w []float32, share float32) (square float64) {
-	before, added := r.before, r.added
-	part := func(w []float32) {
-		x, d := before[:len(w)], added[:len(w)]
-		before, added = before[len(w):], added[len(w):]
-		for j := range w {
-			d[j] = share * (w[j] - x[j])
-			w[j] = x[j]
-			square += float64(d[j]) * float64(d[j])
+// tell completes the message, of which this rank has its own part, whose square it sets, and adds up the squares of all ranks.
+func (r *Rounds) tell(ctx context.Context, e *Engine, square float64, c *changes) error {
+	copy(ranks.Bytes(r.part(e.group.Rank())), ranks.Bytes([]float64{square}))
+	if err := e.group.Complete(ctx, ranks.Bytes(r.message), r.ends); err != nil {
+		return err
+	}
+	for rank := range r.ends {
+		one := make([]float64, 1)
+		if err := ranks.Numbers(ranks.Bytes(r.part(rank)[:partHead]), one); err != nil {
+			return err
 		}
-	}
-	if e.sparse == nil {
-		part(w)
-	}
-	for _, row := range r.rows {
-		lo, hi := e.sparse.Row(row)
-		part(w[lo:hi])
-	}
-	return square
-}
-
-// add adds to w what a rank has added to some rows.
-func (r *Rounds) add(e *Engine, w []float32, rows int, message []byte) error {
-	if rows < 0 || len(message) < 4*rows {
-		return fmt.Errorf("another rank sent %d bytes, too few for %d rows", len(message), rows)
-	}
-	added := ranks.View[float32](message[4*rows:])
-	for _, row := range ranks.View[int32](message[:4*rows]) {
-		lo, hi := e.sparse.Row(row)
-		to := w[lo:hi]
-		r.touch(row, to)
-		for j, d := range added[:len(to)] {
-			to[j] += d
-		}
-		added = added[len(to):]
+		c.alone += one[0]
 	}
 	return nil
 }
 
-// sum adds to w what all ranks have added to all weights.
-func (r *Rounds) sum(ctx context.Context, e *Engine, w []float32) error {
-	r.after = vec.Grow(r.after, len(w))
-	clear(r.after)
-	err := e.group.Sum(ctx, cut(r.after), 1, func(k, _ int) error {
+// exchangeAll adds to w what all ranks have added to all weights.
+func (r *Rounds) exchangeAll(ctx context.Context, e *Engine, τ, share float32, w []float32, c *changes) error {
+	r.added = append(r.added[:0], w...)
+	vec.Axpy(-1, r.common, r.added)
+	vec.Scale(share, r.added)
+	if err := r.tell(ctx, e, vec.Norm2(r.added), c); err != nil {
+		return err
+	}
+	r.now = vec.Grow(r.now, len(w))
+	clear(r.now)
+	err := e.group.Sum(ctx, cut(r.now), 1, func(k, _ int) error {
 		lo, hi := k*pieceNumbers, min((k+1)*pieceNumbers, len(w))
-		vec.Axpy(1, r.added[lo:hi], r.after[lo:hi])
+		vec.Axpy(1, r.added[lo:hi], r.now[lo:hi])
 		return nil
 	})
-	vec.Axpy(1, r.after, w)
-	return err
+	if err != nil {
+		return err
+	}
+	copy(w, r.common)
+	vec.Axpy(1, r.now, w)
+	c.measure(e.Objective, r.common, w)
+	c.conjugate(e.Objective, τ, 0, r.common, w)
+	return nil
 }
 
-// conjugate returns Σ_j φ(v_j) of the weights of the touched rows, for soft thresholds at τ (bounds.go).
-func (r *Rounds) conjugate(o *Objective, τ float32, v []float32) float64 {
-	if o.Plain() {
-		return vec.Norm2(v) / 2
+// measure adds what a change of weights from x to y changes. All ranks measure the same numbers in the same order. Sums of a few thousand numbers are in float32; that is
+// exact enough, because ‖y‖² − ‖x‖² = ⟨y−x, 2x + (y−x)⟩ is as small as the change.
+func (c *changes) measure(o *Objective, x, y []float32) {
+	for len(x) > 0 {
+		n := min(len(x), len(c.scratch))
+		d, plain := c.scratch[:n], o.Plain()
+		copy(d, y)
+		vec.Axpy(-1, x[:n], d)
+		square := float64(vec.Dot(d, d))
+		c.together += square
+		if plain {
+			c.size += float64(vec.Dot(y[:n], y[:n])) / 2
+			c.value += float64(vec.Dot(d, x[:n])) + square/2
+		}
+		x, y = x[n:], y[n:]
 	}
+}
+
+// conjugate adds what is missing in measure for soft thresholds at τ, or bounds; the weights are those from lo on.
+func (c *changes) conjugate(o *Objective, τ float32, lo int, x, y []float32) {
+	if !o.Plain() {
+		after := o.conjugate(τ, lo, y)
+		c.size += after
+		c.value += after - o.conjugate(τ, lo, x)
+	}
+}
+
+// conjugate returns Σ_j φ(v_j) of weights from lo on, for soft thresholds at τ (bounds.go).
+func (o *Objective) conjugate(τ float32, lo int, v []float32) float64 {
 	φ, total := o.primal(), 0.0
-	each := func(lo, n int) {
-		o.eachL1(lo, lo+n, func(from, to int, λ1 float64) {
-			t := float64(τ)
-			if λ1 == 0 {
-				t = 0
-			}
-			for _, x := range v[:to-from] {
-				total += φ.value(float64(x), t)
-			}
-			v = v[to-from:]
-		})
-	}
-	linear, ok := o.Scorer.(*sparse.Linear)
-	if !ok {
-		each(0, len(v))
-	}
-	for _, row := range r.rows {
-		lo, hi := linear.Row(row)
-		each(lo, hi-lo)
-	}
+	o.eachL1(lo, lo+len(v), func(from, to int, λ1 float64) {
+		t := float64(τ)
+		if λ1 == 0 {
+			t = 0
+		}
+		for _, x := range v[:to-from] {
+			total += φ.value(float64(x), t)
+		}
+		v = v[to-from:]
+	})
 	return total
 }
 
 // undo returns w to where the round began.
 func (r *Rounds) undo(e *Engine, w []float32) {
 	if e.sparse == nil {
-		copy(w, r.before)
+		copy(w, r.common)
 	}
-	before := r.before
-	for _, row := range r.rows {
-		lo, hi := e.sparse.Row(row)
-		before = before[copy(w[lo:hi], before):]
+	old := r.old
+	for _, s := range r.spans {
+		copy(w[s.lo:s.hi], old)
+		old = old[copy(r.common[s.lo:s.hi], old):]
 	}
 }
 

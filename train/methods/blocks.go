@@ -24,6 +24,9 @@ func (m *BCFW) blocks(p *train.Problem) (rounds int, own []int) {
 func (m *BCFW) sweepBlock(ctx context.Context, p *train.Problem, rounds int, order []int, size int, averaging Averaging) error {
 	for k := range rounds {
 		now := order[len(order)*k/rounds : len(order)*(k+1)/rounds]
+		if k > 0 {
+			m.rounds.Continue()
+		}
 		err := m.rounds.Round(ctx, p.Engine, m.regulariser.Lambda, m.path.Threshold, m, func(σ float64, visit func([]int)) error {
 			m.λ = m.regulariser.Lambda / σ
 			visit(now)
@@ -71,6 +74,9 @@ func (m *BCFW) Assemble(ctx context.Context, p *train.Problem) error {
 // sweepBlock makes visits to the next examples of its own, in rounds.
 func (m *BCPFW) sweepBlock(ctx context.Context, p *train.Problem, rounds, visits int, next func() int) error {
 	for k := range rounds {
+		if k > 0 {
+			m.rounds.Continue()
+		}
 		err := m.rounds.Round(ctx, p.Engine, m.regulariser.Lambda, m.path.Threshold, m, func(σ float64, visit func([]int)) error {
 			m.λ = m.regulariser.Lambda / σ
 			return m.path.Apart(func() error {

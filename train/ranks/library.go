@@ -19,6 +19,7 @@ type abi struct {
 	bytes   handle  // of MPI_BYTE
 	returns handle  // of MPI_ERRORS_RETURN
 	serial  uintptr // MPI_THREAD_SERIALIZED
+	inPlace uintptr // MPI_IN_PLACE
 }
 
 // handle is an object that a library has from the beginning: at the address of a symbol, or with a number.
@@ -28,9 +29,9 @@ type handle struct {
 }
 
 var (
-	openMPI  = abi{"Open MPI", handle{symbol: "ompi_mpi_comm_world"}, handle{symbol: "ompi_mpi_byte"}, handle{symbol: "ompi_mpi_errors_return"}, 2}
-	mpich    = abi{"MPICH", handle{number: 0x44000000}, handle{number: 0x4c00010d}, handle{number: 0x54000001}, 2}
-	standard = abi{"the standard ABI of MPI 5", handle{number: 0x101}, handle{number: 0x247}, handle{number: 0x142}, 2048}
+	openMPI  = abi{"Open MPI", handle{symbol: "ompi_mpi_comm_world"}, handle{symbol: "ompi_mpi_byte"}, handle{symbol: "ompi_mpi_errors_return"}, 2, 1}
+	mpich    = abi{"MPICH", handle{number: 0x44000000}, handle{number: 0x4c00010d}, handle{number: 0x54000001}, 2, ^uintptr(0)}
+	standard = abi{"the standard ABI of MPI 5", handle{number: 0x101}, handle{number: 0x247}, handle{number: 0x142}, 2048, 1}
 )
 
 // libraryNames are files to try, by the family that the launcher belongs to.

@@ -27,7 +27,6 @@ type mpiGroup struct {
 	lost       func() error // why the group can go on no longer; nil: never
 	broken     error
 	entries    atomic.Uint64 // into and out of calls of the library: odd inside one
-	own        []byte        // scratch memory
 	traffic    Traffic
 	mu         sync.Mutex // of traffic
 }
@@ -314,14 +313,12 @@ func (g *mpiGroup) Gather(ctx context.Context, mine []byte) ([][]byte, error) {
 }
 
 func (g *mpiGroup) Complete(ctx context.Context, x []byte, ends []int) error {
-	from := 0
-	if g.rank > 0 {
-		from = ends[g.rank-1]
-	}
-	g.own = append(g.own[:0], x[from:ends[g.rank]]...) // MPI forbids to send from where it receives
-	own := g.own
 	if len(x) > most {
-		all, err := g.Gather(ctx, own)
+		from := 0
+		if g.rank > 0 {
+			from = ends[g.rank-1]
+		}
+		all, err := g.Gather(ctx, x[from:ends[g.rank]])
 		for _, piece := range all {
 			x = x[copy(x, piece):]
 		}
@@ -332,13 +329,17 @@ func (g *mpiGroup) Complete(ctx context.Context, x []byte, ends []int) error {
 		counts[k], starts[k] = int32(end-at), int32(at)
 		at = end
 	}
-	return g.run(ctx, func() error { return g.gatherAll(ctx, own, x, counts, starts) })
+	return g.run(ctx, func() error { return g.gatherAll(ctx, nil, x, counts, starts) })
 }
 
-// gatherAll fills joined with what all ranks give.
+// gatherAll fills joined with what all ranks give. If own is nil, it is in its place already.
 func (g *mpiGroup) gatherAll(ctx context.Context, own, joined []byte, counts, starts []int32) error {
-	r, err := g.begin([][]byte{own, joined, Bytes(counts), Bytes(starts)}, len(joined)-len(own), g.iallgatherv,
-		address(own), uintptr(len(own)), g.library.bytes, address(joined), address(counts), address(starts), g.library.bytes, g.world)
+	n, from := int(counts[g.rank]), g.inPlace
+	if own != nil {
+		from = address(own)
+	}
+	r, err := g.begin([][]byte{own, joined, Bytes(counts), Bytes(starts)}, len(joined)-n, g.iallgatherv,
+		from, uintptr(n), g.library.bytes, address(joined), address(counts), address(starts), g.library.bytes, g.world)
 	if err == nil {
 		err = g.wait(ctx, r)
 	}

@@ -204,6 +204,9 @@ func (m *SDCA) Pass(ctx context.Context, p *train.Problem, s *train.State) error
 	chunks := m.chunks(p)
 	for k := range chunks {
 		visits := len(own)*(k+1)/chunks - len(own)*k/chunks
+		if k > 0 && m.drop == nil {
+			m.rounds.Continue()
+		}
 		err := m.rounds.Round(ctx, p.Engine, m.regulariser.Lambda, m.τ, m, func(σ float64, visit func([]int)) error { return sweeps(visits, σ, visit) })
 		if err != nil {
 			return err
