@@ -2,8 +2,6 @@
 
 package ranks
 
-import "time"
-
 import (
 	"context"
 	"net"
