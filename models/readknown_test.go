@@ -28,3 +28,21 @@ func TestKnownAttributes(t *testing.T) {
 		}
 	}
 }
+
+// Of several files to predict some may have labels, and others not.
+func TestReadFilesOfWhichSomeHaveLabels(t *testing.T) {
+	m, _ := attributeModel(t, textConfig(file(t, "train.conll", trainConll)))
+	known, unknown := file(t, "known.conll", "the DT O\ndog NN B-X\n"), file(t, "unknown.conll", "the DT ?\ndog NN ?\n")
+	for _, paths := range []string{known + "," + unknown, unknown + "," + known} {
+		d, err := m.ReadData(Request{Path: paths})
+		if err != nil || d.Len() != 2 || d.Labels != nil {
+			t.Errorf("%v: %+v", err, d)
+		}
+		if _, err := m.ReadData(Request{Path: paths, Labels: true}); !structured.IsBadInput(err) {
+			t.Errorf("labels that are needed: %v", err)
+		}
+	}
+	if d, err := m.ReadData(Request{Path: known + "," + file(t, "more.conll", "a DT O\n")}); err != nil || d.Labels == nil {
+		t.Errorf("labels that all have: %v", err)
+	}
+}

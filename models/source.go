@@ -3,6 +3,7 @@ package models
 import (
 	"errors"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -89,6 +90,11 @@ func (s source) readFiles(value string, beside []Beside) (*structured.Dataset, e
 	}
 	if len(sets) > 1 {
 		bases{}.relabel(sets...) // labels that training did not see are numbered file by file
+		if lacks := func(d *structured.Dataset) bool { return d.Labels == nil }; !s.Labels && slices.ContainsFunc(sets, lacks) {
+			for _, d := range sets { // nobody asked for them
+				d.Labels, d.LabelSets = nil, nil
+			}
+		}
 	}
 	return union.Join(sets)
 }
