@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -177,5 +178,25 @@ func TestLead(t *testing.T) {
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// Each item is worked on once, by one rank.
+func TestInOrderWorksOnce(t *testing.T) {
+	var times [200]atomic.Int32
+	err := rankstest.InProcess(t.Context(), 3, func(ctx context.Context, g ranks.Group) error {
+		items := make([]int, len(times))
+		for k := range items {
+			items[k] = k
+		}
+		return ranks.InOrder(ctx, g, 2, host.Each(items), func() int { return 0 }, func(_, k int) (int, error) { times[k].Add(1); return k, nil }, func(int) error { return nil })
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for k := range times {
+		if n := times[k].Load(); n != 1 {
+			t.Errorf("%d ranks work on item %d", n, k)
+		}
 	}
 }
