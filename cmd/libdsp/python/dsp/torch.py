@@ -27,49 +27,69 @@ def _numbers(tensor):
     return x.numpy()
 
 
-class _LogPartition(torch.autograd.Function):
+def _answer(layout, y, wanted, tensors):
     """log Σ exp(score) [B], float64, or −log p(y) if outputs y are given; and the gradient by each part, if it is wanted."""
+    values = layout.rows([_numbers(x) for x in tensors])
+    if y is not None:
+        return layout.batch.loss(values, y)
+    return layout.batch.exp(values, marginals=wanted)
+
+
+def _pullback(layout, kinds, g, u):
+    """The gradients by the user's tensors, for a gradient g [B] of the values."""
+    return tuple(torch.from_numpy(x).to(device, dtype) for x, (dtype, device) in zip(layout.spread(u, g.detach().cpu().numpy()), kinds))
+
+
+def _kinds(tensors):
+    return [(x.dtype, x.device) for x in tensors]
+
+
+class _LogPartition(torch.autograd.Function):
+    """_answer with its gradient."""
 
     @staticmethod
-    def forward(layout, y, wanted, *tensors):
-        values = layout.rows([_numbers(x) for x in tensors])
-        u = ()
-        if y is not None:
-            value, u = layout.batch.loss(values, y)
-        elif wanted:
-            value, u = layout.batch.exp(values)
-        else:
-            value, _ = layout.batch.exp(values, marginals=False)
+    def forward(ctx, layout, y, *tensors):
+        value, ctx.u = _answer(layout, y, any(ctx.needs_input_grad), tensors)
+        ctx.layout, ctx.kinds = layout, _kinds(tensors)
+        ctx.save_for_backward(*tensors)  # for _Pullback
+        return torch.from_numpy(value)
+
+    @staticmethod
+    def backward(ctx, g):
+        if torch.is_grad_enabled():  # create_graph
+            return (None, None, *_Pullback.apply(ctx.layout, ctx.kinds, g, *ctx.saved_tensors, *map(torch.from_numpy, ctx.u)))
+        return (None, None, *_pullback(ctx.layout, ctx.kinds, g, ctx.u))
+
+
+class _Functional(torch.autograd.Function):
+    """_LogPartition in the style that torch.func needs, which takes 0.1 ms longer: marginals are outputs of their own."""
+
+    @staticmethod
+    def forward(layout, y, *tensors):
+        value, u = _answer(layout, y, True, tensors)
         return (torch.from_numpy(value), *map(torch.from_numpy, u))
 
     @staticmethod
     def setup_context(ctx, inputs, output):
-        layout, _, _, *tensors = inputs
-        ctx.layout, ctx.kinds = layout, [(x.dtype, x.device) for x in tensors]
+        layout, _, *tensors = inputs
+        ctx.layout, ctx.kinds = layout, _kinds(tensors)
         ctx.mark_non_differentiable(*output[1:])
         ctx.set_materialize_grads(False)
-        ctx.save_for_backward(*output[1:])
+        ctx.save_for_backward(*tensors, *output[1:])
 
     @staticmethod
     def backward(ctx, g, *_):
         if g is None:
-            return (None,) * (3 + len(ctx.kinds))
-        if torch.is_grad_enabled():  # create_graph, or torch.func
-            return (None, None, None, *_Pullback.apply(ctx.layout, ctx.kinds, g, *ctx.saved_tensors))
-        return (None, None, None, *_pullback(ctx.layout, ctx.kinds, g, ctx.saved_tensors))
-
-
-def _pullback(layout, kinds, g, u):
-    gradients = layout.spread([x.numpy() for x in u], g.detach().cpu().numpy())
-    return tuple(torch.from_numpy(x).to(device, dtype) for x, (dtype, device) in zip(gradients, kinds))
+            return (None,) * (2 + len(ctx.kinds))
+        return (None, None, *_Pullback.apply(ctx.layout, ctx.kinds, g, *ctx.saved_tensors))
 
 
 class _Pullback(torch.autograd.Function):
-    """The gradient as a function that has none."""
+    """The gradient as a function of the potentials that has none itself: to differentiate it is an error, not 0."""
 
     @staticmethod
-    def forward(layout, kinds, g, *u):
-        return _pullback(layout, kinds, g, u)
+    def forward(layout, kinds, g, *saved):
+        return _pullback(layout, kinds, g, [x.numpy() for x in saved[len(kinds):]])
 
     @staticmethod
     def setup_context(ctx, inputs, output):
@@ -86,8 +106,11 @@ def _precision(tensors):
 
 @torch.compiler.disable
 def _log_partition(layout, y, tensors):
-    wanted = torch.is_grad_enabled() and any(x.requires_grad for x in tensors)
-    return _LogPartition.apply(layout, y, wanted, *tensors)[0].to(tensors[0].device, _precision(tensors))
+    if torch._C._are_functorch_transforms_active():
+        value = _Functional.apply(layout, y, *tensors)[0]
+    else:
+        value = _LogPartition.apply(layout, y, *tensors)
+    return value.to(tensors[0].device, _precision(tensors))
 
 
 class _Tensors(distributions.Distribution):
