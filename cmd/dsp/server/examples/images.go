@@ -27,12 +27,12 @@ func encoded(o *Object, limits Limits, beside ...string) (Example, error) {
 	if len(o.Image) == 0 {
 		return Example{}, o.missing("image", imageSample)
 	}
-	width, height, err := images.SizeOf(bytes.NewReader(o.Image), "image")
+	h, err := images.HeaderOf(bytes.NewReader(o.Image), "image")
 	if err != nil {
 		return Example{}, err
 	}
-	if width > limits.Pixels/height {
-		return Example{}, structured.BadInput("image: %d × %d pixels, expected at most %d in all", width, height, limits.Pixels)
+	if h.Width > limits.Pixels/h.Height {
+		return Example{}, structured.BadInput("image: %d × %d pixels, expected at most %d in all", h.Width, h.Height, limits.Pixels)
 	}
 	return o.example(imageSize, o.Image), nil
 }
@@ -85,12 +85,13 @@ func (r *regions) Example(o *Object) (Example, error) {
 	if err != nil {
 		return Example{}, err
 	}
-	width, height, err := images.SizeOf(bytes.NewReader(o.Image), "image")
+	h, err := images.HeaderOf(bytes.NewReader(o.Image), "image")
+	if err == nil {
+		err = mask.Fit(h, "mask", "the image")
+	}
 	switch {
 	case err != nil:
 		return Example{}, err
-	case mask.Width != width || mask.Height != height:
-		return Example{}, structured.BadInput("mask: %d × %d pixels, expected %d × %d as the image has", mask.Width, mask.Height, width, height)
 	case mask.Max() < 0:
 		return Example{}, structured.BadInput("mask: all pixels are void, expected labels")
 	}
@@ -104,14 +105,20 @@ func (r *regions) Dataset(all []Example) (*structured.Dataset, error) {
 	for i, e := range all {
 		var err error
 		file, _ := e.content.([]byte)
-		if m, ok := e.content.(*masked); ok {
+		m, known := e.content.(*masked)
+		if known {
 			file = m.image
-			if list[i].mask, err = masks.Decode(bytes.NewReader(m.mask), "mask"); err != nil {
-				return nil, err
-			}
 		}
 		if list[i].image, err = images.Decode(bytes.NewReader(file), "image"); err != nil {
 			return nil, err
+		}
+		if known {
+			if list[i].mask, err = masks.Decode(bytes.NewReader(m.mask), "mask"); err == nil {
+				err = list[i].mask.Fit(list[i].image.Header(), "mask", "the image")
+			}
+			if err != nil {
+				return nil, err
+			}
 		}
 	}
 	d, err := r.reader.Read(context.Background(), list)
