@@ -21,7 +21,7 @@ GPU = CGO_ENABLED=1 CGO_CFLAGS="-O2 -I$(CURDIR)/cuda/driver/libcuda" CGO_LDFLAGS
 
 export CGO_ENABLED ?= 0
 
-.PHONY: build gpu gpu-kit gpu-env emulator test test-long test-gpu test-races race bench lint lint-gpu cross generate kernels kernels-report cubins clean
+.PHONY: build gpu gpu-kit gpu-env libdsp wheel wheels emulator test test-long test-gpu test-races race bench lint lint-gpu cross generate kernels kernels-report cubins clean
 
 # Without tables for debuggers the program is a quarter smaller; messages of panics keep their lines.
 SMALL = -trimpath -ldflags="-s -w"
@@ -35,6 +35,35 @@ endif
 
 build:
 	GOEXPERIMENT=simd go build $(START) -o bin/dsp ./cmd/dsp
+
+# The C library that the Python package calls; needs a C compiler.
+LIBRARY = CGO_ENABLED=1 GOEXPERIMENT=simd go build -trimpath -ldflags="-s -w" -buildmode=c-shared
+
+libdsp:
+	@mkdir -p build
+	$(LIBRARY) -o build/libdsp.so ./cmd/libdsp
+
+wheel: libdsp build # for this machine: pip install build/*.whl
+	go run ./cmd/libdsp/wheel -library build/libdsp.so -program bin/dsp -platform linux_$(shell uname -m)
+
+# Wheels for all systems; needs python3 -m pip install ziglang, a C compiler for other processors and for old versions of glibc. Those for Windows and
+# macOS have the program alone.
+ZIG     = python3 -m ziglang cc -target
+PROGRAM = CGO_ENABLED=0 GOEXPERIMENT=simd go build $(SMALL)
+
+wheels:
+	@mkdir -p build/wheels
+	CC="$(ZIG) x86_64-linux-gnu.2.17" GOARCH=amd64 $(LIBRARY) -o build/wheels/amd64/libdsp.so ./cmd/libdsp
+	CC="$(ZIG) aarch64-linux-gnu.2.17" GOARCH=arm64 $(LIBRARY) -o build/wheels/arm64/libdsp.so ./cmd/libdsp
+	GOOS=linux GOARCH=amd64 $(PROGRAM) -o build/wheels/amd64/dsp ./cmd/dsp
+	GOOS=linux GOARCH=arm64 $(PROGRAM) -o build/wheels/arm64/dsp ./cmd/dsp
+	GOOS=windows GOARCH=amd64 $(PROGRAM) -o build/wheels/windows/dsp.exe ./cmd/dsp
+	GOOS=darwin GOARCH=arm64 $(PROGRAM) -o build/wheels/darwin/dsp ./cmd/dsp
+	for each in "amd64/dsp manylinux_2_17_x86_64 amd64/libdsp.so" "arm64/dsp manylinux_2_17_aarch64 arm64/libdsp.so" \
+		"windows/dsp.exe win_amd64" "darwin/dsp macosx_11_0_arm64"; do \
+		set -- $$each; \
+		go run ./cmd/libdsp/wheel -program build/wheels/$$1 -platform $$2 $${3:+-library build/wheels/$$3} -to build/wheels || exit 1; \
+	done
 
 gpu: build/libcuda.a # this program runs with and without an NVIDIA driver
 	$(GPU) GOEXPERIMENT=simd go build $(SMALL) -tags gpu -o bin/dsp ./cmd/dsp

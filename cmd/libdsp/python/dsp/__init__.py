@@ -8,5 +8,7 @@ from .batch import Batch, Error, Form, get_threads, offsets, set_threads
 from .distributions import (CTC, Constituents, DependencyTree, Distribution, Graph, LinearChain, Matching, Monotone, SecondOrderChain, SemiMarkov,
                             segments, tags)
 
+__version__ = "0.9.0"
+
 __all__ = ["Batch", "Error", "Form", "get_threads", "offsets", "set_threads", "CTC", "Constituents", "DependencyTree", "Distribution", "Graph",
            "LinearChain", "Matching", "Monotone", "SecondOrderChain", "SemiMarkov", "segments", "tags"]
