@@ -45,6 +45,9 @@ func (t *Batch) each(values [][]float32, run Run, do func(l *lane, lo, hi int)) 
 	if run.First < 0 || run.First > n {
 		return 0, fmt.Errorf("first example %d of %d", run.First, n)
 	}
+	if len(values) != len(t.parts) {
+		return 0, fmt.Errorf("%d parts, expected %d", len(values), len(t.parts))
+	}
 	for k := range t.parts {
 		if len(values[k]) != t.Size(k) {
 			return 0, fmt.Errorf("part %q has %d numbers, expected %d", t.parts[k].Name, len(values[k]), t.Size(k))
