@@ -115,11 +115,12 @@ class Distribution:
 
 class LinearChain(Distribution):
     """Labels of sequences. node [B, T, Y] scores the labels; edge [Y, Y] scores a label (row) followed by another (column), or [B, T, Y, Y] with a
-    table for the step into each position (row 0 has no effect). lengths [B] or a mask [B, T], which may have holes: positions that it leaves out do
-    not exist. Outputs: labels [B, T]."""
+    table for the step into each position (row 0 has no effect). start [Y] and end [Y] score the first and the last label; both may be missing.
+    lengths [B] or a mask [B, T], which may have holes: positions that it leaves out do not exist. Outputs: labels [B, T]."""
 
-    def __init__(self, node, edge, lengths=None, mask=None):
-        super().__init__(layouts.linear_chain(node, edge, lengths, mask), (node, edge))
+    def __init__(self, node, edge, lengths=None, mask=None, start=None, end=None):
+        arrays = tuple(x for x in (node, edge, start, end) if x is not None)
+        super().__init__(layouts.linear_chain(node, edge, lengths, mask, start, end), arrays)
 
 
 class SecondOrderChain(Distribution):

@@ -22,11 +22,18 @@ class Part:
         self.zeros = None if zeros is None else np.zeros((zeros, width), np.float32)
 
 
+class Added:
+    """Potentials that are added to some rows of the first part: rows, at most one of each example, and which examples these are."""
+
+    def __init__(self, source, rows, examples):
+        self.source, self.rows, self.examples = source, rows, examples
+
+
 class Layout:
     """A batch whose potentials come from a user's arrays of the given shapes."""
 
-    def __init__(self, batch, parts, shapes, encode, decode):
-        self.batch, self.parts, self.shapes = batch, parts, shapes
+    def __init__(self, batch, parts, shapes, encode, decode, added=()):
+        self.batch, self.parts, self.shapes, self.added = batch, parts, shapes, added
         self.encode, self.decode = encode, decode  # a user's outputs to int32 [numbers], and back from outputs of one or of several examples
 
     @functools.cached_property
@@ -54,12 +61,23 @@ class Layout:
             if part.columns is not None:
                 x = x[:, part.columns]
             values.append(np.ascontiguousarray(x))
+        if self.added:
+            values[0] = values[0].copy()
+            for a in self.added:
+                values[0][a.rows] += arrays[a.source]
         return values
 
     def spread(self, u, scale=None):
         """Marginals, times a number per example, in the shapes of a user's arrays. Those of a tied part are summed over examples if there is a scale,
         and else have a first axis of examples."""
         out = [None] * len(self.shapes)
+        for a in self.added:
+            x = u[0][a.rows]
+            if scale is not None:
+                out[a.source] = scale[a.examples].astype(np.float32) @ x
+            else:
+                out[a.source] = np.zeros((self.batch.examples,) + self.shapes[a.source], np.float32)
+                out[a.source][a.examples] = x
         for x, part, count in zip(u, self.parts, self.counts):
             if part.source is None:
                 continue
@@ -162,21 +180,30 @@ def _shape(x, what, *expected):
         raise Error(f"{what} has the shape {tuple(x.shape)}, expected [{', '.join('any' if e is None else str(e) for e in expected)}]")
 
 
-def linear_chain(node, edge, lengths=None, mask=None):
-    """node [B, T, Y]; edge [Y, Y] from row to column, or [B, T, Y, Y], of which row t scores the step into position t."""
+def linear_chain(node, edge, lengths=None, mask=None, start=None, end=None):
+    """node [B, T, Y]; edge [Y, Y] from row to column, or [B, T, Y, Y], of which row t scores the step into position t; start [Y] and end [Y], added to
+    the first and the last position of each example, both optional."""
     _shape(node, "node", None, None, None)
     B, T, Y = node.shape
     steps = len(edge.shape) == 4
     _shape(edge, "edge", *((B, T, Y, Y) if steps else (Y, Y)))
+    for x, what in (start, "start"), (end, "end"):
+        if x is not None:
+            _shape(x, what, Y)
     at = Positions(B, T, lengths, mask)
 
     def make():
         o = offsets(at.lengths)
         form = Form("chain", labels=Y, per_position=True) if steps else Form("chain", labels=Y)
         parts = [Part(0, Y, at.index), Part(1, Y * Y, at.index if steps else None, not steps)]
-        return Layout(Batch(form, o, [o, o if steps else None]), parts, [(B, T, Y), (B, T, Y, Y) if steps else (Y, Y)], at.take, at.pad)
+        shapes, added, some = [(B, T, Y), (B, T, Y, Y) if steps else (Y, Y)], [], np.flatnonzero(at.lengths)
+        for x, rows in (start, o[:-1][some]), (end, o[1:][some] - 1):
+            if x is not None:
+                added.append(Added(len(shapes), rows, some))
+                shapes.append((Y,))
+        return Layout(Batch(form, o, [o, o if steps else None]), parts, shapes, at.take, at.pad, added)
 
-    return _kept(("chain", steps, Y, at.key), make)
+    return _kept(("chain", steps, Y, start is not None, end is not None, at.key), make)
 
 
 def second_order_chain(node, edge, triple, lengths=None, mask=None):

@@ -257,19 +257,7 @@ class CRF(torch.nn.Module):
         return u if self.batch_first else u.transpose(0, 1)
 
     def _chain(self, emissions, mask):
-        B, T, _ = emissions.shape
-        if T:
-            ends = torch.zeros(2, B, dtype=torch.int64, device=emissions.device)
-            ends[1] = T - 1
-            if mask is not None:
-                kept = mask.to(torch.bool)
-                place = torch.arange(T, device=emissions.device)
-                ends[0] = torch.where(kept, place, T - 1).amin(1)
-                ends[1] = torch.where(kept, place, 0).amax(1)
-            b = torch.arange(B, device=emissions.device)
-            both = torch.stack([self.start_transitions, self.end_transitions])[:, None].expand(2, B, self.num_tags)
-            emissions = emissions.index_put((b.expand(2, B), ends), both.to(emissions.dtype), accumulate=True)
-        return LinearChain(emissions, self.transitions, mask=mask)
+        return LinearChain(emissions, self.transitions, mask=mask, start=self.start_transitions, end=self.end_transitions)
 
     def _check(self, emissions, tags, mask):
         if emissions.dim() != 3:

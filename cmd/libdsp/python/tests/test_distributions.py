@@ -26,8 +26,9 @@ def linear_chain(r, style):
     T, Y = 5, 3
     steps = bool(r.integers(2))
     node, edge = draw(r, style, 3, T, Y), draw(r, style, *((3, T, Y, Y) if steps else (Y, Y)))
+    start, end = (draw(r, style, Y) if r.integers(2) else None for _ in range(2))
     lengths = np.array([T, int(r.integers(0, T)), 1])
-    d = dsp.LinearChain(node, edge, lengths=lengths)
+    d = dsp.LinearChain(node, edge, lengths=lengths, start=start, end=end)
 
     def outputs(b):
         for y in e.labels(lengths[b], Y):
@@ -36,7 +37,14 @@ def linear_chain(r, style):
                 u[0][t, l] += 1
                 if t:
                     u[1][(t, y[t - 1], l) if steps else (y[t - 1], l)] += 1
-            yield pad(y, T), e.chain_score(node[b], edge[b] if steps else edge, y), u
+            s = e.chain_score(node[b], edge[b] if steps else edge, y)
+            for x, t in (start, 0), (end, -1):
+                if x is not None:
+                    u.append(np.zeros(Y))
+                    if len(y):
+                        s += float(x[y[t]])
+                        u[-1][y[t]] += 1
+            yield pad(y, T), s, u
 
     return d, outputs
 

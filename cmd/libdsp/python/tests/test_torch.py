@@ -20,7 +20,7 @@ def potentials(*shape, dtype=torch.float64):
 
 
 MAKERS = {
-    "linear chain": (lambda n, e: D.LinearChain(n, e, lengths=[4, 2]), [(2, 4, 3), (3, 3)]),
+    "linear chain": (lambda n, e, s, t: D.LinearChain(n, e, lengths=[4, 2], start=s, end=t), [(2, 4, 3), (3, 3), (3,), (3,)]),
     "linear chain with steps": (lambda n, e: D.LinearChain(n, e, mask=torch.tensor([[0, 1, 1, 1], [1, 0, 1, 0]])), [(2, 4, 3), (2, 4, 3, 3)]),
     "second-order chain": (D.SecondOrderChain, [(2, 4, 2), (2, 2), (2, 2, 2)]),
     "semi-Markov": (lambda s, t, n, l: D.SemiMarkov(s, t, n, l, lengths=[4, 3]), [(2, 4, 2, 2), (2, 2), (2, 4, 4), (2, 2)]),
