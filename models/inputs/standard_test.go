@@ -183,7 +183,7 @@ func TestFitStandardOfQuietColumns(t *testing.T) {
 	d := &structured.Dataset{Name: "columns", Offsets: []int{0, n}, Dim: 6}
 	for t := range n {
 		sign := float32(1 - 2*(t%2))
-		d.Features = append(d.Features, 0.1, 1e8, 1000+sign*0.01, sign*1e-42, sign*1e-30, 1e8+4*sign) // the last is off by a unit of float32
+		d.Features = append(d.Features, 0.1, 1e8, 1000+sign*0.01, sign*1e-42, sign*1e-30, 1e8+8*sign) // the last is off by a unit of float32
 	}
 	s, err := FitStandard(d)
 	if err != nil {
