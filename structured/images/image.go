@@ -21,8 +21,25 @@ type Image struct {
 	Pixels        []uint8 // [Height×Width×3] red, green and blue
 }
 
-// MaxPixels is the largest number of pixels that Decode accepts. A file of a few bytes can claim to be a huge image.
-const MaxPixels = 1 << 26
+// MaxPixels is the largest number of pixels that Decode accepts, and MaxSide the longest side: what images become may grow with a side alone. A file
+// of a few bytes can claim to be a huge image.
+const (
+	MaxPixels = 1 << 26
+	MaxSide   = 1 << 16
+)
+
+// CheckSize refuses an image that is empty, or larger than MaxPixels or MaxSide; name is for messages.
+func CheckSize(name string, width, height int) error {
+	switch {
+	case width < 1 || height < 1:
+		return structured.BadInput("%s: %d × %d pixels, expected at least one", name, width, height)
+	case max(width, height) > MaxSide:
+		return structured.BadInput("%s: %d × %d pixels, expected at most %d along a side", name, width, height, MaxSide)
+	case width > MaxPixels/height:
+		return structured.BadInput("%s: %d × %d pixels, expected at most %d in all", name, width, height, MaxPixels)
+	}
+	return nil
+}
 
 // Read reads a PNG or JPEG file.
 func Read(path string) (*Image, error) {
@@ -58,15 +75,10 @@ func Size(path string) (width, height int, err error) {
 // SizeOf returns the width and the height of a PNG or JPEG image, from its header; name is for messages.
 func SizeOf(r io.Reader, name string) (width, height int, err error) {
 	c, _, err := image.DecodeConfig(r)
-	switch {
-	case err != nil:
+	if err != nil {
 		return 0, 0, structured.BadInput("%s: %w, expected a PNG or JPEG image", name, err)
-	case c.Width < 1 || c.Height < 1:
-		return 0, 0, structured.BadInput("%s: %d × %d pixels, expected at least one", name, c.Width, c.Height)
-	case c.Width > MaxPixels/c.Height:
-		return 0, 0, structured.BadInput("%s: %d × %d pixels, expected at most %d in all", name, c.Width, c.Height, MaxPixels)
 	}
-	return c.Width, c.Height, nil
+	return c.Width, c.Height, CheckSize(name, c.Width, c.Height)
 }
 
 // Decode decodes a PNG or JPEG image; name is the name of its file, for messages. Transparent parts become white. Of values of 16 bits the upper 8

@@ -51,6 +51,15 @@ func Read(path string) (*Mask, error) {
 // expected ends messages about files of other kinds.
 const expected = "expected a mask: a PNG image with a palette or grey values, without transparency"
 
+// Size returns the width and the height of a mask, from the header of its PNG file; name is for messages.
+func Size(content []byte, name string) (width, height int, err error) {
+	header, err := png.DecodeConfig(bytes.NewReader(content))
+	if err != nil {
+		return 0, 0, structured.BadInput("%s: %w, %s", name, err, expected)
+	}
+	return header.Width, header.Height, images.CheckSize(name, header.Width, header.Height)
+}
+
 // Decode decodes a PNG image with a palette, whose indices are the labels, or with grey values, which are the labels. name is the
 // name of its file, for messages.
 func Decode(r io.Reader, name string) (*Mask, error) {
@@ -58,18 +67,15 @@ func Decode(r io.Reader, name string) (*Mask, error) {
 	if err != nil {
 		return nil, structured.BadInput("%s: %w", name, err)
 	}
-	header, err := png.DecodeConfig(bytes.NewReader(content))
+	width, height, err := Size(content, name)
 	if err != nil {
-		return nil, structured.BadInput("%s: %w, %s", name, err, expected)
-	}
-	if min(header.Width, header.Height) < 1 || header.Width > images.MaxPixels/header.Height {
-		return nil, structured.BadInput("%s: %d × %d pixels, expected 1 to %d in all", name, header.Width, header.Height, images.MaxPixels)
+		return nil, err
 	}
 	decoded, err := png.Decode(bytes.NewReader(content))
 	if err != nil {
 		return nil, structured.BadInput("%s: %w: the mask is broken or cut off", name, err)
 	}
-	m := &Mask{Width: header.Width, Height: header.Height}
+	m := &Mask{Width: width, Height: height}
 	switch p := decoded.(type) {
 	case *image.Paletted:
 		m.Palette = p.Palette

@@ -81,21 +81,17 @@ func (r *regions) Example(o *Object) (Example, error) {
 	if err != nil || o.Mask == nil {
 		return e, err
 	}
-	mask, err := masks.Decode(bytes.NewReader(o.Mask), "mask")
+	width, height, err := masks.Size(o.Mask, "mask") // from its header: the rest is decoded when its turn comes
 	if err != nil {
 		return Example{}, err
 	}
-	width, height, err := images.SizeOf(bytes.NewReader(o.Image), "image")
-	switch {
-	case err != nil:
+	if w, h, err := images.SizeOf(bytes.NewReader(o.Image), "image"); err != nil {
 		return Example{}, err
-	case mask.Width != width || mask.Height != height:
-		return Example{}, structured.BadInput("mask: %d × %d pixels, expected %d × %d as the image has", mask.Width, mask.Height, width, height)
-	case mask.Max() < 0:
-		return Example{}, structured.BadInput("mask: all pixels are void, expected labels")
+	} else if width != w || height != h {
+		return Example{}, structured.BadInput("mask: %d × %d pixels, expected %d × %d as the image has", width, height, w, h)
 	}
 	e.content = &masked{o.Image, o.Mask}
-	return e, r.reader.Check(segmentation.Example{Mask: mask, Place: "mask"})
+	return e, nil
 }
 
 // Dataset implements Reader.
@@ -108,6 +104,9 @@ func (r *regions) Dataset(all []Example) (*structured.Dataset, error) {
 			file = m.image
 			if list[i].mask, err = masks.Decode(bytes.NewReader(m.mask), "mask"); err != nil {
 				return nil, err
+			}
+			if list[i].mask.Max() < 0 {
+				return nil, structured.BadInput("mask: all pixels are void, expected labels")
 			}
 		}
 		if list[i].image, err = images.Decode(bytes.NewReader(file), "image"); err != nil {
@@ -138,7 +137,11 @@ func (l imageList) Masks() bool { return len(l) > 0 && l[0].mask != nil }
 
 // Load implements segmentation.Source.
 func (l imageList) Load(i int) (segmentation.Example, error) {
-	return segmentation.Example{Image: l[i].image, Mask: l[i].mask, Place: "image"}, nil
+	place := "image"
+	if l[i].mask != nil {
+		place = "mask"
+	}
+	return segmentation.Example{Image: l[i].image, Mask: l[i].mask, Place: place}, nil
 }
 
 // scenes reads images in which an object is to be found.
