@@ -36,15 +36,16 @@ endif
 build:
 	GOEXPERIMENT=simd go build $(START) -o bin/dsp ./cmd/dsp
 
-# The C library that the Python package calls; needs a C compiler.
+# The C libraries that the Python package calls, of the oracles and of trained models; need a C compiler.
 LIBRARY = CGO_ENABLED=1 GOEXPERIMENT=simd go build -trimpath -ldflags="-s -w" -buildmode=c-shared
 
 libdsp:
 	@mkdir -p build
 	$(LIBRARY) -o build/libdsp.so ./cmd/libdsp
+	$(LIBRARY) -o build/libdspmodel.so ./cmd/libdsp/model
 
 wheel: libdsp build # for this machine: pip install build/*.whl
-	go run ./cmd/libdsp/wheel -library build/libdsp.so -program bin/dsp -platform linux_$(shell uname -m)
+	go run ./cmd/libdsp/wheel -libraries build/libdsp.so,build/libdspmodel.so -program bin/dsp -platform linux_$(shell uname -m)
 
 # Wheels for all systems; needs python3 -m pip install ziglang, a C compiler for other processors and for old versions of glibc. Those for Windows and
 # macOS have the program alone.
@@ -53,17 +54,18 @@ PROGRAM = CGO_ENABLED=0 GOEXPERIMENT=simd go build $(SMALL)
 
 wheels:
 	@mkdir -p build/wheels
-	CC="$(ZIG) x86_64-linux-gnu.2.17" GOARCH=amd64 $(LIBRARY) -o build/wheels/amd64/libdsp.so ./cmd/libdsp
-	CC="$(ZIG) aarch64-linux-gnu.2.17" GOARCH=arm64 $(LIBRARY) -o build/wheels/arm64/libdsp.so ./cmd/libdsp
-	GOOS=linux GOARCH=amd64 $(PROGRAM) -o build/wheels/amd64/dsp ./cmd/dsp
-	GOOS=linux GOARCH=arm64 $(PROGRAM) -o build/wheels/arm64/dsp ./cmd/dsp
-	GOOS=windows GOARCH=amd64 $(PROGRAM) -o build/wheels/windows/dsp.exe ./cmd/dsp
-	GOOS=darwin GOARCH=arm64 $(PROGRAM) -o build/wheels/darwin/dsp ./cmd/dsp
-	for each in "amd64/dsp manylinux_2_17_x86_64 amd64/libdsp.so" "arm64/dsp manylinux_2_17_aarch64 arm64/libdsp.so" \
-		"windows/dsp.exe win_amd64" "darwin/dsp macosx_11_0_arm64"; do \
-		set -- $$each; \
-		go run ./cmd/libdsp/wheel -program build/wheels/$$1 -platform $$2 $${3:+-library build/wheels/$$3} -to build/wheels || exit 1; \
+	set -e; for each in amd64:x86_64 arm64:aarch64; do \
+		to=build/wheels/$${each%:*}; export GOARCH=$${each%:*} CC="$(ZIG) $${each#*:}-linux-gnu.2.17"; \
+		$(LIBRARY) -o $$to/libdsp.so ./cmd/libdsp; \
+		$(LIBRARY) -o $$to/libdspmodel.so ./cmd/libdsp/model; \
+		GOOS=linux $(PROGRAM) -o $$to/dsp ./cmd/dsp; \
+		unset GOARCH CC; \
+		go run ./cmd/libdsp/wheel -program $$to/dsp -libraries $$to/libdsp.so,$$to/libdspmodel.so -platform manylinux_2_17_$${each#*:} -to build/wheels; \
 	done
+	GOOS=windows GOARCH=amd64 $(PROGRAM) -o build/wheels/windows/dsp.exe ./cmd/dsp
+	go run ./cmd/libdsp/wheel -program build/wheels/windows/dsp.exe -platform win_amd64 -to build/wheels
+	GOOS=darwin GOARCH=arm64 $(PROGRAM) -o build/wheels/darwin/dsp ./cmd/dsp
+	go run ./cmd/libdsp/wheel -program build/wheels/darwin/dsp -platform macosx_11_0_arm64 -to build/wheels
 
 gpu: build/libcuda.a # this program runs with and without an NVIDIA driver
 	$(GPU) GOEXPERIMENT=simd go build $(SMALL) -tags gpu -o bin/dsp ./cmd/dsp

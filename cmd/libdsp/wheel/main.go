@@ -1,4 +1,4 @@
-// Command wheel writes a Python wheel of the package in cmd/libdsp/python for one platform: the modules, the C library if there is one, and the
+// Command wheel writes a Python wheel of the package in cmd/libdsp/python for one platform: the modules, the C libraries if there are any, and the
 // program dsp, which pip puts on the path. make wheel builds what it packs.
 package main
 
@@ -41,13 +41,13 @@ Description-Content-Type: text/markdown
 
 func main() {
 	modules := flag.String("modules", "cmd/libdsp/python", "folder of the Python package")
-	library := flag.String("library", "", "the C library; without it the wheel has the program alone")
+	libraries := flag.String("libraries", "", "the C libraries, with commas between; without them the wheel has the program alone")
 	program := flag.String("program", "", "the program dsp")
 	license := flag.String("license", "LICENSE", "file of the license")
 	platform := flag.String("platform", "", "platform tag, such as manylinux_2_17_x86_64")
 	to := flag.String("to", "build", "folder of the wheel")
 	flag.Parse()
-	path, err := write(*modules, *library, *program, *license, *platform, *to)
+	path, err := write(*modules, strings.FieldsFunc(*libraries, func(r rune) bool { return r == ',' }), *program, *license, *platform, *to)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "wheel:", err)
 		os.Exit(1)
@@ -58,7 +58,7 @@ func main() {
 var versionLine = regexp.MustCompile(`(?m)^__version__ = "([0-9a-z.+]+)"$`)
 
 // write writes the wheel, whole or not at all, and returns its path.
-func write(modules, library, program, license, platform, to string) (path string, err error) {
+func write(modules string, libraries []string, program, license, platform, to string) (path string, err error) {
 	if platform == "" || program == "" {
 		return "", errors.New("needs -platform and -program")
 	}
@@ -77,11 +77,11 @@ func write(modules, library, program, license, platform, to string) (path string
 	w := &wheel{info: fmt.Sprintf("%s-%s.dist-info", name, version[1])}
 	w.zip = zip.NewWriter(&w.content)
 	w.zip.RegisterCompressor(zip.Deflate, func(to io.Writer) (io.WriteCloser, error) { return flate.NewWriter(to, flate.BestCompression) })
-	if err := w.modules(filepath.Join(modules, "dsp"), library == ""); err != nil {
+	if err := w.modules(filepath.Join(modules, "dsp"), len(libraries) == 0); err != nil {
 		return "", err
 	}
-	if library != "" {
-		if err := w.file(library, "dsp/libdsp"+filepath.Ext(library), 0o755); err != nil {
+	for _, library := range libraries {
+		if err := w.file(library, "dsp/"+filepath.Base(library), 0o755); err != nil {
 			return "", err
 		}
 	}

@@ -7,8 +7,9 @@ directly about packed arrays.
 from .batch import Batch, Error, Form, get_threads, offsets, set_threads
 from .distributions import (CTC, Constituents, DependencyTree, Distribution, Graph, LinearChain, Matching, Monotone, SecondOrderChain, SemiMarkov,
                             segments, tags)
+from .model import Model, load
 
 __version__ = "0.9.0"
 
 __all__ = ["Batch", "Error", "Form", "get_threads", "offsets", "set_threads", "CTC", "Constituents", "DependencyTree", "Distribution", "Graph",
-           "LinearChain", "Matching", "Monotone", "SecondOrderChain", "SemiMarkov", "segments", "tags"]
+           "LinearChain", "Matching", "Model", "Monotone", "SecondOrderChain", "SemiMarkov", "load", "segments", "tags"]

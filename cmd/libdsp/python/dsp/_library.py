@@ -40,22 +40,19 @@ class Error(ValueError):
     """What the library says of arguments that do not fit."""
 
 
-def _suffix():
+def suffix():
+    """What names of libraries end with on this system."""
     return {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so")
 
 
 def path():
     """The file of the library: DSP_LIBRARY, or the one in the package."""
-    return os.environ.get("DSP_LIBRARY") or str(pathlib.Path(__file__).resolve().parent / ("libdsp" + _suffix()))
+    return os.environ.get("DSP_LIBRARY") or str(pathlib.Path(__file__).resolve().parent / ("libdsp" + suffix()))
 
 
-def _open(file):
-    try:
-        lib = ctypes.CDLL(file)  # CDLL releases the interpreter's lock while a function runs
-    except OSError as e:
-        raise ImportError(f"the C library of dsp cannot be loaded from {file}: {e}") from None
+def _declare(lib):
     if lib.dsp_abi() != ABI:
-        raise ImportError(f"{file} has ABI {lib.dsp_abi()}, expected {ABI}: the package and its library are of different versions")
+        raise ImportError(f"{path()} has ABI {lib.dsp_abi()}, expected {ABI}: the package and its library are of different versions")
     lib.dsp_free.argtypes, lib.dsp_free.restype = [_P], None
     lib.dsp_memory.restype = _I64
     for name, arguments in {"form": [ctypes.c_char_p, _P, _P], "batch": [_I64, _P, _P], "release": [_I64]}.items():
@@ -67,69 +64,74 @@ def _open(file):
     return lib
 
 
-_lock = threading.Lock()
-_opened = None
-_generation = 0  # how many forks lie between the process that first used the library and this one
-_private = []  # what keeps a child's copy of the library alive
+class Library:
+    """A C library that is written in Go, opened once per process when it is first needed.
+
+    Go's threads do not survive a fork. So a child of a process that has used the library opens a copy of its own, which the loader takes for another
+    library. generation counts these forks: handles of another generation are not valid in this process.
+    """
+
+    def __init__(self, file, declare, free):
+        self._file, self._declare, self._free = file, declare, free
+        self._opened, self.generation, self._lock = None, 0, threading.Lock()
+        self._kept = []  # what keeps a child's copy alive
+        if hasattr(os, "register_at_fork"):
+            # No fork while a thread opens the library: the loader's lock would stay locked in the child.
+            os.register_at_fork(before=lambda: self._lock.acquire(), after_in_parent=lambda: self._lock.release(), after_in_child=self._forked)
+
+    def get(self):
+        """The library."""
+        if self._opened is None:
+            with self._lock:
+                if self._opened is None:
+                    self._opened = self._open(self._file()) if self.generation == 0 else self._copy()
+        return self._opened
+
+    def check(self, message):
+        """Raises the error of a message, and frees it."""
+        if message:
+            text = ctypes.string_at(message).decode()
+            getattr(self.get(), self._free)(message)
+            raise Error(text)
+
+    def _open(self, file):
+        try:
+            lib = ctypes.CDLL(file)  # CDLL releases the interpreter's lock while a function runs
+        except OSError as e:
+            raise ImportError(f"the C library of dsp cannot be loaded from {file}: {e}") from None
+        return self._declare(lib)
+
+    def _copy(self):
+        with open(self._file(), "rb") as f:
+            content = f.read()
+        try:
+            fd = os.memfd_create("libdsp")
+            view = memoryview(content)
+            while view:
+                view = view[os.write(fd, view):]
+            self._kept.append(fd)
+            return self._open(f"/proc/self/fd/{fd}")
+        except (AttributeError, OSError, ImportError):  # no memfd, or a sandbox that forbids it
+            pass
+        try:
+            with tempfile.NamedTemporaryFile(suffix=suffix()) as f:
+                f.write(content)
+                f.flush()
+                return self._open(f.name)
+        except (OSError, ImportError) as e:
+            raise RuntimeError("dsp was used before this process was forked, and the child cannot open a copy of its own "
+                               f"({e}); use the start method spawn or forkserver") from None
+
+    def _forked(self):
+        self._lock = threading.Lock()
+        if self._opened is not None:
+            self._opened, self.generation = None, self.generation + 1
 
 
-def library():
-    """The library, opened once per process."""
-    global _opened
-    if _opened is None:
-        with _lock:
-            if _opened is None:
-                _opened = _open(path()) if _generation == 0 else _copy()
-    return _opened
+oracles = Library(path, _declare, "dsp_free")
+library, check = oracles.get, oracles.check
 
 
 def generation():
-    """Handles of another generation are not valid in this process."""
-    return _generation
-
-
-def _copy():
-    """Go's threads do not survive a fork, so a child opens a copy of its own, which the loader takes for another library."""
-    with open(path(), "rb") as f:
-        content = f.read()
-    try:
-        fd = os.memfd_create("libdsp")
-        _write(fd, content)
-        _private.append(fd)
-        return _open(f"/proc/self/fd/{fd}")
-    except (AttributeError, OSError, ImportError):  # no memfd, or a sandbox that forbids it
-        pass
-    try:
-        with tempfile.NamedTemporaryFile(suffix=_suffix()) as f:
-            f.write(content)
-            f.flush()
-            return _open(f.name)
-    except (OSError, ImportError) as e:
-        raise RuntimeError("dsp was used before this process was forked, and the child cannot open a copy of its own "
-                           f"({e}); use the start method spawn or forkserver") from None
-
-
-def _write(fd, content):
-    view = memoryview(content)
-    while view:
-        view = view[os.write(fd, view):]
-
-
-def _forked():
-    global _opened, _generation, _lock
-    _lock = threading.Lock()
-    if _opened is not None:
-        _opened, _generation = None, _generation + 1
-
-
-if hasattr(os, "register_at_fork"):
-    # No fork while a thread opens the library: the loader's lock would stay locked in the child.
-    os.register_at_fork(before=lambda: _lock.acquire(), after_in_parent=lambda: _lock.release(), after_in_child=_forked)
-
-
-def check(message):
-    """Raises the error of a message, and frees it."""
-    if message:
-        text = ctypes.string_at(message).decode()
-        library().dsp_free(message)
-        raise Error(text)
+    """The generation of the library of oracles."""
+    return oracles.generation

@@ -180,7 +180,7 @@ def test_a_long_call_is_answered_in_pieces(monkeypatch):
             f = getattr(library, name)
             return (lambda *a: calls.append(name) or f(*a)) if name == "dsp_exp" else f
 
-    monkeypatch.setattr(_library, "_opened", Counting())
+    monkeypatch.setattr(_library.oracles, "_opened", Counting())
     got = d._layout.batch.exp(d._values)
     assert len(calls) > 3
     assert np.array_equal(want[0], got[0]) and all(np.array_equal(a, b) for a, b in zip(want[1], got[1]))
