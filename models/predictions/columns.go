@@ -22,6 +22,12 @@ func Columns(labels *structured.Alphabet, o Options) Layout {
 	return &columnLayout{newNamer(labels, o.Scheme), o}
 }
 
+// CopiesLines reports whether a layout copies the lines of a file that are no tokens.
+func CopiesLines(l Layout) bool {
+	_, columns := l.(*columnLayout)
+	return columns
+}
+
 func (c *columnLayout) Add(text []byte, d *structured.Dataset, i int, p *Prediction) ([]byte, int) {
 	shares := p.Marginals
 	if p.Margins != nil {

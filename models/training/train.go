@@ -104,6 +104,7 @@ func trainAll(ctx context.Context, given config.Config, o TrainOptions) (result 
 		return nil, "", nil, err
 	}
 	text.WarnNotUTF8(o.Log, data.Sets()...)
+	text.SayRemarksOn(o.Log, data.Sets()...)
 	data.ForgetText()
 	defer boundGarbage()()
 	result, runs, err = trainOn(ctx, c, data, o)
