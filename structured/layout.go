@@ -19,6 +19,7 @@ type Remarks struct {
 	Comments Lines // comments
 	Guessed  Lines // comments that might be tokens
 	Doubtful Lines // tokens that might be comments
+	Outside  Lines // words without a label, which are outside entities
 }
 
 // Add adds the remarks on another part of a text, or on another text.
@@ -26,6 +27,7 @@ func (r *Remarks) Add(more Remarks) {
 	r.Comments.Add(more.Comments)
 	r.Guessed.Add(more.Guessed)
 	r.Doubtful.Add(more.Doubtful)
+	r.Outside.Add(more.Outside)
 }
 
 // Lines count some lines of text.

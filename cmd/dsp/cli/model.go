@@ -42,7 +42,7 @@ func (u *use) addFlags(cmd *cobra.Command) {
 	flags.StringVar(&u.Format, "format", "", "layout of the data: `"+strings.Join(formats.Names(), "|")+"`; empty: the model's, or recognised from the file")
 	flags.StringVar(&u.Columns, "columns", "", "columns of conll data, such as `word=0,label=-1`; empty: the model's")
 	flags.StringVar(&u.Comments, "comments", "", "what lines of conll data start with that are comments, wherever they stand, `PREFIX|none`; empty: the model's")
-	flags.StringVar(&u.Label, "label", "", "label of conllu data: `upos|xpos|feats|deprel|misc:KEY`; empty: the model's")
+	flags.StringVar(&u.Label, "label", "", "label of conllu data: `upos|xpos|feats|deprel|misc[:KEY]`; empty: the model's")
 	flags.Var(&fileList{to: &u.Dense}, "dense", "npz `FILE` with the dense features of the tokens, for models that read them beside words")
 	flags.Var(&fileList{to: &u.Boxes}, "boxes", "`FILE` with candidate boxes in COCO's format of results, for models that choose among candidates; empty: sliding windows")
 	flags.Var(&fileList{to: &u.Images}, "images", "`DIR` of the images, for coco and voc data; empty: beside the annotations")

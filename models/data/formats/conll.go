@@ -31,6 +31,7 @@ var _ = builtin(Format{
 		if err != nil {
 			return nil, err
 		}
+		c.Alphabet = o.Labels
 		return c.LookThrough(open, path)
 	},
 	Read: func(r io.Reader, path string, o Options) (*structured.Dataset, error) {

@@ -22,6 +22,8 @@ type Survey struct {
 	labels   map[string]bool // of lines that are tokens for sure
 	shapes   map[string]bool // of these labels
 	comments bool            // some line can be nothing but a comment
+
+	outside bool // of CoNLL-U: words without a label are outside entities
 }
 
 // SurveyOf returns what known labels show where no file can be looked through.
@@ -225,6 +227,9 @@ func SayRemarks(log *slog.Logger, data string, r structured.Remarks) {
 	}
 	if n := r.Doubtful.Count; n > 0 {
 		log.Warn("lines that start with # are taken for tokens, though no other token has their labels; --comments "+hash+" makes them comments", "data", data, "lines", n, "first", r.Doubtful.First)
+	}
+	if n := r.Outside.Count; n > 0 {
+		log.Info("words without a label in MISC are outside entities (O)", "data", data, "words", n, "first", r.Outside.First)
 	}
 }
 
