@@ -151,16 +151,11 @@ func (s source) read(path string) (*structured.Dataset, error) {
 			return nil, err
 		}
 	}
-	if s.Skip != nil && s.Format != formats.Images && s.Format != formats.Lines {
-		return nil, structured.BadInput("%s: --skip-bad leaves out images of a folder; this data is %s", path, s.Format)
-	}
 	open := func() (io.ReadCloser, error) { return host.Open(path) }
 	if f := formats.Find(s.Format); f.LookThrough != nil && s.task.Read == nil {
 		var err error
-		if open, err = again(path); err != nil {
-			return nil, err
-		}
-		if s.survey, err = f.LookThrough(open, path, s.options()); err != nil {
+		look := again(path, &open)
+		if s.survey, err = f.LookThrough(look, path, s.options()); err != nil {
 			return nil, err
 		}
 	}
@@ -173,7 +168,7 @@ func (s source) read(path string) (*structured.Dataset, error) {
 	var err error
 	if s.task.Read != nil {
 		d, err = s.task.Read(s.config, tasks.Source{Path: path, Format: s.Format, Masks: s.Masks, Labels: s.labels, Dim: s.dim, Edges: s.inputs.Edges,
-			Unlabeled: !s.Labels, Skip: s.Skip, Threads: s.Threads})
+			Unlabeled: !s.Labels, Remarks: s.Remarks, Threads: s.Threads})
 	} else if f := formats.Find(s.Format); f.ReadFolder != nil || s.localise != nil && f.ReadBoxes != nil {
 		err = read(nil)
 	} else if s.ranges != nil {
@@ -230,7 +225,7 @@ func (s source) readFrom(r io.Reader, path string) (*structured.Dataset, error) 
 	switch {
 	case s.localise != nil && f.ReadBoxes != nil:
 		o := *s.localise
-		o.Boxes, o.Images, o.Unlabeled, o.Skip, o.Threads = s.Boxes, s.Images, !s.Labels, s.Skip, s.Threads
+		o.Boxes, o.Images, o.Unlabeled, o.Remarks, o.Threads = s.Boxes, s.Images, !s.Labels, s.Remarks, s.Threads
 		d, err := f.ReadBoxes(path, o)
 		if errors.Is(err, localisation.ErrNoClass) {
 			err = structured.BadInput("%w (--class)", err)
@@ -266,22 +261,22 @@ func (s source) readFrom(r io.Reader, path string) (*structured.Dataset, error) 
 	return d, err
 }
 
-// again returns a function that opens a file again and again. What can be read only once is kept in memory.
-func again(path string) (func() (io.ReadCloser, error), error) {
-	open := func() (io.ReadCloser, error) { return host.Open(path) }
-	if host.Rereads(path) {
-		return open, nil
+// again returns a function that opens a file with open, again and again. What can be read only once it keeps in memory, where open finds it from then on.
+func again(path string, open *func() (io.ReadCloser, error)) func() (io.ReadCloser, error) {
+	kept := host.Rereads(path)
+	return func() (io.ReadCloser, error) {
+		in, err := (*open)()
+		if err != nil || kept {
+			return in, err
+		}
+		content, err := io.ReadAll(in)
+		if err = errors.Join(err, in.Close()); err != nil {
+			return nil, structured.BadInput("%s: %w", path, err)
+		}
+		*open = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(content)), nil }
+		kept = true
+		return (*open)()
 	}
-	var content []byte
-	err := formats.Open(path, func(r io.Reader) error {
-		var err error
-		content, err = io.ReadAll(r)
-		return err
-	})
-	if err != nil {
-		return nil, structured.BadInput("%s: %w", path, err)
-	}
-	return func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(content)), nil }, nil
 }
 
 // options say how a format reads what s does.

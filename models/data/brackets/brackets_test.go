@@ -56,6 +56,18 @@ func TestTreesAreRestored(t *testing.T) {
 	}
 }
 
+// Brackets in words and labels are written as the Penn Treebank writes them, each as its own, so that the line can be read again.
+func TestBracketsAreEscaped(t *testing.T) {
+	tree := &Node{Label: "S", Children: []*Node{{Label: "(", Word: "("}, {Label: ")", Word: "):-)"}}}
+	text := string(tree.Append(nil))
+	if want := "(S (-LRB- -LRB-) (-RRB- -RRB-:--RRB-))"; text != want {
+		t.Errorf("%s, want %s", text, want)
+	}
+	if again := parse(t, text); len(again) != 1 || len(again[0].Children) != 2 {
+		t.Errorf("%s is read as %v", text, again)
+	}
+}
+
 func TestJoinedLabels(t *testing.T) {
 	for _, labels := range [][]string{{"S"}, {"TOP", "S", "VP"}, {`a+b`, `c\`, ""}, {`\`, "+"}} {
 		if got := Split(Joined(labels)); !slices.Equal(got, labels) {
