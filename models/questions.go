@@ -131,13 +131,14 @@ func (m *Model) NLL(ctx context.Context, d *structured.Dataset, threads int) (Li
 func (m *Model) LogSums(o oracles.Summer, d *structured.Dataset, examples []int, θ *structured.Potentials, μ float64) (all, gold []float64, err error) {
 	all, gold = make([]float64, len(examples)), make([]float64, len(examples))
 	o.Exp(θ, μ, all, nil)
-	var agreeing structured.Potentials // of what is known in part
+	var agreeing structured.Potentials // of what is known in part, or of transcripts
+	known := make([]bool, len(examples))
 	restricter, restricts := θ.Structure.(structured.Restricter)
 	for b, i := range examples {
-		switch {
-		case d.Partial(i) && !restricts:
+		switch known[b] = d.Readings == nil && !d.Partial(i); {
+		case !known[b] && !restricts:
 			return nil, nil, structured.BadInput("%s: the gold output is known in part, and the potentials of a %s cannot keep part of an output", d.Where(i), θ.Structure.Name())
-		case d.Partial(i):
+		case !known[b]:
 			if agreeing.Structure == nil {
 				agreeing.Copy(θ)
 			}
@@ -151,8 +152,8 @@ func (m *Model) LogSums(o oracles.Summer, d *structured.Dataset, examples []int,
 	if agreeing.Structure != nil {
 		sums := make([]float64, len(examples))
 		o.Exp(&agreeing, μ, sums, nil)
-		for b, i := range examples {
-			if d.Partial(i) {
+		for b := range examples {
+			if !known[b] {
 				gold[b] = sums[b]
 			}
 		}

@@ -23,7 +23,7 @@ type calibrated struct {
 	Model       string  `json:"model"` // the file that was written
 	Temperature float64 `json:"temperature"`
 	Likelihood  string  `json:"likelihood"`
-	Count       int     `json:"count"`      // parts, whole outputs or entities
+	Count       int     `json:"count"` // parts, whole outputs or entities
 	Was         float64 `json:"temperature_before"`
 	Before      float64 `json:"nll_before"` // mean negative log-likelihood
 	After       float64 `json:"nll_after"`
