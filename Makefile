@@ -8,7 +8,7 @@ STATICCHECK = go run honnef.co/go/tools/cmd/staticcheck@v0.7.0
 # the words of SEVERAL in their names; ./train starts none, and has tests of the engine with several threads.
 PARALLEL    = ./structured/machine/host ./structured/machine/packed ./oracles/query ./oracles/monotone ./train/engine ./train/ranks ./models ./models/inputs/... \
 	./models/data/text ./models/data/features/... ./models/data/localisation ./models/data/segmentation ./models/exchange ./models/pipelines ./models/review/report \
-	./cmd/dsp/server ./cmd/dsp/cli
+	./cmd/dsp/server ./cmd/dsp/cli ./cmd/libdsp/foreign
 RESTS       = ./train ./train/methods/... ./models/training ./models/sweep ./models/reproduce
 SEVERAL     = Threads|Team|Async|Ranks|Jobs|Interrupt
 

@@ -66,14 +66,6 @@ func (l *lane) exp(t *Batch, μ float64, lo, hi int, value []float64, u [][]floa
 		l.into(t, u, lo, hi)
 		summer.Exp(θ, μ, value[lo:hi], &l.u)
 	}
-	for b := range hi - lo {
-		if !math.IsNaN(value[lo+b]) {
-			continue
-		}
-		for k := range l.u.Parts {
-			fill(l.u.Parts[k].Of(b), notANumber)
-		}
-	}
 }
 
 // Loss writes −log p(y) of the outputs y [Numbers] at temperature 1 to value [B], never less than 0, and its gradient, the marginals less the
