@@ -68,6 +68,16 @@ func TestBracketsAreEscaped(t *testing.T) {
 	}
 }
 
+// A label that begins with the sign that ends others has it as its name; what follows a sign inside is cut off, of each of several labels.
+func TestPlainLabels(t *testing.T) {
+	for label, want := range map[string]string{"NP-SBJ-1": "NP", "NP=2": "NP", "-LRB-": "-LRB-", "=": "=", "S|VP-X": "S|VP"} {
+		n := &Node{Label: label, Children: []*Node{{Label: "-LRB-", Word: "("}, {Label: "-NONE-", Word: "*"}}}
+		if got := n.Plain(); got.Label != want || len(got.Children) != 1 || got.Children[0].Label != "-LRB-" {
+			t.Errorf("%s becomes %s with %v", label, got.Label, got.Children)
+		}
+	}
+}
+
 func TestJoinedLabels(t *testing.T) {
 	for _, labels := range [][]string{{"S"}, {"TOP", "S", "VP"}, {`a+b`, `c\`, ""}, {`\`, "+"}} {
 		if got := Split(Joined(labels)); !slices.Equal(got, labels) {
