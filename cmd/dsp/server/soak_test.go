@@ -86,12 +86,12 @@ func (c *crafted) body(task string) (path, body string) {
 	}
 	many := func(n int, of string) string { return strings.TrimSuffix(strings.Repeat(of+",", n), ",") }
 	row := func(dim int, value string) string { return "[" + many(dim, value) + "]" }
-	number := []string{"1", "-0.5", "3e38", "-3.4e38", "1e30", "1e39", `"1"`, "null", "[]"}[c.IntN(9)]
 	picture := c.pictures[c.IntN(len(c.pictures))]
-	words := make([]string, 1+c.IntN(40))
+	words, odd := make([]string, 1+c.IntN(40)), 2+6*c.IntN(2)
 	for k := range words {
-		words[k] = []string{"the", "fox", "", "\u202e", strings.Repeat("x", 1000), ".", "a b", "\t"}[c.IntN(8)]
+		words[k] = []string{"the", "fox", "", "\u202e", strings.Repeat("x", 1000), ".", "a b", "\t"}[c.IntN(odd)]
 	}
+	number := []string{"1", "-0.5", "3e38", "-3.4e38", "1e30", "1e39", `"1"`, "null", "[]"}[c.IntN(1+odd)]
 	object := text(map[string]any{"words": words})
 	switch task {
 	case "align", "warp":
