@@ -2,8 +2,10 @@ package foreign
 
 import (
 	"encoding/json"
+	"flag"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"testing"
 
 	"github.com/dsp-go/dsp/oracles"
@@ -204,4 +206,13 @@ func smallSecond(r *rand.Rand) *structured.Potentials {
 	θ := new(structured.Potentials)
 	θ.Reshape(chains.SecondForm(fullSteps(y)), lengths, func(string) []int { return lengths })
 	return θ
+}
+
+// The oracles have their own tests: here few repetitions of the contract show that arguments and answers arrive.
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if os.Getenv("RAPID_CHECKS") == "" {
+		flag.Set("rapid.checks", "8")
+	}
+	os.Exit(m.Run())
 }

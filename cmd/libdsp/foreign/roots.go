@@ -16,12 +16,11 @@ func newRootedForm(s trees.SpanningTree, relations int) *rootedForm {
 
 // rooted holds a share of a batch as trees with one word more.
 type rooted struct {
-	θ            structured.Potentials
-	u            structured.Marginals
-	outputs      []int
-	arcs         []int
-	y            []int32
-	from, offset []int // of the narrow batch
+	θ       structured.Potentials
+	u       structured.Marginals
+	outputs []int
+	arcs    []int
+	y       []int32
 }
 
 // widen makes w.θ the potentials of the trees with one word more.
@@ -107,15 +106,4 @@ func narrowOutput(to, from []int32) {
 		to[d] = max(0, from[1+d]-1)
 		to[n+d] = from[n+2+d]
 	}
-}
-
-// widenOutput returns an output with the added word.
-func (w *rooted) widenOutput(y []int32) []int32 {
-	n := len(y) / 2
-	w.y = vec.Grow(w.y, 2*n+2)
-	w.y[0], w.y[n+1] = 0, 0
-	for d := range n {
-		w.y[1+d], w.y[n+2+d] = y[d]+1, y[n+d]
-	}
-	return w.y
 }
