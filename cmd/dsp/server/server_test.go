@@ -291,7 +291,7 @@ func TestMemoryAfterAnInternalError(t *testing.T) {
 	like := newServer(t, nil).models[0].pool.Load()
 	var made atomic.Int32
 	m.Net = counting{m.Net, &made}
-	p := &pool{queue: newQueue(4), model: m, reader: like.reader, metrics: like.metrics}
+	p := &pool{queue: newQueue(4), model: m, reader: like.reader, metrics: like.metrics, memory: like.memory, kept: like.kept}
 	p.start(1)
 	defer p.stop()
 	for k, use := range []func(){func() {}, func() {}, func() { panic("a bug") }, func() {}} {
