@@ -17,6 +17,7 @@ import (
 	"github.com/dsp-go/dsp/structured/machine/host"
 	"github.com/dsp-go/dsp/structured/machine/instructions"
 	"github.com/dsp-go/dsp/train"
+	"github.com/dsp-go/dsp/train/ranks"
 )
 
 // The exit codes tell mistakes that the user can correct from failures.
@@ -29,7 +30,7 @@ const (
 )
 
 // Main runs the command line of the process and returns its exit code: 0 for success, 1 for failure, 2 for bad usage or bad input,
-// 3 for an answer of infer that --time left unproven, 130 for an interrupt.
+// 3 for an answer of infer that --time left unproven, 130 for an interrupt. Where MPI has ended well, it ends the process itself (ranks.Exit).
 func Main() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // the first signal cancels ctx, a second one kills the program
@@ -55,7 +56,9 @@ func Main() int {
 	if p := new(host.PanicError); errors.As(err, &p) && os.Getenv("DSP_DEBUG") != "" {
 		fmt.Fprintf(os.Stderr, "%s", p.Stack)
 	}
-	return exitCode(err)
+	code := exitCode(err)
+	ranks.Exit(code)
+	return code
 }
 
 // messageOf returns the text of an error, in which a cancelled context is an interrupt.
