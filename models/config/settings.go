@@ -3,7 +3,6 @@ package config
 import (
 	"cmp"
 	"io"
-	"os"
 	"slices"
 	"strings"
 
@@ -12,6 +11,8 @@ import (
 	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/machine/documents"
+	"github.com/dsp-go/dsp/structured/machine/host"
 )
 
 // taskNames are the values of the setting task. The package tasks adds them, which knows this one.
@@ -127,7 +128,7 @@ func checkValue(s settings.Setting) error {
 // change the result.
 func ReadConfig(path string) (Config, error) {
 	c := Default()
-	text, err := os.ReadFile(path)
+	text, err := host.ReadText(path, documents.MostBytes)
 	if err != nil {
 		return c, structured.BadInput("configuration: %w", err)
 	}

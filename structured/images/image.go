@@ -10,9 +10,9 @@ import (
 	_ "image/jpeg" // for image.Decode
 	_ "image/png"
 	"io"
-	"os"
 
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/machine/host"
 )
 
 // Image is an image in colour.
@@ -26,7 +26,7 @@ const MaxPixels = 1 << 26
 
 // Read reads a PNG or JPEG file.
 func Read(path string) (*Image, error) {
-	f, err := os.Open(path)
+	f, err := host.OpenRegular(path)
 	if err != nil {
 		return nil, structured.BadInput("%w, expected an image", err)
 	}
@@ -46,7 +46,7 @@ func ReadSized(path string, width, height int) (*Image, error) {
 
 // Size returns the width and the height of a PNG or JPEG file, from its header.
 func Size(path string) (width, height int, err error) {
-	f, err := os.Open(path)
+	f, err := host.OpenRegular(path)
 	if err != nil {
 		return 0, 0, structured.BadInput("%w, expected an image", err)
 	}
