@@ -1,7 +1,6 @@
 package models
 
 import (
-	"fmt"
 	"math"
 	"slices"
 
@@ -51,7 +50,7 @@ func (p *predictor) potentials(d *structured.Dataset, examples []int) error {
 		return err
 	}
 	if !p.θ.Finite() {
-		return fmt.Errorf("%s: the model's potentials are %s here or in the %d sequences that follow",
+		return structured.BadInput("%s: the model's potentials are %s here or in the %d sequences that follow",
 			d.Where(examples[0]), structured.NotValid, len(examples)-1)
 	}
 	p.model.Constraints.Apply(&p.θ)
