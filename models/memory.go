@@ -36,6 +36,7 @@ func checkMemory(c *config.Config, s source, from bases) error {
 		return nil
 	}
 	times := total / first
+	s.Remarks = s.Remarks.Apart()
 	d, err := s.readLabelled(bytes.NewReader(start), files[0])
 	if err != nil {
 		return err

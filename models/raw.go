@@ -61,6 +61,7 @@ func (r *Resolved) read(share *structured.Share) (*Raw, error) {
 	var err error
 	task, all := tasks.Of(c), false
 	s := sourceOf(c)
+	s.Remarks = r.remarks
 	s.onDisk = r.onDisk
 	if _, d.packed = packed.Is(c.Train); d.packed {
 		if d.Train, d.inputs, err = packs.Open(c); err == nil {
@@ -135,7 +136,7 @@ func (r *Resolved) read(share *structured.Share) (*Raw, error) {
 		}
 	}
 	like := sourceOf(c).like(d.Train)
-	like.onDisk = r.onDisk
+	like.onDisk, like.Remarks = r.onDisk, r.remarks
 	if d.encoder != nil && d.encoder.Tuned == nil {
 		like.dim -= d.encoder.Width()
 	}

@@ -315,6 +315,6 @@ func (m *Model) ReadHeldOut(threads int) (d *structured.Dataset, part string, er
 	if path == "" {
 		return nil, "", nil
 	}
-	d, err = m.ReadData(Request{Path: path, Labels: true, Threads: threads, Beside: joined(b)})
+	d, err = m.ReadData(Request{Path: path, Labels: true, Threads: threads, Beside: joined(b), Remarks: RemarksFor(c.Bad)})
 	return d, part, err
 }

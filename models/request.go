@@ -5,6 +5,7 @@ import (
 
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/data/formats"
+	"github.com/dsp-go/dsp/models/data/remarks"
 	"github.com/dsp-go/dsp/structured"
 )
 
@@ -19,7 +20,7 @@ type Request struct {
 	Threads int    // 0: all cores
 	Beside
 
-	Skip func(error) // of folders of images: told of those that cannot be read, which are left out; nil: they are errors
+	Remarks *remarks.Remarks // on examples; nil refuses bad ones
 }
 
 // Beside are the files that are read with a data file; empty ones are not.

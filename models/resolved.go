@@ -6,6 +6,7 @@ import (
 
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/data/formats"
+	"github.com/dsp-go/dsp/models/data/remarks"
 	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/machine/packed"
@@ -17,7 +18,11 @@ type Resolved struct {
 	bases   bases
 	teacher *Model // whose marginals the run learns, or nil
 	onDisk  bool   // features of npz archives stay in their files
+	remarks *remarks.Remarks
 }
+
+// Remarks are those of Read on the examples of the data.
+func (r *Resolved) Remarks() *remarks.Remarks { return r.remarks }
 
 // LeaveFeatures leaves the features of npz archives in their files, where they can stay there: several processes that train together read what they need.
 func (r *Resolved) LeaveFeatures() { r.onDisk = true }
@@ -31,7 +36,7 @@ type Library struct{ loaded map[string]*Model }
 
 // Resolve is the function Resolve.
 func (l *Library) Resolve(given config.Config) (*Resolved, error) {
-	r := &Resolved{config: given}
+	r := &Resolved{config: given, remarks: RemarksFor(given.Bad)}
 	c := &r.config
 	if c.TrainLocal != "" && c.Train == "" {
 		return nil, structured.BadInput("--train-local is for dsp train with several ranks, each with a file of its own; give --train")
@@ -78,6 +83,12 @@ func (l *Library) Resolve(given config.Config) (*Resolved, error) {
 
 // Config returns the settings.
 func (r *Resolved) Config() config.Config { return r.config }
+
+// RemarksFor returns remarks that treat bad examples as the setting says.
+func RemarksFor(bad string) *remarks.Remarks { return remarks.New(bad == SkipBad) }
+
+// RefuseBad and SkipBad are the values of the setting: a bad example is an error, or left out.
+const RefuseBad, SkipBad = "refuse", "skip"
 
 // WithSeed returns the same settings for another seed.
 func (r *Resolved) WithSeed(seed uint64) *Resolved {

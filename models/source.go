@@ -149,9 +149,6 @@ func (s source) read(path string) (*structured.Dataset, error) {
 			return nil, err
 		}
 	}
-	if s.Skip != nil && s.Format != formats.Images && s.Format != formats.Lines {
-		return nil, structured.BadInput("%s: --skip-bad leaves out images of a folder; this data is %s", path, s.Format)
-	}
 	var d *structured.Dataset
 	read := func(r io.Reader) error {
 		var err error
@@ -161,7 +158,7 @@ func (s source) read(path string) (*structured.Dataset, error) {
 	var err error
 	if s.task.Read != nil {
 		d, err = s.task.Read(s.config, tasks.Source{Path: path, Format: s.Format, Masks: s.Masks, Labels: s.labels, Dim: s.dim, Edges: s.inputs.Edges,
-			Unlabeled: !s.Labels, Skip: s.Skip, Threads: s.Threads})
+			Unlabeled: !s.Labels, Remarks: s.Remarks, Threads: s.Threads})
 	} else if f := formats.Find(s.Format); f.ReadFolder != nil || s.localise != nil && f.ReadBoxes != nil {
 		err = read(nil)
 	} else if s.ranges != nil {
@@ -218,7 +215,7 @@ func (s source) readFrom(r io.Reader, path string) (*structured.Dataset, error) 
 	switch {
 	case s.localise != nil && f.ReadBoxes != nil:
 		o := *s.localise
-		o.Boxes, o.Images, o.Unlabeled, o.Skip, o.Threads = s.Boxes, s.Images, !s.Labels, s.Skip, s.Threads
+		o.Boxes, o.Images, o.Unlabeled, o.Remarks, o.Threads = s.Boxes, s.Images, !s.Labels, s.Remarks, s.Threads
 		d, err := f.ReadBoxes(path, o)
 		if errors.Is(err, localisation.ErrNoClass) {
 			err = structured.BadInput("%w (--class)", err)

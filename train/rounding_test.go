@@ -11,8 +11,10 @@ import (
 	"testing"
 
 	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/nets/sparse"
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/choices"
 	"github.com/dsp-go/dsp/structured/machine/vec"
 	"github.com/dsp-go/dsp/train"
 	"github.com/dsp-go/dsp/train/engine"
@@ -51,6 +53,94 @@ func TestAllowance(t *testing.T) {
 	}
 	if most < 1e-3 {
 		t.Errorf("rounding takes %g of the allowance at most", most)
+	}
+}
+
+// Every entry of the gradient is 1/41, which float32 rounds towards 0 by 5/8 of the most that it may: the bound −‖g‖²/2λ is below what it is with entries of
+// that size, and no other rounding is large beside it.
+func TestBoundOfGradientThatIsRoundedDown(t *testing.T) {
+	const n, λ = 41, 1e-6
+	net, err := sparse.NewChain(n, 0, 2, nets.EdgesNone)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &structured.Dataset{Name: "an attribute each", Offsets: []int{0}, Alphabet: structured.NewAlphabet("a", "b"), Labels: make([]int32, n),
+		Attributes: &structured.Sparse{Offsets: []int{0}}}
+	for i := range n {
+		d.Offsets = append(d.Offsets, i+1)
+		d.Attributes.Offsets = append(d.Attributes.Offsets, i+1)
+		d.Attributes.Index = append(d.Attributes.Index, int32(i))
+	}
+	p := &train.Problem{Engine: engine.NewEngine(&engine.Objective{Scorer: net, Data: d, Loss: engine.Hinge, Lambda: λ}, 1)}
+	memory, w := engine.NewMemory(p.Objective), make([]float32, net.Dim())
+	pass, err := p.FullPass(t.Context(), w, oracles.Smoothing{}, memory)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var c train.Certificate
+	if err := c.Record(t.Context(), p.Engine, w, pass); err != nil {
+		t.Fatal(err)
+	}
+	of := train.LowerBound{Value: math.Inf(-1)}
+	if _, err := of.Recompose(t.Context(), p, &train.State{}, w, memory, train.Entropy{}, 1); err != nil {
+		t.Fatal(err)
+	}
+	const exact = 1 - 1/(n*λ) // every example has the loss 1 and prefers the wrong label, so that g has 2n entries of ±1/n
+	for what, bound := range map[string]float64{"certificate": c.Dual(), "memory": of.Value} {
+		if !(bound <= exact) || bound < exact*(1+1e-6) {
+			t.Errorf("the bound of the %s is %.12g, in exact arithmetic %.12g", what, bound, exact)
+		}
+	}
+}
+
+// A thousand pairs of candidates have probabilities such that the rounding of running sums to multiples of 2⁻²⁴ moves nearly half of one from the less to the more
+// likely one of each pair. Their mixture has a larger score, and less entropy than the answer whose entropy the bound has: it is charged for that, and stays below the least
+// value of the objective, which is at w.
+func TestBoundOfProbabilitiesThatMove(t *testing.T) {
+	const pairs, grid, λ = 1000, 0x1p-24, 1
+	x, u := []float32{}, []float64{}
+	add := func(p float64) {
+		x = append(x, float32(math.Log(p)))
+		u = append(u, math.Exp(float64(x[len(x)-1])))
+	}
+	at := 0.0 // running sum
+	for k := range pairs {
+		add((float64(262*k)+0.49)*grid - at)
+		at += u[2*k]
+		add(float64(262*(k+1))*grid - at)
+		at += u[2*k+1]
+	}
+	add(1 - at)
+	n := len(x)
+	value, mean := 0.0, 0.0 // the logarithm of the sum, and Σ u x
+	for _, p := range u {
+		value += p
+	}
+	for k, p := range u {
+		mean += p / value * float64(x[k])
+	}
+	value = math.Log(value)
+	d := &structured.Dataset{Name: "candidates", Offsets: []int{0, n}, Outputs: []int{0, 1}, Labels: []int32{int32(n - 1)},
+		Attributes: &structured.Sparse{Offsets: []int{0}, Index: make([]int32, n), Value: x}}
+	for k := range n {
+		d.Attributes.Offsets = append(d.Attributes.Offsets, k+1)
+	}
+	net := sparse.New(choices.Form(), []sparse.Part{{Attributes: 1, Weights: "attributes"}})
+	g := mean - float64(x[n-1])
+	o := &engine.Objective{Scorer: net, Data: d, Loss: engine.CRF, Lambda: λ, Center: []float32{float32(1 + g/λ)}}
+	e := engine.NewEngine(o, 1)
+	pass, err := e.FullPass(t.Context(), []float32{1}, oracles.Smoothing{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var c train.Certificate
+	if err := c.Record(t.Context(), e, []float32{1}, pass); err != nil {
+		t.Fatal(err)
+	}
+	far := 1 - float64(o.Center[0])
+	exact := value - float64(x[n-1]) + λ/2.*far*far
+	if !(c.Dual() <= exact) || c.Dual() < exact-2e-3 {
+		t.Errorf("the bound is %.12g, the objective is %.12g", c.Dual(), exact)
 	}
 }
 

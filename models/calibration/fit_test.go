@@ -10,8 +10,11 @@ import (
 	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/predictions"
+	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/oracles/kinds"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
+	"github.com/dsp-go/dsp/structured/transcripts"
 )
 
 // drawn returns a chain model with random weights, and data whose labels are drawn from its distribution at a temperature.
@@ -194,5 +197,71 @@ func TestFitBounds(t *testing.T) {
 	d.Labels = nil
 	if _, err := Fit(context.Background(), m, d, Tokens, 1); !structured.IsBadInput(err) {
 		t.Errorf("without labels: %v", err)
+	}
+}
+
+// Of data that the model gets right everywhere, the lower the temperature the likelier: no minimum is found, and the result says so.
+func TestFitOfSeparableData(t *testing.T) {
+	m, d := drawn(t, 40, 1)
+	err := m.Predict(context.Background(), d, predictions.Options{}, func(i int, p *predictions.Prediction) error {
+		copy(d.Labels[d.Offsets[i]:d.Offsets[i+1]], p.Labels)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, by := range []By{Tokens, Sequences} {
+		if r, err := Fit(context.Background(), m, d, by, 1); err != nil || r.Bounded || r.Temperature > 0.01 {
+			t.Errorf("by %v: %+v, %v", by, r, err)
+		}
+	}
+}
+
+// A label that the model does not know is none of its outputs: it is left out and counted, and so is a sentence with it.
+func TestUnknownLabelsAreSkipped(t *testing.T) {
+	m, d := drawn(t, 20, 1)
+	d.Alphabet = structured.NewAlphabet("a", "b", "c", "d")
+	d.Labels[d.Offsets[2]] = 3 // the first of two
+	for by, want := range map[By][2]int{Tokens: {d.Positions() - 1, 1}, Sequences: {14, 1}} {
+		if r, err := Fit(context.Background(), m, d, by, 1); err != nil || r.Count != want[0] || r.Skipped != want[1] {
+			t.Errorf("by %v: %d counted, %d skipped, %v; want %v", by, r.Count, r.Skipped, err, want)
+		}
+	}
+}
+
+// Of lines of which it is known what they read, the likelihood is that of all labelings that read so, whatever the number of temperatures, and lines that are too short for it
+// are left out.
+func TestReadings(t *testing.T) {
+	kind, r := kinds.Of(transcripts.Frames{}), rand.New(rand.NewPCG(3, 1))
+	offsets := []int{0, 4, 5, 9}
+	θ := new(structured.Potentials)
+	θ.Reshape(transcripts.Form(2), offsets, func(string) []int { return offsets })
+	for k := range θ.Parts[0].Values {
+		θ.Parts[0].Values[k] = float32(r.NormFloat64())
+	}
+	readings := [][]int32{{0, 1}, {0, 0}, {}}
+	s := search{data: &structured.Dataset{Name: "lines", Offsets: offsets, Readings: readings}, by: Sequences}
+	logs := []float64{0, 1, -1}
+	got := s.batch(kind.Oracle().(oracles.Summer), []int{0, 1, 2}, θ, logs)
+	if got.count != 2 || got.skipped != 1 {
+		t.Errorf("%d lines counted, %d skipped", got.count, got.skipped)
+	}
+	for k, log := range logs {
+		temperature, want := math.Exp2(log), 0.0
+		for b, reading := range readings {
+			so, all := 0.0, 0.0
+			θ.Structure.Each(θ, b, func(y []int32) {
+				p := math.Exp(θ.Score(b, y) / temperature)
+				if all += p; slices.Equal(transcripts.Read([]int32{}, y), reading) {
+					so += p
+				}
+			})
+			if so > 0 {
+				want -= math.Log(so / all)
+			}
+		}
+		if math.Abs(got.sums[k]-want) > 1e-5 {
+			t.Errorf("at %g: %g, want %g", temperature, got.sums[k], want)
+		}
 	}
 }

@@ -33,7 +33,7 @@ func (l *boxResults) Add(text []byte, d *structured.Dataset, i int, p *Predictio
 		o := &outputs[k]
 		text = strconv.AppendInt(append(text, `{"image_id":`...), s.Images[i].ID, 10)
 		text = strconv.AppendInt(append(text, `,"category_id":`...), s.ClassID, 10)
-		text = appendBox(append(text, `,"bbox":`...), s.Box(i, o.Labels))
+		text = appendBox(append(text, `,"bbox":`...), s.Annotated(i, o.Labels))
 		text = strconv.AppendFloat(append(text, `,"score":`...), o.Score, 'g', -1, 64)
 		switch {
 		case l.o.Confidence:
@@ -80,7 +80,7 @@ func (j *boxJSON) Add(text []byte, d *structured.Dataset, i int, p *Prediction) 
 			return append(j.output(append(text, '{'), s, i, &p.NBest[k]), '}')
 		})
 	}
-	text = appendQuestions(text, j.o, p, func(text []byte, y []int32) []byte { return appendBox(text, s.Box(i, y)) })
+	text = appendQuestions(text, j.o, p, func(text []byte, y []int32) []byte { return appendBox(text, s.Annotated(i, y)) })
 	if j.o.Confidence {
 		text = appendFloat(append(text, `,"confidence":`...), p.Marginals[p.Labels[0]])
 	}
@@ -95,7 +95,7 @@ func (j *boxJSON) Add(text []byte, d *structured.Dataset, i int, p *Prediction) 
 
 // output appends the members of an output.
 func (j *boxJSON) output(text []byte, s *localisation.Set, i int, o *Output) []byte {
-	text = appendBox(append(text, `"box":`...), s.Box(i, o.Labels))
+	text = appendBox(append(text, `"box":`...), s.Annotated(i, o.Labels))
 	text = strconv.AppendFloat(append(text, `,"score":`...), o.Score, 'g', -1, 64)
 	if j.o.Probability || j.o.NBest > 0 {
 		text = appendProbability(text, o.Probability)

@@ -117,6 +117,7 @@ func (d *dataSets) read(from *models.Resolved) (*readings, error) {
 	if err != nil {
 		return nil, err
 	}
+	from.Remarks().Log(d.log)
 	text.WarnNotUTF8(d.log, raw.Sets()...)
 	r := &readings{data: raw}
 	if d.folds > 0 {

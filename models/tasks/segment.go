@@ -146,11 +146,11 @@ func readImages(c *config.Config, s Source) (*structured.Dataset, error) {
 	case !s.Unlabeled && s.Masks == "":
 		return nil, structured.BadInput("%s: no masks; give --masks with the folder of the masks of these images", s.Path)
 	}
-	folder, err := segmentation.OpenFolder(s.Path, s.Masks, s.Skip)
+	folder, err := segmentation.OpenFolder(s.Path, s.Masks, s.Remarks)
 	if err != nil {
 		return nil, err
 	}
-	r := segmentation.Reader{Division: division(c), Inputs: patches(c), Labels: s.Labels, Where: "the training data's labels", All: s.Labels != nil, Threads: s.Threads}
+	r := segmentation.Reader{Division: division(c), Inputs: patches(c), Labels: s.Labels, Where: "the training data's labels", All: s.Labels != nil, Threads: s.Threads, Remarks: s.Remarks}
 	if c.LabelNames != "" && s.Labels == nil {
 		if r.Labels, err = masks.ReadNames(c.LabelNames); err != nil {
 			return nil, err

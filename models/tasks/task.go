@@ -11,6 +11,7 @@ import (
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/data/alignments"
 	"github.com/dsp-go/dsp/models/data/formats"
+	"github.com/dsp-go/dsp/models/data/remarks"
 	"github.com/dsp-go/dsp/models/inputs"
 	"github.com/dsp-go/dsp/models/predictions"
 	"github.com/dsp-go/dsp/models/review"
@@ -161,7 +162,7 @@ type Source struct {
 	Dim          int                  // features of a position, as the training data have them, or 0
 	Edges        inputs.Edges         // likewise
 	Unlabeled    bool                 // gold outputs may be missing
-	Skip         func(error)          // told of images that cannot be read, which are left out; nil: they are errors
+	Remarks      *remarks.Remarks     // on examples; nil refuses bad ones
 	Threads      int
 }
 

@@ -119,10 +119,11 @@ func LineReader(c *config.Config) lines.Reader {
 // readLines reads images of lines or arrays of frames.
 func readLines(c *config.Config, s Source) (*structured.Dataset, error) {
 	r := LineReader(c)
+	r.Remarks = s.Remarks
 	if s.Format == formats.NPZ {
 		return r.ReadArrays(s.Path, s.Labels, !s.Unlabeled, s.Dim)
 	}
-	return r.ReadFolder(s.Path, s.Labels, !s.Unlabeled, s.Skip)
+	return r.ReadFolder(s.Path, s.Labels, !s.Unlabeled)
 }
 
 // drawLines draws lines of handwriting-like letters.

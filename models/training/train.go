@@ -103,6 +103,7 @@ func trainAll(ctx context.Context, given config.Config, o TrainOptions) (result 
 	if err := forget(ctx); err != nil {
 		return nil, "", nil, err
 	}
+	r.Remarks().Log(o.Log)
 	text.WarnNotUTF8(o.Log, data.Sets()...)
 	data.ForgetText()
 	defer boundGarbage()()

@@ -3,6 +3,7 @@ package encoders
 import (
 	"math/rand/v2"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,6 +13,12 @@ import (
 
 // rowsOfTuned returns the rows of pieces, each its own word, at weights w.
 func rowsOfTuned(t *testing.T, tuned *Tuned, w []float32, want expectation) []float32 {
+	t.Helper()
+	return rowsOfWorker(t, tuned.NewWorker(), tuned.Width(), w, 0, want)
+}
+
+// rowsOfWorker is rowsOfTuned for a worker, and a seed of dropout.
+func rowsOfWorker(t *testing.T, worker graph.EncoderWorker, width int, w []float32, seed uint64, want expectation) []float32 {
 	t.Helper()
 	data := &structured.Dataset{Name: "pieces", Offsets: want.offsets, Pieces: &structured.Pieces{Ids: want.ids, Offsets: want.offsets}}
 	for i := range want.offsets {
@@ -26,9 +33,61 @@ func rowsOfTuned(t *testing.T, tuned *Tuned, w []float32, want expectation) []fl
 	}
 	var batch structured.Batch
 	batch.Reset(data, all)
-	rows := make([]float32, len(want.ids)*tuned.Width())
-	must(t, tuned.NewWorker().Encode(w, 0, &batch, rows))
+	rows := make([]float32, len(want.ids)*width)
+	must(t, worker.Encode(w, seed, &batch, rows))
 	return rows
+}
+
+// weights returns the weights that training starts with.
+func weights(tuned *Tuned) []float32 {
+	rng, w := rand.New(rand.NewPCG(1, 2)), make([]float32, tuned.Dim())
+	at := 0
+	for _, p := range tuned.Params() {
+		n := 1
+		for _, d := range p.Shape {
+			n *= d
+		}
+		if p.Init != nil {
+			p.Init(rng, p.Shape, w[at:at+n])
+		}
+		at += n
+	}
+	return w
+}
+
+// A worker reads one data set after the other: training and development data have pieces of their own.
+func TestTunedWorkerOfTwoDataSets(t *testing.T) {
+	e, err := Open("testdata/bert")
+	must(t, err)
+	tuned, err := NewTuned(e, Tuning{Read: Layers{e.Depth(), e.Depth()}, Frozen: -1})
+	must(t, err)
+	one := expected(t, "testdata/bert")
+	other := one
+	other.ids = slices.Clone(one.ids)
+	slices.Reverse(other.ids)
+	worker := tuned.NewWorker()
+	for k, of := range []expectation{one, other, one} {
+		if got := rowsOfWorker(t, worker, tuned.Width(), weights(tuned), 0, of); !slices.Equal(got, rowsOfTuned(t, tuned, weights(tuned), of)) {
+			t.Errorf("data set %d: a worker that has read another one computes other rows", k)
+		}
+	}
+}
+
+// Layers draw their dropout apart: with one seed for all, a unit that a layer drops would be dropped in each.
+func TestLayersDropApart(t *testing.T) {
+	e, err := Open("testdata/bert")
+	must(t, err)
+	tuned, err := NewTuned(e, Tuning{Read: Layers{e.Depth(), e.Depth()}, Frozen: -1, Dropout: 0.5})
+	must(t, err)
+	worker, seen := tuned.NewWorker().(*tunedWorker), map[uint64]int{}
+	rowsOfWorker(t, worker, tuned.Width(), weights(tuned), 7, expected(t, "testdata/bert"))
+	for k := range worker.stages {
+		seed := worker.stages[k].m.Seed
+		if before, twice := seen[seed]; twice || seed == 0 {
+			t.Errorf("stages %d and %d drop by the seed %d", before, k, seed)
+		}
+		seen[seed] = k
+	}
 }
 
 // Training of adapters starts with the pretrained encoder, whatever A is; and later the encoder with merged weights computes what the one with

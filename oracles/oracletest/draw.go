@@ -20,6 +20,9 @@ const (
 	reals                     // between -3 and 3
 	anyNumbers                // one of the above
 	rough                     // of any size up to 1e4, some around ±1e6: differences lose most digits of float32
+	near                      // around 1e6, with differences up to 1e4: recurrences lose them in float32
+	mixed                     // positive, of sizes from 1e-13 to 1: sums lose digits of float64
+	absorbed                  // some are about 1, and the others a little less than half a unit in its last place in float64: sums lose each
 )
 
 // drawPotentials draws a few small examples with forbidden parts. The shapes and numbers derive from one seed, which covers more
@@ -28,7 +31,11 @@ func drawPotentials(t *rapid.T, kind kinds.Kind, from numbers) *structured.Poten
 	if from == anyNumbers {
 		from = numbers(rapid.IntRange(0, int(anyNumbers)-1).Draw(t, "numbers"))
 	}
-	r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
+	return smallPotentials(rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0)), kind, from)
+}
+
+// smallPotentials is drawPotentials with a generator of its own.
+func smallPotentials(r *rand.Rand, kind kinds.Kind, from numbers) *structured.Potentials {
 	θ := kind.Small(r)
 	scale, offset := float32(math.Exp(14*r.Float64()-5)), []float32{0, 0, 1e6, -1e6}[r.IntN(4)]
 	forbidden := 0.1 * float64(max(0, r.IntN(6)-2))
@@ -44,6 +51,14 @@ func drawPotentials(t *rapid.T, kind kinds.Kind, from numbers) *structured.Poten
 				x[i] = float32(10_000*(r.IntN(3)-1) + r.IntN(5) - 2)
 			case from == rough:
 				x[i] = offset + scale*(r.Float32()-0.5)
+			case from == near:
+				x[i] = 1e6 + scale*(r.Float32()-0.5)
+			case from == mixed:
+				x[i] = float32(math.Exp(-30 * r.Float64()))
+			case from == absorbed && r.IntN(4) > 0:
+				x[i] = 0x1p-54 * (1.9 + 0.09*r.Float32())
+			case from == absorbed:
+				x[i] = 1 + r.Float32()/16
 			default:
 				x[i] = 6*r.Float32() - 3
 			}

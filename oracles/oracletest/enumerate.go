@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
 )
 
@@ -43,6 +44,11 @@ func logPartition(all []Output, μ float64) float64 {
 		s += math.Exp((o.Score - all[0].Score) / μ)
 	}
 	return all[0].Score + μ*math.Log(s)
+}
+
+// referenceError bounds the error of enumeration in float64, whose scores are sums over all parts.
+func referenceError(θ *structured.Potentials, b int, value float64) float64 {
+	return 1e-15 * float64(len(θ.Parts)*θ.OutputSize()+10) * (oracles.Magnitude(θ, b) + math.Abs(value))
 }
 
 // Gibbs returns the expectation of 1_y over all outputs at temperature μ, or zero for examples without an allowed output.

@@ -22,6 +22,32 @@ func each(t *testing.T, check func(t *testing.T, o *segment.Oracle)) {
 	}
 }
 
+// Where every output has a tag with a large negative score, those count: Max and Exp find them.
+func TestEveryOutputMasked(t *testing.T) {
+	each(t, func(t *testing.T, o *segment.Oracle) {
+		θ := draw(1, 3, 4, 3, 0, false)
+		for k := range θ.Parts {
+			clear(θ.Parts[k].Values)
+		}
+		const low = -1e10
+		for at := range 4 {
+			θ.Parts[0].Values[4+at] = float32(math.Inf(-1)) // the second position continues a segment
+			if at%2 == 1 {
+				θ.Parts[0].Values[4+at] = low
+			}
+		}
+		all := oracletest.Enumerate(θ, 0)
+		y, value, sum := make([]int32, θ.OutputSize()), make([]float64, 1), make([]float64, 1)
+		o.Max(θ, y, value)
+		var u structured.Marginals
+		o.Exp(θ, 1, sum, &u)
+		want := low + math.Log(float64(len(all))) // outputs are alike
+		if len(all) < 2 || value[0] != low || !(math.Abs(sum[0]-want) < 1e-5) {
+			t.Errorf("best %g, sum %g, of %d outputs with %g each; want %g", value[0], sum[0], len(all), all[0].Score, want)
+		}
+	})
+}
+
 func TestContract(t *testing.T) {
 	for _, s := range []structured.Structure{segments.Segments{}, segments.Counted{}} {
 		t.Run(s.Name(), func(t *testing.T) {

@@ -214,6 +214,44 @@ func TestBeam(t *testing.T) {
 	}
 }
 
+// In thousands of frames, whose strings are too improbable for float64, the beam finds the best one, which greedy decoding misses: a symbol that two frames are each less sure
+// of than of the blank is more probable than none.
+func TestBeamOfLongLines(t *testing.T) {
+	const frames, symbols = 2001, 7
+	offsets := []int{0, frames}
+	θ := new(structured.Potentials)
+	θ.Reshape(transcripts.Form(symbols), offsets, func(string) []int { return offsets })
+	for t := range frames {
+		row := θ.Parts[0].Values[t*(symbols+1):][:symbols+1]
+		for k := range row {
+			p := 0.
+			switch blank, next := k == 0, k == 1+t/3%symbols; {
+			case t%3 == 2 && blank:
+				p = 1
+			case t%3 < 2 && blank:
+				p = 0.34
+			case t%3 < 2 && next:
+				p = 0.3
+			case t%3 < 2:
+				p = 0.06
+			}
+			row[k] = float32(math.Log(p))
+		}
+	}
+	o := New()
+	greedy, beam := o.Greedy(θ, 0, 1), o.Beam(θ, 0, 1, 8, 2)
+	right := 0
+	for k, c := range beam[0].Symbols {
+		if int(c) == k%symbols {
+			right++
+		}
+	}
+	if len(greedy.Symbols) > 0 || len(beam) < 2 || right != frames/3 || len(beam[0].Symbols) != right || beam[0].LogP > -750 {
+		t.Errorf("greedily %d symbols; by beam %d strings, the first of %d symbols, %d of them right, with the log-probability %g",
+			len(greedy.Symbols), len(beam), len(beam[0].Symbols), right, beam[0].LogP)
+	}
+}
+
 // A frame that forbids every label leaves nothing to read.
 func TestNothingToRead(t *testing.T) {
 	offsets := []int{0, 2}

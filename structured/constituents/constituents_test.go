@@ -68,3 +68,18 @@ func TestEvaluator(t *testing.T) {
 		t.Errorf("%s", general.String())
 	}
 }
+
+// A sentence is complete if its brackets are all right and there are no others.
+func TestComplete(t *testing.T) {
+	np, vp := Bracket{"NP", 0, 1}, Bracket{"VP", 1, 1}
+	for _, test := range []struct {
+		gold, predicted []Bracket
+		complete        float64
+	}{{[]Bracket{np, vp}, []Bracket{np, vp}, 1}, {[]Bracket{np}, []Bracket{np, vp}, 0}, {[]Bracket{np, vp}, []Bracket{np}, 0}, {[]Bracket{np}, []Bracket{np, np}, 0}, {nil, nil, 1}} {
+		e := NewEvaluator()
+		e.Add(test.gold, test.predicted)
+		if got := e.Metrics().Complete; got != test.complete {
+			t.Errorf("%v for %v: complete %g, want %g", test.predicted, test.gold, got, test.complete)
+		}
+	}
+}

@@ -12,9 +12,8 @@ import (
 // Kinds are the endings of files of images, in lower case.
 var Kinds = []string{".png", ".jpg", ".jpeg"}
 
-// Files lists the image files of a folder, sorted by name, without hidden ones; of a file, the file itself. With skip, files that cannot be
-// decoded are left out, and it is told why. No image is bad input.
-func Files(path string, skip func(error)) (dir string, names []string, err error) {
+// Files lists the image files of a folder, sorted by name, without hidden ones; of a file, the file itself. No image is bad input.
+func Files(path string) (dir string, names []string, err error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return "", nil, structured.BadInput("%w, expected a folder of images, or one image", err)
@@ -35,19 +34,6 @@ func Files(path string, skip func(error)) (dir string, names []string, err error
 		}
 	} else {
 		dir, names = filepath.Dir(path), []string{filepath.Base(path)}
-	}
-	if skip == nil {
-		return dir, names, nil
-	}
-	names = slices.DeleteFunc(names, func(name string) bool {
-		_, err := Read(filepath.Join(dir, name))
-		if err != nil {
-			skip(err)
-		}
-		return err != nil
-	})
-	if len(names) == 0 {
-		return "", nil, structured.BadInput("%s: no image can be read", path)
 	}
 	return dir, names, nil
 }

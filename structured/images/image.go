@@ -1,37 +1,82 @@
-// Package images reads PNG and JPEG images, and computes the inputs of networks from them: crops of boxes resized to a fixed size, and
+// Package images reads PNG and JPEG images upright, and computes the inputs of networks from them: crops of boxes resized to a fixed size, and
 // features of the cells of a grid, on the image or on a crop, and of regions of any shape.
 package images
 
 import (
 	"bytes"
+	"errors"
 	"image"
 	"image/color"
 	"image/draw"
 	_ "image/jpeg" // for image.Decode
 	_ "image/png"
 	"io"
+	"os"
 
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/machine/host"
 )
 
 // Image is an image in colour.
 type Image struct {
 	Width, Height int
-	Pixels        []uint8 // [Height×Width×3] red, green and blue
+	Pixels        []uint8 // [Height×Width×3] red, green and blue, upright
+
+	Stored Orientation // how its file stores the pixels
 }
 
-// MaxPixels is the largest number of pixels that Decode accepts. A file of a few bytes can claim to be a huge image.
-const MaxPixels = 1 << 26
+// MaxPixels is the largest number of pixels that Decode accepts, and MaxSide the longest side: what images become may grow with a side alone. A file
+// of a few bytes can claim to be a huge image.
+const (
+	MaxPixels = 1 << 26
+	MaxSide   = 1 << 16
+)
+
+// CheckSize refuses an image that is empty, or larger than MaxPixels or MaxSide; name is for messages.
+func CheckSize(name string, width, height int) error {
+	switch {
+	case width < 1 || height < 1:
+		return structured.BadInput("%s: %d × %d pixels, expected at least one", name, width, height)
+	case max(width, height) > MaxSide:
+		return structured.BadInput("%s: %d × %d pixels, expected at most %d along a side", name, width, height, MaxSide)
+	case width > MaxPixels/height:
+		return structured.BadInput("%s: %d × %d pixels, expected at most %d in all", name, width, height, MaxPixels)
+	}
+	return nil
+}
+
+// Header is what a file says of its image before its pixels.
+type Header struct {
+	Width, Height int         // in pixels, upright
+	Stored        Orientation // how the file stores the pixels
+}
+
+// Header returns the header that m's file has.
+func (m *Image) Header() Header { return Header{m.Width, m.Height, m.Stored} }
+
+// open opens the file of an image. Files in which one cannot go back, such as pipes, are read.
+func open(path string) (io.ReadSeeker, func() error, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, nil, structured.BadInput("%w, expected an image", err)
+	}
+	if _, err := f.Seek(0, io.SeekCurrent); err == nil {
+		return f, f.Close, nil
+	}
+	content, err := io.ReadAll(f)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return nil, nil, structured.BadInput("%w, expected an image", err)
+	}
+	return bytes.NewReader(content), func() error { return nil }, nil
+}
 
 // Read reads a PNG or JPEG file.
 func Read(path string) (*Image, error) {
-	f, err := host.OpenRegular(path)
+	f, closed, err := open(path)
 	if err != nil {
-		return nil, structured.BadInput("%w, expected an image", err)
+		return nil, err
 	}
 	m, err := Decode(f, path)
-	_ = f.Close()
+	_ = closed()
 	return m, err
 }
 
@@ -44,43 +89,52 @@ func ReadSized(path string, width, height int) (*Image, error) {
 	return m, err
 }
 
-// Size returns the width and the height of a PNG or JPEG file, from its header.
-func Size(path string) (width, height int, err error) {
-	f, err := host.OpenRegular(path)
+// ReadHeader reads the header of a PNG or JPEG file.
+func ReadHeader(path string) (Header, error) {
+	f, closed, err := open(path)
 	if err != nil {
-		return 0, 0, structured.BadInput("%w, expected an image", err)
+		return Header{}, err
 	}
-	width, height, err = SizeOf(f, path)
-	_ = f.Close()
-	return width, height, err
+	h, err := HeaderOf(f, path)
+	_ = closed()
+	return h, err
 }
 
-// SizeOf returns the width and the height of a PNG or JPEG image, from its header; name is for messages.
-func SizeOf(r io.Reader, name string) (width, height int, err error) {
+// HeaderOf reads the header of a PNG or JPEG image; name is for messages.
+func HeaderOf(r io.ReadSeeker, name string) (Header, error) {
 	c, _, err := image.DecodeConfig(r)
-	switch {
-	case err != nil:
-		return 0, 0, structured.BadInput("%s: %w, expected a PNG or JPEG image", name, err)
-	case c.Width < 1 || c.Height < 1:
-		return 0, 0, structured.BadInput("%s: %d × %d pixels, expected at least one", name, c.Width, c.Height)
-	case c.Width > MaxPixels/c.Height:
-		return 0, 0, structured.BadInput("%s: %d × %d pixels, expected at most %d in all", name, c.Width, c.Height, MaxPixels)
+	if err != nil {
+		return Header{}, structured.BadInput("%s: %w, expected a PNG or JPEG image", name, err)
 	}
-	return c.Width, c.Height, nil
+	if err := CheckSize(name, c.Width, c.Height); err != nil {
+		return Header{}, err
+	}
+	if _, err := r.Seek(0, io.SeekStart); err != nil {
+		return Header{}, err
+	}
+	h := Header{Stored: OrientationOf(r)}
+	h.Width, h.Height = h.Stored.Size(c.Width, c.Height)
+	return h, nil
 }
 
-// Decode decodes a PNG or JPEG image; name is the name of its file, for messages. Transparent parts become white. Of values of 16 bits the upper 8
-// are kept.
-func Decode(r io.Reader, name string) (*Image, error) {
-	var header bytes.Buffer // what the size was read from, to read it again
-	if _, _, err := SizeOf(io.TeeReader(r, &header), name); err != nil {
+// Decode decodes a PNG or JPEG image and turns it upright, as its Orientation says; name is the name of its file, for messages. Transparent parts
+// become white. Of values of 16 bits the upper 8 are kept.
+func Decode(r io.ReadSeeker, name string) (*Image, error) {
+	h, err := HeaderOf(r, name)
+	if err != nil {
 		return nil, err
 	}
-	decoded, _, err := image.Decode(io.MultiReader(&header, r))
+	if _, err := r.Seek(0, io.SeekStart); err != nil {
+		return nil, err
+	}
+	decoded, _, err := image.Decode(r)
 	if err != nil {
 		return nil, structured.BadInput("%s: %w: the image is broken or cut off", name, err)
 	}
-	return Of(decoded), nil
+	m := Of(decoded)
+	m.Pixels = h.Stored.Turn(m.Pixels, m.Width, m.Height, 3)
+	m.Width, m.Height, m.Stored = h.Width, h.Height, h.Stored
+	return m, nil
 }
 
 // Of converts an image of the standard library. Transparent parts become white.

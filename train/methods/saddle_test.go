@@ -60,6 +60,22 @@ func TestSaddles(t *testing.T) {
 	}
 }
 
+// With λ > 0 the optimum lies inside of a large ball, and steps towards its corners close the interval.
+func TestSaddleFWClosesInside(t *testing.T) {
+	for _, λ := range []float64{1, 2} {
+		m, p := &SaddleFW{}, ballProblem(t, false, λ, 1)
+		s := traintest.Start(t, m, p)
+		traintest.Passes(t, m, p, s, 300)
+		norm := 0.0
+		for _, w := range s.W {
+			norm += math.Abs(float64(w))
+		}
+		if !(s.Gap() >= 0 && s.Gap() < 0.02*s.Primal) || norm > p.Radius*(1-1e-3) {
+			t.Errorf("λ = %g: the gap is %.3g of %.3g after 300 passes, at ‖w‖₁ = %.3g", λ, s.Gap(), s.Primal, norm)
+		}
+	}
+}
+
 // On sparse inputs the tournament finds the corner that a scan of all weights finds, in the middle of a pass.
 func TestSaddleCorner(t *testing.T) {
 	for _, λ := range []float64{0, 0.3} {

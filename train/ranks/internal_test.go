@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -93,6 +94,16 @@ func watches(t *testing.T, size int) []*watch {
 	return all
 }
 
+// reads returns the error of reading from a connection.
+func reads(c net.Conn) <-chan error {
+	end := make(chan error, 1)
+	go func() {
+		_, err := c.Read(make([]byte, 1))
+		end <- err
+	}()
+	return end
+}
+
 // Rank 0 waits for connections no longer than its context lasts, and takes no stranger for a rank.
 func TestAcceptEnds(t *testing.T) {
 	defer func(before time.Duration) { dialling = before }(dialling)
@@ -104,13 +115,25 @@ func TestAcceptEnds(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	w, done := &watch{conns: map[int]net.Conn{}}, make(chan error)
 	go func() { done <- w.accept(ctx, l, p, 2) }()
-	c, err := net.Dial("tcp", l.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, _ = c.Write(make([]byte, 20))
-	if _, err := c.Read(make([]byte, 1)); err == nil { // until rank 0 has refused it, and waits again
-		t.Error("rank 0 answers a stranger")
+	almost := slices.Clone(p.Token)
+	almost[len(almost)-1] ^= 1
+	for what, hello := range map[string][]byte{
+		"a stranger": make([]byte, 20), "rank 1 with another token": append(almost, 1, 0, 0, 0),
+		"rank 0": append(slices.Clone(p.Token), 0, 0, 0, 0), "rank 2 of 2": append(slices.Clone(p.Token), 2, 0, 0, 0),
+	} {
+		c, err := net.Dial("tcp", l.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = c.Write(hello)
+		select {
+		case err := <-done: // it has let somebody in, and waits no more
+			t.Fatalf("rank 0 takes %s for rank 1: %v", what, err)
+		case err := <-reads(c): // until rank 0 has refused it, and waits again
+			if err == nil {
+				t.Errorf("rank 0 answers %s", what)
+			}
+		}
 	}
 	stop()
 	if err := <-done; !errors.Is(err, context.Canceled) || len(w.conns) > 0 {

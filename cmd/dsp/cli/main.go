@@ -15,6 +15,7 @@ import (
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/machine/host"
+	"github.com/dsp-go/dsp/structured/machine/instructions"
 	"github.com/dsp-go/dsp/train"
 )
 
@@ -33,6 +34,9 @@ func Main() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // the first signal cancels ctx, a second one kills the program
 	err := host.Guard(func() error {
+		if err := instructions.Check(); err != nil {
+			return structured.BadInput("%w", err)
+		}
 		if _, err := nets.Registered(); err != nil {
 			return err
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/data/formats"
 	"github.com/dsp-go/dsp/models/predictions"
+	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/machine/host"
 	"github.com/dsp-go/dsp/train"
@@ -27,6 +28,7 @@ const builtin = "builtin"
 type use struct {
 	models.Request // of the data; Partial is for some only
 	model, device  string
+	bad            string  // what becomes of bad examples
 	taggers        taggers // of verbs with --tagger
 	sharing                // of verbs with --ranks
 
@@ -48,6 +50,8 @@ func (u *use) addFlags(cmd *cobra.Command) {
 	flags.Var(&fileList{to: &u.Masks}, "masks", "`DIR` of the masks of a folder of images, for models that label pixels")
 	flags.IntVar(&u.Threads, "threads", 0, "number `N` of threads; it does not change the results; 0: all cores")
 	flags.StringVar(&u.device, "device", "cpu", "where to compute: `cpu|cuda[:N]`; N is the number of the GPU, from 0; a GPU reads the data in one piece, and its scores differ from the CPU's in the last digits")
+	flags.StringVar(&u.bad, "bad", models.RefuseBad, "bad examples in the data: refuse the file, or leave them out and list them: `refuse|skip`")
+	complete(cmd, "bad", models.RefuseBad, models.SkipBad)
 	complete(cmd, "format", formats.Names()...)
 	complete(cmd, "device", "cpu", "cuda")
 }
@@ -60,6 +64,10 @@ func (u *use) load(ctx context.Context) (*models.Model, error) {
 	case u.Threads < 0:
 		return nil, structured.BadInput("--threads %d: expected 0 or more", u.Threads)
 	}
+	if err := settings.OneOf("--bad", u.bad, []string{models.RefuseBad, models.SkipBad}); err != nil {
+		return nil, err
+	}
+	u.Remarks = models.RemarksFor(u.bad)
 	m, err := models.Load(u.model)
 	if err != nil {
 		return nil, err
@@ -134,6 +142,7 @@ func (u *use) readWith(ctx context.Context, read func() (*structured.Dataset, er
 	if err != nil {
 		return nil, err
 	}
+	u.Remarks.Log(slog.Default())
 	return d, u.onData(ctx, d)
 }
 

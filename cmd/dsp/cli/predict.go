@@ -6,13 +6,11 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/dsp-go/dsp/models"
-	"github.com/dsp-go/dsp/models/data/formats"
 	"github.com/dsp-go/dsp/models/pipelines"
 	"github.com/dsp-go/dsp/models/predictions"
 	"github.com/dsp-go/dsp/models/settings"
@@ -128,7 +126,7 @@ probability. With --beam it searches for probable strings; with --nbest it lists
 					return err
 				}
 				if skipBad {
-					u.Skip = func(err error) { slog.Warn("an image is left out", "reason", err) }
+					u.bad = models.SkipBad
 				}
 				defer u.close()
 				m, err := u.load(cmd.Context())
@@ -138,9 +136,6 @@ probability. With --beam it searches for probable strings; with --nbest it lists
 				arrays := to != "" && (tasks.Of(&m.Config).WritesFolder || isArchive(to))
 				if err := checkPrinted(cmd, arrays, to, picture); err != nil {
 					return err
-				}
-				if skipBad && !slices.Contains(formats.Find(formats.Images).Tasks, m.Config.Task) && !slices.Contains(formats.Find(formats.Lines).Tasks, m.Config.Task) {
-					return structured.BadInput("--skip-bad leaves out images of a folder; a model of --task %s reads none", m.Config.Task)
 				}
 				if err := m.CheckEntities(o); err != nil {
 					return err
@@ -178,7 +173,9 @@ probability. With --beam it searches for probable strings; with --nbest it lists
 				}
 				return u.printTo(cmd, to, func(w io.Writer) error {
 					if m.Arrives(u.Request, o) {
-						return m.PrintText(cmd.Context(), u.Request, w, o, asJSON)
+						err := m.PrintText(cmd.Context(), u.Request, w, o, asJSON)
+						u.Remarks.Log(slog.Default())
+						return err
 					}
 					d, err := u.readGiven(cmd.Context(), m, o)
 					if err != nil {
@@ -207,7 +204,8 @@ probability. With --beam it searches for probable strings; with --nbest it lists
 	flags.Float64Var(&o.EntityThreshold, "threshold", 0, "with --decode f1: entities must be worth probability `P`, half the expected F1; text is then labelled as it arrives; 0: found for the input")
 	flags.StringVar(&picture, "picture", "", "instead of printing predictions, draw the predicted trees of a few sentences, or the boxes or masks of a few images, to `FILE`, .svg, .png or .pdf")
 	flags.StringVar(&to, "to", "", "write what is printed to `PATH`, whole or not at all; for segment a folder of masks, with overlays inside; a name that ends in .npz: for graph labels as arrays, and for tag and ocr labels, offsets, scores, probabilities and, with --marginals or --confidence, these")
-	flags.BoolVar(&skipBad, "skip-bad", false, "leave out images of a folder that cannot be read, and name them; otherwise one is an error")
+	flags.BoolVar(&skipBad, "skip-bad", false, "another name of --bad skip")
+	_ = flags.MarkHidden("skip-bad")
 	flags.BoolVar(&truncate, "truncate", true, "with cuts, unless --truncate=false: lower the scores of edges that do not favour equal labels until they do, and say how many there were; with --truncate=false they are an error")
 	flags.BoolVar(&o.Marginals, "marginals", false, "add the probability of every label at every position, of every head of each word, or of every candidate box; for links, the margin of every source word with every target word, and for labels that cuts find, the margin of every label")
 	flags.BoolVar(&o.Confidence, "confidence", false, "add the probability of each predicted label, in the column before it, of each predicted arc, in MISC, or of each predicted box; for links, the margin of each predicted link, after a colon, and for labels that cuts find, the margin of each; with --to and segment, pictures in the folder confidence")

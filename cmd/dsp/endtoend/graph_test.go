@@ -295,11 +295,10 @@ func TestSegmentFolders(t *testing.T) {
 		t.Fatal(err)
 	}
 	dsp(t, "predict", "--model", dir, "--input", bad, "--to", one).refused(exitBadInput, "00003.png")
-	if o := dsp(t, "predict", "--model", dir, "--input", bad, "--to", one, "--skip-bad").ok(); !strings.Contains(o.stderr, "00003.png") {
+	if o := dsp(t, "predict", "--model", dir, "--input", bad, "--to", one, "--bad", "skip").ok(); !strings.Contains(o.stderr, "00003.png") {
 		t.Errorf("the image that was left out has no name: %s", o.stderr)
 	}
 	checkSameMask(t, filepath.Join(one, "00004.png"), filepath.Join(to, "00004.png"))
-	dsp(t, "predict", "--model", tagger(t), "--input", write(t, "x.conll", sentences), "--skip-bad").refused(exitBadInput, "--skip-bad")
 
 	unnamed := dsp(t, "train", "--task", "segment", "--train", in("train", "images"), "--masks", in("train", "masks"), "--passes", "1", "--out", filepath.Join(t.TempDir(), "run")).ok()
 	if !strings.Contains(unnamed.stderr, "without --label-names") || !strings.Contains(unnamed.stderr, `labels=2 in_the_masks="0 1" oracle=cut`) {

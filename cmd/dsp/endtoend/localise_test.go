@@ -183,7 +183,7 @@ func TestPredictBoxes(t *testing.T) {
 		t.Fatal("cannot break an image")
 	}
 	dsp(t, "predict", "--model", dir, "--input", bad, "--json").refused(exitBadInput, broken)
-	left := dsp(t, "predict", "--model", dir, "--input", bad, "--json", "--skip-bad").ok()
+	left := dsp(t, "predict", "--model", dir, "--input", bad, "--json", "--bad", "skip").ok()
 	if some := jsonLines[boxJSON](t, left.stdout); len(some) != len(all)-1 || some[0].Box != all[1].Box || !strings.Contains(left.stderr, broken) {
 		t.Errorf("without the broken image: %+v, %s", some, left.stderr)
 	}

@@ -95,7 +95,7 @@ func TestTranscribe(t *testing.T) {
 	}
 
 	// Frames from arrays are read alike.
-	d, err := lines.Reader{Height: 16, Columns: 2}.ReadFolder(test, nil, true, nil)
+	d, err := lines.Reader{Height: 16, Columns: 2}.ReadFolder(test, nil, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -226,10 +226,10 @@ func TestTranscribeRefused(t *testing.T) {
 		dsp(t, args...).refused(exitBadInput, c.want)
 	}
 
-	// Of a folder with a broken image, --skip-bad leaves the others, with and without a file that names them.
+	// Of a folder with a broken image, --bad skip leaves the others, with and without a file that names them.
 	for _, dir := range []string{named, unread} {
-		o := dsp(t, "predict", "--model", run, "--input", dir, "--skip-bad").ok()
-		if strings.Count(o.stdout, "\n") != 1 || strings.Count(o.stderr, "broken.png") != 1 {
+		o := dsp(t, "predict", "--model", run, "--input", dir, "--bad", "skip").ok()
+		if strings.Count(o.stdout, "\n") != 1 || strings.Count(o.stderr, "broken.png") != 1 || !strings.Contains(o.stderr, "bad examples are left out examples=1") {
 			t.Errorf("%s: %q, %q", dir, o.stdout, o.stderr)
 		}
 		dsp(t, "predict", "--model", run, "--input", dir).refused(exitBadInput, "broken.png")

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dsp-go/dsp/models/data/remarks"
 	"github.com/dsp-go/dsp/structured"
 )
 
@@ -31,9 +32,9 @@ func TestFolder(t *testing.T) {
 	if s, err := ReadFolder(filepath.Join(dir, "10.png"), nil); err != nil || len(s.Images) != 1 || s.Images[0].Path != filepath.Join(dir, "10.png") {
 		t.Errorf("one image: %+v, %v", s, err)
 	}
-	skipped := 0
+	say := remarks.New(true)
 	broken := write(t, map[string]string{"1.png": "text", "2.png": b.String()})
-	if s, err := ReadFolder(broken, func(error) { skipped++ }); err != nil || len(s.Images) != 1 || s.Images[0].ID != 2 || skipped != 1 {
-		t.Errorf("a broken image: %+v, %v, %d left out", s, err, skipped)
+	if s, err := ReadFolder(broken, say); err != nil || len(s.Images) != 1 || s.Images[0].ID != 2 || len(say.Reasons()) != 1 {
+		t.Errorf("a broken image: %+v, %v, %q left out", s, err, say.Reasons())
 	}
 }

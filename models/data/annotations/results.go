@@ -66,7 +66,7 @@ func readResults(r io.Reader, name string) ([]Result, error) {
 
 // Candidates sorts the boxes of results by example: those of the class, and those without any class, in the order of the file. Only the first most
 // of an image count; 0 means all. Results of other images of the set are ignored. A result of an image that is not in the set, a box outside
-// its image, and an example without candidates are bad input.
+// its image, and an example without candidates are bad input. They are turned upright with their image (Example.Upright).
 func (s *Set) Candidates(examples []Example, results []Result, class string, most int) ([][]boxes.Detection, error) {
 	wanted := s.ClassID(class)
 	sizes, at := make(map[int64]*Image, len(s.Images)), make(map[int64]int, len(examples))
@@ -87,7 +87,7 @@ func (s *Set) Candidates(examples []Example, results []Result, class string, mos
 		if !used || r.ClassID != 0 && r.ClassID != wanted || most > 0 && len(all[i]) == most {
 			continue
 		}
-		box, err := r.Box.Inside(m.Width, m.Height, r.Place())
+		box, err := m.upright(r.Box, r.Place())
 		if err != nil {
 			return nil, err
 		}

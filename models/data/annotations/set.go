@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dsp-go/dsp/models/data/remarks"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/boxes"
 	"github.com/dsp-go/dsp/structured/images"
@@ -36,6 +37,9 @@ type Image struct {
 	Width, Height int    // in pixels
 	Objects       []Object
 	Place         string // of the image in the annotations, for messages: "train.json: images[3]"
+
+	// Annotated says of what the annotations are, once Example.Upright has looked: of the upright image (0), or of the image as its file stores it.
+	Annotated images.Orientation
 }
 
 // Object is an annotated object.
@@ -59,6 +63,29 @@ type Example struct {
 
 // Load reads the image and checks its size.
 func (e Example) Load() (*images.Image, error) { return images.ReadSized(e.Path, e.Width, e.Height) }
+
+// Upright looks how the image's file stores its pixels. Sizes and boxes mean the upright image, as programs that annotate show it. But where the
+// annotated size is that of the stored pixels, and another one than that of the upright image, the boxes are of the stored pixels, too: then the size and
+// the gold box are turned with the image. A file that cannot be read is left to whoever loads the image.
+func (e *Example) Upright(say *remarks.Remarks) {
+	h, err := images.ReadHeader(e.Path)
+	if err != nil || !h.Stored.Turns() {
+		return
+	}
+	say.Done(remarks.Turned, e.Path)
+	if width, height := h.Stored.Size(e.Width, e.Height); h.Stored.Swaps() && e.Width != e.Height && width == h.Width && height == h.Height {
+		say.Doubt(remarks.TurnedBox, e.Place)
+		e.Gold.Box = h.Stored.TurnBox(e.Gold.Box, e.Width, e.Height)
+		e.Width, e.Height, e.Annotated = h.Width, h.Height, h.Stored
+	}
+}
+
+// upright returns a box of the annotations, or of candidates for them, inside the upright image.
+func (m *Image) upright(b boxes.Box, place string) (boxes.Box, error) {
+	width, height := m.Annotated.Size(m.Width, m.Height)
+	b, err := b.Inside(width, height, place)
+	return m.Annotated.TurnBox(b, width, height), err
+}
 
 // Counts tells what became of the images.
 type Counts struct {

@@ -191,12 +191,14 @@ func (m *Image) complete(folder string, size vocSize, objects []vocObject) error
 	m.Width, m.Height = size.Width, size.Height
 	if size == (vocSize{}) {
 		err := m.exists()
+		var header images.Header
 		if err == nil {
-			m.Width, m.Height, err = images.Size(m.Path)
+			header, err = images.ReadHeader(m.Path)
 		}
 		if err != nil {
 			return err
 		}
+		m.Width, m.Height = header.Width, header.Height
 	}
 	if m.Width < 1 || m.Height < 1 {
 		return structured.BadInput("%s: an image of %d × %d pixels, expected at least one", m.Place, m.Width, m.Height)

@@ -56,6 +56,28 @@ func TestTreesAreRestored(t *testing.T) {
 	}
 }
 
+// Brackets in words and labels are written as the Penn Treebank writes them, each as its own, so that the line can be read again.
+func TestBracketsAreEscaped(t *testing.T) {
+	tree := &Node{Label: "S", Children: []*Node{{Label: "(", Word: "("}, {Label: ")", Word: "):-)"}}}
+	text := string(tree.Append(nil))
+	if want := "(S (-LRB- -LRB-) (-RRB- -RRB-:--RRB-))"; text != want {
+		t.Errorf("%s, want %s", text, want)
+	}
+	if again := parse(t, text); len(again) != 1 || len(again[0].Children) != 2 {
+		t.Errorf("%s is read as %v", text, again)
+	}
+}
+
+// A label that begins with the sign that ends others has it as its name; what follows a sign inside is cut off, of each of several labels.
+func TestPlainLabels(t *testing.T) {
+	for label, want := range map[string]string{"NP-SBJ-1": "NP", "NP=2": "NP", "-LRB-": "-LRB-", "=": "=", "S|VP-X": "S|VP"} {
+		n := &Node{Label: label, Children: []*Node{{Label: "-LRB-", Word: "("}, {Label: "-NONE-", Word: "*"}}}
+		if got := n.Plain(); got.Label != want || len(got.Children) != 1 || got.Children[0].Label != "-LRB-" {
+			t.Errorf("%s becomes %s with %v", label, got.Label, got.Children)
+		}
+	}
+}
+
 func TestJoinedLabels(t *testing.T) {
 	for _, labels := range [][]string{{"S"}, {"TOP", "S", "VP"}, {`a+b`, `c\`, ""}, {`\`, "+"}} {
 		if got := Split(Joined(labels)); !slices.Equal(got, labels) {

@@ -355,3 +355,23 @@ func FuzzFit(f *testing.F) {
 		}
 	})
 }
+
+// Attributes that a continued model knows keep their numbers, though they are rare in the new data or not in it at all; new ones must be frequent. The result is the same for any
+// number of threads.
+func TestFitKeepsKnownAttributes(t *testing.T) {
+	template := parse(t, "U:%x[0,0]")
+	before := conll(t, "word=0,label=1", "once O\nrare O\n")
+	fit(t, template, before, Options{})
+	text := "rare O\nnew O\n\nnew O\nonly O\n"
+	for threads := range 3 {
+		d := conll(t, "word=0,label=1", text)
+		fit(t, template, d, Options{MinCount: 2, Known: before.Dictionary, Threads: threads + 1})
+		known, all := before.Dictionary.Node.Names(), d.Dictionary.Node.Names()
+		if want := append(slices.Clone(known), "U:new"); !slices.Equal(all, want) {
+			t.Errorf("attributes %q, want %q", all, want)
+		}
+		if got, want := rows(d.Attributes, d.Dictionary.Node), []string{"U:rare", "U:new", "U:new", ""}; !slices.Equal(got, want) {
+			t.Errorf("rows %q, want %q", got, want)
+		}
+	}
+}

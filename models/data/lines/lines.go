@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/dsp-go/dsp/models/data/arrays"
+	"github.com/dsp-go/dsp/models/data/remarks"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/images"
 	"github.com/dsp-go/dsp/structured/machine/host"
@@ -23,6 +24,8 @@ import (
 type Reader struct {
 	Height, Columns int  // of a frame in pixels; images are scaled to that height
 	Words           bool // symbols are separated by blanks; otherwise each character is one
+
+	Remarks *remarks.Remarks // on images; nil refuses bad ones
 }
 
 // Listing is the file of a folder of images that says what they read: the name of an image, a tab and a text on each line.
@@ -71,14 +74,14 @@ func (r Reader) check(name string, width, height int) error {
 
 // FramesOf returns how many frames the image in a PNG or JPEG file becomes, from its header.
 func (r Reader) FramesOf(file []byte) (int, error) {
-	width, height, err := images.SizeOf(bytes.NewReader(file), "image")
+	h, err := images.HeaderOf(bytes.NewReader(file), "image")
 	if err == nil {
-		err = r.check("image", width, height)
+		err = r.check("image", h.Width, h.Height)
 	}
 	if err != nil {
 		return 0, err
 	}
-	return (r.width(width, height) + r.Columns - 1) / r.Columns, nil
+	return (r.width(h.Width, h.Height) + r.Columns - 1) / r.Columns, nil
 }
 
 // read reads the image in a file.
@@ -86,6 +89,9 @@ func (r Reader) read(path string) (*images.Image, error) {
 	m, err := images.Read(path)
 	if err == nil {
 		err = r.check(path, m.Width, m.Height)
+	}
+	if err == nil && m.Stored.Turns() {
+		r.Remarks.Done(remarks.Turned, path)
 	}
 	return m, err
 }
@@ -211,8 +217,8 @@ func (r Reader) Unread(name string, names *structured.Alphabet, each func(add fu
 }
 
 // ReadFolder reads the images that a folder's Listing names, in its order. Without known texts, it may lack: then all images of the folder are lines, in the
-// order of their names, and path may be a single image. With skip, images that cannot be read are left out, and it is told why.
-func (r Reader) ReadFolder(path string, names *structured.Alphabet, known bool, skip func(error)) (*structured.Dataset, error) {
+// order of their names, and path may be a single image. Remarks decide on images that cannot be read.
+func (r Reader) ReadFolder(path string, names *structured.Alphabet, known bool) (*structured.Dataset, error) {
 	if !IsFolder(path) {
 		switch {
 		case path == "-":
@@ -220,7 +226,7 @@ func (r Reader) ReadFolder(path string, names *structured.Alphabet, known bool, 
 		case known:
 			return nil, structured.BadInput("%s: no file %s, expected a folder of images with one that says what they read: a name, a tab and a text on each line", path, Listing)
 		}
-		return r.readImages(path, names, skip)
+		return r.readImages(path, names)
 	}
 	file := filepath.Join(path, Listing)
 	f, err := host.Open(file)
@@ -254,10 +260,9 @@ func (r Reader) ReadFolder(path string, names *structured.Alphabet, known bool, 
 		first[name] = in.Number
 		m, err := r.read(filepath.Join(path, name))
 		if err != nil {
-			if err = in.Bad("%w", err); skip == nil {
+			if err = r.Remarks.Bad(in.Bad("%w", err)); err != nil {
 				return nil, err
 			}
-			skip(err)
 			continue
 		}
 		b.add(name, m, text)
@@ -276,19 +281,18 @@ func (r Reader) ReadFolder(path string, names *structured.Alphabet, known bool, 
 }
 
 // readImages reads all images of a folder, or one image.
-func (r Reader) readImages(path string, names *structured.Alphabet, skip func(error)) (*structured.Dataset, error) {
-	dir, files, err := images.Files(path, nil)
+func (r Reader) readImages(path string, names *structured.Alphabet) (*structured.Dataset, error) {
+	dir, files, err := images.Files(path)
 	if err != nil {
 		return nil, err
 	}
 	b := r.builder(path, false)
 	for _, name := range files {
 		m, err := r.read(filepath.Join(dir, name))
-		switch {
-		case err != nil && skip == nil:
-			return nil, err
-		case err != nil:
-			skip(err)
+		if err != nil {
+			if err = r.Remarks.Bad(err); err != nil {
+				return nil, err
+			}
 			continue
 		}
 		b.add(name, m, "")

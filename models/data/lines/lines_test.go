@@ -54,7 +54,7 @@ func folder(t *testing.T, listing string, pages map[string]image.Image) string {
 // Frames are columns of pixels from left to right, ink 1; the last frame ends with paper. Symbols that are known keep their numbers.
 func TestReadFolder(t *testing.T) {
 	dir := folder(t, "b.png\tbéa\n\na.png\t\r\n", map[string]image.Image{"a.png": page(3, 2, 1), "b.png": page(5, 2, 4)})
-	d, err := Reader{Height: 2, Columns: 2}.ReadFolder(dir, structured.NewAlphabet("b", "x"), true, nil)
+	d, err := Reader{Height: 2, Columns: 2}.ReadFolder(dir, structured.NewAlphabet("b", "x"), true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +80,7 @@ func TestReadFolder(t *testing.T) {
 	}
 
 	// Scaled to twice the height, a line is twice as wide.
-	if d, err = (Reader{Height: 4, Columns: 2, Words: true}).ReadFolder(dir, nil, true, nil); err != nil || !slices.Equal(d.Offsets, []int{0, 5, 8}) || d.Alphabet.Len() != 1 {
+	if d, err = (Reader{Height: 4, Columns: 2, Words: true}).ReadFolder(dir, nil, true); err != nil || !slices.Equal(d.Offsets, []int{0, 5, 8}) || d.Alphabet.Len() != 1 {
 		t.Errorf("%v, %v", d, err)
 	}
 	file, err := os.ReadFile(filepath.Join(dir, "b.png"))
@@ -100,10 +100,10 @@ func TestReadFolder(t *testing.T) {
 	if err := os.Remove(filepath.Join(dir, Listing)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := (Reader{Height: 2, Columns: 2}).ReadFolder(dir, nil, true, nil); !structured.IsBadInput(err) {
+	if _, err := (Reader{Height: 2, Columns: 2}).ReadFolder(dir, nil, true); !structured.IsBadInput(err) {
 		t.Errorf("got %v", err)
 	}
-	if d, err = (Reader{Height: 2, Columns: 2}).ReadFolder(dir, nil, false, nil); err != nil || d.Labels != nil || d.Readings != nil || !slices.Equal(d.Offsets, []int{0, 2, 5}) {
+	if d, err = (Reader{Height: 2, Columns: 2}).ReadFolder(dir, nil, false); err != nil || d.Labels != nil || d.Readings != nil || !slices.Equal(d.Offsets, []int{0, 2, 5}) {
 		t.Errorf("%v, %v", d, err)
 	}
 }

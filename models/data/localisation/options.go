@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/dsp-go/dsp/models/data/annotations"
+	"github.com/dsp-go/dsp/models/data/remarks"
 	"github.com/dsp-go/dsp/models/drawn/objects"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/boxes"
@@ -31,7 +32,7 @@ type Options struct {
 	Stream     bool   // read or compute features whenever they are needed, even if they fit in memory
 	Threads    int
 
-	Skip func(error) // told of images of a folder that cannot be read, which are left out; nil: they are errors
+	Remarks *remarks.Remarks // on images; nil refuses bad ones
 }
 
 // CellPixels is how many pixels of a resized candidate make a side of a cell.
@@ -96,7 +97,7 @@ func (o Options) Folder(dir string) (*structured.Dataset, error) {
 	if !o.Unlabeled {
 		return nil, structured.BadInput("%s: images without boxes, expected a folder of PASCAL VOC's XML files, or a file in COCO's format", dir)
 	}
-	set, err := annotations.ReadFolder(dir, o.Skip)
+	set, err := annotations.ReadFolder(dir, o.Remarks)
 	if err != nil {
 		return nil, err
 	}
@@ -125,8 +126,11 @@ func (o Options) annotated(set *annotations.Set) (*structured.Dataset, error) {
 	if err != nil {
 		return nil, err
 	}
+	if examples, err = o.readable(set.Name, examples); err != nil {
+		return nil, err
+	}
 	for _, e := range examples {
-		m := Image{ID: e.ID, Path: e.Path, Width: e.Width, Height: e.Height}
+		m := Image{ID: e.ID, Path: e.Path, Width: e.Width, Height: e.Height, annotated: e.Annotated}
 		if e.Gold.Class != "" {
 			truth := e.Gold.Truth()
 			m.Gold = &truth
@@ -139,6 +143,27 @@ func (o Options) annotated(set *annotations.Set) (*structured.Dataset, error) {
 		}
 	}
 	return o.dataset(set.Name, s)
+}
+
+// readable turns examples upright and returns those whose images can be read. Where one that cannot is an error, whoever loads it says so.
+func (o Options) readable(name string, examples []annotations.Example) ([]annotations.Example, error) {
+	var good []annotations.Example
+	for _, e := range examples {
+		e.Upright(o.Remarks)
+		if o.Remarks.Skips() {
+			if _, err := e.Load(); err != nil {
+				if err = o.Remarks.Bad(err); err != nil {
+					return nil, err
+				}
+				continue
+			}
+		}
+		good = append(good, e)
+	}
+	if len(good) == 0 {
+		return nil, structured.BadInput("%s: no image can be read", name)
+	}
+	return good, nil
 }
 
 // all returns every image of a set as an example. Those that were chosen keep their gold object.

@@ -30,6 +30,8 @@ type Image struct {
 	Width, Height int    // in pixels
 	Gold          *boxes.Truth
 
+	annotated images.Orientation // of what its annotations are (annotations.Image)
+
 	pixels *images.Image // a drawn scene, or nil
 }
 
@@ -108,6 +110,12 @@ func (s *Set) Box(i int, y []int32) boxes.Box {
 		return s.Candidates(i)[y[0]]
 	}
 	return s.window(i, y)
+}
+
+// Annotated returns Box in the pixels that the annotations of the image are of.
+func (s *Set) Annotated(i int, y []int32) boxes.Box {
+	m := &s.Images[i]
+	return m.annotated.Inverse().TurnBox(s.Box(i, y), m.Width, m.Height)
 }
 
 // window returns the box of a window.

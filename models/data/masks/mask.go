@@ -26,6 +26,9 @@ type Mask struct {
 	Width, Height int
 	Labels        []uint8       // [Height×Width], row by row; Void where there is none
 	Palette       color.Palette // the labels' colours; nil for a mask whose file has labels as grey values
+
+	Stored    images.Orientation // how its file stores the pixels
+	WithImage bool               // it has no EXIF of its own, and was turned upright as its image was (Fit)
 }
 
 // New returns a mask without labels, in the colours of Palette.
@@ -50,25 +53,31 @@ func Read(path string) (*Mask, error) {
 // expected ends messages about files of other kinds.
 const expected = "expected a mask: a PNG image with a palette or grey values, without transparency"
 
-// Decode decodes a PNG image with a palette, whose indices are the labels, or with grey values, which are the labels. name is the
-// name of its file, for messages.
+// HeaderOf reads the header of the PNG file of a mask; name is for messages.
+func HeaderOf(content []byte, name string) (images.Header, error) {
+	if _, err := png.DecodeConfig(bytes.NewReader(content)); err != nil {
+		return images.Header{}, structured.BadInput("%s: %w, %s", name, err, expected)
+	}
+	return images.HeaderOf(bytes.NewReader(content), name)
+}
+
+// Decode decodes a PNG image with a palette, whose indices are the labels, or with grey values, which are the labels, and turns it upright
+// as images are turned. name is the name of its file, for messages.
 func Decode(r io.Reader, name string) (*Mask, error) {
 	content, err := io.ReadAll(r)
 	if err != nil {
 		return nil, structured.BadInput("%s: %w", name, err)
 	}
-	header, err := png.DecodeConfig(bytes.NewReader(content))
+	header, err := HeaderOf(content, name)
 	if err != nil {
-		return nil, structured.BadInput("%s: %w, %s", name, err, expected)
-	}
-	if min(header.Width, header.Height) < 1 || header.Width > images.MaxPixels/header.Height {
-		return nil, structured.BadInput("%s: %d × %d pixels, expected 1 to %d in all", name, header.Width, header.Height, images.MaxPixels)
+		return nil, err
 	}
 	decoded, err := png.Decode(bytes.NewReader(content))
 	if err != nil {
 		return nil, structured.BadInput("%s: %w: the mask is broken or cut off", name, err)
 	}
-	m := &Mask{Width: header.Width, Height: header.Height}
+	bounds := decoded.Bounds()
+	m := &Mask{Width: bounds.Dx(), Height: bounds.Dy()}
 	switch p := decoded.(type) {
 	case *image.Paletted:
 		m.Palette = p.Palette
@@ -97,7 +106,29 @@ func Decode(r io.Reader, name string) (*Mask, error) {
 	default:
 		return nil, structured.BadInput("%s: a colour image, %s", name, expected)
 	}
+	m.turn(header.Stored)
 	return m, nil
+}
+
+// turn turns the mask as pixels that are stored in this way are turned upright.
+func (m *Mask) turn(stored images.Orientation) {
+	m.Labels = stored.Turn(m.Labels, m.Width, m.Height, 1)
+	m.Width, m.Height = stored.Size(m.Width, m.Height)
+	m.Stored = stored
+}
+
+// Fit turns a mask that was made of an image as its file stores it, and not upright: one of the size before the image was turned, which does not say
+// itself how it is stored. Another size than the image's is bad input; name and of are the names of their files, for messages.
+func (m *Mask) Fit(to images.Header, name, of string) error {
+	if width, height := to.Stored.Size(m.Width, m.Height); to.Stored.Swaps() && !m.Stored.Turns() && m.Width != m.Height && width == to.Width && height == to.Height {
+		m.turn(to.Stored)
+		m.WithImage = true
+		return nil
+	}
+	if m.Width != to.Width || m.Height != to.Height {
+		return structured.BadInput("%s: %d × %d pixels, expected %d × %d as %s has", name, m.Width, m.Height, to.Width, to.Height, of)
+	}
+	return nil
 }
 
 // copy copies pixels from rows that are stride apart.
@@ -144,7 +175,7 @@ func (m *Mask) Encode(w io.Writer) error {
 	if m.Palette != nil {
 		full := Palette()
 		copy(full, m.Palette)
-		m = &Mask{m.Width, m.Height, m.Labels, full}
+		m = &Mask{Width: m.Width, Height: m.Height, Labels: m.Labels, Palette: full}
 	}
 	return png.Encode(w, m.Image())
 }

@@ -28,7 +28,7 @@ func encoded(t *testing.T, m image.Image) []byte {
 func TestRoundTrip(t *testing.T) {
 	labels := []uint8{0, 1, 2, 255, 254, 7}
 	for name, palette := range map[string]color.Palette{"grey": nil, "own": Palette(), "short": {color.RGBA{9, 8, 7, 255}, color.RGBA{1, 2, 3, 255}}} {
-		m := &Mask{3, 2, labels, palette}
+		m := &Mask{Width: 3, Height: 2, Labels: labels, Palette: palette}
 		path := filepath.Join(t.TempDir(), "m.png")
 		if err := m.Write(path); err != nil {
 			t.Fatal(err)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/dsp-go/dsp/models/data/masks"
 	"github.com/dsp-go/dsp/models/data/regions"
+	"github.com/dsp-go/dsp/models/data/remarks"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/graphs"
 	"github.com/dsp-go/dsp/structured/images"
@@ -20,6 +21,7 @@ type Reader struct {
 	Where   string               // where the names come from, for messages: a file
 	All     bool                 // keep regions without a labelled pixel, for prediction
 	Threads int                  // 0: all cores
+	Remarks *remarks.Remarks     // on images; nil refuses bad ones
 
 	Inputs
 }
@@ -61,9 +63,16 @@ func (r Reader) Read(ctx context.Context, source Source) (*structured.Dataset, e
 	for i := range numbers {
 		numbers[i] = i
 	}
-	describe := func(_ struct{}, i int) (described, error) { return r.describe(source, i) }
+	describe := func(_ struct{}, i int) (described, error) {
+		x, err := r.describe(source, i)
+		x.number, x.bad = i, err
+		return x, nil
+	}
 	if err := host.InOrder(ctx, r.Threads, host.Each(numbers), host.None, describe, b.add); err != nil {
 		return nil, err
+	}
+	if numbers = b.numbers; len(numbers) == 0 && source.Len() > 0 {
+		return nil, structured.BadInput("%s: no image can be read", source.Name())
 	}
 	b.d.Tables = []*structured.Table{b.edges}
 	if !source.Masks() {
@@ -83,6 +92,13 @@ func (r Reader) Read(ctx context.Context, source Source) (*structured.Dataset, e
 
 // described is an image as a graph.
 type described struct {
+	number int   // in the source
+	bad    error // why it is none
+
+	stored    images.Orientation
+	place     string // of the mask, or of the image
+	withImage bool   // the mask was turned as the image was
+
 	id              string
 	graph           *structured.Graph
 	regions         int
@@ -104,7 +120,7 @@ func (r Reader) describe(source Source, i int) (described, error) {
 	}
 	p := r.partition(e.Image)
 	borders := regions.Borders(e.Image, p, r.Neighbours == 8)
-	out := described{id: e.ID, graph: regions.Graph(borders), regions: p.Count, features: regions.Features(nil, e.Image, p, borders)}
+	out := described{stored: e.Image.Stored, place: e.Place, withImage: e.Mask != nil && e.Mask.WithImage, id: e.ID, graph: regions.Graph(borders), regions: p.Count, features: regions.Features(nil, e.Image, p, borders)}
 	out.edges = regions.EdgeFeatures(nil, out.features, p, borders)
 	if r.Patch > 0 {
 		if out.image, out.centres, err = r.scaled(e, p); err != nil {
@@ -127,15 +143,26 @@ func (r Reader) Check(e Example) error {
 
 // builder appends graphs to a data set.
 type builder struct {
-	r      Reader
-	d      *structured.Dataset
-	edges  *structured.Table
-	crops  *images.Crops // nil without patches
-	counts []*structured.Sparse
+	r       Reader
+	d       *structured.Dataset
+	edges   *structured.Table
+	crops   *images.Crops // nil without patches
+	numbers []int         // of the examples, in the source
+	counts  []*structured.Sparse
 }
 
 func (b *builder) add(x described) error {
+	if x.bad != nil {
+		return b.r.Remarks.Bad(x.bad)
+	}
+	if x.stored.Turns() {
+		b.r.Remarks.Done(remarks.Turned, x.place)
+	}
+	if x.withImage {
+		b.r.Remarks.Doubt(remarks.TurnedMask, x.place)
+	}
 	d := b.d
+	b.numbers = append(b.numbers, x.number)
 	d.IDs, d.Graphs = append(d.IDs, x.id), append(d.Graphs, x.graph)
 	if b.crops == nil {
 		d.Features = append(d.Features, x.features...)

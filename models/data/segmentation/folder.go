@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/dsp-go/dsp/models/data/masks"
+	"github.com/dsp-go/dsp/models/data/remarks"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/images"
 )
@@ -22,9 +23,9 @@ type Folder struct {
 
 // OpenFolder lists the images of a folder, sorted by name, or one image, and the masks of another; masksIn is "" for images without masks. Files that end
 // neither in .png nor, for images, in .jpg or .jpeg do not count. It is bad input if an image has no mask, a mask no image (but where one image is read), or
-// two files the same name. With skip, images that cannot be read are left out (images.Files).
-func OpenFolder(imagesIn, masksIn string, skip func(error)) (*Folder, error) {
-	dir, files, err := images.Files(imagesIn, skip)
+// two files the same name. Where bad examples are left out, so are images without masks, and masks may be those of other images.
+func OpenFolder(imagesIn, masksIn string, say *remarks.Remarks) (*Folder, error) {
+	dir, files, err := images.Files(imagesIn)
 	if err != nil {
 		return nil, err
 	}
@@ -37,10 +38,10 @@ func OpenFolder(imagesIn, masksIn string, skip func(error)) (*Folder, error) {
 		f.ids = append(f.ids, id)
 	}
 	slices.Sort(f.ids)
-	for _, id := range f.ids {
-		f.files = append(f.files, byID[id])
-	}
 	if masksIn == "" {
+		for _, id := range f.ids {
+			f.files = append(f.files, byID[id])
+		}
 		return f, nil
 	}
 	if filepath.Clean(dir) == filepath.Clean(masksIn) {
@@ -50,15 +51,20 @@ func OpenFolder(imagesIn, masksIn string, skip func(error)) (*Folder, error) {
 	if err != nil {
 		return nil, err
 	}
-	for k, id := range f.ids {
+	all := f.ids
+	f.ids = nil
+	for _, id := range all {
 		file, there := maskByID[id]
 		if !there {
-			return nil, structured.BadInput("%s: no mask, expected %s", filepath.Join(dir, f.files[k]), filepath.Join(masksIn, id+".png"))
+			if err := say.Bad(structured.BadInput("%s: no mask, expected %s", filepath.Join(dir, byID[id]), filepath.Join(masksIn, id+".png"))); err != nil {
+				return nil, err
+			}
+			continue
 		}
-		f.maskFiles = append(f.maskFiles, file)
+		f.ids, f.files, f.maskFiles = append(f.ids, id), append(f.files, byID[id]), append(f.maskFiles, file)
 		delete(maskByID, id)
 	}
-	if one := filepath.Clean(dir) != filepath.Clean(imagesIn); one || skip != nil { // masks of other images
+	if one := filepath.Clean(dir) != filepath.Clean(imagesIn); one || say.Skips() { // masks of other images
 		return f, nil
 	}
 	without := ""
@@ -128,8 +134,8 @@ func (f *Folder) Load(i int) (Example, error) {
 	if err != nil {
 		return Example{}, err
 	}
-	if mask.Width != m.Width || mask.Height != m.Height {
-		return Example{}, structured.BadInput("%s: %d × %d pixels, expected %d × %d as %s has", maskPath, mask.Width, mask.Height, m.Width, m.Height, path)
+	if err := mask.Fit(m.Header(), maskPath, path); err != nil {
+		return Example{}, err
 	}
 	return Example{f.ids[i], m, mask, maskPath}, nil
 }

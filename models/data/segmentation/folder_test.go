@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/dsp-go/dsp/models/data/masks"
+	"github.com/dsp-go/dsp/models/data/remarks"
 	"github.com/dsp-go/dsp/structured"
 )
 
@@ -101,13 +102,25 @@ func TestSomeImages(t *testing.T) {
 	if _, err := OpenFolder(filepath.Join(dir, "masks", "a.png"), filepath.Join(dir, "masks"), nil); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "both images and masks") {
 		t.Error(err)
 	}
-	var skipped []string
-	skip := func(err error) { skipped = append(skipped, err.Error()) }
-	f, err = OpenFolder(filepath.Join(dir, "images"), filepath.Join(dir, "masks"), skip)
-	if err != nil || !slices.Equal(f.ids, []string{"a", "b"}) || len(skipped) != 1 || !strings.Contains(skipped[0], filepath.Join("images", "c.png")) {
-		t.Errorf("%+v, %v, %q", f, err, skipped)
+	put(t, dir, map[string][]byte{"masks/c.png": maskFile(t, 9, 5, 0), "images/d.png": []byte("no mask")})
+	say := remarks.New(true)
+	f, err = OpenFolder(filepath.Join(dir, "images"), filepath.Join(dir, "masks"), say)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if _, err := OpenFolder(filepath.Join(dir, "images", "c.png"), "", skip); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "no image can be read") {
+	d, err := Reader{Division: DefaultDivision(), All: true, Remarks: say}.Read(context.Background(), f)
+	if left := say.Reasons(); err != nil || !slices.Equal(d.IDs, []string{"a", "b"}) || len(left) != 2 ||
+		!strings.Contains(left[0], filepath.Join("images", "d.png")+": no mask") || !strings.Contains(left[1], filepath.Join("images", "c.png")+": image: unknown format") {
+		t.Errorf("%+v, %v, %q", d, err, left)
+	}
+	if e, err := Of(d).Load(1); err != nil || e.ID != "b" {
+		t.Errorf("the second example is %+v, %v", e, err)
+	}
+	f, err = OpenFolder(filepath.Join(dir, "images", "c.png"), "", say)
+	if err == nil {
+		_, err = Reader{Division: DefaultDivision(), Remarks: say}.Read(context.Background(), f)
+	}
+	if !structured.IsBadInput(err) || !strings.Contains(err.Error(), "no image can be read") {
 		t.Error(err)
 	}
 }

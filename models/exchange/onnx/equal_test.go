@@ -87,6 +87,7 @@ var decoded = []struct {
 }{
 	{"crf", net("auto")},
 	{"tempered", net("auto")},
+	{"sharpened", net("auto")},
 	{"crf of a scheme", net("auto", func(c *config.Config) { c.Constraints = "iob2" })},
 	{"crf of steps", net("auto", func(c *config.Config) { c.Features, c.Template = "auto", "testdata/steps.template" })},
 	{"crf of dense features, too", func(c *config.Config) { c.Net, c.Dense = "linear", "features" }},
@@ -120,8 +121,11 @@ func TestGraphsPredict(t *testing.T) {
 			for i := range m.W {
 				m.W[i] /= 4 // probabilities away from 0 and 1
 			}
-			if c.name == "tempered" {
+			switch c.name {
+			case "tempered":
 				m.Temperature = 2.5
+			case "sharpened":
+				m.Temperature = 0.5
 			}
 			read := *d
 			if c.name == "crf of dense features, standardised" {

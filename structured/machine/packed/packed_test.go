@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/dsp-go/dsp/structured"
@@ -200,5 +201,75 @@ func TestPart(t *testing.T) {
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("%v, want %v", got, want)
+	}
+}
+
+// The third number of the file counts, if it is there as a whole.
+func TestFilePages(t *testing.T) {
+	for text, want := range map[string]int{"100 50 25 7 0 8 0\n": 25, "100 50 2": -1, "100 50 ": -1, "100": -1, "": -1} {
+		file := filepath.Join(t.TempDir(), "statm")
+		if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		f, err := os.Open(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		if n, ok := filePages(f, make([]byte, 128)); ok != (want >= 0) || ok && n != want {
+			t.Errorf("%q: %d, %v; want %d", text, n, ok, want)
+		}
+	}
+}
+
+// A pack that grows from blocks with and without values of attributes has those of each: a block without values has ones, wherever it comes.
+func TestBlocksWithAndWithoutValues(t *testing.T) {
+	block := func(values ...float32) *structured.Dataset {
+		return &structured.Dataset{Name: "block", Offsets: []int{0, 2}, Labels: []int32{0, 0}, Lines: []int{1},
+			Attributes: &structured.Sparse{Offsets: []int{0, 1, 3}, Index: []int32{0, 0, 1}, Value: values}}
+	}
+	names := structured.NewAlphabet("p", "q")
+	for _, test := range []struct {
+		blocks []*structured.Dataset
+		want   []float32
+	}{
+		{[]*structured.Dataset{block(), block(2, 3, 4)}, []float32{1, 1, 1, 2, 3, 4}},
+		{[]*structured.Dataset{block(2, 3, 4), block()}, []float32{2, 3, 4, 1, 1, 1}},
+		{[]*structured.Dataset{block(), block(), block(5, 6, 7), block()}, []float32{1, 1, 1, 1, 1, 1, 5, 6, 7, 1, 1, 1}},
+		{[]*structured.Dataset{block(), block()}, nil},
+	} {
+		path := filepath.Join(t.TempDir(), "x.pack")
+		b, err := NewBuilder(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer b.Close()
+		for _, d := range test.blocks {
+			if err := b.Add(d); err != nil {
+				t.Fatal(err)
+			}
+		}
+		f := &safetensors.File{}
+		if err := b.Finish(f, "x", nil, []string{"O"}, Numbers{Labels: []int32{0}, Nodes: []int32{0, 1}}); err != nil {
+			t.Fatal(err)
+		}
+		if err := Write(path, f); err != nil {
+			t.Fatal(err)
+		}
+		pack, err := Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, err := pack.Dataset()
+		if err != nil {
+			t.Fatal(err)
+		}
+		d.Dictionary = &structured.Dictionary{Node: names}
+		if err := pack.Check(d); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(d.Attributes.Value, test.want) || d.Attributes.Offsets[len(d.Attributes.Offsets)-1] != 3*len(test.blocks) {
+			t.Errorf("values %v, want %v", d.Attributes.Value, test.want)
+		}
 	}
 }

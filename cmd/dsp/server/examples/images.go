@@ -27,12 +27,12 @@ func encoded(o *Object, limits Limits, beside ...string) (Example, error) {
 	if len(o.Image) == 0 {
 		return Example{}, o.missing("image", imageSample)
 	}
-	width, height, err := images.SizeOf(bytes.NewReader(o.Image), "image")
+	h, err := images.HeaderOf(bytes.NewReader(o.Image), "image")
 	if err != nil {
 		return Example{}, err
 	}
-	if width > limits.Pixels/height {
-		return Example{}, structured.BadInput("image: %d × %d pixels, expected at most %d in all", width, height, limits.Pixels)
+	if h.Width > limits.Pixels/h.Height {
+		return Example{}, structured.BadInput("image: %d × %d pixels, expected at most %d in all", h.Width, h.Height, limits.Pixels)
 	}
 	return o.example(imageSize, o.Image), nil
 }
@@ -81,21 +81,19 @@ func (r *regions) Example(o *Object) (Example, error) {
 	if err != nil || o.Mask == nil {
 		return e, err
 	}
-	mask, err := masks.Decode(bytes.NewReader(o.Mask), "mask")
+	mask, err := masks.HeaderOf(o.Mask, "mask") // the rest is decoded when its turn comes
 	if err != nil {
 		return Example{}, err
 	}
-	width, height, err := images.SizeOf(bytes.NewReader(o.Image), "image")
-	switch {
-	case err != nil:
+	h, err := images.HeaderOf(bytes.NewReader(o.Image), "image")
+	if err != nil {
 		return Example{}, err
-	case mask.Width != width || mask.Height != height:
-		return Example{}, structured.BadInput("mask: %d × %d pixels, expected %d × %d as the image has", mask.Width, mask.Height, width, height)
-	case mask.Max() < 0:
-		return Example{}, structured.BadInput("mask: all pixels are void, expected labels")
+	}
+	if min(mask.Width, mask.Height) != min(h.Width, h.Height) || max(mask.Width, mask.Height) != max(h.Width, h.Height) { // Fit may turn it
+		return Example{}, structured.BadInput("mask: %d × %d pixels, expected %d × %d as the image has", mask.Width, mask.Height, h.Width, h.Height)
 	}
 	e.content = &masked{o.Image, o.Mask}
-	return e, r.reader.Check(segmentation.Example{Mask: mask, Place: "mask"})
+	return e, nil
 }
 
 // Dataset implements Reader.
@@ -104,14 +102,23 @@ func (r *regions) Dataset(all []Example) (*structured.Dataset, error) {
 	for i, e := range all {
 		var err error
 		file, _ := e.content.([]byte)
-		if m, ok := e.content.(*masked); ok {
+		m, known := e.content.(*masked)
+		if known {
 			file = m.image
-			if list[i].mask, err = masks.Decode(bytes.NewReader(m.mask), "mask"); err != nil {
-				return nil, err
-			}
 		}
 		if list[i].image, err = images.Decode(bytes.NewReader(file), "image"); err != nil {
 			return nil, err
+		}
+		if known {
+			if list[i].mask, err = masks.Decode(bytes.NewReader(m.mask), "mask"); err == nil {
+				err = list[i].mask.Fit(list[i].image.Header(), "mask", "the image")
+			}
+			if err != nil {
+				return nil, err
+			}
+			if list[i].mask.Max() < 0 {
+				return nil, structured.BadInput("mask: all pixels are void, expected labels")
+			}
 		}
 	}
 	d, err := r.reader.Read(context.Background(), list)
@@ -138,7 +145,11 @@ func (l imageList) Masks() bool { return len(l) > 0 && l[0].mask != nil }
 
 // Load implements segmentation.Source.
 func (l imageList) Load(i int) (segmentation.Example, error) {
-	return segmentation.Example{Image: l[i].image, Mask: l[i].mask, Place: "image"}, nil
+	place := "image"
+	if l[i].mask != nil {
+		place = "mask"
+	}
+	return segmentation.Example{Image: l[i].image, Mask: l[i].mask, Place: place}, nil
 }
 
 // scenes reads images in which an object is to be found.

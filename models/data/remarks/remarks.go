@@ -1,0 +1,123 @@
+// Package remarks collects what readers of data say about single examples: which are bad and left out, and what was done to others.
+package remarks
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"sync"
+
+	"github.com/dsp-go/dsp/structured"
+)
+
+// Remarks are those of one run. Nil remarks refuse bad examples, and forget what they are told. Several goroutines may add to them.
+type Remarks struct {
+	skip bool
+
+	mu   sync.Mutex
+	bad  []string // why examples are left out
+	done []*done
+}
+
+// done is something that was done to examples.
+type done struct {
+	level  slog.Level
+	what   string
+	places []string
+}
+
+// New returns empty remarks. With skip, bad examples are left out; without, one is an error.
+func New(skip bool) *Remarks { return &Remarks{skip: skip} }
+
+// Skips reports whether bad examples are left out.
+func (r *Remarks) Skips() bool { return r != nil && r.skip }
+
+// Apart returns remarks like r that are forgotten, for what is read before it is read again.
+func (r *Remarks) Apart() *Remarks { return New(r.Skips()) }
+
+// Bad decides on an example that is bad. It returns nil, and keeps the reason, if the example is to be left out. Errors that are no bad input always
+// come back.
+func (r *Remarks) Bad(err error) error {
+	if !r.Skips() || !structured.IsBadInput(err) || errors.Is(err, context.Canceled) {
+		return err
+	}
+	r.LeftOut(err.Error())
+	return nil
+}
+
+// LeftOut adds the reasons for which examples were left out elsewhere.
+func (r *Remarks) LeftOut(reasons ...string) {
+	if r == nil {
+		return
+	}
+	r.mu.Lock()
+	r.bad = append(r.bad, reasons...)
+	r.mu.Unlock()
+}
+
+// Reasons returns why examples were left out.
+func (r *Remarks) Reasons() []string {
+	if r == nil {
+		return nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.bad)
+}
+
+// Done keeps what was done to an example: what says it of several, place which it is.
+func (r *Remarks) Done(what, place string) { r.add(slog.LevelInfo, what, place) }
+
+// Doubt is Done of what the user should know.
+func (r *Remarks) Doubt(what, place string) { r.add(slog.LevelWarn, what, place) }
+
+func (r *Remarks) add(level slog.Level, what, place string) {
+	if r == nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	k := slices.IndexFunc(r.done, func(d *done) bool { return d.what == what })
+	if k < 0 {
+		k = len(r.done)
+		r.done = append(r.done, &done{level: level, what: what})
+	}
+	r.done[k].places = append(r.done[k].places, place)
+}
+
+// mostListed is how many of the examples that are left out are listed.
+const mostListed = 100
+
+// Log writes the remarks to a log and forgets them: how many examples are left out and why, and a line for each thing that was done to others.
+func (r *Remarks) Log(log *slog.Logger) {
+	if r == nil {
+		return
+	}
+	r.mu.Lock()
+	bad, all := r.bad, r.done
+	r.bad, r.done = nil, nil
+	r.mu.Unlock()
+	for _, d := range all {
+		about := []any{"times", len(d.places), "first", d.places[0]}
+		log.Log(context.Background(), d.level, d.what, about...)
+	}
+	if len(bad) == 0 {
+		return
+	}
+	for _, reason := range bad[:min(len(bad), mostListed)] {
+		log.Warn("left out", "reason", reason)
+	}
+	about := []any{"examples", len(bad)}
+	if more := len(bad) - mostListed; more > 0 {
+		about = append(about, "not_listed", more)
+	}
+	log.Warn("bad examples are left out", about...)
+}
+
+// What is done to images and what is annotated in them.
+const (
+	Turned     = "images were turned upright, as their EXIF orientation says; sizes, boxes and masks mean the upright image"
+	TurnedMask = "masks have the size of their image as its file stores it, and were turned upright with it"
+	TurnedBox  = "annotations give the size of the image as its file stores it; their boxes are turned upright with the image, and predicted boxes back"
+)
