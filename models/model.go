@@ -30,6 +30,8 @@ type Model struct {
 	Net           nets.Network
 	W             []float32 // [Net.Dim()]
 
+	MaxWords int // of a sentence that it predicts; 0: what the task takes
+
 	Unfinished int // the pass of the checkpoint that W are from, if the run was not finished; else 0
 
 	Started *Start    // from which model, before training; nil: from none

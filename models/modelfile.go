@@ -56,7 +56,7 @@ func (m *Model) Save(path string) error {
 		return err
 	}
 	values := map[string]any{
-		"config": m.Config.ForModel(),
+		"config": m.Config.ForModel().WithNames(),
 		"labels": m.Labels.Names(),
 		"dim":    m.Dim,
 		"width":  m.Width,

@@ -52,6 +52,7 @@ type DataSettings struct {
 	Order       int            `yaml:"order" json:"order" group:"Data" min:"1" max:"2" unit:"1|2" help:"1: two labels in a row, or a head and its dependent, score together; 2: one more does"`
 	Partial     bool           `yaml:"partial" json:"partial" group:"Data" help:"labels may be known in part: ? is any, A|B one of these"`
 	Bad         string         `yaml:"bad" json:"bad" group:"Data" values:"refuse|skip" help:"bad examples in data files: refuse the file, or leave them out and list them"`
+	MaxWords    int            `yaml:"max-words" json:"max_words" group:"Data" run:"true" min:"0" unit:"N" help:"longest sentence, in words; 0: 1,000,000, or 5,000 for trees and links"`
 	Fold        int            `yaml:"fold" json:"fold" group:"Data" min:"-1" help:"letters only: fold of the training file to hold out as test data; -1: none"`
 	Examples    settings.Sizes `yaml:"examples" json:"examples" group:"Data" min:"1" unit:"TRAIN,DEV,TEST" max:"10000000" help:"how many examples to draw"`
 	Difficulty  float64        `yaml:"difficulty" json:"difficulty" group:"Data" min:"0" help:"how hard drawn data are: 0 clean, 1 ambiguous, 2 hardly legible"`

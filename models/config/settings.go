@@ -3,6 +3,7 @@ package config
 import (
 	"cmp"
 	"io"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -145,6 +146,41 @@ func (c Config) Write(w io.Writer) error {
 func (c Config) WriteValues(w io.Writer) error {
 	c.Resume, c.Quiet, c.JSON = "", false, false
 	return settings.WriteValues(w, Settings(&c))
+}
+
+// PathSettings are the settings that say where files are. Their contents decide the weights, which identities of runs know by fingerprints: the files may move
+// while a run is interrupted.
+var PathSettings = []string{
+	"train", "dev", "test", "dense", "boxes", "images", "links", "bitext", "masks", "label-names", "template", "clusters", "gazetteer", "vectors", "encoder",
+	"init", "prior", "teacher",
+}
+
+// WithNames returns c with the names of files in place of their paths: a model says which files it was trained on, and not where its maker keeps them. The
+// configuration of its run has the paths.
+func (c Config) WithNames() Config {
+	for _, name := range PathSettings {
+		s := c.must(name)
+		s.Value.SetString(FileNames(s.Value.String()))
+	}
+	return c
+}
+
+// TakePaths takes the paths of another configuration.
+func (c *Config) TakePaths(from Config) {
+	for _, name := range PathSettings {
+		c.must(name).Value.Set(from.must(name).Value)
+	}
+}
+
+// FileNames returns the names of the files in a list of paths.
+func FileNames(paths string) string {
+	all := strings.Split(paths, ",")
+	for k, path := range all {
+		if path != "" {
+			all[k] = filepath.Base(path)
+		}
+	}
+	return strings.Join(all, ",")
 }
 
 // ForModel returns c with default values for the settings that do not change the model. Of what was given it keeps what a model cannot
