@@ -49,7 +49,7 @@ func (m *Model) newPredictor() *predictor {
 // potentials scores the examples, with the model's constraints applied.
 func (p *predictor) potentials(d *structured.Dataset, examples []int) error {
 	if p.task.MostWords > 0 {
-		if err := checkWords(p.task, d, examples, p.model.MaxWords); err != nil {
+		if err := p.task.CheckWords(d, examples, p.model.MaxWords); err != nil {
 			return err
 		}
 	}

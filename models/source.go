@@ -240,7 +240,7 @@ func (s source) readFrom(r io.Reader, path string) (*structured.Dataset, error) 
 	textual := f.Tokens || f.Lines
 	if textual && s.each != nil {
 		o.Each = func(d *structured.Dataset) error {
-			if err := checkWords(s.task, d, nil, s.MaxWords); err != nil {
+			if err := s.task.CheckWords(d, nil, s.MaxWords); err != nil {
 				return err
 			}
 			return s.each(d)
@@ -254,7 +254,7 @@ func (s source) readFrom(r io.Reader, path string) (*structured.Dataset, error) 
 		d, err = f.Read(r, path, o)
 	}
 	if err == nil && textual {
-		err = checkWords(s.task, d, nil, s.MaxWords)
+		err = s.task.CheckWords(d, nil, s.MaxWords)
 	}
 	if err == nil && textual && s.task.Labels && !s.Labels {
 		s.number(d)

@@ -3,7 +3,6 @@ package models
 import (
 	"bufio"
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -157,7 +156,7 @@ func (m *Model) predictText(ctx context.Context, in io.Reader, w io.Writer, r Re
 		return 0, err
 	}
 	pieces := text.NewPieces(in, name)
-	pieces.Most = 2*cmp.Or(r.MaxWords, s.task.MostWords, mostWords) + mostComments
+	pieces.Most = s.task.MostLines(r.MaxWords)
 	if formats.Find(s.Format).Lines {
 		pieces = text.NewLines(in, name)
 	}
@@ -243,9 +242,6 @@ func (l *labeller) label(s source, piece text.Piece) (Answered, error) {
 	})
 	return to, err
 }
-
-// mostComments is how many lines beside those of words a sentence of any length may have.
-const mostComments = 10_000
 
 // mostQuoted is how many characters of a line a message quotes.
 const mostQuoted = 60

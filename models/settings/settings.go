@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"github.com/dsp-go/dsp/structured"
 )
@@ -117,6 +118,9 @@ func Named(all []Setting, name string) (Setting, bool) {
 
 // Check refuses a value that is not one of Values, is not finite, or is below the least value.
 func (s Setting) Check() error {
+	if s.Value.Kind() == reflect.String && !utf8.ValidString(s.Value.String()) {
+		return structured.BadInput("--%s %q: not UTF-8, which the files of settings and models are; rename the file or folder", s.Name, s.Value.String())
+	}
 	if s.Values != nil {
 		if err := OneOf("--"+s.Name, s.Value.String(), s.Values); err != nil {
 			return err
