@@ -139,33 +139,41 @@ func TestTimeInQueue(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	idle := &pool{queue: newQueue(1), model: m, reader: reader} // without workers
+	idle := &pool{queue: newQueue(1), model: m, reader: reader, memory: s.work} // without workers
 	s.models[0].pool.Swap(idle).stop()
 	code, text, _ := ask(s, "POST", "/predict", fine)
 	if code != http.StatusGatewayTimeout || !strings.Contains(text, "no answer within 20ms") {
 		t.Errorf("%d %s", code, text)
 	}
+	if s.requests.inUse() == 0 {
+		t.Error("the memory of a request was given back while its examples are in the queue")
+	}
 	idle.close()
 	if batch, ok := idle.take(1); ok || idle.length() != 0 {
 		t.Errorf("took %v from the dropped request, %d are left", batch, idle.length())
 	}
+	for s.requests.inUse() > 0 { // until somebody else has seen that it is dropped
+		time.Sleep(time.Millisecond)
+	}
 }
 
-// Bodies share a bounded memory, which they give back.
+// Requests share a bounded memory, which they give back.
 func TestMemoryForBodies(t *testing.T) {
 	s := newServer(t, nil)
-	all := s.memory.left.Load()
-	for _, body := range []string{fine, "{", strings.Repeat(" ", 1<<16+1), ""} {
+	for _, body := range []string{fine, "{", strings.Repeat(" ", 1<<16+1), "", strings.Repeat(fine+"\n", 100)} {
 		ask(s, "POST", "/predict", body)
-		if left := s.memory.left.Load(); left != all {
-			t.Fatalf("%.20q keeps %d bytes", body, all-left)
+		if used := s.requests.inUse(); used != 0 {
+			t.Fatalf("%.20q keeps %d bytes", body, used)
 		}
 	}
-	s.memory.take(all - 100)
-	if code, text, _ := ask(s, "POST", "/predict", fine); code != http.StatusTooManyRequests || !strings.Contains(text, "memory for bodies") {
-		t.Errorf("%d %s", code, text)
+	s.requests.take(s.requests.total - 100)
+	for _, path := range []string{"/predict", "/v2/models/m/infer"} {
+		code, text, header := ask(s, "POST", path, fine)
+		if code != http.StatusServiceUnavailable || header.Get("Retry-After") != "1" || !strings.Contains(text, "other requests fill the memory (--memory)") {
+			t.Errorf("%s: %d %s", path, code, text)
+		}
 	}
-	s.memory.giveBack(all - 100)
+	s.requests.give(s.requests.total - 100)
 	if code, _, _ := ask(s, "POST", "/predict", fine); code != http.StatusOK {
 		t.Errorf("%d", code)
 	}
@@ -175,13 +183,18 @@ func TestMemoryForBodies(t *testing.T) {
 func TestLargeAnswers(t *testing.T) {
 	s := newServer(t, func(o *Options) { o.MaxBody, o.Timeout = 1<<20, 5*time.Minute })
 	p := s.models[0].pool.Load()
-	if err := p.fits([]examples.Example{{Size: 10000}}, predictions.Options{NBest: 100}); err != nil {
+	of := func(positions int) examples.Example {
+		return examples.Example{Line: 1, Extent: models.Extent{Positions: positions}}
+	}
+	few := []examples.Example{of(10000)}
+	if err := p.fits(few, predictions.Options{NBest: 100}); err != nil || few[0].Work == 0 {
 		t.Error(err)
 	}
-	if err := p.fits([]examples.Example{{Size: 1}, {Size: 1 << 16}}, predictions.Options{NBest: 100}); !structured.IsBadInput(err) {
-		t.Errorf("%v", err)
+	err := p.fits([]examples.Example{of(1), of(1 << 30)}, predictions.Options{NBest: 100})
+	if code, text := status(err, 0); code != http.StatusRequestEntityTooLarge || !strings.Contains(text, "line 1: to predict an example of 1073741824 positions would take about") {
+		t.Errorf("%d %s", code, text)
 	}
-	var size answerSize
+	size := answerSize{held: &holding{of: newBudget(1 << 40)}}
 	if err := size.add(mostAnswer); err != nil {
 		t.Error(err)
 	}
@@ -249,7 +262,7 @@ func TestBatchesChangeNothing(t *testing.T) {
 func TestReplacedMeanwhile(t *testing.T) {
 	s := newServer(t, nil)
 	e, reads, used := s.models[0], 0, 0
-	err := e.run(context.Background(), func(p *pool) (*job, error) {
+	err := e.run(context.Background(), &holding{of: s.requests}, func(p *pool) (*job, error) {
 		if reads++; reads == 1 {
 			if err := s.load(e); err != nil {
 				return nil, err

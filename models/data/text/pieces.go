@@ -2,6 +2,7 @@ package text
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"io"
 
@@ -34,12 +35,17 @@ type Pieces struct {
 	last  int // where in rest its last line begins
 	empty int // up to where rest has no tokens, at the end of a line
 
-	byLine bool // every line is a sequence
+	byLine   bool   // every line is a sequence
+	comments string // what lines start with that are no tokens, or may be none; empty: no line does
 }
 
-// NewPieces cuts r, whose name is for messages.
-func NewPieces(r io.Reader, name string) *Pieces {
-	return &Pieces{r: r, name: name, line: 1}
+// NewPieces cuts r, whose name is for messages. comments are those of Conll.Comments: a piece has more than comments, unless it is the last one.
+func NewPieces(r io.Reader, name, comments string) *Pieces {
+	p := &Pieces{r: r, name: name, line: 1, comments: cmp.Or(comments, hash)}
+	if comments == NoComments {
+		p.comments = ""
+	}
+	return p
 }
 
 // NewLines cuts r, whose name is for messages, after any line.
@@ -78,7 +84,7 @@ func (p *Pieces) Next() (Piece, bool, error) {
 		}
 		if p.byLine {
 			cut = p.last
-		} else if cut = afterBlankLine(p.rest[:p.last], seen); cut > 0 && !hasConllTokens(p.rest[p.empty:cut]) {
+		} else if cut = afterBlankLine(p.rest[:p.last], seen); cut > 0 && !p.hasTokens(p.rest[p.empty:cut]) {
 			p.empty, p.lines, cut = cut, bytes.Count(p.rest[cut:], []byte{'\n'}), 0 // what precedes a token belongs to its piece
 		}
 		if cut == 0 && p.Most > 0 && !p.byLine && p.lines > p.Most {
@@ -104,4 +110,15 @@ func afterBlankLine(text []byte, from int) int {
 		end = start
 	}
 	return 0
+}
+
+// hasTokens reports whether a text in columns has more than blank lines, document separators and what may be comments.
+func (p *Pieces) hasTokens(text []byte) bool {
+	for line := range bytes.Lines(text) {
+		line = bytes.TrimSuffix(line, []byte("\n"))
+		if !isBlank(line) && !docStart(string(line)) && (p.comments == "" || !bytes.HasPrefix(line, []byte(p.comments))) {
+			return true
+		}
+	}
+	return false
 }
