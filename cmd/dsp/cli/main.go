@@ -25,7 +25,7 @@ const (
 	exitDone        = 0
 	exitFailed      = 1
 	exitBadInput    = 2   // bad usage or bad input
-	exitUnproven    = 3   // infer --time ended before the answer, which was given, was proven
+	exitUnproven    = 3   // infer: the answer, which was given, is neither exact nor within --gap
 	exitInterrupted = 130 // by SIGINT or SIGTERM; training has saved a checkpoint, infer has given its best answer
 )
 

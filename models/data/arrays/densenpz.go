@@ -303,19 +303,14 @@ func (in denseReader) weights() error {
 		if err := a.expect("[chains]", 1, numeric, "numbers"); err != nil {
 			return err
 		}
-		weights, err := a.floats()
+		weights, err := a.weights()
 		if err != nil {
 			return err
 		}
 		if len(weights) != in.d.Len() {
 			return a.bad(" has %d entries, expected %d, one per chain", len(weights), in.d.Len())
 		}
-		for i, c := range weights {
-			if c < 0 || c-c != 0 {
-				return a.bad("[%d] is %v, expected a finite number that is not negative", i, c)
-			}
-			in.d.Weights = append(in.d.Weights, float64(c))
-		}
+		in.d.Weights = weights
 		return nil
 	})
 	return err
