@@ -24,7 +24,10 @@ func TestBudgetOrder(t *testing.T) {
 	got := make(chan int64, 2)
 	for _, bytes := range []int64{1000, 30} { // all of it, then some
 		go func() { got <- b.take(bytes) }()
-		for waiting(b) == 0 || bytes == 30 && waiting(b) < 2 {
+		for tries := 0; waiting(b) == 0 || bytes == 30 && waiting(b) < 2; tries++ {
+			if tries == 1<<24 {
+				t.Fatalf("%d wait", waiting(b))
+			}
 			runtime.Gosched()
 		}
 	}
