@@ -54,7 +54,7 @@ type source struct {
 // sourceOf reads training data.
 func sourceOf(c *config.Config) source {
 	return source{
-		Request: Request{Format: c.Format, Columns: c.Columns, Label: c.Label, Labels: true, Partial: c.Partial, Threads: host.Threads(c.Threads)},
+		Request: Request{Format: c.Format, Columns: c.Columns, Label: c.Label, Labels: true, Partial: c.Partial, Strict: c.Strict, Threads: host.Threads(c.Threads)},
 		scheme:  c.Scheme, minCount: c.MinCount, hashBits: c.HashBits, task: tasks.Of(c), localise: tasks.Localise(c), config: c,
 	}
 }
@@ -185,7 +185,7 @@ func (s source) read(path string) (*structured.Dataset, error) {
 
 // readLabelled is readFrom of text whose labels may be known in part.
 func (s source) readLabelled(r io.Reader, path string) (*structured.Dataset, error) {
-	if !s.Labels || !s.partial() {
+	if !s.Labels || !s.partial() || formats.Find(s.Format).Arrays {
 		return s.readFrom(r, path)
 	}
 	s.Labels = false
@@ -216,6 +216,7 @@ func (s source) readFrom(r io.Reader, path string) (*structured.Dataset, error) 
 	case s.localise != nil && f.ReadBoxes != nil:
 		o := *s.localise
 		o.Boxes, o.Images, o.Unlabeled, o.Remarks, o.Threads = s.Boxes, s.Images, !s.Labels, s.Remarks, s.Threads
+		o.Strict = s.Strict
 		d, err := f.ReadBoxes(path, o)
 		if errors.Is(err, localisation.ErrNoClass) {
 			err = structured.BadInput("%w (--class)", err)
@@ -231,8 +232,8 @@ func (s source) readFrom(r io.Reader, path string) (*structured.Dataset, error) 
 	o := formats.Options{
 		Labels: s.labels, OwnLabels: s.Labels || s.converts(), Unlabeled: !s.Labels, Threads: s.Threads, Line: s.line, Start: s.start, Each: s.each,
 		Columns: s.Columns, Width: s.width, Field: s.Label, Links: s.Links,
-		Dictionary: s.inputs.Dictionary, MinCount: s.minCount, HashBits: s.hashBits, Dim: s.dim, OnDisk: s.onDisk,
-		Given: s.config.FormatSettings,
+		Dictionary: s.inputs.Dictionary, MinCount: s.minCount, HashBits: s.hashBits, Dim: s.dim, OnDisk: s.onDisk, Partial: s.Labels && s.Partial,
+		Given: s.config.FormatSettings, Remarks: s.Remarks,
 	}
 	if s.task.Reading != nil {
 		s.task.Reading(&o)

@@ -33,7 +33,7 @@ var _ = builtin(Format{
 		}
 		columns.Origin = "--columns"
 		return text.Conll{
-			Columns: columns, Width: o.Width, Alphabet: o.Numbering(), Unlabeled: o.Unlabeled, Threads: o.Threads, Line: o.Line, Start: o.Start, Each: o.Each,
+			Columns: columns, Width: o.Width, Alphabet: o.Numbering(), Unlabeled: o.Unlabeled, Threads: o.Threads, Line: o.Line, Start: o.Start, Remarks: o.Remarks, Each: o.Each,
 		}.Read(r, path)
 	},
 })

@@ -93,7 +93,7 @@ func TestBlocksErrors(t *testing.T) {
 		withBlocks(1, func() {
 			in := newBlocks(io.MultiReader(strings.NewReader("a\n\nb\n\n"), iotest.ErrReader(errors.New("broken"))), "x")
 			merged := ""
-			err := parseBlocks(in, threads, func() func(block) (string, error) {
+			err := parseBlocks(in, threads, nil, func() func(block) (string, error) {
 				return func(b block) (string, error) { return b.text, nil }
 			}, func(text string) error { merged += text; return nil })
 			if !structured.IsBadInput(err) || err.Error() != "x: after line 4: broken" {

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/dsp-go/dsp/models/data/remarks"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/machine/host"
 )
@@ -23,6 +24,8 @@ type Conll struct {
 	Threads   int                  // 0: all cores; the result does not depend on it
 	Line      int                  // number of the first line, if only a part of a file is read; 0 means 1
 	Start     io.Reader            // the file from its beginning, if a later part is read; nil: that is where the part begins
+
+	Remarks *remarks.Remarks // on sequences; nil refuses bad ones
 
 	// Each gets the sequences of one block after the other, each as a data set with its own alphabet, and Read returns a data set without
 	// sequences. Nil: Read returns all sequences.
@@ -62,9 +65,9 @@ func (c Conll) Read(r io.Reader, name string) (*structured.Dataset, error) {
 		return p.parse
 	}
 	if c.Each != nil {
-		return j.d, parseBlocks(in, c.Threads, parser, func(p *columnPart) error { return eachColumns(p, name, head.roles, layout, c.Unlabeled, c.Each) })
+		return j.d, parseBlocks(in, c.Threads, c.Remarks, parser, func(p *columnPart) error { return eachColumns(p, name, head.roles, layout, c.Unlabeled, c.Each) })
 	}
-	if err := parseBlocks(in, c.Threads, parser, j.add); err != nil {
+	if err := parseBlocks(in, c.Threads, c.Remarks, parser, j.add); err != nil {
 		return nil, err
 	}
 	return j.finish(c.Alphabet, c.Unlabeled), nil
@@ -242,6 +245,9 @@ func (p *conllParser) parse(b block) (*columnPart, error) {
 	for number, line := range b.lines() {
 		p.line = number
 		switch {
+		case b.leftOut[number]:
+			p.endSequence()
+			p.skip(line)
 		case isBlank(line):
 			p.endSequence()
 			p.skip("")

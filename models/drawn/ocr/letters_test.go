@@ -28,7 +28,7 @@ func TestWriteOCRReadsBack(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer f.Close()
-		got, err := ReadLetters(f, name)
+		got, err := ReadLetters(f, name, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -81,7 +81,7 @@ func letterLines(fold int, words ...string) string {
 }
 
 func TestReadLetters(t *testing.T) {
-	l, err := ReadLetters(strings.NewReader(letterLines(4, "ab", "c", "dd")), "letter.data")
+	l, err := ReadLetters(strings.NewReader(letterLines(4, "ab", "c", "dd")), "letter.data", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +99,7 @@ func TestReadLetters(t *testing.T) {
 	if _, _, err := l.Split(7); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "folds go from 4 to 6") {
 		t.Errorf("missing fold: %v", err)
 	}
-	unknown, err := ReadLetters(strings.NewReader(letterLines(0, "??", "?")), "x")
+	unknown, err := ReadLetters(strings.NewReader(letterLines(0, "??", "?")), "x", nil)
 	if err != nil || unknown.Labels != nil || unknown.Len() != 2 {
 		t.Errorf("unknown letters: %v, %v", unknown, err)
 	}
@@ -120,7 +120,7 @@ func TestReadLettersErrors(t *testing.T) {
 		{strings.Replace(good, "2\tb\t-1\t1", "3\tb\t-1\t1", 1), "x:2: id 3, expected 2, the next_id of the line before"},
 		{strings.Replace(good, "2\tb\t-1", "2\tb\t3", 1), "x:2: the file ends inside word 1"},
 	} {
-		_, err := ReadLetters(strings.NewReader(test.text), "x")
+		_, err := ReadLetters(strings.NewReader(test.text), "x", nil)
 		if !structured.IsBadInput(err) || !strings.HasPrefix(err.Error(), test.want) {
 			t.Errorf("got %v, want %s", err, test.want)
 		}
@@ -174,7 +174,7 @@ func FuzzReadLetters(f *testing.F) {
 	f.Add(letterLines(0, "ab", "?"))
 	f.Add(letterLines(3, "x")[:40])
 	f.Fuzz(func(t *testing.T, text string) {
-		l, err := ReadLetters(strings.NewReader(text), "fuzz")
+		l, err := ReadLetters(strings.NewReader(text), "fuzz", nil)
 		if err != nil {
 			if !structured.IsBadInput(err) {
 				t.Fatalf("%v is not marked as bad input", err)
@@ -185,7 +185,7 @@ func FuzzReadLetters(f *testing.F) {
 		if err := WriteLetters(&b, l.Dataset, 0); err != nil {
 			t.Fatal(err)
 		}
-		again, err := ReadLetters(&b, "again")
+		again, err := ReadLetters(&b, "again", nil)
 		if err != nil || !reflect.DeepEqual(again.Features, l.Features) || !reflect.DeepEqual(again.Labels, l.Labels) ||
 			!reflect.DeepEqual(again.Offsets, l.Offsets) {
 			t.Fatalf("does not read back: %v", err)
