@@ -21,7 +21,7 @@ GPU = CGO_ENABLED=1 CGO_CFLAGS="-O2 -I$(CURDIR)/cuda/driver/libcuda" CGO_LDFLAGS
 
 export CGO_ENABLED ?= 0
 
-.PHONY: build gpu gpu-kit gpu-env emulator test test-long test-gpu test-races race bench lint lint-gpu cross generate kernels kernels-report cubins clean
+.PHONY: build gpu gpu-kit gpu-env emulator test test-long test-gpu test-races race mutants bench lint lint-gpu cross generate kernels kernels-report cubins clean
 
 # Without tables for debuggers the program is a quarter smaller; messages of panics keep their lines.
 SMALL = -trimpath -ldflags="-s -w"
@@ -58,6 +58,13 @@ test-long: # more cases of what go test ./... draws; RAPID_SEED=N repeats a run 
 race: # the race detector needs cgo, and so a C compiler
 	CGO_ENABLED=1 RAPID_CHECKS=20 go test -race -short $(PARALLEL)
 	CGO_ENABLED=1 RAPID_CHECKS=20 go test -race -short -run '$(strip $(SEVERAL))' $(RESTS)
+
+# What tests notice: single changes drawn from the sources by a fixed seed, each tried with the tests of its package and of those that import it. It takes hours of
+# all packages: MUTANTS="-n 40 -users 3" tries 40 in some of them, MUTANTS="-each 10 models/data/pieces" ten in one. go run ./bench/mutants -h lists all flags.
+MUTANTS =
+
+mutants:
+	nice go run ./bench/mutants $(MUTANTS)
 
 bench: build
 	bin/dsp bench

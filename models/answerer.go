@@ -40,7 +40,8 @@ func (a *Answerer) Truncated() int { return a.truncated }
 
 // Predict makes the inputs of d, which has the columns or numbers of the model's training data, labels its examples, and hands the
 // predictions to yield in the order of the data. The predictions are those of Model.Predict. It stops at the first error of yield.
-// Options that name threads have no effect. Where it is to keep what is known of outputs, d has that as its files do.
+// Options that name threads have no effect. Where it is to keep what is known of outputs, d has that as its files do. Inputs that are so large that
+// there are no valid potentials are bad input, which names the largest.
 func (a *Answerer) Predict(d *structured.Dataset, o predictions.Options, yield func(i int, p *predictions.Prediction) error) error {
 	return a.PredictAt(nil, d, o, yield)
 }
@@ -48,6 +49,7 @@ func (a *Answerer) Predict(d *structured.Dataset, o predictions.Options, yield f
 // PredictAt is Predict with samples that depend on their seed and on the places [n] of the examples, in place of where they begin.
 func (a *Answerer) PredictAt(places []uint64, d *structured.Dataset, o predictions.Options, yield func(i int, p *predictions.Prediction) error) error {
 	a.predictor.places = places
+	largest := largestOf(d) // before it is standardised
 	if err := a.prepare(d); err != nil {
 		return err
 	}
@@ -59,7 +61,7 @@ func (a *Answerer) PredictAt(places []uint64, d *structured.Dataset, o predictio
 			return err
 		}
 	}
-	return a.predict(d, o, yield)
+	return largest.explain(a.predict(d, o, yield))
 }
 
 // prepare makes the inputs of d, unless its reader made them.

@@ -51,8 +51,8 @@ func (p *predictor) potentials(d *structured.Dataset, examples []int) error {
 		return err
 	}
 	if !p.θ.Finite() {
-		return fmt.Errorf("%s: the model's potentials are %s here or in the %d sequences that follow",
-			d.Where(examples[0]), structured.NotValid, len(examples)-1)
+		return fmt.Errorf("%s: the model's potentials are %w here or in the %d sequences that follow",
+			d.Where(examples[0]), errNotValid, len(examples)-1)
 	}
 	p.model.Constraints.Apply(&p.θ)
 	return nil

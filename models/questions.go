@@ -3,7 +3,6 @@ package models
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"math"
 	"math/rand/v2"
@@ -76,9 +75,9 @@ type Likelihood struct {
 	Impossible int     // examples whose gold output the model cannot have: they are left out
 }
 
-// MarshalJSON implements json.Marshaler: nll, nll_per_position or nll_per_symbol, examples, impossible.
-func (l Likelihood) MarshalJSON() ([]byte, error) {
-	return json.Marshal(map[string]any{"nll": l.NLL, "nll_per_" + l.Unit: l.Per, "examples": l.Examples, "impossible": l.Impossible})
+// Object returns l as an object for JSON: nll, nll_per_position or nll_per_symbol, examples, impossible.
+func (l Likelihood) Object() map[string]any {
+	return map[string]any{"nll": l.NLL, "nll_per_" + l.Unit: l.Per, "examples": l.Examples, "impossible": l.Impossible}
 }
 
 // NLL returns how probable the gold outputs of d are. Where they are known in part, they are all outputs that agree with what is known.
@@ -87,7 +86,6 @@ func (m *Model) NLL(ctx context.Context, d *structured.Dataset, threads int) (Li
 	if _, err := oracles.ExactSums(kinds.Of(structure).Oracle(), "--nll", structure.Name()); err != nil {
 		return Likelihood{}, err
 	}
-	restricter, restricts := structure.(structured.Restricter)
 	type sums struct {
 		nll                         float64
 		examples, units, impossible int
@@ -96,30 +94,9 @@ func (m *Model) NLL(ctx context.Context, d *structured.Dataset, threads int) (Li
 	μ := m.Temper()
 	err := OverPotentials(ctx, m, d, threads, func(o oracles.Maximiser, examples []int, θ *structured.Potentials) (sums, error) {
 		var s sums
-		value, gold := make([]float64, len(examples)), make([]float64, len(examples))
-		o.(oracles.Summer).Exp(θ, μ, value, nil)
-		partial := false
-		for b, i := range examples {
-			switch {
-			case d.Partial(i) && !restricts:
-				return s, structured.BadInput("%s: the gold output is known in part, and the potentials of a %s cannot keep part of an output", d.Where(i), structure.Name())
-			case d.Partial(i):
-				partial = true
-				restricter.Restrict(θ, b, d.GoldOf(i))
-			case m.knows(θ, b, d.Gold(i)):
-				gold[b] = θ.Score(b, d.Gold(i))
-			default:
-				gold[b] = math.Inf(-1)
-			}
-		}
-		if partial {
-			agreeing := make([]float64, len(examples))
-			o.(oracles.Summer).Exp(θ, μ, agreeing, nil)
-			for b, i := range examples {
-				if d.Partial(i) {
-					gold[b] = agreeing[b]
-				}
-			}
+		value, gold, err := m.LogSums(o.(oracles.Summer), d, examples, θ, μ)
+		if err != nil {
+			return s, err
 		}
 		for b, i := range examples {
 			if math.IsInf(gold[b], -1) {
@@ -147,6 +124,41 @@ func (m *Model) NLL(ctx context.Context, d *structured.Dataset, threads int) (Li
 		l.NLL, l.Per = all.nll/float64(all.examples), all.nll/float64(max(1, all.units))
 	}
 	return l, err
+}
+
+// LogSums returns of each of a batch of examples of d, with potentials θ, μ·log Σ exp(⟨θ,1_y⟩/μ) over all outputs y, and over the gold ones alone: those
+// that agree with all that is known. The latter is −∞ where the model cannot have any. −log p(gold) is their difference over μ.
+func (m *Model) LogSums(o oracles.Summer, d *structured.Dataset, examples []int, θ *structured.Potentials, μ float64) (all, gold []float64, err error) {
+	all, gold = make([]float64, len(examples)), make([]float64, len(examples))
+	o.Exp(θ, μ, all, nil)
+	var agreeing structured.Potentials // of what is known in part, or of transcripts
+	known := make([]bool, len(examples))
+	restricter, restricts := θ.Structure.(structured.Restricter)
+	for b, i := range examples {
+		switch known[b] = d.Readings == nil && !d.Partial(i); {
+		case !known[b] && !restricts:
+			return nil, nil, structured.BadInput("%s: the gold output is known in part, and the potentials of a %s cannot keep part of an output", d.Where(i), θ.Structure.Name())
+		case !known[b]:
+			if agreeing.Structure == nil {
+				agreeing.Copy(θ)
+			}
+			restricter.Restrict(&agreeing, b, d.GoldOf(i))
+		case m.knows(θ, b, d.Gold(i)):
+			gold[b] = θ.Score(b, d.Gold(i))
+		default:
+			gold[b] = math.Inf(-1)
+		}
+	}
+	if agreeing.Structure != nil {
+		sums := make([]float64, len(examples))
+		o.Exp(&agreeing, μ, sums, nil)
+		for b := range examples {
+			if !known[b] {
+				gold[b] = sums[b]
+			}
+		}
+	}
+	return all, gold, nil
 }
 
 // knows reports whether the model has all labels of a gold output of example b.

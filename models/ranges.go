@@ -35,6 +35,7 @@ type rangedFile struct {
 	path     string
 	size     int64
 	begins   []beginning // of each process's range
+	survey   *text.Survey
 	examples int
 }
 
@@ -146,12 +147,14 @@ type sequences struct {
 	Names          []string  // of labels; where labels may be known in part, the cells of their column
 	Places         []string  // where each cell occurs first
 	Weights        []float64 // nil: all are 1
-	Between        [][2]int  // positions inside of sequences, and how many lines are before each that are no tokens
+	Remarks        structured.Remarks
+	Between        [][2]int // positions inside of sequences, and how many lines are before each that are no tokens
 }
 
 // read reads the next file, path: all of its examples without their text. whole reads all of it, for its mistakes.
 func (x *ranges) read(s source, path string, whole func() error) (*structured.Dataset, error) {
 	file := &x.files[x.next]
+	file.survey = s.survey
 	x.next++
 	f, err := host.OpenAt(path)
 	var mine beginning
@@ -219,6 +222,9 @@ func (s source) parse(f io.ReaderAt, from, to int64, line int, path string) (seq
 		x.Weights = appendWeights(x.Weights, len(x.Lengths), d.Weights, d.Len())
 		x.Lines = append(x.Lines, d.Lines...)
 		x.addLinesBetween(d)
+		if d.Layout != nil {
+			x.Remarks.Add(d.Layout.Remarks)
+		}
 		for i := range d.Len() {
 			x.Lengths = append(x.Lengths, d.Length(i))
 		}
@@ -310,6 +316,12 @@ func (s source) joinSequences(path string, all []sequences) (*structured.Dataset
 		names = structured.NewAlphabet(slices.Sorted(slices.Values(names.Names()))...)
 	}
 	for _, x := range all {
+		if x.Remarks != (structured.Remarks{}) {
+			if d.Layout == nil {
+				d.Layout = &structured.Layout{}
+			}
+			d.Layout.Remarks.Add(x.Remarks)
+		}
 		d.Weights = appendWeights(d.Weights, d.Len(), x.Weights, len(x.Lengths))
 		d.Lines = append(d.Lines, x.Lines...)
 		for _, between := range x.Between {
@@ -417,6 +429,7 @@ func (s source) noExamples(d *structured.Dataset, attributes bool) *structured.D
 
 // examplesOf reads examples lo to hi−1 of the file, the first of which is example before of d.
 func (file *rangedFile) examplesOf(s source, d *structured.Dataset, before, lo, hi int) (*structured.Dataset, error) {
+	s.survey = file.survey
 	f, err := host.OpenAt(file.path)
 	if err != nil {
 		return nil, err

@@ -46,7 +46,7 @@ func drawFiles(t *rapid.T, dir, format string, partial bool) string {
 			case format == "conllu" && odd < 2:
 				text += "# a comment" + end
 			case format == "conll" && odd == 0:
-				text += "# X O" + end // which is a token
+				text += rapid.SampledFrom([]string{"# X O", "# X 7", "# x", "# a = b\tO"}).Draw(t, "hash") + end // the first is a token
 			case format == "conll" && odd == 1:
 				text += "-DOCSTART- O O" + end + end
 			case format == "crfsuite" && odd == 0:

@@ -72,6 +72,9 @@ func (m *Model) ReadData(r Request) (*structured.Dataset, error) {
 	if err != nil {
 		return nil, err
 	}
+	if m.onRemarks != nil && d.Layout != nil {
+		m.onRemarks(d.Name, d.Layout.Remarks)
+	}
 	if bare {
 		m.ranks.bare[d] = true
 		return d, m.checkData(d)
@@ -242,6 +245,10 @@ func (m *Model) source(r Request) (source, error) {
 	if s.Label == "" {
 		s.Label = c.Label
 	}
+	if f := formats.Find(s.Format); s.Comments != "" && f.Name != "" && !f.TakesSetting("comments") {
+		return s, structured.BadInput("--comments %s: it is for text in columns (conll); this data is %s", s.Comments, s.Format)
+	}
+	s.Comments = cmp.Or(s.Comments, c.Comments)
 	return s, nil
 }
 

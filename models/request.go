@@ -11,14 +11,15 @@ import (
 
 // Request says what is to be read, and how it differs from the training data of the model that reads it.
 type Request struct {
-	Path    string // a file, or several as settings list them, or formats.Builtin for drawn data
-	Format  string // empty: the model's, or detected
-	Columns string // of conll; empty: the model's
-	Label   string // of conllu; empty: the model's
-	Labels  bool   // every position needs a gold label; otherwise they are read if there are any
-	Partial bool   // gold labels may be partial, also where the model's training data had to know them
-	Strict  bool   // an annotated box without area is bad input
-	Threads int    // 0: all cores
+	Path     string // a file, or several as settings list them, or formats.Builtin for drawn data
+	Format   string // empty: the model's, or detected
+	Columns  string // of conll; empty: the model's
+	Comments string // of conll: what comments start with, or none; empty: the model's
+	Label    string // of conllu; empty: the model's
+	Labels   bool   // every position needs a gold label; otherwise they are read if there are any
+	Partial  bool   // gold labels may be partial, also where the model's training data had to know them
+	Strict   bool   // an annotated box without area is bad input
+	Threads  int    // 0: all cores
 	Beside
 
 	Remarks *remarks.Remarks // on examples; nil refuses bad ones

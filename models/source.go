@@ -1,6 +1,7 @@
 package models
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"slices"
@@ -30,6 +31,7 @@ type source struct {
 	labels *structured.Alphabet
 	inputs inputs.Inputs                     // of text; an empty one leaves columns as they are
 	dim    int                               // dense features per position, 0 if unknown
+	survey *text.Survey                      // of a text file, by which its parts are read, or nil
 	line   int                               // number of the first line, when only a part of a text file is read
 	start  io.Reader                         // of that file, or nil
 	each   func(d *structured.Dataset) error // gets a text block by block, or nil
@@ -54,7 +56,7 @@ type source struct {
 // sourceOf reads training data.
 func sourceOf(c *config.Config) source {
 	return source{
-		Request: Request{Format: c.Format, Columns: c.Columns, Label: c.Label, Labels: true, Partial: c.Partial, Strict: c.Strict, Threads: host.Threads(c.Threads)},
+		Request: Request{Format: c.Format, Columns: c.Columns, Comments: c.Comments, Label: c.Label, Labels: true, Partial: c.Partial, Strict: c.Strict, Threads: host.Threads(c.Threads)},
 		scheme:  c.Scheme, minCount: c.MinCount, hashBits: c.HashBits, task: tasks.Of(c), localise: tasks.Localise(c), config: c,
 	}
 }
@@ -149,6 +151,14 @@ func (s source) read(path string) (*structured.Dataset, error) {
 			return nil, err
 		}
 	}
+	open := func() (io.ReadCloser, error) { return host.Open(path) }
+	if f := formats.Find(s.Format); f.LookThrough != nil && s.task.Read == nil {
+		var err error
+		look := again(path, &open)
+		if s.survey, err = f.LookThrough(look, path, s.options()); err != nil {
+			return nil, err
+		}
+	}
 	var d *structured.Dataset
 	read := func(r io.Reader) error {
 		var err error
@@ -162,9 +172,9 @@ func (s source) read(path string) (*structured.Dataset, error) {
 	} else if f := formats.Find(s.Format); f.ReadFolder != nil || s.localise != nil && f.ReadBoxes != nil {
 		err = read(nil)
 	} else if s.ranges != nil {
-		d, err = s.ranges.read(s, path, func() error { return formats.Open(path, read) })
+		d, err = s.ranges.read(s, path, func() error { return formats.Through(open, read) })
 	} else {
-		err = formats.Open(path, read)
+		err = formats.Through(open, read)
 	}
 	if err == nil && s.Dense != "" {
 		err = s.readDense(d)
@@ -229,12 +239,7 @@ func (s source) readFrom(r io.Reader, path string) (*structured.Dataset, error) 
 	case f.Read == nil && f.ReadFolder == nil:
 		return nil, structured.BadInput("%s: files are not read with --format %s; use %s", path, s.Format, strings.Join(formats.Names(), ", "))
 	}
-	o := formats.Options{
-		Labels: s.labels, OwnLabels: s.Labels || s.converts(), Unlabeled: !s.Labels, Threads: s.Threads, Line: s.line, Start: s.start, Each: s.each,
-		Columns: s.Columns, Width: s.width, Field: s.Label, Links: s.Links,
-		Dictionary: s.inputs.Dictionary, MinCount: s.minCount, HashBits: s.hashBits, Dim: s.dim, OnDisk: s.onDisk, Partial: s.Labels && s.Partial,
-		Given: s.config.FormatSettings, Remarks: s.Remarks,
-	}
+	o := s.options()
 	if s.task.Reading != nil {
 		s.task.Reading(&o)
 	}
@@ -255,6 +260,34 @@ func (s source) readFrom(r io.Reader, path string) (*structured.Dataset, error) 
 		err = s.advise(err, d)
 	}
 	return d, err
+}
+
+// again returns a function that opens a file with open, again and again. What can be read only once it keeps in memory, where open finds it from then on.
+func again(path string, open *func() (io.ReadCloser, error)) func() (io.ReadCloser, error) {
+	kept := host.Rereads(path)
+	return func() (io.ReadCloser, error) {
+		in, err := (*open)()
+		if err != nil || kept {
+			return in, err
+		}
+		content, err := io.ReadAll(in)
+		if err = errors.Join(err, in.Close()); err != nil {
+			return nil, structured.BadInput("%s: %w", path, err)
+		}
+		*open = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(content)), nil }
+		kept = true
+		return (*open)()
+	}
+}
+
+// options say how a format reads what s does.
+func (s source) options() formats.Options {
+	return formats.Options{
+		Labels: s.labels, OwnLabels: s.Labels || s.converts(), Unlabeled: !s.Labels, Threads: s.Threads, Line: s.line, Start: s.start, Each: s.each,
+		Columns: s.Columns, Width: s.width, Comments: s.Comments, Survey: s.survey, Field: s.Label, Links: s.Links,
+		Dictionary: s.inputs.Dictionary, MinCount: s.minCount, HashBits: s.hashBits, Dim: s.dim, OnDisk: s.onDisk, Partial: s.Labels && s.Partial,
+		Given: s.config.FormatSettings, Remarks: s.Remarks,
+	}
 }
 
 // makeInputs makes the inputs of text.

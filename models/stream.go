@@ -21,7 +21,8 @@ type Answered struct {
 	Text     []byte
 	Numbers  []int // where in the text to insert the numbers of the examples; a negative place is nowhere
 	Examples int
-	Known    int      // attributes that the model knows
+	Known    int // attributes that the model knows
+	Remarks  structured.Remarks
 	Empty    string   // why there are no examples
 	Bad      []string // why examples among these are left out
 }
@@ -46,7 +47,6 @@ func streamFrom[P, W any](ctx context.Context, g ranks.Group, number, threads in
 	err = ranks.InOrder(ctx, g, threads, next, worker, answer, func(a Answered) error {
 		if a.Empty != "" {
 			sum.Empty = a.Empty
-			return nil
 		}
 		if err := predictions.WriteNumbered(out, a.Text, number+sum.Examples, a.Numbers...); err != nil {
 			return err
@@ -54,6 +54,7 @@ func streamFrom[P, W any](ctx context.Context, g ranks.Group, number, threads in
 		sum.Examples += a.Examples
 		sum.Known += a.Known
 		sum.Bad = append(sum.Bad, a.Bad...)
+		sum.Remarks.Add(a.Remarks)
 		return out.Flush()
 	})
 	return sum, err
@@ -157,11 +158,12 @@ func (m *Model) predictText(ctx context.Context, in io.Reader, w io.Writer, r Re
 	if err := m.allows(o); err != nil {
 		return 0, err
 	}
-	pieces := text.NewPieces(in, name)
+	pieces := text.NewPieces(in, name, s.Comments)
 	if formats.Find(s.Format).Lines {
 		pieces = text.NewLines(in, name)
 	}
 	s.strip() // answerers make the others
+	s.survey = text.SurveyOf(s.labels)
 	first, scheme := true, ""
 	next := func() (labelled, bool, error) {
 		p, more, err := pieces.Next()
@@ -194,6 +196,9 @@ func (m *Model) predictText(ctx context.Context, in io.Reader, w io.Writer, r Re
 		err = structured.BadInput("%s", sum.Empty)
 	case err == nil && m.knowsNone(sum.Known):
 		err = strange(name)
+	}
+	if err == nil && m.onRemarks != nil {
+		m.onRemarks(name, sum.Remarks)
 	}
 	return sum.Examples, err
 }
@@ -229,7 +234,11 @@ func (l *labeller) label(s source, piece text.Piece) (Answered, error) {
 	s.line = piece.Line
 	d, err := s.readFrom(bytes.NewReader(piece.Text), s.Path)
 	if errors.Is(err, host.ErrNoTokens) {
-		return Answered{Empty: err.Error()}, nil
+		none := Answered{Empty: err.Error()}
+		if piece.Line > 1 && predictions.CopiesLines(l.form) && len(bytes.TrimSpace(piece.Text)) > 0 {
+			none.Text = append(bytes.TrimRight(piece.Text, "\r\n"), '\n') // comments at the end of the file
+		}
+		return none, nil
 	}
 	if err == nil && o.Force {
 		err = s.keep(d)
@@ -247,6 +256,9 @@ func (l *labeller) label(s source, piece text.Piece) (Answered, error) {
 		return Answered{}, err
 	}
 	to := Answered{Text: make([]byte, 0, 2*len(piece.Text)), Examples: d.Len(), Known: knownAttributes(d)}
+	if d.Layout != nil {
+		to.Remarks = d.Layout.Remarks
+	}
 	err = a.predict(d, o, func(i int, p *predictions.Prediction) error {
 		to.Add(l.form, d, i, p)
 		return nil
@@ -316,7 +328,7 @@ func (s source) refuseProse(beginning []byte, name string) error {
 			return err
 		}
 		known := func(label string) bool { return s.labels != nil && s.labels.Index(label) >= 0 }
-		line, number, found = text.Prose(beginning, columns, s.width, known)
+		line, number, found = text.Prose(beginning, columns, s.width, s.Comments, known)
 	case formats.Conllu:
 		line, number, found = text.ProseInConllu(beginning)
 	}

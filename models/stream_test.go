@@ -28,11 +28,15 @@ func streamed(t *testing.T, m *Model, r io.Reader, o predictions.Options, asJSON
 func TestPredictTextIsPredict(t *testing.T) {
 	var text strings.Builder
 	for i := range 3000 {
+		if i%5 == 0 {
+			fmt.Fprintf(&text, "# %d %d %d\n#begin\n", i, i, i)
+		}
 		fmt.Fprintf(&text, "the DT O\nbig%d JJ B-X\ndog NN I-X\n\n", i%50)
 		if i%7 == 0 {
-			text.WriteString("-DOCSTART- -X- O\n\na DT O\n\n")
+			text.WriteString("-DOCSTART- -X- O\n\na DT O\n# DT O\n# DT 7\n\n")
 		}
 	}
+	text.WriteString("# the end\n")
 	m, _ := attributeModel(t, textConfig(file(t, "train.conll", trainConll)))
 	d, err := m.ReadData(Request{Path: file(t, "new", text.String())})
 	if err != nil {

@@ -129,6 +129,15 @@ func (d *Dataset) ForgetText() {
 	}
 }
 
+// The range of an example's weight that is not 0. Gradients are scaled by weights in float32, which has no room for those far beyond.
+const (
+	LeastWeight = 1e-30
+	MostWeight  = 1e30
+)
+
+// ValidWeight reports whether x can be the weight of an example: 0, or a number from LeastWeight to MostWeight.
+func ValidWeight(x float64) bool { return x == 0 || x >= LeastWeight && x <= MostWeight }
+
 // Weight returns the weight of example i in the objective. Weights count as float32, like inputs: gradients are scaled by them in float32, on the host
 // and on devices, and a certificate holds only if objective and gradient have the same.
 func (d *Dataset) Weight(i int) float64 {

@@ -10,6 +10,38 @@ type Layout struct {
 	// Before[t] holds the lines before position t, and Before[ΣT] those at the end. Entries exist only where the lines differ
 	// from the default: nothing before the first position and inside a sequence, one blank line between sequences.
 	Before map[int]string
+
+	Remarks Remarks
+}
+
+// Remarks are what a reader of text decided that a user may want to know.
+type Remarks struct {
+	Comments Lines // comments
+	Guessed  Lines // comments that might be tokens
+	Doubtful Lines // tokens that might be comments
+	Outside  Lines // words without a label, which are outside entities
+}
+
+// Add adds the remarks on another part of a text, or on another text.
+func (r *Remarks) Add(more Remarks) {
+	r.Comments.Add(more.Comments)
+	r.Guessed.Add(more.Guessed)
+	r.Doubtful.Add(more.Doubtful)
+	r.Outside.Add(more.Outside)
+}
+
+// Lines count some lines of text.
+type Lines struct {
+	Count int
+	First string // where the first is, and what it holds
+}
+
+// Add adds later lines.
+func (l *Lines) Add(more Lines) {
+	if l.Count == 0 {
+		l.First = more.First
+	}
+	l.Count += more.Count
 }
 
 // Count returns the number of columns of a line.

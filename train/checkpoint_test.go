@@ -243,6 +243,35 @@ func TestNewRunRemovesOldCheckpoint(t *testing.T) {
 	}
 }
 
+// A run that is cut off leaves the weights of its best pass on development data, and says which pass that was; without development data those of its last one.
+func TestCheckpointWeights(t *testing.T) {
+	for _, errors := range [][]float64{{.5, .3, .45, .4}, nil} {
+		dir, want, best := t.TempDir(), []float32(nil), 4
+		p, s := traintest.LoopProblem()
+		tr := train.Trainer{Problem: p, Method: &methods.SGD{Rate: 0.1}, Passes: 4, Checkpoint: newCheckpoint(t, dir)}
+		if errors != nil {
+			best = 2
+			of, pass := devError(errors...), 0
+			tr.Evaluate = func(ctx context.Context, w []float32) (dev, test *structured.Metrics, err error) {
+				if pass++; pass == best {
+					want = slices.Clone(w)
+				}
+				return of(ctx, w)
+			}
+		}
+		r, err := tr.Run(t.Context(), s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want == nil {
+			want = r.W
+		}
+		if w, pass, err := train.CheckpointWeights(dir); err != nil || pass != best || !slices.Equal(w, want) {
+			t.Errorf("errors %v: weights of pass %d, expected %d; right: %v; %v", errors, pass, best, slices.Equal(w, want), err)
+		}
+	}
+}
+
 // Early stopping and the best weights survive a stop and a resume.
 func TestResumeKeepsTheBooks(t *testing.T) {
 	dir := t.TempDir()

@@ -10,12 +10,9 @@ import (
 	"github.com/dsp-go/dsp/structured/chains"
 )
 
-// leastDoubt stands for a smaller probability that an entity is wrong.
-const leastDoubt = 1e-15
-
 // entities measures the entities of the best outputs of a batch, which no temperature changes.
 func (s *search) entities(o oracles.Summer, examples []int, θ *structured.Potentials, logs []float64) measured {
-	r := measured{sums: make([]float64, len(logs))}
+	r := newMeasured(len(logs))
 	labels, value := make([]int32, θ.OutputSize()), make([]float64, len(examples))
 	o.Max(θ, labels, value)
 	view, width := chains.Of(θ), s.model.Labels.Len()
@@ -35,10 +32,16 @@ func (s *search) entities(o oracles.Summer, examples []int, θ *structured.Poten
 		for k, log := range logs {
 			sums.Reset(&view, b, math.Exp2(log))
 			for _, e := range found {
-				if p := sums.Probability(e); slices.Contains(gold, e) {
-					r.sums[k] -= math.Log(math.Max(leastProbability, p))
+				p := 0.0
+				if slices.Contains(gold, e) {
+					p = sums.LogProbability(e)
 				} else {
-					r.sums[k] -= math.Log(math.Max(leastDoubt, 1-p))
+					p = sums.LogDoubt(e)
+				}
+				if !math.IsInf(p, -1) {
+					r.sums[k] -= p
+				} else if k == 0 { // wrong, and yet in all outputs that constraints allow
+					r.count, r.skipped = r.count-1, r.skipped+1
 				}
 			}
 		}

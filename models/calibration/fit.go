@@ -7,9 +7,7 @@ import (
 	"math"
 
 	"github.com/dsp-go/dsp/models"
-	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/chains"
 )
 
 // By says whose likelihood a temperature maximises.
@@ -32,11 +30,11 @@ func ParseBy(name string) (By, error) {
 	return structured.ParseName[By]("likelihood", byNames, name)
 }
 
-// Result is a fitted temperature, and the mean negative log-likelihood that it was fitted by.
+// Result is a fitted temperature, and the mean negative log-likelihood that it was fitted by, as Measure has it.
 type Result struct {
 	Temperature float64
 	Before      float64 // at the model's temperature so far
-	After       float64 // at the fitted one
+	After       float64 // at the fitted one, and no larger
 	Count       int     // how many tokens, outputs or entities the mean is over
 	Skipped     int     // how many gold ones the model cannot predict at all
 	Bounded     bool    // the likelihood falls on both sides of Temperature; otherwise that is the end of the range that was searched
@@ -48,182 +46,107 @@ const (
 	finest  = 0.002
 )
 
-// Fit finds the temperature that minimises the mean negative log-likelihood of the gold outputs of d, as by says. Parts that are not known for
-// certain are left out, and so are outputs with such a part where whole outputs or entities are compared.
+// Fit finds the temperature that minimises the mean negative log-likelihood of the gold outputs of d, as by says. Of parts, those that are not known for
+// certain are left out, and of entities, examples with such a part; a whole output that is known in part is any that agrees.
 //
 // The likelihood of whole outputs is convex in 1/T; the others need not be. So the search begins on a grid of the whole range, a factor of
-// 2 apart, and refines it around the least value, which narrows the range to a quarter each time. Every round computes the potentials once.
-// Among equal values the temperature nearest to 1 wins.
+// 2 apart, and refines it around the least value, which narrows the range to a quarter each time. Among equal values that of the model wins, and then the one
+// nearest to 1.
 func Fit(ctx context.Context, m *models.Model, d *structured.Dataset, by By, threads int) (Result, error) {
-	if m.Sums() == nil {
-		return Result{}, structured.BadInput("a temperature is fitted to probabilities, which need sums over all outputs; a %s does not have them",
-			m.Net.Form().Structure.Name())
-	}
-	if d.Labels == nil {
-		return Result{}, structured.BadInput("%s: no gold outputs to fit probabilities to", d.Name)
-	}
-	if d.Readings != nil && by == Tokens {
-		return Result{}, structured.BadInput("%s: what lines read is known, and not the labels of frames: fit the temperature to whole outputs (sequences)", d.Name)
-	}
-	s := search{ctx: ctx, model: m, data: d, by: by, threads: threads}
-	if by == Entities {
-		if s.rules = chains.NewEntities(m.Labels); s.rules == nil {
-			return Result{}, structured.BadInput("a temperature cannot be fitted to entities: the model's outputs have no entities")
-		}
-		if _, chain := m.Net.Form().Structure.(chains.Chain); !chain {
-			return Result{}, structured.BadInput("a temperature cannot be fitted to the entities of a %s; it needs a model of --structure chain", m.Net.Form().Structure.Name())
-		}
-	}
-	logs := []float64{math.Log2(m.Temper()), 0} // logarithms of temperatures to base 2
-	for k := 1; k <= octaves; k++ {
-		logs = append(logs, float64(k), float64(-k))
-	}
-	all, err := s.measure(logs)
+	s, err := newSearch(ctx, m, d, by, threads)
 	if err != nil {
 		return Result{}, err
 	}
-	if s.count == 0 && by == Entities {
-		return Result{}, structured.BadInput("%s: the model finds no entities there to fit a temperature to", d.Name)
+	logs := []float64{0} // logarithms of temperatures to base 2
+	for k := 1; k <= octaves; k++ {
+		logs = append(logs, float64(k), float64(-k))
 	}
-	if s.count == 0 {
-		return Result{}, structured.BadInput("%s: no gold outputs that are fully known and that the model can predict", d.Name)
+	before, _, err := s.measure([]float64{math.Log2(m.Temper())}, true)
+	if err != nil {
+		return Result{}, err
 	}
-	r := Result{Before: all[0], Count: s.count, Skipped: s.skipped}
-	best := point{logs[1], all[1]}
-	best.improve(logs[2:], all[2:])
-	r.Bounded = math.Abs(best.log) < octaves
+	if err := s.some(); err != nil {
+		return Result{}, err
+	}
+	r := Result{Before: before[0], Count: s.count, Skipped: s.skipped}
+	best, err := s.least(point{0, math.Inf(1)}, logs)
+	if err != nil {
+		return Result{}, err
+	}
 	for step := 0.25; step > finest/2; step /= 4 {
 		logs = logs[:0]
 		for k := 1; k <= 3; k++ {
-			logs = append(logs, best.log+step*float64(k), best.log-step*float64(k))
+			for _, log := range []float64{best.log + step*float64(k), best.log - step*float64(k)} {
+				if math.Abs(log) <= octaves {
+					logs = append(logs, log)
+				}
+			}
 		}
-		if all, err = s.measure(logs); err != nil {
+		if best, err = s.least(best, logs); err != nil {
 			return Result{}, err
 		}
-		best.improve(logs, all)
 	}
-	if !r.Bounded {
-		best.log = math.Max(-octaves, math.Min(octaves, best.log))
+	r.Temperature, r.After, r.Bounded = math.Exp2(best.log), best.value, math.Abs(best.log) < octaves
+	if !(best.value < r.Before-rounding*math.Abs(r.Before)) {
+		r.Temperature, r.After = m.Temper(), r.Before
 	}
-	r.Temperature, r.After = math.Exp2(best.log), best.value
 	return r, nil
 }
 
 // point is a temperature and the value there.
 type point struct{ log, value float64 }
 
-// improve moves to the first of the points with the least value, unless that is no more than rounding.
-func (p *point) improve(logs, values []float64) {
-	from := p.value
-	for k, v := range values {
-		if v < p.value && v < from-1e-9*math.Abs(from) {
-			*p = point{logs[k], v}
+// rounding is the part of a value by which another one has to be less to count as less.
+const rounding = 1e-9
+
+// least returns the first of the points with the least value, or the one it is given where no other is less by more than rounding. Rare parts take long to
+// measure, and most of the temperatures that they are rare at are far from the best: so all are bounded from below first, and measured only where the bound
+// is no proof that they are not the best.
+func (s *search) least(from point, logs []float64) (point, error) {
+	bounds, exact, err := s.measure(logs, false)
+	if err != nil {
+		return from, err
+	}
+	best, less := from, from.value
+	if !math.IsInf(less, 1) {
+		less -= rounding * math.Abs(less)
+	}
+	take := func(k int, value float64) {
+		if bounds[k], exact[k] = value, true; value < best.value && value < less {
+			best = point{logs[k], value}
 		}
 	}
-}
-
-// search measures temperatures on data.
-type search struct {
-	ctx            context.Context
-	model          *models.Model
-	data           *structured.Dataset
-	by             By
-	rules          *chains.Entities // with Entities
-	threads        int
-	count, skipped int
-}
-
-// measured is the sum of the negative log-likelihoods of a batch, at each temperature.
-type measured struct {
-	sums           []float64
-	count, skipped int
-}
-
-// measure returns the mean negative log-likelihood at each temperature.
-func (s *search) measure(logs []float64) ([]float64, error) {
-	means := make([]float64, len(logs))
-	s.count, s.skipped = 0, 0
-	err := models.OverPotentials(s.ctx, s.model, s.data, s.threads, func(o oracles.Maximiser, examples []int, θ *structured.Potentials) (measured, error) {
-		return s.batch(o.(oracles.Summer), examples, θ, logs), nil
-	}, func(r measured) error {
-		for k, sum := range r.sums {
-			means[k] += sum
+	first := -1 // the most promising one settles most of the others
+	for k, known := range exact {
+		if known {
+			take(k, bounds[k])
+		} else if first < 0 || bounds[k] < bounds[first] {
+			first = k
 		}
-		s.count += r.count
-		s.skipped += r.skipped
-		return nil
-	})
-	for k := range means {
-		means[k] /= math.Max(1, float64(s.count))
 	}
-	return means, err
-}
-
-// leastProbability stands for smaller ones, which marginals in float32 do not show.
-const leastProbability = 1e-30
-
-// batch measures one batch.
-func (s *search) batch(o oracles.Summer, examples []int, θ *structured.Potentials, logs []float64) measured {
-	if s.by == Entities {
-		return s.entities(o, examples, θ, logs)
-	}
-	if s.data.Readings != nil {
-		return s.readings(o, examples, θ, logs)
-	}
-	r := measured{sums: make([]float64, len(logs))}
-	gold := make([][]part, len(examples))
-	for b, i := range examples {
-		parts, skipped := s.gold(θ, b, i)
-		gold[b], r.skipped = parts, r.skipped+skipped
-		r.count += len(parts)
-	}
-	value := make([]float64, len(examples))
-	u := &structured.Marginals{}
-	if s.by == Sequences {
-		u = nil
-	}
-	for k, log := range logs {
-		t := math.Exp2(log)
-		o.Exp(θ, t, value, u)
-		for b, parts := range gold {
-			for _, p := range parts {
-				if s.by == Sequences {
-					r.sums[k] += math.Max(0, (value[b]-p.score)/t)
-				} else {
-					r.sums[k] -= math.Log(math.Max(leastProbability, math.Min(1, p.of(u, b))))
-				}
+	for again := []int{first}; first >= 0 && len(again) > 0; {
+		some := make([]float64, len(again))
+		for i, k := range again {
+			some[i] = logs[k]
+		}
+		values, _, err := s.measure(some, true)
+		if err != nil {
+			return from, err
+		}
+		for i, k := range again {
+			take(k, values[i])
+		}
+		again = again[:0]
+		for k, known := range exact {
+			if !known && bounds[k] < best.value {
+				again = append(again, k)
 			}
 		}
 	}
-	return r
-}
-
-// readings measures a batch of examples of which it is known what they read: the likelihood is that of all outputs that read so.
-func (s *search) readings(o oracles.Summer, examples []int, θ *structured.Potentials, logs []float64) measured {
-	r := measured{sums: make([]float64, len(logs))}
-	var gold structured.Potentials
-	gold.Copy(θ)
-	for b, i := range examples {
-		θ.Structure.(structured.Restricter).Restrict(&gold, b, s.data.GoldOf(i))
-	}
-	all, some := make([]float64, len(examples)), make([]float64, len(examples))
-	for k, log := range logs {
-		t := math.Exp2(log)
-		o.Exp(θ, t, all, nil)
-		o.Exp(&gold, t, some, nil)
-		for b := range examples {
-			possible := !math.IsInf(some[b], -1)
-			if possible {
-				r.sums[k] += math.Max(0, (all[b]-some[b])/t)
-			}
-			switch {
-			case k > 0:
-			case possible:
-				r.count++
-			default:
-				r.skipped++
-			}
+	for k, value := range bounds { // the first of equal ones
+		if exact[k] && value == best.value && best != from {
+			return point{logs[k], value}, nil
 		}
 	}
-	return r
+	return best, nil
 }

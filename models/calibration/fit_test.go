@@ -10,6 +10,8 @@ import (
 	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/predictions"
+	"github.com/dsp-go/dsp/models/settings"
+	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/oracles/kinds"
 	"github.com/dsp-go/dsp/structured"
@@ -81,7 +83,7 @@ func TestFitFindsTemperature(t *testing.T) {
 			}
 			s := search{ctx: context.Background(), model: m, data: d, by: by}
 			at := math.Log2(r.Temperature)
-			around, err := s.measure([]float64{at - 0.01, at, at + 0.01})
+			around, _, err := s.measure([]float64{at - 0.01, at, at + 0.01}, true)
 			if err != nil || around[1] > around[0] || around[1] > around[2] {
 				t.Errorf("temperature %v, by %v: no minimum in %v, %v", temperature, by, around, err)
 			}
@@ -110,7 +112,7 @@ func TestFitEntities(t *testing.T) {
 		return nil
 	})
 	s := search{ctx: context.Background(), model: m, data: d, by: Entities, rules: rules}
-	got, wrong := s.measure([]float64{math.Log2(3)})
+	got, _, wrong := s.measure([]float64{math.Log2(3)}, true)
 	if err != nil || wrong != nil || count == 0 || s.count != count || math.Abs(got[0]-want/float64(count)) > 1e-6 {
 		t.Errorf("%v over %d, expected %v over %d, %v %v", got, s.count, want/float64(count), count, err, wrong)
 	}
@@ -137,7 +139,7 @@ func TestFitScales(t *testing.T) {
 	}
 }
 
-// The value is that of its definition; unknown labels and whole outputs with them are left out.
+// The value is that of its definition; unknown labels are left out, and whole outputs with them are all that agree.
 func TestMeasure(t *testing.T) {
 	m, d := drawn(t, 40, 1)
 	d.LabelSets, d.Labels[0] = [][]int32{nil}, -1
@@ -147,7 +149,7 @@ func TestMeasure(t *testing.T) {
 	}
 	for _, by := range []By{Tokens, Sequences} {
 		s := search{ctx: context.Background(), model: m, data: d, by: by}
-		got, err := s.measure([]float64{1})
+		got, _, err := s.measure([]float64{1}, true)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -159,7 +161,7 @@ func TestMeasure(t *testing.T) {
 				p, same := math.Exp(θ.Score(b, y)/2), true
 				z += p
 				for t := range n {
-					same = same && y[t] == gold[t]
+					same = same && (y[t] == gold[t] || gold[t] < 0)
 					if y[t] == gold[t] {
 						parts[t] += p
 					}
@@ -169,7 +171,7 @@ func TestMeasure(t *testing.T) {
 				}
 			})
 			switch {
-			case by == Sequences && n > 0 && !d.Partial(b):
+			case by == Sequences:
 				want -= math.Log(all / z)
 				count++
 			case by == Tokens:
@@ -200,6 +202,146 @@ func TestFitBounds(t *testing.T) {
 	}
 }
 
+// Of every task with sums, what Fit says of a temperature is what Measure, and for whole outputs NLL, say of the model that has it, also where weights are so
+// large that gold parts are rare. No fit makes a likelihood worse, and no temperature is beyond the range that is searched.
+func TestFitIsWhatTheModelHas(t *testing.T) {
+	fitted := 0
+	for _, task := range tasks.All() {
+		if task.Draw == nil {
+			continue
+		}
+		given := config.Default()
+		given.Task, given.Examples, given.Format = task.Name, settings.Sizes{4, 1, 4}, "builtin"
+		resolved, err := models.Resolve(given)
+		if err != nil {
+			t.Fatal(task.Name, err)
+		}
+		raw, err := resolved.Read()
+		if err != nil {
+			t.Fatal(task.Name, err)
+		}
+		c := resolved.Config()
+		data, err := raw.Fit(&c)
+		if err != nil {
+			t.Fatal(task.Name, err)
+		}
+		m, err := models.NewModel(c, data)
+		if err != nil {
+			t.Fatal(task.Name, err)
+		}
+		d := data.Train
+		for _, spread := range []float64{0.3, 50} {
+			r := rand.New(rand.NewPCG(9, 1))
+			for k := range m.W {
+				m.W[k] = float32(spread * r.NormFloat64())
+			}
+			for _, by := range []By{Tokens, Sequences, Entities} {
+				m.Temperature = 1.5
+				if !Has(m, d, by) {
+					continue
+				}
+				fit, err := Fit(t.Context(), m, d, by, 2)
+				if structured.IsBadInput(err) { // no entities were found
+					continue
+				}
+				if err != nil {
+					t.Fatal(task.Name, by, err)
+				}
+				fitted++
+				before, err := Measure(t.Context(), m, d, by, 2)
+				if err != nil {
+					t.Fatal(task.Name, by, err)
+				}
+				m.Temperature = fit.Temperature
+				after, err := Measure(t.Context(), m, d, by, 1)
+				if err != nil {
+					t.Fatal(task.Name, by, err)
+				}
+				near := func(a, b float64) bool { return math.Abs(a-b) <= 1e-9*math.Abs(b) }
+				if !near(before.NLL, fit.Before) || !near(after.NLL, fit.After) || after.Count != fit.Count || fit.After > fit.Before || math.Abs(math.Log2(fit.Temperature)) > octaves {
+					t.Errorf("%s, %v, weights of %v: %+v, before %+v, after %+v", task.Name, by, spread, fit, before, after)
+				}
+				if by != Sequences {
+					continue
+				}
+				if whole, err := m.NLL(t.Context(), d, 1); err == nil && (!near(whole.NLL, fit.After) || whole.Examples != fit.Count || whole.Impossible != fit.Skipped) {
+					t.Errorf("%s, weights of %v: %+v, %+v", task.Name, spread, whole, fit)
+				}
+			}
+		}
+	}
+	if fitted < 12 {
+		t.Errorf("only %d fits", fitted)
+	}
+}
+
+// Probabilities of 1e-400 count as what they are: one token that the model is sure of and wrong about outweighs a thousand right ones.
+func TestFitHasNoLeastProbability(t *testing.T) {
+	names := structured.NewAlphabet("O", "B-x")
+	d := &structured.Dataset{Name: "d", Alphabet: names, Dim: 1, Offsets: []int{0}}
+	for i := range 1001 {
+		x, label := float32(3), int32(1)
+		switch {
+		case i == 1000:
+			x, label = 1000, 0
+		case i%2 == 0:
+			x, label = -3, 0
+		}
+		d.Features, d.Labels, d.Offsets = append(d.Features, x), append(d.Labels, label), append(d.Offsets, i+1)
+	}
+	c := config.Default()
+	c.Net = "linear"
+	m, err := models.NewModel(c, &models.Data{Train: d})
+	if err != nil {
+		t.Fatal(err)
+	}
+	clear(m.W)
+	m.W[0], m.W[1] = -0.5, 0.5 // p(B-x) = 1/(1 + exp(-x/T))
+	least := func(t float64, entities bool) float64 {
+		sum := 0.0
+		for i, x := range d.Features {
+			z := float64(x) / t
+			switch {
+			case entities && x < 0:
+			case i == 1000:
+				sum += z + math.Log1p(math.Exp(-z))
+			default:
+				sum += math.Log1p(math.Exp(-math.Abs(z)))
+			}
+		}
+		if entities {
+			return sum / 501
+		}
+		return sum / 1001
+	}
+	for _, by := range []By{Tokens, Sequences, Entities} {
+		r, err := Fit(t.Context(), m, d, by, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		best := math.Inf(1)
+		for log := -10.0; log <= 10; log += 0.01 {
+			best = min(best, least(math.Exp2(log), by == Entities))
+		}
+		if math.Abs(r.Before-least(1, by == Entities)) > 1e-6 || math.Abs(r.After-best) > 1e-4 || r.Temperature < 2 {
+			t.Errorf("%v: %+v, want %v, then %v", by, r, least(1, by == Entities), best)
+		}
+	}
+}
+
+// Where every temperature beyond the range would be better, the value is that of the end of the range.
+func TestFitAtTheEndOfTheRange(t *testing.T) {
+	m, d := drawn(t, 60, 1)
+	for k := range m.W {
+		m.W[k] *= 1e5
+	}
+	r, err := Fit(t.Context(), m, d, Sequences, 1)
+	m.Temperature = r.Temperature
+	if l, wrong := m.NLL(t.Context(), d, 1); err != nil || wrong != nil || r.Bounded || r.Temperature != 1<<octaves || math.Abs(l.NLL-r.After) > 1e-9*l.NLL {
+		t.Errorf("%+v, %v; the model has %+v, %v", r, err, l, wrong)
+	}
+}
+
 // Of data that the model gets right everywhere, the lower the temperature the likelier: no minimum is found, and the result says so.
 func TestFitOfSeparableData(t *testing.T) {
 	m, d := drawn(t, 40, 1)
@@ -222,7 +364,7 @@ func TestUnknownLabelsAreSkipped(t *testing.T) {
 	m, d := drawn(t, 20, 1)
 	d.Alphabet = structured.NewAlphabet("a", "b", "c", "d")
 	d.Labels[d.Offsets[2]] = 3 // the first of two
-	for by, want := range map[By][2]int{Tokens: {d.Positions() - 1, 1}, Sequences: {14, 1}} {
+	for by, want := range map[By][2]int{Tokens: {d.Positions() - 1, 1}, Sequences: {19, 1}} {
 		if r, err := Fit(context.Background(), m, d, by, 1); err != nil || r.Count != want[0] || r.Skipped != want[1] {
 			t.Errorf("by %v: %d counted, %d skipped, %v; want %v", by, r.Count, r.Skipped, err, want)
 		}
@@ -242,9 +384,9 @@ func TestReadings(t *testing.T) {
 	readings := [][]int32{{0, 1}, {0, 0}, {}}
 	s := search{data: &structured.Dataset{Name: "lines", Offsets: offsets, Readings: readings}, by: Sequences}
 	logs := []float64{0, 1, -1}
-	got := s.batch(kind.Oracle().(oracles.Summer), []int{0, 1, 2}, θ, logs)
-	if got.count != 2 || got.skipped != 1 {
-		t.Errorf("%d lines counted, %d skipped", got.count, got.skipped)
+	got, err := s.batch(kind.Oracle().(oracles.Summer), []int{0, 1, 2}, θ, logs, true)
+	if err != nil || got.count != 2 || got.skipped != 1 {
+		t.Errorf("%d lines counted, %d skipped, %v", got.count, got.skipped, err)
 	}
 	for k, log := range logs {
 		temperature, want := math.Exp2(log), 0.0

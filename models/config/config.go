@@ -47,7 +47,8 @@ type DataSettings struct {
 	Standardise bool           `yaml:"standardise" json:"standardise" group:"Data" help:"shift and scale each dense feature to mean 0 and deviation 1; kept in the model"`
 	Format      string         `yaml:"format" json:"format" group:"Data" values:"|builtin" help:"layout of data files (dsp info --formats); empty: recognised"`
 	Columns     string         `yaml:"columns" json:"columns" group:"Data" help:"names of conll's columns, as word=0,pos=1,label=-1; empty: word first, label last"`
-	Label       string         `yaml:"label" json:"label" group:"Data" unit:"upos|xpos|feats|deprel|misc:KEY" help:"field of conllu that is the label; empty: upos"`
+	Comments    string         `yaml:"comments" json:"comments,omitempty" group:"Data" unit:"PREFIX|none" help:"what lines of conll start with that are comments, or none; empty: # where the file shows it"`
+	Label       string         `yaml:"label" json:"label" group:"Data" unit:"upos|xpos|feats|deprel|misc[:KEY]" help:"field of conllu that is the label; empty: upos"`
 	Scheme      string         `yaml:"scheme" json:"scheme" group:"Data" values:"keep|iob1|iob2|bioes" help:"convert entity tags to this scheme on reading"`
 	Order       int            `yaml:"order" json:"order" group:"Data" min:"1" max:"2" unit:"1|2" help:"1: two labels in a row, or a head and its dependent, score together; 2: one more does"`
 	Partial     bool           `yaml:"partial" json:"partial" group:"Data" help:"labels may be known in part: ? is any, A|B one of these"`

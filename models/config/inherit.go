@@ -12,7 +12,7 @@ import (
 var (
 	// inherited are taken where the run does not give them.
 	inherited = []string{
-		"task", "columns", "label", "scheme", "structure", "order", "max-length", "segment-ends", "tree", "search", "search-limit", "class", "cells", "crop", "candidates", "unmatched",
+		"task", "columns", "comments", "label", "scheme", "structure", "order", "max-length", "segment-ends", "tree", "search", "search-limit", "class", "cells", "crop", "candidates", "unmatched",
 		"cell", "superpixels", "neighbours", "oracle", "constraints", "net", "features", "template", "clusters", "gazetteer", "hash-bits",
 		"vectors", "freeze-vectors", "encoder", "encoder-layers", "pieces", "encoder-rows", "tune-encoder", "freeze-layers", "adapter",
 	}
@@ -41,7 +41,7 @@ func (c *Config) Inherit(base Config, name, path string, sameFormat bool) error 
 		open := !s.GivenBeside(plain[i])
 		network := s.Group == "Network" && (net == def.Net || net == base.Net) && !slices.Contains(ownOfNetwork, s.Name)
 		switch {
-		case (s.Name == "columns" || s.Name == "label") && !sameFormat:
+		case (s.Name == "columns" || s.Name == "comments" || s.Name == "label") && !sameFormat:
 		case s.Name == "loss" && open && c.takesLoss(base.Loss):
 			s.Value.Set(of[i].Value)
 		case !network && !slices.Contains(inherited, s.Name):

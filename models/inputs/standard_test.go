@@ -176,3 +176,29 @@ func TestUndo(t *testing.T) {
 		}
 	}
 }
+
+// Columns of equal numbers become 0, also where they are equal but for rounding, and so do those whose deviation float32 has no inverse of; a small deviation is scaled as any.
+func TestFitStandardOfQuietColumns(t *testing.T) {
+	const n = 3000
+	d := &structured.Dataset{Name: "columns", Offsets: []int{0, n}, Dim: 6}
+	for t := range n {
+		sign := float32(1 - 2*(t%2))
+		d.Features = append(d.Features, 0.1, 1e8, 1000+sign*0.01, sign*1e-42, sign*1e-30, 1e8+8*sign) // the last is off by a unit of float32
+	}
+	s, err := FitStandard(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	own := *d
+	if err := s.Apply(&own); err != nil {
+		t.Fatal(err)
+	}
+	all := rowsOf(t, &own)
+	for k, want := range []float64{0, 0, 1, 0, 1, 0} {
+		for at := k; at < len(all); at += d.Dim {
+			if got := math.Abs(float64(all[at])); math.Abs(got-want) > 0.01 {
+				t.Fatalf("column %d: %g, want ±%g (mean %g, scale %g)", k, all[at], want, s.Mean[k], s.Scale[k])
+			}
+		}
+	}
+}

@@ -100,6 +100,34 @@ func TestRareScripts(t *testing.T) {
 	}
 }
 
+// What is predicted from has the forms and what is known of the text, and nothing of the annotation.
+func TestAppendBare(t *testing.T) {
+	bare := read(t, string(appendBare(nil, &read(t, sample)[0])))
+	for k, w := range bare[0].Words {
+		for f, field := range w.Fields {
+			want := conllu.Empty
+			if f == conllu.Form || f == conllu.Misc {
+				want = read(t, sample)[0].Words[k].Fields[f]
+			}
+			if field != want && f != 0 {
+				t.Errorf("word %d, column %d: %q, want %q", k+1, f+1, field, want)
+			}
+		}
+	}
+	if bare[0].Words[4].Fields[conllu.Misc] != "SpaceAfter=No" || bare[0].Text() != "Il parle du pain." {
+		t.Errorf("%q", bare[0].Text())
+	}
+}
+
+// A word whose predicted script does not fit has its form as its lemma, whatever stood there.
+func TestLemmaOfNoScript(t *testing.T) {
+	all := read(t, sample)[1:]
+	fillLemma(all, []string{"no script", asWritten})
+	if a, b := all[0].Words[0].Fields[conllu.Lemma], all[0].Words[1].Fields[conllu.Lemma]; a != "Chats" || b != "parle" {
+		t.Errorf("lemmas %q and %q", a, b)
+	}
+}
+
 func TestExpand(t *testing.T) {
 	gold := read(t, sample)
 	rules := multiwordTable(gold, rulesOf(gold)).labels

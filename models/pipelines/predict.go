@@ -39,7 +39,7 @@ func (p *Pipeline) PredictText(ctx context.Context, in io.Reader, name string, w
 
 // PredictTreebank reads CoNLL-U and writes it with the fields that are to be filled; everything else stays as it is.
 func (p *Pipeline) PredictTreebank(ctx context.Context, in io.Reader, name string, w io.Writer, o Options) error {
-	pieces := text.NewPieces(in, name)
+	pieces := text.NewPieces(in, name, "")
 	return write(ctx, p, pieces.Next, w, o, false, func(worker *Worker, piece text.Piece) ([]conllu.Sentence, error) {
 		all, err := conllu.ReadPiece(piece.Text, name, piece.Line)
 		if err != nil {

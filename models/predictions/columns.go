@@ -22,6 +22,12 @@ func Columns(labels *structured.Alphabet, o Options) Layout {
 	return &columnLayout{newNamer(labels, o.Scheme), o}
 }
 
+// CopiesLines reports whether a layout copies the lines of a file that are no tokens.
+func CopiesLines(l Layout) bool {
+	_, columns := l.(*columnLayout)
+	return columns
+}
+
 func (c *columnLayout) Add(text []byte, d *structured.Dataset, i int, p *Prediction) ([]byte, int) {
 	shares := p.Marginals
 	if p.Margins != nil {
@@ -60,7 +66,7 @@ func (c *columnLayout) Add(text []byte, d *structured.Dataset, i int, p *Predict
 func (c *columnLayout) linesBefore(text []byte, d *structured.Dataset, at int, first bool) []byte {
 	columns := len(d.Columns)
 	if c.o.Into == "" {
-		columns++
+		columns = len(ofFile(d)) + 1
 	}
 	if c.o.Marginals {
 		columns += c.labels.Len()
@@ -214,7 +220,7 @@ func (c *columnLayout) position(text []byte, d *structured.Dataset, i, at int) [
 	separator := separator(d)
 	switch {
 	case d.Columns != nil:
-		for _, column := range d.Columns {
+		for _, column := range ofFile(d) {
 			text = append(append(text, column[at]...), separator)
 		}
 	case d.Attributes == nil:
@@ -225,6 +231,14 @@ func (c *columnLayout) position(text []byte, d *structured.Dataset, i, at int) [
 		}
 	}
 	return text
+}
+
+// ofFile returns the columns of d that its file has: a label that a reader of CoNLL-U found in the last one is there already.
+func ofFile(d *structured.Dataset) [][]string {
+	if n := len(text.ConlluColumns("")); len(d.Columns) > n && text.IsConllu(d.ColumnNames) {
+		return d.Columns[:n]
+	}
+	return d.Columns
 }
 
 // separator returns the separator of columns: that of the file, or a tab.

@@ -85,3 +85,30 @@ func TestLabels(t *testing.T) {
 		t.Errorf("%+v", e)
 	}
 }
+
+// An entity that was missed though all its labels are right, because it ends elsewhere, is doubted by what all other readings have together; one with wrong labels, by theirs.
+func TestDoubt(t *testing.T) {
+	names := structured.NewAlphabet("O", "B-x", "I-x")
+	d := &structured.Dataset{Name: "d", Alphabet: names, Offsets: []int{0, 2, 4}, Labels: []int32{1, 0, 1, 2}}
+	r, by := &Review{Probabilities: true}, Labels(names, "token")
+	span := func(first, last int, p float64) predictions.Span {
+		return predictions.Span{Entity: chains.Entity{First: first, Last: last}, Probability: p}
+	}
+	for i, p := range []predictions.Prediction{
+		{Output: predictions.Output{Labels: []int32{1, 2}}, Marginals: []float32{0, 1, 0, 0.3, 0, 0.7}, Spans: []predictions.Span{span(0, 0, 0.3), span(0, 1, 0.7)}},
+		{Output: predictions.Output{Labels: []int32{0, 0}}, Marginals: []float32{0.6, 0.4, 0, 0.9, 0, 0.1}, Spans: []predictions.Span{span(0, 1, 0.1)}},
+	} {
+		by.Add(d, i, &p, r)
+	}
+	want := map[string]float64{"0": 0.7, "1": 0.75}
+	for _, e := range r.Examples {
+		for _, part := range e.Parts {
+			if part.Gold != "" && math.Abs(*part.Confidence-want[e.ID]) > 1e-6 {
+				t.Errorf("example %s: doubted by %g, want %g", e.ID, *part.Confidence, want[e.ID])
+			}
+		}
+	}
+	if len(r.Examples) != 2 {
+		t.Errorf("%d examples", len(r.Examples))
+	}
+}

@@ -57,7 +57,7 @@ var _ = builtin(Task{
 	},
 	Links:   &alignments.Paths,
 	Request: Pairs,
-	Tensors: []string{"links", "probability"},
+	Tensors: []string{"links"},
 	Layout: func(_ *structured.Alphabet, o predictions.Options, asJSON bool) predictions.Layout {
 		if asJSON {
 			return predictions.LinksJSON(alignments.Paths, o)

@@ -20,6 +20,12 @@ func hamming(c *config.Config, labels *structured.Alphabet) (structured.TaskLoss
 	return h, err
 }
 
+// The range of a label's weight that is not 0.
+const (
+	leastLabelWeight = 1e-9
+	mostLabelWeight  = 1e9
+)
+
 // NumberedWeights returns the weight of every label, 1 by default; setting names the flag in messages.
 func NumberedWeights(setting string, weights settings.LabelWeights, labels *structured.Alphabet) ([]float64, error) {
 	w := make([]float64, labels.Len())
@@ -30,8 +36,8 @@ func NumberedWeights(setting string, weights settings.LabelWeights, labels *stru
 		if err := settings.OneOf("--"+setting+": label", name, labels.Names()); err != nil {
 			return nil, err
 		}
-		if !(x >= 0) || x > 1e9 {
-			return nil, structured.BadInput("--%s %s=%v: expected a number of at least 0", setting, name, x)
+		if x != 0 && !(x >= leastLabelWeight && x <= mostLabelWeight) {
+			return nil, structured.BadInput("--%s %s=%v: expected 0, or a number from %g to %g", setting, name, x, leastLabelWeight, mostLabelWeight)
 		}
 		w[labels.Index(name)] = x
 	}

@@ -69,6 +69,11 @@ func weighted(c *config.Config, data *structured.Dataset, labels *structured.Alp
 	}
 	d := *data
 	d.Weights = data.ClassWeights(weights)
+	for i, x := range d.Weights {
+		if !structured.ValidWeight(x) {
+			return nil, structured.BadInput("%s: --class-weights makes the weight %v, expected 0, or a number from %g to %g", data.Where(i), x, structured.LeastWeight, structured.MostWeight)
+		}
+	}
 	return &d, nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"math"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -309,11 +310,14 @@ func TestTrainErrors(t *testing.T) {
 		`net "mlp" is not. Use --method prox-linear --inner bcfw`:       func(c *config.Config) { c.Net, c.Method = "mlp", "bcfw" },
 		"--method bcfw needs the hinge, not loss crf; use --loss hinge": func(c *config.Config) { c.Method, c.Loss = "bcfw", "crf" },
 		"--method sdca needs a smooth loss, not hinge":                  func(c *config.Config) { c.Net, c.Method = "linear", "sdca" },
-		"--out":                                  func(c *config.Config) { c.Out = filepath.Join(occupied, "x") },
-		`label "z!" is not known`:                func(c *config.Config) { c.LabelWeights = settings.LabelWeights{"z!": 1} },
-		"expected a number of at least 0":        func(c *config.Config) { c.LabelWeights = settings.LabelWeights{"a": -1} },
-		"--smoothing l2 with --method sgd needs": func(c *config.Config) { c.Method, c.Smoothing = "sgd", "l2" },
-		"--gap 0.1 needs a certificate":          func(c *config.Config) { c.Net, c.Gap = "mlp", 0.1 },
+		"--out":                   func(c *config.Config) { c.Out = filepath.Join(occupied, "x") },
+		`label "z!" is not known`: func(c *config.Config) { c.LabelWeights = settings.LabelWeights{"z!": 1} },
+		"--label-weights a=-1: expected 0, or a number from 1e-09 to 1e+09":    func(c *config.Config) { c.LabelWeights = settings.LabelWeights{"a": -1} },
+		"--class-weights a=1e+30: expected 0, or a number from 1e-09 to 1e+09": func(c *config.Config) { c.ClassWeights = settings.LabelWeights{"a": 1e30} },
+		"--class-weights a=1e-200: expected 0, or a number from":               func(c *config.Config) { c.ClassWeights = settings.LabelWeights{"a": 1e-200} },
+		"--class-weights a=NaN: expected 0":                                    func(c *config.Config) { c.ClassWeights = settings.LabelWeights{"a": math.NaN()} },
+		"--smoothing l2 with --method sgd needs":                               func(c *config.Config) { c.Method, c.Smoothing = "sgd", "l2" },
+		"--gap 0.1 needs a certificate":                                        func(c *config.Config) { c.Net, c.Gap = "mlp", 0.1 },
 		"--patience 3 needs development data": func(c *config.Config) {
 			out := c.Out
 			*c = textConfig(file(t, "x.conll", trainConll))

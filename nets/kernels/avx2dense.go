@@ -278,8 +278,3 @@ func spread8(p unsafe.Pointer, i int) archsimd.Float32x8 {
 func spreadWide8(p unsafe.Pointer, i int) archsimd.Float64x4 {
 	return archsimd.BroadcastFloat64x4(*(*float64)(unsafe.Add(p, 8*i)))
 }
-
-// spreadDouble8 is spread8 in float64.
-func spreadDouble8(p unsafe.Pointer, i int) archsimd.Float64x4 {
-	return archsimd.BroadcastFloat64x4(float64(*(*float32)(unsafe.Add(p, 4*i))))
-}

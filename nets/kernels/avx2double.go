@@ -28,7 +28,7 @@ func gatherDouble8(to []float64, w []float32, index []int32, value []float32) {
 					outOfRange(row)
 				}
 				if value != nil {
-					x = archsimd.BroadcastFloat64x4(float64(value[k]))
+					x = spreadDouble8(unsafe.Pointer(&value[k]), 0)
 				}
 				r := unsafe.Add(p, 4*(at+uint(j)))
 				s0 = x.MulAdd(widen8(r, 0), s0)
@@ -45,7 +45,7 @@ func gatherDouble8(to []float64, w []float32, index []int32, value []float32) {
 					outOfRange(row)
 				}
 				if value != nil {
-					x = archsimd.BroadcastFloat64x4(float64(value[k]))
+					x = spreadDouble8(unsafe.Pointer(&value[k]), 0)
 				}
 				s0 = x.MulAdd(widenFirst8(unsafe.Add(p, 4*(at+uint(j))), 0, narrow), s0)
 			}
@@ -73,7 +73,7 @@ func scatterDouble8(to, v []float64, index []int32, value []float32) {
 					outOfRange(row)
 				}
 				if value != nil {
-					x = archsimd.BroadcastFloat64x4(float64(value[k]))
+					x = spreadDouble8(unsafe.Pointer(&value[k]), 0)
 				}
 				r := unsafe.Add(p, 8*(at+uint(j)))
 				storeDoubles8(r, 0, x.MulAdd(v0, loadDoubles8(r, 0)))
@@ -87,7 +87,7 @@ func scatterDouble8(to, v []float64, index []int32, value []float32) {
 					outOfRange(row)
 				}
 				if value != nil {
-					x = archsimd.BroadcastFloat64x4(float64(value[k]))
+					x = spreadDouble8(unsafe.Pointer(&value[k]), 0)
 				}
 				r := unsafe.Add(p, 8*(at+uint(j)))
 				storeFirstDoubles8(r, 0, x.MulAdd(v0, loadFirstDoubles8(r, 0, tail)), tail)

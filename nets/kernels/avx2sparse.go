@@ -260,8 +260,8 @@ func scatterTwo8(w, u, v []float32, c, d float32, index []int32, value []float32
 func measure8(w, v []float32, c float32, index []int32, value []float32, change *Changes) {
 	y := len(v)
 	p, last := unsafe.Pointer(&w[:y][0]), uint(len(w)-y)
-	one, half := archsimd.BroadcastFloat32x8(c), broadcastHalf8(c)
-	x, h := one, half
+	one := archsimd.BroadcastFloat32x8(c)
+	x := one
 	for j := 0; j < y; j += 2 * lanes8 {
 		n := min(y-j, 2*lanes8)
 		from, tail := unsafe.Pointer(&v[j]), first8((n-1)&(lanes8-1)+1)
@@ -294,11 +294,11 @@ func measure8(w, v []float32, c float32, index []int32, value []float32, change 
 					outOfRange(row)
 				}
 				if value != nil {
-					x, h = one.Mul(archsimd.BroadcastFloat32x8(value[k])), half.Mul(broadcastHalf8(value[k]))
+					x = one.Mul(archsimd.BroadcastFloat32x8(value[k]))
 				}
 				r, lanes := unsafe.Add(p, 4*(at+uint(j))), unsafe.Pointer(&change[place(row)])
 				b0 := loadFirst8(r, 0, tail)
-				a0, a1 := x.MulAdd(v0, b0), h.MulAdd(v1, loadHalf8(r, end))
+				a0, a1 := x.MulAdd(v0, b0), x.GetLo().MulAdd(v1, loadHalf8(r, end))
 				storeHalf8(r, 0, a0.GetLo())
 				storeHalf8(r, end, a1)
 				store8(lanes, 0, load8(lanes, 0).Add(a0.Sub(b0).Mul(a0.Add(b0))))

@@ -276,8 +276,3 @@ func spread16(p unsafe.Pointer, i int) archsimd.Float32x16 {
 func spreadWide16(p unsafe.Pointer, i int) archsimd.Float64x8 {
 	return archsimd.BroadcastFloat64x8(*(*float64)(unsafe.Add(p, 8*i)))
 }
-
-// spreadDouble16 is spread16 in float64.
-func spreadDouble16(p unsafe.Pointer, i int) archsimd.Float64x8 {
-	return archsimd.BroadcastFloat64x8(float64(*(*float32)(unsafe.Add(p, 4*i))))
-}

@@ -26,7 +26,7 @@ func gatherDouble16(to []float64, w []float32, index []int32, value []float32) {
 					outOfRange(row)
 				}
 				if value != nil {
-					x = archsimd.BroadcastFloat64x8(float64(value[k]))
+					x = spreadDouble16(unsafe.Pointer(&value[k]), 0)
 				}
 				r := unsafe.Add(p, 4*(at+uint(j)))
 				s0 = x.MulAdd(widen16(r, 0), s0)
@@ -43,7 +43,7 @@ func gatherDouble16(to []float64, w []float32, index []int32, value []float32) {
 					outOfRange(row)
 				}
 				if value != nil {
-					x = archsimd.BroadcastFloat64x8(float64(value[k]))
+					x = spreadDouble16(unsafe.Pointer(&value[k]), 0)
 				}
 				s0 = x.MulAdd(widenFirst16(unsafe.Add(p, 4*(at+uint(j))), 0, narrow), s0)
 			}
@@ -71,7 +71,7 @@ func scatterDouble16(to, v []float64, index []int32, value []float32) {
 					outOfRange(row)
 				}
 				if value != nil {
-					x = archsimd.BroadcastFloat64x8(float64(value[k]))
+					x = spreadDouble16(unsafe.Pointer(&value[k]), 0)
 				}
 				r := unsafe.Add(p, 8*(at+uint(j)))
 				storeDoubles16(r, 0, x.MulAdd(v0, loadDoubles16(r, 0)))
@@ -85,7 +85,7 @@ func scatterDouble16(to, v []float64, index []int32, value []float32) {
 					outOfRange(row)
 				}
 				if value != nil {
-					x = archsimd.BroadcastFloat64x8(float64(value[k]))
+					x = spreadDouble16(unsafe.Pointer(&value[k]), 0)
 				}
 				r := unsafe.Add(p, 8*(at+uint(j)))
 				storeFirstDoubles16(r, 0, x.MulAdd(v0, loadFirstDoubles16(r, 0, tail)), tail)

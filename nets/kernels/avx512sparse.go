@@ -258,8 +258,8 @@ func scatterTwo16(w, u, v []float32, c, d float32, index []int32, value []float3
 func measure16(w, v []float32, c float32, index []int32, value []float32, change *Changes) {
 	y := len(v)
 	p, last := unsafe.Pointer(&w[:y][0]), uint(len(w)-y)
-	one, half := archsimd.BroadcastFloat32x16(c), broadcastHalf16(c)
-	x, h := one, half
+	one := archsimd.BroadcastFloat32x16(c)
+	x := one
 	for j := 0; j < y; j += 2 * lanes16 {
 		n := min(y-j, 2*lanes16)
 		from, tail := unsafe.Pointer(&v[j]), first16((n-1)&(lanes16-1)+1)
@@ -292,11 +292,11 @@ func measure16(w, v []float32, c float32, index []int32, value []float32, change
 					outOfRange(row)
 				}
 				if value != nil {
-					x, h = one.Mul(archsimd.BroadcastFloat32x16(value[k])), half.Mul(broadcastHalf16(value[k]))
+					x = one.Mul(archsimd.BroadcastFloat32x16(value[k]))
 				}
 				r, lanes := unsafe.Add(p, 4*(at+uint(j))), unsafe.Pointer(&change[place(row)])
 				b0 := loadFirst16(r, 0, tail)
-				a0, a1 := x.MulAdd(v0, b0), h.MulAdd(v1, loadHalf16(r, end))
+				a0, a1 := x.MulAdd(v0, b0), x.GetLo().MulAdd(v1, loadHalf16(r, end))
 				storeHalf16(r, 0, a0.GetLo())
 				storeHalf16(r, end, a1)
 				store16(lanes, 0, load16(lanes, 0).Add(a0.Sub(b0).Mul(a0.Add(b0))))

@@ -4,17 +4,18 @@ package kernels
 
 import (
 	"fmt"
-	"simd/archsimd"
 	"unsafe"
+
+	"github.com/dsp-go/dsp/structured/machine/instructions"
 )
 
 // AvailableDense returns the loops that this processor can run, the fastest first.
 func AvailableDense() []*DenseLoops {
 	var all []*DenseLoops
-	if archsimd.X86.AVX512() {
+	if instructions.AVX512() {
 		all = append(all, &avx512Dense)
 	}
-	if archsimd.X86.AVX2() && archsimd.X86.FMA() {
+	if instructions.AVX2() {
 		all = append(all, &avx2Dense)
 	}
 	return append(all, &plainDense)

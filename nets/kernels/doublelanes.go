@@ -54,6 +54,16 @@ func widen8(p unsafe.Pointer, i int) archsimd.Float64x4 {
 	return archsimd.LoadFloat32x4((*[4]float32)(unsafe.Add(p, 4*i))).ConvertToFloat64()
 }
 
+// spreadDouble16 repeats the number of float32 at p + 4i in all lanes. It converts a vector: a conversion of a scalar between vectors makes some
+// processors wait.
+func spreadDouble16(p unsafe.Pointer, i int) archsimd.Float64x8 {
+	return archsimd.BroadcastFloat32x8(*(*float32)(unsafe.Add(p, 4*i))).ConvertToFloat64()
+}
+
+func spreadDouble8(p unsafe.Pointer, i int) archsimd.Float64x4 {
+	return archsimd.BroadcastFloat32x4(*(*float32)(unsafe.Add(p, 4*i))).ConvertToFloat64()
+}
+
 // narrow16 selects the first n numbers for widenFirst16.
 func narrow16(n int) archsimd.Mask32x8 {
 	return archsimd.LoadInt32x8(&iota8).Less(archsimd.BroadcastInt32x8(int32(n)))

@@ -2,15 +2,19 @@
 
 package kernels
 
-import "simd/archsimd"
+import (
+	"simd/archsimd"
+
+	"github.com/dsp-go/dsp/structured/machine/instructions"
+)
 
 func chooseGates() *gateLoops {
 	switch {
-	case archsimd.X86.AVX512():
+	case instructions.AVX512():
 		wide := simdGates
 		wide.normalGELU = normalGELU16
 		return &wide
-	case archsimd.X86.AVX2():
+	case instructions.AVX2():
 		return &simdGates
 	}
 	return &plainGates

@@ -2,15 +2,19 @@
 
 package kernels
 
-import "simd/archsimd"
+import (
+	"simd/archsimd"
+
+	"github.com/dsp-go/dsp/structured/machine/instructions"
+)
 
 // availableProducts returns the loops that this processor can run, the fastest first.
 func availableProducts() []*ProductLoops {
 	var all []*ProductLoops
-	if archsimd.X86.AVX512() {
+	if instructions.AVX512() {
 		all = append(all, &avx512Products)
 	}
-	if archsimd.X86.AVX2() && archsimd.X86.FMA() {
+	if instructions.AVX2() {
 		all = append(all, &avx2Products)
 	}
 	return append(all, &plainProducts)

@@ -2,10 +2,14 @@
 
 package kernels
 
-import "simd/archsimd"
+import (
+	"simd/archsimd"
+
+	"github.com/dsp-go/dsp/structured/machine/instructions"
+)
 
 func chooseRows() *rowLoops {
-	if archsimd.X86.AVX2() {
+	if instructions.AVX2() {
 		return &simdRows
 	}
 	return &plainRows

@@ -3,7 +3,7 @@ package kernels
 import (
 	"unsafe"
 
-	"golang.org/x/sys/cpu"
+	"github.com/dsp-go/dsp/structured/machine/instructions"
 
 	"github.com/dsp-go/dsp/structured/machine/vec"
 )
@@ -75,10 +75,10 @@ var (
 // ownBLAS returns the kernels of this package that this processor can run, the fastest first.
 func ownBLAS() []BLAS {
 	var all []BLAS
-	if cpu.X86.HasAVX512F && cpu.X86.HasAVX512DQ {
+	if instructions.AVX512() {
 		all = append(all, &packedBLAS{kernel: avx512})
 	}
-	if cpu.X86.HasAVX2 && cpu.X86.HasFMA {
+	if instructions.AVX2() {
 		all = append(all, &packedBLAS{kernel: avx2})
 	}
 	return all

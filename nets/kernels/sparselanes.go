@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"simd/archsimd"
 	"unsafe"
+
+	"github.com/dsp-go/dsp/structured/machine/instructions"
 )
 
 // Vector operations of the sparse loops with 16 and with 8 lanes. The loops check that rows lie within w and nothing else.
@@ -13,10 +15,10 @@ import (
 // AvailableSparse returns the loops that this processor can run, the fastest first.
 func AvailableSparse() []*SparseLoops {
 	var all []*SparseLoops
-	if archsimd.X86.AVX512() {
+	if instructions.AVX512() {
 		all = append(all, &avx512Sparse)
 	}
-	if archsimd.X86.AVX2() && archsimd.X86.FMA() {
+	if instructions.AVX2() {
 		all = append(all, &avx2Sparse)
 	}
 	return append(all, &plainSparse)

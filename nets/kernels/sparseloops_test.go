@@ -1,6 +1,7 @@
 package kernels
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -118,6 +119,42 @@ func TestScatter(t *testing.T) {
 			loops.ScatterTwo(w, u, v, 0.7, -2, index, value)
 			if !slices.Equal(w, one) || !slices.Equal(u, other) {
 				t.Fatalf("%s, Y=%d: scattered to two other weights than to each", loops.Name, y)
+			}
+		}
+	}
+}
+
+// The passes over 2,000 positions with 20 attributes each of 30,000, and several numbers of labels.
+func BenchmarkSparse(b *testing.B) {
+	const positions, attributes, each = 2000, 30_000, 20
+	for _, loops := range AvailableSparse() {
+		for _, y := range []int{4, 9, 17, 25} {
+			rng := rand.New(rand.NewPCG(uint64(y), 1))
+			w, v, to, double := make([]float32, attributes*y), make([]float32, y), make([]float64, y), make([]float64, attributes*y)
+			index, value, change := make([]int32, positions*each), make([]float32, each), new(Changes)
+			for k := range index {
+				index[k] = int32(rng.IntN(attributes))
+			}
+			for j := range v {
+				v[j], to[j] = rng.Float32(), rng.Float64()
+			}
+			for k := range value {
+				value[k] = rng.Float32() - 0.5
+			}
+			for _, values := range [][]float32{nil, value} {
+				for name, f := range map[string]func(index []int32){
+					"measure":       func(index []int32) { loops.Measure(w, v, 1e-6, index, values, change) },
+					"gatherDouble":  func(index []int32) { loops.GatherDouble(to, w, index, values) },
+					"scatterDouble": func(index []int32) { loops.ScatterDouble(double, to, index, values) },
+				} {
+					b.Run(fmt.Sprintf("%s/%s/%d labels, values %v", loops.Name, name, y, values != nil), func(b *testing.B) {
+						for b.Loop() {
+							for k := 0; k < len(index); k += each {
+								f(index[k : k+each])
+							}
+						}
+					})
+				}
 			}
 		}
 	}

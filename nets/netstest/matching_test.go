@@ -92,6 +92,10 @@ var alignGraphs = map[string]func(g *graph.Graph, x *gorgonia.Node) *gorgonia.No
 	"one form": func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node {
 		return node(gorgonia.Mul(node(g.Align(x, x)), g.Param("row")))
 	},
+	"one form, twice": func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node {
+		twice := node(gorgonia.Add(node(g.Align(node(gorgonia.Sin(x)), x)), node(g.Align(node(gorgonia.Tanh(x)), x))))
+		return node(gorgonia.Mul(twice, g.Param("row")))
+	},
 	"sum": func(g *graph.Graph, x *gorgonia.Node) *gorgonia.Node {
 		forms := node(gorgonia.Mul(x, g.Param("forms")))
 		return node(gorgonia.Add(node(g.Align(forms, x)), node(g.Align(node(gorgonia.Tanh(forms)), node(gorgonia.Sin(x))))))

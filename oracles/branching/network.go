@@ -52,14 +52,20 @@ func newNetwork(m *factors.Model) *network {
 	n := &network{states: append([]int(nil), m.States...), unit: math.Ldexp(1, -shift)}
 	// Each entry moves by half a unit, and a sum of float64 by its own rounding.
 	n.error = float64(len(m.Factors)) * (n.unit/2 + oracles.Double*size)
+	whole := true // entries are multiples of the unit: then neither the tables nor sums of float64 round
 	for _, f := range m.Factors {
 		t := table{scope: append([]int(nil), f.Scope...), value: make([]int64, len(f.Table))}
 		for k, x := range f.Table {
 			if t.value[k] = forbidden; !math.IsInf(x, -1) {
-				t.value[k] = int64(math.Round(math.Ldexp(x, shift)))
+				units := math.Ldexp(x, shift)
+				t.value[k] = int64(math.Round(units))
+				whole = whole && float64(t.value[k]) == units
 			}
 		}
 		n.add(t)
+	}
+	if whole {
+		n.error = 0
 	}
 	return n
 }

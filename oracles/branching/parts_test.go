@@ -2,6 +2,7 @@ package branching
 
 import (
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -261,6 +262,30 @@ func TestNeighbourhoods(t *testing.T) {
 			if got := n.value(h.states); got != forbidden && got != h.value {
 				t.Fatalf("%v has the value %d, told as %d", h.states, got, h.value)
 			}
+		}
+	})
+}
+
+// From an assignment that is forbidden, a block of all variables leads to the best one: a forbidden entry costs, and does not pay.
+func TestNeighbourhoodLeavesForbidden(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 3))
+		n := newNetwork(draw(r, rapid.IntRange(2, smallest).Draw(t, "variables"), false, 0.4))
+		top, start := best(n), []int(nil)
+		assignments(n.states, func(at []int) {
+			if n.value(at) == forbidden {
+				start = slices.Clone(at)
+			}
+		})
+		if top == forbidden || start == nil {
+			return
+		}
+		h := newNeighbourhood(n, r, start)
+		for range 40 {
+			h.step()
+		}
+		if got := n.value(h.states); got == forbidden {
+			t.Fatalf("%v stays forbidden, the best assignment has %d", h.states, top)
 		}
 	})
 }

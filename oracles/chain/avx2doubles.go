@@ -105,14 +105,14 @@ func matVecDouble8(next, prev, m []float64, y int) {
 }
 
 func matDotsDouble8(next, prev, m []float64, y int) {
-	p, row := unsafe.Pointer(&prev[0]), unsafe.Pointer(&m[0])
+	to, p, row := unsafe.Pointer(&next[0]), unsafe.Pointer(&prev[0]), unsafe.Pointer(&m[0])
 	stride := len(next)
 	for i := range y {
 		s := zeroDouble8
 		for j := 0; j < stride; j += half8 {
 			s = loadDouble8(p, j).MulAdd(loadDouble8(row, j), s)
 		}
-		next[i] = sumDouble8(s)
+		storeSumDouble8(to, i, s)
 		row = unsafe.Add(row, 8*stride)
 	}
 	archsimd.ClearAVXUpperBits()

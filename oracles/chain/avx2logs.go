@@ -19,12 +19,12 @@ func logSum8(edge []float32, score []float64, w []float32, rate float64) (m, sum
 		el, eh := widen8(load8(e, j))
 		top = top.Max(lo.Add(el).Max(hi.Add(eh)))
 	}
-	m = largestDouble8(top)
-	if math.Float64bits(m) == math.Float64bits(math.Inf(-1)) { // a plain comparison would be slow while vector registers are in use
+	shift, most := largestsDouble8(top) // bits, since moves and comparisons of scalars are slow while vector registers are in use
+	if most == math.Float64bits(math.Inf(-1)) {
 		archsimd.ClearAVXUpperBits()
-		return m, 0
+		return math.Inf(-1), 0
 	}
-	shift, times, cut := fillDouble8(m), fillDouble8(rate), archsimd.BroadcastFloat32x8(negligible)
+	times, cut := fillDouble8(rate), archsimd.BroadcastFloat32x8(negligible)
 	total := zero8
 	for from := 0; from < len(score); from += run * lanes8 {
 		part, hi := zero8, min(len(score), from+run*lanes8)
@@ -40,7 +40,7 @@ func logSum8(edge []float32, score []float64, w []float32, rate float64) (m, sum
 	}
 	single := math.Float32bits(sum8(total))
 	archsimd.ClearAVXUpperBits()
-	return m, float64(math.Float32frombits(single))
+	return math.Float64frombits(most), float64(math.Float32frombits(single))
 }
 
 func logSpread8(a, b, edge []float32, score []float64, w []float32, m, rate float64, p float32) {

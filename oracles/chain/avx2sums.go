@@ -264,7 +264,7 @@ func longMatVec8(next, prev, m []float32, y int) {
 const longRow8 = run*lanes8 + 1
 
 func matDots8(next, prev, m []float32, y int) {
-	p, row := unsafe.Pointer(&prev[0]), unsafe.Pointer(&m[0])
+	to, p, row := unsafe.Pointer(&next[0]), unsafe.Pointer(&prev[0]), unsafe.Pointer(&m[0])
 	stride := len(next)
 	for i := range y {
 		s := load8(p, 0).Mul(load8(row, 0))
@@ -275,7 +275,7 @@ func matDots8(next, prev, m []float32, y int) {
 		} else {
 			s = longDot8(p, row, stride)
 		}
-		next[i] = sum8(s)
+		storeSum8(to, i, s)
 		row = unsafe.Add(row, 4*stride)
 	}
 	archsimd.ClearAVXUpperBits()

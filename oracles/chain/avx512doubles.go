@@ -103,14 +103,14 @@ func matVecDouble16(next, prev, m []float64, y int) {
 }
 
 func matDotsDouble16(next, prev, m []float64, y int) {
-	p, row := unsafe.Pointer(&prev[0]), unsafe.Pointer(&m[0])
+	to, p, row := unsafe.Pointer(&next[0]), unsafe.Pointer(&prev[0]), unsafe.Pointer(&m[0])
 	stride := len(next)
 	for i := range y {
 		s := zeroDouble16
 		for j := 0; j < stride; j += half16 {
 			s = loadDouble16(p, j).MulAdd(loadDouble16(row, j), s)
 		}
-		next[i] = sumDouble16(s)
+		storeSumDouble16(to, i, s)
 		row = unsafe.Add(row, 8*stride)
 	}
 	archsimd.ClearAVXUpperBits()

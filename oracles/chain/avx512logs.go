@@ -17,12 +17,12 @@ func logSum16(edge []float32, score []float64, w []float32, rate float64) (m, su
 		el, eh := widen16(load16(e, j))
 		top = top.Max(lo.Add(el).Max(hi.Add(eh)))
 	}
-	m = largestDouble16(top)
-	if math.Float64bits(m) == math.Float64bits(math.Inf(-1)) { // a plain comparison would be slow while vector registers are in use
+	shift, most := largestsDouble16(top) // bits, since moves and comparisons of scalars are slow while vector registers are in use
+	if most == math.Float64bits(math.Inf(-1)) {
 		archsimd.ClearAVXUpperBits()
-		return m, 0
+		return math.Inf(-1), 0
 	}
-	shift, times, cut := fillDouble16(m), fillDouble16(rate), archsimd.BroadcastFloat32x16(negligible)
+	times, cut := fillDouble16(rate), archsimd.BroadcastFloat32x16(negligible)
 	total := zero16
 	for from := 0; from < len(score); from += run * lanes16 {
 		part, hi := zero16, min(len(score), from+run*lanes16)
@@ -38,7 +38,7 @@ func logSum16(edge []float32, score []float64, w []float32, rate float64) (m, su
 	}
 	single := math.Float32bits(sum16(total))
 	archsimd.ClearAVXUpperBits()
-	return m, float64(math.Float32frombits(single))
+	return math.Float64frombits(most), float64(math.Float32frombits(single))
 }
 
 func logSpread16(a, b, edge []float32, score []float64, w []float32, m, rate float64, p float32) {

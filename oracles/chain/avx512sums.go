@@ -262,7 +262,7 @@ func longMatVec16(next, prev, m []float32, y int) {
 const longRow16 = run*lanes16 + 1
 
 func matDots16(next, prev, m []float32, y int) {
-	p, row := unsafe.Pointer(&prev[0]), unsafe.Pointer(&m[0])
+	to, p, row := unsafe.Pointer(&next[0]), unsafe.Pointer(&prev[0]), unsafe.Pointer(&m[0])
 	stride := len(next)
 	for i := range y {
 		s := load16(p, 0).Mul(load16(row, 0))
@@ -273,7 +273,7 @@ func matDots16(next, prev, m []float32, y int) {
 		} else {
 			s = longDot16(p, row, stride)
 		}
-		next[i] = sum16(s)
+		storeSum16(to, i, s)
 		row = unsafe.Add(row, 4*stride)
 	}
 	archsimd.ClearAVXUpperBits()

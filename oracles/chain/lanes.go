@@ -93,6 +93,16 @@ func sum16(v archsimd.Float32x16) float32 { return sum8(v.GetLo().Add(v.GetHi())
 
 func sum8(v archsimd.Float32x8) float32 { return total8(v).GetElem(0) }
 
+// storeSum16 stores sum16 at p + 4i. The sum passes through an integer register: moves of a scalar between vectors, for which the compiler knows only SSE
+// instructions, make some processors wait.
+func storeSum16(p unsafe.Pointer, i int, v archsimd.Float32x16) {
+	storeSum8(p, i, v.GetLo().Add(v.GetHi()))
+}
+
+func storeSum8(p unsafe.Pointer, i int, v archsimd.Float32x8) {
+	*(*uint32)(unsafe.Add(p, 4*i)) = total8(v).AsUint32x4().GetElem(0)
+}
+
 // total8 returns the sum of all lanes in each of four lanes.
 func total8(v archsimd.Float32x8) archsimd.Float32x4 {
 	w := v.GetLo().Add(v.GetHi())
@@ -165,13 +175,19 @@ func storeDouble8(p unsafe.Pointer, i int, v double8) {
 	v.Store((*[4]float64)(unsafe.Add(p, 8*i)))
 }
 
-// loadAsDouble16 loads the numbers of x, and zeros beyond its end.
+// loadAsDouble16 loads the numbers of x, at least one, and zeros beyond its end. It touches no other memory, though the pointer's type suggests so to
+// checkptr.
+//
+//go:nocheckptr
 func loadAsDouble16(x []float32) double16 {
-	return archsimd.LoadFloat32x8SlicePart(x).ConvertToFloat64()
+	mask := archsimd.LoadInt32x8(&iota8).Less(archsimd.BroadcastInt32x8(int32(len(x))))
+	return archsimd.LoadMaskedFloat32x8((*[half16]float32)(unsafe.Pointer(&x[0])), mask).ConvertToFloat64()
 }
 
+//go:nocheckptr
 func loadAsDouble8(x []float32) double8 {
-	return archsimd.LoadFloat32x4SlicePart(x).ConvertToFloat64()
+	mask := archsimd.LoadInt32x4((*[half8]int32)(iota8[:half8])).Less(archsimd.BroadcastInt32x4(int32(len(x))))
+	return archsimd.LoadMaskedFloat32x4((*[half8]float32)(unsafe.Pointer(&x[0])), mask).ConvertToFloat64()
 }
 
 // storeAsSingle16 stores as much of a vector as x holds.
@@ -193,12 +209,18 @@ func broadcastDouble8(p unsafe.Pointer, i int) double8 {
 	return archsimd.BroadcastFloat64x4(*(*float64)(unsafe.Add(p, 8*i)))
 }
 
-// largestDouble16 returns the largest lane.
-func largestDouble16(v double16) float64 { return largestDouble8(v.GetLo().Max(v.GetHi())) }
-
-func largestDouble8(v double8) float64 {
+// largestsDouble16 returns the largest lane in all lanes, and its bits.
+func largestsDouble16(v double16) (double16, uint64) {
 	w := v.GetLo().Max(v.GetHi())
-	return w.Max(w.SelectFromPair(1, 0, w)).GetElem(0)
+	x := w.GetLo().Max(w.GetHi())
+	x = x.Max(x.SelectFromPair(1, 0, x))
+	return x.Broadcast1To8(), x.AsUint64x2().GetElem(0)
+}
+
+func largestsDouble8(v double8) (double8, uint64) {
+	x := v.GetLo().Max(v.GetHi())
+	x = x.Max(x.SelectFromPair(1, 0, x))
+	return x.Broadcast1To4(), x.AsUint64x2().GetElem(0)
 }
 
 // smallestDouble16 returns the smallest lane.
@@ -209,10 +231,14 @@ func smallestDouble8(v double8) float64 {
 	return w.Min(w.SelectFromPair(1, 0, w)).GetElem(0)
 }
 
-// sumDouble16 returns the sum of all lanes, added pairwise by halves.
-func sumDouble16(v double16) float64 { return sumDouble8(v.GetLo().Add(v.GetHi())) }
+// storeSumDouble16 stores the sum of all lanes, added pairwise by halves, at p + 8i: see storeSum16.
+func storeSumDouble16(p unsafe.Pointer, i int, v double16) {
+	storeSumDouble8(p, i, v.GetLo().Add(v.GetHi()))
+}
 
-func sumDouble8(v double8) float64 { return totalDouble8(v).GetElem(0) }
+func storeSumDouble8(p unsafe.Pointer, i int, v double8) {
+	*(*uint64)(unsafe.Add(p, 8*i)) = totalDouble8(v).AsUint64x2().GetElem(0)
+}
 
 func totalDouble8(v double8) archsimd.Float64x2 {
 	w := v.GetLo().Add(v.GetHi())

@@ -2,7 +2,9 @@ package constituent_test
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/dsp-go/dsp/oracles"
@@ -30,6 +32,26 @@ func sentences(count, n, labels int) *structured.Potentials {
 		}
 	}
 	return θ
+}
+
+// A sentence none of whose trees is allowed has the value −∞ and no output, of one word as of several.
+func TestNoTree(t *testing.T) {
+	for _, n := range []int{1, 2, 3, 5} {
+		θ, o := sentences(1, n, 2), constituent.New()
+		whole := θ.Parts[1].Of(0)[(n-1)*3:][:3] // the labels of the span of all words
+		whole[1], whole[2] = float32(math.Inf(-1)), float32(math.Inf(-1))
+		y, value, sum := make([]int32, n*n), make([]float64, 1), make([]float64, 1)
+		for k := range y {
+			y[k] = 7
+		}
+		o.Max(θ, y, value)
+		o.Exp(θ, 1, sum, nil)
+		var list oracles.KBest
+		o.TopK(θ, 2, &list)
+		if !math.IsInf(value[0], -1) || !math.IsInf(sum[0], -1) || list.Count[0] != 0 || slices.ContainsFunc(y, func(l int32) bool { return l != 0 }) {
+			t.Errorf("%d words: value %g, sum %g, %d trees, output %v", n, value[0], sum[0], list.Count[0], y)
+		}
+	}
 }
 
 // Max, TopK and Exp agree on sentences too long to enumerate: the list begins with the max, descends, and has no tree twice; a tree has 2n − 1 spans,

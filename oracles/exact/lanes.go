@@ -24,6 +24,8 @@ var (
 	iota16 = [half16]int64{0, 1, 2, 3, 4, 5, 6, 7}
 	iota8  = [half8]int64{0, 1, 2, 3}
 
+	iotaSingle = [half16]int32{0, 1, 2, 3, 4, 5, 6, 7}
+
 	zero16 double16
 	zero8  double8
 )
@@ -53,10 +55,19 @@ func single8(p unsafe.Pointer, i int) double8 {
 	return archsimd.LoadFloat32x4((*[half8]float32)(unsafe.Add(p, 4*i))).ConvertToFloat64()
 }
 
-// part16 loads the numbers of x, and zeros beyond its end.
-func part16(x []float32) double16 { return archsimd.LoadFloat32x8SlicePart(x).ConvertToFloat64() }
+// part16 loads the numbers of x, at least one, and zeros beyond its end. It touches no other memory, though the pointer's type suggests so to checkptr.
+//
+//go:nocheckptr
+func part16(x []float32) double16 {
+	mask := archsimd.LoadInt32x8(&iotaSingle).Less(archsimd.BroadcastInt32x8(int32(len(x))))
+	return archsimd.LoadMaskedFloat32x8((*[half16]float32)(unsafe.Pointer(&x[0])), mask).ConvertToFloat64()
+}
 
-func part8(x []float32) double8 { return archsimd.LoadFloat32x4SlicePart(x).ConvertToFloat64() }
+//go:nocheckptr
+func part8(x []float32) double8 {
+	mask := archsimd.LoadInt32x4((*[half8]int32)(iotaSingle[:half8])).Less(archsimd.BroadcastInt32x4(int32(len(x))))
+	return archsimd.LoadMaskedFloat32x4((*[half8]float32)(unsafe.Pointer(&x[0])), mask).ConvertToFloat64()
+}
 
 // narrow16 stores a vector as float32 at p + 4i.
 func narrow16(p unsafe.Pointer, i int, v double16) {

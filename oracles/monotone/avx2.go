@@ -48,7 +48,7 @@ func sum8(to, one, two scaled, x []float64, down, diagonal scaled, lo, hi int) {
 
 		t := right.Add(below).Add(across).Mul(p).AsUint64x4()
 		store8(f, i, t.And(load8(c, placeMantissa).AsUint64x4()).Or(unit).AsFloat64x4())
-		store8(e, i, top.Add(n).Add(t.ShiftAllRight(52).Or(floor).AsFloat64x4().Sub(load8(c, placeBias))))
+		store8(e, i, top.Add(n).Add(t.ShiftRight(load8(c, placeExponent).AsUint64x4()).Or(floor).AsFloat64x4().Sub(load8(c, placeBias))))
 	}
 	archsimd.ClearAVXUpperBits()
 }

@@ -46,7 +46,7 @@ func sum16(to, one, two scaled, x []float64, down, diagonal scaled, lo, hi int) 
 
 		t := right.Add(below).Add(across).Mul(p).AsUint64x8()
 		store16(f, i, t.And(load16(c, placeMantissa).AsUint64x8()).Or(unit).AsFloat64x8())
-		store16(e, i, top.Add(n).Add(t.ShiftAllRight(52).Or(floor).AsFloat64x8().Sub(load16(c, placeBias))))
+		store16(e, i, top.Add(n).Add(t.ShiftRight(load16(c, placeExponent).AsUint64x8()).Or(floor).AsFloat64x8().Sub(load16(c, placeBias))))
 	}
 	archsimd.ClearAVXUpperBits()
 }

@@ -2,13 +2,13 @@
 
 package monotone
 
-import "simd/archsimd"
+import "github.com/dsp-go/dsp/structured/machine/instructions"
 
 func choose() *kernels {
-	switch x86 := archsimd.X86; {
-	case x86.AVX512():
+	switch {
+	case instructions.AVX512():
 		return &avx512
-	case x86.AVX2() && x86.FMA():
+	case instructions.AVX2():
 		return &avx2
 	}
 	return &plain

@@ -58,6 +58,7 @@ const (
 	placeFloor // 2⁵²
 	placeBias  // 2⁵² + 1023
 	placeMantissa
+	placeExponent // bits of a mantissa, as an integer
 	placeTaylor
 	placeEnd = placeTaylor + 13*constantWidth
 )
@@ -65,7 +66,7 @@ const (
 const constantWidth = 8 // maximum number of lanes
 
 var constants = func() (all [placeEnd]float64) {
-	numbers := append([]float64{rounder, math.Log2E, ln2Hi, ln2Lo, mostExact, -mostExact, leastPower, 1, 1 << 52, 1<<52 + 1023, math.Float64frombits(mantissa)}, taylor[:]...)
+	numbers := append([]float64{rounder, math.Log2E, ln2Hi, ln2Lo, mostExact, -mostExact, leastPower, 1, 1 << 52, 1<<52 + 1023, math.Float64frombits(mantissa), math.Float64frombits(52)}, taylor[:]...)
 	for i, x := range numbers {
 		for lane := range constantWidth {
 			all[i*constantWidth+lane] = x

@@ -77,6 +77,12 @@ func (a *Answer) Gap() float64 {
 	return a.Bound - a.Value
 }
 
+// Within reports whether the answer is exact, or gap > 0 and the bound is above the value by at most this part of the value. What rounding the tables of an
+// exact answer may change is no gap.
+func (a *Answer) Within(gap float64) bool {
+	return a.Exact || gap > 0 && a.Gap() <= gap*math.Abs(a.Value)+a.Rounding
+}
+
 // grace is how long an oracle may take to notice that its context ended; then Solve answers with what it told last. Tests change it.
 var grace = time.Second
 

@@ -40,19 +40,24 @@ func relaxedBest(m *factors.Model, s Settings, stop func() bool) *Answer {
 		r.Pass()
 		a.States, a.Value = r.Best()
 		last := a.Bound
-		if a.Bound = min(last, r.Bound()); a.met(s) || last-a.Bound <= settled*math.Abs(a.Bound) || stop() {
+		if a.Bound = min(last, r.Bound()); a.meets(max(s.Gap, enough)) || last-a.Bound <= settled*math.Abs(a.Bound) || stop() {
 			break
 		}
 	}
-	a.Exact = a.Bound-a.Value <= rounding(m) || math.IsInf(a.Bound, -1)
+	if near := rounding(m); math.IsInf(a.Bound, -1) {
+		a.Exact = true
+	} else if a.Bound-a.Value <= near {
+		a.Exact, a.Rounding = true, near
+	}
 	return a
 }
 
-func (a *Answer) met(s Settings) bool {
+// meets reports whether the bound is above the value by at most that part of it.
+func (a *Answer) meets(part float64) bool {
 	if math.IsInf(a.Value, -1) {
 		return math.IsInf(a.Bound, -1)
 	}
-	return a.Bound-a.Value <= max(s.Gap, enough)*math.Abs(a.Value)
+	return a.Bound-a.Value <= part*math.Abs(a.Value)
 }
 
 // Of sums.

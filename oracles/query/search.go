@@ -132,15 +132,15 @@ func sumOf(m *factors.Model, question string, s Settings, stop func() bool) (*An
 		for ; ; budget -= visitsAt * visitsAt {
 			a.Value, a.Bound = max(a.Value, c.Lower()-slack), min(a.Bound, c.Upper()+slack)
 			s.report(a)
-			if c.Exact() {
+			if c.Exact() || c.Upper()-c.Lower() <= slack {
 				a.Value, a.Bound, a.Exact = c.Upper(), c.Upper(), question == PR
 			}
-			if a.Exact || a.met(s) || budget <= 0 || stop() {
+			if a.Within(s.Gap) || budget <= 0 || stop() {
 				break
 			}
 			c.Visit(visitsAt*visitsAt, stop)
 		}
-		if a.Exact || a.met(s) || last || stop() {
+		if a.Within(s.Gap) || last || stop() {
 			return a, nil
 		}
 	}

@@ -107,16 +107,16 @@ func spreadSegments8(starts, lengths, p, h, length, a, reach []float64, t, longe
 
 func spreadSteps8(to, edges, x, m, b, p []float64, labels int) {
 	stride := len(to)
-	px, pb, pp := unsafe.Pointer(&x[0]), unsafe.Pointer(&b[0]), unsafe.Pointer(&p[0])
+	px, pb, pp, pt, zero := unsafe.Pointer(&x[0]), unsafe.Pointer(&b[0]), unsafe.Pointer(&p[0]), unsafe.Pointer(&to[0]), fill8(0)
 	for i := range labels {
 		row, by := unsafe.Pointer(&m[i*stride]), unsafe.Pointer(&edges[i*stride])
-		v, total := broadcast8(px, i), fill8(0)
+		v, total := broadcast8(px, i), zero
 		for j := 0; j < stride; j += half8 {
 			q := exp8(v.Add(load8(row, j)).Sub(load8(pb, j))).Mul(load8(pp, j))
 			store8(by, j, load8(by, j).Add(q))
 			total = total.Add(q)
 		}
-		to[i] += sum8(total)
+		addSum8(pt, i, total)
 	}
 	archsimd.ClearAVXUpperBits()
 }
@@ -131,9 +131,9 @@ func exps8(to, x []float64, top float64) {
 
 func weigh8(to, w, m []float64, labels int) {
 	stride := len(to)
-	pt, pw := unsafe.Pointer(&to[0]), unsafe.Pointer(&w[0])
+	pt, pw, zero := unsafe.Pointer(&to[0]), unsafe.Pointer(&w[0]), fill8(0)
 	for j := 0; j < stride; j += half8 {
-		total, row := fill8(0), unsafe.Pointer(&m[j])
+		total, row := zero, unsafe.Pointer(&m[j])
 		for i := range labels {
 			total = broadcast8(pw, i).MulAdd(load8(row, 0), total)
 			row = unsafe.Add(row, 8*stride)
@@ -145,16 +145,16 @@ func weigh8(to, w, m []float64, labels int) {
 
 func spreadWeights8(to, edges, w, m, p []float64, labels int) {
 	stride := len(to)
-	pw, pp := unsafe.Pointer(&w[0]), unsafe.Pointer(&p[0])
+	pw, pp, pt, zero := unsafe.Pointer(&w[0]), unsafe.Pointer(&p[0]), unsafe.Pointer(&to[0]), fill8(0)
 	for i := range labels {
 		row, by := unsafe.Pointer(&m[i*stride]), unsafe.Pointer(&edges[i*stride])
-		v, total := broadcast8(pw, i), fill8(0)
+		v, total := broadcast8(pw, i), zero
 		for j := 0; j < stride; j += half8 {
 			q := v.Mul(load8(row, j)).Mul(load8(pp, j))
 			store8(by, j, load8(by, j).Add(q))
 			total = total.Add(q)
 		}
-		to[i] += sum8(total)
+		addSum8(pt, i, total)
 	}
 	archsimd.ClearAVXUpperBits()
 }

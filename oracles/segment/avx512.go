@@ -105,16 +105,16 @@ func spreadSegments16(starts, lengths, p, h, length, a, reach []float64, t, long
 
 func spreadSteps16(to, edges, x, m, b, p []float64, labels int) {
 	stride := len(to)
-	px, pb, pp := unsafe.Pointer(&x[0]), unsafe.Pointer(&b[0]), unsafe.Pointer(&p[0])
+	px, pb, pp, pt, zero := unsafe.Pointer(&x[0]), unsafe.Pointer(&b[0]), unsafe.Pointer(&p[0]), unsafe.Pointer(&to[0]), fill16(0)
 	for i := range labels {
 		row, by := unsafe.Pointer(&m[i*stride]), unsafe.Pointer(&edges[i*stride])
-		v, total := broadcast16(px, i), fill16(0)
+		v, total := broadcast16(px, i), zero
 		for j := 0; j < stride; j += half16 {
 			q := exp16(v.Add(load16(row, j)).Sub(load16(pb, j))).Mul(load16(pp, j))
 			store16(by, j, load16(by, j).Add(q))
 			total = total.Add(q)
 		}
-		to[i] += sum16(total)
+		addSum16(pt, i, total)
 	}
 	archsimd.ClearAVXUpperBits()
 }
@@ -129,9 +129,9 @@ func exps16(to, x []float64, top float64) {
 
 func weigh16(to, w, m []float64, labels int) {
 	stride := len(to)
-	pt, pw := unsafe.Pointer(&to[0]), unsafe.Pointer(&w[0])
+	pt, pw, zero := unsafe.Pointer(&to[0]), unsafe.Pointer(&w[0]), fill16(0)
 	for j := 0; j < stride; j += half16 {
-		total, row := fill16(0), unsafe.Pointer(&m[j])
+		total, row := zero, unsafe.Pointer(&m[j])
 		for i := range labels {
 			total = broadcast16(pw, i).MulAdd(load16(row, 0), total)
 			row = unsafe.Add(row, 8*stride)
@@ -143,16 +143,16 @@ func weigh16(to, w, m []float64, labels int) {
 
 func spreadWeights16(to, edges, w, m, p []float64, labels int) {
 	stride := len(to)
-	pw, pp := unsafe.Pointer(&w[0]), unsafe.Pointer(&p[0])
+	pw, pp, pt, zero := unsafe.Pointer(&w[0]), unsafe.Pointer(&p[0]), unsafe.Pointer(&to[0]), fill16(0)
 	for i := range labels {
 		row, by := unsafe.Pointer(&m[i*stride]), unsafe.Pointer(&edges[i*stride])
-		v, total := broadcast16(pw, i), fill16(0)
+		v, total := broadcast16(pw, i), zero
 		for j := 0; j < stride; j += half16 {
 			q := v.Mul(load16(row, j)).Mul(load16(pp, j))
 			store16(by, j, load16(by, j).Add(q))
 			total = total.Add(q)
 		}
-		to[i] += sum16(total)
+		addSum16(pt, i, total)
 	}
 	archsimd.ClearAVXUpperBits()
 }

@@ -49,12 +49,15 @@ func broadcast8(p unsafe.Pointer, i int) double8 {
 	return archsimd.BroadcastFloat64x4(*(*float64)(unsafe.Add(p, 8*i)))
 }
 
-// sum16 returns the sum of all lanes, added pairwise by halves.
-func sum16(v double16) float64 { return sum8(v.GetLo().Add(v.GetHi())) }
+// addSum16 adds the sum of all lanes, added pairwise by halves, to the number at p + 8i. The result passes through an integer register: moves of a scalar
+// between vectors, for which the compiler knows only SSE instructions, make some processors wait.
+func addSum16(p unsafe.Pointer, i int, v double16) { addSum8(p, i, v.GetLo().Add(v.GetHi())) }
 
-func sum8(v double8) float64 {
+func addSum8(p unsafe.Pointer, i int, v double8) {
+	to := unsafe.Add(p, 8*i)
 	w := v.GetLo().Add(v.GetHi())
-	return w.Add(w.SelectFromPair(1, 0, w)).GetElem(0)
+	w = archsimd.BroadcastFloat64x2(*(*float64)(to)).Add(w.Add(w.SelectFromPair(1, 0, w)))
+	*(*uint64)(to) = w.AsUint64x2().GetElem(0)
 }
 
 // expConstants repeats each number of exp16 once per lane, because loading a vector is faster than filling it. The names below are the places.

@@ -2,10 +2,10 @@
 
 package tree
 
-import "simd/archsimd"
+import "github.com/dsp-go/dsp/structured/machine/instructions"
 
 func choose() *kernels {
-	if archsimd.X86.AVX2() && archsimd.X86.FMA() {
+	if instructions.AVX2() {
 		return &avx2
 	}
 	return &plain

@@ -9,7 +9,7 @@ import (
 
 // Cropper cuts boxes out of images and resizes them. Its zero value is ready; it keeps scratch memory and serves one goroutine at a time.
 type Cropper struct {
-	rows            []float32
+	row             []float32 // [width×3] of the image, resized along it
 	across, upright []taps
 }
 
@@ -21,38 +21,41 @@ type taps struct {
 
 // Crop cuts the box out of the image, resizes it to height × width pixels, whatever its aspect, and writes it to dst
 // [height×width×3], red, green and blue from 0 to 1. It interpolates linearly where it enlarges and averages with a triangular filter
-// where it shrinks. Pixels outside the box do not count, except for the rest of those that its edges cut. The box must overlap the image.
+// where it shrinks. Pixels outside the box do not count, except for the rest of those that its edges cut. The box must overlap the image. Of the
+// image one row after the other is resized, so that scratch memory grows with its sides alone.
 func (c *Cropper) Crop(dst []float32, m *Image, box boxes.Box, height, width int) {
 	c.across = resample(c.across, width, box.X, box.Width, m.Width)
 	c.upright = resample(c.upright, height, box.Y, box.Height, m.Height)
-	first, last := c.upright[0].from, 0
-	for _, t := range c.upright {
-		last = max(last, t.from+len(t.weights))
-	}
-	row := 3 * width
-	c.rows = vec.Grow(c.rows, (last-first)*row)
-	for y := first; y < last; y++ { // first along the rows, then along the columns
-		out, pixels := c.rows[(y-first)*row:][:row], m.Pixels[3*y*m.Width:][:3*m.Width]
-		for x, t := range c.across {
-			var r, g, b float32
-			p := pixels[3*t.from:][:3*len(t.weights)]
-			for k, w := range t.weights {
-				r += w * float32(p[3*k])
-				g += w * float32(p[3*k+1])
-				b += w * float32(p[3*k+2])
+	c.row = vec.Grow(c.row, 3*width)
+	clear(dst[:3*width*height])
+	first := 0 // of the rows of the result that average the current row of the image
+	for y := c.upright[0].from; first < height; y++ {
+		c.along(m, y)
+		for out := first; out < height && c.upright[out].from <= y; out++ {
+			t := &c.upright[out]
+			w, to := t.weights[y-t.from]/255, dst[3*width*out:][:3*width]
+			for i, v := range c.row {
+				to[i] += w * v
 			}
-			out[3*x], out[3*x+1], out[3*x+2] = r, g, b
+		}
+		for first < height && y+1 >= c.upright[first].from+len(c.upright[first].weights) {
+			first++
 		}
 	}
-	for y, t := range c.upright {
-		out := dst[y*row:][:row]
-		clear(out)
+}
+
+// along resizes row y of the image to c.row.
+func (c *Cropper) along(m *Image, y int) {
+	pixels := m.Pixels[3*y*m.Width:][:3*m.Width]
+	for x, t := range c.across {
+		var r, g, b float32
+		p := pixels[3*t.from:][:3*len(t.weights)]
 		for k, w := range t.weights {
-			w /= 255
-			for i, v := range c.rows[(t.from+k-first)*row:][:row] {
-				out[i] += w * v
-			}
+			r += w * float32(p[3*k])
+			g += w * float32(p[3*k+1])
+			b += w * float32(p[3*k+2])
 		}
+		c.row[3*x], c.row[3*x+1], c.row[3*x+2] = r, g, b
 	}
 }
 

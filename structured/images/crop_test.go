@@ -2,6 +2,7 @@ package images
 
 import (
 	"math"
+	"runtime"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -108,4 +109,25 @@ func BenchmarkCrop(b *testing.B) {
 		}
 	}
 	b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N*len(windows)), "µs/crop")
+}
+
+// Scratch memory grows with the sides of an image, and not with the product of one of them and the width of the crop: a thin image of a few
+// kilobytes would fill the memory.
+func TestCropsOfThinImages(t *testing.T) {
+	for _, m := range []*Image{{Width: 1, Height: 1 << 16}, {Width: 1 << 16, Height: 1}} {
+		m.Pixels = make([]uint8, 3*m.Width*m.Height)
+		m.Pixels[len(m.Pixels)-1] = 255
+		dst := make([]float32, 3*200*200)
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		var c Cropper
+		c.Crop(dst, m, boxes.Box{Width: float64(m.Width), Height: float64(m.Height)}, 200, 200)
+		runtime.ReadMemStats(&after)
+		if taken := after.TotalAlloc - before.TotalAlloc; taken > 8<<20 {
+			t.Errorf("%d × %d pixels: %d bytes", m.Width, m.Height, taken)
+		}
+		if blue := dst[len(dst)-1]; blue <= 0 || blue > 1 {
+			t.Errorf("%d × %d pixels: the last pixel is %v", m.Width, m.Height, blue)
+		}
+	}
 }

@@ -24,8 +24,25 @@ type Image struct {
 	Stored Orientation // how its file stores the pixels
 }
 
-// MaxPixels is the largest number of pixels that Decode accepts. A file of a few bytes can claim to be a huge image.
-const MaxPixels = 1 << 26
+// MaxPixels is the largest number of pixels that Decode accepts, and MaxSide the longest side: what images become may grow with a side alone. A file
+// of a few bytes can claim to be a huge image.
+const (
+	MaxPixels = 1 << 26
+	MaxSide   = 1 << 16
+)
+
+// CheckSize refuses an image that is empty, or larger than MaxPixels or MaxSide; name is for messages.
+func CheckSize(name string, width, height int) error {
+	switch {
+	case width < 1 || height < 1:
+		return structured.BadInput("%s: %d × %d pixels, expected at least one", name, width, height)
+	case max(width, height) > MaxSide:
+		return structured.BadInput("%s: %d × %d pixels, expected at most %d along a side", name, width, height, MaxSide)
+	case width > MaxPixels/height:
+		return structured.BadInput("%s: %d × %d pixels, expected at most %d in all", name, width, height, MaxPixels)
+	}
+	return nil
+}
 
 // Header is what a file says of its image before its pixels.
 type Header struct {
@@ -86,13 +103,11 @@ func ReadHeader(path string) (Header, error) {
 // HeaderOf reads the header of a PNG or JPEG image; name is for messages.
 func HeaderOf(r io.ReadSeeker, name string) (Header, error) {
 	c, _, err := image.DecodeConfig(r)
-	switch {
-	case err != nil:
+	if err != nil {
 		return Header{}, structured.BadInput("%s: %w, expected a PNG or JPEG image", name, err)
-	case c.Width < 1 || c.Height < 1:
-		return Header{}, structured.BadInput("%s: %d × %d pixels, expected at least one", name, c.Width, c.Height)
-	case c.Width > MaxPixels/c.Height:
-		return Header{}, structured.BadInput("%s: %d × %d pixels, expected at most %d in all", name, c.Width, c.Height, MaxPixels)
+	}
+	if err := CheckSize(name, c.Width, c.Height); err != nil {
+		return Header{}, err
 	}
 	if _, err := r.Seek(0, io.SeekStart); err != nil {
 		return Header{}, err

@@ -113,6 +113,27 @@ func TestAGMIsAccelerated(t *testing.T) {
 	}
 }
 
+// The memory of one weighs a step such that the curvature of the estimate that it leads to is that of F along the step, (L+λ)a² (Nesterov 2004, section 2.2).
+func TestAGMSharesOfOne(t *testing.T) {
+	for _, λ := range []float64{1e-3, 0.3, 30} {
+		p, m := traintest.NoisyProblem(40, engine.CRF, oracles.Smoothing{}, λ), &AGM{One: true}
+		s := traintest.Start(t, m, p)
+		for range 6 {
+			traintest.Passes(t, m, p, s, 1)
+			if m.a == 0 || s.Done {
+				continue
+			}
+			next, err := m.try(t.Context(), p, s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want := (m.l + λ) * next.share * next.share; !(next.share > 0 && next.share <= 1) || math.Abs(next.a-want) > 1e-9*want {
+				t.Errorf("λ = %g: a step of the share %g leads to the curvature %g, want %g", λ, next.share, next.a, want)
+			}
+		}
+	}
+}
+
 // Where the loss bends so little that L is nothing beside λ, both memories go on.
 func TestAGMWithTinyInputs(t *testing.T) {
 	for _, one := range []bool{false, true} {

@@ -250,7 +250,14 @@ func TestNSlack(t *testing.T) {
 			s := traintest.Start(t, m, p)
 			dual, primal := math.Inf(-1), math.Inf(1)
 			for k := 0; k < 40 && !s.Done; k++ {
+				estimate := m.best
 				traintest.Passes(t, m, p, s, 1)
+				if m.best < estimate {
+					t.Fatalf("pass %d: the best dual value falls from %v to %v", s.Passes, estimate, m.best)
+				}
+				if want := p.Len() * (s.Passes + 1); s.OracleCalls != want { // each example once a pass, and once before the first
+					t.Fatalf("pass %d: %d calls of the oracle, want %d", s.Passes, s.OracleCalls, want)
+				}
 				if s.Dual < dual || s.Primal > primal || s.Dual > best.Primal || best.Dual > s.Primal {
 					t.Fatalf("pass %d: [%g, %g] after [%g, %g], bcpfw [%g, %g]", s.Passes, s.Dual, s.Primal, dual, primal, best.Dual, best.Primal)
 				}

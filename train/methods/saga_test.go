@@ -57,6 +57,17 @@ func TestAsyncSAGA(t *testing.T) {
 	}
 }
 
+// However long steps may be otherwise, one example pulls a weight that it alone reads to the centre, and not beyond it.
+func TestAsyncSAGADoesNotOvershoot(t *testing.T) {
+	p := traintest.SparseProblem(40, engine.CRF, oracles.Smoothing{}, 10)
+	m := &SAGA{Async: true}
+	s := traintest.Start(t, m, p)
+	traintest.Passes(t, m, p, s, 1)
+	if most := 1 / (10 * 40.); !(s.Step <= most) {
+		t.Errorf("the step is %g, expected at most %g", s.Step, most)
+	}
+}
+
 // Where a step changes all weights, threads have nothing to gain, and so it is refused.
 func TestAsyncSAGARefuses(t *testing.T) {
 	bounded := traintest.SparseProblem(10, engine.CRF, oracles.Smoothing{}, 0.1)

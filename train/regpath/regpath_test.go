@@ -102,7 +102,10 @@ func TestWorst(t *testing.T) {
 		b := regpath.Point{Lambda: a.Lambda * (1.1 + r.Float64()), Square: a.Square * r.Float64()}
 		b.Primal = a.At(b.Lambda) * (0.7 + 0.3*r.Float64())
 		a.Dual, b.Dual = a.Primal*(0.8+0.2*r.Float64()), b.Primal*(0.8+0.2*r.Float64())
-		_, most := regpath.Worst(a, b)
+		worst, most := regpath.Worst(a, b)
+		if worst < a.Lambda || worst > b.Lambda {
+			t.Fatalf("%+v, %+v: worst at %g", a, b, worst)
+		}
 		for k := range 101 {
 			λ := a.Lambda + (b.Lambda-a.Lambda)*float64(k)/100
 			if e := regpath.Bound(a, b, λ); e > most+1e-12 {

@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -22,12 +23,16 @@ type calibrated struct {
 	Model       string  `json:"model"` // the file that was written
 	Temperature float64 `json:"temperature"`
 	Likelihood  string  `json:"likelihood"`
-	Count       int     `json:"count"`      // parts, whole outputs or entities
+	Count       int     `json:"count"` // parts, whole outputs or entities
+	Was         float64 `json:"temperature_before"`
 	Before      float64 `json:"nll_before"` // mean negative log-likelihood
 	After       float64 `json:"nll_after"`
 	ECEBefore   float64 `json:"ece_before"` // of parts
 	ECEAfter    float64 `json:"ece_after"`
 	Units       string  `json:"units"`
+
+	OutputsBefore *float64 `json:"nll_outputs_before,omitempty"` // of whole outputs, where others were fitted
+	OutputsAfter  *float64 `json:"nll_outputs_after,omitempty"`
 
 	EntitiesBefore *float64 `json:"entity_ece_before,omitempty"`
 	EntitiesAfter  *float64 `json:"entity_ece_after,omitempty"`
@@ -102,7 +107,10 @@ func (u *use) calibrate(cmd *cobra.Command, m *models.Model, d *structured.Datas
 	}
 	r := &calibrated{
 		Model: cmp.Or(out, from), Temperature: fitted.Temperature, Likelihood: by.String(),
-		Count: fitted.Count, Before: fitted.Before, After: fitted.After,
+		Count: fitted.Count, Before: fitted.Before, After: fitted.After, Was: m.Temper(),
+	}
+	if r.OutputsBefore, err = u.outputs(cmd, m, d, by); err != nil {
+		return nil, err
 	}
 	before, err := u.reliability(cmd, m, d)
 	if err != nil {
@@ -113,12 +121,30 @@ func (u *use) calibrate(cmd *cobra.Command, m *models.Model, d *structured.Datas
 	if err != nil {
 		return nil, err
 	}
+	if r.OutputsAfter, err = u.outputs(cmd, m, d, by); err != nil {
+		return nil, err
+	}
 	r.ECEBefore, r.ECEAfter, r.Units = before.ECE, after.ECE, before.Units
 	if before.Entities != nil && after.Entities != nil {
 		r.EntitiesBefore, r.EntitiesAfter = &before.Entities.ECE, &after.Entities.ECE
 	}
 	r.sayWorse()
 	return r, models.StoreTemperature(from, r.Model, r.Temperature)
+}
+
+// outputs returns the mean negative log-likelihood of whole outputs, nil where that is what is fitted, or there is none.
+func (u *use) outputs(cmd *cobra.Command, m *models.Model, d *structured.Dataset, by calibration.By) (*float64, error) {
+	if by == calibration.Sequences {
+		return nil, nil
+	}
+	measured, err := calibration.Measure(cmd.Context(), m, d, calibration.Sequences, u.Threads)
+	switch {
+	case structured.IsBadInput(err):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	}
+	return &measured.NLL, nil
 }
 
 // sayWorse warns of every measure that the new temperature made worse: one temperature fits one likelihood, and others may lose by it.
@@ -133,6 +159,10 @@ func (r *calibrated) sayWorse() {
 		}
 		slog.Warn(what+" are calibrated worse than before; where these matter, use "+advice,
 			"error_before", closing.Percent(before), "error_after", closing.Percent(after))
+	}
+	if r.OutputsBefore != nil && r.OutputsAfter != nil && *r.OutputsAfter > *r.OutputsBefore+1e-4 {
+		slog.Warn("whole outputs are less probable than before; where these matter, use --likelihood sequences",
+			"nll_before", fmt.Sprintf("%.4f", *r.OutputsBefore), "nll_after", fmt.Sprintf("%.4f", *r.OutputsAfter))
 	}
 	worse(r.Units, r.ECEBefore, r.ECEAfter, "tokens")
 	if r.EntitiesBefore != nil {
@@ -150,7 +180,7 @@ func (u *use) reliability(cmd *cobra.Command, m *models.Model, d *structured.Dat
 
 func (r *calibrated) print() error {
 	sure := "the model was about right"
-	switch log := math.Log2(r.Temperature); {
+	switch log := math.Log2(r.Temperature / r.Was); {
 	case log > 0.05:
 		sure = "the model was too sure"
 	case log < -0.05:
@@ -163,6 +193,9 @@ func (r *calibrated) print() error {
 	rows := [][]string{{"", "before", "after"},
 		{"negative log-likelihood, mean over " + over, fmt.Sprintf("%.4f", r.Before), fmt.Sprintf("%.4f", r.After)},
 		{"expected calibration error of " + r.Units, closing.Percent(r.ECEBefore), closing.Percent(r.ECEAfter)}}
+	if r.OutputsBefore != nil && r.OutputsAfter != nil {
+		rows = slices.Insert(rows, 2, []string{"negative log-likelihood, mean over whole outputs", fmt.Sprintf("%.4f", *r.OutputsBefore), fmt.Sprintf("%.4f", *r.OutputsAfter)})
+	}
 	if r.EntitiesBefore != nil {
 		rows = append(rows, []string{"expected calibration error of entities", closing.Percent(*r.EntitiesBefore), closing.Percent(*r.EntitiesAfter)})
 	}

@@ -133,7 +133,7 @@ unchanged gives the same predictions, bit for bit.`,
 }
 
 // attributeSettings names the training settings that decide which attributes text gets.
-var attributeSettings = []string{"format", "columns", "label", "scheme", "features", "template", "clusters", "gazetteer", "min-count", "hash-bits", "threads"}
+var attributeSettings = []string{"format", "columns", "comments", "label", "scheme", "features", "template", "clusters", "gazetteer", "min-count", "hash-bits", "threads"}
 
 func attributesCommand() *cobra.Command {
 	c, to, model := config.Default(), "", ""
@@ -184,7 +184,7 @@ func writeAttributes(cmd *cobra.Command, c config.Config, model, to string) (*st
 		return exchange.WriteAttributes(cmd.Context(), c, to)
 	}
 	for _, name := range attributeSettings {
-		if cmd.Flags().Changed(name) && !slices.Contains([]string{"format", "columns", "label", "threads"}, name) {
+		if cmd.Flags().Changed(name) && !slices.Contains([]string{"format", "columns", "comments", "label", "threads"}, name) {
 			return nil, structured.BadInput("--%s has no effect with --model, which says how attributes are made", name)
 		}
 	}
@@ -192,5 +192,5 @@ func writeAttributes(cmd *cobra.Command, c config.Config, model, to string) (*st
 	if err != nil {
 		return nil, err
 	}
-	return exchange.WriteAttributesOf(cmd.Context(), m, models.Request{Path: c.Train, Format: c.Format, Columns: c.Columns, Label: c.Label, Threads: c.Threads}, to)
+	return exchange.WriteAttributesOf(cmd.Context(), m, models.Request{Path: c.Train, Format: c.Format, Columns: c.Columns, Comments: c.Comments, Label: c.Label, Threads: c.Threads}, to)
 }

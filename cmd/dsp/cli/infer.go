@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/dsp-go/dsp/models/data/uai"
 	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/oracles/factors"
 	"github.com/dsp-go/dsp/oracles/query"
@@ -27,7 +28,8 @@ type inference struct {
 	passes                      int
 	time                        time.Duration
 	json                        bool
-	upper                       int64 // costs that a constraint network's solutions stay below
+	costs                       *uai.CostNetwork // of a .wcsp file
+	cost                        *int64           // of the answer's assignment, where it is a whole number
 }
 
 func inferCommand() *cobra.Command {
@@ -49,8 +51,8 @@ natural logarithms in messages and in JSON, for constraint networks costs times 
 --oracle relaxed   for every network, bounds by messages alone, no search
 --oracle auto      takes the first of tree, cut, junction and search that can answer, and says why not an earlier one
 
-Ctrl-C, SIGTERM and --time stop it with the best answer so far. The exit code is 0 where the answer is exact, or what
---oracle relaxed or --gap asked for; 3 where --time ended before; 130 after a signal. --json says the same: exact, stopped.`,
+Ctrl-C, SIGTERM and --time stop it with the best answer so far. The exit code is 0 where the answer is exact, or within --gap;
+3 where it is neither, whatever ended the work; 130 after a signal. --json says the same: exact, relative_gap, stopped.`,
 		Example: `  dsp infer grid.uai
   dsp infer grid.uai --task mar --evidence grid.uai.evid --out grid.mar
   dsp infer pedigree.uai.xz --time 2m --json
@@ -128,6 +130,9 @@ func (f *inference) run(ctx context.Context, path string) error {
 		Oracle: f.oracle, Table: f.maxTable, Bucket: f.bucket, Passes: f.passes, Gap: f.gap, Seed: f.seed, Report: shown.report, Decide: shown.decide,
 	})
 	shown.end()
+	if found != nil && f.costs != nil {
+		found = f.restored(found)
+	}
 	stopped := ""
 	switch {
 	case ctx.Err() != nil:
@@ -142,7 +147,7 @@ func (f *inference) run(ctx context.Context, path string) error {
 		return structured.BadInput("%s: --oracle %s: %w%s", path, f.oracle, err, f.instead())
 	}
 	seconds := time.Since(start).Seconds()
-	if found.Exact {
+	if found.Within(f.gap) {
 		stopped = ""
 	}
 	if err := f.impossible(path, m, evidence, found); err != nil {
@@ -161,21 +166,36 @@ func (f *inference) run(ctx context.Context, path string) error {
 		}
 	}
 	f.log(path, found, seconds, stopped)
-	if err := f.write(found, seconds, stopped); err != nil || stopped == "" {
+	if err := f.write(found, seconds, stopped); err != nil || found.Within(f.gap) {
 		return err
 	}
 	return f.unproven(stopped)
 }
 
-// errUnproven means that --time ended before the answer was exact; it was given all the same.
-var errUnproven = errors.New("--time ended before the answer was proven")
-
-// unproven returns the error for an answer that is not exact because infer was stopped.
-func (f *inference) unproven(stopped string) error {
-	if stopped == "signal" {
-		return fmt.Errorf("stopped by a signal before the answer was proven: %w", context.Canceled)
+// restored is an answer about the costs of the file, not of the model that was solved.
+func (f *inference) restored(found *query.Answer) *query.Answer {
+	a := *found
+	if cost, ok := f.costs.Cost(&a); ok {
+		f.cost = &cost
 	}
-	return errUnproven
+	f.costs.Restore(&a)
+	return &a
+}
+
+// errUnproven means that an answer, which was given where there is one, is not as good as was asked for.
+var errUnproven = errors.New("the answer is neither exact nor within --gap")
+
+// unproven returns the error for an answer that is not as good as was asked for: stopped says what ended the work, if it was no end of its own.
+func (f *inference) unproven(stopped string) error {
+	switch {
+	case stopped == "signal":
+		return fmt.Errorf("stopped by a signal before the answer was proven: %w", context.Canceled)
+	case stopped == "time":
+		return fmt.Errorf("--time ended: %w", errUnproven)
+	case f.oracle == query.Relaxed:
+		return fmt.Errorf("%w; --oracle search goes on until it is", errUnproven)
+	}
+	return fmt.Errorf("%w; a larger --max-table brings the bounds closer", errUnproven)
 }
 
 // instead says what to do where the oracle that was asked for does not fit.
@@ -193,8 +213,8 @@ func (f *inference) instead() string {
 
 // impossible refuses questions about a model, or evidence, of probability 0. The partition function of a model without evidence may be 0.
 func (f *inference) impossible(path string, m *factors.Model, evidence []int, found *query.Answer) error {
-	if f.upper > 0 && found.Exact && f.task == query.MAP && -found.Value >= float64(f.upper) {
-		return structured.BadInput("%s: every assignment costs %d or more, which is the file's upper bound", path, f.upper)
+	if c := f.costs; c != nil && c.Upper > 0 && found.Exact && f.task == query.MAP && (f.cost != nil && *f.cost >= c.Upper || c.Least == c.Upper || -found.Value > float64(c.Upper)) {
+		return structured.BadInput("%s: every assignment costs %d or more, which is the file's upper bound", path, c.Upper)
 	}
 	if !math.IsInf(found.Bound, -1) || f.task == query.PR && f.evidence == "" {
 		return nil

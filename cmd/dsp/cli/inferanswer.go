@@ -19,8 +19,8 @@ import (
 type answer struct {
 	Task         string      `json:"task"`
 	Oracle       string      `json:"oracle"`
-	Value        *float64    `json:"value"`
-	Bound        *float64    `json:"bound"`
+	Value        any         `json:"value"` // a whole number of any size for an assignment of a constraint network
+	Bound        any         `json:"bound"`
 	Gap          *float64    `json:"gap"` // bound − value
 	RelativeGap  *float64    `json:"relative_gap"`
 	Exact        bool        `json:"exact"`
@@ -94,7 +94,7 @@ func (f *inference) write(a *query.Answer, seconds float64, stopped string) erro
 		}
 	}
 	if f.to != "" {
-		if err := host.WriteFile(f.to, func(w io.Writer) error { return writeAnswer(w, a) }); err != nil {
+		if err := host.WriteFile(f.to, func(w io.Writer) error { return f.writeAnswer(w, a) }); err != nil {
 			return err
 		}
 	}
@@ -107,15 +107,18 @@ func (f *inference) write(a *query.Answer, seconds float64, stopped string) erro
 	return nil
 }
 
-// writeAnswer writes an answer as arrays for NumPy: value and bound as float64 and exact as int64, of shape [1]; states int64 [V], of map; marginals float64 [Σ states] with
+// writeAnswer writes an answer as arrays for NumPy: value and bound as float64 and exact as int64, of shape [1]; cost int64 [1], of an assignment of a constraint network; states int64 [V], of map; marginals float64 [Σ states] with
 // offsets int64 [V+1], of mar.
-func writeAnswer(w io.Writer, a *query.Answer) error {
+func (f *inference) writeAnswer(w io.Writer, a *query.Answer) error {
 	return arrays.WriteNPZ(w, func(n arrays.NPZWriter) error {
 		exact := int64(0)
 		if a.Exact {
 			exact = 1
 		}
 		err := cmp.Or(arrays.Add(n, "value", []float64{a.Value}, 1), arrays.Add(n, "bound", []float64{a.Bound}, 1), arrays.Add(n, "exact", []int64{exact}, 1))
+		if f.cost != nil {
+			err = cmp.Or(err, arrays.Add(n, "cost", []int64{*f.cost}, 1))
+		}
 		if a.States != nil {
 			states := make([]int64, len(a.States))
 			for v, s := range a.States {
@@ -145,8 +148,14 @@ func (f *inference) object(a *query.Answer, seconds float64, stopped string) ans
 	if a.Gap() == 0 {
 		o.RelativeGap = new(float64)
 	}
+	if f.cost != nil {
+		o.Value = -*f.cost
+		if a.Exact {
+			o.Bound = o.Value
+		}
+	}
 	if f.task != query.MAP {
-		o.LogPartition = o.Bound
+		o.LogPartition = finite(a.Bound)
 	}
 	return o
 }

@@ -21,7 +21,9 @@ func (f *inference) read(ctx context.Context, path string) (m *factors.Model, ev
 			m, err = uai.ReadModel(r, name)
 			return err
 		}
-		m, f.upper, err = uai.ReadWCSP(r, path)
+		if f.costs, err = uai.ReadWCSP(r, path); err == nil {
+			m = f.costs.Model
+		}
 		return err
 	})
 	if err == nil {

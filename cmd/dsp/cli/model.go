@@ -13,6 +13,7 @@ import (
 
 	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/data/formats"
+	"github.com/dsp-go/dsp/models/data/text"
 	"github.com/dsp-go/dsp/models/predictions"
 	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/structured"
@@ -42,7 +43,8 @@ func (u *use) addFlags(cmd *cobra.Command) {
 	flags.StringVar(&u.model, "model", "", "`MODEL` file, or the folder of a run")
 	flags.StringVar(&u.Format, "format", "", "layout of the data: `"+strings.Join(formats.Names(), "|")+"`; empty: the model's, or recognised from the file")
 	flags.StringVar(&u.Columns, "columns", "", "columns of conll data, such as `word=0,label=-1`; empty: the model's")
-	flags.StringVar(&u.Label, "label", "", "label of conllu data: `upos|xpos|feats|deprel|misc:KEY`; empty: the model's")
+	flags.StringVar(&u.Comments, "comments", "", "what lines of conll data start with that are comments, wherever they stand, `PREFIX|none`; empty: the model's")
+	flags.StringVar(&u.Label, "label", "", "label of conllu data: `upos|xpos|feats|deprel|misc[:KEY]`; empty: the model's")
 	flags.Var(&fileList{to: &u.Dense}, "dense", "npz `FILE` with the dense features of the tokens, for models that read them beside words")
 	flags.Var(&fileList{to: &u.Boxes}, "boxes", "`FILE` with candidate boxes in COCO's format of results, for models that choose among candidates; empty: sliding windows")
 	flags.Var(&fileList{to: &u.Images}, "images", "`DIR` of the images, for coco and voc data; empty: beside the annotations")
@@ -86,6 +88,7 @@ func (u *use) load(ctx context.Context) (*models.Model, error) {
 	m.OnTruncated(func(times int) {
 		slog.Warn("cuts are exact only for edges that favour equal labels: others were truncated, and the labels may not be the best", "times", times)
 	})
+	m.OnRemarks(func(data string, r structured.Remarks) { text.SayRemarks(slog.Default(), data, r) })
 	m.OnBounds(sayBounds)
 	m.OnExpectedF1(sayExpectedF1)
 	u.Threads = u.ownThreads(u.Threads)

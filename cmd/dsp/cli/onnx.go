@@ -21,7 +21,7 @@ type onnxFile struct {
 
 // export writes the graph of a model. It reads no data, so it refuses the flags that are about data.
 func (f *onnxFile) export(cmd *cobra.Command, u *use) error {
-	for _, name := range []string{"to", "weights", "data", "tagger", "format", "columns", "label", "dense", "boxes", "images", "links", "masks", "threads", "device"} {
+	for _, name := range []string{"to", "weights", "data", "tagger", "format", "columns", "comments", "label", "dense", "boxes", "images", "links", "masks", "threads", "device"} {
 		if cmd.Flags().Changed(name) {
 			return structured.BadInput("--%s has no effect with --onnx, which writes the model and reads no data; leave it out", name)
 		}

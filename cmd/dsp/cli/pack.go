@@ -10,6 +10,7 @@ import (
 
 	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/config"
+	"github.com/dsp-go/dsp/models/data/text"
 	"github.com/dsp-go/dsp/models/inputs/packs"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/machine/host"
@@ -50,6 +51,7 @@ Text with a token per line and attributes is packed piece by piece, in little me
 				return err
 			}
 			s.NotUTF8.Warn(slog.Default(), c.Train)
+			text.SayRemarks(slog.Default(), c.Train, s.Remarks)
 			info, err := os.Stat(out)
 			if err != nil {
 				return err

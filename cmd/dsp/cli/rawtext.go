@@ -43,7 +43,7 @@ func (t *rawText) refusals(cmd *cobra.Command) error {
 		return nil
 	}
 	for _, refused := range [][2]string{
-		{"format", "raw text has no format"}, {"columns", "raw text has no columns"}, {"label", "raw text has no columns"},
+		{"format", "raw text has no format"}, {"columns", "raw text has no columns"}, {"comments", "raw text has no columns"}, {"label", "raw text has no columns"},
 		{"dense", "raw text has no tokens yet that features could belong to"}, {"links", "raw text is not pairs of sentences"},
 		{"boxes", "raw text is not images"}, {"images", "raw text is not images"}, {"masks", "raw text is not images"},
 		{"force", "raw text has no labels to keep"}, {"truncate", "it is for cuts"},

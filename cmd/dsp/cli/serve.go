@@ -90,6 +90,7 @@ model as it is. SIGTERM and SIGINT stop the server when the requests that it has
 	flags.StringVar(&listen, "listen", "127.0.0.1:8080", "`ADDRESS:PORT` to listen on; port 0 takes a free one, which the log names")
 	flags.StringVar(&o.Token, "token", "", "requests must carry the header Authorization: Bearer `TOKEN`, but for the page and the health routes; other users of this computer can see the command line, so --token-file is safer")
 	flags.StringVar(&tokenFile, "token-file", "", "`FILE` that holds the token")
+	flags.StringArrayVar(&o.Hosts, "host", nil, "`NAME` by which clients call this server, beside localhost; may be repeated. On loopback requests by other names are refused, elsewhere only if some are given")
 	flags.IntVar(&o.Threads, "threads", 0, "number `N` of threads for each model; 0: all cores")
 	flags.IntVar(&o.Queue, "queue", 256, "most requests `N` for one model that wait or are being predicted; more are answered with 429, too many requests")
 	flags.IntVar(&megabytes, "max-body", 8, "largest body of a request, in `MIB`; larger ones are answered with 413; at most eight such bodies are in memory at once")

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/models/calibration"
 	"github.com/dsp-go/dsp/models/exchange"
 	"github.com/dsp-go/dsp/models/predictions"
 	"github.com/dsp-go/dsp/models/review"
@@ -32,7 +33,7 @@ func (s *spreads) addFlags(cmd *cobra.Command) {
 		panic(err) // the flag does not exist
 	}
 	flags.StringVar(&s.against, "against", "", "compare with another `MODEL` on the same examples: the difference, its 95 % interval, and a paired test of whether there is one, corrected for the number of metrics")
-	flags.BoolVar(&s.nll, "nll", false, "add how probable the gold outputs are: the mean of -log p(gold) over examples, in nats")
+	flags.BoolVar(&s.nll, "nll", false, "add how probable the gold outputs are: the mean of -log p(gold) over examples, and over their parts by marginal probabilities, in nats")
 	flags.StringVar(&s.counts, "expected-counts", "", "for linear models: write to `FILE` (.tsv) how often each attribute has each label in the gold outputs, and in expectation over the model's outputs, the largest differences first")
 	flags.BoolVar(&s.kl, "kl", false, "with --against: add how far the other model's distribution of outputs is from that of --model: entropy, cross-entropy and their difference KL(p|q), means over examples in nats")
 }
@@ -75,7 +76,21 @@ func (s *spreads) add(ctx context.Context, u *use, m *models.Model, sample *inte
 		if l.Impossible > 0 {
 			fmt.Fprintf(text, "left out: %d examples with gold outputs that the model cannot have\n", l.Impossible)
 		}
-		all.Members = append(all.Members, review.Member{Name: "likelihood", Value: l})
+		object := l.Object()
+		for _, by := range []calibration.By{calibration.Tokens, calibration.Entities} {
+			if !calibration.Has(m, sample.Data(), by) {
+				continue
+			}
+			measured, err := calibration.Measure(ctx, m, sample.Data(), by, u.Threads)
+			if err != nil && !structured.IsBadInput(err) { // there may be none to measure
+				return err
+			}
+			if measured.Count > 0 {
+				fmt.Fprintf(text, "-log p of %s: %.6g nats, mean of %d\n", map[calibration.By]string{calibration.Tokens: "gold parts", calibration.Entities: "whether predicted entities are right"}[by], measured.NLL, measured.Count)
+				object["nll_"+by.String()], object[by.String()] = measured.NLL, measured.Count
+			}
+		}
+		all.Members = append(all.Members, review.Member{Name: "likelihood", Value: object})
 	}
 	if s.counts != "" {
 		c, err := m.Counts(ctx, sample.Data(), u.Threads)

@@ -59,7 +59,7 @@ func TestInfer(t *testing.T) {
 	if want := math.Log(2 * 3 * 3); !a.Exact || a.Gap != 0 || math.Abs(a.Value-want) > 1e-9 || a.Assignment[0] != 1 {
 		t.Errorf("map: %+v, want value %v with variable 0 in state 1", a, want)
 	}
-	dsp(t, "infer", file, "--json", "--oracle", "relaxed").ok().json(&a)
+	dsp(t, "infer", file, "--json", "--oracle", "relaxed").unproven("--oracle search").json(&a)
 	if a.Value > math.Log(18)+1e-9 || a.Bound < math.Log(18)-1e-9 || a.Exact {
 		t.Errorf("relaxed: %+v, want a value below and a bound above %v", a, math.Log(18))
 	}
@@ -151,7 +151,10 @@ func TestInferOracles(t *testing.T) {
 		}
 		for _, oracle := range test.fits {
 			var a inferred
-			dsp(t, "infer", test.file, "--json", "--task", test.task, "--oracle", oracle, "--bucket", "4").ok().json(&a)
+			o := dsp(t, "infer", test.file, "--json", "--task", test.task, "--oracle", oracle, "--bucket", "4")
+			if o.json(&a); (o.code == exitDone) != a.Exact || (o.code == exitUnproven) == a.Exact {
+				t.Errorf("%s, %s, %s: exit %d, exact %v", test.file, test.task, oracle, o.code, a.Exact)
+			}
 			if !(a.Value <= want.Value+1e-9) || !(a.Bound >= want.Value-1e-9) || a.Exact && math.Abs(a.Value-want.Value) > 1e-9 || oracle == "junction" && !a.Exact {
 				t.Errorf("%s, %s, %s: %+v, want %+v", test.file, test.task, oracle, a, want)
 			}
@@ -165,12 +168,42 @@ func TestInferOracles(t *testing.T) {
 			}
 		}
 	}
-	if o := dsp(t, "infer", loop, "--task", "pr", "--oracle", "relaxed", "--bucket", "4").ok(); !strings.Contains(o.stderr, "upper bound") || !strings.Contains(o.stderr, "oracle=relaxed") {
+	if o := dsp(t, "infer", loop, "--task", "pr", "--oracle", "relaxed", "--bucket", "4").unproven(); !strings.Contains(o.stderr, "upper bound") || !strings.Contains(o.stderr, "oracle=relaxed") {
 		t.Errorf("the log does not warn of a bound:\n%s", o.stderr)
 	}
 	if o := dsp(t, "infer", loop, "--task", "pr", "--max-table", "7", "--bucket", "4").ok(); !strings.Contains(o.stderr, "oracle=search exact=true") {
 		t.Errorf("a search ends with an exact sum:\n%s", o.stderr)
 	}
+}
+
+// An answer that is neither exact nor within --gap ends with 3, whatever the question, and whatever ended the work.
+func TestInferUnproven(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(10, 1))
+	var scopes, tables strings.Builder
+	for u := range 10 {
+		for v := range u {
+			fmt.Fprintf(&scopes, "2 %d %d\n", u, v)
+			tables.WriteString("9")
+			for range 9 {
+				fmt.Fprintf(&tables, " %.6g", math.Exp(2*r.NormFloat64()))
+			}
+			tables.WriteByte('\n')
+		}
+	}
+	pairs := write(t, "pairs.uai", fmt.Sprintf("MARKOV\n10\n%s\n45\n%s%s", strings.Repeat("3 ", 10), scopes.String(), tables.String()))
+	var a inferred
+	dsp(t, "infer", pairs, "--task", "mar", "--max-table", "1000", "--gap", "1e-6", "--json").unproven("neither exact nor within --gap", "--max-table").json(&a)
+	if a.Exact || !(a.Gap > 1e-6*math.Abs(a.Value)) {
+		t.Errorf("%+v", a)
+	}
+	wide := fmt.Sprint(2 * a.Gap / math.Abs(a.Value))
+	dsp(t, "infer", pairs, "--task", "mar", "--max-table", "1000", "--gap", wide).ok()
+	for _, task := range []string{"map", "pr", "mar"} {
+		dsp(t, "infer", pairs, "--task", task, "--oracle", "relaxed", "--passes", "1", "--bucket", "9").unproven("--oracle search")
+		dsp(t, "infer", pairs, "--task", task, "--oracle", "relaxed", "--passes", "1", "--bucket", "9", "--gap", "100").ok()
+	}
+	dsp(t, "infer", pairs, "--task", "pr", "--max-table", "1000").ok()
 }
 
 // tangle writes a network that no search proves: 150 variables of 8 states, each in factors with 8 others. Any assignment is allowed.
@@ -188,6 +221,19 @@ func tangle(t *testing.T) string {
 		tables.WriteByte('\n')
 	}
 	return write(t, "tangle.uai", fmt.Sprintf("MARKOV\n%d\n%s\n%d\n%s%s", variables, strings.Repeat("8 ", variables), pairs, scopes.String(), tables.String()))
+}
+
+// Entries that float64 cannot hold count as what the file says.
+func TestInferSmallestEntries(t *testing.T) {
+	t.Parallel()
+	for _, entries := range []string{"1e-320 3e-320", "1e-400 3e-400", "1e400 3e400"} {
+		file := write(t, "small.uai", "MARKOV 2  2 2  2  1 0 1 1  2 "+entries+" 2 0.5 0.5")
+		var a inferred
+		dsp(t, "infer", file, "--task", "mar", "--json").ok().json(&a)
+		if !a.Exact || math.Abs(a.Marginals[0][0]-0.25) > 1e-12 || math.Abs(a.Marginals[1][0]-0.5) > 1e-12 {
+			t.Errorf("%s: %+v", entries, a)
+		}
+	}
 }
 
 // A signal, or --time, ends infer with the best answer so far, which says that it is not proven.
@@ -286,9 +332,16 @@ func TestInferWCSP(t *testing.T) {
 	for _, f := range z.File {
 		names = append(names, f.Name)
 	}
-	if got := strings.Join(names, " "); got != "value.npy bound.npy exact.npy states.npy" {
+	if got := strings.Join(names, " "); got != "value.npy bound.npy exact.npy cost.npy states.npy" {
 		t.Errorf("the archive holds %s", got)
 	}
+	large := write(t, "large.wcsp", "large 1 2 1 9223372036854775807\n2\n1 0 9007199254740995 1\n1 9007199254740993\n")
+	if o := dsp(t, "infer", large, "--json").ok(); !strings.Contains(o.stdout, `"value":-9007199254740993,"bound":-9007199254740993,"gap":0`) || !strings.Contains(o.stdout, `"assignment":[1]`) {
+		t.Errorf("a cost above 2^53: %s", o.stdout)
+	}
+	dsp(t, "infer", write(t, "wide.wcsp", "wide 1 2 1 9223372036854775807\n2\n1 0 0 1\n1 9007199254740993\n"), "--json").unproven("neither exact").json(&a)
+	full := write(t, "full.wcsp", "full 1 1 2 9223372036854775807\n1\n1 0 9223372036854775806 0\n1 0 1 0\n")
+	dsp(t, "infer", full).refused(exitBadInput, "full.wcsp", "costs 9223372036854775807 or more")
 	dsp(t, "infer", file, "--to", "answer.csv").refused(exitBadInput, "--to answer.csv", ".npz")
 	dsp(t, "infer", write(t, "dear.wcsp", "dear 1 2 1 5\n2\n1 0 4 1\n0 9\n")).ok()
 	dsp(t, "infer", write(t, "dearer.wcsp", "dearer 2 2 2 5\n2 2\n1 0 3 0\n1 1 3 0\n")).refused(exitBadInput, "dearer.wcsp", "costs 5 or more")

@@ -176,6 +176,20 @@ func (o outcome) refused(code int, fragments ...string) {
 	}
 }
 
+// unproven fails the test unless the run exited with 3 and a message with these fragments.
+func (o outcome) unproven(fragments ...string) outcome {
+	o.t.Helper()
+	if o.code != exitUnproven {
+		o.t.Errorf("dsp %s: exit %d, want %d\n%s%s", strings.Join(o.args, " "), o.code, exitUnproven, o.stdout, o.stderr)
+	}
+	for _, f := range fragments {
+		if !strings.Contains(o.stderr, f) {
+			o.t.Errorf("dsp %s: message lacks %q:\n%s", strings.Join(o.args, " "), f, o.stderr)
+		}
+	}
+	return o
+}
+
 // json parses the last line of standard output.
 func (o outcome) json(into any) {
 	o.t.Helper()

@@ -186,6 +186,39 @@ func TestCalibrate(t *testing.T) {
 	}
 }
 
+// What calibrate says is what eval says of the model that it stored, however improbable some gold labels are; better is better.
+func TestCalibrateAndEvalAgree(t *testing.T) {
+	t.Parallel()
+	train := write(t, "train.cs", "A\ta\n\nB\tb\n")
+	run, stored := filepath.Join(t.TempDir(), "run"), filepath.Join(t.TempDir(), "stored.safetensors")
+	dsp(t, "train", "--train", train, "--format", "crfsuite", "--loss", "hinge", "--reg", "0.01", "--quiet", "--out", run).ok()
+	for _, x := range []struct{ value, says string }{{"1000", "the model was too sure"}, {"100000", "do not bound the temperature"}} {
+		dev := write(t, "dev.cs", strings.Repeat("A\ta:3\n\nB\tb:3\n\n", 500)+"A\tb:"+x.value+"\n")
+		for _, likelihood := range []string{"tokens", "sequences"} {
+			var r calibratedJSON
+			o := dsp(t, "calibrate", "--model", run, "--dev", dev, "--format", "crfsuite", "--out", stored, "--likelihood", likelihood, "--json").ok()
+			o.json(&r)
+			text := dsp(t, "calibrate", "--model", run, "--dev", dev, "--format", "crfsuite", "--out", stored, "--likelihood", likelihood).ok()
+			if all := text.stdout + text.stderr; !strings.Contains(all, x.says) || strings.Contains(all, "not sure enough") {
+				t.Errorf("%s, %s: %s", x.value, likelihood, all)
+			}
+			for model, want := range map[string]float64{run: r.Before, stored: r.After} {
+				var e struct {
+					Likelihood struct {
+						NLL    float64
+						Tokens float64 `json:"nll_tokens"`
+						Count  int     `json:"tokens"`
+					}
+				}
+				dsp(t, "eval", "--model", model, "--data", dev, "--format", "crfsuite", "--nll", "--json").ok().json(&e)
+				if l := e.Likelihood; math.Abs(l.NLL-want) > 1e-6*want || math.Abs(l.Tokens-want) > 1e-6*want || l.Count != 1001 {
+					t.Errorf("%s, %s: calibrate %+v, eval %+v", x.value, likelihood, r, l)
+				}
+			}
+		}
+	}
+}
+
 // Trees and boxes are calibrated too; what has no sums is refused.
 func TestCalibrateOthers(t *testing.T) {
 	t.Parallel()

@@ -54,7 +54,7 @@ func TestServeHostile(t *testing.T) {
 		`{"features": [[1]]}`:         "found features, which this model does not read",
 		`{"image": "iVBORw0KGgo="}`:   "found image",
 		strings.Repeat("[", 100_000):  "expected a JSON object",
-		`{"columns": ` + strings.Repeat(`{"a":`, 20_000):       "not JSON",
+		`{"columns": ` + strings.Repeat(`{"a":`, 20_000):       "nested more than 32 deep",
 		"{\"words\": [\"a\"]}\n{\"words\": 2}\n":               "line 2: words has a number",
 		`{"words": ["a"` + strings.Repeat(`, "a"`, 100) + `]}`: "101 words, expected at most 100",
 	} {
@@ -77,13 +77,13 @@ func TestServeHostile(t *testing.T) {
 		close bool
 		code  int
 	}{
-		{"POST /predict HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n110000\r\n" + strings.Repeat(" ", 0x110000) + "\r\n0\r\n\r\n", false, http.StatusRequestEntityTooLarge},
-		{"POST /predict HTTP/1.1\r\nHost: x\r\nContent-Length: 20\r\n\r\n{\"words", true, http.StatusBadRequest},      // truncated
-		{"POST /predict HTTP/1.1\r\nHost: x\r\nContent-Length: 20\r\n\r\n{\"words", false, http.StatusRequestTimeout}, // slow
-		{"POST /predict HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999\r\n\r\n", false, http.StatusRequestEntityTooLarge},
-		{"POST /predict HTTP/1.1\r\nHost: x\r\nContent-Encoding: gzip\r\nContent-Length: 1\r\n\r\n ", false, http.StatusUnsupportedMediaType},
-		{"POST /predict HTTP/1.1\r\nHost: x\r\nOrigin: http://elsewhere\r\nContent-Length: 1\r\n\r\n ", false, http.StatusForbidden},
-		{"POST /predict HTTP/1.1\r\nHost: x\r\nContent-Type: image/gif\r\nContent-Length: 1\r\n\r\n ", false, http.StatusUnsupportedMediaType},
+		{"POST /predict HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n110000\r\n" + strings.Repeat(" ", 0x110000) + "\r\n0\r\n\r\n", false, http.StatusRequestEntityTooLarge},
+		{"POST /predict HTTP/1.1\r\nHost: localhost\r\nContent-Length: 20\r\n\r\n{\"words", true, http.StatusBadRequest},      // truncated
+		{"POST /predict HTTP/1.1\r\nHost: localhost\r\nContent-Length: 20\r\n\r\n{\"words", false, http.StatusRequestTimeout}, // slow
+		{"POST /predict HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999999\r\n\r\n", false, http.StatusRequestEntityTooLarge},
+		{"POST /predict HTTP/1.1\r\nHost: localhost\r\nContent-Encoding: gzip\r\nContent-Length: 1\r\n\r\n ", false, http.StatusUnsupportedMediaType},
+		{"POST /predict HTTP/1.1\r\nHost: localhost\r\nOrigin: http://elsewhere\r\nContent-Length: 1\r\n\r\n ", false, http.StatusForbidden},
+		{"POST /predict HTTP/1.1\r\nHost: localhost\r\nContent-Type: image/gif\r\nContent-Length: 1\r\n\r\n ", false, http.StatusUnsupportedMediaType},
 		{"nonsense\r\n\r\n", false, http.StatusBadRequest},
 	} {
 		if a := s.raw(c.text, c.close); a.StatusCode != c.code {
@@ -189,7 +189,7 @@ func TestServeStopsGracefully(t *testing.T) {
 	defer c.Close()
 	body := `{"words": ["the", "fox"]}`
 	// With Expect: 100-continue the server says when it has begun to read the body.
-	fmt.Fprintf(c, "POST /predict HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: %d\r\n\r\n", len(body))
+	fmt.Fprintf(c, "POST /predict HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Length: %d\r\n\r\n", len(body))
 	in := bufio.NewReader(c)
 	if line, err := in.ReadString('\n'); err != nil || !strings.Contains(line, "100") {
 		t.Fatalf("%q %v", line, err)

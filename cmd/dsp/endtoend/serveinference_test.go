@@ -80,8 +80,8 @@ func TestServeInference(t *testing.T) {
 		`{"inputs": [{"name": "x", "shape": [1], "datatype": "BYTES", "data": ["a"]}]}`:                                                                                `input "x" is not one of the model's: lengths, word`,
 		`{"inputs": [{"name": "word", "shape": [1], "datatype": "BYTES", "data": ["a"]}], "outputs": [{"name": "x"}]}`:                                                 `output "x" is not one`,
 		`{"inputs": [{"name": "word", "shape": [1], "datatype": "BYTES", "data": ["a"]}, {"name": "lengths", "shape": [1], "datatype": "INT64", "data": [2]}]}`:        "expected more",
-		`{"inputs": [{"name": "word", "shape": [1], "datatype": "BYTES", "data": ["a"]}, {"name": "lengths", "shape": [1], "datatype": "INT64", "data": [-2]}]}`:       "expected 0 or more",
-		`{"inputs": [{"name": "word", "shape": [1], "datatype": "BYTES", "data": ["a"]}, {"name": "lengths", "shape": [2], "datatype": "INT64", "data": [1, 0]}]}`:     "sequence 1: column word is empty",
+		`{"inputs": [{"name": "word", "shape": [1], "datatype": "BYTES", "data": ["a"]}, {"name": "lengths", "shape": [1], "datatype": "INT64", "data": [-2]}]}`:       "expected at least 1",
+		`{"inputs": [{"name": "word", "shape": [1], "datatype": "BYTES", "data": ["a"]}, {"name": "lengths", "shape": [2], "datatype": "INT64", "data": [1, 0]}]}`:     "number 1 is 0, expected at least 1",
 		`{"inputs": [{"name": "word", "shape": [1], "datatype": "BYTES"}]}`:                                                                                            "has no data",
 		`{"inputs": [{"name": "word", "shape": [1], "datatype": "BYTES", "data": ["a"]}, {"name": "word", "shape": [1], "datatype": "BYTES", "data": ["a"]}], "x": 1}`: "no member is called",
 	} {

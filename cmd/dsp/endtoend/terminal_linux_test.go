@@ -74,7 +74,7 @@ func TestInferProgress(t *testing.T) {
 	if !line.MatchString(screen) {
 		t.Errorf("no line tells how the search gets on:\n%q", screen)
 	}
-	if _, quiet := onTerminal(t, line, "infer", file, "--time", "1s", "--quiet"); strings.Contains(quiet, "gap") {
+	if _, quiet := onTerminal(t, line, "infer", file, "--time", "1s", "--quiet"); strings.Contains(quiet, "s  gap ") {
 		t.Errorf("--quiet draws a line:\n%q", quiet)
 	}
 }

@@ -244,3 +244,13 @@ func TestBench(t *testing.T) {
 		}
 	}
 }
+
+// DSP_KERNELS chooses the kernels of another processor.
+func TestKernelsOfOtherProcessors(t *testing.T) {
+	var info struct{ Vector string }
+	dspIn(t, []string{"DSP_KERNELS=plain"}, "info", "--json").ok().json(&info)
+	if info.Vector != "plain Go" {
+		t.Errorf("DSP_KERNELS=plain runs kernels of %s", info.Vector)
+	}
+	dspIn(t, []string{"DSP_KERNELS=mmx"}, "info").refused(exitBadInput, "DSP_KERNELS=mmx: expected plain, avx2 or avx512")
+}

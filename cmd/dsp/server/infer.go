@@ -24,13 +24,24 @@ import (
 
 // inferRequest is the body of a request of the Open Inference Protocol.
 type inferRequest struct {
-	ID         string         `json:"id"`
-	Parameters map[string]any `json:"parameters"`
-	Inputs     []tensor       `json:"inputs"`
+	ID         string     `json:"id"`
+	Parameters parameters `json:"parameters"`
+	Inputs     []tensor   `json:"inputs"`
 	Outputs    []struct {
-		Name       string         `json:"name"`
-		Parameters map[string]any `json:"parameters"`
+		Name       string     `json:"name"`
+		Parameters parameters `json:"parameters"`
 	} `json:"outputs"`
+}
+
+// parameters are an object of which the protocol leaves the members open, and this server knows none. Nothing of it is kept.
+type parameters struct{}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (parameters) UnmarshalJSON(text []byte) error {
+	if text[0] != '{' && text[0] != 'n' { // null
+		return structured.BadInput("parameters: found %.20s, expected an object", text)
+	}
+	return nil
 }
 
 // output is a tensor of an answer.
@@ -73,7 +84,7 @@ func (s *Server) infer(w http.ResponseWriter, r *http.Request) error {
 			return nil, err
 		}
 		a = &answers{pool: p, wanted: wanted, all: make([]one, len(all))}
-		o := predictions.Options{Probability: true, Exact: true, Marginals: slices.Contains(wanted, "marginals")}
+		o := predictions.Options{Probability: true, Marginals: slices.Contains(wanted, "marginals")}
 		if err := p.keeps(all, false); err != nil {
 			return nil, err
 		}
@@ -113,6 +124,9 @@ func (s *Server) infer(w http.ResponseWriter, r *http.Request) error {
 func parseInfer(body []byte) (*inferRequest, error) {
 	if !utf8.Valid(body) {
 		return nil, structured.BadInput("the text is not UTF-8")
+	}
+	if _, err := examples.ExtentOf(body); err != nil {
+		return nil, err
 	}
 	var request inferRequest
 	d := json.NewDecoder(bytes.NewReader(body))

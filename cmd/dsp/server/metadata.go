@@ -159,7 +159,8 @@ func (s *Server) loadAgain(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if err := s.reload(e); err != nil {
-		return refuse(http.StatusBadRequest, "the model was not loaded again, the one before stays: %w", err)
+		// The reason names files of this machine, which are no business of clients.
+		return refuse(http.StatusBadRequest, "the model %s was not loaded again, the one before stays; the log of the server says why", e.name)
 	}
 	return answerJSON(w, http.StatusOK, map[string]any{"name": e.name, "ready": true})
 }

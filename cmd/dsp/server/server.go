@@ -25,6 +25,7 @@ type Options struct {
 	Models  []string // NAME=DIR or DIR each
 	Taggers []string // [COLUMN=]MODEL each, for every model that reads such a column beside words
 	Token   string   // that requests must carry; empty: anyone may ask
+	Hosts   []string // names of this server, beside localhost
 	Version string   // of the program, for the metadata
 
 	Threads int           // of each model; 0: all cores
@@ -46,6 +47,7 @@ const bodies = 8
 // Server serves models.
 type Server struct {
 	o        Options
+	hosts    []string // given names, in lower case
 	models   []*entry
 	metrics  *metrics
 	memory   budget // for bodies
@@ -66,11 +68,15 @@ func New(o Options) (*Server, error) {
 	case o.Limits.Positions < 1:
 		return nil, structured.BadInput("--max-length %d: expected at least 1", o.Limits.Positions)
 	}
+	names, err := hostNames(o.Hosts)
+	if err != nil {
+		return nil, err
+	}
 	all, err := entries(o.Models)
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{o: o, models: all, metrics: newMetrics()}
+	s := &Server{o: o, hosts: names, models: all, metrics: newMetrics()}
 	s.memory.left.Store(bodies * o.MaxBody)
 	for _, e := range all {
 		if err := s.load(e); err != nil {
@@ -98,7 +104,7 @@ func (s *Server) Close() {
 // Serve answers requests until ctx ends. Then it takes no more connections, answers the requests that it has accepted, and returns nil.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	h := &http.Server{
-		Handler: s.handler(), ReadHeaderTimeout: s.o.Timeout, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
+		Handler: s.guard(hostsFor(l.Addr(), s.hosts), s.handler()), ReadHeaderTimeout: s.o.Timeout, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
 		ErrorLog: slog.NewLogLogger(slog.Default().Handler(), slog.LevelDebug),
 	}
 	defer s.Close()
@@ -134,6 +140,15 @@ func (s *Server) handler() http.Handler {
 		mux.Handle(pattern, s.measured(pattern, h))
 	}
 	route := func(pattern string, h handler) { open(pattern, s.authorized(h)) }
+	same := http.NewCrossOriginProtection() // a page of another site must not have its visitors' browsers ask
+	manage := func(pattern string, h handler) {
+		route(pattern, func(w http.ResponseWriter, r *http.Request) error {
+			if fromElsewhere(same, r) {
+				return refuse(http.StatusForbidden, "a page of another origin, %s, may not ask this", r.Header.Get("Origin"))
+			}
+			return h(w, r)
+		})
+	}
 	open("GET /v2/health/live", s.live)
 	open("GET /v2/health/ready", s.ready)
 	open("GET /{$}", showPage)
@@ -141,16 +156,15 @@ func (s *Server) handler() http.Handler {
 	route("GET /v2/models/{model}", s.modelMetadata)
 	route("GET /v2/models/{model}/ready", s.modelReady)
 	route("POST /v2/models/{model}/infer", s.infer)
-	route("POST /v2/repository/index", s.index)
-	route("POST /v2/repository/models/{model}/load", s.loadAgain)
+	manage("POST /v2/repository/index", s.index)
+	manage("POST /v2/repository/models/{model}/load", s.loadAgain)
 	route("POST /predict", s.predict)
 	route("POST /predict/{model}", s.predict)
-	route("GET /metrics", func(w http.ResponseWriter, r *http.Request) error {
+	manage("GET /metrics", func(w http.ResponseWriter, r *http.Request) error {
 		promhttp.HandlerFor(s.metrics.registry, promhttp.HandlerOpts{}).ServeHTTP(w, r)
 		return nil
 	})
 	mux.Handle("/", s.measured("other", func(_ http.ResponseWriter, r *http.Request) error { return s.noRoute(mux, routes, r) }))
-	same := http.NewCrossOriginProtection() // a page of another site must not have its visitors' browsers ask
 	same.SetDenyHandler(s.measured("other", func(_ http.ResponseWriter, r *http.Request) error {
 		return refuse(http.StatusForbidden, "a page of another origin, %s, may not post here", r.Header.Get("Origin"))
 	}))

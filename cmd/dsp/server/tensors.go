@@ -1,6 +1,7 @@
 package server
 
 import (
+	"bytes"
 	"encoding/json"
 	"slices"
 	"strconv"
@@ -16,7 +17,7 @@ type tensor struct {
 	Shape      []int           `json:"shape"`
 	Datatype   string          `json:"datatype"`
 	Data       json.RawMessage `json:"data"`
-	Parameters map[string]any  `json:"parameters"`
+	Parameters parameters      `json:"parameters"`
 }
 
 // bad is the error about a tensor.
@@ -24,36 +25,79 @@ func (t *tensor) bad(format string, args ...any) error {
 	return structured.BadInput("input %s"+format, append([]any{t.Name}, args...)...)
 }
 
-// elements returns the product of the shape.
+// mostAxes is how many axes a tensor may have: an input has at most those of a batch of sequences of rows of numbers.
+const mostAxes = 3
+
+// elements returns the product of the shape. It refuses axes of length 0, whatever others there are: they hold nothing, and the length of
+// another axis would be a promise without data.
 func (t *tensor) elements() (int, error) {
+	if len(t.Shape) == 0 || len(t.Shape) > mostAxes {
+		return 0, t.bad(" has a shape of %d axes, expected 1 to %d", len(t.Shape), mostAxes)
+	}
 	n := 1
 	for _, length := range t.Shape {
 		const largest = 1 << 31
-		if length < 0 || length > 0 && n > largest/length {
-			return 0, t.bad(" has shape %v, expected lengths from 0 on", t.Shape)
+		if length < 1 || n > largest/length {
+			return 0, t.bad(" has shape %v, expected lengths from 1 on with a product of at most %d", t.Shape, largest)
 		}
 		n *= length
 	}
 	return n, nil
 }
 
-// flat appends the numbers or texts of nested lists to all.
-func flat[T any](all []T, data []byte, depth int) ([]T, error) {
-	var values []T
-	err := json.Unmarshal(data, &values)
-	if err == nil {
-		return append(all, values...), nil
+// flat returns nested lists of that depth as one list: brackets inside of the outermost become blanks. Lists that are flat already are
+// returned as they are. A list of lists holds lists alone.
+func (t *tensor) flat(depth int) ([]byte, error) {
+	data := bytes.Clone(t.Data)
+	level, deepest := 0, 0 // deepest is how deep the first number or text is
+	var before byte        // the last byte that is no blank
+	for i := 0; i < len(data); i++ {
+		c := data[i]
+		switch c {
+		case ' ', '\t', '\r', '\n':
+			continue
+		case '[':
+			if level++; level > depth {
+				return nil, t.bad(" has lists in lists %d deep, expected at most the %d of its shape", level, depth)
+			}
+			if level > 1 {
+				data[i] = ' '
+			}
+		case ']':
+			if before == '[' && level > 1 {
+				return nil, t.bad(" has an empty list in its data")
+			}
+			if level > 1 {
+				data[i] = ' '
+			}
+			level--
+		case ',':
+		case '{':
+			return nil, t.bad(": found an object in its data")
+		default:
+			if deepest == 0 {
+				deepest = level
+			}
+			if level != deepest {
+				return nil, t.bad(" has data at different depths of lists")
+			}
+			if c == '"' {
+				i = endOfText(data, i)
+			}
+		}
+		before = c
 	}
-	var lists []json.RawMessage
-	if depth == 0 || json.Unmarshal(data, &lists) != nil {
-		return nil, err
-	}
-	for _, list := range lists {
-		if all, err = flat(all, list, depth-1); err != nil {
-			return nil, err
+	return data, nil
+}
+
+// endOfText returns where the text in quotes that begins at i ends.
+func endOfText(data []byte, i int) int {
+	for i++; i < len(data) && data[i] != '"'; i++ {
+		if data[i] == '\\' {
+			i++
 		}
 	}
-	return all, nil
+	return i
 }
 
 // values returns the elements of a tensor.
@@ -68,8 +112,12 @@ func values[T any](t *tensor, datatypes ...string) ([]T, error) {
 	if t.Data == nil {
 		return nil, t.bad(" has no data; binary data are not supported")
 	}
-	all, err := flat[T](nil, t.Data, len(t.Shape))
+	data, err := t.flat(len(t.Shape))
 	if err != nil {
+		return nil, err
+	}
+	var all []T
+	if err := json.Unmarshal(data, &all); err != nil {
 		return nil, t.bad(": %s", examples.Explain(err))
 	}
 	if len(all) != n {
@@ -107,8 +155,8 @@ func newInputSet(list []tensor, known []examples.Input) (*inputSet, error) {
 			return nil, err
 		}
 		for k, n := range in.lengths {
-			if n < 0 {
-				return nil, t.bad(": number %d is %d, expected 0 or more", k, n)
+			if n < 1 {
+				return nil, t.bad(": number %d is %d, expected at least 1", k, n)
 			}
 		}
 	}

@@ -164,16 +164,8 @@ func (in denseReader) fault(position int, err error) error {
 	if !found {
 		i--
 	}
-	return in.faultOf(i, err)
-}
-
-// faultOf is fault of a chain.
-func (in denseReader) faultOf(chain int, err error) error {
-	if in.faults == nil {
-		return err
-	}
-	if in.faults.chains[chain] == nil {
-		in.faults.chains[chain] = err
+	if in.faults.chains[i] == nil {
+		in.faults.chains[i] = err
 	}
 	return nil
 }
@@ -410,21 +402,14 @@ func (in denseReader) weights() error {
 		if err := a.expect("[chains]", 1, numeric, "numbers"); err != nil {
 			return err
 		}
-		weights, err := a.floats()
+		weights, err := a.weights()
 		if err != nil {
 			return err
 		}
 		if len(weights) != in.d.Len() {
 			return a.bad(" has %d entries, expected %d, one per chain", len(weights), in.d.Len())
 		}
-		for i, c := range weights {
-			if c < 0 || c-c != 0 {
-				if err := in.faultOf(i, a.bad("[%d] is %v, expected a finite number that is not negative", i, c)); err != nil {
-					return err
-				}
-			}
-			in.d.Weights = append(in.d.Weights, float64(c))
-		}
+		in.d.Weights = weights
 		return nil
 	})
 	return err

@@ -325,9 +325,11 @@ func TestDenseWeights(t *testing.T) {
 		t.Errorf("weights %v", d.Weights)
 	}
 	for want, weights := range map[string][]float64{
-		"d.npz: weights has 1 entries, expected 2, one per chain":                 {1},
-		"d.npz: weights[1] is -1, expected a finite number that is not negative":  {1, -1},
-		"d.npz: weights[0] is NaN, expected a finite number that is not negative": {math.NaN(), 1},
+		"d.npz: weights has 1 entries, expected 2, one per chain":                  {1},
+		"d.npz: weights[1] is -1, expected 0, or a number from 1e-30 to 1e+30":     {1, -1},
+		"d.npz: weights[0] is NaN, expected 0, or a number from 1e-30 to 1e+30":    {math.NaN(), 1},
+		"d.npz: weights[1] is 1e-200, expected 0, or a number from 1e-30 to 1e+30": {1, 1e-200},
+		"d.npz: weights[1] is 1e+200, expected 0, or a number from 1e-30 to 1e+30": {0, 1e200},
 	} {
 		arrays["weights"] = weights
 		if _, err := read(); err == nil || err.Error() != want || !structured.IsBadInput(err) {

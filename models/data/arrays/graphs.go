@@ -303,19 +303,17 @@ func (in graphReader) costs() error {
 		if err := a.expect("[variables]", 1, numeric, "numbers"); err != nil {
 			return err
 		}
-		weights, err := a.floats()
+		weights, err := a.weights()
 		if err != nil {
 			return err
 		}
 		if n := in.d.Positions(); len(weights) != n {
 			return a.bad(" has %d entries, expected %d, one per variable", len(weights), n)
 		}
-		for v, c := range weights {
-			if c < 0 || c-c != 0 {
-				return a.bad("[%d] is %v, expected a finite number that is not negative", v, c)
-			}
+		for _, c := range weights {
+			in.d.Costs = append(in.d.Costs, float32(c))
 		}
-		in.d.Costs, in.d.CostRows = weights, structured.Positions
+		in.d.CostRows = structured.Positions
 		return nil
 	})
 	return err

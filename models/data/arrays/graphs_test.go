@@ -146,7 +146,7 @@ func TestBadGraphs(t *testing.T) {
 		{Graphs{}, "labels", matrixOf("4,", -2, 255, -1, 0), "x: labels[0] is -2, expected 0 to 0"},
 		{Graphs{Alphabet: structured.NewAlphabet("a")}, "labels", matrixOf("4,", 0, 255, -1, 1), "x: labels[3] is 1, expected 0 to 0"},
 		{Graphs{}, "weights", [2]any{"<f4;False;1,", []float32{1}}, "x: weights has 1 entries, expected 4, one per variable"},
-		{Graphs{}, "weights", [2]any{"<f4;False;4,", []float32{1, 1, -1, 1}}, "x: weights[2] is -1, expected a finite number"},
+		{Graphs{}, "weights", [2]any{"<f4;False;4,", []float32{1, 1, -1, 1}}, "x: weights[2] is -1, expected 0, or a number"},
 	} {
 		_, err := test.c.Read(bytes.NewReader(rawNPZ(t, goodGraphs(map[string][2]any{test.array: test.value}))), "x")
 		if !structured.IsBadInput(err) || !strings.HasPrefix(err.Error(), test.want) {

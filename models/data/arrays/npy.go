@@ -179,6 +179,24 @@ func (a *npyArray) floats() ([]float32, error) {
 	return values, err
 }
 
+// weights reads numbers that weight examples or variables: what float32 would make 0, or infinite, is refused as every wrong weight is.
+func (a *npyArray) weights() ([]float64, error) {
+	var values []float64
+	number := decoder(strings.TrimLeft(a.dtype, "<>|="))
+	if number == nil {
+		return nil, a.bad(" holds %q, expected numbers", a.dtype)
+	}
+	if err := a.each(func(order binary.ByteOrder, cell []byte) { values = append(values, number(order, cell)) }); err != nil {
+		return nil, err
+	}
+	for i, x := range values {
+		if !structured.ValidWeight(x) {
+			return nil, a.bad("[%d] is %v, expected 0, or a number from %g to %g", i, x, structured.LeastWeight, structured.MostWeight)
+		}
+	}
+	return values, nil
+}
+
 // transposed returns the [columns×rows] transpose of a [rows×columns] matrix.
 func transposed[E any](x []E, rows, columns int) []E {
 	y := make([]E, len(x))

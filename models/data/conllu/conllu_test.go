@@ -44,6 +44,18 @@ func TestReadAndWrite(t *testing.T) {
 	}
 }
 
+// A paragraph and a document begin where a comment says so, with a name or without.
+func TestBegins(t *testing.T) {
+	for comment, want := range map[string]bool{
+		"# newdoc": true, "# newdoc id = d1": true, "# newpar": true, "#newpar id = p": true, "# newdocument": false, "# sent_id = newdoc": false, "# text = newpar": false,
+	} {
+		all, err := conllu.ReadAll(strings.NewReader(comment+"\n1\tx\tx\tX\t_\t_\t0\troot\t_\t_\n\n"), "x")
+		if err != nil || all[0].Begins() != want {
+			t.Errorf("%s: %v, %v", comment, !want, err)
+		}
+	}
+}
+
 func TestBadLines(t *testing.T) {
 	word := "\tx\tx\tX\t_\t_\t0\troot\t_\t_\n"
 	for text, want := range map[string]string{

@@ -16,7 +16,7 @@ var _ = builtin(Format{
 	Name:           Conll,
 	Holds:          "a token per line, in columns",
 	Tasks:          []string{"tag"},
-	Takes:          append([]string{"columns"}, TextSettings...),
+	Takes:          append([]string{"columns", "comments"}, TextSettings...),
 	Extensions:     []string{".conll", ".iob", ".iob2", ".bio", ".bioes"},
 	Tokens:         true,
 	Columns:        true,
@@ -26,14 +26,31 @@ var _ = builtin(Format{
 		named, err := text.ParseColumns(cmp.Or(columns, text.DefaultColumns))
 		return named.Names(width), err
 	},
-	Read: func(r io.Reader, path string, o Options) (*structured.Dataset, error) {
-		columns, err := text.ParseColumns(o.Columns)
+	LookThrough: func(open func() (io.ReadCloser, error), path string, o Options) (*text.Survey, error) {
+		c, err := conllOf(o)
 		if err != nil {
-			return nil, structured.BadInput("--%w", err)
+			return nil, err
 		}
-		columns.Origin = "--columns"
-		return text.Conll{
-			Columns: columns, Width: o.Width, Alphabet: o.Numbering(), Unlabeled: o.Unlabeled, Threads: o.Threads, Line: o.Line, Start: o.Start, Remarks: o.Remarks, Each: o.Each,
-		}.Read(r, path)
+		c.Alphabet = o.Labels
+		return c.LookThrough(open, path)
+	},
+	Read: func(r io.Reader, path string, o Options) (*structured.Dataset, error) {
+		c, err := conllOf(o)
+		if err != nil {
+			return nil, err
+		}
+		return c.Read(r, path)
 	},
 })
+
+func conllOf(o Options) (text.Conll, error) {
+	columns, err := text.ParseColumns(o.Columns)
+	if err != nil {
+		return text.Conll{}, structured.BadInput("--%w", err)
+	}
+	columns.Origin = "--columns"
+	return text.Conll{
+		Columns: columns, Width: o.Width, Alphabet: o.Numbering(), Unlabeled: o.Unlabeled, Threads: o.Threads, Comments: o.Comments, Survey: o.Survey,
+		Line: o.Line, Start: o.Start, Remarks: o.Remarks, Each: o.Each,
+	}, nil
+}

@@ -30,6 +30,12 @@ var _ = builtin(Format{
 	Ranges:      true,
 	Trees:       true,
 	ColumnNames: func(_, field string, _ int) ([]string, error) { return text.ConlluColumns(field), nil },
+	LookThrough: func(open func() (io.ReadCloser, error), path string, o Options) (*text.Survey, error) {
+		if o.Trees {
+			return nil, nil
+		}
+		return text.Conllu{Label: o.Field}.LookThrough(open, path, o.Labels)
+	},
 	Read: func(r io.Reader, path string, o Options) (*structured.Dataset, error) {
 		if o.Trees {
 			b, err := treebank.Reader{Names: o.Labels, Unlabeled: o.Unlabeled, Threads: o.Threads, Line: o.Line, Remarks: o.Remarks}.Read(r, path)
@@ -41,6 +47,6 @@ var _ = builtin(Format{
 		if err := text.CheckConlluLabel(o.Field); err != nil {
 			return nil, structured.BadInput("%s: --label %w", path, err)
 		}
-		return text.Conllu{Label: o.Field, Alphabet: o.Numbering(), Unlabeled: o.Unlabeled, Threads: o.Threads, Line: o.Line, Remarks: o.Remarks, Each: o.Each}.Read(r, path)
+		return text.Conllu{Label: o.Field, Alphabet: o.Numbering(), Unlabeled: o.Unlabeled, Survey: o.Survey, Threads: o.Threads, Line: o.Line, Remarks: o.Remarks, Each: o.Each}.Read(r, path)
 	},
 })

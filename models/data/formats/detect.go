@@ -140,7 +140,12 @@ func everyLine(start []byte, like func(fields []string) bool) bool {
 
 // Open opens a data file, decompresses it if it begins as gzip or xz does, and closes it after read.
 func Open(path string, read func(r io.Reader) error) error {
-	f, err := host.Open(path)
+	return Through(func() (io.ReadCloser, error) { return host.Open(path) }, read)
+}
+
+// Through opens a file, and closes it after read.
+func Through(open func() (io.ReadCloser, error), read func(r io.Reader) error) error {
+	f, err := open()
 	if err != nil {
 		return err
 	}

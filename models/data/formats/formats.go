@@ -11,6 +11,7 @@ import (
 	"github.com/dsp-go/dsp/models/data/alignments"
 	"github.com/dsp-go/dsp/models/data/localisation"
 	"github.com/dsp-go/dsp/models/data/remarks"
+	"github.com/dsp-go/dsp/models/data/text"
 	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/structured"
 )
@@ -50,6 +51,9 @@ type Format struct {
 	// counts the columns of the training file, 0 if unknown. It is nil for a format without columns.
 	ColumnNames func(columns, field string, width int) ([]string, error)
 
+	// LookThrough surveys a whole file, which open opens again and again, before it is read, and perhaps read in parts. It is nil for a format whose lines mean the same anywhere.
+	LookThrough func(open func() (io.ReadCloser, error), path string, o Options) (*text.Survey, error)
+
 	// ByTask says that its tasks read it themselves, as their own settings say; it then needs no reader.
 	ByTask bool
 	// Read reads a whole file; path is for messages. It is nil for a format of folders.
@@ -74,6 +78,8 @@ type Options struct {
 
 	Columns    string                 // names of conll columns, as in --columns
 	Width      int                    // number of conll columns; 0 if unknown
+	Comments   string                 // of conll (text.Conll); empty: the file decides
+	Survey     *text.Survey           // of the whole file, where it decides, or nil
 	Field      string                 // of conllu, that holds the label
 	Trees      bool                   // of conllu: outputs are trees
 	Pairs      *alignments.Outputs    // of npz and pairs: the outputs that stand for links; of npz, features belong to pairs of items. Nil: there are no links

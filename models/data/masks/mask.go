@@ -54,6 +54,14 @@ func Read(path string) (*Mask, error) {
 // expected ends messages about files of other kinds.
 const expected = "expected a mask: a PNG image with a palette or grey values, without transparency"
 
+// HeaderOf reads the header of the PNG file of a mask; name is for messages.
+func HeaderOf(content []byte, name string) (images.Header, error) {
+	if _, err := png.DecodeConfig(bytes.NewReader(content)); err != nil {
+		return images.Header{}, structured.BadInput("%s: %w, %s", name, err, expected)
+	}
+	return images.HeaderOf(bytes.NewReader(content), name)
+}
+
 // Decode decodes a PNG image with a palette, whose indices are the labels, or with grey values, which are the labels, and turns it upright
 // as images are turned. name is the name of its file, for messages.
 func Decode(r io.Reader, name string) (*Mask, error) {
@@ -61,18 +69,16 @@ func Decode(r io.Reader, name string) (*Mask, error) {
 	if err != nil {
 		return nil, structured.BadInput("%s: %w", name, err)
 	}
-	header, err := png.DecodeConfig(bytes.NewReader(content))
+	header, err := HeaderOf(content, name)
 	if err != nil {
-		return nil, structured.BadInput("%s: %w, %s", name, err, expected)
-	}
-	if min(header.Width, header.Height) < 1 || header.Width > images.MaxPixels/header.Height {
-		return nil, structured.BadInput("%s: %d × %d pixels, expected 1 to %d in all", name, header.Width, header.Height, images.MaxPixels)
+		return nil, err
 	}
 	decoded, err := png.Decode(bytes.NewReader(content))
 	if err != nil {
 		return nil, structured.BadInput("%s: %w: the mask is broken or cut off", name, err)
 	}
-	m := &Mask{Width: header.Width, Height: header.Height}
+	bounds := decoded.Bounds()
+	m := &Mask{Width: bounds.Dx(), Height: bounds.Dy()}
 	switch p := decoded.(type) {
 	case *image.Paletted:
 		m.Palette = p.Palette
@@ -101,7 +107,7 @@ func Decode(r io.Reader, name string) (*Mask, error) {
 	default:
 		return nil, structured.BadInput("%s: a colour image, %s", name, expected)
 	}
-	m.turn(images.OrientationOf(bytes.NewReader(content)))
+	m.turn(header.Stored)
 	return m, nil
 }
 

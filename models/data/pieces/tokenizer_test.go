@@ -233,3 +233,42 @@ func cut(t *testing.T, tok *Tokenizer, word string) {
 		}
 	}
 }
+
+// The longest word that has pieces is counted in characters, not in bytes.
+func TestLongestWordInCharacters(t *testing.T) {
+	w := &wordPiece{vocabulary: vocabulary{"é": 1, "##é": 2}, continuing: "##", most: 5, longest: 4, unknown: 0}
+	if got := w.cut(nil, "ééééé"); !slices.Equal(got, []int32{1, 2, 2, 2, 2}) {
+		t.Errorf("five characters are %v", got)
+	}
+	if got := w.cut(nil, "éééééé"); !slices.Equal(got, []int32{0}) {
+		t.Errorf("six characters are %v", got)
+	}
+}
+
+// A character without a piece of its own is unknown only where no longer piece has it, however improbable that is.
+func TestUnknownIsTheLastResort(t *testing.T) {
+	unknown := 0
+	u, err := newUnigram([]byte(`[["<unk>", 0], ["a", -1], ["ab", -9], ["c", -2]]`), &unknown, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string][]int32{"ab": {2}, "aba": {2, 1}, "ac": {1, 3}, "ad": {1, 0}, "cab": {3, 2}} {
+		if got := u.cut(nil, text); !slices.Equal(got, want) {
+			t.Errorf("%s: %v, want %v", text, got, want)
+		}
+	}
+}
+
+// Words are split where the expression of GPT-2 says: before each of its contractions, signs and numbers, with the blank before.
+func TestGPT2Split(t *testing.T) {
+	for text, want := range map[string][]string{
+		"we'll": {"we", "'ll"}, "it's": {"it", "'s"}, "don't": {"don", "'t"}, "they're": {"they", "'re"}, "I've": {"I", "'ve"}, "I'm": {"I", "'m"}, "he'd": {"he", "'d"},
+		"o'lx": {"o", "'", "lx"}, "a 12!?": {"a", " 12", "!?"}, "a  b": {"a", " ", " b"}, "a \n": {"a", " \n"},
+	} {
+		var got []string
+		gpt2Split(text, func(part string) { got = append(got, part) })
+		if !slices.Equal(got, want) {
+			t.Errorf("%q is split into %q, want %q", text, got, want)
+		}
+	}
+}

@@ -101,7 +101,7 @@ func TestBlocksErrors(t *testing.T) {
 			}
 			// The first error in the file is reported, and no block after it is merged.
 			merged = ""
-			err = parseBlocks(newBlocks(strings.NewReader(strings.Repeat("a\n\n", 9)), "x"), threads,
+			err = parseBlocks(newBlocks(strings.NewReader(strings.Repeat("a\n\n", 9)), "x"), threads, nil,
 				func() func(block) (string, error) {
 					return func(b block) (string, error) {
 						switch {

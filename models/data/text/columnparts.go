@@ -15,6 +15,8 @@ type columnPart struct {
 	lines  []int     // first line of each sequence
 	ids    []string  // name of each sequence, "" if it has none; or nil
 	asides []aside   // in order
+
+	remarks structured.Remarks
 }
 
 // An aside is text that stands before a token, or after the last one if token is the number of tokens.
@@ -36,14 +38,14 @@ type columnParser struct {
 // begin starts a block of a file with the given number of columns.
 func (p *columnParser) begin(columns int) {
 	p.part = &columnPart{cells: make([][]int32, columns)}
-	p.tokens, p.id = 0, ""
+	p.tokens, p.id, p.aside = 0, "", p.aside[:0]
 	p.names.Reset()
 }
 
 // token adds a token.
 func (p *columnParser) token(fields []string) {
 	p.endAside()
-	if len(p.part.lines) == len(p.part.ends) {
+	if !p.inSequence() {
 		p.part.lines = append(p.part.lines, p.line)
 	}
 	for c, field := range fields {
@@ -67,9 +69,12 @@ func (p *columnParser) endAside() {
 	p.aside = p.aside[:0]
 }
 
+// inSequence reports whether a sequence has begun.
+func (p *columnParser) inSequence() bool { return len(p.part.lines) > len(p.part.ends) }
+
 // endSequence ends the current sequence, if any.
 func (p *columnParser) endSequence() {
-	if len(p.part.lines) > len(p.part.ends) {
+	if p.inSequence() {
 		p.part.ends = append(p.part.ends, p.tokens)
 		if p.id != "" {
 			for len(p.part.ids) < len(p.part.ends)-1 {
@@ -135,6 +140,7 @@ func (j *columnJoin) add(p *columnPart) error {
 		}
 		j.aside.lines += a.lines
 	}
+	d.Layout.Remarks.Add(p.remarks)
 	return nil
 }
 

@@ -1,7 +1,6 @@
 package text
 
 import (
-	"bytes"
 	"cmp"
 	"io"
 	"slices"
@@ -15,7 +14,10 @@ import (
 
 // Conll reads text in columns: one line per token, with blank lines between sentences. Columns are separated by tabs if the
 // line of the first token has one, else by spaces. A line of white space is blank, and several blank lines count as one. A
-// line that starts with # is a token like any other. A -DOCSTART- line ends a sentence and is not a token.
+// -DOCSTART- line ends a sentence and is not a token.
+//
+// A line that starts with # may be a token or a comment, which Comments says. Where it does not, such a line is a comment if it stands in front of a
+// sentence or behind it and does not have the columns of other lines, reads "# key = value", or has a label that no token has (Survey).
 type Conll struct {
 	Columns   Columns              // names of the columns; the zero value means DefaultColumns
 	Width     int                  // number of columns, including the label's, if the training data determines it, else 0
@@ -23,6 +25,8 @@ type Conll struct {
 	Unlabeled bool                 // ignore gold labels: their column may be missing, and so may all columns but the inputs
 	Threads   int                  // 0: all cores; the result does not depend on it
 	Line      int                  // number of the first line, if only a part of a file is read; 0 means 1
+	Comments  string               // what comments start with, wherever they stand, or NoComments; empty: the file decides
+	Survey    *Survey              // of the whole file, if it decides; nil: labels say nothing
 	Start     io.Reader            // the file from its beginning, if a later part is read; nil: that is where the part begins
 
 	Remarks *remarks.Remarks // on sequences; nil refuses bad ones
@@ -35,11 +39,7 @@ type Conll struct {
 // Read reads a data set: Columns, ColumnNames, Lines, Layout and, unless Unlabeled, Labels. All lines must have the same
 // number of columns. Errors name the line.
 func (c Conll) Read(r io.Reader, name string) (*structured.Dataset, error) {
-	if len(c.Columns.fields) == 0 {
-		origin := c.Columns.Origin
-		c.Columns, _ = ParseColumns(DefaultColumns)
-		c.Columns.Origin = origin
-	}
+	c = c.withColumns()
 	if !c.Unlabeled && !c.Columns.Has(LabelColumn) {
 		return nil, structured.BadInput("%s: %s %s names no %s column", name, cmp.Or(c.Columns.Origin, "columns"), c.Columns, LabelColumn)
 	}
@@ -53,7 +53,7 @@ func (c Conll) Read(r io.Reader, name string) (*structured.Dataset, error) {
 	case err != nil:
 		return nil, err
 	case !ok:
-		return nil, structured.BadInput("%s: %w, expected lines of at least %s (%s)", name, host.ErrNoTokens, columnCount(head.Columns.minWidth()), head.namedAs())
+		return nil, head.noTokens(name)
 	}
 	layout := &structured.Layout{Separator: ' ', Filler: "O"} // conlleval expects the same number of columns in -DOCSTART- lines
 	if head.tabs || head.single {
@@ -64,13 +64,33 @@ func (c Conll) Read(r io.Reader, name string) (*structured.Dataset, error) {
 		p := &conllParser{conllHead: head, columnParser: columnParser{place: place{file: name}}}
 		return p.parse
 	}
+	add, some := j.add, false
 	if c.Each != nil {
-		return j.d, parseBlocks(in, c.Threads, c.Remarks, parser, func(p *columnPart) error { return eachColumns(p, name, head.roles, layout, c.Unlabeled, c.Each) })
+		add = func(p *columnPart) error { return eachColumns(p, name, head.roles, layout, c.Unlabeled, c.Each) }
 	}
-	if err := parseBlocks(in, c.Threads, c.Remarks, parser, j.add); err != nil {
+	err := parseBlocks(in, c.Threads, c.Remarks, parser, func(p *columnPart) error {
+		some = some || len(p.ends) > 0
+		return add(p)
+	})
+	switch {
+	case err != nil:
 		return nil, err
+	case !some && c.Start == nil: // comments alone
+		return nil, head.noTokens(name)
+	case c.Each != nil:
+		return j.d, nil
 	}
 	return j.finish(c.Alphabet, c.Unlabeled), nil
+}
+
+// withColumns returns c with names of columns.
+func (c Conll) withColumns() Conll {
+	if len(c.Columns.fields) == 0 {
+		origin := c.Columns.Origin
+		c.Columns, _ = ParseColumns(DefaultColumns)
+		c.Columns.Origin = origin
+	}
+	return c
 }
 
 // conllHead is the format of a file, which the line of its first token determines.
@@ -83,32 +103,99 @@ type conllHead struct {
 	label  int      // the column of the labels
 }
 
-// read finds the first token and its columns. It returns false if there is none.
+// read finds the first token and its columns. It returns false if there is none. A line that may be a comment counts where there is no other.
 func (h *conllHead) read(in *blocks) (bool, error) {
 	var looked []block
+	first, number := "", 0
+	defer func() {
+		for _, b := range slices.Backward(looked) {
+			in.unread(b)
+		}
+	}()
 	for {
-		b, ok, err := in.next()
-		if !ok {
+		b, more, err := in.next()
+		switch {
+		case err != nil:
 			return false, err
+		case !more && number > 0:
+			return true, h.setFirst(in.name, first, number)
+		case !more:
+			return false, nil
 		}
 		looked = append(looked, b)
-		for number, line := range b.lines() {
-			if isBlank(line) || docStart(line) {
+		for n, line := range b.lines() {
+			said, comment := h.byHand(line)
+			if comment || isBlank(line) || docStart(line) {
 				continue
 			}
-			h.first = number
-			h.tabs = strings.IndexByte(strings.TrimRight(line, blanks), '\t') >= 0
-			for _, b := range slices.Backward(looked) {
-				in.unread(b)
+			if said || line[0] != hash[0] {
+				if h.Remarks.Skips() {
+					return true, h.setGood(in, looked, line, n)
+				}
+				return true, h.setFirst(in.name, line, n)
 			}
-			fields := h.split(nil, line)
-			h.single = len(fields) == 1
-			if err := h.setColumns(in.name, len(fields)); err != nil {
-				return true, structured.BadInput("%w%s", err, h.prose(fields))
+			if number == 0 {
+				first, number = line, n
 			}
-			return true, nil
 		}
 	}
+}
+
+// setFirst takes the format from the line of the first token.
+func (h *conllHead) setFirst(file, line string, number int) error {
+	h.first = number
+	h.tabs = strings.IndexByte(strings.TrimRight(line, blanks), '\t') >= 0
+	fields := h.split(nil, line)
+	h.single = len(fields) == 1
+	if err := h.setColumns(file, len(fields)); err != nil {
+		return structured.BadInput("%w%s", err, h.prose(fields))
+	}
+	return nil
+}
+
+// setGood takes the format from the first sentence all of whose lines have the same columns, where these are enough. Where there is none, it is that of the
+// first line.
+func (h *conllHead) setGood(in *blocks, looked []block, line string, number int) error {
+	for k := 0; ; k++ {
+		if k == len(looked) {
+			b, more, err := in.next()
+			if err != nil {
+				return err
+			}
+			if !more {
+				break
+			}
+			looked = append(looked, b)
+			defer in.unread(b)
+		}
+		first, at, alike := "", 0, true // of the sentence
+		ends := func() bool {
+			good := first != "" && alike && h.setFirst(in.name, first, at) == nil
+			first, alike = "", true
+			return good
+		}
+		for n, line := range looked[k].lines() {
+			if _, comment := h.byHand(line); comment {
+				continue
+			}
+			switch {
+			case isBlank(line) || docStart(line):
+				if ends() {
+					return nil
+				}
+			case first == "":
+				first, at = line, n
+			default:
+				head := *h
+				head.tabs = strings.IndexByte(strings.TrimRight(first, blanks), '\t') >= 0
+				alike = alike && len(head.split(nil, line)) == len(head.split(nil, first))
+			}
+		}
+		if ends() {
+			return nil
+		}
+	}
+	return h.setFirst(in.name, line, number)
 }
 
 // setColumns names the columns, given how many the first token has.
@@ -162,6 +249,11 @@ func (h *conllHead) split(fields []string, line string) []string {
 		fields = append(fields, line[:end])
 		line = line[end:]
 	}
+}
+
+// noTokens is the error of a file without tokens.
+func (h *conllHead) noTokens(file string) error {
+	return structured.BadInput("%s: %w, expected lines of at least %s (%s)", file, host.ErrNoTokens, columnCount(h.Columns.minWidth()), h.namedAs())
 }
 
 // prose returns an addition to the error that a line has a wrong number of columns: that it looks like raw text, or nothing.
@@ -223,48 +315,99 @@ func docStart(line string) bool {
 	return ok && (rest == "" || strings.IndexByte(blanks, rest[0]) >= 0)
 }
 
-// hasConllTokens reports whether a text in columns has more than blank lines and document separators.
-func hasConllTokens(text []byte) bool {
-	for line := range bytes.Lines(text) {
-		if line = bytes.TrimSuffix(line, []byte("\n")); !isBlank(line) && !docStart(string(line)) {
-			return true
-		}
-	}
-	return false
-}
-
 // conllParser parses blocks.
 type conllParser struct {
 	*conllHead
 	columnParser
-	fields []string // of the current line
+	fields []string   // of the current line
+	held   []heldLine // inside of a sentence, which are comments if it ends there
+}
+
+// heldLine is a line that may be a comment.
+type heldLine struct {
+	number int
+	text   string
+	is     verdict
 }
 
 func (p *conllParser) parse(b block) (*columnPart, error) {
 	p.begin(len(p.roles))
+	p.held = p.held[:0]
 	for number, line := range b.lines() {
 		p.line = number
-		switch {
+		switch said, comment := p.byHand(line); {
 		case b.leftOut[number]:
-			p.endSequence()
+			p.endSentence()
 			p.skip(line)
 		case isBlank(line):
-			p.endSequence()
+			p.endSentence()
 			p.skip("")
 		case docStart(line):
-			p.endSequence()
+			p.endSentence()
 			p.skip(strings.TrimRight(line, blanks))
-		default:
+		case comment:
+			p.skip(strings.TrimRight(line, blanks))
+		case said || line[0] != hash[0]:
 			if err := p.add(line); err != nil {
 				return nil, err
 			}
+		default:
+			p.fields = p.split(p.fields[:0], line)
+			x := heldLine{number, line, p.judge(line, p.fields)}
+			switch {
+			case x.is <= isDoubtful:
+				if err := p.add(line); err != nil {
+					return nil, err
+				}
+				if x.is == isDoubtful {
+					p.remark(&p.part.remarks.Doubtful, line)
+				}
+			case p.inSequence():
+				p.held = append(p.held, x)
+			default:
+				p.comment(x)
+			}
 		}
 	}
+	p.endSentence()
 	return p.end(), nil
 }
 
-// add parses the line of a token.
+// endSentence ends a sentence, and lines that were held are comments.
+func (p *conllParser) endSentence() {
+	at := p.line
+	for _, x := range p.held {
+		p.line = x.number
+		p.comment(x)
+	}
+	p.held, p.line = p.held[:0], at
+	p.endSequence()
+}
+
+// comment skips a comment.
+func (p *conllParser) comment(x heldLine) {
+	p.skip(strings.TrimRight(x.text, blanks))
+	if x.is == isGuessed {
+		p.remark(&p.part.remarks.Guessed, x.text)
+	} else {
+		p.remark(&p.part.remarks.Comments, x.text)
+	}
+}
+
+// add parses the line of a token. Lines that were held before it are tokens, too.
 func (p *conllParser) add(line string) error {
+	at := p.line
+	for _, x := range p.held {
+		p.line = x.number
+		if err := p.addToken(x.text); err != nil {
+			return structured.BadInput("%w; --comments %s makes lines that start with it comments", err, hash)
+		}
+	}
+	p.held, p.line = p.held[:0], at
+	return p.addToken(line)
+}
+
+func (p *conllParser) addToken(line string) error {
 	p.fields = p.split(p.fields[:0], line)
 	if n := len(p.fields); n != len(p.roles) {
 		return p.bad("%s, expected %s%s", columnCount(n), p.expected(), p.prose(p.fields))

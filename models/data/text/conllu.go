@@ -16,9 +16,10 @@ import (
 // lines between sentences. Comments (#…), multiword tokens (1-2) and empty nodes (1.1) are not tokens. A comment
 // "# sent_id = x" names its sentence.
 type Conllu struct {
-	Label     string               // column of the labels: upos (also ""), xpos, feats, deprel, or misc:KEY for KEY=label in the last column, "_" if it is missing
+	Label     string               // column of the labels: upos (also ""), xpos, feats, deprel, misc:KEY for KEY=label in the last column, or misc for what has no key there
 	Alphabet  *structured.Alphabet // the known labels; nil means those of the file, sorted
 	Unlabeled bool                 // ignore gold labels: any value is accepted, including "_"
+	Survey    *Survey              // of the whole file, for labels in the last column, which words may lack; nil: none may
 	Threads   int                  // 0: all cores; the result does not depend on it
 	Line      int                  // number of the first line, if only a part of a file is read; 0 means 1
 
@@ -34,11 +35,10 @@ type Conllu struct {
 
 // CheckConlluLabel returns an error if Conllu has no column of labels of that name.
 func CheckConlluLabel(label string) error {
-	kind, key, misc := strings.Cut(label, ":")
-	if misc && kind == "misc" && key != "" || slices.Contains([]string{"", "upos", "xpos", "feats", "deprel"}, label) {
+	if _, ok := miscKey(label); ok && label != misc+":" || slices.Contains([]string{"", "upos", "xpos", "feats", "deprel"}, label) {
 		return nil
 	}
-	return structured.BadInput("%q, expected upos, xpos, feats, deprel or misc:KEY", label)
+	return structured.BadInput("%q, expected upos, xpos, feats, deprel, misc or misc:KEY", label)
 }
 
 // IsConllu reports whether columns are the fields of CoNLL-U, one of which may be the label.
@@ -54,11 +54,11 @@ func IsConllu(names []string) bool {
 	return true
 }
 
-// ConlluColumns returns the names of the columns of a file whose labels are in the given column (see Conllu.Label), without those of
-// misc:KEY.
+// ConlluColumns returns the names of the columns of a file whose labels are in the given column (see Conllu.Label), without those in
+// misc.
 func ConlluColumns(label string) []string {
 	columns := slices.Clone(conlluColumns)
-	if k := slices.Index(columns, cmp.Or(label, "upos")); k >= 0 {
+	if k := slices.Index(columns, cmp.Or(label, "upos")); k >= 0 && label != misc {
 		columns[k] = LabelColumn
 	}
 	return columns
@@ -67,7 +67,7 @@ func ConlluColumns(label string) []string {
 var conlluColumns = []string{"id", "word", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc"}
 
 // Read reads a data set: the ten Columns of the file (the label's is named LabelColumn), Lines, Layout, IDs if a sentence has
-// one, and, unless Unlabeled, Labels. The labels of misc:KEY form an eleventh column, which is absent if Unlabeled and no
+// one, and, unless Unlabeled, Labels. Labels in misc form an eleventh column, which is absent if Unlabeled and no
 // token has one. Errors name the line.
 func (c Conllu) Read(r io.Reader, name string) (*structured.Dataset, error) {
 	columns := slices.Clone(conlluColumns)
@@ -77,8 +77,8 @@ func (c Conllu) Read(r io.Reader, name string) (*structured.Dataset, error) {
 	if err := CheckConlluLabel(c.Label); err != nil {
 		return nil, structured.BadInput("%s: label %w", name, err)
 	}
-	_, key, misc := strings.Cut(c.Label, ":")
-	if misc {
+	key, inMisc := miscKey(c.Label)
+	if inMisc {
 		columns = append(columns, LabelColumn)
 	} else {
 		columns[slices.Index(columns, c.Label)] = LabelColumn
@@ -87,7 +87,7 @@ func (c Conllu) Read(r io.Reader, name string) (*structured.Dataset, error) {
 	parser := func() func(block) (*columnPart, error) {
 		p := &conlluParser{
 			Conllu: c, columnParser: columnParser{place: place{file: name}},
-			fields: make([]string, len(columns)), label: slices.Index(columns, LabelColumn), key: key,
+			fields: make([]string, len(columns)), label: slices.Index(columns, LabelColumn), misc: inMisc, key: key,
 		}
 		return p.parse
 	}
@@ -108,7 +108,7 @@ func (c Conllu) Read(r io.Reader, name string) (*structured.Dataset, error) {
 		return nil, structured.BadInput("%s: %w, expected lines of the %d columns %s", name, host.ErrNoTokens, len(conlluColumns), strings.Join(conlluColumns, " "))
 	}
 	d := j.finish(c.Alphabet, c.Unlabeled)
-	if c.Unlabeled && misc && !slices.ContainsFunc(d.Column(LabelColumn), func(label string) bool { return label != "_" }) {
+	if c.Unlabeled && inMisc && !slices.ContainsFunc(d.Column(LabelColumn), func(label string) bool { return label != noLabel }) {
 		d.Columns, d.ColumnNames = d.Columns[:len(conlluColumns)], d.ColumnNames[:len(conlluColumns)]
 	}
 	return d, nil
@@ -118,9 +118,10 @@ func (c Conllu) Read(r io.Reader, name string) (*structured.Dataset, error) {
 type conlluParser struct {
 	Conllu
 	columnParser
-	fields []string // of the current line, followed by the label of misc:KEY
+	fields []string // of the current line, followed by the label in misc
 	label  int      // the label's column
-	key    string   // KEY
+	misc   bool     // the label is in misc
+	key    string   // there, or ""
 	words  int      // in the current sentence so far
 
 	wordLines []int // the line of each
@@ -215,8 +216,15 @@ func (p *conlluParser) add(line string) error {
 	}
 	p.words++
 	p.wordLines = append(p.wordLines, p.line)
-	if p.key != "" {
+	if p.misc {
 		p.fields[p.label] = valueIn(p.fields[columns-1], p.key)
+		if p.fields[p.label] == noLabel && !p.Unlabeled {
+			if p.Survey == nil || !p.Survey.outside {
+				return p.bad("no label in MISC (%s), expected one (--label %s); --partial takes it for unknown", p.fields[columns-1], p.Label)
+			}
+			p.fields[p.label] = outside
+			p.remark(&p.part.remarks.Outside, p.fields[1])
+		}
 	}
 	if !p.Unlabeled {
 		if err := p.checkLabel(p.fields[p.label], p.Alphabet); err != nil {
@@ -247,14 +255,4 @@ func (p *conlluParser) word(id string) (bool, error) {
 		}
 	}
 	return false, p.bad("id %q, expected %d, a multiword token such as %d-%d or an empty node such as %d.1", id, next, next, next+1, p.words)
-}
-
-// valueIn returns the value of a key in a list "key=value|key=value", or "_" if the list lacks the key.
-func valueIn(list, key string) string {
-	for item := range strings.SplitSeq(list, "|") {
-		if value, ok := strings.CutPrefix(item, key); ok && len(value) > 1 && value[0] == '=' {
-			return value[1:]
-		}
-	}
-	return "_"
 }

@@ -38,13 +38,6 @@ func TestConllu(t *testing.T) {
 	if !reflect.DeepEqual(d, want) {
 		t.Errorf("got  %+v %+v\nwant %+v %+v", d, d.Layout, want, want.Layout)
 	}
-	d, err = Conllu{Label: "misc:NER"}.Read(strings.NewReader(text), "x")
-	if err != nil || len(d.Columns) != 11 || d.ColumnNames[3] != "upos" || !reflect.DeepEqual(d.Column("label"), same("B", "_", "O")) {
-		t.Errorf("%+v, %v", d, err)
-	}
-	if !reflect.DeepEqual(d.Alphabet.Names(), []string{"B", "O", "_"}) {
-		t.Errorf("labels %q", d.Alphabet.Names())
-	}
 }
 
 func TestConlluLabels(t *testing.T) {
@@ -69,7 +62,7 @@ func TestConlluErrors(t *testing.T) {
 		text, want string
 	}{
 		{Conllu{}, "# only\n", "x: no tokens, expected lines of the 10 columns id word"},
-		{Conllu{Label: "head"}, a, `x: label "head", expected upos, xpos, feats, deprel or misc:KEY`},
+		{Conllu{Label: "head"}, a, `x: label "head", expected upos, xpos, feats, deprel, misc or misc:KEY`},
 		{Conllu{Label: "misc:"}, a, `x: label "misc:"`},
 		{Conllu{Label: "upos:K"}, a, `x: label "upos:K"`},
 		{Conllu{}, a + "\n" + "1\ta b\n", "x:3: 2 columns, expected the 10 of CoNLL-U, separated by tabs"},

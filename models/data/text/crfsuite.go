@@ -155,8 +155,8 @@ func (p *crfsuiteParser) end() error {
 func (p *crfsuiteParser) setWeight(text string) error {
 	weight, err := strconv.ParseFloat(strings.TrimRight(text, blanks), 64)
 	switch {
-	case err != nil || !(weight >= 0) || math.IsInf(weight, 0):
-		return p.bad("@weight:%s, expected a finite number that is not negative", text)
+	case err != nil || !structured.ValidWeight(weight):
+		return p.bad("@weight:%s, expected 0, or a number from %g to %g", text, structured.LeastWeight, structured.MostWeight)
 	case p.weight >= 0:
 		return p.bad("a second @weight in this sequence, expected one")
 	}

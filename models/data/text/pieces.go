@@ -2,6 +2,7 @@ package text
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"io"
 
@@ -26,12 +27,17 @@ type Pieces struct {
 	rest []byte // read, but not in a piece yet
 	end  bool
 
-	byLine bool // every line is a sequence
+	byLine   bool   // every line is a sequence
+	comments string // what lines start with that are no tokens, or may be none; empty: no line does
 }
 
-// NewPieces cuts r, whose name is for messages.
-func NewPieces(r io.Reader, name string) *Pieces {
-	return &Pieces{r: r, name: name, line: 1}
+// NewPieces cuts r, whose name is for messages. comments are those of Conll.Comments: a piece has more than comments, unless it is the last one.
+func NewPieces(r io.Reader, name, comments string) *Pieces {
+	p := &Pieces{r: r, name: name, line: 1, comments: cmp.Or(comments, hash)}
+	if comments == NoComments {
+		p.comments = ""
+	}
+	return p
 }
 
 // NewLines cuts r, whose name is for messages, after any line.
@@ -62,7 +68,7 @@ func (p *Pieces) Next() (Piece, bool, error) {
 		}
 		if p.byLine {
 			cut = bytes.LastIndexByte(p.rest, '\n') + 1
-		} else if cut = afterBlankLine(p.rest, seen); !hasConllTokens(p.rest[:cut]) {
+		} else if cut = afterBlankLine(p.rest, seen); !p.hasTokens(p.rest[:cut]) {
 			cut = 0 // what precedes a token belongs to its piece
 		}
 		piece.Text = p.rest[:cut:cut]
@@ -105,4 +111,15 @@ func (p Piece) Halves(lines bool) (first, second Piece, several bool) {
 		}
 	}
 	return Piece{p.Text[:best:best], p.Line}, Piece{p.Text[best:], number}, best > 0
+}
+
+// hasTokens reports whether a text in columns has more than blank lines, document separators and what may be comments.
+func (p *Pieces) hasTokens(text []byte) bool {
+	for line := range bytes.Lines(text) {
+		line = bytes.TrimSuffix(line, []byte("\n"))
+		if !isBlank(line) && !docStart(string(line)) && (p.comments == "" || !bytes.HasPrefix(line, []byte(p.comments))) {
+			return true
+		}
+	}
+	return false
 }

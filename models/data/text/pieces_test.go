@@ -25,7 +25,7 @@ func TestPieces(t *testing.T) {
 		case 2:
 			r = iotest.DataErrReader(bytes.NewReader(whole))
 		}
-		in, line := NewPieces(r, "x"), 1
+		in, line := NewPieces(r, "x", ""), 1
 		var got []byte
 		for {
 			b, ok, err := in.Next()

@@ -19,16 +19,21 @@ const mostLooked = 100
 //
 // Columns are never raw text if there are tabs, if a line has a single word, or if any label is known or a placeholder. Otherwise lines of
 // unequal length are raw text, and so are lines of a wrong length or with the label column full of different words in lower case; labels that
-// the model does not know are in capitals, have a prefix such as B-, or come back.
-func Prose(text []byte, columns Columns, width int, known func(label string) bool) (line string, number int, found bool) {
+// the model does not know are in capitals, have a prefix such as B-, or come back. Lines that start with # are left out, unless comments, those of
+// Conll.Comments, say that they are tokens.
+func Prose(text []byte, columns Columns, width int, comments string, known func(label string) bool) (line string, number int, found bool) {
 	if len(columns.fields) == 0 {
 		columns, _ = ParseColumns(DefaultColumns)
 	}
 	var lines [][]string
-	n := 0
+	n, c := 0, Conll{Comments: comments}
 	for raw := range bytes.Lines(text) {
 		n++
-		if content := strings.TrimRight(string(raw), blanks+"\n"); !isBlank(content) && !docStart(content) {
+		content := strings.TrimRight(string(raw), blanks+"\n")
+		if said, comment := c.byHand(content); comment || !said && strings.HasPrefix(content, hash) {
+			continue
+		}
+		if !isBlank(content) && !docStart(content) {
 			fields := strings.Fields(content)
 			if strings.Contains(content, "\t") || len(fields) < 2 {
 				return "", 0, false

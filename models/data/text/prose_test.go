@@ -44,7 +44,7 @@ func TestProse(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		line, number, found := Prose([]byte(c.text), columns, c.width, known)
+		line, number, found := Prose([]byte(c.text), columns, c.width, "", known)
 		if found != c.want {
 			t.Errorf("%q in %s: %v", c.text, c.columns, found)
 		}

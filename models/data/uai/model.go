@@ -91,11 +91,11 @@ func (w *words) table(m *factors.Model, f int) ([]float64, error) {
 	}
 	var table []float64 // grows with the file, not with what the file says
 	for range n {
-		x, err := w.weight("an entry of a factor")
+		log, err := w.weight("an entry of a factor")
 		if err != nil {
 			return nil, err
 		}
-		table = append(table, math.Log(x))
+		table = append(table, log)
 	}
 	return table, nil
 }

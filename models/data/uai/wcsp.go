@@ -28,48 +28,51 @@ func IsWCSP(path string) bool {
 //	the number of states of each variable
 //	of each cost function the number of variables, the variables, the default cost, the number of tuples, and the tuples, each with its cost
 //
-// A negative number of variables shares the tuples with later functions, which give −k in place of a number of tuples to take the k-th shared ones. Entries of
-// the model are costs times −1; costs of the upper bound or more are forbidden. Assignments whose cost reaches the bound are no solutions, which the
-// caller must check. path is for messages.
-func ReadWCSP(r io.Reader, path string) (m *factors.Model, upper int64, err error) {
+// A negative number of variables shares the tuples with later functions, which give −k in place of a number of tuples to take the k-th shared ones. Costs of
+// the upper bound or more are forbidden. Assignments whose cost reaches the bound are no solutions, which the caller must check. path is for messages.
+func ReadWCSP(r io.Reader, path string) (*CostNetwork, error) {
 	c := &costs{words: newWords(r, path), model: &factors.Model{}}
 	if err := c.must("the name of the problem"); err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	variables, err := c.count("the number of variables", 0, math.MaxInt32)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	most, err := c.count("the largest number of states", 0, mostStates)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	functions, err := c.count("the number of cost functions", 0, math.MaxInt32)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	if c.upper, err = c.cost("the upper bound"); err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	for range variables {
 		n, err := c.count("a variable's number of states", 1, most)
 		if err != nil {
-			return nil, 0, err
+			return nil, err
 		}
 		c.model.States = append(c.model.States, n)
 	}
 	for range functions {
 		if err := c.function(); err != nil {
-			return nil, 0, err
+			return nil, err
 		}
 	}
-	return c.model, c.upper, c.end("the last cost function")
+	if err := c.end("the last cost function"); err != nil {
+		return nil, err
+	}
+	return c.network(), nil
 }
 
 // costs reads cost functions.
 type costs struct {
 	*words
-	model   *factors.Model
+	model   *factors.Model // without tables
+	tables  [][]int64      // of the functions; those that share tuples are the same
 	upper   int64
 	shared  []int // functions whose tuples others may take
 	entries int   // of all tables so far
@@ -117,9 +120,13 @@ func (c *costs) function() error {
 		if !c.alike(from.Scope, f.Scope) {
 			return c.bad("the %d. shared cost function has other numbers of states, of variables %v, than variables %v", -tuples, from.Scope, f.Scope)
 		}
-		f.Table = from.Table
-	} else if f.Table, err = c.table(f.Scope, size, usual, tuples); err != nil {
-		return err
+		c.tables = append(c.tables, c.tables[c.shared[-tuples-1]])
+	} else {
+		table, err := c.table(f.Scope, size, usual, tuples)
+		if err != nil {
+			return err
+		}
+		c.tables = append(c.tables, table)
 	}
 	c.model.Factors = append(c.model.Factors, f)
 	return nil
@@ -135,10 +142,10 @@ func (c *costs) alike(a, b []int) bool {
 	return len(a) == len(b)
 }
 
-func (c *costs) table(scope []int, size int, usual int64, tuples int) ([]float64, error) {
-	table := make([]float64, size)
+func (c *costs) table(scope []int, size int, usual int64, tuples int) ([]int64, error) {
+	table := make([]int64, size)
 	for k := range table {
-		table[k] = c.value(usual)
+		table[k] = usual
 	}
 	for range tuples {
 		at := 0
@@ -153,17 +160,9 @@ func (c *costs) table(scope []int, size int, usual int64, tuples int) ([]float64
 		if err != nil {
 			return nil, err
 		}
-		table[at] = c.value(cost)
+		table[at] = cost
 	}
 	return table, nil
-}
-
-// value returns the entry for a cost.
-func (c *costs) value(cost int64) float64 {
-	if cost >= c.upper {
-		return math.Inf(-1)
-	}
-	return -float64(cost)
 }
 
 // cost reads a whole number that is not negative.

@@ -2,9 +2,11 @@ package uai
 
 import (
 	"bufio"
+	"errors"
 	"io"
 	"math"
 	"strconv"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 
@@ -111,14 +113,47 @@ func (w *words) number(what string, least, most int) (int, error) {
 	return n, nil
 }
 
-// weight reads a number that is not negative.
-func (w *words) weight(what string) (float64, error) {
+// weight reads a number that is not negative, and returns its natural logarithm, −∞ for 0. The number itself may be beyond the range of float64.
+func (w *words) weight(what string) (log float64, err error) {
 	if err := w.must(what); err != nil {
 		return 0, err
 	}
-	x, err := strconv.ParseFloat(string(w.word), 64)
-	if err != nil || !(x >= 0) || math.IsInf(x, 1) {
+	log, ok := logOf(string(w.word))
+	if !ok {
 		return 0, w.bad("%.40q, expected %s: a finite number of at least 0", w.word, what)
 	}
-	return x, nil
+	return log, nil
+}
+
+// leastNormal is the least float64 with all its digits. Smaller ones have fewer, and Go's math.Log in assembly takes them for 2⁻¹⁰²³.
+const leastNormal = 0x1p-1022
+
+// logOf returns the natural logarithm of a number in decimal text, and whether there is one. Numbers that float64 rounds to 0, to few digits or to
+// infinity have all their digits here: those before the exponent, moved to a range that float64 has, and the exponent count by themselves.
+func logOf(text string) (float64, bool) {
+	x, err := strconv.ParseFloat(text, 64)
+	switch {
+	case err == nil && x >= leastNormal && !math.IsInf(x, 1):
+		return math.Log(x), true
+	case err != nil && !errors.Is(err, strconv.ErrRange), err == nil && (math.IsNaN(x) || math.IsInf(x, 0)):
+		return 0, false
+	}
+	digits, power, _ := strings.Cut(strings.ToLower(strings.TrimLeft(text, "+-")), "e")
+	whole, part, _ := strings.Cut(digits, ".")
+	significant := strings.TrimLeft(whole+part, "0")
+	switch {
+	case significant == "":
+		return math.Inf(-1), true
+	case text[0] == '-' || strings.Contains(digits, "x"): // hexadecimal numbers are read as far as float64 goes
+		return 0, false
+	}
+	exponent := 0.0
+	if power != "" {
+		if exponent, err = strconv.ParseFloat(power, 64); err != nil {
+			return 0, false
+		}
+	}
+	exponent += float64(len(significant) - len(part)) // of ten, for 0.significant
+	x, err = strconv.ParseFloat("0."+significant, 64)
+	return math.Log(x) + exponent*math.Ln10, err == nil
 }

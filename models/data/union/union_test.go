@@ -65,6 +65,53 @@ func TestJoin(t *testing.T) {
 	}
 }
 
+// Graphs with types of edges and graphs without are no one set of data; examples without edges may be in either.
+func TestJoinTypedGraphs(t *testing.T) {
+	graph := func(types []int32, edges int) *structured.Dataset {
+		d := set("g", "x y", []int32{0, 0}, "A")
+		d.Graphs = []*structured.Graph{{Types: types}}
+		for range edges {
+			d.Graphs[0].Ends = append(d.Graphs[0].Ends, [2]int32{0, 1})
+		}
+		return d
+	}
+	typed, plain := func() *structured.Dataset { return graph([]int32{1}, 1) }, func() *structured.Dataset { return graph(nil, 1) }
+	for _, sets := range [][]*structured.Dataset{{typed(), plain()}, {plain(), typed()}} {
+		if _, err := Join(sets); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "types of edges") {
+			t.Errorf("with types and without: %v", err)
+		}
+	}
+	for _, sets := range [][]*structured.Dataset{{typed(), typed()}, {plain(), plain()}} {
+		if _, err := Join(sets); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// Joined data are written with the lines between the words of each; what stands at the end of a file is not put before the first word of the next.
+func TestJoinLayouts(t *testing.T) {
+	var sets []*structured.Dataset
+	for _, name := range []string{"a", "b"} {
+		d := set(name, "x y", []int32{0, 0}, "A")
+		d.Layout = &structured.Layout{Separator: ' '}
+		d.Layout.Set(1, "# before y of "+name)
+		d.Layout.Set(2, "# end of "+name)
+		sets = append(sets, d)
+	}
+	all := Alphabet(sets[0].Alphabet, sets[1].Alphabet)
+	for _, d := range sets {
+		Relabel(d, all)
+	}
+	d, err := Join(sets)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[int]string{1: "# before y of a", 3: "# before y of b"}
+	if !reflect.DeepEqual(d.Layout.Before, want) || d.Layout.Separator != ' ' {
+		t.Errorf("%v, want %v", d.Layout.Before, want)
+	}
+}
+
 type rows []float32
 
 func (r rows) Read(dst []float32, from, to int) error { copy(dst, r[from*2:to*2]); return nil }

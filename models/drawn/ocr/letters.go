@@ -33,7 +33,7 @@ func ReadLetters(r io.Reader, name string, say *remarks.Remarks) (*Letters, erro
 	l := &Letters{Dataset: d}
 	var previous letterLine // the previous line of the current word
 	inWord, unknown := false, 0
-	skipping, bad := false, 0 // to the end of a word that is left out, whose number is bad, or not known
+	skipping := false // to the end of a word that is left out
 	for {
 		text, ok := in.Next()
 		if !ok {
@@ -46,7 +46,7 @@ func ReadLetters(r io.Reader, name string, say *remarks.Remarks) (*Letters, erro
 		var pixels []float32
 		pixels, err := line.parse(in, text, nil)
 		parsed := err == nil
-		if skipping && (!parsed || line.word == bad) {
+		if skipping && (!parsed || line.position != 1) {
 			skipping = !parsed || line.next != -1
 			continue
 		}
@@ -63,13 +63,10 @@ func ReadLetters(r io.Reader, name string, say *remarks.Remarks) (*Letters, erro
 			if err = say.Bad(err); err != nil {
 				return nil, err
 			}
-			bad = line.word
 			if inWord {
-				bad = previous.word
 				l.forgetLast()
 			}
-			inWord = false
-			if !parsed || line.word == bad {
+			if inWord = false; !parsed || line.position != 1 {
 				skipping = !parsed || line.next != -1
 				continue
 			}
@@ -145,8 +142,8 @@ func (l *Letters) known(say *remarks.Remarks) (*Letters, error) {
 
 // letterLine is a line without its pixels; letter is -1 if unknown.
 type letterLine struct {
-	letter               int32
-	id, next, word, fold int
+	letter                         int32
+	id, next, word, position, fold int
 }
 
 // parse parses a line and appends its pixels.
@@ -157,7 +154,6 @@ func (l *letterLine) parse(in *host.Lines, text []byte, pixels []float32) ([]flo
 		return pixels, in.Bad("%d columns, expected %d (id letter next_id word_id position fold and %d pixels, tab-separated)",
 			n, columns, letterPixels)
 	}
-	position := 0
 	for c := range columns {
 		var field []byte
 		field, text, _ = bytes.Cut(text, []byte{'\t'})
@@ -185,7 +181,7 @@ func (l *letterLine) parse(in *host.Lines, text []byte, pixels []float32) ([]flo
 		if err != nil {
 			return pixels, in.Bad("%s is %q, expected an integer", letterFields[c], field)
 		}
-		*[...]*int{&l.id, nil, &l.next, &l.word, &position, &l.fold}[c] = n
+		*[...]*int{&l.id, nil, &l.next, &l.word, &l.position, &l.fold}[c] = n
 	}
 	return pixels, nil
 }

@@ -8,9 +8,11 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/dsp-go/dsp/models/data/remarks"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/machine/host"
 )
@@ -191,4 +193,40 @@ func FuzzReadLetters(f *testing.F) {
 			t.Fatalf("does not read back: %v", err)
 		}
 	})
+}
+
+// Words with a broken line are left out, and those with unknown letters where others are known.
+func TestWordsLeftOut(t *testing.T) {
+	good := letterLines(0, "ab", "c", "dd", "e")
+	lines := strings.SplitAfter(good, "\n")
+	with := func(k int, line string) string {
+		all := slices.Clone(lines)
+		all[k] = line
+		return strings.Join(all, "")
+	}
+	for name, c := range map[string]struct {
+		text string
+		want []int // lengths
+	}{
+		"first letter": {with(0, "1\tA"+lines[0][3:]), []int{1, 2, 1}}, "last letter": {with(4, strings.Replace(lines[4], "\t0", "\t7", 1)), []int{2, 1, 1}},
+		"no last letter": {with(1, ""), []int{1, 2, 1}}, "columns": {with(2, "x\n"), []int{2, 2, 1}}, "unknown": {with(3, strings.Replace(lines[3], "\td\t", "\t?\t", 1)), []int{2, 1, 1}},
+		"end": {strings.Join(lines[:4], ""), []int{2, 1}},
+	} {
+		say := remarks.New(true)
+		l, err := ReadLetters(strings.NewReader(c.text), "x", say)
+		if err != nil || len(say.Reasons()) != 1 {
+			t.Errorf("%s: %v, %q", name, err, say.Reasons())
+			continue
+		}
+		var got []int
+		for i := range l.Len() {
+			got = append(got, l.Length(i))
+		}
+		if !slices.Equal(got, c.want) || len(l.Folds) != len(got) || len(l.Features) != l.Positions()*l.Dim || len(l.Labels) != l.Positions() {
+			t.Errorf("%s: words of %v letters, expected %v; %q", name, got, c.want, say.Reasons())
+		}
+		if _, err := ReadLetters(strings.NewReader(c.text), "x", nil); !structured.IsBadInput(err) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
 }

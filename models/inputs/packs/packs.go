@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -32,7 +33,8 @@ type Summary struct {
 	Labels    int `json:"labels"`
 	inputs.Counts
 
-	NotUTF8 text.NotUTF8 `json:"-"`
+	NotUTF8 text.NotUTF8       `json:"-"`
+	Remarks structured.Remarks `json:"-"`
 }
 
 // Write writes data with the inputs that were fitted to them, as c says; c is resolved.
@@ -68,6 +70,9 @@ func Write(path string, c *config.Config, d *structured.Dataset, in inputs.Input
 	}
 	s.Counts = in.AttributeCounts()
 	s.NotUTF8.Add(d)
+	if d.Layout != nil {
+		s.Remarks = d.Layout.Remarks
+	}
 	return s, write(path, c, f, in)
 }
 
@@ -172,6 +177,11 @@ func Streams(c *config.Config) bool {
 func Stream(ctx context.Context, path string, c *config.Config) (Summary, error) {
 	s := stream{ctx: ctx, c: c, labels: structured.NewAlphabet()}
 	var err error
+	if look := formats.Find(c.Format).LookThrough; look != nil {
+		if s.survey, err = look(func() (io.ReadCloser, error) { return host.Open(c.Train) }, c.Train, optionsOf(c)); err != nil {
+			return Summary{}, err
+		}
+	}
 	if s.builder, err = packed.NewBuilder(path); err != nil {
 		return Summary{}, err
 	}
@@ -186,9 +196,16 @@ func Stream(ctx context.Context, path string, c *config.Config) (Summary, error)
 	if err := s.finish(f); err != nil {
 		return Summary{}, err
 	}
-	sum := Summary{Examples: s.builder.Examples, Positions: s.builder.Positions, Labels: s.labels.Len(), NotUTF8: s.foreign}
+	sum := Summary{Examples: s.builder.Examples, Positions: s.builder.Positions, Labels: s.labels.Len(), NotUTF8: s.foreign, Remarks: s.remarks}
 	sum.Counts = s.in.AttributeCounts()
 	return sum, write(path, c, f, s.in)
+}
+
+// optionsOf says how the training data are read.
+func optionsOf(c *config.Config) formats.Options {
+	return formats.Options{
+		Threads: host.Threads(c.Threads), Columns: c.Columns, Comments: c.Comments, Field: c.Label, MinCount: 1, HashBits: c.HashBits, Given: c.FormatSettings,
+	}
 }
 
 // read reads the training data block by block.
@@ -200,10 +217,8 @@ func (s *stream) read(each func(d *structured.Dataset) error) error {
 		}
 		return each(d)
 	}
-	o := formats.Options{
-		Threads: host.Threads(c.Threads), Columns: c.Columns, Field: c.Label, MinCount: 1, HashBits: c.HashBits, Each: block,
-		Given: c.FormatSettings,
-	}
+	o := optionsOf(c)
+	o.Each, o.Survey = block, s.survey
 	file, err := host.Open(c.Train)
 	if err != nil {
 		return err

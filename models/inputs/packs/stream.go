@@ -27,6 +27,8 @@ type stream struct {
 	all       *structured.Dictionary // of all attributes that have come
 	counts    [2][]int32             // how often each of positions and of steps occurs, if a minimum is set
 	foreign   text.NotUTF8
+	survey    *text.Survey // of the file, or nil
+	remarks   structured.Remarks
 }
 
 // choose chooses the template. Where the settings leave it to the labels, it reads the file for these.
@@ -65,6 +67,9 @@ func (s *stream) add(d *structured.Dataset) error {
 	}
 	s.columns = d.ColumnNames
 	s.foreign.Add(d)
+	if d.Layout != nil {
+		s.remarks.Add(d.Layout.Remarks)
+	}
 	if err := s.attributes(d); err != nil {
 		return err
 	}

@@ -30,7 +30,7 @@ func TestStreamIsWrite(t *testing.T) {
 		fmt.Fprintf(&conll, "word%d-of-some-length\tP%d\t%s\n", k*k%977, k%7, []string{"O", "B-X", "I-X", "O", "B-A"}[k*k%5])
 		fmt.Fprintf(&crfsuite, "L%d\tword=%d-of-some-length\tb:%d.5\n", 9-k*k%7, k*k%977, k%3)
 		if k%11 == 10 {
-			conll.WriteString("\n")
+			fmt.Fprintf(&conll, "# end\n\n# %d\tP1\t7\n", k)
 			crfsuite.WriteString("\n")
 			if k%3 == 0 && k > 15000 && k < 29990 {
 				crfsuite.WriteString("@weight:2\n")

@@ -128,6 +128,17 @@ func TestPairedIsExact(t *testing.T) {
 	}
 }
 
+// No finite number of swaps shows that a difference is impossible: of many outputs that all speak for one model, the test counts what it saw.
+func TestPairedIsNeverZero(t *testing.T) {
+	a, b := make(Counts, 60), make(Counts, 60)
+	for i := range a {
+		a[i], b[i] = []float64{9, 10}, []float64{5, 10}
+	}
+	if p := paired(a, b, swaps); p != 1/float64(swaps+1) {
+		t.Errorf("p = %v, want one of %d", p, swaps+1)
+	}
+}
+
 func TestHolm(t *testing.T) {
 	tests := []*Difference{{P: 0.03}, {P: 0.01}, {P: 0.04}}
 	for family, want := range map[int][]float64{3: {0.06, 0.03, 0.06}, 6: {0.15, 0.06, 0.16}} {

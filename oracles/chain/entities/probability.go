@@ -16,6 +16,49 @@ func (s *Sums) Probability(e chains.Entity) float64 {
 	return s.share(e.Last, e.Type, s.close)
 }
 
+// LogProbability returns the logarithm of Probability, however small that is.
+func (s *Sums) LogProbability(e chains.Entity) float64 {
+	s.begin(e.First, e.Type)
+	for t := e.First + 1; t <= e.Last; t++ {
+		s.extend(t, e.Type)
+	}
+	return s.logShare(e.Last, e.Type, s.close)
+}
+
+// LogDoubt returns the logarithm of the probability that e is no entity of the labeling, however small that is. It adds up the labelings by the position
+// where they leave e, and subtracts nothing.
+func (s *Sums) LogDoubt(e chains.Entity) float64 {
+	if math.IsInf(s.value, -1) {
+		return 0
+	}
+	sum := math.Inf(-1)
+	for j := range int32(s.y) { // at the first position no entity of the type opens
+		β := s.row(s.β, e.First)[j]
+		if s.rules.Type(j) != e.Type {
+			sum = logAdd(sum, s.row(s.α, e.First)[j]+β)
+		} else if e.First > 0 {
+			for _, i := range s.into[j] {
+				sum = logAdd(sum, s.row(s.α, e.First-1)[i]+s.edge(e.First, i, j)+s.node(e.First, j)+β)
+			}
+		}
+	}
+	s.begin(e.First, e.Type)
+	for t := e.First; t < e.Last; t++ { // one that opened there closes too early
+		for k, l := range s.of[e.Type] {
+			sum = logAdd(sum, s.v[k]+s.row(s.close, t)[l])
+		}
+		s.extend(t+1, e.Type)
+	}
+	if next := e.Last + 1; next < s.n { // or goes on
+		for k, from := range s.of[e.Type] {
+			for _, to := range s.out[from] {
+				sum = logAdd(sum, s.v[k]+s.edge(next, from, to)+s.node(next, to)+s.row(s.β, next)[to])
+			}
+		}
+	}
+	return math.Min(0, sum-s.value)
+}
+
 // AtLeast appends all entities with a probability of at least p > 0, by first and last position and type. They may overlap.
 //
 // The probability that an entity of type x starts at a position and has not ended before another falls as that other one moves on, and bounds
@@ -77,14 +120,18 @@ func (s *Sums) extend(t int, x int32) {
 
 // share returns the probability of the labelings in v, given sums over what comes after last.
 func (s *Sums) share(last int, x int32, after []float64) float64 {
+	return math.Exp(s.logShare(last, x, after))
+}
+
+func (s *Sums) logShare(last int, x int32, after []float64) float64 {
 	if math.IsInf(s.value, -1) {
-		return 0
+		return math.Inf(-1)
 	}
 	sum := math.Inf(-1)
 	for k, l := range s.of[x] {
 		sum = logAdd(sum, s.v[k]+s.row(after, last)[l])
 	}
-	return math.Exp(math.Min(0, sum-s.value))
+	return math.Min(0, sum-s.value)
 }
 
 // logAdd returns log(exp a + exp b).

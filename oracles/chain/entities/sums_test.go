@@ -3,6 +3,7 @@ package entities
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/dsp-go/dsp/structured"
@@ -76,13 +77,16 @@ func TestProbabilitiesByEnumeration(t *testing.T) {
 		}
 		view, s := chains.Of(θ), New(rules, labels.Len())
 		for b := range θ.Len() {
-			want := brute(θ, b, μ, rules)
+			want, logs := brute(θ, b, μ, rules), bruteLogs(θ, b, μ, rules)
 			s.Reset(&view, b, μ)
 			n := θ.Outputs[b+1] - θ.Outputs[b]
 			for x := range int32(rules.Types().Len()) {
 				for first := range n {
 					for last := first; last < n; last++ {
 						e := chains.Entity{First: first, Last: last, Type: x}
+						if (first+last+round)%4 == 0 { // enumeration takes long
+							checkLogs(t, s, e, logs)
+						}
 						if got := s.Probability(e); math.Abs(got-want[e]) > 1e-9 {
 							t.Fatalf("%v, μ %v, chain of %d: %+v has %v, expected %v", a.labels, μ, n, e, got, want[e])
 						}
@@ -93,6 +97,44 @@ func TestProbabilitiesByEnumeration(t *testing.T) {
 				checkAtLeast(t, s, p, want)
 			}
 		}
+	}
+}
+
+// bruteLogs returns, by enumeration, log sums over the labelings that have an entity, over those that have not, and over all.
+func bruteLogs(θ *structured.Potentials, b int, μ float64, rules *chains.Entities) func(e chains.Entity) (with, without, all float64) {
+	var scores []float64
+	var found [][]chains.Entity
+	chains.Chain{}.Each(θ, b, func(y []int32) {
+		if score := θ.Score(b, y) / μ; !math.IsInf(score, -1) {
+			scores, found = append(scores, score), append(found, rules.Of(nil, y))
+		}
+	})
+	all := logSum(scores)
+	return func(e chains.Entity) (with, without, _ float64) {
+		with, without = math.Inf(-1), math.Inf(-1)
+		for k, score := range scores {
+			if slices.Contains(found[k], e) {
+				with = logAdd(with, score)
+			} else {
+				without = logAdd(without, score)
+			}
+		}
+		return with, without, all
+	}
+}
+
+// checkLogs compares the logarithms of the probability and the doubt of an entity, however small, with enumeration.
+func checkLogs(t *testing.T, s *Sums, e chains.Entity, sums func(e chains.Entity) (with, without, all float64)) {
+	t.Helper()
+	with, without, all := sums(e)
+	if math.IsInf(all, -1) {
+		return
+	}
+	near := func(got, want float64) bool {
+		return got == want || math.Abs(got-want) <= 1e-9*(1+math.Abs(all)+math.Abs(want))
+	}
+	if p, doubt := s.LogProbability(e), s.LogDoubt(e); !near(p, with-all) || !near(doubt, without-all) {
+		t.Fatalf("%+v: log p %v, want %v; log(1 − p) %v, want %v", e, p, with-all, doubt, without-all)
 	}
 }
 

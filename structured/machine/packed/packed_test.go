@@ -204,6 +204,24 @@ func TestPart(t *testing.T) {
 	}
 }
 
+// The third number of the file counts, if it is there as a whole.
+func TestFilePages(t *testing.T) {
+	for text, want := range map[string]int{"100 50 25 7 0 8 0\n": 25, "100 50 2": -1, "100 50 ": -1, "100": -1, "": -1} {
+		file := filepath.Join(t.TempDir(), "statm")
+		if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		f, err := os.Open(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		if n, ok := filePages(f, make([]byte, 128)); ok != (want >= 0) || ok && n != want {
+			t.Errorf("%q: %d, %v; want %d", text, n, ok, want)
+		}
+	}
+}
+
 // A pack that grows from blocks with and without values of attributes has those of each: a block without values has ones, wherever it comes.
 func TestBlocksWithAndWithoutValues(t *testing.T) {
 	block := func(values ...float32) *structured.Dataset {

@@ -4,30 +4,34 @@ package vec
 
 import "simd/archsimd"
 
-func scaleOf8(v, unbias f32x8) f32x8 { return v.Mul(unbias).Sqrt().Add(of(Floor)) }
+func scaleOf8(v, unbias, floor f32x8) f32x8 { return v.Mul(unbias).Sqrt().Add(floor) }
 
+// Tails come first, here and below: a scalar that is used after a loop of vectors may be reloaded in it, by an instruction that makes some processors
+// wait for longer than the rest of a step takes.
 func observe8(β, unbias float32, g, v, q []float32) {
-	n, vβ, fresh, u, one, zero := len(q)&^7, of(β), of(1-β), of(unbias), of(1), of(0)
+	n := len(q) &^ 7
+	observe(β, unbias, g[n:], v[n:], q[n:])
+	vβ, fresh, u, one, zero, floor := of(β), of(1-β), of(unbias), of(1), of(0), of(Floor)
 	for i := 0; i < n; i += 8 {
 		x := load(g, i)
 		y := vβ.Mul(load(v, i)).Add(fresh.Mul(x.Mul(x)))
 		store(v, i, y)
-		store(q, i, one.Div(scaleOf8(y, u)).Masked(y.NotEqual(zero)))
+		store(q, i, one.Div(scaleOf8(y, u, floor)).Masked(y.NotEqual(zero)))
 	}
 	archsimd.ClearAVXUpperBits()
-	observe(β, unbias, g[n:], v[n:], q[n:])
 }
 
 func observeTempered8(β, unbias, common, shift float32, g, v, q []float32) {
-	n, vβ, fresh, u, c, s, one, zero := len(q)&^7, of(β), of(1-β), of(unbias), of(common), of(shift), of(1), of(0)
+	n := len(q) &^ 7
+	observeTempered(β, unbias, common, shift, g[n:], v[n:], q[n:])
+	vβ, fresh, u, c, s, one, zero, floor := of(β), of(1-β), of(unbias), of(common), of(shift), of(1), of(0), of(Floor)
 	for i := 0; i < n; i += 8 {
 		x := load(g, i)
 		y := vβ.Mul(load(v, i)).Add(fresh.Mul(x.Mul(x)))
 		store(v, i, y)
-		store(q, i, one.Div(scaleOf8(y, u).Mul(c).Sqrt().Add(s)).Masked(y.NotEqual(zero)))
+		store(q, i, one.Div(scaleOf8(y, u, floor).Mul(c).Sqrt().Add(s)).Masked(y.NotEqual(zero)))
 	}
 	archsimd.ClearAVXUpperBits()
-	observeTempered(β, unbias, common, shift, g[n:], v[n:], q[n:])
 }
 
 func descend8(a float32, g []float32, b float32, q, w []float32) {
@@ -41,13 +45,14 @@ func descend8(a float32, g []float32, b float32, q, w []float32) {
 }
 
 func decay8(x float32, v, w []float32) {
-	n, vx, one, zero := len(w)&^7, of(-x), of(1), of(0)
+	n := len(w) &^ 7
+	decay(x, v[n:], w[n:])
+	vx, one, zero, floor := of(-x), of(1), of(0), of(Floor)
 	for i := 0; i < n; i += 8 {
 		s, y := load(v, i), load(w, i)
-		store(w, i, y.Mul(exp8(vx.Div(scaleOf8(s, one).Sqrt()))).Merge(y, s.NotEqual(zero)))
+		store(w, i, y.Mul(exp8(vx.Div(scaleOf8(s, one, floor).Sqrt()))).Merge(y, s.NotEqual(zero)))
 	}
 	archsimd.ClearAVXUpperBits()
-	decay(x, v[n:], w[n:])
 }
 
 func descendMean8(β, ρ, a float32, g, q, m, w []float32) {

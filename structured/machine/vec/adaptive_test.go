@@ -1,6 +1,7 @@
 package vec
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -83,4 +84,28 @@ func TestAdaptive(t *testing.T) {
 			}
 		}
 	})
+}
+
+// The updates of 100,000 weights, a tenth of which has never had a gradient.
+func BenchmarkAdaptive(b *testing.B) {
+	r, n := rand.New(rand.NewPCG(5, 6)), 100_003
+	g, w, v, q := random(r, n), random(r, n), random(r, n), make([]float32, n)
+	for i := range v {
+		if v[i] *= v[i]; i%10 == 3 {
+			v[i], g[i] = 0, 0
+		}
+	}
+	for k, loops := range available() {
+		for name, f := range map[string]func(){
+			"observe":         func() { loops.observe(0.9, 1.5, g, v, q) },
+			"observeTempered": func() { loops.observeTempered(0.9, 1.5, 2, 0.25, g, v, q) },
+			"decay":           func() { loops.decay(0.25, v, w) },
+		} {
+			b.Run(fmt.Sprintf("%d/%s", k, name), func(b *testing.B) {
+				for b.Loop() {
+					f()
+				}
+			})
+		}
+	}
 }

@@ -5,15 +5,17 @@ package vec
 import (
 	"math"
 	"simd/archsimd"
+
+	"github.com/dsp-go/dsp/structured/machine/instructions"
 )
 
 func choose() *loops {
 	switch {
-	case archsimd.X86.AVX512():
+	case instructions.AVX512():
 		wide := avx2
 		wide.exp, wide.single = exps16, single16
 		return &wide
-	case archsimd.X86.AVX2() && archsimd.X86.FMA():
+	case instructions.AVX2():
 		return &avx2
 	}
 	return &plain

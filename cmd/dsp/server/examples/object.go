@@ -131,6 +131,9 @@ func Parse(line []byte) (*Object, error) {
 	if start := bytes.TrimLeft(line, " \t\r\n"); len(start) == 0 || start[0] != '{' {
 		return nil, structured.BadInput(`expected a JSON object, such as {"words": ["John", "Smith"]}`)
 	}
+	if _, err := ExtentOf(line); err != nil {
+		return nil, err
+	}
 	var o Object
 	d := json.NewDecoder(bytes.NewReader(line))
 	d.DisallowUnknownFields()

@@ -92,6 +92,14 @@ func TestScores(t *testing.T) {
 	}
 }
 
+// The order of features does not matter, nor do those that are not universal.
+func TestOrderOfFeatures(t *testing.T) {
+	scores, err := conll18.Evaluate(sentences(t, "1 a a DET Case=Nom|Number=Sing 0 root\n"), "gold", sentences(t, "1 a a DET Number=Sing|Own=Yes|Case=Nom 0 root\n"), "system")
+	if err != nil || scores.Get("ufeats") != (conll18.Score{Correct: 1, Gold: 1, System: 1, Aligned: 1}) {
+		t.Errorf("%+v, %v", scores.Get("ufeats"), err)
+	}
+}
+
 func TestBadFiles(t *testing.T) {
 	for _, c := range []struct{ system, want string }{
 		{"1 x x X _ 0 root\n", `have different texts: behind 0 characters that are no white space there is "dupainmangel'eau.Oui`},

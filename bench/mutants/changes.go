@@ -1,0 +1,225 @@
+package main
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"strconv"
+	"strings"
+)
+
+// change is a single change of a file: the bytes from lo to hi become text.
+type change struct {
+	kind   string
+	file   string
+	line   int
+	lo, hi int
+	text   string
+}
+
+// apply returns the file with the change.
+func (c change) apply(source []byte) []byte {
+	return append(append(append([]byte{}, source[:c.lo]...), c.text...), source[c.hi:]...)
+}
+
+// describe says in a line what becomes of what.
+func (c change) describe(source []byte) string {
+	short := func(s string) string {
+		if s = strings.Join(strings.Fields(s), " "); len(s) > 60 {
+			s = s[:57] + "..."
+		}
+		return s
+	}
+	from, to := short(string(source[c.lo:c.hi])), short(c.text)
+	switch {
+	case from == "":
+		return fmt.Sprintf("%s: %s", c.kind, to)
+	case to == "":
+		return fmt.Sprintf("%s: %s", c.kind, from)
+	}
+	return fmt.Sprintf("%s: %s becomes %s", c.kind, from, to)
+}
+
+// The kinds of changes.
+const (
+	comparison = "comparison"
+	sign       = "sign"
+	logic      = "logic"
+	constant   = "constant"
+	dropped    = "dropped statement"
+	swapped    = "swapped arguments"
+	returned   = "early return"
+)
+
+// operators are what binary operators and assignments become.
+var operators = map[token.Token]struct {
+	kind string
+	to   token.Token
+}{
+	token.LSS: {comparison, token.LEQ}, token.LEQ: {comparison, token.LSS}, token.GTR: {comparison, token.GEQ}, token.GEQ: {comparison, token.GTR},
+	token.EQL: {comparison, token.NEQ}, token.NEQ: {comparison, token.EQL},
+	token.ADD: {sign, token.SUB}, token.SUB: {sign, token.ADD}, token.MUL: {sign, token.QUO}, token.QUO: {sign, token.MUL},
+	token.ADD_ASSIGN: {sign, token.SUB_ASSIGN}, token.SUB_ASSIGN: {sign, token.ADD_ASSIGN}, token.INC: {sign, token.DEC}, token.DEC: {sign, token.INC},
+	token.LAND: {logic, token.LOR}, token.LOR: {logic, token.LAND},
+}
+
+// changesOf lists the changes of a file, in the order of the syntax tree. Some of them may not compile: types are not looked at.
+func changesOf(name string, source []byte) ([]change, error) {
+	files := token.NewFileSet()
+	tree, err := parser.ParseFile(files, name, source, parser.ParseComments|parser.SkipObjectResolution)
+	if err != nil {
+		return nil, err
+	}
+	if ast.IsGenerated(tree) {
+		return nil, nil
+	}
+	f := &finder{file: name, source: source, files: files}
+	for _, d := range tree.Decls {
+		ast.Inspect(d, f.visit)
+	}
+	return f.found, nil
+}
+
+type finder struct {
+	file   string
+	source []byte
+	files  *token.FileSet
+	found  []change
+}
+
+func (f *finder) at(p token.Pos) int { return f.files.Position(p).Offset }
+
+func (f *finder) text(n ast.Node) string { return string(f.source[f.at(n.Pos()):f.at(n.End())]) }
+
+func (f *finder) add(kind string, lo, hi token.Pos, text string) {
+	p := f.files.Position(lo)
+	f.found = append(f.found, change{kind: kind, file: f.file, line: p.Line, lo: p.Offset, hi: f.at(hi), text: text})
+}
+
+// operator adds the change of an operator.
+func (f *finder) operator(p token.Pos, is token.Token) {
+	if o, ok := operators[is]; ok {
+		f.add(o.kind, p, p+token.Pos(len(is.String())), o.to.String())
+	}
+}
+
+func (f *finder) visit(n ast.Node) bool {
+	switch n := n.(type) {
+	case *ast.ImportSpec, *ast.StructType, *ast.InterfaceType:
+		return false
+	case *ast.BinaryExpr:
+		f.operator(n.OpPos, n.Op)
+	case *ast.AssignStmt:
+		f.operator(n.TokPos, n.Tok)
+	case *ast.IncDecStmt:
+		f.operator(n.TokPos, n.Tok)
+	case *ast.UnaryExpr:
+		switch n.Op {
+		case token.SUB:
+			f.add(sign, n.OpPos, n.OpPos+1, "")
+		case token.NOT:
+			f.add(logic, n.OpPos, n.OpPos+1, "")
+		}
+	case *ast.BasicLit:
+		f.literal(n)
+	case *ast.Ident:
+		switch n.Name {
+		case "true":
+			f.add(constant, n.Pos(), n.End(), "false")
+		case "false":
+			f.add(constant, n.Pos(), n.End(), "true")
+		}
+	case *ast.BlockStmt:
+		f.statements(n.List)
+	case *ast.CaseClause:
+		f.statements(n.Body)
+	case *ast.CallExpr:
+		for k := 1; k < len(n.Args); k++ {
+			if l, ok := n.Args[k-1].(*ast.BasicLit); ok && l.Kind == token.STRING && strings.Contains(l.Value, "%") {
+				continue // a format
+			}
+			if one, two := f.text(n.Args[k-1]), f.text(n.Args[k]); one != two {
+				between := string(f.source[f.at(n.Args[k-1].End()):f.at(n.Args[k].Pos())])
+				f.add(swapped, n.Args[k-1].Pos(), n.Args[k].End(), two+between+one)
+			}
+		}
+	case *ast.FuncDecl:
+		if n.Body != nil && len(n.Body.List) > 0 {
+			if values, ok := f.zeros(n.Type.Results); ok {
+				f.add(returned, n.Body.Lbrace+1, n.Body.Lbrace+1, strings.TrimSpace("return "+values)+";")
+			}
+		}
+	}
+	return true
+}
+
+// literal changes a number.
+func (f *finder) literal(n *ast.BasicLit) {
+	switch n.Kind {
+	case token.INT:
+		if x, err := strconv.ParseInt(n.Value, 0, 32); err == nil {
+			f.add(constant, n.Pos(), n.End(), strconv.FormatInt(x+1, 10))
+		}
+	case token.FLOAT:
+		to := "(2*" + n.Value + ")"
+		if x, err := strconv.ParseFloat(n.Value, 64); err == nil && x == 0 {
+			to = "1.0"
+		}
+		f.add(constant, n.Pos(), n.End(), to)
+	}
+}
+
+// statements drops statements of a list that compute something.
+func (f *finder) statements(list []ast.Stmt) {
+	for _, s := range list {
+		switch s := s.(type) {
+		case *ast.AssignStmt:
+			if s.Tok == token.DEFINE {
+				continue
+			}
+		case *ast.ExprStmt, *ast.IncDecStmt, *ast.DeferStmt:
+		case *ast.BranchStmt:
+			if s.Tok != token.CONTINUE && s.Tok != token.BREAK {
+				continue
+			}
+		default:
+			continue
+		}
+		f.add(dropped, s.Pos(), s.End(), "")
+	}
+}
+
+// zeros returns what a function returns that does nothing, as far as the syntax of its results shows it.
+func (f *finder) zeros(results *ast.FieldList) (values string, ok bool) {
+	if results == nil {
+		return "", true
+	}
+	var all []string
+	for _, field := range results.List {
+		if len(field.Names) > 0 {
+			return "", true // named
+		}
+		value := ""
+		switch t := field.Type.(type) {
+		case *ast.StarExpr, *ast.ArrayType, *ast.MapType, *ast.FuncType, *ast.ChanType:
+			value = "nil"
+		case *ast.Ident:
+			switch {
+			case t.Name == "error":
+				value = "nil"
+			case t.Name == "string":
+				value = `""`
+			case t.Name == "bool":
+				value = "false"
+			case strings.HasPrefix(t.Name, "int"), strings.HasPrefix(t.Name, "uint"), strings.HasPrefix(t.Name, "float"), t.Name == "byte", t.Name == "rune":
+				value = "0"
+			}
+		}
+		if value == "" {
+			value = "*new(" + f.text(field.Type) + ")"
+		}
+		all = append(all, value)
+	}
+	return strings.Join(all, ", "), true
+}

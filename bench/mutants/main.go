@@ -1,0 +1,200 @@
+// Command mutants measures what tests notice: it makes single harmful changes, drawn from the syntax trees of packages with a fixed seed, runs the tests of
+// the package and of those that import it with each, and prints the share that some test notices, by package. Files stay as they are: go sees a change in an overlay.
+//
+//	go run ./bench/mutants -each 2                        two changes in each package of more than 300 lines
+//	go run ./bench/mutants -n 40 -users 3 -seed 7         40 changes, in packages drawn at random; at most 3 importing packages are tested
+//	go run ./bench/mutants -each 10 models/data/pieces    ten in one package
+//
+// A change that survives shows a test that is missing, or changes nothing: a reader must tell.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// settings say what is to be drawn and run.
+type settings struct {
+	module   string
+	each, n  int
+	lines    int
+	users    int
+	seed     uint64
+	list     bool
+	packages []string
+}
+
+func main() {
+	var s settings
+	var limit time.Duration
+	flag.IntVar(&s.each, "each", 1, "changes in each package")
+	flag.IntVar(&s.n, "n", 0, "changes in all, in packages drawn at random; 0: no limit")
+	flag.IntVar(&s.lines, "lines", 300, "only packages of more lines than that")
+	flag.IntVar(&s.users, "users", -1, "tests of at most that many packages that import the changed one are run, drawn at random; -1: of all")
+	flag.Uint64Var(&s.seed, "seed", 1, "of what is drawn")
+	flag.BoolVar(&s.list, "list", false, "list the changes that would be tried first, and run nothing")
+	flag.DurationVar(&limit, "timeout", 3*time.Minute, "for the tests of one package")
+	flag.StringVar(&s.module, "module", ".", "folder of the module")
+	flag.Parse()
+	s.packages = flag.Args()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, os.Stdout, s, limit); err != nil {
+		fmt.Fprintln(os.Stderr, "mutants:", err)
+		os.Exit(1)
+	}
+}
+
+// score counts the changes of a package.
+type score struct {
+	path           string
+	lines          int
+	noticed, tried int
+}
+
+func run(ctx context.Context, out io.Writer, s settings, limit time.Duration) error {
+	module, err := filepath.Abs(s.module)
+	if err != nil {
+		return err
+	}
+	all, err := list(module)
+	if err != nil {
+		return err
+	}
+	scratch, err := os.MkdirTemp("", "mutants")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(scratch)
+	r := &runner{module: module, scratch: scratch, limit: limit}
+	rand.New(rand.NewPCG(s.seed, 0)).Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	var scores []score
+	left := s.n
+	for _, p := range all {
+		if s.n > 0 && left == 0 || ctx.Err() != nil {
+			break
+		}
+		if !s.wants(module, p) {
+			continue
+		}
+		each := s.each
+		if s.n > 0 {
+			each = min(each, left)
+		}
+		of, err := s.change(ctx, out, r, p, each)
+		if left -= of.tried; of.tried > 0 {
+			scores = append(scores, of)
+		}
+		if err != nil && ctx.Err() == nil {
+			return err
+		}
+	}
+	if !s.list {
+		report(out, scores)
+	}
+	return nil
+}
+
+// wants reports whether changes of a package are asked for and can be noticed.
+func (s *settings) wants(module string, p *goPackage) bool {
+	if !p.tested() && len(p.users) == 0 {
+		return false
+	}
+	folder, err := filepath.Rel(module, p.Dir)
+	return err == nil && (len(s.packages) == 0 || slices.Contains(s.packages, filepath.ToSlash(folder)) || slices.Contains(s.packages, "./"+filepath.ToSlash(folder)))
+}
+
+// change tries changes of a package until enough of them have compiled.
+func (s *settings) change(ctx context.Context, out io.Writer, r *runner, p *goPackage, each int) (of score, err error) {
+	of.path = p.ImportPath
+	changes, err := p.changes(os.ReadFile)
+	if of.lines = p.lines; err != nil || p.lines <= s.lines {
+		return of, err
+	}
+	name := fnv.New64a()
+	_, _ = io.WriteString(name, p.ImportPath)
+	random := rand.New(rand.NewPCG(s.seed, name.Sum64()))
+	random.Shuffle(len(changes), func(i, j int) { changes[i], changes[j] = changes[j], changes[i] })
+	for _, c := range evenly(changes) {
+		if of.tried == each {
+			break
+		}
+		source, err := os.ReadFile(c.file)
+		if err != nil {
+			return of, err
+		}
+		at, _ := filepath.Rel(r.module, c.file)
+		where := fmt.Sprintf("%s:%d: %s", filepath.ToSlash(at), c.line, c.describe(source))
+		if s.list {
+			of.tried++
+			fmt.Fprintln(out, where)
+			continue
+		}
+		users := slices.Clone(p.users)
+		if s.users >= 0 && s.users < len(users) {
+			random.Shuffle(len(users), func(i, j int) { users[i], users[j] = users[j], users[i] })
+			users = users[:s.users]
+		}
+		got, by, err := r.try(ctx, c, c.apply(source), p.ImportPath, users)
+		if err != nil {
+			return of, err
+		}
+		if got == invalid {
+			continue
+		}
+		if of.tried++; got != survived {
+			of.noticed++
+		}
+		if by != "" {
+			by = " [" + by + "]"
+		}
+		fmt.Fprintf(out, "%-8s %s%s\n", got, where, by)
+	}
+	return of, nil
+}
+
+// evenly orders drawn changes such that their kinds take turns: comparisons are many, and early returns few.
+func evenly(changes []change) []change {
+	turn, seen := make([]int, len(changes)), map[string]int{}
+	order := make([]int, len(changes))
+	for k, c := range changes {
+		order[k], turn[k] = k, seen[c.kind]
+		seen[c.kind]++
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return turn[a] - turn[b] })
+	to := make([]change, len(changes))
+	for k, from := range order {
+		to[k] = changes[from]
+	}
+	return to
+}
+
+// report prints the scores by package, the lowest first, and that of all.
+func report(out io.Writer, scores []score) {
+	if len(scores) == 0 {
+		fmt.Fprintln(out, "no package with tests is large enough")
+		return
+	}
+	slices.SortFunc(scores, func(a, b score) int { return strings.Compare(a.path, b.path) })
+	fmt.Fprintf(out, "\n%-64s %6s %9s\n", "package", "lines", "noticed")
+	total := score{path: "all"}
+	for _, of := range scores {
+		total.noticed, total.tried, total.lines = total.noticed+of.noticed, total.tried+of.tried, total.lines+of.lines
+		fmt.Fprintln(out, of)
+	}
+	fmt.Fprintln(out, total)
+}
+
+func (s score) String() string {
+	return fmt.Sprintf("%-64s %6d %4d / %-4d %3.0f %%", s.path, s.lines, s.noticed, s.tried, 100*float64(s.noticed)/float64(s.tried))
+}

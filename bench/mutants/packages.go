@@ -1,0 +1,77 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os/exec"
+	"path/filepath"
+	"slices"
+)
+
+// goPackage is what go list says about a package.
+type goPackage struct {
+	ImportPath, Dir                    string
+	GoFiles, TestGoFiles, XTestGoFiles []string
+	Imports, TestImports, XTestImports []string
+
+	lines int      // of its files, without tests and generated ones
+	users []string // packages with tests that import it
+}
+
+func (p *goPackage) tested() bool { return len(p.TestGoFiles)+len(p.XTestGoFiles) > 0 }
+
+// imports reports whether p or its tests import a package.
+func (p *goPackage) imports(path string) bool {
+	return slices.Contains(p.Imports, path) || slices.Contains(p.TestImports, path) || slices.Contains(p.XTestImports, path)
+}
+
+// list returns the packages of a module, by path.
+func list(dir string) ([]*goPackage, error) {
+	var stderr bytes.Buffer
+	c := exec.Command("go", "list", "-json=ImportPath,Dir,GoFiles,TestGoFiles,XTestGoFiles,Imports,TestImports,XTestImports", "./...")
+	c.Dir, c.Stderr = dir, &stderr
+	out, err := c.Output()
+	if err != nil {
+		return nil, fmt.Errorf("go list: %w\n%s", err, stderr.Bytes())
+	}
+	var all []*goPackage
+	for d := json.NewDecoder(bytes.NewReader(out)); ; {
+		p := new(goPackage)
+		if err := d.Decode(p); err == io.EOF {
+			break
+		} else if err != nil {
+			return nil, err
+		}
+		all = append(all, p)
+	}
+	for _, p := range all {
+		for _, user := range all {
+			if user != p && user.tested() && user.imports(p.ImportPath) {
+				p.users = append(p.users, user.ImportPath)
+			}
+		}
+	}
+	return all, nil
+}
+
+// changes lists those of all files of a package, and counts its lines.
+func (p *goPackage) changes(read func(file string) ([]byte, error)) (all []change, err error) {
+	for _, name := range p.GoFiles {
+		file := filepath.Join(p.Dir, name)
+		source, err := read(file)
+		if err != nil {
+			return nil, err
+		}
+		some, err := changesOf(file, source)
+		if err != nil {
+			return nil, err
+		}
+		if len(some) > 0 {
+			p.lines += bytes.Count(source, []byte("\n"))
+		}
+		all = append(all, some...)
+	}
+	return all, nil
+}

@@ -1,0 +1,86 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// outcome is what became of a change.
+type outcome int
+
+const (
+	invalid  outcome = iota // it does not compile
+	survived                // all tests pass
+	noticed                 // a test fails
+	hung                    // tests take too long, which is noticed, too
+)
+
+func (o outcome) String() string {
+	return []string{"does not compile", "SURVIVED", "noticed", "hangs"}[o]
+}
+
+// runner runs tests with changes, each in an overlay: the files of the module stay as they are.
+type runner struct {
+	module, scratch string
+	limit           time.Duration // for the tests of a package
+}
+
+// try compiles a change and runs the tests of its package, and those of the users only if they pass. It also
+// returns the name of a test that failed.
+func (r *runner) try(ctx context.Context, c change, changed []byte, own string, users []string) (outcome, string, error) {
+	file := filepath.Join(r.scratch, filepath.Base(c.file))
+	overlay := filepath.Join(r.scratch, "overlay.json")
+	text, err := json.Marshal(map[string]map[string]string{"Replace": {c.file: file}})
+	if err == nil {
+		err = os.WriteFile(file, changed, 0o666)
+	}
+	if err == nil {
+		err = os.WriteFile(overlay, text, 0o666)
+	}
+	if err != nil {
+		return invalid, "", err
+	}
+	if err := r.command(ctx, "build", "-overlay", overlay, "-o", os.DevNull, own).Run(); err != nil {
+		return invalid, "", ctx.Err()
+	}
+	for _, path := range append([]string{own}, users...) {
+		if got, by, err := r.test(ctx, overlay, path); err != nil || got != survived {
+			return got, by, err
+		}
+	}
+	return survived, "", nil
+}
+
+// test runs the tests of a package until one fails.
+func (r *runner) test(ctx context.Context, overlay, path string) (outcome, string, error) {
+	out, err := r.command(ctx, "test", "-vet=off", "-failfast", "-overlay", overlay, "-timeout", r.limit.String(), path).CombinedOutput()
+	if err == nil || ctx.Err() != nil {
+		return survived, "", ctx.Err()
+	}
+	if _, ran := errors.AsType[*exec.ExitError](err); !ran {
+		return survived, "", err
+	}
+	got, by := noticed, path
+	for line := range strings.Lines(string(out)) {
+		switch {
+		case strings.HasPrefix(line, "panic: test timed out"):
+			got = hung
+		case strings.HasPrefix(line, "--- FAIL: "):
+			by = strings.Fields(line)[2]
+		}
+	}
+	return got, by, nil
+}
+
+// command is a go command that ends when ctx does.
+func (r *runner) command(ctx context.Context, args ...string) *exec.Cmd {
+	c := exec.CommandContext(ctx, "go", args...)
+	c.Dir, c.WaitDelay = r.module, time.Second
+	return c
+}

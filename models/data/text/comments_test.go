@@ -1,0 +1,101 @@
+package text
+
+import (
+	"io"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/dsp-go/dsp/structured"
+)
+
+// opened opens a file that holds a text.
+func opened(content string) func() (io.ReadCloser, error) {
+	return func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(content)), nil }
+}
+
+// readSurveyed reads a file as training does.
+func readSurveyed(c Conll, content string) (*structured.Dataset, error) {
+	survey, err := c.LookThrough(opened(content), "x")
+	if err != nil {
+		return nil, err
+	}
+	c.Survey = survey
+	return c.Read(strings.NewReader(content), "x")
+}
+
+func TestComments(t *testing.T) {
+	for _, test := range []struct{ about, comments, text, words, remarks string }{
+		{"numbers of sentences in front of them", "", "# 1\na O\nb B-x\n\n# 2\nc O\n", "a b | c", "guessed 2"},
+		{"and behind them", "", "a O\nb B-x\n# 1\n\nc O\n# 2", "a b | c", "guessed 2"},
+		{"a tab in the first comment", "", "# id x\tdomain=train\na _ _ O\nb _ _ B-x\n\n# id y\tdomain=train\nc _ _ O\n", "a b | c", "guessed 2"},
+		{"a tab in a comment before other tabs", "", "# id x y\tdomain=train\na\tO\n\nb\tB-x\n", "a | b", "guessed 1"},
+		{"documents", "", "#begin document (x); part 000\n\na O\n\n#end document\n", "a", "comments 1 guessed 1"},
+		{"keys", "", "# text = O\n# sent_id = 5\na X Y O\n", "a", "comments 2"},
+		{"tokens", "", "# O\na O\n# O\n\n#tag B-x\n", "# a # | #tag", "doubtful 1"},
+		{"a tag that only a token with # has", "", "#tag B-y\na O\nb B-x\n", "#tag a b", "doubtful 1"},
+		{"the same beside comments", "", "# x y z\n# NN\na VB\nb DT\n", "a b", "comments 1 guessed 1"},
+		{"inside of a sentence", "", "a O\n# NEW\nb O\n", "a # b", ""},
+		{"a label that # has inside of another sentence", "", "# SYM\na X\n\nb X\n# SYM\nc X\n", "# a | b # c", ""},
+		{"nothing but #", "", "# O\n# B\n", "# #", "doubtful 2"},
+		{"tabs", "", "#\tO\n# a b\tO\n", "# # a b", "doubtful 2"},
+		{"by hand", "#", "# O\na O\n# b O\nc O\n", "a c", ""},
+		{"another prefix", "%%", "%% 1 2 3\n# O\na O\n%%\n", "# a", ""},
+		{"none", "none", "# 1\na O\n", "# a", ""},
+	} {
+		d, err := readSurveyed(Conll{Comments: test.comments}, test.text)
+		if err != nil {
+			t.Errorf("%s: %v", test.about, err)
+			continue
+		}
+		var words, remarks []string
+		for i := range d.Len() {
+			words = append(words, strings.Join(d.Columns[0][d.Offsets[i]:d.Offsets[i+1]], " "))
+		}
+		for _, r := range []struct {
+			name string
+			structured.Lines
+		}{{"comments", d.Layout.Remarks.Comments}, {"guessed", d.Layout.Remarks.Guessed}, {"doubtful", d.Layout.Remarks.Doubtful}} {
+			if r.Count > 0 {
+				remarks = append(remarks, r.name, string(rune('0'+r.Count)))
+			}
+		}
+		if got := strings.Join(words, " | "); got != test.words || strings.Join(remarks, " ") != test.remarks {
+			t.Errorf("%s: %q, %q, expected %q, %q", test.about, got, remarks, test.words, test.remarks)
+		}
+	}
+}
+
+// Comments stay where they were, line by line, and remarks name the first.
+func TestCommentsKeepTheirPlaces(t *testing.T) {
+	d, err := readSurveyed(Conll{}, "# 1\n# text = a b\na O\nb O\n# end\n\n# 2\n\nc O\n\n# last one\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[int]string{0: "# 1\n# text = a b\n", 2: "# end\n\n# 2\n\n", 3: "\n# last one\n"}
+	if !reflect.DeepEqual(d.Layout.Before, want) || !reflect.DeepEqual(d.Lines, []int{3, 9}) {
+		t.Errorf("%v, lines %d", d.Layout.Before, d.Lines)
+	}
+	if r := d.Layout.Remarks; r.Comments != (structured.Lines{Count: 2, First: "x:2: # text = a b"}) || r.Guessed.First != "x:1: # 1" {
+		t.Errorf("%+v", r)
+	}
+}
+
+// A line with other columns inside of a sentence is a mistake, and its message says how it is a comment.
+func TestCommentInsideOfASentence(t *testing.T) {
+	_, err := readSurveyed(Conll{}, "a O\n\nb O\n# not a token\nc O\n")
+	if want := "x:4: 4 columns, expected 2 (word label); it looks like raw text, and should be one token per line; --comments # makes lines that start with it comments"; !structured.IsBadInput(err) || err.Error() != want {
+		t.Errorf("%v", err)
+	}
+}
+
+// Where a file cannot be looked through, the labels that a model knows decide.
+func TestCommentsByKnownLabels(t *testing.T) {
+	c := Conll{Unlabeled: true, Survey: SurveyOf(structured.NewAlphabet("O", "B-x"))}
+	for text, words := range map[string]int{"# 1\na O\n": 1, "# O\na O\n": 2, "# B-y\na O\n": 2, "#\na\n": 2, "# 1\na\n": 1} {
+		d, err := c.Read(strings.NewReader(text), "x")
+		if err != nil || d.Positions() != words {
+			t.Errorf("%q: %v, %v", text, d, err)
+		}
+	}
+}
