@@ -20,6 +20,7 @@ type Request struct {
 	Partial  bool   // gold labels may be partial, also where the model's training data had to know them
 	Strict   bool   // an annotated box without area is bad input
 	Threads  int    // 0: all cores
+	MaxWords int    // of a sentence; 0: what the task takes
 	Beside
 
 	Remarks *remarks.Remarks // on examples; nil refuses bad ones

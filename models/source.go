@@ -56,7 +56,7 @@ type source struct {
 // sourceOf reads training data.
 func sourceOf(c *config.Config) source {
 	return source{
-		Request: Request{Format: c.Format, Columns: c.Columns, Comments: c.Comments, Label: c.Label, Labels: true, Partial: c.Partial, Strict: c.Strict, Threads: host.Threads(c.Threads)},
+		Request: Request{Format: c.Format, Columns: c.Columns, Comments: c.Comments, Label: c.Label, Labels: true, Partial: c.Partial, Strict: c.Strict, Threads: host.Threads(c.Threads), MaxWords: c.MaxWords},
 		scheme:  c.Scheme, minCount: c.MinCount, hashBits: c.HashBits, task: tasks.Of(c), localise: tasks.Localise(c), config: c,
 	}
 }
@@ -243,6 +243,16 @@ func (s source) readFrom(r io.Reader, path string) (*structured.Dataset, error) 
 	if s.task.Reading != nil {
 		s.task.Reading(&o)
 	}
+	textual := f.Tokens || f.Lines
+	if textual && s.each != nil {
+		o.Each = func(d *structured.Dataset) error {
+			d, err := s.shortEnough(d)
+			if err != nil {
+				return err
+			}
+			return s.each(d)
+		}
+	}
 	var d *structured.Dataset
 	var err error
 	if f.ReadFolder != nil {
@@ -250,7 +260,10 @@ func (s source) readFrom(r io.Reader, path string) (*structured.Dataset, error) 
 	} else {
 		d, err = f.Read(r, path, o)
 	}
-	if err == nil && (f.Tokens || f.Lines) && s.task.Labels && !s.Labels {
+	if err == nil && textual {
+		d, err = s.shortEnough(d)
+	}
+	if err == nil && textual && s.task.Labels && !s.Labels {
 		s.number(d)
 	}
 	if err == nil && (f.Columns || s.inputs.Vocab != nil || s.inputs.Own != nil) {
@@ -288,6 +301,14 @@ func (s source) options() formats.Options {
 		Dictionary: s.inputs.Dictionary, MinCount: s.minCount, HashBits: s.hashBits, Dim: s.dim, OnDisk: s.onDisk, Partial: s.Labels && s.Partial,
 		Given: s.config.FormatSettings, Remarks: s.Remarks,
 	}
+}
+
+// shortEnough refuses, or leaves out, sentences that are too long for the task.
+func (s source) shortEnough(d *structured.Dataset) (*structured.Dataset, error) {
+	if s.Remarks.Skips() {
+		return s.Remarks.Keep(d, func(i int) error { return s.task.CheckWords(d, []int{i}, s.MaxWords) })
+	}
+	return d, s.task.CheckWords(d, nil, s.MaxWords)
 }
 
 // makeInputs makes the inputs of text.

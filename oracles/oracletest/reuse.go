@@ -30,7 +30,7 @@ func answersAreReused(t *testing.T, kind kinds.Kind, o oracles.Maximiser) {
 		k, μ := 1+r.IntN(5), 0.5
 		used.ask(o, θ, k, μ)
 		var fresh answers
-		fresh.ask(kind.Oracle(), θ, k, μ)
+		fresh.ask(o, θ, k, μ)
 		for b := range θ.Len() {
 			used.compare(t, int(seed), θ, b, &fresh)
 			// An example of no positions has the empty output, whose score is 0.

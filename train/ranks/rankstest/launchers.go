@@ -19,6 +19,7 @@ type Launcher struct {
 	Name    string
 	command []string
 	library string
+	folder  string // for what it writes while it runs: in the system's one, files of other users may be in its way
 }
 
 // limit is the longest time that a launched program may take. None takes more than seconds; one that hangs is a failure.
@@ -27,7 +28,7 @@ const limit = 2 * time.Minute
 // Launchers returns the launchers of the machine. Without any, the test is skipped.
 func Launchers(t testing.TB) []Launcher {
 	t.Helper()
-	return orSkip(t, installed())
+	return ready(t, installed())
 }
 
 // FoldersVariable names the variable with folders of more MPI libraries, separated as in PATH: environments of Python in which pip has installed
@@ -50,13 +51,22 @@ func AllLaunchers(t testing.TB) []Launcher {
 		}
 		found = append(found, l)
 	}
-	return orSkip(t, found)
+	return ready(t, found)
 }
 
-func orSkip(t testing.TB, found []Launcher) []Launcher {
+// ready gives launchers a folder, or skips the test if there are none.
+func ready(t testing.TB, found []Launcher) []Launcher {
 	t.Helper()
 	if len(found) == 0 {
 		t.Skip("no mpirun here (Debian: apt-get install openmpi-bin mpich)")
+	}
+	folder, err := os.MkdirTemp("", "mpi") // a short name, since sockets are made in it; t.TempDir has long ones
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(folder) }) // a process that was killed may still write there
+	for k := range found {
+		found[k].folder = folder
 	}
 	return found
 }
@@ -112,7 +122,7 @@ func (l Launcher) Command(ctx context.Context, n int, environment []string, prog
 	c := exec.CommandContext(ctx, l.command[0], all...)
 	c.Cancel = func() error { return c.Process.Signal(os.Interrupt) }
 	c.WaitDelay = 10 * time.Second
-	c.Env = append(os.Environ(), ranks.LibraryVariable+"="+l.library, "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1", "GOMAXPROCS=1")
+	c.Env = append(os.Environ(), ranks.LibraryVariable+"="+l.library, "TMPDIR="+l.folder, "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1", "GOMAXPROCS=1")
 	c.Env = append(c.Env, environment...)
 	return c
 }
