@@ -28,6 +28,9 @@ type Task struct {
 	Outputs string // what is predicted, in the plural: labels, trees
 	Summary string // what is learned, in a line
 
+	// MostWords is how long a sentence is at most where settings leave it open: of structures whose memory grows with the square of the length. 0: they are none.
+	MostWords int
+
 	// Formats are those of other tasks, by their names, that have data for this one, too; a format may name the task itself (Format.Tasks).
 	Formats []string
 	// Takes are the settings of a training that have an effect on the task, of those that have none on some others.
@@ -59,7 +62,7 @@ type Task struct {
 	Examples func() settings.Sizes
 	// ReadAll reads training, development and test data at once, where the settings ask for what files cannot be read one by one for;
 	// ok says whether they do. Nil: they never do.
-	ReadAll func(c *config.Config) (train, dev, test *structured.Dataset, ok bool, err error)
+	ReadAll func(c *config.Config, say *remarks.Remarks) (train, dev, test *structured.Dataset, ok bool, err error)
 	// Prepare changes the training data before anything is fitted to it; the change is nil if there was none to make. Nil: never.
 	Prepare func(c *config.Config, train *structured.Dataset) (*Change, error)
 	// Decide fills in settings that the training data decide, after Prepare, where they are open. Nil: there are none.

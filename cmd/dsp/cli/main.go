@@ -26,13 +26,17 @@ const (
 	exitFailed      = 1
 	exitBadInput    = 2   // bad usage or bad input
 	exitUnproven    = 3   // infer: the answer, which was given, is neither exact nor within --gap
-	exitInterrupted = 130 // by SIGINT or SIGTERM; training has saved a checkpoint, infer has given its best answer
+	exitInterrupted = 130 // by SIGINT, SIGTERM or SIGHUP; training has saved a checkpoint, infer has given its best answer
 )
 
 // Main runs the command line of the process and returns its exit code: 0 for success, 1 for failure, 2 for bad usage or bad input,
 // 3 for an answer of infer that --time left unproven, 130 for an interrupt. Where MPI has ended well, it ends the process itself (ranks.Exit).
 func Main() int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) { // as nohup has it, so that a run goes on without its terminal
+		signals = append(signals, syscall.SIGHUP)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), signals...)
 	context.AfterFunc(ctx, stop) // the first signal cancels ctx, a second one kills the program
 	err := host.Guard(func() error {
 		if err := instructions.Check(); err != nil {
