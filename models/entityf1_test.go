@@ -39,6 +39,10 @@ func TestEntitiesOfLargestF1(t *testing.T) {
 			}
 			if constrained {
 				m.Constraints, _ = chains.SchemeConstraints(d.Alphabet, "iob2")
+				for from := range 3 { // entities do not touch, and one is at the end
+					m.Constraints.Transition[3*from+1] = from != 0
+				}
+				m.Constraints.End = []bool{true, false, false}
 			}
 			rules := chains.NewEntities(d.Alphabet)
 			p, ys := distribution(t, m, d)
