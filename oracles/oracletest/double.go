@@ -6,8 +6,8 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// double is the sum of two float64 of which the second is at most half a unit of the first: numbers with some 32 digits, whose operations err by about
-// 2⁻¹⁰⁴ of the result (Dekker 1971).
+// double is the sum of two float64 of which the second is at most half a unit of the first: numbers with some 32
+// digits, whose operations err by about 2⁻¹⁰⁴ of the result (Dekker 1971).
 type double struct{ hi, lo float64 }
 
 // quickSum is a + b for |a| ≥ |b|.
