@@ -68,9 +68,6 @@ func (x double) log() double {
 	return y.plus(x.times(double{-y.hi, 0}.exp())).minus(double{1, 0})
 }
 
-// float64 returns the nearest float64.
-func (x double) float64() float64 { return x.hi + x.lo }
-
 // exactScores returns ⟨θ, 1_y⟩ of all allowed outputs of example b.
 func exactScores(θ *structured.Potentials, b int) (scores []double) {
 	u := zeros(θ)
