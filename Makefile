@@ -8,7 +8,7 @@ STATICCHECK = go run honnef.co/go/tools/cmd/staticcheck@v0.7.0
 # the words of SEVERAL in their names; ./train starts none, and has tests of the engine with several threads.
 PARALLEL    = ./structured/machine/host ./structured/machine/packed ./oracles/query ./oracles/monotone ./train/engine ./train/ranks ./models ./models/inputs/... \
 	./models/data/text ./models/data/features/... ./models/data/localisation ./models/data/segmentation ./models/exchange ./models/pipelines ./models/review/report \
-	./cmd/dsp/server ./cmd/dsp/cli
+	./cmd/dsp/server ./cmd/dsp/cli ./cmd/libdsp/foreign
 RESTS       = ./train ./train/methods/... ./models/training ./models/sweep ./models/reproduce
 SEVERAL     = Threads|Team|Async|Ranks|Jobs|Interrupt
 
@@ -21,7 +21,7 @@ GPU = CGO_ENABLED=1 CGO_CFLAGS="-O2 -I$(CURDIR)/cuda/driver/libcuda" CGO_LDFLAGS
 
 export CGO_ENABLED ?= 0
 
-.PHONY: build gpu gpu-kit gpu-env emulator test test-long test-gpu test-races race mutants bench lint lint-gpu cross generate kernels kernels-report cubins clean
+.PHONY: build gpu gpu-kit gpu-env libdsp wheel wheels emulator test test-long test-gpu test-races race mutants bench lint lint-gpu cross generate kernels kernels-report cubins clean
 
 # Without tables for debuggers the program is a quarter smaller; messages of panics keep their lines.
 SMALL = -trimpath -ldflags="-s -w"
@@ -35,6 +35,37 @@ endif
 
 build:
 	GOEXPERIMENT=simd go build $(START) -o bin/dsp ./cmd/dsp
+
+# The C libraries that the Python package calls, of the oracles and of trained models; need a C compiler.
+LIBRARY = CGO_ENABLED=1 GOEXPERIMENT=simd go build -trimpath -ldflags="-s -w" -buildmode=c-shared
+
+libdsp:
+	@mkdir -p build
+	$(LIBRARY) -o build/libdsp.so ./cmd/libdsp
+	$(LIBRARY) -o build/libdspmodel.so ./cmd/libdsp/model
+
+wheel: libdsp build # for this machine: pip install build/*.whl
+	go run ./cmd/libdsp/wheel -libraries build/libdsp.so,build/libdspmodel.so -program bin/dsp -platform linux_$(shell uname -m)
+
+# Wheels for all systems; needs python3 -m pip install ziglang, a C compiler for other processors and for old versions of glibc. Those for Windows and
+# macOS have the program alone.
+ZIG     = python3 -m ziglang cc -target
+PROGRAM = CGO_ENABLED=0 GOEXPERIMENT=simd go build $(SMALL)
+
+wheels:
+	@mkdir -p build/wheels
+	set -e; for each in amd64:x86_64 arm64:aarch64; do \
+		to=build/wheels/$${each%:*}; export GOARCH=$${each%:*} CC="$(ZIG) $${each#*:}-linux-gnu.2.17"; \
+		$(LIBRARY) -o $$to/libdsp.so ./cmd/libdsp; \
+		$(LIBRARY) -o $$to/libdspmodel.so ./cmd/libdsp/model; \
+		GOOS=linux $(PROGRAM) -o $$to/dsp ./cmd/dsp; \
+		unset GOARCH CC; \
+		go run ./cmd/libdsp/wheel -program $$to/dsp -libraries $$to/libdsp.so,$$to/libdspmodel.so -platform manylinux_2_17_$${each#*:} -to build/wheels; \
+	done
+	GOOS=windows GOARCH=amd64 $(PROGRAM) -o build/wheels/windows/dsp.exe ./cmd/dsp
+	go run ./cmd/libdsp/wheel -program build/wheels/windows/dsp.exe -platform win_amd64 -to build/wheels
+	GOOS=darwin GOARCH=arm64 $(PROGRAM) -o build/wheels/darwin/dsp ./cmd/dsp
+	go run ./cmd/libdsp/wheel -program build/wheels/darwin/dsp -platform macosx_11_0_arm64 -to build/wheels
 
 gpu: build/libcuda.a # this program runs with and without an NVIDIA driver
 	$(GPU) GOEXPERIMENT=simd go build $(SMALL) -tags gpu -o bin/dsp ./cmd/dsp

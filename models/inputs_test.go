@@ -95,7 +95,7 @@ func TestAttributeModelRoundTrip(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if !reflect.DeepEqual(got.Config, m.Config.ForModel()) || !slices.Equal(got.W, m.W) || got.Template.String() != m.Template.String() ||
+		if !reflect.DeepEqual(got.Config, m.Config.ForModel().WithNames()) || !slices.Equal(got.W, m.W) || got.Template.String() != m.Template.String() ||
 			got.Dictionary.Nodes() != m.Dictionary.Nodes() || got.Dictionary.Edges() != m.Dictionary.Edges() {
 			t.Errorf("%s: got %+v, want %+v", name, got, m)
 		}

@@ -3,6 +3,7 @@
 package models
 
 import (
+	"math"
 	"slices"
 
 	"github.com/dsp-go/dsp/models/config"
@@ -29,6 +30,8 @@ type Model struct {
 	ClassID       int64                // COCO's number of the objects' class; 0 for other tasks
 	Net           nets.Network
 	W             []float32 // [Net.Dim()]
+
+	MaxWords int // of a sentence that it predicts; 0: what the task takes
 
 	Unfinished int // the pass of the checkpoint that W are from, if the run was not finished; else 0
 
@@ -162,6 +165,9 @@ func (m *Model) prunedNames(names *structured.Alphabet, parameters ...string) (*
 	return kept, rows
 }
 
+// mostSteps is how many steps between two labels have constraints at most.
+const mostSteps = 1 << 28
+
 // assemble makes the network and the constraints that Config asks for.
 func (m *Model) assemble() error {
 	var err error
@@ -169,6 +175,9 @@ func (m *Model) assemble() error {
 		return err
 	}
 	if m.Config.Constraints != "none" {
+		if y := float64(m.Labels.Len()); y*y > mostSteps {
+			return structured.BadInput("--constraints %s: %d labels, expected at most %.0f: each step between two has a constraint", m.Config.Constraints, m.Labels.Len(), math.Sqrt(mostSteps))
+		}
 		m.Constraints, err = chains.SchemeConstraints(m.Labels, m.Config.Constraints)
 	}
 	return err

@@ -1,11 +1,13 @@
 package models
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"runtime/debug"
@@ -18,12 +20,16 @@ import (
 	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/machine/host"
 	"github.com/dsp-go/dsp/structured/machine/safetensors"
 	"github.com/dsp-go/dsp/train"
 )
 
 // modelFormat is the version of the layout of model files. Other versions are refused.
 const modelFormat = "1"
+
+// mostColumns is how many columns the text has at most that a model reads.
+const mostColumns = 1 << 16
 
 // checksumKey is the metadata of a model file that holds the checksum of its tensors. Files of versions before it have none.
 const checksumKey = "checksum"
@@ -50,7 +56,7 @@ func (m *Model) Save(path string) error {
 		return err
 	}
 	values := map[string]any{
-		"config": m.Config.ForModel(),
+		"config": m.Config.ForModel().WithNames(),
 		"labels": m.Labels.Names(),
 		"dim":    m.Dim,
 		"width":  m.Width,
@@ -217,11 +223,28 @@ func loadFile(path string, e *encoded.Reader) (*Model, error) {
 	if want, ok := f.Metadata[checksumKey]; ok && want != f.Sum() {
 		return nil, structured.BadInput("%s: the file is damaged: its tensors have the checksum %s, expected %s; copy it again from where it is whole, or train anew", path, f.Sum(), want)
 	}
+	if err := checkFinite(f); err != nil {
+		return nil, structured.BadInput("%s: %w", path, err)
+	}
 	m, err := decodeModel(f, filepath.Dir(path), e)
 	if err != nil {
 		return nil, structured.BadInput("%s: %w", path, err)
 	}
 	return m, nil
+}
+
+// checkFinite refuses tensors with numbers that are none, with which every prediction would be NaN.
+func checkFinite(f *safetensors.File) error {
+	for _, name := range slices.Sorted(maps.Keys(f.Tensors)) {
+		if w, ok := f.Tensors[name].Data.([]float32); ok {
+			for i, x := range w {
+				if math.Float32bits(x)&0x7f800000 == 0x7f800000 {
+					return fmt.Errorf("tensor %q: entry %d is %v, expected a finite number", name, i, x)
+				}
+			}
+		}
+	}
+	return nil
 }
 
 // decodeModel makes the model that a file of our format describes; beside is the folder of the file, and e an encoder that it may refer to.
@@ -238,9 +261,22 @@ func decodeModel(f *safetensors.File, beside string, e *encoded.Reader) (*Model,
 			return nil, fmt.Errorf("metadata %q is not what a model has there: %w", name, err)
 		}
 	}
+	var err error
+	for name, size := range map[string]struct{ value, most int }{"dim": {m.Dim, inputs.MostNumbers}, "width": {m.Width, mostColumns}} {
+		err = cmp.Or(err, inputs.CheckSizes(name, size.most, size.value))
+	}
+	for _, s := range config.Settings(&m.Config) { // before anything is made by them
+		if err == nil && s.Group != config.MethodGroup {
+			if err = s.CheckRange(); err != nil {
+				err = fmt.Errorf("metadata \"config\": %w", err)
+			}
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
 	task := tasks.Of(&m.Config)
 	var names int
-	var err error
 	how := task.Loading(&m.Config)
 	how.Beside, how.Known = beside, e
 	if m.Inputs, names, err = inputs.Load(f, how); err != nil {
@@ -288,6 +324,9 @@ func decodeModel(f *safetensors.File, beside string, e *encoded.Reader) (*Model,
 		if err := inputs.CheckWeights(f, a.Name, a.Len(), a.Shape); err != nil {
 			return nil, err
 		}
+	}
+	if err := host.CheckMemory("its weights", 4*float64(m.Net.Dim())); err != nil { // a file may hold few of them
+		return nil, err
 	}
 	m.W = make([]float32, m.Net.Dim())
 	for _, a := range layout {

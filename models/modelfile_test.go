@@ -150,7 +150,7 @@ func TestLoadErrors(t *testing.T) {
 		"config":        {change(func(f *safetensors.File) { f.Metadata["config"] = `{"net": 3}` }), `metadata "config"`},
 		"net":           {change(func(f *safetensors.File) { f.Metadata["config"] = `{"net": "transformer"}` }), `transformer`},
 		"labels":        {change(func(f *safetensors.File) { f.Metadata["labels"] = `["a","a"]` }), "2 labels (1 different)"},
-		"dim":           {change(func(f *safetensors.File) { f.Metadata["dim"] = `-1` }), "-1 features"},
+		"dim":           {change(func(f *safetensors.File) { f.Metadata["dim"] = `-1` }), `metadata "dim": [-1]`},
 		"temperature":   {change(func(f *safetensors.File) { f.Metadata["temperature"] = `-2` }), "temperature -2"},
 		"a tensor less": {change(func(f *safetensors.File) {
 			delete(f.Tensors, "node.bias")

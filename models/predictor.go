@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/dsp-go/dsp/models/predictions"
+	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/oracles/cut"
@@ -20,6 +21,7 @@ import (
 // predictor owns the scratch memory of one goroutine.
 type predictor struct {
 	model  *Model
+	task   tasks.Task
 	worker nets.Worker
 	oracle oracles.Maximiser
 	batch  structured.Batch
@@ -41,11 +43,16 @@ type predictor struct {
 }
 
 func (m *Model) newPredictor() *predictor {
-	return &predictor{model: m, places: m.places, worker: m.Net.NewWorker(), oracle: kinds.Of(m.Net.Form().Structure).Oracle(), spans: m.newSpanFinder()}
+	return &predictor{model: m, task: tasks.Of(&m.Config), places: m.places, worker: m.Net.NewWorker(), oracle: kinds.Of(m.Net.Form().Structure).Oracle(), spans: m.newSpanFinder()}
 }
 
 // potentials scores the examples, with the model's constraints applied.
 func (p *predictor) potentials(d *structured.Dataset, examples []int) error {
+	if p.task.MostWords > 0 {
+		if err := p.task.CheckWords(d, examples, p.model.MaxWords); err != nil {
+			return err
+		}
+	}
 	p.batch.Reset(d, examples)
 	if err := p.worker.Score(p.model.W, &p.batch, &p.θ); err != nil {
 		return err

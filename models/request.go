@@ -19,6 +19,7 @@ type Request struct {
 	Labels   bool   // every position needs a gold label; otherwise they are read if there are any
 	Partial  bool   // gold labels may be partial, also where the model's training data had to know them
 	Threads  int    // 0: all cores
+	MaxWords int    // of a sentence; 0: what the task takes
 	Beside
 
 	Remarks *remarks.Remarks // on examples; nil refuses bad ones

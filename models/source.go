@@ -58,7 +58,7 @@ type source struct {
 // sourceOf reads training data.
 func sourceOf(c *config.Config) source {
 	return source{
-		Request: Request{Format: c.Format, Columns: c.Columns, Comments: c.Comments, Label: c.Label, Labels: true, Partial: c.Partial, Threads: host.Threads(c.Threads)},
+		Request: Request{Format: c.Format, Columns: c.Columns, Comments: c.Comments, Label: c.Label, Labels: true, Partial: c.Partial, Threads: host.Threads(c.Threads), MaxWords: c.MaxWords},
 		scheme:  c.Scheme, minCount: c.MinCount, hashBits: c.HashBits, task: tasks.Of(c), localise: tasks.Localise(c), config: c,
 	}
 }
@@ -244,6 +244,15 @@ func (s source) readFrom(r io.Reader, path string) (*structured.Dataset, error) 
 	if s.task.Reading != nil {
 		s.task.Reading(&o)
 	}
+	textual := f.Tokens || f.Lines
+	if textual && s.each != nil {
+		o.Each = func(d *structured.Dataset) error {
+			if err := s.task.CheckWords(d, nil, s.MaxWords); err != nil {
+				return err
+			}
+			return s.each(d)
+		}
+	}
 	var d *structured.Dataset
 	var err error
 	if f.ReadFolder != nil {
@@ -251,7 +260,10 @@ func (s source) readFrom(r io.Reader, path string) (*structured.Dataset, error) 
 	} else {
 		d, err = f.Read(r, path, o)
 	}
-	if err == nil && (f.Tokens || f.Lines) && s.task.Labels && !s.Labels {
+	if err == nil && textual {
+		err = s.task.CheckWords(d, nil, s.MaxWords)
+	}
+	if err == nil && textual && s.task.Labels && !s.Labels {
 		s.number(d)
 	}
 	if err == nil && (f.Columns || s.inputs.Vocab != nil || s.inputs.Own != nil) {

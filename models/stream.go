@@ -159,6 +159,7 @@ func (m *Model) predictText(ctx context.Context, in io.Reader, w io.Writer, r Re
 		return 0, err
 	}
 	pieces := text.NewPieces(in, name, s.Comments)
+	pieces.Most = s.task.MostLines(r.MaxWords)
 	if formats.Find(s.Format).Lines {
 		pieces = text.NewLines(in, name)
 	}

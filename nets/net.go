@@ -19,6 +19,20 @@ type Net struct {
 	sums     []rowSum       // the parts of the potentials, if they are sums over one row of inputs
 	mu       sync.Mutex
 	programs map[graph.Size]*graph.Program
+
+	scratch                       sync.Once // ScratchFloats: what each row adds to the arena of a program
+	perRow, perPair, perCharacter float64
+}
+
+// mostPrograms bounds the programs that are kept: there is one for each size of a batch. Training and usual requests have far fewer.
+const mostPrograms = 1024
+
+// keep adds a program to those that are kept. If there are too many, the others are compiled again when they are needed.
+func keep(programs map[graph.Size]*graph.Program, size graph.Size, p *graph.Program) {
+	if len(programs) >= mostPrograms {
+		clear(programs)
+	}
+	programs[size] = p
 }
 
 // Build checks a Spec for inputs of the given shape and makes a Net of it.
@@ -100,7 +114,7 @@ func (n *Net) Program(size graph.Size) (*graph.Program, error) {
 	if err != nil {
 		return nil, err
 	}
-	n.programs[size] = p
+	keep(n.programs, size, p)
 	return p, nil
 }
 

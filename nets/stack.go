@@ -69,6 +69,9 @@ func (c Config) stackOf(file, list string, input graph.Input) (body, error) {
 	if err != nil {
 		return body{}, err
 	}
+	if n := countLayers(layers); n > mostLayers {
+		return body{}, structured.BadInput("%s: %d layers, expected at most %d", file, n, mostLayers)
+	}
 	for _, l := range layers {
 		if err := s.add(l); err != nil {
 			return body{}, err
@@ -129,7 +132,32 @@ func (s *stack) add(l layer) error {
 	} else if name != "" {
 		s.names[name] = true
 	}
-	return l.kind.add(s, l)
+	if err := l.kind.add(s, l); err != nil {
+		return err
+	}
+	pixels := 1
+	if s.image != nil {
+		pixels = s.image.height * s.image.width
+	}
+	if s.width > mostNumbers/pixels {
+		return s.refuse(l, "it makes %d numbers of a position, expected at most %d", s.width*pixels, mostNumbers)
+	}
+	return nil
+}
+
+// The largest stack: layers, those inside of others included, and numbers that a layer makes of a position. Files of models say both.
+const (
+	mostLayers  = 1000
+	mostNumbers = 1 << 24
+)
+
+// countLayers counts layers, those inside of others included.
+func countLayers(layers []layer) int {
+	n := len(layers)
+	for _, l := range layers {
+		n += countLayers(l.layers("layers"))
+	}
+	return n
 }
 
 // begin joins the sources.

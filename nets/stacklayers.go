@@ -131,7 +131,9 @@ func (s *stack) pixels(l layer) error {
 	}
 	numbers := 1
 	for _, n := range size {
-		numbers *= n
+		if numbers *= n; numbers > mostNumbers {
+			break // more than any position has
+		}
 	}
 	if numbers != s.width {
 		return s.refuse(l, "an image of %v has %d numbers, a position %d", size, numbers, s.width)

@@ -2,15 +2,14 @@ package nets
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/parser"
 
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/machine/documents"
 )
 
 // layer is one entry of the list of layers: a name alone ("norm"), a name with the value of its first field ("dense: 64"), or a name
@@ -60,14 +59,14 @@ func (f field) expected() string {
 	case f.below > 0:
 		return fmt.Sprintf("%s of at least %g, below %g", f.kind, f.least, f.below)
 	}
-	return fmt.Sprintf("%s of at least %g", f.kind, f.least)
+	return fmt.Sprintf("%s of %g to %d", f.kind, f.least, mostNumbers)
 }
 
 // parseLayers reads the list of layers of a stack; file is for messages.
 func parseLayers(file, text string) ([]layer, error) {
-	parsed, err := parser.ParseBytes([]byte(text), 0)
+	parsed, err := documents.ParseYAML(file, []byte(text))
 	if err != nil {
-		return nil, structured.BadInput("%s: %s", file, strings.TrimSpace(yaml.FormatError(err, false, false)))
+		return nil, err
 	}
 	p := layerParser{file}
 	for _, doc := range parsed.Docs {
@@ -158,7 +157,7 @@ func (p layerParser) set(l *layer, f field, n ast.Node) error {
 	refuse := func() error {
 		return p.refuse(n, "layer %s: %s: expected %s, found %s", l.kind.name, f.name, f.expected(), found(n))
 	}
-	inRange := func(x float64) bool { return x >= f.least && (f.below == 0 || x < f.below) && x <= math.MaxInt32 }
+	inRange := func(x float64) bool { return x >= f.least && (f.below == 0 || x < f.below) && x <= mostNumbers }
 	switch f.kind {
 	case layerList:
 		inner, err := p.list(n)

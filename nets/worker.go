@@ -130,7 +130,7 @@ func (w *NetWorker) load(weights []float32, batch *structured.Batch) error {
 		if p, err = w.net.Program(size); err != nil {
 			return err
 		}
-		w.programs[size] = p
+		keep(w.programs, size, p)
 	}
 	w.prog, w.batch = p, batch
 	if err := w.m.Load(p, w.net.input, weights, batch); err != nil {

@@ -39,6 +39,19 @@ func Refuse(y []int32) float64 {
 	return math.NaN()
 }
 
+// RefuseSums writes the answer of Exp for such an example b: marginals that are NaN, unless u is nil. It returns NaN, the value.
+func RefuseSums(u *structured.Marginals, b int) float64 {
+	if u != nil {
+		for k := range u.Parts {
+			x := u.Parts[k].Of(b)
+			for i := range x {
+				x[i] = float32(math.NaN())
+			}
+		}
+	}
+	return math.NaN()
+}
+
 // Refuse writes the answer of TopK for such an example b: no output, with the score NaN.
 func (kb *KBest) Refuse(θ *structured.Potentials, b int) {
 	if kb.Count[b] = min(kb.K, 1); kb.K == 0 {

@@ -13,11 +13,11 @@ import (
 // has the empty output, with value 0. Other values are finite.
 //
 // Potentials that are NaN, +∞ or beyond ±structured.MostPotential are errors of the scorer. An example that has any gets the value NaN, zeros for its output, one
-// output with the score NaN from TopK, NaN for max-marginals and its bound, and zero marginals; a finite value is possible where all of them
+// output with the score NaN from TopK, NaN for max-marginals and its bound, and marginals that are NaN; a finite value is possible where all of them
 // are finite, and from Max and TopK of chains with edges per position, if the wrong edges are on no best output. No call panics or hangs. A caller looks for NaN in the values.
 //
-// Large negative potentials in place of −∞ do not blur outputs without them, down to −1e9 for all structures, and for all valid ones except those of cuts, windows and the price
-// of counted segments, which lose other scores beside numbers that are 2⁵³ times larger.
+// Large negative potentials in place of −∞ do not blur outputs without them, whatever their size. Outputs that all have some differ by what float64
+// holds beside them.
 type (
 	// Maximiser finds the best outputs.
 	Maximiser interface {

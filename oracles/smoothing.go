@@ -142,7 +142,10 @@ func (a *Answer) fillMax(o Maximiser, θ *structured.Potentials) {
 			a.Max[b] = max(v, upper)
 			a.Value[b] = a.Max[b]
 		}
-		if !math.IsInf(v, -1) && !math.IsNaN(v) { // else there is no output
+		switch {
+		case math.IsNaN(v):
+			RefuseSums(&a.U, b)
+		case !math.IsInf(v, -1): // else there is no output
 			a.add(b, a.y[θ.Outputs[b]:θ.Outputs[b+1]], 1)
 		}
 		a.mixture.end()
@@ -226,7 +229,7 @@ func (a *Answer) combine(b int, scores []float64, exact bool, μ float64, output
 	if len(scores) == 0 || math.IsNaN(scores[0]) {
 		a.Value[b] = math.Inf(-1)
 		if len(scores) > 0 {
-			a.Value[b] = scores[0]
+			a.Value[b] = RefuseSums(&a.U, b)
 		}
 		a.Max[b] = a.Value[b]
 		a.mixture.end()

@@ -128,7 +128,7 @@ func (l *hostEvaluation) Value(w device.Array[float32]) {
 			oracles.MaxBound(oracle, &s.θ, s.y, s.value)
 		}
 		for b, value := range s.value {
-			s.sums.Primal += l.weight(s, b) * (value - s.gold[b])
+			s.sums.Primal += l.weight(s, b) * engine.LossAt(value, s.gold[b])
 		}
 		s.sums.Smoothed = s.sums.Primal
 	}, false)
@@ -189,14 +189,14 @@ func (l *hostEvaluation) sumAnswers(s *hostShard) {
 	a := &s.answer
 	for b, gold := range s.gold {
 		c := l.weight(s, b)
-		smoothed := c * (a.Value[b] - gold)
+		smoothed := c * engine.LossAt(a.Value[b], gold)
 		s.sums.Smoothed += smoothed
 		switch {
 		case l.o.Loss.Smooth():
 			s.sums.Primal += smoothed
 			s.sums.Entropy += c * a.EntropyOf(b, &s.θ)
 		case l.wantMax:
-			s.sums.Primal += c * (a.Max[b] - gold)
+			s.sums.Primal += c * engine.LossAt(a.Max[b], gold)
 		}
 		if a.Exact[b] {
 			s.sums.Exact++
@@ -212,7 +212,7 @@ func (l *hostEvaluation) losses() (value, gold device.Array[float64]) {
 	for k := range l.used {
 		s := &l.shards[k]
 		for b, gold := range s.gold {
-			l.f.host = append(l.f.host, s.answer.Value[b]-gold)
+			l.f.host = append(l.f.host, engine.LossAt(s.answer.Value[b], gold))
 		}
 	}
 	d := l.o.data.Device

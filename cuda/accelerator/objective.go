@@ -57,10 +57,16 @@ func hasChainKernels(o *engine.Objective) bool {
 	return chain && (task || o.Task == nil) && (constraints || o.Constraints == nil)
 }
 
-// CheckObjective refuses, as bad input, an objective that the device cannot evaluate: partial gold labels, more labels or positions than
-// the kernels support, or a scorer of sparse inputs for a structure other than chains.
+// CheckObjective refuses, as bad input, an objective that the device cannot evaluate: the quadratic loss, marginals in place of gold outputs, partial gold
+// labels, more labels or positions than the kernels support, or a scorer of sparse inputs for a structure other than chains.
 func CheckObjective(o *engine.Objective) error {
 	d := o.Data
+	if o.Loss == engine.Quadratic {
+		return device.Unsupported("%s: a CUDA device cannot train with the loss %v", d.Name, o.Loss)
+	}
+	if o.Soft || o.Completion != nil {
+		return device.Unsupported("%s: a CUDA device cannot train on marginals in place of gold outputs", d.Name)
+	}
 	if d.Readings != nil {
 		return device.Unsupported("%s: a CUDA device cannot train on lines of which only is known what they read", d.Name)
 	}

@@ -184,6 +184,22 @@ func TestDeviceRefusesLabelsKnownInPart(t *testing.T) {
 	}
 }
 
+// What the device would compute otherwise than the CPU is refused, whoever asks: the quadratic loss, and marginals in place of gold outputs.
+func TestDeviceRefusesQuadraticAndSoft(t *testing.T) {
+	set := cudatest.ChainData(rand.New(rand.NewPCG(1, 1)), 3, 4)
+	net, err := sparse.NewChain(5, 0, 3, nets.EdgesTransition)
+	cudatest.Must(t, err)
+	for says, o := range map[string]*engine.Objective{
+		"the loss quadratic":             {Scorer: net, Data: set, Loss: engine.Quadratic},
+		"marginals in place of gold":     {Scorer: net, Data: set, Loss: engine.CRF, Soft: true},
+		"marginals in place of gold out": {Scorer: net, Data: set, Loss: engine.CRF, Completion: new(engine.Memory)},
+	} {
+		if err := accelerator.CheckObjective(o); !structured.IsBadInput(err) || !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: %v", says, err)
+		}
+	}
+}
+
 // A network with an op of the user's own is refused by the name of the op, also where prox-linear has linearised it.
 func TestDeviceRefusesOwnOps(t *testing.T) {
 	copies := graph.RowOp{

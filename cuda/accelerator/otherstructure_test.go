@@ -87,6 +87,16 @@ func (bruteForce) Max(θ *structured.Potentials, y []int32, value []float64) {
 	}
 }
 
+// findsLess is an oracle whose values are too small.
+type findsLess struct{ bruteForce }
+
+func (o findsLess) Max(θ *structured.Potentials, y []int32, value []float64) {
+	o.bruteForce.Max(θ, y, value)
+	for b := range θ.Len() {
+		value[b] -= 100
+	}
+}
+
 // uploading computes a host scorer's potentials and pullbacks, and moves them to and from a device.
 type uploading struct {
 	nets.Scorer
@@ -198,6 +208,21 @@ func TestOtherStructuresOnDevice(t *testing.T) {
 		about(t, name+", F", f, expected, expected)
 	}
 	a.Close()
+
+	// An oracle that finds less than the gold output scores, as rounding may: the hinge is 0 and not negative, as on the CPU.
+	kinds.All = append(all[:len(all):len(all)], kinds.Kind{Structure: choice{}, Oracle: func() oracles.Maximiser { return findsLess{} }})
+	a, err = accelerator.NewAcceleratorWith(d, o, scorer())
+	cudatest.Must(t, err)
+	defer a.Close()
+	low := engine.NewAcceleratedEngine(o, 1, a)
+	got, err = low.FullPass(t.Context(), w, oracles.Smoothing{}, nil)
+	cudatest.Must(t, err)
+	value, err := low.Value(t.Context(), w)
+	cudatest.Must(t, err)
+	want, err = engine.NewEngine(o, 1).FullPass(t.Context(), w, oracles.Smoothing{}, nil)
+	cudatest.Must(t, err)
+	about(t, "primal of an oracle that finds less", got.Primal, want.Primal, want.Primal)
+	about(t, "value of an oracle that finds less", value, want.Primal, want.Primal)
 
 	o.Loss = engine.CRF
 	if _, err := accelerator.NewAcceleratorWith(d, o, scorer()); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "the oracle of a box and kind does not compute") {

@@ -95,12 +95,7 @@ func (c *ChainOracle) Exp(θ *structured.Potentials, μ float64, value []float64
 		u.Clear()
 	}
 	c.refuse(θ, func(b int) {
-		if value[b] = math.NaN(); u == nil {
-			return
-		}
-		for k := range u.Parts {
-			clear(u.Parts[k].Of(b))
-		}
+		value[b] = oracles.RefuseSums(u, b)
 	})
 }
 

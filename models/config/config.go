@@ -53,15 +53,16 @@ type DataSettings struct {
 	Order       int            `yaml:"order" json:"order" group:"Data" min:"1" max:"2" unit:"1|2" help:"1: two labels in a row, or a head and its dependent, score together; 2: one more does"`
 	Partial     bool           `yaml:"partial" json:"partial" group:"Data" help:"labels may be known in part: ? is any, A|B one of these"`
 	Bad         string         `yaml:"bad" json:"bad" group:"Data" values:"refuse|skip" help:"bad examples in data files: refuse the file, or leave them out and list them"`
+	MaxWords    int            `yaml:"max-words" json:"max_words" group:"Data" run:"true" min:"0" unit:"N" help:"longest sentence, in words; 0: 1,000,000, or 5,000 for trees and links"`
 	Fold        int            `yaml:"fold" json:"fold" group:"Data" min:"-1" help:"letters only: fold of the training file to hold out as test data; -1: none"`
-	Examples    settings.Sizes `yaml:"examples" json:"examples" group:"Data" min:"1" unit:"TRAIN,DEV,TEST" help:"how many examples to draw"`
+	Examples    settings.Sizes `yaml:"examples" json:"examples" group:"Data" min:"1" unit:"TRAIN,DEV,TEST" max:"10000000" help:"how many examples to draw"`
 	Difficulty  float64        `yaml:"difficulty" json:"difficulty" group:"Data" min:"0" help:"how hard drawn data are: 0 clean, 1 ambiguous, 2 hardly legible"`
 }
 
 // SegmentSettings are those of sequences that are divided into segments.
 type SegmentSettings struct {
 	Structure   string `yaml:"structure" json:"structure" group:"Data" values:"chain|segments" help:"label tokens one by one, or whole segments of them (docs/semimarkov.md)"`
-	MaxLength   int    `yaml:"max-length" json:"max-length" group:"Data" min:"0" only:"structure=segments" unit:"N" help:"most tokens of a segment; 0: as many as in the training data"`
+	MaxLength   int    `yaml:"max-length" json:"max-length" group:"Data" min:"0" only:"structure=segments" unit:"N" max:"10000" help:"most tokens of a segment; 0: as many as in the training data"`
 	Overlong    string `yaml:"overlong" json:"overlong" group:"Data" values:"refuse|split" only:"structure=segments" help:"longer segments in the training data: refuse the file, or split them"`
 	SegmentLoss string `yaml:"segment-loss" json:"segment-loss" group:"Objective" values:"tags|segments" only:"structure=segments loss=hinge,softmax-margin" help:"what the task loss counts: wrong tags, or wrong and missing segments"`
 	SegmentEnds bool   `yaml:"segment-ends" json:"segment-ends" group:"Data" only:"structure=segments" help:"score the last tokens of segments, too"`
@@ -78,7 +79,7 @@ type EncoderSettings struct {
 
 	TuneEncoder  bool   `yaml:"tune-encoder" json:"tune_encoder" group:"Network" needs:"encoder" help:"train the encoder's weights, too (docs/encoders.md)"`
 	Adapter      string `yaml:"adapter" json:"adapter" group:"Network" needs:"tune-encoder" unit:"lora:R[:ALPHA]" help:"train adapters of rank R in the encoder's attention, not its weights"`
-	FreezeLayers int    `yaml:"freeze-layers" json:"freeze_layers" group:"Network" needs:"tune-encoder" min:"-1" unit:"N" help:"the encoder's first N layers stay as they are, with its embeddings; -1: none"`
+	FreezeLayers int    `yaml:"freeze-layers" json:"freeze_layers" group:"Network" needs:"tune-encoder" min:"-1" unit:"N" max:"1000" help:"the encoder's first N layers stay as they are, with its embeddings; -1: none"`
 	Recompute    bool   `yaml:"recompute" json:"recompute" group:"Run" needs:"tune-encoder" run:"true" help:"compute the encoder's layers again for gradients: less memory, more time"`
 }
 
@@ -95,9 +96,9 @@ type BoxSettings struct {
 	Class       string `yaml:"class" json:"class" group:"Data" unit:"NAME" help:"class of the object to find; empty: the only one"`
 	Boxes       string `yaml:"boxes" json:"boxes" group:"Data" only:"search=candidates" unit:"TRAIN,DEV,TEST" help:"files with candidate boxes, in COCO's format of results; empty: sliding windows"`
 	Images      string `yaml:"images" json:"images" group:"Data" unit:"TRAIN,DEV,TEST" help:"folders of the images; empty: beside their annotations"`
-	Cells       int    `yaml:"cells" json:"cells" group:"Data" min:"2" only:"search=windows" unit:"N" help:"cells per side of an image, on whose lines windows begin and end"`
-	Crop        int    `yaml:"crop" json:"crop" group:"Data" min:"8" only:"search=candidates" unit:"N" help:"pixels per side that a candidate is resized to"`
-	Candidates  int    `yaml:"candidates" json:"candidates" group:"Data" min:"1" only:"search=candidates" unit:"N" help:"the most candidate boxes per image"`
+	Cells       int    `yaml:"cells" json:"cells" group:"Data" min:"2" only:"search=windows" unit:"N" max:"256" help:"cells per side of an image, on whose lines windows begin and end"`
+	Crop        int    `yaml:"crop" json:"crop" group:"Data" min:"8" only:"search=candidates" unit:"N" max:"1024" help:"pixels per side that a candidate is resized to"`
+	Candidates  int    `yaml:"candidates" json:"candidates" group:"Data" min:"1" only:"search=candidates" unit:"N" max:"1000000" help:"the most candidate boxes per image"`
 	Stream      bool   `yaml:"stream" json:"stream" group:"Data" run:"true" help:"keep features of boxes out of memory; always so if they do not fit"`
 }
 
@@ -114,10 +115,10 @@ type RegionSettings struct {
 	LabelNames  string  `yaml:"label-names" json:"label-names" group:"Data" unit:"FILE" help:"names of the labels in masks, one per line; empty: numbers"`
 	Classes     int     `yaml:"classes" json:"classes" group:"Data" min:"2" unit:"N" help:"classes of drawn scenes (2 or 4), or labels of drawn graphs (2 to 10)"`
 	Shape       string  `yaml:"shape" json:"shape" group:"Data" values:"random|tree|grid" help:"shape of drawn graphs; random is trees with a few more edges"`
-	Cell        int     `yaml:"cell" json:"cell" group:"Data" min:"1" unit:"N" help:"pixels per side of a cell; a cell of an image has one label"`
-	Superpixels int     `yaml:"superpixels" json:"superpixels" group:"Data" min:"0" unit:"N" help:"divide an image into about N superpixels instead of cells; 0: cells"`
-	Patch       int     `yaml:"patch" json:"patch" group:"Data" min:"4" unit:"N" help:"pixels per side of what net conv-crop reads of a region"`
-	Context     float64 `yaml:"context" json:"context" group:"Data" min:"0.1" unit:"X" help:"side of a patch before it is resized, in sides of a region"`
+	Cell        int     `yaml:"cell" json:"cell" group:"Data" min:"1" unit:"N" max:"4096" help:"pixels per side of a cell; a cell of an image has one label"`
+	Superpixels int     `yaml:"superpixels" json:"superpixels" group:"Data" min:"0" unit:"N" max:"1000000" help:"divide an image into about N superpixels instead of cells; 0: cells"`
+	Patch       int     `yaml:"patch" json:"patch" group:"Data" min:"4" unit:"N" max:"1024" help:"pixels per side of what net conv-crop reads of a region"`
+	Context     float64 `yaml:"context" json:"context" group:"Data" min:"0.1" unit:"X" max:"1000" help:"side of a patch before it is resized, in sides of a region"`
 	Neighbours  int     `yaml:"neighbours" json:"neighbours" group:"Data" min:"4" unit:"4|8" help:"neighbours of a cell: 4, or 8 with those whose corners touch"`
 }
 
@@ -130,7 +131,7 @@ type OwnSettings struct {
 // OracleSettings say how the best labels of graphs are found.
 type OracleSettings struct {
 	Oracle   string  `yaml:"oracle" json:"oracle" group:"Objective" values:"auto|exact|cut|relaxed" help:"how the best labels of a graph are found (docs/cuts.md, docs/relaxed.md)"`
-	MaxTable float64 `yaml:"max-table" json:"max-table" group:"Objective" min:"1" only:"oracle=auto,exact" unit:"ENTRIES" help:"most entries of a junction tree's tables; larger graphs are refused"`
+	MaxTable float64 `yaml:"max-table" json:"max-table" group:"Objective" min:"1" only:"oracle=auto,exact" unit:"ENTRIES" max:"1e10" help:"most entries of a junction tree's tables; larger graphs are refused"`
 }
 
 // NetSettings say what the network is and what it reads.
@@ -142,25 +143,25 @@ type NetSettings struct {
 	Gazetteer      string         `yaml:"gazetteer" json:"gazetteer" group:"Network" reads:"attributes" unit:"FILE,..." help:"lists of names, as attributes (docs/templates.md)"`
 	HashBits       int            `yaml:"hash-bits" json:"hash-bits" group:"Network" reads:"attributes|layers" min:"0" unit:"N" help:"hash attributes to N bits, without names; 0 keeps a dictionary"`
 	Edges          string         `yaml:"edges" json:"edges" group:"Network" values:"transition|position|own|typed|potts|none" help:"how neighbouring labels score (docs/networks.md)"`
-	EdgeUnits      int            `yaml:"edge-units" json:"edge-units" group:"Network" min:"0" only:"edges=own,potts" unit:"N" help:"hidden units over the features of an edge and its ends; 0: none"`
+	EdgeUnits      int            `yaml:"edge-units" json:"edge-units" group:"Network" min:"0" only:"edges=own,potts" unit:"N" max:"1048576" help:"hidden units over the features of an edge and its ends; 0: none"`
 	Submodular     string         `yaml:"submodular" json:"submodular" group:"Network" values:"|softplus" help:"keep scores of edges such that cuts are exact: softplus"`
-	Hidden         settings.Sizes `yaml:"hidden" json:"hidden" group:"Network" min:"1" help:"units of each dense hidden layer; empty: the net's default"`
-	Window         int            `yaml:"window" json:"window" group:"Network" min:"0" help:"positions or cells in a window, odd; 0: the net's default"`
-	Channels       settings.Sizes `yaml:"channels" json:"channels" group:"Network" min:"1" help:"channels of each convolution; empty: the net's default"`
-	Recurrent      settings.Sizes `yaml:"recurrent" json:"recurrent" group:"Network" min:"1" help:"units in each direction of each recurrent layer; empty: the net's default"`
-	Layers         int            `yaml:"layers" json:"layers" group:"Network" min:"0" help:"blocks of self-attention; 0: the net's default"`
-	Heads          int            `yaml:"heads" json:"heads" group:"Network" min:"0" help:"heads of each block of attention; 0: 4"`
-	BlockUnits     int            `yaml:"block-units" json:"block-units" group:"Network" min:"0" unit:"N" help:"units of a block's wide layer; 0: twice the channels"`
-	Embed          settings.Sizes `yaml:"embed" json:"embed" group:"Network" min:"1" help:"dimensions of each input's embedding; empty: by its vocabulary"`
+	Hidden         settings.Sizes `yaml:"hidden" json:"hidden" group:"Network" min:"1" max:"1048576" help:"units of each dense hidden layer; empty: the net's default"`
+	Window         int            `yaml:"window" json:"window" group:"Network" min:"0" max:"9999" help:"positions or cells in a window, odd; 0: the net's default"`
+	Channels       settings.Sizes `yaml:"channels" json:"channels" group:"Network" min:"1" max:"1048576" help:"channels of each convolution; empty: the net's default"`
+	Recurrent      settings.Sizes `yaml:"recurrent" json:"recurrent" group:"Network" min:"1" max:"1048576" help:"units in each direction of each recurrent layer; empty: the net's default"`
+	Layers         int            `yaml:"layers" json:"layers" group:"Network" min:"0" max:"1000" help:"blocks of self-attention; 0: the net's default"`
+	Heads          int            `yaml:"heads" json:"heads" group:"Network" min:"0" max:"65536" help:"heads of each block of attention; 0: 4"`
+	BlockUnits     int            `yaml:"block-units" json:"block-units" group:"Network" min:"0" unit:"N" max:"1048576" help:"units of a block's wide layer; 0: twice the channels"`
+	Embed          settings.Sizes `yaml:"embed" json:"embed" group:"Network" min:"1" max:"1048576" help:"dimensions of each input's embedding; empty: by its vocabulary"`
 	Vectors        string         `yaml:"vectors" json:"vectors" group:"Network" reads:"words|attributes" unit:"FILE" help:"vectors of words: GloVe, word2vec or fastText (docs/networks.md)"`
 	Freeze         bool           `yaml:"freeze-vectors" json:"freeze_vectors" group:"Network" reads:"words" needs:"vectors" help:"train no corrections of these vectors"`
-	ArcUnits       int            `yaml:"arc-units" json:"arc-units" group:"Network" min:"0" help:"units below the scores of arcs; 0: 128"`
-	LabelUnits     int            `yaml:"label-units" json:"label-units" group:"Network" min:"0" help:"units below the scores of relations; 0: 64"`
-	PairUnits      int            `yaml:"pair-units" json:"pair-units" group:"Network" min:"0" help:"units below the scores of pairs; 0: 64"`
-	CharEmbed      int            `yaml:"char-embed" json:"char-embed" group:"Network" min:"0" help:"dimensions of a character's embedding; 0: 25"`
-	CharWindow     int            `yaml:"char-window" json:"char-window" group:"Network" min:"0" help:"characters that a filter spans, odd; 0: 3"`
-	CharChannels   int            `yaml:"char-channels" json:"char-channels" group:"Network" min:"0" help:"channels over a word's characters; 0: the net's default"`
-	AttributeUnits int            `yaml:"attribute-units" json:"attribute-units" group:"Network" min:"0" help:"hidden units that a token's attributes are summed into; 0: none"`
+	ArcUnits       int            `yaml:"arc-units" json:"arc-units" group:"Network" min:"0" max:"1048576" help:"units below the scores of arcs; 0: 128"`
+	LabelUnits     int            `yaml:"label-units" json:"label-units" group:"Network" min:"0" max:"1048576" help:"units below the scores of relations; 0: 64"`
+	PairUnits      int            `yaml:"pair-units" json:"pair-units" group:"Network" min:"0" max:"1048576" help:"units below the scores of pairs; 0: 64"`
+	CharEmbed      int            `yaml:"char-embed" json:"char-embed" group:"Network" min:"0" max:"1048576" help:"dimensions of a character's embedding; 0: 25"`
+	CharWindow     int            `yaml:"char-window" json:"char-window" group:"Network" min:"0" max:"9999" help:"characters that a filter spans, odd; 0: 3"`
+	CharChannels   int            `yaml:"char-channels" json:"char-channels" group:"Network" min:"0" max:"1048576" help:"channels over a word's characters; 0: the net's default"`
+	AttributeUnits int            `yaml:"attribute-units" json:"attribute-units" group:"Network" min:"0" max:"1048576" help:"hidden units that a token's attributes are summed into; 0: none"`
 	Init           string         `yaml:"init" json:"init" group:"Network" unit:"MODEL" help:"start from a trained model (docs/continue.md)"`
 	MinCount       int            `yaml:"min-count" json:"min-count" group:"Network" reads:"words|attributes|layers" min:"0" unit:"N" help:"least count of an attribute, word or character; 0: 1 or 2"`
 	Activation     string         `yaml:"activation" json:"activation" group:"Network" values:"elu|tanh|relu|gelu|silu|sigmoid" help:"function between layers"`

@@ -35,7 +35,7 @@ func (c *Config) Inherit(base Config, name, path string, sameFormat bool) error 
 	net := c.Net
 	for i, s := range Settings(c) {
 		mine, models := s.Value.Interface(), of[i].Value.Interface()
-		if reflect.DeepEqual(mine, models) {
+		if path, is := mine.(string); reflect.DeepEqual(mine, models) || is && slices.Contains(PathSettings, s.Name) && path != "" && FileNames(path) == FileNames(base.must(s.Name).Value.String()) {
 			continue
 		}
 		open := !s.GivenBeside(plain[i])

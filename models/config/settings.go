@@ -3,7 +3,7 @@ package config
 import (
 	"cmp"
 	"io"
-	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -12,6 +12,8 @@ import (
 	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/machine/documents"
+	"github.com/dsp-go/dsp/structured/machine/host"
 )
 
 // taskNames are the values of the setting task. The package tasks adds them, which knows this one.
@@ -127,7 +129,7 @@ func checkValue(s settings.Setting) error {
 // change the result.
 func ReadConfig(path string) (Config, error) {
 	c := Default()
-	text, err := os.ReadFile(path)
+	text, err := host.ReadText(path, documents.MostBytes)
 	if err != nil {
 		return c, structured.BadInput("configuration: %w", err)
 	}
@@ -144,6 +146,44 @@ func (c Config) Write(w io.Writer) error {
 func (c Config) WriteValues(w io.Writer) error {
 	c.Resume, c.Quiet, c.JSON = "", false, false
 	return settings.WriteValues(w, Settings(&c))
+}
+
+// PathSettings are the settings that say where files are. Their contents decide the weights, which identities of runs know by fingerprints: the files may move
+// while a run is interrupted.
+var PathSettings = []string{
+	"train", "dev", "test", "dense", "boxes", "images", "links", "bitext", "masks", "label-names", "template", "clusters", "gazetteer", "vectors", "encoder",
+	"init", "prior", "teacher",
+}
+
+// WithNames returns c with the names of files in place of their paths: a model says which files it was trained on, and not where its maker keeps them. The
+// configuration of its run has the paths.
+func (c Config) WithNames() Config {
+	for _, name := range PathSettings {
+		if name == "encoder" { // runs that continue the model look for its folder
+			continue
+		}
+		s := c.must(name)
+		s.Value.SetString(FileNames(s.Value.String()))
+	}
+	return c
+}
+
+// TakePaths takes the paths of another configuration.
+func (c *Config) TakePaths(from Config) {
+	for _, name := range PathSettings {
+		c.must(name).Value.Set(from.must(name).Value)
+	}
+}
+
+// FileNames returns the names of the files in a list of paths.
+func FileNames(paths string) string {
+	all := strings.Split(paths, ",")
+	for k, path := range all {
+		if path != "" {
+			all[k] = filepath.Base(path)
+		}
+	}
+	return strings.Join(all, ",")
 }
 
 // ForModel returns c with default values for the settings that do not change the model. Of what was given it keeps what a model cannot

@@ -1,17 +1,17 @@
 package config
 
 import (
-	"os"
-
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/machine/documents"
+	"github.com/dsp-go/dsp/structured/machine/host"
 )
 
 // ReadStack reads the layers of a stack if net names a file of them. Net becomes stack: the run and its model need the file no more.
 func (c *Config) ReadStack() error {
 	switch {
 	case nets.IsStackFile(c.Net):
-		text, err := os.ReadFile(c.Net)
+		text, err := host.ReadText(c.Net, documents.MostBytes)
 		if err != nil {
 			return structured.BadInput("--net: %w", err)
 		}

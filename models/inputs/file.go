@@ -114,6 +114,21 @@ func EncoderSettings(c *config.Config) encoded.Settings {
 	return s
 }
 
+// MostNumbers is how many numbers a position of the data of a model file has at most.
+const MostNumbers = 1 << 24
+
+// CheckSizes refuses sizes in the metadata of a model file, under a name, that are negative, or whose product, zeros aside, is more than most.
+func CheckSizes(name string, most int, sizes ...int) error {
+	product := 1
+	for _, n := range sizes {
+		if n < 0 || n > most || product > most/max(1, n) {
+			return fmt.Errorf("metadata %q: %v, expected at least 0 and at most %d in all", name, sizes, most)
+		}
+		product *= max(1, n)
+	}
+	return nil
+}
+
 // Load returns the inputs that Save put into a file, and how many tensors held them.
 func Load(f *safetensors.File, how Loading) (in Inputs, tensors int, err error) {
 	in.Words = how.Words
@@ -130,8 +145,16 @@ func Load(f *safetensors.File, how Loading) (in Inputs, tensors int, err error) 
 			return in, 0, fmt.Errorf("metadata %q is not what is expected there: %w", name, err)
 		}
 	}
-	if in.Map.Height < 0 || in.Map.Width < 0 || in.Map.Channels < 0 || in.Grid.Height < 0 || in.Grid.Width < 0 || in.Edges.Dim < 0 || in.Edges.Types < 0 {
-		return in, 0, fmt.Errorf("metadata: maps of %v, a grid of %v and edges of %v", in.Map, in.Grid, in.Edges)
+	for _, sizes := range []struct {
+		name string
+		of   []int
+	}{{"map", []int{in.Map.Height, in.Map.Width, in.Map.Channels}}, {"grid", []int{in.Grid.Height, in.Grid.Width}}, {"edges", []int{in.Edges.Dim}}, {"edges", []int{in.Edges.Types}}} {
+		if err := CheckSizes(sizes.name, MostNumbers, sizes.of...); err != nil {
+			return in, 0, err
+		}
+	}
+	if err := CheckSizes("hash_bits", config.MaxHashBits, hashBits); err != nil {
+		return in, 0, err
 	}
 	for _, names := range vocab {
 		in.Vocab = append(in.Vocab, structured.NewAlphabet(names...))

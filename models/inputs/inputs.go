@@ -4,7 +4,6 @@ package inputs
 
 import (
 	"cmp"
-	"os"
 	"slices"
 
 	"github.com/dsp-go/dsp/models/config"
@@ -254,6 +253,9 @@ func BuiltinSet(labels *structured.Alphabet) (set, why string) {
 	return "ner", "entity tags"
 }
 
+// mostTemplate is the size of the largest file of a template, in bytes.
+const mostTemplate = 16 << 20
+
 // template reads the template file that c names or, without one, the built-in set.
 func template(c *config.Config, set string) (*features.Template, error) {
 	if c.Template == "" {
@@ -263,7 +265,7 @@ func template(c *config.Config, set string) (*features.Template, error) {
 		}
 		return features.Parse(text, "built-in "+set+templateSuffix)
 	}
-	text, err := os.ReadFile(c.Template)
+	text, err := host.ReadText(c.Template, mostTemplate)
 	if err != nil {
 		return nil, structured.BadInput("--template: %w", err)
 	}

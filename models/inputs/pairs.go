@@ -2,7 +2,6 @@ package inputs
 
 import (
 	"cmp"
-	"os"
 
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/data/alignments"
@@ -11,6 +10,7 @@ import (
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/nets/sparse"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/machine/host"
 )
 
 // Pairs is the Maker of what describes the pairs of a source and a target item: attributes from the words of sentence pairs, or dense
@@ -70,7 +70,7 @@ func FitPairs(c *config.Config, train *structured.Dataset) (Inputs, error) {
 func fitPairs(c *config.Config, train *structured.Dataset) (in *Pairs, set string, err error) {
 	text, name, set := pairs.Builtin(), "align"+templateSuffix, "align"
 	if c.Template != "" {
-		content, err := os.ReadFile(c.Template)
+		content, err := host.ReadText(c.Template, mostTemplate)
 		if err != nil {
 			return nil, "", structured.BadInput("--template: %w", err)
 		}

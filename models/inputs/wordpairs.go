@@ -2,7 +2,6 @@ package inputs
 
 import (
 	"cmp"
-	"os"
 
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/data/features/arcs"
@@ -97,7 +96,7 @@ func pairTemplate(c *config.Config, builtin, name string) (*arcs.Template, error
 	if c.Template == "" {
 		return arcs.Parse(builtin, name+templateSuffix)
 	}
-	content, err := os.ReadFile(c.Template)
+	content, err := host.ReadText(c.Template, mostTemplate)
 	if err != nil {
 		return nil, structured.BadInput("--template: %w", err)
 	}

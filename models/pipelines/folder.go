@@ -24,6 +24,9 @@ const (
 	configFile   = "config.yaml"
 )
 
+// mostJSON is the size of the largest list of stages, or of what was trained so far, in bytes.
+const mostJSON = 16 << 20
+
 // manifest is what listFile holds.
 type manifest struct {
 	Task        string `json:"task"`
@@ -70,7 +73,7 @@ func File(path string) string {
 func Load(path string) (*Pipeline, error) {
 	name := File(path)
 	path = filepath.Dir(name)
-	text, err := os.ReadFile(name)
+	text, err := host.ReadRegular(name, mostJSON)
 	if errors.Is(err, fs.ErrNotExist) {
 		if _, begun := os.Stat(filepath.Join(path, progressFile)); begun == nil {
 			return nil, structured.BadInput("%s: the pipeline is not finished; dsp train --resume %s continues it", path, path)
@@ -161,7 +164,7 @@ func hashWeights(m *models.Model) string {
 
 // hashFile returns the SHA-256 of a file.
 func hashFile(path string) (string, error) {
-	f, err := os.Open(path)
+	f, err := host.OpenRegular(path)
 	if err != nil {
 		return "", err
 	}

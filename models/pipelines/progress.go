@@ -52,7 +52,7 @@ func (t *trainer) begin() error {
 // resumed reads what was done, and refuses to go on with other data or settings.
 func (t *trainer) resumed() error {
 	path := filepath.Join(t.dir, progressFile)
-	text, err := os.ReadFile(path)
+	text, err := host.ReadRegular(path, mostJSON)
 	if errors.Is(err, fs.ErrNotExist) {
 		return structured.BadInput("--resume %s: no %s there; expected the folder of a pipeline", t.dir, progressFile)
 	}

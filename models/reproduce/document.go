@@ -1,18 +1,16 @@
 package reproduce
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/parser"
 
 	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/machine/documents"
 )
 
 // document reads the nodes of a YAML file. Its errors are bad input with file and line.
@@ -26,13 +24,9 @@ type keys map[string]func(n ast.Node) error
 
 // open parses text and returns its body.
 func (d *document) open(text []byte) (ast.Node, error) {
-	file, err := parser.ParseBytes(text, 0)
+	file, err := documents.ParseYAML(d.path, text)
 	if err != nil {
-		var at yaml.Error
-		if errors.As(err, &at) && at.GetToken() != nil {
-			return nil, structured.BadInput("%s:%d: %s", d.path, at.GetToken().Position.Line, at.GetMessage())
-		}
-		return nil, structured.BadInput("%s: %w", d.path, err)
+		return nil, err
 	}
 	if len(file.Docs) == 0 || file.Docs[0].Body == nil || file.Docs[0].Body.Type() == ast.CommentType {
 		return nil, structured.BadInput("%s: the file is empty; expected a figure", d.path)

@@ -11,6 +11,8 @@ import (
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/machine/documents"
+	"github.com/dsp-go/dsp/structured/machine/host"
 )
 
 // Read reads the figures from a YAML file, or from all of them in a folder, in the order of their names.
@@ -28,7 +30,7 @@ func Read(path string) ([]*Figure, error) {
 	}
 	var all []*Figure
 	for _, file := range files {
-		text, err := os.ReadFile(file)
+		text, err := host.ReadText(file, documents.MostBytes)
 		if err != nil {
 			return nil, structured.BadInput("--from: %w", err)
 		}

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"github.com/dsp-go/dsp/structured"
 )
@@ -28,7 +29,7 @@ type Setting struct {
 
 	field []int // its index in the struct, and in the structs embedded there
 	min   string
-	max   string // beyond it, the message says what Unit lists
+	max   string // beyond it, the message says what Unit lists, if that is a list
 	given *Given // of the struct, or nil
 }
 
@@ -117,19 +118,22 @@ func Named(all []Setting, name string) (Setting, bool) {
 
 // Check refuses a value that is not one of Values, is not finite, or is below the least value.
 func (s Setting) Check() error {
+	if s.Value.Kind() == reflect.String && !utf8.ValidString(s.Value.String()) {
+		return structured.BadInput("--%s %q: not UTF-8, which the files of settings and models are; rename the file or folder", s.Name, s.Value.String())
+	}
 	if s.Values != nil {
 		if err := OneOf("--"+s.Name, s.Value.String(), s.Values); err != nil {
 			return err
 		}
 	}
-	return s.checkRange()
+	return s.CheckRange()
 }
 
 // Undecided reports whether a value leaves the choice open.
 func Undecided(value string) bool { return value == "" || value == "auto" }
 
-// checkRange refuses numbers that are not finite, or below the least value.
-func (s Setting) checkRange() error {
+// CheckRange refuses numbers that are not finite, below the least value or above the largest.
+func (s Setting) CheckRange() error {
 	low, high := math.Inf(-1), math.Inf(1)
 	if s.min != "" {
 		low, _ = strconv.ParseFloat(s.min, 64)
@@ -145,7 +149,10 @@ func (s Setting) checkRange() error {
 			return structured.BadInput("--%s %v: expected at least %v", s.Name, x, low)
 		}
 		if x > high {
-			return structured.BadInput("--%s %v: expected %s", s.Name, x, strings.ReplaceAll(s.Unit, "|", " or "))
+			if strings.Contains(s.Unit, "|") {
+				return structured.BadInput("--%s %v: expected %s", s.Name, x, strings.ReplaceAll(s.Unit, "|", " or "))
+			}
+			return structured.BadInput("--%s %v: expected at most %s", s.Name, x, s.max)
 		}
 		return nil
 	}

@@ -9,9 +9,9 @@ import (
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/parser"
 
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/machine/documents"
 )
 
 // givenKey is the key under which Write lists the names of the given settings.
@@ -24,9 +24,9 @@ const givenKey = "given"
 // itself which of its settings were; the others were resolved by a run. A text without that list that names more than half of all settings
 // was written by a run of an older version: only values that differ from the defaults are known to be given then.
 func Parse(path string, text []byte, all []Setting) error {
-	file, err := parser.ParseBytes(text, 0)
+	file, err := documents.ParseYAML(path, text)
 	if err != nil {
-		return structured.BadInput("%s: %s", path, strings.TrimSpace(yaml.FormatError(err, false, false)))
+		return err
 	}
 	if len(file.Docs) == 0 || file.Docs[0].Body == nil {
 		return nil

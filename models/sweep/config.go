@@ -3,7 +3,6 @@ package sweep
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strings"
 
@@ -16,6 +15,8 @@ import (
 	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/models/training"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/machine/documents"
+	"github.com/dsp-go/dsp/structured/machine/host"
 )
 
 // Config holds all settings of a sweep: those of a training, and which of them vary. Its tags are like those of config.Config.
@@ -59,7 +60,7 @@ func metrics() []string {
 // ReadConfig reads a YAML file of settings over the defaults, as config.ReadConfig does.
 func ReadConfig(path string) (Config, error) {
 	s := Default()
-	text, err := os.ReadFile(path)
+	text, err := host.ReadText(path, documents.MostBytes)
 	if err != nil {
 		return s, structured.BadInput("configuration: %w", err)
 	}

@@ -20,10 +20,11 @@ import (
 
 // Task align links the words of sentence pairs, or other source items with target items, one to one.
 var _ = builtin(Task{
-	Name:     "align",
-	Outputs:  "links",
-	Summary:  "links of the words of sentence pairs",
-	Nameless: true,
+	Name:      "align",
+	MostWords: 5000,
+	Outputs:   "links",
+	Summary:   "links of the words of sentence pairs",
+	Nameless:  true,
 	Takes: []string{
 		"links", "bitext", "unmatched", "features", "template", "hash-bits", "vectors", "encoder", "min-count", "pair-units",
 		"miss-cost", "false-cost",

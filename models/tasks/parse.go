@@ -15,9 +15,10 @@ import (
 
 // Task parse finds the dependency trees of sentences.
 var _ = builtin(Task{
-	Name:    "parse",
-	Outputs: "trees",
-	Summary: "dependency trees of sentences",
+	Name:      "parse",
+	MostWords: 5000,
+	Outputs:   "trees",
+	Summary:   "dependency trees of sentences",
 	Takes: []string{
 		"dense", "standardise", "encoder", "tree", "order", "crossing", "features", "template", "hash-bits", "vectors", "min-count",
 	},

@@ -28,6 +28,9 @@ type Task struct {
 	Outputs string // what is predicted, in the plural: labels, trees
 	Summary string // what is learned, in a line
 
+	// MostWords is how long a sentence is at most where settings leave it open: of structures whose memory grows with the square of the length. 0: they are none.
+	MostWords int
+
 	// Formats are those of other tasks, by their names, that have data for this one, too; a format may name the task itself (Format.Tasks).
 	Formats []string
 	// Takes are the settings of a training that have an effect on the task, of those that have none on some others.

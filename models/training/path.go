@@ -186,7 +186,7 @@ func (p *pathRun) identify() error {
 		return structured.BadInput("%s: expected what the path was trained on: %w", path, err)
 	}
 	for _, name := range slices.Sorted(maps.Keys(now)) {
-		if was[name] != now[name] && !slices.Contains(filePaths, name) {
+		if was[name] != now[name] && !slices.Contains(config.PathSettings, name) {
 			return structured.BadInput("--resume %s: its path is of another %s: %s, not %s; start a new run", p.config.Out, name, cmp.Or(was[name], "none"), now[name])
 		}
 	}

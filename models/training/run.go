@@ -15,6 +15,7 @@ import (
 	"github.com/dsp-go/dsp/cuda/accelerator"
 	"github.com/dsp-go/dsp/cuda/device"
 	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/data/localisation"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/structured"
@@ -202,7 +203,7 @@ func (r *Run) checkpoint() (*train.Checkpoint, error) {
 	identity := r.identity()
 	dir := filepath.Join(r.config.Out, checkpointFolder)
 	if r.config.Resume != "" {
-		c, err := train.OpenCheckpoint(dir, identity, slices.Concat(filePaths, drawnBy)...)
+		c, err := train.OpenCheckpoint(dir, identity, slices.Concat(config.PathSettings, drawnBy)...)
 		if !errors.Is(err, fs.ErrNotExist) {
 			return c, err
 		}

@@ -123,13 +123,6 @@ func (r *Run) warnIfLonger() {
 	}
 }
 
-// filePaths are the settings that say where files are. Their contents decide the weights, which identities know by fingerprints: the files
-// may move while a run is interrupted.
-var filePaths = []string{
-	"train", "dev", "test", "dense", "boxes", "images", "links", "bitext", "masks", "label-names", "template", "clusters", "gazetteer", "vectors", "encoder",
-	"init", "prior", "teacher",
-}
-
 // drawnBy are the settings that decide the weights by what is drawn alone, which checkpoints know by fingerprints. Those of older versions say
 // otherwise how much was drawn where the settings left it to the task.
 var drawnBy = []string{"examples"}
@@ -142,7 +135,7 @@ func identityOf(c config.Config) map[string]string {
 	for _, s := range config.Settings(&c) {
 		switch {
 		case s.Name == "passes" || s.Name == "gap" || s.Name == "patience": // decide when a run ends
-		case !s.Run && !slices.Contains(filePaths, s.Name):
+		case !s.Run && !slices.Contains(config.PathSettings, s.Name):
 			identity[s.Name] = fmt.Sprint(s.Value.Interface())
 		}
 	}

@@ -2,6 +2,8 @@ package encoders
 
 import (
 	"encoding/json"
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -9,6 +11,7 @@ import (
 
 	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/machine/host"
 )
 
 // config is what an encoder's config.json says about the network, under one name for all families.
@@ -45,12 +48,12 @@ type fields struct {
 }
 
 func readFields(path string) (*fields, error) {
-	text, err := os.ReadFile(path)
+	text, err := host.ReadRegular(path, mostConfig)
 	if _, e := os.Stat(filepath.Dir(path)); os.IsNotExist(e) {
 		return nil, structured.BadInput("%s: no such folder; an encoder is a folder as Hugging Face lays it out, with config.json, tokenizer.json and model.safetensors; dsp downloads none",
 			filepath.Dir(path))
 	}
-	if about, e := os.Stat(filepath.Dir(path)); os.IsNotExist(err) || e == nil && !about.IsDir() {
+	if about, e := os.Stat(filepath.Dir(path)); errors.Is(err, fs.ErrNotExist) || e == nil && !about.IsDir() {
 		return nil, structured.BadInput("%s: no config.json; an encoder is a folder as Hugging Face lays it out, with config.json, tokenizer.json and model.safetensors",
 			filepath.Dir(path))
 	}
@@ -89,8 +92,23 @@ func (f *fields) size(orElse int, names ...string) int {
 	if !f.get(&n, names...) && orElse == 0 {
 		f.refuse("no %s, expected a whole number", names[0])
 	}
-	if f.err == nil && (n < 1 || n > 1<<31-1) {
-		f.refuse("%s is %d, expected a positive number", names[0], n)
+	if f.err == nil && (n < 1 || n > mostSize) {
+		f.refuse("%s is %d, expected 1 to %d", names[0], n, mostSize)
+	}
+	return n
+}
+
+// The largest sizes of an encoder, far above those of any: a number of config.json or of a model file, and its layers.
+const (
+	mostSize   = 1 << 26
+	mostLayers = 1000
+)
+
+// layers reads the number of layers.
+func (f *fields) layers(names ...string) int {
+	n := f.size(0, names...)
+	if f.err == nil && n > mostLayers {
+		f.refuse("%s is %d, expected 1 to %d", names[0], n, mostLayers)
 	}
 	return n
 }
@@ -98,8 +116,8 @@ func (f *fields) size(orElse int, names ...string) int {
 // count is size for a number that may be 0.
 func (f *fields) count(orElse int, name string) int {
 	n := orElse
-	if f.get(&n, name); n < 0 {
-		f.refuse("%s is %d, expected 0 or more", name, n)
+	if f.get(&n, name); n < 0 || n > mostSize {
+		f.refuse("%s is %d, expected 0 to %d", name, n, mostSize)
 	}
 	return n
 }

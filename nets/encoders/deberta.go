@@ -69,6 +69,9 @@ func readDeBERTa(c *config, f *fields) {
 	if longest < 1 {
 		longest = c.Longest
 	}
+	if longest > mostSize || buckets > mostSize {
+		f.refuse("max_relative_positions is %d and position_buckets %d, expected at most %d", longest, buckets, mostSize)
+	}
 	if d.Span = longest; buckets > 0 {
 		d.Span, d.Exact, d.Longest = buckets, buckets/2, longest
 		if d.Exact < 2 || longest-1 <= d.Exact {

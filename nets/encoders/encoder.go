@@ -47,7 +47,7 @@ func Open(dir string) (*Encoder, error) {
 	fam.params(d)
 	layout, err := graph.NewLayout(d.list)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", dir, err)
+		return nil, structured.BadInput("%s: config.json: %w", dir, err)
 	}
 	w, err := readWeights(dir, fam, c, layout)
 	if err != nil {

@@ -37,7 +37,7 @@ type modernbertConfig struct {
 }
 
 func readModernBERT(c *config, f *fields) {
-	c.Width, c.Layers, c.Heads = f.size(0, "hidden_size"), f.size(0, "num_hidden_layers"), f.size(0, "num_attention_heads")
+	c.Width, c.Layers, c.Heads = f.size(0, "hidden_size"), f.layers("num_hidden_layers"), f.size(0, "num_attention_heads")
 	c.Inner, c.Vocab, c.Longest = f.size(0, "intermediate_size"), f.size(0, "vocab_size"), f.size(8192, "max_position_embeddings")
 	c.Activation, c.Floor, c.Embedding = f.activation("hidden_activation"), f.number(1e-5, "norm_eps"), c.Width
 	m := &modernbertConfig{

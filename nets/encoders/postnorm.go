@@ -48,7 +48,7 @@ func postNormFamily(names postNorm, read func(c *config, f *fields)) *family {
 
 // readPostNorm reads what these families have in common.
 func readPostNorm(c *config, f *fields, floor float64) {
-	c.Width, c.Layers, c.Heads = f.size(0, "hidden_size", "dim"), f.size(0, "num_hidden_layers", "n_layers"), f.size(0, "num_attention_heads", "n_heads")
+	c.Width, c.Layers, c.Heads = f.size(0, "hidden_size", "dim"), f.layers("num_hidden_layers", "n_layers"), f.size(0, "num_attention_heads", "n_heads")
 	c.Inner, c.Vocab = f.size(0, "intermediate_size", "hidden_dim"), f.size(0, "vocab_size")
 	c.Activation, c.Floor = f.activation("hidden_act", "activation"), f.number(floor, "layer_norm_eps")
 	c.Embedding = c.Width

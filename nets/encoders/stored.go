@@ -40,6 +40,37 @@ func (e *Encoder) Save(f *safetensors.File) error {
 	return nil
 }
 
+// check refuses sizes that no encoder of a file with that many tensors has.
+func (c *config) check(tensors int) error {
+	type size struct {
+		name        string
+		value, from int
+	}
+	sizes := []size{{"Width", c.Width, 1}, {"Heads", c.Heads, 1}, {"Layers", c.Layers, 1}, {"Inner", c.Inner, 0}, {"Vocab", c.Vocab, 1}, {"Embedding", c.Embedding, 0},
+		{"Places", c.Places, 0}, {"First", c.First, 0}, {"Types", c.Types, 0}, {"Longest", c.Longest, 1}}
+	if m := c.MPNet; m != nil {
+		sizes = append(sizes, size{"Buckets", m.Buckets, 1})
+	}
+	if d := c.DeBERTa; d != nil {
+		sizes = append(sizes, size{"Span", d.Span, 0}, size{"Exact", d.Exact, 0}, size{"Longest", d.Longest, 0}, size{"Kernel", d.Kernel, 0})
+	}
+	if m := c.ModernBERT; m != nil {
+		sizes = append(sizes, size{"Window", m.Window, 0})
+	}
+	for _, s := range sizes {
+		if s.value < s.from || s.value > mostSize {
+			return structured.BadInput("%s is %d, expected %d to %d", s.name, s.value, s.from, mostSize)
+		}
+	}
+	switch {
+	case c.Layers > min(mostLayers, tensors):
+		return structured.BadInput("Layers is %d, expected at most %d for %d tensors", c.Layers, min(mostLayers, tensors), tensors)
+	case c.Width%c.Heads != 0:
+		return structured.BadInput("Width is %d, which does not divide into %d heads", c.Width, c.Heads)
+	}
+	return nil
+}
+
 // Stored returns the encoder that Save put into a file, and the number of its tensors. name is for messages.
 func Stored(f *safetensors.File, name string) (e *Encoder, tensors int, err error) {
 	c := &config{}
@@ -50,8 +81,8 @@ func Stored(f *safetensors.File, name string) (e *Encoder, tensors int, err erro
 	if fam == nil {
 		return nil, 0, structured.BadInput("an encoder of the family %q; dsp knows %s", c.Family, strings.Join(familyNames(), ", "))
 	}
-	if c.Width < 1 || c.Heads < 1 || c.Width%c.Heads != 0 || c.Layers < 1 || c.Layers > len(f.Tensors) || c.Vocab < 1 || c.Longest < 1 {
-		return nil, 0, structured.BadInput("metadata %q: no encoder has these sizes: %s", networkKey, f.Metadata[networkKey])
+	if err := c.check(len(f.Tensors)); err != nil {
+		return nil, 0, structured.BadInput("metadata %q: %w", networkKey, err)
 	}
 	d := &declaration{config: c}
 	var layout graph.Layout

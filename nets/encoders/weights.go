@@ -3,8 +3,10 @@ package encoders
 import (
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"math"
 	"os"
@@ -21,6 +23,12 @@ import (
 const (
 	weightsFile = "model.safetensors"
 	shardsFile  = "model.safetensors.index.json"
+)
+
+// The largest files of JSON beside an encoder's weights, in bytes: real ones have a few KB, and an index of shards tens of KB.
+const (
+	mostConfig = 1 << 20
+	mostIndex  = 16 << 20
 )
 
 // stored is a tensor of a file.
@@ -55,8 +63,8 @@ func listTensors(dir string) (map[string]stored, error) {
 	all := map[string]stored{}
 	for _, name := range files {
 		path := filepath.Join(dir, name)
-		f, err := os.Open(path)
-		if os.IsNotExist(err) {
+		f, err := host.OpenRegular(path)
+		if errors.Is(err, fs.ErrNotExist) {
 			return nil, structured.BadInput("%s: missing, but %s names it; download it, too", path, shardsFile)
 		}
 		if err != nil {
@@ -84,8 +92,8 @@ func listTensors(dir string) (map[string]stored, error) {
 // shards lists the files that the index names.
 func shards(dir string) ([]string, error) {
 	path := filepath.Join(dir, shardsFile)
-	text, err := os.ReadFile(path)
-	if os.IsNotExist(err) {
+	text, err := host.ReadRegular(path, mostIndex)
+	if errors.Is(err, fs.ErrNotExist) {
 		for _, other := range []string{"pytorch_model.bin", "pytorch_model.bin.index.json", "tf_model.h5", "flax_model.msgpack"} {
 			if _, err := os.Stat(filepath.Join(dir, other)); err == nil {
 				return nil, structured.BadInput("%s: %s but no %s. dsp reads safetensors only, since other formats can run code; "+
@@ -128,6 +136,16 @@ func readWeights(dir string, fam *family, c *config, layout graph.Layout) ([]flo
 	if err := checkNames(dir, tensors, prefix, fam, layout); err != nil {
 		return nil, err
 	}
+	for _, a := range layout { // before memory is taken for sizes that no tensor has
+		t, _ := find(tensors, prefix+a.Name)
+		switch {
+		case slices.Equal(t.Shape, a.Shape):
+		case a.Name == fam.embeddings:
+			return nil, structured.BadInput("%s: tensor %q has shape %v; by config.json the vocabulary has %d pieces of %d numbers", t.file, t.Name, t.Shape, a.Shape[0], a.Shape[1])
+		default:
+			return nil, structured.BadInput("%s: tensor %q has shape %v, expected %v by config.json", t.file, t.Name, t.Shape, a.Shape)
+		}
+	}
 	if err := host.CheckMemory("the encoder "+dir, 4*float64(2*layout.Dim()-c.Vocab*c.Embedding)); err != nil { // all but the table of pieces is packed, too
 		return nil, err
 	}
@@ -140,14 +158,8 @@ func readWeights(dir string, fam *family, c *config, layout graph.Layout) ([]flo
 	}()
 	for _, a := range layout {
 		t, _ := find(tensors, prefix+a.Name)
-		if !slices.Equal(t.Shape, a.Shape) {
-			if a.Name == fam.embeddings {
-				return nil, structured.BadInput("%s: tensor %q has shape %v; by config.json the vocabulary has %d pieces of %d numbers", t.file, t.Name, t.Shape, a.Shape[0], a.Shape[1])
-			}
-			return nil, structured.BadInput("%s: tensor %q has shape %v, expected %v by config.json", t.file, t.Name, t.Shape, a.Shape)
-		}
 		if files[t.file] == nil {
-			if files[t.file], err = os.Open(t.file); err != nil {
+			if files[t.file], err = host.OpenRegular(t.file); err != nil {
 				return nil, err
 			}
 		}

@@ -1,8 +1,11 @@
 package graph
 
 import (
+	"fmt"
+
 	"github.com/dsp-go/dsp/nets/kernels"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/machine/host"
 	"github.com/dsp-go/dsp/structured/machine/vec"
 )
 
@@ -24,10 +27,19 @@ func NewMachine(p *Program, in Input) *Machine {
 	}
 }
 
+// checkedArena is the size of the arena, in numbers, from which on it is compared with the memory that there is: a long sentence, or a network that a model file
+// describes, can ask for any.
+const checkedArena = 1 << 26
+
 // Load prepares the machine to run p on the batch at weights w: it gathers what the program reads of the batch, padded to its rows.
 // Padding has zero features, and −1 as ids and neighbours.
 func (m *Machine) Load(p *Program, in Input, w []float32, batch *structured.Batch) error {
 	if n := len(m.Mem[SpaceArena]); n < p.Arena {
+		if p.Arena > checkedArena {
+			if err := host.CheckMemory(fmt.Sprintf("%s: the network on %d positions and %d pairs of them", batch.Data.Where(batch.Examples[0]), p.Rows, p.Pairs), 4*float64(p.Arena)); err != nil {
+				return err
+			}
+		}
 		m.Mem[SpaceArena] = nil                                  // before there is a new one
 		m.Mem[SpaceArena] = make([]float32, max(p.Arena, n+n/8)) // a little more, since batches grow one after the other
 	}

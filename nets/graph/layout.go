@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"strings"
+
+	"github.com/dsp-go/dsp/structured"
 )
 
 // Param is a parameter array of a network.
@@ -83,18 +85,32 @@ func (l Layout) String() string {
 	return strings.TrimSpace(s.String())
 }
 
+// MostWeights is the number of weights of the largest network: 16 GiB of them.
+const MostWeights = 1 << 32
+
+// NewLayout lays parameters out in order. It takes no memory for them. Sizes that no network has are bad input: settings and files say them.
 func NewLayout(params []Param) (Layout, error) {
-	var l Layout
+	l, names := make(Layout, 0, len(params)), make(map[string]bool, len(params))
+	dim := 0
 	for _, p := range params {
-		if _, dup := l.Find(p.Name); dup {
+		if names[p.Name] {
 			return nil, fmt.Errorf("two parameters are named %q", p.Name)
 		}
+		names[p.Name] = true
+		size := 1
 		for _, s := range p.Shape {
 			if s <= 0 {
-				return nil, fmt.Errorf("parameter %q has shape %v; every axis must be positive", p.Name, p.Shape)
+				return nil, structured.BadInput("parameter %q has shape %v; every axis must be positive", p.Name, p.Shape)
 			}
+			if size > MostWeights/s {
+				return nil, structured.BadInput("parameter %q has shape %v; a network has at most %d weights", p.Name, p.Shape, MostWeights)
+			}
+			size *= s
 		}
-		l = append(l, Array{Name: p.Name, Shape: p.Shape, Offset: l.Dim()})
+		if dim += size; dim > MostWeights {
+			return nil, structured.BadInput("with parameter %q of shape %v there are %d weights; a network has at most %d", p.Name, p.Shape, dim, MostWeights)
+		}
+		l = append(l, Array{Name: p.Name, Shape: p.Shape, Offset: dim - size})
 	}
 	return l, nil
 }

@@ -3,6 +3,7 @@ package chain
 import (
 	"math"
 
+	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
 )
@@ -32,11 +33,7 @@ func (c *Oracle) Exp(θ *structured.Potentials, μ float64, value []float64, u *
 		s := c.spanOf(lo, hi)
 		ok := false
 		if !s.node.valid() || !s.edge.valid() {
-			value[b] = math.NaN()
-			if to != nil {
-				clear(to.NodeOf(b))
-				clear(to.EdgeOf(b))
-			}
+			value[b] = oracles.RefuseSums(u, b)
 			continue
 		}
 		if value[b], ok = c.single.run(c, b, s, μ, to); ok {

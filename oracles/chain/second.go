@@ -160,7 +160,6 @@ func (c *Second) Max(θ *structured.Potentials, y []int32, value []float64) {
 func (c *Second) TopK(θ *structured.Potentials, k int, best *oracles.KBest) {
 	c.lift(θ)
 	c.oracle.TopK(&c.lifted, k, best)
-	c.states.lower(best.Values[:k*best.N])
 	for b := range θ.Len() {
 		if !c.guard.Valid(θ, b) {
 			best.Refuse(θ, b)
@@ -168,6 +167,7 @@ func (c *Second) TopK(θ *structured.Potentials, k int, best *oracles.KBest) {
 		}
 		lo, hi := θ.Outputs[b], θ.Outputs[b+1]
 		for n := range best.Count[b] { // lifting rounds, so outputs that nearly tie may come in the wrong order
+			c.states.lower(best.Output(n, lo, hi))
 			best.Place(b, n, lo, hi, θ.Score(b, best.Output(n, lo, hi)))
 		}
 	}
@@ -184,7 +184,7 @@ func (c *Second) Exp(θ *structured.Potentials, μ float64, value []float64, u *
 	}
 	for b := range θ.Len() {
 		if !c.guard.Valid(θ, b) {
-			value[b] = math.NaN()
+			value[b] = oracles.RefuseSums(u, b)
 			continue
 		}
 		var ok bool

@@ -71,12 +71,13 @@ func (o *Oracle) Exp(θ *structured.Potentials, μ float64, value []float64, u *
 			share = u.Parts[0].Of(b)
 		}
 		_, best := largest(scores)
-		valid := structured.ValidPotentials(scores)
-		if best == minusInf || !valid {
+		switch {
+		case !structured.ValidPotentials(scores):
+			value[b] = oracles.RefuseSums(u, b)
+			continue
+		case best == minusInf:
 			clear(share)
-			if value[b] = math.Inf(-1); !valid {
-				value[b] = math.NaN()
-			}
+			value[b] = math.Inf(-1)
 			continue
 		}
 		for k, s := range scores {

@@ -22,7 +22,7 @@ func (o *Oracle) Exp(θ *structured.Potentials, μ float64, value []float64, u *
 			value[b] = 0
 			continue
 		case !o.open(θ, b, 1/μ):
-			value[b] = math.NaN()
+			value[b] = oracles.RefuseSums(u, b)
 			continue
 		}
 		o.sums()

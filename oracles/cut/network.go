@@ -3,6 +3,7 @@ package cut
 import (
 	"math"
 
+	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/graphs"
 	"github.com/dsp-go/dsp/structured/machine/vec"
@@ -52,29 +53,29 @@ func (w *network) add(e int, u, v int32, t term, legal bool) {
 	}
 }
 
-// read sets the capacities to the potentials of example b. It returns false if they leave some variable without labels.
+// read sets the capacities to the potentials of example b, without labels that have masks. It returns false if they leave some variable without labels.
 //
 // It raises a negative capacity to 0, which lowers the scores of different labels until the edge is submodular (Rother, Kumar, Kolmogorov
 // and Blake 2005).
-func (w *network) read(θ *structured.Potentials, b int) bool {
+func (w *network) read(θ *structured.Potentials, b int, masks oracles.Masks) bool {
 	kind, g := θ.Structure.(graphs.Pairwise).Edges, θ.Graphs[b]
 	node, edge := θ.Parts[0].Of(b), θ.Parts[1].Of(b)
 	w.begin(g, len(node)/2)
 	for v := range len(node) / 2 {
-		w.nodes[v].excess = difference(float64(node[2*v]), float64(node[2*v+1]))
+		w.nodes[v].excess = difference(masks.Hide(float64(node[2*v])), masks.Hide(float64(node[2*v+1])))
 	}
 	for e, ends := range g.Ends {
 		var θ00, θ01, θ10, θ11 float64
 		switch k := e; kind {
 		case graphs.Potts:
-			θ00 = float64(edge[e])
+			θ00 = masks.Hide(float64(edge[e]))
 			θ11 = θ00
 		case graphs.Typed:
 			k = int(g.Types[e])
 			fallthrough
 		default:
 			p := edge[4*k : 4*k+4]
-			θ00, θ01, θ10, θ11 = float64(p[0]), float64(p[1]), float64(p[2]), float64(p[3])
+			θ00, θ01, θ10, θ11 = masks.Hide(float64(p[0])), masks.Hide(float64(p[1])), masks.Hide(float64(p[2])), masks.Hide(float64(p[3]))
 		}
 		if w.plan.of[e] < 0 {
 			w.nodes[ends[0]].excess += difference(θ00, θ11)

@@ -28,7 +28,9 @@ type Oracle struct {
 	changes   bool      // some answer since TopK began is for truncated potentials
 	upper     []float64 // [B] bounds of the latest answers
 	exact     []bool    // [B]
+	masks     oracles.Masks
 	y         []int32
+	all       []float64
 }
 
 // New returns an oracle.
@@ -87,11 +89,21 @@ func (o *Oracle) solve(θ *structured.Potentials, b int, y []int32) float64 {
 		o.network.begin(θ.Graphs[b], len(y))
 		return oracles.Refuse(y)
 	}
-	clear(y)
-	possible := o.network.read(θ, b)
+	o.masks = oracles.FindMasks(θ, b, 0, 1)
+	score := o.maximise(θ, b, y)
+	if o.masks.Any() && score <= o.masks.Most {
+		o.masks = oracles.NoMasks
+		score = o.maximise(θ, b, y)
+	}
 	o.truncated += o.network.counted()
 	o.changes = o.changes || o.network.changed()
-	if !possible || !o.network.maximise() {
+	return score
+}
+
+// maximise finds the best labels that have no masks.
+func (o *Oracle) maximise(θ *structured.Potentials, b int, y []int32) float64 {
+	clear(y)
+	if !o.network.read(θ, b, o.masks) || !o.network.maximise() {
 		return -inf
 	}
 	o.network.labels(y)
@@ -123,12 +135,45 @@ func (o *Oracle) MaxMarginals(θ *structured.Potentials, y []int32, value []floa
 			}
 			continue
 		}
-		o.clamping.begin(&o.network.flow)
 		for v, l := range out {
 			to[2*v+int(l)] = value[b]
-			to[2*v+1-int(l)] = value[b] - o.clamping.cost(&o.network.flow, int32(v))
+		}
+		if masked := o.others(out, value[b], to, o.masks.Most); masked {
+			o.maximiseAll(θ, b, out, value[b], to)
 		}
 	}
+}
+
+// others writes the max-marginals of the labels that y, the best output, lacks. Those of at most least stay as they are; it reports whether there are any.
+func (o *Oracle) others(y []int32, value float64, to []float64, least float64) (some bool) {
+	o.clamping.begin(&o.network.flow)
+	for v, l := range y {
+		at := 2*v + 1 - int(l)
+		switch found := value - o.clamping.cost(&o.network.flow, int32(v)); {
+		case found > least || least == -inf:
+			to[at] = found
+		default:
+			to[at], some = math.NaN(), true
+		}
+	}
+	return some
+}
+
+// maximiseAll writes the max-marginals that others has left out, those of outputs with masks.
+func (o *Oracle) maximiseAll(θ *structured.Potentials, b int, y []int32, value float64, to []float64) {
+	masks := o.masks
+	o.masks, o.y, o.all = oracles.NoMasks, vec.Grow(o.y, len(y)), vec.Grow(o.all, len(to))
+	rough := o.maximise(θ, b, o.y) // finite, as value is
+	for v, l := range o.y {
+		o.all[2*v+int(l)] = rough
+	}
+	o.others(o.y, rough, o.all, -inf)
+	for k, x := range to {
+		if math.IsNaN(x) {
+			to[k] = min(o.all[k], value)
+		}
+	}
+	o.masks = masks
 }
 
 // TopK implements oracles.Ranker.
@@ -165,7 +210,7 @@ func (o *Oracle) Check(θ *structured.Potentials) error {
 		return structured.BadInput("%d labels: cuts find the best of 2 labels", labels)
 	}
 	for b := range θ.Len() {
-		o.network.read(θ, b)
+		o.network.read(θ, b, oracles.NoMasks)
 		if o.network.counted() == 0 {
 			continue
 		}

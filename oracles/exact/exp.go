@@ -3,6 +3,7 @@ package exact
 import (
 	"math"
 
+	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/graphs"
 	"github.com/dsp-go/dsp/structured/machine/vec"
@@ -21,9 +22,7 @@ func (o *Oracle) Exp(θ *structured.Potentials, μ float64, value []float64, u *
 			node, edge = u.Parts[0].Of(b), u.Parts[1].Of(b)
 		}
 		if !o.guard.Valid(θ, b) {
-			clear(node)
-			clear(edge)
-			value[b] = math.NaN()
+			value[b] = oracles.RefuseSums(u, b)
 			continue
 		}
 		if !x.plan.forest {

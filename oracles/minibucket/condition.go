@@ -19,6 +19,7 @@ type Conditioning struct {
 
 	lower, upper float64
 	spent, count int // expanded nodes, and how many there were when upper was computed
+	most         int // nodes that wait; beyond, it goes on depth-first
 }
 
 // level is what sets the bound of an assignment that gives a variable a state.
@@ -43,13 +44,13 @@ type node struct {
 	f     float64 // the bound of the sum over the others; exact at the end
 }
 
-// mostOpen limits the nodes that wait.
+// mostOpen is the limit of nodes that wait.
 const mostOpen = 1 << 21
 
 // Condition begins to sum. It uses the bound's tables, so that the bound must not pass while it is in use.
 func (b *Bound) Condition() *Conditioning {
 	n := len(b.model.States)
-	c := &Conditioning{bound: b, sum: logSum{top: minusInf}, lower: minusInf, upper: b.upper, states: make([]int, n), end: n}
+	c := &Conditioning{bound: b, sum: logSum{top: minusInf}, lower: minusInf, upper: b.upper, states: make([]int, n), end: n, most: mostOpen}
 	for k := range n {
 		from, to := b.first[k], b.first[k+1]
 		if to-from > 1 {
@@ -173,7 +174,7 @@ func (c *Conditioning) Visit(nodes int, stop func() bool) {
 
 func (c *Conditioning) dive() {
 	var x *node
-	if full := len(c.open) >= mostOpen; full || len(c.below) > 0 {
+	if full := len(c.open) >= c.most; full || len(c.below) > 0 {
 		if len(c.below) == 0 {
 			c.below = append(c.below, heap.Pop(&c.open).(*node))
 		}

@@ -23,6 +23,9 @@ func TestConditioning(t *testing.T) {
 			b.Pass()
 		}
 		c := b.Condition()
+		if rapid.Bool().Draw(t, "few wait") {
+			c.most = rapid.IntRange(1, 9).Draw(t, "most")
+		}
 		states, value := junction.NewTree(m, junction.NewPlan(m)).Max()
 		if !math.IsInf(value, -1) && rapid.Bool().Draw(t, "follow") {
 			if c.Follow(states); c.Lower() < value-slack {

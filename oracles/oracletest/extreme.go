@@ -34,7 +34,7 @@ var extremes = []struct {
 }
 
 // runExtremes checks the contract of package oracles for potentials that no scorer should give: every call returns, with values that are NaN where
-// potentials are NaN or +∞, and else finite unless nothing is allowed; outputs are those of the structure, and marginals are finite and not negative.
+// potentials are NaN or +∞, and else finite unless nothing is allowed; outputs are those of the structure, and marginals are NaN or not negative as values are.
 func runExtremes(t *testing.T, kind kinds.Kind, o oracles.Maximiser) {
 	for _, e := range extremes {
 		t.Run(e.name, func(t *testing.T) {
@@ -73,19 +73,17 @@ func checkExtreme(t *testing.T, name string, o oracles.Maximiser, θ *structured
 			t.Errorf("%s: max gives %v, which is no output", name, out)
 		}
 	}
+	for _, s := range smoothings(o, oracles.Smoothing{Kind: oracles.None}, oracles.Smoothing{Kind: oracles.L2, Mu: 1}) {
+		var answer oracles.Answer
+		s.Answer(o, θ, &answer, true)
+		checkExtremeMarginals(t, fmt.Sprintf("%s, %v", name, s.Kind), answer.Value, &answer.U)
+	}
 	if s, ok := o.(oracles.Summer); ok {
 		for _, μ := range []float64{1, 1e-3, 1e6} {
 			var u structured.Marginals
 			s.Exp(θ, μ, value, &u)
 			checkExtremeValues(t, fmt.Sprintf("%s, exp at %g", name, μ), θ, value, false)
-			for k := range u.Parts {
-				for i, p := range u.Parts[k].Values {
-					if !(p >= 0 && p < 1e6) {
-						t.Errorf("%s: at μ = %g marginal %d of part %d is %g", name, μ, i, k, p)
-						break
-					}
-				}
-			}
+			checkExtremeMarginals(t, fmt.Sprintf("%s, exp at %g", name, μ), value, &u)
 		}
 	}
 	if r, ok := o.(oracles.Ranker); ok {
@@ -111,6 +109,21 @@ func checkExtreme(t *testing.T, name string, o oracles.Maximiser, θ *structured
 		var all oracles.MaxMarginals
 		m.MaxMarginals(θ, y, value, &all)
 		checkExtremeValues(t, name+", max-marginals", θ, value, false)
+	}
+}
+
+// checkExtremeMarginals checks that marginals are numbers where the value is one, and NaN where it is not.
+func checkExtremeMarginals(t *testing.T, name string, value []float64, u *structured.Marginals) {
+	t.Helper()
+	for b, v := range value {
+		for k := range u.Parts {
+			for i, p := range u.Parts[k].Of(b) {
+				if wrong := math.IsNaN(v); wrong != (p != p) || !wrong && !(p >= 0 && p < 1e6) {
+					t.Errorf("%s: the value is %g, marginal %d of part %d is %g", name, v, i, k, p)
+					break
+				}
+			}
+		}
 	}
 }
 

@@ -14,6 +14,8 @@ import (
 func runRelaxed(t *testing.T, kind kinds.Kind, o oracles.Relaxed) {
 	run := func(name string, check func(t *rapid.T)) { t.Run(name, rapid.MakeCheck(check)) }
 	t.Run("extreme potentials", func(t *testing.T) { runExtremes(t, kind, o) })
+	t.Run("large negative potentials forbid", func(t *testing.T) { masksForbid(t, kind, o) })
+	t.Run("answers are reused", func(t *testing.T) { answersAreReused(t, kind, o) })
 	run("errors are within Rounding", func(t *rapid.T) { errorsAreWithinRounding(t, kind, o) })
 	run("max bounds the best output", func(t *rapid.T) { maxBoundsBest(t, kind, o) })
 	run("independent of the batch", func(t *rapid.T) { batchDoesNotMatter(t, kind, o) })

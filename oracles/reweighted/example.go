@@ -3,6 +3,7 @@ package reweighted
 import (
 	"math"
 
+	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/graphs"
 	"github.com/dsp-go/dsp/structured/machine/vec"
@@ -20,15 +21,15 @@ type example struct {
 	table []float64 // [E×Y×Y] by link
 }
 
-// read makes x example b of θ and reuses its memory.
-func (x *example) read(θ *structured.Potentials, b int) {
+// read makes x example b of θ, without masks, and reuses its memory.
+func (x *example) read(θ *structured.Potentials, b int, masks oracles.Masks) {
 	s := θ.Structure.(graphs.Pairwise)
 	x.kind, x.graph, x.y, x.n = s.Edges, θ.Graphs[b], θ.Parts[0].Width, θ.Outputs[b+1]-θ.Outputs[b]
 	x.plan = planOf(x.graph, x.n)
 	size := x.y * x.y
 	x.node, x.table = vec.Grow(x.node, x.n*x.y), vec.Grow(x.table, len(x.links)*size)
 	for i, s := range θ.Parts[0].Of(b) {
-		x.node[i] = float64(s)
+		x.node[i] = masks.Hide(float64(s))
 	}
 	edges := θ.Parts[1].Of(b)
 	for j, l := range x.links {
@@ -36,21 +37,42 @@ func (x *example) read(θ *structured.Potentials, b int) {
 		if x.kind == graphs.Potts {
 			clear(to)
 			for k := range x.y {
-				to[k*x.y+k] = float64(edges[l.edge])
+				to[k*x.y+k] = masks.Hide(float64(edges[l.edge]))
 			}
 			continue
 		}
 		from := edges[x.place(l):][:size]
 		if !l.turned {
 			for i, s := range from {
-				to[i] = float64(s)
+				to[i] = masks.Hide(float64(s))
 			}
 			continue
 		}
 		for i, s := range from {
-			to[i%x.y*x.y+i/x.y] = float64(s)
+			to[i%x.y*x.y+i/x.y] = masks.Hide(float64(s))
 		}
 	}
+}
+
+// magnitude returns Σ |θ| over variables and edges, of the largest finite potential of each.
+func (x *example) magnitude() (sum float64) {
+	for v := range x.n {
+		sum += largest(row(x.node, v, x.y))
+	}
+	for j := range x.links {
+		sum += largest(x.tableOf(j))
+	}
+	return sum
+}
+
+// largest returns the largest |x| that is finite.
+func largest(xs []float64) (most float64) {
+	for _, x := range xs {
+		if x = math.Abs(x); x > most && x <= math.MaxFloat64 {
+			most = x
+		}
+	}
+	return most
 }
 
 // place returns where the table of a link's edge begins in the edge part of an example.

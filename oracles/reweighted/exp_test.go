@@ -41,7 +41,7 @@ func TestTreesAreExact(t *testing.T) {
 	exact.New().Exp(θ, 0.5, want, nil)
 	var x example
 	var d descent
-	x.read(θ, 0)
+	x.read(θ, 0, oracles.NoMasks)
 	d.run(&x, 0.5, 0, 0)
 	if got, point := 0.5*d.upper, 0.5*d.point.value; math.Abs(got-want[0]) > 1e-9 || math.Abs(point-want[0]) > 1e-9 {
 		t.Errorf("bound %.12g, point %.12g, exact %.12g", got, point, want[0])
@@ -117,7 +117,7 @@ func TestDescent(t *testing.T) {
 		θ := drawGrid(r, kind, 5, 5, 3, scale, scale)
 		var x example
 		var d descent
-		x.read(θ, 0)
+		x.read(θ, 0, oracles.NoMasks)
 		d.run(&x, 1, 0, 0)
 		for range 40 {
 			before := d.upper

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/oracles/exact"
 	"github.com/dsp-go/dsp/structured/graphs"
 )
@@ -64,7 +65,7 @@ func TestChainsDescend(t *testing.T) {
 	each(t, func(t *testing.T, r *rand.Rand, kind graphs.Edges, scale float64) {
 		var x example
 		var c chains
-		x.read(drawGrid(r, kind, 6, 6, 4, scale, scale), 0)
+		x.read(drawGrid(r, kind, 6, 6, 4, scale, scale), 0, oracles.NoMasks)
 		c.begin(&x)
 		bound := math.Inf(1)
 		for range 20 {

@@ -94,7 +94,8 @@ func (o *Oracle) Max(θ *structured.Potentials, y []int32, value []float64) {
 			o.upper[b], o.proven[b] = value[b], false
 			continue
 		}
-		x.read(θ, b)
+		masks := oracles.FindMasks(θ, b, 0, 1)
+		x.read(θ, b, masks)
 		if x.forest() {
 			θ.View(b, &o.single)
 			o.exact.Max(&o.single, out, value[b:b+1])
@@ -102,14 +103,21 @@ func (o *Oracle) Max(θ *structured.Potentials, y []int32, value []float64) {
 			continue
 		}
 		bound := o.chains.run(x, 1e-7, o.passes())
+		if masks.Any() && !(θ.Score(b, o.chains.labels) > masks.Most) {
+			x.read(θ, b, oracles.NoMasks)
+			bound = o.chains.run(x, 1e-7, o.passes())
+		}
 		copy(out, o.chains.labels)
 		score := θ.Score(b, out)
-		if o.proven[b] = bound-score <= o.rounding(θ, b, 0); o.proven[b] {
+		if o.proven[b] = bound-score <= o.rounding(0); o.proven[b] {
 			bound = score
 		}
 		o.upper[b], value[b] = bound, bound
 	}
 }
+
+// negligible is the logarithm of a share of a sum that does not matter.
+const negligible = -40
 
 // Exp implements oracles.Summer, with an upper bound of μ log Σ exp(score/μ) for the value.
 func (o *Oracle) Exp(θ *structured.Potentials, μ float64, value []float64, u *structured.Marginals) {
@@ -122,17 +130,26 @@ func (o *Oracle) Exp(θ *structured.Potentials, μ float64, value []float64, u *
 	clear(o.lacks)
 	for b := range θ.Len() {
 		if !o.guard.Valid(θ, b) {
-			value[b] = math.NaN()
+			value[b] = oracles.RefuseSums(u, b)
 			continue
 		}
-		x := &o.example
-		x.read(θ, b)
+		x, masks := &o.example, oracles.FindMasks(θ, b, 0, 1)
+		x.read(θ, b, masks)
 		if x.forest() {
 			o.exactExp(θ, b, μ, value, u)
 			continue
 		}
 		d, tolerance := &o.descent, o.gap()*float64(x.n)
 		d.run(x, μ, tolerance, o.passes())
+		if masks.Any() {
+			// What all outputs with masks add to the sum is at most their number times the largest term.
+			if more := masks.Most/μ + float64(x.n)*math.Log(float64(x.y)) - d.upper; more < negligible {
+				d.upper += math.Exp(more)
+			} else {
+				x.read(θ, b, oracles.NoMasks)
+				d.run(x, μ, tolerance, o.passes())
+			}
+		}
 		if value[b] = μ * d.upper; math.IsInf(value[b], -1) {
 			continue
 		}

@@ -25,23 +25,14 @@ func (o *Oracle) Exp(θ *structured.Potentials, μ float64, value []float64, u *
 			value[b] = 0
 			continue
 		case !o.open(θ, b):
-			value[b] = math.NaN()
+			value[b] = oracles.RefuseSums(u, b)
 			continue
 		}
-		logZ := o.logZ()
+		o.sums()
+		logZ := logSum(o.row(o.α, o.n-1))
 		value[b] = μ * (logZ + o.gold.constant)
 		if u != nil && logZ > minusInf {
 			o.marginals(u, b, logZ)
-		}
-	}
-}
-
-// logZ computes the sums of the open sequence, and returns the logarithm of that over all outputs but for the gold constant.
-func (o *Oracle) logZ() float64 {
-	for {
-		o.sums()
-		if logZ := logSum(o.row(o.α, o.n-1)); !o.revealSums(logZ) {
-			return logZ
 		}
 	}
 }
@@ -165,7 +156,11 @@ func (o *Oracle) marginals(u *structured.Marginals, b int, logZ float64) {
 	for j, v := range o.row(o.α, o.n-1) {
 		o.ending[j] = math.Exp(v - logZ)
 	}
-	nodes, right := u.Parts[0].Of(b), 0.0 // expected number of gold segments
+	nodes, right, wrong := u.Parts[0].Of(b), 0.0, 0.0 // expected numbers of gold segments, and of wrong ones if the oracle is direct
+	if o.direct {
+		o.within = vec.Grow(o.within, o.n*o.stride)
+		clear(o.within)
+	}
 	for t := o.n - 1; t >= 0; t-- {
 		ending := o.ending
 		if t < o.n-1 {
@@ -177,7 +172,7 @@ func (o *Oracle) marginals(u *structured.Marginals, b int, logZ float64) {
 		}
 		o.swap(t)
 		length, ended := o.lengthsAt(t), o.lengths
-		if o.whole != nil {
+		if o.whole != nil || o.direct {
 			o.ended = vec.Grow(o.ended, len(o.length))
 			ended = o.ended
 			clear(ended)
@@ -188,8 +183,22 @@ func (o *Oracle) marginals(u *structured.Marginals, b int, logZ float64) {
 		if o.whole != nil {
 			o.keepWhole(u.Parts[o.s.Whole].Of(b)[segments.Row(t, 1, o.s.Longest)*y:], o.longest(t))
 		}
+		if o.whole != nil || o.direct {
+			for l := range o.longest(t) {
+				add(o.row(o.lengths, l), o.row(o.lengths, l), o.row(o.ended, l))
+			}
+		}
+		if o.direct {
+			wrong += o.keepDirect(t)
+		}
 		for j, start := range o.row(o.starts, t)[:y] {
 			nodes[t*tags+2*j] = float32(start)
+			if o.direct {
+				if 2*j+1 < tags {
+					nodes[t*tags+2*j+1] = float32(o.within[t*o.stride+j])
+				}
+				continue
+			}
 			if o.inside[j] += ending[j] - start; !o.continues(t, j) {
 				o.inside[j] = 0
 			} else {
@@ -204,7 +213,10 @@ func (o *Oracle) marginals(u *structured.Marginals, b int, logZ float64) {
 	for l := range o.s.Longest {
 		narrow(u.Parts[1].Of(b)[l*y:(l+1)*y], o.row(o.lengths, l))
 	}
-	if o.gold.known {
+	switch {
+	case o.gold.known && o.direct:
+		u.Parts[len(u.Parts)-1].Of(b)[0] = float32(wrong)
+	case o.gold.known:
 		u.Parts[len(u.Parts)-1].Of(b)[0] = o.expectedWrong(right)
 	}
 	for from := range y {
@@ -228,13 +240,11 @@ func (o *Oracle) spread(ending, α []float64, s int) {
 	o.k.spreadWeights(ending, o.edges, o.w, o.weight, o.rates, o.s.Labels)
 }
 
-// keepWhole writes the marginals of the segments of up to so many positions that end at a position, and adds them to those of lengths.
+// keepWhole writes the marginals of the segments of up to so many positions that end at a position.
 func (o *Oracle) keepWhole(to []float32, longest int) {
 	y := o.s.Labels
 	for l := range longest {
-		row := o.row(o.ended, l)
-		narrow(to[l*y:(l+1)*y], row)
-		add(o.row(o.lengths, l), o.row(o.lengths, l), row)
+		narrow(to[l*y:(l+1)*y], o.row(o.ended, l))
 	}
 }
 

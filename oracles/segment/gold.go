@@ -13,6 +13,7 @@ import (
 // times the number of wrong segments, since c per segment + c per gold one − 2c per common one.
 type gold struct {
 	known    bool
+	price    float64
 	outside  int // the label of segments that do not count, or −1
 	constant float64
 	count    int       // gold segments that count
@@ -20,6 +21,20 @@ type gold struct {
 	score    []float64 // [T] what it scores there
 	only     bool      // the price is −∞: nothing may be wrong
 	covered  []bool    // [T] positions of gold segments that count, if only
+	ended    []int32   // [T+1] how many gold segments that count end before a position
+}
+
+// wrong returns how many wrong segments the one of l positions with label y that ends at position t makes: itself, and each one of the gold output that ends
+// in it, unless they are the same.
+func (g *gold) wrong(t, l, y, stride int) int {
+	n := int(g.ended[t+1] - g.ended[t-l+1])
+	if y != g.outside {
+		n++
+	}
+	if int(g.at[t]) == (l-1)*stride+y {
+		n -= 2
+	}
+	return n
 }
 
 // mustCover reports whether a segment that counts must have position t.
@@ -28,7 +43,7 @@ func (g *gold) mustCover(t int) bool { return g.only && g.covered[t] }
 // readGold prepares the length scores of example b, which are those of all examples without a loss.
 func (o *Oracle) readGold(θ *structured.Potentials, b int) {
 	g := &o.gold
-	g.known, g.only, g.constant, g.count, g.outside = false, false, 0, 0, -1
+	*g = gold{outside: -1, at: g.at, score: g.score, covered: g.covered, ended: g.ended}
 	o.length = o.base
 	if _, counted := θ.Structure.(segments.Counted); !counted {
 		return
@@ -38,11 +53,12 @@ func (o *Oracle) readGold(θ *structured.Potentials, b int) {
 		return
 	}
 	price := float64(θ.Parts[len(θ.Parts)-1].Of(b)[0]) * o.rate
-	g.known, g.only, g.outside = true, price == minusInf, int(segments.Outside(o.s.Tags))
-	g.at, g.score, g.covered = vec.Grow(g.at, o.n), vec.Grow(g.score, o.n), vec.Grow(g.covered, o.n)
+	g.known, g.price, g.only, g.outside = true, price, price == minusInf, int(segments.Outside(o.s.Tags))
+	g.at, g.score, g.covered, g.ended = vec.Grow(g.at, o.n), vec.Grow(g.score, o.n), vec.Grow(g.covered, o.n), vec.Grow(g.ended, o.n+1)
 	for t := range g.at {
 		g.at[t], g.covered[t] = -1, false
 	}
+	clear(g.ended)
 	o.priced = append(o.priced[:0], o.base...)
 	o.length = o.priced
 	for l := range o.s.Longest {
@@ -57,6 +73,7 @@ func (o *Oracle) readGold(θ *structured.Potentials, b int) {
 			return
 		}
 		g.count++
+		g.ended[s.Last+1] = 1
 		for t := s.First; t <= s.Last; t++ {
 			g.covered[t] = true
 		}
@@ -68,14 +85,17 @@ func (o *Oracle) readGold(θ *structured.Potentials, b int) {
 			}
 		}
 	})
-	if !g.only {
+	for t := range o.n {
+		g.ended[t+1] += g.ended[t]
+	}
+	if !g.only && !o.direct {
 		g.constant = float64(g.count) * price
 	}
 }
 
 // swap gives the gold segment that ends at position t its own score of its length, and takes it off again when it is called once more.
 func (o *Oracle) swap(t int) {
-	if g := &o.gold; g.known && g.at[t] >= 0 {
+	if g := &o.gold; g.known && !o.direct && g.at[t] >= 0 {
 		at := g.at[t]
 		o.length[at], g.score[t] = g.score[t], o.length[at]
 	}
@@ -83,6 +103,9 @@ func (o *Oracle) swap(t int) {
 
 // lengthScore returns length_t(l, y), where nothing is swapped.
 func (o *Oracle) lengthScore(t, l, y int) float64 {
+	if o.direct {
+		return o.directLength(t, l, y)
+	}
 	at := (l-1)*o.stride + y
 	score := o.length[at]
 	if g := &o.gold; g.known && int(g.at[t]) == at {
@@ -98,7 +121,7 @@ func (o *Oracle) lengthScore(t, l, y int) float64 {
 // swapped in.
 func (o *Oracle) goldProbability(t int, ending, length []float64) float64 {
 	g := &o.gold
-	if !g.known || g.at[t] < 0 {
+	if !g.known || o.direct || g.at[t] < 0 {
 		return 0
 	}
 	l, y := int(g.at[t])/o.stride, int(g.at[t])%o.stride

@@ -22,26 +22,13 @@ func (o *Oracle) Max(θ *structured.Potentials, y []int32, value []float64) {
 			value[b] = oracles.Refuse(tags)
 			continue
 		}
-		if !o.best(θ, b, tags) {
+		o.forward()
+		if !o.backtrack(tags) {
 			clear(tags)
 			value[b] = minusInf
 			continue
 		}
 		value[b] = θ.Score(b, tags)
-	}
-}
-
-// best writes the best output of the open sequence, example b. It returns false if there is none.
-func (o *Oracle) best(θ *structured.Potentials, b int, tags []int32) bool {
-	for {
-		o.forward()
-		found, score := o.backtrack(tags), minusInf
-		if found {
-			score = θ.Score(b, tags)
-		}
-		if !o.reveal(score) {
-			return found
-		}
 	}
 }
 

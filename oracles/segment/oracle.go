@@ -20,7 +20,8 @@ import (
 //
 // Exp has sums in place of maxima. length_t(l, y) is the score of the length, plus that of the segment as a whole where the potentials have some.
 // A segment cannot contain a continuing tag that is forbidden: its score is left out of P, and reach_t(y),
-// how many positions a segment that ends at t may have, begins anew.
+// how many positions a segment that ends at t may have, begins anew. Where P is so large that differences of it would lose digits, P is 0, and
+// length_t has the scores of the tags that continue the segment (direct.go).
 type Oracle struct {
 	k *kernels
 
@@ -31,7 +32,7 @@ type Oracle struct {
 	length     []float64 // the same, and what a segment costs in the current sequence
 	priced     []float64 // its memory, if that is something
 	whole      []float32 // scores of the current sequence's segments as a whole, in the rows of segments.Row, or nil
-	joint      []float64 // [L×stride] lengths of a position: the sum of both
+	joint      []float64 // [L×stride] lengths of a position: the sum of both, and what a direct oracle adds
 	transition []float64 // [Y×stride]
 	rate       float64   // 1/μ; 1 for Max
 
@@ -41,13 +42,13 @@ type Oracle struct {
 	node, ends []float32 // of the current sequence: [T×tags], and [T×Y] or nil
 	n          int       // T
 
-	floor  float64 // tags that continue segments are allowed if they score more (masks.go)
-	masked float64 // what outputs with others score at most
+	direct bool // P is 0 in the current sequence (direct.go)
 
 	h, a, α, reach []float64 // [T×stride]
 	β              []float64 // [T×stride]; Max keeps a single row, of a and reach, too
 	p, begin, add  []float64 // [stride] P_t, and what step sets
 	sum, inside    []float64 // [stride] scratch
+	within         []float64 // [T×stride] of a direct oracle: probabilities that a segment continues at a position
 	starts         []float64 // [T×stride] probabilities that a segment starts at a position
 	ending         []float64 // [stride] likewise that one ends
 	keepsEnds      bool      // for Spans:
@@ -110,8 +111,8 @@ func (o *Oracle) open(θ *structured.Potentials, b int) bool {
 	}
 	o.n = θ.Outputs[b+1] - θ.Outputs[b]
 	clear(o.p)
+	o.direct = o.losesDigits(θ, b)
 	o.readGold(θ, b)
-	o.hide(θ, b)
 	return o.guard.Valid(θ, b)
 }
 
@@ -132,7 +133,9 @@ func (o *Oracle) step(t int, before, reach []float64) {
 		}
 		longest := 1.0
 		if o.continues(t, j) {
-			o.p[j] += float64(scores[2*j+1]) * o.rate
+			if !o.direct {
+				o.p[j] += float64(scores[2*j+1]) * o.rate
+			}
 			longest = min(before[j]+1, float64(o.s.Longest))
 		}
 		reach[j] = longest
@@ -150,12 +153,15 @@ func (o *Oracle) step(t int, before, reach []float64) {
 // continues reports whether a segment with label y may continue at position t.
 func (o *Oracle) continues(t, y int) bool {
 	at := 2*y + 1
-	return t > 0 && at < o.s.Tags && float64(o.node[t*o.s.Tags+at]) > o.floor
+	return t > 0 && at < o.s.Tags && float64(o.node[t*o.s.Tags+at]) > minusInf
 }
 
 // lengthsAt returns length_t, which the next call may change.
 func (o *Oracle) lengthsAt(t int) []float64 {
-	if o.whole == nil {
+	switch {
+	case o.direct:
+		return o.directLengths(t)
+	case o.whole == nil:
 		return o.length
 	}
 	longest, y := o.longest(t), o.s.Labels

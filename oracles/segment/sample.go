@@ -22,7 +22,7 @@ func (o *Oracle) Sample(θ *structured.Potentials, μ float64, n int, seed []uin
 			to.Count[b] = 0
 			continue
 		}
-		if o.logZ() == minusInf {
+		if o.sums(); logSum(o.row(o.α, o.n-1)) == minusInf {
 			to.Count[b] = 0
 			continue
 		}

@@ -21,14 +21,8 @@ func (o *Oracle) TopK(θ *structured.Potentials, k int, best *oracles.KBest) {
 		case !o.open(θ, b):
 			best.Refuse(θ, b)
 		default:
-			for hidden := true; hidden; {
-				o.forward()
-				n, least := o.enumerate(θ, b, best), minusInf
-				if best.Count[b] = n; n == k {
-					least = best.Score[b*k+n-1]
-				}
-				hidden = o.reveal(least)
-			}
+			o.forward()
+			best.Count[b] = o.enumerate(θ, b, best)
 		}
 	}
 }

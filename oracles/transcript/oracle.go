@@ -70,7 +70,7 @@ func (o *Oracle) Exp(θ *structured.Potentials, μ float64, value []float64, u *
 			clear(to)
 		}
 		if !structured.ValidPotentials(frame) {
-			value[b] = math.NaN()
+			value[b] = oracles.RefuseSums(u, b)
 			continue
 		}
 		if reading, ok := transcripts.Required(θ, b); ok {

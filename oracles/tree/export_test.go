@@ -1,5 +1,7 @@
 package tree
 
+import "github.com/dsp-go/dsp/structured/machine/vec"
+
 // Kernels lists the names of the kernels that this build and machine have. Use selects one of them until restore is called.
 func Kernels() (names []string) {
 	for _, k := range available() {
@@ -24,8 +26,19 @@ func (p *Projective) expOfLogs(arc []float64, n int, μ float64, marginals []flo
 	if marginals != nil {
 		clear(marginals[:n*n])
 		if value > minusInf {
-			p.differentiate(true, marginals)
+			p.differentiate(logarithms, marginals)
 		}
 	}
 	return value
+}
+
+// expRescaled is Exp of rescaled weights, and whether they are in range.
+func (p *Projective) expRescaled(arc []float64, n int, μ float64, marginals []float32) (value float64, ok bool) {
+	p.sums.resize(n)
+	p.weights = vec.Grow(p.weights, n)
+	clear(marginals)
+	if value, ok = p.fillRescaled(arc, n, μ); ok {
+		p.differentiate(rescaled, marginals)
+	}
+	return value, ok
 }

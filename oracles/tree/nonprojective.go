@@ -6,6 +6,9 @@ type NonProjective struct {
 	search      search
 	sums        matrixTree
 	walks       walks
+
+	masked []int32 // of TopK: [k×n] trees that may have masks
+	scores []float64
 }
 
 // Max finds the best tree and returns its score: Chu-Liu-Edmonds in O(n²) (Tarjan 1977), where the single root arc costs nothing

@@ -1,17 +1,49 @@
 package tree
 
+import (
+	"slices"
+
+	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/structured/machine/vec"
+)
+
 // TopK finds the min(k, number of allowed trees) best trees, best first, and returns how many there are. heads holds n per tree,
-// score the scores. Each tree costs two contractions, O(n²), for any k: see search.
+// score the scores. Each tree costs two contractions, O(n²), for any k: see search. Contractions take differences, so trees with masks among their arcs
+// come last, if there are too few others.
 func (p *NonProjective) TopK(arc []float32, n, k int, heads []int32, score []float64) int {
 	if k == 0 {
 		return 0
 	}
+	masks := oracles.MasksAmong(arc, n)
+	found := p.topK(arc, masks, n, k, heads, score)
+	if !masks.Any() || found == k && score[k-1] > masks.Most {
+		return found
+	}
+	p.masked, p.scores = vec.Grow(p.masked, k*n), vec.Grow(p.scores, k)
+	for i := range p.topK(arc, oracles.NoMasks, n, k, p.masked, p.scores) {
+		tree := p.masked[i*n : (i+1)*n]
+		known := false
+		for j := range found {
+			known = known || slices.Equal(tree, heads[j*n:(j+1)*n])
+		}
+		if !known && found < k {
+			copy(heads[found*n:], tree)
+			score[found] = p.scores[i]
+			found++
+			sortByScore(heads, score[:found], n)
+		}
+	}
+	return found
+}
+
+// topK is TopK without trees that have masks.
+func (p *NonProjective) topK(arc []float32, masks oracles.Masks, n, k int, heads []int32, score []float64) int {
 	if n == 0 {
 		score[0] = 0
 		return 1
 	}
 	c, g := &p.contraction, &p.search
-	g.open(arc, n)
+	g.open(arc, n, masks)
 	if !g.contract(c, 0) {
 		return 0
 	}

@@ -132,9 +132,7 @@ func (o *Oracle) Exp(θ *structured.Potentials, μ float64, value []float64, u *
 		}
 		o.open(θ, b, u)
 		if !o.guard.Valid(θ, b) {
-			clear(arc)
-			clear(label)
-			value[b] = math.NaN()
+			value[b] = oracles.RefuseSums(u, b)
 			continue
 		}
 		if s.relations == 1 {

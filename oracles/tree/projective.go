@@ -16,6 +16,9 @@ type Projective struct {
 	sums    chart[float64]
 	weights []float64
 	adjoint outside
+
+	narrow []float32 // of rescaled sums: [n×n] scores
+	heads  []int32   // [n] the best tree
 }
 
 // Max finds the best tree in float32 and returns its score, summed in float64 (Eisner 1996). Ties go to the tree whose root comes

@@ -9,37 +9,49 @@ import (
 // Exp returns μ·log Σ exp(score/μ) over all trees, for μ > 0. It writes its gradient, the probability of every arc at temperature
 // μ, to marginals (n×n, laid out like arc; nil skips them). Without an allowed tree the value is −∞ and marginals are 0.
 //
-// It sums weights exp(score/μ) in float64 (Eisner 1996's recurrence over (+, ×); Paskin 2001), and falls back to logarithms if
-// the weights exceed float64's range.
+// It sums weights exp(score/μ) in float64 (Eisner 1996's recurrence over (+, ×); Paskin 2001). If the weights exceed float64's range, it rescales
+// them (rescaled.go), and falls back to logarithms where that is not enough.
 func (p *Projective) Exp(arc []float64, n int, μ float64, marginals []float32) float64 {
 	if marginals != nil {
 		clear(marginals[:n*n])
 	}
-	value, inLogs := p.fill(arc, n, μ)
+	value, of := p.fill(arc, n, μ)
 	if n == 0 || value == minusInf || marginals == nil {
 		return value
 	}
-	p.differentiate(inLogs, marginals)
+	p.differentiate(of, marginals)
 	return value
 }
 
 // differentiate writes the marginals of a filled chart.
-func (p *Projective) differentiate(inLogs bool, marginals []float32) {
+func (p *Projective) differentiate(of sumsOf, marginals []float32) {
 	c, g := &p.sums, &p.adjoint
-	if inLogs {
+	switch of {
+	case damped:
+		g.run(c, &fastest.double)
+		g.write(c, 1/c.total, marginals)
+	case rescaled: // fill has differentiated
+		g.write(c, 1/c.total, marginals)
+	case logarithms:
 		g.run(c, &logs)
 		g.exponentiate(c)
 		g.write(c, 1, marginals)
-	} else {
-		g.run(c, &fastest.double)
-		g.write(c, 1/c.total, marginals)
 	}
 }
 
-// fill computes the chart of sums, of logarithms if the weights exceed float64's range, and returns the value of Exp.
-func (p *Projective) fill(arc []float64, n int, μ float64) (value float64, inLogs bool) {
+// sumsOf says what a chart of sums has.
+type sumsOf int
+
+const (
+	damped     sumsOf = iota // weights relative to each token's largest, damped
+	rescaled                 // weights that sum to about 1
+	logarithms               // logarithms of weights
+)
+
+// fill computes the chart of sums and returns the value of Exp.
+func (p *Projective) fill(arc []float64, n int, μ float64) (value float64, of sumsOf) {
 	if n == 0 {
-		return 0, false
+		return 0, damped
 	}
 	scale := 1 / μ
 	c := &p.sums
@@ -50,16 +62,19 @@ func (p *Projective) fill(arc []float64, n int, μ float64) (value float64, inLo
 		row := arc[d*n : (d+1)*n]
 		m := fastest.largestDouble(row)
 		if m == minusInf {
-			return minusInf, false
+			return minusInf, damped
 		}
 		value += m
 		fastest.exps(p.weights, row, m, scale, damping)
 		c.setRow(d, p.weights)
 	}
 	if c.sum(&fastest.double) < leastTotal {
-		return p.fillLogs(arc, n, μ), true
+		if value, ok := p.fillRescaled(arc, n, μ); ok {
+			return value, rescaled
+		}
+		return p.fillLogs(arc, n, μ), logarithms
 	}
-	return value + μ*(math.Log(c.total)-float64(n)*math.Log(damping)), false
+	return value + μ*(math.Log(c.total)-float64(n)*math.Log(damping)), damped
 }
 
 const (

@@ -55,10 +55,10 @@ func (o *Oracle) Sample(θ *structured.Potentials, μ float64, n int, seed []uin
 // each tree. heads are [count×n]. It returns false if no tree is allowed.
 func (p *Projective) Sample(arc []float64, n int, μ float64, count int, r *oracles.Draws, heads []int32) bool {
 	d := drawing{chart: &p.sums, r: r}
-	switch value, logs := p.fill(arc, n, μ); {
+	switch value, of := p.fill(arc, n, μ); {
 	case value == minusInf:
 		return false
-	case logs:
+	case of == logarithms:
 		d.log = true
 	}
 	for k := range count {

@@ -237,6 +237,74 @@ func TestExpOfLogs(t *testing.T) {
 	})
 }
 
+// Rescaled sums, which long sentences need, are right where they are in range. They are for all trees of scores of moderate size.
+func TestExpRescaled(t *testing.T) {
+	each(t, func(t *testing.T, s solver, projective bool) {
+		p, ok := s.(*Projective)
+		if !ok {
+			return
+		}
+		rapid.Check(t, func(t *rapid.T) {
+			arc, n := drawArcs(t)
+			if n == 0 {
+				return
+			}
+			μ := rapid.SampledFrom([]float64{0.1, 1, 7}).Draw(t, "μ")
+			marginals := make([]float32, n*n)
+			all := enumerate(arc, n, true)
+			value, ok := p.expRescaled(doubles(arc), n, μ, marginals)
+			if !ok {
+				if len(all) > 0 && largestScore(arc) <= 1 {
+					t.Fatalf("small scores are out of range")
+				}
+				return
+			}
+			want, wantMarginals := logSumExp(all, n, μ)
+			if !near(value, want, 1e-11*largestScore(arc)) {
+				t.Fatalf("value %.15g, want %.15g", value, want)
+			}
+			for i, v := range marginals {
+				if !near(float64(v), wantMarginals[i], 2e-7) {
+					t.Fatalf("marginals %v, want %v", marginals, wantMarginals)
+				}
+			}
+		})
+	})
+}
+
+// Sums over the trees of a long sentence need no logarithms: of C(3n−2, n−1)/n trees that score alike, and where the root and one arc of each word score
+// more than others, which damping brings out of float64's range.
+func TestExpOfLongSentences(t *testing.T) {
+	const n = 360
+	var p Projective
+	arc, marginals := make([]float64, n*n), make([]float32, n*n)
+	logFactorial := func(n float64) float64 { l, _ := math.Lgamma(n + 1); return l }
+	count := logFactorial(3*n-2) - logFactorial(n-1) - logFactorial(2*n-1) - math.Log(n)
+	for _, likely := range []bool{false, true} {
+		for d := range n {
+			if likely { // words hang on the next one, the last on the root
+				arc[d*n+min(d+1, n-1)] = 12
+			}
+		}
+		value, of := p.fill(arc, n, 1)
+		if (of == rescaled) != likely || of == logarithms {
+			t.Fatalf("likely arcs %v: sums of kind %d", likely, of)
+		}
+		if p.differentiate(of, marginals); !likely && !near(value, count, 1e-9*count) || likely && !(value > 12*n && value < 12*n+count) {
+			t.Errorf("likely arcs %v: value %.15g of trees whose number has the logarithm %.15g", likely, value, count)
+		}
+		for d := range n {
+			sum := 0.0
+			for _, p := range marginals[d*n : (d+1)*n] {
+				sum += float64(p)
+			}
+			if !near(sum, 1, 1e-5) {
+				t.Fatalf("likely arcs %v: the probabilities of a word's heads sum to %g", likely, sum)
+			}
+		}
+	}
+}
+
 // Marginals are the gradient of the value, on sentences too long to enumerate.
 func TestExpGradient(t *testing.T) {
 	each(t, func(t *testing.T, s solver, projective bool) {

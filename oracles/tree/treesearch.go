@@ -1,6 +1,10 @@
 package tree
 
-import "math"
+import (
+	"math"
+
+	"github.com/dsp-go/dsp/oracles"
+)
 
 // search is the state of the enumeration of a sentence's best trees (Camerini, Fratta and Maffioli 1980). Disjoint subsets contain
 // the remaining trees. A subset stores its best tree, which is already output, and one arc of that tree which its second best tree
@@ -8,6 +12,7 @@ import "math"
 // trees with it.
 type search struct {
 	arc         []float32
+	allowed     []float32 // arc, with −∞ for masks
 	n           int
 	trees       []int32  // [trees×n]
 	subsets     []subset // a heap by next
@@ -38,9 +43,12 @@ type entry struct {
 	other   float64 // the node's best score with the same head by an arc to another token
 }
 
-// open starts an enumeration.
-func (g *search) open(arc []float32, n int) {
-	g.arc, g.n = arc, n
+// open starts an enumeration of trees without masks.
+func (g *search) open(arc []float32, n int, masks oracles.Masks) {
+	g.arc, g.allowed, g.n = arc, append(g.allowed[:0], arc...), n
+	for i, x := range g.allowed {
+		g.allowed[i] = float32(masks.Hide(float64(x)))
+	}
 	g.trees, g.subsets = g.trees[:0], g.subsets[:0]
 	g.constraints = append(g.constraints[:0], constraint{})
 	g.ancestry.resize(n)
@@ -56,7 +64,7 @@ func (g *search) constrain(d int32, head int32, required bool, list int32) int32
 
 // contract finds the best tree under constraints and adds it to the trees. It returns false if there is none.
 func (g *search) contract(c *contraction, list int32) bool {
-	c.load(g.arc, g.n)
+	c.load(g.allowed, g.n)
 	for at := list; at > 0; at = g.constraints[at].next {
 		k := g.constraints[at]
 		d, h := int(k.d), int(k.column)

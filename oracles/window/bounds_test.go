@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/windows"
 )
@@ -81,7 +82,7 @@ func TestBoundsHold(t *testing.T) {
 		w := θ.Structure.(windows.Window)
 		var s search
 		s.share(w, θ.Parts[1].Values)
-		s.reset(w, θ, 0)
+		s.reset(w, θ, 0, oracles.NoMasks)
 		set := drawSet(r, w)
 		upper, left, right := s.bound(set)
 		a, b := set.split()

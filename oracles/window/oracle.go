@@ -115,13 +115,16 @@ func (o *Oracle) begin(θ *structured.Potentials) {
 
 // find searches the k best boxes of example b.
 func (o *Oracle) find(θ *structured.Potentials, b, k int) {
-	s := &o.search
-	s.reset(θ.Structure.(windows.Window), θ, b)
-	s.run(k)
+	s, masks := &o.search, oracles.FindMasks(θ, b, 0)
+	s.reset(θ.Structure.(windows.Window), θ, b, masks)
 	f := &s.found
-	for at, y := range f.boxes { // scores so far are differences of large sums
-		y.write(o.y[:])
-		f.place(at, y, θ.Score(b, o.y[:]))
+	f.reset(k)
+	s.run()
+	o.rescore(θ, b)
+	if masks.Any() && f.threshold() <= masks.Most {
+		s.reset(θ.Structure.(windows.Window), θ, b, oracles.NoMasks)
+		s.run()
+		o.rescore(θ, b)
 	}
 	o.upper[b], o.ended[b] = minusInf, s.ended
 	if len(f.score) > 0 {
@@ -129,6 +132,15 @@ func (o *Oracle) find(θ *structured.Potentials, b, k int) {
 	}
 	if !s.ended {
 		o.upper[b] = max(o.upper[b], s.upper+slack(s.height, s.width)*s.magnitude)
+	}
+}
+
+// rescore gives the boxes that were found their scores, which are differences of large sums so far.
+func (o *Oracle) rescore(θ *structured.Potentials, b int) {
+	f := &o.search.found
+	for at, y := range f.boxes {
+		y.write(o.y[:])
+		f.place(at, y, θ.Score(b, o.y[:]))
 	}
 }
 

@@ -3,6 +3,7 @@ package window
 import (
 	"math"
 
+	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/machine/vec"
 	"github.com/dsp-go/dsp/structured/windows"
@@ -11,7 +12,7 @@ import (
 var minusInf = math.Inf(-1)
 
 // scores holds the potentials of one example in a form that bounds sets of boxes fast. Sums over cells are differences of sums from
-// the top, in float64. Forbidden cells count as 0 in the sums and are counted apart.
+// the top, in float64. Forbidden cells, and masks, count as 0 in the sums and are counted apart.
 type scores struct {
 	height, width int
 
@@ -28,10 +29,10 @@ type scores struct {
 	column []float64 // [W] scratch memory: bounds of the columns of a set
 }
 
-// reset prepares example b.
-func (p *scores) reset(w windows.Window, θ *structured.Potentials, b int) {
+// reset prepares example b without the boxes that have masks.
+func (p *scores) reset(w windows.Window, θ *structured.Potentials, b int, masks oracles.Masks) {
 	p.height, p.width = w.Height, w.Width
-	p.cells(θ.Parts[0].Of(b))
+	p.cells(θ.Parts[0].Of(b), masks)
 	p.loss, p.gold = float64(θ.Parts[2].Of(b)[0]), windows.GoldOf(θ.Gold, b)
 	p.magnitude += p.sizes + size(p.loss)
 	p.column = vec.Grow(p.column, p.width)
@@ -56,7 +57,7 @@ func (p *scores) share(w windows.Window, terms []float32) {
 }
 
 // cells sums the cells of each column.
-func (p *scores) cells(cells []float32) {
+func (p *scores) cells(cells []float32, masks oracles.Masks) {
 	n := len(cells)
 	p.positive, p.negative = vec.Grow(p.positive, n+p.width), vec.Grow(p.negative, n+p.width)
 	clear(p.positive[:p.width])
@@ -64,7 +65,7 @@ func (p *scores) cells(cells []float32) {
 	some := false
 	p.magnitude = 0
 	for i, x := range cells {
-		plus, minus := max(0, float64(x)), min(0, float64(x))
+		plus, minus := max(0, float64(x)), min(0, masks.Hide(float64(x)))
 		if minus == minusInf {
 			some, minus = true, 0
 		}
@@ -79,7 +80,7 @@ func (p *scores) cells(cells []float32) {
 	clear(p.forbidden[:p.width])
 	for i, x := range cells {
 		p.forbidden[i+p.width] = p.forbidden[i]
-		if float64(x) == minusInf {
+		if masks.Hide(float64(x)) == minusInf {
 			p.forbidden[i+p.width]++
 		}
 	}

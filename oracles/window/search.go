@@ -19,11 +19,10 @@ type search struct {
 	ended bool    // the boxes found are the best ones
 }
 
-// run finds the k best boxes of the prepared example. If the limit cuts it short, it finds some good boxes, at least one if any is
-// allowed, and upper bounds the best score.
-func (s *search) run(k int) {
+// run finds the best boxes of the prepared example, beside those that are found already. If the limit cuts it short, it finds some good boxes, at least
+// one if any is allowed, and upper bounds the best score.
+func (s *search) run() {
 	s.queue, s.taken, s.ended = s.queue[:0], 0, true
-	s.found.reset(k)
 	rows, columns := interval{0, int16(s.height - 1)}, interval{0, int16(s.width - 1)}
 	s.visit(boxes{rows, columns, rows, columns})
 	for len(s.queue) > 0 {

@@ -65,6 +65,11 @@ func TestInside(t *testing.T) {
 		{box: Box{0, 0, 20, 10}, want: Box{0, 0, 20, 10}},
 		{box: Box{0.1, 0.2, 5, 5}, want: Box{0.1, 0.2, 5, 5}},
 		{box: Box{-0.5, 3, 20.5, 8}, want: Box{0, 3, 20, 7}},
+		{box: Box{3, 3, 0.5, 5}, want: Box{3, 3, 0.5, 5}}, // narrower than a pixel
+		{box: Box{3, 3, 5, 0.25}, want: Box{3, 3, 5, 0.25}},
+		{box: Box{1, 9.5, 2, 1}, want: Box{1, 9.5, 2, 0.5}},
+		{box: Box{5, 5, 3, -0.5}, err: "inverted"},
+		{box: Box{5, 5, 3, 0}, err: "empty"},
 		{box: Box{0, 0, 0, 5}, err: "empty"},
 		{box: Box{5, 5, -3, 5}, err: "inverted"},
 		{box: Box{-1.1, 0, 5, 5}, err: "outside the image, expected it within 20 × 10"},

@@ -52,9 +52,12 @@ func Sizes(n, pairs int) (sources, targets int) {
 func (s Matching) Score(θ *structured.Potentials, b int, y []int32) float64 {
 	sum, pair, m := 0.0, θ.Parts[0].Of(b), targets(θ.Parts, b, y)
 	for i, number := range y {
-		if number > 0 {
+		switch {
+		case number > 0:
 			sum += float64(pair[i*m+int(number)-1])
-		} else {
+		case s.Complete: // what an oracle leaves where there is no output
+			return math.Inf(-1)
+		default:
 			sum += float64(θ.Parts[1].Of(b)[i])
 		}
 	}

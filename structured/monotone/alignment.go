@@ -126,6 +126,9 @@ func (Alignment) Name() string { return "monotone alignment" }
 // Score implements structured.Structure.
 func (Alignment) Score(θ *structured.Potentials, b int, y []int32) float64 {
 	_, m := Sizes(θ.Parts, b)
+	if len(y) > 0 && y[0] == 0 {
+		return math.Inf(-1) // what an oracle leaves where there is no output
+	}
 	of, sum := [2][]float32{θ.Parts[pairs].Of(b), θ.Parts[steps].Of(b)}, 0.0
 	walk(y, m, func(part, entry int) { sum += float64(of[part][entry]) })
 	return sum

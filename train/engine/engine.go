@@ -400,7 +400,7 @@ func (e *Engine) ask(ln *Lane, s oracles.Smoothing, wantMax bool) {
 	for b, i := range ln.Batch.Examples {
 		c := e.Data.Weight(i)
 		gold, most := e.gold(ln, b)
-		f := loss(ln.Answer.Value[b], gold)
+		f := LossAt(ln.Answer.Value[b], gold)
 		ln.losses = append(ln.losses, f)
 		smoothed := c * f
 		to := ln.tally()
@@ -413,7 +413,7 @@ func (e *Engine) ask(ln *Lane, s oracles.Smoothing, wantMax bool) {
 			ln.entropy = append(ln.entropy, h)
 			to.Entropy += c * h
 		case wantMax:
-			to.Primal += c * loss(ln.Answer.Max[b], most)
+			to.Primal += c * LossAt(ln.Answer.Max[b], most)
 		}
 		if ln.Answer.Exact[b] && e.exactGold(ln, b) {
 			to.Exact++

@@ -132,7 +132,7 @@ func (e local) losses(ln *Lane) float64 {
 	total := 0.0
 	for c, i := range ln.Batch.Examples {
 		gold, _ := e.gold(ln, c)
-		f := loss(ln.Values[c], gold)
+		f := LossAt(ln.Values[c], gold)
 		total += e.Data.Weight(i) * f
 		if e.Scorer.Affine() {
 			ln.tally().Above += e.Data.Weight(i) * e.lossRounding(ln, c, measure(&ln.Theta, c, e.mostLost(ln, c), nil), f)

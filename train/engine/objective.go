@@ -147,9 +147,9 @@ func (o *Objective) Relaxed() string {
 	return ""
 }
 
-// loss returns f_i = h − gold, where h is the oracle's value and gold the reference score. It is not negative: gold is the score of an
+// LossAt returns f_i = h − gold, where h is the oracle's value and gold the reference score. It is not negative: gold is the score of an
 // output or a mean of such scores, and h is at least that. The oracle rounds to float32 and can find less, hence the max.
-func loss(h, gold float64) float64 { return max(h, gold) - gold }
+func LossAt(h, gold float64) float64 { return max(h, gold) - gold }
 
 // regulariser returns (λ/2)‖w − c‖² + λ₁‖w‖₁ + constant.
 func (o *Objective) regulariser(w []float32) float64 {

@@ -46,7 +46,7 @@ func TestAGM(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			reference := &SVRG{}
 			best := traintest.Start(t, reference, p)
-			traintest.Passes(t, reference, p, best, 200)
+			traintest.Passes(t, reference, p, best, 120)
 			for _, one := range []bool{false, true} {
 				m := &AGM{One: one}
 				s := traintest.Start(t, m, p)

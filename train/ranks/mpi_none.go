@@ -13,6 +13,9 @@ var errNoMPI = errors.New("dsp loads MPI libraries on Linux and macOS only, not 
 // FindLibrary says that there is none.
 func FindLibrary() (string, error) { return "", errNoMPI }
 
+// Exit returns: no MPI has started.
+func Exit(int) {}
+
 // mpiGroup has no values here.
 type mpiGroup struct {
 	Alone

@@ -229,11 +229,16 @@ func (g *mpiGroup) Traffic() Traffic {
 // close ends MPI. All ranks must get here.
 func (g *mpiGroup) close(ctx context.Context) error {
 	return g.run(ctx, func() error {
+		end := func() error {
+			err := g.do(g.finalize)
+			finalized.Store(err == nil)
+			return err
+		}
 		if !g.direct {
-			return g.do(g.finalize)
+			return end()
 		}
 		done := make(chan error, 1) // no other thread may
-		go func() { done <- g.onThread(func() error { return g.do(g.finalize) }) }()
+		go func() { done <- g.onThread(end) }()
 		select {
 		case err := <-done:
 			return err

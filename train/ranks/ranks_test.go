@@ -70,6 +70,7 @@ func TestMain(m *testing.M) {
 	case err != nil:
 		os.Exit(1)
 	}
+	ranks.Exit(0)
 	os.Exit(0)
 }
 
@@ -332,6 +333,24 @@ func TestUnderLaunchers(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// Ranks that have ended well leave the job alive: what each rank's shell does next is done, whatever the others take. MPICH's launcher kills a job in which a process ends without
+// a farewell.
+func TestShellsGoOn(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range rankstest.AllLaunchers(t) {
+		t.Run(l.Name, func(t *testing.T) {
+			t.Parallel()
+			out, err := l.Run(t, 2, []string{asRank + "=sums"}, "sh", "-c", `"$0" && sleep 0.2 && echo goes on`, self)
+			if err != nil || strings.Count(out, "goes on") != 2 {
+				t.Errorf("%v\n%s", err, out)
+			}
+		})
 	}
 }
 

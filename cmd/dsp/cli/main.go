@@ -17,6 +17,7 @@ import (
 	"github.com/dsp-go/dsp/structured/machine/host"
 	"github.com/dsp-go/dsp/structured/machine/instructions"
 	"github.com/dsp-go/dsp/train"
+	"github.com/dsp-go/dsp/train/ranks"
 )
 
 // The exit codes tell mistakes that the user can correct from failures.
@@ -25,13 +26,17 @@ const (
 	exitFailed      = 1
 	exitBadInput    = 2   // bad usage or bad input
 	exitUnproven    = 3   // infer: the answer, which was given, is neither exact nor within --gap
-	exitInterrupted = 130 // by SIGINT or SIGTERM; training has saved a checkpoint, infer has given its best answer
+	exitInterrupted = 130 // by SIGINT, SIGTERM or SIGHUP; training has saved a checkpoint, infer has given its best answer
 )
 
 // Main runs the command line of the process and returns its exit code: 0 for success, 1 for failure, 2 for bad usage or bad input,
-// 3 for an answer of infer that --time left unproven, 130 for an interrupt.
+// 3 for an answer of infer that --time left unproven, 130 for an interrupt. Where MPI has ended well, it ends the process itself (ranks.Exit).
 func Main() int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) { // as nohup has it, so that a run goes on without its terminal
+		signals = append(signals, syscall.SIGHUP)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), signals...)
 	context.AfterFunc(ctx, stop) // the first signal cancels ctx, a second one kills the program
 	err := host.Guard(func() error {
 		if err := instructions.Check(); err != nil {
@@ -55,7 +60,9 @@ func Main() int {
 	if p := new(host.PanicError); errors.As(err, &p) && os.Getenv("DSP_DEBUG") != "" {
 		fmt.Fprintf(os.Stderr, "%s", p.Stack)
 	}
-	return exitCode(err)
+	code := exitCode(err)
+	ranks.Exit(code)
+	return code
 }
 
 // messageOf returns the text of an error, in which a cancelled context is an interrupt.

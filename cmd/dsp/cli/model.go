@@ -50,6 +50,7 @@ func (u *use) addFlags(cmd *cobra.Command) {
 	flags.Var(&fileList{to: &u.Images}, "images", "`DIR` of the images, for coco and voc data; empty: beside the annotations")
 	flags.Var(&fileList{to: &u.Links}, "links", "`FILE` with the gold links of sentence pairs, one line per pair, if they are not in the data file")
 	flags.Var(&fileList{to: &u.Masks}, "masks", "`DIR` of the masks of a folder of images, for models that label pixels")
+	flags.IntVar(&u.MaxWords, "max-words", 0, "longest sentence, in words `N`; 0: 1,000,000, or 5,000 for trees and links, whose memory grows with its square")
 	flags.IntVar(&u.Threads, "threads", 0, "number `N` of threads; it does not change the results; 0: all cores")
 	flags.StringVar(&u.device, "device", "cpu", "where to compute: `cpu|cuda[:N]`; N is the number of the GPU, from 0; a GPU reads the data in one piece, and its scores differ from the CPU's in the last digits")
 	flags.StringVar(&u.bad, "bad", models.RefuseBad, "bad examples in the data: refuse the file, or leave them out and list them: `refuse|skip`")
@@ -63,6 +64,8 @@ func (u *use) load(ctx context.Context) (*models.Model, error) {
 	switch {
 	case u.model == "":
 		return nil, structured.BadInput("no model: give --model FILE, or --model DIR with the folder of a run")
+	case u.MaxWords < 0:
+		return nil, structured.BadInput("--max-words %d: expected 0 or more", u.MaxWords)
 	case u.Threads < 0:
 		return nil, structured.BadInput("--threads %d: expected 0 or more", u.Threads)
 	}
@@ -80,6 +83,7 @@ func (u *use) load(ctx context.Context) (*models.Model, error) {
 	if err := u.taggers.first(m); err != nil {
 		return nil, err
 	}
+	m.MaxWords = u.MaxWords
 	m.OnTruncated(func(times int) {
 		slog.Warn("cuts are exact only for edges that favour equal labels: others were truncated, and the labels may not be the best", "times", times)
 	})

@@ -22,7 +22,7 @@ import (
 func serveCommand() *cobra.Command {
 	o := server.Options{Version: version(), Limits: examples.DefaultLimits(), Splitter: tokens.Unicode{}}
 	var listen, tokenFile string
-	var megabytes int
+	var megabytes, memory int
 	cmd := &cobra.Command{
 		Use:   "serve --model DIR [--model NAME=DIR …]",
 		Short: "Answer requests for predictions over HTTP, with one or more models",
@@ -42,6 +42,10 @@ model as it is. SIGTERM and SIGINT stop the server when the requests that it has
 				return structured.BadInput("--max-body %d: expected 1 to %d MiB", megabytes, mostMegabytes)
 			}
 			o.MaxBody = int64(megabytes) << 20
+			if memory < 0 || memory > mostMegabytes<<4 {
+				return structured.BadInput("--memory %d: expected 64 to %d MiB, or 0 for half of what is available", memory, mostMegabytes<<4)
+			}
+			o.Memory = int64(memory) << 20
 			if o.Watch != 0 && o.Watch < 100*time.Millisecond {
 				return structured.BadInput("--watch %v: expected 0 (never), or at least 100ms", o.Watch)
 			}
@@ -93,14 +97,15 @@ model as it is. SIGTERM and SIGINT stop the server when the requests that it has
 	flags.StringArrayVar(&o.Hosts, "host", nil, "`NAME` by which clients call this server, beside localhost; may be repeated. On loopback requests by other names are refused, elsewhere only if some are given")
 	flags.IntVar(&o.Threads, "threads", 0, "number `N` of threads for each model; 0: all cores")
 	flags.IntVar(&o.Queue, "queue", 256, "most requests `N` for one model that wait or are being predicted; more are answered with 429, too many requests")
-	flags.IntVar(&megabytes, "max-body", 8, "largest body of a request, in `MIB`; larger ones are answered with 413; at most eight such bodies are in memory at once")
+	flags.IntVar(&megabytes, "max-body", 8, "largest body of a request, in `MIB`; larger ones are answered with 413")
+	flags.IntVar(&memory, "memory", 0, "memory for all requests together, in `MIB`, at least 64: what does not fit at the moment waits or is answered with 503, what never fits with 413; 0: half of what is available")
 	flags.DurationVar(&o.Timeout, "timeout", 10*time.Second, "`TIME` from the header of a request to its answer; slower bodies are answered with 408, slower predictions with 504")
 	flags.IntVar(&o.Limits.Positions, "max-length", o.Limits.Positions, "most positions `N` of an example: tokens, pieces of tokens as an encoder reads them, rows of features or variables; where the work grows with pairs of words, at most 512 words")
 	flags.DurationVar(&o.Watch, "watch", 0, "look at the models' files every `TIME`, and load those again that have changed; 0: never")
 	return cmd
 }
 
-// mostMegabytes bounds --max-body: a model that takes longer bodies would not fit into memory with eight of them.
+// mostMegabytes bounds --max-body. No machine has memory for longer ones.
 const mostMegabytes = 1 << 20
 
 // announce logs the address, and warns if anyone may ask.

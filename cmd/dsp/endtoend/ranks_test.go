@@ -397,6 +397,22 @@ func TestRanksOwnExamples(t *testing.T) {
 	}
 }
 
+// When dsp has ended well, each rank's shell goes on to its next command, whatever the others take.
+func TestRanksEndWell(t *testing.T) {
+	t.Parallel()
+	flags := with(ranked(t)["lbfgs"], "--passes", "1", "--threads", "1", "--quiet", "--out")
+	for k, l := range rankstest.AllLaunchers(t) {
+		t.Run(l.Name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			out, err := l.Run(t, 2+k%2, []string{asProgram + "=1"}, "sh", with([]string{"-c", `"$0" "$@" >/dev/null && sleep 0.2 && echo goes on`, binary}, with(flags, dir+"/run")...)...)
+			if err != nil || strings.Count(out, "goes on") != 2+k%2 {
+				t.Errorf("%v\n%s", err, out)
+			}
+		})
+	}
+}
+
 // A rank that is killed ends the run. Another number of ranks resumes it to the bits of a run without a break. So it is after an interrupt.
 func TestRanksResume(t *testing.T) {
 	t.Parallel()

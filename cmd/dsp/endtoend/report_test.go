@@ -112,7 +112,7 @@ func TestReportTag(t *testing.T) {
 	// A model without its run folder.
 	model := filepath.Join(t.TempDir(), "model.safetensors")
 	copyFile(t, filepath.Join(run, "model.safetensors"), model)
-	dsp(t, "report", model).ok()
+	dsp(t, "report", model, "--data", test).ok() // a model says no paths
 	shows(t, pageOf(t, model+".html"), "model file alone", "Worst errors", "-<h2>Training")
 }
 

@@ -53,7 +53,7 @@ func TestServeHostile(t *testing.T) {
 		`{"words": []}`:               "empty",
 		`{"features": [[1]]}`:         "found features, which this model does not read",
 		`{"image": "iVBORw0KGgo="}`:   "found image",
-		strings.Repeat("[", 100_000):  "expected a JSON object",
+		strings.Repeat("[", 100_000):  "nested more than 32 deep",
 		`{"columns": ` + strings.Repeat(`{"a":`, 20_000):       "nested more than 32 deep",
 		"{\"words\": [\"a\"]}\n{\"words\": 2}\n":               "line 2: words has a number",
 		`{"words": ["a"` + strings.Repeat(`, "a"`, 100) + `]}`: "101 words, expected at most 100",

@@ -64,17 +64,24 @@ func (s *Server) infer(w http.ResponseWriter, r *http.Request) error {
 	if r.Header.Get("Inference-Header-Content-Length") != "" {
 		return refuse(http.StatusBadRequest, "binary data are not supported, expected JSON")
 	}
-	body, done, err := s.body(w, r)
+	body, held, err := s.body(w, r)
 	if err != nil {
 		return err
 	}
-	defer done()
-	request, err := parseInfer(body)
-	if err != nil {
-		return err
-	}
+	defer held.release()
+	var request *inferRequest
 	var a *answers
-	err = e.run(r.Context(), func(p *pool) (*job, error) {
+	err = e.run(r.Context(), held, func(p *pool) (*job, error) {
+		extent, err := examples.ExtentOf(body)
+		if err == nil {
+			err = held.add(extent.Tensors(p.reader), "what the body holds")
+		}
+		if err != nil {
+			return nil, err
+		}
+		if request, err = parseInfer(body); err != nil {
+			return nil, err
+		}
 		wanted, err := p.wanted(request)
 		if err != nil {
 			return nil, err
@@ -91,7 +98,7 @@ func (s *Server) infer(w http.ResponseWriter, r *http.Request) error {
 		if err := p.fits(all, o); err != nil {
 			return nil, err
 		}
-		var size answerSize
+		size := answerSize{held: held}
 		layout := p.model.JSONLayout(o)
 		return &job{examples: all, options: o, use: func(k int, d *structured.Dataset, i int, prediction *predictions.Prediction) error {
 			line, err := render(layout, k, d, i, prediction, nil)
@@ -124,9 +131,6 @@ func (s *Server) infer(w http.ResponseWriter, r *http.Request) error {
 func parseInfer(body []byte) (*inferRequest, error) {
 	if !utf8.Valid(body) {
 		return nil, structured.BadInput("the text is not UTF-8")
-	}
-	if _, err := examples.ExtentOf(body); err != nil {
-		return nil, err
 	}
 	var request inferRequest
 	d := json.NewDecoder(bytes.NewReader(body))
@@ -180,6 +184,9 @@ func (p *pool) exampleTensors(list []tensor) ([]examples.Example, error) {
 	} else if objects, err = in.objects(known); err != nil {
 		return nil, err
 	}
+	if err := tooMany(len(objects)); err != nil {
+		return nil, err
+	}
 	all := make([]examples.Example, len(objects))
 	for k, o := range objects {
 		if all[k], err = p.reader.Example(o); err != nil {
@@ -203,6 +210,9 @@ func (in *inputSet) parsed() ([]*examples.Object, error) {
 	}
 	texts, err := values[string](t, "BYTES")
 	if err != nil {
+		return nil, err
+	}
+	if err := tooMany(len(texts)); err != nil {
 		return nil, err
 	}
 	all := make([]*examples.Object, len(texts))

@@ -60,6 +60,13 @@ func (m *metrics) watch(model string, length func() int) {
 	}, func() float64 { return float64(length()) }))
 }
 
+// watchMemory shows a gauge of what is taken of a budget.
+func (m *metrics) watchMemory(of string, b *budget) {
+	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "dsp_memory_bytes", Help: "Estimated memory that requests, or predictions, have of --memory.", ConstLabels: prometheus.Labels{"of": of},
+	}, func() float64 { return float64(b.inUse()) }))
+}
+
 // answered counts a request.
 func (m *metrics) answered(route, model string, code int, spent time.Duration) {
 	m.requests.WithLabelValues(route, model, strconv.Itoa(code)).Inc()

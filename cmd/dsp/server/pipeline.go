@@ -13,9 +13,12 @@ import (
 	"sync/atomic"
 	"unicode/utf8"
 
+	"github.com/dsp-go/dsp/cmd/dsp/server/examples"
+	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/data/characters"
 	"github.com/dsp-go/dsp/models/data/conllu"
 	"github.com/dsp-go/dsp/models/pipelines"
+	"github.com/dsp-go/dsp/models/predictions"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/machine/host"
 )
@@ -26,10 +29,12 @@ type line struct {
 	workers  chan *pipelines.Worker
 	requests atomic.Int64
 	most     int64
+	memory   *budget // for predictions
+	kept     int64   // bytes of scratch memory that a worker keeps
 }
 
-func newLine(p *pipelines.Pipeline, threads, queue int) *line {
-	l := &line{pipeline: p, workers: make(chan *pipelines.Worker, threads), most: int64(queue)}
+func newLine(p *pipelines.Pipeline, threads, queue int, memory *budget, kept int64) *line {
+	l := &line{pipeline: p, workers: make(chan *pipelines.Worker, threads), most: int64(queue), memory: memory, kept: kept}
 	for range threads {
 		l.workers <- p.NewWorker()
 	}
@@ -45,8 +50,9 @@ func (l *line) enter() (leave func(), err error) {
 	return func() { l.requests.Add(-1) }, nil
 }
 
-// run lets a worker do something, unless ctx has ended. One that crashed is replaced, because its memory may be in any state.
-func (l *line) run(ctx context.Context, do func(w *pipelines.Worker) error) error {
+// run lets a worker do something that takes so many bytes, unless ctx has ended. One that crashed is replaced, because its memory may be in any
+// state, and one that took much, because its scratch memory never shrinks.
+func (l *line) run(ctx context.Context, bytes int64, do func(w *pipelines.Worker) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -56,12 +62,42 @@ func (l *line) run(ctx context.Context, do func(w *pipelines.Worker) error) erro
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+	taken := l.memory.take(bytes)
 	err := host.Guard(func() error { return do(w) })
-	if crashed(err) {
+	if crashed(err) || bytes > l.kept {
 		w = l.pipeline.NewWorker()
 	}
+	l.memory.give(taken)
 	l.workers <- w
 	return err
+}
+
+// splitting estimates the memory of splitting a paragraph, in bytes.
+func (l *line) splitting(text string) int64 {
+	return l.largest(models.Extent{Positions: utf8.RuneCountInString(text), Pairs: 1, Characters: len(text)})
+}
+
+// annotating estimates the memory of annotating some sentences, in bytes.
+func (l *line) annotating(all []conllu.Sentence) (bytes int64) {
+	for i := range all {
+		e := models.Extent{Positions: len(all[i].Words)}
+		for _, t := range all[i].Tokens {
+			e.Characters += len(t.Form)
+		}
+		bytes += l.largest(e)
+	}
+	return bytes
+}
+
+// largest estimates the memory of the stage that takes most for an example: one works after the other.
+func (l *line) largest(e models.Extent) int64 {
+	most := 0.0
+	for _, stage := range l.pipeline.Stages() {
+		if m := l.pipeline.Model(stage); m != nil {
+			most = max(most, m.Footprint(e, predictions.Options{}))
+		}
+	}
+	return int64(most)
 }
 
 // charactersPerPosition is how many characters a paragraph may have for each position that an example may have: its first stage labels
@@ -78,11 +114,18 @@ func (s *Server) predictLine(w http.ResponseWriter, r *http.Request, l *line) er
 	if err != nil {
 		return err
 	}
-	body, done, err := s.body(w, r)
+	body, held, err := s.body(w, r)
 	if err != nil {
 		return err
 	}
-	defer done()
+	defer held.release()
+	extent, err := textExtent(r, body)
+	if err == nil {
+		err = held.add(extent.RawText(), "the text")
+	}
+	if err != nil {
+		return err
+	}
 	texts, err := lineTexts(r, body)
 	if err != nil {
 		return err
@@ -104,11 +147,11 @@ func (s *Server) predictLine(w http.ResponseWriter, r *http.Request, l *line) er
 		paragraphs = append(paragraphs, some...)
 	}
 	var to []byte
-	var size answerSize
+	size := answerSize{held: held}
 	id := 0
 	for _, p := range paragraphs {
 		var sentences []conllu.Sentence
-		err := l.run(r.Context(), func(worker *pipelines.Worker) (err error) {
+		err := l.run(r.Context(), l.splitting(p.Text), func(worker *pipelines.Worker) (err error) {
 			sentences, err = worker.Split(p.Text, p.Start, o.lines)
 			return err
 		})
@@ -117,7 +160,7 @@ func (s *Server) predictLine(w http.ResponseWriter, r *http.Request, l *line) er
 		}
 		// A few sentences at a time, so that a client that has gone, or a time that is up, ends the work.
 		for all := range slices.Chunk(sentences, sentencesAtOnce) {
-			if err := l.run(r.Context(), func(worker *pipelines.Worker) error { return worker.Annotate(all, pipelines.All()) }); err != nil {
+			if err := l.run(r.Context(), l.annotating(all), func(worker *pipelines.Worker) error { return worker.Annotate(all, pipelines.All()) }); err != nil {
 				return err
 			}
 			before := len(to)
@@ -164,12 +207,26 @@ func lineOptions(r *http.Request) (o lineQuery, err error) {
 	return o, nil
 }
 
+// textExtent counts what the body of a request for a pipeline holds.
+func textExtent(r *http.Request, body []byte) (examples.Extent, error) {
+	if isPlain(r) {
+		return examples.Extent{Bytes: len(body)}, nil
+	}
+	return examples.ExtentOf(body)
+}
+
+// isPlain reports whether the body of a request is raw text as it is.
+func isPlain(r *http.Request) bool {
+	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	return err == nil && kind == "text/plain"
+}
+
 // lineTexts returns the texts of a body.
 func lineTexts(r *http.Request, body []byte) ([]string, error) {
 	if !utf8.Valid(body) {
 		return nil, structured.BadInput("the body is not UTF-8")
 	}
-	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err == nil && kind == "text/plain" {
+	if isPlain(r) {
 		return []string{string(body)}, nil
 	}
 	var texts []string

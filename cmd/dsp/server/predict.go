@@ -35,13 +35,22 @@ func (s *Server) predict(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	body, done, err := s.body(w, r)
+	body, held, err := s.body(w, r)
 	if err != nil {
 		return err
 	}
-	defer done()
+	defer held.release()
 	var lines [][]byte
-	err = e.run(r.Context(), func(p *pool) (*job, error) {
+	err = e.run(r.Context(), held, func(p *pool) (*job, error) {
+		if !isImage(r) {
+			extent, err := examples.ExtentOf(body)
+			if err == nil {
+				err = held.add(extent.Parsed(p.reader), "what the body holds")
+			}
+			if err != nil {
+				return nil, err
+			}
+		}
 		all, err := readBody(r, body, p.reader, s.o.Splitter)
 		if err != nil {
 			return nil, err
@@ -65,7 +74,7 @@ func (s *Server) predict(w http.ResponseWriter, r *http.Request) error {
 			return nil, err
 		}
 		lines = make([][]byte, len(all))
-		var size answerSize
+		size := answerSize{held: held}
 		layout := p.model.JSONLayout(options.Options)
 		return &job{examples: all, options: options.Options, use: func(k int, d *structured.Dataset, i int, prediction *predictions.Prediction) error {
 			line, err := render(layout, k, d, i, prediction, all[k].Tokens)
@@ -211,9 +220,24 @@ func queryOptions(r *http.Request) (o options, err error) {
 	return o, nil
 }
 
+// isImage reports whether the body of a request is an image file.
+func isImage(r *http.Request) bool {
+	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	return strings.HasPrefix(kind, "image/")
+}
+
+// tooMany refuses requests of too many examples.
+func tooMany(n int) error {
+	if n > examples.MostExamples {
+		return refuse(http.StatusRequestEntityTooLarge, "more than %d examples; send fewer at once", examples.MostExamples)
+	}
+	return nil
+}
+
 // readBody reads the examples of a body: an image file, or an object per line. Raw text has an example for each of its sentences.
 func readBody(r *http.Request, body []byte, reader examples.Reader, split tokens.Splitter) ([]examples.Example, error) {
-	if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); strings.HasPrefix(kind, "image/") {
+	if isImage(r) {
+		kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
 		if kind != "image/png" && kind != "image/jpeg" {
 			return nil, refuse(http.StatusUnsupportedMediaType, "Content-Type %s: expected image/png, image/jpeg, or JSON", kind)
 		}
@@ -241,7 +265,7 @@ func readBody(r *http.Request, body []byte, reader examples.Reader, split tokens
 			all, err = appendSentences(all, o, reader, split, named)
 		}
 		if err != nil {
-			if several {
+			if several && structured.IsBadInput(err) {
 				err = structured.BadInput("line %d: %w", number, err)
 			}
 			return nil, err
@@ -266,6 +290,9 @@ func appendSentences(all []examples.Example, o *examples.Object, reader examples
 		}
 		e.Line = line
 		all = append(all, e)
+		if err := tooMany(len(all)); err != nil {
+			return nil, err
+		}
 	}
 	return all, nil
 }

@@ -108,7 +108,7 @@ func (s *Server) load(e *entry) error {
 	if e.line.Load() != nil {
 		return structured.BadInput("%s: it was a pipeline, and is none any more", e.path)
 	}
-	p := &pool{queue: newQueue(s.o.Queue), metrics: s.metrics.of(e.name)}
+	p := &pool{queue: newQueue(s.o.Queue), metrics: s.metrics.of(e.name), memory: s.work}
 	err := host.Guard(func() (err error) {
 		if p.model, err = models.Load(e.path); err != nil {
 			return err
@@ -125,6 +125,7 @@ func (s *Server) load(e *entry) error {
 		s.metrics.loads.WithLabelValues(e.name, "refused").Inc()
 		return err
 	}
+	p.kept = min(s.kept, 2*p.usual())
 	p.start(s.o.Threads)
 	if before := e.pool.Swap(p); before != nil {
 		go before.stop()
@@ -145,7 +146,7 @@ func (s *Server) loadLine(e *entry) error {
 		s.metrics.loads.WithLabelValues(e.name, "refused").Inc()
 		return err
 	}
-	e.line.Store(newLine(p, host.Threads(s.o.Threads), s.o.Queue))
+	e.line.Store(newLine(p, host.Threads(s.o.Threads), s.o.Queue, s.work, s.kept))
 	s.metrics.loads.WithLabelValues(e.name, "done").Inc()
 	s.metrics.loaded.WithLabelValues(e.name).SetToCurrentTime()
 	return nil
@@ -205,6 +206,7 @@ func (s *Server) reload(e *entry) error {
 		slog.Error("the model was not loaded again; the one before stays", "model", e.name, "error", err)
 	} else {
 		slog.Info("loaded again", "model", e.name, "from", e.path)
+		s.keepWithin()
 	}
 	return err
 }
@@ -258,10 +260,12 @@ func (s *Server) find(name string) (*entry, error) {
 	return nil, &refusal{404, fmt.Errorf("no model %q; there is %s", name, strings.Join(names, ", "))}
 }
 
-// run submits examples to a model and waits until they are predicted. make reads the examples for the model as it is now; when the model is
-// replaced before they are in its queue, they are read again for the new one.
-func (e *entry) run(ctx context.Context, read func(p *pool) (*job, error)) error {
+// run submits examples to a model and waits until they are predicted. read reads the examples for the model as it is now; when the model is
+// replaced before they are in its queue, they are read again for the new one. held is what the request holds.
+func (e *entry) run(ctx context.Context, held *holding, read func(p *pool) (*job, error)) error {
+	body := held.bytes
 	for {
+		held.shrink(body)
 		p := e.pool.Load()
 		j, err := read(p)
 		if err != nil {
@@ -281,6 +285,7 @@ func (e *entry) run(ctx context.Context, read func(p *pool) (*job, error)) error
 		case <-j.done:
 			return j.failure()
 		case <-ctx.Done():
+			held.busy = j.done
 			return ctx.Err()
 		}
 	}

@@ -13,7 +13,6 @@ import (
 	"net/http"
 	"os"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/dsp-go/dsp/structured"
@@ -192,29 +191,28 @@ func (s *Server) noRoute(mux *http.ServeMux, routes []string, r *http.Request) e
 	return refuse(http.StatusNotFound, "no %s; there are %s", r.URL.Path, strings.Join(routes, ", "))
 }
 
-// budget bounds the bytes of all bodies in memory.
-type budget struct{ left atomic.Int64 }
+// perRequest is the memory, in bytes, of a request without its body: its connection, buffers and header.
+const perRequest = 16 << 10
 
-func (b *budget) take(n int64) bool {
-	if b.left.Add(-n) < 0 {
-		b.left.Add(n)
-		return false
-	}
-	return true
-}
-
-func (b *budget) giveBack(n int64) { b.left.Add(n) }
-
-// body reads the body of a request, within its limits of size and time. Done gives the memory back.
-func (s *Server) body(w http.ResponseWriter, r *http.Request) (body []byte, done func(), err error) {
+// body reads the body of a request, within its limits of size and time, and charges it to what the request holds.
+func (s *Server) body(w http.ResponseWriter, r *http.Request) (body []byte, held *holding, err error) {
 	if encoding := r.Header.Get("Content-Encoding"); encoding != "" && encoding != "identity" {
 		return nil, nil, refuse(http.StatusUnsupportedMediaType, "Content-Encoding %s: expected a body that is not compressed", encoding)
 	}
 	if r.ContentLength > s.o.MaxBody {
 		return nil, nil, s.tooLarge()
 	}
+	own := &holding{of: s.requests}
+	defer func() {
+		if err != nil {
+			own.release()
+		}
+	}()
+	const what = "the body"
+	if err := own.add(perRequest, what); err != nil {
+		return nil, nil, err
+	}
 	taken := int64(0)
-	done = func() { s.memory.giveBack(taken) }
 	limited := http.MaxBytesReader(w, r.Body, s.o.MaxBody)
 	text := make([]byte, 0, min(max(r.ContentLength+1, 512), 64<<10))
 	for {
@@ -222,9 +220,8 @@ func (s *Server) body(w http.ResponseWriter, r *http.Request) (body []byte, done
 			text = append(text, 0)[:len(text)]
 		}
 		if more := int64(cap(text)) - taken; more > 0 {
-			if !s.memory.take(more) {
-				done()
-				return nil, nil, refuse(http.StatusTooManyRequests, "other requests fill the memory for bodies; try again later")
+			if err := own.add(more, what); err != nil {
+				return nil, nil, err
 			}
 			taken += more
 		}
@@ -235,7 +232,7 @@ func (s *Server) body(w http.ResponseWriter, r *http.Request) (body []byte, done
 			continue
 		case errors.Is(err, io.EOF):
 			_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // test recorders support none
-			return text, done, nil
+			return text, own, nil
 		case errors.As(err, &tooLarge):
 			err = s.tooLarge()
 		case errors.Is(err, os.ErrDeadlineExceeded):
@@ -245,7 +242,6 @@ func (s *Server) body(w http.ResponseWriter, r *http.Request) (body []byte, done
 		default:
 			err = refuse(http.StatusBadRequest, "the body cannot be read: %w", err)
 		}
-		done()
 		return nil, nil, err
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -31,6 +32,7 @@ type Options struct {
 	Threads int           // of each model; 0: all cores
 	Queue   int           // requests for one model that wait or are being predicted
 	MaxBody int64         // bytes of a request
+	Memory  int64         // bytes for all requests; 0: half of what is available
 	Timeout time.Duration // from the header of a request to its answer
 	Watch   time.Duration // between looks at the models' files; 0: never
 	Limits  examples.Limits
@@ -41,17 +43,19 @@ type Options struct {
 // mostBest bounds the n of n-best lists, each of whose entries takes as much memory as an answer.
 const mostBest = 100
 
-// bodies is how many of the largest bodies may be in memory at once.
-const bodies = 8
-
 // Server serves models.
 type Server struct {
 	o        Options
 	hosts    []string // given names, in lower case
 	models   []*entry
 	metrics  *metrics
-	memory   budget // for bodies
+	requests *budget // for bodies, what is parsed of them, and answers
+	work     *budget // for predictions
+	kept     int64   // bytes of scratch memory that a worker keeps
 	stopping atomic.Bool
+
+	keeping       sync.Mutex
+	held, allowed int64 // bytes of the models, and the runtime's limit at the start
 }
 
 // New loads the models. Options out of range and models that cannot be loaded or served are bad input.
@@ -68,6 +72,9 @@ func New(o Options) (*Server, error) {
 	case o.Limits.Positions < 1:
 		return nil, structured.BadInput("--max-length %d: expected at least 1", o.Limits.Positions)
 	}
+	if err := o.checkMemory(); err != nil {
+		return nil, err
+	}
 	names, err := hostNames(o.Hosts)
 	if err != nil {
 		return nil, err
@@ -76,8 +83,11 @@ func New(o Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{o: o, hosts: names, models: all, metrics: newMetrics()}
-	s.memory.left.Store(bodies * o.MaxBody)
+	s := &Server{o: o, hosts: names, models: all, metrics: newMetrics(), requests: newBudget(o.Memory / 2)}
+	kept := o.Memory / 16 // of all workers
+	s.work, s.kept = newBudget(o.Memory/2-kept), kept/int64(len(all)*host.Threads(o.Threads))
+	s.metrics.watchMemory("requests", s.requests)
+	s.metrics.watchMemory("predictions", s.work)
 	for _, e := range all {
 		if err := s.load(e); err != nil {
 			s.Close()
@@ -108,6 +118,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		ErrorLog: slog.NewLogLogger(slog.Default().Handler(), slog.LevelDebug),
 	}
 	defer s.Close()
+	s.keepWithin()
 	if s.o.Watch > 0 {
 		go s.watch(ctx)
 	}

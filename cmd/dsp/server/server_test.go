@@ -3,13 +3,16 @@ package server
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -19,6 +22,7 @@ import (
 	"github.com/dsp-go/dsp/models/data/tokens"
 	"github.com/dsp-go/dsp/models/predictions"
 	"github.com/dsp-go/dsp/models/training"
+	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/structured"
 )
 
@@ -139,33 +143,41 @@ func TestTimeInQueue(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	idle := &pool{queue: newQueue(1), model: m, reader: reader} // without workers
+	idle := &pool{queue: newQueue(1), model: m, reader: reader, memory: s.work} // without workers
 	s.models[0].pool.Swap(idle).stop()
 	code, text, _ := ask(s, "POST", "/predict", fine)
 	if code != http.StatusGatewayTimeout || !strings.Contains(text, "no answer within 20ms") {
 		t.Errorf("%d %s", code, text)
 	}
+	if s.requests.inUse() == 0 {
+		t.Error("the memory of a request was given back while its examples are in the queue")
+	}
 	idle.close()
 	if batch, ok := idle.take(1); ok || idle.length() != 0 {
 		t.Errorf("took %v from the dropped request, %d are left", batch, idle.length())
 	}
+	for s.requests.inUse() > 0 { // until somebody else has seen that it is dropped
+		time.Sleep(time.Millisecond)
+	}
 }
 
-// Bodies share a bounded memory, which they give back.
+// Requests share a bounded memory, which they give back.
 func TestMemoryForBodies(t *testing.T) {
 	s := newServer(t, nil)
-	all := s.memory.left.Load()
-	for _, body := range []string{fine, "{", strings.Repeat(" ", 1<<16+1), ""} {
+	for _, body := range []string{fine, "{", strings.Repeat(" ", 1<<16+1), "", strings.Repeat(fine+"\n", 100)} {
 		ask(s, "POST", "/predict", body)
-		if left := s.memory.left.Load(); left != all {
-			t.Fatalf("%.20q keeps %d bytes", body, all-left)
+		if used := s.requests.inUse(); used != 0 {
+			t.Fatalf("%.20q keeps %d bytes", body, used)
 		}
 	}
-	s.memory.take(all - 100)
-	if code, text, _ := ask(s, "POST", "/predict", fine); code != http.StatusTooManyRequests || !strings.Contains(text, "memory for bodies") {
-		t.Errorf("%d %s", code, text)
+	s.requests.take(s.requests.total - 100)
+	for _, path := range []string{"/predict", "/v2/models/m/infer"} {
+		code, text, header := ask(s, "POST", path, fine)
+		if code != http.StatusServiceUnavailable || header.Get("Retry-After") != "1" || !strings.Contains(text, "other requests fill the memory (--memory)") {
+			t.Errorf("%s: %d %s", path, code, text)
+		}
 	}
-	s.memory.giveBack(all - 100)
+	s.requests.give(s.requests.total - 100)
 	if code, _, _ := ask(s, "POST", "/predict", fine); code != http.StatusOK {
 		t.Errorf("%d", code)
 	}
@@ -175,19 +187,145 @@ func TestMemoryForBodies(t *testing.T) {
 func TestLargeAnswers(t *testing.T) {
 	s := newServer(t, func(o *Options) { o.MaxBody, o.Timeout = 1<<20, 5*time.Minute })
 	p := s.models[0].pool.Load()
-	if err := p.fits([]examples.Example{{Size: 10000}}, predictions.Options{NBest: 100}); err != nil {
+	of := func(positions int) examples.Example {
+		return examples.Example{Line: 1, Extent: models.Extent{Positions: positions}}
+	}
+	few := []examples.Example{of(10000)}
+	if err := p.fits(few, predictions.Options{NBest: 100}); err != nil || few[0].Work == 0 {
 		t.Error(err)
 	}
-	if err := p.fits([]examples.Example{{Size: 1}, {Size: 1 << 16}}, predictions.Options{NBest: 100}); !structured.IsBadInput(err) {
-		t.Errorf("%v", err)
+	err := p.fits([]examples.Example{of(1), of(1 << 30)}, predictions.Options{NBest: 100})
+	if code, text := status(err, 0); code != http.StatusRequestEntityTooLarge || !strings.Contains(text, "line 1: to predict an example of 1073741824 positions would take about") {
+		t.Errorf("%d %s", code, text)
 	}
-	var size answerSize
+	size := answerSize{held: &holding{of: newBudget(1 << 40)}}
 	if err := size.add(mostAnswer); err != nil {
 		t.Error(err)
 	}
 	if code, _ := status(size.add(1), 0); code != http.StatusRequestEntityTooLarge {
 		t.Errorf("%d", code)
 	}
+}
+
+// together submits jobs of the same kind to the only worker of a pool while it is held up, so that it predicts them together, and waits for them.
+func together(t *testing.T, p *pool, jobs ...*job) {
+	t.Helper()
+	held, begun := make(chan struct{}), make(chan struct{})
+	first := &job{ctx: t.Context(), examples: jobs[0].examples[:1], use: func(int, *structured.Dataset, int, *predictions.Prediction) error {
+		close(begun)
+		<-held
+		return nil
+	}}
+	for k, j := range append([]*job{first}, jobs...) {
+		if err := p.submit(j); err != nil {
+			t.Fatal(err)
+		}
+		if k == 0 {
+			<-begun
+		}
+	}
+	close(held)
+	for _, j := range jobs {
+		<-j.done
+	}
+}
+
+// exampleOf reads an example of a request.
+func exampleOf(t *testing.T, p *pool, text string) examples.Example {
+	t.Helper()
+	o, err := examples.Parse([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := p.reader.Example(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// Requests that are predicted together each get the predictions of their own examples, by their own numbers.
+func TestPiecesOfABatch(t *testing.T) {
+	s := newServer(t, func(o *Options) { o.Threads = 1 })
+	p := s.models[0].pool.Load()
+	var got []string
+	of := func(name string, words ...string) *job {
+		j := &job{ctx: t.Context()}
+		for _, word := range words {
+			j.examples = append(j.examples, exampleOf(t, p, `{"words": ["`+word+`"], "pos": ["NN"]}`))
+		}
+		j.use = func(k int, d *structured.Dataset, i int, _ *predictions.Prediction) error {
+			got = append(got, fmt.Sprint(name, k, d.Column("word")[d.Offsets[i]])) // the only worker calls it
+			return nil
+		}
+		return j
+	}
+	together(t, p, of("x", "a", "b", "c"), of("y", "d"), of("z", "e", "f"))
+	slices.Sort(got)
+	if want := []string{"x0a", "x1b", "x2c", "y0d", "z0e", "z1f"}; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
+
+// counting counts the workers that a network makes.
+type counting struct {
+	nets.Network
+	made *atomic.Int32
+}
+
+func (c counting) NewWorker() nets.Worker {
+	c.made.Add(1)
+	return c.Network.NewWorker()
+}
+
+// After an internal error nothing is predicted with the memory that was in use: it may be in any state.
+func TestMemoryAfterAnInternalError(t *testing.T) {
+	path, err := trained()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := models.Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	like := newServer(t, nil).models[0].pool.Load()
+	var made atomic.Int32
+	m.Net = counting{m.Net, &made}
+	p := &pool{queue: newQueue(4), model: m, reader: like.reader, metrics: like.metrics, memory: like.memory, kept: like.kept}
+	p.start(1)
+	defer p.stop()
+	for k, use := range []func(){func() {}, func() {}, func() { panic("a bug") }, func() {}} {
+		j := &job{ctx: t.Context(), examples: []examples.Example{exampleOf(t, p, fine)}, use: func(int, *structured.Dataset, int, *predictions.Prediction) error {
+			use()
+			return nil
+		}}
+		if err := p.submit(j); err != nil {
+			t.Fatal(err)
+		}
+		<-j.done
+		if want := int32(1 + k/3); k != 2 && made.Load() != want { // of the panic itself another goroutine may not have made it yet
+			t.Errorf("request %d: %d workers of the network were made, want %d", k+1, made.Load(), want)
+		}
+	}
+}
+
+// The workers of a model that was replaced end once its queue is empty.
+func TestReplacedPoolStops(t *testing.T) {
+	s := newServer(t, nil)
+	e := s.models[0]
+	before := e.pool.Load()
+	if err := s.load(e); err != nil {
+		t.Fatal(err)
+	}
+	if e.pool.Load() == before {
+		t.Fatal("the model was not replaced")
+	}
+	eventually(t, "the queue of the replaced model stays open", func() bool {
+		before.mutex.Lock()
+		defer before.mutex.Unlock()
+		return before.closed
+	})
+	before.running.Wait()
 }
 
 // An internal error fails the request that caused it, and no other of the same batch.
@@ -249,7 +387,7 @@ func TestBatchesChangeNothing(t *testing.T) {
 func TestReplacedMeanwhile(t *testing.T) {
 	s := newServer(t, nil)
 	e, reads, used := s.models[0], 0, 0
-	err := e.run(context.Background(), func(p *pool) (*job, error) {
+	err := e.run(context.Background(), &holding{of: s.requests}, func(p *pool) (*job, error) {
 		if reads++; reads == 1 {
 			if err := s.load(e); err != nil {
 				return nil, err
@@ -301,20 +439,26 @@ func TestWatch(t *testing.T) {
 	ctx, stop := context.WithCancel(context.Background())
 	var watching sync.WaitGroup
 	watching.Go(func() { s.watch(ctx) })
+	defer watching.Wait()
+	defer stop()
 	first, looked := e.pool.Load(), e.lastLoaded()
 	put(content[:100])
-	for e.lastLoaded() == looked {
-		time.Sleep(time.Millisecond)
-	}
+	eventually(t, "the broken file was not looked at", func() bool { return e.lastLoaded() != looked })
 	if e.pool.Load() != first {
 		t.Error("a broken file took the place of the model")
 	}
 	put(content)
-	for e.pool.Load() == first {
-		time.Sleep(time.Millisecond)
+	eventually(t, "the changed file was not loaded", func() bool { return e.pool.Load() != first })
+}
+
+// eventually waits for what must happen. How long that takes decides only how soon a failure is reported.
+func eventually(t *testing.T, otherwise string, happens func() bool) {
+	t.Helper()
+	for end := time.Now().Add(20 * time.Second); !happens(); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal(otherwise)
+		}
 	}
-	stop()
-	watching.Wait()
 }
 
 // Concurrent requests and loads, for the race detector.

@@ -167,6 +167,9 @@ func newInputSet(list []tensor, known []examples.Input) (*inputSet, error) {
 func (in *inputSet) objects(known []examples.Input) ([]*examples.Object, error) {
 	var all []*examples.Object
 	grow := func(n int) error {
+		if err := tooMany(n); err != nil {
+			return err
+		}
 		if all == nil {
 			all = make([]*examples.Object, n)
 			for k := range all {

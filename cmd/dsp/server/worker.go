@@ -2,6 +2,7 @@ package server
 
 import (
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"sync"
@@ -10,7 +11,6 @@ import (
 	"github.com/dsp-go/dsp/cmd/dsp/server/examples"
 	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/predictions"
-	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/machine/host"
 )
 
@@ -23,6 +23,8 @@ type pool struct {
 	model   *models.Model
 	reader  examples.Reader
 	metrics modelMetrics
+	memory  *budget // for predictions
+	kept    int64   // bytes of scratch memory that a worker keeps for the next batch
 	running sync.WaitGroup
 }
 
@@ -41,12 +43,13 @@ func (p *pool) work() {
 		if !ok {
 			return
 		}
-		n, positions := 0, 0
+		n, positions, bytes, scratch := 0, 0, int64(0), int64(0)
 		for _, piece := range batch {
 			for _, e := range piece.of.examples[piece.from:piece.to] {
-				n, positions = n+1, positions+e.Size
+				n, positions, bytes, scratch = n+1, positions+e.Size, bytes+e.Work, scratch+e.Work-int64(e.Bytes)
 			}
 		}
+		taken := p.memory.take(bytes)
 		p.metrics.batch.Observe(float64(n))
 		p.metrics.examples.Add(float64(n))
 		p.metrics.positions.Add(float64(positions))
@@ -65,6 +68,10 @@ func (p *pool) work() {
 		default:
 			a = p.alone(a, batch)
 		}
+		if scratch > p.kept { // the scratch memory of an Answerer never shrinks
+			a = p.model.NewAnswerer()
+		}
+		p.memory.give(taken)
 	}
 }
 
@@ -127,36 +134,52 @@ func (p *pool) stop() {
 	p.running.Wait()
 }
 
-// mostNumbers bounds the numbers that the scores of an example, or its n-best lists, may take.
-const mostNumbers = 1 << 27
+// bytes estimates the memory of predicting an example.
+func (p *pool) bytes(e *examples.Example, o predictions.Options) float64 {
+	return p.model.Footprint(e.Extent, o) + float64(e.Bytes)
+}
 
-// fits refuses examples whose predictions would take too much memory.
+// usual returns the memory of predicting a batch of usual examples.
+func (p *pool) usual() int64 {
+	const length = 32
+	e := examples.Example{Extent: models.Extent{Positions: length, Characters: 8 * length}}
+	return int64(batchPositions / length * p.bytes(&e, predictions.Options{}))
+}
+
+// fits refuses examples whose predictions would take more memory than there is for all, and tells each how much it takes.
 func (p *pool) fits(all []examples.Example, o predictions.Options) error {
-	width, form := 0, p.model.Net.Form()
-	for _, part := range form.Parts {
-		if structured.PerPosition(part.Rows) {
-			width += part.Width
+	for k := range all {
+		e := &all[k]
+		bytes := p.bytes(e, o)
+		if bytes > float64(p.memory.total) {
+			at := ""
+			if e.Line > 0 {
+				at = fmt.Sprintf("line %d: ", e.Line)
+			}
+			return refuse(http.StatusRequestEntityTooLarge, "%sto predict an example of %d positions would take about %s of memory, and all predictions together have %s (--memory); send a smaller one",
+				at, e.Extent.Positions, size(int64(min(bytes, 1<<62))), size(p.memory.total))
 		}
-	}
-	for _, e := range all {
-		if e.Size > mostNumbers/max(1, width) || o.NBest > 0 && e.Size > mostNumbers/8/max(1, form.Parts[0].Width)/o.NBest ||
-			o.Samples > 0 && e.Size > mostNumbers/o.Samples {
-			return structured.BadInput("%d positions with %d labels, nbest=%d and samples=%d, would take too much memory; send shorter examples", e.Size, p.model.Labels.Len(), o.NBest, o.Samples)
-		}
+		e.Work = int64(bytes)
 	}
 	return nil
 }
 
 // answerSize bounds the bytes of the answer to one request, for which its examples share a count.
-type answerSize struct{ bytes atomic.Int64 }
+type answerSize struct {
+	bytes atomic.Int64
+	held  *holding // by the request
+}
 
 // mostAnswer is the most bytes of an answer.
 const mostAnswer = 64 << 20
 
-// add refuses an answer that has become too large.
+// answerCopies is how many times as much memory as its lines an answer takes: with what they were made of, and joined.
+const answerCopies = 4
+
+// add refuses an answer that has become too large, or for which there is no memory.
 func (a *answerSize) add(bytes int) error {
 	if a.bytes.Add(int64(bytes)) > mostAnswer {
 		return refuse(http.StatusRequestEntityTooLarge, "the answer is larger than %d bytes; send fewer examples at once, or ask for less about them", mostAnswer)
 	}
-	return nil
+	return a.held.add(answerCopies*int64(bytes), "the answer")
 }

@@ -228,14 +228,11 @@ func (f *sizedFile) unchanged() error {
 const stampOfFile = "2006-01-02 15:04:05.000"
 
 func openFile(path string) (sizedFile, error) {
-	f, err := os.Open(path)
+	f, err := host.OpenRegular(path)
 	if err != nil {
-		return sizedFile{}, structured.BadInput("%w", err)
+		return sizedFile{}, err
 	}
 	info, err := f.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = structured.BadInput("%s: expected a file on disk, whose rows can be read in any order", path)
-	}
 	if err != nil {
 		return sizedFile{}, errors.Join(err, f.Close())
 	}

@@ -49,6 +49,14 @@ func (o Options) shape() [3]int {
 	return [3]int{o.Crop / CellPixels, o.Crop / CellPixels, images.CellFeatures}
 }
 
+// Positions returns how many candidates, or cells, an image has at most.
+func (o Options) Positions() int {
+	if o.Windows {
+		return o.Grid * o.Grid
+	}
+	return o.Candidates
+}
+
 // Scenes draws a part of the scenes as a data set.
 func (o Options) Scenes(p objects.Part) (*structured.Dataset, error) {
 	set, scenes := p.Draw()

@@ -8,7 +8,6 @@ import (
 	"image/color"
 	"image/png"
 	"io"
-	"os"
 
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/graphs"
@@ -43,7 +42,7 @@ func New(width, height int) *Mask {
 
 // Read reads a PNG file.
 func Read(path string) (*Mask, error) {
-	f, err := os.Open(path)
+	f, err := host.OpenRegular(path)
 	if err != nil {
 		return nil, structured.BadInput("%w, expected a mask", err)
 	}

@@ -104,6 +104,9 @@ func (f *file) model() (model, error) {
 		return nil, structured.BadInput("model: vocab: %w", err)
 	}
 	for piece, id := range vocab {
+		if err := checkPiece(piece); err != nil {
+			return nil, err
+		}
 		if id < 0 || id > mostPieces {
 			return nil, structured.BadInput("model: vocab: %q has the number %d", piece, id)
 		}
@@ -122,7 +125,9 @@ func (f *file) model() (model, error) {
 			p.continuing = *m.Continuing
 		}
 		if m.MostCharacters != nil {
-			p.most = *m.MostCharacters
+			if p.most = *m.MostCharacters; p.most < 0 || p.most > mostCharacters {
+				return nil, structured.BadInput("model: max_input_chars_per_word is %d, expected 0 to %d", p.most, mostCharacters)
+			}
 		}
 		var ok bool
 		if p.unknown, ok = vocab[f.unknown]; !ok {
@@ -142,8 +147,23 @@ func (f *file) model() (model, error) {
 	return nil, structured.BadInput("model %q; dsp reads WordPiece, BPE and Unigram", m.Type)
 }
 
+// The longest word that WordPiece may cut, in characters, and the longest piece of any model, in bytes: to find the pieces of a word takes the square
+// of these.
+const (
+	mostCharacters = 1000
+	mostPieceBytes = 1024
+)
+
 // vocabulary numbers pieces.
 type vocabulary map[string]int32
+
+// checkPiece refuses a piece that is too long.
+func checkPiece(piece string) error {
+	if len(piece) > mostPieceBytes {
+		return structured.BadInput("model: vocab: a piece of %d bytes, %.20q…, expected at most %d", len(piece), piece, mostPieceBytes)
+	}
+	return nil
+}
 
 func (v vocabulary) number(piece string) (int32, bool) {
 	id, ok := v[piece]
@@ -235,10 +255,14 @@ type addedToken struct {
 }
 
 // addTokens sorts the added tokens by where they are looked for.
-func (t *Tokenizer) addTokens(all []addedToken) {
+func (t *Tokenizer) addTokens(all []addedToken) error {
 	for _, a := range all {
 		if a.Normalised {
-			if a.Content = t.normalise(a.Content); a.Content != "" {
+			var err error
+			if a.Content, err = t.normalise(a.Content, mostNormalised(len(a.Content))); err != nil {
+				return structured.BadInput("added token %.40q: %w", a.Content, err)
+			}
+			if a.Content != "" {
 				t.rewritten.tokens = append(t.rewritten.tokens, a)
 			}
 		} else if a.Content != "" {
@@ -247,6 +271,7 @@ func (t *Tokenizer) addTokens(all []addedToken) {
 	}
 	t.raw.index()
 	t.rewritten.index()
+	return nil
 }
 
 // added finds tokens in text.

@@ -225,6 +225,9 @@ func newUnigram(raw json.RawMessage, unknown *int, bytes bool) (*unigram, error)
 	u := &unigram{vocabulary: make(vocabulary, len(list)), unknown: -1, bytes: bytes}
 	least := math.Inf(1)
 	for id, p := range list {
+		if err := checkPiece(p.piece); err != nil {
+			return nil, err
+		}
 		u.vocabulary[p.piece] = int32(id)
 		u.pieces, u.scores = append(u.pieces, p.piece), append(u.scores, p.score)
 		u.longest, least = max(u.longest, len(p.piece)), min(least, p.score)

@@ -11,30 +11,55 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// normaliser changes text before it is split.
-type normaliser func(s string) string
+// normaliser changes text before it is split. An error is that it would make more than most bytes of it.
+type normaliser func(s string, most int) (string, error)
 
-// newNormaliser makes the normaliser that a tokenizer.json describes.
-func newNormaliser(raw json.RawMessage) (normaliser, error) {
+// mostNormalised returns how many bytes a text of n bytes may become. Unicode's own forms make up to eleven times as much of it.
+func mostNormalised(n int) int { return 64*n + 4096 }
+
+// plainly makes a normaliser of a function that makes little more of a text.
+func plainly(f func(s string) string) normaliser {
+	return func(s string, most int) (string, error) {
+		s = f(s)
+		return s, checkGrowth(len(s), most)
+	}
+}
+
+// checkGrowth refuses a text of n bytes where at most most are expected. A short tokenizer.json can ask for any number.
+func checkGrowth(n, most int) error {
+	if n > most {
+		return structured.BadInput("normalizer: it makes %d bytes of it or more, expected at most %d", n, most)
+	}
+	return nil
+}
+
+// The largest sequence of normalisers or splitters, and how deep sequences are nested.
+const (
+	mostComponents = 64
+	mostNested     = 8
+)
+
+// newNormaliser makes the normaliser that a tokenizer.json describes, inside of that many sequences.
+func newNormaliser(raw json.RawMessage, inside int) (normaliser, error) {
 	name, err := kind(raw)
 	if err != nil {
 		return nil, structured.BadInput("normalizer: %w", err)
 	}
 	switch name {
 	case "":
-		return func(s string) string { return s }, nil
+		return plainly(func(s string) string { return s }), nil
 	case "NFC":
-		return norm.NFC.String, nil
+		return plainly(norm.NFC.String), nil
 	case "NFD":
-		return norm.NFD.String, nil
+		return plainly(norm.NFD.String), nil
 	case "NFKC":
-		return norm.NFKC.String, nil
+		return plainly(norm.NFKC.String), nil
 	case "NFKD":
-		return norm.NFKD.String, nil
+		return plainly(norm.NFKD.String), nil
 	case "Lowercase":
-		return lower, nil
+		return plainly(lower), nil
 	case "StripAccents":
-		return func(s string) string { return without(s, unicode.M) }, nil
+		return plainly(func(s string) string { return without(s, unicode.M) }), nil
 	case "BertNormalizer":
 		return newBertNormaliser(raw)
 	case "Precompiled":
@@ -45,7 +70,7 @@ func newNormaliser(raw json.RawMessage) (normaliser, error) {
 			Right bool `json:"strip_right"`
 		}
 		err := decode(raw, name, &p)
-		return func(s string) string {
+		return plainly(func(s string) string {
 			if p.Left {
 				s = strings.TrimLeftFunc(s, isSpace)
 			}
@@ -53,15 +78,15 @@ func newNormaliser(raw json.RawMessage) (normaliser, error) {
 				s = strings.TrimRightFunc(s, isSpace)
 			}
 			return s
-		}, err
+		}), err
 	case "Prepend":
 		var p struct{ Prepend string }
 		err := decode(raw, name, &p)
-		return func(s string) string {
+		return func(s string, most int) (string, error) {
 			if s == "" {
-				return s
+				return s, nil
 			}
-			return p.Prepend + s
+			return p.Prepend + s, checkGrowth(len(p.Prepend)+len(s), most)
 		}, err
 	case "Replace":
 		var p struct {
@@ -74,31 +99,60 @@ func newNormaliser(raw json.RawMessage) (normaliser, error) {
 		if p.Pattern == nil {
 			return nil, structured.BadInput("Replace: no pattern")
 		}
-		if p.Pattern.regex == nil {
-			return strings.NewReplacer(p.Pattern.text, p.Content).Replace, nil
-		}
-		return func(s string) string { return p.Pattern.regex.ReplaceAllLiteralString(s, p.Content) }, nil
+		return func(s string, most int) (string, error) {
+			places := p.Pattern.matches(s)
+			size := len(s) + len(places)*len(p.Content)
+			for _, at := range places {
+				size -= at[1] - at[0]
+			}
+			if err := checkGrowth(size, most); err != nil {
+				return "", err
+			}
+			var b strings.Builder
+			done := 0
+			for _, at := range places {
+				b.WriteString(s[done:at[0]])
+				b.WriteString(p.Content)
+				done = at[1]
+			}
+			b.WriteString(s[done:])
+			return b.String(), nil
+		}, nil
 	case "Sequence":
 		var p struct{ Normalizers []json.RawMessage }
 		if err := decode(raw, name, &p); err != nil {
 			return nil, err
 		}
+		if err := checkSequence(len(p.Normalizers), inside); err != nil {
+			return nil, structured.BadInput("normalizer: %w", err)
+		}
 		var all []normaliser
 		for _, each := range p.Normalizers {
-			n, err := newNormaliser(each)
+			n, err := newNormaliser(each, inside+1)
 			if err != nil {
 				return nil, err
 			}
 			all = append(all, n)
 		}
-		return func(s string) string {
+		return func(s string, most int) (string, error) {
 			for _, n := range all {
-				s = n(s)
+				var err error
+				if s, err = n(s, most); err != nil {
+					return "", err
+				}
 			}
-			return s
+			return s, nil
 		}, nil
 	}
 	return nil, structured.BadInput("normalizer %q, which dsp does not know", name)
+}
+
+// checkSequence refuses a sequence of n components inside of that many others that no tokenizer has.
+func checkSequence(n, inside int) error {
+	if n > mostComponents || inside >= mostNested {
+		return structured.BadInput("a sequence of %d components inside of %d others, expected at most %d, inside of %d", n, inside, mostComponents, mostNested-1)
+	}
+	return nil
 }
 
 // newBertNormaliser makes the normaliser of BERT: it cleans text, sets Chinese characters apart, strips accents and lower-cases.
@@ -116,7 +170,7 @@ func newBertNormaliser(raw json.RawMessage) (normaliser, error) {
 	if p.Strip != nil {
 		strip = *p.Strip
 	}
-	return func(s string) string {
+	return plainly(func(s string) string {
 		if p.Clean {
 			s = clean(s)
 		}
@@ -130,7 +184,7 @@ func newBertNormaliser(raw json.RawMessage) (normaliser, error) {
 			s = lower(s)
 		}
 		return s
-	}, nil
+	}), nil
 }
 
 // clean drops control and format characters, and makes all white space spaces.

@@ -32,7 +32,7 @@ func newPrecompiled(raw json.RawMessage) (normaliser, error) {
 		return nil, structured.BadInput("Precompiled: precompiled_charsmap: %w", err)
 	}
 	if len(table) == 0 {
-		return func(s string) string { return s }, nil
+		return plainly(func(s string) string { return s }), nil
 	}
 	if len(table) < 4 || uint64(binary.LittleEndian.Uint32(table)) > uint64(len(table)-4) {
 		return nil, structured.BadInput("Precompiled: precompiled_charsmap ends in the middle")
@@ -47,9 +47,12 @@ func newPrecompiled(raw json.RawMessage) (normaliser, error) {
 
 // normalise replaces graphemes that the table has, and in the others the characters that it has. Only short graphemes are looked up whole, as
 // in SentencePiece's ports.
-func (p *precompiled) normalise(s string) string {
+func (p *precompiled) normalise(s string, most int) (string, error) {
 	var b strings.Builder
 	for state := -1; s != ""; {
+		if err := checkGrowth(b.Len(), most); err != nil {
+			return "", err
+		}
 		var grapheme string
 		grapheme, s, _, state = uniseg.FirstGraphemeClusterInString(s, state)
 		if len(grapheme) < 6 {
@@ -67,7 +70,7 @@ func (p *precompiled) normalise(s string) string {
 			}
 		}
 	}
-	return b.String()
+	return b.String(), checkGrowth(b.Len(), most)
 }
 
 // replacement returns what the shortest prefix of s in the table is replaced by.

@@ -12,8 +12,8 @@ import (
 // splitter splits text into parts, which a model cuts one by one, and hands them to yield.
 type splitter func(s string, yield func(part string))
 
-// newSplitter makes the splitter that a tokenizer.json describes. With space it expects a space before each word.
-func newSplitter(raw json.RawMessage) (split splitter, space bool, err error) {
+// newSplitter makes the splitter that a tokenizer.json describes, inside of that many sequences. With space it expects a space before each word.
+func newSplitter(raw json.RawMessage, inside int) (split splitter, space bool, err error) {
 	name, err := kind(raw)
 	if err != nil {
 		return nil, false, structured.BadInput("pre_tokenizer: %w", err)
@@ -56,6 +56,9 @@ func newSplitter(raw json.RawMessage) (split splitter, space bool, err error) {
 		if p.Replacement == "" {
 			return nil, false, structured.BadInput("Metaspace: replacement is empty")
 		}
+		if len(p.Replacement) > utf8.UTFMax {
+			return nil, false, structured.BadInput("Metaspace: replacement is %.20q, expected one character", p.Replacement)
+		}
 		return metaspace(p.Replacement, p.Split == nil || *p.Split), false, nil
 	case "Punctuation", "Split", "Digits":
 		p := struct {
@@ -88,9 +91,15 @@ func newSplitter(raw json.RawMessage) (split splitter, space bool, err error) {
 		if err := decode(raw, name, &p); err != nil {
 			return nil, false, err
 		}
+		if err := checkSequence(len(p.Pretokenizers), inside); err != nil {
+			return nil, false, structured.BadInput("pre_tokenizer: %w", err)
+		}
 		split = func(s string, yield func(string)) { yield(s) }
 		for k := len(p.Pretokenizers) - 1; k >= 0; k-- {
-			first, needs, err := newSplitter(p.Pretokenizers[k])
+			first, needs, err := newSplitter(p.Pretokenizers[k], inside+1)
+			if err == nil && needs && space {
+				err = structured.BadInput("pre_tokenizer: ByteLevel twice, expected it once: each writes its text anew, in up to twice as many bytes")
+			}
 			if err != nil {
 				return nil, false, err
 			}

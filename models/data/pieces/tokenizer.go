@@ -46,10 +46,13 @@ type model interface {
 	number(piece string) (int32, bool)
 }
 
+// mostBytes is the size of the largest tokenizer.json that is read. Those of vocabularies of a quarter of a million pieces have 35 MB.
+const mostBytes = 256 << 20
+
 // Open reads the tokenizer in the folder of an encoder.
 func Open(dir string) (*Tokenizer, error) {
 	path := filepath.Join(dir, TokenizerFile)
-	content, err := os.ReadFile(path)
+	content, err := host.ReadRegular(path, mostBytes)
 	if errors.Is(err, fs.ErrNotExist) {
 		if _, err := os.Stat(dir); err != nil {
 			return nil, structured.BadInput("%s: no such folder; expected that of an encoder, with config.json, %s and model.safetensors", dir, TokenizerFile)
@@ -57,7 +60,7 @@ func Open(dir string) (*Tokenizer, error) {
 		return nil, structured.BadInput("%s: no %s in this folder%s", dir, TokenizerFile, instead(dir))
 	}
 	if err != nil {
-		return nil, structured.BadInput("%w", err)
+		return nil, err
 	}
 	return Parse(content, path)
 }
@@ -87,10 +90,10 @@ func Parse(content []byte, name string) (t *Tokenizer, err error) {
 	if t.model, err = f.model(); err != nil {
 		return nil, err
 	}
-	if t.normalise, err = newNormaliser(f.Normaliser); err != nil {
+	if t.normalise, err = newNormaliser(f.Normaliser, 0); err != nil {
 		return nil, err
 	}
-	if t.split, t.space, err = newSplitter(f.Splitter); err != nil {
+	if t.split, t.space, err = newSplitter(f.Splitter, 0); err != nil {
 		return nil, err
 	}
 	special := map[string]int32{}
@@ -104,7 +107,9 @@ func Parse(content []byte, name string) (t *Tokenizer, err error) {
 	if t.Prefix, t.Suffix, err = f.around(); err != nil {
 		return nil, err
 	}
-	t.addTokens(f.Added)
+	if err := t.addTokens(f.Added); err != nil {
+		return nil, err
+	}
 	for _, id := range slices.Concat(t.Prefix, t.Suffix) {
 		if id < 0 || id > mostPieces {
 			return nil, structured.BadInput("post_processor: a special token has the number %d", id)
@@ -162,9 +167,9 @@ func (c *Cutter) Cut(ids []int32, word string) ([]int32, error) {
 		return append(ids, kept...), nil
 	}
 	from := len(ids)
-	err := host.Guard(func() error {
-		ids = c.of.cut(ids, word)
-		return nil
+	err := host.Guard(func() (err error) {
+		ids, err = c.of.cut(ids, word)
+		return err
 	})
 	if err != nil {
 		return ids[:from], structured.BadInput("%s cannot cut the word %q: %w", c.of.name, shortened(word), err)
@@ -190,13 +195,19 @@ func shortened(word string) string {
 }
 
 // cut appends the numbers of the pieces of a word, none for one that normalisation makes empty.
-func (t *Tokenizer) cut(ids []int32, word string) []int32 {
+func (t *Tokenizer) cut(ids []int32, word string) ([]int32, error) {
+	var failed error
 	t.raw.split(strings.ToValidUTF8(word, "\uFFFD"), func(id int32, text string) {
 		if id >= 0 {
 			ids = append(ids, id)
 			return
 		}
-		t.rewritten.split(t.normalise(text), func(id int32, text string) {
+		text, err := t.normalise(text, mostNormalised(len(word)))
+		if err != nil {
+			failed = err
+			return
+		}
+		t.rewritten.split(text, func(id int32, text string) {
 			if id >= 0 {
 				ids = append(ids, id)
 				return
@@ -207,5 +218,5 @@ func (t *Tokenizer) cut(ids []int32, word string) []int32 {
 			t.split(text, func(part string) { ids = t.model.cut(ids, part) })
 		})
 	})
-	return ids
+	return ids, failed
 }

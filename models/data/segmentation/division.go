@@ -32,6 +32,14 @@ func (d Division) Validate() error {
 	return nil
 }
 
+// MostRegions returns how many regions an image of that size has at most.
+func (d Division) MostRegions(width, height int) int {
+	if d.Superpixels > 0 {
+		return min(width*height, 4*d.Superpixels) // connected parts may be as small as a quarter of the mean
+	}
+	return ((width + d.Cell - 1) / d.Cell) * ((height + d.Cell - 1) / d.Cell)
+}
+
 // partition divides an image into regions, which are the variables of its graph.
 func (d Division) partition(m *images.Image) *regions.Partition {
 	if d.Superpixels > 0 {

@@ -54,16 +54,27 @@ func (in Inputs) crops() *images.Crops {
 	return c
 }
 
+// scale returns the scale of patches for an image of that size.
+func (r Reader) scale(width, height int) float64 {
+	side := float64(r.Cell)
+	if r.Superpixels > 0 {
+		side = math.Sqrt(float64(width*height) / float64(r.Superpixels))
+	}
+	return float64(r.Patch) / (cmp.Or(r.Context, 3) * side)
+}
+
+// ScaledPixels returns how many pixels an image of that size has at the scale of patches, at most images.MaxPixels: larger ones are refused.
+func (r Reader) ScaledPixels(width, height int) int {
+	scale := r.scale(width, height)
+	return int(min(images.MaxPixels, max(1, scale*float64(width))*max(1, scale*float64(height))))
+}
+
 // scaled returns the image of an example at the scale of patches, and the centres of its regions there.
 func (r Reader) scaled(e Example, p *regions.Partition) (*images.Image, [][2]float64, error) {
 	m := e.Image
-	side := float64(r.Cell)
-	if r.Superpixels > 0 {
-		side = math.Sqrt(float64(m.Width*m.Height) / float64(r.Superpixels))
-	}
-	scale := float64(r.Patch) / (cmp.Or(r.Context, 3) * side)
+	scale := r.scale(m.Width, m.Height)
 	to := func(length int) int { return max(1, int(math.Round(float64(length)*scale))) }
-	if pixels := scale * scale * float64(m.Width) * float64(m.Height); pixels > images.MaxPixels {
+	if pixels := float64(to(m.Width)) * float64(to(m.Height)); pixels > images.MaxPixels {
 		return nil, nil, structured.BadInput("%s: patches of %d pixels that span %v regions make it an image of %.2g pixels, expected at most %.2g; lower --patch",
 			e.Place, r.Patch, cmp.Or(r.Context, 3), pixels, float64(images.MaxPixels))
 	}

@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/machine/host"
 )
 
 // pieceSize is how many bytes a piece has, unless a sequence is longer or less has arrived.
@@ -26,6 +27,13 @@ type Pieces struct {
 	line int    // the number of the line that rest starts with
 	rest []byte // read, but not in a piece yet
 	end  bool
+
+	// Most is how many lines a sequence has at most; 0: any number. It keeps a stream without blank lines from taking all memory.
+	Most  int
+	lines int // of rest behind empty
+
+	last  int // where in rest its last line begins
+	empty int // up to where rest has no tokens, at the end of a line
 
 	byLine   bool   // every line is a sequence
 	comments string // what lines start with that are no tokens, or may be none; empty: no line does
@@ -52,12 +60,16 @@ func (p *Pieces) Next() (Piece, bool, error) {
 	}
 	piece := Piece{Line: p.line}
 	for cut := 0; cut == 0; {
-		seen := bytes.LastIndexByte(p.rest, '\n') + 1 // no blank line ends before
+		seen, old := p.last, len(p.rest) // no blank line ends before the last line; every byte is looked at once
 		if free := cap(p.rest) - len(p.rest); free < pieceSize/2 {
 			p.rest = append(make([]byte, 0, 2*cap(p.rest)+pieceSize), p.rest...)
 		}
 		n, err := p.r.Read(p.rest[len(p.rest):cap(p.rest)])
 		p.rest = p.rest[:len(p.rest)+n]
+		p.lines += bytes.Count(p.rest[old:], []byte{'\n'})
+		if end := bytes.LastIndexByte(p.rest[old:], '\n') + 1; end > 0 {
+			p.last = old + end
+		}
 		switch {
 		case errors.Is(err, io.EOF):
 			p.end = true
@@ -66,15 +78,24 @@ func (p *Pieces) Next() (Piece, bool, error) {
 		case err != nil:
 			return piece, false, structured.BadInput("%s: after line %d: %w", p.name, p.line-1+bytes.Count(p.rest, []byte{'\n'}), err)
 		}
+		if len(p.rest)-p.last > host.MostLine {
+			line := p.line + bytes.Count(p.rest[:p.last], []byte{'\n'})
+			return piece, false, structured.BadInput("%s:%d: a line of more than %d MiB, expected shorter ones", p.name, line, host.MostLine>>20)
+		}
 		if p.byLine {
-			cut = bytes.LastIndexByte(p.rest, '\n') + 1
-		} else if cut = afterBlankLine(p.rest, seen); !p.hasTokens(p.rest[:cut]) {
-			cut = 0 // what precedes a token belongs to its piece
+			cut = p.last
+		} else if cut = afterBlankLine(p.rest[:p.last], seen); cut > 0 && !p.hasTokens(p.rest[p.empty:cut]) {
+			p.empty, p.lines, cut = cut, bytes.Count(p.rest[cut:], []byte{'\n'}), 0 // what precedes a token belongs to its piece
+		}
+		if cut == 0 && p.Most > 0 && !p.byLine && p.lines > p.Most {
+			return piece, false, structured.BadInput("%s:%d: more than %d lines without a blank one, expected shorter sequences; --max-words N takes longer ones",
+				p.name, p.line+bytes.Count(p.rest[:p.empty], []byte{'\n'}), p.Most)
 		}
 		piece.Text = p.rest[:cut:cut]
 	}
 	p.line += bytes.Count(piece.Text, []byte{'\n'})
 	p.rest = append(make([]byte, 0, pieceSize), p.rest[len(piece.Text):]...)
+	p.last, p.empty, p.lines = p.last-len(piece.Text), 0, bytes.Count(p.rest, []byte{'\n'})
 	return piece, true, nil
 }
 

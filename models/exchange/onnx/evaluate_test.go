@@ -3,6 +3,7 @@ package onnx
 import (
 	"encoding/binary"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"testing"
@@ -192,16 +193,29 @@ func logSumExp(xs []float64) float64 {
 	return top + math.Log(sum)
 }
 
-// evaluation runs a graph: plain loops over float64, for tests only.
+// evaluation runs a graph: plain loops over float64, for tests only. What is not float64 in the graph is rounded to float32 after each operator, which changes no number of other
+// types that tests have.
 type evaluation struct {
 	t      *testing.T
 	values map[string]tensor
+	double map[string]bool // the names of values that are float64
+}
+
+// set gives a name the value of an operator.
+func (e evaluation) set(name string, v tensor, double bool) {
+	if e.double[name] = double; !double {
+		v.x = slices.Clone(v.x)
+		for i, x := range v.x {
+			v.x[i] = float64(float32(x))
+		}
+	}
+	e.values[name] = v
 }
 
 // run returns the outputs of a graph for its inputs, by name.
 func run(t *testing.T, g *onnxpb.GraphProto, inputs map[string]tensor) map[string]tensor {
 	t.Helper()
-	e := evaluation{t, map[string]tensor{}}
+	e := evaluation{t, map[string]tensor{}, map[string]bool{}}
 	for _, x := range g.GetInput() {
 		v, ok := inputs[x.GetName()]
 		if !ok {
@@ -211,6 +225,7 @@ func run(t *testing.T, g *onnxpb.GraphProto, inputs map[string]tensor) map[strin
 	}
 	for _, x := range g.GetInitializer() {
 		e.values[x.GetName()] = initial(x)
+		e.double[x.GetName()] = x.GetDataType() == int32(onnxpb.TensorProto_DOUBLE)
 	}
 	e.nodes(g)
 	outputs := map[string]tensor{}
@@ -260,7 +275,11 @@ func (e evaluation) nodes(g *onnxpb.GraphProto) {
 		if !ok {
 			e.t.Fatalf("the evaluator has no operator %s", n.GetOpType())
 		}
-		e.values[n.GetOutput()[0]] = f(args, attributes)
+		double := slices.ContainsFunc(n.GetInput(), func(x string) bool { return e.double[x] })
+		if n.GetOpType() == "Cast" {
+			double = attributes["to"].GetI() == int64(onnxpb.TensorProto_DOUBLE)
+		}
+		e.set(n.GetOutput()[0], f(args, attributes), double)
 	}
 }
 
@@ -284,11 +303,12 @@ func (e evaluation) scan(n *onnxpb.NodeProto, args []tensor, a map[string]*onnxp
 	for k := range results {
 		results[k] = make([]tensor, steps)
 	}
+	inner := evaluation{e.t, nil, maps.Clone(e.double)}
+	for k, x := range n.GetInput() {
+		inner.double[body.GetInput()[k].GetName()] = e.double[x]
+	}
 	for step := range steps {
-		inner := evaluation{e.t, map[string]tensor{}}
-		for name, v := range e.values {
-			inner.values[name] = v
-		}
+		inner.values = maps.Clone(e.values)
 		for k, s := range states {
 			inner.values[body.GetInput()[k].GetName()] = s
 		}
@@ -314,14 +334,15 @@ func (e evaluation) scan(n *onnxpb.NodeProto, args []tensor, a map[string]*onnxp
 			results[k-len(states)][t] = v
 		}
 	}
+	isDouble := func(k int) bool { return inner.double[body.GetOutput()[k].GetName()] }
 	for k, s := range states {
-		e.values[n.GetOutput()[k]] = s
+		e.set(n.GetOutput()[k], s, isDouble(k))
 	}
 	for k, r := range results {
 		all := tensor{shape: append([]int{steps}, r[0].shape...)}
 		for _, x := range r {
 			all.x = append(all.x, x.x...)
 		}
-		e.values[n.GetOutput()[len(states)+k]] = all.transposed(order(all))
+		e.set(n.GetOutput()[len(states)+k], all.transposed(order(all)), isDouble(len(states)+k))
 	}
 }

@@ -140,7 +140,7 @@ func Copy(from, to string) error {
 }
 
 func copyFile(from, to string) error {
-	f, err := os.Open(from)
+	f, err := host.OpenRegular(from)
 	if err != nil {
 		return err
 	}

@@ -9,7 +9,6 @@ import (
 	"io"
 	"io/fs"
 	"math"
-	"os"
 	"path/filepath"
 	"unsafe"
 
@@ -77,7 +76,7 @@ func (r *rows) header() ([]byte, error) {
 
 // open maps the file. It reports false for a file that is not there, or holds other rows.
 func (r *rows) open(path string) (bool, error) {
-	f, err := os.Open(path)
+	f, err := host.OpenRegular(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}

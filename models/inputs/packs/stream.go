@@ -9,6 +9,7 @@ import (
 	"github.com/dsp-go/dsp/models/data/formats"
 	"github.com/dsp-go/dsp/models/data/text"
 	"github.com/dsp-go/dsp/models/inputs"
+	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/machine/packed"
 	"github.com/dsp-go/dsp/structured/machine/safetensors"
@@ -58,6 +59,9 @@ func (s *stream) choose() error {
 
 // add appends the sequences of a block.
 func (s *stream) add(d *structured.Dataset) error {
+	if err := tasks.Of(s.c).CheckWords(d, nil, s.c.MaxWords); err != nil {
+		return err
+	}
 	number := make([]int32, d.Alphabet.Len())
 	for l, name := range d.Alphabet.Names() {
 		number[l] = s.labels.Intern(name)

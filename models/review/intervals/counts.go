@@ -3,9 +3,6 @@ package intervals
 import (
 	"math"
 	"slices"
-
-	"gonum.org/v1/gonum/mathext"
-	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // Counts are what a metric is made of, output by output: the part and the whole of each share, [outputs][2×shares]. The metric is the mean of
@@ -111,70 +108,7 @@ func (c Counts) blocks(n int) Counts {
 	return all
 }
 
-// The methods of intervals.
-const (
-	Exact     = "Clopper-Pearson"
-	Effective = "Korn-Graubard"
-	recovered = "Newcombe"
-)
-
-// Interval says how far a number varies over data sets of the same size.
-type Interval struct {
-	Deviation float64 `json:"sd"`  // standard deviation
-	Low       float64 `json:"low"` // the ends of the 95 % interval
-	High      float64 `json:"high"`
-	Method    string  `json:"interval"` // Exact, Effective or Recovered
-}
-
-// Interval returns the interval of the metric.
-func (c Counts) Interval() Interval {
-	p, terms := c.influences()
-	n := c.counted()
-	i := Interval{Deviation: deviation(terms, n), Method: Exact}
-	trials := float64(n)
-	if i.Deviation > rounding && p > 0 && p < 1 && !c.whole() {
-		i.Method, trials = Effective, c.effective(p, i.Deviation, n)
-	}
-	i.Low, i.High = clopperPearson(p*trials, trials)
-	return i
-}
-
-// rounding bounds what rounding errors make of a standard deviation that is 0.
-const rounding = 1e-12
-
-// confidence is the chance on either side of an interval.
-const outside = 0.025
-
-// effective returns how many independent trials vary as much as a share p of that standard deviation over n outputs. The deviation is an
-// estimate itself, with n−1 degrees of freedom, for which Student's distribution allows. Things that are counted, such as tokens, are not
-// more trials than there are.
-func (c Counts) effective(p, deviation float64, n int) float64 {
-	normal := distuv.UnitNormal.Quantile(1 - outside)
-	student := distuv.StudentsT{Sigma: 1, Nu: float64(max(1, n-1))}.Quantile(1 - outside)
-	trials := p * (1 - p) / (deviation * deviation) * (normal / student) * (normal / student)
-	if total := c.sum(); len(total) == 2 && c.integral() {
-		return min(trials, total[1])
-	}
-	return trials
-}
-
 // integral reports whether parts are whole numbers.
 func (c Counts) integral() bool {
 	return !slices.ContainsFunc(c, func(row []float64) bool { return row[0] != math.Trunc(row[0]) })
-}
-
-// clopperPearson returns the exact 95 % interval of a probability, of which right of that many trials came true. Neither has to be a
-// whole number.
-func clopperPearson(right, trials float64) (low, high float64) {
-	low, high = 0, 1
-	if wrong := trials - right; right > rounding && wrong > rounding {
-		return mathext.InvRegIncBeta(right, wrong+1, outside), mathext.InvRegIncBeta(right+1, wrong, 1-outside)
-	}
-	bound := math.Pow(outside, 1/math.Max(trials, rounding)) // of trials that all came out alike
-	if right > rounding {
-		low = bound
-	} else {
-		high = 1 - bound
-	}
-	return low, high
 }

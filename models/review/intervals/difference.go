@@ -24,6 +24,8 @@ type Difference struct {
 	Interval         // of the gain
 	P        float64 `json:"p"`      // of the paired test, by itself
 	Adjusted float64 `json:"p_holm"` // with those of the tests that it was made together with
+
+	alone Interval // of the test by itself
 }
 
 // decided reports whether the models differ in the metric: whether the test rejects that they do not.
@@ -36,12 +38,12 @@ func (d Difference) String() string {
 	if !d.decided() {
 		text += "; the data cannot tell them apart"
 	}
-	return text
+	return text + d.caution()
 }
 
 // ExplainDifferences says in a sentence what the intervals and tests of that many differences are.
 func ExplainDifferences(n int) string {
-	text := fmt.Sprintf("Intervals of differences are Newcombe's, from those of the models and their correlation; p is that of a paired test with %d random swaps of outputs", swaps)
+	text := fmt.Sprintf("Intervals of differences are Newcombe's, from those of the models and their correlation; p is the larger one of a paired test with %d random swaps of outputs and of the interval that just reaches 0", swaps)
 	if n > 1 {
 		text += fmt.Sprintf(", with Holm's correction for %d tests", n)
 	}
@@ -56,22 +58,56 @@ func compare(a, b Counts, swaps int) Difference {
 	y, ofY := b.influences()
 	d := Difference{Value: x, Other: y, Gain: x - y}
 	terms := make([]float64, len(ofX))
-	product, squaresX, squaresY := 0.0, 0.0, 0.0
 	for i := range terms {
 		terms[i] = ofX[i] - ofY[i]
-		product, squaresX, squaresY = product+ofX[i]*ofY[i], squaresX+ofX[i]*ofX[i], squaresY+ofY[i]*ofY[i]
 	}
-	ρ := 0.0
-	if s := math.Sqrt(squaresX * squaresY); s > rounding*rounding {
-		ρ = max(-1, min(1, product/s))
-	}
+	ρ := correlation(ofX, ofY)
 	// How far each end of the two intervals is from its metric stands for a standard deviation there.
-	i, j := a.Interval(), b.Interval()
-	reach := func(u, v float64) float64 { return math.Sqrt(max(0, u*u-2*ρ*u*v+v*v)) }
-	d.Interval = Interval{deviation(terms, max(a.counted(), b.counted())), d.Gain - reach(x-i.Low, j.High-y), d.Gain + reach(i.High-x, y-j.Low), recovered}
-	d.P = paired(a, b, swaps)
-	d.Adjusted = d.P
+	first, second := a.ends(), b.ends()
+	both := func(outside float64) Interval {
+		i, j := first(outside), second(outside)
+		reach := func(u, v float64) float64 { return math.Sqrt(max(0, u*u-2*ρ*u*v+v*v)) }
+		return Interval{
+			Deviation: deviation(terms, max(a.counted(), b.counted())), Method: recovered, Caution: cmp.Or(i.Caution, j.Caution),
+			Low: d.Gain - reach(x-i.Low, j.High-y), High: d.Gain + reach(i.High-x, y-j.Low),
+		}
+	}
+	d.Interval, d.P = both(outside), inverted(both, paired(a, b, swaps))
+	d.alone = d.Interval
+	d.adjust(d.P)
 	return d
+}
+
+// adjust sets p and, where it does not reject that there is no difference, has 0 in the interval, too.
+func (d *Difference) adjust(p float64) {
+	d.Adjusted, d.Interval = p, d.alone
+	if !d.decided() {
+		d.Low, d.High = min(d.Low, 0), max(d.High, 0)
+	}
+}
+
+// inverted returns the largest p, and at least the one given, at which the interval with a chance of 1 − p still has 0 in it, to a few hundredths of p, so
+// that p and the interval say the same.
+func inverted(of ends, least float64) float64 {
+	has := func(log float64) bool {
+		x := of(math.Exp(log) / 2)
+		return x.Low <= 0 && x.High >= 0
+	}
+	from, to := math.Log(least), math.Log(Significant)
+	switch {
+	case !has(from):
+		return least
+	case from >= to || has(to):
+		from, to = max(from, to), 0
+	}
+	for range 8 {
+		if middle := (from + to) / 2; has(middle) {
+			from = middle
+		} else {
+			to = middle
+		}
+	}
+	return math.Exp(to)
 }
 
 // The paired test takes swaps random sets of outputs, and swaps at most units of them one by one, else in blocks.
@@ -140,7 +176,7 @@ func Correct(all []*Difference, family int) {
 	least := 0.0
 	for k, d := range sorted {
 		least = max(least, min(1, d.P*float64(max(family, len(all))-k)))
-		d.Adjusted = least
+		d.adjust(least)
 	}
 }
 

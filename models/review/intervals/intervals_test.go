@@ -44,7 +44,7 @@ func TestClopperPearson(t *testing.T) {
 	for _, x := range []struct{ right, trials, low, high float64 }{
 		{8, 10, 0.4439045, 0.9747893}, {0, 10, 0, 0.3084971}, {10, 10, 0.6915029, 1}, {95, 100, 0.8871651, 0.9835681},
 	} {
-		if low, high := clopperPearson(x.right, x.trials); !near(low, x.low, 1e-6) || !near(high, x.high, 1e-6) {
+		if low, high := clopperPearson(x.right, x.trials, outside); !near(low, x.low, 1e-6) || !near(high, x.high, 1e-6) {
 			t.Errorf("%v of %v: %v to %v, expected %v to %v", x.right, x.trials, low, high, x.low, x.high)
 		}
 	}
@@ -88,7 +88,7 @@ func TestEffectiveTrials(t *testing.T) {
 	if x := many.Interval(); x.Method != Effective || !near(x.High-x.Low, 2*1.96*math.Sqrt(0.75*0.25/4000), 0.004) {
 		t.Errorf("%+v", x)
 	}
-	low, high := clopperPearson(300, 400)
+	low, high := clopperPearson(300, 400, outside)
 	if x := blocks.Interval(); !near(x.Low, low, 0.001) || !near(x.High, high, 0.001) || !near(x.Deviation, math.Sqrt(0.75*0.25/399), 1e-6) {
 		t.Errorf("%+v, expected %v to %v", x, low, high)
 	}

@@ -115,12 +115,20 @@ type Estimate struct {
 
 // String says what the metric is and how sure that is.
 func (e Estimate) String() string {
-	return fmt.Sprintf("%s %.2f %%, %v (standard deviation %.2f %%)", e.Label, 100*e.Value, e.Interval, 100*e.Deviation)
+	return fmt.Sprintf("%s %.2f %%, %v (standard deviation %.2f %%)", e.Label, 100*e.Value, e.Interval, 100*e.Deviation) + e.caution()
 }
 
 // String formats a 95 % interval of fractions.
 func (i Interval) String() string {
 	return fmt.Sprintf("95 %% interval %.2f to %.2f %%", 100*i.Low, 100*i.High)
+}
+
+// caution returns what to say beside an interval.
+func (i Interval) caution() string {
+	if i.Caution == "" {
+		return ""
+	}
+	return "; " + i.Caution
 }
 
 // Estimates returns every metric that the outputs have with its interval, the main one first.
@@ -143,13 +151,13 @@ func Explain(all []Estimate) string {
 	for _, e := range all {
 		exact, effective = exact || e.Method == Exact, effective || e.Method == Effective
 	}
-	const few = "Clopper-Pearson's (exact), with outputs as trials"
-	const many = "Korn-Graubard's: exact, at the number of trials that the spread over outputs amounts to"
+	const whole = "Clopper-Pearson's (exact), with outputs as trials"
+	const many = "Korn-Graubard's: exact, at the number of trials that the spread over outputs amounts to, and an output that was not seen"
 	switch {
 	case exact && effective:
-		return "Intervals are " + many + "; where outputs are right or wrong as a whole, they are " + few + "."
+		return "Intervals are " + many + "; where outputs are right or wrong as a whole, they are " + whole + "."
 	case exact:
-		return "Intervals are " + few + "."
+		return "Intervals are " + whole + "."
 	}
 	return "Intervals are " + many + "."
 }

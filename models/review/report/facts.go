@@ -63,7 +63,7 @@ func (w *writer) describe(c *config.Config, d *structured.Dataset) {
 			if k == 0 {
 				about = w.count(set.path)
 			}
-			t.row(set.name, clean(set.path), sizeOf(set.path), about)
+			t.row(set.name, clean(config.FileNames(set.path)), sizeOf(set.path), about)
 		}
 	}
 	if d != nil {

@@ -108,6 +108,9 @@ func Of(ctx context.Context, o Options) (*Report, error) {
 			return nil, err
 		}
 		w.model = w.run.Model
+		if w.model != nil {
+			w.model.Config.TakePaths(w.run.Config)
+		}
 		return w.report(&w.run.Config)
 	}
 	if sweep.IsSweep(o.Path) {

@@ -44,7 +44,7 @@ const (
 	leastAddress = 200 << 20
 )
 
-// CheckStart returns an error if limits leave too little memory for any command, with which the process would crash or be killed later; the
+// CheckStart returns an error if limits leave too little memory, or too few threads, for any command, with which the process would crash or be killed later; the
 // error is not bad input. Otherwise, where a control group or ulimit sets a limit, it has the runtime keep within what is left, if it can, unless GOMEMLIMIT
 // says something else. What other processes hold at the moment is no such limit: they may end.
 func CheckStart() error {
@@ -52,6 +52,9 @@ func CheckStart() error {
 	measured, _ := MeasuredMemory(root)
 	address := addressSpace(root)
 	if err := checkStart(measured, address); err != nil {
+		return err
+	}
+	if err := checkThreads(root); err != nil {
 		return err
 	}
 	if limit, ok := runtimeLimit(root, address); ok && os.Getenv("GOMEMLIMIT") == "" {

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"strings"
 
@@ -120,7 +119,10 @@ type stream struct {
 
 func (s stream) Close() error { return s.close() }
 
-// Lines reads a text file line by line, with lines of any length, and counts them for messages.
+// MostLine is the length of the longest line of a text file, in bytes.
+const MostLine = 64 << 20
+
+// Lines reads a text file line by line, with lines of up to MostLine bytes, and counts them for messages.
 type Lines struct {
 	scanner *bufio.Scanner
 	name    string
@@ -130,7 +132,7 @@ type Lines struct {
 
 func NewLines(r io.Reader, name string) *Lines {
 	l := &Lines{scanner: bufio.NewScanner(r), name: name}
-	l.scanner.Buffer(make([]byte, 1<<16), math.MaxInt)
+	l.scanner.Buffer(make([]byte, 1<<16), MostLine)
 	return l
 }
 
@@ -156,7 +158,11 @@ func (l *Lines) Err() error {
 	if l.notText != nil {
 		return l.notText
 	}
-	if err := l.scanner.Err(); err != nil {
+	err := l.scanner.Err()
+	if errors.Is(err, bufio.ErrTooLong) {
+		return structured.BadInput("%s:%d: a line of more than %d MiB, expected shorter ones", l.name, l.Number+1, MostLine>>20)
+	}
+	if err != nil {
 		return structured.BadInput("%s: after line %d: %w", l.name, l.Number, err)
 	}
 	return nil

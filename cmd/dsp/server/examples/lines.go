@@ -30,7 +30,7 @@ func (r *lineImages) Known() string { return "" }
 
 // Example implements Reader. A small image of a long line becomes a long one as it is scaled to the height of a frame.
 func (r *lineImages) Example(o *Object) (Example, error) {
-	e, err := encoded(o, r.limits)
+	e, _, err := encoded(o, r.limits)
 	if err != nil {
 		return e, err
 	}
@@ -38,7 +38,8 @@ func (r *lineImages) Example(o *Object) (Example, error) {
 	if err == nil {
 		err = most(frames, r.limits.Positions, "frames")
 	}
-	e.Size = frames
+	e.Size, e.Extent.Positions = frames, frames
+	e.Bytes += perPixel * frames * r.reader.Columns * r.reader.Height
 	return e, err
 }
 

@@ -50,7 +50,14 @@ func (r *pairs) Example(o *Object) (Example, error) {
 		}
 	}
 	p := &pair{source: o.Source, target: o.Target, n: len(o.Source), m: len(o.Target)}
-	return o.example(p.n+p.m, p), p.know(o.Links)
+	return p.example(o), p.know(o.Links)
+}
+
+// example returns the example of an object.
+func (p *pair) example(o *Object) Example {
+	e := o.example(p.n+p.m, p)
+	e.Extent.Pairs = p.n * p.m
+	return e
 }
 
 // know makes links of an object those that are known, unless they are nil.
@@ -124,7 +131,7 @@ func (r *pairArrays) Example(o *Object) (Example, error) {
 			return Example{}, err
 		}
 	}
-	return o.example(p.n+p.m, p), p.know(o.Links)
+	return p.example(o), p.know(o.Links)
 }
 
 // Dataset implements Reader.

@@ -20,14 +20,17 @@ type Limits struct {
 	Pixels    int // of an image
 }
 
-// DefaultLimits keep the memory for an example below about a gigabyte.
+// DefaultLimits bound the time for an example. Its memory depends on the model, too: Extent and Bytes of an Example say how much it takes.
 func DefaultLimits() Limits { return Limits{Positions: 10000, Square: 512, Pixels: 1 << 24} }
 
 // Example is an example that a Reader has checked.
 type Example struct {
-	ID   string // "" if it has no name
-	Size int    // positions, to tell how much work it is
-	Line int    // of the request, for messages; 0 if it has one example only
+	ID     string        // "" if it has no name
+	Size   int           // positions, to tell how much work it is
+	Extent models.Extent // how large it is as an example of a data set
+	Bytes  int           // estimated memory for what its inputs are made of: decoded images, pieces of words
+	Work   int64         // estimated memory for predicting it, in bytes, with all of that
+	Line   int           // of the request, for messages; 0 if it has one example only
 
 	Tokens []tokens.Token // of raw text, else nil
 	Given  bool           // something of its output is known, for predictions to keep
@@ -141,7 +144,7 @@ func (o *Object) only(sample string, names ...string) error {
 
 // example returns an example with the object's name.
 func (o *Object) example(size int, content any) Example {
-	e := Example{Size: size, Given: o.known(), content: content}
+	e := Example{Size: size, Extent: models.Extent{Positions: size}, Given: o.known(), content: content}
 	if o.ID != nil {
 		e.ID = *o.ID
 	}
@@ -186,27 +189,42 @@ func most(found, limit int, what string) error {
 	return nil
 }
 
-// pieceCounter counts the pieces of words as an encoder reads them; nil for a model without an encoder.
-type pieceCounter func(words []string) (int, error)
+// pieceCounter counts the pieces of words as an encoder reads them. Its zero value, of a model without an encoder, counts none.
+type pieceCounter struct {
+	count func(words []string) (int, error)
+	width int // of the encoder's rows
+}
 
 func counterOf(m *models.Model) pieceCounter {
 	if m.Encoder == nil {
-		return nil
+		return pieceCounter{}
 	}
-	return m.Encoder.Count
+	return pieceCounter{m.Encoder.Count, m.Dim}
 }
 
-// mostPieces refuses words of too many pieces.
-func mostPieces(count pieceCounter, words []string, limits Limits) error {
-	if count == nil {
+// perPieceNumber is the memory, in bytes, of an encoder for a piece and each number of its rows: those of all steps of a layer.
+const perPieceNumber = 64
+
+// weigh adds to an example what an encoder and characters of its words take. It refuses words of too many pieces.
+func (c pieceCounter) weigh(e *Example, words []string, limits Limits) error {
+	const read = 32 // characters of a word
+	for _, w := range words {
+		e.Extent.Characters += min(len(w), read)
+		e.Bytes += perTextByte * len(w)
+	}
+	if c.count == nil {
 		return nil
 	}
-	n, err := count(words)
+	n, err := c.count(words)
 	if err != nil {
 		return err
 	}
+	e.Bytes += perPieceNumber * n * c.width
 	return most(n, limits.Positions, "pieces of words, as the encoder reads them")
 }
+
+// perTextByte is the memory, in bytes, of what is made of each byte of words: attributes that repeat a word, alone and with its neighbours.
+const perTextByte = 64
 
 // named gives a data set the names of its examples, if there are some.
 func named(d *structured.Dataset, all []Example) *structured.Dataset {

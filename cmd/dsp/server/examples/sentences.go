@@ -174,12 +174,9 @@ func (r *sentences) example(o *Object, columns map[string][]string, split []toke
 	if err := most(n, min(r.limits.Square, r.limits.Positions), "words"); err != nil {
 		return Example{}, err
 	}
-	if err := mostPieces(r.pieces, columns["word"], r.limits); err != nil {
-		return Example{}, err
-	}
 	e := o.example(n, &parse{sentence(columns, n), known})
 	e.Tokens = split
-	return e, nil
+	return e, r.pieces.weigh(&e, columns["word"], r.limits)
 }
 
 // parse is the content of an example: its sentence in CoNLL-U, and the brackets that are known of its tree or nil.

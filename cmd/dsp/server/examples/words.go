@@ -130,13 +130,6 @@ func (w *words) Example(o *Object) (Example, error) {
 			return Example{}, err
 		}
 	}
-	for k, c := range w.columns {
-		if c.Name == text.WordColumn {
-			if err := mostPieces(w.pieces, s.columns[k], w.limits); err != nil {
-				return Example{}, err
-			}
-		}
-	}
 	if w.dim > 0 {
 		if o.Features == nil {
 			return Example{}, o.missing("features", w.Sample())
@@ -150,7 +143,12 @@ func (w *words) Example(o *Object) (Example, error) {
 	}
 	e := o.example(n, s)
 	e.Tokens = split
-	return e, nil
+	for k, c := range w.columns {
+		if c.Name == text.WordColumn {
+			err = w.pieces.weigh(&e, s.columns[k], w.limits)
+		}
+	}
+	return e, err
 }
 
 // beside names what a request must give beside the words; empty if words are enough, and so raw text.

@@ -1,0 +1,184 @@
+"""Layers of structured prediction side by side: dsp.torch beside pytorch-crf, torch-struct, supar, torch and scipy, forward and backward, by turns.
+
+    pip install build/dsp_structured-*.whl torch scipy pytorch-crf torch-struct && pip install --no-deps supar==1.1.4 nltk dill omegaconf stanza regex
+    python bench/layers.py [--threads 1] [--rounds 9] [--only WORD]
+
+It prints processor time and wall time of a call, medians, and their ratios to dsp's. A peer that is not installed is left out.
+"""
+
+import argparse
+import statistics
+import time
+import warnings
+
+import numpy as np
+import torch
+
+import dsp
+import dsp.torch as D
+
+warnings.filterwarnings("ignore")
+
+
+def peer(load):
+    try:
+        return load()
+    except ImportError:
+        return None
+
+
+def pytorch_crf():
+    import torchcrf
+    return torchcrf
+
+
+def torch_struct():
+    import torch_struct
+    return torch_struct
+
+
+def supar():
+    from supar.structs import linearchain, tree
+    return linearchain, tree
+
+
+def scipy():
+    from scipy.optimize import linear_sum_assignment
+    return linear_sum_assignment
+
+
+arguments = argparse.ArgumentParser()
+arguments.add_argument("--threads", type=int, default=1)
+arguments.add_argument("--rounds", type=int, default=9)
+arguments.add_argument("--only", default="")
+a = arguments.parse_args()
+torch.set_num_threads(a.threads)
+dsp.set_threads(a.threads)
+torch.manual_seed(0)
+crf, struct, su, assign = peer(pytorch_crf), peer(torch_struct), peer(supar), peer(scipy)
+
+
+def case(name, **calls):
+    """Times calls by turns; a call that is None is left out."""
+    if a.only not in name:
+        return
+    calls = {k: f for k, f in calls.items() if f}
+    wall, cpu = {k: [] for k in calls}, {k: [] for k in calls}
+    repeat = {}
+    for k, f in calls.items():
+        f()
+        start = time.perf_counter()
+        f()
+        repeat[k] = max(1, min(200, int(0.02 / (time.perf_counter() - start + 1e-9))))
+    for _ in range(a.rounds):
+        for k, f in calls.items():
+            w, c = time.perf_counter(), time.process_time()
+            for _ in range(repeat[k]):
+                f()
+            wall[k].append((time.perf_counter() - w) / repeat[k])
+            cpu[k].append((time.process_time() - c) / repeat[k])
+    base_w, base_c = statistics.median(wall["dsp"]), statistics.median(cpu["dsp"])
+    for k in calls:
+        w, c = statistics.median(wall[k]), statistics.median(cpu[k])
+        print(f"{name:36} {k:14} {c * 1e3:10.3f} ms cpu {w * 1e3:10.3f} ms wall   × {c / base_c:8.1f} cpu × {w / base_w:8.1f} wall", flush=True)
+
+
+def gradient(value, *tensors):
+    def step():
+        for x in tensors:
+            x.grad = None
+        value().sum().backward()
+
+    return step
+
+
+def chains(B, T, Y, ragged=False):
+    lengths = torch.randint(T // 4, T + 1, (B,)) if ragged else torch.full((B,), T)
+    lengths[0] = T
+    mask = torch.arange(T) < lengths[:, None]
+    e, tags = torch.randn(B, T, Y, requires_grad=True), torch.randint(Y, (B, T))
+    ours = D.CRF(Y, batch_first=True)
+    name = f"chain {B}×{T}×{Y}{' ragged' if ragged else ''}"
+    theirs = crf and crf.CRF(Y, batch_first=True)
+    trans = torch.randn(Y, Y, requires_grad=True)
+    square = torch.zeros(Y + 1, Y + 1, requires_grad=True)
+
+    def potentials():
+        x = trans.t()[None, None].expand(B, T - 1, Y, Y) + e[:, 1:, :, None]
+        return torch.cat([x[:, :1] + e[:, :1, None, :], x[:, 1:]], 1)
+
+    case(name + " nll", dsp=gradient(lambda: -ours(e, tags, mask if ragged else None, "none"), e),
+         **{"pytorch-crf": crf and gradient(lambda: -theirs(e, tags, mask, "none"), e),
+            "supar": su and gradient(lambda: su[0].LinearChainCRF(e, square, lengths).log_partition, e, square),
+            "torch-struct": struct and gradient(lambda: struct.LinearChainCRF(potentials(), lengths=lengths).partition, e, trans)})
+    x = e.detach()
+    case(name + " decode", dsp=lambda: ours.decode(x, mask if ragged else None),
+         **{"pytorch-crf": crf and (lambda: theirs.decode(x, mask)),
+            "torch-struct": struct and (lambda: struct.LinearChainCRF(potentials().detach(), lengths=lengths).argmax)})
+
+
+def trees(B=64, n=30):
+    arc = torch.randn(B, n, n + 1, requires_grad=True)
+    s = torch.zeros(B, n + 1, n + 1)
+    s[:, 1:] = arc.detach()
+    s.requires_grad_()
+    square = torch.randn(B, n, n, requires_grad=True)
+    case(f"projective trees {B}×{n} log Z", dsp=gradient(lambda: D.DependencyTree(arc).log_partition, arc),
+         supar=su and gradient(lambda: su[1].DependencyCRF(s, multiroot=False).log_partition, s),
+         **{"torch-struct": struct and gradient(lambda: struct.DependencyCRF(square * 1, multiroot=False).partition, square)})
+    case(f"projective trees {B}×{n} several roots", dsp=gradient(lambda: D.DependencyTree(arc, multiroot=True).log_partition, arc),
+         supar=su and gradient(lambda: su[1].DependencyCRF(s, multiroot=True).log_partition, s))
+    case(f"all trees {B}×{n} log Z", dsp=gradient(lambda: D.DependencyTree(arc, projective=False).log_partition, arc),
+         supar=su and gradient(lambda: su[1].MatrixTree(s, multiroot=False).log_partition, s),
+         **{"torch-struct": struct and gradient(lambda: struct.NonProjectiveDependencyCRF(square * 1, multiroot=False).partition, square)})
+    case(f"projective trees {B}×{n} best", dsp=lambda: D.DependencyTree(arc.detach()).argmax,
+         supar=su and (lambda: su[1].DependencyCRF(s.detach(), multiroot=False).argmax))
+    case(f"all trees {B}×{n} best", dsp=lambda: D.DependencyTree(arc.detach(), projective=False).argmax,
+         supar=su and (lambda: su[1].MatrixTree(s.detach(), multiroot=False).argmax))
+
+
+def segments(B=16, T=50, L=8, Y=9):
+    segment, transition = torch.randn(B, T, L, Y, requires_grad=True), torch.randn(Y, Y, requires_grad=True)
+
+    def theirs():
+        s = torch.zeros(B, T, L, Y)
+        for k in range(L):
+            s[:, :T - k, k] = segment[:, k:, k]
+        keep = torch.arange(T)[:, None] + torch.arange(L)[None] < T
+        x = torch.where(keep[None, :, :, None, None], s[..., None] + transition.t(), torch.tensor(-1e9))
+        return struct.SemiMarkovCRF(torch.cat([torch.full((B, T, 1, Y, Y), -1e9), x], 2)).partition
+
+    case(f"segments {B}×{T}, L={L}, Y={Y}", dsp=gradient(lambda: D.SemiMarkov(segment, transition).log_partition, segment, transition),
+         **{"torch-struct": struct and gradient(theirs, segment, transition)})
+
+
+def ctc(B=64, T=100, C=30):
+    x, n = torch.randn(B, T, C, requires_grad=True), torch.randint(5, 30, (B,))
+    targets, lengths = torch.randint(1, C, (int(n.sum()),)), torch.full((B,), T)
+    case(f"CTC {B}×{T}×{C}", dsp=gradient(lambda: D.CTC(x).read_nll(targets, n), x),
+         torch=gradient(lambda: torch.nn.functional.ctc_loss(torch.log_softmax(x, -1).transpose(0, 1), targets, lengths, n, reduction="none"), x))
+
+
+def constituents(B=16, n=25, R=10):
+    label = torch.randn(B, n, n, R + 1)
+    label[..., 0] = -torch.inf
+    label.requires_grad_()
+    s = torch.randn(B, n + 1, n + 1, R, requires_grad=True)
+    case(f"constituents {B}×{n}, R={R}", dsp=gradient(lambda: D.Constituents(label).log_partition, label),
+         supar=su and gradient(lambda: su[1].ConstituencyCRF(torch.logsumexp(s, -1)).log_partition, s))
+
+
+def assignment(n):
+    x = np.random.default_rng(0).normal(size=(1, n, n)).astype(np.float32)
+    case(f"assignment {n}", dsp=lambda: dsp.Matching(x).argmax, scipy=assign and (lambda: assign(x[0], maximize=True)))
+
+
+chains(64, 50, 25)
+chains(64, 50, 25, ragged=True)
+chains(1, 3, 2)
+trees()
+segments()
+ctc()
+constituents()
+assignment(30)
+assignment(200)

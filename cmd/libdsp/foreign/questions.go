@@ -1,0 +1,293 @@
+package foreign
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/machine/vec"
+)
+
+// Every question takes the values of the potentials, an array for each part [rows × width], and a Run. It answers for examples from run.First
+// on and returns the number of the first one that it has not answered: Len, unless the budget was used up. Answers of an example depend on its
+// potentials alone, not on the batch, the threads or the budget.
+
+// asked are the potentials that the oracle is asked about: those of the share, or the wider trees of several roots.
+func (l *lane) asked(t *Batch) *structured.Potentials {
+	if t.rooted == nil {
+		return &l.θ
+	}
+	l.rooted.widen(t.rooted, &l.θ)
+	return &l.rooted.θ
+}
+
+// Max writes the best output of every example to y [Numbers], and its score to value [B]: for structures that are answered by bounds an upper
+// bound of the best score. An example without an output has value −∞.
+func (t *Batch) Max(values [][]float32, run Run, y []int32, value []float64) (int, error) {
+	if err := t.fits(y, 1, value, 1); err != nil {
+		return 0, err
+	}
+	return t.each(values, run, func(l *lane, lo, hi int) {
+		out := y[t.outputs[lo]:t.outputs[hi]]
+		if t.rooted == nil {
+			l.oracle.Max(&l.θ, out, value[lo:hi])
+			return
+		}
+		θ := l.asked(t)
+		l.rooted.y = vec.Grow(l.rooted.y, θ.OutputSize())
+		l.oracle.Max(θ, l.rooted.y, value[lo:hi])
+		narrowOutputs(out, l.rooted.y, l.outputs)
+	})
+}
+
+// Exp writes μ·log Σ_y exp(⟨θ,1_y⟩/μ) of every example to value [B] and, if u is not nil, the marginals to u, an array for each part
+// [MarginalSize]. Potentials that are NaN, +∞ or too large give NaN in both.
+func (t *Batch) Exp(values [][]float32, run Run, μ float64, value []float64, u [][]float32) (int, error) {
+	if err := t.sums(value, μ, u); err != nil {
+		return 0, err
+	}
+	return t.each(values, run, func(l *lane, lo, hi int) { l.exp(t, μ, lo, hi, value, u) })
+}
+
+// exp is Exp for a share.
+func (l *lane) exp(t *Batch, μ float64, lo, hi int, value []float64, u [][]float32) {
+	θ, summer := l.asked(t), l.oracle.(oracles.Summer)
+	switch {
+	case u == nil:
+		summer.Exp(θ, μ, value[lo:hi], nil)
+		return
+	case t.rooted != nil:
+		summer.Exp(θ, μ, value[lo:hi], &l.rooted.u)
+		l.into(t, u, lo, hi)
+		l.u.Like(&l.θ)
+		l.rooted.narrow(&l.u, l.outputs)
+	default:
+		l.into(t, u, lo, hi)
+		summer.Exp(θ, μ, value[lo:hi], &l.u)
+	}
+}
+
+// Loss writes −log p(y) of the outputs y [Numbers] at temperature 1 to value [B], never less than 0, and its gradient, the marginals less the
+// indicator of y, to gradient. An output that potentials forbid has the loss +∞ and a gradient of NaN.
+func (t *Batch) Loss(values [][]float32, run Run, y []int32, value []float64, gradient [][]float32) (int, error) {
+	if err := t.sums(value, 1, gradient); err != nil {
+		return 0, err
+	}
+	if gradient == nil {
+		return 0, fmt.Errorf("the loss has no place for its gradient")
+	}
+	if err := t.CheckOutputs(y); err != nil {
+		return 0, err
+	}
+	return t.each(values, run, func(l *lane, lo, hi int) {
+		l.exp(t, 1, lo, hi, value, gradient)
+		for b := range hi - lo {
+			gold := y[t.outputs[lo+b]:t.outputs[lo+b+1]]
+			score := l.θ.Score(b, gold)
+			if math.IsInf(score, -1) {
+				value[lo+b] = math.Inf(1)
+				for k := range l.u.Parts {
+					fill(l.u.Parts[k].Of(b), notANumber)
+				}
+				continue
+			}
+			if value[lo+b] -= score; value[lo+b] < 0 { // a probability of nearly 1, rounded
+				value[lo+b] = 0
+			}
+			l.u.Add(b, gold, -1)
+		}
+	})
+}
+
+// TopK writes the k best outputs: count [B], score [B×k], and y, where output j of example b has place k·outputs[b] + j·(its length).
+func (t *Batch) TopK(values [][]float32, run Run, k int, y []int32, score []float64, count []int) (int, error) {
+	if k < 1 || k > mostNumbers || t.Numbers() > 0 && k > math.MaxInt/16/t.Numbers() {
+		return 0, fmt.Errorf("%d best outputs, expected at least 1", k)
+	}
+	if err := t.can(t.form.Description.Ranks, "TopK"); err != nil {
+		return 0, err
+	}
+	if err := t.fits(y, k, score, k); err != nil {
+		return 0, err
+	}
+	if len(count) != t.Len() {
+		return 0, fmt.Errorf("%d counts, expected %d", len(count), t.Len())
+	}
+	return t.each(values, run, func(l *lane, lo, hi int) {
+		θ := l.asked(t)
+		l.oracle.(oracles.Ranker).TopK(θ, k, &l.best)
+		copy(count[lo:hi], l.best.Count)
+		for b := range hi - lo {
+			size := l.outputs[b+1] - l.outputs[b]
+			for j := range l.best.Count[b] {
+				score[(lo+b)*k+j] = l.best.Score[b*k+j]
+				to := y[k*t.outputs[lo+b]+j*size:][:size]
+				l.copyOutput(t, to, l.best.Output(j, θ.Outputs[b], θ.Outputs[b+1]))
+			}
+		}
+	})
+}
+
+// Sample draws k outputs of every example at temperature μ, by a seed per example [B]: count [B] is k, or 0 where there is no output; y as in
+// TopK.
+func (t *Batch) Sample(values [][]float32, run Run, μ float64, k int, seeds []uint64, y []int32, count []int) (int, error) {
+	if k < 1 || k > mostNumbers || t.Numbers() > 0 && k > math.MaxInt/16/t.Numbers() {
+		return 0, fmt.Errorf("%d samples, expected at least 1", k)
+	}
+	if err := t.can(t.form.Description.Draws, "Sample"); err != nil {
+		return 0, err
+	}
+	if !(μ > 0) || math.IsInf(μ, 1) {
+		return 0, fmt.Errorf("temperature %g, expected a number above 0", μ)
+	}
+	if len(y) != k*t.Numbers() || len(seeds) != t.Len() || len(count) != t.Len() {
+		return 0, fmt.Errorf("%d numbers, %d seeds and %d counts, expected %d, %d and %d", len(y), len(seeds), len(count), k*t.Numbers(),
+			t.Len(), t.Len())
+	}
+	return t.each(values, run, func(l *lane, lo, hi int) {
+		θ := l.asked(t)
+		l.oracle.(oracles.Sampler).Sample(θ, μ, k, seeds[lo:hi], &l.samples)
+		copy(count[lo:hi], l.samples.Count)
+		for b := range hi - lo {
+			size := l.outputs[b+1] - l.outputs[b]
+			for j := range l.samples.Count[b] {
+				to := y[k*t.outputs[lo+b]+j*size:][:size]
+				l.copyOutput(t, to, l.samples.Output(j, θ.Outputs[b], θ.Outputs[b+1]))
+			}
+		}
+	})
+}
+
+func (l *lane) copyOutput(t *Batch, to, from []int32) {
+	if t.rooted != nil {
+		narrowOutput(to, from)
+		return
+	}
+	copy(to, from)
+}
+
+// Score writes the scores ⟨θ,1_y⟩ of the outputs y [Numbers] to value [B], summed in float64.
+func (t *Batch) Score(values [][]float32, run Run, y []int32, value []float64) (int, error) {
+	if err := t.CheckOutputs(y); err != nil {
+		return 0, err
+	}
+	if err := t.fits(y, 1, value, 1); err != nil {
+		return 0, err
+	}
+	return t.each(values, run, func(l *lane, lo, hi int) {
+		for b := range hi - lo {
+			value[lo+b] = l.θ.Score(b, y[t.outputs[lo+b]:t.outputs[lo+b+1]])
+		}
+	})
+}
+
+// Divergence writes, for every example, Σ_y p(y)·(log p(y) − log q(y)) in nats to value [B], for the Gibbs distributions p and q of two values of
+// the potentials at temperature μ. Without q it writes the entropy of p. Both are differences of numbers as large as the scores over μ: expect
+// errors of some 1e-7 of these, and never less than 0.
+func (t *Batch) Divergence(p, q [][]float32, run Run, μ float64, value []float64) (int, error) {
+	if err := t.sums(value, μ, nil); err != nil {
+		return 0, err
+	}
+	if !t.form.Description.Exact {
+		return 0, fmt.Errorf("entropies and divergences need exact sums over outputs; those of a %s are bounds", t.form.Settings.Structure)
+	}
+	if q != nil {
+		for k := range t.parts {
+			if len(q[k]) != t.Size(k) {
+				return 0, fmt.Errorf("part %q has %d numbers, expected %d", t.parts[k].Name, len(q[k]), t.Size(k))
+			}
+		}
+	}
+	return t.each(p, run, func(l *lane, lo, hi int) {
+		θ, summer := l.asked(t), l.oracle.(oracles.Summer)
+		var u structured.Marginals
+		summer.Exp(θ, μ, value[lo:hi], &u)
+		if q == nil {
+			for b := range hi - lo {
+				value[lo+b] = notBelowZero(oracles.CrossEntropy(&u, b, θ, b, μ, value[lo+b]))
+			}
+			return
+		}
+		entropy := make([]float64, hi-lo)
+		for b := range entropy {
+			entropy[b] = oracles.CrossEntropy(&u, b, θ, b, μ, value[lo+b])
+		}
+		l.share(t, q, lo, hi)
+		θ = l.asked(t)
+		summer.Exp(θ, μ, value[lo:hi], nil)
+		for b := range entropy {
+			value[lo+b] = notBelowZero(oracles.CrossEntropy(&u, b, θ, b, μ, value[lo+b]) - entropy[b])
+		}
+	})
+}
+
+// notBelowZero returns x, 0 for a number below it, and NaN for NaN.
+func notBelowZero(x float64) float64 {
+	if x < 0 {
+		return 0
+	}
+	return x
+}
+
+var notANumber = float32(math.NaN())
+
+func fill(x []float32, with float32) {
+	for i := range x {
+		x[i] = with
+	}
+}
+
+// CheckOutputs refuses y [Numbers] if it does not hold an output of every example.
+func (t *Batch) CheckOutputs(y []int32) error {
+	if len(y) != t.Numbers() {
+		return fmt.Errorf("outputs of %d numbers, expected %d", len(y), t.Numbers())
+	}
+	for b := range t.Len() {
+		lo, hi := t.outputs[b], t.outputs[b+1]
+		if err := t.form.output(example{t, b, hi - lo}, y[lo:hi]); err != nil {
+			return fmt.Errorf("output of example %d: %w", b, err)
+		}
+	}
+	return nil
+}
+
+// sums refuses a question about sums that the structure or its arguments do not allow.
+func (t *Batch) sums(value []float64, μ float64, u [][]float32) error {
+	if err := t.can(t.form.Description.Sums, "Exp"); err != nil {
+		return err
+	}
+	if !(μ > 0) || math.IsInf(μ, 1) {
+		return fmt.Errorf("temperature %g, expected a number above 0", μ)
+	}
+	if len(value) != t.Len() {
+		return fmt.Errorf("%d values, expected %d", len(value), t.Len())
+	}
+	if u != nil {
+		for k := range t.parts {
+			if len(u[k]) != t.MarginalSize(k) {
+				return fmt.Errorf("marginals of part %q have %d numbers, expected %d", t.parts[k].Name, len(u[k]), t.MarginalSize(k))
+			}
+		}
+	}
+	return nil
+}
+
+// can refuses a question that the structure does not answer, with the reason that its oracle gives.
+func (t *Batch) can(does bool, question string) error {
+	if does {
+		return nil
+	}
+	why := ""
+	if u, ok := t.form.kind.Oracle().(oracles.Unsummable); ok && question == "Exp" {
+		why = ": " + u.WhyNoSums()
+	}
+	return fmt.Errorf("a %s does not answer %s%s", t.form.Settings.Structure, question, why)
+}
+
+func (t *Batch) fits(y []int32, outputs int, value []float64, values int) error {
+	if len(y) != outputs*t.Numbers() || len(value) != values*t.Len() {
+		return fmt.Errorf("%d numbers and %d values, expected %d and %d", len(y), len(value), outputs*t.Numbers(), values*t.Len())
+	}
+	return nil
+}

@@ -1,0 +1,37 @@
+/* libdsp: dsp's oracles as a C library.
+ *
+ * A form is a structure with its sizes. A batch is a form with the layout of its examples: where each one's rows and output begin. Questions
+ * take a batch and the values of its potentials: plain float arrays, one for each part, that the caller owns. Nothing is copied.
+ *
+ * Every function that returns char* returns NULL, or a message that the caller must give to dsp_free. Handles are positive numbers; a form
+ * and a batch live until dsp_release. All functions may be called from any number of threads at the same time. After a fork the library
+ * cannot be used in the child.
+ *
+ * Arrays: "values" has a pointer for each part, to [rows, width] floats in C order; a part that examples share has one row, and its
+ * marginals have one row for each example. Outputs y are int32 numbers, one example after the other.
+ */
+#ifndef LIBDSP_H
+#define LIBDSP_H
+#include <stdint.h>
+
+#define DSP_ABI 1
+
+typedef struct {
+  int32_t threads; /* how many threads answer */
+  int64_t first;   /* the first example to answer */
+  int64_t budget;  /* microseconds after which no further examples are begun; 0: no end */
+  int64_t next;    /* out: the first example that was not answered, or the number of examples. Ask again from there */
+} dsp_run;
+
+typedef struct {
+  int64_t examples;
+  const int64_t *outputs;        /* [examples+1] where each example's output begins */
+  const int64_t *const *offsets; /* [parts] of [examples+1] where each example's rows begin; NULL for a part that examples share */
+  const int32_t *gold;           /* what lines must read, or gold outputs of structures with a loss of their own; or NULL */
+  const int64_t *gold_offsets;   /* [examples+1], or NULL */
+  const int32_t *ends;           /* graphs: [edges,2] variables, counted from 0 in each example; or NULL */
+  const int32_t *types;          /* [edges] types of edges, or NULL */
+  const int64_t *edge_offsets;   /* [examples+1], or NULL */
+} dsp_layout;
+
+#endif

@@ -1,0 +1,241 @@
+"""Questions about batches of potentials as plain arrays, for every structure that dsp knows. Distributions are the comfortable way to ask them."""
+
+import ctypes
+import functools
+import json
+import os
+import threading
+import weakref
+
+import numpy as np
+
+from . import _library
+from ._library import CLayout, Error, Run
+
+__all__ = ["Form", "Batch", "offsets", "set_threads", "get_threads", "Error"]
+
+_BUDGET = 50_000  # microseconds: a call in the main thread looks at signals that often
+_threads = max(1, int(os.environ.get("DSP_THREADS", "1")))
+
+
+def set_threads(n):
+    """Sets how many threads answer a question. The default is DSP_THREADS, or 1. Answers do not depend on it."""
+    global _threads
+    if n < 1:
+        raise Error(f"{n} threads, expected at least 1")
+    _threads = int(n)
+
+
+def get_threads():
+    """How many threads answer a question."""
+    return _threads
+
+
+def offsets(lengths):
+    """Where ragged examples begin: [0, lengths[0], lengths[0] + lengths[1], …], int64 [n + 1]."""
+    o = np.zeros(len(lengths) + 1, np.int64)
+    np.cumsum(lengths, out=o[1:])
+    return o
+
+
+def _address(x):
+    return None if x is None else x.__array_interface__["data"][0]
+
+
+class _Handle:
+    """A handle of the library, made again in a process that was forked."""
+
+    def _made(self):
+        if self._generation != _library.generation() or self._number is None:
+            self._number, self._generation = self._make(), _library.generation()
+            weakref.finalize(self, _release, self._number, self._generation).atexit = False
+        return self._number
+
+    _number, _generation = None, 0
+
+
+def _release(number, generation):
+    if generation == _library.generation():
+        _library.library().dsp_release(number)
+
+
+class Form(_Handle):
+    """A structure with its sizes, such as Form("chain", labels=5).
+
+    Attributes: structure; parts, a list of (name, width, tied), where a tied part has one row that all examples share; sums, ranks, draws:
+    whether exp and loss, top, and sample answer; exact: whether answers are exact and not bounds.
+
+    Structures and settings: "chain" (labels, per_position), "second-order chain" (labels), "segmentation" and "counted segmentation" (tags,
+    longest, ends, whole), "transcript" (labels, of which the first is the blank), "projective tree", "non-projective tree" and "projective
+    tree with siblings" (labels, roots), "constituent tree" (labels), "matching", "complete matching", "monotone alignment", "choice", "graph"
+    (labels, edges, types, inference), "window" (height, width, limit).
+    """
+
+    def __new__(cls, structure, **settings):
+        return _form(json.dumps({"structure": structure, **settings}, sort_keys=True))
+
+    def _make(self):
+        return self._ask()[0]
+
+    def _ask(self):
+        number, text = ctypes.c_int64(), ctypes.c_void_p()
+        _library.check(_library.library().dsp_form(self.settings.encode(), ctypes.addressof(number), ctypes.addressof(text)))
+        description = json.loads(ctypes.string_at(text.value))
+        _library.library().dsp_free(text)
+        return number.value, description
+
+    def __reduce__(self):
+        return _form, (self.settings,)
+
+    def __repr__(self):
+        return f"Form({self.settings})"
+
+
+@functools.lru_cache(None)
+def _form(settings):
+    form = object.__new__(Form)
+    form.settings, form.structure = settings, json.loads(settings)["structure"]
+    form._number, description = form._ask()
+    form._generation = _library.generation()
+    form.parts = [(p["name"], p["width"], p["tied"]) for p in description["parts"]]
+    form.sums, form.exact, form.ranks, form.draws = (description[k] for k in ("sums", "exact", "ranks", "draws"))
+    return form
+
+
+class Batch(_Handle):
+    """The layout of a batch of B examples, about which any number of questions can be asked.
+
+    outputs: int64 [B+1], where each example's output begins; see offsets. rows: for each part of the form int64 [B+1], where each example's rows
+    begin, or None for a tied part. gold and gold_offsets: what transcripts must read, or gold outputs. ends [E, 2], types [E] and edge_offsets
+    [B+1]: the edges of graphs, between variables counted from 0 in each example.
+
+    Values are a list of float32 arrays, one for each part, [rows, width] in C order (a tied part has one row). Potentials may be −∞. Those that are
+    NaN, +∞ or beyond ±1e30 give NaN as an answer.
+    """
+
+    def __init__(self, form, outputs, rows, gold=None, gold_offsets=None, ends=None, types=None, edge_offsets=None):
+        def array(x, dtype):
+            return None if x is None else np.ascontiguousarray(x, dtype)
+
+        self.form, self.outputs = form, array(outputs, np.int64)
+        self.rows = [array(o, np.int64) for o in rows]
+        self._gold, self._gold_offsets = array(gold, np.int32), array(gold_offsets, np.int64)
+        self._ends, self._types, self._edge_offsets = array(ends, np.int32), array(types, np.int32), array(edge_offsets, np.int64)
+        if self.outputs.ndim != 1 or len(self.outputs) == 0:
+            raise Error(f"offsets of outputs have the shape {self.outputs.shape}, expected one more than there are examples")
+        self.examples = len(self.outputs) - 1
+        if len(self.rows) != len(form.parts):
+            raise Error(f"{len(self.rows)} parts, expected {len(form.parts)}: {[name for name, _, _ in form.parts]}")
+        for o in self.rows + [self._gold_offsets, self._edge_offsets]:
+            if o is not None and o.shape != self.outputs.shape:
+                raise Error(f"offsets of the shape {o.shape}, expected {self.outputs.shape}")
+        for of, values, each in (self._gold_offsets, self._gold, 1), (self._edge_offsets, self._ends, 2), (self._edge_offsets, self._types, 1):
+            if of is not None and values is not None and of[-1] * each > values.size:
+                raise Error(f"offsets end at {of[-1]}, but there are {values.size // each}")
+            if of is not None and of[-1] > 0 and values is None and values is not self._types:
+                raise Error("offsets without numbers")
+        self._number, self._generation = self._make(), _library.generation()
+        weakref.finalize(self, _release, self._number, self._generation).atexit = False
+        self.numbers = int(self.outputs[-1])
+        self._sizes = [(w if o is None else int(o[-1]) * w) for o, (_, w, _) in zip(self.rows, form.parts)]
+
+    def _make(self):
+        each = (ctypes.c_void_p * len(self.rows))(*[_address(o) for o in self.rows])
+        c = CLayout(self.examples, _address(self.outputs), ctypes.addressof(each), _address(self._gold), _address(self._gold_offsets),
+                    _address(self._ends), _address(self._types), _address(self._edge_offsets))
+        number = ctypes.c_int64()
+        _library.check(_library.library().dsp_batch(self.form._made(), ctypes.addressof(c), ctypes.addressof(number)))
+        return number.value
+
+    def __reduce__(self):
+        return Batch, (self.form, self.outputs, self.rows, self._gold, self._gold_offsets, self._ends, self._types, self._edge_offsets)
+
+    def _values(self, values):
+        if len(values) != len(self._sizes):
+            raise Error(f"{len(values)} parts, expected {len(self._sizes)}: {[name for name, _, _ in self.form.parts]}")
+        for x, size, (name, width, _) in zip(values, self._sizes, self.form.parts):
+            if not isinstance(x, np.ndarray) or x.dtype != np.float32 or not x.flags.c_contiguous:
+                raise Error(f"part {name!r}: expected a contiguous float32 array, found {getattr(x, 'dtype', type(x))}")
+            if x.size != size:
+                raise Error(f"part {name!r} has {x.size} numbers, expected {size}: {size // width} rows of {width}")
+        return (ctypes.c_void_p * len(values))(*[_address(x) for x in values])
+
+    def _ask(self, question, values, *arguments):
+        arrays = self._values(values)
+        number, f = self._made(), getattr(_library.library(), "dsp_" + question)
+        run = Run(_threads, 0, _BUDGET if threading.current_thread() is threading.main_thread() else 0, 0)
+        at = ctypes.addressof(run)
+        while True:
+            message = f(number, ctypes.addressof(arrays), at, *arguments)
+            if message:
+                _library.check(message)
+            if run.next >= self.examples:
+                return
+            run.first = run.next  # signals have been looked at: Ctrl-C ends a long question
+
+    def _outputs(self, y):
+        y = np.ascontiguousarray(y, np.int32)
+        if y.size != self.numbers:
+            raise Error(f"outputs of {y.size} numbers, expected {self.numbers}")
+        return y
+
+    def _marginals(self):
+        return [np.empty((self.examples if o is None else int(o[-1]), w), np.float32) for o, (_, w, _) in zip(self.rows, self.form.parts)]
+
+    def max(self, values):
+        """The best outputs, int32 [numbers], and their scores, float64 [B]: −∞ where there is no output, and an upper bound of the best score if
+        the form is not exact."""
+        y, value = np.empty(self.numbers, np.int32), np.empty(self.examples)
+        self._ask("max", values, _address(y), _address(value))
+        return y, value
+
+    def exp(self, values, mu=1.0, marginals=True):
+        """μ·log Σ exp(score/μ) over all outputs, float64 [B], and the marginals: a float32 array per part, of one row per example for tied ones."""
+        value, u = np.empty(self.examples), self._marginals() if marginals else None
+        to = (ctypes.c_void_p * len(u))(*[_address(x) for x in u]) if marginals else None
+        self._ask("exp", values, mu, _address(value), ctypes.addressof(to) if marginals else None)
+        return value, u
+
+    def loss(self, values, y):
+        """−log p(y), float64 [B], never below 0, and its gradient, in the form of marginals."""
+        y, value, u = self._outputs(y), np.empty(self.examples), self._marginals()
+        to = (ctypes.c_void_p * len(u))(*[_address(x) for x in u])
+        self._ask("loss", values, _address(y), _address(value), ctypes.addressof(to))
+        return value, u
+
+    def top(self, values, k):
+        """The k best outputs: for each example an int32 array [count, length], count at most k, and float64 scores [count]."""
+        y, score = np.empty(max(0, k) * self.numbers, np.int32), np.empty((self.examples, max(0, k)))
+        count = np.empty(self.examples, np.int64)
+        self._ask("top", values, k, _address(y), _address(score), _address(count))
+        return self._lists(y, k, count), [s[:c] for s, c in zip(score, count)]
+
+    def sample(self, values, n, seeds, mu=1.0):
+        """n outputs of each example drawn at temperature μ, by a seed per example: int32 arrays [n, length]; none where there is no output."""
+        seeds = np.ascontiguousarray(seeds, np.uint64)
+        if seeds.shape != (self.examples,):
+            raise Error(f"seeds of the shape {seeds.shape}, expected {(self.examples,)}")
+        y, count = np.empty(max(0, n) * self.numbers, np.int32), np.empty(self.examples, np.int64)
+        self._ask("sample", values, mu, n, _address(seeds), _address(y), _address(count))
+        return self._lists(y, n, count)
+
+    def _lists(self, y, k, count):
+        return [y[k * lo:k * hi].reshape(k, hi - lo)[:c] for lo, hi, c in zip(self.outputs.tolist(), self.outputs[1:].tolist(), count.tolist())]
+
+    def score(self, values, y):
+        """The scores of outputs, float64 [B]."""
+        y, value = self._outputs(y), np.empty(self.examples)
+        self._ask("score", values, _address(y), _address(value))
+        return value
+
+    def entropy(self, values, mu=1.0):
+        """The entropy of the outputs in nats, float64 [B]."""
+        value = np.empty(self.examples)
+        self._ask("divergence", values, None, mu, _address(value))
+        return value
+
+    def kl(self, values, other, mu=1.0):
+        """KL(p‖q) in nats, float64 [B], of the distributions p of values and q of other."""
+        value, q = np.empty(self.examples), self._values(other)
+        self._ask("divergence", values, ctypes.addressof(q), mu, _address(value))
+        return value

@@ -1,0 +1,485 @@
+"""How padded arrays become batches: which rows of a user's array are the rows of a part, and how outputs are written.
+
+A layout depends on shapes, lengths and masks alone, so it is made once and kept. NumPy, PyTorch and JAX share layouts.
+"""
+
+import functools
+
+import numpy as np
+
+from .batch import Batch, Error, Form, offsets
+
+
+class Part:
+    """Where the rows of a part lie in a user's array.
+
+    source: the number of the user's array, or None for a part whose potentials are constant zeros. index: int64 rows of that array, reshaped to
+    [rows, width]; None: all of them in order. columns: the columns of the part in a row; None: all in order. tied: one row that all examples share.
+    """
+
+    def __init__(self, source, width, index=None, tied=False, zeros=None, columns=None):
+        self.source, self.width, self.index, self.tied, self.columns = source, width, index, tied, columns
+        self.zeros = None if zeros is None else np.zeros((zeros, width), np.float32)
+
+
+class Added:
+    """Potentials that are added to some rows of the first part: rows, at most one of each example, and which examples these are."""
+
+    def __init__(self, source, rows, examples):
+        self.source, self.rows, self.examples = source, rows, examples
+
+
+class Layout:
+    """A batch whose potentials come from a user's arrays of the given shapes."""
+
+    def __init__(self, batch, parts, shapes, encode, decode, added=()):
+        self.batch, self.parts, self.shapes, self.added = batch, parts, shapes, added
+        self.encode, self.decode = encode, decode  # a user's outputs to int32 [numbers], and back from outputs of one or of several examples
+
+    @functools.cached_property
+    def counts(self):
+        """Rows per example of each part, or an int where all have as many."""
+        every = []
+        for o in self.batch.rows:
+            n = None if o is None else np.diff(o)
+            every.append(int(n[0]) if n is not None and len(n) and (n == n[0]).all() else n)
+        return every
+
+    def rows(self, arrays):
+        """The values of the parts, float32, of a user's arrays."""
+        values = []
+        for part in self.parts:
+            if part.source is None:
+                values.append(part.zeros)
+                continue
+            x = arrays[part.source]
+            if x.dtype != np.float32:
+                x = x.astype(np.float32)
+            x = x.reshape(-1, part.width)
+            if part.index is not None:
+                x = x[part.index]
+            if part.columns is not None:
+                x = x[:, part.columns]
+            values.append(np.ascontiguousarray(x))
+        if self.added:
+            values[0] = values[0].copy()
+            for a in self.added:
+                values[0][a.rows] += arrays[a.source]
+        return values
+
+    def spread(self, u, scale=None):
+        """Marginals, times a number per example, in the shapes of a user's arrays. Those of a tied part are summed over examples if there is a scale,
+        and else have a first axis of examples."""
+        out = [None] * len(self.shapes)
+        for a in self.added:
+            x = u[0][a.rows]
+            if scale is not None:
+                out[a.source] = scale[a.examples].astype(np.float32) @ x
+            else:
+                out[a.source] = np.zeros((self.batch.examples,) + self.shapes[a.source], np.float32)
+                out[a.source][a.examples] = x
+        for x, part, count in zip(u, self.parts, self.counts):
+            if part.source is None:
+                continue
+            shape = self.shapes[part.source]
+            if part.tied:
+                out[part.source] = (scale.astype(np.float32) @ x).reshape(shape) if scale is not None else x.reshape((-1,) + shape)
+                continue
+            if scale is not None:
+                g = scale.astype(np.float32)
+                if isinstance(count, int):
+                    x = (x.reshape(len(g), count * part.width) * g[:, None]).reshape(x.shape)
+                else:
+                    x = x * np.repeat(g, count)[:, None]
+            if part.columns is not None:
+                x = x[:, np.argsort(part.columns)]
+            if part.index is not None:
+                all_rows = np.zeros((int(np.prod(shape)) // part.width, part.width), np.float32)
+                all_rows[part.index] = x
+                x = all_rows
+            out[part.source] = x.reshape(shape)
+        return out
+
+
+def host(x):
+    """An array that may be a tensor of another library, on any device."""
+    if hasattr(x, "detach"):
+        x = x.detach().cpu()
+    return np.asarray(x)
+
+
+def _lengths(lengths, B, T, what="lengths"):
+    if lengths is None:
+        return np.full(B, T, np.int64)
+    n = host(lengths).astype(np.int64)
+    if n.shape != (B,) or n.size and (n.min() < 0 or n.max() > T):
+        raise Error(f"{what} of the shape {n.shape} between {n.min() if n.size else 0} and {n.max() if n.size else 0}, "
+                    f"expected {(B,)} between 0 and {T}")
+    return n
+
+
+class Positions:
+    """The positions of a padded batch [B, T] that count: the first lengths, or where a mask is true, which may have holes."""
+
+    def __init__(self, B, T, lengths=None, mask=None):
+        if lengths is not None and mask is not None:
+            raise Error("lengths and a mask, expected one of them")
+        if mask is not None:
+            mask = host(mask).astype(bool)
+            if mask.shape != (B, T):
+                raise Error(f"a mask of the shape {mask.shape}, expected {(B, T)}")
+            if mask.all():
+                mask = None
+        elif lengths is not None:
+            n = _lengths(lengths, B, T)
+            mask = None if (n == T).all() else np.arange(T) < n[:, None]
+        self.B, self.T, self.mask = B, T, mask
+        self.key = (B, T, None if mask is None else mask.tobytes())
+
+    @functools.cached_property
+    def lengths(self):
+        return np.full(self.B, self.T, np.int64) if self.mask is None else self.mask.sum(1)
+
+    @functools.cached_property
+    def index(self):
+        return None if self.mask is None else np.flatnonzero(self.mask.reshape(-1))
+
+    def take(self, y, what="labels"):
+        y = host(y)
+        if y.shape != (self.B, self.T):
+            raise Error(f"{what} of the shape {y.shape}, expected {(self.B, self.T)}")
+        return np.ascontiguousarray(y.reshape(-1) if self.mask is None else y[self.mask], np.int32)
+
+    def pad(self, y):
+        """Labels in the shape [B, T], with −1 where nothing counts."""
+        if self.mask is None:
+            return y.reshape(self.B, self.T).astype(np.int64)
+        out = np.full((self.B, self.T), -1, np.int64)
+        out[self.mask] = y
+        return out
+
+
+_KEPT = 256
+_layouts = {}
+
+
+def _kept(key, make):
+    """The layout of a key, made by make the first time. The oldest of many are forgotten."""
+    layout = _layouts.get(key)
+    if layout is None:
+        layout = make()
+        if len(_layouts) >= _KEPT:
+            _layouts.pop(next(iter(_layouts)), None)
+        _layouts[key] = layout
+    return layout
+
+
+def _shape(x, what, *expected):
+    """Checks the shape of an array; None allows any size."""
+    if len(x.shape) != len(expected) or any(e is not None and n != e for n, e in zip(x.shape, expected)):
+        raise Error(f"{what} has the shape {tuple(x.shape)}, expected [{', '.join('any' if e is None else str(e) for e in expected)}]")
+
+
+def linear_chain(node, edge, lengths=None, mask=None, start=None, end=None):
+    """node [B, T, Y]; edge [Y, Y] from row to column, or [B, T, Y, Y], of which row t scores the step into position t; start [Y] and end [Y], added to
+    the first and the last position of each example, both optional."""
+    _shape(node, "node", None, None, None)
+    B, T, Y = node.shape
+    steps = len(edge.shape) == 4
+    _shape(edge, "edge", *((B, T, Y, Y) if steps else (Y, Y)))
+    for x, what in (start, "start"), (end, "end"):
+        if x is not None:
+            _shape(x, what, Y)
+    at = Positions(B, T, lengths, mask)
+
+    def make():
+        o = offsets(at.lengths)
+        form = Form("chain", labels=Y, per_position=True) if steps else Form("chain", labels=Y)
+        parts = [Part(0, Y, at.index), Part(1, Y * Y, at.index if steps else None, not steps)]
+        shapes, added, some = [(B, T, Y), (B, T, Y, Y) if steps else (Y, Y)], [], np.flatnonzero(at.lengths)
+        for x, rows in (start, o[:-1][some]), (end, o[1:][some] - 1):
+            if x is not None:
+                added.append(Added(len(shapes), rows, some))
+                shapes.append((Y,))
+        return Layout(Batch(form, o, [o, o if steps else None]), parts, shapes, at.take, at.pad, added)
+
+    return _kept(("chain", steps, Y, start is not None, end is not None, at.key), make)
+
+
+def second_order_chain(node, edge, triple, lengths=None, mask=None):
+    """node [B, T, Y]; edge [Y, Y]; triple [Y, Y, Y], of three labels in a row."""
+    _shape(node, "node", None, None, None)
+    B, T, Y = node.shape
+    _shape(edge, "edge", Y, Y)
+    _shape(triple, "triple", Y, Y, Y)
+    at = Positions(B, T, lengths, mask)
+
+    def make():
+        o = offsets(at.lengths)
+        parts = [Part(0, Y, at.index), Part(1, Y * Y, tied=True), Part(2, Y ** 3, tied=True)]
+        return Layout(Batch(Form("second-order chain", labels=Y), o, [o, None, None]), parts, [(B, T, Y), (Y, Y), (Y, Y, Y)], at.take, at.pad)
+
+    return _kept(("second", Y, at.key), make)
+
+
+def semi_markov(segment, transition, node=None, length=None, lengths=None):
+    """segment [B, T, L, Y] of those that end at t and have 1 + l positions; transition [Y, Y]; node [B, T, 2·Y] and length [L, Y], both optional."""
+    _shape(segment, "segment", None, None, None, None)
+    B, T, L, Y = segment.shape
+    _shape(transition, "transition", Y, Y)
+    if node is not None:
+        _shape(node, "node", B, T, 2 * Y)
+    if length is not None:
+        _shape(length, "length", L, Y)
+    at = Positions(B, T, lengths)
+
+    def make():
+        n = at.lengths
+        o = offsets(n)
+        inside = (np.arange(T)[None, :, None] < n[:, None, None]) & (np.arange(L)[None, None] <= np.arange(T)[None, :, None])
+        index = np.flatnonzero(inside.reshape(-1))
+        rows = offsets(inside.sum((1, 2)))
+        shapes, sources = [(B, T, L, Y), (Y, Y)], [2, 3]
+        for x, shape in (node, (B, T, 2 * Y)), (length, (L, Y)):
+            if x is not None:
+                shapes.append(shape)
+        place = 2
+        parts = []
+        if node is not None:
+            parts.append(Part(place, 2 * Y, at.index))
+            place += 1
+        else:
+            parts.append(Part(None, 2 * Y, zeros=int(o[-1])))
+        parts.append(Part(place, L * Y, tied=True) if length is not None else Part(None, L * Y, tied=True, zeros=1))
+        parts += [Part(1, Y * Y, tied=True), Part(0, Y, index)]
+        form = Form("segmentation", tags=2 * Y, longest=L, whole=True)
+        return Layout(Batch(form, o, [o, None, None, rows]), parts, shapes, lambda y: at.take(y, "tags"), at.pad)
+
+    return _kept(("segments", L, Y, node is not None, length is not None, at.key), make)
+
+
+def dependency_tree(arc, label=None, lengths=None, projective=True, multiroot=False):
+    """arc [B, n, n] from dependent (row) to head (column), the root on the diagonal; or [B, n, n+1] with the root in column 0, so that columns are
+    heads as outputs number them. label [B, n, n, R] or [B, n, n+1, R], in the form of arc."""
+    _shape(arc, "arc", None, None, None)
+    B, n, columns = arc.shape
+    if columns not in (n, n + 1):
+        raise Error(f"arc has the shape {tuple(arc.shape)}, expected [any, {n}, {n}] or [any, {n}, {n + 1}]")
+    R = 1 if label is None else label.shape[-1]
+    if label is not None:
+        _shape(label, "label", B, n, columns, None)
+    words = Positions(B, n, lengths)
+
+    def make():
+        k = words.lengths
+        o = offsets(k * k)
+        if columns == n:
+            inside = np.arange(n) < k[:, None]
+            both = inside[:, :, None] & inside[:, None, :]
+            index = None if both.all() else np.flatnonzero(both.reshape(-1))
+        else:
+            d = np.arange(n)
+            head = np.broadcast_to(d[None, :] + 1, (n, n)).copy()
+            head[d, d] = 0
+            row = d[:, None] * (n + 1) + head  # of a sentence of n words
+            index = np.concatenate([b * n * (n + 1) + row[:m, :m].reshape(-1) for b, m in enumerate(k.tolist())] or [np.zeros(0, np.int64)])
+        name = "projective tree" if projective else "non-projective tree"
+        form = Form(name, labels=R, roots=True) if multiroot else Form(name, labels=R)
+        parts = [Part(0, 1, index), Part(1, R, index) if label is not None else Part(None, 1, zeros=int(o[-1]))]
+        shapes = [(B, n, columns)] + ([(B, n, columns, R)] if label is not None else [])
+        where = offsets(2 * k)
+        positions = np.arange(int(k.sum())) + np.repeat(offsets(k)[:-1], k)  # of the heads; relations follow those of a sentence
+
+        def encode(y):
+            heads, relations = y if isinstance(y, tuple) else (y, None)
+            out = np.zeros(int(where[-1]), np.int32)
+            out[positions] = words.take(heads, "heads")
+            if relations is not None:
+                out[positions + np.repeat(k, k)] = words.take(relations, "relations")
+            elif label is not None:
+                raise Error("heads without relations, expected (heads, relations)")
+            return out
+
+        def decode(y):
+            heads = words.pad(y[positions])
+            return heads if label is None else (heads, words.pad(y[positions + np.repeat(k, k)]))
+
+        return Layout(Batch(form, where, [o, o]), parts, shapes, encode, decode)
+
+    return _kept(("tree", projective, multiroot, columns - n, R, label is not None, words.key), make)
+
+
+def constituents(label, span=None, lengths=None):
+    """label [B, n, n, 1+R] of the span from word i (row) to word j (column), of which number 0 is for spans without a label; span [B, n, n]."""
+    _shape(label, "label", None, None, None, None)
+    B, n, _, width = label.shape
+    _shape(label, "label", B, n, n, width)
+    if span is not None:
+        _shape(span, "span", B, n, n)
+    words = Positions(B, n, lengths)
+
+    def make():
+        k = words.lengths
+        o = offsets(k * k)
+        inside = np.arange(n) < k[:, None]
+        both = inside[:, :, None] & inside[:, None, :]
+        index = None if both.all() else np.flatnonzero(both.reshape(-1))
+        parts = [Part(1, 1, index) if span is not None else Part(None, 1, zeros=int(o[-1])), Part(0, width, index)]
+
+        def encode(y):
+            y = host(y)
+            if y.shape != (B, n, n):
+                raise Error(f"charts of the shape {y.shape}, expected {(B, n, n)}")
+            return np.ascontiguousarray(y[both], np.int32)
+
+        def decode(y):
+            out = np.zeros((B, n, n), np.int64)
+            out[both] = y
+            return out
+
+        shapes = [(B, n, n, width)] + ([(B, n, n)] if span is not None else [])
+        return Layout(Batch(Form("constituent tree", labels=width - 1), o, [o, o]), parts, shapes, encode, decode)
+
+    return _kept(("constituents", width, span is not None, words.key), make)
+
+
+def monotone(pair, step=None, lengths=None, target_lengths=None):
+    """pair [B, n, m] of source and target items; step [B, n, 2]: ↓ and ↘ to each source item."""
+    _shape(pair, "pair", None, None, None)
+    B, n, m = pair.shape
+    if step is not None:
+        _shape(step, "step", B, n, 2)
+    source, target = Positions(B, n, lengths), Positions(B, m, target_lengths)
+
+    def make():
+        s, t = source.lengths, target.lengths
+        both = (np.arange(n) < s[:, None])[:, :, None] & (np.arange(m) < t[:, None])[:, None, :]
+        index = None if both.all() else np.flatnonzero(both.reshape(-1))
+        s = np.where(t > 0, s, 0)
+        numbers = np.where(s > 0, s + t - 1, 0)
+        where, o = offsets(numbers), offsets(s * t)
+        in_step = None if (s == n).all() else np.flatnonzero((np.arange(n) < s[:, None]).reshape(-1))
+        parts = [Part(0, 1, index), Part(1, 2, in_step) if step is not None else Part(None, 2, zeros=int(s.sum()))]
+
+        def encode(y):
+            y = host(y).astype(bool)
+            if y.shape != (B, n, m):
+                raise Error(f"paths of the shape {y.shape}, expected {(B, n, m)}")
+            out = np.zeros(int(where[-1]), np.int32)
+            b, i, j = np.nonzero(y & both)
+            out[where[b] + i + j] = i + 1
+            return out
+
+        def decode(y):
+            out = np.zeros((B, n, m), bool)
+            b = np.repeat(np.arange(B), numbers)
+            d = np.arange(len(y)) - where[b]
+            on = y > 0
+            out[b[on], y[on] - 1, d[on] - (y[on] - 1)] = True
+            return out
+
+        shapes = [(B, n, m)] + ([(B, n, 2)] if step is not None else [])
+        return Layout(Batch(Form("monotone alignment"), where, [o, offsets(s)]), parts, shapes, encode, decode)
+
+    return _kept(("monotone", step is not None, source.key, target.key), make)
+
+
+def matching(pair, unmatched=None, lengths=None, target_lengths=None):
+    """pair [B, n, m] of sources and targets; unmatched [B, n], the score of a source without a target. Without it every source has one."""
+    _shape(pair, "pair", None, None, None)
+    B, n, m = pair.shape
+    if unmatched is not None:
+        _shape(unmatched, "unmatched", B, n)
+    source, target = Positions(B, n, lengths), Positions(B, m, target_lengths)
+
+    def make():
+        s, t = source.lengths, target.lengths
+        both = (np.arange(n) < s[:, None])[:, :, None] & (np.arange(m) < t[:, None])[:, None, :]
+        where, o = offsets(s), offsets(s * t)
+        parts, rows = [Part(0, 1, None if both.all() else np.flatnonzero(both.reshape(-1)))], [o]
+        if unmatched is not None:
+            parts.append(Part(1, 1, source.index))
+            rows.append(where)
+        form = Form("matching" if unmatched is not None else "complete matching")
+        shapes = [(B, n, m)] + ([(B, n)] if unmatched is not None else [])
+
+        def encode(y):
+            return source.take(y, "targets") + 1
+
+        def decode(y):
+            return source.pad(y - 1)
+
+        return Layout(Batch(form, where, rows), parts, shapes, encode, decode)
+
+    return _kept(("matching", unmatched is not None, source.key, target.key), make)
+
+
+def graph(node, edge, ends, inference="exact"):
+    """node [B, V, Y]; edge [B, E, Y, Y], or [E, Y, Y] that all examples share, of the labels of an edge's ends in their order; ends [E, 2], the two
+    variables of each edge, counted from 0. All examples have the same graph."""
+    _shape(node, "node", None, None, None)
+    B, V, Y = node.shape
+    ends = np.ascontiguousarray(host(ends), np.int32).reshape(-1, 2)
+    E = len(ends)
+    shared = len(edge.shape) == 3
+    _shape(edge, "edge", *((E, Y, Y) if shared else (B, E, Y, Y)))
+
+    def make():
+        # Edges of a graph that share their potentials over examples are types of their own.
+        settings = {"edges": "typed", "types": max(1, E)} if shared else {"edges": "own"}
+        form = Form("graph", labels=Y, inference=inference, **settings)
+        o = offsets([V] * B)
+        eo = offsets([E] * B)
+        types = np.tile(np.arange(E, dtype=np.int32), B) if shared else None
+        batch = Batch(form, o, [o, None if shared else eo], ends=np.tile(ends, (B, 1)), types=types, edge_offsets=eo)
+        parts = [Part(0, Y), Part(1, max(1, E) * Y * Y, tied=True) if shared else Part(1, Y * Y)]
+        at = Positions(B, V)
+        return Layout(batch, parts, [(B, V, Y), (E, Y, Y) if shared else (B, E, Y, Y)], at.take, at.pad)
+
+    if shared and E == 0:
+        raise Error("edges that examples share, but no edges: give edge the shape [B, 0, Y, Y]")
+    return _kept(("graph", B, V, Y, inference, shared, ends.tobytes()), make)
+
+
+def frames(frame, lengths=None, blank=0, targets=None, target_lengths=None):
+    """frame [B, T, C], of which number blank is the blank. targets [B, S] of other numbers, or all in a row, with target_lengths [B]: the labelings
+    that read so."""
+    _shape(frame, "frame", None, None, None)
+    B, T, C = frame.shape
+    if not 0 <= blank < C:
+        raise Error(f"blank {blank}, expected 0 to {C - 1}")
+    at = Positions(B, T, lengths)
+    columns = np.r_[blank, 0:blank, blank + 1:C]  # the library has the blank first
+    number = np.argsort(columns)
+
+    def make():
+        o = offsets(at.lengths)
+        gold = gold_offsets = None
+        if targets is not None:
+            y = host(targets)
+            if y.ndim == 1:
+                n = host(target_lengths).astype(np.int64)
+                if n.shape != (B,) or n.size and n.min() < 0 or n.sum() != len(y):
+                    raise Error(f"{len(y)} targets in a row, expected as many as target_lengths, {n.sum()}")
+                gold = y
+            else:
+                _shape(y, "targets", B, None)
+                n = _lengths(target_lengths, B, y.shape[1], "target_lengths")
+                gold = y[np.arange(y.shape[1]) < n[:, None]]
+            wrong = (gold < 0) | (gold >= C) | (gold == blank)
+            if wrong.any():
+                raise Error(f"target {gold[wrong][0]}, expected 0 to {C - 1} without the blank, {blank}")
+            gold, gold_offsets = number[gold] - 1, offsets(n)
+            if not len(gold):
+                gold = np.zeros(1, np.int32)
+        batch = Batch(Form("transcript", labels=C), o, [o], gold, gold_offsets)
+
+        def encode(y):
+            y = at.take(y)
+            if len(y) and (y.min() < 0 or y.max() >= C):
+                raise Error(f"labels from {y.min()} to {y.max()}, expected 0 to {C - 1}")
+            return number[y]
+
+        return Layout(batch, [Part(0, C, at.index, columns=columns if blank else None)], [(B, T, C)], encode, lambda y: at.pad(columns[y]))
+
+    return make() if targets is not None else _kept(("frames", C, blank, at.key), make)

@@ -1,0 +1,278 @@
+"""Distributions over structures for PyTorch: the classes of the module dsp with tensors, whose log_partition, log_prob and nll have gradients.
+
+Potentials may be of any floating-point type and on any device; dsp computes in float32 on the CPU, and answers in float64 if a potential is float64,
+else in float32. (torch.autograd.gradcheck needs eps=1e-3 and atol=1e-3, since potentials are rounded to float32.) The gradient comes with the value,
+in one call. It has no derivative of its own: differentiating twice is an error, and so is the gradient of entropy and kl, which are plain numbers.
+
+CRF has the interface of pytorch-crf: `from dsp.torch import CRF` in place of `from torchcrf import CRF`.
+"""
+
+import functools
+
+import torch
+
+from . import distributions
+from .batch import Error, get_threads, set_threads
+
+__all__ = ["CRF", "CTC", "Constituents", "DependencyTree", "Error", "Graph", "LinearChain", "Matching", "Monotone", "SecondOrderChain", "SemiMarkov",
+           "ctc_loss", "get_threads", "segments", "set_threads", "tags"]
+
+segments, tags = distributions.segments, distributions.tags
+
+
+def _numbers(tensor):
+    x = tensor.detach()
+    if x.dtype != torch.float32 or x.device.type != "cpu":
+        x = x.to("cpu", torch.float32)
+    return x.numpy()
+
+
+def _answer(layout, y, wanted, tensors):
+    """log Σ exp(score) [B], float64, or −log p(y) if outputs y are given; and the gradient by each part, if it is wanted."""
+    values = layout.rows([_numbers(x) for x in tensors])
+    if y is not None:
+        return layout.batch.loss(values, y)
+    return layout.batch.exp(values, marginals=wanted)
+
+
+def _pullback(layout, kinds, g, u):
+    """The gradients by the user's tensors, for a gradient g [B] of the values."""
+    return tuple(torch.from_numpy(x).to(device, dtype) for x, (dtype, device) in zip(layout.spread(u, g.detach().cpu().numpy()), kinds))
+
+
+def _kinds(tensors):
+    return [(x.dtype, x.device) for x in tensors]
+
+
+class _LogPartition(torch.autograd.Function):
+    """_answer with its gradient."""
+
+    @staticmethod
+    def forward(ctx, layout, y, *tensors):
+        value, ctx.u = _answer(layout, y, any(ctx.needs_input_grad), tensors)
+        ctx.layout, ctx.kinds = layout, _kinds(tensors)
+        ctx.save_for_backward(*tensors)  # for _Pullback
+        return torch.from_numpy(value)
+
+    @staticmethod
+    def backward(ctx, g):
+        if torch.is_grad_enabled():  # create_graph
+            return (None, None, *_Pullback.apply(ctx.layout, ctx.kinds, g, *ctx.saved_tensors, *map(torch.from_numpy, ctx.u)))
+        return (None, None, *_pullback(ctx.layout, ctx.kinds, g, ctx.u))
+
+
+class _Functional(torch.autograd.Function):
+    """_LogPartition in the style that torch.func needs, which takes 0.1 ms longer: marginals are outputs of their own."""
+
+    @staticmethod
+    def forward(layout, y, *tensors):
+        value, u = _answer(layout, y, True, tensors)
+        return (torch.from_numpy(value), *map(torch.from_numpy, u))
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        layout, _, *tensors = inputs
+        ctx.layout, ctx.kinds = layout, _kinds(tensors)
+        ctx.mark_non_differentiable(*output[1:])
+        ctx.set_materialize_grads(False)
+        ctx.save_for_backward(*tensors, *output[1:])
+
+    @staticmethod
+    def backward(ctx, g, *_):
+        if g is None:
+            return (None,) * (2 + len(ctx.kinds))
+        return (None, None, *_Pullback.apply(ctx.layout, ctx.kinds, g, *ctx.saved_tensors))
+
+
+class _Pullback(torch.autograd.Function):
+    """The gradient as a function of the potentials that has none itself: to differentiate it is an error, not 0."""
+
+    @staticmethod
+    def forward(layout, kinds, g, *saved):
+        return _pullback(layout, kinds, g, [x.numpy() for x in saved[len(kinds):]])
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        pass
+
+    @staticmethod
+    def backward(ctx, *_):
+        raise Error("dsp has no second derivatives of log_partition and nll")
+
+
+def _precision(tensors):
+    return torch.float64 if any(x.dtype == torch.float64 for x in tensors) else torch.float32
+
+
+@torch.compiler.disable
+def _log_partition(layout, y, tensors):
+    if torch._C._are_functorch_transforms_active():
+        value = _Functional.apply(layout, y, *tensors)[0]
+    else:
+        value = _LogPartition.apply(layout, y, *tensors)
+    return value.to(tensors[0].device, _precision(tensors))
+
+
+class _Tensors(distributions.Distribution):
+    """What tensors change: answers are tensors, and some have gradients."""
+
+    @functools.cached_property
+    def _values(self):
+        return self._layout.rows([_numbers(x) for x in self._arrays])
+
+    def _give(self, x):
+        x = torch.from_numpy(x)
+        if x.is_floating_point():
+            x = x.to(_precision(self._arrays))
+        return x.to(self._arrays[0].device)
+
+    @functools.cached_property
+    def log_partition(self):
+        return _log_partition(self._layout, None, self._arrays)
+
+    def nll(self, y):
+        return _log_partition(self._layout, self._layout.encode(y), self._arrays)
+
+
+class LinearChain(_Tensors, distributions.LinearChain):
+    __doc__ = distributions.LinearChain.__doc__
+
+
+class SecondOrderChain(_Tensors, distributions.SecondOrderChain):
+    __doc__ = distributions.SecondOrderChain.__doc__
+
+
+class SemiMarkov(_Tensors, distributions.SemiMarkov):
+    __doc__ = distributions.SemiMarkov.__doc__
+
+
+class DependencyTree(_Tensors, distributions.DependencyTree):
+    __doc__ = distributions.DependencyTree.__doc__
+
+
+class Constituents(_Tensors, distributions.Constituents):
+    __doc__ = distributions.Constituents.__doc__
+
+
+class Monotone(_Tensors, distributions.Monotone):
+    __doc__ = distributions.Monotone.__doc__
+
+
+class Matching(_Tensors, distributions.Matching):
+    __doc__ = distributions.Matching.__doc__
+
+
+class Graph(_Tensors, distributions.Graph):
+    __doc__ = distributions.Graph.__doc__
+
+
+class CTC(_Tensors, distributions.CTC):
+    __doc__ = distributions.CTC.__doc__
+
+    def read_nll(self, targets, target_lengths=None):
+        """−log of the probability that frames read as targets [B]: symbols [B, S], or all in a row, with target_lengths [B]. It is +∞ where frames
+        are too few, and its gradient there is that of log_partition."""
+        read = _log_partition(self._reading(targets, target_lengths), None, self._arrays)
+        return (self.log_partition - read).clamp(min=0)
+
+
+def ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, reduction="mean", zero_infinity=False):
+    """torch.nn.functional.ctc_loss with the same arguments: log_probs [T, B, C], or [T, C] of one line. Scores need not be normalised."""
+    alone = log_probs.dim() == 2
+    if alone:
+        log_probs, targets = log_probs[:, None], targets.reshape(1, -1)
+    lengths, target_lengths = torch.as_tensor(input_lengths).reshape(-1), torch.as_tensor(target_lengths).reshape(-1)
+    loss = CTC(log_probs.transpose(0, 1), lengths, blank).read_nll(targets, target_lengths)
+    if zero_infinity:
+        loss = torch.where(torch.isinf(loss), torch.zeros_like(loss), loss)
+    if reduction == "mean":
+        return (loss / target_lengths.clamp(min=1).to(loss)).mean()
+    if reduction == "sum":
+        return loss.sum()
+    if reduction != "none":
+        raise ValueError(f"{reduction} is not a valid value for reduction")
+    return loss[0] if alone else loss
+
+
+class CRF(torch.nn.Module):
+    """A linear-chain CRF with the parameters, arguments, state and messages of pytorch-crf's class.
+
+    num_tags: Y. batch_first: whether batches come first, [B, T, …] and not [T, B, …]. any_mask: whether masks may begin with 0 and have holes; the
+    positions that they leave out do not exist. Without it a mask has to begin with 1, as in pytorch-crf.
+
+    Parameters: start_transitions [Y], end_transitions [Y], transitions [Y, Y] from row to column.
+    """
+
+    def __init__(self, num_tags, batch_first=False, any_mask=False):
+        if num_tags <= 0:
+            raise ValueError(f"invalid number of tags: {num_tags}")
+        super().__init__()
+        self.num_tags, self.batch_first, self.any_mask = num_tags, batch_first, any_mask
+        self.start_transitions = torch.nn.Parameter(torch.empty(num_tags))
+        self.end_transitions = torch.nn.Parameter(torch.empty(num_tags))
+        self.transitions = torch.nn.Parameter(torch.empty(num_tags, num_tags))
+        self.reset_parameters()
+
+    def reset_parameters(self):
+        """Draws all transitions uniformly between −0.1 and 0.1."""
+        for p in (self.start_transitions, self.end_transitions, self.transitions):
+            torch.nn.init.uniform_(p, -0.1, 0.1)
+
+    def __repr__(self):
+        return f"{self.__class__.__name__}(num_tags={self.num_tags})"
+
+    def distribution(self, emissions, mask=None):
+        """The LinearChain of emissions [T, B, Y] ([B, T, Y] with batch_first) and a mask [T, B]: marginals, entropy, topk and the like. Its labels are
+        [B, T]."""
+        self._check(emissions, None, mask)
+        if not self.batch_first:
+            emissions, mask = emissions.transpose(0, 1), None if mask is None else mask.transpose(0, 1)
+        return self._chain(emissions, mask)
+
+    def forward(self, emissions, tags, mask=None, reduction="sum"):
+        """The log-likelihood of tags [T, B] ([B, T] with batch_first): [B], or its "sum", "mean", or mean per token, "token_mean"."""
+        self._check(emissions, tags, mask)
+        if reduction not in ("none", "sum", "mean", "token_mean"):
+            raise ValueError(f"invalid reduction: {reduction}")
+        if not self.batch_first:
+            emissions, tags, mask = emissions.transpose(0, 1), tags.transpose(0, 1), None if mask is None else mask.transpose(0, 1)
+        likelihood = -self._chain(emissions, mask).nll(tags)
+        if reduction == "none":
+            return likelihood
+        if reduction == "sum":
+            return likelihood.sum()
+        if reduction == "mean":
+            return likelihood.mean()
+        return likelihood.sum() / (tags.numel() if mask is None else mask.to(likelihood).sum())
+
+    def decode(self, emissions, mask=None):
+        """The best tags of every sequence, a list of lists."""
+        chain = self.distribution(emissions, mask)
+        y, o = chain._best[0].tolist(), chain._layout.batch.outputs.tolist()
+        return [y[lo:hi] for lo, hi in zip(o, o[1:])]
+
+    def marginals(self, emissions, mask=None):
+        """The probability of every tag at every position, in the shape of emissions."""
+        u = self.distribution(emissions, mask).marginals[0]
+        return u if self.batch_first else u.transpose(0, 1)
+
+    def _chain(self, emissions, mask):
+        return LinearChain(emissions, self.transitions, mask=mask, start=self.start_transitions, end=self.end_transitions)
+
+    def _check(self, emissions, tags, mask):
+        if emissions.dim() != 3:
+            raise ValueError(f"emissions must have dimension of 3, got {emissions.dim()}")
+        if emissions.size(2) != self.num_tags:
+            raise ValueError(f"expected last dimension of emissions is {self.num_tags}, got {emissions.size(2)}")
+        if tags is not None and emissions.shape[:2] != tags.shape:
+            raise ValueError("the first two dimensions of emissions and tags must match, "
+                             f"got {tuple(emissions.shape[:2])} and {tuple(tags.shape)}")
+        if mask is None:
+            return
+        if emissions.shape[:2] != mask.shape:
+            raise ValueError("the first two dimensions of emissions and mask must match, "
+                             f"got {tuple(emissions.shape[:2])} and {tuple(mask.shape)}")
+        if not self.any_mask and mask.numel():
+            first = mask[:, 0] if self.batch_first else mask[0]
+            if not first.bool().all():
+                raise ValueError("mask of the first timestep must all be on")

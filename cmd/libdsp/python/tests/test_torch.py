@@ -1,0 +1,228 @@
+"""dsp.torch: gradients, precisions, masks, and pytorch-crf's interface."""
+
+import copy
+import io
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+import dsp
+import dsp.torch as D
+
+torch.manual_seed(0)
+loose = dict(eps=1e-3, atol=2e-3, rtol=1e-3)
+
+
+def potentials(*shape, dtype=torch.float64):
+    return torch.randn(*shape, dtype=dtype, requires_grad=True)
+
+
+MAKERS = {
+    "linear chain": (lambda n, e, s, t: D.LinearChain(n, e, lengths=[4, 2], start=s, end=t), [(2, 4, 3), (3, 3), (3,), (3,)]),
+    "linear chain with steps": (lambda n, e: D.LinearChain(n, e, mask=torch.tensor([[0, 1, 1, 1], [1, 0, 1, 0]])), [(2, 4, 3), (2, 4, 3, 3)]),
+    "second-order chain": (D.SecondOrderChain, [(2, 4, 2), (2, 2), (2, 2, 2)]),
+    "semi-Markov": (lambda s, t, n, l: D.SemiMarkov(s, t, n, l, lengths=[4, 3]), [(2, 4, 2, 2), (2, 2), (2, 4, 4), (2, 2)]),
+    "tree": (lambda a, l: D.DependencyTree(a, l, lengths=[4, 2]), [(2, 4, 5), (2, 4, 5, 2)]),
+    "all trees of several roots": (lambda a: D.DependencyTree(a, projective=False, multiroot=True), [(2, 4, 4)]),
+    "constituents": (D.Constituents, [(2, 3, 3, 3), (2, 3, 3)]),
+    "monotone": (lambda p, s: D.Monotone(p, s, target_lengths=[3, 2]), [(2, 3, 3), (2, 3, 2)]),
+    "graph": (lambda n, e: D.Graph(n, e, [[0, 1], [1, 2], [2, 0]]), [(2, 3, 2), (3, 2, 2)]),
+    "frames": (lambda f: D.CTC(f, lengths=[4, 3], blank=2), [(2, 4, 3)]),
+}
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_gradients(name):
+    make, shapes = MAKERS[name]
+    x = [potentials(*s) for s in shapes]
+    assert torch.autograd.gradcheck(lambda *x: make(*x).log_partition, x, **loose)
+    y = make(*x).argmax
+    assert torch.autograd.gradcheck(lambda *x: make(*x).nll(y), x, **loose)
+    d = make(*x)
+    gradients = torch.autograd.grad(d.log_partition.sum(), x)
+    for g, u in zip(gradients, d.marginals):
+        torch.testing.assert_close(g, u.sum(0) if u.dim() > g.dim() else u, atol=1e-6, rtol=1e-5)
+    reference = getattr(dsp, type(d).__name__)
+    assert issubclass(type(d), reference)
+
+
+def test_reading():
+    frame = potentials(3, 6, 4)
+    targets, n = torch.tensor([[1, 3, 0], [3, 3, 1], [1, 0, 0]]), torch.tensor([2, 3, 1])
+    assert torch.autograd.gradcheck(lambda f: D.CTC(f, [6, 5, 2], blank=2).read_nll(targets, n), [frame], **loose)
+    log_probs = frame.log_softmax(-1).transpose(0, 1)
+    for blank, t in ((2, targets), (0, targets + 1 - (targets > 0).long())):
+        for reduction in ("none", "sum", "mean"):
+            ours, theirs = (f(log_probs, t, torch.tensor([6, 5, 2]), n, blank=blank, reduction=reduction)
+                            for f in (D.ctc_loss, torch.nn.functional.ctc_loss))
+            torch.testing.assert_close(ours, theirs, atol=1e-5, rtol=1e-5)
+            a, b = (torch.autograd.grad(x.sum(), frame, retain_graph=True)[0] for x in (ours, theirs))
+            torch.testing.assert_close(a, b, atol=1e-5, rtol=1e-4)
+
+
+def test_precisions():
+    node, edge = torch.randn(2, 5, 3), torch.randn(3, 3)
+    for dtype in (torch.float16, torch.bfloat16, torch.float64):
+        n, e = node.to(dtype).requires_grad_(), edge.to(dtype).requires_grad_()
+        z = D.LinearChain(n, e).log_partition
+        assert z.dtype == (torch.float64 if dtype == torch.float64 else torch.float32)
+        torch.testing.assert_close(z.float(), D.LinearChain(n.detach().float(), e.detach().float()).log_partition)
+        z.sum().backward()
+        assert n.grad.dtype == dtype and e.grad.dtype == dtype
+
+
+def test_strides_and_views():
+    node, edge = torch.randn(5, 2, 3), torch.randn(3, 3)
+    turned = D.LinearChain(node.transpose(0, 1), edge.t()).log_partition
+    torch.testing.assert_close(turned, D.LinearChain(node.transpose(0, 1).contiguous(), edge.t().contiguous()).log_partition)
+
+
+def test_functional():
+    node, edge = torch.randn(2, 4, 3), torch.randn(3, 3)
+    f = lambda n: D.LinearChain(n, edge).log_partition.sum()
+    torch.testing.assert_close(torch.func.grad(f)(node), D.LinearChain(node, edge).marginals[0])
+    g, value = torch.func.grad_and_value(f)(node)
+    torch.testing.assert_close(value, f(node))
+
+
+def test_second_derivatives_are_refused():
+    node = torch.randn(2, 4, 3, requires_grad=True)
+    g, = torch.autograd.grad(D.LinearChain(node, torch.zeros(3, 3)).log_partition.sum(), node, create_graph=True)
+    with pytest.raises(dsp.Error, match="no second derivatives"):
+        g.sum().backward()
+
+
+def test_nan_reaches_the_gradient():
+    node = torch.zeros(2, 3, 2)
+    node[0, 1, 0] = float("nan")
+    node.requires_grad_()
+    D.LinearChain(node, torch.zeros(2, 2)).nll(torch.zeros(2, 3, dtype=torch.long)).sum().backward()
+    assert node.grad[0].isnan().all() and node.grad[1].isfinite().all()
+
+
+def test_loss_is_never_negative():
+    node = torch.full((4, 30, 5), -40.0)
+    node[..., 2] = 40
+    assert (D.LinearChain(node, torch.randn(5, 5)).nll(torch.full((4, 30), 2)) >= 0).all()
+
+
+def test_training():
+    """A chain learns which label follows which."""
+    node, edge = torch.zeros(8, 10, 4), torch.zeros(4, 4, requires_grad=True)
+    y = torch.arange(10).remainder(4).expand(8, 10)
+    step = torch.optim.SGD([edge], lr=1.0)
+    losses = []
+    for _ in range(30):
+        step.zero_grad()
+        loss = D.LinearChain(node, edge).nll(y).mean()
+        loss.backward()
+        step.step()
+        losses.append(loss.item())
+    assert losses[-1] < losses[0] / 3 and all(a >= b for a, b in zip(losses, losses[1:]))
+
+
+def test_compiled():
+    """A compiled function runs the call outside its graph."""
+    node, edge = torch.randn(2, 4, 3), torch.randn(3, 3)
+
+    @torch.compile(backend="eager")
+    def f(n):
+        return D.LinearChain(n * 2, edge).log_partition * 3
+
+    torch.testing.assert_close(f(node), D.LinearChain(node * 2, edge).log_partition * 3)
+
+
+def crf(Y=5, **options):
+    c = D.CRF(Y, **options)
+    with torch.no_grad():
+        for p in c.parameters():
+            p.normal_()
+    return c
+
+
+def likelihood(c, emissions, tags, mask):
+    """By enumeration, of one sequence [T, Y]."""
+    import itertools
+
+    kept = [t for t in range(len(tags)) if mask[t]]
+
+    def score(y):
+        s = c.start_transitions[y[0]] + c.end_transitions[y[-1]]
+        s = s + sum(emissions[t, l] for t, l in zip(kept, y))
+        return s + sum(c.transitions[a, b] for a, b in zip(y, y[1:]))
+
+    every = torch.stack([score(y) for y in itertools.product(range(c.num_tags), repeat=len(kept))])
+    return score([int(tags[t]) for t in kept]) - every.logsumexp(0)
+
+
+@pytest.mark.parametrize("batch_first", [False, True])
+def test_crf_by_enumeration(batch_first):
+    c = crf(3, batch_first=batch_first, any_mask=True).double()
+    emissions, tags = torch.randn(2, 4, 3, dtype=torch.float64, requires_grad=True), torch.randint(3, (2, 4))
+    mask = torch.tensor([[0, 1, 0, 1], [1, 1, 1, 1]], dtype=torch.uint8)
+    want = torch.stack([likelihood(c, emissions[b], tags[b], mask[b]) for b in range(2)])
+    turn = (lambda x: x) if batch_first else (lambda x: x.transpose(0, 1))
+    got = c(turn(emissions), turn(tags), turn(mask), reduction="none")
+    torch.testing.assert_close(got, want, atol=1e-5, rtol=1e-5)
+    torch.testing.assert_close(c(turn(emissions), turn(tags), turn(mask), reduction="token_mean"), want.sum() / 6, atol=1e-5, rtol=1e-5)
+    wanted = [emissions, *c.parameters()]
+    for a, b in zip(torch.autograd.grad(got.sum(), wanted), torch.autograd.grad(want.sum(), wanted)):
+        torch.testing.assert_close(a, b, atol=1e-5, rtol=1e-4)
+    assert [len(y) for y in c.decode(turn(emissions), turn(mask))] == [2, 4]
+    torch.testing.assert_close(turn(c.marginals(turn(emissions), turn(mask)))[1].sum(-1), torch.ones(4, dtype=torch.float64))
+
+
+def test_crf_messages():
+    c = D.CRF(3)
+    assert repr(c) == "CRF(num_tags=3)" and c.batch_first is False
+    assert set(dict(c.named_parameters())) == {"start_transitions", "end_transitions", "transitions"}
+    assert all((p.abs() <= 0.1).all() for p in c.parameters())
+    e, y = torch.randn(4, 2, 3), torch.zeros(4, 2, dtype=torch.long)
+    for call, words in (
+        (lambda: D.CRF(0), "invalid number of tags: 0"),
+        (lambda: c(e[0], y), "emissions must have dimension of 3, got 2"),
+        (lambda: c(e, y[0]), r"the first two dimensions of emissions and tags must match, got \(4, 2\) and \(2,\)"),
+        (lambda: c(e[..., :2], y), "expected last dimension of emissions is 3, got 2"),
+        (lambda: c(e, y, torch.ones(4, 3)), "the first two dimensions of emissions and mask must match"),
+        (lambda: c(e, y, torch.tensor([[0, 1], [1, 1], [1, 1], [1, 1]])), "mask of the first timestep must all be on"),
+        (lambda: c(e, y, reduction="foo"), "invalid reduction: foo"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            call()
+
+
+def test_crf_is_a_module():
+    c = crf()
+    other = copy.deepcopy(c)
+    buffer = io.BytesIO()
+    torch.save(c.state_dict(), buffer)
+    buffer.seek(0)
+    other.load_state_dict(torch.load(buffer))
+    e, y = torch.randn(6, 2, 5), torch.randint(5, (6, 2))
+    assert torch.equal(c(e, y), other(e, y))
+
+
+def test_crf_beside_pytorch_crf():
+    theirs = pytest.importorskip("torchcrf").CRF
+    for seed in range(20):
+        torch.manual_seed(seed)
+        T, B, Y = int(torch.randint(1, 9, ())), int(torch.randint(1, 5, ())), int(torch.randint(1, 6, ()))
+        a = theirs(Y)
+        b = D.CRF(Y)
+        b.load_state_dict(a.state_dict())
+        e1 = torch.randn(T, B, Y, requires_grad=True)
+        e2 = e1.detach().clone().requires_grad_()
+        y = torch.randint(Y, (T, B))
+        mask = torch.arange(T)[:, None] < torch.randint(1, T + 1, (B,))
+        for reduction in ("none", "sum", "mean", "token_mean"):
+            x1, x2 = a(e1, y, mask, reduction), b(e2, y, mask, reduction)
+            torch.testing.assert_close(x1, x2, atol=1e-4, rtol=1e-4)
+        x1.sum().backward()
+        x2.sum().backward()
+        torch.testing.assert_close(e1.grad, e2.grad, atol=1e-4, rtol=1e-4)
+        for p, q in zip(a.parameters(), b.parameters()):
+            theirs_ = torch.zeros_like(p) if p.grad is None else p.grad
+            torch.testing.assert_close(theirs_, q.grad, atol=1e-4, rtol=1e-4)
+        assert a.decode(e1, mask) == b.decode(e2, mask)

@@ -1,0 +1,44 @@
+package tasks
+
+import (
+	"cmp"
+
+	"github.com/dsp-go/dsp/structured"
+)
+
+// anyWords is how many words a sentence has at most, unless a setting or the task says otherwise: a file without blank lines is one sentence.
+const anyWords = 1_000_000
+
+// mostComments is how many lines beside those of words a sentence of any length may have.
+const mostComments = 10_000
+
+// mostWords returns how many words a sentence has at most; 0: what the task takes.
+func (t Task) mostWords(most int) int { return cmp.Or(most, t.MostWords, anyWords) }
+
+// MostLines returns how many lines of text a sentence has at most, whose words are at most as many; 0: what the task takes.
+func (t Task) MostLines(words int) int { return 2*t.mostWords(words) + mostComments }
+
+// CheckWords refuses examples of text, all of them where there is no list, that are longer than a number of words; 0: what the task takes. For trees and links,
+// memory grows with the square of the length, and time with its cube.
+func (t Task) CheckWords(d *structured.Dataset, examples []int, most int) error {
+	most = t.mostWords(most)
+	check := func(i int) error {
+		if n := d.Length(i); n > most {
+			return structured.BadInput("%s: a sentence of %d words, expected at most %d; --max-words %[2]d takes it, if memory does", d.Where(i), n, most)
+		}
+		return nil
+	}
+	if examples == nil {
+		for i := range d.Len() {
+			if err := check(i); err != nil {
+				return err
+			}
+		}
+	}
+	for _, i := range examples {
+		if err := check(i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
