@@ -33,7 +33,7 @@ func (m *Model) writing(in chains.Notation, o predictions.Options) predictions.O
 	if in.Scheme == "" {
 		in = m.notation()
 	}
-	if o.Scheme == "" && !o.Marginals && in.Scheme != "" && in != m.ownNotation() {
+	if own := m.ownNotation(); o.Scheme == "" && !o.Marginals && in.Scheme != "" && (in != own || m.notation() != own) {
 		o.Scheme, o.Spelling = in.Scheme, &in.Spelling
 	}
 	return o

@@ -354,7 +354,9 @@ func relabel(d *structured.Dataset, labels *structured.Alphabet) error {
 	number := make([]int32, d.Alphabet.Len())
 	for i, name := range d.Alphabet.Names() {
 		number[i] = all.Add(name)
-		known = known || int(number[i]) < labels.Len()
+	}
+	for _, l := range d.Labels {
+		known = known || int(number[l]) < labels.Len()
 	}
 	if !known && len(d.Labels) > 0 {
 		return structured.BadInput("%s: training saw neither label %q nor any other label of this data; it saw %s", d.Where(0),
