@@ -72,7 +72,7 @@ func (r *Resolved) read(share *structured.Share) (*Raw, error) {
 		}
 		all = true
 	} else if task.ReadAll != nil {
-		d.Train, d.Dev, d.Test, all, err = task.ReadAll(c)
+		d.Train, d.Dev, d.Test, all, err = task.ReadAll(c, r.remarks)
 	}
 	if !all {
 		if r.teacher != nil && s.textual() {

@@ -294,7 +294,7 @@ func (m *Model) ReadHeldOut(threads int) (d *structured.Dataset, part string, er
 		return d, "test", err
 	}
 	if read := tasks.Of(&c).ReadAll; read != nil {
-		_, dev, test, ok, err := read(&c)
+		_, dev, test, ok, err := read(&c, RemarksFor(c.Bad))
 		if err != nil {
 			return nil, "", err
 		}

@@ -58,7 +58,7 @@ type source struct {
 // sourceOf reads training data.
 func sourceOf(c *config.Config) source {
 	return source{
-		Request: Request{Format: c.Format, Columns: c.Columns, Comments: c.Comments, Label: c.Label, Labels: true, Partial: c.Partial, Threads: host.Threads(c.Threads), MaxWords: c.MaxWords},
+		Request: Request{Format: c.Format, Columns: c.Columns, Comments: c.Comments, Label: c.Label, Labels: true, Partial: c.Partial, Strict: c.Strict, Threads: host.Threads(c.Threads), MaxWords: c.MaxWords},
 		scheme:  c.Scheme, minCount: c.MinCount, hashBits: c.HashBits, task: tasks.Of(c), localise: tasks.Localise(c), config: c,
 	}
 }
@@ -197,7 +197,7 @@ func (s source) read(path string) (*structured.Dataset, error) {
 
 // readLabelled is readFrom of text whose labels may be known in part.
 func (s source) readLabelled(r io.Reader, path string) (*structured.Dataset, error) {
-	if !s.Labels || !s.partial() {
+	if !s.Labels || !s.partial() || formats.Find(s.Format).Arrays {
 		return s.readFrom(r, path)
 	}
 	s.Labels = false
@@ -228,6 +228,7 @@ func (s source) readFrom(r io.Reader, path string) (*structured.Dataset, error) 
 	case s.localise != nil && f.ReadBoxes != nil:
 		o := *s.localise
 		o.Boxes, o.Images, o.Unlabeled, o.Remarks, o.Threads = s.Boxes, s.Images, !s.Labels, s.Remarks, s.Threads
+		o.Strict = s.Strict
 		d, err := f.ReadBoxes(path, o)
 		if errors.Is(err, localisation.ErrNoClass) {
 			err = structured.BadInput("%w (--class)", err)
@@ -247,7 +248,8 @@ func (s source) readFrom(r io.Reader, path string) (*structured.Dataset, error) 
 	textual := f.Tokens || f.Lines
 	if textual && s.each != nil {
 		o.Each = func(d *structured.Dataset) error {
-			if err := s.task.CheckWords(d, nil, s.MaxWords); err != nil {
+			d, err := s.shortEnough(d)
+			if err != nil {
 				return err
 			}
 			return s.each(d)
@@ -261,7 +263,7 @@ func (s source) readFrom(r io.Reader, path string) (*structured.Dataset, error) 
 		d, err = f.Read(r, path, o)
 	}
 	if err == nil && textual {
-		err = s.task.CheckWords(d, nil, s.MaxWords)
+		d, err = s.shortEnough(d)
 	}
 	if err == nil && textual && s.task.Labels && !s.Labels {
 		s.number(d)
@@ -298,9 +300,17 @@ func (s source) options() formats.Options {
 	return formats.Options{
 		Labels: s.labels, OwnLabels: s.Labels || s.converts(), Unlabeled: !s.Labels, Threads: s.Threads, Line: s.line, Start: s.start, Each: s.each,
 		Columns: s.Columns, Width: s.width, Comments: s.Comments, Survey: s.survey, Field: s.Label, Links: s.Links,
-		Dictionary: s.inputs.Dictionary, MinCount: s.minCount, HashBits: s.hashBits, Dim: s.dim, OnDisk: s.onDisk,
-		Given: s.config.FormatSettings,
+		Dictionary: s.inputs.Dictionary, MinCount: s.minCount, HashBits: s.hashBits, Dim: s.dim, OnDisk: s.onDisk, Partial: s.Labels && s.Partial,
+		Given: s.config.FormatSettings, Remarks: s.Remarks,
 	}
+}
+
+// shortEnough refuses, or leaves out, sentences that are too long for the task.
+func (s source) shortEnough(d *structured.Dataset) (*structured.Dataset, error) {
+	if s.Remarks.Skips() {
+		return s.Remarks.Keep(d, func(i int) error { return s.task.CheckWords(d, []int{i}, s.MaxWords) })
+	}
+	return d, s.task.CheckWords(d, nil, s.MaxWords)
 }
 
 // makeInputs makes the inputs of text.

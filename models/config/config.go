@@ -95,6 +95,7 @@ type BoxSettings struct {
 	SearchLimit int    `yaml:"search-limit" json:"search-limit" group:"Data" min:"0" only:"search=windows" unit:"N" help:"stop a search after N sets of windows, with a bound; 0: never"`
 	Class       string `yaml:"class" json:"class" group:"Data" unit:"NAME" help:"class of the object to find; empty: the only one"`
 	Boxes       string `yaml:"boxes" json:"boxes" group:"Data" only:"search=candidates" unit:"TRAIN,DEV,TEST" help:"files with candidate boxes, in COCO's format of results; empty: sliding windows"`
+	Strict      bool   `yaml:"strict" json:"strict" group:"Data" help:"refuse annotated boxes without area, which are left out otherwise"`
 	Images      string `yaml:"images" json:"images" group:"Data" unit:"TRAIN,DEV,TEST" help:"folders of the images; empty: beside their annotations"`
 	Cells       int    `yaml:"cells" json:"cells" group:"Data" min:"2" only:"search=windows" unit:"N" max:"256" help:"cells per side of an image, on whose lines windows begin and end"`
 	Crop        int    `yaml:"crop" json:"crop" group:"Data" min:"8" only:"search=candidates" unit:"N" max:"1024" help:"pixels per side that a candidate is resized to"`

@@ -62,7 +62,7 @@ type Task struct {
 	Examples func() settings.Sizes
 	// ReadAll reads training, development and test data at once, where the settings ask for what files cannot be read one by one for;
 	// ok says whether they do. Nil: they never do.
-	ReadAll func(c *config.Config) (train, dev, test *structured.Dataset, ok bool, err error)
+	ReadAll func(c *config.Config, say *remarks.Remarks) (train, dev, test *structured.Dataset, ok bool, err error)
 	// Prepare changes the training data before anything is fitted to it; the change is nil if there was none to make. Nil: never.
 	Prepare func(c *config.Config, train *structured.Dataset) (*Change, error)
 	// Decide fills in settings that the training data decide, after Prepare, where they are open. Nil: there are none.

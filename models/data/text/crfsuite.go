@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/dsp-go/dsp/models/data/remarks"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/machine/host"
 )
@@ -26,6 +27,8 @@ type CRFsuite struct {
 	Unlabeled  bool                   // ignore gold labels: they may be empty or unknown
 	Threads    int                    // 0: all cores; the result does not depend on it
 	Line       int                    // number of the first line, if only a part of a file is read; 0 means 1
+
+	Remarks *remarks.Remarks // on sequences; nil refuses bad ones
 
 	// Each gets the sequences of one block after the other, each as a data set with its own alphabet, and Read returns a data set without
 	// sequences. Nil: Read returns all sequences.
@@ -61,7 +64,7 @@ func (c CRFsuite) Read(r io.Reader, name string) (*structured.Dataset, error) {
 			return c.each(p, name)
 		}
 	}
-	if err := parseBlocks(newBlocks(r, name).from(c.Line), c.Threads, parser, add); err != nil {
+	if err := parseBlocks(newBlocks(r, name).from(c.Line), c.Threads, c.Remarks, parser, add); err != nil {
 		return nil, err
 	}
 	if c.Each != nil && some {
@@ -110,7 +113,7 @@ func (p *crfsuiteParser) parse(b block) (*crfsuitePart, error) {
 		p.line = number
 		var err error
 		switch {
-		case isBlank(line):
+		case b.leftOut[number], isBlank(line):
 			err = p.end()
 		case strings.HasPrefix(line, "@weight:"):
 			err = p.setWeight(line[len("@weight:"):])
