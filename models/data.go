@@ -15,6 +15,7 @@ type Data struct {
 	Train, Dev, Test *structured.Dataset
 
 	Change  *tasks.Change  // that the task made to the training data, or nil
+	Choice  *tasks.Choice  // of settings, which these data need, or nil
 	Vectors *VectorsReport // on the vectors of words, or nil
 
 	Encoded []encoded.Report // on the rows of the encoder
@@ -40,6 +41,9 @@ func (r *Resolved) SharedData(share *structured.Share) (*Data, error) {
 	d, err := raw.Fit(&r.config)
 	if err != nil {
 		return nil, err
+	}
+	if d.Choice != nil {
+		d.Choice.Make(&r.config)
 	}
 	if check := tasks.Of(&r.config).CheckData; check != nil {
 		for _, set := range d.Sets() {
@@ -91,6 +95,9 @@ func (raw *Raw) Fit(c *config.Config) (*Data, error) {
 		if err := read(c); err != nil {
 			return nil, err
 		}
+	}
+	if choose := tasks.Of(c).Choose; choose != nil {
+		d.Choice = choose(c, d.Sets())
 	}
 	if !d.Train.HasShare() { // it has the inputs of all
 		d.Train.Share = nil

@@ -243,7 +243,8 @@ func TestNewRunRemovesOldCheckpoint(t *testing.T) {
 	}
 }
 
-// A run that is cut off leaves the weights of its best pass on development data, and says which pass that was; without development data those of its last one.
+// A run that is cut off leaves the weights of its best pass on development data, and says which pass that was; without
+// development data those of its last one.
 func TestCheckpointWeights(t *testing.T) {
 	for _, errors := range [][]float64{{.5, .3, .45, .4}, nil} {
 		dir, want, best := t.TempDir(), []float32(nil), 4

@@ -132,7 +132,7 @@ type OwnSettings struct {
 // OracleSettings say how the best labels of graphs are found.
 type OracleSettings struct {
 	Oracle   string  `yaml:"oracle" json:"oracle" group:"Objective" values:"auto|exact|cut|relaxed" help:"how the best labels of a graph are found (docs/cuts.md, docs/relaxed.md)"`
-	MaxTable float64 `yaml:"max-table" json:"max-table" group:"Objective" min:"1" only:"oracle=auto,exact" unit:"ENTRIES" max:"1e10" help:"most entries of a junction tree's tables; larger graphs are refused"`
+	MaxTable float64 `yaml:"max-table" json:"max-table" group:"Objective" min:"1" only:"oracle=auto,exact" unit:"ENTRIES" max:"1e10" help:"most entries of a junction tree's tables; for wider graphs auto is relaxed, exact refuses"`
 }
 
 // NetSettings say what the network is and what it reads.

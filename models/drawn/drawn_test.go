@@ -24,8 +24,8 @@ import (
 	"github.com/dsp-go/dsp/models/drawn/spellings"
 )
 
-// A seed draws the same data in every version: what was measured on them stays comparable. Whoever changes a generator on purpose changes its sum here, measures anew what
-// docs/ states, and says so in the commit.
+// A seed draws the same data in every version: what was measured on them stays comparable. Whoever changes a generator
+// on purpose changes its sum here, measures anew what docs/ states, and says so in the commit.
 func TestSeedsKeepTheirData(t *testing.T) {
 	if runtime.GOARCH != "amd64" {
 		t.Skip("processors with fused products round otherwise")
@@ -103,7 +103,8 @@ func writeJSON(dir string, all []any) error {
 	return os.WriteFile(filepath.Join(dir, "all.json"), text, 0o666)
 }
 
-// sumOf returns the beginning of a checksum of the files in a folder, by name: of images their pixels, which another compression leaves as they are, of others their bytes.
+// sumOf returns the beginning of a checksum of the files in a folder, by name: of images their pixels, which another
+// compression leaves as they are, of others their bytes.
 func sumOf(t *testing.T, dir string) string {
 	t.Helper()
 	sum := sha256.New()

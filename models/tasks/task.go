@@ -67,6 +67,8 @@ type Task struct {
 	Prepare func(c *config.Config, train *structured.Dataset) (*Change, error)
 	// Decide fills in settings that the training data decide, after Prepare, where they are open. Nil: there are none.
 	Decide func(c *config.Config, train *structured.Dataset)
+	// Choose chooses other settings, of those that are open, where the data need them; nil if they need none. Nil: never.
+	Choose func(c *config.Config, sets []*structured.Dataset) *Choice
 	// Memory refuses training data that do not fit into memory: d is the beginning of a text file, with inputs, and the file is times
 	// as long. Nil: text is not checked.
 	Memory func(c *config.Config, d *structured.Dataset, times float64) error
@@ -155,6 +157,12 @@ const (
 type Change struct {
 	Message string
 	Values  []any
+}
+
+// Choice is a change of settings that data need, as an entry of the log, too. Make makes it.
+type Choice struct {
+	Change
+	Make func(c *config.Config)
 }
 
 // Source is a data set that a task reads itself.

@@ -8,7 +8,8 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// The gradient of dense inputs counts every position with a marginal, also where only one of a batch has one, and where none has it is zero.
+// The gradient of dense inputs counts every position with a marginal, also where only one of a batch has one, and where
+// none has it is zero.
 func TestDensePullbackOfFewRows(t *testing.T) {
 	net, err := NewDenseChain(0, 0, 2, 2, nets.EdgesNone)
 	if err != nil {

@@ -173,11 +173,14 @@ func solve(m *factors.Model, question string, s Settings, stop func() bool) (*An
 		if oracle == Cut && question != MAP {
 			continue
 		}
-		limited := s
 		if oracle == Junction && question == MAP {
-			limited.Table = min(s.Table, direct) // beyond that, Search eliminates as well, and knows something all the while
+			// Search eliminates as well, and knows something all the while.
+			if plan, entries := junction.PlanWithin(m, min(s.Table, direct)); plan == nil && entries <= s.Table {
+				s.decide(fmt.Sprintf("auto passes over %s: its tables have %.3g entries or more (%.3g GiB), and search knows an answer while it fills them", oracle, entries, 8*entries/(1<<30)))
+				continue
+			}
 		}
-		a, err := by(oracle, m, question, limited, stop)
+		a, err := by(oracle, m, question, s, stop)
 		if err == nil {
 			return a, nil
 		}

@@ -57,7 +57,8 @@ func TestTreesAreRestored(t *testing.T) {
 	}
 }
 
-// Brackets in words and labels are written as the Penn Treebank writes them, each as its own, so that the line can be read again.
+// Brackets in words and labels are written as the Penn Treebank writes them, each as its own, so that the line can be
+// read again.
 func TestBracketsAreEscaped(t *testing.T) {
 	tree := &Node{Label: "S", Children: []*Node{{Label: "(", Word: "("}, {Label: ")", Word: "):-)"}}}
 	text := string(tree.Append(nil))
@@ -69,7 +70,8 @@ func TestBracketsAreEscaped(t *testing.T) {
 	}
 }
 
-// A label that begins with the sign that ends others has it as its name; what follows a sign inside is cut off, of each of several labels.
+// A label that begins with the sign that ends others has it as its name; what follows a sign inside is cut off, of each
+// of several labels.
 func TestPlainLabels(t *testing.T) {
 	for label, want := range map[string]string{"NP-SBJ-1": "NP", "NP=2": "NP", "-LRB-": "-LRB-", "=": "=", "S|VP-X": "S|VP"} {
 		n := &Node{Label: label, Children: []*Node{{Label: "-LRB-", Word: "("}, {Label: "-NONE-", Word: "*"}}}

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -269,13 +270,27 @@ func piecesOf(batch []sentence) int {
 // progress shows how many pieces are encoded.
 type progress struct {
 	mu  sync.Mutex
-	bar *progressbar.ProgressBar // or nil
+	bar *progressbar.ProgressBar // on a terminal; or nil
 
+	say         func(message string, about ...any) // where there is no terminal; or nil
+	now         func() time.Time
+	name        string
+	done, total int
+	begun, said time.Time
 }
 
+// silence is the longest time without a word where there is no terminal.
+const silence = 10 * time.Second
+
 func newProgress(console *os.File, name string, total int) *progress {
-	p := &progress{}
-	if console != nil && total > 20*batchPieces && term.IsTerminal(int(console.Fd())) {
+	p := &progress{name: name, total: total, now: time.Now}
+	switch {
+	case console == nil:
+	case !term.IsTerminal(int(console.Fd())):
+		p.say = slog.Info
+		p.begun = p.now()
+		p.said = p.begun
+	case total > 20*batchPieces:
 		p.bar = progressbar.NewOptions(total, progressbar.OptionSetWriter(console), progressbar.OptionSetDescription("encoding "+filepath.Base(name)),
 			progressbar.OptionSetWidth(12), progressbar.OptionSetPredictTime(true), progressbar.OptionClearOnFinish(),
 			progressbar.OptionSetTheme(progressbar.Theme{Saucer: "━", SaucerPadding: "─"}))
@@ -284,10 +299,15 @@ func newProgress(console *os.File, name string, total int) *progress {
 }
 
 func (p *progress) add(pieces int) {
-	if p.bar != nil {
-		p.mu.Lock()
-		defer p.mu.Unlock()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.done += pieces; p.bar != nil {
 		_ = p.bar.Add(pieces) // a console that cannot show it is no reason to stop
+	}
+	if now := p.now(); p.say != nil && p.done < p.total && now.Sub(p.said) >= silence {
+		rest := now.Sub(p.begun).Seconds() * float64(p.total-p.done) / float64(p.done)
+		p.say("encoding", "data", p.name, "pieces", p.done, "of", p.total, "rest", fmt.Sprintf("%.0f s", rest))
+		p.said = now
 	}
 }
 
