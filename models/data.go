@@ -7,6 +7,7 @@ import (
 	"github.com/dsp-go/dsp/models/inputs/packs"
 	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/chains"
 )
 
 // Data are the data sets of a run with their inputs, which share alphabets. Dev and Test are nil where there are none.
@@ -18,6 +19,8 @@ type Data struct {
 	Vectors *VectorsReport // on the vectors of words, or nil
 
 	Encoded []encoded.Report // on the rows of the encoder
+
+	notation chains.Notation // of the tags of the training data
 
 	inputs inputs.Inputs // how inputs were made from the columns of text
 	bases  bases         // the models that training continues
@@ -62,7 +65,7 @@ func (raw *Raw) Fit(c *config.Config) (*Data, error) {
 		d := *set
 		return &d
 	}
-	d := &Data{Train: own(raw.Train), Dev: own(raw.Dev), Test: own(raw.Test), Change: raw.Change, Encoded: raw.Encoded, inputs: raw.inputs, bases: raw.bases, teacher: raw.teacher}
+	d := &Data{Train: own(raw.Train), Dev: own(raw.Dev), Test: own(raw.Test), Change: raw.Change, Encoded: raw.Encoded, inputs: raw.inputs, bases: raw.bases, teacher: raw.teacher, notation: raw.notation}
 	var err error
 	if m := d.bases.start; m != nil {
 		d.inputs, err = m.Inputs.Extend(c, d.Train)

@@ -86,7 +86,7 @@ func (m *Model) CheckEntities(o predictions.Options) error {
 	case !task.Labels:
 		return structured.BadInput("%s the entities of tagged sequences; --task %s predicts %s", flag, m.Config.Task, task.Outputs)
 	case !chains.EntityTags(m.Labels):
-		return structured.BadInput("%s entities, and the model's labels are not entity tags (O, B-x, I-x, E-x, S-x): %s", flag,
+		return structured.BadInput("%s entities, and the model's labels are not entity tags (such as O, B-x, I-x): %s", flag,
 			structured.SomeOf(m.Labels.Names()))
 	case m.newSpanFinder() == nil:
 		return structured.BadInput("%s entities by their probabilities, which are not computed for a %s; --marginals has those of labels", flag, m.Net.Form().Structure.Name())

@@ -26,8 +26,10 @@ import (
 type source struct {
 	Request // an empty format is detected
 
-	scheme string // that entity tags are converted to, or keep
-	width  int    // columns of a conll file, 0 if unknown
+	scheme string           // that entity tags are converted to, or keep
+	own    chains.Notation  // of labels
+	was    *chains.Notation // gets that of tags that are converted, or nil
+	width  int              // columns of a conll file, 0 if unknown
 	labels *structured.Alphabet
 	inputs inputs.Inputs                     // of text; an empty one leaves columns as they are
 	dim    int                               // dense features per position, 0 if unknown
@@ -179,8 +181,8 @@ func (s source) read(path string) (*structured.Dataset, error) {
 	if err == nil && s.Dense != "" {
 		err = s.readDense(d)
 	}
-	if err == nil && s.Labels && d.Labels != nil && s.converts() && !s.optional { // a teacher's labels are those of its model
-		err = chains.ConvertScheme(d, s.scheme, s.labels)
+	if err == nil && s.Labels && d.Labels != nil && !s.optional { // a teacher's labels are those of its model
+		err = s.convert(d)
 	}
 	switch {
 	case err != nil:
@@ -322,7 +324,7 @@ func (s source) makeInputs(d *structured.Dataset) error {
 }
 
 // converts reports whether tags are to be converted.
-func (s source) converts() bool { return s.scheme != "" && s.scheme != "keep" }
+func (s source) converts() bool { return s.scheme != "" && s.scheme != keepScheme }
 
 // number gives d the labels in its column. If there is no such column, or a label is unknown, d gets none: nobody asked for
 // them.
@@ -331,20 +333,28 @@ func (s source) number(d *structured.Dataset) {
 	if names == nil || s.labels == nil {
 		return
 	}
-	d.Alphabet = s.labels
-	if s.converts() {
-		d.Alphabet = structured.NewAlphabet(names...)
-	}
-	d.Labels = make([]int32, len(names))
+	d.Alphabet, d.Labels = structured.NewAlphabet(names...), make([]int32, len(names))
 	for t, name := range names {
-		if d.Labels[t] = d.Alphabet.Index(name); d.Labels[t] < 0 {
-			d.Labels = nil
-			return
+		d.Labels[t] = d.Alphabet.Index(name)
+	}
+	if err := s.convert(d); err != nil || !renumber(d, s.labels) {
+		d.Labels = nil
+	}
+	d.Alphabet = s.labels
+}
+
+// renumber numbers the labels of d by an alphabet. It returns false if that lacks some.
+func renumber(d *structured.Dataset, labels *structured.Alphabet) bool {
+	number := make([]int32, d.Alphabet.Len())
+	for i, name := range d.Alphabet.Names() {
+		number[i] = labels.Index(name)
+	}
+	for t, l := range d.Labels {
+		if d.Labels[t] = number[l]; number[l] < 0 {
+			return false
 		}
 	}
-	if s.converts() && chains.ConvertScheme(d, s.scheme, s.labels) != nil {
-		d.Labels, d.Alphabet = nil, s.labels
-	}
+	return true
 }
 
 // relabel renumbers the labels of d by those of the training data. Unknown labels come after the known ones, in an alphabet of
@@ -354,7 +364,9 @@ func relabel(d *structured.Dataset, labels *structured.Alphabet) error {
 	number := make([]int32, d.Alphabet.Len())
 	for i, name := range d.Alphabet.Names() {
 		number[i] = all.Add(name)
-		known = known || int(number[i]) < labels.Len()
+	}
+	for _, l := range d.Labels {
+		known = known || int(number[l]) < labels.Len()
 	}
 	if !known && len(d.Labels) > 0 {
 		return structured.BadInput("%s: training saw neither label %q nor any other label of this data; it saw %s", d.Where(0),

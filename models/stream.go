@@ -71,7 +71,9 @@ func (m *Model) Print(ctx context.Context, d *structured.Dataset, w io.Writer, o
 	if err := predictions.CheckInto(d, o); err != nil {
 		return err
 	}
-	o = m.schemeInto(d, o)
+	if o.Scheme == "" && chains.EntityTags(m.Labels) {
+		o = m.writing(predictions.NotationIn(d, o), o)
+	}
 	to := newColumnWriter(w, m, d, o)
 	if asJSON {
 		to = newJSONWriter(w, m, d, o)
@@ -165,26 +167,26 @@ func (m *Model) predictText(ctx context.Context, in io.Reader, w io.Writer, r Re
 	}
 	s.strip() // answerers make the others
 	s.survey = text.SurveyOf(s.labels)
-	first, scheme := true, ""
+	first, notation := true, chains.Notation{}
 	next := func() (labelled, bool, error) {
 		p, more, err := pieces.Next()
 		if first && more && err == nil {
 			err = s.refuseProse(p.Text, name)
-			if o.Into != "" && err == nil {
+			if o.Scheme == "" && err == nil && formats.Find(s.Format).Tokens && chains.EntityTags(m.Labels) {
 				if d, err := s.readFrom(bytes.NewReader(p.Text), name); err == nil { // an error comes again, with its line
-					scheme = m.schemeInto(d, o).Scheme
+					notation = predictions.NotationIn(d, o)
 				}
 			}
 		}
 		first = false
-		return labelled{p, scheme}, more, err
+		return labelled{p, notation}, more, err
 	}
 	worker := func() *labeller {
 		return &labeller{Answerer: m.NewAnswerer(), options: o, form: m.layout(o, asJSON), skip: r.Remarks.Skips(), asJSON: asJSON}
 	}
 	sum, err := streamFrom(ctx, m.Ranks(), number, o.Threads, w, next, worker, func(l *labeller, p labelled) (Answered, error) {
-		if p.Scheme != "" && p.Scheme != l.options.Scheme {
-			l.options.Scheme = p.Scheme
+		if p.In != l.in {
+			l.in, l.options = p.In, m.writing(p.In, o)
 			l.form = m.layout(l.options, asJSON)
 		}
 		return l.label(s, p.Piece)
@@ -204,10 +206,10 @@ func (m *Model) predictText(ctx context.Context, in io.Reader, w io.Writer, r Re
 	return sum.Examples, err
 }
 
-// labelled is a piece of text, and the scheme of the entity tags that it gets; empty: that of the options.
+// labelled is a piece of text, and the notation of tags in its file.
 type labelled struct {
 	text.Piece
-	Scheme string
+	In chains.Notation
 }
 
 // labeller labels pieces of text. It serves one goroutine at a time.
@@ -215,18 +217,9 @@ type labeller struct {
 	*Answerer
 	options predictions.Options
 	form    predictions.Layout
+	in      chains.Notation // of the file that these are for
 	asJSON  bool
 	skip    bool // bad examples are left out
-}
-
-// schemeInto has tags that replace those of a column written in the column's scheme, unless o names one.
-func (m *Model) schemeInto(d *structured.Dataset, o predictions.Options) predictions.Options {
-	if scheme := predictions.SchemeInto(d, o); scheme != "" {
-		if _, err := chains.NewConverter(m.Labels, scheme); err == nil {
-			o.Scheme = scheme
-		}
-	}
-	return o
 }
 
 // label labels a piece of text.
@@ -296,6 +289,7 @@ func (l *labeller) labelGood(s source, piece text.Piece, err error) (Answered, e
 		}
 		to.Text = append(to.Text, a.Text...)
 		to.Examples, to.Known, to.Bad = to.Examples+a.Examples, to.Known+a.Known, append(to.Bad, a.Bad...)
+		to.Remarks.Add(a.Remarks)
 	}
 	return to, nil
 }

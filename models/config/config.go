@@ -49,7 +49,7 @@ type DataSettings struct {
 	Columns     string         `yaml:"columns" json:"columns" group:"Data" help:"names of conll's columns, as word=0,pos=1,label=-1; empty: word first, label last"`
 	Comments    string         `yaml:"comments" json:"comments,omitempty" group:"Data" unit:"PREFIX|none" help:"what lines of conll start with that are comments, or none; empty: # where the file shows it"`
 	Label       string         `yaml:"label" json:"label" group:"Data" unit:"upos|xpos|feats|deprel|misc[:KEY]" help:"field of conllu that is the label; empty: upos"`
-	Scheme      string         `yaml:"scheme" json:"scheme" group:"Data" values:"keep|iob1|iob2|bioes" help:"convert entity tags to this scheme on reading"`
+	Scheme      string         `yaml:"scheme" json:"scheme" group:"Data" values:"keep|io|iob1|iob2|bioes|bilou|bmes|bmewo" help:"convert entity tags to this scheme on reading"`
 	Order       int            `yaml:"order" json:"order" group:"Data" min:"1" max:"2" unit:"1|2" help:"1: two labels in a row, or a head and its dependent, score together; 2: one more does"`
 	Partial     bool           `yaml:"partial" json:"partial" group:"Data" help:"labels may be known in part: ? is any, A|B one of these"`
 	Bad         string         `yaml:"bad" json:"bad" group:"Data" values:"refuse|skip" help:"bad examples in data files: refuse the file, or leave them out and list them"`
@@ -188,7 +188,7 @@ type ObjectiveSettings struct {
 	MissCost     float64               `yaml:"miss-cost" json:"miss-cost" group:"Objective" min:"0" only:"loss=hinge" help:"task loss of a gold link that is missed"`
 	FalseCost    float64               `yaml:"false-cost" json:"false-cost" group:"Objective" min:"0" only:"loss=hinge" help:"task loss of a wrong link"`
 	ClassWeights settings.LabelWeights `yaml:"class-weights" json:"class-weights" group:"Objective" unit:"LABEL=WEIGHT,..." help:"weight a sequence by the mean of its gold labels' weights; else 1"`
-	Constraints  string                `yaml:"constraints" json:"constraints" group:"Objective" values:"none|iob1|iob2|bioes" help:"forbid transitions that violate a scheme of entity tags"`
+	Constraints  string                `yaml:"constraints" json:"constraints" group:"Objective" values:"none|iob1|iob2|bioes|bilou|bmes|bmewo" help:"forbid transitions that violate a scheme of entity tags"`
 }
 
 // RunSettings say how and where a training runs. No model depends on them, but for the seed.
