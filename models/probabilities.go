@@ -142,11 +142,13 @@ func (s chainSums) Reset(θ *structured.Potentials, b int, temperature float64) 
 type secondSums struct {
 	rules  *chains.Entities
 	oracle *chain.Second
+	states []int32 // the label of each
 	*entities.Sums
 }
 
 func (s *secondSums) Reset(θ *structured.Potentials, b int, temperature float64) {
 	states, labels := s.oracle.Lift(θ, b)
+	s.states = labels
 	if s.Sums == nil {
 		s.Sums = entities.New(s.rules.Over(labels), len(labels))
 	}
