@@ -2,6 +2,7 @@ package structured
 
 import (
 	"reflect"
+	"strconv"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -64,5 +65,26 @@ func TestAlphabet(t *testing.T) {
 	var zero Alphabet
 	if zero.Index("x") != -1 || zero.Add("x") != 0 {
 		t.Error("the zero value is not an empty alphabet")
+	}
+}
+
+// IndexAll finds what Index finds, in empty, small and large alphabets.
+func TestIndexAll(t *testing.T) {
+	for _, n := range []int{0, 1, 5, 5000} {
+		var a Alphabet
+		var names []string
+		for k := range n {
+			name := strconv.Itoa(k * k)
+			a.Add(name)
+			names = append(names, name, strconv.Itoa(-1-k), name)
+		}
+		names = append(names, "", "lacks")
+		to := make([]int32, len(names))
+		a.IndexAll(names, to)
+		for k, name := range names {
+			if want := a.Index(name); to[k] != want {
+				t.Fatalf("%d names: %q is %d, expected %d", n, name, to[k], want)
+			}
+		}
 	}
 }

@@ -481,7 +481,9 @@ func (in denseReader) setLabels(a *npyArray, labels []int, names []string, unkno
 			continue
 		}
 		if d.Labels[i] = d.Alphabet.Index(names[l]); d.Labels[i] < 0 {
-			return a.bad("[%d] is %d, %q, which is not one of the known ones: %s", i, l, names[l], structured.SomeOf(d.Alphabet.Names()))
+			if err := in.fault(i, a.bad("[%d] is %d, %q, which is not one of the known ones: %s", i, l, names[l], structured.SomeOf(d.Alphabet.Names()))); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

@@ -26,7 +26,7 @@ import (
 type Options struct {
 	Threads int
 	Folder  string   // of a file that keeps them and is found again; empty: memory
-	Console *os.File // gets a progress bar if it is a terminal; or nil
+	Console *os.File // shows a progress bar if it is a terminal, and lets the log say how far it is if not; or nil
 
 	Share *structured.Share // whose processes have the same data, and compute the rows of some sentences each; nil: this one computes all
 }
@@ -272,24 +272,17 @@ type progress struct {
 	mu  sync.Mutex
 	bar *progressbar.ProgressBar // on a terminal; or nil
 
-	say         func(message string, about ...any) // where there is no terminal; or nil
-	now         func() time.Time
-	name        string
-	done, total int
-	begun, said time.Time
+	lines *host.Progress // where there is no terminal; or nil
 }
 
-// silence is the longest time without a word where there is no terminal.
-const silence = 10 * time.Second
-
 func newProgress(console *os.File, name string, total int) *progress {
-	p := &progress{name: name, total: total, now: time.Now}
+	p := &progress{}
 	switch {
 	case console == nil:
 	case !term.IsTerminal(int(console.Fd())):
-		p.say = slog.Info
-		p.begun = p.now()
-		p.said = p.begun
+		p.lines = host.NewProgress(total, func(done int, rest time.Duration) {
+			slog.Info("encoding", "data", name, "pieces", done, "of", total, "rest", rest.Round(time.Second))
+		})
 	case total > 20*batchPieces:
 		p.bar = progressbar.NewOptions(total, progressbar.OptionSetWriter(console), progressbar.OptionSetDescription("encoding "+filepath.Base(name)),
 			progressbar.OptionSetWidth(12), progressbar.OptionSetPredictTime(true), progressbar.OptionClearOnFinish(),
@@ -299,15 +292,13 @@ func newProgress(console *os.File, name string, total int) *progress {
 }
 
 func (p *progress) add(pieces int) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.done += pieces; p.bar != nil {
+	switch {
+	case p.bar != nil:
+		p.mu.Lock()
+		defer p.mu.Unlock()
 		_ = p.bar.Add(pieces) // a console that cannot show it is no reason to stop
-	}
-	if now := p.now(); p.say != nil && p.done < p.total && now.Sub(p.said) >= silence {
-		rest := now.Sub(p.begun).Seconds() * float64(p.total-p.done) / float64(p.done)
-		p.say("encoding", "data", p.name, "pieces", p.done, "of", p.total, "rest", fmt.Sprintf("%.0f s", rest))
-		p.said = now
+	case p.lines != nil:
+		p.lines.Add(pieces)
 	}
 }
 
