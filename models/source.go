@@ -243,7 +243,8 @@ func (s source) readFrom(r io.Reader, path string) (*structured.Dataset, error) 
 		s.task.Reading(&o)
 	}
 	textual := f.Tokens || f.Lines
-	if textual && s.each != nil {
+	sentences := f.TakesSetting(tasks.WordsSetting)
+	if sentences && s.each != nil {
 		o.Each = func(d *structured.Dataset) error {
 			if err := s.task.CheckWords(d, nil, s.MaxWords); err != nil {
 				return err
@@ -258,7 +259,7 @@ func (s source) readFrom(r io.Reader, path string) (*structured.Dataset, error) 
 	} else {
 		d, err = f.Read(r, path, o)
 	}
-	if err == nil && textual {
+	if err == nil && sentences {
 		err = s.task.CheckWords(d, nil, s.MaxWords)
 	}
 	if err == nil && textual && s.task.Labels && !s.Labels {

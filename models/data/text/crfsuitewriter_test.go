@@ -36,7 +36,7 @@ func TestWriteCRFsuiteReadsBack(t *testing.T) {
 			}
 			d.Offsets = append(d.Offsets, len(d.Labels))
 			if weighted {
-				d.Weights = append(d.Weights, rapid.Float64Range(0, 9).Draw(t, "weight"))
+				d.Weights = append(d.Weights, rapid.OneOf(rapid.Just(0.), rapid.Float64Range(structured.LeastWeight, 9)).Draw(t, "weight"))
 			}
 		}
 		if d.Attributes.Index == nil {
