@@ -147,7 +147,7 @@ class Bench:
         _, memory, _ = self.run([self.args.dsp, "train", "--task", "tag", "--format", "crfsuite", "--train", self.train, "--net", "linear",
                                  "--loss", "crf", "--reg", 2 * self.args.c2, "--l1", self.args.c1, "--out", out, "--quiet", *flags])
         lines = [json.loads(line) for line in open(out / "metrics.jsonl")]
-        return {"curve": [(r["pass"], r["seconds"], r["objective"] * self.sequences) for r in lines], "memory": memory, "model": out,
+        return {"curve": [(r["pass"], r["seconds"], r["objective"] * self.sequences) for r in lines if r["objective"] is not None], "memory": memory, "model": out,
                 "nonzero": lines[-1]["nonzero"], "file": (out / "model.safetensors").stat().st_size,
                 "dual": (lines[-1]["dual"] or 0) * self.sequences}
 

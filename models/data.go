@@ -7,6 +7,7 @@ import (
 	"github.com/dsp-go/dsp/models/inputs/packs"
 	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/chains"
 )
 
 // Data are the data sets of a run with their inputs, which share alphabets. Dev and Test are nil where there are none.
@@ -14,9 +15,12 @@ type Data struct {
 	Train, Dev, Test *structured.Dataset
 
 	Change  *tasks.Change  // that the task made to the training data, or nil
+	Choice  *tasks.Choice  // of settings, which these data need, or nil
 	Vectors *VectorsReport // on the vectors of words, or nil
 
 	Encoded []encoded.Report // on the rows of the encoder
+
+	notation chains.Notation // of the tags of the training data
 
 	inputs inputs.Inputs // how inputs were made from the columns of text
 	bases  bases         // the models that training continues
@@ -38,6 +42,9 @@ func (r *Resolved) SharedData(share *structured.Share) (*Data, error) {
 	if err != nil {
 		return nil, err
 	}
+	if d.Choice != nil {
+		d.Choice.Make(&r.config)
+	}
 	if check := tasks.Of(&r.config).CheckData; check != nil {
 		for _, set := range d.Sets() {
 			if err := check(&r.config, set, d.Train.Alphabet.Len()); err != nil {
@@ -58,7 +65,7 @@ func (raw *Raw) Fit(c *config.Config) (*Data, error) {
 		d := *set
 		return &d
 	}
-	d := &Data{Train: own(raw.Train), Dev: own(raw.Dev), Test: own(raw.Test), Change: raw.Change, Encoded: raw.Encoded, inputs: raw.inputs, bases: raw.bases, teacher: raw.teacher}
+	d := &Data{Train: own(raw.Train), Dev: own(raw.Dev), Test: own(raw.Test), Change: raw.Change, Encoded: raw.Encoded, inputs: raw.inputs, bases: raw.bases, teacher: raw.teacher, notation: raw.notation}
 	var err error
 	if m := d.bases.start; m != nil {
 		d.inputs, err = m.Inputs.Extend(c, d.Train)
@@ -88,6 +95,9 @@ func (raw *Raw) Fit(c *config.Config) (*Data, error) {
 		if err := read(c); err != nil {
 			return nil, err
 		}
+	}
+	if choose := tasks.Of(c).Choose; choose != nil {
+		d.Choice = choose(c, d.Sets())
 	}
 	if !d.Train.HasShare() { // it has the inputs of all
 		d.Train.Share = nil

@@ -264,6 +264,9 @@ func TestScheme(t *testing.T) {
 	if _, err := m.ReadData(Request{Path: file(t, "x.conll", "a I-Y\n"), Labels: true}); !structured.IsBadInput(err) {
 		t.Errorf("an unknown type: got %v", err)
 	}
+	if got, err := m.ReadData(Request{Path: file(t, "x.conll", "a I-Y\nb O\n"), Labels: true}); err != nil || got.Alphabet.Name(got.Labels[0]) != "S-Y" || got.Alphabet.Len() != m.Labels.Len()+1 {
+		t.Errorf("an unknown type beside known labels: got %v", err)
+	}
 	if got, err := m.ReadData(Request{Path: file(t, "x.conll", "a I-Y\n")}); err != nil || got.Labels != nil {
 		t.Errorf("an unknown type that nobody needs: got %v, %v", got.Labels, err)
 	}

@@ -6,13 +6,14 @@ import (
 	"slices"
 
 	"github.com/dsp-go/dsp/models/predictions"
+	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
 )
 
 // Entities with the largest expected F1. F1 of all sentences together is 2·TP/(P + G), for P predicted and G gold entities, TP of them in common. A set S
 // of entities has the expectation of TP Σ_S p(s), with the exact probabilities of entities, and G that of all entities. The sets, one of each sentence,
-// whose entities do not overlap and for which the ratio of these expectations
+// that some allowed labeling has, and for which the ratio of these expectations
 //
 //	F(S) = 2 Σ_S p(s) / (|S| + E G)
 //
@@ -31,15 +32,98 @@ type ExpectedF1 struct {
 // OnExpectedF1 has report called when Predict has found a threshold for entities (predictions.Options.EntityF1).
 func (m *Model) OnExpectedF1(report func(ExpectedF1)) { m.onExpectedF1 = report }
 
+// entityChooser finds the entities, and their probabilities, of an allowed labeling for which Σ (p − θ) is largest, and the best labels that have just these.
+type entityChooser interface {
+	Best(θ float64) ([]chains.Entity, []float64)
+	Labels(chosen []chains.Entity) []int32
+}
+
+// Labels maps those of states to labels.
+func (s *secondSums) Labels(chosen []chains.Entity) []int32 {
+	y := s.Sums.Labels(chosen)
+	for t := range y {
+		y[t] = s.states[y[t]]
+	}
+	return y
+}
+
+// choose returns the spans of a sentence that spanSums were reset to for which Σ (p − θ) is largest. For segments these are any that do not overlap.
+func (f *spanFinder) choose(θ float64) []predictions.Span {
+	chooser, exact := f.sums.(entityChooser)
+	var found []chains.Entity
+	var p []float64
+	if exact {
+		found, p = chooser.Best(θ)
+	} else {
+		found, p = f.sums.AtLeast(max(θ, leastEntity), nil, nil)
+	}
+	spans := make([]predictions.Span, len(found))
+	for k, e := range found {
+		spans[k] = predictions.Span{Entity: e, Probability: p[k]}
+	}
+	if !exact {
+		spans = chooseEntities(spans, θ)
+	}
+	return spans
+}
+
+// choice is a set of entities of one sentence: Σ p, and how many there are.
+type choice struct {
+	right     float64
+	predicted int
+}
+
+func (c choice) value(θ float64) float64 { return c.right - θ*float64(c.predicted) }
+
+// choices returns the sets of a sentence that are best at some threshold: every one is best in an interval, and the next one where two of them are worth as
+// much is found there, or there is none between.
+func (f *spanFinder) choices() []choice {
+	at := func(θ float64) (c choice) {
+		for _, s := range f.choose(θ) {
+			c.right, c.predicted = c.right+s.Probability, c.predicted+1
+		}
+		return c
+	}
+	var between func(a, b choice) []choice
+	between = func(a, b choice) []choice {
+		if a.predicted == b.predicted {
+			return nil
+		}
+		θ := (a.right - b.right) / float64(a.predicted-b.predicted)
+		c := at(θ)
+		if c.predicted == a.predicted || c.predicted == b.predicted || c.value(θ) <= a.value(θ)+1e-12 {
+			return nil
+		}
+		return append(append(between(a, c), c), between(c, b)...)
+	}
+	many, few := at(leastEntity), at(0.5) // F* is at most 1
+	return append(append([]choice{many}, between(many, few)...), few)
+}
+
 // expectedF1 finds the largest ratio of expectations F* for all examples of d.
 func (m *Model) expectedF1(ctx context.Context, d *structured.Dataset, o predictions.Options) (ExpectedF1, error) {
-	var found [][]predictions.Span
-	all := 0.0 // E G
-	err := m.Predict(ctx, d, predictions.Options{Spans: true, MinProbability: leastEntity, Force: o.Force, Threads: o.Threads}, func(_ int, p *predictions.Prediction) error {
-		for _, s := range p.Spans {
-			all += s.Probability
+	type sentences struct {
+		choices [][]choice
+		all     float64
+	}
+	var found sentences
+	μ := m.Temper()
+	err := OverPotentials(ctx, m, d, o.Threads, func(_ oracles.Maximiser, examples []int, θ *structured.Potentials) (r sentences, err error) {
+		f := m.newSpanFinder()
+		for b, i := range examples {
+			if o.Force {
+				θ.Structure.(structured.Restricter).Restrict(θ, b, d.GoldOf(i))
+			}
+			f.sums.Reset(θ, b, μ)
+			r.choices = append(r.choices, f.choices())
+			_, p := f.sums.AtLeast(leastEntity, nil, nil)
+			for _, x := range p {
+				r.all += x
+			}
 		}
-		found = append(found, p.Spans)
+		return r, nil
+	}, func(r sentences) error {
+		found.choices, found.all = append(found.choices, r.choices...), found.all+r.all // E G
 		return nil
 	})
 	if err != nil {
@@ -47,13 +131,17 @@ func (m *Model) expectedF1(ctx context.Context, d *structured.Dataset, o predict
 	}
 	best := 0.0
 	for {
-		right, predicted := 0.0, 0
-		for _, spans := range found {
-			for _, s := range chooseEntities(spans, best/2) {
-				right, predicted = right+s.Probability, predicted+1
+		right, predicted, θ := 0.0, 0, max(leastEntity, best/2)
+		for _, of := range found.choices {
+			c := of[0]
+			for _, other := range of[1:] {
+				if other.value(θ) > c.value(θ) {
+					c = other
+				}
 			}
+			right, predicted = right+c.right, predicted+c.predicted
 		}
-		f := 2 * right / (float64(predicted) + all)
+		f := 2 * right / (float64(predicted) + found.all)
 		if !(f > best) { // F never falls, and stays once it is the largest
 			return ExpectedF1{best, max(leastEntity, best/2)}, nil
 		}
@@ -89,20 +177,35 @@ func chooseEntities(spans []predictions.Span, θ float64) (chosen []predictions.
 }
 
 // entities replaces the labels of a batch by those that have the entities with the largest Σ (p − θ), and are the best ones of these, and sets their
-// scores. Where no labels that are allowed have just these entities, the least probable ones are given up.
+// scores.
 func (p *predictor) entities(μ, θ float64, labels []int32) {
+	chooser, exact := p.spans.sums.(entityChooser)
+	if !exact {
+		p.segmentEntities(μ, θ, labels)
+		return
+	}
+	for b := range p.score {
+		if math.IsInf(p.score[b], -1) {
+			continue
+		}
+		p.spans.sums.Reset(&p.θ, b, μ)
+		chosen, _ := chooser.Best(θ)
+		if y := chooser.Labels(chosen); y != nil {
+			copy(labels[p.θ.Outputs[b]:p.θ.Outputs[b+1]], y)
+			p.score[b] = p.θ.Score(b, y)
+		}
+	}
+}
+
+// segmentEntities is entities for segments. Where no output that is allowed has just the chosen ones, the least probable ones are given up.
+func (p *predictor) segmentEntities(μ, θ float64, labels []int32) {
 	chosen := make([][]predictions.Span, len(p.score))
 	for b := range chosen {
 		if math.IsInf(p.score[b], -1) {
 			continue
 		}
 		p.spans.sums.Reset(&p.θ, b, μ)
-		found, probabilities := p.spans.sums.AtLeast(θ, nil, nil)
-		spans := make([]predictions.Span, len(found))
-		for k, e := range found {
-			spans[k] = predictions.Span{Entity: e, Probability: probabilities[k]}
-		}
-		chosen[b] = chooseEntities(spans, θ)
+		chosen[b] = p.spans.choose(θ)
 	}
 	y, score := make([]int32, len(labels)), make([]float64, len(p.score))
 	for open := true; open; {

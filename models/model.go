@@ -26,6 +26,7 @@ type Model struct {
 	Dim           int                  // dense features per position; 0 for other inputs
 	Width         int                  // columns of the text files; 0 for other formats
 	Constraints   *chains.Constraints  // of the outputs, or nil
+	Notation      chains.Notation      // of the tags of the training data, where the labels do not show it; else without a scheme
 	ClassID       int64                // COCO's number of the objects' class; 0 for other tasks
 	Net           nets.Network
 	W             []float32 // [Net.Dim()]
@@ -60,6 +61,9 @@ func NewModel(c config.Config, data *Data) (*Model, error) {
 	}
 	if m.TunesEncoder() {
 		m.Dim += m.Encoder.Width()
+	}
+	if data.notation.Scheme != "" && data.notation != chains.NotationOfLabels(m.Labels) {
+		m.Notation = data.notation
 	}
 	if s, ok := data.Train.Companion.(*localisation.Set); ok {
 		m.ClassID = s.ClassID

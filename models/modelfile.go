@@ -71,6 +71,9 @@ func (m *Model) Save(path string) error {
 	if m.ClassID != 0 {
 		values["class_id"] = m.ClassID
 	}
+	if m.Notation.Scheme != "" {
+		values["notation"] = m.Notation
+	}
 	if m.Temperature != 0 {
 		values[temperatureKey] = m.Temperature
 	}
@@ -256,9 +259,9 @@ func decodeModel(f *safetensors.File, beside string, e *encoded.Reader) (*Model,
 	m := &Model{Version: f.Metadata["version"], Config: config.Default()} // settings newer than the file have their defaults
 	var labels []string
 	for name, value := range map[string]any{"config": &m.Config, "labels": &labels, "dim": &m.Dim, "width": &m.Width,
-		"class_id": &m.ClassID, temperatureKey: &m.Temperature} {
+		"class_id": &m.ClassID, "notation": &m.Notation, temperatureKey: &m.Temperature} {
 		text, ok := f.Metadata[name]
-		if !ok && slices.Contains([]string{"class_id", temperatureKey}, name) {
+		if !ok && slices.Contains([]string{"class_id", "notation", temperatureKey}, name) {
 			continue
 		}
 		if err := json.Unmarshal([]byte(text), value); err != nil {

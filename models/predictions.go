@@ -7,6 +7,7 @@ import (
 	"github.com/dsp-go/dsp/models/predictions"
 	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/chains"
 )
 
 // A PredictionWriter writes the predictions for the examples of a data set, one after the other.
@@ -41,10 +42,18 @@ func newJSONWriter(w io.Writer, m *Model, d *structured.Dataset, o predictions.O
 
 func (m *Model) layout(o predictions.Options, asJSON bool) predictions.Layout {
 	o.Uncalibrated = m.Uncalibrated()
+	if chains.EntityTags(m.Labels) {
+		o = m.writing(chains.Notation{}, o)
+	}
 	if printing := tasks.Of(&m.Config).Printing; printing != nil {
 		printing(&m.Config, &o)
 	}
 	return tasks.Of(&m.Config).Layout(m.Labels, o, asJSON)
+}
+
+// Layout is the layout of newColumnWriter or newJSONWriter.
+func (m *Model) Layout(o predictions.Options, asJSON bool) predictions.Layout {
+	return m.layout(o, asJSON)
 }
 
 // JSONLayout is the layout of newJSONWriter.

@@ -86,7 +86,7 @@ func (m *Model) CheckEntities(o predictions.Options) error {
 	case !task.Labels:
 		return structured.BadInput("%s the entities of tagged sequences; --task %s predicts %s", flag, m.Config.Task, task.Outputs)
 	case !chains.EntityTags(m.Labels):
-		return structured.BadInput("%s entities, and the model's labels are not entity tags (O, B-x, I-x, E-x, S-x): %s", flag,
+		return structured.BadInput("%s entities, and the model's labels are not entity tags (such as O, B-x, I-x): %s", flag,
 			structured.SomeOf(m.Labels.Names()))
 	case m.newSpanFinder() == nil:
 		return structured.BadInput("%s entities by their probabilities, which are not computed for a %s; --marginals has those of labels", flag, m.Net.Form().Structure.Name())
@@ -142,11 +142,13 @@ func (s chainSums) Reset(θ *structured.Potentials, b int, temperature float64) 
 type secondSums struct {
 	rules  *chains.Entities
 	oracle *chain.Second
+	states []int32 // the label of each
 	*entities.Sums
 }
 
 func (s *secondSums) Reset(θ *structured.Potentials, b int, temperature float64) {
 	states, labels := s.oracle.Lift(θ, b)
+	s.states = labels
 	if s.Sums == nil {
 		s.Sums = entities.New(s.rules.Over(labels), len(labels))
 	}

@@ -46,10 +46,11 @@ type beginning struct {
 	Breaks int   // lines that end in the range that begins here
 }
 
-// rangesOf returns the parts of training files that the processes of a share read, for a run that may continue a model; nil if each reads all of them.
+// rangesOf returns the parts of training files that the processes of a share read, for a run that may continue a model; nil if each reads all of them, as where bad sequences are
+// left out: which there are is known once all is read.
 func (s source) rangesOf(value string, share *structured.Share, from bases) (*ranges, error) {
 	f := formats.Find(s.Format)
-	if share == nil || !f.Ranges || !s.task.Labels || from.start != nil && !from.start.Extends(f.Numbered) { // which is refused by one who has all
+	if share == nil || s.Remarks.Skips() || !f.Ranges || !s.task.Labels || from.start != nil && !from.start.Extends(f.Numbered) { // which is refused by one who has all
 		return nil, nil
 	}
 	x := &ranges{share: share}

@@ -10,6 +10,7 @@ import (
 	"github.com/dsp-go/dsp/models/inputs/packs"
 	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/chains"
 	"github.com/dsp-go/dsp/structured/machine/packed"
 )
 
@@ -19,6 +20,8 @@ type Raw struct {
 
 	Change  *tasks.Change    // that the task made to the training data, or nil
 	Encoded []encoded.Report // on the rows of the encoder
+
+	notation chains.Notation // of the tags of the training data
 
 	inputs inputs.Inputs // of a pack, which has them
 	packed bool          // the training data are a pack
@@ -62,14 +65,14 @@ func (r *Resolved) read(share *structured.Share) (*Raw, error) {
 	task, all := tasks.Of(c), false
 	s := sourceOf(c)
 	s.Remarks = r.remarks
-	s.onDisk = r.onDisk
+	s.onDisk, s.was = r.onDisk, &d.notation
 	if _, d.packed = packed.Is(c.Train); d.packed {
 		if d.Train, d.inputs, err = packs.Open(c); err == nil {
 			beside, err = filesOf(c)
 		}
 		all = true
 	} else if task.ReadAll != nil {
-		d.Train, d.Dev, d.Test, all, err = task.ReadAll(c)
+		d.Train, d.Dev, d.Test, all, err = task.ReadAll(c, r.remarks)
 	}
 	if !all {
 		if r.teacher != nil && s.textual() {
@@ -137,6 +140,11 @@ func (r *Resolved) read(share *structured.Share) (*Raw, error) {
 	}
 	like := sourceOf(c).like(d.Train)
 	like.onDisk, like.Remarks = r.onDisk, r.remarks
+	if tasks.Of(c).Labels && d.Train.Labels != nil {
+		if like.own = chains.NotationOfData(d.Train); !s.converts() {
+			d.notation = like.own
+		}
+	}
 	if d.encoder != nil && d.encoder.Tuned == nil {
 		like.dim -= d.encoder.Width()
 	}

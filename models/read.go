@@ -207,7 +207,7 @@ func (m *Model) source(r Request) (source, error) {
 		r.Path, r.Format = "", formats.Builtin
 	}
 	s := source{
-		Request: r, scheme: c.Scheme, width: m.Width, labels: m.Labels, inputs: m.Inputs, dim: m.Given(m.Dim), task: tasks.Of(c), localise: tasks.Localise(c), config: c, tag: m.tag, advise: m.adviseTagger,
+		Request: r, scheme: c.Scheme, own: m.ownNotation(), width: m.Width, labels: m.Labels, inputs: m.Inputs, dim: m.Given(m.Dim), task: tasks.Of(c), localise: tasks.Localise(c), config: c, tag: m.tag, advise: m.adviseTagger,
 	}
 	s.Partial, s.Threads = r.Partial || c.Partial, host.Threads(r.Threads)
 	if s.localise != nil {
@@ -294,7 +294,7 @@ func (m *Model) ReadHeldOut(threads int) (d *structured.Dataset, part string, er
 		return d, "test", err
 	}
 	if read := tasks.Of(&c).ReadAll; read != nil {
-		_, dev, test, ok, err := read(&c)
+		_, dev, test, ok, err := read(&c, RemarksFor(c.Bad))
 		if err != nil {
 			return nil, "", err
 		}

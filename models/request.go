@@ -18,6 +18,7 @@ type Request struct {
 	Label    string // of conllu; empty: the model's
 	Labels   bool   // every position needs a gold label; otherwise they are read if there are any
 	Partial  bool   // gold labels may be partial, also where the model's training data had to know them
+	Strict   bool   // an annotated box without area is bad input
 	Threads  int    // 0: all cores
 	MaxWords int    // of a sentence; 0: what the task takes
 	Beside

@@ -26,8 +26,10 @@ import (
 type source struct {
 	Request // an empty format is detected
 
-	scheme string // that entity tags are converted to, or keep
-	width  int    // columns of a conll file, 0 if unknown
+	scheme string           // that entity tags are converted to, or keep
+	own    chains.Notation  // of labels
+	was    *chains.Notation // gets that of tags that are converted, or nil
+	width  int              // columns of a conll file, 0 if unknown
 	labels *structured.Alphabet
 	inputs inputs.Inputs                     // of text; an empty one leaves columns as they are
 	dim    int                               // dense features per position, 0 if unknown
@@ -56,7 +58,7 @@ type source struct {
 // sourceOf reads training data.
 func sourceOf(c *config.Config) source {
 	return source{
-		Request: Request{Format: c.Format, Columns: c.Columns, Comments: c.Comments, Label: c.Label, Labels: true, Partial: c.Partial, Threads: host.Threads(c.Threads), MaxWords: c.MaxWords},
+		Request: Request{Format: c.Format, Columns: c.Columns, Comments: c.Comments, Label: c.Label, Labels: true, Partial: c.Partial, Strict: c.Strict, Threads: host.Threads(c.Threads), MaxWords: c.MaxWords},
 		scheme:  c.Scheme, minCount: c.MinCount, hashBits: c.HashBits, task: tasks.Of(c), localise: tasks.Localise(c), config: c,
 	}
 }
@@ -179,8 +181,8 @@ func (s source) read(path string) (*structured.Dataset, error) {
 	if err == nil && s.Dense != "" {
 		err = s.readDense(d)
 	}
-	if err == nil && s.Labels && d.Labels != nil && s.converts() && !s.optional { // a teacher's labels are those of its model
-		err = chains.ConvertScheme(d, s.scheme, s.labels)
+	if err == nil && s.Labels && d.Labels != nil && !s.optional { // a teacher's labels are those of its model
+		err = s.convert(d)
 	}
 	switch {
 	case err != nil:
@@ -195,7 +197,7 @@ func (s source) read(path string) (*structured.Dataset, error) {
 
 // readLabelled is readFrom of text whose labels may be known in part.
 func (s source) readLabelled(r io.Reader, path string) (*structured.Dataset, error) {
-	if !s.Labels || !s.partial() {
+	if !s.Labels || !s.partial() || formats.Find(s.Format).Arrays {
 		return s.readFrom(r, path)
 	}
 	s.Labels = false
@@ -226,6 +228,7 @@ func (s source) readFrom(r io.Reader, path string) (*structured.Dataset, error) 
 	case s.localise != nil && f.ReadBoxes != nil:
 		o := *s.localise
 		o.Boxes, o.Images, o.Unlabeled, o.Remarks, o.Threads = s.Boxes, s.Images, !s.Labels, s.Remarks, s.Threads
+		o.Strict = s.Strict
 		d, err := f.ReadBoxes(path, o)
 		if errors.Is(err, localisation.ErrNoClass) {
 			err = structured.BadInput("%w (--class)", err)
@@ -246,7 +249,8 @@ func (s source) readFrom(r io.Reader, path string) (*structured.Dataset, error) 
 	sentences := f.TakesSetting(tasks.WordsSetting)
 	if sentences && s.each != nil {
 		o.Each = func(d *structured.Dataset) error {
-			if err := s.task.CheckWords(d, nil, s.MaxWords); err != nil {
+			d, err := s.shortEnough(d)
+			if err != nil {
 				return err
 			}
 			return s.each(d)
@@ -260,7 +264,7 @@ func (s source) readFrom(r io.Reader, path string) (*structured.Dataset, error) 
 		d, err = f.Read(r, path, o)
 	}
 	if err == nil && sentences {
-		err = s.task.CheckWords(d, nil, s.MaxWords)
+		d, err = s.shortEnough(d)
 	}
 	if err == nil && textual && s.task.Labels && !s.Labels {
 		s.number(d)
@@ -297,9 +301,17 @@ func (s source) options() formats.Options {
 	return formats.Options{
 		Labels: s.labels, OwnLabels: s.Labels || s.converts(), Unlabeled: !s.Labels, Threads: s.Threads, Line: s.line, Start: s.start, Each: s.each,
 		Columns: s.Columns, Width: s.width, Comments: s.Comments, Survey: s.survey, Field: s.Label, Links: s.Links,
-		Dictionary: s.inputs.Dictionary, MinCount: s.minCount, HashBits: s.hashBits, Dim: s.dim, OnDisk: s.onDisk,
-		Given: s.config.FormatSettings,
+		Dictionary: s.inputs.Dictionary, MinCount: s.minCount, HashBits: s.hashBits, Dim: s.dim, OnDisk: s.onDisk, Partial: s.Labels && s.Partial,
+		Given: s.config.FormatSettings, Remarks: s.Remarks,
 	}
+}
+
+// shortEnough refuses, or leaves out, sentences that are too long for the task.
+func (s source) shortEnough(d *structured.Dataset) (*structured.Dataset, error) {
+	if s.Remarks.Skips() {
+		return s.Remarks.Keep(d, func(i int) error { return s.task.CheckWords(d, []int{i}, s.MaxWords) })
+	}
+	return d, s.task.CheckWords(d, nil, s.MaxWords)
 }
 
 // makeInputs makes the inputs of text.
@@ -313,7 +325,7 @@ func (s source) makeInputs(d *structured.Dataset) error {
 }
 
 // converts reports whether tags are to be converted.
-func (s source) converts() bool { return s.scheme != "" && s.scheme != "keep" }
+func (s source) converts() bool { return s.scheme != "" && s.scheme != keepScheme }
 
 // number gives d the labels in its column. If there is no such column, or a label is unknown, d gets none: nobody asked for
 // them.
@@ -322,20 +334,28 @@ func (s source) number(d *structured.Dataset) {
 	if names == nil || s.labels == nil {
 		return
 	}
-	d.Alphabet = s.labels
-	if s.converts() {
-		d.Alphabet = structured.NewAlphabet(names...)
-	}
-	d.Labels = make([]int32, len(names))
+	d.Alphabet, d.Labels = structured.NewAlphabet(names...), make([]int32, len(names))
 	for t, name := range names {
-		if d.Labels[t] = d.Alphabet.Index(name); d.Labels[t] < 0 {
-			d.Labels = nil
-			return
+		d.Labels[t] = d.Alphabet.Index(name)
+	}
+	if err := s.convert(d); err != nil || !renumber(d, s.labels) {
+		d.Labels = nil
+	}
+	d.Alphabet = s.labels
+}
+
+// renumber numbers the labels of d by an alphabet. It returns false if that lacks some.
+func renumber(d *structured.Dataset, labels *structured.Alphabet) bool {
+	number := make([]int32, d.Alphabet.Len())
+	for i, name := range d.Alphabet.Names() {
+		number[i] = labels.Index(name)
+	}
+	for t, l := range d.Labels {
+		if d.Labels[t] = number[l]; number[l] < 0 {
+			return false
 		}
 	}
-	if s.converts() && chains.ConvertScheme(d, s.scheme, s.labels) != nil {
-		d.Labels, d.Alphabet = nil, s.labels
-	}
+	return true
 }
 
 // relabel renumbers the labels of d by those of the training data. Unknown labels come after the known ones, in an alphabet of
@@ -345,7 +365,9 @@ func relabel(d *structured.Dataset, labels *structured.Alphabet) error {
 	number := make([]int32, d.Alphabet.Len())
 	for i, name := range d.Alphabet.Names() {
 		number[i] = all.Add(name)
-		known = known || int(number[i]) < labels.Len()
+	}
+	for _, l := range d.Labels {
+		known = known || int(number[l]) < labels.Len()
 	}
 	if !known && len(d.Labels) > 0 {
 		return structured.BadInput("%s: training saw neither label %q nor any other label of this data; it saw %s", d.Where(0),

@@ -23,7 +23,8 @@ type Answered struct {
 	Examples int
 	Known    int // attributes that the model knows
 	Remarks  structured.Remarks
-	Empty    string // why there are no examples
+	Empty    string   // why there are no examples
+	Bad      []string // why examples among these are left out
 }
 
 // add adds the prediction for example i of d in a layout.
@@ -52,6 +53,7 @@ func streamFrom[P, W any](ctx context.Context, g ranks.Group, number, threads in
 		}
 		sum.Examples += a.Examples
 		sum.Known += a.Known
+		sum.Bad = append(sum.Bad, a.Bad...)
 		sum.Remarks.Add(a.Remarks)
 		return out.Flush()
 	})
@@ -69,7 +71,9 @@ func (m *Model) Print(ctx context.Context, d *structured.Dataset, w io.Writer, o
 	if err := predictions.CheckInto(d, o); err != nil {
 		return err
 	}
-	o = m.schemeInto(d, o)
+	if o.Scheme == "" && chains.EntityTags(m.Labels) {
+		o = m.writing(predictions.NotationIn(d, o), o)
+	}
 	to := newColumnWriter(w, m, d, o)
 	if asJSON {
 		to = newJSONWriter(w, m, d, o)
@@ -146,7 +150,7 @@ func (m *Model) predictText(ctx context.Context, in io.Reader, w io.Writer, r Re
 	if err != nil {
 		return 0, err
 	}
-	s.Threads = 1
+	s.Threads, s.Remarks = 1, nil
 	if o.Force {
 		if err := s.keeps(); err != nil {
 			return 0, err
@@ -163,29 +167,34 @@ func (m *Model) predictText(ctx context.Context, in io.Reader, w io.Writer, r Re
 	}
 	s.strip() // answerers make the others
 	s.survey = text.SurveyOf(s.labels)
-	first, scheme := true, ""
+	first, notation := true, chains.Notation{}
 	next := func() (labelled, bool, error) {
 		p, more, err := pieces.Next()
 		if first && more && err == nil {
 			err = s.refuseProse(p.Text, name)
-			if o.Into != "" && err == nil {
+			if o.Scheme == "" && err == nil && formats.Find(s.Format).Tokens && chains.EntityTags(m.Labels) {
 				if d, err := s.readFrom(bytes.NewReader(p.Text), name); err == nil { // an error comes again, with its line
-					scheme = m.schemeInto(d, o).Scheme
+					notation = predictions.NotationIn(d, o)
 				}
 			}
 		}
 		first = false
-		return labelled{p, scheme}, more, err
+		return labelled{p, notation}, more, err
 	}
-	worker := func() *labeller { return &labeller{Answerer: m.NewAnswerer(), options: o, form: m.layout(o, asJSON)} }
+	worker := func() *labeller {
+		return &labeller{Answerer: m.NewAnswerer(), options: o, form: m.layout(o, asJSON), skip: r.Remarks.Skips(), asJSON: asJSON}
+	}
 	sum, err := streamFrom(ctx, m.Ranks(), number, o.Threads, w, next, worker, func(l *labeller, p labelled) (Answered, error) {
-		if p.Scheme != "" && p.Scheme != l.options.Scheme {
-			l.options.Scheme = p.Scheme
+		if p.In != l.in {
+			l.in, l.options = p.In, m.writing(p.In, o)
 			l.form = m.layout(l.options, asJSON)
 		}
 		return l.label(s, p.Piece)
 	})
+	r.Remarks.LeftOut(sum.Bad...)
 	switch {
+	case err == nil && len(sum.Bad) > 0 && len(sum.Bad) == sum.Examples:
+		err = structured.BadInput("%s: every example is bad; the first: %s", name, sum.Bad[0])
 	case err == nil && sum.Examples == 0 && sum.Empty != "":
 		err = structured.BadInput("%s", sum.Empty)
 	case err == nil && m.knowsNone(sum.Known):
@@ -197,10 +206,10 @@ func (m *Model) predictText(ctx context.Context, in io.Reader, w io.Writer, r Re
 	return sum.Examples, err
 }
 
-// labelled is a piece of text, and the scheme of the entity tags that it gets; empty: that of the options.
+// labelled is a piece of text, and the notation of tags in its file.
 type labelled struct {
 	text.Piece
-	Scheme string
+	In chains.Notation
 }
 
 // labeller labels pieces of text. It serves one goroutine at a time.
@@ -208,16 +217,9 @@ type labeller struct {
 	*Answerer
 	options predictions.Options
 	form    predictions.Layout
-}
-
-// schemeInto has tags that replace those of a column written in the column's scheme, unless o names one.
-func (m *Model) schemeInto(d *structured.Dataset, o predictions.Options) predictions.Options {
-	if scheme := predictions.SchemeInto(d, o); scheme != "" {
-		if _, err := chains.NewConverter(m.Labels, scheme); err == nil {
-			o.Scheme = scheme
-		}
-	}
-	return o
+	in      chains.Notation // of the file that these are for
+	asJSON  bool
+	skip    bool // bad examples are left out
 }
 
 // label labels a piece of text.
@@ -234,6 +236,9 @@ func (l *labeller) label(s source, piece text.Piece) (Answered, error) {
 	}
 	if err == nil && o.Force {
 		err = s.keep(d)
+	}
+	if err != nil && l.skip && structured.IsBadInput(err) {
+		return l.labelGood(s, piece, err)
 	}
 	if err != nil {
 		return Answered{}, err
@@ -253,6 +258,51 @@ func (l *labeller) label(s source, piece text.Piece) (Answered, error) {
 		return nil
 	})
 	return to, err
+}
+
+// labelGood labels the good examples of a piece, which cannot be read as a whole because of err. A bad one leaves as many lines as it has.
+func (l *labeller) labelGood(s source, piece text.Piece, err error) (Answered, error) {
+	first, second, several := piece.Halves(formats.Find(s.Format).Lines)
+	if !several {
+		to := Answered{Examples: 1, Bad: []string{err.Error()}, Numbers: []int{-1}}
+		if l.asJSON {
+			to.Text, to.Numbers[0] = predictions.LeftOutJSON(err.Error())
+		} else {
+			to.Text = predictions.LeftOut(l.form, piece.Text, layoutOf(s.Format))
+		}
+		return to, nil
+	}
+	var to Answered
+	for _, half := range []text.Piece{first, second} {
+		a, err := l.label(s, half)
+		if err != nil {
+			return a, err
+		}
+		if a.Empty != "" && !l.asJSON { // comments alone
+			a.Text = predictions.LeftOut(l.form, half.Text, layoutOf(s.Format))
+		}
+		for _, at := range a.Numbers {
+			if at >= 0 {
+				at += len(to.Text)
+			}
+			to.Numbers = append(to.Numbers, at)
+		}
+		to.Text = append(to.Text, a.Text...)
+		to.Examples, to.Known, to.Bad = to.Examples+a.Examples, to.Known+a.Known, append(to.Bad, a.Bad...)
+		to.Remarks.Add(a.Remarks)
+	}
+	return to, nil
+}
+
+// layoutOf returns how lines of a format of columns are copied; nil for other formats, which predictions do not copy.
+func layoutOf(format string) *structured.Layout {
+	switch format {
+	case formats.Conll:
+		return &structured.Layout{Separator: ' ', Filler: "O"}
+	case formats.Conllu:
+		return &structured.Layout{Separator: '\t', Filler: "_"}
+	}
+	return nil
 }
 
 // mostQuoted is how many characters of a line a message quotes.

@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"text/template"
 
 	"github.com/goccy/go-yaml"
@@ -34,6 +35,8 @@ type Preset struct {
 	ForImages string `yaml:"for-images"`
 	// Layers makes the list of layers of a stack: a template over Config and the Input.
 	Layers string `yaml:"layers"`
+
+	template func() *template.Template // of Layers
 
 	resolve func(c *Config, in graph.Input) error        // fills in, before Defaults, what these cannot say; may be nil
 	check   func(c *Config, in graph.Input) error        // refuses, after Defaults, what does not fit the inputs; may be nil
@@ -92,16 +95,28 @@ func (p *Preset) readsBeside() bool {
 	return p.CanRead(ReadsAttributes) && p.CanRead(ReadsWords) && p.CanScore(ScoresPositions)
 }
 
-// presets are sorted by name.
-var presets []*Preset
+// presets are sorted by name. Those of files are read when somebody asks for them: all of them take longer than many a run.
+var presets []entry
+
+// entry is a preset, or the name of one that has not been read yet.
+type entry struct {
+	name string
+	get  func() *Preset
+}
 
 // Presets lists the presets by name.
-func Presets() []*Preset { return slices.Clone(presets) }
+func Presets() []*Preset {
+	all := make([]*Preset, len(presets))
+	for k, e := range presets {
+		all[k] = e.get()
+	}
+	return all
+}
 
 // PresetsThat returns the names of the presets for which f holds, by name.
 func PresetsThat(f func(p *Preset) bool) []string {
 	var names []string
-	for _, p := range presets {
+	for _, p := range Presets() {
 		if f(p) {
 			names = append(names, p.Name)
 		}
@@ -111,31 +126,40 @@ func PresetsThat(f func(p *Preset) bool) []string {
 
 // FindPreset returns the preset of that name.
 func FindPreset(name string) (p *Preset, ok bool) {
-	k, ok := slices.BinarySearchFunc(presets, name, func(p *Preset, name string) int { return cmp.Compare(p.Name, name) })
+	k, ok := findEntry(name)
 	if !ok {
 		return &Preset{Name: name}, false
 	}
-	return presets[k], true
+	return presets[k].get(), true
 }
 
-func addPreset(p Preset) {
-	k, taken := slices.BinarySearchFunc(presets, p.Name, func(p *Preset, name string) int { return cmp.Compare(p.Name, name) })
+// findEntry returns the place of the preset of that name among presets, or the one where it would be.
+func findEntry(name string) (k int, found bool) {
+	return slices.BinarySearchFunc(presets, name, func(e entry, name string) int { return cmp.Compare(e.name, name) })
+}
+
+func addPreset(p Preset) { addEntry(entry{p.Name, func() *Preset { return &p }}) }
+
+func addEntry(e entry) {
+	k, taken := findEntry(e.name)
 	if taken {
-		panic("nets: two presets " + p.Name)
+		panic("nets: two presets " + e.name)
 	}
-	presets = slices.Insert(presets, k, &p)
+	presets = slices.Insert(presets, k, e)
 }
 
 //go:embed presets/*.yaml presets/layers.tmpl
 var presetFiles embed.FS
 
-// presetLayers holds the templates of the layers, by the names of presets.
-var presetLayers = template.Must(template.New("").Funcs(template.FuncMap{
-	"list": func(n []int) string {
-		return "[" + strings.Trim(strings.ReplaceAll(fmt.Sprint(n), " ", ", "), "[]") + "]"
-	},
-	"number": func(i int) int { return i + 1 },
-}).ParseFS(presetFiles, "presets/layers.tmpl"))
+// presetLayers holds the templates that those of the layers of presets use.
+var presetLayers = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("").Funcs(template.FuncMap{
+		"list": func(n []int) string {
+			return "[" + strings.Trim(strings.ReplaceAll(fmt.Sprint(n), " ", ", "), "[]") + "]"
+		},
+		"number": func(i int) int { return i + 1 },
+	}).ParseFS(presetFiles, "presets/layers.tmpl"))
+})
 
 func init() {
 	files, err := presetFiles.ReadDir("presets")
@@ -144,24 +168,31 @@ func init() {
 	}
 	for _, f := range files {
 		if name, ok := strings.CutSuffix(f.Name(), ".yaml"); ok {
-			text, err := presetFiles.ReadFile("presets/" + f.Name())
-			p := Preset{Name: name}
-			if err == nil {
-				err = yaml.UnmarshalWithOptions(text, &p, yaml.Strict())
-			}
-			if err != nil {
-				panic(fmt.Sprintf("nets/presets/%s: %s", f.Name(), err))
-			}
-			template.Must(presetLayers.New(name).Parse(p.Layers))
-			addPreset(p)
+			addEntry(entry{name, sync.OnceValue(func() *Preset { return readPreset(name) })})
 		}
 	}
+}
+
+// readPreset reads the preset of a file.
+func readPreset(name string) *Preset {
+	text, err := presetFiles.ReadFile("presets/" + name + ".yaml")
+	p := &Preset{Name: name}
+	if err == nil {
+		err = yaml.UnmarshalWithOptions(text, p, yaml.Strict())
+	}
+	if err != nil {
+		panic(fmt.Sprintf("nets/presets/%s.yaml: %s", name, err))
+	}
+	p.template = sync.OnceValue(func() *template.Template {
+		return template.Must(template.Must(presetLayers().Clone()).New(name).Parse(p.Layers))
+	})
+	return p
 }
 
 // layers returns the stack that the preset is for c, which is resolved.
 func (p *Preset) layers(c Config, in graph.Input) (string, error) {
 	var text strings.Builder
-	err := presetLayers.ExecuteTemplate(&text, p.Name, struct {
+	err := p.template().Execute(&text, struct {
 		Config
 		Input graph.Input
 	}{c, in})

@@ -88,6 +88,44 @@ func (a *Alphabet) Index(name string) int32 {
 	return a.find(uint32(maphash.String(alphabetSeed, name)), name).number - 1
 }
 
+// IndexAll sets to_k to the Index of names_k. In an alphabet that is larger than the caches it waits less than calls one by one: it reads what many names need at
+// the same time, from the table first and then from the names there.
+func (a *Alphabet) IndexAll(names []string, to []int32) {
+	if a.salt != "" {
+		for k, name := range names {
+			to[k] = a.Index(name)
+		}
+		return
+	}
+	const some = 32
+	var hashes [some]uint32
+	var entries [some]alphabetEntry
+	var found [some]string
+	for len(a.table) > 0 && len(names) > 0 {
+		now := names[:min(len(names), some)]
+		for k, name := range now {
+			hashes[k] = uint32(maphash.String(alphabetSeed, name))
+			entries[k] = a.table[a.home(hashes[k])]
+		}
+		for k := range now {
+			if found[k] = ""; entries[k].number > 0 {
+				found[k] = a.names[entries[k].number-1]
+			}
+		}
+		for k, name := range now {
+			e := entries[k]
+			if e.number > 0 && (e.hash != hashes[k] || found[k] != name) {
+				e = a.find(hashes[k], name)
+			}
+			to[k] = e.number - 1
+		}
+		names, to = names[len(now):], to[len(now):]
+	}
+	for k := range names { // of an empty alphabet
+		to[k] = -1
+	}
+}
+
 // IndexBytes is Index of a name in bytes.
 func (a *Alphabet) IndexBytes(name []byte) int32 {
 	if len(a.table) == 0 {

@@ -3,6 +3,7 @@ package structured
 import (
 	"reflect"
 	"strings"
+	"strconv"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -75,8 +76,10 @@ func TestAlphabetHash(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]int32{"w[0]=Ada": 0, "": 1, "w[0]=Bob": 2, "w[0]=Eve": -1, a.Name(0): -1} {
-		if x, y := a.Index(name), a.IndexBytes([]byte(name)); x != want || y != want {
-			t.Errorf("%q: %d and %d, want %d", name, x, y, want)
+		z := []int32{-2}
+		a.IndexAll([]string{name}, z)
+		if x, y := a.Index(name), a.IndexBytes([]byte(name)); x != want || y != want || z[0] != want {
+			t.Errorf("%q: %d, %d and %d, want %d", name, x, y, z[0], want)
 		}
 	}
 	read := NewAlphabet(a.Names()...)
@@ -93,5 +96,26 @@ func TestAlphabetHashCollides(t *testing.T) {
 	err := a.hash("salt", func(_, name string) string { return name[:1] })
 	if err == nil || !strings.Contains(err.Error(), `"Ada" and "Abe"`) || a.Hashed() || a.Index("Bob") != 1 {
 		t.Errorf("%v", err)
+	}
+}
+
+// IndexAll finds what Index finds, in empty, small and large alphabets.
+func TestIndexAll(t *testing.T) {
+	for _, n := range []int{0, 1, 5, 5000} {
+		var a Alphabet
+		var names []string
+		for k := range n {
+			name := strconv.Itoa(k * k)
+			a.Add(name)
+			names = append(names, name, strconv.Itoa(-1-k), name)
+		}
+		names = append(names, "", "lacks")
+		to := make([]int32, len(names))
+		a.IndexAll(names, to)
+		for k, name := range names {
+			if want := a.Index(name); to[k] != want {
+				t.Fatalf("%d names: %q is %d, expected %d", n, name, to[k], want)
+			}
+		}
 	}
 }

@@ -19,7 +19,7 @@ import (
 
 const (
 	checkpointFile    = "state.safetensors"
-	checkpointVersion = "4"
+	checkpointVersion = "5"
 )
 
 // Metadata keys.
@@ -59,6 +59,9 @@ type books struct {
 	Last  record.Record // of the last pass
 	Best  record.Record // of the pass with the lowest development error; of the last pass without development data
 	BestW []float32     // its weights; nil without development data
+
+	Await float64 // of a lazy run: F is of use once the dual's rise in a pass has fallen to this; 0: nothing is known yet
+	Owed  float64 // and by how much a certificate was wider than the estimate before it
 }
 
 // NewCheckpoint returns a checkpoint for a new run. It creates the folder if necessary and removes the checkpoint of an
@@ -188,12 +191,12 @@ func (c *Checkpoint) take(m Method, s *State, b *books) error {
 	if c.file != nil {
 		shot.old = c.file.Tensors
 	}
-	visit(&shot.prefix, shot, m, s, &b.BestW)
+	visit(&shot.prefix, shot, m, s, b)
 	if shot.err != nil {
 		return fmt.Errorf("checkpoint of %s: %w", m.Name(), shot.err)
 	}
 	c.file = &safetensors.File{Metadata: map[string]string{methodKey: m.Name()}, Tensors: shot.new}
-	c.books = books{Last: b.Last, Best: b.Best}
+	c.books = books{Last: b.Last, Best: b.Best, Await: b.Await, Owed: b.Owed}
 	c.saved = false
 	if !c.Large {
 		return nil
@@ -212,7 +215,7 @@ func (c *Checkpoint) restore(m Method, s *State, b *books) error {
 	*b = c.books
 	weights := len(s.W)
 	r := &restorer{file: c.file, read: map[string]bool{}, gives: c.Large}
-	visit(&r.prefix, r, m, s, &b.BestW)
+	visit(&r.prefix, r, m, s, b)
 	if err := r.finish(); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
@@ -226,11 +229,13 @@ func (c *Checkpoint) restore(m Method, s *State, b *books) error {
 }
 
 // visit passes everything in a checkpoint to an archive, each part under its own prefix.
-func visit(prefix *string, a engine.Archive, m Method, s *State, bestW *[]float32) {
+func visit(prefix *string, a engine.Archive, m Method, s *State, b *books) {
 	*prefix = "state."
 	s.archive(a)
 	*prefix = "loop."
-	a.Floats("best_w", bestW)
+	a.Floats("best_w", &b.BestW)
+	a.Number("await", &b.Await)
+	a.Number("owed", &b.Owed)
 	*prefix = "method."
 	m.Archive(a)
 }

@@ -223,7 +223,7 @@ func TestResumeRefuses(t *testing.T) {
 	spoil(func(f *safetensors.File) { f.Metadata["last"] = "{" })
 	check("books", resume(&methods.SGD{}, len(s.W)), `metadata "last"`)
 	spoil(func(f *safetensors.File) { f.Metadata["checkpoint_version"] = "99" })
-	check("version", resume(&methods.SGD{}, len(s.W)), `checkpoint version "99", expected 4`)
+	check("version", resume(&methods.SGD{}, len(s.W)), `checkpoint version "99", expected 5`)
 	if err := os.Truncate(path, 1000); err != nil {
 		t.Fatal(err)
 	}
@@ -243,7 +243,8 @@ func TestNewRunRemovesOldCheckpoint(t *testing.T) {
 	}
 }
 
-// A run that is cut off leaves the weights of its best pass on development data, and says which pass that was; without development data those of its last one.
+// A run that is cut off leaves the weights of its best pass on development data, and says which pass that was; without
+// development data those of its last one.
 func TestCheckpointWeights(t *testing.T) {
 	for _, errors := range [][]float64{{.5, .3, .45, .4}, nil} {
 		dir, want, best := t.TempDir(), []float32(nil), 4

@@ -24,6 +24,7 @@ type Trainer struct {
 	Passes   int     // stop after this many passes
 	Gap      float64 // stop at a certified relative gap (F − dual)/|F| of at most this; 0: never
 	Patience int     // stop after this many passes without a lower development error; 0: never
+	Lazy     bool    // compute F only where that is of use, if the method can do without (Deferrer); the last pass of a run always has it
 
 	// Evaluate measures weights on development and test data; either result may be nil. A nil Evaluate measures nothing.
 	Evaluate func(ctx context.Context, w []float32) (dev, test *structured.Metrics, err error)
@@ -73,7 +74,22 @@ func (t *Trainer) Run(ctx context.Context, s *State) (result *Result, err error)
 	if err := l.end(ctx); err != nil {
 		return nil, err
 	}
-	return l.result(), nil
+	out := l.result()
+	return out, l.completeBest(ctx, out)
+}
+
+// completeBest computes F of the weights that did best on development data, after a pass without F.
+func (l *loop) completeBest(ctx context.Context, r *Result) error {
+	if !math.IsNaN(float64(r.Best.Objective)) {
+		return nil
+	}
+	f, _, err := l.Problem.Upper(ctx, r.BestW)
+	if err != nil {
+		return l.failed(ctx, err)
+	}
+	r.Best.Objective, r.Best.Dual = record.Number(f), r.Last.Dual
+	r.Best.Gap = r.Best.Objective - r.Best.Dual
+	return nil
 }
 
 // end saves the last boundary.
@@ -95,11 +111,13 @@ type loop struct {
 	s     *State
 	books books
 	w     []float32 // weights at the last pass boundary
+	rise  float64   // of the estimated dual in the last pass; +∞ in the first one
 
 	behind bool // the checkpoint is older than the last boundary
 }
 
 func (l *loop) start(ctx context.Context) error {
+	l.defers()
 	resumes := l.Checkpoint != nil && l.Checkpoint.Resumes()
 	if resumes {
 		if err := l.Checkpoint.restore(l.Method, l.s, &l.books); err != nil {
@@ -196,6 +214,8 @@ func (l *loop) reason() string {
 		return fmt.Sprintf("relative gap %.2g reached", last.RelativeGap())
 	case l.outOfPatience():
 		return "no better on development data for " + passes(l.Patience)
+	case l.s.Done && l.rounded():
+		return fmt.Sprintf("relative gap %.2g reached; rounding hides what is below %.2g", last.RelativeGap(), l.s.Rounding/math.Abs(l.s.Primal))
 	case l.s.Done:
 		return fmt.Sprintf("%s can do no more", l.Method.Name())
 	case l.s.Passes >= l.Passes:
@@ -218,9 +238,12 @@ func (l *loop) outOfPatience() bool {
 }
 
 func (l *loop) pass(ctx context.Context) error {
-	begin := time.Now()
+	begin, before := time.Now(), l.s.Estimate
 	if err := l.Method.Pass(ctx, l.Problem, l.s); err != nil {
 		return l.failed(ctx, err)
+	}
+	if l.rise = l.s.Estimate - before; math.IsNaN(before) {
+		l.rise = math.Inf(1)
 	}
 	// An interrupt does not discard a finished pass.
 	if err := l.certify(context.WithoutCancel(ctx)); err != nil {
@@ -233,15 +256,10 @@ func (l *loop) pass(ctx context.Context) error {
 	}
 	record.Seconds = seconds
 	l.keepBest(record)
-	if m, ok := l.Method.(Certifier); ok && l.outOfPatience() && record.EstimatedGap != 0 { // the run ends here, which certify did not know
-		if err := m.Certify(context.WithoutCancel(ctx), l.Problem, l.s, false); err != nil {
+	if l.outOfPatience() { // the run ends here, which certify did not know
+		if record, err = l.close(context.WithoutCancel(ctx), record); err != nil {
 			return l.failed(ctx, err)
 		}
-		if err := l.s.Check(l.Method.Name()); err != nil {
-			return l.failed(ctx, err)
-		}
-		l.s.bound(&record, l.Problem.Floor())
-		l.books.Last = record
 	}
 	for _, r := range l.Recorders {
 		if err := r.Record(record); err != nil {
@@ -257,16 +275,57 @@ func (l *loop) pass(ctx context.Context) error {
 	return nil
 }
 
+// close makes up for what a last pass has left out: F and a certificate.
+func (l *loop) close(ctx context.Context, r record.Record) (record.Record, error) {
+	seconds, deferred := r.Seconds, l.s.Deferred
+	if deferred {
+		if err := l.complete(ctx, false); err != nil {
+			return r, err
+		}
+	}
+	if m, ok := l.Method.(Certifier); ok && (deferred || r.EstimatedGap != 0) {
+		if err := m.Certify(ctx, l.Problem, l.s, false); err != nil {
+			return r, err
+		}
+	}
+	if err := l.s.Check(l.Method.Name()); err != nil {
+		return r, err
+	}
+	if !deferred {
+		l.s.bound(&r, l.Problem.Floor())
+		l.books.Last = r
+		return r, nil
+	}
+	again, err := l.observe(ctx) // its weights may be others
+	again.Seconds = seconds
+	l.keepBest(again)
+	return again, err
+}
+
 // certify asks the method to recompose an estimated dual if the estimate could end the run or the run ends anyway. It then
-// checks the certificate.
+// checks the certificate. A pass that is of no use to anybody stays without F.
 func (l *loop) certify(ctx context.Context) error {
-	s := l.s
-	reached := l.Gap > 0 && s.EstimatedGap() <= l.Gap*math.Abs(s.Primal)
-	if m, ok := l.Method.(Certifier); ok && (reached || s.Done || s.Passes >= l.Passes) {
-		if err := m.Certify(ctx, l.Problem, s, reached); err != nil {
+	s, keep, last := l.s, true, l.s.Passes >= l.Passes
+	if s.Deferred {
+		keep = l.due()
+		if !keep && !last {
+			return l.agree(ctx)
+		}
+		if err := l.complete(ctx, keep); err != nil {
 			return err
 		}
 	}
+	reached := l.reached()
+	if m, ok := l.Method.(Certifier); ok && (reached || s.Done || last) {
+		estimated := s.EstimatedGap()
+		if err := m.Certify(ctx, l.Problem, s, reached && keep); err != nil {
+			return err
+		}
+		if reached && keep {
+			l.learn(estimated)
+		}
+	}
+	s.Done = s.Done || keep && l.rounded()
 	if err := s.Check(l.Method.Name()); err != nil {
 		return err
 	}
@@ -296,13 +355,13 @@ func (l *loop) agree(ctx context.Context) error {
 func (l *loop) observe(ctx context.Context) (record.Record, error) {
 	s := l.s
 	objective := s.Primal
-	if math.IsNaN(objective) { // the method did not compute it, or it is NaN and this finds the example
+	if math.IsNaN(objective) && !s.Deferred { // the method did not compute it, or it is NaN and this finds the example
 		var err error
 		if objective, err = l.Problem.Value(ctx, s.W); err != nil {
 			return record.Record{}, err
 		}
 	}
-	if math.IsNaN(objective) || math.IsInf(objective, 0) {
+	if (math.IsNaN(objective) || math.IsInf(objective, 0)) && !s.Deferred {
 		return record.Record{}, l.diverged("", fmt.Sprintf("objective is %v", objective))
 	}
 	r := record.Record{
@@ -320,7 +379,11 @@ func (l *loop) observe(ctx context.Context) (record.Record, error) {
 		Step:         record.Number(s.Step),
 		ProxGradient: record.Number(s.ProxGradient),
 	}
-	s.bound(&r, l.Problem.Floor())
+	if s.Deferred {
+		r.Dual, r.Gap = record.Number(math.NaN()), record.Number(math.NaN())
+	} else {
+		s.bound(&r, l.Problem.Floor())
+	}
 	if l.Evaluate != nil {
 		var err error
 		if r.Dev, r.Test, err = l.Evaluate(ctx, s.W); err != nil {

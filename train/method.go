@@ -48,6 +48,8 @@ type State struct {
 	InnerGap     float64 // gap of ŵ_k in its subproblem, certified or estimated; NaN except for prox-linear
 	Rejected     int     // number of ŵ_k that prox-linear rejected
 
+	Deferred bool // the pass has left F(W) to Deferrer.Complete; not in checkpoints
+
 	Done bool // the method has finished: further passes would change nothing
 }
 

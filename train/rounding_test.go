@@ -56,8 +56,8 @@ func TestAllowance(t *testing.T) {
 	}
 }
 
-// Every entry of the gradient is 1/41, which float32 rounds towards 0 by 5/8 of the most that it may: the bound −‖g‖²/2λ is below what it is with entries of
-// that size, and no other rounding is large beside it.
+// Every entry of the gradient is 1/41, which float32 rounds towards 0 by 5/8 of the most that it may: the bound
+// −‖g‖²/2λ is below what it is with entries of that size, and no other rounding is large beside it.
 func TestBoundOfGradientThatIsRoundedDown(t *testing.T) {
 	const n, λ = 41, 1e-6
 	net, err := sparse.NewChain(n, 0, 2, nets.EdgesNone)
@@ -93,9 +93,10 @@ func TestBoundOfGradientThatIsRoundedDown(t *testing.T) {
 	}
 }
 
-// A thousand pairs of candidates have probabilities such that the rounding of running sums to multiples of 2⁻²⁴ moves nearly half of one from the less to the more
-// likely one of each pair. Their mixture has a larger score, and less entropy than the answer whose entropy the bound has: it is charged for that, and stays below the least
-// value of the objective, which is at w.
+// A thousand pairs of candidates have probabilities such that the rounding of running sums to multiples of 2⁻²⁴ moves
+// nearly half of one from the less to the more likely one of each pair. Their mixture has a larger score, and less
+// entropy than the answer whose entropy the bound has: it is charged for that, and stays below the least value of the
+// objective, which is at w.
 func TestBoundOfProbabilitiesThatMove(t *testing.T) {
 	const pairs, grid, λ = 1000, 0x1p-24, 1
 	x, u := []float32{}, []float64{}

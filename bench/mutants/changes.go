@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"regexp"
 	"strconv"
 	"strings"
 )
@@ -57,14 +58,26 @@ var operators = map[token.Token]struct {
 	kind string
 	to   token.Token
 }{
-	token.LSS: {comparison, token.LEQ}, token.LEQ: {comparison, token.LSS}, token.GTR: {comparison, token.GEQ}, token.GEQ: {comparison, token.GTR},
-	token.EQL: {comparison, token.NEQ}, token.NEQ: {comparison, token.EQL},
-	token.ADD: {sign, token.SUB}, token.SUB: {sign, token.ADD}, token.MUL: {sign, token.QUO}, token.QUO: {sign, token.MUL},
-	token.ADD_ASSIGN: {sign, token.SUB_ASSIGN}, token.SUB_ASSIGN: {sign, token.ADD_ASSIGN}, token.INC: {sign, token.DEC}, token.DEC: {sign, token.INC},
-	token.LAND: {logic, token.LOR}, token.LOR: {logic, token.LAND},
+	token.LSS:        {comparison, token.LEQ},
+	token.LEQ:        {comparison, token.LSS},
+	token.GTR:        {comparison, token.GEQ},
+	token.GEQ:        {comparison, token.GTR},
+	token.EQL:        {comparison, token.NEQ},
+	token.NEQ:        {comparison, token.EQL},
+	token.ADD:        {sign, token.SUB},
+	token.SUB:        {sign, token.ADD},
+	token.MUL:        {sign, token.QUO},
+	token.QUO:        {sign, token.MUL},
+	token.ADD_ASSIGN: {sign, token.SUB_ASSIGN},
+	token.SUB_ASSIGN: {sign, token.ADD_ASSIGN},
+	token.INC:        {sign, token.DEC},
+	token.DEC:        {sign, token.INC},
+	token.LAND:       {logic, token.LOR},
+	token.LOR:        {logic, token.LAND},
 }
 
-// changesOf lists the changes of a file, in the order of the syntax tree. Some of them may not compile: types are not looked at.
+// changesOf lists the changes of a file, in the order of the syntax tree. Some of them may not compile: types are not
+// looked at.
 func changesOf(name string, source []byte) ([]change, error) {
 	files := token.NewFileSet()
 	tree, err := parser.ParseFile(files, name, source, parser.ParseComments|parser.SkipObjectResolution)
@@ -190,6 +203,8 @@ func (f *finder) statements(list []ast.Stmt) {
 	}
 }
 
+var numeric = regexp.MustCompile(`^(u?int(8|16|32|64)?|float(32|64)|byte|rune)$`)
+
 // zeros returns what a function returns that does nothing, as far as the syntax of its results shows it.
 func (f *finder) zeros(results *ast.FieldList) (values string, ok bool) {
 	if results == nil {
@@ -212,7 +227,7 @@ func (f *finder) zeros(results *ast.FieldList) (values string, ok bool) {
 				value = `""`
 			case t.Name == "bool":
 				value = "false"
-			case strings.HasPrefix(t.Name, "int"), strings.HasPrefix(t.Name, "uint"), strings.HasPrefix(t.Name, "float"), t.Name == "byte", t.Name == "rune":
+			case numeric.MatchString(t.Name):
 				value = "0"
 			}
 		}

@@ -1,5 +1,6 @@
-// Command mutants measures what tests notice: it makes single harmful changes, drawn from the syntax trees of packages with a fixed seed, runs the tests of
-// the package and of those that import it with each, and prints the share that some test notices, by package. Files stay as they are: go sees a change in an overlay.
+// Command mutants measures what tests notice: it makes single harmful changes, drawn from the syntax trees of packages
+// with a fixed seed, runs the tests of the package and of those that import it with each, and prints the share that
+// some test notices, by package. Files stay as they are: go sees a change in an overlay.
 //
 //	go run ./bench/mutants -each 2                        two changes in each package of more than 300 lines
 //	go run ./bench/mutants -n 40 -users 3 -seed 7         40 changes, in packages drawn at random; at most 3 importing packages are tested
@@ -40,7 +41,7 @@ func main() {
 	flag.IntVar(&s.each, "each", 1, "changes in each package")
 	flag.IntVar(&s.n, "n", 0, "changes in all, in packages drawn at random; 0: no limit")
 	flag.IntVar(&s.lines, "lines", 300, "only packages of more lines than that")
-	flag.IntVar(&s.users, "users", -1, "tests of at most that many packages that import the changed one are run, drawn at random; -1: of all")
+	flag.IntVar(&s.users, "users", -1, "run tests of at most that many packages that import the changed one, drawn at random; -1: all")
 	flag.Uint64Var(&s.seed, "seed", 1, "of what is drawn")
 	flag.BoolVar(&s.list, "list", false, "list the changes that would be tried first, and run nothing")
 	flag.DurationVar(&limit, "timeout", 3*time.Minute, "for the tests of one package")
@@ -111,7 +112,11 @@ func (s *settings) wants(module string, p *goPackage) bool {
 		return false
 	}
 	folder, err := filepath.Rel(module, p.Dir)
-	return err == nil && (len(s.packages) == 0 || slices.Contains(s.packages, filepath.ToSlash(folder)) || slices.Contains(s.packages, "./"+filepath.ToSlash(folder)))
+	if err != nil {
+		return false
+	}
+	folder = filepath.ToSlash(folder)
+	return len(s.packages) == 0 || slices.Contains(s.packages, folder) || slices.Contains(s.packages, "./"+folder)
 }
 
 // change tries changes of a package until enough of them have compiled.
@@ -196,5 +201,6 @@ func report(out io.Writer, scores []score) {
 }
 
 func (s score) String() string {
-	return fmt.Sprintf("%-64s %6d %4d / %-4d %3.0f %%", s.path, s.lines, s.noticed, s.tried, 100*float64(s.noticed)/float64(s.tried))
+	share := 100 * float64(s.noticed) / float64(s.tried)
+	return fmt.Sprintf("%-64s %6d %4d / %-4d %3.0f %%", s.path, s.lines, s.noticed, s.tried, share)
 }

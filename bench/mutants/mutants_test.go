@@ -60,8 +60,9 @@ func g() { _ = 1.5 }
 	}
 }
 
-// Of a module with one function whose test looks at what it returns, and one that is only called by another package's test, which looks at nothing, the changes of the first are noticed, by tests of
-// either package, and the files stay as they are.
+// Of a module with one function whose test looks at what it returns, and one that is only called by another package's
+// test, which looks at nothing, the changes of the first are noticed, by tests of either package, and the files stay as
+// they are.
 func TestRun(t *testing.T) {
 	dir := t.TempDir()
 	files := map[string]string{

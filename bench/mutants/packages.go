@@ -24,13 +24,14 @@ func (p *goPackage) tested() bool { return len(p.TestGoFiles)+len(p.XTestGoFiles
 
 // imports reports whether p or its tests import a package.
 func (p *goPackage) imports(path string) bool {
-	return slices.Contains(p.Imports, path) || slices.Contains(p.TestImports, path) || slices.Contains(p.XTestImports, path)
+	return slices.Contains(slices.Concat(p.Imports, p.TestImports, p.XTestImports), path)
 }
 
 // list returns the packages of a module, by path.
 func list(dir string) ([]*goPackage, error) {
 	var stderr bytes.Buffer
-	c := exec.Command("go", "list", "-json=ImportPath,Dir,GoFiles,TestGoFiles,XTestGoFiles,Imports,TestImports,XTestImports", "./...")
+	const fields = "ImportPath,Dir,GoFiles,TestGoFiles,XTestGoFiles,Imports,TestImports,XTestImports"
+	c := exec.Command("go", "list", "-json="+fields, "./...")
 	c.Dir, c.Stderr = dir, &stderr
 	out, err := c.Output()
 	if err != nil {

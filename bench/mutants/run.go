@@ -33,7 +33,9 @@ type runner struct {
 
 // try compiles a change and runs the tests of its package, and those of the users only if they pass. It also
 // returns the name of a test that failed.
-func (r *runner) try(ctx context.Context, c change, changed []byte, own string, users []string) (outcome, string, error) {
+func (r *runner) try(
+	ctx context.Context, c change, changed []byte, own string, users []string,
+) (got outcome, by string, err error) {
 	file := filepath.Join(r.scratch, filepath.Base(c.file))
 	overlay := filepath.Join(r.scratch, "overlay.json")
 	text, err := json.Marshal(map[string]map[string]string{"Replace": {c.file: file}})
@@ -59,7 +61,8 @@ func (r *runner) try(ctx context.Context, c change, changed []byte, own string, 
 
 // test runs the tests of a package until one fails.
 func (r *runner) test(ctx context.Context, overlay, path string) (outcome, string, error) {
-	out, err := r.command(ctx, "test", "-vet=off", "-failfast", "-overlay", overlay, "-timeout", r.limit.String(), path).CombinedOutput()
+	args := []string{"test", "-vet=off", "-failfast", "-overlay", overlay, "-timeout", r.limit.String(), path}
+	out, err := r.command(ctx, args...).CombinedOutput()
 	if err == nil || ctx.Err() != nil {
 		return survived, "", ctx.Err()
 	}

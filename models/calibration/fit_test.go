@@ -342,7 +342,8 @@ func TestFitAtTheEndOfTheRange(t *testing.T) {
 	}
 }
 
-// Of data that the model gets right everywhere, the lower the temperature the likelier: no minimum is found, and the result says so.
+// Of data that the model gets right everywhere, the lower the temperature the likelier: no minimum is found, and the
+// result says so.
 func TestFitOfSeparableData(t *testing.T) {
 	m, d := drawn(t, 40, 1)
 	err := m.Predict(context.Background(), d, predictions.Options{}, func(i int, p *predictions.Prediction) error {
@@ -359,7 +360,8 @@ func TestFitOfSeparableData(t *testing.T) {
 	}
 }
 
-// A label that the model does not know is none of its outputs: it is left out and counted, and so is a sentence with it.
+// A label that the model does not know is none of its outputs: it is left out and counted, and so is a sentence with
+// it.
 func TestUnknownLabelsAreSkipped(t *testing.T) {
 	m, d := drawn(t, 20, 1)
 	d.Alphabet = structured.NewAlphabet("a", "b", "c", "d")
@@ -371,8 +373,8 @@ func TestUnknownLabelsAreSkipped(t *testing.T) {
 	}
 }
 
-// Of lines of which it is known what they read, the likelihood is that of all labelings that read so, whatever the number of temperatures, and lines that are too short for it
-// are left out.
+// Of lines of which it is known what they read, the likelihood is that of all labelings that read so, whatever the
+// number of temperatures, and lines that are too short for it are left out.
 func TestReadings(t *testing.T) {
 	kind, r := kinds.Of(transcripts.Frames{}), rand.New(rand.NewPCG(3, 1))
 	offsets := []int{0, 4, 5, 9}

@@ -49,7 +49,7 @@ type DataSettings struct {
 	Columns     string         `yaml:"columns" json:"columns" group:"Data" help:"names of conll's columns, as word=0,pos=1,label=-1; empty: word first, label last"`
 	Comments    string         `yaml:"comments" json:"comments,omitempty" group:"Data" unit:"PREFIX|none" help:"what lines of conll start with that are comments, or none; empty: # where the file shows it"`
 	Label       string         `yaml:"label" json:"label" group:"Data" unit:"upos|xpos|feats|deprel|misc[:KEY]" help:"field of conllu that is the label; empty: upos"`
-	Scheme      string         `yaml:"scheme" json:"scheme" group:"Data" values:"keep|iob1|iob2|bioes" help:"convert entity tags to this scheme on reading"`
+	Scheme      string         `yaml:"scheme" json:"scheme" group:"Data" values:"keep|io|iob1|iob2|bioes|bilou|bmes|bmewo" help:"convert entity tags to this scheme on reading"`
 	Order       int            `yaml:"order" json:"order" group:"Data" min:"1" max:"2" unit:"1|2" help:"1: two labels in a row, or a head and its dependent, score together; 2: one more does"`
 	Partial     bool           `yaml:"partial" json:"partial" group:"Data" help:"labels may be known in part: ? is any, A|B one of these"`
 	Bad         string         `yaml:"bad" json:"bad" group:"Data" values:"refuse|skip" help:"bad examples in data files: refuse the file, or leave them out and list them"`
@@ -95,6 +95,7 @@ type BoxSettings struct {
 	SearchLimit int    `yaml:"search-limit" json:"search-limit" group:"Data" min:"0" only:"search=windows" unit:"N" help:"stop a search after N sets of windows, with a bound; 0: never"`
 	Class       string `yaml:"class" json:"class" group:"Data" unit:"NAME" help:"class of the object to find; empty: the only one"`
 	Boxes       string `yaml:"boxes" json:"boxes" group:"Data" only:"search=candidates" unit:"TRAIN,DEV,TEST" help:"files with candidate boxes, in COCO's format of results; empty: sliding windows"`
+	Strict      bool   `yaml:"strict" json:"strict" group:"Data" help:"refuse annotated boxes without area, which are left out otherwise"`
 	Images      string `yaml:"images" json:"images" group:"Data" unit:"TRAIN,DEV,TEST" help:"folders of the images; empty: beside their annotations"`
 	Cells       int    `yaml:"cells" json:"cells" group:"Data" min:"2" only:"search=windows" unit:"N" max:"256" help:"cells per side of an image, on whose lines windows begin and end"`
 	Crop        int    `yaml:"crop" json:"crop" group:"Data" min:"8" only:"search=candidates" unit:"N" max:"1024" help:"pixels per side that a candidate is resized to"`
@@ -131,7 +132,7 @@ type OwnSettings struct {
 // OracleSettings say how the best labels of graphs are found.
 type OracleSettings struct {
 	Oracle   string  `yaml:"oracle" json:"oracle" group:"Objective" values:"auto|exact|cut|relaxed" help:"how the best labels of a graph are found (docs/cuts.md, docs/relaxed.md)"`
-	MaxTable float64 `yaml:"max-table" json:"max-table" group:"Objective" min:"1" only:"oracle=auto,exact" unit:"ENTRIES" max:"1e10" help:"most entries of a junction tree's tables; larger graphs are refused"`
+	MaxTable float64 `yaml:"max-table" json:"max-table" group:"Objective" min:"1" only:"oracle=auto,exact" unit:"ENTRIES" max:"1e10" help:"most entries of a junction tree's tables; for wider graphs auto is relaxed, exact refuses"`
 }
 
 // NetSettings say what the network is and what it reads.
@@ -187,7 +188,7 @@ type ObjectiveSettings struct {
 	MissCost     float64               `yaml:"miss-cost" json:"miss-cost" group:"Objective" min:"0" only:"loss=hinge" help:"task loss of a gold link that is missed"`
 	FalseCost    float64               `yaml:"false-cost" json:"false-cost" group:"Objective" min:"0" only:"loss=hinge" help:"task loss of a wrong link"`
 	ClassWeights settings.LabelWeights `yaml:"class-weights" json:"class-weights" group:"Objective" unit:"LABEL=WEIGHT,..." help:"weight a sequence by the mean of its gold labels' weights; else 1"`
-	Constraints  string                `yaml:"constraints" json:"constraints" group:"Objective" values:"none|iob1|iob2|bioes" help:"forbid transitions that violate a scheme of entity tags"`
+	Constraints  string                `yaml:"constraints" json:"constraints" group:"Objective" values:"none|iob1|iob2|bioes|bilou|bmes|bmewo" help:"forbid transitions that violate a scheme of entity tags"`
 }
 
 // RunSettings say how and where a training runs. No model depends on them, but for the seed.

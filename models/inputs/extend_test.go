@@ -11,7 +11,8 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Words that a continued model knows keep their numbers and vectors, the data's frequent ones follow with vectors of zeros, and rare ones are unknown.
+// Words that a continued model knows keep their numbers and vectors, the data's frequent ones follow with vectors of
+// zeros, and rare ones are unknown.
 func TestExtendKeepsVectors(t *testing.T) {
 	columns, err := text.ParseColumns("word=0,label=1")
 	if err != nil {

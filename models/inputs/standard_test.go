@@ -177,7 +177,8 @@ func TestUndo(t *testing.T) {
 	}
 }
 
-// Columns of equal numbers become 0, also where they are equal but for rounding, and so do those whose deviation float32 has no inverse of; a small deviation is scaled as any.
+// Columns of equal numbers become 0, also where they are equal but for rounding, and so do those whose deviation
+// float32 has no inverse of; a small deviation is scaled as any.
 func TestFitStandardOfQuietColumns(t *testing.T) {
 	const n = 3000
 	d := &structured.Dataset{Name: "columns", Offsets: []int{0, n}, Dim: 6}

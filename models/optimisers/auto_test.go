@@ -31,6 +31,12 @@ func TestAuto(t *testing.T) {
 	if got, why := Auto(&Run{Settings: Default()}, &max, "linear", false); got != NSlack || why == "" {
 		t.Errorf("for the hinge on dense inputs, auto chose %s (%s)", got.Name, why)
 	}
+	for inputs, want := range map[int]*Descriptor{4_400_000: NSlack, 4_550_000: Casimir} { // three planes of 10 examples with 4 labels, in float32, are 2 GiB with 4,473,924 inputs
+		max.Scorer = &traintest.Linear{Inputs: inputs, Structure: chains.Form(4, false)}
+		if got, _ := Auto(&Run{Settings: Default()}, &max, "linear", false); got != want {
+			t.Errorf("for the hinge on %d dense inputs, auto chose %s, want %s", inputs, got.Name, want.Name)
+		}
+	}
 	max.Scorer = &traintest.Linear{Inputs: 1 << 28, Structure: chains.Form(4, false)}
 	if got, _ := Auto(&Run{Settings: Default()}, &max, "linear", false); got != Casimir {
 		t.Errorf("for planes of %d numbers, auto chose %s", 1<<30, got.Name)

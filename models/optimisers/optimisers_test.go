@@ -49,7 +49,7 @@ func TestDescriptors(t *testing.T) {
 		}
 	}
 	for _, s := range settings.Of(&Settings{}) {
-		if every := slices.Contains([]string{"method", "passes", "gap", "patience", OwnSettingsName}, s.Name); !every && !taken[s.Name] {
+		if every := slices.Contains([]string{"method", "passes", "gap", "evaluate", "patience", OwnSettingsName}, s.Name); !every && !taken[s.Name] {
 			t.Errorf("no method takes --%s", s.Name)
 		}
 	}

@@ -1,6 +1,7 @@
 package optimisers
 
 import (
+	"slices"
 	"sync/atomic"
 
 	"github.com/dsp-go/dsp/models/settings"
@@ -10,10 +11,7 @@ import (
 var registry settings.Registry[*Descriptor]
 
 // builtin registers a method of dsp itself, in the file that describes it.
-func builtin(d *Descriptor) *Descriptor {
-	noteOwn(d)
-	return registry.Builtin(d.Name, d)
-}
+func builtin(d *Descriptor) *Descriptor { return registry.Builtin(d.Name, d) }
 
 // Register adds a method of a program's own: every verb then knows it by its name, with its settings. A program registers its methods
 // before it uses any.
@@ -22,18 +20,11 @@ func builtin(d *Descriptor) *Descriptor {
 // later use of a method reports.
 func Register(d *Descriptor) {
 	err := checkRegistration(d)
-	if registry.Add(d, err); err == nil {
-		noteOwn(d)
-	}
+	registry.Add(d, err)
+	someOwn.Store(nil)
 }
 
-var someOwn atomic.Bool // some method has settings that only it has
-
-func noteOwn(d *Descriptor) {
-	if len(d.OwnSettings()) > 0 {
-		someOwn.Store(true)
-	}
-}
+var someOwn atomic.Pointer[bool] // whether some method has settings that only it has; nil: nobody has asked yet
 
 func checkRegistration(d *Descriptor) error {
 	err := settings.CheckName(d.Name, NamesOf(func(*Descriptor) bool { return true }))
@@ -80,7 +71,15 @@ func All() []*Descriptor { return registry.All() }
 func Failed() error { return registry.Failed() }
 
 // HasOwnSettings reports whether a method has settings that only it has.
-func HasOwnSettings() bool { return someOwn.Load() }
+func HasOwnSettings() bool {
+	known := someOwn.Load()
+	if known == nil {
+		some := slices.ContainsFunc(All(), func(d *Descriptor) bool { return len(d.OwnSettings()) > 0 })
+		known = &some
+		someOwn.Store(known)
+	}
+	return *known
+}
 
 // Find returns the method of that name; auto is none.
 func Find(name string) (*Descriptor, bool) {

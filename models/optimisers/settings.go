@@ -38,8 +38,12 @@ type Choice struct {
 	Method   string       `yaml:"method" json:"method" group:"Method" help:"optimiser (dsp info --methods); auto chooses one and logs why"`
 	Passes   int          `yaml:"passes" json:"passes" group:"Method" min:"0" help:"passes over the training data; 0: {passes}"`
 	Gap      settings.Gap `yaml:"gap" json:"gap" group:"Method" unit:"X|auto" help:"stop at this certified relative gap; 0: never; auto: 0.001 if there is one"`
+	Evaluate string       `yaml:"evaluate" json:"evaluate" group:"Method" values:"auto|every" help:"when to compute the objective: auto, where it may end the run and in every tenth pass; every pass (dual methods)"`
 	Patience int          `yaml:"patience" json:"patience" group:"Method" min:"0" help:"stop after N passes without a better result on development data; 0 runs all passes"`
 }
+
+// Lazy reports whether F is computed only where that is of use.
+func (c *Choice) Lazy() bool { return c.Evaluate != "every" }
 
 // StepSize is for methods with a step size.
 type StepSize struct {
@@ -184,7 +188,7 @@ type Extras struct {
 // Default returns the settings of a run without flags.
 func Default() Settings {
 	return Settings{
-		Choice:          Choice{Method: "auto", Gap: settings.AutoGap},
+		Choice:          Choice{Method: "auto", Gap: settings.AutoGap, Evaluate: "auto"},
 		Layering:        Layering{LayerDecay: 1},
 		Scheduling:      Scheduling{Schedule: "auto"},
 		Averaging:       Averaging{Average: "auto"},

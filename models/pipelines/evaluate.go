@@ -20,14 +20,12 @@ type EvaluateOptions struct {
 	Threads   int
 }
 
+// Parses reports whether the pipeline has a stage of trees.
+func (p *Pipeline) Parses() bool { return p.stages[treesStage] != nil }
+
 // Evaluate compares what the pipeline makes of the raw text of a treebank, or of its words, with the treebank.
 func (p *Pipeline) Evaluate(ctx context.Context, gold []conllu.Sentence, name string, o EvaluateOptions) (conll18.Scores, error) {
-	parses := p.stages[treesStage] != nil
-	if parses {
-		if err := checkTrees(gold, name); err != nil {
-			return nil, err
-		}
-	}
+	parses := p.Parses()
 	options := Options{Fill: All(), Threads: o.Threads}
 	var out bytes.Buffer
 	var err error
@@ -86,21 +84,18 @@ func chain(s *conllu.Sentence) {
 	}
 }
 
-// checkTrees refuses sentences whose heads are not a tree with one root.
-func checkTrees(sentences []conllu.Sentence, name string) error {
-	for i := range sentences {
-		s := &sentences[i]
-		heads := make([]int32, len(s.Words))
-		for k := range s.Words {
-			head, ok := headOf(s.Words[k].Fields[conllu.Head], len(s.Words))
-			if !ok {
-				return structured.BadInput("%s: the sentence of line %d has head %q of word %d, expected %s", name, s.Line, s.Words[k].Fields[conllu.Head], k+1, trees.HeadRange(len(s.Words)))
-			}
-			heads[k] = head
+// checkTree refuses a sentence whose heads are not a tree with one root.
+func checkTree(s *conllu.Sentence, name string) error {
+	heads := make([]int32, len(s.Words))
+	for k := range s.Words {
+		head, ok := headOf(s.Words[k].Fields[conllu.Head], len(s.Words))
+		if !ok {
+			return structured.BadInput("%s: the sentence of line %d has head %q of word %d, expected %s", name, s.Line, s.Words[k].Fields[conllu.Head], k+1, trees.HeadRange(len(s.Words)))
 		}
-		if err := trees.Check(heads); err != nil {
-			return structured.BadInput("%s: the sentence of line %d: %w", name, s.Line, err)
-		}
+		heads[k] = head
+	}
+	if err := trees.Check(heads); err != nil {
+		return structured.BadInput("%s: the sentence of line %d: %w", name, s.Line, err)
 	}
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/data/conllu"
 	"github.com/dsp-go/dsp/models/data/conllu/conll18"
@@ -137,9 +138,13 @@ func (t *trainer) run(ctx context.Context) (*Result, error) {
 	return t.finish(ctx)
 }
 
+// parses reports whether there is a stage of trees.
+func (t *trainer) parses() bool { return !slices.Contains(t.own.skipped(), treesStage) }
+
 // read reads the data.
 func (t *trainer) read() error {
 	c := &t.config
+	say := models.RemarksFor(c.Bad)
 	t.progress = progress{Data: map[string]string{}, Own: t.own, Seed: c.Seed, Passes: c.Passes, Tree: c.Tree, Crossing: c.Crossing, Refers: c.EncoderByReference}
 	for _, data := range []struct {
 		name string
@@ -153,14 +158,9 @@ func (t *trainer) read() error {
 		if *data.path, err = formats.Expand(data.name, *data.path, formats.Conllu); err != nil {
 			return err
 		}
-		all, err := ReadTreebank(*data.path)
+		all, err := ReadTreebank(*data.path, t.parses(), say)
 		if err != nil {
 			return err
-		}
-		if !slices.Contains(t.own.skipped(), treesStage) {
-			if err := checkTrees(all, *data.path); err != nil {
-				return err
-			}
 		}
 		if *data.to = all; data.name == "test" {
 			continue // it changes nothing that is learned
@@ -175,6 +175,7 @@ func (t *trainer) read() error {
 		}
 		t.progress.Data[data.name] = strings.Join(hashes, " ")
 	}
+	say.Log(t.options.Log)
 	for i := range t.gold {
 		t.wordsOfTreebank += len(t.gold[i].Words)
 	}
@@ -435,7 +436,7 @@ func (t *trainer) finish(ctx context.Context) (*Result, error) {
 		if data.path == "" {
 			continue
 		}
-		gold, err := ReadTreebank(data.path)
+		gold, err := ReadTreebank(data.path, t.parses(), models.RemarksFor(t.config.Bad)) // which were said when training began
 		if err != nil {
 			return nil, err
 		}

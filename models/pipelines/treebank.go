@@ -6,18 +6,33 @@ import (
 
 	"github.com/dsp-go/dsp/models/data/conllu"
 	"github.com/dsp-go/dsp/models/data/formats"
+	"github.com/dsp-go/dsp/models/data/remarks"
+	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/machine/host"
 )
 
-// ReadTreebank reads one file of CoNLL-U, or several with commas between them.
-func ReadTreebank(paths string) ([]conllu.Sentence, error) {
+// ReadTreebank reads one file of CoNLL-U, or several with commas between them. With trees, sentences need heads that are a tree with one root. say decides
+// on bad sentences.
+func ReadTreebank(paths string, trees bool, say *remarks.Remarks) ([]conllu.Sentence, error) {
 	var all []conllu.Sentence
 	for _, path := range formats.Files(paths) {
-		some, err := conllu.ReadFile(path)
+		some, err := conllu.ReadFile(path, say)
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, some...)
+		for _, s := range some {
+			if trees {
+				err = checkTree(&s, path)
+			}
+			if err == nil {
+				all = append(all, s)
+			} else if err = say.Bad(err); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if len(all) == 0 {
+		return nil, structured.BadInput("%s: no sentence is left", paths)
 	}
 	return all, nil
 }

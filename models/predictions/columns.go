@@ -1,6 +1,7 @@
 package predictions
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strconv"
@@ -19,7 +20,7 @@ type columnLayout struct {
 
 // Columns is the layout of labels in columns.
 func Columns(labels *structured.Alphabet, o Options) Layout {
-	return &columnLayout{newNamer(labels, o.Scheme), o}
+	return &columnLayout{newNamer(labels, o), o}
 }
 
 // CopiesLines reports whether a layout copies the lines of a file that are no tokens.
@@ -176,16 +177,14 @@ func CheckInto(d *structured.Dataset, o Options) error {
 	return structured.BadInput("--into %s: the data has no such column; it has %s. --columns names columns", o.Into, strings.Join(names, ", "))
 }
 
-// SchemeInto returns the scheme of the tags in the column of d that labels replace; "" where nobody asks for that or the column does not tell.
-func SchemeInto(d *structured.Dataset, o Options) string {
-	if o.Into == "" || o.Scheme != "" {
-		return o.Scheme
-	}
-	k := intoColumn(d, o.Into)
+// NotationIn returns the notation of the tags in the column of d that labels replace or, where they replace none, that of its labels. Its scheme is empty where the
+// column does not tell.
+func NotationIn(d *structured.Dataset, o Options) chains.Notation {
+	k := intoColumn(d, cmp.Or(o.Into, text.LabelColumn))
 	if k < 0 {
-		return ""
+		return chains.Notation{}
 	}
-	return chains.SchemeOf(d.Columns[k], d.Offsets)
+	return chains.NotationOf(d.Columns[k], d.Offsets)
 }
 
 // namer gives labels their names.
@@ -195,10 +194,13 @@ type namer struct {
 }
 
 // newNamer returns a namer; a scheme that the labels do not have is none.
-func newNamer(labels *structured.Alphabet, scheme string) namer {
+func newNamer(labels *structured.Alphabet, o Options) namer {
 	n := namer{labels: labels}
-	if scheme != "" {
-		n.convert, _ = chains.NewConverter(labels, scheme) // models check it before
+	if o.Scheme != "" {
+		n.convert, _ = chains.NewConverter(labels, o.Scheme) // models check it before
+		if n.convert != nil && o.Spelling != nil {
+			n.convert = n.convert.Spelt(*o.Spelling)
+		}
 	}
 	return n
 }

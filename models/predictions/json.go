@@ -21,7 +21,7 @@ type jsonLayout struct {
 func JSON(labels *structured.Alphabet, o Options) Layout { return newJSONLayout(labels, o) }
 
 func newJSONLayout(labels *structured.Alphabet, o Options) *jsonLayout {
-	j := &jsonLayout{o: o, scheme: newNamer(labels, o.Scheme).convert}
+	j := &jsonLayout{o: o, scheme: newNamer(labels, o).convert}
 	for _, name := range labels.Names() {
 		j.names = append(j.names, quoted(name))
 	}

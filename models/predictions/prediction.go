@@ -35,8 +35,9 @@ type Options struct {
 	SampleTemperature float64 // of samples: a factor of the model's own temperature; 0: 1
 	Seed              uint64  // of samples
 
-	Into   string // of labels in columns: the column that they replace; empty: they come after all columns
-	Scheme string // that entity tags are written in; empty: that of the model's labels
+	Into     string           // of labels in columns: the column that they replace; empty: they come after all columns
+	Spelling *chains.Spelling // of tags in Scheme; nil: that of the model's labels
+	Scheme   string           // that entity tags are written in; empty: that of the model's labels
 
 	Beam   int  // of strings: how many beginnings the search keeps; 0: what the best labels of the frames read
 	Spaced bool // of strings: their symbols are words, with blanks between them

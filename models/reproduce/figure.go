@@ -85,6 +85,6 @@ func (o overrides) apply(c *config.Config) error {
 func base() config.Config {
 	c := config.Default()
 	c.Baselines, c.Device = "off", config.CPU
-	c.Gap = 0 // so that curves go on to the end
+	c.Gap, c.Evaluate = 0, "every" // so that curves go on to the end, with a point for each pass
 	return c
 }

@@ -86,7 +86,8 @@ func TestLabels(t *testing.T) {
 	}
 }
 
-// An entity that was missed though all its labels are right, because it ends elsewhere, is doubted by what all other readings have together; one with wrong labels, by theirs.
+// An entity that was missed though all its labels are right, because it ends elsewhere, is doubted by what all other
+// readings have together; one with wrong labels, by theirs.
 func TestDoubt(t *testing.T) {
 	names := structured.NewAlphabet("O", "B-x", "I-x")
 	d := &structured.Dataset{Name: "d", Alphabet: names, Offsets: []int{0, 2, 4}, Labels: []int32{1, 0, 1, 2}}

@@ -30,8 +30,12 @@ var _ = builtin(Task{
 		"standardise", "difficulty", "classes", "shape", "oracle", "max-table", "edges", "edge-units", "submodular",
 		"label-weights",
 	},
-	Check:      checkGraphs,
-	Complete:   func(c *config.Config) { chooseEdges(c, nets.EdgesOwn) },
+	Check: checkGraphs,
+	Complete: func(c *config.Config) {
+		if chooseEdges(c, nets.EdgesOwn); c.Oracle == graphs.Relaxed.String() {
+			remember(c)
+		}
+	},
 	FileFormat: formats.NPZ,
 	Known:      asRead,
 	Draw:       drawGraphs,
@@ -41,6 +45,7 @@ var _ = builtin(Task{
 	},
 	Read:      readGraphs,
 	Prepare:   withoutUnknown,
+	Choose:    chooseOracle,
 	CheckData: checkTables,
 	Fit:       inputs.FitGraphs,
 	Output:    graphOutput,
@@ -196,6 +201,33 @@ func checkTables(c *config.Config, d *structured.Dataset, labels int) error {
 	return structured.BadInput("%s: its graph has loops, and a junction tree of at least %.2g table entries (%.2g GiB), more than --max-table %.2g; "+
 		"raise that, or use %s",
 		d.Where(i), entries, entries*8/(1<<30), c.MaxTable, others)
+}
+
+// chooseOracle chooses the relaxed oracle, and what learns with it, for graphs that are too wide for exact answers.
+func chooseOracle(c *config.Config, sets []*structured.Dataset) *Choice {
+	if c.Oracle != "auto" {
+		return nil
+	}
+	for _, d := range sets {
+		i, entries := tooLarge(c, d, sets[0].Alphabet.Len())
+		if i < 0 {
+			continue
+		}
+		made := func(c *config.Config) {
+			c.Oracle = graphs.Relaxed.String()
+			c.MaxTable, c.Given = config.Default().MaxTable, c.Given.Only(func(name string) bool { return name != "max-table" }) // it has no tables
+			remember(c)
+		}
+		after := *c
+		made(&after)
+		return &Choice{
+			Change: Change{"exact answers would need larger tables than --max-table allows, so the oracle is relaxed: bounds, and labels that may not be the best", []any{
+				"graph", d.Where(i), "table_entries", entries, "max_table", c.MaxTable, "method", after.Method, "patience", after.Patience,
+			}},
+			Make: made,
+		}
+	}
+	return nil
 }
 
 // tooLarge returns the first graph whose junction tree does not fit, and how many table entries it needs at least; −1 if all fit.

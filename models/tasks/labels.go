@@ -73,7 +73,11 @@ func compareLabels(labels *structured.Alphabet, d *structured.Dataset, strict bo
 	if d.Alphabet.Len() > labels.Len() {
 		labels = d.Alphabet // the model's, then labels unknown to it
 	}
-	return &labelComparison{chains.NewEvaluator(labels, strict), chains.NewConfusion(labels)}
+	scheme := ""
+	if strict {
+		scheme = chains.NotationOfData(d).Scheme
+	}
+	return &labelComparison{chains.NewEvaluator(labels, strict, scheme), chains.NewConfusion(labels)}
 }
 
 // labelComparison compares labels.

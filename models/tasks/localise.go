@@ -24,7 +24,7 @@ var _ = builtin(Task{
 	Outputs: "boxes",
 	Summary: "the box of an object in an image",
 	Takes: []string{
-		"difficulty", "search", "search-limit", "class", "boxes", "images", "cells", "crop", "candidates", "stream",
+		"difficulty", "search", "search-limit", "class", "boxes", "images", "strict", "cells", "crop", "candidates", "stream",
 		"features",
 	},
 	Whole: "of a box one knows all or nothing",
@@ -116,7 +116,7 @@ func Localise(c *config.Config) *localisation.Options {
 		return nil
 	}
 	return &localisation.Options{
-		Class: c.Class, Windows: searchesWindows(c), Grid: c.Cells, Pixels: readsPixels(c), Crop: c.Crop, Candidates: c.Candidates,
+		Class: c.Class, Windows: searchesWindows(c), Grid: c.Cells, Pixels: readsPixels(c), Crop: c.Crop, Candidates: c.Candidates, Strict: c.Strict,
 		Stream: c.Stream, Threads: c.Threads,
 	}
 }

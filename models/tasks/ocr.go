@@ -5,6 +5,7 @@ import (
 
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/data/formats"
+	"github.com/dsp-go/dsp/models/data/remarks"
 	images "github.com/dsp-go/dsp/models/drawn/ocr"
 	"github.com/dsp-go/dsp/models/inputs"
 	"github.com/dsp-go/dsp/models/review"
@@ -52,12 +53,12 @@ func drawWords(c *config.Config) (train, dev, test *structured.Dataset, err erro
 }
 
 // readFold parts a file of letters by its folds, if c holds one out.
-func readFold(c *config.Config) (train, dev, test *structured.Dataset, ok bool, err error) {
+func readFold(c *config.Config, say *remarks.Remarks) (train, dev, test *structured.Dataset, ok bool, err error) {
 	if !formats.Find(c.Format).Images || c.Fold < 0 {
 		return nil, nil, nil, false, nil
 	}
 	err = formats.Open(c.Train, func(r io.Reader) error {
-		letters, err := images.ReadLetters(r, c.Train)
+		letters, err := images.ReadLetters(r, c.Train, say)
 		if err != nil {
 			return err
 		}

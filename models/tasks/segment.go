@@ -51,18 +51,7 @@ var segment = builtin(Task{
 	Complete: func(c *config.Config) {
 		chooseEdges(c, nets.EdgesPotts)
 		c.Features = regionFeatures(c)
-		linear, hinge := c.Net == "auto" || c.Preset().Linear, c.Loss == "auto" || c.Loss == "hinge"
-		kind, _, err := config.ParseDevice(c.Device)
-		onCPU := err != nil || kind != config.CUDA // bcpfw runs nowhere else
-		if c.Method == "auto" && linear && hinge && onCPU {
-			c.Method = optimisers.BCPFW.Name // it makes the most of an oracle's answer: it remembers the masks that it found
-		}
-		if c.Method == optimisers.BCPFW.Name && c.Gap == settings.AutoGap {
-			c.Gap, c.Passes = segmentGap, cmp.Or(c.Passes, segmentPasses)
-			if (c.Dev != "" || c.Format == formats.Builtin) && !c.Gives("patience") {
-				c.Patience = segmentPatience
-			}
-		}
+		remember(c)
 	},
 	FileFormat: formats.Images,
 	Draw:       drawTextures,
@@ -97,6 +86,23 @@ var segment = builtin(Task{
 	Result:  "accuracy is the share of pixels with the right label, IoU the mean over the classes of intersection over union",
 	Columns: []Column{{"accuracy", "pixel_accuracy"}, {"IoU", "miou"}},
 })
+
+// remember chooses the method of graphs whose oracle is slow: bcpfw, which makes the most of an answer, since it remembers the labels that it found. With
+// development data it has patience.
+func remember(c *config.Config) {
+	linear, hinge := c.Net == "auto" || c.Preset().Linear, c.Loss == "auto" || c.Loss == "hinge"
+	kind, _, err := config.ParseDevice(c.Device)
+	onCPU := err != nil || kind != config.CUDA // bcpfw runs nowhere else
+	if c.Method == "auto" && linear && hinge && onCPU {
+		c.Method = optimisers.BCPFW.Name
+	}
+	if c.Method == optimisers.BCPFW.Name && c.Gap == settings.AutoGap {
+		c.Gap, c.Passes = segmentGap, cmp.Or(c.Passes, segmentPasses)
+		if (c.Dev != "" || c.Format == formats.Builtin) && !c.Gives("patience") {
+			c.Patience = segmentPatience
+		}
+	}
+}
 
 // Training stops at segmentGap within segmentPasses, with the regulariser segmentReg, on most seeds of the drawn scenes (docs/cuts.md). An image is one example
 // with hundreds of variables, so its hinge is hundreds of times that of one variable, and C = 1 is next to none: the gap closes slowly, and

@@ -62,11 +62,13 @@ type Task struct {
 	Examples func() settings.Sizes
 	// ReadAll reads training, development and test data at once, where the settings ask for what files cannot be read one by one for;
 	// ok says whether they do. Nil: they never do.
-	ReadAll func(c *config.Config) (train, dev, test *structured.Dataset, ok bool, err error)
+	ReadAll func(c *config.Config, say *remarks.Remarks) (train, dev, test *structured.Dataset, ok bool, err error)
 	// Prepare changes the training data before anything is fitted to it; the change is nil if there was none to make. Nil: never.
 	Prepare func(c *config.Config, train *structured.Dataset) (*Change, error)
 	// Decide fills in settings that the training data decide, after Prepare, where they are open. Nil: there are none.
 	Decide func(c *config.Config, train *structured.Dataset)
+	// Choose chooses other settings, of those that are open, where the data need them; nil if they need none. Nil: never.
+	Choose func(c *config.Config, sets []*structured.Dataset) *Choice
 	// Memory refuses training data that do not fit into memory: d is the beginning of a text file, with inputs, and the file is times
 	// as long. Nil: text is not checked.
 	Memory func(c *config.Config, d *structured.Dataset, times float64) error
@@ -155,6 +157,12 @@ const (
 type Change struct {
 	Message string
 	Values  []any
+}
+
+// Choice is a change of settings that data need, as an entry of the log, too. Make makes it.
+type Choice struct {
+	Change
+	Make func(c *config.Config)
 }
 
 // Source is a data set that a task reads itself.

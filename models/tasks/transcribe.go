@@ -120,10 +120,15 @@ func LineReader(c *config.Config) lines.Reader {
 func readLines(c *config.Config, s Source) (*structured.Dataset, error) {
 	r := LineReader(c)
 	r.Remarks = s.Remarks
+	read := func() (*structured.Dataset, error) { return r.ReadFolder(s.Path, s.Labels, !s.Unlabeled) }
 	if s.Format == formats.NPZ {
-		return r.ReadArrays(s.Path, s.Labels, !s.Unlabeled, s.Dim)
+		read = func() (*structured.Dataset, error) { return r.ReadArrays(s.Path, s.Labels, !s.Unlabeled, s.Dim) }
 	}
-	return r.ReadFolder(s.Path, s.Labels, !s.Unlabeled)
+	d, err := read()
+	if err != nil || !s.Remarks.Skips() || d.Readings == nil || s.Unlabeled {
+		return d, err
+	}
+	return s.Remarks.Keep(d, func(i int) error { return transcripts.CheckLine(d, i) })
 }
 
 // drawLines draws lines of handwriting-like letters.

@@ -265,7 +265,7 @@ func (p *pathRun) solve(ctx context.Context, C float64) error {
 	if err != nil {
 		return err
 	}
-	trainer := &train.Trainer{Problem: p.problem, Method: method, Passes: c.Passes, Gap: float64(c.Gap)}
+	trainer := &train.Trainer{Problem: p.problem, Method: method, Passes: c.Passes, Gap: float64(c.Gap), Lazy: c.Lazy()}
 	out, err := trainer.Run(ctx, newState(w))
 	if err != nil {
 		return err

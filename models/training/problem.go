@@ -124,7 +124,7 @@ func (p *Problem) Curve(ctx context.Context) ([]record.Record, error) {
 	defer r.close()
 	history := &record.History{}
 	trainer := r.trainer()
-	trainer.Recorders = []record.Recorder{history}
+	trainer.Recorders, trainer.Lazy = []record.Recorder{history}, false
 	_, err = trainer.Run(ctx, newState(r.model.W))
 	return history.Records, err
 }

@@ -61,7 +61,7 @@ func checkRanks(c *config.Config, d *optimisers.Descriptor, o *engine.Objective)
 func Agree(ctx context.Context, c *config.Config, o TrainOptions) error {
 	facts := [][2]string{
 		{"version", o.Version}, {"vector instructions", chain.Vector()}, {"matrix products", kernels.CurrentBLAS().Name()},
-		{"--passes", fmt.Sprint(c.Passes)}, {"--gap", fmt.Sprint(c.Gap)}, {"--patience", fmt.Sprint(c.Patience)}, {"--resume", c.Resume},
+		{"--passes", fmt.Sprint(c.Passes)}, {"--gap", fmt.Sprint(c.Gap)}, {"--patience", fmt.Sprint(c.Patience)}, {"--evaluate", c.Evaluate}, {"--resume", c.Resume},
 		{"--train-local", given(c.TrainLocal)}, {"--device-parts", fmt.Sprint(c.DeviceParts)},
 	}
 	identity := identityOf(*c)

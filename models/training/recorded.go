@@ -3,6 +3,7 @@ package training
 import (
 	"errors"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -88,7 +89,13 @@ func (r *Recorded) Results() []Result {
 	var all []Result
 	if len(r.Records) > 0 {
 		c, last := &r.Config, r.Records[len(r.Records)-1]
-		kept := last
+		kept, known := last, last // the pass whose certificate is shown: of a run that did not end, the last one with an objective
+		for _, x := range slices.Backward(r.Records) {
+			if !math.IsNaN(float64(x.Objective)) {
+				known = x
+				break
+			}
+		}
 		_, least := last.DevError()
 		for _, x := range slices.Backward(r.Records) {
 			if _, e := x.DevError(); e <= least { // the first of several, as in training
@@ -97,7 +104,7 @@ func (r *Recorded) Results() []Result {
 		}
 		result := Result{
 			Task: c.Task, Net: c.Net, Edges: c.Edges, Method: c.Method, Passes: last.Pass, Ranks: 1, Seconds: last.Seconds,
-			Certificate: certificateOf(last), Kept: keptOf(kept, last),
+			Certificate: certificateOf(known), Kept: keptOf(kept, known),
 			Relaxed: last.Relaxed, Truncated: last.Truncated, Dev: kept.Dev, Test: kept.Test,
 		}
 		if r.Model != nil {

@@ -33,6 +33,9 @@ func newRising(log *slog.Logger, c *config.Config, earlier []record.Record) *ris
 // Record implements record.Recorder.
 func (r *rising) Record(p record.Record) error {
 	objective := float64(p.Objective)
+	if math.IsNaN(objective) { // the pass went without
+		return nil
+	}
 	if objective > r.last {
 		r.rises++
 	} else {

@@ -158,7 +158,7 @@ func (r *Run) trainer() *train.Trainer {
 	return &train.Trainer{
 		Problem: r.problem, Method: r.method,
 		Passes: c.Passes, Gap: float64(c.Gap), Patience: c.Patience,
-		Evaluate: r.evaluate,
+		Lazy: c.Lazy(), Evaluate: r.evaluate,
 	}
 }
 

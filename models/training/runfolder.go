@@ -134,7 +134,7 @@ func identityOf(c config.Config) map[string]string {
 	identity := map[string]string{}
 	for _, s := range config.Settings(&c) {
 		switch {
-		case s.Name == "passes" || s.Name == "gap" || s.Name == "patience": // decide when a run ends
+		case s.Name == "passes" || s.Name == "gap" || s.Name == "patience" || s.Name == "evaluate": // decide when a run ends
 		case !s.Run && !slices.Contains(config.PathSettings, s.Name):
 			identity[s.Name] = fmt.Sprint(s.Value.Interface())
 		}

@@ -151,6 +151,9 @@ func TrainOn(ctx context.Context, c config.Config, data *models.Data, o TrainOpt
 
 // trainOn trains on the given data as c says, in the folder c.Out that is there, and its baselines in folders inside.
 func trainOn(ctx context.Context, c config.Config, data *models.Data, o TrainOptions) (*Result, []curves.Run, error) {
+	if data.Choice != nil {
+		data.Choice.Make(&c)
+	}
 	if c.Patience > 0 && data.Dev == nil {
 		return nil, nil, structured.BadInput("--patience %d needs development data to watch: give --dev FILE", c.Patience)
 	}
@@ -182,6 +185,9 @@ func trainOn(ctx context.Context, c config.Config, data *models.Data, o TrainOpt
 		}
 	}
 	if x := data.Change; x != nil {
+		o.Log.Info(x.Message, x.Values...)
+	}
+	if x := data.Choice; x != nil {
 		o.Log.Info(x.Message, x.Values...)
 	}
 	if x := data.Vectors; x != nil {

@@ -107,7 +107,14 @@ func TestScatter(t *testing.T) {
 			one, other, measured := slices.Clone(w), slices.Clone(u), slices.Clone(w)
 			loops.Scatter(one, v, 0.7, index, value)
 			loops.Scatter(other, v, -2, index, value)
-			loops.Measure(measured, v, 0.7, index, value, new(Changes))
+			change, grown := new(Changes), 0.0
+			loops.Measure(measured, v, 0.7, index, value, change)
+			for j, x := range measured {
+				grown += float64(x)*float64(x) - float64(w[j])*float64(w[j])
+			}
+			if got := loops.Take(change[:]); math.Abs(got-grown) > 1e-4*(1+math.Abs(grown)) {
+				t.Fatalf("%s, Y=%d: ‖w‖² is said to grow by %v, it grows by %v", loops.Name, y, got, grown)
+			}
 			for j, x := range one {
 				if math.Abs(float64(x)-want[j]) > 1e-5 || !slices.Contains(index, int32(j/y)) && x != w[j] {
 					t.Fatalf("%s, Y=%d: weight %d is %v, expected %v", loops.Name, y, j, x, want[j])

@@ -17,6 +17,10 @@ type neighbourhood struct {
 	value  int64 // of states, where a forbidden entry costs penalty
 	size   int   // of the next block
 	failed int   // blocks of that size
+	idle   int   // variables of all blocks since the last one that improved
+
+	best      []int // the best states since begin, which a kick starts from
+	bestValue int64
 
 	penalty int64
 	inside  []int // [V] the variable's number in the block, −1 outside
@@ -27,6 +31,8 @@ const (
 	smallest  = 4
 	widestRun = 400     // variables
 	blockSize = 1 << 14 // entries of a block's tables
+	patience  = 12      // after so many times as many variables as there are without an improvement, the states are kicked
+	kicked    = 8       // one of so many variables
 )
 
 func newNeighbourhood(n *network, r *rand.Rand, states []int) *neighbourhood {
@@ -45,6 +51,26 @@ func (h *neighbourhood) begin(states []int) {
 	for k := range h.tables {
 		h.value += h.cost(h.entry(&h.tables[k]))
 	}
+	h.idle, h.best, h.bestValue = 0, append(h.best[:0], h.states...), h.value
+}
+
+// stuck reports whether many blocks have not improved the states.
+func (h *neighbourhood) stuck() bool { return h.idle > patience*len(h.states) }
+
+// kick goes on from the best states with those of a block drawn anew, which blocks of any size that can be eliminated do not leave (iterated local search, Lourenço,
+// Martin and Stützle 2003).
+func (h *neighbourhood) kick() {
+	if h.value > h.bestValue {
+		h.best, h.bestValue = append(h.best[:0], h.states...), h.value
+	}
+	best, value := append([]int(nil), h.best...), h.bestValue
+	copy(h.states, best)
+	h.size = max(smallest, len(h.states)/kicked)
+	for _, v := range h.draw() {
+		h.states[v], h.inside[v] = h.r.IntN(h.network.states[v]), -1
+	}
+	h.begin(h.states)
+	h.best, h.bestValue, h.size, h.failed = best, value, smallest, 0
 }
 
 func (h *neighbourhood) cost(x int64) int64 {
@@ -65,6 +91,7 @@ func (h *neighbourhood) entry(t *table) int64 {
 // step tries one block, reports whether it improved the assignment, and counts its work in entries.
 func (h *neighbourhood) step() (improved bool, work int) {
 	block := h.draw()
+	h.idle += len(block)
 	small, old := h.free(block)
 	for _, v := range block {
 		h.inside[v] = -1
@@ -96,7 +123,7 @@ func (h *neighbourhood) step() (improved bool, work int) {
 	}
 	h.value += new - old
 	if new > old {
-		h.size, h.failed = max(smallest, h.size/2), 0
+		h.size, h.failed, h.idle = max(smallest, h.size/2), 0, 0
 		return true, work
 	}
 	if h.failed++; h.failed*h.size > 2*len(h.states) {

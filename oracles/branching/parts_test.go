@@ -266,7 +266,8 @@ func TestNeighbourhoods(t *testing.T) {
 	})
 }
 
-// From an assignment that is forbidden, a block of all variables leads to the best one: a forbidden entry costs, and does not pay.
+// From an assignment that is forbidden, a block of all variables leads to the best one: a forbidden entry costs, and
+// does not pay.
 func TestNeighbourhoodLeavesForbidden(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 3))

@@ -183,6 +183,9 @@ func (v *Solver) improve(work int) {
 		v.near.begin(v.states)
 	}
 	for work > 0 && !v.done() {
+		if v.near.stuck() {
+			v.near.kick()
+		}
 		improved, spent := v.near.step()
 		if work -= spent; improved {
 			v.take(v.near.states)

@@ -7,8 +7,8 @@ import (
 	"github.com/dsp-go/dsp/oracles/oracletest"
 )
 
-// shares are the largest shares of the bounds on rounding that errors of Max and Exp take on drawn batches, as measured. 0 means that values are exact, or
-// that other kernels take other shares.
+// shares are the largest shares of the bounds on rounding that errors of Max and Exp take on drawn batches, as
+// measured. 0 means that values are exact, or that other kernels take other shares.
 var shares = map[string]struct{ ofMax, ofExp float64 }{
 	"chain":                         {0.15, 0.18},
 	"choice":                        {0, 0.095},
@@ -34,8 +34,8 @@ var asOther = map[string]string{
 	"typed graph with bounds": "graph with bounds", "Potts graph with cuts": "graph with cuts", "typed graph with cuts": "graph with cuts",
 }
 
-// Bounds on rounding are neither far above what errors reach nor close to what errors of a few small examples do: the worst are larger. A bound that is four
-// times as small or as large as it was is noticed.
+// Bounds on rounding are neither far above what errors reach nor close to what errors of a few small examples do: the
+// worst are larger. A bound that is four times as small or as large as it was is noticed.
 func TestRoundingIsOfUse(t *testing.T) {
 	for _, k := range kinds.All {
 		name := k.Name()

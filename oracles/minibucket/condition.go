@@ -50,7 +50,8 @@ const mostOpen = 1 << 21
 // Condition begins to sum. It uses the bound's tables, so that the bound must not pass while it is in use.
 func (b *Bound) Condition() *Conditioning {
 	n := len(b.model.States)
-	c := &Conditioning{bound: b, sum: logSum{top: minusInf}, lower: minusInf, upper: b.upper, states: make([]int, n), end: n, most: mostOpen}
+	c := &Conditioning{bound: b, sum: logSum{top: minusInf}, lower: minusInf, upper: b.upper, states: make([]int, n), end: n}
+	c.most = mostOpen
 	for k := range n {
 		from, to := b.first[k], b.first[k+1]
 		if to-from > 1 {

@@ -6,8 +6,8 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// double is the sum of two float64 of which the second is at most half a unit of the first: numbers with some 32 digits, whose operations err by about
-// 2⁻¹⁰⁴ of the result (Dekker 1971).
+// double is the sum of two float64 of which the second is at most half a unit of the first: numbers with some 32
+// digits, whose operations err by about 2⁻¹⁰⁴ of the result (Dekker 1971).
 type double struct{ hi, lo float64 }
 
 // quickSum is a + b for |a| ≥ |b|.
@@ -67,9 +67,6 @@ func (x double) log() double {
 	y := double{math.Log(x.hi), 0}
 	return y.plus(x.times(double{-y.hi, 0}.exp())).minus(double{1, 0})
 }
-
-// float64 returns the nearest float64.
-func (x double) float64() float64 { return x.hi + x.lo }
 
 // exactScores returns ⟨θ, 1_y⟩ of all allowed outputs of example b.
 func exactScores(θ *structured.Potentials, b int) (scores []double) {

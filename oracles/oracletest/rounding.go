@@ -10,12 +10,13 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Values differ from exact sums over all outputs by at most Rounding, for potentials on which float32 and float64 lose much. The values of a Relaxed
-// oracle, and bounds, are below by no more than that. Nothing is allowed for errors of the reference, which has twice as many digits.
+// Values differ from exact sums over all outputs by at most Rounding, for potentials on which float32 and float64 lose
+// much. The values of a Relaxed oracle, and bounds, are below by no more than that. Nothing is allowed for errors of
+// the reference, which has twice as many digits.
 func errorsAreWithinRounding(t *rapid.T, kind kinds.Kind, o oracles.Maximiser) {
 	from := rapid.SampledFrom([]numbers{rough, near, mixed, absorbed, anyNumbers}).Draw(t, "kind of numbers")
 	θ, μ := drawPotentials(t, kind, from), drawMu(t)
-	eachError(kind, o, θ, μ, func(b int, μ, off, bound float64) {
+	eachError(o, θ, μ, func(b int, μ, off, bound float64) {
 		if !(bound >= 0) || math.IsInf(bound, 1) {
 			t.Fatalf("the bound is %g", bound)
 		}
@@ -25,9 +26,9 @@ func errorsAreWithinRounding(t *rapid.T, kind kinds.Kind, o oracles.Maximiser) {
 	})
 }
 
-// eachError calls a function with the errors of Max (μ = 0) and of Exp for each example that has an output, and the bounds on them. The error of a Relaxed
-// oracle is what its value is too small by.
-func eachError(kind kinds.Kind, o oracles.Maximiser, θ *structured.Potentials, μ float64, f func(b int, μ, off, bound float64)) {
+// eachError calls a function with the errors of Max (μ = 0) and of Exp for each example that has an output, and the
+// bounds on them. The error of a Relaxed oracle is what its value is too small by.
+func eachError(o oracles.Maximiser, θ *structured.Potentials, μ float64, f func(b int, μ, off, bound float64)) {
 	value, sums := make([]float64, θ.Len()), make([]float64, θ.Len())
 	oracles.MaxBound(o, θ, make([]int32, θ.OutputSize()), value)
 	summer, sum := o.(oracles.Summer)
@@ -54,13 +55,14 @@ func eachError(kind kinds.Kind, o oracles.Maximiser, θ *structured.Potentials, 
 	}
 }
 
-// RoundingShares returns the largest share of an oracle's bounds that errors take, of Max and of Exp, on several hundred batches of a kind that are
-// drawn from a fixed seed. A bound that holds for all potentials leaves most of them room, but not much more than the worst need.
+// RoundingShares returns the largest share of an oracle's bounds that errors take, of Max and of Exp, on several
+// hundred batches of a kind that are drawn from a fixed seed. A bound that holds for all potentials leaves most of them
+// room, but not much more than the worst need.
 func RoundingShares(kind kinds.Kind, o oracles.Maximiser) (ofMax, ofExp float64) {
 	for seed := range uint64(600) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		θ := smallPotentials(r, kind, []numbers{reals, near, mixed, absorbed}[seed%4])
-		eachError(kind, o, θ, math.Exp(7*r.Float64()-5), func(_ int, μ, off, bound float64) {
+		eachError(o, θ, math.Exp(7*r.Float64()-5), func(_ int, μ, off, bound float64) {
 			share := math.Abs(off) / bound
 			switch {
 			case off == 0:

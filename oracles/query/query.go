@@ -10,6 +10,7 @@ import (
 	"github.com/dsp-go/dsp/oracles/cut"
 	"github.com/dsp-go/dsp/oracles/factors"
 	"github.com/dsp-go/dsp/oracles/junction"
+	"github.com/dsp-go/dsp/oracles/minibucket"
 	"github.com/dsp-go/dsp/structured/machine/host"
 )
 
@@ -61,12 +62,16 @@ type Answer struct {
 	Exact     bool    // Value is the best value or log Z, up to rounding
 	Value     float64 // of States; for PR and MAR log Z, or a lower bound of it
 	Bound     float64 // at least the best value or log Z
+	Estimate  float64 // of log Z, from Value to Bound: Value where the answer is exact
+	Deviation float64 // standard error of Estimate in nats; +∞ where it is only a bound
 	Width     int     // of the junction tree
 	States    []int   // of MAP
 	Marginals [][]float64
 	Rounding  float64 // by which an exact Value may be off
 	Doing     string  // what runs
 	Nodes     int     // of a search
+
+	drawn float64 // the estimate of sampling alone
 }
 
 // Gap returns how far the bound is above the value: 0 if both are −∞, and where only rounding puts the value above.
@@ -75,6 +80,29 @@ func (a *Answer) Gap() float64 {
 		return 0
 	}
 	return a.Bound - a.Value
+}
+
+// estimate takes what a sampler says of log Z if that is surer than what is known, and its best assignment's value for a lower bound.
+func (a *Answer) estimate(s *minibucket.Sampler) {
+	if _, value := s.Best(); value > a.Value {
+		a.Value = value
+	}
+	if log, deviation := s.Estimate(); deviation < a.Deviation {
+		a.drawn, a.Deviation = log, deviation
+	}
+	a.settle()
+}
+
+// settle keeps the estimate between the bounds. Without one it is the upper bound.
+func (a *Answer) settle() {
+	if a.Value = min(a.Value, a.Bound); a.Exact {
+		a.Estimate, a.Deviation = a.Value, 0
+		return
+	}
+	a.Estimate = a.Bound
+	if !math.IsInf(a.Deviation, 1) {
+		a.Estimate = max(a.Value, min(a.drawn, a.Bound))
+	}
 }
 
 // Within reports whether the answer is exact, or gap > 0 and the bound is above the value by at most this part of the value. What rounding the tables of an
@@ -145,11 +173,14 @@ func solve(m *factors.Model, question string, s Settings, stop func() bool) (*An
 		if oracle == Cut && question != MAP {
 			continue
 		}
-		limited := s
 		if oracle == Junction && question == MAP {
-			limited.Table = min(s.Table, direct) // beyond that, Search eliminates as well, and knows something all the while
+			// Search eliminates as well, and knows something all the while.
+			if plan, entries := junction.PlanWithin(m, min(s.Table, direct)); plan == nil && entries <= s.Table {
+				s.decide(fmt.Sprintf("auto passes over %s: its tables have %.3g entries or more (%.3g GiB), and search knows an answer while it fills them", oracle, entries, 8*entries/(1<<30)))
+				continue
+			}
 		}
-		a, err := by(oracle, m, question, limited, stop)
+		a, err := by(oracle, m, question, s, stop)
 		if err == nil {
 			return a, nil
 		}
@@ -219,7 +250,7 @@ func exact(oracle string, m *factors.Model, plan *junction.Plan, question string
 	default:
 		a.Value, a.Marginals = t.Marginals()
 	}
-	a.Bound = a.Value
+	a.Bound, a.Estimate = a.Value, a.Value
 	return a, nil
 }
 

@@ -65,6 +65,7 @@ const (
 	together  = 10   // passes
 	sumsFall  = 1e-6 // that many passes end if they lower the bound of log Z by no more than this part of it
 	sweeps    = 100  // of the mean field
+	samples   = 4096 // assignments from which log Z is estimated
 	decodings = 10   // passes of messages that find an assignment to begin the mean field with
 )
 
@@ -94,9 +95,14 @@ func relaxedSum(m *factors.Model, s Settings, stop func() bool) (*Answer, error)
 		}
 	}
 	a := &Answer{Oracle: Relaxed, Bound: b.Upper(), Marginals: b.Marginals(), Exact: b.Exact() || math.IsInf(b.Upper(), -1)}
+	a.Deviation = math.Inf(1)
 	if a.Value = a.Bound; a.Exact {
+		a.settle()
 		return a, nil
 	}
 	a.Value = min(a.Bound, meanField(m, a, relaxedBest(m, Settings{Passes: decodings}, stop).States))
+	draws := b.Sampler(s.Seed)
+	draws.Draw(samples, stop)
+	a.estimate(draws)
 	return a, nil
 }

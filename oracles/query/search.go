@@ -26,6 +26,7 @@ const (
 	nearBest    = 1e-3    // the gap where it ends
 	bucketsGrow = 8       // by what tables grow where a round has not settled the sum
 	visitsFor   = 64      // entries that a pass computes in the time of a node's visit
+	quickly     = 64      // entries of the tables of the first estimate
 	visitsAt    = 64      // nodes that are visited between two reports
 )
 
@@ -39,7 +40,8 @@ func searchSum(m *factors.Model, question string, s Settings, stop func() bool) 
 	report := s.Report
 	whole := func(a *Answer) *Answer {
 		b := *a
-		b.Value, b.Marginals = min(a.Value, a.Bound), nil
+		b.settle()
+		b.Marginals = nil
 		for v, p := range a.Marginals {
 			q := make([]float64, m.States[v])
 			for k, x := range p {
@@ -63,7 +65,7 @@ func searchSum(m *factors.Model, question string, s Settings, stop func() bool) 
 
 // nothing answers for a model all of whose assignments are forbidden.
 func nothing(m *factors.Model) *Answer {
-	a := &Answer{Oracle: Search, Exact: true, Value: math.Inf(-1), Bound: math.Inf(-1)}
+	a := &Answer{Oracle: Search, Exact: true, Value: math.Inf(-1), Bound: math.Inf(-1), Estimate: math.Inf(-1)}
 	for _, n := range m.States {
 		a.Marginals = append(a.Marginals, make([]float64, n))
 	}
@@ -73,19 +75,28 @@ func nothing(m *factors.Model) *Answer {
 // sumOf is searchSum for a model whose states may all be possible.
 func sumOf(m *factors.Model, question string, s Settings, stop func() bool) (*Answer, error) {
 	slack := rounding(m)
-	a := &Answer{Oracle: Search, Value: math.Inf(-1), Bound: anyBound(m) + slack}
+	a := &Answer{Oracle: Search, Value: math.Inf(-1), Bound: anyBound(m) + slack, Deviation: math.Inf(1)}
 	asked := 0
+	if size := min(s.Bucket, quickly); bucketMemory(minibucket.Entries(m, size)) == nil { // something to say at once
+		b := minibucket.New(m, size)
+		for pass := 0; pass < min(s.Passes, together) && !stop() && b.Pass(); pass++ {
+		}
+		a.Bound = min(a.Bound, b.Upper()+slack)
+		draws := b.Sampler(s.Seed)
+		draws.Draw(samples/16, stop)
+		a.estimate(draws)
+	}
 	a.Doing = "search for an allowed assignment"
 	s.report(a)
 	limits := branching.Settings{Entries: guided, Seed: s.Seed, Gap: nearBest}
 	found := branching.New(m, limits).Solve(limits, func() bool { asked++; return asked > guide || stop() }, func(b *branching.Answer) {
-		a.Value, a.Bound = b.Value, min(a.Bound, b.Bound+assignments(m)+slack)
+		a.Value, a.Bound = max(a.Value, b.Value), min(a.Bound, b.Bound+assignments(m)+slack)
 		s.report(a)
 	})
 	if found.States == nil && found.Proven {
 		return nothing(m), nil
 	}
-	a.Value = found.Value
+	a.Value = max(a.Value, found.Value)
 	for size, last := s.Bucket, false; ; size *= bucketsGrow {
 		entries := minibucket.Entries(m, size)
 		if err := bucketMemory(entries); err != nil {
@@ -116,6 +127,9 @@ func sumOf(m *factors.Model, question string, s Settings, stop func() bool) (*An
 			return a, nil
 		}
 		a.Value = max(a.Value, meanField(m, a, found.States))
+		draws := b.Sampler(s.Seed)
+		draws.Draw(samples, stop)
+		a.estimate(draws)
 		a.Doing = "conditioning"
 		s.report(a)
 		c := b.Condition()
@@ -139,6 +153,8 @@ func sumOf(m *factors.Model, question string, s Settings, stop func() bool) (*An
 				break
 			}
 			c.Visit(visitsAt*visitsAt, stop)
+			draws.Draw(samples/16, stop)
+			a.estimate(draws)
 		}
 		if a.Within(s.Gap) || last || stop() {
 			return a, nil

@@ -214,8 +214,8 @@ func TestBeam(t *testing.T) {
 	}
 }
 
-// In thousands of frames, whose strings are too improbable for float64, the beam finds the best one, which greedy decoding misses: a symbol that two frames are each less sure
-// of than of the blank is more probable than none.
+// In thousands of frames, whose strings are too improbable for float64, the beam finds the best one, which greedy
+// decoding misses: a symbol that two frames are each less sure of than of the blank is more probable than none.
 func TestBeamOfLongLines(t *testing.T) {
 	const frames, symbols = 2001, 7
 	offsets := []int{0, frames}

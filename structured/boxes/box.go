@@ -49,6 +49,11 @@ func (b Box) String() string {
 	return fmt.Sprintf("[x %.6g, y %.6g, width %.6g, height %.6g]", b.X, b.Y, b.Width, b.Height)
 }
 
+// HasArea reports whether the box is finite and covers something.
+func (b Box) HasArea() bool {
+	return b.Width > 0 && b.Height > 0 && math.Abs(b.X)+math.Abs(b.Y)+b.Width+b.Height <= math.MaxFloat64
+}
+
 // overshoot is the number of pixels by which annotated boxes may leave their image: annotation tools round to whole pixels, and
 // conventions differ by one.
 const overshoot = 1

@@ -16,49 +16,55 @@ var outside = tag{part: 'O', typ: -1}
 
 // tagset holds the labels of an alphabet as entity tags.
 type tagset struct {
-	tags  []tag                // [Y]
-	types *structured.Alphabet // the entity types
-	ends  bool                 // some label is E-x or S-x: the scheme marks the ends of chunks
+	tags     []tag                // [Y]
+	types    *structured.Alphabet // the entity types
+	ends     bool                 // some label is E-x or S-x: the scheme marks the ends of chunks
+	letters  map[byte]bool        // that occur, O too
+	spelling Spelling
 }
 
-// parseTags parses the labels of a as tags: O, B-x, I-x, E-x, S-x, and BILOU's L-x and U-x, which mean E-x and S-x. The type
-// is everything after the first hyphen; it may be missing. parseTags returns nil if some label is not a tag, or if the
-// alphabet has neither O nor a hyphen, or no chunk.
+// parseTags parses the labels of a as tags, in any scheme of the table and any spelling. The type may be missing. parseTags returns nil if the labels
+// are no tags.
 func parseTags(a *structured.Alphabet) *tagset {
-	s := &tagset{tags: make([]tag, a.Len()), types: structured.NewAlphabet()}
-	outsides, hyphens := 0, 0
-	for i, name := range a.Names() {
-		part, typ, hyphen := strings.Cut(name, "-")
-		if len(part) != 1 {
-			return nil
+	for _, spelling := range spellings {
+		if s := parseAs(a, spelling); s != nil {
+			return s
 		}
-		if hyphen {
-			hyphens++
-		}
-		switch part[0] {
-		case 'O':
-			s.tags[i] = outside
-			outsides++
-			continue
-		case 'B', 'I', 'E', 'S':
-			s.tags[i].part = part[0]
-		case 'L':
-			s.tags[i].part = 'E'
-		case 'U':
-			s.tags[i].part = 'S'
-		default:
-			return nil
-		}
-		s.ends = s.ends || s.tags[i].part == 'E' || s.tags[i].part == 'S'
-		s.tags[i].typ = s.types.Add(typ)
 	}
-	if outsides+hyphens == 0 || s.types.Len() == 0 {
-		return nil
-	}
-	return s
+	return nil
 }
 
-// EntityTags reports whether the labels are entity tags: O, B-x, I-x, E-x, S-x.
+// parseAs parses the labels of a as tags of a spelling. It returns nil if some label is not a tag, if there is no chunk, or if letters alone could be anything: there
+// must be O or a type, in other spellings than the usual one O, or else the letters of BMES.
+func parseAs(a *structured.Alphabet, spelling Spelling) *tagset {
+	s := &tagset{tags: make([]tag, a.Len()), types: structured.NewAlphabet(), letters: map[byte]bool{}, spelling: spelling}
+	typed := false
+	for i, name := range a.Names() {
+		letter, typ, joined := spelling.read(name)
+		if letter == 0 || spelling.Behind && joined && typ == "" {
+			return nil
+		}
+		s.letters[letter], typed = true, typed || joined
+		if letter == 'O' {
+			s.tags[i], s.spelling.Capital = outside, spelling.Lower && name == "O"
+			continue
+		}
+		s.tags[i] = tag{parts[letter], s.types.Add(typ)}
+		s.ends = s.ends || s.tags[i].part == 'E' || s.tags[i].part == 'S'
+	}
+	has := func(letters string) bool {
+		return strings.ContainsFunc(letters, func(r rune) bool { return s.letters[byte(r)] })
+	}
+	switch {
+	case s.types.Len() == 0 || has("MW") && has("ILU"):
+		return nil
+	case has("O") || typed && spelling == Spelling{} || has("B") && has("E") && has("MSW"):
+		return s
+	}
+	return nil
+}
+
+// EntityTags reports whether the labels are entity tags, such as O, B-x, I-x.
 func EntityTags(labels *structured.Alphabet) bool { return parseTags(labels) != nil }
 
 // EntityTypes returns the types of the entity tags, x in B-x; ok is false where the labels are no such tags.
@@ -117,6 +123,34 @@ func startOfChunk(prev, cur tag) bool {
 		return true
 	}
 	return prev.part == 'O' || prev.part == 'E' || prev.part == 'S' || cur.typ != prev.typ
+}
+
+// strictIOB1 appends the well-formed chunks of a labeling in IOB1, as seqeval's strict mode does: I-x begins one, B-x only right behind x, and none ends
+// where B-y of another type follows B-x.
+func (s *tagset) strictIOB1(to []chunk, labels []int32) []chunk {
+	at := func(t int) tag {
+		if t < 0 || t >= len(labels) {
+			return outside
+		}
+		return s.tags[labels[t]]
+	}
+	for t := 0; t < len(labels); t++ {
+		prev, first := at(t-1), at(t)
+		switch same := prev.typ == first.typ; {
+		case first.part == 'I' && (prev.part != 'I' || !same), first.part == 'B' && prev.part != 'O' && same:
+		default:
+			continue
+		}
+		start := t
+		for at(t+1) == (tag{'I', first.typ}) {
+			t++
+		}
+		last, next := at(t), at(t+1)
+		if last.part == 'I' || next.part != 'B' || next.typ == last.typ {
+			to = append(to, chunk{start, t + 1, first.typ})
+		}
+	}
+	return to
 }
 
 // strictChunks appends the well-formed chunks of a labeling: B-x I-x … in IOB2, and S-x or B-x I-x … E-x if the alphabet

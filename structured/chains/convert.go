@@ -6,116 +6,92 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// ConvertScheme rewrites the entity tags of d in another scheme: iob1, iob2 or bioes. It reads the chunks by conlleval's rules,
-// which understand all three schemes and accept any sequence: I-x after anything but x starts a chunk. d gets the alphabet
-// labels, which must contain the tags that occur. If labels is nil, the alphabet holds all tags of the scheme for the entity
-// types of d. Columns keep the text of the file.
-func ConvertScheme(d *structured.Dataset, to string, labels *structured.Alphabet) error {
-	if to != "iob1" && to != "iob2" && to != "bioes" {
-		return structured.BadInput("tag scheme %q, expected %s", to, schemes)
+// ConvertScheme rewrites the entity tags of d in another scheme of the table (Schemes). It reads the chunks by conlleval's rules,
+// which understand all of them and accept any sequence: I-x after anything but x starts a chunk. d gets the alphabet
+// labels, whose spelling it takes; tags that labels lacks come after these, in an alphabet of d's own. If labels is nil, the alphabet holds all tags of the scheme for the entity
+// types of d. It returns the notation that d had. Columns keep the text of the file.
+func ConvertScheme(d *structured.Dataset, to string, labels *structured.Alphabet) (Notation, error) {
+	of, err := findScheme(to)
+	if err != nil {
+		return Notation{}, err
 	}
 	s := parseTags(d.Alphabet)
 	if s == nil {
-		return structured.BadInput("%s: tag scheme %s needs labels like O, B-x, I-x; found %s", d.Name, to, structured.SomeOf(d.Alphabet.Names()))
+		return Notation{}, structured.BadInput("%s: tag scheme %s needs labels like O, B-x, I-x; found %s", d.Name, to, structured.SomeOf(d.Alphabet.Names()))
 	}
+	was, spelling := notationOf(d.Alphabet, d.Labels, d.Offsets), s.spelling
 	if labels == nil {
-		labels = s.alphabet(to)
+		labels = s.alphabet(of)
+	} else if known := parseTags(labels); known != nil {
+		spelling = known.spelling
 	}
+	all := structured.NewAlphabet(labels.Names()...)
 	converted := make([]int32, len(d.Labels))
-	var chunks []chunk
+	c := &Converter{from: s, to: of, spelling: spelling}
 	for i := range d.Len() {
-		row := converted[d.Offsets[i]:d.Offsets[i+1]]
-		for t := range row {
-			row[t] = labels.Index("O")
-		}
-		chunks = s.chunks(chunks[:0], d.Gold(i))
-		for k, c := range chunks {
-			touching := k > 0 && chunks[k-1].end == c.start && chunks[k-1].typ == c.typ
-			for t := c.start; t < c.end; t++ {
-				row[t] = labels.Index(tagName(partOf(to, c, t, touching), s.types.Name(c.typ)))
-			}
-		}
-		if t := slices.Index(row, -1); t >= 0 {
-			return structured.BadInput("%s: %s is none of the known labels in the scheme %s: %s",
-				d.WhereToken(i, t), d.Alphabet.Name(d.Gold(i)[t]), to, structured.SomeOf(labels.Names()))
+		for t, name := range c.Names(d.Gold(i)) {
+			converted[d.Offsets[i]+t] = all.Add(name)
 		}
 	}
-	d.Labels, d.Alphabet = converted, labels
-	return nil
+	if all.Len() == labels.Len() {
+		all = labels
+	}
+	d.Labels, d.Alphabet = converted, all
+	return was, nil
 }
 
 // Converter writes tags in another scheme.
 type Converter struct {
-	from *tagset
-	to   string
+	from     *tagset
+	to       *scheme
+	spelling Spelling
 }
 
-// NewConverter returns a converter of the tags labels to a scheme: iob1, iob2 or bioes.
+// NewConverter returns a converter of the tags labels to a scheme, spelt as they are.
 func NewConverter(labels *structured.Alphabet, to string) (*Converter, error) {
-	if to != "iob1" && to != "iob2" && to != "bioes" {
-		return nil, structured.BadInput("tag scheme %q, expected %s", to, schemes)
+	of, err := findScheme(to)
+	if err != nil {
+		return nil, err
 	}
 	s := parseTags(labels)
 	if s == nil {
 		return nil, structured.BadInput("tag scheme %s needs labels like O, B-x, I-x; the model's are %s", to, structured.SomeOf(labels.Names()))
 	}
-	return &Converter{s, to}, nil
+	return &Converter{s, of, s.spelling}, nil
 }
+
+// Spelt returns a converter that spells tags in another way.
+func (c *Converter) Spelt(s Spelling) *Converter { return &Converter{c.from, c.to, s} }
 
 // Names returns the tags of a sequence in the scheme. It reads them as ConvertScheme does.
 func (c *Converter) Names(tags []int32) []string {
 	row := make([]string, len(tags))
 	for t := range row {
-		row[t] = "O"
+		row[t] = c.spelling.outside()
 	}
 	var before chunk
 	for k, x := range c.from.chunks(nil, tags) {
 		touching := k > 0 && before.end == x.start && before.typ == x.typ
 		for t := x.start; t < x.end; t++ {
-			row[t] = tagName(partOf(c.to, x, t, touching), c.from.types.Name(x.typ))
+			row[t] = c.spelling.write(c.to.letter(x, t, touching), c.from.types.Name(x.typ))
 		}
 		before = x
 	}
 	return row
 }
 
-// partOf returns the tag letter of position t of a chunk. touching says that a chunk of the same type ends right before it.
-func partOf(scheme string, c chunk, t int, touching bool) byte {
-	first, last := t == c.start, t == c.end-1
-	switch {
-	case scheme == "bioes" && first && last:
-		return 'S'
-	case scheme == "bioes" && last:
-		return 'E'
-	case first && (scheme != "iob1" || touching):
-		return 'B'
-	}
-	return 'I'
-}
-
 // alphabet returns all tags of a scheme, sorted.
-func (s *tagset) alphabet(scheme string) *structured.Alphabet {
-	parts := "BI"
-	if scheme == "bioes" {
-		parts = "BIES"
-	}
-	names := []string{"O"}
+func (s *tagset) alphabet(of *scheme) *structured.Alphabet {
+	names := []string{s.spelling.outside()}
 	for _, typ := range s.types.Names() {
-		for k := range len(parts) {
-			names = append(names, tagName(parts[k], typ))
+		for _, letter := range []byte(of.all()) {
+			names = append(names, s.spelling.write(letter, typ))
 		}
 	}
 	return structured.NewAlphabet(slices.Sorted(slices.Values(names))...)
 }
 
-func tagName(part byte, typ string) string {
-	if typ == "" {
-		return string(part)
-	}
-	return string(part) + "-" + typ
-}
-
-// CheckScheme returns a bad-input error about the first gold label of d that breaks a scheme (iob1, iob2 or bioes), or nil.
+// CheckScheme returns a bad-input error about the first gold label of d that breaks a scheme, or nil.
 func CheckScheme(d *structured.Dataset, scheme string) error {
 	c, err := SchemeConstraints(d.Alphabet, scheme)
 	if err != nil {

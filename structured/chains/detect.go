@@ -2,27 +2,69 @@ package chains
 
 import "github.com/dsp-go/dsp/structured"
 
-// SchemeOf returns the scheme that sequences of tags are written in, iob1, iob2 or bioes, by how their entities begin and end. It returns "" for
+// Notation is a scheme of tags and their spelling.
+type Notation struct {
+	Scheme string // empty: unknown
+	Spelling
+}
+
+// NotationOf returns the notation that sequences of tags have, by the letters of the tags and by how entities begin. Its scheme is empty for
 // labels that are no tags, and where nothing tells: iob1 and iob2 differ in the first tag of an entity that touches none of its type. Where both
-// occur, the more frequent one counts. offsets are those of a data set.
-func SchemeOf(tags []string, offsets []int) string {
+// occur, the more frequent one counts. What may be io is iob1, which can say more. offsets are those of a data set.
+func NotationOf(tags []string, offsets []int) Notation {
 	names := structured.NewAlphabet()
 	numbers := make([]int32, len(tags))
 	for t, name := range tags {
 		numbers[t] = names.Add(name)
 	}
-	s := parseTags(names)
-	switch {
-	case s == nil:
-		return ""
-	case s.ends:
-		return "bioes"
+	return notationOf(names, numbers, offsets)
+}
+
+// NotationOfData is NotationOf the gold labels of d.
+func NotationOfData(d *structured.Dataset) Notation {
+	return notationOf(d.Alphabet, d.Labels, d.Offsets)
+}
+
+// NotationOfLabels is NotationOf labels without sequences: B-x and I-x are iob2.
+func NotationOfLabels(labels *structured.Alphabet) Notation {
+	n := notationOf(labels, nil, nil)
+	if n.Scheme == "" && EntityTags(labels) {
+		n.Scheme = "iob2"
 	}
+	return n
+}
+
+func notationOf(names *structured.Alphabet, numbers []int32, offsets []int) Notation {
+	s := parseTags(names)
+	if s == nil {
+		return Notation{}
+	}
+	n := Notation{Spelling: s.spelling}
+	switch has := s.letters; {
+	case has['W']:
+		n.Scheme = "bmewo"
+	case has['M'] || s.ends && !has['O'] && !has['I'] && s.types.Len() == 1 && s.types.Name(0) == "":
+		n.Scheme = "bmes"
+	case has['L'] || has['U']:
+		n.Scheme = "bilou"
+	case s.ends:
+		n.Scheme = "bioes"
+	default:
+		n.Scheme = s.beginnings(numbers, offsets)
+	}
+	return n
+}
+
+// beginnings returns iob1 or iob2, by how entities begin, or "".
+func (s *tagset) beginnings(numbers []int32, offsets []int) string {
 	begun, inside := 0, 0 // entities behind none of their type, by their first tag
-	for i := range len(offsets) - 1 {
+	for i := 0; i+1 < len(offsets) && len(numbers) > 0; i++ {
 		before := outside
 		for _, l := range numbers[offsets[i]:offsets[i+1]] {
-			now := s.tags[l]
+			now := outside
+			if l >= 0 { // not known for certain
+				now = s.tags[l]
+			}
 			switch {
 			case now.part == 'O' || now.typ == before.typ:
 			case now.part == 'B':

@@ -2,7 +2,7 @@ package chains
 
 import "github.com/dsp-go/dsp/structured"
 
-// Entities reads the entities of labelings by conlleval's lenient rules, which understand IOB1, IOB2, IOE and BIOES, as NewEvaluator does.
+// Entities reads the entities of labelings by conlleval's lenient rules, which understand all schemes of the table (Schemes), as NewEvaluator does.
 type Entities struct{ tags *tagset }
 
 // Entity is an entity of a labeling.
@@ -11,7 +11,7 @@ type Entity struct {
 	Type        int32 // a number of Entities.Types
 }
 
-// NewEntities returns a reader for labels of the alphabet, or nil if they are not entity tags: O, B-x, I-x, E-x, S-x.
+// NewEntities returns a reader for labels of the alphabet, or nil if they are not entity tags.
 func NewEntities(labels *structured.Alphabet) *Entities {
 	tags := parseTags(labels)
 	if tags == nil {

@@ -52,7 +52,7 @@ func ratio(a, b int) float64 {
 // Evaluator accumulates Metrics over labelings.
 type Evaluator struct {
 	tags   *tagset // nil unless the labels are entity tags
-	strict bool
+	chunks func(to []chunk, labels []int32) []chunk
 
 	tokens, wrongTokens       int
 	sequences, wrongSequences int
@@ -60,12 +60,20 @@ type Evaluator struct {
 	gold, pred                []chunk // scratch
 }
 
-// NewEvaluator returns an evaluator for labels of the alphabet. If they are entity tags (O, B-x, I-x, E-x, S-x), it compares
-// entities too: by conlleval's lenient rules for IOB1, IOB2, IOE and BIOES, or, if strict, only entities with well-formed
-// tags (seqeval's strict mode, in BIOES if the alphabet has an E or S tag, else in IOB2).
-func NewEvaluator(labels *structured.Alphabet, strict bool) *Evaluator {
-	e := &Evaluator{tags: parseTags(labels), strict: strict}
+// NewEvaluator returns an evaluator for labels of the alphabet. If they are entity tags, it compares
+// entities too: by conlleval's lenient rules, for all schemes of the table, or, if strict, only entities with well-formed
+// tags (seqeval's strict mode, in BIOES and its like if the alphabet has an E or S tag, else in IOB2, unless scheme is iob1).
+func NewEvaluator(labels *structured.Alphabet, strict bool, scheme string) *Evaluator {
+	e := &Evaluator{tags: parseTags(labels)}
 	if e.tags != nil {
+		switch {
+		case !strict:
+			e.chunks = e.tags.chunks
+		case scheme == "iob1" && !e.tags.ends:
+			e.chunks = e.tags.strictIOB1
+		default:
+			e.chunks = e.tags.strictChunks
+		}
 		e.byType = make([]EntityScore, e.tags.types.Len())
 	}
 	return e
@@ -102,11 +110,7 @@ func (e *Evaluator) addLabels(gold, pred []int32) {
 }
 
 func (e *Evaluator) addEntities(gold, pred []int32) {
-	chunks := e.tags.chunks
-	if e.strict {
-		chunks = e.tags.strictChunks
-	}
-	e.gold, e.pred = chunks(e.gold[:0], gold), chunks(e.pred[:0], pred)
+	e.gold, e.pred = e.chunks(e.gold[:0], gold), e.chunks(e.pred[:0], pred)
 	for _, c := range e.gold {
 		e.byType[c.typ].Gold++
 	}

@@ -81,7 +81,7 @@ func TestEntitiesAgreeWithConlleval(t *testing.T) {
 				pred[i] = label.Draw(t, "pred")
 			}
 		}
-		e := NewEvaluator(a, false)
+		e := NewEvaluator(a, false, "")
 		e.addLabels(encode(t, a, gold), encode(t, a, pred))
 		if got, want := e.Labels().EntityScore, referenceScore(gold, pred); got != want {
 			t.Fatalf("gold %v\npred %v\ngot  %+v\nwant %+v", gold, pred, got, want)
@@ -129,7 +129,7 @@ func TestEntityAlphabets(t *testing.T) {
 		"O B-A I-A": true, "B-A I-A": true, "O B I": true, "O": false, "a b o": false,
 		"B-A NN": false, "O N V": false, "B E": false, "Other B-A": false, "": false,
 	} {
-		if got := NewEvaluator(structured.NewAlphabet(strings.Fields(names)...), false).Labels().EntityMetrics != nil; got != want {
+		if got := NewEvaluator(structured.NewAlphabet(strings.Fields(names)...), false, "").Labels().EntityMetrics != nil; got != want {
 			t.Errorf("%q: entity tags %v, want %v", names, got, want)
 		}
 	}
@@ -137,7 +137,7 @@ func TestEntityAlphabets(t *testing.T) {
 
 func TestMetrics(t *testing.T) {
 	a := structured.NewAlphabet("O", "B-PER", "I-PER", "B-LOC")
-	e := NewEvaluator(a, false)
+	e := NewEvaluator(a, false, "")
 	e.addLabels(encode(t, a, strings.Fields("B-PER I-PER O B-LOC")), encode(t, a, strings.Fields("B-PER I-PER O O")))
 	e.addLabels(encode(t, a, strings.Fields("O B-LOC")), encode(t, a, strings.Fields("O B-LOC")))
 	e.addLabels(nil, nil)
@@ -168,7 +168,7 @@ accuracy:  75.00%; precision:  66.67%; recall:  50.00%; FB1:  57.14
 }
 
 func TestMetricsWithoutEntities(t *testing.T) {
-	e := NewEvaluator(structured.NewAlphabet("a", "b"), false)
+	e := NewEvaluator(structured.NewAlphabet("a", "b"), false, "")
 	if m := e.Labels(); m.TokenError != 0 || m.SequenceError != 0 {
 		t.Errorf("nothing added, but %v", m)
 	}
@@ -189,7 +189,7 @@ func TestMetricsWithoutEntities(t *testing.T) {
 func TestMetricsReuseMemory(t *testing.T) {
 	a := structured.NewAlphabet(bioes...)
 	labels := encode(t, a, strings.Fields("B-A I-A E-A O S-B S-A"))
-	e := NewEvaluator(a, true)
+	e := NewEvaluator(a, true, "")
 	if n := testing.AllocsPerRun(10, func() { e.addLabels(labels, labels) }); n > 0 {
 		t.Errorf("%v allocations per sequence", n)
 	}

@@ -115,7 +115,7 @@ func TestAllowsSome(t *testing.T) {
 // Positions without a known label do not count as tokens; their sequences and entities do not count either.
 func TestPartialMetrics(t *testing.T) {
 	labels := structured.NewAlphabet("B-X", "I-X", "O")
-	e := NewEvaluator(labels, false)
+	e := NewEvaluator(labels, false, "")
 	e.addLabels([]int32{0, -1, 2}, []int32{2, 1, 2})
 	if m := e.Labels(); m.Tokens != 2 || m.TokenError != 0.5 || m.Sequences != 0 || m.EntityMetrics != nil {
 		t.Errorf("partial labels only: %+v", m)

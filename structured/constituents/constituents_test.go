@@ -63,6 +63,9 @@ func TestEvaluator(t *testing.T) {
 	if m.Gold != 10 || m.Predicted != 8 || m.Matched != 8 || m.Complete != 0.5 || m.Precision != 1 || m.Recall != 0.8 || m.F1 != 16./18 {
 		t.Errorf("%+v", m)
 	}
+	if want := "10 constituents in 2 sentences; 50.00 % of the sentences are right as a whole\n"; !strings.HasPrefix(m.Table(), want) {
+		t.Errorf("%s", m.Table())
+	}
 	general := m.General()
 	if general.Get("f1") != m.F1 || general.Get("complete") != 0.5 || !strings.Contains(general.String(), "bracket F1 88.89 %") {
 		t.Errorf("%s", general.String())

@@ -9,14 +9,14 @@ import (
 )
 
 // Orientation says how the pixels that a file stores are to be turned to be seen upright: the value of EXIF's tag Orientation (CIPA DC-008,
-// 4.6.5.1.6). From 5 on, width and height change places. 0 is 1.
+// 4.6.5.1.6), but for 1. From 5 on, width and height change places.
 type Orientation uint8
 
-// Upright pixels are stored as they are to be seen.
-const Upright Orientation = 1
+// Upright pixels are stored as they are to be seen: EXIF's 1.
+const Upright Orientation = 0
 
 // Turns reports whether seeing the pixels upright changes them.
-func (o Orientation) Turns() bool { return o > Upright }
+func (o Orientation) Turns() bool { return o > 1 }
 
 // Swaps reports whether width and height change places.
 func (o Orientation) Swaps() bool { return o >= 5 }
@@ -228,7 +228,7 @@ func orientationOfTIFF(content []byte) Orientation {
 		case 4:
 			value = order.Uint32(entry[8:])
 		}
-		if value >= 1 && value <= 8 {
+		if value > 1 && value <= 8 {
 			return Orientation(value)
 		}
 		return Upright

@@ -132,7 +132,7 @@ func FuzzOrientation(f *testing.F) {
 		f.Add(exiftest.PNG(letters(1), o, binary.BigEndian, o == 2))
 	}
 	f.Fuzz(func(t *testing.T, file []byte) {
-		if o := images.OrientationOf(bytes.NewReader(file)); o < 1 || o > 8 {
+		if o := images.OrientationOf(bytes.NewReader(file)); o == 1 || o > 8 {
 			t.Errorf("orientation %d", o)
 		}
 	})

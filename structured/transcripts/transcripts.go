@@ -112,11 +112,19 @@ func (Frames) TaskLoss() structured.TaskLoss { return chains.Hamming{} }
 
 // CheckData implements structured.DataChecker: every line has room for what it reads.
 func (Frames) CheckData(d *structured.Dataset) error {
-	for i, reading := range d.Readings {
-		if n := Shortest(reading); n > d.Length(i) {
-			return structured.BadInput("%s: %d frames for a line of %d symbols, expected at least %d: one for each symbol, and one between two equal ones",
-				d.Where(i), d.Length(i), len(reading), n)
+	for i := range d.Readings {
+		if err := CheckLine(d, i); err != nil {
+			return err
 		}
+	}
+	return nil
+}
+
+// CheckLine refuses a line with fewer frames than its string needs.
+func CheckLine(d *structured.Dataset, i int) error {
+	if n := Shortest(d.Readings[i]); n > d.Length(i) {
+		return structured.BadInput("%s: %d frames for a line of %d symbols, expected at least %d: one for each symbol, and one between two equal ones",
+			d.Where(i), d.Length(i), len(d.Readings[i]), n)
 	}
 	return nil
 }

@@ -46,7 +46,7 @@ func TestAGM(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			reference := &SVRG{}
 			best := traintest.Start(t, reference, p)
-			traintest.Passes(t, reference, p, best, 200)
+			traintest.Passes(t, reference, p, best, 120)
 			for _, one := range []bool{false, true} {
 				m := &AGM{One: one}
 				s := traintest.Start(t, m, p)
@@ -113,7 +113,8 @@ func TestAGMIsAccelerated(t *testing.T) {
 	}
 }
 
-// The memory of one weighs a step such that the curvature of the estimate that it leads to is that of F along the step, (L+λ)a² (Nesterov 2004, section 2.2).
+// The memory of one weighs a step such that the curvature of the estimate that it leads to is that of F along the step,
+// (L+λ)a² (Nesterov 2004, section 2.2).
 func TestAGMSharesOfOne(t *testing.T) {
 	for _, λ := range []float64{1e-3, 0.3, 30} {
 		p, m := traintest.NoisyProblem(40, engine.CRF, oracles.Smoothing{}, λ), &AGM{One: true}

@@ -51,6 +51,7 @@ type BCFW struct {
 	best    float64 // largest dual value seen
 	bound   train.LowerBound
 	passes  int
+	lazy    bool // F may be left to Complete
 
 	λ      float64       // that steps see, less than λ' where several ranks pull at w
 	rounds engine.Rounds // of several ranks
@@ -324,8 +325,11 @@ func (m *BCFW) Certify(ctx context.Context, p *train.Problem, s *train.State, ke
 	})
 }
 
-// report shows the average with its primal value, the bound, and the best dual value so far, of the average or an iterate.
-func (m *BCFW) report(ctx context.Context, p *train.Problem, s *train.State) (err error) {
+// Defer implements train.Deferrer. With a proximal term, and where better weights are held, every pass needs F.
+func (m *BCFW) Defer(on bool) { m.lazy = on }
+
+// report shows the average, the bound, and the best dual value so far, of the average or an iterate; and F, unless that is deferred.
+func (m *BCFW) report(ctx context.Context, p *train.Problem, s *train.State) error {
 	if !p.Plain() {
 		m.dual = dualValue(p, &m.regulariser, m.linear, m.path.W)
 	}
@@ -336,15 +340,28 @@ func (m *BCFW) report(ctx context.Context, p *train.Problem, s *train.State) (er
 		m.best = max(m.best, dualValue(p, &m.regulariser, m.average, w))
 	}
 	copy(s.W, p.Soften(w, m.path.Threshold))
+	m.bound.Show(s, m.best)
+	s.Smoothed, s.Mu, s.Kappa, s.Step, s.Exact = math.NaN(), 0, m.regulariser.Kappa, 0, math.NaN()
+	if s.Deferred = m.lazy && m.regulariser.Kappa == 0 && !m.Warm; !s.Deferred {
+		return m.Complete(ctx, p, s, true)
+	}
+	s.Primal = math.NaN()
+	return nil
+}
+
+// Complete implements train.Deferrer.
+func (m *BCFW) Complete(ctx context.Context, p *train.Problem, s *train.State, keep bool) (err error) {
+	s.Deferred = false
 	if s.Primal, _, err = p.Upper(ctx, s.W); err != nil {
 		return err
+	}
+	if !keep {
+		return nil
 	}
 	s.FullPasses++
 	if m.Warm {
 		m.held.keep(s)
 	}
-	m.bound.Show(s, m.best)
-	s.Smoothed, s.Mu, s.Kappa, s.Step, s.Exact = math.NaN(), 0, m.regulariser.Kappa, 0, math.NaN()
 	m.regulariser.Advance(p, s.W, s.Primal, m.path.W)
 	m.path.Threshold = m.regulariser.Threshold(p)
 	return nil

@@ -5,6 +5,7 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/dsp-go/dsp/structured/machine/vec"
 	"github.com/dsp-go/dsp/train"
@@ -73,7 +74,9 @@ type BCPFW struct {
 	dual        float64              // D(ū)
 	best        float64              // largest dual value seen
 	bound       train.LowerBound
-	primal      float64 // F(s.W)
+	primal      float64   // the least F seen; that of s.W unless the pass deferred it
+	held        []float32 // the weights of the least F seen, since a pass deferred it
+	lazy        bool      // F may be left to Complete
 	passes      int
 
 	example [1]int // the example being visited, and
@@ -385,8 +388,34 @@ func (m *BCPFW) Certify(ctx context.Context, p *train.Problem, s *train.State, k
 	})
 }
 
-// report evaluates F at the iterate and at the pass's mean iterate.
+// Defer implements train.Deferrer. With a proximal term every pass needs F.
+func (m *BCPFW) Defer(on bool) { m.lazy = on }
+
+// report shows the bound, the best dual value, and the weights with the least F; where that is deferred, the mean iterate of the pass.
 func (m *BCPFW) report(ctx context.Context, p *train.Problem, s *train.State) error {
+	if !p.Plain() {
+		m.dual = dualValue(p, &m.regulariser, m.linear, m.path.W)
+	}
+	m.best = max(m.best, m.dual)
+	m.bound.Show(s, m.best)
+	s.Smoothed, s.Mu, s.Kappa, s.Step, s.Exact = math.NaN(), 0, m.regulariser.Kappa, 0, math.NaN()
+	if s.Deferred = m.lazy && m.regulariser.Kappa == 0; !s.Deferred {
+		return m.Complete(ctx, p, s, true)
+	}
+	if m.primal < math.Inf(1) && len(m.held) == 0 { // the pass before computed F
+		m.held = slices.Clone(s.W)
+	}
+	copy(s.W, p.Soften(m.path.Mean, m.path.Threshold))
+	s.Primal = math.NaN()
+	return nil
+}
+
+// Complete implements train.Deferrer: it evaluates F at the iterate and at the pass's mean iterate.
+func (m *BCPFW) Complete(ctx context.Context, p *train.Problem, s *train.State, keep bool) error {
+	s.Deferred = false
+	if s.Primal = m.primal; len(m.held) > 0 {
+		copy(s.W, m.held)
+	}
 	from, last := m.path.W, 0.0
 	for _, w := range [][]float32{m.path.W, m.path.Mean} {
 		w = p.Soften(w, m.path.Threshold)
@@ -394,20 +423,22 @@ func (m *BCPFW) report(ctx context.Context, p *train.Problem, s *train.State) er
 		if err != nil {
 			return err
 		}
-		s.FullPasses++
-		if f < m.primal {
-			m.primal = f
+		if keep {
+			s.FullPasses++
+		}
+		if f < s.Primal {
+			s.Primal = f
 			copy(s.W, w)
 		}
 		from, last = w, f
 	}
-	if !p.Plain() {
-		m.dual = dualValue(p, &m.regulariser, m.linear, m.path.W)
+	if !keep {
+		return nil
 	}
-	m.best = max(m.best, m.dual)
-	s.Primal = m.primal
-	m.bound.Show(s, m.best)
-	s.Smoothed, s.Mu, s.Kappa, s.Step, s.Exact = math.NaN(), 0, m.regulariser.Kappa, 0, math.NaN()
+	if s.Primal < m.primal && m.lazy {
+		m.held = append(m.held[:0], s.W...)
+	}
+	m.primal = s.Primal
 	m.regulariser.Advance(p, from, last, m.path.W) // from the mean, which varies less
 	m.path.Threshold = m.regulariser.Threshold(p)
 	return nil
@@ -425,6 +456,7 @@ func (m *BCPFW) Archive(a engine.Archive) {
 	a.Number("best", &m.best)
 	m.bound.Archive(a)
 	a.Number("primal", &m.primal)
+	a.Floats("held", &m.held)
 	a.Count("passes", &m.passes)
 	m.rounds.Archive(a)
 }

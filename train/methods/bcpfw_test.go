@@ -94,7 +94,7 @@ func TestBCPFWVariants(t *testing.T) {
 			{CacheLocal: 0.25, CacheGlobal: 0.01}, {CacheLocal: 0.25, CacheGlobal: 0.01, Draw: true, Away: true},
 		} {
 			s := traintest.Start(t, m, p)
-			traintest.Passes(t, m, p, s, 100)
+			traintest.Passes(t, m, p, s, 60)
 			traintest.Certify(t, m, p, s)
 			name := fmt.Sprintf("λ₁ %g, drawn %v, away %v, cached %v", λ1, m.Draw, m.Away, m.caches())
 			t.Logf("%s: [%g, %g], gap %.2g, %d oracle calls", name, s.Dual, s.Primal, s.Gap()/s.Primal, s.OracleCalls)

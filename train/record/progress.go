@@ -76,7 +76,10 @@ func (p *progressBar) Close() error {
 
 // summary describes a record in a few words.
 func summary(r Record) string {
-	s := fmt.Sprintf("objective %.4g", float64(r.Objective))
+	s := "objective not computed"
+	if !math.IsNaN(float64(r.Objective)) {
+		s = fmt.Sprintf("objective %.4g", float64(r.Objective))
+	}
 	if r.Relaxed {
 		s = "relaxed " + s
 	}
@@ -102,7 +105,10 @@ func (p *progressLog) Record(r Record) error {
 		p.explained = true
 		p.log.Info("relative_gap is a proven bound on how far the objective is above its optimum, as a share of itself (1: nothing is proven yet); estimated_gap is a guess at that, made more often")
 	}
-	args := []any{"pass", r.Pass, "seconds", round(r.Seconds, 3), "objective", round(float64(r.Objective), 6)}
+	args := []any{"pass", r.Pass, "seconds", round(r.Seconds, 3)}
+	if !math.IsNaN(float64(r.Objective)) {
+		args = append(args, "objective", round(float64(r.Objective), 6))
+	}
 	if r.Relaxed {
 		args = append(args, "relaxed", true)
 	}

@@ -78,13 +78,14 @@ than another beyond that: both take examples as a whole, since their parts depen
 				if err := errors.Join(checkBeam(beam), checkThreshold(threshold, decode)); err != nil {
 					return err
 				}
+				u.Strict = strict
 				m, d, err := u.read(cmd.Context(), "--data", true)
 				if err != nil {
 					return err
 				}
 				if t := tasks.Of(&m.Config); !t.Labels {
 					for _, name := range []string{"strict", "labels", "confusion"} {
-						if isSet(cmd, name) {
+						if isSet(cmd, name) && !t.TakesSetting(name) {
 							return structured.BadInput("--%s is about the labels of tokens; --task %s predicts %s", name, t.Name, t.Outputs)
 						}
 					}
@@ -142,7 +143,7 @@ than another beyond that: both take examples as a whole, since their parts depen
 	complete(cmd, "decode", decodes...)
 	cmd.Flags().Float64Var(&threshold, "threshold", 0, "with --decode f1: the least worth of an entity, probability `P`, as in predict; 0: found for the data")
 	cmd.Flags().IntVar(&beam, "beam", 0, "for lines of text: compare the most probable strings of a search that keeps `N` beginnings, as in predict")
-	cmd.Flags().BoolVar(&strict, "strict", false, "count only entities whose tags are well-formed, as seqeval's strict mode does")
+	cmd.Flags().BoolVar(&strict, "strict", false, "count only entities whose tags are well-formed, as seqeval's strict mode does; for boxes: refuse annotated ones without area, which are left out otherwise")
 	cmd.Flags().BoolVar(&labels, "labels", false, "add precision, recall and F1 of every label; always shown if the labels are not entity tags")
 	cmd.Flags().BoolVar(&confusion, "confusion", false, "add which labels were mistaken for which, most frequent first")
 	cmd.Flags().BoolVar(&goldTokens, "gold-tokens", false, "with a pipeline: start from the gold sentences, tokens and words instead of raw text")

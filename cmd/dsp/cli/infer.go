@@ -47,7 +47,8 @@ natural logarithms in messages and in JSON, for constraint networks costs times 
 --oracle junction  exact; its memory grows exponentially with the width of the network, and --max-table limits it
 --oracle search    for every network, at any time an answer and how good it is, in the end exact: map searches for better
                    assignments and lowers a bound until both meet; pr and mar keep log Z between two bounds, which
-                   come closer with time, and answer with the upper one; marginals are approximate unless they meet
+                   come closer with time; pr answers with an estimate between them and says how sure that is, and
+                   marginals are those of the upper one unless they meet
 --oracle relaxed   for every network, bounds by messages alone, no search
 --oracle auto      takes the first of tree, cut, junction and search that can answer, and says why not an earlier one
 

@@ -29,7 +29,9 @@ type answer struct {
 	Rounding     float64     `json:"rounding,omitempty"` // by which an exact value may be off
 	Nodes        int         `json:"nodes,omitempty"`    // of a search
 	Seconds      float64     `json:"seconds"`
-	LogPartition *float64    `json:"log_partition,omitempty"` // of pr and mar; an upper bound if not exact
+	LogPartition *float64    `json:"log_partition,omitempty"`  // of pr and mar; an upper bound if not exact
+	Estimate     *float64    `json:"estimate,omitempty"`       // of log Z, where it is not exact
+	Error        *float64    `json:"estimate_error,omitempty"` // its standard error
 	Assignment   []int       `json:"assignment,omitempty"`
 	Marginals    [][]float64 `json:"marginals,omitempty"`
 }
@@ -63,12 +65,30 @@ func (f *inference) log(path string, a *query.Answer, seconds float64, stopped s
 		slog.Warn("the assignment need not be the best: --gap lets --oracle " + a.Oracle + " stop here")
 	case f.task == query.MAP:
 		slog.Warn("the assignment need not be the best: no exact oracle was used")
-	case stopped != "":
-		slog.Warn("the answer is an upper bound of the partition function: stopped by " + stopped + "; value is a lower bound")
 	default:
-		slog.Warn("the answer is an upper bound of the partition function and its marginals: no exact oracle was used")
+		f.warnOfEstimate(a, stopped)
 	}
 	slog.Info(path, args...)
+}
+
+// warnOfEstimate says what the answer to pr and mar is where it is not exact.
+func (f *inference) warnOfEstimate(a *query.Answer, stopped string) {
+	why := "no exact oracle was used"
+	if stopped != "" {
+		why = "stopped by " + stopped
+	}
+	what := "the answer is an estimate of the partition function, between a lower and an upper bound: "
+	switch {
+	case f.task == query.MAR:
+		what = "the marginals are those of an upper bound of the partition function: "
+	case math.IsInf(a.Deviation, 1):
+		what = "the answer is an upper bound of the partition function: "
+	}
+	args := []any{"estimate", digits(a.Estimate)}
+	if !math.IsInf(a.Deviation, 1) {
+		args = append(args, "error", fmt.Sprintf("%.2g", a.Deviation))
+	}
+	slog.Warn(what+why, args...)
 }
 
 func digits(x float64) string { return fmt.Sprintf("%.8g", x) }
@@ -82,7 +102,7 @@ func (f *inference) write(a *query.Answer, seconds float64, stopped string) erro
 		case query.MAP:
 			uai.WriteMAP(w, a.States)
 		case query.PR:
-			uai.WritePR(w, a.Bound)
+			uai.WritePR(w, a.Estimate)
 		default:
 			uai.WriteMAR(w, a.Marginals)
 		}
@@ -156,6 +176,9 @@ func (f *inference) object(a *query.Answer, seconds float64, stopped string) ans
 	}
 	if f.task != query.MAP {
 		o.LogPartition = finite(a.Bound)
+		if !a.Exact {
+			o.Estimate, o.Error = finite(a.Estimate), finite(a.Deviation)
+		}
 	}
 	return o
 }

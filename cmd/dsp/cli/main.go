@@ -48,7 +48,7 @@ func Main() int {
 		if err := optimisers.Failed(); err != nil {
 			return err
 		}
-		cmd, err := newRoot().ExecuteContextC(ctx)
+		cmd, err := newRoot(askedFor(os.Args[1:])).ExecuteContextC(ctx)
 		if err == nil {
 			err = refusedHelp(cmd)
 		}

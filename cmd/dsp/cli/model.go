@@ -61,6 +61,11 @@ func (u *use) addFlags(cmd *cobra.Command) {
 	complete(cmd, "device", "cpu", "cuda")
 }
 
+// checkBad refuses values that --bad does not have.
+func (u *use) checkBad() error {
+	return settings.OneOf("--bad", u.bad, []string{models.RefuseBad, models.SkipBad})
+}
+
 // load reads the model.
 func (u *use) load(ctx context.Context) (*models.Model, error) {
 	switch {
@@ -71,7 +76,7 @@ func (u *use) load(ctx context.Context) (*models.Model, error) {
 	case u.Threads < 0:
 		return nil, structured.BadInput("--threads %d: expected 0 or more", u.Threads)
 	}
-	if err := settings.OneOf("--bad", u.bad, []string{models.RefuseBad, models.SkipBad}); err != nil {
+	if err := u.checkBad(); err != nil {
 		return nil, err
 	}
 	u.Remarks = models.RemarksFor(u.bad)

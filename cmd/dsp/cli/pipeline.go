@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"math"
 	"os"
 	"slices"
@@ -161,7 +162,7 @@ func predictPipeline(cmd *cobra.Command, u *use, raw *rawText, fill, to string) 
 
 // evaluatePipeline compares what a pipeline makes of a treebank's text with the treebank.
 func evaluatePipeline(cmd *cobra.Command, u *use, goldTokens bool) error {
-	if err := pipelineFlags(cmd, "data", "format", "gold-tokens"); err != nil {
+	if err := pipelineFlags(cmd, "data", "format", "bad", "gold-tokens"); err != nil {
 		return err
 	}
 	switch {
@@ -171,6 +172,9 @@ func evaluatePipeline(cmd *cobra.Command, u *use, goldTokens bool) error {
 		return structured.BadInput("--format %s: a pipeline is compared with CoNLL-U", u.Format)
 	case u.Threads < 0:
 		return structured.BadInput("--threads %d: expected 0 or more", u.Threads)
+	}
+	if err := u.checkBad(); err != nil {
+		return err
 	}
 	p, err := pipelines.Load(u.model)
 	if err != nil {
@@ -185,7 +189,9 @@ func evaluatePipeline(cmd *cobra.Command, u *use, goldTokens bool) error {
 	}
 	u.Threads = u.ownThreads(u.Threads)
 	scores, err := host.Await(ctx, func() (conll18.Scores, error) {
-		gold, err := pipelines.ReadTreebank(u.Path)
+		say := models.RemarksFor(u.bad)
+		gold, err := pipelines.ReadTreebank(u.Path, p.Parses(), say)
+		say.Log(slog.Default())
 		if err != nil {
 			return nil, err
 		}

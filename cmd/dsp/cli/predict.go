@@ -16,6 +16,7 @@ import (
 	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/chains"
 	"github.com/dsp-go/dsp/structured/machine/host"
 )
 
@@ -194,8 +195,8 @@ probability. With --beam it searches for probable strings; with --nbest it lists
 	u.taggers.addFlag(cmd)
 	u.sharing.addFlag(cmd)
 	flags.StringVar(&o.Into, "into", "", "write the label in place of the column `NAME` of the input, such as upos or label, not after the last column")
-	flags.StringVar(&o.Scheme, "scheme", "", "write entity tags in this scheme: `iob1|iob2|bioes`; empty: with --into that of the column, as its beginning shows it, otherwise that of the model's labels")
-	complete(cmd, "scheme", "iob1", "iob2", "bioes")
+	flags.StringVar(&o.Scheme, "scheme", "", "write entity tags in this scheme: `"+strings.Join(chains.Schemes(), "|")+"`; empty: as the input writes its own, which its beginning shows, or else as the training data do")
+	complete(cmd, "scheme", chains.Schemes()...)
 	flags.IntVar(&o.NBest, "nbest", 0, "add the `N` best outputs of each sequence, up to 100,000, with score and probability (links, and graphs with cuts, have scores only)")
 	flags.IntVar(&o.Beam, "beam", 0, "for lines of text: search for probable strings, keeping the `N` most probable beginnings at each frame; 0: what the best labels of the frames read")
 	flags.BoolVar(&o.Force, "force", false, "keep what the input says, and predict the rest given that: its column of labels, or those of heads and relations (a label of the model, A|B for one of these, ? or _ for any), brackets of constituents, known labels of graphs or of masks (with --masks), or links of words")
@@ -228,7 +229,7 @@ func checkBeam(width int) error {
 // checkInto refuses flags that do not go with --into and --scheme.
 func checkInto(cmd *cobra.Command, o predictions.Options) error {
 	if o.Scheme != "" {
-		if err := settings.OneOf("--scheme", o.Scheme, []string{"iob1", "iob2", "bioes"}); err != nil {
+		if err := settings.OneOf("--scheme", o.Scheme, chains.Schemes()); err != nil {
 			return err
 		}
 		for _, name := range []string{"marginals", "spans", "inline", "picture"} {

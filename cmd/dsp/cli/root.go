@@ -19,8 +19,41 @@ import (
 	"github.com/dsp-go/dsp/structured/machine/host"
 )
 
-// newRoot returns the command line: global flags, verbs, and usage errors classified as bad input.
-func newRoot() *cobra.Command {
+// verb is a verb of the command line. Making its command, with all flags and their help, takes longer than many runs.
+type verb struct {
+	name string
+	make func() *cobra.Command
+}
+
+// allVerbs lists the verbs in the order of the help.
+func allVerbs() []verb {
+	return []verb{
+		{"train", trainCommand}, {"sweep", sweepCommand}, {"reproduce", reproduceCommand}, {"predict", predictCommand}, {"serve", serveCommand},
+		{"eval", evalCommand}, {"report", reportCommand}, {"calibrate", calibrateCommand}, {"export", exportCommand}, {"import", importCommand},
+		{"infer", inferCommand}, {"info", infoCommand}, {"data", dataCommand}, {"bench", benchCommand}, {"selftest", selftestCommand},
+	}
+}
+
+// askedFor returns the verb that comes first among the arguments, if there is one, none where the version is asked for, or else all verbs.
+func askedFor(args []string) []verb {
+	verbs := allVerbs()
+	for _, arg := range args {
+		if arg == "--version" {
+			return nil
+		}
+		if strings.HasPrefix(arg, "-") {
+			continue // the global flags have no values of their own
+		}
+		if k := slices.IndexFunc(verbs, func(v verb) bool { return v.name == arg }); k >= 0 {
+			return verbs[k : k+1]
+		}
+		break
+	}
+	return verbs
+}
+
+// newRoot returns the command line with some verbs: global flags, verbs, and usage errors classified as bad input.
+func newRoot(verbs []verb) *cobra.Command {
 	cobra.EnableCommandSorting = false
 	root := &cobra.Command{
 		Use:   "dsp VERB",
@@ -52,8 +85,9 @@ dsp train with no arguments trains a small convolutional network to read words o
 	root.PersistentFlags().Bool("quiet", false, "log only warnings and errors, show no progress")
 	root.SetFlagErrorFunc(flagError)
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
-	root.AddCommand(trainCommand(), sweepCommand(), reproduceCommand(), predictCommand(), serveCommand(), evalCommand(), reportCommand(), calibrateCommand(), exportCommand(), importCommand(), inferCommand(), infoCommand(), dataCommand(),
-		benchCommand(), selftestCommand())
+	for _, v := range verbs {
+		root.AddCommand(v.make())
+	}
 	root.SetUsageFunc(usage)
 	root.SetHelpFunc(help)
 	for _, verb := range root.Commands() {
@@ -192,7 +226,7 @@ func flagsAmong(cmd *cobra.Command, names []string) []string {
 // verbsWith says which other verbs have a flag of that name, if one or two do.
 func verbsWith(cmd *cobra.Command, name string) string {
 	var verbs []string
-	for _, verb := range cmd.Root().Commands() {
+	for _, verb := range newRoot(allVerbs()).Commands() {
 		if verb.LocalFlags().Lookup(name) != nil {
 			verbs = append(verbs, verb.CommandPath())
 		}

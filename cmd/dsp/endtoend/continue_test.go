@@ -140,7 +140,7 @@ func TestInit(t *testing.T) {
 		run := map[string]string{}
 		for _, start := range []string{"cold", "warm"} {
 			run[start] = filepath.Join(dir, method+start)
-			args := []string{"train", "--train", more, "--method", method, "--passes", "40", "--gap", "0.01", "--quiet", "--out", run[start]}
+			args := []string{"train", "--train", more, "--method", method, "--passes", "40", "--gap", "0.01", "--evaluate", "every", "--quiet", "--out", run[start]}
 			if method == "sgd" {
 				args = []string{"train", "--train", more, "--method", method, "--passes", "4", "--quiet", "--out", run[start]}
 			}

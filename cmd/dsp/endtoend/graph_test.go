@@ -12,6 +12,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/goccy/go-yaml"
 	"github.com/sbinet/npyio/npz"
 
 	"github.com/dsp-go/dsp/models/data/arrays"
@@ -202,6 +203,46 @@ func TestGraphModel(t *testing.T) {
 	}
 }
 
+// Graphs that are too wide for exact answers, in any of the data sets, are learned with bounds, and with what --oracle relaxed learns with. What is given stays.
+func TestWideGraphsAreRelaxed(t *testing.T) {
+	t.Parallel()
+	narrow, wide := drawnGraphs(t, "narrow.npz", 6, 2, 1), drawnGraphs(t, "wide.npz", 2, 5, 2)
+	train := func(data ...string) (oracle, method string, patience int, log string) {
+		run := filepath.Join(t.TempDir(), "run")
+		done := dsp(t, with(append([]string{"train", "--task", "graph", "--passes", "2", "--out", run}, data...))...).ok()
+		var c struct {
+			Oracle, Method string
+			Patience       int
+		}
+		b, err := os.ReadFile(filepath.Join(run, "config.yaml"))
+		if err == nil {
+			err = yaml.Unmarshal(b, &c)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		dsp(t, "train", "--resume", run, "--passes", "3").ok()
+		dsp(t, "predict", "--model", run, "--input", wide, "--to", filepath.Join(run, "labels.npz")).ok()
+		return c.Oracle, c.Method, c.Patience, done.stderr
+	}
+	for name, data := range map[string][]string{
+		"training data":    {"--max-table", "200", "--train", wide, "--dev", narrow},
+		"development data": {"--max-table", "200", "--train", narrow, "--dev", wide},
+		"--oracle relaxed": {"--train", narrow, "--dev", narrow, "--oracle", "relaxed"},
+	} {
+		oracle, method, patience, log := train(data...)
+		if oracle != "relaxed" || method != "bcpfw" || patience == 0 {
+			t.Errorf("%s: oracle %s, method %s, patience %d", name, oracle, method, patience)
+		}
+		if said := strings.Contains(log, "so the oracle is relaxed"); said != (name != "--oracle relaxed") {
+			t.Errorf("%s: the log is\n%s", name, log)
+		}
+	}
+	if _, method, patience, _ := train("--max-table", "200", "--train", wide, "--dev", narrow, "--method", "bcfw", "--patience", "0"); method != "bcfw" || patience != 0 {
+		t.Errorf("given settings became method %s, patience %d", method, patience)
+	}
+}
+
 // Graphs that are too large for exact inference are refused with what they would need and what else there is, and so is other bad input.
 func TestGraphRefusals(t *testing.T) {
 	t.Parallel()
@@ -209,7 +250,7 @@ func TestGraphRefusals(t *testing.T) {
 	on := func(args ...string) []string {
 		return append([]string{"train", "--task", "graph", "--train", train, "--out", filepath.Join(t.TempDir(), "run")}, args...)
 	}
-	dsp(t, on("--max-table", "50")...).refused(exitBadInput, "table entries", "--max-table 50", "--oracle cut", "--oracle relaxed")
+	dsp(t, on("--oracle", "exact", "--max-table", "50")...).refused(exitBadInput, "table entries", "--max-table 50", "--oracle cut", "--oracle relaxed")
 	dsp(t, on("--oracle", "cut", "--loss", "crf")...).refused(exitBadInput, "crf", "cuts")
 	dsp(t, on("--edges", "position")...).refused(exitBadInput, "--edges position")
 	dsp(t, on("--net", "rnn")...).refused(exitBadInput, "--net rnn", "linear, mlp or")

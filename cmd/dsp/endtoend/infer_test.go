@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -45,6 +46,8 @@ type inferred struct {
 	Value, Bound, Gap float64
 	LogPartition      *float64 `json:"log_partition"`
 	Exact             bool
+	Estimate          *float64
+	Error             *float64 `json:"estimate_error"`
 	Stopped           string
 	Assignment        []int
 	Marginals         [][]float64
@@ -204,6 +207,44 @@ func TestInferUnproven(t *testing.T) {
 		dsp(t, "infer", pairs, "--task", task, "--oracle", "relaxed", "--passes", "1", "--bucket", "9", "--gap", "100").ok()
 	}
 	dsp(t, "infer", pairs, "--task", "pr", "--max-table", "1000").ok()
+}
+
+// The answer to pr that is not exact is an estimate between the bounds, near the truth, and is called one.
+func TestInferEstimates(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(26, 1))
+	const side = 9
+	var scopes, tables strings.Builder
+	factors := 0
+	for v := range side * side {
+		for _, next := range []int{1, side} {
+			if next == 1 && v%side == side-1 || v+next >= side*side {
+				continue
+			}
+			fmt.Fprintf(&scopes, "2 %d %d\n", v, v+next)
+			fmt.Fprintf(&tables, "4 %.6g %.6g %.6g %.6g\n", math.Exp(2*r.NormFloat64()), math.Exp(2*r.NormFloat64()), math.Exp(2*r.NormFloat64()), math.Exp(2*r.NormFloat64()))
+			factors++
+		}
+	}
+	grid := write(t, "grid.uai", fmt.Sprintf("MARKOV\n%d\n%s\n%d\n%s%s", side*side, strings.Repeat("2 ", side*side), factors, scopes.String(), tables.String()))
+	var truth inferred
+	dsp(t, "infer", grid, "--task", "pr", "--json").ok().json(&truth)
+	if !truth.Exact || truth.Estimate != nil {
+		t.Fatalf("%+v", truth)
+	}
+	for _, args := range [][]string{{"--oracle", "relaxed", "--bucket", "8"}, {"--oracle", "search", "--bucket", "8", "--gap", "0.5"}} {
+		var a inferred
+		o := dsp(t, append([]string{"infer", grid, "--task", "pr", "--json"}, args...)...)
+		o.json(&a)
+		if a.Estimate == nil || a.Error == nil || *a.Estimate < a.Value || *a.Estimate > a.Bound || math.Abs(*a.Estimate-truth.Value) > 5**a.Error+1e-9 || *a.Error > 0.2 {
+			t.Fatalf("%v: %+v, log Z is %v", args, a, truth.Value)
+		}
+		text := dsp(t, append([]string{"infer", grid, "--task", "pr"}, args...)...)
+		decimal, err := strconv.ParseFloat(strings.TrimSpace(strings.TrimPrefix(text.stdout, "PR\n")), 64)
+		if err != nil || math.Abs(decimal*math.Ln10-*a.Estimate) > 1e-6 || !strings.Contains(text.stderr, "the answer is an estimate of the partition function, between a lower and an upper bound") {
+			t.Errorf("%v: %s%s", args, text.stdout, text.stderr)
+		}
+	}
 }
 
 // tangle writes a network that no search proves: 150 variables of 8 states, each in factors with 8 others. Any assignment is allowed.

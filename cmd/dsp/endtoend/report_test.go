@@ -151,7 +151,7 @@ func TestReportSegment(t *testing.T) {
 func TestReportOfInterruptedRun(t *testing.T) {
 	t.Parallel()
 	run := filepath.Join(t.TempDir(), "run")
-	dsp(t, "train", "--examples", "40,10,10", "--net", "linear", "--method", "bcfw", "--passes", "4", "--baselines", "off", "--out", run, "--quiet").ok()
+	dsp(t, "train", "--examples", "40,10,10", "--net", "linear", "--method", "bcfw", "--passes", "4", "--evaluate", "every", "--baselines", "off", "--out", run, "--quiet").ok()
 	if err := os.Remove(filepath.Join(run, "model.safetensors")); err != nil {
 		t.Fatal(err)
 	}
@@ -183,7 +183,7 @@ func TestReportOfCheckpoint(t *testing.T) {
 		t.Skip("no signals here")
 	}
 	run := filepath.Join(t.TempDir(), "run")
-	p := started(t, []string{"train", "--examples", "40,10,10", "--net", "linear", "--method", "bcfw", "--passes", "1000000", "--gap", "0", "--baselines", "off", "--out", run, "--quiet"})
+	p := started(t, []string{"train", "--examples", "40,10,10", "--net", "linear", "--method", "bcfw", "--passes", "1000000", "--gap", "0", "--evaluate", "every", "--baselines", "off", "--out", run, "--quiet"})
 	p.awaitPass(run)
 	if !p.end(os.Interrupt) {
 		t.Fatal("the run ended before the signal")

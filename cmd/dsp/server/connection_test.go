@@ -122,6 +122,28 @@ func TestTextWithoutWords(t *testing.T) {
 	}
 }
 
+// Clients that name a version get what others get, and a version that there is not is refused by name.
+func TestVersions(t *testing.T) {
+	s := newServer(t, nil)
+	const tensors = `{"inputs": [{"name": "word", "datatype": "BYTES", "shape": [2], "data": ["the", "fox"]}, {"name": "pos", "datatype": "BYTES", "shape": [2], "data": ["DT", "NN"]}]}`
+	for path, body := range map[string]string{"": "", "/ready": "", "/infer": tensors} {
+		method := "GET"
+		if body != "" {
+			method = "POST"
+		}
+		code, want, _ := ask(s, method, "/v2/models/m"+path, body)
+		if code != 200 {
+			t.Errorf("%s: %d %s", path, code, want)
+		}
+		if code, answer, _ := ask(s, method, "/v2/models/m/versions/1"+path, body); code != 200 || answer != want {
+			t.Errorf("version 1%s: %d %s, want %s", path, code, answer, want)
+		}
+		if code, answer, _ := ask(s, method, "/v2/models/m/versions/2"+path, body); code != 404 || !strings.Contains(answer, `m has no version \"2\"; there is 1`) {
+			t.Errorf("version 2%s: %d %s", path, code, answer)
+		}
+	}
+}
+
 // The refusal of an unknown path lists every route, and each of these is one.
 func TestRoutesListed(t *testing.T) {
 	s := newServer(t, nil)
@@ -132,7 +154,7 @@ func TestRoutesListed(t *testing.T) {
 	}
 	for route := range strings.SplitSeq(listed, ", ") {
 		method, path, _ := strings.Cut(route, " ")
-		if code, answer, _ := ask(s, method, strings.ReplaceAll(path, "NAME", "m"), "{"); code == 404 || code == 405 {
+		if code, answer, _ := ask(s, method, strings.NewReplacer("NAME", "m", "VERSION", onlyVersion).Replace(path), "{"); code == 404 || code == 405 {
 			t.Errorf("%s: %d %s", route, code, answer)
 		}
 	}

@@ -54,7 +54,7 @@ type output struct {
 
 // infer answers POST /v2/models/NAME/infer.
 func (s *Server) infer(w http.ResponseWriter, r *http.Request) error {
-	e, err := s.find(r.PathValue("model"))
+	e, err := s.asked(r)
 	if err != nil {
 		return err
 	}

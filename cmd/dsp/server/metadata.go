@@ -44,7 +44,7 @@ type tensorMetadata struct {
 
 // modelMetadata answers what a model reads and predicts. Beside what the protocol has, it shows an object for /predict.
 func (s *Server) modelMetadata(w http.ResponseWriter, r *http.Request) error {
-	e, err := s.find(r.PathValue("model"))
+	e, err := s.asked(r)
 	if err != nil {
 		return err
 	}
@@ -54,6 +54,7 @@ func (s *Server) modelMetadata(w http.ResponseWriter, r *http.Request) error {
 	p := e.pool.Load()
 	return answerJSON(w, http.StatusOK, struct {
 		Name     string           `json:"name"`
+		Versions []string         `json:"versions"`
 		Platform string           `json:"platform"`
 		Inputs   []tensorMetadata `json:"inputs"`
 		Outputs  []tensorMetadata `json:"outputs"`
@@ -62,7 +63,7 @@ func (s *Server) modelMetadata(w http.ResponseWriter, r *http.Request) error {
 		Example  string           `json:"example"`
 		Text     bool             `json:"text"`      // the model reads words alone, so that raw text will do
 		Cuts     bool             `json:"truncates"` // edges may have to be truncated
-	}{e.name, "dsp", p.inputs(), p.outputs(), p.model.Config.Task, p.model.Labels.Names(), p.reader.Sample(), p.readsText(), p.model.Truncates()})
+	}{e.name, []string{onlyVersion}, "dsp", p.inputs(), p.outputs(), p.model.Config.Task, p.model.Labels.Names(), p.reader.Sample(), p.readsText(), p.model.Truncates()})
 }
 
 // readsText reports whether raw text has all that the model reads.
@@ -132,7 +133,7 @@ func (p *pool) labelsPositions() bool {
 
 // modelReady answers that a model is loaded, as all are.
 func (s *Server) modelReady(w http.ResponseWriter, r *http.Request) error {
-	e, err := s.find(r.PathValue("model"))
+	e, err := s.asked(r)
 	if err != nil {
 		return err
 	}

@@ -262,6 +262,7 @@ func lineTexts(r *http.Request, body []byte) ([]string, error) {
 func lineMetadata(w http.ResponseWriter, name string, l *line) error {
 	return answerJSON(w, http.StatusOK, struct {
 		Name        string           `json:"name"`
+		Versions    []string         `json:"versions"`
 		Platform    string           `json:"platform"`
 		Inputs      []tensorMetadata `json:"inputs"`
 		Outputs     []tensorMetadata `json:"outputs"`
@@ -271,5 +272,5 @@ func lineMetadata(w http.ResponseWriter, name string, l *line) error {
 		Fingerprint string           `json:"fingerprint"`
 		Example     string           `json:"example"`
 		Text        bool             `json:"text"`
-	}{name, "dsp", []tensorMetadata{}, []tensorMetadata{}, pipelines.Task, []string{}, l.pipeline.Stages(), l.pipeline.Fingerprint, `{"text": "A sentence."}`, true})
+	}{name, []string{onlyVersion}, "dsp", []tensorMetadata{}, []tensorMetadata{}, pipelines.Task, []string{}, l.pipeline.Stages(), l.pipeline.Fingerprint, `{"text": "A sentence."}`, true})
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -240,6 +241,18 @@ func (e *entry) lastLoaded() stamp {
 	e.loading.Lock()
 	defer e.loading.Unlock()
 	return e.loaded
+}
+
+// onlyVersion is the version that every model has.
+const onlyVersion = "1"
+
+// asked returns the model that the path of a request names, whose version, if it names one, is the only one.
+func (s *Server) asked(r *http.Request) (*entry, error) {
+	e, err := s.find(r.PathValue("model"))
+	if version := r.PathValue("version"); err == nil && version != "" && version != onlyVersion {
+		return nil, refuse(http.StatusNotFound, "%s has no version %q; there is %s", e.name, version, onlyVersion)
+	}
+	return e, err
 }
 
 // find returns the model of that name; the only one there is has no need of a name.

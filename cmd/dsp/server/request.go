@@ -232,7 +232,7 @@ func (s *Server) body(w http.ResponseWriter, r *http.Request) (body []byte, held
 			continue
 		case errors.Is(err, io.EOF):
 			_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // test recorders support none
-			return text, own, nil
+			return bytes.TrimPrefix(text, []byte(host.ByteOrderMark)), own, nil
 		case errors.As(err, &tooLarge):
 			err = s.tooLarge()
 		case errors.Is(err, os.ErrDeadlineExceeded):

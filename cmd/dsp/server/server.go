@@ -147,7 +147,7 @@ func (s *Server) handler() http.Handler {
 	mux := http.NewServeMux()
 	var routes []string
 	open := func(pattern string, h handler) {
-		routes = append(routes, strings.NewReplacer("{$}", "", "{model}", "NAME").Replace(pattern))
+		routes = append(routes, strings.NewReplacer("{$}", "", "{model}", "NAME", "{version}", "VERSION").Replace(pattern))
 		mux.Handle(pattern, s.measured(pattern, h))
 	}
 	route := func(pattern string, h handler) { open(pattern, s.authorized(h)) }
@@ -164,9 +164,11 @@ func (s *Server) handler() http.Handler {
 	open("GET /v2/health/ready", s.ready)
 	open("GET /{$}", showPage)
 	route("GET /v2", s.serverMetadata)
-	route("GET /v2/models/{model}", s.modelMetadata)
-	route("GET /v2/models/{model}/ready", s.modelReady)
-	route("POST /v2/models/{model}/infer", s.infer)
+	for _, model := range []string{"/v2/models/{model}", "/v2/models/{model}/versions/{version}"} {
+		route("GET "+model, s.modelMetadata)
+		route("GET "+model+"/ready", s.modelReady)
+		route("POST "+model+"/infer", s.infer)
+	}
 	manage("POST /v2/repository/index", s.index)
 	manage("POST /v2/repository/models/{model}/load", s.loadAgain)
 	route("POST /predict", s.predict)

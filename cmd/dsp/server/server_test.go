@@ -207,7 +207,8 @@ func TestLargeAnswers(t *testing.T) {
 	}
 }
 
-// together submits jobs of the same kind to the only worker of a pool while it is held up, so that it predicts them together, and waits for them.
+// together submits jobs of the same kind to the only worker of a pool while it is held up, so that it predicts them
+// together, and waits for them.
 func together(t *testing.T, p *pool, jobs ...*job) {
 	t.Helper()
 	held, begun := make(chan struct{}), make(chan struct{})

@@ -2,6 +2,8 @@ package alignments
 
 import (
 	"strconv"
+
+	"github.com/dsp-go/dsp/structured"
 )
 
 // Corpus holds sentence pairs. Pair i has words Offsets[i] to Offsets[i+1]-1, of which the first Sources[i] are the source words.
@@ -52,6 +54,21 @@ func (c *Corpus) Where(i int) string {
 		return c.Name + ", pair " + strconv.Itoa(i)
 	}
 	return c.Name + ":" + strconv.Itoa(c.Lines[i])
+}
+
+// some returns some of the pairs. None is bad input.
+func (c *Corpus) some(pairs []int) (*Corpus, error) {
+	if len(pairs) == 0 {
+		return nil, structured.BadInput("%s: no pair is left", c.Name)
+	}
+	few := &Corpus{Name: c.Name}
+	for _, i := range pairs {
+		few.Add(c.Source(i), c.Target(i), c.LinksOf(i))
+		if c.Lines != nil {
+			few.Lines = append(few.Lines, c.Lines[i])
+		}
+	}
+	return few, nil
 }
 
 // Add appends a pair with its links, or with unknown links if links is nil. Either all pairs of a corpus have links or none. Add

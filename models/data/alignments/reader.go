@@ -3,12 +3,15 @@ package alignments
 import (
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 
+	"github.com/dsp-go/dsp/models/data/remarks"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/machine/host"
 )
 
-// Separator stands between the sides of a pair, and before its links, as a word of its own.
+// Separator stands between the sides of a pair, and before its links, with blanks around it or without.
 const Separator = "|||"
 
 const lineForm = "source words ||| target words, and optionally ||| links"
@@ -29,11 +32,13 @@ type Reader struct {
 
 	First int // number of the first word in links: 0, or 1 as in some gold files
 	Line  int // number of the first line, if only a part of a file is read; 0 means 1
+
+	Remarks *remarks.Remarks // on pairs; nil refuses bad ones
 }
 
 // Read reads pairs whose links, if any, are a third field. Errors are structured.BadInput and name the line.
 func (o Reader) Read(r io.Reader, name string) (*Corpus, error) {
-	p := &pairReader{Reader: o, lines: host.NewLines(r, name), c: &Corpus{Name: name}}
+	p := &pairReader{Reader: o, lines: host.NewLines(r, name), c: &Corpus{Name: name}, strict: o.Remarks.Skips() && !o.Unlabeled}
 	if err := p.read(); err != nil {
 		return nil, err
 	}
@@ -58,19 +63,23 @@ func (o Reader) ReadWithLinks(r io.Reader, name string, links io.Reader, linksNa
 	if p.fault != nil {
 		return nil, p.fault
 	}
-	if err := o.readLinks(p.c, host.NewLines(links, linksName), linksName); err != nil {
-		p.c.Links, p.c.LinksAt = nil, nil
+	c, err := o.readLinks(p.c, p.leftOut, host.NewLines(links, linksName), linksName)
+	if err != nil {
 		if !o.Unlabeled {
 			return nil, err
 		}
+		p.c.Links, p.c.LinksAt = nil, nil
+		return p.c, nil
 	}
-	return p.c, nil
+	return c, nil
 }
 
 // ReadLinks reads a file with one line of links per pair, for instance predictions for c. It returns the links of each pair.
 func (o Reader) ReadLinks(c *Corpus, r io.Reader, name string) ([][]Link, error) {
 	with := &Corpus{Name: c.Name, Words: c.Words, Offsets: c.Offsets, Sources: c.Sources}
-	if err := o.readLinks(with, host.NewLines(r, name), name); err != nil {
+	o.Remarks = nil // links of other pairs are of no use
+	with, err := o.readLinks(with, nil, host.NewLines(r, name), name)
+	if err != nil {
 		return nil, err
 	}
 	all := make([][]Link, c.Len())
@@ -80,29 +89,39 @@ func (o Reader) ReadLinks(c *Corpus, r io.Reader, name string) ([][]Link, error)
 	return all, nil
 }
 
-// readLinks reads a line of links for every pair of c.
-func (o Reader) readLinks(c *Corpus, lines *host.Lines, name string) error {
+// readLinks reads a line of links for every pair of c, and for pairs of its file that are left out: leftOut tells of each line whether that is one. It
+// returns c without the pairs whose links are bad.
+func (o Reader) readLinks(c *Corpus, leftOut map[int]bool, lines *host.Lines, name string) (*Corpus, error) {
 	c.Links, c.LinksAt = nil, []int{0}
-	i := 0
+	i, all := 0, c.Len()+len(leftOut)
+	var keep []int
 	for line, ok := lines.Next(); ok; line, ok = lines.Next() {
-		if i == c.Len() {
-			return lines.Bad("a line more than expected: %s has %d pairs", c.Name, c.Len())
+		if lines.Number > all {
+			return nil, lines.Bad("a line more than expected: %s has %d pairs", c.Name, all)
+		}
+		if leftOut[lines.Number] {
+			continue
 		}
 		n, m := c.Size(i)
 		links, err := o.parseLinks(string(line), n, m)
-		if err != nil {
-			return lines.Bad("%w", err)
+		if err == nil {
+			keep = append(keep, i)
+		} else if err = o.Remarks.Bad(lines.Bad("%w", err)); err != nil {
+			return nil, err
 		}
 		c.AddLinks(links)
 		i++
 	}
 	if err := lines.Err(); err != nil {
-		return err
+		return nil, err
 	}
 	if i < c.Len() {
-		return structured.BadInput("%s: ends after line %d, expected %d lines, one per pair of %s", name, lines.Number, c.Len(), c.Name)
+		return nil, structured.BadInput("%s: ends after line %d, expected %d lines, one per pair of %s", name, lines.Number, all, c.Name)
 	}
-	return nil
+	if len(keep) < c.Len() {
+		return c.some(keep)
+	}
+	return c, nil
 }
 
 // parseLinks parses the links of a pair of n by m words. It never returns nil without an error.
@@ -129,7 +148,10 @@ type pairReader struct {
 	beside string              // file of links, or ""
 	known  structured.Alphabet // one copy of every word
 	linked int                 // pairs with links so far
-	fault  error               // the first error about links
+
+	strict  bool         // a pair without good links is bad
+	leftOut map[int]bool // the pairs that are left out, counted from 1
+	fault   error        // the first error about links
 }
 
 func (p *pairReader) read() error {
@@ -137,7 +159,13 @@ func (p *pairReader) read() error {
 	p.c.Offsets = []int{0}
 	for line, ok := p.lines.Next(); ok; line, ok = p.lines.Next() {
 		if err := p.pair(string(line)); err != nil {
-			return p.lines.Bad("%w", err)
+			if err = p.Remarks.Bad(p.lines.Bad("%w", err)); err != nil {
+				return err
+			}
+			if p.leftOut == nil {
+				p.leftOut = map[int]bool{}
+			}
+			p.leftOut[p.c.Len()+len(p.leftOut)+1] = true
 		}
 	}
 	if err := p.lines.Err(); err != nil {
@@ -156,7 +184,7 @@ func (p *pairReader) pair(line string) error {
 	case len(parts) == 1 && len(words(line)) == 0:
 		return fmt.Errorf("an empty line, expected %s", lineForm)
 	case len(parts) == 1:
-		return fmt.Errorf("no %s between spaces, expected %s", Separator, lineForm)
+		return fmt.Errorf("no %s, expected %s", Separator, lineForm)
 	case len(parts) > 3:
 		return fmt.Errorf("%d fields, expected %s", len(parts), lineForm)
 	}
@@ -166,6 +194,16 @@ func (p *pairReader) pair(line string) error {
 		return fmt.Errorf("no source words before %s, expected at least one", Separator)
 	case len(target) == 0:
 		return fmt.Errorf("no target words after %s, expected at least one", Separator)
+	case p.likeLinks(target, source):
+		return fmt.Errorf("the target words %.80q look like links, expected %s", strings.TrimSpace(parts[1]), lineForm)
+	}
+	if p.strict && p.beside == "" {
+		if len(parts) < 3 {
+			return fmt.Errorf("no links, expected a third field")
+		}
+		if _, err := p.parseLinks(parts[2], len(source), len(target)); err != nil {
+			return err
+		}
 	}
 	c := p.c
 	for _, side := range [][]string{source, target} {
@@ -177,6 +215,20 @@ func (p *pairReader) pair(line string) error {
 	c.Lines = append(c.Lines, p.lines.Number)
 	p.links(parts[2:], len(source), len(target))
 	return nil
+}
+
+// likeLinks reports whether all words of the target look like links of words of the source, and are not words of the source, as the score of a match
+// would be.
+func (p *pairReader) likeLinks(target, source []string) bool {
+	same := true
+	for _, word := range target {
+		l, err := parseLink(word, p.First)
+		if err != nil || l.Source < 0 || int(l.Source) >= len(source) {
+			return false
+		}
+		same = same && slices.Contains(source, word)
+	}
+	return !same
 }
 
 // links reads the third field, if there is one, of a pair of n by m words.

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/dsp-go/dsp/models/data/alignments"
+	"github.com/dsp-go/dsp/models/data/remarks"
 	"github.com/dsp-go/dsp/structured"
 )
 
@@ -77,10 +78,11 @@ func TestBadPairs(t *testing.T) {
 	for _, c := range []struct{ text, message string }{
 		{"", "a.pairs: no tokens, expected lines of source words ||| target words"},
 		{"a ||| b ||| 0-0\n\nc ||| d |||\n", "a.pairs:2: an empty line"},
-		{"a b\n", "a.pairs:1: no ||| between spaces, expected source words ||| target words"},
-		{"a|||b\n", "a.pairs:1: no ||| between spaces"},
-		{"a||| b\n", "a.pairs:1: no ||| between spaces"},
-		{"a |||b\n", "a.pairs:1: no ||| between spaces"},
+		{"a b\n", "a.pairs:1: no |||, expected source words ||| target words"},
+		{"a||||b\n", "a.pairs:1: no |||, expected source words"},
+		{"a b ||| 0-0 1-0\n", `a.pairs:1: the target words "0-0 1-0" look like links, expected source words ||| target words`},
+		{"a b ||| 0-0 1?0\n", `a.pairs:1: the target words "0-0 1?0" look like links`},
+		{"a b|||0-0|||0-0\n", `a.pairs:1: the target words "0-0" look like links`},
 		{" ||| b ||| \n", "a.pairs:1: no source words before |||"},
 		{"|||\n", "a.pairs:1: no source words before |||"},
 		{"a ||| ||| 0-0\n", "a.pairs:1: no target words after |||"},
@@ -151,4 +153,46 @@ func FuzzRead(f *testing.F) {
 			}
 		}
 	})
+}
+
+// Separators need no blanks. A word may hold bars: four, or three where fields have blanks around them.
+func TestSeparators(t *testing.T) {
+	want := read(t, alignments.Reader{}, "a b ||| c d ||| 0-0\n")
+	for _, line := range []string{"a b |||c d ||| 0-0", "a b||| c d |||0-0", "a b|||c d|||0-0", "a b\t|||\tc d\t|||\t0-0", "a b||| c d|||0-0 "} {
+		if c := read(t, alignments.Reader{}, line+"\n"); !reflect.DeepEqual(c, want) {
+			t.Errorf("%q: %+v, expected %+v", line, c, want)
+		}
+		if !alignments.IsPair(line) {
+			t.Errorf("%q is no pair", line)
+		}
+	}
+	if c := read(t, alignments.Reader{Unlabeled: true}, "it ended 2-1 ||| 2-1\n2-1|||3-1\na |||| b ||| c\n"); c.Len() != 3 || c.Target(2)[0] != "c" {
+		t.Errorf("scores are words: %+v", c)
+	}
+	for _, line := range []string{"||| SYM", "a b", "", "a ||| ", "a |||| b"} {
+		if alignments.IsPair(line) {
+			t.Errorf("%q is a pair", line)
+		}
+	}
+}
+
+// Where bad pairs are left out, so are their links in a file beside them, and pairs whose links are bad.
+func TestPairsLeftOut(t *testing.T) {
+	say := remarks.New(true)
+	const text = "a ||| b ||| 0-0\n\nc\nd ||| e ||| 0-1\nf ||| g\nh i ||| j ||| 1-0\nk ||| 0-0\n"
+	c := read(t, alignments.Reader{Remarks: say}, text)
+	if left := say.Reasons(); c.Len() != 2 || !reflect.DeepEqual(c.Lines, []int{1, 6}) || len(c.Links) != 2 || len(left) != 5 ||
+		!strings.HasPrefix(left[0], "a.pairs:2: an empty line") || !strings.HasPrefix(left[2], "a.pairs:4: link 0-1: target word 1") || !strings.HasPrefix(left[3], "a.pairs:5: no links") {
+		t.Errorf("%+v, %q", c, left)
+	}
+	say = remarks.New(true)
+	c, err := alignments.Reader{Remarks: say}.ReadWithLinks(strings.NewReader("a ||| b\nc\nd e ||| f\ng ||| h\n"), "p", strings.NewReader("0-0\n9-9\n1-0\n0-7\n"), "l")
+	if left := say.Reasons(); err != nil || c.Len() != 2 || c.LinksOf(1)[0].Source != 1 || !reflect.DeepEqual(c.Lines, []int{1, 3}) || len(left) != 2 || !strings.HasPrefix(left[1], "l:4: link 0-7") {
+		t.Errorf("%+v, %v, %q", c, err, left)
+	}
+	for _, bad := range []string{"x\ny\n", "a ||| b ||| 0-9\n"} {
+		if _, err := (alignments.Reader{Remarks: remarks.New(true)}).Read(strings.NewReader(bad), "p"); !structured.IsBadInput(err) {
+			t.Errorf("%q: %v", bad, err)
+		}
+	}
 }

@@ -6,13 +6,15 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/dsp-go/dsp/models/data/remarks"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/machine/host"
 )
 
 // COCO reads COCO's annotations of objects: one JSON file with the lists images, annotations and categories, in any order.
 type COCO struct {
-	Images string // folder of the images; "" is the folder of the file
+	Images  string           // folder of the images; "" is the folder of the file
+	Remarks *remarks.Remarks // on images and annotations; nil refuses bad ones
 }
 
 type (
@@ -47,7 +49,7 @@ func (c COCO) Read(path string) (*Set, error) {
 	if folder == "" {
 		folder = filepath.Dir(path)
 	}
-	return readCOCO(f, path, folder)
+	return readCOCO(f, path, folder, c.Remarks)
 }
 
 // cocoReader collects what a file says; annotations may come before the images and the classes that they are about.
@@ -71,9 +73,9 @@ type pendingObject struct {
 // Place returns the place of the annotation in its file.
 func (o *pendingObject) Place() string { return place(o.file, "annotations", o.index) }
 
-func readCOCO(r io.Reader, name, folder string) (*Set, error) {
+func readCOCO(r io.Reader, name, folder string, say *remarks.Remarks) (*Set, error) {
 	in := &cocoReader{
-		jsonFile: jsonFile{json.NewDecoder(r), name}, folder: folder, set: &Set{Name: name},
+		jsonFile: jsonFile{json.NewDecoder(r), name, say}, folder: folder, set: &Set{Name: name},
 		images: map[int64]int{}, classes: map[int64]string{}, numbers: map[int64]int{},
 	}
 	const what = "an object with the lists images, annotations and categories of COCO"
@@ -121,8 +123,16 @@ func readCOCO(r io.Reader, name, folder string) (*Set, error) {
 	}
 	for k := range in.pending {
 		if err := in.attach(&in.pending[k]); err != nil {
-			return nil, err
+			if err = say.Bad(err); err != nil {
+				return nil, err
+			}
+			if m, known := in.images[*in.pending[k].ImageID]; known {
+				in.set.Images[m].bad = true
+			}
 		}
+	}
+	if len(in.set.Images) == 0 && say.Skips() {
+		return nil, structured.BadInput("%s: no image is left", name)
 	}
 	in.set.sort()
 	return in.set, nil
@@ -142,6 +152,7 @@ func (in *cocoReader) addImage(index int, m cocoImage) error {
 	in.images[*m.ID] = len(in.set.Images)
 	in.set.Images = append(in.set.Images, Image{
 		ID: *m.ID, Path: filepath.Join(in.folder, filepath.FromSlash(m.FileName)), Width: m.Width, Height: m.Height, Place: place,
+		folder: in.folder, named: m.FileName,
 	})
 	return nil
 }

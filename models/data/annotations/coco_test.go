@@ -38,14 +38,14 @@ func TestCOCO(t *testing.T) {
 	if len(s.Images) != 3 || s.Images[0].ID != 4 || s.Images[2].ID != 9 || s.Images[0].Path != filepath.Join(dir, "sub", "four.png") {
 		t.Fatalf("images %+v", s.Images)
 	}
-	dogs, counts, err := s.Single("dog", false)
+	dogs, counts, err := s.Single("dog", false, true, nil)
 	if err != nil || counts != (Counts{Used: 1, None: 1, Crowd: 1}) || dogs[0].Gold.Truth() != (boxes.Truth{Box: boxes.Box{X: 10.5, Y: 20, Width: 30.25, Height: 40}, Area: 800.5}) {
 		t.Errorf("dogs: %v, %+v, %+v", err, counts, dogs)
 	}
 	if got := counts.Describe("dog"); got != "1 image with one dog; not used: 1 with a crowd, 1 without" {
 		t.Error(got)
 	}
-	cats, counts, err := s.Single("cat", false)
+	cats, counts, err := s.Single("cat", false, true, nil)
 	if err != nil || counts != (Counts{Used: 1, None: 1, Several: 1}) || cats[0].ID != 4 {
 		t.Errorf("cats: %v, %+v, %+v", err, counts, cats)
 	}
@@ -56,7 +56,7 @@ func TestCOCO(t *testing.T) {
 	if err := WriteCOCO(&b, s, dir); err != nil {
 		t.Fatal(err)
 	}
-	again, err := readCOCO(&b, "again", dir)
+	again, err := readCOCO(&b, "again", dir, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +64,7 @@ func TestCOCO(t *testing.T) {
 		s.Name = ""
 		for k := range s.Images {
 			m := &s.Images[k]
-			m.Place = ""
+			m.Place, m.folder, m.named = "", "", ""
 			for j := range m.Objects {
 				m.Objects[j].Place = ""
 			}
@@ -109,9 +109,9 @@ func TestBadCOCO(t *testing.T) {
 		{instead(`"file_name": "nine.png", `, ``), "a.json: images[0]: no id or no file_name"},
 		{instead(`"image_id": 9,`, `"image_id": 9;`), "a.json: annotations[0]: byte"},
 	} {
-		s, err := readCOCO(strings.NewReader(c.json), "a.json", dir)
+		s, err := readCOCO(strings.NewReader(c.json), "a.json", dir, nil)
 		if err == nil {
-			_, _, err = s.Single("cat", false)
+			_, _, err = s.Single("cat", false, true, nil)
 		}
 		if !structured.IsBadInput(err) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("error %v\nexpected %s", err, c.want)
@@ -123,11 +123,11 @@ func TestBadCOCO(t *testing.T) {
 func TestBoxThatDoesNotMatter(t *testing.T) {
 	dir := write(t, map[string]string{"nine.png": "", "sub/four.png": ""})
 	text := strings.Replace(cocoPets, "[60, 2, 3, 4]", "[60, 2, 0, 0]", 1)
-	s, err := readCOCO(strings.NewReader(text), "a.json", dir)
+	s, err := readCOCO(strings.NewReader(text), "a.json", dir, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, counts, err := s.Single("cat", false); err != nil || counts.Used != 1 {
+	if _, counts, err := s.Single("cat", false, true, nil); err != nil || counts.Used != 1 {
 		t.Errorf("%v, %+v", err, counts)
 	}
 }
@@ -137,13 +137,13 @@ func FuzzCOCO(f *testing.F) {
 	f.Add(vocDog)
 	f.Add(`[{"image_id": 9, "category_id": 17, "bbox": [1, 0, 9, 9], "score": 0.5}]`)
 	f.Fuzz(func(t *testing.T, text string) {
-		if _, err := readCOCO(strings.NewReader(text), "a.json", "."); err != nil && !structured.IsBadInput(err) {
+		if _, err := readCOCO(strings.NewReader(text), "a.json", ".", nil); err != nil && !structured.IsBadInput(err) {
 			t.Error(err)
 		}
 		if _, err := readResults(strings.NewReader(text), "a.json"); err != nil && !structured.IsBadInput(err) {
 			t.Error(err)
 		}
-		if _, err := readVOC(strings.NewReader(text), "a.xml", "."); err != nil && !structured.IsBadInput(err) {
+		if _, err := readVOC(strings.NewReader(text), "a.xml", ".", nil); err != nil && !structured.IsBadInput(err) {
 			t.Error(err)
 		}
 	})

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/dsp-go/dsp/models/data/remarks"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/boxes"
 )
@@ -14,6 +15,7 @@ import (
 type jsonFile struct {
 	d    *json.Decoder
 	name string
+	say  *remarks.Remarks // on elements of lists; nil refuses bad ones
 }
 
 // failure returns an error about the syntax, or about a value of the wrong type, at a place of the file.
@@ -73,10 +75,18 @@ func list[E any](f jsonFile, name string, add func(k int, e E) error) error {
 	}
 	for k := 0; f.d.More(); k++ {
 		var e E
-		if err := f.d.Decode(&e); err != nil {
-			return f.failure(place(f.name, name, k), err)
+		err := f.d.Decode(&e)
+		var kind *json.UnmarshalTypeError
+		readable := err == nil || errors.As(err, &kind) // JSON goes on
+		if err != nil {
+			err = f.failure(place(f.name, name, k), err)
+		} else {
+			err = add(k, e)
 		}
-		if err := add(k, e); err != nil {
+		if err != nil && readable {
+			err = f.say.Bad(err)
+		}
+		if err != nil {
 			return err
 		}
 	}

@@ -38,7 +38,7 @@ func ReadResults(path string) ([]Result, error) {
 }
 
 func readResults(r io.Reader, name string) ([]Result, error) {
-	in := jsonFile{json.NewDecoder(r), name}
+	in := jsonFile{d: json.NewDecoder(r), name: name}
 	var all []Result
 	err := list(in, "", func(index int, c cocoResult) (err error) {
 		result := Result{file: name, index: index}

@@ -45,7 +45,7 @@ func TestCandidates(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dogs, _, err := s.Single("dog", false)
+	dogs, _, err := s.Single("dog", false, true, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -38,6 +39,9 @@ type Image struct {
 	Objects       []Object
 	Place         string // of the image in the annotations, for messages: "train.json: images[3]"
 
+	folder, named string // where its file was looked for, and under which name; empty where that is its Path
+	bad           bool   // something that is annotated of it was left out, so that nobody knows how many objects it has
+
 	// Annotated says of what the annotations are, once Example.Upright has looked: of the upright image (0), or of the image as its file stores it.
 	Annotated images.Orientation
 }
@@ -59,6 +63,18 @@ func (o Object) Truth() boxes.Truth { return boxes.Truth{Box: o.Box, Area: o.Are
 type Example struct {
 	*Image
 	Gold Object // its box is inside the image
+}
+
+// Find looks for the file of the image once it is needed.
+func (m *Image) Find(say *remarks.Remarks) {
+	if m.named == "" {
+		return
+	}
+	found := find(m.folder, m.named, stem(m.Place))
+	if plain := filepath.Join(m.folder, filepath.FromSlash(m.named)); found != plain {
+		say.Done(remarks.Elsewhere, m.Place+": "+m.named+" is "+found)
+	}
+	m.Path, m.named = found, ""
 }
 
 // Load reads the image and checks its size.
@@ -93,6 +109,7 @@ type Counts struct {
 	None      int // no object of the class
 	Several   int // more than one
 	Crowd     int // one annotation, which marks a crowd
+	Bad       int // something that is annotated of the image was left out
 	Difficult int // one object, marked as difficult
 }
 
@@ -102,6 +119,7 @@ func (c *Counts) Add(more Counts) {
 	c.None += more.None
 	c.Several += more.Several
 	c.Crowd += more.Crowd
+	c.Bad += more.Bad
 	c.Difficult += more.Difficult
 }
 
@@ -116,7 +134,7 @@ func (c Counts) Describe(class string) string {
 	for _, r := range []struct {
 		n    int
 		what string
-	}{{c.Several, "with several"}, {c.Crowd, "with a crowd"}, {c.Difficult, "with a difficult one"}, {c.None, "without"}} {
+	}{{c.Several, "with several"}, {c.Crowd, "with a crowd"}, {c.Bad, "with bad annotations"}, {c.Difficult, "with a difficult one"}, {c.None, "without"}} {
 		if r.n > 0 {
 			rest = append(rest, fmt.Sprintf("%d %s", r.n, r.what))
 		}
@@ -130,9 +148,9 @@ func (c Counts) Describe(class string) string {
 // Single returns the images with exactly one object of the class, in the order of the set, as Pillutla et al. 2019 (section 7.1.2) use
 // them, and counts the others. Difficult objects count, but an image whose only one is difficult is used only if difficult is true.
 // A class that is not in the set, a set without such an image, and a chosen
-// image whose file does not exist or whose box is empty, inverted or outside the image are bad input. Other boxes may be anything: public
-// sets have a few that are empty.
-func (s *Set) Single(class string, difficult bool) ([]Example, Counts, error) {
+// image whose file does not exist or whose box is outside the image are bad input. Public sets have a few boxes that are empty, inverted or no numbers: these are
+// no objects, unless strict makes one of a chosen image bad input. say decides on images that are bad.
+func (s *Set) Single(class string, difficult, strict bool, say *remarks.Remarks) ([]Example, Counts, error) {
 	var chosen []Example
 	var counts Counts
 	if s.ClassID(class) < 0 {
@@ -143,12 +161,20 @@ func (s *Set) Single(class string, difficult bool) ([]Example, Counts, error) {
 		var only *Object
 		n := 0
 		for j := range m.Objects {
-			if m.Objects[j].Class == class {
-				only = &m.Objects[j]
-				n++
+			o := &m.Objects[j]
+			if o.Class != class {
+				continue
 			}
+			if !strict && !o.Box.HasArea() {
+				say.Doubt(remarks.NoArea, o.Place+": box "+o.Box.String())
+				continue
+			}
+			only = o
+			n++
 		}
 		switch {
+		case m.bad:
+			counts.Bad++
 		case n == 0:
 			counts.None++
 		case n > 1:
@@ -159,12 +185,17 @@ func (s *Set) Single(class string, difficult bool) ([]Example, Counts, error) {
 			counts.Difficult++
 		default:
 			e := Example{m, *only}
+			m.Find(say)
 			err := m.exists()
 			if err == nil {
 				e.Gold.Box, err = only.Box.Inside(m.Width, m.Height, only.Place)
 			}
 			if err != nil {
-				return nil, counts, err
+				if err = say.Bad(err); err != nil {
+					return nil, counts, err
+				}
+				counts.Bad++
+				continue
 			}
 			counts.Used++
 			chosen = append(chosen, e)
@@ -211,4 +242,12 @@ func (s *Set) ClassNames() []string {
 // sort orders the images by their numbers, the order in which pycocotools breaks ties.
 func (s *Set) sort() {
 	slices.SortStableFunc(s.Images, func(a, b Image) int { return cmp.Compare(a.ID, b.ID) })
+}
+
+// stem returns the name of the file of a place without its ending, for annotations that have a file for each image; "" for others.
+func stem(place string) string {
+	if name := filepath.Base(place); filepath.Ext(name) == ".xml" {
+		return strings.TrimSuffix(name, ".xml")
+	}
+	return ""
 }

@@ -3,13 +3,18 @@ package annotations
 import (
 	"encoding/xml"
 	"errors"
+	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
+	"golang.org/x/text/encoding/htmlindex" // annotations of other tools have other encodings
+
+	"github.com/dsp-go/dsp/models/data/remarks"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/boxes"
 	"github.com/dsp-go/dsp/structured/images"
@@ -18,7 +23,8 @@ import (
 
 // VOC reads PASCAL VOC's annotations: one XML file per image.
 type VOC struct {
-	Images string // folder of the images; "" is JPEGImages beside the folder of the annotations, or else that folder itself
+	Images  string           // folder of the images; "" is JPEGImages beside the folder of the annotations, or else that folder itself
+	Remarks *remarks.Remarks // on annotations; nil refuses bad ones
 }
 
 // Read reads the annotations in a folder, or in Annotations in it if the folder has no XML files of its own. Images are numbered by the digits of their names ("2008_000015" is 2008000015), or from 1 in the
@@ -53,16 +59,22 @@ func (v VOC) Read(dir string) (*Set, error) {
 		if err != nil {
 			return nil, err
 		}
-		m, err := readVOC(f, path, folder)
+		m, err := readVOC(f, path, folder, v.Remarks)
 		_ = f.Close()
 		if err != nil {
-			return nil, err
+			if err = v.Remarks.Bad(err); err != nil {
+				return nil, err
+			}
+			continue
 		}
 		m.ID = ids[k]
 		for _, o := range m.Objects {
 			classes[o.Class] = true
 		}
 		s.Images = append(s.Images, m)
+	}
+	if len(s.Images) == 0 {
+		return nil, structured.BadInput("%s: no annotation can be read", dir)
 	}
 	for name := range classes {
 		s.Classes = append(s.Classes, Class{Name: name})
@@ -105,8 +117,8 @@ func numbered(names []string) []int64 {
 // The elements of an annotation that matter. Pointers tell what is missing.
 type (
 	vocSize struct {
-		Width  int `xml:"width"`
-		Height int `xml:"height"`
+		Width  pixelCount `xml:"width"`
+		Height pixelCount `xml:"height"`
 	}
 	vocObject struct {
 		Name      string      `xml:"name"`
@@ -121,12 +133,33 @@ type (
 	}
 )
 
+// pixelCount is a number of pixels, which some programs write as 160.0.
+type pixelCount int
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (n *pixelCount) UnmarshalText(text []byte) error {
+	number := strings.TrimSpace(string(text))
+	x, err := strconv.ParseFloat(number, 64)
+	if err != nil || x != math.Trunc(x) || math.Abs(x) > math.MaxInt32 {
+		return &strconv.NumError{Func: "pixelCount", Num: number, Err: strconv.ErrSyntax}
+	}
+	*n = pixelCount(x)
+	return nil
+}
+
 // readVOC reads the annotation of one image, whose file is in the folder. Without the element size, the image's file gives the size.
-func readVOC(r io.Reader, name, folder string) (Image, error) {
+func readVOC(r io.Reader, name, folder string, say *remarks.Remarks) (Image, error) {
 	m := Image{Place: name}
 	var size vocSize
 	var objects []vocObject
 	d := xml.NewDecoder(r)
+	d.CharsetReader = func(charset string, in io.Reader) (io.Reader, error) {
+		e, err := htmlindex.Get(charset)
+		if err != nil {
+			return nil, fmt.Errorf("encoding %q, expected UTF-8 or another that browsers know, such as ISO-8859-1 or GBK", charset)
+		}
+		return e.NewDecoder().Reader(in), nil
+	}
 	for depth := 0; ; {
 		token, err := d.Token()
 		if errors.Is(err, io.EOF) && depth == 0 {
@@ -160,7 +193,7 @@ func readVOC(r io.Reader, name, folder string) (Image, error) {
 				return m, brokenXML(d, name, err)
 			}
 		case xml.EndElement: // of annotation: those of its children are read with them
-			return m, m.complete(folder, size, objects)
+			return m, m.complete(folder, size, objects, say)
 		}
 	}
 }
@@ -182,14 +215,15 @@ func brokenXML(d *xml.Decoder, name string, err error) error {
 }
 
 // complete fills in the image once its annotation has been read.
-func (m *Image) complete(folder string, size vocSize, objects []vocObject) error {
+func (m *Image) complete(folder string, size vocSize, objects []vocObject, say *remarks.Remarks) error {
 	file := strings.TrimSpace(m.Path)
 	if file == "" {
 		return structured.BadInput("%s: no <filename> of the image", m.Place)
 	}
-	m.Path = filepath.Join(folder, file)
-	m.Width, m.Height = size.Width, size.Height
+	m.Path, m.folder, m.named = filepath.Join(folder, filepath.FromSlash(file)), folder, file
+	m.Width, m.Height = int(size.Width), int(size.Height)
 	if size == (vocSize{}) {
+		m.Find(say)
 		err := m.exists()
 		var header images.Header
 		if err == nil {

@@ -68,15 +68,15 @@ func TestVOC(t *testing.T) {
 			!strings.HasSuffix(o[1].Place, "000012.xml:12") {
 			t.Errorf("objects %+v", o)
 		}
-		examples, counts, err := s.Single("dog", false)
+		examples, counts, err := s.Single("dog", false, true, nil)
 		if err != nil || len(examples) != 1 || examples[0].ID != 12 || examples[0].Gold.Class != "dog" || counts != (Counts{Used: 1, Several: 1}) {
 			t.Errorf("%v: dogs %+v, %+v", err, examples, counts)
 		}
-		if _, counts, err := s.Single("cat", false); !structured.IsBadInput(err) || counts != (Counts{Difficult: 1, None: 1}) ||
+		if _, counts, err := s.Single("cat", false, true, nil); !structured.IsBadInput(err) || counts != (Counts{Difficult: 1, None: 1}) ||
 			!strings.Contains(err.Error(), "0 images with one cat; not used: 1 with a difficult one, 1 without") {
 			t.Errorf("cats: %v, %+v", err, counts)
 		}
-		if examples, _, err := s.Single("cat", true); err != nil || len(examples) != 1 {
+		if examples, _, err := s.Single("cat", true, true, nil); err != nil || len(examples) != 1 {
 			t.Errorf("difficult cats: %v", err)
 		}
 	}
@@ -140,7 +140,7 @@ func TestBadVOC(t *testing.T) {
 			err = os.WriteFile(s.Images[0].Path, nil, 0o666)
 		}
 		if err == nil {
-			_, _, err = s.Single("dog", false)
+			_, _, err = s.Single("dog", false, true, nil)
 		}
 		if !structured.IsBadInput(err) || !strings.HasPrefix(err.Error(), filepath.Join(dir, "000012.xml")+":") || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("error %v\nexpected %s", err, c.want)
@@ -155,7 +155,7 @@ func TestBadVOC(t *testing.T) {
 		t.Fatal(err)
 	}
 	for class, want := range map[string]string{"dog": "000012.xml: no image file", "horse": `no class "horse", expected one of: cat dog`} {
-		if _, _, err := s.Single(class, false); !structured.IsBadInput(err) || !strings.Contains(err.Error(), want) {
+		if _, _, err := s.Single(class, false, true, nil); !structured.IsBadInput(err) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, expected %s", class, err, want)
 		}
 	}

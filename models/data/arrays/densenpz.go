@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/dsp-go/dsp/models/data/remarks"
 	"github.com/dsp-go/dsp/models/data/text"
 	"github.com/dsp-go/dsp/structured"
 )
@@ -17,7 +18,7 @@ import (
 //
 //	features     [ΣT×D]  numbers of any precision or booleans, finite; they become float32
 //	lengths      [n]     integers ≥ 0, the lengths T of the chains
-//	labels       [ΣT]    integers from 0 to Y-1, or strings
+//	labels       [ΣT]    integers from 0 to Y-1, or −100, as PyTorch has it, where any label may be right; or strings
 //	label_names  [Y]     strings; optional, by default 0, 1, …, or the strings of labels in alphabetical order
 //	mask         [ΣT]    booleans or integers; positions where it is false or 0 are left out; optional
 //	words        [ΣT]    strings, for networks that read words, too; optional
@@ -32,6 +33,9 @@ type Dense struct {
 	Weighted  bool                 // read weights although gold labels are ignored
 	Checked   bool                 // ReadFile reads all features once: they are finite, and what the archive's checksum says
 	InMemory  bool                 // ReadFile reads all features into memory, once
+	Partial   bool                 // labels that are strings may be partial (text.ReadPartialLabels)
+
+	Remarks *remarks.Remarks // on chains; nil refuses bad ones
 }
 
 // Read reads a data set: Features, Dim, Offsets, a column word if there are words and, unless Unlabeled, Labels. A chain may have length 0. Errors name the
@@ -41,7 +45,7 @@ func (c Dense) Read(r io.Reader, name string) (*structured.Dataset, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.read(denseReader{archive: archive, d: &structured.Dataset{Name: name, Alphabet: c.Alphabet, Dim: c.Dim}, layout: &layout{}})
+	return c.read(denseReader{archive: archive, d: &structured.Dataset{Name: name, Alphabet: c.Alphabet, Dim: c.Dim}, layout: &layout{}, faults: c.faults()})
 }
 
 // ReadFile is Read of a file on disk whose features stay there, where np.savez wrote them in C order: the data set has a Source in place of
@@ -52,7 +56,7 @@ func (c Dense) ReadFile(path string) (*structured.Dataset, error) {
 	if err != nil {
 		return nil, err
 	}
-	in := denseReader{archive: archive, d: &structured.Dataset{Name: path, Alphabet: c.Alphabet, Dim: c.Dim}, layout: &layout{}}
+	in := denseReader{archive: archive, d: &structured.Dataset{Name: path, Alphabet: c.Alphabet, Dim: c.Dim}, layout: &layout{}, faults: c.faults()}
 	if in.rows = storedFeatures(archive, f, c.Dim); in.rows != nil && (c.Checked || c.InMemory) {
 		if c.InMemory {
 			in.loaded = make([]float32, in.rows.Len()*in.rows.Width())
@@ -93,12 +97,16 @@ func (c Dense) read(in denseReader) (*structured.Dataset, error) {
 	if err := in.positions(); err != nil {
 		return nil, err
 	}
+	in.placeFaults()
 	if err := in.words(); err != nil {
 		return nil, err
 	}
 	if !c.Unlabeled {
-		if err := in.labels(); err != nil {
+		if err := in.labels(c.Partial); err != nil {
 			return nil, err
+		}
+		if n := in.unknown(); n > 0 && n == len(d.Labels) {
+			return nil, structured.BadInput("%s: all labels are −100, which is none, expected some others", d.Name)
 		}
 	}
 	if !c.Unlabeled || c.Weighted {
@@ -106,7 +114,70 @@ func (c Dense) read(in denseReader) (*structured.Dataset, error) {
 			return nil, err
 		}
 	}
-	return d, nil
+	if in.faults == nil || len(in.faults.chains) == 0 {
+		return d, nil
+	}
+	return c.Remarks.Keep(d, func(i int) error { return in.faults.chains[i] })
+}
+
+// faults are what is wrong with chains that are left out.
+type faults struct {
+	rows   map[int]error // of the features, until it is known which chains they are of
+	chains map[int]error
+}
+
+// faults is nil where a fault is an error.
+func (c Dense) faults() *faults {
+	if !c.Remarks.Skips() {
+		return nil
+	}
+	return &faults{map[int]error{}, map[int]error{}}
+}
+
+// placeFaults finds the chains of rows of features with a fault. A row that is no position has none.
+func (in denseReader) placeFaults() {
+	if in.faults == nil {
+		return
+	}
+	for i := range in.d.Len() {
+		for k := in.d.Offsets[i]; k < in.d.Offsets[i+1]; k++ {
+			row := k
+			if in.layout.keep != nil {
+				row = in.layout.keep[k]
+			}
+			if err := in.faults.rows[row]; err != nil && in.faults.chains[i] == nil {
+				in.faults.chains[i] = err
+			}
+		}
+	}
+}
+
+// fault returns an error about a position, or keeps it if its chain is left out.
+func (in denseReader) fault(position int, err error) error {
+	if in.faults == nil {
+		return err
+	}
+	i, found := slices.BinarySearch(in.d.Offsets, position)
+	for found && i+1 < len(in.d.Offsets) && in.d.Offsets[i+1] == position { // chains without positions
+		i++
+	}
+	if !found {
+		i--
+	}
+	if in.faults.chains[i] == nil {
+		in.faults.chains[i] = err
+	}
+	return nil
+}
+
+// unknown returns the number of labels that are not known.
+func (in denseReader) unknown() (n int) {
+	for _, l := range in.d.Labels {
+		if l < 0 && in.d.LabelSets[-1-l] == nil {
+			n++
+		}
+	}
+	return n
 }
 
 // Texts reads an array of n strings from the content of an npz archive; found is false without it.
@@ -154,6 +225,7 @@ type denseReader struct {
 	layout  *layout   // of chains; nil where features cannot be padded
 	rows    *Rows     // features that are read as they are on disk, or nil
 	loaded  []float32 // of rows, where they do not stay there; or nil
+	faults  *faults   // of chains that are left out; nil: a fault is an error
 }
 
 // array reads a required array.
@@ -213,7 +285,13 @@ func (in denseReader) matrix(name, kind string, known int) (x denseMatrix, err e
 		}
 		for i, v := range x.values {
 			if v-v != 0 { // NaN or ±∞
-				return a.bad("[%d,%d] is %v, expected a finite number (in float32)", i/a.shape[1], i%a.shape[1], v)
+				err := a.bad("[%d,%d] is %v, expected a finite number (in float32)", i/a.shape[1], i%a.shape[1], v)
+				if in.faults == nil {
+					return err
+				}
+				if row := i / a.shape[1]; in.faults.rows[row] == nil {
+					in.faults.rows[row] = err
+				}
 			}
 		}
 		return nil
@@ -231,8 +309,12 @@ func (in denseReader) words() error {
 			return err
 		}
 		words = kept(in.layout, words)
-		if empty := slices.Index(words, ""); empty >= 0 {
-			return a.bad("[%d] is empty, expected a word", empty)
+		for k, word := range words {
+			if word == "" {
+				if err := in.fault(k, a.bad("[%d] is empty, expected a word", k)); err != nil {
+					return err
+				}
+			}
 		}
 		in.d.Columns, in.d.ColumnNames = [][]string{words}, []string{text.WordColumn}
 		return nil
@@ -259,7 +341,7 @@ func (in denseReader) labelNames() (names []string, named bool, err error) {
 	return names, named, err
 }
 
-func (in denseReader) labels() error {
+func (in denseReader) labels(partial bool) error {
 	names, named, err := in.labelNames()
 	if err != nil {
 		return err
@@ -274,29 +356,46 @@ func (in denseReader) labels() error {
 				return err
 			}
 			texts = kept(in.layout, texts)
-			if empty := slices.Index(texts, ""); empty >= 0 {
-				return a.bad("[%d] is empty, expected a label", empty)
+			for k, label := range texts {
+				if label == "" {
+					if err := in.fault(k, a.bad("[%d] is empty, expected a label", k)); err != nil {
+						return err
+					}
+				}
+			}
+			if partial {
+				known := in.d.Alphabet
+				if known == nil && named {
+					known = structured.NewAlphabet(names...)
+				}
+				return text.PartialLabels(in.d, texts, known)
 			}
 			labels, names, err := in.numberNames(a, texts, names)
 			if err != nil {
 				return err
 			}
-			return in.setLabels(a, labels, names)
+			return in.setLabels(a, labels, names, ignored)
 		}
 		labels, err := a.ints()
 		if err != nil {
 			return err
 		}
 		labels = kept(in.layout, labels)
+		if slices.Contains(labels, ignored) {
+			in.d.LabelSets = [][]int32{nil} // −1 is any label
+		}
 		const most = 1 << 20 // labels, where only the largest number tells
 		if !named {
 			if names, err = in.numbers(a, labels, most); err != nil {
 				return err
 			}
 		}
-		return in.setLabels(a, labels, names)
+		return in.setLabels(a, labels, names, ignored)
 	})
 }
+
+// ignored is the label of positions that PyTorch's losses ignore.
+const ignored = -100
 
 func (in denseReader) weights() error {
 	_, err := readNPY(in.archive, in.d.Name, "weights", func(a *npyArray) error {
@@ -354,30 +453,37 @@ func (in denseReader) numberNames(a *npyArray, labels, names []string) ([]int, [
 	for i, name := range labels {
 		l, known := number[name]
 		if !known {
-			return nil, nil, a.bad("[%d] is %q, which is not one of the known ones: %s", i, name, structured.SomeOf(names))
+			if err := in.fault(i, a.bad("[%d] is %q, which is not one of the known ones: %s", i, name, structured.SomeOf(names))); err != nil {
+				return nil, nil, err
+			}
 		}
 		numbers[i] = l
 	}
 	return numbers, names, nil
 }
 
-// setLabels translates the file's label numbers into those of the alphabet. −1, an unknown label, stays where the data set has label sets.
-func (in denseReader) setLabels(a *npyArray, labels []int, names []string) error {
+// setLabels translates the file's label numbers into those of the alphabet. unknown becomes −1, an unknown label, where the data set has label sets.
+func (in denseReader) setLabels(a *npyArray, labels []int, names []string, unknown int) error {
 	d := in.d
 	if d.Alphabet == nil {
 		d.Alphabet = structured.NewAlphabet(names...)
 	}
 	d.Labels = make([]int32, len(labels))
 	for i, l := range labels {
-		if l == -1 && d.LabelSets != nil {
+		if l == unknown && d.LabelSets != nil {
 			d.Labels[i] = -1
 			continue
 		}
 		if l < 0 || l >= len(names) {
-			return a.bad("[%d] is %d, expected 0 to %d", i, l, len(names)-1)
+			if err := in.fault(i, a.bad("[%d] is %d, expected 0 to %d", i, l, len(names)-1)); err != nil {
+				return err
+			}
+			continue
 		}
 		if d.Labels[i] = d.Alphabet.Index(names[l]); d.Labels[i] < 0 {
-			return a.bad("[%d] is %d, %q, which is not one of the known ones: %s", i, l, names[l], structured.SomeOf(d.Alphabet.Names()))
+			if err := in.fault(i, a.bad("[%d] is %d, %q, which is not one of the known ones: %s", i, l, names[l], structured.SomeOf(d.Alphabet.Names()))); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

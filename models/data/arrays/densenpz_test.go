@@ -4,9 +4,11 @@ import (
 	"archive/zip"
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,6 +16,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
 
+	"github.com/dsp-go/dsp/models/data/remarks"
 	"github.com/dsp-go/dsp/structured"
 )
 
@@ -364,5 +367,35 @@ func TestDenseWords(t *testing.T) {
 		if _, err := read(words); !structured.IsBadInput(err) || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
 		}
+	}
+}
+
+// −100 is any label, and chains with a fault are left out where that is asked for: the others keep their numbers.
+func TestIgnoredAndLeftOut(t *testing.T) {
+	file := func(x []float32, labels []int64) *bytes.Reader {
+		var b bytes.Buffer
+		err := WriteNPZ(&b, func(n NPZWriter) error {
+			return errors.Join(Add(n, "features", x, 4, 1), Add(n, "lengths", []int64{1, 0, 2, 1}, 4), Add(n, "labels", labels, 4))
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return bytes.NewReader(b.Bytes())
+	}
+	good := []float32{1, 2, 3, 4}
+	d, err := Dense{}.Read(file(good, []int64{0, -100, 1, 2}), "x")
+	if err != nil || !slices.Equal(d.Labels, []int32{0, -1, 1, 2}) || d.Alphabet.Len() != 3 || !d.Partial(2) || d.Partial(0) {
+		t.Errorf("%v, %+v", err, d)
+	}
+	for _, labels := range [][]int64{{-100, -100, -100, -100}, {0, -1, 1, 2}, {0, -100, -1, 1}} {
+		if _, err := (Dense{}).Read(file(good, labels), "x"); !structured.IsBadInput(err) {
+			t.Errorf("labels %v: %v", labels, err)
+		}
+	}
+	say := remarks.New(true)
+	nan := float32(math.NaN())
+	d, err = Dense{Remarks: say}.Read(file([]float32{nan, 2, 3, 4}, []int64{0, 1, 1, -7}), "x")
+	if err != nil || d.Len() != 2 || !slices.Equal(d.IDs, []string{"1", "2"}) || !slices.Equal(d.Labels, []int32{1, 1}) || len(say.Reasons()) != 2 {
+		t.Errorf("%v, %+v, %q", err, d, say.Reasons())
 	}
 }

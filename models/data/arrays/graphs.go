@@ -241,7 +241,7 @@ func (in graphReader) labels() error {
 		if unknown {
 			in.d.LabelSets = [][]int32{nil} // −1 allows any label
 		}
-		return in.setLabels(a, labels, names)
+		return in.setLabels(a, labels, names, -1)
 	})
 }
 

@@ -121,12 +121,12 @@ func (a *npyArray) elements() int {
 
 // expect checks the number of axes and the kind of element ("f" for floating point, "iu" for integers).
 func (a *npyArray) expect(axes string, n int, kinds, what string) error {
-	if len(a.shape) != n {
-		return a.bad(" has shape %v, expected %s", a.shape, axes)
-	}
 	kind := strings.TrimLeft(a.dtype, "<>|=")
 	if kind == "O" {
-		return a.bad(" holds Python objects, expected %s: convert it with astype before saving", what)
+		return a.bad(" holds Python objects, expected %s: convert it with astype before saving, or join arrays of several lengths with np.concatenate", what)
+	}
+	if len(a.shape) != n {
+		return a.bad(" has shape %v, expected %s", a.shape, axes)
 	}
 	if kind == "" || !strings.Contains(kinds, kind[:1]) {
 		return a.bad(" holds %q, expected %s", a.dtype, what)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dsp-go/dsp/models/data/remarks"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/constituents"
 )
@@ -56,7 +57,8 @@ func TestTreesAreRestored(t *testing.T) {
 	}
 }
 
-// Brackets in words and labels are written as the Penn Treebank writes them, each as its own, so that the line can be read again.
+// Brackets in words and labels are written as the Penn Treebank writes them, each as its own, so that the line can be
+// read again.
 func TestBracketsAreEscaped(t *testing.T) {
 	tree := &Node{Label: "S", Children: []*Node{{Label: "(", Word: "("}, {Label: ")", Word: "):-)"}}}
 	text := string(tree.Append(nil))
@@ -68,7 +70,8 @@ func TestBracketsAreEscaped(t *testing.T) {
 	}
 }
 
-// A label that begins with the sign that ends others has it as its name; what follows a sign inside is cut off, of each of several labels.
+// A label that begins with the sign that ends others has it as its name; what follows a sign inside is cut off, of each
+// of several labels.
 func TestPlainLabels(t *testing.T) {
 	for label, want := range map[string]string{"NP-SBJ-1": "NP", "NP=2": "NP", "-LRB-": "-LRB-", "=": "=", "S|VP-X": "S|VP"} {
 		n := &Node{Label: label, Children: []*Node{{Label: "-LRB-", Word: "("}, {Label: "-NONE-", Word: "*"}}}
@@ -149,5 +152,19 @@ func TestReader(t *testing.T) {
 		if want := []int32{0, 2, 3, 4, 1}[l]; d.Labels[k] != want {
 			t.Errorf("label %d is renumbered %d, want %d", l, d.Labels[k], want)
 		}
+	}
+}
+
+// Trees that are broken are left out: unclosed ones, closed too often, without words, and lines that are none.
+func TestTreesLeftOut(t *testing.T) {
+	const text = "(S (NP (DT a) (NN b)) (VP (V c)))\n(S (NP (DT a) (NN b)\n(S (V d))\n(S (V e)))\nnot a tree\n(S (-NONE- *))\n(S (V f))\n(S\n  (NP (N g)\n  (V h)))\n)\n(S (V i)) (S (V j))\n(S ("
+	say := remarks.New(true)
+	d, err := Reader{Remarks: say}.Read(strings.NewReader(text), "x")
+	want := []string{`x:5: found "not"`, `x:4: found ")"`, "x:6: a tree without words", `x:11: found ")"`, "x:13: the file ends inside"}
+	if left := say.Reasons(); err != nil || !slices.Equal(d.Lines, []int{1, 3, 7, 12, 12}) || !slices.EqualFunc(left, want, strings.HasPrefix) {
+		t.Errorf("%v, trees of lines %v, left out %q", err, d, left)
+	}
+	if _, err := (Reader{}).Read(strings.NewReader(text), "x"); !structured.IsBadInput(err) {
+		t.Error(err)
 	}
 }

@@ -1,9 +1,11 @@
 package brackets
 
 import (
+	"bytes"
 	"io"
 	"slices"
 
+	"github.com/dsp-go/dsp/models/data/remarks"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/constituents"
 )
@@ -13,6 +15,8 @@ type Reader struct {
 	// Names are the known labels; they keep their numbers, and new ones get the numbers after them. nil means the labels of the file, sorted.
 	Names *structured.Alphabet
 	Line  int // number of the first line
+
+	Remarks *remarks.Remarks // on trees; nil refuses bad ones
 }
 
 // columnNames are those of treebanks that inputs may be made from. Only words and tags hold something.
@@ -22,9 +26,13 @@ var columnNames = []string{"word", "lemma", "upos", "xpos", "feats"}
 func (r Reader) Read(in io.Reader, path string) (*structured.Dataset, error) {
 	var trees []*Node
 	var lines []int
-	err := Read(in, path, r.Line, func(tree *Node, line int) error {
+	read := Read
+	if r.Remarks.Skips() {
+		read = r.readGood
+	}
+	err := read(in, path, r.Line, func(tree *Node, line int) error {
 		if tree = tree.Plain(); tree == nil {
-			return structured.BadInput("%s:%d: a tree without words", path, line)
+			return r.Remarks.Bad(structured.BadInput("%s:%d: a tree without words", path, line))
 		}
 		trees, lines = append(trees, tree), append(lines, line)
 		return nil
@@ -35,6 +43,30 @@ func (r Reader) Read(in io.Reader, path string) (*structured.Dataset, error) {
 	d := Dataset(trees, r.Names)
 	d.Name, d.Lines = path, lines
 	return d, nil
+}
+
+// readGood is Read that leaves bad trees out. It goes on at the first line after the one where a bad tree begins that begins with a bracket.
+func (r Reader) readGood(in io.Reader, path string, line int, yield func(tree *Node, line int) error) error {
+	text, err := io.ReadAll(in)
+	if err != nil {
+		return structured.BadInput("%s: %w", path, err)
+	}
+	for line = max(1, line); ; {
+		begin, err := newParser(bytes.NewReader(text), path, line).trees(yield)
+		if err == nil {
+			return nil
+		}
+		if err := r.Remarks.Bad(err); err != nil {
+			return err
+		}
+		for ; line <= begin || text[0] != '('; line++ {
+			end := bytes.IndexByte(text, '\n') + 1
+			if end == 0 || end == len(text) {
+				return nil
+			}
+			text = text[end:]
+		}
+	}
 }
 
 // Dataset returns trees as data. Names are as for a Reader.

@@ -30,25 +30,47 @@ const top = "TOP"
 // Read reads trees, and lines before them that begin with #, which are comments. It hands the trees to yield, each with the
 // line that it begins in. path is for messages, and line the number of the first line.
 func Read(r io.Reader, path string, line int, yield func(tree *Node, line int) error) error {
-	p := &parser{in: bufio.NewReaderSize(r, 1<<16), path: path, line: max(1, line)}
-	for {
-		switch token, err := p.next(); {
-		case err == io.EOF:
+	_, err := newParser(r, path, line).trees(yield)
+	return err
+}
+
+// trees hands all trees to yield, each once a closing bracket too many would have been found. Of an error it tells the line in which the tree begins that it
+// is about.
+func (p *parser) trees(yield func(tree *Node, line int) error) (begin int, err error) {
+	var read *Node
+	var at int
+	flush := func() error {
+		if read == nil {
 			return nil
+		}
+		tree := read
+		read = nil
+		return yield(tree, at)
+	}
+	for {
+		token, err := p.next()
+		begin = p.line
+		if err != nil || token != ")" {
+			if err := flush(); err != nil {
+				return at, err
+			}
+		}
+		switch {
+		case err == io.EOF:
+			return begin, nil
 		case err != nil:
-			return err
+			return begin, err
 		case strings.HasPrefix(token, "#"): // a comment to the end of the line
 			if err := p.skipLine(); err != nil {
-				return err
+				return begin, err
 			}
 			continue
 		case token != "(":
-			return p.wrong(token, "the opening bracket of a tree")
+			return begin, p.wrong(token, "the opening bracket of a tree")
 		}
-		begin := p.line
 		tree, err := p.node(1)
 		if err != nil {
-			return err
+			return begin, err
 		}
 		if tree.Word != "" {
 			tree = &Node{Label: top, Children: []*Node{tree}}
@@ -56,9 +78,7 @@ func Read(r io.Reader, path string, line int, yield func(tree *Node, line int) e
 		if tree.Label == "" {
 			tree.Label = top
 		}
-		if err := yield(tree, begin); err != nil {
-			return err
-		}
+		read, at = tree, begin
 	}
 }
 
@@ -72,6 +92,10 @@ type parser struct {
 
 // mostNested bounds how deeply brackets are nested, so that no file can exhaust the stack.
 const mostNested = 10_000
+
+func newParser(r io.Reader, path string, line int) *parser {
+	return &parser{in: bufio.NewReaderSize(r, 1<<16), path: path, line: max(1, line)}
+}
 
 func (p *parser) wrong(found, expected string) error {
 	return structured.BadInput("%s:%d: found %q, expected %s", p.path, p.line, found, expected)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/dsp-go/dsp/models/data/remarks"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/machine/host"
 )
@@ -15,18 +16,20 @@ import (
 // Reader reads sentences one by one.
 type Reader struct {
 	lines *host.Lines
+	say   *remarks.Remarks // on sentences; nil refuses bad ones
+	last  []byte           // the line that was read last
 }
 
 // newReader returns a reader of r, whose name is for messages.
-func newReader(r io.Reader, name string) *Reader { return &Reader{host.NewLines(r, name)} }
+func newReader(r io.Reader, name string) *Reader { return &Reader{lines: host.NewLines(r, name)} }
 
 // ReadAll reads all sentences of r. A file without any is bad input.
-func ReadAll(r io.Reader, name string) ([]Sentence, error) {
-	text, err := io.ReadAll(r)
-	if err != nil {
-		return nil, structured.BadInput("%s: %w", name, err)
-	}
-	all, err := ReadPiece(text, name, 1)
+func ReadAll(r io.Reader, name string) ([]Sentence, error) { return readAll(r, name, nil) }
+
+func readAll(r io.Reader, name string, say *remarks.Remarks) ([]Sentence, error) {
+	in := newReader(r, name)
+	in.say = say
+	all, err := in.rest()
 	if err != nil {
 		return nil, err
 	}
@@ -40,9 +43,14 @@ func ReadAll(r io.Reader, name string) ([]Sentence, error) {
 func ReadPiece(piece []byte, name string, line int) ([]Sentence, error) {
 	in := newReader(bytes.NewReader(piece), name)
 	in.lines.Number = line - 1
+	return in.rest()
+}
+
+// rest reads all sentences that are left.
+func (r *Reader) rest() ([]Sentence, error) {
 	var all []Sentence
 	for {
-		s, ok, err := in.Next()
+		s, ok, err := r.Next()
 		if err != nil || !ok {
 			return all, err
 		}
@@ -50,23 +58,40 @@ func ReadPiece(piece []byte, name string, line int) ([]Sentence, error) {
 	}
 }
 
-// ReadFile reads all sentences of a file, which may be compressed.
-func ReadFile(path string) ([]Sentence, error) {
+// ReadFile reads all sentences of a file, which may be compressed. say decides on bad ones.
+func ReadFile(path string, say *remarks.Remarks) ([]Sentence, error) {
 	f, err := host.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	return ReadAll(f, path)
+	return readAll(f, path, say)
 }
 
 // Next returns the next sentence; false at the end. Comments without words after them are dropped. Lines that are not CoNLL-U are bad
 // input: they have ten columns, none of them empty, and words are numbered from 1. HEAD and DEPREL may hold anything.
 func (r *Reader) Next() (*Sentence, bool, error) {
+	for {
+		s, ok, err := r.sentence()
+		if err == nil || r.lines.Err() != nil {
+			return s, ok, err
+		}
+		if err = r.say.Bad(err); err != nil {
+			return nil, false, err
+		}
+		for line := r.last; len(bytes.TrimSpace(line)) > 0; { // the rest of the sentence
+			line, _ = r.lines.Next()
+		}
+	}
+}
+
+// sentence reads a sentence.
+func (r *Reader) sentence() (*Sentence, bool, error) {
 	s := &Sentence{}
 	covered := 0 // words that the latest multiword token has, or had
 	for {
 		line, ok := r.lines.Next()
+		r.last = line
 		if !ok {
 			if err := r.lines.Err(); err != nil {
 				return nil, false, err

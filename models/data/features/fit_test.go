@@ -356,8 +356,8 @@ func FuzzFit(f *testing.F) {
 	})
 }
 
-// Attributes that a continued model knows keep their numbers, though they are rare in the new data or not in it at all; new ones must be frequent. The result is the same for any
-// number of threads.
+// Attributes that a continued model knows keep their numbers, though they are rare in the new data or not in it at all;
+// new ones must be frequent. The result is the same for any number of threads.
 func TestFitKeepsKnownAttributes(t *testing.T) {
 	template := parse(t, "U:%x[0,0]")
 	before := conll(t, "word=0,label=1", "once O\nrare O\n")

@@ -27,7 +27,7 @@ var _ = builtin(Format{
 	Read: func(r io.Reader, path string, o Options) (*structured.Dataset, error) {
 		return text.CRFsuite{
 			Alphabet: o.Numbering(), Dictionary: o.Dictionary, MinCount: max(1, o.MinCount), HashBits: o.HashBits,
-			Unlabeled: o.Unlabeled, Threads: o.Threads, Line: o.Line, Each: o.Each,
+			Unlabeled: o.Unlabeled, Threads: o.Threads, Line: o.Line, Remarks: o.Remarks, Each: o.Each,
 		}.Read(r, path)
 	},
 })

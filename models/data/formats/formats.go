@@ -10,6 +10,7 @@ import (
 
 	"github.com/dsp-go/dsp/models/data/alignments"
 	"github.com/dsp-go/dsp/models/data/localisation"
+	"github.com/dsp-go/dsp/models/data/remarks"
 	"github.com/dsp-go/dsp/models/data/text"
 	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/structured"
@@ -87,7 +88,9 @@ type Options struct {
 	MinCount   int                    // least count of a crfsuite attribute that is numbered anew
 	HashBits   int                    // of crfsuite attributes; 0 does not hash
 	Dim        int                    // dense features per position; 0 if unknown
+	Partial    bool                   // of npz: labels that are strings may be partial
 	OnDisk     bool                   // of npz: features stay in their file, where they can
+	Remarks    *remarks.Remarks       // on examples; nil refuses bad ones
 
 	Given settings.Texts // --format-settings, as they were given
 	Own   any            // points to the format's own struct, Format.Settings with the values that were given

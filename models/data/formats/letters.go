@@ -23,8 +23,8 @@ var _ = builtin(Format{
 		return bytes.Count(line, []byte{'\t'}) > 128 // a column for each pixel, and more
 	},
 	Images: true,
-	Read: func(r io.Reader, path string, _ Options) (*structured.Dataset, error) {
-		l, err := ocr.ReadLetters(r, path)
+	Read: func(r io.Reader, path string, o Options) (*structured.Dataset, error) {
+		l, err := ocr.ReadLetters(r, path, o.Remarks)
 		if err != nil {
 			return nil, err
 		}

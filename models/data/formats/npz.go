@@ -18,7 +18,7 @@ var _ = builtin(Format{
 	Name:       NPZ,
 	Holds:      "arrays: dense features of rows, pairs, boxes or graphs",
 	Tasks:      []string{"tag", "ocr", "localise", "align", "graph"},
-	Takes:      []string{"min-count"},
+	Takes:      []string{"min-count", "partial"},
 	Extensions: []string{".npz"},
 	Arrays:     true,
 	Starts:     func(start []byte) bool { return bytes.HasPrefix(start, []byte("PK\x03\x04")) },
@@ -33,12 +33,15 @@ var _ = builtin(Format{
 		if o.Pairs != nil {
 			return readPairArrays(content, path, o)
 		}
-		dense := arrays.Dense{Dim: o.Dim, Alphabet: o.Labels}
+		dense := arrays.Dense{Dim: o.Dim, Alphabet: o.Labels, Partial: o.Partial, Remarks: o.Remarks}
+		if o.Unlabeled {
+			dense.Remarks = nil // labels are of use, and may be missing
+		}
 		d, err := dense.Read(bytes.NewReader(content), path)
 		if err == nil || !o.Unlabeled {
 			return d, err
 		}
-		dense.Unlabeled = true // a file without labels
+		dense.Unlabeled, dense.Remarks = true, o.Remarks // a file without labels
 		return dense.Read(bytes.NewReader(content), path)
 	},
 	ReadBoxes: func(path string, o localisation.Options) (*structured.Dataset, error) { return o.Arrays(path) },
@@ -46,13 +49,16 @@ var _ = builtin(Format{
 
 // readStored reads a file on disk. Its features stay there if it is data to predict for, or if that is asked for.
 func readStored(path string, o Options) (*structured.Dataset, error) {
-	dense := arrays.Dense{Dim: o.Dim, Alphabet: o.Labels, Checked: !o.Unlabeled, InMemory: !o.Unlabeled && !o.OnDisk}
+	dense := arrays.Dense{Dim: o.Dim, Alphabet: o.Labels, Checked: !o.Unlabeled || o.Remarks.Skips(), InMemory: !o.Unlabeled && !o.OnDisk, Partial: o.Partial}
+	if !o.Unlabeled {
+		dense.Remarks = o.Remarks
+	}
 	d, err := dense.ReadFile(path)
 	if err == nil && dense.Checked {
 		d.Stored = d.Source != nil
 	}
 	if err != nil && o.Unlabeled { // a file without labels
-		dense.Unlabeled = true
+		dense.Unlabeled, dense.Remarks = true, o.Remarks
 		d, err = dense.ReadFile(path)
 	}
 	return d, err

@@ -21,11 +21,11 @@ var _ = builtin(Format{
 	Extensions: []string{".pairs"},
 	Starts: func(start []byte) bool {
 		line, _, _ := bytes.Cut(start, []byte{'\n'})
-		return bytes.Contains(line, []byte(" "+alignments.Separator+" "))
+		return alignments.IsPair(string(line))
 	},
 	Lines: true,
 	Read: func(r io.Reader, path string, o Options) (*structured.Dataset, error) {
-		reader := alignments.Reader{Unlabeled: o.Unlabeled, Line: o.Line}
+		reader := alignments.Reader{Unlabeled: o.Unlabeled, Line: o.Line, Remarks: o.Remarks}
 		var c *alignments.Corpus
 		var err error
 		if o.Links == "" {

@@ -235,7 +235,7 @@ func (r Reader) ReadFolder(path string, names *structured.Alphabet, known bool) 
 	}
 	defer f.Close()
 	b, in := r.builder(file, true), host.NewLines(f, file)
-	first := map[string]int{}
+	first, bad := map[string]int{}, 0
 	for {
 		line, ok := in.Next()
 		if !ok {
@@ -245,24 +245,30 @@ func (r Reader) ReadFolder(path string, names *structured.Alphabet, known bool) 
 			continue
 		}
 		name, text, ok := strings.Cut(strings.TrimRight(string(line), "\r"), "\t")
+		var m *images.Image
+		var err error
 		switch {
 		case !ok || name == "":
-			return nil, in.Bad("%.40q, expected the name of an image, a tab and what it reads", line)
+			err = in.Bad("%.40q, expected the name of an image, a tab and what it reads", line)
 		case !utf8.Valid(line):
-			return nil, in.Bad("%.40q, expected text in UTF-8", line)
+			err = in.Bad("%.40q, expected text in UTF-8", line)
 		case first[name] > 0:
-			return nil, in.Bad("%s is there twice, first on line %d", name, first[name])
+			err = in.Bad("%s is there twice, first on line %d", name, first[name])
 		case filepath.IsAbs(name) || strings.Contains(filepath.ToSlash(name), "../"):
-			return nil, in.Bad("%s: expected the name of an image in this folder", name)
+			err = in.Bad("%s: expected the name of an image in this folder", name)
 		case r.breaks(text):
-			return nil, in.Bad("%.40q, expected one tab, between the name of an image and what it reads", line)
+			err = in.Bad("%.40q, expected one tab, between the name of an image and what it reads", line)
+		default:
+			first[name] = in.Number
+			if m, err = r.read(filepath.Join(path, name)); err != nil {
+				err = in.Bad("%w", err)
+			}
 		}
-		first[name] = in.Number
-		m, err := r.read(filepath.Join(path, name))
 		if err != nil {
-			if err = r.Remarks.Bad(in.Bad("%w", err)); err != nil {
+			if err = r.Remarks.Bad(err); err != nil {
 				return nil, err
 			}
+			bad++
 			continue
 		}
 		b.add(name, m, text)
@@ -272,7 +278,7 @@ func (r Reader) ReadFolder(path string, names *structured.Alphabet, known bool) 
 		return nil, in.Err()
 	}
 	switch {
-	case b.d.Len() == 0 && len(first) > 0:
+	case b.d.Len() == 0 && bad > 0:
 		return nil, structured.BadInput("%s: no image can be read", path)
 	case b.d.Len() == 0:
 		return nil, structured.BadInput("%s: no lines, expected the name of an image, a tab and what it reads on each", file)

@@ -32,6 +32,7 @@ type Options struct {
 	Stream     bool   // read or compute features whenever they are needed, even if they fit in memory
 	Threads    int
 
+	Strict  bool             // an annotated box without area is bad input
 	Remarks *remarks.Remarks // on images; nil refuses bad ones
 }
 
@@ -84,7 +85,7 @@ func (o Options) Decoded(name string, all []*images.Image) (*structured.Dataset,
 
 // COCO reads the annotations in a file in COCO's format.
 func (o Options) COCO(path string) (*structured.Dataset, error) {
-	set, err := annotations.COCO{Images: o.Images}.Read(path)
+	set, err := annotations.COCO{Images: o.Images, Remarks: o.Remarks}.Read(path)
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +94,7 @@ func (o Options) COCO(path string) (*structured.Dataset, error) {
 
 // VOC reads a folder with the XML files of PASCAL VOC.
 func (o Options) VOC(dir string) (*structured.Dataset, error) {
-	set, err := annotations.VOC{Images: o.Images}.Read(dir)
+	set, err := annotations.VOC{Images: o.Images, Remarks: o.Remarks}.Read(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -125,7 +126,7 @@ func (o Options) annotated(set *annotations.Set) (*structured.Dataset, error) {
 	if s.ClassID < 0 {
 		s.ClassID = cmp.Or(o.ClassID, 1)
 	}
-	examples, counts, err := set.Single(class, false)
+	examples, counts, err := set.Single(class, false, o.Strict, o.Remarks)
 	if o.Unlabeled {
 		examples, err = all(set, examples)
 	} else {
@@ -157,6 +158,7 @@ func (o Options) annotated(set *annotations.Set) (*structured.Dataset, error) {
 func (o Options) readable(name string, examples []annotations.Example) ([]annotations.Example, error) {
 	var good []annotations.Example
 	for _, e := range examples {
+		e.Find(o.Remarks)
 		e.Upright(o.Remarks)
 		if o.Remarks.Skips() {
 			if _, err := e.Load(); err != nil {

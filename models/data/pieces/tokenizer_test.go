@@ -263,7 +263,8 @@ func TestUnknownIsTheLastResort(t *testing.T) {
 	}
 }
 
-// Words are split where the expression of GPT-2 says: before each of its contractions, signs and numbers, with the blank before.
+// Words are split where the expression of GPT-2 says: before each of its contractions, signs and numbers, with the
+// blank before.
 func TestGPT2Split(t *testing.T) {
 	for text, want := range map[string][]string{
 		"we'll": {"we", "'ll"}, "it's": {"it", "'s"}, "don't": {"don", "'t"}, "they're": {"they", "'re"}, "I've": {"I", "'ve"}, "I'm": {"I", "'m"}, "he'd": {"he", "'d"},

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"log/slog"
 	"slices"
+	"strconv"
 	"sync"
 
 	"github.com/dsp-go/dsp/structured"
@@ -44,6 +45,38 @@ func (r *Remarks) Bad(err error) error {
 	}
 	r.LeftOut(err.Error())
 	return nil
+}
+
+// Keep returns the data without the examples for which check has an error that leaves them out. None that is left is bad input.
+func (r *Remarks) Keep(d *structured.Dataset, check func(i int) error) (*structured.Dataset, error) {
+	var keep []int
+	var first error
+	for i := range d.Len() {
+		err := check(i)
+		if err == nil {
+			keep = append(keep, i)
+			continue
+		}
+		if first == nil {
+			first = err
+		}
+		if err = r.Bad(err); err != nil {
+			return nil, err
+		}
+	}
+	switch len(keep) {
+	case d.Len():
+		return d, nil
+	case 0:
+		return nil, first
+	}
+	if d.IDs == nil { // the others keep their numbers
+		d.IDs = make([]string, d.Len())
+		for i := range d.IDs {
+			d.IDs[i] = strconv.Itoa(i)
+		}
+	}
+	return d.Subset(keep), nil
 }
 
 // LeftOut adds the reasons for which examples were left out elsewhere.
@@ -119,5 +152,7 @@ func (r *Remarks) Log(log *slog.Logger) {
 const (
 	Turned     = "images were turned upright, as their EXIF orientation says; sizes, boxes and masks mean the upright image"
 	TurnedMask = "masks have the size of their image as its file stores it, and were turned upright with it"
+	Elsewhere  = "images are not where their annotations say, and were found under another name"
+	NoArea     = "annotated boxes without area were left out; --strict refuses them"
 	TurnedBox  = "annotations give the size of the image as its file stores it; their boxes are turned upright with the image, and predicted boxes back"
 )

@@ -8,6 +8,7 @@ import (
 	"iter"
 	"strings"
 
+	"github.com/dsp-go/dsp/models/data/remarks"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/machine/host"
 )
@@ -19,6 +20,8 @@ var blockSize = 1 << 20
 type block struct {
 	text string
 	line int // number of its first line, from 1
+
+	leftOut map[int]bool // numbers of lines of sequences that are left out
 }
 
 // lines yields every line with its number and without its end ("\n" or "\r\n").
@@ -50,8 +53,16 @@ type place struct {
 
 // bad returns a BadInput error about the line.
 func (p *place) bad(format string, args ...any) error {
-	return structured.BadInput("%s:%d: "+format, append([]any{p.file, p.line}, args...)...)
+	return &lineError{structured.BadInput("%s:%d: "+format, append([]any{p.file, p.line}, args...)...), p.line}
 }
+
+// lineError is an error about a line.
+type lineError struct {
+	error
+	line int
+}
+
+func (e *lineError) Unwrap() error { return e.error }
 
 // checkLabel checks that a label is in the alphabet. A nil alphabet accepts every label.
 func (p *place) checkLabel(label string, labels *structured.Alphabet) error {
@@ -122,7 +133,7 @@ func (c *blocks) next() (block, bool, error) {
 	if cut == 0 {
 		return block{}, false, nil
 	}
-	b := block{string(c.rest[:cut]), c.line}
+	b := block{text: string(c.rest[:cut]), line: c.line}
 	c.line += bytes.Count(c.rest[:cut], []byte{'\n'})
 	c.rest = c.rest[:copy(c.rest, c.rest[cut:])]
 	if b.line == 1 {
@@ -165,10 +176,54 @@ func afterBlank(text []byte, from int) int {
 	return 0
 }
 
+// without leaves the sequence out that has a line, or ends at it: the lines around it up to those that are blank.
+func (b *block) without(line int) {
+	sequence := []int{}
+	for number, text := range b.lines() {
+		if !isBlank(text) {
+			sequence = append(sequence, number)
+		} else if number >= line {
+			break
+		} else {
+			sequence = sequence[:0]
+		}
+	}
+	if b.leftOut == nil {
+		b.leftOut = map[int]bool{line: true}
+	}
+	for _, number := range sequence {
+		b.leftOut[number] = true
+	}
+}
+
+// parsed is what a block holds, and why sequences of it are left out.
+type parsed[T any] struct {
+	part T
+	bad  []error
+}
+
 // parseBlocks parses blocks on several threads (0: all cores) with one parser per thread, and passes the results to merge in
-// file order, on the calling goroutine. It stops at the first error in file order.
-func parseBlocks[T any](c *blocks, threads int, newParser func() func(block) (T, error), merge func(T) error) error {
-	return host.InOrder(context.Background(), threads, c.next, newParser, func(parse func(block) (T, error), b block) (T, error) { return parse(b) }, merge)
+// file order, on the calling goroutine. It stops at the first error in file order, unless say leaves bad sequences out.
+func parseBlocks[T any](c *blocks, threads int, say *remarks.Remarks, newParser func() func(block) (T, error), merge func(T) error) error {
+	parse := func(parse func(block) (T, error), b block) (p parsed[T], err error) {
+		for {
+			p.part, err = parse(b)
+			var at *lineError
+			if !say.Skips() || !errors.As(err, &at) || b.leftOut[at.line] {
+				return p, err
+			}
+			p.bad = append(p.bad, err)
+			b.without(at.line)
+		}
+	}
+	return host.InOrder(context.Background(), threads, c.next, newParser, parse, func(p parsed[T]) error {
+		for _, err := range p.bad {
+			if err := say.Bad(err); err != nil {
+				return err
+			}
+		}
+		return merge(p.part)
+	})
 }
 
 // CheckText refuses a file whose beginning shows that it is no text, or text of two bytes per character.

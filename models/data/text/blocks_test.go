@@ -93,7 +93,7 @@ func TestBlocksErrors(t *testing.T) {
 		withBlocks(1, func() {
 			in := newBlocks(io.MultiReader(strings.NewReader("a\n\nb\n\n"), iotest.ErrReader(errors.New("broken"))), "x")
 			merged := ""
-			err := parseBlocks(in, threads, func() func(block) (string, error) {
+			err := parseBlocks(in, threads, nil, func() func(block) (string, error) {
 				return func(b block) (string, error) { return b.text, nil }
 			}, func(text string) error { merged += text; return nil })
 			if !structured.IsBadInput(err) || err.Error() != "x: after line 4: broken" {
@@ -101,7 +101,7 @@ func TestBlocksErrors(t *testing.T) {
 			}
 			// The first error in the file is reported, and no block after it is merged.
 			merged = ""
-			err = parseBlocks(newBlocks(strings.NewReader(strings.Repeat("a\n\n", 9)), "x"), threads,
+			err = parseBlocks(newBlocks(strings.NewReader(strings.Repeat("a\n\n", 9)), "x"), threads, nil,
 				func() func(block) (string, error) {
 					return func(b block) (string, error) {
 						switch {

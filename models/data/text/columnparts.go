@@ -38,7 +38,7 @@ type columnParser struct {
 // begin starts a block of a file with the given number of columns.
 func (p *columnParser) begin(columns int) {
 	p.part = &columnPart{cells: make([][]int32, columns)}
-	p.tokens, p.id = 0, ""
+	p.tokens, p.id, p.aside = 0, "", p.aside[:0]
 	p.names.Reset()
 }
 

@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/chains"
 )
 
 // NoComments is the value of Conll.Comments that makes every line a token.
@@ -44,10 +45,12 @@ func (s *Survey) add(label string) {
 	}
 }
 
-// labelShape returns a label with A, a and 0 for runs of capitals, other letters and digits. O and entity tags, such as B-PER, look alike.
+// labelShape returns a label with A, a and 0 for runs of capitals, other letters and digits. Entity tags look alike in all notations.
 func labelShape(label string) string {
-	if label == "O" || len(label) > 2 && strings.IndexByte("BILUESM", label[0]) >= 0 && (label[1] == '-' || label[1] == '_') {
-		return "B-"
+	for _, outside := range []string{"O", "o"} {
+		if label == outside || chains.EntityTags(structured.NewAlphabet(label, outside)) {
+			return "B-"
+		}
 	}
 	var shape []rune
 	for _, r := range label {

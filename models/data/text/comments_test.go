@@ -92,7 +92,7 @@ func TestCommentInsideOfASentence(t *testing.T) {
 // Where a file cannot be looked through, the labels that a model knows decide.
 func TestCommentsByKnownLabels(t *testing.T) {
 	c := Conll{Unlabeled: true, Survey: SurveyOf(structured.NewAlphabet("O", "B-x"))}
-	for text, words := range map[string]int{"# 1\na O\n": 1, "# O\na O\n": 2, "# B-y\na O\n": 2, "#\na\n": 2, "# 1\na\n": 1} {
+	for text, words := range map[string]int{"# 1\na O\n": 1, "# O\na O\n": 2, "# B-y\na O\n": 2, "# o\na o\n": 2, "# PER_b\na o\n": 2, "#\na\n": 2, "# 1\na\n": 1} {
 		d, err := c.Read(strings.NewReader(text), "x")
 		if err != nil || d.Positions() != words {
 			t.Errorf("%q: %v, %v", text, d, err)

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/dsp-go/dsp/models/data/remarks"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/machine/host"
 )
@@ -27,6 +28,8 @@ type Conll struct {
 	Comments  string               // what comments start with, wherever they stand, or NoComments; empty: the file decides
 	Survey    *Survey              // of the whole file, if it decides; nil: labels say nothing
 	Start     io.Reader            // the file from its beginning, if a later part is read; nil: that is where the part begins
+
+	Remarks *remarks.Remarks // on sequences; nil refuses bad ones
 
 	// Each gets the sequences of one block after the other, each as a data set with its own alphabet, and Read returns a data set without
 	// sequences. Nil: Read returns all sequences.
@@ -65,7 +68,7 @@ func (c Conll) Read(r io.Reader, name string) (*structured.Dataset, error) {
 	if c.Each != nil {
 		add = func(p *columnPart) error { return eachColumns(p, name, head.roles, layout, c.Unlabeled, c.Each) }
 	}
-	err := parseBlocks(in, c.Threads, parser, func(p *columnPart) error {
+	err := parseBlocks(in, c.Threads, c.Remarks, parser, func(p *columnPart) error {
 		some = some || len(p.ends) > 0
 		return add(p)
 	})
@@ -126,6 +129,9 @@ func (h *conllHead) read(in *blocks) (bool, error) {
 				continue
 			}
 			if said || line[0] != hash[0] {
+				if h.Remarks.Skips() {
+					return true, h.setGood(in, looked, line, n)
+				}
 				return true, h.setFirst(in.name, line, n)
 			}
 			if number == 0 {
@@ -145,6 +151,51 @@ func (h *conllHead) setFirst(file, line string, number int) error {
 		return structured.BadInput("%w%s", err, h.prose(fields))
 	}
 	return nil
+}
+
+// setGood takes the format from the first sentence all of whose lines have the same columns, where these are enough. Where there is none, it is that of the
+// first line.
+func (h *conllHead) setGood(in *blocks, looked []block, line string, number int) error {
+	for k := 0; ; k++ {
+		if k == len(looked) {
+			b, more, err := in.next()
+			if err != nil {
+				return err
+			}
+			if !more {
+				break
+			}
+			looked = append(looked, b)
+			defer in.unread(b)
+		}
+		first, at, alike := "", 0, true // of the sentence
+		ends := func() bool {
+			good := first != "" && alike && h.setFirst(in.name, first, at) == nil
+			first, alike = "", true
+			return good
+		}
+		for n, line := range looked[k].lines() {
+			if _, comment := h.byHand(line); comment {
+				continue
+			}
+			switch {
+			case isBlank(line) || docStart(line):
+				if ends() {
+					return nil
+				}
+			case first == "":
+				first, at = line, n
+			default:
+				head := *h
+				head.tabs = strings.IndexByte(strings.TrimRight(first, blanks), '\t') >= 0
+				alike = alike && len(head.split(nil, line)) == len(head.split(nil, first))
+			}
+		}
+		if ends() {
+			return nil
+		}
+	}
+	return h.setFirst(in.name, line, number)
 }
 
 // setColumns names the columns, given how many the first token has.
@@ -281,9 +332,13 @@ type heldLine struct {
 
 func (p *conllParser) parse(b block) (*columnPart, error) {
 	p.begin(len(p.roles))
+	p.held = p.held[:0]
 	for number, line := range b.lines() {
 		p.line = number
 		switch said, comment := p.byHand(line); {
+		case b.leftOut[number]:
+			p.endSentence()
+			p.skip(line)
 		case isBlank(line):
 			p.endSentence()
 			p.skip("")

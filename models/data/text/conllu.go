@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/dsp-go/dsp/models/data/remarks"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/machine/host"
 )
@@ -21,6 +22,11 @@ type Conllu struct {
 	Survey    *Survey              // of the whole file, for labels in the last column, which words may lack; nil: none may
 	Threads   int                  // 0: all cores; the result does not depend on it
 	Line      int                  // number of the first line, if only a part of a file is read; 0 means 1
+
+	Remarks *remarks.Remarks // on sequences; nil refuses bad ones
+
+	// CheckTree returns what is wrong with the heads and relations of a sentence, and its word. Nil checks no trees.
+	CheckTree func(heads, relations []string) (word int, err error)
 
 	// Each gets the sequences of one block after the other, each as a data set with its own alphabet, and Read returns a data set without
 	// sequences. Nil: Read returns all sequences.
@@ -92,7 +98,7 @@ func (c Conllu) Read(r io.Reader, name string) (*structured.Dataset, error) {
 			return eachColumns(p, name, columns, j.d.Layout, c.Unlabeled, c.Each)
 		}
 	}
-	if err := parseBlocks(newBlocks(r, name).from(c.Line), c.Threads, parser, add); err != nil {
+	if err := parseBlocks(newBlocks(r, name).from(c.Line), c.Threads, c.Remarks, parser, add); err != nil {
 		return nil, err
 	}
 	if c.Each != nil && some {
@@ -117,6 +123,8 @@ type conlluParser struct {
 	misc   bool     // the label is in misc
 	key    string   // there, or ""
 	words  int      // in the current sentence so far
+
+	wordLines []int // the line of each
 }
 
 func (p *conlluParser) parse(b block) (*columnPart, error) {
@@ -126,7 +134,14 @@ func (p *conlluParser) parse(b block) (*columnPart, error) {
 		p.line = number
 		var err error
 		switch {
+		case b.leftOut[number]:
+			p.endSequence()
+			p.words = 0
+			p.skip(line)
 		case isBlank(line):
+			if err = p.endTree(); err != nil {
+				break
+			}
 			p.endSequence()
 			p.words = 0
 			p.skip("")
@@ -140,7 +155,30 @@ func (p *conlluParser) parse(b block) (*columnPart, error) {
 			return nil, err
 		}
 	}
+	if err := p.endTree(); err != nil {
+		return nil, err
+	}
 	return p.end(), nil
+}
+
+// endTree checks the tree of the sentence that ends here.
+func (p *conlluParser) endTree() error {
+	if p.CheckTree == nil || p.words == 0 {
+		return nil
+	}
+	column := func(name string) []string {
+		cells := make([]string, p.words)
+		for t, k := range p.part.cells[slices.Index(conlluColumns, name)][p.tokens-p.words:] {
+			cells[t] = p.names.Name(k)
+		}
+		return cells
+	}
+	word, err := p.CheckTree(column("head"), column("deprel"))
+	if err == nil {
+		return nil
+	}
+	at := place{p.file, p.wordLines[word]}
+	return at.bad("%w", err)
 }
 
 // comment reads a sentence's name from its comment.
@@ -173,7 +211,11 @@ func (p *conlluParser) add(line string) error {
 		p.skip(line)
 		return err
 	}
+	if p.words == 0 {
+		p.wordLines = p.wordLines[:0]
+	}
 	p.words++
+	p.wordLines = append(p.wordLines, p.line)
 	if p.misc {
 		p.fields[p.label] = valueIn(p.fields[columns-1], p.key)
 		if p.fields[p.label] == noLabel && !p.Unlabeled {

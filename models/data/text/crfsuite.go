@@ -7,8 +7,10 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/dsp-go/dsp/models/data/remarks"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/machine/host"
+	"github.com/dsp-go/dsp/structured/machine/vec"
 )
 
 // CRFsuite reads the attribute files of CRFsuite (Okazaki 2007): one line per item, with blank lines between sequences,
@@ -26,6 +28,8 @@ type CRFsuite struct {
 	Unlabeled  bool                   // ignore gold labels: they may be empty or unknown
 	Threads    int                    // 0: all cores; the result does not depend on it
 	Line       int                    // number of the first line, if only a part of a file is read; 0 means 1
+
+	Remarks *remarks.Remarks // on sequences; nil refuses bad ones
 
 	// Each gets the sequences of one block after the other, each as a data set with its own alphabet, and Read returns a data set without
 	// sequences. Nil: Read returns all sequences.
@@ -61,7 +65,7 @@ func (c CRFsuite) Read(r io.Reader, name string) (*structured.Dataset, error) {
 			return c.each(p, name)
 		}
 	}
-	if err := parseBlocks(newBlocks(r, name).from(c.Line), c.Threads, parser, add); err != nil {
+	if err := parseBlocks(newBlocks(r, name).from(c.Line), c.Threads, c.Remarks, parser, add); err != nil {
 		return nil, err
 	}
 	if c.Each != nil && some {
@@ -84,7 +88,7 @@ type crfsuitePart struct {
 	ends    []int // end of each sequence
 	lines   []int // first line of each sequence
 	weights []float64
-	number  []int32 // of names in the dictionary, -1 for those that it lacks
+	number  []int32 // of names in the dictionary that crfsuiteJoin makes, -1 for those that it leaves out
 }
 
 // crfsuiteParser parses blocks.
@@ -98,6 +102,10 @@ type crfsuiteParser struct {
 	labels structured.Alphabet // of the current block
 	weight float64             // of the current sequence, or -1 if the file gives none
 
+	asked   []string // attributes of the current item, to look up in a given dictionary
+	values  []float32
+	numbers []int32
+
 	rows, entries int // sizes of the last block, to allocate the next one
 }
 
@@ -110,7 +118,7 @@ func (p *crfsuiteParser) parse(b block) (*crfsuitePart, error) {
 		p.line = number
 		var err error
 		switch {
-		case isBlank(line):
+		case b.leftOut[number], isBlank(line):
 			err = p.end()
 		case strings.HasPrefix(line, "@weight:"):
 			err = p.setWeight(line[len("@weight:"):])
@@ -126,8 +134,8 @@ func (p *crfsuiteParser) parse(b block) (*crfsuitePart, error) {
 	}
 	p.part.labels = slices.Clone(p.labels.Names())
 	p.rows, p.entries = len(p.part.rows.Offsets), len(p.part.rows.Index)
-	if !p.hash {
-		p.resolve()
+	if !p.hash && p.Dictionary == nil {
+		p.count()
 	}
 	return p.part, nil
 }
@@ -168,6 +176,7 @@ func (p *crfsuiteParser) setWeight(text string) error {
 
 // item parses the line of an item.
 func (p *crfsuiteParser) item(line string) error {
+	p.asked, p.values = p.asked[:0], p.values[:0] // of an item that was bad
 	if !p.begun() {
 		p.part.lines = append(p.part.lines, p.line)
 	}
@@ -190,6 +199,9 @@ func (p *crfsuiteParser) item(line string) error {
 			}
 			p.attribute(name, value)
 		}
+	}
+	if len(p.asked) > 0 {
+		p.find()
 	}
 	p.part.rows.Offsets = append(p.part.rows.Offsets, len(p.part.rows.Index))
 	return nil
@@ -215,8 +227,31 @@ func (p *crfsuiteParser) label(label string) error {
 	return nil
 }
 
-// attribute adds an attribute to the row of the current item.
+// attribute adds an attribute to the row of the current item, or leaves it to find where there is a dictionary. Without one, crfsuiteJoin makes it.
 func (p *crfsuiteParser) attribute(name string, value float32) {
+	switch {
+	case p.hash:
+		p.add(structured.HashAttribute([]byte(name), p.bits), value)
+	case p.Dictionary == nil:
+		p.add(p.names.Add(name), value)
+	default:
+		p.asked, p.values = append(p.asked, name), append(p.values, value)
+	}
+}
+
+// find adds the attributes of the current item that a given dictionary has.
+func (p *crfsuiteParser) find() {
+	p.numbers = vec.Grow(p.numbers, len(p.asked))
+	p.Dictionary.Node.IndexAll(p.asked, p.numbers)
+	for k, number := range p.numbers {
+		if number >= 0 {
+			p.add(number, p.values[k])
+		}
+	}
+}
+
+// add adds an attribute by its number.
+func (p *crfsuiteParser) add(number int32, value float32) {
 	rows := &p.part.rows
 	if value != 1 && rows.Value == nil {
 		rows.Value = structured.Ones(len(rows.Index))
@@ -224,11 +259,7 @@ func (p *crfsuiteParser) attribute(name string, value float32) {
 	if rows.Value != nil {
 		rows.Value = append(rows.Value, value)
 	}
-	if p.hash {
-		rows.Index = append(rows.Index, structured.HashAttribute([]byte(name), p.bits))
-		return
-	}
-	rows.Index = append(rows.Index, p.names.Add(name))
+	rows.Index = append(rows.Index, number)
 }
 
 var unescaped = strings.NewReplacer(`\\`, `\`, `\:`, `:`)
@@ -267,17 +298,9 @@ func (p *crfsuiteParser) split(field string) (name string, value float32, err er
 	return name, value, nil
 }
 
-// resolve looks up the block's names in the dictionary. Without a dictionary it leaves them to crfsuiteJoin.
-func (p *crfsuiteParser) resolve() {
+// count leaves the block's names, and how often each occurs if that matters, to crfsuiteJoin.
+func (p *crfsuiteParser) count() {
 	part := p.part
-	if p.Dictionary != nil {
-		part.number = make([]int32, p.names.Len())
-		for k, name := range p.names.Names() {
-			part.number[k] = p.Dictionary.Node.Index(name)
-		}
-		part.rows.Renumber(part.number)
-		return
-	}
 	part.names = slices.Clone(p.names.Names())
 	if p.MinCount > 1 {
 		part.counts = make([]int32, len(part.names))

@@ -112,6 +112,28 @@ func afterBlankLine(text []byte, from int) int {
 	return 0
 }
 
+// Halves parts a piece between two sequences, about in the middle; false if it has only one. With lines, every line is a sequence.
+func (p Piece) Halves(lines bool) (first, second Piece, several bool) {
+	best, number := 0, 0 // where the second half begins, and its line
+	for at, line := 0, p.Line; at < len(p.Text); {
+		end := bytes.IndexByte(p.Text[at:], '\n') + 1
+		if end == 0 {
+			break
+		}
+		blank := len(bytes.TrimSpace(p.Text[at:at+end])) == 0
+		at += end
+		line++
+		after := p.Text[at:]
+		if next, _, _ := bytes.Cut(after, []byte{'\n'}); !lines && (!blank || len(bytes.TrimSpace(next)) == 0) || len(after) == 0 || !lines && len(bytes.TrimSpace(p.Text[:at])) == 0 {
+			continue
+		}
+		if far := func(at int) int { return max(2*at-len(p.Text), len(p.Text)-2*at) }; best == 0 || far(at) < far(best) {
+			best, number = at, line
+		}
+	}
+	return Piece{p.Text[:best:best], p.Line}, Piece{p.Text[best:], number}, best > 0
+}
+
 // hasTokens reports whether a text in columns has more than blank lines, document separators and what may be comments.
 func (p *Pieces) hasTokens(text []byte) bool {
 	for line := range bytes.Lines(text) {

@@ -1,10 +1,12 @@
 package treebank
 
 import (
+	"errors"
 	"io"
 	"slices"
 	"strconv"
 
+	"github.com/dsp-go/dsp/models/data/remarks"
 	"github.com/dsp-go/dsp/models/data/text"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/trees"
@@ -79,12 +81,25 @@ type Reader struct {
 
 	Threads int // 0: all cores; the result does not depend on it
 	Line    int // number of the first line, if only a part of a file is read; 0 means 1
+
+	Remarks *remarks.Remarks // on sentences; nil refuses bad ones
 }
 
 // Read reads a treebank. Errors are structured.BadInput and name the line: lines that are not CoNLL-U and, unless Unlabeled,
 // heads that do not form a tree with one root, and missing relations.
 func (c Reader) Read(r io.Reader, name string) (*Treebank, error) {
-	d, err := text.Conllu{Label: "deprel", Unlabeled: true, Threads: c.Threads, Line: c.Line}.Read(r, name)
+	words := text.Conllu{Label: "deprel", Unlabeled: true, Threads: c.Threads, Line: c.Line, Remarks: c.Remarks}
+	if c.Remarks.Skips() && !c.Unlabeled {
+		words.CheckTree = func(heads, relations []string) (int, error) {
+			_, err := headsOf(nil, heads, relations)
+			var fault *trees.NotTree
+			if errors.As(err, &fault) {
+				return fault.Index, err
+			}
+			return 0, err
+		}
+	}
+	d, err := words.Read(r, name)
 	if err != nil {
 		return nil, err
 	}
@@ -106,15 +121,8 @@ func (c Reader) Read(r io.Reader, name string) (*Treebank, error) {
 func (b *Treebank) readTrees() error {
 	b.Heads = make([]int32, 0, b.Data.Positions())
 	for i := range b.Len() {
-		from := len(b.Heads)
 		var err error
-		if b.Heads, err = appendHeads(b.Heads, b.Column(i, Head)); err == nil {
-			err = trees.Check(b.Heads[from:])
-		}
-		if err == nil {
-			err = checkRelations(b.Column(i, Deprel))
-		}
-		if err != nil {
+		if b.Heads, err = headsOf(b.Heads, b.Column(i, Head), b.Column(i, Deprel)); err != nil {
 			return b.misplaced(i, err)
 		}
 	}
@@ -128,6 +136,19 @@ func (b *Treebank) misplaced(i int, err error) error {
 		return structured.BadInput("%s: %w", b.Data.WhereToken(i, fault.Index), err)
 	}
 	return err
+}
+
+// headsOf appends the heads of a sentence, whose columns HEAD and DEPREL are given, and checks that they are a tree with relations.
+func headsOf(heads []int32, column, relations []string) ([]int32, error) {
+	from := len(heads)
+	heads, err := appendHeads(heads, column)
+	if err == nil {
+		err = trees.Check(heads[from:])
+	}
+	if err == nil {
+		err = checkRelations(relations)
+	}
+	return heads, err
 }
 
 func appendHeads(heads []int32, column []string) ([]int32, error) {

@@ -10,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/dsp-go/dsp/models/data/remarks"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/trees"
 )
@@ -331,5 +332,27 @@ func BenchmarkReadWrite(b *testing.B) {
 			b.Fatal(err)
 		}
 		written(b, bank, unchanged)
+	}
+}
+
+// Sentences without a tree are left out, and the lines of the file stay; the others are read as from a file without them.
+func TestTreesLeftOut(t *testing.T) {
+	for _, test := range []struct{ from, to, want string }{
+		{"\t1\tobl", "\t0\tobl", "s.conllu:12: word 5 is a second root"}, {"\t1\tobl", "\t3\tobl", "s.conllu:10: the heads form a cycle"},
+		{"\t1\tobl", "\t7\tobl", `s.conllu:12: head "7"`}, {"\t1\tobl", "\t1\t_", `s.conllu:12: relation "_"`}, {"1\tVamos", "7\tVamos", "s.conllu:6: id 7"},
+	} {
+		say := remarks.New(true)
+		text := strings.Replace(sample, test.from, test.to, 1)
+		b, err := Reader{Remarks: say}.Read(strings.NewReader(text), "s.conllu")
+		if left := say.Reasons(); err != nil || b.Len() != 1 || !slices.Equal(b.Tree(0).Heads, []int32{2, 0, 4, 1}) || len(left) != 1 || !strings.HasPrefix(left[0], test.want) {
+			t.Errorf("%s: %v, %+v, %q", test.to, err, b, left)
+			continue
+		}
+		if got := written(t, b, unchanged); got != text {
+			t.Errorf("%s: the file is\n%s", test.to, got)
+		}
+	}
+	if _, err := (Reader{Remarks: remarks.New(true)}).Read(strings.NewReader(strings.ReplaceAll(sample, "root", "_")), "s"); !structured.IsBadInput(err) {
+		t.Errorf("no sentence is left: %v", err)
 	}
 }

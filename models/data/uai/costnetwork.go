@@ -84,6 +84,7 @@ func (n *CostNetwork) Restore(a *query.Answer) {
 	if n.Least == 0 {
 		return
 	}
+	a.Estimate -= float64(n.Least)
 	a.Value -= float64(n.Least)
 	if a.Exact {
 		a.Bound = a.Value

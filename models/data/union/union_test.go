@@ -88,7 +88,8 @@ func TestJoinTypedGraphs(t *testing.T) {
 	}
 }
 
-// Joined data are written with the lines between the words of each; what stands at the end of a file is not put before the first word of the next.
+// Joined data are written with the lines between the words of each; what stands at the end of a file is not put before
+// the first word of the next.
 func TestJoinLayouts(t *testing.T) {
 	var sets []*structured.Dataset
 	for _, name := range []string{"a", "b"} {

@@ -78,7 +78,7 @@ func TestWrite(t *testing.T) {
 		if p.Scenes == 0 {
 			continue
 		}
-		examples, counts, err := set.Single(Ladybird, false)
+		examples, counts, err := set.Single(Ladybird, false, true, nil)
 		if err != nil || counts.Used != p.Scenes {
 			t.Fatalf("%s: %v, %+v", p.Name, err, counts)
 		}

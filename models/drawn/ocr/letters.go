@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 
+	"github.com/dsp-go/dsp/models/data/remarks"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/machine/host"
 )
@@ -24,13 +26,14 @@ var letterFields = [...]string{"id", "letter", "next_id", "word_id", "position",
 // ReadLetters reads words in the layout of Taskar's letter.data: one line per letter with the tab-separated columns id,
 // letter (a to z, or ? if unknown), next_id, word_id, position, fold and 128 pixels, row by row of 16 × 8, numbers from 0
 // to 1. next_id is the id of the next line, or -1 at the end of a word. Either all letters are known or none; without
-// letters the data has no labels. Errors name the line.
-func ReadLetters(r io.Reader, name string) (*Letters, error) {
+// letters the data has no labels. Errors name the line. say decides on bad words.
+func ReadLetters(r io.Reader, name string, say *remarks.Remarks) (*Letters, error) {
 	in := host.NewLines(r, name)
 	d := &structured.Dataset{Name: name, Alphabet: letters(), Dim: letterPixels, Offsets: []int{0}}
 	l := &Letters{Dataset: d}
 	var previous letterLine // the previous line of the current word
 	inWord, unknown := false, 0
+	skipping := false // to the end of a word that is left out
 	for {
 		text, ok := in.Next()
 		if !ok {
@@ -40,20 +43,39 @@ func ReadLetters(r io.Reader, name string) (*Letters, error) {
 			continue
 		}
 		var line letterLine
-		var err error
-		if d.Features, err = line.parse(in, text, d.Features); err != nil {
-			return nil, err
+		var pixels []float32
+		pixels, err := line.parse(in, text, nil)
+		parsed := err == nil
+		if skipping && (!parsed || line.position != 1) {
+			skipping = !parsed || line.next != -1
+			continue
 		}
+		skipping = false
 		switch {
-		case !inWord:
+		case !parsed || !inWord:
+		case line.id != previous.next:
+			err = in.Bad("id %d, expected %d, the next_id of the line before", line.id, previous.next)
+		case line.word != previous.word || line.fold != previous.fold:
+			err = in.Bad("word_id %d in fold %d inside word %d in fold %d; a word ends with next_id -1",
+				line.word, line.fold, previous.word, previous.fold)
+		}
+		if err != nil {
+			if err = say.Bad(err); err != nil {
+				return nil, err
+			}
+			if inWord {
+				l.forgetLast()
+			}
+			if inWord = false; !parsed || line.position != 1 {
+				skipping = !parsed || line.next != -1
+				continue
+			}
+		}
+		d.Features = append(d.Features, pixels...)
+		if !inWord {
 			d.IDs = append(d.IDs, strconv.Itoa(line.word))
 			d.Lines = append(d.Lines, in.Number)
 			l.Folds = append(l.Folds, line.fold)
-		case line.id != previous.next:
-			return nil, in.Bad("id %d, expected %d, the next_id of the line before", line.id, previous.next)
-		case line.word != previous.word || line.fold != previous.fold:
-			return nil, in.Bad("word_id %d in fold %d inside word %d in fold %d; a word ends with next_id -1",
-				line.word, line.fold, previous.word, previous.fold)
 		}
 		if line.letter < 0 {
 			unknown++
@@ -64,9 +86,24 @@ func ReadLetters(r io.Reader, name string) (*Letters, error) {
 		}
 		previous = line
 	}
-	switch {
-	case in.Err() != nil:
+	if in.Err() != nil {
 		return nil, in.Err()
+	}
+	if inWord && say.Skips() {
+		if err := say.Bad(in.Bad("the file ends inside word %d; a word ends with next_id -1", previous.word)); err != nil {
+			return nil, err
+		}
+		l.forgetLast()
+		inWord = false
+	}
+	if unknown > 0 && unknown < len(d.Labels) && say.Skips() {
+		var err error
+		if l, err = l.known(say); err != nil {
+			return nil, err
+		}
+		d, unknown = l.Dataset, 0
+	}
+	switch {
 	case len(d.Labels) == 0:
 		return nil, structured.BadInput("%s: no letters, expected lines of %d tab-separated columns (letter.data)", name, len(letterFields)+letterPixels)
 	case inWord:
@@ -79,10 +116,34 @@ func ReadLetters(r io.Reader, name string) (*Letters, error) {
 	return l, nil
 }
 
+// forgetLast forgets a word that has not ended.
+func (l *Letters) forgetLast() {
+	d, n := l.Dataset, l.Len()
+	d.Labels, d.Features = d.Labels[:d.Offsets[n]], d.Features[:d.Offsets[n]*d.Dim]
+	d.IDs, d.Lines, l.Folds = d.IDs[:n], d.Lines[:n], l.Folds[:n]
+}
+
+// known returns the words whose letters are all known.
+func (l *Letters) known(say *remarks.Remarks) (*Letters, error) {
+	var keep []int
+	some := &Letters{}
+	for i, fold := range l.Folds {
+		if slices.Contains(l.Gold(i), -1) {
+			if err := say.Bad(structured.BadInput("%s: an unknown letter (?), and those of other words are known", l.Where(i))); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		keep, some.Folds = append(keep, i), append(some.Folds, fold)
+	}
+	some.Dataset = l.Subset(keep)
+	return some, nil
+}
+
 // letterLine is a line without its pixels; letter is -1 if unknown.
 type letterLine struct {
-	letter               int32
-	id, next, word, fold int
+	letter                         int32
+	id, next, word, position, fold int
 }
 
 // parse parses a line and appends its pixels.
@@ -93,7 +154,6 @@ func (l *letterLine) parse(in *host.Lines, text []byte, pixels []float32) ([]flo
 		return pixels, in.Bad("%d columns, expected %d (id letter next_id word_id position fold and %d pixels, tab-separated)",
 			n, columns, letterPixels)
 	}
-	position := 0
 	for c := range columns {
 		var field []byte
 		field, text, _ = bytes.Cut(text, []byte{'\t'})
@@ -121,7 +181,7 @@ func (l *letterLine) parse(in *host.Lines, text []byte, pixels []float32) ([]flo
 		if err != nil {
 			return pixels, in.Bad("%s is %q, expected an integer", letterFields[c], field)
 		}
-		*[...]*int{&l.id, nil, &l.next, &l.word, &position, &l.fold}[c] = n
+		*[...]*int{&l.id, nil, &l.next, &l.word, &l.position, &l.fold}[c] = n
 	}
 	return pixels, nil
 }

@@ -8,9 +8,11 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/dsp-go/dsp/models/data/remarks"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/machine/host"
 )
@@ -28,7 +30,7 @@ func TestWriteOCRReadsBack(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer f.Close()
-		got, err := ReadLetters(f, name)
+		got, err := ReadLetters(f, name, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -81,7 +83,7 @@ func letterLines(fold int, words ...string) string {
 }
 
 func TestReadLetters(t *testing.T) {
-	l, err := ReadLetters(strings.NewReader(letterLines(4, "ab", "c", "dd")), "letter.data")
+	l, err := ReadLetters(strings.NewReader(letterLines(4, "ab", "c", "dd")), "letter.data", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +101,7 @@ func TestReadLetters(t *testing.T) {
 	if _, _, err := l.Split(7); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "folds go from 4 to 6") {
 		t.Errorf("missing fold: %v", err)
 	}
-	unknown, err := ReadLetters(strings.NewReader(letterLines(0, "??", "?")), "x")
+	unknown, err := ReadLetters(strings.NewReader(letterLines(0, "??", "?")), "x", nil)
 	if err != nil || unknown.Labels != nil || unknown.Len() != 2 {
 		t.Errorf("unknown letters: %v, %v", unknown, err)
 	}
@@ -120,7 +122,7 @@ func TestReadLettersErrors(t *testing.T) {
 		{strings.Replace(good, "2\tb\t-1\t1", "3\tb\t-1\t1", 1), "x:2: id 3, expected 2, the next_id of the line before"},
 		{strings.Replace(good, "2\tb\t-1", "2\tb\t3", 1), "x:2: the file ends inside word 1"},
 	} {
-		_, err := ReadLetters(strings.NewReader(test.text), "x")
+		_, err := ReadLetters(strings.NewReader(test.text), "x", nil)
 		if !structured.IsBadInput(err) || !strings.HasPrefix(err.Error(), test.want) {
 			t.Errorf("got %v, want %s", err, test.want)
 		}
@@ -174,7 +176,7 @@ func FuzzReadLetters(f *testing.F) {
 	f.Add(letterLines(0, "ab", "?"))
 	f.Add(letterLines(3, "x")[:40])
 	f.Fuzz(func(t *testing.T, text string) {
-		l, err := ReadLetters(strings.NewReader(text), "fuzz")
+		l, err := ReadLetters(strings.NewReader(text), "fuzz", nil)
 		if err != nil {
 			if !structured.IsBadInput(err) {
 				t.Fatalf("%v is not marked as bad input", err)
@@ -185,10 +187,46 @@ func FuzzReadLetters(f *testing.F) {
 		if err := WriteLetters(&b, l.Dataset, 0); err != nil {
 			t.Fatal(err)
 		}
-		again, err := ReadLetters(&b, "again")
+		again, err := ReadLetters(&b, "again", nil)
 		if err != nil || !reflect.DeepEqual(again.Features, l.Features) || !reflect.DeepEqual(again.Labels, l.Labels) ||
 			!reflect.DeepEqual(again.Offsets, l.Offsets) {
 			t.Fatalf("does not read back: %v", err)
 		}
 	})
+}
+
+// Words with a broken line are left out, and those with unknown letters where others are known.
+func TestWordsLeftOut(t *testing.T) {
+	good := letterLines(0, "ab", "c", "dd", "e")
+	lines := strings.SplitAfter(good, "\n")
+	with := func(k int, line string) string {
+		all := slices.Clone(lines)
+		all[k] = line
+		return strings.Join(all, "")
+	}
+	for name, c := range map[string]struct {
+		text string
+		want []int // lengths
+	}{
+		"first letter": {with(0, "1\tA"+lines[0][3:]), []int{1, 2, 1}}, "last letter": {with(4, strings.Replace(lines[4], "\t0", "\t7", 1)), []int{2, 1, 1}},
+		"no last letter": {with(1, ""), []int{1, 2, 1}}, "columns": {with(2, "x\n"), []int{2, 2, 1}}, "unknown": {with(3, strings.Replace(lines[3], "\td\t", "\t?\t", 1)), []int{2, 1, 1}},
+		"end": {strings.Join(lines[:4], ""), []int{2, 1}},
+	} {
+		say := remarks.New(true)
+		l, err := ReadLetters(strings.NewReader(c.text), "x", say)
+		if err != nil || len(say.Reasons()) != 1 {
+			t.Errorf("%s: %v, %q", name, err, say.Reasons())
+			continue
+		}
+		var got []int
+		for i := range l.Len() {
+			got = append(got, l.Length(i))
+		}
+		if !slices.Equal(got, c.want) || len(l.Folds) != len(got) || len(l.Features) != l.Positions()*l.Dim || len(l.Labels) != l.Positions() {
+			t.Errorf("%s: words of %v letters, expected %v; %q", name, got, c.want, say.Reasons())
+		}
+		if _, err := ReadLetters(strings.NewReader(c.text), "x", nil); !structured.IsBadInput(err) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
 }

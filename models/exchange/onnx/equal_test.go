@@ -145,7 +145,8 @@ func TestGraphsPredict(t *testing.T) {
 	}
 }
 
-// On long sentences with large potentials, whose paths float32 tells apart only because both shift their scores at the same positions, a graph finds the labels of Predict.
+// On long sentences with large potentials, whose paths float32 tells apart only because both shift their scores at the
+// same positions, a graph finds the labels of Predict.
 func TestGraphOfLongSentences(t *testing.T) {
 	m, d := modelAndData(t, net("auto"))
 	r := rand.New(rand.NewPCG(1, 7))

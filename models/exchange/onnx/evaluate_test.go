@@ -193,8 +193,8 @@ func logSumExp(xs []float64) float64 {
 	return top + math.Log(sum)
 }
 
-// evaluation runs a graph: plain loops over float64, for tests only. What is not float64 in the graph is rounded to float32 after each operator, which changes no number of other
-// types that tests have.
+// evaluation runs a graph: plain loops over float64, for tests only. What is not float64 in the graph is rounded to
+// float32 after each operator, which changes no number of other types that tests have.
 type evaluation struct {
 	t      *testing.T
 	values map[string]tensor

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -25,7 +26,7 @@ import (
 type Options struct {
 	Threads int
 	Folder  string   // of a file that keeps them and is found again; empty: memory
-	Console *os.File // gets a progress bar if it is a terminal; or nil
+	Console *os.File // shows a progress bar if it is a terminal, and lets the log say how far it is if not; or nil
 
 	Share *structured.Share // whose processes have the same data, and compute the rows of some sentences each; nil: this one computes all
 }
@@ -269,13 +270,20 @@ func piecesOf(batch []sentence) int {
 // progress shows how many pieces are encoded.
 type progress struct {
 	mu  sync.Mutex
-	bar *progressbar.ProgressBar // or nil
+	bar *progressbar.ProgressBar // on a terminal; or nil
 
+	lines *host.Progress // where there is no terminal; or nil
 }
 
 func newProgress(console *os.File, name string, total int) *progress {
 	p := &progress{}
-	if console != nil && total > 20*batchPieces && term.IsTerminal(int(console.Fd())) {
+	switch {
+	case console == nil:
+	case !term.IsTerminal(int(console.Fd())):
+		p.lines = host.NewProgress(total, func(done int, rest time.Duration) {
+			slog.Info("encoding", "data", name, "pieces", done, "of", total, "rest", rest.Round(time.Second))
+		})
+	case total > 20*batchPieces:
 		p.bar = progressbar.NewOptions(total, progressbar.OptionSetWriter(console), progressbar.OptionSetDescription("encoding "+filepath.Base(name)),
 			progressbar.OptionSetWidth(12), progressbar.OptionSetPredictTime(true), progressbar.OptionClearOnFinish(),
 			progressbar.OptionSetTheme(progressbar.Theme{Saucer: "━", SaucerPadding: "─"}))
@@ -284,10 +292,13 @@ func newProgress(console *os.File, name string, total int) *progress {
 }
 
 func (p *progress) add(pieces int) {
-	if p.bar != nil {
+	switch {
+	case p.bar != nil:
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		_ = p.bar.Add(pieces) // a console that cannot show it is no reason to stop
+	case p.lines != nil:
+		p.lines.Add(pieces)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"image/color"
 	"math"
+	"slices"
 	"strings"
 
 	stdfont "golang.org/x/image/font"
@@ -34,7 +35,7 @@ const (
 )
 
 // Write draws the runs, the first in front, at path, as PNG, SVG or PDF. It omits rows without data, such as the certificate of runs
-// without one. Without any record it writes nothing.
+// without one. Without anything to draw it writes nothing.
 func Write(path string, runs ...Run) error {
 	var shown []Run
 	for _, r := range runs {
@@ -46,6 +47,9 @@ func Write(path string, runs ...Run) error {
 		return nil
 	}
 	p := newPicture(shown)
+	if len(p.rows) == 0 {
+		return nil
+	}
 	return canvas.Sheet{Width: width, Height: p.height(), DPI: dpi}.File(path, p.draw)
 }
 
@@ -165,9 +169,19 @@ func outcome(r Run) (title, finding string) {
 		passes = "pass"
 	}
 	title = fmt.Sprintf("%s, %d %s in %.3g s", r.Name, last.Pass, passes, last.Seconds)
-	finding = fmt.Sprintf("objective %.4g", float64(last.Objective))
-	if far := aboveOptimum(last); far != "" {
-		finding += record.Certified(", "+far, last.Relaxed)
+	finding = "objective not computed"
+	for _, known := range slices.Backward(r.Records) { // an interrupted run may end without
+		if math.IsNaN(float64(known.Objective)) {
+			continue
+		}
+		finding = fmt.Sprintf("objective %.4g", float64(known.Objective))
+		if far := aboveOptimum(known); far != "" {
+			finding += record.Certified(", "+far, known.Relaxed)
+		}
+		if known.Pass != last.Pass {
+			finding += fmt.Sprintf(" after pass %d", known.Pass)
+		}
+		break
 	}
 	best, least := last, math.Inf(1)
 	for _, rec := range r.Records {

@@ -98,8 +98,7 @@ func (r *Reader) newLabeller(ctx context.Context, name string, o Options) *label
 			return alone.Predict(ctx, d, o, yield)
 		}
 	}
-	o.Uncalibrated = r.model.Uncalibrated()
-	l.layout = tasks.Of(&r.model.Config).Layout(r.model.Labels, o.Options, o.JSON)
+	l.layout = r.model.Layout(o.Options, o.JSON)
 	if o.JSON {
 		l.layout = predictions.WithTokens(l.layout)
 	}

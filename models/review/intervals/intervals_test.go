@@ -128,7 +128,8 @@ func TestPairedIsExact(t *testing.T) {
 	}
 }
 
-// No finite number of swaps shows that a difference is impossible: of many outputs that all speak for one model, the test counts what it saw.
+// No finite number of swaps shows that a difference is impossible: of many outputs that all speak for one model, the
+// test counts what it saw.
 func TestPairedIsNeverZero(t *testing.T) {
 	a, b := make(Counts, 60), make(Counts, 60)
 	for i := range a {

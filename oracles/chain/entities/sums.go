@@ -34,7 +34,8 @@ type Sums struct {
 	starts            []float64 // [Y×Y] exp of the edges over μ, relative to the largest, 0 where the step continues an entity
 	top               float64   // the largest edge over μ
 	v, next           []float64
-	readyOf           *float32 // the shared edges that starts holds, with readyScale
+	runs              [][][]float64 // [first][type][length − 1] probabilities of entities; nil until Best needs them
+	readyOf           *float32      // the shared edges that starts holds, with readyScale
 	readyScale        float64
 }
 
@@ -63,7 +64,7 @@ func (s *Sums) Reset(θ *chains.Potentials, b int, μ float64) {
 	s.α, s.open, s.β, s.close = vec.Grow(s.α, size), vec.Grow(s.open, size), vec.Grow(s.β, size), vec.Grow(s.close, size)
 	s.weights, s.starts = vec.Grow(s.weights, s.y), vec.Grow(s.starts, s.y*s.y)
 	s.v, s.next = vec.Grow(s.v, s.y), vec.Grow(s.next, s.y)
-	s.value = 0
+	s.value, s.runs = 0, nil
 	if s.n == 0 {
 		return
 	}

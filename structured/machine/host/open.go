@@ -18,8 +18,11 @@ import (
 // ErrNoTokens means that a text file has no tokens; the readers' errors wrap it.
 var ErrNoTokens = errors.New("no tokens")
 
+// ByteOrderMark is what some programs write before text in UTF-8. No data begin so.
+const ByteOrderMark = "\xef\xbb\xbf"
+
 // Open opens a data file for reading; "-" is standard input. It recognises gzip and xz by their first bytes and decompresses
-// them. A file that cannot be opened is bad input.
+// them, and leaves out a mark of byte order. A file that cannot be opened is bad input.
 func Open(path string) (io.ReadCloser, error) {
 	if path == "-" {
 		return Unpack(io.NopCloser(os.Stdin), "standard input")
@@ -81,16 +84,24 @@ func Unpack(f io.ReadCloser, name string) (io.ReadCloser, error) {
 		if err != nil {
 			return nil, errors.Join(structured.BadInput("%s: %w", name, sayCut(err, "xz")), f.Close())
 		}
-		return stream{unpacker{z, "xz"}, f.Close}, nil
+		return stream{unmarked(bufio.NewReaderSize(unpacker{z, "xz"}, 1<<16)), f.Close}, nil
 	}
 	if !bytes.HasPrefix(magic, magicGzip) {
-		return stream{buffered, f.Close}, nil
+		return stream{unmarked(buffered), f.Close}, nil
 	}
 	z, err := gzip.NewReader(buffered)
 	if err != nil {
 		return nil, errors.Join(structured.BadInput("%s: %w", name, sayCut(err, "gzip")), f.Close())
 	}
-	return stream{unpacker{z, "gzip"}, f.Close}, nil // closing z would say again what reading did
+	return stream{unmarked(bufio.NewReaderSize(unpacker{z, "gzip"}, 1<<16)), f.Close}, nil // closing z would say again what reading did
+}
+
+// unmarked leaves out a mark of byte order.
+func unmarked(r *bufio.Reader) *bufio.Reader {
+	if start, _ := r.Peek(len(ByteOrderMark)); string(start) == ByteOrderMark {
+		_, _ = r.Discard(len(ByteOrderMark))
+	}
+	return r
 }
 
 // unpacker decompresses. Where the compressed data end too early, its error says so.

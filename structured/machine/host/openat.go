@@ -30,31 +30,41 @@ func IsFile(path string) (bool, error) {
 // OpenAt opens a data file for reading ranges of what Open would read. A compressed file is decompressed up to the range, and from its beginning
 // again for a range that is before the last one: nothing of it is held.
 func OpenAt(path string) (ReaderAtCloser, error) {
-	packed, err := isPacked(path)
+	start, err := beginningOf(path)
 	if err != nil {
 		return nil, err
 	}
-	if packed {
+	if bytes.HasPrefix(start, magicXZ) || bytes.HasPrefix(start, magicGzip) {
 		return &unpackedAt{path: path}, nil
 	}
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, structured.BadInput("%w", err)
 	}
+	if bytes.HasPrefix(start, []byte(ByteOrderMark)) {
+		return afterMark{f}, nil
+	}
 	return f, nil
 }
 
-// isPacked reports whether a file is compressed.
-func isPacked(path string) (bool, error) {
+// beginningOf returns the first bytes of a file, which tell whether it is compressed.
+func beginningOf(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return false, structured.BadInput("%w", err)
+		return nil, structured.BadInput("%w", err)
 	}
 	defer f.Close()
-	magic := make([]byte, len(magicXZ))
-	n, _ := io.ReadFull(f, magic)
-	magic = magic[:n]
-	return bytes.HasPrefix(magic, magicXZ) || bytes.HasPrefix(magic, magicGzip), nil
+	start := make([]byte, len(magicXZ))
+	n, _ := io.ReadFull(f, start)
+	return start[:n], nil
+}
+
+// afterMark reads ranges of a file that begins with a mark of byte order, which does not count.
+type afterMark struct{ *os.File }
+
+// ReadAt implements io.ReaderAt.
+func (f afterMark) ReadAt(p []byte, from int64) (int, error) {
+	return f.File.ReadAt(p, from+int64(len(ByteOrderMark)))
 }
 
 // unpackedAt reads ranges of a compressed file.

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"io/fs"
@@ -51,14 +52,15 @@ func ReadRegular(path string, most int64) ([]byte, error) {
 	return readAtMost(f, path, most)
 }
 
-// ReadText reads a text of settings, of at most that many bytes: a file, or what comes through a pipe.
+// ReadText reads a text of settings, of at most that many bytes and without a mark of byte order: a file, or what comes through a pipe.
 func ReadText(path string, most int64) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, structured.BadInput("%w", err)
 	}
 	defer f.Close()
-	return readAtMost(f, path, most)
+	text, err := readAtMost(f, path, most)
+	return bytes.TrimPrefix(text, []byte(ByteOrderMark)), err
 }
 
 func readAtMost(r io.Reader, path string, most int64) ([]byte, error) {
@@ -73,9 +75,9 @@ func readAtMost(r io.Reader, path string, most int64) ([]byte, error) {
 }
 
 // size writes a number of bytes.
-func size(bytes int64) string {
-	if bytes < 1<<20 {
-		return fmt.Sprintf("%d KiB", bytes>>10)
+func size(n int64) string {
+	if n < 1<<20 {
+		return fmt.Sprintf("%d KiB", n>>10)
 	}
-	return fmt.Sprintf("%d MiB", bytes>>20)
+	return fmt.Sprintf("%d MiB", n>>20)
 }

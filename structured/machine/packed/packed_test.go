@@ -222,7 +222,8 @@ func TestFilePages(t *testing.T) {
 	}
 }
 
-// A pack that grows from blocks with and without values of attributes has those of each: a block without values has ones, wherever it comes.
+// A pack that grows from blocks with and without values of attributes has those of each: a block without values has
+// ones, wherever it comes.
 func TestBlocksWithAndWithoutValues(t *testing.T) {
 	block := func(values ...float32) *structured.Dataset {
 		return &structured.Dataset{Name: "block", Offsets: []int{0, 2}, Labels: []int32{0, 0}, Lines: []int{1},

@@ -46,7 +46,7 @@ import (
 // weights, and the weights that score are the soft thresholds of v (engine/elasticnet.go). ‖Δw‖² becomes the change of ‖soft(v)‖² less
 // its linear part, which is known exactly. If λ is small, or 0, a proximal term helps (package proximal).
 //
-// The state shows the weights with the least F after a pass. The last steps of a pass move w to and fro, most where examples share
+// The state shows the weights with the least F after a pass, or those of the pass where F is left to Complete. The last steps of a pass move w to and fro, most where examples share
 // much, as dense inputs do. So the weights that are tried are means over the ends of passes, each counting half as much as the
 // next. With a proximal term they are means of thresholded weights. The dual is certified when it is recomposed from the memory, at every
 // Resync and in Certify. In between, the changes of steps estimate it. The method is done once F and the bound differ by no more than
@@ -63,11 +63,13 @@ type SDCA struct {
 	mean    []float32 // of w over the ends of passes; with a proximal term, after thresholding; of no use Online without one
 	linear  float64   // (1/n) Σ c_i [⟨u_i, a_i + ℓ_i⟩ − ⟨1_{y_i}, a_i⟩]
 	entropy float64   // (1/n) Σ c_i H(u_i)
-	primal  float64   // F(s.W), rounded up
+	primal  float64   // the least F seen, rounded up; that of s.W unless the pass deferred it
 	rounded float64   // by that much
 	dual    float64   // the largest D seen
 	bound   train.LowerBound
 	passes  int
+	lazy    bool      // F may be left to Complete
+	held    []float32 // the weights of the least F seen, since a pass deferred it
 	drop    []float32 // of a warm start, until the first pass has dropped it: w less the weights of the dual point
 
 	regulariser proximal.Regulariser // that the steps see
@@ -261,32 +263,63 @@ func (m *SDCA) Certify(ctx context.Context, p *train.Problem, s *train.State, ke
 	})
 }
 
-// report shows the best weights, the bound, and the best dual value.
+// Defer implements train.Deferrer. With a proximal term every pass needs F.
+func (m *SDCA) Defer(on bool) { m.lazy = on }
+
+// report shows the bound and the best dual value, and the weights with the least F or, where that is deferred, those of the pass.
 func (m *SDCA) report(ctx context.Context, p *train.Problem, s *train.State) error {
 	w := m.shown(p)
-	primal, rounded, err := p.Upper(ctx, w)
-	if err != nil {
-		return err
-	}
-	s.FullPasses++
-	if primal < m.primal {
-		m.primal, m.rounded = primal, rounded
-		copy(s.W, w)
-	}
 	estimate, err := m.estimate(ctx, p)
 	if err != nil {
 		return err
 	}
 	m.dual = max(m.dual, estimate)
-	s.Primal = m.primal
 	m.bound.Show(s, m.dual)
+	s.Smoothed, s.Mu, s.Kappa, s.Step, s.Exact = math.NaN(), 0, m.regulariser.Kappa, m.memory.meanStep(), math.NaN()
+	if s.Deferred = m.lazy && m.regulariser.Kappa == 0; !s.Deferred {
+		return m.evaluate(ctx, p, s, w, true)
+	}
+	if m.primal < math.Inf(1) && len(m.held) == 0 { // the pass before computed F
+		m.held = slices.Clone(s.W)
+	}
+	copy(s.W, w)
+	s.Primal = math.NaN()
+	return nil
+}
+
+// Complete implements train.Deferrer.
+func (m *SDCA) Complete(ctx context.Context, p *train.Problem, s *train.State, keep bool) error {
+	s.Deferred = false
+	return m.evaluate(ctx, p, s, s.W, keep)
+}
+
+// evaluate computes F at w, and shows w if that is the least so far. If it is not to keep what it finds, that is all.
+func (m *SDCA) evaluate(ctx context.Context, p *train.Problem, s *train.State, w []float32, keep bool) error {
+	primal, rounded, err := p.Upper(ctx, w)
+	if err != nil {
+		return err
+	}
+	least := primal < m.primal
+	if s.Primal = min(primal, m.primal); !least && len(m.held) > 0 {
+		copy(s.W, m.held)
+	}
+	if !keep {
+		return nil
+	}
+	s.FullPasses++
+	if least {
+		m.primal, m.rounded = primal, rounded
+		copy(s.W, w)
+		if m.lazy {
+			m.held = append(m.held[:0], w...)
+		}
+	}
 	if m.primal-m.dual <= m.rounded+closed*p.Allowance(m.linear, m.entropy, p.Lambda/2*vec.Norm2(w)) {
 		if err := m.Certify(ctx, p, s, true); err != nil {
 			return err
 		}
 		s.Done = m.primal-m.bound.Value <= 2*(m.bound.Rounded+m.rounded)
 	}
-	s.Smoothed, s.Mu, s.Kappa, s.Step, s.Exact = math.NaN(), 0, m.regulariser.Kappa, m.memory.meanStep(), math.NaN()
 	m.regulariser.Advance(p, p.Soften(m.w, m.τ), primal, m.w)
 	if τ := m.regulariser.Threshold(p); τ != m.τ {
 		m.τ = τ
@@ -347,6 +380,7 @@ func (m *SDCA) Archive(a engine.Archive) {
 	m.memory.archive(a)
 	a.Floats("w", &m.w)
 	a.Floats("mean", &m.mean)
+	a.Floats("held", &m.held)
 	m.regulariser.Archive(a)
 	a.Number("linear", &m.linear)
 	a.Number("entropy", &m.entropy)

@@ -390,7 +390,8 @@ func TestMeanOfPasses(t *testing.T) {
 	}
 }
 
-// The longest step of oeg on a smooth loss is 1, which makes a dual point the answer at w: beyond it, exponentiated gradient would overshoot, however often steps were accepted.
+// The longest step of oeg on a smooth loss is 1, which makes a dual point the answer at w: beyond it, exponentiated
+// gradient would overshoot, however often steps were accepted.
 func TestOEGStepsUpToTheAnswer(t *testing.T) {
 	p, m := traintest.NoisyProblem(20, engine.CRF, oracles.Smoothing{}, 1), &SDCA{Online: true}
 	s := traintest.Start(t, m, p)

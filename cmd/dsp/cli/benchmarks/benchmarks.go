@@ -3,9 +3,12 @@ package benchmarks
 
 import (
 	"context"
+	"log/slog"
 	"regexp"
 	"slices"
 	"time"
+
+	"github.com/dsp-go/dsp/structured/machine/host"
 )
 
 // Speed is one measurement.
@@ -36,17 +39,24 @@ func Run(ctx context.Context, seconds float64, only *regexp.Regexp) ([]Speed, er
 	if err != nil {
 		return nil, err
 	}
-	var speeds []Speed
+	var chosen []measure
 	for _, m := range slices.Concat(chainMeasures(), secondMeasures(), segmentMeasures(), transcriptMeasures(), treeMeasures(), constituentMeasures(), graphMeasures(), choiceMeasures(), windowMeasures(), matchingMeasures(), alignmentMeasures(),
 		[]measure{step, pass}) {
-		if !only.MatchString(m.name()) {
-			continue
+		if only.MatchString(m.name()) {
+			chosen = append(chosen, m)
 		}
+	}
+	shown := host.NewProgress(len(chosen), func(done int, rest time.Duration) {
+		slog.Info("measuring", "done", done, "of", len(chosen), "rest", rest.Round(time.Second))
+	})
+	var speeds []Speed
+	for _, m := range chosen {
 		s, err := m.repeat(ctx, seconds)
 		if err != nil {
 			return nil, err
 		}
 		speeds = append(speeds, s)
+		shown.Add(1)
 	}
 	return speeds, nil
 }

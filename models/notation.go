@@ -1,0 +1,68 @@
+package models
+
+import (
+	"github.com/dsp-go/dsp/models/predictions"
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/chains"
+)
+
+// Entity tags are converted as they are read, where that is asked for, or where data have others than the model, and are written as the data have
+// them or, where these have none, as the training data have them.
+
+// notation returns how the tags of the training data were written.
+func (m *Model) notation() chains.Notation {
+	if m.Notation.Scheme != "" {
+		return m.Notation
+	}
+	return chains.NotationOfLabels(m.Labels)
+}
+
+// ownNotation returns how the model's labels are written.
+func (m *Model) ownNotation() chains.Notation {
+	if m.Config.Scheme == keepScheme {
+		return m.notation()
+	}
+	return chains.Notation{Scheme: m.Config.Scheme, Spelling: chains.NotationOfLabels(m.Labels).Spelling}
+}
+
+// keepScheme is the scheme of settings that convert no tags.
+const keepScheme = "keep"
+
+// writing returns o for labels that are written as the tags in a file are, which has none if in has no scheme. Marginals are of the model's own labels, beside which these stay as they are.
+func (m *Model) writing(in chains.Notation, o predictions.Options) predictions.Options {
+	if in.Scheme == "" {
+		in = m.notation()
+	}
+	if own := m.ownNotation(); o.Scheme == "" && !o.Marginals && in.Scheme != "" && (in != own || m.notation() != own) {
+		o.Scheme, o.Spelling = in.Scheme, &in.Spelling
+	}
+	return o
+}
+
+// other returns the scheme of the model's labels if tags of d are written in another notation; else "".
+func (s source) other(d *structured.Dataset) string {
+	if s.labels == nil || s.own.Scheme == "" || !s.task.Labels || s.Partial {
+		return ""
+	}
+	switch is := chains.NotationOfData(d); {
+	case !chains.EntityTags(d.Alphabet) || is == s.own || is.Scheme == "" && is.Spelling == s.own.Spelling:
+		return ""
+	}
+	return s.own.Scheme
+}
+
+// convert converts the tags of d to those of the source, or of the model.
+func (s source) convert(d *structured.Dataset) error {
+	to := s.scheme
+	if !s.converts() {
+		to = s.other(d)
+	}
+	if to == "" {
+		return nil
+	}
+	was, err := chains.ConvertScheme(d, to, s.labels)
+	if err == nil && s.was != nil && s.was.Scheme == "" {
+		*s.was = was
+	}
+	return err
+}
