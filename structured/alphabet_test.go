@@ -2,8 +2,8 @@ package structured
 
 import (
 	"reflect"
-	"strings"
 	"strconv"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
