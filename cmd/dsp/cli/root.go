@@ -196,6 +196,14 @@ var valueKinds = map[string]string{
 // Flags that mean the same, of which a verb has one or two: those of data to read, in the order of preference, and those of files to write.
 var dataFlags, outputFlags = []string{"data", "input", "train", "dev", "test"}, []string{"to", "out"}
 
+// elsewhere maps names of settings in Hugging Face's Trainer, spaCy and CRFsuite to those of flags that mean the same.
+var elsewhere = map[string]string{
+	"epochs": "passes", "num-epochs": "passes", "num-train-epochs": "passes", "max-epochs": "passes", "max-iterations": "passes", "max-iter": "passes", "max-steps": "passes",
+	"batch-size": "batch", "per-device-train-batch-size": "batch", "learning-rate": "lr", "lr-scheduler": "schedule", "lr-scheduler-type": "schedule", "scheduler": "schedule",
+	"weight-decay": "reg", "c2": "reg", "c1": "l1", "early-stopping-patience": "patience", "max-grad-norm": "clip", "optimizer": "method", "optimiser": "method", "algorithm": "method",
+	"output-dir": "out", "output": "out", "train-file": "train", "validation-file": "dev", "dev-file": "dev", "test-file": "test", "gpu-id": "device",
+}
+
 // likeFlag returns the flag of cmd that name most likely stands for, or "": the one of that name, the one that means what another verb's flag
 // of that name means, or the one of the nearest name.
 func likeFlag(cmd *cobra.Command, name string) string {
@@ -204,6 +212,9 @@ func likeFlag(cmd *cobra.Command, name string) string {
 		return name
 	case len(name) == 1: // -o is near many
 		return ""
+	}
+	if same := elsewhere[strings.ReplaceAll(strings.ToLower(name), "_", "-")]; same != "" && cmd.Flags().Lookup(same) != nil {
+		return same
 	}
 	for _, same := range [][]string{dataFlags, outputFlags} {
 		if slices.Contains(same, name) {

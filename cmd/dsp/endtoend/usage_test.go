@@ -21,6 +21,8 @@ func TestUsageErrors(t *testing.T) {
 		{"predict --errors 3", "dsp eval has it"},
 		{"predict --net cnn", "dsp train and dsp sweep have it"},
 		{"eval --input x", "did you mean --data?"},
+		{"train --epochs 3", "did you mean --passes?"}, {"train --num_train_epochs 3", "did you mean --passes?"}, {"train --batch-size 8", "did you mean --batch?"},
+		{"train --lr-scheduler linear", "did you mean --schedule?"}, {"train --c2 1", "did you mean --reg?"}, {"train --output_dir x", "did you mean --out?"},
 		{"predict --test x", "did you mean --input?"},
 		{"calibrate --data x", "did you mean --dev?"},
 		{"train --input x", "did you mean --train?"},
