@@ -28,6 +28,9 @@ import (
 // modelFormat is the version of the layout of model files. Other versions are refused.
 const modelFormat = "1"
 
+// releasedFormat is that of released models: programs that do not know of them must not read hashes as names.
+const releasedFormat = modelFormat + " released"
+
 // mostColumns is how many columns the text has at most that a model reads.
 const mostColumns = 1 << 16
 
@@ -55,8 +58,12 @@ func (m *Model) Save(path string) error {
 	if err := m.Inputs.Save(f); err != nil {
 		return err
 	}
+	config, format := m.Config.ForModel().WithNames(), modelFormat
+	if m.Salt != "" {
+		config, format = config.WithoutFiles(), releasedFormat
+	}
 	values := map[string]any{
-		"config": m.Config.ForModel().WithNames(),
+		"config": config,
 		"labels": m.Labels.Names(),
 		"dim":    m.Dim,
 		"width":  m.Width,
@@ -75,9 +82,9 @@ func (m *Model) Save(path string) error {
 		return err
 	}
 	maps.Copy(f.Metadata, texts)
-	f.Metadata["format"] = "dsp model " + modelFormat
+	f.Metadata["format"] = "dsp model " + format
 	f.Metadata["version"], f.Metadata[checksumKey] = m.Version, f.Sum()
-	if _, own := nets.HasSetting(m.Config.Net, ""); own {
+	if _, own := nets.HasSetting(m.Config.Net, ""); own && m.Salt == "" {
 		f.Metadata["program"] = program()
 	}
 	return safetensors.Write(path, f)
@@ -216,7 +223,7 @@ func loadFile(path string, e *encoded.Reader) (*Model, error) {
 		return nil, structured.BadInput("%s: a safetensors file, but not a model of dsp", path)
 	case strings.HasPrefix(format, "dsp data "):
 		return nil, structured.BadInput("%s: data, packed by dsp data pack, and not a model; dsp train --train reads it", path)
-	case format != "dsp model "+modelFormat:
+	case format != "dsp model "+modelFormat && format != "dsp model "+releasedFormat:
 		return nil, structured.BadInput("%s: format %q, written by dsp %s; this one reads \"dsp model %s\"", path, format,
 			f.Metadata["version"], modelFormat)
 	}
@@ -284,6 +291,9 @@ func decodeModel(f *safetensors.File, beside string, e *encoded.Reader) (*Model,
 	}
 	if m.Dim > 0 && len(m.Vocab) == 0 && m.Dictionary == nil && m.Own == nil {
 		m.Config.MinCount = 0 // older files say 2 for every net
+	}
+	if released := f.Metadata["format"] == "dsp model "+releasedFormat; released != (m.Salt != "") {
+		return nil, fmt.Errorf("metadata: format %q and the salt %q, expected a salt in released models alone", f.Metadata["format"], m.Salt)
 	}
 	if m.Map.Len() > m.Dim {
 		return nil, fmt.Errorf("metadata: maps of %v and a grid of %v do not go with %d features", m.Map, m.Grid, m.Dim)

@@ -120,7 +120,12 @@ func (l *Library) basesOf(c *config.Config) (b bases, err error) {
 			return nil
 		}
 		var m *Model
-		m, err = l.load(setting, path)
+		if m, err = l.load(setting, path); err != nil {
+			return nil
+		}
+		if wrong := m.NeedsNames("continue it"); wrong != nil {
+			err = fmt.Errorf("--%s: %w", setting, wrong)
+		}
 		return m
 	}
 	b.start = load("init", c.Init)

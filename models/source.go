@@ -246,7 +246,8 @@ func (s source) readFrom(r io.Reader, path string) (*structured.Dataset, error) 
 		s.task.Reading(&o)
 	}
 	textual := f.Tokens || f.Lines
-	if textual && s.each != nil {
+	sentences := f.TakesSetting(tasks.WordsSetting)
+	if sentences && s.each != nil {
 		o.Each = func(d *structured.Dataset) error {
 			d, err := s.shortEnough(d)
 			if err != nil {
@@ -262,7 +263,7 @@ func (s source) readFrom(r io.Reader, path string) (*structured.Dataset, error) 
 	} else {
 		d, err = f.Read(r, path, o)
 	}
-	if err == nil && textual {
+	if err == nil && sentences {
 		d, err = s.shortEnough(d)
 	}
 	if err == nil && textual && s.task.Labels && !s.Labels {

@@ -1,6 +1,9 @@
 package structured
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
 	"hash/maphash"
 	"slices"
 	"strconv"
@@ -8,9 +11,11 @@ import (
 )
 
 // Alphabet numbers names (labels, words, attributes) from 0 in the order in which they were first added. The zero value
-// is empty. It is built for millions of names: an open hash table with linear probing, at most three quarters full.
+// is empty. It is built for millions of names: an open hash table with linear probing, at most three quarters full. Hash puts hashes in place of
+// the names: such an alphabet finds the names that it had, and does not grow.
 type Alphabet struct {
 	names []string
+	salt  string          // of the hashes that the names are; empty: they are names
 	table []alphabetEntry // the length is a power of two
 }
 
@@ -63,6 +68,9 @@ func (a *Alphabet) Intern(name string) int32 {
 
 // add appends a new name and inserts its entry.
 func (a *Alphabet) add(hash uint32, name string) int32 {
+	if a.salt != "" {
+		panic("structured: an alphabet of hashes does not grow")
+	}
 	a.reserve(len(a.names) + 1)
 	a.names = append(a.names, name)
 	a.insert(alphabetEntry{hash, int32(len(a.names))})
@@ -74,12 +82,21 @@ func (a *Alphabet) Index(name string) int32 {
 	if len(a.table) == 0 {
 		return -1
 	}
+	if a.salt != "" {
+		name = hashName(a.salt, name)
+	}
 	return a.find(uint32(maphash.String(alphabetSeed, name)), name).number - 1
 }
 
 // IndexAll sets to_k to the Index of names_k. In an alphabet that is larger than the caches it waits less than calls one by one: it reads what many names need at
 // the same time, from the table first and then from the names there.
 func (a *Alphabet) IndexAll(names []string, to []int32) {
+	if a.salt != "" {
+		for k, name := range names {
+			to[k] = a.Index(name)
+		}
+		return
+	}
 	const some = 32
 	var hashes [some]uint32
 	var entries [some]alphabetEntry
@@ -113,6 +130,9 @@ func (a *Alphabet) IndexAll(names []string, to []int32) {
 func (a *Alphabet) IndexBytes(name []byte) int32 {
 	if len(a.table) == 0 {
 		return -1
+	}
+	if a.salt != "" {
+		return a.Index(string(name))
 	}
 	return a.findBytes(uint32(maphash.Bytes(alphabetSeed, name)), name).number - 1
 }
@@ -175,6 +195,38 @@ func (a *Alphabet) reserve(n int) {
 	}
 }
 
+// Hash puts hashes in place of the names, each 64 bits of SHA-256 of the salt and the name, as 16 hexadecimal digits. The salt is not empty. Two
+// names with the same hash are an error. A name that the alphabet never had is taken for one of its n names with probability n/2⁶⁴.
+func (a *Alphabet) Hash(salt string) error { return a.hash(salt, hashName) }
+
+func (a *Alphabet) hash(salt string, of func(salt, name string) string) error {
+	if a.Len() == 0 || a.salt != "" {
+		return nil
+	}
+	hashed := NewAlphabet()
+	for i, name := range a.names {
+		if k := hashed.Add(of(salt, name)); int(k) < i {
+			return fmt.Errorf("the names %q and %q have the same hash", a.names[k], name)
+		}
+	}
+	*a = *hashed
+	a.salt = salt
+	return nil
+}
+
+// Hashed reports whether hashes are in place of the names.
+func (a *Alphabet) Hashed() bool { return a.salt != "" }
+
+// HashedBy says that the names are hashes that Hash made with a salt.
+func (a *Alphabet) HashedBy(salt string) { a.salt = salt }
+
+// hashName returns the hash of a name.
+func hashName(salt, name string) string {
+	var space [128]byte
+	sum := sha256.Sum256(append(append(space[:0], salt...), name...))
+	return hex.EncodeToString(sum[:8])
+}
+
 // Name returns the name with number id.
 func (a *Alphabet) Name(id int32) string { return a.names[id] }
 
@@ -194,7 +246,7 @@ func (a *Alphabet) Clone() *Alphabet {
 	if a == nil {
 		return NewAlphabet()
 	}
-	return &Alphabet{slices.Clone(a.names), slices.Clone(a.table)}
+	return &Alphabet{slices.Clone(a.names), a.salt, slices.Clone(a.table)}
 }
 
 // SomeOf joins the first 40 names for a message, and says how many there are if there are more.

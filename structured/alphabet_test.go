@@ -3,6 +3,7 @@ package structured
 import (
 	"reflect"
 	"strconv"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -65,6 +66,36 @@ func TestAlphabet(t *testing.T) {
 	var zero Alphabet
 	if zero.Index("x") != -1 || zero.Add("x") != 0 {
 		t.Error("the zero value is not an empty alphabet")
+	}
+}
+
+// An alphabet of hashes finds the names that it had, and shows none of them.
+func TestAlphabetHash(t *testing.T) {
+	a := NewAlphabet("w[0]=Ada", "", "w[0]=Bob")
+	if err := a.Hash("salt"); err != nil || !a.Hashed() {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]int32{"w[0]=Ada": 0, "": 1, "w[0]=Bob": 2, "w[0]=Eve": -1, a.Name(0): -1} {
+		z := []int32{-2}
+		a.IndexAll([]string{name}, z)
+		if x, y := a.Index(name), a.IndexBytes([]byte(name)); x != want || y != want || z[0] != want {
+			t.Errorf("%q: %d, %d and %d, want %d", name, x, y, z[0], want)
+		}
+	}
+	read := NewAlphabet(a.Names()...)
+	read.HashedBy("salt")
+	other := NewAlphabet("w[0]=Ada")
+	if err := other.Hash("other salt"); err != nil || other.Name(0) == a.Name(0) || read.Index("w[0]=Bob") != 2 || a.Clone().Index("w[0]=Bob") != 2 {
+		t.Errorf("%v, %q and %q", err, a.Names(), other.Names())
+	}
+}
+
+// Names with the same hash cannot be told apart.
+func TestAlphabetHashCollides(t *testing.T) {
+	a := NewAlphabet("Ada", "Bob", "Abe")
+	err := a.hash("salt", func(_, name string) string { return name[:1] })
+	if err == nil || !strings.Contains(err.Error(), `"Ada" and "Abe"`) || a.Hashed() || a.Index("Bob") != 1 {
+		t.Errorf("%v", err)
 	}
 }
 

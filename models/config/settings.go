@@ -168,6 +168,17 @@ func (c Config) WithNames() Config {
 	return c
 }
 
+// WithoutFiles returns c with the name of a setting in place of the files that it names: a released model says that it was trained with a template, and not
+// with which.
+func (c Config) WithoutFiles() Config {
+	for _, name := range PathSettings {
+		if s := c.must(name); s.Value.String() != "" && s.Value.String() != formats.Builtin {
+			s.Value.SetString(name)
+		}
+	}
+	return c
+}
+
 // TakePaths takes the paths of another configuration.
 func (c *Config) TakePaths(from Config) {
 	for _, name := range PathSettings {

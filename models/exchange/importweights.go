@@ -19,6 +19,9 @@ func ImportWeights(m *models.Model, path string, add bool) (*models.Model, error
 	if !linearOnAttributes(m) {
 		return nil, structured.BadInput("only the weights of linear nets of attributes that label chains are read back from text; this model's net is %s, for a %s", m.Config.Net, m.Net.Form().Structure.Name())
 	}
+	if err := m.NeedsNames("read weights back"); err != nil {
+		return nil, err
+	}
 	in := &weightsReader{
 		Model: m, path: path, add: add, newNodes: structured.NewAlphabet(), newEdges: structured.NewAlphabet(),
 		w: make([]float32, len(m.W)), lines: make([]int32, len(m.W)), new: map[newWeight]float32{},

@@ -57,6 +57,9 @@ func WriteAttributesOf(ctx context.Context, m *models.Model, r models.Request, p
 	if m.Template == nil {
 		return nil, structured.BadInput("--model: it makes no attributes of the columns of text")
 	}
+	if err := m.NeedsNames("write attributes"); err != nil {
+		return nil, err
+	}
 	d, err := host.Await(ctx, func() (*structured.Dataset, error) { return m.ReadData(r) })
 	if err != nil {
 		return nil, err

@@ -98,6 +98,9 @@ func (in *Arcs) applySiblings(d *structured.Dataset, threads int) {
 	t.Offsets, t.Attributes = offsets, structured.JoinSparse(made)
 }
 
+// Names implements Maker: attributes of arcs and of spans are known by hashes, and have no names.
+func (in *Arcs) Names() []*structured.Alphabet { return nil }
+
 // Missing implements Maker.
 func (in *Arcs) Missing(d *structured.Dataset) string {
 	if t := d.Table(trees.ArcRows); t == nil || t.Attributes == nil {

@@ -22,6 +22,9 @@ var tensors = []string{
 // IsTensor reports whether Save may put a tensor of that name into a file.
 func IsTensor(name string) bool { return slices.Contains(tensors, name) || encoded.IsTensor(name) }
 
+// saltKey is the metadata of a released model with the salt of its hashes.
+const saltKey = "salt"
+
 // Save puts the inputs into a file: names of attributes, lists and vectors of words as tensors, the rest as metadata. It leaves out the
 // name of the set of features.
 func (in Inputs) Save(f *safetensors.File) error {
@@ -31,7 +34,7 @@ func (in Inputs) Save(f *safetensors.File) error {
 	}
 	values := map[string]any{"vocab": vocab}
 	if in.Encoder != nil {
-		if err := in.Encoder.Save(f); err != nil {
+		if err := in.Encoder.Save(f, in.Salt != ""); err != nil {
 			return err
 		}
 	}
@@ -55,6 +58,9 @@ func (in Inputs) Save(f *safetensors.File) error {
 	}
 	if d := in.Dictionary; d != nil && d.Node == nil {
 		values["hash_bits"] = d.HashBits
+	}
+	if in.Salt != "" {
+		values[saltKey] = in.Salt
 	}
 	template := ""
 	if in.Own != nil {
@@ -136,7 +142,7 @@ func Load(f *safetensors.File, how Loading) (in Inputs, tensors int, err error) 
 	var vocab [][]string
 	hashBits := 0
 	for name, value := range map[string]any{"vocab": &vocab, "hash_bits": &hashBits, "characters": &characters, "map": &in.Map,
-		"grid": &in.Grid, "edges": &in.Edges, "vector_words": &rows} {
+		"grid": &in.Grid, "edges": &in.Edges, "vector_words": &rows, saltKey: &in.Salt} {
 		text, ok := f.Metadata[name]
 		if !ok && name != "vocab" {
 			continue
@@ -218,6 +224,9 @@ func Load(f *safetensors.File, how Loading) (in Inputs, tensors int, err error) 
 			}
 		}
 		tensors++
+	}
+	for _, names := range in.names() {
+		names.HashedBy(in.Salt)
 	}
 	return in, tensors, nil
 }

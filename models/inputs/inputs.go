@@ -33,6 +33,8 @@ type Inputs struct {
 	WordRows   *WordRows              // vectors of words that are dense inputs, or nil
 	Encoder    *encoded.Reader        // whose rows are the last dense inputs of words, or nil
 
+	Salt string // of the hashes that names of attributes and words are in a released model; empty: they are names
+
 	Steps *chains.Steps // between labels, in second-order chains; nil for others
 
 	Standard *Standard // of dense features, or nil; Apply does not see to it, because data get theirs from several places

@@ -17,6 +17,8 @@ type Maker interface {
 	Missing(d *structured.Dataset) string
 	// Network returns the network that reads the inputs, and dim dense features of each position beside them, linear in its weights.
 	Network(form structured.Form, dim int) (nets.Network, error)
+	// Names returns the alphabets of attributes and words that the inputs are made by.
+	Names() []*structured.Alphabet
 	// Save puts what Load needs into a model file. The template is empty for inputs without one; hashBits is 0 where nothing is hashed.
 	Save(f *safetensors.File) (template string, hashBits int)
 }

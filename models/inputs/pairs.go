@@ -145,6 +145,14 @@ func (in *Pairs) Extractor() func(d *structured.Dataset) error {
 	}
 }
 
+// Names implements Maker.
+func (in *Pairs) Names() []*structured.Alphabet {
+	if in.Template == nil {
+		return nil
+	}
+	return append(in.Statistics.Names(), in.Dictionary.Pair.Node, in.Dictionary.Source.Node)
+}
+
 // Missing implements Maker.
 func (in *Pairs) Missing(d *structured.Dataset) string {
 	if t := d.Table(structured.Pairs); t == nil || t.Attributes == nil {

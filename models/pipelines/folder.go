@@ -71,25 +71,11 @@ func File(path string) string {
 // Load reads a pipeline: its folder, or the list in it. A stage whose model is not the one that the pipeline was trained with is bad input,
 // because the stages behind it learned from that one.
 func Load(path string) (*Pipeline, error) {
-	name := File(path)
-	path = filepath.Dir(name)
-	text, err := host.ReadRegular(name, mostJSON)
-	if errors.Is(err, fs.ErrNotExist) {
-		if _, begun := os.Stat(filepath.Join(path, progressFile)); begun == nil {
-			return nil, structured.BadInput("%s: the pipeline is not finished; dsp train --resume %s continues it", path, path)
-		}
-	}
+	m, path, err := readManifest(path)
 	if err != nil {
-		return nil, structured.BadInput("pipeline: %w", err)
-	}
-	var m manifest
-	if err := json.Unmarshal(text, &m); err != nil {
-		return nil, structured.BadInput("%s: %w", name, err)
+		return nil, err
 	}
 	p := &Pipeline{Version: m.Version, Fingerprint: m.Fingerprint, stages: map[string]*part{}}
-	if m.Fingerprint != m.fingerprint() {
-		return nil, structured.BadInput("%s: its fingerprint is not that of its stages; the file was changed", name)
-	}
 	if m.Encoder != nil {
 		if p.encoder, err = m.Encoder.open(path); err != nil {
 			return nil, err
@@ -100,7 +86,29 @@ func Load(path string) (*Pipeline, error) {
 			return nil, err
 		}
 	}
-	return p, p.check(name)
+	return p, p.check(File(path))
+}
+
+// readManifest reads the list of stages in the folder of a pipeline, which path is or the list in it, and returns the folder.
+func readManifest(path string) (m manifest, folder string, err error) {
+	name := File(path)
+	path = filepath.Dir(name)
+	text, err := host.ReadRegular(name, mostJSON)
+	if errors.Is(err, fs.ErrNotExist) {
+		if _, begun := os.Stat(filepath.Join(path, progressFile)); begun == nil {
+			return m, "", structured.BadInput("%s: the pipeline is not finished; dsp train --resume %s continues it", path, path)
+		}
+	}
+	if err != nil {
+		return m, "", structured.BadInput("pipeline: %w", err)
+	}
+	if err := json.Unmarshal(text, &m); err != nil {
+		return m, "", structured.BadInput("%s: %w", name, err)
+	}
+	if m.Fingerprint != m.fingerprint() {
+		return m, "", structured.BadInput("%s: its fingerprint is not that of its stages; the file was changed", name)
+	}
+	return m, path, nil
 }
 
 // check refuses lists of stages that do not make a pipeline.

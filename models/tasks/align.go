@@ -26,7 +26,7 @@ var _ = builtin(Task{
 	Summary:   "links of the words of sentence pairs",
 	Nameless:  true,
 	Takes: []string{
-		"links", "bitext", "unmatched", "features", "template", "hash-bits", "vectors", "encoder", "min-count", "pair-units",
+		"max-words", "links", "bitext", "unmatched", "features", "template", "hash-bits", "vectors", "encoder", "min-count", "pair-units",
 		"miss-cost", "false-cost",
 	},
 	Check:      checkAlign,

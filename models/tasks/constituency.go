@@ -23,7 +23,7 @@ var _ = builtin(Task{
 	MostWords: 5000,
 	Outputs:   "trees of constituents",
 	Summary:   "trees of constituents of sentences",
-	Takes:     []string{"dense", "encoder", "features", "template", "hash-bits", "vectors", "min-count"},
+	Takes:     []string{"max-words", "dense", "encoder", "features", "template", "hash-bits", "vectors", "min-count"},
 	Check: func(c config.Config) error {
 		if c.Features != "auto" && c.Features != "none" {
 			return structured.BadInput("--features %s makes other attributes; --task constituency has those of spans, without this setting or by a --template", c.Features)

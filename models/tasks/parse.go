@@ -20,7 +20,7 @@ var _ = builtin(Task{
 	Outputs:   "trees",
 	Summary:   "dependency trees of sentences",
 	Takes: []string{
-		"dense", "standardise", "encoder", "tree", "order", "crossing", "features", "template", "hash-bits", "vectors", "min-count",
+		"max-words", "dense", "standardise", "encoder", "tree", "order", "crossing", "features", "template", "hash-bits", "vectors", "min-count",
 	},
 	Check: func(c config.Config) error {
 		if c.Features != "auto" && c.Features != "parse" && c.Features != "none" {

@@ -24,7 +24,7 @@ var _ = builtin(Task{
 	Nameless: true,
 	Formats:  []string{formats.Pairs, formats.NPZ},
 	Takes: []string{
-		"links", "bitext", "features", "template", "hash-bits", "vectors", "encoder", "min-count", "pair-units", "miss-cost", "false-cost",
+		"max-words", "links", "bitext", "features", "template", "hash-bits", "vectors", "encoder", "min-count", "pair-units", "miss-cost", "false-cost",
 	},
 	Check:      checkPairs,
 	Whole:      "scores of pairs and of steps cannot forbid that a path leaves a pair out",

@@ -6,6 +6,9 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
+// WordsSetting is the setting of the longest sentence. Tasks and formats of text take it.
+const WordsSetting = "max-words"
+
 // anyWords is how many words a sentence has at most, unless a setting or the task says otherwise: a file without blank lines is one sentence.
 const anyWords = 1_000_000
 

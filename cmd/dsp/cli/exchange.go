@@ -17,11 +17,11 @@ import (
 func exportCommand() *cobra.Command {
 	var u use
 	var to string
-	var weights bool
+	var weights, released bool
 	var graph onnxFile
 	cmd := &cobra.Command{
 		Use:   "export --model MODEL --to FILE",
-		Short: "Write potentials for data, a model's weights, or a model as ONNX, for other programs",
+		Short: "Write potentials for data, a model's weights, or a model as ONNX, for other programs, or a model to give away",
 		Long: `export writes the potentials that a model computes for data. For sequences these are the arrays node [ΣT×Y] and edge [Y×Y]
 or [ΣT×Y×Y]. For trees they are arc [Σn²×1], label [Σn²×R] and arc_offsets; row d·n+h belongs to dependent d and head h,
 and h = d stands for the root. For graphs they are node [ΣV×Y], edge ([ΣE×Y×Y], [types×Y×Y] or, for Potts edges, [ΣE×1]) and
@@ -31,10 +31,15 @@ edge_offsets. For sentence pairs they are pair [Σn·m×1], whose row i·m+j bel
 
 With --onnx, export writes the model as an ONNX graph, which runtimes of other languages run: the network and, for
 sequences, the decoding. Its outputs are labels [B×T] and score [B], with --marginals also marginals [B×T×Y]; of other
-structures it computes the potentials only. docs/onnx.md describes its inputs.`,
+structures it computes the potentials only. docs/onnx.md describes its inputs.
+
+With --release, export writes a model that predicts the same and tells less about its maker: no names of files, and hashes
+in place of the names of attributes and words. Of a pipeline it writes a folder without the training text. It says what can
+still be read. SECURITY.md tells more.`,
 		Example: `  dsp export --model runs/ner --data test.conll --to potentials.npz
   dsp export --model runs/ner --weights --to weights.txt
-  dsp export --model runs/ner --onnx ner.onnx --marginals`,
+  dsp export --model runs/ner --onnx ner.onnx --marginals
+  dsp export --model runs/ner --release --to ner.safetensors`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {
@@ -44,6 +49,8 @@ structures it computes the potentials only. docs/onnx.md describes its inputs.`,
 				return structured.BadInput("--marginals goes with --onnx FILE; dsp predict --marginals prints probabilities")
 			case to == "":
 				return structured.BadInput("no file to write: give --to FILE.npz, --to FILE.safetensors or --onnx FILE")
+			case released:
+				return release(cmd, &u, to)
 			case weights && len(u.taggers) > 0:
 				return structured.BadInput("--weights writes the network's parameters; --tagger labels the words of --data")
 			case weights && u.Path != "":
@@ -64,7 +71,8 @@ structures it computes the potentials only. docs/onnx.md describes its inputs.`,
 	u.taggers.addFlag(cmd)
 	cmd.Flags().Var(&fileList{to: &u.Path}, "data", "`FILE,...` to compute potentials for, one or several; builtin for the drawn words, trees, sentence pairs, lines, scenes or graphs")
 	cmd.Flags().BoolVar(&weights, "weights", false, "write the weights, not potentials")
-	cmd.Flags().StringVar(&to, "to", "", "`FILE` to write: .npz or .safetensors, for weights also .txt")
+	cmd.Flags().BoolVar(&released, "release", false, "write a model to give away: no names of files, and hashes in place of the names of attributes and words")
+	cmd.Flags().StringVar(&to, "to", "", "`FILE` to write: .npz or .safetensors, for weights also .txt; with --release .safetensors, or a new folder for a pipeline")
 	cmd.Flags().StringVar(&graph.path, "onnx", "", "`FILE` to write the model to as an ONNX graph: network and decoding for sequences, potentials for other structures")
 	cmd.Flags().BoolVar(&graph.Marginals, "marginals", false, "with --onnx: add an output with the probability of every label at every position")
 	return cmd

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -16,6 +17,7 @@ import (
 	"github.com/dsp-go/dsp/models/data/text"
 	"github.com/dsp-go/dsp/models/predictions"
 	"github.com/dsp-go/dsp/models/settings"
+	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/machine/host"
 	"github.com/dsp-go/dsp/train"
@@ -88,6 +90,9 @@ func (u *use) load(ctx context.Context) (*models.Model, error) {
 	if err := u.taggers.first(m); err != nil {
 		return nil, err
 	}
+	if err := u.checkMaxWords(m); err != nil {
+		return nil, err
+	}
 	m.MaxWords = u.MaxWords
 	m.OnTruncated(func(times int) {
 		slog.Warn("cuts are exact only for edges that favour equal labels: others were truncated, and the labels may not be the best", "times", times)
@@ -100,6 +105,21 @@ func (u *use) load(ctx context.Context) (*models.Model, error) {
 		return m, err
 	}
 	return m, u.share(ctx, train.FingerprintOf(m.W), func(g ranks.Group) { m.ShareWith(models.NewRanks(g)) })
+}
+
+// checkMaxWords refuses --max-words where the model or the data have no sentences.
+func (u *use) checkMaxWords(m *models.Model) error {
+	if u.MaxWords == 0 {
+		return nil
+	}
+	if !tasks.Of(&m.Config).TakesSetting(tasks.WordsSetting) {
+		return structured.BadInput("--max-words %d has no effect: the model's task %s reads no sentences", u.MaxWords, m.Config.Task)
+	}
+	format := cmp.Or(u.Format, m.Config.Format)
+	if format != builtin && !formats.Find(format).TakesSetting(tasks.WordsSetting) {
+		return structured.BadInput("--max-words %d has no effect with --format %s, which has no sentences", u.MaxWords, format)
+	}
+	return nil
 }
 
 // sayBounds says how far outputs may be from the best ones.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -13,6 +14,11 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
+// readingFlags are those of export that say how data are read.
+var readingFlags = []string{
+	"data", "tagger", "format", "columns", "comments", "label", "dense", "boxes", "images", "links", "masks", "max-words", "bad", "threads", "device",
+}
+
 // onnxFile is what dsp export --onnx writes.
 type onnxFile struct {
 	path string
@@ -21,7 +27,7 @@ type onnxFile struct {
 
 // export writes the graph of a model. It reads no data, so it refuses the flags that are about data.
 func (f *onnxFile) export(cmd *cobra.Command, u *use) error {
-	for _, name := range []string{"to", "weights", "data", "tagger", "format", "columns", "comments", "label", "dense", "boxes", "images", "links", "masks", "threads", "device"} {
+	for _, name := range append(slices.Clone(readingFlags), "to", "weights", "release") {
 		if cmd.Flags().Changed(name) {
 			return structured.BadInput("--%s has no effect with --onnx, which writes the model and reads no data; leave it out", name)
 		}
@@ -31,6 +37,9 @@ func (f *onnxFile) export(cmd *cobra.Command, u *use) error {
 	}
 	m, err := models.Load(u.model)
 	if err != nil {
+		return err
+	}
+	if err := m.NeedsNames("write an ONNX graph, whose users make the inputs"); err != nil {
 		return err
 	}
 	s, err := onnx.Export(m, f.path, f.Options)

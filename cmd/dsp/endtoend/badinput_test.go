@@ -397,3 +397,13 @@ func TestLongSequence(t *testing.T) {
 		t.Errorf("got %+v", m)
 	}
 }
+
+// Data and models without sentences refuse the longest sentence.
+func TestMaxWordsOfNoSentences(t *testing.T) {
+	t.Parallel()
+	out := filepath.Join(t.TempDir(), "x")
+	dsp(t, "train", "--task", "ocr", "--max-words", "5", "--out", out).refused(2, "--max-words 5 has no effect with --task ocr")
+	dsp(t, "eval", "--model", reader(t), "--data", "builtin", "--max-words", "5").refused(2, "--max-words 5 has no effect", "ocr")
+	dsp(t, "eval", "--model", tagger(t), "--data", write(t, "x.conll", sentences), "--max-words", "2").refused(2, "at most 2; --max-words 4", "x.conll:1:")
+	dsp(t, "eval", "--model", tagger(t), "--data", "x.npz", "--format", "npz", "--max-words", "2").refused(2, "--max-words 2 has no effect with --format npz")
+}

@@ -72,3 +72,90 @@ func interruptedAt(t *testing.T, pipe string, args ...string) int {
 	_ = cmd.Wait()
 	return cmd.ProcessState.ExitCode()
 }
+
+// A terminal that goes away ends training as other signals do, with a checkpoint; under nohup training goes on.
+func TestHangup(t *testing.T) {
+	t.Parallel()
+	text := write(t, "train.conll", lessons(0, 400, "ish"))
+	for _, ignored := range []bool{false, true} {
+		run := filepath.Join(t.TempDir(), "run")
+		args := []string{"train", "--train", text, "--method", "sgd", "--passes", "100000", "--quiet", "--out", run}
+		p := (*process)(nil)
+		if ignored {
+			p = startedAs(t, "/bin/sh", append([]string{"-c", `trap '' HUP; exec "$@"`, "sh", binary}, args...))
+		} else {
+			p = started(t, args)
+		}
+		p.awaitPass(run)
+		if !ignored {
+			if !p.end(syscall.SIGHUP) {
+				t.Fatal("the run ended before the signal")
+			}
+			dsp(t, "train", "--resume", run, "--passes", "1", "--quiet").ok()
+			continue
+		}
+		if err := p.cmd.Process.Signal(syscall.SIGHUP); err != nil {
+			t.Fatal(err)
+		}
+		p.awaitPass(run)
+		if !p.end(syscall.SIGTERM) {
+			t.Fatal("the run ended before the second signal")
+		}
+	}
+}
+
+// A pipe in place of a model is refused, and not waited for.
+func TestPipeAsModel(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	pipe := filepath.Join(dir, "model.safetensors")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Skip(err)
+	}
+	for _, path := range []string{pipe, dir} {
+		for _, args := range [][]string{
+			{"predict", "--model", path}, {"info", path}, {"serve", "--model", path, "--listen", "127.0.0.1:0"}, {"export", "--model", path, "--release", "--to", filepath.Join(dir, "x.safetensors")},
+			{"train", "--init", path, "--train", write(t, "train.conll", sentences), "--out", filepath.Join(dir, "run")},
+		} {
+			dsp(t, args...).refused(exitBadInput, pipe, "pipe")
+		}
+	}
+	model, _ := aPipeline(t)
+	copied := filepath.Join(dir, "pipeline")
+	if err := os.CopyFS(copied, os.DirFS(model)); err != nil {
+		t.Fatal(err)
+	}
+	stage := filepath.Join(copied, "upos", "model.safetensors")
+	if err := os.Remove(stage); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mkfifo(stage, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	dsp(t, "predict", "--model", copied, "--input", write(t, "x.txt", "a")).refused(exitBadInput, stage, "pipe")
+}
+
+// A path that is not UTF-8 is refused before a run begins that nobody could resume, also where a folder or a pattern leads to it.
+func TestPathNotUTF8(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	folder := filepath.Join(dir, "d\xe9")
+	file := filepath.Join(dir, "plain", "tr\xe9.conll")
+	for _, path := range []string{filepath.Join(folder, "train.conll"), file} {
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(sentences), 0o666); err != nil {
+			t.Skip(err) // a file system that takes no such names
+		}
+	}
+	run := filepath.Join(dir, "run")
+	for _, path := range []string{
+		filepath.Join(folder, "train.conll"), file, filepath.Join(dir, "plain", "*.conll"), filepath.Join(dir, "d*", "train.conll"), filepath.Join(dir, "plain"),
+	} {
+		dsp(t, "train", "--train", path, "--format", "conll", "--columns", "word=0,label=1", "--quiet", "--out", run).refused(exitBadInput, "UTF-8")
+		if _, err := os.Stat(run); err == nil {
+			t.Errorf("%q: a run was begun", path)
+		}
+	}
+}

@@ -166,7 +166,7 @@ func (p *process) end(signal os.Signal) bool {
 	_ = p.cmd.Process.Signal(signal) // it may have ended
 	<-p.ended
 	switch code := p.cmd.ProcessState.ExitCode(); {
-	case signal == os.Kill && code == -1, signal == os.Interrupt && code == exitInterrupted && strings.Contains(p.stderr.String(), "--resume"):
+	case signal == os.Kill && code == -1, signal != os.Kill && code == exitInterrupted && strings.Contains(p.stderr.String(), "--resume"):
 		return true
 	case code == exitDone:
 		return false

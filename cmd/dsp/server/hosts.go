@@ -1,6 +1,7 @@
 package server
 
 import (
+	"fmt"
 	"net"
 	"net/http"
 	"net/netip"
@@ -76,4 +77,12 @@ func fromElsewhere(protection *http.CrossOriginProtection, r *http.Request) bool
 	posted := *r
 	posted.Method = http.MethodPost
 	return protection.Check(&posted) != nil
+}
+
+// pageOf says which page a refused request is from, whose browser may not tell.
+func pageOf(r *http.Request) string {
+	if origin := r.Header.Get("Origin"); origin != "" {
+		return fmt.Sprintf("a page of another origin, %.100q,", origin)
+	}
+	return "a page of another origin"
 }

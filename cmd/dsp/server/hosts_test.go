@@ -104,6 +104,9 @@ func TestManagementFromElsewhere(t *testing.T) {
 			if open.handler().ServeHTTP(w, r); w.Code != x.want {
 				t.Errorf("%s, %s: %s: %d, want %d", route, x.name, x.value, w.Code, x.want)
 			}
+			if says := w.Body.String(); x.want == 403 && (strings.Contains(says, ", ,") || strings.Contains(says, "evil") != strings.Contains(x.value, "evil")) {
+				t.Errorf("%s, %s: %s: %s", route, x.name, x.value, says)
+			}
 		}
 		if code, _, _ := ask(closed, method, path, ""); code != 401 {
 			t.Errorf("%s without the token: %d", route, code)

@@ -155,7 +155,7 @@ func (s *Server) handler() http.Handler {
 	manage := func(pattern string, h handler) {
 		route(pattern, func(w http.ResponseWriter, r *http.Request) error {
 			if fromElsewhere(same, r) {
-				return refuse(http.StatusForbidden, "a page of another origin, %s, may not ask this", r.Header.Get("Origin"))
+				return refuse(http.StatusForbidden, "%s may not ask this", pageOf(r))
 			}
 			return h(w, r)
 		})
@@ -179,7 +179,7 @@ func (s *Server) handler() http.Handler {
 	})
 	mux.Handle("/", s.measured("other", func(_ http.ResponseWriter, r *http.Request) error { return s.noRoute(mux, routes, r) }))
 	same.SetDenyHandler(s.measured("other", func(_ http.ResponseWriter, r *http.Request) error {
-		return refuse(http.StatusForbidden, "a page of another origin, %s, may not post here", r.Header.Get("Origin"))
+		return refuse(http.StatusForbidden, "%s may not post here", pageOf(r))
 	}))
 	return same.Handler(mux)
 }

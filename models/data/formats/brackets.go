@@ -16,7 +16,7 @@ var _ = builtin(Format{
 	Name:       Brackets,
 	Holds:      "trees of constituents in brackets, as in the Penn Treebank",
 	Tasks:      []string{"constituency"},
-	Takes:      []string{"dense", "encoder", "features", "template", "hash-bits", "min-count"},
+	Takes:      []string{"max-words", "dense", "encoder", "features", "template", "hash-bits", "min-count"},
 	Extensions: []string{".penn", ".mrg", ".ptb", ".brackets"},
 	Starts: func(start []byte) bool {
 		start = bytes.TrimLeft(start, " \t\r\n")

@@ -16,7 +16,7 @@ var _ = builtin(Format{
 	Name:           Conll,
 	Holds:          "a token per line, in columns",
 	Tasks:          []string{"tag"},
-	Takes:          append([]string{"columns", "comments"}, TextSettings...),
+	Takes:          append([]string{"columns", "comments", "max-words"}, TextSettings...),
 	Extensions:     []string{".conll", ".iob", ".iob2", ".bio", ".bioes"},
 	Tokens:         true,
 	Columns:        true,

@@ -17,7 +17,7 @@ var _ = builtin(Format{
 	Name:         Conllu,
 	Holds:        "CoNLL-U: ten columns, with trees",
 	Tasks:        []string{"tag", "parse"},
-	Takes:        append([]string{"label"}, TextSettings...),
+	Takes:        append([]string{"label", "max-words"}, TextSettings...),
 	DefaultField: "upos",
 	Extensions:   []string{".conllu"},
 	Starts: func(start []byte) bool {

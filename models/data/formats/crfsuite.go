@@ -16,7 +16,7 @@ var _ = builtin(Format{
 	Name:       CRFsuite,
 	Holds:      "a label and its attributes per line",
 	Tasks:      []string{"tag"},
-	Takes:      []string{"scheme", "partial", "hash-bits", "min-count"},
+	Takes:      []string{"max-words", "scheme", "partial", "hash-bits", "min-count"},
 	Extensions: []string{".crfsuite"},
 	Starts: func(start []byte) bool {
 		return everyLine(start, func(fields []string) bool { return mostlyNamed(fields[1:]) })

@@ -17,7 +17,7 @@ var _ = builtin(Format{
 	Name:       Pairs,
 	Holds:      "a sentence pair per line: source ||| target ||| links",
 	Tasks:      []string{"align"},
-	Takes:      []string{"links", "bitext", "encoder", "features", "template", "hash-bits", "min-count"},
+	Takes:      []string{"max-words", "links", "bitext", "encoder", "features", "template", "hash-bits", "min-count"},
 	Extensions: []string{".pairs"},
 	Starts: func(start []byte) bool {
 		line, _, _ := bytes.Cut(start, []byte{'\n'})

@@ -30,8 +30,8 @@ type kept struct {
 	Reference string `json:"reference,omitempty"` // the folder; empty: the encoder is in the file
 }
 
-// Save puts the reader into a model file, or a reference to its folder.
-func (r *Reader) Save(f *safetensors.File) error {
+// Save puts the reader into a model file, or a reference to its folder: with released to the folder's name, which is looked for beside the model.
+func (r *Reader) Save(f *safetensors.File, released bool) error {
 	k := kept{ID: r.ID()}
 	if r.Tuned != nil && !r.adapted() && !r.ByReference {
 		k.ID = "" // of the weights before training, which the file does not hold
@@ -40,6 +40,9 @@ func (r *Reader) Save(f *safetensors.File) error {
 		var err error
 		if k.Reference, err = filepath.Abs(r.Dir); err != nil {
 			return err
+		}
+		if released {
+			k.Reference = filepath.Base(k.Reference)
 		}
 	} else {
 		safetensors.Add(f, tokenizerTensor, r.Tokenizer.File)
@@ -112,11 +115,16 @@ func stored(f *safetensors.File, s Settings) (*Reader, int, error) {
 	return r, tensors + 1, err
 }
 
-// Folder returns where an encoder is that a model refers to: where it was, or a folder of the same name beside the model or beside its folder.
+// Folder returns where an encoder is that a model refers to: where it was, unless that is a name only, or a folder of the same name beside the model or
+// beside its folder.
 func Folder(was, beside string) (string, error) {
 	name := filepath.Base(was)
 	moved := filepath.Join(beside, name)
-	for _, path := range []string{was, moved, filepath.Join(beside, "..", name)} {
+	places := []string{moved, filepath.Join(beside, "..", name)}
+	if was != name {
+		places = append([]string{was}, places...)
+	}
+	for _, path := range places {
 		if _, err := os.Stat(path); err == nil {
 			return path, nil
 		}

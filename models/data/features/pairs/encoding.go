@@ -10,10 +10,15 @@ import (
 // statisticsMagic begins encoded statistics; its number is the version of the encoding.
 const statisticsMagic = "dsp word pair statistics 1\n"
 
+// Names returns the words of both sides.
+func (s *Statistics) Names() []*structured.Alphabet {
+	return []*structured.Alphabet{s.source.words, s.target.words}
+}
+
 // MarshalBinary implements encoding.BinaryMarshaler. Equal statistics give equal bytes. After the magic line come, as varints, for
 // each side the number of words and each word's length, bytes and count; for each source word the number of its partners, and for
 // each partner the distance from the one before and the count together; and the number of counted sentence pairs and their hashes
-// in order, as the distances between them.
+// in order, as the distances between them, but no pairs where words are hashed.
 func (s *Statistics) MarshalBinary() ([]byte, error) {
 	to := []byte(statisticsMagic)
 	for _, a := range []*side{&s.source, &s.target} {
@@ -33,9 +38,13 @@ func (s *Statistics) MarshalBinary() ([]byte, error) {
 			before = s.partners[k]
 		}
 	}
-	to = binary.AppendUvarint(to, uint64(len(s.counted)))
+	counted := s.counted
+	if s.source.words.Hashed() || s.target.words.Hashed() { // they would tell who knows a sentence pair that it was counted
+		counted = nil
+	}
+	to = binary.AppendUvarint(to, uint64(len(counted)))
 	before := uint64(0)
-	for _, h := range s.counted {
+	for _, h := range counted {
 		to = binary.AppendUvarint(to, h-before)
 		before = h
 	}
