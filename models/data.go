@@ -162,7 +162,7 @@ func (d *Data) Pack(path string, c *config.Config) (packs.Summary, error) {
 	if e := d.inputs.Encoder; e != nil && e.Tuned != nil {
 		return packs.Summary{}, structured.BadInput("packs hold the rows of encoders that stay as they are; train on the text with --tune-encoder")
 	}
-	return packs.Write(path, c, d.Train, d.inputs)
+	return packs.Write(path, c, d.Train, d.inputs, d.notation)
 }
 
 // ForgetText drops the text of the training data, of which their inputs were made, so that memory need not hold it while training. Inputs

@@ -67,7 +67,7 @@ func (r *Resolved) read(share *structured.Share) (*Raw, error) {
 	s.Remarks = r.remarks
 	s.onDisk, s.was = r.onDisk, &d.notation
 	if _, d.packed = packed.Is(c.Train); d.packed {
-		if d.Train, d.inputs, err = packs.Open(c); err == nil {
+		if d.Train, d.inputs, d.notation, err = packs.Open(c); err == nil {
 			beside, err = filesOf(c)
 		}
 		all = true

@@ -38,7 +38,7 @@ type Choice struct {
 	Method   string       `yaml:"method" json:"method" group:"Method" help:"optimiser (dsp info --methods); auto chooses one and logs why"`
 	Passes   int          `yaml:"passes" json:"passes" group:"Method" min:"0" help:"passes over the training data; 0: {passes}"`
 	Gap      settings.Gap `yaml:"gap" json:"gap" group:"Method" unit:"X|auto" help:"stop at this certified relative gap; 0: never; auto: 0.001 if there is one"`
-	Evaluate string       `yaml:"evaluate" json:"evaluate" group:"Method" values:"auto|every" help:"when to compute the objective: auto, where it may end the run and in every tenth pass; every pass (dual methods)"`
+	Evaluate string       `yaml:"evaluate" json:"evaluate" group:"Method" values:"auto|every" help:"when to compute the objective of dual methods: every tenth pass and where a run may end, or every"`
 	Patience int          `yaml:"patience" json:"patience" group:"Method" min:"0" help:"stop after N passes without a better result on development data; 0 runs all passes"`
 }
 

@@ -71,7 +71,7 @@ func TestBadTrainingInput(t *testing.T) {
 		{"no run", []string{"--resume", t.TempDir()}, []string{"--resume", "config.yaml"}},
 		{"no configuration", []string{"--config", "nowhere.yaml"}, []string{"nowhere.yaml"}},
 		{"misspelt key", []string{"--config", write(t, "c.yaml", "net: mlp\npases: 3\n")}, []string{"c.yaml:2", `"pases"`, `"passes"`}},
-		{"key twice", []string{"--config", write(t, "c.yaml", "seed: 1\nseed: 3\n")}, []string{"c.yaml", "2:1", "seed"}},
+		{"key twice", []string{"--config", write(t, "c.yaml", "seed: 1\nseed: 3\n")}, []string{"c.yaml", "c.yaml:2", "seed"}},
 		{"wrong kind", []string{"--config", write(t, "c.yaml", "passes: many\n")}, []string{"c.yaml:1", "whole number"}},
 		{"not YAML", []string{"--config", write(t, "c.yaml", "{{{")}, []string{"c.yaml"}},
 	} {
@@ -152,7 +152,11 @@ func TestCutShort(t *testing.T) {
 	cut := write(t, "cut.conll.gz", packed.String()[:packed.Len()-12])
 	for _, args := range [][]string{{"predict", "--input", cut}, {"eval", "--data", cut}} {
 		o := dsp(t, append(args, "--model", tagger(t))...)
-		o.refused(exitBadInput, "cut.conll.gz: after line ", "the file ends in the middle of gzip data, expected a whole gzip file")
+		for _, want := range []string{"cut.conll.gz: after line ", "the file ends in the middle of gzip data, expected a whole gzip file"} {
+			if o.code != exitBadInput || !strings.Contains(o.stderr, want) { // predict may have answered what came before
+				t.Errorf("dsp %s: exit code %d, %s, expected %q", args[0], o.code, o.stderr, want)
+			}
+		}
 		if strings.Contains(o.stderr, "EOF") || strings.Count(o.stderr, "\n") != 1 {
 			t.Errorf("dsp %s: %s, expected one line", args[0], o.stderr)
 		}

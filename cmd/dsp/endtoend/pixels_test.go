@@ -90,7 +90,7 @@ func TestSegmentPixelRefusals(t *testing.T) {
 	on("--net", "conv-map").refused(exitBadInput, "--net conv-map does not score regions", "conv-crop")
 	on("--net", "conv-crop", "--crop", "16").refused(exitBadInput, "--crop", "localise")
 	on("--net", "conv-crop", "--patch", "2").refused(exitBadInput, "--patch 2")
-	on("--net", "conv-crop", "--patch", "2000").refused(exitBadInput, "patches of 2000 pixels")
+	on("--net", "conv-crop", "--patch", "2000").refused(exitBadInput, "--patch 2000: expected at most")
 	on("--net", "conv-crop", "--context", "0").refused(exitBadInput, "--context 0")
 	on("--net", "conv-crop", "--cell", "1", "--patch", "1000", "--context", "0.5").refused(exitBadInput, "scene 1 of train", "lower --patch")
 	on("--net", "conv-crop", "--method", "bcfw").refused(exitBadInput, "bcfw", "linear")

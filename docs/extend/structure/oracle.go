@@ -54,7 +54,7 @@ func (o *oracle) Exp(θ *structured.Potentials, μ float64, value []float64, u *
 	for b := range θ.Len() {
 		item := θ.Parts[0].Of(b)
 		if !structured.ValidPotentials(item) {
-			value[b] = math.NaN()
+			value[b] = oracles.RefuseSums(u, b)
 			continue
 		}
 		length := len(item) / 2

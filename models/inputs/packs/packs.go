@@ -20,11 +20,15 @@ import (
 	"github.com/dsp-go/dsp/structured/machine/host"
 	"github.com/dsp-go/dsp/structured/machine/packed"
 	"github.com/dsp-go/dsp/structured/machine/safetensors"
+	"github.com/dsp-go/dsp/structured/chains"
 	"github.com/dsp-go/dsp/structured/segments"
 )
 
 // featureSet is the metadata entry that names the set of features.
 const featureSet = "features"
+
+// notationKey is the metadata entry of the notation that tags had before they were converted.
+const notationKey = "notation"
 
 // Summary is what a pack holds.
 type Summary struct {
@@ -38,7 +42,7 @@ type Summary struct {
 }
 
 // Write writes data with the inputs that were fitted to them, as c says; c is resolved.
-func Write(path string, c *config.Config, d *structured.Dataset, in inputs.Inputs) (Summary, error) {
+func Write(path string, c *config.Config, d *structured.Dataset, in inputs.Inputs, notation chains.Notation) (Summary, error) {
 	s := Summary{Examples: d.Len(), Positions: d.Positions()}
 	if d.Source != nil && (in.WordRows != nil || in.Encoder != nil) {
 		if err := host.CheckMemory(fmt.Sprintf("packing %d dense inputs of %d words", d.Dim, d.Positions()), 4*float64(d.Positions()*d.Dim)); err != nil {
@@ -73,11 +77,11 @@ func Write(path string, c *config.Config, d *structured.Dataset, in inputs.Input
 	if d.Layout != nil {
 		s.Remarks = d.Layout.Remarks
 	}
-	return s, write(path, c, f, in)
+	return s, write(path, c, f, in, notation)
 }
 
 // write adds the settings and the inputs to a file with data, and writes it.
-func write(path string, c *config.Config, f *safetensors.File, in inputs.Inputs) error {
+func write(path string, c *config.Config, f *safetensors.File, in inputs.Inputs, notation chains.Notation) error {
 	if in.Template != nil && in.Template.HasWhole() && c.MaxLength == 0 {
 		with := *c
 		with.MaxLength = in.Template.Longest // which the rows of segments depend on
@@ -86,7 +90,11 @@ func write(path string, c *config.Config, f *safetensors.File, in inputs.Inputs)
 	if err := in.Save(f); err != nil {
 		return err
 	}
-	texts, err := safetensors.JSONMetadata(map[string]any{tasks.PackedConfig: c.ForModel(), featureSet: in.Features})
+	values := map[string]any{tasks.PackedConfig: c.ForModel(), featureSet: in.Features}
+	if notation.Scheme != "" {
+		values[notationKey] = notation
+	}
+	texts, err := safetensors.JSONMetadata(values)
 	if err != nil {
 		return err
 	}
@@ -94,36 +102,40 @@ func write(path string, c *config.Config, f *safetensors.File, in inputs.Inputs)
 	return packed.Write(path, f)
 }
 
-// Open maps the pack c.Train, which tasks.Resolve took the settings of c from.
-func Open(c *config.Config) (*structured.Dataset, inputs.Inputs, error) {
+// Open maps the pack c.Train, which tasks.Resolve took the settings of c from. The notation is that of tags before they were converted; it has no
+// scheme where they were not.
+func Open(c *config.Config) (*structured.Dataset, inputs.Inputs, chains.Notation, error) {
 	f, err := packed.Open(c.Train)
 	if err != nil {
-		return nil, inputs.Inputs{}, err
+		return nil, inputs.Inputs{}, chains.Notation{}, err
 	}
-	d, in, err := open(f, c)
+	d, in, notation, err := open(f, c)
 	if err != nil && !structured.IsBadInput(err) {
 		err = structured.BadInput("%s: %w", c.Train, err)
 	}
-	return d, in, err
+	return d, in, notation, err
 }
 
-func open(f *packed.File, c *config.Config) (*structured.Dataset, inputs.Inputs, error) {
+func open(f *packed.File, c *config.Config) (d *structured.Dataset, in inputs.Inputs, notation chains.Notation, err error) {
 	small, err := f.Copied(inputs.IsTensor)
 	if err != nil {
-		return nil, inputs.Inputs{}, err
+		return nil, in, notation, err
 	}
 	how := tasks.Of(c).Loading(c)
 	how.Beside = filepath.Dir(c.Train)
-	in, _, err := inputs.Load(small, how)
-	if err != nil {
-		return nil, in, err
+	if in, _, err = inputs.Load(small, how); err != nil {
+		return nil, in, notation, err
 	}
 	if err := json.Unmarshal([]byte(f.Metadata[featureSet]), &in.Features); err != nil {
-		return nil, in, structured.BadInput("%s: metadata %q: %w", c.Train, featureSet, err)
+		return nil, in, notation, structured.BadInput("%s: metadata %q: %w", c.Train, featureSet, err)
 	}
-	d, err := f.Dataset()
-	if err != nil {
-		return nil, in, err
+	if text, ok := f.Metadata[notationKey]; ok {
+		if err := json.Unmarshal([]byte(text), &notation); err != nil {
+			return nil, in, notation, structured.BadInput("%s: metadata %q: %w", c.Train, notationKey, err)
+		}
+	}
+	if d, err = f.Dataset(); err != nil {
+		return nil, in, notation, err
 	}
 	d.Dictionary = in.Dictionary
 	if in.Encoder != nil {
@@ -134,14 +146,14 @@ func open(f *packed.File, c *config.Config) (*structured.Dataset, inputs.Inputs,
 	}
 	if d.Characters != nil {
 		if in.Characters == nil {
-			return nil, in, structured.BadInput("%s: characters without a vocabulary", c.Train)
+			return nil, in, notation, structured.BadInput("%s: characters without a vocabulary", c.Train)
 		}
 		d.Characters.Vocab = in.Characters
 	}
 	if err := checkWhole(d, in); err != nil {
-		return nil, in, err
+		return nil, in, notation, err
 	}
-	return d, in, f.Check(d)
+	return d, in, notation, f.Check(d)
 }
 
 // checkWhole refuses rows of whole segments that the template would not make.
@@ -198,7 +210,7 @@ func Stream(ctx context.Context, path string, c *config.Config) (Summary, error)
 	}
 	sum := Summary{Examples: s.builder.Examples, Positions: s.builder.Positions, Labels: s.labels.Len(), NotUTF8: s.foreign, Remarks: s.remarks}
 	sum.Counts = s.in.AttributeCounts()
-	return sum, write(path, c, f, s.in)
+	return sum, write(path, c, f, s.in, chains.Notation{}) // it converts no tags
 }
 
 // optionsOf says how the training data are read.
