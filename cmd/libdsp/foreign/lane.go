@@ -28,7 +28,6 @@ type lane struct {
 	offsets [][]int
 	outputs []int
 	rooted  rooted
-	value   [1]float64
 }
 
 // Work of the shares that a batch is divided into: a thread is not worth starting for less than leastWork, and shareWork takes the slower oracles
