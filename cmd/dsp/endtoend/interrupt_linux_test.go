@@ -98,6 +98,11 @@ func TestHangup(t *testing.T) {
 			t.Fatal(err)
 		}
 		p.awaitPass(run)
+		select {
+		case <-p.ended:
+			t.Fatalf("the signal ended a run under nohup:\n%s", p.stderr.String())
+		default:
+		}
 		if !p.end(syscall.SIGTERM) {
 			t.Fatal("the run ended before the second signal")
 		}

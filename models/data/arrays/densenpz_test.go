@@ -206,6 +206,15 @@ func TestDenseErrors(t *testing.T) {
 	}
 }
 
+// An array that no memory holds is refused before it is read, whatever its file holds.
+func TestDenseLargerThanMemory(t *testing.T) {
+	oneLength := [2]any{"<i8;False;1,", []int64{1}}
+	file := rawNPZ(t, map[string][2]any{"features": {"<f4;False;1, 2000000000000", []float32{1}}, "lengths": oneLength, "labels": oneLength})
+	if _, err := readDense(t, Dense{}, file); err == nil || !strings.HasPrefix(err.Error(), "x: features: its numbers would take about") {
+		t.Errorf("got %v", err)
+	}
+}
+
 func TestDenseNarrowIntegersAreSigned(t *testing.T) {
 	file := rawNPZ(t, map[string][2]any{"features": {"<f4;False;1, 1", []float32{1}}, "lengths": {"|i1;False;1,", []int8{-2}}})
 	if _, err := readDense(t, Dense{}, file); err == nil || !strings.HasPrefix(err.Error(), "x: lengths[0] is -2,") {

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/machine/host"
 )
 
 // npyArray is an array in NumPy's npy format, versions 1 to 3. Its header has been read, its elements not yet.
@@ -142,6 +143,9 @@ func (a *npyArray) order() binary.ByteOrder {
 	return binary.LittleEndian
 }
 
+// manyElements is from how many elements on an array's memory is compared with what there is.
+const manyElements = 1 << 24
+
 // each calls visit with the bytes of every element in turn, and their byte order.
 func (a *npyArray) each(visit func(order binary.ByteOrder, cell []byte)) error {
 	order := a.order()
@@ -151,6 +155,11 @@ func (a *npyArray) each(visit func(order binary.ByteOrder, cell []byte)) error {
 	}
 	if strings.Contains(a.dtype, "U") {
 		width *= 4
+	}
+	if n := a.elements(); n > manyElements { // a few bytes of an archive may be many zeros; slices grow by a quarter, and hold both then
+		if err := host.CheckMemory("its numbers", float64(n)*float64(max(9, width))); err != nil {
+			return err
+		}
 	}
 	cell := make([]byte, width)
 	for i := range a.elements() {

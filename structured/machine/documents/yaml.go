@@ -36,7 +36,7 @@ func ParseYAML(name string, text []byte) (*ast.File, error) {
 	case err == nil:
 		return file, nil
 	case errors.As(err, &at) && at.GetToken() != nil: // Error and FormatError print the text around, in time that grows with its square
-		return nil, structured.BadInput("%s:%d: %s", name, at.GetToken().Position.Line, at.GetMessage())
+		return nil, structured.BadInput("%s:%d:%d: %s", name, at.GetToken().Position.Line, at.GetToken().Position.Column, at.GetMessage())
 	}
 	return nil, structured.BadInput("%s: %w", name, err)
 }
