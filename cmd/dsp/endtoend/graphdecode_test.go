@@ -39,11 +39,11 @@ func TestContrastOfBounds(t *testing.T) {
 	t.Parallel()
 	o := dsp(t, "train", "--task", "graph", "--oracle", "relaxed", "--examples", "5,2,2", "--passes", "2", "--quiet", "--out", filepath.Join(t.TempDir(), "run")).ok()
 	for line := range strings.Lines(o.stdout) {
-		if strings.HasPrefix(line, "casimir, ") && strings.Contains(line, "%, relaxed") != strings.HasPrefix(line, "casimir, relaxed") {
+		if strings.HasPrefix(line, "bcpfw, ") && strings.Contains(line, "%, relaxed") != strings.HasPrefix(line, "bcpfw, relaxed") {
 			t.Errorf("only the run's own gap is relaxed: %s", line)
 		}
 	}
-	if !strings.Contains(o.stdout, "casimir, no edges") {
+	if !strings.Contains(o.stdout, "bcpfw, no edges") {
 		t.Error(o.stdout)
 	}
 }

@@ -75,7 +75,7 @@ func TestRawText(t *testing.T) {
 		}
 	}
 	spans := dspWith(t, foxes, "predict", "--model", model, "--text", "--spans").ok().stdout
-	if !strings.HasPrefix(spans, "# 0\nX\t1\t2\t5\t13\t0.") || !strings.Contains(spans, "\n# 2\n") {
+	if !strings.HasPrefix(spans, "# 0\nX\t1\t2\t4\t12\t0.") || !strings.Contains(spans, "\n# 2\n") {
 		t.Errorf("spans %q", spans)
 	}
 	for _, threads := range []string{"1", "3"} {

@@ -17,10 +17,10 @@ import (
 	"github.com/dsp-go/dsp/models/inputs"
 	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/chains"
 	"github.com/dsp-go/dsp/structured/machine/host"
 	"github.com/dsp-go/dsp/structured/machine/packed"
 	"github.com/dsp-go/dsp/structured/machine/safetensors"
-	"github.com/dsp-go/dsp/structured/chains"
 	"github.com/dsp-go/dsp/structured/segments"
 )
 
@@ -91,7 +91,7 @@ func write(path string, c *config.Config, f *safetensors.File, in inputs.Inputs,
 		return err
 	}
 	values := map[string]any{tasks.PackedConfig: c.ForModel(), featureSet: in.Features}
-	if notation.Scheme != "" {
+	if c.Scheme != "keep" && notation.Scheme != "" {
 		values[notationKey] = notation
 	}
 	texts, err := safetensors.JSONMetadata(values)
