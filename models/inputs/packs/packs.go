@@ -58,8 +58,10 @@ func Write(path string, c *config.Config, d *structured.Dataset, in inputs.Input
 	if d.Companion != nil || d.Source != nil {
 		return s, structured.BadInput("--task %s cannot be packed: images and boxes are files of their own; dsp train --stream reads the features of boxes whenever they are needed", c.Task)
 	}
+	named := *d
+	named.Name = config.FileNames(d.Name) // who gets a pack learns no folders of who made it
 	f := &safetensors.File{}
-	if err := packed.Add(f, d); err != nil {
+	if err := packed.Add(f, &named); err != nil {
 		return s, err
 	}
 	in.Dictionary = d.Dictionary
@@ -90,7 +92,7 @@ func write(path string, c *config.Config, f *safetensors.File, in inputs.Inputs,
 	if err := in.Save(f); err != nil {
 		return err
 	}
-	values := map[string]any{tasks.PackedConfig: c.ForModel(), featureSet: in.Features}
+	values := map[string]any{tasks.PackedConfig: c.ForModel().WithNames(), featureSet: in.Features}
 	if c.Scheme != "keep" && notation.Scheme != "" {
 		values[notationKey] = notation
 	}

@@ -150,7 +150,7 @@ func (s *stream) finish(f *safetensors.File) error {
 		d.Edge, numbers.Edges = frequent(d.Edge, s.counts[1], s.c.MinCount)
 	}
 	s.in.Dictionary = d
-	return s.builder.Finish(f, s.c.Train, s.columns, sorted, numbers)
+	return s.builder.Finish(f, config.FileNames(s.c.Train), s.columns, sorted, numbers)
 }
 
 // frequent returns the names that occur at least so often, and the new number of every old one, −1 if it is left out; nil for nil.

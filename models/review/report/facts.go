@@ -67,7 +67,7 @@ func (w *writer) describe(c *config.Config, d *structured.Dataset) {
 		}
 	}
 	if d != nil {
-		t.row("measured on", clean(d.Name), "", fmt.Sprintf("%d examples, %d positions", d.Len(), d.Positions()))
+		t.row("measured on", clean(config.FileNames(d.Name)), "", fmt.Sprintf("%d examples, %d positions", d.Len(), d.Positions()))
 	}
 	t.dropEmpty()
 	if len(t.Rows) > 0 {

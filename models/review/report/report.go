@@ -80,6 +80,9 @@ type Measured struct {
 	Drawn       Picture
 }
 
+// Data returns the names of the data's files, without their folders.
+func (m *Measured) Data() string { return config.FileNames(m.On) }
+
 // Of collects a report.
 func Of(ctx context.Context, o Options) (*Report, error) {
 	info, err := os.Stat(o.Path)
@@ -131,8 +134,10 @@ type writer struct {
 
 func (w *writer) report(c *config.Config) (*Report, error) {
 	w.name()
-	w.Subtitle = fmt.Sprintf("Task %s, net %s, loss %s, method %s, trained on %s", c.Task, c.Net, c.Loss, c.Method, cmp.Or(c.Train, "built-in data"))
-	w.settings(c)
+	w.Subtitle = fmt.Sprintf("Task %s, net %s, loss %s, method %s, trained on %s", c.Task, c.Net, c.Loss, c.Method, cmp.Or(config.FileNames(c.Train), "built-in data"))
+	named := c.WithNames() // who reads a report learns no folders of who made it
+	named.Encoder = config.FileNames(named.Encoder)
+	w.settings(&named)
 	if err := w.course(); err != nil {
 		return nil, err
 	}
@@ -200,9 +205,9 @@ func (w *writer) find(c *config.Config) {
 	var parts []string
 	if m := w.Measured; m != nil && len(m.Estimates) > 0 {
 		e := m.Estimates[0]
-		parts = append(parts, fmt.Sprintf("%s is %.2f %% on %s (%v)", e.Label, 100*e.Value, m.On, e.Interval))
+		parts = append(parts, fmt.Sprintf("%s is %.2f %% on %s (%v)", e.Label, 100*e.Value, m.Data(), e.Interval))
 	} else if m != nil && m.Metrics != nil {
-		parts = append(parts, "the model was measured on "+m.On)
+		parts = append(parts, "the model was measured on "+m.Data())
 	}
 	if w.run != nil && len(w.run.Records) > 0 {
 		r := w.run.Results()[0]

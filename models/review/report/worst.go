@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/data/text"
 	"github.com/dsp-go/dsp/models/predictions"
 	"github.com/dsp-go/dsp/models/review"
@@ -65,7 +66,7 @@ func (w *writer) worst(to *Measured, d *structured.Dataset, found *review.Review
 	}
 	for k := range shown {
 		e := &shown[k]
-		x := Example{Name: e.Where, Parts: partTable(e.Parts, found.Scale), More: e.Wrong - len(e.Parts)}
+		x := Example{Name: config.FileNames(e.Where), Parts: partTable(e.Parts, found.Scale), More: e.Wrong - len(e.Parts)}
 		if !strings.HasSuffix(e.Where, "example "+e.ID) {
 			x.Name += " (" + e.ID + ")"
 		}
@@ -89,7 +90,7 @@ func (w *Worst) rank(shown []review.Example) {
 	kind := shown[0].Parts[0].Kind
 	w.Ranking = &Table{Head: []string{"example", shown[0].Measure, "wrong " + kind + "s"}}
 	for _, e := range shown {
-		name := e.Where
+		name := config.FileNames(e.Where)
 		if !strings.HasSuffix(e.Where, "example "+e.ID) {
 			name += " (" + e.ID + ")"
 		}
