@@ -14,7 +14,7 @@ func TestBadYAML(t *testing.T) {
 	for _, c := range []struct{ was, is, message string }{
 		{"seeds: 2", "sedes: 2", `tiny.yaml:3: the figure has no key "sedes"; did you mean "seeds"?`},
 		{"seeds: 2", "seeds: two", "tiny.yaml:3: seeds: expected a whole number of at least 1, found two"},
-		{"seeds: 2", "seeds: 2\nseeds: 3", `tiny.yaml:4: mapping key "seeds" already defined at [3:1]`},
+		{"seeds: 2", "seeds: 2\nseeds: 3", `tiny.yaml:4:1: mapping key "seeds" already defined at [3:1]`},
 		{"figure: tiny", "figure: a/b", "expected a name for its files"},
 		{"title: two methods", "title: [two]", "tiny.yaml:2: title: expected text"},
 		{"title: two methods", "data: voc", "data: expected text (drawn sentences) or task"},
@@ -22,7 +22,7 @@ func TestBadYAML(t *testing.T) {
 		{"seeds: 2", "x: hours", `x: expected calls, all-calls, passes or seconds, found "hours"`},
 		{"net: linear", "nett: linear", `tiny.yaml:5: unknown setting "nett"; did you mean "net"?`},
 		{"task: ocr", "task: orc", `tiny.yaml:5: --task "orc" is not known`},
-		{"passes: 3", "net: mlp, passes: 3", `tiny.yaml:5: mapping key "net" already defined`},
+		{"passes: 3", "net: mlp, passes: 3", `tiny.yaml:5:71: mapping key "net" already defined`},
 		{"passes: 3", "passes: many", "tiny.yaml:5: passes: expected a whole number, found many"},
 		{"name: sgd", "nome: sgd", `tiny.yaml:8: a curve has no key "nome"; did you mean "name"?`},
 		{"{name: bcfw, settings", "{settings", "tiny.yaml:11: a curve needs a name"},

@@ -75,6 +75,7 @@ still be read. SECURITY.md tells more.`,
 	cmd.Flags().StringVar(&to, "to", "", "`FILE` to write: .npz or .safetensors, for weights also .txt; with --release .safetensors, or a new folder for a pipeline")
 	cmd.Flags().StringVar(&graph.path, "onnx", "", "`FILE` to write the model to as an ONNX graph: network and decoding for sequences, potentials for other structures")
 	cmd.Flags().BoolVar(&graph.Marginals, "marginals", false, "with --onnx: add an output with the probability of every label at every position")
+	putFirst(cmd, "model", "data", "format", "to", "weights", "release", "onnx", "marginals")
 	return cmd
 }
 

@@ -3,6 +3,7 @@ package endtoend
 import (
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"syscall"
 	"testing"
@@ -76,6 +77,10 @@ func interruptedAt(t *testing.T, pipe string, args ...string) int {
 // A terminal that goes away ends training as other signals do, with a checkpoint; under nohup training goes on.
 func TestHangup(t *testing.T) {
 	t.Parallel()
+	// Children of a process that ignores the signal, such as one under nohup, ignore it, too; those of one that catches it do not.
+	caught := make(chan os.Signal, 1)
+	signal.Notify(caught, syscall.SIGHUP)
+	defer signal.Stop(caught)
 	text := write(t, "train.conll", lessons(0, 400, "ish"))
 	for _, ignored := range []bool{false, true} {
 		run := filepath.Join(t.TempDir(), "run")

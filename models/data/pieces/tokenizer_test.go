@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -195,14 +196,20 @@ func TestDamagedFiles(t *testing.T) {
 	}
 }
 
-// Any file gives a tokenizer or an error.
+// Any file gives a tokenizer or an error, in bounded memory.
 func FuzzFile(f *testing.F) {
 	for _, name := range names {
 		f.Add(read(f, name))
 	}
 	f.Fuzz(func(t *testing.T, content []byte) {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
 		if tok, err := Parse(content, "fuzz"); err == nil {
 			cut(t, tok, "don't \u200bЁé 東京 <mask>")
+		}
+		runtime.ReadMemStats(&after)
+		if taken, most := after.TotalAlloc-before.TotalAlloc, uint64(64<<20+1024*len(content)); taken > most {
+			t.Errorf("%d bytes took %d, expected at most %d", len(content), taken, most)
 		}
 	})
 }

@@ -48,3 +48,22 @@ func TestParseYAMLTakes(t *testing.T) {
 		}
 	}
 }
+
+// Any text is parsed or refused in bounded memory.
+func FuzzParseYAML(f *testing.F) {
+	for _, seed := range []string{"a: 1\nb: [2, {c: d}]\n", "- features\n- dense: {units: 5}\n", strings.Repeat("[", 70), strings.Repeat("- ", 70), "a: &x [*x]\n",
+		"{{{", "? ? ? a\n", "\"\\u00", "a: |\n  b\n", "%YAML 1.2\n---\n..."} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		if _, err := ParseYAML("x.yaml", []byte(text)); err != nil && !structured.IsBadInput(err) {
+			t.Errorf("%v", err)
+		}
+		runtime.ReadMemStats(&after)
+		if taken, most := after.TotalAlloc-before.TotalAlloc, uint64(16<<20+4096*len(text)); taken > most {
+			t.Errorf("%d bytes took %d, expected at most %d", len(text), taken, most)
+		}
+	})
+}
