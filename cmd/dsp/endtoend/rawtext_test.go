@@ -263,7 +263,7 @@ func TestTaggerFirst(t *testing.T) {
 		var shown [2]string
 		for k, flags := range [][]string{{test, "--tagger", tags}, {bare, "--tagger", tags}} {
 			o := dsp(t, slices.Concat([]string{c[0], "--model", model, "--json"}, c[1:], flags)...).ok()
-			shown[k] = strings.ReplaceAll(o.stdout, test, bare)
+			shown[k] = strings.NewReplacer(test, bare, filepath.Base(test), filepath.Base(bare)).Replace(o.stdout)
 			if c[0] == "export" {
 				written, err := os.ReadFile(filepath.Join(out, "p.npz"))
 				if err != nil {
