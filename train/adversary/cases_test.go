@@ -101,6 +101,7 @@ func remembered() (some []cell) {
 		{structure: "chain with attributes of steps", loss: engine.Quadratic, terms: "plain", nasty: "offset", seed: 2},
 		{structure: "trees", loss: engine.CRF, terms: "teacher", nasty: "tiny λ", seed: 907},
 		{structure: "choices", loss: engine.Hinge, terms: "l1", nasty: "farther prior", seed: 1},
+		{structure: "chain with attributes and dense inputs", loss: engine.SoftmaxMargin, terms: "constraints", nasty: "benign", seed: 2239196163},
 	} {
 		for _, d := range draws {
 			if d.name == c.structure {

@@ -113,8 +113,10 @@ func (st *dualStep) answerMarginals(p *train.Problem, memory *dualMemory, try in
 		if !p.Loss.Smooth() {
 			keep = 1
 		}
-		for k := range φ.Parts {
-			vec.Axpby(keep, old.Parts[k].Of(st.i), η, φ.Parts[k].Values)
+		if keep != 0 { // with 0, η is 1; what constraints forbid is −∞ before the step, too, and 0 · −∞ is NaN
+			for k := range φ.Parts {
+				vec.Axpby(keep, old.Parts[k].Of(st.i), η, φ.Parts[k].Values)
+			}
 		}
 		st.η = float64(η)
 	} else {
