@@ -19,6 +19,9 @@ import (
 
 // The page shows an answer of every task with its picture, in a browser without a window. The test needs Chromium.
 func TestPageShowsEveryTask(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short")
+	}
 	browser := ""
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
 		if path, err := exec.LookPath(name); err == nil {
