@@ -149,6 +149,7 @@ def test_interrupt():
     """Ctrl-C raises KeyboardInterrupt, and Python's handlers are as before."""
     code = """
 import os, signal, threading, numpy as np, dsp
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
 d = dsp.LinearChain(np.zeros((500, 100, 30), np.float32), np.zeros((30, 30), np.float32))
 before = {s: signal.getsignal(s) for s in (signal.SIGINT, signal.SIGTERM, signal.SIGPIPE, signal.SIGSEGV)}
 begun = threading.Event()
