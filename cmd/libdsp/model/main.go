@@ -1,5 +1,5 @@
 // Command model is a C library that loads trained models and predicts with them in the caller's process: CGO_ENABLED=1 go build
-// -buildmode=c-shared ./cmd/libdsp/model. It answers the requests of dsp serve, so that whoever knows one knows the other. It is a library of its own
+// -buildmode=c-shared ./cmd/libdsp/model. It answers the requests of dsp serve, in the same form. It is a library of its own
 // since it is five times as large as that of the oracles, which a process may have to open again after a fork.
 package main
 
