@@ -133,6 +133,7 @@ func TestServeReload(t *testing.T) {
 				code, text := s.post("predict/m", `{"words": ["the", "fox"]}`)
 				if code != http.StatusOK || !strings.Contains(text, `["O","B-X"]`) {
 					t.Errorf("while a model is loaded: %d %s", code, text)
+					return
 				}
 				mutex.Lock()
 				answered++
@@ -151,7 +152,10 @@ func TestServeReload(t *testing.T) {
 		t.Fatal(err)
 	}
 	for refused := false; !refused; { // before the file changes again
-		_, text := s.get("metrics")
+		code, text := s.get("metrics")
+		if code != http.StatusOK {
+			t.Fatalf("metrics: %d %s", code, text)
+		}
 		refused = strings.Contains(text, `dsp_model_loads_total{model="m",result="refused"} 2`)
 	}
 	reader, err := os.ReadFile(filepath.Join(reader(t), "model.safetensors"))
