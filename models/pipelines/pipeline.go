@@ -205,11 +205,11 @@ func newSentence(tokens []characters.Token) conllu.Sentence {
 func expand(s *conllu.Sentence, rules []string) {
 	for k := range s.Tokens {
 		t := &s.Tokens[k]
-		words := []string{t.Form}
+		words, seen := []string{t.Form}, characters.Seen(t.Form)
 		if t.Multi && len(rules) > 0 {
 			rule, err := edits.ParseRule(rules[0])
 			rules = rules[1:]
-			if made, ok := rule.Apply(t.Form); err == nil && ok {
+			if made, ok := rule.Apply(seen); err == nil && ok {
 				words = made
 			}
 		}
@@ -333,12 +333,13 @@ func (w *Worker) parse(sentences []conllu.Sentence, f Fill, rows *structured.Dat
 	})
 }
 
-// appendWords appends the words of a sentence as CoNLL-U, without what a parser does not read.
+// appendWords appends the words of a sentence as CoNLL-U, as models see them, without what a parser does not read.
 func appendWords(to []byte, s *conllu.Sentence) []byte {
 	plain := conllu.Sentence{Words: make([]conllu.Word, len(s.Words))}
 	for k := range s.Words {
 		fields := s.Words[k].Fields
 		fields[conllu.Head], fields[conllu.Deprel], fields[conllu.Deps], fields[conllu.Misc] = conllu.Empty, conllu.Empty, conllu.Empty, conllu.Empty
+		fields[conllu.Form] = characters.Seen(fields[conllu.Form])
 		plain.Words[k].Fields = fields
 	}
 	return plain.Append(to)

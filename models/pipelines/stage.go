@@ -91,7 +91,7 @@ func fieldTable(label int, read ...int) func(seen, gold []conllu.Sentence) *tabl
 	}
 }
 
-// wordTable returns a table with a position for each word: its form, and some fields.
+// wordTable returns a table with a position for each word: its form as models see it, and some fields.
 func wordTable(seen []conllu.Sentence, read ...int) *table {
 	names := []string{"word"}
 	for _, field := range read {
@@ -102,7 +102,7 @@ func wordTable(seen []conllu.Sentence, read ...int) *table {
 	for i := range seen {
 		for k := range seen[i].Words {
 			fields := &seen[i].Words[k].Fields
-			cells[0] = fields[conllu.Form]
+			cells[0] = characters.Seen(fields[conllu.Form])
 			for c, field := range read {
 				cells[c+1] = fields[field]
 			}
@@ -136,16 +136,27 @@ const fewest = 2
 // asWritten is the script of lemmas that are the form itself.
 var asWritten = edits.Lemma("X", "X").String()
 
-// lemmaTable makes tables whose labels are the scripts that make lemmas of forms.
+// written is the label of lemmas that are the form with its invisible characters, which models do not see.
+const written = "form"
+
+// lemmaTable makes tables whose labels are the scripts that make lemmas of forms as models see them.
 func lemmaTable(seen, gold []conllu.Sentence) *table {
 	t := wordTable(seen, conllu.UPOS, conllu.XPOS, conllu.Feats)
 	for i := range gold {
 		for k := range gold[i].Words {
 			fields := &gold[i].Words[k].Fields
-			t.labels = append(t.labels, edits.Lemma(fields[conllu.Form], fields[conllu.Lemma]).String())
+			t.labels = append(t.labels, lemmaLabel(fields[conllu.Form], fields[conllu.Lemma]))
 		}
 	}
 	return t
+}
+
+func lemmaLabel(form, lemma string) string {
+	seen := characters.Seen(form)
+	if lemma == form && form != seen {
+		return written
+	}
+	return edits.Lemma(seen, lemma).String()
 }
 
 // dropRareScripts has words whose script is rare be learned as if the lemma were the form.
@@ -164,9 +175,14 @@ func dropRareScripts(t *table) {
 func fillLemma(sentences []conllu.Sentence, labels []string) {
 	each(sentences, labels, func(w *conllu.Word, label string) {
 		form := w.Fields[conllu.Form]
-		w.Fields[conllu.Lemma] = form
+		if label == written {
+			w.Fields[conllu.Lemma] = form
+			return
+		}
+		seen := characters.Seen(form)
+		w.Fields[conllu.Lemma] = seen
 		if s, err := edits.Parse(label); err == nil {
-			if made, ok := s.Apply(form); ok {
+			if made, ok := s.Apply(seen); ok {
 				w.Fields[conllu.Lemma] = made
 			}
 		}

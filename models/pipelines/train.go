@@ -343,11 +343,11 @@ func (t *trainer) trees(ctx context.Context) error {
 				return err
 			}
 		}
-		if err := writeTreebank(c.Train, t.seen); err != nil || t.dev == nil {
+		if err := writeTreebank(c.Train, asSeen(t.seen)); err != nil || t.dev == nil {
 			return err
 		}
 		c.Dev = filepath.Join(dir, "dev.conllu")
-		return writeTreebank(c.Dev, t.seenDev)
+		return writeTreebank(c.Dev, asSeen(t.seenDev))
 	})
 	if err != nil {
 		return err
