@@ -200,8 +200,8 @@ func newSentence(tokens []characters.Token) conllu.Sentence {
 	return s
 }
 
-// expand makes the words of a sentence's tokens: by a rule for each token of several words, whose form is the only word if there is no rule
-// or it does not fit.
+// expand makes the words of a sentence's tokens: by a rule for each token of several words, whose form is the only word if there is no rule,
+// it makes one word, or it does not fit.
 func expand(s *conllu.Sentence, rules []string) {
 	for k := range s.Tokens {
 		t := &s.Tokens[k]
@@ -209,7 +209,7 @@ func expand(s *conllu.Sentence, rules []string) {
 		if t.Multi && len(rules) > 0 {
 			rule, err := edits.ParseRule(rules[0])
 			rules = rules[1:]
-			if made, ok := rule.Apply(seen); err == nil && ok {
+			if made, ok := rule.Apply(seen); err == nil && ok && len(made) > 1 {
 				words = made
 			}
 		}
