@@ -27,8 +27,8 @@ func multiwords(sentences []conllu.Sentence) []multiword {
 	return all
 }
 
-// seldom is how many tokens of one word a form has at most for each token of several words that has it, if both kinds are asked about. Beyond it, such as
-// for their where it stands for they're once, the context would have to be as rare as the slip.
+// seldom is among how many tokens of a form one has several words at least, if all of them are asked about. Where fewer have, such as those of their that
+// stand for they're, they are slips.
 const seldom = 20
 
 // severalWords collects the forms, in lower case, of tokens that may be of several words.
@@ -45,7 +45,7 @@ func severalWords(gold []conllu.Sentence) map[string]bool {
 	}
 	all := map[string]bool{}
 	for form, n := range several {
-		if one[form] <= seldom*n {
+		if one[form]+n <= seldom*n {
 			all[form] = true
 		}
 	}

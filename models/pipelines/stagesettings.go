@@ -14,21 +14,18 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// length says how long a stage is trained where the settings do not.
-type length struct {
-	passes int // without development data: as many as are worth their time on most treebanks
-	most   int // with them, where patience ends the training sooner
-}
+// passesOf says how many passes a stage has without development data: as many as are worth their time on most treebanks.
+var passesOf = map[string]int{charactersStage: 15, wordsStage: 20, upos: 6, xpos: 4, feats: 4, lemma: 4, treesStage: 4}
 
-var lengths = map[string]length{
-	charactersStage: {15, 40}, wordsStage: {20, 40}, upos: {6, 30}, xpos: {4, 30}, feats: {4, 20}, lemma: {4, 20}, treesStage: {4, 12},
-}
-
-// The passes of a parser that reads an encoder, without development data, and the patience with which a stage watches such data.
+// A stage that watches development data ends after so many passes without a better result, and after so many in all. Those of a parser take long.
 const (
-	biaffinePasses  = 6
 	defaultPatience = 3
+	mostPasses      = 40
+	mostTreePasses  = 12
 )
+
+// biaffinePasses are those of a parser that reads an encoder, without development data.
+const biaffinePasses = 6
 
 // stageSettingsName is the setting that holds those of single stages.
 const stageSettingsName = "stage-settings"
@@ -70,7 +67,7 @@ func setStage(stage *config.Config, name string, c *config.Config) error {
 func stageConfig(c *config.Config, name string, watches bool) (config.Config, error) {
 	s := config.Default()
 	s.Net, s.Baselines, s.Seed = "linear", "off", c.Seed
-	s.Passes = lengths[name].passes
+	s.Passes = passesOf[name]
 	if name == treesStage {
 		s.Task, s.Format, s.Tree, s.Crossing = "parse", formats.Conllu, c.Tree, c.Crossing
 		if s.Loss, s.Method = "hinge", "bcpfw"; c.Encoder != "" { // few calls of the oracle, and little memory
@@ -90,7 +87,10 @@ func stageConfig(c *config.Config, name string, watches bool) (config.Config, er
 		}
 	}
 	if watches {
-		s.Passes, s.Patience = lengths[name].most, cmp.Or(c.Patience, defaultPatience)
+		s.Patience = cmp.Or(c.Patience, defaultPatience)
+		if s.Passes = mostPasses; name == treesStage {
+			s.Passes = mostTreePasses
+		}
 	}
 	s.Passes = cmp.Or(c.Passes, s.Passes)
 	err := setStage(&s, name, c)

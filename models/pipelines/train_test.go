@@ -183,7 +183,7 @@ func TestLengthOfStages(t *testing.T) {
 		}
 	}
 	for name, s := range train(func(c *config.Config) { c.StageSettings = settings.Texts{"upos.gap": "0"} }) {
-		if name == upos && s.Passes != lengths[upos].passes {
+		if name == upos && s.Passes != passesOf[upos] {
 			t.Errorf("without development data: %+v", s)
 		}
 	}
