@@ -129,7 +129,11 @@ func (r *regions) Dataset(all []Example) (*structured.Dataset, error) {
 			if err != nil {
 				return nil, err
 			}
-			if list[i].mask.Max() < 0 {
+			read, err := r.reader.Values.Read(list[i].mask, "mask")
+			if err != nil {
+				return nil, err
+			}
+			if read.Max() < 0 {
 				return nil, structured.BadInput("mask: all pixels are void, expected labels")
 			}
 		}
