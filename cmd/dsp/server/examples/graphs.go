@@ -53,7 +53,9 @@ func (r *graphReader) Sample() string {
 }
 
 // Members implements Reader.
-func (r *graphReader) Members() []string { return []string{"node_features", "edges", "edge_features", "edge_types", "labels"} }
+func (r *graphReader) Members() []string {
+	return []string{"node_features", "edges", "edge_features", "edge_types", "labels"}
+}
 
 // Known implements Reader.
 func (r *graphReader) Known() string { return labelsOf("variable") }
