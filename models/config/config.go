@@ -75,7 +75,7 @@ type EncoderSettings struct {
 	Pieces             string `yaml:"pieces" json:"pieces" group:"Data" needs:"encoder" values:"first|mean" help:"the row of a word is that of its first piece, or the mean of all"`
 	EncoderRows        string `yaml:"encoder-rows" json:"encoder_rows" group:"Data" needs:"encoder" values:"float32|float16" help:"precision of the encoder's rows"`
 	EncoderCache       string `yaml:"encoder-cache" json:"encoder_cache" group:"Data" needs:"encoder" run:"true" unit:"DIR|none" help:"folder of files of rows, which other runs find there"`
-	EncoderByReference bool   `yaml:"encoder-by-reference" json:"encoder_by_reference" group:"Data" needs:"encoder" run:"true" help:"the model keeps where the encoder is, not the encoder"`
+	EncoderByReference bool   `yaml:"encoder-by-reference" json:"encoder_by_reference" group:"Data" needs:"encoder" run:"true" help:"the model keeps the name of the encoder, not the encoder"`
 
 	TuneEncoder  bool   `yaml:"tune-encoder" json:"tune_encoder" group:"Network" needs:"encoder" help:"train the encoder's weights, too (docs/encoders.md)"`
 	Adapter      string `yaml:"adapter" json:"adapter" group:"Network" needs:"tune-encoder" unit:"lora:R[:ALPHA]" help:"train adapters of rank R in the encoder's attention, not its weights"`

@@ -413,14 +413,14 @@ func (t *trainer) finish(ctx context.Context) (*Result, error) {
 	if t.encoder != nil {
 		m.Encoder = &manifestEncoder{ID: t.encoder.ID(), Layers: t.config.EncoderLayers, Pieces: t.config.Pieces, Rows: t.config.EncoderRows}
 		if t.config.EncoderByReference {
-			m.Encoder.Reference = t.encoder.Dir
+			m.Encoder.Reference = filepath.Base(t.encoder.Dir)
 		}
 	}
 	m.Fingerprint = m.fingerprint()
 	if err := writeJSON(filepath.Join(t.dir, listFile), &m); err != nil {
 		return nil, err
 	}
-	p, err := Load(t.dir)
+	p, err := Load(t.dir, "")
 	if err != nil {
 		return nil, err
 	}

@@ -22,7 +22,7 @@ import (
 
 // The files of a run folder, besides ModelFile and TensorBoard's events.
 const (
-	configFile       = "config.yaml"
+	configFile       = models.ConfigFile
 	metricsFile      = "metrics.jsonl"
 	curvesFile       = "curves.png"       // and curves.svg
 	lastFile         = "last.safetensors" // the model of the last pass, where ModelFile is the best on development data
@@ -90,8 +90,17 @@ func discard(dir string) error {
 	return err
 }
 
-// writeConfig writes the resolved configuration into the run folder.
+// writeConfig writes the resolved configuration into the run folder. It says where an encoder is that the model refers to, from whatever folder that is
+// read.
 func writeConfig(c *config.Config) error {
+	if c.Encoder != "" && c.EncoderByReference {
+		absolute := *c
+		var err error
+		if absolute.Encoder, err = filepath.Abs(c.Encoder); err != nil {
+			return err
+		}
+		c = &absolute
+	}
 	return host.WriteFile(filepath.Join(c.Out, configFile), func(w io.Writer) error { return c.Write(w) })
 }
 

@@ -31,7 +31,8 @@ const builtin = "builtin"
 type use struct {
 	models.Request // of the data; Partial is for some only
 	model, device  string
-	bad            string  // what becomes of bad examples
+	bad            string // what becomes of bad examples
+	encoder        encoderFolder
 	taggers        taggers // of verbs with --tagger
 	sharing                // of verbs with --ranks
 
@@ -43,6 +44,7 @@ func (u *use) addFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	flags.StringVar(&u.model, "model", "", "`MODEL` file, or the folder of a run")
+	u.encoder.addFlag(cmd)
 	flags.StringVar(&u.Format, "format", "", "layout of the data: `"+strings.Join(formats.Names(), "|")+"`; empty: the model's, or recognised from the file")
 	flags.StringVar(&u.Columns, "columns", "", "columns of conll data, such as `word=0,label=-1`; empty: the model's")
 	flags.StringVar(&u.Comments, "comments", "", "what lines of conll data start with that are comments, wherever they stand, `PREFIX|none`; empty: the model's")
@@ -82,14 +84,17 @@ func (u *use) load(ctx context.Context) (*models.Model, error) {
 		return nil, err
 	}
 	u.Remarks = models.RemarksFor(u.bad)
-	m, err := models.Load(u.model)
+	m, err := u.encoder.read(u.model)
 	if err != nil {
 		return nil, err
 	}
 	if m.Unfinished > 0 {
 		slog.Warn("the run is not finished: these are the weights of its checkpoint; dsp train --resume continues it", "run", u.model, "pass", m.Unfinished)
 	}
-	if err := u.taggers.first(m); err != nil {
+	if err := u.taggers.first(m, &u.encoder); err != nil {
+		return nil, err
+	}
+	if err := u.encoder.check(u.model); err != nil {
 		return nil, err
 	}
 	if err := u.checkMaxWords(m); err != nil {

@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/exchange/onnx"
 	"github.com/dsp-go/dsp/structured"
 )
@@ -35,7 +34,7 @@ func (f *onnxFile) export(cmd *cobra.Command, u *use) error {
 	if u.model == "" {
 		return structured.BadInput("no model: give --model FILE, or --model DIR with the folder of a run")
 	}
-	m, err := models.Load(u.model)
+	m, err := u.encoder.load(u.model)
 	if err != nil {
 		return err
 	}
