@@ -13,6 +13,7 @@ import (
 
 	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/config"
+	"github.com/dsp-go/dsp/models/inputs/encoded"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/machine/host"
 )
@@ -107,7 +108,7 @@ func writeLabels(path string, labels []string) error {
 
 // predictWith returns the labels that the model in a folder inside predicts for a table, whose words may have rows of the encoder.
 func (t *trainer) predictWith(name string, table *table, rows *structured.Dataset) ([]string, error) {
-	m, err := models.LoadWith(filepath.Join(t.dir, name), t.encoder)
+	m, err := models.LoadWith(filepath.Join(t.dir, name), encoded.Source{Reader: t.encoder})
 	if err != nil {
 		return nil, err
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/data/characters"
+	"github.com/dsp-go/dsp/models/inputs/encoded"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/machine/host"
 )
@@ -61,7 +62,7 @@ func (t *trainer) replacement(name, run string) (replacement, error) {
 	if r.file = file; sameFile(file, filepath.Join(t.dir, name, models.ModelFile)) {
 		return r, structured.BadInput("that is the stage itself; expected another run of it")
 	}
-	m, err := models.LoadWith(path, t.encoder)
+	m, err := models.LoadWith(path, encoded.Source{Reader: t.encoder})
 	if err != nil {
 		return r, err
 	}
