@@ -43,7 +43,7 @@ func Help(setting string) string {
 	case "passes":
 		return "most passes of every stage; 0: until patience ends it; without --dev, a number of its own"
 	case "patience":
-		return "passes without a better result on development data after which a stage ends; 0: 3"
+		return "passes without a better result on development data after which a stage ends; 0: 3, or 5 for lemma"
 	}
 	return ""
 }

@@ -17,9 +17,11 @@ import (
 // passesOf says how many passes a stage has without development data: as many as are worth their time on most treebanks.
 var passesOf = map[string]int{charactersStage: 15, wordsStage: 20, upos: 6, xpos: 4, feats: 4, lemma: 4, treesStage: 4}
 
-// A stage that watches development data ends after so many passes without a better result, and after so many in all. Those of a parser take long.
+// A stage that watches development data ends after so many passes without a better result, and after so many in all. Those of a parser take long, and
+// the errors of lemmas rise and fall.
 const (
 	defaultPatience = 3
+	lemmaPatience   = 5
 	mostPasses      = 40
 	mostTreePasses  = 12
 )
@@ -87,7 +89,11 @@ func stageConfig(c *config.Config, name string, watches bool) (config.Config, er
 		}
 	}
 	if watches {
-		s.Patience = cmp.Or(c.Patience, defaultPatience)
+		patience := defaultPatience
+		if name == lemma {
+			patience = lemmaPatience
+		}
+		s.Patience = cmp.Or(c.Patience, patience)
 		if s.Passes = mostPasses; name == treesStage {
 			s.Passes = mostTreePasses
 		}

@@ -35,7 +35,7 @@ func trainOn(t *testing.T, text string, set func(c *config.Config)) (*Pipeline, 
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := Load(c.Out)
+	p, err := Load(c.Out, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -281,7 +281,7 @@ func TestReplace(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	now, err := Load(dir)
+	now, err := Load(dir, "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -62,7 +62,7 @@ func TestVariations(t *testing.T) {
 	}
 	for _, want := range []string{`Il dit : «l’eau», don’t?`, `Il dit : “l´eau”, don´t?`, `Il dit : „lʼeau“, donʼt?`} {
 		if !seen[want] {
-			t.Errorf("never %s: %q", want, seen)
+			t.Errorf("never %s: %v", want, seen)
 		}
 	}
 	back := read(t, strings.ReplaceAll(quoted, "'", "’"))[0]

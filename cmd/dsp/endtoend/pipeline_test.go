@@ -213,7 +213,7 @@ func TestPipelineLeavesOutBadSentences(t *testing.T) {
 		if got.stdout != want {
 			t.Errorf("%v: %s", flags, got.stdout)
 		}
-		for _, said := range []string{"3 columns, expected the 10", `id \"3\", expected 2`, "bad examples are left out", "examples=2"} {
+		for _, said := range []string{"3 columns, expected the 10", `id "3", expected 2`, "bad examples are left out", "examples=2"} {
 			if !strings.Contains(got.stderr, said) {
 				t.Errorf("%v says not %q: %s", flags, said, got.stderr)
 			}
