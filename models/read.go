@@ -220,6 +220,16 @@ func (m *Model) source(r Request) (source, error) {
 	if r.Masks != "" && !s.task.TakesSetting("masks") {
 		return s, structured.BadInput("--masks is for models that label the pixels of images (--task segment)")
 	}
+	for _, given := range [][2]string{{"--void", r.Void}, {"--mask-values", r.Values}} {
+		if given[1] != "" && !s.task.TakesSetting("masks") {
+			return s, structured.BadInput("%s is for models that label the pixels of images (--task segment)", given[0])
+		}
+	}
+	if r.Void != "" || r.Values != "" {
+		own := *c
+		own.Void, own.MaskValues = cmp.Or(r.Void, c.Void), cmp.Or(r.Values, c.MaskValues)
+		s.config = &own
+	}
 	if s.Partial && s.converts() {
 		return s, structured.BadInput("--partial: the model's tags were converted to %s as they were read, which needs to know them all", s.scheme)
 	}

@@ -34,7 +34,7 @@ func (in Inputs) Save(f *safetensors.File) error {
 	}
 	values := map[string]any{"vocab": vocab}
 	if in.Encoder != nil {
-		if err := in.Encoder.Save(f, in.Salt != ""); err != nil {
+		if err := in.Encoder.Save(f); err != nil {
 			return err
 		}
 	}
@@ -106,8 +106,7 @@ type Loading struct {
 	Frozen  bool             // which do not change
 	Encoder bool             // there is an encoder
 	Rows    encoded.Settings // of its rows
-	Beside  string           // the folder of the file, where an encoder may be that it refers to
-	Known   *encoded.Reader  // which the file may refer to, too; or nil
+	From    encoded.Source   // of an encoder that the file refers to
 	Longest int              // the most positions of a segment; 0: there are none
 	// Own takes the inputs that only the task has; nil: there are none.
 	Own func(f *safetensors.File, template string, hashBits int) (own Maker, tensors int, err error)
@@ -215,7 +214,7 @@ func Load(f *safetensors.File, how Loading) (in Inputs, tensors int, err error) 
 	}
 	if how.Encoder {
 		var more int
-		if in.Encoder, more, err = encoded.Load(f, how.Rows, how.Beside, how.Known); err != nil {
+		if in.Encoder, more, err = encoded.Load(f, how.Rows, how.From); err != nil {
 			return in, 0, err
 		}
 		tensors += more

@@ -69,6 +69,8 @@ type Task struct {
 	Prepare func(c *config.Config, train *structured.Dataset) (*Change, error)
 	// Decide fills in settings that the training data decide, after Prepare, where they are open. Nil: there are none.
 	Decide func(c *config.Config, train *structured.Dataset)
+	// Look fills in settings that files of training data decide before they are read, where they are open. Nil: there are none.
+	Look func(c *config.Config) error
 	// Choose chooses other settings, of those that are open, where the data need them; nil if they need none. Nil: never.
 	Choose func(c *config.Config, sets []*structured.Dataset) *Choice
 	// Memory refuses training data that do not fit into memory: d is the beginning of a text file, with inputs, and the file is times
