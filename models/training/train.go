@@ -213,7 +213,14 @@ func trainOn(ctx context.Context, c config.Config, data *models.Data, o TrainOpt
 		}
 		o.Log.Info("rows of the encoder", about...)
 	}
-	if ignored, example := unnamedColumns(data.Train); ignored != "" && c.Template == "" && !c.Given.Has("columns") { // a template may read columns by number; who names columns leaves out the others
+	ignored, example := unnamedColumns(data.Train)
+	if d := formats.Find(c.Format).DefaultColumns; c.Columns != d && d != "" && !c.Given.Has("columns") && c.Init == "" && c.Prior == "" {
+		about := []any{"columns", c.Columns}
+		if ignored != "" {
+			about = append(about, "not_read", ignored)
+		}
+		o.Log.Info("parts of speech are recognised, and attributes read them; --columns names other columns, or leaves them out", about...)
+	} else if ignored != "" && c.Template == "" && !c.Given.Has("columns") { // a template may read columns by number; who names columns leaves out the others
 		o.Log.Warn("columns without a name are ignored; built-in attributes read the one named pos, templates and networks any", "columns", ignored, "for_example", "--columns "+example)
 	}
 	if !c.Partial && formats.Find(c.Format).Tokens && data.Train.Alphabet.Index(text.AnyLabel) >= 0 {
