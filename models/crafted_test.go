@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dsp-go/dsp/models/inputs/encoded"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/machine/safetensors"
 )
@@ -140,7 +141,7 @@ func FuzzCraftedConfig(f *testing.F) {
 		runtime.ReadMemStats(&before)
 		file := &safetensors.File{Metadata: map[string]string{"config": text, "labels": `["a","b"]`, "vocab": `[]`, "dim": fmt.Sprint(dim), "width": fmt.Sprint(width)}}
 		safetensors.Add(file, "node.bias", []float32{1, 2})
-		_, err := decodeModel(file, t.TempDir(), nil)
+		_, err := decodeModel(file, encoded.Source{Beside: t.TempDir()})
 		runtime.ReadMemStats(&after)
 		if err == nil {
 			t.Error("a model of one tensor")

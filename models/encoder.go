@@ -55,6 +55,21 @@ func encoderOf(c *config.Config, from bases) (*encoded.Reader, error) {
 	return r, err
 }
 
+// RecordedEncoder returns where the folder of an encoder is, of which a model says the name: what the configuration of the run says beside whose model
+// or checkpoint the model lies, or else the name.
+func RecordedEncoder(name, beside string) string {
+	if name == "" || name != filepath.Base(name) {
+		return name
+	}
+	for _, folder := range []string{beside, filepath.Join(beside, "..")} {
+		c, err := config.ReadConfig(filepath.Join(folder, ConfigFile))
+		if err == nil && filepath.Base(c.Encoder) == name {
+			return c.Encoder
+		}
+	}
+	return name
+}
+
 // rowsFolder is the folder with files of rows beside that of a run.
 const rowsFolder = "rows"
 

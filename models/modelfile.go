@@ -135,6 +135,9 @@ func (m *Model) weights(sparse bool) *safetensors.File {
 	return f
 }
 
+// ConfigFile is the name of the settings of a run in its folder.
+const ConfigFile = "config.yaml"
+
 // CheckpointFolder is the folder inside of a run folder that holds the checkpoint, and until the run is finished a ModelFile, with the
 // weights that training began with.
 const CheckpointFolder = "checkpoint"
@@ -171,12 +174,12 @@ func FileOf(path string) (string, error) {
 
 // Load reads a model from the file that Save wrote, or from the run folder that holds it. Of a run that is not finished it takes the weights
 // from the last checkpoint, and Unfinished says so.
-func Load(path string) (*Model, error) { return LoadWith(path, nil) }
+func Load(path string) (*Model, error) { return LoadWith(path, encoded.Source{}) }
 
-// LoadWith is Load for models that share an encoder: one that refers to the encoder of e reads its rows by e.
-func LoadWith(path string, e *encoded.Reader) (*Model, error) {
+// LoadWith is Load for models that may refer to an encoder, which is looked for in a source.
+func LoadWith(path string, from encoded.Source) (*Model, error) {
 	if _, err := os.Stat(filepath.Join(path, CheckpointFolder, ModelFile)); err == nil {
-		return loadUnfinished(path, e)
+		return loadUnfinished(path, from)
 	}
 	path, err := FileOf(path)
 	if err != nil {
@@ -185,23 +188,23 @@ func LoadWith(path string, e *encoded.Reader) (*Model, error) {
 	if _, err := os.Stat(path); err != nil {
 		return nil, structured.BadInput("%w; expected a model file or the folder of a run", err)
 	}
-	return loadFile(path, e)
+	return loadFile(path, from)
 }
 
 // loadUnfinished makes the model of a run from its last checkpoint.
-func loadUnfinished(dir string, e *encoded.Reader) (*Model, error) {
+func loadUnfinished(dir string, from encoded.Source) (*Model, error) {
 	folder := filepath.Join(dir, CheckpointFolder)
 	w, pass, err := train.CheckpointWeights(folder)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && pass == 0 {
 		if _, err := os.Stat(filepath.Join(dir, ModelFile)); err == nil { // an earlier end of the run
-			return loadFile(filepath.Join(dir, ModelFile), e)
+			return loadFile(filepath.Join(dir, ModelFile), from)
 		}
 		return nil, structured.BadInput("%s: the run is not finished, and its checkpoint has no pass yet; dsp train --resume %s continues it", dir, dir)
 	}
 	if err != nil {
 		return nil, err
 	}
-	m, err := loadFile(filepath.Join(folder, ModelFile), e)
+	m, err := loadFile(filepath.Join(folder, ModelFile), from)
 	if err != nil {
 		return nil, err
 	}
@@ -213,7 +216,7 @@ func loadUnfinished(dir string, e *encoded.Reader) (*Model, error) {
 }
 
 // loadFile reads a model file.
-func loadFile(path string, e *encoded.Reader) (*Model, error) {
+func loadFile(path string, from encoded.Source) (*Model, error) {
 	f, err := safetensors.Read(path)
 	if err != nil {
 		return nil, err
@@ -233,7 +236,8 @@ func loadFile(path string, e *encoded.Reader) (*Model, error) {
 	if err := checkFinite(f); err != nil {
 		return nil, structured.BadInput("%s: %w", path, err)
 	}
-	m, err := decodeModel(f, filepath.Dir(path), e)
+	from.Beside = filepath.Dir(path)
+	m, err := decodeModel(f, from)
 	if err != nil {
 		return nil, structured.BadInput("%s: %w", path, err)
 	}
@@ -254,8 +258,8 @@ func checkFinite(f *safetensors.File) error {
 	return nil
 }
 
-// decodeModel makes the model that a file of our format describes; beside is the folder of the file, and e an encoder that it may refer to.
-func decodeModel(f *safetensors.File, beside string, e *encoded.Reader) (*Model, error) {
+// decodeModel makes the model that a file of our format describes, with the encoder of a source if it refers to one.
+func decodeModel(f *safetensors.File, from encoded.Source) (*Model, error) {
 	m := &Model{Version: f.Metadata["version"], Config: config.Default()} // settings newer than the file have their defaults
 	var labels []string
 	for name, value := range map[string]any{"config": &m.Config, "labels": &labels, "dim": &m.Dim, "width": &m.Width,
@@ -284,10 +288,14 @@ func decodeModel(f *safetensors.File, beside string, e *encoded.Reader) (*Model,
 	}
 	task := tasks.Of(&m.Config)
 	var names int
+	m.Config.Encoder = RecordedEncoder(m.Config.Encoder, from.Beside)
 	how := task.Loading(&m.Config)
-	how.Beside, how.Known = beside, e
+	how.From = from
 	if m.Inputs, names, err = inputs.Load(f, how); err != nil {
 		return nil, err
+	}
+	if e := m.Encoder; e != nil && e.ByReference { // runs that continue the model read it there
+		m.Config.Encoder = e.Dir
 	}
 	if m.Dim > 0 && len(m.Vocab) == 0 && m.Dictionary == nil && m.Own == nil {
 		m.Config.MinCount = 0 // older files say 2 for every net

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/dsp-go/dsp/models/config"
+	"github.com/dsp-go/dsp/models/inputs/encoded"
 	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/structured"
@@ -195,7 +196,7 @@ func FuzzLoad(f *testing.F) {
 			"config": config, "labels": labels, "vocab": vocab, "dim": strconv.Itoa(dim), "width": strconv.Itoa(width),
 		}}
 		safetensors.Add(file, "node.bias", []float32{1, 2})
-		if m, err := decodeModel(file, t.TempDir(), nil); err == nil {
+		if m, err := decodeModel(file, encoded.Source{Beside: t.TempDir()}); err == nil {
 			t.Errorf("a model of one tensor: %+v", m)
 		}
 	})

@@ -7,6 +7,7 @@ import (
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/data/formats"
 	"github.com/dsp-go/dsp/models/data/remarks"
+	"github.com/dsp-go/dsp/models/inputs/encoded"
 	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/machine/packed"
@@ -71,7 +72,7 @@ func (l *Library) Resolve(given config.Config) (*Resolved, error) {
 		}
 	}
 	if c.Teacher != "" {
-		if r.teacher, err = l.load("teacher", c.Teacher); err == nil {
+		if r.teacher, err = l.load("teacher", c.Teacher, ""); err == nil {
 			err = r.teacher.learnFrom(c)
 		}
 		if err != nil {
@@ -97,12 +98,12 @@ func (r *Resolved) WithSeed(seed uint64) *Resolved {
 	return &other
 }
 
-// load returns the model that a setting names.
-func (l *Library) load(setting, path string) (*Model, error) {
+// load returns the model that a setting names. encoder is the folder of the encoder if it refers to one; empty: where its run says, or beside it.
+func (l *Library) load(setting, path, encoder string) (*Model, error) {
 	if m := l.loaded[path]; m != nil {
 		return m, nil
 	}
-	m, err := Load(path)
+	m, err := LoadWith(path, encoded.Source{Folder: encoder})
 	if err != nil {
 		return nil, fmt.Errorf("--%s: %w", setting, err)
 	}
@@ -120,7 +121,7 @@ func (l *Library) basesOf(c *config.Config) (b bases, err error) {
 			return nil
 		}
 		var m *Model
-		if m, err = l.load(setting, path); err != nil {
+		if m, err = l.load(setting, path, c.Encoder); err != nil {
 			return nil
 		}
 		if wrong := m.NeedsNames("continue it"); wrong != nil {

@@ -159,9 +159,6 @@ var PathSettings = []string{
 // configuration of its run has the paths.
 func (c Config) WithNames() Config {
 	for _, name := range PathSettings {
-		if name == "encoder" { // runs that continue the model look for its folder
-			continue
-		}
 		s := c.must(name)
 		s.Value.SetString(FileNames(s.Value.String()))
 	}

@@ -34,7 +34,7 @@ func (in Inputs) Save(f *safetensors.File) error {
 	}
 	values := map[string]any{"vocab": vocab}
 	if in.Encoder != nil {
-		if err := in.Encoder.Save(f, in.Salt != ""); err != nil {
+		if err := in.Encoder.Save(f); err != nil {
 			return err
 		}
 	}
@@ -52,6 +52,9 @@ func (in Inputs) Save(f *safetensors.File) error {
 	}
 	if in.Grid.Cells() > 0 {
 		values["grid"] = in.Grid
+	}
+	if in.Sliding != nil {
+		values["windows"] = in.Sliding
 	}
 	if in.Edges != (Edges{}) {
 		values["edges"] = in.Edges
@@ -103,8 +106,7 @@ type Loading struct {
 	Frozen  bool             // which do not change
 	Encoder bool             // there is an encoder
 	Rows    encoded.Settings // of its rows
-	Beside  string           // the folder of the file, where an encoder may be that it refers to
-	Known   *encoded.Reader  // which the file may refer to, too; or nil
+	From    encoded.Source   // of an encoder that the file refers to
 	Longest int              // the most positions of a segment; 0: there are none
 	// Own takes the inputs that only the task has; nil: there are none.
 	Own func(f *safetensors.File, template string, hashBits int) (own Maker, tensors int, err error)
@@ -142,7 +144,7 @@ func Load(f *safetensors.File, how Loading) (in Inputs, tensors int, err error) 
 	var vocab [][]string
 	hashBits := 0
 	for name, value := range map[string]any{"vocab": &vocab, "hash_bits": &hashBits, "characters": &characters, "map": &in.Map,
-		"grid": &in.Grid, "edges": &in.Edges, "vector_words": &rows, saltKey: &in.Salt} {
+		"grid": &in.Grid, "edges": &in.Edges, "windows": &in.Sliding, "vector_words": &rows, saltKey: &in.Salt} {
 		text, ok := f.Metadata[name]
 		if !ok && name != "vocab" {
 			continue
@@ -157,6 +159,11 @@ func Load(f *safetensors.File, how Loading) (in Inputs, tensors int, err error) 
 	}{{"map", []int{in.Map.Height, in.Map.Width, in.Map.Channels}}, {"grid", []int{in.Grid.Height, in.Grid.Width}}, {"edges", []int{in.Edges.Dim}}, {"edges", []int{in.Edges.Types}}} {
 		if err := CheckSizes(sizes.name, MostNumbers, sizes.of...); err != nil {
 			return in, 0, err
+		}
+	}
+	if in.Sliding != nil {
+		if err := in.Sliding.Validate(); err != nil {
+			return in, 0, fmt.Errorf("metadata: %w", err)
 		}
 	}
 	if err := CheckSizes("hash_bits", config.MaxHashBits, hashBits); err != nil {
@@ -207,7 +214,7 @@ func Load(f *safetensors.File, how Loading) (in Inputs, tensors int, err error) 
 	}
 	if how.Encoder {
 		var more int
-		if in.Encoder, more, err = encoded.Load(f, how.Rows, how.Beside, how.Known); err != nil {
+		if in.Encoder, more, err = encoded.Load(f, how.Rows, how.From); err != nil {
 			return in, 0, err
 		}
 		tensors += more

@@ -32,13 +32,13 @@ type manifestEncoder struct {
 	Reference string `json:"reference,omitempty"` // the encoder's folder; empty: it is in encoderFolder
 }
 
-// open opens the encoder in the folder of a pipeline, or the one that it refers to.
-func (m *manifestEncoder) open(dir string) (*encoded.Reader, error) {
+// open opens the encoder in the folder of a pipeline, or the one that it refers to, of which another folder may be given.
+func (m *manifestEncoder) open(dir, given string) (*encoded.Reader, error) {
 	c := config.Default()
 	c.Encoder, c.EncoderByReference = filepath.Join(dir, encoderFolder), true
 	if m.Reference != "" {
 		var err error
-		if c.Encoder, err = encoded.Folder(m.Reference, dir); err != nil {
+		if c.Encoder, err = (encoded.Source{Folder: given, Beside: dir}).Find(models.RecordedEncoder(m.Reference, dir)); err != nil {
 			return nil, err
 		}
 	}
@@ -80,7 +80,7 @@ func (t *trainer) openEncoder() error {
 		switch {
 		case c.Encoder != was.Encoder:
 		case c.EncoderByReference:
-			if s.Dir, err = encoded.Folder(was.Encoder, t.dir); err != nil {
+			if s.Dir, err = (encoded.Source{Beside: t.dir}).Find(was.Encoder); err != nil {
 				return err
 			}
 		default: // the folder may have moved since

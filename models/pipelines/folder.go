@@ -69,15 +69,16 @@ func File(path string) string {
 }
 
 // Load reads a pipeline: its folder, or the list in it. A stage whose model is not the one that the pipeline was trained with is bad input,
-// because the stages behind it learned from that one.
-func Load(path string) (*Pipeline, error) {
+// because the stages behind it learned from that one. encoder is the folder of its encoder if it refers to one; empty: where its run says, or beside it.
+func Load(path, encoder string) (*Pipeline, error) {
 	m, path, err := readManifest(path)
 	if err != nil {
 		return nil, err
 	}
 	p := &Pipeline{Version: m.Version, Fingerprint: m.Fingerprint, stages: map[string]*part{}}
 	if m.Encoder != nil {
-		if p.encoder, err = m.Encoder.open(path); err != nil {
+		p.refers = m.Encoder.Reference != ""
+		if p.encoder, err = m.Encoder.open(path, encoder); err != nil {
 			return nil, err
 		}
 	}
@@ -137,7 +138,7 @@ func loadStage(dir string, s manifestStage, e *encoded.Reader) (*part, error) {
 	case hash != s.SHA256:
 		return nil, structured.BadInput("stage %s: %s is not the model that the pipeline was trained with; the stages behind it learned from that one", s.Name, path)
 	}
-	m, err := models.LoadWith(path, e)
+	m, err := models.LoadWith(path, encoded.Source{Reader: e})
 	if err != nil {
 		return nil, err
 	}

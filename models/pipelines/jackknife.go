@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/models/inputs/encoded"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/machine/host"
 )
@@ -101,7 +102,7 @@ func writeLabels(path string, labels []string) error {
 
 // predictWith returns the labels that the model in a folder inside predicts for a table, whose words may have rows of the encoder.
 func (t *trainer) predictWith(name string, table *table, rows *structured.Dataset) ([]string, error) {
-	m, err := models.LoadWith(filepath.Join(t.dir, name), t.encoder)
+	m, err := models.LoadWith(filepath.Join(t.dir, name), encoded.Source{Reader: t.encoder})
 	if err != nil {
 		return nil, err
 	}

@@ -22,6 +22,7 @@ type Pipeline struct {
 	Fingerprint string // of all its stages
 	stages      map[string]*part
 	encoder     *encoded.Reader // whose rows stages read, or nil
+	refers      bool            // it is elsewhere
 	ranks       ranks.Group     // that share what it predicts; nil: none do
 }
 
@@ -49,6 +50,9 @@ func (p *Pipeline) Model(stage string) *models.Model {
 	}
 	return nil
 }
+
+// Refers reports whether the encoder is elsewhere, and not in the pipeline's folder.
+func (p *Pipeline) Refers() bool { return p.refers }
 
 // Encoder returns the encoder whose rows stages read; nil if there is none.
 func (p *Pipeline) Encoder() *encoded.Reader { return p.encoder }

@@ -192,7 +192,7 @@ func FuzzLoad(f *testing.F) {
 		if err := os.WriteFile(filepath.Join(dir, listFile), text, 0o666); err != nil {
 			t.Fatal(err)
 		}
-		p, err := Load(dir)
+		p, err := Load(dir, "")
 		if err != nil {
 			if !structured.IsBadInput(err) {
 				t.Fatal(err)

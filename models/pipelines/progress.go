@@ -11,6 +11,7 @@ import (
 
 	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/config"
+	"github.com/dsp-go/dsp/models/inputs/encoded"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/machine/host"
 )
@@ -109,7 +110,7 @@ func (t *trainer) list(r *StageResult) error {
 		return nil
 	}
 	s := manifestStage{Name: r.Name, Model: r.Name + "/" + models.ModelFile}
-	m, err := models.LoadWith(filepath.Join(t.dir, s.Model), t.encoder)
+	m, err := models.LoadWith(filepath.Join(t.dir, s.Model), encoded.Source{Reader: t.encoder})
 	if err != nil {
 		return err
 	}

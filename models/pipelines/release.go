@@ -14,8 +14,8 @@ import (
 
 // Release writes a pipeline for others to a folder that is not there yet: its stages, released, the encoder if it is in the pipeline's folder, and
 // nothing else, such as tables of the training text. It predicts the same. What became of the stages is returned by their names.
-func Release(path, to string) (map[string]models.Released, error) {
-	p, err := Load(path)
+func Release(path, to, encoder string) (map[string]models.Released, error) {
+	p, err := Load(path, encoder)
 	if err != nil {
 		return nil, err
 	}
@@ -49,9 +49,7 @@ func (p *Pipeline) release(m manifest, folder, to string) (map[string]models.Rel
 			return nil, fmt.Errorf("stage %s: %w", s.Name, err)
 		}
 	}
-	if e := m.Encoder; e != nil && e.Reference != "" {
-		e.Reference = filepath.Base(e.Reference)
-	} else if e != nil {
+	if e := m.Encoder; e != nil && e.Reference == "" {
 		if err := encoded.Copy(filepath.Join(folder, encoderFolder), filepath.Join(to, encoderFolder)); err != nil {
 			return nil, err
 		}

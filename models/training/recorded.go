@@ -10,6 +10,7 @@ import (
 
 	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/config"
+	"github.com/dsp-go/dsp/models/inputs/encoded"
 	"github.com/dsp-go/dsp/models/pictures/curves"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/train/record"
@@ -33,8 +34,9 @@ func IsRun(dir string) bool {
 	return err == nil
 }
 
-// ReadRecorded reads the folder of a run and those of its baselines.
-func ReadRecorded(dir string) (*Recorded, error) {
+// ReadRecorded reads the folder of a run and those of its baselines. encoder is the folder of its encoder if the model refers to one; empty: where the run
+// had it, or beside the model.
+func ReadRecorded(dir, encoder string) (*Recorded, error) {
 	if !IsRun(dir) {
 		return nil, structured.BadInput("%s: no %s there; expected the folder of a run", dir, configFile)
 	}
@@ -47,7 +49,7 @@ func ReadRecorded(dir string) (*Recorded, error) {
 	if r.Records, err = record.ReadMetrics(filepath.Join(dir, metricsFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	r.Model, r.Problem = models.Load(dir)
+	r.Model, r.Problem = models.LoadWith(dir, encoded.Source{Folder: encoder})
 	_, err = os.Stat(filepath.Join(dir, models.ModelFile))
 	r.Finished = err == nil && (r.Model == nil || r.Model.Unfinished == 0)
 	inside, err := os.ReadDir(dir)
@@ -56,7 +58,7 @@ func ReadRecorded(dir string) (*Recorded, error) {
 	}
 	for _, f := range inside {
 		if path := filepath.Join(dir, f.Name()); f.IsDir() && IsRun(path) {
-			b, err := ReadRecorded(path)
+			b, err := ReadRecorded(path, encoder)
 			if err != nil {
 				return nil, err
 			}

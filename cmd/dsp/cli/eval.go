@@ -67,6 +67,7 @@ than another beyond that: both take examples as a whole, since their parts depen
 				if err := noPipeline(cmd, u.model, "gold-tokens"); err != nil {
 					return err
 				}
+				u.encoder.others = more.against != ""
 				reviewed, err := more.wanted(strict)
 				if err != nil {
 					return err

@@ -96,6 +96,7 @@ func (u *use) export(cmd *cobra.Command, weights bool, to string) error {
 
 func importCommand() *cobra.Command {
 	var model, weights, out string
+	var encoder encoderFolder
 	var add bool
 	cmd := &cobra.Command{
 		Use:   "import --weights FILE --model MODEL --out NEW",
@@ -115,7 +116,7 @@ unchanged gives the same predictions, bit for bit.`,
 			case out == "":
 				return structured.BadInput("no file to write: give --out FILE.safetensors")
 			}
-			m, err := models.Load(model)
+			m, err := encoder.load(model)
 			if err != nil {
 				return err
 			}
@@ -136,6 +137,7 @@ unchanged gives the same predictions, bit for bit.`,
 	flags.SortFlags = false
 	flags.StringVar(&weights, "weights", "", "`FILE` with the weights as text")
 	flags.StringVar(&model, "model", "", "`MODEL` file, or the folder of a run, that gets the weights")
+	encoder.addFlag(cmd)
 	flags.StringVar(&out, "out", "", "`FILE` for the new model")
 	flags.BoolVar(&add, "add", false, "add attributes that the model does not know, instead of refusing them")
 	return cmd
@@ -146,6 +148,7 @@ var attributeSettings = []string{"format", "columns", "comments", "label", "sche
 
 func attributesCommand() *cobra.Command {
 	c, to, model := config.Default(), "", ""
+	var encoder encoderFolder
 	cmd := &cobra.Command{
 		Use:   "attributes --input FILE --to FILE",
 		Short: "Write the attributes that train makes of text, in CRFsuite's format",
@@ -164,7 +167,7 @@ With --model they are those that the model makes of the text, and knows; its tex
 				return structured.BadInput("no file to write: give --to FILE.crfsuite")
 			}
 			takeFlags(cmd, config.Settings(&c), config.Settings(&c))
-			d, err := writeAttributes(cmd, c, model, to)
+			d, err := writeAttributes(cmd, c, model, &encoder, to)
 			if err != nil {
 				return err
 			}
@@ -181,6 +184,7 @@ With --model they are those that the model makes of the text, and knows; its tex
 	flags.StringVar(&c.Train, "input", "", "`FILE` with text in columns and gold labels")
 	flags.StringVar(&to, "to", "", "`FILE` to write")
 	flags.StringVar(&model, "model", "", "`MODEL` whose attributes to make of the text, instead of those that training would make; it decides how they are made")
+	encoder.addFlag(cmd)
 	addSettings(cmd, slices.DeleteFunc(config.Settings(&c), func(s settings.Setting) bool {
 		return !slices.Contains(attributeSettings, s.Name)
 	}))
@@ -188,8 +192,11 @@ With --model they are those that the model makes of the text, and knows; its tex
 }
 
 // writeAttributes writes the attributes that training with settings c makes of c.Train or, with a model, those that it makes.
-func writeAttributes(cmd *cobra.Command, c config.Config, model, to string) (*structured.Dataset, error) {
+func writeAttributes(cmd *cobra.Command, c config.Config, model string, encoder *encoderFolder, to string) (*structured.Dataset, error) {
 	if model == "" {
+		if encoder.path != "" {
+			return nil, structured.BadInput("--encoder %s is of a model: add --model MODEL", encoder.path)
+		}
 		return exchange.WriteAttributes(cmd.Context(), c, to)
 	}
 	for _, name := range attributeSettings {
@@ -197,7 +204,7 @@ func writeAttributes(cmd *cobra.Command, c config.Config, model, to string) (*st
 			return nil, structured.BadInput("--%s has no effect with --model, which says how attributes are made", name)
 		}
 	}
-	m, err := models.Load(model)
+	m, err := encoder.load(model)
 	if err != nil {
 		return nil, err
 	}

@@ -12,7 +12,6 @@ import (
 
 	"github.com/dsp-go/dsp/cuda/accelerator"
 	"github.com/dsp-go/dsp/cuda/device"
-	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/data/features"
 	"github.com/dsp-go/dsp/models/data/features/arcs"
 	"github.com/dsp-go/dsp/models/data/features/pairs"
@@ -83,6 +82,7 @@ func structures() []structureInfo {
 
 func infoCommand() *cobra.Command {
 	top, set := 0, ""
+	var encoder encoderFolder
 	lists := []struct {
 		name, help string
 		on         bool
@@ -105,6 +105,8 @@ func infoCommand() *cobra.Command {
 				return structured.BadInput("--top %d: expected 0 or more", top)
 			case top > 0 && len(args) == 0:
 				return structured.BadInput("--top %d needs a model: dsp info MODEL --top %d", top, top)
+			case encoder.path != "" && len(args) == 0:
+				return structured.BadInput("--encoder %s needs a model: dsp info MODEL --encoder %s", encoder.path, encoder.path)
 			case set != "" && len(args) > 0:
 				return structured.BadInput("--features %s prints a built-in set; dsp info MODEL prints the template of a model", set)
 			}
@@ -125,13 +127,13 @@ func infoCommand() *cobra.Command {
 				if top > 0 {
 					return structured.BadInput("--top %d: %s is a pipeline; its stages are models in folders of their own", top, args[0])
 				}
-				p, err := aboutPipeline(args[0])
+				p, err := aboutPipeline(args[0], &encoder)
 				if err != nil {
 					return err
 				}
 				about = p
 			} else if len(args) > 0 {
-				m, err := models.Load(args[0])
+				m, err := encoder.load(args[0])
 				if err != nil {
 					return err
 				}
@@ -153,6 +155,7 @@ func infoCommand() *cobra.Command {
 	}
 	cmd.Flags().SortFlags = false
 	cmd.Flags().IntVar(&top, "top", 0, "also print the `N` largest weights of every label; linear nets on attributes only")
+	encoder.addFlag(cmd)
 	cmd.Flags().StringVar(&set, "features", "", "print the template of a built-in attribute set: `"+strings.Join(builtinSets(), "|")+"`")
 	for k := range lists {
 		cmd.Flags().BoolVar(&lists[k].on, lists[k].name, false, lists[k].help)

@@ -31,7 +31,8 @@ const builtin = "builtin"
 type use struct {
 	models.Request // of the data; Partial is for some only
 	model, device  string
-	bad            string  // what becomes of bad examples
+	bad            string // what becomes of bad examples
+	encoder        encoderFolder
 	taggers        taggers // of verbs with --tagger
 	sharing                // of verbs with --ranks
 
@@ -43,6 +44,7 @@ func (u *use) addFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	flags.StringVar(&u.model, "model", "", "`MODEL` file, or the folder of a run")
+	u.encoder.addFlag(cmd)
 	flags.StringVar(&u.Format, "format", "", "layout of the data: `"+strings.Join(formats.Names(), "|")+"`; empty: the model's, or recognised from the file")
 	flags.StringVar(&u.Columns, "columns", "", "columns of conll data, such as `word=0,label=-1`; empty: the model's")
 	flags.StringVar(&u.Comments, "comments", "", "what lines of conll data start with that are comments, wherever they stand, `PREFIX|none`; empty: the model's")
@@ -52,6 +54,8 @@ func (u *use) addFlags(cmd *cobra.Command) {
 	flags.Var(&fileList{to: &u.Images}, "images", "`DIR` of the images, for coco and voc data; empty: beside the annotations")
 	flags.Var(&fileList{to: &u.Links}, "links", "`FILE` with the gold links of sentence pairs, one line per pair, if they are not in the data file")
 	flags.Var(&fileList{to: &u.Masks}, "masks", "`DIR` of the masks of a folder of images, for models that label pixels")
+	flags.StringVar(&u.Void, "void", "", "value in masks that counts nowhere, `auto|none|VALUE`; empty: the model's")
+	flags.StringVar(&u.Values, "mask-values", "", "values of the labels in masks, in their order, `auto|V,V,...`; empty: the model's")
 	flags.IntVar(&u.MaxWords, "max-words", 0, "longest sentence, in words `N`; 0: 1,000,000, or 5,000 for trees and links, whose memory grows with its square")
 	flags.IntVar(&u.Threads, "threads", 0, "number `N` of threads; it does not change the results; 0: all cores")
 	flags.StringVar(&u.device, "device", "cpu", "where to compute: `cpu|cuda[:N]`; N is the number of the GPU, from 0; a GPU reads the data in one piece, and its scores differ from the CPU's in the last digits")
@@ -80,14 +84,17 @@ func (u *use) load(ctx context.Context) (*models.Model, error) {
 		return nil, err
 	}
 	u.Remarks = models.RemarksFor(u.bad)
-	m, err := models.Load(u.model)
+	m, err := u.encoder.read(u.model)
 	if err != nil {
 		return nil, err
 	}
 	if m.Unfinished > 0 {
 		slog.Warn("the run is not finished: these are the weights of its checkpoint; dsp train --resume continues it", "run", u.model, "pass", m.Unfinished)
 	}
-	if err := u.taggers.first(m); err != nil {
+	if err := u.taggers.first(m, &u.encoder); err != nil {
+		return nil, err
+	}
+	if err := u.encoder.check(u.model); err != nil {
 		return nil, err
 	}
 	if err := u.checkMaxWords(m); err != nil {

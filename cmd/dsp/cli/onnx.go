@@ -9,14 +9,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/exchange/onnx"
 	"github.com/dsp-go/dsp/structured"
 )
 
 // readingFlags are those of export that say how data are read.
 var readingFlags = []string{
-	"data", "tagger", "format", "columns", "comments", "label", "dense", "boxes", "images", "links", "masks", "max-words", "bad", "threads", "device",
+	"data", "tagger", "format", "columns", "comments", "label", "dense", "boxes", "images", "links", "masks", "void", "mask-values", "max-words", "bad", "threads", "device",
 }
 
 // onnxFile is what dsp export --onnx writes.
@@ -35,7 +34,7 @@ func (f *onnxFile) export(cmd *cobra.Command, u *use) error {
 	if u.model == "" {
 		return structured.BadInput("no model: give --model FILE, or --model DIR with the folder of a run")
 	}
-	m, err := models.Load(u.model)
+	m, err := u.encoder.load(u.model)
 	if err != nil {
 		return err
 	}

@@ -77,7 +77,7 @@ func printPipeline(w io.Writer, r *pipelines.Result) error {
 
 // pipelineFlags are the flags of verbs that pipelines take.
 func pipelineFlags(cmd *cobra.Command, names ...string) error {
-	names = append(names, "model", "threads", "json", "quiet", "help", "device")
+	names = append(names, "model", "encoder", "threads", "json", "quiet", "help", "device")
 	var refused []string
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		if !slices.Contains(names, f.Name) {
@@ -131,7 +131,7 @@ func predictPipeline(cmd *cobra.Command, u *use, raw *rawText, fill, to string) 
 			return err
 		}
 	}
-	p, err := pipelines.Load(u.model)
+	p, err := u.encoder.loadPipeline(u.model)
 	if err != nil {
 		return err
 	}
@@ -176,7 +176,7 @@ func evaluatePipeline(cmd *cobra.Command, u *use, goldTokens bool) error {
 	if err := u.checkBad(); err != nil {
 		return err
 	}
-	p, err := pipelines.Load(u.model)
+	p, err := u.encoder.loadPipeline(u.model)
 	if err != nil {
 		return err
 	}
@@ -239,8 +239,8 @@ type pipelineStageInfo struct {
 	Attributes int    `json:"attributes"`
 }
 
-func aboutPipeline(path string) (*pipelineInfo, error) {
-	p, err := pipelines.Load(path)
+func aboutPipeline(path string, encoder *encoderFolder) (*pipelineInfo, error) {
+	p, err := encoder.loadPipeline(path)
 	if err != nil {
 		return nil, err
 	}

@@ -28,7 +28,7 @@ func release(cmd *cobra.Command, u *use, to string) error {
 		return structured.BadInput("no model: give --model FILE, or --model DIR with the folder of a run or a pipeline")
 	}
 	if pipelines.Is(u.model) {
-		stages, err := pipelines.Release(u.model, to)
+		stages, err := pipelines.Release(u.model, to, u.encoder.path)
 		if err != nil {
 			return err
 		}
@@ -46,7 +46,7 @@ func release(cmd *cobra.Command, u *use, to string) error {
 	if filepath.Ext(to) != ".safetensors" || isFolder(to) {
 		return structured.BadInput("--to %s: a model is released to a file FILE.safetensors", to)
 	}
-	m, err := models.Load(u.model)
+	m, err := u.encoder.load(u.model)
 	if err != nil {
 		return err
 	}

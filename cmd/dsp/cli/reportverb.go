@@ -41,19 +41,19 @@ not have is left out. Of a run that was interrupted it reports what there is.`,
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			o := report.Options{Path: u.model, Threads: u.Threads, Version: version()}
+			o := report.Options{Path: u.model, Encoder: u.encoder.path, Threads: u.Threads, Version: version()}
 			switch {
 			case u.Threads < 0:
 				return structured.BadInput("--threads %d: expected 0 or more", u.Threads)
 			case u.Path != "":
 				o.Read = func(m *models.Model) (*structured.Dataset, error) {
-					if err := u.taggers.first(m); err != nil {
+					if err := u.taggers.first(m, &u.encoder); err != nil {
 						return nil, err
 					}
 					return u.readFor(cmd.Context(), m, "--data", true)
 				}
 			default:
-				for _, name := range []string{"format", "columns", "comments", "label", "dense", "boxes", "images", "links", "masks", "tagger"} {
+				for _, name := range []string{"format", "columns", "comments", "label", "dense", "boxes", "images", "links", "masks", "void", "mask-values", "tagger"} {
 					if cmd.Flags().Changed(name) {
 						return structured.BadInput("--%s says how to read --data; without that, the data of the run are read as in its training", name)
 					}

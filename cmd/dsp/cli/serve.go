@@ -91,6 +91,7 @@ model as it is. SIGTERM and SIGINT stop the server when the requests that it has
 	flags.SortFlags = false
 	flags.StringArrayVar(&o.Models, "model", nil, "`[NAME=]MODEL`: a model file, or the folder of a run; repeat the flag for several models; without a name, the folder's is taken")
 	flags.StringArrayVar(&o.Taggers, "tagger", nil, "`[COLUMN=]MODEL` labels the words first, for every model that reads such a column beside the words, such as upos of a parser; may be repeated")
+	flags.StringVar(&o.Encoder, "encoder", "", encoderHelp)
 	flags.StringVar(&listen, "listen", "127.0.0.1:8080", "`ADDRESS:PORT` to listen on; port 0 takes a free one, which the log names")
 	flags.StringVar(&o.Token, "token", "", "requests must carry the header Authorization: Bearer `TOKEN`, but for the page and the health routes; other users of this computer can see the command line, so --token-file is safer")
 	flags.StringVar(&tokenFile, "token-file", "", "`FILE` that holds the token")

@@ -336,6 +336,20 @@ func TestPipelineWithEncoder(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(refers, "encoder")); err == nil || referring != whole {
 		t.Errorf("with an encoder elsewhere: %v, %v and %v", err, referring, whole)
 	}
+	for _, name := range []string{"whole", "refers"} {
+		without(t, home, filepath.Join(home, name))
+		without(t, folder, filepath.Join(home, name))
+	}
+	apart := filepath.Join(t.TempDir(), "moved")
+	if err := os.CopyFS(apart, os.DirFS(refers)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(filepath.Join(apart, "config.yaml")); err != nil { // which says where the encoder is
+		t.Fatal(err)
+	}
+	dsp(t, "info", apart).refused(exitBadInput, "--encoder")
+	dsp(t, "info", apart, "--encoder", folder).ok()
+	dsp(t, "info", filepath.Join(home, "whole"), "--encoder", folder).refused(exitBadInput, "no effect")
 	for _, file := range []string{"pipeline.json", "trees/model.safetensors", "trees/config.yaml"} {
 		if err := os.Remove(filepath.Join(home, "half", file)); err != nil {
 			t.Fatal(err)

@@ -16,6 +16,7 @@ import (
 
 	"github.com/dsp-go/dsp/cmd/dsp/server/examples"
 	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/models/inputs/encoded"
 	"github.com/dsp-go/dsp/models/pipelines"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/machine/host"
@@ -111,7 +112,7 @@ func (s *Server) load(e *entry) error {
 	}
 	p := &pool{queue: newQueue(s.o.Queue), metrics: s.metrics.of(e.name), memory: s.work}
 	err := host.Guard(func() (err error) {
-		if p.model, err = models.Load(e.path); err != nil {
+		if p.model, err = s.read(e.path); err != nil {
 			return err
 		}
 		if err = s.tagFirst(p.model); err != nil {
@@ -136,16 +137,28 @@ func (s *Server) load(e *entry) error {
 	return nil
 }
 
+// read reads a model.
+func (s *Server) read(path string) (*models.Model, error) {
+	m, err := models.LoadWith(path, encoded.Source{Folder: s.o.Encoder})
+	if err == nil && m.Encoder != nil && m.Encoder.ByReference {
+		s.refers.Store(true)
+	}
+	return m, err
+}
+
 // loadLine is load for a pipeline.
 func (s *Server) loadLine(e *entry) error {
 	var p *pipelines.Pipeline
-	err := host.Guard(func() (err error) { p, err = pipelines.Load(e.path); return err })
+	err := host.Guard(func() (err error) { p, err = pipelines.Load(e.path, s.o.Encoder); return err })
 	if err == nil && e.pool.Load() != nil {
 		err = structured.BadInput("%s: it was a model, and is a pipeline now", e.path)
 	}
 	if err != nil {
 		s.metrics.loads.WithLabelValues(e.name, "refused").Inc()
 		return err
+	}
+	if p.Refers() {
+		s.refers.Store(true)
 	}
 	e.line.Store(newLine(p, host.Threads(s.o.Threads), s.o.Queue, s.work, s.kept))
 	s.metrics.loads.WithLabelValues(e.name, "done").Inc()
@@ -173,7 +186,7 @@ func (s *Server) tagFirst(m *models.Model) error {
 		if by[column] != nil {
 			return structured.BadInput("--tagger %s: the column %s is made by another --tagger", value, column)
 		}
-		if by[column], err = models.Load(path); err != nil {
+		if by[column], err = s.read(path); err != nil {
 			return err
 		}
 	}

@@ -25,6 +25,7 @@ import (
 type Options struct {
 	Models  []string // NAME=DIR or DIR each
 	Taggers []string // [COLUMN=]MODEL each, for every model that reads such a column beside words
+	Encoder string   // the folder of the encoder of models that refer to one, or with it inside; empty: where their runs say, or beside them
 	Token   string   // that requests must carry; empty: anyone may ask
 	Hosts   []string // names of this server, beside localhost
 	Version string   // of the program, for the metadata
@@ -53,6 +54,7 @@ type Server struct {
 	work     *budget // for predictions
 	kept     int64   // bytes of scratch memory that a worker keeps
 	stopping atomic.Bool
+	refers   atomic.Bool // some model refers to an encoder
 
 	keeping       sync.Mutex
 	held, allowed int64 // bytes of the models, and the runtime's limit at the start
@@ -95,7 +97,11 @@ func New(o Options) (*Server, error) {
 		}
 		s.metrics.watch(e.name, e.waiting)
 	}
-	if err := s.checkTaggers(); err != nil {
+	err = s.checkTaggers()
+	if err == nil && o.Encoder != "" && !s.refers.Load() {
+		err = structured.BadInput("--encoder %s has no effect: no model refers to an encoder (train --encoder-by-reference)", o.Encoder)
+	}
+	if err != nil {
 		s.Close()
 		return nil, err
 	}

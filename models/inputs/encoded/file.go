@@ -27,23 +27,21 @@ func IsTensor(name string) bool { return name == tokenizerTensor || encoders.IsT
 // kept says which encoder the model of a file reads.
 type kept struct {
 	ID        string `json:"id"`                  // Reader.ID
-	Reference string `json:"reference,omitempty"` // the folder; empty: the encoder is in the file
+	Reference string `json:"reference,omitempty"` // the name of the folder; older files say where it was; empty: the encoder is in the file
 }
 
-// Save puts the reader into a model file, or a reference to its folder: with released to the folder's name, which is looked for beside the model.
-func (r *Reader) Save(f *safetensors.File, released bool) error {
+// Save puts the reader into a model file, or a reference to its folder, by name: a model tells nobody where its maker keeps files.
+func (r *Reader) Save(f *safetensors.File) error {
 	k := kept{ID: r.ID()}
 	if r.Tuned != nil && !r.adapted() && !r.ByReference {
 		k.ID = "" // of the weights before training, which the file does not hold
 	}
 	if r.ByReference {
-		var err error
-		if k.Reference, err = filepath.Abs(r.Dir); err != nil {
+		dir, err := filepath.Abs(r.Dir)
+		if err != nil {
 			return err
 		}
-		if released {
-			k.Reference = filepath.Base(k.Reference)
-		}
+		k.Reference = filepath.Base(dir)
 	} else {
 		safetensors.Add(f, tokenizerTensor, r.Tokenizer.File)
 		if err := r.Encoder.Save(f); err != nil {
@@ -61,20 +59,29 @@ func (r *Reader) Save(f *safetensors.File, released bool) error {
 	return nil
 }
 
-// Load returns the reader that Save put into a model file, and the number of its tensors. A folder that the file refers to may also be beside
-// it: in the folder beside, or where that is. Another encoder is refused. Where the file refers to the encoder of known, which may be nil, that
-// is the reader: models share it.
-func Load(f *safetensors.File, s Settings, beside string, known *Reader) (r *Reader, tensors int, err error) {
+// Source says where the encoder of a file is that refers to one.
+type Source struct {
+	Reader *Reader // is taken where it is the encoder: models share it; may be nil
+	Folder string  // is the encoder's, or has it inside by its name; empty: where the settings say, or beside the file
+	Beside string  // the folder of the file
+}
+
+// Load returns the reader that Save put into a model file, and the number of its tensors. Another encoder than the file refers to is refused.
+func Load(f *safetensors.File, s Settings, from Source) (r *Reader, tensors int, err error) {
 	var k kept
 	if err := json.Unmarshal([]byte(f.Metadata[keptKey]), &k); err != nil {
 		return nil, 0, structured.BadInput("metadata %q is not what is expected there: %w", keptKey, err)
 	}
 	s.ByReference = k.Reference != ""
-	if s.ByReference && s.Tuning == nil && known != nil && known.ID() == k.ID {
+	if known := from.Reader; s.ByReference && s.Tuning == nil && known != nil && known.ID() == k.ID {
 		return known, 0, nil
 	}
 	if s.ByReference {
-		if s.Dir, err = Folder(k.Reference, beside); err != nil {
+		was := k.Reference
+		if filepath.Base(s.Dir) == was { // the settings know where it is
+			was = s.Dir
+		}
+		if s.Dir, err = from.Find(was); err != nil {
 			return nil, 0, err
 		}
 		r, err = Open(s)
@@ -115,22 +122,33 @@ func stored(f *safetensors.File, s Settings) (*Reader, int, error) {
 	return r, tensors + 1, err
 }
 
-// Folder returns where an encoder is that a model refers to: where it was, unless that is a name only, or a folder of the same name beside the model or
-// beside its folder.
-func Folder(was, beside string) (string, error) {
+// Find returns where an encoder is that a model refers to: in the source's folder, or, without one, where it was, unless that is a name only, or in a
+// folder of the same name beside the model or beside its folder.
+func (from Source) Find(was string) (string, error) {
 	name := filepath.Base(was)
-	moved := filepath.Join(beside, name)
-	places := []string{moved, filepath.Join(beside, "..", name)}
+	if from.Folder != "" {
+		if inside := filepath.Join(from.Folder, name); isFolder(inside) {
+			return inside, nil
+		}
+		return from.Folder, nil
+	}
+	beside := filepath.Join(from.Beside, name)
+	places := []string{beside, filepath.Join(from.Beside, "..", name)}
 	if was != name {
 		places = append([]string{was}, places...)
 	}
 	for _, path := range places {
-		if _, err := os.Stat(path); err == nil {
+		if isFolder(path) {
 			return path, nil
 		}
 	}
-	return "", structured.BadInput("the model reads the encoder in %s, which is not there, and there is no %s either; put the folder at one of both places, or train without --encoder-by-reference, so that the model keeps its encoder",
-		was, moved)
+	return "", structured.BadInput("the model reads the encoder %s, which is not there, nor is there %s; say where it is by --encoder FOLDER, put the folder there, or train without --encoder-by-reference, so that the model keeps its encoder",
+		was, beside)
+}
+
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
 }
 
 // Copy copies the files of an encoder's folder that Open reads to another folder, each whole or not at all.

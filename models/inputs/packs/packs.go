@@ -124,7 +124,7 @@ func open(f *packed.File, c *config.Config) (d *structured.Dataset, in inputs.In
 		return nil, in, notation, err
 	}
 	how := tasks.Of(c).Loading(c)
-	how.Beside = filepath.Dir(c.Train)
+	how.From.Beside = filepath.Dir(c.Train)
 	if in, _, err = inputs.Load(small, how); err != nil {
 		return nil, in, notation, err
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/config"
+	"github.com/dsp-go/dsp/models/inputs/encoded"
 	"github.com/dsp-go/dsp/models/review/intervals"
 	"github.com/dsp-go/dsp/models/sweep"
 	"github.com/dsp-go/dsp/models/tasks"
@@ -25,6 +26,7 @@ import (
 // Options say what a report is about.
 type Options struct {
 	Path    string // folder of a run, or model file
+	Encoder string // folder of its encoder if it refers to one; empty: where its run says, or beside it
 	Threads int    // 0: all cores; they change nothing
 	Version string // of this program
 
@@ -98,7 +100,7 @@ func Of(ctx context.Context, o Options) (*Report, error) {
 	w.Version = o.Version
 	switch {
 	case !info.IsDir():
-		w.model, err = models.Load(o.Path)
+		w.model, err = models.LoadWith(o.Path, encoded.Source{Folder: o.Encoder})
 		if err != nil {
 			return nil, err
 		}
@@ -107,7 +109,7 @@ func Of(ctx context.Context, o Options) (*Report, error) {
 	case models.IsPipeline(o.Path):
 		return nil, models.NotSingle(o.Path)
 	case training.IsRun(o.Path):
-		if w.run, err = training.ReadRecorded(o.Path); err != nil {
+		if w.run, err = training.ReadRecorded(o.Path, o.Encoder); err != nil {
 			return nil, err
 		}
 		w.model = w.run.Model
@@ -136,7 +138,6 @@ func (w *writer) report(c *config.Config) (*Report, error) {
 	w.name()
 	w.Subtitle = fmt.Sprintf("Task %s, net %s, loss %s, method %s, trained on %s", c.Task, c.Net, c.Loss, c.Method, cmp.Or(config.FileNames(c.Train), "built-in data"))
 	named := c.WithNames() // who reads a report learns no folders of who made it
-	named.Encoder = config.FileNames(named.Encoder)
 	w.settings(&named)
 	if err := w.course(); err != nil {
 		return nil, err

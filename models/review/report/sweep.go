@@ -45,7 +45,7 @@ func (w *writer) sweep() (*Report, error) {
 		w.Subtitle = "A sweep without a run of the best setting yet"
 		return &w.Report, nil
 	}
-	if w.run, err = training.ReadRecorded(r.Best); err != nil {
+	if w.run, err = training.ReadRecorded(r.Best, w.o.Encoder); err != nil {
 		return nil, err
 	}
 	w.model = w.run.Model
