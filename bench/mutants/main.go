@@ -108,7 +108,7 @@ func run(ctx context.Context, out io.Writer, s settings, limit time.Duration) er
 
 // wants reports whether changes of a package are asked for and can be noticed.
 func (s *settings) wants(module string, p *goPackage) bool {
-	if !p.tested() && len(p.users) == 0 {
+	if p.helps() || !p.tested() && len(p.users) == 0 {
 		return false
 	}
 	folder, err := filepath.Rel(module, p.Dir)

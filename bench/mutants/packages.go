@@ -22,6 +22,9 @@ type goPackage struct {
 	users []string // packages with tests that import it, those that build on the fewest packages first
 }
 
+// helps reports whether a package is for tests alone: it says what they check, and no test is for it.
+func (p *goPackage) helps() bool { return slices.Contains(p.Imports, "testing") }
+
 func (p *goPackage) tested() bool { return len(p.TestGoFiles)+len(p.XTestGoFiles) > 0 }
 
 // imports reports whether p or its tests import a package.
@@ -49,7 +52,22 @@ func list(dir string) ([]*goPackage, error) {
 		}
 		all = append(all, p)
 	}
-	slices.SortStableFunc(all, func(a, b *goPackage) int { return len(a.Deps) - len(b.Deps) })
+	deps := map[string][]string{}
+	for _, p := range all {
+		deps[p.ImportPath] = p.Deps
+	}
+	builds := map[*goPackage]int{} // on that many packages, with its tests
+	for _, p := range all {
+		on := map[string]bool{}
+		for _, path := range slices.Concat(p.Imports, p.TestImports, p.XTestImports) {
+			on[path] = true
+			for _, path := range deps[path] {
+				on[path] = true
+			}
+		}
+		builds[p] = len(on)
+	}
+	slices.SortStableFunc(all, func(a, b *goPackage) int { return builds[a] - builds[b] })
 	for _, p := range all {
 		for _, user := range all {
 			if user != p && user.tested() && user.imports(p.ImportPath) {

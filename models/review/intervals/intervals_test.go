@@ -97,6 +97,22 @@ func TestEffectiveTrials(t *testing.T) {
 	}
 }
 
+// Outputs of one token each are as many trials. Sentences of two tokens, which are both right or both wrong, are not: what their metric counts is tokens.
+func TestWhole(t *testing.T) {
+	for tokens, want := range map[float64]string{1: Exact, 2: Effective} {
+		c := make(Counts, 100)
+		for i := range c {
+			c[i] = []float64{tokens, tokens}
+			if i%9 == 0 {
+				c[i][0] = 0
+			}
+		}
+		if x := c.Interval(); x.Method != want {
+			t.Errorf("outputs of %v tokens: %s, expected %s", tokens, x.Method, want)
+		}
+	}
+}
+
 // One output is no sample; a metric that only one output has is not known at all.
 func TestTooFewOutputs(t *testing.T) {
 	if _, err := tokens(1, 4, 0.5, rand.New(rand.NewPCG(5, 1))).Estimates(); !structured.IsBadInput(err) {
