@@ -24,6 +24,7 @@ type Config struct {
 	PairSettings
 	RegionSettings
 	OwnSettings
+	PipelineSettings
 	OracleSettings
 	NetSettings
 	ObjectiveSettings
@@ -99,7 +100,7 @@ type BoxSettings struct {
 	Images      string `yaml:"images" json:"images" group:"Data" unit:"TRAIN,DEV,TEST" help:"folders of the images; empty: beside their annotations"`
 	Cells       int    `yaml:"cells" json:"cells" group:"Data" min:"2" only:"search=windows" unit:"N" max:"256" help:"cells per side of an image, on whose lines windows begin and end"`
 	Crop        int    `yaml:"crop" json:"crop" group:"Data" min:"8" only:"search=candidates" unit:"N" max:"1024" help:"pixels per side that a candidate is resized to"`
-	Candidates  int    `yaml:"candidates" json:"candidates" group:"Data" min:"1" only:"search=candidates" unit:"N" max:"1000000" help:"the most candidate boxes per image; windows learn sizes and shapes from the training boxes"`
+	Candidates  int    `yaml:"candidates" json:"candidates" group:"Data" min:"1" only:"search=candidates" unit:"N" max:"1000000" help:"the most candidate boxes per image; sliding windows, which fit the training boxes: 1000"`
 	Stream      bool   `yaml:"stream" json:"stream" group:"Data" run:"true" help:"keep features of boxes out of memory; always so if they do not fit"`
 }
 
@@ -129,6 +130,12 @@ type RegionSettings struct {
 type OwnSettings struct {
 	FormatSettings settings.Texts `yaml:"format-settings" json:"format_settings,omitempty" group:"Data" help:"settings that only one format has (dsp info --formats)"`
 	TaskSettings   settings.Texts `yaml:"task-settings" json:"task_settings,omitempty" group:"Data" help:"settings that only one task has (dsp info --tasks)"`
+}
+
+// PipelineSettings are about the stages of a pipeline.
+type PipelineSettings struct {
+	StageSettings settings.Texts `yaml:"stage-settings" json:"stage_settings,omitempty" group:"Data" only:"task=pipeline" unit:"STAGE.NAME=VALUE,..." help:"settings of single stages, as lemma.passes=8,trees.patience=2"`
+	Replace       settings.Texts `yaml:"replace" json:"replace,omitempty" group:"Run" run:"true" only:"task=pipeline" unit:"STAGE=RUN,..." help:"take the model of another run of a stage"`
 }
 
 // OracleSettings say how the best labels of graphs are found.
@@ -245,7 +252,7 @@ func Default() Config {
 			Search:     "candidates",
 			Cells:      16,
 			Crop:       32,
-			Candidates: 1000,
+			Candidates: 400, // which models of all tasks have in their files
 		},
 		PairSettings: PairSettings{Unmatched: "learned"},
 		RegionSettings: RegionSettings{

@@ -33,6 +33,9 @@ var _ = builtin(Task{
 		if searchesWindows(c) && c.Window == 0 && (c.Net == "auto" || c.Preset().Takes("window")) {
 			c.Window = 3 // a cell alone says little
 		}
+		if slides := !searchesWindows(c) && c.Format != formats.NPZ && c.Boxes == ""; slides && !c.Gives("candidates") && c.Init == "" && c.Prior == "" {
+			c.Candidates = slidingWindows
+		}
 	},
 	Draw:     drawScenes,
 	DrawTest: drawTestScenes,
@@ -102,6 +105,9 @@ func checkLocalise(c config.Config) error {
 	}
 	return nil
 }
+
+// slidingWindows is how many windows an image has where nothing else is asked for.
+const slidingWindows = 1000
 
 // maxGrid and maxCrop bound the cells per side of an image and the pixels per side of a crop.
 const maxGrid, maxCrop = 1024, 1024
