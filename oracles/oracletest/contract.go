@@ -67,6 +67,9 @@ func RunStructure(t *testing.T, kind kinds.Kind) {
 	if _, restricts := kind.Structure.(structured.Restricter); restricts {
 		run("restrict keeps agreeing outputs", restrictKeepsAgreeing)
 	}
+	if _, locates := kind.Structure.(structured.Locator); locates {
+		run("locates what is used", locatesWhatIsUsed)
+	}
 	if _, raises := kind.Structure.(structured.Raiser); raises {
 		run("raise", raise)
 	}
