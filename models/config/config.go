@@ -205,9 +205,9 @@ type RunSettings struct {
 	Baselines string `yaml:"baselines" json:"baselines" group:"Run" run:"true" values:"auto|on|off" help:"train other methods too, for comparison; auto: on drawn data"`
 
 	Path      bool    `yaml:"path" json:"path" group:"Run" run:"true" help:"train for every strength from path-low to path-high, and keep the best on dev"`
-	PathLow   float64 `yaml:"path-low" json:"path_low" group:"Run" run:"true" unit:"C" help:"the least regulariser C of a path"`
-	PathHigh  float64 `yaml:"path-high" json:"path_high" group:"Run" run:"true" unit:"C" help:"the largest regulariser C of a path"`
-	PathError float64 `yaml:"path-error" json:"path_error" group:"Run" run:"true" unit:"X" help:"certified relative distance to the optimum for every C of a path"`
+	PathLow   float64 `yaml:"path-low" json:"path_low" group:"Run" run:"true" needs:"path" unit:"C" help:"the least regulariser C of a path"`
+	PathHigh  float64 `yaml:"path-high" json:"path_high" group:"Run" run:"true" needs:"path" unit:"C" help:"the largest regulariser C of a path"`
+	PathError float64 `yaml:"path-error" json:"path_error" group:"Run" run:"true" needs:"path" unit:"X" help:"certified relative distance to the optimum for every C of a path"`
 
 	Seed            uint64 `yaml:"seed" json:"seed" group:"Run" help:"random seed; the same seed gives the same model, bit for bit"`
 	Device          string `yaml:"device" json:"device" group:"Run" run:"true" unit:"auto|cpu|cuda[:N]" help:"where to compute: cpu, or cuda for a GPU; auto: a GPU if it can"`

@@ -105,6 +105,27 @@ func CheckSetting(s settings.Setting, c *Config) error {
 	return c.checkTaken(s)
 }
 
+// Awaits returns the name of a setting that c leaves open and without which s has no effect, "method" for one of some methods where none is chosen,
+// and nothing if there is none.
+func Awaits(s settings.Setting, c *Config) string {
+	for _, condition := range strings.Fields(s.Only) {
+		name, values, _ := strings.Cut(condition, "=")
+		if !slices.Contains(strings.Split(values, ","), c.must(name).Value.String()) {
+			return name
+		}
+	}
+	if s.Needs != "" && !c.Asks(c.must(s.Needs)) {
+		return s.Needs
+	}
+	if s.Group == "Method" && settings.Undecided(c.Method) {
+		takers := optimisers.NamesOf(func(d *optimisers.Descriptor) bool { return d.Takes(s.Name) })
+		if len(takers) > 0 && len(takers) < len(optimisers.All()) {
+			return "method"
+		}
+	}
+	return ""
+}
+
 // checkValue refuses a value of s that is out of range.
 func checkValue(s settings.Setting) error {
 	switch s.Name {

@@ -49,16 +49,21 @@ func CheckSetting(s settings.Setting, c *config.Config) error {
 	return nil
 }
 
-// Applies reports whether a setting can have an effect on a training with the task, format, network and method that c chooses; any of
-// these may be open.
-func Applies(s settings.Setting, c *config.Config) bool {
-	applies := func(chosen string, takers []string) bool {
+// Listed reports whether a help lists a setting for what c chooses: it can have an effect on a training with the task, format, network and method that c
+// chooses, and what it belongs to is chosen. What belongs to a method, a network, an encoder, drawn data or another setting waits for that; where the
+// network is open, it is the linear one.
+func Listed(s settings.Setting, c *config.Config) bool {
+	takes := func(chosen string, takers []string) bool {
 		return len(takers) == 0 || settings.Undecided(chosen) || slices.Contains(takers, chosen)
 	}
+	drawn := slices.Equal(formats.TakersOf(s.Name), []string{formats.Builtin}) && settings.Undecided(c.Format)
 	net := cmp.Or(c.Preset().Name, c.Net)
+	if settings.Undecided(net) {
+		net = nets.LinearNet
+	}
 	has, own := nets.HasSetting(net, s.Name)
-	return applies(c.Task, takersOf(s.Name)) && applies(c.Format, formats.TakersOf(s.Name)) && config.MethodTakes(s.Name, c) &&
-		(has || own && ofOwnInputs(net, s) || applies(net, netsThatTake(s)))
+	return takes(c.Task, takersOf(s.Name)) && takes(c.Format, formats.TakersOf(s.Name)) && !drawn && config.MethodTakes(s.Name, c) &&
+		(has || own && ofOwnInputs(net, s) || takes(net, netsThatTake(s))) && config.Awaits(s, c) == ""
 }
 
 // TakesSetting reports whether a setting that has no effect on some tasks has one on t.

@@ -61,16 +61,7 @@ type Breakpoint struct {
 
 // checkPath refuses settings that do not go with a path.
 func checkPath(c *config.Config) error {
-	plain := config.Default()
 	if !c.Path {
-		for _, x := range []struct {
-			name      string
-			now, then float64
-		}{{"path-low", c.PathLow, plain.PathLow}, {"path-high", c.PathHigh, plain.PathHigh}, {"path-error", c.PathError, plain.PathError}} {
-			if x.now != x.then {
-				return structured.BadInput("--%s %v has no effect without --path", x.name, x.now)
-			}
-		}
 		return nil
 	}
 	kind, _, err := config.ParseDevice(c.Device)

@@ -26,22 +26,24 @@ const (
 	everywhere = "Everywhere"
 )
 
-// choices are the flags that say which others apply.
+// choices are flags whose values a help refuses if they are not known, since it depends on them.
 var choices = []string{"task", "format", "net", "method"}
 
-// showsAll reports whether a help has all that there is: with --help all, with a flag of choices, and for verbs with few flags.
+// showsAll reports whether a help has all that there is: with --help all, with flags on which it depends, and for verbs with few flags.
 func showsAll(cmd *cobra.Command) bool {
 	short := false
 	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) { short = short || headingOf(f) == common })
 	return !short || slices.Contains(cmd.Flags().Args(), "all") || chooses(cmd)
 }
 
-// chooses reports whether a verb shows what applies to the flags of choices, and one is given.
+// chooses reports whether a verb's help shows what applies to the flags before it, and there is one.
 func chooses(cmd *cobra.Command) bool {
-	return cmd.Annotations[choosesKey] != "" && slices.ContainsFunc(choices, func(name string) bool { return cmd.Flags().Changed(name) })
+	given := false
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { given = given || f.Changed && f.Name != "help" })
+	return given && cmd.Annotations[choosesKey] != ""
 }
 
-// choosesKey is the annotation of a verb whose help shows what applies to the flags of choices.
+// choosesKey is the annotation of a verb whose help shows what applies to the flags before it.
 const choosesKey = "chooses"
 
 // help prints what a command does and how to call it.
@@ -64,8 +66,8 @@ func refusedHelp(cmd *cobra.Command) error {
 	return nil
 }
 
-// helpOn makes the help of a verb that takes the settings of a training show those that can have an effect with the flags of choices, which
-// write into c.
+// helpOn makes the help of a verb that takes the settings of a training show those that can have an effect with the flags before it, which
+// write into c. Without any, --help all shows all.
 func helpOn(cmd *cobra.Command, c *config.Config) {
 	cmd.Annotations = map[string]string{choosesKey: "yes"}
 	cmd.SetHelpFunc(func(cmd *cobra.Command, args []string) {
@@ -79,13 +81,12 @@ func helpOn(cmd *cobra.Command, c *config.Config) {
 		}
 		for _, s := range config.Settings(c) {
 			f := cmd.Flags().Lookup(s.Name)
-			if f == nil || slices.Contains(cmd.Flags().Args(), "all") {
-				continue
-			}
-			if c.Task == pipelines.Task {
+			switch {
+			case f == nil || !chooses(cmd):
+			case c.Task == pipelines.Task:
 				f.Hidden, f.Usage = !pipelines.Takes(s.Name), cmp.Or(pipelines.Help(s.Name), f.Usage)
-			} else if headingOf(f) != common && !tasks.Applies(s, c) {
-				f.Hidden = true
+			case headingOf(f) != common && !f.Changed:
+				f.Hidden = !tasks.Listed(s, c)
 			}
 		}
 		help(cmd, args)
@@ -160,11 +161,15 @@ func usage(cmd *cobra.Command) error {
 	if !all {
 		fmt.Fprintf(w, "\n%s --help all shows %d more flags.", cmd.CommandPath(), left)
 		if cmd.Annotations[choosesKey] != "" {
-			fmt.Fprintf(w, "\n%s --task tag --help shows those that apply to a task; --format, --net and --method do so, too.", cmd.CommandPath())
+			fmt.Fprintf(w, "\n%s --task tag --help shows those that apply to a task; more of them belong to a method, a network, or what else is chosen before --help.",
+				cmd.CommandPath())
 		}
 		fmt.Fprintln(w)
 	} else if chooses(cmd) {
-		fmt.Fprintf(w, "\nThese flags apply here; %s --help all shows all.\n", cmd.CommandPath())
+		fmt.Fprintf(w, `
+These flags apply here. Others belong to what is not chosen yet, and apply with it: %[1]s --method sgd --help,
+--net rnn, --structure segments, --encoder DIR, --loss hinge, --format builtin (drawn data). %[1]s --help all shows all.
+`, cmd.CommandPath())
 	}
 	if cmd.HasExample() {
 		fmt.Fprintf(w, "\nExamples:\n%s\n", cmd.Example)

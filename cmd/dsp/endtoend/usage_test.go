@@ -127,6 +127,15 @@ func TestTrainHelpShowsWhatApplies(t *testing.T) {
 		{"--task tag", "--scheme keep", "--superpixels N"},
 		{"--task segment", "--superpixels N", "--unmatched"},
 		{"--net linear", "--window N", "--arc-units N"},
+		{"--task tag", "--path ", "--path-low C"},
+		{"--task tag --path", "--path-low C", "--superpixels N"},
+		{"--task tag", "--encoder DIR", "--pieces first"},
+		{"--encoder x", "--pieces first", "--lr X"},
+		{"--task tag", "--structure chain", "--segment-ends"},
+		{"--task tag --structure segments", "--segment-ends", "--tree "},
+		{"--task tag", "--evaluate auto", "--lr X"},
+		{"--task graph", "--oracle auto", "--shape random"},
+		{"--task graph --format builtin", "--shape random", "--superpixels N"},
 		{"--net biaffine", "--arc-units N", "--pair-units N"},
 		{"--method svrg", "--lipschitz X", "--kappa X"},
 		{"--method casimir", "--kappa X", "--momentum X"},
@@ -135,6 +144,10 @@ func TestTrainHelpShowsWhatApplies(t *testing.T) {
 		if !strings.Contains(help, "--help all shows") || !strings.Contains(help, "\n  "+c.with) || strings.Contains(help, "\n  "+c.without) || !strings.Contains(help, "\n  --method ") {
 			t.Errorf("train %s --help: expected %s, not %s:\n%s", c.args, c.with, c.without, help)
 		}
+	}
+	listed := dsp(t, "train", "--task", "tag", "--help", "all").ok().stdout
+	if n := strings.Count(listed, "\n  --"); n > 60 {
+		t.Errorf("train --task tag --help all lists %d flags, more than anybody reads", n)
 	}
 	for _, flag := range choices {
 		dsp(t, "train", "--"+flag, "foo", "--help").refused(exitBadInput, `"foo" is not known`)
