@@ -35,17 +35,17 @@ func (m *Model) ReadData(r Request) (*structured.Dataset, error) {
 				return nil, structured.BadInput("%s %s has no effect on drawn data", given[0], given[1])
 			}
 		}
-		d, err := drawn(&m.Config)
+		test, err := m.drawTest()
+		if err == nil {
+			err = m.MakeInputs(test, r.Threads)
+		}
+		if err == nil {
+			err = m.accepts(test)
+		}
 		if err != nil {
 			return nil, err
 		}
-		if err := m.MakeInputs(d.Test, r.Threads); err != nil {
-			return nil, err
-		}
-		if err := m.accepts(d.Test); err != nil {
-			return nil, err
-		}
-		return d.Test, m.checkData(d.Test)
+		return test, m.checkData(test)
 	}
 	bare := m.leavesBare(&s)
 	if bare {
@@ -212,7 +212,7 @@ func (m *Model) source(r Request) (source, error) {
 	s.Partial, s.Threads = r.Partial || c.Partial, host.Threads(r.Threads)
 	if s.localise != nil {
 		s.localise.Class, s.localise.ClassID = m.Labels.Name(0), m.ClassID
-		s.localise.Shape = m.CandidateShape(m.Dim)
+		s.localise.Sliding, s.localise.Shape = m.Sliding, m.CandidateShape(m.Dim)
 	}
 	if (r.Boxes != "" || r.Images != "") && s.localise == nil {
 		return s, structured.BadInput("--boxes and --images are for models that find objects in images (--task localise)")

@@ -99,7 +99,7 @@ type BoxSettings struct {
 	Images      string `yaml:"images" json:"images" group:"Data" unit:"TRAIN,DEV,TEST" help:"folders of the images; empty: beside their annotations"`
 	Cells       int    `yaml:"cells" json:"cells" group:"Data" min:"2" only:"search=windows" unit:"N" max:"256" help:"cells per side of an image, on whose lines windows begin and end"`
 	Crop        int    `yaml:"crop" json:"crop" group:"Data" min:"8" only:"search=candidates" unit:"N" max:"1024" help:"pixels per side that a candidate is resized to"`
-	Candidates  int    `yaml:"candidates" json:"candidates" group:"Data" min:"1" only:"search=candidates" unit:"N" max:"1000000" help:"the most candidate boxes per image"`
+	Candidates  int    `yaml:"candidates" json:"candidates" group:"Data" min:"1" only:"search=candidates" unit:"N" max:"1000000" help:"the most candidate boxes per image; sliding windows, which fit the training boxes: 1000"`
 	Stream      bool   `yaml:"stream" json:"stream" group:"Data" run:"true" help:"keep features of boxes out of memory; always so if they do not fit"`
 }
 
@@ -245,7 +245,7 @@ func Default() Config {
 			Search:     "candidates",
 			Cells:      16,
 			Crop:       32,
-			Candidates: 400,
+			Candidates: 400, // which models of all tasks have in their files
 		},
 		PairSettings: PairSettings{Unmatched: "learned"},
 		RegionSettings: RegionSettings{

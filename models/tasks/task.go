@@ -58,6 +58,8 @@ type Task struct {
 	Reading func(o *formats.Options)
 	// Draw draws the built-in data. Nil: the task has none, and needs a training file.
 	Draw func(c *config.Config) (train, dev, test *structured.Dataset, err error)
+	// DrawTest draws the test data alone, for a model with such inputs; nil if the settings ask for none. Nil: Draw draws them.
+	DrawTest func(c *config.Config, in inputs.Inputs) (*structured.Dataset, error)
 	// Examples returns how many examples are drawn where the settings do not give that. Nil: as many as config.Default says.
 	Examples func() settings.Sizes
 	// ReadAll reads training, development and test data at once, where the settings ask for what files cannot be read one by one for;

@@ -180,6 +180,7 @@ type scenes struct {
 
 func newScenes(m *models.Model, limits Limits) *scenes {
 	o := *tasks.Localise(&m.Config)
+	o.Sliding = m.Sliding
 	o.Class, o.ClassID, o.Unlabeled, o.Threads, o.Stream = m.Labels.Name(0), m.ClassID, true, 1, false
 	return &scenes{o, limits}
 }
