@@ -9,7 +9,9 @@ import (
 // predict --into label writes labels of MISC where they were read, and no eleventh column.
 func TestIntoMisc(t *testing.T) {
 	t.Parallel()
-	line := func(id, word, misc string) string { return strings.Join([]string{id, word, word, "X", "_", "_", "0", "root", "_", misc}, "\t") }
+	line := func(id, word, misc string) string {
+		return strings.Join([]string{id, word, word, "X", "_", "_", "0", "root", "_", misc}, "\t")
+	}
 	for label, item := range map[string]string{"misc:name": "name=", "misc": ""} {
 		var file strings.Builder
 		for range 6 {
