@@ -102,12 +102,52 @@ func TestOrderOfFeatures(t *testing.T) {
 
 func TestBadFiles(t *testing.T) {
 	for _, c := range []struct{ system, want string }{
-		{"1 x x X _ 0 root\n", `have different texts: behind 0 characters that are no white space there is "dupainmangel'eau.Oui`},
+		{"1 x x X _ 0 root\n", `have different texts: behind 0 characters that are no blanks there is "dupainmangel'eau.Oui`},
 		{strings.Replace(gold, "_ 4 nsubj", "_ 9 nsubj", 1), "expected"},
 	} {
 		_, err := conll18.Evaluate(sentences(t, gold), "gold", sentences(t, strings.Replace(c.system, "Number=Sing 4 nsubj", "Number=Sing 9 nsubj", 1)), "system")
 		if err == nil || !structured.IsBadInput(err) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v, expected %s", err, c.want)
+		}
+	}
+}
+
+// What the script of the shared task refuses is refused here: other characters than blanks that are in one file alone, invisible ones too, tokens
+// of blanks, and heads that are no tree with one root.
+func TestRefuses(t *testing.T) {
+	one := func(form string) []conllu.Sentence {
+		all, err := conllu.ReadAll(strings.NewReader("1\t"+form+"\tx\tX\t_\t_\t0\troot\t_\t_\n\n"), "x")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return all
+	}
+	for _, blank := range []string{"\u00a0", "\u2009", "\u3000", "\u202f", " "} {
+		if _, err := conll18.Evaluate(one("a"+blank+"b"), "gold", one("ab"), "system"); err != nil {
+			t.Errorf("%q: %v", blank, err)
+		}
+		if _, err := conll18.Evaluate(one(blank), "gold", one(blank), "system"); err == nil {
+			t.Errorf("a token %q is accepted", blank)
+		}
+	}
+	for _, other := range []string{"\ufeff", "\u200b", "\u034f", "\ufe0f", "\u3164", "\U000e0100", "\u00ad", "\u2028", "\u0085", "\v", "\x01", "\u2800"} {
+		for _, form := range []string{other + "ab", "a" + other + "b", "ab" + other} {
+			if _, err := conll18.Evaluate(one(form), "gold", one("ab"), "system"); err == nil || !structured.IsBadInput(err) {
+				t.Errorf("%q beside ab: %v", form, err)
+			}
+			if _, err := conll18.Evaluate(one(form), "gold", one(form), "system"); err != nil {
+				t.Errorf("%q beside itself: %v", form, err)
+			}
+		}
+	}
+	for heads, want := range map[string]string{"0 0": "second root", "2 1": "no word has head 0", "0 2": "own head", "0 3 2": "cycle"} {
+		var short string
+		for k, head := range strings.Fields(heads) {
+			short += fmt.Sprintf("%d w w X _ %s dep\n", k+1, head)
+		}
+		bad := sentences(t, short)
+		if _, err := conll18.Evaluate(bad, "gold", bad, "system"); err == nil || !structured.IsBadInput(err) || !strings.Contains(err.Error(), want) {
+			t.Errorf("heads %s: %v, expected %s", heads, err, want)
 		}
 	}
 }
