@@ -13,7 +13,7 @@ func TestCompareFiles(t *testing.T) {
 	t.Parallel()
 	data := filepath.Join(drawnText(t), "test.conll")
 	run := filepath.Join(t.TempDir(), "run")
-	dsp(t, "train", "--train", filepath.Join(drawnText(t), "train.conll"), "--passes", "1", "--quiet", "--out", run).ok()
+	dsp(t, "train", "--train", filepath.Join(drawnText(t), "train.conll"), "--scheme", "keep", "--passes", "1", "--quiet", "--out", run).ok()
 	predicted := filepath.Join(t.TempDir(), "predicted.conll")
 	dsp(t, "predict", "--model", run, "--input", data, "--to", predicted).ok()
 	var want, got map[string]any
