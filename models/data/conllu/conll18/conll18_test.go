@@ -202,3 +202,67 @@ func TestProperties(t *testing.T) {
 		}
 	})
 }
+
+// whole is the words of one sentence in one token.
+func whole(token string, forms []string) []conllu.Sentence {
+	s := conllu.Sentence{Tokens: []conllu.Token{{Form: token, Misc: "_", Last: len(forms) - 1, Multi: true}}}
+	for k, form := range forms {
+		head, relation := "1", "dep"
+		if k == 0 {
+			head, relation = "0", "root"
+		}
+		s.Words = append(s.Words, conllu.Word{Fields: [conllu.FieldCount]string{
+			conllu.Form: form, conllu.Lemma: "_", conllu.UPOS: "_", conllu.XPOS: "_", conllu.Feats: "_", conllu.Head: head, conllu.Deprel: relation,
+		}})
+	}
+	return []conllu.Sentence{s}
+}
+
+// Of the words of a token, as many are aligned as both sides have in common in their order: no selection of words of one side
+// that the other has in this order, too, is longer.
+func TestWordsOfATokenInCommon(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		words := rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "c"}), 2, 6)
+		g, s := words.Draw(t, "gold"), words.Draw(t, "system")
+		longest := 0
+		for chosen := range 1 << len(g) {
+			count, at := 0, 0
+			for k, form := range g {
+				if chosen>>k&1 == 0 {
+					continue
+				}
+				for at < len(s) && s[at] != form {
+					at++
+				}
+				if at == len(s) {
+					count = 0
+					break
+				}
+				count, at = count+1, at+1
+			}
+			longest = max(longest, count)
+		}
+		scores, err := conll18.Evaluate(whole("token", g), "gold", whole("token", s), "system")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := scores.Get("words").Correct; got != longest {
+			t.Fatalf("%d words aligned, %d in common", got, longest)
+		}
+	})
+}
+
+// Tokens of several words that overlap in both files make one stretch of text, and so do those that overlap with these.
+func TestOverlappingTokens(t *testing.T) {
+	const gold = "1-2 ab\n1 a a X _ 0 root\n2 x x X _ 1 dep\n3 c c X _ 1 dep\n4-5 de\n4 d d X _ 1 dep\n5 e e X _ 1 dep\n6 f f X _ 1 dep\n"
+	const system = "1 a a X _ 0 root\n2-3 bc\n2 x x X _ 1 dep\n3 c c X _ 1 dep\n4 d d X _ 1 dep\n5-6 ef\n5 e e X _ 1 dep\n6 f f X _ 1 dep\n"
+	for _, c := range []struct{ gold, system string }{{gold, system}, {system, gold}} {
+		scores, err := conll18.Evaluate(sentences(t, c.gold), "gold", sentences(t, c.system), "system")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := scores.Get("words"); got != (conll18.Score{Correct: 6, Gold: 6, System: 6}) {
+			t.Errorf("%+v, expected all 6 words", got)
+		}
+	}
+}
