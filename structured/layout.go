@@ -11,6 +11,9 @@ type Layout struct {
 	// from the default: nothing before the first position and inside a sequence, one blank line between sequences.
 	Before map[int]string
 
+	// Item is the key of the item in the last column that holds the label, "" for an item without a key; nil: the label has a column of its own.
+	Item *string
+
 	Remarks Remarks
 }
 

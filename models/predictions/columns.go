@@ -65,9 +65,9 @@ func (c *columnLayout) Add(text []byte, d *structured.Dataset, i int, p *Predict
 
 // linesBefore appends the lines of the file that stood before a position, with as many columns as those of tokens have.
 func (c *columnLayout) linesBefore(text []byte, d *structured.Dataset, at int, first bool) []byte {
-	columns := len(d.Columns)
+	columns := len(ofFile(d))
 	if c.o.Into == "" {
-		columns = len(ofFile(d)) + 1
+		columns++
 	}
 	if c.o.Marginals {
 		columns += c.labels.Len()
@@ -109,10 +109,15 @@ func appendEntropy(text []byte, o Options, p *Prediction) []byte {
 func (c *columnLayout) sequence(text []byte, d *structured.Dataset, i int, labels []int32, marginals []float32) []byte {
 	y, separator := c.labels.Len(), separator(d)
 	names, into := c.names(labels), intoColumn(d, c.o.Into)
+	key, isItem := intoItem(d, c.o.Into)
 	for t, l := range labels {
 		at := d.Offsets[i] + t
 		if t > 0 && d.Layout != nil {
 			text = c.linesBefore(text, d, at, false)
+		}
+		if isItem {
+			text = c.item(text, d, at, key, names[t])
+			continue
 		}
 		if into >= 0 {
 			text = replaced(text, d, at, into, names[t])
@@ -133,9 +138,19 @@ func (c *columnLayout) sequence(text []byte, d *structured.Dataset, i int, label
 	return text
 }
 
+// item appends the columns of a position with a label as an item of the last one. A tag outside entities replaces another, and adds no item.
+func (c *columnLayout) item(line []byte, d *structured.Dataset, at int, key, label string) []byte {
+	last := len(ofFile(d)) - 1
+	list := d.Columns[last][at]
+	if label != outside || text.HasValue(list, key) || !chains.EntityTags(c.labels) {
+		list = text.WithValue(list, key, label)
+	}
+	return replaced(line, d, at, last, list)
+}
+
 // replaced appends the columns of a position with another cell in one of them.
 func replaced(text []byte, d *structured.Dataset, at, into int, by string) []byte {
-	for k, column := range d.Columns {
+	for k, column := range ofFile(d) {
 		cell := column[at]
 		if k == into {
 			cell = by
@@ -162,9 +177,20 @@ func intoColumn(d *structured.Dataset, name string) int {
 	return -1
 }
 
+// outside is the tag outside entities, which an item need not say.
+const outside = "O"
+
+// intoItem returns the key of the item in the last column that predictions replace, where the label of that name is one.
+func intoItem(d *structured.Dataset, name string) (key string, ok bool) {
+	if name != text.LabelColumn || d.Layout == nil || d.Layout.Item == nil {
+		return "", false
+	}
+	return *d.Layout.Item, true
+}
+
 // CheckInto refuses a column to replace that the data does not have.
 func CheckInto(d *structured.Dataset, o Options) error {
-	if o.Into == "" || intoColumn(d, o.Into) >= 0 {
+	if _, item := intoItem(d, o.Into); item || o.Into == "" || intoColumn(d, o.Into) >= 0 {
 		return nil
 	}
 	names := slices.DeleteFunc(slices.Clone(d.ColumnNames), func(name string) bool { return name == "" })

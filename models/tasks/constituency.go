@@ -56,6 +56,7 @@ var _ = builtin(Task{
 		}
 		return predictions.Brackets(names, o)
 	},
+	Files: true,
 	Compare: func(names *structured.Alphabet, d *structured.Dataset, _ bool) Comparison {
 		if d.Alphabet.Len() > names.Len() {
 			names = d.Alphabet // the model's, then labels unknown to it

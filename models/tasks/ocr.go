@@ -33,6 +33,7 @@ var _ = builtin(Task{
 	Baselines:     true,
 	Layout:        labelLayout,
 	Write:         writeLabels,
+	Files:         true,
 	Compare:       compareLabels,
 	Review:        func(labels *structured.Alphabet) review.Reviewer { return review.Labels(labels, "letter") },
 	Metrics:       labelMetrics,

@@ -57,6 +57,7 @@ var _ = builtin(Task{
 		}
 		return predictions.TreeColumns(names, o)
 	},
+	Files:   true,
 	Compare: compareTrees,
 	Review:  review.Trees,
 	Picture: drawTreePicture,

@@ -10,6 +10,7 @@ import (
 	"github.com/dsp-go/dsp/models/data/formats"
 	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/chains"
 	"github.com/dsp-go/dsp/structured/machine/host"
 )
 
@@ -19,6 +20,7 @@ func Resolve(c *config.Config) error {
 	if _, known := Named(c.Task); !known && c.Task == "pipeline" {
 		return structured.BadInput("--task pipeline is for dsp train: a pipeline is several models; tune and export its stages, which are models in folders of their own")
 	}
+	c.Scheme, c.Constraints = chains.SchemeNamed(c.Scheme), chains.SchemeNamed(c.Constraints)
 	if err := c.ReadStack(); err != nil {
 		return err
 	}

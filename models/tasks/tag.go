@@ -28,6 +28,7 @@ var tag = builtin(Task{
 	Loss:          tagLoss,
 	Layout:        labelLayout,
 	Write:         writeLabels,
+	Files:         true,
 	Compare:       compareLabels,
 	Review:        func(labels *structured.Alphabet) review.Reviewer { return review.Labels(labels, "token") },
 	Metrics:       labelMetrics,

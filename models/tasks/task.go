@@ -119,6 +119,8 @@ type Task struct {
 	Printing func(c *config.Config, o *predictions.Options)
 	// Layout returns how predictions are written: as objects of JSON, one per line, or as text.
 	Layout func(labels *structured.Alphabet, o predictions.Options, asJSON bool) predictions.Layout
+	// Files says that a file may hold predicted outputs as it holds gold ones, so that two files can be compared.
+	Files bool
 	// Compare starts a comparison of outputs with the gold ones of d. strict is about entities.
 	Compare func(labels *structured.Alphabet, d *structured.Dataset, strict bool) Comparison
 	// Review returns what looks at outputs beside the gold ones and at how sure the model was of them.

@@ -41,6 +41,15 @@ const (
 type Path struct {
 	Error  record.Number `json:"error"` // for every C between the ends, the certified relative distance to the optimum of the model for it
 	Points []Breakpoint  `json:"points"`
+	Best   Best          `json:"best"`
+}
+
+// Best is the breakpoint whose model is that of the run: the one with the least error on development data or, without such data, the one with C nearest to 1.
+type Best struct {
+	Reg    float64       `json:"reg"`
+	Model  string        `json:"model"`            // path of the model file of the breakpoint
+	Metric string        `json:"metric,omitempty"` // of which the development data have the error; empty without such data
+	Error  record.Number `json:"error"`            // null without such data
 }
 
 // Breakpoint is a model of a path: that for all strengths between From and To.
@@ -339,7 +348,7 @@ func (p *pathRun) end() (*Result, error) {
 	result := &Result{
 		Task: c.Task, Net: c.Net, Edges: c.Edges, Method: c.Method, Oracle: oracleOf(p.model),
 		Certificate: x.Certificate, Nonzero: x.Nonzero, Relaxed: p.problem.Relaxed() != "", Dev: x.Dev, Test: x.Test,
-		Model: filepath.Join(c.Out, models.ModelFile), Path: &Path{Error: record.Number(regpath.Error(p.known())), Points: p.points},
+		Model: filepath.Join(c.Out, models.ModelFile), Path: &Path{Error: record.Number(regpath.Error(p.known())), Points: p.points, Best: bestOf(x)},
 	}
 	for _, x := range p.points {
 		result.Passes += x.Passes
@@ -351,8 +360,26 @@ func (p *pathRun) end() (*Result, error) {
 		p.o.Log.Warn("the path is further from the optimum than asked for; allow more passes per breakpoint", "passes", c.Passes, "path-error", c.PathError,
 			"reached", p.reached())
 	}
-	p.o.Log.Info(record.Certified(result.Reason, result.Relaxed), "kept_reg", x.Reg, "model", result.Model)
+	about := []any{"kept_reg", x.Reg}
+	if by := result.Path.Best; by.Metric != "" {
+		about = append(about, "dev_"+by.Metric, fmt.Sprintf("%.2f %%", 100*float64(by.Error)))
+		if f1 := x.Dev.Get("f1"); !math.IsNaN(f1) {
+			about = append(about, "dev_f1", fmt.Sprintf("%.2f %%", 100*f1))
+		}
+	} else {
+		about = append(about, "why", "no development data: C is nearest to 1")
+	}
+	p.o.Log.Info(record.Certified(result.Reason, result.Relaxed), append(about, "model", result.Model)...)
 	return result, p.draw(best)
+}
+
+// bestOf returns a breakpoint as the best one.
+func bestOf(x Breakpoint) Best {
+	best := Best{Reg: x.Reg, Model: x.Model, Error: record.Number(math.NaN())}
+	if name, e := x.Dev.Error(); !math.IsNaN(e) {
+		best.Metric, best.Error = name, record.Number(e)
+	}
+	return best
 }
 
 // reached says for which strengths the path is as good as asked for, as far as they reach from its upper end.

@@ -27,6 +27,23 @@ var schemes = []scheme{
 	{"bmewo", "BMEW", 0, true},
 }
 
+// otherNames are what schemes of the table are called elsewhere.
+var otherNames = map[string]string{
+	"iob": "iob1", "bio": "iob2", "bio2": "iob2", "iobes": "bioes", "bieso": "bioes", "bmeso": "bmes", "bioul": "bilou", "bmeow": "bmewo", "bmweo": "bmewo",
+}
+
+// SchemeNamed returns the name in the table of a scheme that may be called otherwise, in letters of any case; another name comes back as it is.
+func SchemeNamed(name string) string {
+	lower := strings.ToLower(name)
+	if other, ok := otherNames[lower]; ok {
+		return other
+	}
+	if slices.Contains(Schemes(), lower) {
+		return lower
+	}
+	return name
+}
+
 // Schemes returns the names of the tag schemes.
 func Schemes() []string {
 	var names []string

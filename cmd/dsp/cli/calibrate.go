@@ -46,8 +46,7 @@ func calibrateCommand() *cobra.Command {
 		Short: "Fit the temperature of a model's probabilities to data",
 		Long: `calibrate finds the temperature T at which the probabilities exp(score/T)/Z of a model explain the gold outputs of --dev best,
 and stores it in the model file. predict and eval then use it for all probabilities. Labels, trees and boxes stay the same. Use
-data that the model was not trained on. Models trained with --loss hinge or softmax-margin need it most. It also corrects
-overconfident networks.`,
+data that the model was not trained on. Models of --loss hinge or softmax-margin, and overconfident networks, need it most.`,
 		Example: `  dsp calibrate --model runs/ner --dev dev.conll
   dsp calibrate --model runs/ner --dev dev.conll --likelihood entities --out calibrated.safetensors
   dsp eval --model runs/ner --data test.conll --calibration reliability.png`,

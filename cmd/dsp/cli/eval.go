@@ -28,8 +28,9 @@ func evalCommand() *cobra.Command {
 	var strict, labels, confusion, goldTokens bool
 	decode, beam, threshold := "max", 0, 0.0
 	var more reviews
+	var files comparedFiles
 	cmd := &cobra.Command{
-		Use:   "eval --model MODEL --data FILE",
+		Use:   "eval --model MODEL --data FILE | --gold FILE --predicted FILE",
 		Short: "Compare a model's outputs with gold labels, trees, links, boxes or masks",
 		Long: `eval prints the share of tokens and of sequences that a model labels correctly. If the labels are entity tags, it adds
 precision, recall and F1 of entities, counted and printed as conlleval.pl does; otherwise precision, recall and F1 of every
@@ -47,6 +48,9 @@ the characters of the text.
 --errors lists the worst mistakes, --pr-curve shows what a threshold of probability gains and costs, and --calibration whether
 probabilities are what they say. Probabilities of entities are exact: that just these tokens are an entity of this type.
 
+With --gold and --predicted, no model is needed: two files with the same tokens are compared, whatever program wrote them.
+Two files of CoNLL-U are compared as the CoNLL 2018 shared task does, unless --task or --label is given.
+
 --intervals says how far the metrics depend on which examples the data happen to have, and --against whether one model is better
 than another beyond that: both take examples as a whole, since their parts depend on each other.`,
 		Example: `  dsp eval --model runs/ner --data test.conll
@@ -57,10 +61,17 @@ than another beyond that: both take examples as a whole, since their parts depen
   dsp eval --model runs/first --data builtin
   dsp eval --model runs/links --data test.pairs
   dsp eval --model runs/ladybird --data test.json
-  dsp eval --model runs/stones --data test/images --masks test/masks`,
+  dsp eval --model runs/stones --data test/images --masks test/masks
+  dsp eval --gold test.conll --predicted predicted.conll`,
 		Args: more.arguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return u.run(cmd, func() error {
+				if files.given() {
+					return files.compare(cmd, &u, strict, tasks.ReportOptions{Labels: labels, Confusions: confusionsIf(confusion)})
+				}
+				if cmd.Flags().Changed("task") || files.columns != "" {
+					return structured.BadInput("--task and --predicted-columns are for --gold and --predicted; a model has its task")
+				}
 				if pipelines.Is(u.model) {
 					return evaluatePipeline(cmd, &u, goldTokens)
 				}
@@ -94,10 +105,7 @@ than another beyond that: both take examples as a whole, since their parts depen
 				if u := models.UnknownLabels(d, m.Labels); u.Count > 0 {
 					slog.Warn("labels that the model does not know count as errors", "labels", structured.SomeOf(u.Names), "times", u.Count, "first", u.First)
 				}
-				o := tasks.ReportOptions{Labels: labels}
-				if confusion {
-					o.Confusions = shownConfusions
-				}
+				o := tasks.ReportOptions{Labels: labels, Confusions: confusionsIf(confusion)}
 				outputs := predictions.Options{Threads: u.Threads, LeastRisk: decode == "risk", Expansion: decode == expansion, EntityF1: decode == entityF1, EntityThreshold: threshold, Beam: beam}
 				given, err := m.ReadBesideWords()
 				if err != nil {
@@ -149,8 +157,17 @@ than another beyond that: both take examples as a whole, since their parts depen
 	cmd.Flags().BoolVar(&confusion, "confusion", false, "add which labels were mistaken for which, most frequent first")
 	cmd.Flags().BoolVar(&goldTokens, "gold-tokens", false, "with a pipeline: start from the gold sentences, tokens and words instead of raw text")
 	more.addFlags(cmd)
-	putFirst(cmd, "model", "data", "format", "errors", "confusion", "intervals", "against")
+	files.addFlags(cmd)
+	putFirst(cmd, "model", "data", "gold", "predicted", "format", "errors", "confusion", "intervals", "against")
 	return cmd
+}
+
+// confusionsIf returns how many confusions a report shows.
+func confusionsIf(shown bool) int {
+	if shown {
+		return shownConfusions
+	}
+	return 0
 }
 
 // sayGiven says which columns the model read in the data beside the words.

@@ -120,6 +120,7 @@ probability. With --beam it searches for probable strings; with --nbest it lists
 				if err := checkSpans(cmd, &o); err != nil {
 					return err
 				}
+				o.Scheme = chains.SchemeNamed(o.Scheme)
 				if err := checkInto(cmd, o); err != nil {
 					return err
 				}

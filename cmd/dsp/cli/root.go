@@ -196,12 +196,18 @@ var valueKinds = map[string]string{
 // Flags that mean the same, of which a verb has one or two: those of data to read, in the order of preference, and those of files to write.
 var dataFlags, outputFlags = []string{"data", "input", "train", "dev", "test"}, []string{"to", "out"}
 
-// elsewhere maps names of settings in Hugging Face's Trainer, spaCy and CRFsuite to those of flags that mean the same.
+// elsewhere maps names of settings in Hugging Face's Trainer, spaCy, flair, sklearn-crfsuite, CRFsuite and Wapiti to those of flags that mean the same.
 var elsewhere = map[string]string{
 	"epochs": "passes", "num-epochs": "passes", "num-train-epochs": "passes", "max-epochs": "passes", "max-iterations": "passes", "max-iter": "passes", "max-steps": "passes",
 	"batch-size": "batch", "per-device-train-batch-size": "batch", "learning-rate": "lr", "lr-scheduler": "schedule", "lr-scheduler-type": "schedule", "scheduler": "schedule",
 	"weight-decay": "reg", "c2": "reg", "c1": "l1", "early-stopping-patience": "patience", "max-grad-norm": "clip", "optimizer": "method", "optimiser": "method", "algorithm": "method",
 	"output-dir": "out", "output": "out", "train-file": "train", "validation-file": "dev", "dev-file": "dev", "test-file": "test", "gpu-id": "device",
+	"n-epochs": "passes", "iterations": "passes", "n-iter": "passes", "maxiter": "passes", "num-steps": "passes", "mini-batch-size": "batch", "train-batch-size": "batch",
+	"l2": "reg", "rho2": "reg", "c": "reg", "regularization": "reg", "rho1": "l1", "early-stopping": "patience", "clip-grad": "clip", "gradient-clip": "clip", "grad-clip": "clip",
+	"algo": "method", "dropout-rate": "dropout", "hidden-size": "hidden", "pattern": "template", "feature-minfreq": "min-count", "min-freq": "min-count", "stopeps": "gap",
+	"train-data": "train", "train-path": "train", "training-data": "train", "data-dir": "train", "eval-file": "dev", "eval-data": "dev", "dev-data": "dev", "validation-data": "dev", "valid": "dev",
+	"test-data": "test", "save-dir": "out", "model-dir": "out", "model-path": "out", "random-seed": "seed", "random-state": "seed", "gpu": "device", "use-gpu": "device", "no-cuda": "device", "cuda": "device",
+	"n-jobs": "threads", "num-workers": "threads", "nthread": "threads", "num-threads": "threads", "model-name-or-path": "encoder", "pretrained-model": "encoder", "resume-from-checkpoint": "resume",
 }
 
 // likeFlag returns the flag of cmd that name most likely stands for, or "": the one of that name, the one that means what another verb's flag
@@ -213,8 +219,11 @@ func likeFlag(cmd *cobra.Command, name string) string {
 	case len(name) == 1: // -o is near many
 		return ""
 	}
-	if same := elsewhere[strings.ReplaceAll(strings.ToLower(name), "_", "-")]; same != "" && cmd.Flags().Lookup(same) != nil {
-		return same
+	if same := elsewhere[strings.NewReplacer("_", "-", ".", "-").Replace(strings.ToLower(name))]; same != "" {
+		if cmd.Flags().Lookup(same) != nil {
+			return same
+		}
+		name = same
 	}
 	for _, same := range [][]string{dataFlags, outputFlags} {
 		if slices.Contains(same, name) {

@@ -229,3 +229,42 @@ func TestPathOfOtherData(t *testing.T) {
 	dsp(t, "train", "--resume", run, "--quiet").ok()
 	dsp(t, "train", "--resume", run, "--train", b, "--quiet").refused(exitBadInput, "another training data")
 }
+
+// A path says which of its models is the run's, and why.
+func TestPathSaysBest(t *testing.T) {
+	t.Parallel()
+	train := write(t, "train.conll", strings.Repeat("Ann B-PER\nsees O\nBo B-PER\n\nit O\nruns O\n\n", 8))
+	for _, dev := range []string{"", train} {
+		run := filepath.Join(t.TempDir(), "run")
+		args := []string{"train", "--train", train, "--path", "--path-low", "0.3", "--path-high", "3", "--out", run, "--json"}
+		if dev != "" {
+			args = append(args, "--dev", dev)
+		}
+		var m struct {
+			Path struct {
+				Best struct {
+					Reg           float64
+					Model, Metric string
+					Error         *float64
+				}
+				Points []struct {
+					Reg   float64
+					Model string
+				}
+			}
+		}
+		o := dsp(t, args...).ok()
+		o.json(&m)
+		best := m.Path.Best
+		found := false
+		for _, x := range m.Path.Points {
+			found = found || x.Reg == best.Reg && x.Model == best.Model
+		}
+		if !found || (best.Metric != "") != (dev != "") || (best.Error != nil) != (dev != "") {
+			t.Errorf("development data %q: best %+v", dev, best)
+		}
+		if want := map[bool]string{true: "dev_f1=", false: "no development data: C is nearest to 1"}[dev != ""]; !strings.Contains(o.stderr, "kept_reg="+fmt.Sprint(best.Reg)) || !strings.Contains(o.stderr, want) {
+			t.Errorf("the log does not say %q:\n%s", want, o.stderr)
+		}
+	}
+}

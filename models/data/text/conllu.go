@@ -83,7 +83,11 @@ func (c Conllu) Read(r io.Reader, name string) (*structured.Dataset, error) {
 	} else {
 		columns[slices.Index(columns, c.Label)] = LabelColumn
 	}
-	j := newColumnJoin(name, columns, &structured.Layout{Separator: '\t', Filler: "_"})
+	layout := &structured.Layout{Separator: '\t', Filler: "_"}
+	if inMisc {
+		layout.Item = &key
+	}
+	j := newColumnJoin(name, columns, layout)
 	parser := func() func(block) (*columnPart, error) {
 		p := &conlluParser{
 			Conllu: c, columnParser: columnParser{place: place{file: name}},

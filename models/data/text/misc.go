@@ -15,44 +15,71 @@ const misc = "misc"
 // outside is the tag of words outside entities.
 const outside = "O"
 
-// miscItems yields what the last column of CoNLL-U lists: "key=value", or a value without a key. A bar separates items, and so does a blank in
+// miscItems yields where the items are that the last column of CoNLL-U lists: "key=value", or a value without a key. A bar separates items, and so does a blank in
 // front of a "key=value".
-func miscItems(list string) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for item := range strings.SplitSeq(list, "|") {
-			for end := 0; end < len(item); end++ {
-				if (item[end] == ' ' || item[end] == '\t') && startsWithKey(item[end+1:]) {
-					if !yield(strings.TrimSpace(item[:end])) {
-						return
-					}
-					item, end = item[end+1:], -1
-				}
+func miscItems(list string) iter.Seq2[int, int] {
+	return func(yield func(from, to int) bool) {
+		from := 0
+		for end := 0; end <= len(list); end++ {
+			bar := end == len(list) || list[end] == '|'
+			if !bar && (list[end] != ' ' && list[end] != '\t' || !startsWithKey(list[end+1:])) {
+				continue
 			}
-			if !yield(strings.TrimSpace(item)) {
+			item := list[from:end]
+			start := from + len(item) - len(strings.TrimLeft(item, " \t"))
+			if !yield(start, start+len(strings.TrimSpace(item))) {
 				return
 			}
+			from = end + 1
 		}
 	}
 }
 
 // startsWithKey reports whether a text begins with "key=".
 func startsWithKey(text string) bool {
-	end := strings.IndexAny(text, " \t=")
+	end := strings.IndexAny(text, " \t=|")
 	return end > 0 && text[end] == '='
 }
 
 // valueIn returns the value of a key in the last column of CoNLL-U, and with an empty key the first value that has none; "_" if there is no such value.
 func valueIn(list, key string) string {
-	for item := range miscItems(list) {
-		switch name, value, keyed := strings.Cut(item, "="); {
-		case keyed && key != "" && name == key && value != "":
-			return value
-		case !keyed && key == "" && name != "":
-			return name
-		}
+	if from, to := placeIn(list, key); to > from {
+		return list[from:to]
 	}
 	return noLabel
 }
+
+// placeIn returns where the value of a key is in the last column of CoNLL-U, and with an empty key the first value that has none; from and to are equal if there
+// is none.
+func placeIn(list, key string) (from, to int) {
+	for from, to := range miscItems(list) {
+		switch name, value, keyed := strings.Cut(list[from:to], "="); {
+		case keyed && key != "" && name == key && value != "":
+			return to - len(value), to
+		case !keyed && key == "" && name != "":
+			return from, to
+		}
+	}
+	return 0, 0
+}
+
+// WithValue returns the last column of CoNLL-U with another value of a key or, with an empty key, another value without one, in its place; where there is none,
+// as its last item.
+func WithValue(list, key, value string) string {
+	if from, to := placeIn(list, key); to > from {
+		return list[:from] + value + list[to:]
+	}
+	if key != "" {
+		value = key + "=" + value
+	}
+	if list == noLabel || list == "" {
+		return value
+	}
+	return list + "|" + value
+}
+
+// HasValue reports whether the last column of CoNLL-U has a value of a key.
+func HasValue(list, key string) bool { return valueIn(list, key) != noLabel }
 
 // miscKey returns the key of labels in the last column, "" for those without one; ok is false for labels in another column.
 func miscKey(label string) (key string, ok bool) {

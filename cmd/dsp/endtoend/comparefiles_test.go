@@ -1,0 +1,119 @@
+package endtoend
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+// Two files are compared as a model's outputs are: with the same names and numbers, whatever scheme of tags either is written in.
+func TestCompareFiles(t *testing.T) {
+	t.Parallel()
+	data := filepath.Join(drawnText(t), "test.conll")
+	run := filepath.Join(t.TempDir(), "run")
+	dsp(t, "train", "--train", filepath.Join(drawnText(t), "train.conll"), "--scheme", "keep", "--passes", "1", "--quiet", "--out", run).ok()
+	predicted := filepath.Join(t.TempDir(), "predicted.conll")
+	dsp(t, "predict", "--model", run, "--input", data, "--to", predicted).ok()
+	var want, got map[string]any
+	dsp(t, "eval", "--model", run, "--data", data, "--json").ok().json(&want)
+	if f1 := want["f1"].(float64); f1 <= 0.05 || f1 >= 0.999 {
+		t.Fatalf("the model's F1 is %v, which tells little", f1)
+	}
+	last := func(name string, convert func(tag string) string) string { // the word and the predicted tag alone
+		text, err := os.ReadFile(predicted)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var b strings.Builder
+		for line := range strings.Lines(string(text)) {
+			if fields := strings.Fields(line); len(fields) > 0 {
+				b.WriteString(fields[0] + " " + convert(fields[len(fields)-1]))
+			}
+			b.WriteByte('\n')
+		}
+		return write(t, name, b.String())
+	}
+	names := []string{"f1", "precision", "recall", "gold", "predicted", "correct", "types", "tokens"} // the model may count tags in a scheme of its own
+	same := func(what string, args ...string) {
+		t.Helper()
+		got = nil
+		dsp(t, with([]string{"eval", "--gold", data, "--json", "--predicted"}, args...)...).ok().json(&got)
+		for _, name := range names {
+			if !reflect.DeepEqual(got[name], want[name]) {
+				t.Errorf("%s: %s is %v, expected %v as eval of the model says", what, name, got[name], want[name])
+			}
+		}
+	}
+	same("what predict wrote", predicted)
+	same("columns are given", predicted, "--columns", "word=0,label=2")
+	same("word and tag", last("short.conll", func(tag string) string { return tag }))
+	same("both in one file", predicted, "--predicted-columns", "word=0,label=-1", "--columns", "word=0,label=2")
+	same("another spelling", last("lower.conll", func(tag string) string { return strings.ReplaceAll(strings.ReplaceAll(tag, "B-", "b-"), "I-", "i-") }))
+	if o := dsp(t, "eval", "--gold", data, "--predicted", predicted).ok(); !strings.Contains(o.stdout, "processed") || !strings.Contains(o.stdout, "FB1") {
+		t.Errorf("no table of conlleval: %s", o.stdout)
+	}
+}
+
+// Schemes may differ, and chunks count, not tags.
+func TestCompareSchemes(t *testing.T) {
+	t.Parallel()
+	gold := write(t, "gold.conll", "Ann B-PER\nLee I-PER\nin O\nNew B-LOC\nYork I-LOC\n\nBo B-PER\nsits O\n")
+	for scheme, tags := range map[string]string{
+		"bioes": "Ann B-PER\nLee E-PER\nin O\nNew O\nYork S-LOC\n\nBo S-PER\nsits O\n",
+		"bilou": "Ann B-PER\nLee L-PER\nin O\nNew O\nYork U-LOC\n\nBo U-PER\nsits O\n",
+		"iob1":  "Ann I-PER\nLee I-PER\nin O\nNew O\nYork I-LOC\n\nBo I-PER\nsits O\n",
+		"bmes":  "Ann B-PER\nLee E-PER\nin O\nNew O\nYork S-LOC\n\nBo S-PER\nsits O\n",
+	} {
+		var m map[string]any
+		dsp(t, "eval", "--gold", gold, "--predicted", write(t, "predicted.conll", tags), "--json").ok().json(&m)
+		if m["correct"] != 2.0 || m["gold"] != 3.0 || m["predicted"] != 3.0 || m["token_accuracy"] != 5.0/7 {
+			t.Errorf("%s: %v", scheme, m)
+		}
+	}
+}
+
+// Trees and brackets of two files are compared as eval compares those of models; treebanks as a pipeline's.
+func TestCompareTrees(t *testing.T) {
+	t.Parallel()
+	tree := func(head, relation string) string {
+		return "# text = dogs bark\n1\tdogs\tdog\tNOUN\t_\t_\t" + head + "\t" + relation + "\t_\t_\n2\tbark\tbark\tVERB\t_\t_\t0\troot\t_\t_\n\n"
+	}
+	gold, predicted := write(t, "gold.conllu", tree("2", "nsubj")), write(t, "predicted.conllu", tree("2", "obj"))
+	measures := func(args ...string) map[string]any {
+		var m map[string]any
+		dsp(t, with([]string{"eval", "--json"}, args...)...).ok().json(&m)
+		return m
+	}
+	if m := measures("--gold", gold, "--predicted", predicted); m["uas"] != 1.0 || m["las"] != 0.5 || m["upos"] != 1.0 {
+		t.Errorf("treebanks: %v", m)
+	}
+	if m := measures("--gold", gold, "--predicted", predicted, "--task", "parse"); m["uas"] != 1.0 || m["las"] != 0.5 || m["las_nopunct"] != 0.5 || m["root"] != 1.0 {
+		t.Errorf("trees: %v", m)
+	}
+	if m := measures("--gold", gold, "--predicted", predicted, "--label", "deprel"); m["token_accuracy"] != 0.5 {
+		t.Errorf("labels: %v", m)
+	}
+	brackets := write(t, "gold.mrg", "(S (NP (D the) (N dog)) (VP (V barks)))\n")
+	if m := measures("--gold", brackets, "--predicted", write(t, "predicted.mrg", "(S (NP (D the) (N dog)) (XP (V barks)))\n")); m["f1"] != 2.0/3 || m["complete"] != 0.0 {
+		t.Errorf("brackets: %v", m)
+	}
+	dsp(t, "eval", "--gold", brackets, "--predicted", write(t, "other.mrg", "(S (NP (D the) (N cat)) (VP (V barks)))\n")).refused(exitBadInput, `found "cat", expected "dog" as in `)
+}
+
+// Files that do not belong together are refused where they part.
+func TestCompareFilesRefused(t *testing.T) {
+	t.Parallel()
+	gold := write(t, "gold.conll", "a X\nb Y\n\nc X\n")
+	compared := func(text string, more ...string) outcome {
+		return dsp(t, with([]string{"eval", "--gold", gold, "--predicted", write(t, "predicted.conll", text)}, more...)...)
+	}
+	compared("a X\nd Y\n\nc X\n").refused(exitBadInput, `predicted.conll:2: found "d", expected "b" as in `, "gold.conll:2")
+	compared("a X\n\nc X\n").refused(exitBadInput, "predicted.conll:1: found 1 tokens, expected the 2 of ", "gold.conll:1")
+	compared("a X\nb Y\n").refused(exitBadInput, "predicted.conll: found 1 sequences, expected the 2 of ")
+	compared("a X\nb Y\n\nc X\n", "--model", "m").refused(exitBadInput, "--model has no effect with --gold and --predicted")
+	compared("a X\nb Y\n\nc X\n", "--task", "align").refused(exitBadInput, "--task align")
+	dsp(t, "eval", "--gold", gold).refused(exitBadInput, "--gold and --predicted belong together")
+	dsp(t, "eval", "--model", "m", "--data", gold, "--predicted-columns", "word=0,label=1").refused(exitBadInput, "--predicted-columns are for --gold and --predicted")
+}

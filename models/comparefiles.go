@@ -1,0 +1,129 @@
+package models
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/dsp-go/dsp/models/config"
+	"github.com/dsp-go/dsp/models/data/formats"
+	"github.com/dsp-go/dsp/models/data/text"
+	"github.com/dsp-go/dsp/models/tasks"
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/chains"
+)
+
+// Files are data whose gold outputs are those of one file, and whose predicted outputs are those of another, made by any program.
+type Files struct {
+	Gold, Predicted string
+	Columns         string // of the predicted file; empty: those of the gold file or, where the predicted file has more, the last as its label
+	Task            string // auto: the first of the format
+
+	Request // how the gold file is read; its Path is not used
+}
+
+// Compare reports how well the predicted outputs agree with the gold ones, as Model.Report does. Sequences without the same tokens are bad input. Tags may be
+// written in different schemes.
+func (f Files) Compare(strict bool) (tasks.Report, error) {
+	gold, c, err := f.read(f.Gold, f.Request.Columns, nil)
+	if err != nil {
+		return nil, err
+	}
+	task := tasks.Of(c)
+	f.Task, f.Format = c.Task, c.Format
+	columns := f.Columns
+	if columns == "" {
+		columns = f.Request.Columns
+	}
+	predicted, _, err := f.read(f.Predicted, columns, gold)
+	if err == nil && f.Columns == "" && f.Request.Columns != "" && len(predicted.ColumnNames) > len(gold.ColumnNames) {
+		predicted, _, err = f.read(f.Predicted, lastAsLabel(columns), gold)
+	}
+	if err == nil {
+		err = sameTokens(gold, predicted)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if task.Labels {
+		if err := f.numberAlike(gold, predicted); err != nil {
+			return nil, err
+		}
+	}
+	by := task.Compare(predicted.Alphabet, gold, strict)
+	for i := range gold.Len() {
+		by.Add(gold, i, predicted.Gold(i))
+	}
+	return by.Report(), nil
+}
+
+// read reads one of the files, the predicted one with the task, the format and the labels of the gold one.
+func (f Files) read(path, columns string, gold *structured.Dataset) (*structured.Dataset, *config.Config, error) {
+	c := config.Default()
+	c.Train, c.Task, c.Format, c.Columns, c.Comments, c.Label, c.Threads = path, f.Task, f.Format, columns, f.Comments, f.Label, f.Threads
+	if err := tasks.Resolve(&c); err != nil {
+		return nil, nil, err
+	}
+	task := tasks.Of(&c)
+	if !task.Files {
+		return nil, nil, structured.BadInput("%s: the files of --task %s hold no predicted %s: give --model and --data", path, task.Name, task.Outputs)
+	}
+	s := sourceOf(&c)
+	s.Remarks = f.Remarks
+	if gold != nil && !task.Labels {
+		s.labels = gold.Alphabet
+	}
+	d, err := s.readFiles(c.Train, make([]Beside, len(formats.Files(c.Train))))
+	if err == nil && d.Labels == nil {
+		err = structured.BadInput("%s: no %s", path, task.Outputs)
+	}
+	return d, &c, err
+}
+
+// lastAsLabel returns columns in which the last one is the label.
+func lastAsLabel(columns string) string {
+	items := strings.Split(columns, ",")
+	for k, item := range items {
+		if name, _, _ := strings.Cut(strings.TrimSpace(item), "="); name == text.LabelColumn {
+			items[k] = text.LabelColumn + "=-1"
+		}
+	}
+	return strings.Join(items, ",")
+}
+
+// sameTokens refuses files whose sequences do not have the same tokens.
+func sameTokens(gold, predicted *structured.Dataset) error {
+	a, b := gold.Column(text.WordColumn), predicted.Column(text.WordColumn)
+	for i := range min(gold.Len(), predicted.Len()) {
+		n, m := gold.Length(i), predicted.Length(i)
+		for t := range min(n, m) {
+			if a == nil || b == nil {
+				break
+			}
+			if x, y := a[gold.Offsets[i]+t], b[predicted.Offsets[i]+t]; x != y {
+				return structured.BadInput("%s: found %q, expected %q as in %s", predicted.WhereToken(i, t), y, x, gold.WhereToken(i, t))
+			}
+		}
+		if n != m {
+			return structured.BadInput("%s: found %d tokens, expected the %d of %s", predicted.Where(i), m, n, gold.Where(i))
+		}
+	}
+	if gold.Len() != predicted.Len() {
+		return structured.BadInput("%s: found %d sequences, expected the %d of %s", predicted.Name, predicted.Len(), gold.Len(), gold.Name)
+	}
+	return nil
+}
+
+// numberAlike writes predicted tags in the scheme of the gold ones, and numbers the labels of both by one alphabet, in which those of the gold file come first.
+func (f Files) numberAlike(gold, predicted *structured.Dataset) error {
+	if is := chains.NotationOfData(gold); is.Scheme != "" && chains.EntityTags(predicted.Alphabet) && chains.NotationOfData(predicted) != is {
+		_, err := chains.ConvertScheme(predicted, is.Scheme, gold.Alphabet)
+		return err
+	}
+	all := structured.NewAlphabet(slices.Clone(gold.Alphabet.Names())...)
+	for _, name := range predicted.Alphabet.Names() {
+		all.Add(name)
+	}
+	renumber(predicted, all)
+	predicted.Alphabet = all
+	return nil
+}
