@@ -21,7 +21,7 @@ GPU = CGO_ENABLED=1 CGO_CFLAGS="-O2 -I$(CURDIR)/cuda/driver/libcuda" CGO_LDFLAGS
 
 export CGO_ENABLED ?= 0
 
-.PHONY: build gpu gpu-kit gpu-env libdsp wheel wheels emulator test test-long test-gpu test-races race mutants bench lint lint-gpu cross generate kernels kernels-report cubins clean
+.PHONY: build dist bits gpu gpu-kit gpu-env libdsp wheel wheels emulator test test-long test-gpu test-races race mutants bench lint lint-gpu cross generate kernels kernels-report cubins clean
 
 # Without tables for debuggers the program is a quarter smaller; messages of panics keep their lines.
 SMALL = -trimpath -ldflags="-s -w"
@@ -66,6 +66,15 @@ wheels:
 	go run ./cmd/libdsp/wheel -program build/wheels/windows/dsp.exe -platform win_amd64 -to build/wheels
 	GOOS=darwin GOARCH=arm64 $(PROGRAM) -o build/wheels/darwin/dsp ./cmd/dsp
 	go run ./cmd/libdsp/wheel -program build/wheels/darwin/dsp -platform macosx_11_0_arm64 -to build/wheels
+
+dist: # archives of the program for Linux, macOS and Windows, with checksums, in build/dist
+	go run ./.ci/dist
+
+# Whether training, predictions and metrics have the bits of bench/bits/table.tsv, also on the emulated device and under mpirun: BITS="-only parse" checks some rows.
+BITS =
+
+bits: gpu emulator
+	go run ./bench/bits $(BITS)
 
 gpu: build/libcuda.a # this program runs with and without an NVIDIA driver
 	$(GPU) GOEXPERIMENT=simd go build $(SMALL) -tags gpu -o bin/dsp ./cmd/dsp

@@ -196,6 +196,20 @@ func drawn(c *config.Config) (*Raw, error) {
 	return d, d.prepare(c)
 }
 
+// drawTest draws the test data of the model's training.
+func (m *Model) drawTest() (*structured.Dataset, error) {
+	c := m.Config
+	if draw := tasks.Of(&c).DrawTest; draw != nil {
+		c.Examples = tasks.ChooseExamples(&c)
+		return draw(&c, m.Inputs)
+	}
+	d, err := drawn(&c)
+	if err != nil {
+		return nil, err
+	}
+	return d.Test, nil
+}
+
 // prepare lets the task change the training data.
 func (d *Raw) prepare(c *config.Config) error {
 	var err error

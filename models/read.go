@@ -35,17 +35,17 @@ func (m *Model) ReadData(r Request) (*structured.Dataset, error) {
 				return nil, structured.BadInput("%s %s has no effect on drawn data", given[0], given[1])
 			}
 		}
-		d, err := drawn(&m.Config)
+		test, err := m.drawTest()
+		if err == nil {
+			err = m.MakeInputs(test, r.Threads)
+		}
+		if err == nil {
+			err = m.accepts(test)
+		}
 		if err != nil {
 			return nil, err
 		}
-		if err := m.MakeInputs(d.Test, r.Threads); err != nil {
-			return nil, err
-		}
-		if err := m.accepts(d.Test); err != nil {
-			return nil, err
-		}
-		return d.Test, m.checkData(d.Test)
+		return test, m.checkData(test)
 	}
 	bare := m.leavesBare(&s)
 	if bare {
@@ -212,13 +212,23 @@ func (m *Model) source(r Request) (source, error) {
 	s.Partial, s.Threads = r.Partial || c.Partial, host.Threads(r.Threads)
 	if s.localise != nil {
 		s.localise.Class, s.localise.ClassID = m.Labels.Name(0), m.ClassID
-		s.localise.Shape = m.CandidateShape(m.Dim)
+		s.localise.Sliding, s.localise.Shape = m.Sliding, m.CandidateShape(m.Dim)
 	}
 	if (r.Boxes != "" || r.Images != "") && s.localise == nil {
 		return s, structured.BadInput("--boxes and --images are for models that find objects in images (--task localise)")
 	}
 	if r.Masks != "" && !s.task.TakesSetting("masks") {
 		return s, structured.BadInput("--masks is for models that label the pixels of images (--task segment)")
+	}
+	for _, given := range [][2]string{{"--void", r.Void}, {"--mask-values", r.Values}} {
+		if given[1] != "" && !s.task.TakesSetting("masks") {
+			return s, structured.BadInput("%s is for models that label the pixels of images (--task segment)", given[0])
+		}
+	}
+	if r.Void != "" || r.Values != "" {
+		own := *c
+		own.Void, own.MaskValues = cmp.Or(r.Void, c.Void), cmp.Or(r.Values, c.MaskValues)
+		s.config = &own
 	}
 	if s.Partial && s.converts() {
 		return s, structured.BadInput("--partial: the model's tags were converted to %s as they were read, which needs to know them all", s.scheme)

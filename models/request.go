@@ -19,6 +19,8 @@ type Request struct {
 	Labels   bool   // every position needs a gold label; otherwise they are read if there are any
 	Partial  bool   // gold labels may be partial, also where the model's training data had to know them
 	Strict   bool   // an annotated box without area is bad input
+	Void     string // value in masks that counts nowhere; empty: the model's
+	Values   string // of the labels in masks; empty: the model's
 	Threads  int    // 0: all cores
 	MaxWords int    // of a sentence; 0: what the task takes
 	Beside

@@ -112,6 +112,14 @@ func (s source) readTraining(value string, beside []Beside, from bases) (*struct
 			s.labels = names
 		}
 	}
+	if s.localise != nil && !s.localise.Windows {
+		own := *s.localise
+		if s.localise = &own; from.start != nil {
+			own.Sliding = from.start.Sliding
+		} else {
+			own.Learn = true
+		}
+	}
 	merge := len(files) > 1 || from.start != nil
 	least := max(1, s.minCount)
 	if merge {
@@ -125,6 +133,11 @@ func (s source) readTraining(value string, beside []Beside, from bases) (*struct
 			return nil, err
 		}
 		sets = append(sets, d)
+	}
+	if s.localise != nil && s.localise.Learn {
+		if err := s.localise.Complete(sets...); err != nil {
+			return nil, err
+		}
 	}
 	if merge {
 		from.relabel(sets...)
@@ -187,7 +200,7 @@ func (s source) read(path string) (*structured.Dataset, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case s.Labels && d.Labels == nil:
+	case s.Labels && d.Labels == nil && !(s.localise != nil && s.localise.Learn): // Complete numbers its candidates
 		return nil, structured.BadInput("%s: no labels, expected a gold label at every position", path)
 	case s.task.Labels && s.labels != nil && d.Labels != nil && d.Alphabet != s.labels:
 		return d, relabel(d, s.labels)

@@ -19,11 +19,11 @@ func read(t *testing.T, path string) string {
 	return string(text)
 }
 
-// README shows the functions of this program as they are.
-func TestReadmeShowsThisProgram(t *testing.T) {
-	code, readme := read(t, "main.go"), read(t, "../../README.md")
-	if !strings.Contains(readme, code[strings.Index(code, "func mine("):]) {
-		t.Error("README shows other code than main.go")
+// docs/networks.md shows the functions of this program as they are.
+func TestPageShowsThisProgram(t *testing.T) {
+	code, page := read(t, "main.go"), read(t, "../networks.md")
+	if !strings.Contains(page, code[strings.Index(code, "func mine("):]) {
+		t.Error("docs/networks.md shows other code than main.go")
 	}
 }
 

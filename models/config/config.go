@@ -99,7 +99,7 @@ type BoxSettings struct {
 	Images      string `yaml:"images" json:"images" group:"Data" unit:"TRAIN,DEV,TEST" help:"folders of the images; empty: beside their annotations"`
 	Cells       int    `yaml:"cells" json:"cells" group:"Data" min:"2" only:"search=windows" unit:"N" max:"256" help:"cells per side of an image, on whose lines windows begin and end"`
 	Crop        int    `yaml:"crop" json:"crop" group:"Data" min:"8" only:"search=candidates" unit:"N" max:"1024" help:"pixels per side that a candidate is resized to"`
-	Candidates  int    `yaml:"candidates" json:"candidates" group:"Data" min:"1" only:"search=candidates" unit:"N" max:"1000000" help:"the most candidate boxes per image"`
+	Candidates  int    `yaml:"candidates" json:"candidates" group:"Data" min:"1" only:"search=candidates" unit:"N" max:"1000000" help:"the most candidate boxes per image; sliding windows, which fit the training boxes: 1000"`
 	Stream      bool   `yaml:"stream" json:"stream" group:"Data" run:"true" help:"keep features of boxes out of memory; always so if they do not fit"`
 }
 
@@ -113,6 +113,8 @@ type PairSettings struct {
 // RegionSettings are those of graphs and of the regions of images.
 type RegionSettings struct {
 	Masks       string  `yaml:"masks" json:"masks" group:"Data" unit:"TRAIN,DEV,TEST" help:"folders of masks: PNG files named as the images"`
+	Void        string  `yaml:"void" json:"void" group:"Data" unit:"auto|none|VALUE" help:"value in masks that counts nowhere; auto: 255, unless masks have it and one other alone"`
+	MaskValues  string  `yaml:"mask-values" json:"mask_values" group:"Data" unit:"auto|V,V,..." help:"values of the labels in masks, in their order; auto: the labels, or 0 and 255 of two"`
 	LabelNames  string  `yaml:"label-names" json:"label-names" group:"Data" unit:"FILE" help:"names of the labels in masks, one per line; empty: numbers"`
 	Classes     int     `yaml:"classes" json:"classes" group:"Data" min:"2" unit:"N" help:"classes of drawn scenes (2 or 4), or labels of drawn graphs (2 to 10)"`
 	Shape       string  `yaml:"shape" json:"shape" group:"Data" values:"random|tree|grid" help:"shape of drawn graphs; random is trees with a few more edges"`
@@ -243,12 +245,14 @@ func Default() Config {
 			Search:     "candidates",
 			Cells:      16,
 			Crop:       32,
-			Candidates: 400,
+			Candidates: 400, // which models of all tasks have in their files
 		},
 		PairSettings: PairSettings{Unmatched: "learned"},
 		RegionSettings: RegionSettings{
 			Classes:    2,
 			Shape:      "random",
+			Void:       "auto",
+			MaskValues: "auto",
 			Cell:       8,
 			Patch:      16,
 			Context:    3,

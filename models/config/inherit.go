@@ -13,7 +13,7 @@ var (
 	// inherited are taken where the run does not give them.
 	inherited = []string{
 		"task", "columns", "comments", "label", "scheme", "structure", "order", "max-length", "segment-ends", "tree", "search", "search-limit", "class", "cells", "crop", "candidates", "unmatched",
-		"cell", "superpixels", "neighbours", "oracle", "constraints", "net", "features", "template", "clusters", "gazetteer", "hash-bits",
+		"cell", "superpixels", "neighbours", "void", "mask-values", "oracle", "constraints", "net", "features", "template", "clusters", "gazetteer", "hash-bits",
 		"vectors", "freeze-vectors", "encoder", "encoder-layers", "pieces", "encoder-rows", "tune-encoder", "freeze-layers", "adapter",
 	}
 	// Where the run has the model's kind of network, the settings of the group Network are taken, too, but for ownOfNetwork.

@@ -11,6 +11,7 @@ import (
 func FitBoxes(c *config.Config, train *structured.Dataset) (Inputs, error) {
 	s := localisation.Of(train)
 	in := Inputs{Features: c.Features, Map: graph.Map{Height: s.Map[0], Width: s.Map[1], Channels: s.Map[2]}}
+	in.Sliding = s.Sliding
 	if s.Boxes == nil {
 		in.Grid = graph.Grid{Height: s.Grid, Width: s.Grid}
 	}

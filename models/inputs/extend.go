@@ -9,6 +9,7 @@ import (
 	"github.com/dsp-go/dsp/models/data/features"
 	"github.com/dsp-go/dsp/models/data/features/arcs"
 	"github.com/dsp-go/dsp/models/data/features/pairs"
+	"github.com/dsp-go/dsp/models/data/localisation"
 	"github.com/dsp-go/dsp/models/data/text"
 	"github.com/dsp-go/dsp/models/data/union"
 	"github.com/dsp-go/dsp/nets/graph"
@@ -34,6 +35,9 @@ func (in Inputs) Extend(c *config.Config, train *structured.Dataset) (Inputs, er
 		own, err := extendOwn(in.Own, c, train)
 		in.Own = own
 		return in, err
+	}
+	if s, ok := train.Companion.(*localisation.Set); ok {
+		in.Sliding = s.Sliding
 	}
 	if in.Template == nil {
 		if in.Dictionary != nil && train.Attributes != nil { // numbered as the data was read

@@ -53,6 +53,9 @@ func (in Inputs) Save(f *safetensors.File) error {
 	if in.Grid.Cells() > 0 {
 		values["grid"] = in.Grid
 	}
+	if in.Sliding != nil {
+		values["windows"] = in.Sliding
+	}
 	if in.Edges != (Edges{}) {
 		values["edges"] = in.Edges
 	}
@@ -141,7 +144,7 @@ func Load(f *safetensors.File, how Loading) (in Inputs, tensors int, err error) 
 	var vocab [][]string
 	hashBits := 0
 	for name, value := range map[string]any{"vocab": &vocab, "hash_bits": &hashBits, "characters": &characters, "map": &in.Map,
-		"grid": &in.Grid, "edges": &in.Edges, "vector_words": &rows, saltKey: &in.Salt} {
+		"grid": &in.Grid, "edges": &in.Edges, "windows": &in.Sliding, "vector_words": &rows, saltKey: &in.Salt} {
 		text, ok := f.Metadata[name]
 		if !ok && name != "vocab" {
 			continue
@@ -156,6 +159,11 @@ func Load(f *safetensors.File, how Loading) (in Inputs, tensors int, err error) 
 	}{{"map", []int{in.Map.Height, in.Map.Width, in.Map.Channels}}, {"grid", []int{in.Grid.Height, in.Grid.Width}}, {"edges", []int{in.Edges.Dim}}, {"edges", []int{in.Edges.Types}}} {
 		if err := CheckSizes(sizes.name, MostNumbers, sizes.of...); err != nil {
 			return in, 0, err
+		}
+	}
+	if in.Sliding != nil {
+		if err := in.Sliding.Validate(); err != nil {
+			return in, 0, fmt.Errorf("metadata: %w", err)
 		}
 	}
 	if err := CheckSizes("hash_bits", config.MaxHashBits, hashBits); err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/boxes"
 	"github.com/dsp-go/dsp/structured/chains"
 	"github.com/dsp-go/dsp/structured/machine/host"
 	"github.com/dsp-go/dsp/structured/segments"
@@ -44,6 +45,8 @@ type Inputs struct {
 
 	Map  graph.Map  // that the dense features of a position are; zero if they are none
 	Grid graph.Grid // whose cells the positions are; zero for sequences and candidates
+
+	Sliding *boxes.Windows // that are candidates, learned from the training data; nil: boxes.DefaultWindows, or other candidates
 
 	Edges Edges // of graphs; zero for other data
 }

@@ -90,7 +90,7 @@ func Train(ctx context.Context, c config.Config, o training.TrainOptions) (*Resu
 		return nil, structured.BadInput("--task %s learns from a treebank: give --train FILE.conllu", Task)
 	}
 	t := &trainer{config: c, own: own, options: o}
-	t.dir = cmp.Or(c.Resume, c.Out, filepath.Join("runs", "pipeline-"+time.Now().Format("20060102-150405")))
+	t.dir = cmp.Or(c.Resume, c.Out)
 	_, err = host.Await(ctx, func() (struct{}, error) { return struct{}{}, t.read() })
 	switch {
 	case err != nil && ctx.Err() != nil && errors.Is(err, ctx.Err()):
@@ -98,12 +98,18 @@ func Train(ctx context.Context, c config.Config, o training.TrainOptions) (*Resu
 	case err != nil:
 		return nil, err
 	}
-	if c.Resume == "" {
-		if err := os.MkdirAll(t.dir, 0o777); err != nil {
-			return nil, structured.BadInput("--out: %w", err)
+	if t.dir == "" {
+		t.dir, err = host.TimedFolder(training.RunsFolder, Task, time.Now())
+	} else if c.Resume == "" {
+		err = os.MkdirAll(t.dir, 0o777)
+	}
+	if err != nil {
+		return nil, structured.BadInput("--out: %w", err)
+	}
+	if c.Resume != "" {
+		if _, err := os.Stat(t.dir); err != nil {
+			return nil, structured.BadInput("--resume: %w", err)
 		}
-	} else if _, err := os.Stat(t.dir); err != nil {
-		return nil, structured.BadInput("--resume: %w", err)
 	}
 	release, err := host.LockFolder(t.dir)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/dsp-go/dsp/models/settings"
+	"github.com/dsp-go/dsp/models/training"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/machine/host"
 )
@@ -42,18 +43,19 @@ func (s Config) Write(w io.Writer) error {
 
 // makeFolder makes the folder s.Out, locks it until release is called, and writes the configuration there. A folder that already holds a
 // sweep is refused unless s resumes that sweep, and so is one that another process writes.
-func makeFolder(s *Config, now time.Time) (release func() error, err error) {
+func makeFolder(s *Config) (release func() error, err error) {
 	if s.Resume != "" {
 		if err := checkResumed(s); err != nil {
 			return nil, err
 		}
 		s.Out = s.Resume
-	} else {
-		if s.Out == "" {
-			s.Out = filepath.Join("runs", fmt.Sprintf("sweep-%s", now.Format("20060102-150405")))
-		}
 	}
-	if err := os.MkdirAll(s.Out, 0o777); err != nil {
+	if s.Out == "" {
+		s.Out, err = host.TimedFolder(training.RunsFolder, "sweep", time.Now())
+	} else {
+		err = os.MkdirAll(s.Out, 0o777)
+	}
+	if err != nil {
 		return nil, structured.BadInput("--out: %w", err)
 	}
 	if release, err = host.LockFolder(s.Out); err != nil {

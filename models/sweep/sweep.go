@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/tasks"
@@ -71,7 +70,7 @@ func Run(ctx context.Context, s Config, o training.TrainOptions) (best *Result, 
 	case err != nil:
 		return nil, err
 	}
-	release, err := makeFolder(&w.Config, time.Now())
+	release, err := makeFolder(&w.Config)
 	if err != nil {
 		return nil, err
 	}

@@ -17,6 +17,9 @@ func describeBoxes(d *structured.Dataset) *Change {
 	if s.Counts != nil {
 		values = append(values, "counts", s.Counts.Describe(s.Class))
 	}
+	if w := s.Sliding; w != nil && s.Slides {
+		values = append(values, "windows", fmt.Sprintf("%d per image, of %d sizes and shapes learned from the training boxes", d.Positions()/max(1, d.Len()), len(w.Shapes)))
+	}
 	iou, corLoc := s.Allowed()
 	values = append(values, "best_possible_iou", fmt.Sprintf("%.3f", iou), "best_possible_corloc", fmt.Sprintf("%.1f %%", 100*corLoc))
 	if d.Source != nil {

@@ -134,3 +134,30 @@ func TestSizesOfStepsOfProxLinear(t *testing.T) {
 		}
 	}
 }
+
+// Sliding windows are many unless someone says otherwise. Model files of all tasks hold the number for boxes from files, which therefore stays.
+func TestCandidates(t *testing.T) {
+	const inModelFiles = 400
+	for _, test := range []struct {
+		name string
+		give func(c *config.Config)
+		want int
+	}{
+		{"windows slide", func(*config.Config) {}, slidingWindows},
+		{"boxes from a file", func(c *config.Config) { c.Boxes = "boxes.json" }, inModelFiles},
+		{"a grid", func(c *config.Config) { c.Search = "windows" }, inModelFiles},
+		{"given", func(c *config.Config) { c.Candidates, c.Given = inModelFiles, settings.Given{"candidates"} }, inModelFiles},
+		{"a model continues", func(c *config.Config) { c.Init = "runs/first" }, inModelFiles},
+		{"another task", func(c *config.Config) { c.Task = "tag" }, inModelFiles},
+	} {
+		c := config.Default()
+		c.Task = "localise"
+		test.give(&c)
+		if complete := Of(&c).Complete; complete != nil {
+			complete(&c)
+		}
+		if c.Candidates != test.want {
+			t.Errorf("%s: %d candidates, expected %d", test.name, c.Candidates, test.want)
+		}
+	}
+}

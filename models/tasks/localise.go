@@ -33,8 +33,12 @@ var _ = builtin(Task{
 		if searchesWindows(c) && c.Window == 0 && (c.Net == "auto" || c.Preset().Takes("window")) {
 			c.Window = 3 // a cell alone says little
 		}
+		if slides := !searchesWindows(c) && c.Format != formats.NPZ && c.Boxes == ""; slides && !c.Gives("candidates") && c.Init == "" && c.Prior == "" {
+			c.Candidates = slidingWindows
+		}
 	},
-	Draw: drawScenes,
+	Draw:     drawScenes,
+	DrawTest: drawTestScenes,
 	Examples: func() settings.Sizes {
 		o := objects.DefaultOptions()
 		return settings.Sizes{o.Train, o.Dev, o.Test}
@@ -102,6 +106,9 @@ func checkLocalise(c config.Config) error {
 	return nil
 }
 
+// slidingWindows is how many windows an image has where nothing else is asked for.
+const slidingWindows = 1000
+
 // maxGrid and maxCrop bound the cells per side of an image and the pixels per side of a crop.
 const maxGrid, maxCrop = 1024, 1024
 
@@ -128,27 +135,50 @@ func LocaliseLike(c *config.Config, train *structured.Dataset) *localisation.Opt
 		return nil
 	}
 	s := localisation.Of(train)
-	o.Class, o.Shape = s.Class, []int{train.Dim}
+	o.Class, o.Sliding, o.Shape = s.Class, s.Sliding, []int{train.Dim}
 	if m := s.Map; m != [3]int{} {
 		o.Shape = []int{m[2], m[0], m[1]}
 	}
 	return o
 }
 
-// drawScenes draws scenes with one object each.
-func drawScenes(c *config.Config) (train, dev, test *structured.Dataset, err error) {
+// sceneParts returns the sets of scenes that are drawn, with one object each.
+func sceneParts(c *config.Config) ([]objects.Part, error) {
 	o := objects.DefaultOptions()
 	o.Train, o.Dev, o.Test = c.Examples[0], c.Examples[1], c.Examples[2]
 	o.Seed, o.Difficulty = c.Seed, c.Difficulty
-	if err := o.Validate(); err != nil {
+	return o.Parts(), o.Validate()
+}
+
+// drawTestScenes draws the scenes of the test data for a model with such inputs.
+func drawTestScenes(c *config.Config, in inputs.Inputs) (*structured.Dataset, error) {
+	parts, err := sceneParts(c)
+	if err != nil || parts[2].Scenes == 0 {
+		return nil, err
+	}
+	read := *Localise(c)
+	read.Sliding = in.Sliding
+	return read.Scenes(parts[2])
+}
+
+// drawScenes draws scenes.
+func drawScenes(c *config.Config) (train, dev, test *structured.Dataset, err error) {
+	parts, err := sceneParts(c)
+	if err != nil {
 		return nil, nil, nil, err
 	}
-	parts := o.Parts()
 	for k, to := range []**structured.Dataset{&train, &dev, &test} {
 		if parts[k].Scenes == 0 {
 			continue
 		}
-		if *to, err = Localise(c).Scenes(parts[k]); err != nil {
+		read := *Localise(c)
+		if read.Learn = to == &train && !read.Windows; train != nil {
+			read.Sliding = localisation.Of(train).Sliding
+		}
+		if *to, err = read.Scenes(parts[k]); err == nil && read.Learn {
+			err = read.Complete(train)
+		}
+		if err != nil {
 			return nil, nil, nil, err
 		}
 	}

@@ -46,7 +46,7 @@ func writeEach(d *structured.Dataset, names *structured.Alphabet, o predictions.
 			sure = confidence(p, names.Len())
 		}
 		mask, values := s.Paint(e, p.Labels, sure)
-		if err := mask.Write(filepath.Join(dir, e.ID+".png")); err != nil {
+		if err := s.Values().Stored(mask).Write(filepath.Join(dir, e.ID+".png")); err != nil {
 			return err
 		}
 		if o.Confidence {

@@ -57,6 +57,9 @@ func Resolve(c *config.Config) error {
 		}
 		return err
 	}
+	if look := Of(c).Look; look != nil {
+		return look(c)
+	}
 	return nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/data/formats"
 	"github.com/dsp-go/dsp/models/data/masks"
+	"github.com/dsp-go/dsp/models/data/remarks"
 	"github.com/dsp-go/dsp/models/data/segmentation"
 	"github.com/dsp-go/dsp/models/drawn/scenes"
 	"github.com/dsp-go/dsp/models/inputs"
@@ -30,7 +31,7 @@ var segment = builtin(Task{
 	Summary: "labels of the pixels of images",
 	Known:   asRead,
 	Takes: []string{
-		"difficulty", "masks", "label-names", "classes", "cell", "superpixels", "patch", "context", "neighbours",
+		"difficulty", "masks", "void", "mask-values", "label-names", "classes", "cell", "superpixels", "patch", "context", "neighbours",
 		"oracle", "max-table", "features", "edges", "edge-units", "submodular", "label-weights",
 	},
 	Check: func(c config.Config) error {
@@ -43,6 +44,9 @@ var segment = builtin(Task{
 		if err := division(&c).Validate(); err != nil {
 			return err
 		}
+		if _, err := masks.ParseValues(c.Void, c.MaskValues); err != nil {
+			return err
+		}
 		if err := checkPatches(&c); err != nil {
 			return err
 		}
@@ -53,6 +57,7 @@ var segment = builtin(Task{
 		c.Features = regionFeatures(c)
 		remember(c)
 	},
+	Look:       lookAtMasks,
 	FileFormat: formats.Images,
 	Draw:       drawTextures,
 	Examples: func() settings.Sizes {
@@ -117,7 +122,8 @@ const (
 
 // ImageReader returns the reader that makes graphs of images as the settings say, without the names of labels.
 func ImageReader(c *config.Config) segmentation.Reader {
-	return segmentation.Reader{Division: division(c), Inputs: patches(c), Threads: c.Threads}
+	values, _ := masks.ParseValues(c.Void, c.MaskValues) // which Check accepted
+	return segmentation.Reader{Division: division(c), Inputs: patches(c), Values: values, Threads: c.Threads}
 }
 
 func division(c *config.Config) segmentation.Division {
@@ -156,7 +162,12 @@ func readImages(c *config.Config, s Source) (*structured.Dataset, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := segmentation.Reader{Division: division(c), Inputs: patches(c), Labels: s.Labels, Where: "the training data's labels", All: s.Labels != nil, Threads: s.Threads, Remarks: s.Remarks}
+	r := segmentation.Reader{
+		Division: division(c), Inputs: patches(c), Labels: s.Labels, Where: "the training data's labels", All: s.Labels != nil, Threads: s.Threads, Remarks: s.Remarks,
+	}
+	if r.Values, err = valuesIn(c, folder, s); err != nil {
+		return nil, err
+	}
 	if c.LabelNames != "" && s.Labels == nil {
 		if r.Labels, err = masks.ReadNames(c.LabelNames); err != nil {
 			return nil, err
@@ -170,7 +181,7 @@ func readImages(c *config.Config, s Source) (*structured.Dataset, error) {
 func prepareRegions(c *config.Config, train *structured.Dataset) (*Change, error) {
 	for i := range train.Len() {
 		if train.Length(i) > 1 || c.Edges == nets.EdgesNone {
-			return sayMaskLabels(c, train), nil
+			return sayMaskLabels(c, train)
 		}
 	}
 	advice := fmt.Sprintf("lower --cell (now %d pixels)", c.Cell)
@@ -180,12 +191,12 @@ func prepareRegions(c *config.Config, train *structured.Dataset) (*Change, error
 	return nil, structured.BadInput("%s: no image has two regions with labels, so no region has a neighbour; %s, or use --edges none", train.Name, advice)
 }
 
-// sayMaskLabels says which labels were found in masks whose labels have no names, and what their number decides; nil where they have names. A stray
-// value in one mask would go unnoticed otherwise, and it makes all labels below it.
-func sayMaskLabels(c *config.Config, train *structured.Dataset) *Change {
+// sayMaskLabels says which labels were found in masks whose labels have no names, and what their number decides; nil where they have names, unless 255 is
+// that of an object. A stray value in one mask would go unnoticed otherwise, and it makes all labels below it. A single label is bad input.
+func sayMaskLabels(c *config.Config, train *structured.Dataset) (*Change, error) {
 	pixels := train.Table(graphs.PixelRows)
-	if c.LabelNames != "" || c.Train == "" || c.Init != "" || pixels == nil {
-		return nil
+	if c.Train == "" || c.Init != "" || pixels == nil {
+		return nil, nil
 	}
 	has := make([]bool, train.Alphabet.Len())
 	for _, l := range pixels.Attributes.Index {
@@ -197,13 +208,28 @@ func sayMaskLabels(c *config.Config, train *structured.Dataset) *Change {
 			found = append(found, name)
 		}
 	}
+	values, err := masks.ParseValues(c.Void, c.MaskValues)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(found) < 2 && (c.LabelNames == "" || len(has) < 2):
+		return nil, oneMaskLabel(c, structured.SomeOf(found))
+	case values != nil && len(values.Labels) == 2 && values.Labels[1] == masks.Void:
+		return &Change{remarks.ObjectMasks, []any{"values", c.MaskValues}}, nil
+	case c.LabelNames != "":
+		return nil, nil
+	}
 	by := InferenceOf(c, len(has))
-	change := &Change{"without --label-names the labels are the values in the masks, from 0 to the largest",
+	message := "without --label-names the labels are the values in the masks"
+	if values == nil || values.Labels == nil {
+		message += ", from 0 to the largest"
+	}
+	change := &Change{message,
 		[]any{"labels", len(has), "in_the_masks", structured.SomeOf(found), "oracle", by}}
 	if len(has) > 2 && c.Oracle == "auto" && by == graphs.Relaxed {
 		change.Message += "; they are more than two, so the oracle is relaxed: a cut is for two"
 	}
-	return change
+	return change, nil
 }
 
 // writeMasks writes the predicted mask of every image into a folder, and an image with the mask over it into the folder overlays inside.

@@ -58,6 +58,8 @@ type Task struct {
 	Reading func(o *formats.Options)
 	// Draw draws the built-in data. Nil: the task has none, and needs a training file.
 	Draw func(c *config.Config) (train, dev, test *structured.Dataset, err error)
+	// DrawTest draws the test data alone, for a model with such inputs; nil if the settings ask for none. Nil: Draw draws them.
+	DrawTest func(c *config.Config, in inputs.Inputs) (*structured.Dataset, error)
 	// Examples returns how many examples are drawn where the settings do not give that. Nil: as many as config.Default says.
 	Examples func() settings.Sizes
 	// ReadAll reads training, development and test data at once, where the settings ask for what files cannot be read one by one for;
@@ -67,6 +69,8 @@ type Task struct {
 	Prepare func(c *config.Config, train *structured.Dataset) (*Change, error)
 	// Decide fills in settings that the training data decide, after Prepare, where they are open. Nil: there are none.
 	Decide func(c *config.Config, train *structured.Dataset)
+	// Look fills in settings that files of training data decide before they are read, where they are open. Nil: there are none.
+	Look func(c *config.Config) error
 	// Choose chooses other settings, of those that are open, where the data need them; nil if they need none. Nil: never.
 	Choose func(c *config.Config, sets []*structured.Dataset) *Choice
 	// Memory refuses training data that do not fit into memory: d is the beginning of a text file, with inputs, and the file is times

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"os"
 	"path/filepath"
-	"time"
 
 	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/config"
@@ -14,8 +13,7 @@ import (
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// resolveGiven is the first stage: it validates the settings as given, and resolves those that need no data. It chooses the folder of the
-// run in the settings that it returns.
+// resolveGiven is the first stage: it validates the settings as given, and resolves those that need no data.
 func resolveGiven(given config.Config) (*models.Resolved, config.Config, error) {
 	if given.Resume != "" {
 		if err := checkResumed(given); err != nil {
@@ -27,13 +25,14 @@ func resolveGiven(given config.Config) (*models.Resolved, config.Config, error) 
 		return nil, given, err
 	}
 	c := r.Config()
-	c.Out = chooseFolder(&c, time.Now())
 	return r, c, checkNamedDevice(&c)
 }
 
 // resolveFolder returns c, which continues the run in the folder c.Out if there is one.
 func resolveFolder(c config.Config) config.Config {
-	c.Out = chooseFolder(&c, time.Now())
+	if c.Out = cmp.Or(c.Resume, c.Out); c.Out == "" {
+		return c
+	}
 	if _, err := os.Stat(filepath.Join(c.Out, configFile)); err == nil {
 		c.Resume = c.Out
 	}

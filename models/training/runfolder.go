@@ -51,15 +51,18 @@ func ReadRun(dir string) (config.Config, error) {
 	return c, err
 }
 
-// chooseFolder returns the folder of a run that begins now.
-func chooseFolder(c *config.Config, now time.Time) string {
-	return cmp.Or(c.Resume, c.Out, filepath.Join("runs", fmt.Sprintf("%s-%s", c.Task, now.Format("20060102-150405"))))
-}
+// RunsFolder is the folder of runs whose folders nobody names.
+const RunsFolder = "runs"
 
-// makeRunFolder makes the folder c.Out and locks it until release is called. A folder that already holds a run is refused unless c resumes
+// makeRunFolder makes the folder c.Out, or one named after the task and the time, and locks it until release is called. A folder that already holds a run is refused unless c resumes
 // that run, and so is one that another process trains in. Files that a killed run has not finished writing are removed.
 func makeRunFolder(c *config.Config) (release func() error, err error) {
-	if err := os.MkdirAll(c.Out, 0o777); err != nil {
+	if c.Out = cmp.Or(c.Resume, c.Out); c.Out == "" {
+		c.Out, err = host.TimedFolder(RunsFolder, c.Task, time.Now())
+	} else {
+		err = os.MkdirAll(c.Out, 0o777)
+	}
+	if err != nil {
 		return nil, structured.BadInput("--out: %w", err)
 	}
 	release, err = host.LockFolder(c.Out)

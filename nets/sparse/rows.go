@@ -24,8 +24,16 @@ func (r *Rows) Clear() {
 	r.Index = r.Index[:0]
 }
 
-// Add lists rows first to end−1, too. A batch must have been listed before (AddRows).
+// grow makes place for that many rows.
+func (r *Rows) grow(rows int) {
+	if n := (rows + 63) / 64; n > len(r.listed) {
+		r.listed = append(r.listed, make([]uint64, n-len(r.listed))...)
+	}
+}
+
+// Add lists rows first to end−1, too.
 func (r *Rows) Add(first, end int32) {
+	r.grow(int(end))
 	for row := first; row < end; row++ {
 		r.touch(row)
 	}
@@ -111,9 +119,7 @@ func (s *Linear) Rows(batch *structured.Batch, r *Rows) {
 
 // AddRows adds those that r does not list yet.
 func (s *Linear) AddRows(batch *structured.Batch, r *Rows) {
-	if n := s.NumRows()/64 + 1; len(r.listed) != n {
-		r.Index, r.listed = r.Index[:0], make([]uint64, n)
-	}
+	r.grow(s.NumRows())
 	for _, i := range batch.Examples {
 		for k := range s.parts {
 			s.parts[k].touch(batch.Data, i, r)

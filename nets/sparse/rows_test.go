@@ -75,3 +75,20 @@ func TestRows(t *testing.T) {
 		}
 	})
 }
+
+// Rows can be listed by number before any batch is, as a rank without examples lists what others touch; a batch adds to them.
+func TestRowsWithoutBatch(t *testing.T) {
+	s, err := NewChain(100, 0, 2, "transition")
+	if err != nil {
+		t.Fatal(err)
+	}
+	data := &structured.Dataset{Offsets: []int{0, 1}, Attributes: &structured.Sparse{Offsets: []int{0, 1}, Index: []int32{3}}}
+	var r Rows
+	r.Add(70, 72)
+	var batch structured.Batch
+	batch.Reset(data, []int{0})
+	s.AddRows(&batch, &r)
+	if want := []int32{70, 71, 3, 100}; !slices.Equal(r.Index, want) {
+		t.Errorf("rows %v, expected %v", r.Index, want)
+	}
+}

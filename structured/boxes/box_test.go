@@ -1,6 +1,8 @@
 package boxes
 
 import (
+	"fmt"
+	"hash/crc32"
 	"math"
 	"math/rand/v2"
 	"strings"
@@ -146,14 +148,44 @@ func TestWindowsSettings(t *testing.T) {
 		t.Error(err)
 	}
 	for _, change := range []func(w *Windows){
-		func(w *Windows) { w.Scales = nil }, func(w *Windows) { w.Scales = []float64{0.5, 1.5} },
-		func(w *Windows) { w.Aspects = []float64{0} }, func(w *Windows) { w.Stride = 0 },
-		func(w *Windows) { w.Stride = math.NaN() }, func(w *Windows) { w.Most = -1 },
+		func(w *Windows) { w.Shapes = nil }, func(w *Windows) { w.Shapes[1].Scale = 1.5 },
+		func(w *Windows) { w.Shapes[2].Aspect = 0 }, func(w *Windows) { w.Shapes[0].Stride = 0 },
+		func(w *Windows) { w.Shapes[3].Stride = math.NaN() }, func(w *Windows) { w.Most = -1 },
+		func(w *Windows) { w.Shapes = make([]Shape, mostShapes+1) },
 	} {
 		w := DefaultWindows()
 		change(&w)
 		if err := w.Validate(); !structured.IsBadInput(err) {
 			t.Errorf("%+v: %v", w, err)
 		}
+	}
+}
+
+// Models that were trained with these windows keep them: numbers of candidates in their weights' data mean the same boxes for ever.
+func TestDefaultWindowsStay(t *testing.T) {
+	for _, c := range []struct {
+		width, height, most, count int
+		sum                        uint32
+	}{
+		{160, 120, 400, 400, 0xa584d764}, {77, 300, 60, 60, 0xfbd002a6}, {500, 375, 1000, 1000, 0x525f7fd2}, {12, 9, 0, 662, 0xbd23a77},
+		{400, 20, 0, 418, 0x4904842f},
+	} {
+		w := DefaultWindows()
+		w.Most = c.most
+		all := w.Boxes(c.width, c.height)
+		if sum := crc32.ChecksumIEEE([]byte(fmt.Sprint(all))); len(all) != c.count || sum != c.sum {
+			t.Errorf("%d × %d: %d windows with the checksum %#x, expected %d with %#x", c.width, c.height, len(all), sum, c.count, c.sum)
+		}
+	}
+}
+
+// A model file may ask for windows without number: only those that are kept are made.
+func TestCrowdedWindows(t *testing.T) {
+	w := Windows{Most: 50, Cut: true}
+	for k := range mostShapes {
+		w.Shapes = append(w.Shapes, Shape{0.001 * float64(k+1), 1, 0.01})
+	}
+	if all := w.Boxes(5000, 5000); len(all) != 50 {
+		t.Errorf("%d windows", len(all))
 	}
 }

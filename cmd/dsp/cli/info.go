@@ -5,7 +5,6 @@ import (
 	"io"
 	"os"
 	"runtime"
-	"runtime/debug"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -274,27 +273,4 @@ func (m machine) print(w io.Writer) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
-}
-
-// version returns the module's version, or the commit it was built from.
-func version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "unknown"
-	}
-	module := &info.Main
-	for _, d := range info.Deps {
-		if d.Path == modulePath {
-			module = d
-		}
-	}
-	if v := module.Version; v != "" && v != "(devel)" {
-		return v
-	}
-	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" && module == &info.Main {
-			return s.Value[:min(12, len(s.Value))]
-		}
-	}
-	return "devel"
 }

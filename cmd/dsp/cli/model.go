@@ -54,6 +54,8 @@ func (u *use) addFlags(cmd *cobra.Command) {
 	flags.Var(&fileList{to: &u.Images}, "images", "`DIR` of the images, for coco and voc data; empty: beside the annotations")
 	flags.Var(&fileList{to: &u.Links}, "links", "`FILE` with the gold links of sentence pairs, one line per pair, if they are not in the data file")
 	flags.Var(&fileList{to: &u.Masks}, "masks", "`DIR` of the masks of a folder of images, for models that label pixels")
+	flags.StringVar(&u.Void, "void", "", "value in masks that counts nowhere, `auto|none|VALUE`; empty: the model's")
+	flags.StringVar(&u.Values, "mask-values", "", "values of the labels in masks, in their order, `auto|V,V,...`; empty: the model's")
 	flags.IntVar(&u.MaxWords, "max-words", 0, "longest sentence, in words `N`; 0: 1,000,000, or 5,000 for trees and links, whose memory grows with its square")
 	flags.IntVar(&u.Threads, "threads", 0, "number `N` of threads; it does not change the results; 0: all cores")
 	flags.StringVar(&u.device, "device", "cpu", "where to compute: `cpu|cuda[:N]`; N is the number of the GPU, from 0; a GPU reads the data in one piece, and its scores differ from the CPU's in the last digits")

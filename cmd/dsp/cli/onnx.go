@@ -15,7 +15,7 @@ import (
 
 // readingFlags are those of export that say how data are read.
 var readingFlags = []string{
-	"data", "tagger", "format", "columns", "comments", "label", "dense", "boxes", "images", "links", "masks", "max-words", "bad", "threads", "device",
+	"data", "tagger", "format", "columns", "comments", "label", "dense", "boxes", "images", "links", "masks", "void", "mask-values", "max-words", "bad", "threads", "device",
 }
 
 // onnxFile is what dsp export --onnx writes.

@@ -45,7 +45,7 @@ func (t *rawText) refusals(cmd *cobra.Command) error {
 	for _, refused := range [][2]string{
 		{"format", "raw text has no format"}, {"columns", "raw text has no columns"}, {"comments", "raw text has no columns"}, {"label", "raw text has no columns"},
 		{"dense", "raw text has no tokens yet that features could belong to"}, {"links", "raw text is not pairs of sentences"},
-		{"boxes", "raw text is not images"}, {"images", "raw text is not images"}, {"masks", "raw text is not images"},
+		{"boxes", "raw text is not images"}, {"images", "raw text is not images"}, {"masks", "raw text is not images"}, {"void", "raw text is not images"}, {"mask-values", "raw text is not images"},
 		{"force", "raw text has no labels to keep"}, {"truncate", "it is for cuts"},
 	} {
 		if given(refused[0]) {

@@ -53,7 +53,7 @@ not have is left out. Of a run that was interrupted it reports what there is.`,
 					return u.readFor(cmd.Context(), m, "--data", true)
 				}
 			default:
-				for _, name := range []string{"format", "columns", "comments", "label", "dense", "boxes", "images", "links", "masks", "tagger"} {
+				for _, name := range []string{"format", "columns", "comments", "label", "dense", "boxes", "images", "links", "masks", "void", "mask-values", "tagger"} {
 					if cmd.Flags().Changed(name) {
 						return structured.BadInput("--%s says how to read --data; without that, the data of the run are read as in its training", name)
 					}

@@ -12,6 +12,9 @@ import (
 	"testing"
 
 	"github.com/sbinet/npyio/npz"
+
+	"github.com/dsp-go/dsp/structured/boxes"
+	"github.com/dsp-go/dsp/structured/machine/safetensors"
 )
 
 // drawnObjects returns a folder of few small scenes, drawn once for all tests.
@@ -120,6 +123,59 @@ func TestLocaliseCandidates(t *testing.T) {
 	if last := records[len(records)-1]; !(last["gap"].(float64) >= 0) || last["dev"].(map[string]any)["corloc"] == nil {
 		t.Errorf("recorded %v", last)
 	}
+}
+
+// Candidates are windows that are learned from all training files together, and that the model keeps. A model without any, from before, has those of
+// boxes.DefaultWindows.
+func TestLearnedWindows(t *testing.T) {
+	t.Parallel()
+	data, dir := drawnObjects(t), filepath.Join(t.TempDir(), "run")
+	files := filepath.Join(data, "train.json") + "," + filepath.Join(data, "dev.json")
+	o := dsp(t, "train", "--train", files, "--class", "ladybird", "--candidates", "60", "--crop", "8", "--passes", "2", "--out", dir).ok()
+	if !strings.Contains(o.stderr, "shapes learned from the training boxes") {
+		t.Errorf("no word of windows in\n%s", o.stderr)
+	}
+	model := filepath.Join(dir, "model.safetensors")
+	f, err := safetensors.Read(model)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var learned boxes.Windows
+	if err := json.Unmarshal([]byte(f.Metadata["windows"]), &learned); err != nil {
+		t.Fatal(err)
+	}
+	learned.Most = 60
+	usual := boxes.DefaultWindows()
+	usual.Most = 60
+	among := func(w boxes.Windows, input string) {
+		t.Helper()
+		all := map[[4]float64]bool{}
+		for _, b := range w.Boxes(96, 72) {
+			all[[4]float64{b.X, b.Y, b.Width, b.Height}] = true
+		}
+		for _, one := range jsonLines[boxJSON](t, dsp(t, "predict", "--model", model, "--input", input, "--nbest", "60", "--json").ok().stdout) {
+			if len(one.Nbest) != len(all) {
+				t.Fatalf("%s: %d candidates, expected %d", input, len(one.Nbest), len(all))
+			}
+			for _, b := range one.Nbest {
+				if !all[b.Box] {
+					t.Fatalf("%s: a candidate %v, expected one of %v", input, b.Box, all)
+				}
+			}
+		}
+	}
+	among(learned, filepath.Join(data, "test.json"))
+	among(learned, filepath.Join(data, "test"))
+	delete(f.Metadata, "windows")
+	if err := safetensors.Write(model, f); err != nil {
+		t.Fatal(err)
+	}
+	among(usual, filepath.Join(data, "test.json"))
+	f.Metadata["windows"] = `{"shapes": [{"scale": 2, "aspect": 1, "stride": 0.2}]}`
+	if err := safetensors.Write(model, f); err != nil {
+		t.Fatal(err)
+	}
+	dsp(t, "predict", "--model", model, "--input", filepath.Join(data, "test.json")).refused(exitBadInput, "scale 2")
 }
 
 // Predictions are COCO's results; the best boxes fall in score; confidences are the marginals of the predicted boxes; eval agrees.

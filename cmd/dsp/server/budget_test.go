@@ -283,7 +283,7 @@ func TestFootprints(t *testing.T) {
 	p := s.models[0].pool.Load()
 	for _, n := range []int{100, 3000} {
 		words := strings.TrimSuffix(strings.Repeat(`"the",`, n), ",")
-		o, err := examples.Parse([]byte(`{"words": [` + words + `], "pos": [` + words + `]}`))
+		o, err := examples.Parse([]byte(`{"words": [`+words+`], "pos": [`+words+`]}`), p.reader)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -178,7 +178,7 @@ func (p *pool) exampleTensors(list []tensor) ([]examples.Example, error) {
 	}
 	var objects []*examples.Object
 	if known[0].Kind == examples.Objects {
-		if objects, err = in.parsed(); err != nil {
+		if objects, err = in.parsed(p.reader); err != nil {
 			return nil, err
 		}
 	} else if objects, err = in.objects(known); err != nil {
@@ -202,8 +202,8 @@ func (p *pool) exampleTensors(list []tensor) ([]examples.Example, error) {
 	return all, nil
 }
 
-// parsed returns the examples of the tensor that holds objects.
-func (in *inputSet) parsed() ([]*examples.Object, error) {
+// parsed returns the examples of the tensor that holds objects, which r reads.
+func (in *inputSet) parsed(r examples.Reader) ([]*examples.Object, error) {
 	t := in.tensors[exampleTensor]
 	if t == nil || in.lengths != nil {
 		return nil, structured.BadInput("expected one input, %s, with an object for each example as POST /predict reads it", exampleTensor)
@@ -217,7 +217,7 @@ func (in *inputSet) parsed() ([]*examples.Object, error) {
 	}
 	all := make([]*examples.Object, len(texts))
 	for k, text := range texts {
-		if all[k], err = examples.Parse([]byte(text)); err != nil {
+		if all[k], err = examples.Parse([]byte(text), r); err != nil {
 			return nil, t.bad(": example %d: %w", k, err)
 		}
 	}

@@ -261,7 +261,7 @@ func readBody(r *http.Request, body []byte, reader examples.Reader, split tokens
 		if line = bytes.TrimSpace(line); len(line) == 0 {
 			continue
 		}
-		o, err := examples.Parse(line)
+		o, err := examples.Parse(line, reader)
 		named := 0 // the line that messages name
 		if several {
 			named = number

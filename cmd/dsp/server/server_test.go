@@ -93,7 +93,7 @@ func TestFullQueue(t *testing.T) {
 	s := newServer(t, func(o *Options) { o.Queue = 1 })
 	p := s.models[0].pool.Load()
 	reader := p.reader
-	o, err := examples.Parse([]byte(fine))
+	o, err := examples.Parse([]byte(fine), reader)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -234,7 +234,7 @@ func together(t *testing.T, p *pool, jobs ...*job) {
 // exampleOf reads an example of a request.
 func exampleOf(t *testing.T, p *pool, text string) examples.Example {
 	t.Helper()
-	o, err := examples.Parse([]byte(text))
+	o, err := examples.Parse([]byte(text), p.reader)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -333,7 +333,7 @@ func TestReplacedPoolStops(t *testing.T) {
 func TestInternalError(t *testing.T) {
 	s := newServer(t, func(o *Options) { o.Threads = 1 })
 	p := s.models[0].pool.Load()
-	o, err := examples.Parse([]byte(fine))
+	o, err := examples.Parse([]byte(fine), p.reader)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -395,7 +395,7 @@ func TestReplacedMeanwhile(t *testing.T) {
 			}
 			p.stop()
 		}
-		o, err := examples.Parse([]byte(fine))
+		o, err := examples.Parse([]byte(fine), p.reader)
 		if err != nil {
 			return nil, err
 		}

@@ -116,14 +116,65 @@ func values[T any](t *tensor, datatypes ...string) ([]T, error) {
 	if err != nil {
 		return nil, err
 	}
-	var all []T
-	if err := json.Unmarshal(data, &all); err != nil {
-		return nil, t.bad(": %s", examples.Explain(err))
+	all, err := elements[T](t, data)
+	if err != nil {
+		return nil, err
 	}
 	if len(all) != n {
 		return nil, t.bad(" has %d elements, expected %d for shape %v", len(all), n, t.Shape)
 	}
 	return all, nil
+}
+
+// elements reads a flat list.
+func elements[T any](t *tensor, data []byte) ([]T, error) {
+	var all []T
+	err := json.Unmarshal(data, &all)
+	if err == nil && !bytes.Contains(data, []byte("null")) { // which would be a zero
+		return all, nil
+	}
+	var list []json.RawMessage
+	if wrong := json.Unmarshal(data, &list); wrong != nil {
+		return nil, t.bad(": %s", examples.Explain(wrong))
+	}
+	all = make([]T, len(list))
+	for k, element := range list {
+		if err := json.Unmarshal(element, &all[k]); err != nil || string(element) == "null" {
+			return nil, t.bad(" has %s at %v, expected %s as its datatype %s says", shortened(element), t.place(k), expectedOf(all[k]), t.Datatype)
+		}
+	}
+	return all, nil
+}
+
+// shortened returns an element for a message.
+func shortened(element []byte) string {
+	const most = 40
+	if text := []rune(string(element)); len(text) > most {
+		return string(text[:most]) + "…"
+	}
+	return string(element)
+}
+
+// expectedOf names what an element of data is.
+func expectedOf(element any) string {
+	switch element.(type) {
+	case string:
+		return `a text in quotes`
+	case float32:
+		return "a number of at most 3.4e38"
+	}
+	return "a whole number"
+}
+
+// place returns the indices of element k, from 0, by the shape.
+func (t *tensor) place(k int) []int {
+	at := make([]int, len(t.Shape))
+	for axis := len(at) - 1; axis > 0; axis-- {
+		at[axis] = k % t.Shape[axis]
+		k /= t.Shape[axis]
+	}
+	at[0] = k
+	return at
 }
 
 // inputSet are the tensors of a request, as sequences.

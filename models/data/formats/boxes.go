@@ -42,7 +42,7 @@ var _ = builtin(Format{
 	Name:       Images,
 	Holds:      "a folder of images, with masks in another or none, or one image",
 	Tasks:      []string{"localise", "segment"},
-	Takes:      []string{"masks", "label-names", "features"},
+	Takes:      []string{"masks", "void", "mask-values", "label-names", "features"},
 	Extensions: images.Kinds,
 	IsFolder: func(path string) bool {
 		return !isVOC(path) && !lines.IsFolder(path) && (holds(path, "*.[pP][nN][gG]") || holds(path, "*.[jJ][pP]*[gG]"))

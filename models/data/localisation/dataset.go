@@ -6,11 +6,39 @@ import (
 	"time"
 
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/boxes"
 	"github.com/dsp-go/dsp/structured/machine/host"
 )
 
+// Complete learns sliding windows from the objects of all training data sets, which were read with Learn, and makes their candidates and inputs.
+func (o Options) Complete(sets ...*structured.Dataset) error {
+	var objects []boxes.Placed
+	for _, d := range sets {
+		for _, m := range Of(d).Images {
+			objects = append(objects, boxes.Placed{Box: m.Gold.Box, Width: m.Width, Height: m.Height})
+		}
+	}
+	w := boxes.FitWindows(objects, o.Candidates)
+	o.Learn, o.Sliding = false, &w
+	for _, d := range sets {
+		if d.Offsets != nil { // features of an archive
+			continue
+		}
+		whole, err := o.dataset(d.Name, Of(d))
+		if err != nil {
+			return err
+		}
+		*d = *whole
+	}
+	return nil
+}
+
 // dataset makes the data set of images. Images without candidates get sliding windows.
 func (o Options) dataset(name string, s *Set) (*structured.Dataset, error) {
+	if o.Learn {
+		return &structured.Dataset{Name: name, Companion: s}, nil
+	}
+	s.Sliding = o.Sliding
 	if o.Windows {
 		s.Grid = o.Grid
 	} else {

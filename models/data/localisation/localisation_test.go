@@ -57,6 +57,33 @@ func TestOutputs(t *testing.T) {
 	}
 }
 
+// Training data from several places get the same candidates, which are learned from the objects of all.
+func TestComplete(t *testing.T) {
+	o := Options{Crop: 8, Candidates: 60, Learn: true}
+	a, b := scenes(t, o), scenes(t, o)
+	if a.Labels != nil || Of(a).Boxes != nil {
+		t.Fatal("candidates before they are learned")
+	}
+	for i := range Of(b).Images { // others
+		Of(b).Images[i].Gold.Box = boxes.Box{X: 1, Y: 1, Width: 150, Height: 20}
+	}
+	if err := o.Complete(a, b); err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range []*structured.Dataset{a, b} {
+		if Of(d).Sliding != Of(a).Sliding || !slices.Equal(Of(d).Candidates(0), Of(a).Candidates(1)) {
+			t.Error("other windows for other files")
+		}
+		if iou, _ := Of(d).Allowed(); iou < 0.55 || d.Features == nil {
+			t.Errorf("best candidates have an IoU of %.2f", iou)
+		}
+	}
+	o.Learn, o.Sliding = false, Of(a).Sliding
+	if other := scenes(t, o); !slices.Equal(Of(other).Candidates(0), Of(a).Candidates(0)) {
+		t.Error("other data have other candidates")
+	}
+}
+
 // A gold box becomes the window that overlaps most with it, which trying all windows confirms.
 func TestSnap(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))

@@ -18,18 +18,20 @@ var ErrNoClass = errors.New("no class is chosen")
 
 // Options say what is looked for, and what a network reads.
 type Options struct {
-	Class      string // of the object; empty: the only class that there is
-	ClassID    int64  // COCO's number of the class where the data does not say it; 0: 1
-	Windows    bool   // look for the best box of a grid, not for the best candidate
-	Grid       int    // cells per side of an image, for windows
-	Pixels     bool   // inputs of candidates are pixels, not features of cells
-	Crop       int    // pixels per side that a candidate is resized to
-	Candidates int    // the most candidates per image
-	Boxes      string // file with candidates in COCO's format of results; empty: sliding windows
-	Images     string // folder of the images; empty: beside the annotations
-	Unlabeled  bool   // use all images, with gold boxes or not
-	Shape      []int  // of the features of candidates from npz, if the training data determine it
-	Stream     bool   // read or compute features whenever they are needed, even if they fit in memory
+	Class      string         // of the object; empty: the only class that there is
+	ClassID    int64          // COCO's number of the class where the data does not say it; 0: 1
+	Windows    bool           // look for the best box of a grid, not for the best candidate
+	Grid       int            // cells per side of an image, for windows
+	Pixels     bool           // inputs of candidates are pixels, not features of cells
+	Crop       int            // pixels per side that a candidate is resized to
+	Candidates int            // the most candidates per image
+	Boxes      string         // file with candidates in COCO's format of results; empty: sliding windows
+	Learn      bool           // data are training data: their candidates and inputs are made by Complete, which learns sliding windows
+	Sliding    *boxes.Windows // that are candidates; nil: those of boxes.DefaultWindows
+	Images     string         // folder of the images; empty: beside the annotations
+	Unlabeled  bool           // use all images, with gold boxes or not
+	Shape      []int          // of the features of candidates from npz, if the training data determine it
+	Stream     bool           // read or compute features whenever they are needed, even if they fit in memory
 	Threads    int
 
 	Strict  bool             // an annotated box without area is bad input
@@ -216,11 +218,14 @@ func (o Options) readCandidates(s *Set, set *annotations.Set, examples []annotat
 // slide makes sliding windows the candidates of images that have none yet.
 func (o Options) slide(s *Set) error {
 	w := boxes.DefaultWindows()
+	if o.Sliding != nil {
+		w = *o.Sliding
+	}
 	w.Most = o.Candidates
 	if err := w.Validate(); err != nil {
 		return err
 	}
-	s.Offsets = []int{0}
+	s.Offsets, s.Slides = []int{0}, true
 	sizes := map[[2]int][]boxes.Box{}
 	for i := range s.Images {
 		m := &s.Images[i]

@@ -18,6 +18,9 @@ type Set struct {
 	Offsets []int       // [n+1] of the candidates
 	Grid    int         // cells per side of an image, for windows
 
+	Sliding *boxes.Windows // that are candidates where no others are given, as the training data have them; nil: boxes.DefaultWindows
+	Slides  bool           // Boxes are these windows
+
 	Map [3]int // height, width and channels of the map that the inputs of a candidate are; zeros if they are none
 
 	Counts *annotations.Counts // of images used and not used; nil where nothing was chosen
@@ -51,7 +54,7 @@ func (m *Image) Load() (*images.Image, error) {
 
 // Subset implements structured.Companion.
 func (s *Set) Subset(_ *structured.Dataset, examples []int) structured.Companion {
-	some := &Set{Class: s.Class, ClassID: s.ClassID, Grid: s.Grid, Map: s.Map}
+	some := &Set{Class: s.Class, ClassID: s.ClassID, Grid: s.Grid, Sliding: s.Sliding, Slides: s.Slides, Map: s.Map}
 	if s.Boxes != nil {
 		some.Offsets = []int{0}
 	}
@@ -67,7 +70,7 @@ func (s *Set) Subset(_ *structured.Dataset, examples []int) structured.Companion
 
 // Join implements joiner of the package union.
 func (s *Set) Join(others []structured.Companion) (structured.Companion, error) {
-	all := &Set{Class: s.Class, ClassID: s.ClassID, Grid: s.Grid, Map: s.Map}
+	all := &Set{Class: s.Class, ClassID: s.ClassID, Grid: s.Grid, Sliding: s.Sliding, Slides: s.Slides, Map: s.Map}
 	if s.Boxes != nil {
 		all.Offsets = []int{0}
 	}

@@ -8,6 +8,7 @@ import (
 	"image/color"
 	"image/png"
 	"io"
+	"math"
 
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/graphs"
@@ -62,7 +63,7 @@ func HeaderOf(content []byte, name string) (images.Header, error) {
 }
 
 // Decode decodes a PNG image with a palette, whose indices are the labels, or with grey values, which are the labels, and turns it upright
-// as images are turned. name is the name of its file, for messages.
+// as images are turned. Values.Read gives labels to other values. name is the name of its file, for messages.
 func Decode(r io.Reader, name string) (*Mask, error) {
 	content, err := io.ReadAll(r)
 	if err != nil {
@@ -97,14 +98,16 @@ func Decode(r io.Reader, name string) (*Mask, error) {
 		for y := range m.Height {
 			for x := range m.Width {
 				l := p.Gray16At(x, y).Y
-				if l > Void {
-					return nil, structured.BadInput("%s: the pixel at x %d, y %d has label %d, expected at most 255, void", name, x, y, l)
+				if l > Void && l != math.MaxUint16 { // which is white, as 255 is
+					return nil, structured.BadInput("%s: the pixel at x %d, y %d has the value %d, expected at most 255, or 65535 for 255", name, x, y, l)
 				}
-				m.Labels = append(m.Labels, uint8(l))
+				m.Labels = append(m.Labels, uint8(min(l, Void)))
 			}
 		}
 	default:
-		return nil, structured.BadInput("%s: a colour image, %s", name, expected)
+		if err := m.copyGreys(decoded, name); err != nil {
+			return nil, err
+		}
 	}
 	m.turn(header.Stored)
 	return m, nil
@@ -137,6 +140,21 @@ func (m *Mask) copy(pixels []uint8, stride int) {
 	for y := range m.Height {
 		m.Labels = append(m.Labels, pixels[y*stride:][:m.Width]...)
 	}
+}
+
+// copyGreys copies the pixels of a colour image all of which are opaque and grey, as programs for painting store masks of grey values.
+func (m *Mask) copyGreys(from image.Image, name string) error {
+	m.Labels = make([]uint8, 0, m.Width*m.Height)
+	for y := range m.Height {
+		for x := range m.Width {
+			c := color.NRGBA64Model.Convert(from.At(x, y)).(color.NRGBA64)
+			if c.R != c.G || c.R != c.B || c.A != math.MaxUint16 || c.R>>8 != c.R&255 {
+				return structured.BadInput("%s: a colour image (the pixel at x %d, y %d), %s", name, x, y, expected)
+			}
+			m.Labels = append(m.Labels, uint8(c.R>>8))
+		}
+	}
+	return nil
 }
 
 // Check returns a bad-input error about the first pixel whose label is neither below n nor Void. name is the name of the mask's file, and

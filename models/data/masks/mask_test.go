@@ -79,7 +79,7 @@ func TestBadMasks(t *testing.T) {
 	bounds := image.Rect(0, 0, 4, 3)
 	opaque := image.NewRGBA(bounds)
 	for i := range opaque.Pix {
-		opaque.Pix[i] = 255
+		opaque.Pix[i] = uint8(255 - 5*(i%4/3)) // not grey
 	}
 	good := encoded(t, image.NewGray(bounds))
 	for name, test := range map[string]struct {
@@ -87,9 +87,9 @@ func TestBadMasks(t *testing.T) {
 		want    string
 	}{
 		"empty": {nil, "expected a mask: a PNG image"}, "text": {[]byte("labels"), "expected a mask: a PNG image"},
-		"cut": {good[:len(good)-20], "broken or cut off"}, "colour": {encoded(t, opaque), "a colour image, expected a mask"},
-		"16 bits": {encoded(t, &image.Gray16{Pix: []uint8{0, 9, 1, 0}, Stride: 4, Rect: image.Rect(0, 0, 2, 1)}), "x 1, y 0 has label 256, expected at most 255"},
-		"alpha":   {encoded(t, image.NewNRGBA(bounds)), "a colour image, expected a mask"},
+		"cut": {good[:len(good)-20], "broken or cut off"}, "colour": {encoded(t, opaque), "a colour image (the pixel at x 0, y 0), expected a mask"},
+		"16 bits": {encoded(t, &image.Gray16{Pix: []uint8{0, 9, 1, 0}, Stride: 4, Rect: image.Rect(0, 0, 2, 1)}), "x 1, y 0 has the value 256, expected at most 255"},
+		"alpha":   {encoded(t, image.NewNRGBA(bounds)), "a colour image (the pixel at x 0, y 0), expected a mask"},
 	} {
 		_, err := Decode(bytes.NewReader(test.content), "a.png")
 		if !structured.IsBadInput(err) || !strings.HasPrefix(err.Error(), "a.png: ") || !strings.Contains(err.Error(), test.want) {

@@ -19,6 +19,7 @@ type Reader struct {
 	Division
 	Labels  *structured.Alphabet // the names of the labels; nil: they are the numbers in the masks
 	Where   string               // where the names come from, for messages: a file
+	Values  *masks.Values        // of the labels in the files of masks; nil: they are the labels
 	All     bool                 // keep regions without a labelled pixel, for prediction
 	Threads int                  // 0: all cores
 	Remarks *remarks.Remarks     // on images; nil refuses bad ones
@@ -108,8 +109,17 @@ type described struct {
 	counts          *structured.Sparse // nil without a mask
 }
 
-func (r Reader) describe(source Source, i int) (described, error) {
+// load reads an example whose mask has labels.
+func (r Reader) load(source Source, i int) (Example, error) {
 	e, err := source.Load(i)
+	if err == nil && e.Mask != nil {
+		e.Mask, err = r.Values.Read(e.Mask, e.Place)
+	}
+	return e, err
+}
+
+func (r Reader) describe(source Source, i int) (described, error) {
+	e, err := r.load(source, i)
 	if err != nil {
 		return described{}, err
 	}
@@ -196,13 +206,15 @@ func (b *builder) labels() error {
 		labelled++
 	}
 	if labelled == 0 {
-		return structured.BadInput("%s: all pixels of all masks are void, expected labels", d.Name)
+		return structured.BadInput("%s: all pixels of all masks are void (--void), expected labels", d.Name)
 	}
 	for v := range d.Costs {
 		d.Costs[v] = float32(float64(d.Costs[v]) * float64(labelled) / pixels)
 	}
 	d.Alphabet = b.r.Labels
-	if d.Alphabet == nil {
+	if values := b.r.Values; d.Alphabet == nil && values != nil && values.Labels != nil {
+		d.Alphabet = structured.NewAlphabet(values.Names()...)
+	} else if d.Alphabet == nil {
 		d.Alphabet = structured.NewAlphabet()
 		for l := range largest + 1 {
 			d.Alphabet.Add(strconv.Itoa(int(l)))

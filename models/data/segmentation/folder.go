@@ -1,6 +1,8 @@
 package segmentation
 
 import (
+	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -10,6 +12,7 @@ import (
 	"github.com/dsp-go/dsp/models/data/remarks"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/images"
+	"github.com/dsp-go/dsp/structured/machine/host"
 )
 
 // Folder is a Source of images in a folder and masks in another. A mask has the name of its image, but for the ending.
@@ -121,6 +124,31 @@ func (f *Folder) Len() int { return len(f.ids) }
 
 // Masks implements Source.
 func (f *Folder) Masks() bool { return f.maskFiles != nil }
+
+// Values returns the values in the masks, of all of them or of as many as are enough. Masks that cannot be read have none: Load says why.
+func (f *Folder) Values(ctx context.Context, threads int, enough func(*masks.Found) bool) (found masks.Found, err error) {
+	if f.maskFiles == nil {
+		return found, nil
+	}
+	read := func(_ struct{}, file string) (*masks.Mask, error) {
+		m, err := masks.Read(filepath.Join(f.masks, file))
+		if err != nil {
+			return &masks.Mask{}, nil
+		}
+		return m, nil
+	}
+	all := errors.New("found")
+	err = host.InOrder(ctx, threads, host.Each(f.maskFiles), host.None, read, func(m *masks.Mask) error {
+		if found.Add(m); enough(&found) {
+			return all
+		}
+		return nil
+	})
+	if errors.Is(err, all) {
+		err = nil
+	}
+	return found, err
+}
 
 // Load implements Source. Unreadable files, and a mask whose size is not the image's, are bad input.
 func (f *Folder) Load(i int) (Example, error) {

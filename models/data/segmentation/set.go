@@ -19,7 +19,10 @@ func Of(d *structured.Dataset) *Set {
 }
 
 // Load reads the image of example i again, and its mask if there is one.
-func (s *Set) Load(i int) (Example, error) { return s.source.Load(s.numbers[i]) }
+func (s *Set) Load(i int) (Example, error) { return s.reader.load(s.source, s.numbers[i]) }
+
+// Values are those of the labels in files.
+func (s *Set) Values() *masks.Values { return s.reader.Values }
 
 // Paint returns the mask that the labels of the regions of example e make, and for every pixel what values [regions] has for its region, if it
 // is not nil.

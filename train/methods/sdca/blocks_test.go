@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/dsp-go/dsp/structured/machine/vec"
@@ -98,6 +99,41 @@ func TestRoundsRaiseTheDual(t *testing.T) {
 				t.Error(err)
 			}
 		})
+	}
+}
+
+// A rank that owns fewer examples than a pass has rounds visits none in some, the first one among them, and takes part all the same: all ranks have
+// the same weights after each pass.
+func TestRoundsWithoutVisits(t *testing.T) {
+	var weights [3][]float32
+	err := rankstest.InProcess(t.Context(), len(weights), func(ctx context.Context, g ranks.Group) error {
+		p := traintest.AttributeProblem(t, 12, 400, 3, 0, engine.CRF, 1e-2)
+		p.Engine = engine.NewEngine(p.Objective, 1)
+		if err := p.Join(g); err != nil {
+			return err
+		}
+		m, s := &SDCA{Resync: 1000}, &train.State{W: make([]float32, p.Scorer.Dim())}
+		if err := m.Start(ctx, p, s); err != nil {
+			return err
+		}
+		for range 2 {
+			if err := m.Pass(ctx, p, s); err != nil {
+				return err
+			}
+		}
+		weights[g.Rank()] = slices.Clone(m.w)
+		if g.Rank() == len(weights)-1 && len(p.Own()) >= m.rounds.PerPass(p.Engine) {
+			return fmt.Errorf("the last rank has %d examples, enough for each round", len(p.Own()))
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for rank, w := range weights {
+		if !slices.Equal(w, weights[0]) {
+			t.Errorf("rank %d has other weights than rank 0", rank)
+		}
 	}
 }
 

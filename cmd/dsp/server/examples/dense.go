@@ -23,12 +23,15 @@ func (r *dense) Sample() string {
 	return fmt.Sprintf(`{"features": [[…], […]]} with %d numbers in each row`, r.dim)
 }
 
+// Members implements Reader.
+func (r *dense) Members() []string { return []string{"features", "labels"} }
+
 // Known implements Reader.
 func (r *dense) Known() string { return labelsOf("position") }
 
 // Example implements Reader.
 func (r *dense) Example(o *Object) (Example, error) {
-	if err := o.only(r.Sample(), "features", "labels"); err != nil {
+	if err := o.only(r); err != nil {
 		return Example{}, err
 	}
 	if len(o.Features) == 0 {
@@ -76,12 +79,15 @@ func (r *attributes) Sample() string {
 	return `{"attributes": [["w=John", "cap:0.5"], ["w=Smith"]]}`
 }
 
+// Members implements Reader.
+func (r *attributes) Members() []string { return []string{"attributes", "labels"} }
+
 // Known implements Reader.
 func (r *attributes) Known() string { return labelsOf("position") }
 
 // Example implements Reader.
 func (r *attributes) Example(o *Object) (Example, error) {
-	if err := o.only(r.Sample(), "attributes", "labels"); err != nil {
+	if err := o.only(r); err != nil {
 		return Example{}, err
 	}
 	if len(o.Attributes) == 0 {

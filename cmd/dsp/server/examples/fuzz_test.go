@@ -64,7 +64,7 @@ func TestReaders(t *testing.T) {
 		good[kind] = text
 	}
 	for kind, r := range readers() {
-		o, err := Parse([]byte(good[kind]))
+		o, err := Parse([]byte(good[kind]), r)
 		if err != nil {
 			t.Fatalf("%s: %v", kind, err)
 		}
@@ -152,13 +152,32 @@ func TestRefusals(t *testing.T) {
 		{"regions", `{"image": "AAAA"}`, "expected a PNG or JPEG image"},
 	} {
 		r := readers()[c.kind]
-		o, err := Parse([]byte(c.text))
+		o, err := Parse([]byte(c.text), r)
 		if err == nil {
 			_, err = r.Example(o)
 		}
 		if !structured.IsBadInput(err) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s %.60s: %v, expected %q", c.kind, c.text, err, c.want)
 		}
+	}
+}
+
+// A message about an unknown member lists those that the model reads, and no others.
+func TestUnknownMemberListsMembers(t *testing.T) {
+	for kind, r := range readers() {
+		_, err := Parse([]byte(`{"nonsense": 1}`), r)
+		want := `no member is called "nonsense"; members are id, ` + strings.Join(r.Members(), ", ")
+		if !structured.IsBadInput(err) || err.Error() != want {
+			t.Errorf("%s: %v, expected %s", kind, err, want)
+		}
+		for _, name := range r.Members() {
+			if _, err := Parse([]byte(`{"`+name+`": null}`), r); err != nil {
+				t.Errorf("%s: member %s: %v", kind, name, err)
+			}
+		}
+	}
+	if _, err := Parse([]byte(`{"wrds": 1}`), readers()["words"]); strings.Contains(err.Error(), "image") || strings.Contains(err.Error(), "source") {
+		t.Errorf("members of other models: %v", err)
 	}
 }
 
@@ -170,7 +189,7 @@ func FuzzExample(f *testing.F) {
 	f.Add([]byte(smallImage(f)))
 	all := readers()
 	f.Fuzz(func(t *testing.T, line []byte) {
-		o, err := Parse(line)
+		o, err := Parse(line, all["words"])
 		if err != nil {
 			if !structured.IsBadInput(err) {
 				t.Fatal(err)

@@ -52,12 +52,17 @@ func (r *graphReader) Sample() string {
 	return text + fmt.Sprintf("} with %d numbers per variable and %d per edge", r.dim, r.edges.Dim)
 }
 
+// Members implements Reader.
+func (r *graphReader) Members() []string {
+	return []string{"node_features", "edges", "edge_features", "edge_types", "labels"}
+}
+
 // Known implements Reader.
 func (r *graphReader) Known() string { return labelsOf("variable") }
 
 // Example implements Reader. A graph without edges may leave them out.
 func (r *graphReader) Example(o *Object) (Example, error) {
-	if err := o.only(r.Sample(), "node_features", "edges", "edge_features", "edge_types", "labels"); err != nil {
+	if err := o.only(r); err != nil {
 		return Example{}, err
 	}
 	n := len(o.NodeFeatures)

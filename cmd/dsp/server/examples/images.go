@@ -58,9 +58,9 @@ func PerDecoded(file []byte) int {
 	return 6 + flat
 }
 
-// encoded checks an image file and keeps it as it is; it is decoded when its turn comes. The object may have other members beside.
-func encoded(o *Object, limits Limits, beside ...string) (Example, images.Header, error) {
-	if err := o.only(imageSample, append(beside, "image")...); err != nil {
+// encoded checks the image file of an object for r and keeps it as it is; it is decoded when its turn comes.
+func encoded(o *Object, limits Limits, r Reader) (Example, images.Header, error) {
+	if err := o.only(r); err != nil {
 		return Example{}, images.Header{}, err
 	}
 	if len(o.Image) == 0 {
@@ -110,6 +110,9 @@ func (r *regions) Inputs() []Input { return []Input{{Name: "example", Kind: Obje
 // Sample implements Reader.
 func (r *regions) Sample() string { return imageSample }
 
+// Members implements Reader.
+func (r *regions) Members() []string { return []string{"image", "mask"} }
+
 // Known implements Reader.
 func (r *regions) Known() string {
 	return `a "mask", a PNG file in base64 whose pixels are labels, or 255 where they are open`
@@ -123,7 +126,7 @@ type masked struct{ image, mask []byte }
 
 // Example implements Reader.
 func (r *regions) Example(o *Object) (Example, error) {
-	e, h, err := encoded(o, r.limits, "mask")
+	e, h, err := encoded(o, r.limits, r)
 	if err != nil {
 		return e, err
 	}
@@ -170,7 +173,11 @@ func (r *regions) Dataset(all []Example) (*structured.Dataset, error) {
 			if err != nil {
 				return nil, err
 			}
-			if list[i].mask.Max() < 0 {
+			read, err := r.reader.Values.Read(list[i].mask, "mask")
+			if err != nil {
+				return nil, err
+			}
+			if read.Max() < 0 {
 				return nil, structured.BadInput("mask: all pixels are void, expected labels")
 			}
 		}
@@ -214,6 +221,7 @@ type scenes struct {
 
 func newScenes(m *models.Model, limits Limits) *scenes {
 	o := *tasks.Localise(&m.Config)
+	o.Sliding = m.Sliding
 	o.Class, o.ClassID, o.Unlabeled, o.Threads, o.Stream = m.Labels.Name(0), m.ClassID, true, 1, false
 	return &scenes{o, limits}
 }
@@ -224,12 +232,15 @@ func (r *scenes) Inputs() []Input { return []Input{{Name: "example", Kind: Objec
 // Sample implements Reader.
 func (r *scenes) Sample() string { return imageSample }
 
+// Members implements Reader.
+func (r *scenes) Members() []string { return []string{"image"} }
+
 // Known implements Reader.
 func (r *scenes) Known() string { return "" }
 
 // Example implements Reader.
 func (r *scenes) Example(o *Object) (Example, error) {
-	e, _, err := encoded(o, r.limits)
+	e, _, err := encoded(o, r.limits, r)
 	e.Extent.Positions = r.options.Positions()
 	return e, err
 }

@@ -25,12 +25,15 @@ func (r *lineImages) Inputs() []Input { return []Input{{Name: "example", Kind: O
 // Sample implements Reader.
 func (r *lineImages) Sample() string { return imageSample }
 
+// Members implements Reader.
+func (r *lineImages) Members() []string { return []string{"image"} }
+
 // Known implements Reader.
 func (r *lineImages) Known() string { return "" }
 
 // Example implements Reader. A small image of a long line becomes a long one as it is scaled to the height of a frame.
 func (r *lineImages) Example(o *Object) (Example, error) {
-	e, _, err := encoded(o, r.limits)
+	e, _, err := encoded(o, r.limits, r)
 	if err != nil {
 		return e, err
 	}

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"io"
 	"iter"
-	"reflect"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -123,8 +122,8 @@ func labelsOf(position string) string {
 	return `"labels", one for each ` + position + `: a label, several with | between, or ?`
 }
 
-// Parse parses one object. Unknown members, wrong types and text that is not UTF-8 are bad input.
-func Parse(line []byte) (*Object, error) {
+// Parse parses one object for a reader, whose members messages list. Unknown members, wrong types and text that is not UTF-8 are bad input.
+func Parse(line []byte, r Reader) (*Object, error) {
 	if !utf8.Valid(line) {
 		return nil, structured.BadInput("the text is not UTF-8")
 	}
@@ -140,7 +139,7 @@ func Parse(line []byte) (*Object, error) {
 	if err := d.Decode(&o); err != nil {
 		what := Explain(err)
 		if unknown(err) {
-			what += "; members are " + strings.Join(members(), ", ")
+			what += "; members are id, " + strings.Join(r.Members(), ", ")
 		}
 		return nil, structured.BadInput("%s", what)
 	}
@@ -153,17 +152,6 @@ func Parse(line []byte) (*Object, error) {
 const unknownField = "json: unknown field " // how encoding/json's message begins
 
 func unknown(err error) bool { return strings.HasPrefix(err.Error(), unknownField) }
-
-// members returns the names of the members of an Object.
-func members() []string {
-	var names []string
-	for _, field := range reflect.VisibleFields(reflect.TypeFor[Object]()) {
-		if name := field.Tag.Get("json"); name != "" {
-			names = append(names, name)
-		}
-	}
-	return names
-}
 
 // Explain words an error of encoding/json for somebody who does not know Go.
 func Explain(err error) string {

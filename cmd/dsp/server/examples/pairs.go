@@ -30,12 +30,15 @@ func (r *pairs) Inputs() []Input { return []Input{{Name: "example", Kind: Object
 // Sample implements Reader.
 func (r *pairs) Sample() string { return `{"source": ["das", "Haus"], "target": ["the", "house"]}` }
 
+// Members implements Reader.
+func (r *pairs) Members() []string { return []string{"source", "target", "links"} }
+
 // Known implements Reader.
 func (r *pairs) Known() string { return `sure "links", such as [[0, 1]]` }
 
 // Example implements Reader.
 func (r *pairs) Example(o *Object) (Example, error) {
-	if err := o.only(r.Sample(), "source", "target", "links"); err != nil {
+	if err := o.only(r); err != nil {
 		return Example{}, err
 	}
 	for name, side := range map[string][]string{"source": o.Source, "target": o.Target} {
@@ -107,12 +110,15 @@ func (r *pairArrays) Sample() string {
 	return fmt.Sprintf(`{"pair_features": [[[…], […]], [[…], […]]]}, a row for each source item and in it a list of %d numbers for each target item`, r.dim)
 }
 
+// Members implements Reader.
+func (r *pairArrays) Members() []string { return []string{"pair_features", "links"} }
+
 // Known implements Reader.
 func (r *pairArrays) Known() string { return `sure "links", such as [[0, 1]]` }
 
 // Example implements Reader.
 func (r *pairArrays) Example(o *Object) (Example, error) {
-	if err := o.only(r.Sample(), "pair_features", "links"); err != nil {
+	if err := o.only(r); err != nil {
 		return Example{}, err
 	}
 	if len(o.PairFeatures) == 0 || len(o.PairFeatures[0]) == 0 {

@@ -49,6 +49,8 @@ type Reader interface {
 	Inputs() []Input
 	// Sample returns an example of an object, as JSON.
 	Sample() string
+	// Members returns the names of the members that an object may have beside id.
+	Members() []string
 	// Known says in which members an object may have what is known of its output, for predictions to keep; "" if in none.
 	Known() string
 }
@@ -133,8 +135,13 @@ func (o *Object) given() []string {
 	return names
 }
 
-// only refuses an object with other members than the given ones; sample shows what is expected.
-func (o *Object) only(sample string, names ...string) error {
+// only refuses an object with members that its reader does not read.
+func (o *Object) only(r Reader) error { return o.among(r.Members(), r.Sample()) }
+
+// alone refuses an object with another member than one; sample shows what is expected.
+func (o *Object) alone(name, sample string) error { return o.among([]string{name}, sample) }
+
+func (o *Object) among(names []string, sample string) error {
 	for _, name := range o.given() {
 		if !slices.Contains(names, name) {
 			return structured.BadInput("found %s, which this model does not read; expected an object such as %s", name, sample)

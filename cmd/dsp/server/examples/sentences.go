@@ -61,11 +61,11 @@ func (r *sentences) Sample() string {
 
 // Example implements Reader. Columns other than the words and their UPOS may be missing; they count as _, nothing.
 func (r *sentences) Example(o *Object) (Example, error) {
-	if err := o.only(r.Sample(), "words", "pos", "columns", "text", "heads", "relations", "tree"); err != nil {
-		return Example{}, err
-	}
 	if beside := r.notKept(o); beside != "" {
 		return Example{}, structured.BadInput("found %s, which says nothing of this model's trees; expected %s", beside, r.Known())
+	}
+	if err := o.only(r); err != nil {
+		return Example{}, err
 	}
 	if o.Tree != nil {
 		return r.tree(o)
@@ -132,6 +132,15 @@ func (r *sentences) notKept(o *Object) string {
 	return ""
 }
 
+// Members implements Reader.
+func (r *sentences) Members() []string {
+	members := []string{"words", "pos", "columns", "text"}
+	if r.constituents {
+		return append(members, "tree")
+	}
+	return append(members, "heads", "relations")
+}
+
 // Known implements Reader.
 func (r *sentences) Known() string {
 	if r.constituents {
@@ -142,7 +151,7 @@ func (r *sentences) Known() string {
 
 // tree is Example for an object with a tree of constituents, of which predictions keep the brackets.
 func (r *sentences) tree(o *Object) (Example, error) {
-	if err := o.only(`{"tree": "(_ (NP (DET the) (NOUN dog)) (VERB barks))"}`, "tree"); err != nil {
+	if err := o.alone("tree", `{"tree": "(_ (NP (DET the) (NOUN dog)) (VERB barks))"}`); err != nil {
 		return Example{}, err
 	}
 	var tree *brackets.Node

@@ -82,16 +82,24 @@ func (w *words) Sample() string {
 	return `{"columns": {` + strings.Join(members, ", ") + `}` + features + `}`
 }
 
+// Members implements Reader.
+func (w *words) Members() []string {
+	members := []string{"words", "columns", "text", "labels"}
+	if slices.ContainsFunc(w.columns, func(c inputs.Column) bool { return c.Name == "pos" }) {
+		members = slices.Insert(members, 1, "pos")
+	}
+	if w.dim > 0 {
+		members = append(members, "features")
+	}
+	return members
+}
+
 // Known implements Reader.
 func (w *words) Known() string { return labelsOf("word") }
 
 // Example implements Reader.
 func (w *words) Example(o *Object) (Example, error) {
-	expected := []string{"words", "pos", "columns", "text", "labels"}
-	if w.dim > 0 {
-		expected = append(expected, "features")
-	}
-	if err := o.only(w.Sample(), expected...); err != nil {
+	if err := o.only(w); err != nil {
 		return Example{}, err
 	}
 	columns, split, err := o.texts(w.split, w.Sample())
