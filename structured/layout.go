@@ -19,6 +19,7 @@ type Remarks struct {
 	Comments Lines // comments
 	Guessed  Lines // comments that might be tokens
 	Doubtful Lines // tokens that might be comments
+	Header   Lines // names of columns
 	Outside  Lines // words without a label, which are outside entities
 }
 
@@ -27,6 +28,7 @@ func (r *Remarks) Add(more Remarks) {
 	r.Comments.Add(more.Comments)
 	r.Guessed.Add(more.Guessed)
 	r.Doubtful.Add(more.Doubtful)
+	r.Header.Add(more.Header)
 	r.Outside.Add(more.Outside)
 }
 

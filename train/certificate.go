@@ -69,7 +69,7 @@ func (c *Certificate) Record(ctx context.Context, e *engine.Engine, w []float32,
 	if e.Partial() {
 		return nil
 	}
-	return c.RecordDual(ctx, e, engine.Recomposed{Grad: pass.Grad, Linear: pass.Linear, Central: pass.Central, Rounded: pass.Rounded})
+	return c.RecordDual(ctx, e, engine.Recomposed{Grad: pass.Grad, Linear: pass.Linear, Central: pass.Central, Rounded: pass.Rounded, Blur: pass.Blur})
 }
 
 // Show copies what is certified into s.
@@ -109,7 +109,7 @@ func (c *Certificate) RecordDual(ctx context.Context, e *engine.Engine, u engine
 	if err := c.relate(ctx, e, append(merged, k)); err != nil {
 		return err
 	}
-	c.size[k] = c.norm(k)
+	c.size[k] = u.Size(c.norm(k))
 	for _, j := range merged {
 		c.size[j] += c.norm(j) // the sum was rounded, too
 	}

@@ -19,7 +19,7 @@ import (
 
 const (
 	checkpointFile    = "state.safetensors"
-	checkpointVersion = "5"
+	checkpointVersion = "6"
 )
 
 // Metadata keys.
@@ -62,6 +62,8 @@ type books struct {
 
 	Await float64 // of a lazy run: F is of use once the dual's rise in a pass has fallen to this; 0: nothing is known yet
 	Owed  float64 // and by how much a certificate was wider than the estimate before it
+
+	Doubles bool // certificates are in float64
 }
 
 // NewCheckpoint returns a checkpoint for a new run. It creates the folder if necessary and removes the checkpoint of an
@@ -196,7 +198,7 @@ func (c *Checkpoint) take(m Method, s *State, b *books) error {
 		return fmt.Errorf("checkpoint of %s: %w", m.Name(), shot.err)
 	}
 	c.file = &safetensors.File{Metadata: map[string]string{methodKey: m.Name()}, Tensors: shot.new}
-	c.books = books{Last: b.Last, Best: b.Best, Await: b.Await, Owed: b.Owed}
+	c.books = books{Last: b.Last, Best: b.Best, Await: b.Await, Owed: b.Owed, Doubles: b.Doubles}
 	c.saved = false
 	if !c.Large {
 		return nil
@@ -236,6 +238,7 @@ func visit(prefix *string, a engine.Archive, m Method, s *State, b *books) {
 	a.Floats("best_w", &b.BestW)
 	a.Number("await", &b.Await)
 	a.Number("owed", &b.Owed)
+	archiveFlag(a, "doubles", &b.Doubles)
 	*prefix = "method."
 	m.Archive(a)
 }

@@ -80,10 +80,10 @@ func (l *loop) learn(estimated float64) {
 }
 
 // rounded reports whether further passes prove no more: the allowance for rounding in the dual is larger than the gap that the run is to reach, and the
-// certified gap is little else. The objective is rounded, too, by less as a rule.
+// certified gap is little else. The objective is rounded, too, by less as a rule. Certificates in float64 have no such end.
 func (l *loop) rounded() bool {
 	s := l.s
-	return l.Lazy && l.Gap > 0 && s.Rounding >= l.Gap*math.Abs(s.Primal) && s.Gap() <= mostlyRounding*s.Rounding
+	return l.Lazy && l.Gap > 0 && !l.Problem.Doubles() && s.Rounding >= l.Gap*math.Abs(s.Primal) && s.Gap() <= mostlyRounding*s.Rounding
 }
 
 const mostlyRounding = 3

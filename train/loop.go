@@ -123,6 +123,9 @@ func (l *loop) start(ctx context.Context) error {
 		if err := l.Checkpoint.restore(l.Method, l.s, &l.books); err != nil {
 			return err
 		}
+		if l.books.Doubles {
+			l.Problem.UseDoubles()
+		}
 	} else {
 		s, nan := l.s, math.NaN() // unless the method sets them
 		s.Primal, s.Dual, s.Estimate, s.Smoothed, s.Exact, s.ProxGradient, s.InnerGap = nan, nan, nan, nan, nan, nan, nan
@@ -325,7 +328,9 @@ func (l *loop) certify(ctx context.Context) error {
 			l.learn(estimated)
 		}
 	}
-	s.Done = s.Done || keep && l.rounded()
+	if !keep || !l.refine() {
+		s.Done = s.Done || keep && l.rounded()
+	}
 	if err := s.Check(l.Method.Name()); err != nil {
 		return err
 	}

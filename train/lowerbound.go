@@ -78,9 +78,9 @@ func (b *LowerBound) Record(p *Problem, u engine.Recomposed, entropy Entropy, pa
 		b.recordElastic(p, u, entropy)
 		return
 	}
-	square := vec.Norm2(u.Grad) / p.Lambda
-	rounded := u.Rounded + entropy.Error + p.GradientAllowance(square)
-	if d := u.Central + p.Constant + entropy.Value - square/2 - rounded; d > b.Value {
+	square := vec.Norm2(u.Grad)
+	rounded := u.Rounded + entropy.Error + p.PlainAllowance(u, square)
+	if d := u.Central + p.Constant + entropy.Value - square/p.Lambda/2 - rounded; d > b.Value {
 		b.Value, b.Rounded = d, rounded
 	}
 }

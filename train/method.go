@@ -37,6 +37,7 @@ type State struct {
 	Primal   float64 // F(W); NaN if the method did not compute it
 	Dual     float64 // best lower bound on min F, from a dual point recomposed from memory; NaN without a certificate
 	Rounding float64 // subtracted from Dual to allow for rounding errors (engine/rounding.go)
+	Above    float64 // added to Primal for them; 0 if the method does not say. Not in checkpoints
 	Estimate float64 // the dual estimated from the gains of steps since Dual was recomposed, not certified; NaN if Dual is up to date
 	Smoothed float64 // F_μ(W); NaN without smoothing
 	Mu       float64 // current μ; 0 without smoothing

@@ -27,12 +27,17 @@ func (s *State) archive(a engine.Archive) {
 	a.Number("prox_gradient", &s.ProxGradient)
 	a.Number("inner_gap", &s.InnerGap)
 	a.Count("rejected", &s.Rejected)
-	done := 0
-	if s.Done {
-		done = 1
+	archiveFlag(a, "done", &s.Done)
+}
+
+// archiveFlag saves or restores a flag.
+func archiveFlag(a engine.Archive, name string, on *bool) {
+	n := 0
+	if *on {
+		n = 1
 	}
-	a.Count("done", &done)
-	s.Done = done == 1
+	a.Count(name, &n)
+	*on = n == 1
 }
 
 // snapshot is an Archive that makes tensors of values, as a rule copies. It reuses the memory of an old snapshot and so destroys it.

@@ -6,6 +6,7 @@ import (
 	"go/parser"
 	"go/token"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -148,7 +149,14 @@ func (f *finder) visit(n ast.Node) bool {
 	case *ast.CaseClause:
 		f.statements(n.Body)
 	case *ast.CallExpr:
-		for k := 1; k < len(n.Args); k++ {
+		if unseen(n) {
+			return false
+		}
+		if called(n) == "make" && len(n.Args) == 3 {
+			ast.Inspect(n.Args[1], f.visit)
+			return false
+		}
+		for k := 1; k < len(n.Args) && !commutes(called(n)); k++ {
 			if l, ok := n.Args[k-1].(*ast.BasicLit); ok && l.Kind == token.STRING && strings.Contains(l.Value, "%") {
 				continue // a format
 			}
@@ -165,6 +173,44 @@ func (f *finder) visit(n ast.Node) bool {
 		}
 	}
 	return true
+}
+
+// unseen reports whether a call makes nothing but a line of the log, or room that a slice or a buffer will have anyway: what changes there is not
+// harmful.
+func unseen(n *ast.CallExpr) bool {
+	name := called(n)
+	of, method, _ := strings.Cut(name, ".")
+	switch method {
+	case "Debug", "Info", "Warn":
+		return slices.Contains([]string{"slog", "log", "Log", "logger"}, of)
+	case "Grow":
+		return true
+	}
+	return false
+}
+
+// commutes reports whether a function gives the same for arguments that are swapped.
+func commutes(name string) bool {
+	_, method, _ := strings.Cut(name, ".")
+	return slices.Contains([]string{"min", "max", "math.Min", "math.Max", "math.Hypot"}, name) || method == "Equal"
+}
+
+// called returns the name of the function or method that a call names: f, or x.f where x is a name, or the last of several.
+func called(n *ast.CallExpr) string {
+	switch f := n.Fun.(type) {
+	case *ast.Ident:
+		return f.Name
+	case *ast.SelectorExpr:
+		of := ""
+		switch x := f.X.(type) {
+		case *ast.Ident:
+			of = x.Name
+		case *ast.SelectorExpr:
+			of = x.Sel.Name
+		}
+		return of + "." + f.Sel.Name
+	}
+	return ""
 }
 
 // literal changes a number.
@@ -191,7 +237,11 @@ func (f *finder) statements(list []ast.Stmt) {
 			if s.Tok == token.DEFINE {
 				continue
 			}
-		case *ast.ExprStmt, *ast.IncDecStmt, *ast.DeferStmt:
+		case *ast.ExprStmt:
+			if call, ok := s.X.(*ast.CallExpr); ok && unseen(call) {
+				continue
+			}
+		case *ast.IncDecStmt, *ast.DeferStmt:
 		case *ast.BranchStmt:
 			if s.Tok != token.CONTINUE && s.Tok != token.BREAK {
 				continue

@@ -41,7 +41,7 @@ func main() {
 	flag.IntVar(&s.each, "each", 1, "changes in each package")
 	flag.IntVar(&s.n, "n", 0, "changes in all, in packages drawn at random; 0: no limit")
 	flag.IntVar(&s.lines, "lines", 300, "only packages of more lines than that")
-	flag.IntVar(&s.users, "users", -1, "run tests of at most that many packages that import the changed one, drawn at random; -1: all")
+	flag.IntVar(&s.users, "users", -1, "run tests of at most that many packages that import the changed one, those that build on the fewest others; -1: all")
 	flag.Uint64Var(&s.seed, "seed", 1, "of what is drawn")
 	flag.BoolVar(&s.list, "list", false, "list the changes that would be tried first, and run nothing")
 	flag.DurationVar(&limit, "timeout", 3*time.Minute, "for the tests of one package")
@@ -108,7 +108,7 @@ func run(ctx context.Context, out io.Writer, s settings, limit time.Duration) er
 
 // wants reports whether changes of a package are asked for and can be noticed.
 func (s *settings) wants(module string, p *goPackage) bool {
-	if !p.tested() && len(p.users) == 0 {
+	if p.helps() || !p.tested() && len(p.users) == 0 {
 		return false
 	}
 	folder, err := filepath.Rel(module, p.Dir)
@@ -145,10 +145,9 @@ func (s *settings) change(ctx context.Context, out io.Writer, r *runner, p *goPa
 			fmt.Fprintln(out, where)
 			continue
 		}
-		users := slices.Clone(p.users)
-		if s.users >= 0 && s.users < len(users) {
-			random.Shuffle(len(users), func(i, j int) { users[i], users[j] = users[j], users[i] })
-			users = users[:s.users]
+		users := p.users
+		if s.users >= 0 {
+			users = users[:min(s.users, len(users))]
 		}
 		got, by, err := r.try(ctx, c, c.apply(source), p.ImportPath, users)
 		if err != nil {

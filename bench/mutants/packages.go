@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 )
 
 // goPackage is what go list says about a package.
@@ -15,10 +16,14 @@ type goPackage struct {
 	ImportPath, Dir                    string
 	GoFiles, TestGoFiles, XTestGoFiles []string
 	Imports, TestImports, XTestImports []string
+	Deps                               []string // of the package, without its tests
 
 	lines int      // of its files, without tests and generated ones
-	users []string // packages with tests that import it
+	users []string // packages with tests that import it, those that build on the fewest packages first
 }
+
+// helps reports whether a package is for tests alone: it says what they check, and no test is for it.
+func (p *goPackage) helps() bool { return slices.Contains(p.Imports, "testing") }
 
 func (p *goPackage) tested() bool { return len(p.TestGoFiles)+len(p.XTestGoFiles) > 0 }
 
@@ -30,7 +35,7 @@ func (p *goPackage) imports(path string) bool {
 // list returns the packages of a module, by path.
 func list(dir string) ([]*goPackage, error) {
 	var stderr bytes.Buffer
-	const fields = "ImportPath,Dir,GoFiles,TestGoFiles,XTestGoFiles,Imports,TestImports,XTestImports"
+	const fields = "ImportPath,Dir,GoFiles,TestGoFiles,XTestGoFiles,Imports,TestImports,XTestImports,Deps"
 	c := exec.Command("go", "list", "-json="+fields, "./...")
 	c.Dir, c.Stderr = dir, &stderr
 	out, err := c.Output()
@@ -47,6 +52,22 @@ func list(dir string) ([]*goPackage, error) {
 		}
 		all = append(all, p)
 	}
+	deps := map[string][]string{}
+	for _, p := range all {
+		deps[p.ImportPath] = p.Deps
+	}
+	builds := map[*goPackage]int{} // on that many packages, with its tests
+	for _, p := range all {
+		on := map[string]bool{}
+		for _, path := range slices.Concat(p.Imports, p.TestImports, p.XTestImports) {
+			on[path] = true
+			for _, path := range deps[path] {
+				on[path] = true
+			}
+		}
+		builds[p] = len(on)
+	}
+	slices.SortStableFunc(all, func(a, b *goPackage) int { return builds[a] - builds[b] })
 	for _, p := range all {
 		for _, user := range all {
 			if user != p && user.tested() && user.imports(p.ImportPath) {
@@ -54,6 +75,7 @@ func list(dir string) ([]*goPackage, error) {
 			}
 		}
 	}
+	slices.SortFunc(all, func(a, b *goPackage) int { return strings.Compare(a.ImportPath, b.ImportPath) })
 	return all, nil
 }
 

@@ -24,6 +24,7 @@ type Config struct {
 	PairSettings
 	RegionSettings
 	OwnSettings
+	PipelineSettings
 	OracleSettings
 	NetSettings
 	ObjectiveSettings
@@ -129,6 +130,12 @@ type RegionSettings struct {
 type OwnSettings struct {
 	FormatSettings settings.Texts `yaml:"format-settings" json:"format_settings,omitempty" group:"Data" help:"settings that only one format has (dsp info --formats)"`
 	TaskSettings   settings.Texts `yaml:"task-settings" json:"task_settings,omitempty" group:"Data" help:"settings that only one task has (dsp info --tasks)"`
+}
+
+// PipelineSettings are about the stages of a pipeline.
+type PipelineSettings struct {
+	StageSettings settings.Texts `yaml:"stage-settings" json:"stage_settings,omitempty" group:"Data" only:"task=pipeline" unit:"STAGE.NAME=VALUE,..." help:"settings of single stages, as lemma.passes=8,trees.patience=2"`
+	Replace       settings.Texts `yaml:"replace" json:"replace,omitempty" group:"Run" run:"true" only:"task=pipeline" unit:"STAGE=RUN,..." help:"take the model of another run of a stage"`
 }
 
 // OracleSettings say how the best labels of graphs are found.

@@ -1,9 +1,11 @@
 package config
 
 import (
+	"maps"
 	"reflect"
 	"slices"
 
+	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/structured"
 )
 
@@ -41,6 +43,13 @@ func (c *Config) Inherit(base Config, name, path string, sameFormat bool) error 
 		open := !s.GivenBeside(plain[i])
 		network := s.Group == "Network" && (net == def.Net || net == base.Net) && !slices.Contains(ownOfNetwork, s.Name)
 		switch {
+		case s.Name == OwnSettingsName: // those that c leaves open
+			own := maps.Clone(base.TaskSettings)
+			if own == nil {
+				own = settings.Texts{}
+			}
+			maps.Copy(own, c.TaskSettings)
+			c.TaskSettings = own
 		case (s.Name == "columns" || s.Name == "comments" || s.Name == "label") && !sameFormat:
 		case s.Name == "loss" && open && c.takesLoss(base.Loss):
 			s.Value.Set(of[i].Value)

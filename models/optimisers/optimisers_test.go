@@ -55,6 +55,29 @@ func TestDescriptors(t *testing.T) {
 	}
 }
 
+// Ranks that step on their own do not search for a step size together: sgd needs one, unless its schedule says it.
+func TestStepsOfRanksNeedAStepSize(t *testing.T) {
+	d, ok := Find("sgd")
+	if !ok {
+		t.Fatal("there is no sgd")
+	}
+	for _, c := range []struct {
+		steps    int
+		lr       float64
+		schedule string
+		refused  bool
+	}{{0, 0, "", false}, {4, 0, "", true}, {4, 0.5, "", false}, {4, 0, "pegasos", false}} {
+		r := &Run{Settings: Default()}
+		r.Method, r.LocalSteps, r.LR = d.Name, c.steps, c.lr
+		if c.schedule != "" {
+			r.Schedule = c.schedule
+		}
+		if err := d.Validate(r); (err != nil) != c.refused || c.refused && !strings.Contains(err.Error(), "give --lr") {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+}
+
 // Every method that certifies a gap narrows it on the problems that its traits name, and all intervals on a problem have a point in common.
 func TestCertifiedMethodsAgree(t *testing.T) {
 	const n, λ = 12, 0.1

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/inputs/encoded"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/machine/host"
@@ -67,14 +68,19 @@ func (t *trainer) jackknife(ctx context.Context, s stage, whole *table) (labels 
 	return labels, seconds, nil
 }
 
-// learnFold trains the model of a fold on the table of some sentences.
+// learnFold trains the model of a fold on the table of some sentences, with as many passes as were best for that of all.
 func (t *trainer) learnFold(ctx context.Context, name string, s stage, table *table, sentences []int) (StageResult, error) {
 	if s.rows && t.rows != nil {
 		if err := t.keepRows(sentences); err != nil {
 			return StageResult{}, err
 		}
 	}
-	return t.learn(ctx, name, s.passes, table, nil, t.settingsOf(s))
+	return t.learn(ctx, name, table, nil, func(c *config.Config) {
+		t.readsRows(s)(c)
+		if whole := t.result(s.name); t.dev != nil && whole.Kept > 0 {
+			c.Passes = whole.Kept
+		}
+	})
 }
 
 // readLabels reads a file of n labels, one per line. It returns nil if there is no such file.

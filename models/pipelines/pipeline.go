@@ -204,16 +204,16 @@ func newSentence(tokens []characters.Token) conllu.Sentence {
 	return s
 }
 
-// expand makes the words of a sentence's tokens: by a rule for each token of several words, whose form is the only word if there is no rule
-// or it does not fit.
+// expand makes the words of a sentence's tokens: by a rule for each token of several words, whose form is the only word if there is no rule,
+// it makes one word, or it does not fit.
 func expand(s *conllu.Sentence, rules []string) {
 	for k := range s.Tokens {
 		t := &s.Tokens[k]
-		words := []string{t.Form}
+		words, seen := []string{t.Form}, characters.Seen(t.Form)
 		if t.Multi && len(rules) > 0 {
 			rule, err := edits.ParseRule(rules[0])
 			rules = rules[1:]
-			if made, ok := rule.Apply(t.Form); err == nil && ok {
+			if made, ok := rule.Apply(seen); err == nil && ok && len(made) > 1 {
 				words = made
 			}
 		}
@@ -337,12 +337,13 @@ func (w *Worker) parse(sentences []conllu.Sentence, f Fill, rows *structured.Dat
 	})
 }
 
-// appendWords appends the words of a sentence as CoNLL-U, without what a parser does not read.
+// appendWords appends the words of a sentence as CoNLL-U, as models see them, without what a parser does not read.
 func appendWords(to []byte, s *conllu.Sentence) []byte {
 	plain := conllu.Sentence{Words: make([]conllu.Word, len(s.Words))}
 	for k := range s.Words {
 		fields := s.Words[k].Fields
 		fields[conllu.Head], fields[conllu.Deprel], fields[conllu.Deps], fields[conllu.Misc] = conllu.Empty, conllu.Empty, conllu.Empty, conllu.Empty
+		fields[conllu.Form] = characters.Seen(fields[conllu.Form])
 		plain.Words[k].Fields = fields
 	}
 	return plain.Append(to)

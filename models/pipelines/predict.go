@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/dsp-go/dsp/models/data/conllu"
+	"github.com/dsp-go/dsp/models/data/remarks"
 	"github.com/dsp-go/dsp/models/data/text"
 	"github.com/dsp-go/dsp/models/data/tokens"
 	"github.com/dsp-go/dsp/structured"
@@ -20,6 +21,8 @@ type Options struct {
 	Split   bool // every line is a sentence, and white space separates its tokens
 	JSON    bool // an object for each sentence instead of CoNLL-U
 	Threads int  // 0: all cores; the answers do not depend on it
+
+	Remarks *remarks.Remarks // on sentences of CoNLL-U; nil refuses bad ones
 }
 
 // PredictText reads raw text and writes its sentences, piece by piece as the text arrives. The name is for messages.
@@ -41,7 +44,7 @@ func (p *Pipeline) PredictText(ctx context.Context, in io.Reader, name string, w
 func (p *Pipeline) PredictTreebank(ctx context.Context, in io.Reader, name string, w io.Writer, o Options) error {
 	pieces := text.NewPieces(in, name, "")
 	return write(ctx, p, pieces.Next, w, o, false, func(worker *Worker, piece text.Piece) ([]conllu.Sentence, error) {
-		all, err := conllu.ReadPiece(piece.Text, name, piece.Line)
+		all, err := conllu.ReadPiece(piece.Text, name, piece.Line, o.Remarks)
 		if err != nil {
 			return nil, err
 		}

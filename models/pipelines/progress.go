@@ -22,6 +22,8 @@ type progress struct {
 	Own      Settings          `json:"settings"`
 	Seed     uint64            `json:"seed"`
 	Passes   int               `json:"passes"`
+	Patience int               `json:"patience,omitempty"`
+	Stage    string            `json:"stage_settings,omitempty"`
 	Tree     string            `json:"tree"`
 	Crossing string            `json:"crossing"`
 	Encoder  string            `json:"encoder,omitempty"` // what identifies its rows
@@ -47,7 +49,9 @@ func (t *trainer) begin() error {
 	if err != nil {
 		return err
 	}
-	return host.WriteFile(filepath.Join(t.dir, configFile), func(w io.Writer) error { return t.config.Write(w) })
+	c := t.config
+	c.Replace = nil // done once; the progress says so
+	return host.WriteFile(filepath.Join(t.dir, configFile), func(w io.Writer) error { return c.Write(w) })
 }
 
 // resumed reads what was done, and refuses to go on with other data or settings.
@@ -78,7 +82,7 @@ func (t *trainer) resumed() error {
 		name     string
 		now, was any
 	}{
-		{config.OwnSettingsName, now.Own, was.Own}, {"seed", now.Seed, was.Seed}, {"passes", now.Passes, was.Passes},
+		{config.OwnSettingsName, now.Own, was.Own}, {"seed", now.Seed, was.Seed}, {"passes", now.Passes, was.Passes}, {"patience", now.Patience, was.Patience}, {stageSettingsName, now.Stage, was.Stage},
 		{"tree", now.Tree, was.Tree}, {"crossing", now.Crossing, was.Crossing}, {"encoder-by-reference", now.Refers, was.Refers},
 	} {
 		if s.now != s.was {
@@ -96,11 +100,11 @@ func (t *trainer) done(name string) (bool, error) {
 	if slices.Contains(t.own.skipped(), name) {
 		return true, nil
 	}
-	k := slices.IndexFunc(t.progress.Stages, func(r StageResult) bool { return r.Name == name })
-	if k < 0 {
+	r := t.result(name)
+	if r == nil {
 		return false, nil
 	}
-	return true, t.list(&t.progress.Stages[k])
+	return true, t.list(r)
 }
 
 // list adds a finished stage to the list.
@@ -118,6 +122,21 @@ func (t *trainer) list(r *StageResult) error {
 	s.SHA256, err = hashFile(filepath.Join(t.dir, s.Model))
 	t.stages = append(t.stages, s)
 	return err
+}
+
+// result returns the outcome of a finished stage.
+func (t *trainer) result(name string) *StageResult {
+	k := slices.IndexFunc(t.progress.Stages, func(r StageResult) bool { return r.Name == name })
+	if k < 0 {
+		return nil
+	}
+	return &t.progress.Stages[k]
+}
+
+// spent adds to the seconds of a finished stage those of its folds.
+func (t *trainer) spent(name string, seconds float64) error {
+	t.result(name).Seconds += seconds
+	return t.save()
 }
 
 // finished records that a stage is finished.

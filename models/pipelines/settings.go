@@ -20,21 +20,33 @@ func init() { config.AddTask(Task, true) }
 
 // Settings are the settings that only pipelines have (--task-settings).
 type Settings struct {
-	Folds int    `yaml:"folds" help:"parts of the treebank, each tagged by a model of the others, for the later stages; 2 or more" min:"2"`
-	Skip  string `yaml:"skip" help:"stages to leave out, with + between them, such as xpos+lemma"`
+	Folds int     `yaml:"folds" help:"parts of the treebank, each tagged by a model of the others, for the later stages; 2 or more" min:"2"`
+	Vary  float64 `yaml:"vary" help:"share of the training sentences whose punctuation gets other spaces, or other quotes" min:"0" max:"1"`
+	Skip  string  `yaml:"skip" help:"stages to leave out, with + between them, such as xpos+lemma"`
 }
 
 // Default are the settings where nothing is given.
-var Default = Settings{Folds: 3}
+var Default = Settings{Folds: 3, Vary: 0.2}
 
 // taken are the settings of a training that a pipeline takes.
 var taken = []string{
-	"task", config.OwnSettingsName, "train", "dev", "test", "format", "encoder", "encoder-layers", "pieces", "encoder-rows", "encoder-cache", "encoder-by-reference", "tree", "crossing", "passes", "seed",
-	"threads", "out", "resume", "quiet", "json", "ranks",
+	"task", config.OwnSettingsName, "train", "dev", "test", "format", "encoder", "encoder-layers", "pieces", "encoder-rows", "encoder-cache", "encoder-by-reference", "tree", "crossing", "passes", "patience", "stage-settings", "seed",
+	"replace", "threads", "out", "resume", "quiet", "json", "ranks",
 }
 
 // Takes reports whether a pipeline takes a setting of a training.
 func Takes(setting string) bool { return slices.Contains(taken, setting) }
+
+// Help says what a setting means for a pipeline where that is not what it means for a single model; else it is empty.
+func Help(setting string) string {
+	switch setting {
+	case "passes":
+		return "most passes of every stage; 0: until patience ends it; without --dev, a number of its own"
+	case "patience":
+		return "passes without a better result on development data after which a stage ends; 0: 3, or 5 for lemma"
+	}
+	return ""
+}
 
 // ownSettings reads the settings that only pipelines have, and refuses those of single models.
 func ownSettings(c *config.Config) (Settings, error) {
@@ -71,7 +83,10 @@ func ownSettings(c *config.Config) (Settings, error) {
 	if c.Encoder != "" && !slices.ContainsFunc(readers, func(name string) bool { return !slices.Contains(o.skipped(), name) }) {
 		return o, structured.BadInput("--encoder %s has no effect with --%s skip=%s, which leaves out the stages that read it: %s", c.Encoder, config.OwnSettingsName, o.Skip, list(readers))
 	}
-	return o, nil
+	if c.Patience > 0 && c.Dev == "" {
+		return o, structured.BadInput("--patience %d needs development data to watch: give --dev FILE", c.Patience)
+	}
+	return o, checkStages(c, &o)
 }
 
 // skipped lists the stages that are left out.

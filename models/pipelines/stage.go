@@ -19,7 +19,6 @@ var templates embed.FS
 type stage struct {
 	name     string // its folder, and the name of its template
 	field    int    // of the words that it fills; -1 for those that make words, and trees
-	passes   int    // where the settings give none
 	settings func(c *config.Config)
 	rows     bool // it reads the rows of an encoder, if there is one
 
@@ -44,10 +43,10 @@ const (
 
 // tagStages are the stages that fill a field of words, in their order: each reads what those before it filled.
 var tagStages = []stage{
-	{name: upos, field: conllu.UPOS, passes: 6, rows: true, table: fieldTable(conllu.UPOS), fill: fillField(conllu.UPOS)},
-	{name: xpos, field: conllu.XPOS, passes: 4, settings: independent, rows: true, table: fieldTable(conllu.XPOS, conllu.UPOS), fill: fillField(conllu.XPOS)},
-	{name: feats, field: conllu.Feats, passes: 4, settings: many, rows: true, table: fieldTable(conllu.Feats, conllu.UPOS, conllu.XPOS), fill: fillField(conllu.Feats)},
-	{name: lemma, field: conllu.Lemma, passes: 3, settings: scripts, table: lemmaTable, simplify: dropRareScripts, fill: fillLemma},
+	{name: upos, field: conllu.UPOS, rows: true, table: fieldTable(conllu.UPOS), fill: fillField(conllu.UPOS)},
+	{name: xpos, field: conllu.XPOS, settings: independent, rows: true, table: fieldTable(conllu.XPOS, conllu.UPOS), fill: fillField(conllu.XPOS)},
+	{name: feats, field: conllu.Feats, settings: many, rows: true, table: fieldTable(conllu.Feats, conllu.UPOS, conllu.XPOS), fill: fillField(conllu.Feats)},
+	{name: lemma, field: conllu.Lemma, settings: scripts, table: lemmaTable, simplify: dropRareScripts, fill: fillLemma},
 }
 
 // independent leaves out the scores of neighbouring labels: they are many, and the labels of the stages before say what the neighbours are.
@@ -91,7 +90,7 @@ func fieldTable(label int, read ...int) func(seen, gold []conllu.Sentence) *tabl
 	}
 }
 
-// wordTable returns a table with a position for each word: its form, and some fields.
+// wordTable returns a table with a position for each word: its form as models see it, and some fields.
 func wordTable(seen []conllu.Sentence, read ...int) *table {
 	names := []string{"word"}
 	for _, field := range read {
@@ -102,7 +101,7 @@ func wordTable(seen []conllu.Sentence, read ...int) *table {
 	for i := range seen {
 		for k := range seen[i].Words {
 			fields := &seen[i].Words[k].Fields
-			cells[0] = fields[conllu.Form]
+			cells[0] = characters.Seen(fields[conllu.Form])
 			for c, field := range read {
 				cells[c+1] = fields[field]
 			}
@@ -136,16 +135,27 @@ const fewest = 2
 // asWritten is the script of lemmas that are the form itself.
 var asWritten = edits.Lemma("X", "X").String()
 
-// lemmaTable makes tables whose labels are the scripts that make lemmas of forms.
+// written is the label of lemmas that are the form with its invisible characters, which models do not see.
+const written = "form"
+
+// lemmaTable makes tables whose labels are the scripts that make lemmas of forms as models see them.
 func lemmaTable(seen, gold []conllu.Sentence) *table {
 	t := wordTable(seen, conllu.UPOS, conllu.XPOS, conllu.Feats)
 	for i := range gold {
 		for k := range gold[i].Words {
 			fields := &gold[i].Words[k].Fields
-			t.labels = append(t.labels, edits.Lemma(fields[conllu.Form], fields[conllu.Lemma]).String())
+			t.labels = append(t.labels, lemmaLabel(fields[conllu.Form], fields[conllu.Lemma]))
 		}
 	}
 	return t
+}
+
+func lemmaLabel(form, lemma string) string {
+	seen := characters.Seen(form)
+	if lemma == form && form != seen {
+		return written
+	}
+	return edits.Lemma(seen, lemma).String()
 }
 
 // dropRareScripts has words whose script is rare be learned as if the lemma were the form.
@@ -164,9 +174,14 @@ func dropRareScripts(t *table) {
 func fillLemma(sentences []conllu.Sentence, labels []string) {
 	each(sentences, labels, func(w *conllu.Word, label string) {
 		form := w.Fields[conllu.Form]
-		w.Fields[conllu.Lemma] = form
+		if label == written {
+			w.Fields[conllu.Lemma] = form
+			return
+		}
+		seen := characters.Seen(form)
+		w.Fields[conllu.Lemma] = seen
 		if s, err := edits.Parse(label); err == nil {
-			if made, ok := s.Apply(form); ok {
+			if made, ok := s.Apply(seen); ok {
 				w.Fields[conllu.Lemma] = made
 			}
 		}
@@ -184,64 +199,6 @@ func characterTable(gold []conllu.Sentence) *table {
 		t.end()
 	}
 	return t
-}
-
-// multiword is a token of several words.
-type multiword struct {
-	sentence, token int
-}
-
-// multiwords lists the tokens of several words.
-func multiwords(sentences []conllu.Sentence) []multiword {
-	var all []multiword
-	for i := range sentences {
-		for k := range sentences[i].Tokens {
-			if sentences[i].Tokens[k].Multi {
-				all = append(all, multiword{i, k})
-			}
-		}
-	}
-	return all
-}
-
-// multiwordTable makes the table of tokens of several words, each a sequence of its own, with its neighbours. The labels are the rules that
-// make its words.
-func multiwordTable(sentences []conllu.Sentence, rules *edits.Rules) *table {
-	t := newTable("word", "previous", "next")
-	for _, m := range multiwords(sentences) {
-		s := &sentences[m.sentence]
-		near := func(k int) string {
-			if k < 0 || k >= len(s.Tokens) {
-				return conllu.Empty
-			}
-			return s.Tokens[k].Form
-		}
-		t.add(s.Tokens[m.token].Form, near(m.token-1), near(m.token+1))
-		t.end()
-		if rules != nil {
-			t.labels = append(t.labels, rules.Of(s.Tokens[m.token].Form, forms(s, m.token)).String())
-		}
-	}
-	return t
-}
-
-// forms returns the forms of the words of a token.
-func forms(s *conllu.Sentence, token int) []string {
-	var all []string
-	for k := s.Tokens[token].First; k <= s.Tokens[token].Last; k++ {
-		all = append(all, s.Words[k].Fields[conllu.Form])
-	}
-	return all
-}
-
-// rulesOf chooses what makes the words of tokens.
-func rulesOf(gold []conllu.Sentence) *edits.Rules {
-	rules := &edits.Rules{}
-	for _, m := range multiwords(gold) {
-		s := &gold[m.sentence]
-		rules.Add(s.Tokens[m.token].Form, forms(s, m.token))
-	}
-	return rules
 }
 
 // constant returns the only label of a table; false if it has several, or none.

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/dsp-go/dsp/models"
@@ -43,11 +44,13 @@ type Result struct {
 type StageResult struct {
 	Name        string             `json:"name"`
 	Constant    *string            `json:"constant,omitempty"` // the only label of the treebank; nothing was trained
+	Replaced    string             `json:"replaced,omitempty"` // the run whose model it has, which was not trained here
 	Labels      int                `json:"labels,omitempty"`
 	Passes      int                `json:"passes,omitempty"`
-	Seconds     float64            `json:"seconds"` // with those of the folds
-	RelativeGap record.Number      `json:"relative_gap"`
-	Dev         map[string]float64 `json:"dev,omitempty"` // of the stage alone, on gold sentences and what the stages before predict
+	Kept        int                `json:"kept,omitempty"` // the pass whose weights the model has
+	Seconds     float64            `json:"seconds"`        // with those of the folds
+	RelativeGap record.Number      `json:"relative_gap"`   // a bound on how far these weights are from the optimum; null where nothing is known
+	Dev         map[string]float64 `json:"dev,omitempty"`  // of the stage alone, on gold sentences and what the stages before predict
 }
 
 // trainer trains the stages of a pipeline.
@@ -61,6 +64,7 @@ type trainer struct {
 	gold, dev       []conllu.Sentence // dev may be nil
 	seen, seenDev   []conllu.Sentence // the same, with what stages predict in place of the gold fields
 	stages          []manifestStage
+	replaced        []replacement
 	wordsOfTreebank int
 
 	encoder       *encoded.Reader     // that stages read, or nil
@@ -74,6 +78,7 @@ func Train(ctx context.Context, c config.Config, o training.TrainOptions) (*Resu
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
+	o.Explained = new(atomic.Bool) // for all stages
 	own, err := ownSettings(&c)
 	if err != nil {
 		return nil, err
@@ -127,6 +132,11 @@ func (t *trainer) run(ctx context.Context) (*Result, error) {
 	if err := t.begin(); err != nil {
 		return nil, err
 	}
+	for _, r := range t.replaced {
+		if err := t.replace(r); err != nil {
+			return nil, err
+		}
+	}
 	t.options.Log.Info("data", "training", t.config.Train, "sentences", len(t.gold), "words", t.wordsOfTreebank)
 	err := t.encode(ctx)
 	if err != nil && ctx.Err() != nil && errors.Is(err, ctx.Err()) {
@@ -151,7 +161,7 @@ func (t *trainer) parses() bool { return !slices.Contains(t.own.skipped(), trees
 func (t *trainer) read() error {
 	c := &t.config
 	say := models.RemarksFor(c.Bad)
-	t.progress = progress{Data: map[string]string{}, Own: t.own, Seed: c.Seed, Passes: c.Passes, Tree: c.Tree, Crossing: c.Crossing, Refers: c.EncoderByReference}
+	t.progress = progress{Data: map[string]string{}, Own: t.own, Seed: c.Seed, Passes: c.Passes, Patience: c.Patience, Stage: c.StageSettings.String(), Tree: c.Tree, Crossing: c.Crossing, Refers: c.EncoderByReference}
 	for _, data := range []struct {
 		name string
 		path *string
@@ -188,17 +198,25 @@ func (t *trainer) read() error {
 	if t.wordsOfTreebank == 0 || len(t.gold) < t.own.Folds {
 		return structured.BadInput("%s: %d sentences, expected at least %d, one for each fold", c.Train, len(t.gold), t.own.Folds)
 	}
+	t.gold = vary(t.gold, t.own.Vary, c.Seed)
 	t.seen, t.seenDev = copyOf(t.gold), copyOf(t.dev)
-	return t.openEncoder()
+	if err := t.openEncoder(); err != nil {
+		return err
+	}
+	var err error
+	t.replaced, err = t.replacements()
+	return err
 }
 
 // trainAll trains the stages that are not finished.
 func (t *trainer) trainAll(ctx context.Context) error {
-	if err := t.single(ctx, charactersStage, 8, characterTable(t.gold), characterTable(t.dev), nil); err != nil {
+	rules, several := rulesOf(t.gold), severalWords(t.gold)
+	gold, dev := ask(t.gold, several), ask(t.dev, several)
+	if err := t.single(ctx, charactersStage, characterTable(gold), characterTable(dev)); err != nil {
 		return err
 	}
-	if rules := rulesOf(t.gold); rules.Len() > 0 {
-		if err := t.single(ctx, wordsStage, 20, multiwordTable(t.gold, rules), multiwordTable(t.dev, rules), nil); err != nil {
+	if rules.Len() > 0 || t.result(wordsStage) != nil {
+		if err := t.single(ctx, wordsStage, multiwordTable(gold, rules), multiwordTable(dev, rules)); err != nil {
 			return err
 		}
 	}
@@ -211,14 +229,14 @@ func (t *trainer) trainAll(ctx context.Context) error {
 }
 
 // single trains a stage that no other one reads the predictions of.
-func (t *trainer) single(ctx context.Context, name string, passes int, table, dev *table, more func(c *config.Config)) error {
+func (t *trainer) single(ctx context.Context, name string, table, dev *table) error {
 	if done, err := t.done(name); done || err != nil {
 		return err
 	}
 	if label, same := table.constant(); same {
 		return t.finished(StageResult{Name: name, Constant: &label})
 	}
-	r, err := t.learn(ctx, name, passes, table, dev, more)
+	r, err := t.learn(ctx, name, table, dev, nil)
 	if err != nil {
 		return err
 	}
@@ -241,7 +259,7 @@ func (t *trainer) tags(ctx context.Context, s stage) error {
 		}
 		return nil
 	}
-	if label, same := table.constant(); same {
+	if label, same := table.constant(); same && (!done || t.result(s.name).Constant != nil) {
 		if !done {
 			err = t.finished(StageResult{Name: s.name, Constant: &label})
 		}
@@ -251,19 +269,21 @@ func (t *trainer) tags(ctx context.Context, s stage) error {
 		}
 		return err
 	}
-	labels, seconds, err := t.jackknife(ctx, s, table)
-	if err != nil {
-		return err
-	}
 	if !done {
-		r, err := t.learn(ctx, s.name, s.passes, table, dev, t.settingsOf(s))
+		r, err := t.learn(ctx, s.name, table, dev, t.readsRows(s))
 		if err != nil {
 			return err
 		}
-		r.Seconds += seconds
 		if err := t.finished(r); err != nil {
 			return err
 		}
+	}
+	labels, seconds, err := t.jackknife(ctx, s, table)
+	if err == nil {
+		err = t.spent(s.name, seconds)
+	}
+	if err != nil {
+		return err
 	}
 	s.fill(t.seen, labels)
 	if t.dev == nil {
@@ -274,20 +294,6 @@ func (t *trainer) tags(ctx context.Context, s stage) error {
 		s.fill(t.seenDev, predicted)
 	}
 	return err
-}
-
-// settingsOf returns the settings of a stage that differ from the default.
-func (t *trainer) settingsOf(s stage) func(c *config.Config) {
-	return func(c *config.Config) {
-		if s.settings != nil {
-			s.settings(c)
-		}
-		if s.rows && t.encoder != nil {
-			c.Loss, c.Method = "hinge", "bcpfw" // which comes near the optimum in few passes on rows, too, as sdca does not
-			c.Reg = config.Default().Reg
-			t.readRows(c)
-		}
-	}
 }
 
 // repeated returns a label for every word.
@@ -301,29 +307,41 @@ func repeated(label string, sentences []conllu.Sentence) []string {
 	return all
 }
 
-// learn trains the model of a stage, or of a fold, in a folder of that name, from a table. Training that was interrupted goes on.
-func (t *trainer) learn(ctx context.Context, name string, passes int, table, dev *table, more func(c *config.Config)) (StageResult, error) {
+// learn trains the model of a stage, or of a fold, in a folder of that name, from a table. Training that was interrupted goes on. more
+// sets what else it learns with, or is nil.
+func (t *trainer) learn(ctx context.Context, name string, table, dev *table, more func(c *config.Config)) (StageResult, error) {
 	dir := filepath.Join(t.dir, name)
-	begin := func(c *config.Config) error {
-		files := []string{filepath.Join(dir, "train.conll"), filepath.Join(dir, "dev.conll")}
-		if err := table.write(files[0]); err != nil {
-			return err
+	stage, _, _ := strings.Cut(filepath.ToSlash(name), "/")
+	watches := dev != nil && dev.sequences() > 0
+	return t.train(ctx, name, func() (config.Config, error) {
+		c, err := stageConfig(&t.config, stage, watches)
+		if err != nil {
+			return c, err
 		}
-		c.Task, c.Format, c.Columns, c.Train = "tag", formats.Conll, table.columnSetting(), files[0]
-		if dev != nil && dev.sequences() > 0 {
-			c.Dev = files[1]
-			if err := dev.write(files[1]); err != nil {
-				return err
+		c.Columns, c.Train, c.Template = table.columnSetting(), filepath.Join(dir, "train.conll"), filepath.Join(dir, "template")
+		if err := table.write(c.Train); err != nil {
+			return c, err
+		}
+		if watches {
+			c.Dev = filepath.Join(dir, "dev.conll")
+			if err := dev.write(c.Dev); err != nil {
+				return c, err
 			}
 		}
-		c.Template = filepath.Join(dir, "template")
 		if more != nil {
-			more(c)
+			more(&c)
 		}
-		stage, _, _ := strings.Cut(filepath.ToSlash(name), "/")
-		return os.WriteFile(c.Template, []byte(template(stage)), 0o666)
+		return c, os.WriteFile(c.Template, []byte(template(stage)), 0o666)
+	})
+}
+
+// readsRows has a stage that fills a field read rows of the encoder, if it does and there is one.
+func (t *trainer) readsRows(s stage) func(c *config.Config) {
+	return func(c *config.Config) {
+		if s.rows && t.encoder != nil {
+			t.readRows(c)
+		}
 	}
-	return t.train(ctx, name, passes, begin)
 }
 
 // trees trains the parser on what the stages before predict.
@@ -332,28 +350,25 @@ func (t *trainer) trees(ctx context.Context) error {
 		return err
 	}
 	dir := filepath.Join(t.dir, treesStage)
-	passes := treePasses
-	if t.encoder != nil {
-		passes = biaffinePasses
-	}
-	r, err := t.train(ctx, treesStage, passes, func(c *config.Config) error {
-		c.Task, c.Format, c.Train = "parse", formats.Conllu, filepath.Join(dir, "train.conllu")
-		if c.Loss, c.Method = "hinge", "bcpfw"; t.encoder != nil { // few calls of the oracle, and little memory
-			biaffine(c)
-			t.readRows(c)
+	r, err := t.train(ctx, treesStage, func() (config.Config, error) {
+		c, err := stageConfig(&t.config, treesStage, t.dev != nil)
+		if err != nil {
+			return c, err
 		}
-		c.Tree, c.Crossing = t.config.Tree, t.config.Crossing
-		if t.encoder == nil {
+		c.Train = filepath.Join(dir, "train.conllu")
+		if t.encoder != nil {
+			t.readRows(&c)
+		} else {
 			c.Template = filepath.Join(dir, "template")
 			if err := os.WriteFile(c.Template, []byte(arcs.Builtin()+template(treesStage)), 0o666); err != nil {
-				return err
+				return c, err
 			}
 		}
-		if err := writeTreebank(c.Train, t.seen); err != nil || t.dev == nil {
-			return err
+		if err := writeTreebank(c.Train, asSeen(t.seen)); err != nil || t.dev == nil {
+			return c, err
 		}
 		c.Dev = filepath.Join(dir, "dev.conllu")
-		return writeTreebank(c.Dev, t.seenDev)
+		return c, writeTreebank(c.Dev, asSeen(t.seenDev))
 	})
 	if err != nil {
 		return err
@@ -361,27 +376,21 @@ func (t *trainer) trees(ctx context.Context) error {
 	return t.finished(r)
 }
 
-// The passes of the parser, where the settings give none: of the linear one, and of the one that reads an encoder.
-const (
-	treePasses     = 4
-	biaffinePasses = 6
-)
-
 // biaffine is the parser that reads an encoder. A linear one would add what the rows of both ends of an arc say; this one sees them together.
 func biaffine(c *config.Config) {
 	c.Net, c.Loss, c.Method, c.Dropout = "biaffine", "crf", "auto", 0.2
 }
 
-// train trains in a folder: a run that begin sets up, or the one that is there.
-func (t *trainer) train(ctx context.Context, name string, passes int, begin func(c *config.Config) error) (StageResult, error) {
+// train trains in a folder: a run whose settings begin returns, or the one that is there.
+func (t *trainer) train(ctx context.Context, name string, begin func() (config.Config, error)) (StageResult, error) {
 	dir := filepath.Join(t.dir, name)
-	c, err := config.Default(), error(nil)
+	var c config.Config
+	var err error
 	if _, begun := os.Stat(filepath.Join(dir, configFile)); begun == nil {
 		c, err = training.ReadRun(dir)
 	} else if err = os.MkdirAll(dir, 0o777); err == nil {
-		c.Net, c.Out, c.Baselines, c.Seed = "linear", dir, "off", t.config.Seed
-		c.Passes = cmp.Or(t.config.Passes, passes)
-		if err = begin(&c); err == nil {
+		if c, err = begin(); err == nil {
+			c.Out = dir
 			shared(&c, t.options)
 		}
 	}
@@ -395,7 +404,7 @@ func (t *trainer) train(ctx context.Context, name string, passes int, begin func
 	if err != nil {
 		return StageResult{}, fmt.Errorf("stage %s: %w", name, err)
 	}
-	r := StageResult{Name: name, Passes: result.Passes, Seconds: result.Seconds, RelativeGap: result.RelativeGap}
+	r := StageResult{Name: name, Passes: result.Passes, Kept: result.Kept.Pass, Seconds: result.Seconds, RelativeGap: result.Kept.RelativeGap}
 	if result.Dev != nil {
 		r.Dev = map[string]float64{}
 		for _, measure := range []string{"token_accuracy", "uas", "las"} {

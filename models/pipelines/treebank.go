@@ -3,7 +3,9 @@ package pipelines
 import (
 	"io"
 	"slices"
+	"strings"
 
+	"github.com/dsp-go/dsp/models/data/characters"
 	"github.com/dsp-go/dsp/models/data/conllu"
 	"github.com/dsp-go/dsp/models/data/formats"
 	"github.com/dsp-go/dsp/models/data/remarks"
@@ -21,7 +23,7 @@ func ReadTreebank(paths string, trees bool, say *remarks.Remarks) ([]conllu.Sent
 			return nil, err
 		}
 		for _, s := range some {
-			if trees {
+			if err = checkTokens(&s, path); err == nil && trees {
 				err = checkTree(&s, path)
 			}
 			if err == nil {
@@ -37,11 +39,33 @@ func ReadTreebank(paths string, trees bool, say *remarks.Remarks) ([]conllu.Sent
 	return all, nil
 }
 
+// checkTokens refuses a token without characters: no text has it.
+func checkTokens(s *conllu.Sentence, name string) error {
+	for _, t := range s.Tokens {
+		if strings.TrimSpace(t.Form) == "" {
+			return structured.BadInput("%s: a token %q in the sentence of line %d has no characters but white space", name, t.Form, s.Line)
+		}
+	}
+	return nil
+}
+
 // copyOf copies sentences so that the fields of words can change.
 func copyOf(sentences []conllu.Sentence) []conllu.Sentence {
 	all := slices.Clone(sentences)
 	for i := range all {
 		all[i].Words = slices.Clone(all[i].Words)
+	}
+	return all
+}
+
+// asSeen returns sentences with the forms of words as models see them.
+func asSeen(sentences []conllu.Sentence) []conllu.Sentence {
+	all := copyOf(sentences)
+	for i := range all {
+		for k := range all[i].Words {
+			form := &all[i].Words[k].Fields[conllu.Form]
+			*form = characters.Seen(*form)
+		}
 	}
 	return all
 }

@@ -2,6 +2,7 @@ package settings
 
 import (
 	"bytes"
+	"encoding/json"
 	"math"
 	"reflect"
 	"strings"
@@ -20,6 +21,10 @@ type sample struct {
 	Sizes   Sizes        `yaml:"sizes" group:"Lists" min:"1" help:"sizes"`
 	Weights LabelWeights `yaml:"weights" group:"Lists" help:"weights"`
 	Ranges  Ranges       `yaml:"ranges" group:"Lists" help:"ranges"`
+	Force   Strength     `yaml:"force" group:"Numbers" help:"a strength"`
+	Batch   ModelBatch   `yaml:"batch" group:"Numbers" help:"a batch"`
+	Bounds  Bounds       `yaml:"bounds" group:"Numbers" help:"bounds"`
+	Texts   Texts        `yaml:"texts" group:"Lists" help:"texts"`
 
 	Hidden int
 }
@@ -27,7 +32,8 @@ type sample struct {
 func TestParseReadsWhatWriteWrites(t *testing.T) {
 	for _, want := range []sample{
 		{Size: 1},
-		{"long", 3, 0.1, 7, AutoGap, Sizes{3, 2}, LabelWeights{"B-a b": 2, "O": 0.5}, Ranges{"reg=1,2", "k=lin:1:2:3"}, 0},
+		{"long", 3, 0.1, 7, AutoGap, Sizes{3, 2}, LabelWeights{"B-a b": 2, "O": 0.5}, Ranges{"reg=1,2", "k=lin:1:2:3"}, AutoStrength, AllExamples, "-1,2", Texts{"a": "b c", "d": "1"}, 0},
+		{Size: 1, Gap: 0.25, Force: 1e-7, Batch: 3},
 	} {
 		var text bytes.Buffer
 		if err := Write(&text, Of(&want)); err != nil {
@@ -36,6 +42,14 @@ func TestParseReadsWhatWriteWrites(t *testing.T) {
 		var got sample
 		if err := Parse("x.yaml", text.Bytes(), Of(&got)); err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("got %+v, %v, want %+v from\n%s", got, err, want, text.String())
+		}
+		packed, err := json.Marshal(want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = sample{}
+		if err := json.Unmarshal(packed, &got); err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("got %+v, %v, want %+v from %s", got, err, want, packed)
 		}
 	}
 }

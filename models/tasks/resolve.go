@@ -1,14 +1,16 @@
 package tasks
 
 import (
-	"github.com/dsp-go/dsp/nets/graph"
-
+	"cmp"
 	"fmt"
+	"io"
 	"os"
 
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/data/formats"
+	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/machine/host"
 )
 
 // Resolve is the first stage of a training. It validates c as given, and resolves the settings that depend on the training file's name
@@ -36,6 +38,7 @@ func Resolve(c *config.Config) error {
 	}
 	c.Format, c.Task = format, chooseTask(given, format)
 	c.Columns, c.Label = formats.Find(format).Fields(given.Columns, given.Label, !Of(c).Labels)
+	recogniseColumns(c, given)
 	if c.TuneEncoder && c.Net == "auto" { // attributes alone do not choose it
 		if c.Net = "linear"; !Of(c).Labels {
 			c.Net = Of(c).Net(graph.Input{})
@@ -61,6 +64,19 @@ func Resolve(c *config.Config) error {
 		return look(c)
 	}
 	return nil
+}
+
+// recogniseColumns names the columns of the training data by what the first file holds, where nothing else names them: a template may have their numbers.
+func recogniseColumns(c *config.Config, given config.Config) {
+	recognise := formats.Find(c.Format).Recognise
+	files := formats.Files(c.Train)
+	if recognise == nil || given.Columns != "" || given.Template != "" || !Of(c).Labels || len(files) == 0 || !host.Rereads(files[0]) {
+		return
+	}
+	_ = formats.Open(files[0], func(r io.Reader) error { // whose errors the reader of the data reports
+		c.Columns = cmp.Or(recognise(r, files[0], formats.Options{Comments: c.Comments}), c.Columns)
+		return nil
+	})
 }
 
 // expandFiles replaces patterns and folders by the files that they stand for.

@@ -1,6 +1,9 @@
 package tasks
 
 import (
+	"maps"
+	"strconv"
+
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/data/formats"
 	"github.com/dsp-go/dsp/models/data/lines"
@@ -18,7 +21,7 @@ import (
 
 // transcribeSettings are those of --task transcribe alone.
 type transcribeSettings struct {
-	Height  int    `yaml:"height" min:"1" help:"pixels that images of lines are scaled to, from top to bottom"`
+	Height  int    `yaml:"height" min:"1" help:"pixels that images of lines are scaled to; chosen from the training images: their median height, 16 to 32"`
 	Frame   int    `yaml:"frame" min:"1" help:"columns of pixels of a frame, which shows one symbol at most"`
 	Symbols string `yaml:"symbols" values:"characters|words" help:"what a text is a string of: characters, or words with blanks between them"`
 }
@@ -36,6 +39,7 @@ var _ = builtin(Task{
 		if c.Net == "auto" {
 			c.Net = "cnn"
 		}
+		chooseHeight(c)
 		if c.Net == "cnn" && len(c.Channels) == 0 && c.Window == 0 {
 			c.Window, c.Channels = lineWindow, []int{lineChannels, lineChannels}
 			if !c.Gives("dropout") && config.MethodTakes("dropout", c) {
@@ -68,9 +72,10 @@ var _ = builtin(Task{
 	Layout: func(names *structured.Alphabet, o predictions.Options, asJSON bool) predictions.Layout {
 		return predictions.Transcripts(names, o, asJSON)
 	},
-	Compare: func(*structured.Alphabet, *structured.Dataset, bool) Comparison { return &transcriptComparison{} },
-	Review:  review.Transcripts,
-	Picture: drawLinePicture,
+	Compare:  func(*structured.Alphabet, *structured.Dataset, bool) Comparison { return &transcriptComparison{} },
+	Review:   review.Transcripts,
+	Describe: describeLines,
+	Picture:  drawLinePicture,
 	Metrics: []Metric{
 		{"cer", "character accuracy", func(m *structured.Metrics) float64 { return 1 - m.Get("cer") }, characterShare},
 		{"lines", "lines right", func(m *structured.Metrics) float64 { return m.Get("line_accuracy") }, share("line_accuracy", "lines")},
@@ -85,6 +90,31 @@ const (
 	lineWindow, lineChannels = 7, 64
 	lineDropout              = 0.3
 )
+
+// Images are scaled to the median height of the training images within these bounds, where nothing else is asked for: more pixels are read better, up to
+// a point, and cost more (docs/transcription.md).
+const leastHeight, mostHeight = 16, 32
+
+// chooseHeight sets the height of frames where it is open.
+func chooseHeight(c *config.Config) {
+	if c.Format != formats.Lines || c.Train == "" || c.Init != "" || c.Prior != "" || c.TaskSettings["height"] != "" {
+		return
+	}
+	if height := lines.MedianHeight(formats.Files(c.Train)...); height > 0 {
+		own := settings.Texts{"height": strconv.Itoa(max(leastHeight, min(height, mostHeight)))}
+		maps.Copy(own, c.TaskSettings)
+		c.TaskSettings = own
+	}
+}
+
+// describeLines says how large the images are, and what they are scaled to.
+func describeLines(d *structured.Dataset) *Change {
+	values := []any{"data", d.Name, "lines", d.Len()}
+	if s, ok := d.Companion.(*lines.Set); ok {
+		values = append(values, "median_height", s.Median, "scaled_to", s.Height)
+	}
+	return &Change{"lines of text", values}
+}
 
 // maxFrame bounds the height and the columns of a frame.
 const maxFrame = 1024

@@ -84,7 +84,7 @@ func (r *Run) train(ctx context.Context) (*Result, []record.Record, error) {
 		recorders = append(recorders, newRising(r.o.Log, c, earlier))
 	}
 	if r.o.Console != nil && !c.Quiet {
-		progress := record.NewProgress(r.o.Console, r.o.Log, c.Passes, checkpoint.Pass())
+		progress := record.NewProgress(r.o.Console, r.o.Log, c.Passes, checkpoint.Pass(), r.o.Explained)
 		recorders = append(recorders, progress)
 		checkpoint.Saved = progress.Saved
 	}

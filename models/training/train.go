@@ -15,6 +15,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strings"
+	"sync/atomic"
 
 	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/config"
@@ -36,6 +37,8 @@ type TrainOptions struct {
 	Log     *slog.Logger  // gets decisions and their reasons, and progress if there is no terminal; nil: silence
 	Console *os.File      // gets a progress bar if it is a terminal; nil: no progress
 	Ranks   *ranks.Member // trains together with others; nil: alone
+
+	Explained *atomic.Bool // whether Log says what gaps are, for trainings that share it; nil: it does not yet
 }
 
 // Train trains as c says and leaves in the run folder c.Out the resolved configuration, metrics of every pass,
@@ -151,6 +154,9 @@ func TrainOn(ctx context.Context, c config.Config, data *models.Data, o TrainOpt
 
 // trainOn trains on the given data as c says, in the folder c.Out that is there, and its baselines in folders inside.
 func trainOn(ctx context.Context, c config.Config, data *models.Data, o TrainOptions) (*Result, []curves.Run, error) {
+	if o.Explained == nil {
+		o.Explained = new(atomic.Bool) // for the baselines, too
+	}
 	if data.Choice != nil {
 		data.Choice.Make(&c)
 	}
@@ -207,7 +213,14 @@ func trainOn(ctx context.Context, c config.Config, data *models.Data, o TrainOpt
 		}
 		o.Log.Info("rows of the encoder", about...)
 	}
-	if ignored, example := unnamedColumns(data.Train); ignored != "" && c.Template == "" && !c.Given.Has("columns") { // a template may read columns by number; who names columns leaves out the others
+	ignored, example := unnamedColumns(data.Train)
+	if d := formats.Find(c.Format).DefaultColumns; c.Columns != d && d != "" && !c.Given.Has("columns") && c.Init == "" && c.Prior == "" {
+		about := []any{"columns", c.Columns}
+		if ignored != "" {
+			about = append(about, "not_read", ignored)
+		}
+		o.Log.Info("parts of speech are recognised, and attributes read them; --columns names other columns, or leaves them out", about...)
+	} else if ignored != "" && c.Template == "" && !c.Given.Has("columns") { // a template may read columns by number; who names columns leaves out the others
 		o.Log.Warn("columns without a name are ignored; built-in attributes read the one named pos, templates and networks any", "columns", ignored, "for_example", "--columns "+example)
 	}
 	if !c.Partial && formats.Find(c.Format).Tokens && data.Train.Alphabet.Index(text.AnyLabel) >= 0 {

@@ -1,6 +1,8 @@
 package sparse
 
 import (
+	"math"
+
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/nets/kernels"
 	"github.com/dsp-go/dsp/structured"
@@ -17,6 +19,7 @@ type doubleWorker struct {
 	soft  []float32
 	dense scoring[float64]
 	wide  []float64 // potentials of a part before they are rounded
+	kept  []float64 // what is left to fill with those of the part, in float64; nil: they are not asked for
 }
 
 // ScorePrecisely implements nets.PreciseWorker.
@@ -32,6 +35,62 @@ func (k *doubleWorker) ScorePrecisely(w []float32, τ float32, batch *structured
 		k.score(&k.s.parts[i], w, max(τ, k.s.τ), batch, &θ.Parts[i])
 	}
 	return nil
+}
+
+// ScoreDoubly is ScorePrecisely that also leaves the potentials in float64 in x, which has their layout. worker is one of NewPreciseWorker.
+func (s *Linear) ScoreDoubly(worker nets.PreciseWorker, w []float32, batch *structured.Batch, θ *structured.Potentials, x *structured.Doubles) error {
+	k := worker.(*doubleWorker)
+	k.batch = batch
+	θ.Resize(batch, s.form)
+	x.Like(θ.Parts)
+	if s.HasDense() {
+		if err := k.dense.inputs.load(batch, s.dim); err != nil {
+			return err
+		}
+	}
+	for i := range s.parts {
+		k.kept = (*x)[i]
+		k.score(&s.parts[i], w, s.τ, batch, &θ.Parts[i])
+		if x := (*x)[i]; len(k.kept) == len(x) { // no sums, but weights
+			for j, v := range θ.Parts[i].Values {
+				x[j] = float64(v)
+			}
+		}
+		k.kept = nil
+	}
+	return nil
+}
+
+// Norms returns bounds on an example's inputs. For any weights w and marginals u of its parts, ‖Jᵀu‖ ≤ length, where J is its Jacobian; and the sums of all rows of
+// the potentials, in float64, err by no more than 2⁻⁵³ errors max_j|w_j| together, if each row's largest error counts. Tied parts of an output of the given length
+// count as often.
+func (s *Linear) Norms(data *structured.Dataset, i, output int) (length, errors float64) {
+	for k := range s.parts {
+		p := &s.parts[k]
+		if p.Rows == structured.Tied {
+			length += float64(output)
+			continue
+		}
+		rows, x := data.Rows(p.Rows), data.AttributesOf(p.Shape)
+		if p.attributes == 0 {
+			x = nil
+		}
+		for r := rows[i]; r < rows[i+1]; r++ {
+			sum, terms := 0.0, 8.0
+			if p.bias >= 0 {
+				sum, terms = 1, terms+1
+			}
+			if x != nil {
+				index, value := x.Row(r)
+				terms += float64(len(index))
+				for n := range index {
+					sum += math.Abs(float64(kernels.ValueAt(value, n)))
+				}
+			}
+			length, errors = length+sum, errors+terms*sum
+		}
+	}
+	return length, errors
 }
 
 // PullbackPrecisely implements nets.PreciseWorker.
@@ -103,6 +162,9 @@ func (k *doubleWorker) round(to []float32) {
 	for j, s := range k.wide {
 		to[j] = float32(s)
 	}
+	if k.kept != nil {
+		k.kept = k.kept[copy(k.kept, k.wide):]
+	}
 }
 
 // gather adds the rows of w of the attributes of an example, from row r of x on, to its sums.
@@ -133,6 +195,15 @@ func (k *doubleWorker) gatherSoft(sum []float64, w []float32, τ float32, index 
 
 // ScatterDouble is Scatter with c = 1 into sums in float64: it adds Jᵀv to the weights of stripes lo to hi-1 of to [Dim].
 func (s *Linear) ScatterDouble(v *structured.Marginals, batch *structured.Batch, lo, hi int, to []float64) {
+	s.scatterDouble(v, nil, batch, lo, hi, to)
+}
+
+// ScatterDoubly is ScatterDouble of numbers in float64 with the layout of v, for inputs that are all sparse.
+func (s *Linear) ScatterDoubly(v *structured.Marginals, numbers structured.Doubles, batch *structured.Batch, lo, hi int, to []float64) {
+	s.scatterDouble(v, numbers, batch, lo, hi, to)
+}
+
+func (s *Linear) scatterDouble(v *structured.Marginals, numbers structured.Doubles, batch *structured.Batch, lo, hi int, to []float64) {
 	if lo >= hi {
 		return
 	}
@@ -141,7 +212,11 @@ func (s *Linear) ScatterDouble(v *structured.Marginals, batch *structured.Batch,
 	f.lo, f.hi = lo, hi
 	for b, i := range batch.Examples {
 		for k := range s.parts {
-			s.parts[k].scatterDouble(f, &v.Parts[k], b, batch.Data, i, to)
+			var wide []float64
+			if numbers != nil {
+				wide = numbers[k]
+			}
+			s.parts[k].scatterDouble(f, &v.Parts[k], wide, b, batch.Data, i, to)
 		}
 	}
 	if s.HasDense() {
@@ -149,8 +224,8 @@ func (s *Linear) ScatterDouble(v *structured.Marginals, batch *structured.Batch,
 	}
 }
 
-// scatterDouble is scatter into sums in float64.
-func (p *part) scatterDouble(f *scatterer, v *structured.Part, b int, data *structured.Dataset, i int, to []float64) {
+// scatterDouble is scatter into sums in float64, of the numbers of v or, unless it is nil, of wide in their place.
+func (p *part) scatterDouble(f *scatterer, v *structured.Part, wide []float64, b int, data *structured.Dataset, i int, to []float64) {
 	x, width := data.AttributesOf(p.Shape), p.Width
 	if p.Rows == structured.Tied || p.attributes == 0 {
 		x = nil
@@ -165,12 +240,16 @@ func (p *part) scatterDouble(f *scatterer, v *structured.Part, b int, data *stru
 	f.row = vec.Grow(f.row, width)
 	weights := to[p.rows:][:p.attributes*width]
 	for r := v.Offsets[b]; r < v.Offsets[b+1]; r, row = r+1, row+1 {
-		from := v.Values[r*width:][:width]
-		if kernels.Sparse.IsZero(from) {
-			continue
-		}
-		for j, x := range from {
-			f.row[j] = float64(x)
+		if wide != nil {
+			copy(f.row, wide[r*width:][:width])
+		} else {
+			from := v.Values[r*width:][:width]
+			if kernels.Sparse.IsZero(from) {
+				continue
+			}
+			for j, x := range from {
+				f.row[j] = float64(x)
+			}
 		}
 		if p.bias >= 0 {
 			f.addShareDouble(to[p.bias:][:width], 1)

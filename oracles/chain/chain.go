@@ -36,6 +36,7 @@ type Oracle struct {
 	single  scaledSums[float32]
 	double  scaledSums[float64]
 	logs    logSums
+	doubly  doubleSums
 	draws   oracles.Draws
 }
 

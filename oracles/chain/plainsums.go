@@ -43,7 +43,7 @@ func plainSums[F real](widest, expError float64) sumKernels[F] {
 		matDots:       matDots[F],
 		normalise:     normalise[F],
 		combine:       combine[F],
-		edgeSums:      edgeSums[F],
+		edgeSums:      edgeSums[F, float32],
 	}
 }
 
@@ -168,7 +168,7 @@ func combine[F real](g []F, p []float32, n, s, β []F) {
 	}
 }
 
-func edgeSums[F real](to []float32, α, g, edge []F, y, stride, steps int) {
+func edgeSums[F, G real](to []G, α, g, edge []F, y, stride, steps int) {
 	for i := range y {
 		row := to[i*y : (i+1)*y]
 		e := edge[i*stride:][:len(row)]
@@ -179,13 +179,13 @@ func edgeSums[F real](to []float32, α, g, edge []F, y, stride, steps int) {
 			g0, g1 := g[t*stride:][:len(row)], g[(t+1)*stride:][:len(row)]
 			g2, g3 := g[(t+2)*stride:][:len(row)], g[(t+3)*stride:][:len(row)]
 			for j := range row {
-				row[j] += float32((a0*g0[j] + a1*g1[j] + a2*g2[j] + a3*g3[j]) * e[j])
+				row[j] += G((a0*g0[j] + a1*g1[j] + a2*g2[j] + a3*g3[j]) * e[j])
 			}
 		}
 		for ; t < steps; t++ {
 			a := α[t*stride+i]
 			for j, v := range g[t*stride:][:len(row)] {
-				row[j] += float32(a * v * e[j])
+				row[j] += G(a * v * e[j])
 			}
 		}
 	}

@@ -55,16 +55,33 @@ func (s *scaledSums[F]) run(c *Oracle, b int, over span, μ float64, u *chains.M
 	} else if !s.ready {
 		s.shareEdges(c, over.edge, μ)
 	}
-	if value, ok = s.forward(c, lo, hi, over, μ, exponents); ok && u != nil {
+	length := hi - lo
+	s.n = vec.Grow(s.n, length*c.stride)
+	s.k.exps(s.n, c.θ.Node[lo*c.y:hi*c.y], length, c.y, c.stride, over.node.hi, 1/μ)
+	log, ok := s.forward(c, length, over.node.all && over.edge.all, exponents)
+	if !ok {
+		return 0, false
+	}
+	if u != nil {
 		s.backward(c, b, u)
 	}
-	return value, ok
+	value = μ*log + float64(length)*float64(over.node.hi)
+	if length > 1 {
+		value += float64(length-1) * float64(over.edge.hi)
+	}
+	return value, true
 }
 
 // shareEdges computes the edge weights that all chains share.
 func (s *scaledSums[F]) shareEdges(c *Oracle, edge bounds, μ float64) {
-	s.edge, s.into = vec.Grow(s.edge, c.y*c.stride), vec.Grow(s.into, c.y*c.stride)
+	s.edge = vec.Grow(s.edge, c.y*c.stride)
 	s.k.exps(s.edge, c.θ.Edge, c.y, c.y, c.stride, edge.hi, 1/μ)
+	s.turnEdges(c)
+}
+
+// turnEdges computes Eᵀ of shared edges.
+func (s *scaledSums[F]) turnEdges(c *Oracle) {
+	s.into = vec.Grow(s.into, c.y*c.stride)
 	clear(s.into)
 	for i := range c.y {
 		for j, e := range s.edge[i*c.stride:][:c.y] {
@@ -82,17 +99,16 @@ func (s *scaledSums[F]) edgeInto(c *Oracle, t int) []F {
 	return s.edge
 }
 
-// forward computes n, s and α of the chain at positions lo to hi-1. It returns its value, or false if too much underflows.
+// forward computes s and α of a chain whose n and E are known. It returns Σ_t log c_t, or false if too much underflows.
 //
 // Let R be the range of exponents that node and edge potentials span together, at most widest. If all outputs are allowed, every
 // α_t(j) is at least exp(−R)/Y. Otherwise forbidden transitions can make α_t(j) arbitrarily small without making it zero, so
 // forward checks α: if no entry is less than exp(R − widest), the next step loses none.
-func (s *scaledSums[F]) forward(c *Oracle, lo, hi int, over span, μ, exponents float64) (value float64, ok bool) {
-	length, y := hi-lo, c.y
-	s.n, s.s, s.α = vec.Grow(s.n, length*c.stride), vec.Grow(s.s, length*c.stride), vec.Grow(s.α, length*c.stride)
-	s.k.exps(s.n, c.θ.Node[lo*y:hi*y], length, y, c.stride, over.node.hi, 1/μ)
+func (s *scaledSums[F]) forward(c *Oracle, length int, all bool, exponents float64) (log float64, ok bool) {
+	y := c.y
+	s.s, s.α = vec.Grow(s.s, length*c.stride), vec.Grow(s.α, length*c.stride)
 	ones(s.s[:c.stride], y)
-	product, log := 1.0, 0.0 // of the c_t; the logarithm is taken only when needed
+	product := 1.0 // of the c_t; the logarithm is taken only when needed
 	for t := range length {
 		n, α, predicted := s.n[t*c.stride:][:c.stride], s.α[t*c.stride:][:c.stride], s.s[t*c.stride:][:c.stride]
 		if t > 0 {
@@ -109,16 +125,10 @@ func (s *scaledSums[F]) forward(c *Oracle, lo, hi int, over span, μ, exponents 
 			product = 1
 		}
 	}
-	if !over.node.all || !over.edge.all {
-		if float64(s.k.leastPositive(s.α)) < math.Exp(exponents-s.k.widest) {
-			return 0, false
-		}
+	if !all && float64(s.k.leastPositive(s.α)) < math.Exp(exponents-s.k.widest) {
+		return 0, false
 	}
-	value = μ*(log+math.Log(product)) + float64(length)*float64(over.node.hi)
-	if length > 1 {
-		value += float64(length-1) * float64(over.edge.hi)
-	}
-	return value, true
+	return log + math.Log(product), true
 }
 
 // ones writes 1 into the first y numbers of a row and 0 into the rest.
@@ -133,8 +143,22 @@ func ones[F real](row []F, y int) {
 func (s *scaledSums[F]) backward(c *Oracle, b int, u *chains.Marginals) {
 	lo, hi := c.θ.Offsets[b], c.θ.Offsets[b+1]
 	length, y, stride := hi-lo, c.y, c.stride
-	s.g, s.β, s.p = vec.Grow(s.g, length*stride), vec.Grow(s.β, stride), vec.Grow(s.p, stride)
 	nodes, edges := u.NodeOf(b), u.EdgeOf(b)
+	s.back(c, length, nodes)
+	if !u.PerPosition {
+		s.sharedEdges(edges, y, stride, length-1)
+		return
+	}
+	clear(edges[:y*y])
+	for t := 1; t < length; t++ {
+		s.k.edgeSums(edges[t*y*y:], s.α[(t-1)*stride:], s.g[t*stride:], s.edgeInto(c, t), y, stride, 1)
+	}
+}
+
+// back computes g of a chain of the given length and, unless nodes is nil, the marginals of its nodes.
+func (s *scaledSums[F]) back(c *Oracle, length int, nodes []float32) {
+	y, stride := c.y, c.stride
+	s.g, s.β, s.p = vec.Grow(s.g, length*stride), vec.Grow(s.β, stride), vec.Grow(s.p, stride)
 	for t := length - 1; t >= 0; t-- {
 		switch {
 		case t == length-1:
@@ -145,15 +169,9 @@ func (s *scaledSums[F]) backward(c *Oracle, b int, u *chains.Marginals) {
 			s.k.matVec(s.β, s.g[(t+1)*stride:][:stride], s.into, y)
 		}
 		s.k.combine(s.g[t*stride:][:stride], s.p, s.n[t*stride:][:stride], s.s[t*stride:][:stride], s.β)
-		copy(nodes[t*y:(t+1)*y], s.p)
-	}
-	if !u.PerPosition {
-		s.sharedEdges(edges, y, stride, length-1)
-		return
-	}
-	clear(edges[:y*y])
-	for t := 1; t < length; t++ {
-		s.k.edgeSums(edges[t*y*y:], s.α[(t-1)*stride:], s.g[t*stride:], s.edgeInto(c, t), y, stride, 1)
+		if nodes != nil {
+			copy(nodes[t*y:(t+1)*y], s.p)
+		}
 	}
 }
 

@@ -41,6 +41,9 @@ func Run(t *testing.T, kind kinds.Kind, o oracles.Maximiser) {
 		run("exp is Gibbs", func(t *rapid.T) { expIsGibbs(t, kind, s) })
 		run("exp's marginals are its gradient", func(t *rapid.T) { expMarginalsAreGradient(t, kind, s) })
 	}
+	if s, ok := o.(oracles.DoubleSummer); ok {
+		run("sums in float64 are within their errors", func(t *rapid.T) { doublesAreWithinErrors(t, kind, s) })
+	}
 	if s, ok := o.(oracles.Sampler); ok {
 		run("samples are Gibbs", func(t *rapid.T) { samplesAreGibbs(t, kind, s) })
 	}
@@ -63,6 +66,9 @@ func RunStructure(t *testing.T, kind kinds.Kind) {
 	run("number of outputs", numberOfOutputs)
 	if _, restricts := kind.Structure.(structured.Restricter); restricts {
 		run("restrict keeps agreeing outputs", restrictKeepsAgreeing)
+	}
+	if _, locates := kind.Structure.(structured.Locator); locates {
+		run("locates what is used", locatesWhatIsUsed)
 	}
 	if _, raises := kind.Structure.(structured.Raiser); raises {
 		run("raise", raise)

@@ -44,6 +44,30 @@ func scoresAreLinear(t *rapid.T, θ *structured.Potentials) {
 	}
 }
 
+// What is located of an output is used by the output, and of every example's outputs something is located, unless all are empty.
+func locatesWhatIsUsed(t *rapid.T, θ *structured.Potentials) {
+	for b := range θ.Len() {
+		var one structured.Potentials
+		θ.View(b, &one)
+		u := zeros(&one)
+		located, used := 0, 0
+		for _, y := range everyOutput(&one, 0) {
+			u.Add(0, y, 1)
+			used += len(y)
+			one.Structure.(structured.Locator).Locate(&one, y, func(part, entry int, _ int32) {
+				located++
+				if all := u.Parts[part].Of(0); entry < 0 || entry >= len(all) || all[entry] == 0 {
+					t.Fatalf("output %v does not use entry %d of part %d, which is located", y, entry, part)
+				}
+			})
+			u.Add(0, y, -1)
+		}
+		if located == 0 && used > 0 {
+			t.Fatalf("nothing is located of the outputs of example %d", b)
+		}
+	}
+}
+
 // Views and copies of examples score outputs as the batch does, and arithmetic on marginals covers every part.
 func viewsAndCopies(t *rapid.T, θ *structured.Potentials) {
 	var view, selected, asPotentials structured.Potentials

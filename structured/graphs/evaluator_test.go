@@ -70,6 +70,9 @@ func TestEvaluator(t *testing.T) {
 				if r := got.Get("recall"); gold[l] > 0 && r != float64(both[l])/float64(gold[l]) {
 					t.Fatalf("%s: class %s has recall %v", what, name, r)
 				}
+				if p := got.Get("precision"); predicted[l] > 0 && p != float64(both[l])/float64(predicted[l]) {
+					t.Fatalf("%s: class %s has precision %v", what, name, p)
+				}
 			}
 			if all == 0 {
 				if m.Get("accuracy") != 0 || m.Get("class_iou") != 0 {

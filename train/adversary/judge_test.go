@@ -21,7 +21,7 @@ import (
 type judged struct {
 	name string
 	make func() train.Method
-	on   func(p *train.Problem) *train.Problem // nil: as it is
+	on   func(p *train.Problem) *train.Problem // the problem as it needs it, nil if it is not judged on that; nil: as it is
 }
 
 // all are the methods. A method that refuses a problem is not judged on it.
@@ -42,6 +42,11 @@ var all = []judged{
 	{"n-slack", func() train.Method { return &methods.NSlack{} }, plain},
 	{"oeg", func() train.Method { return &sdca.SDCA{Online: true} }, plain},
 	{"sdca", func() train.Method { return &sdca.SDCA{} }, nil},
+	{"sdca, float64", func() train.Method { return &sdca.SDCA{} }, doubly},
+	{"oeg, float64", func() train.Method { return &sdca.SDCA{Online: true} }, doubly},
+	{"lbfgs, float64", func() train.Method { return &quasinewton.LBFGS{} }, doubly},
+	{"owl-qn, float64", func() train.Method { return &quasinewton.OWLQN{} }, doubly},
+	{"agm, float64", func() train.Method { return &methods.AGM{} }, doubly},
 	{"agm", func() train.Method { return &methods.AGM{} }, nil},
 	{"agm, one", func() train.Method { return &methods.AGM{One: true} }, nil},
 	{"lbfgs", func() train.Method { return &quasinewton.LBFGS{} }, withMu},
@@ -54,6 +59,24 @@ var all = []judged{
 func withMu(p *train.Problem) *train.Problem {
 	q := *p
 	q.Smoothing.Mu = 0.1
+	return &q
+}
+
+// of returns the problem as the method needs it, or nil if it is not judged on it.
+func (j judged) of(p *train.Problem) *train.Problem {
+	if j.on == nil {
+		return p
+	}
+	return j.on(p)
+}
+
+// doubly gives the problem an engine whose certificates are in float64, and no method one that cannot have it: nil.
+func doubly(p *train.Problem) *train.Problem {
+	q := *p
+	q.Engine = engine.NewEngine(p.Objective, p.Threads())
+	if !q.UseDoubles() {
+		return nil
+	}
 	return &q
 }
 
@@ -94,8 +117,8 @@ type seen struct {
 // run is judge, and notes what the run states.
 func (n *tally) run(t *testing.T, what string, j judged, p *train.Problem, best *enclosure, passes int, states *seen) (v verdict) {
 	t.Helper()
-	if j.on != nil {
-		p = j.on(p)
+	if p = j.of(p); p == nil {
+		return verdict{refused: true}
 	}
 	m := j.make()
 	if p.Loss == engine.Quadratic {

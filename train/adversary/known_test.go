@@ -229,9 +229,9 @@ func TestRecords(t *testing.T) {
 		p := c.problem(t)
 		best := list(t, p).minimise()
 		for _, j := range all {
-			q := p
-			if j.on != nil {
-				q = j.on(p)
+			q := j.of(p)
+			if q == nil {
+				continue
 			}
 			m := j.make()
 			if train.CheckTerms(m, q.Objective, false) != nil || m.Start(t.Context(), q, &train.State{W: make([]float32, q.Scorer.Dim())}) != nil {

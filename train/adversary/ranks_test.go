@@ -38,9 +38,9 @@ func TestRanks(t *testing.T) {
 			repeated = append(repeated, k%p.Len())
 		}
 		for _, j := range divided {
-			q := p
-			if j.on != nil {
-				q = j.on(p)
+			q := j.of(p)
+			if q == nil {
+				continue
 			}
 			if !trainable(t, j.make(), q) {
 				continue

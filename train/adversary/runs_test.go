@@ -39,11 +39,11 @@ func TestResumed(t *testing.T) {
 		p := c.problem(t)
 		best := list(t, p).minimise()
 		for _, j := range all {
-			q := p
-			if j.on != nil {
-				q = j.on(p)
+			q := j.of(p)
+			if q == nil {
+				continue
 			}
-			if j.name == "saga, asynchronous" || !j.make().Convex() || !trainable(t, j.make(), q) {
+			if j.name == "saga, asynchronous" || q != p && q.Doubles() || !j.make().Convex() || !trainable(t, j.make(), q) {
 				continue
 			}
 			n.runs++
@@ -102,9 +102,9 @@ func TestPaths(t *testing.T) {
 		p := c.problem(t)
 		λ := p.Lambda
 		for _, j := range pick("svrg", "lbfgs", "bcfw", "bcpfw", "sdca", "cutting-plane", "agm", "casimir") {
-			q := p
-			if j.on != nil {
-				q = j.on(p)
+			q := j.of(p)
+			if q == nil {
+				continue
 			}
 			if !trainable(t, j.make(), q) {
 				continue

@@ -12,7 +12,7 @@ import (
 //
 //	(1/n) Σ c_i (⟨r_i, θ_i⟩ − h_A(θ_i)) = −(1/n) Σ c_i H(r_i),
 //
-// with the entropy H for log-sum-exp losses and zero for the hinge.
+// with the entropy H for log-sum-exp losses and zero for the hinge. Rows of r_i have exact sums.
 func (e *Engine) Complete(ctx context.Context, w []float32, to *Memory) (constant float64, err error) {
 	total, err := e.overShards(ctx, e.shards, nil, func(ln *Lane) error {
 		if err := e.Potentials(ln, At(w)); err != nil {
@@ -20,6 +20,7 @@ func (e *Engine) Complete(ctx context.Context, w []float32, to *Memory) (constan
 		}
 		a := &ln.allowed
 		e.queryAllowed(ln, e.smoothing(oracles.Smoothing{}), false)
+		SettleTargets(e.Scorer.Form(), &a.answer.U)
 		for k, b := range a.examples {
 			i := ln.Batch.Examples[b]
 			to.Set(i, &a.answer.U, k)

@@ -28,6 +28,17 @@ func TestCompletion(t *testing.T) {
 					t.Fatal(err)
 				}
 				o.Constant += rest
+				for i := range p.Len() { // its labels' shares are those of a distribution, up to no rounding, however large potentials are
+					for row := range slices.Chunk(o.Completion.Parts[0].Of(i), o.Completion.Parts[0].Width) {
+						sum := 0.0
+						for _, x := range row {
+							sum += float64(x)
+						}
+						if p.Data.Partial(i) && sum != 1 {
+							t.Fatalf("example %d: %v sums to 1 %+.2g", i, row, sum-1)
+						}
+					}
+				}
 				bound := engine.NewEngine(&o, 2)
 				if bound.Partial() {
 					t.Error("not convex")

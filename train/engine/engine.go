@@ -38,6 +38,9 @@ type Engine struct {
 	sparse     *sparse.Linear // the scorer if its inputs are sparse, else nil
 	kind       kinds.Kind
 	precise    bool // full passes sum potentials and gradients in float64 (rounding.go)
+	doubles    bool // full passes of certificates are in float64 throughout (doubles.go)
+	pulls      bool // in float64 what lanes have in wide: such a pass is at work
+	narrows    bool // a pass has shown that float64 does not hold its sums
 	threads    int
 	most       int              // lanes
 	workers    chan nets.Worker // one for each thread, of scorers whose workers are large; else nil
@@ -77,9 +80,10 @@ type Engine struct {
 
 // finding is a shard and the results on it. It may have to outlive the lane's work on the shard.
 type finding struct {
-	Batch  structured.Batch
-	Answer oracles.Answer
-	V      structured.Marginals // the marginals to pull back
+	Batch   structured.Batch
+	Answer  oracles.Answer
+	V       structured.Marginals // the marginals to pull back
+	doubles structured.Doubles   // in a pass in float64, the numbers to pull back in place of those of V, which has their layout
 }
 
 // Lane owns the scratch memory of one strand of work. It scores, queries and pulls back one shard after another.
@@ -103,8 +107,9 @@ type Lane struct {
 	Sums     Sums                 // over the shards so far
 	journal  *[]Sums              // gets what is added to Sums, if others add to the same sums before it (ranks.go); else nil
 	losses   []float64            // f_i, smoothed, of the current shard
-	entropy  []float64            // of its answers, for losses that are smooth
-	Err      error                // the first error
+	doubly   doubleLane
+	entropy  []float64 // of its answers, for losses that are smooth
+	Err      error     // the first error
 }
 
 // Sums are totals over examples, each weighted by its c_i.
@@ -117,6 +122,7 @@ type Sums struct {
 	Scores   float64 // |h_i| + |⟨1_{y_i}, θ_i⟩|, the scale of rounding errors; 0 from a device
 	Above    float64 // bound on the rounding errors of Primal (rounding.go); 0 from a device
 	Below    float64 // bound on the rounding errors of Linear and Entropy; 0 from a device
+	Blur     float64 // in a pass in float64, bound on the error of the sum of gradients
 	Exact    int     // answers in which the smoothing was exact
 	Moved    int     // answers that differ from the memory
 }
@@ -130,6 +136,7 @@ func (s *Sums) add(t Sums) {
 	s.Scores += t.Scores
 	s.Above += t.Above
 	s.Below += t.Below
+	s.Blur += t.Blur
 	s.Exact += t.Exact
 	s.Moved += t.Moved
 }

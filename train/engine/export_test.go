@@ -50,3 +50,6 @@ func ChargeOfSums(θ *structured.Potentials, off float64) float64 {
 func ChargeOfPoint(θ *structured.Potentials, v *structured.Marginals) float64 {
 	return measure(θ, 0, 1, v).below(1, central{}, 0, 1)
 }
+
+// WideGradient returns the sum of gradients of the last full pass, in float64.
+func (e *Engine) WideGradient() []float64 { return e.wide }

@@ -27,11 +27,17 @@ type FullPass struct {
 	Central float64
 
 	Rounded float64 // allowance for rounding in a bound that is linear in g, but for GradientAllowance (rounding.go)
+	Blur    float64 // as in Recomposed
 }
 
 // FullPass evaluates the objective, and the gradient of the smoothed objective, at w. Unless memory is nil it stores the
 // marginals u_i there. Full passes are counted separately from a method's oracle calls.
 func (e *Engine) FullPass(ctx context.Context, w []float32, s oracles.Smoothing, memory *Memory) (*FullPass, error) {
+	if e.doubles && memory == nil {
+		if p, ok, err := e.fullPassInDoubles(ctx, w); ok || err != nil {
+			return p, err
+		}
+	}
 	g, r := e.zeros(len(w)), 0.0
 	waits := e.group != nil && e.group.Rank() > 0 // for sums of the ranks before: it has time for the regulariser now, the first rank while others add to its sums
 	if waits {
@@ -123,6 +129,11 @@ func (e *Engine) Value(ctx context.Context, w []float32) (float64, error) {
 // Upper returns F(w) rounded up, no less than in exact arithmetic if the scorer is affine (rounding.go), and by how much it was rounded.
 // Certificates show it.
 func (e *Engine) Upper(ctx context.Context, w []float32) (upper, rounded float64, err error) {
+	if e.doubles {
+		if upper, rounded, ok, err := e.upperInDoubles(ctx, w); ok || err != nil {
+			return upper, rounded, err
+		}
+	}
 	f, total, err := e.value(ctx, w, e.all, e.shards)
 	upper = e.roundUp(f, total)
 	return upper, upper - f, err

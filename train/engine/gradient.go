@@ -2,6 +2,7 @@ package engine
 
 import (
 	"github.com/dsp-go/dsp/nets/sparse"
+	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/machine/vec"
 )
 
@@ -134,9 +135,18 @@ func (e *Engine) addLanes(lanes int, g []float64) {
 	e.Parallel(threads, func(k int) {
 		lo, hi := sparse.Stripes*k/threads, sparse.Stripes*(k+1)/threads
 		for _, found := range e.findings[:lanes] {
-			e.sparse.ScatterDouble(&found.V, &found.Batch, lo, hi, g)
+			e.scatterWide(&found.V, found.doubles, &found.Batch, lo, hi, g)
 		}
 	})
+}
+
+// scatterWide adds Jᵀv of a batch to some stripes of g in a full pass, in one in float64 with other numbers than those of v.
+func (e *Engine) scatterWide(v *structured.Marginals, wide structured.Doubles, batch *structured.Batch, lo, hi int, g []float64) {
+	if e.pulls {
+		e.sparse.ScatterDoubly(v, wide, batch, lo, hi, g)
+	} else {
+		e.sparse.ScatterDouble(v, batch, lo, hi, g)
+	}
 }
 
 // scatter adds c·Jᵀv of the first n findings to w, in order. norms is as in sparse.Linear.Scatter.

@@ -60,11 +60,11 @@ type Objective struct {
 	Constant    float64
 
 	// Completion fixes r_i, which replaces the gold output of examples with partial labels (partial.go). If it is nil, the
-	// oracle answers over the outputs that the labels allow, and the objective is not convex.
+	// oracle answers over the outputs that the labels allow, and the objective is not convex. Certificates hold for r_i whose rows have exact sums
+	// (SettleTargets).
 	Completion *Memory
 	// Soft says that Completion replaces the gold outputs of all examples, whose labels are then whole. With the CRF loss the loss of an
 	// example is the cross-entropy of a distribution with marginals r_i and the model's, log Z(θ_i) − ⟨θ_i, r_i⟩, and its gradient J_iᵀ(u_i − r_i).
-	// Certificates hold for r_i whose rows have exact sums (SettleTargets).
 	Soft bool
 	// Origin sets θ, of example i alone, to potentials whose marginals are r_i or close to them, where a dual method begins well. It reports whether
 	// there are such: there are none of a single output. nil: they are not known of any example.

@@ -98,6 +98,7 @@ type sharedSums struct {
 type run struct {
 	batch   structured.Batch
 	v       structured.Marginals
+	doubles structured.Doubles
 	journal []Sums
 }
 
@@ -204,6 +205,7 @@ func (e *Engine) overRunsOfShards(ctx context.Context, shards [][]int, g []float
 			}
 			r.batch, ln.Batch = ln.Batch, r.batch
 			r.v, ln.V = ln.V, r.v
+			r.doubles, ln.doubles = ln.doubles, r.doubles
 		}
 		return nil
 	})
@@ -278,7 +280,7 @@ func (e *Engine) addRuns(runs []run, from, to int, packed bool, g []float64) {
 		e.unpack(k, e.shared.packed[k], g)
 	}
 	for i := range runs {
-		e.sparse.ScatterDouble(&runs[i].v, &runs[i].batch, from, to, g)
+		e.scatterWide(&runs[i].v, runs[i].doubles, &runs[i].batch, from, to, g)
 	}
 	for k := from; k < to && packed; k++ {
 		at := 0

@@ -24,6 +24,7 @@ type Recomposed struct {
 	Linear  float64   // b, its value at the origin
 	Central float64   // b + ⟨g,c⟩, its value at the centre, from a gradient that was not rounded to float32 yet
 	Rounded float64   // allowance for rounding in a bound that is linear in g, but for GradientAllowance (rounding.go)
+	Blur    float64   // of a pass in float64 (doubles.go), a bound on ‖g − g̃‖ beside what float32 makes of g; else 0, and GradientAllowance is all that is known
 }
 
 // Recompose pulls back a dual point, for an affine scorer θ_i = a_i + J_i w: it returns

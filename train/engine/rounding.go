@@ -92,6 +92,23 @@ func (e *Engine) GradientAllowance(square float64) float64 {
 	return e.Allowance(gradientFactor * square)
 }
 
+// PlainAllowance returns the allowance for errors of the gradient g of u in the bound −‖g‖²/2λ, given ‖g‖².
+func (e *Engine) PlainAllowance(u Recomposed, square float64) float64 {
+	if u.Blur == 0 {
+		return e.GradientAllowance(square / e.Lambda)
+	}
+	norm := math.Sqrt(square)
+	return e.MixtureAllowance(u.Size(norm), norm) + DoubleError(len(u.Grad))*square/e.Lambda
+}
+
+// Size returns, given the norm of the gradient, the norm of which its error is at most a share of Unit. In float64 that includes Blur, and a product with 1/n.
+func (u Recomposed) Size(norm float64) float64 {
+	if u.Blur == 0 {
+		return norm
+	}
+	return norm*(1+0x1p-16) + u.Blur/Unit
+}
+
 // MixtureAllowance returns the allowance for the roundings of gradients in the bound −‖g‖²/2λ of a mixture g of them. They were rounded one by one, so that the error
 // of g is a share of their mean norm, size, however much of them cancels in g: an error δ lowers the bound by at most ‖δ‖‖g‖/λ + ‖δ‖²/2λ.
 func (e *Engine) MixtureAllowance(size, norm float64) float64 {

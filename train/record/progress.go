@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"math"
 	"os"
+	"sync/atomic"
 
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
@@ -18,10 +19,11 @@ type Progress interface {
 }
 
 // NewProgress returns the Recorder that shows progress on a console, usually standard error: on a terminal a bar with the
-// remaining time, otherwise one log line per pass. The run ends after pass number passes; a resumed run has done some already.
-func NewProgress(console *os.File, log *slog.Logger, passes, done int) Progress {
+// remaining time, otherwise one log line per pass. The run ends after pass number passes; a resumed run has done some already. Runs with one log share
+// explained, which says whether the log says what a gap is.
+func NewProgress(console *os.File, log *slog.Logger, passes, done int, explained *atomic.Bool) Progress {
 	if !term.IsTerminal(int(console.Fd())) {
-		return &progressLog{log: log}
+		return &progressLog{log: log, explained: explained}
 	}
 	return newProgressBar(console, passes, done, func() int {
 		columns, _, err := term.GetSize(int(console.Fd()))
@@ -96,13 +98,12 @@ func summary(r Record) string {
 
 type progressLog struct {
 	log       *slog.Logger
-	explained bool // what a gap is
+	explained *atomic.Bool // what a gap is
 }
 
 // Record implements Recorder. The first record with a gap comes with a line that says what gaps are.
 func (p *progressLog) Record(r Record) error {
-	if !p.explained && !math.IsNaN(r.RelativeGap()) {
-		p.explained = true
+	if !math.IsNaN(r.RelativeGap()) && p.explained.CompareAndSwap(false, true) {
 		p.log.Info("relative_gap is a proven bound on how far the objective is above its optimum, as a share of itself (1: nothing is proven yet); estimated_gap is a guess at that, made more often")
 	}
 	args := []any{"pass", r.Pass, "seconds", round(r.Seconds, 3)}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/dsp-go/dsp/structured"
@@ -17,7 +18,7 @@ func TestProgress(t *testing.T) {
 	record := Record{Pass: 4, Seconds: 1.23456, Objective: 0.123456789, Dual: 0.12, Gap: 0.003456789, ProxGradient: Number(math.NaN()),
 		Dev: &structured.Metrics{Measures: []structured.Measure{{Name: "token_error", Value: 0.0123}, {Name: "sequence_error", Value: 0.5}}}}
 	var b bytes.Buffer
-	l := &progressLog{log: slog.New(slog.NewTextHandler(&b, nil))}
+	l := &progressLog{log: slog.New(slog.NewTextHandler(&b, nil)), explained: new(atomic.Bool)}
 	if err := errors.Join(l.Record(record), l.Close()); err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +56,7 @@ func TestProgress(t *testing.T) {
 	}
 	if f, err := os.Create(filepath.Join(t.TempDir(), "log")); err != nil {
 		t.Fatal(err)
-	} else if _, ok := NewProgress(f, slog.Default(), 0, 3).(*progressLog); !ok {
+	} else if _, ok := NewProgress(f, slog.Default(), 0, 3, new(atomic.Bool)).(*progressLog); !ok {
 		t.Error("a bar in a file")
 	}
 }

@@ -83,7 +83,7 @@ func helpOn(cmd *cobra.Command, c *config.Config) {
 				continue
 			}
 			if c.Task == pipelines.Task {
-				f.Hidden = !pipelines.Takes(s.Name)
+				f.Hidden, f.Usage = !pipelines.Takes(s.Name), cmp.Or(pipelines.Help(s.Name), f.Usage)
 			} else if headingOf(f) != common && !tasks.Applies(s, c) {
 				f.Hidden = true
 			}

@@ -39,10 +39,14 @@ func trainPipeline(ctx context.Context, c config.Config, o training.TrainOptions
 
 // printPipeline prints a table of stages, and what the pipeline does with raw text.
 func printPipeline(w io.Writer, r *pipelines.Result) error {
-	rows := [][]string{{"", "labels", "passes", "seconds", "certified gap", "dev"}}
+	rows := [][]string{{"", "labels", "passes", "kept", "seconds", "proven gap", "dev"}}
 	for _, s := range r.Stages {
-		if s.Constant != nil {
-			rows = append(rows, []string{s.Name, "1", "", "", "", "always " + *s.Constant})
+		switch {
+		case s.Constant != nil:
+			rows = append(rows, []string{s.Name, "1", "", "", "", "", "always " + *s.Constant})
+			continue
+		case s.Replaced != "":
+			rows = append(rows, []string{s.Name, fmt.Sprint(s.Labels), "", "", "", "", "from " + s.Replaced})
 			continue
 		}
 		var dev []string
@@ -55,7 +59,7 @@ func printPipeline(w io.Writer, r *pipelines.Result) error {
 		if g := float64(s.RelativeGap); !math.IsNaN(g) {
 			gap = fmt.Sprintf("%.2f %%", 100*g)
 		}
-		rows = append(rows, []string{s.Name, fmt.Sprint(s.Labels), fmt.Sprint(s.Passes), fmt.Sprintf("%.1f", s.Seconds), gap, strings.Join(dev, ", ")})
+		rows = append(rows, []string{s.Name, fmt.Sprint(s.Labels), fmt.Sprint(s.Passes), fmt.Sprint(s.Kept), fmt.Sprintf("%.1f", s.Seconds), gap, strings.Join(dev, ", ")})
 	}
 	if err := printTable(w, rows); err != nil {
 		return err
@@ -80,7 +84,7 @@ func pipelineFlags(cmd *cobra.Command, names ...string) error {
 	names = append(names, "model", "encoder", "threads", "json", "quiet", "help", "device")
 	var refused []string
 	cmd.Flags().Visit(func(f *pflag.Flag) {
-		if !slices.Contains(names, f.Name) {
+		if !slices.Contains(names, f.Name) && !(f.Name == "skip-bad" && slices.Contains(names, "bad")) {
 			refused = append(refused, "--"+f.Name)
 		}
 	})
@@ -107,7 +111,7 @@ func noPipeline(cmd *cobra.Command, model string, names ...string) error {
 
 // predictPipeline annotates raw text, or a treebank.
 func predictPipeline(cmd *cobra.Command, u *use, raw *rawText, fill, to string) (err error) {
-	if err := pipelineFlags(cmd, "input", "format", "text", "lines", "pretokenised", "fill", "to"); err != nil {
+	if err := pipelineFlags(cmd, "input", "format", "text", "lines", "pretokenised", "fill", "to", "bad"); err != nil {
 		return err
 	}
 	if raw.pretokenised {
@@ -119,12 +123,17 @@ func predictPipeline(cmd *cobra.Command, u *use, raw *rawText, fill, to string) 
 		return structured.BadInput("--to %s: a pipeline has no arrays; a name that does not end in .npz gets what is printed", to)
 	case raw.lines && !raw.on:
 		return structured.BadInput("--lines is for raw text: add --text")
+	case raw.on && u.bad != models.RefuseBad:
+		return structured.BadInput("--bad %s is for CoNLL-U, whose sentences may be bad; raw text has none: leave it out", u.bad)
 	case u.Format != "" && u.Format != formats.Conllu:
 		return structured.BadInput("--format %s: a pipeline reads CoNLL-U, and raw text with --text", u.Format)
 	case u.Threads < 0:
 		return structured.BadInput("--threads %d: expected 0 or more", u.Threads)
 	case u.Path == builtin:
 		return structured.BadInput("--input builtin: a pipeline reads files, and - for standard input")
+	}
+	if err := u.checkBad(); err != nil {
+		return err
 	}
 	if cmd.Flags().Changed("fill") {
 		if o.Fill, err = pipelines.ParseFill(fill); err != nil {
@@ -138,7 +147,8 @@ func predictPipeline(cmd *cobra.Command, u *use, raw *rawText, fill, to string) 
 	if err := u.sharePipeline(cmd.Context(), p); err != nil {
 		return err
 	}
-	o.Threads = u.ownThreads(u.Threads)
+	o.Threads, o.Remarks = u.ownThreads(u.Threads), models.RemarksFor(u.bad)
+	defer func() { o.Remarks.Log(slog.Default()) }()
 	in, err := u.open()
 	if err != nil {
 		return err

@@ -107,6 +107,9 @@ probability. With --beam it searches for probable strings; with --nbest it lists
 				if err := checkThreshold(o.EntityThreshold, decode); err != nil {
 					return err
 				}
+				if skipBad {
+					u.bad = models.SkipBad
+				}
 				if pipelines.Is(u.model) {
 					return predictPipeline(cmd, &u, &raw, fill, to)
 				}
@@ -125,9 +128,6 @@ probability. With --beam it searches for probable strings; with --nbest it lists
 				}
 				if err := raw.refusals(cmd); err != nil {
 					return err
-				}
-				if skipBad {
-					u.bad = models.SkipBad
 				}
 				defer u.close()
 				m, err := u.load(cmd.Context())

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"strings"
+	"sync/atomic"
 
 	"github.com/spf13/cobra"
 
@@ -41,7 +42,7 @@ all flags of train apply. After an interrupt (Ctrl-C) the completed settings are
 			if err != nil {
 				return err
 			}
-			options := training.TrainOptions{Version: version(), Log: slog.Default(), Console: os.Stderr}
+			options := training.TrainOptions{Version: version(), Log: slog.Default(), Console: os.Stderr, Explained: new(atomic.Bool)}
 			result, err := sweep.Run(cmd.Context(), s, options)
 			if err != nil {
 				return err

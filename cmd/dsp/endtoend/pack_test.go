@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/sbinet/npyio/npz"
+
+	"github.com/dsp-go/dsp/models/inputs/encoded/encodedtest"
 )
 
 // packed packs the training data of a task and returns the pack.
@@ -132,6 +134,7 @@ func TestPackGivesTheSameModel(t *testing.T) {
 	dsp(t, "data", "ocr", "--train", "30", "--dev", "5", "--test", "5", "--out", letters, "--quiet").ok()
 	pairs := filepath.Join(t.TempDir(), "pairs")
 	dsp(t, "data", "pairs", "--examples", "40,10,10", "--out", pairs, "--quiet").ok()
+	vectors := write(t, "vectors.txt", "in 0.5 -1\nthe 0.25 2\n. 1 1\n")
 	for _, c := range []struct {
 		name  string
 		data  []string // also of the pack
@@ -144,6 +147,8 @@ func TestPackGivesTheSameModel(t *testing.T) {
 		{"conll words", []string{"--train", conll, "--net", "rnn"}, []string{"--dev", dev}},
 		{"conll deep", []string{"--train", conll, "--net", "deep"}, nil},
 		{"conllu", []string{"--train", asConllu(t, conll)}, nil},
+		{"conll with vectors of words", []string{"--train", conll, "--columns", "word=0,pos=1,label=-1", "--vectors", vectors}, []string{"--dev", dev}},
+		{"conll encoded", []string{"--train", conll, "--columns", "word=0,pos=1,label=-1", "--encoder", encodedtest.Folder(t, "bert"), "--encoder-layers", "last"}, nil},
 		{"crfsuite", []string{"--train", crfsuite}, nil},
 		{"crfsuite least", []string{"--train", crfsuite, "--min-count", "2"}, nil},
 		{"parse", []string{"--train", filepath.Join(trees, "train.conllu"), "--task", "parse"}, []string{"--dev", filepath.Join(trees, "dev.conllu")}},

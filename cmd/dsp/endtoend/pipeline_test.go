@@ -199,6 +199,30 @@ func TestPipelineFills(t *testing.T) {
 	dspWith(t, "1 x\n", "predict", "--model", model).refused(exitBadInput, "standard input:1: 1 column, expected the 10")
 }
 
+// Sentences that are no CoNLL-U are left out where --bad says so, and the others keep their answers; raw text has no bad sentences.
+func TestPipelineLeavesOutBadSentences(t *testing.T) {
+	t.Parallel()
+	model, _ := aPipeline(t)
+	sentences, _ := drawTreebank(t, 12, 3)
+	good := []string{string(sentences[0].Append(nil)), string(sentences[1].Append(nil)), string(sentences[2].Append(nil))}
+	path := write(t, "bad.conllu", good[0]+"1\tx\tx\n2\ty\ty\n\n"+good[1]+"1\tx\tx\tX\t_\t_\t0\troot\t_\t_\n3\tx\tx\tX\t_\t_\t0\troot\t_\t_\n\n"+good[2])
+	want := dspWith(t, strings.Join(good, ""), "predict", "--model", model).ok().stdout
+	dsp(t, "predict", "--model", model, "--input", path).refused(exitBadInput, "bad.conllu:", "3 columns, expected the 10")
+	for _, flags := range [][]string{{"--bad", "skip"}, {"--skip-bad"}} {
+		got := dsp(t, append([]string{"predict", "--model", model, "--input", path}, flags...)...).ok()
+		if got.stdout != want {
+			t.Errorf("%v: %s", flags, got.stdout)
+		}
+		for _, said := range []string{"3 columns, expected the 10", `id "3", expected 2`, "bad examples are left out", "examples=2"} {
+			if !strings.Contains(got.stderr, said) {
+				t.Errorf("%v says not %q: %s", flags, said, got.stderr)
+			}
+		}
+	}
+	dspWith(t, "Il mange.", "predict", "--model", model, "--text", "--bad", "skip").refused(exitBadInput, "--bad skip is for CoNLL-U")
+	dsp(t, "predict", "--model", model, "--input", path, "--bad", "x").refused(exitBadInput, "--bad")
+}
+
 // A training that is interrupted goes on where it was, to the same bits.
 func TestPipelineResumes(t *testing.T) {
 	t.Parallel()
@@ -274,11 +298,19 @@ func TestPipelineRefuses(t *testing.T) {
 		{[]string{"--encoder", dir, "--task-settings", "skip=upos+xpos+feats+trees"}, "leaves out the stages that read it"},
 		{[]string{"--task-settings", "folds=1"}, "folds"},
 		{[]string{"--task-settings", "skip=tags"}, "characters, words, upos"},
+		{[]string{"--task-settings", "vary=2"}, "vary"},
+		{[]string{"--patience", "2"}, "needs development data"},
+		{[]string{"--stage-settings", "lemma.train=x"}, `no setting "train" of its own`},
+		{[]string{"--replace", "lemma=" + filepath.Join(model, "upos")}, "expected a run of this stage"},
+		{[]string{"--replace", "lemma=" + filepath.Join(dir, "nothing")}, "--replace lemma="},
 		{[]string{"--format", "conll"}, "learns from CoNLL-U"},
 	} {
 		dsp(t, append([]string{"train", "--task", "pipeline", "--train", train, "--out", filepath.Join(t.TempDir(), "x")}, c.args...)...).refused(exitBadInput, c.want)
 	}
 	dsp(t, "train", "--task", "pipeline").refused(exitBadInput, "give --train")
+	for _, flag := range []string{"--stage-settings=lemma.passes=1", "--replace=lemma=x"} {
+		dsp(t, "train", "--task", "parse", flag).refused(exitBadInput, "it is for --task pipeline")
+	}
 	broken := write(t, "broken.conllu", strings.Repeat("1\tx\tx\tX\t_\t_\t7\troot\t_\t_\n\n", 9))
 	dsp(t, "train", "--task", "pipeline", "--train", broken, "--out", filepath.Join(t.TempDir(), "x")).refused(exitBadInput, `line 1 has head "7"`)
 	dsp(t, "export", "--model", model, "--weights", "--to", filepath.Join(t.TempDir(), "w.txt")).refused(exitBadInput, "a pipeline, expected a single model")

@@ -96,7 +96,7 @@ func TestReportTag(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	page := pageOf(t, r.Report)
-	shows(t, page, "run&lt;i&gt;", "All settings", "certified gap", "Against ", "By label", "By type", "Confusions", "calibration error", "average precision",
+	shows(t, page, "run&lt;i&gt;", "trained on train.conll", "All settings", "certified gap", "Against ", "By label", "By type", "Confusions", "calibration error", "average precision",
 		"Worst errors", "Largest weights", "class=\"wrong\"", "&lt;script&gt;alert(1)", "background:rgba(", "-<img", "-interrupted")
 	if strings.Contains(page, filepath.Dir(data)) || strings.Contains(page, filepath.Dir(test)) {
 		t.Error("the report says where its maker keeps the data")

@@ -5,6 +5,9 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"image"
+	"image/png"
 	"math"
 	"os"
 	"path/filepath"
@@ -249,5 +252,49 @@ func TestTranscribeRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		dsp(t, "eval", "--model", run, "--data", train).refused(exitBadInput, want)
+	}
+}
+
+// Images are scaled to the median height of the training images, within bounds, which the log says and the model keeps; who names a height gets it, and
+// training that continues a model keeps the model's.
+func TestHeightOfLines(t *testing.T) {
+	t.Parallel()
+	folder := func(height int) string {
+		dir := t.TempDir()
+		for k := range 4 {
+			m := image.NewGray(image.Rect(0, 0, 3*height, height))
+			for at := range m.Pix {
+				m.Pix[at] = uint8(255 - 200*(at/(k+2)%2))
+			}
+			var file bytes.Buffer
+			if err := png.Encode(&file, m); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%d.png", k)), file.Bytes(), 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := os.WriteFile(filepath.Join(dir, "lines.txt"), []byte("0.png\ta\n1.png\tb\n2.png\ta\n3.png\tb\n"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		return dir
+	}
+	train := func(dir, out string, more ...string) string {
+		return dsp(t, append([]string{"train", "--task", "transcribe", "--train", dir, "--net", "linear", "--method", "lbfgs", "--passes", "1", "--out", out}, more...)...).ok().stderr
+	}
+	runs := t.TempDir()
+	for _, test := range []struct {
+		height int
+		more   []string
+		want   int
+	}{{10, nil, 16}, {24, nil, 24}, {80, nil, 32}, {80, []string{"--task-settings", "height=20"}, 20}, {24, []string{"--task-settings", "frame=3"}, 24}} {
+		dir, out := folder(test.height), filepath.Join(runs, fmt.Sprint(test.height, len(test.more), test.want))
+		if got := train(dir, out, test.more...); !strings.Contains(got, fmt.Sprintf("median_height=%d scaled_to=%d", test.height, test.want)) {
+			t.Errorf("%d pixels %v: expected a height of %d in\n%s", test.height, test.more, test.want, got)
+		}
+		dsp(t, "eval", "--model", out, "--data", dir).ok()
+	}
+	if got := train(folder(24), filepath.Join(runs, "more"), "--init", filepath.Join(runs, fmt.Sprint(80, 0, 32))); !strings.Contains(got, "median_height=24 scaled_to=32") {
+		t.Errorf("continued with another height:\n%s", got)
 	}
 }

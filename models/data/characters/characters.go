@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/dsp-go/dsp/models/data/tokens"
 )
 
 // The labels of a visible character.
@@ -49,10 +51,8 @@ func Paragraphs(text string, lines bool) []Paragraph {
 	return all
 }
 
-// visible reports whether a character is more than white space and control.
-func visible(r rune) bool {
-	return !unicode.IsSpace(r) && !unicode.IsControl(r) && r != '\ufeff'
-}
+// visible reports whether a character has a shape. The others that are no white space belong to the token of a visible one beside them.
+func visible(r rune) bool { return !tokens.Invisible(r) }
 
 // Columns are the columns that labels are learned from, one row for each visible character of a paragraph.
 var Columns = []string{"before", "after", "gap", "word", "next", "previous", "left", "right", "whole"}
@@ -69,28 +69,42 @@ const none = "_"
 // place is a visible character.
 type place struct {
 	at, end    int // in bytes of the paragraph
+	from, to   int // with the invisible characters that belong to it
 	first, len int // the word around it that white space ends: its first place, and how many it has
 }
 
-// places returns the visible characters of a paragraph.
+// places returns the visible characters of a paragraph. The invisible ones that are no white space belong to the visible one before them in their
+// word, or else to the next one of the word; those of a word without visible ones belong to the word before it or, at the beginning, to the
+// next one.
 func places(text string) []place {
 	var all []place
 	first := 0
+	waiting, end := -1, 0 // where invisible characters begin and end that no visible one came before
 	close := func() {
 		for k := first; k < len(all); k++ {
 			all[k].first, all[k].len = first, len(all)-first
 		}
-		first = len(all)
+		if first = len(all); waiting >= 0 && first > 0 {
+			all[first-1].to, waiting = end, -1
+		}
 	}
 	for at, r := range text {
-		if visible(r) {
-			all = append(all, place{at: at, end: at + utf8.RuneLen(r)})
-			if r == utf8.RuneError {
-				_, size := utf8.DecodeRuneInString(text[at:])
-				all[len(all)-1].end = at + size
+		_, size := utf8.DecodeRuneInString(text[at:])
+		switch {
+		case visible(r):
+			p := place{at: at, end: at + size, from: at, to: at + size}
+			if waiting >= 0 {
+				p.from, waiting = waiting, -1
 			}
-		} else {
+			all = append(all, p)
+		case unicode.IsSpace(r):
 			close()
+		case len(all) > first:
+			all[len(all)-1].to = at + size
+		default:
+			if end = at + size; waiting < 0 {
+				waiting = at
+			}
 		}
 	}
 	close()
@@ -192,7 +206,7 @@ func lastRun(text string) string {
 
 // Token is a token of a text.
 type Token struct {
-	Form       string // white space inside it is one space
+	Form       string // as function Form makes it
 	Start, End int    // in characters of the whole text, End exclusive
 	Multiword  bool
 	SpaceAfter bool // white space follows, or the paragraph ends
@@ -234,13 +248,10 @@ func (p Paragraph) Sentences(labels []string) [][]Token {
 		if label == Inside && !last {
 			continue
 		}
-		form := p.Text[all[first].at:all[k].end]
-		if all[first].first != all[k].first {
-			form = strings.Join(strings.FieldsFunc(form, func(r rune) bool { return !visible(r) }), " ")
-		}
-		start := characters(all[first].at)
+		form := Form(p.Text[all[first].from:all[k].to])
+		start := characters(all[first].from)
 		current = append(current, Token{
-			Form: form, Start: start, End: characters(all[k].end), Multiword: label == Multiword || label == MultiwordSentence,
+			Form: form, Start: start, End: characters(all[k].to), Multiword: label == Multiword || label == MultiwordSentence,
 			SpaceAfter: last || all[k+1].first != all[k].first,
 		})
 		first = k + 1

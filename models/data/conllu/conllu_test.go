@@ -61,6 +61,7 @@ func TestBadLines(t *testing.T) {
 	for text, want := range map[string]string{
 		"1 x\n":                                    "x:1: 1 column, expected the 10",
 		"2" + word:                                 `x:1: id "2", expected 1`,
+		"1" + word + "3" + word:                    `x:2: id "3", expected 2, a multiword token such as 2-3 or an empty node such as 1.1`,
 		"1-3" + word + "1" + word + "\n":           "x:3: the sentence ends after word 1, expected the words up to 3",
 		"1-2" + word + "1" + word + "2-3" + word:   "x:3: multiword token 2-3 overlaps",
 		"1" + strings.Replace(word, "root", "", 1): "x:1: column 8 (deprel) is empty",

@@ -34,6 +34,9 @@ var _ = builtin(Format{
 		c.Alphabet = o.Labels
 		return c.LookThrough(open, path)
 	},
+	Recognise: func(r io.Reader, path string, o Options) string {
+		return text.Conll{Comments: o.Comments}.Recognise(r, path)
+	},
 	Read: func(r io.Reader, path string, o Options) (*structured.Dataset, error) {
 		c, err := conllOf(o)
 		if err != nil {

@@ -51,6 +51,10 @@ type Format struct {
 	// counts the columns of the training file, 0 if unknown. It is nil for a format without columns.
 	ColumnNames func(columns, field string, width int) ([]string, error)
 
+	// Recognise returns names of the columns of a file by what they hold; empty where they are those of DefaultColumns. It is nil for a format whose
+	// columns are always the same, or that has none.
+	Recognise func(r io.Reader, path string, o Options) string
+
 	// LookThrough surveys a whole file, which open opens again and again, before it is read, and perhaps read in parts. It is nil for a format whose lines mean the same anywhere.
 	LookThrough func(open func() (io.ReadCloser, error), path string, o Options) (*text.Survey, error)
 

@@ -38,7 +38,10 @@ func IsFolder(path string) bool {
 }
 
 // Set marks data whose frames are pixels: Columns columns of Height pixels each, from left to right, ink 1 on paper 0.
-type Set struct{ Height, Columns int }
+type Set struct {
+	Height, Columns int
+	Median          int // of the heights that the images had, in pixels
+}
 
 // Subset implements structured.Companion.
 func (s *Set) Subset(*structured.Dataset, []int) structured.Companion { return s }
@@ -100,18 +103,20 @@ func (r Reader) read(path string) (*images.Image, error) {
 type builder struct {
 	Reader
 	d       *structured.Dataset
+	heights []int      // of the images
 	symbols [][]string // of each line
 	known   bool       // what lines read is known
 }
 
 func (r Reader) builder(name string, known bool) *builder {
 	return &builder{Reader: r, known: known, d: &structured.Dataset{
-		Name: name, Offsets: []int{0}, IDs: []string{}, Dim: r.Height * r.Columns, Companion: &Set{r.Height, r.Columns},
+		Name: name, Offsets: []int{0}, IDs: []string{}, Dim: r.Height * r.Columns, Companion: &Set{Height: r.Height, Columns: r.Columns},
 	}}
 }
 
 // add adds a line.
 func (b *builder) add(id string, m *images.Image, text string) {
+	b.heights = append(b.heights, m.Height)
 	width := b.width(m.Width, m.Height)
 	if width != m.Width || b.Height != m.Height {
 		m = m.Resized(width, b.Height)
@@ -169,6 +174,9 @@ func Joined(y []int32, names *structured.Alphabet) string {
 // finish numbers the symbols: by the given names and, after these, in alphabetical order.
 func (b *builder) finish(names *structured.Alphabet) *structured.Dataset {
 	d := b.d
+	if s, ok := d.Companion.(*Set); ok {
+		s.Median = median(b.heights)
+	}
 	if names == nil {
 		names = structured.NewAlphabet()
 	}

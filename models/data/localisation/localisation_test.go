@@ -2,6 +2,9 @@ package localisation
 
 import (
 	"bytes"
+	"fmt"
+	"image"
+	"image/png"
 	"io"
 	"math"
 	"math/rand/v2"
@@ -242,6 +245,33 @@ func TestMapsHaveChannelsLast(t *testing.T) {
 			if last[cell*3+channel] != first[channel*8+cell] {
 				t.Fatalf("channel %d of cell %d", channel, cell)
 			}
+		}
+	}
+}
+
+// An object that annotators found difficult is no example to learn from, unless all images are wanted.
+func TestDifficultObjects(t *testing.T) {
+	dir := t.TempDir()
+	for name, difficult := range map[string]int{"1": 0, "2": 1} {
+		text := fmt.Sprintf(`<annotation><filename>%s.png</filename><size><width>40</width><height>30</height></size><object><name>dog</name>
+<difficult>%d</difficult><bndbox><xmin>3</xmin><ymin>5</ymin><xmax>20</xmax><ymax>25</ymax></bndbox></object></annotation>`, name, difficult)
+		var pixels bytes.Buffer
+		if err := png.Encode(&pixels, image.NewGray(image.Rect(0, 0, 40, 30))); err != nil {
+			t.Fatal(err)
+		}
+		for file, content := range map[string][]byte{name + ".xml": []byte(text), name + ".png": pixels.Bytes()} {
+			if err := os.WriteFile(filepath.Join(dir, file), content, 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for unlabeled, want := range map[bool]int{false: 1, true: 2} {
+		d, err := Options{Crop: 8, Candidates: 5, Images: dir, Unlabeled: unlabeled}.VOC(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s := Of(d); len(s.Images) != want || !unlabeled && (s.Counts.Difficult != 1 || s.Images[0].ID != 1) {
+			t.Errorf("%d images, expected %d; counted %+v", len(s.Images), want, s.Counts)
 		}
 	}
 }

@@ -284,3 +284,19 @@ func TestGPT2Split(t *testing.T) {
 		}
 	}
 }
+
+// BERT sets the ideographs of its blocks apart, first and last ones included, and nothing just outside of them.
+func TestIdeographs(t *testing.T) {
+	for _, block := range [][2]rune{{0x3400, 0x4dbf}, {0x4e00, 0x9fff}, {0xf900, 0xfaff}, {0x20000, 0x2a6df}, {0x2a700, 0x2b73f}, {0x2b920, 0x2ceaf}, {0x2f800, 0x2fa1f}} {
+		for r, want := range map[rune]bool{block[0] - 1: false, block[0]: true, block[1]: true} {
+			if isChinese(r) != want {
+				t.Errorf("%U: %v, expected %v", r, !want, want)
+			}
+		}
+	}
+	for _, r := range "aé–かハ한" {
+		if isChinese(r) {
+			t.Errorf("%c", r)
+		}
+	}
+}

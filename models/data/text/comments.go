@@ -200,10 +200,11 @@ func (s *Survey) look(c Conll, in *blocks) {
 			}
 			held, inside = held[:0], false
 		}
-		for _, line := range b.lines() {
+		for number, line := range b.lines() {
 			switch {
 			case isBlank(line) || docStart(line):
 				end()
+			case h.isHeader(number):
 			case !strings.HasPrefix(line, hash):
 				for _, before := range held {
 					token(before)
@@ -222,6 +223,9 @@ func (s *Survey) look(c Conll, in *blocks) {
 
 // SayRemarks logs what was taken for comments, and how to have it read otherwise. data names the file.
 func SayRemarks(log *slog.Logger, data string, r structured.Remarks) {
+	if n := r.Header.Count; n > 0 {
+		log.Info("the first line names the columns, and is no token; --comments "+NoComments+" makes it one", "data", data, "line", r.Header.First)
+	}
 	if n := r.Comments.Count; n > 0 {
 		log.Info("lines that start with # are comments, and no tokens; --comments "+NoComments+" makes them tokens", "data", data, "lines", n, "first", r.Comments.First)
 	}

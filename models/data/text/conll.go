@@ -14,7 +14,7 @@ import (
 
 // Conll reads text in columns: one line per token, with blank lines between sentences. Columns are separated by tabs if the
 // line of the first token has one, else by spaces. A line of white space is blank, and several blank lines count as one. A
-// -DOCSTART- line ends a sentence and is not a token.
+// -DOCSTART- line ends a sentence and is not a token, and a first line that names the columns (word pos ner) is none, either.
 //
 // A line that starts with # may be a token or a comment, which Comments says. Where it does not, such a line is a comment if it stands in front of a
 // sentence or behind it and does not have the columns of other lines, reads "# key = value", or has a label that no token has (Survey).
@@ -98,6 +98,7 @@ type conllHead struct {
 	Conll
 	first  int      // number of the first token's line
 	tabs   bool     // columns are separated by tabs
+	header bool     // that line names the columns, and is no token
 	single bool     // there is one column, so that nothing separates columns
 	roles  []string // name of each column
 	label  int      // the column of the labels
@@ -147,6 +148,7 @@ func (h *conllHead) setFirst(file, line string, number int) error {
 	h.tabs = strings.IndexByte(strings.TrimRight(line, blanks), '\t') >= 0
 	fields := h.split(nil, line)
 	h.single = len(fields) == 1
+	h.header = h.Comments != NoComments && namesColumns(fields)
 	if err := h.setColumns(file, len(fields)); err != nil {
 		return structured.BadInput("%w%s", err, h.prose(fields))
 	}
@@ -347,6 +349,9 @@ func (p *conllParser) parse(b block) (*columnPart, error) {
 			p.skip(strings.TrimRight(line, blanks))
 		case comment:
 			p.skip(strings.TrimRight(line, blanks))
+		case p.isHeader(number):
+			p.skip(strings.TrimRight(line, blanks))
+			p.remark(&p.part.remarks.Header, line)
 		case said || line[0] != hash[0]:
 			if err := p.add(line); err != nil {
 				return nil, err

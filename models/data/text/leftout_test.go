@@ -84,6 +84,13 @@ func TestSentencesLeftOut(t *testing.T) {
 
 // A piece falls into halves between sequences; all halves of halves are the piece.
 func TestHalves(t *testing.T) {
+	for text, want := range map[string]string{
+		"a\n\nb\n\nc\n\nd\n": "a\n\nb\n\n", "longer\nsentence\n\na\n\nb\n": "longer\nsentence\n\n",
+	} {
+		if first, _, _ := (Piece{[]byte(text), 1}).Halves(false); string(first.Text) != want {
+			t.Errorf("the first half of %q is %q, expected %q", text, first.Text, want)
+		}
+	}
 	var cut func(p Piece, lines bool) []Piece
 	cut = func(p Piece, lines bool) []Piece {
 		first, second, several := p.Halves(lines)

@@ -21,8 +21,7 @@ type Splitter interface {
 	Split(text string) []Token
 }
 
-// Unicode splits a sentence at the word boundaries of Unicode's annex 29 and leaves out what is invisible (white space, control and format
-// characters): words and numbers with the apostrophes, points and commas inside them are tokens, and so is every other sign. It joins what
+// Unicode splits a sentence at the word boundaries of Unicode's annex 29 and leaves out what is Invisible: words and numbers with the apostrophes, points and commas inside them are tokens, and so is every other sign. It joins what
 // the annex separates in two cases: a run of equal points, hyphens, exclamation or question marks is one token, and so is an
 // abbreviation with its point ("Mr.", "U.S."), unless that point ends the text and belongs to one word, as in "He works at Acme Inc.". And it
 // separates the endings 's, 'm, 'd, 're, 've, 'll and n't, which are tokens in the usual English corpora.
@@ -42,7 +41,7 @@ func (Unicode) Split(text string) []Token {
 		visible := strings.TrimLeftFunc(word, Invisible)
 		from += utf8.RuneCountInString(word[:len(word)-len(visible)])
 		first := ends - len(visible)
-		if visible = strings.TrimRightFunc(visible, Invisible); visible == "" {
+		if visible = strings.TrimRightFunc(visible, trails); visible == "" {
 			continue
 		}
 		token := Token{visible, from, from + utf8.RuneCountInString(visible)}
@@ -63,6 +62,9 @@ func (Unicode) Split(text string) []Token {
 	}
 	return all
 }
+
+// trails reports whether a character behind a token is no part of it. A variation selector belongs to the character before it, as marks do.
+func trails(r rune) bool { return Invisible(r) && !unicode.Is(unicode.Mn, r) }
 
 // Blanks splits at spaces, tabs and ends of lines alone, for text whose tokens are separated already.
 type Blanks struct{}
@@ -118,11 +120,4 @@ func joins(before, next string, last bool) bool {
 		return false
 	}
 	return dotted(before) || !last && (abbreviation(before) != none || initial(before))
-}
-
-// Invisible reports whether a character is white space, a control character or a format character without a shape. None begins or ends
-// a token.
-func Invisible(r rune) bool {
-	return unicode.IsSpace(r) || unicode.IsControl(r) || r == 0xad || r == 0xfeff ||
-		r >= 0x200b && r <= 0x200f || r >= 0x202a && r <= 0x202e || r >= 0x2060 && r <= 0x206f
 }

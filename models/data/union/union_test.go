@@ -29,6 +29,9 @@ func TestJoin(t *testing.T) {
 	a.LabelSets, b.LabelSets = [][]int32{nil, {0, 1}}, [][]int32{{0, 1}}
 	a.Labels[2], b.Labels[1] = -2, -1
 	a.Readings, b.Readings = [][]int32{{0, 1}}, [][]int32{{1}}
+	letters := structured.NewAlphabet("x", "y", "z")
+	a.Characters = &structured.Segments{Vocab: letters, Offsets: []int{0, 1, 2, 3}, Ids: []int32{0, 1, 0}}
+	b.Characters = &structured.Segments{Vocab: letters, Offsets: []int{0, 1, 2}, Ids: []int32{2, 0}}
 	base := &structured.Dictionary{Node: structured.NewAlphabet("known")}
 	all := Alphabet(structured.NewAlphabet("B"), a.Alphabet, b.Alphabet)
 	for _, d := range []*structured.Dataset{a, b} {
@@ -55,6 +58,9 @@ func TestJoin(t *testing.T) {
 	}
 	if d.Where(1) != "b:1" || d.WhereToken(1, 1) != "b:2" || d.Name != "a, b" || !slices.Equal(d.Columns[0], []string{"x", "y", "x", "z", "x"}) {
 		t.Errorf("%s %s %s %v", d.Where(1), d.WhereToken(1, 1), d.Name, d.Columns)
+	}
+	if want := (&structured.Segments{Vocab: letters, Offsets: []int{0, 1, 2, 3, 4, 5}, Ids: []int32{0, 1, 0, 2, 0}}); !reflect.DeepEqual(d.Characters, want) {
+		t.Errorf("characters %+v", d.Characters)
 	}
 	if s := d.Subset([]int{1}); s.Where(0) != "b:1" {
 		t.Errorf("a subset says %s", s.Where(0))

@@ -230,3 +230,16 @@ func TestWordsLeftOut(t *testing.T) {
 		}
 	}
 }
+
+// A fold that leaves no words on one side is refused, with how many there are on each.
+func TestSplit(t *testing.T) {
+	l, err := ReadLetters(strings.NewReader(letterLines(3, "ab")), "x", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for fold, want := range map[int]string{7: "fold 7 leaves 1 training and 0 test words; its folds go from 3 to 3", 3: "fold 3 leaves 0 training and 1 test words"} {
+		if _, _, err := l.Split(fold); !structured.IsBadInput(err) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, expected %s", err, want)
+		}
+	}
+}

@@ -97,6 +97,22 @@ func TestEffectiveTrials(t *testing.T) {
 	}
 }
 
+// Outputs of one token each are as many trials. Sentences of two tokens, which are both right or both wrong, are not: what their metric counts is tokens.
+func TestWhole(t *testing.T) {
+	for tokens, want := range map[float64]string{1: Exact, 2: Effective} {
+		c := make(Counts, 100)
+		for i := range c {
+			c[i] = []float64{tokens, tokens}
+			if i%9 == 0 {
+				c[i][0] = 0
+			}
+		}
+		if x := c.Interval(); x.Method != want {
+			t.Errorf("outputs of %v tokens: %s, expected %s", tokens, x.Method, want)
+		}
+	}
+}
+
 // One output is no sample; a metric that only one output has is not known at all.
 func TestTooFewOutputs(t *testing.T) {
 	if _, err := tokens(1, 4, 0.5, rand.New(rand.NewPCG(5, 1))).Estimates(); !structured.IsBadInput(err) {
@@ -125,6 +141,58 @@ func TestPairedIsExact(t *testing.T) {
 	}
 	if d := Compare(a, a); d.P != 1 || d.Gain != 0 || d.Deviation != 0 || d.Low > 0 || d.High < 0 {
 		t.Errorf("%+v", d)
+	}
+}
+
+// The test is the share of all swaps of outputs that make a difference as large as the one between the models, whatever the sizes of the outputs, and
+// whatever number of outputs is alike in both.
+func TestPairedIsAllSwaps(t *testing.T) {
+	random := rand.New(rand.NewPCG(8, 1))
+	for _, c := range []struct{ columns, alike int }{{2, 0}, {2, 3000}, {6, 5}} {
+		const differ = 8
+		a, b := make(Counts, differ+c.alike), make(Counts, differ+c.alike)
+		for i := range a {
+			a[i], b[i] = make([]float64, c.columns), make([]float64, c.columns)
+			for _, row := range [][]float64{a[i], b[i]} {
+				for k := 0; k < c.columns; k += 2 {
+					row[k+1] = float64(1 + random.IntN(6))
+					row[k] = binomial(random, int(row[k+1]), 0.7)
+				}
+			}
+			if i >= differ {
+				b[i] = a[i]
+			}
+		}
+		gain := func(swapped int) float64 {
+			x, y := slices.Clone(a), slices.Clone(b)
+			for i := range differ {
+				if swapped>>i&1 == 1 {
+					x[i], y[i] = y[i], x[i]
+				}
+			}
+			return math.Abs(x.Value() - y.Value())
+		}
+		reached := 0
+		for swapped := range 1 << differ {
+			if gain(swapped) >= gain(0)-1e-12 {
+				reached++
+			}
+		}
+		want := float64(reached) / (1 << differ)
+		if p := paired(a, b, swaps); !near(p, want, 4*math.Sqrt(want*(1-want)/swaps)) {
+			t.Errorf("%d numbers, %d outputs alike: p = %v, of all swaps %v", c.columns, c.alike, p, want)
+		}
+	}
+}
+
+// A difference is claimed where p is the level itself: then its interval need not contain 0.
+func TestLevel(t *testing.T) {
+	for p, want := range map[float64]bool{Significant: true, math.Nextafter(Significant, 1): false} {
+		d := Difference{alone: Interval{Low: 0.01, High: 0.02}}
+		d.adjust(p)
+		if claimed := !strings.Contains(d.String(), "cannot tell"); claimed != want || (d.Low > 0) != want {
+			t.Errorf("p = %v: %s", p, d)
+		}
 	}
 }
 

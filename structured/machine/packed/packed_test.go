@@ -3,12 +3,14 @@ package packed
 import (
 	"bytes"
 	"encoding/binary"
+	"fmt"
 	"hash/crc32"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/dsp-go/dsp/structured"
@@ -170,6 +172,19 @@ func TestChangedBytes(t *testing.T) {
 	}
 	if refused < changes/6 {
 		t.Errorf("%d of %d changed files were refused", refused, changes*2/3)
+	}
+}
+
+// The message about a wrong checksum has that of the file as it is, and then the one in the file.
+func TestChecksum(t *testing.T) {
+	b := encoded(t, everything())
+	end := len(b) - 4
+	stored := fmt.Sprintf("%x", b[end:])
+	b[end-1] ^= 1
+	want := fmt.Sprintf("its checksum is %08x, expected %s", crc32.Checksum(b[:end], castagnoli), stored)
+	err := read(t, filepath.Join(t.TempDir(), "z.pack"), b, func(*structured.Dataset) {})
+	if !structured.IsBadInput(err) || !strings.Contains(err.Error(), want) {
+		t.Errorf("%v, expected %q", err, want)
 	}
 }
 

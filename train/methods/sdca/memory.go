@@ -76,13 +76,16 @@ func (m *dualMemory) meanEntropy(o *engine.Objective) float64 {
 	return s / float64(len(m.entropy))
 }
 
+// visited reports whether u_i is the marginals of φ_i, not the gold output.
+func (m *dualMemory) visited(i int) bool { return m.step[i] != 0 }
+
 // boundedEntropy returns the mean entropy with a bound on its rounding error.
 func (m *dualMemory) boundedEntropy(ctx context.Context, p *train.Problem) (train.Entropy, error) {
 	if p.Loss == engine.Quadratic { // Recompose knows it
 		return train.Entropy{}, nil
 	}
-	visited := slices.DeleteFunc(slices.Clone(p.Own()), func(i int) bool { return m.step[i] == 0 }) // others have an entropy of 0
-	if !p.Loss.Smooth() {                                                                           // no entropy
+	visited := slices.DeleteFunc(slices.Clone(p.Own()), func(i int) bool { return !m.visited(i) }) // others have an entropy of 0
+	if !p.Loss.Smooth() {                                                                          // no entropy
 		p.Blur(&m.φ.Marginals, visited)
 		return train.Entropy{}, nil
 	}

@@ -248,6 +248,16 @@ func (m *SDCA) resync(ctx context.Context, p *train.Problem, s *train.State) err
 
 // recompose pulls back the memory and records its bound.
 func (m *SDCA) recompose(ctx context.Context, p *train.Problem, s *train.State) (engine.Recomposed, error) {
+	if p.Doubles() {
+		u, h, ok, err := p.RecomposeDoubly(ctx, &m.memory.φ.Marginals, m.memory.visited)
+		if ok && err == nil {
+			s.FullPasses++
+			m.bound.Record(p, u, train.Entropy{Value: h}, m.passes)
+		}
+		if ok || err != nil {
+			return u, err
+		}
+	}
 	entropy, err := m.memory.boundedEntropy(ctx, p)
 	if err != nil {
 		return engine.Recomposed{}, err
@@ -300,6 +310,7 @@ func (m *SDCA) evaluate(ctx context.Context, p *train.Problem, s *train.State, w
 		return err
 	}
 	least := primal < m.primal
+	s.Above = rounded
 	if s.Primal = min(primal, m.primal); !least && len(m.held) > 0 {
 		copy(s.W, m.held)
 	}

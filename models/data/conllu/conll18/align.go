@@ -7,9 +7,10 @@ import (
 
 	"github.com/dsp-go/dsp/models/data/conllu"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/trees"
 )
 
-// span is a stretch of the characters of a file, white space left out, End exclusive.
+// span is a stretch of the characters of a file without blanks (Unicode's category Zs), End exclusive.
 type span struct{ start, end int }
 
 // word is a word as the measures see it.
@@ -33,7 +34,7 @@ type file struct {
 	words             []*word
 }
 
-// newFile reads sentences. Heads that are not numbers of words, and tokens without characters, are bad input.
+// newFile reads sentences. Tokens without characters, and heads that are no tree, are bad input.
 func newFile(sentences []conllu.Sentence, name string) (*file, error) {
 	f := &file{}
 	for i := range sentences {
@@ -42,13 +43,13 @@ func newFile(sentences []conllu.Sentence, name string) (*file, error) {
 		for _, t := range s.Tokens {
 			from := len(f.characters)
 			for _, r := range t.Form {
-				if !unicode.IsSpace(r) && !unicode.IsControl(r) && r != '\ufeff' { // as stages see text
+				if !unicode.Is(unicode.Zs, r) {
 					f.characters = append(f.characters, r)
 				}
 			}
 			at := span{from, len(f.characters)}
 			if at.end == from {
-				return nil, structured.BadInput("%s: a token %q in the sentence of line %d has no characters but white space", name, t.Form, s.Line)
+				return nil, structured.BadInput("%s: a token %q in the sentence of line %d has no characters but blanks", name, t.Form, s.Line)
 			}
 			f.tokens = append(f.tokens, at)
 			for k := t.First; k <= t.Last; k++ {
@@ -69,21 +70,25 @@ func newFile(sentences []conllu.Sentence, name string) (*file, error) {
 	return f, nil
 }
 
-// connect sets the heads of a sentence's words and their function words.
+// connect sets the heads of a sentence's words and their function words. Heads that are no tree with one root are bad input.
 func (f *file) connect(s *conllu.Sentence, words []*word, name string) error {
+	heads := make([]int32, len(words))
 	for k, w := range words {
 		field := s.Words[k].Fields[conllu.Head]
 		head, err := headOf(field, len(words))
 		if err != nil {
 			return structured.BadInput("%s: the sentence of line %d: head %q of word %d, %w", name, s.Line, field, k+1, err)
 		}
-		if head == 0 {
+		if heads[k] = int32(head); head == 0 {
 			continue
 		}
 		w.head = words[head-1]
 		if functionRelations[w.relation] {
 			w.head.functions = append(w.head.functions, w)
 		}
+	}
+	if err := trees.Check(heads); err != nil {
+		return structured.BadInput("%s: the sentence of line %d: %w", name, s.Line, err)
 	}
 	return nil
 }

@@ -102,12 +102,52 @@ func TestOrderOfFeatures(t *testing.T) {
 
 func TestBadFiles(t *testing.T) {
 	for _, c := range []struct{ system, want string }{
-		{"1 x x X _ 0 root\n", `have different texts: behind 0 characters that are no white space there is "dupainmangel'eau.Oui`},
+		{"1 x x X _ 0 root\n", `have different texts: behind 0 characters that are no blanks there is "dupainmangel'eau.Oui`},
 		{strings.Replace(gold, "_ 4 nsubj", "_ 9 nsubj", 1), "expected"},
 	} {
 		_, err := conll18.Evaluate(sentences(t, gold), "gold", sentences(t, strings.Replace(c.system, "Number=Sing 4 nsubj", "Number=Sing 9 nsubj", 1)), "system")
 		if err == nil || !structured.IsBadInput(err) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v, expected %s", err, c.want)
+		}
+	}
+}
+
+// What the script of the shared task refuses is refused here: other characters than blanks that are in one file alone, invisible ones too, tokens
+// of blanks, and heads that are no tree with one root.
+func TestRefuses(t *testing.T) {
+	one := func(form string) []conllu.Sentence {
+		all, err := conllu.ReadAll(strings.NewReader("1\t"+form+"\tx\tX\t_\t_\t0\troot\t_\t_\n\n"), "x")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return all
+	}
+	for _, blank := range []string{"\u00a0", "\u2009", "\u3000", "\u202f", " "} {
+		if _, err := conll18.Evaluate(one("a"+blank+"b"), "gold", one("ab"), "system"); err != nil {
+			t.Errorf("%q: %v", blank, err)
+		}
+		if _, err := conll18.Evaluate(one(blank), "gold", one(blank), "system"); err == nil {
+			t.Errorf("a token %q is accepted", blank)
+		}
+	}
+	for _, other := range []string{"\ufeff", "\u200b", "\u034f", "\ufe0f", "\u3164", "\U000e0100", "\u00ad", "\u2028", "\u0085", "\v", "\x01", "\u2800"} {
+		for _, form := range []string{other + "ab", "a" + other + "b", "ab" + other} {
+			if _, err := conll18.Evaluate(one(form), "gold", one("ab"), "system"); err == nil || !structured.IsBadInput(err) {
+				t.Errorf("%q beside ab: %v", form, err)
+			}
+			if _, err := conll18.Evaluate(one(form), "gold", one(form), "system"); err != nil {
+				t.Errorf("%q beside itself: %v", form, err)
+			}
+		}
+	}
+	for heads, want := range map[string]string{"0 0": "second root", "2 1": "no word has head 0", "0 2": "own head", "0 3 2": "cycle"} {
+		var short string
+		for k, head := range strings.Fields(heads) {
+			short += fmt.Sprintf("%d w w X _ %s dep\n", k+1, head)
+		}
+		bad := sentences(t, short)
+		if _, err := conll18.Evaluate(bad, "gold", bad, "system"); err == nil || !structured.IsBadInput(err) || !strings.Contains(err.Error(), want) {
+			t.Errorf("heads %s: %v, expected %s", heads, err, want)
 		}
 	}
 }
@@ -161,4 +201,68 @@ func TestProperties(t *testing.T) {
 			}
 		}
 	})
+}
+
+// whole is the words of one sentence in one token.
+func whole(token string, forms []string) []conllu.Sentence {
+	s := conllu.Sentence{Tokens: []conllu.Token{{Form: token, Misc: "_", Last: len(forms) - 1, Multi: true}}}
+	for k, form := range forms {
+		head, relation := "1", "dep"
+		if k == 0 {
+			head, relation = "0", "root"
+		}
+		s.Words = append(s.Words, conllu.Word{Fields: [conllu.FieldCount]string{
+			conllu.Form: form, conllu.Lemma: "_", conllu.UPOS: "_", conllu.XPOS: "_", conllu.Feats: "_", conllu.Head: head, conllu.Deprel: relation,
+		}})
+	}
+	return []conllu.Sentence{s}
+}
+
+// Of the words of a token, as many are aligned as both sides have in common in their order: no selection of words of one side
+// that the other has in this order, too, is longer.
+func TestWordsOfATokenInCommon(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		words := rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "c"}), 2, 6)
+		g, s := words.Draw(t, "gold"), words.Draw(t, "system")
+		longest := 0
+		for chosen := range 1 << len(g) {
+			count, at := 0, 0
+			for k, form := range g {
+				if chosen>>k&1 == 0 {
+					continue
+				}
+				for at < len(s) && s[at] != form {
+					at++
+				}
+				if at == len(s) {
+					count = 0
+					break
+				}
+				count, at = count+1, at+1
+			}
+			longest = max(longest, count)
+		}
+		scores, err := conll18.Evaluate(whole("token", g), "gold", whole("token", s), "system")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := scores.Get("words").Correct; got != longest {
+			t.Fatalf("%d words aligned, %d in common", got, longest)
+		}
+	})
+}
+
+// Tokens of several words that overlap in both files make one stretch of text, and so do those that overlap with these.
+func TestOverlappingTokens(t *testing.T) {
+	const gold = "1-2 ab\n1 a a X _ 0 root\n2 x x X _ 1 dep\n3 c c X _ 1 dep\n4-5 de\n4 d d X _ 1 dep\n5 e e X _ 1 dep\n6 f f X _ 1 dep\n"
+	const system = "1 a a X _ 0 root\n2-3 bc\n2 x x X _ 1 dep\n3 c c X _ 1 dep\n4 d d X _ 1 dep\n5-6 ef\n5 e e X _ 1 dep\n6 f f X _ 1 dep\n"
+	for _, c := range []struct{ gold, system string }{{gold, system}, {system, gold}} {
+		scores, err := conll18.Evaluate(sentences(t, c.gold), "gold", sentences(t, c.system), "system")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := scores.Get("words"); got != (conll18.Score{Correct: 6, Gold: 6, System: 6}) {
+			t.Errorf("%+v, expected all 6 words", got)
+		}
+	}
 }

@@ -90,8 +90,8 @@ var titles = []string{"Tokens", "Sentences", "Words", "UPOS", "XPOS", "UFeats", 
 // Scores are the measures of a system, one for each of Names.
 type Scores []Score
 
-// Evaluate compares a system's sentences with the gold ones; the names are for messages. Bad input are heads that are not numbers of
-// words, and files with different characters.
+// Evaluate compares a system's sentences with the gold ones; the names are for messages. What the script of the shared task refuses
+// is bad input: tokens without characters, heads that are no tree with one root, and files with different characters.
 func Evaluate(gold []conllu.Sentence, goldName string, system []conllu.Sentence, systemName string) (Scores, error) {
 	g, err := newFile(gold, goldName)
 	if err != nil {
@@ -198,7 +198,7 @@ func differ(g, s *file, goldName, systemName string) error {
 	}
 	const shown = 20
 	piece := func(all []rune) string { return string(all[k:min(len(all), k+shown)]) }
-	return structured.BadInput("%s and %s have different texts: behind %d characters that are no white space there is %q in one and %q in the other; words are aligned by characters, which must agree",
+	return structured.BadInput("%s and %s have different texts: behind %d characters that are no blanks there is %q in one and %q in the other; words are aligned by characters, which must agree",
 		goldName, systemName, k, piece(g.characters), piece(s.characters))
 }
 

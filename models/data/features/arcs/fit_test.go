@@ -20,6 +20,15 @@ func TestHashesNeverChange(t *testing.T) {
 	if got := d.Arc.Hashes(); !reflect.DeepEqual(got, want) {
 		t.Errorf("%#v, expected %#v", got, want)
 	}
+	marks := mustParse(t, "A %x[h-1,word]\nA %x[h+1,word]\nA %x[d-2,word]\nA %x[d+2,word]") // beyond both ends, by one word and by two
+	d, _ = fitted(t, marks, data, []int{0, 3}, []int32{2, 0, 2}, Options{})
+	want = []uint64{
+		0x5fdb40642c0e46f7, 0x6b5bb28098ff5683, 0x6cf2a02e1eda208d, 0x6fcba5a546a98694, 0x84f9122163fae464, 0x86e4a3ce05c926a1,
+		0x9009db646a120c67, 0xa5960b556a388780, 0xa6909dd79b7e21ee, 0xaebff2bce654b821, 0xbd81be7ec4329d3b, 0xdaa5d53eca4b06c3,
+	}
+	if got := d.Arc.Hashes(); !reflect.DeepEqual(got, want) {
+		t.Errorf("%#v, expected %#v", got, want)
+	}
 }
 
 func TestFitDoesNotDependOnThreads(t *testing.T) {

@@ -1,6 +1,7 @@
 package arcs
 
 import (
+	"maps"
 	"slices"
 	"testing"
 
@@ -39,5 +40,20 @@ func TestSiblingRows(t *testing.T) {
 	AppendSiblings(numbers, []string{"X", "Y", "Z"}, other)
 	if len(other.Index) != 0 {
 		t.Errorf("other tags have attributes %v", other.Index)
+	}
+}
+
+// Distances from a sibling to the next are alike up to 1, 2, 4, 8 and beyond: models that are saved have weights of these.
+func TestDistancesOfSiblings(t *testing.T) {
+	tags := make([]uint64, 20)
+	classes := map[[siblingAttributes]uint64][]int{}
+	for d := 2; d < 14; d++ {
+		hashes := siblingHashes(tags, 0, 1, d)
+		classes[hashes] = append(classes[hashes], d-1)
+	}
+	want := [][]int{{1}, {2}, {3, 4}, {5, 6, 7, 8}, {9, 10, 11, 12}}
+	got := slices.SortedFunc(maps.Values(classes), func(a, b []int) int { return a[0] - b[0] })
+	if !slices.EqualFunc(got, want, slices.Equal) {
+		t.Errorf("classes %v, expected %v", got, want)
 	}
 }
