@@ -15,12 +15,15 @@ type Extent struct {
 	Positions  int
 	Pairs      int // rows of tables of pairs, or edges of a graph; 0: each position with each
 	Characters int // of words, as far as networks read them
+
+	Numeric bool // positions are features alone: they have no columns, attributes nor names
 }
 
 // What predictions take, in bytes, measured with some to spare.
 const (
 	perNumber    = 48   // of the potentials: they, their marginals, the oracle's tables and the answer
 	perPosition  = 2048 // columns, attributes and their names
+	perNumeric   = 512  // of a position without those
 	perAttribute = 512  // rows of pairs with attributes
 	perBest      = 24   // numbers of each further output, in the oracle's tables and as text
 )
@@ -51,7 +54,11 @@ func (m *Model) Footprint(e Extent, o predictions.Options) float64 {
 		}
 		numbers += rows * float64(part.Width)
 	}
-	bytes := perNumber*numbers + n*(perPosition+12*float64(m.Dim))
+	position := float64(perPosition)
+	if e.Numeric {
+		position = perNumeric
+	}
+	bytes := perNumber*numbers + n*(position+12*float64(m.Dim))
 	if net, ok := m.Net.(*nets.Net); ok {
 		bytes += 4 * net.ScratchFloats(graph.Size{Rows: e.Positions, Pairs: int(pairs), Chars: e.Characters})
 	} else if paired {

@@ -1,20 +1,24 @@
 package server
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"sync"
 
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/machine/host"
 )
 
-// The memory for requests has two halves. One holds bodies, what is parsed of them, and answers: a request takes of it what it needs as it goes on,
-// and is refused where that is not there. The other holds what predictions take: a worker waits until what its batch needs is there, and holds
-// nothing else of it meanwhile. So nobody waits for memory whose holder waits, too.
+// The memory for requests has two halves. One holds bodies, what is parsed of them, and answers: a request takes of it what it needs as it goes on. It
+// waits for what its body needs, unless all that hold memory wait, of which none would get any; the last quarter is for answers, which do not wait.
+// The other half holds what predictions take: a worker waits until what its batch needs is there, and holds nothing else of it meanwhile. So nobody
+// waits for ever.
 
 // leastMemory is the least memory for requests, in bytes.
 const leastMemory = 64 << 20
@@ -36,22 +40,25 @@ type budget struct {
 	mutex   sync.Mutex
 	total   int64
 	used    int64
-	waiting []claim // in the order of their arrival
+	stuck   int64    // of that, what those hold that wait for more
+	waiting []*claim // those that hold some first, since they give it back sooner, and else in the order of their arrival
 }
 
 // claim waits for memory.
 type claim struct {
 	bytes int64
+	most  int64         // is in use with it
+	holds int64         // what it holds already
 	there chan struct{} // closed when it has them
 }
 
 func newBudget(total int64) *budget { return &budget{total: total} }
 
-// try takes memory, unless it is not there. Those that wait go first.
+// try takes memory, unless it is not there. It does not wait for those that do, who would wait for its holder.
 func (b *budget) try(bytes int64) bool {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
-	if len(b.waiting) > 0 || bytes > b.total-b.used {
+	if bytes > b.total-b.used {
 		return false
 	}
 	b.used += bytes
@@ -60,17 +67,53 @@ func (b *budget) try(bytes int64) bool {
 
 // take waits for memory and takes it. More than there is at all counts as all.
 func (b *budget) take(bytes int64) (taken int64) {
-	bytes = min(bytes, b.total)
-	if b.try(bytes) {
-		return bytes
-	}
-	c := claim{bytes, make(chan struct{})}
+	c := &claim{bytes: min(bytes, b.total), most: b.total}
+	_ = b.await(context.Background(), c) // those that have memory of such a budget do not wait for more
+	return c.bytes
+}
+
+// errStuck says that all who hold memory wait for more.
+var errStuck = errors.New("all requests wait for memory")
+
+// await waits for memory and takes it, until ctx ends. It fails at once if nobody is left who would give some back.
+func (b *budget) await(ctx context.Context, c *claim) error {
 	b.mutex.Lock()
-	b.waiting = append(b.waiting, c)
+	if (c.holds > 0 || len(b.waiting) == 0) && c.bytes <= c.most-b.used {
+		b.used += c.bytes
+		b.mutex.Unlock()
+		return nil
+	}
+	if c.holds > 0 && b.used == b.stuck+c.holds {
+		b.mutex.Unlock()
+		return errStuck
+	}
+	at := len(b.waiting)
+	if c.holds > 0 {
+		if k := slices.IndexFunc(b.waiting, func(o *claim) bool { return o.holds == 0 }); k >= 0 {
+			at = k
+		}
+	}
+	c.there = make(chan struct{})
+	b.stuck += c.holds
+	b.waiting = slices.Insert(b.waiting, at, c)
 	b.serve()
 	b.mutex.Unlock()
-	<-c.there
-	return bytes
+	select {
+	case <-c.there:
+		return nil
+	case <-ctx.Done():
+	}
+	b.mutex.Lock()
+	defer b.mutex.Unlock()
+	k := slices.Index(b.waiting, c)
+	if k < 0 { // it was served meanwhile
+		b.used -= c.bytes
+	} else {
+		b.waiting = slices.Delete(b.waiting, k, k+1)
+		b.stuck -= c.holds
+	}
+	b.serve()
+	return ctx.Err()
 }
 
 // give gives memory back.
@@ -83,9 +126,14 @@ func (b *budget) give(bytes int64) {
 
 // serve gives those that wait their memory, as far as it goes.
 func (b *budget) serve() {
-	for len(b.waiting) > 0 && b.waiting[0].bytes <= b.total-b.used {
-		b.used += b.waiting[0].bytes
-		close(b.waiting[0].there)
+	for len(b.waiting) > 0 {
+		c := b.waiting[0]
+		if c.bytes > c.most-b.used {
+			return
+		}
+		b.used += c.bytes
+		b.stuck -= c.holds
+		close(c.there)
 		b.waiting = b.waiting[1:]
 	}
 }
@@ -105,19 +153,47 @@ type holding struct {
 	busy  <-chan struct{} // closed when workers are done with what it holds; nil: none has any of it
 }
 
-// add takes more memory, or refuses the request: for good if there is not as much at all, else for now. What names what it is for.
+// forBodies is the share of a budget that bodies and what they hold may take; answers have the rest, too.
+func forBodies(total int64) int64 { return total - total/4 }
+
+// await takes more memory for a body or what it holds, or waits for it until ctx ends, or refuses the request: for good if there is not as much at
+// all, else for now. What names what it is for.
+func (h *holding) await(ctx context.Context, bytes int64, what string) error {
+	most := forBodies(h.of.total)
+	if h.bytes+bytes > most {
+		return neverFits(what, h.bytes+bytes, most)
+	}
+	err := h.of.await(ctx, &claim{bytes: bytes, most: most, holds: h.bytes})
+	switch {
+	case errors.Is(err, errStuck), errors.Is(err, context.DeadlineExceeded):
+		return errFilled
+	case err != nil:
+		return err
+	}
+	h.mutex.Lock()
+	defer h.mutex.Unlock()
+	h.bytes += bytes
+	return nil
+}
+
+// add takes more memory for an answer, or refuses the request.
 func (h *holding) add(bytes int64, what string) error {
 	h.mutex.Lock()
 	defer h.mutex.Unlock()
 	if h.bytes+bytes > h.of.total {
-		return refuse(http.StatusRequestEntityTooLarge, "%s would take about %s of memory, and all requests together have %s (--memory); send less at once",
-			what, size(h.bytes+bytes), size(h.of.total))
+		return neverFits(what, h.bytes+bytes, h.of.total)
 	}
 	if !h.of.try(bytes) {
-		return refuse(http.StatusServiceUnavailable, "other requests fill the memory (--memory); try again later")
+		return errFilled
 	}
 	h.bytes += bytes
 	return nil
+}
+
+var errFilled = refuse(http.StatusServiceUnavailable, "other requests fill the memory (--memory); try again later")
+
+func neverFits(what string, bytes, most int64) error {
+	return refuse(http.StatusRequestEntityTooLarge, "%s would take about %s of memory, and all requests together have %s (--memory); send less at once", what, size(bytes), size(most))
 }
 
 // shrink gives back what is more than so many bytes.

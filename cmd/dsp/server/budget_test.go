@@ -1,38 +1,42 @@
 package server
 
 import (
+	"bytes"
+	"context"
 	"encoding/base64"
+	"errors"
 	"fmt"
+	"image"
+	"image/color"
+	"image/jpeg"
+	"image/png"
+	"math/rand/v2"
 	"net/http"
 	"os"
 	"runtime"
+	"runtime/debug"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/dsp-go/dsp/cmd/dsp/server/examples"
 	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/predictions"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/images"
 )
 
-// Memory is given in the order in which it was asked for, never more than there is, and those that do not wait do not overtake those that do.
+// Memory is given in the order in which it was asked for, never more than there is, and those that come later do not overtake.
 func TestBudgetOrder(t *testing.T) {
 	b := newBudget(100)
 	if !b.try(60) || b.try(41) {
 		t.Fatal("60 of 100, then 41")
 	}
 	got := make(chan int64, 2)
-	for _, bytes := range []int64{1000, 30} { // all of it, then some
+	for k, bytes := range []int64{1000, 30} { // all of it, then some
 		go func() { got <- b.take(bytes) }()
-		for tries := 0; waiting(b) == 0 || bytes == 30 && waiting(b) < 2; tries++ {
-			if tries == 1<<24 {
-				t.Fatalf("%d wait", waiting(b))
-			}
-			runtime.Gosched()
-		}
-	}
-	if b.try(1) {
-		t.Error("somebody overtook those that wait")
+		await(t, b, k+1)
 	}
 	b.give(60)
 	if bytes := <-got; bytes != 100 || b.inUse() != 100 {
@@ -41,6 +45,93 @@ func TestBudgetOrder(t *testing.T) {
 	b.give(100)
 	if bytes := <-got; bytes != 30 || b.inUse() != 30 {
 		t.Errorf("%d were given, %d are in use", bytes, b.inUse())
+	}
+}
+
+// await returns once so many wait for memory.
+func await(t *testing.T, b *budget, many int) {
+	t.Helper()
+	for tries := 0; waiting(b) < many; tries++ {
+		if tries == 1<<26 {
+			t.Fatalf("%d wait, expected %d", waiting(b), many)
+		}
+		runtime.Gosched()
+	}
+}
+
+// Who holds memory and needs more gets it before those that hold none. Where all that hold some wait, the last is refused; who stops waiting leaves
+// nothing behind.
+func TestBudgetOfHolders(t *testing.T) {
+	b := newBudget(100)
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	first, second, third := &holding{of: b}, &holding{of: b}, &holding{of: b}
+	if first.await(ctx, 40, "it") != nil || second.await(ctx, 30, "it") != nil { // of 75 for bodies
+		t.Fatal("they do not get what is free")
+	}
+	got := make(chan string, 3)
+	ask := func(h *holding, bytes int64, name string, ctx context.Context) {
+		go func() { got <- fmt.Sprint(name, " ", h.await(ctx, bytes, "it")) }()
+	}
+	none, leave := context.WithCancel(ctx)
+	ask(third, 30, "third", none)
+	await(t, b, 1)
+	ask(first, 20, "first", ctx)
+	await(t, b, 2)
+	soon, end := context.WithTimeout(ctx, 10*time.Second)
+	defer end()
+	if err := b.await(soon, &claim{bytes: 10, most: 75, holds: 30}); !errors.Is(err, errStuck) {
+		t.Errorf("all wait for the others: %v", err)
+	}
+	if err := second.await(ctx, 46, "it"); err == nil || !strings.Contains(err.Error(), "would take about") {
+		t.Errorf("76 of 75: %v", err)
+	}
+	second.release()
+	if name := <-got; name != "first <nil>" {
+		t.Errorf("%s, expected the one that holds some first", name)
+	}
+	if err := first.add(40, "the answer"); err != nil { // answers have the last quarter, too
+		t.Error(err)
+	}
+	leave()
+	if name := <-got; name != "third context canceled" {
+		t.Errorf("%s, expected the one that was cancelled", name)
+	}
+	first.release()
+	if b.used != 0 || b.stuck != 0 || len(b.waiting) != 0 {
+		t.Errorf("%d bytes are in use, %d of those that wait, %d wait", b.used, b.stuck, len(b.waiting))
+	}
+}
+
+// A request whose body finds no memory waits for it, until its time is over.
+func TestRequestsWaitForMemory(t *testing.T) {
+	s := newServer(t, nil)
+	s.requests.try(s.requests.total)
+	type answer struct {
+		code int
+		text string
+	}
+	got := make(chan answer)
+	go func() {
+		code, text, _ := ask(s, "POST", "/predict", fine)
+		got <- answer{code, text}
+	}()
+	await(t, s.requests, 1)
+	s.requests.give(s.requests.total)
+	if a := <-got; a.code != http.StatusOK {
+		t.Errorf("%d %s", a.code, a.text)
+	}
+	s = newServer(t, func(o *Options) { o.Timeout = 20 * time.Millisecond })
+	s.requests.try(s.requests.total)
+	for _, path := range []string{"/predict", "/v2/models/m/infer"} {
+		code, text, header := ask(s, "POST", path, fine)
+		if code != http.StatusServiceUnavailable || !strings.Contains(text, "other requests fill the memory") || header.Get("Retry-After") == "" {
+			t.Errorf("%s: %d %s %v", path, code, text, header)
+		}
+	}
+	s.requests.give(s.requests.total)
+	if s.requests.inUse() != 0 || waiting(s.requests) != 0 {
+		t.Errorf("%d bytes are held, %d wait", s.requests.inUse(), waiting(s.requests))
 	}
 }
 
@@ -218,4 +309,99 @@ func TestFootprints(t *testing.T) {
 	if more := p.model.Footprint(models.Extent{Positions: 2000}, predictions.Options{}); more <= p.model.Footprint(models.Extent{Positions: 1000}, predictions.Options{}) {
 		t.Errorf("%v", more)
 	}
+}
+
+// What decoding an image allocates is estimated by its kind of file, within a factor of 2.
+func TestDecodedImages(t *testing.T) {
+	const side = 500
+	for name, m := range map[string]image.Image{
+		"grey": image.NewGray(image.Rect(0, 0, side, side)), "16 bits": image.NewNRGBA64(image.Rect(0, 0, side, side)), "8 bits": noise(side, side),
+		"palette": image.NewPaletted(image.Rect(0, 0, side, side), color.Palette{color.Black, color.White}), "jpeg": noise(side, side),
+	} {
+		var file bytes.Buffer
+		var err error
+		if name == "jpeg" {
+			err = jpeg.Encode(&file, m, nil)
+		} else {
+			err = png.Encode(&file, m)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		estimate := int64(examples.PerDecoded(file.Bytes()) * side * side)
+		before := allocated()
+		if _, err := images.Decode(bytes.NewReader(file.Bytes()), name); err != nil {
+			t.Fatal(err)
+		}
+		if taken := allocated() - before; taken > estimate+128<<10 || estimate > 2*taken {
+			t.Errorf("%s: %d KiB, estimated %d", name, taken>>10, estimate>>10)
+		}
+	}
+}
+
+// noise returns an image of random colours.
+func noise(width, height int) image.Image {
+	m := image.NewNRGBA(image.Rect(0, 0, width, height))
+	r := rand.New(rand.NewPCG(1, 2))
+	for k := range m.Pix {
+		m.Pix[k] = uint8(r.Uint32()) | 0xff*uint8(k%4/3) // opaque
+	}
+	return m
+}
+
+// An image of a camera is answered in little memory: the estimate is above what lives at once, and below all that is allocated.
+func TestImagesInLittleMemory(t *testing.T) {
+	s := newServer(t, func(o *Options) { o.Models, o.Memory, o.Threads = everyTask(t), 512<<20, 1 })
+	var file bytes.Buffer
+	if err := (&png.Encoder{CompressionLevel: png.BestSpeed}).Encode(&file, noise(1500, 1500)); err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range s.models {
+		if !slices.Contains([]string{"segment", "localise", "transcribe"}, e.name) {
+			continue
+		}
+		p := e.pool.Load()
+		x, err := p.reader.Example(&examples.Object{Image: file.Bytes()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		estimate := int64(p.bytes(&x, predictions.Options{Probability: true}))
+		if estimate > s.work.total {
+			t.Errorf("%s: an image of 1500 × 1500 pixels is estimated to take %d MiB", e.name, estimate>>20)
+		}
+		before := allocated()
+		most := peak(func() {
+			d, err := p.reader.Dataset([]examples.Example{x})
+			if err == nil {
+				err = p.model.NewAnswerer().Predict(d, predictions.Options{Probability: true}, func(int, *predictions.Prediction) error { return nil })
+			}
+			if err != nil {
+				t.Error(err)
+			}
+		})
+		if taken := allocated() - before; most > estimate || estimate > 2*taken {
+			t.Errorf("%s: %d MiB live at once, of %d that are allocated, estimated %d", e.name, most>>20, taken>>20, estimate>>20)
+		}
+	}
+}
+
+// peak returns the most bytes that are in use at once while do runs, beside those before. It may miss some.
+func peak(do func()) int64 {
+	defer debug.SetGCPercent(debug.SetGCPercent(5))
+	before, most, done, ended := collected(), int64(0), make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		for {
+			select {
+			case <-done:
+				return
+			case <-time.After(time.Millisecond):
+				most = max(most, heap())
+			}
+		}
+	}()
+	do()
+	close(done)
+	<-ended
+	return most - before
 }

@@ -74,7 +74,7 @@ func (s *Server) infer(w http.ResponseWriter, r *http.Request) error {
 	err = e.run(r.Context(), held, func(p *pool) (*job, error) {
 		extent, err := examples.ExtentOf(body)
 		if err == nil {
-			err = held.add(extent.Tensors(p.reader), "what the body holds")
+			err = held.await(r.Context(), extent.Tensors(p.reader), "what the body holds")
 		}
 		if err != nil {
 			return nil, err

@@ -121,7 +121,7 @@ func (s *Server) predictLine(w http.ResponseWriter, r *http.Request, l *line) er
 	defer held.release()
 	extent, err := textExtent(r, body)
 	if err == nil {
-		err = held.add(extent.RawText(), "the text")
+		err = held.await(r.Context(), extent.RawText(), "the text")
 	}
 	if err != nil {
 		return err

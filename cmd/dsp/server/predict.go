@@ -45,7 +45,7 @@ func (s *Server) predict(w http.ResponseWriter, r *http.Request) error {
 		if !isImage(r) {
 			extent, err := examples.ExtentOf(body)
 			if err == nil {
-				err = held.add(extent.Parsed(p.reader), "what the body holds")
+				err = held.await(r.Context(), extent.Parsed(p.reader), "what the body holds")
 			}
 			if err != nil {
 				return nil, err
@@ -69,6 +69,11 @@ func (s *Server) predict(w http.ResponseWriter, r *http.Request) error {
 		}
 		if err := p.keeps(all, options.Force); err != nil {
 			return nil, err
+		}
+		if options.overlay {
+			for k := range all {
+				all[k].Bytes += examples.PerOverlay * all[k].Pixels
+			}
 		}
 		if err := p.fits(all, options.Options); err != nil {
 			return nil, err

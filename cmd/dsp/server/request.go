@@ -209,7 +209,7 @@ func (s *Server) body(w http.ResponseWriter, r *http.Request) (body []byte, held
 		}
 	}()
 	const what = "the body"
-	if err := own.add(perRequest, what); err != nil {
+	if err := own.await(r.Context(), perRequest, what); err != nil {
 		return nil, nil, err
 	}
 	taken := int64(0)
@@ -220,7 +220,7 @@ func (s *Server) body(w http.ResponseWriter, r *http.Request) (body []byte, held
 			text = append(text, 0)[:len(text)]
 		}
 		if more := int64(cap(text)) - taken; more > 0 {
-			if err := own.add(more, what); err != nil {
+			if err := own.await(r.Context(), more, what); err != nil {
 				return nil, nil, err
 			}
 			taken += more

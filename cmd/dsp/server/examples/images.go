@@ -3,6 +3,8 @@ package examples
 import (
 	"bytes"
 	"context"
+	"image"
+	"image/color"
 
 	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/data/localisation"
@@ -19,9 +21,42 @@ const imageSize = 1 << 10
 // imageSample is the Sample of images.
 const imageSample = `{"image": "iVBORw0KGgo…"}, a PNG or JPEG file in base64`
 
-// perPixel is the memory, in bytes, of a pixel while an image is decoded and becomes inputs: as its file has it, in colour, and what regions and
-// cells compute of it.
-const perPixel = 96
+// What a pixel takes, in bytes, beside its decoding.
+const (
+	perCell       = 8  // the number of its cell, and of its label
+	perSuperpixel = 96 // its colour in another space, its cluster, and the parts that clusters consist of
+	perScaled     = 96 // of an image at the scale of patches
+	perFrame      = 24 // of a frame of a line, as a feature
+	perMask       = 16 // of a mask that is given
+
+	PerOverlay = 24 // of a picture that shows a mask, and its file in base64
+)
+
+// PerDecoded is the memory, in bytes, of a pixel while the image of a file is decoded: as its kind of file has it, and in colour.
+func PerDecoded(file []byte) int {
+	c, kind, err := image.DecodeConfig(bytes.NewReader(file))
+	if err != nil { // it will be refused
+		return 0
+	}
+	const flat = 4 + 3 // with a transparency, and without
+	_, palette := c.ColorModel.(color.Palette)
+	switch {
+	case kind == "jpeg":
+		planes := map[color.Model]int{color.GrayModel: 1, color.CMYKModel: 8}[c.ColorModel]
+		if planes == 0 {
+			planes = 3
+		}
+		if bytes.Contains(file, []byte{0xff, 0xc2}) { // progressive: its coefficients are kept until all have come
+			return 5*planes + flat
+		}
+		return planes + flat
+	case palette:
+		return 2 + flat
+	case c.ColorModel == color.NRGBA64Model || c.ColorModel == color.RGBA64Model || c.ColorModel == color.Gray16Model:
+		return 12 + flat // where it is interlaced, passes beside the whole
+	}
+	return 6 + flat
+}
 
 // encoded checks the image file of an object for r and keeps it as it is; it is decoded when its turn comes.
 func encoded(o *Object, limits Limits, r Reader) (Example, images.Header, error) {
@@ -39,7 +74,9 @@ func encoded(o *Object, limits Limits, r Reader) (Example, images.Header, error)
 		return Example{}, h, structured.BadInput("image: %d × %d pixels, expected at most %d in all", h.Width, h.Height, limits.Pixels)
 	}
 	e := o.example(imageSize, o.Image)
-	e.Bytes = perPixel * h.Width * h.Height
+	e.Pixels = h.Width * h.Height
+	e.Bytes = PerDecoded(o.Image) * e.Pixels
+	e.Extent.Numeric = true
 	return e, h, nil
 }
 
@@ -96,7 +133,10 @@ func (r *regions) Example(o *Object) (Example, error) {
 	e.Extent.Positions = r.reader.MostRegions(h.Width, h.Height)
 	e.Extent.Pairs = edgesOfRegion * e.Extent.Positions
 	if side := r.reader.Patch; side > 0 {
-		e.Bytes += perPixel * r.reader.ScaledPixels(h.Width, h.Height)
+		e.Bytes += perScaled * r.reader.ScaledPixels(h.Width, h.Height)
+	}
+	if e.Bytes += perCell * e.Pixels; r.reader.Superpixels > 0 {
+		e.Bytes += (perSuperpixel - perCell) * e.Pixels
 	}
 	if o.Mask == nil {
 		return e, nil
@@ -108,6 +148,7 @@ func (r *regions) Example(o *Object) (Example, error) {
 	if min(mask.Width, mask.Height) != min(h.Width, h.Height) || max(mask.Width, mask.Height) != max(h.Width, h.Height) { // Fit may turn it
 		return Example{}, structured.BadInput("mask: %d × %d pixels, expected %d × %d as the image has", mask.Width, mask.Height, h.Width, h.Height)
 	}
+	e.Bytes += perMask * e.Pixels
 	e.content = &masked{o.Image, o.Mask}
 	return e, nil
 }

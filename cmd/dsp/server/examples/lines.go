@@ -42,7 +42,7 @@ func (r *lineImages) Example(o *Object) (Example, error) {
 		err = most(frames, r.limits.Positions, "frames")
 	}
 	e.Size, e.Extent.Positions = frames, frames
-	e.Bytes += perPixel * frames * r.reader.Columns * r.reader.Height
+	e.Bytes += perFrame * frames * r.reader.Columns * r.reader.Height
 	return e, err
 }
 

@@ -28,6 +28,7 @@ type Example struct {
 	ID     string        // "" if it has no name
 	Size   int           // positions, to tell how much work it is
 	Extent models.Extent // how large it is as an example of a data set
+	Pixels int           // of its image
 	Bytes  int           // estimated memory for what its inputs are made of: decoded images, pieces of words
 	Work   int64         // estimated memory for predicting it, in bytes, with all of that
 	Line   int           // of the request, for messages; 0 if it has one example only
