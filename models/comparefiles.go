@@ -115,7 +115,7 @@ func sameTokens(gold, predicted *structured.Dataset) error {
 
 // numberAlike writes predicted tags in the scheme of the gold ones, and numbers the labels of both by one alphabet, in which those of the gold file come first.
 func (f Files) numberAlike(gold, predicted *structured.Dataset) error {
-	if is := chains.NotationOfData(gold); is.Scheme != "" && chains.EntityTags(predicted.Alphabet) && chains.NotationOfData(predicted) != is {
+	if is := chains.NotationOfData(gold); is.Scheme != "" && chains.EntityTags(predicted.Alphabet) && !is.Has(predicted.Alphabet) { // broken tags stay what they are
 		_, err := chains.ConvertScheme(predicted, is.Scheme, gold.Alphabet)
 		return err
 	}

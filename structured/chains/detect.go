@@ -1,11 +1,30 @@
 package chains
 
-import "github.com/dsp-go/dsp/structured"
+import (
+	"strings"
+
+	"github.com/dsp-go/dsp/structured"
+)
 
 // Notation is a scheme of tags and their spelling.
 type Notation struct {
 	Scheme string // empty: unknown
 	Spelling
+}
+
+// Has reports whether tags are those of the notation: of its spelling, with no letters but those of its scheme. Their order may break the scheme.
+func (n Notation) Has(labels *structured.Alphabet) bool {
+	of, err := findScheme(n.Scheme)
+	s := parseTags(labels)
+	if err != nil || s == nil || s.spelling != n.Spelling {
+		return false
+	}
+	for letter := range s.letters {
+		if letter != 'O' && strings.IndexByte(of.all(), letter) < 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // NotationOf returns the notation that sequences of tags have, by the letters of the tags and by how entities begin. Its scheme is empty for
