@@ -68,7 +68,7 @@ func TestTailIsListed(t *testing.T) {
 	if code, text := clitest.Run(t, "info", "--methods"); code != 0 || !strings.Contains(text, "--method-settings average-from=1: passes before") {
 		t.Errorf("exit code %d: %s", code, text)
 	}
-	if code, text := clitest.Run(t, "train", "--help", "all"); code != 0 || !strings.Contains(text, "|tail") || !strings.Contains(text, "--method-settings NAME=VALUE") {
+	if code, text := clitest.Run(t, "train", "--method", "tail", "--help"); code != 0 || !strings.Contains(text, "--method-settings NAME=VALUE") {
 		t.Errorf("exit code %d: %s", code, text)
 	}
 }
