@@ -18,7 +18,7 @@ import (
 // mostCrafted is how much memory loading a model file of a few KB may take, in bytes: a parsed document of the largest size is most of it.
 const mostCrafted = 200 << 20
 
-// crafted writes a model file with changes, as whoever crafts one does: with its checksum.
+// crafted writes a model file with changes and the checksum that belongs to them. An attacker can do the same.
 func crafted(t testing.TB, path string, whole []byte, change func(f *safetensors.File)) {
 	t.Helper()
 	if err := os.WriteFile(path, whole, 0o666); err != nil {

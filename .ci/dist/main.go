@@ -100,7 +100,7 @@ func commitTime() (time.Time, error) {
 
 // build builds the program for a system and returns it.
 func build(path string, environment ...string) ([]byte, error) {
-	c := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", path, "./cmd/dsp")
+	c := exec.Command("go", "build", "-buildvcs=true", "-trimpath", "-ldflags=-s -w", "-o", path, "./cmd/dsp")
 	c.Env = append(os.Environ(), append(environment, "CGO_ENABLED=0", "GOEXPERIMENT=simd", "GOFLAGS=")...)
 	c.Stderr = os.Stderr
 	if err := c.Run(); err != nil {

@@ -184,7 +184,7 @@ func TestDeviceRefusesLabelsKnownInPart(t *testing.T) {
 	}
 }
 
-// What the device would compute otherwise than the CPU is refused, whoever asks: the quadratic loss, and marginals in place of gold outputs.
+// A device refuses the quadratic loss and marginals in place of gold outputs, also from a caller of the library: it would not compute what the CPU does.
 func TestDeviceRefusesQuadraticAndSoft(t *testing.T) {
 	set := cudatest.ChainData(rand.New(rand.NewPCG(1, 1)), 3, 4)
 	net, err := sparse.NewChain(5, 0, 3, nets.EdgesTransition)

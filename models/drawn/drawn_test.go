@@ -24,8 +24,8 @@ import (
 	"github.com/dsp-go/dsp/models/drawn/spellings"
 )
 
-// A seed draws the same data in every version: what was measured on them stays comparable. Whoever changes a generator
-// on purpose changes its sum here, measures anew what docs/ states, and says so in the commit.
+// A seed draws the same data in every version: what was measured on them stays comparable. If you change a
+// generator on purpose, change its sum here, measure again what docs/ states, and say so in the commit.
 func TestSeedsKeepTheirData(t *testing.T) {
 	if runtime.GOARCH != "amd64" {
 		t.Skip("processors with fused products round otherwise")

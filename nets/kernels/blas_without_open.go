@@ -1,6 +1,6 @@
-//go:build !linux && !darwin
+//go:build static || (!linux && !darwin)
 
 package kernels
 
-// openBLAS returns none: only on Linux and macOS are libraries loaded at run time.
+// openBLAS returns none: libraries are loaded at run time on Linux and macOS alone, and a static program loads none.
 func openBLAS() []BLAS { return nil }

@@ -1,4 +1,4 @@
-//go:build !linux && !darwin
+//go:build static || (!linux && !darwin)
 
 package ranks
 
@@ -8,7 +8,7 @@ import (
 	"runtime"
 )
 
-var errNoMPI = errors.New("dsp loads MPI libraries on Linux and macOS only, not on " + runtime.GOOS)
+var errNoMPI = errors.New("this program loads no MPI library: only programs for Linux and macOS do, if they are built without the tag static; this one is for " + runtime.GOOS)
 
 // FindLibrary says that there is none.
 func FindLibrary() (string, error) { return "", errNoMPI }

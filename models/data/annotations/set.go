@@ -82,7 +82,7 @@ func (e Example) Load() (*images.Image, error) { return images.ReadSized(e.Path,
 
 // Upright looks how the image's file stores its pixels. Sizes and boxes mean the upright image, as programs that annotate show it. But where the
 // annotated size is that of the stored pixels, and another one than that of the upright image, the boxes are of the stored pixels, too: then the size and
-// the gold box are turned with the image. A file that cannot be read is left to whoever loads the image.
+// the gold box are turned with the image. Upright ignores a file that it cannot read: loading the image reports it.
 func (e *Example) Upright(say *remarks.Remarks) {
 	h, err := images.ReadHeader(e.Path)
 	if err != nil || !h.Stored.Turns() {

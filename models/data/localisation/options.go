@@ -156,7 +156,7 @@ func (o Options) annotated(set *annotations.Set) (*structured.Dataset, error) {
 	return o.dataset(set.Name, s)
 }
 
-// readable turns examples upright and returns those whose images can be read. Where one that cannot is an error, whoever loads it says so.
+// readable turns examples upright and returns those whose images can be read. An unreadable image that is an error stays in the list: loading it reports the error.
 func (o Options) readable(name string, examples []annotations.Example) ([]annotations.Example, error) {
 	var good []annotations.Example
 	for _, e := range examples {
