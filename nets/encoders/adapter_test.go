@@ -73,6 +73,22 @@ func TestTunedWorkerOfTwoDataSets(t *testing.T) {
 	}
 }
 
+// Before training, encoders that are trained along give words the rows that frozen ones give: of one hidden state, and of the mean of several.
+func TestTunedReadsWhatFrozenReads(t *testing.T) {
+	e, err := Open("testdata/bert")
+	must(t, err)
+	want := expected(t, "testdata/bert")
+	for _, layers := range []string{"last", "1", "mean2", "mean3"} {
+		read, err := e.Layers(layers)
+		must(t, err)
+		tuned, err := NewTuned(e, Tuning{Read: read, Frozen: -1})
+		must(t, err)
+		if off := relative(rowsOfTuned(t, tuned, weights(tuned), want), encode(t, e, layers, want.ids, want.offsets)); off > 1e-5 {
+			t.Errorf("%s: rows differ from the frozen encoder's by %.2g", layers, off)
+		}
+	}
+}
+
 // Layers draw their dropout apart: with one seed for all, a unit that a layer drops would be dropped in each.
 func TestLayersDropApart(t *testing.T) {
 	e, err := Open("testdata/bert")
