@@ -15,6 +15,10 @@ import (
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/chains"
+	pairwise "github.com/dsp-go/dsp/structured/graphs"
+	"github.com/dsp-go/dsp/structured/matchings"
+	"github.com/dsp-go/dsp/structured/trees"
 )
 
 // custom returns a model whose network for chains of 2 labels is middle over 3 dense features.
@@ -132,5 +136,27 @@ func TestGridWindow(t *testing.T) {
 	}
 	if want := []int32{1, 2, -1, 4, 5, -1, -1, -1, -1}; len(got) != 6*9 || !slices.Equal(got[45:], want) {
 		t.Errorf("around the last cell: %v, want %v", got[45:], want)
+	}
+}
+
+// A file says what the rows of each part of its potentials are.
+func TestRowsAreNamed(t *testing.T) {
+	for _, c := range []struct {
+		form structured.Form
+		want string
+	}{
+		{chains.Form(3, false), "positions, shared by all examples"},
+		{chains.Form(3, true), "positions, positions"},
+		{trees.SpanningTree{}.Form(2), "pairs of positions, pairs of positions"},
+		{matchings.Matching{}.Form(), "pairs of positions, source items"},
+		{pairwise.Pairwise{Edges: pairwise.Own}.Form(3, 0), "positions, edges"},
+	} {
+		var rows []string
+		for _, part := range c.form.Parts {
+			rows = append(rows, rowsOf(part))
+		}
+		if got := strings.Join(rows, ", "); got != c.want {
+			t.Errorf("%s: %s, want %s", c.form.Structure.Name(), got, c.want)
+		}
 	}
 }
