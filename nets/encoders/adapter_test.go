@@ -89,6 +89,22 @@ func TestTunedReadsWhatFrozenReads(t *testing.T) {
 	}
 }
 
+// Where encoders are trained with dropout, it is that of their configurations: DistilBERT, unlike others, has none behind attention.
+func TestDropoutOfFamilies(t *testing.T) {
+	for family, out := range map[string]float64{"bert": 0.1, "distilbert": 0} {
+		e, err := Open("testdata/" + family)
+		must(t, err)
+		if c := e.config; c.Dropout != 0.1 || c.AttentionDropout != 0.1 || c.OutDropout != out {
+			t.Errorf("%s: dropout %g, of attention %g, behind attention %g, expected 0.1, 0.1 and %g", family, c.Dropout, c.AttentionDropout, c.OutDropout, out)
+		}
+		tuned, err := NewTuned(e, Tuning{Read: Layers{e.Depth(), e.Depth()}, Frozen: -1, Dropout: 0.5})
+		must(t, err)
+		if drops := tuned.config.OutDropout > 0; drops != (out > 0) {
+			t.Errorf("%s with a dropout of 0.5: %g behind attention", family, tuned.config.OutDropout)
+		}
+	}
+}
+
 // Layers draw their dropout apart: with one seed for all, a unit that a layer drops would be dropped in each.
 func TestLayersDropApart(t *testing.T) {
 	e, err := Open("testdata/bert")
