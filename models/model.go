@@ -46,7 +46,6 @@ type Model struct {
 	device      *onDevice                               // that runs the network and the oracles, or nil for the CPU
 	places      []uint64                                // of the examples of the part of some data that it predicts (predictor.places), or nil
 	ranks       *Ranks                                  // that share what it predicts, or nil
-	onRemarks   func(data string, r structured.Remarks) // or nil
 	onTruncated func(times int)                         // or nil
 	onBounds    func(predictions.Bounds)                // or nil
 

@@ -72,9 +72,6 @@ func (m *Model) ReadData(r Request) (*structured.Dataset, error) {
 	if err != nil {
 		return nil, err
 	}
-	if m.onRemarks != nil && d.Layout != nil {
-		m.onRemarks(d.Name, d.Layout.Remarks)
-	}
 	if bare {
 		m.ranks.bare[d] = true
 		return d, m.checkData(d)

@@ -3,6 +3,7 @@ package text
 import (
 	"cmp"
 	"io"
+	"log/slog"
 	"slices"
 	"strconv"
 	"strings"
@@ -70,6 +71,7 @@ func (c Conll) Read(r io.Reader, name string) (*structured.Dataset, error) {
 	}
 	err := parseBlocks(in, c.Threads, c.Remarks, parser, func(p *columnPart) error {
 		some = some || len(p.ends) > 0
+		c.Remarks.Add(p.remarks...)
 		return add(p)
 	})
 	switch {
@@ -351,7 +353,7 @@ func (p *conllParser) parse(b block) (*columnPart, error) {
 			p.skip(strings.TrimRight(line, blanks))
 		case p.isHeader(number):
 			p.skip(strings.TrimRight(line, blanks))
-			p.remark(&p.part.remarks.Header, line)
+			p.remark(&p.part.remarks, slog.LevelInfo, remarks.Header, line)
 		case said || line[0] != hash[0]:
 			if err := p.add(line); err != nil {
 				return nil, err
@@ -365,7 +367,7 @@ func (p *conllParser) parse(b block) (*columnPart, error) {
 					return nil, err
 				}
 				if x.is == isDoubtful {
-					p.remark(&p.part.remarks.Doubtful, line)
+					p.remark(&p.part.remarks, slog.LevelWarn, remarks.Doubtful, line)
 				}
 			case p.inSequence():
 				p.held = append(p.held, x)
@@ -393,9 +395,9 @@ func (p *conllParser) endSentence() {
 func (p *conllParser) comment(x heldLine) {
 	p.skip(strings.TrimRight(x.text, blanks))
 	if x.is == isGuessed {
-		p.remark(&p.part.remarks.Guessed, x.text)
+		p.remark(&p.part.remarks, slog.LevelWarn, remarks.Guessed, x.text)
 	} else {
-		p.remark(&p.part.remarks.Comments, x.text)
+		p.remark(&p.part.remarks, slog.LevelInfo, remarks.Comments, x.text)
 	}
 }
 
