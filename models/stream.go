@@ -3,6 +3,7 @@ package models
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -69,7 +70,7 @@ func (m *Model) Arrives(r Request, o predictions.Options) bool {
 
 // Print predicts data and writes the predictions to w, as newColumnWriter does or newJSONWriter.
 func (m *Model) Print(ctx context.Context, d *structured.Dataset, w io.Writer, o predictions.Options, asJSON bool) error {
-	if err := predictions.CheckInto(d, o); err != nil {
+	if err := cmp.Or(predictions.CheckInto(d, o), m.checkReplaced(d, o)); err != nil {
 		return err
 	}
 	if o.Scheme == "" && chains.EntityTags(m.Labels) {
@@ -151,7 +152,8 @@ func (m *Model) predictText(ctx context.Context, in io.Reader, w io.Writer, r Re
 	if err != nil {
 		return 0, err
 	}
-	s.Threads, s.Remarks = 1, nil
+	check := s.check // of what is read first
+	s.Threads, s.Remarks, s.check = 1, nil, nil
 	if o.Force {
 		if err := s.keeps(); err != nil {
 			return 0, err
@@ -175,8 +177,12 @@ func (m *Model) predictText(ctx context.Context, in io.Reader, w io.Writer, r Re
 			if !r.Remarks.Skips() {
 				err = s.refuseProse(p.Text, name)
 			}
-			if o.Scheme == "" && err == nil && formats.Find(s.Format).Tokens && chains.EntityTags(m.Labels) {
-				if d, err := s.readFrom(bytes.NewReader(p.Text), name); err == nil { // an error comes again, with its line
+			if f := formats.Find(s.Format); err == nil && f.Tokens {
+				d, wrong := s.readFrom(bytes.NewReader(p.Text), name) // an error comes again, with its line
+				if wrong == nil && f.Columns {
+					err = cmp.Or(check(d, r.Remarks), m.checkReplaced(d, o))
+				}
+				if wrong == nil && o.Scheme == "" && chains.EntityTags(m.Labels) {
 					notation = predictions.NotationIn(d, o)
 				}
 			}

@@ -185,6 +185,8 @@ const (
 	Guessed  = "lines that start with # are taken for comments, for no token has their labels; --comments none makes them tokens"
 	Doubtful = "lines that start with # are taken for tokens, though no other token has their labels; --comments # makes them comments"
 	Outside  = "words without a label in MISC are outside entities (O)"
+	Labels   = "a column holds labels where the file has none; if they are its labels, --columns says which columns it has"
+	Foreign  = "a column has no value that training saw there; --columns says which column is which"
 )
 
 // What is done to images and what is annotated in them.

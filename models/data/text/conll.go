@@ -151,10 +151,11 @@ func (h *conllHead) setFirst(file, line string, number int) error {
 	fields := h.split(nil, line)
 	h.single = len(fields) == 1
 	h.header = h.Comments != NoComments && namesColumns(fields)
-	if err := h.setColumns(file, len(fields)); err != nil {
-		return structured.BadInput("%w%s", err, h.prose(fields))
+	err := h.setColumns(file, len(fields))
+	if prose := h.prose(fields); err != nil && prose != "" {
+		return structured.BadInput("%v%s", err, prose) // which is no matter of columns
 	}
-	return nil
+	return err
 }
 
 // setGood takes the format from the first sentence all of whose lines have the same columns, where these are enough. Where there is none, it is that of the
@@ -212,7 +213,7 @@ func (h *conllHead) setColumns(file string, found int) error {
 		width++ // counts the missing label
 	}
 	if width < narrowest || h.Width > 0 && width != h.Width && !inputsOnly {
-		return &NarrowError{found, structured.BadInput("%s:%d: %s, expected %s", file, h.first, columnCount(found), h.expected())}
+		return &NarrowError{found, narrowest, structured.BadInput("%s:%d: %s, expected %s", file, h.first, columnCount(found), h.expected())}
 	}
 	h.roles = h.Columns.names(width)
 	h.label = slices.Index(h.roles, LabelColumn)
@@ -225,6 +226,7 @@ func (h *conllHead) setColumns(file string, found int) error {
 // A NarrowError is about a file with other columns than those that are read.
 type NarrowError struct {
 	Found int
+	Least int // that hold what is named
 	error
 }
 
