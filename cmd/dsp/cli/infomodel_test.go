@@ -18,7 +18,7 @@ func TestInfoShowsSettingsOfTheModel(t *testing.T) {
 		{"task=parse format=conllu net=linear method=sdca", "task method reg order encoder tree hash-bits"},
 		{"task=segment format=builtin net=linear method=bcpfw", "task method reg classes superpixels examples"},
 		{"task=localise format=coco net=linear method=n-slack", "task method reg search candidates class"},
-		{"task=align format=pairs net=linear method=bcpfw loss=hinge", "task method reg encoder unmatched miss-cost hash-bits"},
+		{"task=align format=pairs net=linear method=bcpfw loss=hinge", "task method reg encoder miss-cost unmatched hash-bits"},
 		{"task=graph format=npz net=linear method=casimir loss=hinge smoothing=entropy", "task method reg mu"},
 		{"task=transcribe format=lines net=cnn method=sgd", "task method reg momentum hidden"},
 		{"task=tag format=conll net=linear method=sdca given=miss-cost", "task method reg columns order encoder miss-cost hash-bits"},
