@@ -36,6 +36,9 @@ func (m *Model) ReadData(r Request) (*structured.Dataset, error) {
 			}
 		}
 		test, err := m.drawTest()
+		if err == nil && s.task.TakesSetting(tasks.WordsSetting) {
+			test, err = s.shortEnough(test)
+		}
 		if err == nil {
 			err = m.MakeInputs(test, r.Threads)
 		}

@@ -52,10 +52,11 @@ still be read. SECURITY.md tells more.`,
 				return structured.BadInput("no file to write: give --to FILE.npz, --to FILE.safetensors or --onnx FILE")
 			case released:
 				return release(cmd, &u, to)
-			case weights && len(u.taggers) > 0:
-				return structured.BadInput("--weights writes the network's parameters; --tagger labels the words of --data")
-			case weights && u.Path != "":
-				return structured.BadInput("--weights writes the network's parameters, which need no --data; give only one of the two")
+			}
+			for _, name := range readingFlags {
+				if weights && name != "threads" && cmd.Flags().Changed(name) {
+					return structured.BadInput("--%s has no effect with --weights, which writes the network's parameters and reads no data; leave it out", name)
+				}
 			}
 			defer u.close()
 			if err := u.export(cmd, weights, to); err != nil {

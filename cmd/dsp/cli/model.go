@@ -64,22 +64,23 @@ func (u *use) addFlags(cmd *cobra.Command) {
 	complete(cmd, "device", "cpu", "cuda")
 }
 
-// checkBad refuses values that --bad does not have.
-func (u *use) checkBad() error {
+// check refuses values that flags do not have.
+func (u *use) check() error {
+	switch {
+	case u.MaxWords < 0:
+		return structured.BadInput("--max-words %d: expected 0 or more", u.MaxWords)
+	case u.Threads < 0:
+		return structured.BadInput("--threads %d: expected 0 or more", u.Threads)
+	}
 	return settings.OneOf("--bad", u.bad, []string{models.RefuseBad, models.SkipBad})
 }
 
 // load reads the model.
 func (u *use) load(ctx context.Context) (*models.Model, error) {
-	switch {
-	case u.model == "":
+	if u.model == "" {
 		return nil, structured.BadInput("no model: give --model FILE, or --model DIR with the folder of a run")
-	case u.MaxWords < 0:
-		return nil, structured.BadInput("--max-words %d: expected 0 or more", u.MaxWords)
-	case u.Threads < 0:
-		return nil, structured.BadInput("--threads %d: expected 0 or more", u.Threads)
 	}
-	if err := u.checkBad(); err != nil {
+	if err := u.check(); err != nil {
 		return nil, err
 	}
 	u.Remarks = models.RemarksFor(u.bad)
