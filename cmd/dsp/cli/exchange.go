@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"log/slog"
 	"os"
 	"slices"
 
@@ -209,5 +210,10 @@ func writeAttributes(cmd *cobra.Command, c config.Config, model string, encoder 
 	if err != nil {
 		return nil, err
 	}
-	return exchange.WriteAttributesOf(cmd.Context(), m, models.Request{Path: c.Train, Format: c.Format, Columns: c.Columns, Comments: c.Comments, Label: c.Label, Threads: c.Threads}, to)
+	say := models.RemarksFor(models.RefuseBad)
+	d, err := exchange.WriteAttributesOf(cmd.Context(), m, models.Request{Path: c.Train, Format: c.Format, Columns: c.Columns, Comments: c.Comments, Label: c.Label, Threads: c.Threads, Remarks: say}, to)
+	if err == nil {
+		say.Log(slog.Default())
+	}
+	return d, err
 }

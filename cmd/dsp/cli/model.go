@@ -14,7 +14,6 @@ import (
 
 	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/data/formats"
-	"github.com/dsp-go/dsp/models/data/text"
 	"github.com/dsp-go/dsp/models/predictions"
 	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/models/tasks"
@@ -105,7 +104,6 @@ func (u *use) load(ctx context.Context) (*models.Model, error) {
 	m.OnTruncated(func(times int) {
 		slog.Warn("cuts are exact only for edges that favour equal labels: others were truncated, and the labels may not be the best", "times", times)
 	})
-	m.OnRemarks(func(data string, r structured.Remarks) { text.SayRemarks(slog.Default(), data, r) })
 	m.OnBounds(sayBounds)
 	m.OnExpectedF1(sayExpectedF1)
 	u.Threads = u.ownThreads(u.Threads)
