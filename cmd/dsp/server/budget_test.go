@@ -13,6 +13,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"os"
+	"path/filepath"
 	"runtime"
 	"runtime/debug"
 	"slices"
@@ -22,7 +23,10 @@ import (
 
 	"github.com/dsp-go/dsp/cmd/dsp/server/examples"
 	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/predictions"
+	"github.com/dsp-go/dsp/models/settings"
+	"github.com/dsp-go/dsp/models/training"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/images"
 )
@@ -352,36 +356,54 @@ func noise(width, height int) image.Image {
 // An image of a camera is answered in little memory: the estimate is above what lives at once, and below all that is allocated.
 func TestImagesInLittleMemory(t *testing.T) {
 	s := newServer(t, func(o *Options) { o.Models, o.Memory, o.Threads = everyTask(t), 512<<20, 1 })
-	var file bytes.Buffer
-	if err := (&png.Encoder{CompressionLevel: png.BestSpeed}).Encode(&file, noise(1500, 1500)); err != nil {
+	for _, e := range s.models {
+		if slices.Contains([]string{"segment", "localise", "transcribe"}, e.name) {
+			inLittleMemory(t, s, e, 1500, 1500)
+		}
+	}
+}
+
+// Superpixels take more memory than cells do, and are charged for it.
+func TestSuperpixelsInLittleMemory(t *testing.T) {
+	c := config.Default()
+	c.Task, c.Superpixels, c.Passes, c.Out, c.Quiet, c.Baselines, c.Examples = "segment", 100, 1, filepath.Join(t.TempDir(), "run"), true, "off", settings.Sizes{3, 1, 1}
+	r, err := training.Train(context.Background(), c, training.TrainOptions{})
+	if err != nil {
 		t.Fatal(err)
 	}
-	for _, e := range s.models {
-		if !slices.Contains([]string{"segment", "localise", "transcribe"}, e.name) {
-			continue
+	s := newServer(t, func(o *Options) { o.Models, o.Memory, o.Threads = []string{"m=" + r.Model}, 512<<20, 1 })
+	inLittleMemory(t, s, s.models[0], 500, 300)
+	inLittleMemory(t, s, s.models[0], 1, 30000)
+}
+
+// inLittleMemory checks the estimate of an image of noise for a model.
+func inLittleMemory(t *testing.T, s *Server, e *entry, width, height int) {
+	t.Helper()
+	var file bytes.Buffer
+	if err := (&png.Encoder{CompressionLevel: png.BestSpeed}).Encode(&file, noise(width, height)); err != nil {
+		t.Fatal(err)
+	}
+	p := e.pool.Load()
+	x, err := p.reader.Example(&examples.Object{Image: file.Bytes()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	estimate := int64(p.bytes(&x, predictions.Options{Probability: true}))
+	if estimate > s.work.total {
+		t.Errorf("%s: an image of %d × %d pixels is estimated to take %d MiB", e.name, width, height, estimate>>20)
+	}
+	before := allocated()
+	most := peak(func() {
+		d, err := p.reader.Dataset([]examples.Example{x})
+		if err == nil {
+			err = p.model.NewAnswerer().Predict(d, predictions.Options{Probability: true}, func(int, *predictions.Prediction) error { return nil })
 		}
-		p := e.pool.Load()
-		x, err := p.reader.Example(&examples.Object{Image: file.Bytes()})
 		if err != nil {
-			t.Fatal(err)
+			t.Error(err)
 		}
-		estimate := int64(p.bytes(&x, predictions.Options{Probability: true}))
-		if estimate > s.work.total {
-			t.Errorf("%s: an image of 1500 × 1500 pixels is estimated to take %d MiB", e.name, estimate>>20)
-		}
-		before := allocated()
-		most := peak(func() {
-			d, err := p.reader.Dataset([]examples.Example{x})
-			if err == nil {
-				err = p.model.NewAnswerer().Predict(d, predictions.Options{Probability: true}, func(int, *predictions.Prediction) error { return nil })
-			}
-			if err != nil {
-				t.Error(err)
-			}
-		})
-		if taken := allocated() - before; most > estimate || estimate > 2*taken {
-			t.Errorf("%s: %d MiB live at once, of %d that are allocated, estimated %d", e.name, most>>20, taken>>20, estimate>>20)
-		}
+	})
+	if taken := allocated() - before; most > estimate || estimate > 2*taken {
+		t.Errorf("%s, %d × %d: %d KiB live at once, of %d that are allocated, estimated %d", e.name, width, height, most>>10, taken>>10, estimate>>10)
 	}
 }
 

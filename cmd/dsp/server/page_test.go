@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -88,19 +89,25 @@ func TestPageShowsEveryTask(t *testing.T) {
 	}
 }
 
-// trainedPipeline returns the folder of a pipeline that was trained on a few sentences.
+// trainedPipeline returns the folder of a pipeline that was trained on a few sentences, once.
 func trainedPipeline(t *testing.T) string {
 	t.Helper()
+	path, err := pipelineTrained()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+var pipelineTrained = sync.OnceValues(func() (string, error) {
 	const sentence = "# text = the fox sees.\n1\tthe\tthe\tDET\t_\t_\t2\tdet\t_\t_\n2\tfox\tfox\tNOUN\t_\t_\t3\tnsubj\t_\t_\n" +
 		"3\tsees\tsee\tVERB\t_\t_\t0\troot\t_\tSpaceAfter=No\n4\t.\t.\tPUNCT\t_\t_\t3\tpunct\t_\t_\n\n"
-	file := filepath.Join(t.TempDir(), "train.conllu")
+	file := filepath.Join(folder, "trees.conllu")
 	if err := os.WriteFile(file, []byte(strings.Repeat(sentence, 8)), 0o666); err != nil {
-		t.Fatal(err)
+		return "", err
 	}
 	c := config.Default()
 	c.Task, c.Train, c.Passes, c.Out, c.Quiet = "pipeline", file, 2, filepath.Join(folder, "pipeline"), true
-	if _, err := pipelines.Train(context.Background(), c, training.TrainOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	return c.Out
-}
+	_, err := pipelines.Train(context.Background(), c, training.TrainOptions{})
+	return c.Out, err
+})

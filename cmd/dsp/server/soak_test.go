@@ -23,7 +23,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/config"
+	"github.com/dsp-go/dsp/models/pipelines"
 	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/models/training"
 	"github.com/dsp-go/dsp/structured/machine/seeds"
@@ -70,6 +72,35 @@ func everyTask(t *testing.T) []string {
 	return slices.Clone(taskModels)
 }
 
+// released returns the pipeline of the tests, and it and the model of words as they are given away.
+func released(t *testing.T) []string {
+	t.Helper()
+	line, words := trainedPipeline(t), filepath.Join(t.TempDir(), "words.safetensors")
+	p, err := pipelines.Load(line, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	given := filepath.Join(t.TempDir(), "line")
+	if _, err := p.Release(line, given); err != nil {
+		t.Fatal(err)
+	}
+	path, err := trainedOnWords()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := models.Load(path)
+	if err == nil {
+		_, err = m.Release()
+	}
+	if err == nil {
+		err = m.Save(words)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return []string{"pipeline=" + line, "released-pipeline=" + given, "released-tag=" + words}
+}
+
 // flatPNG returns a PNG file of one colour: few bytes, whatever its size.
 func flatPNG(width, height int) []byte {
 	var file bytes.Buffer
@@ -113,6 +144,8 @@ func (c *crafted) body(task string) (path, body string) {
 		object = `{"node_features": [` + many(1+c.IntN(9), row(2, number)) + `], "edges": [[0, 1], [1, 2]], "edge_features": [[1, 1, 1], [1, 1, ` + number + `]]}`
 	case "ocr":
 		object = `{"features": [` + many(1+c.IntN(9), row(128, number)) + `]}`
+	case "pipeline", "released-pipeline":
+		object = text(map[string]any{"text": strings.Join(words, " ")})
 	case "localise", "segment", "transcribe":
 		object = text(map[string]any{"image": picture})
 		if c.IntN(4) == 0 {
@@ -159,7 +192,7 @@ func (c *crafted) body(task string) (path, body string) {
 // them nothing is held: no memory, goroutines nor files.
 func TestSoak(t *testing.T) {
 	s := newServer(t, func(o *Options) {
-		o.Models, o.Memory, o.MaxBody, o.Queue = everyTask(t), 192<<20, 1<<20, 64
+		o.Models, o.Memory, o.MaxBody, o.Queue = append(everyTask(t), released(t)...), 192<<20, 1<<20, 64
 	})
 	before := debug.SetMemoryLimit(-1)
 	t.Cleanup(func() { debug.SetMemoryLimit(before) })
@@ -177,7 +210,7 @@ func TestSoak(t *testing.T) {
 		pictures = append(pictures, flatPNG(of[0], of[1]))
 	}
 	pictures = append(pictures, pictures[0][:40], []byte("GIF89a"), nil)
-	tasks := append(slices.Clone(servedTasks), "tag")
+	tasks := append(slices.Clone(servedTasks), "tag", "pipeline", "released-pipeline", "released-tag")
 	const clients, each = 4, 200
 	var asking sync.WaitGroup
 	var mutex sync.Mutex
@@ -217,6 +250,12 @@ func TestSoak(t *testing.T) {
 	t.Logf("answers by code: %v; at most %d MiB resident, limit %d MiB", codes, most>>20, debug.SetMemoryLimit(-1)>>20)
 	if codes[200] == 0 || codes[400] == 0 || codes[413] == 0 {
 		t.Errorf("answers by code: %v", codes)
+	}
+	for name, object := range map[string]string{"tag": `{"words":["the","fox"]}`, "pipeline": `{"text":"The fox."}`} {
+		code, plain, _ := ask(s, "POST", "/predict/"+name, object)
+		if again, answer, _ := ask(s, "POST", "/predict/released-"+name, object); code != 200 || again != 200 || answer != plain {
+			t.Errorf("after all that %s answers %d %s, and released %d %s", name, code, plain, again, answer)
+		}
 	}
 	if collected() > s.held+s.o.Memory/8 {
 		t.Errorf("an idle server holds %d MiB, and %d MiB after its start", heap()>>20, s.held>>20)
