@@ -373,7 +373,7 @@ func TestSuperpixelsInLittleMemory(t *testing.T) {
 	}
 	s := newServer(t, func(o *Options) { o.Models, o.Memory, o.Threads = []string{"m=" + r.Model}, 512<<20, 1 })
 	inLittleMemory(t, s, s.models[0], 500, 300)
-	inLittleMemory(t, s, s.models[0], 1, 30000)
+	inLittleMemory(t, s, s.models[0], 3000, 40)
 }
 
 // inLittleMemory checks the estimate of an image of noise for a model.

@@ -24,7 +24,7 @@ const imageSample = `{"image": "iVBORw0KGgo…"}, a PNG or JPEG file in base64`
 // What a pixel takes, in bytes, beside its decoding.
 const (
 	perCell       = 8   // the number of its cell, and of its label
-	perSuperpixel = 176 // its colour in another space, its cluster, and the parts that clusters consist of
+	perSuperpixel = 208 // its colour in another space, its cluster, and the parts that clusters consist of
 	perScaled     = 96  // of an image at the scale of patches
 	perFrame      = 24  // of a frame of a line, as a feature
 	perMask       = 16  // of a mask that is given
