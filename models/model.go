@@ -47,6 +47,7 @@ type Model struct {
 	places      []uint64                                // of the examples of the part of some data that it predicts (predictor.places), or nil
 	ranks       *Ranks                                  // that share what it predicts, or nil
 	onRemarks   func(data string, r structured.Remarks) // or nil
+	onUnlike    func(data string, u Unlike)             // or nil
 	onTruncated func(times int)                         // or nil
 	onBounds    func(predictions.Bounds)                // or nil
 
