@@ -104,7 +104,7 @@ const (
 var alike = [looked]float64{.03, .03, .03, math.Log(1.15), math.Log(1.3)}
 
 // Unlike returns in what other images differ from the training images l so much that they are of another kind. The mean of a set of n images may be
-// 1 + 4/√n standard deviations between training images away, beyond what is alike anyway: a whole set of images each of which would be unusual is of another kind,
+// 1 + 6/n^¾ standard deviations between training images away, beyond what is alike anyway: a whole set of images each of which would be unusual is of another kind,
 // and so is a single image that is far from all. With few training images their standard deviation says little, and more is allowed.
 func (l *Looks) Unlike(other *Looks) (all []Difference) {
 	if l == nil || other == nil {
@@ -113,7 +113,7 @@ func (l *Looks) Unlike(other *Looks) (all []Difference) {
 	few := 1 + 5/float64(l.Images)
 	found := map[Difference]bool{}
 	for k, m := range other.Mean {
-		limit := few * (alike[k] + (1+4/math.Sqrt(float64(other.Images)))*l.Spread[k])
+		limit := few * (alike[k] + (1+6/math.Pow(float64(other.Images), 0.75))*l.Spread[k])
 		kind := max(OtherColours, Difference(k-Channels+1))
 		if math.Abs(m-l.Mean[k]) > limit && !found[kind] {
 			found[kind] = true
