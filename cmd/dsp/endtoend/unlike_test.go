@@ -93,7 +93,7 @@ func TestImagesUnlikeTraining(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "data")
 			run := filepath.Join(t.TempDir(), "run")
 			dsp(t, append([]string{"data", "--out", dir, "--seed", "7"}, test.draw...)...).ok()
-			dsp(t, append(append([]string{"train", "--task", test.task, "--out", run, "--quiet"}, test.train(dir)...))...).ok()
+			dsp(t, append([]string{"train", "--task", test.task, "--out", run, "--quiet"}, test.train(dir)...)...).ok()
 			alike := test.test(dir)
 			negatives := repainted(t, alike, inverted)
 			if test.task == "localise" { // its annotations name the folder, too
