@@ -100,7 +100,6 @@ func (h *bestFirst) run(work int) bool {
 		if small != nil {
 			h.explore(small, kept, at)
 		}
-		h.share(before - h.work)
 		h.answer.Nodes += h.nodes
 		h.nodes = 0
 		switch spent := float64(before - h.work); {

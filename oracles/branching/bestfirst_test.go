@@ -19,7 +19,6 @@ func drawnBestFirst(t *rapid.T) *bestFirst {
 		}
 		v.kept = append(v.kept, states)
 	}
-	v.near = newNeighbourhood(v.whole, v.r, make([]int, len(m.States)))
 	return newBestFirst(v, v.whole.clone(), float64(rapid.SampledFrom([]int{64, 1 << 20}).Draw(t, "entries")))
 }
 

@@ -21,9 +21,10 @@ const (
 	direct      = 1 << 22 // entries that elimination without splits may have at once
 	leastNodes  = 1 << 13 // of a search before buckets grow
 	leastWork   = 1 << 23 // entries of a turn of best-first search
-	nodeEntries = 8       // entries of buckets that are computed in the time of a node
-	nodeBlocks  = 64      // entries of neighbourhoods that are, too
+	nodeEntries = 8       // entries that are computed in the time of a node
 	mostSlots   = 1 << 22
+	blocksEvery = 1 << 14 // nodes
+	blocksWork  = 1 << 21 // entries
 )
 
 // limits returns the sizes of buckets to try.
@@ -83,8 +84,6 @@ func (v *Solver) branch(s Settings) {
 		if b == nil {
 			return
 		}
-		size, _ := v.tree.plan(most)
-		v.share(int(min(size, mostFirst)))
 		if k+1 < len(limits) {
 			size, _ := v.tree.plan(limits[k+1])
 			budget = max(leastNodes, int(size/nodeEntries))
@@ -113,12 +112,16 @@ func (v *Solver) inOrder(work int) {
 // search asks questions about the components until the best assignment is proven, or the nodes are spent.
 func (v *Solver) search(b *buckets, memory *memory, parts []*component, budget int) {
 	again, floor := false, int64(forbidden)
+	nextBlocks := blocksEvery
 	s := newSearch(b, memory, func(nodes int) bool {
 		v.answer.Nodes += pollEvery
 		if v.stop() || nodes >= budget {
 			return true
 		}
-		v.share(nodeBlocks * pollEvery)
+		if nodes >= nextBlocks {
+			nextBlocks = nodes + max(blocksEvery, nodes/8)
+			v.improve(blocksWork)
+		}
 		again = v.value > floor
 		return again
 	})

@@ -41,8 +41,6 @@ type Solver struct {
 	gap    float64
 	r      *rand.Rand
 	near   *neighbourhood
-	owed   int // entries that neighbourhoods are behind the bound's work
-	since  int // entries of neighbourhoods since the last one that improved the best assignment
 
 	tree *tree
 	best *bestFirst
@@ -175,25 +173,6 @@ func (v *Solver) pass(n *network) *messages {
 	return m
 }
 
-// Shares of neighbourhoods in the work.
-const (
-	turn    = 1 << 21 // entries of neighbourhoods at once
-	hopeful = 8       // times as much work as before the tree without an improvement, until which neighbourhoods have as much work as the bound
-	seldom  = 8       // and after it, one part of so many
-)
-
-// share gives neighbourhoods their share beside so many entries of work on the bound, so that the best assignment keeps improving until the end.
-func (v *Solver) share(work int) {
-	if v.since > hopeful*firstBlocks*(64+v.whole.entries()) {
-		work /= seldom
-	}
-	if v.owed += work; v.owed >= turn {
-		owed := v.owed
-		v.owed = 0
-		v.improve(owed)
-	}
-}
-
 // improve tries blocks around the best assignment, for about as much work as computing so many entries.
 func (v *Solver) improve(work int) {
 	if len(v.whole.states) == 0 {
@@ -208,14 +187,8 @@ func (v *Solver) improve(work int) {
 			v.near.kick()
 		}
 		improved, spent := v.near.step()
-		v.since += spent
-		if work -= spent; !improved {
-			continue
-		}
-		if before := v.value; v.near.value > before {
-			if v.take(v.near.states); v.value > before {
-				v.since = 0
-			}
+		if work -= spent; improved {
+			v.take(v.near.states)
 		}
 	}
 }
