@@ -2,80 +2,41 @@ package formats
 
 import (
 	"bytes"
-	"math"
-	"slices"
-	"strings"
+	"errors"
 	"testing"
 
-	"github.com/dsp-go/dsp/models/data/alignments"
 	"github.com/dsp-go/dsp/models/data/arrays"
-	"github.com/dsp-go/dsp/models/data/remarks"
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Pairs of archives that have a fault are left out, with their features, words and links; the others are what they are without them.
-func TestBadPairsOfArchivesAreLeftOut(t *testing.T) {
-	file := func(examples ...int) []byte {
-		var features []float32
-		var sizes, links []int32
-		var words []string
-		for k, e := range examples {
-			n, m := e%2+1, 2
-			for row := range n * m {
-				features = append(features, float32(e), float32(row))
-			}
-			if e == 1 {
-				features[len(features)-1] = float32(math.NaN())
-			}
-			sizes = append(sizes, int32(n), int32(m))
-			links = append(links, int32(k), 0, map[bool]int32{true: 7, false: 1}[e == 3], 1)
-			for w := range n + m {
-				words = append(words, strings.Repeat("x", e+1)+string(rune('a'+w)))
-			}
-		}
+// Features of pairs are read with links where there are some, and without where only predictions are asked for.
+func TestPairArraysWithoutLinks(t *testing.T) {
+	archive := func(links []int32) []byte {
+		t.Helper()
 		var b bytes.Buffer
-		err := arrays.WriteNPZ(&b, func(n arrays.NPZWriter) error {
-			for _, err := range []error{
-				arrays.Add(n, "features", features, len(features)/2, 2), arrays.Add(n, "sizes", sizes, len(sizes)/2, 2), arrays.Add(n, "links", links, len(links)/4, 4), n.AddText("words", words),
-			} {
-				if err != nil {
-					return err
-				}
+		err := arrays.WriteNPZ(&b, func(w arrays.NPZWriter) error {
+			err := errors.Join(arrays.Add(w, "features", make([]float32, 4), 2, 2), arrays.Add(w, "sizes", []int32{1, 2}, 1, 2))
+			if links != nil {
+				err = errors.Join(err, arrays.Add(w, "links", links, 1, 3))
 			}
-			return nil
+			return err
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return b.Bytes()
 	}
-	read := func(content []byte, say *remarks.Remarks, unlabeled bool) (*structured.Dataset, error) {
-		return Find(NPZ).Read(bytes.NewReader(content), "p.npz", Options{Pairs: &alignments.Paths, Remarks: say, Unlabeled: unlabeled})
-	}
-	for _, unlabeled := range []bool{false, true} {
-		say := remarks.New(true)
-		got, err := read(file(0, 1, 2, 3, 4), say, unlabeled)
-		if err != nil {
-			t.Fatal(err)
+	for _, c := range []struct {
+		links     []int32
+		unlabeled bool
+		fine      bool
+		gold      int
+	}{{[]int32{0, 0, 1}, false, true, 1}, {[]int32{0, 0, 1}, true, true, 1}, {nil, true, true, 0}, {nil, false, false, 0}} {
+		d, err := readPairArrays(archive(c.links), "x.npz", Options{Unlabeled: c.unlabeled})
+		if c.fine != (err == nil) || err != nil && !structured.IsBadInput(err) {
+			t.Errorf("links %v, without labels %t: %v", c.links, c.unlabeled, err)
+		} else if err == nil && len(d.Labels) != c.gold {
+			t.Errorf("links %v, without labels %t: gold outputs %v", c.links, c.unlabeled, d.Labels)
 		}
-		kept := []int{0, 2, 4}
-		if unlabeled { // whose links are no matter
-			kept = []int{0, 2, 3, 4}
-		}
-		if len(say.Reasons()) != 5-len(kept) || got.Len() != len(kept) || got.IDs[1] != "2" {
-			t.Fatalf("left out %q of %v", say.Reasons(), got.IDs)
-		}
-		want, err := read(file(kept...), nil, unlabeled)
-		if err != nil {
-			t.Fatal(err)
-		}
-		a, b := got.Table(alignments.PairRows), want.Table(alignments.PairRows)
-		if !slices.Equal(got.Columns[0], want.Columns[0]) || !slices.Equal(got.Labels, want.Labels) || !slices.Equal(got.Costs, want.Costs) || !slices.Equal(a.Offsets, b.Offsets) ||
-			!slices.Equal(a.Attributes.Value, b.Attributes.Value) {
-			t.Errorf("unlabeled %v: %+v, expected %+v", unlabeled, got, want)
-		}
-	}
-	if _, err := read(file(1, 3), remarks.New(true), false); !structured.IsBadInput(err) {
-		t.Errorf("nothing is left: %v", err)
 	}
 }
