@@ -376,7 +376,7 @@ func TestSuperpixelsInLittleMemory(t *testing.T) {
 	inLittleMemory(t, s, s.models[0], 3000, 40)
 }
 
-// inLittleMemory checks the estimate of an image of noise for a model.
+// inLittleMemory checks the estimate of an image of noise for a model. A quarter more may be garbage that is not collected yet.
 func inLittleMemory(t *testing.T, s *Server, e *entry, width, height int) {
 	t.Helper()
 	var file bytes.Buffer
@@ -402,7 +402,7 @@ func inLittleMemory(t *testing.T, s *Server, e *entry, width, height int) {
 			t.Error(err)
 		}
 	})
-	if taken := allocated() - before; most > estimate || estimate > 2*taken {
+	if taken := allocated() - before; most > estimate+estimate/4 || estimate > 2*taken {
 		t.Errorf("%s, %d × %d: %d KiB live at once, of %d that are allocated, estimated %d", e.name, width, height, most>>10, taken>>10, estimate>>10)
 	}
 }
