@@ -12,7 +12,6 @@ import (
 	"github.com/dsp-go/dsp/oracles/kinds"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/machine/host"
-	"github.com/dsp-go/dsp/structured/machine/vec"
 	"github.com/dsp-go/dsp/train/ranks"
 )
 
@@ -49,14 +48,15 @@ type Engine struct {
 	lanes      []*Lane // grown on demand
 	truncators truncators
 	findings   []*finding // grown on demand; lane l starts with finding l
-	sums       []Sums     // of the shards of a step
-	answered   []float64  // f_i of the examples of a step
-	entropy    []float64  // of their answers, for losses that are smooth
-	support    *support   // of the last step's gradient; nil if it is all weights
-	reached    bool       // the support is that of the next step
-	lent       int        // first lanes whose gradients are zero except on the support
-	used       int        // number of findings of the last step
-	norm       norm       // scratch memory
+	step       lanesOfStep
+	sums       []Sums    // of the shards of a step
+	answered   []float64 // f_i of the examples of a step
+	entropy    []float64 // of their answers, for losses that are smooth
+	support    *support  // of the last step's gradient; nil if it is all weights
+	reached    bool      // the support is that of the next step
+	lent       int       // first lanes whose gradients are zero except on the support
+	used       int       // number of findings of the last step
+	norm       norm      // scratch memory
 	soft       softSearch
 	narrow     []float32   // scratch memory: the gradient of a full pass in float32
 	wide       []float64   // scratch memory: the same in float64
@@ -64,7 +64,7 @@ type Engine struct {
 	dense      denseGradient
 	spread     sparseGradient
 
-	group  ranks.Group // shares the work of passes and steps; nil: this process does all
+	group  ranks.Group // shares the work of passes and steps
 	shared sharedSums  // scratch memory
 	parts  int         // of a batch on a device; up to 1: it is not cut
 	own    []int       // examples of this rank; nil: not asked for yet
@@ -163,7 +163,7 @@ func NewEngine(o *Objective, threads int) *Engine {
 	}
 	e := &Engine{
 		Objective: o, kind: kinds.Of(structure), sparse: linear, threads: max(1, threads), all: all, shards: shards(o.Data, all),
-		support: newSupport(o.Scorer),
+		support: newSupport(o.Scorer), group: ranks.Alone{},
 	}
 	e.most = passLanes
 	if linear == nil {
@@ -264,9 +264,7 @@ func (e *Engine) run(ctx context.Context, n int, work func(l int, ln *Lane) erro
 
 // runLanes is run for lanes lo to hi-1.
 func (e *Engine) runLanes(ctx context.Context, lo, hi int, work func(l int, ln *Lane) error) error {
-	for len(e.lanes) < hi {
-		e.lanes = append(e.lanes, e.NewLane())
-	}
+	e.growLanes(hi)
 	e.growFindings(hi)
 	lanes := e.lanes
 	e.Parallel(hi-lo, func(l int) {
@@ -284,6 +282,12 @@ func (e *Engine) runLanes(ctx context.Context, lo, hi int, work func(l int, ln *
 		}
 	}
 	return ctx.Err()
+}
+
+func (e *Engine) growLanes(n int) {
+	for len(e.lanes) < n {
+		e.lanes = append(e.lanes, e.NewLane())
+	}
 }
 
 func (e *Engine) growFindings(n int) {
@@ -311,76 +315,6 @@ func (e *Engine) Parallel(n int, work func(k int)) {
 		})
 	}
 	wg.Wait()
-}
-
-// overShards runs work on every shard and returns the sums over the lanes. Unless g [Dim] is nil, it adds Jᵀv to g, where v
-// is what work leaves in its lane. It sums in float64 if the scorer can, and else in float32.
-func (e *Engine) overShards(ctx context.Context, shards [][]int, g []float64, work func(ln *Lane) error) (Sums, error) {
-	return e.sumOverShards(ctx, shards, g, false, work)
-}
-
-// sumOverShards is overShards. With toLast, g may have the sum on the last rank alone, as lower takes it.
-func (e *Engine) sumOverShards(ctx context.Context, shards [][]int, g []float64, toLast bool, work func(ln *Lane) error) (Sums, error) {
-	switch {
-	case e.group == nil:
-	case e.sparse != nil:
-		return e.overRunsOfShards(ctx, shards, g, toLast, work)
-	default:
-		return e.overSharesOfLanes(ctx, shards, g, work)
-	}
-	n := min(e.most, len(shards))
-	round := len(shards) // shards between two scatters
-	if e.sparse != nil && g != nil {
-		round = n
-	}
-	var single []float32 // the sum in float32
-	if g != nil && !e.precise {
-		e.narrow = vec.Grow(e.narrow, len(g))
-		single = e.narrow
-		clear(single)
-	}
-	var total Sums
-	for first := 0; first < len(shards); first += round {
-		now := shards[first:min(first+round, len(shards))]
-		m := min(n, len(now))
-		err := e.run(ctx, m, func(l int, ln *Lane) error {
-			if first == 0 {
-				ln.Sums = Sums{}
-				if g != nil {
-					e.clearGradient(ln)
-				}
-			}
-			for k := l; k < len(now) && ctx.Err() == nil; k += n {
-				ln.Batch.Reset(e.Data, now[k])
-				if err := work(ln); err != nil {
-					return err
-				}
-				if g != nil && e.sparse == nil {
-					if err := e.pullback(ln); err != nil {
-						return err
-					}
-				}
-			}
-			return nil
-		})
-		if err != nil {
-			return total, err
-		}
-		switch {
-		case g == nil:
-		case single != nil:
-			e.sumLanes(m, m, nil).AddTo(1, single)
-		default:
-			e.addLanes(m, g)
-		}
-	}
-	for j, x := range single {
-		g[j] += float64(x)
-	}
-	for _, ln := range e.lanes[:n] {
-		total.add(ln.Sums)
-	}
-	return total, nil
 }
 
 // query scores the lane's batch at a point, asks the smoothed oracle, and adds to the lane's sums every term without r_i.

@@ -39,7 +39,7 @@ func (e *Engine) FullPass(ctx context.Context, w []float32, s oracles.Smoothing,
 		}
 	}
 	g, r := e.zeros(len(w)), 0.0
-	waits := e.group != nil && e.group.Rank() > 0 // for sums of the ranks before: it has time for the regulariser now, the first rank while others add to its sums
+	waits := e.group.Rank() > 0 // for sums of the ranks before: it has time for the regulariser now, the first rank while others add to its sums
 	if waits {
 		r = e.regulariser(w)
 	}
@@ -73,7 +73,7 @@ func (e *Engine) zeros(n int) []float64 {
 // lower returns the linear lower bound on the mean loss that a dual point proves, from the sums over examples at w and the sum g of
 // their gradients. Of several ranks with sparse inputs the last one does that, since it has g first, and tells the others.
 func (e *Engine) lower(ctx context.Context, w []float32, g []float64, sums Sums) (Recomposed, error) {
-	if e.group == nil || e.sparse == nil {
+	if e.sparse == nil {
 		return e.lowerInto(e.Vector(len(g)), w, g, sums), nil
 	}
 	last := e.group.Size() - 1

@@ -80,20 +80,6 @@ func (g remoteGradient) AddToTwo(c float32, w []float32, _ float32, _ []float32)
 func (g remoteGradient) Norm2() float64                                          { return g.device.Norm2() }
 func (g remoteGradient) Dot(w []float32) float64                                 { return g.device.Dot(w) }
 
-// sumLanes returns the sum of the gradients of the first lanes. With sparse inputs it returns the findings themselves, not yet
-// pulled back. With on, the gradients are zero outside it.
-func (e *Engine) sumLanes(lanes, pieces int, on *support) Gradient {
-	if e.sparse != nil {
-		e.spread = sparseGradient{e, pieces}
-		return &e.spread
-	}
-	e.dense = denseGradient{e.lanes[0].grad, on}
-	for _, ln := range e.lanes[1:lanes] {
-		(&denseGradient{ln.grad, on}).AddTo(1, e.dense.values)
-	}
-	return &e.dense
-}
-
 // clearGradient prepares a lane for the gradient of a full pass.
 func (e *Engine) clearGradient(ln *Lane) {
 	if e.precise && e.sparse == nil {
@@ -119,25 +105,6 @@ func (e *Engine) pullback(ln *Lane) error {
 		return ln.precise.PullbackPrecisely(&ln.V, ln.wide)
 	}
 	return ln.Worker.Pullback(&ln.V, ln.grad)
-}
-
-// addLanes adds the gradients of the first lanes to g, in order and in float64.
-func (e *Engine) addLanes(lanes int, g []float64) {
-	if e.sparse == nil {
-		for _, ln := range e.lanes[:lanes] {
-			for j, x := range ln.wide {
-				g[j] += x
-			}
-		}
-		return
-	}
-	threads := min(e.threads, sparse.Stripes)
-	e.Parallel(threads, func(k int) {
-		lo, hi := sparse.Stripes*k/threads, sparse.Stripes*(k+1)/threads
-		for _, found := range e.findings[:lanes] {
-			e.scatterWide(&found.V, found.doubles, &found.Batch, lo, hi, g)
-		}
-	})
 }
 
 // scatterWide adds Jᵀv of a batch to some stripes of g in a full pass, in one in float64 with other numbers than those of v.
