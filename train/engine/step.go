@@ -66,7 +66,7 @@ func (e *Engine) Change(ctx context.Context, from, to []float32, examples []int,
 // k mod e.most, so a step never needs more gradient vectors than a full pass, however large the batch. keep retains the
 // answers on all shards. Sparse inputs always retain them, because their gradient is built from them.
 func (e *Engine) OverBatch(ctx context.Context, w Point, examples []int, keep bool, work func(ln *Lane) error) (Step, error) {
-	n := (len(examples) + stepExamples - 1) / stepExamples
+	n := (len(examples) + StepExamples - 1) / StepExamples
 	s := &e.step
 	*s = lanesOfStep{engine: e, group: e.group, examples: examples, lanes: min(e.most, n), answers: keep, work: work, pieces: s.pieces[:0]}
 	if n <= 1 {

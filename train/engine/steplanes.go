@@ -28,7 +28,7 @@ func (s *lanesOfStep) len() int { return s.lanes }
 
 // shard returns where the examples of shard k are in the batch.
 func (s *lanesOfStep) shard(k int) (from, to int) {
-	return k * stepExamples, min((k+1)*stepExamples, len(s.examples))
+	return k * StepExamples, min((k+1)*StepExamples, len(s.examples))
 }
 
 func (s *lanesOfStep) run(ctx context.Context, lo, hi int) error {
