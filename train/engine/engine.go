@@ -103,7 +103,8 @@ func NewEngine(o *Objective, threads int) *Engine {
 			e.workers <- o.Scorer.NewWorker()
 		}
 	}
-	e.precise, e.bounds, e.linear = nets.NewPreciseWorker(o.Scorer) != nil, o.Scorer.Affine(), linear != nil
+	e.precise, e.bounds = nets.NewPreciseWorker(o.Scorer) != nil, o.Scorer.Affine()
+	e.splits = linear != nil // for products of D with weights (Step.Product)
 	e.backend = local{e}
 	return e
 }

@@ -19,7 +19,7 @@ type Evaluation struct {
 	kind    kinds.Kind
 	precise bool // potentials are sums in float64, and so are gradients (rounding.go)
 	bounds  bool // sums include bounds of rounding errors, which an affine scorer has
-	linear  bool // potentials but ℓ are linear in w, so that ⟨u_i − r_i, ℓ_i⟩ is of use on its own (Step.Product)
+	splits  bool // sums include ⟨u_i − r_i, ℓ_i⟩ on its own
 
 	centres []central // [n] sizes of potentials at the centre, for rounding; 0: not known yet
 	lost    []float32 // [n] the most that the loss adds to a potential, at least 1; 0: not known yet
@@ -37,7 +37,7 @@ func NewEvaluation(o *Objective) *Evaluation {
 	if o.Task == nil {
 		o.Task = structure.TaskLoss()
 	}
-	return &Evaluation{Objective: o, kind: kinds.Of(structure)}
+	return &Evaluation{Objective: o, kind: kinds.Of(structure), splits: true}
 }
 
 // Len returns n, the number of examples.
@@ -183,7 +183,7 @@ func (e *Evaluation) weigh(sh *Shard, gold bool) {
 			continue
 		}
 		to.Linear += c * sh.V.Dot(b, &sh.Theta)
-		if e.linear && e.Loss.Augments() {
+		if e.splits && e.Loss.Augments() {
 			to.Loss += c * e.Task.Dot(&sh.V, b, sh.Batch.GoldOf(b))
 		}
 		if gold || !sh.V.Zero(b) {

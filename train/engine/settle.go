@@ -49,7 +49,7 @@ func (e *Evaluation) settle(sh *Shard, b int, c float64) {
 	t := sh.tally()
 	t.Moved++
 	t.Linear += sh.V.Dot(b, &sh.Theta)
-	if e.linear && e.Loss.Augments() {
+	if e.splits && e.Loss.Augments() {
 		t.Loss += e.Task.Dot(&sh.V, b, sh.Batch.GoldOf(b))
 	}
 	if e.Loss.Smooth() { // an entry that moves by δ changes the entropy by at most δ log(1/δ) ≤ 35 δ + e⁻³⁶
