@@ -34,6 +34,7 @@ const StepExamples = 8
 type Engine struct {
 	*Evaluation
 	backend    backend
+	home       home
 	sparse     *sparse.Linear // the scorer if its inputs are sparse, else nil
 	doubles    bool           // full passes of certificates are in float64 throughout (doubles.go)
 	pulls      bool           // in float64 what lanes have in wide: such a pass is at work
@@ -46,15 +47,14 @@ type Engine struct {
 	lanes      []*Lane // grown on demand
 	truncators truncators
 	findings   []*finding // grown on demand; lane l starts with finding l
-	step       lanesOfStep
-	sums       []Sums    // of the shards of a step
-	answered   []float64 // f_i of the examples of a step
-	entropy    []float64 // of their answers, for losses that are smooth
-	support    *support  // of the last step's gradient; nil if it is all weights
-	reached    bool      // the support is that of the next step
-	lent       int       // first lanes whose gradients are zero except on the support
-	used       int       // number of findings of the last step
-	norm       norm      // scratch memory
+	sums       []Sums     // of the shards of a step
+	answered   []float64  // f_i of the examples of a step
+	entropy    []float64  // of their answers, for losses that are smooth
+	support    *support   // of the last step's gradient; nil if it is all weights
+	reached    bool       // the support is that of the next step
+	lent       int        // first lanes whose gradients are zero except on the support
+	used       int        // number of findings of the last step
+	norm       norm       // scratch memory
 	soft       softSearch
 	narrow     []float32   // scratch memory: the gradient of a full pass in float32
 	wide       []float64   // scratch memory: the same in float64
@@ -76,6 +76,7 @@ type Lane struct {
 	soft    []float32          // scratch memory for thresholded weights
 	rows    sparse.Rows        // those that the batch touches, for a point that needs them
 	grad    []float32          // nil for sparse inputs
+	dim     int                // of gradients
 	wide    []float64          // the gradient of a full pass, if it is summed in float64; nil for sparse inputs
 	full    bool               // whether grad may differ from zero anywhere
 	doubly  doubleLane
@@ -93,9 +94,9 @@ func NewEngine(o *Objective, threads int) *Engine {
 		Evaluation: NewEvaluation(o), sparse: linear, threads: max(1, threads), all: all, shards: shards(o.Data, all),
 		support: newSupport(o.Scorer), group: ranks.Alone{},
 	}
-	e.most = passLanes
+	e.most, e.home = passLanes, &sparseHome{Engine: e}
 	if linear == nil {
-		e.most = min(passLanes, max(2, laneWeights/max(1, o.Scorer.Dim())))
+		e.most, e.home = min(passLanes, max(2, laneWeights/max(1, o.Scorer.Dim()))), &denseHome{Engine: e}
 	}
 	if nets.Tunes(o.Scorer) {
 		e.workers = make(chan nets.Worker, e.threads)
@@ -149,7 +150,7 @@ func (e *Engine) Sparse() *sparse.Linear { return e.sparse }
 
 // NewLane returns a lane for the caller's own use, separate from the engine's lanes. It has no gradient vector.
 func (e *Engine) NewLane() *Lane {
-	ln := &Lane{Shard: Shard{finding: &finding{}, Oracle: e.kind.Oracle()}, Worker: e.Scorer.NewWorker(), precise: nets.NewPreciseWorker(e.Scorer)}
+	ln := &Lane{Shard: Shard{finding: &finding{}, Oracle: e.kind.Oracle()}, Worker: e.Scorer.NewWorker(), precise: nets.NewPreciseWorker(e.Scorer), dim: e.Scorer.Dim()}
 	if t, ok := ln.Oracle.(oracles.Truncator); ok {
 		e.truncators.Lock()
 		e.truncators.all = append(e.truncators.all, t)

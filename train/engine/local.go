@@ -137,12 +137,7 @@ func (e local) change(ctx context.Context, from, to []float32, examples []int, s
 	return st.Grad, err
 }
 
-func (e local) stepper(x *Path) stepper {
-	if e.sparse != nil {
-		return &lazySteps{Path: x, sparse: e.sparse}
-	}
-	return &plainSteps{Path: x}
-}
+func (e local) stepper(x *Path) stepper { return e.home.stepper(x) }
 
 func (e local) unit() float64 { return Unit }
 func (e local) precise() bool { return e.Engine.precise }

@@ -44,13 +44,10 @@ func (e *Engine) Ranks() ranks.Group {
 
 // MostRanks returns how many ranks can have a share of a pass.
 func (e *Engine) MostRanks() int {
-	switch {
-	case e.parts > 1:
+	if e.parts > 1 {
 		return e.parts
-	case e.sparse != nil:
-		return max(1, len(e.shards))
 	}
-	return max(1, min(e.most, len(e.shards)))
+	return max(1, e.home.mostRanks())
 }
 
 // ShareOf returns the share of a rank (structured.Dataset.TakeShare) whose attributes it needs in full passes over data with sparse inputs, which need not be
@@ -84,33 +81,13 @@ type sharedSums struct {
 	values   []float32   // those of it on the support, packed
 	spans    []packed    // where these lie in it
 	parts    [][]float32 // gradients of this rank's parts of a batch on a device
-	all      []int       // scratch memory: examples
-}
-
-// examplesOf returns the examples that a rank has in full passes, in the order of the shards: with sparse inputs in a run of shards, else in lanes.
-func (e *Engine) examplesOf(rank int) []int {
-	of, size := e.shared.all[:0], e.group.Size()
-	if e.sparse != nil {
-		for _, shard := range e.shards[len(e.shards)*rank/size : len(e.shards)*(rank+1)/size] {
-			of = append(of, shard...)
-		}
-	} else {
-		n := min(e.most, len(e.shards))
-		for l := n * rank / size; l < n*(rank+1)/size; l++ {
-			for k := l; k < len(e.shards); k += n {
-				of = append(of, e.shards[k]...)
-			}
-		}
-	}
-	e.shared.all = of
-	return of
 }
 
 // exchange completes marginals of all examples, of which each rank has those of its own examples.
 func (e *Engine) exchange(ctx context.Context, u *structured.Marginals) error {
 	var x ranks.Exchange // not kept: it is as large as the memory of all answers
 	_, err := x.Complete(ctx, e.group, false, func(rank int, do func([]byte)) {
-		for _, i := range e.examplesOf(rank) {
+		for _, i := range e.home.examplesOf(rank) {
 			for k := range u.Parts {
 				do(ranks.Bytes(u.Parts[k].Of(i)))
 			}

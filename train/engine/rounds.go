@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"unsafe"
 
 	"gonum.org/v1/gonum/floats"
@@ -325,17 +324,17 @@ func (e *Engine) Own() []int {
 		return e.all
 	}
 	if e.own == nil {
-		e.own = slices.Clone(e.OwnOf(e.group.Rank()))
+		e.own = e.OwnOf(e.group.Rank())
 	}
 	return e.own
 }
 
-// OwnOf returns the examples that a rank owns, until the next call.
+// OwnOf returns the examples that a rank owns.
 func (e *Engine) OwnOf(rank int) []int {
 	if e.group.Size() == 1 {
 		return e.all
 	}
-	return e.examplesOf(rank)
+	return e.home.examplesOf(rank)
 }
 
 // All returns all examples.

@@ -67,26 +67,20 @@ func (e *Engine) Change(ctx context.Context, from, to []float32, examples []int,
 // answers on all shards. Sparse inputs always retain them, because their gradient is built from them.
 func (e *Engine) OverBatch(ctx context.Context, w Point, examples []int, keep bool, work func(ln *Lane) error) (Step, error) {
 	n := (len(examples) + StepExamples - 1) / StepExamples
-	s := &e.step
-	*s = lanesOfStep{engine: e, group: e.group, examples: examples, lanes: min(e.most, n), answers: keep, work: work, pieces: s.pieces[:0]}
+	s := stepLanes{engine: e, group: e.group, examples: examples, lanes: min(e.most, n), answers: keep, work: work}
 	if n <= 1 {
 		s.group = ranks.Alone{} // one shard is less work than to tell others of it
 	}
-	if s.keeps = keep || e.sparse != nil; s.keeps {
+	if keep {
 		e.growFindings(n)
 	}
-	if e.sparse == nil {
-		if s.on = e.reach(examples); s.on != nil {
-			e.lent = s.lanes
-		}
-	}
-	e.reached = false
 	e.growLanes(s.lanes)
 	e.sums = slices.Grow(e.sums[:0], n)[:n]
 	e.answered = slices.Grow(e.answered[:0], len(examples))[:len(examples)]
 	e.entropy = slices.Grow(e.entropy[:0], len(examples))[:len(examples)]
 	e.used = n
-	if err := e.over(ctx, s.group, s); err != nil {
+	grad, err := e.home.step(ctx, s)
+	if err != nil {
 		return Step{}, err
 	}
 	var total Sums
@@ -94,7 +88,7 @@ func (e *Engine) OverBatch(ctx context.Context, w Point, examples []int, keep bo
 		total.add(sums)
 	}
 	return Step{
-		Grad:     s.gradient(),
+		Grad:     grad,
 		Linear:   total.Linear,
 		Smoothed: total.Smoothed,
 		Exact:    total.Exact,

@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"github.com/dsp-go/dsp/nets/sparse"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/machine/vec"
 	"github.com/dsp-go/dsp/train/ranks"
 )
 
@@ -143,21 +141,11 @@ func (e *Engine) overShards(ctx context.Context, shards [][]int, g []float64, wo
 
 // sumOverShards is overShards. With toLast, g may have the sum on the last rank alone, as lower takes it.
 func (e *Engine) sumOverShards(ctx context.Context, shards [][]int, g []float64, toLast bool, work func(ln *Lane) error) (Sums, error) {
-	lanes := min(e.most, len(shards))
-	p := pass{engine: e, shards: shards, g: g, work: work, sums: make([]Sums, lanes)}
-	var s strands = &lanesOfPass{p}
-	if e.sparse != nil {
-		s = &shardsOfPass{pass: p, toLast: toLast, begins: e.group.Rank() == 0}
-	}
+	p := pass{engine: e, shards: shards, g: g, work: work, sums: make([]Sums, min(e.most, len(shards)))}
+	err := e.home.pass(ctx, p, toLast)
 	var total Sums
-	err := e.over(ctx, e.group, s)
 	for _, s := range p.sums {
 		total.add(s)
-	}
-	if lanes, dense := s.(*lanesOfPass); dense && g != nil && !e.precise {
-		for j, x := range lanes.engine.narrow {
-			g[j] += float64(x)
-		}
 	}
 	return total, err
 }
@@ -171,235 +159,100 @@ type pass struct {
 	sums   []Sums // by lane
 }
 
-// lanesOfPass are the strands of a pass with dense inputs: each lane pulls its own shards back into a gradient of its own.
-type lanesOfPass struct{ pass }
+// home is where an engine on the host keeps gradients: dense inputs in vectors, one for each lane (dense.go), and sparse
+// ones in potential space (sparsehome.go).
+type home interface {
+	// pass evaluates the shards of a pass and adds up their sums and gradients; these on the last rank alone, if toLast.
+	pass(ctx context.Context, p pass, toLast bool) error
+	// step evaluates a batch and returns its gradient.
+	step(ctx context.Context, s stepLanes) (Gradient, error)
+	// lower returns the linear lower bound on the mean loss that a dual point proves, from the sums over examples at w and
+	// the sum g of their gradients, as pass leaves it with toLast.
+	lower(ctx context.Context, w []float32, g []float64, sums Sums) (Recomposed, error)
+	// mostRanks returns how many ranks can have a share of a pass, and examplesOf those that a rank has, in the order of
+	// the shards.
+	mostRanks() int
+	examplesOf(rank int) []int
+	stepper(x *Path) stepper
+}
 
-func (s *lanesOfPass) len() int { return len(s.sums) }
+// stepLanes is work on the shards of a batch, which the lanes of a step do.
+type stepLanes struct {
+	engine   *Engine
+	group    ranks.Group
+	examples []int
+	lanes    int
+	answers  bool // those on all shards are kept, for a memory
+	work     func(ln *Lane) error
+}
 
-func (s *lanesOfPass) run(ctx context.Context, lo, hi int) error {
-	e, n := s.engine, len(s.sums)
+func (s *stepLanes) len() int { return s.lanes }
+
+// shard returns where the examples of shard k are in the batch.
+func (s *stepLanes) shard(k int) (from, to int) {
+	return k * StepExamples, min((k+1)*StepExamples, len(s.examples))
+}
+
+// pulling is what becomes of the v of lanes.
+type pulling interface {
+	begin(ln *Lane)
+	pull(ln *Lane) error // of a shard that was evaluated
+}
+
+// evaluate evaluates the shards of lanes lo to hi−1. With keep, what was found on every shard is kept.
+func (s *stepLanes) evaluate(ctx context.Context, lo, hi int, keep bool, by pulling) error {
+	e := s.engine
 	return e.runLanes(ctx, lo, hi, func(l int, ln *Lane) error {
-		ln.Sums = Sums{}
-		if s.g != nil {
-			e.clearGradient(ln)
-		}
-		for k := l; k < len(s.shards) && ctx.Err() == nil; k += n {
-			ln.Batch.Reset(e.Data, s.shards[k])
+		by.begin(ln)
+		for k := l; k < len(e.sums) && ctx.Err() == nil; k += s.lanes {
+			if keep {
+				ln.finding = e.findings[k]
+			}
+			ln.Sums = Sums{}
+			from, to := s.shard(k)
+			ln.Batch.Reset(e.Data, s.examples[from:to])
 			if err := s.work(ln); err != nil {
 				return err
 			}
-			if s.g != nil {
-				if err := e.pullback(ln); err != nil {
-					return err
-				}
-			}
-		}
-		s.sums[l] = ln.Sums
-		return nil
-	})
-}
-
-func (s *lanesOfPass) total() total {
-	e := s.engine
-	switch {
-	case s.g == nil:
-		return total{}
-	case e.precise:
-		return cut(s.g)
-	}
-	e.narrow = vec.Grow(e.narrow, len(s.g))
-	clear(e.narrow)
-	return cut(e.narrow)
-}
-
-func (s *lanesOfPass) add(lo, hi, from, to int) error {
-	eachPiece(from, to, len(s.g), func(a, b int) {
-		for _, ln := range s.engine.lanes[lo:hi] {
-			if !s.engine.precise {
-				vec.Axpy(1, ln.grad[a:b], s.engine.narrow[a:b])
-				continue
-			}
-			sum := s.g[a:b]
-			for j, x := range ln.wide[a:b] {
-				sum[j] += x
-			}
-		}
-	})
-	return nil
-}
-
-func (s *lanesOfPass) end(int, int) error { return nil }
-
-func (s *lanesOfPass) tell(k int, _ bool, do func([]byte)) { do(ranks.Bytes(s.sums[k : k+1])) }
-
-// shardsOfPass are the strands of a pass with sparse inputs: a rank has a run of consecutive shards, whose attributes it
-// needs and no others. Their v are added to the gradient that the shards before have begun. The sums of lanes, which go
-// through all shards, are added again from a journal.
-type shardsOfPass struct {
-	pass
-	toLast  bool
-	begins  bool // this rank has the first shards: it adds as it goes, and keeps few of them
-	windows int
-}
-
-// keptShard is a shard that was evaluated, with what remains to be done with it.
-type keptShard struct {
-	batch   structured.Batch
-	v       structured.Marginals
-	doubles structured.Doubles
-	journal []Sums
-}
-
-func (s *shardsOfPass) len() int { return len(s.shards) }
-
-func (s *shardsOfPass) run(ctx context.Context, lo, hi int) error {
-	if !s.begins {
-		return s.evaluate(ctx, lo, hi)
-	}
-	for ; lo < hi; lo += len(s.sums) {
-		to := min(lo+len(s.sums), hi)
-		if err := s.evaluate(ctx, lo, to); err != nil {
-			return err
-		}
-		s.addSums(lo, to)
-		if s.g != nil {
-			s.addGradients(to-lo, 0, sparse.Stripes, false)
-		}
-	}
-	return ctx.Err()
-}
-
-// evaluate evaluates shards lo to hi−1 and keeps what remains to be done with them.
-func (s *shardsOfPass) evaluate(ctx context.Context, lo, hi int) error {
-	e, x := s.engine, &s.engine.shared
-	for len(x.kept) < hi-lo {
-		x.kept = append(x.kept, keptShard{})
-	}
-	threads := min(e.most, hi-lo)
-	return e.runLanes(ctx, 0, threads, func(l int, ln *Lane) error {
-		defer func() { ln.journal = nil }()
-		for k := lo + l; k < hi && ctx.Err() == nil; k += threads {
-			kept := &x.kept[k-lo]
-			kept.journal = kept.journal[:0]
-			ln.journal = &kept.journal
-			ln.Batch.Reset(e.Data, s.shards[k])
-			if err := s.work(ln); err != nil {
+			e.sums[k] = ln.Sums
+			copy(e.answered[from:], ln.losses)
+			copy(e.entropy[from:], ln.entropy)
+			if err := by.pull(ln); err != nil {
 				return err
 			}
-			kept.batch, ln.Batch = ln.Batch, kept.batch
-			kept.v, ln.V = ln.V, kept.v
-			kept.doubles, ln.doubles = ln.doubles, kept.doubles
 		}
 		return nil
 	})
 }
 
-// addSums adds the sums of shards lo to hi−1, which are kept, to those of the lanes.
-func (s *shardsOfPass) addSums(lo, hi int) {
-	for k := lo; k < hi; k++ {
-		for _, t := range s.engine.shared.kept[k-lo].journal {
-			s.sums[k%len(s.sums)].add(t)
-		}
-	}
-}
-
-// addGradients adds the pullback of the first n shards that are kept to stripes from to to−1 of the gradient, which may be packed.
-func (s *shardsOfPass) addGradients(n, from, to int, packed bool) {
+// tellShards calls do with the sums, losses and entropies of a lane's shards and, for each, what marginals returns of
+// what was found there.
+func (s *stepLanes) tellShards(l int, known bool, do func([]byte), marginals func(found *finding) []*structured.Marginals) {
 	e := s.engine
-	threads := min(e.threads, to-from)
-	e.Parallel(threads, func(k int) {
-		lo, hi := from+(to-from)*k/threads, from+(to-from)*(k+1)/threads
-		for j := lo; j < hi && packed; j++ {
-			e.unpack(j, s.g)
+	for k := l; k < len(e.sums); k += s.lanes {
+		from, to := s.shard(k)
+		do(ranks.Bytes(e.sums[k : k+1]))
+		do(ranks.Bytes(e.answered[from:to]))
+		do(ranks.Bytes(e.entropy[from:to]))
+		if marginals == nil {
+			continue
 		}
-		for i := range e.shared.kept[:n] {
-			kept := &e.shared.kept[i]
-			e.scatterWide(&kept.v, kept.doubles, &kept.batch, lo, hi, s.g)
+		found := e.findings[k]
+		if !known {
+			found.Batch.Reset(e.Data, s.examples[from:to])
 		}
-		for j := lo; j < hi && packed; j++ {
-			e.repack(j, s.g)
-		}
-	})
-}
-
-// total has the sums first, and then the gradient: whole, or packed by stripes. With several windows the ranks after the
-// first begin sooner; but each costs another look at all attributes of the rank's examples, so that few ranks are faster
-// one after the other.
-func (s *shardsOfPass) total() total {
-	e := s.engine
-	t := total{pieces: [][]byte{ranks.Bytes(s.sums)}}
-	s.windows = min(max(1, e.group.Size()/2), sparse.Stripes)
-	switch {
-	case s.g == nil:
-	case s.windows == 1:
-		t.pieces = append(t.pieces, cutBy(s.g, mostNumbers)...)
-	default:
-		e.growPacked()
-		for k, packed := range e.shared.packed {
-			if clear(packed); s.begins {
-				e.repack(k, s.g)
+		for _, u := range marginals(found) {
+			if !known {
+				u.Resize(&found.Batch, e.Scorer.Form())
 			}
-			t.pieces = append(t.pieces, ranks.Bytes(packed))
+			for i := range u.Parts {
+				do(ranks.Bytes(u.Parts[i].Values))
+			}
 		}
 	}
-	t.window = (len(t.pieces) + s.windows - 1) / s.windows
-	if t.all = len(t.pieces); s.toLast {
-		t.all = 1
-	}
-	return t
 }
 
-func (s *shardsOfPass) add(lo, hi, from, to int) error {
-	if s.begins {
-		return nil
-	}
-	if from == 0 {
-		s.addSums(lo, hi)
-	}
-	if s.g == nil {
-		return nil
-	}
-	if s.windows == 1 {
-		s.addGradients(hi-lo, 0, sparse.Stripes, false)
-	} else {
-		s.addGradients(hi-lo, max(0, from-1), to-1, true)
-	}
-	return nil
-}
-
-func (s *shardsOfPass) end(int, int) error {
-	e := s.engine
-	if s.g != nil && s.windows > 1 && (!s.toLast || e.group.Rank() == e.group.Size()-1) {
-		for k := range e.shared.packed {
-			e.unpack(k, s.g)
-		}
-	}
-	return nil
-}
-
-func (s *shardsOfPass) tell(int, bool, func([]byte)) {}
-
-// growPacked makes room for the weights of each stripe, one after the other.
-func (e *Engine) growPacked() {
-	x := &e.shared
-	x.packed = vec.Grow(x.packed, sparse.Stripes)
-	for k := range x.packed {
-		n := 0
-		e.sparse.Stripe(k, func(lo, hi int) { n += hi - lo })
-		x.packed[k] = vec.Grow(x.packed[k], n)
-	}
-}
-
-// unpack copies a packed stripe to its weights in g, and repack the reverse.
-func (e *Engine) unpack(stripe int, g []float64) {
-	packed := e.shared.packed[stripe]
-	e.sparse.Stripe(stripe, func(lo, hi int) {
-		copy(g[lo:hi], packed)
-		packed = packed[hi-lo:]
-	})
-}
-
-func (e *Engine) repack(stripe int, g []float64) {
-	at := 0
-	e.sparse.Stripe(stripe, func(lo, hi int) { at += copy(e.shared.packed[stripe][at:], g[lo:hi]) })
+// answersFound is a function for tellShards.
+func answersFound(found *finding) []*structured.Marginals {
+	return []*structured.Marginals{&found.Answer.U}
 }
