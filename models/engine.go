@@ -110,9 +110,6 @@ func (m *Model) Predict(ctx context.Context, d *structured.Dataset, o prediction
 // it is not exact (oracles.Truncator), with the number of these changes. The outputs may then not be the best.
 func (m *Model) OnTruncated(report func(times int)) { m.onTruncated = report }
 
-// OnRemarks has report called with what a reader decided of a text file, after ReadData and PrintText.
-func (m *Model) OnRemarks(report func(data string, r structured.Remarks)) { m.onRemarks = report }
-
 // Truncates reports whether the oracle is exact for some potentials only, and changes others (oracles.Truncator).
 func (m *Model) Truncates() bool {
 	_, ok := kinds.Of(m.Net.Form().Structure).Oracle().(oracles.Truncator)

@@ -48,7 +48,7 @@ func (m *Model) newPredictor() *predictor {
 
 // potentials scores the examples, with the model's constraints applied.
 func (p *predictor) potentials(d *structured.Dataset, examples []int) error {
-	if p.task.MostWords > 0 {
+	if p.task.MostWords > 0 && len(d.ColumnNames) > 0 { // arrays of features have no words
 		if err := p.task.CheckWords(d, examples, p.model.MaxWords); err != nil {
 			return err
 		}

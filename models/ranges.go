@@ -10,6 +10,7 @@ import (
 
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/data/formats"
+	"github.com/dsp-go/dsp/models/data/remarks"
 	"github.com/dsp-go/dsp/models/data/text"
 	"github.com/dsp-go/dsp/models/data/union"
 	"github.com/dsp-go/dsp/models/inputs"
@@ -147,7 +148,7 @@ type sequences struct {
 	Names          []string  // of labels; where labels may be known in part, the cells of their column
 	Places         []string  // where each cell occurs first
 	Weights        []float64 // nil: all are 1
-	Remarks        structured.Remarks
+	Remarks        remarks.List
 	Between        [][2]int // positions inside of sequences, and how many lines are before each that are no tokens
 }
 
@@ -222,9 +223,6 @@ func (s source) parse(f io.ReaderAt, from, to int64, line int, path string) (seq
 		x.Weights = appendWeights(x.Weights, len(x.Lengths), d.Weights, d.Len())
 		x.Lines = append(x.Lines, d.Lines...)
 		x.addLinesBetween(d)
-		if d.Layout != nil {
-			x.Remarks.Add(d.Layout.Remarks)
-		}
 		for i := range d.Len() {
 			x.Lengths = append(x.Lengths, d.Length(i))
 		}
@@ -237,7 +235,9 @@ func (s source) parse(f io.ReaderAt, from, to int64, line int, path string) (seq
 		}
 		return nil
 	}
+	s.Remarks = remarks.New(false)
 	_, err := s.readRange(f, from, to, line, path)
+	x.Remarks = s.Remarks.Made()
 	if x.Names = names.Names(); errors.Is(err, host.ErrNoTokens) {
 		err = nil // others may have some
 	}
@@ -316,12 +316,7 @@ func (s source) joinSequences(path string, all []sequences) (*structured.Dataset
 		names = structured.NewAlphabet(slices.Sorted(slices.Values(names.Names()))...)
 	}
 	for _, x := range all {
-		if x.Remarks != (structured.Remarks{}) {
-			if d.Layout == nil {
-				d.Layout = &structured.Layout{}
-			}
-			d.Layout.Remarks.Add(x.Remarks)
-		}
+		s.Remarks.Add(x.Remarks...)
 		d.Weights = appendWeights(d.Weights, d.Len(), x.Weights, len(x.Lengths))
 		d.Lines = append(d.Lines, x.Lines...)
 		for _, between := range x.Between {
@@ -429,7 +424,7 @@ func (s source) noExamples(d *structured.Dataset, attributes bool) *structured.D
 
 // examplesOf reads examples lo to hi−1 of the file, the first of which is example before of d.
 func (file *rangedFile) examplesOf(s source, d *structured.Dataset, before, lo, hi int) (*structured.Dataset, error) {
-	s.survey = file.survey
+	s.survey, s.Remarks = file.survey, nil // which were made when all was read
 	f, err := host.OpenAt(file.path)
 	if err != nil {
 		return nil, err

@@ -36,6 +36,9 @@ func (m *Model) ReadData(r Request) (*structured.Dataset, error) {
 			}
 		}
 		test, err := m.drawTest()
+		if err == nil && s.task.TakesSetting(tasks.WordsSetting) {
+			test, err = s.shortEnough(test)
+		}
 		if err == nil {
 			err = m.MakeInputs(test, r.Threads)
 		}
@@ -71,9 +74,6 @@ func (m *Model) ReadData(r Request) (*structured.Dataset, error) {
 	d, err := s.readFiles(path, beside)
 	if err != nil {
 		return nil, err
-	}
-	if m.onRemarks != nil && d.Layout != nil {
-		m.onRemarks(d.Name, d.Layout.Remarks)
 	}
 	if bare {
 		m.ranks.bare[d] = true
@@ -207,7 +207,7 @@ func (m *Model) source(r Request) (source, error) {
 		r.Path, r.Format = "", formats.Builtin
 	}
 	s := source{
-		Request: r, scheme: c.Scheme, own: m.ownNotation(), width: m.Width, labels: m.Labels, inputs: m.Inputs, dim: m.Given(m.Dim), task: tasks.Of(c), localise: tasks.Localise(c), config: c, tag: m.tag, advise: m.adviseTagger,
+		Request: r, scheme: c.Scheme, own: m.ownNotation(), width: m.Width, labels: m.Labels, inputs: m.Inputs, dim: m.Given(m.Dim), task: tasks.Of(c), localise: tasks.Localise(c), config: c, tag: m.tag, check: m.checkColumns, advise: m.adviseTagger,
 	}
 	s.Partial, s.Threads = r.Partial || c.Partial, host.Threads(r.Threads)
 	if s.localise != nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/dsp-go/dsp/models/data/formats"
 	"github.com/dsp-go/dsp/models/data/remarks"
 	"github.com/dsp-go/dsp/models/inputs/encoded"
+	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/machine/packed"
@@ -61,6 +62,9 @@ func (l *Library) Resolve(given config.Config) (*Resolved, error) {
 			}
 		}
 		base := from.start.Config
+		if err := dataFor(c, from.setting, from.path, base.Task); err != nil {
+			return nil, err
+		}
 		if f := formats.Find(format); f.Name != "" && f.Name != formats.Builtin && !slices.Contains(tasks.Reading(f), base.Task) {
 			return nil, structured.BadInput("%s: --format %s is not read by --task %s, which the model of --%s %s has", c.Train, format, base.Task, from.setting, from.path)
 		}
@@ -73,13 +77,23 @@ func (l *Library) Resolve(given config.Config) (*Resolved, error) {
 	}
 	if c.Teacher != "" {
 		if r.teacher, err = l.load("teacher", c.Teacher, ""); err == nil {
-			err = r.teacher.learnFrom(c)
+			if err = dataFor(c, "teacher", c.Teacher, r.teacher.Config.Task); err == nil {
+				err = r.teacher.learnFrom(c)
+			}
 		}
 		if err != nil {
 			return nil, err
 		}
 	}
 	return r, tasks.Resolve(c)
+}
+
+// dataFor refuses a run without training data whose task is that of a model, and draws none. setting and path say which model.
+func dataFor(c *config.Config, setting, path, task string) error {
+	if t, _ := tasks.Named(task); t.Draw == nil && c.Train == "" && c.Resume == "" && (settings.Undecided(c.Task) || c.Task == task) {
+		return structured.BadInput("--%s %s: its --task %s needs training data: give --train FILE", setting, path, task)
+	}
+	return nil
 }
 
 // Config returns the settings.

@@ -12,6 +12,7 @@ import (
 	"github.com/dsp-go/dsp/models/data/arrays"
 	"github.com/dsp-go/dsp/models/data/formats"
 	"github.com/dsp-go/dsp/models/data/localisation"
+	"github.com/dsp-go/dsp/models/data/remarks"
 	"github.com/dsp-go/dsp/models/data/text"
 	"github.com/dsp-go/dsp/models/data/union"
 	"github.com/dsp-go/dsp/models/inputs"
@@ -52,7 +53,8 @@ type source struct {
 
 	tag func(d *structured.Dataset, threads int) error // labels words before inputs are made, or nil
 
-	advise func(err error, d *structured.Dataset) error // adds what to do about an error of data that may lack columns, or nil
+	check  func(d *structured.Dataset, say *remarks.Remarks) error // refuses text whose columns are others, or nil
+	advise func(err error, d *structured.Dataset) error            // adds what to do about an error of data that may lack columns, or nil
 }
 
 // sourceOf reads training data.
@@ -281,6 +283,9 @@ func (s source) readFrom(r io.Reader, path string) (*structured.Dataset, error) 
 	}
 	if err == nil && textual && s.task.Labels && !s.Labels {
 		s.number(d)
+	}
+	if err == nil && f.Columns && s.check != nil {
+		err = s.check(d, s.Remarks)
 	}
 	if err == nil && (f.Columns || s.inputs.Vocab != nil || s.inputs.Own != nil) {
 		err = s.makeInputs(d)

@@ -3,11 +3,13 @@ package models
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io"
 
 	"github.com/dsp-go/dsp/models/data/formats"
+	"github.com/dsp-go/dsp/models/data/remarks"
 	"github.com/dsp-go/dsp/models/data/text"
 	"github.com/dsp-go/dsp/models/predictions"
 	"github.com/dsp-go/dsp/structured"
@@ -22,7 +24,7 @@ type Answered struct {
 	Numbers  []int // where in the text to insert the numbers of the examples; a negative place is nowhere
 	Examples int
 	Known    int // attributes that the model knows
-	Remarks  structured.Remarks
+	Remarks  remarks.List
 	Empty    string   // why there are no examples
 	Bad      []string // why examples among these are left out
 }
@@ -54,7 +56,7 @@ func streamFrom[P, W any](ctx context.Context, g ranks.Group, number, threads in
 		sum.Examples += a.Examples
 		sum.Known += a.Known
 		sum.Bad = append(sum.Bad, a.Bad...)
-		sum.Remarks.Add(a.Remarks)
+		sum.Remarks.Add(a.Remarks...)
 		return out.Flush()
 	})
 	return sum, err
@@ -68,7 +70,7 @@ func (m *Model) Arrives(r Request, o predictions.Options) bool {
 
 // Print predicts data and writes the predictions to w, as newColumnWriter does or newJSONWriter.
 func (m *Model) Print(ctx context.Context, d *structured.Dataset, w io.Writer, o predictions.Options, asJSON bool) error {
-	if err := predictions.CheckInto(d, o); err != nil {
+	if err := cmp.Or(predictions.CheckInto(d, o), m.checkReplaced(d, o)); err != nil {
 		return err
 	}
 	if o.Scheme == "" && chains.EntityTags(m.Labels) {
@@ -150,7 +152,8 @@ func (m *Model) predictText(ctx context.Context, in io.Reader, w io.Writer, r Re
 	if err != nil {
 		return 0, err
 	}
-	s.Threads, s.Remarks = 1, nil
+	check := s.check // of what is read first
+	s.Threads, s.Remarks, s.check = 1, nil, nil
 	if o.Force {
 		if err := s.keeps(); err != nil {
 			return 0, err
@@ -171,9 +174,15 @@ func (m *Model) predictText(ctx context.Context, in io.Reader, w io.Writer, r Re
 	next := func() (labelled, bool, error) {
 		p, more, err := pieces.Next()
 		if first && more && err == nil {
-			err = s.refuseProse(p.Text, name)
-			if o.Scheme == "" && err == nil && formats.Find(s.Format).Tokens && chains.EntityTags(m.Labels) {
-				if d, err := s.readFrom(bytes.NewReader(p.Text), name); err == nil { // an error comes again, with its line
+			if !r.Remarks.Skips() {
+				err = s.refuseProse(p.Text, name)
+			}
+			if f := formats.Find(s.Format); err == nil && f.Tokens {
+				d, wrong := s.readFrom(bytes.NewReader(p.Text), name) // an error comes again, with its line
+				if wrong == nil && f.Columns {
+					err = cmp.Or(check(d, r.Remarks), m.checkReplaced(d, o))
+				}
+				if wrong == nil && o.Scheme == "" && chains.EntityTags(m.Labels) {
 					notation = predictions.NotationIn(d, o)
 				}
 			}
@@ -192,6 +201,7 @@ func (m *Model) predictText(ctx context.Context, in io.Reader, w io.Writer, r Re
 		return l.label(s, p.Piece)
 	})
 	r.Remarks.LeftOut(sum.Bad...)
+	r.Remarks.Add(sum.Remarks...)
 	switch {
 	case err == nil && len(sum.Bad) > 0 && len(sum.Bad) == sum.Examples:
 		err = structured.BadInput("%s: every example is bad; the first: %s", name, sum.Bad[0])
@@ -199,9 +209,6 @@ func (m *Model) predictText(ctx context.Context, in io.Reader, w io.Writer, r Re
 		err = structured.BadInput("%s", sum.Empty)
 	case err == nil && m.knowsNone(sum.Known):
 		err = strange(name)
-	}
-	if err == nil && m.onRemarks != nil {
-		m.onRemarks(name, sum.Remarks)
 	}
 	return sum.Examples, err
 }
@@ -225,7 +232,7 @@ type labeller struct {
 // label labels a piece of text.
 func (l *labeller) label(s source, piece text.Piece) (Answered, error) {
 	a, o := l.Answerer, l.options
-	s.line = piece.Line
+	s.line, s.Remarks = piece.Line, remarks.New(false)
 	d, err := s.readFrom(bytes.NewReader(piece.Text), s.Path)
 	if errors.Is(err, host.ErrNoTokens) {
 		none := Answered{Empty: err.Error()}
@@ -250,9 +257,7 @@ func (l *labeller) label(s source, piece text.Piece) (Answered, error) {
 		return Answered{}, err
 	}
 	to := Answered{Text: make([]byte, 0, 2*len(piece.Text)), Examples: d.Len(), Known: knownAttributes(d)}
-	if d.Layout != nil {
-		to.Remarks = d.Layout.Remarks
-	}
+	to.Remarks = s.Remarks.Made()
 	err = a.predict(d, o, func(i int, p *predictions.Prediction) error {
 		to.Add(l.form, d, i, p)
 		return nil
@@ -289,7 +294,7 @@ func (l *labeller) labelGood(s source, piece text.Piece, err error) (Answered, e
 		}
 		to.Text = append(to.Text, a.Text...)
 		to.Examples, to.Known, to.Bad = to.Examples+a.Examples, to.Known+a.Known, append(to.Bad, a.Bad...)
-		to.Remarks.Add(a.Remarks)
+		to.Remarks.Add(a.Remarks...)
 	}
 	return to, nil
 }

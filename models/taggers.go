@@ -1,6 +1,7 @@
 package models
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -138,8 +139,16 @@ func (m *Model) adviseTagger(err error, d *structured.Dataset) error {
 	switch {
 	case len(lacks) > 0:
 		return structured.BadInput("%w; --tagger MODEL predicts it from the words (%s)", err, strings.Join(lacks, ", "))
-	case !errors.As(err, &narrow) || narrow.Found > 1 || len(others) == 0:
+	case !errors.As(err, &narrow) || narrow.Found == 1 && len(others) == 0:
 		return err
+	case narrow.Found >= narrow.Least:
+		return structured.BadInput("%w; if what is named is there, say so with --columns %s", err, cmp.Or(m.Config.Columns, text.DefaultColumns))
+	case narrow.Found > 1:
+		cure := "; if the file has others, say with --columns which, as in --columns " + text.DefaultColumns
+		if len(named) > 0 {
+			cure += ", and with --tagger MODEL what predicts " + strings.Join(named, ", ")
+		}
+		return structured.BadInput("%w%s", err, cure)
 	case len(named) > 0:
 		return structured.BadInput("%w; if there are words alone, give --columns word=0 and --tagger MODEL, which predicts %s", err, strings.Join(named, ", "))
 	}

@@ -93,7 +93,7 @@ func (raw *Raw) teach(c *config.Config, m *Model, beside []Beside, read *ranges,
 	}
 	t := &teacher{Model: m, share: group}
 	t.take(raw.Train)
-	request := Request{Path: c.Train, Format: c.Format, Columns: c.Columns, Comments: c.Comments, Label: c.Label, Threads: c.Threads, Beside: joined(beside)}
+	request := Request{Path: c.Train, Format: c.Format, Columns: c.Columns, Comments: c.Comments, Label: c.Label, Threads: c.Threads, Beside: joined(beside), Remarks: RemarksFor(c.Bad)}
 	if read != nil {
 		return t.readRanges(c, request, raw, read)
 	}

@@ -69,6 +69,17 @@ func TestAlphabet(t *testing.T) {
 	}
 }
 
+// Messages list up to 40 names, and say how many there are if there are more.
+func TestSomeOf(t *testing.T) {
+	names := strings.Fields(strings.Repeat("x ", 41))
+	if got, want := SomeOf(names[:40]), strings.Join(names[:40], " "); got != want {
+		t.Errorf("40 names: %s", got)
+	}
+	if got, want := SomeOf(names), strings.Join(names[:40], " ")+" … (41)"; got != want {
+		t.Errorf("41 names: %s", got)
+	}
+}
+
 // An alphabet of hashes finds the names that it had, and shows none of them.
 func TestAlphabetHash(t *testing.T) {
 	a := NewAlphabet("w[0]=Ada", "", "w[0]=Bob")

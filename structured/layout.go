@@ -13,40 +13,6 @@ type Layout struct {
 
 	// Item is the key of the item in the last column that holds the label, "" for an item without a key; nil: the label has a column of its own.
 	Item *string
-
-	Remarks Remarks
-}
-
-// Remarks are what a reader of text decided that a user may want to know.
-type Remarks struct {
-	Comments Lines // comments
-	Guessed  Lines // comments that might be tokens
-	Doubtful Lines // tokens that might be comments
-	Header   Lines // names of columns
-	Outside  Lines // words without a label, which are outside entities
-}
-
-// Add adds the remarks on another part of a text, or on another text.
-func (r *Remarks) Add(more Remarks) {
-	r.Comments.Add(more.Comments)
-	r.Guessed.Add(more.Guessed)
-	r.Doubtful.Add(more.Doubtful)
-	r.Header.Add(more.Header)
-	r.Outside.Add(more.Outside)
-}
-
-// Lines count some lines of text.
-type Lines struct {
-	Count int
-	First string // where the first is, and what it holds
-}
-
-// Add adds later lines.
-func (l *Lines) Add(more Lines) {
-	if l.Count == 0 {
-		l.First = more.First
-	}
-	l.Count += more.Count
 }
 
 // Count returns the number of columns of a line.

@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"os"
 	"regexp"
 	"slices"
 	"strconv"
@@ -85,14 +86,22 @@ func changesOf(name string, source []byte) ([]change, error) {
 	if err != nil {
 		return nil, err
 	}
-	if ast.IsGenerated(tree) {
+	if ast.IsGenerated(tree) || os.Getenv(emulator) == "" && needsDevice(tree) {
 		return nil, nil
 	}
-	f := &finder{file: name, source: source, files: files}
+	f := &finder{file: name, source: source, files: files, equivalent: map[ast.Node]bool{}}
 	for _, d := range tree.Decls {
 		ast.Inspect(d, f.visit)
 	}
 	return f.found, nil
+}
+
+// emulator names the driver of the device that make test-gpu emulates. Where it is not set, tests skip what needs a device.
+const emulator = "DSP_CUDA_LIBRARY"
+
+// needsDevice reports whether a file works with a device.
+func needsDevice(tree *ast.File) bool {
+	return slices.ContainsFunc(tree.Imports, func(s *ast.ImportSpec) bool { return strings.Contains(s.Path.Value, "/cuda/") })
 }
 
 type finder struct {
@@ -100,6 +109,8 @@ type finder struct {
 	source []byte
 	files  *token.FileSet
 	found  []change
+
+	equivalent map[ast.Node]bool // a change of these changes nothing
 }
 
 func (f *finder) at(p token.Pos) int { return f.files.Position(p).Offset }
@@ -119,6 +130,9 @@ func (f *finder) operator(p token.Pos, is token.Token) {
 }
 
 func (f *finder) visit(n ast.Node) bool {
+	if f.equivalent[n] {
+		return false
+	}
 	switch n := n.(type) {
 	case *ast.ImportSpec, *ast.StructType, *ast.InterfaceType:
 		return false
@@ -152,9 +166,14 @@ func (f *finder) visit(n ast.Node) bool {
 		if unseen(n) {
 			return false
 		}
-		if called(n) == "make" && len(n.Args) == 3 {
-			ast.Inspect(n.Args[1], f.visit)
+		switch name := called(n); {
+		case name == "make" && len(n.Args) == 3, name == "math.IsInf": // how much room there is, and which sign counts: a larger number says the same
+			ast.Inspect(n.Args[len(n.Args)-2], f.visit)
 			return false
+		case len(n.Args) > 0 && compares.MatchString(name):
+			if by, ok := n.Args[len(n.Args)-1].(*ast.FuncLit); ok {
+				f.signs(by)
+			}
 		}
 		for k := 1; k < len(n.Args) && !commutes(called(n)); k++ {
 			if l, ok := n.Args[k-1].(*ast.BasicLit); ok && l.Kind == token.STRING && strings.Contains(l.Value, "%") {
@@ -187,6 +206,25 @@ func unseen(n *ast.CallExpr) bool {
 		return true
 	}
 	return false
+}
+
+// compares matches functions whose last argument says by its sign what comes first.
+var compares = regexp.MustCompile(`^slices\.(Sort|BinarySearch|Min|Max|IsSorted).*Func$`)
+
+// signs leaves out the numbers that a comparison returns, of which the sign counts.
+func (f *finder) signs(by *ast.FuncLit) {
+	ast.Inspect(by.Body, func(n ast.Node) bool {
+		if r, ok := n.(*ast.ReturnStmt); ok && len(r.Results) == 1 {
+			x := r.Results[0]
+			if minus, ok := x.(*ast.UnaryExpr); ok {
+				x = minus.X
+			}
+			if l, ok := x.(*ast.BasicLit); ok && l.Value != "0" {
+				f.equivalent[l] = true
+			}
+		}
+		return true
+	})
 }
 
 // commutes reports whether a function gives the same for arguments that are swapped.

@@ -6,7 +6,12 @@
 //	go run ./bench/mutants -n 40 -users 3 -seed 7         40 changes, in packages drawn at random; at most 3 importing packages are tested
 //	go run ./bench/mutants -each 10 models/data/pieces    ten in one package
 //
-// A change that survives shows a test that is missing, or changes nothing: a reader must tell.
+// Changes that these tests do not notice are tried with the tests of the whole program (-then), and counted apart if
+// those notice them. A change that survives shows a test that is missing, or changes nothing: a reader must tell.
+//
+// Files that work with a device are left out unless make test-gpu's emulated device is there to test them:
+//
+//	make emulator && eval "$(make -s gpu-env)" && export GOFLAGS=-tags=gpu DSP_CUDA_LIBRARY=$PWD/build/libcuda-emulated.so
 package main
 
 import (
@@ -32,6 +37,7 @@ type settings struct {
 	users    int
 	seed     uint64
 	list     bool
+	then     []string
 	packages []string
 }
 
@@ -44,10 +50,11 @@ func main() {
 	flag.IntVar(&s.users, "users", -1, "run tests of at most that many packages that import the changed one, those that build on the fewest others; -1: all")
 	flag.Uint64Var(&s.seed, "seed", 1, "of what is drawn")
 	flag.BoolVar(&s.list, "list", false, "list the changes that would be tried first, and run nothing")
+	then := flag.String("then", "cmd/dsp/cli,docs,cmd/dsp/endtoend", "packages, separated by commas, whose tests are run with what no other test notices")
 	flag.DurationVar(&limit, "timeout", 3*time.Minute, "for the tests of one package")
 	flag.StringVar(&s.module, "module", ".", "folder of the module")
 	flag.Parse()
-	s.packages = flag.Args()
+	s.packages, s.then = flag.Args(), strings.Split(*then, ",")
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	if err := run(ctx, os.Stdout, s, limit); err != nil {
@@ -61,6 +68,7 @@ type score struct {
 	path           string
 	lines          int
 	noticed, tried int
+	late           int // of those noticed, by tests of the whole program alone
 }
 
 func run(ctx context.Context, out io.Writer, s settings, limit time.Duration) error {
@@ -92,7 +100,7 @@ func run(ctx context.Context, out io.Writer, s settings, limit time.Duration) er
 		if s.n > 0 {
 			each = min(each, left)
 		}
-		of, err := s.change(ctx, out, r, p, each)
+		of, err := s.change(ctx, out, r, p, s.last(module, all, p), each)
 		if left -= of.tried; of.tried > 0 {
 			scores = append(scores, of)
 		}
@@ -119,8 +127,22 @@ func (s *settings) wants(module string, p *goPackage) bool {
 	return len(s.packages) == 0 || slices.Contains(s.packages, folder) || slices.Contains(s.packages, "./"+folder)
 }
 
+// last returns the packages that are tested with what no other test of p notices.
+func (s *settings) last(module string, all []*goPackage, p *goPackage) (paths []string) {
+	for _, folder := range s.then {
+		for _, q := range all {
+			if q.Dir == filepath.Join(module, filepath.FromSlash(folder)) && q.tested() && q.on[p.ImportPath] {
+				paths = append(paths, q.ImportPath)
+			}
+		}
+	}
+	return paths
+}
+
 // change tries changes of a package until enough of them have compiled.
-func (s *settings) change(ctx context.Context, out io.Writer, r *runner, p *goPackage, each int) (of score, err error) {
+func (s *settings) change(
+	ctx context.Context, out io.Writer, r *runner, p *goPackage, last []string, each int,
+) (of score, err error) {
 	of.path = p.ImportPath
 	changes, err := p.changes(os.ReadFile)
 	if of.lines = p.lines; err != nil || p.lines <= s.lines {
@@ -149,7 +171,11 @@ func (s *settings) change(ctx context.Context, out io.Writer, r *runner, p *goPa
 		if s.users >= 0 {
 			users = users[:min(s.users, len(users))]
 		}
-		got, by, err := r.try(ctx, c, c.apply(source), p.ImportPath, users)
+		got, by, err := r.try(ctx, c, c.apply(source), append([]string{p.ImportPath}, users...))
+		late := err == nil && got == survived
+		if late {
+			got, by, err = r.try(ctx, c, c.apply(source), last)
+		}
 		if err != nil {
 			return of, err
 		}
@@ -158,6 +184,10 @@ func (s *settings) change(ctx context.Context, out io.Writer, r *runner, p *goPa
 		}
 		if of.tried++; got != survived {
 			of.noticed++
+		}
+		if late = late && got != survived; late {
+			of.late++
+			by += ", of the whole program"
 		}
 		if by != "" {
 			by = " [" + by + "]"
@@ -194,9 +224,13 @@ func report(out io.Writer, scores []score) {
 	total := score{path: "all"}
 	for _, of := range scores {
 		total.noticed, total.tried, total.lines = total.noticed+of.noticed, total.tried+of.tried, total.lines+of.lines
+		total.late += of.late
 		fmt.Fprintln(out, of)
 	}
 	fmt.Fprintln(out, total)
+	if total.late > 0 {
+		fmt.Fprintf(out, "%d of those noticed only by tests of the whole program\n", total.late)
+	}
 }
 
 func (s score) String() string {

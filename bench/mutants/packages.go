@@ -18,8 +18,9 @@ type goPackage struct {
 	Imports, TestImports, XTestImports []string
 	Deps                               []string // of the package, without its tests
 
-	lines int      // of its files, without tests and generated ones
-	users []string // packages with tests that import it, those that build on the fewest packages first
+	lines int             // of its files, without tests and generated ones
+	users []string        // packages with tests that import it, those that build on the fewest packages first
+	on    map[string]bool // the packages that it builds on, with its tests
 }
 
 // helps reports whether a package is for tests alone: it says what they check, and no test is for it.
@@ -56,18 +57,16 @@ func list(dir string) ([]*goPackage, error) {
 	for _, p := range all {
 		deps[p.ImportPath] = p.Deps
 	}
-	builds := map[*goPackage]int{} // on that many packages, with its tests
 	for _, p := range all {
-		on := map[string]bool{}
+		p.on = map[string]bool{}
 		for _, path := range slices.Concat(p.Imports, p.TestImports, p.XTestImports) {
-			on[path] = true
+			p.on[path] = true
 			for _, path := range deps[path] {
-				on[path] = true
+				p.on[path] = true
 			}
 		}
-		builds[p] = len(on)
 	}
-	slices.SortStableFunc(all, func(a, b *goPackage) int { return builds[a] - builds[b] })
+	slices.SortStableFunc(all, func(a, b *goPackage) int { return len(a.on) - len(b.on) })
 	for _, p := range all {
 		for _, user := range all {
 			if user != p && user.tested() && user.imports(p.ImportPath) {

@@ -31,10 +31,10 @@ type runner struct {
 	limit           time.Duration // for the tests of a package
 }
 
-// try compiles a change and runs the tests of its package, and those of the users only if they pass. It also
-// returns the name of a test that failed.
+// try compiles a change and runs the tests of packages, each only if those before it pass. It also returns the name of a
+// test that failed.
 func (r *runner) try(
-	ctx context.Context, c change, changed []byte, own string, users []string,
+	ctx context.Context, c change, changed []byte, packages []string,
 ) (got outcome, by string, err error) {
 	file := filepath.Join(r.scratch, filepath.Base(c.file))
 	overlay := filepath.Join(r.scratch, "overlay.json")
@@ -48,7 +48,7 @@ func (r *runner) try(
 	if err != nil {
 		return invalid, "", err
 	}
-	for _, path := range append([]string{own}, users...) {
+	for _, path := range packages {
 		if got, by, err := r.test(ctx, overlay, path); err != nil || got != survived {
 			return got, by, err
 		}

@@ -163,12 +163,6 @@ func (c Config) Write(w io.Writer) error {
 	return settings.Write(w, Settings(&c))
 }
 
-// WriteValues is Write without which settings were given.
-func (c Config) WriteValues(w io.Writer) error {
-	c.Resume, c.Quiet, c.JSON = "", false, false
-	return settings.WriteValues(w, Settings(&c))
-}
-
 // PathSettings are the settings that say where files are. Their contents decide the weights, which identities of runs know by fingerprints: the files may move
 // while a run is interrupted.
 var PathSettings = []string{

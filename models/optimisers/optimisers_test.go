@@ -135,6 +135,36 @@ func TestCertifiedMethodsAgree(t *testing.T) {
 	}
 }
 
+// Methods that are said to be certified bound the optimum from below, and others do not.
+func TestCertifiedMethodsHaveABound(t *testing.T) {
+	for _, loss := range []engine.Loss{engine.Hinge, engine.CRF} {
+		for _, d := range All() {
+			if !d.Losses.Takes(loss.String()) || d == Counts { // which reads attributes alone
+				continue
+			}
+			smoothing := traintest.Entropy
+			if d.Smoothing == NotSmoothed {
+				smoothing.Kind = 0
+			}
+			p := traintest.NoisyProblem(12, loss, smoothing, 0.1)
+			if d.TakesRadius() {
+				p.Radius, p.Lambda = 3, 0
+			}
+			m, err := d.New(&Run{Settings: Default()})
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, err := (&train.Trainer{Problem: p, Method: m, Passes: 2}).Run(t.Context(), &train.State{W: make([]float32, p.Scorer.Dim())})
+			if err != nil {
+				t.Fatalf("%s: %v", d.Name, err)
+			}
+			if bounds := !math.IsNaN(float64(r.Last.Dual)); bounds != d.Certified {
+				t.Errorf("%s, %s: certified %t, and a lower bound of %g", d.Name, loss, d.Certified, r.Last.Dual)
+			}
+		}
+	}
+}
+
 // withL1 gives a problem λ₁.
 func withL1(p *train.Problem) *train.Problem {
 	o := *p.Objective

@@ -24,6 +24,7 @@ type Pipeline struct {
 	encoder     *encoded.Reader // whose rows stages read, or nil
 	refers      bool            // it is elsewhere
 	ranks       ranks.Group     // that share what it predicts; nil: none do
+	maxWords    int             // of a sentence; 0: as many as its stages take
 }
 
 // part is a trained stage.
@@ -299,7 +300,7 @@ func (w *Worker) Annotate(sentences []conllu.Sentence, f Fill) error {
 		}
 		s.fill(sentences, labels)
 	}
-	if !f[conllu.Head] && !f[conllu.Deprel] || len(sentences) == 0 || w.answerers[treesStage] == nil {
+	if len(sentences) == 0 || !w.pipeline.parses(f) {
 		return nil
 	}
 	return w.parse(sentences, f, rows)

@@ -10,6 +10,7 @@ import (
 	"github.com/dsp-go/dsp/models/data/remarks"
 	"github.com/dsp-go/dsp/models/data/text"
 	"github.com/dsp-go/dsp/models/data/tokens"
+	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/train/ranks"
 )
@@ -33,6 +34,9 @@ func (p *Pipeline) PredictText(ctx context.Context, in io.Reader, name string, w
 	pieces := tokens.NewPieces(in, name, tokens.Rules{Splitter: tokens.Unicode{}, Lines: o.Lines || o.Split})
 	return write(ctx, p, pieces.Next, w, o, true, func(worker *Worker, piece tokens.Piece) ([]conllu.Sentence, error) {
 		all, err := worker.split(piece.Text, piece.Start, o.Lines, o.Split)
+		if err == nil {
+			all, err = p.KeepShort(all, name, o.Fill, nil)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -43,8 +47,12 @@ func (p *Pipeline) PredictText(ctx context.Context, in io.Reader, name string, w
 // PredictTreebank reads CoNLL-U and writes it with the fields that are to be filled; everything else stays as it is.
 func (p *Pipeline) PredictTreebank(ctx context.Context, in io.Reader, name string, w io.Writer, o Options) error {
 	pieces := text.NewPieces(in, name, "")
+	pieces.Most = tasks.Task{}.MostLines(p.longestSentence(o.Fill))
 	return write(ctx, p, pieces.Next, w, o, false, func(worker *Worker, piece text.Piece) ([]conllu.Sentence, error) {
 		all, err := conllu.ReadPiece(piece.Text, name, piece.Line, o.Remarks)
+		if err == nil {
+			all, err = p.KeepShort(all, name, o.Fill, o.Remarks)
+		}
 		if err != nil {
 			return nil, err
 		}

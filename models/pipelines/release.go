@@ -13,12 +13,9 @@ import (
 )
 
 // Release writes a pipeline for others to a folder that is not there yet: its stages, released, the encoder if it is in the pipeline's folder, and
-// nothing else, such as tables of the training text. It predicts the same. What became of the stages is returned by their names.
-func Release(path, to, encoder string) (map[string]models.Released, error) {
-	p, err := Load(path, encoder)
-	if err != nil {
-		return nil, err
-	}
+// nothing else, such as tables of the training text. It predicts the same. path is where the pipeline was loaded from. What became of the stages is
+// returned by their names; their models must not be used again.
+func (p *Pipeline) Release(path, to string) (map[string]models.Released, error) {
 	m, folder, err := readManifest(path)
 	if err != nil {
 		return nil, err

@@ -119,7 +119,6 @@ func (d *dataSets) read(from *models.Resolved) (*readings, error) {
 	}
 	from.Remarks().Log(d.log)
 	text.WarnNotUTF8(d.log, raw.Sets()...)
-	text.SayRemarksOn(d.log, raw.Sets()...)
 	r := &readings{data: raw}
 	if d.folds > 0 {
 		if r.data.Packed() {

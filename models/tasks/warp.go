@@ -27,6 +27,7 @@ var _ = builtin(Task{
 		"max-words", "links", "bitext", "features", "template", "hash-bits", "vectors", "encoder", "min-count", "pair-units", "miss-cost", "false-cost",
 	},
 	Check:      checkPairs,
+	MostWords:  5000,
 	Whole:      "scores of pairs and of steps cannot forbid that a path leaves a pair out",
 	FileFormat: formats.Pairs,
 	Reading:    func(o *formats.Options) { o.Pairs = &alignments.Paths },

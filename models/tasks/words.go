@@ -3,6 +3,7 @@ package tasks
 import (
 	"cmp"
 
+	"github.com/dsp-go/dsp/models/data/alignments"
 	"github.com/dsp-go/dsp/structured"
 )
 
@@ -15,18 +16,27 @@ const anyWords = 1_000_000
 // mostComments is how many lines beside those of words a sentence of any length may have.
 const mostComments = 10_000
 
-// mostWords returns how many words a sentence has at most; 0: what the task takes.
-func (t Task) mostWords(most int) int { return cmp.Or(most, t.MostWords, anyWords) }
+// LongestSentence returns how many words a sentence has at most, given a limit; 0: what the task takes.
+func (t Task) LongestSentence(limit int) int { return cmp.Or(limit, t.MostWords, anyWords) }
+
+// words returns the words of an example: of a pair of sentences those of the longer one.
+func (t Task) words(d *structured.Dataset, i int) int {
+	if t.Request == Pairs && d.Table(alignments.SourceRows) != nil {
+		n, m := alignments.Size(d, i)
+		return max(n, m)
+	}
+	return d.Length(i)
+}
 
 // MostLines returns how many lines of text a sentence has at most, whose words are at most as many; 0: what the task takes.
-func (t Task) MostLines(words int) int { return 2*t.mostWords(words) + mostComments }
+func (t Task) MostLines(words int) int { return 2*t.LongestSentence(words) + mostComments }
 
 // CheckWords refuses examples of text, all of them where there is no list, that are longer than a number of words; 0: what the task takes. For trees and links,
 // memory grows with the square of the length, and time with its cube.
 func (t Task) CheckWords(d *structured.Dataset, examples []int, most int) error {
-	most = t.mostWords(most)
+	most = t.LongestSentence(most)
 	check := func(i int) error {
-		if n := d.Length(i); n > most {
+		if n := t.words(d, i); n > most {
 			return structured.BadInput("%s: a sentence of %d words, expected at most %d; --max-words %[2]d takes it, if memory does", d.Where(i), n, most)
 		}
 		return nil

@@ -4,8 +4,25 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dsp-go/dsp/models/data/alignments"
 	"github.com/dsp-go/dsp/structured"
 )
+
+// A pair is as long as the longer of its sentences, and links cost memory as trees do.
+func TestMostWordsOfPairs(t *testing.T) {
+	for _, name := range []string{"align", "warp"} {
+		task, _ := Named(name)
+		for _, c := range []struct {
+			n, m, most int
+			bad        bool
+		}{{5000, 5000, 0, false}, {5001, 1, 0, true}, {1, 5001, 0, true}, {3, 2, 3, false}, {2, 4, 3, true}} {
+			d := &structured.Dataset{Name: "x", Offsets: []int{0, c.n + c.m}, Tables: []*structured.Table{{Name: alignments.SourceRows, Offsets: []int{0, c.n}}}}
+			if err := task.CheckWords(d, nil, c.most); (err != nil) != c.bad {
+				t.Errorf("%s %+v: %v", name, c, err)
+			}
+		}
+	}
+}
 
 // Sentences that are too long for a structure are refused, with the setting that takes them.
 func TestMostWords(t *testing.T) {

@@ -108,7 +108,6 @@ func trainAll(ctx context.Context, given config.Config, o TrainOptions) (result 
 	}
 	r.Remarks().Log(o.Log)
 	text.WarnNotUTF8(o.Log, data.Sets()...)
-	text.SayRemarksOn(o.Log, data.Sets()...)
 	data.ForgetText()
 	defer boundGarbage()()
 	result, runs, err = trainOn(ctx, c, data, o)

@@ -73,6 +73,38 @@ func TestTunedWorkerOfTwoDataSets(t *testing.T) {
 	}
 }
 
+// Before training, encoders that are trained along give words the rows that frozen ones give: of one hidden state, and of the mean of several.
+func TestTunedReadsWhatFrozenReads(t *testing.T) {
+	e, err := Open("testdata/bert")
+	must(t, err)
+	want := expected(t, "testdata/bert")
+	for _, layers := range []string{"last", "1", "mean2", "mean3"} {
+		read, err := e.Layers(layers)
+		must(t, err)
+		tuned, err := NewTuned(e, Tuning{Read: read, Frozen: -1})
+		must(t, err)
+		if off := relative(rowsOfTuned(t, tuned, weights(tuned), want), encode(t, e, layers, want.ids, want.offsets)); off > 1e-5 {
+			t.Errorf("%s: rows differ from the frozen encoder's by %.2g", layers, off)
+		}
+	}
+}
+
+// Where encoders are trained with dropout, it is that of their configurations: DistilBERT, unlike others, has none behind attention.
+func TestDropoutOfFamilies(t *testing.T) {
+	for family, out := range map[string]float64{"bert": 0.1, "distilbert": 0} {
+		e, err := Open("testdata/" + family)
+		must(t, err)
+		if c := e.config; c.Dropout != 0.1 || c.AttentionDropout != 0.1 || c.OutDropout != out {
+			t.Errorf("%s: dropout %g, of attention %g, behind attention %g, expected 0.1, 0.1 and %g", family, c.Dropout, c.AttentionDropout, c.OutDropout, out)
+		}
+		tuned, err := NewTuned(e, Tuning{Read: Layers{e.Depth(), e.Depth()}, Frozen: -1, Dropout: 0.5})
+		must(t, err)
+		if drops := tuned.config.OutDropout > 0; drops != (out > 0) {
+			t.Errorf("%s with a dropout of 0.5: %g behind attention", family, tuned.config.OutDropout)
+		}
+	}
+}
+
 // Layers draw their dropout apart: with one seed for all, a unit that a layer drops would be dropped in each.
 func TestLayersDropApart(t *testing.T) {
 	e, err := Open("testdata/bert")

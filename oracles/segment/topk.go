@@ -174,9 +174,6 @@ func (r *ranking) has(o *Oracle, number, rank int) bool {
 
 // advanced offers the successor of the prefix that a cell's last one extends. It returns false if that has not been looked for yet.
 func (r *ranking) advanced(o *Oracle, number int, c int32, last entry) bool {
-	if r.cells[c].ranks[last.arc] > last.rank {
-		return true
-	}
 	before, ok := o.before(number, last.arc)
 	offer := minusInf
 	if ok {

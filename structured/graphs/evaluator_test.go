@@ -64,7 +64,8 @@ func TestEvaluator(t *testing.T) {
 				}
 				iou := float64(both[l]) / float64(union)
 				mean, classes = mean+iou, classes+1
-				if got.Get("iou") != iou || got.Get("gold") != float64(gold[l]) || got.Get("predicted") != float64(predicted[l]) {
+				if got.Get("iou") != iou || got.Get("gold") != float64(gold[l]) || got.Get("predicted") != float64(predicted[l]) ||
+					got.Get("correct") != float64(both[l]) {
 					t.Fatalf("%s: class %s is %v, expected IoU %v", what, name, got, iou)
 				}
 				if r := got.Get("recall"); gold[l] > 0 && r != float64(both[l])/float64(gold[l]) {

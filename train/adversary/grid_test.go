@@ -15,7 +15,7 @@ import (
 func TestGrid(t *testing.T) {
 	seed := seeds.Draw(t)
 	cells, long, pick := grid(seed), os.Getenv("DSP_LONG") != "", os.Getenv("DSP_CASE")
-	share := 20
+	share := 10
 	switch {
 	case pick != "":
 		kept := cells[:0]
@@ -45,7 +45,7 @@ func TestGrid(t *testing.T) {
 			loose++
 			t.Logf("%v: the reference is loose: [%.12g, %.12g]", c, best.lower, best.upper)
 		}
-		passes := 30
+		passes := 20
 		if c.benign() {
 			passes = 120
 		}

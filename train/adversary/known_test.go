@@ -239,7 +239,7 @@ func TestRecords(t *testing.T) {
 			}
 			h := &record.History{}
 			s := &train.State{W: make([]float32, q.Scorer.Dim())}
-			if _, err := (&train.Trainer{Problem: q, Method: j.make(), Passes: 25, Recorders: []record.Recorder{h}}).Run(t.Context(), s); err != nil {
+			if _, err := (&train.Trainer{Problem: q, Method: j.make(), Passes: 12, Recorders: []record.Recorder{h}}).Run(t.Context(), s); err != nil {
 				t.Errorf("%v; %s: %v", c, j.name, err)
 			}
 			for _, at := range h.Records {

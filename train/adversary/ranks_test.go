@@ -23,7 +23,7 @@ const copies = 200
 func TestRanks(t *testing.T) {
 	divided := append(pick("lbfgs", "owl-qn", "svrg", "casimir", "fw", "cutting-plane", "n-slack", "sdca", "oeg", "bcpfw", "bcpfw, cache"),
 		judged{"bcfw, divided", func() train.Method { return &methods.BCFW{Divide: true} }, nil})
-	count := 4
+	count := 2
 	if os.Getenv("DSP_LONG") != "" {
 		count = 400
 	}

@@ -43,7 +43,7 @@ func TestReferenceOfTwoOutputs(t *testing.T) {
 func TestReferenceEncloses(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for _, c := range grid(5) {
-		if c.nasty != "benign" || c.terms == "zero weights" || c.terms == "l1 only" || r.IntN(8) > 0 { // of these the enclosure is wider
+		if c.nasty != "benign" || c.terms == "zero weights" || c.terms == "l1 only" || r.IntN(20) > 0 { // of these the enclosure is wider
 			continue
 		}
 		x := list(t, c.problem(t))

@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/train"
 	"github.com/dsp-go/dsp/train/engine"
 	"github.com/dsp-go/dsp/train/ranks"
 	"github.com/dsp-go/dsp/train/ranks/rankstest"
@@ -62,6 +64,45 @@ func TestRanges(t *testing.T) {
 		})
 		if err != nil {
 			t.Errorf("%d ranks: %v", n, err)
+		}
+	}
+}
+
+// Every rank has the answers to all examples after a full pass, as one process has them: of sparse inputs, whose shards are shared in runs, and of dense ones,
+// whose lanes are.
+func TestMemoryOfRanks(t *testing.T) {
+	for name, problem := range map[string]func() *train.Problem{
+		"sparse": func() *train.Problem { return traintest.SparseProblem(300, engine.CRF, oracles.Smoothing{}, 1) },
+		"dense":  func() *train.Problem { return traintest.NoisyProblem(300, engine.CRF, oracles.Smoothing{}, 1) },
+	} {
+		answers := func(ctx context.Context, g ranks.Group) (*engine.Memory, error) {
+			p := problem()
+			e := engine.NewEngine(p.Objective, 2)
+			if err := e.Join(g); err != nil {
+				return nil, err
+			}
+			w := traintest.DrawWeights(rand.New(rand.NewPCG(3, 4)), p.Scorer.Dim(), 0.3)
+			m := engine.NewMemory(p.Objective)
+			_, err := e.FullPass(ctx, w, oracles.Smoothing{}, m)
+			return m, err
+		}
+		want, err := answers(t.Context(), ranks.Alone{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, n := range []int{2, 3, 4} {
+			err := rankstest.InProcess(t.Context(), n, func(ctx context.Context, g ranks.Group) error {
+				got, err := answers(ctx, g)
+				for k := range want.Parts {
+					if err == nil && !slices.Equal(got.Parts[k].Values, want.Parts[k].Values) {
+						err = fmt.Errorf("rank %d has other answers in part %d", g.Rank(), k)
+					}
+				}
+				return err
+			})
+			if err != nil {
+				t.Errorf("%s, %d ranks: %v", name, n, err)
+			}
 		}
 	}
 }

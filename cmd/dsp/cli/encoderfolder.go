@@ -13,7 +13,7 @@ import (
 type encoderFolder struct {
 	path   string // empty: where the model's run says, or beside the model
 	used   bool   // a model that was read refers to an encoder
-	others bool   // other models are read after the first, which may
+	others bool   // other models are read after the first, which may; the last one checks
 }
 
 func (e *encoderFolder) addFlag(cmd *cobra.Command) {
@@ -28,10 +28,17 @@ func (e *encoderFolder) source() encoded.Source { return encoded.Source{Folder: 
 // read reads a model.
 func (e *encoderFolder) read(path string) (*models.Model, error) {
 	m, err := models.LoadWith(path, e.source())
-	if err == nil && m.Encoder != nil && m.Encoder.ByReference {
-		e.used = true
+	if err == nil {
+		e.sees(m)
 	}
 	return m, err
+}
+
+// sees notes whether a model that was read refers to an encoder.
+func (e *encoderFolder) sees(m *models.Model) {
+	if m.Encoder != nil && m.Encoder.ByReference {
+		e.used = true
+	}
 }
 
 // load reads the only model.

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"log/slog"
 	"os"
 	"slices"
 
@@ -51,10 +52,11 @@ still be read. SECURITY.md tells more.`,
 				return structured.BadInput("no file to write: give --to FILE.npz, --to FILE.safetensors or --onnx FILE")
 			case released:
 				return release(cmd, &u, to)
-			case weights && len(u.taggers) > 0:
-				return structured.BadInput("--weights writes the network's parameters; --tagger labels the words of --data")
-			case weights && u.Path != "":
-				return structured.BadInput("--weights writes the network's parameters, which need no --data; give only one of the two")
+			}
+			for _, name := range readingFlags {
+				if weights && name != "threads" && cmd.Flags().Changed(name) {
+					return structured.BadInput("--%s has no effect with --weights, which writes the network's parameters and reads no data; leave it out", name)
+				}
 			}
 			defer u.close()
 			if err := u.export(cmd, weights, to); err != nil {
@@ -208,5 +210,10 @@ func writeAttributes(cmd *cobra.Command, c config.Config, model string, encoder 
 	if err != nil {
 		return nil, err
 	}
-	return exchange.WriteAttributesOf(cmd.Context(), m, models.Request{Path: c.Train, Format: c.Format, Columns: c.Columns, Comments: c.Comments, Label: c.Label, Threads: c.Threads}, to)
+	say := models.RemarksFor(models.RefuseBad)
+	d, err := exchange.WriteAttributesOf(cmd.Context(), m, models.Request{Path: c.Train, Format: c.Format, Columns: c.Columns, Comments: c.Comments, Label: c.Label, Threads: c.Threads, Remarks: say}, to)
+	if err == nil {
+		say.Log(slog.Default())
+	}
+	return d, err
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/dsp-go/dsp/models"
@@ -10,6 +11,8 @@ import (
 	"github.com/dsp-go/dsp/models/exchange"
 	"github.com/dsp-go/dsp/models/inputs"
 	"github.com/dsp-go/dsp/models/inputs/encoded"
+	"github.com/dsp-go/dsp/models/settings"
+	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/train/engine"
 )
@@ -219,11 +222,7 @@ func (in inside) print(w io.Writer) error {
 		fmt.Fprintf(&b, "parameter   %-*s %v\n", wide, p.Name, p.Shape)
 	}
 	b.WriteString("\n")
-	write := in.Config.Write
-	if len(in.Config.Given) == 0 { // or none that a model keeps
-		write = in.Config.WriteValues
-	}
-	if err := write(&b); err != nil {
+	if err := in.printSettings(&b); err != nil {
 		return err
 	}
 	if in.Template != "" {
@@ -237,6 +236,17 @@ func (in inside) print(w io.Writer) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// printSettings writes the settings that can have an effect on such a model, and those that its training was given.
+func (in inside) printSettings(w io.Writer) error {
+	c := in.Config
+	c.Resume, c.Quiet, c.JSON = "", false, false
+	of := slices.DeleteFunc(config.Settings(&c), func(s settings.Setting) bool { return !tasks.Listed(s, &c) && !c.Gives(s.Name) })
+	if len(c.Given) == 0 { // or none that a model keeps
+		return settings.WriteValues(w, of)
+	}
+	return settings.Write(w, of)
 }
 
 // printLayers draws the network as a table.

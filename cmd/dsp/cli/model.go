@@ -14,7 +14,6 @@ import (
 
 	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/data/formats"
-	"github.com/dsp-go/dsp/models/data/text"
 	"github.com/dsp-go/dsp/models/predictions"
 	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/models/tasks"
@@ -65,22 +64,23 @@ func (u *use) addFlags(cmd *cobra.Command) {
 	complete(cmd, "device", "cpu", "cuda")
 }
 
-// checkBad refuses values that --bad does not have.
-func (u *use) checkBad() error {
+// check refuses values that flags do not have.
+func (u *use) check() error {
+	switch {
+	case u.MaxWords < 0:
+		return structured.BadInput("--max-words %d: expected 0 or more", u.MaxWords)
+	case u.Threads < 0:
+		return structured.BadInput("--threads %d: expected 0 or more", u.Threads)
+	}
 	return settings.OneOf("--bad", u.bad, []string{models.RefuseBad, models.SkipBad})
 }
 
 // load reads the model.
 func (u *use) load(ctx context.Context) (*models.Model, error) {
-	switch {
-	case u.model == "":
+	if u.model == "" {
 		return nil, structured.BadInput("no model: give --model FILE, or --model DIR with the folder of a run")
-	case u.MaxWords < 0:
-		return nil, structured.BadInput("--max-words %d: expected 0 or more", u.MaxWords)
-	case u.Threads < 0:
-		return nil, structured.BadInput("--threads %d: expected 0 or more", u.Threads)
 	}
-	if err := u.checkBad(); err != nil {
+	if err := u.check(); err != nil {
 		return nil, err
 	}
 	u.Remarks = models.RemarksFor(u.bad)
@@ -104,7 +104,6 @@ func (u *use) load(ctx context.Context) (*models.Model, error) {
 	m.OnTruncated(func(times int) {
 		slog.Warn("cuts are exact only for edges that favour equal labels: others were truncated, and the labels may not be the best", "times", times)
 	})
-	m.OnRemarks(func(data string, r structured.Remarks) { text.SayRemarks(slog.Default(), data, r) })
 	m.OnBounds(sayBounds)
 	m.OnExpectedF1(sayExpectedF1)
 	u.Threads = u.ownThreads(u.Threads)

@@ -10,7 +10,6 @@ import (
 
 	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/config"
-	"github.com/dsp-go/dsp/models/data/text"
 	"github.com/dsp-go/dsp/models/inputs/packs"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/machine/host"
@@ -51,7 +50,6 @@ Text with a token per line and attributes is packed piece by piece, in little me
 				return err
 			}
 			s.NotUTF8.Warn(slog.Default(), c.Train)
-			text.SayRemarks(slog.Default(), c.Train, s.Remarks)
 			info, err := os.Stat(out)
 			if err != nil {
 				return err
@@ -94,11 +92,16 @@ func pack(ctx context.Context, given config.Config, out string) (packs.Summary, 
 		return packs.Summary{}, err
 	}
 	if packs.Streams(&c) {
-		return packs.Stream(ctx, out, &c)
+		s, err := packs.Stream(ctx, out, &c, r.Remarks())
+		if err == nil {
+			r.Remarks().Log(slog.Default())
+		}
+		return s, err
 	}
 	data, err := host.Await(ctx, r.Data)
 	if err != nil {
 		return packs.Summary{}, err
 	}
+	r.Remarks().Log(slog.Default())
 	return data.Pack(out, &c)
 }

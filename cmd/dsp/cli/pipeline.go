@@ -20,6 +20,7 @@ import (
 	"github.com/dsp-go/dsp/models/data/conllu/conll18"
 	"github.com/dsp-go/dsp/models/data/formats"
 	"github.com/dsp-go/dsp/models/pipelines"
+	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/models/training"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/machine/host"
@@ -111,7 +112,7 @@ func noPipeline(cmd *cobra.Command, model string, names ...string) error {
 
 // predictPipeline annotates raw text, or a treebank.
 func predictPipeline(cmd *cobra.Command, u *use, raw *rawText, fill, to string) (err error) {
-	if err := pipelineFlags(cmd, "input", "format", "text", "lines", "pretokenised", "fill", "to", "bad"); err != nil {
+	if err := pipelineFlags(cmd, "input", "format", "text", "lines", "pretokenised", "fill", "to", "bad", tasks.WordsSetting); err != nil {
 		return err
 	}
 	if raw.pretokenised {
@@ -127,12 +128,10 @@ func predictPipeline(cmd *cobra.Command, u *use, raw *rawText, fill, to string) 
 		return structured.BadInput("--bad %s is for CoNLL-U, whose sentences may be bad; raw text has none: leave it out", u.bad)
 	case u.Format != "" && u.Format != formats.Conllu:
 		return structured.BadInput("--format %s: a pipeline reads CoNLL-U, and raw text with --text", u.Format)
-	case u.Threads < 0:
-		return structured.BadInput("--threads %d: expected 0 or more", u.Threads)
 	case u.Path == builtin:
 		return structured.BadInput("--input builtin: a pipeline reads files, and - for standard input")
 	}
-	if err := u.checkBad(); err != nil {
+	if err := u.check(); err != nil {
 		return err
 	}
 	if cmd.Flags().Changed("fill") {
@@ -144,6 +143,7 @@ func predictPipeline(cmd *cobra.Command, u *use, raw *rawText, fill, to string) 
 	if err != nil {
 		return err
 	}
+	p.LimitWords(u.MaxWords)
 	if err := u.sharePipeline(cmd.Context(), p); err != nil {
 		return err
 	}
@@ -172,7 +172,7 @@ func predictPipeline(cmd *cobra.Command, u *use, raw *rawText, fill, to string) 
 
 // evaluatePipeline compares what a pipeline makes of a treebank's text with the treebank.
 func evaluatePipeline(cmd *cobra.Command, u *use, goldTokens bool) error {
-	if err := pipelineFlags(cmd, "data", "format", "bad", "gold-tokens"); err != nil {
+	if err := pipelineFlags(cmd, "data", "format", "bad", "gold-tokens", tasks.WordsSetting); err != nil {
 		return err
 	}
 	switch {
@@ -180,16 +180,15 @@ func evaluatePipeline(cmd *cobra.Command, u *use, goldTokens bool) error {
 		return structured.BadInput("no data: give --data FILE.conllu, a treebank")
 	case u.Format != "" && u.Format != formats.Conllu:
 		return structured.BadInput("--format %s: a pipeline is compared with CoNLL-U", u.Format)
-	case u.Threads < 0:
-		return structured.BadInput("--threads %d: expected 0 or more", u.Threads)
 	}
-	if err := u.checkBad(); err != nil {
+	if err := u.check(); err != nil {
 		return err
 	}
 	p, err := u.encoder.loadPipeline(u.model)
 	if err != nil {
 		return err
 	}
+	p.LimitWords(u.MaxWords)
 	ctx := cmd.Context()
 	if err := u.sharePipeline(ctx, p); err != nil {
 		return err
@@ -201,6 +200,11 @@ func evaluatePipeline(cmd *cobra.Command, u *use, goldTokens bool) error {
 	scores, err := host.Await(ctx, func() (conll18.Scores, error) {
 		say := models.RemarksFor(u.bad)
 		gold, err := pipelines.ReadTreebank(u.Path, p.Parses(), say)
+		if err == nil {
+			if gold, err = p.KeepShort(gold, u.Path, pipelines.All(), say); err == nil && len(gold) == 0 {
+				err = structured.BadInput("%s: no sentence is left", u.Path)
+			}
+		}
 		say.Log(slog.Default())
 		if err != nil {
 			return nil, err

@@ -28,7 +28,11 @@ func release(cmd *cobra.Command, u *use, to string) error {
 		return structured.BadInput("no model: give --model FILE, or --model DIR with the folder of a run or a pipeline")
 	}
 	if pipelines.Is(u.model) {
-		stages, err := pipelines.Release(u.model, to, u.encoder.path)
+		p, err := u.encoder.loadPipeline(u.model)
+		if err != nil {
+			return err
+		}
+		stages, err := p.Release(u.model, to)
 		if err != nil {
 			return err
 		}

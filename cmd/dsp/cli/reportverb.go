@@ -42,25 +42,31 @@ not have is left out. Of a run that was interrupted it reports what there is.`,
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o := report.Options{Path: u.model, Encoder: u.encoder.path, Threads: u.Threads, Version: version()}
-			switch {
-			case u.Threads < 0:
-				return structured.BadInput("--threads %d: expected 0 or more", u.Threads)
-			case u.Path != "":
-				o.Read = func(m *models.Model) (*structured.Dataset, error) {
-					if err := u.taggers.first(m, &u.encoder); err != nil {
-						return nil, err
-					}
-					return u.readFor(cmd.Context(), m, "--data", true)
-				}
-			default:
-				for _, name := range []string{"format", "columns", "comments", "label", "dense", "boxes", "images", "links", "masks", "void", "mask-values", "tagger"} {
-					if cmd.Flags().Changed(name) {
-						return structured.BadInput("--%s says how to read --data; without that, the data of the run are read as in its training", name)
-					}
-				}
+			if err := u.check(); err != nil {
+				return err
 			}
 			if u.device != "cpu" {
 				return structured.BadInput("--device %s: report computes on the CPU", u.device)
+			}
+			if u.Path == "" {
+				for _, name := range readingFlags {
+					if name != "threads" && name != "device" && cmd.Flags().Changed(name) {
+						return structured.BadInput("--%s says how to read --data; without that, the data of the run are read as in its training", name)
+					}
+				}
+			} else {
+				o.Read = func(m *models.Model) (*structured.Dataset, error) { return u.readFor(cmd.Context(), m, "--data", true) }
+			}
+			o.Prepare = func(m *models.Model) error {
+				u.encoder.sees(m)
+				u.Remarks, m.MaxWords = models.RemarksFor(u.bad), u.MaxWords
+				if err := u.taggers.first(m, &u.encoder); err != nil {
+					return err
+				}
+				if err := u.encoder.check(u.model); err != nil {
+					return err
+				}
+				return u.checkMaxWords(m)
 			}
 			path, err := reportPath(u.model, out)
 			if err != nil {

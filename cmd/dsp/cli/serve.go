@@ -101,7 +101,10 @@ model as it is. SIGTERM and SIGINT stop the server when the requests that it has
 	flags.IntVar(&megabytes, "max-body", 8, "largest body of a request, in `MIB`; larger ones are answered with 413")
 	flags.IntVar(&memory, "memory", 0, "memory for all requests together, in `MIB`, at least 64: what does not fit at the moment waits or is answered with 503, what never fits with 413; 0: half of what is available")
 	flags.DurationVar(&o.Timeout, "timeout", 10*time.Second, "`TIME` from the header of a request to its answer; slower bodies are answered with 408, slower predictions with 504")
-	flags.IntVar(&o.Limits.Positions, "max-length", o.Limits.Positions, "most positions `N` of an example: tokens, pieces of tokens as an encoder reads them, rows of features or variables; where the work grows with pairs of words, at most 512 words")
+	flags.IntVar(&o.Limits.Words, "max-words", 0, "longest sentence, in words `N`; 0: as --max-positions, or 512 for trees and links, whose memory grows with its square")
+	flags.IntVar(&o.Limits.Positions, "max-positions", o.Limits.Positions, "most positions `N` of other examples: rows of features, variables, frames, and pieces of words as an encoder reads them")
+	flags.IntVar(&o.Limits.Positions, "max-length", o.Limits.Positions, "another name of --max-positions")
+	_ = flags.MarkHidden("max-length")
 	flags.DurationVar(&o.Watch, "watch", 0, "look at the models' files every `TIME`, and load those again that have changed; 0: never")
 	return cmd
 }

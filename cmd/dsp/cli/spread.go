@@ -142,6 +142,7 @@ func (s *spreads) add(ctx context.Context, u *use, m *models.Model, sample *inte
 func (s *spreads) other(ctx context.Context, u *use, m *models.Model, d *structured.Dataset, strict bool, outputs predictions.Options) (*intervals.Sample, *models.Divergence, error) {
 	v := *u
 	v.model, v.stop = s.against, nil
+	v.encoder.others = false
 	if _, err := models.FileOf(s.against); err != nil {
 		return nil, nil, structured.BadInput("--against: %w", err)
 	}

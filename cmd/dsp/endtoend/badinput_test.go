@@ -402,12 +402,10 @@ func TestLongSequence(t *testing.T) {
 	}
 }
 
-// Data and models without sentences refuse the longest sentence.
-func TestMaxWordsOfNoSentences(t *testing.T) {
+// A model that says which task a run has, without data for it, is what the message is about.
+func TestModelWithoutData(t *testing.T) {
 	t.Parallel()
-	out := filepath.Join(t.TempDir(), "x")
-	dsp(t, "train", "--task", "ocr", "--max-words", "5", "--out", out).refused(2, "--max-words 5 has no effect with --task ocr")
-	dsp(t, "eval", "--model", reader(t), "--data", "builtin", "--max-words", "5").refused(2, "--max-words 5 has no effect", "ocr")
-	dsp(t, "eval", "--model", tagger(t), "--data", write(t, "x.conll", sentences), "--max-words", "2").refused(2, "at most 2; --max-words 4", "x.conll:1:")
-	dsp(t, "eval", "--model", tagger(t), "--data", "x.npz", "--format", "npz", "--max-words", "2").refused(2, "--max-words 2 has no effect with --format npz")
+	for _, setting := range []string{"--init", "--prior", "--teacher"} {
+		dsp(t, "train", setting, tagger(t), "--out", filepath.Join(t.TempDir(), "x")).refused(exitBadInput, setting+" "+tagger(t)+": its --task tag needs training data: give --train FILE")
+	}
 }

@@ -105,7 +105,7 @@ func TestEncoderOfRawText(t *testing.T) {
 	if lines := dspWith(t, "Anna sleeps.\nAnna in Rome.\n", "predict", "--model", run, "--text", "--lines").ok().stdout; lines != plain {
 		t.Errorf("lines:\n%s", lines)
 	}
-	s := serve(t, "--model", run, "--max-length", "40")
+	s := serve(t, "--model", run, "--max-positions", "40")
 	for body, label := range map[string]string{`{"words":["Anna","sleeps"]}`: "B-PER", `{"words":["in","Rome","."]}`: "B-LOC", `{"text":"Anna sleeps."}`: "B-PER"} {
 		if code, answer := s.post("predict", body); code != 200 || strings.Count(answer, label) != 1 {
 			t.Errorf("%s: %d %s", body, code, answer)

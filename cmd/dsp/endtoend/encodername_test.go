@@ -72,7 +72,12 @@ func TestModelsNameTheirEncoder(t *testing.T) {
 			if dsp(t, "predict", "--model", alone, "--input", dev).ok().stdout != predicted {
 				t.Errorf("%s: a copied model predicts something else", c.name)
 			}
-			dsp(t, "predict", "--model", alone, "--input", dev, "--encoder", folder).refused(exitBadInput, "--encoder", "no effect")
+			for _, verb := range [][]string{
+				{"predict", "--model", alone, "--input", dev}, {"report", alone, "--data", dev}, {"report", filepath.Join(home, "runs", c.name)},
+				{"eval", "--model", alone, "--data", dev, "--against", alone}, {"export", "--model", alone, "--release", "--to", alone + ".released.safetensors"},
+			} {
+				dsp(t, with(verb, "--encoder", folder)...).refused(exitBadInput, "--encoder", "no effect")
+			}
 			dsp(t, with(again, "--init", alone, "--out", next)...).ok()
 			dsp(t, "predict", "--model", next, "--input", dev).ok()
 			continue
@@ -86,6 +91,7 @@ func TestModelsNameTheirEncoder(t *testing.T) {
 			}
 		}
 		dsp(t, "info", alone, "--encoder", folder).ok()
+		dsp(t, "report", alone, "--data", dev, "--encoder", folder).ok()
 		dsp(t, "eval", "--model", alone, "--data", dev, "--encoder", folder, "--against", filepath.Join(home, "runs", "stored")).ok()
 		dsp(t, with(again, "--init", alone, "--encoder", folder, "--out", next)...).ok()
 		without(t, home, next)

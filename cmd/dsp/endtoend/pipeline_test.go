@@ -454,7 +454,7 @@ func TestPipelineServed(t *testing.T) {
 	model, _ := aPipeline(t)
 	sentences, _ := drawTreebank(t, 10, 12)
 	text := characters.Text(sentences)
-	s := serve(t, "--model", "french="+model, "--model", "tags="+filepath.Join(model, "upos"), "--max-length", "200")
+	s := serve(t, "--model", "french="+model, "--model", "tags="+filepath.Join(model, "upos"), "--max-positions", "200")
 	post := func(kind, query, body string) (int, string) {
 		r, err := http.Post(s.url+"predict"+query, kind, strings.NewReader(body))
 		if err != nil {

@@ -86,4 +86,5 @@ func TestExportReleasePipeline(t *testing.T) {
 		t.Fatal(err)
 	}
 	dsp(t, "export", "--model", model, "--release", "--to", to).refused(2, to, "already")
+	dsp(t, "export", "--model", model, "--release", "--to", to+"2", "--encoder", dir).refused(2, "--encoder", "no effect")
 }

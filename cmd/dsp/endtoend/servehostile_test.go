@@ -40,7 +40,7 @@ func (s *served) raw(text string, close bool) *http.Response {
 // Hostile requests are refused with a code and a reason, and the server goes on.
 func TestServeHostile(t *testing.T) {
 	t.Parallel()
-	s := serve(t, "--model", tagger(t), "--max-body", "1", "--timeout", "500ms", "--max-length", "100")
+	s := serve(t, "--model", tagger(t), "--max-body", "1", "--timeout", "500ms", "--max-words", "100")
 	for body, want := range map[string]string{
 		"":                            "an empty body",
 		"\n\n":                        "an empty body",

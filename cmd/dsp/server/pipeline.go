@@ -140,7 +140,7 @@ func (s *Server) predictLine(w http.ResponseWriter, r *http.Request, l *line) er
 		some := pipelines.Pieces(text, o.lines)
 		for _, p := range some {
 			if n, most := utf8.RuneCountInString(p.Text), charactersPerPosition*s.o.Limits.Positions; n > most {
-				return structured.BadInput("a paragraph of %d characters, expected at most %d (%d times --max-length); part it by empty lines, or send shorter texts",
+				return structured.BadInput("a paragraph of %d characters, expected at most %d (%d times --max-positions); part it by empty lines, or send shorter texts",
 					n, most, charactersPerPosition)
 			}
 		}
@@ -156,6 +156,9 @@ func (s *Server) predictLine(w http.ResponseWriter, r *http.Request, l *line) er
 			return err
 		})
 		if err != nil {
+			return err
+		}
+		if sentences, err = l.pipeline.KeepShort(sentences, "the text", pipelines.All(), nil); err != nil {
 			return err
 		}
 		// A few sentences at a time, so that a client that has gone, or a time that is up, ends the work.

@@ -121,6 +121,9 @@ func (s *Server) load(e *entry) error {
 		if p.reader, err = examples.For(p.model, s.o.Limits, s.o.Splitter); err != nil {
 			return structured.BadInput("%s: %w", e.path, err)
 		}
+		if p.model.MaxWords = s.o.Limits.Words; examples.ReadsSentences(p.reader) {
+			s.reads.Store(true)
+		}
 		return nil
 	})
 	if err != nil {
@@ -160,6 +163,8 @@ func (s *Server) loadLine(e *entry) error {
 	if p.Refers() {
 		s.refers.Store(true)
 	}
+	s.reads.Store(true)
+	p.LimitWords(s.o.Limits.Sentence(p.Parses()))
 	e.line.Store(newLine(p, host.Threads(s.o.Threads), s.o.Queue, s.work, s.kept))
 	s.metrics.loads.WithLabelValues(e.name, "done").Inc()
 	s.metrics.loaded.WithLabelValues(e.name).SetToCurrentTime()

@@ -55,6 +55,7 @@ type Server struct {
 	kept     int64   // bytes of scratch memory that a worker keeps
 	stopping atomic.Bool
 	refers   atomic.Bool // some model refers to an encoder
+	reads    atomic.Bool // some model reads sentences
 
 	keeping       sync.Mutex
 	held, allowed int64 // bytes of the models, and the runtime's limit at the start
@@ -72,7 +73,9 @@ func New(o Options) (*Server, error) {
 	case o.Threads < 0:
 		return nil, structured.BadInput("--threads %d: expected 0 or more", o.Threads)
 	case o.Limits.Positions < 1:
-		return nil, structured.BadInput("--max-length %d: expected at least 1", o.Limits.Positions)
+		return nil, structured.BadInput("--max-positions %d: expected at least 1", o.Limits.Positions)
+	case o.Limits.Words < 0:
+		return nil, structured.BadInput("--max-words %d: expected 0 or more", o.Limits.Words)
 	}
 	if err := o.checkMemory(); err != nil {
 		return nil, err
@@ -100,6 +103,9 @@ func New(o Options) (*Server, error) {
 	err = s.checkTaggers()
 	if err == nil && o.Encoder != "" && !s.refers.Load() {
 		err = structured.BadInput("--encoder %s has no effect: no model refers to an encoder (train --encoder-by-reference)", o.Encoder)
+	}
+	if err == nil && o.Limits.Words > 0 && !s.reads.Load() {
+		err = structured.BadInput("--max-words %d has no effect: no model reads sentences; --max-positions is for other examples", o.Limits.Words)
 	}
 	if err != nil {
 		s.Close()

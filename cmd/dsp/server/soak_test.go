@@ -178,7 +178,7 @@ func TestSoak(t *testing.T) {
 	}
 	pictures = append(pictures, pictures[0][:40], []byte("GIF89a"), nil)
 	tasks := append(slices.Clone(servedTasks), "tag")
-	const clients, each = 4, 500
+	const clients, each = 4, 200
 	var asking sync.WaitGroup
 	var mutex sync.Mutex
 	codes := map[int]int{}

@@ -130,6 +130,11 @@ func (c column) index(d *structured.Dataset) int {
 	return -1
 }
 
+// ReadsAlone reports whether some attribute of positions of data with d's columns depends on column k alone.
+func (t *Template) ReadsAlone(d *structured.Dataset, k int) bool {
+	return slices.ContainsFunc(t.lines, func(l line) bool { return l.kind == 'U' && len(l.macros) == 1 && l.macros[0].column.index(d) == k })
+}
+
 // Reads reports which columns of data with d's columns the template reads.
 func (t *Template) Reads(d *structured.Dataset) []bool {
 	read := make([]bool, len(d.ColumnNames))

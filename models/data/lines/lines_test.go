@@ -144,7 +144,7 @@ func TestArrayWeights(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d, err := (Reader{}).ReadArrays(path, nil, true, 0); err != nil || !slices.Equal(d.Weights, []float64{3, 0.5}) {
+	if d, err := (Reader{}).ReadArrays(path, nil, true, 0); err != nil || !slices.Equal(d.Weights, []float64{3, 0.5}) || d.IDs != nil {
 		t.Errorf("%+v, %v", d, err)
 	}
 	if d, err := (Reader{}).ReadArrays(path, nil, false, 0); err != nil || d.Weights != nil {

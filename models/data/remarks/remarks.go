@@ -18,14 +18,29 @@ type Remarks struct {
 
 	mu   sync.Mutex
 	bad  []string // why examples are left out
-	done []*done
+	made List
 }
 
-// done is something that was done to examples.
-type done struct {
-	level  slog.Level
-	what   string
-	places []string
+// A Remark is something that a reader did to examples, or decided about lines of text.
+type Remark struct {
+	Level slog.Level // a warning is about what the user should know
+	What  string     // says it of several
+	Times int
+	First string // which was the first
+}
+
+// List holds remarks in the order in which they came up, each once.
+type List []Remark
+
+// Add adds remarks on later examples.
+func (l *List) Add(more ...Remark) {
+	for _, m := range more {
+		if k := slices.IndexFunc(*l, func(r Remark) bool { return r.What == m.What }); k >= 0 {
+			(*l)[k].Times += m.Times
+		} else {
+			*l = append(*l, m)
+		}
+	}
 }
 
 // New returns empty remarks. With skip, bad examples are left out; without, one is an error.
@@ -49,8 +64,21 @@ func (r *Remarks) Bad(err error) error {
 
 // Keep returns the data without the examples for which check has an error that leaves them out. None that is left is bad input.
 func (r *Remarks) Keep(d *structured.Dataset, check func(i int) error) (*structured.Dataset, error) {
+	kept, first, err := r.keep(d, check)
+	if err == nil && kept.Len() == 0 {
+		err = first
+	}
+	return kept, err
+}
+
+// KeepPart is Keep of a part of the data, of which none need be left.
+func (r *Remarks) KeepPart(d *structured.Dataset, check func(i int) error) (*structured.Dataset, error) {
+	kept, _, err := r.keep(d, check)
+	return kept, err
+}
+
+func (r *Remarks) keep(d *structured.Dataset, check func(i int) error) (kept *structured.Dataset, first, err error) {
 	var keep []int
-	var first error
 	for i := range d.Len() {
 		err := check(i)
 		if err == nil {
@@ -61,14 +89,11 @@ func (r *Remarks) Keep(d *structured.Dataset, check func(i int) error) (*structu
 			first = err
 		}
 		if err = r.Bad(err); err != nil {
-			return nil, err
+			return nil, first, err
 		}
 	}
-	switch len(keep) {
-	case d.Len():
-		return d, nil
-	case 0:
-		return nil, first
+	if len(keep) == d.Len() {
+		return d, first, nil
 	}
 	if d.IDs == nil { // the others keep their numbers
 		d.IDs = make([]string, d.Len())
@@ -76,7 +101,7 @@ func (r *Remarks) Keep(d *structured.Dataset, check func(i int) error) (*structu
 			d.IDs[i] = strconv.Itoa(i)
 		}
 	}
-	return d.Subset(keep), nil
+	return d.Subset(keep), first, nil
 }
 
 // LeftOut adds the reasons for which examples were left out elsewhere.
@@ -100,23 +125,29 @@ func (r *Remarks) Reasons() []string {
 }
 
 // Done keeps what was done to an example: what says it of several, place which it is.
-func (r *Remarks) Done(what, place string) { r.add(slog.LevelInfo, what, place) }
+func (r *Remarks) Done(what, place string) { r.Add(Remark{slog.LevelInfo, what, 1, place}) }
 
 // Doubt is Done of what the user should know.
-func (r *Remarks) Doubt(what, place string) { r.add(slog.LevelWarn, what, place) }
+func (r *Remarks) Doubt(what, place string) { r.Add(Remark{slog.LevelWarn, what, 1, place}) }
 
-func (r *Remarks) add(level slog.Level, what, place string) {
-	if r == nil {
+// Add adds remarks that came up elsewhere, such as on a part of a file.
+func (r *Remarks) Add(more ...Remark) {
+	if r == nil || len(more) == 0 {
 		return
 	}
 	r.mu.Lock()
-	defer r.mu.Unlock()
-	k := slices.IndexFunc(r.done, func(d *done) bool { return d.what == what })
-	if k < 0 {
-		k = len(r.done)
-		r.done = append(r.done, &done{level: level, what: what})
+	r.made.Add(more...)
+	r.mu.Unlock()
+}
+
+// Made returns the remarks on examples that are not left out.
+func (r *Remarks) Made() List {
+	if r == nil {
+		return nil
 	}
-	r.done[k].places = append(r.done[k].places, place)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.made)
 }
 
 // mostListed is how many of the examples that are left out are listed.
@@ -128,12 +159,11 @@ func (r *Remarks) Log(log *slog.Logger) {
 		return
 	}
 	r.mu.Lock()
-	bad, all := r.bad, r.done
-	r.bad, r.done = nil, nil
+	bad, all := r.bad, r.made
+	r.bad, r.made = nil, nil
 	r.mu.Unlock()
-	for _, d := range all {
-		about := []any{"times", len(d.places), "first", d.places[0]}
-		log.Log(context.Background(), d.level, d.what, about...)
+	for _, m := range all {
+		log.Log(context.Background(), m.Level, m.What, "times", m.Times, "first", m.First)
 	}
 	if len(bad) == 0 {
 		return
@@ -147,6 +177,17 @@ func (r *Remarks) Log(log *slog.Logger) {
 	}
 	log.Warn("bad examples are left out", about...)
 }
+
+// What is decided about lines of text. Comments can be settled by hand.
+const (
+	Header   = "the first line names the columns, and is no token; --comments none makes it one"
+	Comments = "lines that start with # are comments, and no tokens; --comments none makes them tokens"
+	Guessed  = "lines that start with # are taken for comments, for no token has their labels; --comments none makes them tokens"
+	Doubtful = "lines that start with # are taken for tokens, though no other token has their labels; --comments # makes them comments"
+	Outside  = "words without a label in MISC are outside entities (O)"
+	Labels   = "a column holds labels where the file has none; if they are its labels, --columns says which columns it has"
+	Foreign  = "a column has no value that training saw there; --columns says which column is which"
+)
 
 // What is done to images and what is annotated in them.
 const (

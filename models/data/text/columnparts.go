@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/dsp-go/dsp/models/data/remarks"
 	"github.com/dsp-go/dsp/structured"
 )
 
@@ -16,7 +17,7 @@ type columnPart struct {
 	ids    []string  // name of each sequence, "" if it has none; or nil
 	asides []aside   // in order
 
-	remarks structured.Remarks
+	remarks remarks.List
 }
 
 // An aside is text that stands before a token, or after the last one if token is the number of tokens.
@@ -140,7 +141,6 @@ func (j *columnJoin) add(p *columnPart) error {
 		}
 		j.aside.lines += a.lines
 	}
-	d.Layout.Remarks.Add(p.remarks)
 	return nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/dsp-go/dsp/models/data/remarks"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
 )
@@ -221,39 +222,11 @@ func (s *Survey) look(c Conll, in *blocks) {
 	}
 }
 
-// SayRemarks logs what was taken for comments, and how to have it read otherwise. data names the file.
-func SayRemarks(log *slog.Logger, data string, r structured.Remarks) {
-	if n := r.Header.Count; n > 0 {
-		log.Info("the first line names the columns, and is no token; --comments "+NoComments+" makes it one", "data", data, "line", r.Header.First)
-	}
-	if n := r.Comments.Count; n > 0 {
-		log.Info("lines that start with # are comments, and no tokens; --comments "+NoComments+" makes them tokens", "data", data, "lines", n, "first", r.Comments.First)
-	}
-	if n := r.Guessed.Count; n > 0 {
-		log.Warn("lines that start with # are taken for comments, for no token has their labels; --comments "+NoComments+" makes them tokens", "data", data, "lines", n, "first", r.Guessed.First)
-	}
-	if n := r.Doubtful.Count; n > 0 {
-		log.Warn("lines that start with # are taken for tokens, though no other token has their labels; --comments "+hash+" makes them comments", "data", data, "lines", n, "first", r.Doubtful.First)
-	}
-	if n := r.Outside.Count; n > 0 {
-		log.Info("words without a label in MISC are outside entities (O)", "data", data, "words", n, "first", r.Outside.First)
-	}
-}
-
-// SayRemarksOn logs the remarks on data sets.
-func SayRemarksOn(log *slog.Logger, sets ...*structured.Dataset) {
-	for _, d := range sets {
-		if d.Layout != nil {
-			SayRemarks(log, d.Name, d.Layout.Remarks)
-		}
-	}
-}
-
 // remark counts a line.
-func (p *place) remark(to *structured.Lines, line string) {
+func (p *place) remark(to *remarks.List, level slog.Level, what, line string) {
 	const most = 60
 	if letters := []rune(line); len(letters) > most {
 		line = string(letters[:most]) + "…"
 	}
-	to.Add(structured.Lines{Count: 1, First: fmt.Sprintf("%s:%d: %s", p.file, p.line, line)})
+	to.Add(remarks.Remark{Level: level, What: what, Times: 1, First: fmt.Sprintf("%s:%d: %s", p.file, p.line, line)})
 }

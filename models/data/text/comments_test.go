@@ -2,10 +2,14 @@ package text
 
 import (
 	"io"
+	"log/slog"
 	"reflect"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/dsp-go/dsp/models/data/remarks"
 	"github.com/dsp-go/dsp/structured"
 )
 
@@ -43,32 +47,29 @@ func TestComments(t *testing.T) {
 		{"another prefix", "%%", "%% 1 2 3\n# O\na O\n%%\n", "# a", ""},
 		{"none", "none", "# 1\na O\n", "# a", ""},
 	} {
-		d, err := readSurveyed(Conll{Comments: test.comments}, test.text)
+		say := remarks.New(false)
+		d, err := readSurveyed(Conll{Comments: test.comments, Remarks: say}, test.text)
 		if err != nil {
 			t.Errorf("%s: %v", test.about, err)
 			continue
 		}
-		var words, remarks []string
+		var words, said []string
 		for i := range d.Len() {
 			words = append(words, strings.Join(d.Columns[0][d.Offsets[i]:d.Offsets[i+1]], " "))
 		}
-		for _, r := range []struct {
-			name string
-			structured.Lines
-		}{{"comments", d.Layout.Remarks.Comments}, {"guessed", d.Layout.Remarks.Guessed}, {"doubtful", d.Layout.Remarks.Doubtful}} {
-			if r.Count > 0 {
-				remarks = append(remarks, r.name, string(rune('0'+r.Count)))
-			}
+		for _, r := range say.Made() {
+			said = append(said, map[string]string{remarks.Comments: "comments", remarks.Guessed: "guessed", remarks.Doubtful: "doubtful"}[r.What], strconv.Itoa(r.Times))
 		}
-		if got := strings.Join(words, " | "); got != test.words || strings.Join(remarks, " ") != test.remarks {
-			t.Errorf("%s: %q, %q, expected %q, %q", test.about, got, remarks, test.words, test.remarks)
+		if got := strings.Join(words, " | "); got != test.words || strings.Join(said, " ") != test.remarks {
+			t.Errorf("%s: %q, %q, expected %q, %q", test.about, got, said, test.words, test.remarks)
 		}
 	}
 }
 
 // Comments stay where they were, line by line, and remarks name the first.
 func TestCommentsKeepTheirPlaces(t *testing.T) {
-	d, err := readSurveyed(Conll{}, "# 1\n# text = a b\na O\nb O\n# end\n\n# 2\n\nc O\n\n# last one\n")
+	say := remarks.New(false)
+	d, err := readSurveyed(Conll{Remarks: say}, "# 1\n# text = a b\na O\nb O\n# end\n\n# 2\n\nc O\n\n# last one\n")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,8 +77,11 @@ func TestCommentsKeepTheirPlaces(t *testing.T) {
 	if !reflect.DeepEqual(d.Layout.Before, want) || !reflect.DeepEqual(d.Lines, []int{3, 9}) {
 		t.Errorf("%v, lines %d", d.Layout.Before, d.Lines)
 	}
-	if r := d.Layout.Remarks; r.Comments != (structured.Lines{Count: 2, First: "x:2: # text = a b"}) || r.Guessed.First != "x:1: # 1" {
-		t.Errorf("%+v", r)
+	said := remarks.List{
+		{Level: slog.LevelWarn, What: remarks.Guessed, Times: 3, First: "x:1: # 1"}, {Level: slog.LevelInfo, What: remarks.Comments, Times: 2, First: "x:2: # text = a b"},
+	}
+	if got := say.Made(); !slices.Equal(got, said) {
+		t.Errorf("%+v, expected %+v", got, said)
 	}
 }
 

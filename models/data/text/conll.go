@@ -3,6 +3,7 @@ package text
 import (
 	"cmp"
 	"io"
+	"log/slog"
 	"slices"
 	"strconv"
 	"strings"
@@ -70,6 +71,7 @@ func (c Conll) Read(r io.Reader, name string) (*structured.Dataset, error) {
 	}
 	err := parseBlocks(in, c.Threads, c.Remarks, parser, func(p *columnPart) error {
 		some = some || len(p.ends) > 0
+		c.Remarks.Add(p.remarks...)
 		return add(p)
 	})
 	switch {
@@ -149,10 +151,11 @@ func (h *conllHead) setFirst(file, line string, number int) error {
 	fields := h.split(nil, line)
 	h.single = len(fields) == 1
 	h.header = h.Comments != NoComments && namesColumns(fields)
-	if err := h.setColumns(file, len(fields)); err != nil {
-		return structured.BadInput("%w%s", err, h.prose(fields))
+	err := h.setColumns(file, len(fields))
+	if prose := h.prose(fields); err != nil && prose != "" {
+		return structured.BadInput("%v%s", err, prose) // which is no matter of columns
 	}
-	return nil
+	return err
 }
 
 // setGood takes the format from the first sentence all of whose lines have the same columns, where these are enough. Where there is none, it is that of the
@@ -210,7 +213,7 @@ func (h *conllHead) setColumns(file string, found int) error {
 		width++ // counts the missing label
 	}
 	if width < narrowest || h.Width > 0 && width != h.Width && !inputsOnly {
-		return &NarrowError{found, structured.BadInput("%s:%d: %s, expected %s", file, h.first, columnCount(found), h.expected())}
+		return &NarrowError{found, narrowest, structured.BadInput("%s:%d: %s, expected %s", file, h.first, columnCount(found), h.expected())}
 	}
 	h.roles = h.Columns.names(width)
 	h.label = slices.Index(h.roles, LabelColumn)
@@ -223,6 +226,7 @@ func (h *conllHead) setColumns(file string, found int) error {
 // A NarrowError is about a file with other columns than those that are read.
 type NarrowError struct {
 	Found int
+	Least int // that hold what is named
 	error
 }
 
@@ -351,7 +355,7 @@ func (p *conllParser) parse(b block) (*columnPart, error) {
 			p.skip(strings.TrimRight(line, blanks))
 		case p.isHeader(number):
 			p.skip(strings.TrimRight(line, blanks))
-			p.remark(&p.part.remarks.Header, line)
+			p.remark(&p.part.remarks, slog.LevelInfo, remarks.Header, line)
 		case said || line[0] != hash[0]:
 			if err := p.add(line); err != nil {
 				return nil, err
@@ -365,7 +369,7 @@ func (p *conllParser) parse(b block) (*columnPart, error) {
 					return nil, err
 				}
 				if x.is == isDoubtful {
-					p.remark(&p.part.remarks.Doubtful, line)
+					p.remark(&p.part.remarks, slog.LevelWarn, remarks.Doubtful, line)
 				}
 			case p.inSequence():
 				p.held = append(p.held, x)
@@ -393,9 +397,9 @@ func (p *conllParser) endSentence() {
 func (p *conllParser) comment(x heldLine) {
 	p.skip(strings.TrimRight(x.text, blanks))
 	if x.is == isGuessed {
-		p.remark(&p.part.remarks.Guessed, x.text)
+		p.remark(&p.part.remarks, slog.LevelWarn, remarks.Guessed, x.text)
 	} else {
-		p.remark(&p.part.remarks.Comments, x.text)
+		p.remark(&p.part.remarks, slog.LevelInfo, remarks.Comments, x.text)
 	}
 }
 

@@ -3,6 +3,7 @@ package text
 import (
 	"cmp"
 	"io"
+	"log/slog"
 	"slices"
 	"strconv"
 	"strings"
@@ -102,7 +103,11 @@ func (c Conllu) Read(r io.Reader, name string) (*structured.Dataset, error) {
 			return eachColumns(p, name, columns, j.d.Layout, c.Unlabeled, c.Each)
 		}
 	}
-	if err := parseBlocks(newBlocks(r, name).from(c.Line), c.Threads, c.Remarks, parser, add); err != nil {
+	err := parseBlocks(newBlocks(r, name).from(c.Line), c.Threads, c.Remarks, parser, func(p *columnPart) error {
+		c.Remarks.Add(p.remarks...)
+		return add(p)
+	})
+	if err != nil {
 		return nil, err
 	}
 	if c.Each != nil && some {
@@ -227,7 +232,7 @@ func (p *conlluParser) add(line string) error {
 				return p.bad("no label in MISC (%s), expected one (--label %s); --partial takes it for unknown", p.fields[columns-1], p.Label)
 			}
 			p.fields[p.label] = outside
-			p.remark(&p.part.remarks.Outside, p.fields[1])
+			p.remark(&p.part.remarks, slog.LevelInfo, remarks.Outside, p.fields[1])
 		}
 	}
 	if !p.Unlabeled {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dsp-go/dsp/models/data/remarks"
 	"github.com/dsp-go/dsp/structured"
 )
 
@@ -39,7 +40,8 @@ func TestLabelsInMisc(t *testing.T) {
 		for k, misc := range strings.Fields(test.misc) {
 			file.WriteString(wordLine(strconv.Itoa(k+1), "w", "X", strings.Replace(misc, "No_", "No ", 1)))
 		}
-		c := Conllu{Label: test.label}
+		say := remarks.New(false)
+		c := Conllu{Label: test.label, Remarks: say}
 		var known *structured.Alphabet
 		if test.known != "" {
 			known = structured.NewAlphabet(strings.Fields(test.known)...)
@@ -56,8 +58,18 @@ func TestLabelsInMisc(t *testing.T) {
 			}
 			continue
 		}
-		if got := strings.Join(d.Column(LabelColumn), " "); got != test.want || d.ColumnNames[3] != "upos" || d.Layout.Remarks.Outside.Count != test.outside {
-			t.Errorf("%s: %q, %+v", test.misc, got, d.Layout.Remarks)
+		if got := strings.Join(d.Column(LabelColumn), " "); got != test.want || d.ColumnNames[3] != "upos" || wordsOutside(say) != test.outside {
+			t.Errorf("%s: %q, %+v", test.misc, got, say.Made())
 		}
 	}
+}
+
+// wordsOutside returns how many words are said to be outside entities.
+func wordsOutside(say *remarks.Remarks) int {
+	for _, r := range say.Made() {
+		if r.What == remarks.Outside {
+			return r.Times
+		}
+	}
+	return 0
 }

@@ -1,8 +1,11 @@
 package text
 
 import (
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/dsp-go/dsp/models/data/remarks"
 )
 
 // fourColumns is text with the usual columns, and sep between them.
@@ -65,7 +68,8 @@ func TestHeader(t *testing.T) {
 		{"word tag tag tag", " ", "", false},
 	} {
 		body := strings.ReplaceAll("EU NNP B-NP B-ORG\nword NN B-NP O\n", " ", test.sep)
-		d, err := Conll{Comments: test.comments}.Read(strings.NewReader(test.header+"\n"+body), "x")
+		say := remarks.New(false)
+		d, err := Conll{Comments: test.comments, Remarks: say}.Read(strings.NewReader(test.header+"\n"+body), "x")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -73,8 +77,8 @@ func TestHeader(t *testing.T) {
 		if test.skipped {
 			want = 2
 		}
-		if d.Positions() != want || (d.Layout.Remarks.Header.Count == 1) != test.skipped {
-			t.Errorf("%q: %d tokens and the remarks %+v, expected %d tokens", test.header, d.Positions(), d.Layout.Remarks, want)
+		if d.Positions() != want || slices.ContainsFunc(say.Made(), func(r remarks.Remark) bool { return r.What == remarks.Header }) != test.skipped {
+			t.Errorf("%q: %d tokens and the remarks %+v, expected %d tokens", test.header, d.Positions(), say.Made(), want)
 		}
 		if before := d.LinesBefore(0, true); test.skipped && before != test.header+"\n" {
 			t.Errorf("%q: the layout begins with %q", test.header, before)

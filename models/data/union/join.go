@@ -210,7 +210,6 @@ func joinPlaces(all *structured.Dataset, sets []*structured.Dataset) {
 			if all.Layout == nil {
 				all.Layout = &structured.Layout{Separator: d.Layout.Separator, Filler: d.Layout.Filler}
 			}
-			all.Layout.Remarks.Add(d.Layout.Remarks)
 			for t, text := range d.Layout.Before {
 				if t < d.Positions() { // the end of one file is inside of the joined data
 					all.Layout.Set(from+t, text)

@@ -15,6 +15,10 @@ import (
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/chains"
+	pairwise "github.com/dsp-go/dsp/structured/graphs"
+	"github.com/dsp-go/dsp/structured/matchings"
+	"github.com/dsp-go/dsp/structured/trees"
 )
 
 // custom returns a model whose network for chains of 2 labels is middle over 3 dense features.
@@ -57,8 +61,12 @@ func TestOwnOpsAreRefused(t *testing.T) {
 	}
 }
 
-// Functions that Gorgonia has and presets do not use are translated, too.
+// Functions that Gorgonia has and presets do not use are translated, too, and sinusoids of positions: the graph predicts what the model does.
 func TestFunctionsOfOwnNetworks(t *testing.T) {
+	d := &structured.Dataset{Name: "x", Offsets: []int{0, 4, 5, 7}, Dim: 3}
+	for t := range 3 * d.Positions() {
+		d.Features = append(d.Features, float32(t%7)/4-0.6)
+	}
 	for name, f := range map[string]func(*gorgonia.Node) (*gorgonia.Node, error){
 		"Square": gorgonia.Square, "Cube": gorgonia.Cube, "Exp": gorgonia.Exp, "Log1p": gorgonia.Log1p, "Expm1": gorgonia.Expm1, "Softplus": gorgonia.Softplus,
 		"Abs": gorgonia.Abs, "Sin": gorgonia.Sin, "Cos": gorgonia.Cos, "Tanh": gorgonia.Tanh, "Neg": gorgonia.Neg,
@@ -67,14 +75,41 @@ func TestFunctionsOfOwnNetworks(t *testing.T) {
 		"compare": func(x *gorgonia.Node) (*gorgonia.Node, error) {
 			return gorgonia.Gt(x, gorgonia.NewConstant(float32(0)), true)
 		},
+		"positions": nil,
 	} {
 		t.Run(name, func(t *testing.T) {
-			m := custom(t, func(_ *graph.Graph, x *gorgonia.Node) (*gorgonia.Node, error) { return f(x) })
+			m := custom(t, func(g *graph.Graph, x *gorgonia.Node) (*gorgonia.Node, error) {
+				if f != nil {
+					return f(x)
+				}
+				return positioned(g, x)
+			})
+			m.Dim = d.Dim
+			for j := range m.W {
+				m.W[j] = float32(j%4) - 1.3
+			}
 			file := built(t, m, Options{Marginals: true})
 			checkOrder(t, file.GetGraph(), map[string]bool{}, map[string]bool{})
 			checkInitializers(t, file.GetGraph())
+			checkPredictions(t, m, d, run(t, file.GetGraph(), batch(d)))
 		})
 	}
+}
+
+// positioned adds sinusoids of positions to two of the three columns of x.
+func positioned(g *graph.Graph, x *gorgonia.Node) (*gorgonia.Node, error) {
+	two, err := gorgonia.Slice(x, nil, gorgonia.S(0, 2))
+	if err != nil {
+		return nil, err
+	}
+	if two, err = g.AddPositions(two); err != nil {
+		return nil, err
+	}
+	both, err := gorgonia.Concat(1, two, x)
+	if err != nil {
+		return nil, err
+	}
+	return gorgonia.Slice(both, nil, gorgonia.S(0, 3))
 }
 
 // concatenated joins some columns of x [Rows×3] with its first one, and has 3 columns again.
@@ -132,5 +167,27 @@ func TestGridWindow(t *testing.T) {
 	}
 	if want := []int32{1, 2, -1, 4, 5, -1, -1, -1, -1}; len(got) != 6*9 || !slices.Equal(got[45:], want) {
 		t.Errorf("around the last cell: %v, want %v", got[45:], want)
+	}
+}
+
+// A file says what the rows of each part of its potentials are.
+func TestRowsAreNamed(t *testing.T) {
+	for _, c := range []struct {
+		form structured.Form
+		want string
+	}{
+		{chains.Form(3, false), "positions, shared by all examples"},
+		{chains.Form(3, true), "positions, positions"},
+		{trees.SpanningTree{}.Form(2), "pairs of positions, pairs of positions"},
+		{matchings.Matching{}.Form(), "pairs of positions, source items"},
+		{pairwise.Pairwise{Edges: pairwise.Own}.Form(3, 0), "positions, edges"},
+	} {
+		var rows []string
+		for _, part := range c.form.Parts {
+			rows = append(rows, rowsOf(part))
+		}
+		if got := strings.Join(rows, ", "); got != c.want {
+			t.Errorf("%s: %s, want %s", c.form.Structure.Name(), got, c.want)
+		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/data/formats"
+	"github.com/dsp-go/dsp/models/data/remarks"
 	"github.com/dsp-go/dsp/models/data/text"
 	"github.com/dsp-go/dsp/models/inputs"
 	"github.com/dsp-go/dsp/models/tasks"
@@ -37,8 +38,7 @@ type Summary struct {
 	Labels    int `json:"labels"`
 	inputs.Counts
 
-	NotUTF8 text.NotUTF8       `json:"-"`
-	Remarks structured.Remarks `json:"-"`
+	NotUTF8 text.NotUTF8 `json:"-"`
 }
 
 // Write writes data with the inputs that were fitted to them, as c says; c is resolved.
@@ -76,9 +76,6 @@ func Write(path string, c *config.Config, d *structured.Dataset, in inputs.Input
 	}
 	s.Counts = in.AttributeCounts()
 	s.NotUTF8.Add(d)
-	if d.Layout != nil {
-		s.Remarks = d.Layout.Remarks
-	}
 	return s, write(path, c, f, in, notation)
 }
 
@@ -187,8 +184,8 @@ func Streams(c *config.Config) bool {
 }
 
 // Stream reads the training data of c, which is resolved, piece by piece, and packs them; the memory that it needs is that of the
-// dictionary and of some pieces. The pack is that of Write, to the byte. Reading stops when ctx ends.
-func Stream(ctx context.Context, path string, c *config.Config) (Summary, error) {
+// dictionary and of some pieces. The pack is that of Write, to the byte. Reading stops when ctx ends; say gets what there is to say of examples.
+func Stream(ctx context.Context, path string, c *config.Config, say *remarks.Remarks) (Summary, error) {
 	s := stream{ctx: ctx, c: c, labels: structured.NewAlphabet()}
 	var err error
 	if look := formats.Find(c.Format).LookThrough; look != nil {
@@ -200,17 +197,20 @@ func Stream(ctx context.Context, path string, c *config.Config) (Summary, error)
 		return Summary{}, err
 	}
 	defer s.builder.Close()
-	if err := s.choose(); err != nil {
+	if err := s.choose(say.Apart()); err != nil {
 		return Summary{}, err
 	}
-	if err := s.read(s.add); err != nil {
+	if err := s.read(say, s.add); err != nil {
 		return Summary{}, err
+	}
+	if bad := say.Reasons(); s.builder.Examples == 0 && len(bad) > 0 {
+		return Summary{}, structured.BadInput("%s: every example is bad; the first: %s", c.Train, bad[0])
 	}
 	f := &safetensors.File{}
 	if err := s.finish(f); err != nil {
 		return Summary{}, err
 	}
-	sum := Summary{Examples: s.builder.Examples, Positions: s.builder.Positions, Labels: s.labels.Len(), NotUTF8: s.foreign, Remarks: s.remarks}
+	sum := Summary{Examples: s.builder.Examples, Positions: s.builder.Positions, Labels: s.labels.Len(), NotUTF8: s.foreign}
 	sum.Counts = s.in.AttributeCounts()
 	return sum, write(path, c, f, s.in, chains.Notation{}) // it converts no tags
 }
@@ -223,16 +223,21 @@ func optionsOf(c *config.Config) formats.Options {
 }
 
 // read reads the training data block by block.
-func (s *stream) read(each func(d *structured.Dataset) error) error {
+func (s *stream) read(say *remarks.Remarks, each func(d *structured.Dataset) error) error {
 	c, f := s.c, formats.Find(s.c.Format)
 	block := func(d *structured.Dataset) error {
 		if err := s.ctx.Err(); err != nil {
 			return err
 		}
+		task := tasks.Of(c)
+		d, err := say.KeepPart(d, func(i int) error { return task.CheckWords(d, []int{i}, c.MaxWords) })
+		if err != nil || d.Len() == 0 {
+			return err
+		}
 		return each(d)
 	}
 	o := optionsOf(c)
-	o.Each, o.Survey = block, s.survey
+	o.Each, o.Survey, o.Remarks = block, s.survey, say
 	file, err := host.Open(c.Train)
 	if err != nil {
 		return err

@@ -7,9 +7,9 @@ import (
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/data/features"
 	"github.com/dsp-go/dsp/models/data/formats"
+	"github.com/dsp-go/dsp/models/data/remarks"
 	"github.com/dsp-go/dsp/models/data/text"
 	"github.com/dsp-go/dsp/models/inputs"
-	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/machine/packed"
 	"github.com/dsp-go/dsp/structured/machine/safetensors"
@@ -29,18 +29,17 @@ type stream struct {
 	counts    [2][]int32             // how often each of positions and of steps occurs, if a minimum is set
 	foreign   text.NotUTF8
 	survey    *text.Survey // of the file, or nil
-	remarks   structured.Remarks
 }
 
 // choose chooses the template. Where the settings leave it to the labels, it reads the file for these.
-func (s *stream) choose() error {
+func (s *stream) choose(say *remarks.Remarks) error {
 	if !formats.Find(s.c.Format).Columns {
 		return nil
 	}
 	probe := &structured.Dataset{Name: s.c.Train, Alphabet: structured.NewAlphabet()}
 	if s.c.Template == "" && s.c.Features == "auto" {
 		labels := structured.NewAlphabet()
-		err := s.read(func(d *structured.Dataset) error {
+		err := s.read(say, func(d *structured.Dataset) error {
 			probe.ColumnNames = d.ColumnNames
 			for _, name := range d.Alphabet.Names() {
 				labels.Intern(name)
@@ -59,9 +58,6 @@ func (s *stream) choose() error {
 
 // add appends the sequences of a block.
 func (s *stream) add(d *structured.Dataset) error {
-	if err := tasks.Of(s.c).CheckWords(d, nil, s.c.MaxWords); err != nil {
-		return err
-	}
 	number := make([]int32, d.Alphabet.Len())
 	for l, name := range d.Alphabet.Names() {
 		number[l] = s.labels.Intern(name)
@@ -71,9 +67,6 @@ func (s *stream) add(d *structured.Dataset) error {
 	}
 	s.columns = d.ColumnNames
 	s.foreign.Add(d)
-	if d.Layout != nil {
-		s.remarks.Add(d.Layout.Remarks)
-	}
 	if err := s.attributes(d); err != nil {
 		return err
 	}

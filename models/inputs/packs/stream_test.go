@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -15,7 +16,7 @@ import (
 	"github.com/dsp-go/dsp/models/inputs/packs"
 )
 
-// Packing piece by piece gives the bytes that packing at once gives, whatever the blocks of the file.
+// Packing piece by piece gives the bytes that packing at once gives, whatever the blocks of the file, and as much is said of examples.
 func TestStreamIsWrite(t *testing.T) {
 	dir := t.TempDir()
 	file := func(name, content string) string {
@@ -38,6 +39,7 @@ func TestStreamIsWrite(t *testing.T) {
 		}
 	}
 	text, attributes := file("x.conll", strings.Repeat(conll.String(), 2)), file("x.crfsuite", strings.Repeat(crfsuite.String(), 2))
+	broken := file("broken.conll", strings.Repeat(conll.String(), 2)+"\nonly-a-word\n\n"+strings.Repeat("long O O\n", 100)+"\nlast\tP0\tO\n")
 	template := file("t", "U%x[0,0]\nU%x[-1,0]/%x[0,1]\nB%x[0,1]\nB%x[-1,0]/%x[0,0]\n")
 	for _, c := range []struct {
 		name string
@@ -47,6 +49,7 @@ func TestStreamIsWrite(t *testing.T) {
 		{"template, frequent", func(c *config.Config) { c.Train, c.Template, c.MinCount = text, template, 20 }},
 		{"template, hashed", func(c *config.Config) { c.Train, c.Template, c.HashBits = text, template, 10 }},
 		{"set", func(c *config.Config) { c.Train, c.Columns = text, "word=0,pos=1,label=-1" }},
+		{"bad ones left out", func(c *config.Config) { c.Train, c.Bad, c.MaxWords = broken, models.SkipBad, 50 }},
 		{"crfsuite", func(c *config.Config) { c.Train = attributes }},
 		{"crfsuite, frequent", func(c *config.Config) { c.Train, c.MinCount = attributes, 3 }},
 		{"crfsuite, hashed", func(c *config.Config) { c.Train, c.HashBits = attributes, 9 }},
@@ -65,10 +68,11 @@ func TestStreamIsWrite(t *testing.T) {
 			a, b := filepath.Join(t.TempDir(), "a"), filepath.Join(t.TempDir(), "b")
 			ended, end := context.WithCancel(t.Context())
 			end()
-			if _, err := packs.Stream(ended, a, &given); !errors.Is(err, context.Canceled) {
+			if _, err := packs.Stream(ended, a, &given, nil); !errors.Is(err, context.Canceled) {
 				t.Fatalf("interrupted: %v", err)
 			}
-			piecewise, err := packs.Stream(t.Context(), a, &given)
+			say := models.RemarksFor(given.Bad)
+			piecewise, err := packs.Stream(t.Context(), a, &given, say)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -82,6 +86,10 @@ func TestStreamIsWrite(t *testing.T) {
 			}
 			if piecewise != whole {
 				t.Errorf("%+v piece by piece, %+v at once", piecewise, whole)
+			}
+			if made, bad := r.Remarks().Made(), r.Remarks().Reasons(); !slices.Equal(say.Made(), made) || !slices.Equal(say.Reasons(), bad) || (len(bad) > 0) != (given.Bad == models.SkipBad) ||
+				given.Train != attributes && len(made) == 0 {
+				t.Errorf("%+v and %q are said piece by piece, %+v and %q at once", say.Made(), say.Reasons(), made, bad)
 			}
 			x, errA := os.ReadFile(a)
 			y, errB := os.ReadFile(b)

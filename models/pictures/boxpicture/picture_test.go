@@ -135,3 +135,13 @@ func TestBadSheets(t *testing.T) {
 		}
 	}
 }
+
+// Entries of a legend do not touch: each leaves room for its line, its text, and a gap.
+func TestNotesDoNotTouch(t *testing.T) {
+	const line, gap = 32, 10
+	for _, text := range []string{"gold", "the best of 200 candidates"} {
+		if got, least := (note{text: text}).width(), line+small.Width(text)+gap; got < least {
+			t.Errorf("%q: %v points wide, expected at least %v", text, got, least)
+		}
+	}
+}

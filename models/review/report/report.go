@@ -30,6 +30,8 @@ type Options struct {
 	Threads int    // 0: all cores; they change nothing
 	Version string // of this program
 
+	// Prepare looks at the model before it is measured; nil: nobody does.
+	Prepare func(m *models.Model) error
 	// Read reads the data that the model is measured on. Nil: the test data of the run or, without, its development data.
 	Read func(m *models.Model) (*structured.Dataset, error)
 }
@@ -100,8 +102,7 @@ func Of(ctx context.Context, o Options) (*Report, error) {
 	w.Version = o.Version
 	switch {
 	case !info.IsDir():
-		w.model, err = models.LoadWith(o.Path, encoded.Source{Folder: o.Encoder})
-		if err != nil {
+		if w.model, err = models.LoadWith(o.Path, encoded.Source{Folder: o.Encoder}); err != nil {
 			return nil, err
 		}
 		w.Notes = append(w.Notes, "This is a report on a model file alone: the curves of its training are in the folder of the run, dsp report RUN.")
@@ -135,6 +136,9 @@ type writer struct {
 }
 
 func (w *writer) report(c *config.Config) (*Report, error) {
+	if err := w.prepare(); err != nil {
+		return nil, err
+	}
 	w.name()
 	w.Subtitle = fmt.Sprintf("Task %s, net %s, loss %s, method %s, trained on %s", c.Task, c.Net, c.Loss, c.Method, cmp.Or(config.FileNames(c.Train), "built-in data"))
 	named := c.WithNames() // who reads a report learns no folders of who made it
@@ -153,6 +157,19 @@ func (w *writer) report(c *config.Config) (*Report, error) {
 	w.describe(c, d)
 	w.find(c)
 	return &w.Report, w.ctx.Err()
+}
+
+// prepare has the caller look at the model. The folder of an encoder is bad input where no model can be loaded.
+func (w *writer) prepare() error {
+	switch {
+	case w.model != nil && w.o.Prepare != nil:
+		return w.o.Prepare(w.model)
+	case w.model != nil || w.o.Encoder == "":
+		return nil
+	case w.run != nil && w.run.Problem != nil:
+		return structured.BadInput("%s: the model cannot be loaded with the encoder of %s: %w", w.o.Path, w.o.Encoder, w.run.Problem)
+	}
+	return structured.BadInput("%s: there is no model yet that needs the encoder of %s", w.o.Path, w.o.Encoder)
 }
 
 // name makes the name of the folder or file the title.

@@ -36,6 +36,9 @@ func (w *writer) sweep() (*Report, error) {
 		}
 	}
 	if !training.IsRun(r.Best) {
+		if err := w.prepare(); err != nil {
+			return nil, err
+		}
 		w.name()
 		w.settings(&r.Config.Config)
 		w.Finding = w.Sweep.Finding

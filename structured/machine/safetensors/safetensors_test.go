@@ -132,9 +132,12 @@ func TestCutShort(t *testing.T) {
 		t.Fatal(err)
 	}
 	for n := range whole {
-		if _, err := decode(whole[:n]); !structured.IsBadInput(err) {
+		if _, err := decode(whole[:n]); !structured.IsBadInput(err) || n >= 8 && !strings.Contains(err.Error(), "cut short") {
 			t.Fatalf("first %d bytes: %v", n, err)
 		}
+	}
+	if _, err := decode(whole[:20]); !strings.Contains(err.Error(), "only 12 are there") {
+		t.Errorf("first 20 bytes: %v", err)
 	}
 	if _, err := decode(append(whole, 0)); !structured.IsBadInput(err) {
 		t.Fatalf("one byte more: %v", err)
@@ -214,14 +217,14 @@ func TestWriteRejects(t *testing.T) {
 	if err := os.WriteFile(path, []byte("before"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	for name, f := range map[string]*File{
-		"shape":    {Tensors: map[string]Tensor{"a": {Shape: []int{2}, Data: []float32{1}}}},
-		"type":     {Tensors: map[string]Tensor{"a": {Shape: []int{1}, Data: []string{"x"}}}},
-		"name":     {Tensors: map[string]Tensor{metadataKey: {Shape: []int{0}, Data: []uint8{}}}},
-		"metadata": {Metadata: map[string]string{"a": "\xff"}},
+	for want, f := range map[string]*File{
+		`"a": shape [2] does not hold 1 elements`: {Tensors: map[string]Tensor{"a": {Shape: []int{2}, Data: []float32{1}}}},
+		`"a": cannot write []string`:              {Tensors: map[string]Tensor{"a": {Shape: []int{1}, Data: []string{"x"}}}},
+		`cannot be a tensor's name`:               {Tensors: map[string]Tensor{metadataKey: {Shape: []int{0}, Data: []uint8{}}}},
+		`metadata`:                                {Metadata: map[string]string{"a": "\xff"}},
 	} {
-		if err := Write(path, f); err == nil || !strings.HasPrefix(err.Error(), path) {
-			t.Errorf("%s: %v", name, err)
+		if err := Write(path, f); err == nil || !strings.HasPrefix(err.Error(), path) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
 		}
 	}
 	if got, _ := os.ReadFile(path); string(got) != "before" {

@@ -93,7 +93,7 @@ func (r *attributes) Example(o *Object) (Example, error) {
 	if len(o.Attributes) == 0 {
 		return Example{}, o.missing("attributes", r.Sample())
 	}
-	if err := most(len(o.Attributes), r.limits.Positions, "positions"); err != nil {
+	if err := r.limits.short(len(o.Attributes), false, "positions"); err != nil {
 		return Example{}, err
 	}
 	if err := checkCells("labels", o.Labels, len(o.Attributes), "position"); err != nil {

@@ -48,7 +48,7 @@ func (r *pairs) Example(o *Object) (Example, error) {
 		if k := slices.Index(side, ""); k >= 0 {
 			return Example{}, structured.BadInput("%s[%d] is empty, expected a word", name, k)
 		}
-		if err := most(len(side), r.limits.Square, name+" words"); err != nil {
+		if err := r.limits.short(len(side), true, name+" words"); err != nil {
 			return Example{}, err
 		}
 	}
@@ -125,8 +125,8 @@ func (r *pairArrays) Example(o *Object) (Example, error) {
 		return Example{}, o.missing("pair_features", r.Sample())
 	}
 	p := &pair{n: len(o.PairFeatures), m: len(o.PairFeatures[0])}
-	if err := most(max(p.n, p.m), r.limits.Square, "items on a side"); err != nil {
-		return Example{}, err
+	if side := max(p.n, p.m); side > r.limits.Square {
+		return Example{}, structured.BadInput("%d items on a side, expected at most %d", side, r.limits.Square)
 	}
 	for i, row := range o.PairFeatures {
 		if len(row) != p.m {

@@ -15,9 +15,27 @@ import (
 
 // Limits bound the work for one example.
 type Limits struct {
-	Positions int // words, their pieces for an encoder, rows of features, variables of a graph
-	Square    int // words of a sentence whose pairs of words are scored, and of either sentence of a pair
+	Words     int // of a sentence; 0: Positions, or Square where pairs of words are scored
+	Positions int // pieces of words for an encoder, rows of features, variables of a graph
+	Square    int // items of a sequence whose pairs are scored
 	Pixels    int // of an image
+}
+
+// Sentence returns how many words a sentence has at most; square: whose pairs of words are scored.
+func (l Limits) Sentence(square bool) int {
+	if l.Words == 0 && square {
+		return min(l.Square, l.Positions)
+	}
+	return cmp.Or(l.Words, l.Positions)
+}
+
+// ReadsSentences reports whether the examples of a reader are sentences, or pairs of them.
+func ReadsSentences(r Reader) bool {
+	switch r.(type) {
+	case *words, *attributes, *sentences, *pairs:
+		return true
+	}
+	return false
 }
 
 // DefaultLimits bound the time for an example. Its memory depends on the model, too: Extent and Bytes of an Example say how much it takes.
@@ -192,7 +210,15 @@ func (o *Object) missing(what, sample string) error {
 // most refuses an example that is too long.
 func most(found, limit int, what string) error {
 	if found > limit {
-		return structured.BadInput("%d %s, expected at most %d", found, what, limit)
+		return structured.BadInput("%d %s, expected at most %d (--max-positions)", found, what, limit)
+	}
+	return nil
+}
+
+// short refuses a sentence that is too long; square: whose pairs of words are scored.
+func (l Limits) short(found int, square bool, what string) error {
+	if limit := l.Sentence(square); found > limit {
+		return structured.BadInput("%d %s, expected at most %d (--max-words)", found, what, limit)
 	}
 	return nil
 }

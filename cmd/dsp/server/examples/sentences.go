@@ -180,7 +180,7 @@ const headColumn, relationColumn = "head", "deprel"
 // example makes an example of columns, with the brackets that are known of its tree or nil.
 func (r *sentences) example(o *Object, columns map[string][]string, split []tokens.Token, known *brackets.Node) (Example, error) {
 	n := len(columns["word"])
-	if err := most(n, min(r.limits.Square, r.limits.Positions), "words"); err != nil {
+	if err := r.limits.short(n, true, "words"); err != nil {
 		return Example{}, err
 	}
 	e := o.example(n, &parse{sentence(columns, n), known})

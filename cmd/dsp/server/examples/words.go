@@ -130,7 +130,7 @@ func (w *words) Example(o *Object) (Example, error) {
 			return Example{}, o.missing("column "+key(k, c), w.Sample())
 		}
 	}
-	if err := most(n, w.limits.Positions, "words"); err != nil {
+	if err := w.limits.short(n, false, "words"); err != nil {
 		return Example{}, err
 	}
 	if s.labels = o.Labels; s.labels != nil {
