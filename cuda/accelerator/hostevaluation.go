@@ -22,8 +22,6 @@ type hostEvaluation struct {
 	used   int  // shards of the current batch
 	finite bool // the potentials are finite and there are answers
 
-	wantMax bool // of the last answers
-
 	f struct { // losses
 		host   []float64
 		device device.Array[float64] // [Chains]; allocated by losses
