@@ -98,6 +98,7 @@ func TestCraftedModels(t *testing.T) {
 		"map of zero":      {meta("map", `{"Height":4294967296,"Width":4294967296,"Channels":0}`), `metadata "map"`},
 		"grid":             {meta("grid", `{"Height":1000000,"Width":1000000}`), `metadata "grid"`},
 		"edges":            {meta("edges", `{"Dim":1000000000000}`), `metadata "edges"`},
+		"looks":            {meta("looks", `{"images":3,"mean":[0,0,0,0,1e300]}`), `metadata "looks"`},
 		"hash bits":        {meta("hash_bits", "62"), `metadata "hash_bits"`},
 		"hidden":           {set("hidden", []int{1 << 40}), "--hidden"},
 		"layers":           {func(f *safetensors.File) { configured(f, map[string]any{"net": "attention", "layers": 1 << 40}) }, "--layers"},

@@ -8,6 +8,7 @@ import (
 	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
+	"github.com/dsp-go/dsp/structured/images"
 )
 
 // Data are the data sets of a run with their inputs, which share alphabets. Dev and Test are nil where there are none.
@@ -74,6 +75,9 @@ func (raw *Raw) Fit(c *config.Config) (*Data, error) {
 	}
 	if err != nil {
 		return nil, err
+	}
+	if !raw.packed {
+		d.inputs.Looks = images.SummariseLooks(d.Train.Looks)
 	}
 	if tasks.Of(c).Labels {
 		if d.teacher != nil && c.Order > 1 {

@@ -3,7 +3,6 @@ package models
 import (
 	"context"
 	"math"
-	"slices"
 
 	"github.com/dsp-go/dsp/models/predictions"
 	"github.com/dsp-go/dsp/oracles"
@@ -32,12 +31,6 @@ type ExpectedF1 struct {
 // OnExpectedF1 has report called when Predict has found a threshold for entities (predictions.Options.EntityF1).
 func (m *Model) OnExpectedF1(report func(ExpectedF1)) { m.onExpectedF1 = report }
 
-// entityChooser finds the entities, and their probabilities, of an allowed labeling for which Σ (p − θ) is largest, and the best labels that have just these.
-type entityChooser interface {
-	Best(θ float64) ([]chains.Entity, []float64)
-	Labels(chosen []chains.Entity) []int32
-}
-
 // Labels maps those of states to labels.
 func (s *secondSums) Labels(chosen []chains.Entity) []int32 {
 	y := s.Sums.Labels(chosen)
@@ -45,26 +38,6 @@ func (s *secondSums) Labels(chosen []chains.Entity) []int32 {
 		y[t] = s.states[y[t]]
 	}
 	return y
-}
-
-// choose returns the spans of a sentence that spanSums were reset to for which Σ (p − θ) is largest. For segments these are any that do not overlap.
-func (f *spanFinder) choose(θ float64) []predictions.Span {
-	chooser, exact := f.sums.(entityChooser)
-	var found []chains.Entity
-	var p []float64
-	if exact {
-		found, p = chooser.Best(θ)
-	} else {
-		found, p = f.sums.AtLeast(max(θ, leastEntity), nil, nil)
-	}
-	spans := make([]predictions.Span, len(found))
-	for k, e := range found {
-		spans[k] = predictions.Span{Entity: e, Probability: p[k]}
-	}
-	if !exact {
-		spans = chooseEntities(spans, θ)
-	}
-	return spans
 }
 
 // choice is a set of entities of one sentence: Σ p, and how many there are.
@@ -79,8 +52,9 @@ func (c choice) value(θ float64) float64 { return c.right - θ*float64(c.predic
 // much is found there, or there is none between.
 func (f *spanFinder) choices() []choice {
 	at := func(θ float64) (c choice) {
-		for _, s := range f.choose(θ) {
-			c.right, c.predicted = c.right+s.Probability, c.predicted+1
+		_, all := f.sums.Best(θ)
+		for _, p := range all {
+			c.right, c.predicted = c.right+p, c.predicted+1
 		}
 		return c
 	}
@@ -149,137 +123,18 @@ func (m *Model) expectedF1(ctx context.Context, d *structured.Dataset, o predict
 	}
 }
 
-// chooseEntities returns the spans of a set that do not overlap and have the largest Σ (p − θ), in order. The spans are ordered by their first positions.
-func chooseEntities(spans []predictions.Span, θ float64) (chosen []predictions.Span) {
-	n := 0
-	for _, s := range spans {
-		n = max(n, s.Last+1)
-	}
-	best, taken := make([]float64, n+1), make([]int, n) // from each position on
-	at := len(spans) - 1
-	for t := n - 1; t >= 0; t-- {
-		best[t], taken[t] = best[t+1], -1
-		for ; at >= 0 && spans[at].First == t; at-- {
-			if v := spans[at].Probability - θ + best[spans[at].Last+1]; v > best[t] {
-				best[t], taken[t] = v, at
-			}
-		}
-	}
-	for t := 0; t < n; {
-		if k := taken[t]; k >= 0 {
-			chosen = append(chosen, spans[k])
-			t = spans[k].Last + 1
-		} else {
-			t++
-		}
-	}
-	return chosen
-}
-
 // entities replaces the labels of a batch by those that have the entities with the largest Σ (p − θ), and are the best ones of these, and sets their
 // scores.
 func (p *predictor) entities(μ, θ float64, labels []int32) {
-	chooser, exact := p.spans.sums.(entityChooser)
-	if !exact {
-		p.segmentEntities(μ, θ, labels)
-		return
-	}
 	for b := range p.score {
 		if math.IsInf(p.score[b], -1) {
 			continue
 		}
 		p.spans.sums.Reset(&p.θ, b, μ)
-		chosen, _ := chooser.Best(θ)
-		if y := chooser.Labels(chosen); y != nil {
+		chosen, _ := p.spans.sums.Best(θ)
+		if y := p.spans.sums.Labels(chosen); y != nil {
 			copy(labels[p.θ.Outputs[b]:p.θ.Outputs[b+1]], y)
 			p.score[b] = p.θ.Score(b, y)
 		}
 	}
-}
-
-// segmentEntities is entities for segments. Where no output that is allowed has just the chosen ones, the least probable ones are given up.
-func (p *predictor) segmentEntities(μ, θ float64, labels []int32) {
-	chosen := make([][]predictions.Span, len(p.score))
-	for b := range chosen {
-		if math.IsInf(p.score[b], -1) {
-			continue
-		}
-		p.spans.sums.Reset(&p.θ, b, μ)
-		chosen[b] = p.spans.choose(θ)
-	}
-	y, score := make([]int32, len(labels)), make([]float64, len(p.score))
-	for open := true; open; {
-		open = false
-		p.risk.Copy(&p.θ)
-		for b, spans := range chosen {
-			p.θ.Structure.(structured.Restricter).Restrict(&p.risk, b, p.spans.labelings(spans, p.θ.Outputs[b+1]-p.θ.Outputs[b]))
-		}
-		p.oracle.Max(&p.risk, y, score)
-		for b, spans := range chosen {
-			lo, hi := p.θ.Outputs[b], p.θ.Outputs[b+1]
-			if math.IsInf(p.score[b], -1) || !math.IsInf(score[b], -1) && sameEntities(p.spans.rules.Of(nil, y[lo:hi]), spans) {
-				continue
-			}
-			if len(spans) == 0 { // not even none at all
-				copy(y[lo:hi], labels[lo:hi])
-				score[b] = p.score[b]
-				continue
-			}
-			least := 0
-			for k, s := range spans {
-				if s.Probability < spans[least].Probability {
-					least = k
-				}
-			}
-			chosen[b], open = slices.Delete(spans, least, least+1), true
-		}
-	}
-	copy(labels, y)
-	copy(p.score, score)
-}
-
-func sameEntities(a []chains.Entity, b []predictions.Span) bool {
-	return slices.EqualFunc(a, b, func(a chains.Entity, b predictions.Span) bool { return a == b.Entity })
-}
-
-// labelings returns labelings of n positions, as a set of labels for each of them, nearly all of which have just these entities.
-func (f *spanFinder) labelings(spans []predictions.Span, n int) structured.Gold {
-	gold := structured.Gold{Output: make([]int32, n), Sets: [][]int32{f.where(-1, tagPlace{})}}
-	for t := range gold.Output {
-		gold.Output[t] = -1
-	}
-	touch := func(k int) bool { // entities k−1 and k
-		return k > 0 && k < len(spans) && spans[k-1].Type == spans[k].Type && spans[k-1].Last+1 == spans[k].First
-	}
-	for k, s := range spans {
-		begins := len(f.where(s.Type, tagPlace{begins: true})) > 0 // or else an entity that touches this one must end
-		for t := s.First; t <= s.Last; t++ {
-			gold.Sets = append(gold.Sets, f.where(s.Type, tagPlace{continues: t > s.First, continued: t < s.Last,
-				begins: begins && t == s.First && touch(k), ends: !begins && t == s.Last && touch(k+1)}))
-			gold.Output[t] = int32(-len(gold.Sets))
-		}
-	}
-	return gold
-}
-
-// tagPlace says what a label must be in an entity: one that continues another of its type, that another continues, that continues none, or that none continues.
-type tagPlace struct{ continues, continued, begins, ends bool }
-
-// where returns the labels of a type that are right for a place.
-func (f *spanFinder) where(of int32, at tagPlace) (labels []int32) {
-	for l := range f.labels {
-		if f.rules.Type(l) != of {
-			continue
-		}
-		after, before := false, false // some label of the type
-		for k := range f.labels {
-			if f.rules.Type(k) == of {
-				after, before = after || f.rules.Continue(k, l), before || f.rules.Continue(l, k)
-			}
-		}
-		if (after || !at.continues) && (before || !at.continued) && (!after || !at.begins) && (!before || !at.ends) {
-			labels = append(labels, l)
-		}
-	}
-	return labels
 }

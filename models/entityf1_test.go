@@ -24,16 +24,23 @@ func entitySets(rules *chains.Entities, ys [][]int32, p []float64) (sets [][]cha
 	return sets
 }
 
-// The entities that are chosen have the largest ratio of expectations of all sets that some allowed output has, in several schemes of tags, of either order, with constraints and without. A threshold that
+// The entities that are chosen have the largest ratio of expectations of all sets that some allowed output has, in several schemes of tags, of either order and in segments, with constraints and without. A threshold that
 // is given chooses them again.
 func TestEntitiesOfLargestF1(t *testing.T) {
 	random, constrained := seeds.Rand(t), true
-	for _, tags := range [][]string{{"O", "B-X", "I-X"}, {"I-X", "O", "E-X"}, {"S-X", "O", "B-X"}} {
-		for _, order := range []int{1, 1, 2, 2} {
-			constrained = !constrained && tags[1] == "B-X"
+	const inSegments = 0
+	for _, tags := range [][]string{{"B-X", "I-X", "O"}, {"O", "B-X", "I-X"}, {"I-X", "O", "E-X"}, {"S-X", "O", "B-X"}} {
+		for _, order := range []int{1, 1, 2, 2, inSegments} {
+			if constrained = !constrained && tags[1] == "B-X"; order == inSegments && tags[0] != "B-X" {
+				continue // tags of segments are in this order
+			}
 			d := toyData(5).Subset([]int{0, 2, 3, 4, 8})
 			d.Alphabet = structured.NewAlphabet(tags...)
-			m := toyModel(t, d, func(c *config.Config) { c.Order = order })
+			m := toyModel(t, d, func(c *config.Config) {
+				if c.Order = order; order == inSegments {
+					c.Order, c.Structure, c.MaxLength = 1, "segments", 3
+				}
+			})
 			for k := range m.W {
 				m.W[k] = 1.5 * float32(random.NormFloat64())
 			}

@@ -42,12 +42,13 @@ type Model struct {
 	// data than the weights (package calibration). 0 stands for 1, fitted to none.
 	Temperature float64
 
-	taggers     []tagger                 // whose labels fill columns first
-	device      *onDevice                // that runs the network and the oracles, or nil for the CPU
-	places      []uint64                 // of the examples of the part of some data that it predicts (predictor.places), or nil
-	ranks       *Ranks                   // that share what it predicts, or nil
-	onTruncated func(times int)          // or nil
-	onBounds    func(predictions.Bounds) // or nil
+	taggers     []tagger                    // whose labels fill columns first
+	device      *onDevice                   // that runs the network and the oracles, or nil for the CPU
+	places      []uint64                    // of the examples of the part of some data that it predicts (predictor.places), or nil
+	ranks       *Ranks                      // that share what it predicts, or nil
+	onUnlike    func(data string, u Unlike) // or nil
+	onTruncated func(times int)             // or nil
+	onBounds    func(predictions.Bounds)    // or nil
 
 	onExpectedF1 func(ExpectedF1) // or nil
 }

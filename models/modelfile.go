@@ -42,7 +42,7 @@ const ModelFile = "model.safetensors"
 
 // Save writes the model to a safetensors file, whole or not at all: a tensor for each parameter of the network, the names
 // of attributes where they have some, lists and vectors of words, the encoder and its tokenizer or a reference to them, and in the metadata format, version, checksum of the tensors, template (text),
-// config, labels, vocab, characters, dim, width, hash_bits, map, grid, edges, class_id and temperature (as JSON). The same model gives the same bytes.
+// config, labels, vocab, characters, dim, width, hash_bits, map, grid, edges, looks, class_id and temperature (as JSON). The same model gives the same bytes.
 //
 // With Config.L1, or Radius, it keeps nonzero weights only: named attributes without any are left out, and a parameter with few is two tensors, as
 // inputs.AddWeights writes them. Such a model predicts the same, to the bit.

@@ -3,6 +3,7 @@ package models
 import (
 	"cmp"
 	"maps"
+	"math"
 	"slices"
 
 	"github.com/dsp-go/dsp/models/predictions"
@@ -96,11 +97,10 @@ func (m *Model) CheckEntities(o predictions.Options) error {
 
 // spanFinder finds entities and their probabilities. It serves one goroutine at a time.
 type spanFinder struct {
-	rules  *chains.Entities
-	labels int32 // their number
-	sums   spanSums
-	found  []chains.Entity // scratch
-	p      []float64
+	rules *chains.Entities
+	sums  spanSums
+	found []chains.Entity // scratch
+	p     []float64
 }
 
 // spanSums are the probabilities of the entities of one example.
@@ -111,6 +111,10 @@ type spanSums interface {
 	Probability(e chains.Entity) float64
 	// AtLeast appends the entities with at least that probability.
 	AtLeast(p float64, to []chains.Entity, probabilities []float64) ([]chains.Entity, []float64)
+	// Best returns the entities of an allowed labeling for which Σ (p − θ) is largest, and their probabilities p; none where no labeling is allowed.
+	Best(θ float64) ([]chains.Entity, []float64)
+	// Labels returns the best labels that have just these entities, in order; nil if none are allowed.
+	Labels(chosen []chains.Entity) []int32
 }
 
 // newSpanFinder returns a finder, or nil for a model without entities.
@@ -121,11 +125,11 @@ func (m *Model) newSpanFinder() *spanFinder {
 	}
 	switch m.Net.Form().Structure.(type) {
 	case chains.Chain:
-		return &spanFinder{rules: rules, labels: int32(m.Labels.Len()), sums: chainSums{entities.New(rules, m.Labels.Len())}}
+		return &spanFinder{rules: rules, sums: chainSums{entities.New(rules, m.Labels.Len())}}
 	case chains.Second:
-		return &spanFinder{rules: rules, labels: int32(m.Labels.Len()), sums: &secondSums{rules: rules, oracle: chain.NewSecond()}}
+		return &spanFinder{rules: rules, sums: &secondSums{rules: rules, oracle: chain.NewSecond()}}
 	case segments.Segments, segments.Counted:
-		return &spanFinder{rules: rules, labels: int32(m.Labels.Len()), sums: newSegmentSums(rules, m.Labels.Len())}
+		return &spanFinder{rules: rules, sums: newSegmentSums(rules, m.Labels.Len())}
 	}
 	return nil
 }
@@ -182,6 +186,50 @@ func (s *segmentSums) AtLeast(p float64, to []chains.Entity, probabilities []flo
 		}
 	})
 	return to, probabilities
+}
+
+func (s *segmentSums) Best(θ float64) (chosen []chains.Entity, probabilities []float64) {
+	best := s.Spans.Best(func(x segments.Segment) float64 {
+		if s.types[x.Label] < 0 {
+			return 0
+		}
+		return s.Spans.Probability(x) - θ
+	}, 0)
+	for _, x := range best {
+		if typ := s.types[x.Label]; typ >= 0 {
+			chosen, probabilities = append(chosen, chains.Entity{First: x.First, Last: x.Last, Type: typ}), append(probabilities, s.Spans.Probability(x))
+		}
+	}
+	return chosen, probabilities
+}
+
+func (s *segmentSums) Labels(chosen []chains.Entity) (tags []int32) {
+	entity, inside := map[segments.Segment]bool{}, map[int]bool{}
+	for _, e := range chosen {
+		entity[segments.Segment{First: e.First, Last: e.Last, Label: s.labels[e.Type]}] = true
+		for t := e.First; t <= e.Last; t++ {
+			inside[t] = true
+		}
+	}
+	best := s.Spans.Best(func(x segments.Segment) float64 {
+		outside := s.types[x.Label] < 0
+		for t := x.First; outside && t <= x.Last; t++ {
+			outside = !inside[t]
+		}
+		if !outside && !entity[x] {
+			return math.Inf(-1)
+		}
+		return s.Spans.Score(x)
+	}, 1)
+	for _, x := range best {
+		for t := x.First; t <= x.Last; t++ {
+			tags = append(tags, 2*x.Label)
+			if t > x.First {
+				tags[t]++
+			}
+		}
+	}
+	return tags
 }
 
 // find sets the spans of the predictions for a batch of examples of d, with these potentials, as o says.

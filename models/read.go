@@ -86,6 +86,7 @@ func (m *Model) ReadData(r Request) (*structured.Dataset, error) {
 	if err != nil {
 		return nil, err
 	}
+	m.sayUnlike(d)
 	return d, m.checkData(d)
 }
 

@@ -50,7 +50,7 @@ const (
 )
 
 // Resolve checks c for inputs of the given shape and fills in the defaults, so that the result is complete. Net cnn becomes
-// cnn-image if the features are 16×8 images; an empty Net becomes linear.
+// cnn-image if the features are 16×8 images and no window of positions is given; an empty Net becomes linear.
 func (c Config) Resolve(input graph.Input) (Config, error) {
 	if o, ok := findOwn(c.Net); ok {
 		c, err := o.resolve(c)
@@ -66,9 +66,9 @@ func (c Config) Resolve(input graph.Input) (Config, error) {
 	if !ok {
 		return c, unknownNet(c.Net)
 	}
-	if p.ForImages != "" && input.Dim == ImageHeight*ImageWidth {
+	if p.ForImages != "" && c.Window == 0 && input.Dim == ImageHeight*ImageWidth {
 		p, _ = FindPreset(p.ForImages)
-		c.Net, c.Window = p.Name, 0
+		c.Net = p.Name
 	}
 	if p.resolve != nil {
 		if err := p.resolve(&c, input); err != nil {

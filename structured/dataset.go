@@ -51,6 +51,8 @@ type Dataset struct {
 	Dictionary     *Dictionary // the attribute numbers of Attributes and EdgeAttributes
 	Share          *Share      // the examples that have attributes here, where other processes have those of others; nil: all
 
+	Looks []ImageLook // [n] of the images that examples are made of, as far as somebody has looked at them; or nil
+
 	Companion Companion // what the task keeps of its examples beside all this, or nil
 
 	Mapped string // the file that the arrays are mapped from, if they are; copies of them belong into files beside it, not into memory

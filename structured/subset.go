@@ -52,6 +52,7 @@ func (d *Dataset) Subset(examples []int) *Dataset {
 	s.Files = selectExamples(examples, d.Files)
 	s.Weights = selectExamples(examples, d.Weights)
 	s.Readings = selectExamples(examples, d.Readings)
+	s.Looks = selectExamples(examples, d.Looks)
 	return s
 }
 

@@ -56,6 +56,9 @@ func (in Inputs) Save(f *safetensors.File) error {
 	if in.Sliding != nil {
 		values["windows"] = in.Sliding
 	}
+	if in.Looks != nil {
+		values["looks"] = in.Looks
+	}
 	if in.Edges != (Edges{}) {
 		values["edges"] = in.Edges
 	}
@@ -144,7 +147,7 @@ func Load(f *safetensors.File, how Loading) (in Inputs, tensors int, err error) 
 	var vocab [][]string
 	hashBits := 0
 	for name, value := range map[string]any{"vocab": &vocab, "hash_bits": &hashBits, "characters": &characters, "map": &in.Map,
-		"grid": &in.Grid, "edges": &in.Edges, "windows": &in.Sliding, "vector_words": &rows, saltKey: &in.Salt} {
+		"grid": &in.Grid, "edges": &in.Edges, "windows": &in.Sliding, "looks": &in.Looks, "vector_words": &rows, saltKey: &in.Salt} {
 		text, ok := f.Metadata[name]
 		if !ok && name != "vocab" {
 			continue
@@ -165,6 +168,9 @@ func Load(f *safetensors.File, how Loading) (in Inputs, tensors int, err error) 
 		if err := in.Sliding.Validate(); err != nil {
 			return in, 0, fmt.Errorf("metadata: %w", err)
 		}
+	}
+	if in.Looks != nil && !in.Looks.Valid() {
+		return in, 0, fmt.Errorf("metadata \"looks\" is not what images can look like")
 	}
 	if err := CheckSizes("hash_bits", config.MaxHashBits, hashBits); err != nil {
 		return in, 0, err

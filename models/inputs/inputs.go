@@ -17,6 +17,7 @@ import (
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/boxes"
 	"github.com/dsp-go/dsp/structured/chains"
+	"github.com/dsp-go/dsp/structured/images"
 	"github.com/dsp-go/dsp/structured/machine/host"
 	"github.com/dsp-go/dsp/structured/segments"
 )
@@ -47,6 +48,8 @@ type Inputs struct {
 	Grid graph.Grid // whose cells the positions are; zero for sequences and candidates
 
 	Sliding *boxes.Windows // that are candidates, learned from the training data; nil: boxes.DefaultWindows, or other candidates
+
+	Looks *images.Looks // of the training images; nil where there are none, or nobody has looked at them
 
 	Edges Edges // of graphs; zero for other data
 }

@@ -40,6 +40,9 @@ var _ = builtin(Task{
 			c.Net = "cnn"
 		}
 		chooseHeight(c)
+		if c.Net == "cnn" && c.Window == 0 && len(c.Channels) > 0 {
+			c.Window = 3 // frames are no images of letters, however many numbers they have
+		}
 		if c.Net == "cnn" && len(c.Channels) == 0 && c.Window == 0 {
 			c.Window, c.Channels = lineWindow, []int{lineChannels, lineChannels}
 			if !c.Gives("dropout") && config.MethodTakes("dropout", c) {

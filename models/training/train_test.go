@@ -374,3 +374,14 @@ func TestGarbageBeside(t *testing.T) {
 		}
 	}
 }
+
+// A run that is interrupted while it reads data ends as interrupted runs do.
+func TestInterruptedWhileReading(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	c := small(t)
+	c.Out = filepath.Join(t.TempDir(), "run")
+	if r, err := Train(ctx, c, TrainOptions{}); !errors.Is(err, train.ErrInterrupted) || r != nil {
+		t.Errorf("%v, %v", r, err)
+	}
+}

@@ -1,6 +1,7 @@
 package constituents
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -65,6 +66,9 @@ func TestEvaluator(t *testing.T) {
 	}
 	if want := "10 constituents in 2 sentences; 50.00 % of the sentences are right as a whole\n"; !strings.HasPrefix(m.Table(), want) {
 		t.Errorf("%s", m.Table())
+	}
+	if want := fmt.Sprintf("%-12s %8d %12.2f %10.2f %8.2f\n", "all", 10, 100*m.Precision, 100*m.Recall, 100*m.F1); !strings.Contains(m.Table(), want) {
+		t.Errorf("no line %q in\n%s", want, m.Table())
 	}
 	general := m.General()
 	if general.Get("f1") != m.F1 || general.Get("complete") != 0.5 || !strings.Contains(general.String(), "bracket F1 88.89 %") {

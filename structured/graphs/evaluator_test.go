@@ -93,6 +93,9 @@ func TestEvaluatorTable(t *testing.T) {
 	e.AddCount(0, 0, 6)
 	e.AddCount(0, 1, 2)
 	e.AddCount(1, 1, 2)
+	if a, b := e.Count(0, 1), e.Count(1, 0); a != 2 || b != 0 {
+		t.Errorf("%g pixels of the ground are called stone, and %g of the stone ground, want 2 and 0", a, b)
+	}
 	want := `accuracy 80.00 % of 10; mean IoU 62.50 % over 2 classes
 class       IoU  precision   recall    labelled
 ground   75.00%    100.00%   75.00%           8

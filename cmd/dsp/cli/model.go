@@ -104,6 +104,7 @@ func (u *use) load(ctx context.Context) (*models.Model, error) {
 	m.OnTruncated(func(times int) {
 		slog.Warn("cuts are exact only for edges that favour equal labels: others were truncated, and the labels may not be the best", "times", times)
 	})
+	m.OnUnlike(func(data string, u models.Unlike) { slog.Warn(u.Message, append([]any{"data", data}, u.Values...)...) })
 	m.OnBounds(sayBounds)
 	m.OnExpectedF1(sayExpectedF1)
 	u.Threads = u.ownThreads(u.Threads)

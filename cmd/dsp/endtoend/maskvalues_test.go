@@ -119,6 +119,49 @@ func TestMasksOfAnObject(t *testing.T) {
 	}
 }
 
+// A server reads masks of an object as predict does, however their files store them, and labels as those of the training data.
+func TestServedMasksOfAnObject(t *testing.T) {
+	t.Parallel()
+	data := drawnTextures(t)
+	in := func(part, kind string) string { return filepath.Join(data, part, kind) }
+	grey := blackAndWhite(func(r image.Rectangle) image.Image { return image.NewGray(r) })
+	dir := filepath.Join(t.TempDir(), "run")
+	dsp(t, "train", "--task", "segment", "--train", in("train", "images"), "--masks", storedMasks(t, in("train", "masks"), grey), "--passes", "2", "--quiet", "--out", dir).ok()
+	picture, err := os.ReadFile(filepath.Join(in("test", "images"), "00001.png"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := serve(t, "--model", dir)
+	asked := func(mask func(*masks.Mask) image.Image) (code int, answer string) {
+		file, err := os.ReadFile(filepath.Join(storedMasks(t, in("test", "masks"), mask), "00001.png"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s.post("predict?force&truncate", asJSON(t, map[string]any{"id": "00001", "image": picture, "mask": file}))
+	}
+	want := dsp(t, "predict", "--model", dir, "--input", in("test", "images"), "--masks", storedMasks(t, in("test", "masks"), grey), "--force", "--truncate", "--json").ok().stdout
+	want, _, _ = strings.Cut(want, "\n")
+	for name, mask := range map[string]func(*masks.Mask) image.Image{
+		"8 bits":     grey,
+		"16 bits":    blackAndWhite(func(r image.Rectangle) image.Image { return image.NewGray16(r) }),
+		"colours":    blackAndWhite(func(r image.Rectangle) image.Image { return image.NewRGBA(r) }),
+		"with alpha": blackAndWhite(func(r image.Rectangle) image.Image { return image.NewNRGBA64(r) }),
+		"palette":    blackAndWhite(func(r image.Rectangle) image.Image { return image.NewPaletted(r, greys()) }),
+		"transparent": func(m *masks.Mask) image.Image { // an index is a label whatever its colour
+			out := blackAndWhite(func(r image.Rectangle) image.Image { return image.NewPaletted(r, greys()) })(m).(*image.Paletted)
+			out.Palette[0] = color.NRGBA{A: 128}
+			return out
+		},
+	} {
+		if code, got := asked(mask); code != 200 || strings.TrimSpace(got) != want {
+			t.Errorf("%s: %d %.300s, expected %.300s", name, code, got, want)
+		}
+	}
+	if code, got := asked((*masks.Mask).Image); code != 400 || !strings.Contains(got, "has the value 1, expected 0 255 (--mask-values)") {
+		t.Errorf("labels in place of values: %d %.300s", code, got)
+	}
+}
+
 // What the user says of void and values holds, and masks of one label say what they have.
 func TestVoidOfMasks(t *testing.T) {
 	t.Parallel()

@@ -297,4 +297,13 @@ func TestHeightOfLines(t *testing.T) {
 	if got := train(folder(24), filepath.Join(runs, "more"), "--init", filepath.Join(runs, fmt.Sprint(80, 0, 32))); !strings.Contains(got, "median_height=24 scaled_to=32") {
 		t.Errorf("continued with another height:\n%s", got)
 	}
+	// Frames of 128 numbers, as images of letters have them, are frames all the same.
+	for _, more := range [][]string{nil, {"--channels", "4"}, {"--window", "5"}} {
+		var r struct{ Net string }
+		out := filepath.Join(runs, fmt.Sprint("frames", len(more), more))
+		dsp(t, append([]string{"train", "--train", folder(64), "--task-settings", "height=64,frame=2", "--passes", "1", "--out", out, "--json", "--quiet"}, more...)...).ok().json(&r)
+		if r.Net != "cnn" {
+			t.Errorf("%v: net %q, expected cnn", more, r.Net)
+		}
+	}
 }

@@ -91,9 +91,13 @@ func TestAuthorization(t *testing.T) {
 
 // Messages name the options of requests, not flags.
 func TestOptionsInMessages(t *testing.T) {
-	code, text := status(structured.BadInput("these scores cannot be cut; without --truncate=false they are lowered"), time.Second)
-	if code != 400 || text != "these scores cannot be cut; without ?truncate=false they are lowered" {
-		t.Errorf("%d: %s", code, text)
+	for said, want := range map[string]string{
+		"these scores cannot be cut; without --truncate=false they are lowered": "these scores cannot be cut; without ?truncate=false they are lowered",
+		"--spans, --entropy, --samples 3, --force and --decode f1":              "?spans, ?entropy, ?samples 3, ?force and ?decode=f1",
+	} {
+		if code, text := status(structured.BadInput("%s", said), time.Second); code != 400 || text != want {
+			t.Errorf("%d: %s", code, text)
+		}
 	}
 }
 

@@ -110,7 +110,7 @@ func (s *Server) load(e *entry) error {
 	if e.line.Load() != nil {
 		return structured.BadInput("%s: it was a pipeline, and is none any more", e.path)
 	}
-	p := &pool{queue: newQueue(s.o.Queue), metrics: s.metrics.of(e.name), memory: s.work}
+	p := &pool{name: e.name, queue: newQueue(s.o.Queue), metrics: s.metrics.of(e.name), memory: s.work}
 	err := host.Guard(func() (err error) {
 		if p.model, err = s.read(e.path); err != nil {
 			return err

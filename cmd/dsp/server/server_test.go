@@ -171,12 +171,15 @@ func TestMemoryForBodies(t *testing.T) {
 		}
 	}
 	s.requests.take(s.requests.total - 100)
+	patient := s.o.Timeout
+	s.o.Timeout = 50 * time.Millisecond // that requests wait for memory
 	for _, path := range []string{"/predict", "/v2/models/m/infer"} {
 		code, text, header := ask(s, "POST", path, fine)
 		if code != http.StatusServiceUnavailable || header.Get("Retry-After") != "1" || !strings.Contains(text, "other requests fill the memory (--memory)") {
 			t.Errorf("%s: %d %s", path, code, text)
 		}
 	}
+	s.o.Timeout = patient
 	s.requests.give(s.requests.total - 100)
 	if code, _, _ := ask(s, "POST", "/predict", fine); code != http.StatusOK {
 		t.Errorf("%d", code)

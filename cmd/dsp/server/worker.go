@@ -20,11 +20,13 @@ const batchPositions = 1024
 // pool is the workers of a model with their queue.
 type pool struct {
 	*queue
+	name    string // of the model
 	model   *models.Model
 	reader  examples.Reader
 	metrics modelMetrics
 	memory  *budget // for predictions
 	kept    int64   // bytes of scratch memory that a worker keeps for the next batch
+	looks   looks   // of the images of its requests
 	running sync.WaitGroup
 }
 
@@ -115,6 +117,7 @@ func (p *pool) predict(a *models.Answerer, batch []piece) error {
 		if err != nil {
 			return err
 		}
+		p.looks.see(p.name, p.model, d.Looks)
 		first, before := 0, -1 // the first example in d of the current piece
 		truncated := a.Truncated()
 		defer func() { p.metrics.truncated.Add(float64(a.Truncated() - truncated)) }()

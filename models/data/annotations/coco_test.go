@@ -75,6 +75,18 @@ func TestCOCO(t *testing.T) {
 	}
 }
 
+// An image may have one pixel, and one that is all box; one without pixels is refused.
+func TestCOCOOfOnePixel(t *testing.T) {
+	for size, fine := range map[string]bool{`"width": 1, "height": 1`: true, `"width": 1, "height": 0`: false, `"width": 0, "height": 1`: false} {
+		text := `{"images": [{"id": 1, "file_name": "a.png", ` + size + `}], "categories": [{"id": 1, "name": "dot"}],
+			"annotations": [{"id": 1, "image_id": 1, "category_id": 1, "bbox": [0, 0, 1, 1], "area": 1}]}`
+		dir := write(t, map[string]string{"a.json": text, "a.png": ""})
+		if _, err := (COCO{}).Read(filepath.Join(dir, "a.json")); fine != (err == nil) || err != nil && !strings.Contains(err.Error(), "expected at least one pixel") {
+			t.Errorf("%s: %v", size, err)
+		}
+	}
+}
+
 func TestBadCOCO(t *testing.T) {
 	instead := func(old, new string) string {
 		if !strings.Contains(cocoPets, old) {

@@ -72,6 +72,21 @@ func TestChains(t *testing.T) {
 	}
 }
 
+// A long paragraph is cut behind the first sentence that reaches 1,000 characters, and again.
+func TestLongParagraphs(t *testing.T) {
+	var sentences []conllu.Sentence
+	for range 7 { // of 400 characters
+		sentences = append(sentences, conllu.Sentence{Tokens: []conllu.Token{{Form: strings.Repeat("ab", 200), Misc: "_"}}})
+	}
+	var lengths []int
+	for _, c := range characters.Chains(sentences) {
+		lengths = append(lengths, len(c.Labels))
+	}
+	if !slices.Equal(lengths, []int{1200, 1200, 400}) {
+		t.Errorf("chains of %v characters, want 1200, 1200 and 400", lengths)
+	}
+}
+
 // The gold labels of a treebank give its tokens and sentences back, with their places in the text.
 func TestGoldLabels(t *testing.T) {
 	form := rapid.StringMatching(`[ab'.é漢]{1,3}( [ab]{1,2})?`)

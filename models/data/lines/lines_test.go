@@ -123,6 +123,9 @@ func TestSymbols(t *testing.T) {
 	if a, b := Joined([]int32{0, 1, 0}, names), Joined([]int32{2, 0}, names); a != "a a" || b != "ah a" {
 		t.Errorf("%q, %q", a, b)
 	}
+	if a := Joined([]int32{2, 0, 2}, structured.NewAlphabet(" ", "ab", "a")); a != "a a" {
+		t.Errorf("symbols with a blank, which comes first, are joined to %q", a)
+	}
 	if a := Joined([]int32{0, 0}, structured.NewAlphabet("a", "ah")); a != "a a" {
 		t.Errorf("words of one letter are joined to %q", a)
 	}

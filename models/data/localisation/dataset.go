@@ -53,7 +53,28 @@ func (o Options) dataset(name string, s *Set) (*structured.Dataset, error) {
 	p := &pixels{set: s, shape: o.shape(), pixels: o.Pixels, offsets: d.Offsets}
 	d.Dim = p.shape[0] * p.shape[1] * p.shape[2]
 	d.Source = p
+	var err error
+	if d.Looks, err = s.look(o.Threads); err != nil {
+		return nil, err
+	}
 	return d, o.load(d)
+}
+
+// mostLooked is how many images are looked at: those of large sets are read whenever their inputs are needed.
+const mostLooked = 300
+
+// look looks at images, spread evenly over the set.
+func (s *Set) look(threads int) ([]structured.ImageLook, error) {
+	all := make([]structured.ImageLook, len(s.Images))
+	n := min(len(all), mostLooked)
+	return all, host.Parallel(threads, n, host.None, func(_ struct{}, k int) error {
+		i := k * len(all) / n
+		m, err := s.Images[i].Load()
+		if err == nil {
+			all[i] = m.Look(m.Scale())
+		}
+		return err
+	})
 }
 
 // outputs returns a data set without inputs: the positions, the gold outputs if all are known, and what the others cost, 1 − IoU with

@@ -214,11 +214,12 @@ func TestCountAndPaint(t *testing.T) {
 	}
 }
 
-// The corners of sRGB and a grey in CIELAB, to two decimals.
+// The corners of sRGB, a grey, and dark colours, whose lightness is linear, in CIELAB, to two decimals.
 func TestLab(t *testing.T) {
 	for colour, want := range map[[3]uint8][3]float64{
 		{0, 0, 0}: {0, 0, 0}, {255, 255, 255}: {100, 0, 0}, {255, 0, 0}: {53.24, 80.09, 67.20}, {0, 255, 0}: {87.73, -86.18, 83.18},
 		{0, 0, 255}: {32.30, 79.19, -107.86}, {119, 119, 119}: {50.03, 0, 0},
+		{10, 10, 10}: {2.74, 0, 0}, {10, 0, 0}: {0.58, 2.62, 0.92},
 	} {
 		got := newLab(colour[0], colour[1], colour[2])
 		for k := range 3 {

@@ -96,6 +96,7 @@ type described struct {
 	number int   // in the source
 	bad    error // why it is none
 
+	look      structured.ImageLook
 	stored    images.Orientation
 	place     string // of the mask, or of the image
 	withImage bool   // the mask was turned as the image was
@@ -130,7 +131,7 @@ func (r Reader) describe(source Source, i int) (described, error) {
 	}
 	p := r.partition(e.Image)
 	borders := regions.Borders(e.Image, p, r.Neighbours == 8)
-	out := described{stored: e.Image.Stored, place: e.Place, withImage: e.Mask != nil && e.Mask.WithImage, id: e.ID, graph: regions.Graph(borders), regions: p.Count, features: regions.Features(nil, e.Image, p, borders)}
+	out := described{look: e.Image.Look(e.Image.Scale()), stored: e.Image.Stored, place: e.Place, withImage: e.Mask != nil && e.Mask.WithImage, id: e.ID, graph: regions.Graph(borders), regions: p.Count, features: regions.Features(nil, e.Image, p, borders)}
 	out.edges = regions.EdgeFeatures(nil, out.features, p, borders)
 	if r.Patch > 0 {
 		if out.image, out.centres, err = r.scaled(e, p); err != nil {
@@ -173,7 +174,7 @@ func (b *builder) add(x described) error {
 	}
 	d := b.d
 	b.numbers = append(b.numbers, x.number)
-	d.IDs, d.Graphs = append(d.IDs, x.id), append(d.Graphs, x.graph)
+	d.IDs, d.Graphs, d.Looks = append(d.IDs, x.id), append(d.Graphs, x.graph), append(d.Looks, x.look)
 	if b.crops == nil {
 		d.Features = append(d.Features, x.features...)
 	} else if err := b.addPixels(x); err != nil {

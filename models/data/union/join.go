@@ -32,6 +32,7 @@ func Join(sets []*structured.Dataset) (*structured.Dataset, error) {
 	all.Outputs = offsets(sets, func(d *structured.Dataset) []int { return d.Outputs })
 	joinLabels(all, sets)
 	all.Readings = joined(sets, func(d *structured.Dataset) [][]int32 { return d.Readings })
+	all.Looks = looks(sets)
 	all.Costs = joined(sets, func(d *structured.Dataset) []float32 { return d.Costs })
 	if slices.ContainsFunc(sets, func(d *structured.Dataset) bool { return d.Source != nil }) {
 		all.Source = joinSources(sets)
@@ -157,6 +158,14 @@ func sparse(sets []*structured.Dataset, of func(*structured.Dataset) *structured
 		parts = append(parts, of(d))
 	}
 	return structured.JoinSparse(parts)
+}
+
+// looks joins what the images look like; nil where nobody has looked at those of some set.
+func looks(sets []*structured.Dataset) []structured.ImageLook {
+	if slices.ContainsFunc(sets, func(d *structured.Dataset) bool { return d.Looks == nil }) {
+		return nil
+	}
+	return joined(sets, func(d *structured.Dataset) []structured.ImageLook { return d.Looks })
 }
 
 // joinLabels joins gold outputs and the sets of possible labels, which labels that are not known refer to by number.

@@ -9,7 +9,6 @@ import (
 	"io"
 	"maps"
 	"path/filepath"
-	"slices"
 
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/data/formats"
@@ -22,7 +21,6 @@ import (
 	"github.com/dsp-go/dsp/structured/machine/host"
 	"github.com/dsp-go/dsp/structured/machine/packed"
 	"github.com/dsp-go/dsp/structured/machine/safetensors"
-	"github.com/dsp-go/dsp/structured/segments"
 )
 
 // featureSet is the metadata entry that names the set of features.
@@ -149,27 +147,10 @@ func open(f *packed.File, c *config.Config) (d *structured.Dataset, in inputs.In
 		}
 		d.Characters.Vocab = in.Characters
 	}
-	if err := checkWhole(d, in); err != nil {
+	if err := check(d, in, c.Task); err != nil {
 		return nil, in, notation, err
 	}
 	return d, in, notation, f.Check(d)
-}
-
-// checkWhole refuses rows of whole segments that the template would not make.
-func checkWhole(d *structured.Dataset, in inputs.Inputs) error {
-	t := d.Table(segments.Rows)
-	if in.Template == nil || !in.Template.HasWhole() {
-		return nil
-	}
-	if t == nil || t.Attributes == nil || !slices.Equal(t.Offsets, segments.Offsets(d.Offsets, in.Template.Longest)) {
-		return fmt.Errorf("table %q is not that of segments of up to %d positions", segments.Rows, in.Template.Longest)
-	}
-	for _, a := range t.Attributes.Index {
-		if uint(a) >= uint(in.Dictionary.Segments()) {
-			return fmt.Errorf("table %q has attribute %d, expected 0 to %d", segments.Rows, a, in.Dictionary.Segments()-1)
-		}
-	}
-	return nil
 }
 
 // Streams reports whether Stream packs such data: text with a token per line, whose inputs are attributes, numbered as they come.

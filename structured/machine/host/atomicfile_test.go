@@ -32,7 +32,7 @@ func TestWriteFile(t *testing.T) {
 	}
 	check("first")
 	boom := errors.New("boom")
-	if err := write("half", boom); !errors.Is(err, boom) {
+	if err := write(strings.Repeat("half", 1<<18), boom); !errors.Is(err, boom) {
 		t.Fatalf("got %v, want %v", err, boom)
 	}
 	check("first")

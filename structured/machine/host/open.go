@@ -74,7 +74,8 @@ func Rereads(path string) bool {
 
 // Unpack decompresses f if it begins as gzip or xz does, and refuses other compressed files.
 func Unpack(f io.ReadCloser, name string) (io.ReadCloser, error) {
-	buffered := bufio.NewReaderSize(f, 1<<16)
+	packed := &counted{Reader: f}
+	buffered := bufio.NewReaderSize(packed, 1<<16)
 	magic, _ := buffered.Peek(len(packings["bzip2"])) // the longest
 	if kind := kindOf(packings, magic); kind != "" {
 		return nil, errors.Join(structured.BadInput("%s: compressed with %s, which dsp does not read; expected a plain file, or one compressed with gzip or xz", name, kind), f.Close())
@@ -84,7 +85,7 @@ func Unpack(f io.ReadCloser, name string) (io.ReadCloser, error) {
 		if err != nil {
 			return nil, errors.Join(structured.BadInput("%s: %w", name, sayCut(err, "xz")), f.Close())
 		}
-		return stream{unmarked(bufio.NewReaderSize(unpacker{z, "xz"}, 1<<16)), f.Close}, nil
+		return stream{unmarked(bufio.NewReaderSize(&unpacker{Reader: z, kind: "xz", name: name, packed: packed}, 1<<16)), f.Close}, nil
 	}
 	if !bytes.HasPrefix(magic, magicGzip) {
 		return stream{unmarked(buffered), f.Close}, nil
@@ -93,7 +94,7 @@ func Unpack(f io.ReadCloser, name string) (io.ReadCloser, error) {
 	if err != nil {
 		return nil, errors.Join(structured.BadInput("%s: %w", name, sayCut(err, "gzip")), f.Close())
 	}
-	return stream{unmarked(bufio.NewReaderSize(unpacker{z, "gzip"}, 1<<16)), f.Close}, nil // closing z would say again what reading did
+	return stream{unmarked(bufio.NewReaderSize(&unpacker{Reader: z, kind: "gzip", name: name, packed: packed}, 1<<16)), f.Close}, nil // closing z would say again what reading did
 }
 
 // unmarked leaves out a mark of byte order.
@@ -104,15 +105,41 @@ func unmarked(r *bufio.Reader) *bufio.Reader {
 	return r
 }
 
-// unpacker decompresses. Where the compressed data end too early, its error says so.
+// What compressed data may expand to: so many times their size, and some bytes whatever their size. Text expands to five times its size, and tables to
+// perhaps thirty times; what expands to a thousand times was made to fill memory.
+// Tests change the second.
+const mostExpansion = 200
+
+var freelyExpanded int64 = MostLine
+
+// unpacker decompresses. Where the compressed data end too early, its error says so. What expands too much is bad input.
 type unpacker struct {
 	io.Reader
-	kind string
+	kind, name string
+	packed     *counted
+	bytes      int64 // that were read
 }
 
-func (u unpacker) Read(p []byte) (int, error) {
+func (u *unpacker) Read(p []byte) (int, error) {
 	n, err := u.Reader.Read(p)
+	u.bytes += int64(n)
+	if u.bytes > freelyExpanded && u.bytes > mostExpansion*u.packed.bytes {
+		return 0, structured.BadInput("%s: %s data that expand to more than %s, and to more than %d times their size, expected less; if they are meant to, decompress the file first",
+			u.name, u.kind, size(freelyExpanded), mostExpansion)
+	}
 	return n, sayCut(err, u.kind)
+}
+
+// counted counts the bytes that are read.
+type counted struct {
+	io.Reader
+	bytes int64
+}
+
+func (c *counted) Read(p []byte) (int, error) {
+	n, err := c.Reader.Read(p)
+	c.bytes += int64(n)
+	return n, err
 }
 
 // sayCut returns err, or that the file is cut short, where it is an end in the middle of compressed data.

@@ -3,9 +3,12 @@ package host
 import (
 	"bytes"
 	"compress/gzip"
+	"errors"
 	"io"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -63,6 +66,44 @@ func TestOpenDecompresses(t *testing.T) {
 			if got, err := read(packed.Bytes()[:end]); err == nil || strings.Contains(err.Error(), "EOF") || !strings.Contains(err.Error(), "in the middle of "+name+" data") {
 				t.Errorf("%s of %d bytes, cut after %d: %q and %v, expected the middle of data", name, packed.Len(), end, got, err)
 			}
+		}
+	}
+}
+
+// Compressed data that expand far more than any data do are refused once they have taken some memory; those that expand little go on for ever.
+func TestOpenRefusesBombs(t *testing.T) {
+	defer func(was int64) { freelyExpanded = was }(freelyExpanded)
+	freelyExpanded = 1 << 20
+	path := filepath.Join(t.TempDir(), "file")
+	noise := make([]byte, 1<<14)
+	for k := range noise {
+		noise[k] = byte(rand.Uint32())
+	}
+	for name, packer := range map[string]func(io.Writer) (io.WriteCloser, error){
+		"gzip": func(w io.Writer) (io.WriteCloser, error) { return gzip.NewWriter(w), nil },
+		"xz":   func(w io.Writer) (io.WriteCloser, error) { return xz.NewWriter(w) },
+	} {
+		for _, c := range []struct {
+			text []byte
+			bad  bool
+		}{{make([]byte, 3<<20), true}, {make([]byte, 1<<20), false}, {append(slices.Clone(noise), make([]byte, 2<<20)...), false}} {
+			var packed bytes.Buffer
+			w, err := packer(&packed)
+			if err == nil {
+				_, err = w.Write(c.text)
+			}
+			if err = errors.Join(err, w.Close(), os.WriteFile(path, packed.Bytes(), 0o666)); err != nil {
+				t.Fatal(err)
+			}
+			f, err := Open(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			n, err := io.Copy(io.Discard, f)
+			if (err != nil) != c.bad || !c.bad && n != int64(len(c.text)) || c.bad && (!structured.IsBadInput(err) || n > freelyExpanded+1<<17 || !strings.Contains(err.Error(), "decompress the file first")) {
+				t.Errorf("%s, %d bytes in %d: %d read, %v", name, len(c.text), packed.Len(), n, err)
+			}
+			f.Close()
 		}
 	}
 }

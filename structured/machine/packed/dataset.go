@@ -145,11 +145,14 @@ func (f *File) Dataset() (*structured.Dataset, error) {
 		Alphabet: structured.NewAlphabet(about.Labels...),
 		Offsets:  r.offsets(offsets, -1, -1),
 	}
+	if r.err != nil {
+		return nil, structured.BadInput("%s: %w", f.path, r.err)
+	}
 	n, positions := d.Len(), d.Positions()
 	d.Outputs = r.offsets(outputs, n, -1)
 	gold := positions
 	if d.Outputs != nil {
-		gold = d.Outputs[n]
+		gold = last(d.Outputs)
 	}
 	d.Labels = take[int32](&r, labels, gold)
 	d.LabelSets = r.labelSets()
@@ -159,7 +162,7 @@ func (f *File) Dataset() (*structured.Dataset, error) {
 	d.Features = take[float32](&r, denseFeatures, positions*d.Dim)
 	d.Ids = take[int32](&r, ids, positions*about.Inputs)
 	if at := r.offsets(offsetsOf(characters), positions, -1); at != nil {
-		d.Characters = &structured.Segments{Offsets: at, Ids: take[int32](&r, characters, at[positions])}
+		d.Characters = &structured.Segments{Offsets: at, Ids: take[int32](&r, characters, last(at))}
 	}
 	d.Attributes, d.EdgeAttributes = r.sparse(attributes, positions), r.sparse(edgeAttribute, positions)
 	for _, name := range about.Tables {
@@ -168,7 +171,7 @@ func (f *File) Dataset() (*structured.Dataset, error) {
 			r.fail("table %q has no offsets", name.Name)
 			break
 		}
-		rows := t.Offsets[n]
+		rows := last(t.Offsets)
 		if t.Dim < 0 || t.Dim > mostColumns {
 			r.fail("%d features of a row of table %q", t.Dim, t.Name)
 			break
@@ -281,24 +284,19 @@ func (r *reader) offsets(name string, n, end int) []int {
 	x := take[int](r, name, count)
 	switch {
 	case r.err != nil || x == nil && name != offsets:
-		return r.empty(n)
+		return nil
 	case len(x) == 0:
 		r.fail("no %s", name)
-		return []int{0}
+		return nil
 	case x[0] != 0 || !slices.IsSorted(x) || x[len(x)-1] > mostRows || end >= 0 && x[len(x)-1] != end:
 		r.fail("tensor %q does not rise from 0 to its end", name)
-		return r.empty(n)
+		return nil
 	}
 	return x
 }
 
-// empty is what stands for offsets after an error: enough zeros to go on with; nil without an error.
-func (r *reader) empty(n int) []int {
-	if r.err == nil {
-		return nil
-	}
-	return make([]int, max(0, n)+1)
-}
+// last returns the last of some offsets.
+func last(x []int) int { return x[len(x)-1] }
 
 // sparse returns a sparse matrix of so many rows, or nil.
 func (r *reader) sparse(name string, rows int) *structured.Sparse {
@@ -306,7 +304,7 @@ func (r *reader) sparse(name string, rows int) *structured.Sparse {
 	if r.err != nil || at == nil {
 		return nil
 	}
-	s := &structured.Sparse{Offsets: at, Index: take[int32](r, name, at[rows]), Value: take[float32](r, valuesOf(name), at[rows])}
+	s := &structured.Sparse{Offsets: at, Index: take[int32](r, name, last(at)), Value: take[float32](r, valuesOf(name), last(at))}
 	if s.Index == nil {
 		r.fail("no tensor %q", name)
 	}
@@ -353,7 +351,7 @@ func (r *reader) graphs(d *structured.Dataset) {
 	if r.err != nil || at == nil {
 		return
 	}
-	edges := at[d.Len()]
+	edges := last(at)
 	ends, types := take[int32](r, graphEnds, 2*edges), take[int32](r, graphTypes, -1)
 	if r.err != nil || ends == nil || types != nil && len(types) != edges {
 		r.fail("tensors %q and %q do not hold %d edges", graphEnds, graphTypes, edges)

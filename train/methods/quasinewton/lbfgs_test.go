@@ -67,6 +67,31 @@ func TestLBFGSConverges(t *testing.T) {
 	}
 }
 
+// States show of smoothing what there is: of a smooth loss nothing, whatever they showed before, and of the smoothed hinge its objective, temperature and, with ℓ₂,
+// the share of exact answers.
+func TestStatesShowTheSmoothing(t *testing.T) {
+	entropy, l2 := traintest.Entropy, traintest.L2
+	entropy.Mu, l2.Mu = 2, 2
+	for _, c := range []struct {
+		loss engine.Loss
+		by   oracles.Smoothing
+	}{{engine.CRF, oracles.Smoothing{}}, {engine.Hinge, entropy}, {engine.Hinge, l2}} {
+		for _, m := range []train.Method{&LBFGS{}, &OWLQN{}} {
+			p := traintest.NoisyProblem(12, c.loss, c.by, 0.5)
+			s := traintest.Start(t, m, p)
+			s.Smoothed, s.Mu, s.Kappa, s.Step, s.Exact = 1e9, 1e9, 1e9, 1e9, 1e9
+			traintest.Passes(t, m, p, s, 1)
+			smoothed, exact := !c.loss.Smooth(), c.by.Kind == oracles.L2
+			if shows := !math.IsNaN(s.Smoothed); shows != smoothed || shows && !(s.Smoothed < 1e9) || (s.Mu > 0) != smoothed || s.Mu != c.by.Mu {
+				t.Errorf("%s, %v: an objective of %g at temperature %g is shown, smoothing by %+v", m.Name(), c.loss, s.Smoothed, s.Mu, c.by)
+			}
+			if shows := !math.IsNaN(s.Exact); shows != exact || shows && !(s.Exact <= 1) || s.Kappa != 0 || s.Step != 0 {
+				t.Errorf("%s, %v: exact answers %g, κ %g and a step of %g are shown", m.Name(), c.loss, s.Exact, s.Kappa, s.Step)
+			}
+		}
+	}
+}
+
 // If rounding prevents any further progress, the method says so.
 func TestLBFGSIsDone(t *testing.T) {
 	p := traintest.NoisyProblem(30, engine.CRF, oracles.Smoothing{}, 0.5)

@@ -88,6 +88,30 @@ func TestReaders(t *testing.T) {
 	}
 }
 
+// Requests that messages show are answered, but for numbers and pictures that they leave out: they have what the model reads.
+func TestSamples(t *testing.T) {
+	all := readers()
+	all["sentences with tags"] = &sentences{
+		columns: []inputs.Column{{Name: "word", Read: true}, {Name: "upos", Read: true}}, names: structured.NewAlphabet("root"), split: tokens.Unicode{}, limits: Limits{Positions: 9, Square: 9},
+	}
+	for kind, r := range all {
+		sample := r.Sample()
+		if strings.Contains(sample, "…") {
+			continue
+		}
+		o, err := Parse([]byte(sample), r)
+		if err == nil {
+			_, err = r.Example(o)
+		}
+		if err != nil {
+			t.Errorf("%s: %s: %v", kind, sample, err)
+		}
+	}
+	if plain := all["sentences"].Sample(); strings.Contains(plain, "pos") {
+		t.Errorf("a model that reads words alone is asked %s", plain)
+	}
+}
+
 // What is wrong is named.
 func TestRefusals(t *testing.T) {
 	for _, c := range []struct{ kind, text, want string }{

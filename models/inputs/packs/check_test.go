@@ -1,0 +1,59 @@
+package packs
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/dsp-go/dsp/models/data/alignments"
+	"github.com/dsp-go/dsp/models/data/features/arcs"
+	"github.com/dsp-go/dsp/models/inputs"
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/trees"
+)
+
+// Tables and outputs that are not those of the examples are refused, whatever the checksum says.
+func TestCheck(t *testing.T) {
+	numbers := func(hashes ...uint64) *arcs.Numbers {
+		n, err := arcs.NewNumbers(hashes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	in := inputs.Inputs{Own: &inputs.Arcs{Dictionary: &arcs.Dictionary{Arc: numbers(1, 2, 3, 4), Label: numbers(5)}}}
+	parsed := func() *structured.Dataset {
+		rows := &structured.Sparse{Offsets: []int{0, 0, 1, 1, 1}, Index: []int32{3}}
+		return &structured.Dataset{
+			Offsets: []int{0, 2}, Outputs: []int{0, 4}, Labels: []int32{0, 1, 1, 0}, Alphabet: structured.NewAlphabet("root", "det"),
+			Tables: []*structured.Table{{Name: trees.ArcRows, Offsets: []int{0, 4}, Attributes: rows}},
+		}
+	}
+	if err := check(parsed(), in, "parse"); err != nil {
+		t.Fatal(err)
+	}
+	for want, change := range map[string]func(d *structured.Dataset){
+		`has attribute 4, expected 0 to 3`:             func(d *structured.Dataset) { d.Tables[0].Attributes.Index[0] = 4 },
+		`has attribute -1`:                             func(d *structured.Dataset) { d.Tables[0].Attributes.Index[0] = -1 },
+		`has 5 rows for example 0, expected at most 4`: func(d *structured.Dataset) { d.Tables[0].Offsets[1] = 5 },
+		`"source" has 1099511627776 rows for example 0`: func(d *structured.Dataset) {
+			d.Tables = append(d.Tables, &structured.Table{Name: alignments.SourceRows, Offsets: []int{0, 1 << 40}})
+		},
+		`example 0 has 3 in its output, expected at most 2`: func(d *structured.Dataset) { d.Labels[0] = 3 },
+		`example 0 has 2 in its output, expected at most 1`: func(d *structured.Dataset) { d.Labels[3] = 2 },
+		`example 0 has -1 in its output`:                    func(d *structured.Dataset) { d.Labels[3] = -1 },
+		`an output of 3 numbers, expected 4`:                func(d *structured.Dataset) { d.Outputs[1] = 3 },
+	} {
+		d := parsed()
+		change(d)
+		if err := check(d, in, "parse"); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, expected %s", err, want)
+		}
+	}
+	tree := &structured.Dataset{Offsets: []int{0, 2}, Outputs: []int{0, 4}, Labels: []int32{1, 2, 0, 1}, Alphabet: structured.NewAlphabet("NP", "VP")}
+	if err := check(tree, inputs.Inputs{}, "constituency"); err != nil {
+		t.Error(err)
+	}
+	if tree.Labels[1] = 3; check(tree, inputs.Inputs{}, "constituency") == nil {
+		t.Error("a label that there is not is taken")
+	}
+}
