@@ -28,12 +28,33 @@ func (m *Model) ownNotation() chains.Notation {
 // keepScheme is the scheme of settings that convert no tags.
 const keepScheme = "keep"
 
-// writing returns o for labels that are written as the tags in a file are, which has none if in has no scheme. Marginals are of the model's own labels, beside which these stay as they are.
+// sharesTags reports whether the probabilities of tags in another scheme are known: those of chains, where that of a tag depends on its neighbours alone.
+func (m *Model) sharesTags() bool {
+	if m.Net == nil {
+		return false
+	}
+	_, chain := m.Net.Form().Structure.(chains.Chain)
+	return chain
+}
+
+// tagsOf returns the converter of the tags whose probabilities o asks for, nil if these are those of the model's labels.
+func (m *Model) tagsOf(o predictions.Options) *chains.Converter {
+	if !o.Marginals && !o.Confidence || !m.sharesTags() || !chains.EntityTags(m.Labels) {
+		return nil
+	}
+	if o = m.writing(chains.Notation{}, o); o.Scheme == "" {
+		return nil
+	}
+	return predictions.ConverterOf(m.Labels, o)
+}
+
+// writing returns o for labels that are written as the tags in a file are, which has none if in has no scheme. Where marginals are of the model's own labels alone, these stay as
+// they are.
 func (m *Model) writing(in chains.Notation, o predictions.Options) predictions.Options {
 	if in.Scheme == "" {
 		in = m.notation()
 	}
-	if own := m.ownNotation(); o.Scheme == "" && !o.Marginals && in.Scheme != "" && (in != own || m.notation() != own) {
+	if own := m.ownNotation(); o.Scheme == "" && (!o.Marginals || m.sharesTags()) && in.Scheme != "" && (in != own || m.notation() != own) {
 		o.Scheme, o.Spelling = in.Scheme, &in.Spelling
 	}
 	return o

@@ -2,7 +2,11 @@ package models
 
 import (
 	"context"
+	"encoding/json"
+	"io"
+	"math"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -62,6 +66,73 @@ func TestNotations(t *testing.T) {
 					t.Errorf("%s, --scheme %s, data in %s: %v, %v", trained, scheme, in, r, err)
 				}
 			}
+		}
+	}
+}
+
+// Probabilities are those of the tags that are written, in columns and in objects, as text arrives and of data that are read whole; a model whose tags depend on more
+// than their neighbours keeps its own tags.
+func TestProbabilitiesOfTagsInOtherNotations(t *testing.T) {
+	train := "a B-X\nb I-X\nc B-X\nd O\n\nb B-Y\na O\n"
+	for _, order := range []int{1, 2} {
+		c := textConfig(file(t, "train.conll", train))
+		c.Columns, c.Scheme, c.Order = "", "bioes", order
+		m, _ := attributeModel(t, c)
+		for in, text := range map[string]string{"iob1": "a I-X\nb I-X\nc B-X\nd O\n", "bilou": "a B-X\nb L-X\nc U-X\nd O\n", "under": "a B_X\nb I_X\nc B_X\nd O\n", "none": "a\nb\nc\nd\n"} {
+			tags := map[string]string{
+				"iob1": "B-X B-Y I-X I-Y O", "bilou": "B-X B-Y I-X I-Y L-X L-Y O U-X U-Y", "under": "B_X B_Y I_X I_Y O", "none": "B-X B-Y I-X I-Y O",
+			}[in]
+			if order == 2 {
+				tags = "B-X B-Y E-X E-Y I-X I-Y O S-X S-Y"
+			}
+			o := predictions.Options{Marginals: true, Confidence: true}
+			arrived := streamed(t, m, strings.NewReader(text), o, false)
+			d, err := m.ReadData(Request{Path: file(t, "in.conll", text)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var whole, objects strings.Builder
+			if err := m.Print(t.Context(), d, &whole, o, false); err != nil || whole.String() != arrived {
+				t.Errorf("order %d, %s: whole %v\n%s\nas it arrives\n%s", order, in, err, whole.String(), arrived)
+			}
+			if err := m.Print(t.Context(), d, &objects, o, true); err != nil {
+				t.Fatal(err)
+			}
+			var object struct {
+				Labels, Tags []string
+				Confidence   []float64
+				Marginals    [][]float64
+			}
+			if err := json.Unmarshal([]byte(objects.String()), &object); err != nil {
+				t.Fatal(err)
+			}
+			if object.Tags != nil && strings.Join(object.Tags, " ") != tags || (object.Tags == nil) != (order == 2) {
+				t.Errorf("order %d, %s: an object of the tags %q, expected %q", order, in, object.Tags, tags)
+			}
+			for k, line := range strings.Split(strings.TrimSpace(arrived), "\n") {
+				fields := strings.Fields(line)
+				n := len(strings.Fields(tags))
+				fields = fields[len(fields)-n-2:]
+				sum, of := 0.0, map[string]string{}
+				var names []string
+				for _, field := range fields[:n] {
+					name, p, _ := strings.Cut(field, "/")
+					x, err := strconv.ParseFloat(p, 64)
+					if err != nil {
+						t.Fatal(err)
+					}
+					names, of[name], sum = append(names, name), p, sum+x
+				}
+				if strings.Join(names, " ") != tags || math.Abs(sum-1) > 1e-5 || of[fields[n+1]] != fields[n] || object.Labels[k] != fields[n+1] ||
+					strconv.FormatFloat(object.Confidence[k], 'f', 6, 32) != fields[n] || len(object.Marginals[k]) != n {
+					t.Errorf("order %d, %s: %s\n%s", order, in, line, objects.String())
+				}
+			}
+		}
+		explicit := predictions.Options{Marginals: true, Scheme: "io"}
+		err := m.PredictText(t.Context(), strings.NewReader("a\n"), io.Discard, Request{Path: "x"}, explicit, false)
+		if (err != nil) != (order == 2) {
+			t.Errorf("--scheme io --marginals, order %d: %v", order, err)
 		}
 	}
 }

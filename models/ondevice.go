@@ -123,7 +123,7 @@ func (on *onDevice) answersOnHost(m *Model, o predictions.Options) bool {
 	if accelerator.PredictsTrees(m.Net.Form(), m.Constraints) && (o.NBest > 0 || o.Spans || o.EntityF1) {
 		return true
 	}
-	return !accelerator.Predicts(m.Net.Form(), m.Constraints) || m.transcribes() ||
+	return m.tagsOf(o) != nil || !accelerator.Predicts(m.Net.Form(), m.Constraints) || m.transcribes() ||
 		o.Force || o.Expansion || o.LeastRisk || o.Entropy || o.Samples > 0 || o.NBest > cudaoracles.MaxBest
 }
 

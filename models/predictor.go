@@ -12,6 +12,7 @@ import (
 	"github.com/dsp-go/dsp/oracles/cut"
 	"github.com/dsp-go/dsp/oracles/kinds"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/chains"
 	"github.com/dsp-go/dsp/structured/constituents"
 	"github.com/dsp-go/dsp/structured/graphs"
 	"github.com/dsp-go/dsp/structured/machine/vec"
@@ -34,6 +35,9 @@ type predictor struct {
 	max    oracles.MaxMarginals
 	moves  *cut.Expansion // made when first needed
 	spans  *spanFinder    // or nil, for labels that are not entity tags
+
+	steps   structured.Potentials // of a chain with a potential for each step
+	stepped structured.Marginals
 
 	places  []uint64 // of the examples of the data, which choose their samples; nil: placeOf
 	seeds   []uint64
@@ -163,6 +167,9 @@ func (p *predictor) answer(d *structured.Dataset, examples []int, o predictions.
 	case o.Probability || o.NBest > 0:
 		summer.Exp(&p.θ, a.temperature, p.logZ, nil)
 	}
+	if of := p.model.tagsOf(o); of != nil {
+		a.tags = p.tags(of, summer, a.temperature)
+	}
 	if o.LeastRisk {
 		p.risk.Copy(&p.θ)
 		risk.LeastRisk(&p.u, &p.risk)
@@ -188,6 +195,28 @@ func (p *predictor) answer(d *structured.Dataset, examples []int, o predictions.
 		p.spans.find(&p.θ, d, examples, a.temperature, o, all)
 	}
 	return all, err
+}
+
+// tags returns the probabilities of the tags that a converter writes, of each example.
+func (p *predictor) tags(of *chains.Converter, summer oracles.Summer, temperature float64) [][]float32 {
+	θ, written := chains.Of(&p.θ), of.Tags()
+	all, logZ := make([][]float32, θ.Len()), []float64{0}
+	for b := range all {
+		lo, hi := θ.Offsets[b], θ.Offsets[b+1]
+		if lo == hi {
+			continue
+		}
+		chains.Resize(&p.steps, []int{0, hi - lo}, θ.Y, true)
+		one := chains.Of(&p.steps)
+		copy(one.Node, θ.Node[lo*θ.Y:hi*θ.Y])
+		for t := range hi - lo {
+			copy(one.EdgeAt(t), θ.EdgeAt(lo+t))
+		}
+		summer.Exp(&p.steps, temperature, logZ, &p.stepped)
+		u := chains.In(&p.stepped)
+		all[b] = of.Shares(written, u.NodeOf(0), u.EdgeOf(0))
+	}
+	return all
 }
 
 // noOutput returns an error for the first example without an allowed output, whose score is −∞, and nil if there is none.
@@ -272,6 +301,7 @@ type answers struct {
 	relations   *structured.Part // marginals of the second part, or nil
 	best        *oracles.KBest   // or nil
 	margins     [][]float32      // of each example, or nil
+	tags        [][]float32      // probabilities of tags in another scheme, of each example, or nil
 	entropy     []float64        // or nil
 	samples     *oracles.Samples // or nil
 }
@@ -315,6 +345,9 @@ func (a *answers) predictions(d *structured.Dataset, examples []int, o predictio
 				p.Margins = a.margins[b]
 			} else {
 				p.Marginals = append([]float32(nil), a.marginals[a.rows[b]*a.width:a.rows[b+1]*a.width]...)
+			}
+			if a.tags != nil {
+				p.Tags = a.tags[b]
 			}
 			if a.relations != nil {
 				p.Relations = slices.Clone(a.relations.Of(b))

@@ -66,6 +66,9 @@ func (m *Model) allows(o predictions.Options) error {
 		if _, err := chains.NewConverter(m.Labels, o.Scheme); err != nil {
 			return structured.BadInput("--scheme: %w", err)
 		}
+		if o.Marginals && !m.sharesTags() {
+			return structured.BadInput("--scheme %s: the probabilities that --marginals adds are those of the model's own tags, which is a %s", o.Scheme, m.Net.Form().Structure.Name())
+		}
 	}
 	if err := m.CheckEntities(o); err != nil {
 		return err

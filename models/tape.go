@@ -16,7 +16,7 @@ func (t *tape) prediction(p *predictions.Prediction) {
 	t.output(&p.Output)
 	each(t, &p.NBest, t.output)
 	t.real(&p.Entropy)
-	for _, x := range []*[]float32{&p.Marginals, &p.Margins, &p.Relations} {
+	for _, x := range []*[]float32{&p.Marginals, &p.Tags, &p.Margins, &p.Relations} {
 		each(t, x, t.float)
 	}
 	each(t, &p.Samples, t.labels)

@@ -30,10 +30,7 @@ func CopiesLines(l Layout) bool {
 }
 
 func (c *columnLayout) Add(text []byte, d *structured.Dataset, i int, p *Prediction) ([]byte, int) {
-	shares := p.Marginals
-	if p.Margins != nil {
-		shares = p.Margins
-	}
+	shares := c.shares(p)
 	if d.Layout != nil {
 		text = c.linesBefore(text, d, d.Offsets[i], true)
 	}
@@ -70,7 +67,7 @@ func (c *columnLayout) linesBefore(text []byte, d *structured.Dataset, at int, f
 		columns++
 	}
 	if c.o.Marginals {
-		columns += c.labels.Len()
+		columns += c.written.Len()
 	}
 	if c.o.Confidence {
 		columns++
@@ -105,9 +102,9 @@ func appendEntropy(text []byte, o Options, p *Prediction) []byte {
 	return append(strconv.AppendFloat(append(text, "# entropy "...), p.Entropy, 'g', 6, 64), '\n')
 }
 
-// sequence appends the lines of a sequence. marginals are probabilities or margins.
-func (c *columnLayout) sequence(text []byte, d *structured.Dataset, i int, labels []int32, marginals []float32) []byte {
-	y, separator := c.labels.Len(), separator(d)
+// sequence appends the lines of a sequence.
+func (c *columnLayout) sequence(text []byte, d *structured.Dataset, i int, labels []int32, of shares) []byte {
+	separator := separator(d)
 	names, into := c.names(labels), intoColumn(d, c.o.Into)
 	key, isItem := intoItem(d, c.o.Into)
 	for t, l := range labels {
@@ -125,13 +122,13 @@ func (c *columnLayout) sequence(text []byte, d *structured.Dataset, i int, label
 		}
 		text = c.position(text, d, i, at)
 		if c.o.Marginals {
-			for k, q := range marginals[t*y : (t+1)*y] {
-				text = append(append(text, c.labels.Name(int32(k))...), '/')
+			for k, q := range of.row(t) {
+				text = append(append(text, of.names.Name(int32(k))...), '/')
 				text = append(strconv.AppendFloat(text, float64(q), 'f', 6, 32), separator)
 			}
 		}
 		if c.o.Confidence {
-			text = append(strconv.AppendFloat(text, float64(marginals[t*y+int(l)]), 'f', 6, 32), separator)
+			text = append(strconv.AppendFloat(text, float64(of.at(t, l, names[t])), 'f', 6, 32), separator)
 		}
 		text = append(append(text, names[t]...), '\n')
 	}
@@ -216,16 +213,53 @@ func NotationIn(d *structured.Dataset, o Options) chains.Notation {
 // namer gives labels their names.
 type namer struct {
 	labels  *structured.Alphabet
-	convert *chains.Converter // to another scheme of tags, or nil
+	convert *chains.Converter    // to another scheme of tags, or nil
+	written *structured.Alphabet // labels, or all tags that convert writes
+}
+
+// shares are the probabilities, or margins, of labels at each position.
+type shares struct {
+	names  *structured.Alphabet
+	values []float32 // [T×names]
+	tags   bool      // of tags in another scheme than that of the model's labels
+}
+
+func (n namer) shares(p *Prediction) shares {
+	switch {
+	case p.Margins != nil:
+		return shares{n.labels, p.Margins, false}
+	case p.Tags != nil:
+		return shares{n.written, p.Tags, true}
+	}
+	return shares{n.labels, p.Marginals, false}
+}
+
+// row returns those of position t.
+func (s shares) row(t int) []float32 { return s.values[t*s.names.Len() : (t+1)*s.names.Len()] }
+
+// at returns that of the label l of position t, which is written as name.
+func (s shares) at(t int, l int32, name string) float32 {
+	if s.tags {
+		l = s.names.Index(name)
+	}
+	return s.row(t)[l]
+}
+
+// ConverterOf returns what writes labels in the scheme of o, nil where that is their own or they have none.
+func ConverterOf(labels *structured.Alphabet, o Options) *chains.Converter {
+	return newNamer(labels, o).convert
 }
 
 // newNamer returns a namer; a scheme that the labels do not have is none.
 func newNamer(labels *structured.Alphabet, o Options) namer {
-	n := namer{labels: labels}
+	n := namer{labels: labels, written: labels}
 	if o.Scheme != "" {
 		n.convert, _ = chains.NewConverter(labels, o.Scheme) // models check it before
 		if n.convert != nil && o.Spelling != nil {
 			n.convert = n.convert.Spelt(*o.Spelling)
+		}
+		if n.convert != nil {
+			n.written = n.convert.Tags()
 		}
 	}
 	return n

@@ -11,17 +11,17 @@ import (
 
 // jsonLayout is the layout of predictions as objects of JSON.
 type jsonLayout struct {
-	scheme *chains.Converter // of entity tags, or nil
-	names  [][]byte          // of the labels, in quotes
-	types  [][]byte          // of entities, in quotes
-	o      Options
+	namer namer
+	names [][]byte // of the labels, in quotes
+	types [][]byte // of entities, in quotes
+	o     Options
 }
 
 // JSON is the layout of labels as an object per line.
 func JSON(labels *structured.Alphabet, o Options) Layout { return newJSONLayout(labels, o) }
 
 func newJSONLayout(labels *structured.Alphabet, o Options) *jsonLayout {
-	j := &jsonLayout{o: o, scheme: newNamer(labels, o).convert}
+	j := &jsonLayout{o: o, namer: newNamer(labels, o)}
 	for _, name := range labels.Names() {
 		j.names = append(j.names, quoted(name))
 	}
@@ -54,9 +54,9 @@ func (j *jsonLayout) Add(text []byte, d *structured.Dataset, i int, p *Predictio
 	text = appendQuestions(text, j.o, p, j.labels)
 	// An infinite margin, of a label that no output has or all have, is null.
 	if p.Margins != nil {
-		return append(j.perLabel(text, p.Labels, "label_margins", "margins", p.Margins, appendFinite), "}\n"...), number
+		return append(j.perLabel(text, p, "label_margins", "margins", appendFinite), "}\n"...), number
 	}
-	text = j.perLabel(text, p.Labels, "confidence", "marginals", p.Marginals, appendFloat)
+	text = j.perLabel(text, p, "confidence", "marginals", appendFloat)
 	if j.o.Spans {
 		text = appendSpans(text, d, i, p, j.types)
 	}
@@ -74,18 +74,24 @@ func appendUncalibrated(text []byte, o Options) []byte {
 	return text
 }
 
-// perLabel appends, if they are asked for, the values of the predicted labels [V] under the key chosen, and values [V×Y] under the key all.
-func (j *jsonLayout) perLabel(text []byte, labels []int32, chosen, all string, values []float32, number func(text []byte, x float32) []byte) []byte {
-	y := len(j.names)
+// perLabel appends, if they are asked for, the values of the predicted labels [V] under the key chosen, and the values of all labels [V×Y] under the key all. Tags that are
+// not the model's labels come with their names, in the order of the values.
+func (j *jsonLayout) perLabel(text []byte, p *Prediction, chosen, all string, number func(text []byte, x float32) []byte) []byte {
+	of, labels := j.namer.shares(p), p.Labels
 	if j.o.Confidence {
+		names := j.namer.names(labels)
 		text = append(append(append(text, `,"`...), chosen...), `":`...)
-		text = list(text, len(labels), func(text []byte, t int) []byte { return number(text, values[t*y+int(labels[t])]) })
+		text = list(text, len(labels), func(text []byte, t int) []byte { return number(text, of.at(t, labels[t], names[t])) })
 	}
 	if j.o.Marginals {
 		text = append(append(append(text, `,"`...), all...), `":`...)
 		text = list(text, len(labels), func(text []byte, t int) []byte {
-			return list(text, y, func(text []byte, l int) []byte { return number(text, values[t*y+l]) })
+			return list(text, of.names.Len(), func(text []byte, l int) []byte { return number(text, of.row(t)[l]) })
 		})
+		if of.tags {
+			text = append(text, `,"tags":`...)
+			text = list(text, of.names.Len(), func(text []byte, l int) []byte { return append(text, quoted(of.names.Name(int32(l)))...) })
+		}
 	}
 	return text
 }
@@ -107,8 +113,8 @@ func (j *jsonLayout) output(text []byte, o *Output) []byte {
 
 // labels appends the names of a sequence of labels.
 func (j *jsonLayout) labels(text []byte, labels []int32) []byte {
-	if j.scheme != nil {
-		names := j.scheme.Names(labels)
+	if j.namer.convert != nil {
+		names := j.namer.names(labels)
 		return list(text, len(names), func(text []byte, t int) []byte { return append(text, quoted(names[t])...) })
 	}
 	return list(text, len(labels), func(text []byte, t int) []byte { return append(text, j.names[labels[t]]...) })

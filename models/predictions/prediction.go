@@ -56,6 +56,10 @@ type Prediction struct {
 	Bound     *float64  // an upper bound of the scores of all outputs, if the best output found may not be the best; else nil
 	Marginals []float32 // of the first part, [T×Y] for labels, [n·n] for the arcs of trees; with Marginals or Confidence
 
+	// Tags are the probabilities of tags at every position, where they are written in another scheme than that of the model's labels; else nil. Each has the number
+	// that the converter's Tags give it.
+	Tags []float32
+
 	// Margins of links, [n·m], or of labels, [V×Y], where there are no sums: the best score of an output with the link or label, less that of one without
 	// it. They are at least 0 for those of the best output, and at most 0 for all others. With Marginals or Confidence.
 	Margins []float32

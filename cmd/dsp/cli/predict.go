@@ -233,7 +233,7 @@ func checkInto(cmd *cobra.Command, o predictions.Options) error {
 		if err := settings.OneOf("--scheme", o.Scheme, chains.Schemes()); err != nil {
 			return err
 		}
-		for _, name := range []string{"marginals", "spans", "inline", "picture"} {
+		for _, name := range []string{"spans", "inline", "picture"} {
 			if cmd.Flags().Changed(name) {
 				return structured.BadInput("--scheme %s: it is for the labels of words, and --%s speaks of the model's own or prints none", o.Scheme, name)
 			}

@@ -73,6 +73,9 @@ dsp train with no arguments trains a small convolutional network to read words o
 				level = slog.LevelWarn
 			}
 			slog.SetDefault(slog.New(newLog(os.Stderr, level)))
+			if cmd.Name() != "serve" { // which waits for requests
+				breakSilence(cmd.Context())
+			}
 			warnRepeated(cmd, os.Args[1:])
 			warnOfRanks(cmd.Name())
 			if err := host.CheckStart(); err != nil {

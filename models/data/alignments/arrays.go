@@ -6,20 +6,20 @@ import (
 	"github.com/dsp-go/dsp/models/data/arrays"
 )
 
-// ReadArrays reads pairs with dense features from an npz archive (see arrays.Pairs).
-func ReadArrays(r io.Reader, name string, o arrays.Pairs) (*Corpus, error) {
+// ReadArrays reads pairs with dense features from an npz archive (see arrays.Pairs), and what is wrong with those that are to be left out.
+func ReadArrays(r io.Reader, name string, o arrays.Pairs) (c *Corpus, faults map[int]error, err error) {
 	o.Sizes = nil
 	a, err := o.Read(r, name)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	c := &Corpus{Name: name, Words: a.Words, Features: a.Features, Dim: a.Dim, Offsets: []int{0}}
+	c = &Corpus{Name: name, Words: a.Words, Features: a.Features, Dim: a.Dim, Offsets: []int{0}}
 	for i, size := range a.Sizes {
 		c.Offsets = append(c.Offsets, c.Offsets[i]+size[0]+size[1])
 		c.Sources = append(c.Sources, size[0])
 	}
 	if a.Links == nil {
-		return c, nil
+		return c, a.Faults, nil
 	}
 	links := make([][]Link, c.Len())
 	for _, l := range a.Links {
@@ -28,7 +28,7 @@ func ReadArrays(r io.Reader, name string, o arrays.Pairs) (*Corpus, error) {
 	for _, of := range links {
 		c.AddLinks(of)
 	}
-	return c, nil
+	return c, a.Faults, nil
 }
 
 // ReadFeatures reads dense features of the pairs of c from an npz archive beside the text. dim is the number of features per pair

@@ -33,7 +33,7 @@ func archive(t *testing.T, links []int32) []byte {
 
 func TestReadArrays(t *testing.T) {
 	file := archive(t, []int32{1, 1, 0, 0, 0, 0, 1, 1, 1, 0, 0, 1})
-	c, err := alignments.ReadArrays(bytes.NewReader(file), "p.npz", arrays.Pairs{})
+	c, _, err := alignments.ReadArrays(bytes.NewReader(file), "p.npz", arrays.Pairs{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +48,7 @@ func TestReadArrays(t *testing.T) {
 	if !reflect.DeepEqual(index, []int32{0, 1}) || !reflect.DeepEqual(value, []float32{5, 6}) {
 		t.Errorf("row 2 has attributes %v with values %v", index, value)
 	}
-	if c, err := alignments.ReadArrays(bytes.NewReader(file), "p.npz", arrays.Pairs{Unlabeled: true}); err != nil || c.Known() {
+	if c, _, err := alignments.ReadArrays(bytes.NewReader(file), "p.npz", arrays.Pairs{Unlabeled: true}); err != nil || c.Known() {
 		t.Errorf("%v, links known: %v", err, c.Known())
 	}
 }

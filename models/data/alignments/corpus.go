@@ -2,8 +2,6 @@ package alignments
 
 import (
 	"strconv"
-
-	"github.com/dsp-go/dsp/structured"
 )
 
 // Corpus holds sentence pairs. Pair i has words Offsets[i] to Offsets[i+1]-1, of which the first Sources[i] are the source words.
@@ -56,19 +54,31 @@ func (c *Corpus) Where(i int) string {
 	return c.Name + ":" + strconv.Itoa(c.Lines[i])
 }
 
-// some returns some of the pairs. None is bad input.
-func (c *Corpus) some(pairs []int) (*Corpus, error) {
-	if len(pairs) == 0 {
-		return nil, structured.BadInput("%s: no pair is left", c.Name)
+// Some returns some of the pairs.
+func (c *Corpus) Some(pairs []int) *Corpus {
+	few := &Corpus{Name: c.Name, Offsets: []int{0}, Dim: c.Dim}
+	rows := []int{0} // where the features of each pair begin
+	for i := range c.Len() {
+		n, m := c.Size(i)
+		rows = append(rows, rows[i]+n*m*c.Dim)
 	}
-	few := &Corpus{Name: c.Name}
 	for _, i := range pairs {
-		few.Add(c.Source(i), c.Target(i), c.LinksOf(i))
+		few.Offsets = append(few.Offsets, few.Offsets[len(few.Offsets)-1]+c.Offsets[i+1]-c.Offsets[i])
+		few.Sources = append(few.Sources, c.Sources[i])
+		if c.Words != nil {
+			few.Words = append(few.Words, c.Words[c.Offsets[i]:c.Offsets[i+1]]...)
+		}
 		if c.Lines != nil {
 			few.Lines = append(few.Lines, c.Lines[i])
 		}
+		if c.Known() {
+			few.AddLinks(c.LinksOf(i))
+		}
+		if c.Features != nil {
+			few.Features = append(few.Features, c.Features[rows[i]:rows[i+1]]...)
+		}
 	}
-	return few, nil
+	return few
 }
 
 // Add appends a pair with its links, or with unknown links if links is nil. Either all pairs of a corpus have links or none. Add

@@ -119,7 +119,10 @@ func (o Reader) readLinks(c *Corpus, leftOut map[int]bool, lines *host.Lines, na
 		return nil, structured.BadInput("%s: ends after line %d, expected %d lines, one per pair of %s", name, lines.Number, all, c.Name)
 	}
 	if len(keep) < c.Len() {
-		return c.some(keep)
+		if len(keep) == 0 {
+			return nil, structured.BadInput("%s: no pair is left", c.Name)
+		}
+		return c.Some(keep), nil
 	}
 	return c, nil
 }

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/dsp-go/dsp/models/data/remarks"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/boxes"
 )
@@ -31,13 +32,17 @@ type Candidates struct {
 	Sizes    [][2]int    // [images] width and height
 	Gold     []boxes.Box // [images], or nil if they were not asked for
 	IDs      []string    // [images], or nil
-	file     sizedFile
+
+	Faults map[int]error // of the images that are to be left out
+	file   sizedFile
 }
 
 // CandidateReader opens Candidates.
 type CandidateReader struct {
 	Shape     []int // of a candidate's features, if the training data determines it, else nil
 	Unlabeled bool  // ignore the array gold, which is then optional
+
+	Remarks *remarks.Remarks // that leave bad images out; nil refuses them. Errors of what says where images begin and end are of the whole file
 }
 
 // Open opens an archive and reads all but the features. Errors name the array, what it holds and what was expected.
@@ -46,10 +51,16 @@ func (c CandidateReader) Open(path string) (*Candidates, error) {
 	if err != nil {
 		return nil, err
 	}
-	in := candidateReader{archive, &Candidates{Name: path, file: f}}
+	in := candidateReader{archive, &Candidates{Name: path, file: f}, newFaults(c.Remarks)}
+	if in.faults != nil {
+		in.c.Faults = in.faults.examples
+	}
 	steps := []func() error{func() error { return in.features(c.Shape) }, in.sizes, in.imageSizes, in.boxes, in.ids}
 	if !c.Unlabeled {
 		steps = append(steps, in.gold)
+	}
+	if in.faults != nil {
+		steps = append(steps, in.finite)
 	}
 	for _, step := range steps {
 		if err := step(); err != nil {
@@ -68,6 +79,7 @@ func (c *Candidates) Len() int { return len(c.Offsets) - 1 }
 type candidateReader struct {
 	archive *zip.Reader
 	c       *Candidates
+	faults  *faults // of images that are left out; nil: a fault is an error
 }
 
 func (in candidateReader) bad(format string, args ...any) error {
@@ -125,7 +137,13 @@ func (in candidateReader) sizes() error {
 		for i, n := range sizes {
 			at := in.c.Offsets[i]
 			if n < 1 {
-				return a.bad("[%d] is %d, expected at least one candidate", i, n)
+				err := a.bad("[%d] is %d, expected at least one candidate", i, n)
+				if n == 0 {
+					err = in.faults.of(i, err)
+				}
+				if err != nil {
+					return err
+				}
 			}
 			if n > candidates-at {
 				return a.bad(" sum to more than the %d candidates that have features, from image %d on", candidates, i)
@@ -156,7 +174,9 @@ func (in candidateReader) imageSizes() error {
 		for i := range in.c.Len() {
 			width, height := values[2*i], values[2*i+1]
 			if width < 1 || height < 1 || width > most || height > most {
-				return a.bad("[%d] is %d × %d, expected pixels from 1 to %d", i, width, height, most)
+				if err := in.faults.of(i, a.bad("[%d] is %d × %d, expected pixels from 1 to %d", i, width, height, most)); err != nil {
+					return err
+				}
 			}
 			in.c.Sizes = append(in.c.Sizes, [2]int{width, height})
 		}
@@ -193,15 +213,31 @@ func (in candidateReader) readBoxes(name string, n int, to *[]boxes.Box, imageOf
 			return err
 		}
 		for k := range n {
-			size := in.c.Sizes[imageOf(k)]
+			image := imageOf(k)
+			size := in.c.Sizes[image]
 			box := boxes.Box{X: v[4*k], Y: v[4*k+1], Width: v[4*k+2], Height: v[4*k+3]}
 			if box, err = box.Inside(size[0], size[1], a.where+"["+strconv.Itoa(k)+"]"); err != nil {
-				return err
+				if err = in.faults.of(image, err); err != nil {
+					return err
+				}
 			}
 			*to = append(*to, box)
 		}
 		return nil
 	})
+}
+
+// finite finds images whose features are not finite.
+func (in candidateReader) finite() error {
+	row := make([]float32, in.c.Features.Width())
+	for k := range in.c.Features.Len() {
+		if err := in.c.Features.Read(row, k, k+1); err != nil {
+			if err = in.faults.at(in.c.Offsets, k, err); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // numbers reads numbers of any kind.
@@ -240,7 +276,10 @@ func (in candidateReader) ids() error {
 	seen := make(map[string]int, len(in.c.IDs))
 	for i, id := range in.c.IDs {
 		if at, twice := seen[id]; twice {
-			return in.bad("ids[%d] and ids[%d] are both %q", at, i, id)
+			if err := in.faults.of(i, in.bad("ids[%d] and ids[%d] are both %q", at, i, id)); err != nil {
+				return err
+			}
+			continue
 		}
 		seen[id] = i
 	}

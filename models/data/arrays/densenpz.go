@@ -45,7 +45,7 @@ func (c Dense) Read(r io.Reader, name string) (*structured.Dataset, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.read(denseReader{archive: archive, d: &structured.Dataset{Name: name, Alphabet: c.Alphabet, Dim: c.Dim}, layout: &layout{}, faults: c.faults()})
+	return c.read(denseReader{archive: archive, d: &structured.Dataset{Name: name, Alphabet: c.Alphabet, Dim: c.Dim}, layout: &layout{}, faults: newFaults(c.Remarks)})
 }
 
 // ReadFile is Read of a file on disk whose features stay there, where np.savez wrote them in C order: the data set has a Source in place of
@@ -56,7 +56,7 @@ func (c Dense) ReadFile(path string) (*structured.Dataset, error) {
 	if err != nil {
 		return nil, err
 	}
-	in := denseReader{archive: archive, d: &structured.Dataset{Name: path, Alphabet: c.Alphabet, Dim: c.Dim}, layout: &layout{}, faults: c.faults()}
+	in := denseReader{archive: archive, d: &structured.Dataset{Name: path, Alphabet: c.Alphabet, Dim: c.Dim}, layout: &layout{}, faults: newFaults(c.Remarks)}
 	if in.rows = storedFeatures(archive, f, c.Dim); in.rows != nil && (c.Checked || c.InMemory) {
 		if c.InMemory {
 			in.loaded = make([]float32, in.rows.Len()*in.rows.Width())
@@ -97,7 +97,7 @@ func (c Dense) read(in denseReader) (*structured.Dataset, error) {
 	if err := in.positions(); err != nil {
 		return nil, err
 	}
-	in.placeFaults()
+	in.faults.place(d.Offsets, in.layout.keep)
 	if err := in.words(); err != nil {
 		return nil, err
 	}
@@ -114,60 +114,15 @@ func (c Dense) read(in denseReader) (*structured.Dataset, error) {
 			return nil, err
 		}
 	}
-	if in.faults == nil || len(in.faults.chains) == 0 {
+	if in.faults == nil {
 		return d, nil
 	}
-	return c.Remarks.Keep(d, func(i int) error { return in.faults.chains[i] })
+	return c.Remarks.Keep(d, in.faults.keeps)
 }
 
-// faults are what is wrong with chains that are left out.
-type faults struct {
-	rows   map[int]error // of the features, until it is known which chains they are of
-	chains map[int]error
-}
-
-// faults is nil where a fault is an error.
-func (c Dense) faults() *faults {
-	if !c.Remarks.Skips() {
-		return nil
-	}
-	return &faults{map[int]error{}, map[int]error{}}
-}
-
-// placeFaults finds the chains of rows of features with a fault. A row that is no position has none.
-func (in denseReader) placeFaults() {
-	if in.faults == nil {
-		return
-	}
-	for i := range in.d.Len() {
-		for k := in.d.Offsets[i]; k < in.d.Offsets[i+1]; k++ {
-			row := k
-			if in.layout.keep != nil {
-				row = in.layout.keep[k]
-			}
-			if err := in.faults.rows[row]; err != nil && in.faults.chains[i] == nil {
-				in.faults.chains[i] = err
-			}
-		}
-	}
-}
-
-// fault returns an error about a position, or keeps it if its chain is left out.
+// fault returns an error about a position, or keeps it if its example is left out.
 func (in denseReader) fault(position int, err error) error {
-	if in.faults == nil {
-		return err
-	}
-	i, found := slices.BinarySearch(in.d.Offsets, position)
-	for found && i+1 < len(in.d.Offsets) && in.d.Offsets[i+1] == position { // chains without positions
-		i++
-	}
-	if !found {
-		i--
-	}
-	if in.faults.chains[i] == nil {
-		in.faults.chains[i] = err
-	}
-	return nil
+	return in.faults.at(in.d.Offsets, position, err)
 }
 
 // unknown returns the number of labels that are not known.
@@ -225,7 +180,7 @@ type denseReader struct {
 	layout  *layout   // of chains; nil where features cannot be padded
 	rows    *Rows     // features that are read as they are on disk, or nil
 	loaded  []float32 // of rows, where they do not stay there; or nil
-	faults  *faults   // of chains that are left out; nil: a fault is an error
+	faults  *faults   // of examples that are left out; nil: a fault is an error
 }
 
 // array reads a required array.
@@ -285,12 +240,9 @@ func (in denseReader) matrix(name, kind string, known int) (x denseMatrix, err e
 		}
 		for i, v := range x.values {
 			if v-v != 0 { // NaN or ±∞
-				err := a.bad("[%d,%d] is %v, expected a finite number (in float32)", i/a.shape[1], i%a.shape[1], v)
-				if in.faults == nil {
+				row := i / a.shape[1]
+				if err := in.faults.row(row, a.bad("[%d,%d] is %v, expected a finite number (in float32)", row, i%a.shape[1], v)); err != nil {
 					return err
-				}
-				if row := i / a.shape[1]; in.faults.rows[row] == nil {
-					in.faults.rows[row] = err
 				}
 			}
 		}
@@ -402,7 +354,7 @@ func (in denseReader) weights() error {
 		if err := a.expect("[chains]", 1, numeric, "numbers"); err != nil {
 			return err
 		}
-		weights, err := a.weights()
+		weights, err := a.weights(in.faults.of)
 		if err != nil {
 			return err
 		}

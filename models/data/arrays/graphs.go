@@ -4,6 +4,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/dsp-go/dsp/models/data/remarks"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/graphs"
 )
@@ -28,6 +29,8 @@ type Graphs struct {
 	Types     int                  // the number of edge types if the training data determines it, else 0
 	Alphabet  *structured.Alphabet // the known labels, which must contain label_names; nil means the file's own labels
 	Unlabeled bool                 // ignore gold labels: the array labels is optional
+
+	Remarks *remarks.Remarks // on graphs; nil refuses bad ones. What says where graphs begin and end is never that of one graph
 }
 
 // Read reads a data set whose positions are the variables: Features, Graphs, a table graphs.EdgeRows with the edges' features and, unless
@@ -38,7 +41,7 @@ func (c Graphs) Read(r io.Reader, name string) (*structured.Dataset, error) {
 		return nil, err
 	}
 	d := &structured.Dataset{Name: name, Alphabet: c.Alphabet}
-	in := graphReader{denseReader{archive: archive, d: d}, c, &structured.Table{Name: graphs.EdgeRows}}
+	in := graphReader{denseReader{archive: archive, d: d, faults: newFaults(c.Remarks)}, c, &structured.Table{Name: graphs.EdgeRows}}
 	d.Tables = []*structured.Table{in.edges}
 	steps := []func() error{in.nodes, in.sizes, in.ends, in.edgeFeatures, in.types}
 	if !c.Unlabeled {
@@ -49,7 +52,13 @@ func (c Graphs) Read(r io.Reader, name string) (*structured.Dataset, error) {
 			return nil, err
 		}
 	}
-	return d, nil
+	if in.faults == nil {
+		return d, nil
+	}
+	if d, err = c.Remarks.Keep(d, in.faults.keeps); err == nil && d.Labels != nil && !slices.ContainsFunc(d.Labels, func(l int32) bool { return l >= 0 }) {
+		err = structured.BadInput("%s: labels of the graphs that are left are all unknown, expected some from 0 on", name)
+	}
+	return d, err
 }
 
 type graphReader struct {
@@ -102,6 +111,7 @@ func (in graphReader) sizes() error {
 			return a.bad(" sum to %d variables, expected %d as node_features has", sum, variables)
 		}
 		in.d.Offsets, in.edges.Offsets = nodes, edges
+		in.faults.place(nodes, nil)
 		return nil
 	})
 }
@@ -128,15 +138,20 @@ func (in graphReader) ends() error {
 			seen := make(map[[2]int32]int, in.edges.Offsets[i+1]-first)
 			for k := first; k < in.edges.Offsets[i+1]; k++ {
 				v, w := values[2*k], values[2*k+1]
-				if min(v, w) < 0 || max(v, w) >= n {
-					return a.bad("[%d] joins variables %d and %d of graph %d, expected 0 to %d", k, v, w, i, n-1)
-				}
-				if v == w {
-					return a.bad("[%d] joins variable %d of graph %d with itself", k, v, i)
-				}
+				var err error
 				key := [2]int32{int32(min(v, w)), int32(max(v, w))}
-				if before, twice := seen[key]; twice {
-					return a.bad("[%d] and [%d] both join variables %d and %d of graph %d", before, k, v, w, i)
+				switch before, twice := seen[key]; {
+				case min(v, w) < 0 || max(v, w) >= n:
+					err = a.bad("[%d] joins variables %d and %d of graph %d, expected 0 to %d", k, v, w, i, n-1)
+				case v == w:
+					err = a.bad("[%d] joins variable %d of graph %d with itself", k, v, i)
+				case twice:
+					err = a.bad("[%d] and [%d] both join variables %d and %d of graph %d", before, k, v, w, i)
+				}
+				if err != nil {
+					if err = in.faults.of(i, err); err != nil {
+						return err
+					}
 				}
 				seen[key] = k
 				g.Ends = append(g.Ends, [2]int32{int32(v), int32(w)})
@@ -168,6 +183,7 @@ func (in graphReader) edgeFeatures() error {
 	in.edges.Features = x.values
 	if err == nil {
 		in.edges.Dim = x.shape[1]
+		in.faults.place(in.edges.Offsets, nil)
 	}
 	return err
 }
@@ -197,7 +213,9 @@ func (in graphReader) types() error {
 			for e := range g.Types {
 				k := in.edges.Offsets[i] + e
 				if values[k] < 0 || values[k] >= types {
-					return a.bad("[%d] is %d, expected 0 to %d", k, values[k], types-1)
+					if err := in.faults.of(i, a.bad("[%d] is %d, expected 0 to %d", k, values[k], types-1)); err != nil {
+						return err
+					}
 				}
 				g.Types[e] = int32(values[k])
 			}
@@ -303,7 +321,7 @@ func (in graphReader) costs() error {
 		if err := a.expect("[variables]", 1, numeric, "numbers"); err != nil {
 			return err
 		}
-		weights, err := a.weights()
+		weights, err := a.weights(in.fault)
 		if err != nil {
 			return err
 		}

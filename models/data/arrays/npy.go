@@ -189,7 +189,7 @@ func (a *npyArray) floats() ([]float32, error) {
 }
 
 // weights reads numbers that weight examples or variables: what float32 would make 0, or infinite, is refused as every wrong weight is.
-func (a *npyArray) weights() ([]float64, error) {
+func (a *npyArray) weights(fault func(i int, err error) error) ([]float64, error) {
 	var values []float64
 	number := decoder(strings.TrimLeft(a.dtype, "<>|="))
 	if number == nil {
@@ -200,7 +200,9 @@ func (a *npyArray) weights() ([]float64, error) {
 	}
 	for i, x := range values {
 		if !structured.ValidWeight(x) {
-			return nil, a.bad("[%d] is %v, expected 0, or a number from %g to %g", i, x, structured.LeastWeight, structured.MostWeight)
+			if err := fault(i, a.bad("[%d] is %v, expected 0, or a number from %g to %g", i, x, structured.LeastWeight, structured.MostWeight)); err != nil {
+				return nil, err
+			}
 		}
 	}
 	return values, nil

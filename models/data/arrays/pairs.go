@@ -2,8 +2,8 @@ package arrays
 
 import (
 	"io"
-	"slices"
 
+	"github.com/dsp-go/dsp/models/data/remarks"
 	"github.com/dsp-go/dsp/structured"
 )
 
@@ -17,6 +17,8 @@ type Pairs struct {
 	Dim       int  // D if the training data determines it, else 0
 	Unlabeled bool // ignore gold links: the array links is optional
 
+	Remarks *remarks.Remarks // that leave bad examples out; nil refuses them. Errors of what says where examples begin and end are of the whole file
+
 	// Sizes are n and m of every example, if another file determines them; then the array sizes is optional, and links are ignored.
 	Sizes [][2]int
 }
@@ -26,8 +28,9 @@ type PairArrays struct {
 	Features []float32
 	Dim      int
 	Sizes    [][2]int
-	Links    [][4]int // example, i, j, sure, in the order of the file; nil if Unlabeled
-	Words    []string // or nil
+	Links    [][4]int      // example, i, j, sure, in the order of the file; nil if Unlabeled
+	Words    []string      // or nil
+	Faults   map[int]error // of the examples that are to be left out
 }
 
 // Read reads an archive. Errors are structured.BadInput and name the array, what it holds and what was expected.
@@ -36,7 +39,10 @@ func (c Pairs) Read(r io.Reader, name string) (*PairArrays, error) {
 	if err != nil {
 		return nil, err
 	}
-	in := pairReader{denseReader{archive: archive, d: &structured.Dataset{Name: name, Dim: c.Dim}}, &PairArrays{}}
+	in := pairReader{denseReader{archive: archive, d: &structured.Dataset{Name: name, Dim: c.Dim}, faults: newFaults(c.Remarks)}, &PairArrays{}}
+	if in.faults != nil {
+		in.a.Faults = in.faults.examples
+	}
 	if err := in.features(); err != nil {
 		return nil, err
 	}
@@ -91,7 +97,13 @@ func (in pairReader) sizes(known [][2]int) error {
 			size := [2]int{values[2*e], values[2*e+1]}
 			const most = 1 << 20 // items
 			if min(size[0], size[1]) < 1 || max(size[0], size[1]) > most {
-				return a.bad("[%d] is %v, expected numbers from 1 to %d", e, size, most)
+				err := a.bad("[%d] is %v, expected numbers from 1 to %d", e, size, most)
+				if min(size[0], size[1]) == 0 && max(size[0], size[1]) <= most { // which has no rows
+					err = in.faults.of(e, err)
+				}
+				if err != nil {
+					return err
+				}
 			}
 			if known != nil && known[e] != size {
 				return a.bad("[%d] is %v, expected %v words as in the text", e, size, known[e])
@@ -111,14 +123,17 @@ func (in pairReader) sizes(known [][2]int) error {
 		return err
 	}
 	rows, sum := len(in.a.Features)/in.a.Dim, 0
+	offsets := []int{0}
 	for e, size := range in.a.Sizes {
-		if sum += size[0] * size[1]; sum > rows {
+		sum += size[0] * size[1]
+		if offsets = append(offsets, sum); sum > rows {
 			return structured.BadInput("%s: features has %d rows, expected more: the first %d examples have %d pairs", in.d.Name, rows, e+1, sum)
 		}
 	}
 	if sum != rows {
 		return structured.BadInput("%s: features has %d rows, expected %d, one per pair", in.d.Name, rows, sum)
 	}
+	in.faults.place(offsets, nil)
 	return nil
 }
 
@@ -136,25 +151,34 @@ func (in pairReader) links() error {
 		if err != nil {
 			return err
 		}
-		in.a.Links = make([][4]int, a.shape[0])
-		for k := range in.a.Links {
+		in.a.Links = make([][4]int, 0, a.shape[0])
+		for k := range a.shape[0] {
 			link := [4]int{3: 1}
 			copy(link[:], values[k*columns:(k+1)*columns])
-			in.a.Links[k] = link
 			if e := link[0]; e < 0 || e >= len(in.a.Sizes) {
 				return a.bad("[%d] is of example %d, expected 0 to %d", k, e, len(in.a.Sizes)-1)
 			}
-			for side, what := range []string{"source", "target"} {
-				if at, n := link[1+side], in.a.Sizes[link[0]][side]; at < 0 || at >= n {
-					return a.bad("[%d] is of %s item %d of example %d, expected 0 to %d", k, what, at, link[0], n-1)
-				}
-			}
-			if link[3] != 0 && link[3] != 1 {
-				return a.bad("[%d] has %d in its last column, expected 1 if sure or 0 if possible", k, link[3])
+			if err := in.checkLink(a, k, link); err == nil {
+				in.a.Links = append(in.a.Links, link)
+			} else if err = in.faults.of(link[0], err); err != nil {
+				return err
 			}
 		}
 		return nil
 	})
+}
+
+// checkLink checks link k, whose example is there.
+func (in pairReader) checkLink(a *npyArray, k int, link [4]int) error {
+	for side, what := range []string{"source", "target"} {
+		if at, n := link[1+side], in.a.Sizes[link[0]][side]; at < 0 || at >= n {
+			return a.bad("[%d] is of %s item %d of example %d, expected 0 to %d", k, what, at, link[0], n-1)
+		}
+	}
+	if link[3] != 0 && link[3] != 1 {
+		return a.bad("[%d] has %d in its last column, expected 1 if sure or 0 if possible", k, link[3])
+	}
+	return nil
 }
 
 // names reads the items' names.
@@ -163,9 +187,10 @@ func (in pairReader) names() error {
 		if err := a.expect("[items]", 1, "US", "strings"); err != nil {
 			return err
 		}
-		items := 0
+		items, offsets := 0, []int{0}
 		for _, size := range in.a.Sizes {
 			items += size[0] + size[1]
+			offsets = append(offsets, items)
 		}
 		if a.shape[0] != items {
 			return a.bad(" has %d entries, expected %d, one per source and target item", a.shape[0], items)
@@ -174,8 +199,12 @@ func (in pairReader) names() error {
 		if err != nil {
 			return err
 		}
-		if empty := slices.Index(words, ""); empty >= 0 {
-			return a.bad("[%d] is empty, expected a word", empty)
+		for k, word := range words {
+			if word == "" {
+				if err := in.faults.at(offsets, k, a.bad("[%d] is empty, expected a word", k)); err != nil {
+					return err
+				}
+			}
 		}
 		in.a.Words = words
 		return nil

@@ -66,12 +66,16 @@ func readStored(path string, o Options) (*structured.Dataset, error) {
 
 // readPairArrays reads features of pairs of source and target items.
 func readPairArrays(content []byte, path string, o Options) (*structured.Dataset, error) {
-	c, err := alignments.ReadArrays(bytes.NewReader(content), path, arrays.Pairs{})
+	of := arrays.Pairs{Remarks: o.Remarks}
+	if o.Unlabeled {
+		of.Remarks = nil // links are of use, and may be missing
+	}
+	c, faults, err := alignments.ReadArrays(bytes.NewReader(content), path, of)
 	if err != nil && o.Unlabeled { // a file without links
-		c, err = alignments.ReadArrays(bytes.NewReader(content), path, arrays.Pairs{Unlabeled: true})
+		c, faults, err = alignments.ReadArrays(bytes.NewReader(content), path, arrays.Pairs{Unlabeled: true, Remarks: o.Remarks})
 	}
 	if err != nil {
 		return nil, err
 	}
-	return linked(c, o)
+	return linked(c, faults, o)
 }

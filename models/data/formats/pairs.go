@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"io"
+	"strconv"
 
 	"github.com/dsp-go/dsp/models/data/alignments"
 	"github.com/dsp-go/dsp/structured"
@@ -40,21 +41,49 @@ var _ = builtin(Format{
 		if err != nil {
 			return nil, err
 		}
-		return linked(c, o)
+		return linked(c, nil, o)
 	},
 })
 
 // mostPairs bounds the pairs of words of one sentence pair, each of which gets attributes and a score.
 const mostPairs = 1 << 22
 
-// linked makes the data set of a corpus.
-func linked(c *alignments.Corpus, o Options) (*structured.Dataset, error) {
-	for i := range c.Len() {
+// linked makes the data set of a corpus, without the pairs that have a fault.
+func linked(c *alignments.Corpus, faults map[int]error, o Options) (*structured.Dataset, error) {
+	check := func(i int) error {
+		if err := faults[i]; err != nil {
+			return err
+		}
 		if n, m := c.Size(i); n > mostPairs/m {
-			return nil, structured.BadInput("%s: %d source and %d target words, expected at most %d pairs of them", c.Where(i), n, m, mostPairs)
+			return structured.BadInput("%s: %d source and %d target words, expected at most %d pairs of them", c.Where(i), n, m, mostPairs)
+		}
+		return nil
+	}
+	var keep []int
+	var first error
+	for i := range c.Len() {
+		err := check(i)
+		if err == nil {
+			keep = append(keep, i)
+			continue
+		}
+		first = cmp.Or(first, err)
+		if err = o.Remarks.Bad(err); err != nil {
+			return nil, err
 		}
 	}
-	return c.DatasetOf(*cmp.Or(o.Pairs, &alignments.Matchings)), nil
+	of := *cmp.Or(o.Pairs, &alignments.Matchings)
+	switch len(keep) {
+	case c.Len():
+		return c.DatasetOf(of), nil
+	case 0:
+		return nil, first
+	}
+	d := c.Some(keep).DatasetOf(of)
+	for _, i := range keep { // they keep their numbers
+		d.IDs = append(d.IDs, strconv.Itoa(i))
+	}
+	return d, nil
 }
 
 // ReadBitext reads sentence pairs of which only the words count.

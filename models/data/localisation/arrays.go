@@ -2,6 +2,7 @@ package localisation
 
 import (
 	"cmp"
+	"errors"
 	"strconv"
 	"sync"
 
@@ -16,7 +17,7 @@ func (o Options) Arrays(path string) (*structured.Dataset, error) {
 	if o.Windows {
 		return nil, structured.BadInput("%s: an npz archive has features of candidate boxes; a search over windows reads images", path)
 	}
-	c, err := arrays.CandidateReader{Shape: o.Shape, Unlabeled: o.Unlabeled}.Open(path)
+	c, err := arrays.CandidateReader{Shape: o.Shape, Unlabeled: o.Unlabeled, Remarks: o.Remarks}.Open(path)
 	if err != nil {
 		return nil, err
 	}
@@ -41,6 +42,11 @@ func (o Options) Arrays(path string) (*structured.Dataset, error) {
 		d.IDs = c.IDs
 	}
 	d.Dim, d.Source = c.Features.Width(), &stored{rows: c.Features}
+	if c.Faults != nil {
+		if d, err = o.Remarks.Keep(d, func(i int) error { return c.Faults[i] }); err != nil {
+			return nil, errors.Join(err, c.Close())
+		}
+	}
 	if err := o.load(d); err != nil {
 		return nil, err
 	}

@@ -22,6 +22,8 @@ func InOrder[S, I, R any](ctx context.Context, threads int, next func() (I, bool
 	jobs, order := make(chan *job, threads), make(chan *job, 2*threads) // run a little ahead of use
 	ctx, stop := context.WithCancel(ctx)
 	var running sync.WaitGroup
+	w := beginWork(0)
+	defer w.end()
 	defer running.Wait()
 	defer stop()
 	go func() {
@@ -79,6 +81,7 @@ func InOrder[S, I, R any](ctx context.Context, threads int, next func() (I, bool
 		if j.err != nil {
 			return j.err
 		}
+		w.step()
 	}
 	return ctx.Err()
 }

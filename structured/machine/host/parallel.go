@@ -15,6 +15,8 @@ func Parallel[S any](threads, n int, scratch func() S, work func(s S, k int) err
 		first   = n
 		failed  error
 	)
+	w := beginWork(n)
+	defer w.end()
 	for range min(Threads(threads), n) {
 		running.Go(func() {
 			var s S
@@ -27,6 +29,7 @@ func Parallel[S any](threads, n int, scratch func() S, work func(s S, k int) err
 					return work(s, k)
 				})
 				if err == nil {
+					w.step()
 					continue
 				}
 				next.Store(int64(n))

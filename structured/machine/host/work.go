@@ -1,0 +1,50 @@
+package host
+
+import (
+	"sync/atomic"
+	"time"
+)
+
+// Work is a loop over steps that several threads share (Parallel, InOrder).
+type Work struct {
+	total int // steps; 0: unknown
+	done  atomic.Int64
+	begun time.Time
+}
+
+// underway is the loop that is under way; loops inside of it are its steps.
+var underway atomic.Pointer[Work]
+
+// Underway returns the loop that is under way, nil if there is none.
+func Underway() *Work { return underway.Load() }
+
+// beginWork begins a loop, which is nil inside of another one.
+func beginWork(total int) *Work {
+	w := &Work{total: total, begun: time.Now()}
+	if !underway.CompareAndSwap(nil, w) {
+		return nil
+	}
+	return w
+}
+
+// step says that a step is done.
+func (w *Work) step() {
+	if w != nil {
+		w.done.Add(1)
+	}
+}
+
+func (w *Work) end() {
+	if w != nil {
+		underway.Store(nil)
+	}
+}
+
+// Progress returns how many steps are done, of how many (0: nobody knows), and how long the rest will take if it goes on like that, 0 where that is unknown.
+func (w *Work) Progress(now time.Time) (done, total int, rest time.Duration) {
+	done, total = int(w.done.Load()), w.total
+	if total > 0 && done > 0 {
+		rest = time.Duration(float64(now.Sub(w.begun)) * float64(total-done) / float64(done))
+	}
+	return done, total, rest
+}
