@@ -1,6 +1,8 @@
 package accelerator
 
 import (
+	"cmp"
+
 	"github.com/dsp-go/dsp/cuda/device"
 	"github.com/dsp-go/dsp/cuda/resident"
 	"github.com/dsp-go/dsp/oracles"
@@ -16,30 +18,14 @@ type hostEvaluation struct {
 	host   structured.Batch // the same batch on the host
 	θ, v   exchange         // potentials from the scorer, and the cotangent to pull back
 	scores structured.Potentials
-	shards []hostShard
+	shards []*engine.Shard
 	used   int  // shards of the current batch
 	finite bool // the potentials are finite and there are answers
-
-	asked, wantMax bool // of the last answers
 
 	f struct { // losses
 		host   []float64
 		device device.Array[float64] // [Chains]; allocated by losses
 	}
-}
-
-// shardExamples is the number of examples in a shard; cores work on one shard at a time.
-const shardExamples = 4
-
-// hostShard is a range of consecutive examples of a batch.
-type hostShard struct {
-	first          int                   // first example, in the batch
-	θ              structured.Potentials // view of the potentials, with ℓ added
-	answer, before oracles.Answer
-	v              structured.Marginals // c_i(u_i − r_i)
-	gold, value    []float64
-	y              []int32
-	sums           engine.Sums
 }
 
 func (o *hostOracle) newEvaluation(b *resident.Batch) evaluation {
@@ -69,139 +55,69 @@ func (l *hostEvaluation) score(w device.Array[float32]) {
 	if l.finite = o.data.Device.Err() == nil; !l.finite {
 		return
 	}
-	if l.finite = l.scores.Finite(); !l.finite {
-		o.found(&l.host, &l.scores)
+	if err := o.Constrain(&l.host, &l.scores); err != nil {
+		o.bad, l.finite = cmp.Or(o.bad, err), false
 		return
 	}
-	if o.Constraints != nil {
-		o.Constraints.Apply(&l.scores)
-	}
-	l.used = device.CeilDiv(l.host.Len(), shardExamples)
+	l.used = device.CeilDiv(l.host.Len(), engine.StepExamples)
 	for len(l.shards) < l.used {
-		l.shards = append(l.shards, hostShard{})
+		l.shards = append(l.shards, engine.NewShard(nil))
 	}
-	l.each(func(s *hostShard, _ oracles.Maximiser) {
-		for b := range s.θ.Len() {
-			gold := l.host.GoldOf(s.first + b)
-			if o.Loss != engine.CRF {
-				o.task.Augment(&s.θ, b, gold)
-			}
-			s.gold[b] = s.θ.Score(b, gold.Output)
-		}
-	}, true)
+	o.parallel(l.used, func(k int, _ oracles.Maximiser) {
+		sh, lo := l.shards[k], k*engine.StepExamples
+		hi := min(lo+engine.StepExamples, l.host.Len())
+		sh.Reset(o.Data, l.host.Examples[lo:hi])
+		rangeOf(&l.scores, lo, hi, &sh.Theta)
+		o.AddLoss(&sh.Batch, &sh.Theta)
+	})
 }
 
-// each calls work for every shard, on all cores; with cut it creates the shards first.
-func (l *hostEvaluation) each(work func(s *hostShard, oracle oracles.Maximiser), cut bool) {
+// each calls work for every shard, on all cores.
+func (l *hostEvaluation) each(work func(sh *engine.Shard)) {
 	l.o.parallel(l.used, func(k int, oracle oracles.Maximiser) {
-		s := &l.shards[k]
-		if cut {
-			s.first = k * shardExamples
-			rangeOf(&l.scores, s.first, min(s.first+shardExamples, l.host.Len()), &s.θ)
-			s.gold = vec.Grow(s.gold, s.θ.Len())
-		}
-		work(s, oracle)
+		l.shards[k].Oracle = oracle
+		work(l.shards[k])
 	})
 }
 
 // Ask implements evaluation.
 func (l *hostEvaluation) Ask(w device.Array[float32], s oracles.Smoothing, wantMax bool) {
-	l.asked, l.wantMax = true, wantMax && !l.o.Loss.Smooth()
-	s = smoothingOf(l.o.Loss, s)
-	if err := s.Check(l.o.workers[0], l.o.kind.Name()); err != nil {
+	if err := smoothingOf(l.o.Loss, s).Check(l.o.workers[0], l.o.Kind().Name()); err != nil {
 		l.o.bad, l.used, l.finite = err, 0, false
 		return
 	}
 	l.score(w)
-	l.each(func(sh *hostShard, oracle oracles.Maximiser) { s.Answer(oracle, &sh.θ, &sh.answer, l.wantMax) }, false)
+	l.each(func(sh *engine.Shard) { l.o.Ask(sh, s, wantMax) })
 }
 
 // Value implements evaluation.
 func (l *hostEvaluation) Value(w device.Array[float32]) {
 	l.score(w)
-	l.each(func(s *hostShard, oracle oracles.Maximiser) {
-		s.sums, s.value = engine.Sums{}, vec.Grow(s.value, s.θ.Len())
-		if l.o.Loss.Smooth() {
-			oracle.(oracles.Summer).Exp(&s.θ, 1, s.value, nil)
-		} else {
-			s.y = vec.Grow(s.y, s.θ.OutputSize())
-			oracles.MaxBound(oracle, &s.θ, s.y, s.value)
-		}
-		for b, value := range s.value {
-			s.sums.Primal += l.weight(s, b) * engine.LossAt(value, s.gold[b])
-		}
-		s.sums.Smoothed = s.sums.Primal
-	}, false)
+	l.each(func(sh *engine.Shard) {
+		sh.Sums.Primal = l.o.Losses(sh)
+		sh.Sums.Smoothed = sh.Sums.Primal
+	})
 	l.tally()
 }
-
-// weight returns c_i of example b of a shard.
-func (l *hostEvaluation) weight(s *hostShard, b int) float64 { return l.o.Data.Weight(l.example(s, b)) }
-
-// example returns the index in the data of example b of a shard.
-func (l *hostEvaluation) example(s *hostShard, b int) int { return l.host.Examples[s.first+b] }
 
 // Recall implements evaluation.
 func (l *hostEvaluation) Recall(w device.Array[float32], memory engine.RemoteMemory) {
 	l.score(w)
-	l.asked = false
 	m := hostMemoryOf(memory)
-	l.each(func(s *hostShard, _ oracles.Maximiser) {
-		s.answer.U.Like(&s.θ)
-		for b := range s.θ.Len() {
-			s.answer.U.Set(b, &m.Marginals, l.example(s, b))
+	l.each(func(sh *engine.Shard) {
+		sh.Answer.U.Like(&sh.Theta)
+		for b, i := range sh.Batch.Examples {
+			sh.Answer.U.Set(b, m, i)
 		}
-	}, false)
+	})
 }
 
 // Difference implements evaluation.
 func (l *hostEvaluation) Difference(memory engine.RemoteMemory) {
 	m := hostMemoryOf(memory)
-	l.each(func(s *hostShard, _ oracles.Maximiser) {
-		s.sums = engine.Sums{}
-		if l.asked {
-			l.sumAnswers(s)
-		}
-		s.v.Copy(&s.answer.U)
-		for b := range s.θ.Len() {
-			gold, c := l.host.GoldOf(s.first+b), l.weight(s, b)
-			if m == nil {
-				s.v.Add(b, gold.Output, -1)
-			} else {
-				s.v.AddScaled(b, -1, &m.Marginals, l.example(s, b))
-			}
-			s.sums.Linear += c * s.v.Dot(b, &s.θ)
-			if l.o.Loss != engine.CRF {
-				s.sums.Loss += c * l.o.task.Dot(&s.v, b, gold)
-			}
-			if m == nil || !s.v.Zero(b) {
-				s.sums.Moved++
-			}
-		}
-		l.weigh(s)
-	}, false)
+	l.each(func(sh *engine.Shard) { l.o.Difference(sh, m) })
 	l.tally()
 	l.send()
-}
-
-// sumAnswers adds to a shard's sums those that do not depend on the references r_i.
-func (l *hostEvaluation) sumAnswers(s *hostShard) {
-	a := &s.answer
-	for b, gold := range s.gold {
-		c := l.weight(s, b)
-		smoothed := c * engine.LossAt(a.Value[b], gold)
-		s.sums.Smoothed += smoothed
-		switch {
-		case l.o.Loss.Smooth():
-			s.sums.Primal += smoothed
-			s.sums.Entropy += c * a.EntropyOf(b, &s.θ)
-		case l.wantMax:
-			s.sums.Primal += c * engine.LossAt(a.Max[b], gold)
-		}
-		if a.Exact[b] {
-			s.sums.Exact++
-		}
-	}
 }
 
 func (l *hostEvaluation) smooth() bool { return l.o.Loss.Smooth() }
@@ -209,11 +125,8 @@ func (l *hostEvaluation) smooth() bool { return l.o.Loss.Smooth() }
 // losses implements evaluation.
 func (l *hostEvaluation) losses() (value, gold device.Array[float64]) {
 	l.f.host = l.f.host[:0]
-	for k := range l.used {
-		s := &l.shards[k]
-		for b, gold := range s.gold {
-			l.f.host = append(l.f.host, engine.LossAt(s.answer.Value[b], gold))
-		}
+	for _, sh := range l.shards[:l.used] {
+		l.f.host = append(l.f.host, sh.LossesOfAnswers()...)
 	}
 	d := l.o.data.Device
 	value = device.Grow(d, &l.f.device, l.batch.Chains, "losses")
@@ -221,36 +134,21 @@ func (l *hostEvaluation) losses() (value, gold device.Array[float64]) {
 	return value, gold
 }
 
-// weigh multiplies each example's v by its weight.
-func (l *hostEvaluation) weigh(s *hostShard) {
-	for b := range s.θ.Len() {
-		if c := l.weight(s, b); c != 1 {
-			s.v.Scale(b, float32(c))
-		}
-	}
-}
-
 // Change implements evaluation.
 func (l *hostEvaluation) Change(from, to device.Array[float32], s oracles.Smoothing) {
 	l.Ask(from, s, false)
-	l.each(func(s *hostShard, _ oracles.Maximiser) { s.answer, s.before = s.before, s.answer }, false)
+	l.each(func(sh *engine.Shard) { sh.KeepAnswer() })
 	if l.finite {
 		l.Ask(to, s, false)
 	}
-	l.each(func(s *hostShard, _ oracles.Maximiser) {
-		s.v.Copy(&s.answer.U)
-		for b := range s.θ.Len() {
-			s.v.AddScaled(b, -1, &s.before.U, b)
-		}
-		l.weigh(s)
-	}, false)
+	l.each(func(sh *engine.Shard) { l.o.DifferenceOfAnswers(sh) })
 	l.send()
 }
 
 // tally adds the shards' sums to the objective's, in the order of the shards.
 func (l *hostEvaluation) tally() {
-	for k := range l.used {
-		l.o.add(l.shards[k].sums)
+	for _, sh := range l.shards[:l.used] {
+		l.o.add(sh.Sums)
 	}
 	device.Upload(l.o.data.Device, l.o.onto, l.o.running[:])
 }
@@ -264,10 +162,10 @@ func (l *hostEvaluation) send() {
 	}
 	l.v.shape(&l.host, o.form)
 	o.parallel(l.used, func(k int, _ oracles.Maximiser) {
-		s := &l.shards[k]
-		for p := range s.v.Parts {
-			if from := &s.v.Parts[p]; from.Rows != structured.Tied {
-				lo := l.scores.Parts[p].Offsets[s.first] * from.Width
+		v := &l.shards[k].V
+		for p := range v.Parts {
+			if from := &v.Parts[p]; from.Rows != structured.Tied {
+				lo := l.scores.Parts[p].Offsets[k*engine.StepExamples] * from.Width
 				copy(l.v.host[l.v.at[p]+lo:], from.Values)
 			}
 		}
@@ -287,7 +185,7 @@ func (l *hostEvaluation) sumTied(p int, to []float32) {
 		lo, hi := k*run, min((k+1)*run, len(to))
 		var total [run]float64
 		for j := range l.used {
-			v := &l.shards[j].v
+			v := &l.shards[j].V
 			for b := range v.Len() {
 				for i, x := range v.Parts[p].Of(b)[lo:hi] {
 					total[i] += float64(x)
@@ -306,10 +204,9 @@ func (l *hostEvaluation) Pullback(grad device.Array[float32]) { l.o.scorer.Pullb
 // Remember implements evaluation.
 func (l *hostEvaluation) Remember(memory engine.RemoteMemory, γ float32) {
 	m := hostMemoryOf(memory)
-	l.each(func(s *hostShard, _ oracles.Maximiser) {
-		u := &s.answer.U
-		for b := range s.θ.Len() {
-			i := l.example(s, b)
+	l.each(func(sh *engine.Shard) {
+		u := &sh.Answer.U
+		for b, i := range sh.Batch.Examples {
 			if γ == 1 {
 				m.Set(i, u, b)
 				continue
@@ -318,7 +215,7 @@ func (l *hostEvaluation) Remember(memory engine.RemoteMemory, γ float32) {
 				vec.Axpby(γ, u.Parts[p].Of(b), 1-γ, m.Parts[p].Of(i))
 			}
 		}
-	}, false)
+	})
 }
 
 // RememberBy implements evaluation.

@@ -1,7 +1,6 @@
 package accelerator
 
 import (
-	"fmt"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -10,7 +9,6 @@ import (
 	"github.com/dsp-go/dsp/cuda/device"
 	"github.com/dsp-go/dsp/cuda/resident"
 	"github.com/dsp-go/dsp/oracles"
-	"github.com/dsp-go/dsp/oracles/kinds"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/machine/host"
 	"github.com/dsp-go/dsp/train/engine"
@@ -20,12 +18,10 @@ import (
 // without kernels. One copy downloads a batch's potentials, the structure's oracle answers on all cores, and one copy uploads the
 // cotangent. Memories stay on the host. Results do not depend on the number of cores.
 type hostOracle struct {
-	*engine.Objective
+	*engine.Evaluation
 	data    *resident.Data
 	scorer  cudanets.Scorer
 	form    structured.Form
-	task    structured.TaskLoss
-	kind    kinds.Kind
 	workers []oracles.Maximiser // one per core
 
 	running [numSums]float64
@@ -36,12 +32,9 @@ type hostOracle struct {
 // newHostOracle returns bad input if the structure's oracle does not support the loss.
 func newHostOracle(data *resident.Data, of *engine.Objective, scorer cudanets.Scorer) (*hostOracle, error) {
 	form := of.Scorer.Form()
-	o := &hostOracle{Objective: of, data: data, scorer: scorer, form: form, task: of.Task, kind: kinds.Of(form.Structure)}
-	if o.task == nil {
-		o.task = form.Structure.TaskLoss()
-	}
+	o := &hostOracle{Evaluation: engine.NewEvaluation(of), data: data, scorer: scorer, form: form}
 	for range runtime.GOMAXPROCS(0) {
-		o.workers = append(o.workers, o.kind.Oracle())
+		o.workers = append(o.workers, o.Kind().Oracle())
 	}
 	if err := smoothingOf(of.Loss, oracles.Smoothing{}).Check(o.workers[0], form.Structure.Name()); err != nil {
 		return nil, err
@@ -89,24 +82,6 @@ func (o *hostOracle) NonFinite() error {
 	err := o.bad
 	o.bad = nil
 	return err
-}
-
-// found records the first potentials that were not finite.
-func (o *hostOracle) found(batch *structured.Batch, θ *structured.Potentials) {
-	if o.bad != nil {
-		return
-	}
-	o.bad = notFinite(batch, θ)
-}
-
-// notFinite says which potentials of a batch are the first that are not finite.
-func notFinite(batch *structured.Batch, θ *structured.Potentials) error {
-	where := "what all examples share"
-	if b := θ.FirstNotFinite(); b >= 0 {
-		i := batch.Examples[b]
-		where = fmt.Sprintf("example %d (%s)", i, batch.Data.Where(i))
-	}
-	return &engine.NonFiniteError{Where: where}
 }
 
 // parallel calls work(k, oracle) for k from 0 to n-1 on all cores, each with its own oracle. A panic becomes the device's error.
@@ -180,10 +155,10 @@ func (m *hostMemory) ToGold(γ float32) {
 	}
 }
 
-// hostMemoryOf returns the memory behind the interface, or nil.
-func hostMemoryOf(m engine.RemoteMemory) *hostMemory {
+// hostMemoryOf returns the points in a memory, or nil.
+func hostMemoryOf(m engine.RemoteMemory) *structured.Marginals {
 	if m == nil {
 		return nil
 	}
-	return m.(*hostMemory)
+	return &m.(*hostMemory).Marginals
 }

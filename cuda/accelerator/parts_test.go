@@ -66,10 +66,10 @@ type inTurn struct {
 	turn *sync.Mutex
 }
 
-func (g inTurn) Sum(ctx context.Context, pieces [][]byte, window int, add func(lo, hi int) error) error {
+func (g inTurn) SumToLast(ctx context.Context, pieces [][]byte, all, window int, add func(lo, hi int) error) error {
 	g.turn.Unlock()
 	defer g.turn.Lock()
-	return g.Group.Sum(ctx, pieces, window, add)
+	return g.Group.SumToLast(ctx, pieces, all, window, add)
 }
 
 func (g inTurn) Gather(ctx context.Context, mine []byte) ([][]byte, error) {

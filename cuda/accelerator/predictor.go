@@ -183,7 +183,7 @@ func (p *Predictor) potentials(a *Predicted) error {
 		return err
 	}
 	if !a.Potentials.Finite() {
-		return notFinite(&p.chosen, &a.Potentials)
+		return engine.NotFinite(&p.chosen, &a.Potentials)
 	}
 	if p.constraints != nil {
 		p.constraints.Apply(&a.Potentials)

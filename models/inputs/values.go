@@ -15,7 +15,11 @@ const noValue = "\x00"
 func (in Inputs) Knows(names []string, k int, values []string) ([]bool, error) {
 	d := &structured.Dataset{ColumnNames: names, Offsets: []int{0}}
 	alone := in.Template != nil && in.Dictionary.HashBits == 0 && in.Template.ReadsAlone(d, k)
-	if !alone && in.Vocab == nil {
+	numbered := in.Vocab != nil && (in.Words == nil || slices.Contains(in.Words, names[k]))
+	for _, name := range in.Words {
+		numbered = numbered && slices.Contains(names, name) // who makes inputs says that it lacks
+	}
+	if !alone && !numbered {
 		return nil, nil
 	}
 	const times = 3 // so that neighbours have the value, too
@@ -42,11 +46,12 @@ func (in Inputs) Knows(names []string, k int, values []string) ([]bool, error) {
 			known[i] = attributes(i) > attributes(last)
 		}
 	}
-	if in.Vocab != nil {
-		if err := text.EncodeIds(d, in.Vocab); err != nil {
+	if numbered {
+		words := in.wordsOf(d)
+		if err := text.EncodeIds(words, in.Vocab); err != nil {
 			return nil, err
 		}
-		ids := func(i int) []int32 { return d.Ids[d.Offsets[i]*len(in.Vocab) : d.Offsets[i+1]*len(in.Vocab)] }
+		ids := func(i int) []int32 { return words.Ids[d.Offsets[i]*len(in.Vocab) : d.Offsets[i+1]*len(in.Vocab)] }
 		for i := range values {
 			known[i] = known[i] || !slices.Equal(ids(i), ids(last))
 		}

@@ -84,8 +84,8 @@ func (a *Asynchronous) Sweep(ctx context.Context, w, mean []float32, memory *Mem
 						return err
 					}
 					ln.Sums = Sums{}
-					e.ask(ln, by.Smoothing, false)
-					e.difference(ln, memory)
+					e.Ask(&ln.Shard, by.Smoothing, false)
+					e.Difference(&ln.Shard, memory.points())
 					e.sparse.Rows(&ln.Batch, &ln.rows)
 					shared.Update(ln.rows.Index, func(row int32, lo, hi int) {
 						γ, c := float32(by.Gamma)*a.rarer[row], by.Center

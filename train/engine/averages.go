@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/dsp-go/dsp/structured/machine/vec"
+	"github.com/dsp-go/dsp/train/ranks"
 )
 
 // Several ranks may also step on their own, each on its own examples, and average their iterates from time to time.
@@ -17,7 +18,7 @@ func (e *Engine) Alone(ctx context.Context, work func() error) error {
 // apart runs work as a single process would.
 func (e *Engine) apart(work func() error) error {
 	g := e.group
-	e.group = nil
+	e.group = ranks.Alone{}
 	err := work()
 	e.group = g
 	return err
@@ -25,14 +26,14 @@ func (e *Engine) apart(work func() error) error {
 
 // Average replaces numbers, as many on each rank, by their means over the ranks. It adds them in the order of the ranks.
 func (e *Engine) Average(ctx context.Context, x []float32) error {
-	if e.group == nil || len(x) == 0 {
+	if e.group.Size() == 1 || len(x) == 0 {
 		return nil
 	}
 	mine := slices.Clone(x)
-	err := e.group.Sum(ctx, cut(x), 1, func(k, _ int) error {
-		lo, hi := k*pieceNumbers, min((k+1)*pieceNumbers, len(x))
+	t := cut(x)
+	err := e.group.SumToLast(ctx, t.pieces, t.all, t.window, func(from, to int) error {
 		if e.group.Rank() > 0 {
-			vec.Axpy(1, mine[lo:hi], x[lo:hi])
+			eachPiece(from, to, len(x), func(a, b int) { vec.Axpy(1, mine[a:b], x[a:b]) })
 		}
 		return nil
 	})

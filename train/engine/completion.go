@@ -19,7 +19,7 @@ func (e *Engine) Complete(ctx context.Context, w []float32, to *Memory) (constan
 			return err
 		}
 		a := &ln.allowed
-		e.queryAllowed(ln, e.smoothing(oracles.Smoothing{}), false)
+		e.queryAllowed(&ln.Shard, e.smoothing(oracles.Smoothing{}), false)
 		SettleTargets(e.Scorer.Form(), &a.answer.U)
 		for k, b := range a.examples {
 			i := ln.Batch.Examples[b]

@@ -398,7 +398,7 @@ func TestStepsAfterADescent(t *testing.T) {
 	}
 }
 
-// Once it has seen batches of every size, a step of a descent allocates no more than the few closures that it passes to the lanes.
+// Once it has seen batches of every size, a step of a descent allocates no more than the few closures that it passes to the lanes and to the group.
 func TestDescentAllocatesNoArrays(t *testing.T) {
 	p := traintest.EmbeddingProblem(64, engine.CRF, 0.02)
 	e := engine.NewEngine(p.Objective, 1)
@@ -422,7 +422,7 @@ func TestDescentAllocatesNoArrays(t *testing.T) {
 	for range 32 {
 		step()
 	}
-	if n := testing.AllocsPerRun(64, step); n > 6 {
+	if n := testing.AllocsPerRun(64, step); n > 8 {
 		t.Errorf("a step makes %g allocations", n)
 	}
 }

@@ -1,9 +1,7 @@
 package engine
 
 import (
-	"cmp"
 	"context"
-	"errors"
 
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured/machine/vec"
@@ -48,65 +46,108 @@ func (r *remote) parts() PartAccelerator {
 	return r.device.(PartAccelerator)
 }
 
-// parting is how some examples are cut into parts.
-type parting struct {
-	group    ranks.Group
-	examples []int
-	losses   []float64 // of the examples, or nil
-	sums     []Sums    // by part
-	lo, hi   int       // parts of this rank
+// partsOfBatch are the strands of a batch on a device: parts of it.
+type partsOfBatch struct {
+	engine    *Engine
+	device    PartAccelerator
+	examples  []int
+	losses    []float64                                            // of the examples, or nil
+	sums      []Sums                                               // by part
+	evaluate  func(ctx context.Context, k int, to []float32) error // evaluates part k alone; its gradient goes to memory, if there is some
+	gradients [][]float32                                          // of this rank's parts; empty if they stay on the device
+	g         []float32                                            // their sum
+	arrives   bool                                                 // the last part's gradient is still on its way
+	keeps     bool                                                 // gradients stay on the device
 }
 
-func (e *Engine) cutExamples(examples []int, losses []float64) *parting {
-	p := &parting{group: e.Ranks(), examples: examples, losses: losses, sums: make([]Sums, min(e.parts, len(examples)))}
-	p.lo, p.hi = ranks.Share(p.group, len(p.sums))
-	return p
+func (r *remote) partsOf(device PartAccelerator, examples []int) *partsOfBatch {
+	e := r.engine
+	return &partsOfBatch{engine: e, device: device, examples: examples, sums: make([]Sums, min(e.parts, len(examples)))}
 }
 
-func (p *parting) from(k int) int { return len(p.examples) * k / len(p.sums) }
-
-// part returns the examples of part k.
-func (p *parting) part(k int) []int { return p.examples[p.from(k):p.from(k+1)] }
-
-// lossesOf returns the losses of part k; nil without losses.
-func (p *parting) lossesOf(k int) []float64 {
-	if p.losses == nil {
-		return nil
+// addTo makes g the memory of the sum of the parts' gradients, unless the device keeps them.
+func (p *partsOfBatch) addTo(g []float32) {
+	if p.keeps = p.device.Gathers(); !p.keeps {
+		p.g = g
 	}
-	return p.losses[p.from(k):p.from(k+1)]
 }
 
-// tellParts tells all ranks the sums and losses of all parts, or an error, and returns the total of the sums.
-func (e *Engine) tellParts(ctx context.Context, p *parting, failed error) (total Sums, err error) {
-	n, size := len(p.sums), p.group.Size()
-	err = e.tell(ctx, failed, func(rank int, do func(x []byte)) {
-		for k := n * rank / size; k < n*(rank+1)/size; k++ {
-			do(ranks.Bytes(p.sums[k : k+1]))
-			do(ranks.Bytes(p.lossesOf(k)))
-		}
-	})
+// over evaluates the parts and returns the total of their sums.
+func (p *partsOfBatch) over(ctx context.Context) (total Sums, err error) {
+	err = p.engine.over(ctx, p.engine.group, p)
 	for _, s := range p.sums {
 		total.add(s)
 	}
 	return total, err
 }
 
-// addParts sets g to the sum of the gradients of all parts, those of this rank first to last. arrived is called before numbers a to b−1 of the last one are read.
-func (p *parting) addParts(ctx context.Context, gradients [][]float32, g []float32, arrived func(a, b int) error) error {
-	return p.group.Sum(ctx, cut(g), 1, func(k, _ int) error {
-		a, b := k*pieceNumbers, min((k+1)*pieceNumbers, len(g))
-		if err := arrived(a, b); err != nil {
+func (p *partsOfBatch) len() int { return len(p.sums) }
+
+func (p *partsOfBatch) from(k int) int { return len(p.examples) * k / len(p.sums) }
+
+// part returns the examples of part k.
+func (p *partsOfBatch) part(k int) []int { return p.examples[p.from(k):p.from(k+1)] }
+
+// lossesOf returns the losses of part k; nil without losses.
+func (p *partsOfBatch) lossesOf(k int) []float64 {
+	if p.losses == nil {
+		return nil
+	}
+	return p.losses[p.from(k):p.from(k+1)]
+}
+
+func (p *partsOfBatch) run(ctx context.Context, lo, hi int) error {
+	if p.g != nil {
+		p.gradients = p.engine.partGradients(hi - lo)
+	}
+	for k := lo; k < hi; k++ {
+		var to []float32
+		if p.g != nil {
+			to = p.gradients[k-lo]
+		}
+		if err := p.evaluate(ctx, k, to); err != nil {
 			return err
 		}
-		for l, part := range gradients {
-			if from := part[a:b]; p.lo+l == 0 {
-				copy(g[a:b], from)
+		if p.keeps {
+			p.device.KeepPart(k - lo)
+		}
+	}
+	return nil
+}
+
+func (p *partsOfBatch) total() total { return cut(p.g) }
+
+func (p *partsOfBatch) add(lo, hi, from, to int) (err error) {
+	eachPiece(from, to, len(p.g), func(a, b int) {
+		if p.arrives && err == nil {
+			err = p.device.Arrived(p.gradients[hi-1-lo][a:b], a)
+		}
+		for l, part := range p.gradients {
+			if from := part[a:b]; lo+l == 0 {
+				copy(p.g[a:b], from)
 			} else {
-				vec.Axpy(1, from, g[a:b])
+				vec.Axpy(1, from, p.g[a:b])
 			}
 		}
-		return nil
 	})
+	return err
+}
+
+func (p *partsOfBatch) end(_, hi int) (err error) {
+	if p.arrives {
+		p.sums[hi-1], err = p.device.EndPart(p.lossesOf(hi - 1))
+	}
+	return err
+}
+
+func (p *partsOfBatch) tell(k int, _ bool, do func([]byte)) {
+	do(ranks.Bytes(p.sums[k : k+1]))
+	do(ranks.Bytes(p.lossesOf(k)))
+}
+
+// gather makes the device's D the sum over the parts of all ranks, and copies it to g, unless that is nil.
+func (p *partsOfBatch) gather(ctx context.Context, g []float32) error {
+	return p.device.AddParts(len(p.sums), g, func() error { return p.engine.group.Ended(ctx) })
 }
 
 // partGradients returns memory for gradients of n parts.
@@ -118,101 +159,58 @@ func (e *Engine) partGradients(n int) [][]float32 {
 }
 
 // stepInParts evaluates a batch in parts and makes it the device's last step. A nil w is the path's iterate. losses [len(examples)] are set unless they are nil.
-func (r *remote) stepInParts(ctx context.Context, device PartAccelerator, w []float32, examples []int, s oracles.Smoothing, dropout uint64, losses []float64) error {
-	e, p := r.engine, r.engine.cutExamples(examples, losses)
-	begin := func(k int, leaves bool) error { return device.Part(ctx, w, p.part(k), s, dropout, leaves) }
-	var bad error // potentials of some part that are not finite: all ranks go on until they have told each other
-	end := func(k int) (err error) {
-		p.sums[k], err = device.EndPart(p.lossesOf(k))
-		if not := (*NonFiniteError)(nil); errors.As(err, &not) {
-			bad, err = cmp.Or(bad, err), nil
-		}
-		return err
-	}
-	if device.Gathers() {
-		for k := p.lo; k < p.hi; k++ {
-			if err := begin(k, false); err != nil {
-				return err
-			}
-			device.KeepPart(k - p.lo)
-			if err := end(k); err != nil {
-				return err
-			}
-		}
-		sums, err := e.tellParts(ctx, p, bad)
-		if err == nil {
-			err = device.AddParts(len(p.sums), nil, func() error { return p.group.Ended(ctx) })
-		}
-		if err == nil {
-			device.SetStep(sums, nil)
-		}
-		return err
-	}
+func (r *remote) stepInParts(
+	ctx context.Context, device PartAccelerator, w []float32, examples []int, s oracles.Smoothing, dropout uint64, losses []float64,
+) error {
+	e, p := r.engine, r.partsOf(device, examples)
+	p.losses = losses
 	e.narrow = vec.Grow(e.narrow, e.Scorer.Dim())
-	gradients := e.partGradients(p.hi - p.lo)
-	for k := p.lo; k < p.hi; k++ {
-		err := begin(k, true)
-		if err == nil && k < p.hi-1 {
-			if err = device.Arrived(gradients[k-p.lo], 0); err == nil {
-				err = end(k)
-			}
-		}
-		if err != nil {
+	p.addTo(e.narrow)
+	_, last := ranks.Share(e.group, len(p.sums))
+	p.evaluate = func(ctx context.Context, k int, to []float32) error {
+		err := device.Part(ctx, w, p.part(k), s, dropout, to != nil)
+		if p.arrives = to != nil && k == last-1; err != nil || p.arrives { // others add to the first numbers while the last ones arrive
 			return err
 		}
-	}
-	err := p.addParts(ctx, gradients, e.narrow, func(a, b int) error {
-		if p.lo == p.hi {
-			return nil
+		if to != nil {
+			err = device.Arrived(to, 0)
 		}
-		return device.Arrived(gradients[p.hi-1-p.lo][a:b], a)
-	})
-	if err == nil && p.lo < p.hi {
-		err = end(p.hi - 1)
-	}
-	if err != nil {
+		if err == nil {
+			p.sums[k], err = device.EndPart(p.lossesOf(k))
+		}
 		return err
 	}
-	sums, err := e.tellParts(ctx, p, bad)
+	sums, err := p.over(ctx)
+	if err == nil && p.keeps {
+		err = p.gather(ctx, nil)
+	}
 	if err == nil {
-		device.SetStep(sums, e.narrow)
+		device.SetStep(sums, p.g)
 	}
 	return err
 }
 
 // passInParts evaluates all examples in parts, and sets g [Dim] to the gradient.
 func (r *remote) passInParts(ctx context.Context, device PartAccelerator, w []float32, s oracles.Smoothing, g []float32) (Sums, error) {
-	e, p := r.engine, r.engine.cutExamples(r.engine.all, nil)
-	var gradients [][]float32
-	if !device.Gathers() {
-		gradients = e.partGradients(p.hi - p.lo)
+	p := r.partsOf(device, r.engine.all)
+	p.addTo(g)
+	p.evaluate = func(ctx context.Context, k int, to []float32) (err error) {
+		p.sums[k], err = device.PartOfPass(ctx, w, p.part(k), s, to)
+		return err
 	}
-	var err error
-	for k := p.lo; k < p.hi && err == nil; k++ {
-		var to []float32
-		if gradients != nil {
-			to = gradients[k-p.lo]
-		}
-		if p.sums[k], err = device.PartOfPass(ctx, w, p.part(k), s, to); gradients == nil {
-			device.KeepPart(k - p.lo)
-		}
+	sums, err := p.over(ctx)
+	if err == nil && p.keeps {
+		err = p.gather(ctx, g)
 	}
-	total, err := e.tellParts(ctx, p, err)
-	switch {
-	case err != nil:
-		return total, err
-	case device.Gathers():
-		return total, device.AddParts(len(p.sums), g, func() error { return p.group.Ended(ctx) })
-	}
-	return total, p.addParts(ctx, gradients, g, func(a, b int) error { return nil })
+	return sums, err
 }
 
 // valueInParts returns the sums of the objective's value over some examples.
 func (r *remote) valueInParts(ctx context.Context, w []float32, examples []int) (Sums, error) {
-	p := r.engine.cutExamples(examples, nil)
-	var err error
-	for k := p.lo; k < p.hi && err == nil; k++ {
+	p := r.partsOf(r.parts(), examples)
+	p.evaluate = func(ctx context.Context, k int, _ []float32) (err error) {
 		p.sums[k].Primal, err = r.device.Value(ctx, w, p.part(k))
+		return err
 	}
-	return r.engine.tellParts(ctx, p, err)
+	return p.over(ctx)
 }

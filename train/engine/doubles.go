@@ -128,7 +128,7 @@ func (e *Engine) passDoubly(
 				return err
 			}
 		}
-		negated := e.negatedReference(ln)
+		negated := e.negatedReference(&ln.Shard)
 		if ln.V.Like(&ln.Theta); g != nil {
 			ln.doubles.Like(ln.V.Parts)
 		}

@@ -2,17 +2,14 @@ package engine
 
 import (
 	"context"
-	"math"
 	"sync"
 	"sync/atomic"
 
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/nets/sparse"
 	"github.com/dsp-go/dsp/oracles"
-	"github.com/dsp-go/dsp/oracles/kinds"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/machine/host"
-	"github.com/dsp-go/dsp/structured/machine/vec"
 	"github.com/dsp-go/dsp/train/ranks"
 )
 
@@ -24,8 +21,10 @@ const (
 	laneWeights    = 1 << 28 // entries of the gradients of all lanes, if two lanes have fewer
 	shardPositions = 512     // most positions in a full pass's shard, unless a single example has more
 	shardRows      = 4096    // most rows there of a table, such as one of all pairs of words, unless a single example has more
-	stepExamples   = 8       // examples in a step's shard
 )
+
+// StepExamples is how many examples a step's shard has.
+const StepExamples = 8
 
 // Engine evaluates an Objective on whole data sets and on batches, in parallel. It is not safe for concurrent use.
 //
@@ -33,14 +32,13 @@ const (
 // that, and each example touches few of them. The lanes then stop in potential space, and their results are scattered, in
 // order, straight into the destination (gradient.go).
 type Engine struct {
-	*Objective
+	*Evaluation
 	backend    backend
+	home       home
 	sparse     *sparse.Linear // the scorer if its inputs are sparse, else nil
-	kind       kinds.Kind
-	precise    bool // full passes sum potentials and gradients in float64 (rounding.go)
-	doubles    bool // full passes of certificates are in float64 throughout (doubles.go)
-	pulls      bool // in float64 what lanes have in wide: such a pass is at work
-	narrows    bool // a pass has shown that float64 does not hold its sums
+	doubles    bool           // full passes of certificates are in float64 throughout (doubles.go)
+	pulls      bool           // in float64 what lanes have in wide: such a pass is at work
+	narrows    bool           // a pass has shown that float64 does not hold its sums
 	threads    int
 	most       int              // lanes
 	workers    chan nets.Worker // one for each thread, of scorers whose workers are large; else nil
@@ -64,90 +62,25 @@ type Engine struct {
 	dense      denseGradient
 	spread     sparseGradient
 
-	group  ranks.Group // shares the work of passes and steps; nil: this process does all
+	group  ranks.Group // shares the work of passes and steps
 	shared sharedSums  // scratch memory
 	parts  int         // of a batch on a device; up to 1: it is not cut
 	own    []int       // examples of this rank; nil: not asked for yet
-
-	centres []central // [n] sizes of potentials at the centre, for rounding; 0: not known yet
-	lost    []float32 // [n] the most that the loss adds to a potential, at least 1; 0: not known yet
-
-	blurs   map[int]float64 // relative errors beyond float32 of the marginals of EntropyRounding or Blur; not of examples without
-	blurred float64         // the same of all marginals of RecomposeWatched
-	watches bool            // answers, for it
-	watched atomic.Uint64   // the bits of the largest error since Watch
 }
 
-// finding is a shard and the results on it. It may have to outlive the lane's work on the shard.
-type finding struct {
-	Batch   structured.Batch
-	Answer  oracles.Answer
-	V       structured.Marginals // the marginals to pull back
-	doubles structured.Doubles   // in a pass in float64, the numbers to pull back in place of those of V, which has their layout
-}
-
-// Lane owns the scratch memory of one strand of work. It scores, queries and pulls back one shard after another.
+// Lane owns the scratch memory of one strand of work. It scores, evaluates and pulls back one shard after another.
 type Lane struct {
-	*finding                       // of the current shard
-	Worker   nets.Worker           // of the objective's scorer
-	precise  nets.PreciseWorker    // the same with sums in float64, for full passes; nil if the scorer has none
-	Oracle   oracles.Maximiser     // not shared
-	Theta    structured.Potentials // with ℓ added
-	φ        structured.Potentials // at other weights
-	negated  structured.Marginals  // −r_i, for full passes
-	soft     []float32             // scratch memory for thresholded weights
-	rows     sparse.Rows           // those that the batch touches, for a point that needs them
-	allowed  allowed
-	before   structured.Marginals // the answers at another point
-	Output   []int32              // scratch memory for the best outputs
-	Values   []float64            // and their values
-	grad     []float32            // nil for sparse inputs
-	wide     []float64            // the gradient of a full pass, if it is summed in float64; nil for sparse inputs
-	full     bool                 // whether grad may differ from zero anywhere
-	Sums     Sums                 // over the shards so far
-	journal  *[]Sums              // gets what is added to Sums, if others add to the same sums before it (ranks.go); else nil
-	losses   []float64            // f_i, smoothed, of the current shard
-	doubly   doubleLane
-	entropy  []float64 // of its answers, for losses that are smooth
-	Err      error     // the first error
-}
-
-// Sums are totals over examples, each weighted by its c_i.
-type Sums struct {
-	Primal   float64 // f_i
-	Smoothed float64 // f_i with the smoothed max
-	Linear   float64 // ⟨u_i − r_i, θ_i + ℓ_i⟩, where r_i is the gold output or comes from the memory
-	Loss     float64 // ⟨u_i − r_i, ℓ_i⟩
-	Entropy  float64 // entropy of u_i, if the loss is a log-partition function, or what takes its place (quadratic.go)
-	Scores   float64 // |h_i| + |⟨1_{y_i}, θ_i⟩|, the scale of rounding errors; 0 from a device
-	Above    float64 // bound on the rounding errors of Primal (rounding.go); 0 from a device
-	Below    float64 // bound on the rounding errors of Linear and Entropy; 0 from a device
-	Blur     float64 // in a pass in float64, bound on the error of the sum of gradients
-	Exact    int     // answers in which the smoothing was exact
-	Moved    int     // answers that differ from the memory
-}
-
-func (s *Sums) add(t Sums) {
-	s.Primal += t.Primal
-	s.Smoothed += t.Smoothed
-	s.Linear += t.Linear
-	s.Loss += t.Loss
-	s.Entropy += t.Entropy
-	s.Scores += t.Scores
-	s.Above += t.Above
-	s.Below += t.Below
-	s.Blur += t.Blur
-	s.Exact += t.Exact
-	s.Moved += t.Moved
-}
-
-// tally returns where to add to the lane's sums, for an addition or several of different numbers.
-func (ln *Lane) tally() *Sums {
-	if ln.journal == nil {
-		return &ln.Sums
-	}
-	*ln.journal = append(*ln.journal, Sums{})
-	return &(*ln.journal)[len(*ln.journal)-1]
+	Shard                      // the current one
+	Worker  nets.Worker        // of the objective's scorer
+	precise nets.PreciseWorker // the same with sums in float64, for full passes; nil if the scorer has none
+	soft    []float32          // scratch memory for thresholded weights
+	rows    sparse.Rows        // those that the batch touches, for a point that needs them
+	grad    []float32          // nil for sparse inputs
+	dim     int                // of gradients
+	wide    []float64          // the gradient of a full pass, if it is summed in float64; nil for sparse inputs
+	full    bool               // whether grad may differ from zero anywhere
+	doubly  doubleLane
+	Err     error // the first error
 }
 
 // NewEngine returns an engine for the objective, on the host. It uses up to the given number of threads (at least 1).
@@ -157,17 +90,13 @@ func NewEngine(o *Objective, threads int) *Engine {
 		all[i] = i
 	}
 	linear, _ := o.Scorer.(*sparse.Linear)
-	structure := o.Scorer.Form().Structure
-	if o.Task == nil {
-		o.Task = structure.TaskLoss()
-	}
 	e := &Engine{
-		Objective: o, kind: kinds.Of(structure), sparse: linear, threads: max(1, threads), all: all, shards: shards(o.Data, all),
-		support: newSupport(o.Scorer),
+		Evaluation: NewEvaluation(o), sparse: linear, threads: max(1, threads), all: all, shards: shards(o.Data, all),
+		support: newSupport(o.Scorer), group: ranks.Alone{},
 	}
-	e.most = passLanes
+	e.most, e.home = passLanes, &sparseHome{Engine: e}
 	if linear == nil {
-		e.most = min(passLanes, max(2, laneWeights/max(1, o.Scorer.Dim())))
+		e.most, e.home = min(passLanes, max(2, laneWeights/max(1, o.Scorer.Dim()))), &denseHome{Engine: e}
 	}
 	if nets.Tunes(o.Scorer) {
 		e.workers = make(chan nets.Worker, e.threads)
@@ -175,7 +104,8 @@ func NewEngine(o *Objective, threads int) *Engine {
 			e.workers <- o.Scorer.NewWorker()
 		}
 	}
-	e.precise = nets.NewPreciseWorker(o.Scorer) != nil
+	e.precise, e.bounds = nets.NewPreciseWorker(o.Scorer) != nil, o.Scorer.Affine()
+	e.splits = linear != nil // for products of D with weights (Step.Product)
 	e.backend = local{e}
 	return e
 }
@@ -212,21 +142,15 @@ func fits(data *structured.Dataset, i int, size []int) bool {
 	return size[0]+data.Length(i) <= shardPositions
 }
 
-// Len returns n, the number of examples.
-func (e *Engine) Len() int { return e.Data.Len() }
-
 // Threads returns how many threads the engine may use.
 func (e *Engine) Threads() int { return e.threads }
-
-// Kind returns the kind of structure that the scorer works on.
-func (e *Engine) Kind() kinds.Kind { return e.kind }
 
 // Sparse returns the scorer if it is linear in sparse inputs, else nil. Its steps touch few weights.
 func (e *Engine) Sparse() *sparse.Linear { return e.sparse }
 
 // NewLane returns a lane for the caller's own use, separate from the engine's lanes. It has no gradient vector.
 func (e *Engine) NewLane() *Lane {
-	ln := &Lane{finding: &finding{}, Worker: e.Scorer.NewWorker(), precise: nets.NewPreciseWorker(e.Scorer), Oracle: e.kind.Oracle()}
+	ln := &Lane{Shard: Shard{finding: &finding{}, Oracle: e.kind.Oracle()}, Worker: e.Scorer.NewWorker(), precise: nets.NewPreciseWorker(e.Scorer), dim: e.Scorer.Dim()}
 	if t, ok := ln.Oracle.(oracles.Truncator); ok {
 		e.truncators.Lock()
 		e.truncators.all = append(e.truncators.all, t)
@@ -264,9 +188,7 @@ func (e *Engine) run(ctx context.Context, n int, work func(l int, ln *Lane) erro
 
 // runLanes is run for lanes lo to hi-1.
 func (e *Engine) runLanes(ctx context.Context, lo, hi int, work func(l int, ln *Lane) error) error {
-	for len(e.lanes) < hi {
-		e.lanes = append(e.lanes, e.NewLane())
-	}
+	e.growLanes(hi)
 	e.growFindings(hi)
 	lanes := e.lanes
 	e.Parallel(hi-lo, func(l int) {
@@ -284,6 +206,12 @@ func (e *Engine) runLanes(ctx context.Context, lo, hi int, work func(l int, ln *
 		}
 	}
 	return ctx.Err()
+}
+
+func (e *Engine) growLanes(n int) {
+	for len(e.lanes) < n {
+		e.lanes = append(e.lanes, e.NewLane())
+	}
 }
 
 func (e *Engine) growFindings(n int) {
@@ -313,151 +241,11 @@ func (e *Engine) Parallel(n int, work func(k int)) {
 	wg.Wait()
 }
 
-// overShards runs work on every shard and returns the sums over the lanes. Unless g [Dim] is nil, it adds Jᵀv to g, where v
-// is what work leaves in its lane. It sums in float64 if the scorer can, and else in float32.
-func (e *Engine) overShards(ctx context.Context, shards [][]int, g []float64, work func(ln *Lane) error) (Sums, error) {
-	return e.sumOverShards(ctx, shards, g, false, work)
-}
-
-// sumOverShards is overShards. With toLast, g may have the sum on the last rank alone, as lower takes it.
-func (e *Engine) sumOverShards(ctx context.Context, shards [][]int, g []float64, toLast bool, work func(ln *Lane) error) (Sums, error) {
-	switch {
-	case e.group == nil:
-	case e.sparse != nil:
-		return e.overRunsOfShards(ctx, shards, g, toLast, work)
-	default:
-		return e.overSharesOfLanes(ctx, shards, g, work)
-	}
-	n := min(e.most, len(shards))
-	round := len(shards) // shards between two scatters
-	if e.sparse != nil && g != nil {
-		round = n
-	}
-	var single []float32 // the sum in float32
-	if g != nil && !e.precise {
-		e.narrow = vec.Grow(e.narrow, len(g))
-		single = e.narrow
-		clear(single)
-	}
-	var total Sums
-	for first := 0; first < len(shards); first += round {
-		now := shards[first:min(first+round, len(shards))]
-		m := min(n, len(now))
-		err := e.run(ctx, m, func(l int, ln *Lane) error {
-			if first == 0 {
-				ln.Sums = Sums{}
-				if g != nil {
-					e.clearGradient(ln)
-				}
-			}
-			for k := l; k < len(now) && ctx.Err() == nil; k += n {
-				ln.Batch.Reset(e.Data, now[k])
-				if err := work(ln); err != nil {
-					return err
-				}
-				if g != nil && e.sparse == nil {
-					if err := e.pullback(ln); err != nil {
-						return err
-					}
-				}
-			}
-			return nil
-		})
-		if err != nil {
-			return total, err
-		}
-		switch {
-		case g == nil:
-		case single != nil:
-			e.sumLanes(m, m, nil).AddTo(1, single)
-		default:
-			e.addLanes(m, g)
-		}
-	}
-	for j, x := range single {
-		g[j] += float64(x)
-	}
-	for _, ln := range e.lanes[:n] {
-		total.add(ln.Sums)
-	}
-	return total, nil
-}
-
 // query scores the lane's batch at a point, asks the smoothed oracle, and adds to the lane's sums every term without r_i.
 func (e *Engine) query(ln *Lane, at Point, s oracles.Smoothing, wantMax bool, dropout uint64) error {
 	if err := e.potentials(ln, at, dropout); err != nil {
 		return err
 	}
-	e.ask(ln, s, wantMax)
+	e.Ask(&ln.Shard, s, wantMax)
 	return nil
-}
-
-// ask asks the smoothed oracle about the lane's potentials and adds to the lane's sums every term without r_i.
-func (e *Engine) ask(ln *Lane, s oracles.Smoothing, wantMax bool) {
-	if e.Loss == Quadratic {
-		e.askQuadratic(ln)
-		return
-	}
-	s = e.smoothing(s)
-	wantMax = wantMax && !e.Loss.Smooth()
-	s.Answer(ln.Oracle, &ln.Theta, &ln.Answer, wantMax)
-	e.watch(ln, s)
-	e.queryAllowed(ln, s, wantMax)
-	ln.losses, ln.entropy = ln.losses[:0], ln.entropy[:0]
-	for b, i := range ln.Batch.Examples {
-		c := e.Data.Weight(i)
-		gold, most := e.gold(ln, b)
-		f := LossAt(ln.Answer.Value[b], gold)
-		ln.losses = append(ln.losses, f)
-		smoothed := c * f
-		to := ln.tally()
-		to.Smoothed += smoothed
-		to.Scores += c * (math.Abs(ln.Answer.Value[b]) + math.Abs(gold))
-		switch {
-		case e.Loss.Smooth():
-			to.Primal += smoothed
-			h := ln.Answer.EntropyOf(b, &ln.Theta)
-			ln.entropy = append(ln.entropy, h)
-			to.Entropy += c * h
-		case wantMax:
-			to.Primal += c * LossAt(ln.Answer.Max[b], most)
-		}
-		if ln.Answer.Exact[b] && e.exactGold(ln, b) {
-			to.Exact++
-		}
-	}
-}
-
-// difference sets the lane's v to c_i(u_i − r_i) for each example. r_i comes from the memory; with nil it is the gold output.
-func (e *Engine) difference(ln *Lane, memory *Memory) {
-	ln.V.Copy(&ln.Answer.U)
-	for b, i := range ln.Batch.Examples {
-		if memory == nil {
-			e.subtractGold(ln, &ln.V, b)
-		} else {
-			memory.subtract(i, &ln.V, b)
-		}
-	}
-	e.weigh(ln, memory == nil)
-}
-
-// weigh multiplies the lane's v, the differences of answers and references, by c_i, and adds what depends on v to the lane's sums.
-func (e *Engine) weigh(ln *Lane, gold bool) {
-	for b, i := range ln.Batch.Examples {
-		c, to := e.Data.Weight(i), ln.tally()
-		if gold && e.settles(i) {
-			e.settle(ln, b, c)
-			continue
-		}
-		to.Linear += c * ln.V.Dot(b, &ln.Theta)
-		if e.sparse != nil && e.Loss.Augments() {
-			to.Loss += c * e.Task.Dot(&ln.V, b, ln.Batch.GoldOf(b))
-		}
-		if gold || !ln.V.Zero(b) {
-			to.Moved++
-		}
-		if c != 1 {
-			ln.V.Scale(b, float32(c))
-		}
-	}
 }

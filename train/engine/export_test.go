@@ -2,11 +2,8 @@ package engine
 
 import "github.com/dsp-go/dsp/structured"
 
-// The sizes of shards and steps.
-const (
-	PassLanes    = passLanes
-	StepExamples = stepExamples
-)
+// PassLanes is the most lanes of a pass.
+const PassLanes = passLanes
 
 // Lane returns one of the lanes created so far.
 func (e *Engine) Lane(k int) *Lane { return e.lanes[k] }

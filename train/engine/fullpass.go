@@ -6,7 +6,6 @@ import (
 
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured/machine/vec"
-	"github.com/dsp-go/dsp/train/ranks"
 )
 
 // FullPass is the result of one pass over all examples at fixed weights w.
@@ -39,7 +38,7 @@ func (e *Engine) FullPass(ctx context.Context, w []float32, s oracles.Smoothing,
 		}
 	}
 	g, r := e.zeros(len(w)), 0.0
-	waits := e.group != nil && e.group.Rank() > 0 // for sums of the ranks before: it has time for the regulariser now, the first rank while others add to its sums
+	waits := e.group.Rank() > 0 // for sums of the ranks before: it has time for the regulariser now, the first rank while others add to its sums
 	if waits {
 		r = e.regulariser(w)
 	}
@@ -58,7 +57,7 @@ func (e *Engine) FullPass(ctx context.Context, w []float32, s oracles.Smoothing,
 		Smoothed: total.Smoothed*inv + r,
 		Exact:    float64(total.Exact) * inv,
 	}
-	u, err := e.lower(ctx, w, g, total)
+	u, err := e.home.lower(ctx, w, g, total)
 	p.Grad, p.Linear, p.Central, p.Rounded = u.Grad, u.Linear, u.Central, u.Rounded
 	return p, err
 }
@@ -68,26 +67,6 @@ func (e *Engine) zeros(n int) []float64 {
 	e.wide = vec.Grow(e.wide, n)
 	clear(e.wide)
 	return e.wide
-}
-
-// lower returns the linear lower bound on the mean loss that a dual point proves, from the sums over examples at w and the sum g of
-// their gradients. Of several ranks with sparse inputs the last one does that, since it has g first, and tells the others.
-func (e *Engine) lower(ctx context.Context, w []float32, g []float64, sums Sums) (Recomposed, error) {
-	if e.group == nil || e.sparse == nil {
-		return e.lowerInto(e.Vector(len(g)), w, g, sums), nil
-	}
-	last := e.group.Size() - 1
-	message := e.Vector(len(g) + 6) // the gradient, and memory of the three numbers
-	u, numbers := Recomposed{Grad: message[:len(g)]}, make([]float64, 3)
-	if e.group.Rank() == last {
-		u = e.lowerInto(u.Grad, w, g, sums)
-		numbers[0], numbers[1], numbers[2] = u.Linear, u.Central, u.Rounded
-		copy(ranks.Bytes(message[len(g):]), ranks.Bytes(numbers))
-	}
-	err := e.group.Broadcast(ctx, ranks.Bytes(message), last)
-	copy(ranks.Bytes(numbers), ranks.Bytes(message[len(g):]))
-	u.Linear, u.Central, u.Rounded = numbers[0], numbers[1], numbers[2]
-	return u, err
 }
 
 // lowerInto sets grad to the gradient of the bound, and divides g by n.

@@ -5,7 +5,6 @@ import (
 	"math"
 
 	"github.com/dsp-go/dsp/oracles"
-	"github.com/dsp-go/dsp/structured/machine/vec"
 )
 
 // local does an engine's work on the host's threads, in lanes.
@@ -41,16 +40,16 @@ func (e local) fullPass(ctx context.Context, w []float32, s oracles.Smoothing, m
 		if err := e.precisely(ln, w); err != nil {
 			return err
 		}
-		e.ask(ln, s, true)
+		e.Ask(&ln.Shard, s, true)
 		if memory != nil {
 			memory.remember(ln.finding, 1)
 		}
-		e.difference(ln, nil)
+		e.Difference(&ln.Shard, nil)
 		if err := e.measureCentre(ln); err != nil {
 			return err
 		}
-		e.settleRows(ln)
-		e.roundAnswers(ln, e.smoothing(s))
+		e.settleRows(&ln.Shard)
+		e.roundAnswers(&ln.Shard, e.smoothing(s))
 		return nil
 	})
 	if err == nil && memory != nil {
@@ -69,22 +68,22 @@ func (e local) pullBack(ctx context.Context, w []float32, of DualPoint, g []floa
 		of.Load(ln)
 		ln.V.Copy(&ln.Answer.U)
 		for b := range ln.Batch.Examples {
-			e.subtractGold(ln, &ln.V, b)
+			e.subtractGold(&ln.Shard, &ln.V, b)
 		}
 		if p, ok := of.(RefinedPoint); ok {
 			p.Refine(ln)
 		}
-		e.weigh(ln, true)
+		e.weigh(&ln.Shard, true)
 		if err := e.measureCentre(ln); err != nil {
 			return err
 		}
-		e.settleRows(ln)
-		e.roundMemory(ln)
+		e.settleRows(&ln.Shard)
+		e.roundMemory(&ln.Shard)
 		if e.Loss == Quadratic { // of other losses, what is left out is an entropy, which is at least 0
-			e.quadraticOfMemory(ln)
+			e.quadraticOfMemory(&ln.Shard)
 		}
 		for b, i := range ln.Batch.Examples { // the point's score is the gold output's plus Linear
-			gold, _ := e.gold(ln, b)
+			gold, _ := e.gold(&ln.Shard, b)
 			ln.tally().Scores += 2 * e.Data.Weight(i) * math.Abs(gold)
 		}
 		return nil
@@ -102,7 +101,7 @@ func (e local) values(ctx context.Context, w []float32, shards [][]int, found fu
 		if err := e.precisely(ln, w); err != nil {
 			return err
 		}
-		losses := e.losses(ln)
+		losses := e.Losses(&ln.Shard)
 		ln.tally().Primal += losses
 		for b, i := range ln.Batch.Examples {
 			if found != nil {
@@ -113,40 +112,12 @@ func (e local) values(ctx context.Context, w []float32, shards [][]int, found fu
 	})
 }
 
-// losses returns Σ c_i f_i over the lane's batch. Its potentials must have been computed.
-func (e local) losses(ln *Lane) float64 {
-	if e.Loss == Quadratic {
-		return e.fitLosses(ln)
-	}
-	b := ln.Batch.Len()
-	if len(ln.Values) < b {
-		ln.Values = make([]float64, b)
-	}
-	if e.Loss.Smooth() {
-		ln.Oracle.(oracles.Summer).Exp(&ln.Theta, 1, ln.Values[:b], nil)
-	} else {
-		ln.Output = vec.Grow(ln.Output, ln.Theta.OutputSize())
-		oracles.MaxBound(ln.Oracle, &ln.Theta, ln.Output, ln.Values[:b])
-	}
-	e.queryAllowed(ln, e.smoothing(oracles.Smoothing{}), false)
-	total := 0.0
-	for c, i := range ln.Batch.Examples {
-		gold, _ := e.gold(ln, c)
-		f := LossAt(ln.Values[c], gold)
-		total += e.Data.Weight(i) * f
-		if e.Scorer.Affine() {
-			ln.tally().Above += e.Data.Weight(i) * e.lossRounding(ln, c, measure(&ln.Theta, c, e.mostLost(ln, c), nil), f)
-		}
-	}
-	return total
-}
-
 func (e local) step(ctx context.Context, w Point, examples []int, s oracles.Smoothing, memory *Memory, dropout uint64) (Step, error) {
 	return e.OverBatch(ctx, w, examples, memory != nil, func(ln *Lane) error {
 		if err := e.query(ln, w, s, false, dropout); err != nil {
 			return err
 		}
-		e.difference(ln, memory)
+		e.Difference(&ln.Shard, memory.points())
 		return nil
 	})
 }
@@ -156,31 +127,17 @@ func (e local) change(ctx context.Context, from, to []float32, examples []int, s
 		if err := e.query(ln, At(from), s, false, 0); err != nil {
 			return err
 		}
-		ln.before, ln.Answer.U = ln.Answer.U, ln.before
+		ln.KeepAnswer()
 		if err := e.query(ln, At(to), s, false, 0); err != nil {
 			return err
 		}
-		ln.V.Copy(&ln.Answer.U)
-		for k := range ln.V.Parts {
-			vec.Axpy(-1, ln.before.Parts[k].Values, ln.V.Parts[k].Values)
-		}
-		for b, i := range ln.Batch.Examples {
-			if c := float32(e.Data.Weight(i)); c != 1 {
-				ln.V.Scale(b, c)
-			}
-		}
-		ln.Sums.Moved = ln.Batch.Len()
+		e.DifferenceOfAnswers(&ln.Shard)
 		return nil
 	})
 	return st.Grad, err
 }
 
-func (e local) stepper(x *Path) stepper {
-	if e.sparse != nil {
-		return &lazySteps{Path: x, sparse: e.sparse}
-	}
-	return &plainSteps{Path: x}
-}
+func (e local) stepper(x *Path) stepper { return e.home.stepper(x) }
 
 func (e local) unit() float64 { return Unit }
 func (e local) precise() bool { return e.Engine.precise }

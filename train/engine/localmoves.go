@@ -78,17 +78,7 @@ func (d *localMoves) askFrom(ctx context.Context, examples []int, s oracles.Smoo
 
 // gradient makes g the gradient of a step, divided by n.
 func (d *localMoves) gradient(st *Step, n int) {
-	inv := float32(1 / float64(n))
-	if d.engine.sparse == nil {
-		d.g = d.engine.dense.values
-		d.each(func(lo, hi, _ int) { vec.Scale(inv, d.g[lo:hi]) })
-		return
-	}
-	if d.zeros == nil {
-		d.zeros = make([]float32, len(d.W))
-	}
-	d.g = d.zeros
-	st.Grad.AddTo(inv, d.g)
+	d.g = st.Grad.Times(float32(1/float64(n)), &d.zeros)
 }
 
 // each calls do for the ranges of weights of the support, each with its place in q.

@@ -103,6 +103,14 @@ func (m *Memory) Attach(o *Objective) *Memory {
 	return whole
 }
 
+// points returns the r_i, or nil of a nil memory.
+func (m *Memory) points() *structured.Marginals {
+	if m == nil {
+		return nil
+	}
+	return &m.Marginals
+}
+
 // subtract subtracts r_i from example b of v.
 func (m *Memory) subtract(i int, v *structured.Marginals, b int) {
 	v.AddScaled(b, -1, &m.Marginals, i)

@@ -9,16 +9,16 @@ import (
 )
 
 // roundMemory is roundAnswers for a dual point from memory.
-func (e *Engine) roundMemory(ln *Lane) {
-	if !e.Scorer.Affine() {
+func (e *Evaluation) roundMemory(sh *Shard) {
+	if !e.bounds {
 		return
 	}
 	if e.Loss == Quadratic {
-		e.roundQuadratic(ln)
+		e.roundQuadratic(sh)
 		return
 	}
-	for b, i := range ln.Batch.Examples {
-		ln.tally().Below += measure(&ln.Theta, b, e.mostLost(ln, b), &ln.V).below(e.Data.Weight(i), e.centre(i), max(e.blurs[i], e.blurred), 1)
+	for b, i := range sh.Batch.Examples {
+		sh.tally().Below += measure(&sh.Theta, b, e.mostLost(sh, b), &sh.V).below(e.Data.Weight(i), e.centre(i), max(e.blurs[i], e.blurred), 1)
 	}
 }
 
@@ -92,13 +92,13 @@ func (e *Engine) Watch() {
 }
 
 // watch measures the lane's answers, if they are to be watched.
-func (e *Engine) watch(ln *Lane, by oracles.Smoothing) {
+func (e *Evaluation) watch(sh *Shard, by oracles.Smoothing) {
 	if !e.watches || by.Kind != oracles.Entropy {
 		return
 	}
 	most := 0.0
-	for b := range ln.Batch.Examples {
-		most = max(most, beyond(ln.Oracle, &ln.Theta, b, by.Mu))
+	for b := range sh.Batch.Examples {
+		most = max(most, beyond(sh.Oracle, &sh.Theta, b, by.Mu))
 	}
 	for now := math.Float64bits(most); ; { // the bits of numbers from 0 have their order
 		was := e.watched.Load()
@@ -120,7 +120,7 @@ func (e *Engine) RecomposeWatched(ctx context.Context, w []float32, of DualPoint
 }
 
 // blur makes known that the marginals of example i in memory err beyond float32, if they do.
-func (e *Engine) blur(i int, beyond float64) {
+func (e *Evaluation) blur(i int, beyond float64) {
 	if beyond == 0 {
 		return
 	}

@@ -111,7 +111,7 @@ func (e *Engine) spreadOf(ctx context.Context, w []float32, s oracles.Smoothing,
 			return err
 		}
 		if e.Loss == Quadratic {
-			e.quadraticSpread(ln)
+			e.quadraticSpread(&ln.Shard)
 			for b, i := range ln.Batch.Examples {
 				v.Set(i, &ln.V, b)
 			}

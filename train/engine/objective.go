@@ -212,18 +212,31 @@ func (o *Objective) precisely(ln *Lane, w []float32) error {
 
 // Augment turns the scores θ of a batch into θ + ℓ and applies the constraints.
 func (o *Objective) Augment(b *structured.Batch, θ *structured.Potentials) error {
+	if err := o.Constrain(b, θ); err != nil {
+		return err
+	}
+	o.AddLoss(b, θ)
+	return nil
+}
+
+// Constrain applies the constraints to the scores θ of a batch, which must be finite.
+func (o *Objective) Constrain(b *structured.Batch, θ *structured.Potentials) error {
 	if !θ.Finite() {
-		return &NonFiniteError{Where: firstNonFinite(b, θ)}
+		return NotFinite(b, θ)
 	}
 	if o.Constraints != nil && o.Loss != Quadratic { // which fits the scores of what is forbidden, too
 		o.Constraints.Apply(θ)
 	}
+	return nil
+}
+
+// AddLoss adds ℓ to the scores θ of a batch.
+func (o *Objective) AddLoss(b *structured.Batch, θ *structured.Potentials) {
 	if o.Loss.Augments() {
 		for c := range b.Len() {
 			o.Task.Augment(θ, c, b.GoldOf(c))
 		}
 	}
-	return nil
 }
 
 // NonFiniteError reports potentials that no oracle answers for, and where they were found first.
@@ -233,6 +246,11 @@ type NonFiniteError struct {
 
 func (e *NonFiniteError) Error() string {
 	return fmt.Sprintf("%s: potentials are %s", e.Where, structured.NotValid)
+}
+
+// NotFinite returns the error of potentials of a batch that are not finite.
+func NotFinite(b *structured.Batch, θ *structured.Potentials) error {
+	return &NonFiniteError{Where: firstNonFinite(b, θ)}
 }
 
 func firstNonFinite(b *structured.Batch, θ *structured.Potentials) string {

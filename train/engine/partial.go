@@ -48,10 +48,10 @@ func (a *allowed) restrict(batch *structured.Batch, θ *structured.Potentials) {
 }
 
 // queryAllowed asks the smoothed oracle about the allowed outputs, unless a Completion fixes the reference.
-func (e *Engine) queryAllowed(ln *Lane, s oracles.Smoothing, wantMax bool) {
-	if a := &ln.allowed; len(a.examples) > 0 && e.Completion == nil {
-		a.restrict(&ln.Batch, &ln.Theta)
-		s.Answer(ln.Oracle, &a.θ, &a.answer, wantMax)
+func (e *Evaluation) queryAllowed(sh *Shard, s oracles.Smoothing, wantMax bool) {
+	if a := &sh.allowed; len(a.examples) > 0 && e.Completion == nil {
+		a.restrict(&sh.Batch, &sh.Theta)
+		s.Answer(sh.Oracle, &a.θ, &a.answer, wantMax)
 	}
 }
 
@@ -62,15 +62,15 @@ func (o *Objective) Partial() bool {
 
 // gold returns the reference score of chain b, ⟨θ_i, 1_{y_i}⟩ or its replacement, with and without smoothing. θ may include
 // ℓ_i, since ℓ_i is zero on the allowed outputs.
-func (e *Engine) gold(ln *Lane, b int) (smoothed, most float64) {
-	a, score := &ln.allowed, 0.0
-	switch i := ln.Batch.Examples[b]; {
+func (e *Evaluation) gold(sh *Shard, b int) (smoothed, most float64) {
+	a, score := &sh.allowed, 0.0
+	switch i := sh.Batch.Examples[b]; {
 	case e.Soft:
-		score = e.Completion.DotWith(i, &ln.Theta, b)
+		score = e.Completion.DotWith(i, &sh.Theta, b)
 	case len(a.examples) == 0 || a.index[b] < 0:
-		score = ln.Theta.Score(b, ln.Batch.Gold(b))
+		score = sh.Theta.Score(b, sh.Batch.Gold(b))
 	case e.Completion != nil:
-		score = e.Completion.DotWith(i, &ln.Theta, b)
+		score = e.Completion.DotWith(i, &sh.Theta, b)
 	default:
 		return a.answer.Value[a.index[b]], a.answer.Max[a.index[b]]
 	}
@@ -78,19 +78,19 @@ func (e *Engine) gold(ln *Lane, b int) (smoothed, most float64) {
 }
 
 // exactGold reports whether the reference of chain b is an exact answer.
-func (e *Engine) exactGold(ln *Lane, b int) bool {
-	a := &ln.allowed
+func (e *Evaluation) exactGold(sh *Shard, b int) bool {
+	a := &sh.allowed
 	return len(a.examples) == 0 || a.index[b] < 0 || e.Completion != nil || a.answer.Exact[a.index[b]]
 }
 
 // subtractGold subtracts 1_{y_i}, or the r_i that replaces it, from chain b of marginals v of the lane's batch.
-func (e *Engine) subtractGold(ln *Lane, v *structured.Marginals, b int) {
-	a := &ln.allowed
-	switch i := ln.Batch.Examples[b]; {
+func (e *Evaluation) subtractGold(sh *Shard, v *structured.Marginals, b int) {
+	a := &sh.allowed
+	switch i := sh.Batch.Examples[b]; {
 	case e.Soft:
 		e.Completion.subtract(i, v, b)
 	case len(a.examples) == 0 || a.index[b] < 0:
-		v.Add(b, ln.Batch.Gold(b), -1)
+		v.Add(b, sh.Batch.Gold(b), -1)
 	case e.Completion != nil:
 		e.Completion.subtract(i, v, b)
 	default:

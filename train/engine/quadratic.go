@@ -39,18 +39,18 @@ func entries(of structured.Structure, parts []structured.Part) *structured.Part 
 	return &parts[of.(structured.Entrywise).EntryPart()]
 }
 
-// askQuadratic is ask for the quadratic loss. Parts that it does not fit are as in the gold output, and add nothing.
-func (e *Engine) askQuadratic(ln *Lane) {
-	u := &ln.Answer.U
-	u.Like(&ln.Theta)
+// askQuadratic is Ask for the quadratic loss. Parts that it does not fit are as in the gold output, and add nothing.
+func (e *Evaluation) askQuadratic(sh *Shard) {
+	u := &sh.Answer.U
+	u.Like(&sh.Theta)
 	u.Clear()
-	ln.losses, ln.entropy = ln.losses[:0], ln.entropy[:0]
-	for b, i := range ln.Batch.Examples {
-		u.Add(b, ln.Batch.Gold(b), 1)
-		x := e.fit(&ln.Theta, u, b)
-		copy(entries(u.Structure, u.Parts).Of(b), entries(u.Structure, ln.Theta.Parts).Of(b))
-		ln.losses, ln.entropy = append(ln.losses, x.loss), append(ln.entropy, x.entropy)
-		c, to := e.Data.Weight(i), ln.tally()
+	sh.losses, sh.entropy = sh.losses[:0], sh.entropy[:0]
+	for b, i := range sh.Batch.Examples {
+		u.Add(b, sh.Batch.Gold(b), 1)
+		x := e.fit(&sh.Theta, u, b)
+		copy(entries(u.Structure, u.Parts).Of(b), entries(u.Structure, sh.Theta.Parts).Of(b))
+		sh.losses, sh.entropy = append(sh.losses, x.loss), append(sh.entropy, x.entropy)
+		c, to := e.Data.Weight(i), sh.tally()
 		to.Primal += c * x.loss
 		to.Smoothed += c * x.loss
 		to.Entropy += c * x.entropy
@@ -69,7 +69,7 @@ type fitted struct {
 }
 
 // fit fits example b of θ to its gold output, which is in u.
-func (e *Engine) fit(θ *structured.Potentials, u *structured.Marginals, b int) (to fitted) {
+func (e *Evaluation) fit(θ *structured.Potentials, u *structured.Marginals, b int) (to fitted) {
 	ε := e.potentialUnit()
 	gold := entries(u.Structure, u.Parts).Of(b)
 	for j, x := range entries(θ.Structure, θ.Parts).Of(b) {
@@ -85,21 +85,21 @@ func (e *Engine) fit(θ *structured.Potentials, u *structured.Marginals, b int) 
 }
 
 // fitLosses returns Σ c_i f_i over the lane's batch, whose potentials must have been computed.
-func (e *Engine) fitLosses(ln *Lane) float64 {
-	total, u := 0.0, &ln.Answer.U
-	u.Like(&ln.Theta)
+func (e *Evaluation) fitLosses(sh *Shard) float64 {
+	total, u := 0.0, &sh.Answer.U
+	u.Like(&sh.Theta)
 	u.Clear()
-	for b, i := range ln.Batch.Examples {
-		u.Add(b, ln.Batch.Gold(b), 1)
-		x := e.fit(&ln.Theta, u, b)
+	for b, i := range sh.Batch.Examples {
+		u.Add(b, sh.Batch.Gold(b), 1)
+		x := e.fit(&sh.Theta, u, b)
 		total += e.Data.Weight(i) * x.loss
-		ln.tally().Above += e.Data.Weight(i) * x.rounding
+		sh.tally().Above += e.Data.Weight(i) * x.rounding
 	}
 	return total
 }
 
 // potentialUnit bounds the relative rounding errors of potentials, those of a sum and of the loss that was added to it.
-func (e *Engine) potentialUnit() float64 {
+func (e *Evaluation) potentialUnit() float64 {
 	if e.precise {
 		return 2 * Unit
 	}
@@ -107,42 +107,42 @@ func (e *Engine) potentialUnit() float64 {
 }
 
 // roundQuadratic is roundAnswers for the quadratic loss.
-func (e *Engine) roundQuadratic(ln *Lane) {
-	part := entries(ln.Theta.Structure, ln.Theta.Parts)
-	for b := range ln.Batch.Examples { // v has the weight of the example already
-		v, sum := entries(ln.V.Structure, ln.V.Parts).Of(b), 0.0
+func (e *Evaluation) roundQuadratic(sh *Shard) {
+	part := entries(sh.Theta.Structure, sh.Theta.Parts)
+	for b := range sh.Batch.Examples { // v has the weight of the example already
+		v, sum := entries(sh.V.Structure, sh.V.Parts).Of(b), 0.0
 		for j, x := range part.Of(b) {
 			sum += math.Abs(float64(x)) * math.Abs(float64(v[j]))
 		}
-		ln.tally().Below += e.potentialUnit() * sum
+		sh.tally().Below += e.potentialUnit() * sum
 	}
 }
 
 // quadraticOfMemory adds to the lane's sums what takes the place of the entropy of a dual point from memory, for v as it is: with the weights of the
 // examples, and rounded.
-func (e *Engine) quadraticOfMemory(ln *Lane) {
-	u := &ln.Answer.U
+func (e *Evaluation) quadraticOfMemory(sh *Shard) {
+	u := &sh.Answer.U
 	u.Clear()
-	for b, i := range ln.Batch.Examples {
+	for b, i := range sh.Batch.Examples {
 		c := e.Data.Weight(i)
 		if c == 0 {
 			continue
 		}
-		u.Add(b, ln.Batch.Gold(b), 1)
+		u.Add(b, sh.Batch.Gold(b), 1)
 		gold := entries(u.Structure, u.Parts).Of(b)
-		for j, x := range entries(ln.V.Structure, ln.V.Parts).Of(b) {
+		for j, x := range entries(sh.V.Structure, sh.V.Parts).Of(b) {
 			v := float64(x)
-			ln.tally().Entropy -= v*float64(gold[j]) + v*v/(2*c)
+			sh.tally().Entropy -= v*float64(gold[j]) + v*v/(2*c)
 		}
 	}
 }
 
 // quadraticSpread sets v to the second derivatives of the loss by the potentials: c_i for those that it fits.
-func (e *Engine) quadraticSpread(ln *Lane) {
-	ln.V.Like(&ln.Theta)
-	ln.V.Clear()
-	for b, i := range ln.Batch.Examples {
-		part := entries(ln.V.Structure, ln.V.Parts).Of(b)
+func (e *Evaluation) quadraticSpread(sh *Shard) {
+	sh.V.Like(&sh.Theta)
+	sh.V.Clear()
+	for b, i := range sh.Batch.Examples {
+		part := entries(sh.V.Structure, sh.V.Parts).Of(b)
 		for j := range part {
 			part[j] = float32(e.Data.Weight(i))
 		}

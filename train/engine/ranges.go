@@ -42,9 +42,6 @@ func GatherRanges[E float32 | float64](ctx context.Context, e *Engine, x []E) er
 
 // complete completes bytes of n things, so many of each but the last one, which may have fewer. Each rank has those of its share of the things.
 func (e *Engine) complete(ctx context.Context, x []byte, n, each int) error {
-	if e.group == nil {
-		return nil
-	}
 	ends := make([]int, e.group.Size())
 	for r := range ends {
 		ends[r] = min(n*(r+1)/len(ends)*each, len(x))

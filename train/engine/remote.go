@@ -97,12 +97,8 @@ func (r *remote) pullBack(ctx context.Context, w []float32, of DualPoint, g []fl
 
 func (r *remote) value(ctx context.Context, w []float32, examples []int, _ [][]int) (Sums, error) {
 	e := r.engine
-	switch {
-	case r.parts() != nil:
+	if r.parts() != nil {
 		return r.valueInParts(ctx, w, examples)
-	case e.group == nil:
-		f, err := r.device.Value(ctx, w, examples)
-		return Sums{Primal: f}, err
 	}
 	lo, hi := ranks.Share(e.group, len(examples)) // so that all ranks see the same bits of it, too, on whatever devices
 	if len(examples) == e.Len() {                 // a rank may have the inputs of its own examples alone

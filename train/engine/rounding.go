@@ -172,25 +172,25 @@ type central struct {
 }
 
 // prepareLosses makes room for the most that the loss adds to a potential of each example, which mostLost finds.
-func (e *Engine) prepareLosses() {
-	if e.lost == nil && e.Loss.Augments() && e.Scorer.Affine() {
+func (e *Evaluation) prepareLosses() {
+	if e.lost == nil && e.Loss.Augments() && e.bounds {
 		e.lost = make([]float32, e.Len())
 	}
 }
 
 // mostLost returns the most that the loss adds to a potential of example b of the lane's batch, or 1 if that is more.
-func (e *Engine) mostLost(ln *Lane, b int) float64 {
+func (e *Evaluation) mostLost(sh *Shard, b int) float64 {
 	if e.lost == nil {
 		return 1
 	}
-	if e.lost[ln.Batch.Examples[b]] == 0 {
-		θ := &ln.φ
-		θ.Resize(&ln.Batch, e.Scorer.Form())
+	if e.lost[sh.Batch.Examples[b]] == 0 {
+		θ := &sh.φ
+		θ.Resize(&sh.Batch, e.Scorer.Form())
 		for k := range θ.Parts {
 			clear(θ.Parts[k].Values)
 		}
-		for c, i := range ln.Batch.Examples {
-			e.Task.Augment(θ, c, ln.Batch.GoldOf(c))
+		for c, i := range sh.Batch.Examples {
+			e.Task.Augment(θ, c, sh.Batch.GoldOf(c))
 			most := 1.
 			for k := range θ.Parts {
 				most = max(most, oracles.Largest(θ.Parts[k].Of(c)))
@@ -198,7 +198,7 @@ func (e *Engine) mostLost(ln *Lane, b int) float64 {
 			e.lost[i] = float32(most)
 		}
 	}
-	return float64(e.lost[ln.Batch.Examples[b]])
+	return float64(e.lost[sh.Batch.Examples[b]])
 }
 
 // usedRows returns how many rows of a part example b's output uses at most, where it skips some or all examples share one: one for each of its numbers, and for each edge
@@ -287,14 +287,14 @@ func (s sizes) below(c float64, at central, beyond, units float64) float64 {
 
 // prepareCentres makes room for the sizes of potentials at the centre, which measureCentre finds. The quadratic loss, whose certificate has no marginals, does
 // without (roundQuadratic).
-func (e *Engine) prepareCentres() {
-	if e.Center != nil && e.Loss != Quadratic && e.precise && e.Scorer.Affine() && e.centres == nil {
+func (e *Evaluation) prepareCentres() {
+	if e.Center != nil && e.Loss != Quadratic && e.precise && e.bounds && e.centres == nil {
 		e.centres = make([]central, e.Len())
 	}
 }
 
 // CenterMoved makes known that the numbers of Center are others now. Full passes would charge for the potentials at the earlier ones.
-func (e *Engine) CenterMoved() { clear(e.centres) }
+func (e *Evaluation) CenterMoved() { clear(e.centres) }
 
 // measureCentre makes known the sizes of the potentials of the lane's batch at the centre, once for each example.
 func (e *Engine) measureCentre(ln *Lane) error {
@@ -357,7 +357,7 @@ func halfRange(θ []float32) float64 {
 }
 
 // centre returns the sizes of example i's potentials at the centre; 0 if that is the origin.
-func (e *Engine) centre(i int) central {
+func (e *Evaluation) centre(i int) central {
 	if e.centres == nil {
 		return central{}
 	}
@@ -365,32 +365,32 @@ func (e *Engine) centre(i int) central {
 }
 
 // roundAnswers adds to the lane's sums the rounding errors of the oracle's answers with a smoothing, from which difference has computed v.
-func (e *Engine) roundAnswers(ln *Lane, by oracles.Smoothing) {
-	if !e.Scorer.Affine() {
+func (e *Evaluation) roundAnswers(sh *Shard, by oracles.Smoothing) {
+	if !e.bounds {
 		return
 	}
 	if e.Loss == Quadratic {
-		e.roundQuadratic(ln)
+		e.roundQuadratic(sh)
 		return
 	}
-	for b, i := range ln.Batch.Examples {
-		c, s, beyond, units := e.Data.Weight(i), measure(&ln.Theta, b, e.mostLost(ln, b), &ln.V), 0.0, 0.0
+	for b, i := range sh.Batch.Examples {
+		c, s, beyond, units := e.Data.Weight(i), measure(&sh.Theta, b, e.mostLost(sh, b), &sh.V), 0.0, 0.0
 		if by.Kind == oracles.Entropy {
-			beyond = s.beyond(ln.Oracle, &ln.Theta, b, by.Mu)
+			beyond = s.beyond(sh.Oracle, &sh.Theta, b, by.Mu)
 		}
-		switch _, q := ln.Answer.Mixture(b); {
+		switch _, q := sh.Answer.Mixture(b); {
 		case e.Loss.Smooth(): // the bound is the loss at w, whatever u is
 		case by.Kind == oracles.Entropy:
 			units = noise
 		case len(q) > 0: // each output but the first is added to others
 			units = float64(len(q)-1) / 2
 		}
-		ln.tally().Below += s.below(c, e.centre(i), beyond, units) // v has the weight c already
+		sh.tally().Below += s.below(c, e.centre(i), beyond, units) // v has the weight c already
 		if e.Loss.Smooth() {
-			ω := e.oracleRounding(ln, b)
-			ln.tally().Below += c * (ω + min(2*ω, ω*ω/2) + beyond)
+			ω := e.oracleRounding(sh, b)
+			sh.tally().Below += c * (ω + min(2*ω, ω*ω/2) + beyond)
 		}
-		ln.tally().Above += c * e.lossRounding(ln, b, s, ln.losses[b])
+		sh.tally().Above += c * e.lossRounding(sh, b, s, sh.losses[b])
 	}
 }
 
@@ -422,7 +422,7 @@ func (s sizes) beyondFloat32(rows int, μ float64) float64 {
 }
 
 // lossRounding bounds the rounding error of the loss f_i of example b.
-func (e *Engine) lossRounding(ln *Lane, b int, s sizes, f float64) float64 {
+func (e *Evaluation) lossRounding(sh *Shard, b int, s sizes, f float64) float64 {
 	error := Unit * s.all
 	if e.Loss.Augments() {
 		error *= 2
@@ -431,16 +431,16 @@ func (e *Engine) lossRounding(ln *Lane, b int, s sizes, f float64) float64 {
 		error *= singleSums
 	}
 	if e.Loss.Smooth() {
-		return e.oracleRounding(ln, b) + min(2*error, min(1, f)*2*error+2*error*error)
+		return e.oracleRounding(sh, b) + min(2*error, min(1, f)*2*error+2*error*error)
 	}
-	return e.oracleRounding(ln, b) + 2*error
+	return e.oracleRounding(sh, b) + 2*error
 }
 
 // oracleRounding bounds the rounding error of the oracle's value for example b.
-func (e *Engine) oracleRounding(ln *Lane, b int) float64 {
+func (e *Evaluation) oracleRounding(sh *Shard, b int) float64 {
 	μ := 0.0
 	if e.Loss.Smooth() {
 		μ = 1
 	}
-	return oracles.Rounding(ln.Oracle, &ln.Theta, b, μ)
+	return oracles.Rounding(sh.Oracle, &sh.Theta, b, μ)
 }

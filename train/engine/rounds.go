@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"unsafe"
 
 	"gonum.org/v1/gonum/floats"
@@ -63,7 +62,7 @@ const roundsPerPass = 8
 
 // PerPass returns the number of rounds of a pass: 1 for a single process.
 func (r *Rounds) PerPass(e *Engine) int {
-	if e.group == nil {
+	if e.group.Size() == 1 {
 		return 1
 	}
 	return roundsPerPass
@@ -75,7 +74,7 @@ func (r *Rounds) Continue() { r.continues = true }
 // Round runs the work of a round with σ′, for which it needs no other rank, and sums what it has changed. The work calls visit with own examples
 // before it changes their dual variables. The weights that score are soft thresholds at τ, and λ is that of the whole dual.
 func (r *Rounds) Round(ctx context.Context, e *Engine, λ float64, τ float32, b DualBlock, work func(σ float64, visit func(examples []int)) error) error {
-	if e.group == nil {
+	if e.group.Size() == 1 {
 		return work(1, func([]int) {})
 	}
 	most := float64(e.group.Size())
@@ -246,9 +245,9 @@ func (r *Rounds) exchangeAll(ctx context.Context, e *Engine, τ, share float32, 
 	}
 	r.now = vec.Grow(r.now, len(w))
 	clear(r.now)
-	err := e.group.Sum(ctx, cut(r.now), 1, func(k, _ int) error {
-		lo, hi := k*pieceNumbers, min((k+1)*pieceNumbers, len(w))
-		vec.Axpy(1, r.added[lo:hi], r.now[lo:hi])
+	t := cut(r.now)
+	err := e.group.SumToLast(ctx, t.pieces, t.all, t.window, func(from, to int) error {
+		eachPiece(from, to, len(w), func(a, b int) { vec.Axpy(1, r.added[a:b], r.now[a:b]) })
 		return nil
 	})
 	if err != nil {
@@ -321,21 +320,21 @@ func (r *Rounds) Archive(a Archive) { a.Number("rounds.sigma", &r.sigma) }
 
 // Own returns the examples that this rank has in full passes, and whose dual variables it owns: all of them without other ranks.
 func (e *Engine) Own() []int {
-	if e.group == nil {
+	if e.group.Size() == 1 {
 		return e.all
 	}
 	if e.own == nil {
-		e.own = slices.Clone(e.OwnOf(e.group.Rank()))
+		e.own = e.OwnOf(e.group.Rank())
 	}
 	return e.own
 }
 
-// OwnOf returns the examples that a rank owns, until the next call.
+// OwnOf returns the examples that a rank owns.
 func (e *Engine) OwnOf(rank int) []int {
-	if e.group == nil {
+	if e.group.Size() == 1 {
 		return e.all
 	}
-	return e.examplesOf(rank)
+	return e.home.examplesOf(rank)
 }
 
 // All returns all examples.
@@ -348,7 +347,7 @@ func (e *Engine) Assemble(ctx context.Context, u *structured.Marginals) error {
 
 // AssembleMemory is Assemble for a memory.
 func (e *Engine) AssembleMemory(ctx context.Context, m *Memory) error {
-	if e.group == nil {
+	if e.group.Size() == 1 {
 		return nil
 	}
 	m.KeepRest()
@@ -365,27 +364,13 @@ func (e *Engine) AssembleMemory(ctx context.Context, m *Memory) error {
 
 // AssembleNumbers completes numbers x [n] of the examples, of which each rank knows those of its own.
 func AssembleNumbers[E float32 | float64](ctx context.Context, e *Engine, x []E) error {
-	if e.group == nil {
-		return nil
-	}
-	var mine []E
-	for _, i := range e.Own() {
-		mine = append(mine, x[i])
-	}
-	all, err := GatherNumbers(ctx, e, mine)
-	if err != nil {
-		return err
-	}
-	for rank, from := range all {
-		of := e.OwnOf(rank)
-		if len(from) != len(of) {
-			return fmt.Errorf("rank %d sent %d numbers, expected %d", rank, len(from), len(of))
+	var exchange ranks.Exchange
+	_, err := exchange.Complete(ctx, e.group, false, func(rank int, do func([]byte)) {
+		for _, i := range e.OwnOf(rank) {
+			do(ranks.Bytes(x[i : i+1]))
 		}
-		for k, i := range of {
-			x[i] = from[k]
-		}
-	}
-	return nil
+	})
+	return err
 }
 
 // GatherNumbers returns the numbers that each rank gives.
@@ -406,9 +391,6 @@ func GatherNumbers[E int32 | float32 | float64](ctx context.Context, e *Engine, 
 
 // SumOverRanks returns the sum of a number over the ranks.
 func (e *Engine) SumOverRanks(ctx context.Context, x float64) (float64, error) {
-	if e.group == nil {
-		return x, nil
-	}
 	total, err := e.sumNumbers(ctx, []float64{x})
 	if err != nil {
 		return 0, err

@@ -9,7 +9,7 @@ import (
 )
 
 // settles reports whether the sum of v_i is known to be 0 and can be made so.
-func (e *Engine) settles(i int) bool {
+func (e *Evaluation) settles(i int) bool {
 	_, one := e.Scorer.Form().Structure.(structured.OneEntry)
 	return one && !e.Soft && e.Loss != Quadratic && !e.Data.Partial(i)
 }
@@ -18,13 +18,13 @@ func (e *Engine) settles(i int) bool {
 // above c, which float32 represents, and takes the differences of the sums for the entries. So none is negative, and none moves by more than such a multiple,
 // however many there are; the largest takes what the answer's sum lacks. What comes out is a point of the polytope, and only its entropy is not quite that of the
 // answer.
-func (e *Engine) settle(ln *Lane, b int, c float64) {
+func (e *Evaluation) settle(sh *Shard, b int, c float64) {
 	fraction, exponent := math.Frexp(c) // a float32, and so a multiple of the grid
 	if fraction == 0.5 {
 		exponent--
 	}
-	grid, v, gold := math.Ldexp(1, exponent-24), ln.V.Parts[0].Of(b), -1
-	if y := ln.Batch.GoldOf(b).Output; len(y) > 0 {
+	grid, v, gold := math.Ldexp(1, exponent-24), sh.V.Parts[0].Of(b), -1
+	if y := sh.Batch.GoldOf(b).Output; len(y) > 0 {
 		gold = int(y[0])
 	}
 	largest, most, sum, rounded, moved := -1, 0.0, 0.0, 0.0, 0.0
@@ -46,11 +46,11 @@ func (e *Engine) settle(ln *Lane, b int, c float64) {
 		v[largest] = float32(float64(v[largest]) + c - rounded)
 		moved += math.Abs(c - rounded)
 	}
-	t := ln.tally()
+	t := sh.tally()
 	t.Moved++
-	t.Linear += ln.V.Dot(b, &ln.Theta)
-	if e.sparse != nil && e.Loss.Augments() {
-		t.Loss += e.Task.Dot(&ln.V, b, ln.Batch.GoldOf(b))
+	t.Linear += sh.V.Dot(b, &sh.Theta)
+	if e.splits && e.Loss.Augments() {
+		t.Loss += e.Task.Dot(&sh.V, b, sh.Batch.GoldOf(b))
 	}
 	if e.Loss.Smooth() { // an entry that moves by δ changes the entropy by at most δ log(1/δ) ≤ 35 δ + e⁻³⁶
 		t.Below += 35*moved + c*math.Exp(-36)*float64(len(v))
@@ -61,26 +61,26 @@ func (e *Engine) settle(ln *Lane, b int, c float64) {
 // or what replaces it: the entries sum to exactly 0, and none is below −c_i r_i(y). It rounds their running sums to a multiple of 2⁻²³ times the power of 2 above
 // the largest, so that none moves by more than such a multiple. What the sum lacks then, a few such multiples, the largest entries take, or the most negative. The
 // lane's sums follow, and are charged for what has moved.
-func (e *Engine) settleRows(ln *Lane) {
-	if !e.Scorer.Affine() || e.Loss == Quadratic {
+func (e *Evaluation) settleRows(sh *Shard) {
+	if !e.bounds || e.Loss == Quadratic {
 		return
 	}
 	var r *structured.Marginals
-	for k := range ln.V.Parts {
-		width, settles := rowWidth(ln.Theta.Structure, &ln.Theta.Parts[k], k)
+	for k := range sh.V.Parts {
+		width, settles := rowWidth(sh.Theta.Structure, &sh.Theta.Parts[k], k)
 		if !settles {
 			continue
 		}
 		if r == nil {
-			r = e.negatedReference(ln)
+			r = e.negatedReference(sh)
 		}
-		for b, i := range ln.Batch.Examples {
+		for b, i := range sh.Batch.Examples {
 			if e.settles(i) {
 				continue // it is
 			}
 			c, below, shift := e.Data.Weight(i), 0.0, 0.0
-			θ, negated := ln.Theta.Parts[k].Of(b), r.Parts[k].Of(b)
-			for v := ln.V.Parts[k].Of(b); len(v) > 0; {
+			θ, negated := sh.Theta.Parts[k].Of(b), r.Parts[k].Of(b)
+			for v := sh.V.Parts[k].Of(b); len(v) > 0; {
 				row := min(cmp.Or(width, len(v)), len(v))
 				moved, linear, entropy := settleRow(v[:row], negated[:row], θ[:row], c)
 				if moved > 0 {
@@ -93,7 +93,7 @@ func (e *Engine) settleRows(ln *Lane) {
 				v, negated, θ = v[row:], negated[row:], θ[row:]
 			}
 			if below > 0 {
-				to := ln.tally()
+				to := sh.tally()
 				to.Linear += shift
 				to.Below += below
 			}
@@ -102,13 +102,13 @@ func (e *Engine) settleRows(ln *Lane) {
 }
 
 // negatedReference returns −r_i for the examples of the lane's batch.
-func (e *Engine) negatedReference(ln *Lane) *structured.Marginals {
-	ln.negated.Like(&ln.Theta)
-	ln.negated.Clear()
-	for b := range ln.Batch.Examples {
-		e.subtractGold(ln, &ln.negated, b)
+func (e *Evaluation) negatedReference(sh *Shard) *structured.Marginals {
+	sh.negated.Like(&sh.Theta)
+	sh.negated.Clear()
+	for b := range sh.Batch.Examples {
+		e.subtractGold(sh, &sh.negated, b)
 	}
-	return &ln.negated
+	return &sh.negated
 }
 
 // rowWidth returns the number of entries in each row of a part whose marginals have a known sum, or 0 if an example is one row; and whether there are such rows.

@@ -66,64 +66,20 @@ func (e *Engine) Change(ctx context.Context, from, to []float32, examples []int,
 // k mod e.most, so a step never needs more gradient vectors than a full pass, however large the batch. keep retains the
 // answers on all shards. Sparse inputs always retain them, because their gradient is built from them.
 func (e *Engine) OverBatch(ctx context.Context, w Point, examples []int, keep bool, work func(ln *Lane) error) (Step, error) {
-	n := (len(examples) + stepExamples - 1) / stepExamples
-	lanes := min(e.most, n)
-	answers := keep
-	keep = keep || e.sparse != nil
+	n := (len(examples) + StepExamples - 1) / StepExamples
+	s := stepLanes{engine: e, group: e.group, examples: examples, lanes: min(e.most, n), answers: keep, work: work}
+	if n <= 1 {
+		s.group = ranks.Alone{} // one shard is less work than to tell others of it
+	}
 	if keep {
 		e.growFindings(n)
 	}
-	var on *support
-	if e.sparse == nil {
-		if on = e.reach(examples); on != nil {
-			e.lent = lanes
-		}
-	}
-	e.reached = false
-	lo, hi := 0, lanes
-	join := e.group != nil && n > 1 // one shard is less work than to tell others of it
-	if join {
-		lo, hi = ranks.Share(e.group, lanes)
-		e.growLanes(lanes)
-	}
+	e.growLanes(s.lanes)
 	e.sums = slices.Grow(e.sums[:0], n)[:n]
 	e.answered = slices.Grow(e.answered[:0], len(examples))[:len(examples)]
 	e.entropy = slices.Grow(e.entropy[:0], len(examples))[:len(examples)]
-	err := e.runLanes(ctx, lo, hi, func(l int, ln *Lane) error {
-		e.giveGradient(ln)
-		if on == nil || ln.full {
-			clear(ln.grad)
-			ln.full = false
-		}
-		for k := l; k < n && ctx.Err() == nil; k += lanes {
-			if keep {
-				ln.finding = e.findings[k]
-			}
-			ln.Sums = Sums{}
-			ln.Batch.Reset(e.Data, examples[k*stepExamples:min((k+1)*stepExamples, len(examples))])
-			if err := work(ln); err != nil {
-				return err
-			}
-			e.sums[k] = ln.Sums
-			copy(e.answered[k*stepExamples:], ln.losses)
-			copy(e.entropy[k*stepExamples:], ln.entropy)
-			if ln.Sums.Moved == 0 || e.sparse != nil {
-				continue
-			}
-			if err := ln.Worker.Pullback(&ln.V, ln.grad); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
 	e.used = n
-	var grad Gradient
-	switch {
-	case join:
-		grad, err = e.joinStep(ctx, examples, lanes, on, answers, err)
-	case err == nil:
-		grad = e.sumLanes(lanes, n, on)
-	}
+	grad, err := e.home.step(ctx, s)
 	if err != nil {
 		return Step{}, err
 	}

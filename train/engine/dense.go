@@ -1,0 +1,289 @@
+package engine
+
+import (
+	"context"
+	"sort"
+
+	"github.com/dsp-go/dsp/structured/machine/vec"
+	"github.com/dsp-go/dsp/train/ranks"
+)
+
+// denseHome keeps gradients of dense inputs: each lane pulls v back into a vector of its own.
+type denseHome struct {
+	*Engine
+	current denseBatch
+}
+
+func (h *denseHome) lower(_ context.Context, w []float32, g []float64, sums Sums) (Recomposed, error) {
+	return h.lowerInto(h.Vector(len(g)), w, g, sums), nil
+}
+
+func (h *denseHome) mostRanks() int { return min(h.most, len(h.shards)) }
+
+func (h *denseHome) examplesOf(rank int) (of []int) {
+	n, size := h.mostRanks(), h.group.Size()
+	for l := n * rank / size; l < n*(rank+1)/size; l++ {
+		for k := l; k < len(h.shards); k += n {
+			of = append(of, h.shards[k]...)
+		}
+	}
+	return of
+}
+
+func (h *denseHome) stepper(x *Path) stepper { return &plainSteps{Path: x} }
+
+// denseGradient is a D that is a vector.
+type denseGradient struct {
+	values  []float32
+	support *support // where D can differ from zero; nil: everywhere
+}
+
+func (g *denseGradient) AddTo(c float32, w []float32) {
+	if g.support != nil {
+		g.support.axpy(c, g.values, w)
+	} else {
+		vec.Axpy(c, g.values, w)
+	}
+}
+
+func (g *denseGradient) AddToTwo(c float32, w []float32, d float32, u []float32) {
+	g.AddTo(c, w)
+	g.AddTo(d, u)
+}
+
+// Times implements Gradient.
+func (g *denseGradient) Times(c float32, _ *[]float32) []float32 {
+	if g.support != nil {
+		g.support.each(func(lo, hi int) { vec.Scale(c, g.values[lo:hi]) })
+	} else {
+		vec.Scale(c, g.values)
+	}
+	return g.values
+}
+
+func (g *denseGradient) Norm2() float64          { return vec.Norm2(g.values) }
+func (g *denseGradient) Dot(w []float32) float64 { return vec.Dot64(g.values, w) }
+
+// lanesOfPass are the strands of a pass with dense inputs: each lane pulls its own shards back into a gradient of its own.
+type lanesOfPass struct{ pass }
+
+func (h *denseHome) pass(ctx context.Context, p pass, _ bool) error {
+	err := h.over(ctx, h.group, &lanesOfPass{p})
+	if p.g != nil && !h.precise {
+		for j, x := range h.narrow {
+			p.g[j] += float64(x)
+		}
+	}
+	return err
+}
+
+func (s *lanesOfPass) len() int { return len(s.sums) }
+
+func (s *lanesOfPass) run(ctx context.Context, lo, hi int) error {
+	e, n := s.engine, len(s.sums)
+	return e.runLanes(ctx, lo, hi, func(l int, ln *Lane) error {
+		ln.Sums = Sums{}
+		if s.g != nil {
+			ln.clearGradient()
+		}
+		for k := l; k < len(s.shards) && ctx.Err() == nil; k += n {
+			ln.Batch.Reset(e.Data, s.shards[k])
+			if err := s.work(ln); err != nil {
+				return err
+			}
+			if s.g != nil {
+				if err := ln.pullback(); err != nil {
+					return err
+				}
+			}
+		}
+		s.sums[l] = ln.Sums
+		return nil
+	})
+}
+
+func (s *lanesOfPass) total() total {
+	e := s.engine
+	switch {
+	case s.g == nil:
+		return total{}
+	case e.precise:
+		return cut(s.g)
+	}
+	e.narrow = vec.Grow(e.narrow, len(s.g))
+	clear(e.narrow)
+	return cut(e.narrow)
+}
+
+func (s *lanesOfPass) add(lo, hi, from, to int) error {
+	eachPiece(from, to, len(s.g), func(a, b int) {
+		for _, ln := range s.engine.lanes[lo:hi] {
+			if !s.engine.precise {
+				vec.Axpy(1, ln.grad[a:b], s.engine.narrow[a:b])
+				continue
+			}
+			sum := s.g[a:b]
+			for j, x := range ln.wide[a:b] {
+				sum[j] += x
+			}
+		}
+	})
+	return nil
+}
+
+func (s *lanesOfPass) end(int, int) error { return nil }
+
+func (s *lanesOfPass) tell(k int, _ bool, do func([]byte)) { do(ranks.Bytes(s.sums[k : k+1])) }
+
+// clearGradient prepares a lane for the gradient of a full pass.
+func (ln *Lane) clearGradient() {
+	if ln.precise != nil {
+		ln.wide = vec.Grow(ln.wide, ln.dim)
+		clear(ln.wide)
+		return
+	}
+	ln.giveGradient()
+	clear(ln.grad)
+	ln.full = true
+}
+
+// giveGradient makes sure that a lane has a gradient.
+func (ln *Lane) giveGradient() {
+	if ln.grad == nil {
+		ln.grad = make([]float32, ln.dim)
+	}
+}
+
+// pullback adds Jᵀv of a lane's shard to the lane's gradient of a full pass.
+func (ln *Lane) pullback() error {
+	if ln.precise != nil {
+		return ln.precise.PullbackPrecisely(&ln.V, ln.wide)
+	}
+	return ln.Worker.Pullback(&ln.V, ln.grad)
+}
+
+// denseBatch are the strands of a step: lanes of its shards.
+type denseBatch struct {
+	stepLanes
+	on     *support  // where the gradients differ from zero; nil: everywhere
+	values []float32 // the gradient, packed if on is known and there are several ranks
+	pieces [][]byte  // scratch memory
+}
+
+func (h *denseHome) step(ctx context.Context, of stepLanes) (Gradient, error) {
+	s := &h.current
+	*s = denseBatch{stepLanes: of, on: h.reach(of.examples), pieces: s.pieces[:0]}
+	if s.on != nil {
+		h.lent = s.lanes
+	}
+	h.reached = false
+	if err := h.over(ctx, s.group, s); err != nil {
+		return nil, err
+	}
+	return s.gradient(), nil
+}
+
+func (s *denseBatch) run(ctx context.Context, lo, hi int) error {
+	return s.evaluate(ctx, lo, hi, s.answers, s)
+}
+
+func (s *denseBatch) begin(ln *Lane) {
+	ln.giveGradient()
+	if s.on == nil || ln.full {
+		clear(ln.grad)
+		ln.full = false
+	}
+}
+
+func (s *denseBatch) pull(ln *Lane) error {
+	if ln.Sums.Moved == 0 {
+		return nil
+	}
+	return ln.Worker.Pullback(&ln.V, ln.grad)
+}
+
+func (s *denseBatch) tell(l int, known bool, do func([]byte)) {
+	if s.answers {
+		s.tellShards(l, known, do, answersFound)
+	} else {
+		s.tellShards(l, known, do, nil)
+	}
+}
+
+// total implements strands. A process alone adds to the gradient of its first lane, where it differs from zero. With
+// several ranks, numbers outside the support do not pass from rank to rank.
+func (s *denseBatch) total() total {
+	e, x := s.engine, &s.engine.shared
+	if s.group.Size() == 1 {
+		s.values = e.lanes[0].grad
+		s.pieces = append(s.pieces, ranks.Bytes(s.values))
+		return total{pieces: s.pieces, window: 1, all: 1}
+	}
+	if x.gradient == nil {
+		x.gradient = make([]float32, e.Scorer.Dim())
+	}
+	s.values = x.gradient
+	x.spans = append(x.spans[:0], packed{0, len(s.values), 0})
+	if s.on != nil {
+		x.spans = x.spans[:0]
+		n := 0
+		s.on.each(func(lo, hi int) {
+			x.spans = append(x.spans, packed{lo, hi, n})
+			n += hi - lo
+		})
+		x.values = vec.Grow(x.values, n)
+		s.values = x.values
+	}
+	return cut(s.values)
+}
+
+func (s *denseBatch) add(lo, hi, from, to int) error {
+	e := s.engine
+	if s.group.Size() == 1 {
+		for _, ln := range e.lanes[1:hi] {
+			(&denseGradient{ln.grad, s.on}).AddTo(1, s.values)
+		}
+		return nil
+	}
+	eachPiece(from, to, len(s.values), func(a, b int) {
+		for l := lo; l < hi; l++ { // ranks before lane 0 pass on what is there
+			addPacked(e.lanes[l].grad, e.shared.spans, a, s.values[a:b], l == 0)
+		}
+	})
+	return nil
+}
+
+func (s *denseBatch) end(int, int) error { return nil }
+
+// gradient returns the gradient of the step.
+func (s *denseBatch) gradient() Gradient {
+	e, x := s.engine, &s.engine.shared
+	e.dense = denseGradient{s.values, s.on}
+	if s.group.Size() > 1 {
+		if e.dense.values = x.gradient; s.on != nil {
+			x.lent = true
+			for _, of := range x.spans {
+				copy(x.gradient[of.lo:of.hi], s.values[of.at:])
+			}
+		}
+	}
+	return &e.dense
+}
+
+// packed is where w[lo:hi] lies among numbers that are packed, from at on.
+type packed struct{ lo, hi, at int }
+
+// addPacked adds g to the packed numbers from at on, or sets them.
+func addPacked(g []float32, spans []packed, at int, to []float32, set bool) {
+	k := sort.Search(len(spans), func(k int) bool { return spans[k].at+spans[k].hi-spans[k].lo > at })
+	for len(to) > 0 {
+		from := g[spans[k].lo+at-spans[k].at : spans[k].hi]
+		n := min(len(from), len(to))
+		if set {
+			copy(to, from)
+		} else {
+			vec.Axpy(1, from[:n], to[:n])
+		}
+		to, at, k = to[n:], at+n, k+1
+	}
+}

@@ -1,0 +1,356 @@
+package engine
+
+import (
+	"context"
+
+	"github.com/dsp-go/dsp/nets/sparse"
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/machine/vec"
+	"github.com/dsp-go/dsp/train/ranks"
+)
+
+// sparseHome keeps gradients of sparse inputs. There are too many weights for a vector of each lane, and an example
+// touches few of them. So lanes stop in potential space, and what they have found is scattered, in order, straight to
+// where it goes.
+type sparseHome struct {
+	*Engine
+	current sparseBatch
+}
+
+func (h *sparseHome) mostRanks() int { return len(h.shards) }
+
+func (h *sparseHome) examplesOf(rank int) (of []int) {
+	size := h.group.Size()
+	for _, shard := range h.shards[len(h.shards)*rank/size : len(h.shards)*(rank+1)/size] {
+		of = append(of, shard...)
+	}
+	return of
+}
+
+func (h *sparseHome) stepper(x *Path) stepper { return &lazySteps{Path: x, sparse: h.sparse} }
+
+// lower implements home. The last rank has g first. It makes the bound, and tells the others.
+func (h *sparseHome) lower(ctx context.Context, w []float32, g []float64, sums Sums) (Recomposed, error) {
+	last := h.group.Size() - 1
+	message := h.Vector(len(g) + 6) // the gradient, and memory of the three numbers
+	u, numbers := Recomposed{Grad: message[:len(g)]}, make([]float64, 3)
+	if h.group.Rank() == last {
+		u = h.lowerInto(u.Grad, w, g, sums)
+		numbers[0], numbers[1], numbers[2] = u.Linear, u.Central, u.Rounded
+		copy(ranks.Bytes(message[len(g):]), ranks.Bytes(numbers))
+	}
+	err := h.group.Broadcast(ctx, ranks.Bytes(message), last)
+	copy(ranks.Bytes(numbers), ranks.Bytes(message[len(g):]))
+	u.Linear, u.Central, u.Rounded = numbers[0], numbers[1], numbers[2]
+	return u, err
+}
+
+// shardsOfPass are the strands of a pass with sparse inputs: a rank has a run of consecutive shards, whose attributes it
+// needs and no others. Their v are added to the gradient that the shards before have begun. The sums of lanes, which go
+// through all shards, are added again from a journal.
+type shardsOfPass struct {
+	pass
+	toLast  bool
+	begins  bool // this rank has the first shards: it adds as it goes, and keeps few of them
+	windows int
+}
+
+// keptShard is a shard that was evaluated, with what remains to be done with it.
+type keptShard struct {
+	batch   structured.Batch
+	v       structured.Marginals
+	doubles structured.Doubles
+	journal []Sums
+}
+
+func (h *sparseHome) pass(ctx context.Context, p pass, toLast bool) error {
+	return h.over(ctx, h.group, &shardsOfPass{pass: p, toLast: toLast, begins: h.group.Rank() == 0})
+}
+
+func (s *shardsOfPass) len() int { return len(s.shards) }
+
+func (s *shardsOfPass) run(ctx context.Context, lo, hi int) error {
+	if !s.begins {
+		return s.evaluate(ctx, lo, hi)
+	}
+	for ; lo < hi; lo += len(s.sums) {
+		to := min(lo+len(s.sums), hi)
+		if err := s.evaluate(ctx, lo, to); err != nil {
+			return err
+		}
+		s.addSums(lo, to)
+		if s.g != nil {
+			s.addGradients(to-lo, 0, sparse.Stripes, false)
+		}
+	}
+	return ctx.Err()
+}
+
+// evaluate evaluates shards lo to hi−1 and keeps what remains to be done with them.
+func (s *shardsOfPass) evaluate(ctx context.Context, lo, hi int) error {
+	e, x := s.engine, &s.engine.shared
+	for len(x.kept) < hi-lo {
+		x.kept = append(x.kept, keptShard{})
+	}
+	threads := min(e.most, hi-lo)
+	return e.runLanes(ctx, 0, threads, func(l int, ln *Lane) error {
+		defer func() { ln.journal = nil }()
+		for k := lo + l; k < hi && ctx.Err() == nil; k += threads {
+			kept := &x.kept[k-lo]
+			kept.journal = kept.journal[:0]
+			ln.journal = &kept.journal
+			ln.Batch.Reset(e.Data, s.shards[k])
+			if err := s.work(ln); err != nil {
+				return err
+			}
+			kept.batch, ln.Batch = ln.Batch, kept.batch
+			kept.v, ln.V = ln.V, kept.v
+			kept.doubles, ln.doubles = ln.doubles, kept.doubles
+		}
+		return nil
+	})
+}
+
+// addSums adds the sums of shards lo to hi−1, which are kept, to those of the lanes.
+func (s *shardsOfPass) addSums(lo, hi int) {
+	for k := lo; k < hi; k++ {
+		for _, t := range s.engine.shared.kept[k-lo].journal {
+			s.sums[k%len(s.sums)].add(t)
+		}
+	}
+}
+
+// addGradients adds the pullback of the first n shards that are kept to stripes from to to−1 of the gradient, which may be packed.
+func (s *shardsOfPass) addGradients(n, from, to int, packed bool) {
+	e := s.engine
+	threads := min(e.threads, to-from)
+	e.Parallel(threads, func(k int) {
+		lo, hi := from+(to-from)*k/threads, from+(to-from)*(k+1)/threads
+		for j := lo; j < hi && packed; j++ {
+			e.unpack(j, s.g)
+		}
+		for i := range e.shared.kept[:n] {
+			kept := &e.shared.kept[i]
+			e.scatterWide(&kept.v, kept.doubles, &kept.batch, lo, hi, s.g)
+		}
+		for j := lo; j < hi && packed; j++ {
+			e.repack(j, s.g)
+		}
+	})
+}
+
+// total has the sums first, and then the gradient: whole, or packed by stripes. With several windows the ranks after the
+// first begin sooner; but each costs another look at all attributes of the rank's examples, so that few ranks are faster
+// one after the other.
+func (s *shardsOfPass) total() total {
+	e := s.engine
+	t := total{pieces: [][]byte{ranks.Bytes(s.sums)}}
+	s.windows = min(max(1, e.group.Size()/2), sparse.Stripes)
+	switch {
+	case s.g == nil:
+	case s.windows == 1:
+		t.pieces = append(t.pieces, cutBy(s.g, mostNumbers)...)
+	default:
+		e.growPacked()
+		for k, packed := range e.shared.packed {
+			if clear(packed); s.begins {
+				e.repack(k, s.g)
+			}
+			t.pieces = append(t.pieces, ranks.Bytes(packed))
+		}
+	}
+	t.window = (len(t.pieces) + s.windows - 1) / s.windows
+	if t.all = len(t.pieces); s.toLast {
+		t.all = 1
+	}
+	return t
+}
+
+func (s *shardsOfPass) add(lo, hi, from, to int) error {
+	if s.begins {
+		return nil
+	}
+	if from == 0 {
+		s.addSums(lo, hi)
+	}
+	if s.g == nil {
+		return nil
+	}
+	if s.windows == 1 {
+		s.addGradients(hi-lo, 0, sparse.Stripes, false)
+	} else {
+		s.addGradients(hi-lo, max(0, from-1), to-1, true)
+	}
+	return nil
+}
+
+func (s *shardsOfPass) end(int, int) error {
+	e := s.engine
+	if s.g != nil && s.windows > 1 && (!s.toLast || e.group.Rank() == e.group.Size()-1) {
+		for k := range e.shared.packed {
+			e.unpack(k, s.g)
+		}
+	}
+	return nil
+}
+
+func (s *shardsOfPass) tell(int, bool, func([]byte)) {}
+
+// growPacked makes room for the weights of each stripe, one after the other.
+func (e *Engine) growPacked() {
+	x := &e.shared
+	x.packed = vec.Grow(x.packed, sparse.Stripes)
+	for k := range x.packed {
+		n := 0
+		e.sparse.Stripe(k, func(lo, hi int) { n += hi - lo })
+		x.packed[k] = vec.Grow(x.packed[k], n)
+	}
+}
+
+// unpack copies a packed stripe to its weights in g, and repack the reverse.
+func (e *Engine) unpack(stripe int, g []float64) {
+	packed := e.shared.packed[stripe]
+	e.sparse.Stripe(stripe, func(lo, hi int) {
+		copy(g[lo:hi], packed)
+		packed = packed[hi-lo:]
+	})
+}
+
+func (e *Engine) repack(stripe int, g []float64) {
+	at := 0
+	e.sparse.Stripe(stripe, func(lo, hi int) { at += copy(e.shared.packed[stripe][at:], g[lo:hi]) })
+}
+
+// sparseBatch are the strands of a step: lanes of its shards. Ranks exchange marginals instead of gradients.
+type sparseBatch struct{ stepLanes }
+
+func (h *sparseHome) step(ctx context.Context, of stepLanes) (Gradient, error) {
+	s := &h.current
+	s.stepLanes = of
+	h.growFindings(len(h.sums))
+	h.reached = false
+	if err := h.over(ctx, s.group, s); err != nil {
+		return nil, err
+	}
+	h.spread = sparseGradient{h.Engine, len(h.sums)}
+	return &h.spread, nil
+}
+
+func (s *sparseBatch) run(ctx context.Context, lo, hi int) error {
+	return s.evaluate(ctx, lo, hi, true, s)
+}
+
+func (s *sparseBatch) begin(*Lane) {}
+
+func (s *sparseBatch) pull(*Lane) error { return nil }
+
+func (s *sparseBatch) total() total { return total{} }
+
+func (s *sparseBatch) add(int, int, int, int) error { return nil }
+
+func (s *sparseBatch) end(int, int) error { return nil }
+
+func (s *sparseBatch) tell(l int, known bool, do func([]byte)) {
+	s.tellShards(l, known, do, func(found *finding) []*structured.Marginals {
+		if s.answers {
+			return []*structured.Marginals{&found.V, &found.Answer.U}
+		}
+		return []*structured.Marginals{&found.V}
+	})
+}
+
+// sparseGradient is a D of sparse inputs. It stays in potential space, because each use of it is a single scatter into, or gather
+// from, the few rows of weights that the batch touches. The engine's first findings hold the batch and v.
+type sparseGradient struct {
+	engine   *Engine
+	findings int
+}
+
+func (g *sparseGradient) AddTo(c float32, w []float32) { g.engine.scatter(g.findings, c, w, nil) }
+
+func (g *sparseGradient) AddToTwo(c float32, w []float32, d float32, u []float32) {
+	e := g.engine
+	e.overStripes(g.findings, func(found *finding, lo, hi int) {
+		e.sparse.ScatterTwo(c, d, &found.V, &found.Batch, lo, hi, w, u)
+	})
+}
+
+// Times implements Gradient.
+func (g *sparseGradient) Times(c float32, zeros *[]float32) []float32 {
+	if *zeros == nil {
+		*zeros = make([]float32, g.engine.Scorer.Dim())
+	}
+	g.AddTo(c, *zeros)
+	return *zeros
+}
+
+func (g *sparseGradient) Norm2() float64 { return g.engine.norm.of(g.engine, g.findings) }
+
+func (g *sparseGradient) Dot(w []float32) float64 {
+	s, ln := 0.0, g.engine.lanes[0]
+	for _, found := range g.engine.findings[:g.findings] {
+		if err := ln.Worker.Score(w, &found.Batch, &ln.φ); err != nil {
+			panic(err) // cannot happen: a worker of the same scorer has already scored this batch
+		}
+		for b := range found.Batch.Len() {
+			s += found.V.Dot(b, &ln.φ)
+		}
+	}
+	return s
+}
+
+// scatterWide adds Jᵀv of a batch to some stripes of g in a full pass, in one in float64 with other numbers than those of v.
+func (e *Engine) scatterWide(v *structured.Marginals, wide structured.Doubles, batch *structured.Batch, lo, hi int, g []float64) {
+	if e.pulls {
+		e.sparse.ScatterDoubly(v, wide, batch, lo, hi, g)
+	} else {
+		e.sparse.ScatterDouble(v, batch, lo, hi, g)
+	}
+}
+
+// scatter adds c·Jᵀv of the first n findings to w, in order. norms is as in sparse.Linear.Scatter.
+func (e *Engine) scatter(n int, c float32, w []float32, norms []float64) {
+	e.overStripes(n, func(found *finding, lo, hi int) {
+		e.sparse.Scatter(c, &found.V, &found.Batch, lo, hi, w, norms)
+	})
+}
+
+// overStripes calls add for the first n findings in order, and on each thread for some stripes.
+func (e *Engine) overStripes(n int, add func(found *finding, lo, hi int)) {
+	threads := 1
+	if n > 1 { // more than one step's worth
+		threads = min(e.threads, sparse.Stripes)
+	}
+	e.Parallel(threads, func(k int) {
+		for _, found := range e.findings[:n] {
+			add(found, sparse.Stripes*k/threads, sparse.Stripes*(k+1)/threads)
+		}
+	})
+}
+
+// norm computes the length of a sparse gradient by adding it to a vector of zeros, which it then resets to zeros.
+type norm struct {
+	zeros []float32 // [Dim]
+	parts [sparse.Stripes]float64
+}
+
+// scratch returns the vector of zeros [Dim], which the caller must leave as zeros.
+func (m *norm) scratch(e *Engine) []float32 {
+	if m.zeros == nil {
+		m.zeros = make([]float32, e.Scorer.Dim())
+	}
+	return m.zeros
+}
+
+func (m *norm) of(e *Engine, n int) float64 {
+	clear(m.parts[:])
+	e.scatter(n, 1, m.scratch(e), m.parts[:])
+	total := 0.0
+	for _, x := range m.parts {
+		total += x
+	}
+	for _, found := range e.findings[:n] {
+		e.sparse.Erase(&found.V, &found.Batch, m.zeros)
+	}
+	return max(total, 0) // changes of squares add up to it, so roundings may leave it below 0 where large entries cancel
+}
