@@ -5,7 +5,6 @@ import (
 
 	"github.com/dsp-go/dsp/cuda/device"
 	"github.com/dsp-go/dsp/nets"
-	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/train/engine"
 )
 
@@ -102,7 +101,7 @@ func (x *descent) open(s engine.DescentState, β float64) {
 }
 
 // prepare allocates what a step on a batch of so many examples needs, and uploads its numbers and rows. losses is how many losses the step reads, 0 for the hinge.
-func (x *descent) prepare(m engine.Move, examples, losses int) moveKey {
+func (x *descent) prepare(m engine.DeviceMove, examples, losses int) moveKey {
 	key := moveKey{rule: m.Rule, clips: m.Clip > 0}
 	if m.Rule == engine.ProxRule || m.Rule == engine.AdamRule {
 		x.require(&x.squares, &x.known.v, "mean squares")
@@ -205,8 +204,8 @@ func (a *Accelerator) OpenDescent(s engine.DescentState, tables []nets.RowTable,
 }
 
 // Descend implements engine.Descender. The second step with the same rule and smoothing is captured; later ones replay it.
-func (a *Accelerator) Descend(ctx context.Context, examples []int, s oracles.Smoothing, dropout uint64, m engine.Move) error {
-	l, err := a.slotFor(ctx, examples, dropout)
+func (a *Accelerator) Descend(ctx context.Context, q engine.Question, m engine.DeviceMove) error {
+	l, err := a.slotFor(ctx, q.Examples, q.Dropout)
 	if err != nil {
 		return err
 	}
@@ -214,9 +213,9 @@ func (a *Accelerator) Descend(ctx context.Context, examples []int, s oracles.Smo
 	if l.smooth() {
 		read, losses = l.batch.Chains, l.batchLosses
 	}
-	key := a.descent.prepare(m, len(examples), read)
-	l.do(a.shared, stepKey{s: s, path: true, move: key}, func() {
-		a.ask(l, a.vectors.w, s, nil)
+	key := a.descent.prepare(m, len(q.Examples), read)
+	l.do(a.shared, stepKey{s: q.Smoothing, path: true, move: key}, func() {
+		a.ask(l, a.vectors.w, q.Smoothing, nil)
 		a.descent.move(key, a.oracle.sums(), losses)
 	})
 	return a.d.Err()

@@ -37,20 +37,20 @@ func descentProblems(t *testing.T) map[string]*train.Problem {
 	return all
 }
 
-// rules take a step of a descent each.
-var rules = map[string]func(d *engine.Descent, η, λ float64) float64{
-	"prox": func(d *engine.Descent, η, λ float64) float64 { return d.ProxStep(η, λ) },
-	"adam": func(d *engine.Descent, η, λ float64) float64 { d.AdamStep(η/10, λ, 0.9); return 0 },
-	"adam, clipped": func(d *engine.Descent, η, λ float64) float64 {
-		d.Clip(0.3)
-		d.AdamStep(η/10, λ, 0.9)
-		return 0
+// rules are the moves of a step with η and λ.
+var rules = map[string]func(η, λ float64) engine.Move{
+	"prox": func(η, λ float64) engine.Move { return engine.Move{Rule: engine.ProxRule, Eta: η, Lambda: λ} },
+	"adam": func(η, λ float64) engine.Move {
+		return engine.Move{Rule: engine.AdamRule, Eta: η / 10, Lambda: λ, Beta: 0.9}
 	},
-	"momentum": func(d *engine.Descent, η, λ float64) float64 { d.MomentumStep(η/10, λ, 0.9, false); return 0 },
-	"nesterov, clipped": func(d *engine.Descent, η, λ float64) float64 {
-		d.Clip(0.5)
-		d.MomentumStep(η, λ, 0.7, true)
-		return 0
+	"adam, clipped": func(η, λ float64) engine.Move {
+		return engine.Move{Rule: engine.AdamRule, Eta: η / 10, Lambda: λ, Beta: 0.9, Clip: 0.3}
+	},
+	"momentum": func(η, λ float64) engine.Move {
+		return engine.Move{Rule: engine.MomentumRule, Eta: η / 10, Lambda: λ, Beta: 0.9}
+	},
+	"nesterov, clipped": func(η, λ float64) engine.Move {
+		return engine.Move{Rule: engine.NesterovRule, Eta: η, Lambda: λ, Beta: 0.7, Clip: 0.5}
 	},
 }
 
@@ -93,8 +93,9 @@ func sameDescent(t *testing.T, a *accelerator.Accelerator, p *train.Problem, rul
 		η := 0.2 / float64(1+step/4)
 		var γ [2]float64
 		for k := range descents {
-			cudatest.Must(t, descents[k].Ask(t.Context(), batch, p.Smoothing, uint64(step+1)))
-			γ[k] = rules[rule](&descents[k], η, p.Lambda)
+			var err error
+			γ[k], err = descents[k].Step(t.Context(), engine.Question{Examples: batch, Smoothing: p.Smoothing, Dropout: uint64(step + 1)}, rules[rule](η, p.Lambda))
+			cudatest.Must(t, err)
 		}
 		if rule == "prox" {
 			if γ[1] = a.Gamma(); !(math.Abs(γ[0]-γ[1]) <= 1e-3) {
@@ -167,8 +168,8 @@ func TestDescentWithoutViolations(t *testing.T) {
 		var x engine.Descent
 		x.Start(e, good.W, 0.9)
 		for _, batch := range [][]int{easy[:1], hard[:1], easy[:1], easy[:1]} {
-			cudatest.Must(t, x.Ask(t.Context(), batch, oracles.Smoothing{}, 0))
-			x.ProxStep(0.01, 0.5)
+			_, err := x.Step(t.Context(), engine.Question{Examples: batch}, rules["prox"](0.01, 0.5))
+			cudatest.Must(t, err)
 		}
 		if k == 1 && a.Gamma() != 0 {
 			t.Errorf("γ is %v without a gradient", a.Gamma())
@@ -229,8 +230,8 @@ func TestDescentIsCaptured(t *testing.T) {
 	var x engine.Descent
 	x.Start(q.Engine, traintest.Initial(p), 0.99)
 	step := func(batch []int) {
-		cudatest.Must(t, x.Ask(t.Context(), batch, oracles.Smoothing{}, 0))
-		x.ProxStep(0.1, p.Lambda)
+		_, err := x.Step(t.Context(), engine.Question{Examples: batch}, rules["prox"](0.1, p.Lambda))
+		cudatest.Must(t, err)
 	}
 	kernels := []string{"mark_rows", "observe_common", "observe_squares", "prox_mix", "prox_step"}
 	batch := []int{0, 1}

@@ -58,7 +58,7 @@ func (a *Accelerator) SetStep(s engine.Sums, g []float32) {
 }
 
 // Move implements engine.PartAccelerator.
-func (a *Accelerator) Move(examples []int, losses []float64, m engine.Move) error {
+func (a *Accelerator) Move(examples []int, losses []float64, m engine.DeviceMove) error {
 	x := a.descent
 	key := x.prepare(m, len(examples), len(losses))
 	var of func() batchLosses

@@ -155,14 +155,14 @@ func batches(n int) (all [][]int) {
 	return all
 }
 
-func descendInParts(ctx context.Context, p *train.Problem, rule func(d *engine.Descent, η, λ float64) float64) ([]float32, error) {
+func descendInParts(ctx context.Context, p *train.Problem, rule func(η, λ float64) engine.Move) ([]float32, error) {
 	var d engine.Descent
 	d.Start(p.Engine, start(p), 0.99)
 	for k, batch := range batches(p.Len()) {
-		if err := d.Ask(ctx, batch, p.Smoothing, uint64(k+1)); err != nil {
+		q := engine.Question{Examples: batch, Smoothing: p.Smoothing, Dropout: uint64(k + 1)}
+		if _, err := d.Step(ctx, q, rule(0.2, p.Lambda)); err != nil {
 			return nil, err
 		}
-		rule(&d, 0.2, p.Lambda)
 		d.Include(1 / float64(k+1))
 	}
 	err := d.Finish()

@@ -114,8 +114,8 @@ func TestProxStepsOnExtremeLosses(t *testing.T) {
 		for k, e := range []*engine.Engine{p.Engine, engine.NewAcceleratedEngine(p.Objective, 1, a)} {
 			var x engine.Descent
 			x.Start(e, w, 0.99)
-			cudatest.Must(t, x.Ask(t.Context(), []int{0, 2, 4, 5}, oracles.Smoothing{}, 0))
-			γ[k] = x.ProxStep(0.1, p.Lambda)
+			γ[k], err = x.Step(t.Context(), engine.Question{Examples: []int{0, 2, 4, 5}}, rules["prox"](0.1, p.Lambda))
+			cudatest.Must(t, err)
 			cudatest.Must(t, x.Finish())
 		}
 		if γ[1] = a.Gamma(); !(math.Abs(γ[0]-γ[1]) <= 1e-4) {
@@ -159,8 +159,8 @@ func BenchmarkProxStep(b *testing.B) {
 			x.Start(engine.NewAcceleratedEngine(p.Objective, 1, a), traintest.Initial(p), 0.99)
 			batch := rand.New(rand.NewPCG(1, 1)).Perm(n)
 			for b.Loop() {
-				cudatest.Must(b, x.Ask(b.Context(), batch, oracles.Smoothing{}, 0))
-				x.ProxStep(0.01, p.Lambda)
+				_, err := x.Step(b.Context(), engine.Question{Examples: batch}, rules["prox"](0.01, p.Lambda))
+				cudatest.Must(b, err)
 			}
 			cudatest.Must(b, x.Finish())
 		})

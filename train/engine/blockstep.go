@@ -19,16 +19,18 @@ type BatchDual struct {
 // NewBatchDual returns the dual of models of batches of the objective.
 func NewBatchDual(o *Objective) *BatchDual { return &BatchDual{memory: NewMemory(o)} }
 
-// Begin asks about a batch, as Ask does, and takes the exact step on the line from the gold outputs to the answers, as ProxStep does.
+// Begin asks about a batch and takes the exact step on the line from the gold outputs to the answers, as ProxRule does.
 // The descent must be on the host, on an engine whose scorer is linearised at the iterate (after Prepare).
 func (b *BatchDual) Begin(ctx context.Context, d *Descent, examples []int, dropout uint64, η, λ float64) error {
 	b.batch = append(b.batch[:0], examples...)
 	b.memory.Restart(examples)
-	if err := d.moves.(*localMoves).askFrom(ctx, examples, oracles.Smoothing{}, b.memory, dropout); err != nil {
+	moves := d.moves.(*localMoves)
+	if err := moves.ask(ctx, Question{Examples: examples, Dropout: dropout}, b.memory); err != nil {
 		return err
 	}
 	b.entropy = append(b.entropy[:0], d.engine.entropy...)
-	γ := d.ProxStep(η, λ)
+	d.makeRoom(ProxRule)
+	γ := moves.prox(η, λ)
 	d.engine.Remember(b.memory, float32(γ))
 	for k, f := range d.engine.answered {
 		b.entropy[k] = MixedEntropy(γ, f, b.entropy[k])

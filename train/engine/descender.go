@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/dsp-go/dsp/nets"
-	"github.com/dsp-go/dsp/oracles"
 )
 
 // Descender is an Accelerator that takes the steps of a Descent on the device, so that the host never waits for a step. A descent
@@ -15,7 +14,7 @@ type Descender interface {
 	OpenDescent(s DescentState, tables []nets.RowTable, β float64)
 	// Descend asks about a batch at the iterate, as Step does without a memory, and moves the iterate. The work may still be
 	// running when Descend returns.
-	Descend(ctx context.Context, examples []int, s oracles.Smoothing, dropout uint64, m Move) error
+	Descend(ctx context.Context, q Question, m DeviceMove) error
 	// IncludeIterate sets mean ← (1−share)·mean + share·w. With a share of 1 the old mean may be undefined.
 	IncludeIterate(share float64)
 	// FinishDescent closes the open descent: it copies the parts of its state that are not empty to the host.
@@ -27,30 +26,16 @@ type Descender interface {
 type DescentState struct {
 	W, Mean []float32 // [Dim] the iterate and the mean of the iterates
 	V, M    []float32 // [Dim] means of g² and of g; for the momentum rules M is z
-	Common  []float32 // [1] V of ProxStep, the mean of the mean square of g
+	Common  []float32 // [1] V of ProxRule, the mean of the mean square of g
 	Steps   int       // taken so far
 }
 
-// Rule tells how a step of a descent moves the iterate.
-type Rule int
-
-// The rules, in the order of ProxStep, AdamStep, and MomentumStep without and with nesterov.
-const (
-	ProxRule Rule = iota + 1
-	AdamRule
-	MomentumRule
-	NesterovRule
-)
-
-// Move is a step of a descent from the gradient of its batch.
-type Move struct {
-	Rule        Rule
-	Eta, Lambda float64
-	Beta        float64 // β₁ of AdamRule, μ of the momentum rules
-	Clip        float64 // largest norm of the mean gradient; 0: any
-	Steps       int     // taken, with this one
-	Rows        []int32 // the rows that the batch reads, each once, counted through all tables
-	Reads       int     // weights that the batch reads: of these rows and outside the tables
+// DeviceMove is a Move with what a device does not find out.
+type DeviceMove struct {
+	Move
+	Steps int     // taken, with this one
+	Rows  []int32 // the rows that the batch reads, each once, counted through all tables
+	Reads int     // weights that the batch reads: of these rows and outside the tables
 }
 
 // Descender returns the engine's device if it is a Descender, else nil.

@@ -12,7 +12,7 @@ import (
 //
 //	v ← βv + (1−β)g²,    h = √(v/(1−β^c)) + 10⁻⁸,
 //
-// where g is the mean gradient of the batch and c counts the steps. ProxStep tempers these scales by one that all weights share.
+// where g is the mean gradient of the batch and c counts the steps. ProxRule tempers these scales by one that all weights share.
 //
 // On a device, which must be a Descender, the descent lives there until Finish; W and Mean are then out of date. It must not be copied
 // after Start or Resume.
@@ -20,9 +20,9 @@ type Descent struct {
 	W    []float32 // [Dim] the iterate
 	Mean []float32 // [Dim] of the iterates that Include has added; empty before the first
 
-	v, m    []float32 // [Dim] means of g² and of g; m is z after MomentumStep; empty where no step needs them
+	v, m    []float32 // [Dim] means of g² and of g; m is z of the momentum rules; empty where no step needs them
 	count   int       // iterates in the mean
-	common  []float32 // [1] V of ProxStep; empty where no step needs it
+	common  []float32 // [1] V of ProxRule; empty where no step needs it
 	steps   int       // c
 	squares unbiased  // of v
 
@@ -31,15 +31,45 @@ type Descent struct {
 	moves   mover
 }
 
+// Question is what a step of a descent asks the oracle: about which examples, with which smoothing, and with which seed of
+// dropout masks; 0 turns dropout off.
+type Question struct {
+	Examples  []int
+	Smoothing oracles.Smoothing
+	Dropout   uint64
+}
+
+// Move tells how a step moves the iterate along the mean gradient g of its batch.
+type Move struct {
+	Rule        Rule
+	Eta, Lambda float64 // η and λ
+	Beta        float64 // β₁ of AdamRule, μ of the momentum rules
+	Clip        float64 // largest norm of g, which is scaled down if it is longer; 0: any
+}
+
+// Rule tells how a step moves the iterate.
+type Rule int
+
+// The rules. ProxRule moves to the minimiser of a model of the objective on the batch (proxstep.go). AdamRule takes a step of AdamW
+// (Kingma and Ba 2015; Loshchilov and Hutter 2019) with all weights: with m the mean of g by β₁,
+//
+//	w ← (1 − ηλ)w − η m/((1−β₁^c) h).
+//
+// MomentumRule and NesterovRule take a step with all weights along a mean of the gradients of F:
+//
+//	z ← μz + g + λw,      w ← w − ηz,  or with Nesterov's  w ← w − η(g + λw + μz).
+const (
+	ProxRule Rule = iota + 1
+	AdamRule
+	MomentumRule
+	NesterovRule
+)
+
 // mover moves the iterate of a descent, whose methods of the same names say what each call does: localMoves or remoteMoves. v and m
 // exist where a step needs them.
 type mover interface {
 	prepare(examples []int)
-	ask(ctx context.Context, examples []int, s oracles.Smoothing, dropout uint64) error
-	clip(norm float64)
-	prox(η, λ float64) float64
-	adam(η, λ, β1 float64)
-	momentum(η, λ, μ float64, nesterov bool)
+	step(ctx context.Context, q Question, m Move) (γ float64, err error)
 	include(share float64)
 	finish() error
 }
@@ -85,34 +115,28 @@ func (d *Descent) Resume(e *Engine, β float64) {
 	d.moves = e.backend.mover(d)
 }
 
-// Ask computes the mean loss of a batch and its mean gradient at the iterate, without the regulariser. A step must follow. On a
-// device the work begins with that step, and an error of it may come from a later call.
-func (d *Descent) Ask(ctx context.Context, examples []int, s oracles.Smoothing, dropout uint64) error {
-	d.Prepare(examples)
-	return d.moves.ask(ctx, examples, s, dropout)
+// Step asks about a batch at the iterate, and moves the iterate. It returns the γ of ProxRule on the host, and else NaN. On a device an error may come from
+// an earlier step.
+func (d *Descent) Step(ctx context.Context, q Question, m Move) (γ float64, err error) {
+	d.Prepare(q.Examples)
+	d.makeRoom(m.Rule)
+	return d.moves.step(ctx, q, m)
+}
+
+// makeRoom makes the means exist that a rule needs.
+func (d *Descent) makeRoom(rule Rule) {
+	if rule == ProxRule || rule == AdamRule {
+		d.v = d.perWeight(d.v)
+	}
+	if rule != ProxRule {
+		d.m = d.perWeight(d.m)
+	} else if len(d.common) == 0 {
+		d.common = make([]float32, 1)
+	}
 }
 
 // Prepare brings the weights that a batch reads up to date.
 func (d *Descent) Prepare(examples []int) { d.moves.prepare(examples) }
-
-// Clip scales the gradient down to the given norm if it is longer; 0 leaves it alone.
-func (d *Descent) Clip(norm float64) { d.moves.clip(norm) }
-
-// AdamStep takes a step of AdamW (Kingma and Ba 2015; Loshchilov and Hutter 2019) with all weights: with m the mean of g by β₁,
-//
-//	w ← (1 − ηλ)w − η m/((1−β₁^c) h).
-func (d *Descent) AdamStep(η, λ, β1 float64) {
-	d.v, d.m = d.perWeight(d.v), d.perWeight(d.m)
-	d.moves.adam(η, λ, β1)
-}
-
-// MomentumStep takes a step with all weights along a mean of the gradients of F:
-//
-//	z ← μz + g + λw,      w ← w − ηz,  or with nesterov  w ← w − η(g + λw + μz).
-func (d *Descent) MomentumStep(η, λ, μ float64, nesterov bool) {
-	d.m = d.perWeight(d.m)
-	d.moves.momentum(η, λ, μ, nesterov)
-}
 
 // reads returns the number of weights that the batch reads.
 func (d *Descent) reads() int {

@@ -75,7 +75,7 @@ type denseDescent struct {
 	adam    bool
 	center  []float32 // or nil
 	rates   engine.Rates
-	λ1      float64 // of ProxStep
+	λ1      float64 // of ProxRule
 }
 
 // rate returns the factor of the step length of weight j.
@@ -169,7 +169,12 @@ func TestDescentIsLazyAboutRows(t *testing.T) {
 						batch = []int{0, 1}
 					}
 					η := 0.1 / float64(1+step)
-					if err := d.Ask(t.Context(), batch, oracles.Smoothing{}, 0); err != nil {
+					move := engine.Move{Rule: engine.ProxRule, Eta: η, Lambda: p.Lambda}
+					if adam {
+						move.Rule, move.Beta = engine.AdamRule, 0.9
+					}
+					γ, err := d.Step(t.Context(), engine.Question{Examples: batch}, move)
+					if err != nil {
 						t.Fatal(err)
 					}
 					at := make([]float32, n)
@@ -182,12 +187,6 @@ func TestDescentIsLazyAboutRows(t *testing.T) {
 					}
 					g := make([]float32, n)
 					want.Grad.AddTo(0.5, g)
-					γ := 0.0
-					if adam {
-						d.AdamStep(η, p.Lambda, 0.9)
-					} else {
-						γ = d.ProxStep(η, p.Lambda)
-					}
 					dense.step(g, readsOf(scorer, p.Data, batch), γ, η, p.Lambda, 0.9)
 					if step%7 == 6 {
 						included++
@@ -262,18 +261,18 @@ func testProxStep(t *testing.T, loss engine.Loss, λ1 float64) {
 		}
 		batch := []int{step, (step + 5) % 12}
 		mixed := entropies(t, p, d.W, batch)
-		if err := d.Ask(t.Context(), batch, oracles.Smoothing{}, 0); err != nil {
+		squares := make([]float32, len(w))
+		copy(squares, d.Squares())
+		γ, err := d.Step(t.Context(), engine.Question{Examples: batch}, engine.Move{Rule: engine.ProxRule, Eta: η, Lambda: λ})
+		if err != nil {
 			t.Fatal(err)
 		}
 		f, g := d.Asked()
-		squares := make([]float32, len(w))
-		copy(squares, d.Squares())
 		G := 0.0
 		for _, x := range g {
 			G += float64(x) * float64(x) / float64(len(g))
 		}
 		common = 0.999*common + 0.001*G
-		γ := d.ProxStep(η, λ)
 		scale := func(v float64) float64 { return math.Sqrt(v/(1-math.Pow(0.999, float64(step+1)))) + 1e-8 }
 		h := make([]float64, len(w)) // tempered
 		for j := range h {
@@ -383,7 +382,8 @@ func TestStepsAfterADescent(t *testing.T) {
 	d.Start(p.Engine, w, 0.999)
 	r := rand.New(rand.NewPCG(2, 2))
 	for range 20 {
-		if err := d.Ask(t.Context(), r.Perm(p.Len())[:1+r.IntN(20)], oracles.Smoothing{}, 0); err != nil {
+		q := engine.Question{Examples: r.Perm(p.Len())[:1+r.IntN(20)]}
+		if _, err := d.Step(t.Context(), q, engine.Move{Rule: engine.ProxRule}); err != nil {
 			t.Fatal(err)
 		}
 		batch := r.Perm(p.Len())[:1+r.IntN(20)]
@@ -414,10 +414,10 @@ func TestDescentAllocatesNoArrays(t *testing.T) {
 	step := func() {
 		at := k * 8 % 64
 		k++
-		if err := d.Ask(t.Context(), batches[at/8], oracles.Smoothing{}, 0); err != nil {
+		move := engine.Move{Rule: engine.ProxRule, Eta: 0.1, Lambda: p.Lambda}
+		if _, err := d.Step(t.Context(), engine.Question{Examples: batches[at/8]}, move); err != nil {
 			t.Fatal(err)
 		}
-		d.ProxStep(0.1, p.Lambda)
 	}
 	for range 32 {
 		step()

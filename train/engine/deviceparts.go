@@ -25,7 +25,7 @@ type PartAccelerator interface {
 	// SetStep makes sums and D = g those of the last step. With a nil g, D is that of the last AddParts.
 	SetStep(sums Sums, g []float32)
 	// Move moves the iterate of the open descent along the D of the last step, on a batch of examples. ProxRule needs their losses if the loss is smooth.
-	Move(examples []int, losses []float64, m Move) error
+	Move(examples []int, losses []float64, m DeviceMove) error
 
 	// Gathers reports whether the ranks' devices exchange D of their parts. Then KeepPart keeps D of the last part on the device as that of this rank's part l, and AddParts makes D
 	// the sum over all ranks' parts, in their order, and copies it to g [Dim], unless g is nil. Rank r of R has parts parts·r/R to parts·(r+1)/R−1. ended is asked

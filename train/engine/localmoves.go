@@ -4,13 +4,12 @@ import (
 	"context"
 	"math"
 
-	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured/machine/vec"
 )
 
 // localMoves moves a descent on the host.
 //
-// ProxStep costs what the batch reads. In rows of the scorer's row tables that the batch does not read, v and w only shrink, each by a
+// ProxRule costs what the batch reads. In rows of the scorer's row tables that the batch does not read, v and w only shrink, each by a
 // factor that has a closed form for any number of steps, so it is applied when a batch reads the row again (catchUp).
 type localMoves struct {
 	*Descent
@@ -23,7 +22,7 @@ type localMoves struct {
 	away   []float32 // of a block of weights, from the centre of the regulariser
 	adams  adamRows  // rows that Adam leaves alone
 
-	lazy    bool      // steps are those of ProxStep, which leave rows behind
+	lazy    bool      // steps are those of ProxRule, which leave rows behind
 	shrink  float64   // what the steps since base shrink (catchUp)
 	base    int       // step at which shrink was 0
 	upTo    []int32   // [rows] by row, table after table: the step up to which the row is up to date
@@ -57,22 +56,35 @@ func (d *localMoves) prepare(examples []int) {
 	}
 }
 
-func (d *localMoves) ask(ctx context.Context, examples []int, s oracles.Smoothing, dropout uint64) error {
-	return d.askFrom(ctx, examples, s, nil, dropout)
+func (d *localMoves) step(ctx context.Context, q Question, m Move) (γ float64, err error) {
+	if err := d.ask(ctx, q, nil); err != nil {
+		return 0, err
+	}
+	d.clip(m.Clip)
+	switch m.Rule {
+	case ProxRule:
+		return d.prox(m.Eta, m.Lambda), nil
+	case AdamRule:
+		d.adam(m.Eta, m.Lambda, m.Beta)
+	default:
+		d.momentum(m.Eta, m.Lambda, m.Beta, m.Rule == NesterovRule)
+	}
+	return math.NaN(), nil
 }
 
-// askFrom is ask, from a memory unless that is nil.
-func (d *localMoves) askFrom(ctx context.Context, examples []int, s oracles.Smoothing, memory *Memory, dropout uint64) error {
+// ask sets f and g to the mean loss of a batch and its mean gradient at the iterate, without the regulariser. The gradient is that of the change from a memory, unless
+// that is nil.
+func (d *localMoves) ask(ctx context.Context, q Question, memory *Memory) error {
 	e := d.engine
-	st, err := e.StepAt(ctx, At(d.W), examples, s, memory, dropout)
+	st, err := e.StepAt(ctx, At(d.W), q.Examples, q.Smoothing, memory, q.Dropout)
 	if err != nil {
 		return err
 	}
-	d.f = st.Smoothed / float64(len(examples))
+	d.f = st.Smoothed / float64(len(q.Examples))
 	if e.Loss.Smooth() {
-		d.losses.set(e, examples)
+		d.losses.set(e, q.Examples)
 	}
-	d.gradient(&st, len(examples))
+	d.gradient(&st, len(q.Examples))
 	return nil
 }
 
@@ -94,6 +106,7 @@ func (d *localMoves) each(do func(lo, hi, at int)) {
 	})
 }
 
+// clip scales the gradient down to the given norm if it is longer; 0 leaves it alone.
 func (d *localMoves) clip(norm float64) {
 	if norm == 0 {
 		return
@@ -150,7 +163,7 @@ func (d *localMoves) stepped() {
 	}
 }
 
-// shrunk ends a step of ProxStep that the batch's rows took: all others shrink by exp(−ηλ/√(hH)) in w, and by β in v. length is ηλ/√H; with
+// shrunk ends a step of ProxRule that the batch's rows took: all others shrink by exp(−ηλ/√(hH)) in w, and by β in v. length is ηλ/√H; with
 // λ₁‖w‖₁ it is η/√H, and decaySparsely does the rest.
 //
 // For a row that no batch has read since step r, h at step s is √(v_r β^{s−r}/(1−β^s)), apart from its floor. So the steps after r

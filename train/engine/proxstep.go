@@ -6,7 +6,7 @@ import (
 	"github.com/dsp-go/dsp/structured/machine/vec"
 )
 
-// ProxStep moves to the minimiser of a model of the objective on the last batch, with a proximal term in the scales h of the weights:
+// ProxRule moves to the minimiser of a model of the objective on the batch, with a proximal term in the scales h of the weights:
 //
 //	(1/|B|) Σ_{i∈B} c_i f̂_i(w') + (λ/2)‖w'‖² + (1/2η)‖w' − w‖²_s.
 //
@@ -25,23 +25,17 @@ import (
 //	hinge    f                                                − η⟨g, q(γg + λw)⟩
 //	others   (1/|B|) Σ c_i (1−p_i)(f_i + log((1−γ+γp_i)/γ))   − η⟨g, q(γg + λw)⟩,
 //
-// where the logarithm comes from the entropy of the mixed distribution. Both fall as γ grows. ProxStep finds the zero, or the end of
+// where the logarithm comes from the entropy of the mixed distribution. Both fall as γ grows. The step finds the zero, or the end of
 // [0, 1], and the weights that belong to it:
 //
 //	w' = w − ηq(γg + λw).
 //
 // With factors of the step lengths (Rates), s is divided by them; with a centre c of the regulariser, w is w − c wherever λ is before it.
 //
-// sparseproxstep.go says what λ₁‖w‖₁ changes. It returns γ, or NaN on a device, which keeps it. On the hinge with s = 1, and with the
-// regulariser in the gradient, this is Deep Frank-Wolfe (Berrada, Zisserman and Kumar 2019).
-func (d *Descent) ProxStep(η, λ float64) float64 {
-	d.v = d.perWeight(d.v)
-	if len(d.common) == 0 {
-		d.common = make([]float32, 1)
-	}
-	return d.moves.prox(η, λ)
-}
+// sparseproxstep.go says what λ₁‖w‖₁ changes. On the hinge with s = 1, and with the regulariser in the gradient, this is Deep Frank-Wolfe
+// (Berrada, Zisserman and Kumar 2019).
 
+// prox takes a step of ProxRule and returns γ.
 func (d *localMoves) prox(η, λ float64) float64 {
 	d.q = vec.Grow(d.q, d.reads())
 	if d.engine.L1 > 0 {

@@ -1,24 +1,22 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"math"
 
 	"github.com/dsp-go/dsp/nets"
-	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured/machine/vec"
 )
 
-// remoteMoves moves a descent on a device, where the descent lives while it is open; W and Mean are then out of date. The question about
-// a batch waits for the step's rule, so that the device gets both at once.
+// remoteMoves moves a descent on a device, where the descent lives while it is open; W and Mean are then out of date.
 type remoteMoves struct {
 	*Descent
 	remote *remote
 	device Descender
 	open   bool
-	asked  func(m Move) error // the question that waits for a step
-	move   Move               // of that step
-	err    error              // of earlier steps
+	rows   []int32 // scratch memory: those of the batch
+	err    error   // of earlier steps
 }
 
 func (r *remote) mover(d *Descent) mover {
@@ -49,62 +47,37 @@ func (d *remoteMoves) flush() {
 
 func (d *remoteMoves) prepare([]int) {} // the device does so in the step
 
-func (d *remoteMoves) ask(ctx context.Context, examples []int, s oracles.Smoothing, dropout uint64) error {
-	if err := ctx.Err(); err != nil {
-		return err
+func (d *remoteMoves) step(ctx context.Context, q Question, m Move) (γ float64, err error) {
+	if err := cmp.Or(ctx.Err(), d.err); err != nil {
+		return 0, err
 	}
-	if d.err != nil {
-		return d.err
-	}
-	rows := d.move.Rows[:0]
+	d.rows = d.rows[:0]
 	if d.support != nil {
-		d.support.find(d.engine.Data, examples)
+		d.support.find(d.engine.Data, q.Examples)
 		for k, first := range d.support.first {
 			for _, row := range d.support.rows[k] {
-				rows = append(rows, int32(first)+row)
+				d.rows = append(d.rows, int32(first)+row)
 			}
 		}
 	}
-	d.move = Move{Rows: rows, Reads: d.reads()}
 	d.flush()
-	s = d.engine.smoothing(s)
-	d.asked = func(m Move) error { return d.device.Descend(ctx, examples, s, dropout, m) }
-	if device := d.remote.parts(); device != nil {
+	q.Smoothing = d.engine.smoothing(q.Smoothing)
+	move := DeviceMove{Move: m, Steps: d.steps + 1, Rows: d.rows, Reads: d.reads()}
+	device := d.remote.parts()
+	if device == nil {
+		d.err = d.device.Descend(ctx, q, move)
+	} else {
 		var losses []float64
 		if d.engine.Loss.Smooth() {
-			losses = make([]float64, len(examples))
+			losses = make([]float64, len(q.Examples))
 		}
-		d.asked = func(m Move) error { return device.Move(examples, losses, m) }
-		return d.remote.stepInParts(ctx, device, nil, examples, s, dropout, losses)
+		if err := d.remote.stepInParts(ctx, device, nil, q.Examples, q.Smoothing, q.Dropout, losses); err != nil {
+			return 0, err
+		}
+		d.err = device.Move(q.Examples, losses, move)
 	}
-	return nil
-}
-
-func (d *remoteMoves) clip(norm float64) { d.move.Clip = norm }
-
-// take takes a step from the answers to the last question.
-func (d *remoteMoves) take(rule Rule, η, λ, β float64) {
 	d.steps++
-	d.move.Rule, d.move.Eta, d.move.Lambda, d.move.Beta, d.move.Steps = rule, η, λ, β, d.steps
-	if d.err == nil {
-		d.err = d.asked(d.move)
-	}
-	d.asked = nil
-}
-
-func (d *remoteMoves) prox(η, λ float64) float64 {
-	d.take(ProxRule, η, λ, 0)
-	return math.NaN()
-}
-
-func (d *remoteMoves) adam(η, λ, β1 float64) { d.take(AdamRule, η, λ, β1) }
-
-func (d *remoteMoves) momentum(η, λ, μ float64, nesterov bool) {
-	rule := MomentumRule
-	if nesterov {
-		rule = NesterovRule
-	}
-	d.take(rule, η, λ, μ)
+	return math.NaN(), nil
 }
 
 func (d *remoteMoves) include(share float64) {

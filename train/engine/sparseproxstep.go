@@ -6,7 +6,7 @@ import (
 	"github.com/dsp-go/dsp/structured/machine/vec"
 )
 
-// With λ₁‖w‖₁ the model of ProxStep has that term, too. The weights that belong to γ are soft thresholds,
+// With λ₁‖w‖₁ the model of ProxRule has that term, too. The weights that belong to γ are soft thresholds,
 //
 //	w'(γ) = soft(w − ηq(γg + λw), ηqλ₁),    soft(x, τ) = sign(x)·max(|x| − τ, 0),
 //

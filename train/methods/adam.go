@@ -57,13 +57,11 @@ func (m *Adam) Pass(ctx context.Context, p *train.Problem, s *train.State) error
 		}
 	}
 	perPass := float64(m.walk.local.steps(p))
-	return m.walk.pass(ctx, p, s, kind, m.walk.asking(ctx, p, func(d *engine.Descent) float64 {
+	return m.walk.pass(ctx, p, s, kind, m.walk.stepping(ctx, p, func() engine.Move {
 		t := float64(m.t)
 		η := cmp.Or(m.Rate, adamRate) * m.Schedule.factor(t, perPass, m.Halving, m.Passes) * m.rise(t, perPass)
 		m.t++
-		d.Clip(m.Clip)
-		d.AdamStep(η, p.Lambda, adamBeta)
-		return η
+		return engine.Move{Rule: engine.AdamRule, Eta: η, Lambda: p.Lambda, Beta: adamBeta, Clip: m.Clip}
 	}))
 }
 

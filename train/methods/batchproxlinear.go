@@ -10,7 +10,7 @@ import (
 )
 
 // BatchProxLinear is prox-linear on models of single batches. A step linearises the network on one batch and solves the dual of that
-// subproblem, which has one variable, exactly (engine.Descent.ProxStep). So a step costs what a step of SGD costs. There is no step
+// subproblem, which has one variable, exactly (engine.Descent.ProxRule). So a step costs what a step of SGD costs. There is no step
 // size to tune: the proximal term is scaled weight by weight, and the dual variable cuts off steps that the model does not need. Steps
 // are not tested for acceptance.
 //
@@ -152,11 +152,7 @@ func (m *BatchProxLinear) Pass(ctx context.Context, p *train.Problem, s *train.S
 		return η
 	}
 	λ := modelLambda(&batched, int(steps))
-	move := m.asking(ctx, p, func(d *engine.Descent) float64 {
-		η := eta()
-		d.ProxStep(η, λ)
-		return η
-	})
+	move := m.stepping(ctx, p, func() engine.Move { return engine.Move{Rule: engine.ProxRule, Eta: eta(), Lambda: λ} })
 	if m.InnerSteps > 1 {
 		move = func(batch []int, dropout uint64) (float64, error) {
 			η := eta()

@@ -122,12 +122,13 @@ const exploded = 2
 func (m *SGD) pass(ctx context.Context, p *train.Problem, s *train.State) error {
 	perPass := float64(m.walk.local.steps(p))
 	if m.walks() {
-		return m.walk.pass(ctx, p, s, m.averaging(p), m.walk.asking(ctx, p, func(d *engine.Descent) float64 {
-			γ := m.step(p, perPass)
+		return m.walk.pass(ctx, p, s, m.averaging(p), m.walk.stepping(ctx, p, func() engine.Move {
+			move := engine.Move{Rule: engine.MomentumRule, Eta: m.step(p, perPass), Lambda: p.Lambda, Beta: m.Momentum, Clip: m.Clip}
+			if m.Nesterov {
+				move.Rule = engine.NesterovRule
+			}
 			m.t++
-			d.Clip(m.Clip)
-			d.MomentumStep(γ, p.Lambda, m.Momentum, m.Nesterov)
-			return γ
+			return move
 		}))
 	}
 	kind := m.averaging(p)

@@ -48,13 +48,12 @@ func (w *walk) resumes() bool { return len(w.descent.W) > 0 }
 
 func (w *walk) archive(a engine.Archive) { w.descent.Archive(a) }
 
-// asking returns a move for pass that asks about the batch and then calls step, which moves the descent and returns the step size.
-func (w *walk) asking(ctx context.Context, p *train.Problem, step func(d *engine.Descent) float64) func(batch []int, dropout uint64) (float64, error) {
+// stepping returns a function for pass that asks about the batch and moves the descent as next says.
+func (w *walk) stepping(ctx context.Context, p *train.Problem, next func() engine.Move) func(batch []int, dropout uint64) (float64, error) {
 	return func(batch []int, dropout uint64) (float64, error) {
-		if err := w.descent.Ask(ctx, batch, subgradient(p), dropout); err != nil {
-			return 0, err
-		}
-		return step(&w.descent), nil
+		m := next()
+		_, err := w.descent.Step(ctx, engine.Question{Examples: batch, Smoothing: subgradient(p), Dropout: dropout}, m)
+		return m.Eta, err
 	}
 }
 

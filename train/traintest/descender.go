@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/dsp-go/dsp/nets"
-	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/train/engine"
 )
@@ -33,28 +32,16 @@ func (h *device) OpenDescent(s engine.DescentState, tables []nets.RowTable, β f
 	h.descent.Resume(h.engine, β)
 }
 
-func (h *device) Descend(ctx context.Context, examples []int, s oracles.Smoothing, dropout uint64, m engine.Move) error {
+func (h *device) Descend(ctx context.Context, q engine.Question, m engine.DeviceMove) error {
 	d := h.descent
 	if h.late == nil {
-		h.late = d.checkRows(h.engine.Data, examples, m.Rows)
+		h.late = d.checkRows(h.engine.Data, q.Examples, m.Rows)
 	}
-	if err := d.Ask(ctx, examples, s, dropout); err != nil {
+	if _, err := d.Step(ctx, q, m.Move); err != nil {
 		if ctx.Err() != nil {
 			return err
 		}
 		h.late = err
-		return nil
-	}
-	d.Clip(m.Clip)
-	switch m.Rule {
-	case engine.ProxRule:
-		d.ProxStep(m.Eta, m.Lambda)
-	case engine.AdamRule:
-		d.AdamStep(m.Eta, m.Lambda, m.Beta)
-	case engine.MomentumRule, engine.NesterovRule:
-		d.MomentumStep(m.Eta, m.Lambda, m.Beta, m.Rule == engine.NesterovRule)
-	default:
-		h.late = fmt.Errorf("rule %d", m.Rule)
 	}
 	return nil
 }

@@ -202,7 +202,7 @@ var dataFlags, outputFlags = []string{"data", "input", "train", "dev", "test"}, 
 // elsewhere maps names of settings in Hugging Face's Trainer, spaCy, flair, sklearn-crfsuite, CRFsuite and Wapiti to those of flags that mean the same.
 var elsewhere = map[string]string{
 	"epochs": "passes", "num-epochs": "passes", "num-train-epochs": "passes", "max-epochs": "passes", "max-iterations": "passes", "max-iter": "passes", "max-steps": "passes",
-	"batch-size": "batch", "per-device-train-batch-size": "batch", "learning-rate": "lr", "lr-scheduler": "schedule", "lr-scheduler-type": "schedule", "scheduler": "schedule",
+	"batch-size": "batch", "per-device-train-batch-size": "batch", "learning-rate": "lr", "lr-scheduler": "schedule", "lr-scheduler-type": "schedule", "scheduler": "schedule", "warmup-steps": "warm-up", "warmup-ratio": "warm-up", "warmup": "warm-up",
 	"weight-decay": "reg", "c2": "reg", "c1": "l1", "early-stopping-patience": "patience", "max-grad-norm": "clip", "optimizer": "method", "optimiser": "method", "algorithm": "method",
 	"output-dir": "out", "output": "out", "train-file": "train", "validation-file": "dev", "dev-file": "dev", "test-file": "test", "gpu-id": "device",
 	"n-epochs": "passes", "iterations": "passes", "n-iter": "passes", "maxiter": "passes", "num-steps": "passes", "mini-batch-size": "batch", "train-batch-size": "batch",

@@ -1,0 +1,56 @@
+package accelerator_test
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/dsp-go/dsp/cuda/accelerator"
+	"github.com/dsp-go/dsp/cuda/cudatest"
+	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/chains"
+)
+
+// ownConstraints are those of chains as a program of its own may have them: there are no kernels for them.
+type ownConstraints struct{ *chains.Constraints }
+
+// Potentials from a device have the constraints applied, those of kernels and others alike.
+func TestPredictedPotentialsAreConstrained(t *testing.T) {
+	d, p := cudatest.Device(t), descentProblems(t)["network"]
+	net := p.Scorer.(network).Net
+	y := net.Form().Parts[0].Width
+	of := &chains.Constraints{Start: make([]bool, y), Transition: make([]bool, y*y)}
+	of.Start[1], of.Transition[y+1] = true, true
+	potentials := func(c structured.Constraints) [][]float32 {
+		on, err := accelerator.NewPredictor(d, net, c, p.Data, 0, false)
+		cudatest.Must(t, err)
+		on.SetWeights(net.Init(1))
+		var parts [][]float32
+		cudatest.Must(t, on.Over(t.Context(), accelerator.Wanted{Potentials: true}, func(_ []int, a *accelerator.Predicted) error {
+			for _, part := range a.Potentials.Parts {
+				parts = append(parts, slices.Clone(part.Values))
+			}
+			return nil
+		}))
+		return parts
+	}
+	kernels, host := potentials(of), potentials(ownConstraints{of})
+	if len(kernels) != len(host) {
+		t.Fatalf("%d parts with kernels, %d without", len(kernels), len(host))
+	}
+	forbidden := 0
+	for k := range kernels {
+		for j, x := range host[k] {
+			if never := math.IsInf(float64(x), -1); never != math.IsInf(float64(kernels[k][j]), -1) {
+				t.Errorf("number %d of part %d is %v, with kernels %v", j, k, x, kernels[k][j])
+			} else if never {
+				forbidden++
+			} else if math.Abs(float64(x-kernels[k][j])) > 1e-5 {
+				t.Errorf("number %d of part %d is %v, with kernels %v", j, k, x, kernels[k][j])
+			}
+		}
+	}
+	if want := p.Data.Len() + 1; forbidden < want {
+		t.Errorf("%d potentials are forbidden, expected at least %d: a start of each chain, and a step", forbidden, want)
+	}
+}
