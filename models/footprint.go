@@ -67,6 +67,10 @@ func (m *Model) Footprint(e Extent, o predictions.Options) float64 {
 	if paired {
 		bytes += 12 * pairs * float64(m.Edges.Dim)
 	}
+	if of := m.tagsOf(o); of != nil { // whose probabilities come from those of steps at each position
+		y := float64(m.Labels.Len())
+		bytes += n * (perNumber*y*(y+1) + 8*float64(of.Tags().Len()))
+	}
 	if o.NBest > 0 {
 		bytes += perBest * float64(o.NBest) * (numbers + n)
 	}

@@ -70,6 +70,23 @@ func TestNotations(t *testing.T) {
 	}
 }
 
+// The probabilities of tags that are written otherwise take a table of steps for each position, which a server must know.
+func TestFootprintOfTagsInOtherNotations(t *testing.T) {
+	c := textConfig(file(t, "train.conll", "a B-X\nb I-X\nc B-X\nd O\n\nb B-Y\na O\n"))
+	c.Columns, c.Scheme = "", "bioes"
+	m, _ := attributeModel(t, c)
+	const n = 1000
+	y := m.Labels.Len()
+	of := func(o predictions.Options) float64 { return m.Footprint(Extent{Positions: n}, o) }
+	plain := of(predictions.Options{})
+	if got, least := of(predictions.Options{Marginals: true, Scheme: "iob1"})-plain, float64(4*4*n*y*y); got < least {
+		t.Errorf("%g bytes more, expected at least %g: potentials, marginals, and the oracle's tables of float64", got, least)
+	}
+	if got := of(predictions.Options{Scheme: "iob1"}); got != plain {
+		t.Errorf("%g bytes for tags without probabilities, and %g in the model's own scheme", got, plain)
+	}
+}
+
 // Probabilities are those of the tags that are written, in columns and in objects, as text arrives and of data that are read whole; a model whose tags depend on more
 // than their neighbours keeps its own tags.
 func TestProbabilitiesOfTagsInOtherNotations(t *testing.T) {

@@ -16,6 +16,30 @@ import (
 // ReadTreebank reads one file of CoNLL-U, or several with commas between them. With trees, sentences need heads that are a tree with one root. say decides
 // on bad sentences.
 func ReadTreebank(paths string, trees bool, say *remarks.Remarks) ([]conllu.Sentence, error) {
+	return readTreebank(paths, say, func(s *conllu.Sentence, path string) error {
+		if err := checkTokens(s, path); err != nil || !trees {
+			return err
+		}
+		return checkTree(s, path)
+	})
+}
+
+// ReadGold is ReadTreebank for what the pipeline predicts, of no sentence that is too long for it.
+func (p *Pipeline) ReadGold(paths string, say *remarks.Remarks) ([]conllu.Sentence, error) {
+	return readTreebank(paths, say, func(s *conllu.Sentence, path string) error {
+		err := checkTokens(s, path)
+		if err == nil && p.Parses() {
+			err = checkTree(s, path)
+		}
+		if err == nil {
+			err = p.checkWords(s, path, All())
+		}
+		return err
+	})
+}
+
+// readTreebank reads sentences, and leaves out those that fail a check, or refuses them.
+func readTreebank(paths string, say *remarks.Remarks, check func(s *conllu.Sentence, path string) error) ([]conllu.Sentence, error) {
 	var all []conllu.Sentence
 	for _, path := range formats.Files(paths) {
 		some, err := conllu.ReadFile(path, say)
@@ -23,10 +47,7 @@ func ReadTreebank(paths string, trees bool, say *remarks.Remarks) ([]conllu.Sent
 			return nil, err
 		}
 		for _, s := range some {
-			if err = checkTokens(&s, path); err == nil && trees {
-				err = checkTree(&s, path)
-			}
-			if err == nil {
+			if err = check(&s, path); err == nil {
 				all = append(all, s)
 			} else if err = say.Bad(err); err != nil {
 				return nil, err

@@ -30,7 +30,7 @@ const StepExamples = 8
 //
 // With dense inputs each lane pulls gradients back into its own vector. With sparse inputs there are too many weights for
 // that, and each example touches few of them. The lanes then stop in potential space, and their results are scattered, in
-// order, straight into the destination (gradient.go).
+// order, straight into the destination (sparsehome.go).
 type Engine struct {
 	*Evaluation
 	backend    backend

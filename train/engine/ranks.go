@@ -12,9 +12,9 @@ import (
 // of one process. For that, numbers are added in its order:
 //
 //   - with dense inputs, one process sums shards into lanes, and then the lanes in order. So each rank has some consecutive lanes. The sum of
-//     lanes passes through the ranks (Group.Sum), piece by piece, and each adds its own.
+//     lanes passes through the ranks (Group.SumToLast, by Engine.over), piece by piece, and each adds its own.
 //   - with sparse inputs, one process adds all shards to the gradient in order. So each rank has some consecutive shards, whose attributes it needs
-//     and no others, asks the oracle about all of them, and then adds them to the gradient that the ranks before have begun; many ranks add to some stripes at a time, while the next rank
+//     and no others, asks the oracle about them, and adds them to the gradient that the ranks before have begun; many ranks add to some stripes at a time, while the next rank
 //     adds to those before. The sums of lanes, which go through all shards, are added again from a journal. The last rank has the whole gradient in float64, and gives
 //     the others what they need of it, which is half as long (lower).
 //

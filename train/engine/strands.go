@@ -79,7 +79,7 @@ func endsRun(err error) bool {
 	return !errors.As(err, &bad)
 }
 
-// SameOnAll returns the first rank's error that says that potentials are not finite.
+// SameOnAll returns err if it ends the run, and else the first rank's error that says that potentials are not finite.
 func (e *Engine) SameOnAll(ctx context.Context, err error) error { return sameOnAll(ctx, e.group, err) }
 
 func sameOnAll(ctx context.Context, group ranks.Group, err error) error {

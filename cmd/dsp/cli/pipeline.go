@@ -199,12 +199,7 @@ func evaluatePipeline(cmd *cobra.Command, u *use, goldTokens bool) error {
 	u.Threads = u.ownThreads(u.Threads)
 	scores, err := host.Await(ctx, func() (conll18.Scores, error) {
 		say := models.RemarksFor(u.bad)
-		gold, err := pipelines.ReadTreebank(u.Path, p.Parses(), say)
-		if err == nil {
-			if gold, err = p.KeepShort(gold, u.Path, pipelines.All(), say); err == nil && len(gold) == 0 {
-				err = structured.BadInput("%s: no sentence is left", u.Path)
-			}
-		}
+		gold, err := p.ReadGold(u.Path, say)
 		say.Log(slog.Default())
 		if err != nil {
 			return nil, err

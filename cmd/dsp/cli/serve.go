@@ -64,6 +64,9 @@ model as it is. SIGTERM and SIGINT stop the server when the requests that it has
 					return structured.BadInput("--token-file %s: the file is empty, expected a token", tokenFile)
 				}
 			}
+			if cmd.Flags().Changed("max-length") && cmd.Flags().Changed("max-positions") {
+				return structured.BadInput("--max-length is another name of --max-positions: give one of them")
+			}
 			s, err := server.New(o)
 			if err != nil {
 				return err

@@ -40,8 +40,11 @@ func breakSilence(ctx context.Context) {
 	}()
 }
 
-// stillAtWork says it, if the log was silent for long enough; w is the loop that is under way, or nil.
+// stillAtWork says it, if the log was silent for long enough; w is the loop that is under way, or nil. One that waits for input is not at work.
 func stillAtWork(begun, now time.Time, w *host.Work) {
+	if w != nil && w.Idle() {
+		return
+	}
 	if now.UnixNano()-lastWord.Load() < int64(silence-time.Second/2) { // the next look may be too late
 		return
 	}

@@ -30,6 +30,24 @@ func TestStillAtWork(t *testing.T) {
 	if err != nil || !strings.HasPrefix(out.String(), "a word\nstill at work seconds=20 steps=1 of=3 rest=") {
 		t.Errorf("%v, %q", err, out.String())
 	}
+	var next [2]bool // of two items: the second is asked for when the first was used
+	err = host.InOrder(t.Context(), 1, func() (int, bool, error) {
+		switch {
+		case !next[0]:
+			next[0] = true
+			return 1, true, nil
+		case !next[1]:
+			next[1] = true
+			for w := host.Underway(); !w.Idle(); {
+				time.Sleep(time.Millisecond)
+			}
+			stillAtWork(begun, begun.Add(40*time.Second), host.Underway())
+		}
+		return 0, false, nil
+	}, host.None, func(struct{}, int) (int, error) { return 0, nil }, func(int) error { return nil })
+	if err != nil || strings.Count(out.String(), "\n") != 2 {
+		t.Errorf("while it waits for input: %v, %q", err, out.String())
+	}
 	stillAtWork(begun, time.Now().Add(8*time.Second), nil)
 	if strings.Count(out.String(), "\n") != 2 {
 		t.Errorf("a word after eight seconds: %q", out.String())

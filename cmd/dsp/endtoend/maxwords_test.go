@@ -52,7 +52,8 @@ func TestPipelineMaxWords(t *testing.T) {
 	dspWith(t, "a b c d\n", "predict", "--model", model, "--pretokenised", "--max-words", "3").refused(2, "a sentence of 4 words, expected at most 3", `"a b c"`)
 	dspWith(t, line(3), "predict", "--model", model, "--max-words", "-3").refused(2, "--max-words -3")
 	_, path := drawTreebank(t, 3, 4)
-	dsp(t, "eval", "--model", model, "--data", path, "--max-words", "1").refused(2, "expected at most 1")
+	short := write(t, "short.conllu", "1\ta\t_\t_\t_\t_\t0\troot\t_\t_\n\n")
+	dsp(t, "eval", "--model", model, "--data", short+","+path, "--max-words", "1").refused(2, " "+path+":", "expected at most 1")
 }
 
 // A server has the same limit, and another where pairs of words are scored, unless it is given.

@@ -68,7 +68,7 @@ func readStored(path string, o Options) (*structured.Dataset, error) {
 func readPairArrays(content []byte, path string, o Options) (*structured.Dataset, error) {
 	of := arrays.Pairs{Remarks: o.Remarks}
 	if o.Unlabeled {
-		of.Remarks = nil // links are of use, and may be missing
+		of.Remarks = nil // links are of use, where all pairs have good ones; else those of none are read
 	}
 	c, faults, err := alignments.ReadArrays(bytes.NewReader(content), path, of)
 	if err != nil && o.Unlabeled { // a file without links

@@ -38,6 +38,7 @@ func InOrder[S, I, R any](ctx context.Context, threads int, next func() (I, bool
 			case !more:
 				return
 			}
+			w.take()
 			select {
 			case order <- j:
 			case <-ctx.Done():

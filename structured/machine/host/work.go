@@ -7,7 +7,8 @@ import (
 
 // Work is a loop over steps that several threads share (Parallel, InOrder).
 type Work struct {
-	total int // steps; 0: unknown
+	total int          // steps; 0: unknown
+	taken atomic.Int64 // steps of an unknown number that have begun
 	done  atomic.Int64
 	begun time.Time
 }
@@ -33,6 +34,16 @@ func (w *Work) step() {
 		w.done.Add(1)
 	}
 }
+
+// take says that a step of an unknown number begins.
+func (w *Work) take() {
+	if w != nil {
+		w.taken.Add(1)
+	}
+}
+
+// Idle reports whether the loop waits for something to do.
+func (w *Work) Idle() bool { return w.total == 0 && w.taken.Load() <= w.done.Load() }
 
 func (w *Work) end() {
 	if w != nil {

@@ -55,7 +55,8 @@ func TestOffsetsThatPromise(t *testing.T) {
 
 // Any bytes with a right checksum are bad input or data, in little memory.
 func FuzzPack(f *testing.F) {
-	debug.SetMemoryLimit(256 << 20)
+	before := debug.SetMemoryLimit(256 << 20)
+	f.Cleanup(func() { debug.SetMemoryLimit(before) })
 	whole := encoded(f, everything())
 	f.Add(whole)
 	f.Add(whole[:len(whole)/2])
