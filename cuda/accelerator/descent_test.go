@@ -94,7 +94,8 @@ func sameDescent(t *testing.T, a *accelerator.Accelerator, p *train.Problem, rul
 		var γ [2]float64
 		for k := range descents {
 			var err error
-			γ[k], err = descents[k].Step(t.Context(), engine.Question{Examples: batch, Smoothing: p.Smoothing, Dropout: uint64(step + 1)}, rules[rule](η, p.Lambda))
+			q := engine.Question{Examples: batch, Smoothing: p.Smoothing, Dropout: uint64(step + 1)}
+			γ[k], err = descents[k].Step(t.Context(), q, rules[rule](η, p.Lambda))
 			cudatest.Must(t, err)
 		}
 		if rule == "prox" {

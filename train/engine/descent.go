@@ -115,8 +115,8 @@ func (d *Descent) Resume(e *Engine, β float64) {
 	d.moves = e.backend.mover(d)
 }
 
-// Step asks about a batch at the iterate, and moves the iterate. It returns the γ of ProxRule on the host, and else NaN. On a device an error may come from
-// an earlier step.
+// Step asks about a batch at the iterate, and moves the iterate. It returns the γ of ProxRule on the host, and else NaN.
+// On a device an error may come from an earlier step.
 func (d *Descent) Step(ctx context.Context, q Question, m Move) (γ float64, err error) {
 	d.Prepare(q.Examples)
 	d.makeRoom(m.Rule)

@@ -398,7 +398,8 @@ func TestStepsAfterADescent(t *testing.T) {
 	}
 }
 
-// Once it has seen batches of every size, a step of a descent allocates no more than the few closures that it passes to the lanes and to the group.
+// Once it has seen batches of every size, a step of a descent allocates no more than the few closures that it passes to
+// the lanes and to the group.
 func TestDescentAllocatesNoArrays(t *testing.T) {
 	p := traintest.EmbeddingProblem(64, engine.CRF, 0.02)
 	e := engine.NewEngine(p.Objective, 1)

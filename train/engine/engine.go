@@ -150,7 +150,10 @@ func (e *Engine) Sparse() *sparse.Linear { return e.sparse }
 
 // NewLane returns a lane for the caller's own use, separate from the engine's lanes. It has no gradient vector.
 func (e *Engine) NewLane() *Lane {
-	ln := &Lane{Shard: Shard{finding: &finding{}, Oracle: e.kind.Oracle()}, Worker: e.Scorer.NewWorker(), precise: nets.NewPreciseWorker(e.Scorer), dim: e.Scorer.Dim()}
+	ln := &Lane{
+		Shard: *NewShard(e.kind.Oracle()), dim: e.Scorer.Dim(),
+		Worker: e.Scorer.NewWorker(), precise: nets.NewPreciseWorker(e.Scorer),
+	}
 	if t, ok := ln.Oracle.(oracles.Truncator); ok {
 		e.truncators.Lock()
 		e.truncators.all = append(e.truncators.all, t)

@@ -38,7 +38,9 @@ func (e *Engine) FullPass(ctx context.Context, w []float32, s oracles.Smoothing,
 		}
 	}
 	g, r := e.zeros(len(w)), 0.0
-	waits := e.group.Rank() > 0 // for sums of the ranks before: it has time for the regulariser now, the first rank while others add to its sums
+	// A later rank waits for the sums of those before it, and so has time for the regulariser first. The first rank has
+	// time afterwards, while others add to its sums.
+	waits := e.group.Rank() > 0
 	if waits {
 		r = e.regulariser(w)
 	}

@@ -72,8 +72,8 @@ func (d *localMoves) step(ctx context.Context, q Question, m Move) (γ float64, 
 	return math.NaN(), nil
 }
 
-// ask sets f and g to the mean loss of a batch and its mean gradient at the iterate, without the regulariser. The gradient is that of the change from a memory, unless
-// that is nil.
+// ask sets f and g to the mean loss of a batch and its mean gradient at the iterate, without the regulariser. With a
+// memory, g is the gradient of the change from what it holds.
 func (d *localMoves) ask(ctx context.Context, q Question, memory *Memory) error {
 	e := d.engine
 	st, err := e.StepAt(ctx, At(d.W), q.Examples, q.Smoothing, memory, q.Dropout)

@@ -32,8 +32,8 @@ import (
 //
 // With factors of the step lengths (Rates), s is divided by them; with a centre c of the regulariser, w is w − c wherever λ is before it.
 //
-// sparseproxstep.go says what λ₁‖w‖₁ changes. On the hinge with s = 1, and with the regulariser in the gradient, this is Deep Frank-Wolfe
-// (Berrada, Zisserman and Kumar 2019).
+// sparseproxstep.go says what λ₁‖w‖₁ changes. On the hinge with s = 1, and with the regulariser in the gradient, this is
+// Deep Frank-Wolfe (Berrada, Zisserman and Kumar 2019).
 
 // prox takes a step of ProxRule and returns γ.
 func (d *localMoves) prox(η, λ float64) float64 {

@@ -11,21 +11,22 @@ import (
 // With a group of ranks, each rank does a share of the work of a pass or a step, and all of them end with the same sums, whose bits are those
 // of one process. For that, numbers are added in its order:
 //
-//   - with dense inputs, one process sums shards into lanes, and then the lanes in order. So each rank has some consecutive lanes. The sum of
-//     lanes passes through the ranks (Group.SumToLast, by Engine.over), piece by piece, and each adds its own.
-//   - with sparse inputs, one process adds all shards to the gradient in order. So each rank has some consecutive shards, whose attributes it needs
-//     and no others, asks the oracle about them, and adds them to the gradient that the ranks before have begun; many ranks add to some stripes at a time, while the next rank
-//     adds to those before. The sums of lanes, which go through all shards, are added again from a journal. The last rank has the whole gradient in float64, and gives
-//     the others what they need of it, which is half as long (lower).
+//   - with dense inputs, one process sums shards into lanes, and then the lanes in order. So each rank has some
+//     consecutive lanes. The sum of lanes passes through the ranks piece by piece, and each adds its own.
+//   - with sparse inputs, one process adds all shards to the gradient in order. So each rank has some consecutive shards.
+//     It needs their attributes and no others. The first rank adds its shards as it goes. Each of the others asks the
+//     oracle about all of its own, and then adds them to the gradient that the ranks before it have begun. The sums of
+//     lanes, which go through all shards, are added again from a journal. The last rank has the whole gradient in
+//     float64. It gives the others what they need of it, which is half as long (home.lower).
 //
 // A step on sparse inputs keeps its gradient in potential space. There the ranks exchange marginals instead.
 
 // ErrFewStrands is why some data are too small for so many ranks.
 var ErrFewStrands = errors.New("each rank needs one")
 
-// Join shares the work of passes and steps with the ranks of a group. All ranks must call the same methods in the same order. On a device they share what is cut into
-// parts (Cut), and the values of the objective: else each rank does the whole of a step or of a full pass with a gradient, so there the ranks should take steps of their own
-// (Alone, Average).
+// Join shares the work of passes and steps with the ranks of a group. All ranks must call the same methods in the same
+// order. On a device they share what is cut into parts (Cut), and the values of the objective. Else each rank does the
+// whole of a step, or of a full pass with a gradient: there the ranks should take steps of their own (Alone, Average).
 func (e *Engine) Join(g ranks.Group) error {
 	if g.Size() == 1 {
 		return nil

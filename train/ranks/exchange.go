@@ -12,9 +12,12 @@ type Exchange struct {
 	ends    []int  // where the part of each rank ends in it
 }
 
-// Complete calls each, which calls do with the memory of all numbers that a rank has; these have the same sizes on all ranks. It fills those of the other ranks with
-// what they have. It reports whether a rank has failed: then the numbers are of no use. It takes one exchange.
-func (x *Exchange) Complete(ctx context.Context, g Group, failed bool, each func(rank int, do func(numbers []byte))) (anyFailed bool, err error) {
+// Complete gets the numbers of all ranks in one exchange. For each rank, each calls do with the memory of the numbers
+// that this rank has. They have the same sizes everywhere. Complete reads those of this rank and fills the others. It
+// reports whether any rank has failed, in which case the numbers are of no use.
+func (x *Exchange) Complete(
+	ctx context.Context, g Group, failed bool, each func(rank int, do func(numbers []byte)),
+) (anyFailed bool, err error) {
 	size, me := g.Size(), g.Rank()
 	if size == 1 {
 		return failed, nil

@@ -11,7 +11,8 @@ import (
 	"github.com/dsp-go/dsp/structured/trees"
 )
 
-// check refuses tables and outputs of a pack that are not those of its examples: whoever made the file may have written anything, and its checksum.
+// check refuses a pack whose tables and outputs do not fit its examples. The checksum does not rule that out: whoever
+// writes a false pack can also compute its checksum.
 func check(d *structured.Dataset, in inputs.Inputs, task string) error {
 	if err := checkWhole(d, in); err != nil {
 		return err

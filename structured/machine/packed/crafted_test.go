@@ -25,8 +25,8 @@ func taking(do func()) uint64 {
 	return after.TotalAlloc - before.TotalAlloc
 }
 
-// Offsets that promise more than a pack holds are bad input before memory is taken for what they promise. Its checksum is right: whoever crafts a file
-// writes it.
+// A pack whose offsets claim more than it holds is refused before memory is taken for the claim. Its checksum is right,
+// since an attacker can compute it.
 func TestOffsetsThatPromise(t *testing.T) {
 	whole := encoded(t, everything())
 	_, places, err := safetensors.Index(bytes.NewReader(whole), int64(len(whole)))
