@@ -19,7 +19,7 @@ var runFiles = []struct{ name, when, what string }{
 	{"last.safetensors", "with development data", "the model of the last pass, where that is not the best one"},
 	{"curves.png", "always", "objective, gap and error against passes and seconds"},
 	{"curves.svg", "always", "the same"},
-	
+
 	{"checkpoint/", "always", "what `--resume` continues"},
 	{"events.out.tfevents.*", "always", "for TensorBoard"},
 	{"path/", "`--path`", "a model for each strength of the regulariser"},
