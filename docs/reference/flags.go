@@ -170,7 +170,7 @@ func writeVerb(b *strings.Builder, verb *cobra.Command, level string) {
 	fmt.Fprintf(b, "\n%s %s\n\n", level, verb.CommandPath())
 	fmt.Fprintf(b, "    %s\n\n", verb.UseLine())
 	if verb.Long != "" {
-		b.WriteString(verb.Long + "\n")
+		b.WriteString(strings.ReplaceAll(verb.Long, "](", "]\\(") + "\n") // text, and no link
 	} else {
 		b.WriteString(sentence(verb.Short) + "\n")
 	}
