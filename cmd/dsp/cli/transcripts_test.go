@@ -24,11 +24,14 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// A transcript is a session at a terminal: each line that begins with $ is a command of the shell, and what follows is all
-// that it printed, with its exit code where that is not 0. All commands of a transcript run in one folder. Data and models
-// have fixed seeds, so that every number that a user reads is held here: which numbers are right is shown by other tests,
-// and that each verb prints them, in these words, by this one.
+// A transcript is a session at a terminal: each line that begins with $ is a command of the shell, and what follows is
+// all that it printed, with its exit code where that is not 0. All commands of a transcript run in one folder. Data and
+// models have fixed seeds, so that every number that a user reads is held here: which numbers are right is shown by other
+// tests, and that each verb prints them, in these words, by this one.
 func TestTranscripts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it runs the program a hundred times")
+	}
 	if runtime.GOARCH != "amd64" {
 		t.Skip("last digits of models depend on the processor")
 	}
@@ -78,12 +81,14 @@ func differ(t *testing.T, file string, want, got []string) {
 		some := func(lines []string) string {
 			return strings.Join(lines[min(k, len(lines)):min(k+shown, len(lines))], "\n")
 		}
-		t.Errorf("%s:%d: expected\n%s\nfound\n%s\ngo test ./cmd/dsp/cli -update writes it anew", file, k+1, some(want), some(got))
+		t.Errorf("%s:%d: expected\n%s\nfound\n%s\ngo test ./cmd/dsp/cli -update writes it anew",
+			file, k+1, some(want), some(got))
 	}
 }
 
 // varies is what depends on the machine or the moment: times, and memory.
-var varies = regexp.MustCompile(`\b[0-9.]+(?:e-?[0-9]+)? (ms|s|MiB|GiB|kB|MB)\b|("\w*seconds"|"peak_memory"):[0-9.e+-]+|seconds=[0-9.]+`)
+var varies = regexp.MustCompile(`\b[0-9.]+(?:e-?[0-9]+)? (ms|s|MiB|GiB|kB|MB)\b` +
+	`|("\w*seconds"|"peak_memory"):[0-9.e+-]+|seconds=[0-9.e+-]+`)
 
 // replay runs the commands of a transcript and returns it with what they print.
 func replay(t *testing.T, bin, transcript string) string {
