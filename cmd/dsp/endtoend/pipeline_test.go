@@ -318,6 +318,7 @@ func TestPipelineRefuses(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(model, "report.html")); err == nil {
 		t.Error("a report on a pipeline says that it has no model")
 	}
+	dspWith(t, "Il mange du pain.\n", "predict", "--model", model).refused(exitBadInput, `"Il mange du pain." looks like raw text`, "--text")
 	dsp(t, "predict", "--model", filepath.Join(model, "upos"), "--fill", "upos").refused(exitBadInput, "--fill is for pipelines")
 
 	stages := filepath.Join(t.TempDir(), "copy")
