@@ -196,7 +196,7 @@ func TestPipelineFills(t *testing.T) {
 	}
 	dsp(t, "predict", "--model", model, "--input", path, "--fill", "upos,form").refused(exitBadInput, "--fill", "upos, xpos, feats, lemma, head, deprel")
 	dsp(t, "predict", "--model", model, "--input", path, "--nbest", "3").refused(exitBadInput, "--nbest has no use with a pipeline")
-	dspWith(t, "1 x\n", "predict", "--model", model).refused(exitBadInput, "standard input:1: 1 column, expected the 10")
+	dspWith(t, "1 x\n", "predict", "--model", model).refused(exitBadInput, `standard input:1: "1 x" looks like raw text`, "--text")
 }
 
 // Sentences that are no CoNLL-U are left out where --bad says so, and the others keep their answers; raw text has no bad sentences.
