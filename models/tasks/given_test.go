@@ -67,7 +67,7 @@ func TestGivenEdges(t *testing.T) {
 func TestGivenDefaultsContradict(t *testing.T) {
 	plain := config.Default()
 	for message, settings := range map[string][][2]string{
-		"--cell-pixels 8 and --superpixels 50":        {{"superpixels", "50"}, {"cell-pixels", fmt.Sprint(plain.Cell)}},
+		"--cell-pixels 8 and --superpixels 50":                {{"superpixels", "50"}, {"cell-pixels", fmt.Sprint(plain.Cell)}},
 		"--region-pixels and --region-context are those of":   {{"region-pixels", fmt.Sprint(plain.Patch)}},
 		"--region-pixels and --region-context are those of p": {{"region-context", fmt.Sprint(plain.Context)}},
 	} {
