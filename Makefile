@@ -126,7 +126,7 @@ cross:
 	GOOS=darwin GOARCH=arm64 go build -o /dev/null ./cmd/dsp
 	GOOS=windows GOARCH=amd64 go build -o /dev/null ./cmd/dsp
 
-generate: # writes the vector kernels for AVX2 from those for AVX-512
+generate: # writes the vector kernels for AVX2 from those for AVX-512, and docs/reference
 	go generate ./...
 
 kernels: # needs clang 16 or later; since the PTX is committed, only those who change kernels do

@@ -66,13 +66,13 @@ func (s *Settings) FirstStep() float64 {
 
 // Scheduling is for methods whose step size falls by a schedule (methods.ParseSchedule).
 type Scheduling struct {
-	Schedule string  `yaml:"schedule" json:"schedule" group:"Method" values:"auto|sqrt|constant|inverse|stairs|pegasos|cosine|geometric|linear" help:"how the step size falls (docs/settings.md); auto: as the method needs"`
+	Schedule string  `yaml:"schedule" json:"schedule" group:"Method" values:"auto|sqrt|constant|inverse|stairs|pegasos|cosine|geometric|linear" help:"how the step size falls (docs/reference/train.md); auto: as the method needs"`
 	Halving  float64 `yaml:"halving" json:"halving" group:"Method" min:"0" only:"schedule=sqrt,inverse,stairs" unit:"STEPS" help:"t0 of the schedule, in steps; 0: a pass"`
 }
 
 // Averaging is for methods that may return an average of their iterates (methods.ParseAveraging).
 type Averaging struct {
-	Average string `yaml:"average" json:"average" group:"Method" values:"auto|none|uniform|weighted|pass|ema" help:"which average of the iterates to return (docs/settings.md)"`
+	Average string `yaml:"average" json:"average" group:"Method" values:"auto|none|uniform|weighted|pass|ema" help:"which average of the iterates to return (docs/reference/train.md)"`
 }
 
 // HeavyBall is for methods with momentum.
