@@ -208,5 +208,8 @@ func writeVerb(b *strings.Builder, verb *cobra.Command, level string) {
 
 func writeFlag(b *strings.Builder, f *pflag.Flag) {
 	flag := cli.Describe(f)
-	fmt.Fprintf(b, "* `%s`%s: %s\n", flag.Synopsis(), byDefault(flag), sentence(flag.Help))
+	fmt.Fprintf(b, "* `%s`%s: %s\n", flag.Synopsis(), byDefault(flag), noLinks.Replace(sentence(flag.Help)))
 }
+
+// noLinks keeps what a help shows of marked text, [Rome](LOC), from being a link.
+var noLinks = strings.NewReplacer("](", `]\(`)
