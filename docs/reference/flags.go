@@ -170,7 +170,7 @@ func writeVerb(b *strings.Builder, verb *cobra.Command, level string) {
 	fmt.Fprintf(b, "\n%s %s\n\n", level, verb.CommandPath())
 	fmt.Fprintf(b, "    %s\n\n", verb.UseLine())
 	if verb.Long != "" {
-		b.WriteString(verb.Long + "\n")
+		b.WriteString(plain(verb.Long) + "\n")
 	} else {
 		b.WriteString(sentence(verb.Short) + "\n")
 	}
@@ -208,8 +208,8 @@ func writeVerb(b *strings.Builder, verb *cobra.Command, level string) {
 
 func writeFlag(b *strings.Builder, f *pflag.Flag) {
 	flag := cli.Describe(f)
-	fmt.Fprintf(b, "* `%s`%s: %s\n", flag.Synopsis(), byDefault(flag), noLinks.Replace(sentence(flag.Help)))
+	fmt.Fprintf(b, "* `%s`%s: %s\n", flag.Synopsis(), byDefault(flag), plain(sentence(flag.Help)))
 }
 
-// noLinks keeps what a help shows of marked text, [Rome](LOC), from being a link.
-var noLinks = strings.NewReplacer("](", `]\(`)
+// plain keeps what a text says in brackets from being read as a link.
+func plain(text string) string { return strings.ReplaceAll(text, "](", `]\(`) }

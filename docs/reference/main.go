@@ -33,6 +33,7 @@ func pages() []page {
 		{"formats.md", "Formats", "the files that are read, with an example of each", writeFormats},
 		{"run-folder.md", "The folder of a run", "the files that a training leaves", writeRunFolder},
 		{"json.md", "JSON", "what every verb prints with --json", writeJSON},
+		{"environment.md", "Environment variables", "what they choose", writeEnvironment},
 		{"exit-codes.md", "Exit codes", "what the program ends with", writeExitCodes},
 		{"http.md", "HTTP", "the routes of dsp serve", writeHTTP},
 	}

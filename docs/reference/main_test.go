@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -134,6 +136,39 @@ func TestMembersAreThoseOfTheSource(t *testing.T) {
 	for _, m := range predicted {
 		if !slices.Contains(named, m.name) {
 			t.Errorf("json.md describes the member %s, which predictions do not have", m.name)
+		}
+	}
+}
+
+// The environment variables are those that sources name; tests may have others of their own.
+func TestVariablesAreThoseOfTheSources(t *testing.T) {
+	named := map[string]bool{}
+	variable := regexp.MustCompile(`"(DSP_[A-Z_]+)[="]`)
+	err := filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() && (e.Name() == "build" || e.Name() == "reference" || e.Name() == ".git") {
+			return cmp.Or(err, fs.SkipDir)
+		}
+		if !slices.Contains([]string{".go", ".cpp", ".h"}, filepath.Ext(path)) {
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		for _, m := range variable.FindAllSubmatch(text, -1) {
+			named[string(m[1])] = named[string(m[1])] || !strings.HasSuffix(path, "_test.go")
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range variables {
+		if _, ok := named[v.name]; !ok {
+			t.Errorf("environment.md describes %s, which nothing reads", v.name)
+		}
+		delete(named, v.name)
+	}
+	for name, read := range named {
+		if read {
+			t.Errorf("environment.md does not describe %s", name)
 		}
 	}
 }

@@ -112,3 +112,37 @@ func writeHTTP(b *strings.Builder) error {
 	}
 	return nil
 }
+
+// variables are those of the environment that the program, its tests and the emulated device read. A test compares them with the sources.
+var variables = []struct{ name, value, what string }{
+	{"DSP_DEBUG", "1", "an internal error prints its stack"},
+	{"DSP_CURVES", "off", "training draws no curves"},
+	{"DSP_KERNELS", "plain, avx2 or avx512", "the widest instruction set that kernels use"},
+	{"DSP_BLAS", "own, openblas or gonum", "what multiplies matrices on the CPU"},
+	{"DSP_MPI_LIBRARY", "FILE", "the MPI library"},
+	{"DSP_MPI_START", "TIME, such as 5m", "how long ranks wait for each other at the start: 50 s without it"},
+	{"DSP_CUDA_BLAS", "own, or FILE", "dsp's own products on a GPU, or a cuBLAS"},
+	{"DSP_CUDA_CUBINS", "DIR", "kernels that are assembled already (`make cubins`)"},
+	{"DSP_CUDA_LIBRARY", "FILE", "another driver library, such as the emulated device"},
+	{"DSP_CUDA_MEMORY", "arena or guarded", "how a GPU lends memory: from large blocks, or each array an allocation of its own"},
+	{"DSP_NCCL_LIBRARY", "FILE or off", "the library with which ranks exchange gradients between GPUs, or none"},
+	{"DSP_SEED", "N", "of tests: repeats the cases of a run that printed it"},
+	{"DSP_LONG", "1", "of tests: more cases"},
+	{"DSP_CUDA_TEST", "device", "of tests: on a real GPU"},
+	{"DSP_TEST_MPI", "DIR", "of tests: another MPI, beside that of the system"},
+	{"DSP_EMULATED_DEVICES", "N", "the emulated device: how many there are"},
+	{"DSP_EMULATED_THREADS", "N", "the emulated device: threads of the host that it uses"},
+	{"DSP_EMULATED_MEMORY", "BYTES", "the emulated device: its memory"},
+	{"DSP_EMULATED_LOSE", "N", "the emulated device: it is lost in a launch"},
+	{"DSP_EMULATED_DEATH", "RANK:N", "the emulated device: a rank is killed in its exchange N"},
+	{"DSP_EMULATED_ORDER", "random", "the emulated device: threads run in random order"},
+	{"DSP_EMULATED_STREAMS", "late", "the emulated device: work runs when somebody waits for it"},
+}
+
+func writeEnvironment(b *strings.Builder) error {
+	head(b, "variable", "value", "what")
+	for _, v := range variables {
+		row(b, "`"+v.name+"`", v.value, v.what)
+	}
+	return nil
+}

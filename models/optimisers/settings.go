@@ -105,7 +105,7 @@ type Acceleration struct {
 
 // Models is for prox-linear: what its models hold, and how far a step goes.
 type Models struct {
-	ModelBatch settings.ModelBatch `yaml:"model-batch" json:"model-batch" group:"Method" unit:"N|all|auto" help:"examples of a model of prox-linear (docs/methods.md)"`
+	ModelBatch settings.ModelBatch `yaml:"model-batch" json:"model-batch" group:"Method" unit:"N|all|auto" help:"examples of a model of prox-linear (docs/design/prox-linear.md)"`
 	InnerSteps int                 `yaml:"inner-steps" json:"inner-steps" group:"Method" min:"0" help:"steps on the model of a batch; 0: 1"`
 	Finish     int                 `yaml:"finish" json:"finish" group:"Method" min:"0" help:"passes at the end with models of all examples"`
 	Eta        float64             `yaml:"eta" json:"eta" group:"Method" min:"0" help:"step length of prox-linear; 0 chooses it"`
