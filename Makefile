@@ -21,7 +21,7 @@ GPU = CGO_ENABLED=1 CGO_CFLAGS="-O2 -I$(CURDIR)/cuda/driver/libcuda" CGO_LDFLAGS
 
 export CGO_ENABLED ?= 0
 
-.PHONY: build dist bits gpu gpu-kit gpu-env libdsp wheel wheels emulator test test-long test-gpu test-races race mutants bench lint lint-gpu cross generate kernels kernels-report cubins clean
+.PHONY: build dist bits gpu gpu-kit gpu-env libdsp wheel wheels emulator test test-long test-gpu test-races race mutants bench results lint lint-gpu cross generate kernels kernels-report cubins clean
 
 # Without tables for debuggers the program is a quarter smaller; messages of panics keep their lines.
 SMALL = -trimpath -ldflags="-s -w"
@@ -109,6 +109,16 @@ mutants:
 
 bench: build
 	bin/dsp bench
+
+# make results crfsuite runs the commands of docs/results/crfsuite.md again, and writes what they print into its tables. Commands name folders of data
+# by variables.
+results: build
+	go run ./bench/results $(filter-out results,$(MAKECMDGOALS))
+
+ifneq ($(filter results,$(MAKECMDGOALS)),)
+$(filter-out results,$(MAKECMDGOALS)): results
+	@:
+endif
 
 lint:
 	@unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "gofmt: $$unformatted"; exit 1; }
