@@ -21,7 +21,7 @@ GPU = CGO_ENABLED=1 CGO_CFLAGS="-O2 -I$(CURDIR)/cuda/driver/libcuda" CGO_LDFLAGS
 
 export CGO_ENABLED ?= 0
 
-.PHONY: build dist bits gpu gpu-kit gpu-env libdsp wheel wheels emulator test test-long test-gpu test-races race mutants bench lint lint-gpu cross generate kernels kernels-report cubins clean
+.PHONY: build dist bits gpu gpu-kit gpu-env libdsp wheel wheels emulator test test-long test-gpu test-races race mutants bench results lint lint-gpu cross generate kernels kernels-report cubins clean
 
 # Without tables for debuggers the program is a quarter smaller; messages of panics keep their lines.
 SMALL = -trimpath -ldflags="-s -w"
@@ -110,6 +110,16 @@ mutants:
 bench: build
 	bin/dsp bench
 
+# make results crfsuite runs the commands of docs/results/crfsuite.md again, and writes what they print into its tables. Commands name folders of data
+# by variables.
+results: build
+	go run ./bench/results $(filter-out results,$(MAKECMDGOALS))
+
+ifneq ($(filter results,$(MAKECMDGOALS)),)
+$(filter-out results,$(MAKECMDGOALS)): results
+	@:
+endif
+
 lint:
 	@unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "gofmt: $$unformatted"; exit 1; }
 	go vet ./...
@@ -126,7 +136,7 @@ cross:
 	GOOS=darwin GOARCH=arm64 go build -o /dev/null ./cmd/dsp
 	GOOS=windows GOARCH=amd64 go build -o /dev/null ./cmd/dsp
 
-generate: # writes the vector kernels for AVX2 from those for AVX-512
+generate: # writes the vector kernels for AVX2 from those for AVX-512, and docs/reference
 	go generate ./...
 
 kernels: # needs clang 16 or later; since the PTX is committed, only those who change kernels do

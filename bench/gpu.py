@@ -1,4 +1,4 @@
-"""dsp beside PyTorch on the same GPU, in one run: makes the table of docs/gpu.md.
+"""dsp beside PyTorch on the same GPU, in one run: makes a table.
 
     make gpu
     python bench/gpu.py [--dsp bin/dsp] [--device cuda:0] [--seconds 1] [--limit 600] [--table FILE] [--sanitize]

@@ -63,14 +63,14 @@ def main():
         data = args.data or str(pathlib.Path(folder, "chains.npz"))
         if not args.data:
             draw_chains(data, args.chains, args.dim, args.labels, args.seed)
-        print(f"{'method':14} {'dual':>10} {'objective':>10} {'relative gap':>12} {'passes':>6} {'seconds':>8}")
+        print("| method | dual | objective | relative gap | passes | seconds |\n|---|---|---|---|---|---|")
         low, high, narrowest = -np.inf, np.inf, np.inf
         for method in ["auto", *CONVEX[args.loss]]:
             r, seconds = train(args.dsp, data, method, args.loss, args.passes, str(pathlib.Path(folder, method)), args.more)
             gap = r["gap"] / abs(r["objective"])
             low, high, narrowest = max(low, r["dual"]), min(high, r["objective"]), min(narrowest, gap)
             name = method if method != "auto" else f"auto: {r['method']}"
-            print(f"{name:14} {r['dual']:10.6f} {r['objective']:10.6f} {gap:12.2e} {r['passes']:6} {seconds:8.2f}")
+            print(f"| `{name}` | {r['dual']:.6f} | {r['objective']:.6f} | {gap:.1e} | {r['passes']} | {seconds:.2f} |")
         print(f"the intervals {'overlap' if low <= high else 'DO NOT OVERLAP'}: the optimum is in [{low:.6f}, {high:.6f}]; narrowest relative gap {narrowest:.2e}")
         return int(low > high)
 

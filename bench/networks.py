@@ -1,4 +1,4 @@
-"""How dsp's methods train networks, beside each other and beside PyTorch: the runs behind the table in docs/results.md.
+"""How dsp's methods train networks, beside each other and beside PyTorch: the runs behind the table in docs/results/networks.md.
 
     make build
     python bench/networks.py run ocr-hinge,ocr-crf --seeds 5 [--methods prox-linear,adam] [--torch PYTHON]

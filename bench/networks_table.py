@@ -1,4 +1,4 @@
-"""The table of docs/results.md, and a picture, from the results of bench/networks.py.
+"""The table of docs/results/networks.md, and a picture, from the results of bench/networks.py.
 
     python bench/networks_table.py [--results build/networks.jsonl] [--data ocr-crf] [--picture docs/sensitivity.png --of ocr-hinge]
 

@@ -119,8 +119,9 @@ def main():
                 times.setdefault("dsp, " + FIELDS[k], []).append(took - before)
                 before = took
         medians = {name: statistics.median(t) for name, t in times.items()}
+        print("| | seconds | words per second |\n|---|---|---|")
         for name, t in medians.items():
-            print(f"{name:24} {t:7.2f} s  {words / max(t, 1e-9):9.0f} words/s")
+            print(f"| {name} | {t:.2f} | {words / max(t, 1e-9):,.0f} |")
         print(f"dsp / udpipe: {medians['udpipe'] / medians['dsp']:.2f}")
 
 

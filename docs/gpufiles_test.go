@@ -9,9 +9,9 @@ import (
 	"testing"
 )
 
-// The table of kernels names sources of cuda/devicecode and tests of cuda that are there, and leaves no kernel out.
+// The table of kernels names sources of cuda/devicecode that are there, and leaves no kernel out.
 func TestKernelsOfThePageAreThere(t *testing.T) {
-	bytes, err := os.ReadFile("gpu.md")
+	bytes, err := os.ReadFile("design/gpu.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,17 +28,12 @@ func TestKernelsOfThePageAreThere(t *testing.T) {
 	}
 	for _, m := range regexp.MustCompile("`([a-z/]+\\w*\\.cu)`").FindAllStringSubmatch(page, -1) {
 		if !sources[m[1]] {
-			t.Errorf("docs/gpu.md names %s, which is not in cuda/devicecode", m[1])
+			t.Errorf("docs/design/gpu.md names %s, which is not in cuda/devicecode", m[1])
 		}
 	}
 	for source := range sources {
 		if !strings.Contains(page, "`"+source+"`") {
-			t.Errorf("docs/gpu.md does not name %s", source)
-		}
-	}
-	for _, m := range regexp.MustCompile("`([a-z]+/\\w+_test\\.go)`").FindAllStringSubmatch(page, -1) {
-		if _, err := os.Stat(filepath.Join("..", "cuda", m[1])); err != nil {
-			t.Errorf("docs/gpu.md names the test %s, which is not in cuda", m[1])
+			t.Errorf("docs/design/gpu.md does not name %s", source)
 		}
 	}
 }

@@ -16,7 +16,7 @@ const module = "github.com/dsp-go/dsp/"
 
 // layers reads the layers that architecture.md lists, the lowest first: layer by folder.
 func layers(t *testing.T) map[string]int {
-	text, err := os.ReadFile("architecture.md")
+	text, err := os.ReadFile("design/architecture.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -121,7 +121,7 @@ func (d declared) missing(page string) (all []string) {
 		}
 	}
 	for _, m := range link.FindAllStringSubmatch(page, -1) {
-		if _, err := os.Stat(m[1]); err != nil && !strings.Contains(m[1], "://") {
+		if _, err := os.Stat(filepath.Join("design", m[1])); err != nil && !strings.Contains(m[1], "://") {
 			all = append(all, m[1])
 		}
 	}
@@ -130,13 +130,13 @@ func (d declared) missing(page string) (all []string) {
 
 // What the page names is there, so that a reader can look for it.
 func TestArchitectureNames(t *testing.T) {
-	page, err := os.ReadFile("architecture.md")
+	page, err := os.ReadFile("design/architecture.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	d := declarations(t, "..")
 	if all := d.missing(string(page)); len(all) > 0 {
-		t.Errorf("docs/architecture.md names what is not there: %s", strings.Join(all, ", "))
+		t.Errorf("docs/design/architecture.md names what is not there: %s", strings.Join(all, ", "))
 	}
 	wrong := "`models.Nothing` `Model.Nothing` `Nothing` `models/nothing` [a](nothing.go), but `models.Load`, `Model.Predict`, `Predict`, `models/tasks`"
 	if all := d.missing(wrong); len(all) != 5 {

@@ -6,8 +6,8 @@
 //	go run ./bench/mutants -n 40 -users 3 -seed 7         40 changes, in packages drawn at random; at most 3 importing packages are tested
 //	go run ./bench/mutants -each 10 models/data/pieces    ten in one package
 //
-// Changes that these tests do not notice are tried with the tests of the whole program (-then), and counted apart if
-// those notice them. A change that survives shows a test that is missing, or changes nothing: a reader must tell.
+// Changes that these tests do not notice are tried, after all others, with the tests of the whole program (-then), and
+// counted apart if those notice them. Tests that take longer than -timeout, or more than -memory, have noticed. A change that survives shows a test that is missing, or changes nothing: a reader must tell.
 //
 // Files that work with a device are left out unless make test-gpu's emulated device is there to test them:
 //
@@ -43,7 +43,8 @@ type settings struct {
 
 func main() {
 	var s settings
-	var limit time.Duration
+	r := new(runner)
+	var memory float64
 	flag.IntVar(&s.each, "each", 1, "changes in each package")
 	flag.IntVar(&s.n, "n", 0, "changes in all, in packages drawn at random; 0: no limit")
 	flag.IntVar(&s.lines, "lines", 300, "only packages of more lines than that")
@@ -51,13 +52,14 @@ func main() {
 	flag.Uint64Var(&s.seed, "seed", 1, "of what is drawn")
 	flag.BoolVar(&s.list, "list", false, "list the changes that would be tried first, and run nothing")
 	then := flag.String("then", "cmd/dsp/cli,docs,cmd/dsp/endtoend", "packages, separated by commas, whose tests are run with what no other test notices")
-	flag.DurationVar(&limit, "timeout", 3*time.Minute, "for the tests of one package")
+	flag.DurationVar(&r.limit, "timeout", 10*time.Minute, "for the tests of one package")
+	flag.Float64Var(&memory, "memory", 6, "GiB that the tests of one package may hold, on Linux")
 	flag.StringVar(&s.module, "module", ".", "folder of the module")
 	flag.Parse()
-	s.packages, s.then = flag.Args(), strings.Split(*then, ",")
+	s.packages, s.then, r.memory = flag.Args(), strings.Split(*then, ","), int64(memory*(1<<30))
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, os.Stdout, s, limit); err != nil {
+	if err := run(ctx, os.Stdout, s, r); err != nil {
 		fmt.Fprintln(os.Stderr, "mutants:", err)
 		os.Exit(1)
 	}
@@ -69,42 +71,59 @@ type score struct {
 	lines          int
 	noticed, tried int
 	late           int // of those noticed, by tests of the whole program alone
+	open           int // tried, not noticed, and not yet tried with tests of the whole program
 }
 
-func run(ctx context.Context, out io.Writer, s settings, limit time.Duration) error {
-	module, err := filepath.Abs(s.module)
+// mutant is a change that the tests of its package and of its users do not notice.
+type mutant struct {
+	change
+	source []byte
+	where  string
+	last   []string // packages that test the whole program
+	of     *score
+}
+
+func run(ctx context.Context, out io.Writer, s settings, r *runner) (err error) {
+	if r.module, err = filepath.Abs(s.module); err != nil {
+		return err
+	}
+	all, err := list(r.module)
 	if err != nil {
 		return err
 	}
-	all, err := list(module)
-	if err != nil {
+	if r.scratch, err = os.MkdirTemp("", "mutants"); err != nil {
 		return err
 	}
-	scratch, err := os.MkdirTemp("", "mutants")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(scratch)
-	r := &runner{module: module, scratch: scratch, limit: limit}
+	defer os.RemoveAll(r.scratch)
 	rand.New(rand.NewPCG(s.seed, 0)).Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
-	var scores []score
+	var scores []*score
+	var open []mutant
 	left := s.n
 	for _, p := range all {
 		if s.n > 0 && left == 0 || ctx.Err() != nil {
 			break
 		}
-		if !s.wants(module, p) {
+		if !s.wants(r.module, p) {
 			continue
 		}
 		each := s.each
 		if s.n > 0 {
 			each = min(each, left)
 		}
-		of, err := s.change(ctx, out, r, p, s.last(module, all, p), each)
+		of, some, err := s.change(ctx, out, r, p, each)
+		for k := range some {
+			some[k].last = s.last(r.module, all, p)
+		}
+		open = append(open, some...)
 		if left -= of.tried; of.tried > 0 {
 			scores = append(scores, of)
 		}
 		if err != nil && ctx.Err() == nil {
+			return err
+		}
+	}
+	for _, m := range open {
+		if err := m.tryLast(ctx, out, r); err != nil && ctx.Err() == nil {
 			return err
 		}
 	}
@@ -139,14 +158,14 @@ func (s *settings) last(module string, all []*goPackage, p *goPackage) (paths []
 	return paths
 }
 
-// change tries changes of a package until enough of them have compiled.
+// change tries changes of a package until enough of them have compiled. It also returns those that no test noticed.
 func (s *settings) change(
-	ctx context.Context, out io.Writer, r *runner, p *goPackage, last []string, each int,
-) (of score, err error) {
-	of.path = p.ImportPath
+	ctx context.Context, out io.Writer, r *runner, p *goPackage, each int,
+) (of *score, open []mutant, err error) {
+	of = &score{path: p.ImportPath}
 	changes, err := p.changes(os.ReadFile)
 	if of.lines = p.lines; err != nil || p.lines <= s.lines {
-		return of, err
+		return of, nil, err
 	}
 	name := fnv.New64a()
 	_, _ = io.WriteString(name, p.ImportPath)
@@ -158,7 +177,7 @@ func (s *settings) change(
 		}
 		source, err := os.ReadFile(c.file)
 		if err != nil {
-			return of, err
+			return of, open, err
 		}
 		at, _ := filepath.Rel(r.module, c.file)
 		where := fmt.Sprintf("%s:%d: %s", filepath.ToSlash(at), c.line, c.describe(source))
@@ -172,29 +191,40 @@ func (s *settings) change(
 			users = users[:min(s.users, len(users))]
 		}
 		got, by, err := r.try(ctx, c, c.apply(source), append([]string{p.ImportPath}, users...))
-		late := err == nil && got == survived
-		if late {
-			got, by, err = r.try(ctx, c, c.apply(source), last)
-		}
 		if err != nil {
-			return of, err
+			return of, open, err
 		}
-		if got == invalid {
+		switch got {
+		case invalid:
 			continue
-		}
-		if of.tried++; got != survived {
+		case survived:
+			of.open++
+			open = append(open, mutant{change: c, source: source, where: where, of: of})
+		default:
 			of.noticed++
+			fmt.Fprintf(out, "%-8s %s [%s]\n", got, where, by)
 		}
-		if late = late && got != survived; late {
-			of.late++
-			by += ", of the whole program"
-		}
-		if by != "" {
-			by = " [" + by + "]"
-		}
-		fmt.Fprintf(out, "%-8s %s%s\n", got, where, by)
+		of.tried++
 	}
-	return of, nil
+	return of, open, nil
+}
+
+// tryLast runs the tests of the whole program with a change.
+func (m *mutant) tryLast(ctx context.Context, out io.Writer, r *runner) error {
+	got, by, err := r.try(ctx, m.change, m.apply(m.source), m.last)
+	switch {
+	case err != nil:
+		fmt.Fprintf(out, "%-8s %s [not tried with tests of the whole program]\n", survived, m.where)
+		return err
+	case got == survived:
+		fmt.Fprintf(out, "%-8s %s\n", got, m.where)
+	default:
+		m.of.noticed++
+		m.of.late++
+		fmt.Fprintf(out, "%-8s %s [%s, of the whole program]\n", got, m.where, by)
+	}
+	m.of.open--
+	return nil
 }
 
 // evenly orders drawn changes such that their kinds take turns: comparisons are many, and early returns few.
@@ -214,26 +244,29 @@ func evenly(changes []change) []change {
 }
 
 // report prints the scores by package, the lowest first, and that of all.
-func report(out io.Writer, scores []score) {
+func report(out io.Writer, scores []*score) {
 	if len(scores) == 0 {
 		fmt.Fprintln(out, "no package with tests is large enough")
 		return
 	}
-	slices.SortFunc(scores, func(a, b score) int { return strings.Compare(a.path, b.path) })
+	slices.SortFunc(scores, func(a, b *score) int { return strings.Compare(a.path, b.path) })
 	fmt.Fprintf(out, "\n%-64s %6s %9s\n", "package", "lines", "noticed")
-	total := score{path: "all"}
+	total := &score{path: "all"}
 	for _, of := range scores {
 		total.noticed, total.tried, total.lines = total.noticed+of.noticed, total.tried+of.tried, total.lines+of.lines
-		total.late += of.late
+		total.late, total.open = total.late+of.late, total.open+of.open
 		fmt.Fprintln(out, of)
 	}
 	fmt.Fprintln(out, total)
 	if total.late > 0 {
 		fmt.Fprintf(out, "%d of those noticed only by tests of the whole program\n", total.late)
 	}
+	if total.open > 0 {
+		fmt.Fprintf(out, "%d of the others not tried with tests of the whole program\n", total.open)
+	}
 }
 
-func (s score) String() string {
+func (s *score) String() string {
 	share := 100 * float64(s.noticed) / float64(s.tried)
 	return fmt.Sprintf("%-64s %6d %4d / %-4d %3.0f %%", s.path, s.lines, s.noticed, s.tried, share)
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -114,7 +115,8 @@ func TestRun(t *testing.T) {
 		}
 	}
 	var out strings.Builder
-	if err := run(context.Background(), &out, settings{module: dir, each: 10, users: -1, seed: 1, then: []string{"main"}}, time.Minute); err != nil {
+	r := &runner{limit: time.Minute, memory: 1 << 40}
+	if err := run(context.Background(), &out, settings{module: dir, each: 10, users: -1, seed: 1, then: []string{"main"}}, r); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
@@ -128,12 +130,85 @@ func TestRun(t *testing.T) {
 		}
 	}
 	out.Reset()
-	if err := run(context.Background(), &out, settings{module: dir, each: 1, seed: 1, list: true}, time.Minute); err != nil || strings.Count(out.String(), "\n") != 4 {
+	if err := run(context.Background(), &out, settings{module: dir, each: 1, seed: 1, list: true}, r); err != nil || strings.Count(out.String(), "\n") != 4 {
 		t.Errorf("a list of a change in each of four packages: %v\n%s", err, out.String())
 	}
 	for name, text := range files {
 		if now, err := os.ReadFile(filepath.Join(dir, name)); err != nil || string(now) != text {
 			t.Errorf("%s has changed: %v", name, err)
 		}
+	}
+}
+
+// Tests that take too much memory or time have noticed the change that makes them, and nothing that they started is left.
+func TestLimits(t *testing.T) {
+	if _, err := os.Stat("/proc/self/stat"); err != nil {
+		t.Skip("needs /proc")
+	}
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"go.mod": "module m\n\ngo 1.26\n",
+		"p/p.go": "package p\n\nfunc Loop(all [][]byte, n int) {\n\tfor i := 0; i < n; i++ {\n\t\tall = append(all, make([]byte, 1<<20))\n" +
+			"\t\tfor k := range all[i] {\n\t\t\tall[i][k] = 1\n\t\t}\n\t}\n}\n",
+		"p/p_test.go": "package p\n\nimport \"testing\"\n\nfunc TestLoop(t *testing.T) { Loop(nil, 3) }\n",
+		"q/q.go":      "package q\n\nfunc Loop(n int) {\n\tfor i := 0; i < n; i++ {\n\t}\n}\n",
+		"q/q_test.go": "package q\n\nimport \"testing\"\n\nfunc TestLoop(t *testing.T) { Loop(3) }\n",
+	} {
+		file := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for path, limits := range map[string]runner{
+		"p": {limit: time.Minute, memory: 1 << 30},
+		"q": {limit: 2 * time.Second, memory: 1 << 40},
+	} {
+		r := limits
+		r.module, r.scratch = dir, t.TempDir()
+		file := filepath.Join(dir, path, path+".go")
+		source, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		endless := strings.Replace(string(source), "i < n", "n > 0", 1)
+		got, by, err := r.try(context.Background(), change{file: file}, []byte(endless), []string{"m/" + path})
+		want := map[string]outcome{"p": swollen, "q": hung}[path]
+		if got != want || err != nil {
+			t.Errorf("%s: %s by %q, want %s: %v", path, got, by, want, err)
+		}
+	}
+	if ids, _ := family(os.Getpid()); len(ids) != 1 {
+		t.Errorf("processes are left: %v", ids[1:])
+	}
+}
+
+// The memory of a process is that of the processes, too, that it has started.
+func TestFamily(t *testing.T) {
+	if _, err := os.Stat("/proc/self/stat"); err != nil {
+		t.Skip("needs /proc")
+	}
+	c := exec.Command("sh", "-c", "sleep 60 & wait")
+	if err := c.Start(); err != nil {
+		t.Skip(err)
+	}
+	ids, resident := family(c.Process.Pid)
+	for start := time.Now(); len(ids) < 2 && time.Since(start) < 10*time.Second; ids, resident = family(c.Process.Pid) {
+		time.Sleep(time.Millisecond)
+	}
+	if len(ids) != 2 || ids[0] != c.Process.Pid || resident <= 0 {
+		t.Errorf("%v hold %d bytes, want a shell and what it runs", ids, resident)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan bool)
+	go func() { ended <- confine(ctx, c.Process.Pid, 1) }()
+	if err := c.Wait(); err == nil {
+		t.Error("a process with too much memory goes on")
+	}
+	cancel()
+	if !<-ended {
+		t.Error("what ended it is not told")
 	}
 }

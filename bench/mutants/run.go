@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -19,16 +20,18 @@ const (
 	survived                // all tests pass
 	noticed                 // a test fails
 	hung                    // tests take too long, which is noticed, too
+	swollen                 // tests take too much memory, likewise
 )
 
 func (o outcome) String() string {
-	return []string{"does not compile", "SURVIVED", "noticed", "hangs"}[o]
+	return []string{"does not compile", "SURVIVED", "noticed", "hangs", "swells"}[o]
 }
 
 // runner runs tests with changes, each in an overlay: the files of the module stay as they are.
 type runner struct {
 	module, scratch string
 	limit           time.Duration // for the tests of a package
+	memory          int64         // bytes that these may hold
 }
 
 // try compiles a change and runs the tests of packages, each only if those before it pass. It also returns the name of a
@@ -58,16 +61,29 @@ func (r *runner) try(
 
 // test runs the tests of a package until one fails.
 func (r *runner) test(ctx context.Context, overlay, path string) (outcome, string, error) {
+	var out bytes.Buffer
 	args := []string{"test", "-vet=off", "-failfast", "-overlay", overlay, "-timeout", r.limit.String(), path}
-	out, err := r.command(ctx, args...).CombinedOutput()
-	if err == nil || ctx.Err() != nil {
+	c := r.command(ctx, args...)
+	c.Stdout, c.Stderr = &out, &out
+	if err := c.Start(); err != nil {
+		return survived, "", err
+	}
+	running, ends := context.WithCancel(ctx)
+	confined := make(chan bool, 1)
+	go func() { confined <- confine(running, c.Process.Pid, r.memory) }()
+	err := c.Wait()
+	ends()
+	if <-confined {
+		return swollen, path, nil
+	}
+	if err == nil || ctx.Err() != nil || errors.Is(err, exec.ErrWaitDelay) { // the last: a process that tests have left behind
 		return survived, "", ctx.Err()
 	}
 	if _, ran := errors.AsType[*exec.ExitError](err); !ran {
 		return survived, "", err
 	}
 	got, by := noticed, path
-	for line := range strings.Lines(string(out)) {
+	for line := range strings.Lines(out.String()) {
 		switch {
 		case strings.HasSuffix(line, "[build failed]\n"):
 			return invalid, "", nil

@@ -167,7 +167,7 @@ func autoOnDevice(o *engine.Objective) *Descriptor {
 }
 
 // fewColumns is the number of dense inputs below which auto takes casimir: there an oracle's answer is hardly more work than a step of n-slack. The data decide more than
-// the columns: from 16 to 128 n-slack is up to 2.2 times as fast where few labels are wrong, and takes up to four times as long where many are (docs/methods.md). On rows of encoders casimir
+// the columns: from 16 to 128 n-slack is up to 2.2 times as fast where few labels are wrong, and takes up to four times as long where many are (docs/design/methods.md). On rows of encoders casimir
 // is far behind.
 const fewColumns = 64
 

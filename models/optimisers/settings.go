@@ -66,13 +66,13 @@ func (s *Settings) FirstStep() float64 {
 
 // Scheduling is for methods whose step size falls by a schedule (methods.ParseSchedule).
 type Scheduling struct {
-	Schedule string  `yaml:"schedule" json:"schedule" group:"Method" values:"auto|sqrt|constant|inverse|stairs|pegasos|cosine|geometric|linear" help:"how the step size falls (docs/settings.md); auto: as the method needs"`
+	Schedule string  `yaml:"schedule" json:"schedule" group:"Method" values:"auto|sqrt|constant|inverse|stairs|pegasos|cosine|geometric|linear" help:"how the step size falls (docs/reference/train.md); auto: as the method needs"`
 	Halving  float64 `yaml:"halving" json:"halving" group:"Method" min:"0" only:"schedule=sqrt,inverse,stairs" unit:"STEPS" help:"t0 of the schedule, in steps; 0: a pass"`
 }
 
 // Averaging is for methods that may return an average of their iterates (methods.ParseAveraging).
 type Averaging struct {
-	Average string `yaml:"average" json:"average" group:"Method" values:"auto|none|uniform|weighted|pass|ema" help:"which average of the iterates to return (docs/settings.md)"`
+	Average string `yaml:"average" json:"average" group:"Method" values:"auto|none|uniform|weighted|pass|ema" help:"which average of the iterates to return (docs/reference/train.md)"`
 }
 
 // HeavyBall is for methods with momentum.
@@ -105,7 +105,7 @@ type Acceleration struct {
 
 // Models is for prox-linear: what its models hold, and how far a step goes.
 type Models struct {
-	ModelBatch settings.ModelBatch `yaml:"model-batch" json:"model-batch" group:"Method" unit:"N|all|auto" help:"examples of a model of prox-linear (docs/methods.md)"`
+	ModelBatch settings.ModelBatch `yaml:"model-batch" json:"model-batch" group:"Method" unit:"N|all|auto" help:"examples of a model of prox-linear (docs/design/prox-linear.md)"`
 	InnerSteps int                 `yaml:"inner-steps" json:"inner-steps" group:"Method" min:"0" help:"steps on the model of a batch; 0: 1"`
 	Finish     int                 `yaml:"finish" json:"finish" group:"Method" min:"0" help:"passes at the end with models of all examples"`
 	Eta        float64             `yaml:"eta" json:"eta" group:"Method" min:"0" help:"step length of prox-linear; 0 chooses it"`

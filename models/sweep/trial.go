@@ -27,7 +27,7 @@ type Trial struct {
 	Objective record.Number   `json:"objective"` // as in Result; with folds the mean
 	Gap       record.Number   `json:"gap"`
 	Relative  record.Number   `json:"relative_gap"`      // gap/|objective|
-	Relaxed   bool            `json:"relaxed,omitempty"` // as in record.Record
+	Relaxed   bool            `json:"relaxed,omitempty"` // as in metrics.jsonl
 	Passes    int             `json:"passes"`            // with folds the most
 	Seconds   float64         `json:"seconds"`           // of training; with folds their sum
 	Error     string          `json:"error,omitempty"`

@@ -25,8 +25,8 @@ type Result struct {
 	Certificate                     // of the last pass
 	Kept        *Kept               `json:"kept"`                // the pass whose weights the model has
 	Nonzero     int                 `json:"nonzero"`             // weights of the model that differ from zero
-	Relaxed     bool                `json:"relaxed,omitempty"`   // as in record.Record
-	Truncated   int                 `json:"truncated,omitempty"` // as in record.Record
+	Relaxed     bool                `json:"relaxed,omitempty"`   // as in metrics.jsonl
+	Truncated   int                 `json:"truncated,omitempty"` // as in metrics.jsonl
 	Dev         *structured.Metrics `json:"dev"`
 	Test        *structured.Metrics `json:"test"`
 	Model       string              `json:"model"` // path of the model file

@@ -40,6 +40,14 @@ type Ranking struct {
 	table Table
 	index []int32 // [entries] places in cells, −1 for entries that were not needed
 	cells []cell
+
+	waiting []wait // for cells, the last first: a derivation may be made of as many as memory holds
+}
+
+// wait is for a cell's derivation of some rank.
+type wait struct {
+	at   int32
+	rank int
 }
 
 // cell lists the derivations of an entry.
@@ -47,6 +55,7 @@ type cell struct {
 	entry int
 	open  []Derivation // that may be next
 	list  []Derivation // the best ones, in order
+	parts int          // of the last of these, how many parts have offered their successors
 	done  bool         // there are no more
 }
 
@@ -80,57 +89,71 @@ func (r *Ranking) cell(entry int) int32 {
 		r.cells = append(r.cells, cell{})
 	}
 	c := &r.cells[at]
-	c.entry, c.done, c.list = entry, false, c.list[:0]
+	c.entry, c.done, c.parts, c.list = entry, false, 0, c.list[:0]
 	c.open = r.table.Terms(entry, c.open[:0])
 	return at
 }
 
 // has finds derivations of a cell until there is one of that rank. It returns false if there is none.
+//
+// The next derivation of a cell needs the successors of the parts of its last one, and so on: cells that wait for those are on a stack.
 func (r *Ranking) has(at int32, rank int) bool {
-	for len(r.cells[at].list) <= rank {
-		if r.cells[at].done {
-			return false
+	r.waiting = append(r.waiting[:0], wait{at, rank})
+	for len(r.waiting) > 0 {
+		w := r.waiting[len(r.waiting)-1]
+		c := &r.cells[w.at]
+		if c.done || len(c.list) > w.rank {
+			r.waiting = r.waiting[:len(r.waiting)-1]
+		} else if len(c.list) == 0 || r.succeed(w.at, c.list[len(c.list)-1]) {
+			r.cells[w.at].next()
 		}
-		if n := len(r.cells[at].list); n > 0 {
-			r.succeed(at, r.cells[at].list[n-1])
-		}
-		c := &r.cells[at]
-		if c.done = len(c.open) == 0; c.done {
-			return false
-		}
-		best := 0
-		for k, x := range c.open {
-			if x.Score > c.open[best].Score {
-				best = k
-			}
-		}
-		c.list = append(c.list, c.open[best])
-		last := len(c.open) - 1
-		c.open[best] = c.open[last]
-		c.open = c.open[:last]
 	}
-	return true
+	return len(r.cells[at].list) > rank
 }
 
-// succeed offers the successors of the last derivation of a cell. A pair of ranks follows from one other pair only: that with a second part one better
-// or, if that is the best, with a first part one better.
-func (r *Ranking) succeed(at int32, x Derivation) {
-	first, then := r.table.Parts(r.cells[at].entry, x.Term)
-	if then != None {
-		r.offer(at, then, x.Then, Derivation{x.Score, x.Term, x.First, x.Then + 1})
-	}
-	if first != None && x.Then == 0 {
-		r.offer(at, first, x.First, Derivation{x.Score, x.Term, x.First + 1, 0})
-	}
-}
-
-// offer opens a derivation that differs from one with the score y.Score by the successor of a part's derivation, if there is one.
-func (r *Ranking) offer(at int32, part int, rank int32, y Derivation) {
-	c := r.cell(part)
-	if !r.has(c, int(rank)+1) {
+// next moves the best derivation of those that may be next to the list.
+func (c *cell) next() {
+	if c.done = len(c.open) == 0; c.done {
 		return
 	}
+	best := 0
+	for k, x := range c.open {
+		if x.Score > c.open[best].Score {
+			best = k
+		}
+	}
+	c.list, c.parts = append(c.list, c.open[best]), 0
+	last := len(c.open) - 1
+	c.open[best] = c.open[last]
+	c.open = c.open[:last]
+}
+
+// succeed offers the successors of the last derivation of a cell, and reports whether it has offered all; else it waits for one. A
+// pair of ranks follows from one other pair only: that with a second part one better or, if that is the best, with a first part one
+// better.
+func (r *Ranking) succeed(at int32, x Derivation) bool {
+	first, then := r.table.Parts(r.cells[at].entry, x.Term)
+	if r.cells[at].parts == 0 {
+		if then != None && !r.offer(at, then, x.Then, Derivation{x.Score, x.Term, x.First, x.Then + 1}) {
+			return false
+		}
+		r.cells[at].parts = 1
+	}
+	return first == None || x.Then > 0 || r.offer(at, first, x.First, Derivation{x.Score, x.Term, x.First + 1, 0})
+}
+
+// offer opens a derivation that differs from one with the score y.Score by the successor of a part's derivation, if there is one. It
+// returns false, and waits, if that is not known yet.
+func (r *Ranking) offer(at int32, part int, rank int32, y Derivation) bool {
+	c := r.cell(part)
 	list := r.cells[c].list
+	if len(list) <= int(rank)+1 {
+		if !r.cells[c].done {
+			r.waiting = append(r.waiting, wait{c, int(rank) + 1})
+		}
+		return r.cells[c].done
+	}
 	y.Score += list[rank+1].Score - list[rank].Score
 	r.cells[at].open = append(r.cells[at].open, y)
+	return true
 }

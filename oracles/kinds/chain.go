@@ -7,4 +7,4 @@ import (
 )
 
 // Labels of sequences.
-var _ = builtin(Kind{Structure: chains.Chain{}, Oracle: func() oracles.Maximiser { return chain.New() }, Small: chains.Small})
+var _ = builtin(Kind{Structure: chains.Chain{}, Oracle: func() oracles.Maximiser { return chain.New() }, Small: chains.Small, Chart: chain.Declare})

@@ -7,4 +7,4 @@ import (
 )
 
 // Trees of constituents.
-var _ = builtin(Kind{Structure: constituents.Tree{}, Oracle: func() oracles.Maximiser { return constituent.New() }, Small: constituents.Small})
+var _ = builtin(Kind{Structure: constituents.Tree{}, Oracle: func() oracles.Maximiser { return constituent.New() }, Small: constituents.Small, Chart: constituent.Declare})

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/oracles/chart"
 	"github.com/dsp-go/dsp/structured"
 )
 
@@ -23,6 +24,9 @@ type Kind struct {
 	// OracleOf returns an oracle for one of the structures of this kind, which differ in more than their potentials show, such as a
 	// limit. Nil: Oracle is for all of them.
 	OracleOf func(s structured.Structure) oracles.Maximiser
+	// Chart declares the derivations of an example's outputs, for structures that have some: what the oracle does not answer,
+	// chart.New(Chart) does, in float64. Nil: the structure is no chart.
+	Chart chart.Declare
 }
 
 // Prepare makes drawn potentials those that the kind's oracle answers for exactly. Most oracles answer for all.

@@ -20,6 +20,7 @@ var shares = map[string]struct{ ofMax, ofExp float64 }{
 	"matching":                      {0.00086, 0},
 	"monotone alignment":            {0.029, 0.024},
 	"non-projective tree":           {0.26, 0.13},
+	"PCFG":                          {0.1, 0.2},
 	"projective tree":               {0.26, 0.10},
 	"projective tree with siblings": {0.26, 0.08},
 	"second-order chain":            {0.15, 0.2},

@@ -9,8 +9,12 @@ import (
 // Dependency trees, with and without crossing arcs, and with scores of siblings.
 func init() {
 	for _, t := range []trees.SpanningTree{{}, {NonProjective: true}} {
-		builtin(Kind{Structure: t, Oracle: func() oracles.Maximiser { return tree.New(t.NonProjective) }, Small: t.Small})
+		k := Kind{Structure: t, Oracle: func() oracles.Maximiser { return tree.New(t.NonProjective) }, Small: t.Small}
+		if !t.NonProjective {
+			k.Chart = tree.Declare
+		}
+		builtin(k)
 	}
 	siblings := trees.SpanningTree{Siblings: true}
-	builtin(Kind{Structure: siblings, Oracle: func() oracles.Maximiser { return tree.NewSiblings() }, Small: siblings.Small})
+	builtin(Kind{Structure: siblings, Oracle: func() oracles.Maximiser { return tree.NewSiblings() }, Small: siblings.Small, Chart: tree.Declare})
 }

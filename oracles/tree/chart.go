@@ -2,7 +2,7 @@ package tree
 
 import "github.com/dsp-go/dsp/structured/machine/vec"
 
-// chart holds Eisner's tables of one sentence (Eisner 1996; Eisner 2000), over any semiring. A span (w, i) covers tokens i to i+w.
+// eisner holds Eisner's tables of one sentence (Eisner 1996; Eisner 2000), over any semiring. A span (w, i) covers tokens i to i+w.
 // A complete span has its head at one end and contains all descendants of the head on the other side of it. An incomplete span
 // ends in a head and its dependent, with an arc between them. With ⊕ for max or sum and ⊗ for + or ×:
 //
@@ -16,7 +16,7 @@ import "github.com/dsp-go/dsp/structured/machine/vec"
 // reads contiguous numbers of both operands, so vectors run over i and never need a sum across lanes.
 //
 // The end of a row, and in its place the beginning of the previous row, is zero where outside needs it: see outside.
-type chart[F real] struct {
+type eisner[F real] struct {
 	n, stride int
 
 	root                  []F // [n]
@@ -32,7 +32,7 @@ type chart[F real] struct {
 const margin = 16
 
 // resize allocates tables for n tokens. The values are undefined.
-func (c *chart[F]) resize(n int) {
+func (c *eisner[F]) resize(n int) {
 	c.n = n
 	c.stride = (n + 2 + 7) &^ 7
 	if c.stride%16 == 0 {
@@ -44,13 +44,13 @@ func (c *chart[F]) resize(n int) {
 	}
 }
 
-func (c *chart[F]) size() int { return 2*margin + c.n*c.stride }
+func (c *eisner[F]) size() int { return 2*margin + c.n*c.stride }
 
 // index returns the index of span (w, i) in every table.
-func (c *chart[F]) index(w, i int) int { return margin + w*c.stride + i }
+func (c *eisner[F]) index(w, i int) int { return margin + w*c.stride + i }
 
 // setRow stores the scores of the heads of dependent d: row[h] of head h, row[d] of the root.
-func (c *chart[F]) setRow(d int, row []F) {
+func (c *eisner[F]) setRow(d int, row []F) {
 	c.root[d] = row[d]
 	to := c.index(d, 0)
 	for _, v := range row[:d] {
@@ -65,10 +65,10 @@ func (c *chart[F]) setRow(d int, row []F) {
 }
 
 // row returns the spans of width w.
-func (c *chart[F]) row(table []F, w int) []F { return table[c.index(w, 0):][:c.n-w] }
+func (c *eisner[F]) row(table []F, w int) []F { return table[c.index(w, 0):][:c.n-w] }
 
 // inside computes the tables from the scores.
-func (c *chart[F]) inside(k *semiring[F]) {
+func (c *eisner[F]) inside(k *semiring[F]) {
 	n, step := c.n, c.stride
 	for i := range n {
 		c.right[c.index(0, i)], c.left[c.index(0, i)] = k.one, k.one
@@ -84,4 +84,4 @@ func (c *chart[F]) inside(k *semiring[F]) {
 }
 
 // sides returns the indices of the two complete spans of root token r.
-func (c *chart[F]) sides(r int) (left, right int) { return c.index(r, 0), c.index(c.n-1-r, r) }
+func (c *eisner[F]) sides(r int) (left, right int) { return c.index(r, 0), c.index(c.n-1-r, r) }

@@ -10,7 +10,7 @@ type outside struct {
 	second              []float64
 }
 
-func (g *outside) resize(c *chart[float64], zero float64) {
+func (g *outside) resize(c *eisner[float64], zero float64) {
 	for _, table := range []*[]float64{&g.right, &g.left, &g.joined, &g.rightArc, &g.leftArc} {
 		*table = vec.Grow(*table, c.size())
 	}
@@ -22,7 +22,7 @@ func (g *outside) resize(c *chart[float64], zero float64) {
 }
 
 // blank fills all tables with zeros. outside relies on zeros beyond the ends of rows.
-func (c *chart[F]) blank(zero F) {
+func (c *eisner[F]) blank(zero F) {
 	for _, table := range [][]F{c.rightScore, c.leftScore, c.joined, c.rightArc, c.leftArc, c.right, c.left} {
 		fill(table, zero)
 	}
@@ -39,7 +39,7 @@ func fill[F real](x []F, v F) {
 // A span contributes to wider spans. The sum over those reads, for all spans of a row at once, numbers at a fixed distance, as in
 // inside. In some lanes the wider spans would exceed the sentence: there one operand is a zero beyond the end of a row, or before
 // its beginning, which is the end of the previous row.
-func (g *outside) run(c *chart[float64], k *semiring[float64]) {
+func (g *outside) run(c *eisner[float64], k *semiring[float64]) {
 	n, step := c.n, c.stride
 	g.resize(c, k.zero)
 	for w := n - 1; w > 0; w-- {
@@ -67,7 +67,7 @@ func (g *outside) run(c *chart[float64], k *semiring[float64]) {
 }
 
 // addRoot adds the derivatives from the trees of a root to the two complete spans of width w that touch an end of the sentence.
-func (g *outside) addRoot(c *chart[float64], k *semiring[float64], w int) {
+func (g *outside) addRoot(c *eisner[float64], k *semiring[float64], w int) {
 	r := c.n - 1 - w
 	left, right := c.sides(r) // the right side has width w
 	k.times(g.second[:1], c.root[r:], c.left[left:])

@@ -9,11 +9,11 @@ import (
 // Projective does inference over projective trees: those whose arcs, drawn above the sentence, do not cross. It owns scratch
 // memory, so use one per goroutine.
 type Projective struct {
-	best    chart[float32] // scores minus the largest of their dependent, so that float32 keeps the digits that distinguish trees
+	best    eisner[float32] // scores minus the largest of their dependent, so that float32 keeps the digits that distinguish trees
 	shifted []float32
 	ranking ranking
 
-	sums    chart[float64]
+	sums    eisner[float64]
 	weights []float64
 	adjoint outside
 
@@ -79,7 +79,7 @@ func (p *Projective) writeBest(heads []int32) {
 }
 
 // writeRight writes the best complete span (w, i) with head i.
-func (c *chart[F]) writeRight(w, i int, heads []int32) {
+func (c *eisner[F]) writeRight(w, i int, heads []int32) {
 	for w > 0 {
 		s := 1 + bestSplit(c.rightArc, c.right, c.index(1, i), c.stride, c.index(w-1, i+1), 1-c.stride, w)
 		heads[i+s] = int32(i) + 1
@@ -89,7 +89,7 @@ func (c *chart[F]) writeRight(w, i int, heads []int32) {
 }
 
 // writeLeft writes the best complete span (w, i) with head i+w.
-func (c *chart[F]) writeLeft(w, i int, heads []int32) {
+func (c *eisner[F]) writeLeft(w, i int, heads []int32) {
 	for w > 0 {
 		s := bestSplit(c.left, c.leftArc, c.index(0, i), c.stride, c.index(w, i), 1-c.stride, w)
 		heads[i+s] = int32(i+w) + 1
@@ -99,7 +99,7 @@ func (c *chart[F]) writeLeft(w, i int, heads []int32) {
 }
 
 // writeJoined writes the heads between head and dependent, the ends of span (w, i).
-func (c *chart[F]) writeJoined(w, i int, heads []int32) {
+func (c *eisner[F]) writeJoined(w, i int, heads []int32) {
 	s := bestSplit(c.right, c.left, c.index(0, i), c.stride, c.index(w-1, i+1), 1-c.stride, w)
 	c.writeRight(s, i, heads)
 	c.writeLeft(w-1-s, i+s+1, heads)

@@ -87,7 +87,7 @@ const (
 )
 
 // sum computes the chart and returns its total.
-func (c *chart[F]) sum(k *semiring[F]) F {
+func (c *eisner[F]) sum(k *semiring[F]) F {
 	c.inside(k)
 	c.terms[0] = k.zero
 	total, term := c.terms[:1], c.terms[1:]
@@ -118,7 +118,7 @@ func (p *Projective) fillLogs(arc []float64, n int, μ float64) float64 {
 }
 
 // exponentiate turns the logarithms of arcs' weights into probabilities.
-func (g *outside) exponentiate(c *chart[float64]) {
+func (g *outside) exponentiate(c *eisner[float64]) {
 	for w := range c.n {
 		g.root[w] = math.Exp(g.root[w] - c.total)
 		if w == 0 {
@@ -133,7 +133,7 @@ func (g *outside) exponentiate(c *chart[float64]) {
 }
 
 // write writes the weights of all arcs, times scale, laid out like arc scores.
-func (g *outside) write(c *chart[float64], scale float64, marginals []float32) {
+func (g *outside) write(c *eisner[float64], scale float64, marginals []float32) {
 	n := c.n
 	for d := range n {
 		row := marginals[d*n : (d+1)*n]

@@ -9,7 +9,7 @@ import (
 // ranking is the state of the enumeration of a sentence's best trees. Every span needed so far has a cell, which lists its
 // derivations, best first. Cell 0 is the whole sentence.
 type ranking struct {
-	c           *chart[float32]
+	c           *eisner[float32]
 	index       [3][]int32 // per kind of span and index in the tables: its cell, 0 until it is needed
 	cells       []cell
 	derivations []derivation // the first is not used
@@ -46,7 +46,7 @@ type derivation struct {
 }
 
 // open starts an enumeration: the cell of the whole sentence with its best derivation.
-func (g *ranking) open(c *chart[float32]) {
+func (g *ranking) open(c *eisner[float32]) {
 	g.c = c
 	for k := range g.index {
 		g.index[k] = vec.Grow(g.index[k], c.size())

@@ -54,7 +54,7 @@ func (o *Oracle) Sample(θ *structured.Potentials, μ float64, n int, seed []uin
 // Sample draws trees with probabilities proportional to exp(score/μ), from the top of Eisner's tables down: O(n³) for the tables, and O(n²) for
 // each tree. heads are [count×n]. It returns false if no tree is allowed.
 func (p *Projective) Sample(arc []float64, n int, μ float64, count int, r *oracles.Draws, heads []int32) bool {
-	d := drawing{chart: &p.sums, r: r}
+	d := drawing{eisner: &p.sums, r: r}
 	switch value, of := p.fill(arc, n, μ); {
 	case value == minusInf:
 		return false
@@ -70,7 +70,7 @@ func (p *Projective) Sample(arc []float64, n int, μ float64, count int, r *orac
 
 // drawing draws a tree from a chart of sums: every choice that makes up a table's entry in proportion to what it adds.
 type drawing struct {
-	*chart[float64]
+	*eisner[float64]
 	log   bool // the chart holds logarithms
 	r     *oracles.Draws
 	heads []int32

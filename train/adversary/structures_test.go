@@ -11,9 +11,11 @@ import (
 	"github.com/dsp-go/dsp/nets/sparse"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/choices"
+	"github.com/dsp-go/dsp/structured/constituents"
 	"github.com/dsp-go/dsp/structured/graphs"
 	"github.com/dsp-go/dsp/structured/matchings"
 	"github.com/dsp-go/dsp/structured/monotone"
+	"github.com/dsp-go/dsp/structured/pcfg"
 	"github.com/dsp-go/dsp/structured/segments"
 	"github.com/dsp-go/dsp/structured/trees"
 	"github.com/dsp-go/dsp/structured/windows"
@@ -32,7 +34,7 @@ type structure struct {
 
 // restricts reports whether gold outputs may be known in part.
 func (s structure) restricts() bool {
-	return slices.ContainsFunc([]string{"chain", "forest", "loops", "tree", "choices", "segments"}, func(of string) bool { return strings.Contains(s.name, of) })
+	return slices.ContainsFunc([]string{"chain", "forest", "loops", "tree", "grammars", "choices", "segments"}, func(of string) bool { return strings.Contains(s.name, of) })
 }
 
 // costs reports whether the data say what wrong outputs cost.
@@ -67,6 +69,7 @@ var draws = []structure{
 	{"complete matchings", false, matchingsOf(true)},
 	{"monotone alignments", true, alignmentsOf},
 	{"segments", true, segmentsOf},
+	{"grammars", true, grammarsOf},
 	{"choices", true, choicesOf},
 	{"windows", false, windowsOf(0)},
 	{"windows cut short", false, windowsOf(3)},
@@ -332,6 +335,34 @@ func segmentsOf(r *rand.Rand, n int, spoil spoiler) (nets.Scorer, *structured.Da
 	rows := segments.Offsets(d.Offsets, longest)
 	d.SetTable(&structured.Table{Name: segments.Rows, Offsets: rows, Attributes: attributesOf(r, rowsOf(r, rows[n], inputs, spoil))})
 	return must(sparse.NewSegments(inputs, 0, inputs, 0, segments.Form(tags, longest, segments.Optional{Ends: true, Whole: true}))), d
+}
+
+// grammarsOf draws derivations of up to 3 words. Spans and words have attributes; rules are shared.
+func grammarsOf(r *rand.Rand, n int, spoil spoiler) (nets.Scorer, *structured.Dataset) {
+	const nonterminals, preterminals = 2, 2
+	d := &structured.Dataset{Name: "grammars", Offsets: []int{0}, Outputs: []int{0}}
+	for range n {
+		words := 1 + r.IntN(3)
+		y := make([]int32, words*words)
+		for i := range words {
+			y[i*words+i] = 1 + r.Int32N(preterminals)
+		}
+		for i, j := 0, words-1; i < j; { // each span has a word at one end
+			if y[i*words+j] = 1 + r.Int32N(nonterminals); r.IntN(2) == 0 {
+				i++
+			} else {
+				j--
+			}
+		}
+		d.Labels = append(d.Labels, y...)
+		d.Offsets, d.Outputs = append(d.Offsets, d.Positions()+words), append(d.Outputs, len(d.Labels))
+	}
+	d.Attributes = attributesOf(r, rowsOf(r, d.Positions(), inputs, spoil))
+	spans := attributesOf(r, rowsOf(r, len(d.Labels), inputs, spoil))
+	d.SetTable(&structured.Table{Name: constituents.SpanRows, Offsets: d.Outputs, Attributes: spans})
+	return sparse.New(pcfg.Form(nonterminals, preterminals, false), []sparse.Part{
+		{Attributes: inputs, Weights: "span"}, {Attributes: inputs, Weights: "terminal"}, {Bias: "rule"}, {Bias: "root"},
+	}), d
 }
 
 func choicesOf(r *rand.Rand, n int, spoil spoiler) (nets.Scorer, *structured.Dataset) {

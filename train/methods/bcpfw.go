@@ -32,7 +32,7 @@ import (
 // The block gap ⟨u_i − ū_i, θ_i + ℓ_i⟩ of an example, with u_i the oracle's answer, bounds the dual's gain from that example.
 // The gaps of all examples add up to the duality gap. The paper samples examples in proportion to their gaps. Here a round
 // visits the examples whose gap was at least the mean at their last visit, and any example after mostAge rounds without a
-// visit. That converges as well or better on most problems tried (docs/results.md) and has no parameter. With Draw examples are drawn as
+// visit. That converges as well or better on most problems tried and has no parameter. With Draw examples are drawn as
 // in the paper (gapsampling.go).
 //
 // With CacheLocal F or CacheGlobal ν above 0 the outputs that an example has kept, its cache, answer in place of the oracle where the best of them, y,

@@ -20,9 +20,10 @@ import (
 const (
 	helpColumn = 24 // column in which the help text of a flag starts
 	helpWidth  = 100
-	groupKey   = "group"  // the annotation of a flag that names its heading
-	unitKey    = "unit"   // the annotation of a flag that names the placeholder for its value
-	common     = "Common" // the heading that comes first
+	groupKey   = "group"   // the annotation of a flag that names its heading
+	unitKey    = "unit"    // the annotation of a flag that names the placeholder for its value
+	settingKey = "setting" // the annotation of a flag that gives a setting of a training
+	common     = "Common"  // the heading that comes first
 	everywhere = "Everywhere"
 )
 
@@ -177,16 +178,35 @@ These flags apply here. Others belong to what is not chosen yet, and apply with 
 	return nil
 }
 
-// printFlag prints a flag, its placeholder, its help text and its default.
-func printFlag(w io.Writer, f *pflag.Flag) {
+// Flag is what a help says of a flag.
+type Flag struct {
+	Name    string
+	Unit    string // placeholder of the value; empty where there is none
+	Help    string
+	Default string // empty where it is nothing, or false
+	Setting bool   // it gives a setting of a training
+}
+
+// Synopsis returns how the flag is written.
+func (f Flag) Synopsis() string { return strings.TrimSpace("--" + f.Name + " " + f.Unit) }
+
+// Describe returns what the help says of a flag.
+func Describe(f *pflag.Flag) Flag {
 	unit, text := pflag.UnquoteUsage(f)
 	if u := f.Annotations[unitKey]; len(u) > 0 {
 		unit = u[0]
 	}
-	head := "  --" + f.Name
-	if unit != "" {
-		head += " " + unit
+	x := Flag{Name: f.Name, Unit: unit, Help: text, Setting: f.Annotations[settingKey] != nil}
+	if d := f.DefValue; f.Value.Type() != "bool" && d != "[]" {
+		x.Default = d
 	}
+	return x
+}
+
+// printFlag prints a flag, its placeholder, its help text and its default.
+func printFlag(w io.Writer, f *pflag.Flag) {
+	flag := Describe(f)
+	head := "  " + flag.Synopsis()
 	for len(head) > helpWidth { // a long list of values goes on in the next line
 		at := strings.LastIndexByte(head[:helpWidth], '|')
 		if at < 0 {
@@ -195,8 +215,7 @@ func printFlag(w io.Writer, f *pflag.Flag) {
 		fmt.Fprintln(w, head[:at+1])
 		head = strings.Repeat(" ", len("  --")) + head[at+1:]
 	}
-	text = withDefault(text, f)
-	lines := wrap(text, helpWidth-helpColumn)
+	lines := wrap(flag.withDefault(), helpWidth-helpColumn)
 	if len(head) > helpColumn-2 {
 		fmt.Fprintln(w, head)
 		head = ""
@@ -211,14 +230,14 @@ func printFlag(w io.Writer, f *pflag.Flag) {
 var atZero = regexp.MustCompile(`([;(] ?)0(:| )`)
 
 // withDefault adds the flag's default to its help text. A text that says what 0 stands for calls it the default there.
-func withDefault(text string, f *pflag.Flag) string {
-	switch d := f.DefValue; {
-	case f.Value.Type() == "bool" || d == "" || d == "[]":
-		return text
-	case d == "0" && atZero.MatchString(text):
-		return atZero.ReplaceAllString(text, "${1}0 (the default)$2")
+func (f Flag) withDefault() string {
+	switch {
+	case f.Default == "":
+		return f.Help
+	case f.Default == "0" && atZero.MatchString(f.Help):
+		return atZero.ReplaceAllString(f.Help, "${1}0 (the default)$2")
 	default:
-		return text + " (default " + d + ")"
+		return f.Help + " (default " + f.Default + ")"
 	}
 }
 

@@ -22,9 +22,9 @@ import (
 
 // The exit codes tell mistakes that the user can correct from failures.
 const (
-	exitDone        = 0
-	exitFailed      = 1
-	exitBadInput    = 2   // bad usage or bad input
+	exitDone        = 0   // success
+	exitFailed      = 1   // failure
+	exitBadInput    = 2   // bad usage or bad input, with file, line, what was found and what was expected
 	exitUnproven    = 3   // infer: the answer, which was given, is neither exact nor within --gap
 	exitInterrupted = 130 // by SIGINT, SIGTERM or SIGHUP; training has saved a checkpoint, infer has given its best answer
 )

@@ -15,6 +15,13 @@ import (
 	"github.com/dsp-go/dsp/structured/machine/host"
 )
 
+// packed is what data pack prints with --json.
+type packed struct {
+	Out   string `json:"out"` // the file
+	Bytes int64  `json:"bytes"`
+	packs.Summary
+}
+
 func packCommand() *cobra.Command {
 	c, out, file := config.Default(), "", ""
 	flagged := config.Default()
@@ -55,11 +62,7 @@ Text with a token per line and attributes is packed piece by piece, in little me
 				return err
 			}
 			if isSet(cmd, "json") {
-				return printJSON(os.Stdout, struct {
-					Out   string `json:"out"`
-					Bytes int64  `json:"bytes"`
-					packs.Summary
-				}{out, info.Size(), s})
+				return printJSON(os.Stdout, packed{out, info.Size(), s})
 			}
 			_, err = fmt.Printf("%s: %d examples, %d positions, %d labels, %d attributes, %.1f MB\n", out, s.Examples, s.Positions, s.Labels, s.Total(),
 				float64(info.Size())/1e6)

@@ -113,15 +113,17 @@ func reportPath(run, out string) (string, error) {
 	return out, nil
 }
 
-// reported is what report prints with --json.
-func reported(r *report.Report, path string) any {
-	result := struct {
-		Report   string               `json:"report"`
-		Finding  string               `json:"finding"`
-		Notes    []string             `json:"notes"`
-		Data     string               `json:"data,omitempty"`
-		Measures []intervals.Estimate `json:"measures,omitempty"`
-	}{Report: path, Finding: r.Finding, Notes: append([]string{}, r.Notes...)}
+// reportResult is what report prints with --json.
+type reportResult struct {
+	Report   string               `json:"report"`         // path of the page
+	Finding  string               `json:"finding"`        // in words
+	Notes    []string             `json:"notes"`          // what the page does not show, and why
+	Data     string               `json:"data,omitempty"` // what was measured on
+	Measures []intervals.Estimate `json:"measures,omitempty"`
+}
+
+func reported(r *report.Report, path string) reportResult {
+	result := reportResult{Report: path, Finding: r.Finding, Notes: append([]string{}, r.Notes...)}
 	if r.Measured != nil {
 		result.Data, result.Measures = r.Measured.On, r.Measured.Estimates
 	}

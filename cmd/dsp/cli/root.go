@@ -34,6 +34,9 @@ func allVerbs() []verb {
 	}
 }
 
+// Root returns the command line with all its verbs.
+func Root() *cobra.Command { return newRoot(allVerbs()) }
+
 // askedFor returns the verb that comes first among the arguments, if there is one, none where the version is asked for, or else all verbs.
 func askedFor(args []string) []verb {
 	verbs := allVerbs()
@@ -249,7 +252,7 @@ func flagsAmong(cmd *cobra.Command, names []string) []string {
 // verbsWith says which other verbs have a flag of that name, if one or two do.
 func verbsWith(cmd *cobra.Command, name string) string {
 	var verbs []string
-	for _, verb := range newRoot(allVerbs()).Commands() {
+	for _, verb := range Root().Commands() {
 		if verb.LocalFlags().Lookup(name) != nil {
 			verbs = append(verbs, verb.CommandPath())
 		}

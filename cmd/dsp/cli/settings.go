@@ -39,7 +39,7 @@ func addSettings(cmd *cobra.Command, all []settings.Setting) {
 		case *float64:
 			flags.Float64Var(at, s.Name, *at, help)
 		}
-		flags.Lookup(s.Name).Annotations = map[string][]string{groupKey: {s.Group}}
+		flags.Lookup(s.Name).Annotations = map[string][]string{groupKey: {s.Group}, settingKey: {}}
 		if unit := unitOf(s); unit != "" {
 			flags.Lookup(s.Name).Annotations[unitKey] = []string{unit}
 		}

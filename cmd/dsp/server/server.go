@@ -13,8 +13,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus/promhttp"
-
 	"github.com/dsp-go/dsp/cmd/dsp/server/examples"
 	"github.com/dsp-go/dsp/models/data/tokens"
 	"github.com/dsp-go/dsp/structured"
@@ -172,23 +170,17 @@ func (s *Server) handler() http.Handler {
 			return h(w, r)
 		})
 	}
-	open("GET /v2/health/live", s.live)
-	open("GET /v2/health/ready", s.ready)
-	open("GET /{$}", showPage)
-	route("GET /v2", s.serverMetadata)
-	for _, model := range []string{"/v2/models/{model}", "/v2/models/{model}/versions/{version}"} {
-		route("GET "+model, s.modelMetadata)
-		route("GET "+model+"/ready", s.modelReady)
-		route("POST "+model+"/infer", s.infer)
+	for _, r := range Routes() {
+		h := func(w http.ResponseWriter, req *http.Request) error { return r.answer(s, w, req) }
+		switch {
+		case r.Open:
+			open(r.Pattern, h)
+		case r.manages:
+			manage(r.Pattern, h)
+		default:
+			route(r.Pattern, h)
+		}
 	}
-	manage("POST /v2/repository/index", s.index)
-	manage("POST /v2/repository/models/{model}/load", s.loadAgain)
-	route("POST /predict", s.predict)
-	route("POST /predict/{model}", s.predict)
-	manage("GET /metrics", func(w http.ResponseWriter, r *http.Request) error {
-		promhttp.HandlerFor(s.metrics.registry, promhttp.HandlerOpts{}).ServeHTTP(w, r)
-		return nil
-	})
 	mux.Handle("/", s.measured("other", func(_ http.ResponseWriter, r *http.Request) error { return s.noRoute(mux, routes, r) }))
 	same.SetDenyHandler(s.measured("other", func(_ http.ResponseWriter, r *http.Request) error {
 		return refuse(http.StatusForbidden, "%s may not post here", pageOf(r))

@@ -87,7 +87,7 @@ func TestLossAtTheEnds(t *testing.T) {
 func TestRefused(t *testing.T) {
 	settings := map[string]string{
 		`{`:                                "settings of a structure",
-		`{"structure": "chains"}`:          `structure "chains", expected one of: chain, choice`,
+		`{"structure": "chains"}`:          `structure "chains", expected one of: PCFG, chain`,
 		`{"structure": "chain"}`:           "labels is 0, expected 1 to",
 		`{"structure": "chain", "tags":1}`: `chain has no setting "tags", expected some of: labels per_position`,
 		`{"structure": "chain", "labels": 2, "mu": 1}`:                               "unknown field",

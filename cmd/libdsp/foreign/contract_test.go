@@ -18,6 +18,7 @@ import (
 	"github.com/dsp-go/dsp/structured/graphs"
 	"github.com/dsp-go/dsp/structured/matchings"
 	"github.com/dsp-go/dsp/structured/monotone"
+	"github.com/dsp-go/dsp/structured/pcfg"
 	"github.com/dsp-go/dsp/structured/segments"
 	"github.com/dsp-go/dsp/structured/trees"
 	"github.com/dsp-go/dsp/structured/windows"
@@ -43,6 +44,9 @@ func settingsOf(θ *structured.Potentials) Settings {
 		s = Settings{Structure: s.Structure, Height: of.Height, Width: of.Width, Limit: of.Limit}
 	case constituents.Tree:
 		s.Labels = θ.Parts[1].Width - 1
+	case pcfg.Tree:
+		n, m := pcfg.Sizes(θ.Parts)
+		s = Settings{Structure: s.Structure, Nonterminals: n, Preterminals: m, PerExample: θ.Parts[2].Offsets != nil}
 	case matchings.Matching, monotone.Alignment, choices.Choice:
 		s.Labels = 0
 	}

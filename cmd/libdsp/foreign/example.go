@@ -3,6 +3,7 @@ package foreign
 import (
 	"fmt"
 
+	"github.com/dsp-go/dsp/structured/constituents"
 	"github.com/dsp-go/dsp/structured/monotone"
 	"github.com/dsp-go/dsp/structured/segments"
 	"github.com/dsp-go/dsp/structured/trees"
@@ -60,6 +61,23 @@ func checkTree(e example) error {
 		return err
 	}
 	return e.expect(1, n*n)
+}
+
+func checkGrammar(e example) error {
+	n := constituents.Words(e.numbers)
+	if n*n != e.numbers {
+		return fmt.Errorf("an output of %d numbers, expected the square of a number of words", e.numbers)
+	}
+	rows := []int{e.numbers, n}
+	if e.form.Settings.PerExample {
+		rows = append(rows, 1, 1)
+	}
+	for k, want := range rows {
+		if err := e.expect(k, want); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func checkMatching(e example) error {

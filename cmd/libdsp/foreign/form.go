@@ -19,6 +19,7 @@ import (
 	"github.com/dsp-go/dsp/structured/graphs"
 	"github.com/dsp-go/dsp/structured/matchings"
 	"github.com/dsp-go/dsp/structured/monotone"
+	"github.com/dsp-go/dsp/structured/pcfg"
 	"github.com/dsp-go/dsp/structured/segments"
 	"github.com/dsp-go/dsp/structured/transcripts"
 	"github.com/dsp-go/dsp/structured/trees"
@@ -30,19 +31,24 @@ import (
 type Settings struct {
 	Structure string `json:"structure"`
 
-	Labels      int    `json:"labels"`       // Y
-	Tags        int    `json:"tags"`         // of segments: two per label, one less if the last label has segments of one position only
-	Longest     int    `json:"longest"`      // positions of the longest segment
-	Ends        bool   `json:"ends"`         // segments have the part "end"
-	Whole       bool   `json:"whole"`        // segments have the part "segment"
-	PerPosition bool   `json:"per_position"` // transitions differ from position to position
-	Roots       bool   `json:"roots"`        // trees may have several roots
-	Edges       string `json:"edges"`        // of graphs: own, typed or potts
-	Types       int    `json:"types"`        // of edges, if they are typed
-	Inference   string `json:"inference"`    // of graphs: exact, cut or relaxed
-	Height      int    `json:"height"`       // of a window's map, in cells
-	Width       int    `json:"width"`
-	Limit       int    `json:"limit"` // sets of boxes that a search may examine; 0: no limit
+	Labels      int  `json:"labels"`       // Y
+	Tags        int  `json:"tags"`         // of segments: two per label, one less if the last label has segments of one position only
+	Longest     int  `json:"longest"`      // positions of the longest segment
+	Ends        bool `json:"ends"`         // segments have the part "end"
+	Whole       bool `json:"whole"`        // segments have the part "segment"
+	PerPosition bool `json:"per_position"` // transitions differ from position to position
+
+	Nonterminals int  `json:"nonterminals"` // of a grammar
+	Preterminals int  `json:"preterminals"`
+	PerExample   bool `json:"per_example"` // examples have rules and roots of their own
+
+	Roots     bool   `json:"roots"`     // trees may have several roots
+	Edges     string `json:"edges"`     // of graphs: own, typed or potts
+	Types     int    `json:"types"`     // of edges, if they are typed
+	Inference string `json:"inference"` // of graphs: exact, cut or relaxed
+	Height    int    `json:"height"`    // of a window's map, in cells
+	Width     int    `json:"width"`
+	Limit     int    `json:"limit"` // sets of boxes that a search may examine; 0: no limit
 }
 
 // mostNumbers bounds every size, and every product of sizes that gives the width of a row.
@@ -124,6 +130,22 @@ func init() {
 		}
 		return e.expect(1, e.numbers)
 	}, constituentOutput)
+	declare("PCFG", "nonterminals preterminals per_example", func(s Settings) (structured.Form, error) {
+		if s.Nonterminals < 1 || s.Preterminals < 1 || s.Nonterminals > mostNumbers || s.Preterminals > mostNumbers {
+			return structured.Form{}, fmt.Errorf("%d nonterminals and %d preterminals, expected at least 1", s.Nonterminals, s.Preterminals)
+		}
+		symbols := float64(s.Nonterminals) + float64(s.Preterminals)
+		if rules := float64(s.Nonterminals) * symbols * symbols; rules > mostNumbers {
+			return structured.Form{}, fmt.Errorf("%d nonterminals and %d preterminals have %.0f rules, expected at most %d",
+				s.Nonterminals, s.Preterminals, rules, mostNumbers)
+		}
+		return pcfg.Form(s.Nonterminals, s.Preterminals, s.PerExample), nil
+	}, checkGrammar, func(e example, y []int32) error {
+		if n, m := e.form.Settings.Nonterminals, e.form.Settings.Preterminals; !pcfg.Walk(y, n, m, func(int, int) {}) {
+			return fmt.Errorf("numbers %v are no binary tree of %d nonterminals and %d preterminals", y, n, m)
+		}
+		return nil
+	})
 	declare("matching", "", func(Settings) (structured.Form, error) { return matchings.Matching{}.Form(), nil }, checkMatching, matchingOutput)
 	declare("complete matching", "", func(Settings) (structured.Form, error) {
 		return matchings.Matching{Complete: true}.Form(), nil

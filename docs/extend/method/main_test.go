@@ -50,20 +50,6 @@ func TestTail(t *testing.T) {
 	}
 }
 
-// The table of docs/methods.md has every method of dsp.
-func TestMethodsAreDocumented(t *testing.T) {
-	page, err := os.ReadFile("../../methods.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, table, _ := strings.Cut(string(page), "| `--method` |")
-	for _, d := range optimisers.All() {
-		if d != descriptor && !strings.Contains(table, "`"+d.Name+"`") {
-			t.Errorf("docs/methods.md does not list %s", d.Name)
-		}
-	}
-}
-
 func TestTailIsListed(t *testing.T) {
 	if code, text := clitest.Run(t, "info", "--methods"); code != 0 || !strings.Contains(text, "--method-settings average-from=1: passes before") {
 		t.Errorf("exit code %d: %s", code, text)
