@@ -3,8 +3,7 @@
 Potentials may be of any floating-point type and on any device; dsp computes in float32 on the CPU, and answers in float64 if a potential is float64,
 else in float32. (torch.autograd.gradcheck needs eps=1e-3 and atol=1e-3, since potentials are rounded to float32.) The gradient comes with the value,
 in one call. Differentiating twice is exact where a structure answers hessian_product, and an error elsewhere. It takes longer: products with the
-Hessian are computed in float64. entropy and kl have a gradient there, too. There are no
-further derivatives.
+Hessian are computed in float64. entropy and kl have a gradient there, too. There are no further derivatives.
 
 CRF has the interface of pytorch-crf: `from dsp.torch import CRF` in place of `from torchcrf import CRF`.
 """
