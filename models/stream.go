@@ -310,9 +310,6 @@ func layoutOf(format string) *structured.Layout {
 	return nil
 }
 
-// mostQuoted is how many characters of a line a message quotes.
-const mostQuoted = 60
-
 // refuseProse returns an error if the beginning of a file with a token per line is raw text.
 func (s source) refuseProse(beginning []byte, name string) error {
 	var line string
@@ -335,8 +332,5 @@ func (s source) refuseProse(beginning []byte, name string) error {
 	if !found {
 		return nil
 	}
-	if letters := []rune(line); len(letters) > mostQuoted {
-		line = string(letters[:mostQuoted]) + "…"
-	}
-	return structured.BadInput("%s:%d: %q looks like raw text, expected one token per line; --text splits raw text into sentences and tokens", name, number, line)
+	return text.NoProse(name, number, line)
 }

@@ -249,11 +249,17 @@ func (a *Alphabet) Clone() *Alphabet {
 	return &Alphabet{slices.Clone(a.names), a.salt, slices.Clone(a.table)}
 }
 
-// SomeOf joins the first 40 names for a message, and says how many there are if there are more.
+// SomeOf joins the first 40 names for a message, and says how many there are if there are more. Commas tell names apart
+// of which one has a blank.
 func SomeOf(names []string) string {
 	const most = 40
-	if len(names) > most {
-		return strings.Join(names[:most], " ") + " … (" + strconv.Itoa(len(names)) + ")"
+	some, between := names[:min(len(names), most)], " "
+	if slices.ContainsFunc(some, func(name string) bool { return strings.Contains(name, " ") }) {
+		between = ", "
 	}
-	return strings.Join(names, " ")
+	joined := strings.Join(some, between)
+	if len(names) > most {
+		return joined + " … (" + strconv.Itoa(len(names)) + ")"
+	}
+	return joined
 }

@@ -69,7 +69,7 @@ func TestAlphabet(t *testing.T) {
 	}
 }
 
-// Messages list up to 40 names, and say how many there are if there are more.
+// Messages list up to 40 names, and say how many there are if there are more. Names with blanks can be told apart.
 func TestSomeOf(t *testing.T) {
 	names := strings.Fields(strings.Repeat("x ", 41))
 	if got, want := SomeOf(names[:40]), strings.Join(names[:40], " "); got != want {
@@ -77,6 +77,9 @@ func TestSomeOf(t *testing.T) {
 	}
 	if got, want := SomeOf(names), strings.Join(names[:40], " ")+" … (41)"; got != want {
 		t.Errorf("41 names: %s", got)
+	}
+	if got := SomeOf([]string{"ladybird", "traffic light", "bus"}); got != "ladybird, traffic light, bus" {
+		t.Errorf("names with a blank: %s", got)
 	}
 }
 

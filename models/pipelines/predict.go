@@ -48,7 +48,18 @@ func (p *Pipeline) PredictText(ctx context.Context, in io.Reader, name string, w
 func (p *Pipeline) PredictTreebank(ctx context.Context, in io.Reader, name string, w io.Writer, o Options) error {
 	pieces := text.NewPieces(in, name, "")
 	pieces.Most = tasks.Task{}.MostLines(p.longestSentence(o.Fill))
-	return write(ctx, p, pieces.Next, w, o, false, func(worker *Worker, piece text.Piece) ([]conllu.Sentence, error) {
+	first := true
+	next := func() (text.Piece, bool, error) {
+		piece, more, err := pieces.Next()
+		if first && more && err == nil && !o.Remarks.Skips() {
+			if line, number, found := text.ProseInConllu(piece.Text); found {
+				err = text.NoProse(name, number, line)
+			}
+		}
+		first = false
+		return piece, more, err
+	}
+	return write(ctx, p, next, w, o, false, func(worker *Worker, piece text.Piece) ([]conllu.Sentence, error) {
 		all, err := conllu.ReadPiece(piece.Text, name, piece.Line, o.Remarks)
 		if err == nil {
 			all, err = p.KeepShort(all, name, o.Fill, o.Remarks)

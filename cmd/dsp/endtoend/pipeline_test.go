@@ -196,7 +196,7 @@ func TestPipelineFills(t *testing.T) {
 	}
 	dsp(t, "predict", "--model", model, "--input", path, "--fill", "upos,form").refused(exitBadInput, "--fill", "upos, xpos, feats, lemma, head, deprel")
 	dsp(t, "predict", "--model", model, "--input", path, "--nbest", "3").refused(exitBadInput, "--nbest has no use with a pipeline")
-	dspWith(t, "1 x\n", "predict", "--model", model).refused(exitBadInput, "standard input:1: 1 column, expected the 10")
+	dspWith(t, "1 x\n", "predict", "--model", model).refused(exitBadInput, `standard input:1: "1 x" looks like raw text`, "--text")
 }
 
 // Sentences that are no CoNLL-U are left out where --bad says so, and the others keep their answers; raw text has no bad sentences.
@@ -318,6 +318,7 @@ func TestPipelineRefuses(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(model, "report.html")); err == nil {
 		t.Error("a report on a pipeline says that it has no model")
 	}
+	dspWith(t, "Il mange du pain.\n", "predict", "--model", model).refused(exitBadInput, `"Il mange du pain." looks like raw text`, "--text")
 	dsp(t, "predict", "--model", filepath.Join(model, "upos"), "--fill", "upos").refused(exitBadInput, "--fill is for pipelines")
 
 	stages := filepath.Join(t.TempDir(), "copy")

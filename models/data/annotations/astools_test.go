@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"golang.org/x/text/encoding/simplifiedchinese"
+	"golang.org/x/text/encoding/unicode"
 
 	"github.com/dsp-go/dsp/models/data/remarks"
 	"github.com/dsp-go/dsp/structured"
@@ -15,7 +16,7 @@ import (
 func TestImagesElsewhere(t *testing.T) {
 	for named, file := range map[string]string{
 		"000012": "000012.jpg", "000012.png": "000012.jpg", `C:\data\000012.jpg`: "000012.jpg", "/home/me/JPEGImages/000012.jpg": "000012.jpg", "000012.jpg": "000012.JPG",
-		"renamed.jpg": "dog.jpeg", `sub\000012.png`: "sub/000012.png", "a/b/000012.jpg": "b/000012.jpg",
+		"renamed.jpg": "dog.jpeg", "": "dog.png", `sub\000012.png`: "sub/000012.png", "a/b/000012.jpg": "b/000012.jpg",
 	} {
 		dir := write(t, map[string]string{"dog.xml": strings.Replace(vocDog, "000012.jpg", named, 1), file: ""})
 		say := remarks.New(false)
@@ -44,16 +45,24 @@ func TestVOCOfOtherTools(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	wide := func(order unicode.Endianness, class string) string {
+		xml := `<?xml version="1.0" encoding="UTF-16"?>` + strings.Replace(vocDog, "<name>dog", "<name>"+class, 1)
+		text, err := unicode.UTF16(order, unicode.UseBOM).NewEncoder().String(xml)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return text
+	}
 	for class, xml := range map[string]string{
 		"dog": strings.Replace(vocDog, "<width>500<", "<width> 500.0 <", 1), "caf\u00e9": `<?xml version="1.0" encoding="ISO-8859-1"?>` + strings.Replace(vocDog, "<name>dog", "<name>caf\xe9", 1),
-		"狗": `<?xml version="1.0" encoding="gb2312"?>` + chinese,
+		"狗": `<?xml version="1.0" encoding="gb2312"?>` + chinese, "犬": wide(unicode.BigEndian, "犬"), "кот": wide(unicode.LittleEndian, "кот"),
 	} {
 		m, err := readVOC(strings.NewReader(xml), "a.xml", ".", nil)
 		if err != nil || m.Width != 500 || m.Objects[0].Class != class {
 			t.Errorf("%s: %v, %+v", class, err, m)
 		}
 	}
-	for xml, want := range map[string]string{strings.Replace(vocDog, "500<", "500.5<", 1): `"500.5", expected a number`, `<?xml version="1.0" encoding="no-such"?>` + vocDog: `encoding "no-such", expected UTF-8`} {
+	for xml, want := range map[string]string{strings.Replace(vocDog, "500<", "500.5<", 1): `"500.5", expected a whole number of pixels`, `<?xml version="1.0" encoding="no-such"?>` + vocDog: `encoding "no-such", expected UTF-8`} {
 		if _, err := readVOC(strings.NewReader(xml), "a.xml", ".", nil); !structured.IsBadInput(err) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, expected %s", err, want)
 		}

@@ -1,6 +1,8 @@
 package annotations
 
 import (
+	"bufio"
+	"cmp"
 	"encoding/xml"
 	"errors"
 	"fmt"
@@ -13,6 +15,7 @@ import (
 	"strings"
 
 	"golang.org/x/text/encoding/htmlindex" // annotations of other tools have other encodings
+	"golang.org/x/text/encoding/unicode"
 
 	"github.com/dsp-go/dsp/models/data/remarks"
 	"github.com/dsp-go/dsp/structured"
@@ -126,12 +129,22 @@ type (
 		Corners   *vocCorners `xml:"bndbox"`
 	}
 	vocCorners struct {
-		XMin *float64 `xml:"xmin"`
-		YMin *float64 `xml:"ymin"`
-		XMax *float64 `xml:"xmax"`
-		YMax *float64 `xml:"ymax"`
+		XMin *coordinate `xml:"xmin"`
+		YMin *coordinate `xml:"ymin"`
+		XMax *coordinate `xml:"xmax"`
+		YMax *coordinate `xml:"ymax"`
 	}
 )
+
+// coordinate is a number, which an empty element is not.
+type coordinate float64
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (c *coordinate) UnmarshalText(text []byte) error {
+	x, err := strconv.ParseFloat(strings.TrimSpace(string(text)), 64)
+	*c = coordinate(x)
+	return err
+}
 
 // pixelCount is a number of pixels, which some programs write as 160.0.
 type pixelCount int
@@ -140,8 +153,11 @@ type pixelCount int
 func (n *pixelCount) UnmarshalText(text []byte) error {
 	number := strings.TrimSpace(string(text))
 	x, err := strconv.ParseFloat(number, 64)
-	if err != nil || x != math.Trunc(x) || math.Abs(x) > math.MaxInt32 {
-		return &strconv.NumError{Func: "pixelCount", Num: number, Err: strconv.ErrSyntax}
+	if err != nil {
+		return err
+	}
+	if x != math.Trunc(x) || math.Abs(x) > math.MaxInt32 {
+		return structured.BadInput("%q, expected a whole number of pixels", number)
 	}
 	*n = pixelCount(x)
 	return nil
@@ -152,8 +168,18 @@ func readVOC(r io.Reader, name, folder string, say *remarks.Remarks) (Image, err
 	m := Image{Place: name}
 	var size vocSize
 	var objects []vocObject
+	in := bufio.NewReader(r)
+	first, _ := in.Peek(2)
+	wide := string(first) == "\xff\xfe" || string(first) == "\xfe\xff"
+	r = in
+	if wide {
+		r = unicode.UTF16(unicode.LittleEndian, unicode.UseBOM).NewDecoder().Reader(in)
+	}
 	d := xml.NewDecoder(r)
 	d.CharsetReader = func(charset string, in io.Reader) (io.Reader, error) {
+		if wide { // the byte order mark says more than the name
+			return in, nil
+		}
 		e, err := htmlindex.Get(charset)
 		if err != nil {
 			return nil, fmt.Errorf("encoding %q, expected UTF-8 or another that browsers know, such as ISO-8859-1 or GBK", charset)
@@ -216,10 +242,7 @@ func brokenXML(d *xml.Decoder, name string, err error) error {
 
 // complete fills in the image once its annotation has been read.
 func (m *Image) complete(folder string, size vocSize, objects []vocObject, say *remarks.Remarks) error {
-	file := strings.TrimSpace(m.Path)
-	if file == "" {
-		return structured.BadInput("%s: no <filename> of the image", m.Place)
-	}
+	file := cmp.Or(strings.TrimSpace(m.Path), stem(m.Place)) // some programs leave the name out
 	m.Path, m.folder, m.named = filepath.Join(folder, filepath.FromSlash(file)), folder, file
 	m.Width, m.Height = int(size.Width), int(size.Height)
 	if size == (vocSize{}) {
@@ -247,7 +270,7 @@ func (m *Image) complete(folder string, size vocSize, objects []vocObject, say *
 		if c == nil || c.XMin == nil || c.YMin == nil || c.XMax == nil || c.YMax == nil {
 			return structured.BadInput("%s: no <bndbox> with xmin, ymin, xmax and ymax for this %s", o.Place, o.Class)
 		}
-		o.Box = boxes.FromVOC(*c.XMin, *c.YMin, *c.XMax, *c.YMax)
+		o.Box = boxes.FromVOC(float64(*c.XMin), float64(*c.YMin), float64(*c.XMax), float64(*c.YMax))
 	}
 	return nil
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/dsp-go/dsp/structured"
 )
 
 // placeholders stand in the label column of files whose labels are unknown.
@@ -89,6 +91,18 @@ func ProseInConllu(text []byte) (line string, number int, found bool) {
 		return string(bytes.TrimSpace(raw)), number, bytes.IndexByte(raw, '\t') < 0 && n > 1 && n != len(conlluColumns)
 	}
 	return "", 0, false
+}
+
+// mostQuoted is how many characters of a line a message quotes.
+const mostQuoted = 60
+
+// NoProse is the refusal of a file of tokens that Prose or ProseInConllu takes for raw text, because of this line.
+func NoProse(name string, number int, line string) error {
+	if letters := []rune(line); len(letters) > mostQuoted {
+		line = string(letters[:mostQuoted]) + "…"
+	}
+	return structured.BadInput("%s:%d: %q looks like raw text, expected one token per line; "+
+		"--text splits raw text into sentences and tokens", name, number, line)
 }
 
 // wordLike reports whether a field is rather a word of a text than a label: it has a letter in lower case or without case, no prefix of an

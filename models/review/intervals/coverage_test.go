@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -152,6 +153,52 @@ func TestCoverageOfHardPopulations(t *testing.T) {
 	}
 }
 
+// Where outputs of a kind that is rare and wrong as a whole may be missing, the interval contains the truth or says so.
+func TestCautionsOfRareKinds(t *testing.T) {
+	sims, least, _ := bounds()
+	for _, p := range []population{
+		failing("2 % of sentences wrong as a whole", 0.02, 0.99), failing("2 %, the others less sure", 0.02, 0.97),
+		failing("4 % of sentences wrong as a whole", 0.04, 0.99),
+	} {
+		missed := 0
+		for _, n := range []int{30, 40, 60, 80, 120} {
+			r, silent := rand.New(rand.NewPCG(uint64(n), 5)), 0
+			for range sims {
+				x := drawCounts(r, n, p).Interval()
+				switch {
+				case p.truth >= x.Low && p.truth <= x.High:
+				case x.Caution == "":
+					silent++
+				default:
+					missed++
+				}
+			}
+			if share := 1 - float64(silent)/float64(sims); share < least {
+				t.Errorf("%s, %d outputs: %.3f of intervals contain it or say why they may not", p.name, n, share)
+			}
+		}
+		if missed < sims/10 {
+			t.Errorf("%s: only %d of %d intervals needed it", p.name, missed, 5*sims)
+		}
+	}
+	r := rand.New(rand.NewPCG(8, 1))
+	for range 100 { // ordinary sentences
+		for n, p := range map[int]population{200: sentences("", 0.85, 0.97), 80: entities("", 0.7), 60: sentences("", 0.6, 0.9)} {
+			if x := drawCounts(r, n, p).Interval(); x.Caution != "" {
+				t.Fatalf("%d ordinary outputs: %s", n, x.Caution)
+			}
+		}
+	}
+	c := make(Counts, 60)
+	for i := range c {
+		c[i] = []float64{float64(19 + i%2), 20}
+	}
+	const want = `^if 1 in [0-9]+ outputs is wrong as a whole, which 60 may not show, the truth is below$`
+	if x := c.Interval(); !regexp.MustCompile(want).MatchString(x.Caution) {
+		t.Errorf("%+v", x)
+	}
+}
+
 // No interval covers a truth that depends on outputs larger than all that were seen, and where that may be, it says so. Of ordinary sentences none does.
 func TestCautions(t *testing.T) {
 	long := unequal("Pareto lengths, steep", pareto(1.5), func(n float64) float64 { return max(0.4, 0.98-0.002*n) })
@@ -160,7 +207,7 @@ func TestCautions(t *testing.T) {
 		if x := drawCounts(r, 200, long).Interval(); x.Caution == "" && (long.truth < x.Low || long.truth > x.High) {
 			silent++
 		}
-		if x := drawCounts(r, 40, sentences("", 0.85, 0.97)).Interval(); x.Caution != "" {
+		if x := drawCounts(r, 40, sentences("", 0.85, 0.97)).Interval(); x.Caution == large {
 			t.Fatalf("ordinary sentences: %s", x.Caution)
 		}
 	}

@@ -1,6 +1,7 @@
 package intervals
 
 import (
+	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/mathext"
@@ -33,7 +34,28 @@ const outside = 0.025
 type ends func(outside float64) Interval
 
 // Interval returns the 95 % interval of the metric.
-func (c Counts) Interval() Interval { return c.ends()(outside) }
+func (c Counts) Interval() Interval {
+	i := c.ends()(outside)
+	if i.Caution == "" {
+		i.Caution = c.missing(i)
+	}
+	return i
+}
+
+// missing says which kind of outputs would have the truth below an interval, if these may well have none of it: outputs that
+// are wrong as a whole. No spread of others tells that there are such; how many outputs there are does. A mean of several
+// shares has intervals of each.
+func (c Counts) missing(i Interval) string {
+	value, n := c.Value(), c.counted()
+	if len(c) == 0 || len(c[0]) != 2 || i.Method != Effective || value <= 0 {
+		return ""
+	}
+	share := (value - i.Low) / value
+	if math.Pow(1-share, float64(n)) <= unshown {
+		return ""
+	}
+	return fmt.Sprintf("if 1 in %.0f outputs is wrong as a whole, which %d may not show, the truth is below", 1/share, n)
+}
 
 func (c Counts) ends() ends {
 	switch {
@@ -131,6 +153,8 @@ const (
 	partly = .05 // how much one that is all wrong counts where the others are counted in many small things
 	uneven = 1.3 // where n outputs say no more than n/uneven of one size would, one like the largest may be missing
 	most   = .5  // where they say no more than this part of n would, larger ones than all that were seen may be missing, too
+
+	unshown = .2 // chance that outputs have none of a kind that matters, above which that is said
 )
 
 // ends gives the intervals of a share, those of as many independent trials as vary as much. What varies are the outputs that were seen, and one that was
