@@ -103,8 +103,10 @@ func TestLinks(t *testing.T) {
 			t.Errorf("%s links to %s, which is not there", path, link)
 		}
 	}, ".md")
-	page := "# Two words: `a`, é\n## Two words\n## Two words\n[1](#two-words-a-é) [2](#two-words-1) [3](#three) [4](links_test.go) " +
-		"[5](none.md) `[6](none.md)` [7](https://example.com/none.md)\n```\n# No heading\n[8](none.md)\n```\n[9](#no-heading)\n"
+	page := "# Two words: `a`, é\n## Two words\n## Two words\n" +
+		"[1](#two-words-a-é) [2](#two-words-1) [3](#three) [4](links_test.go) " +
+		"[5](none.md) `[6](none.md)` [7](https://example.com/none.md)\n" +
+		"```\n# No heading\n[8](none.md)\n```\n[9](#no-heading)\n"
 	if all := strings.Join(broken("page.md", page), " "); all != "#three none.md #no-heading" {
 		t.Errorf("broken links of the test's own page: %s", all)
 	}

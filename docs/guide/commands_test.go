@@ -76,8 +76,8 @@ func read(t *testing.T, path string) string {
 	return string(text)
 }
 
-// The blocks "sh" of a page run in order, in one folder. The lines of a block "text" behind one are among what it prints, in order. A block
-// "console" is not run, and says why behind the word.
+// The blocks "sh" of a page run in order, in one folder. The lines of a block "text" behind one are among what it
+// prints, in order. A block "console" is not run, and says why behind the word.
 func TestCommands(t *testing.T) {
 	shell, err := exec.LookPath("sh")
 	if err != nil {
@@ -139,7 +139,8 @@ func (s *session) command(ctx context.Context, script string) *exec.Cmd {
 	return c
 }
 
-// run runs a block and returns what it prints. A server that the last line starts runs until the next one, or to the end of the page.
+// run runs a block and returns what it prints. A server that the last line starts runs until the next one, or to the
+// end of the page.
 func (s *session) run(b block) string {
 	s.t.Helper()
 	script := strings.TrimRight(b.text, "\n")
@@ -219,8 +220,9 @@ var (
 	seconds = regexp.MustCompile(`^ ?(?:s|ms|µs|minutes|seconds)(?:\W|$)`)
 )
 
-// promised checks that the lines of a block are among those printed, in order. An ellipsis stands for any text, or any lines. Numbers may
-// differ by 5 per cent, because kernels of different processors round differently, and times as they like.
+// promised checks that the lines of a block are among those printed, in order. An ellipsis stands for any text, or any
+// lines. Numbers may differ by 5 per cent, because kernels of different processors round differently, and times as they
+// like.
 func promised(t *testing.T, path string, b block, printed string) {
 	t.Helper()
 	rest := strings.Split(printed, "\n")
@@ -300,7 +302,7 @@ func TestPromises(t *testing.T) {
 		{"16 passes took 2.89 s", "26 passes took 2.89 s", false},
 		{"1\tmange\tmanger", "1\tmange\tmanger", true},
 		{"1\tmange\tmanger", "1\tmange\tmange", false},
-		{`{"id":"0","labels":["B-PER","O"],"score":…}`, `{"id":"0","labels":["B-PER","O"],"score":1.5e-3,"probability":0.9}`, true},
+		{`{"labels":["B-PER","O"],"score":…}`, `{"labels":["B-PER","O"],"score":1.5e-3,"probability":0.9}`, true},
 		{`{"id":"0","labels":["B-PER","O"],"score":…}`, `{"id":"0","labels":["B-PER","B-PER"],"score":1}`, false},
 		{"2000 examples", "2,000 examples", true},
 	} {
