@@ -29,8 +29,8 @@ import (
 // |d_k|·u, where |d_k| ≤ 700 and ≤ 2·most, 4u from exp and the divisions, and the (n−1)·u of their sum. Each probability is a sum of
 // as many as the cell has uses.
 //
-// Cells that share exponentials (shared.go) err by more. S_q ≥ 10⁻²⁰⁰ makes |top| at most Top = min(|top|, 461 + 2·most), and −log S_q
-// at most Less = min(461, Top + 2·most). The exponents of a product round by u·((top − w_k) + (m − v_k)), whose mean by shares is at
+// Cells that share exponentials (shared.go) err by more. S_q ≥ 10⁻⁵⁰ makes |top| at most Top = min(|top|, 116 + 2·most), and −log S_q
+// at most Less = min(116, Top + 2·most). The exponents of a product round by u·((top − w_k) + (m − v_k)), whose mean by shares is at
 // most −log S_q + log n; products and the second exponential err by 3u, the logarithm by 2u·Less, and one more addition by
 // u·(most + Top). So
 //
@@ -99,8 +99,8 @@ func (e *bounds) bound(c *Chart, g *group, q int, sums bool, weights float64) {
 		error += oracles.Double * step
 		noise += oracles.Double * (step + n + 8 + min(-negligible, 2*most))
 		if g.part >= 0 {
-			top := min(math.Abs(c.scaled[g.part].top), 461+2*most)
-			more := 3*min(461, top+2*most) + top + most + 4
+			top := min(math.Abs(c.scaled[g.part].top), 116+2*most)
+			more := 3*min(116, top+2*most) + top + most + 4
 			error += oracles.Double * more
 			noise += oracles.Double * (more + min(745, top+most) + 4)
 		}

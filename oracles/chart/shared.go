@@ -15,8 +15,8 @@ import (
 // where top is the largest weight of the part, and m the largest v_k. That takes an exponential per weight of the part and one per
 // term, instead of one per term of every cell. Where S_q is so small that products may have been lost, the cell is summed as others.
 
-// leastSum is the least sum for which products that underflow are negligible.
-const leastSum = 1e-200
+// leastSum is the least sum for which products below e⁻⁷⁰⁰, which are lost, have shares below 10⁻²⁵⁴.
+const leastSum = 1e-50
 
 // scaled are the weights of a part as exp(weight − top).
 type scaled struct {
