@@ -28,7 +28,7 @@ import onnxruntime
 THREADS = 2
 
 
-# Inputs, as docs/onnx.md describes them.
+# Inputs, as docs/guide/onnx.md describes them.
 
 
 def normal_form(word):

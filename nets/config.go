@@ -141,6 +141,9 @@ func (c Config) check() error {
 	if c.Window < 0 || c.Window > 0 && c.Window%2 == 0 {
 		return structured.BadInput("window %d is not odd and positive", c.Window)
 	}
+	if n := len(c.Hidden) + len(c.Channels) + len(c.Recurrent); n > mostLayers {
+		return structured.BadInput("net %s: %d layers, expected at most %d", c.Net, n, mostLayers)
+	}
 	sizes := slices.Concat(c.Hidden, c.Channels, c.Recurrent, c.Embed)
 	if c.CharChannels != 0 {
 		sizes = append(sizes, c.CharEmbed, c.CharWindow, c.CharChannels)

@@ -145,7 +145,7 @@ func (s *stack) add(l layer) error {
 	return nil
 }
 
-// The largest stack: layers, those inside of others included, and numbers that a layer makes of a position. Files of models say both.
+// The largest network: layers, those inside of others included, and of a stack numbers that a layer makes of a position. Files of models say both.
 const (
 	mostLayers  = 1000
 	mostNumbers = 1 << 24

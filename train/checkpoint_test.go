@@ -338,6 +338,16 @@ func TestFingerprint(t *testing.T) {
 			t.Errorf("%s do not count", name)
 		}
 	}
+	columns := func(names ...[]string) string {
+		d := base()
+		for _, some := range names {
+			d.Vocab = append(d.Vocab, structured.NewAlphabet(some...))
+		}
+		return train.Fingerprint(d)
+	}
+	if columns([]string{"x", "y"}, []string{"z"}) == columns([]string{"x"}, []string{"y", "z"}) {
+		t.Error("which column a name belongs to does not count")
+	}
 }
 
 // large is a method with a large archive.

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -34,6 +35,9 @@ func TestTable(t *testing.T) {
 	}
 	if again, err := os.ReadFile(copied); err != nil || string(again) != string(content) {
 		t.Errorf("the table is written otherwise than it was read (%v)", err)
+	}
+	if of := strings.Fields(compiler()); len(of) != 2 || !strings.HasPrefix(of[0], "go1.") || of[1] == "" {
+		t.Errorf("hashes are said to be those of compiler %q", of)
 	}
 	if len(table.rows) < 150 {
 		t.Errorf("%d rows", len(table.rows))

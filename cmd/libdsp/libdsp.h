@@ -14,7 +14,7 @@
 #define LIBDSP_H
 #include <stdint.h>
 
-#define DSP_ABI 1
+#define DSP_ABI 2
 
 typedef struct {
   int32_t threads; /* how many threads answer */

@@ -226,6 +226,24 @@ func dsp_score(batch C.int64_t, values **C.float, r *C.dsp_run, y *C.int32_t, va
 	})
 }
 
+// dsp_hessian writes the product of the Hessian of mu·log Σ_y exp(score(y)/mu) of every example with a direction, which has the form of values, to
+// product, which has the form of marginals. Structures whose description says "hessian" answer, in float64: slower than dsp_exp.
+//
+//export dsp_hessian
+func dsp_hessian(batch C.int64_t, values **C.float, r *C.dsp_run, mu C.double, direction, product **C.float) *C.char {
+	return ask(batch, values, r, func(t *foreign.Batch, x [][]float32, run foreign.Run) (int, error) {
+		d, err := parts(t, direction, t.Size)
+		if err != nil {
+			return 0, err
+		}
+		to, err := parts(t, product, t.MarginalSize)
+		if err != nil {
+			return 0, err
+		}
+		return t.Hessian(x, run, float64(mu), d, to)
+	})
+}
+
 // dsp_divergence writes KL(p‖q) in nats to value [examples], for the distributions of two values of the potentials at temperature mu; the entropy of p
 // if other is NULL.
 //

@@ -19,25 +19,25 @@ func read(t *testing.T, path string) string {
 	return string(text)
 }
 
-// docs/networks.md shows the functions of this program as they are.
+// docs/guide/own-network.md shows the functions of this program as they are.
 func TestPageShowsThisProgram(t *testing.T) {
-	code, page := read(t, "main.go"), read(t, "../networks.md")
+	code, page := read(t, "main.go"), read(t, "../guide/own-network.md")
 	if !strings.Contains(page, code[strings.Index(code, "func mine("):]) {
-		t.Error("docs/networks.md shows other code than main.go")
+		t.Error("docs/guide/own-network.md shows other code than main.go")
 	}
 }
 
-// The stacks in docs/networks.md make networks.
+// The stacks in docs/guide/stacks.md make networks.
 func TestStacksOfDocs(t *testing.T) {
-	page := read(t, "../networks.md")
+	page := read(t, "../guide/stacks.md")
 	stacks := strings.Split(page, "```yaml\n")[1:]
-	inputs := []graph.Input{{Dim: 128}, {Vocab: []int{30, 5}, Characters: 20}}
+	inputs := []graph.Input{{Dim: 128}, {Vocab: []int{30, 5}, Characters: 20}, {Dim: 3*16*16 + 25, Map: graph.Map{Channels: 3, Height: 16, Width: 16}}}
 	if len(stacks) != len(inputs) {
-		t.Fatalf("%d stacks in docs/networks.md, expected %d", len(stacks), len(inputs))
+		t.Fatalf("%d stacks in docs/guide/stacks.md, expected %d", len(stacks), len(inputs))
 	}
 	for i, text := range stacks {
 		text, _, _ = strings.Cut(text, "```")
-		net, err := nets.New(nets.Config{Net: "stack", Stack: text, StackFile: "docs/networks.md"}, inputs[i], 3)
+		net, err := nets.New(nets.Config{Net: "stack", Stack: text, StackFile: "docs/guide/stacks.md"}, inputs[i], 3)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -45,7 +45,7 @@ func TestStacksOfDocs(t *testing.T) {
 	}
 	for _, name := range nets.StackLayers() {
 		if !strings.Contains(page, "| `"+name+"` |") {
-			t.Errorf("docs/networks.md does not list the layer %s", name)
+			t.Errorf("docs/guide/stacks.md does not list the layer %s", name)
 		}
 	}
 }

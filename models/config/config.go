@@ -62,7 +62,7 @@ type DataSettings struct {
 
 // SegmentSettings are those of sequences that are divided into segments.
 type SegmentSettings struct {
-	Structure   string `yaml:"structure" json:"structure" group:"Data" values:"chain|segments" help:"label tokens one by one, or whole segments of them (docs/semimarkov.md)"`
+	Structure   string `yaml:"structure" json:"structure" group:"Data" values:"chain|segments" help:"label tokens one by one, or whole segments of them (docs/guide/text-segments.md)"`
 	MaxLength   int    `yaml:"max-length" json:"max-length" group:"Data" min:"0" only:"structure=segments" unit:"N" max:"10000" help:"most tokens of a segment; 0: as many as in the training data"`
 	Overlong    string `yaml:"overlong" json:"overlong" group:"Data" values:"refuse|split" only:"structure=segments" help:"longer segments in the training data: refuse the file, or split them"`
 	SegmentLoss string `yaml:"segment-loss" json:"segment-loss" group:"Objective" values:"tags|segments" only:"structure=segments loss=hinge,softmax-margin" help:"what the task loss counts: wrong tags, or wrong and missing segments"`
@@ -71,14 +71,14 @@ type SegmentSettings struct {
 
 // EncoderSettings say which pretrained encoder reads the text.
 type EncoderSettings struct {
-	Encoder            string `yaml:"encoder" json:"encoder" group:"Data" unit:"DIR" help:"pretrained encoder of text, a folder of Hugging Face (docs/encoders.md)"`
+	Encoder            string `yaml:"encoder" json:"encoder" group:"Data" unit:"DIR" help:"pretrained encoder of text, a folder of Hugging Face (docs/guide/encoders.md)"`
 	EncoderLayers      string `yaml:"encoder-layers" json:"encoder_layers" group:"Data" needs:"encoder" unit:"auto|last|meanK|N" help:"hidden states that the encoder's rows are taken from; auto: the last four, or all"`
 	Pieces             string `yaml:"pieces" json:"pieces" group:"Data" needs:"encoder" values:"first|mean" help:"the row of a word is that of its first piece, or the mean of all"`
 	EncoderRows        string `yaml:"encoder-rows" json:"encoder_rows" group:"Data" needs:"encoder" values:"float32|float16" help:"precision of the encoder's rows"`
 	EncoderCache       string `yaml:"encoder-cache" json:"encoder_cache" group:"Data" needs:"encoder" run:"true" unit:"DIR|none" help:"folder of files of rows, which other runs find there"`
 	EncoderByReference bool   `yaml:"encoder-by-reference" json:"encoder_by_reference" group:"Data" needs:"encoder" run:"true" help:"the model keeps the name of the encoder, not the encoder"`
 
-	TuneEncoder  bool   `yaml:"tune-encoder" json:"tune_encoder" group:"Network" needs:"encoder" help:"train the encoder's weights, too (docs/encoders.md)"`
+	TuneEncoder  bool   `yaml:"tune-encoder" json:"tune_encoder" group:"Network" needs:"encoder" help:"train the encoder's weights, too (docs/guide/encoders.md)"`
 	Adapter      string `yaml:"adapter" json:"adapter" group:"Network" needs:"tune-encoder" unit:"lora:R[:ALPHA]" help:"train adapters of rank R in the encoder's attention, not its weights"`
 	FreezeLayers int    `yaml:"freeze-layers" json:"freeze_layers" group:"Network" needs:"tune-encoder" min:"-1" unit:"N" max:"1000" help:"the encoder's first N layers stay as they are, with its embeddings; -1: none"`
 	Recompute    bool   `yaml:"recompute" json:"recompute" group:"Run" needs:"tune-encoder" run:"true" help:"compute the encoder's layers again for gradients: less memory, more time"`
@@ -140,19 +140,19 @@ type PipelineSettings struct {
 
 // OracleSettings say how the best labels of graphs are found.
 type OracleSettings struct {
-	Oracle   string  `yaml:"oracle" json:"oracle" group:"Objective" values:"auto|exact|cut|relaxed" help:"how the best labels of a graph are found (docs/cuts.md, docs/relaxed.md)"`
+	Oracle   string  `yaml:"oracle" json:"oracle" group:"Objective" values:"auto|exact|cut|relaxed" help:"how the best labels of a graph are found (docs/design/graphs.md, docs/design/graphs.md)"`
 	MaxTable float64 `yaml:"max-table" json:"max-table" group:"Objective" min:"1" only:"oracle=auto,exact" unit:"ENTRIES" max:"1e10" help:"most entries of a junction tree's tables; for wider graphs auto is relaxed, exact refuses"`
 }
 
 // NetSettings say what the network is and what it reads.
 type NetSettings struct {
-	Net            string         `yaml:"net" json:"net" group:"Network" values:"auto" help:"network, or FILE.yaml (docs/networks.md); auto: as the inputs suggest"`
+	Net            string         `yaml:"net" json:"net" group:"Network" values:"auto" help:"network, or FILE.yaml (docs/guide/networks.md); auto: as the inputs suggest"`
 	Features       string         `yaml:"features" json:"features" group:"Network" values:"auto|ner|pos|chunk|hmm|parse|descriptor|pixels|pixels+descriptor|align|none" help:"built-in inputs of text, boxes or regions (dsp info --features SET)"`
-	Template       string         `yaml:"template" json:"template" group:"Network" reads:"attributes|layers" unit:"FILE" help:"template of attributes instead of a built-in set (docs/templates.md)"`
-	Clusters       string         `yaml:"clusters" json:"clusters" group:"Network" reads:"attributes" unit:"FILE" help:"Brown clusters of words, as attributes (docs/templates.md)"`
-	Gazetteer      string         `yaml:"gazetteer" json:"gazetteer" group:"Network" reads:"attributes" unit:"FILE,..." help:"lists of names, as attributes (docs/templates.md)"`
+	Template       string         `yaml:"template" json:"template" group:"Network" reads:"attributes|layers" unit:"FILE" help:"template of attributes instead of a built-in set (docs/guide/templates.md)"`
+	Clusters       string         `yaml:"clusters" json:"clusters" group:"Network" reads:"attributes" unit:"FILE" help:"Brown clusters of words, as attributes (docs/guide/templates.md)"`
+	Gazetteer      string         `yaml:"gazetteer" json:"gazetteer" group:"Network" reads:"attributes" unit:"FILE,..." help:"lists of names, as attributes (docs/guide/templates.md)"`
 	HashBits       int            `yaml:"hash-bits" json:"hash-bits" group:"Network" reads:"attributes|layers" min:"0" unit:"N" help:"hash attributes to N bits, without names; 0 keeps a dictionary"`
-	Edges          string         `yaml:"edges" json:"edges" group:"Network" values:"transition|position|own|typed|potts|none" help:"how neighbouring labels score (docs/networks.md)"`
+	Edges          string         `yaml:"edges" json:"edges" group:"Network" values:"transition|position|own|typed|potts|none" help:"how neighbouring labels score (docs/guide/networks.md)"`
 	EdgeUnits      int            `yaml:"edge-units" json:"edge-units" group:"Network" min:"0" only:"edges=own,potts" unit:"N" max:"1048576" help:"hidden units over the features of an edge and its ends; 0: none"`
 	Submodular     string         `yaml:"submodular" json:"submodular" group:"Network" values:"|softplus" help:"keep scores of edges such that cuts are exact: softplus"`
 	Hidden         settings.Sizes `yaml:"hidden" json:"hidden" group:"Network" min:"1" max:"1048576" help:"units of each dense hidden layer; empty: the net's default"`
@@ -163,7 +163,7 @@ type NetSettings struct {
 	Heads          int            `yaml:"heads" json:"heads" group:"Network" min:"0" max:"65536" help:"heads of each block of attention; 0: 4"`
 	BlockUnits     int            `yaml:"block-units" json:"block-units" group:"Network" min:"0" unit:"N" max:"1048576" help:"units of a block's wide layer; 0: twice the channels"`
 	Embed          settings.Sizes `yaml:"embed" json:"embed" group:"Network" min:"1" max:"1048576" help:"dimensions of each input's embedding; empty: by its vocabulary"`
-	Vectors        string         `yaml:"vectors" json:"vectors" group:"Network" reads:"words|attributes" unit:"FILE" help:"vectors of words: GloVe, word2vec or fastText (docs/networks.md)"`
+	Vectors        string         `yaml:"vectors" json:"vectors" group:"Network" reads:"words|attributes" unit:"FILE" help:"vectors of words: GloVe, word2vec or fastText (docs/guide/networks.md)"`
 	Freeze         bool           `yaml:"freeze-vectors" json:"freeze_vectors" group:"Network" reads:"words" needs:"vectors" help:"train no corrections of these vectors"`
 	ArcUnits       int            `yaml:"arc-units" json:"arc-units" group:"Network" min:"0" max:"1048576" help:"units below the scores of arcs; 0: 128"`
 	LabelUnits     int            `yaml:"label-units" json:"label-units" group:"Network" min:"0" max:"1048576" help:"units below the scores of relations; 0: 64"`
@@ -172,7 +172,7 @@ type NetSettings struct {
 	CharWindow     int            `yaml:"char-window" json:"char-window" group:"Network" min:"0" max:"9999" help:"characters that a filter spans, odd; 0: 3"`
 	CharChannels   int            `yaml:"char-channels" json:"char-channels" group:"Network" min:"0" max:"1048576" help:"channels over a word's characters; 0: the net's default"`
 	AttributeUnits int            `yaml:"attribute-units" json:"attribute-units" group:"Network" min:"0" max:"1048576" help:"hidden units that a token's attributes are summed into; 0: none"`
-	Init           string         `yaml:"init" json:"init" group:"Network" unit:"MODEL" help:"start from a trained model (docs/continue.md)"`
+	Init           string         `yaml:"init" json:"init" group:"Network" unit:"MODEL" help:"start from a trained model (docs/guide/continuing.md)"`
 	MinCount       int            `yaml:"min-count" json:"min-count" group:"Network" reads:"words|attributes|layers" min:"0" unit:"N" help:"least count of an attribute, word or character; 0: 1 or 2"`
 	Activation     string         `yaml:"activation" json:"activation" group:"Network" values:"elu|tanh|relu|gelu|silu|sigmoid" help:"function between layers"`
 	Dropout        float64        `yaml:"dropout" json:"dropout" group:"Network" min:"0" help:"probability that a step drops a hidden unit"`
@@ -186,10 +186,10 @@ type ObjectiveSettings struct {
 	Mu           float64               `yaml:"mu" json:"mu" group:"Objective" min:"0" only:"loss=hinge smoothing=l2,entropy" help:"how much the max is smoothed; 0: less and less, as the certificate allows"`
 	K            settings.Count        `yaml:"k" json:"k" group:"Objective" only:"loss=hinge smoothing=l2" unit:"N|auto" help:"best outputs in l2 smoothing; auto: until it is exact"`
 	Reg          settings.Strength     `yaml:"reg" json:"reg" group:"Objective" unit:"C|auto" help:"regulariser C: (λ/2)‖w‖² with λ = C/n; auto: the task's"`
-	Prior        string                `yaml:"prior" json:"prior" group:"Objective" unit:"MODEL" help:"regularise towards a trained model, and start there (docs/continue.md)"`
-	Teacher      string                `yaml:"teacher" json:"teacher" group:"Objective" only:"loss=crf" unit:"MODEL" help:"learn the marginals of a trained model, also from unlabelled text (docs/questions.md)"`
+	Prior        string                `yaml:"prior" json:"prior" group:"Objective" unit:"MODEL" help:"regularise towards a trained model, and start there (docs/guide/continuing.md)"`
+	Teacher      string                `yaml:"teacher" json:"teacher" group:"Objective" only:"loss=crf" unit:"MODEL" help:"learn the marginals of a trained model, also from unlabelled text (docs/guide/questions.md)"`
 	TeacherShare float64               `yaml:"teacher-share" json:"teacher_share" group:"Objective" needs:"teacher" min:"0" unit:"X" help:"share of the teacher in targets whose labels are known; the rest is the labels'"`
-	L1           float64               `yaml:"l1" json:"l1" group:"Objective" min:"0" help:"sparsity C1: λ₁‖w‖₁ with λ₁ = C1/n, for {l1} (docs/sparse.md)"`
+	L1           float64               `yaml:"l1" json:"l1" group:"Objective" min:"0" help:"sparsity C1: λ₁‖w‖₁ with λ₁ = C1/n, for {l1} (docs/guide/sparse.md)"`
 	Bounds       settings.Bounds       `yaml:"bounds" json:"bounds" group:"Objective" unit:"LOW,HIGH" help:"keep all weights in this interval, for {bounds}"`
 	Radius       float64               `yaml:"radius" json:"radius" group:"Objective" min:"0" only:"loss=hinge" unit:"R" help:"keep ‖w‖₁ at most R, for {radius}; 0: no limit"`
 	LabelWeights settings.LabelWeights `yaml:"label-weights" json:"label-weights" group:"Objective" only:"loss=hinge,softmax-margin" unit:"LABEL=COST,..." help:"cost of a mistake where the gold label is LABEL; else 1"`

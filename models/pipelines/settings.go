@@ -14,7 +14,7 @@ import (
 const Task = "pipeline"
 
 // Summary says what it learns.
-const Summary = "raw text to sentences, words, tags, lemmas and dependency trees, in stages (docs/pipelines.md)"
+const Summary = "raw text to sentences, words, tags, lemmas and dependency trees, in stages (docs/guide/pipelines.md)"
 
 func init() { config.AddTask(Task, true) }
 

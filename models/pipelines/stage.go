@@ -53,7 +53,7 @@ var tagStages = []stage{
 // What sdca remembers of an example grows with the square of the number of labels; bcpfw remembers labels.
 func independent(c *config.Config) {
 	c.Edges, c.Loss, c.Method = "none", "hinge", "bcpfw"
-	c.MinCount, c.Reg = 2, 40 // with the default, a few passes end far from the optimum, and more tags are wrong (docs/pipelines.md)
+	c.MinCount, c.Reg = 2, 40 // with the default, a few passes end far from the optimum, and more tags are wrong (docs/guide/pipelines.md)
 }
 
 // many is for stages with hundreds of labels: an attribute has a weight for each of them, so rare attributes are left out, too.

@@ -23,10 +23,10 @@ import (
 type Config struct {
 	config.Config `yaml:"-"` // common to all trials; Out and Resume are the folder of the sweep, Threads are shared by all jobs
 
-	Grid   settings.Ranges `yaml:"grid" json:"grid" group:"Sweep" help:"a setting and the values to try, as reg=0.1,1,10 or reg=log:0.01:10:7 (docs/sweeps.md)"`
+	Grid   settings.Ranges `yaml:"grid" json:"grid" group:"Sweep" help:"a setting and the values to try, as reg=0.1,1,10 or reg=log:0.01:10:7 (docs/guide/tuning.md)"`
 	Random int             `yaml:"random" json:"random" group:"Sweep" min:"0" unit:"N" help:"draw N combinations that cover the ranges evenly (reg=log:0.01:10); 0 tries all"`
 	Folds  int             `yaml:"folds" json:"folds" group:"Sweep" min:"0" unit:"K" help:"compare by cross-validation with K parts of the training data; 0 uses the development data"`
-	Metric string          `yaml:"metric" json:"metric" group:"Sweep" values:"auto" help:"what to compare (docs/sweeps.md); auto: the first metric of the task"`
+	Metric string          `yaml:"metric" json:"metric" group:"Sweep" values:"auto" help:"what to compare (docs/guide/tuning.md); auto: the first metric of the task"`
 	Jobs   int             `yaml:"jobs" json:"jobs" group:"Sweep" run:"true" min:"0" unit:"N" help:"settings to train at the same time, which changes no result; 0: one per thread"`
 }
 

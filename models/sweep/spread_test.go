@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
+	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -11,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/models/training"
 	"github.com/dsp-go/dsp/train/record"
@@ -46,6 +50,44 @@ func TestSpreadOnDevelopmentData(t *testing.T) {
 	again, err := Run(context.Background(), resumed, training.TrainOptions{})
 	if err != nil || again.Finding != r.Finding || *again.Trials[1].Behind != *r.Trials[1].Behind {
 		t.Errorf("resumed: %v, %+v", err, again)
+	}
+}
+
+// What a metric is made of in sweep.jsonl gives that metric, with entities that begin with I, too, which strict rules leave
+// out: the model has seen towns only within entities.
+func TestCountsAreOfTheMetric(t *testing.T) {
+	var train, dev strings.Builder
+	for k := range 12 {
+		fmt.Fprintf(&train, "in O\nnew B-LOC\ntown%d I-LOC\nmet O\n\n", k%5)
+		fmt.Fprintf(&dev, "in O\nmet O\ntown%d B-LOC\n\nin O\nnew B-LOC\n\n", k%5)
+	}
+	files := [2]string{filepath.Join(t.TempDir(), "train.conll"), filepath.Join(t.TempDir(), "dev.conll")}
+	for k, text := range []string{train.String(), dev.String()} {
+		if err := os.WriteFile(files[k], []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := smallSweep(t)
+	s.Config = config.Default()
+	s.Method, s.Out = "bcfw", t.TempDir()
+	s.Task, s.Train, s.Dev, s.Passes, s.Grid = "tag", files[0], files[1], 2, settings.Ranges{"reg=0.1,1"}
+	mustSweep(t, s)
+	lines, err := os.ReadFile(filepath.Join(s.Out, "sweep.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for line := range strings.Lines(string(lines)) {
+		var x Trial
+		if err := json.Unmarshal([]byte(line), &x); err != nil {
+			t.Fatal(err)
+		}
+		if n++; !(x.Metric > 0) || math.Abs(x.Counts.Value()-float64(x.Metric)) > 1e-9 {
+			t.Errorf("the counts give %v, and the metric is %v", x.Counts.Value(), x.Metric)
+		}
+	}
+	if n != 2 {
+		t.Errorf("%d settings in\n%s", n, lines)
 	}
 }
 

@@ -113,7 +113,7 @@ func remember(c *config.Config) {
 	}
 }
 
-// Training stops at segmentGap within segmentPasses, with the regulariser segmentReg, on most seeds of the drawn scenes (docs/cuts.md). An image is one example
+// Training stops at segmentGap within segmentPasses, with the regulariser segmentReg, on most seeds of the drawn scenes (docs/design/graphs.md). An image is one example
 // with hundreds of variables, so its hinge is hundreds of times that of one variable, and C = 1 is next to none: the gap closes slowly, and
 // accuracy does not gain.
 const (

@@ -88,14 +88,14 @@ var _ = builtin(Task{
 })
 
 // The layers of the network on lines where nothing else is asked for: a symbol is recognised by what is beside it, too. Drawn lines are read better with
-// dropout (docs/transcription.md).
+// dropout (docs/guide/transcribing.md).
 const (
 	lineWindow, lineChannels = 7, 64
 	lineDropout              = 0.3
 )
 
 // Images are scaled to the median height of the training images within these bounds, where nothing else is asked for: more pixels are read better, up to
-// a point, and cost more (docs/transcription.md).
+// a point, and cost more (docs/guide/transcribing.md).
 const leastHeight, mostHeight = 16, 32
 
 // chooseHeight sets the height of frames where it is open.

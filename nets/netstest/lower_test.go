@@ -2,6 +2,7 @@ package netstest_test
 
 import (
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -196,6 +197,8 @@ func TestResolve(t *testing.T) {
 		{nets.Config{Net: "rnn"}, graph.Input{Vocab: []int{100, 10}}, "rnn"},
 		{nets.Config{Net: "rnn"}, graph.Input{}, "the data has neither"},
 		{nets.Config{Net: "rnn", Recurrent: []int{-1}}, graph.Input{Dim: 3}, "-1 units"},
+		{nets.Config{Net: "cnn", Hidden: slices.Repeat([]int{1}, 1000)}, graph.Input{Dim: 128}, "1001 layers, expected at most 1000"}, // one is its own
+		{nets.Config{Net: "cnn", Hidden: slices.Repeat([]int{1}, 999)}, graph.Input{Dim: 128}, "cnn-image"},
 		{nets.Config{Net: "embed", Recurrent: []int{4}}, graph.Input{Vocab: []int{100}}, "net embed has no recurrent; "},
 		{nets.Config{Net: "biaffine", Edges: nets.EdgesTransition}, graph.Input{Vocab: []int{100, 10}}, "biaffine"},
 		{nets.Config{Net: "biaffine"}, graph.Input{}, "the data has neither"},

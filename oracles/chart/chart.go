@@ -31,10 +31,16 @@ type Chart struct {
 	groups []group
 	ranges []Terms
 	most   int // terms of a cell
+
+	scaled []scaled  // of each part
+	exps   []float64 // exp(weight − top) of the weights of such parts
 }
 
 // group defines some cells, the q-th of which is first + q·step, by terms: ranges[from:to].
-type group struct{ first, step, cells, from, to, terms int }
+type group struct {
+	first, step, cells, from, to, terms int
+	part                                int // whose exponentials its cells share, −1 for none
+}
 
 func (g *group) cell(q int) int { return g.first + q*g.step }
 
@@ -70,6 +76,7 @@ func (c *Chart) begin(declare Declare, θ *structured.Potentials, b int) {
 	}
 	c.weights = vec.Grow(c.weights, entries)
 	declare(c, θ, b)
+	c.share()
 }
 
 // read reads the weights of example b of θ, times a rate.

@@ -42,7 +42,7 @@ func (o *Oracle) Divergence(p, q *structured.Potentials, μ float64, value []flo
 			return
 		}
 		other.open(q, b, 1/μ)
-		other.in.compute(&other.chart, logSum)
+		other.in.sum(&other.chart)
 		c := &other.chart
 		if n = c.most; n > len(terms) {
 			terms = make([]float64, n)

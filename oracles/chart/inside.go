@@ -10,22 +10,45 @@ import (
 type inside struct {
 	value []float64 // [cells]
 	terms []float64
-	stack []int // of cells whose derivation is not written yet
+
+	common []float64 // of a group that shares exponentials
+	stack  []int     // of cells whose derivation is not written yet
 }
 
-// compute sets the value of every cell.
-func (in *inside) compute(c *Chart, plus func(terms []float64) float64) {
+// maximise makes the value of every cell the largest of its terms.
+func (in *inside) maximise(c *Chart) {
+	in.begin(c)
+	for i := range c.groups {
+		g := &c.groups[i]
+		for q := range g.cells {
+			in.value[g.cell(q)] = largest(c.fill(in.terms, g, q, c.weights, in.value))
+		}
+	}
+}
+
+// sum makes the value of every cell the log-sum of its terms.
+func (in *inside) sum(c *Chart) {
+	in.begin(c)
+	c.scale()
+	in.common = vec.Grow(in.common, c.most)
+	for i := range c.groups {
+		g := &c.groups[i]
+		if g.part >= 0 {
+			in.sumShared(c, g)
+			continue
+		}
+		for q := range g.cells {
+			in.value[g.cell(q)] = logSum(c.fill(in.terms, g, q, c.weights, in.value))
+		}
+	}
+}
+
+func (in *inside) begin(c *Chart) {
 	in.value, in.terms = vec.Grow(in.value, c.cells), vec.Grow(in.terms, c.most)
 	for cell := range in.value {
 		in.value[cell] = minusInf // of those that nothing defines
 	}
 	in.value[0] = 0
-	for i := range c.groups {
-		g := &c.groups[i]
-		for q := range g.cells {
-			in.value[g.cell(q)] = plus(c.fill(in.terms, g, q, c.weights, in.value))
-		}
-	}
 }
 
 // total returns the value of all outputs.

@@ -58,7 +58,7 @@ func (o *Oracle) Max(θ *structured.Potentials, y []int32, value []float64) {
 			continue
 		}
 		o.open(θ, b, 1)
-		o.in.compute(&o.chart, largest)
+		o.in.maximise(&o.chart)
 		if value[b] = o.in.total(&o.chart); value[b] > minusInf {
 			o.chart.derive(&o.in, func(cell int) int { return first(o.chart.termsOf(&o.in, cell)) }, out)
 			value[b] = θ.Score(b, out)
@@ -96,7 +96,7 @@ func (o *Oracle) sums(θ *structured.Potentials, μ float64, then func(b int, lo
 			then(b, math.NaN())
 		default:
 			o.open(θ, b, 1/μ)
-			o.in.compute(&o.chart, logSum)
+			o.in.sum(&o.chart)
 			then(b, o.in.total(&o.chart))
 		}
 	}

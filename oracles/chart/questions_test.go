@@ -197,3 +197,17 @@ func TestNotANumber(t *testing.T) {
 		}
 	}
 }
+
+// A cell whose share of common exponentials is too small for float64 is summed on its own.
+func TestSmallSums(t *testing.T) {
+	never := float32(math.Inf(-1))
+	θ := new(structured.Potentials)
+	chains.Resize(θ, []int{0, 2}, 2, false)
+	copy(θ.Parts[0].Values, []float32{0, -360, 0, never}) // by position
+	copy(θ.Parts[1].Values, []float32{never, 0, -360, 0}) // from label 0, from label 1
+	o, value, u := chart.New(chain.Declare), make([]float64, 1), new(structured.Marginals)
+	o.Exp(θ, 1, value, u)
+	if value[0] != -720 || !slices.Equal(u.Parts[1].Of(0), []float32{0, 0, 1, 0}) {
+		t.Errorf("log Z is %v, steps have the probabilities %v", value[0], u.Parts[1].Of(0))
+	}
+}

@@ -29,6 +29,13 @@ import (
 // |d_k|·u, where |d_k| ≤ 700 and ≤ 2·most, 4u from exp and the divisions, and the (n−1)·u of their sum. Each probability is a sum of
 // as many as the cell has uses.
 //
+// Cells that share exponentials (shared.go) err by more. S_q ≥ 10⁻²⁰⁰ makes |top| at most Top = min(|top|, 461 + 2·most), and −log S_q
+// at most Less = min(461, Top + 2·most). The exponents of a product round by u·((top − w_k) + (m − v_k)), whose mean by shares is at
+// most −log S_q + log n; products and the second exponential err by 3u, the logarithm by 2u·Less, and one more addition by
+// u·(most + Top). So
+//
+//	error(cell) has u·(3·Less + Top + most + 4) more, and noise(cell) that and u·(min(745, Top + most) + 4)
+//
 // What is of second order in u is covered by a factor of 1 + 10⁻⁶, for as long as all bounds that matter are below 10⁻⁷ relative to
 // what they bound.
 type bounds struct {
@@ -85,12 +92,18 @@ func (e *bounds) bound(c *Chart, g *group, q int, sums bool, weights float64) {
 		error = max(error, weights*oracles.Double*w+e.error[first]+e.error[then])
 		noise = max(noise, e.noise[first]+e.noise[then])
 	})
-	if sums && n > 1 {
+	if sums && (n > 1 || n > 0 && g.part >= 0) {
 		log := math.Log(n)
 		most += log
 		step := 3*most + 4*log + n + 4
 		error += oracles.Double * step
 		noise += oracles.Double * (step + n + 8 + min(-negligible, 2*most))
+		if g.part >= 0 {
+			top := min(math.Abs(c.scaled[g.part].top), 461+2*most)
+			more := 3*min(461, top+2*most) + top + most + 4
+			error += oracles.Double * more
+			noise += oracles.Double * (more + min(745, top+most) + 4)
+		}
 	} else {
 		error += 2 * oracles.Double * most
 		noise += 2 * oracles.Double * most
@@ -111,6 +124,7 @@ func (o *Oracle) Rounding(θ *structured.Potentials, b int, μ float64) float64 
 		rate, weights = 1/μ, 2
 	}
 	o.open(θ, b, rate)
+	o.chart.findTops()
 	o.bounds.compute(&o.chart, μ > 0, weights)
 	e, root := &o.bounds, o.chart.root()
 	if e.size[root] == minusInf {
@@ -148,7 +162,7 @@ func (o *Oracle) ExpDoubly(θ *structured.Potentials, x structured.Doubles, marg
 		for k, at := range c.parts {
 			copy(c.weights[at:], x.Of(k, &θ.Parts[k], b))
 		}
-		o.in.compute(c, logSum)
+		o.in.sum(c)
 		if a.Value[b] = o.in.total(c); a.Value[b] == minusInf {
 			continue
 		}

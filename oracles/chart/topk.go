@@ -20,7 +20,7 @@ func (o *Oracle) TopK(θ *structured.Potentials, k int, best *oracles.KBest) {
 			best.Refuse(θ, b)
 		default:
 			o.open(θ, b, 1)
-			o.in.compute(&o.chart, largest)
+			o.in.maximise(&o.chart)
 			best.Count[b] = o.rank(θ, b, best)
 		}
 	}

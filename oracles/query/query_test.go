@@ -11,7 +11,9 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/dsp-go/dsp/oracles/branching"
 	"github.com/dsp-go/dsp/oracles/factors"
+	"github.com/dsp-go/dsp/oracles/minibucket"
 )
 
 // draw draws a model of up to 7 variables with factors of up to 3. Some models are binary and favour equal states, some have no loops.
@@ -113,6 +115,39 @@ func TestSearchReportsIntervals(t *testing.T) {
 			t.Fatal(err)
 		}
 	})
+}
+
+// Without passes, the first report is the bound of mini-buckets that no message has tightened: passes are as many as asked for.
+func TestSearchMakesNoMorePassesThanAsked(t *testing.T) {
+	random, lowered := rand.New(rand.NewPCG(3, 1)), 0
+	for range 200 {
+		m := draw(random)
+		if len(m.States) < 3 || len(branching.Possible(m, func() bool { return false })) == 0 {
+			continue
+		}
+		m = m.Keep(branching.Possible(m, func() bool { return false }))
+		untouched, tighter := minibucket.New(m, 4), minibucket.New(m, 4)
+		tighter.Pass()
+		slack := rounding(m)
+		if tighter.Upper() < untouched.Upper()-2*slack {
+			lowered++
+		}
+		first := math.NaN()
+		s := Settings{Oracle: Search, Table: 1e6, Bucket: 4, Report: func(a *Answer) {
+			if math.IsNaN(first) {
+				first = a.Bound
+			}
+		}}
+		if _, err := Solve(context.Background(), m, PR, s); err != nil {
+			t.Fatal(err)
+		}
+		if want := min(anyBound(m), untouched.Upper()) + slack; math.Abs(first-want) > slack {
+			t.Errorf("the first bound is %v, expected %v", first, want)
+		}
+	}
+	if lowered < 5 {
+		t.Errorf("a pass tightens %d of the bounds", lowered)
+	}
 }
 
 // Every oracle that answers is right: exact answers are those of enumeration, others are bounds on both sides.

@@ -32,7 +32,7 @@ edge_offsets. For sentence pairs they are pair [Σn·m×1], whose row i·m+j bel
 
 With --onnx, export writes the model as an ONNX graph, which runtimes of other languages run: the network and, for
 sequences, the decoding. Its outputs are labels [B×T] and score [B], with --marginals also marginals [B×T×Y]; of other
-structures it computes the potentials only. docs/onnx.md describes its inputs.
+structures it computes the potentials only. docs/guide/onnx.md describes its inputs.
 
 With --release, export writes a model that predicts the same and tells less about its maker: no names of files, and hashes
 in place of the names of attributes and words. Of a pipeline it writes a folder without the training text. It says what can

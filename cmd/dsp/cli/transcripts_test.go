@@ -112,6 +112,9 @@ func replay(t *testing.T, bin, transcript string) string {
 		out.WriteString(line)
 		printed = varies.ReplaceAll(printed, []byte("$2*$1"))
 		for text := range bytes.Lines(printed) {
+			if bytes.HasPrefix(text, []byte("still at work")) { // on a slow machine
+				continue
+			}
 			if len(text) == 1 || text[0] == '#' || text[0] == '$' {
 				out.WriteByte('|') // not to be taken for what is not printed
 			}

@@ -73,10 +73,13 @@ type asked struct {
 	form    *Form
 	given   string
 	threads int
+	roots   bool // trees may have several
 }
 
 func (o *asked) batch(θ *structured.Potentials) (*Batch, [][]float32) {
-	given := settingsOf(θ).given()
+	settings := settingsOf(θ)
+	settings.Roots = o.roots
+	given := settings.given()
 	if o.form == nil || string(given) != o.given {
 		form, err := NewForm(given)
 		if err != nil {

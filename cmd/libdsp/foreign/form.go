@@ -261,6 +261,7 @@ func NewForm(settings []byte) (*Form, error) {
 	f.Form, f.structure, f.kind = form, of, kinds.Of(form.Structure)
 	f.lanes.New = func() any { return &lane{oracle: f.kind.Oracle()} }
 	f.Description = describe(f.Form, f.kind.Oracle())
+	f.Description.Hessian = f.kind.Chart != nil
 	return f, nil
 }
 
@@ -287,6 +288,8 @@ type Description struct {
 	Exact bool              `json:"exact"` // sums and best outputs are exact, not bounds
 	Ranks bool              `json:"ranks"` // TopK answers
 	Draws bool              `json:"draws"` // Sample answers
+
+	Hessian bool `json:"hessian"` // Hessian answers
 }
 
 // PartDescription is one part of the potentials.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/oracles/chart"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/machine/vec"
 )
@@ -28,6 +29,10 @@ type lane struct {
 	offsets [][]int
 	outputs []int
 	rooted  rooted
+
+	chart     *chart.Oracle         // what answers questions that the oracle does not
+	direction structured.Potentials // of Hessian
+	widened   rooted                // the direction for the trees of several roots
 }
 
 // Work of the shares that a batch is divided into: a thread is not worth starting for less than leastWork, and shareWork takes the slower oracles
@@ -135,6 +140,18 @@ func (l *lane) share(t *Batch, values [][]float32, lo, hi int) {
 	}
 	if t.graphs != nil {
 		l.θ.Graphs = append(l.θ.Graphs, t.graphs[lo:hi]...)
+	}
+}
+
+// along makes a lane's direction examples lo to hi-1 of an array for each part, of the form of its θ.
+func (l *lane) along(t *Batch, values [][]float32, lo, hi int) {
+	l.direction.Structure, l.direction.Outputs = l.θ.Structure, l.θ.Outputs
+	l.direction.Parts = append(l.direction.Parts[:0], l.θ.Parts...)
+	for k := range t.parts {
+		p := &l.direction.Parts[k]
+		if p.Values = values[k]; p.Offsets != nil {
+			p.Values = within(p.Values, t.parts[k].Offsets[lo]*p.Width, t.parts[k].Offsets[hi]*p.Width)
+		}
 	}
 }
 

@@ -23,8 +23,8 @@ type rooted struct {
 	y       []int32
 }
 
-// widen makes w.θ the potentials of the trees with one word more.
-func (w *rooted) widen(f *rootedForm, θ *structured.Potentials) {
+// widen makes w.θ the potentials of the trees with one word more, with a score for what none of them has.
+func (w *rooted) widen(f *rootedForm, θ *structured.Potentials, forbidden float32) {
 	n := θ.Len()
 	w.outputs, w.arcs = vec.Grow(w.outputs, n+1), vec.Grow(w.arcs, n+1)
 	w.outputs[0], w.arcs[0] = 0, 0

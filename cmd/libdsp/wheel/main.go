@@ -123,7 +123,7 @@ type wheel struct {
 func (w *wheel) modules(folder string, programAlone bool) error {
 	if programAlone {
 		w.add("dsp/__init__.py", []byte("raise ImportError(\"dsp's library is not built for this platform: "+
-			"the wheel has the program dsp alone (docs/python.md says how to use a model through it)\")\n"), 0o644)
+			"the wheel has the program dsp alone (docs/guide/python.md says how to use a model through it)\")\n"), 0o644)
 		return nil
 	}
 	return filepath.WalkDir(folder, func(file string, entry fs.DirEntry, err error) error {

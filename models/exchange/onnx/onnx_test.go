@@ -130,7 +130,7 @@ var graphs = []struct {
 	{"segments", func(c *config.Config) { drawn("segment")(c) }, []string{"features[batch time D]", "edge_features[batch edge D]"}, false, []string{"node[batch time 2]", "edge[batch edge 1]"}},
 }
 
-// Every graph declares the inputs and outputs that docs/onnx.md describes, computes each array before it is read, once, and survives
+// Every graph declares the inputs and outputs that docs/guide/onnx.md describes, computes each array before it is read, once, and survives
 // the file.
 func TestGraphs(t *testing.T) {
 	for _, g := range graphs {

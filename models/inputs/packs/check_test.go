@@ -5,9 +5,11 @@ import (
 	"testing"
 
 	"github.com/dsp-go/dsp/models/data/alignments"
+	"github.com/dsp-go/dsp/models/data/features"
 	"github.com/dsp-go/dsp/models/data/features/arcs"
 	"github.com/dsp-go/dsp/models/inputs"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/segments"
 	"github.com/dsp-go/dsp/structured/trees"
 )
 
@@ -51,6 +53,28 @@ func TestCheck(t *testing.T) {
 	}
 	tree := &structured.Dataset{Offsets: []int{0, 2}, Outputs: []int{0, 4}, Labels: []int32{1, 2, 0, 1}, Alphabet: structured.NewAlphabet("NP", "VP")}
 	if err := check(tree, inputs.Inputs{}, "constituency"); err != nil {
+		t.Error(err)
+	}
+	whole := func() (*structured.Dataset, inputs.Inputs) {
+		template, err := features.Parse("U%x[0,word]\nS%x[all..2,word]\n", "t")
+		if err != nil {
+			t.Fatal(err)
+		}
+		template.Longest = 2
+		d := &structured.Dataset{Offsets: []int{0, 2}, Labels: []int32{0, 0}, Alphabet: structured.NewAlphabet("O")}
+		rows := segments.Offsets(d.Offsets, 2)
+		table := &structured.Sparse{Offsets: make([]int, rows[1]+1), Index: []int32{2}}
+		table.Offsets[rows[1]] = 1
+		d.Tables = []*structured.Table{{Name: segments.Rows, Offsets: rows, Attributes: table}}
+		own := &structured.Dictionary{Node: structured.NewAlphabet(), Segment: structured.NewAlphabet("a", "b", "c")}
+		return d, inputs.Inputs{Template: template, Dictionary: own}
+	}
+	d, of := whole()
+	if err := check(d, of, "tag"); err != nil {
+		t.Error(err)
+	}
+	d.Tables[0].Attributes.Index[0] = 3
+	if err := check(d, of, "tag"); err == nil || !strings.Contains(err.Error(), "has attribute 3, expected 0 to 2") {
 		t.Error(err)
 	}
 	if tree.Labels[1] = 3; check(tree, inputs.Inputs{}, "constituency") == nil {

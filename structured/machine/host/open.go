@@ -81,7 +81,7 @@ func Unpack(f io.ReadCloser, name string) (io.ReadCloser, error) {
 		return nil, errors.Join(structured.BadInput("%s: compressed with %s, which dsp does not read; expected a plain file, or one compressed with gzip or xz", name, kind), f.Close())
 	}
 	if bytes.HasPrefix(magic, magicXZ) {
-		z, err := xz.NewReader(buffered)
+		z, err := xz.NewReader(newXZBlocks(buffered, name))
 		if err != nil {
 			return nil, errors.Join(structured.BadInput("%s: %w", name, sayCut(err, "xz")), f.Close())
 		}

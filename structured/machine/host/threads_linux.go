@@ -5,18 +5,21 @@ import (
 	"io/fs"
 	"math"
 	"os"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
 )
 
-// leastThreads is how many threads more than it has a command needs: the runtime ends in a trace of its own where it gets none.
-const leastThreads = 16
+// leastThreads is how many threads more than it has a command needs: the runtime ends in a trace of its own where it gets none. Of these spareThreads are
+// the runtime's own; the others run code, and as many again wait for files meanwhile.
+const leastThreads, spareThreads = 16, 12
 
 // rlimitProcesses is RLIMIT_NPROC, which package syscall does not name.
 const rlimitProcesses = 6
 
-// checkThreads returns an error if a limit of processes (ulimit -u) or of a control group leaves too few threads.
+// checkThreads returns an error if a limit of processes (ulimit -u) or of a control group leaves too few threads. Where there are enough, but not for all
+// processors, the runtime uses fewer of these.
 func checkThreads(root fs.FS) error {
 	least := math.Inf(1)
 	var limit syscall.Rlimit
@@ -35,6 +38,9 @@ func checkThreads(root fs.FS) error {
 	}
 	if least < leastThreads {
 		return fmt.Errorf("%.0f more threads are allowed, expected at least %d; raise the limit (ulimit -u, or that of the container), or end other processes", max(0, least), leastThreads)
+	}
+	if processors := (least - spareThreads) / 2; processors < float64(runtime.GOMAXPROCS(0)) {
+		runtime.GOMAXPROCS(int(processors))
 	}
 	return nil
 }

@@ -2,14 +2,20 @@ package host
 
 import (
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/fstest"
 )
 
-// A control group that leaves few threads is an error that says so; one that leaves enough, or sets no limit, is none.
+// A control group that leaves few threads is an error that says so; one that leaves enough, or sets no limit, is none. The runtime uses as many
+// processors as it has threads for.
 func TestCheckThreads(t *testing.T) {
-	for limit, bad := range map[string]bool{"20": true, "100": false, "max": false} {
+	const before = 40
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(before))
+	for limit, used := range map[string]int{"20": before, "26": 2, "50": 14, "102": before, "max": before} {
+		runtime.GOMAXPROCS(before)
+		bad := limit == "20"
 		root := fstest.MapFS{
 			"proc/self/cgroup":               {Data: []byte("0::/job\n")},
 			"sys/fs/cgroup/job/pids.max":     {Data: []byte(limit + "\n")},
@@ -17,6 +23,9 @@ func TestCheckThreads(t *testing.T) {
 		}
 		if err := checkThreads(root); (err != nil) != bad || bad && !strings.Contains(err.Error(), "10 more threads are allowed, expected at least 16") {
 			t.Errorf("limit %s: %v", limit, err)
+		}
+		if n := runtime.GOMAXPROCS(0); n != used {
+			t.Errorf("limit %s: %d processors, expected %d", limit, n, used)
 		}
 	}
 	root := fstest.MapFS{}

@@ -7,7 +7,7 @@ import sys
 import tempfile
 import threading
 
-ABI = 1
+ABI = 2
 
 _P, _I32, _I64, _DOUBLE = ctypes.c_void_p, ctypes.c_int32, ctypes.c_int64, ctypes.c_double
 
@@ -33,6 +33,7 @@ _QUESTIONS = {  # arguments after the batch, the values and the run
     "sample": [_DOUBLE, _I64, _P, _P, _P],
     "score": [_P, _P],
     "divergence": [_P, _DOUBLE, _P],
+    "hessian": [_DOUBLE, _P, _P],
 }
 
 

@@ -63,11 +63,11 @@ class Form(_Handle):
     """A structure with its sizes, such as Form("chain", labels=5).
 
     Attributes: structure; parts, a list of (name, width, tied), where a tied part has one row that all examples share; sums, ranks, draws:
-    whether exp and loss, top, and sample answer; exact: whether answers are exact and not bounds.
+    whether exp and loss, top, and sample answer; hessian: whether hessian answers; exact: whether answers are exact and not bounds.
 
     Structures and settings: "chain" (labels, per_position), "second-order chain" (labels), "segmentation" and "counted segmentation" (tags,
     longest, ends, whole), "transcript" (labels, of which the first is the blank), "projective tree", "non-projective tree" and "projective
-    tree with siblings" (labels, roots), "constituent tree" (labels), "matching", "complete matching", "monotone alignment", "choice", "graph"
+    tree with siblings" (labels, roots), "constituent tree" (labels), "PCFG" (nonterminals, preterminals, per_example), "matching", "complete matching", "monotone alignment", "choice", "graph"
     (labels, edges, types, inference), "window" (height, width, limit).
     """
 
@@ -99,6 +99,7 @@ def _form(settings):
     form._generation = _library.generation()
     form.parts = [(p["name"], p["width"], p["tied"]) for p in description["parts"]]
     form.sums, form.exact, form.ranks, form.draws = (description[k] for k in ("sums", "exact", "ranks", "draws"))
+    form.hessian = description["hessian"]
     return form
 
 
@@ -227,6 +228,14 @@ class Batch(_Handle):
         y, value = self._outputs(y), np.empty(self.examples)
         self._ask("score", values, _address(y), _address(value))
         return value
+
+    def hessian(self, values, direction, mu=1.0):
+        """The product of the Hessian of μ·log Σ exp(score/μ) with a direction in the form of values, in the form of marginals: their derivative along
+        it. It is computed in float64, without vector kernels, for forms whose hessian is true: slower than exp, and exact but for rounding."""
+        product, d = self._marginals(), self._values(direction)
+        to = (ctypes.c_void_p * len(product))(*[_address(x) for x in product])
+        self._ask("hessian", values, mu, ctypes.addressof(d), ctypes.addressof(to))
+        return product
 
     def entropy(self, values, mu=1.0):
         """The entropy of the outputs in nats, float64 [B]."""

@@ -11,6 +11,10 @@ batch of B examples:
     topk(k)          the k best outputs [k, B, …], and their scores [k, B]: −∞ where there are fewer
     sample(n, seed)  n outputs [n, B, …]
     entropy, kl(q)   in nats [B]
+    hessian_product(*direction)
+                     the derivative of the marginals along a direction, arrays in the shapes of the potentials: the covariance of outputs times it, in
+                     the shapes of marginals. Chains, segments, projective trees, constituents, monotone alignments and grammars answer: exactly, in
+                     float64, which takes longer than marginals
 
 How an output is written, each class says. What no position of an example owns, padding, is −1 in labels, heads, relations and targets, and 0 in
 charts and paths. Errors are dsp.Error, a ValueError.
@@ -23,8 +27,8 @@ import numpy as np
 from . import layouts
 from .batch import Error
 
-__all__ = ["Distribution", "LinearChain", "SecondOrderChain", "SemiMarkov", "DependencyTree", "Constituents", "Monotone", "Matching", "Graph",
-           "CTC", "segments", "tags"]
+__all__ = ["Distribution", "LinearChain", "SecondOrderChain", "SemiMarkov", "DependencyTree", "Constituents", "PCFG", "Monotone", "Matching",
+           "Graph", "CTC", "segments", "tags"]
 
 
 class Distribution:
@@ -103,6 +107,12 @@ class Distribution:
     def _given(self, y):
         return tuple(self._give(x) for x in y) if isinstance(y, tuple) else self._give(y)
 
+    def hessian_product(self, *direction):
+        if [tuple(x.shape) for x in direction] != [tuple(x.shape) for x in self._arrays]:
+            raise Error(f"a direction of the shapes {[tuple(x.shape) for x in direction]}, expected {[tuple(x.shape) for x in self._arrays]}")
+        d = self._layout.rows([layouts.host(x) for x in direction])
+        return tuple(self._give(x) for x in self._layout.spread(self._layout.batch.hessian(self._values, d)))
+
     @property
     def entropy(self):
         return self._give(self._layout.batch.entropy(self._values))
@@ -179,6 +189,17 @@ class Constituents(Distribution):
 
     def __init__(self, label, span=None, lengths=None):
         super().__init__(layouts.constituents(label, span, lengths), (label,) if span is None else (label, span))
+
+
+class PCFG(Distribution):
+    """Binary trees over words by a weighted grammar of N nonterminals and M preterminals, S = N + M symbols in this order. terminal [B, n, M] scores the
+    preterminals of each word; rule [N, S, S] the rules A → B C, and root [N] the nonterminal of all words; those of a grammar per example have a first
+    axis B, both. span [B, n, n, N] scores nonterminals over words i to j > i. A sentence of one word has its preterminal alone. Log probabilities
+    make it a probabilistic grammar, but any scores will do. Outputs: charts [B, n, n], 0 for no span, else 1 plus a nonterminal for i < j, and 1 plus
+    a preterminal for i = j."""
+
+    def __init__(self, terminal, rule, root, span=None, lengths=None):
+        super().__init__(layouts.pcfg(terminal, rule, root, span, lengths), (terminal, rule, root) + (() if span is None else (span,)))
 
 
 class Monotone(Distribution):

@@ -13,7 +13,8 @@ import numpy as np
 from . import distributions
 from .batch import Error
 
-__all__ = ["CTC", "Constituents", "DependencyTree", "Error", "Graph", "LinearChain", "Matching", "Monotone", "SecondOrderChain", "SemiMarkov"]
+__all__ = ["CTC", "Constituents", "DependencyTree", "Error", "Graph", "LinearChain", "Matching", "Monotone", "PCFG", "SecondOrderChain",
+           "SemiMarkov"]
 
 
 def _shapes(layout, gradients):
@@ -104,6 +105,10 @@ class DependencyTree(_Arrays, distributions.DependencyTree):
 
 class Constituents(_Arrays, distributions.Constituents):
     __doc__ = distributions.Constituents.__doc__
+
+
+class PCFG(_Arrays, distributions.PCFG):
+    __doc__ = distributions.PCFG.__doc__
 
 
 class Monotone(_Arrays, distributions.Monotone):

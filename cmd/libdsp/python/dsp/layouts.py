@@ -67,6 +67,18 @@ class Layout:
                 values[0][a.rows] += arrays[a.source]
         return values
 
+    def dot(self, u, values):
+        """⟨u, values⟩ of each example, float64 [B], for marginals u and values of the parts."""
+        B = self.batch.examples
+        out = np.zeros(B)
+        for x, v, o in zip(u, values, self.batch.rows):
+            if o is None:
+                out += x.astype(np.float64) @ v.reshape(-1)
+            else:
+                each = np.einsum("ij,ij->i", x.astype(np.float64), v)
+                out += np.bincount(np.repeat(np.arange(B), np.diff(o)), each, B)
+        return out
+
     def spread(self, u, scale=None):
         """Marginals, times a number per example, in the shapes of a user's arrays. Those of a tied part are summed over examples if there is a scale,
         and else have a first axis of examples."""
@@ -341,6 +353,48 @@ def constituents(label, span=None, lengths=None):
         return Layout(Batch(Form("constituent tree", labels=width - 1), o, [o, o]), parts, shapes, encode, decode)
 
     return _kept(("constituents", width, span is not None, words.key), make)
+
+
+def pcfg(terminal, rule, root, span=None, lengths=None):
+    """terminal [B, n, M] of preterminals; rule [N, S, S] and root [N] of nonterminals, with S = N + M symbols, or [B, N, S, S] and [B, N];
+    span [B, n, n, N] of nonterminals over words i (row) to j (column)."""
+    _shape(terminal, "terminal", None, None, None)
+    B, n, M = terminal.shape
+    own = len(root.shape) == 2
+    _shape(root, "root", *((B, None) if own else (None,)))
+    N = root.shape[-1]
+    S = N + M
+    _shape(rule, "rule", *((B,) if own else ()), N, S, S)
+    if span is not None:
+        _shape(span, "span", B, n, n, N)
+    words = Positions(B, n, lengths)
+
+    def make():
+        k = words.lengths
+        o = offsets(k * k)
+        inside = np.arange(n) < k[:, None]
+        both = inside[:, :, None] & inside[:, None, :]
+        index = None if both.all() else np.flatnonzero(both.reshape(-1))
+        spans = Part(3, N, index) if span is not None else Part(None, N, zeros=int(o[-1]))
+        parts = [spans, Part(0, M, words.index), Part(1, N * S * S, tied=not own), Part(2, N, tied=not own)]
+
+        def encode(y):
+            y = host(y)
+            if y.shape != (B, n, n):
+                raise Error(f"charts of the shape {y.shape}, expected {(B, n, n)}")
+            return np.ascontiguousarray(y[both], np.int32)
+
+        def decode(y):
+            out = np.zeros((B, n, n), np.int64)
+            out[both] = y
+            return out
+
+        shapes = [(B, n, M), (B, N, S, S), (B, N)] if own else [(B, n, M), (N, S, S), (N,)]
+        rules = np.arange(B + 1) if own else None
+        form = Form("PCFG", nonterminals=N, preterminals=M, **({"per_example": True} if own else {}))
+        return Layout(Batch(form, o, [o, offsets(k), rules, rules]), parts, shapes + ([(B, n, n, N)] if span is not None else []), encode, decode)
+
+    return _kept(("pcfg", N, M, own, span is not None, words.key), make)
 
 
 def monotone(pair, step=None, lengths=None, target_lengths=None):

@@ -46,7 +46,7 @@ class Model:
 
     Examples are what the model reads: of text a string (split by dsp), or a list of words; a dict of columns {"words": […], "pos": […]}; for CRFsuite's
     attributes {"attributes": [[…], …]}; for rows of numbers {"features": [[…], …]}; for pairs {"source": […], "target": […]}; for images the bytes of
-    a PNG or JPEG file. docs/serve.md lists all. Answers are dicts, as `dsp predict --json` prints them: "labels", "heads", "score", …
+    a PNG or JPEG file. docs/guide/serve.md lists all. Answers are dicts, as `dsp predict --json` prints them: "labels", "heads", "score", …
 
     A model may be asked from several threads at the same time. In a forked child it is loaded again.
     """

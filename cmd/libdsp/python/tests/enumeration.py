@@ -105,6 +105,19 @@ def chart_spans(tree, n):
     return spans
 
 
+def derivations(i, j, N, M):
+    """Binary trees over words i to j, each a dict from spans to symbols: nonterminals from 0, after them preterminals."""
+    if i == j:
+        for p in range(M):
+            yield {(i, i): N + p}
+        return
+    for a in range(N):
+        for k in range(i, j):
+            for left in derivations(i, k, N, M):
+                for right in derivations(k + 1, j, N, M):
+                    yield {(i, j): a, **left, **right}
+
+
 def paths(n, m):
     """Lists of pairs from (0, 0) to (n−1, m−1)."""
     def go(i, j):

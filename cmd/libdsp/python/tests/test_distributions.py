@@ -155,6 +155,36 @@ def constituents(r, style):
     return d, outputs
 
 
+def grammars(r, style):
+    n, N, M = 3, 2, 2
+    S, own = N + M, r.integers(2)
+    terminal = draw(r, style, 2, n, M)
+    rule, root = (draw(r, style, 2, N, S, S), draw(r, style, 2, N)) if own else (draw(r, style, N, S, S), draw(r, style, N))
+    span, lengths = draw(r, style, 2, n, n, N) if r.integers(2) else None, np.array([n, 1 + r.integers(2)])
+    d = dsp.PCFG(terminal, rule, root, span, lengths)
+
+    def outputs(b):
+        rules, roots = (rule[b], root[b]) if own else (rule, root)
+        for t in e.derivations(0, lengths[b] - 1, N, M):
+            y, u = np.zeros((n, n), np.int64), [np.zeros((n, M)), np.zeros((N, S, S)), np.zeros(N)]
+            s, spans = 0.0, np.zeros((n, n, N))
+            for (i, j), x in t.items():
+                y[i, j] = 1 + (x - N if i == j else x)
+                if i == j:
+                    s, u[0][i, x - N] = s + float(terminal[b, i, x - N]), 1
+                    continue
+                k = next(k for k in range(i, j) if (i, k) in t and (k + 1, j) in t)
+                at = (x, t[i, k], t[k + 1, j])
+                s, spans[i, j, x] = s + float(rules[at]) + (float(span[b, i, j, x]) if span is not None else 0), 1
+                u[1][at] += 1
+            if lengths[b] > 1:
+                top = t[0, lengths[b] - 1]
+                s, u[2][top] = s + float(roots[top]), 1
+            yield y, s, u + ([spans] if span is not None else [])
+
+    return d, outputs
+
+
 def monotone(r, style):
     n, m = 3, 4
     pair, step = draw(r, style, 2, n, m), draw(r, style, 2, n, 2) if r.integers(2) else None
@@ -214,7 +244,7 @@ def frames(r, style):
 
 
 CASES = {"linear chain": linear_chain, "second-order chain": second_order_chain, "semi-Markov": semi_markov, "constituents": constituents,
-         "monotone": monotone, "graph": graph, "frames": frames}
+         "grammar": grammars, "monotone": monotone, "graph": graph, "frames": frames}
 for projective, multiroot, labelled, columns in itertools.product([False, True], repeat=4):
     name = " ".join(["projective" if projective else "all", "several" if multiroot else "one"] + ["labelled"] * labelled + ["columns"] * columns)
     CASES["tree " + name] = lambda r, style, a=(projective, multiroot, labelled, columns): tree(r, style, *a)
@@ -271,6 +301,30 @@ def test_enumeration(name, style):
 
 
 @pytest.mark.parametrize("name", CASES)
+def test_hessian_products(name):
+    """Products with the Hessian are covariances of what outputs use with what they score along the direction."""
+    for seed in range(3):
+        r = np.random.default_rng([seed, len(name)])
+        d, outputs = CASES[name](r, "normal")
+        direction = [r.standard_normal(x.shape).astype(np.float32) for x in d._arrays]
+        if name in ("graph", "frames") or name.startswith("tree all"):
+            with pytest.raises(dsp.Error, match="does not answer Hessian"):
+                d.hessian_product(*direction)
+            continue
+        got = d.hessian_product(*direction)
+        for b in range(d.batch_size):
+            every = list(outputs(b))
+            p = np.exp([s - e.log_sum([x[1] for x in every]) for _, s, _ in every])
+            shared = [g.shape == (d.batch_size,) + x.shape for g, x in zip(got, d._arrays)]
+            along = np.array([sum((u * (c if s else c[b])).sum() for u, c, s in zip(x[2], direction, shared)) for x in every])
+            along -= p @ along
+            for i, g in enumerate(got):
+                np.testing.assert_allclose(g[b], sum(w * a * x[2][i] for w, a, x in zip(p, along, every)), rtol=0, atol=3e-5)
+    with pytest.raises(dsp.Error, match="direction of the shapes"):
+        d.hessian_product(direction[0][:, :1], *direction[1:])
+
+
+@pytest.mark.parametrize("name", CASES)
 def test_score_and_nll(name):
     d, outputs = CASES[name](np.random.default_rng(7), "normal")
     every = [list(outputs(b)) for b in range(d.batch_size)]
@@ -285,7 +339,7 @@ def test_score_and_nll(name):
     assert (d.nll(y) >= 0).all()
 
 
-@pytest.mark.parametrize("name", ["linear chain", "tree projective one", "tree all several", "semi-Markov", "constituents", "graph"])
+@pytest.mark.parametrize("name", ["linear chain", "tree projective one", "tree all several", "semi-Markov", "constituents", "grammar", "graph"])
 def test_samples(name):
     """Samples have the probabilities of their outputs: no cell is further off than five standard deviations."""
     d, outputs = CASES[name](np.random.default_rng(3), "normal")

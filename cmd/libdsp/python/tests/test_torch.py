@@ -2,6 +2,7 @@
 
 import copy
 import io
+import itertools
 
 import numpy as np
 import pytest
@@ -27,6 +28,8 @@ MAKERS = {
     "tree": (lambda a, l: D.DependencyTree(a, l, lengths=[4, 2]), [(2, 4, 5), (2, 4, 5, 2)]),
     "all trees of several roots": (lambda a: D.DependencyTree(a, projective=False, multiroot=True), [(2, 4, 4)]),
     "constituents": (D.Constituents, [(2, 3, 3, 3), (2, 3, 3)]),
+    "grammar": (lambda t, r, o, s: D.PCFG(t, r, o, s, lengths=[3, 2]), [(2, 3, 2), (2, 4, 4), (2,), (2, 3, 3, 2)]),
+    "grammar per example": (D.PCFG, [(2, 3, 2), (2, 1, 3, 3), (2, 1)]),
     "monotone": (lambda p, s: D.Monotone(p, s, target_lengths=[3, 2]), [(2, 3, 3), (2, 3, 2)]),
     "graph": (lambda n, e: D.Graph(n, e, [[0, 1], [1, 2], [2, 0]]), [(2, 3, 2), (3, 2, 2)]),
     "frames": (lambda f: D.CTC(f, lengths=[4, 3], blank=2), [(2, 4, 3)]),
@@ -87,11 +90,49 @@ def test_functional():
     torch.testing.assert_close(value, f(node))
 
 
-def test_second_derivatives_are_refused():
-    node = torch.randn(2, 4, 3, requires_grad=True)
-    g, = torch.autograd.grad(D.LinearChain(node, torch.zeros(3, 3)).log_partition.sum(), node, create_graph=True)
-    with pytest.raises(dsp.Error, match="no second derivatives"):
+TWICE = [name for name in MAKERS if name not in ("all trees of several roots", "graph", "frames")]
+
+
+@pytest.mark.parametrize("name", TWICE)
+def test_second_derivatives(name):
+    make, shapes = MAKERS[name]
+    x = [potentials(*s) for s in shapes]
+    g = torch.randn(2, dtype=torch.float64, requires_grad=True)
+    assert torch.autograd.gradgradcheck(lambda *x: make(*x).log_partition, x, grad_outputs=[g], **loose)
+    y = make(*x).argmax
+    assert torch.autograd.gradgradcheck(lambda *x: make(*x).nll(y), x, **loose)
+
+
+def test_second_derivatives_of_several_roots():
+    arc = potentials(2, 4, 4)
+    assert torch.autograd.gradgradcheck(lambda a: D.DependencyTree(a, multiroot=True).log_partition, arc, **loose)
+
+
+def test_hessian_of_a_function():
+    node, edge = torch.randn(1, 3, 2, dtype=torch.float64), torch.randn(2, 2, dtype=torch.float64)
+    f = lambda n: D.LinearChain(n, edge).log_partition.sum()
+    hessian = torch.autograd.functional.hessian(f, node).reshape(6, 6)
+    torch.testing.assert_close(hessian, hessian.T, atol=1e-6, rtol=1e-5)
+    products = [D.LinearChain(node, edge).hessian_product(d.reshape(1, 3, 2), torch.zeros(2, 2))[0] for d in torch.eye(6)]
+    torch.testing.assert_close(hessian, torch.stack(products).reshape(6, 6).double(), atol=1e-6, rtol=1e-5)
+    exact = torch.autograd.functional.hessian(lambda n: _enumerated(n, edge), node).reshape(6, 6)
+    torch.testing.assert_close(hessian, exact, atol=1e-5, rtol=1e-5)
+
+
+def _enumerated(node, edge):
+    scores = [sum(node[0, t, y[t]] for t in range(3)) + edge[y[0], y[1]] + edge[y[1], y[2]] for y in itertools.product(range(2), repeat=3)]
+    return torch.stack(scores).logsumexp(0)
+
+
+def test_derivatives_that_are_refused():
+    node = torch.randn(2, 3, 2, requires_grad=True)
+    g, = torch.autograd.grad(D.Graph(node, torch.zeros(2, 2, 2), [[0, 1], [1, 2]]).log_partition.sum(), node, create_graph=True)
+    with pytest.raises(dsp.Error, match="no second derivatives of log_partition and nll of a graph"):
         g.sum().backward()
+    g, = torch.autograd.grad(D.LinearChain(node, torch.zeros(2, 2)).log_partition.sum(), node, create_graph=True)
+    h, = torch.autograd.grad((g * torch.randn_like(g)).sum(), node, create_graph=True)
+    with pytest.raises(dsp.Error, match="no third derivatives"):
+        h.sum().backward()
 
 
 def test_nan_reaches_the_gradient():
