@@ -4,6 +4,7 @@ import (
 	"compress/gzip"
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -128,8 +129,24 @@ func drawModel(t *rapid.T, dir string, c config.Config) string {
 	return path
 }
 
+// fewerCases has a test of properties whose cases take tens of milliseconds draw 30 of them, unless the user has said how
+// many. Each run draws others.
+func fewerCases(t *testing.T) {
+	const usual = "100"
+	checks := flag.Lookup("rapid.checks")
+	was := checks.Value.String()
+	if was != usual {
+		return
+	}
+	if err := checks.Value.Set("30"); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = checks.Value.Set(was) })
+}
+
 // Several processes, of which each reads ranges of the text files, have the data that one process reads, and none has the text of examples that are not its own.
 func TestReadInRanges(t *testing.T) {
+	fewerCases(t)
 	dir := t.TempDir()
 	template := filepath.Join(dir, "template")
 	whole := filepath.Join(dir, "whole")

@@ -22,6 +22,7 @@ import (
 
 // Several processes that read ranges have the numbers of words, their characters and vectors, and dense features that one process has, and none has the text of all.
 func TestWordsInRanges(t *testing.T) {
+	fewerCases(t)
 	dir := t.TempDir()
 	vectors, dense := filepath.Join(dir, "vectors.txt"), filepath.Join(dir, "dense.npz")
 	if err := os.WriteFile(vectors, []byte("a 0.5 1\nb -1 2\nab 3 0\nc 1 1\nzz 1 1\n"), 0o666); err != nil {

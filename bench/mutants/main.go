@@ -6,8 +6,9 @@
 //	go run ./bench/mutants -n 40 -users 3 -seed 7         40 changes, in packages drawn at random; at most 3 importing packages are tested
 //	go run ./bench/mutants -each 10 models/data/pieces    ten in one package
 //
-// Changes that these tests do not notice are tried, after all others, with the tests of the whole program (-then), and
-// counted apart if those notice them. Tests that take longer than -timeout, or more than -memory, have noticed. A change that survives shows a test that is missing, or changes nothing: a reader must tell.
+// Changes that these tests do not notice are open: they are tried, after all others, with the tests of the whole program
+// (-then), and counted apart if those notice them. Tests that take longer than -timeout, or more than -memory, have
+// noticed. A change that survives shows a test that is missing, or changes nothing: a reader must tell.
 //
 // Files that work with a device are left out unless make test-gpu's emulated device is there to test them:
 //
@@ -199,6 +200,7 @@ func (s *settings) change(
 			continue
 		case survived:
 			of.open++
+			fmt.Fprintf(out, "%-8s %s\n", "open", where)
 			open = append(open, mutant{change: c, source: source, where: where, of: of})
 		default:
 			of.noticed++

@@ -43,6 +43,7 @@ func allSettings() []settings.Setting {
 // groups are what the sections of settings are about.
 var groups = []struct{ name, about string }{
 	{"Data", "What is learned, and from which data."},
+	{"Encoder", "A pretrained encoder of text, and how it is trained along."},
 	{"Network", "The network, and what it reads."},
 	{"Objective", "What is minimised."},
 	{"Method", "How it is minimised."},
@@ -56,15 +57,15 @@ func writeSettings(b *strings.Builder) error {
 	}
 	b.WriteString("`dsp train` and `dsp sweep` have these flags. Each is also a key of the YAML file of `--config`, without its dashes. A setting that has no effect with the others is refused.\n")
 	verb := verbNamed("train")
-	for _, name := range headings(allSettings()) {
+	for _, name := range headings(settings.Displayed(allSettings())) {
 		fmt.Fprintf(b, "\n## %s\n\n", name)
 		for _, g := range groups {
 			if g.name == name {
 				b.WriteString(g.about + "\n\n")
 			}
 		}
-		for _, s := range allSettings() {
-			if s.Group != name {
+		for _, s := range settings.Displayed(allSettings()) {
+			if s.Heading != name {
 				continue
 			}
 			f := verb.Flag(s.Name)
@@ -90,8 +91,8 @@ func writeSettings(b *strings.Builder) error {
 func headings(all []settings.Setting) []string {
 	var names []string
 	for _, s := range all {
-		if !slices.Contains(names, s.Group) {
-			names = append(names, s.Group)
+		if !slices.Contains(names, s.Heading) {
+			names = append(names, s.Heading)
 		}
 	}
 	return names
@@ -118,10 +119,14 @@ func takenBy(s settings.Setting) string {
 	if s.Needs != "" {
 		of = append(of, "with `--"+s.Needs+"`")
 	}
-	if len(of) == 0 {
-		return ""
+	text := ""
+	if len(of) > 0 {
+		text = " For: " + strings.Join(of, "; ") + "."
 	}
-	return " For: " + strings.Join(of, "; ") + "."
+	if s.Was != "" {
+		text += " It was called `--" + s.Was + "`, which works, too."
+	}
+	return text
 }
 
 // takers returns the names of those of a registry that take a setting.

@@ -12,13 +12,13 @@ import (
 
 // Config holds all settings of a training run, in sections. Their tags define the command line's flags, the configuration file's keys and
 // their help (see Settings): yaml is the name, help the help text, unit the placeholder of the value, values the allowed values,
-// min the least value, only the values of other settings that it needs, needs a setting without which it has no effect, reads the
+// min the least value, was the name in earlier versions, only the values of other settings that it needs, needs a setting without which it has no effect, reads the
 // inputs of a network that it is about (nets.Inputs, or layers for networks that say themselves what they read); run marks settings that do
-// not change the model. Which tasks, formats, networks and methods take a setting is said by their descriptors.
+// not change the model; heading and beside say where the help shows them. Which tasks, formats, networks and methods take a setting is said by their descriptors.
 type Config struct {
 	DataSettings
 	SegmentSettings
-	EncoderSettings
+	EncoderSettings `heading:"Encoder"`
 	TreeSettings
 	BoxSettings
 	PairSettings
@@ -50,7 +50,7 @@ type DataSettings struct {
 	Columns     string         `yaml:"columns" json:"columns" group:"Data" help:"names of conll's columns, as word=0,pos=1,label=-1; empty: word first, label last"`
 	Comments    string         `yaml:"comments" json:"comments,omitempty" group:"Data" unit:"PREFIX|none" help:"what lines of conll start with that are comments, or none; empty: # where the file shows it"`
 	Label       string         `yaml:"label" json:"label" group:"Data" unit:"upos|xpos|feats|deprel|misc[:KEY]" help:"field of conllu that is the label; empty: upos"`
-	Scheme      string         `yaml:"scheme" json:"scheme" group:"Data" values:"keep|io|iob1|iob2|bioes|bilou|bmes|bmewo" help:"convert entity tags to this scheme on reading"`
+	Scheme      string         `yaml:"scheme" json:"scheme" group:"Data" values:"keep|io|iob1|iob2|bioes|bilou|bmes|bmewo" help:"convert entity tags to this scheme on reading; --constraints keeps predictions to it"`
 	Order       int            `yaml:"order" json:"order" group:"Data" min:"1" max:"2" unit:"1|2" help:"1: two labels in a row, or a head and its dependent, score together; 2: one more does"`
 	Partial     bool           `yaml:"partial" json:"partial" group:"Data" help:"labels may be known in part: ? is any, A|B one of these"`
 	Bad         string         `yaml:"bad" json:"bad" group:"Data" values:"refuse|skip" help:"bad examples in data files: refuse the file, or leave them out and list them"`
@@ -98,8 +98,8 @@ type BoxSettings struct {
 	Boxes       string `yaml:"boxes" json:"boxes" group:"Data" only:"search=candidates" unit:"TRAIN,DEV,TEST" help:"files with candidate boxes, in COCO's format of results; empty: sliding windows"`
 	Strict      bool   `yaml:"strict" json:"strict" group:"Data" help:"refuse annotated boxes without area, which are left out otherwise"`
 	Images      string `yaml:"images" json:"images" group:"Data" unit:"TRAIN,DEV,TEST" help:"folders of the images; empty: beside their annotations"`
-	Cells       int    `yaml:"cells" json:"cells" group:"Data" min:"2" only:"search=windows" unit:"N" max:"256" help:"cells per side of an image, on whose lines windows begin and end"`
-	Crop        int    `yaml:"crop" json:"crop" group:"Data" min:"8" only:"search=candidates" unit:"N" max:"1024" help:"pixels per side that a candidate is resized to"`
+	Cells       int    `yaml:"search-grid" was:"cells" json:"cells" group:"Data" min:"2" only:"search=windows" unit:"N" max:"256" help:"cells per side of the grid on whose lines the windows of a search begin and end"`
+	Crop        int    `yaml:"candidate-pixels" was:"crop" json:"crop" group:"Data" min:"8" only:"search=candidates" unit:"N" max:"1024" help:"pixels per side that a candidate is resized to"`
 	Candidates  int    `yaml:"candidates" json:"candidates" group:"Data" min:"1" only:"search=candidates" unit:"N" max:"1000000" help:"the most candidate boxes per image; sliding windows, which fit the training boxes: 1000"`
 	Stream      bool   `yaml:"stream" json:"stream" group:"Data" run:"true" help:"keep features of boxes out of memory; always so if they do not fit"`
 }
@@ -119,10 +119,10 @@ type RegionSettings struct {
 	LabelNames  string  `yaml:"label-names" json:"label-names" group:"Data" unit:"FILE" help:"names of the labels in masks, one per line; empty: numbers"`
 	Classes     int     `yaml:"classes" json:"classes" group:"Data" min:"2" unit:"N" help:"classes of drawn scenes (2 or 4), or labels of drawn graphs (2 to 10)"`
 	Shape       string  `yaml:"shape" json:"shape" group:"Data" values:"random|tree|grid" help:"shape of drawn graphs; random is trees with a few more edges"`
-	Cell        int     `yaml:"cell" json:"cell" group:"Data" min:"1" unit:"N" max:"4096" help:"pixels per side of a cell; a cell of an image has one label"`
+	Cell        int     `yaml:"cell-pixels" was:"cell" json:"cell" group:"Data" min:"1" unit:"N" max:"4096" help:"pixels per side of a cell; a cell of an image has one label"`
 	Superpixels int     `yaml:"superpixels" json:"superpixels" group:"Data" min:"0" unit:"N" max:"1000000" help:"divide an image into about N superpixels instead of cells; 0: cells"`
-	Patch       int     `yaml:"patch" json:"patch" group:"Data" min:"4" unit:"N" max:"1024" help:"pixels per side of what net conv-crop reads of a region"`
-	Context     float64 `yaml:"context" json:"context" group:"Data" min:"0.1" unit:"X" max:"1000" help:"side of a patch before it is resized, in sides of a region"`
+	Patch       int     `yaml:"region-pixels" was:"patch" json:"patch" group:"Data" min:"4" unit:"N" max:"1024" help:"pixels per side of the image of a region that net conv-crop reads"`
+	Context     float64 `yaml:"region-context" was:"context" json:"context" group:"Data" min:"0.1" unit:"X" max:"1000" help:"side of that image before it is resized, in sides of a region"`
 	Neighbours  int     `yaml:"neighbours" json:"neighbours" group:"Data" min:"4" unit:"4|8" help:"neighbours of a cell: 4, or 8 with those whose corners touch"`
 }
 
@@ -197,7 +197,7 @@ type ObjectiveSettings struct {
 	MissCost     float64               `yaml:"miss-cost" json:"miss-cost" group:"Objective" min:"0" only:"loss=hinge" help:"task loss of a gold link that is missed"`
 	FalseCost    float64               `yaml:"false-cost" json:"false-cost" group:"Objective" min:"0" only:"loss=hinge" help:"task loss of a wrong link"`
 	ClassWeights settings.LabelWeights `yaml:"class-weights" json:"class-weights" group:"Objective" unit:"LABEL=WEIGHT,..." help:"weight a sequence by the mean of its gold labels' weights; else 1"`
-	Constraints  string                `yaml:"constraints" json:"constraints" group:"Objective" values:"none|iob1|iob2|bioes|bilou|bmes|bmewo" help:"forbid transitions that violate a scheme of entity tags"`
+	Constraints  string                `yaml:"constraints" json:"constraints" group:"Objective" values:"none|iob1|iob2|bioes|bilou|bmes|bmewo" beside:"scheme" help:"forbid transitions that violate this scheme of entity tags, as --scheme converts them"`
 }
 
 // RunSettings say how and where a training runs. No model depends on them, but for the seed.

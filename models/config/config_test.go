@@ -30,6 +30,30 @@ func TestSettingsAreDescribed(t *testing.T) {
 	}
 }
 
+// A name that a setting had is that of no other one, and models store the setting under it.
+func TestNamesThatSettingsHadStay(t *testing.T) {
+	c := Default()
+	var tags []string
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[Config]()) {
+		tags = append(tags, f.Tag.Get("json"))
+	}
+	names := map[string]bool{}
+	for _, s := range Settings(&c) {
+		for _, name := range []string{s.Name, s.Was} {
+			if name != "" && names[name] {
+				t.Errorf("%s names two settings", name)
+			}
+			names[name] = true
+		}
+		if s.Was != "" && !slices.Contains(tags, s.Was) {
+			t.Errorf("models of earlier versions have %s, and no field is read from it", s.Was)
+		}
+		if s.Beside != "" && !names[s.Beside] {
+			t.Errorf("--%s belongs beside %s, which is not before it", s.Name, s.Beside)
+		}
+	}
+}
+
 // What tags name is there.
 func TestTagsNameWhatIsThere(t *testing.T) {
 	c := Default()

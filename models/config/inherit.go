@@ -14,15 +14,15 @@ import (
 var (
 	// inherited are taken where the run does not give them.
 	inherited = []string{
-		"task", "columns", "comments", "label", "scheme", "structure", "order", "max-length", "segment-ends", "tree", "search", "search-limit", "class", "cells", "crop", "candidates", "unmatched",
-		"cell", "superpixels", "neighbours", "void", "mask-values", "oracle", "constraints", "net", "features", "template", "clusters", "gazetteer", "hash-bits",
+		"task", "columns", "comments", "label", "scheme", "structure", "order", "max-length", "segment-ends", "tree", "search", "search-limit", "class", "search-grid", "candidate-pixels", "candidates", "unmatched",
+		"cell-pixels", "superpixels", "neighbours", "void", "mask-values", "oracle", "constraints", "net", "features", "template", "clusters", "gazetteer", "hash-bits",
 		"vectors", "freeze-vectors", "encoder", "encoder-layers", "pieces", "encoder-rows", "tune-encoder", "freeze-layers", "adapter",
 	}
 	// Where the run has the model's kind of network, the settings of the group Network are taken, too, but for ownOfNetwork.
 	ownOfNetwork = []string{"init", "dropout"}
 	// fixed are those of inherited that must not differ: they say what the model reads.
 	fixed = []string{
-		"task", "structure", "max-length", "segment-ends", "features", "template", "clusters", "gazetteer", "hash-bits", "vectors", "freeze-vectors", "search", "cells", "crop", "cell",
+		"task", "structure", "max-length", "segment-ends", "features", "template", "clusters", "gazetteer", "hash-bits", "vectors", "freeze-vectors", "search", "search-grid", "candidate-pixels", "cell-pixels",
 		"superpixels", "neighbours",
 	}
 )

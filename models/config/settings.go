@@ -110,7 +110,8 @@ func CheckSetting(s settings.Setting, c *Config) error {
 func Awaits(s settings.Setting, c *Config) string {
 	for _, condition := range strings.Fields(s.Only) {
 		name, values, _ := strings.Cut(condition, "=")
-		if !slices.Contains(strings.Split(values, ","), c.must(name).Value.String()) {
+		allowed := strings.Split(values, ",")
+		if !slices.Contains(allowed, c.must(name).Value.String()) && !(name == "loss" && c.methodDecides(allowed)) {
 			return name
 		}
 	}
@@ -124,6 +125,17 @@ func Awaits(s settings.Setting, c *Config) string {
 		}
 	}
 	return ""
+}
+
+// methodDecides reports whether the loss is open and the method takes no others than these.
+func (c *Config) methodDecides(losses []string) bool {
+	d, chosen := c.Optimiser()
+	if !chosen || !settings.Undecided(c.Loss) {
+		return false
+	}
+	return !slices.ContainsFunc(c.must("loss").Values, func(loss string) bool {
+		return !settings.Undecided(loss) && d.Losses.Takes(loss) && !slices.Contains(losses, loss)
+	})
 }
 
 // checkValue refuses a value of s that is out of range.

@@ -3,6 +3,7 @@ package optimisers
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/dsp-go/dsp/train/engine"
@@ -10,7 +11,8 @@ import (
 
 // Help puts the names of methods into the help text of a setting: {l1} stands for those that take λ₁, {bounds} for
 // those that take bounds of the weights, {radius} for those that keep them in a ball, {hinge} for those for the hinge only,
-// {plain} for those that take its max as it is, and {passes} for the default numbers of passes.
+// {plain} for those that take its max as it is, {passes} for the default numbers of passes, and {more} for how many there are beside those that
+// --method names.
 func Help(text string) string {
 	if !strings.Contains(text, "{") {
 		return text
@@ -24,8 +26,12 @@ func Help(text string) string {
 			return d.Smoothing != Smooths && d.Within == nil && d.Losses.Takes(engine.Hinge.String())
 		})),
 		"{passes}", passesOfMethods(),
+		"{more}", strconv.Itoa(len(All())-named),
 	).Replace(text)
 }
+
+// named is how many methods the placeholder of --method names.
+const named = 4
 
 // passesOfMethods says how many passes methods make by default.
 func passesOfMethods() string {

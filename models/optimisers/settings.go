@@ -35,7 +35,7 @@ type Settings struct {
 
 // Choice says which method minimises the objective, and for how long. Every method has these settings.
 type Choice struct {
-	Method   string       `yaml:"method" json:"method" group:"Method" unit:"auto|lbfgs|sdca|prox-linear|adam|..." help:"optimiser; more of them: dsp info --methods; auto chooses one and logs why"`
+	Method   string       `yaml:"method" json:"method" group:"Method" unit:"auto|lbfgs|sdca|prox-linear|adam|..." help:"optimiser; {more} more: dsp info --methods; auto chooses one and logs why"`
 	Passes   int          `yaml:"passes" json:"passes" group:"Method" min:"0" help:"passes over the training data; 0: {passes}"`
 	Gap      settings.Gap `yaml:"gap" json:"gap" group:"Method" unit:"X|auto" help:"stop at this certified relative gap; 0: never; auto: 0.001 if there is one"`
 	Evaluate string       `yaml:"evaluate" json:"evaluate" group:"Method" values:"auto|every" help:"when to compute the objective of dual methods: every tenth pass and where a run may end, or every"`
@@ -52,8 +52,8 @@ type StepSize struct {
 
 // Layering is for methods whose steps may differ from layer to layer of an encoder that is trained (engine.Rates).
 type Layering struct {
-	LREncoder  float64 `yaml:"lr-encoder" json:"lr_encoder" group:"Method" needs:"tune-encoder" min:"0" help:"step length of the encoder's weights; 0: the method's choice"`
-	LayerDecay float64 `yaml:"layer-decay" json:"layer_decay" group:"Method" needs:"tune-encoder" min:"0" help:"factor of the step length from each layer of the encoder to the one below"`
+	LREncoder  float64 `yaml:"lr-encoder" json:"lr_encoder" group:"Method" heading:"Encoder" needs:"tune-encoder" min:"0" help:"step length of the encoder's weights; 0: the method's choice"`
+	LayerDecay float64 `yaml:"layer-decay" json:"layer_decay" group:"Method" heading:"Encoder" needs:"tune-encoder" min:"0" help:"factor of the step length from each layer of the encoder to the one below"`
 }
 
 // FirstStep returns the step length before any schedule; 0 if it is the method's choice.

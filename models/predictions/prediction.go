@@ -47,8 +47,15 @@ type Options struct {
 	Uncalibrated bool // probabilities are those of a model that was not trained for them; layouts say so
 }
 
-// MostTemperature is the largest temperature of samples, at which they hardly depend on the scores.
-const MostTemperature = 1e6
+// The least temperature of samples, at which they are the best output, and the largest, at which they hardly depend on the scores. Scores of 1e30, the largest
+// that there are, stay finite when they are divided by either.
+const (
+	LeastTemperature = 1e-6
+	MostTemperature  = 1e6
+)
+
+// ValidTemperature reports whether samples can be drawn at a temperature.
+func ValidTemperature(t float64) bool { return t >= LeastTemperature && t <= MostTemperature }
 
 // Prediction is the answer of a model for one example. Probabilities are those of the Gibbs distribution of the potentials,
 // p(y) = exp(⟨θ, 1_y⟩/T)/Z at the model's temperature T, and NaN for structures without sums over their outputs.

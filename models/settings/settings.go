@@ -2,6 +2,7 @@
 package settings
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"reflect"
@@ -16,16 +17,21 @@ import (
 
 // Setting is one field of a struct of settings, with what its tags say.
 type Setting struct {
-	Name   string        // flag and key
-	Group  string        // heading in the help
-	Help   string        // what it does
-	Unit   string        // placeholder of the value in the help, or empty
-	Values []string      // the allowed values, or nil
-	Only   string        // the settings under which it takes effect ("search=windows"), or empty
-	Needs  string        // another setting without which it has no effect, or empty
-	Reads  []string      // the inputs of a network that it is about, or nil
-	Run    bool          // whether it does not change the trained model
-	Value  reflect.Value // the field, settable; Gap, Count, Sizes, Bounds, LabelWeights and Ranges have Set, String and Type, as flags do
+	Name   string   // flag and key
+	Group  string   // heading in files, and what it is about
+	Help   string   // what it does
+	Unit   string   // placeholder of the value in the help, or empty
+	Values []string // the allowed values, or nil
+	Only   string   // the settings under which it takes effect ("search=windows"), or empty
+	Needs  string   // another setting without which it has no effect, or empty
+	Reads  []string // the inputs of a network that it is about, or nil
+	Run    bool     // whether it does not change the trained model
+	Was    string   // its name in earlier versions, which works too, or empty
+
+	Heading string // in the help: that of its struct, or else Group
+	Beside  string // the setting behind which the help shows it, under the same heading, or empty
+
+	Value reflect.Value // the field, settable; Gap, Count, Sizes, Bounds, LabelWeights and Ranges have Set, String and Type, as flags do
 
 	field []int // its index in the struct, and in the structs embedded there
 	min   string
@@ -80,6 +86,11 @@ func tagged(of reflect.Type) []Setting {
 			Only:  tag.Get("only"),
 			Needs: tag.Get("needs"),
 			Run:   tag.Get("run") != "",
+			Was:   tag.Get("was"),
+
+			Heading: headingOf(of, f),
+			Beside:  tag.Get("beside"),
+
 			field: f.Index,
 			min:   tag.Get("min"),
 			max:   tag.Get("max"),
@@ -96,6 +107,15 @@ func tagged(of reflect.Type) []Setting {
 	return all
 }
 
+// headingOf returns the heading of a field in the help.
+func headingOf(of reflect.Type, f reflect.StructField) string {
+	heading := cmp.Or(f.Tag.Get("heading"), f.Tag.Get("group"))
+	for k := 1; k < len(f.Index); k++ {
+		heading = cmp.Or(of.FieldByIndex(f.Index[:k]).Tag.Get("heading"), heading)
+	}
+	return heading
+}
+
 // hidden reports whether a field is in an embedded struct with the tag yaml:"-".
 func hidden(of reflect.Type, index []int) bool {
 	for k := 1; k < len(index); k++ {
@@ -106,14 +126,35 @@ func hidden(of reflect.Type, index []int) bool {
 	return false
 }
 
-// Named returns the setting of that name.
+// Named returns the setting that has that name, or had it in an earlier version.
 func Named(all []Setting, name string) (Setting, bool) {
 	for _, s := range all {
-		if s.Name == name {
+		if s.Name == name || s.Was == name && name != "" {
 			return s, true
 		}
 	}
 	return Setting{}, false
+}
+
+// Stored is the name under which checkpoints know the setting, which stays when Name changes.
+func (s Setting) Stored() string { return cmp.Or(s.Was, s.Name) }
+
+// Displayed returns settings in the order of a help: those that belong beside another follow it, under its heading.
+func Displayed(all []Setting) []Setting {
+	var shown []Setting
+	for _, s := range all {
+		if s.Beside != "" {
+			continue
+		}
+		shown = append(shown, s)
+		for _, other := range all {
+			if other.Beside == s.Name {
+				other.Heading = s.Heading
+				shown = append(shown, other)
+			}
+		}
+	}
+	return shown
 }
 
 // Check refuses a value that is not one of Values, is not finite, or is below the least value.

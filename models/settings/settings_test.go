@@ -120,3 +120,26 @@ func TestBoundsSetting(t *testing.T) {
 		t.Error("there are bounds by default")
 	}
 }
+
+// A setting is found by the name that it had, in files too, and shown behind the one that it belongs beside.
+func TestNamesThatSettingsHad(t *testing.T) {
+	var c struct {
+		Side  int    `yaml:"side" was:"edge" group:"A" help:"a side"`
+		Kind  string `yaml:"kind" group:"B" help:"a kind"`
+		Whose string `yaml:"whose" group:"B" beside:"side" help:"whose side"`
+		Given Given
+	}
+	if err := Parse("x.yaml", []byte("edge: 3\ngiven: [edge]\n"), Of(&c)); err != nil || c.Side != 3 || !c.Given.Has("side") || c.Given.Has("edge") {
+		t.Errorf("%+v, %v", c, err)
+	}
+	if err := Parse("x.yaml", []byte("edge: 3\nside: 4\n"), Of(&c)); err == nil || !strings.Contains(err.Error(), "x.yaml:2: setting \"side\" is given twice") {
+		t.Errorf("both names: %v", err)
+	}
+	var shown []string
+	for _, s := range Displayed(Of(&c)) {
+		shown = append(shown, s.Heading+" "+s.Name+" "+s.Stored())
+	}
+	if want := []string{"A side edge", "A whose whose", "B kind kind"}; !reflect.DeepEqual(shown, want) {
+		t.Errorf("shown %q, want %q", shown, want)
+	}
+}

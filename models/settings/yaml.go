@@ -50,6 +50,9 @@ func ParseNode(path string, body ast.Node, all []Setting) error {
 			continue
 		}
 		s, ok := Named(all, name)
+		if ok {
+			name = s.Name
+		}
 		switch {
 		case !ok:
 			return structured.BadInput("%s:%d: unknown setting %q%s", path, line, name, Suggest(all, name))
@@ -84,10 +87,11 @@ func parseGiven(path string, list ast.Node, all []Setting, to *Given) error {
 		return structured.BadInput("%s:%d: %s: expected a list of names of settings, found %s", path, line, givenKey, list)
 	}
 	for _, name := range names {
-		if _, ok := Named(all, name); !ok {
+		s, ok := Named(all, name)
+		if !ok {
 			return structured.BadInput("%s:%d: %s: unknown setting %q%s", path, line, givenKey, name, Suggest(all, name))
 		}
-		to.add(name)
+		to.add(s.Name)
 	}
 	return nil
 }

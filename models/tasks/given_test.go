@@ -67,9 +67,9 @@ func TestGivenEdges(t *testing.T) {
 func TestGivenDefaultsContradict(t *testing.T) {
 	plain := config.Default()
 	for message, settings := range map[string][][2]string{
-		"--cell 8 and --superpixels 50":        {{"superpixels", "50"}, {"cell", fmt.Sprint(plain.Cell)}},
-		"--patch and --context are those of":   {{"patch", fmt.Sprint(plain.Patch)}},
-		"--patch and --context are those of p": {{"context", fmt.Sprint(plain.Context)}},
+		"--cell-pixels 8 and --superpixels 50":                {{"superpixels", "50"}, {"cell-pixels", fmt.Sprint(plain.Cell)}},
+		"--region-pixels and --region-context are those of":   {{"region-pixels", fmt.Sprint(plain.Patch)}},
+		"--region-pixels and --region-context are those of p": {{"region-context", fmt.Sprint(plain.Context)}},
 	} {
 		c := config.Default()
 		c.Task = "segment"

@@ -24,7 +24,7 @@ var _ = builtin(Task{
 	Outputs: "boxes",
 	Summary: "the box of an object in an image",
 	Takes: []string{
-		"difficulty", "search", "search-limit", "class", "boxes", "images", "strict", "cells", "crop", "candidates", "stream",
+		"difficulty", "search", "search-limit", "class", "boxes", "images", "strict", "search-grid", "candidate-pixels", "candidates", "stream",
 		"features",
 	},
 	Whole: "of a box one knows all or nothing",
@@ -97,11 +97,11 @@ func checkLocalise(c config.Config) error {
 	case !windows && c.Window > 1:
 		return structured.BadInput("--window %d: candidate boxes have no neighbours; --search windows has", c.Window)
 	case windows && c.Cells > maxGrid:
-		return structured.BadInput("--cells %d: expected at most %d", c.Cells, maxGrid)
+		return structured.BadInput("--search-grid %d: expected at most %d", c.Cells, maxGrid)
 	case c.Crop > maxCrop:
-		return structured.BadInput("--crop %d: expected at most %d", c.Crop, maxCrop)
+		return structured.BadInput("--candidate-pixels %d: expected at most %d", c.Crop, maxCrop)
 	case !windows && !readsPixels(&c) && c.Crop%localisation.CellPixels != 0:
-		return structured.BadInput("--crop %d: expected a multiple of %d, because a cell has %[2]d×%[2]d pixels", c.Crop, localisation.CellPixels)
+		return structured.BadInput("--candidate-pixels %d: expected a multiple of %d, because a cell has %[2]d×%[2]d pixels", c.Crop, localisation.CellPixels)
 	}
 	return nil
 }

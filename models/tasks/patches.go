@@ -45,8 +45,8 @@ func regionFeatures(c *config.Config) string {
 func checkPatches(c *config.Config) error {
 	switch regionFeatures(c) {
 	case descriptorFeatures:
-		if c.Gives("patch") || c.Gives("context") {
-			return structured.BadInput("--patch and --context are those of pixels, which are not read; use --net conv-crop, or --features %s", bothFeatures)
+		if c.Gives("region-pixels") || c.Gives("region-context") {
+			return structured.BadInput("--region-pixels and --region-context are those of pixels, which are not read; use --net conv-crop, or --features %s", bothFeatures)
 		}
 		if c.Network().ReadsPixels() {
 			net := "--net " + c.Net

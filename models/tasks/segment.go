@@ -31,15 +31,15 @@ var segment = builtin(Task{
 	Summary: "labels of the pixels of images",
 	Known:   asRead,
 	Takes: []string{
-		"difficulty", "masks", "void", "mask-values", "label-names", "classes", "cell", "superpixels", "patch", "context", "neighbours",
+		"difficulty", "masks", "void", "mask-values", "label-names", "classes", "cell-pixels", "superpixels", "region-pixels", "region-context", "neighbours",
 		"oracle", "max-table", "features", "edges", "edge-units", "submodular", "label-weights",
 	},
 	Check: func(c config.Config) error {
 		switch {
 		case c.Format == formats.Images && c.Train != "" && c.Masks == "":
 			return structured.BadInput("images without masks; give --masks TRAIN,DEV,TEST, a folder for each of the data sets that are given")
-		case c.Superpixels > 0 && c.Gives("cell"):
-			return structured.BadInput("--cell %d and --superpixels %d: an image is divided into cells or into superpixels; give one of the two", c.Cell, c.Superpixels)
+		case c.Superpixels > 0 && c.Gives("cell-pixels"):
+			return structured.BadInput("--cell-pixels %d and --superpixels %d: an image is divided into cells or into superpixels; give one of the two", c.Cell, c.Superpixels)
 		}
 		if err := division(&c).Validate(); err != nil {
 			return err
@@ -188,7 +188,7 @@ func prepareRegions(c *config.Config, train *structured.Dataset) (*Change, error
 			return sayMaskLabels(c, train)
 		}
 	}
-	advice := fmt.Sprintf("lower --cell (now %d pixels)", c.Cell)
+	advice := fmt.Sprintf("lower --cell-pixels (now %d pixels)", c.Cell)
 	if c.Superpixels > 0 {
 		advice = fmt.Sprintf("raise --superpixels (now %d)", c.Superpixels)
 	}

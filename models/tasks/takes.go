@@ -56,7 +56,7 @@ func Listed(s settings.Setting, c *config.Config) bool {
 	takes := func(chosen string, takers []string) bool {
 		return len(takers) == 0 || settings.Undecided(chosen) || slices.Contains(takers, chosen)
 	}
-	drawn := slices.Equal(formats.TakersOf(s.Name), []string{formats.Builtin}) && settings.Undecided(c.Format)
+	drawn := OfDrawn(s.Name) && settings.Undecided(c.Format)
 	net := cmp.Or(c.Preset().Name, c.Net)
 	if settings.Undecided(net) {
 		net = nets.LinearNet
@@ -64,6 +64,11 @@ func Listed(s settings.Setting, c *config.Config) bool {
 	has, own := nets.HasSetting(net, s.Name)
 	return takes(c.Task, takersOf(s.Name)) && takes(c.Format, formats.TakersOf(s.Name)) && !drawn && config.MethodTakes(s.Name, c) &&
 		(has || own && ofOwnInputs(net, s) || takes(net, netsThatTake(s))) && config.Awaits(s, c) == ""
+}
+
+// OfDrawn reports whether a setting is about drawn data alone. dsp data has it, too.
+func OfDrawn(setting string) bool {
+	return slices.Equal(formats.TakersOf(setting), []string{formats.Builtin})
 }
 
 // TakesSetting reports whether a setting that has no effect on some tasks has one on t.

@@ -66,7 +66,7 @@ func Agree(ctx context.Context, c *config.Config, o TrainOptions) error {
 	}
 	identity := identityOf(*c)
 	for _, s := range config.Settings(c) {
-		if value, ok := identity[s.Name]; ok {
+		if value, ok := identity[s.Stored()]; ok {
 			facts = append(facts, [2]string{"--" + s.Name, value})
 		}
 	}

@@ -112,9 +112,9 @@ func checkResumed(c config.Config) error {
 	}
 	before, now := identityOf(was), identityOf(c)
 	for _, s := range config.Settings(&c) {
-		if before[s.Name] != now[s.Name] {
+		if name := s.Stored(); before[name] != now[name] {
 			return structured.BadInput("--resume %s: the run has --%s %s, not %s; leave it out, or start a new run", c.Resume, s.Name,
-				before[s.Name], now[s.Name])
+				before[name], now[name])
 		}
 	}
 	return nil
@@ -148,7 +148,7 @@ func identityOf(c config.Config) map[string]string {
 		switch {
 		case s.Name == "passes" || s.Name == "gap" || s.Name == "patience" || s.Name == "evaluate": // decide when a run ends
 		case !s.Run && !slices.Contains(config.PathSettings, s.Name):
-			identity[s.Name] = fmt.Sprint(s.Value.Interface())
+			identity[s.Stored()] = fmt.Sprint(s.Value.Interface())
 		}
 	}
 	return identity

@@ -87,7 +87,7 @@ func helpOn(cmd *cobra.Command, c *config.Config) {
 			case c.Task == pipelines.Task:
 				f.Hidden, f.Usage = !pipelines.Takes(s.Name), cmp.Or(pipelines.Help(s.Name), f.Usage)
 			case headingOf(f) != common && !f.Changed:
-				f.Hidden = !tasks.Listed(s, c)
+				f.Hidden = !tasks.Listed(s, c) || tasks.OfDrawn(s.Name)
 			}
 		}
 		help(cmd, args)
@@ -169,13 +169,26 @@ func usage(cmd *cobra.Command) error {
 	} else if chooses(cmd) {
 		fmt.Fprintf(w, `
 These flags apply here. Others belong to what is not chosen yet, and apply with it: %[1]s --method sgd --help,
---net rnn, --structure segments, --encoder DIR, --loss hinge, --format builtin (drawn data). %[1]s --help all shows all.
+--net rnn, --structure segments, --encoder DIR, --loss hinge. %[1]s --help all shows all.
 `, cmd.CommandPath())
+	}
+	if drawn := drawnFlags(cmd); all && len(drawn) > 0 {
+		fmt.Fprintf(w, "\nWithout --train, data are drawn: dsp data --help explains %s.\n", strings.Join(drawn, ", "))
 	}
 	if cmd.HasExample() {
 		fmt.Fprintf(w, "\nExamples:\n%s\n", cmd.Example)
 	}
 	return nil
+}
+
+// drawnFlags returns the flags of a verb that are about drawn data.
+func drawnFlags(cmd *cobra.Command) (names []string) {
+	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
+		if f.Annotations[settingKey] != nil && tasks.OfDrawn(f.Name) {
+			names = append(names, "--"+f.Name)
+		}
+	})
+	return names
 }
 
 // Flag is what a help says of a flag.

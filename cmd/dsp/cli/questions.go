@@ -37,8 +37,8 @@ func (q *questions) check(cmd *cobra.Command, o *predictions.Options) error {
 		return structured.BadInput("--samples %d: expected 0 to %d", o.Samples, mostOutputs)
 	case o.Samples > 0 && !isSet(cmd, "json"):
 		return structured.BadInput("--samples %d: samples are written as JSON; add --json", o.Samples)
-	case !(o.SampleTemperature > 0 && o.SampleTemperature <= predictions.MostTemperature):
-		return structured.BadInput("--temperature %v: expected more than 0, and at most %v", o.SampleTemperature, float64(predictions.MostTemperature))
+	case !predictions.ValidTemperature(o.SampleTemperature):
+		return structured.BadInput("--temperature %v: expected %v to %v", o.SampleTemperature, float64(predictions.LeastTemperature), float64(predictions.MostTemperature))
 	case q.selected < 0 || given("select") && q.selected == 0:
 		return structured.BadInput("--select %d: expected how many examples to choose, 1 or more", q.selected)
 	case given("by") && q.selected == 0:

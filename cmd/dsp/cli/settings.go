@@ -10,13 +10,17 @@ import (
 
 	"github.com/dsp-go/dsp/models/optimisers"
 	"github.com/dsp-go/dsp/models/settings"
+	"github.com/dsp-go/dsp/models/tasks"
 )
 
 // addSettings adds a flag to cmd for every setting that is not global; the flags write into the settings.
 func addSettings(cmd *cobra.Command, all []settings.Setting) {
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	for _, s := range all {
+	flags.SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+		return pflag.NormalizedName(newName(all, name))
+	})
+	for _, s := range settings.Displayed(all) {
 		if isGlobal(s) {
 			continue
 		}
@@ -39,7 +43,8 @@ func addSettings(cmd *cobra.Command, all []settings.Setting) {
 		case *float64:
 			flags.Float64Var(at, s.Name, *at, help)
 		}
-		flags.Lookup(s.Name).Annotations = map[string][]string{groupKey: {s.Group}, settingKey: {}}
+		flags.Lookup(s.Name).Annotations = map[string][]string{groupKey: {s.Heading}, settingKey: {}}
+		flags.Lookup(s.Name).Hidden = tasks.OfDrawn(s.Name)
 		if unit := unitOf(s); unit != "" {
 			flags.Lookup(s.Name).Annotations[unitKey] = []string{unit}
 		}
@@ -47,6 +52,14 @@ func addSettings(cmd *cobra.Command, all []settings.Setting) {
 			complete(cmd, s.Name, s.Values...)
 		}
 	}
+}
+
+// newName returns the name of the flag that a name stands for: a setting may have had another one.
+func newName(all []settings.Setting, name string) string {
+	if s, ok := settings.Named(all, name); ok {
+		return s.Name
+	}
+	return name
 }
 
 // listsFiles reports whether a setting names several files, separated by commas.
@@ -92,6 +105,10 @@ func warnRepeated(cmd *cobra.Command, args []string) {
 		f := cmd.Flags().Lookup(name)
 		if !long || f == nil {
 			continue
+		}
+		if f.Name != name {
+			slog.Warn("--" + name + " is called --" + f.Name + " now; the old name works, too")
+			name = f.Name
 		}
 		switch f.Value.(type) {
 		case *fileList, *settings.Ranges, pflag.SliceValue: // every use of the flag adds to these

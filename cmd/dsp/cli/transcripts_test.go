@@ -32,8 +32,8 @@ func TestTranscripts(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it runs the program a hundred times")
 	}
-	if runtime.GOARCH != "amd64" {
-		t.Skip("last digits of models depend on the processor")
+	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
+		t.Skip("last digits of models depend on the processor, and commands of the shell on the system")
 	}
 	if _, err := exec.LookPath("sh"); err != nil {
 		t.Skip(err)

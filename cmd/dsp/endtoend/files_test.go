@@ -107,7 +107,7 @@ func TestSeveralFilesOfEveryTask(t *testing.T) {
 	}{
 		"parse":    {[]string{"--task", "parse", "--train", trees + "/dev.conllu", "--train", trees + "/test.conllu"}, "examples=40"},
 		"align":    {[]string{"--train", pairs + "/dev.pairs", "--train", pairs + "/test.pairs"}, "examples=80"},
-		"localise": {[]string{"--train", objects + "/dev.json", "--train", objects + "/test.json", "--class", "ladybird", "--candidates", "100", "--crop", "16"}, "examples=16"},
+		"localise": {[]string{"--train", objects + "/dev.json", "--train", objects + "/test.json", "--class", "ladybird", "--candidates", "100", "--candidate-pixels", "16"}, "examples=16"},
 		"graph":    {[]string{"--task", "graph", "--train", graphs, "--train", more}, "examples=16"},
 		"segment": {[]string{"--task", "segment", "--train", scenes + "/dev/images", "--train", scenes + "/test/images", "--dev", scenes + "/dev/images," + scenes + "/test/images",
 			"--masks", strings.Join([]string{scenes + "/dev/masks", scenes + "/test/masks", scenes + "/dev/masks", scenes + "/test/masks"}, ",")}, "examples=7"},

@@ -118,10 +118,10 @@ func TestGPULocalises(t *testing.T) {
 	emulated(t)
 	tiny := []string{"train", "--task", "localise", "--examples", "6,2,2", "--passes", "2", "--quiet", "--json"}
 	for name, flags := range map[string][]string{
-		"linear":  {"--candidates", "10", "--crop", "8", "--method", "bcfw", "--gap", "0"},
-		"crops":   {"--candidates", "8", "--crop", "8", "--net", "conv-crop", "--channels", "3", "--hidden", "4"},
-		"maps":    {"--candidates", "8", "--crop", "16", "--net", "conv-map", "--channels", "3"},
-		"windows": {"--search", "windows", "--cells", "5", "--gap", "0"},
+		"linear":  {"--candidates", "10", "--candidate-pixels", "8", "--method", "bcfw", "--gap", "0"},
+		"crops":   {"--candidates", "8", "--candidate-pixels", "8", "--net", "conv-crop", "--channels", "3", "--hidden", "4"},
+		"maps":    {"--candidates", "8", "--candidate-pixels", "16", "--net", "conv-map", "--channels", "3"},
+		"windows": {"--search", "windows", "--search-grid", "5", "--gap", "0"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var on, off struct{ Objective float64 }

@@ -22,13 +22,13 @@ func graphRuns(t *testing.T) map[string][]string {
 		"graph":            onGraphs("--net", "mlp", "--hidden", "4", "--edge-units", "3"),
 		"graph, sgd":       onGraphs("--net", "mlp", "--hidden", "4", "--edges", "potts", "--method", "sgd", "--batch", "4", "--lr", "0.1"),
 		"graph, linear":    onGraphs("--edges", "typed", "--method", "bcfw", "--gap", "0"),
-		"segment":          onImages("--cell", "24", "--net", "mlp", "--hidden", "4"),
-		"segment, linear":  onImages("--cell", "24", "--method", "casimir", "--gap", "0", "--batch", "3"),
-		"pixels":           onImages("--cell", "24", "--net", "conv-crop", "--patch", "6", "--channels", "3", "--hidden", "4"),
-		"pixels, sgd":      onImages("--cell", "24", "--net", "conv-crop", "--patch", "6", "--features", "pixels", "--channels", "3", "--hidden", "4", "--method", "sgd", "--lr", "0.02", "--dropout", "0.1"),
-		"pixels, a stack":  onImages("--net", pixelStack(t), "--superpixels", "20", "--patch", "6", "--edge-units", "3"),
-		"pixels, relaxed":  onImages("--cell", "24", "--net", "conv-crop", "--patch", "6", "--channels", "3", "--hidden", "4", "--classes", "4", "--edges", "typed"),
-		"pixels, together": onImages("--cell", "24", "--net", "conv-crop", "--patch", "6", "--channels", "3", "--hidden", "4", "--model-batch", "all", "--inner", "casimir"),
+		"segment":          onImages("--cell-pixels", "24", "--net", "mlp", "--hidden", "4"),
+		"segment, linear":  onImages("--cell-pixels", "24", "--method", "casimir", "--gap", "0", "--batch", "3"),
+		"pixels":           onImages("--cell-pixels", "24", "--net", "conv-crop", "--region-pixels", "6", "--channels", "3", "--hidden", "4"),
+		"pixels, sgd":      onImages("--cell-pixels", "24", "--net", "conv-crop", "--region-pixels", "6", "--features", "pixels", "--channels", "3", "--hidden", "4", "--method", "sgd", "--lr", "0.02", "--dropout", "0.1"),
+		"pixels, a stack":  onImages("--net", pixelStack(t), "--superpixels", "20", "--region-pixels", "6", "--edge-units", "3"),
+		"pixels, relaxed":  onImages("--cell-pixels", "24", "--net", "conv-crop", "--region-pixels", "6", "--channels", "3", "--hidden", "4", "--classes", "4", "--edges", "typed"),
+		"pixels, together": onImages("--cell-pixels", "24", "--net", "conv-crop", "--region-pixels", "6", "--channels", "3", "--hidden", "4", "--model-batch", "all", "--inner", "casimir"),
 	}
 }
 

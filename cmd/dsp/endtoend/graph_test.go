@@ -254,8 +254,8 @@ func TestGraphRefusals(t *testing.T) {
 	dsp(t, on("--oracle", "cut", "--loss", "crf")...).refused(exitBadInput, "crf", "cuts")
 	dsp(t, on("--edges", "position")...).refused(exitBadInput, "--edges position")
 	dsp(t, on("--net", "rnn")...).refused(exitBadInput, "--net rnn", "linear, mlp or")
-	dsp(t, on("--cell", "4")...).refused(exitBadInput, "--cell", "segment")
-	dsp(t, "train", "--task", "segment", "--cell", "4", "--superpixels", "20").refused(exitBadInput, "--cell 4", "--superpixels 20", "one of the two")
+	dsp(t, on("--cell-pixels", "4")...).refused(exitBadInput, "--cell-pixels", "segment")
+	dsp(t, "train", "--task", "segment", "--cell-pixels", "4", "--superpixels", "20").refused(exitBadInput, "--cell-pixels 4", "--superpixels 20", "one of the two")
 	dsp(t, on("--shape", "tree")...).refused(exitBadInput, "--shape tree has no effect")
 	dsp(t, "train", "--task", "graph", "--classes", "11").refused(exitBadInput, "11 classes, expected 2 to 10")
 	dsp(t, "data", "graphs", "--out", t.TempDir(), "--shape", "ring").refused(exitBadInput, "--shape", "ring")
@@ -368,7 +368,7 @@ func TestSegmentDrawn(t *testing.T) {
 	for _, args := range []struct{ flags, parts []string }{
 		{nil, []string{"bcpfw, cut", "no edges", "relaxed", "test accuracy", "test IoU"}},
 		{[]string{"--superpixels", "30", "--neighbours", "8", "--oracle", "exact"}, []string{"bcpfw, exact", "no edges", "relaxed"}},
-		{[]string{"--classes", "4", "--cell", "20"}, []string{"bcpfw, relaxed", "no edges", "exact"}},
+		{[]string{"--classes", "4", "--cell-pixels", "20"}, []string{"bcpfw, relaxed", "no edges", "exact"}},
 	} {
 		o := dsp(t, append([]string{"train", "--task", "segment", "--examples", "4,1,2", "--passes", "3", "--quiet", "--out", filepath.Join(t.TempDir(), "run")}, args.flags...)...).ok()
 		for _, part := range args.parts {

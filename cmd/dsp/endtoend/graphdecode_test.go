@@ -62,7 +62,7 @@ func TestExpansion(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	four, two, own := filepath.Join(dir, "four"), filepath.Join(dir, "two"), filepath.Join(dir, "own")
-	dsp(t, "train", "--task", "segment", "--classes", "4", "--cell", "16", "--examples", "6,1,3", "--passes", "5", "--baselines", "off", "--quiet", "--out", four).ok()
+	dsp(t, "train", "--task", "segment", "--classes", "4", "--cell-pixels", "16", "--examples", "6,1,3", "--passes", "5", "--baselines", "off", "--quiet", "--out", four).ok()
 	o := dsp(t, "eval", "--model", four, "--data", "builtin", "--decode", "expansion").ok()
 	for _, part := range []string{"alpha-expansion finds labels that may not be the best", "score=", "bound=", "gap=", " of 3 outputs are proven"} {
 		if !strings.Contains(o.stderr, part) {
@@ -93,7 +93,7 @@ func TestExpansion(t *testing.T) {
 	if best.Bound != nil && *best.Bound < score-1e-6 {
 		t.Errorf("the bound %v of the relaxation is below a score of %v", *best.Bound, score)
 	}
-	dsp(t, "train", "--task", "segment", "--cell", "16", "--examples", "2,1,1", "--passes", "1", "--baselines", "off", "--quiet", "--out", two).ok()
+	dsp(t, "train", "--task", "segment", "--cell-pixels", "16", "--examples", "2,1,1", "--passes", "1", "--baselines", "off", "--quiet", "--out", two).ok()
 	dsp(t, "predict", "--model", two, "--input", "builtin", "--decode", "expansion").refused(exitBadInput, "--decode expansion is for more than two labels", "--oracle cut")
 	dsp(t, "train", "--task", "graph", "--classes", "3", "--examples", "3,1,1", "--passes", "1", "--baselines", "off", "--quiet", "--out", own).ok()
 	dsp(t, "predict", "--model", own, "--input", "builtin", "--decode", "expansion").refused(exitBadInput, "--decode expansion", "--edges potts", "--edges own")
@@ -153,7 +153,7 @@ func TestConfidencePictures(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	run, to := filepath.Join(dir, "run"), filepath.Join(dir, "masks")
-	dsp(t, "train", "--task", "segment", "--cell", "16", "--examples", "4,1,2", "--passes", "3", "--baselines", "off", "--quiet", "--out", run).ok()
+	dsp(t, "train", "--task", "segment", "--cell-pixels", "16", "--examples", "4,1,2", "--passes", "3", "--baselines", "off", "--quiet", "--out", run).ok()
 	dsp(t, "predict", "--model", run, "--input", "builtin", "--to", to, "--confidence").ok()
 	for _, name := range []string{"00001.png", "overlays/00002.png", "confidence/00002.png"} {
 		if _, err := os.Stat(filepath.Join(to, name)); err != nil {
@@ -203,7 +203,7 @@ func TestTruncatedBoundAndWeights(t *testing.T) {
 		return 0
 	}
 	for _, args := range [][]string{
-		{"--task", "graph", "--examples", "30,5,20", "--difficulty", "2", "--edges", "none"}, {"--task", "segment", "--cell", "16", "--examples", "6,1,4", "--edges", "none"},
+		{"--task", "graph", "--examples", "30,5,20", "--difficulty", "2", "--edges", "none"}, {"--task", "segment", "--cell-pixels", "16", "--examples", "6,1,4", "--edges", "none"},
 	} {
 		label := map[string]string{"graph": "1", "segment": "stone"}[args[1]]
 		plain, heavy := share(args...), share(append(args, "--label-weights", label+"=5")...)
@@ -218,6 +218,6 @@ func TestSegmentAdvice(t *testing.T) {
 	t.Parallel()
 	data, empty := drawnTextures(t), t.TempDir()
 	in := func(kind string) string { return filepath.Join(data, "train", kind) }
-	dsp(t, "train", "--task", "segment", "--train", in("images"), "--masks", in("masks"), "--cell", "500").refused(exitBadInput, "no region has a neighbour", "lower --cell (now 500 pixels)")
+	dsp(t, "train", "--task", "segment", "--train", in("images"), "--masks", in("masks"), "--cell-pixels", "500").refused(exitBadInput, "no region has a neighbour", "lower --cell-pixels (now 500 pixels)")
 	dsp(t, "train", "--task", "segment", "--train", empty, "--masks", in("masks")).refused(exitBadInput, empty, "no images, expected files ending in .png")
 }

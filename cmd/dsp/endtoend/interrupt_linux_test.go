@@ -1,10 +1,12 @@
 package endtoend
 
 import (
+	"context"
 	"os"
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -122,12 +124,13 @@ func TestPipeAsModel(t *testing.T) {
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
 		t.Skip(err)
 	}
+	closing(t, pipe)
 	for _, path := range []string{pipe, dir} {
 		for _, args := range [][]string{
 			{"predict", "--model", path}, {"info", path}, {"serve", "--model", path, "--listen", "127.0.0.1:0"}, {"export", "--model", path, "--release", "--to", filepath.Join(dir, "x.safetensors")},
 			{"train", "--init", path, "--train", write(t, "train.conll", sentences), "--out", filepath.Join(dir, "run")},
 		} {
-			dsp(t, args...).refused(exitBadInput, pipe, "pipe")
+			dsp(t, args...).refused(exitBadInput, pipe, "a pipe, expected a file on disk")
 		}
 	}
 	model, _ := aPipeline(t)
@@ -142,7 +145,28 @@ func TestPipeAsModel(t *testing.T) {
 	if err := syscall.Mkfifo(stage, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	dsp(t, "predict", "--model", copied, "--input", write(t, "x.txt", "a")).refused(exitBadInput, stage, "pipe")
+	closing(t, stage)
+	dsp(t, "predict", "--model", copied, "--input", write(t, "x.txt", "a")).refused(exitBadInput, stage, "a pipe, expected a file on disk")
+}
+
+// closing opens a pipe for whoever opens it to read, and closes it at once, so that nobody waits for what never comes.
+func closing(t *testing.T, pipe string) {
+	ctx, stop := context.WithCancel(t.Context())
+	var closed sync.WaitGroup
+	closed.Go(func() {
+		for ctx.Err() == nil {
+			if w, err := os.OpenFile(pipe, os.O_WRONLY, 0); err == nil { // waits for a reader
+				_ = w.Close()
+			}
+		}
+	})
+	t.Cleanup(func() {
+		stop()
+		if r, err := os.OpenFile(pipe, os.O_RDONLY|syscall.O_NONBLOCK, 0); err == nil { // the last one
+			closed.Wait()
+			_ = r.Close()
+		}
+	})
 }
 
 // A path that is not UTF-8 is refused before a run begins that nobody could resume, also where a folder or a pattern leads to it.

@@ -50,7 +50,7 @@ func locator(t *testing.T) string {
 
 var locatorOnce = sync.OnceValues(func() (string, error) {
 	data, dir := filepath.Join(shared, "objects"), filepath.Join(shared, "locator")
-	return dir, runProgram(onObjects(data, "--dev", filepath.Join(data, "dev.json"), "--candidates", "250", "--crop", "16", "--gap", "0.02", "--out", dir)...)
+	return dir, runProgram(onObjects(data, "--dev", filepath.Join(data, "dev.json"), "--candidates", "250", "--candidate-pixels", "16", "--gap", "0.02", "--out", dir)...)
 })
 
 // finder returns the run folder of a model that searches windows, trained once for all tests.
@@ -66,7 +66,7 @@ func finder(t *testing.T) string {
 
 var finderOnce = sync.OnceValues(func() (string, error) {
 	data, dir := filepath.Join(shared, "objects"), filepath.Join(shared, "finder")
-	return dir, runProgram(onObjects(data, "--search", "windows", "--cells", "10", "--passes", "10", "--out", dir)...)
+	return dir, runProgram(onObjects(data, "--search", "windows", "--search-grid", "10", "--passes", "10", "--out", dir)...)
 })
 
 type boxJSON struct {
@@ -131,7 +131,7 @@ func TestLearnedWindows(t *testing.T) {
 	t.Parallel()
 	data, dir := drawnObjects(t), filepath.Join(t.TempDir(), "run")
 	files := filepath.Join(data, "train.json") + "," + filepath.Join(data, "dev.json")
-	o := dsp(t, "train", "--train", files, "--class", "ladybird", "--candidates", "60", "--crop", "8", "--passes", "2", "--out", dir).ok()
+	o := dsp(t, "train", "--train", files, "--class", "ladybird", "--candidates", "60", "--candidate-pixels", "8", "--passes", "2", "--out", dir).ok()
 	if !strings.Contains(o.stderr, "shapes learned from the training boxes") {
 		t.Errorf("no word of windows in\n%s", o.stderr)
 	}
@@ -267,7 +267,7 @@ func TestLocaliseWindows(t *testing.T) {
 		}
 	}
 	short := filepath.Join(t.TempDir(), "short")
-	o := dsp(t, "train", "--train", filepath.Join(data, "train.json"), "--class", "ladybird", "--search", "windows", "--cells", "10", "--search-limit", "1", "--passes", "2",
+	o := dsp(t, "train", "--train", filepath.Join(data, "train.json"), "--class", "ladybird", "--search", "windows", "--search-grid", "10", "--search-limit", "1", "--passes", "2",
 		"--out", short).ok()
 	if !strings.Contains(o.stderr, "stops after 1 sets of boxes") {
 		t.Errorf("nothing says that answers are inexact:\n%s", o.stderr)
@@ -298,7 +298,7 @@ func TestLocaliseMethods(t *testing.T) {
 			Method    string
 			Objective float64
 		}
-		dsp(t, onObjects(data, "--net", net, "--crop", "16", "--candidates", "40", "--passes", "16", "--json", "--out", filepath.Join(t.TempDir(), net))...).ok().json(&r)
+		dsp(t, onObjects(data, "--net", net, "--candidate-pixels", "16", "--candidates", "40", "--passes", "16", "--json", "--out", filepath.Join(t.TempDir(), net))...).ok().json(&r)
 		if r.Method != "prox-linear" || !(r.Objective < 3) { // that of initial weights is about 6
 			t.Errorf("%s: got %+v", net, r)
 		}
@@ -307,7 +307,7 @@ func TestLocaliseMethods(t *testing.T) {
 		dual, primal := math.Inf(-1), math.Inf(1)
 		for _, method := range methods {
 			var r struct{ Objective, Dual, Gap float64 }
-			dsp(t, onObjects(data, "--candidates", "60", "--crop", "8", "--loss", loss, "--method", method, "--passes", "8", "--json",
+			dsp(t, onObjects(data, "--candidates", "60", "--candidate-pixels", "8", "--loss", loss, "--method", method, "--passes", "8", "--json",
 				"--out", filepath.Join(t.TempDir(), method))...).ok().json(&r)
 			if !(r.Gap >= 0) || !(r.Dual <= r.Objective) {
 				t.Errorf("%s, %s: got %+v", loss, method, r)
@@ -325,9 +325,9 @@ func TestLocaliseBits(t *testing.T) {
 	t.Parallel()
 	data := drawnObjects(t)
 	for name, flags := range map[string][]string{
-		"candidates": {"--candidates", "50", "--crop", "8", "--method", "bcfw"},
-		"crops":      {"--candidates", "20", "--crop", "12", "--net", "conv-crop"},
-		"windows":    {"--search", "windows", "--cells", "8"},
+		"candidates": {"--candidates", "50", "--candidate-pixels", "8", "--method", "bcfw"},
+		"crops":      {"--candidates", "20", "--candidate-pixels", "12", "--net", "conv-crop"},
+		"windows":    {"--search", "windows", "--search-grid", "8"},
 	} {
 		run := func(name string, more ...string) []byte {
 			out := filepath.Join(t.TempDir(), name)

@@ -131,11 +131,11 @@ func TestLocaliseRefusals(t *testing.T) {
 		{"images alone", []string{"--train", filepath.Join(data, "train"), "--task", "localise"}, []string{"train: a folder of images alone has no boxes to train on; expected annotations, in the format coco or voc"}},
 		{"other task", []string{"--train", filepath.Join(data, "train.json"), "--task", "tag"}, []string{"--task localise"}},
 		{"text", []string{"--task", "localise", "--train", write(t, "x.conll", sentences)}, []string{"conll", "coco"}},
-		{"cells", []string{"--task", "localise", "--cells", "1", "--search", "windows"}, []string{"--cells 1"}},
-		{"cells of candidates", []string{"--task", "localise", "--cells", "8"}, []string{"--cells 8", "--search windows"}},
-		{"crop", []string{"--task", "localise", "--crop", "20"}, []string{"--crop 20", "multiple of 8"}},
+		{"cells", []string{"--task", "localise", "--search-grid", "1", "--search", "windows"}, []string{"--search-grid 1"}},
+		{"cells of candidates", []string{"--task", "localise", "--search-grid", "8"}, []string{"--search-grid 8", "--search windows"}},
+		{"crop", []string{"--task", "localise", "--candidate-pixels", "20"}, []string{"--candidate-pixels 20", "multiple of 8"}},
 		{"attributes", []string{"--task", "localise", "--features", "ner"}, []string{"--features ner", "descriptor"}},
-		{"more cells than pixels", []string{"--task", "localise", "--search", "windows", "--cells", "200", "--examples", "2,1,1"}, []string{"fewer cells", "200"}},
+		{"more cells than pixels", []string{"--task", "localise", "--search", "windows", "--search-grid", "200", "--examples", "2,1,1"}, []string{"fewer cells", "200"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if strings.HasSuffix(c.flags[1], "a.json") {
@@ -181,7 +181,7 @@ func TestVOC(t *testing.T) {
 		}
 	}
 	out := filepath.Join(t.TempDir(), "cats")
-	o := dsp(t, "train", "--train", dir, "--class", "cat", "--candidates", "30", "--crop", "8", "--passes", "3", "--out", out).ok()
+	o := dsp(t, "train", "--train", dir, "--class", "cat", "--candidates", "30", "--candidate-pixels", "8", "--passes", "3", "--out", out).ok()
 	if !strings.Contains(o.stderr, "2 images with one cat") || !strings.Contains(o.stderr, "1 with several") || !strings.Contains(o.stderr, "1 without") {
 		t.Errorf("printed\n%s", o.stderr)
 	}

@@ -28,7 +28,7 @@ func pixelStack(t *testing.T) string {
 var fewScenes = []string{"train", "--task", "segment", "--examples", "10,2,4", "--baselines", "off", "--quiet", "--passes", "4"}
 
 // smallCrops is a small network that reads pixels.
-var smallCrops = []string{"--net", "conv-crop", "--patch", "8", "--channels", "6", "--hidden", "8"}
+var smallCrops = []string{"--net", "conv-crop", "--region-pixels", "8", "--channels", "6", "--hidden", "8"}
 
 // Networks that read pixels learn, from folders and from drawn scenes, on cells and on superpixels; models keep how pixels are read.
 func TestSegmentPixels(t *testing.T) {
@@ -38,12 +38,12 @@ func TestSegmentPixels(t *testing.T) {
 	stack := pixelStack(t)
 	for name, flags := range map[string][]string{
 		"crops":       smallCrops,
-		"pixels only": with(smallCrops, "--features", "pixels", "--context", "4", "--edges", "typed"),
+		"pixels only": with(smallCrops, "--features", "pixels", "--region-context", "4", "--edges", "typed"),
 		"superpixels": with(smallCrops, "--superpixels", "60", "--edge-units", "3"),
-		"stack":       {"--net", stack, "--patch", "12"},
+		"stack":       {"--net", stack, "--region-pixels", "12"},
 		"image":       {"--net", write(t, "image.yaml", "- features\n- image\n- conv: {channels: 4, stride: 4, activation: elu}\n- flatten\n"), "--features", "pixels", "--edges", "own"},
 		"sgd":         with(smallCrops, "--method", "sgd", "--submodular", "softplus"),
-		"linear":      {"--features", "pixels+descriptor", "--patch", "4"},
+		"linear":      {"--features", "pixels+descriptor", "--region-pixels", "4"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "run")
@@ -83,16 +83,16 @@ func TestSegmentPixelRefusals(t *testing.T) {
 	on := func(flags ...string) outcome {
 		return dsp(t, with([]string{"train", "--task", "segment", "--examples", "2,1,1", "--out", filepath.Join(t.TempDir(), "run")}, flags...)...)
 	}
-	on("--patch", "8").refused(exitBadInput, "--patch", "--net conv-crop")
-	on("--context", "2", "--net", "mlp").refused(exitBadInput, "--context", "--net conv-crop")
+	on("--region-pixels", "8").refused(exitBadInput, "--region-pixels", "--net conv-crop")
+	on("--region-context", "2", "--net", "mlp").refused(exitBadInput, "--region-context", "--net conv-crop")
 	on("--net", "conv-crop", "--features", "descriptor").refused(exitBadInput, "--net conv-crop reads pixels")
 	on("--net", "conv-crop", "--features", "ner").refused(exitBadInput, "--features ner", "pixels+descriptor")
 	on("--net", "conv-map").refused(exitBadInput, "--net conv-map does not score regions", "conv-crop")
-	on("--net", "conv-crop", "--crop", "16").refused(exitBadInput, "--crop", "localise")
-	on("--net", "conv-crop", "--patch", "2").refused(exitBadInput, "--patch 2")
-	on("--net", "conv-crop", "--patch", "2000").refused(exitBadInput, "--patch 2000: expected at most")
-	on("--net", "conv-crop", "--context", "0").refused(exitBadInput, "--context 0")
-	on("--net", "conv-crop", "--cell", "1", "--patch", "1000", "--context", "0.5").refused(exitBadInput, "scene 1 of train", "lower --patch")
+	on("--net", "conv-crop", "--candidate-pixels", "16").refused(exitBadInput, "--candidate-pixels", "localise")
+	on("--net", "conv-crop", "--region-pixels", "2").refused(exitBadInput, "--region-pixels 2")
+	on("--net", "conv-crop", "--region-pixels", "2000").refused(exitBadInput, "--region-pixels 2000: expected at most")
+	on("--net", "conv-crop", "--region-context", "0").refused(exitBadInput, "--region-context 0")
+	on("--net", "conv-crop", "--cell-pixels", "1", "--region-pixels", "1000", "--region-context", "0.5").refused(exitBadInput, "scene 1 of train", "lower --region-pixels")
 	on("--net", "conv-crop", "--method", "bcfw").refused(exitBadInput, "bcfw", "linear")
 	on("--net", write(t, "s.yaml", "- pixels: [flatten]\n"), "--features", "descriptor").refused(exitBadInput, "the stack of --net reads pixels")
 	on("--net", pixelStack(t), "--features", "pixels").refused(exitBadInput, "nothing beside the pixels")
@@ -100,7 +100,7 @@ func TestSegmentPixelRefusals(t *testing.T) {
 	dsp(t, "train", "--task", "graph", "--train", train, "--net", "conv-crop").refused(exitBadInput, "--net conv-crop does not score graphs")
 	dsp(t, "train", "--task", "graph", "--train", train, "--features", "pixels").refused(exitBadInput, "--features pixels")
 	dsp(t, "train", "--task", "localise", "--features", "pixels+descriptor").refused(exitBadInput, "--features pixels+descriptor", "descriptor or pixels")
-	dsp(t, "train", "--task", "tag", "--patch", "8").refused(exitBadInput, "--patch 8 has no effect")
+	dsp(t, "train", "--task", "tag", "--region-pixels", "8").refused(exitBadInput, "--region-pixels 8 has no effect")
 }
 
 // Stacks score graphs, too.
@@ -118,7 +118,7 @@ func TestGraphStack(t *testing.T) {
 // A sweep reads pixels for the networks that want them, and features for the others.
 func TestSweepPixels(t *testing.T) {
 	t.Parallel()
-	o := dsp(t, "sweep", "--task", "segment", "--examples", "4,2,1", "--passes", "1", "--patch", "8", "--channels", "2", "--hidden", "3", "--net", "conv-crop",
+	o := dsp(t, "sweep", "--task", "segment", "--examples", "4,2,1", "--passes", "1", "--region-pixels", "8", "--channels", "2", "--hidden", "3", "--net", "conv-crop",
 		"--grid", "features=pixels,pixels+descriptor", "--quiet", "--out", filepath.Join(t.TempDir(), "sweep")).ok()
 	if !strings.Contains(o.stdout, "pixels+descriptor") {
 		t.Errorf("got\n%s", o.stdout)

@@ -340,7 +340,7 @@ func TestQuestionsRefusedByName(t *testing.T) {
 		{"predict --model " + tagger + " --samples 3", "add --json"},
 		{"predict --model " + tagger + " --samples -1", "--samples -1: expected 0 to 100000"},
 		{"predict --model " + tagger + " --temperature 2", "--temperature is for --samples"},
-		{"predict --model " + tagger + " --samples 3 --json --temperature 0", "--temperature 0: expected more than 0"},
+		{"predict --model " + tagger + " --samples 3 --json --temperature 0", "--temperature 0: expected 1e-06 to 1e+06"},
 		{"predict --model " + tagger + " --seed 2", "--seed is for --samples"},
 		{"predict --model " + tagger + " --by margin", "--by margin is for --select"},
 		{"predict --model " + tagger + " --select 0", "--select 0: expected"},

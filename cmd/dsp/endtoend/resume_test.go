@@ -268,3 +268,41 @@ func TestPathSaysBest(t *testing.T) {
 		}
 	}
 }
+
+// Settings that have another name now work by the old one: as flags, with a word about it, in configuration files, and in runs and models of earlier versions.
+func TestOldNamesOfSettings(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	run, whole := filepath.Join(dir, "run"), filepath.Join(dir, "whole")
+	on := func(out string, more ...string) []string {
+		return append([]string{"train", "--task", "segment", "--examples", "4,1,1", "--baselines", "off", "--gap", "0", "--out", out}, more...)
+	}
+	o := dsp(t, on(run, "--cell", "24", "--neighbours", "8", "--passes", "2")...).ok()
+	if strings.Count(o.stderr, "--cell is called --cell-pixels now") != 1 {
+		t.Errorf("a flag's old name: %s", o.stderr)
+	}
+	dsp(t, on(whole, "--cell-pixels", "24", "--neighbours", "8", "--passes", "4", "--quiet")...).ok()
+
+	path := filepath.Join(run, "config.yaml") // as an earlier version wrote it
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	old := strings.NewReplacer("cell-pixels", "cell", "search-grid", "cells", "candidate-pixels", "crop", "region-pixels", "patch", "region-context", "context").Replace(string(text))
+	if old == string(text) || os.WriteFile(path, []byte(old), 0o666) != nil {
+		t.Fatalf("the configuration has no new names:\n%s", text)
+	}
+	dsp(t, "train", "--resume", run, "--passes", "4", "--quiet").ok()
+	if !bytes.Equal(modelBytes(t, run), modelBytes(t, whole)) {
+		t.Error("a run of an earlier version went on to other bits")
+	}
+	for _, file := range []string{"model.safetensors", "checkpoint/state.safetensors"} {
+		stored, err := os.ReadFile(filepath.Join(run, file))
+		if err != nil || !bytes.Contains(stored, []byte("cell")) || bytes.Contains(stored, []byte("cell-pixels")) {
+			t.Errorf("%s (%v) does not have the name that earlier versions wrote", file, err)
+		}
+	}
+	if text, err = os.ReadFile(path); err != nil || !strings.Contains(string(text), "cell-pixels: 24") {
+		t.Errorf("the configuration is written by the old names:\n%s", text)
+	}
+}

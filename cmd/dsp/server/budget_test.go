@@ -14,7 +14,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"runtime"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -43,24 +42,43 @@ func TestBudgetOrder(t *testing.T) {
 		await(t, b, k+1)
 	}
 	b.give(60)
-	if bytes := <-got; bytes != 100 || b.inUse() != 100 {
+	if bytes := received(t, got); bytes != 100 || b.inUse() != 100 {
 		t.Errorf("%d were given, %d are in use", bytes, b.inUse())
 	}
 	b.give(100)
-	if bytes := <-got; bytes != 30 || b.inUse() != 30 {
+	if bytes := received(t, got); bytes != 30 || b.inUse() != 30 {
 		t.Errorf("%d were given, %d are in use", bytes, b.inUse())
 	}
+}
+
+// patience is how long a test waits for what is to come at once: who waits as long has found a fault.
+const patience = 20 * time.Second
+
+// until returns once done does. A test that waits in vain fails.
+func until(t *testing.T, what string, done func() bool) {
+	t.Helper()
+	for begun := time.Now(); !done(); time.Sleep(time.Millisecond) {
+		if time.Since(begun) > patience {
+			t.Fatalf("in vain: %s", what)
+		}
+	}
+}
+
+// received returns what comes through a channel.
+func received[T any](t *testing.T, from <-chan T) (got T) {
+	t.Helper()
+	select {
+	case got = <-from:
+	case <-time.After(patience):
+		t.Fatal("nothing came")
+	}
+	return got
 }
 
 // await returns once so many wait for memory.
 func await(t *testing.T, b *budget, many int) {
 	t.Helper()
-	for tries := 0; waiting(b) < many; tries++ {
-		if tries == 1<<26 {
-			t.Fatalf("%d wait, expected %d", waiting(b), many)
-		}
-		runtime.Gosched()
-	}
+	until(t, fmt.Sprint(many, " wait for memory"), func() bool { return waiting(b) >= many })
 }
 
 // Who holds memory and needs more gets it before those that hold none. Where all that hold some wait, the last is refused; who stops waiting leaves
@@ -91,14 +109,14 @@ func TestBudgetOfHolders(t *testing.T) {
 		t.Errorf("76 of 75: %v", err)
 	}
 	second.release()
-	if name := <-got; name != "first <nil>" {
+	if name := received(t, got); name != "first <nil>" {
 		t.Errorf("%s, expected the one that holds some first", name)
 	}
 	if err := first.add(40, "the answer"); err != nil { // answers have the last quarter, too
 		t.Error(err)
 	}
 	leave()
-	if name := <-got; name != "third context canceled" {
+	if name := received(t, got); name != "third context canceled" {
 		t.Errorf("%s, expected the one that was cancelled", name)
 	}
 	first.release()
@@ -122,7 +140,7 @@ func TestRequestsWaitForMemory(t *testing.T) {
 	}()
 	await(t, s.requests, 1)
 	s.requests.give(s.requests.total)
-	if a := <-got; a.code != http.StatusOK {
+	if a := received(t, got); a.code != http.StatusOK {
 		t.Errorf("%d %s", a.code, a.text)
 	}
 	s = newServer(t, func(o *Options) { o.Timeout = 20 * time.Millisecond })
@@ -205,9 +223,7 @@ func TestScratchIsDropped(t *testing.T) {
 		t.Fatalf("%d %.200s", code, text)
 	}
 	text = ""
-	for s.work.inUse() > 0 { // until the worker has dropped it
-		runtime.Gosched()
-	}
+	until(t, "the worker drops it", func() bool { return s.work.inUse() == 0 })
 	if after := collected(); after > before+used+4<<20 {
 		t.Errorf("%d MiB are in use after a large request, %d before; a usual batch takes %d", after>>20, before>>20, used>>20)
 	}
@@ -237,6 +253,12 @@ func TestRequestsOfTasks(t *testing.T) {
 		code, text, _ := ask(s, "POST", "/predict/"+task, body)
 		if code != http.StatusBadRequest || !strings.Contains(text, "3e+38") || !strings.Contains(text, "position 0") {
 			t.Errorf("%s: %d %s", task, code, text)
+		}
+	}
+	large := `{"node_features": [[-1, 1], [1e20, 1], [1, 1]], "edges": [[0, 1], [1, 2], [0, 2]], "edge_features": [[1, 1, 1], [1, 1e20, 1], [1, 1, -1e20]]}`
+	for temperature, want := range map[string]int{"1e-300": http.StatusBadRequest, "1e-6": http.StatusOK, "1e6": http.StatusOK, "1e7": http.StatusBadRequest} {
+		if code, text, _ := ask(s, "POST", "/predict/graph?samples=3&temperature="+temperature, large); code != want {
+			t.Errorf("samples at temperature %s: %d %s", temperature, code, text)
 		}
 	}
 	code, text, _ := ask(s, "POST", "/predict/segment?force", `{"image": "`+picture+`", "mask": "`+base64.StdEncoding.EncodeToString(flatPNG(3000, 3000))+`"}`)

@@ -164,8 +164,8 @@ func queryOptions(r *http.Request) (o options, err error) {
 			}
 		case "temperature":
 			o.SampleTemperature, err = strconv.ParseFloat(value, 64)
-			if err != nil || !(o.SampleTemperature > 0 && o.SampleTemperature <= predictions.MostTemperature) {
-				return o, structured.BadInput("temperature=%s: expected more than 0, and at most %v", value, float64(predictions.MostTemperature))
+			if err != nil || !predictions.ValidTemperature(o.SampleTemperature) {
+				return o, structured.BadInput("temperature=%s: expected %v to %v", value, float64(predictions.LeastTemperature), float64(predictions.MostTemperature))
 			}
 		case "seed":
 			if o.Seed, err = strconv.ParseUint(value, 10, 64); err != nil {

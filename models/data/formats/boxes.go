@@ -20,7 +20,7 @@ var _ = builtin(Format{
 })
 
 // boxSettings have an effect on images with boxes.
-var boxSettings = []string{"boxes", "images", "strict", "crop", "candidates", "features"}
+var boxSettings = []string{"boxes", "images", "strict", "candidate-pixels", "candidates", "features"}
 
 // PASCAL VOC's folder of annotations, an XML file for each image, or the folder that Annotations and JPEGImages are in.
 var _ = builtin(Format{

@@ -220,7 +220,7 @@ const Builtin = "builtin"
 
 var drawn = Format{
 	Name: Builtin, Tasks: []string{"ocr"},
-	Takes: []string{"examples", "difficulty", "crop", "candidates", "bitext", "classes", "shape", "features", "template", "hash-bits", "min-count"},
+	Takes: []string{"examples", "difficulty", "candidate-pixels", "candidates", "bitext", "classes", "shape", "features", "template", "hash-bits", "min-count"},
 }
 
 // TextSettings are those that have an effect on text in columns of which inputs are made.

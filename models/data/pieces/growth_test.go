@@ -97,7 +97,7 @@ func TestRefusesLargeTokenizers(t *testing.T) {
 		want      string
 	}{
 		{"normalizer", map[string]any{"type": "Sequence", "normalizers": slices.Repeat([]any{replace("a", "b")}, 65)}, "a sequence of 65 components"},
-		{"normalizer", nested("normalizers", 9), "inside of 8 others"},
+		{"normalizer", nested("normalizers", 9), "inside of 8 others, expected at most 64, inside of 7"},
 		{"pre_tokenizer", nested("pretokenizers", 9), "inside of 8 others"},
 		{"pre_tokenizer", map[string]any{"type": "Sequence", "pretokenizers": slices.Repeat([]any{byteLevel}, 40)}, "ByteLevel twice"},
 		{"pre_tokenizer", map[string]any{"type": "Metaspace", "replacement": strings.Repeat("x", 1<<20)}, "expected one character"},

@@ -75,7 +75,7 @@ func (r Reader) scaled(e Example, p *regions.Partition) (*images.Image, [][2]flo
 	scale := r.scale(m.Width, m.Height)
 	to := func(length int) int { return max(1, int(math.Round(float64(length)*scale))) }
 	if pixels := float64(to(m.Width)) * float64(to(m.Height)); pixels > images.MaxPixels {
-		return nil, nil, structured.BadInput("%s: patches of %d pixels that span %v regions make it an image of %.2g pixels, expected at most %.2g; lower --patch",
+		return nil, nil, structured.BadInput("%s: patches of %d pixels that span %v regions make it an image of %.2g pixels, expected at most %.2g; lower --region-pixels",
 			e.Place, r.Patch, cmp.Or(r.Context, 3), pixels, float64(images.MaxPixels))
 	}
 	s, centres := m.Resized(to(m.Width), to(m.Height)), p.Centres()
@@ -92,7 +92,7 @@ func (b *builder) addPixels(x described) error {
 	c := b.crops
 	if grown := len(c.Pixels) + len(x.image.Pixels); grown > cap(c.Pixels) {
 		if err := host.CheckMemory("keeping the pixels of "+b.d.Name, float64(2*grown)); err != nil {
-			return fmt.Errorf("%w; lower --patch or raise --context, which makes images smaller, or use fewer of them", err)
+			return fmt.Errorf("%w; lower --region-pixels or raise --region-context, which makes images smaller, or use fewer of them", err)
 		}
 	}
 	c.Add(x.image, x.centres, x.features[:len(x.centres)*c.Width])

@@ -102,7 +102,7 @@ func (st *loneStep) move(m *SDCA, p *train.Problem, shared *sparse.Shared) bool 
 	if p.Loss == engine.Quadratic {
 		st.acceptQuadratic(m.memory)
 	} else {
-		st.accept(m.memory, st.c*st.curvature, λ*n*square)
+		st.accept(m.memory, st.c*st.curvature, λ*n*square, relaxationFor(p))
 	}
 	return true
 }

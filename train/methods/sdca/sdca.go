@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/dsp-go/dsp/structured/machine/host"
 	"github.com/dsp-go/dsp/structured/machine/vec"
 	"github.com/dsp-go/dsp/train"
 	"github.com/dsp-go/dsp/train/engine"
@@ -46,9 +47,9 @@ import (
 // weights, and the weights that score are the soft thresholds of v (engine/elasticnet.go). ‖Δw‖² becomes the change of ‖soft(v)‖² less
 // its linear part, which is known exactly. If λ is small, or 0, a proximal term helps (package proximal).
 //
-// The state shows the weights with the least F after a pass, or those of the pass where F is left to Complete. The last steps of a pass move w to and fro, most where examples share
-// much, as dense inputs do. So the weights that are tried are means over the ends of passes, each counting half as much as the
-// next. With a proximal term they are means of thresholded weights. The dual is certified when it is recomposed from the memory, at every
+// The state shows the weights with the least F after a pass, or those of the pass where F is left to Complete. The last steps of a pass move w to
+// and fro where examples share much, as dense inputs do. There the weights that are tried are means over the ends of passes, each counting half
+// as much as the next; for attributes alone, w is closer to the optimum than such a mean. With a proximal term they are means of thresholded weights. The dual is certified when it is recomposed from the memory, at every
 // Resync and in Certify. In between, the changes of steps estimate it. The method is done once F and the bound differ by no more than
 // rounding.
 type SDCA struct {
@@ -60,7 +61,7 @@ type SDCA struct {
 	lone    []*loneStep // one per asynchronous thread
 	memory  *dualMemory
 	w       []float32 // before thresholding
-	mean    []float32 // of w over the ends of passes; with a proximal term, after thresholding; of no use Online without one
+	mean    []float32 // of w over the ends of passes; with a proximal term, after thresholding; of no use Online and for attributes alone without one
 	linear  float64   // (1/n) Σ c_i [⟨u_i, a_i + ℓ_i⟩ − ⟨1_{y_i}, a_i⟩]
 	entropy float64   // (1/n) Σ c_i H(u_i)
 	primal  float64   // the least F seen, rounded up; that of s.W unless the pass deferred it
@@ -80,11 +81,11 @@ type SDCA struct {
 	kept        keptBlock
 }
 
-// dualBatch is the default number of examples per step. A larger batch keeps more threads busy, but its examples pull on the
-// same weights at once, which requires shorter steps. Dense inputs are work enough for one example at a time, and all examples
+// dualBatch is the default number of examples per step: one for each of two threads. A larger batch keeps more threads busy, but its examples
+// pull on the same weights at once, which requires shorter steps: four need two passes in ten more than two. Dense inputs are work enough for one example at a time, and all examples
 // share their weights.
 const (
-	dualBatch  = 4
+	dualBatch  = 2
 	denseBatch = 1
 )
 
@@ -158,6 +159,7 @@ func (m *SDCA) Start(ctx context.Context, p *train.Problem, s *train.State) erro
 	}
 	m.memory = newDualMemory(p.Objective)
 	m.w = make([]float32, len(s.W))
+	host.HugePages(m.w)
 	copy(m.w, m.regulariser.Center)
 	m.primal, m.dual = math.Inf(1), math.Inf(-1)
 	m.bound = train.LowerBound{Value: p.Floor()}
@@ -345,7 +347,7 @@ func (m *SDCA) evaluate(ctx context.Context, p *train.Problem, s *train.State, w
 // weights, where the last ones are not zero.
 func (m *SDCA) shown(p *train.Problem) []float32 {
 	proximal := m.regulariser.Kappa > 0
-	if m.Online && !proximal {
+	if (m.Online || attributesAlone(p)) && !proximal {
 		return p.Soften(m.w, m.τ)
 	}
 	w := m.w

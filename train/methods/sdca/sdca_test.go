@@ -375,12 +375,16 @@ func TestSDCARecomposesItsGap(t *testing.T) {
 	traintest.RecomposesItsGap(t, p, m, point, func() { m.dual = 1e3 })
 }
 
-// The weights that are tried after a pass are means over the ends of passes, each of which counts half as much as the next; oeg tries the last ones.
+// The weights that are tried after a pass are means over the ends of passes, each of which counts half as much as the next; oeg, and every method on
+// attributes alone, tries the last ones.
 func TestMeanOfPasses(t *testing.T) {
-	p := traintest.NoisyProblem(3, engine.CRF, oracles.Smoothing{}, 1)
-	m, online := &SDCA{}, &SDCA{Online: true}
+	p, attributes := traintest.NoisyProblem(3, engine.CRF, oracles.Smoothing{}, 1), traintest.AttributeProblem(t, 3, 2, 2, 0, engine.CRF, 1)
+	m, online, sparse := &SDCA{}, &SDCA{Online: true}, &SDCA{}
 	for k, w := range []float32{1, 3, 4} {
-		m.w, online.w = []float32{w}, []float32{w}
+		m.w, online.w, sparse.w = []float32{w}, []float32{w}, []float32{w}
+		if got := sparse.shown(attributes)[0]; got != w {
+			t.Errorf("pass %d: on attributes it tried %g, want %g", k+1, got, w)
+		}
 		if got, want := m.shown(p)[0], []float32{1, 2, 3}[k]; got != want || m.w[0] != w {
 			t.Errorf("pass %d: tried %g, want %g; the dual point's weight %g, want %g", k+1, got, want, m.w[0], w)
 		}

@@ -15,10 +15,24 @@ const (
 	longestStep = 0.9 // η
 	tries       = 8   // attempts at a step before giving up
 
-	// relaxation is how much longer than the best single step a step aims to be: later steps on other examples undo a part of each, as in
-	// successive over-relaxation.
+	// relaxation is how much longer than the best single step a step aims to be where all examples share all weights: later steps on other
+	// examples undo a part of each, as in successive over-relaxation. Steps on attributes, of which two examples share few, aim at the best.
 	relaxation = 1.3
 )
+
+// relaxationFor returns relaxation, or 1 for attributes alone.
+func relaxationFor(p *train.Problem) float64 {
+	if attributesAlone(p) {
+		return 1
+	}
+	return relaxation
+}
+
+// attributesAlone reports whether a step touches the weights of the example's own attributes, and no others but those that all share.
+func attributesAlone(p *train.Problem) bool {
+	x := p.Sparse()
+	return x != nil && !x.HasDense()
+}
 
 // dualStep is a step on one example, with its scratch memory.
 type dualStep struct {
@@ -136,8 +150,8 @@ func (st *dualStep) entropyOf(p *train.Problem) float64 {
 }
 
 // accept accepts the step's answer and chooses the example's next η from slope, Σ c_i⟨d,Δu_i⟩ over the steps at the same w,
-// and bend.
-func (st *dualStep) accept(memory *dualMemory, slope, bend float64) {
+// and bend, times relaxation.
+func (st *dualStep) accept(memory *dualMemory, slope, bend, relaxation float64) {
 	st.accepted = true
 	memory.entropy[st.i] = st.entropy
 	if st.η == 0 {

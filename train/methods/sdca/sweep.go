@@ -210,6 +210,6 @@ func (t *dualTeam) accept(bend float64) {
 		slope += st.c * st.curvature
 	}
 	for _, st := range steps {
-		st.accept(memory, slope, bend)
+		st.accept(memory, slope, bend, relaxationFor(t.p))
 	}
 }

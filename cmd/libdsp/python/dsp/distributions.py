@@ -117,9 +117,12 @@ class Distribution:
     def entropy(self):
         return self._give(self._layout.batch.entropy(self._values))
 
-    def kl(self, q):
+    def _same_outputs(self, q):
         if q._layout.batch is not self._layout.batch:
             raise Error("KL of distributions over different outputs: expected the same structure, shapes and lengths")
+
+    def kl(self, q):
+        self._same_outputs(q)
         return self._give(self._layout.batch.kl(self._values, q._values))
 
 

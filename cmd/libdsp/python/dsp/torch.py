@@ -3,13 +3,14 @@
 Potentials may be of any floating-point type and on any device; dsp computes in float32 on the CPU, and answers in float64 if a potential is float64,
 else in float32. (torch.autograd.gradcheck needs eps=1e-3 and atol=1e-3, since potentials are rounded to float32.) The gradient comes with the value,
 in one call. Differentiating twice is exact where a structure answers hessian_product, and an error elsewhere. It takes longer: products with the
-Hessian are computed in float64. There are no third derivatives, and none of entropy and kl, which are plain numbers.
+Hessian are computed in float64. entropy and kl have a gradient there, too. There are no further derivatives.
 
 CRF has the interface of pytorch-crf: `from dsp.torch import CRF` in place of `from torchcrf import CRF`.
 """
 
 import functools
 
+import numpy as np
 import torch
 
 from . import distributions
@@ -125,6 +126,57 @@ class _Second(torch.autograd.Function):
         raise Error("dsp has no third derivatives of log_partition and nll")
 
 
+class _Divergence(torch.autograd.Function):
+    """KL(p‖q) [B], float64, of the potentials of two distributions, or the entropy of one, with its gradient by products with the Hessian."""
+
+    @staticmethod
+    def forward(layout, *tensors):
+        p, q = _both(layout, tensors)
+        return torch.from_numpy(layout.batch.entropy(p) if q is None else layout.batch.kl(p, q))
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        ctx.layout, *tensors = inputs
+        ctx.save_for_backward(*tensors)
+
+    @staticmethod
+    def backward(ctx, g):
+        if not ctx.layout.batch.form.hessian:
+            raise Error(f"dsp has no gradient of entropy and kl of a {ctx.layout.batch.form.structure}")
+        return (None, *_DivergenceGradient.apply(ctx.layout, g, *ctx.saved_tensors))
+
+
+class _DivergenceGradient(torch.autograd.Function):
+    """What _Divergence pulls back. It has no derivative itself: to differentiate it is an error, not 0."""
+
+    @staticmethod
+    def forward(layout, g, *tensors):
+        p, q = _both(layout, tensors)
+        n = len(layout.shapes)
+        with np.errstate(invalid="ignore"):  # −∞ less −∞, of what neither allows
+            direction = [np.where(np.isneginf(x), np.float32(0), -x if q is None else x - y) for x, y in zip(p, q or p)]
+        by_p = _pullback(layout, _kinds(tensors[:n]), g, layout.batch.hessian(p, direction))
+        if q is None:
+            return by_p
+        u, v = layout.batch.exp(p)[1], layout.batch.exp(q)[1]
+        return (*by_p, *_pullback(layout, _kinds(tensors[n:]), g, [y - x for x, y in zip(u, v)]))
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        pass
+
+    @staticmethod
+    def backward(ctx, *_):
+        raise Error("dsp has no second derivatives of entropy and kl")
+
+
+def _both(layout, tensors):
+    """The values of the parts of one distribution, and of another or None."""
+    n = len(layout.shapes)
+    values = [layout.rows([_numbers(x) for x in some]) for some in (tensors[:n], tensors[n:]) if some]
+    return values[0], values[1] if len(values) > 1 else None
+
+
 def _precision(tensors):
     return torch.float64 if any(x.dtype == torch.float64 for x in tensors) else torch.float32
 
@@ -136,6 +188,11 @@ def _log_partition(layout, y, tensors):
     else:
         value = _LogPartition.apply(layout, y, *tensors)
     return value.to(tensors[0].device, _precision(tensors))
+
+
+@torch.compiler.disable
+def _divergence(layout, tensors):
+    return _Divergence.apply(layout, *tensors).to(tensors[0].device, _precision(tensors))
 
 
 class _Tensors(distributions.Distribution):
@@ -157,6 +214,14 @@ class _Tensors(distributions.Distribution):
 
     def nll(self, y):
         return _log_partition(self._layout, self._layout.encode(y), self._arrays)
+
+    @property
+    def entropy(self):
+        return _divergence(self._layout, self._arrays)
+
+    def kl(self, q):
+        self._same_outputs(q)
+        return _divergence(self._layout, (*self._arrays, *q._arrays))
 
 
 class LinearChain(_Tensors, distributions.LinearChain):

@@ -103,6 +103,26 @@ def test_second_derivatives(name):
     assert torch.autograd.gradgradcheck(lambda *x: make(*x).nll(y), x, **loose)
 
 
+@pytest.mark.parametrize("name", TWICE)
+def test_gradients_of_entropy_and_kl(name):
+    make, shapes = MAKERS[name]
+    x, y = [potentials(*s) for s in shapes], [potentials(*s) for s in shapes]
+    assert torch.autograd.gradcheck(lambda *x: make(*x).entropy, x, eps=1e-2, atol=5e-3, rtol=1e-2)
+    assert torch.autograd.gradcheck(lambda *z: make(*z[:len(x)]).kl(make(*z[len(x):])), (*x, *y), eps=1e-2, atol=5e-3, rtol=1e-2)
+
+
+def test_entropy_of_what_is_forbidden():
+    node = torch.tensor([[[0.3, float("-inf")], [0.1, -0.4], [0.0, 0.2]]], requires_grad=True)
+    edge = torch.zeros(2, 2)
+    d = D.LinearChain(node, edge)
+    g, = torch.autograd.grad(d.entropy.sum(), node)
+    p = torch.softmax(node.detach()[0, 1:], -1)  # labels are independent
+    mean = (p * node.detach()[0, 1:]).sum(-1, keepdim=True)
+    torch.testing.assert_close(g[0, 1:], -p * (node.detach()[0, 1:] - mean), atol=1e-6, rtol=1e-5)
+    torch.testing.assert_close(g[0, 0], torch.zeros(2), atol=1e-12, rtol=0)
+    torch.testing.assert_close(torch.autograd.grad(d.kl(D.LinearChain(node.detach(), edge)).sum(), node)[0], torch.zeros(1, 3, 2), atol=1e-12, rtol=0)
+
+
 def test_second_derivatives_of_several_roots():
     arc = potentials(2, 4, 4)
     assert torch.autograd.gradgradcheck(lambda a: D.DependencyTree(a, multiroot=True).log_partition, arc, **loose)
@@ -131,6 +151,9 @@ def test_derivatives_that_are_refused():
         g.sum().backward()
     g, = torch.autograd.grad(D.LinearChain(node, torch.zeros(2, 2)).log_partition.sum(), node, create_graph=True)
     h, = torch.autograd.grad((g * torch.randn_like(g)).sum(), node, create_graph=True)
+    graph = D.Graph(node, torch.zeros(2, 2, 2), [[0, 1], [1, 2]])
+    with pytest.raises(dsp.Error, match="no gradient of entropy and kl of a graph"):
+        graph.entropy.sum().backward()
     with pytest.raises(dsp.Error, match="no third derivatives"):
         h.sum().backward()
 
