@@ -24,6 +24,9 @@ type Files struct {
 // Compare reports how well the predicted outputs agree with the gold ones, as Model.Report does. Sequences without the same tokens are bad input. Tags may be
 // written in different schemes.
 func (f Files) Compare(strict bool) (tasks.Report, error) {
+	if compare := f.own(); compare != nil {
+		return compare(tasks.OutputFiles{Gold: f.Gold, Predicted: f.Predicted, Void: f.Void, MaskValues: f.Values})
+	}
 	gold, c, err := f.read(f.Gold, f.Request.Columns, nil)
 	if err != nil {
 		return nil, err
@@ -54,6 +57,25 @@ func (f Files) Compare(strict bool) (tasks.Report, error) {
 		by.Add(gold, i, predicted.Gold(i))
 	}
 	return by.Report(), nil
+}
+
+// own returns how the task that is named, or else the first one of the format that can, compares files in its own way; nil if
+// none does.
+func (f Files) own() func(tasks.OutputFiles) (tasks.Report, error) {
+	if f.Task != "auto" {
+		task, _ := tasks.Named(f.Task)
+		return task.CompareFiles
+	}
+	format := f.Format
+	if format == "" {
+		format, _ = formats.Detect(f.Gold) // read says what is wrong
+	}
+	for _, name := range formats.Find(format).Tasks {
+		if task, _ := tasks.Named(name); task.CompareFiles != nil || task.Files {
+			return task.CompareFiles
+		}
+	}
+	return nil
 }
 
 // read reads one of the files, the predicted one with the task, the format and the labels of the gold one.

@@ -39,7 +39,7 @@ func (m *Model) sharesTags() bool {
 
 // tagsOf returns the converter of the tags whose probabilities o asks for, nil if these are those of the model's labels.
 func (m *Model) tagsOf(o predictions.Options) *chains.Converter {
-	if !o.Marginals && !o.Confidence || !m.sharesTags() || !chains.EntityTags(m.Labels) {
+	if !o.Marginals && !o.Confidence || o.OwnLabels || !m.sharesTags() || !chains.EntityTags(m.Labels) {
 		return nil
 	}
 	if o = m.writing(chains.Notation{}, o); o.Scheme == "" {

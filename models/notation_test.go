@@ -87,6 +87,29 @@ func TestFootprintOfTagsInOtherNotations(t *testing.T) {
 	}
 }
 
+// Who reads the probabilities of the model's own labels alone gets no others.
+func TestOwnLabelsAlone(t *testing.T) {
+	c := textConfig(file(t, "train.conll", "a B-X\nb I-X\nc B-X\nd O\n\nb B-Y\na O\n"))
+	c.Columns, c.Scheme = "", "bioes"
+	m, _ := attributeModel(t, c)
+	d, err := m.ReadData(Request{Path: file(t, "in.conll", "a B-X\nb I-X\n")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, own := range []bool{false, true} {
+		o := predictions.Options{Confidence: true, OwnLabels: own}
+		err := m.Predict(t.Context(), d, o, func(_ int, p *predictions.Prediction) error {
+			if (p.Tags == nil) != own || p.Marginals == nil {
+				t.Errorf("own labels alone %t: %d probabilities of tags, %d of labels", own, len(p.Tags), len(p.Marginals))
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // Probabilities are those of the tags that are written, in columns and in objects, as text arrives and of data that are read whole; a model whose tags depend on more
 // than their neighbours keeps its own tags.
 func TestProbabilitiesOfTagsInOtherNotations(t *testing.T) {

@@ -19,6 +19,8 @@ type Options struct {
 	Exact       bool // refuse potentials that the oracle would have to change (oracles.Truncator), instead of changing them
 	Threads     int  // 0: all cores
 
+	OwnLabels bool // with Marginals or Confidence: not those of entity tags in the scheme that they are written in
+
 	Relations bool // with Marginals, of trees: those of arcs with their relations, too
 
 	Spans          bool    // the entities of the best output, with their probabilities; for labels that are entity tags

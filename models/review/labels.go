@@ -29,7 +29,7 @@ func Labels(names *structured.Alphabet, kind string) Reviewer {
 
 // Options implements Reviewer.
 func (l *labels) Options(probabilities bool) predictions.Options {
-	o := predictions.Options{Probability: probabilities, Confidence: probabilities}
+	o := predictions.Options{Probability: probabilities, Confidence: probabilities, OwnLabels: true}
 	if probabilities && l.rules != nil {
 		o.Spans, o.MinProbability, o.Compared = true, leastClaim, true
 	}

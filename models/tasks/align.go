@@ -65,6 +65,7 @@ var _ = builtin(Task{
 		}
 		return predictions.Links(alignments.Matchings, o)
 	},
+	CompareFiles: compareLinks,
 	Compare: func(_ *structured.Alphabet, d *structured.Dataset, _ bool) Comparison {
 		return &linkComparison{alignments.NewEvaluator()}
 	},

@@ -79,10 +79,11 @@ var segment = builtin(Task{
 	Request:       Regions,
 	Layout:        labelLayout,
 	Compare: func(labels *structured.Alphabet, _ *structured.Dataset, _ bool) Comparison {
-		return &graphComparison{graphs.NewEvaluator(labels), map[string]string{"accuracy": "pixel_accuracy", "class_iou": "miou"}}
+		return &graphComparison{graphs.NewEvaluator(labels), pixelNames}
 	},
-	Review: func(labels *structured.Alphabet) review.Reviewer { return review.Graphs(labels, "region") },
-	Write:  writeMasks, WritesFolder: true,
+	CompareFiles: compareMasks,
+	Review:       func(labels *structured.Alphabet) review.Reviewer { return review.Graphs(labels, "region") },
+	Write:        writeMasks, WritesFolder: true,
 	Picture: drawMaskPicture,
 	Metrics: []Metric{
 		{"miou", "mean class IoU", func(m *structured.Metrics) float64 { return m.Get("miou") }, classShares},
@@ -91,6 +92,9 @@ var segment = builtin(Task{
 	Result:  "accuracy is the share of pixels with the right label, IoU the mean over the classes of intersection over union",
 	Columns: []Column{{"accuracy", "pixel_accuracy"}, {"IoU", "miou"}},
 })
+
+// pixelNames are what measures of graphs are called where their labels are those of pixels.
+var pixelNames = map[string]string{"accuracy": "pixel_accuracy", "class_iou": "miou"}
 
 // remember chooses the method of graphs whose oracle is slow: bcpfw, which makes the most of an answer, since it remembers the labels that it found. With
 // development data it has patience.

@@ -121,6 +121,8 @@ type Task struct {
 	Layout func(labels *structured.Alphabet, o predictions.Options, asJSON bool) predictions.Layout
 	// Files says that a file may hold predicted outputs as it holds gold ones, so that two files can be compared.
 	Files bool
+	// CompareFiles compares files of outputs that are no data sets with the same tokens. Nil: Files says whether there are any.
+	CompareFiles func(f OutputFiles) (Report, error)
 	// Compare starts a comparison of outputs with the gold ones of d. strict is about entities.
 	Compare func(labels *structured.Alphabet, d *structured.Dataset, strict bool) Comparison
 	// Review returns what looks at outputs beside the gold ones and at how sure the model was of them.

@@ -48,7 +48,8 @@ the characters of the text.
 --errors lists the worst mistakes, --pr-curve shows what a threshold of probability gains and costs, and --calibration whether
 probabilities are what they say. Probabilities of entities are exact: that just these tokens are an entity of this type.
 
-With --gold and --predicted, no model is needed: two files with the same tokens are compared, whatever program wrote them.
+With --gold and --predicted, no model is needed: two files with the same tokens, links of the same sentence pairs, or folders
+with masks of the same images are compared, whatever program wrote them.
 Two files of CoNLL-U are compared as the CoNLL 2018 shared task does, unless --task or --label is given.
 
 --intervals says how far the metrics depend on which examples the data happen to have, and --against whether one model is better

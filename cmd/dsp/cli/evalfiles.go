@@ -24,11 +24,11 @@ type comparedFiles struct{ gold, predicted, columns, task string }
 
 func (f *comparedFiles) addFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVar(&f.gold, "gold", "", "`FILE` with gold outputs, to compare with those of --predicted, without a model")
-	flags.StringVar(&f.predicted, "predicted", "", "`FILE` with predicted outputs for the tokens of --gold, in the same format")
+	flags.StringVar(&f.gold, "gold", "", "`FILE` with gold outputs, or DIR of masks, to compare with those of --predicted, without a model")
+	flags.StringVar(&f.predicted, "predicted", "", "`FILE` or DIR with predicted outputs for what --gold has, in the same format; links may stand alone")
 	flags.StringVar(&f.columns, "predicted-columns", "", "columns of --predicted; empty: those of --gold, or with the last as label if there are more")
-	flags.StringVar(&f.task, "task", "auto", "what the files of --gold and --predicted hold: `tag|parse|constituency|pipeline`; auto: as the format says")
-	complete(cmd, "task", "auto", "tag", "parse", "constituency", pipelines.Task)
+	flags.StringVar(&f.task, "task", "auto", "what the files of --gold and --predicted hold: `tag|parse|constituency|align|warp|segment|pipeline`; auto: as the format says")
+	complete(cmd, "task", "auto", "tag", "parse", "constituency", "align", "warp", "segment", pipelines.Task)
 }
 
 func (f *comparedFiles) given() bool { return f.gold != "" || f.predicted != "" }
@@ -36,12 +36,13 @@ func (f *comparedFiles) given() bool { return f.gold != "" || f.predicted != "" 
 // takenWithFiles are the flags of eval that have an effect on two files.
 var takenWithFiles = []string{
 	"gold", "predicted", "predicted-columns", "task", "format", "columns", "comments", "label", "threads", "strict", "labels", "confusion", "json", "config", "quiet",
+	"void", "mask-values",
 }
 
 // compare prints how the files agree.
 func (f *comparedFiles) compare(cmd *cobra.Command, u *use, strict bool, o tasks.ReportOptions) error {
 	if f.gold == "" || f.predicted == "" {
-		return structured.BadInput("--gold and --predicted belong together: two files with the same tokens")
+		return structured.BadInput("--gold and --predicted belong together: two files for the same data")
 	}
 	other := ""
 	cmd.Flags().Visit(func(flag *pflag.Flag) {

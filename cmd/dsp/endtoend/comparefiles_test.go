@@ -103,6 +103,19 @@ func TestCompareTrees(t *testing.T) {
 	dsp(t, "eval", "--gold", brackets, "--predicted", write(t, "other.mrg", "(S (NP (D the) (N cat)) (VP (V barks)))\n")).refused(exitBadInput, `found "cat", expected "dog" as in `)
 }
 
+// Links are compared as those of a model are.
+func TestCompareLinks(t *testing.T) {
+	t.Parallel()
+	pairs := write(t, "x.pairs", "a b ||| c d ||| 0-0 1-1\ne f ||| g ||| 0-0 1?0\n")
+	links := filepath.Join(t.TempDir(), "links.txt")
+	dsp(t, "predict", "--model", aligner(t), "--input", pairs, "--to", links).ok()
+	want := dsp(t, "eval", "--model", aligner(t), "--data", pairs, "--json").ok().stdout
+	if got := dsp(t, "eval", "--gold", pairs, "--predicted", links, "--json").ok().stdout; got != want {
+		t.Errorf("%s, expected %s", got, want)
+	}
+	dsp(t, "eval", "--gold", pairs, "--predicted", links, "--boxes", links).refused(exitBadInput, "--boxes has no effect")
+}
+
 // Files that do not belong together are refused where they part.
 func TestCompareFilesRefused(t *testing.T) {
 	t.Parallel()
@@ -114,7 +127,7 @@ func TestCompareFilesRefused(t *testing.T) {
 	compared("a X\n\nc X\n").refused(exitBadInput, "predicted.conll:1: found 1 tokens, expected the 2 of ", "gold.conll:1")
 	compared("a X\nb Y\n").refused(exitBadInput, "predicted.conll: found 1 sequences, expected the 2 of ")
 	compared("a X\nb Y\n\nc X\n", "--model", "m").refused(exitBadInput, "--model has no effect with --gold and --predicted")
-	compared("a X\nb Y\n\nc X\n", "--task", "align").refused(exitBadInput, "--task align")
+	compared("a X\nb Y\n\nc X\n", "--task", "localise").refused(exitBadInput, "--task localise")
 	dsp(t, "eval", "--gold", gold).refused(exitBadInput, "--gold and --predicted belong together")
 	dsp(t, "eval", "--model", "m", "--data", gold, "--predicted-columns", "word=0,label=1").refused(exitBadInput, "--predicted-columns are for --gold and --predicted")
 }

@@ -36,6 +36,7 @@ type Dense struct {
 	Partial   bool                 // labels that are strings may be partial (text.ReadPartialLabels)
 
 	Remarks *remarks.Remarks // on chains; nil refuses bad ones
+	Strict  bool             // bad labels and weights are errors of the whole file, whatever Remarks leave out
 }
 
 // Read reads a data set: Features, Dim, Offsets, a column word if there are words and, unless Unlabeled, Labels. A chain may have length 0. Errors name the
@@ -101,6 +102,10 @@ func (c Dense) read(in denseReader) (*structured.Dataset, error) {
 	if err := in.words(); err != nil {
 		return nil, err
 	}
+	faults := in.faults
+	if c.Strict {
+		in.faults = nil
+	}
 	if !c.Unlabeled {
 		if err := in.labels(c.Partial); err != nil {
 			return nil, err
@@ -114,10 +119,10 @@ func (c Dense) read(in denseReader) (*structured.Dataset, error) {
 			return nil, err
 		}
 	}
-	if in.faults == nil {
+	if faults == nil {
 		return d, nil
 	}
-	return c.Remarks.Keep(d, in.faults.keeps)
+	return c.Remarks.Keep(d, faults.keeps)
 }
 
 // fault returns an error about a position, or keeps it if its example is left out.

@@ -19,6 +19,8 @@ type Pairs struct {
 
 	Remarks *remarks.Remarks // that leave bad examples out; nil refuses them. Errors of what says where examples begin and end are of the whole file
 
+	Strict bool // bad links are errors of the whole file, whatever Remarks leave out
+
 	// Sizes are n and m of every example, if another file determines them; then the array sizes is optional, and links are ignored.
 	Sizes [][2]int
 }
@@ -58,6 +60,9 @@ func (c Pairs) Read(r io.Reader, name string) (*PairArrays, error) {
 	}
 	if c.Unlabeled {
 		return in.a, nil
+	}
+	if c.Strict {
+		in.faults = nil
 	}
 	return in.a, in.links()
 }

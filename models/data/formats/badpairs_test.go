@@ -75,6 +75,10 @@ func TestBadPairsOfArchivesAreLeftOut(t *testing.T) {
 			t.Errorf("unlabeled %v: %+v, expected %+v", unlabeled, got, want)
 		}
 	}
+	say := remarks.New(true) // a bad pair takes no links of others
+	if got, err := read(file(0, 1, 2), say, true); err != nil || got.Len() != 2 || got.Labels == nil || len(say.Reasons()) != 1 {
+		t.Errorf("%v, %+v, left out %q", err, got, say.Reasons())
+	}
 	if _, err := read(file(1, 3), remarks.New(true), false); !structured.IsBadInput(err) {
 		t.Errorf("nothing is left: %v", err)
 	}

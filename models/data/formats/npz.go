@@ -33,15 +33,13 @@ var _ = builtin(Format{
 		if o.Pairs != nil {
 			return readPairArrays(content, path, o)
 		}
-		dense := arrays.Dense{Dim: o.Dim, Alphabet: o.Labels, Partial: o.Partial, Remarks: o.Remarks}
-		if o.Unlabeled {
-			dense.Remarks = nil // labels are of use, and may be missing
-		}
+		// Labels of data without gold labels are of use where all are good.
+		dense := arrays.Dense{Dim: o.Dim, Alphabet: o.Labels, Partial: o.Partial, Remarks: o.Remarks, Strict: o.Unlabeled}
 		d, err := dense.Read(bytes.NewReader(content), path)
 		if err == nil || !o.Unlabeled {
 			return d, err
 		}
-		dense.Unlabeled, dense.Remarks = true, o.Remarks // a file without labels
+		dense.Unlabeled = true
 		return dense.Read(bytes.NewReader(content), path)
 	},
 	ReadBoxes: func(path string, o localisation.Options) (*structured.Dataset, error) { return o.Arrays(path) },
@@ -49,16 +47,16 @@ var _ = builtin(Format{
 
 // readStored reads a file on disk. Its features stay there if it is data to predict for, or if that is asked for.
 func readStored(path string, o Options) (*structured.Dataset, error) {
-	dense := arrays.Dense{Dim: o.Dim, Alphabet: o.Labels, Checked: !o.Unlabeled || o.Remarks.Skips(), InMemory: !o.Unlabeled && !o.OnDisk, Partial: o.Partial}
-	if !o.Unlabeled {
-		dense.Remarks = o.Remarks
+	dense := arrays.Dense{
+		Dim: o.Dim, Alphabet: o.Labels, Checked: !o.Unlabeled || o.Remarks.Skips(), InMemory: !o.Unlabeled && !o.OnDisk,
+		Partial: o.Partial, Remarks: o.Remarks, Strict: o.Unlabeled,
 	}
 	d, err := dense.ReadFile(path)
 	if err == nil && dense.Checked {
 		d.Stored = d.Source != nil
 	}
 	if err != nil && o.Unlabeled { // a file without labels
-		dense.Unlabeled, dense.Remarks = true, o.Remarks
+		dense.Unlabeled = true
 		d, err = dense.ReadFile(path)
 	}
 	return d, err
@@ -66,10 +64,8 @@ func readStored(path string, o Options) (*structured.Dataset, error) {
 
 // readPairArrays reads features of pairs of source and target items.
 func readPairArrays(content []byte, path string, o Options) (*structured.Dataset, error) {
-	of := arrays.Pairs{Remarks: o.Remarks}
-	if o.Unlabeled {
-		of.Remarks = nil // links are of use, where all pairs have good ones; else those of none are read
-	}
+	// Links of data without gold links are of use where all are good; else those of none are read.
+	of := arrays.Pairs{Remarks: o.Remarks, Strict: o.Unlabeled}
 	c, faults, err := alignments.ReadArrays(bytes.NewReader(content), path, of)
 	if err != nil && o.Unlabeled { // a file without links
 		c, faults, err = alignments.ReadArrays(bytes.NewReader(content), path, arrays.Pairs{Unlabeled: true, Remarks: o.Remarks})

@@ -1,0 +1,104 @@
+package tasks
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/dsp-go/dsp/models/data/masks"
+	"github.com/dsp-go/dsp/structured"
+)
+
+func textFile(t *testing.T, name, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// Links of two files are counted as those of a model are; predicted ones stand in pairs of the same words, or alone.
+func TestCompareLinks(t *testing.T) {
+	gold := textFile(t, "gold.pairs", "a b ||| c d ||| 0-0 1?1\ne ||| f ||| 0-0\n")
+	for _, predicted := range []string{"0-0 1-0\n\n", "a b ||| c d ||| 0-0 1-0\ne ||| f |||\n"} {
+		r, err := compareLinks(OutputFiles{Gold: gold, Predicted: textFile(t, "predicted", predicted)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := r.General()
+		// Of 2 predicted links 1 is sure; there are 2 sure ones and 3 possible ones.
+		want := map[string]float64{"precision": 0.5, "recall": 0.5, "aer": 0.5, "predicted": 2, "sure": 2, "possible": 3, "pairs": 2}
+		for name, value := range want {
+			if math.Abs(m.Get(name)-value) > 1e-12 {
+				t.Errorf("%q: %s is %v, expected %v", predicted, name, m.Get(name), value)
+			}
+		}
+	}
+	for predicted, want := range map[string]string{
+		"0-0\n":                                "ends after line 1, expected 2 lines",
+		"0-0\n0-1\n":                           "predicted:2: link 0-1",
+		"a x ||| c d ||| 0-0\ne ||| f |||\n":   "predicted:1: other words, expected those of " + gold + ":1",
+		"a b c ||| d ||| 0-0\ne ||| f |||\n":   "predicted:1: other words",
+		"a b ||| c d ||| 0-0\n":                "found 1 sentence pairs, expected the 2 of " + gold,
+		"a b ||| c d ||| 0-0\ne ||| f ||| x\n": `link "x"`,
+	} {
+		_, err := compareLinks(OutputFiles{Gold: gold, Predicted: textFile(t, "predicted", predicted)})
+		if !structured.IsBadInput(err) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, expected %s", predicted, err, want)
+		}
+	}
+}
+
+// Masks of two folders are counted pixel by pixel. Void pixels of the gold ones do not count; 0 and 255 are a background and an object.
+func TestCompareMasks(t *testing.T) {
+	folder := func(all map[string][]uint8) string {
+		dir := t.TempDir()
+		for name, labels := range all {
+			m := masks.New(2, len(labels)/2)
+			m.Labels, m.Palette = labels, nil
+			if err := m.Write(filepath.Join(dir, name+".png")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return dir
+	}
+	compared := func(gold, predicted map[string][]uint8, void string) (structured.Metrics, error) {
+		r, err := compareMasks(OutputFiles{Gold: folder(gold), Predicted: folder(predicted), Void: void})
+		if err != nil {
+			return structured.Metrics{}, err
+		}
+		return r.General(), nil
+	}
+	for _, c := range []struct {
+		gold, predicted []uint8
+		void            string
+		accuracy, iou   float64
+	}{
+		{[]uint8{0, 1, 2, 255}, []uint8{0, 1, 1, 2}, "", 2. / 3, 0.5}, // IoU 1, 1/2, 0
+		{[]uint8{0, 255, 255, 0}, []uint8{0, 255, 0, 0}, "", 3. / 4, (2./3 + 1./2) / 2},
+		{[]uint8{0, 1, 0, 1}, []uint8{1, 1, 0, 1}, "0", 1, 1},
+	} {
+		m, err := compared(map[string][]uint8{"a": c.gold}, map[string][]uint8{"a": c.predicted, "c": {1, 1}}, c.void)
+		if err != nil || math.Abs(m.Get("pixel_accuracy")-c.accuracy) > 1e-12 || math.Abs(m.Get("miou")-c.iou) > 1e-12 {
+			t.Errorf("%v, %v: %v, %+v", c.gold, c.predicted, err, m)
+		}
+	}
+	for _, c := range []struct {
+		predicted map[string][]uint8
+		want      string
+	}{
+		{map[string][]uint8{"b": {0, 1}}, "no predicted mask, expected"},
+		{map[string][]uint8{"a": {0, 1, 0, 1}}, "2 × 2 pixels, expected the 2 × 1 of"},
+		{map[string][]uint8{"a": {0, 255}}, "the pixel at x 1, y 0 is void"},
+	} {
+		if _, err := compared(map[string][]uint8{"a": {0, 1}}, c.predicted, ""); !structured.IsBadInput(err) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v: %v, expected %s", c.predicted, err, c.want)
+		}
+	}
+	if _, err := compareMasks(OutputFiles{Gold: t.TempDir(), Predicted: t.TempDir()}); !structured.IsBadInput(err) {
+		t.Error(err)
+	}
+}
