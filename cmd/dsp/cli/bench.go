@@ -56,24 +56,13 @@ Its parts, for --only, are oracles, long chain, trees, products, step and pass.`
 				return structured.BadInput("--without-cpu is for a GPU; add --device cuda")
 			}
 			speeds, err := benchmarks.Run(cmd.Context(), seconds, pattern)
-			if err != nil {
-				return err
-			}
-			if len(speeds) == 0 {
+			if err == nil && len(speeds) == 0 {
 				return structured.BadInput("--only %q: no measurement has such a name", only)
 			}
-			if isSet(cmd, "json") {
-				return printJSON(os.Stdout, map[string]any{"machine": thisMachine(), "speeds": speeds})
+			if len(speeds) == 0 {
+				return err
 			}
-			table := [][]string{{"what", "sequences/s", "GFLOP/s"}}
-			for _, s := range speeds {
-				row := []string{s.Part + ": " + s.What, fmt.Sprintf("%.0f", s.Sequences), ""}
-				if s.GFLOPs > 0 {
-					row[2] = fmt.Sprintf("%.1f", s.GFLOPs)
-				}
-				table = append(table, row)
-			}
-			return printTable(os.Stdout, table)
+			return errors.Join(err, printSpeeds(isSet(cmd, "json"), speeds)) // an interrupt shows what was measured before it
 		},
 	}
 	cmd.Flags().Float64Var(&seconds, "seconds", 1, "repeat each measurement for `S` seconds")
@@ -81,4 +70,20 @@ Its parts, for --only, are oracles, long chain, trees, products, step and pass.`
 	cmd.Flags().BoolVar(&withoutCPU, "without-cpu", false, "with --device cuda, do not time a pass of training on the CPU, too")
 	deviceFlag(cmd, &device)
 	return cmd
+}
+
+// printSpeeds prints measurements as a table, or as JSON.
+func printSpeeds(json bool, speeds []benchmarks.Speed) error {
+	if json {
+		return printJSON(os.Stdout, map[string]any{"machine": thisMachine(), "speeds": speeds})
+	}
+	table := [][]string{{"what", "sequences/s", "GFLOP/s"}}
+	for _, s := range speeds {
+		row := []string{s.Part + ": " + s.What, fmt.Sprintf("%.0f", s.Sequences), ""}
+		if s.GFLOPs > 0 {
+			row[2] = fmt.Sprintf("%.1f", s.GFLOPs)
+		}
+		table = append(table, row)
+	}
+	return printTable(os.Stdout, table)
 }

@@ -89,18 +89,24 @@ func (r *Reader) rowsOf(d *structured.Dataset, words []string, o Options, report
 		return all, err
 	}
 	if found { // others need help
-		return all, r.computeAll(d, words, o, report, func(int, []float32) error { return nil })
+		return all, r.computeAll(d, words, o, report, nil, func(int, []float32) error { return nil })
 	}
 	if o.Folder == "" {
 		if err := host.CheckMemory(fmt.Sprintf("rows of the encoder for the %d words of %s", len(words), d.Name), float64(all.bytes())); err != nil {
 			return nil, err
 		}
-		return all, all.keep(func(write use) error { return r.computeAll(d, words, o, report, write) })
+		return all, all.keep(func(write use) error { return r.computeAll(d, words, o, report, nil, write) })
 	}
 	if err := os.MkdirAll(o.Folder, 0o777); err != nil {
 		return nil, structured.BadInput("--encoder-cache: %w", err)
 	}
-	if err := all.write(report.File, func(write use) error { return r.computeAll(d, words, o, report, write) }); err != nil {
+	compute := func(has []bool, write use) error { return r.computeAll(d, words, o, report, has, write) }
+	if o.Share == nil {
+		err = all.writeOn(report.File, compute)
+	} else { // all processes compute the same rounds
+		err = all.write(report.File, func(write use) error { return compute(nil, write) })
+	}
+	if err != nil {
 		return nil, err
 	}
 	if found, err := all.open(report.File); err != nil || !found {
@@ -109,8 +115,8 @@ func (r *Reader) rowsOf(d *structured.Dataset, words []string, o Options, report
 	return all, nil
 }
 
-// computeAll computes the rows of the words of d.
-func (r *Reader) computeAll(d *structured.Dataset, words []string, o Options, report *Report, write use) error {
+// computeAll computes the rows of the words of d, but for sentences of which has [words], if it is not nil, says that their rows are there.
+func (r *Reader) computeAll(d *structured.Dataset, words []string, o Options, report *Report, has []bool, write use) error {
 	sentences, err := r.cutAll(d, words, o.Threads)
 	if err != nil {
 		return err
@@ -121,7 +127,14 @@ func (r *Reader) computeAll(d *structured.Dataset, words []string, o Options, re
 			report.Long++
 		}
 	}
-	return r.encodeAll(d, sentences, o, report.Pieces, write)
+	left := sentences
+	if has != nil {
+		left = slices.DeleteFunc(slices.Clone(sentences), func(s sentence) bool { return s.in(has) })
+		if n := len(sentences) - len(left); n > 0 {
+			slog.Info("rows of an earlier run are there", "data", d.Name, "texts", n, "of", len(sentences))
+		}
+	}
+	return r.encodeAll(d, left, o, piecesOf(left), write)
 }
 
 func (r *Reader) newRows(d *structured.Dataset, words []string) *rows {

@@ -132,6 +132,16 @@ type sentence struct {
 	ends  []int   // where the pieces of each word end
 }
 
+// in reports whether has says so of all words that have pieces.
+func (s *sentence) in(has []bool) bool {
+	for k, end := range s.ends {
+		if end > s.begin(k) && !has[s.first+k] {
+			return false
+		}
+	}
+	return true
+}
+
 // begin returns the first piece of word k.
 func (s *sentence) begin(k int) int {
 	if k == 0 {

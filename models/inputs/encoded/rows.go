@@ -114,14 +114,20 @@ func (r *rows) write(path string, compute func(write use) error) error {
 			return err
 		}
 		return compute(func(position int, values []float32) error {
-			raw := make([]byte, len(values)/r.width*r.size())
-			if err := r.encode(raw, values); err != nil {
-				return err
-			}
-			_, err := f.WriteAt(raw, int64(len(header))+int64(position)*int64(r.size()))
+			_, err := r.writeAt(f, int64(len(header)), position, values)
 			return err
 		})
 	})
+}
+
+// writeAt writes rows from a position on to a file whose rows have this beginning, and returns their bytes.
+func (r *rows) writeAt(f io.WriterAt, begin int64, position int, values []float32) ([]byte, error) {
+	raw := make([]byte, len(values)/r.width*r.size())
+	if err := r.encode(raw, values); err != nil {
+		return nil, err
+	}
+	_, err := f.WriteAt(raw, begin+int64(position)*int64(r.size()))
+	return raw, err
 }
 
 // keep fills memory with the rows that compute hands to its argument.

@@ -52,8 +52,16 @@ func replace(path string, write func(f *os.File) error) error {
 	if err := write(f); err != nil {
 		return errors.Join(err, os.Remove(f.Name()))
 	}
-	if err := os.Rename(f.Name(), path); err != nil {
+	if err := Rename(f.Name(), path); err != nil {
 		return errors.Join(err, os.Remove(f.Name()))
+	}
+	return nil
+}
+
+// Rename renames a file, or replaces the one at path by it.
+func Rename(from, path string) error {
+	if err := os.Rename(from, path); err != nil {
+		return err
 	}
 	// The rename is durable only once the folder is synced. Some systems cannot sync a folder, so this error is ignored.
 	if dir, err := os.Open(filepath.Dir(path)); err == nil {

@@ -8,15 +8,15 @@ import (
 	"os"
 )
 
-// lockFile makes and opens a file, or returns errLocked. Nobody can remove a file that a process has open: what can be removed is what a
+// lockFile makes and opens a file, or returns ErrLocked. Nobody can remove a file that a process has open: what can be removed is what a
 // process left that has died.
 func lockFile(path string) (*os.File, error) {
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, errLocked
+		return nil, ErrLocked
 	}
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
 	if errors.Is(err, fs.ErrExist) {
-		return nil, errLocked
+		return nil, ErrLocked
 	}
 	return f, err
 }

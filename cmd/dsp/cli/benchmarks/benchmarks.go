@@ -29,7 +29,8 @@ type measure struct {
 
 func (m measure) name() string { return m.part + ": " + m.what }
 
-// Run repeats every measurement whose name, "part: what", matches a pattern, for the given number of seconds.
+// Run repeats every measurement whose name, "part: what", matches a pattern, for the given number of seconds. With an error, it returns those that it
+// had made.
 func Run(ctx context.Context, seconds float64, only *regexp.Regexp) ([]Speed, error) {
 	step, err := netMeasure()
 	if err != nil {
@@ -46,14 +47,19 @@ func Run(ctx context.Context, seconds float64, only *regexp.Regexp) ([]Speed, er
 			chosen = append(chosen, m)
 		}
 	}
-	shown := host.NewProgress(len(chosen), func(done int, rest time.Duration) {
-		slog.Info("measuring", "done", done, "of", len(chosen), "rest", rest.Round(time.Second))
+	return repeatAll(ctx, chosen, seconds)
+}
+
+// repeatAll repeats one measurement after the other.
+func repeatAll(ctx context.Context, all []measure, seconds float64) ([]Speed, error) {
+	shown := host.NewProgress(len(all), func(done int, rest time.Duration) {
+		slog.Info("measuring", "done", done, "of", len(all), "rest", rest.Round(time.Second))
 	})
 	var speeds []Speed
-	for _, m := range chosen {
+	for _, m := range all {
 		s, err := m.repeat(ctx, seconds)
 		if err != nil {
-			return nil, err
+			return speeds, err
 		}
 		speeds = append(speeds, s)
 		shown.Add(1)
