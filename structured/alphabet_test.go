@@ -78,8 +78,19 @@ func TestSomeOf(t *testing.T) {
 	if got, want := SomeOf(names), strings.Join(names[:40], " ")+" … (41)"; got != want {
 		t.Errorf("41 names: %s", got)
 	}
-	if got := SomeOf([]string{"ladybird", "traffic light", "bus"}); got != "ladybird, traffic light, bus" {
-		t.Errorf("names with a blank: %s", got)
+	for _, c := range []struct {
+		names []string
+		want  string
+	}{
+		{[]string{"ladybird", "traffic light", "bus"}, `ladybird, "traffic light", bus`},
+		{[]string{"ladybird beetle"}, `"ladybird beetle"`},
+		{[]string{"a\u00a0b", "\t", "", "\u3000x"}, `"a\u00a0b", "\t", "", "\u3000x"`},
+		{[]string{",", "``", "B-PER"}, ", `` B-PER"},
+		{nil, ""},
+	} {
+		if got := SomeOf(c.names); got != c.want {
+			t.Errorf("%q: %s, expected %s", c.names, got, c.want)
+		}
 	}
 }
 
