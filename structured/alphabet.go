@@ -250,16 +250,13 @@ func (a *Alphabet) Clone() *Alphabet {
 	return &Alphabet{slices.Clone(a.names), a.salt, slices.Clone(a.table)}
 }
 
-// ListOf joins names for a message. Where one of them has a blank, commas tell them apart, and quotes show where it
-// begins and ends.
+// ListOf joins names for a message by commas. Quotes show where a name that has a blank or a comma begins and ends.
 func ListOf(names []string) string {
-	all, between := make([]string, len(names)), " "
+	all := make([]string, len(names))
 	for k, name := range names {
-		if all[k] = QuoteBlank(name); all[k] != name {
-			between = ", "
-		}
+		all[k] = QuoteName(name)
 	}
-	return strings.Join(all, between)
+	return strings.Join(all, ", ")
 }
 
 // SomeOf is ListOf for the first 40 names, and says how many there are if there are more.
@@ -271,9 +268,9 @@ func SomeOf(names []string) string {
 	return ListOf(names)
 }
 
-// QuoteBlank returns a name as lists in messages show it: in quotes if it is empty or has a blank of Unicode.
-func QuoteBlank(name string) string {
-	if name == "" || strings.ContainsFunc(name, unicode.IsSpace) {
+// QuoteName returns a name as lists in messages show it: in quotes if it is empty, or has a comma or a blank of Unicode.
+func QuoteName(name string) string {
+	if name == "" || strings.Contains(name, ",") || strings.ContainsFunc(name, unicode.IsSpace) {
 		return strconv.Quote(name)
 	}
 	return name

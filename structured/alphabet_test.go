@@ -72,10 +72,10 @@ func TestAlphabet(t *testing.T) {
 // Messages list up to 40 names, and say how many there are if there are more. Names with blanks can be told apart.
 func TestSomeOf(t *testing.T) {
 	names := strings.Fields(strings.Repeat("x ", 41))
-	if got, want := SomeOf(names[:40]), strings.Join(names[:40], " "); got != want {
+	if got, want := SomeOf(names[:40]), strings.Join(names[:40], ", "); got != want {
 		t.Errorf("40 names: %s", got)
 	}
-	if got, want := SomeOf(names), strings.Join(names[:40], " ")+" … (41)"; got != want {
+	if got, want := SomeOf(names), strings.Join(names[:40], ", ")+" … (41)"; got != want {
 		t.Errorf("41 names: %s", got)
 	}
 	for _, c := range []struct {
@@ -85,7 +85,7 @@ func TestSomeOf(t *testing.T) {
 		{[]string{"ladybird", "traffic light", "bus"}, `ladybird, "traffic light", bus`},
 		{[]string{"ladybird beetle"}, `"ladybird beetle"`},
 		{[]string{"a\u00a0b", "\t", "", "\u3000x"}, `"a\u00a0b", "\t", "", "\u3000x"`},
-		{[]string{",", "``", "B-PER"}, ", `` B-PER"},
+		{[]string{",", "``", "a,b", "ladybird", "beetle"}, "\",\", ``, \"a,b\", ladybird, beetle"},
 		{nil, ""},
 	} {
 		if got := SomeOf(c.names); got != c.want {

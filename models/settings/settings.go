@@ -223,7 +223,7 @@ func OneOf(what, value string, allowed []string) error {
 	var named, listed []string
 	for _, v := range allowed {
 		if v != "" {
-			named, listed = append(named, v), append(listed, structured.QuoteBlank(v))
+			named, listed = append(named, v), append(listed, structured.QuoteName(v))
 		}
 	}
 	hint := ""
