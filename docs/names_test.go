@@ -104,7 +104,7 @@ var (
 
 // missing returns what a page names in code or links to that is not there.
 func (d declared) missing(page string) (all []string) {
-	for _, m := range code.FindAllStringSubmatch(page, -1) {
+	for _, m := range code.FindAllStringSubmatch(fenced.ReplaceAllString(page, ""), -1) {
 		span, there := m[1], true
 		switch q := qualified.FindStringSubmatch(span); {
 		case folder.MatchString(span):

@@ -17,6 +17,7 @@ type Files struct {
 	Gold, Predicted string
 	Columns         string // of the predicted file; empty: those of the gold file or, where the predicted file has more, the last as its label
 	Task            string // auto: the first of the format
+	Class           string // of boxes; empty: that of the predicted ones, or the only one
 
 	Request // how the gold file is read; its Path is not used
 }
@@ -25,7 +26,7 @@ type Files struct {
 // written in different schemes.
 func (f Files) Compare(strict bool) (tasks.Report, error) {
 	if compare := f.own(); compare != nil {
-		return compare(tasks.OutputFiles{Gold: f.Gold, Predicted: f.Predicted, Void: f.Void, MaskValues: f.Values})
+		return compare(tasks.OutputFiles{Gold: f.Gold, Predicted: f.Predicted, Void: f.Void, MaskValues: f.Values, Class: f.Class})
 	}
 	gold, c, err := f.read(f.Gold, f.Request.Columns, nil)
 	if err != nil {
@@ -69,6 +70,10 @@ func (f Files) own() func(tasks.OutputFiles) (tasks.Report, error) {
 	format := f.Format
 	if format == "" {
 		format, _ = formats.Detect(f.Gold) // read says what is wrong
+	}
+	if format == formats.Images { // a folder of images that are outputs has masks
+		task, _ := tasks.Named("segment")
+		return task.CompareFiles
 	}
 	for _, name := range formats.Find(format).Tasks {
 		if task, _ := tasks.Named(name); task.CompareFiles != nil || task.Files {

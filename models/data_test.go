@@ -188,7 +188,7 @@ func TestRelabel(t *testing.T) {
 	if err := relabel(d, known); err != nil || !slices.Equal(names(), want) || known.Len() != 2 || d.Alphabet.Index("b") != 1 {
 		t.Errorf("labels that are not known: got %v, %v of %v, want %v", err, names(), d.Alphabet.Names(), want)
 	}
-	if err := relabel(d, structured.NewAlphabet("P", "Q")); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "P Q") {
+	if err := relabel(d, structured.NewAlphabet("P", "Q")); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "P, Q") {
 		t.Errorf("no label known: got %v", err)
 	}
 }

@@ -389,7 +389,7 @@ func relabel(d *structured.Dataset, labels *structured.Alphabet) error {
 	}
 	if !known && len(d.Labels) > 0 {
 		return structured.BadInput("%s: training saw neither label %q nor any other label of this data; it saw %s", d.Where(0),
-			d.Alphabet.Name(d.Labels[0]), strings.Join(labels.Names()[:min(40, labels.Len())], " "))
+			d.Alphabet.Name(d.Labels[0]), structured.SomeOf(labels.Names()))
 	}
 	for t, l := range d.Labels {
 		d.Labels[t] = number[l]

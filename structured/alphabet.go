@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 )
 
 // Alphabet numbers names (labels, words, attributes) from 0 in the order in which they were first added. The zero value
@@ -249,17 +250,28 @@ func (a *Alphabet) Clone() *Alphabet {
 	return &Alphabet{slices.Clone(a.names), a.salt, slices.Clone(a.table)}
 }
 
-// SomeOf joins the first 40 names for a message, and says how many there are if there are more. Commas tell names apart
-// of which one has a blank.
+// ListOf joins names for a message by commas. Quotes show where a name that has a blank or a comma begins and ends.
+func ListOf(names []string) string {
+	all := make([]string, len(names))
+	for k, name := range names {
+		all[k] = QuoteName(name)
+	}
+	return strings.Join(all, ", ")
+}
+
+// SomeOf is ListOf for the first 40 names, and says how many there are if there are more.
 func SomeOf(names []string) string {
 	const most = 40
-	some, between := names[:min(len(names), most)], " "
-	if slices.ContainsFunc(some, func(name string) bool { return strings.Contains(name, " ") }) {
-		between = ", "
-	}
-	joined := strings.Join(some, between)
 	if len(names) > most {
-		return joined + " … (" + strconv.Itoa(len(names)) + ")"
+		return ListOf(names[:most]) + " … (" + strconv.Itoa(len(names)) + ")"
 	}
-	return joined
+	return ListOf(names)
+}
+
+// QuoteName returns a name as lists in messages show it: in quotes if it is empty, or has a comma or a blank of Unicode.
+func QuoteName(name string) string {
+	if name == "" || strings.Contains(name, ",") || strings.ContainsFunc(name, unicode.IsSpace) {
+		return strconv.Quote(name)
+	}
+	return name
 }

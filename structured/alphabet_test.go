@@ -72,14 +72,25 @@ func TestAlphabet(t *testing.T) {
 // Messages list up to 40 names, and say how many there are if there are more. Names with blanks can be told apart.
 func TestSomeOf(t *testing.T) {
 	names := strings.Fields(strings.Repeat("x ", 41))
-	if got, want := SomeOf(names[:40]), strings.Join(names[:40], " "); got != want {
+	if got, want := SomeOf(names[:40]), strings.Join(names[:40], ", "); got != want {
 		t.Errorf("40 names: %s", got)
 	}
-	if got, want := SomeOf(names), strings.Join(names[:40], " ")+" … (41)"; got != want {
+	if got, want := SomeOf(names), strings.Join(names[:40], ", ")+" … (41)"; got != want {
 		t.Errorf("41 names: %s", got)
 	}
-	if got := SomeOf([]string{"ladybird", "traffic light", "bus"}); got != "ladybird, traffic light, bus" {
-		t.Errorf("names with a blank: %s", got)
+	for _, c := range []struct {
+		names []string
+		want  string
+	}{
+		{[]string{"ladybird", "traffic light", "bus"}, `ladybird, "traffic light", bus`},
+		{[]string{"ladybird beetle"}, `"ladybird beetle"`},
+		{[]string{"a\u00a0b", "\t", "", "\u3000x"}, `"a\u00a0b", "\t", "", "\u3000x"`},
+		{[]string{",", "``", "a,b", "ladybird", "beetle"}, "\",\", ``, \"a,b\", ladybird, beetle"},
+		{nil, ""},
+	} {
+		if got := SomeOf(c.names); got != c.want {
+			t.Errorf("%q: %s, expected %s", c.names, got, c.want)
+		}
 	}
 }
 

@@ -140,7 +140,7 @@ type PipelineSettings struct {
 
 // OracleSettings say how the best labels of graphs are found.
 type OracleSettings struct {
-	Oracle   string  `yaml:"oracle" json:"oracle" group:"Objective" values:"auto|exact|cut|relaxed" help:"how the best labels of a graph are found (docs/design/graphs.md, docs/design/graphs.md)"`
+	Oracle   string  `yaml:"oracle" json:"oracle" group:"Objective" values:"auto|exact|cut|relaxed" help:"how the best labels of a graph are found (docs/design/graphs.md)"`
 	MaxTable float64 `yaml:"max-table" json:"max-table" group:"Objective" min:"1" only:"oracle=auto,exact" unit:"ENTRIES" max:"1e10" help:"most entries of a junction tree's tables; for wider graphs auto is relaxed, exact refuses"`
 }
 

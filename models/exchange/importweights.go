@@ -142,7 +142,7 @@ func (in *weightsReader) place(names []string) (int, error) {
 	for _, name := range names[:count] {
 		l := in.Labels.Index(unescapeName.Replace(name))
 		if l < 0 {
-			return 0, in.bad("label %q is not one of the model's: %s", name, strings.Join(in.Labels.Names(), " "))
+			return 0, in.bad("label %q is not one of the model's: %s", name, structured.SomeOf(in.Labels.Names()))
 		}
 		labels = append(labels, int(l))
 	}

@@ -97,7 +97,7 @@ func TestImportErrors(t *testing.T) {
 		"[attributes]\n\nO\tw=a\tone\n":       `w.txt:3: weight "one", expected a finite number`,
 		"[attributes]\nO\tw=a\tNaN\n":         `w.txt:2: weight "NaN"`,
 		"[attributes]\nO\tw=a\t1e99\n":        `w.txt:2: weight "1e99"`,
-		"[attributes]\nI-X\tw=a\t1\n":         `w.txt:2: label "I-X" is not one of the model's: O B-X`,
+		"[attributes]\nI-X\tw=a\t1\n":         `w.txt:2: label "I-X" is not one of the model's: O, B-X`,
 		"[transitions]\nO\tI-X\t1\n":          `w.txt:2: label "I-X"`,
 		"[attributes]\nO\tw=c\t1\n":           `w.txt:2: attribute "w=c" is not one of the model's; give --add`,
 		"[attributes]\nO\tw=a\t1\nO\tw=a\t2":  "w.txt:3: this weight was given in line 2 already",

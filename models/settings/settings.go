@@ -220,17 +220,17 @@ func OneOf(what, value string, allowed []string) error {
 	if slices.Contains(allowed, value) {
 		return nil
 	}
-	var named []string
+	var named, listed []string
 	for _, v := range allowed {
 		if v != "" {
-			named = append(named, v)
+			named, listed = append(named, v), append(listed, structured.QuoteName(v))
 		}
 	}
 	hint := ""
 	if near := Nearest(value, named); near != "" {
 		hint = fmt.Sprintf(" (did you mean %s?)", near)
 	}
-	return structured.BadInput("%s %q is not known%s; use %s", what, value, hint, strings.Join(named, ", "))
+	return structured.BadInput("%s %q is not known%s; use %s", what, value, hint, strings.Join(listed, ", "))
 }
 
 // Set parses text as the setting's value, and records that it was given.

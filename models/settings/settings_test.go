@@ -143,3 +143,22 @@ func TestNamesThatSettingsHad(t *testing.T) {
 		t.Errorf("shown %q, want %q", shown, want)
 	}
 }
+
+// Costs that no float64 has are refused, and do not become 0 or the largest number; names in lists can be told apart.
+func TestLabelWeightsBeyondFloats(t *testing.T) {
+	for text, cost := range map[string]float64{"A=0": 0, "A=0e5": 0, "A=-0.0": 0, "A=1e-200": 1e-200, "A=5e-324": 5e-324} {
+		var l LabelWeights
+		if err := l.Set(text); err != nil || l["A"] != cost {
+			t.Errorf("%s: %v, %v", text, l, err)
+		}
+	}
+	for _, text := range []string{"A=1e400", "A=-1e400", "A=1e-400", "A=0.0003E-330", "B=1,A=2e-324"} {
+		if err := new(LabelWeights).Set(text); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "too large or too small") {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+	err := OneOf("label", "ladybird beetles", []string{"ladybird beetle", "cat"})
+	if want := `label "ladybird beetles" is not known (did you mean ladybird beetle?); use "ladybird beetle", cat`; err == nil || err.Error() != want {
+		t.Errorf("%v, expected %s", err, want)
+	}
+}

@@ -2,6 +2,7 @@ package settings
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -216,7 +217,11 @@ func (l *LabelWeights) Set(text string) error {
 			return structured.BadInput("%q: expected LABEL=COST", part)
 		}
 		cost, err := strconv.ParseFloat(part[at+1:], 64)
-		if err != nil {
+		mantissa, _, _ := strings.Cut(strings.ToLower(part[at+1:]), "e")
+		switch {
+		case errors.Is(err, strconv.ErrRange), err == nil && cost == 0 && strings.ContainsAny(mantissa, "123456789"):
+			return structured.BadInput("%q: too large or too small for a number of 64 bits", part)
+		case err != nil:
 			return structured.BadInput("%q: expected LABEL=COST with a number for the cost", part)
 		}
 		(*l)[part[:at]] = cost

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/dsp-go/dsp/models/data/annotations"
 	"github.com/dsp-go/dsp/models/data/localisation"
 	"github.com/dsp-go/dsp/models/predictions"
 	"github.com/dsp-go/dsp/structured"
@@ -32,7 +33,11 @@ func describeBoxes(d *structured.Dataset) *Change {
 func compareBoxes(_ *structured.Alphabet, d *structured.Dataset, _ bool) Comparison {
 	s := localisation.Of(d)
 	iou, corLoc := s.Allowed()
-	return &boxComparison{set: s, report: BoxReport{oracleIoU: iou, oracleCorLoc: corLoc, class: s.Class, used: len(s.Images), set: s}}
+	best := &bestBoxes{iou, corLoc, "candidates", "the best candidates"}
+	if s.Boxes == nil {
+		best.shape, best.what = fmt.Sprintf("%d×%d cells", s.Grid, s.Grid), "the best windows"
+	}
+	return &boxComparison{set: s, report: BoxReport{best: best, class: s.Class, used: len(s.Images), counts: s.Counts}}
 }
 
 // boxComparison compares boxes.
@@ -63,17 +68,23 @@ func (c *boxComparison) Report() Report {
 	r := c.report
 	r.metrics = c.evaluator.Metrics()
 	r.metrics.Measures = append(r.metrics.Measures,
-		structured.Measure{Name: "oracle_iou", Value: r.oracleIoU}, structured.Measure{Name: "oracle_corloc", Value: r.oracleCorLoc})
+		structured.Measure{Name: "oracle_iou", Value: r.best.iou}, structured.Measure{Name: "oracle_corloc", Value: r.best.corLoc})
 	return &r
 }
 
 // BoxReport is the Report of boxes.
 type BoxReport struct {
-	metrics                 structured.Metrics
-	oracleIoU, oracleCorLoc float64
-	class                   string
-	used                    int
-	set                     *localisation.Set
+	metrics structured.Metrics
+	best    *bestBoxes // nil: nobody knows
+	class   string
+	used    int
+	counts  *annotations.Counts // nil: all images are used
+}
+
+// bestBoxes are the boxes among which a model chooses that overlap most with the objects.
+type bestBoxes struct {
+	iou, corLoc float64
+	shape, what string // what they are, for a table
 }
 
 // General implements Report.
@@ -82,7 +93,7 @@ func (r *BoxReport) General() structured.Metrics { return r.metrics }
 // MarshalJSON implements json.Marshaler: the metrics, and how many images were used and not used.
 func (r *BoxReport) MarshalJSON() ([]byte, error) {
 	m := r.metrics
-	if c := r.set.Counts; c != nil {
+	if c := r.counts; c != nil {
 		m.Measures = append(m.Measures[:len(m.Measures):len(m.Measures)], structured.Measure{Name: "images_used", Value: float64(c.Used)},
 			structured.Measure{Name: "images_without", Value: float64(c.None)}, structured.Measure{Name: "images_with_several", Value: float64(c.Several)},
 			structured.Measure{Name: "images_difficult", Value: float64(c.Difficult)}, structured.Measure{Name: "images_crowd", Value: float64(c.Crowd)})
@@ -93,21 +104,26 @@ func (r *BoxReport) MarshalJSON() ([]byte, error) {
 // Text implements Report.
 func (r *BoxReport) Text(ReportOptions) string {
 	var b strings.Builder
-	if c := r.set.Counts; c != nil {
+	if c := r.counts; c != nil {
 		fmt.Fprintf(&b, "%s\n\n", c.Describe(r.class))
 	} else {
 		fmt.Fprintf(&b, "%d images\n\n", r.used)
 	}
-	shape, what := "candidates", "the best candidates"
-	if r.set.Boxes == nil {
-		shape, what = fmt.Sprintf("%d×%d cells", r.set.Grid, r.set.Grid), "the best windows"
+	best := bestBoxes{}
+	if r.best != nil {
+		best = *r.best
 	}
-	fmt.Fprintf(&b, "%-36s %9s  %s\n", "", "predicted", what)
-	row := func(name string, value float64, best string) {
-		b.WriteString(strings.TrimRight(fmt.Sprintf("%-36s %9s  %s", name, fmt.Sprintf("%.2f %%", 100*value), best), " ") + "\n")
+	line := func(name, value, best string) {
+		b.WriteString(strings.TrimRight(fmt.Sprintf("%-36s %9s  %s", name, value, best), " ") + "\n")
 	}
-	row("CorLoc (share with an IoU above 0.5)", r.metrics.Get("corloc"), fmt.Sprintf("%.2f %% (%s)", 100*r.oracleCorLoc, shape))
-	row("mean IoU", r.metrics.Get("mean_iou"), fmt.Sprintf("%.2f %%", 100*r.oracleIoU))
+	row := func(name string, value float64, best string) { line(name, fmt.Sprintf("%.2f %%", 100*value), best) }
+	line("", "predicted", best.what)
+	corLoc, iou := "", ""
+	if r.best != nil {
+		corLoc, iou = fmt.Sprintf("%.2f %% (%s)", 100*best.corLoc, best.shape), fmt.Sprintf("%.2f %%", 100*best.iou)
+	}
+	row("CorLoc (share with an IoU above 0.5)", r.metrics.Get("corloc"), corLoc)
+	row("mean IoU", r.metrics.Get("mean_iou"), iou)
 	row("AP, mean over IoU .50:.05:.95", r.metrics.Get("ap"), "")
 	row("AP at IoU .50", r.metrics.Get("ap50"), "")
 	row("AP at IoU .75", r.metrics.Get("ap75"), "")

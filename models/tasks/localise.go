@@ -65,10 +65,11 @@ var _ = builtin(Task{
 		}
 		return predictions.Results(o)
 	},
-	Compare:  compareBoxes,
-	Review:   func(*structured.Alphabet) review.Reviewer { return review.Boxes() },
-	Describe: describeBoxes,
-	Picture:  drawBoxPicture,
+	Compare:      compareBoxes,
+	CompareFiles: compareBoxFiles,
+	Review:       func(*structured.Alphabet) review.Reviewer { return review.Boxes() },
+	Describe:     describeBoxes,
+	Picture:      drawBoxPicture,
 	Metrics: []Metric{
 		{"corloc", "CorLoc", func(m *structured.Metrics) float64 { return m.Get("corloc") }, share("corloc", "images")},
 		{"mean_iou", "mean IoU", func(m *structured.Metrics) float64 { return m.Get("mean_iou") }, meanIoU},

@@ -12,9 +12,11 @@ import (
 	"strconv"
 
 	"github.com/dsp-go/dsp/models/data/alignments"
+	"github.com/dsp-go/dsp/models/data/annotations"
 	"github.com/dsp-go/dsp/models/data/formats"
 	"github.com/dsp-go/dsp/models/data/masks"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/boxes"
 	"github.com/dsp-go/dsp/structured/graphs"
 )
 
@@ -22,6 +24,7 @@ import (
 type OutputFiles struct {
 	Gold, Predicted  string
 	Void, MaskValues string // of masks, as the settings have them; empty: auto
+	Class            string // of boxes; empty: that of the predicted ones, or the only one
 }
 
 // compareLinks compares the links of sentence pairs. Predicted ones stand in a file of pairs, or alone, with a line for each pair.
@@ -143,4 +146,31 @@ func compareMasks(f OutputFiles) (Report, error) {
 		e.AddCount(int32(l[0]), int32(l[1]), n)
 	}
 	return (&graphComparison{e, pixelNames}).Report(), nil
+}
+
+// compareBoxFiles compares boxes with annotated ones, in the images that training and eval use: those with exactly one object of the class.
+func compareBoxFiles(f OutputFiles) (Report, error) {
+	var gold *annotations.Set
+	info, err := os.Stat(f.Gold)
+	if err == nil && info.IsDir() {
+		gold, err = annotations.VOC{}.Read(f.Gold)
+	} else {
+		gold, err = annotations.COCO{}.Read(f.Gold)
+	}
+	if err != nil {
+		return nil, err
+	}
+	results, err := annotations.ReadPredicted(f.Predicted)
+	if err != nil {
+		return nil, err
+	}
+	all, class, counts, err := gold.Predicted(results, f.Class)
+	if err != nil {
+		return nil, err
+	}
+	var e boxes.Evaluator
+	for _, p := range all {
+		e.Add([]boxes.Truth{p.Truth}, p.Detections)
+	}
+	return &BoxReport{metrics: e.Metrics(), class: class, used: counts.Used, counts: &counts}, nil
 }

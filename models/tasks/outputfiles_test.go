@@ -102,3 +102,70 @@ func TestCompareMasks(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Boxes are compared in the images with exactly one object of the class; images without a predicted box are misses. The images need not be there.
+func TestCompareBoxes(t *testing.T) {
+	image := func(id string) string { return `{"id": ` + id + `, "file_name": "x.png", "width": 20, "height": 10}` }
+	object := func(id, image, class, box string) string {
+		return `{"id": ` + id + `, "image_id": ` + image + `, "category_id": ` + class + `, "bbox": ` + box + `}`
+	}
+	file := func(classes string) string {
+		return textFile(t, "gold.json", `{"images": [`+image("1")+","+image("2")+","+image("7")+","+image("8")+`], "annotations": [`+
+			object("1", "1", "3", "[0, 0, 10, 10]")+","+object("2", "2", "3", "[0, 0, 4, 4]")+","+object("3", "7", "3", "[0, 0, 4, 4]")+","+
+			object("4", "8", "3", "[0, 0, 4, 4]")+","+object("5", "8", "3", "[9, 0, 4, 4]")+`], "categories": [`+classes+`]}`)
+	}
+	const beetle, bus = `{"id": 3, "name": "ladybird beetle"}`, `{"id": 4, "name": "bus"}`
+	one, two := file(beetle), file(beetle+","+bus)
+	folder := t.TempDir()
+	for name, box := range map[string]string{"1": "1 1 10 10", "2": "1 1 4 4", "7": "1 1 4 4"} {
+		v := strings.Fields(box)
+		text := "<annotation><filename>" + name + ".png</filename><size><width>20</width><height>10</height></size><object><name>ladybird beetle</name><bndbox><xmin>" +
+			v[0] + "</xmin><ymin>" + v[1] + "</ymin><xmax>" + v[2] + "</xmax><ymax>" + v[3] + "</ymax></bndbox></object></annotation>"
+		if err := os.WriteFile(filepath.Join(folder, name+".xml"), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const list = `[{"image_id": 1, "category_id": %, "bbox": [0, 0, 10, 8], "score": 2}, {"image_id": 1, "category_id": %, "bbox": [9, 9, 1, 1], "score": -1},
+		{"image_id": 2, "category_id": %, "bbox": [2, 0, 4, 4], "score": 3}, {"image_id": 8, "category_id": %, "bbox": [0, 0, 1, 1]}]`
+	const lines = `{"id": "1", "box": [0, 0, 10, 8], "score": 2, "more": {}}` + "\n" + `{"id": 2, "box": [2, 0, 4, 4], "score": 3}` + "\n\n"
+	of := func(class string) string { return strings.ReplaceAll(list, "%", class) }
+	withoutLast := strings.Replace(of("0"), `, {"image_id": 8, "category_id": 0, "bbox": [0, 0, 1, 1]}`, "", 1)
+	for name, c := range map[string]struct{ gold, predicted, class string }{
+		"results": {one, of("3"), ""}, "one class of two": {two, of("3"), ""}, "no class": {one, of("0"), ""}, "lines": {one, lines, ""},
+		"VOC": {folder, withoutLast, ""}, "lines, a class is given": {two, lines, "ladybird beetle"},
+		"of two predicted classes": {two, "[" + `{"image_id": 1, "category_id": 4, "bbox": [0, 0, 10, 10], "score": 9},` + of("3")[1:], "ladybird beetle"},
+	} {
+		r, err := compareBoxFiles(OutputFiles{Gold: c.gold, Predicted: textFile(t, "predicted.json", c.predicted), Class: c.class})
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		// IoU 0.8, 8/24 and none.
+		m := r.General()
+		if math.Abs(m.Get("corloc")-1./3) > 1e-12 || math.Abs(m.Get("mean_iou")-(0.8+1./3)/3) > 1e-12 ||
+			math.Abs(m.Get("ap50")-34./101/2) > 1e-12 { // the box with the higher score is wrong
+			t.Errorf("%s: %+v", name, m)
+		}
+		if text := r.Text(ReportOptions{}); !strings.Contains(text, "3 images with one ladybird beetle") || !strings.Contains(text, "33.33 %") {
+			t.Error(text)
+		}
+	}
+	for _, c := range []struct{ gold, predicted, want string }{
+		{two, lines, `choose a class with --class: "ladybird beetle", bus`},
+		{one, of("5"), `predicted.json: [0]: category_id 5 is not a class of ` + one + `, which has "ladybird beetle"`},
+		{two, strings.Replace(of("3"), `3, "bbox": [2`, `4, "bbox": [2`, 1), "predicted.json: [2]: category_id 4, expected 3 as before"},
+		{two, of("4"), "expected at least one"},
+		{one, `[{"image_id": 9, "bbox": [0, 0, 1, 1]}]`, "image_id 9 is not one of " + one},
+		{one, `[{"image_id": 1, "bbox": [0, 0, -1, 1]}]`, "expected x, y, width and height"},
+		{one, "{\"id\": \"1\", \"box\": [0, 0, 1]}", "predicted.json:1: box has 3 numbers, expected 4"},
+		{one, "\n{\"id\": \"a\", \"box\": [0, 0, 1, 1]}", `predicted.json:2: id "a", expected the number of an image`},
+		{one, "{\n", "predicted.json:1: "},
+		{one, "x", "predicted.json"},
+		{t.TempDir(), lines, "no XML files"},
+	} {
+		_, err := compareBoxFiles(OutputFiles{Gold: c.gold, Predicted: textFile(t, "predicted.json", c.predicted)})
+		if !structured.IsBadInput(err) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, expected %s", c.predicted, err, c.want)
+		}
+	}
+}

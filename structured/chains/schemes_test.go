@@ -69,7 +69,7 @@ func TestSchemeConstraints(t *testing.T) {
 func TestSchemeConstraintsErrors(t *testing.T) {
 	for _, test := range []struct{ labels, scheme, want string }{
 		{"O B-A I-A", "iobes", `tag scheme "iobes", expected io, iob1, iob2`},
-		{"a b", "iob2", "tag scheme iob2 needs labels like O, B-x, I-x; found a b"},
+		{"a b", "iob2", "tag scheme iob2 needs labels like O, B-x, I-x; found a, b"},
 		{"O S-A", "iob2", "is it bioes?"},
 	} {
 		_, err := SchemeConstraints(structured.NewAlphabet(strings.Fields(test.labels)...), test.scheme)

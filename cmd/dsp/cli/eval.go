@@ -48,8 +48,8 @@ the characters of the text.
 --errors lists the worst mistakes, --pr-curve shows what a threshold of probability gains and costs, and --calibration whether
 probabilities are what they say. Probabilities of entities are exact: that just these tokens are an entity of this type.
 
-With --gold and --predicted, no model is needed: two files with the same tokens, links of the same sentence pairs, or folders
-with masks of the same images are compared, whatever program wrote them.
+With --gold and --predicted, no model is needed: two files with the same tokens, links of the same sentence pairs, boxes of
+the same images, or folders with their masks are compared, whatever program wrote them.
 Two files of CoNLL-U are compared as the CoNLL 2018 shared task does, unless --task or --label is given.
 
 --intervals says how far the metrics depend on which examples the data happen to have, and --against whether one model is better
@@ -70,8 +70,8 @@ than another beyond that: both take examples as a whole, since their parts depen
 				if files.given() {
 					return files.compare(cmd, &u, strict, tasks.ReportOptions{Labels: labels, Confusions: confusionsIf(confusion)})
 				}
-				if cmd.Flags().Changed("task") || files.columns != "" {
-					return structured.BadInput("--task and --predicted-columns are for --gold and --predicted; a model has its task")
+				if cmd.Flags().Changed("task") || files.columns != "" || files.class != "" {
+					return structured.BadInput("--task, --class and --predicted-columns are for --gold and --predicted; a model has its task")
 				}
 				if pipelines.Is(u.model) {
 					return evaluatePipeline(cmd, &u, goldTokens)

@@ -20,15 +20,16 @@ import (
 )
 
 // comparedFiles are the flags of eval that compare two files, without a model.
-type comparedFiles struct{ gold, predicted, columns, task string }
+type comparedFiles struct{ gold, predicted, columns, task, class string }
 
 func (f *comparedFiles) addFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.gold, "gold", "", "`FILE` with gold outputs, or DIR of masks, to compare with those of --predicted, without a model")
-	flags.StringVar(&f.predicted, "predicted", "", "`FILE` or DIR with predicted outputs for what --gold has, in the same format; links may stand alone")
+	flags.StringVar(&f.predicted, "predicted", "", "`FILE` or DIR with predicted outputs for what --gold has, in the same format; links may stand alone; boxes as predict writes them")
 	flags.StringVar(&f.columns, "predicted-columns", "", "columns of --predicted; empty: those of --gold, or with the last as label if there are more")
-	flags.StringVar(&f.task, "task", "auto", "what the files of --gold and --predicted hold: `tag|parse|constituency|align|warp|segment|pipeline`; auto: as the format says")
-	complete(cmd, "task", "auto", "tag", "parse", "constituency", "align", "warp", "segment", pipelines.Task)
+	flags.StringVar(&f.class, "class", "", "class of the boxes of --gold that count; empty: that of --predicted, or the only one")
+	flags.StringVar(&f.task, "task", "auto", "what the files of --gold and --predicted hold: `tag|parse|constituency|align|warp|segment|localise|pipeline`; auto: as the format says")
+	complete(cmd, "task", "auto", "tag", "parse", "constituency", "align", "warp", "segment", "localise", pipelines.Task)
 }
 
 func (f *comparedFiles) given() bool { return f.gold != "" || f.predicted != "" }
@@ -36,7 +37,7 @@ func (f *comparedFiles) given() bool { return f.gold != "" || f.predicted != "" 
 // takenWithFiles are the flags of eval that have an effect on two files.
 var takenWithFiles = []string{
 	"gold", "predicted", "predicted-columns", "task", "format", "columns", "comments", "label", "threads", "strict", "labels", "confusion", "json", "config", "quiet",
-	"void", "mask-values",
+	"void", "mask-values", "class",
 }
 
 // compare prints how the files agree.
@@ -64,7 +65,7 @@ func (f *comparedFiles) compare(cmd *cobra.Command, u *use, strict bool, o tasks
 		return f.compareTreebanks(ctx, isSet(cmd, "json"))
 	}
 	report, err := host.Await(ctx, func() (tasks.Report, error) {
-		return models.Files{Gold: f.gold, Predicted: f.predicted, Columns: f.columns, Task: f.task, Request: u.Request}.Compare(strict)
+		return models.Files{Gold: f.gold, Predicted: f.predicted, Columns: f.columns, Task: f.task, Class: f.class, Request: u.Request}.Compare(strict)
 	})
 	if err != nil {
 		return err

@@ -14,6 +14,7 @@ import (
 	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/nets"
+	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/train/engine"
 )
 
@@ -201,7 +202,7 @@ func (in inside) print(w io.Writer) error {
 		fmt.Fprintf(&b, "            %d known words\n", in.Known)
 	}
 	if len(in.Labels) > 0 {
-		fmt.Fprintf(&b, "labels      %d: %s\n", len(in.Labels), strings.Join(in.Labels, " "))
+		fmt.Fprintf(&b, "labels      %d: %s\n", len(in.Labels), structured.ListOf(in.Labels))
 	}
 	fmt.Fprintf(&b, "net         %s, %d weights, %d of them not zero\n", in.Net, in.Weights, in.Nonzero)
 	switch {

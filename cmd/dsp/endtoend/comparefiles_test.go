@@ -116,6 +116,36 @@ func TestCompareLinks(t *testing.T) {
 	dsp(t, "eval", "--gold", pairs, "--predicted", links, "--boxes", links).refused(exitBadInput, "--boxes has no effect")
 }
 
+// Boxes of two files are compared as a model's are: its results and lines of JSON, with annotations of both formats.
+func TestCompareBoxes(t *testing.T) {
+	t.Parallel()
+	gold := filepath.Join(drawnObjects(t), "test.json")
+	var want, got map[string]any
+	dsp(t, "eval", "--model", locator(t), "--data", gold, "--json").ok().json(&want)
+	if iou := want["mean_iou"].(float64); iou <= 0.05 || iou >= 0.999 {
+		t.Fatalf("the mean IoU is %v, which tells little", iou)
+	}
+	results := filepath.Join(t.TempDir(), "results.json")
+	dsp(t, "predict", "--model", locator(t), "--input", gold, "--to", results).ok()
+	lines := write(t, "lines.jsonl", dsp(t, "predict", "--model", locator(t), "--input", gold, "--json").ok().stdout)
+	for _, predicted := range []string{results, lines} {
+		got = nil
+		dsp(t, "eval", "--gold", gold, "--predicted", predicted, "--class", "ladybird", "--json").ok().json(&got)
+		for name, value := range want {
+			if !strings.HasPrefix(name, "oracle_") && got[name] != value {
+				t.Errorf("%s: %s is %v, expected %v as eval of the model says", predicted, name, got[name], value)
+			}
+		}
+	}
+	if o := dsp(t, "eval", "--gold", gold, "--predicted", results).ok(); !strings.Contains(o.stdout, "mean IoU") || strings.Contains(o.stdout, "cells") {
+		t.Error(o.stdout)
+	}
+	dsp(t, "eval", "--gold", gold, "--predicted", results, "--boxes", results).refused(exitBadInput, "--boxes has no effect")
+	dsp(t, "eval", "--gold", gold, "--predicted", gold).refused(exitBadInput, "expected id and box on each line")
+	dsp(t, "eval", "--gold", gold, "--predicted", lines).refused(exitBadInput, "choose a class with --class: ladybird, beetle")
+	dsp(t, "eval", "--gold", gold, "--predicted", lines, "--class", "bird").refused(exitBadInput, `no class "bird", expected one of: ladybird, beetle`)
+}
+
 // Files that do not belong together are refused where they part.
 func TestCompareFilesRefused(t *testing.T) {
 	t.Parallel()
@@ -127,7 +157,7 @@ func TestCompareFilesRefused(t *testing.T) {
 	compared("a X\n\nc X\n").refused(exitBadInput, "predicted.conll:1: found 1 tokens, expected the 2 of ", "gold.conll:1")
 	compared("a X\nb Y\n").refused(exitBadInput, "predicted.conll: found 1 sequences, expected the 2 of ")
 	compared("a X\nb Y\n\nc X\n", "--model", "m").refused(exitBadInput, "--model has no effect with --gold and --predicted")
-	compared("a X\nb Y\n\nc X\n", "--task", "localise").refused(exitBadInput, "--task localise")
+	compared("a X\nb Y\n\nc X\n", "--task", "graph").refused(exitBadInput, "--task graph")
 	dsp(t, "eval", "--gold", gold).refused(exitBadInput, "--gold and --predicted belong together")
 	dsp(t, "eval", "--model", "m", "--data", gold, "--predicted-columns", "word=0,label=1").refused(exitBadInput, "--predicted-columns are for --gold and --predicted")
 }

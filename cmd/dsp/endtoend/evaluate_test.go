@@ -11,7 +11,8 @@ import (
 func TestEvaluate(t *testing.T) {
 	t.Parallel()
 	data, dir := write(t, "lessons.conll", lessons(0, 60, "ish")), t.TempDir()
-	for _, c := range [][]string{{"--method", "sdca", "--loss", "crf"}, {"--method", "bcpfw", "--loss", "hinge"}, {"--method", "bcfw", "--loss", "hinge"}} {
+	// No method comes so near to the optimum that it certifies it on the way.
+	for _, c := range [][]string{{"--method", "sdca", "--loss", "crf", "--reg", "0.1"}, {"--method", "bcpfw", "--loss", "hinge"}, {"--method", "bcfw", "--loss", "hinge"}} {
 		name := c[1]
 		train := func(to string, more ...string) (out trained) {
 			args := append([]string{"train", "--train", data, "--dev", data, "--gap", "0", "--passes", "13", "--json", "--quiet", "--out", filepath.Join(dir, name+to)}, c...)

@@ -110,7 +110,7 @@ func TestMasksOfAnObject(t *testing.T) {
 	if got := accuracy(evaluated(dir, greyTest)); got != want {
 		t.Errorf("without names: pixel accuracy %v, expected %v", got, want)
 	}
-	evaluated(dir, tested).refused(exitBadInput, "has the value 1, expected 0 255 (--mask-values)")
+	evaluated(dir, tested).refused(exitBadInput, "has the value 1, expected 0, 255 (--mask-values)")
 	if got := accuracy(evaluated(dir, tested, "--mask-values", "0,1")); got != want {
 		t.Errorf("masks of other values than in training: pixel accuracy %v, expected %v", got, want)
 	}
@@ -157,7 +157,7 @@ func TestServedMasksOfAnObject(t *testing.T) {
 			t.Errorf("%s: %d %.300s, expected %.300s", name, code, got, want)
 		}
 	}
-	if code, got := asked((*masks.Mask).Image); code != 400 || !strings.Contains(got, "has the value 1, expected 0 255 (--mask-values)") {
+	if code, got := asked((*masks.Mask).Image); code != 400 || !strings.Contains(got, "has the value 1, expected 0, 255 (--mask-values)") {
 		t.Errorf("labels in place of values: %d %.300s", code, got)
 	}
 }
@@ -184,14 +184,14 @@ func TestVoidOfMasks(t *testing.T) {
 		return out
 	})
 	train(three, "--void", "128").ok()
-	train(three, "--mask-values", "0,255").refused(exitBadInput, "has the value 128, expected 0 255 (--mask-values), none of them void (--void)")
+	train(three, "--mask-values", "0,255").refused(exitBadInput, "has the value 128, expected 0, 255 (--mask-values), none of them void (--void)")
 	train(three, "--mask-values", "0,255", "--void", "128").ok()
 	train(three, "--mask-values", "128,0,255").ok()
 	train(three, "--void", "none").ok()
 	train(object, "--void", "x").refused(exitBadInput, "--void x: expected auto, none or a value from 0 to 255")
 	train(object, "--mask-values", "0,0").refused(exitBadInput, "--mask-values 0,0: 0 is there twice")
 	train(object, "--mask-values", "0,255", "--void", "255").refused(exitBadInput, "--mask-values 0,255 has 255, which --void says is void")
-	train(three, "--void", "none", "--label-names", write(t, "two.txt", "a\nb\n")).refused(exitBadInput, "masks have 3 values beside void (--void none): 0 128 255; expected 2")
+	train(three, "--void", "none", "--label-names", write(t, "two.txt", "a\nb\n")).refused(exitBadInput, "masks have 3 values beside void (--void none): 0, 128, 255; expected 2")
 }
 
 // two returns the labels 0 and 1 as a grey value and 255.

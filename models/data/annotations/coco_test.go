@@ -109,7 +109,7 @@ func TestBadCOCO(t *testing.T) {
 		{instead(`"id": 19`, `"id": 18`), "a.json: categories[2]: id 18 is that of dog, too"},
 		{instead(`"emu"`, `"dog"`), `a.json: categories[2]: there are two categories "dog"`},
 		{instead(`"image_id": 9`, `"image_id": 10`), "a.json: annotations[0]: image_id 10 is not in images"},
-		{instead(`"category_id": 17`, `"category_id": 16`), "a.json: annotations[2]: category_id 16 is not in categories: cat dog emu"},
+		{instead(`"category_id": 17`, `"category_id": 16`), "a.json: annotations[2]: category_id 16 is not in categories: cat, dog, emu"},
 		{instead(`"image_id": 9, `, ``), "a.json: annotations[0]: no image_id"},
 		{instead(`[1, 2, 3, 4]`, `[1, 2, 3]`), "a.json: annotations[2]: bbox has 3 numbers, expected 4"},
 		{instead(`[1, 2, 3, 4]`, `[1, 2, 0, 4]`), "a.json: annotations[2]: box [x 1, y 2, width 0, height 4] is empty"},

@@ -2,6 +2,7 @@ package annotations
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 
 	"github.com/dsp-go/dsp/structured"
@@ -15,10 +16,16 @@ type Result struct {
 	boxes.Detection
 	file  string
 	index int // in the file, from 0
+	line  int // of a file of lines, from 1; 0: the file is a list
 }
 
 // Place returns the place of the result in its file, for messages.
-func (r *Result) Place() string { return place(r.file, "", r.index) }
+func (r *Result) Place() string {
+	if r.line > 0 {
+		return fmt.Sprintf("%s:%d", r.file, r.line)
+	}
+	return place(r.file, "", r.index)
+}
 
 type cocoResult struct {
 	ImageID    *int64    `json:"image_id"`

@@ -154,57 +154,67 @@ func (s *Set) Single(class string, difficult, strict bool, say *remarks.Remarks)
 	var chosen []Example
 	var counts Counts
 	if s.ClassID(class) < 0 {
-		return nil, counts, structured.BadInput("%s: no class %q, expected one of: %s", s.Name, class, structured.SomeOf(s.ClassNames()))
+		return nil, counts, s.noClass(class)
 	}
 	for k := range s.Images {
 		m := &s.Images[k]
-		var only *Object
-		n := 0
-		for j := range m.Objects {
-			o := &m.Objects[j]
-			if o.Class != class {
-				continue
-			}
-			if !strict && !o.Box.HasArea() {
-				say.Doubt(remarks.NoArea, o.Place+": box "+o.Box.String())
-				continue
-			}
-			only = o
-			n++
+		only := m.single(class, difficult, strict, say, &counts)
+		if only == nil {
+			continue
 		}
-		switch {
-		case m.bad:
+		e := Example{m, *only}
+		m.Find(say)
+		err := m.exists()
+		if err == nil {
+			e.Gold.Box, err = only.Box.Inside(m.Width, m.Height, only.Place)
+		}
+		if err != nil {
+			if err = say.Bad(err); err != nil {
+				return nil, counts, err
+			}
 			counts.Bad++
-		case n == 0:
-			counts.None++
-		case n > 1:
-			counts.Several++
-		case only.Crowd:
-			counts.Crowd++
-		case only.Difficult && !difficult:
-			counts.Difficult++
-		default:
-			e := Example{m, *only}
-			m.Find(say)
-			err := m.exists()
-			if err == nil {
-				e.Gold.Box, err = only.Box.Inside(m.Width, m.Height, only.Place)
-			}
-			if err != nil {
-				if err = say.Bad(err); err != nil {
-					return nil, counts, err
-				}
-				counts.Bad++
-				continue
-			}
-			counts.Used++
-			chosen = append(chosen, e)
+			continue
 		}
+		counts.Used++
+		chosen = append(chosen, e)
 	}
 	if len(chosen) == 0 {
 		return nil, counts, structured.BadInput("%s: %s, expected at least one", s.Name, counts.Describe(class))
 	}
 	return chosen, counts, nil
+}
+
+// single returns the object of the class if the image has exactly one that counts; else it counts the image and returns nil.
+func (m *Image) single(class string, difficult, strict bool, say *remarks.Remarks, counts *Counts) *Object {
+	var only *Object
+	n := 0
+	for j := range m.Objects {
+		o := &m.Objects[j]
+		if o.Class != class {
+			continue
+		}
+		if !strict && !o.Box.HasArea() {
+			say.Doubt(remarks.NoArea, o.Place+": box "+o.Box.String())
+			continue
+		}
+		only = o
+		n++
+	}
+	switch {
+	case m.bad:
+		counts.Bad++
+	case n == 0:
+		counts.None++
+	case n > 1:
+		counts.Several++
+	case only.Crowd:
+		counts.Crowd++
+	case only.Difficult && !difficult:
+		counts.Difficult++
+	default:
+		return only
+	}
+	return nil
 }
 
 // exists checks that the image's file is there.
@@ -228,6 +238,10 @@ func (s *Set) ClassID(name string) int64 {
 		}
 	}
 	return -1
+}
+
+func (s *Set) noClass(class string) error {
+	return structured.BadInput("%s: no class %q, expected one of: %s", s.Name, class, structured.SomeOf(s.ClassNames()))
 }
 
 // ClassNames returns the names of the classes in order.

@@ -155,7 +155,7 @@ func TestBadVOC(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for class, want := range map[string]string{"dog": "000012.xml: no image file", "horse": `no class "horse", expected one of: cat dog`} {
+	for class, want := range map[string]string{"dog": "000012.xml: no image file", "horse": `no class "horse", expected one of: cat, dog`} {
 		if _, _, err := s.Single(class, false, true, nil); !structured.IsBadInput(err) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, expected %s", class, err, want)
 		}

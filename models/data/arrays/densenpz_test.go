@@ -176,7 +176,7 @@ func TestDenseErrors(t *testing.T) {
 		{Dense{}, full(map[string]any{"labels": []int64{0, math.MaxInt64}}), "x: labels[1] is 9223372036854775807, expected less than"},
 		{Dense{}, full(map[string]any{"label_names": []string{"a"}}), "x: labels[1] is 1, expected 0 to 0"},
 		{Dense{}, full(map[string]any{"label_names": []string{"a", "a"}}), `x: label_names[0] and [1] are both "a"`},
-		{Dense{Alphabet: structured.NewAlphabet("a", "b")}, full(map[string]any{"label_names": []string{"a", "c"}}), `x: labels[1] is 1, "c", which is not one of the known ones: a b`},
+		{Dense{Alphabet: structured.NewAlphabet("a", "b")}, full(map[string]any{"label_names": []string{"a", "c"}}), `x: labels[1] is 1, "c", which is not one of the known ones: a, b`},
 		{Dense{Alphabet: structured.NewAlphabet("a")}, good, "x: labels[1] is 1, expected 0 to 0"},
 	} {
 		_, err := readDense(t, test.c, test.file)

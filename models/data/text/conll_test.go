@@ -105,7 +105,7 @@ func TestConllErrors(t *testing.T) {
 		{Conll{Width: 3}, "a O\n", "x:1: 2 columns, expected 3, as in the training data"},
 		{Conll{Width: 4, Unlabeled: true}, "a O\n", "x:1: 2 columns, expected 4 as in the training data, or 3 without the label, or 1 with the inputs alone"},
 		{Conll{}, "a\t\tO\n", "x:1: column 2 is empty"},
-		{Conll{Alphabet: known}, "a O\n\nb I\n", `x:3: label "I" is not one of the known ones: B O`},
+		{Conll{Alphabet: known}, "a O\n\nb I\n", `x:3: label "I" is not one of the known ones: B, O`},
 		{Conll{Columns: columns(t, "word=0")}, "a\n", "x: columns word=0 names no label column"},
 	} {
 		_, err := test.c.Read(strings.NewReader(test.text), "x")

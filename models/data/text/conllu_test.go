@@ -71,7 +71,7 @@ func TestConlluErrors(t *testing.T) {
 		{Conllu{}, a + wordLine("3-4", "a", "X", "_"), `x:2: id "3-4", expected 2, a multiword token such as 2-3 or an empty node such as 1.1`},
 		{Conllu{}, wordLine("2.1", "a", "X", "_"), `x:1: id "2.1", expected 1`},
 		{Conllu{}, wordLine("x", "a", "X", "_"), `x:1: id "x", expected 1`},
-		{Conllu{Alphabet: structured.NewAlphabet("Y", "Z")}, a, `x:1: label "X" is not one of the known ones: Y Z`},
+		{Conllu{Alphabet: structured.NewAlphabet("Y", "Z")}, a, `x:1: label "X" is not one of the known ones: Y, Z`},
 	} {
 		_, err := test.c.Read(strings.NewReader(test.text), "x")
 		if !structured.IsBadInput(err) || !strings.HasPrefix(err.Error(), test.want) {

@@ -126,7 +126,7 @@ func TestCRFsuiteErrors(t *testing.T) {
 		{CRFsuite{}, "@weight:1\nO\n@weight:1\n", "x:3: a second @weight in this sequence"},
 		{CRFsuite{}, "O\n\n@weight\t2\nO\n", "x:3: @weight without a number, expected @weight:NUMBER"},
 		{CRFsuite{}, "O\n\n@weight:1\n\nO\n", "x:4: @weight of no sequence"},
-		{CRFsuite{Alphabet: structured.NewAlphabet("B", "O")}, "O\n\nI\n", `x:3: label "I" is not one of the known ones: B O`},
+		{CRFsuite{Alphabet: structured.NewAlphabet("B", "O")}, "O\n\nI\n", `x:3: label "I" is not one of the known ones: B, O`},
 		{CRFsuite{HashBits: 32}, "O\n", "x: attributes hashed to 32 bits"},
 		{CRFsuite{HashBits: 3, MinCount: 2}, "O\n", "x: hashed attributes are not counted"},
 	} {

@@ -51,8 +51,8 @@ func TestBadPartialLabels(t *testing.T) {
 		known *structured.Alphabet
 		want  string
 	}{
-		{labelColumn("A", "D"), known, `f:8: label "D" is not one of the known ones: A B; or ? for any`},
-		{labelColumn("A|D"), known, `f:7: label "D" in "A|D" is not one of the known ones: A B`},
+		{labelColumn("A", "D"), known, `f:8: label "D" is not one of the known ones: A, B; or ? for any`},
+		{labelColumn("A|D"), known, `f:7: label "D" in "A|D" is not one of the known ones: A, B`},
 		{labelColumn("A|"), nil, `f:7: label "" in "A|" is not one of the known ones: A`},
 		{labelColumn("A||B"), known, `label "" in "A||B"`},
 		{&structured.Dataset{Name: "f"}, known, `f: no column of labels`},
