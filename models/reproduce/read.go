@@ -2,7 +2,6 @@ package reproduce
 
 import (
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -23,10 +22,9 @@ func Read(path string) ([]*Figure, error) {
 	case err != nil:
 		return nil, structured.BadInput("--from: %w", err)
 	case info.IsDir():
-		if files, err = filepath.Glob(filepath.Join(path, "*.yaml")); err != nil || len(files) == 0 {
+		if files, err = host.FilesIn(path, "*.yaml"); err != nil || len(files) == 0 {
 			return nil, structured.BadInput("--from %s: no .yaml files there; --write %s makes them", path, path)
 		}
-		slices.Sort(files)
 	}
 	var all []*Figure
 	for _, file := range files {

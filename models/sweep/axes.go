@@ -56,15 +56,15 @@ func parseAxis(text string) (axis, error) {
 	if !ok {
 		return axis{}, structured.BadInput("--grid %q: expected NAME=VALUES, such as reg=0.1,1,10 or reg=log:0.01:10:7", text)
 	}
-	a := axis{name: name}
 	c := config.Default()
 	s, ok := settings.Named(config.Settings(&c), name)
+	a := axis{name: s.Name}
 	switch {
 	case !ok:
 		return a, structured.BadInput("--grid %s: unknown setting %q%s", text, name, settings.Suggest(config.Settings(&c), name))
 	case s.Run:
 		return a, structured.BadInput("--grid %s: %s does not change the model; name a setting that does", text, name)
-	case name == "dev" || name == "test":
+	case s.Name == "dev" || s.Name == "test":
 		return a, structured.BadInput("--grid %s: settings are compared on the same data; name one that is trained with", text)
 	}
 	var err error

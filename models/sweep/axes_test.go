@@ -51,8 +51,12 @@ func TestRanges(t *testing.T) {
 			t.Errorf("%s: %v; want %q", text, err, message)
 		}
 	}
-	if _, err := parseAxes(settings.Ranges{"reg=1,2", "reg=3"}); !structured.IsBadInput(err) {
-		t.Errorf("twice the same: %v", err)
+	for _, twice := range []settings.Ranges{
+		{"reg=1,2", "reg=3"}, {"cell=16,24", "cell-pixels=32"}, {"cell-pixels=16,24", "cell=32"}, {"crop=16", "crop=32"},
+	} {
+		if _, err := parseAxes(twice); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "is given twice") {
+			t.Errorf("%s: %v, expected that it is given twice", twice, err)
+		}
 	}
 }
 

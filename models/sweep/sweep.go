@@ -13,6 +13,8 @@ import (
 	"sync"
 
 	"github.com/dsp-go/dsp/models"
+	"github.com/dsp-go/dsp/models/config"
+	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/models/training"
 	"github.com/dsp-go/dsp/structured"
@@ -192,7 +194,7 @@ func (s *sweep) compare(ctx context.Context) error {
 
 // adopt takes the results of t from an earlier sweep.
 func (t *trial) adopt(was Trial, path string) error {
-	then, err1 := json.Marshal(was.Settings)
+	then, err1 := json.Marshal(named(was.Settings))
 	now, err2 := json.Marshal(t.Settings)
 	switch {
 	case errors.Join(err1, err2) != nil:
@@ -209,6 +211,19 @@ func (t *trial) adopt(was Trial, path string) error {
 		t.scores[f] = &score{}
 	}
 	return nil
+}
+
+// named returns settings, some of which may have the names of earlier versions, under those of today.
+func named(was map[string]any) map[string]any {
+	c := config.Default()
+	all, now := config.Settings(&c), map[string]any{}
+	for name, value := range was {
+		if s, ok := settings.Named(all, name); ok {
+			name = s.Name
+		}
+		now[name] = value
+	}
+	return now
 }
 
 // trainAll trains units, some at once, each with its share of the threads.

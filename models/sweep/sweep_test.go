@@ -169,6 +169,29 @@ func (s *stopper) Handle(_ context.Context, r slog.Record) error {
 	return nil
 }
 
+// A sweep of an earlier version, which knows settings by the names of then, goes on.
+func TestSweepsOfEarlierNamesResume(t *testing.T) {
+	s := Default()
+	s.Grid = settings.Ranges{"cell=16,24", "reg=1"}
+	s.Task = "segment"
+	all, err := s.trials()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for k, was := range []map[string]any{{"cell": 16, "reg": 1}, {"cell-pixels": 24, "reg": 1}} {
+		if err := all[k].adopt(Trial{Number: k + 1, Settings: was, Passes: 3}, trialsFile); err != nil {
+			t.Errorf("%v: %v", was, err)
+		}
+		if _, now := all[k].Settings["cell-pixels"]; !now || all[k].Passes != 3 {
+			t.Errorf("%v is taken for %+v", was, all[k].Trial)
+		}
+		other := Trial{Settings: map[string]any{"cell": 17, "reg": 1}}
+		if err := all[k].adopt(other, trialsFile); !structured.IsBadInput(err) {
+			t.Errorf("other settings: %v", err)
+		}
+	}
+}
+
 // An interrupted sweep keeps finished settings, and resumes with the others to the same result.
 func TestResumedSweepIsTheSame(t *testing.T) {
 	s := smallSweep(t)

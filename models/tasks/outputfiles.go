@@ -1,7 +1,6 @@
 package tasks
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
 	"errors"
@@ -18,6 +17,7 @@ import (
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/boxes"
 	"github.com/dsp-go/dsp/structured/graphs"
+	"github.com/dsp-go/dsp/structured/machine/host"
 )
 
 // OutputFiles name gold outputs, and predicted ones of any program.
@@ -39,8 +39,7 @@ func compareLinks(f OutputFiles) (report Report, err error) {
 	}
 	var predicted [][]alignments.Link
 	err = formats.Open(f.Predicted, func(r io.Reader) error {
-		in := bufio.NewReader(r)
-		predicted, err = predictedLinks(in, f.Predicted, gold)
+		predicted, err = predictedLinks(r, f.Predicted, gold)
 		return err
 	})
 	if err != nil {
@@ -54,8 +53,15 @@ func compareLinks(f OutputFiles) (report Report, err error) {
 }
 
 // predictedLinks reads links for the pairs of gold.
-func predictedLinks(in *bufio.Reader, name string, gold *alignments.Corpus) ([][]alignments.Link, error) {
-	if start, _ := in.Peek(1 << 14); !bytes.Contains(start, []byte(alignments.Separator)) {
+func predictedLinks(r io.Reader, name string, gold *alignments.Corpus) ([][]alignments.Link, error) {
+	var read bytes.Buffer
+	beginning := host.NewLines(io.TeeReader(r, &read), name)
+	var line []byte
+	for more := true; more && len(bytes.TrimSpace(line)) == 0; {
+		line, more = beginning.Next()
+	}
+	in := io.MultiReader(&read, r)
+	if !bytes.Contains(line, []byte(alignments.Separator)) {
 		return alignments.Reader{}.ReadLinks(gold, in, name)
 	}
 	c, err := alignments.Reader{}.Read(in, name)
@@ -81,7 +87,7 @@ func compareMasks(f OutputFiles) (Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	files, err := filepath.Glob(filepath.Join(f.Gold, "*.png"))
+	files, err := host.FilesIn(f.Gold, "*.[pP][nN][gG]")
 	if err != nil || len(files) == 0 {
 		return nil, structured.BadInput("%s: no masks, expected a folder of PNG files", f.Gold)
 	}

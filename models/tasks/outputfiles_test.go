@@ -37,6 +37,16 @@ func TestCompareLinks(t *testing.T) {
 			}
 		}
 	}
+	// The sentences may be of any length.
+	for _, words := range []int{1_000, 5_000, 300_000} {
+		pair := strings.Repeat("word ", words) + "||| c d ||| 0-0\n"
+		long := textFile(t, "long.pairs", pair+pair)
+		for _, predicted := range []string{pair + pair, "\n0-0\n", strings.Repeat("0-0 ", words) + "\n\n"} {
+			if _, err := compareLinks(OutputFiles{Gold: long, Predicted: textFile(t, "predicted", predicted)}); err != nil {
+				t.Errorf("%d words, predicted %.10q…: %v", words, predicted, err)
+			}
+		}
+	}
 	for predicted, want := range map[string]string{
 		"0-0\n":                                "ends after line 1, expected 2 lines",
 		"0-0\n0-1\n":                           "predicted:2: link 0-1",
@@ -55,7 +65,10 @@ func TestCompareLinks(t *testing.T) {
 // Masks of two folders are counted pixel by pixel. Void pixels of the gold ones do not count; 0 and 255 are a background and an object.
 func TestCompareMasks(t *testing.T) {
 	folder := func(all map[string][]uint8) string {
-		dir := t.TempDir()
+		dir := filepath.Join(t.TempDir(), "masks[1]*?") // no pattern
+		if err := os.Mkdir(dir, 0o777); err != nil {
+			t.Fatal(err)
+		}
 		for name, labels := range all {
 			m := masks.New(2, len(labels)/2)
 			m.Labels, m.Palette = labels, nil

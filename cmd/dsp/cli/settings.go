@@ -95,7 +95,7 @@ func (l *fileList) Type() string { return "FILE,..." }
 
 // warnRepeated warns of flags that are given several times although one value counts.
 func warnRepeated(cmd *cobra.Command, args []string) {
-	times := map[string]int{}
+	times, renamed := map[string]int{}, map[string]bool{}
 	for _, arg := range args {
 		if arg == "--" {
 			break
@@ -107,8 +107,10 @@ func warnRepeated(cmd *cobra.Command, args []string) {
 			continue
 		}
 		if f.Name != name {
-			slog.Warn("--" + name + " is called --" + f.Name + " now; the old name works, too")
-			name = f.Name
+			if !renamed[name] {
+				slog.Warn("--" + name + " is called --" + f.Name + " now; the old name works, too")
+			}
+			renamed[name], name = true, f.Name
 		}
 		switch f.Value.(type) {
 		case *fileList, *settings.Ranges, pflag.SliceValue: // every use of the flag adds to these

@@ -75,3 +75,22 @@ func TestRepeatedFlags(t *testing.T) {
 		}
 	}
 }
+
+// The old name of a flag is said to be old once, however often it is used.
+func TestOldNamesAreSaidOnce(t *testing.T) {
+	was := slog.Default()
+	defer slog.SetDefault(was)
+	var log bytes.Buffer
+	slog.SetDefault(slog.New(newLog(&log, slog.LevelInfo)))
+	cmd := trainCommand()
+	args := strings.Fields("--cell 1 --cell 2 --cell=3 --patch 8 --region-pixels 9")
+	if err := cmd.ParseFlags(args); err != nil {
+		t.Fatal(err)
+	}
+	warnRepeated(cmd, args)
+	for _, notice := range []string{"--cell is called --cell-pixels now", "--patch is called --region-pixels now", "--cell-pixels is given more than once"} {
+		if n := strings.Count(log.String(), notice); n != 1 {
+			t.Errorf("%d times %q: %s", n, notice, &log)
+		}
+	}
+}

@@ -33,12 +33,12 @@ type VOC struct {
 // Read reads the annotations in a folder, or in Annotations in it if the folder has no XML files of its own. Images are numbered by the digits of their names ("2008_000015" is 2008000015), or from 1 in the
 // order of the names if some have no digits or two have the same.
 func (v VOC) Read(dir string) (*Set, error) {
-	if own, _ := filepath.Glob(filepath.Join(dir, "*.xml")); len(own) == 0 {
+	if own, _ := host.FilesIn(dir, "*.xml"); len(own) == 0 {
 		if inside := filepath.Join(dir, "Annotations"); isFolder(inside) {
 			dir = inside
 		}
 	}
-	files, err := filepath.Glob(filepath.Join(dir, "*.xml")) // sorted
+	files, err := host.FilesIn(dir, "*.xml") // sorted
 	if err != nil || len(files) == 0 {
 		return nil, structured.BadInput("%s: no XML files, expected one per image as in PASCAL VOC's Annotations", dir)
 	}

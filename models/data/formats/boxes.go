@@ -7,6 +7,7 @@ import (
 	"github.com/dsp-go/dsp/models/data/localisation"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/images"
+	"github.com/dsp-go/dsp/structured/machine/host"
 )
 
 // COCO's file of images with boxes of objects.
@@ -32,7 +33,9 @@ var _ = builtin(Format{
 	ReadBoxes: func(path string, o localisation.Options) (*structured.Dataset, error) { return o.VOC(path) },
 })
 
-func isVOC(path string) bool { return holds(path, "*.xml") || holds(path, "Annotations/*.xml") }
+func isVOC(path string) bool {
+	return holds(path, "*.xml") || holds(filepath.Join(path, "Annotations"), "*.xml")
+}
 
 // Images is the name of the format.
 const Images = "images"
@@ -52,6 +55,6 @@ var _ = builtin(Format{
 
 // holds reports whether a folder has files of such names.
 func holds(dir, pattern string) bool {
-	files, err := filepath.Glob(filepath.Join(dir, pattern))
+	files, err := host.FilesIn(dir, pattern)
 	return err == nil && len(files) > 0
 }

@@ -81,11 +81,11 @@ func Unpack(f io.ReadCloser, name string) (io.ReadCloser, error) {
 		return nil, errors.Join(structured.BadInput("%s: compressed with %s, which dsp does not read; expected a plain file, or one compressed with gzip or xz", name, kind), f.Close())
 	}
 	if bytes.HasPrefix(magic, magicXZ) {
-		z, err := xz.NewReader(newXZBlocks(buffered, name))
+		z, err := xz.NewReader(newXZBlocks(buffered))
 		if err != nil {
 			return nil, errors.Join(structured.BadInput("%s: %w", name, sayCut(err, "xz")), f.Close())
 		}
-		return stream{unmarked(bufio.NewReaderSize(&unpacker{Reader: z, kind: "xz", name: name, packed: packed}, 1<<16)), f.Close}, nil
+		return stream{unmarked(bufio.NewReaderSize(&unpacker{Reader: z, kind: "xz", packed: packed}, 1<<16)), f.Close}, nil
 	}
 	if !bytes.HasPrefix(magic, magicGzip) {
 		return stream{unmarked(buffered), f.Close}, nil
@@ -94,7 +94,7 @@ func Unpack(f io.ReadCloser, name string) (io.ReadCloser, error) {
 	if err != nil {
 		return nil, errors.Join(structured.BadInput("%s: %w", name, sayCut(err, "gzip")), f.Close())
 	}
-	return stream{unmarked(bufio.NewReaderSize(&unpacker{Reader: z, kind: "gzip", name: name, packed: packed}, 1<<16)), f.Close}, nil // closing z would say again what reading did
+	return stream{unmarked(bufio.NewReaderSize(&unpacker{Reader: z, kind: "gzip", packed: packed}, 1<<16)), f.Close}, nil // closing z would say again what reading did
 }
 
 // unmarked leaves out a mark of byte order.
@@ -115,17 +115,17 @@ var freelyExpanded int64 = MostLine
 // unpacker decompresses. Where the compressed data end too early, its error says so. What expands too much is bad input.
 type unpacker struct {
 	io.Reader
-	kind, name string
-	packed     *counted
-	bytes      int64 // that were read
+	kind   string
+	packed *counted
+	bytes  int64 // that were read
 }
 
 func (u *unpacker) Read(p []byte) (int, error) {
 	n, err := u.Reader.Read(p)
 	u.bytes += int64(n)
 	if u.bytes > freelyExpanded && u.bytes > mostExpansion*u.packed.bytes {
-		return 0, structured.BadInput("%s: %s data that expand to more than %s, and to more than %d times their size, expected less; if they are meant to, decompress the file first",
-			u.name, u.kind, size(freelyExpanded), mostExpansion)
+		return 0, structured.BadInput("%s data that expand to more than %s, and to more than %d times their size, expected less; if they are meant to, decompress the file first",
+			u.kind, size(freelyExpanded), mostExpansion)
 	}
 	return n, sayCut(err, u.kind)
 }

@@ -15,7 +15,6 @@ const mostDictionary = 256 << 20
 // refused before anybody makes the dictionary. What is damaged it leaves to the decoder to refuse.
 type xzBlocks struct {
 	io.Reader
-	name string
 
 	state   func(x *xzBlocks, field []byte) // takes the field that is being gathered
 	field   []byte
@@ -27,8 +26,8 @@ type xzBlocks struct {
 	err     error
 }
 
-func newXZBlocks(r io.Reader, name string) *xzBlocks {
-	x := &xzBlocks{Reader: r, name: name}
+func newXZBlocks(r io.Reader) *xzBlocks {
+	x := &xzBlocks{Reader: r}
 	x.next((*xzBlocks).stream, 12)
 	return x
 }
@@ -114,8 +113,8 @@ func (x *xzBlocks) header(field []byte) {
 		if id == lzma2 && properties == 1 {
 			// The properties are the exponent of the size and whether half as much is added; 40 is 4 GiB.
 			if bits := int(at[0] & 63); (2|uint64(bits)&1)<<(bits/2+11) > mostDictionary {
-				x.err = structured.BadInput("%s: xz data with a dictionary of more than %s, expected a smaller one; decompress the file first, or compress it anew (xz -9)",
-					x.name, size(mostDictionary))
+				x.err = structured.BadInput("xz data with a dictionary of more than %s, expected a smaller one; decompress the file first, or compress it anew (xz -9)",
+					size(mostDictionary))
 				return
 			}
 		}

@@ -68,9 +68,17 @@ func TestXZDictionaries(t *testing.T) {
 			runtime.ReadMemStats(&before)
 			_, err := read(whole)
 			runtime.ReadMemStats(&after)
-			want := "data.xz: xz data with a dictionary of more than 256 MiB"
+			want := "xz data with a dictionary of more than 256 MiB"
 			if (err != nil) != c.bad || c.bad && (!structured.IsBadInput(err) || !strings.Contains(err.Error(), want)) {
 				t.Errorf("dictionary %d: %v", c.dictionary, err)
+			}
+			if f, err := Unpack(io.NopCloser(bytes.NewReader(whole)), "data.xz"); c.bad && err == nil {
+				lines := NewLines(f, "data.xz")
+				for _, more := lines.Next(); more; _, more = lines.Next() {
+				}
+				if err := lines.Err(); err == nil || strings.Count(err.Error(), "data.xz") != 1 || !strings.Contains(err.Error(), want) {
+					t.Errorf("dictionary %d, read by lines: %v", c.dictionary, err)
+				}
 			}
 			if taken := after.TotalAlloc - before.TotalAlloc; c.bad && taken > 256<<20 {
 				t.Errorf("dictionary %d: %d MiB were taken", c.dictionary, taken>>20)
