@@ -41,7 +41,7 @@ func Run(ctx context.Context, seconds float64, only *regexp.Regexp) ([]Speed, er
 		return nil, err
 	}
 	var chosen []measure
-	for _, m := range slices.Concat(chainMeasures(), secondMeasures(), segmentMeasures(), transcriptMeasures(), treeMeasures(), constituentMeasures(), graphMeasures(), choiceMeasures(), windowMeasures(), matchingMeasures(), alignmentMeasures(),
+	for _, m := range slices.Concat(chainMeasures(), secondMeasures(), segmentMeasures(), transcriptMeasures(), treeMeasures(), constituentMeasures(), grammarMeasures(), graphMeasures(), choiceMeasures(), windowMeasures(), matchingMeasures(), alignmentMeasures(),
 		[]measure{step, pass}) {
 		if only.MatchString(m.name()) {
 			chosen = append(chosen, m)
