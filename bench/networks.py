@@ -5,7 +5,7 @@
     python bench/networks.py run wnut17,ewt --seeds 2 --wnut17 DIR --ewt DIR [--net embed|rnn|deep]
     python bench/networks.py equal ocr-crf --seeds 5 --methods momentum,torch-adam
     python bench/networks.py sensitivity ocr-hinge --seeds 2
-    python bench/networks_table.py [--picture docs/sensitivity.png]
+    python bench/networks_table.py [--picture build/sensitivity.png]
 
 Data sets: ocr-hinge and ocr-crf (drawn words), text (drawn sentences with names), parse (drawn trees), and wnut17 and ewt, which the
 folders given by --wnut17 (train.conll, dev.conll, test.conll) and --ewt (the same names, .conllu) must hold. A seed draws the data, if

@@ -1,6 +1,6 @@
 """The table of docs/results/networks.md, and a picture, from the results of bench/networks.py.
 
-    python bench/networks_table.py [--results build/networks.jsonl] [--data ocr-crf] [--picture docs/sensitivity.png --of ocr-hinge]
+    python bench/networks_table.py [--results build/networks.jsonl] [--data ocr-crf] [--picture build/sensitivity.png --of ocr-hinge]
 
 Prints, as Markdown, a table per data set. A row has the mean and the standard deviation over the seeds that ran: user seconds, the
 objective of the last pass, the measure on development data of the pass that is best there, and that pass on test data. A tuned row has

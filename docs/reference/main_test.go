@@ -148,7 +148,7 @@ func TestVariablesAreThoseOfTheSources(t *testing.T) {
 		if err != nil || e.IsDir() && (e.Name() == "build" || e.Name() == "reference" || e.Name() == ".git") {
 			return cmp.Or(err, fs.SkipDir)
 		}
-		if !slices.Contains([]string{".go", ".cpp", ".h"}, filepath.Ext(path)) {
+		if !slices.Contains([]string{".go", ".cpp", ".h", ".py"}, filepath.Ext(path)) {
 			return nil
 		}
 		text, err := os.ReadFile(path)
@@ -206,5 +206,41 @@ func TestQueriesAreThoseOfTheServer(t *testing.T) {
 		if !slices.Contains(read, q.name) {
 			t.Errorf("http.md describes the option %s, which the server does not read", q.name)
 		}
+	}
+}
+
+// The codes of the page are those that the source of the server names.
+func TestCodesAreThoseOfTheServer(t *testing.T) {
+	numbers := map[string]int{
+		"OK": 200, "BadRequest": 400, "Unauthorized": 401, "Forbidden": 403, "NotFound": 404, "MethodNotAllowed": 405, "RequestTimeout": 408, "RequestEntityTooLarge": 413,
+		"UnsupportedMediaType": 415, "TooManyRequests": 429, "InternalServerError": 500, "ServiceUnavailable": 503, "GatewayTimeout": 504,
+	}
+	files, err := filepath.Glob(filepath.Join(root, "cmd/dsp/server/*.go"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%v, %v", files, err)
+	}
+	answered := map[string]bool{"200": true}
+	for _, path := range files {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range regexp.MustCompile(`http\.Status([A-Z]\w*)`).FindAllSubmatch(text, -1) {
+			if name := string(m[1]); name != "Text" && !strings.HasSuffix(path, "_test.go") {
+				if numbers[name] == 0 {
+					t.Errorf("%s answers http.Status%s, which this test does not know", path, name)
+				}
+				answered[strconv.Itoa(numbers[name])] = true
+			}
+		}
+	}
+	for _, c := range codes {
+		if !answered[c.code] {
+			t.Errorf("http.md has the code %s, which the server does not answer", c.code)
+		}
+		delete(answered, c.code)
+	}
+	if len(answered) > 0 {
+		t.Errorf("http.md lacks the codes %v", answered)
 	}
 }

@@ -96,24 +96,29 @@ func writeHTTP(b *strings.Builder) error {
 		}
 		row(b, "`"+strings.NewReplacer("{$}", "", "{model}", "NAME", "{version}", "VERSION").Replace(r.Pattern)+"`", r.Answers, needs)
 	}
-	b.WriteString("\n## POST /predict\n\nThe body is an object with an example, or a list of such; `GET /v2/models/NAME` shows one. Answers have the [members](json.md#predict) of `dsp predict --json`. Options are in the query; one that is true or false needs no value.\n\n")
+	b.WriteString("\n## POST /predict\n\nThe body is an object with an example, or several, an object per line; `GET /v2/models/NAME` shows one. Answers have the [members](json.md#predict) of `dsp predict --json`. Options are in the query; one that is true or false needs no value.\n\n")
 	head(b, "option", "value", "what")
 	for _, q := range queries {
 		row(b, "`"+q.name+"`", q.value, q.what)
 	}
 	b.WriteString("\n## Codes\n\n")
 	head(b, "code", "when")
-	for _, c := range [][2]string{
-		{"200", "answered"}, {"400", "the request is wrong; the text says where, and what was expected"}, {"401", "the token is missing or wrong"},
-		{"403", "the page or host may not ask"}, {"404", "there is no such route or model"}, {"405", "the route has another method"}, {"413", "the body is too long"},
-		{"429", "too many requests wait; `Retry-After` says when to ask again"}, {"500", "a fault of the server"}, {"503", "the server stops"}, {"504", "no answer within `--timeout`"},
-	} {
-		row(b, "`"+c[0]+"`", c[1])
+	for _, c := range codes {
+		row(b, c.code, c.when)
 	}
 	return nil
 }
 
-// variables are those of the environment that the program, its tests and the emulated device read. A test compares them with the sources.
+// codes are those of the server's answers. A test compares them with its source.
+var codes = []struct{ code, when string }{
+	{"200", "answered"}, {"400", "the request is wrong; the text says where, and what was expected"}, {"401", "the token is missing or wrong"},
+	{"403", "the page or host may not ask"}, {"404", "there is no such route or model"}, {"405", "the route has another method"},
+	{"408", "the body did not come in time"}, {"413", "the body is too long, or the request needs more memory or has more examples than the server ever gives one"},
+	{"415", "the body is said to be neither JSON nor what the route takes"},
+	{"429", "too many requests wait; `Retry-After` says when to ask again"}, {"500", "a fault of the server"}, {"503", "the server stops, or other requests hold the memory"}, {"504", "no answer within `--timeout`"},
+}
+
+// variables are those of the environment that the program, its Python package, its tests and the emulated device read. A test compares them with the sources.
 var variables = []struct{ name, value, what string }{
 	{"DSP_DEBUG", "1", "an internal error prints its stack"},
 	{"DSP_CURVES", "off", "training draws no curves"},
@@ -126,6 +131,10 @@ var variables = []struct{ name, value, what string }{
 	{"DSP_CUDA_LIBRARY", "FILE", "another driver library, such as the emulated device"},
 	{"DSP_CUDA_MEMORY", "arena or guarded", "how a GPU lends memory: from large blocks, or each array an allocation of its own"},
 	{"DSP_NCCL_LIBRARY", "FILE or off", "the library with which ranks exchange gradients between GPUs, or none"},
+	{"DSP_THREADS", "N", "the Python package: threads that answer a question; 1 without it"},
+	{"DSP_LIBRARY", "FILE", "the Python package: another library in place of its own"},
+	{"DSP_MODEL_LIBRARY", "FILE", "the Python package: another library of models in place of its own"},
+	{"DSP_PROGRAM", "FILE", "the Python package: another program in place of its own"},
 	{"DSP_SEED", "N", "of tests: repeats the cases of a run that printed it"},
 	{"DSP_LONG", "1", "of tests: more cases"},
 	{"DSP_CUDA_TEST", "device", "of tests: on a real GPU"},

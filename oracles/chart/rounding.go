@@ -29,12 +29,19 @@ import (
 // |d_k|·u, where |d_k| ≤ 700 and ≤ 2·most, 4u from exp and the divisions, and the (n−1)·u of their sum. Each probability is a sum of
 // as many as the cell has uses.
 //
-// Cells that share exponentials (shared.go) err by more. S_q ≥ 10⁻⁵⁰ makes |top| at most Top = min(|top|, 116 + 2·most), and −log S_q
-// at most Less = min(116, Top + 2·most). The exponents of a product round by u·((top − w_k) + (m − v_k)), whose mean by shares is at
-// most −log S_q + log n; products and the second exponential err by 3u, the logarithm by 2u·Less, and one more addition by
-// u·(most + Top). So
+// Cells that share exponentials (shared.go) err by more where they do not fall back on the above, which S_q ≥ 10⁻⁵⁰ says. The largest
+// v_k may be that of a term whose weight is −∞ for this cell, and far above all that most counts; so bound it by
 //
-//	error(cell) has u·(3·Less + Top + most + 4) more, and noise(cell) that and u·(min(745, Top + most) + 4)
+//	parts(cell) = max_k most(x_k) + most(y_k)                              over all terms whose cells exist, whatever their weights
+//	far = |top| + parts                                                    |top| + |m| is not more
+//	less = min(116, far + most)                                            −log S_q ≤ (top − w_k) + (m − v_k) of any term is not more
+//
+// The exponents of a product round by u·((top − w_k) + (m − v_k)), whose mean by shares is at most −log S_q + log n; products and the
+// second exponential err by 3u, the logarithm by 2u·less, and the sum m + top, which is the value less log S_q, by
+// u·min(far, most + less). The errors of top and m themselves cancel. What is not lost of a product by e^−less at most, as the top-down
+// pass multiplies them, has exponents of at most 745 + less. So
+//
+//	error(cell) has u·(3·less + min(far, most + less) + 4) more, and noise(cell) that and u·(min(745 + less, far + most) + 4)
 //
 // What is of second order in u is covered by a factor of 1 + 10⁻⁶, for as long as all bounds that matter are below 10⁻⁷ relative to
 // what they bound.
@@ -79,10 +86,14 @@ func (e *bounds) compute(c *Chart, sums bool, weights float64) {
 // bound sets the bounds of a cell. Terms that are −∞ do not count; a cell without others has none itself, and size −∞ says so.
 func (e *bounds) bound(c *Chart, g *group, q int, sums bool, weights float64) {
 	cell, n := g.cell(q), 0.0
-	size, most, count, error, noise := minusInf, 0.0, 0.0, 0.0, 0.0
+	size, most, count, error, noise, parts := minusInf, 0.0, 0.0, 0.0, 0.0, 0.0
 	c.each(g, q, func(_, weight, first, then int) {
+		if e.size[first] == minusInf || e.size[then] == minusInf {
+			return
+		}
+		parts = max(parts, e.most[first]+e.most[then])
 		w := math.Abs(c.weights[weight])
-		if math.IsInf(w, 1) || e.size[first] == minusInf || e.size[then] == minusInf {
+		if math.IsInf(w, 1) {
 			return
 		}
 		n++
@@ -99,10 +110,11 @@ func (e *bounds) bound(c *Chart, g *group, q int, sums bool, weights float64) {
 		error += oracles.Double * step
 		noise += oracles.Double * (step + n + 8 + min(-negligible, 2*most))
 		if g.part >= 0 {
-			top := min(math.Abs(c.scaled[g.part].top), 116+2*most)
-			more := 3*min(116, top+2*most) + top + most + 4
+			far := math.Abs(c.scaled[g.part].top) + parts
+			less := min(116, far+most)
+			more := 3*less + min(far, most+less) + 4
 			error += oracles.Double * more
-			noise += oracles.Double * (more + min(745, top+most) + 4)
+			noise += oracles.Double * (more + min(745+less, far+most) + 4)
 		}
 	} else {
 		error += 2 * oracles.Double * most

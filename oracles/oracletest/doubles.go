@@ -12,7 +12,7 @@ import (
 // Sums in float64 are within the errors that they state of sums over all outputs with twice as many digits: the value,
 // each marginal, and how large scores can be. Half of the potentials have more digits than float32.
 func doublesAreWithinErrors(t *rapid.T, kind kinds.Kind, o oracles.DoubleSummer) {
-	from := rapid.SampledFrom([]numbers{reals, rough, near, mixed, absorbed, anyNumbers}).Draw(t, "kind of numbers")
+	from := rapid.SampledFrom([]numbers{reals, rough, near, mixed, absorbed, hiding, anyNumbers}).Draw(t, "kind of numbers")
 	θ := drawPotentials(t, kind, from)
 	rest := clone(θ)
 	var x structured.Doubles

@@ -23,6 +23,7 @@ const (
 	near                      // around 1e6, with differences up to 1e4: recurrences lose them in float32
 	mixed                     // positive, of sizes from 1e-13 to 1: sums lose digits of float64
 	absorbed                  // some are about 1, and the others a little less than half a unit in its last place in float64: sums lose each
+	hiding                    // large next to small ones, in parts where others are often all −∞: what no output has may be far above all outputs
 )
 
 // drawPotentials draws a few small examples with forbidden parts. The shapes and numbers derive from one seed, which covers more
@@ -38,9 +39,16 @@ func drawPotentials(t *rapid.T, kind kinds.Kind, from numbers) *structured.Poten
 func smallPotentials(r *rand.Rand, kind kinds.Kind, from numbers) *structured.Potentials {
 	θ := kind.Small(r)
 	scale, offset := float32(math.Exp(14*r.Float64()-5)), []float32{0, 0, 1e6, -1e6}[r.IntN(4)]
-	forbidden := 0.1 * float64(max(0, r.IntN(6)-2))
+	forbidden, most := 0.1*float64(max(0, r.IntN(6)-2)), float32(0)
+	if from == hiding {
+		most = float32(math.Exp(5 * r.Float64()))
+	}
 	for k := range θ.Parts {
 		x := θ.Parts[k].Values
+		if from == hiding {
+			hide(r, x, most)
+			continue
+		}
 		for i := range x {
 			switch {
 			case r.Float64() < forbidden:
@@ -66,6 +74,22 @@ func smallPotentials(r *rand.Rand, kind kinds.Kind, from numbers) *structured.Po
 	}
 	kind.Prepare(θ)
 	return θ
+}
+
+// hide draws the potentials of a part that has large ones, or of one that forbids: some in a row, as all steps from a label are, and
+// others here and there.
+func hide(r *rand.Rand, x []float32, large float32) {
+	rare, often := large*(0.9+0.2*r.Float32()), 0.2*r.Float64()
+	if r.IntN(2) == 0 {
+		rare = minusInf
+	}
+	lo := r.IntN(len(x) + 1)
+	hi := min(len(x), lo+1+r.IntN(4))
+	for i := range x {
+		if x[i] = 0.001 * large * r.Float32(); lo <= i && i < hi || r.Float64() < often {
+			x[i] = rare
+		}
+	}
 }
 
 // drawOutput draws an output of example b, forbidden or not.

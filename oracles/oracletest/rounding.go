@@ -14,7 +14,7 @@ import (
 // much. The values of a Relaxed oracle, and bounds, are below by no more than that. Nothing is allowed for errors of
 // the reference, which has twice as many digits.
 func errorsAreWithinRounding(t *rapid.T, kind kinds.Kind, o oracles.Maximiser) {
-	from := rapid.SampledFrom([]numbers{rough, near, mixed, absorbed, anyNumbers}).Draw(t, "kind of numbers")
+	from := rapid.SampledFrom([]numbers{rough, near, mixed, absorbed, hiding, anyNumbers}).Draw(t, "kind of numbers")
 	θ, μ := drawPotentials(t, kind, from), drawMu(t)
 	eachError(o, θ, μ, func(b int, μ, off, bound float64) {
 		if !(bound >= 0) || math.IsInf(bound, 1) {
@@ -59,9 +59,9 @@ func eachError(o oracles.Maximiser, θ *structured.Potentials, μ float64, f fun
 // hundred batches of a kind that are drawn from a fixed seed. A bound that holds for all potentials leaves most of them
 // room, but not much more than the worst need.
 func RoundingShares(kind kinds.Kind, o oracles.Maximiser) (ofMax, ofExp float64) {
-	for seed := range uint64(600) {
+	for seed := range uint64(750) {
 		r := rand.New(rand.NewPCG(seed, 1))
-		θ := smallPotentials(r, kind, []numbers{reals, near, mixed, absorbed}[seed%4])
+		θ := smallPotentials(r, kind, []numbers{reals, near, mixed, absorbed, hiding}[seed%5])
 		eachError(o, θ, math.Exp(7*r.Float64()-5), func(_ int, μ, off, bound float64) {
 			share := math.Abs(off) / bound
 			switch {

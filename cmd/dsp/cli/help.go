@@ -173,7 +173,7 @@ These flags apply here. Others belong to what is not chosen yet, and apply with 
 `, cmd.CommandPath())
 	}
 	if drawn := drawnFlags(cmd); all && len(drawn) > 0 {
-		fmt.Fprintf(w, "\nWithout --train, data are drawn: dsp data --help explains %s.\n", strings.Join(drawn, ", "))
+		fmt.Fprintf(w, "\nWithout --train, data are drawn: dsp data VERB --help explains %s.\n", strings.Join(drawn, ", "))
 	}
 	if cmd.HasExample() {
 		fmt.Fprintf(w, "\nExamples:\n%s\n", cmd.Example)

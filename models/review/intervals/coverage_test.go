@@ -193,7 +193,7 @@ func TestCautionsOfRareKinds(t *testing.T) {
 	for i := range c {
 		c[i] = []float64{float64(19 + i%2), 20}
 	}
-	const want = `^if 1 in [0-9]+ outputs is wrong as a whole, which 60 may not show, the truth is below$`
+	const want = `^if 1 in [0-9]+ outputs is wrong as a whole, of which 60 outputs may hold none by chance, the true value is below$`
 	if x := c.Interval(); !regexp.MustCompile(want).MatchString(x.Caution) {
 		t.Errorf("%+v", x)
 	}

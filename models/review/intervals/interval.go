@@ -54,7 +54,7 @@ func (c Counts) missing(i Interval) string {
 	if math.Pow(1-share, float64(n)) <= unshown {
 		return ""
 	}
-	return fmt.Sprintf("if 1 in %.0f outputs is wrong as a whole, which %d may not show, the truth is below", 1/share, n)
+	return fmt.Sprintf("if 1 in %.0f outputs is wrong as a whole, of which %d outputs may hold none by chance, the true value is below", 1/share, n)
 }
 
 func (c Counts) ends() ends {
