@@ -111,7 +111,7 @@ bench: build
 	bin/dsp bench
 
 # make results crfsuite runs the commands of docs/results/crfsuite.md again, and writes what they print into its tables. Commands name folders of data
-# by variables.
+# by variables. All words but results are names of pages, so no other target goes with it.
 results: build
 	go run ./bench/results $(filter-out results,$(MAKECMDGOALS))
 

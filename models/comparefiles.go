@@ -25,8 +25,8 @@ type Files struct {
 // Compare reports how well the predicted outputs agree with the gold ones, as Model.Report does. Sequences without the same tokens are bad input. Tags may be
 // written in different schemes.
 func (f Files) Compare(strict bool) (tasks.Report, error) {
-	if compare := f.own(); compare != nil {
-		return compare(tasks.OutputFiles{Gold: f.Gold, Predicted: f.Predicted, Void: f.Void, MaskValues: f.Values, Class: f.Class})
+	if task, ok := tasks.Named(f.Own()); ok && task.CompareFiles != nil {
+		return task.CompareFiles(tasks.OutputFiles{Gold: f.Gold, Predicted: f.Predicted, Void: f.Void, MaskValues: f.Values, Class: f.Class})
 	}
 	gold, c, err := f.read(f.Gold, f.Request.Columns, nil)
 	if err != nil {
@@ -60,27 +60,31 @@ func (f Files) Compare(strict bool) (tasks.Report, error) {
 	return by.Report(), nil
 }
 
-// own returns how the task that is named, or else the first one of the format that can, compares files in its own way; nil if
-// none does.
-func (f Files) own() func(tasks.OutputFiles) (tasks.Report, error) {
+// Own returns the name of the task that is named, or else of the first one of the format that can, if it compares files in its own way; empty if
+// it does not.
+func (f Files) Own() string {
 	if f.Task != "auto" {
-		task, _ := tasks.Named(f.Task)
-		return task.CompareFiles
+		if task, _ := tasks.Named(f.Task); task.CompareFiles != nil {
+			return f.Task
+		}
+		return ""
 	}
 	format := f.Format
 	if format == "" {
 		format, _ = formats.Detect(f.Gold) // read says what is wrong
 	}
 	if format == formats.Images { // a folder of images that are outputs has masks
-		task, _ := tasks.Named("segment")
-		return task.CompareFiles
+		return "segment"
 	}
 	for _, name := range formats.Find(format).Tasks {
-		if task, _ := tasks.Named(name); task.CompareFiles != nil || task.Files {
-			return task.CompareFiles
+		switch task, _ := tasks.Named(name); {
+		case task.CompareFiles != nil:
+			return name
+		case task.Files:
+			return ""
 		}
 	}
-	return nil
+	return ""
 }
 
 // read reads one of the files, the predicted one with the task, the format and the labels of the gold one.

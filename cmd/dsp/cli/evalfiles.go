@@ -40,6 +40,13 @@ var takenWithFiles = []string{
 	"void", "mask-values", "class",
 }
 
+// takenWithOwn are those that have an effect on files that a task compares in its own way, and only there. Other flags of how files are read and what
+// is printed have one only on other files.
+var (
+	takenWithOwn  = map[string]string{"void": "segment", "mask-values": "segment", "class": "localise"}
+	takenWithText = []string{"predicted-columns", "columns", "comments", "label", "strict", "labels", "confusion"}
+)
+
 // compare prints how the files agree.
 func (f *comparedFiles) compare(cmd *cobra.Command, u *use, strict bool, o tasks.ReportOptions) error {
 	if f.gold == "" || f.predicted == "" {
@@ -64,9 +71,11 @@ func (f *comparedFiles) compare(cmd *cobra.Command, u *use, strict bool, o tasks
 	} else if whole {
 		return f.compareTreebanks(ctx, isSet(cmd, "json"))
 	}
-	report, err := host.Await(ctx, func() (tasks.Report, error) {
-		return models.Files{Gold: f.gold, Predicted: f.predicted, Columns: f.columns, Task: f.task, Class: f.class, Request: u.Request}.Compare(strict)
-	})
+	files := models.Files{Gold: f.gold, Predicted: f.predicted, Columns: f.columns, Task: f.task, Class: f.class, Request: u.Request}
+	if err := withEffect(cmd, files.Own()); err != nil {
+		return err
+	}
+	report, err := host.Await(ctx, func() (tasks.Report, error) { return files.Compare(strict) })
 	if err != nil {
 		return err
 	}
@@ -75,6 +84,21 @@ func (f *comparedFiles) compare(cmd *cobra.Command, u *use, strict bool, o tasks
 		return printJSON(os.Stdout, report)
 	}
 	fmt.Print(report.Text(o))
+	return nil
+}
+
+// withEffect refuses flags that have none on the files that a task compares in its own way, or on others if own is empty.
+func withEffect(cmd *cobra.Command, own string) error {
+	for _, name := range takenWithText {
+		if own != "" && cmd.Flags().Changed(name) {
+			return structured.BadInput("--%s has no effect on the files of --task %s", name, own)
+		}
+	}
+	for _, name := range []string{"void", "mask-values", "class"} {
+		if cmd.Flags().Changed(name) && takenWithOwn[name] != own {
+			return structured.BadInput("--%s has no effect on these files; it is for --task %s", name, takenWithOwn[name])
+		}
+	}
 	return nil
 }
 

@@ -114,6 +114,11 @@ func TestCompareLinks(t *testing.T) {
 		t.Errorf("%s, expected %s", got, want)
 	}
 	dsp(t, "eval", "--gold", pairs, "--predicted", links, "--boxes", links).refused(exitBadInput, "--boxes has no effect")
+	for flag, said := range map[string]string{"--strict": "files of --task align", "--confusion": "files of --task align", "--void=3": "for --task segment", "--class=x": "for --task localise"} {
+		dsp(t, "eval", "--gold", pairs, "--predicted", links, flag).refused(exitBadInput, "has no effect", said)
+	}
+	tags := write(t, "x.conll", sentences)
+	dsp(t, "eval", "--gold", tags, "--predicted", tags, "--mask-values", "0,255").refused(exitBadInput, "--mask-values has no effect", "for --task segment")
 }
 
 // Boxes of two files are compared as a model's are: its results and lines of JSON, with annotations of both formats.

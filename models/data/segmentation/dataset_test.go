@@ -262,7 +262,7 @@ func TestBadData(t *testing.T) {
 	}{
 		"a.png: the pixel at x 2, y 1 has label 3, expected 0 to 1 (a, b: labels.txt) or 255, void":       {Reader{Labels: structured.NewAlphabet("a", "b"), Where: "labels.txt"}, 3},
 		"a.png: the pixel at x 2, y 1 has label 2, expected 0 to 1 (a, b: the known labels) or 255, void": {Reader{Labels: structured.NewAlphabet("a", "b")}, 2},
-		"memory: all pixels of all masks are void":                                                       {Reader{}, masks.Void},
+		"memory: all pixels of all masks are void":                                                        {Reader{}, masks.Void},
 	} {
 		mask.Labels[6] = c.label
 		c.reader.Division = DefaultDivision()
