@@ -57,7 +57,7 @@ func TestBadTrainingInput(t *testing.T) {
 		{"template", []string{"--train", text, "--template", write(t, "x.template", "Uw=%x[0,word]\nUp=%x[0,pos]\n")}, []string{"x.template:2", "pos", "word", "--columns"}},
 		{"misspelt column", []string{"--train", text, "--columns", "wrd=0,label=1"}, []string{"built-in", "column word", "0 wrd", "--columns says which column it is"}},
 		{"hash and count", []string{"--train", text, "--hash-bits", "9", "--min-count", "2"}, []string{"minimum of 2"}},
-		{"scheme without tags", []string{"--train", write(t, "p.conll", "a DT\nb NN\n"), "--scheme", "iob2"}, []string{"p.conll", "iob2", "DT NN"}},
+		{"scheme without tags", []string{"--train", write(t, "p.conll", "a DT\nb NN\n"), "--scheme", "iob2"}, []string{"p.conll", "iob2", "DT, NN"}},
 		{"constraints broken", []string{"--train", write(t, "i.conll", "a O\nb I-X\n"), "--constraints", "iob2"}, []string{"i.conll:2", "I-X after O", "--scheme iob2"}},
 		{"gap", []string{"--gap", "soon"}, []string{"--gap", "soon", "auto"}},
 		{"binary", []string{"--task", "tag", "--train", write(t, "x", "\x00\x01\x02")}, []string{"x"}},

@@ -342,7 +342,7 @@ func TestSegmentFolders(t *testing.T) {
 	checkSameMask(t, filepath.Join(one, "00004.png"), filepath.Join(to, "00004.png"))
 
 	unnamed := dsp(t, "train", "--task", "segment", "--train", in("train", "images"), "--masks", in("train", "masks"), "--passes", "1", "--out", filepath.Join(t.TempDir(), "run")).ok()
-	if !strings.Contains(unnamed.stderr, "without --label-names") || !strings.Contains(unnamed.stderr, `labels=2 in_the_masks="0 1" oracle=cut`) {
+	if !strings.Contains(unnamed.stderr, "without --label-names") || !strings.Contains(unnamed.stderr, `labels=2 in_the_masks="0, 1" oracle=cut`) {
 		t.Errorf("labels without names: %s", unnamed.stderr)
 	}
 	sheet := filepath.Join(t.TempDir(), "sheet.svg")

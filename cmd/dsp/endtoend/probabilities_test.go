@@ -114,7 +114,7 @@ func TestSpansRefused(t *testing.T) {
 	dsp(t, "predict", "--model", model, "--input", text, "--spans", "--min-probability", "NaN").refused(exitBadInput, "more than 0")
 	dsp(t, "predict", "--model", model, "--input", text, "--spans", "--confidence").refused(exitBadInput, "--confidence", "--json")
 	dsp(t, "predict", "--model", model, "--input", text, "--spans", "--picture", "a.png").refused(exitBadInput, "--spans has no effect with --picture")
-	dsp(t, "predict", "--model", reader(t), "--input", "builtin", "--spans").refused(exitBadInput, "not entity tags", "a b c")
+	dsp(t, "predict", "--model", reader(t), "--input", "builtin", "--spans").refused(exitBadInput, "not entity tags", "a, b, c")
 	dsp(t, "predict", "--model", parser(t), "--input", filepath.Join(drawnTrees(t), "test.conllu"), "--spans").refused(exitBadInput, "--task parse predicts trees")
 	dsp(t, "predict", "--model", aligner(t), "--input", filepath.Join(drawnPairs(t), "test.pairs"), "--spans").refused(exitBadInput, "--task align predicts links")
 }
