@@ -158,7 +158,7 @@ func TestAdapters(t *testing.T) {
 			if off := relative(got, frozen); off < 1e-2 {
 				t.Errorf("adapters change the rows by %.2g only", off)
 			}
-			merged := &Encoder{dir: dir, config: e.config, family: e.family, layout: e.layout, w: tuned.Merged(w), programs: map[programKey]*graph.Program{}}
+			merged := newEncoder(dir, e.config, e.family, e.layout, tuned.Merged(w))
 			if off := relative(encode(t, merged, "last", want.ids, want.offsets), got); off > 1e-4 {
 				t.Errorf("the encoder with merged weights differs from the one with adapters by %.2g", off)
 			}

@@ -6,7 +6,7 @@
 //
 //	e, err := encoders.Open("bert-base-uncased")
 //	layers, err := e.Layers("mean4")        // or "last", "mean12", "0" (embeddings), "6"
-//	w := e.NewWorker(layers)                // one per goroutine
+//	w := e.NewWorker(layers, encoders.Float32) // one per goroutine
 //	err = w.Encode(ids, offsets, rows)      // pieces of sentences, special tokens included, end to end
 //
 // Sequence i has pieces ids[offsets[i]:offsets[i+1]], at most e.Positions() of them, and the row of piece t is

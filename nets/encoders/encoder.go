@@ -14,6 +14,7 @@ import (
 	"gorgonia.org/gorgonia"
 
 	"github.com/dsp-go/dsp/nets/graph"
+	"github.com/dsp-go/dsp/nets/kernels"
 	"github.com/dsp-go/dsp/structured"
 )
 
@@ -24,7 +25,7 @@ type Encoder struct {
 	family  *family
 	layout  graph.Layout
 	w       []float32
-	factors graph.Factors
+	factors map[Precision]*graph.Factors
 
 	fingerprint func() string
 
@@ -53,9 +54,14 @@ func Open(dir string) (*Encoder, error) {
 	if err != nil {
 		return nil, err
 	}
+	return newEncoder(dir, c, fam, layout, w), nil
+}
+
+func newEncoder(dir string, c *config, fam *family, layout graph.Layout, w []float32) *Encoder {
 	e := &Encoder{dir: dir, config: c, family: fam, layout: layout, w: w, programs: map[programKey]*graph.Program{}}
+	e.factors = map[Precision]*graph.Factors{Float32: {}, Int8: {Int8: true}}
 	e.fingerprint = sync.OnceValue(e.hash)
-	return e, nil
+	return e
 }
 
 // Family returns the model_type of config.json.
@@ -101,6 +107,29 @@ func (e *Encoder) hash() string {
 		}
 	}
 	return hex.EncodeToString(h.Sum(nil))
+}
+
+// Precision is that of products with weights. Everything else is in float32.
+type Precision string
+
+const (
+	Float32 Precision = "float32"
+	// Int8 rounds weights to 7 bits, row by row, and what they are multiplied by to 8 bits, position by position (kernels.Int8Factor).
+	Int8 Precision = "int8"
+)
+
+// Supports returns an error if the encoder cannot be computed in a precision.
+func (e *Encoder) Supports(p Precision) error {
+	if _, ok := e.factors[p]; !ok {
+		return structured.BadInput("precision %q of the encoder %s; expected %s or %s", p, e.dir, Float32, Int8)
+	}
+	for _, a := range e.layout {
+		if p == Int8 && len(a.Shape) == 2 && a.Shape[1] > kernels.WidestInt8 {
+			return structured.BadInput("encoder %s: %s has rows of %d numbers; in %s they have up to %d", e.dir, a.Name, a.Shape[1], p,
+				kernels.WidestInt8)
+		}
+	}
+	return nil
 }
 
 // UsualLayers is how many hidden states "auto" reads of an encoder that has as many.

@@ -104,7 +104,7 @@ func encode(t *testing.T, e *Encoder, layers string, ids []int32, offsets []int)
 	l, err := e.Layers(layers)
 	must(t, err)
 	rows := make([]float32, len(ids)*e.Width())
-	must(t, e.NewWorker(l).Encode(ids, offsets, rows))
+	must(t, e.NewWorker(l, Float32).Encode(ids, offsets, rows))
 	return rows
 }
 

@@ -267,7 +267,7 @@ func TestBadCalls(t *testing.T) {
 			t.Errorf("%d to %d: %q, want %q", l.From, l.To, got, want)
 		}
 	}
-	w, n := e.NewWorker(Layers{2, 2}), e.Width()
+	w, n := e.NewWorker(Layers{2, 2}, Float32), e.Width()
 	for want, call := range map[string]func() error{
 		"sequence of 81 pieces; it reads up to 80": func() error { return w.Encode(make([]int32, 81), []int{0, 81}, make([]float32, 81*n)) },
 		"is 40; the network knows 0 to 39":         func() error { return w.Encode([]int32{3, 40}, []int{0, 2}, make([]float32, 2*n)) },
@@ -301,7 +301,7 @@ func TestWorkersInParallel(t *testing.T) {
 	for range 4 {
 		group.Go(func() {
 			rows := make([]float32, len(want))
-			if err := other.NewWorker(Layers{2, 2}).Encode(x.ids, x.offsets, rows); err != nil || !slices.Equal(rows, want) {
+			if err := other.NewWorker(Layers{2, 2}, Float32).Encode(x.ids, x.offsets, rows); err != nil || !slices.Equal(rows, want) {
 				t.Error("a worker beside others gets other rows", err)
 			}
 		})

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
-	"sync"
 
 	"github.com/dsp-go/dsp/nets/graph"
 	"github.com/dsp-go/dsp/structured"
@@ -110,7 +109,5 @@ func Stored(f *safetensors.File, name string) (e *Encoder, tensors int, err erro
 		}
 		copy(a.Of(w), values)
 	}
-	e = &Encoder{dir: name, config: c, family: fam, layout: layout, w: w, programs: map[programKey]*graph.Program{}}
-	e.fingerprint = sync.OnceValue(e.hash)
-	return e, len(layout), nil
+	return newEncoder(name, c, fam, layout, w), len(layout), nil
 }

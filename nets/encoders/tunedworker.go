@@ -42,7 +42,7 @@ func (t *Tuned) NewWorker() graph.EncoderWorker {
 	w := &tunedWorker{t: t, stages: make([]stage, t.Read.To+1), states: make([][]float32, t.Read.To+1),
 		data: structured.Dataset{Name: "pieces", Vocab: []*structured.Alphabet{nil}}}
 	if t.Frozen >= 0 {
-		w.frozen = t.Encoder.NewWorker(Layers{t.Frozen, t.Frozen})
+		w.frozen = t.Encoder.NewWorker(Layers{t.Frozen, t.Frozen}, Float32)
 	}
 	return w
 }

@@ -9,17 +9,18 @@ import (
 
 // Worker computes hidden states. It is used by one goroutine at a time.
 type Worker struct {
-	e      *Encoder
-	layers Layers
-	m      *graph.Machine
-	data   structured.Dataset
-	batch  structured.Batch
-	first  []int
+	e         *Encoder
+	layers    Layers
+	precision Precision
+	m         *graph.Machine
+	data      structured.Dataset
+	batch     structured.Batch
+	first     []int
 }
 
-// NewWorker returns a worker that reads the given layers.
-func (e *Encoder) NewWorker(layers Layers) *Worker {
-	return &Worker{e: e, layers: layers, data: structured.Dataset{Name: "pieces", Vocab: []*structured.Alphabet{nil}}, first: []int{0}}
+// NewWorker returns a worker that reads the given layers, in a precision that the encoder Supports.
+func (e *Encoder) NewWorker(layers Layers, precision Precision) *Worker {
+	return &Worker{e: e, layers: layers, precision: precision, data: structured.Dataset{Name: "pieces", Vocab: []*structured.Alphabet{nil}}, first: []int{0}}
 }
 
 // blockPieces is how many pieces are computed at a time, if no sequence is longer: so many that the weights, which are read once for each
@@ -64,7 +65,7 @@ func (w *Worker) block(ids []int32, offsets []int, rows []float32) error {
 	}
 	if w.m == nil {
 		w.m = graph.NewMachine(p, w.e.input())
-		w.m.Factors = &w.e.factors
+		w.m.Factors = w.e.factors[w.precision]
 	}
 	w.data.Offsets = w.data.Offsets[:0]
 	for _, at := range offsets {

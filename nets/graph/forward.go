@@ -54,19 +54,32 @@ func forward(s *Spec, layout Layout, input Input, size Size) (*Program, error) {
 // Factors are the weights of a network that stay the same, packed for products when they are first needed. The machines of all workers
 // share them.
 type Factors struct {
-	mu sync.Mutex
-	by map[int]*kernels.Factor // by offset in w
+	Int8 bool // products round rows and weights to bytes (kernels.Int8Factor)
+
+	mu       sync.Mutex
+	by       map[int]*kernels.Factor // by offset in w
+	integers map[int]*kernels.Int8Factor
 }
 
 // of returns the matrix [n×k] at an offset of w.
 func (f *Factors) of(w []float32, offset, n, k int) *kernels.Factor {
+	return packed(f, &f.by, offset, func() *kernels.Factor { return kernels.NewFactor(w[offset:], n, k) })
+}
+
+// int8 returns the matrix [n×k] at an offset of w, rounded.
+func (f *Factors) int8(w []float32, offset, n, k int) *kernels.Int8Factor {
+	return packed(f, &f.integers, offset, func() *kernels.Int8Factor { return kernels.NewInt8Factor(w[offset:], n, k) })
+}
+
+// packed returns what is known at an offset, or makes it.
+func packed[F any](f *Factors, known *map[int]*F, offset int, pack func() *F) *F {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.by == nil {
-		f.by = map[int]*kernels.Factor{}
+	if *known == nil {
+		*known = map[int]*F{}
 	}
-	if f.by[offset] == nil {
-		f.by[offset] = kernels.NewFactor(w[offset:], n, k)
+	if (*known)[offset] == nil {
+		(*known)[offset] = pack()
 	}
-	return f.by[offset]
+	return (*known)[offset]
 }

@@ -52,17 +52,19 @@ func (o Linear) Run(m *Machine, in *Instruction) {
 	if o.Residual {
 		residual = m.At(in.Args[len(in.Args)-1].Buffer)
 	}
+	if m.Factors.Int8 {
+		m.rounded.Round(x[:rows*o.K], rows, o.K)
+	}
 	for _, part := range o.Parts {
 		w := in.Args[arg].Buffer
-		factor := m.Factors.of(m.Mem[w.Space], w.Offset, part.N, o.K)
 		arg++
 		var bias []float32
 		if part.Bias {
 			bias = m.At(in.Args[arg].Buffer)
 			arg++
 		}
-		run := func(lo, hi int) {
-			var start, finish func(c []float32, row, at int)
+		// around returns what surrounds the product of the rows from lo on.
+		around := func(lo int) (start, finish func(c []float32, row, at int)) {
 			added := func(row, at, n int) []float32 { return residual[(lo+row)*width+column+at:][:n] }
 			switch {
 			case bias != nil && residual != nil && o.f == nil:
@@ -78,6 +80,17 @@ func (o Linear) Run(m *Machine, in *Instruction) {
 					}
 				}
 			}
+			return start, finish
+		}
+		if m.Factors.Int8 {
+			start, finish := around(0)
+			m.Factors.int8(m.Mem[w.Space], w.Offset, part.N, o.K).Times(&m.rounded, rows, out[column:], width, bias, start, finish)
+			column += part.N
+			continue
+		}
+		factor := m.Factors.of(m.Mem[w.Space], w.Offset, part.N, o.K)
+		run := func(lo, hi int) {
+			start, finish := around(lo)
 			factor.Times(m.BLAS, hi-lo, x[lo*o.K:hi*o.K], out[lo*width+column:], width, &m.product, bias, start, finish)
 		}
 		if factor.RowByRow() {

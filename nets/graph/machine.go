@@ -40,6 +40,7 @@ type Machine struct {
 	BLAS                 kernels.BLAS
 	Factors              *Factors  // of forward programs
 	product              []float32 // scratch memory of products that cannot read packed factors
+	rounded              kernels.Int8Rows
 	scratch              [kernels.Block]float32
 	starts               []int32   // [Rows+1] first character of every row
 	characters           []int32   // [Chars] number of every character, −1 in padding

@@ -58,7 +58,7 @@ type int8Loops struct {
 	name          string
 	rows, columns int // of a tile
 	run           func(t *tile8)
-	largest       func(x []float32) uint32                    // the bits of the largest magnitude, or of a NaN
+	largest       func(x []float32) uint32                     // the bits of the largest magnitude, or of a NaN
 	round         func(to []uint8, x []float32, scale float32) // to ← 128 + the integers nearest to scale·x, which are at most 127
 }
 
@@ -76,7 +76,9 @@ type Int8Rows struct {
 }
 
 // NewInt8Factor rounds w [n×k].
-func NewInt8Factor(w []float32, n, k int) *Int8Factor { return newInt8Factor(availableInt8()[0], w, n, k) }
+func NewInt8Factor(w []float32, n, k int) *Int8Factor {
+	return newInt8Factor(availableInt8()[0], w, n, k)
+}
 
 // int8Cache is how many bytes of panels stay in the L2 cache.
 const int8Cache = 256 << 10
