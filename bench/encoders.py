@@ -1,12 +1,12 @@
 """Compares dsp's pretrained encoders with transformers, and times both.
 
-Needs Python 3.10 or later with torch, transformers, safetensors and numpy. From the repository:
+Needs Python 3.10 or later with torch, transformers, safetensors and numpy; time also onnx and onnxruntime. From the repository:
 
     python3 bench/encoders.py build DIR          small random encoders of every family, as folders with the hidden states of transformers
     python3 bench/encoders.py build DIR --tiny   smaller ones, with weights in float16: those of nets/encoders/testdata
     python3 bench/encoders.py expect FOLDER      the hidden states of a pretrained encoder, for random pieces
     DSP_ENCODERS=DIR go test ./nets/encoders -run TestFolders -v     compares dsp's hidden states with them
-    python3 bench/encoders.py time FOLDER        seconds for random sentences with transformers, and with dsp, by turns
+    python3 bench/encoders.py time FOLDER        seconds for random sentences with transformers, ONNX Runtime's int8 and dsp, by turns
     python3 bench/encoders.py train FOLDER FILE  processor time of a training step on the first sentences of a CoNLL file (word first, tag last), by turns
 
 A folder has, beside what save_pretrained writes, expected.safetensors: ids [pieces], offsets [sequences+1] and states [layers+1 × pieces ×
@@ -109,52 +109,105 @@ def sentences(count):
     return [rng.integers(1000, 20000, n) for n in lengths]
 
 
-def time_torch(model, texts, batch=32):
+def padded(texts, batch=32):
+    """Batches of sentences of similar length: ids and masks [B × longest]."""
     texts = sorted(texts, key=len)
+    for i in range(0, len(texts), batch):
+        part = texts[i:i + batch]
+        longest = max(map(len, part))
+        ids, mask = np.zeros((len(part), longest), np.int64), np.zeros((len(part), longest), np.int64)
+        for row, text in enumerate(part):
+            ids[row, :len(text)] = text
+            mask[row, :len(text)] = 1
+        yield ids, mask
+
+
+def clocked(encode, texts):
+    """Seconds of wall and of processor time for all texts."""
     start, busy = time.perf_counter(), time.process_time()
-    with torch.inference_mode():
-        for i in range(0, len(texts), batch):
-            part = texts[i:i + batch]
-            longest = max(map(len, part))
-            ids = torch.zeros(len(part), longest, dtype=torch.long)
-            mask = torch.zeros(len(part), longest, dtype=torch.long)
-            for row, text in enumerate(part):
-                ids[row, :len(text)] = torch.from_numpy(text)
-                mask[row, :len(text)] = 1
-            model(input_ids=ids, attention_mask=mask)
+    for ids, mask in padded(texts):
+        encode(ids, mask)
     return time.perf_counter() - start, time.process_time() - busy
 
 
-def time_both(args):
+def with_torch(model, threads):
+    torch.set_num_threads(threads)
+
+    def encode(ids, mask):
+        with torch.inference_mode():
+            model(input_ids=torch.from_numpy(ids), attention_mask=torch.from_numpy(mask))
+    return encode
+
+
+def quantised_graph(model, scratch):
+    """The path of ONNX Runtime's int8 form of the encoder: weights per channel, activations when they are known."""
+    from onnxruntime.quantization import QuantType, quantize_dynamic
+    plain, path = scratch / 'encoder.onnx', scratch / 'encoder.int8.onnx'
+    ids = torch.ones(2, 7, dtype=torch.long)
+    names = ['input_ids', 'attention_mask']
+
+    class States(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.model = model
+
+        def forward(self, ids, mask):
+            return self.model(input_ids=ids, attention_mask=mask).last_hidden_state
+
+    torch.onnx.export(States(), (ids, ids), plain, input_names=names, output_names=['states'], dynamo=False, opset_version=17,
+                      dynamic_axes={name: {0: 'b', 1: 't'} for name in names + ['states']})
+    quantize_dynamic(plain, path, weight_type=QuantType.QInt8, per_channel=True)
+    return path
+
+
+def with_onnxruntime(path, threads):
+    import onnxruntime
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = threads
+    session = onnxruntime.InferenceSession(path, options, providers=['CPUExecutionProvider'])
+    return lambda ids, mask: session.run(None, {'input_ids': ids, 'attention_mask': mask})
+
+
+def time_all(args):
     import transformers as t
     model = t.AutoModel.from_pretrained(args.folder).eval()
     texts = sentences(args.sentences)
     offsets = np.cumsum([0] + [len(x) for x in texts])
-    pieces = int(offsets[-1])
     scratch = pathlib.Path(args.scratch).resolve()
+    scratch.mkdir(parents=True, exist_ok=True)
     path = scratch / 'pieces.safetensors'
     save_file({'ids': torch.tensor(np.concatenate(texts).astype(np.int32)), 'offsets': torch.tensor(offsets)}, path)
     test = scratch / 'encoders.test'
     root = pathlib.Path(__file__).resolve().parent.parent
     subprocess.run(['go', 'test', '-c', '-trimpath', '-o', test, './nets/encoders'], check=True, cwd=root,
                    env=dict(os.environ, GOEXPERIMENT='simd', CGO_ENABLED='0'))
+
+    def dsp(precision, threads):
+        out = subprocess.run([test, '-test.run', '^$', '-test.bench', 'Encode', '-test.benchtime', '1x'], check=True, capture_output=True, text=True, cwd=root / 'nets/encoders', env=dict(
+            os.environ, DSP_ENCODER=os.path.abspath(args.folder), DSP_PIECES=path, DSP_PRECISION=precision, GOMAXPROCS=str(threads))).stdout
+        return float(out.split(' ns/op')[0].split()[-1]) / 1e9, float(out.split(' cpu-s/op')[0].split()[-1])
+
+    graph = quantised_graph(model, scratch)
+    print('| program | threads | wall, s | processor, s | times as fast as PyTorch, processor |\n|---|---|---|---|---|')
     for threads in args.threads:
-        torch.set_num_threads(threads)
-        time_torch(model, texts[:64])
-        rows = {'torch': [], 'dsp': []}
+        in_torch, in_onnxruntime = with_torch(model, threads), with_onnxruntime(graph, threads)
+        programs = {
+            'PyTorch, float32': lambda: clocked(in_torch, texts),
+            'ONNX Runtime, int8': lambda: clocked(in_onnxruntime, texts),
+            'dsp, float32': lambda: dsp('float32', threads),
+            'dsp, int8': lambda: dsp('int8', threads),
+        }
+        clocked(in_torch, texts[:64])
+        clocked(in_onnxruntime, texts[:64])
+        rows = {name: [] for name in programs}
         for _ in range(args.turns):
-            rows['torch'].append(time_torch(model, texts))
-            out = subprocess.run([test, '-test.run', '^$', '-test.bench', 'Encode', '-test.benchtime', '1x'], check=True, capture_output=True, text=True, cwd=root / 'nets/encoders', env=dict(
-                os.environ, DSP_ENCODER=os.path.abspath(args.folder), DSP_PIECES=path, GOMAXPROCS=str(threads))).stdout
-            rows['dsp'].append((float(out.split(' ns/op')[0].split()[-1]) / 1e9, float(out.split(' cpu-s/op')[0].split()[-1])))
-        c = model.config
-        flops = pieces * c.num_hidden_layers * 2 * (4 * c.hidden_size ** 2 + 2 * c.hidden_size * c.intermediate_size)  # without padding
-        for k, clock in enumerate(['wall', 'processor']):  # other processes disturb processor time less
-            torch_s, dsp_s = statistics.median(t[k] for t in rows['torch']), statistics.median(t[k] for t in rows['dsp'])
-            print(json.dumps(dict(clock=clock, threads=threads, pieces=pieces, torch=round(torch_s, 3), dsp=round(dsp_s, 3),
-                                  ratio=round(torch_s / dsp_s, 2),
-                                  ratios=[round(a[k] / b[k], 2) for a, b in zip(rows['torch'], rows['dsp'])],
-                                  gflops_torch=round(flops / torch_s / 1e9, 1), gflops_dsp=round(flops / dsp_s / 1e9, 1))), flush=True)
+            for name, run in programs.items():
+                rows[name].append(run())
+        base = [processor for _, processor in rows['PyTorch, float32']]
+        for name, seconds in rows.items():
+            wall, processor = (statistics.median(s[k] for s in seconds) for k in range(2))
+            ratio = statistics.median(a / s[1] for a, s in zip(base, seconds))
+            print(f'| {name} | {threads} | {wall:.2f} | {processor:.2f} | {ratio:.2f} |', flush=True)
 
 
 def read_conll(path, most):
@@ -251,7 +304,7 @@ def main():
     p.add_argument('--turns', type=int, default=5)
     p.add_argument('--threads', type=int, nargs='+', default=[1, 2])
     p.add_argument('--scratch', default='.')
-    p.set_defaults(run=time_both)
+    p.set_defaults(run=time_all)
     p = commands.add_parser('train')
     p.add_argument('folder')
     p.add_argument('file')

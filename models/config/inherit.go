@@ -16,7 +16,7 @@ var (
 	inherited = []string{
 		"task", "columns", "comments", "label", "scheme", "structure", "order", "max-length", "segment-ends", "tree", "search", "search-limit", "class", "search-grid", "candidate-pixels", "candidates", "unmatched",
 		"cell-pixels", "superpixels", "neighbours", "void", "mask-values", "oracle", "constraints", "net", "features", "template", "clusters", "gazetteer", "hash-bits",
-		"vectors", "freeze-vectors", "encoder", "encoder-layers", "pieces", "encoder-rows", "tune-encoder", "freeze-layers", "adapter",
+		"vectors", "freeze-vectors", "encoder", "encoder-layers", "pieces", "encoder-rows", "encoder-precision", "tune-encoder", "freeze-layers", "adapter",
 	}
 	// Where the run has the model's kind of network, the settings of the group Network are taken, too, but for ownOfNetwork.
 	ownOfNetwork = []string{"init", "dropout"}

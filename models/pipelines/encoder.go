@@ -29,6 +29,8 @@ type manifestEncoder struct {
 	Pieces string `json:"pieces"`
 	Rows   string `json:"rows"`
 
+	Precision string `json:"precision,omitempty"` // empty: float32
+
 	Reference string `json:"reference,omitempty"` // the encoder's folder; empty: it is in encoderFolder
 }
 
@@ -42,7 +44,7 @@ func (m *manifestEncoder) open(dir, given string) (*encoded.Reader, error) {
 			return nil, err
 		}
 	}
-	c.EncoderLayers, c.Pieces, c.EncoderRows = m.Layers, m.Pieces, m.Rows
+	c.EncoderLayers, c.Pieces, c.EncoderRows, c.EncoderPrecision = m.Layers, m.Pieces, m.Rows, m.Precision
 	r, err := encoded.Open(inputs.EncoderSettings(&c))
 	if err == nil && r.ID() != m.ID {
 		err = structured.BadInput("%s is not the encoder that the pipeline was trained with; the stages learned from that one", c.Encoder)
@@ -161,6 +163,7 @@ func (t *trainer) forgetRows() error {
 func (t *trainer) readRows(c *config.Config) {
 	c.Encoder, c.EncoderByReference, c.EncoderCache = t.config.Encoder, true, t.rowsFolder()
 	c.EncoderLayers, c.Pieces, c.EncoderRows = t.config.EncoderLayers, t.config.Pieces, t.config.EncoderRows
+	c.EncoderPrecision = t.config.EncoderPrecision
 }
 
 // keepRows puts the rows of some sentences of the treebank, those of a fold, where trainings on them find them, until forgetFolds.

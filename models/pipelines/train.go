@@ -421,6 +421,9 @@ func (t *trainer) finish(ctx context.Context) (*Result, error) {
 	m := manifest{Task: Task, Version: t.options.Version, Stages: t.stages}
 	if t.encoder != nil {
 		m.Encoder = &manifestEncoder{ID: t.encoder.ID(), Layers: t.config.EncoderLayers, Pieces: t.config.Pieces, Rows: t.config.EncoderRows}
+		if t.encoder.Int8 {
+			m.Encoder.Precision = t.config.EncoderPrecision
+		}
 		if t.config.EncoderByReference {
 			m.Encoder.Reference = filepath.Base(t.encoder.Dir)
 		}

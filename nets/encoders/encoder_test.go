@@ -99,6 +99,45 @@ func TestFolders(t *testing.T) {
 	}
 }
 
+// With products of bytes, hidden states of every family are near those of transformers, but not the same, and a sequence has the same bits
+// alone and among others.
+func TestInt8(t *testing.T) {
+	for _, dir := range folders(t) {
+		t.Run(filepath.Base(dir), func(t *testing.T) {
+			e, err := Open(dir)
+			must(t, err)
+			must(t, e.Supports(Int8))
+			want, last := expected(t, dir), Layers{e.Depth(), e.Depth()}
+			n := len(want.ids) * e.Width()
+			rows := make([]float32, n)
+			must(t, e.NewWorker(last, Int8).Encode(want.ids, want.offsets, rows))
+			if off := distance(rows, want.states[e.Depth()*n:]); !(off < 0.15) || off < 1e-4 {
+				t.Errorf("the last hidden state is %.2g away, relative to its size", off)
+			} else {
+				t.Logf("%.2g", off)
+			}
+			for i := range len(want.offsets) - 1 {
+				lo, hi := want.offsets[i], want.offsets[i+1]
+				alone := make([]float32, (hi-lo)*e.Width())
+				must(t, e.NewWorker(last, Int8).Encode(want.ids[lo:hi], []int{0, hi - lo}, alone))
+				if !slices.Equal(alone, rows[lo*e.Width():hi*e.Width()]) {
+					t.Errorf("sequence %d has other bits alone", i)
+				}
+			}
+		})
+	}
+}
+
+// distance is the length of the difference, relative to that of what is expected.
+func distance(got, want []float32) float64 {
+	off, sum := 0.0, 0.0
+	for i, x := range want {
+		d := float64(got[i]) - float64(x)
+		off, sum = off+d*d, sum+float64(x)*float64(x)
+	}
+	return math.Sqrt(off / sum)
+}
+
 func encode(t *testing.T, e *Encoder, layers string, ids []int32, offsets []int) []float32 {
 	t.Helper()
 	l, err := e.Layers(layers)

@@ -66,6 +66,7 @@ type encoderInside struct {
 	Words       string `json:"pieces"`    // how pieces become words
 	Fingerprint string `json:"fingerprint"`
 	Adapter     string `json:"adapter,omitempty"` // as --adapter
+	Precision   string `json:"precision"`
 }
 
 type param struct {
@@ -79,7 +80,7 @@ func insideOfEncoder(r *encoded.Reader) *encoderInside {
 		return nil
 	}
 	e := r.Encoder
-	in := &encoderInside{e.Family(), r.Dir, !r.ByReference, e.Width(), e.Depth(), len(e.Weights()), e.Vocabulary(), e.Positions(), r.Layers, r.StatesRead().String(), r.Pieces, e.Fingerprint(), ""}
+	in := &encoderInside{e.Family(), r.Dir, !r.ByReference, e.Width(), e.Depth(), len(e.Weights()), e.Vocabulary(), e.Positions(), r.Layers, r.StatesRead().String(), r.Pieces, e.Fingerprint(), "", string(r.Precision())}
 	if t := r.Tuned; t != nil {
 		in.Adapter = t.Adapter.String()
 	}
@@ -184,7 +185,7 @@ func (in inside) print(w io.Writer) error {
 		}
 		fmt.Fprintf(&b, "encoder     %s, %s: %d layers of width %d, %d weights, %d pieces, %d at a time; fingerprint %.16s\n", e.Family, where, e.Depth, e.Width, e.Weights,
 			e.Pieces, e.Positions, e.Fingerprint)
-		fmt.Fprintf(&b, "            rows of layers %s: %s; of a word with several pieces: %s\n", e.Layers, e.States, e.Words)
+		fmt.Fprintf(&b, "            rows of layers %s: %s; of a word with several pieces: %s; products in %s\n", e.Layers, e.States, e.Words, e.Precision)
 		if e.Adapter != "" {
 			fmt.Fprintf(&b, "            adapters %s are trained, its weights stay as they are\n", e.Adapter)
 		}

@@ -91,6 +91,38 @@ func TestEncoderInModel(t *testing.T) {
 	dsp(t, "train", "--task", "tag", "--columns", "word=0,pos=1,label=-1", "--train", dev, "--init", whole, "--passes", "1", "--quiet", "--out", filepath.Join(t.TempDir(), "more")).ok()
 }
 
+// A model knows the precision of its encoder: it predicts as it was trained, has rows of its own, and other precisions give other scores.
+func TestEncoderPrecision(t *testing.T) {
+	t.Parallel()
+	train := write(t, "train.conll", strings.Repeat("Anna\tB-PER\nsleeps\tO\n\nin\tO\nRome\tB-LOC\n.\tO\n\n", 8))
+	folder, cache, answers := encodedtest.Folder(t, "mpnet"), t.TempDir(), map[string]string{}
+	for _, precision := range []string{"float32", "int8"} {
+		run := filepath.Join(t.TempDir(), "run")
+		dsp(t, with(withEncoder(train, folder), "--columns", "word=0,label=1", "--encoder-cache", cache, "--encoder-precision", precision, "--out", run)...).ok()
+		if info := dsp(t, "info", run).ok().stdout; !strings.Contains(info, "products in "+precision) {
+			t.Errorf("info does not name the precision %s:\n%s", precision, info)
+		}
+		graph := dsp(t, "export", "--model", run, "--onnx", filepath.Join(t.TempDir(), "graph.onnx"))
+		if precision == "int8" {
+			graph.refused(exitBadInput, "--encoder-precision int8")
+		} else {
+			graph.ok()
+		}
+		scored := func(threads string) string {
+			return dspWith(t, "Anna sleeps . in Rome\n", "predict", "--model", run, "--pretokenised", "--confidence", "--json", "--threads", threads).ok().stdout
+		}
+		if answers[precision] = scored("1"); scored("3") != answers[precision] {
+			t.Errorf("%s: answers depend on threads", precision)
+		}
+	}
+	if answers["int8"] == answers["float32"] {
+		t.Error("a model that was trained with int8 does not predict with it")
+	}
+	if files, err := os.ReadDir(cache); err != nil || len(files) != 2 {
+		t.Errorf("both precisions share rows: %v, %v", files, err)
+	}
+}
+
 // Models read raw text, and servers answer as predict does; their limit is on pieces.
 func TestEncoderOfRawText(t *testing.T) {
 	t.Parallel()

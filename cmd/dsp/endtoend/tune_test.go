@@ -149,6 +149,7 @@ func TestTunedEncoderRefusals(t *testing.T) {
 	dsp(t, with(plain, "--tune-encoder")...).refused(exitBadInput, "--encoder DIR")
 	dsp(t, with(plain, "--encoder", folder, "--freeze-layers", "1")...).refused(exitBadInput, "--freeze-layers", "--tune-encoder")
 	dsp(t, with(args, "--encoder-rows", "float16")...).refused(exitBadInput, "--encoder-rows")
+	dsp(t, with(args, "--encoder-precision", "int8")...).refused(exitBadInput, "--encoder-precision int8", "stay as they are")
 	dsp(t, with(args, "--freeze-layers", "2")...).refused(exitBadInput, "nothing is left to train")
 	steps := filepath.Join(t.TempDir(), "steps.template")
 	if err := os.WriteFile(steps, []byte("Uw=%x[0,word]\nBw=%x[0,word]\n"), 0o644); err != nil {

@@ -159,7 +159,7 @@ func TestRowsAreKept(t *testing.T) {
 			t.Fatalf("files %v", all)
 		}
 	}
-	for _, s := range []Settings{{Layers: "last", Pieces: First}, {Layers: "mean2", Pieces: Mean}, {Layers: "mean2", Pieces: First, Half: true}} {
+	for _, s := range []Settings{{Layers: "last", Pieces: First}, {Layers: "mean2", Pieces: Mean}, {Layers: "mean2", Pieces: First, Half: true}, {Layers: "mean2", Pieces: First, Int8: true}} {
 		s.Dir = folder
 		before := len(files())
 		got := rowsOf(t, open(t, s), o, sentences...)

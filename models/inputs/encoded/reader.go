@@ -19,6 +19,7 @@ type Settings struct {
 	Layers string // auto, last, meanK or the number of a hidden state
 	Pieces string // of a word: First or Mean
 	Half   bool   // numbers are rounded to half precision
+	Int8   bool   // the encoder multiplies bytes (encoders.Int8)
 
 	Tuning *Tuning // how the encoder is trained; nil: it stays as it is
 
@@ -78,6 +79,9 @@ func New(s Settings, e *encoders.Encoder, t *pieces.Tokenizer) (*Reader, error) 
 	if r.most = e.Positions() - len(t.Prefix) - len(t.Suffix); r.most < 1 {
 		return nil, structured.BadInput("%s: the encoder reads %d pieces at a time, and the tokenizer puts %d special ones around them", s.Dir, e.Positions(), e.Positions()-r.most)
 	}
+	if err := e.Supports(r.Precision()); err != nil {
+		return nil, err
+	}
 	if h := s.Tuning; h != nil {
 		if r.Tuned, err = encoders.NewTuned(e, encoders.Tuning{Read: r.layers, Frozen: h.Frozen, Dropout: -1, Recompute: h.Recompute, Adapter: h.Adapter}); err != nil {
 			return nil, err
@@ -86,10 +90,23 @@ func New(s Settings, e *encoders.Encoder, t *pieces.Tokenizer) (*Reader, error) 
 	r.id = sync.OnceValue(func() string {
 		h := sha256.New()
 		fmt.Fprintf(h, "dsp rows 1\n%s\n%x\n%d %d\n%s\n%v\n", e.Fingerprint(), sha256.Sum256(t.File), r.layers.From, r.layers.To, s.Pieces, s.Half)
+		if s.Int8 {
+			fmt.Fprintln(h, encoders.Int8)
+		}
 		return hex.EncodeToString(h.Sum(nil))
 	})
-	r.workers.New = func() any { return &worker{of: r, cutter: t.NewCutter(), encoder: e.NewWorker(r.layers)} }
+	r.workers.New = func() any {
+		return &worker{of: r, cutter: t.NewCutter(), encoder: e.NewWorker(r.layers, r.Precision())}
+	}
 	return r, nil
+}
+
+// Precision returns that of the encoder's products.
+func (r *Reader) Precision() encoders.Precision {
+	if r.Int8 {
+		return encoders.Int8
+	}
+	return encoders.Float32
 }
 
 // adapted reports whether adapters are trained, and the weights of the encoder stay as they are.
