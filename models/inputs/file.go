@@ -117,8 +117,10 @@ type Loading struct {
 
 // EncoderSettings are those of the encoder that c names.
 func EncoderSettings(c *config.Config) encoded.Settings {
-	s := encoded.Settings{Dir: c.Encoder, Layers: c.EncoderLayers, Pieces: c.Pieces, Half: c.EncoderRows == "float16", Int8: c.EncoderPrecision == string(encoders.Int8),
-		ByReference: c.EncoderByReference}
+	s := encoded.Settings{
+		Dir: c.Encoder, Layers: c.EncoderLayers, Pieces: c.Pieces, ByReference: c.EncoderByReference,
+		Half: c.EncoderRows == "float16", Int8: c.EncoderPrecision == string(encoders.Int8),
+	}
 	if c.TuneEncoder {
 		adapter, _ := encoders.ParseAdapter(c.Adapter) // which was validated
 		s.Tuning = &encoded.Tuning{Frozen: c.FreezeLayers, Recompute: c.Recompute, Adapter: adapter}

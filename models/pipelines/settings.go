@@ -30,8 +30,9 @@ var Default = Settings{Folds: 3, Vary: 0.2}
 
 // taken are the settings of a training that a pipeline takes.
 var taken = []string{
-	"task", config.OwnSettingsName, "train", "dev", "test", "format", "encoder", "encoder-layers", "pieces", "encoder-rows", "encoder-precision", "encoder-cache", "encoder-by-reference", "tree", "crossing", "passes", "patience", "stage-settings", "seed",
-	"replace", "threads", "out", "resume", "quiet", "json", "ranks",
+	"task", config.OwnSettingsName, "train", "dev", "test", "format",
+	"encoder", "encoder-layers", "pieces", "encoder-rows", "encoder-precision", "encoder-cache", "encoder-by-reference",
+	"tree", "crossing", "passes", "patience", "stage-settings", "seed", "replace", "threads", "out", "resume", "quiet", "json", "ranks",
 }
 
 // Takes reports whether a pipeline takes a setting of a training.

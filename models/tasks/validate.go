@@ -101,8 +101,11 @@ func ValidateModel(c config.Config) error {
 		return structured.BadInput("--teacher %s and --init or --prior both say what labels there are; give one", c.Teacher)
 	case c.TuneEncoder && c.Init != "" && c.EncoderRows == "float16":
 		return structured.BadInput("--init %s with --tune-encoder: an encoder that is trained has no rows to round to float16; start from a model that was trained without --encoder-rows", c.Init)
+	case c.TuneEncoder && c.EncoderPrecision == string(encoders.Int8) && c.Init != "":
+		return structured.BadInput("--init %s with --tune-encoder: an encoder that is trained multiplies in float32; start from a model that was "+
+			"trained without --encoder-precision", c.Init)
 	case c.TuneEncoder && c.EncoderPrecision == string(encoders.Int8):
-		return structured.BadInput("--encoder-precision int8 is for encoders that stay as they are; with --tune-encoder it is float32, also where --init gives a model")
+		return structured.BadInput("--encoder-precision int8 is for encoders that stay as they are; with --tune-encoder products are in float32")
 	case c.TuneEncoder && (c.Gives("encoder-rows") || c.Gives("encoder-cache")):
 		return structured.BadInput("--encoder-rows and --encoder-cache are for encoders that stay as they are; with --tune-encoder no rows are kept")
 	case c.TuneEncoder && c.L1 > 0:

@@ -18,8 +18,9 @@ import (
 	"github.com/dsp-go/dsp/structured/machine/safetensors"
 )
 
-// BenchmarkEncode encodes sequences with as many workers as GOMAXPROCS says. DSP_ENCODER names the encoder's folder, DSP_PRECISION its precision, DSP_PIECES a file
-// with ids and offsets; see bench/encoders.py. Beside the time it reports processor time, which other processes disturb less.
+// BenchmarkEncode encodes sequences with as many workers as GOMAXPROCS says. DSP_ENCODER names the encoder's folder, DSP_PRECISION its
+// precision, DSP_PIECES a file with ids and offsets; see bench/encoders.py. Beside the time it reports processor time, which other processes
+// disturb less.
 func BenchmarkEncode(b *testing.B) {
 	e, err := Open(cmp.Or(os.Getenv("DSP_ENCODER"), "testdata/bert"))
 	if err != nil {
@@ -27,7 +28,8 @@ func BenchmarkEncode(b *testing.B) {
 	}
 	ids, offsets := pieces(b, e)
 	rows := make([]float32, len(ids)*e.Width())
-	layers, precision, workers := Layers{e.Depth(), e.Depth()}, Precision(cmp.Or(os.Getenv("DSP_PRECISION"), string(Float32))), make([]*Worker, runtime.GOMAXPROCS(0))
+	layers, workers := Layers{e.Depth(), e.Depth()}, make([]*Worker, runtime.GOMAXPROCS(0))
+	precision := Precision(cmp.Or(os.Getenv("DSP_PRECISION"), string(Float32)))
 	for i := range workers {
 		workers[i] = e.NewWorker(layers, precision)
 	}

@@ -5,9 +5,9 @@
 // Worker runs it forward with weights that stay the same:
 //
 //	e, err := encoders.Open("bert-base-uncased")
-//	layers, err := e.Layers("mean4")        // or "last", "mean12", "0" (embeddings), "6"
+//	layers, err := e.Layers("mean4")           // or "last", "mean12", "0" (embeddings), "6"
 //	w := e.NewWorker(layers, encoders.Float32) // one per goroutine
-//	err = w.Encode(ids, offsets, rows)      // pieces of sentences, special tokens included, end to end
+//	err = w.Encode(ids, offsets, rows)         // pieces of sentences, special tokens included, end to end
 //
 // Sequence i has pieces ids[offsets[i]:offsets[i+1]], at most e.Positions() of them, and the row of piece t is
 // rows[t*e.Width():(t+1)*e.Width()]. There is no padding. A sequence gets the same bits whatever it shares a call with. Calls with a few

@@ -13,6 +13,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/dsp-go/dsp/nets/graph"
+	"github.com/dsp-go/dsp/nets/kernels"
 	"github.com/dsp-go/dsp/structured"
 )
 
@@ -307,4 +309,20 @@ func TestWorkersInParallel(t *testing.T) {
 		})
 	}
 	group.Wait()
+}
+
+// Sums of integers have a limit, and an encoder that would exceed it is refused before it computes anything; so are other precisions.
+func TestUnsupportedPrecisions(t *testing.T) {
+	for width, want := range map[int]string{kernels.WidestInt8: "", kernels.WidestInt8 + 1: "in int8 they have up to"} {
+		e := newEncoder("wide", &config{}, nil, graph.Layout{{Name: "inner", Shape: []int{1, width}}}, nil)
+		if err := e.Supports(Float32); err != nil {
+			t.Error(err)
+		}
+		if err := e.Supports(Int8); want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("rows of %d numbers: %v", width, err)
+		}
+		if err := e.Supports("int4"); err == nil || !strings.Contains(err.Error(), `"int4"`) {
+			t.Errorf("int4: %v", err)
+		}
+	}
 }

@@ -20,7 +20,8 @@ type Worker struct {
 
 // NewWorker returns a worker that reads the given layers, in a precision that the encoder Supports.
 func (e *Encoder) NewWorker(layers Layers, precision Precision) *Worker {
-	return &Worker{e: e, layers: layers, precision: precision, data: structured.Dataset{Name: "pieces", Vocab: []*structured.Alphabet{nil}}, first: []int{0}}
+	data := structured.Dataset{Name: "pieces", Vocab: []*structured.Alphabet{nil}}
+	return &Worker{e: e, layers: layers, precision: precision, data: data, first: []int{0}}
 }
 
 // blockPieces is how many pieces are computed at a time, if no sequence is longer: so many that the weights, which are read once for each

@@ -8,6 +8,33 @@ import (
 	"testing"
 )
 
+// counted are parts of rows of a product that begin as the sum of their row and their column, and end one larger, with how often each entry
+// is finished.
+type counted struct {
+	columns int
+	times   []int
+}
+
+func newCounted(rows, columns int) *counted { return &counted{columns, make([]int, rows*columns)} }
+
+func (c *counted) begin(part []float32, row, column int) {
+	for j := range part {
+		part[j] = float32(row + column + j)
+	}
+}
+
+func (c *counted) finish(part []float32, row, column int) {
+	for j := range part {
+		c.times[row*c.columns+column+j]++
+		part[j]++
+	}
+}
+
+// once reports whether every entry was finished once.
+func (c *counted) once() bool {
+	return !slices.ContainsFunc(c.times, func(n int) bool { return n != 1 })
+}
+
 // A packed factor gives the product x·Wᵀ + s for sizes around those of tiles, panels and blocks, with every entry finished once, and the
 // bits of a row do not depend on the other rows.
 func TestFactor(t *testing.T) {
@@ -22,20 +49,10 @@ func TestFactor(t *testing.T) {
 					if p, ok := b.(factors); ok {
 						p.pack(f)
 					}
-					stride, times, scratch := n+3, make([]int, m*n), []float32(nil)
+					stride, entries, scratch := n+3, newCounted(m, n), []float32(nil)
 					c := make([]float32, m*stride)
-					begin := func(part []float32, row, column int) {
-						for j := range part {
-							part[j] = float32(row + column + j)
-						}
-					}
-					f.Times(b, m, x, c, stride, &scratch, nil, begin, func(part []float32, row, column int) {
-						for j := range part {
-							times[row*n+column+j]++
-							part[j]++
-						}
-					})
-					if slices.ContainsFunc(times, func(n int) bool { return n != 1 }) {
+					f.Times(b, m, x, c, stride, &scratch, nil, entries.begin, entries.finish)
+					if !entries.once() {
 						t.Fatal("not every entry is finished once")
 					}
 					for i := range m {
@@ -65,11 +82,8 @@ func TestFactor(t *testing.T) {
 					}
 					one := make([]float32, n)
 					for i := range m {
-						f.Times(b, 1, x[i*k:(i+1)*k], one, n, &scratch, nil, func(part []float32, _, column int) { begin(part, i, column) }, func(part []float32, _, _ int) {
-							for j := range part {
-								part[j]++
-							}
-						})
+						begin := func(part []float32, _, column int) { entries.begin(part, i, column) }
+						f.Times(b, 1, x[i*k:(i+1)*k], one, n, &scratch, nil, begin, entries.finish)
 						if !slices.Equal(one, c[i*stride:i*stride+n]) {
 							t.Fatalf("row %d has other bits alone", i)
 						}

@@ -21,14 +21,14 @@ const (
 	weightLimit     = 63
 )
 
-// WidestInt8 is the largest K of an Int8Factor: its sums of integers fit into 32 bits.
-const WidestInt8 = math.MaxInt32 / ((activationZero + activationLimit) * weightLimit) / 2
+// WidestInt8 is the largest K of an Int8Factor. Up to it, −128·Σ p and every partial sum of q·p that is added to it fit into 32 bits.
+const WidestInt8 = math.MaxInt32 / ((2*activationZero + activationLimit) * weightLimit)
 
 // int8Group is how many entries of k a step of the inner loops takes.
 const int8Group = 4
 
-// Int8Factor is a matrix W [N×K], K ≤ WidestInt8, that stays the same over many products x·Wᵀ and whose numbers are rounded to integers of 7
-// bits. Goroutines may share it.
+// Int8Factor is a matrix W [N×K], 1 ≤ K ≤ WidestInt8, that stays the same over many products x·Wᵀ and whose numbers are rounded to integers
+// of 7 bits. Goroutines may share it.
 type Int8Factor struct {
 	N, K   int
 	loops  *int8Loops
@@ -42,15 +42,15 @@ type Int8Factor struct {
 type tile8 struct {
 	steps   int       // groups of k
 	a       []uint8   // q, rows aRow apart
-	aRow    int       //
+	aRow    int       // entries from a row of a to the next
 	b       []int8    // a panel
 	start   []int32   // of the columns
 	rows    []float32 // a of each row
 	columns []float32 // b of each column
 	from    []float32 // rows fromRow apart
-	fromRow int       //
+	fromRow int       // entries from a row of from to the next; 0: all rows have the same
 	c       []float32 // rows cRow apart
-	cRow    int
+	cRow    int       // entries from a row of c to the next
 }
 
 // int8Loops are the inner loops of an instruction set. All sets give the same bits.
@@ -63,6 +63,9 @@ type int8Loops struct {
 }
 
 var plainInt8 = int8Loops{"plain", 4, 24, (*tile8).runPlain, largestPlain, roundPlain}
+
+// bestInt8 are the fastest loops of this processor.
+var bestInt8 = availableInt8()[0]
 
 // Int8Rows are rows x [M×K], rounded for products with Int8Factors. The zero value is ready for use. One goroutine at a time uses it.
 type Int8Rows struct {
@@ -77,7 +80,7 @@ type Int8Rows struct {
 
 // NewInt8Factor rounds w [n×k].
 func NewInt8Factor(w []float32, n, k int) *Int8Factor {
-	return newInt8Factor(availableInt8()[0], w, n, k)
+	return newInt8Factor(bestInt8, w, n, k)
 }
 
 // int8Cache is how many bytes of panels stay in the L2 cache.
@@ -85,8 +88,10 @@ const int8Cache = 256 << 10
 
 func newInt8Factor(loops *int8Loops, w []float32, n, k int) *Int8Factor {
 	steps, wide := (k+int8Group-1)/int8Group, (n+loops.columns-1)/loops.columns*loops.columns
-	f := &Int8Factor{N: n, K: k, loops: loops, panels: make([]int8, wide*steps*int8Group), start: make([]int32, wide), scales: make([]float32, wide)}
-	f.group = max(1, int8Cache/(loops.columns*steps*int8Group+1))
+	f := &Int8Factor{
+		N: n, K: k, loops: loops, panels: make([]int8, wide*steps*int8Group), start: make([]int32, wide), scales: make([]float32, wide),
+		group: max(1, int8Cache/(loops.columns*steps*int8Group)),
+	}
 	for j := range n {
 		row := w[j*k : (j+1)*k]
 		largest := largestPlain(row)
@@ -108,7 +113,7 @@ func newInt8Factor(loops *int8Loops, w []float32, n, k int) *Int8Factor {
 }
 
 // Round takes the rows x [m×k].
-func (r *Int8Rows) Round(x []float32, m, k int) { r.round(availableInt8()[0], x, m, k) }
+func (r *Int8Rows) Round(x []float32, m, k int) { r.round(bestInt8, x, m, k) }
 
 func (r *Int8Rows) round(loops *int8Loops, x []float32, m, k int) {
 	r.loops, r.k = loops, k
@@ -116,7 +121,7 @@ func (r *Int8Rows) round(loops *int8Loops, x []float32, m, k int) {
 	if r.apart%1024 == 0 {
 		r.apart += 64 // or rows compete for the same places of the L1 cache
 	}
-	whole := (m + loops.rows - 1) / loops.rows * loops.rows
+	whole := (m + loops.rows - 1) / loops.rows * loops.rows // what the last tile computes of rows that are not there is dropped
 	r.q, r.scales = vec.Grow(r.q, whole*r.apart), vec.Grow(r.scales, whole)
 	for i := range m {
 		row, to := x[i*k:(i+1)*k], r.q[i*r.apart:][:k]
@@ -132,7 +137,6 @@ func (r *Int8Rows) round(loops *int8Loops, x []float32, m, k int) {
 		}
 		r.scales[i] = a
 	}
-	clear(r.scales[m:whole])
 }
 
 // Times computes c = x·Wᵀ + s. Arguments are as of Factor.Times: start and finish see the parts of rows of c in the cache.

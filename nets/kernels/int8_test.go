@@ -9,7 +9,9 @@ import (
 )
 
 // int8Sizes are numbers of rows, of columns and of entries around those of tiles, groups and blocks.
-var int8Sizes = [][3]int{{1, 1, 1}, {3, 5, 7}, {4, 24, 16}, {8, 48, 16}, {9, 49, 513}, {17, 241, 30}, {40, 300, 1030}, {2, 96, 384}, {11, 50, 1024}, {5, 700, 2048}}
+var int8Sizes = [][3]int{
+	{1, 1, 1}, {3, 5, 7}, {4, 24, 16}, {8, 48, 16}, {9, 49, 513}, {17, 241, 30}, {40, 300, 1030}, {2, 96, 384}, {11, 50, 1024}, {5, 700, 2048},
+}
 
 // A product of rounded numbers is as close to x·Wᵀ + s as their steps allow: an entry of x is off by half a step a/2, one of W by b/2.
 func TestInt8Factor(t *testing.T) {
@@ -22,20 +24,10 @@ func TestInt8Factor(t *testing.T) {
 			t.Run(fmt.Sprint(loops.name, size), func(t *testing.T) {
 				f, rows := newInt8Factor(loops, w, n, k), new(Int8Rows)
 				rows.round(loops, x, m, k)
-				stride, times := n+3, make([]int, m*n)
+				stride, entries := n+3, newCounted(m, n)
 				c := make([]float32, m*stride)
-				begin := func(part []float32, row, column int) {
-					for j := range part {
-						part[j] = float32(row + column + j)
-					}
-				}
-				f.Times(rows, m, c, stride, nil, begin, func(part []float32, row, column int) {
-					for j := range part {
-						times[row*n+column+j]++
-						part[j]++
-					}
-				})
-				if slices.ContainsFunc(times, func(n int) bool { return n != 1 }) {
+				f.Times(rows, m, c, stride, nil, entries.begin, entries.finish)
+				if !entries.once() {
 					t.Fatal("not every entry is finished once")
 				}
 				for i := range m {
@@ -67,6 +59,12 @@ func TestInt8Factor(t *testing.T) {
 				if !slices.Equal(plain, same) {
 					t.Fatal("a bias is not what rows that start as the bias give")
 				}
+				f.Times(rows, m, plain, stride, nil, nil, nil)
+				f.Times(rows, m, same, stride, make([]float32, n), nil, nil)
+				if !slices.Equal(plain, same) {
+					t.Fatal("without a bias, a product has something of the one before")
+				}
+				f.Times(rows, m, plain, stride, bias, nil, nil)
 				one := make([]float32, n)
 				for i := range m {
 					rows.round(loops, x[i*k:(i+1)*k], 1, k)
@@ -90,7 +88,7 @@ func magnitude(x []float32) float64 {
 
 // Integers of the largest magnitudes give exact sums: no loops saturate.
 func TestInt8Extremes(t *testing.T) {
-	const m, n, k = 8, 48, 4099
+	const m, n, k = 8, 48, WidestInt8
 	for _, loops := range availableInt8() {
 		for _, sign := range []float32{1, -1} {
 			x, w, c := make([]float32, m*k), make([]float32, n*k), make([]float32, m*n)
@@ -121,8 +119,9 @@ func TestInt8Rows(t *testing.T) {
 		w[i] = 1
 	}
 	for _, loops := range availableInt8() {
+		nan := float32(math.NaN())
 		for _, c := range []struct{ x, want float32 }{
-			{0, 0}, {1, k}, {-2, -2 * k}, {1e-45, 0}, {1e30, k * 1e30}, {float32(math.NaN()), float32(math.NaN())}, {float32(math.Inf(-1)), float32(math.NaN())},
+			{0, 0}, {1, k}, {-2, -2 * k}, {1e-45, 0}, {1e30, k * 1e30}, {nan, nan}, {float32(math.Inf(-1)), nan},
 		} {
 			x := make([]float32, 3*k)
 			for i := range x {

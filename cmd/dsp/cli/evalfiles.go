@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
 	"os"
 	"slices"
 
@@ -40,10 +41,10 @@ var takenWithFiles = []string{
 	"void", "mask-values", "class",
 }
 
-// takenWithOwn are those that have an effect on files that a task compares in its own way, and only there. Other flags of how files are read and what
-// is printed have one only on other files.
 var (
-	takenWithOwn  = map[string]string{"void": "segment", "mask-values": "segment", "class": "localise"}
+	// takenWithOwn are those for files that a task compares in its own way, with that task.
+	takenWithOwn = map[string]string{"void": "segment", "mask-values": "segment", "class": "localise"}
+	// takenWithText are those for files that no task compares in its own way.
 	takenWithText = []string{"predicted-columns", "columns", "comments", "label", "strict", "labels", "confusion"}
 )
 
@@ -94,9 +95,9 @@ func withEffect(cmd *cobra.Command, own string) error {
 			return structured.BadInput("--%s has no effect on the files of --task %s", name, own)
 		}
 	}
-	for _, name := range []string{"void", "mask-values", "class"} {
-		if cmd.Flags().Changed(name) && takenWithOwn[name] != own {
-			return structured.BadInput("--%s has no effect on these files; it is for --task %s", name, takenWithOwn[name])
+	for _, name := range slices.Sorted(maps.Keys(takenWithOwn)) {
+		if task := takenWithOwn[name]; cmd.Flags().Changed(name) && task != own {
+			return structured.BadInput("--%s has no effect on these files; it is for --task %s", name, task)
 		}
 	}
 	return nil

@@ -66,7 +66,7 @@ type encoderInside struct {
 	Words       string `json:"pieces"`    // how pieces become words
 	Fingerprint string `json:"fingerprint"`
 	Adapter     string `json:"adapter,omitempty"` // as --adapter
-	Precision   string `json:"precision"`
+	Precision   string `json:"precision"`         // of its products, as --encoder-precision
 }
 
 type param struct {
@@ -80,7 +80,11 @@ func insideOfEncoder(r *encoded.Reader) *encoderInside {
 		return nil
 	}
 	e := r.Encoder
-	in := &encoderInside{e.Family(), r.Dir, !r.ByReference, e.Width(), e.Depth(), len(e.Weights()), e.Vocabulary(), e.Positions(), r.Layers, r.StatesRead().String(), r.Pieces, e.Fingerprint(), "", string(r.Precision())}
+	in := &encoderInside{
+		Family: e.Family(), From: r.Dir, Inside: !r.ByReference, Width: e.Width(), Depth: e.Depth(), Weights: len(e.Weights()),
+		Pieces: e.Vocabulary(), Positions: e.Positions(), Layers: r.Layers, States: r.StatesRead().String(), Words: r.Pieces,
+		Fingerprint: e.Fingerprint(), Precision: string(r.Precision()),
+	}
 	if t := r.Tuned; t != nil {
 		in.Adapter = t.Adapter.String()
 	}

@@ -114,7 +114,9 @@ func TestCompareLinks(t *testing.T) {
 		t.Errorf("%s, expected %s", got, want)
 	}
 	dsp(t, "eval", "--gold", pairs, "--predicted", links, "--boxes", links).refused(exitBadInput, "--boxes has no effect")
-	for flag, said := range map[string]string{"--strict": "files of --task align", "--confusion": "files of --task align", "--void=3": "for --task segment", "--class=x": "for --task localise"} {
+	for flag, said := range map[string]string{
+		"--strict": "files of --task align", "--confusion": "files of --task align", "--void=3": "for --task segment", "--class=x": "for --task localise",
+	} {
 		dsp(t, "eval", "--gold", pairs, "--predicted", links, flag).refused(exitBadInput, "has no effect", said)
 	}
 	tags := write(t, "x.conll", sentences)

@@ -98,7 +98,8 @@ func TestEncoderPrecision(t *testing.T) {
 	folder, cache, answers := encodedtest.Folder(t, "mpnet"), t.TempDir(), map[string]string{}
 	for _, precision := range []string{"float32", "int8"} {
 		run := filepath.Join(t.TempDir(), "run")
-		dsp(t, with(withEncoder(train, folder), "--columns", "word=0,label=1", "--encoder-cache", cache, "--encoder-precision", precision, "--out", run)...).ok()
+		flags := []string{"--columns", "word=0,label=1", "--encoder-cache", cache, "--encoder-precision", precision, "--out", run}
+		dsp(t, with(withEncoder(train, folder), flags...)...).ok()
 		if info := dsp(t, "info", run).ok().stdout; !strings.Contains(info, "products in "+precision) {
 			t.Errorf("info does not name the precision %s:\n%s", precision, info)
 		}
@@ -109,7 +110,8 @@ func TestEncoderPrecision(t *testing.T) {
 			graph.ok()
 		}
 		scored := func(threads string) string {
-			return dspWith(t, "Anna sleeps . in Rome\n", "predict", "--model", run, "--pretokenised", "--confidence", "--json", "--threads", threads).ok().stdout
+			args := []string{"predict", "--model", run, "--pretokenised", "--confidence", "--json", "--threads", threads}
+			return dspWith(t, "Anna sleeps . in Rome\n", args...).ok().stdout
 		}
 		if answers[precision] = scored("1"); scored("3") != answers[precision] {
 			t.Errorf("%s: answers depend on threads", precision)

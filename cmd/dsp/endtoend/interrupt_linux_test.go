@@ -149,7 +149,7 @@ func TestPipeAsModel(t *testing.T) {
 	dsp(t, "predict", "--model", copied, "--input", write(t, "x.txt", "a")).refused(exitBadInput, stage, "a pipe, expected a file on disk")
 }
 
-// closing opens a pipe for whoever opens it to read, and closes it at once, so that nobody waits for what never comes.
+// closing gives every reader of a pipe an empty file: it opens the pipe to write and closes it at once. Without it, a reader would wait for ever.
 func closing(t *testing.T, pipe string) {
 	ctx, stop := context.WithCancel(t.Context())
 	var closed sync.WaitGroup

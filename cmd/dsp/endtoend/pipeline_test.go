@@ -363,6 +363,12 @@ func TestPipelineWithEncoder(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(home, "half", "rows")); err == nil || half != whole {
 		t.Errorf("rows that are not kept: %v, %v and %v", err, half, whole)
 	}
+	var bytes struct{ Fingerprint string } // the list of stages says how the encoder multiplies
+	dsp(t, flags("bytes", "--encoder-precision", "int8")...).ok().json(&bytes)
+	if bytes == whole {
+		t.Error("products of bytes give the same stages")
+	}
+	dspWith(t, "Il mange.", "predict", "--model", filepath.Join(home, "bytes"), "--text").ok()
 	refers := filepath.Join(home, "refers")
 	var referring struct{ Fingerprint string }
 	dsp(t, flags("refers", "--encoder-by-reference")...).ok().json(&referring)

@@ -156,9 +156,9 @@ type holding struct {
 // forBodies is the share of a budget that bodies and what they hold may take; answers have the rest, too.
 func forBodies(total int64) int64 { return total - total/4 }
 
-// await takes more memory for a body or what it holds, and waits for it until ctx ends. It refuses the request for good
-// if the budget is smaller than that, and for now if nobody is left who could give some back. The argument what names
-// the use in the message.
+// await takes more memory for a body or what it holds, and waits for it until ctx ends. A request that is larger than the budget gets an error
+// that says so; where no other request has memory to give back, the error says that the client may try again. The argument what names the use
+// of the memory in the message.
 func (h *holding) await(ctx context.Context, bytes int64, what string) error {
 	most := forBodies(h.of.total)
 	if h.bytes+bytes > most {

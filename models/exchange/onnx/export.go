@@ -67,7 +67,8 @@ func build(m *models.Model, o Options) (*onnxpb.ModelProto, Summary, error) {
 		return nil, s, structured.BadInput("--marginals: only chains are decoded in ONNX; of a %s the graph has the potentials, and dsp predict the probabilities", s.Structure)
 	}
 	if r := m.Encoder; r != nil && r.Int8 {
-		return nil, s, structured.BadInput("the model reads rows of --encoder-precision int8, which have no translation to ONNX; train with float32, or export potentials (--potentials)")
+		return nil, s, structured.BadInput("the model reads rows of --encoder-precision int8, which have no translation to ONNX; " +
+			"train with float32, or export potentials (--potentials)")
 	}
 	in := newInputs(newBuilder())
 	in.standard = m.Standard

@@ -159,7 +159,10 @@ func TestRowsAreKept(t *testing.T) {
 			t.Fatalf("files %v", all)
 		}
 	}
-	for _, s := range []Settings{{Layers: "last", Pieces: First}, {Layers: "mean2", Pieces: Mean}, {Layers: "mean2", Pieces: First, Half: true}, {Layers: "mean2", Pieces: First, Int8: true}} {
+	for _, s := range []Settings{
+		{Layers: "last", Pieces: First}, {Layers: "mean2", Pieces: Mean}, {Layers: "mean2", Pieces: First, Half: true},
+		{Layers: "mean2", Pieces: First, Int8: true},
+	} {
 		s.Dir = folder
 		before := len(files())
 		got := rowsOf(t, open(t, s), o, sentences...)
@@ -168,6 +171,12 @@ func TestRowsAreKept(t *testing.T) {
 		}
 		if s.Half {
 			near(t, "half precision", got, want, 2e-3)
+		}
+		if s.Int8 {
+			near(t, "products of bytes", got, want, 0.3)
+			if slices.Equal(got, want) {
+				t.Error("products of bytes give the rows of float32")
+			}
 		}
 	}
 	before := len(files())

@@ -101,7 +101,7 @@ func New(s Settings, e *encoders.Encoder, t *pieces.Tokenizer) (*Reader, error) 
 	return r, nil
 }
 
-// Precision returns that of the encoder's products.
+// Precision returns the precision of the encoder's products.
 func (r *Reader) Precision() encoders.Precision {
 	if r.Int8 {
 		return encoders.Int8

@@ -11,8 +11,8 @@ import (
 	"github.com/dsp-go/dsp/structured/trees"
 )
 
-// check refuses a pack whose tables and outputs do not fit its examples. The checksum does not rule that out: whoever
-// writes a false pack can also compute its checksum.
+// check refuses a pack whose tables and outputs do not fit its examples. A checksum does not show that: the author of a crafted pack computes
+// it, too.
 func check(d *structured.Dataset, in inputs.Inputs, task string) error {
 	if err := checkWhole(d, in); err != nil {
 		return err
