@@ -214,7 +214,7 @@ func (a *Accelerator) Descend(ctx context.Context, q engine.Question, m engine.D
 		read, losses = l.batch.Chains, l.batchLosses
 	}
 	key := a.descent.prepare(m, len(q.Examples), read)
-	l.do(a.shared, stepKey{s: q.Smoothing, path: true, move: key}, func() {
+	l.do(a.shared, stepKey{s: q.Smoothing, open: true, move: key}, func() {
 		a.ask(l, a.vectors.w, q.Smoothing, nil)
 		a.descent.move(key, a.oracle.sums(), losses)
 	})

@@ -75,8 +75,8 @@ func collect(t *testing.T, a engine.DualAscender, c *lossCase) (all results) {
 		if k == 2 {
 			m = nil
 		}
-		cudatest.Must(t, a.Step(ctx, w, examples, c.smoothing, m, 0))
-		all.numbers = append(all.numbers, a.Norm2(), a.Dot(nil))
+		cudatest.Must(t, a.Step(ctx, engine.OnHost(w), examples, c.smoothing, m, 0))
+		all.numbers = append(all.numbers, a.Norm2(), a.Dot(engine.Iterate))
 		if k == 3 {
 			a.Ascend(memory, 0.1, 0.5)
 		} else {

@@ -9,13 +9,13 @@ import (
 )
 
 // Part implements engine.PartAccelerator. What of the gradient is final leaves for pinned memory of the host while the rest is computed (package device).
-func (a *Accelerator) Part(ctx context.Context, w []float32, examples []int, s oracles.Smoothing, dropout uint64, leaves bool) error {
+func (a *Accelerator) Part(ctx context.Context, at engine.Place, examples []int, s oracles.Smoothing, dropout uint64, leaves bool) error {
 	if leaves {
 		a.d.Deliver(a.vectors.grad)
 		a.d.OnMark(a.d.Send)
 		defer a.d.OnMark(nil)
 	}
-	err := a.step(ctx, w, examples, stepKey{s: s, path: w == nil, leaves: leaves}, dropout)
+	err := a.step(ctx, at, examples, stepKey{s: s, leaves: leaves}, dropout)
 	if leaves {
 		a.d.Send(a.vectors.dim)
 	}

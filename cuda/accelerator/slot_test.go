@@ -20,7 +20,7 @@ func TestGraphsStayUntilMemoryMoves(t *testing.T) {
 	w := p.Scorer.(network).Init(1)
 	step := func(examples ...int) (primal float64, launches int) {
 		before := d.Launches("difference")
-		cudatest.Must(t, a.Step(t.Context(), w, examples, oracles.Smoothing{}, nil, 0))
+		cudatest.Must(t, a.Step(t.Context(), engine.OnHost(w), examples, oracles.Smoothing{}, nil, 0))
 		sums, err := a.Sums()
 		cudatest.Must(t, err)
 		return sums.Primal, d.Launches("difference") - before

@@ -12,29 +12,36 @@ import (
 type stepKey struct {
 	s      oracles.Smoothing
 	memory engine.RemoteMemory
-	path   bool    // at the path's iterate
+	open   bool    // at the iterate that is open
 	leaves bool    // the gradient is sent to the host on the way
 	move   moveKey // of a descent; zero: none
 }
 
 // Step implements engine.Accelerator. The second step with the same key is captured; later ones replay it.
-func (a *Accelerator) Step(ctx context.Context, w []float32, examples []int, s oracles.Smoothing, memory engine.RemoteMemory, dropout uint64) error {
-	return a.step(ctx, w, examples, stepKey{s: s, memory: memory, path: w == nil}, dropout)
+func (a *Accelerator) Step(ctx context.Context, at engine.Place, examples []int, s oracles.Smoothing, memory engine.RemoteMemory, dropout uint64) error {
+	return a.step(ctx, at, examples, stepKey{s: s, memory: memory}, dropout)
 }
 
 // step enqueues a step.
-func (a *Accelerator) step(ctx context.Context, w []float32, examples []int, key stepKey, dropout uint64) error {
+func (a *Accelerator) step(ctx context.Context, place engine.Place, examples []int, key stepKey, dropout uint64) error {
 	l, err := a.slotFor(ctx, examples, dropout)
 	if err != nil {
 		return err
 	}
-	at := a.vectors.w
-	if w != nil {
-		at = a.vectors.at
-		device.Upload(a.d, at, w)
-	}
+	at, open := a.weights(place)
+	key.open = open
 	l.do(a.shared, key, func() { a.ask(l, at, key.s, key.memory) })
 	return a.d.Err()
+}
+
+// weights returns weights on the device, and whether they are the iterate that is open there.
+func (a *Accelerator) weights(at engine.Place) (w device.Array[float32], open bool) {
+	host, ok := at.Host()
+	if !ok {
+		return a.vectors.w, true
+	}
+	device.Upload(a.d, a.vectors.at, host)
+	return a.vectors.at, false
 }
 
 // ask enqueues a step's question: sums and gradient of the slot's batch.
@@ -107,12 +114,9 @@ func (a *Accelerator) Norm2() float64 {
 }
 
 // Dot implements engine.Accelerator.
-func (a *Accelerator) Dot(w []float32) float64 {
-	at := a.vectors.w
-	if w != nil {
-		at = a.vectors.at
-		device.Upload(a.d, at, w)
-	} else if a.product.known {
+func (a *Accelerator) Dot(w engine.Place) float64 {
+	at, open := a.weights(w)
+	if open && a.product.known {
 		return a.product.dot
 	}
 	_, dot := a.vectors.products(at)

@@ -7,6 +7,21 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
+// Place is where the weights are that a device is asked about: in a vector on the host, or on the device.
+type Place struct {
+	host     []float32
+	onDevice bool
+}
+
+// Iterate is the iterate of the path or descent that is open on the device.
+var Iterate = Place{onDevice: true}
+
+// OnHost is weights in a vector on the host.
+func OnHost(w []float32) Place { return Place{host: w} }
+
+// Host returns the vector on the host; the iterate on the device has none.
+func (p Place) Host() (w []float32, ok bool) { return p.host, !p.onDevice }
+
 // Accelerator does an engine's work on a device, which holds the objective's data, its scorer, the open path and the
 // memories. Its results must equal those of an engine without a device, up to the rounding of float32.
 //
@@ -32,8 +47,8 @@ type Accelerator interface {
 	Recompose(ctx context.Context, w []float32, memory RemoteMemory, g []float32) (linear float64, err error)
 
 	// Step computes D = Σ c_i J_iᵀ(u_i − r_i) of a batch. r_i comes from the memory; with a nil memory it is the gold output.
-	// The point is w; with a nil w it is the path's iterate. The work may still be running when Step returns.
-	Step(ctx context.Context, w []float32, examples []int, s oracles.Smoothing, memory RemoteMemory, dropout uint64) error
+	// The work may still be running when Step returns.
+	Step(ctx context.Context, at Place, examples []int, s oracles.Smoothing, memory RemoteMemory, dropout uint64) error
 	// Change computes D = Σ c_i J_iᵀ(u_i(to) − u_i(from)) of a batch.
 	Change(ctx context.Context, from, to []float32, examples []int, s oracles.Smoothing) error
 	// Remember updates the memory of the last step's examples: r_i ← (1−γ)r_i + γu_i.
@@ -42,8 +57,8 @@ type Accelerator interface {
 	Sums() (Sums, error)
 	// Norm2 returns ‖D‖² of the last step or change.
 	Norm2() float64
-	// Dot returns ⟨D, w⟩; a nil w stands for the path's iterate.
-	Dot(w []float32) float64
+	// Dot returns ⟨D, w⟩.
+	Dot(w Place) float64
 
 	// Open opens a path with its iterate, drift (nil: none) and mean (nil: none yet).
 	Open(w, b, mean []float32)

@@ -18,7 +18,7 @@ type adamRows struct {
 }
 
 type adamTable struct {
-	k      int // in the support
+	k      int // among all tables
 	awake  []int32
 	read   []int32   // by row: the step before which a batch has read it last
 	asleep []float64 // by row: shrunk when it fell asleep; negative: awake
@@ -30,10 +30,7 @@ const restAfter = 128
 // openRows makes rows rest that have no mean of gradients, and wakes all others.
 func (d *localMoves) openRows() {
 	d.adams = adamRows{}
-	if d.support == nil {
-		return
-	}
-	for k, t := range d.support.tables {
+	for k, t := range d.touched.tables {
 		if !t.Large {
 			continue
 		}
@@ -58,7 +55,7 @@ func (d *localMoves) wakeRows() {
 	for i := range d.adams.tables {
 		a := &d.adams.tables[i]
 		n := len(a.awake)
-		for _, r := range d.support.rows[a.k] {
+		for _, r := range d.touched.rows[a.k] {
 			a.read[r] = int32(d.steps)
 			if a.asleep[r] >= 0 {
 				d.catchRowUp(a, r)
@@ -74,7 +71,7 @@ func (d *localMoves) wakeRows() {
 
 // catchRowUp brings a resting row up to date.
 func (d *localMoves) catchRowUp(a *adamTable, r int32) {
-	t := d.support.tables[a.k]
+	t := d.touched.tables[a.k]
 	lo := t.Offset + int(r)*t.Cols
 	hi := lo + t.Cols
 	if missed := d.steps - int(a.slept[r]); missed > 0 && len(d.v) > 0 {
@@ -110,7 +107,7 @@ func (d *localMoves) catchRowsUp() {
 func (d *localMoves) eachAwake(do func(lo, hi int, rate float64)) {
 	at, rates := 0, d.engine.Rates
 	for _, a := range d.adams.tables {
-		t := d.support.tables[a.k]
+		t := d.touched.tables[a.k]
 		rates.blocks(at, t.Offset, do)
 		for _, r := range a.awake {
 			lo := t.Offset + int(r)*t.Cols
@@ -126,7 +123,7 @@ func (d *localMoves) rested(shrink float64) {
 	d.adams.shrunk += shrink
 	for i := range d.adams.tables {
 		a := &d.adams.tables[i]
-		t := d.support.tables[a.k]
+		t := d.touched.tables[a.k]
 		a.awake = slices.DeleteFunc(a.awake, func(r int32) bool {
 			if d.steps-int(a.read[r]) < restAfter {
 				return false

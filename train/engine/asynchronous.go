@@ -27,7 +27,7 @@ type Asynchronous struct {
 // NewAsynchronous returns steps on batches of at most size examples. The scorer must be linear in sparse inputs, without dense ones (Sparse), and the engine on the host.
 func (e *Engine) NewAsynchronous(size int) *Asynchronous {
 	a := &Asynchronous{e: e}
-	for range e.threads {
+	for range e.team.threads {
 		a.lanes = append(a.lanes, e.NewLane())
 	}
 	counts, ln := make([]int, e.sparse.NumRows()), a.lanes[0]

@@ -17,10 +17,10 @@ func (e *Engine) Alone(ctx context.Context, work func() error) error {
 
 // apart runs work as a single process would.
 func (e *Engine) apart(work func() error) error {
-	g := e.group
-	e.group = ranks.Alone{}
+	g := e.group.Group
+	e.group.Group = ranks.Alone{}
 	err := work()
-	e.group = g
+	e.group.Group = g
 	return err
 }
 

@@ -13,6 +13,8 @@ type backend interface {
 	accelerator() Accelerator
 	sibling(o *Objective) (*Engine, error)
 	moveTo(w []float32)
+	cutInto(parts int)
+	mostRanks() int
 
 	newMemory() (*Memory, error)
 	// attach returns m, which fits the objective, as a memory of this backend.

@@ -28,11 +28,11 @@ func (b *BatchDual) Begin(ctx context.Context, d *Descent, examples []int, dropo
 	if err := moves.ask(ctx, Question{Examples: examples, Dropout: dropout}, b.memory); err != nil {
 		return err
 	}
-	b.entropy = append(b.entropy[:0], d.engine.entropy...)
+	b.entropy = append(b.entropy[:0], d.engine.last.entropy...)
 	d.makeRoom(ProxRule)
 	γ := moves.prox(η, λ)
 	d.engine.Remember(b.memory, float32(γ))
-	for k, f := range d.engine.answered {
+	for k, f := range d.engine.last.losses {
 		b.entropy[k] = MixedEntropy(γ, f, b.entropy[k])
 	}
 	return nil
@@ -62,10 +62,8 @@ func MixedEntropy(γ, f, h float64) float64 {
 // concave: H of a mixture is at least the mixture of H.
 func (b *BatchDual) Step(ctx context.Context, d *Descent, k int, dropout uint64, η float64) error {
 	e, example, moves := d.engine, b.batch[k:k+1], d.moves.(*localMoves)
-	if d.support != nil { // which stays that of the batch
-		e.clearLent()
-		e.reached = true
-	}
+	e.touched.clean()
+	e.touched.ahead = true // they stay those of the batch
 	st, err := e.StepAt(ctx, At(d.W), example, oracles.Smoothing{}, b.memory, dropout)
 	if err != nil {
 		return err
@@ -73,7 +71,7 @@ func (b *BatchDual) Step(ctx context.Context, d *Descent, k int, dropout uint64,
 	moves.gradient(&st, len(b.batch))
 	gap, h := st.Linear, 0.0
 	if e.Loss.Smooth() {
-		h = e.entropy[0]
+		h = e.last.entropy[0]
 		gap += e.Data.Weight(example[0]) * (h - b.entropy[k])
 	}
 	gqg := 0.0
@@ -88,7 +86,7 @@ func (b *BatchDual) Step(ctx context.Context, d *Descent, k int, dropout uint64,
 		vec.Descend(float32(η*rate*γ), moves.g[lo:hi], 0, moves.q[at:at+hi-lo], d.W[lo:hi])
 	})
 	if moves.zeros != nil {
-		d.support.clear(moves.zeros)
+		e.touched.clear(moves.zeros)
 	}
 	e.Remember(b.memory, float32(γ))
 	b.entropy[k] = (1-γ)*b.entropy[k] + γ*h

@@ -14,7 +14,7 @@ import (
 //
 // with the entropy H for log-sum-exp losses and zero for the hinge. Rows of r_i have exact sums.
 func (e *Engine) Complete(ctx context.Context, w []float32, to *Memory) (constant float64, err error) {
-	total, err := e.overShards(ctx, e.shards, nil, func(ln *Lane) error {
+	total, err := e.overShards(ctx, e.layout.shards, nil, func(ln *Lane) error {
 		if err := e.Potentials(ln, At(w)); err != nil {
 			return err
 		}

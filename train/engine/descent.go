@@ -26,9 +26,8 @@ type Descent struct {
 	steps   int       // c
 	squares unbiased  // of v
 
-	engine  *Engine
-	support *support // of the current batch; nil: all weights
-	moves   mover
+	engine *Engine
+	moves  mover
 }
 
 // Question is what a step of a descent asks the oracle: about which examples, with which smoothing, and with which seed of
@@ -111,7 +110,7 @@ func (d *Descent) Start(e *Engine, at []float32, β float64) {
 
 // Resume attaches a restored descent to the engine, whose device, if it has one, must be a Descender.
 func (d *Descent) Resume(e *Engine, β float64) {
-	d.engine, d.support, d.squares = e, e.support, unbiased{β: β}
+	d.engine, d.squares = e, unbiased{β: β}
 	d.moves = e.backend.mover(d)
 }
 
@@ -137,16 +136,6 @@ func (d *Descent) makeRoom(rule Rule) {
 
 // Prepare brings the weights that a batch reads up to date.
 func (d *Descent) Prepare(examples []int) { d.moves.prepare(examples) }
-
-// reads returns the number of weights that the batch reads.
-func (d *Descent) reads() int {
-	if d.support == nil {
-		return len(d.W)
-	}
-	n := 0
-	d.support.each(func(lo, hi int) { n += hi - lo })
-	return n
-}
 
 // perWeight returns x, or zeros for every weight if it is empty.
 func (d *Descent) perWeight(x []float32) []float32 {

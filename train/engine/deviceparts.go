@@ -17,7 +17,7 @@ type PartAccelerator interface {
 	Descender
 	// Part begins to evaluate a part of a batch as Step does without a memory. If D is to leave, Arrived waits for some of it, the numbers from lo on, and copies them; all of it must have
 	// arrived before the next part begins. EndPart waits for the end and returns the sums. Unless losses [len(examples)] is nil, it sets them to the f_i of a smooth loss.
-	Part(ctx context.Context, w []float32, examples []int, s oracles.Smoothing, dropout uint64, leaves bool) error
+	Part(ctx context.Context, at Place, examples []int, s oracles.Smoothing, dropout uint64, leaves bool) error
 	Arrived(to []float32, lo int) error
 	EndPart(losses []float64) (Sums, error)
 	// PartOfPass makes D the sum over some examples of what FullPass sums over all, and copies it to g [Dim], unless g is nil.
@@ -36,11 +36,20 @@ type PartAccelerator interface {
 }
 
 // Cut has the device, which must be a PartAccelerator, evaluate batches in parts. With one, it evaluates them in one go.
-func (e *Engine) Cut(parts int) { e.parts = parts }
+func (e *Engine) Cut(parts int) { e.backend.cutInto(parts) }
 
-// parts returns the device if batches are cut; else nil.
-func (r *remote) parts() PartAccelerator {
-	if r.engine.parts <= 1 {
+func (r *remote) cutInto(parts int) { r.cut = parts }
+
+func (r *remote) mostRanks() int {
+	if r.cut > 1 {
+		return r.cut
+	}
+	return local{r.engine}.mostRanks()
+}
+
+// inParts returns the device if batches are cut; else nil.
+func (r *remote) inParts() PartAccelerator {
+	if r.cut <= 1 {
 		return nil
 	}
 	return r.device.(PartAccelerator)
@@ -48,7 +57,7 @@ func (r *remote) parts() PartAccelerator {
 
 // partsOfBatch are the strands of a batch on a device: parts of it.
 type partsOfBatch struct {
-	engine    *Engine
+	remote    *remote
 	device    PartAccelerator
 	examples  []int
 	losses    []float64                                            // of the examples, or nil
@@ -61,8 +70,7 @@ type partsOfBatch struct {
 }
 
 func (r *remote) partsOf(device PartAccelerator, examples []int) *partsOfBatch {
-	e := r.engine
-	return &partsOfBatch{engine: e, device: device, examples: examples, sums: make([]Sums, min(e.parts, len(examples)))}
+	return &partsOfBatch{remote: r, device: device, examples: examples, sums: make([]Sums, min(r.cut, len(examples)))}
 }
 
 // addTo makes g the memory of the sum of the parts' gradients, unless the device keeps them.
@@ -74,7 +82,7 @@ func (p *partsOfBatch) addTo(g []float32) {
 
 // over evaluates the parts and returns the total of their sums.
 func (p *partsOfBatch) over(ctx context.Context) (total Sums, err error) {
-	err = p.engine.over(ctx, p.engine.group, p)
+	err = p.remote.engine.over(ctx, p.remote.engine.group.Group, p)
 	for _, s := range p.sums {
 		total.add(s)
 	}
@@ -98,7 +106,7 @@ func (p *partsOfBatch) lossesOf(k int) []float64 {
 
 func (p *partsOfBatch) run(ctx context.Context, lo, hi int) error {
 	if p.g != nil {
-		p.gradients = p.engine.partGradients(hi - lo)
+		p.gradients = p.remote.gradients(hi - lo)
 	}
 	for k := lo; k < hi; k++ {
 		var to []float32
@@ -147,28 +155,27 @@ func (p *partsOfBatch) tell(k int, _ bool, do func([]byte)) {
 
 // gather makes the device's D the sum over the parts of all ranks, and copies it to g, unless that is nil.
 func (p *partsOfBatch) gather(ctx context.Context, g []float32) error {
-	return p.device.AddParts(len(p.sums), g, func() error { return p.engine.group.Ended(ctx) })
+	return p.device.AddParts(len(p.sums), g, func() error { return p.remote.engine.group.Ended(ctx) })
 }
 
-// partGradients returns memory for gradients of n parts.
-func (e *Engine) partGradients(n int) [][]float32 {
-	for len(e.shared.parts) < n {
-		e.shared.parts = append(e.shared.parts, make([]float32, e.Scorer.Dim()))
+// gradients returns memory for gradients of n parts.
+func (r *remote) gradients(n int) [][]float32 {
+	for len(r.parts) < n {
+		r.parts = append(r.parts, make([]float32, r.engine.Scorer.Dim()))
 	}
-	return e.shared.parts[:n]
+	return r.parts[:n]
 }
 
-// stepInParts evaluates a batch in parts and makes it the device's last step. A nil w is the path's iterate. losses [len(examples)] are set unless they are nil.
+// stepInParts evaluates a batch in parts and makes it the device's last step. losses [len(examples)] are set unless they are nil.
 func (r *remote) stepInParts(
-	ctx context.Context, device PartAccelerator, w []float32, examples []int, s oracles.Smoothing, dropout uint64, losses []float64,
+	ctx context.Context, device PartAccelerator, at Place, examples []int, s oracles.Smoothing, dropout uint64, losses []float64,
 ) error {
 	e, p := r.engine, r.partsOf(device, examples)
 	p.losses = losses
-	e.narrow = vec.Grow(e.narrow, e.Scorer.Dim())
-	p.addTo(e.narrow)
+	p.addTo(e.vectors.narrowNumbers(e.Scorer.Dim()))
 	_, last := ranks.Share(e.group, len(p.sums))
 	p.evaluate = func(ctx context.Context, k int, to []float32) error {
-		err := device.Part(ctx, w, p.part(k), s, dropout, to != nil)
+		err := device.Part(ctx, at, p.part(k), s, dropout, to != nil)
 		if p.arrives = to != nil && k == last-1; err != nil || p.arrives { // others add to the first numbers while the last ones arrive
 			return err
 		}
@@ -192,7 +199,7 @@ func (r *remote) stepInParts(
 
 // passInParts evaluates all examples in parts, and sets g [Dim] to the gradient.
 func (r *remote) passInParts(ctx context.Context, device PartAccelerator, w []float32, s oracles.Smoothing, g []float32) (Sums, error) {
-	p := r.partsOf(device, r.engine.all)
+	p := r.partsOf(device, r.engine.layout.all)
 	p.addTo(g)
 	p.evaluate = func(ctx context.Context, k int, to []float32) (err error) {
 		p.sums[k], err = device.PartOfPass(ctx, w, p.part(k), s, to)
@@ -207,7 +214,7 @@ func (r *remote) passInParts(ctx context.Context, device PartAccelerator, w []fl
 
 // valueInParts returns the sums of the objective's value over some examples.
 func (r *remote) valueInParts(ctx context.Context, w []float32, examples []int) (Sums, error) {
-	p := r.partsOf(r.parts(), examples)
+	p := r.partsOf(r.inParts(), examples)
 	p.evaluate = func(ctx context.Context, k int, _ []float32) (err error) {
 		p.sums[k].Primal, err = r.device.Value(ctx, w, p.part(k))
 		return err

@@ -37,20 +37,27 @@ import (
 // what float32 makes of g in δ (MixtureAllowance). Nothing else is left out. What a method remembers as potentials φ_i
 // in float32 is such an x, exactly.
 
+// doublePasses says which passes of an engine are in float64.
+type doublePasses struct {
+	on        bool // those of certificates are
+	pulls     bool // one is at work that pulls numbers back
+	tooNarrow bool // one has shown that float64 does not hold its sums
+}
+
 // UseDoubles makes later values that are rounded up, full passes without a memory and RecomposeDoubly work in float64,
 // if the objective allows it. It reports whether that is new. A pass that float64 is too narrow for is repeated in
 // float32, and so are all after it.
 func (e *Engine) UseDoubles() bool {
-	was := e.doubles
-	e.doubles = e.holdsDoubles()
-	return e.doubles && !was
+	was := e.doubles.on
+	e.doubles.on = e.holdsDoubles()
+	return e.doubles.on && !was
 }
 
 // Doubles reports whether UseDoubles is in force.
-func (e *Engine) Doubles() bool { return e.doubles }
+func (e *Engine) Doubles() bool { return e.doubles.on }
 
 func (e *Engine) holdsDoubles() bool {
-	if _, sums := e.kind.Oracle().(oracles.DoubleSummer); !sums || e.narrows || e.OnDevice() || e.Relaxed() != "" {
+	if _, sums := e.kind.Oracle().(oracles.DoubleSummer); !sums || e.doubles.tooNarrow || e.OnDevice() || e.Relaxed() != "" {
 		return false
 	}
 	if e.sparse == nil || e.sparse.HasDense() || !e.Loss.Smooth() || e.Loss == Quadratic {
@@ -115,10 +122,10 @@ func (e *Engine) findLosses(ln *Lane) {
 func (e *Engine) passDoubly(
 	ctx context.Context, w []float32, φ *structured.Marginals, known func(i int) bool, g []float64,
 ) (total Sums, ok bool, err error) {
-	e.pulls = g != nil
-	defer func() { e.pulls = false }()
+	e.doubles.pulls = g != nil
+	defer func() { e.doubles.pulls = false }()
 	most := oracles.Largest(w)
-	total, err = e.sumOverShards(ctx, e.shards, g, false, func(ln *Lane) error {
+	total, err = e.sumOverShards(ctx, e.layout.shards, g, false, func(ln *Lane) error {
 		d := &ln.doubly
 		e.findLosses(ln)
 		ln.allowed.find(&ln.Batch)
@@ -153,7 +160,7 @@ func (e *Engine) passDoubly(
 		return nil
 	})
 	if err == nil && math.IsInf(total.Above+total.Below, 1) {
-		e.doubles, e.narrows = false, true
+		e.doubles.on, e.doubles.tooNarrow = false, true
 		return total, false, nil
 	}
 	return total, true, err
@@ -250,7 +257,7 @@ func (e *Engine) upperInDoubles(ctx context.Context, w []float32) (upper, rounde
 
 // fullPassInDoubles is FullPass in float64.
 func (e *Engine) fullPassInDoubles(ctx context.Context, w []float32) (*FullPass, bool, error) {
-	g := e.zeros(len(w))
+	g := e.vectors.zeros(len(w))
 	total, ok, err := e.passDoubly(ctx, w, nil, nil, g)
 	if !ok || err != nil {
 		return nil, ok, err
@@ -269,7 +276,7 @@ func (e *Engine) fullPassInDoubles(ctx context.Context, w []float32) (*FullPass,
 func (e *Engine) RecomposeDoubly(
 	ctx context.Context, φ *structured.Marginals, known func(i int) bool,
 ) (u Recomposed, entropy float64, ok bool, err error) {
-	g := e.zeros(e.Scorer.Dim())
+	g := e.vectors.zeros(e.Scorer.Dim())
 	total, ok, err := e.passDoubly(ctx, nil, φ, known, g)
 	if !ok || err != nil {
 		return u, 0, ok, err

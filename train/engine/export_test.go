@@ -6,11 +6,11 @@ import "github.com/dsp-go/dsp/structured"
 const PassLanes = passLanes
 
 // Lane returns one of the lanes created so far.
-func (e *Engine) Lane(k int) *Lane { return e.lanes[k] }
+func (e *Engine) Lane(k int) *Lane { return e.team.lanes[k] }
 
-// Made returns the numbers of lanes and findings created, and of shards in a full pass.
-func (e *Engine) Made() (lanes, findings, shards int) {
-	return len(e.lanes), len(e.findings), len(e.shards)
+// Made returns the numbers of lanes and of results of shards created, and of shards in a full pass.
+func (e *Engine) Made() (lanes, results, shards int) {
+	return len(e.team.lanes), len(e.team.found), len(e.layout.shards)
 }
 
 // Drift returns b.
@@ -49,4 +49,4 @@ func ChargeOfPoint(θ *structured.Potentials, v *structured.Marginals) float64 {
 }
 
 // WideGradient returns the sum of gradients of the last full pass, in float64.
-func (e *Engine) WideGradient() []float64 { return e.wide }
+func (e *Engine) WideGradient() []float64 { return e.vectors.wide }

@@ -7,13 +7,9 @@ import "github.com/dsp-go/dsp/structured"
 // answer and the marginals to pull back for every example that is in a lane or in a step.
 func (e *Engine) StepBytes(batch int) float64 {
 	shards := (batch + StepExamples - 1) / StepExamples
-	lanes := min(e.most, max(shards, len(e.shards)))
-	gradients := 0
-	if e.sparse == nil {
-		gradients = lanes
-	}
+	lanes := min(e.layout.lanes, max(shards, len(e.layout.shards)))
 	answer := 2 * float64(MemoryFloats(e.Objective)) / float64(e.Len())
-	return 4 * (float64(gradients)*float64(e.Scorer.Dim()) + float64(max(batch, lanes*StepExamples))*answer)
+	return 4 * (float64(e.home.gradients(lanes))*float64(e.Scorer.Dim()) + float64(max(batch, lanes*StepExamples))*answer)
 }
 
 // MemoryFloats returns how many floats a Memory of o holds: the potentials of every example.

@@ -5,7 +5,6 @@ import (
 	"math"
 
 	"github.com/dsp-go/dsp/oracles"
-	"github.com/dsp-go/dsp/structured/machine/vec"
 )
 
 // FullPass is the result of one pass over all examples at fixed weights w.
@@ -32,12 +31,12 @@ type FullPass struct {
 // FullPass evaluates the objective, and the gradient of the smoothed objective, at w. Unless memory is nil it stores the
 // marginals u_i there. Full passes are counted separately from a method's oracle calls.
 func (e *Engine) FullPass(ctx context.Context, w []float32, s oracles.Smoothing, memory *Memory) (*FullPass, error) {
-	if e.doubles && memory == nil {
+	if e.doubles.on && memory == nil {
 		if p, ok, err := e.fullPassInDoubles(ctx, w); ok || err != nil {
 			return p, err
 		}
 	}
-	g, r := e.zeros(len(w)), 0.0
+	g, r := e.vectors.zeros(len(w)), 0.0
 	// A later rank waits for the sums of those before it, and so has time for the regulariser first. The first rank has
 	// time afterwards, while others add to its sums.
 	waits := e.group.Rank() > 0
@@ -62,13 +61,6 @@ func (e *Engine) FullPass(ctx context.Context, w []float32, s oracles.Smoothing,
 	u, err := e.home.lower(ctx, w, g, total)
 	p.Grad, p.Linear, p.Central, p.Rounded = u.Grad, u.Linear, u.Central, u.Rounded
 	return p, err
-}
-
-// zeros returns scratch memory for a gradient.
-func (e *Engine) zeros(n int) []float64 {
-	e.wide = vec.Grow(e.wide, n)
-	clear(e.wide)
-	return e.wide
 }
 
 // lowerInto sets grad to the gradient of the bound, and divides g by n.
@@ -103,26 +95,26 @@ func (e *Engine) lowerInto(grad, w []float32, g []float64, sums Sums) Recomposed
 
 // Value returns F(w) without a gradient: the hinge's max or the loss's log-sum-exp, plus the regulariser.
 func (e *Engine) Value(ctx context.Context, w []float32) (float64, error) {
-	f, _, err := e.value(ctx, w, e.all, e.shards)
+	f, _, err := e.value(ctx, w, e.layout.all, e.layout.shards)
 	return f, err
 }
 
 // Upper returns F(w) rounded up, no less than in exact arithmetic if the scorer is affine (rounding.go), and by how much it was rounded.
 // Certificates show it.
 func (e *Engine) Upper(ctx context.Context, w []float32) (upper, rounded float64, err error) {
-	if e.doubles {
+	if e.doubles.on {
 		if upper, rounded, ok, err := e.upperInDoubles(ctx, w); ok || err != nil {
 			return upper, rounded, err
 		}
 	}
-	f, total, err := e.value(ctx, w, e.all, e.shards)
+	f, total, err := e.value(ctx, w, e.layout.all, e.layout.shards)
 	upper = e.roundUp(f, total)
 	return upper, upper - f, err
 }
 
 // ValueOf returns F(w) with the mean loss over the given examples only, at least one.
 func (e *Engine) ValueOf(ctx context.Context, w []float32, examples []int) (float64, error) {
-	f, _, err := e.value(ctx, w, examples, shards(e.Data, examples))
+	f, _, err := e.value(ctx, w, examples, cutIntoShards(e.Data, examples))
 	return f, err
 }
 
@@ -136,6 +128,6 @@ func (e *Engine) value(ctx context.Context, w []float32, examples []int, shards 
 // UpperAnswers is Upper on the host, for a loss that is not smooth. It calls found for the examples that this process has in full passes, each with the output that
 // the max oracle finds; for several examples at a time, in any order.
 func (e *Engine) UpperAnswers(ctx context.Context, w []float32, found func(i int, output []int32)) (float64, error) {
-	total, err := local{e}.values(ctx, w, e.shards, found)
+	total, err := local{e}.values(ctx, w, e.layout.shards, found)
 	return e.roundUp(total.Primal/float64(e.Len())+e.regulariser(w), total), err
 }

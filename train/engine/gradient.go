@@ -11,19 +11,23 @@ type Gradient interface {
 	Norm2() float64
 	// Dot returns ⟨D, w⟩.
 	Dot(w []float32) float64
+
+	// product returns ⟨D, w⟩ at the point of its step.
+	product(st *Step) float64
+	// eachRow calls do for the rows of weights in which D can differ from zero, or for ranges of several rows: w[lo:hi], with a vector that is D there.
+	eachRow(do func(d []float32, lo, hi int))
 }
 
-// remoteGradient is the D that a device holds.
+// remoteGradient is the D that a device holds. It has no entries on the host, and no method asks for them.
 type remoteGradient struct{ *remote }
 
-func (g remoteGradient) AddTo(float32, []float32) {
-	panic("engine: a gradient on a device has no entries on the host") // no method asks
-}
+const noEntries = "engine: a gradient on a device has no entries on the host"
 
-func (g remoteGradient) AddToTwo(c float32, w []float32, _ float32, _ []float32) { g.AddTo(c, w) }
-func (g remoteGradient) Times(float32, *[]float32) []float32 {
-	panic("engine: a gradient on a device has no entries on the host")
-}
+func (g remoteGradient) AddTo(float32, []float32)                        { panic(noEntries) }
+func (g remoteGradient) AddToTwo(float32, []float32, float32, []float32) { panic(noEntries) }
+func (g remoteGradient) Times(float32, *[]float32) []float32             { panic(noEntries) }
+func (g remoteGradient) eachRow(func(d []float32, lo, hi int))           { panic(noEntries) }
 
-func (g remoteGradient) Norm2() float64          { return g.device.Norm2() }
-func (g remoteGradient) Dot(w []float32) float64 { return g.device.Dot(w) }
+func (g remoteGradient) Norm2() float64           { return g.device.Norm2() }
+func (g remoteGradient) Dot(w []float32) float64  { return g.device.Dot(OnHost(w)) }
+func (g remoteGradient) product(st *Step) float64 { return g.device.Dot(st.at.place()) }

@@ -12,11 +12,13 @@ type local struct{ *Engine }
 
 func (e local) accelerator() Accelerator { return nil }
 func (e local) sibling(o *Objective) (*Engine, error) {
-	other := NewEngine(o, e.threads)
-	other.group = e.group
+	other := NewEngine(o, e.team.threads)
+	other.group.Group = e.group.Group
 	return other, nil
 }
 func (e local) moveTo([]float32) {}
+func (e local) cutInto(int)      {} // lanes are parts already
+func (e local) mostRanks() int   { return max(1, e.home.mostRanks()) }
 
 func (e local) newMemory() (*Memory, error)       { return NewMemory(e.Objective), nil }
 func (e local) attach(m *Memory) (*Memory, error) { return m.Attach(e.Objective), nil }
@@ -28,7 +30,7 @@ func (e local) toGold(m *Memory, γ float32) {
 }
 
 func (e local) remember(m *Memory, γ float32) {
-	for _, found := range e.findings[:e.used] {
+	for _, found := range e.team.found[:e.last.shards] {
 		m.remember(found, γ)
 	}
 }
@@ -36,7 +38,7 @@ func (e local) remember(m *Memory, γ float32) {
 func (e local) fullPass(ctx context.Context, w []float32, s oracles.Smoothing, memory *Memory, g []float64) (Sums, error) {
 	e.prepareCentres()
 	e.prepareLosses()
-	sums, err := e.sumOverShards(ctx, e.shards, g, true, func(ln *Lane) error {
+	sums, err := e.sumOverShards(ctx, e.layout.shards, g, true, func(ln *Lane) error {
 		if err := e.precisely(ln, w); err != nil {
 			return err
 		}
@@ -61,7 +63,7 @@ func (e local) fullPass(ctx context.Context, w []float32, s oracles.Smoothing, m
 func (e local) pullBack(ctx context.Context, w []float32, of DualPoint, g []float64) (Sums, error) {
 	e.prepareCentres()
 	e.prepareLosses()
-	return e.sumOverShards(ctx, e.shards, g, true, func(ln *Lane) error {
+	return e.sumOverShards(ctx, e.layout.shards, g, true, func(ln *Lane) error {
 		if err := e.precisely(ln, w); err != nil {
 			return err
 		}

@@ -13,14 +13,15 @@ import (
 // factor that has a closed form for any number of steps, so it is applied when a batch reads the row again (catchUp).
 type localMoves struct {
 	*Descent
-	means  unbiased  // of m
-	g      []float32 // [Dim] the mean gradient, zero outside the support; memory of the engine, or zeros
-	zeros  []float32 // [Dim] for sparse inputs, whose gradients the engine does not store; zero between steps
-	f      float64   // the mean loss
-	losses losses    // by example
-	q      []float32 // step lengths of the weights of the support in its order; for Adam those of a block
-	away   []float32 // of a block of weights, from the centre of the regulariser
-	adams  adamRows  // rows that Adam leaves alone
+	touched *touchedRows
+	means   unbiased  // of m
+	g       []float32 // [Dim] the mean gradient, zero in weights that are not touched; memory of the engine, or zeros
+	zeros   []float32 // [Dim] for sparse inputs, whose gradients the engine does not store; zero between steps
+	f       float64   // the mean loss
+	losses  losses    // by example
+	q       []float32 // step lengths of the touched weights in their order; for Adam those of a block
+	away    []float32 // of a block of weights, from the centre of the regulariser
+	adams   adamRows  // rows that Adam leaves alone
 
 	lazy    bool      // steps are those of ProxRule, which leave rows behind
 	shrink  float64   // what the steps since base shrink (catchUp)
@@ -31,26 +32,21 @@ type localMoves struct {
 }
 
 func (e local) mover(d *Descent) mover {
-	m := &localMoves{Descent: d}
-	if d.support != nil {
-		m.upTo, m.shrinks = make([]int32, d.support.numRows()), make([]float64, d.support.numRows())
-	}
+	rows := e.touched.numRows()
+	m := &localMoves{Descent: d, touched: e.touched, upTo: make([]int32, rows), shrinks: make([]float64, rows)}
 	m.rebase()
 	m.openRows()
 	return m
 }
 
 func (d *localMoves) prepare(examples []int) {
-	if d.support == nil {
-		return
-	}
-	d.engine.reach(examples)
+	d.touched.findAhead(d.engine.Data, examples)
 	d.wakeRows()
 	if !d.lazy {
 		return
 	}
-	for k := range d.support.tables {
-		for _, r := range d.support.rows[k] {
+	for k := range d.touched.tables {
+		for _, r := range d.touched.rows[k] {
 			d.catchUp(k, int(r))
 		}
 	}
@@ -93,14 +89,10 @@ func (d *localMoves) gradient(st *Step, n int) {
 	d.g = st.Grad.Times(float32(1/float64(n)), &d.zeros)
 }
 
-// each calls do for the ranges of weights of the support, each with its place in q.
+// each calls do for the ranges of touched weights, each with its place in q.
 func (d *localMoves) each(do func(lo, hi, at int)) {
-	if d.support == nil {
-		do(0, len(d.W), 0)
-		return
-	}
 	at := 0
-	d.support.each(func(lo, hi int) {
+	d.touched.each(func(lo, hi int) {
 		do(lo, hi, at)
 		at += hi - lo
 	})
@@ -159,7 +151,7 @@ func (d *localMoves) momentum(η, λ, μ float64, nesterov bool) {
 // stepped ends a step: it clears the gradient of sparse inputs.
 func (d *localMoves) stepped() {
 	if d.zeros != nil {
-		d.support.clear(d.zeros)
+		d.touched.clear(d.zeros)
 	}
 }
 
@@ -174,14 +166,14 @@ func (d *localMoves) stepped() {
 // The sum over steps is shrink; powers of β count from base.
 func (d *localMoves) shrunk(length float64) {
 	d.steps++
-	if d.support == nil {
+	if d.touched.everywhere() {
 		return
 	}
 	d.lazy = true
 	unbias := float64(d.squares.after(d.steps))
 	d.shrink += length / math.Sqrt(math.Sqrt(unbias)*d.root(d.steps-d.base))
-	for k, first := range d.support.first {
-		for _, r := range d.support.rows[k] {
+	for k, first := range d.touched.first {
+		for _, r := range d.touched.rows[k] {
 			d.upTo[first+int(r)], d.shrinks[first+int(r)] = int32(d.steps), d.shrink
 		}
 	}
@@ -206,7 +198,7 @@ func (d *localMoves) rebase() {
 
 // catchUp brings row r of table k up to date. A weight that has never had a gradient, whose v is 0, stays where it is.
 func (d *localMoves) catchUp(k, r int) {
-	row, t := d.support.first[k]+r, d.support.tables[k]
+	row, t := d.touched.first[k]+r, d.touched.tables[k]
 	missed := d.steps - int(d.upTo[row])
 	if missed == 0 {
 		return
@@ -241,10 +233,10 @@ func (d *localMoves) root(n int) float64 {
 // catchAllUp brings every weight up to date.
 func (d *localMoves) catchAllUp() {
 	d.catchRowsUp()
-	if d.support == nil || !d.lazy {
+	if !d.lazy {
 		return
 	}
-	for k, t := range d.support.tables {
+	for k, t := range d.touched.tables {
 		for r := range t.Rows {
 			d.catchUp(k, r)
 		}

@@ -106,7 +106,7 @@ func (e *Engine) spreadOf(ctx context.Context, w []float32, s oracles.Smoothing,
 	μ := s.Mu
 	sums, one = make([]float64, len(w)), make([]bool, len(v.Parts))
 	others := make([]atomic.Bool, len(v.Parts)) // some row has another sum
-	_, err = e.overShards(ctx, e.shards, sums, func(ln *Lane) error {
+	_, err = e.overShards(ctx, e.layout.shards, sums, func(ln *Lane) error {
 		if err := e.precisely(ln, w); err != nil {
 			return err
 		}

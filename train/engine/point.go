@@ -14,6 +14,7 @@ type Point struct {
 	v, b   []float32
 	τ      float32        // w are the soft thresholds of these weights,
 	box    *Bounds        // cut off at these bounds, or nil
+	device bool           // w is the iterate of the path that is open on the device, and none of this
 	sparse *sparse.Linear // the scorer of a point with a threshold or bounds that is no plain vector
 }
 
@@ -22,6 +23,14 @@ func At(w []float32) Point { return Point{p: 1, v: w} }
 
 // Thresholded returns the point of the weights sign(v_j)·max(|v_j| − τ, 0).
 func Thresholded(v []float32, τ float32) Point { return Point{p: 1, v: v, τ: τ} }
+
+// place returns where w is, for a device, which has no points but plain vectors and its own iterate.
+func (w *Point) place() Place {
+	if w.device {
+		return Iterate
+	}
+	return OnHost(w.v)
+}
 
 // weights returns w. If that is not a vector that exists already, it is written to scratch.
 func (w *Point) weights(scratch *[]float32) []float32 {

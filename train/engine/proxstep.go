@@ -37,7 +37,7 @@ import (
 
 // prox takes a step of ProxRule and returns γ.
 func (d *localMoves) prox(η, λ float64) float64 {
-	d.q = vec.Grow(d.q, d.reads())
+	d.q = vec.Grow(d.q, d.engine.touched.numWeights())
 	if d.engine.L1 > 0 {
 		return d.sparseProx(η, λ)
 	}
@@ -80,7 +80,7 @@ func (d *localMoves) observeCommon() float32 {
 	square := 0.0
 	d.each(func(lo, hi, _ int) { square += vec.Norm2(d.g[lo:hi]) })
 	β := d.squares.β
-	d.common[0] = float32(β*float64(d.common[0]) + (1-β)*square/float64(max(1, d.reads())))
+	d.common[0] = float32(β*float64(d.common[0]) + (1-β)*square/float64(max(1, d.engine.touched.numWeights())))
 	return float32(math.Sqrt(float64(d.common[0]*d.squares.after(d.steps+1)))) + vec.Floor
 }
 
@@ -89,7 +89,7 @@ type losses struct{ f, weights []float64 }
 
 // set copies the losses of the engine's last step.
 func (l *losses) set(e *Engine, examples []int) {
-	l.f = append(l.f[:0], e.answered...)
+	l.f = append(l.f[:0], e.last.losses...)
 	l.weights = l.weights[:0]
 	for _, i := range examples {
 		l.weights = append(l.weights, e.Data.Weight(i))

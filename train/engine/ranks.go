@@ -21,6 +21,13 @@ import (
 //
 // A step on sparse inputs keeps its gradient in potential space. There the ranks exchange marginals instead.
 
+// group is the ranks that share an engine's work, and what it keeps for them.
+type group struct {
+	ranks.Group
+	own      []int          // examples of this rank; nil: not asked for yet
+	exchange ranks.Exchange // scratch memory
+}
+
 // ErrFewStrands is why some data are too small for so many ranks.
 var ErrFewStrands = errors.New("each rank needs one")
 
@@ -34,22 +41,15 @@ func (e *Engine) Join(g ranks.Group) error {
 	if most := e.MostRanks(); g.Size() > most {
 		return structured.BadInput("ranks: %d, strands of the sum over these examples: %d, and %w; start at most %d", g.Size(), most, ErrFewStrands, most)
 	}
-	e.group = g
+	e.group.Group = g
 	return nil
 }
 
 // Ranks returns the group that shares the work.
-func (e *Engine) Ranks() ranks.Group {
-	return e.group
-}
+func (e *Engine) Ranks() ranks.Group { return e.group.Group }
 
 // MostRanks returns how many ranks can have a share of a pass.
-func (e *Engine) MostRanks() int {
-	if e.parts > 1 {
-		return e.parts
-	}
-	return max(1, e.home.mostRanks())
-}
+func (e *Engine) MostRanks() int { return e.backend.mostRanks() }
 
 // ShareOf returns the share of a rank (structured.Dataset.TakeShare) whose attributes it needs in full passes over data with sparse inputs, which need not be
 // there yet.
@@ -61,7 +61,7 @@ func ShareOf(ctx context.Context, g ranks.Group) *structured.Share {
 			for i := range all {
 				all[i] = i
 			}
-			cut := append(shards(data, all), []int{data.Len()})
+			cut := append(cutIntoShards(data, all), []int{data.Len()})
 			lo, hi := ranks.Share(g, len(cut)-1)
 			return cut[lo][0], cut[hi][0]
 		},
@@ -72,22 +72,10 @@ func ShareOf(ctx context.Context, g ranks.Group) *structured.Share {
 	}
 }
 
-// sharedSums is memory for sums over strands.
-type sharedSums struct {
-	exchange ranks.Exchange
-	kept     []keptShard // shards of this rank
-	packed   [][]float64 // the weights of each stripe, one after the other
-	gradient []float32   // [Dim] of a step
-	lent     bool        // gradient differs from zero on the support
-	values   []float32   // those of it on the support, packed
-	spans    []packed    // where these lie in it
-	parts    [][]float32 // gradients of this rank's parts of a batch on a device
-}
-
 // exchange completes marginals of all examples, of which each rank has those of its own examples.
 func (e *Engine) exchange(ctx context.Context, u *structured.Marginals) error {
 	var x ranks.Exchange // not kept: it is as large as the memory of all answers
-	_, err := x.Complete(ctx, e.group, false, func(rank int, do func([]byte)) {
+	_, err := x.Complete(ctx, e.group.Group, false, func(rank int, do func([]byte)) {
 		for _, i := range e.home.examplesOf(rank) {
 			for k := range u.Parts {
 				do(ranks.Bytes(u.Parts[k].Of(i)))

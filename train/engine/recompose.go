@@ -34,7 +34,7 @@ type Recomposed struct {
 // the gradient and the value at the origin of the linear lower bound on the mean loss. The weights w at which the scorer runs
 // affect only rounding. It costs as much as a full pass without the oracle.
 func (e *Engine) Recompose(ctx context.Context, w []float32, of DualPoint) (Recomposed, error) {
-	g := e.zeros(len(w))
+	g := e.vectors.zeros(len(w))
 	total, err := e.backend.pullBack(ctx, w, of, g)
 	if err != nil {
 		return Recomposed{}, err

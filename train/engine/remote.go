@@ -5,7 +5,6 @@ import (
 	"math"
 
 	"github.com/dsp-go/dsp/oracles"
-	"github.com/dsp-go/dsp/structured/machine/vec"
 	"github.com/dsp-go/dsp/train/ranks"
 )
 
@@ -13,12 +12,14 @@ import (
 type remote struct {
 	engine *Engine
 	device Accelerator
+	cut    int         // parts of a batch; up to 1: it is not cut
+	parts  [][]float32 // scratch memory: gradients of this rank's parts
 }
 
 // NewAcceleratedEngine returns an engine that runs on a, the accelerator of the same objective.
 func NewAcceleratedEngine(o *Objective, threads int, a Accelerator) *Engine {
 	e := NewEngine(o, threads)
-	e.backend = &remote{e, a}
+	e.backend = &remote{engine: e, device: a}
 	return e
 }
 
@@ -27,8 +28,9 @@ func (r *remote) moveTo(w []float32)       { r.device.MoveTo(w) }
 
 func (r *remote) sibling(o *Objective) (*Engine, error) {
 	a, err := r.device.Sibling(o)
-	other := NewAcceleratedEngine(o, r.engine.threads, a)
-	other.group, other.parts = r.engine.group, r.engine.parts
+	other := NewAcceleratedEngine(o, r.engine.team.threads, a)
+	other.group.Group = r.engine.group.Group
+	other.Cut(r.cut)
 	return other, err
 }
 
@@ -59,7 +61,7 @@ func (r *remote) fetch(m *Memory) error {
 func (r *remote) fullPass(ctx context.Context, w []float32, s oracles.Smoothing, memory *Memory, g []float64) (sums Sums, err error) {
 	s = r.engine.smoothing(s)
 	err = r.gradient(g, func(to []float32) error {
-		if device := r.parts(); device != nil && memory == nil {
+		if device := r.inParts(); device != nil && memory == nil {
 			sums, err = r.passInParts(ctx, device, w, s, to)
 			return err
 		}
@@ -71,11 +73,9 @@ func (r *remote) fullPass(ctx context.Context, w []float32, s oracles.Smoothing,
 
 // gradient calls compute with a gradient of zeros in float32 and copies the result to g.
 func (r *remote) gradient(g []float64, compute func(to []float32) error) error {
-	e := r.engine
-	e.narrow = vec.Grow(e.narrow, len(g))
-	clear(e.narrow)
-	err := compute(e.narrow)
-	for j, x := range e.narrow {
+	narrow := r.engine.vectors.narrowZeros(len(g))
+	err := compute(narrow)
+	for j, x := range narrow {
 		g[j] = float64(x)
 	}
 	return err
@@ -97,7 +97,7 @@ func (r *remote) pullBack(ctx context.Context, w []float32, of DualPoint, g []fl
 
 func (r *remote) value(ctx context.Context, w []float32, examples []int, _ [][]int) (Sums, error) {
 	e := r.engine
-	if r.parts() != nil {
+	if r.inParts() != nil {
 		return r.valueInParts(ctx, w, examples)
 	}
 	lo, hi := ranks.Share(e.group, len(examples)) // so that all ranks see the same bits of it, too, on whatever devices
@@ -115,10 +115,10 @@ func (r *remote) value(ctx context.Context, w []float32, examples []int, _ [][]i
 func (r *remote) step(ctx context.Context, w Point, examples []int, s oracles.Smoothing, memory *Memory, dropout uint64) (Step, error) {
 	s = r.engine.smoothing(s)
 	var err error
-	if device := r.parts(); device != nil && memory == nil {
-		err = r.stepInParts(ctx, device, w.v, examples, s, dropout, nil)
+	if device := r.inParts(); device != nil && memory == nil {
+		err = r.stepInParts(ctx, device, w.place(), examples, s, dropout, nil)
 	} else {
-		err = r.device.Step(ctx, w.v, examples, s, memory.Remote(), dropout)
+		err = r.device.Step(ctx, w.place(), examples, s, memory.Remote(), dropout)
 	}
 	return Step{Grad: remoteGradient{r}, Moved: len(examples), at: w, pending: r}, err
 }

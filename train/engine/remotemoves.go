@@ -5,7 +5,6 @@ import (
 	"context"
 	"math"
 
-	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/structured/machine/vec"
 )
 
@@ -37,11 +36,7 @@ func (d *remoteMoves) flush() {
 	if d.open {
 		return
 	}
-	var tables []nets.RowTable
-	if d.support != nil {
-		tables = d.support.tables
-	}
-	d.device.OpenDescent(d.state(), tables, d.squares.β)
+	d.device.OpenDescent(d.state(), d.engine.touched.tables, d.squares.β)
 	d.open = true
 }
 
@@ -51,19 +46,18 @@ func (d *remoteMoves) step(ctx context.Context, q Question, m Move) (γ float64,
 	if err := cmp.Or(ctx.Err(), d.err); err != nil {
 		return 0, err
 	}
+	touched := d.engine.touched
+	touched.find(d.engine.Data, q.Examples)
 	d.rows = d.rows[:0]
-	if d.support != nil {
-		d.support.find(d.engine.Data, q.Examples)
-		for k, first := range d.support.first {
-			for _, row := range d.support.rows[k] {
-				d.rows = append(d.rows, int32(first)+row)
-			}
+	for k, first := range touched.first {
+		for _, row := range touched.rows[k] {
+			d.rows = append(d.rows, int32(first)+row)
 		}
 	}
 	d.flush()
 	q.Smoothing = d.engine.smoothing(q.Smoothing)
-	move := DeviceMove{Move: m, Steps: d.steps + 1, Rows: d.rows, Reads: d.reads()}
-	device := d.remote.parts()
+	move := DeviceMove{Move: m, Steps: d.steps + 1, Rows: d.rows, Reads: touched.numWeights()}
+	device := d.remote.inParts()
 	if device == nil {
 		d.err = d.device.Descend(ctx, q, move)
 	} else {
@@ -71,7 +65,7 @@ func (d *remoteMoves) step(ctx context.Context, q Question, m Move) (γ float64,
 		if d.engine.Loss.Smooth() {
 			losses = make([]float64, len(q.Examples))
 		}
-		if err := d.remote.stepInParts(ctx, device, nil, q.Examples, q.Smoothing, q.Dropout, losses); err != nil {
+		if err := d.remote.stepInParts(ctx, device, Iterate, q.Examples, q.Smoothing, q.Dropout, losses); err != nil {
 			return 0, err
 		}
 		d.err = device.Move(q.Examples, losses, move)

@@ -30,7 +30,7 @@ func (x *remoteSteps) flush() {
 
 func (x *remoteSteps) at() Point {
 	x.flush()
-	return Point{}
+	return Point{device: true}
 }
 
 func (x *remoteSteps) step(ρ, q, c, β float64, _ Gradient) {

@@ -8,7 +8,6 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/dsp-go/dsp/nets/sparse"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/machine/vec"
 	"github.com/dsp-go/dsp/train/ranks"
@@ -29,21 +28,33 @@ import (
 //
 // The zero value is ready for use. For a single process a round is just its work.
 type Rounds struct {
-	sigma     float64     // σ′ of the next round; 0: the number of ranks
-	round     uint32      // counts rounds
-	visited   []int       // own examples that this round has visited, each once
-	seen      []uint32    // [n] the round of the last visit of an example
-	rows      sparse.Rows // that this rank has touched in this round, and then that any has
-	common    []float32   // [Dim] the weights that all ranks have: w when the round begins and, for sparse inputs, when it ends
-	continues bool        // they are w already
-	old       []float32   // what they were before the round in the touched rows, one row after the other; of no use for dense inputs
-	now       []float32   // scratch memory: what some of them are after it; for dense inputs what all ranks have added
-	added     []float32   // scratch memory for dense inputs: what this rank has added
-	message   []float32   // scratch memory: what all ranks tell, in units of 4 bytes
-	ends      []int       // where the part of each rank ends in it, in bytes
-	spans     []rowSpan   // of the touched rows, in order
-	batch     structured.Batch
+	sigma     float64   // σ′ of the next round; 0: the number of ranks
+	round     uint32    // counts rounds
+	visited   []int     // own examples that this round has visited, each once
+	seen      []uint32  // [n] the round of the last visit of an example
+	continues bool      // the weights that all ranks have are w already
+	message   []float32 // scratch memory: what all ranks tell, in units of 4 bytes
+	ends      []int     // where the part of each rank ends in it, in bytes
+	weights   roundWeights
 }
+
+// roundWeights is what rounds know of the weights: those that all ranks have when a round begins, and what ranks add to them. With dense inputs that is all
+// of them (denserounds.go), and with sparse ones the rows that are touched (sparserounds.go).
+type roundWeights interface {
+	// begin begins a round at w. If it continues, nothing has moved w since the last round.
+	begin(w []float32, continues bool)
+	// visit takes note of examples that may change w.
+	visit(examples []int)
+	// told returns how many spans of weights, and how many weights of them, this rank tells the others.
+	told() (spans, weights int)
+	// exchange moves w from where the round began by shares of what all ranks have added. heads are what each rank has told of what it tells.
+	exchange(ctx context.Context, r *Rounds, by roundShare, w []float32, heads []float64, c *changes) error
+	// undo returns w to where the round began.
+	undo(w []float32)
+}
+
+// roundShare is the share of what ranks have added that w moves by, and the threshold of the weights that score.
+type roundShare struct{ share, τ float32 }
 
 // DualBlock is what a method does in rounds.
 type DualBlock interface {
@@ -92,7 +103,7 @@ func (r *Rounds) Round(ctx context.Context, e *Engine, λ float64, τ float32, b
 	failed := e.apart(func() error {
 		return work(σ, func(examples []int) {
 			first := len(r.visited)
-			r.visit(e, examples)
+			r.visit(examples)
 			if !safe {
 				b.Keep(r.visited[first:], first > 0)
 			}
@@ -101,7 +112,7 @@ func (r *Rounds) Round(ctx context.Context, e *Engine, λ float64, τ float32, b
 	for k, x := range terms {
 		mine[k] = *x - start[k]
 	}
-	c, err := r.exchange(ctx, e, τ, float32(1/σ), w, mine, failed)
+	c, err := r.exchange(ctx, e, roundShare{float32(1 / σ), τ}, w, mine, failed)
 	if err != nil {
 		return err
 	}
@@ -111,7 +122,7 @@ func (r *Rounds) Round(ctx context.Context, e *Engine, λ float64, τ float32, b
 		rise, sizes = rise+c.terms[k], append(sizes, *x)
 	}
 	if !safe && rise < -e.Allowance(sizes...) {
-		r.undo(e, w)
+		r.weights.undo(w)
 		for k, x := range terms {
 			*x = start[k]
 		}
@@ -130,15 +141,15 @@ func (r *Rounds) begin(e *Engine, w []float32) {
 	if r.round++; r.round == 0 || len(r.seen) != e.Len() { // after 2³² rounds, or the first time
 		r.seen, r.round = make([]uint32, e.Len()), 1
 	}
-	if e.sparse == nil || !r.continues {
-		r.common = append(r.common[:0], w...)
+	if r.weights == nil {
+		r.weights = e.home.roundWeights()
 	}
+	r.weights.begin(w, r.continues)
 	r.visited, r.continues = r.visited[:0], false
-	r.rows.Clear()
 }
 
-// visit takes note of examples, and of the rows that they may change.
-func (r *Rounds) visit(e *Engine, examples []int) {
+// visit takes note of examples.
+func (r *Rounds) visit(examples []int) {
 	first := len(r.visited)
 	for _, i := range examples {
 		if r.seen[i] != r.round {
@@ -146,10 +157,7 @@ func (r *Rounds) visit(e *Engine, examples []int) {
 			r.visited = append(r.visited, i)
 		}
 	}
-	if e.sparse != nil {
-		r.batch.Reset(e.Data, r.visited[first:])
-		e.sparse.AddRows(&r.batch, &r.rows)
-	}
+	r.weights.visit(r.visited[first:])
 }
 
 // changes are what all ranks have changed in a round.
@@ -163,7 +171,7 @@ type changes struct {
 }
 
 // exchange moves w from where the round began by shares of what all ranks have added, and returns the changes. It fails on all ranks if one has failed.
-func (r *Rounds) exchange(ctx context.Context, e *Engine, τ, share float32, w []float32, mine []float64, failed error) (*changes, error) {
+func (r *Rounds) exchange(ctx context.Context, e *Engine, by roundShare, w []float32, mine []float64, failed error) (*changes, error) {
 	var bad *NonFiniteError
 	if failed != nil && !errors.As(failed, &bad) {
 		return nil, failed // ends the run, of which the others learn
@@ -172,10 +180,8 @@ func (r *Rounds) exchange(ctx context.Context, e *Engine, τ, share float32, w [
 	if failed != nil {
 		numbers[0] = 1
 	}
-	if e.sparse != nil {
-		numbers[2] = float64(r.listSpans(e, 0))
-		numbers[1] = float64(len(r.spans))
-	}
+	spans, weights := r.weights.told()
+	numbers[1], numbers[2] = float64(spans), float64(weights)
 	size, n := e.group.Size(), len(numbers)
 	heads := make([]float64, size*n)
 	copy(heads[e.group.Rank()*n:], numbers)
@@ -192,13 +198,8 @@ func (r *Rounds) exchange(ctx context.Context, e *Engine, τ, share float32, w [
 		total += partHead + 2*int(head[1]) + int(head[2])
 		r.ends = append(r.ends, 4*total)
 	}
-	var err error
-	if r.message = vec.Grow(r.message, total); e.sparse != nil {
-		err = r.exchangeRows(ctx, e, τ, share, w, heads, c)
-	} else {
-		err = r.exchangeAll(ctx, e, τ, share, w, c)
-	}
-	if err != nil {
+	r.message = vec.Grow(r.message, total)
+	if err := r.weights.exchange(ctx, r, by, w, heads, c); err != nil {
 		return nil, err
 	}
 	if anyFailed {
@@ -232,31 +233,6 @@ func (r *Rounds) tell(ctx context.Context, e *Engine, square float64, c *changes
 		}
 		c.alone += one[0]
 	}
-	return nil
-}
-
-// exchangeAll adds to w what all ranks have added to all weights.
-func (r *Rounds) exchangeAll(ctx context.Context, e *Engine, τ, share float32, w []float32, c *changes) error {
-	r.added = append(r.added[:0], w...)
-	vec.Axpy(-1, r.common, r.added)
-	vec.Scale(share, r.added)
-	if err := r.tell(ctx, e, vec.Norm2(r.added), c); err != nil {
-		return err
-	}
-	r.now = vec.Grow(r.now, len(w))
-	clear(r.now)
-	t := cut(r.now)
-	err := e.group.SumToLast(ctx, t.pieces, t.all, t.window, func(from, to int) error {
-		eachPiece(from, to, len(w), func(a, b int) { vec.Axpy(1, r.added[a:b], r.now[a:b]) })
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	copy(w, r.common)
-	vec.Axpy(1, r.now, w)
-	c.measure(e.Objective, r.common, w)
-	c.conjugate(e.Objective, τ, 0, r.common, w)
 	return nil
 }
 
@@ -303,42 +279,30 @@ func (o *Objective) conjugate(τ float32, lo int, v []float32) float64 {
 	return total
 }
 
-// undo returns w to where the round began.
-func (r *Rounds) undo(e *Engine, w []float32) {
-	if e.sparse == nil {
-		copy(w, r.common)
-	}
-	old := r.old
-	for _, s := range r.spans {
-		copy(w[s.lo:s.hi], old)
-		old = old[copy(r.common[s.lo:s.hi], old):]
-	}
-}
-
 // Archive saves or restores the state between two rounds.
 func (r *Rounds) Archive(a Archive) { a.Number("rounds.sigma", &r.sigma) }
 
 // Own returns the examples that this rank has in full passes, and whose dual variables it owns: all of them without other ranks.
 func (e *Engine) Own() []int {
 	if e.group.Size() == 1 {
-		return e.all
+		return e.layout.all
 	}
-	if e.own == nil {
-		e.own = e.OwnOf(e.group.Rank())
+	if e.group.own == nil {
+		e.group.own = e.OwnOf(e.group.Rank())
 	}
-	return e.own
+	return e.group.own
 }
 
 // OwnOf returns the examples that a rank owns.
 func (e *Engine) OwnOf(rank int) []int {
 	if e.group.Size() == 1 {
-		return e.all
+		return e.layout.all
 	}
 	return e.home.examplesOf(rank)
 }
 
 // All returns all examples.
-func (e *Engine) All() []int { return e.all }
+func (e *Engine) All() []int { return e.layout.all }
 
 // Assemble completes marginals of all examples, of which each rank knows those of its own.
 func (e *Engine) Assemble(ctx context.Context, u *structured.Marginals) error {
@@ -365,7 +329,7 @@ func (e *Engine) AssembleMemory(ctx context.Context, m *Memory) error {
 // AssembleNumbers completes numbers x [n] of the examples, of which each rank knows those of its own.
 func AssembleNumbers[E float32 | float64](ctx context.Context, e *Engine, x []E) error {
 	var exchange ranks.Exchange
-	_, err := exchange.Complete(ctx, e.group, false, func(rank int, do func([]byte)) {
+	_, err := exchange.Complete(ctx, e.group.Group, false, func(rank int, do func([]byte)) {
 		for _, i := range e.OwnOf(rank) {
 			do(ranks.Bytes(x[i : i+1]))
 		}

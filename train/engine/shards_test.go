@@ -16,7 +16,7 @@ func TestShards(t *testing.T) {
 		x.Offsets = append(x.Offsets, x.Offsets[len(x.Offsets)-1]+n*n)
 	}
 	want := [][]int{{0, 1, 2}, {3, 4}, {5}, {6, 7, 8, 9, 10}, {11, 12}}
-	if got := shards(d, []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}); !slices.EqualFunc(got, want, slices.Equal) {
+	if got := cutIntoShards(d, []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}); !slices.EqualFunc(got, want, slices.Equal) {
 		t.Errorf("by rows: %v, want %v", got, want)
 	}
 	for k := range d.Offsets {
@@ -24,7 +24,7 @@ func TestShards(t *testing.T) {
 		d.Offsets[k] *= 10
 	}
 	want = [][]int{{1, 0}, {2}, {3}, {4}, {5}, {6, 7}}
-	if got := shards(d, []int{1, 0, 2, 3, 4, 5, 6, 7}); !slices.EqualFunc(got, want, slices.Equal) {
+	if got := cutIntoShards(d, []int{1, 0, 2, 3, 4, 5, 6, 7}); !slices.EqualFunc(got, want, slices.Equal) {
 		t.Errorf("by positions: %v, want %v", got, want)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"github.com/dsp-go/dsp/nets"
-	"github.com/dsp-go/dsp/nets/sparse"
 )
 
 // A dual step with λ₁ > 0 moves v = c − g/λ to v(γ) = v − γtD, where the weights that score are w = soft(v, τ) (elasticnet.go). The step's
@@ -21,7 +20,6 @@ import (
 type softSearch struct {
 	v, d, τ []float64
 	by      primal
-	rows    sparse.Rows
 }
 
 // Searching ends where the slope is at most this share of the gap.
@@ -93,7 +91,7 @@ func soft(x, τ float64) float64 { return x - max(min(x, τ), -τ) }
 func (s *softSearch) collect(e *Engine, grad Gradient, v []float32, τ float64) {
 	s.v, s.d, s.τ, s.by = s.v[:0], s.d[:0], s.τ[:0], e.primal()
 	free := nets.Unshrunk(e.Scorer)
-	add := func(d []float32, lo, hi int) {
+	grad.eachRow(func(d []float32, lo, hi int) {
 		threshold := τ
 		for _, r := range free {
 			if lo >= r[0] && hi <= r[1] { // a row of weights lies within a range or outside
@@ -101,29 +99,7 @@ func (s *softSearch) collect(e *Engine, grad Gradient, v []float32, τ float64) 
 			}
 		}
 		s.add(v, d, lo, hi, threshold)
-	}
-	switch g := grad.(type) {
-	case *denseGradient:
-		all := func(lo, hi int) { add(g.values, lo, hi) }
-		if g.support == nil {
-			all(0, len(v))
-		} else {
-			g.support.each(all)
-		}
-	case *sparseGradient:
-		zeros := e.norm.scratch(e)
-		g.AddTo(1, zeros)
-		for _, found := range e.findings[:g.findings] {
-			e.sparse.Rows(&found.Batch, &s.rows)
-			for _, row := range s.rows.Index { // a row of two findings is zero when the second comes to it
-				lo, hi := e.sparse.Row(row)
-				add(zeros, lo, hi)
-				clear(zeros[lo:hi])
-			}
-		}
-	default:
-		panic("engine: a gradient on a device has no entries on the host")
-	}
+	})
 }
 
 func (s *softSearch) add(v, d []float32, lo, hi int, τ float64) {

@@ -38,7 +38,7 @@ func TestSoftSearch(t *testing.T) {
 			}
 			return γ*gap - λ*s
 		}
-		γ, gain := (&Engine{Evaluation: &Evaluation{Objective: o}}).SoftSearch(&denseGradient{values: d}, v, τ, λ, scale, gap, most)
+		γ, gain := (&Engine{Evaluation: &Evaluation{Objective: o}}).SoftSearch(&denseGradient{d, &touchedRows{spans: []span{{0, dim}}}}, v, τ, λ, scale, gap, most)
 		if !(γ > 0 && γ <= most) || math.Abs(gain-value(γ)) > 1e-9*(1+math.Abs(gain)) {
 			t.Fatalf("γ %g gains %g, the search says %g", γ, value(γ), gain)
 		}

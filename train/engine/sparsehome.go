@@ -14,18 +14,28 @@ import (
 // where it goes.
 type sparseHome struct {
 	*Engine
-	current sparseBatch
+	current  sparseBatch
+	gradient sparseGradient
+	zeros    []float32   // [Dim] scratch memory, zero between calls
+	rows     sparse.Rows // scratch memory
+	kept     []keptShard // scratch memory: shards of this rank
+	packed   [][]float64 // scratch memory: the weights of each stripe, one after the other
 }
 
-func (h *sparseHome) mostRanks() int { return len(h.shards) }
+func (h *sparseHome) mostRanks() int { return len(h.layout.shards) }
 
 func (h *sparseHome) examplesOf(rank int) (of []int) {
 	size := h.group.Size()
-	for _, shard := range h.shards[len(h.shards)*rank/size : len(h.shards)*(rank+1)/size] {
+	n := len(h.layout.shards)
+	for _, shard := range h.layout.shards[n*rank/size : n*(rank+1)/size] {
 		of = append(of, shard...)
 	}
 	return of
 }
+
+func (h *sparseHome) gradients(int) int { return 0 }
+
+func (h *sparseHome) roundWeights() roundWeights { return &sparseRound{engine: h.Engine} }
 
 func (h *sparseHome) stepper(x *Path) stepper { return &lazySteps{Path: x, sparse: h.sparse} }
 
@@ -50,6 +60,7 @@ func (h *sparseHome) lower(ctx context.Context, w []float32, g []float64, sums S
 // through all shards, are added again from a journal.
 type shardsOfPass struct {
 	pass
+	home    *sparseHome
 	toLast  bool
 	begins  bool // this rank has the first shards: it adds as it goes, and keeps few of them
 	windows int
@@ -64,7 +75,7 @@ type keptShard struct {
 }
 
 func (h *sparseHome) pass(ctx context.Context, p pass, toLast bool) error {
-	return h.over(ctx, h.group, &shardsOfPass{pass: p, toLast: toLast, begins: h.group.Rank() == 0})
+	return h.over(ctx, h.group.Group, &shardsOfPass{pass: p, home: h, toLast: toLast, begins: h.group.Rank() == 0})
 }
 
 func (s *shardsOfPass) len() int { return len(s.shards) }
@@ -92,12 +103,12 @@ func (s *shardsOfPass) run(ctx context.Context, lo, hi int) error {
 
 // evaluate evaluates shards lo to hi−1 and keeps what remains to be done with them.
 func (s *shardsOfPass) evaluate(ctx context.Context, lo, hi int) error {
-	e, x := s.engine, &s.engine.shared
+	e, x := s.engine, s.home
 	for len(x.kept) < hi-lo {
 		x.kept = append(x.kept, keptShard{})
 	}
-	threads := min(e.most, hi-lo)
-	return e.runLanes(ctx, 0, threads, func(l int, ln *Lane) error {
+	threads := min(e.layout.lanes, hi-lo)
+	return e.team.run(ctx, 0, threads, func(l int, ln *Lane) error {
 		defer func() { ln.journal = nil }()
 		for k := lo + l; k < hi && ctx.Err() == nil; k += threads {
 			kept := &x.kept[k-lo]
@@ -118,7 +129,7 @@ func (s *shardsOfPass) evaluate(ctx context.Context, lo, hi int) error {
 // addSums adds the sums of shards lo to hi−1, which are kept, to those of the lanes.
 func (s *shardsOfPass) addSums(lo, hi int) {
 	for k := lo; k < hi; k++ {
-		for _, t := range s.engine.shared.kept[k-lo].journal {
+		for _, t := range s.home.kept[k-lo].journal {
 			s.sums[k%len(s.sums)].add(t)
 		}
 	}
@@ -126,19 +137,19 @@ func (s *shardsOfPass) addSums(lo, hi int) {
 
 // addGradients adds the pullback of the first n shards that are kept to stripes from to to−1 of the gradient, which may be packed.
 func (s *shardsOfPass) addGradients(n, from, to int, packed bool) {
-	e := s.engine
-	threads := min(e.threads, to-from)
+	e, h := s.engine, s.home
+	threads := min(e.team.threads, to-from)
 	e.Parallel(threads, func(k int) {
 		lo, hi := from+(to-from)*k/threads, from+(to-from)*(k+1)/threads
 		for j := lo; j < hi && packed; j++ {
-			e.unpack(j, s.g)
+			h.unpack(j, s.g)
 		}
-		for i := range e.shared.kept[:n] {
-			kept := &e.shared.kept[i]
-			e.scatterWide(&kept.v, kept.doubles, &kept.batch, lo, hi, s.g)
+		for i := range h.kept[:n] {
+			kept := &h.kept[i]
+			h.scatterWide(&kept.v, kept.doubles, &kept.batch, lo, hi, s.g)
 		}
 		for j := lo; j < hi && packed; j++ {
-			e.repack(j, s.g)
+			h.repack(j, s.g)
 		}
 	})
 }
@@ -155,10 +166,10 @@ func (s *shardsOfPass) total() total {
 	case s.windows == 1:
 		t.pieces = append(t.pieces, cutBy(s.g, mostNumbers)...)
 	default:
-		e.growPacked()
-		for k, packed := range e.shared.packed {
+		s.home.growPacked()
+		for k, packed := range s.home.packed {
 			if clear(packed); s.begins {
-				e.repack(k, s.g)
+				s.home.repack(k, s.g)
 			}
 			t.pieces = append(t.pieces, ranks.Bytes(packed))
 		}
@@ -191,8 +202,8 @@ func (s *shardsOfPass) add(lo, hi, from, to int) error {
 func (s *shardsOfPass) end(int, int) error {
 	e := s.engine
 	if s.g != nil && s.windows > 1 && (!s.toLast || e.group.Rank() == e.group.Size()-1) {
-		for k := range e.shared.packed {
-			e.unpack(k, s.g)
+		for k := range s.home.packed {
+			s.home.unpack(k, s.g)
 		}
 	}
 	return nil
@@ -201,28 +212,27 @@ func (s *shardsOfPass) end(int, int) error {
 func (s *shardsOfPass) tell(int, bool, func([]byte)) {}
 
 // growPacked makes room for the weights of each stripe, one after the other.
-func (e *Engine) growPacked() {
-	x := &e.shared
-	x.packed = vec.Grow(x.packed, sparse.Stripes)
-	for k := range x.packed {
+func (h *sparseHome) growPacked() {
+	h.packed = vec.Grow(h.packed, sparse.Stripes)
+	for k := range h.packed {
 		n := 0
-		e.sparse.Stripe(k, func(lo, hi int) { n += hi - lo })
-		x.packed[k] = vec.Grow(x.packed[k], n)
+		h.sparse.Stripe(k, func(lo, hi int) { n += hi - lo })
+		h.packed[k] = vec.Grow(h.packed[k], n)
 	}
 }
 
 // unpack copies a packed stripe to its weights in g, and repack the reverse.
-func (e *Engine) unpack(stripe int, g []float64) {
-	packed := e.shared.packed[stripe]
-	e.sparse.Stripe(stripe, func(lo, hi int) {
+func (h *sparseHome) unpack(stripe int, g []float64) {
+	packed := h.packed[stripe]
+	h.sparse.Stripe(stripe, func(lo, hi int) {
 		copy(g[lo:hi], packed)
 		packed = packed[hi-lo:]
 	})
 }
 
-func (e *Engine) repack(stripe int, g []float64) {
+func (h *sparseHome) repack(stripe int, g []float64) {
 	at := 0
-	e.sparse.Stripe(stripe, func(lo, hi int) { at += copy(e.shared.packed[stripe][at:], g[lo:hi]) })
+	h.sparse.Stripe(stripe, func(lo, hi int) { at += copy(h.packed[stripe][at:], g[lo:hi]) })
 }
 
 // sparseBatch are the strands of a step: lanes of its shards. Ranks exchange marginals instead of gradients.
@@ -231,13 +241,13 @@ type sparseBatch struct{ stepLanes }
 func (h *sparseHome) step(ctx context.Context, of stepLanes) (Gradient, error) {
 	s := &h.current
 	s.stepLanes = of
-	h.growFindings(len(h.sums))
-	h.reached = false
+	h.team.growFound(h.last.shards)
+	h.touched.ahead = false
 	if err := h.over(ctx, s.group, s); err != nil {
 		return nil, err
 	}
-	h.spread = sparseGradient{h.Engine, len(h.sums)}
-	return &h.spread, nil
+	h.gradient = sparseGradient{h, h.last.shards}
+	return &h.gradient, nil
 }
 
 func (s *sparseBatch) run(ctx context.Context, lo, hi int) error {
@@ -264,35 +274,64 @@ func (s *sparseBatch) tell(l int, known bool, do func([]byte)) {
 }
 
 // sparseGradient is a D of sparse inputs. It stays in potential space, because each use of it is a single scatter into, or gather
-// from, the few rows of weights that the batch touches. The engine's first findings hold the batch and v.
+// from, the few rows of weights that the batch touches. What was found on the shards of the last step holds the batch and v.
 type sparseGradient struct {
-	engine   *Engine
-	findings int
+	home   *sparseHome
+	shards int
 }
 
-func (g *sparseGradient) AddTo(c float32, w []float32) { g.engine.scatter(g.findings, c, w, nil) }
+func (g *sparseGradient) AddTo(c float32, w []float32) { g.home.scatter(g.shards, c, w, nil) }
 
 func (g *sparseGradient) AddToTwo(c float32, w []float32, d float32, u []float32) {
-	e := g.engine
-	e.overStripes(g.findings, func(found *finding, lo, hi int) {
-		e.sparse.ScatterTwo(c, d, &found.V, &found.Batch, lo, hi, w, u)
+	h := g.home
+	h.overStripes(g.shards, func(found *finding, lo, hi int) {
+		h.sparse.ScatterTwo(c, d, &found.V, &found.Batch, lo, hi, w, u)
 	})
 }
 
 // Times implements Gradient.
 func (g *sparseGradient) Times(c float32, zeros *[]float32) []float32 {
 	if *zeros == nil {
-		*zeros = make([]float32, g.engine.Scorer.Dim())
+		*zeros = make([]float32, g.home.Scorer.Dim())
 	}
 	g.AddTo(c, *zeros)
 	return *zeros
 }
 
-func (g *sparseGradient) Norm2() float64 { return g.engine.norm.of(g.engine, g.findings) }
+// Norm2 adds D to a vector of zeros, which it then resets to zeros.
+func (g *sparseGradient) Norm2() float64 {
+	h, zeros := g.home, g.home.scratch()
+	var parts [sparse.Stripes]float64
+	h.scatter(g.shards, 1, zeros, parts[:])
+	total := 0.0
+	for _, x := range parts {
+		total += x
+	}
+	for _, found := range h.team.found[:g.shards] {
+		h.sparse.Erase(&found.V, &found.Batch, zeros)
+	}
+	return max(total, 0) // changes of squares add up to it, so roundings may leave it below 0 where large entries cancel
+}
+
+// product implements Gradient: θ is linear in w.
+func (g *sparseGradient) product(st *Step) float64 { return st.Linear - st.loss }
+
+func (g *sparseGradient) eachRow(do func(d []float32, lo, hi int)) {
+	h, zeros := g.home, g.home.scratch()
+	g.AddTo(1, zeros)
+	for _, found := range h.team.found[:g.shards] {
+		h.sparse.Rows(&found.Batch, &h.rows)
+		for _, row := range h.rows.Index { // a row of two shards is zero when the second comes to it
+			lo, hi := h.sparse.Row(row)
+			do(zeros, lo, hi)
+			clear(zeros[lo:hi])
+		}
+	}
+}
 
 func (g *sparseGradient) Dot(w []float32) float64 {
-	s, ln := 0.0, g.engine.lanes[0]
-	for _, found := range g.engine.findings[:g.findings] {
+	s, ln := 0.0, g.home.team.lanes[0]
+	for _, found := range g.home.team.found[:g.shards] {
 		if err := ln.Worker.Score(w, &found.Batch, &ln.φ); err != nil {
 			panic(err) // cannot happen: a worker of the same scorer has already scored this batch
 		}
@@ -304,57 +343,38 @@ func (g *sparseGradient) Dot(w []float32) float64 {
 }
 
 // scatterWide adds Jᵀv of a batch to some stripes of g in a full pass, in one in float64 with other numbers than those of v.
-func (e *Engine) scatterWide(v *structured.Marginals, wide structured.Doubles, batch *structured.Batch, lo, hi int, g []float64) {
-	if e.pulls {
-		e.sparse.ScatterDoubly(v, wide, batch, lo, hi, g)
+func (h *sparseHome) scatterWide(v *structured.Marginals, wide structured.Doubles, batch *structured.Batch, lo, hi int, g []float64) {
+	if h.doubles.pulls {
+		h.sparse.ScatterDoubly(v, wide, batch, lo, hi, g)
 	} else {
-		e.sparse.ScatterDouble(v, batch, lo, hi, g)
+		h.sparse.ScatterDouble(v, batch, lo, hi, g)
 	}
 }
 
-// scatter adds c·Jᵀv of the first n findings to w, in order. norms is as in sparse.Linear.Scatter.
-func (e *Engine) scatter(n int, c float32, w []float32, norms []float64) {
-	e.overStripes(n, func(found *finding, lo, hi int) {
-		e.sparse.Scatter(c, &found.V, &found.Batch, lo, hi, w, norms)
+// scatter adds c·Jᵀv of the first n shards of the last step to w, in order. norms is as in sparse.Linear.Scatter.
+func (h *sparseHome) scatter(n int, c float32, w []float32, norms []float64) {
+	h.overStripes(n, func(found *finding, lo, hi int) {
+		h.sparse.Scatter(c, &found.V, &found.Batch, lo, hi, w, norms)
 	})
 }
 
-// overStripes calls add for the first n findings in order, and on each thread for some stripes.
-func (e *Engine) overStripes(n int, add func(found *finding, lo, hi int)) {
+// overStripes calls add for the first n shards of the last step in order, and on each thread for some stripes.
+func (h *sparseHome) overStripes(n int, add func(found *finding, lo, hi int)) {
 	threads := 1
 	if n > 1 { // more than one step's worth
-		threads = min(e.threads, sparse.Stripes)
+		threads = min(h.team.threads, sparse.Stripes)
 	}
-	e.Parallel(threads, func(k int) {
-		for _, found := range e.findings[:n] {
+	h.Parallel(threads, func(k int) {
+		for _, found := range h.team.found[:n] {
 			add(found, sparse.Stripes*k/threads, sparse.Stripes*(k+1)/threads)
 		}
 	})
 }
 
-// norm computes the length of a sparse gradient by adding it to a vector of zeros, which it then resets to zeros.
-type norm struct {
-	zeros []float32 // [Dim]
-	parts [sparse.Stripes]float64
-}
-
-// scratch returns the vector of zeros [Dim], which the caller must leave as zeros.
-func (m *norm) scratch(e *Engine) []float32 {
-	if m.zeros == nil {
-		m.zeros = make([]float32, e.Scorer.Dim())
+// scratch returns a vector of zeros [Dim], which the caller must leave as zeros.
+func (h *sparseHome) scratch() []float32 {
+	if h.zeros == nil {
+		h.zeros = make([]float32, h.Scorer.Dim())
 	}
-	return m.zeros
-}
-
-func (m *norm) of(e *Engine, n int) float64 {
-	clear(m.parts[:])
-	e.scatter(n, 1, m.scratch(e), m.parts[:])
-	total := 0.0
-	for _, x := range m.parts {
-		total += x
-	}
-	for _, found := range e.findings[:n] {
-		e.sparse.Erase(&found.V, &found.Batch, m.zeros)
-	}
-	return max(total, 0) // changes of squares add up to it, so roundings may leave it below 0 where large entries cancel
+	return h.zeros
 }

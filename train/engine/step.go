@@ -21,14 +21,23 @@ type Step struct {
 	pending *remote // has these numbers until Fetch, or nil; Moved is then an upper bound
 }
 
-// Product returns ⟨D, w⟩, where w is the point of the step.
-func (s *Step) Product() float64 {
-	if _, ok := s.Grad.(*sparseGradient); ok { // θ is linear in w
-		return s.Linear - s.loss
-	}
-	var soft []float32
-	return s.Grad.Dot(s.at.weights(&soft))
+// batchResults are the results on the batch of a step.
+type batchResults struct {
+	shards  int       // of the batch
+	sums    []Sums    // by shard
+	losses  []float64 // f_i by example
+	entropy []float64 // of the answers by example, for losses that are smooth
 }
+
+func (r *batchResults) reset(shards, examples int) {
+	r.shards = shards
+	r.sums = slices.Grow(r.sums[:0], shards)[:shards]
+	r.losses = slices.Grow(r.losses[:0], examples)[:examples]
+	r.entropy = slices.Grow(r.entropy[:0], examples)[:examples]
+}
+
+// Product returns ⟨D, w⟩, where w is the point of the step.
+func (s *Step) Product() float64 { return s.Grad.product(s) }
 
 // Fetch fetches the numbers of a step that StepAt ran on a device. On the host they are already there.
 func (s *Step) Fetch() error {
@@ -63,28 +72,25 @@ func (e *Engine) Change(ctx context.Context, from, to []float32, examples []int,
 }
 
 // OverBatch runs work on the shards of a batch and pulls back the v that work leaves in each lane. Shard k goes to lane
-// k mod e.most, so a step never needs more gradient vectors than a full pass, however large the batch. keep retains the
+// k mod e.layout.lanes, so a step never needs more gradient vectors than a full pass, however large the batch. keep retains the
 // answers on all shards. Sparse inputs always retain them, because their gradient is built from them.
 func (e *Engine) OverBatch(ctx context.Context, w Point, examples []int, keep bool, work func(ln *Lane) error) (Step, error) {
 	n := (len(examples) + StepExamples - 1) / StepExamples
-	s := stepLanes{engine: e, group: e.group, examples: examples, lanes: min(e.most, n), answers: keep, work: work}
+	s := stepLanes{engine: e, group: e.group.Group, examples: examples, lanes: min(e.layout.lanes, n), answers: keep, work: work}
 	if n <= 1 {
 		s.group = ranks.Alone{} // one shard is less work than to tell others of it
 	}
 	if keep {
-		e.growFindings(n)
+		e.team.growFound(n)
 	}
-	e.growLanes(s.lanes)
-	e.sums = slices.Grow(e.sums[:0], n)[:n]
-	e.answered = slices.Grow(e.answered[:0], len(examples))[:len(examples)]
-	e.entropy = slices.Grow(e.entropy[:0], len(examples))[:len(examples)]
-	e.used = n
+	e.team.growLanes(s.lanes)
+	e.last.reset(n, len(examples))
 	grad, err := e.home.step(ctx, s)
 	if err != nil {
 		return Step{}, err
 	}
 	var total Sums
-	for _, sums := range e.sums {
+	for _, sums := range e.last.sums {
 		total.add(sums)
 	}
 	return Step{
@@ -96,30 +102,4 @@ func (e *Engine) OverBatch(ctx context.Context, w Point, examples []int, keep bo
 		at:       w,
 		loss:     total.Loss,
 	}, nil
-}
-
-// reach makes the engine's support that of the batch of the next step, and returns it. The lanes' gradients are then zero everywhere.
-// The caller of a step may call it before the step.
-func (e *Engine) reach(examples []int) *support {
-	if e.support == nil || e.reached {
-		return e.support
-	}
-	e.clearLent()
-	e.support.find(e.Data, examples)
-	e.reached = true
-	return e.support
-}
-
-// clearLent makes the gradients of the last step zero everywhere.
-func (e *Engine) clearLent() {
-	for _, ln := range e.lanes[:e.lent] {
-		if ln.grad != nil { // with ranks, that of another
-			e.support.clear(ln.grad)
-		}
-	}
-	if e.shared.lent {
-		e.support.clear(e.shared.gradient)
-		e.shared.lent = false
-	}
-	e.lent = 0
 }

@@ -57,7 +57,7 @@ func (e *Engine) over(ctx context.Context, group ranks.Group, s strands) error {
 		}
 	}
 	n, size := s.len(), group.Size()
-	anyFailed, err := e.shared.exchange.Complete(ctx, group, failed != nil, func(rank int, do func([]byte)) {
+	anyFailed, err := e.group.exchange.Complete(ctx, group, failed != nil, func(rank int, do func([]byte)) {
 		known := rank == group.Rank() && failed == nil
 		for k := n * rank / size; k < n*(rank+1)/size; k++ {
 			s.tell(k, known, do)
@@ -80,7 +80,9 @@ func endsRun(err error) bool {
 }
 
 // SameOnAll returns err if it ends the run, and else the first rank's error that says that potentials are not finite.
-func (e *Engine) SameOnAll(ctx context.Context, err error) error { return sameOnAll(ctx, e.group, err) }
+func (e *Engine) SameOnAll(ctx context.Context, err error) error {
+	return sameOnAll(ctx, e.group.Group, err)
+}
 
 func sameOnAll(ctx context.Context, group ranks.Group, err error) error {
 	if endsRun(err) || group.Size() == 1 {
@@ -141,7 +143,7 @@ func (e *Engine) overShards(ctx context.Context, shards [][]int, g []float64, wo
 
 // sumOverShards is overShards. With toLast, g may have the sum on the last rank alone, as lower takes it.
 func (e *Engine) sumOverShards(ctx context.Context, shards [][]int, g []float64, toLast bool, work func(ln *Lane) error) (Sums, error) {
-	p := pass{engine: e, shards: shards, g: g, work: work, sums: make([]Sums, min(e.most, len(shards)))}
+	p := pass{engine: e, shards: shards, g: g, work: work, sums: make([]Sums, min(e.layout.lanes, len(shards)))}
 	err := e.home.pass(ctx, p, toLast)
 	var total Sums
 	for _, s := range p.sums {
@@ -173,6 +175,10 @@ type home interface {
 	// the shards.
 	mostRanks() int
 	examplesOf(rank int) []int
+	// gradients returns how many vectors so many lanes have for gradients.
+	gradients(lanes int) int
+	// roundWeights returns what the rounds of dual methods know of the weights.
+	roundWeights() roundWeights
 	stepper(x *Path) stepper
 }
 
@@ -202,11 +208,11 @@ type pulling interface {
 // evaluate evaluates the shards of lanes lo to hi−1. With keep, what was found on every shard is kept.
 func (s *stepLanes) evaluate(ctx context.Context, lo, hi int, keep bool, by pulling) error {
 	e := s.engine
-	return e.runLanes(ctx, lo, hi, func(l int, ln *Lane) error {
+	return e.team.run(ctx, lo, hi, func(l int, ln *Lane) error {
 		by.begin(ln)
-		for k := l; k < len(e.sums) && ctx.Err() == nil; k += s.lanes {
+		for k := l; k < len(e.last.sums) && ctx.Err() == nil; k += s.lanes {
 			if keep {
-				ln.finding = e.findings[k]
+				ln.finding = e.team.found[k]
 			}
 			ln.Sums = Sums{}
 			from, to := s.shard(k)
@@ -214,9 +220,9 @@ func (s *stepLanes) evaluate(ctx context.Context, lo, hi int, keep bool, by pull
 			if err := s.work(ln); err != nil {
 				return err
 			}
-			e.sums[k] = ln.Sums
-			copy(e.answered[from:], ln.losses)
-			copy(e.entropy[from:], ln.entropy)
+			e.last.sums[k] = ln.Sums
+			copy(e.last.losses[from:], ln.losses)
+			copy(e.last.entropy[from:], ln.entropy)
 			if err := by.pull(ln); err != nil {
 				return err
 			}
@@ -229,15 +235,15 @@ func (s *stepLanes) evaluate(ctx context.Context, lo, hi int, keep bool, by pull
 // what was found there.
 func (s *stepLanes) tellShards(l int, known bool, do func([]byte), marginals func(found *finding) []*structured.Marginals) {
 	e := s.engine
-	for k := l; k < len(e.sums); k += s.lanes {
+	for k := l; k < len(e.last.sums); k += s.lanes {
 		from, to := s.shard(k)
-		do(ranks.Bytes(e.sums[k : k+1]))
-		do(ranks.Bytes(e.answered[from:to]))
-		do(ranks.Bytes(e.entropy[from:to]))
+		do(ranks.Bytes(e.last.sums[k : k+1]))
+		do(ranks.Bytes(e.last.losses[from:to]))
+		do(ranks.Bytes(e.last.entropy[from:to]))
 		if marginals == nil {
 			continue
 		}
-		found := e.findings[k]
+		found := e.team.found[k]
 		if !known {
 			found.Batch.Reset(e.Data, s.examples[from:to])
 		}

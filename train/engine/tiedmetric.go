@@ -54,10 +54,10 @@ func (e *Engine) tiedBlocks(ctx context.Context, w []float32, s oracles.Smoothin
 func (e *Engine) tiedHessian(ctx context.Context, w []float32, s oracles.Smoothing, at nets.TiedBlock, diagonal []float64) (*mat.SymDense, error) {
 	y := at.Width
 	some, share := e.everySo(max(1, e.Data.Positions()/min(tiedPositions*y, max(1, tiedWork/(y*y)))))
-	cut := shards(e.Data, some)
+	cut := cutIntoShards(e.Data, some)
 	lanes := min(passLanes, len(cut))
 	sums, uses := make([][]float64, lanes), make([][]float64, lanes)
-	err := e.run(ctx, lanes, func(l int, ln *Lane) error {
+	err := e.team.run(ctx, 0, lanes, func(l int, ln *Lane) error {
 		sums[l], uses[l] = make([]float64, y*y), make([]float64, y)
 		for k := l; k < len(cut) && ctx.Err() == nil; k += lanes {
 			ln.Batch.Reset(e.Data, cut[k])
@@ -125,7 +125,7 @@ func (e *Engine) everySo(k int) (some []int, share float64) {
 		share += e.Data.Weight(i)
 	}
 	if share == 0 {
-		return e.all, 1
+		return e.layout.all, 1
 	}
 	return some, share / all
 }

@@ -141,11 +141,8 @@ func (h *device) Recompose(ctx context.Context, w []float32, memory engine.Remot
 	return n * (u.Linear + vec.Dot64(u.Grad, w)), nil
 }
 
-func (h *device) Step(ctx context.Context, w []float32, examples []int, s oracles.Smoothing, memory engine.RemoteMemory, dropout uint64) error {
-	if w == nil {
-		w = h.w
-	}
-	step, err := h.engine.StepAt(ctx, engine.At(w), examples, s, memoryOf(memory), dropout)
+func (h *device) Step(ctx context.Context, at engine.Place, examples []int, s oracles.Smoothing, memory engine.RemoteMemory, dropout uint64) error {
+	step, err := h.engine.StepAt(ctx, engine.At(h.weights(at)), examples, s, memoryOf(memory), dropout)
 	if err != nil {
 		if ctx.Err() != nil {
 			return err
@@ -180,12 +177,14 @@ func (h *device) Sums() (engine.Sums, error) {
 	return engine.Sums{Linear: s.Linear, Smoothed: s.Smoothed, Exact: s.Exact, Moved: s.Moved}, h.late
 }
 
-func (h *device) Norm2() float64 { return vec.Norm2(h.d) }
-func (h *device) Dot(w []float32) float64 {
-	if w == nil {
-		w = h.w
+func (h *device) Norm2() float64             { return vec.Norm2(h.d) }
+func (h *device) Dot(w engine.Place) float64 { return vec.Dot64(h.d, h.weights(w)) }
+
+func (h *device) weights(at engine.Place) []float32 {
+	if w, ok := at.Host(); ok {
+		return w
 	}
-	return vec.Dot64(h.d, w)
+	return h.w
 }
 
 func (h *device) Ascend(memory engine.RemoteMemory, λ, share float64) {
@@ -195,7 +194,7 @@ func (h *device) Ascend(memory engine.RemoteMemory, λ, share float64) {
 		γ = float64(float32(min(gap/norm, 1)))
 	}
 	b := &h.books
-	b.Linear += γ / n * (h.step.Linear - h.Dot(nil))
+	b.Linear += γ / n * (h.step.Linear - h.Dot(engine.Iterate))
 	b.Value += γ*gap - γ*γ/2*norm
 	b.Average += share * (b.Linear - b.Average)
 	h.Advance(engine.Stride{Rho: 1, C: -γ / (λ * n), Share: share})
@@ -204,7 +203,7 @@ func (h *device) Ascend(memory engine.RemoteMemory, λ, share float64) {
 func (h *device) Observe(b int) {
 	if h.step.Exact == b && h.step.Moved > 0 {
 		h.rise += h.Norm2() / float64(b*b)
-		h.progress += (h.Dot(nil) - h.Dot(h.start)) / float64(b)
+		h.progress += (h.Dot(engine.Iterate) - h.Dot(engine.OnHost(h.start))) / float64(b)
 	}
 }
 func (h *device) Observed() (rise, progress float64, err error) {

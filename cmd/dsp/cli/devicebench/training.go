@@ -52,7 +52,7 @@ func (b *bench) step() error {
 		gibbs := oracles.Smoothing{Kind: oracles.Entropy, Mu: 1}
 		milliseconds, repeats, err := b.time(func(int) {
 			if err == nil {
-				err = a.Step(b.ctx, nil, all, gibbs, nil, 0)
+				err = a.Step(b.ctx, engine.Iterate, all, gibbs, nil, 0)
 			}
 			a.Advance(engine.Stride{Rho: 1, C: -1e-3 / float64(count)})
 		})

@@ -11,40 +11,44 @@ import (
 // denseHome keeps gradients of dense inputs: each lane pulls v back into a vector of its own.
 type denseHome struct {
 	*Engine
-	current denseBatch
+	current  denseBatch
+	gradient denseGradient
+
+	// Scratch memory for steps that several ranks share.
+	shared []float32 // [Dim] the gradient
+	packed []float32 // its touched weights, one after the other
+	spans  []packed  // where these lie in packed
 }
 
 func (h *denseHome) lower(_ context.Context, w []float32, g []float64, sums Sums) (Recomposed, error) {
 	return h.lowerInto(h.Vector(len(g)), w, g, sums), nil
 }
 
-func (h *denseHome) mostRanks() int { return min(h.most, len(h.shards)) }
+func (h *denseHome) mostRanks() int { return min(h.layout.lanes, len(h.layout.shards)) }
 
 func (h *denseHome) examplesOf(rank int) (of []int) {
 	n, size := h.mostRanks(), h.group.Size()
 	for l := n * rank / size; l < n*(rank+1)/size; l++ {
-		for k := l; k < len(h.shards); k += n {
-			of = append(of, h.shards[k]...)
+		for k := l; k < len(h.layout.shards); k += n {
+			of = append(of, h.layout.shards[k]...)
 		}
 	}
 	return of
 }
+
+func (h *denseHome) gradients(lanes int) int { return lanes }
+
+func (h *denseHome) roundWeights() roundWeights { return &denseRound{engine: h.Engine} }
 
 func (h *denseHome) stepper(x *Path) stepper { return &plainSteps{Path: x} }
 
 // denseGradient is a D that is a vector.
 type denseGradient struct {
 	values  []float32
-	support *support // where D can differ from zero; nil: everywhere
+	touched *touchedRows // where D can differ from zero
 }
 
-func (g *denseGradient) AddTo(c float32, w []float32) {
-	if g.support != nil {
-		g.support.axpy(c, g.values, w)
-	} else {
-		vec.Axpy(c, g.values, w)
-	}
-}
+func (g *denseGradient) AddTo(c float32, w []float32) { g.touched.axpy(c, g.values, w) }
 
 func (g *denseGradient) AddToTwo(c float32, w []float32, d float32, u []float32) {
 	g.AddTo(c, w)
@@ -53,12 +57,17 @@ func (g *denseGradient) AddToTwo(c float32, w []float32, d float32, u []float32)
 
 // Times implements Gradient.
 func (g *denseGradient) Times(c float32, _ *[]float32) []float32 {
-	if g.support != nil {
-		g.support.each(func(lo, hi int) { vec.Scale(c, g.values[lo:hi]) })
-	} else {
-		vec.Scale(c, g.values)
-	}
+	g.touched.each(func(lo, hi int) { vec.Scale(c, g.values[lo:hi]) })
 	return g.values
+}
+
+func (g *denseGradient) product(st *Step) float64 {
+	var soft []float32
+	return g.Dot(st.at.weights(&soft))
+}
+
+func (g *denseGradient) eachRow(do func(d []float32, lo, hi int)) {
+	g.touched.each(func(lo, hi int) { do(g.values, lo, hi) })
 }
 
 func (g *denseGradient) Norm2() float64          { return vec.Norm2(g.values) }
@@ -68,9 +77,9 @@ func (g *denseGradient) Dot(w []float32) float64 { return vec.Dot64(g.values, w)
 type lanesOfPass struct{ pass }
 
 func (h *denseHome) pass(ctx context.Context, p pass, _ bool) error {
-	err := h.over(ctx, h.group, &lanesOfPass{p})
+	err := h.over(ctx, h.group.Group, &lanesOfPass{p})
 	if p.g != nil && !h.precise {
-		for j, x := range h.narrow {
+		for j, x := range h.vectors.narrow {
 			p.g[j] += float64(x)
 		}
 	}
@@ -81,7 +90,7 @@ func (s *lanesOfPass) len() int { return len(s.sums) }
 
 func (s *lanesOfPass) run(ctx context.Context, lo, hi int) error {
 	e, n := s.engine, len(s.sums)
-	return e.runLanes(ctx, lo, hi, func(l int, ln *Lane) error {
+	return e.team.run(ctx, lo, hi, func(l int, ln *Lane) error {
 		ln.Sums = Sums{}
 		if s.g != nil {
 			ln.clearGradient()
@@ -110,16 +119,14 @@ func (s *lanesOfPass) total() total {
 	case e.precise:
 		return cut(s.g)
 	}
-	e.narrow = vec.Grow(e.narrow, len(s.g))
-	clear(e.narrow)
-	return cut(e.narrow)
+	return cut(e.vectors.narrowZeros(len(s.g)))
 }
 
 func (s *lanesOfPass) add(lo, hi, from, to int) error {
 	eachPiece(from, to, len(s.g), func(a, b int) {
-		for _, ln := range s.engine.lanes[lo:hi] {
+		for _, ln := range s.engine.team.lanes[lo:hi] {
 			if !s.engine.precise {
-				vec.Axpy(1, ln.grad[a:b], s.engine.narrow[a:b])
+				vec.Axpy(1, ln.grad[a:b], s.engine.vectors.narrow[a:b])
 				continue
 			}
 			sum := s.g[a:b]
@@ -165,22 +172,25 @@ func (ln *Lane) pullback() error {
 // denseBatch are the strands of a step: lanes of its shards.
 type denseBatch struct {
 	stepLanes
-	on     *support  // where the gradients differ from zero; nil: everywhere
-	values []float32 // the gradient, packed if on is known and there are several ranks
+	home   *denseHome
+	values []float32 // the gradient, packed if there are several ranks and it is not touched everywhere
 	pieces [][]byte  // scratch memory
 }
 
 func (h *denseHome) step(ctx context.Context, of stepLanes) (Gradient, error) {
 	s := &h.current
-	*s = denseBatch{stepLanes: of, on: h.reach(of.examples), pieces: s.pieces[:0]}
-	if s.on != nil {
-		h.lent = s.lanes
+	*s = denseBatch{stepLanes: of, home: h, pieces: s.pieces[:0]}
+	h.touched.findAhead(h.Data, of.examples)
+	h.touched.ahead = false
+	err := h.over(ctx, s.group, s)
+	for _, ln := range h.team.lanes[:s.lanes] {
+		h.touched.uses(ln.grad) // there is none of other ranks' lanes
 	}
-	h.reached = false
-	if err := h.over(ctx, s.group, s); err != nil {
+	if err != nil {
 		return nil, err
 	}
-	return s.gradient(), nil
+	h.gradient = denseGradient{s.sum(), h.touched}
+	return &h.gradient, nil
 }
 
 func (s *denseBatch) run(ctx context.Context, lo, hi int) error {
@@ -189,7 +199,7 @@ func (s *denseBatch) run(ctx context.Context, lo, hi int) error {
 
 func (s *denseBatch) begin(ln *Lane) {
 	ln.giveGradient()
-	if s.on == nil || ln.full {
+	if s.engine.touched.everywhere() || ln.full {
 		clear(ln.grad)
 		ln.full = false
 	}
@@ -211,28 +221,26 @@ func (s *denseBatch) tell(l int, known bool, do func([]byte)) {
 }
 
 // total implements strands. A process alone adds to the gradient of its first lane, where it differs from zero. With
-// several ranks, numbers outside the support do not pass from rank to rank.
+// several ranks, numbers that are not touched do not pass from rank to rank.
 func (s *denseBatch) total() total {
-	e, x := s.engine, &s.engine.shared
+	e, h := s.engine, s.home
 	if s.group.Size() == 1 {
-		s.values = e.lanes[0].grad
+		s.values = e.team.lanes[0].grad
 		s.pieces = append(s.pieces, ranks.Bytes(s.values))
 		return total{pieces: s.pieces, window: 1, all: 1}
 	}
-	if x.gradient == nil {
-		x.gradient = make([]float32, e.Scorer.Dim())
+	if h.shared == nil {
+		h.shared = make([]float32, e.Scorer.Dim())
 	}
-	s.values = x.gradient
-	x.spans = append(x.spans[:0], packed{0, len(s.values), 0})
-	if s.on != nil {
-		x.spans = x.spans[:0]
-		n := 0
-		s.on.each(func(lo, hi int) {
-			x.spans = append(x.spans, packed{lo, hi, n})
-			n += hi - lo
-		})
-		x.values = vec.Grow(x.values, n)
-		s.values = x.values
+	n := 0
+	h.spans = h.spans[:0]
+	e.touched.each(func(lo, hi int) {
+		h.spans = append(h.spans, packed{lo, hi, n})
+		n += hi - lo
+	})
+	if s.values = h.shared; !e.touched.everywhere() {
+		h.packed = vec.Grow(h.packed, n)
+		s.values = h.packed
 	}
 	return cut(s.values)
 }
@@ -240,14 +248,14 @@ func (s *denseBatch) total() total {
 func (s *denseBatch) add(lo, hi, from, to int) error {
 	e := s.engine
 	if s.group.Size() == 1 {
-		for _, ln := range e.lanes[1:hi] {
-			(&denseGradient{ln.grad, s.on}).AddTo(1, s.values)
+		for _, ln := range e.team.lanes[1:hi] {
+			e.touched.axpy(1, ln.grad, s.values)
 		}
 		return nil
 	}
 	eachPiece(from, to, len(s.values), func(a, b int) {
 		for l := lo; l < hi; l++ { // ranks before lane 0 pass on what is there
-			addPacked(e.lanes[l].grad, e.shared.spans, a, s.values[a:b], l == 0)
+			addPacked(e.team.lanes[l].grad, s.home.spans, a, s.values[a:b], l == 0)
 		}
 	})
 	return nil
@@ -255,19 +263,17 @@ func (s *denseBatch) add(lo, hi, from, to int) error {
 
 func (s *denseBatch) end(int, int) error { return nil }
 
-// gradient returns the gradient of the step.
-func (s *denseBatch) gradient() Gradient {
-	e, x := s.engine, &s.engine.shared
-	e.dense = denseGradient{s.values, s.on}
-	if s.group.Size() > 1 {
-		if e.dense.values = x.gradient; s.on != nil {
-			x.lent = true
-			for _, of := range x.spans {
-				copy(x.gradient[of.lo:of.hi], s.values[of.at:])
-			}
+// sum returns the sum of the lanes' gradients.
+func (s *denseBatch) sum() []float32 {
+	e, h := s.engine, s.home
+	if s.group.Size() > 1 && !e.touched.everywhere() {
+		e.touched.uses(h.shared)
+		for _, of := range h.spans {
+			copy(h.shared[of.lo:of.hi], s.values[of.at:])
 		}
+		return h.shared
 	}
-	return &e.dense
+	return s.values
 }
 
 // packed is where w[lo:hi] lies among numbers that are packed, from at on.
