@@ -128,7 +128,7 @@ func (s *shared) answers() (examples []int, all []predictions.Prediction) {
 
 func (on *Ranks) predict(ctx context.Context, m *Model, d *structured.Dataset, o predictions.Options, use func(examples []int, answers []predictions.Prediction, truncated int) error) error {
 	threads := o.Threads
-	o, err := ranks.Lead(ctx, on, o) // what rank 0 writes may need more than what others look at
+	o, err := ranks.Broadcast(ctx, on, o) // what rank 0 writes may need more than what others look at
 	if err != nil {
 		return err
 	}

@@ -100,7 +100,7 @@ func (m *Model) PrintText(ctx context.Context, r Request, w io.Writer, o predict
 		}
 	}
 	if m.ranks != nil {
-		if files, err = ranks.Lead(ctx, m.ranks, files); err != nil {
+		if files, err = ranks.Broadcast(ctx, m.ranks, files); err != nil {
 			return err
 		}
 	}

@@ -38,7 +38,7 @@ func TestAgree(t *testing.T) {
 				}
 				counts[k]++
 			}
-			s := structured.Share{Gather: func(mine []byte) ([][]byte, error) { return g.Gather(ctx, mine) }}
+			s := structured.Share{Gather: func(mine []byte) ([][]byte, error) { return g.AllGather(ctx, mine) }}
 			common, total, number, err := s.Agree(mine, counts, least)
 			if err != nil {
 				return err
@@ -92,7 +92,7 @@ func TestComplete(t *testing.T) {
 				if cut && g.Rank() == 1 {
 					mine = mine[:len(mine)-1]
 				}
-				return g.Gather(ctx, mine)
+				return g.AllGather(ctx, mine)
 			}}
 			err := d.Complete()
 			if cut {
@@ -121,7 +121,7 @@ func TestComplete(t *testing.T) {
 func TestTellNumbers(t *testing.T) {
 	const n = 9_000_000
 	err := rankstest.InProcess(t.Context(), 3, func(ctx context.Context, g ranks.Group) error {
-		s := structured.Share{Process: g.Rank(), Processes: 3, Gather: func(mine []byte) ([][]byte, error) { return g.Gather(ctx, mine) }}
+		s := structured.Share{Process: g.Rank(), Processes: 3, Gather: func(mine []byte) ([][]byte, error) { return g.AllGather(ctx, mine) }}
 		x, ends := make([]int32, n), []int{0, n - 10, n - 10, n}
 		mine := x[ends[g.Rank()]:ends[g.Rank()+1]]
 		for k := range mine {

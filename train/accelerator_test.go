@@ -41,7 +41,7 @@ func acceleratedMethods() map[string]func() train.Method {
 	}
 }
 
-// acceleratedWalks are the methods that walk by an engine.Descent.
+// acceleratedWalks are the methods that walk by an engine.ScaledDescent.
 func acceleratedWalks() map[string]func() train.Method {
 	return map[string]func() train.Method{
 		"sgd, momentum": func() train.Method {

@@ -344,7 +344,7 @@ func (l *loop) agree(ctx context.Context) error {
 		return nil
 	}
 	sum := crc32.Checksum(ranks.Bytes(l.s.W), crc32.MakeTable(crc32.Castagnoli))
-	all, err := g.Gather(ctx, ranks.Bytes([]uint32{sum}))
+	all, err := g.AllGather(ctx, ranks.Bytes([]uint32{sum}))
 	if err != nil {
 		return err
 	}

@@ -60,7 +60,7 @@ func TestInputsFarFromZero(t *testing.T) {
 								targets.Parts[0].Of(i)[(l+i)%labels] = float32(q[l] / total)
 							}
 						}
-						engine.SettleTargets(scorer.Form(), &targets.Marginals)
+						engine.BalanceTargets(scorer.Form(), &targets.Marginals)
 						o.Completion, o.Soft = targets, true
 						excess := -1.0
 						for _, x := range targets.Parts[0].Of(0) {

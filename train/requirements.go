@@ -196,7 +196,7 @@ func CheckEngine(m Method, e *engine.Engine) error {
 	return CheckAccelerated(m)
 }
 
-// CheckDescender rejects a method whose steps are those of an engine.Descent, for an engine on a device that does not take them.
+// CheckDescender rejects a method whose steps are those of an engine.ScaledDescent, for an engine on a device that does not take them.
 func CheckDescender(method string, e *engine.Engine) error {
 	if !e.OnDevice() || e.Descender() != nil {
 		return nil

@@ -295,12 +295,12 @@ func (a *Accelerator) gradient(ctx context.Context, w []float32, examples []int,
 }
 
 // FullPass implements engine.Accelerator.
-func (a *Accelerator) FullPass(ctx context.Context, w []float32, s oracles.Smoothing, memory engine.RemoteMemory, g []float32) (engine.Sums, error) {
+func (a *Accelerator) FullPass(ctx context.Context, w []float32, s oracles.Smoothing, memory engine.DeviceMemory, g []float32) (engine.Sums, error) {
 	return a.fullPass(ctx, w, a.data.All(), s, memory, g)
 }
 
 // fullPass is FullPass over some examples.
-func (a *Accelerator) fullPass(ctx context.Context, w []float32, examples []int, s oracles.Smoothing, memory engine.RemoteMemory, g []float32) (engine.Sums, error) {
+func (a *Accelerator) fullPass(ctx context.Context, w []float32, examples []int, s oracles.Smoothing, memory engine.DeviceMemory, g []float32) (engine.Sums, error) {
 	return a.gradient(ctx, w, examples, g, scratchOf(s), func(l evaluation) {
 		l.Ask(a.vectors.at, s, true)
 		if memory != nil {
@@ -311,7 +311,7 @@ func (a *Accelerator) fullPass(ctx context.Context, w []float32, examples []int,
 }
 
 // Recompose implements engine.Accelerator.
-func (a *Accelerator) Recompose(ctx context.Context, w []float32, memory engine.RemoteMemory, g []float32) (float64, error) {
+func (a *Accelerator) Recompose(ctx context.Context, w []float32, memory engine.DeviceMemory, g []float32) (float64, error) {
 	sums, err := a.gradient(ctx, w, a.data.All(), g, "recompose", func(l evaluation) {
 		l.Recall(a.vectors.at, memory)
 		l.Difference(nil)

@@ -8,7 +8,7 @@ import (
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// descent is the state of an open engine.Descent, whose iterate and mean are those of vectors. Arrays keep their addresses, which
+// descent is the state of an open engine.ScaledDescent, whose iterate and mean are those of vectors. Arrays keep their addresses, which
 // captured graphs use, for good.
 type descent struct {
 	*vectors

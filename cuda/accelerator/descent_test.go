@@ -82,7 +82,7 @@ func sameDescent(t *testing.T, a *accelerator.Accelerator, p *train.Problem, rul
 	if net, ok := p.Scorer.(network); ok {
 		w = net.Init(1)
 	}
-	var descents [2]engine.Descent
+	var descents [2]engine.ScaledDescent
 	for k, e := range engines {
 		descents[k].Start(e, w, 0.99)
 	}
@@ -166,7 +166,7 @@ func TestDescentWithoutViolations(t *testing.T) {
 	defer a.Close()
 	var w [2][]float32
 	for k, e := range []*engine.Engine{p.Engine, engine.NewAcceleratedEngine(p.Objective, 1, a)} {
-		var x engine.Descent
+		var x engine.ScaledDescent
 		x.Start(e, good.W, 0.9)
 		for _, batch := range [][]int{easy[:1], hard[:1], easy[:1], easy[:1]} {
 			_, err := x.Step(t.Context(), engine.Question{Examples: batch}, rules["prox"](0.01, 0.5))
@@ -228,7 +228,7 @@ func TestDescentIsCaptured(t *testing.T) {
 	d := cudatest.Device(t)
 	p := traintest.EmbeddingProblem(14, engine.CRF, 0.05)
 	q := deviceProblem(t, d, p)
-	var x engine.Descent
+	var x engine.ScaledDescent
 	x.Start(q.Engine, traintest.Initial(p), 0.99)
 	step := func(batch []int) {
 		_, err := x.Step(t.Context(), engine.Question{Examples: batch}, rules["prox"](0.1, p.Lambda))

@@ -101,7 +101,7 @@ func (l *hostEvaluation) Value(w device.Array[float32]) {
 }
 
 // Recall implements evaluation.
-func (l *hostEvaluation) Recall(w device.Array[float32], memory engine.RemoteMemory) {
+func (l *hostEvaluation) Recall(w device.Array[float32], memory engine.DeviceMemory) {
 	l.score(w)
 	m := hostMemoryOf(memory)
 	l.each(func(sh *engine.Shard) {
@@ -113,7 +113,7 @@ func (l *hostEvaluation) Recall(w device.Array[float32], memory engine.RemoteMem
 }
 
 // Difference implements evaluation.
-func (l *hostEvaluation) Difference(memory engine.RemoteMemory) {
+func (l *hostEvaluation) Difference(memory engine.DeviceMemory) {
 	m := hostMemoryOf(memory)
 	l.each(func(sh *engine.Shard) { l.o.Difference(sh, m) })
 	l.tally()
@@ -202,7 +202,7 @@ func (l *hostEvaluation) sumTied(p int, to []float32) {
 func (l *hostEvaluation) Pullback(grad device.Array[float32]) { l.o.scorer.Pullback(l.v.parts, grad) }
 
 // Remember implements evaluation.
-func (l *hostEvaluation) Remember(memory engine.RemoteMemory, γ float32) {
+func (l *hostEvaluation) Remember(memory engine.DeviceMemory, γ float32) {
 	m := hostMemoryOf(memory)
 	l.each(func(sh *engine.Shard) {
 		u := &sh.Answer.U
@@ -219,7 +219,7 @@ func (l *hostEvaluation) Remember(memory engine.RemoteMemory, γ float32) {
 }
 
 // RememberBy implements evaluation.
-func (l *hostEvaluation) RememberBy(memory engine.RemoteMemory, γ device.Array[float32]) {
+func (l *hostEvaluation) RememberBy(memory engine.DeviceMemory, γ device.Array[float32]) {
 	var by [1]float32
 	device.Download(l.o.data.Device, by[:], γ)
 	l.Remember(memory, by[0])

@@ -124,14 +124,14 @@ type hostMemory struct {
 // Free implements ownedMemory.
 func (m *hostMemory) Free() {}
 
-// Load implements engine.RemoteMemory.
+// Load implements engine.DeviceMemory.
 func (m *hostMemory) Load(parts []structured.Part) {
 	for k := range m.Parts {
 		copy(m.Parts[k].Values, parts[k].Values)
 	}
 }
 
-// Store implements engine.RemoteMemory.
+// Store implements engine.DeviceMemory.
 func (m *hostMemory) Store(parts []structured.Part) error {
 	for k := range m.Parts {
 		copy(parts[k].Values, m.Parts[k].Values)
@@ -139,7 +139,7 @@ func (m *hostMemory) Store(parts []structured.Part) error {
 	return nil
 }
 
-// ToGold implements engine.RemoteMemory.
+// ToGold implements engine.DeviceMemory.
 func (m *hostMemory) ToGold(γ float32) {
 	if γ == 1 {
 		return
@@ -156,7 +156,7 @@ func (m *hostMemory) ToGold(γ float32) {
 }
 
 // hostMemoryOf returns the points in a memory, or nil.
-func hostMemoryOf(m engine.RemoteMemory) *structured.Marginals {
+func hostMemoryOf(m engine.DeviceMemory) *structured.Marginals {
 	if m == nil {
 		return nil
 	}

@@ -34,9 +34,9 @@ type evaluation interface {
 	// Value scores the batch at w and adds Σ c_i f_i to sumPrimal.
 	Value(w device.Array[float32])
 	// Recall sets the points r_i of the batch's examples in a memory to their answers at w.
-	Recall(w device.Array[float32], memory engine.RemoteMemory)
+	Recall(w device.Array[float32], memory engine.DeviceMemory)
 	// Difference computes c_i(u_i − r_i) from the answers u_i and r_i from the memory, or the gold outputs if memory is nil. It adds to all sums.
-	Difference(memory engine.RemoteMemory)
+	Difference(memory engine.DeviceMemory)
 	// Change computes c_i(u_i(to) − u_i(from)) and does not change the sums. ReserveChange allocates its memory.
 	Change(from, to device.Array[float32], s oracles.Smoothing)
 	ReserveChange()
@@ -47,15 +47,15 @@ type evaluation interface {
 	// Pullback adds Jᵀv to grad [Dim], for v from the last Difference or Change.
 	Pullback(grad device.Array[float32])
 	// Remember moves the memory of the examples towards the answers: r_i ← (1−γ)r_i + γu_i. RememberBy reads γ [1] on the device.
-	Remember(memory engine.RemoteMemory, γ float32)
-	RememberBy(memory engine.RemoteMemory, γ device.Array[float32])
+	Remember(memory engine.DeviceMemory, γ float32)
+	RememberBy(memory engine.DeviceMemory, γ device.Array[float32])
 	// Free releases the memory, except the batch's.
 	Free()
 }
 
 // ownedMemory is a memory that its owner frees.
 type ownedMemory interface {
-	engine.RemoteMemory
+	engine.DeviceMemory
 	Free()
 }
 
@@ -86,23 +86,23 @@ func (l chainKernelsEvaluation) losses() (value, gold device.Array[float64]) {
 	return l.Answer.Value, l.Answer.Gold
 }
 
-func (l chainKernelsEvaluation) Difference(m engine.RemoteMemory) {
+func (l chainKernelsEvaluation) Difference(m engine.DeviceMemory) {
 	l.ChainEvaluation.Difference(memoryOf(m))
 }
 
-func (l chainKernelsEvaluation) Recall(w device.Array[float32], m engine.RemoteMemory) {
+func (l chainKernelsEvaluation) Recall(w device.Array[float32], m engine.DeviceMemory) {
 	l.ChainEvaluation.Recall(w, memoryOf(m))
 }
 
-func (l chainKernelsEvaluation) Remember(m engine.RemoteMemory, γ float32) {
+func (l chainKernelsEvaluation) Remember(m engine.DeviceMemory, γ float32) {
 	memoryOf(m).Remember(l.ChainEvaluation, γ)
 }
 
-func (l chainKernelsEvaluation) RememberBy(m engine.RemoteMemory, γ device.Array[float32]) {
+func (l chainKernelsEvaluation) RememberBy(m engine.DeviceMemory, γ device.Array[float32]) {
 	memoryOf(m).RememberBy(l.ChainEvaluation, γ)
 }
 
-func memoryOf(m engine.RemoteMemory) *Memory {
+func memoryOf(m engine.DeviceMemory) *Memory {
 	if m == nil {
 		return nil
 	}

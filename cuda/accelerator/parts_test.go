@@ -72,16 +72,16 @@ func (g inTurn) SumToLast(ctx context.Context, pieces [][]byte, all, window int,
 	return g.Group.SumToLast(ctx, pieces, all, window, add)
 }
 
-func (g inTurn) Gather(ctx context.Context, mine []byte) ([][]byte, error) {
+func (g inTurn) AllGather(ctx context.Context, mine []byte) ([][]byte, error) {
 	g.turn.Unlock()
 	defer g.turn.Lock()
-	return g.Group.Gather(ctx, mine)
+	return g.Group.AllGather(ctx, mine)
 }
 
-func (g inTurn) Complete(ctx context.Context, x []byte, ends []int) error {
+func (g inTurn) AllGatherV(ctx context.Context, x []byte, ends []int) error {
 	g.turn.Unlock()
 	defer g.turn.Lock()
-	return g.Group.Complete(ctx, x, ends)
+	return g.Group.AllGatherV(ctx, x, ends)
 }
 
 func (g inTurn) Ended(ctx context.Context) error {
@@ -156,7 +156,7 @@ func batches(n int) (all [][]int) {
 }
 
 func descendInParts(ctx context.Context, p *train.Problem, rule func(η, λ float64) engine.Move) ([]float32, error) {
-	var d engine.Descent
+	var d engine.ScaledDescent
 	d.Start(p.Engine, start(p), 0.99)
 	for k, batch := range batches(p.Len()) {
 		q := engine.Question{Examples: batch, Smoothing: p.Smoothing, Dropout: uint64(k + 1)}
@@ -171,7 +171,7 @@ func descendInParts(ctx context.Context, p *train.Problem, rule func(η, λ floa
 
 // pathInParts takes steps along a path, and returns its iterate and what the steps say.
 func pathInParts(ctx context.Context, p *train.Problem) (all []float32, err error) {
-	var path engine.Path
+	var path engine.AffinePath
 	w := start(p)
 	path.Start(p.Engine, w, nil)
 	for k, batch := range batches(p.Len()) {

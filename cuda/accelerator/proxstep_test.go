@@ -112,7 +112,7 @@ func TestProxStepsOnExtremeLosses(t *testing.T) {
 		cudatest.Must(t, err)
 		var γ [2]float64
 		for k, e := range []*engine.Engine{p.Engine, engine.NewAcceleratedEngine(p.Objective, 1, a)} {
-			var x engine.Descent
+			var x engine.ScaledDescent
 			x.Start(e, w, 0.99)
 			γ[k], err = x.Step(t.Context(), engine.Question{Examples: []int{0, 2, 4, 5}}, rules["prox"](0.1, p.Lambda))
 			cudatest.Must(t, err)
@@ -155,7 +155,7 @@ func BenchmarkProxStep(b *testing.B) {
 			a, err := accelerator.NewAccelerator(d, p.Objective, p.Smoothing, false)
 			cudatest.Must(b, err)
 			defer a.Close()
-			var x engine.Descent
+			var x engine.ScaledDescent
 			x.Start(engine.NewAcceleratedEngine(p.Objective, 1, a), traintest.Initial(p), 0.99)
 			batch := rand.New(rand.NewPCG(1, 1)).Perm(n)
 			for b.Loop() {

@@ -11,14 +11,14 @@ import (
 // stepKey identifies the launches of a step, for batches of one capacity.
 type stepKey struct {
 	s      oracles.Smoothing
-	memory engine.RemoteMemory
+	memory engine.DeviceMemory
 	open   bool    // at the iterate that is open
 	leaves bool    // the gradient is sent to the host on the way
 	move   moveKey // of a descent; zero: none
 }
 
 // Step implements engine.Accelerator. The second step with the same key is captured; later ones replay it.
-func (a *Accelerator) Step(ctx context.Context, at engine.Place, examples []int, s oracles.Smoothing, memory engine.RemoteMemory, dropout uint64) error {
+func (a *Accelerator) Step(ctx context.Context, at engine.Place, examples []int, s oracles.Smoothing, memory engine.DeviceMemory, dropout uint64) error {
 	return a.step(ctx, at, examples, stepKey{s: s, memory: memory}, dropout)
 }
 
@@ -45,7 +45,7 @@ func (a *Accelerator) weights(at engine.Place) (w device.Array[float32], open bo
 }
 
 // ask enqueues a step's question: sums and gradient of the slot's batch.
-func (a *Accelerator) ask(l *slot, at device.Array[float32], s oracles.Smoothing, memory engine.RemoteMemory) {
+func (a *Accelerator) ask(l *slot, at device.Array[float32], s oracles.Smoothing, memory engine.DeviceMemory) {
 	a.oracle.ClearSums()
 	device.Zero(a.d, a.vectors.grad)
 	l.Ask(at, s, false)
@@ -99,7 +99,7 @@ func (a *Accelerator) slot(ctx context.Context, examples []int) (l *slot, err er
 }
 
 // Remember implements engine.Accelerator.
-func (a *Accelerator) Remember(memory engine.RemoteMemory, γ float32) {
+func (a *Accelerator) Remember(memory engine.DeviceMemory, γ float32) {
 	a.last.Remember(memory, γ)
 }
 
@@ -133,7 +133,7 @@ func (a *Accelerator) Advance(by engine.Stride) {
 }
 
 // Ascend implements engine.Accelerator.
-func (a *Accelerator) Ascend(memory engine.RemoteMemory, λ, share float64) {
+func (a *Accelerator) Ascend(memory engine.DeviceMemory, λ, share float64) {
 	a.product.known = false
 	v := a.vectors
 	v.ascend(a.oracle.sums(), λ, a.data.Set.Len(), share)
@@ -170,7 +170,7 @@ func (a *Accelerator) Finish(w, mean []float32) error {
 }
 
 // NewMemory implements engine.Accelerator.
-func (a *Accelerator) NewMemory() (engine.RemoteMemory, error) {
+func (a *Accelerator) NewMemory() (engine.DeviceMemory, error) {
 	m := a.oracle.newMemory()
 	a.memories = append(a.memories, m)
 	return m, a.d.Err()

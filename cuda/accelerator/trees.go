@@ -231,7 +231,7 @@ func (l *treeEvaluation) Value(w device.Array[float32]) {
 }
 
 // Recall implements evaluation.
-func (l *treeEvaluation) Recall(w device.Array[float32], memory engine.RemoteMemory) {
+func (l *treeEvaluation) Recall(w device.Array[float32], memory engine.DeviceMemory) {
 	l.score(w)
 	l.sum.Find(&l.θ, l.find())
 	l.asked = false
@@ -256,7 +256,7 @@ func (l *treeEvaluation) indices() {
 }
 
 // Difference implements evaluation.
-func (l *treeEvaluation) Difference(memory engine.RemoteMemory) {
+func (l *treeEvaluation) Difference(memory engine.DeviceMemory) {
 	var r treeMemory
 	var index, moved device.Array[int32]
 	if m := treeMemoryOf(memory); m != nil {
@@ -309,12 +309,12 @@ func (l *treeEvaluation) losses() (value, gold device.Array[float64]) { return l
 func (l *treeEvaluation) Pullback(grad device.Array[float32]) { l.scorer.Pullback(l.v, grad) }
 
 // Remember implements evaluation.
-func (l *treeEvaluation) Remember(memory engine.RemoteMemory, γ float32) {
+func (l *treeEvaluation) Remember(memory engine.DeviceMemory, γ float32) {
 	l.remember(treeMemoryOf(memory), device.Array[float32]{}, γ)
 }
 
 // RememberBy implements evaluation.
-func (l *treeEvaluation) RememberBy(memory engine.RemoteMemory, γ device.Array[float32]) {
+func (l *treeEvaluation) RememberBy(memory engine.DeviceMemory, γ device.Array[float32]) {
 	l.remember(treeMemoryOf(memory), γ, 0)
 }
 
@@ -333,7 +333,7 @@ type treeMemory struct {
 	arc, label device.Array[float32] // [pairs], [pairs×R]
 }
 
-func treeMemoryOf(m engine.RemoteMemory) *treeMemory {
+func treeMemoryOf(m engine.DeviceMemory) *treeMemory {
 	if m == nil {
 		return nil
 	}
@@ -351,7 +351,7 @@ func (m *treeMemory) Free() {
 	device.Free(m.of.data.Device, m.label)
 }
 
-// ToGold implements engine.RemoteMemory.
+// ToGold implements engine.DeviceMemory.
 func (m *treeMemory) ToGold(γ float32) {
 	o := m.of
 	if γ == 1 {
@@ -361,12 +361,12 @@ func (m *treeMemory) ToGold(γ float32) {
 		m.arc, m.label, o.data.Offsets, o.first, o.head, o.relation, γ, int32(o.data.Set.Len()), int32(o.pairs), int32(o.relations))
 }
 
-// Store implements engine.RemoteMemory.
+// Store implements engine.DeviceMemory.
 func (m *treeMemory) Store(parts []structured.Part) error {
 	return store(m.of.data.Device, parts, m.arc, m.label)
 }
 
-// Load implements engine.RemoteMemory.
+// Load implements engine.DeviceMemory.
 func (m *treeMemory) Load(parts []structured.Part) {
 	load(m.of.data.Device, parts, m.arc, m.label)
 }

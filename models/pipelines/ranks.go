@@ -22,7 +22,7 @@ func together(ctx context.Context, c config.Config, o training.TrainOptions) (*t
 	if several(o) {
 		what, err := json.Marshal(c)
 		if err == nil {
-			_, err = o.Ranks.Gather(ctx, what)
+			_, err = o.Ranks.AllGather(ctx, what)
 		}
 		if err != nil {
 			return nil, err
@@ -40,7 +40,7 @@ func together(ctx context.Context, c config.Config, o training.TrainOptions) (*t
 // follow shares the trainings that rank 0 begins, until it is done.
 func follow(ctx context.Context, given config.Config, o training.TrainOptions) error {
 	for {
-		all, err := o.Ranks.Gather(ctx, nil)
+		all, err := o.Ranks.AllGather(ctx, nil)
 		if err != nil || len(all[0]) == 0 {
 			return err
 		}
@@ -60,7 +60,7 @@ func dismiss(ctx context.Context, o training.TrainOptions) error {
 	if !several(o) {
 		return nil
 	}
-	_, err := o.Ranks.Gather(ctx, nil)
+	_, err := o.Ranks.AllGather(ctx, nil)
 	return err
 }
 

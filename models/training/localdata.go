@@ -35,11 +35,11 @@ func passFiles(ctx context.Context, c config.Config, o TrainOptions) (config.Con
 	if err != nil {
 		return c, nothing, structured.BadInput("--train-local: %w", err)
 	}
-	names, err := o.Ranks.Gather(ctx, []byte(filepath.Base(c.TrainLocal)))
+	names, err := o.Ranks.AllGather(ctx, []byte(filepath.Base(c.TrainLocal)))
 	if err != nil {
 		return c, nothing, err
 	}
-	all, err := o.Ranks.Gather(ctx, content)
+	all, err := o.Ranks.AllGather(ctx, content)
 	if err != nil {
 		return c, nothing, err
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/dsp-go/dsp/train"
 )
 
-// descentVectors is how many vectors of weights an engine.Descent keeps besides the iterate and the mean, including their copies in a
+// descentVectors is how many vectors of weights an engine.ScaledDescent keeps besides the iterate and the mean, including their copies in a
 // checkpoint.
 func descentVectors(c *config.Config) float64 {
 	if d, ok := c.Optimiser(); ok && d.Vectors != nil {

@@ -13,7 +13,7 @@ func (r *Run) sayDevices(ctx context.Context) error {
 	if r.device == nil || r.o.ranks().Size() == 1 {
 		return nil
 	}
-	all, err := r.o.Ranks.Gather(ctx, []byte(r.device.Info().String()))
+	all, err := r.o.Ranks.AllGather(ctx, []byte(r.device.Info().String()))
 	if err != nil {
 		return err
 	}
@@ -48,7 +48,7 @@ func (r *Run) joinDevices(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	all, err := r.o.Ranks.Gather(ctx, message)
+	all, err := r.o.Ranks.AllGather(ctx, message)
 	if err != nil {
 		return err
 	}

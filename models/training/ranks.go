@@ -168,7 +168,7 @@ func shareFolder(ctx context.Context, c *config.Config, o TrainOptions) error {
 	if o.Ranks == nil {
 		return nil
 	}
-	all, err := o.Ranks.Gather(ctx, []byte(c.Out))
+	all, err := o.Ranks.AllGather(ctx, []byte(c.Out))
 	if err == nil {
 		c.Out = string(all[0])
 	}

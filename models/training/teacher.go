@@ -61,7 +61,7 @@ func learn(c *config.Config, data *models.Data, m *models.Model, log *slog.Logge
 	if err != nil {
 		return nil, err
 	}
-	engine.SettleTargets(form, &l.targets)
+	engine.BalanceTargets(form, &l.targets)
 	if l.share != nil {
 		if err := structured.TellNumbers(l.share, d.Labels, d.Labels[d.Offsets[l.first]:d.Offsets[l.last]]); err != nil {
 			return nil, err

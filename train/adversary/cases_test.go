@@ -277,7 +277,7 @@ func teach(t testing.TB, r *rand.Rand, p *train.Problem) {
 		oracle.Exp(&θ, 1, make([]float64, 1), &u)
 		targets.Set(i, &u, 0)
 	}
-	engine.SettleTargets(p.Scorer.Form(), &targets.Marginals)
+	engine.BalanceTargets(p.Scorer.Form(), &targets.Marginals)
 	p.Completion, p.Soft = targets, true
 }
 

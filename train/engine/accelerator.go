@@ -34,25 +34,25 @@ type Accelerator interface {
 	// MoveTo sets the point w_k at which the scorer is linearised.
 	MoveTo(w []float32)
 	// NewMemory returns a memory of the objective's size. Its content is undefined.
-	NewMemory() (RemoteMemory, error)
+	NewMemory() (DeviceMemory, error)
 	// Close frees everything held on the device.
 	Close()
 
 	// FullPass asks the smoothed oracle about all examples at w and sets g [Dim] to Σ c_i J_iᵀ(u_i − 1_{y_i}). It stores the
 	// u_i in the memory unless that is nil. It fills in every field of Sums.
-	FullPass(ctx context.Context, w []float32, s oracles.Smoothing, memory RemoteMemory, g []float32) (Sums, error)
+	FullPass(ctx context.Context, w []float32, s oracles.Smoothing, memory DeviceMemory, g []float32) (Sums, error)
 	// Value returns Σ c_i f_i(w) over the given examples.
 	Value(ctx context.Context, w []float32, examples []int) (float64, error)
 	// Recompose sets g to Σ c_i J_iᵀ(r_i − 1_{y_i}) with r_i from the memory, and returns Σ c_i ⟨r_i − 1_{y_i}, θ_i(w) + ℓ_i⟩.
-	Recompose(ctx context.Context, w []float32, memory RemoteMemory, g []float32) (linear float64, err error)
+	Recompose(ctx context.Context, w []float32, memory DeviceMemory, g []float32) (linear float64, err error)
 
 	// Step computes D = Σ c_i J_iᵀ(u_i − r_i) of a batch. r_i comes from the memory; with a nil memory it is the gold output.
 	// The work may still be running when Step returns.
-	Step(ctx context.Context, at Place, examples []int, s oracles.Smoothing, memory RemoteMemory, dropout uint64) error
+	Step(ctx context.Context, at Place, examples []int, s oracles.Smoothing, memory DeviceMemory, dropout uint64) error
 	// Change computes D = Σ c_i J_iᵀ(u_i(to) − u_i(from)) of a batch.
 	Change(ctx context.Context, from, to []float32, examples []int, s oracles.Smoothing) error
 	// Remember updates the memory of the last step's examples: r_i ← (1−γ)r_i + γu_i.
-	Remember(memory RemoteMemory, γ float32)
+	Remember(memory DeviceMemory, γ float32)
 	// Sums returns the sums of the last step, without Primal and Entropy.
 	Sums() (Sums, error)
 	// Norm2 returns ‖D‖² of the last step or change.
@@ -84,8 +84,8 @@ type TruncatingAccelerator interface {
 //	w ← ρw + q·b + c·D,    b ← b + β·D,    mean ← (1−share)·mean + share·w.
 type Stride struct{ Rho, Q, C, Beta, Share float64 }
 
-// RemoteMemory is the content of a Memory on a device.
-type RemoteMemory interface {
+// DeviceMemory is the content of a Memory on a device.
+type DeviceMemory interface {
 	// Store and Load copy the content to and from the parts of a Memory on the host.
 	Load(parts []structured.Part)
 	Store(parts []structured.Part) error
@@ -99,7 +99,7 @@ type DualAscender interface {
 	Accelerator
 	// Ascend takes the step along the last Step's D on the open path. The mean takes share of the new iterate, and the memory
 	// and the books are updated.
-	Ascend(memory RemoteMemory, λ, share float64)
+	Ascend(memory DeviceMemory, λ, share float64)
 	// SetBooks and Books write and read the dual's books.
 	SetBooks(b DualBooks)
 	Books() (DualBooks, error)

@@ -28,7 +28,7 @@ type adamTable struct {
 const restAfter = 128
 
 // openRows makes rows rest that have no mean of gradients, and wakes all others.
-func (d *localMoves) openRows() {
+func (d *hostDescent) openRows() {
 	d.adams = adamRows{}
 	for k, t := range d.touched.tables {
 		if !t.Large {
@@ -48,7 +48,7 @@ func (d *localMoves) openRows() {
 }
 
 // wakeRows brings the rows up to date that the batch reads, if Adam takes the steps.
-func (d *localMoves) wakeRows() {
+func (d *hostDescent) wakeRows() {
 	if !d.adams.on {
 		return
 	}
@@ -70,7 +70,7 @@ func (d *localMoves) wakeRows() {
 }
 
 // catchRowUp brings a resting row up to date.
-func (d *localMoves) catchRowUp(a *adamTable, r int32) {
+func (d *hostDescent) catchRowUp(a *adamTable, r int32) {
 	t := d.touched.tables[a.k]
 	lo := t.Offset + int(r)*t.Cols
 	hi := lo + t.Cols
@@ -89,7 +89,7 @@ func (d *localMoves) catchRowUp(a *adamTable, r int32) {
 }
 
 // catchRowsUp brings all resting rows up to date, if Adam takes the steps.
-func (d *localMoves) catchRowsUp() {
+func (d *hostDescent) catchRowsUp() {
 	if !d.adams.on {
 		return
 	}
@@ -104,7 +104,7 @@ func (d *localMoves) catchRowsUp() {
 }
 
 // eachAwake calls do for blocks of all weights but those of resting rows.
-func (d *localMoves) eachAwake(do func(lo, hi int, rate float64)) {
+func (d *hostDescent) eachAwake(do func(lo, hi int, rate float64)) {
 	at, rates := 0, d.engine.Rates
 	for _, a := range d.adams.tables {
 		t := d.touched.tables[a.k]
@@ -119,7 +119,7 @@ func (d *localMoves) eachAwake(do func(lo, hi int, rate float64)) {
 }
 
 // rested ends a step that shrinks weights by the given part: rows that no batch has read for long rest from now on.
-func (d *localMoves) rested(shrink float64) {
+func (d *hostDescent) rested(shrink float64) {
 	d.adams.shrunk += shrink
 	for i := range d.adams.tables {
 		a := &d.adams.tables[i]

@@ -100,7 +100,7 @@ func (a *Asynchronous) Sweep(ctx context.Context, w, mean []float32, memory *Mem
 					if ln.Sums.Moved > 0 {
 						shared.Scatter(float32(-by.Gamma/float64(len(batches[k]))), &ln.V, &ln.Batch, w, nil)
 						shared.Scatter(float32(1/float64(e.Len())), &ln.V, &ln.Batch, mean, nil)
-						memory.remember(ln.finding, 1)
+						memory.remember(ln.shardResult, 1)
 					}
 				}
 				return nil

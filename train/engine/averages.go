@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/dsp-go/dsp/structured/machine/vec"
-	"github.com/dsp-go/dsp/train/ranks"
 )
 
 // Several ranks may also step on their own, each on its own examples, and average their iterates from time to time.
@@ -13,15 +12,6 @@ import (
 // Alone runs work of this rank that needs no other. It fails alike on all ranks where potentials are not finite on one.
 func (e *Engine) Alone(ctx context.Context, work func() error) error {
 	return e.SameOnAll(ctx, e.apart(work))
-}
-
-// apart runs work as a single process would.
-func (e *Engine) apart(work func() error) error {
-	g := e.group.Group
-	e.group.Group = ranks.Alone{}
-	err := work()
-	e.group.Group = g
-	return err
 }
 
 // Average replaces numbers, as many on each rank, by their means over the ranks. It adds them in the order of the ranks.
@@ -42,7 +32,7 @@ func (e *Engine) Average(ctx context.Context, x []float32) error {
 }
 
 // Average ends steps that each rank has taken alone: the iterate, and what steps remember, become their means over the ranks.
-func (d *Descent) Average(ctx context.Context) error {
+func (d *ScaledDescent) Average(ctx context.Context) error {
 	err := d.Finish()
 	for _, x := range [][]float32{d.W, d.v, d.m, d.common} {
 		if err == nil {

@@ -6,7 +6,7 @@ import (
 	"github.com/dsp-go/dsp/oracles"
 )
 
-// backend is where an engine's work is done: local, on the host's threads, or remote, on a device. The constructor of the engine
+// backend is where an engine's work is done: hostBackend, on the host's threads, or deviceBackend, on a device. The constructor of the engine
 // chooses one. The engine's methods of the same names say what each call does.
 type backend interface {
 	// accelerator returns the device, or nil on the host.
@@ -31,9 +31,9 @@ type backend interface {
 
 	step(ctx context.Context, w Point, examples []int, s oracles.Smoothing, memory *Memory, dropout uint64) (Step, error)
 	change(ctx context.Context, from, to []float32, examples []int, s oracles.Smoothing) (Gradient, error)
-	// stepper returns what takes the steps of a path, and mover what moves a descent.
-	stepper(x *Path) stepper
-	mover(d *Descent) mover
+	// They return what takes the steps of a path, and of a descent.
+	pathStepper(x *AffinePath) pathStepper
+	descentStepper(d *ScaledDescent) descentStepper
 
 	// precise reports whether full passes sum in float64. unit returns the largest relative error of a rounded operation, and scores the mean magnitude of the scores behind sums, given
 	// the mean ⟨g, w⟩ of their gradient (rounding.go).

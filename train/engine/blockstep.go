@@ -21,10 +21,10 @@ func NewBatchDual(o *Objective) *BatchDual { return &BatchDual{memory: NewMemory
 
 // Begin asks about a batch and takes the exact step on the line from the gold outputs to the answers, as ProxRule does.
 // The descent must be on the host, on an engine whose scorer is linearised at the iterate (after Prepare).
-func (b *BatchDual) Begin(ctx context.Context, d *Descent, examples []int, dropout uint64, η, λ float64) error {
+func (b *BatchDual) Begin(ctx context.Context, d *ScaledDescent, examples []int, dropout uint64, η, λ float64) error {
 	b.batch = append(b.batch[:0], examples...)
 	b.memory.Restart(examples)
-	moves := d.moves.(*localMoves)
+	moves := d.stepper.(*hostDescent)
 	if err := moves.ask(ctx, Question{Examples: examples, Dropout: dropout}, b.memory); err != nil {
 		return err
 	}
@@ -60,8 +60,8 @@ func MixedEntropy(γ, f, h float64) float64 {
 //
 // cut off at 1, with entropies H only for losses that are smooth. There it is the line search of a lower bound of the dual, which is
 // concave: H of a mixture is at least the mixture of H.
-func (b *BatchDual) Step(ctx context.Context, d *Descent, k int, dropout uint64, η float64) error {
-	e, example, moves := d.engine, b.batch[k:k+1], d.moves.(*localMoves)
+func (b *BatchDual) Step(ctx context.Context, d *ScaledDescent, k int, dropout uint64, η float64) error {
+	e, example, moves := d.engine, b.batch[k:k+1], d.stepper.(*hostDescent)
 	e.touched.clean()
 	e.touched.ahead = true // they stay those of the batch
 	st, err := e.StepAt(ctx, At(d.W), example, oracles.Smoothing{}, b.memory, dropout)

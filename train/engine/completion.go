@@ -20,7 +20,7 @@ func (e *Engine) Complete(ctx context.Context, w []float32, to *Memory) (constan
 		}
 		a := &ln.allowed
 		e.queryAllowed(&ln.Shard, e.smoothing(oracles.Smoothing{}), false)
-		SettleTargets(e.Scorer.Form(), &a.answer.U)
+		BalanceTargets(e.Scorer.Form(), &a.answer.U)
 		for k, b := range a.examples {
 			i := ln.Batch.Examples[b]
 			to.Set(i, &a.answer.U, k)
@@ -29,7 +29,7 @@ func (e *Engine) Complete(ctx context.Context, w []float32, to *Memory) (constan
 		return nil
 	})
 	if err == nil {
-		err = e.exchange(ctx, &to.Marginals)
+		err = e.AllGatherMarginals(ctx, &to.Marginals)
 	}
 	return -total.Entropy / float64(e.Len()), err
 }

@@ -40,7 +40,7 @@ func (h *denseHome) gradients(lanes int) int { return lanes }
 
 func (h *denseHome) roundWeights() roundWeights { return &denseRound{engine: h.Engine} }
 
-func (h *denseHome) stepper(x *Path) stepper { return &plainSteps{Path: x} }
+func (h *denseHome) pathStepper(x *AffinePath) pathStepper { return &densePath{AffinePath: x} }
 
 // denseGradient is a D that is a vector.
 type denseGradient struct {
@@ -140,7 +140,7 @@ func (s *lanesOfPass) add(lo, hi, from, to int) error {
 
 func (s *lanesOfPass) end(int, int) error { return nil }
 
-func (s *lanesOfPass) tell(k int, _ bool, do func([]byte)) { do(ranks.Bytes(s.sums[k : k+1])) }
+func (s *lanesOfPass) gather(k int, _ bool, do func([]byte)) { do(ranks.Bytes(s.sums[k : k+1])) }
 
 // clearGradient prepares a lane for the gradient of a full pass.
 func (ln *Lane) clearGradient() {
@@ -212,11 +212,11 @@ func (s *denseBatch) pull(ln *Lane) error {
 	return ln.Worker.Pullback(&ln.V, ln.grad)
 }
 
-func (s *denseBatch) tell(l int, known bool, do func([]byte)) {
+func (s *denseBatch) gather(l int, known bool, do func([]byte)) {
 	if s.answers {
-		s.tellShards(l, known, do, answersFound)
+		s.gatherShards(l, known, do, answersFound)
 	} else {
-		s.tellShards(l, known, do, nil)
+		s.gatherShards(l, known, do, nil)
 	}
 }
 

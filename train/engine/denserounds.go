@@ -18,14 +18,14 @@ func (d *denseRound) begin(w []float32, _ bool) { d.before = append(d.before[:0]
 
 func (d *denseRound) visit([]int) {}
 
-func (d *denseRound) told() (spans, weights int) { return 0, 0 }
+func (d *denseRound) sizes() (spans, weights int) { return 0, 0 }
 
 func (d *denseRound) exchange(ctx context.Context, r *Rounds, by roundShare, w []float32, _ []float64, c *changes) error {
 	e := d.engine
 	d.added = append(d.added[:0], w...)
 	vec.Axpy(-1, d.before, d.added)
 	vec.Scale(by.share, d.added)
-	if err := r.tell(ctx, e, vec.Norm2(d.added), c); err != nil {
+	if err := r.gather(ctx, e, vec.Norm2(d.added), c); err != nil {
 		return err
 	}
 	d.sum = vec.Grow(d.sum, len(w))

@@ -155,7 +155,7 @@ func TestDescentIsLazyAboutRows(t *testing.T) {
 				for j, x := range w0 {
 					dense.w[j] = float64(x)
 				}
-				var d engine.Descent
+				var d engine.ScaledDescent
 				d.Start(p.Engine, w0, 0.99)
 				scorer := p.Scorer.(nets.RowScorer)
 				reference := engine.NewEngine(p.Objective, 1)
@@ -251,7 +251,7 @@ func testProxStep(t *testing.T, loss engine.Loss, λ1 float64) {
 	p.Loss, p.L1 = loss, λ1
 	p.Data.Weights = []float64{1, 0.5, 2, 1, 1, 3, 1, 1, 0.25, 1, 1, 1}
 	w := p.Scorer.(*traintest.Net).Glorot(2)
-	var d engine.Descent
+	var d engine.ScaledDescent
 	d.Start(p.Engine, w, 0.999)
 	inside, common := 0, 0.0
 	for step := range 12 {
@@ -378,7 +378,7 @@ func TestStepsAfterADescent(t *testing.T) {
 		}
 		return g
 	}
-	var d engine.Descent
+	var d engine.ScaledDescent
 	d.Start(p.Engine, w, 0.999)
 	r := rand.New(rand.NewPCG(2, 2))
 	for range 20 {
@@ -403,7 +403,7 @@ func TestStepsAfterADescent(t *testing.T) {
 func TestDescentAllocatesNoArrays(t *testing.T) {
 	p := traintest.EmbeddingProblem(64, engine.CRF, 0.02)
 	e := engine.NewEngine(p.Objective, 1)
-	var d engine.Descent
+	var d engine.ScaledDescent
 	d.Start(e, traintest.Initial(p), 0.999)
 	var batches [8][]int
 	for b := range batches {

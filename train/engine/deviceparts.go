@@ -38,17 +38,17 @@ type PartAccelerator interface {
 // Cut has the device, which must be a PartAccelerator, evaluate batches in parts. With one, it evaluates them in one go.
 func (e *Engine) Cut(parts int) { e.backend.cutInto(parts) }
 
-func (r *remote) cutInto(parts int) { r.cut = parts }
+func (r *deviceBackend) cutInto(parts int) { r.cut = parts }
 
-func (r *remote) mostRanks() int {
+func (r *deviceBackend) mostRanks() int {
 	if r.cut > 1 {
 		return r.cut
 	}
-	return local{r.engine}.mostRanks()
+	return hostBackend{r.engine}.mostRanks()
 }
 
 // inParts returns the device if batches are cut; else nil.
-func (r *remote) inParts() PartAccelerator {
+func (r *deviceBackend) inParts() PartAccelerator {
 	if r.cut <= 1 {
 		return nil
 	}
@@ -57,7 +57,7 @@ func (r *remote) inParts() PartAccelerator {
 
 // partsOfBatch are the strands of a batch on a device: parts of it.
 type partsOfBatch struct {
-	remote    *remote
+	backend   *deviceBackend
 	device    PartAccelerator
 	examples  []int
 	losses    []float64                                            // of the examples, or nil
@@ -69,8 +69,8 @@ type partsOfBatch struct {
 	keeps     bool                                                 // gradients stay on the device
 }
 
-func (r *remote) partsOf(device PartAccelerator, examples []int) *partsOfBatch {
-	return &partsOfBatch{remote: r, device: device, examples: examples, sums: make([]Sums, min(r.cut, len(examples)))}
+func (r *deviceBackend) partsOf(device PartAccelerator, examples []int) *partsOfBatch {
+	return &partsOfBatch{backend: r, device: device, examples: examples, sums: make([]Sums, min(r.cut, len(examples)))}
 }
 
 // addTo makes g the memory of the sum of the parts' gradients, unless the device keeps them.
@@ -82,7 +82,7 @@ func (p *partsOfBatch) addTo(g []float32) {
 
 // over evaluates the parts and returns the total of their sums.
 func (p *partsOfBatch) over(ctx context.Context) (total Sums, err error) {
-	err = p.remote.engine.over(ctx, p.remote.engine.group.Group, p)
+	err = p.backend.engine.over(ctx, p.backend.engine.group.Group, p)
 	for _, s := range p.sums {
 		total.add(s)
 	}
@@ -106,7 +106,7 @@ func (p *partsOfBatch) lossesOf(k int) []float64 {
 
 func (p *partsOfBatch) run(ctx context.Context, lo, hi int) error {
 	if p.g != nil {
-		p.gradients = p.remote.gradients(hi - lo)
+		p.gradients = p.backend.gradients(hi - lo)
 	}
 	for k := lo; k < hi; k++ {
 		var to []float32
@@ -148,18 +148,18 @@ func (p *partsOfBatch) end(_, hi int) (err error) {
 	return err
 }
 
-func (p *partsOfBatch) tell(k int, _ bool, do func([]byte)) {
+func (p *partsOfBatch) gather(k int, _ bool, do func([]byte)) {
 	do(ranks.Bytes(p.sums[k : k+1]))
 	do(ranks.Bytes(p.lossesOf(k)))
 }
 
-// gather makes the device's D the sum over the parts of all ranks, and copies it to g, unless that is nil.
-func (p *partsOfBatch) gather(ctx context.Context, g []float32) error {
-	return p.device.AddParts(len(p.sums), g, func() error { return p.remote.engine.group.Ended(ctx) })
+// addAll makes the device's D the sum over the parts of all ranks, and copies it to g, unless that is nil.
+func (p *partsOfBatch) addAll(ctx context.Context, g []float32) error {
+	return p.device.AddParts(len(p.sums), g, func() error { return p.backend.engine.group.Ended(ctx) })
 }
 
 // gradients returns memory for gradients of n parts.
-func (r *remote) gradients(n int) [][]float32 {
+func (r *deviceBackend) gradients(n int) [][]float32 {
 	for len(r.parts) < n {
 		r.parts = append(r.parts, make([]float32, r.engine.Scorer.Dim()))
 	}
@@ -167,13 +167,13 @@ func (r *remote) gradients(n int) [][]float32 {
 }
 
 // stepInParts evaluates a batch in parts and makes it the device's last step. losses [len(examples)] are set unless they are nil.
-func (r *remote) stepInParts(
+func (r *deviceBackend) stepInParts(
 	ctx context.Context, device PartAccelerator, at Place, examples []int, s oracles.Smoothing, dropout uint64, losses []float64,
 ) error {
 	e, p := r.engine, r.partsOf(device, examples)
 	p.losses = losses
 	p.addTo(e.vectors.narrowNumbers(e.Scorer.Dim()))
-	_, last := ranks.Share(e.group, len(p.sums))
+	_, last := e.group.share(len(p.sums))
 	p.evaluate = func(ctx context.Context, k int, to []float32) error {
 		err := device.Part(ctx, at, p.part(k), s, dropout, to != nil)
 		if p.arrives = to != nil && k == last-1; err != nil || p.arrives { // others add to the first numbers while the last ones arrive
@@ -189,7 +189,7 @@ func (r *remote) stepInParts(
 	}
 	sums, err := p.over(ctx)
 	if err == nil && p.keeps {
-		err = p.gather(ctx, nil)
+		err = p.addAll(ctx, nil)
 	}
 	if err == nil {
 		device.SetStep(sums, p.g)
@@ -198,7 +198,7 @@ func (r *remote) stepInParts(
 }
 
 // passInParts evaluates all examples in parts, and sets g [Dim] to the gradient.
-func (r *remote) passInParts(ctx context.Context, device PartAccelerator, w []float32, s oracles.Smoothing, g []float32) (Sums, error) {
+func (r *deviceBackend) passInParts(ctx context.Context, device PartAccelerator, w []float32, s oracles.Smoothing, g []float32) (Sums, error) {
 	p := r.partsOf(device, r.engine.layout.all)
 	p.addTo(g)
 	p.evaluate = func(ctx context.Context, k int, to []float32) (err error) {
@@ -207,13 +207,13 @@ func (r *remote) passInParts(ctx context.Context, device PartAccelerator, w []fl
 	}
 	sums, err := p.over(ctx)
 	if err == nil && p.keeps {
-		err = p.gather(ctx, g)
+		err = p.addAll(ctx, g)
 	}
 	return sums, err
 }
 
 // valueInParts returns the sums of the objective's value over some examples.
-func (r *remote) valueInParts(ctx context.Context, w []float32, examples []int) (Sums, error) {
+func (r *deviceBackend) valueInParts(ctx context.Context, w []float32, examples []int) (Sums, error) {
 	p := r.partsOf(r.inParts(), examples)
 	p.evaluate = func(ctx context.Context, k int, _ []float32) (err error) {
 		p.sums[k].Primal, err = r.device.Value(ctx, w, p.part(k))

@@ -4,7 +4,6 @@ import (
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/nets/sparse"
 	"github.com/dsp-go/dsp/oracles"
-	"github.com/dsp-go/dsp/train/ranks"
 )
 
 // Engine evaluates an Objective on whole data sets and on batches, in parallel. It is not safe for concurrent use.
@@ -32,7 +31,7 @@ func NewEngine(o *Objective, threads int) *Engine {
 	linear, _ := o.Scorer.(*sparse.Linear)
 	e := &Engine{
 		Evaluation: NewEvaluation(o), sparse: linear, layout: newLayout(o.Data, o.Scorer.Dim(), linear != nil),
-		touched: newTouchedRows(o.Scorer), group: group{Group: ranks.Alone{}},
+		touched: newTouchedRows(o.Scorer), group: alone(),
 	}
 	e.team = newTeam(threads, o.Scorer, e.NewLane)
 	if linear != nil {
@@ -42,7 +41,7 @@ func NewEngine(o *Objective, threads int) *Engine {
 	}
 	e.precise, e.bounds = nets.NewPreciseWorker(o.Scorer) != nil, o.Scorer.Affine()
 	e.splits = linear != nil // for products of D with weights (Step.Product)
-	e.backend = local{e}
+	e.backend = hostBackend{e}
 	return e
 }
 

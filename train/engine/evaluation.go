@@ -11,7 +11,7 @@ import (
 )
 
 // Evaluation takes shards of an objective from potentials to answers u_i, to v_i = c_i(u_i − r_i) and to Sums: it
-// augments, asks the oracle, takes differences, weighs, settles and rounds. It knows the loss, the oracle and what is
+// augments, asks the oracle, takes differences, weighs, balances and rounds. It knows the loss, the oracle and what is
 // compared with; of threads, ranks, devices, and of how scores and gradients are computed, it knows nothing.
 // Different shards may be evaluated at the same time.
 type Evaluation struct {
@@ -48,23 +48,23 @@ func (e *Evaluation) Kind() kinds.Kind { return e.kind }
 
 // Shard is a few examples and the scratch memory of their evaluation.
 type Shard struct {
-	*finding
-	Oracle  oracles.Maximiser     // not shared with a shard that is evaluated at the same time
-	Theta   structured.Potentials // with ℓ added
-	φ       structured.Potentials // at other weights
-	negated structured.Marginals  // −r_i, for full passes
-	allowed allowed
-	before  structured.Marginals // the answers at another point
-	Output  []int32              // scratch memory for the best outputs
-	Values  []float64            // and their values
-	Sums    Sums                 // over the shards so far
-	journal *[]Sums              // gets what is added to Sums, if others add to the same sums before it (strands.go); else nil
-	losses  []float64            // f_i, smoothed, of the current shard
-	entropy []float64            // of its answers, for losses that are smooth
+	*shardResult
+	Oracle   oracles.Maximiser     // not shared with a shard that is evaluated at the same time
+	Theta    structured.Potentials // with ℓ added
+	φ        structured.Potentials // at other weights
+	negated  structured.Marginals  // −r_i, for full passes
+	allowed  allowed
+	before   structured.Marginals // the answers at another point
+	Output   []int32              // scratch memory for the best outputs
+	Values   []float64            // and their values
+	Sums     Sums                 // over the shards so far
+	deferred *[]Sums              // gets what is added to Sums, if others add to the same sums before it (strands.go); else nil
+	losses   []float64            // f_i, smoothed, of the current shard
+	entropy  []float64            // of its answers, for losses that are smooth
 }
 
-// finding is a shard and the results on it. It may have to outlive the shard's work on the shard.
-type finding struct {
+// shardResult is a shard and the results on it. It may have to outlive the work on the shard.
+type shardResult struct {
 	Batch   structured.Batch
 	Answer  oracles.Answer
 	V       structured.Marginals // the marginals to pull back
@@ -102,15 +102,17 @@ func (s *Sums) add(t Sums) {
 
 // tally returns where to add to the shard's sums, for an addition or several of different numbers.
 func (sh *Shard) tally() *Sums {
-	if sh.journal == nil {
+	if sh.deferred == nil {
 		return &sh.Sums
 	}
-	*sh.journal = append(*sh.journal, Sums{})
-	return &(*sh.journal)[len(*sh.journal)-1]
+	*sh.deferred = append(*sh.deferred, Sums{})
+	return &(*sh.deferred)[len(*sh.deferred)-1]
 }
 
 // NewShard returns a shard for an evaluation that asks the oracle.
-func NewShard(oracle oracles.Maximiser) *Shard { return &Shard{finding: &finding{}, Oracle: oracle} }
+func NewShard(oracle oracles.Maximiser) *Shard {
+	return &Shard{shardResult: &shardResult{}, Oracle: oracle}
+}
 
 // Reset makes the shard one of the given examples. Theta must then become their potentials.
 func (sh *Shard) Reset(data *structured.Dataset, examples []int) {
@@ -178,8 +180,8 @@ func (e *Evaluation) Difference(sh *Shard, memory *structured.Marginals) {
 func (e *Evaluation) weigh(sh *Shard, gold bool) {
 	for b, i := range sh.Batch.Examples {
 		c, to := e.Data.Weight(i), sh.tally()
-		if gold && e.settles(i) {
-			e.settle(sh, b, c)
+		if gold && e.balances(i) {
+			e.balance(sh, b, c)
 			continue
 		}
 		to.Linear += c * sh.V.Dot(b, &sh.Theta)

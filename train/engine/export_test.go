@@ -10,29 +10,29 @@ func (e *Engine) Lane(k int) *Lane { return e.team.lanes[k] }
 
 // Made returns the numbers of lanes and of results of shards created, and of shards in a full pass.
 func (e *Engine) Made() (lanes, results, shards int) {
-	return len(e.team.lanes), len(e.team.found), len(e.layout.shards)
+	return len(e.team.lanes), len(e.team.results), len(e.layout.shards)
 }
 
 // Drift returns b.
-func (x *Path) Drift() []float32 { return x.b }
+func (x *AffinePath) Drift() []float32 { return x.b }
 
 // Squares returns the means of squared gradients.
-func (d *Descent) Squares() []float32 { return d.v }
+func (d *ScaledDescent) Squares() []float32 { return d.v }
 
 // Asked returns the mean loss of the last batch and its gradient.
-func (d *Descent) Asked() (f float64, g []float32) {
-	m := d.moves.(*localMoves)
+func (d *ScaledDescent) Asked() (f float64, g []float32) {
+	m := d.stepper.(*hostDescent)
 	return m.f, m.g
 }
 
-// SettleRow settles a row of marginals less a reference and returns how much has moved.
-func SettleRow(v, negated, θ []float32, c float64) float64 {
-	moved, _, _ := settleRow(v, negated, θ, c)
+// BalanceRow balances a row of marginals less a reference and returns how much has moved.
+func BalanceRow(v, negated, θ []float32, c float64) float64 {
+	moved, _, _ := balanceRow(v, negated, θ, c)
 	return moved
 }
 
-// SettleTarget settles a row of targets.
-func SettleTarget(u []float32) { settleTarget(u) }
+// BalanceTarget balances a row of targets.
+func BalanceTarget(u []float32) { balanceTarget(u) }
 
 // ScoredCentre reports whether full passes keep sizes of potentials at the centre.
 func (e *Engine) ScoredCentre() bool { return e.centres != nil }

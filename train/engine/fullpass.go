@@ -128,6 +128,6 @@ func (e *Engine) value(ctx context.Context, w []float32, examples []int, shards 
 // UpperAnswers is Upper on the host, for a loss that is not smooth. It calls found for the examples that this process has in full passes, each with the output that
 // the max oracle finds; for several examples at a time, in any order.
 func (e *Engine) UpperAnswers(ctx context.Context, w []float32, found func(i int, output []int32)) (float64, error) {
-	total, err := local{e}.values(ctx, w, e.layout.shards, found)
+	total, err := hostBackend{e}.values(ctx, w, e.layout.shards, found)
 	return e.roundUp(total.Primal/float64(e.Len())+e.regulariser(w), total), err
 }

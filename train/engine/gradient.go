@@ -18,16 +18,16 @@ type Gradient interface {
 	eachRow(do func(d []float32, lo, hi int))
 }
 
-// remoteGradient is the D that a device holds. It has no entries on the host, and no method asks for them.
-type remoteGradient struct{ *remote }
+// deviceGradient is the D that a device holds. It has no entries on the host, and no method asks for them.
+type deviceGradient struct{ *deviceBackend }
 
 const noEntries = "engine: a gradient on a device has no entries on the host"
 
-func (g remoteGradient) AddTo(float32, []float32)                        { panic(noEntries) }
-func (g remoteGradient) AddToTwo(float32, []float32, float32, []float32) { panic(noEntries) }
-func (g remoteGradient) Times(float32, *[]float32) []float32             { panic(noEntries) }
-func (g remoteGradient) eachRow(func(d []float32, lo, hi int))           { panic(noEntries) }
+func (g deviceGradient) AddTo(float32, []float32)                        { panic(noEntries) }
+func (g deviceGradient) AddToTwo(float32, []float32, float32, []float32) { panic(noEntries) }
+func (g deviceGradient) Times(float32, *[]float32) []float32             { panic(noEntries) }
+func (g deviceGradient) eachRow(func(d []float32, lo, hi int))           { panic(noEntries) }
 
-func (g remoteGradient) Norm2() float64           { return g.device.Norm2() }
-func (g remoteGradient) Dot(w []float32) float64  { return g.device.Dot(OnHost(w)) }
-func (g remoteGradient) product(st *Step) float64 { return g.device.Dot(st.at.place()) }
+func (g deviceGradient) Norm2() float64           { return g.device.Norm2() }
+func (g deviceGradient) Dot(w []float32) float64  { return g.device.Dot(OnHost(w)) }
+func (g deviceGradient) product(st *Step) float64 { return g.device.Dot(st.at.place()) }

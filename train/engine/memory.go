@@ -18,7 +18,7 @@ type Memory struct {
 	data       *structured.Dataset
 	completion *Memory      // replaces unknown gold outputs, or nil
 	soft       bool         // it replaces all of them
-	remote     RemoteMemory // holds the content if it is on a device
+	device     DeviceMemory // holds the content if it is on a device
 }
 
 // NewMemory returns a memory, on the host, of the gold outputs 1_{y_i}, where every gradient is zero. For examples with partial labels it
@@ -50,12 +50,12 @@ func (m *Memory) addGold(c float32) {
 	}
 }
 
-// Remote returns the content on a device, or nil if it is on the host.
-func (m *Memory) Remote() RemoteMemory {
+// Device returns the content on a device, or nil if it is on the host.
+func (m *Memory) Device() DeviceMemory {
 	if m == nil {
 		return nil
 	}
-	return m.remote
+	return m.device
 }
 
 // Restart sets r_i of some examples to their gold outputs, which must be known, or to what replaces them.
@@ -116,8 +116,8 @@ func (m *Memory) subtract(i int, v *structured.Marginals, b int) {
 	v.AddScaled(b, -1, &m.Marginals, i)
 }
 
-// remember updates the examples of a finding: r_i ← (1−γ)r_i + γu_i.
-func (m *Memory) remember(of *finding, γ float32) {
+// remember updates the examples of a shardResult: r_i ← (1−γ)r_i + γu_i.
+func (m *Memory) remember(of *shardResult, γ float32) {
 	u := &of.Answer.U
 	if γ != 1 {
 		m.KeepRest()

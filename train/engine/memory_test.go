@@ -35,7 +35,7 @@ func TestMemoryIsAMixture(t *testing.T) {
 	}
 	for step := range 20000 {
 		i, γ := r.IntN(examples), float32(math.Exp(-8*r.Float64()))
-		of := &finding{Batch: structured.Batch{Examples: []int{i}}}
+		of := &shardResult{Batch: structured.Batch{Examples: []int{i}}}
 		u := part()
 		u.Offsets, u.Values = []int{0, 1}, u.Values[:width]
 		of.Answer.U.Parts = []structured.Part{u}

@@ -142,7 +142,7 @@ func (e *Engine) spreadOf(ctx context.Context, w []float32, s oracles.Smoothing,
 		one[k] = !others[k].Load() && e.Loss != Quadratic
 	}
 	if err == nil {
-		err = e.exchange(ctx, v)
+		err = e.AllGatherMarginals(ctx, v)
 	}
 	if err == nil {
 		err = e.allRanksHave(ctx, one)

@@ -61,7 +61,7 @@ type Objective struct {
 
 	// Completion fixes r_i, which replaces the gold output of examples with partial labels (partial.go). If it is nil, the
 	// oracle answers over the outputs that the labels allow, and the objective is not convex. Certificates hold for r_i whose rows have exact sums
-	// (SettleTargets).
+	// (BalanceTargets).
 	Completion *Memory
 	// Soft says that Completion replaces the gold outputs of all examples, whose labels are then whole. With the CRF loss the loss of an
 	// example is the cross-entropy of a distribution with marginals r_i and the model's, log Z(θ_i) − ⟨θ_i, r_i⟩, and its gradient J_iᵀ(u_i − r_i).

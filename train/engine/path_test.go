@@ -33,7 +33,7 @@ func TestPath(t *testing.T) {
 			drift = traintest.DrawWeights(r, len(start), 0.01)
 			b = doubles(drift)
 		}
-		var x engine.Path
+		var x engine.AffinePath
 		x.Start(p.Engine, start, drift)
 		total := 0.0
 		for k := range rapid.IntRange(1, 40).Draw(t, "steps") {
@@ -97,8 +97,8 @@ func TestPath(t *testing.T) {
 func TestPathOnDevice(t *testing.T) {
 	host := traintest.LinearProblem(8, 1, 0.1, 1)
 	start := traintest.DrawWeights(rand.New(rand.NewPCG(1, 1)), host.Scorer.Dim(), 1)
-	walked := func(p *train.Problem) *engine.Path {
-		x := new(engine.Path)
+	walked := func(p *train.Problem) *engine.AffinePath {
+		x := new(engine.AffinePath)
 		x.Start(p.Engine, start, make([]float32, len(start)))
 		x.Include(1)
 		for k := range 4 {

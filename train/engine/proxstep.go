@@ -36,7 +36,7 @@ import (
 // Deep Frank-Wolfe (Berrada, Zisserman and Kumar 2019).
 
 // prox takes a step of ProxRule and returns γ.
-func (d *localMoves) prox(η, λ float64) float64 {
+func (d *hostDescent) prox(η, λ float64) float64 {
 	d.q = vec.Grow(d.q, d.engine.touched.numWeights())
 	if d.engine.L1 > 0 {
 		return d.sparseProx(η, λ)
@@ -76,7 +76,7 @@ func (d *localMoves) prox(η, λ float64) float64 {
 }
 
 // observeCommon updates V by the gradient and returns H.
-func (d *localMoves) observeCommon() float32 {
+func (d *hostDescent) observeCommon() float32 {
 	square := 0.0
 	d.each(func(lo, hi, _ int) { square += vec.Norm2(d.g[lo:hi]) })
 	β := d.squares.β

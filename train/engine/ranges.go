@@ -11,12 +11,12 @@ import (
 const rangeWeights = 1 << 15
 
 // OverRanges calls do for ranges lo to hi−1 of n weights, and returns the sums of k numbers that do computes for each. Ranges are added in order. It uses the
-// engine's threads. If shared, each of several ranks does some ranges; then what do writes elsewhere is known to that rank alone (GatherRanges).
+// engine's threads. If shared, each of several ranks does some ranges; then what do writes elsewhere is known to that rank alone (AllGatherRanges).
 func (e *Engine) OverRanges(ctx context.Context, n, k int, shared bool, do func(lo, hi int, sums []float64)) ([]float64, error) {
 	ranges := (n + rangeWeights - 1) / rangeWeights
 	from, to := 0, ranges
 	if shared {
-		from, to = ranks.Share(e.Ranks(), ranges)
+		from, to = e.group.share(ranges)
 	}
 	all := make([]float64, ranges*k)
 	e.Parallel(to-from, func(i int) {
@@ -24,7 +24,7 @@ func (e *Engine) OverRanges(ctx context.Context, n, k int, shared bool, do func(
 		do(i*rangeWeights, min((i+1)*rangeWeights, n), all[i*k:(i+1)*k])
 	})
 	if shared && k > 0 {
-		if err := e.complete(ctx, ranks.Bytes(all), ranges, 8*k); err != nil {
+		if err := e.allGatherShares(ctx, ranks.Bytes(all), ranges, 8*k); err != nil {
 			return nil, err
 		}
 	}
@@ -35,16 +35,16 @@ func (e *Engine) OverRanges(ctx context.Context, n, k int, shared bool, do func(
 	return total, nil
 }
 
-// GatherRanges completes numbers x, one for each weight, of which each rank has those of its shared ranges.
-func GatherRanges[E float32 | float64](ctx context.Context, e *Engine, x []E) error {
-	return e.complete(ctx, ranks.Bytes(x), (len(x)+rangeWeights-1)/rangeWeights, rangeWeights*int(unsafe.Sizeof(*new(E))))
+// AllGatherRanges completes numbers x, one for each weight, of which each rank has those of its shared ranges.
+func AllGatherRanges[E float32 | float64](ctx context.Context, e *Engine, x []E) error {
+	return e.allGatherShares(ctx, ranks.Bytes(x), (len(x)+rangeWeights-1)/rangeWeights, rangeWeights*int(unsafe.Sizeof(*new(E))))
 }
 
-// complete completes bytes of n things, so many of each but the last one, which may have fewer. Each rank has those of its share of the things.
-func (e *Engine) complete(ctx context.Context, x []byte, n, each int) error {
+// allGatherShares completes bytes of n things, so many of each but the last one, which may have fewer. Each rank has those of its share of the things.
+func (e *Engine) allGatherShares(ctx context.Context, x []byte, n, each int) error {
 	ends := make([]int, e.group.Size())
 	for r := range ends {
 		ends[r] = min(n*(r+1)/len(ends)*each, len(x))
 	}
-	return e.group.Complete(ctx, x, ends)
+	return e.group.AllGatherV(ctx, x, ends)
 }

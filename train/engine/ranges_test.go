@@ -40,7 +40,7 @@ func TestRanges(t *testing.T) {
 		if err != nil {
 			return nil, err
 		}
-		if err := engine.GatherRanges(ctx, e, y); err != nil {
+		if err := engine.AllGatherRanges(ctx, e, y); err != nil {
 			return nil, err
 		}
 		for j := range y {

@@ -3,6 +3,10 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
+	"unsafe"
+
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/train/ranks"
@@ -16,7 +20,7 @@ import (
 //   - with sparse inputs, one process adds all shards to the gradient in order. So each rank has some consecutive shards.
 //     It needs their attributes and no others. The first rank adds its shards as it goes. Each of the others asks the
 //     oracle about all of its own, and then adds them to the gradient that the ranks before it have begun. The sums of
-//     lanes, which go through all shards, are added again from a journal. The last rank has the whole gradient in
+//     lanes, which go through all shards, are added again from deferredSums. The last rank has the whole gradient in
 //     float64. It gives the others what they need of it, which is half as long (home.lower).
 //
 // A step on sparse inputs keeps its gradient in potential space. There the ranks exchange marginals instead.
@@ -27,6 +31,12 @@ type group struct {
 	own      []int          // examples of this rank; nil: not asked for yet
 	exchange ranks.Exchange // scratch memory
 }
+
+// alone returns a process without other ranks.
+func alone() group { return group{Group: ranks.Alone{}} }
+
+// share returns the share lo to hi−1 of n things that this rank has.
+func (g *group) share(n int) (lo, hi int) { return ranks.Share(g.Group, n) }
 
 // ErrFewStrands is why some data are too small for so many ranks.
 var ErrFewStrands = errors.New("each rank needs one")
@@ -65,7 +75,7 @@ func ShareOf(ctx context.Context, g ranks.Group) *structured.Share {
 			lo, hi := ranks.Share(g, len(cut)-1)
 			return cut[lo][0], cut[hi][0]
 		},
-		Gather: func(mine []byte) ([][]byte, error) { return g.Gather(ctx, mine) },
+		Gather: func(mine []byte) ([][]byte, error) { return g.AllGather(ctx, mine) },
 		Pass: func(state []byte, add func() error) error {
 			return g.Sum(ctx, [][]byte{state}, 1, func(int, int) error { return add() })
 		},
@@ -75,7 +85,7 @@ func ShareOf(ctx context.Context, g ranks.Group) *structured.Share {
 // exchange completes marginals of all examples, of which each rank has those of its own examples.
 func (e *Engine) exchange(ctx context.Context, u *structured.Marginals) error {
 	var x ranks.Exchange // not kept: it is as large as the memory of all answers
-	_, err := x.Complete(ctx, e.group.Group, false, func(rank int, do func([]byte)) {
+	_, err := x.AllGather(ctx, e.group.Group, false, func(rank int, do func([]byte)) {
 		for _, i := range e.home.examplesOf(rank) {
 			for k := range u.Parts {
 				do(ranks.Bytes(u.Parts[k].Of(i)))
@@ -85,17 +95,17 @@ func (e *Engine) exchange(ctx context.Context, u *structured.Marginals) error {
 	return err
 }
 
-// exchangeMemory completes a memory of the answers of a full pass.
-func (e *Engine) exchangeMemory(ctx context.Context, m *Memory) error {
+// allGatherAnswers completes a memory of the answers of a full pass.
+func (e *Engine) allGatherAnswers(ctx context.Context, m *Memory) error {
 	for k := range m.rest {
 		clear(m.rest[k])
 	}
-	return e.exchange(ctx, &m.Marginals)
+	return e.AllGatherMarginals(ctx, &m.Marginals)
 }
 
 // allRanksHave sets each of some facts to whether it holds on all ranks.
 func (e *Engine) allRanksHave(ctx context.Context, facts []bool) error {
-	all, err := e.group.Gather(ctx, ranks.Bytes(facts))
+	all, err := e.group.AllGather(ctx, ranks.Bytes(facts))
 	if err != nil {
 		return err
 	}
@@ -109,7 +119,7 @@ func (e *Engine) allRanksHave(ctx context.Context, facts []bool) error {
 
 // ofAllRanks returns the sum of a count over the ranks. A rank that is lost has none: the next call says so.
 func (e *Engine) ofAllRanks(n int) int {
-	all, err := e.group.Gather(context.Background(), ranks.Bytes([]int64{int64(n)}))
+	all, err := e.group.AllGather(context.Background(), ranks.Bytes([]int64{int64(n)}))
 	if err != nil {
 		return n
 	}
@@ -120,4 +130,109 @@ func (e *Engine) ofAllRanks(n int) int {
 		total += int(count[0])
 	}
 	return total
+}
+
+// Own returns the examples that this rank has in full passes, and whose dual variables it owns: all of them without other ranks.
+func (e *Engine) Own() []int {
+	if e.group.Size() == 1 {
+		return e.layout.all
+	}
+	if e.group.own == nil {
+		e.group.own = e.OwnOf(e.group.Rank())
+	}
+	return e.group.own
+}
+
+// OwnOf returns the examples that a rank owns.
+func (e *Engine) OwnOf(rank int) []int {
+	if e.group.Size() == 1 {
+		return e.layout.all
+	}
+	return e.home.examplesOf(rank)
+}
+
+// All returns all examples.
+func (e *Engine) All() []int { return e.layout.all }
+
+// AllGatherMarginals completes marginals of all examples, of which each rank knows those of its own.
+func (e *Engine) AllGatherMarginals(ctx context.Context, u *structured.Marginals) error {
+	return e.AllGatherMarginals(ctx, u)
+}
+
+// AllGatherMemory is AllGatherMarginals for a memory.
+func (e *Engine) AllGatherMemory(ctx context.Context, m *Memory) error {
+	if e.group.Size() == 1 {
+		return nil
+	}
+	m.KeepRest()
+	rest := m.Marginals
+	rest.Parts = append([]structured.Part(nil), m.Parts...)
+	for k := range rest.Parts {
+		rest.Parts[k].Values = m.rest[k]
+	}
+	if err := e.AllGatherMarginals(ctx, &m.Marginals); err != nil {
+		return err
+	}
+	return e.AllGatherMarginals(ctx, &rest)
+}
+
+// AllGatherExamples completes numbers x [n] of the examples, of which each rank knows those of its own.
+func AllGatherExamples[E float32 | float64](ctx context.Context, e *Engine, x []E) error {
+	var exchange ranks.Exchange
+	_, err := exchange.AllGather(ctx, e.group.Group, false, func(rank int, do func([]byte)) {
+		for _, i := range e.OwnOf(rank) {
+			do(ranks.Bytes(x[i : i+1]))
+		}
+	})
+	return err
+}
+
+// AllGatherNumbers returns the numbers that each rank gives.
+func AllGatherNumbers[E int32 | float32 | float64](ctx context.Context, e *Engine, mine []E) ([][]E, error) {
+	all, err := e.Ranks().AllGather(ctx, ranks.Bytes(mine))
+	if err != nil {
+		return nil, err
+	}
+	lists := make([][]E, len(all))
+	for rank, x := range all {
+		lists[rank] = make([]E, len(x)/int(unsafe.Sizeof(*new(E))))
+		if err := ranks.Numbers(x, lists[rank]); err != nil {
+			return nil, err
+		}
+	}
+	return lists, nil
+}
+
+// SumOverRanks returns the sum of a number over the ranks.
+func (e *Engine) SumOverRanks(ctx context.Context, x float64) (float64, error) {
+	total, err := e.sumNumbers(ctx, []float64{x})
+	if err != nil {
+		return 0, err
+	}
+	return total[0], nil
+}
+
+// sumNumbers sums numbers, as many on each rank, over the ranks.
+func (e *Engine) sumNumbers(ctx context.Context, mine []float64) ([]float64, error) {
+	all, err := AllGatherNumbers(ctx, e, mine)
+	if err != nil {
+		return nil, err
+	}
+	total := make([]float64, len(mine))
+	for rank, x := range all {
+		if len(x) != len(mine) {
+			return nil, fmt.Errorf("rank %d sent %d numbers, expected %d", rank, len(x), len(mine))
+		}
+		floats.Add(total, x)
+	}
+	return total, nil
+}
+
+// apart runs work as a single process would.
+func (e *Engine) apart(work func() error) error {
+	g := e.group.Group
+	e.group.Group = ranks.Alone{}
+	err := work()
+	e.group.Group = g
+	return err
 }

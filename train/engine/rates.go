@@ -1,10 +1,6 @@
 package engine
 
-import (
-	"sort"
-
-	"github.com/dsp-go/dsp/structured/machine/vec"
-)
+import "sort"
 
 // Rates are factors of the step lengths of a Descent on the host. They are those of ranges of weights, in order and without gaps.
 // The weights of a row of a table have one factor.
@@ -48,29 +44,4 @@ func (r Rates) blocks(lo, hi int, do func(lo, hi int, rate float64)) {
 			do(lo, min(hi, lo+blockWeights), rate)
 		}
 	})
-}
-
-// eachRated is each for ranges with one factor each; they are blocks if fromCenter will be asked about them.
-func (d *localMoves) eachRated(blocks bool, do func(lo, hi, at int, rate float64)) {
-	if !blocks && d.engine.Rates == nil {
-		d.each(func(lo, hi, at int) { do(lo, hi, at, 1) })
-		return
-	}
-	cut := d.engine.Rates.parts
-	if blocks {
-		cut = d.engine.Rates.blocks
-	}
-	var first, place int
-	part := func(lo, hi int, rate float64) { do(lo, hi, place+lo-first, rate) }
-	d.each(func(lo, hi, at int) {
-		first, place = lo, at
-		cut(lo, hi, part)
-	})
-}
-
-// fromCenter returns w − c for a range of weights that is a row or a block. The result is valid until the next call.
-func (d *localMoves) fromCenter(lo, hi int) []float32 {
-	d.away = append(d.away[:0], d.W[lo:hi]...)
-	vec.Axpy(-1, d.engine.Center[lo:hi], d.away)
-	return d.away
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/dsp-go/dsp/structured/machine/vec"
 )
 
-// DualPoint is a point r_i of the marginal polytope for every example: a Memory or corners.
+// DualPoint is a point r_i of the marginal polytope for every example: a Memory or active outputs.
 type DualPoint interface {
 	Load(ln *Lane) // copies r_i into the lane's answers for its batch
 }

@@ -32,8 +32,8 @@ import (
 //     derivative in a share s of η is s times a variance of at most δ². What a recurrence makes of an output's probability errs by no more than ω_i bounds, which counts its roundings along
 //     the output, or by what is beyond float32: both are charged.
 //     That charge takes potentials at w, and the bound needs them at the optimum, where a feature far from zero, 1e6 say, makes those of all
-//     candidates of a choice large alike, and a prior alike for all labels does so elsewhere. So v_i is settled: the entries of a choice, and those of every
-//     row that all outputs use, sum to exactly 0 (settle, settleRows), and what is alike counts nothing. And no entry is below −c_i times that of the gold
+//     candidates of a choice large alike, and a prior alike for all labels does so elsewhere. So v_i is balanced: the entries of a choice, and those of every
+//     row that all outputs use, sum to exactly 0 (balance, balanceRows), and what is alike counts nothing. And no entry is below −c_i times that of the gold
 //     output: an entry that were, by half a unit, with a potential of 1e6 would lose more than is charged. What is still charged is where marginals of
 //     different rows disagree, as those of a step and of its ends do, with the sizes of potentials at w and at the centre c together (centres): a method
 //     begins at w = 0, and where a prior is far, so is the optimum. What is left is this. Let ũ be a point of the polytope whose entries differ
@@ -163,12 +163,12 @@ type sizes struct {
 	change, sums float64 // Σ |v_i(r,y)| and Σ |Σ_y v_i(r,y)|, the factors of moved and defect
 }
 
-// central are sizes of an example's potentials at the centre, for any v_i. A row that is settled has half the distance of its least and largest potential in place
+// central are sizes of an example's potentials at the centre, for any v_i. A row that is balanced has half the distance of its least and largest potential in place
 // of max_y |θ_i(r,y)|, since what all have in common counts nothing.
 type central struct {
 	most    float64 // of the largest row
-	largest float64 // of the largest row, where none counts as settled
-	used    float64 // of all rows that an output can use and that are not settled
+	largest float64 // of the largest row, where none counts as balanced
+	used    float64 // of all rows that an output can use and that are not balanced
 }
 
 // prepareLosses makes room for the most that the loss adds to a potential of each example, which mostLost finds.
@@ -271,7 +271,7 @@ func measure(θ *structured.Potentials, b int, lost float64, v *structured.Margi
 // these are far more than units of v, and those of several entries may cancel in the row's sum.
 func (s sizes) below(c float64, at central, beyond, units float64) float64 {
 	most := at.most
-	if s.sums > 0 { // a row is not settled: what its potentials have in common counts
+	if s.sums > 0 { // a row is not balanced: what its potentials have in common counts
 		most = at.largest
 	}
 	moved, unseen := s.moved+s.change*most, s.unseen
@@ -320,20 +320,20 @@ func measureCentral(θ *structured.Potentials, b int) (s central) {
 	numbers := usedRows(θ, b)
 	for k := range θ.Parts {
 		part := &θ.Parts[k]
-		width, settled := rowWidth(θ.Structure, part, k)
+		width, balanced := rowWidth(θ.Structure, part, k)
 		most, rows := 0.0, 0
 		for from := part.Of(b); len(from) > 0; rows++ {
 			row := min(cmp.Or(width, len(from)), len(from))
 			size := oracles.Largest(from[:row])
 			s.largest = max(s.largest, 1+size)
-			if settled {
+			if balanced {
 				size = halfRange(from[:row])
 			}
 			most, from = max(most, 1+size), from[row:]
 		}
 		s.most = max(s.most, most)
 		switch {
-		case settled:
+		case balanced:
 		case part.Rows == structured.Tied: // an output may use the row once for each of its numbers
 			s.used += float64(max(numbers, rows)) * most
 		case some && skipper.SkipsRows(k):

@@ -3,12 +3,9 @@ package engine
 import (
 	"context"
 	"errors"
-	"fmt"
-	"unsafe"
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/machine/vec"
 	"github.com/dsp-go/dsp/train/ranks"
 )
@@ -45,8 +42,8 @@ type roundWeights interface {
 	begin(w []float32, continues bool)
 	// visit takes note of examples that may change w.
 	visit(examples []int)
-	// told returns how many spans of weights, and how many weights of them, this rank tells the others.
-	told() (spans, weights int)
+	// sizes returns how many spans of weights, and how many weights of them, this rank tells the others.
+	sizes() (spans, weights int)
 	// exchange moves w from where the round began by shares of what all ranks have added. heads are what each rank has told of what it tells.
 	exchange(ctx context.Context, r *Rounds, by roundShare, w []float32, heads []float64, c *changes) error
 	// undo returns w to where the round began.
@@ -180,12 +177,12 @@ func (r *Rounds) exchange(ctx context.Context, e *Engine, by roundShare, w []flo
 	if failed != nil {
 		numbers[0] = 1
 	}
-	spans, weights := r.weights.told()
+	spans, weights := r.weights.sizes()
 	numbers[1], numbers[2] = float64(spans), float64(weights)
 	size, n := e.group.Size(), len(numbers)
 	heads := make([]float64, size*n)
 	copy(heads[e.group.Rank()*n:], numbers)
-	if err := e.complete(ctx, ranks.Bytes(heads), size, 8*n); err != nil {
+	if err := e.allGatherShares(ctx, ranks.Bytes(heads), size, 8*n); err != nil {
 		return nil, err
 	}
 	c, anyFailed := &changes{terms: make([]float64, len(mine))}, false
@@ -220,10 +217,10 @@ func (r *Rounds) part(rank int) []float32 {
 	return r.message[from/4 : r.ends[rank]/4]
 }
 
-// tell completes the message, of which this rank has its own part, whose square it sets, and adds up the squares of all ranks.
-func (r *Rounds) tell(ctx context.Context, e *Engine, square float64, c *changes) error {
+// gather completes the message, of which this rank has its own part, whose square it sets, and adds up the squares of all ranks.
+func (r *Rounds) gather(ctx context.Context, e *Engine, square float64, c *changes) error {
 	copy(ranks.Bytes(r.part(e.group.Rank())), ranks.Bytes([]float64{square}))
-	if err := e.group.Complete(ctx, ranks.Bytes(r.message), r.ends); err != nil {
+	if err := e.group.AllGatherV(ctx, ranks.Bytes(r.message), r.ends); err != nil {
 		return err
 	}
 	for rank := range r.ends {
@@ -281,99 +278,3 @@ func (o *Objective) conjugate(τ float32, lo int, v []float32) float64 {
 
 // Archive saves or restores the state between two rounds.
 func (r *Rounds) Archive(a Archive) { a.Number("rounds.sigma", &r.sigma) }
-
-// Own returns the examples that this rank has in full passes, and whose dual variables it owns: all of them without other ranks.
-func (e *Engine) Own() []int {
-	if e.group.Size() == 1 {
-		return e.layout.all
-	}
-	if e.group.own == nil {
-		e.group.own = e.OwnOf(e.group.Rank())
-	}
-	return e.group.own
-}
-
-// OwnOf returns the examples that a rank owns.
-func (e *Engine) OwnOf(rank int) []int {
-	if e.group.Size() == 1 {
-		return e.layout.all
-	}
-	return e.home.examplesOf(rank)
-}
-
-// All returns all examples.
-func (e *Engine) All() []int { return e.layout.all }
-
-// Assemble completes marginals of all examples, of which each rank knows those of its own.
-func (e *Engine) Assemble(ctx context.Context, u *structured.Marginals) error {
-	return e.exchange(ctx, u)
-}
-
-// AssembleMemory is Assemble for a memory.
-func (e *Engine) AssembleMemory(ctx context.Context, m *Memory) error {
-	if e.group.Size() == 1 {
-		return nil
-	}
-	m.KeepRest()
-	rest := m.Marginals
-	rest.Parts = append([]structured.Part(nil), m.Parts...)
-	for k := range rest.Parts {
-		rest.Parts[k].Values = m.rest[k]
-	}
-	if err := e.Assemble(ctx, &m.Marginals); err != nil {
-		return err
-	}
-	return e.Assemble(ctx, &rest)
-}
-
-// AssembleNumbers completes numbers x [n] of the examples, of which each rank knows those of its own.
-func AssembleNumbers[E float32 | float64](ctx context.Context, e *Engine, x []E) error {
-	var exchange ranks.Exchange
-	_, err := exchange.Complete(ctx, e.group.Group, false, func(rank int, do func([]byte)) {
-		for _, i := range e.OwnOf(rank) {
-			do(ranks.Bytes(x[i : i+1]))
-		}
-	})
-	return err
-}
-
-// GatherNumbers returns the numbers that each rank gives.
-func GatherNumbers[E int32 | float32 | float64](ctx context.Context, e *Engine, mine []E) ([][]E, error) {
-	all, err := e.Ranks().Gather(ctx, ranks.Bytes(mine))
-	if err != nil {
-		return nil, err
-	}
-	lists := make([][]E, len(all))
-	for rank, x := range all {
-		lists[rank] = make([]E, len(x)/int(unsafe.Sizeof(*new(E))))
-		if err := ranks.Numbers(x, lists[rank]); err != nil {
-			return nil, err
-		}
-	}
-	return lists, nil
-}
-
-// SumOverRanks returns the sum of a number over the ranks.
-func (e *Engine) SumOverRanks(ctx context.Context, x float64) (float64, error) {
-	total, err := e.sumNumbers(ctx, []float64{x})
-	if err != nil {
-		return 0, err
-	}
-	return total[0], nil
-}
-
-// sumNumbers sums numbers, as many on each rank, over the ranks.
-func (e *Engine) sumNumbers(ctx context.Context, mine []float64) ([]float64, error) {
-	all, err := GatherNumbers(ctx, e, mine)
-	if err != nil {
-		return nil, err
-	}
-	total := make([]float64, len(mine))
-	for rank, x := range all {
-		if len(x) != len(mine) {
-			return nil, fmt.Errorf("rank %d sent %d numbers, expected %d", rank, len(x), len(mine))
-		}
-		floats.Add(total, x)
-	}
-	return total, nil
-}

@@ -37,7 +37,9 @@ func (h *sparseHome) gradients(int) int { return 0 }
 
 func (h *sparseHome) roundWeights() roundWeights { return &sparseRound{engine: h.Engine} }
 
-func (h *sparseHome) stepper(x *Path) stepper { return &lazySteps{Path: x, sparse: h.sparse} }
+func (h *sparseHome) pathStepper(x *AffinePath) pathStepper {
+	return &sparsePath{AffinePath: x, sparse: h.sparse}
+}
 
 // lower implements home. The last rank has g first. It makes the bound, and tells the others.
 func (h *sparseHome) lower(ctx context.Context, w []float32, g []float64, sums Sums) (Recomposed, error) {
@@ -57,7 +59,7 @@ func (h *sparseHome) lower(ctx context.Context, w []float32, g []float64, sums S
 
 // shardsOfPass are the strands of a pass with sparse inputs: a rank has a run of consecutive shards, whose attributes it
 // needs and no others. Their v are added to the gradient that the shards before have begun. The sums of lanes, which go
-// through all shards, are added again from a journal.
+// through all shards, are added again from deferredSums.
 type shardsOfPass struct {
 	pass
 	home    *sparseHome
@@ -68,10 +70,10 @@ type shardsOfPass struct {
 
 // keptShard is a shard that was evaluated, with what remains to be done with it.
 type keptShard struct {
-	batch   structured.Batch
-	v       structured.Marginals
-	doubles structured.Doubles
-	journal []Sums
+	batch    structured.Batch
+	v        structured.Marginals
+	doubles  structured.Doubles
+	deferred []Sums
 }
 
 func (h *sparseHome) pass(ctx context.Context, p pass, toLast bool) error {
@@ -109,11 +111,11 @@ func (s *shardsOfPass) evaluate(ctx context.Context, lo, hi int) error {
 	}
 	threads := min(e.layout.lanes, hi-lo)
 	return e.team.run(ctx, 0, threads, func(l int, ln *Lane) error {
-		defer func() { ln.journal = nil }()
+		defer func() { ln.deferred = nil }()
 		for k := lo + l; k < hi && ctx.Err() == nil; k += threads {
 			kept := &x.kept[k-lo]
-			kept.journal = kept.journal[:0]
-			ln.journal = &kept.journal
+			kept.deferred = kept.deferred[:0]
+			ln.deferred = &kept.deferred
 			ln.Batch.Reset(e.Data, s.shards[k])
 			if err := s.work(ln); err != nil {
 				return err
@@ -129,7 +131,7 @@ func (s *shardsOfPass) evaluate(ctx context.Context, lo, hi int) error {
 // addSums adds the sums of shards lo to hi−1, which are kept, to those of the lanes.
 func (s *shardsOfPass) addSums(lo, hi int) {
 	for k := lo; k < hi; k++ {
-		for _, t := range s.home.kept[k-lo].journal {
+		for _, t := range s.home.kept[k-lo].deferred {
 			s.sums[k%len(s.sums)].add(t)
 		}
 	}
@@ -209,7 +211,7 @@ func (s *shardsOfPass) end(int, int) error {
 	return nil
 }
 
-func (s *shardsOfPass) tell(int, bool, func([]byte)) {}
+func (s *shardsOfPass) gather(int, bool, func([]byte)) {}
 
 // growPacked makes room for the weights of each stripe, one after the other.
 func (h *sparseHome) growPacked() {
@@ -241,7 +243,7 @@ type sparseBatch struct{ stepLanes }
 func (h *sparseHome) step(ctx context.Context, of stepLanes) (Gradient, error) {
 	s := &h.current
 	s.stepLanes = of
-	h.team.growFound(h.last.shards)
+	h.team.growResults(h.last.shards)
 	h.touched.ahead = false
 	if err := h.over(ctx, s.group, s); err != nil {
 		return nil, err
@@ -264,8 +266,8 @@ func (s *sparseBatch) add(int, int, int, int) error { return nil }
 
 func (s *sparseBatch) end(int, int) error { return nil }
 
-func (s *sparseBatch) tell(l int, known bool, do func([]byte)) {
-	s.tellShards(l, known, do, func(found *finding) []*structured.Marginals {
+func (s *sparseBatch) gather(l int, known bool, do func([]byte)) {
+	s.gatherShards(l, known, do, func(found *shardResult) []*structured.Marginals {
 		if s.answers {
 			return []*structured.Marginals{&found.V, &found.Answer.U}
 		}
@@ -284,7 +286,7 @@ func (g *sparseGradient) AddTo(c float32, w []float32) { g.home.scatter(g.shards
 
 func (g *sparseGradient) AddToTwo(c float32, w []float32, d float32, u []float32) {
 	h := g.home
-	h.overStripes(g.shards, func(found *finding, lo, hi int) {
+	h.overStripes(g.shards, func(found *shardResult, lo, hi int) {
 		h.sparse.ScatterTwo(c, d, &found.V, &found.Batch, lo, hi, w, u)
 	})
 }
@@ -307,7 +309,7 @@ func (g *sparseGradient) Norm2() float64 {
 	for _, x := range parts {
 		total += x
 	}
-	for _, found := range h.team.found[:g.shards] {
+	for _, found := range h.team.results[:g.shards] {
 		h.sparse.Erase(&found.V, &found.Batch, zeros)
 	}
 	return max(total, 0) // changes of squares add up to it, so roundings may leave it below 0 where large entries cancel
@@ -319,7 +321,7 @@ func (g *sparseGradient) product(st *Step) float64 { return st.Linear - st.loss 
 func (g *sparseGradient) eachRow(do func(d []float32, lo, hi int)) {
 	h, zeros := g.home, g.home.scratch()
 	g.AddTo(1, zeros)
-	for _, found := range h.team.found[:g.shards] {
+	for _, found := range h.team.results[:g.shards] {
 		h.sparse.Rows(&found.Batch, &h.rows)
 		for _, row := range h.rows.Index { // a row of two shards is zero when the second comes to it
 			lo, hi := h.sparse.Row(row)
@@ -331,7 +333,7 @@ func (g *sparseGradient) eachRow(do func(d []float32, lo, hi int)) {
 
 func (g *sparseGradient) Dot(w []float32) float64 {
 	s, ln := 0.0, g.home.team.lanes[0]
-	for _, found := range g.home.team.found[:g.shards] {
+	for _, found := range g.home.team.results[:g.shards] {
 		if err := ln.Worker.Score(w, &found.Batch, &ln.φ); err != nil {
 			panic(err) // cannot happen: a worker of the same scorer has already scored this batch
 		}
@@ -353,19 +355,19 @@ func (h *sparseHome) scatterWide(v *structured.Marginals, wide structured.Double
 
 // scatter adds c·Jᵀv of the first n shards of the last step to w, in order. norms is as in sparse.Linear.Scatter.
 func (h *sparseHome) scatter(n int, c float32, w []float32, norms []float64) {
-	h.overStripes(n, func(found *finding, lo, hi int) {
+	h.overStripes(n, func(found *shardResult, lo, hi int) {
 		h.sparse.Scatter(c, &found.V, &found.Batch, lo, hi, w, norms)
 	})
 }
 
 // overStripes calls add for the first n shards of the last step in order, and on each thread for some stripes.
-func (h *sparseHome) overStripes(n int, add func(found *finding, lo, hi int)) {
+func (h *sparseHome) overStripes(n int, add func(found *shardResult, lo, hi int)) {
 	threads := 1
 	if n > 1 { // more than one step's worth
 		threads = min(h.team.threads, sparse.Stripes)
 	}
 	h.Parallel(threads, func(k int) {
-		for _, found := range h.team.found[:n] {
+		for _, found := range h.team.results[:n] {
 			add(found, sparse.Stripes*k/threads, sparse.Stripes*(k+1)/threads)
 		}
 	})

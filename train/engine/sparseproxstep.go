@@ -21,7 +21,7 @@ import (
 const mostProxSlopes = 8
 
 // sparseProx is prox with λ₁ > 0, for a regulariser around zero. η, q and so on are those of prox.
-func (d *localMoves) sparseProx(η, λ float64) float64 {
+func (d *hostDescent) sparseProx(η, λ float64) float64 {
 	unbias, common := d.squares.after(d.steps+1), d.observeCommon()
 	d.eachSparse(func(lo, hi, at int, rate, _ float64) {
 		vec.ObserveTempered(float32(d.squares.β), unbias, common, float32(η*rate*λ), d.g[lo:hi], d.v[lo:hi], d.q[at:at+hi-lo])
@@ -62,14 +62,14 @@ func (d *localMoves) sparseProx(η, λ float64) float64 {
 }
 
 // eachSparse is eachRated for ranges that have one λ₁ each.
-func (d *localMoves) eachSparse(do func(lo, hi, at int, rate, λ1 float64)) {
+func (d *hostDescent) eachSparse(do func(lo, hi, at int, rate, λ1 float64)) {
 	d.eachRated(false, func(lo, hi, at int, rate float64) {
 		d.engine.eachL1(lo, hi, func(from, to int, λ1 float64) { do(from, to, at+from-lo, rate, λ1) })
 	})
 }
 
 // proxSlope returns ⟨g, w'(γ) − w⟩, and by how much it falls with γ there.
-func (d *localMoves) proxSlope(γ, η, λ float64) (product, bend float64) {
+func (d *hostDescent) proxSlope(γ, η, λ float64) (product, bend float64) {
 	d.eachSparse(func(lo, hi, at int, rate, λ1 float64) {
 		g, w, q := d.g[lo:hi], d.W[lo:hi], d.q[at:at+hi-lo]
 		for j, x := range g {
@@ -94,7 +94,7 @@ func sparseStep(w, g float32, γ, length, λ, λ1 float64) float64 {
 }
 
 // sparseMove moves to w'(γ).
-func (d *localMoves) sparseMove(γ, η, λ float64, common float32) float64 {
+func (d *hostDescent) sparseMove(γ, η, λ float64, common float32) float64 {
 	d.eachSparse(func(lo, hi, at int, rate, λ1 float64) {
 		g, w, q := d.g[lo:hi], d.W[lo:hi], d.q[at:at+hi-lo]
 		for j, x := range w {
@@ -107,7 +107,7 @@ func (d *localMoves) sparseMove(γ, η, λ float64, common float32) float64 {
 
 // decaySparsely does to a row's weights w, from place lo on, what steps did that did not read the row: in all they shrink a weight by
 // exp(−λx/√h), and pull it towards 0 by λ₁x/√h, where it stays. v is as in catchUp; a weight whose v is 0 keeps its value.
-func (d *localMoves) decaySparsely(x, λ float64, lo int, v, w []float32) {
+func (d *hostDescent) decaySparsely(x, λ float64, lo int, v, w []float32) {
 	d.engine.eachL1(lo, lo+len(w), func(from, to int, λ1 float64) {
 		for j := from - lo; j < to-lo; j++ {
 			if v[j] == 0 || w[j] == 0 {

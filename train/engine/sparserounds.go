@@ -35,7 +35,7 @@ func (x *sparseRound) visit(examples []int) {
 	x.engine.sparse.AddRows(&x.batch, &x.rows)
 }
 
-func (x *sparseRound) told() (spans, weights int) {
+func (x *sparseRound) sizes() (spans, weights int) {
 	weights = x.listSpans(0)
 	return len(x.spans), weights
 }
@@ -123,7 +123,7 @@ func (x *sparseRound) exchange(ctx context.Context, r *Rounds, by roundShare, w 
 		vec.Axpy(-1, x.common[s.lo:s.hi], d)
 	}
 	vec.Scale(by.share, mine)
-	if err := r.tell(ctx, e, vec.Norm2(mine), c); err != nil {
+	if err := r.gather(ctx, e, vec.Norm2(mine), c); err != nil {
 		return err
 	}
 	all, n := make([]addedRows, size), len(heads)/size

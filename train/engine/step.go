@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/dsp-go/dsp/oracles"
+	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/train/ranks"
 )
 
@@ -16,9 +17,9 @@ type Step struct {
 	Exact    int      // examples with an exact top-K answer
 	Moved    int      // examples with u_i ≠ r_i; when none did, nothing is pulled back
 
-	at      Point   // the point of the step
-	loss    float64 // Σ c_i ⟨u_i − r_i, ℓ_i⟩
-	pending *remote // has these numbers until Fetch, or nil; Moved is then an upper bound
+	at      Point          // the point of the step
+	loss    float64        // Σ c_i ⟨u_i − r_i, ℓ_i⟩
+	pending *deviceBackend // has these numbers until Fetch, or nil; Moved is then an upper bound
 }
 
 // batchResults are the results on the batch of a step.
@@ -81,7 +82,7 @@ func (e *Engine) OverBatch(ctx context.Context, w Point, examples []int, keep bo
 		s.group = ranks.Alone{} // one shard is less work than to tell others of it
 	}
 	if keep {
-		e.team.growFound(n)
+		e.team.growResults(n)
 	}
 	e.team.growLanes(s.lanes)
 	e.last.reset(n, len(examples))
@@ -102,4 +103,110 @@ func (e *Engine) OverBatch(ctx context.Context, w Point, examples []int, keep bo
 		at:       w,
 		loss:     total.Loss,
 	}, nil
+}
+
+func (e hostBackend) step(ctx context.Context, w Point, examples []int, s oracles.Smoothing, memory *Memory, dropout uint64) (Step, error) {
+	return e.OverBatch(ctx, w, examples, memory != nil, func(ln *Lane) error {
+		if err := e.query(ln, w, s, false, dropout); err != nil {
+			return err
+		}
+		e.Difference(&ln.Shard, memory.points())
+		return nil
+	})
+}
+
+func (e hostBackend) change(ctx context.Context, from, to []float32, examples []int, s oracles.Smoothing) (Gradient, error) {
+	st, err := e.OverBatch(ctx, At(to), examples, false, func(ln *Lane) error {
+		if err := e.query(ln, At(from), s, false, 0); err != nil {
+			return err
+		}
+		ln.KeepAnswer()
+		if err := e.query(ln, At(to), s, false, 0); err != nil {
+			return err
+		}
+		e.DifferenceOfAnswers(&ln.Shard)
+		return nil
+	})
+	return st.Grad, err
+}
+
+// stepLanes is work on the shards of a batch, which the lanes of a step do.
+type stepLanes struct {
+	engine   *Engine
+	group    ranks.Group
+	examples []int
+	lanes    int
+	answers  bool // those on all shards are kept, for a memory
+	work     func(ln *Lane) error
+}
+
+func (s *stepLanes) len() int { return s.lanes }
+
+// shard returns where the examples of shard k are in the batch.
+func (s *stepLanes) shard(k int) (from, to int) {
+	return k * StepExamples, min((k+1)*StepExamples, len(s.examples))
+}
+
+// pulling is what becomes of the v of lanes.
+type pulling interface {
+	begin(ln *Lane)
+	pull(ln *Lane) error // of a shard that was evaluated
+}
+
+// evaluate evaluates the shards of lanes lo to hi−1. With keep, what was found on every shard is kept.
+func (s *stepLanes) evaluate(ctx context.Context, lo, hi int, keep bool, by pulling) error {
+	e := s.engine
+	return e.team.run(ctx, lo, hi, func(l int, ln *Lane) error {
+		by.begin(ln)
+		for k := l; k < len(e.last.sums) && ctx.Err() == nil; k += s.lanes {
+			if keep {
+				ln.shardResult = e.team.results[k]
+			}
+			ln.Sums = Sums{}
+			from, to := s.shard(k)
+			ln.Batch.Reset(e.Data, s.examples[from:to])
+			if err := s.work(ln); err != nil {
+				return err
+			}
+			e.last.sums[k] = ln.Sums
+			copy(e.last.losses[from:], ln.losses)
+			copy(e.last.entropy[from:], ln.entropy)
+			if err := by.pull(ln); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// gatherShards calls do with the sums, losses and entropies of a lane's shards and, for each, what marginals returns of
+// what was found there.
+func (s *stepLanes) gatherShards(l int, known bool, do func([]byte), marginals func(found *shardResult) []*structured.Marginals) {
+	e := s.engine
+	for k := l; k < len(e.last.sums); k += s.lanes {
+		from, to := s.shard(k)
+		do(ranks.Bytes(e.last.sums[k : k+1]))
+		do(ranks.Bytes(e.last.losses[from:to]))
+		do(ranks.Bytes(e.last.entropy[from:to]))
+		if marginals == nil {
+			continue
+		}
+		found := e.team.results[k]
+		if !known {
+			found.Batch.Reset(e.Data, s.examples[from:to])
+		}
+		for _, u := range marginals(found) {
+			if !known {
+				u.Resize(&found.Batch, e.Scorer.Form())
+			}
+			for i := range u.Parts {
+				do(ranks.Bytes(u.Parts[i].Values))
+			}
+		}
+	}
+}
+
+// answersFound is a function for gatherShards.
+func answersFound(found *shardResult) []*structured.Marginals {
+	return []*structured.Marginals{&found.Answer.U}
 }

@@ -71,8 +71,8 @@ func TestStepForgets(t *testing.T) {
 	if _, err := p.Step(t.Context(), make([]float32, p.Scorer.Dim()), p.Rand(0).Perm(p.Len()), oracles.Smoothing{}, nil); err != nil {
 		t.Fatal(err)
 	}
-	if _, findings, _ := p.Made(); findings > engine.PassLanes {
-		t.Errorf("%d findings", findings)
+	if _, results, _ := p.Made(); results > engine.PassLanes {
+		t.Errorf("%d results", results)
 	}
 }
 

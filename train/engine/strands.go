@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 
-	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/train/ranks"
 )
 
@@ -21,9 +20,9 @@ type strands interface {
 	add(lo, hi, from, to int) error
 	// end ends the evaluation of strands lo to hi−1 after they were added.
 	end(lo, hi int) error
-	// tell calls do with the memory of the numbers of strand k that every rank needs. It has not been evaluated here
+	// gather calls do with the memory of the numbers of strand k that every rank needs. It has not been evaluated here
 	// unless known.
-	tell(k int, known bool, do func(numbers []byte))
+	gather(k int, known bool, do func(numbers []byte))
 }
 
 // total is what strands add up to, in pieces that pass from rank to rank, as many at a time as a window has. Ranks other
@@ -57,10 +56,10 @@ func (e *Engine) over(ctx context.Context, group ranks.Group, s strands) error {
 		}
 	}
 	n, size := s.len(), group.Size()
-	anyFailed, err := e.group.exchange.Complete(ctx, group, failed != nil, func(rank int, do func([]byte)) {
+	anyFailed, err := e.group.exchange.AllGather(ctx, group, failed != nil, func(rank int, do func([]byte)) {
 		known := rank == group.Rank() && failed == nil
 		for k := n * rank / size; k < n*(rank+1)/size; k++ {
-			s.tell(k, known, do)
+			s.gather(k, known, do)
 		}
 	})
 	if err == nil && anyFailed {
@@ -89,7 +88,7 @@ func sameOnAll(ctx context.Context, group ranks.Group, err error) error {
 		return err
 	}
 	var x ranks.Exchange
-	if anyFailed, lost := x.Complete(ctx, group, err != nil, func(int, func([]byte)) {}); lost != nil || !anyFailed {
+	if anyFailed, lost := x.AllGather(ctx, group, err != nil, func(int, func([]byte)) {}); lost != nil || !anyFailed {
 		return lost
 	}
 	var mine []byte
@@ -97,7 +96,7 @@ func sameOnAll(ctx context.Context, group ranks.Group, err error) error {
 	if errors.As(err, &bad) {
 		mine = append([]byte{1}, bad.Where...)
 	}
-	all, lost := group.Gather(ctx, mine)
+	all, lost := group.AllGather(ctx, mine)
 	for _, x := range all {
 		if len(x) > 0 {
 			return &NonFiniteError{Where: string(x[1:])}
@@ -179,86 +178,5 @@ type home interface {
 	gradients(lanes int) int
 	// roundWeights returns what the rounds of dual methods know of the weights.
 	roundWeights() roundWeights
-	stepper(x *Path) stepper
-}
-
-// stepLanes is work on the shards of a batch, which the lanes of a step do.
-type stepLanes struct {
-	engine   *Engine
-	group    ranks.Group
-	examples []int
-	lanes    int
-	answers  bool // those on all shards are kept, for a memory
-	work     func(ln *Lane) error
-}
-
-func (s *stepLanes) len() int { return s.lanes }
-
-// shard returns where the examples of shard k are in the batch.
-func (s *stepLanes) shard(k int) (from, to int) {
-	return k * StepExamples, min((k+1)*StepExamples, len(s.examples))
-}
-
-// pulling is what becomes of the v of lanes.
-type pulling interface {
-	begin(ln *Lane)
-	pull(ln *Lane) error // of a shard that was evaluated
-}
-
-// evaluate evaluates the shards of lanes lo to hi−1. With keep, what was found on every shard is kept.
-func (s *stepLanes) evaluate(ctx context.Context, lo, hi int, keep bool, by pulling) error {
-	e := s.engine
-	return e.team.run(ctx, lo, hi, func(l int, ln *Lane) error {
-		by.begin(ln)
-		for k := l; k < len(e.last.sums) && ctx.Err() == nil; k += s.lanes {
-			if keep {
-				ln.finding = e.team.found[k]
-			}
-			ln.Sums = Sums{}
-			from, to := s.shard(k)
-			ln.Batch.Reset(e.Data, s.examples[from:to])
-			if err := s.work(ln); err != nil {
-				return err
-			}
-			e.last.sums[k] = ln.Sums
-			copy(e.last.losses[from:], ln.losses)
-			copy(e.last.entropy[from:], ln.entropy)
-			if err := by.pull(ln); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-}
-
-// tellShards calls do with the sums, losses and entropies of a lane's shards and, for each, what marginals returns of
-// what was found there.
-func (s *stepLanes) tellShards(l int, known bool, do func([]byte), marginals func(found *finding) []*structured.Marginals) {
-	e := s.engine
-	for k := l; k < len(e.last.sums); k += s.lanes {
-		from, to := s.shard(k)
-		do(ranks.Bytes(e.last.sums[k : k+1]))
-		do(ranks.Bytes(e.last.losses[from:to]))
-		do(ranks.Bytes(e.last.entropy[from:to]))
-		if marginals == nil {
-			continue
-		}
-		found := e.team.found[k]
-		if !known {
-			found.Batch.Reset(e.Data, s.examples[from:to])
-		}
-		for _, u := range marginals(found) {
-			if !known {
-				u.Resize(&found.Batch, e.Scorer.Form())
-			}
-			for i := range u.Parts {
-				do(ranks.Bytes(u.Parts[i].Values))
-			}
-		}
-	}
-}
-
-// answersFound is a function for tellShards.
-func answersFound(found *finding) []*structured.Marginals {
-	return []*structured.Marginals{&found.Answer.U}
+	pathStepper(x *AffinePath) pathStepper
 }

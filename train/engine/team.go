@@ -17,8 +17,8 @@ type team struct {
 	threads int
 	workers chan nets.Worker // one for each thread, of scorers whose workers are large; else nil
 	newLane func() *Lane
-	lanes   []*Lane    // grown on demand
-	found   []*finding // grown on demand; lane l starts with that of number l
+	lanes   []*Lane        // grown on demand
+	results []*shardResult // grown on demand; lane l starts with that of number l
 
 	mutex      sync.Mutex          // of the oracles
 	truncators []oracles.Truncator // oracles of lanes that change potentials for which they are not exact
@@ -39,7 +39,7 @@ func newTeam(threads int, scorer nets.Scorer, newLane func() *Lane) *team {
 // run calls work(l, lane) for lanes lo to hi−1 on the team's threads and returns the error of the first lane that failed.
 func (t *team) run(ctx context.Context, lo, hi int, work func(l int, ln *Lane) error) error {
 	t.growLanes(hi)
-	t.growFound(hi)
+	t.growResults(hi)
 	lanes := t.lanes
 	t.parallel(hi-lo, func(l int) {
 		l += lo
@@ -47,7 +47,7 @@ func (t *team) run(ctx context.Context, lo, hi int, work func(l int, ln *Lane) e
 			lanes[l].Worker = <-t.workers
 			defer func() { t.workers <- lanes[l].Worker }()
 		}
-		lanes[l].finding = t.found[l]
+		lanes[l].shardResult = t.results[l]
 		lanes[l].Err = host.Guard(func() error { return work(l, lanes[l]) })
 	})
 	for _, ln := range lanes[lo:hi] {
@@ -64,9 +64,9 @@ func (t *team) growLanes(n int) {
 	}
 }
 
-func (t *team) growFound(n int) {
-	for len(t.found) < n {
-		t.found = append(t.found, &finding{})
+func (t *team) growResults(n int) {
+	for len(t.results) < n {
+		t.results = append(t.results, &shardResult{})
 	}
 }
 

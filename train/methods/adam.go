@@ -20,8 +20,8 @@ type Adam struct {
 	Clip      float64   // as for SGD
 	Local     int       // as for SGD
 
-	walk walk
-	t    int // steps taken
+	steps descentPass
+	t     int // steps taken
 }
 
 const (
@@ -43,8 +43,8 @@ func (m *Adam) Start(_ context.Context, p *train.Problem, s *train.State) error 
 	case m.Schedule.needsSpan() && m.Passes == 0:
 		return train.Refuse(m.Name(), train.RunLength, "needs to know the number of passes for the %v schedule", m.Schedule)
 	}
-	m.walk.local = localSteps(m.Local)
-	return m.walk.begin(m.Name(), p.Engine, s.W)
+	m.steps.local = localSteps(m.Local)
+	return m.steps.begin(m.Name(), p.Engine, s.W)
 }
 
 // Pass visits every example once.
@@ -56,8 +56,8 @@ func (m *Adam) Pass(ctx context.Context, p *train.Problem, s *train.State) error
 			kind = PassAverage
 		}
 	}
-	perPass := float64(m.walk.local.steps(p))
-	return m.walk.pass(ctx, p, s, kind, m.walk.stepping(ctx, p, func() engine.Move {
+	perPass := float64(m.steps.local.steps(p))
+	return m.steps.pass(ctx, p, s, kind, m.steps.stepping(ctx, p, func() engine.Move {
 		t := float64(m.t)
 		η := cmp.Or(m.Rate, adamRate) * m.Schedule.factor(t, perPass, m.Halving, m.Passes) * m.rise(t, perPass)
 		m.t++
@@ -67,6 +67,6 @@ func (m *Adam) Pass(ctx context.Context, p *train.Problem, s *train.State) error
 
 // Archive saves or restores the method's state.
 func (m *Adam) Archive(a engine.Archive) {
-	m.walk.archive(a)
+	m.steps.archive(a)
 	a.Count("steps", &m.t)
 }

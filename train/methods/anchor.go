@@ -24,8 +24,8 @@ type anchor struct {
 	grad   []float32 // ḡ
 	memory *engine.Memory
 
-	path  engine.Path // of the steps
-	drift []float32   // the part of a step that does not depend on D
+	path  engine.AffinePath // of the steps
+	drift []float32         // the part of a step that does not depend on D
 }
 
 // place runs a full pass at w and makes w the anchor.

@@ -10,7 +10,7 @@ import (
 )
 
 // BatchProxLinear is prox-linear on models of single batches. A step linearises the network on one batch and solves the dual of that
-// subproblem, which has one variable, exactly (engine.Descent.ProxRule). So a step costs what a step of SGD costs. There is no step
+// subproblem, which has one variable, exactly (engine.ScaledDescent.ProxRule). So a step costs what a step of SGD costs. There is no step
 // size to tune: the proximal term is scaled weight by weight, and the dual variable cuts off steps that the model does not need. Steps
 // are not tested for acceptance.
 //
@@ -29,7 +29,7 @@ type BatchProxLinear struct {
 	Finish     int        // of these passes, how many at the end are those of ProxLinear
 	Finisher   ProxLinear // its parameters; Passes and WarmUp are set
 
-	walk
+	descentPass
 	inner innerSteps  // for more than one step per model
 	whole *ProxLinear // the finish; made by finish
 }
@@ -86,7 +86,7 @@ func (m *BatchProxLinear) Start(ctx context.Context, p *train.Problem, s *train.
 		return m.finish().Start(ctx, p, s)
 	}
 	if m.finish().started() {
-		m.walk, m.whole = walk{}, nil
+		m.descentPass, m.whole = descentPass{}, nil
 	}
 	m.local = localSteps(m.Local)
 	if m.InnerSteps <= 1 {

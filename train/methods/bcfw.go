@@ -44,7 +44,7 @@ type BCFW struct {
 	regulariser proximal.Regulariser // that the steps see
 
 	memory  *engine.Memory // a prox-linear method may provide one to continue from
-	path    engine.Path
+	path    engine.AffinePath
 	linear  float64 // b of the memory
 	average float64 // b of the mean of the iterates
 	dual    float64 // D(ū)
@@ -248,7 +248,7 @@ func (m *BCFW) sweepOnDevice(ctx context.Context, p *train.Problem, device engin
 		if averaging != NoAverage {
 			share = m.path.Weigh(averaging.weight(m.path.Count))
 		}
-		device.Ascend(m.memory.Remote(), p.Lambda, share)
+		device.Ascend(m.memory.Device(), p.Lambda, share)
 	}
 	if err := m.path.Finish(); err != nil {
 		return err

@@ -25,7 +25,7 @@ import (
 //	γ = clip(λn·g/‖D‖², 0, α⁻),       w ← w − (γ/λn)D,
 //
 // which raises the dual by (γg − ½γ²‖D‖²/λn)/n. Such a step pulls back only where the two outputs differ. It removes bad
-// outputs, which a step towards a corner can only outweigh: the dual converges linearly where that of BCFW slows down. Since
+// outputs, which a step towards an active output can only outweigh: the dual converges linearly where that of BCFW slows down. Since
 // θ_i gives the scores of all stored outputs, a visit takes a few more steps between them. Each rescores the example but does
 // not call the oracle.
 //
@@ -60,17 +60,17 @@ type BCPFW struct {
 	Resync int  // passes between recompositions of w from the memory, to remove rounding errors; 0 means 10
 	Warm   bool // start from s.W (see warm), not from the centre
 
-	λ      float64       // that steps see, less than λ' where several ranks pull at w
-	rounds engine.Rounds // of several ranks, each of which visits examples of its own (blocks.go)
-	kept   [][]corner    // those of own examples before a round
+	λ      float64          // that steps see, less than λ' where several ranks pull at w
+	rounds engine.Rounds    // of several ranks, each of which visits examples of its own (blocks.go)
+	kept   [][]activeOutput // those of own examples before a round
 
-	corners     corners
+	active      activeOutputs
 	gap         []float32 // [n] when the oracle was last asked
 	meanGap     float64   // ḡ
 	age         []float32 // [n] rounds since the last visit
-	path        engine.Path
+	path        engine.AffinePath
 	regulariser proximal.Regulariser // that the steps see
-	linear      float64              // b of the corners
+	linear      float64              // b of the active outputs
 	dual        float64              // D(ū)
 	best        float64              // largest dual value seen
 	bound       train.LowerBound
@@ -131,17 +131,17 @@ func (m *BCPFW) Start(ctx context.Context, p *train.Problem, s *train.State) err
 		return err
 	}
 	m.choose = func(ln *engine.Lane) error { return m.choosePair(p, ln) }
-	if len(m.corners) > 0 { // restored
+	if len(m.active) > 0 { // restored
 		m.λ, m.path.Threshold = m.regulariser.Lambda, m.regulariser.Threshold(p)
 		m.path.Resume(p.Engine, nil)
-		return m.corners.fit(p)
+		return m.active.fit(p)
 	}
 	m.regulariser.Begin(p)
 	m.λ, m.path.Threshold = m.regulariser.Lambda, m.regulariser.Threshold(p)
 	w := make([]float32, len(s.W))
 	copy(w, m.regulariser.Center)
 	m.path.Start(p.Engine, w, nil)
-	m.corners = newCorners(p.Data)
+	m.active = newActiveOutputs(p.Data)
 	m.gap, m.age = make([]float32, p.Len()), make([]float32, p.Len())
 	m.dual, m.best, m.primal = p.Constant, p.Constant, math.Inf(1)
 	m.bound = train.LowerBound{Value: p.Floor()}
@@ -173,8 +173,8 @@ func (m *BCPFW) warm(ctx context.Context, p *train.Problem, s *train.State) erro
 		if _, err := p.OverBatch(ctx, at, m.example[:], false, answer); err != nil {
 			return err
 		}
-		m.corners.move(i, 0, len(m.corners[i])-1, 1)
-		m.corners.prune(i)
+		m.active.move(i, 0, len(m.active[i])-1, 1)
+		m.active.prune(i)
 	}
 	s.OracleCalls += p.Len()
 	return m.resync(ctx, p, s)
@@ -286,12 +286,12 @@ func (m *BCPFW) visit(ctx context.Context, p *train.Problem, i int) error {
 		m.dual += gain
 		m.linear += γ * (st.Linear - st.Product()) / float64(p.Len())
 		m.path.Step(1, 0, -γ/λn, 0, st.Grad)
-		m.corners.shift(i, m.pair, γ)
+		m.active.shift(i, m.pair, γ)
 	}
 	if m.caches() {
-		m.corners.trim(i, cachedOutputs)
+		m.active.trim(i, cachedOutputs)
 	} else {
-		m.corners.prune(i)
+		m.active.prune(i)
 	}
 	return nil
 }
@@ -304,7 +304,7 @@ func (m *BCPFW) hits(ln *engine.Lane, i int) bool {
 	if !m.caches() || m.passes%everyGap == 0 {
 		return false
 	}
-	_, _, high, _, mean := m.corners.extremes(i, &ln.Theta, 0)
+	_, _, high, _, mean := m.active.extremes(i, &ln.Theta, 0)
 	promise := ln.Batch.Data.Weight(i) * (high - mean)
 	return promise > 0 && promise >= max(m.CacheLocal*float64(m.gap[i]), m.CacheGlobal*m.meanGap)
 }
@@ -320,8 +320,8 @@ func (m *BCPFW) choosePair(p *train.Problem, ln *engine.Lane) error {
 	if m.asked = m.fresh && !m.hits(ln, i); m.asked {
 		m.ask(ln, i)
 	}
-	to, from, high, low, mean := m.corners.extremes(i, &ln.Theta, 0)
-	m.pair = pair{from: from, to: to, most: m.corners[i][from].α, gap: max(0, c*(high-mean))}
+	to, from, high, low, mean := m.active.extremes(i, &ln.Theta, 0)
+	m.pair = pair{from: from, to: to, most: m.active[i][from].α, gap: max(0, c*(high-mean))}
 	if m.Away {
 		m.towardsOrAway(i, high-mean, mean-low)
 	}
@@ -336,8 +336,8 @@ func (m *BCPFW) choosePair(p *train.Problem, ln *engine.Lane) error {
 	}
 	ln.V.Like(&ln.Theta)
 	ln.V.Clear()
-	m.corners.add(&ln.V, i, m.pair.to, c)
-	m.corners.add(&ln.V, i, m.pair.from, -c)
+	m.active.add(&ln.V, i, m.pair.to, c)
+	m.active.add(&ln.V, i, m.pair.from, -c)
 	ln.Sums.Linear = c * (high - low)
 	ln.Sums.Loss = p.Task.Dot(&ln.V, 0, ln.Batch.GoldOf(0))
 	ln.Sums.Moved = 1
@@ -353,17 +353,17 @@ func (m *BCPFW) towardsOrAway(i int, towards, away float64) {
 	}
 }
 
-// ask adds the oracle's answer for the lane's example i, at its potentials, to the corners.
+// ask adds the oracle's answer for the lane's example i, at its potentials, to the active outputs.
 func (m *BCPFW) ask(ln *engine.Lane, i int) {
 	ln.Output = vec.Grow(ln.Output, ln.Theta.OutputSize())
 	if len(ln.Values) < 1 {
 		ln.Values = make([]float64, 1)
 	}
 	ln.Oracle.Max(&ln.Theta, ln.Output, ln.Values[:1])
-	m.corners.find(i, ln.Output)
+	m.active.find(i, ln.Output)
 }
 
-// resync recomputes w and the dual from the corners.
+// resync recomputes w and the dual from the active outputs.
 func (m *BCPFW) resync(ctx context.Context, p *train.Problem, s *train.State) error {
 	u, err := m.recompose(ctx, p, s)
 	if err != nil {
@@ -375,9 +375,9 @@ func (m *BCPFW) resync(ctx context.Context, p *train.Problem, s *train.State) er
 	return nil
 }
 
-// recompose pulls back the corners' mixtures and records the bound.
+// recompose pulls back the active outputs' mixtures and records the bound.
 func (m *BCPFW) recompose(ctx context.Context, p *train.Problem, s *train.State) (engine.Recomposed, error) {
-	return m.bound.Recompose(ctx, p, s, p.Soften(m.path.W, m.path.Threshold), m.corners, train.Entropy{}, m.passes)
+	return m.bound.Recompose(ctx, p, s, p.Soften(m.path.W, m.path.Threshold), m.active, train.Entropy{}, m.passes)
 }
 
 // Certify implements train.Certifier.
@@ -446,7 +446,7 @@ func (m *BCPFW) Complete(ctx context.Context, p *train.Problem, s *train.State, 
 
 // Archive saves or restores the method's state.
 func (m *BCPFW) Archive(a engine.Archive) {
-	m.corners.archive(a)
+	m.active.archive(a)
 	a.Floats("gaps", &m.gap)
 	a.Floats("ages", &m.age)
 	m.path.Archive(a)

@@ -17,7 +17,7 @@ import (
 	"github.com/dsp-go/dsp/train/traintest"
 )
 
-// The dual rises with every step, and it and w match the corners.
+// The dual rises with every step, and it and w match the active outputs.
 func TestBCPFWSteps(t *testing.T) {
 	ctx := context.Background()
 	for name, p := range map[string]*train.Problem{
@@ -42,19 +42,19 @@ func TestBCPFWSteps(t *testing.T) {
 					}
 				}
 				m.path.Finish()
-				for i, of := range m.corners {
+				for i, of := range m.active {
 					total := 0.0
 					for k, c := range of {
 						if total += c.α; c.α <= 0 {
-							t.Fatalf("example %d keeps a corner with share %g", i, c.α)
+							t.Fatalf("example %d keeps an output with share %g", i, c.α)
 						}
-						if slices.ContainsFunc(of[:k], func(d corner) bool { return slices.Equal(d.labels, c.labels) }) {
-							t.Fatalf("example %d keeps a corner twice", i)
+						if slices.ContainsFunc(of[:k], func(d activeOutput) bool { return slices.Equal(d.labels, c.labels) }) {
+							t.Fatalf("example %d keeps an output twice", i)
 						}
 					}
 					traintest.Near(t, "sum of shares", total, 1, 1e-9)
 				}
-				g, b, err := traintest.Pulled(p.Recompose(ctx, m.path.W, m.corners))
+				g, b, err := traintest.Pulled(p.Recompose(ctx, m.path.W, m.active))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -149,9 +149,9 @@ func TestOracleCache(t *testing.T) {
 func TestTrim(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		shares, most := rapid.SliceOfN(rapid.IntRange(0, 2), 0, 12).Draw(t, "shares"), rapid.IntRange(0, 12).Draw(t, "most")
-		c, with := corners{nil}, 0
+		c, with := activeOutputs{nil}, 0
 		for k, α := range shares {
-			c[0] = append(c[0], corner{[]int32{int32(k)}, float64(α)})
+			c[0] = append(c[0], activeOutput{[]int32{int32(k)}, float64(α)})
 			with += min(α, 1)
 		}
 		var want []int32
@@ -210,7 +210,7 @@ func TestBCPFWCertifies(t *testing.T) {
 			var raw float64
 			switch m := m.(type) {
 			case *BCPFW:
-				raw = traintest.DualOfMemory(t, p, m.path.W, m.corners)
+				raw = traintest.DualOfMemory(t, p, m.path.W, m.active)
 			case *BCFW:
 				raw = traintest.DualOfMemory(t, p, m.path.W, m.memory)
 			}
@@ -241,6 +241,6 @@ func TestBCPFWCertifies(t *testing.T) {
 
 func TestBCPFWRecomposesItsGap(t *testing.T) {
 	p, m := traintest.LinearProblem(60, 1, 0.05, 1), &BCPFW{Resync: 1000}
-	point := func() ([]float32, engine.DualPoint, float64) { return m.path.W, m.corners, 0 }
+	point := func() ([]float32, engine.DualPoint, float64) { return m.path.W, m.active, 0 }
 	traintest.RecomposesItsGap(t, p, m, point, func() { m.best = 1e3 })
 }

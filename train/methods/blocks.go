@@ -68,7 +68,7 @@ func (m *BCFW) Restore(examples []int) {
 
 // Assemble implements train.Divided.
 func (m *BCFW) Assemble(ctx context.Context, p *train.Problem) error {
-	return p.AssembleMemory(ctx, m.memory)
+	return p.AllGatherMemory(ctx, m.memory)
 }
 
 // sweepBlock makes visits to the next examples of its own, in rounds.
@@ -111,23 +111,23 @@ func (m *BCPFW) Keep(examples []int, more bool) {
 		m.kept = m.kept[:0]
 	}
 	for _, i := range examples {
-		m.kept = append(m.kept, slices.Clone(m.corners[i]))
+		m.kept = append(m.kept, slices.Clone(m.active[i]))
 	}
 }
 
 // Restore implements engine.DualBlock.
 func (m *BCPFW) Restore(examples []int) {
 	for k, i := range examples {
-		m.corners[i] = m.kept[k]
+		m.active[i] = m.kept[k]
 	}
 }
 
 // tell tells other ranks the gaps and ages of own examples.
 func (m *BCPFW) tell(ctx context.Context, p *train.Problem) error {
-	if err := engine.AssembleNumbers(ctx, p.Engine, m.gap); err != nil {
+	if err := engine.AllGatherExamples(ctx, p.Engine, m.gap); err != nil {
 		return err
 	}
-	return engine.AssembleNumbers(ctx, p.Engine, m.age)
+	return engine.AllGatherExamples(ctx, p.Engine, m.age)
 }
 
 // allCalls returns how often the oracle was asked in this pass, on all ranks.
@@ -138,7 +138,7 @@ func (m *BCPFW) allCalls(ctx context.Context, p *train.Problem) (int, error) {
 	case m.rounds.PerPass(p.Engine) == 1:
 		return m.calls, nil
 	}
-	all, err := engine.GatherNumbers(ctx, p.Engine, []int32{int32(m.calls)})
+	all, err := engine.AllGatherNumbers(ctx, p.Engine, []int32{int32(m.calls)})
 	if err != nil {
 		return 0, err
 	}
@@ -151,9 +151,9 @@ func (m *BCPFW) allCalls(ctx context.Context, p *train.Problem) (int, error) {
 
 // Assemble implements train.Divided.
 func (m *BCPFW) Assemble(ctx context.Context, p *train.Problem) error {
-	var mine [][]corner
+	var mine [][]activeOutput
 	for _, i := range p.Own() {
-		mine = append(mine, m.corners[i])
+		mine = append(mine, m.active[i])
 	}
 	all, err := gatherCorners(ctx, p.Engine, mine)
 	if err != nil {
@@ -161,19 +161,19 @@ func (m *BCPFW) Assemble(ctx context.Context, p *train.Problem) error {
 	}
 	for rank, of := range all {
 		for k, i := range p.OwnOf(rank) {
-			m.corners[i] = of[k]
+			m.active[i] = of[k]
 		}
 	}
 	return nil
 }
 
-// gatherCorners returns the corners of some examples that each rank gives.
-func gatherCorners(ctx context.Context, e *engine.Engine, mine [][]corner) (all [][][]corner, err error) {
+// gatherCorners returns the active outputs of some examples that each rank gives.
+func gatherCorners(ctx context.Context, e *engine.Engine, mine [][]activeOutput) (all [][][]activeOutput, err error) {
 	counts, lengths, labels, shares := packed(mine)
-	allCounts, err1 := engine.GatherNumbers(ctx, e, counts)
-	allLengths, err2 := engine.GatherNumbers(ctx, e, lengths)
-	allLabels, err3 := engine.GatherNumbers(ctx, e, labels)
-	allShares, err4 := engine.GatherNumbers(ctx, e, shares)
+	allCounts, err1 := engine.AllGatherNumbers(ctx, e, counts)
+	allLengths, err2 := engine.AllGatherNumbers(ctx, e, lengths)
+	allLabels, err3 := engine.AllGatherNumbers(ctx, e, labels)
+	allShares, err4 := engine.AllGatherNumbers(ctx, e, shares)
 	if err := cmp.Or(err1, err2, err3, err4); err != nil {
 		return nil, err
 	}

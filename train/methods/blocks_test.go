@@ -36,7 +36,7 @@ func TestBlocksRaiseTheDual(t *testing.T) {
 			return run{m, m.rounds.Archive, func(ctx context.Context, p *train.Problem) error {
 				own, k := p.Own(), 0
 				return m.sweepBlock(ctx, p, 1, 2*len(own), func() int { k++; return own[k%len(own)] })
-			}, func() (float64, []float32, engine.DualPoint) { return m.dual, m.path.W, m.corners }, func(g, w []float32) { m.regulariser.Point(g, w) }}
+			}, func() (float64, []float32, engine.DualPoint) { return m.dual, m.path.W, m.active }, func(g, w []float32) { m.regulariser.Point(g, w) }}
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -77,7 +77,7 @@ func TestBlocksRaiseTheDual(t *testing.T) {
 						}
 					}
 					last = dual
-					all, err := engine.GatherNumbers(ctx, p.Engine, []float64{dual})
+					all, err := engine.AllGatherNumbers(ctx, p.Engine, []float64{dual})
 					if err != nil {
 						return err
 					}

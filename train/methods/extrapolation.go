@@ -12,7 +12,7 @@ func (x *workingSet) mark(first bool) {
 	if first {
 		copy(x.before, x.w)
 	}
-	for i, of := range x.corners {
+	for i, of := range x.active {
 		s := &x.sets[i]
 		s.since, s.before = s.before, s.since
 		s.since = vec.Grow(s.since, len(of))
@@ -34,7 +34,7 @@ func (x *workingSet) extrapolate(p *train.Problem) {
 	for i := range x.sets {
 		s, c := &x.sets[i], p.Data.Weight(i)
 		for k, f := range s.planes {
-			rise[0] += c * (x.corners[i][k].α - s.since[k]) * f.height
+			rise[0] += c * (x.active[i][k].α - s.since[k]) * f.height
 			rise[1] += c * (s.since[k] - s.before[k]) * f.height
 		}
 	}
@@ -70,7 +70,7 @@ func (x *workingSet) extrapolate(p *train.Problem) {
 		return
 	}
 	vec.Axpy(float32(γ), x.step, x.w)
-	for i, of := range x.corners {
+	for i, of := range x.active {
 		if x.change(i, a, b) {
 			for k := range of {
 				of[k].α = max(0, of[k].α+γ*x.shares[k])
@@ -85,7 +85,7 @@ const independent = 1e-6
 // change sets the shares in x to a times the change of example i's since the last mark plus b times that of the round before, and cuts it short. It reports whether
 // there is a change.
 func (x *workingSet) change(i int, a, b float64) bool {
-	s, of, any := &x.sets[i], x.corners[i], false
+	s, of, any := &x.sets[i], x.active[i], false
 	x.shares = vec.Grow(x.shares, len(of))
 	short := 1.0
 	for k, c := range of {

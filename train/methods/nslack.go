@@ -11,26 +11,26 @@ import (
 )
 
 // NSlack is the n-slack cutting plane method for the hinge objective (Tsochantaridis, Joachims, Hofmann and Altun 2005): each example has planes of its own.
-// A pass asks the max oracle about all examples at one w and adds its answers to the examples' corners. It then raises the dual over all mixtures of these corners
+// A pass asks the max oracle about all examples at one w and adds its answers to the examples' active outputs. It then raises the dual over all mixtures of these active outputs
 // by pairwise steps, without the oracle, until the gap of this restricted dual is a share of the gap that is left (workingSet).
 // A restricted step costs far less than an answer, so a pass takes many of them, and few passes are needed.
 //
 // The first pass begins at the centre, where all wrong outputs are alike and the answers say little. So it asks about a part of the examples at a time, and raises the
 // dual after each. Later passes ask at v ← ½(v + w), between the last v and the w of the dual point, because F at w alone jumps.
 //
-// The state shows the v with the least F. The dual is certified when it is recomposed from the corners: whenever the estimated gap has halved, and in Certify.
+// The state shows the v with the least F. The dual is certified when it is recomposed from the active outputs: whenever the estimated gap has halved, and in Certify.
 type NSlack struct {
 	Warm bool // ask at s.W first, not at the centre
 
-	at      []float32 // v, where the oracle is asked next
-	corners corners
-	gap     []float32 // [n] of the blocks, at the last answer or visit
-	held    leastPrimal
-	bound   train.LowerBound
-	best    float64 // largest dual value seen
-	passes  int
+	at     []float32 // v, where the oracle is asked next
+	active activeOutputs
+	gap    []float32 // [n] of the blocks, at the last answer or visit
+	held   leastPrimal
+	bound  train.LowerBound
+	best   float64 // largest dual value seen
+	passes int
 
-	set   *workingSet // of the corners
+	set   *workingSet // of the active outputs
 	point []float32   // w of the dual point
 	order []int
 }
@@ -67,7 +67,7 @@ func (m *NSlack) Start(ctx context.Context, p *train.Problem, s *train.State) er
 		return err
 	}
 	if len(m.at) > 0 { // restored
-		if err := m.corners.fit(p); err != nil {
+		if err := m.active.fit(p); err != nil {
 			return err
 		}
 		if len(m.gap) != p.Len() || len(m.at) != p.Scorer.Dim() || len(m.held.w) != p.Scorer.Dim() {
@@ -75,12 +75,12 @@ func (m *NSlack) Start(ctx context.Context, p *train.Problem, s *train.State) er
 		}
 	} else {
 		m.at = startAt(p, s, m.Warm)
-		m.corners, m.gap = newCorners(p.Data), make([]float32, p.Len())
+		m.active, m.gap = newActiveOutputs(p.Data), make([]float32, p.Len())
 		m.held = leastPrimal{append([]float32(nil), m.at...), math.Inf(1)}
 		m.bound, m.best = train.LowerBound{Value: p.Floor()}, p.Constant
 	}
 	var err error
-	m.set, err = newWorkingSet(ctx, p, m.corners)
+	m.set, err = newWorkingSet(ctx, p, m.active)
 	m.point = make([]float32, len(m.at))
 	m.set.weights(m.point)
 	return err
@@ -141,7 +141,7 @@ func (m *NSlack) first(ctx context.Context, p *train.Problem, shuffle func([]int
 			ln.Values = vec.Grow(ln.Values, n)
 			ln.Oracle.Max(&ln.Theta, ln.Output, ln.Values[:n])
 			for b, i := range ln.Batch.Examples {
-				m.corners.find(i, ln.Output[ln.Theta.Outputs[b]:ln.Theta.Outputs[b+1]])
+				m.active.find(i, ln.Output[ln.Theta.Outputs[b]:ln.Theta.Outputs[b+1]])
 			}
 			return nil
 		}
@@ -170,7 +170,7 @@ func (m *NSlack) first(ctx context.Context, p *train.Problem, shuffle func([]int
 
 // ask asks about all examples at v and adds the answers to the working sets. It returns F(v), rounded up.
 func (m *NSlack) ask(ctx context.Context, p *train.Problem) (float64, error) {
-	upper, err := p.UpperAnswers(ctx, m.at, m.corners.find)
+	upper, err := p.UpperAnswers(ctx, m.at, m.active.find)
 	if err != nil {
 		return 0, err
 	}
@@ -180,14 +180,14 @@ func (m *NSlack) ask(ctx context.Context, p *train.Problem) (float64, error) {
 	return upper, m.set.extend(ctx, p, p.All())
 }
 
-// exchange adds the new corners of other ranks' examples.
+// exchange adds the new active outputs of other ranks' examples.
 func (m *NSlack) exchange(ctx context.Context, p *train.Problem) error {
 	if p.Ranks().Size() == 1 {
 		return nil
 	}
-	var mine [][]corner
+	var mine [][]activeOutput
 	for _, i := range p.Own() {
-		mine = append(mine, m.corners[i][len(m.set.sets[i].planes):])
+		mine = append(mine, m.active[i][len(m.set.sets[i].planes):])
 	}
 	all, err := gatherCorners(ctx, p.Engine, mine)
 	if err != nil {
@@ -198,7 +198,7 @@ func (m *NSlack) exchange(ctx context.Context, p *train.Problem) error {
 			continue
 		}
 		for k, i := range p.OwnOf(rank) {
-			m.corners[i] = append(m.corners[i], of[k]...)
+			m.active[i] = append(m.active[i], of[k]...)
 		}
 	}
 	return nil
@@ -220,8 +220,8 @@ func (m *NSlack) solve(ctx context.Context, p *train.Problem, enough float64, sh
 			m.set.mark(sweep == 0)
 		}
 		mean, several := 0.0, 0
-		for i := range m.corners {
-			if len(m.corners[i]) > 1 {
+		for i := range m.active {
+			if len(m.active[i]) > 1 {
 				mean += float64(m.gap[i])
 				several++
 			}
@@ -231,8 +231,8 @@ func (m *NSlack) solve(ctx context.Context, p *train.Problem, enough float64, sh
 		}
 		mean /= float64(several)
 		m.order = m.order[:0]
-		for i := range m.corners {
-			if len(m.corners[i]) > 1 && (whole || float64(m.gap[i]) >= mean/2) {
+		for i := range m.active {
+			if len(m.active[i]) > 1 && (whole || float64(m.gap[i]) >= mean/2) {
 				m.order = append(m.order, i)
 			}
 		}
@@ -251,9 +251,9 @@ func (m *NSlack) solve(ctx context.Context, p *train.Problem, enough float64, sh
 	return nil
 }
 
-// settle drops corners without a share, and computes the weights of the dual point from the others. It returns its value.
+// settle drops active outputs without a share, and computes the weights of the dual point from the others. It returns its value.
 func (m *NSlack) settle(p *train.Problem) float64 {
-	for i := range m.corners {
+	for i := range m.active {
 		m.set.prune(i)
 	}
 	linear := m.set.recompose(p)
@@ -263,7 +263,7 @@ func (m *NSlack) settle(p *train.Problem) float64 {
 
 // recompose records the bound of the dual point.
 func (m *NSlack) recompose(ctx context.Context, p *train.Problem, s *train.State) error {
-	_, err := m.bound.Recompose(ctx, p, s, m.point, m.corners, train.Entropy{}, m.passes)
+	_, err := m.bound.Recompose(ctx, p, s, m.point, m.active, train.Entropy{}, m.passes)
 	return err
 }
 
@@ -274,7 +274,7 @@ func (m *NSlack) Certify(ctx context.Context, p *train.Problem, s *train.State, 
 
 // Archive saves or restores the method's state.
 func (m *NSlack) Archive(a engine.Archive) {
-	m.corners.archive(a)
+	m.active.archive(a)
 	a.Floats("gaps", &m.gap)
 	a.Floats("w", &m.at)
 	m.held.archive(a)

@@ -17,9 +17,9 @@ import (
 	"github.com/dsp-go/dsp/train/traintest"
 )
 
-// drawnCorners returns corners that the oracle finds at some weights, with drawn shares.
-func drawnCorners(t *testing.T, p *train.Problem, seed int) corners {
-	c, r := newCorners(p.Data), p.Rand(seed)
+// drawnCorners returns active outputs that the oracle finds at some weights, with drawn shares.
+func drawnCorners(t *testing.T, p *train.Problem, seed int) activeOutputs {
+	c, r := newActiveOutputs(p.Data), p.Rand(seed)
 	for range 4 {
 		if _, err := p.UpperAnswers(t.Context(), traintest.DrawWeights(r, p.Scorer.Dim(), 0.5), c.find); err != nil {
 			t.Fatal(err)
@@ -36,8 +36,8 @@ func drawnCorners(t *testing.T, p *train.Problem, seed int) corners {
 	return c
 }
 
-// dualOf returns the value of the dual point of the corners, and its weights, from a full pass.
-func dualOf(t *testing.T, p *train.Problem, c corners) (float64, []float32) {
+// dualOf returns the value of the dual point of the active outputs, and its weights, from a full pass.
+func dualOf(t *testing.T, p *train.Problem, c activeOutputs) (float64, []float32) {
 	t.Helper()
 	g, b, err := traintest.Pulled(p.Recompose(t.Context(), make([]float32, p.Scorer.Dim()), c))
 	if err != nil {
@@ -75,7 +75,7 @@ func (s sourceOf) Read(dst []float32, from, to int) error {
 
 func (s sourceOf) Fingerprint() (string, error) { return "", nil }
 
-// The planes of a working set are the scores of its corners at all weights, its weights those of its dual point, and every visit raises the dual, to nearly where
+// The planes of a working set are the scores of its active outputs at all weights, its weights those of its dual point, and every visit raises the dual, to nearly where
 // it is largest in the block, and returns the block's gap.
 func TestWorkingSet(t *testing.T) {
 	problems := batchDuals(t)
@@ -212,17 +212,17 @@ func TestExtrapolate(t *testing.T) {
 	}
 }
 
-// Merged corners keep the sum of the shares, in those with the largest.
+// Merged active outputs keep the sum of the shares, in those with the largest.
 func TestMergedCorners(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n, most := rapid.IntRange(1, 12).Draw(t, "n"), rapid.IntRange(1, 12).Draw(t, "most")
-		of, total := make([]corner, n), 0.0
+		of, total := make([]activeOutput, n), 0.0
 		for k := range of {
 			of[k].α = float64(rapid.IntRange(0, 5).Draw(t, "share"))
 			total += of[k].α
 		}
 		was := slices.Clone(of)
-		corners{of}.merge(0, most)
+		activeOutputs{of}.merge(0, most)
 		left, least, lost := 0, math.Inf(1), 0.0
 		for k := range of {
 			if total -= of[k].α; of[k].α > 0 {
@@ -296,8 +296,8 @@ func TestSweepsOfAPass(t *testing.T) {
 			t.Fatalf("%s: an answer takes %d products", name, m.set.answerProducts(p))
 		}
 		cells := 0
-		for i := range m.corners {
-			if len(m.corners[i]) > 1 {
+		for i := range m.active {
+			if len(m.active[i]) > 1 {
 				cells += len(m.set.sets[i].cells)
 			}
 		}
@@ -306,7 +306,7 @@ func TestSweepsOfAPass(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := mostSweeps
-		if name == "dense" { // a sweep has at most the products of all examples with several corners
+		if name == "dense" { // a sweep has at most the products of all examples with several active outputs
 			want = wholeSweep*(mostProducts*m.set.answerProducts(p)/max(1, cells)/wholeSweep) + 1
 			if c.sweeps%wholeSweep != 1 || c.sweeps < want || c.sweeps >= mostSweeps {
 				t.Errorf("dense: %d sweeps, want at least %d", c.sweeps, want)
@@ -331,7 +331,7 @@ func TestNSlackStops(t *testing.T) {
 // A checkpoint whose parts do not fit is bad input.
 func TestDamagedNSlack(t *testing.T) {
 	for name, damage := range map[string]func(m *NSlack){
-		"corners": func(m *NSlack) { m.corners = m.corners[1:] },
+		"corners": func(m *NSlack) { m.active = m.active[1:] },
 		"gaps":    func(m *NSlack) { m.gap = m.gap[1:] },
 		"w":       func(m *NSlack) { m.at = m.at[1:] },
 		"held":    func(m *NSlack) { m.held.w = slices.Clone(m.held.w[1:]) },
@@ -353,7 +353,7 @@ func BenchmarkWorkingSet(b *testing.B) {
 	s := traintest.Start(b, m, p)
 	traintest.Passes(b, m, p, s, 3)
 	for b.Loop() {
-		for i := range m.corners {
+		for i := range m.active {
 			m.set.visit(p, i)
 		}
 	}

@@ -22,11 +22,11 @@ type planeMaker struct {
 	one    [1]int
 }
 
-// extend makes the planes of corners that some examples have got.
+// extend makes the planes of active outputs that some examples have got.
 func (x *workingSet) extend(ctx context.Context, p *train.Problem, examples []int) error {
 	var grown []int
 	for _, i := range examples {
-		if len(x.sets[i].planes) < len(x.corners[i]) {
+		if len(x.sets[i].planes) < len(x.active[i]) {
 			grown = append(grown, i)
 		}
 	}
@@ -50,7 +50,7 @@ func (x *workingSet) extend(ctx context.Context, p *train.Problem, examples []in
 // extendOne is extend for one example.
 func (x *workingSet) extendOne(p *train.Problem, k *planeMaker, i int) error {
 	of, gold, ln, ready := &x.sets[i], p.Data.Gold(i), k.lane, false
-	for _, c := range x.corners[i][len(of.planes):] {
+	for _, c := range x.active[i][len(of.planes):] {
 		height := 0.0
 		if !slices.Equal(c.labels, gold) {
 			if !ready {

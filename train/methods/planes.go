@@ -10,7 +10,7 @@ import (
 type planeSet struct {
 	inputs []float32 // z_t of all positions, one after the other, if there are cells
 	cells  []cell    // of all planes, sorted
-	planes []plane   // of each corner
+	planes []plane   // of each active output
 	terms  []term
 	runs   []run
 	values []float32 // of the runs

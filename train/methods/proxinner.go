@@ -36,7 +36,7 @@ func (m *innerSteps) start(p *train.Problem) error {
 }
 
 // solve takes the given number of steps on the model of a batch.
-func (m *innerSteps) solve(ctx context.Context, d *engine.Descent, batch []int, dropout uint64, η, λ float64, steps int) error {
+func (m *innerSteps) solve(ctx context.Context, d *engine.ScaledDescent, batch []int, dropout uint64, η, λ float64, steps int) error {
 	d.Prepare(batch)
 	if m.moving != nil {
 		m.moving.MoveTo(d.W)

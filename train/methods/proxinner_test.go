@@ -28,7 +28,7 @@ func TestInnerStepsSolveTheModel(t *testing.T) {
 			if err := inner.start(p); err != nil {
 				t.Fatal(err)
 			}
-			var d engine.Descent
+			var d engine.ScaledDescent
 			d.Start(inner.Engine, w0, squaresDecay)
 			if err := inner.solve(t.Context(), &d, batch, 0, η, λ, steps); err != nil {
 				t.Fatal(err)

@@ -36,7 +36,7 @@ type SAGA struct {
 	w      []float32
 	mean   []float32 // ḡ at the end of the last pass
 	memory *engine.Memory
-	path   engine.Path
+	path   engine.AffinePath
 	drift  []float32 // γ(λc − ḡ)
 	alone  *engine.Asynchronous
 }

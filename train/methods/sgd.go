@@ -29,11 +29,11 @@ type SGD struct {
 	Local     int     // steps that each of several ranks takes on its own examples between averages; 0: they share each batch
 	Clip      float64 // largest norm of a batch's mean gradient, without the regulariser; longer ones are scaled down; 0: any
 
-	path  engine.Path
-	walk  walk    // instead of path, with momentum or a bound on the gradient
-	rate  float64 // γ0 in use
-	first float64 // F at the start, until the first good pass with a searched γ0; then 0
-	t     int     // steps taken
+	path  engine.AffinePath
+	steps descentPass // instead of path, with momentum or a bound on the gradient
+	rate  float64     // γ0 in use
+	first float64     // F at the start, until the first good pass with a searched γ0; then 0
+	t     int         // steps taken
 }
 
 // Name returns "sgd".
@@ -50,21 +50,21 @@ func (m *SGD) Start(ctx context.Context, p *train.Problem, s *train.State) error
 	if m.Schedule.needsSpan() && m.Passes == 0 {
 		return train.Refuse(m.Name(), train.RunLength, "needs to know the number of passes for the %v schedule", m.Schedule)
 	}
-	if p.Bounds != nil && m.walks() {
+	if p.Bounds != nil && m.scales() {
 		return train.Refuse(m.Name(), train.NoBounds, "takes steps with momentum, clipping or a moving average that know no bounds of the weights")
 	}
-	m.walk.local = localSteps(m.Local)
+	m.steps.local = localSteps(m.Local)
 	if len(m.path.W) > 0 { // restored
 		m.path.Resume(p.Engine, p.Center)
 		return nil
 	}
 	p.Clip(s.W)
-	if m.walks() {
-		restored := m.walk.resumes()
+	if m.scales() {
+		restored := m.steps.resumes()
 		if err := train.CheckCenter(m.Name(), p.Engine.Objective); err != nil {
 			return err
 		}
-		if err := m.walk.begin(m.Name(), p.Engine, s.W); err != nil || restored {
+		if err := m.steps.begin(m.Name(), p.Engine, s.W); err != nil || restored {
 			return err
 		}
 	} else {
@@ -83,7 +83,7 @@ func (m *SGD) Start(ctx context.Context, p *train.Problem, s *train.State) error
 		}
 		s.FullPasses++
 	}
-	s.Step = m.step(p, float64(m.walk.local.steps(p)))
+	s.Step = m.step(p, float64(m.steps.local.steps(p)))
 	return nil
 }
 
@@ -106,8 +106,8 @@ func (m *SGD) Pass(ctx context.Context, p *train.Problem, s *train.State) error 
 	}
 	copy(s.W, from)
 	s.Primal = m.first
-	if m.walks() {
-		m.walk.restart(p.Engine, from)
+	if m.scales() {
+		m.steps.restart(p.Engine, from)
 	} else {
 		m.path.Start(p.Engine, from, p.Center)
 	}
@@ -120,9 +120,9 @@ func (m *SGD) Pass(ctx context.Context, p *train.Problem, s *train.State) error 
 const exploded = 2
 
 func (m *SGD) pass(ctx context.Context, p *train.Problem, s *train.State) error {
-	perPass := float64(m.walk.local.steps(p))
-	if m.walks() {
-		return m.walk.pass(ctx, p, s, m.averaging(p), m.walk.stepping(ctx, p, func() engine.Move {
+	perPass := float64(m.steps.local.steps(p))
+	if m.scales() {
+		return m.steps.pass(ctx, p, s, m.averaging(p), m.steps.stepping(ctx, p, func() engine.Move {
 			move := engine.Move{Rule: engine.MomentumRule, Eta: m.step(p, perPass), Lambda: p.Lambda, Beta: m.Momentum, Clip: m.Clip}
 			if m.Nesterov {
 				move.Rule = engine.NesterovRule
@@ -135,7 +135,7 @@ func (m *SGD) pass(ctx context.Context, p *train.Problem, s *train.State) error 
 	if kind == PassAverage {
 		m.path.ResetMean()
 	}
-	γ, local := 0.0, m.walk.local
+	γ, local := 0.0, m.steps.local
 	err := local.each(ctx, p, local.batches(p, s.Passes), func(_ int, batch []int) error {
 		γ = m.step(p, perPass)
 		if err := descend(ctx, p, &m.path, batch, γ, local.mask(p, m.t)); err != nil {
@@ -179,8 +179,8 @@ func (m *SGD) pass(ctx context.Context, p *train.Problem, s *train.State) error 
 // TakesBounds implements train.BoundsMethod.
 func (m *SGD) TakesBounds() {}
 
-// walks reports whether steps need more than a path holds.
-func (m *SGD) walks() bool { return m.Momentum > 0 || m.Clip > 0 || m.Averaging == ExponentialAverage }
+// scales reports whether steps need more than a path holds.
+func (m *SGD) scales() bool { return m.Momentum > 0 || m.Clip > 0 || m.Averaging == ExponentialAverage }
 
 // averaging returns the scheme that AutoAverage selects.
 func (m *SGD) averaging(p *train.Problem) Averaging {
@@ -202,7 +202,7 @@ func (m *SGD) step(p *train.Problem, perPass float64) float64 {
 }
 
 // descend takes one subgradient step along a path.
-func descend(ctx context.Context, p *train.Problem, w *engine.Path, batch []int, γ float64, dropout uint64) error {
+func descend(ctx context.Context, p *train.Problem, w *engine.AffinePath, batch []int, γ float64, dropout uint64) error {
 	st, err := p.StepAt(ctx, w.At(), batch, subgradient(p), nil, dropout)
 	if err != nil {
 		return err
@@ -226,7 +226,7 @@ func subgradient(p *train.Problem) oracles.Smoothing {
 // Archive saves or restores the method's state.
 func (m *SGD) Archive(a engine.Archive) {
 	m.path.Archive(a)
-	m.walk.archive(a)
+	m.steps.archive(a)
 	a.Number("rate", &m.rate)
 	a.Number("first", &m.first)
 	a.Refuse(finite(m.rate, m.first), "rate")

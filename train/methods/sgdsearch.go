@@ -47,7 +47,7 @@ func searchRate(ctx context.Context, p *train.Problem, w []float32) (rate float6
 	if math.IsNaN(norm) || math.IsInf(norm, 0) {
 		return 0, 0, structured.BadInput("%s: the gradient's norm is not finite, so that no step size can be found: some inputs are too large. Scale them down", p.Data.Name)
 	}
-	var trial engine.Path
+	var trial engine.AffinePath
 	trials := 0
 	value := func(γ float64) (float64, error) {
 		trials++

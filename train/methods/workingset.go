@@ -12,7 +12,7 @@ import (
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// workingSet is the dual of the hinge restricted to the corners of each example, with all that steps between corners need in memory. A step then
+// workingSet is the dual of the hinge restricted to the active outputs of each example, with all that steps between active outputs need in memory. A step then
 // neither scores an example nor asks the oracle: it costs what few weights the two outputs differ in.
 //
 // For an affine scorer, an output y of example i is a plane over the weights: ⟨1_y − 1_{y_i}, θ_i(w) + ℓ_i⟩ = b_y + ⟨φ_y, w⟩ with φ_y = J_iᵀ(1_y − 1_{y_i}).
@@ -25,7 +25,7 @@ import (
 //
 // Weights of a block that multiplies dense inputs are kept by columns: those of a label are next to each other.
 type workingSet struct {
-	corners corners
+	active  activeOutputs
 	w       []float32  // of the dual point, by columns
 	sets    []planeSet // [n]
 	blocks  []nets.DenseBlock
@@ -42,10 +42,10 @@ type workingSet struct {
 	factors        []float32 // of cells in a step
 }
 
-// newWorkingSet returns the set of the corners, at their dual point.
-func newWorkingSet(ctx context.Context, p *train.Problem, c corners) (*workingSet, error) {
+// newWorkingSet returns the set of the active outputs, at their dual point.
+func newWorkingSet(ctx context.Context, p *train.Problem, c activeOutputs) (*workingSet, error) {
 	dim := p.Scorer.Dim()
-	x := &workingSet{corners: c, blocks: nets.DenseBlocks(p.Scorer), tied: nets.TiedBlocks(p.Scorer), sets: make([]planeSet, len(c)), w: make([]float32, dim)}
+	x := &workingSet{active: c, blocks: nets.DenseBlocks(p.Scorer), tied: nets.TiedBlocks(p.Scorer), sets: make([]planeSet, len(c)), w: make([]float32, dim)}
 	x.since, x.before, x.step = make([]float32, dim), make([]float32, dim), make([]float32, dim)
 	parts := p.Scorer.Form().Parts
 	for _, b := range x.blocks {
@@ -144,27 +144,27 @@ func (x *workingSet) answerProducts(p *train.Problem) (n int) {
 	return n
 }
 
-// prune drops the corners of example i without a share, and of more than mostCorners those with the least.
+// prune drops the active outputs of example i without a share, and of more than mostActive those with the least.
 func (x *workingSet) prune(i int) {
-	x.corners.merge(i, mostCorners)
+	x.active.merge(i, mostActive)
 	var left []int
-	for k, c := range x.corners[i] {
+	for k, c := range x.active[i] {
 		if c.α > 0 {
 			left = append(left, k)
 		}
 	}
-	if len(left) == len(x.corners[i]) {
+	if len(left) == len(x.active[i]) {
 		return
 	}
 	of := &x.sets[i]
 	if of.keep(left); len(of.cells) == 0 {
 		of.inputs = nil
 	}
-	x.corners.prune(i)
+	x.active.prune(i)
 }
 
-// mostCorners is how many corners an example keeps from pass to pass.
-const mostCorners = 50
+// mostActive is how many active outputs an example keeps from pass to pass.
+const mostActive = 50
 
 // recompose computes the weights anew, w = c − (1/λn) Σ_i c_i Σ_k α_k φ_k, and returns the value at the origin of the lower bound that the dual point proves on
 // the mean loss.
@@ -179,7 +179,7 @@ func (x *workingSet) recompose(p *train.Problem) (linear float64) {
 		of, c := &x.sets[i], p.Data.Weight(i)
 		x.shares = vec.Grow(x.shares, len(of.planes))
 		for k := range of.planes {
-			α := c * x.corners[i][k].α
+			α := c * x.active[i][k].α
 			linear += α * of.planes[k].height
 			x.shares[k] = -α / (p.Lambda * n)
 		}
@@ -233,10 +233,10 @@ const (
 	visitSteps  = 30
 )
 
-// visit moves the shares of example i's corners to where they raise the dual most, by pairwise steps as those of bcpfw, and returns the gap of the block before: by
-// how much its best corner is above its mixture.
+// visit moves the shares of example i's active outputs to where they raise the dual most, by pairwise steps as those of bcpfw, and returns the gap of the block before: by
+// how much its best active output is above its mixture.
 func (x *workingSet) visit(p *train.Problem, i int) float64 {
-	c, of, set := p.Data.Weight(i), x.corners[i], &x.sets[i]
+	c, of, set := p.Data.Weight(i), x.active[i], &x.sets[i]
 	n, gram := len(of), set.gram
 	x.score(set)
 	x.shares = vec.Grow(x.shares, n)
@@ -268,7 +268,7 @@ func (x *workingSet) visit(p *train.Problem, i int) float64 {
 		if bend := by * (gram[to*n+to] - 2*gram[to*n+from] + gram[from*n+from]); γ*bend > slope {
 			γ = slope / bend
 		}
-		x.corners.move(i, from, to, γ)
+		x.active.move(i, from, to, γ)
 		moved = true
 		for k := range x.scores {
 			x.scores[k] -= γ * by * (gram[k*n+to] - gram[k*n+from])

@@ -12,10 +12,10 @@ type Exchange struct {
 	ends    []int  // where the part of each rank ends in it
 }
 
-// Complete gets the numbers of all ranks in one exchange. For each rank, each calls do with the memory of the numbers
-// that this rank has. They have the same sizes everywhere. Complete reads those of this rank and fills the others. It
+// AllGather gets the numbers of all ranks in one exchange. For each rank, each calls do with the memory of the numbers
+// that this rank has. They have the same sizes everywhere. AllGather reads those of this rank and fills the others. It
 // reports whether any rank has failed, in which case the numbers are of no use.
-func (x *Exchange) Complete(
+func (x *Exchange) AllGather(
 	ctx context.Context, g Group, failed bool, each func(rank int, do func(numbers []byte)),
 ) (anyFailed bool, err error) {
 	size, me := g.Size(), g.Rank()
@@ -36,7 +36,7 @@ func (x *Exchange) Complete(
 	}
 	to = to[1:]
 	each(me, func(numbers []byte) { to = to[copy(to, numbers):] })
-	if err := g.Complete(ctx, x.message, x.ends); err != nil {
+	if err := g.AllGatherV(ctx, x.message, x.ends); err != nil {
 		return false, err
 	}
 	for rank := range size {

@@ -39,9 +39,9 @@ type acting struct {
 	names  [][]byte
 }
 
-func (a *acting) Gather(ctx context.Context, mine []byte) ([][]byte, error) {
+func (a *acting) AllGather(ctx context.Context, mine []byte) ([][]byte, error) {
 	a.pass()
-	all, err := a.mpiGroup.Gather(ctx, mine)
+	all, err := a.mpiGroup.AllGather(ctx, mine)
 	if a.names == nil {
 		a.names = all
 	}

@@ -24,12 +24,12 @@ type Group interface {
 	// of no use.
 	SumToLast(ctx context.Context, pieces [][]byte, all, window int, add func(lo, hi int) error) error
 
-	// Gather returns what each rank gives, in the order of the ranks.
-	Gather(ctx context.Context, mine []byte) ([][]byte, error)
+	// AllGather returns what each rank gives, in the order of the ranks.
+	AllGather(ctx context.Context, mine []byte) ([][]byte, error)
 
-	// Complete completes x, which is cut at the same ends [Size] on all ranks: rank r gives the piece that ends at ends[r], and gets those of the others. It takes
-	// fewer messages than Gather, whose sizes are not known.
-	Complete(ctx context.Context, x []byte, ends []int) error
+	// AllGatherV completes x, which is cut at the same ends [Size] on all ranks: rank r gives the piece that ends at ends[r], and gets those of the others. It takes
+	// fewer messages than AllGather, whose sizes are not known.
+	AllGatherV(ctx context.Context, x []byte, ends []int) error
 
 	// Broadcast overwrites x with that of a rank; it has the same length everywhere.
 	Broadcast(ctx context.Context, x []byte, from int) error
@@ -74,13 +74,13 @@ func (a Alone) SumToLast(ctx context.Context, pieces [][]byte, _, window int, ad
 	return a.Sum(ctx, pieces, window, add)
 }
 
-// Gather returns what the process gives.
-func (Alone) Gather(ctx context.Context, mine []byte) ([][]byte, error) {
+// AllGather returns what the process gives.
+func (Alone) AllGather(ctx context.Context, mine []byte) ([][]byte, error) {
 	return [][]byte{mine}, ctx.Err()
 }
 
-// Complete leaves x as it is.
-func (Alone) Complete(ctx context.Context, _ []byte, _ []int) error { return ctx.Err() }
+// AllGatherV leaves x as it is.
+func (Alone) AllGatherV(ctx context.Context, _ []byte, _ []int) error { return ctx.Err() }
 
 // Broadcast leaves x as it is.
 func (Alone) Broadcast(ctx context.Context, _ []byte, _ int) error { return ctx.Err() }

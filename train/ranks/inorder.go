@@ -28,7 +28,7 @@ func InOrder[S, I, R any](ctx context.Context, g Group, threads int, next func()
 	}
 	ctx, stop := context.WithCancel(ctx)
 	threads = host.Threads(threads)
-	most, err := Lead(ctx, g, threads*g.Size()*itemsPerThread)
+	most, err := Broadcast(ctx, g, threads*g.Size()*itemsPerThread)
 	if err != nil {
 		stop()
 		return err
@@ -40,9 +40,9 @@ func InOrder[S, I, R any](ctx context.Context, g Group, threads int, next func()
 	if g.Rank() == 0 {
 		input = newQueue(ctx, most, next)
 	}
-	var round told[I] // whose results are not there yet
+	var round message[I] // whose results are not there yet
 	for {
-		ahead := told[I]{Last: round.Last, Failed: round.Failed, BadInput: round.BadInput}
+		ahead := message[I]{Last: round.Last, Failed: round.Failed, BadInput: round.BadInput}
 		if !round.Last {
 			if ahead, err = nextRound(ctx, g, input, most, len(round.What) == 0); err != nil {
 				return err
@@ -70,9 +70,9 @@ func useAll[I, R any](ctx context.Context, g Group, mine *worker[I, R], n int, u
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	own := told[R]{What: results}
+	own := message[R]{What: results}
 	own.fail(failed)
-	all, err := tell(ctx, g, own)
+	all, err := allGather(ctx, g, own)
 	if err != nil {
 		return err
 	}
@@ -143,21 +143,21 @@ func (w *worker[I, R]) take(ctx context.Context, n int) ([]R, error) {
 	return all, nil
 }
 
-// told is what one rank tells all others in a round: items, or results, and the error that came after them.
-type told[E any] struct {
+// message is what one rank tells all others in a round: items, or results, and the error that came after them.
+type message[E any] struct {
 	What     []E
 	Last     bool // no more follow
 	Failed   string
 	BadInput bool
 }
 
-func (a *told[E]) fail(err error) {
+func (a *message[E]) fail(err error) {
 	if err != nil {
 		a.Failed, a.BadInput = err.Error(), structured.IsBadInput(err)
 	}
 }
 
-func (a *told[E]) err() error {
+func (a *message[E]) err() error {
 	switch {
 	case a.BadInput:
 		return structured.BadInput("%s", a.Failed)
@@ -167,19 +167,19 @@ func (a *told[E]) err() error {
 	return nil
 }
 
-// tell returns what each rank tells.
-func tell[T any](ctx context.Context, g Group, mine T) ([]T, error) {
-	share := &structured.Share{Process: g.Rank(), Gather: func(mine []byte) ([][]byte, error) { return g.Gather(ctx, mine) }}
+// allGather returns what each rank gives.
+func allGather[T any](ctx context.Context, g Group, mine T) ([]T, error) {
+	share := &structured.Share{Process: g.Rank(), Gather: func(mine []byte) ([][]byte, error) { return g.AllGather(ctx, mine) }}
 	return structured.Tell(share, mine, nil)
 }
 
-// Lead returns what rank 0 has, on all ranks.
-func Lead[T any](ctx context.Context, g Group, mine T) (T, error) {
+// Broadcast returns what rank 0 has, on all ranks.
+func Broadcast[T any](ctx context.Context, g Group, mine T) (T, error) {
 	var none T
 	if g.Rank() > 0 {
 		mine = none
 	}
-	all, err := tell(ctx, g, mine)
+	all, err := allGather(ctx, g, mine)
 	if err != nil {
 		return none, err
 	}
@@ -190,13 +190,13 @@ func Lead[T any](ctx context.Context, g Group, mine T) (T, error) {
 }
 
 // nextRound returns the items of the next round, at most so many, which rank 0 takes from its input. Without waits there may be none yet.
-func nextRound[I any](ctx context.Context, g Group, input *queue[I], most int, waits bool) (round told[I], err error) {
+func nextRound[I any](ctx context.Context, g Group, input *queue[I], most int, waits bool) (round message[I], err error) {
 	if input != nil {
 		if round, err = input.take(ctx, g, most, waits); err != nil {
 			return round, err
 		}
 	}
-	return Lead(ctx, g, round)
+	return Broadcast(ctx, g, round)
 }
 
 // queue reads items ahead, as many as a round has.
@@ -226,7 +226,7 @@ func newQueue[I any](ctx context.Context, most int, next func() (I, bool, error)
 }
 
 // take takes all items that come without a pause, at most so many; if it waits, one at least. It fails if a rank ends meanwhile.
-func (q *queue[I]) take(ctx context.Context, g Group, most int, waits bool) (round told[I], err error) {
+func (q *queue[I]) take(ctx context.Context, g Group, most int, waits bool) (round message[I], err error) {
 	for len(round.What) < most {
 		pause := time.After(pauseOfInput)
 		select {

@@ -167,10 +167,10 @@ func TestInOrderEnds(t *testing.T) {
 	}
 }
 
-// Lead gives all ranks what rank 0 has.
+// Broadcast gives all ranks what rank 0 has.
 func TestLead(t *testing.T) {
 	err := rankstest.InProcess(t.Context(), 3, func(ctx context.Context, g ranks.Group) error {
-		got, err := ranks.Lead(ctx, g, []string{fmt.Sprint("of rank ", g.Rank())})
+		got, err := ranks.Broadcast(ctx, g, []string{fmt.Sprint("of rank ", g.Rank())})
 		if err == nil && !slices.Equal(got, []string{"of rank 0"}) {
 			err = fmt.Errorf("rank %d has %q", g.Rank(), got)
 		}

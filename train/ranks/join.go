@@ -109,11 +109,11 @@ func endStuck(inside func() uint64, longest time.Duration, lost error, end func(
 // meet begins the watch.
 func (m *Member) meet(ctx context.Context) error {
 	host, _ := os.Hostname()
-	names, err := m.Gather(ctx, fmt.Appendf(nil, "rank %d (%s, process %d)", m.Rank(), host, os.Getpid()))
+	names, err := m.AllGather(ctx, fmt.Appendf(nil, "rank %d (%s, process %d)", m.Rank(), host, os.Getpid()))
 	if err != nil {
 		return err
 	}
-	hosts, err := m.Gather(ctx, []byte(host))
+	hosts, err := m.AllGather(ctx, []byte(host))
 	if err != nil {
 		return err
 	}
@@ -136,7 +136,7 @@ func (m *Member) meet(ctx context.Context) error {
 		}
 		meeting = err
 	}
-	places, err := m.Gather(ctx, here)
+	places, err := m.AllGather(ctx, here)
 	if err != nil {
 		return err
 	}
@@ -155,7 +155,7 @@ func (m *Member) meet(ctx context.Context) error {
 	if meeting != nil {
 		text = meeting.Error()
 	}
-	problems, err := m.Gather(ctx, []byte(text))
+	problems, err := m.AllGather(ctx, []byte(text))
 	if err != nil {
 		return err
 	}
@@ -187,7 +187,7 @@ func (m *Member) Agree(ctx context.Context, facts [][2]string) error {
 	if err != nil {
 		return err
 	}
-	all, err := m.Gather(ctx, mine)
+	all, err := m.AllGather(ctx, mine)
 	if err != nil {
 		return err
 	}

@@ -285,7 +285,7 @@ func (g *mpiGroup) spread(x []byte, root int) (*request, error) {
 	return g.begin([][]byte{x}, received, g.ibcast, address(x), uintptr(len(x)), g.library.bytes, uintptr(root), g.world)
 }
 
-func (g *mpiGroup) Gather(ctx context.Context, mine []byte) ([][]byte, error) {
+func (g *mpiGroup) AllGather(ctx context.Context, mine []byte) ([][]byte, error) {
 	all := make([][]byte, g.size)
 	err := g.run(ctx, func() error {
 		sizes := onHeap[int64](g.size + 1) // of all ranks, then of this one
@@ -317,13 +317,13 @@ func (g *mpiGroup) Gather(ctx context.Context, mine []byte) ([][]byte, error) {
 	return all, err
 }
 
-func (g *mpiGroup) Complete(ctx context.Context, x []byte, ends []int) error {
+func (g *mpiGroup) AllGatherV(ctx context.Context, x []byte, ends []int) error {
 	if len(x) > most {
 		from := 0
 		if g.rank > 0 {
 			from = ends[g.rank-1]
 		}
-		all, err := g.Gather(ctx, x[from:ends[g.rank]])
+		all, err := g.AllGather(ctx, x[from:ends[g.rank]])
 		for _, piece := range all {
 			x = x[copy(x, piece):]
 		}

@@ -168,7 +168,7 @@ func sums(ctx context.Context, m *ranks.Member) error {
 func gathers(ctx context.Context, m *ranks.Member) error {
 	for _, size := range []int{0, 1, 70000} {
 		mine := slices.Repeat([]byte{byte(m.Rank() + 1)}, size*m.Rank()) // rank 0 gives nothing
-		all, err := m.Gather(ctx, mine)
+		all, err := m.AllGather(ctx, mine)
 		if err != nil {
 			return err
 		}
@@ -187,7 +187,7 @@ func gathers(ctx context.Context, m *ranks.Member) error {
 		for j := ends[m.Rank()] - size*m.Rank(); j < ends[m.Rank()]; j++ {
 			x[j] = byte(m.Rank() + 1)
 		}
-		if err := m.Complete(ctx, x, ends); err != nil {
+		if err := m.AllGatherV(ctx, x, ends); err != nil {
 			return err
 		}
 		for r, end := range ends {

@@ -13,7 +13,7 @@ import (
 // hostDescent is the open descent of a fake device. Its own Descent finds out which rows a batch reads, and the rows that it is told
 // must be these.
 type hostDescent struct {
-	engine.Descent
+	engine.ScaledDescent
 	scorer nets.Scorer
 	tables []nets.RowTable
 }

@@ -60,7 +60,7 @@ func (h *device) Sibling(o *engine.Objective) (engine.Accelerator, error) {
 }
 func (h *device) MoveTo(w []float32) { h.engine.Scorer.(engine.Linearised).MoveTo(w) }
 func (h *device) Close()             {}
-func (h *device) NewMemory() (engine.RemoteMemory, error) {
+func (h *device) NewMemory() (engine.DeviceMemory, error) {
 	m := engine.NewMemory(h.engine.Objective)
 	for k := range m.Parts {
 		fill(m.Parts[k].Values, float32(math.NaN()))
@@ -98,14 +98,14 @@ func (m *hostMemory) ToGold(γ float32) {
 	m.engine.ToGold(m.Memory, γ)
 }
 
-func memoryOf(m engine.RemoteMemory) *engine.Memory {
+func memoryOf(m engine.DeviceMemory) *engine.Memory {
 	if m == nil {
 		return nil
 	}
 	return m.(*hostMemory).Memory
 }
 
-func (h *device) FullPass(ctx context.Context, w []float32, s oracles.Smoothing, memory engine.RemoteMemory, g []float32) (engine.Sums, error) {
+func (h *device) FullPass(ctx context.Context, w []float32, s oracles.Smoothing, memory engine.DeviceMemory, g []float32) (engine.Sums, error) {
 	if h.late != nil {
 		return engine.Sums{}, h.late
 	}
@@ -131,7 +131,7 @@ func (h *device) Value(ctx context.Context, w []float32, examples []int) (float6
 	return f * float64(len(examples)), err
 }
 
-func (h *device) Recompose(ctx context.Context, w []float32, memory engine.RemoteMemory, g []float32) (float64, error) {
+func (h *device) Recompose(ctx context.Context, w []float32, memory engine.DeviceMemory, g []float32) (float64, error) {
 	u, err := h.bare.Recompose(ctx, w, memoryOf(memory))
 	if err != nil {
 		return 0, err
@@ -141,7 +141,7 @@ func (h *device) Recompose(ctx context.Context, w []float32, memory engine.Remot
 	return n * (u.Linear + vec.Dot64(u.Grad, w)), nil
 }
 
-func (h *device) Step(ctx context.Context, at engine.Place, examples []int, s oracles.Smoothing, memory engine.RemoteMemory, dropout uint64) error {
+func (h *device) Step(ctx context.Context, at engine.Place, examples []int, s oracles.Smoothing, memory engine.DeviceMemory, dropout uint64) error {
 	step, err := h.engine.StepAt(ctx, engine.At(h.weights(at)), examples, s, memoryOf(memory), dropout)
 	if err != nil {
 		if ctx.Err() != nil {
@@ -168,7 +168,7 @@ func (h *device) Change(ctx context.Context, from, to []float32, examples []int,
 	return err
 }
 
-func (h *device) Remember(memory engine.RemoteMemory, γ float32) {
+func (h *device) Remember(memory engine.DeviceMemory, γ float32) {
 	h.engine.Remember(memoryOf(memory), γ)
 }
 
@@ -187,7 +187,7 @@ func (h *device) weights(at engine.Place) []float32 {
 	return h.w
 }
 
-func (h *device) Ascend(memory engine.RemoteMemory, λ, share float64) {
+func (h *device) Ascend(memory engine.DeviceMemory, λ, share float64) {
 	n, γ := float64(h.engine.Len()), 0.0
 	gap, norm := h.step.Linear/n, h.Norm2()/(λ*n*n)
 	if gap > 0 && norm > 0 {

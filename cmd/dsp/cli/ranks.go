@@ -219,7 +219,7 @@ func (s *sharing) input(ctx context.Context) error {
 	if err != nil {
 		return structured.BadInput("standard input: %w", err)
 	}
-	if text, err = ranks.Lead(ctx, s.member, text); err != nil {
+	if text, err = ranks.Broadcast(ctx, s.member, text); err != nil {
 		return err
 	}
 	file, err := os.CreateTemp("", "dsp-input-*")

@@ -17,9 +17,9 @@ import (
 // tail is the subgradient method with a fixed step. The weights that it returns are the mean of its iterates from some pass on, which
 // removes most of the noise that a fixed step leaves.
 type tail struct {
-	rate float64     // γ
-	from int         // passes before the mean begins
-	path engine.Path // the iterate and the mean
+	rate float64           // γ
+	from int               // passes before the mean begins
+	path engine.AffinePath // the iterate and the mean
 }
 
 // Name is that of the registration.

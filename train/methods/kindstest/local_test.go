@@ -157,7 +157,7 @@ func TestLocalStepsByDefinition(t *testing.T) {
 	for lo := 0; lo < len(batches[0]); lo += h {
 		sum := make([]float32, len(w))
 		for r := range n {
-			var path engine.Path
+			var path engine.AffinePath
 			path.Start(p.Engine, w, nil)
 			for _, batch := range batches[r][lo:min(lo+h, len(batches[r]))] {
 				st, err := p.Step(t.Context(), path.W, batch, oracles.Smoothing{}, nil)

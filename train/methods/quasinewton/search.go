@@ -78,5 +78,5 @@ func (l *line) share(ctx context.Context, p *train.Problem, to []float32, failed
 	if failed != nil || l.whole {
 		return failed
 	}
-	return engine.GatherRanges(ctx, p.Engine, to)
+	return engine.AllGatherRanges(ctx, p.Engine, to)
 }

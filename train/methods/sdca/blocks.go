@@ -51,11 +51,11 @@ func (m *SDCA) Restore(examples []int) {
 
 // tell tells other ranks all numbers of own examples but the dual variables themselves.
 func (m *dualMemory) tell(ctx context.Context, p *train.Problem) error {
-	if err := engine.AssembleNumbers(ctx, p.Engine, m.entropy); err != nil {
+	if err := engine.AllGatherExamples(ctx, p.Engine, m.entropy); err != nil {
 		return err
 	}
 	for _, x := range [][]float32{m.step, m.gap, m.age} {
-		if err := engine.AssembleNumbers(ctx, p.Engine, x); err != nil {
+		if err := engine.AllGatherExamples(ctx, p.Engine, x); err != nil {
 			return err
 		}
 	}
@@ -64,8 +64,8 @@ func (m *dualMemory) tell(ctx context.Context, p *train.Problem) error {
 
 // Assemble implements train.Divided.
 func (m *SDCA) Assemble(ctx context.Context, p *train.Problem) error {
-	if err := p.Assemble(ctx, &m.memory.φ.Marginals); err != nil {
+	if err := p.AllGatherMarginals(ctx, &m.memory.φ.Marginals); err != nil {
 		return err
 	}
-	return p.Assemble(ctx, &m.memory.u.Marginals)
+	return p.AllGatherMarginals(ctx, &m.memory.u.Marginals)
 }

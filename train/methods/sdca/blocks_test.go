@@ -71,7 +71,7 @@ func TestRoundsRaiseTheDual(t *testing.T) {
 						}
 					}
 					last = dual
-					all, err := engine.GatherNumbers(ctx, p.Engine, []float64{dual})
+					all, err := engine.AllGatherNumbers(ctx, p.Engine, []float64{dual})
 					if err != nil {
 						return err
 					}

@@ -106,7 +106,7 @@ func (g *goroutine) spread(ctx context.Context, x []byte, root int) error {
 	return nil
 }
 
-func (g *goroutine) Gather(ctx context.Context, mine []byte) ([][]byte, error) {
+func (g *goroutine) AllGather(ctx context.Context, mine []byte) ([][]byte, error) {
 	all := make([][]byte, g.Size())
 	for r := range all {
 		if r != g.rank {
@@ -124,7 +124,7 @@ func (g *goroutine) Gather(ctx context.Context, mine []byte) ([][]byte, error) {
 	return all, nil
 }
 
-func (g *goroutine) Complete(ctx context.Context, x []byte, ends []int) error {
+func (g *goroutine) AllGatherV(ctx context.Context, x []byte, ends []int) error {
 	from := 0
 	for r, end := range ends {
 		if err := g.spread(ctx, x[from:end], r); err != nil {
@@ -140,7 +140,7 @@ func (g *goroutine) Broadcast(ctx context.Context, x []byte, from int) error {
 }
 
 func (g *goroutine) Barrier(ctx context.Context) error {
-	_, err := g.Gather(ctx, nil)
+	_, err := g.AllGather(ctx, nil)
 	return err
 }
 

@@ -8,9 +8,9 @@ import (
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// walk runs passes of a method that steps by an engine.Descent.
-type walk struct {
-	descent engine.Descent
+// descentPass runs passes of a method that steps by an engine.ScaledDescent.
+type descentPass struct {
+	descent engine.ScaledDescent
 	local   localSteps
 }
 
@@ -20,8 +20,8 @@ const (
 	squaresDecay = 0.999 // β of the mean of squared gradients
 )
 
-// begin begins a method's walk on an engine, or goes on with a restored one.
-func (w *walk) begin(method string, e *engine.Engine, at []float32) error {
+// begin begins a method's steps on an engine, or goes on with a restored one.
+func (w *descentPass) begin(method string, e *engine.Engine, at []float32) error {
 	if err := train.CheckDescender(method, e); err != nil {
 		return err
 	}
@@ -39,17 +39,17 @@ func (w *walk) begin(method string, e *engine.Engine, at []float32) error {
 }
 
 // restart begins anew.
-func (w *walk) restart(e *engine.Engine, at []float32) {
+func (w *descentPass) restart(e *engine.Engine, at []float32) {
 	w.descent.Start(e, at, squaresDecay)
 }
 
-// resumes reports whether the walk was restored.
-func (w *walk) resumes() bool { return len(w.descent.W) > 0 }
+// resumes reports whether the steps were restored.
+func (w *descentPass) resumes() bool { return len(w.descent.W) > 0 }
 
-func (w *walk) archive(a engine.Archive) { w.descent.Archive(a) }
+func (w *descentPass) archive(a engine.Archive) { w.descent.Archive(a) }
 
 // stepping returns a function for pass that asks about the batch and moves the descent as next says.
-func (w *walk) stepping(ctx context.Context, p *train.Problem, next func() engine.Move) func(batch []int, dropout uint64) (float64, error) {
+func (w *descentPass) stepping(ctx context.Context, p *train.Problem, next func() engine.Move) func(batch []int, dropout uint64) (float64, error) {
 	return func(batch []int, dropout uint64) (float64, error) {
 		m := next()
 		_, err := w.descent.Step(ctx, engine.Question{Examples: batch, Smoothing: subgradient(p), Dropout: dropout}, m)
@@ -59,7 +59,7 @@ func (w *walk) stepping(ctx context.Context, p *train.Problem, next func() engin
 
 // pass visits every example once, in random order and in batches. move moves the descent by a batch, with the given seed of the
 // dropout masks, and returns the step size. s.W becomes the mean of iterates that kind asks for, and F is evaluated there.
-func (w *walk) pass(ctx context.Context, p *train.Problem, s *train.State, kind Averaging, move func(batch []int, dropout uint64) (float64, error)) error {
+func (w *descentPass) pass(ctx context.Context, p *train.Problem, s *train.State, kind Averaging, move func(batch []int, dropout uint64) (float64, error)) error {
 	batches := w.local.batches(p, s.Passes)
 	steps := len(batches)
 	d := &w.descent

@@ -46,7 +46,7 @@ func TestManyCandidatesStayAPoint(t *testing.T) {
 	}
 }
 
-// Rows whose sums are off by roundings are settled. Others are of outputs that leave rows out, or targets that are no distribution: they stay as they are.
+// Rows whose sums are off by roundings are balanced. Others are of outputs that leave rows out, or targets that are no distribution: they stay as they are.
 func TestOnlyRoundingsAreSettled(t *testing.T) {
 	sum := func(row []float32) (total float64) {
 		for _, x := range row {
@@ -60,8 +60,8 @@ func TestOnlyRoundingsAreSettled(t *testing.T) {
 			rounding := math.Abs(float64(off)) < 1e-3
 			v := []float32{0.25 * c, (0.5 + off) * c, -0.75 * c}
 			before := slices.Clone(v)
-			moved := engine.SettleRow(v, []float32{0, 0, -1}, θ, float64(c))
-			if settled := sum(v) == 0 && moved > 0; settled != rounding || !rounding && !slices.Equal(v, before) {
+			moved := engine.BalanceRow(v, []float32{0, 0, -1}, θ, float64(c))
+			if balanced := sum(v) == 0 && moved > 0; balanced != rounding || !rounding && !slices.Equal(v, before) {
 				t.Errorf("weight %g, a sum off by %g: %v becomes %v, moved by %g", c, off, before, v, moved)
 			}
 		}
@@ -71,15 +71,15 @@ func TestOnlyRoundingsAreSettled(t *testing.T) {
 			rounding := math.Abs(float64(off)) < 1e-3
 			u := []float32{0.25 * uses, (0.5 + off) * uses, 0.25 * uses}
 			before := slices.Clone(u)
-			engine.SettleTarget(u)
-			if settled := sum(u) == float64(uses); settled != rounding || !rounding && !slices.Equal(u, before) {
+			engine.BalanceTarget(u)
+			if balanced := sum(u) == float64(uses); balanced != rounding || !rounding && !slices.Equal(u, before) {
 				t.Errorf("%g uses, a sum off by %g: %v becomes %v", uses, off, before, u)
 			}
 		}
 	}
 }
 
-// A settled row is a difference of points of a simplex, whatever the weight of the example: where the gold output has lost all its probability, its entry is
+// A balanced row is a difference of points of a simplex, whatever the weight of the example: where the gold output has lost all its probability, its entry is
 // not below −c.
 func TestSettledRowsStayPoints(t *testing.T) {
 	seed := rand.Uint64()
@@ -96,7 +96,7 @@ func TestSettledRowsStayPoints(t *testing.T) {
 			v[y] = (float32(uses*u[y]) + negated[y]) * c
 			θ[y] = float32(r.NormFloat64())
 		}
-		engine.SettleRow(v, negated, θ, float64(c))
+		engine.BalanceRow(v, negated, θ, float64(c))
 		sum := 0.0
 		for y, x := range v {
 			sum += float64(x)

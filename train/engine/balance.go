@@ -8,17 +8,17 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// settles reports whether the sum of v_i is known to be 0 and can be made so.
-func (e *Evaluation) settles(i int) bool {
+// balances reports whether the sum of v_i is known to be 0 and can be made so.
+func (e *Evaluation) balances(i int) bool {
 	_, one := e.Scorer.Form().Structure.(structured.OneEntry)
 	return one && !e.Soft && e.Loss != Quadratic && !e.Data.Partial(i)
 }
 
-// settle is weigh for example b, whose outputs are one entry each. It adds up the entries of c u, rounds each sum to a multiple of 2⁻²⁴ times the power of 2 at or
+// balance is weigh for example b, whose outputs are one entry each. It adds up the entries of c u, rounds each sum to a multiple of 2⁻²⁴ times the power of 2 at or
 // above c, which float32 represents, and takes the differences of the sums for the entries. So none is negative, and none moves by more than such a multiple,
 // however many there are; the largest takes what the answer's sum lacks. What comes out is a point of the polytope, and only its entropy is not quite that of the
 // answer.
-func (e *Evaluation) settle(sh *Shard, b int, c float64) {
+func (e *Evaluation) balance(sh *Shard, b int, c float64) {
 	fraction, exponent := math.Frexp(c) // a float32, and so a multiple of the grid
 	if fraction == 0.5 {
 		exponent--
@@ -57,32 +57,32 @@ func (e *Evaluation) settle(sh *Shard, b int, c float64) {
 	}
 }
 
-// settleRows makes v_i = c_i (u_i − r_i) a difference of points of a simplex in each row of several entries that every output uses, where r_i is the gold output
+// balanceRows makes v_i = c_i (u_i − r_i) a difference of points of a simplex in each row of several entries that every output uses, where r_i is the gold output
 // or what replaces it: the entries sum to exactly 0, and none is below −c_i r_i(y). It rounds their running sums to a multiple of 2⁻²³ times the power of 2 above
 // the largest, so that none moves by more than such a multiple. What the sum lacks then, a few such multiples, the largest entries take, or the most negative. The
 // lane's sums follow, and are charged for what has moved.
-func (e *Evaluation) settleRows(sh *Shard) {
+func (e *Evaluation) balanceRows(sh *Shard) {
 	if !e.bounds || e.Loss == Quadratic {
 		return
 	}
 	var r *structured.Marginals
 	for k := range sh.V.Parts {
-		width, settles := rowWidth(sh.Theta.Structure, &sh.Theta.Parts[k], k)
-		if !settles {
+		width, balances := rowWidth(sh.Theta.Structure, &sh.Theta.Parts[k], k)
+		if !balances {
 			continue
 		}
 		if r == nil {
 			r = e.negatedReference(sh)
 		}
 		for b, i := range sh.Batch.Examples {
-			if e.settles(i) {
+			if e.balances(i) {
 				continue // it is
 			}
 			c, below, shift := e.Data.Weight(i), 0.0, 0.0
 			θ, negated := sh.Theta.Parts[k].Of(b), r.Parts[k].Of(b)
 			for v := sh.V.Parts[k].Of(b); len(v) > 0; {
 				row := min(cmp.Or(width, len(v)), len(v))
-				moved, linear, entropy := settleRow(v[:row], negated[:row], θ[:row], c)
+				moved, linear, entropy := balanceRow(v[:row], negated[:row], θ[:row], c)
 				if moved > 0 {
 					shift += linear
 					below += 2 * moved * (1 + oracles.Largest(θ[:row]))
@@ -120,24 +120,24 @@ func rowWidth(s structured.Structure, p *structured.Part, part int) (width int, 
 	return p.Width, p.Width > 1 && !(some && skipper.SkipsRows(part))
 }
 
-// SettleTargets makes the entries of each row that every output uses sum to exactly 1, or in a tied row to the number of its uses: then potentials that are alike for
+// BalanceTargets makes the entries of each row that every output uses sum to exactly 1, or in a tied row to the number of its uses: then potentials that are alike for
 // the whole row change no loss, however large they are. Targets that are far from such sums stay as they are.
-func SettleTargets(form structured.Form, targets *structured.Marginals) {
+func BalanceTargets(form structured.Form, targets *structured.Marginals) {
 	for k := range targets.Parts {
 		part := &targets.Parts[k]
 		width, known := rowWidth(form.Structure, part, k)
 		for i := 0; known && i < targets.Len(); i++ {
 			for u := part.Of(i); len(u) > 0; {
 				row := min(cmp.Or(width, len(u)), len(u))
-				settleTarget(u[:row])
+				balanceTarget(u[:row])
 				u = u[row:]
 			}
 		}
 	}
 }
 
-// settleTarget is SettleTargets for a row.
-func settleTarget(u []float32) {
+// balanceTarget is BalanceTargets for a row.
+func balanceTarget(u []float32) {
 	total, largest := 0.0, 0
 	for k, x := range u {
 		if total += float64(x); x > u[largest] {
@@ -160,9 +160,9 @@ func settleTarget(u []float32) {
 	u[largest] = float32(float64(u[largest]) + sum - rounded)
 }
 
-// settleRow is settleRows for a row v with the weight c, −r, and the potentials θ. It returns how much has moved, ⟨v, θ⟩ after minus before, and a bound on what an
+// balanceRow is balanceRows for a row v with the weight c, −r, and the potentials θ. It returns how much has moved, ⟨v, θ⟩ after minus before, and a bound on what an
 // entropy of the row may have lost beside.
-func settleRow(v, negated, θ []float32, c float64) (moved, linear, entropy float64) {
+func balanceRow(v, negated, θ []float32, c float64) (moved, linear, entropy float64) {
 	most := oracles.Largest(v)
 	if most == 0 || math.IsInf(most, 0) || math.IsNaN(most) {
 		return 0, 0, 0

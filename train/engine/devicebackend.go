@@ -5,11 +5,10 @@ import (
 	"math"
 
 	"github.com/dsp-go/dsp/oracles"
-	"github.com/dsp-go/dsp/train/ranks"
 )
 
-// remote does an engine's work on a device.
-type remote struct {
+// deviceBackend does an engine's work on a device.
+type deviceBackend struct {
 	engine *Engine
 	device Accelerator
 	cut    int         // parts of a batch; up to 1: it is not cut
@@ -19,14 +18,14 @@ type remote struct {
 // NewAcceleratedEngine returns an engine that runs on a, the accelerator of the same objective.
 func NewAcceleratedEngine(o *Objective, threads int, a Accelerator) *Engine {
 	e := NewEngine(o, threads)
-	e.backend = &remote{engine: e, device: a}
+	e.backend = &deviceBackend{engine: e, device: a}
 	return e
 }
 
-func (r *remote) accelerator() Accelerator { return r.device }
-func (r *remote) moveTo(w []float32)       { r.device.MoveTo(w) }
+func (r *deviceBackend) accelerator() Accelerator { return r.device }
+func (r *deviceBackend) moveTo(w []float32)       { r.device.MoveTo(w) }
 
-func (r *remote) sibling(o *Objective) (*Engine, error) {
+func (r *deviceBackend) sibling(o *Objective) (*Engine, error) {
 	a, err := r.device.Sibling(o)
 	other := NewAcceleratedEngine(o, r.engine.team.threads, a)
 	other.group.Group = r.engine.group.Group
@@ -34,45 +33,45 @@ func (r *remote) sibling(o *Objective) (*Engine, error) {
 	return other, err
 }
 
-func (r *remote) newMemory() (*Memory, error) {
+func (r *deviceBackend) newMemory() (*Memory, error) {
 	content, err := r.device.NewMemory()
 	if err == nil {
 		content.ToGold(0)
 	}
-	return &Memory{remote: content}, err
+	return &Memory{device: content}, err
 }
 
-func (r *remote) attach(m *Memory) (_ *Memory, err error) {
-	m.remote, err = r.device.NewMemory()
+func (r *deviceBackend) attach(m *Memory) (_ *Memory, err error) {
+	m.device, err = r.device.NewMemory()
 	if err == nil {
-		m.remote.Load(m.Parts)
+		m.device.Load(m.Parts)
 	}
 	return m, err
 }
 
-func (r *remote) toGold(m *Memory, γ float32)   { m.remote.ToGold(γ) }
-func (r *remote) remember(m *Memory, γ float32) { r.device.Remember(m.remote, γ) }
+func (r *deviceBackend) toGold(m *Memory, γ float32)   { m.device.ToGold(γ) }
+func (r *deviceBackend) remember(m *Memory, γ float32) { r.device.Remember(m.device, γ) }
 
-func (r *remote) fetch(m *Memory) error {
+func (r *deviceBackend) fetch(m *Memory) error {
 	m.Form(r.engine.Objective)
-	return m.remote.Store(m.Parts)
+	return m.device.Store(m.Parts)
 }
 
-func (r *remote) fullPass(ctx context.Context, w []float32, s oracles.Smoothing, memory *Memory, g []float64) (sums Sums, err error) {
+func (r *deviceBackend) fullPass(ctx context.Context, w []float32, s oracles.Smoothing, memory *Memory, g []float64) (sums Sums, err error) {
 	s = r.engine.smoothing(s)
 	err = r.gradient(g, func(to []float32) error {
 		if device := r.inParts(); device != nil && memory == nil {
 			sums, err = r.passInParts(ctx, device, w, s, to)
 			return err
 		}
-		sums, err = r.device.FullPass(ctx, w, s, memory.Remote(), to)
+		sums, err = r.device.FullPass(ctx, w, s, memory.Device(), to)
 		return err
 	})
 	return sums, err
 }
 
 // gradient calls compute with a gradient of zeros in float32 and copies the result to g.
-func (r *remote) gradient(g []float64, compute func(to []float32) error) error {
+func (r *deviceBackend) gradient(g []float64, compute func(to []float32) error) error {
 	narrow := r.engine.vectors.narrowZeros(len(g))
 	err := compute(narrow)
 	for j, x := range narrow {
@@ -82,26 +81,26 @@ func (r *remote) gradient(g []float64, compute func(to []float32) error) error {
 }
 
 // pullBack pulls back a memory. Other dual points are on the host, and so is their work.
-func (r *remote) pullBack(ctx context.Context, w []float32, of DualPoint, g []float64) (Sums, error) {
+func (r *deviceBackend) pullBack(ctx context.Context, w []float32, of DualPoint, g []float64) (Sums, error) {
 	m, ok := of.(*Memory)
 	if !ok {
-		return local{r.engine}.pullBack(ctx, w, of, g)
+		return hostBackend{r.engine}.pullBack(ctx, w, of, g)
 	}
 	var sums Sums
 	err := r.gradient(g, func(to []float32) (err error) {
-		sums.Linear, err = r.device.Recompose(ctx, w, m.remote, to)
+		sums.Linear, err = r.device.Recompose(ctx, w, m.device, to)
 		return err
 	})
 	return sums, err
 }
 
-func (r *remote) value(ctx context.Context, w []float32, examples []int, _ [][]int) (Sums, error) {
+func (r *deviceBackend) value(ctx context.Context, w []float32, examples []int, _ [][]int) (Sums, error) {
 	e := r.engine
 	if r.inParts() != nil {
 		return r.valueInParts(ctx, w, examples)
 	}
-	lo, hi := ranks.Share(e.group, len(examples)) // so that all ranks see the same bits of it, too, on whatever devices
-	if len(examples) == e.Len() {                 // a rank may have the inputs of its own examples alone
+	lo, hi := e.group.share(len(examples)) // so that all ranks see the same bits of it, too, on whatever devices
+	if len(examples) == e.Len() {          // a rank may have the inputs of its own examples alone
 		examples = e.Own()
 		lo, hi = 0, len(examples)
 	}
@@ -112,22 +111,24 @@ func (r *remote) value(ctx context.Context, w []float32, examples []int, _ [][]i
 	return Sums{Primal: f}, err
 }
 
-func (r *remote) step(ctx context.Context, w Point, examples []int, s oracles.Smoothing, memory *Memory, dropout uint64) (Step, error) {
+func (r *deviceBackend) step(ctx context.Context, w Point, examples []int, s oracles.Smoothing, memory *Memory, dropout uint64) (Step, error) {
 	s = r.engine.smoothing(s)
 	var err error
 	if device := r.inParts(); device != nil && memory == nil {
 		err = r.stepInParts(ctx, device, w.place(), examples, s, dropout, nil)
 	} else {
-		err = r.device.Step(ctx, w.place(), examples, s, memory.Remote(), dropout)
+		err = r.device.Step(ctx, w.place(), examples, s, memory.Device(), dropout)
 	}
-	return Step{Grad: remoteGradient{r}, Moved: len(examples), at: w, pending: r}, err
+	return Step{Grad: deviceGradient{r}, Moved: len(examples), at: w, pending: r}, err
 }
 
-func (r *remote) change(ctx context.Context, from, to []float32, examples []int, s oracles.Smoothing) (Gradient, error) {
-	return remoteGradient{r}, r.device.Change(ctx, from, to, examples, r.engine.smoothing(s))
+func (r *deviceBackend) change(ctx context.Context, from, to []float32, examples []int, s oracles.Smoothing) (Gradient, error) {
+	return deviceGradient{r}, r.device.Change(ctx, from, to, examples, r.engine.smoothing(s))
 }
 
-func (r *remote) stepper(x *Path) stepper { return &remoteSteps{Path: x, device: r.device} }
+func (r *deviceBackend) pathStepper(x *AffinePath) pathStepper {
+	return &devicePath{AffinePath: x, device: r.device}
+}
 
 // rounder is an accelerator with fewer digits than float32.
 type rounder interface {
@@ -135,9 +136,9 @@ type rounder interface {
 	Unit() float64
 }
 
-func (r *remote) precise() bool { return false }
+func (r *deviceBackend) precise() bool { return false }
 
-func (r *remote) unit() float64 {
+func (r *deviceBackend) unit() float64 {
 	if device, ok := r.device.(rounder); ok {
 		return device.Unit()
 	}
@@ -148,7 +149,7 @@ func (r *remote) unit() float64 {
 // device does not sum scores.
 const deviceScores = 16
 
-func (r *remote) scores(sums Sums, product float64) float64 {
+func (r *deviceBackend) scores(sums Sums, product float64) float64 {
 	inv := 1 / float64(r.engine.Len())
 	return deviceScores * (math.Abs(sums.Primal)*inv + math.Abs(sums.Linear)*inv + math.Abs(product))
 }

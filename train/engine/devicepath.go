@@ -2,10 +2,10 @@ package engine
 
 import "github.com/dsp-go/dsp/structured/machine/vec"
 
-// remoteSteps takes a path's steps on a device, where the path lives while it is open. Steps are delayed by one, so that a step and
+// devicePath takes a path's steps on a device, where the path lives while it is open. Steps are delayed by one, so that a step and
 // the update of the mean share one sweep over the weights.
-type remoteSteps struct {
-	*Path
+type devicePath struct {
+	*AffinePath
 	device Accelerator
 	open   bool
 	stride Stride // the pending step
@@ -13,7 +13,7 @@ type remoteSteps struct {
 }
 
 // flush opens the path and takes the pending stride.
-func (x *remoteSteps) flush() {
+func (x *devicePath) flush() {
 	if !x.open {
 		var mean []float32
 		if x.Count > 0 {
@@ -28,17 +28,17 @@ func (x *remoteSteps) flush() {
 	}
 }
 
-func (x *remoteSteps) at() Point {
+func (x *devicePath) at() Point {
 	x.flush()
 	return Point{device: true}
 }
 
-func (x *remoteSteps) step(ρ, q, c, β float64, _ Gradient) {
+func (x *devicePath) step(ρ, q, c, β float64, _ Gradient) {
 	x.flush()
 	x.stride, x.due = Stride{Rho: ρ, Q: q, C: c, Beta: β}, true
 }
 
-func (x *remoteSteps) include(a float64) (share float64) {
+func (x *devicePath) include(a float64) (share float64) {
 	share = x.Weigh(a)
 	if !x.due {
 		x.stride = Stride{Rho: 1}
@@ -48,12 +48,12 @@ func (x *remoteSteps) include(a float64) (share float64) {
 	return share
 }
 
-func (x *remoteSteps) observe(_ *Step, _ []float32, b int) { x.device.Observe(b) }
+func (x *devicePath) observe(_ *Step, _ []float32, b int) { x.device.Observe(b) }
 
-func (x *remoteSteps) observed() (rise, progress float64, err error) { return x.device.Observed() }
+func (x *devicePath) observed() (rise, progress float64, err error) { return x.device.Observed() }
 
 // finish copies the path to the host.
-func (x *remoteSteps) finish() error {
+func (x *devicePath) finish() error {
 	if !x.open {
 		return nil
 	}

@@ -11,34 +11,34 @@ import (
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// corners are a dual point of the hinge, stored as the outputs that it mixes: ū_i = Σ_k α_k 1_{y_k} over the outputs of example
+// activeOutputs are a dual point of the hinge, stored as the outputs that it mixes: ū_i = Σ_k α_k 1_{y_k} over the outputs of example
 // i that the oracle has found, of which some may have no share. At first there is only the gold output.
-type corners [][]corner // [n]
+type activeOutputs [][]activeOutput // [n]
 
-// corner is an output and its share α_k.
-type corner struct {
+// activeOutput is an output and its share α_k.
+type activeOutput struct {
 	labels []int32
 	α      float64
 }
 
-func newCorners(data *structured.Dataset) corners {
-	c := make(corners, data.Len())
+func newActiveOutputs(data *structured.Dataset) activeOutputs {
+	c := make(activeOutputs, data.Len())
 	for i := range c {
-		c[i] = []corner{{slices.Clone(data.Gold(i)), 1}}
+		c[i] = []activeOutput{{slices.Clone(data.Gold(i)), 1}}
 	}
 	return c
 }
 
 // find adds an output to those of example i unless it is among them already.
-func (c corners) find(i int, labels []int32) {
-	if !slices.ContainsFunc(c[i], func(k corner) bool { return slices.Equal(k.labels, labels) }) {
-		c[i] = append(c[i], corner{labels: slices.Clone(labels)})
+func (c activeOutputs) find(i int, labels []int32) {
+	if !slices.ContainsFunc(c[i], func(k activeOutput) bool { return slices.Equal(k.labels, labels) }) {
+		c[i] = append(c[i], activeOutput{labels: slices.Clone(labels)})
 	}
 }
 
-// extremes returns the best corner of example i, the worst corner with a positive share, their scores and the score of ū_i. It
+// extremes returns the best active output of example i, the worst active output with a positive share, their scores and the score of ū_i. It
 // uses the potentials of chain b.
-func (c corners) extremes(i int, θ *structured.Potentials, b int) (best, worst int, high, low, mean float64) {
+func (c activeOutputs) extremes(i int, θ *structured.Potentials, b int) (best, worst int, high, low, mean float64) {
 	best, worst = -1, -1
 	for k, one := range c[i] {
 		s := θ.Score(b, one.labels)
@@ -53,17 +53,17 @@ func (c corners) extremes(i int, θ *structured.Potentials, b int) (best, worst 
 	return best, worst, high, low, mean
 }
 
-// move moves γ of the share of one corner to another.
-func (c corners) move(i, from, to int, γ float64) {
+// move moves γ of the share of one active output to another.
+func (c activeOutputs) move(i, from, to int, γ float64) {
 	k := c[i]
 	k[to].α += γ
 	k[from].α = max(0, k[from].α-γ)
 }
 
-// shift moves ū_i by γ along the step from one corner to another, either of which may be the mixture ū_i itself.
-func (c corners) shift(i int, by pair, γ float64) {
+// shift moves ū_i by γ along the step from one active output to another, either of which may be the mixture ū_i itself.
+func (c activeOutputs) shift(i int, by pair, γ float64) {
 	switch mixture {
-	case by.from: // towards a corner
+	case by.from: // towards an active output
 		c.scale(i, 1-γ)
 		c[i][by.to].α += γ
 	case by.to: // away from one
@@ -83,17 +83,17 @@ func (c corners) shift(i int, by pair, γ float64) {
 	c.scale(i, 1/total)
 }
 
-// roundedShare is what rounding may leave of a corner whose share a step away from it has removed.
+// roundedShare is what rounding may leave of an active output whose share a step away from it has removed.
 const roundedShare = 1e-12
 
-func (c corners) scale(i int, by float64) {
+func (c activeOutputs) scale(i int, by float64) {
 	for k := range c[i] {
 		c[i][k].α *= by
 	}
 }
 
-// add adds a corner of example i, or the mixture ū_i, times a number to the example of v.
-func (c corners) add(v *structured.Marginals, i, which int, times float64) {
+// add adds an active output of example i, or the mixture ū_i, times a number to the example of v.
+func (c activeOutputs) add(v *structured.Marginals, i, which int, times float64) {
 	if which != mixture {
 		v.Add(0, c[i][which].labels, float32(times))
 		return
@@ -105,8 +105,8 @@ func (c corners) add(v *structured.Marginals, i, which int, times float64) {
 	}
 }
 
-// merge leaves no more than most corners of example i with a share: the one with the largest share gets those of the least.
-func (c corners) merge(i, most int) {
+// merge leaves no more than most active outputs of example i with a share: the one with the largest share gets those of the least.
+func (c activeOutputs) merge(i, most int) {
 	if len(c[i]) <= most {
 		return
 	}
@@ -121,15 +121,15 @@ func (c corners) merge(i, most int) {
 	}
 }
 
-// prune removes the corners of example i without a share.
-func (c corners) prune(i int) {
-	c[i] = slices.DeleteFunc(c[i], func(k corner) bool { return k.α == 0 })
+// prune removes the active outputs of example i without a share.
+func (c activeOutputs) prune(i int) {
+	c[i] = slices.DeleteFunc(c[i], func(k activeOutput) bool { return k.α == 0 })
 }
 
-// trim leaves at most so many corners of example i, if as many have no share: those that were found first go first.
-func (c corners) trim(i, most int) {
+// trim leaves at most so many active outputs of example i, if as many have no share: those that were found first go first.
+func (c activeOutputs) trim(i, most int) {
 	surplus := len(c[i]) - most
-	c[i] = slices.DeleteFunc(c[i], func(k corner) bool {
+	c[i] = slices.DeleteFunc(c[i], func(k activeOutput) bool {
 		goes := surplus > 0 && k.α == 0
 		if goes {
 			surplus--
@@ -139,7 +139,7 @@ func (c corners) trim(i, most int) {
 }
 
 // Load copies ū_i into the lane's answers for its batch.
-func (c corners) Load(ln *engine.Lane) {
+func (c activeOutputs) Load(ln *engine.Lane) {
 	u := &ln.Answer.U
 	u.Like(&ln.Theta)
 	u.Clear()
@@ -151,7 +151,7 @@ func (c corners) Load(ln *engine.Lane) {
 }
 
 // Refine implements engine.RefinedPoint: ū_i − 1_{y_i} = Σ_k α_k (1_{y_k} − 1_{y_i}), to which the gold output's own share adds nothing.
-func (c corners) Refine(ln *engine.Lane) {
+func (c activeOutputs) Refine(ln *engine.Lane) {
 	for b, i := range ln.Batch.Examples {
 		if ln.Batch.Data.Partial(i) {
 			continue
@@ -168,8 +168,8 @@ func (c corners) Refine(ln *engine.Lane) {
 	}
 }
 
-// packed returns the corners of some examples as numbers: how many an example has, and of each the length of its output, the output and its share.
-func packed(c [][]corner) (counts, lengths, labels []int32, shares []float64) {
+// packed returns the active outputs of some examples as numbers: how many an example has, and of each the length of its output, the output and its share.
+func packed(c [][]activeOutput) (counts, lengths, labels []int32, shares []float64) {
 	for _, of := range c {
 		counts = append(counts, int32(len(of)))
 		for _, k := range of {
@@ -182,11 +182,11 @@ func packed(c [][]corner) (counts, lengths, labels []int32, shares []float64) {
 }
 
 // unpacked is the reverse of packed.
-func unpacked(counts, lengths, labels []int32, shares []float64) (c [][]corner) {
+func unpacked(counts, lengths, labels []int32, shares []float64) (c [][]activeOutput) {
 	for _, n := range counts {
-		of := make([]corner, n)
+		of := make([]activeOutput, n)
 		for k := range of {
-			of[k] = corner{slices.Clone(labels[:lengths[0]]), shares[0]}
+			of[k] = activeOutput{slices.Clone(labels[:lengths[0]]), shares[0]}
 			labels, lengths, shares = labels[lengths[0]:], lengths[1:], shares[1:]
 		}
 		c = append(c, of)
@@ -194,8 +194,8 @@ func unpacked(counts, lengths, labels []int32, shares []float64) (c [][]corner) 
 	return c
 }
 
-// archive saves or restores the corners.
-func (c *corners) archive(a engine.Archive) {
+// archive saves or restores the active outputs.
+func (c *activeOutputs) archive(a engine.Archive) {
 	counts, lengths, labels, shares := packed(*c)
 	a.Ints("corners.counts", &counts)
 	a.Ints("corners.lengths", &lengths)
@@ -204,7 +204,7 @@ func (c *corners) archive(a engine.Archive) {
 	if !a.Restores() {
 		return
 	}
-	*c = corners{nil} // of a damaged file: fit refuses it
+	*c = activeOutputs{nil} // of a damaged file: fit refuses it
 	all, need := 0, 0
 	for _, n := range counts {
 		all += max(0, int(n))
@@ -220,8 +220,8 @@ func (c *corners) archive(a engine.Archive) {
 
 func negative(n int32) bool { return n < 0 }
 
-// fit refuses, as bad input, corners restored from a file that is damaged or of other data. The shares of an example are those of a mixture, and its outputs have scores.
-func (c corners) fit(p *train.Problem) error {
+// fit refuses, as bad input, active outputs restored from a file that is damaged or of other data. The shares of an example are those of a mixture, and its outputs have scores.
+func (c activeOutputs) fit(p *train.Problem) error {
 	damaged := structured.BadInput("the checkpoint is damaged: the outputs that it remembers do not fit %s", p.Data.Name)
 	if len(c) != p.Len() {
 		return damaged

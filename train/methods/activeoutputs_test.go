@@ -14,14 +14,14 @@ import (
 // A damaged checkpoint of outputs is refused; an intact one is restored as it was.
 func TestDamagedCornersAreRefused(t *testing.T) {
 	p, other := traintest.NoisyProblem(2, engine.Hinge, oracles.Smoothing{}, 1), traintest.NoisyProblem(3, engine.Hinge, oracles.Smoothing{}, 1)
-	c := newCorners(p.Data)
+	c := newActiveOutputs(p.Data)
 	wrong := slices.Clone(p.Data.Gold(0))
 	wrong[0] = 1 - min(1, wrong[0])
 	c.find(0, wrong)
 	saved := &traintest.Shelf{Values: map[string]any{}}
 	c.archive(saved)
 	saved.Restoring = true
-	var again corners
+	var again activeOutputs
 	again.archive(saved)
 	if err := again.fit(p); err != nil || len(again[0]) != 2 || !slices.Equal(again[0][1].labels, wrong) {
 		t.Fatalf("restored %v: %v", again, err)
@@ -43,7 +43,7 @@ func TestDamagedCornersAreRefused(t *testing.T) {
 		c.archive(damaged)
 		damage(damaged.Values)
 		damaged.Restoring = true
-		var broken corners
+		var broken activeOutputs
 		broken.archive(damaged)
 		if err := broken.fit(p); !structured.IsBadInput(err) {
 			t.Errorf("%s: %v", what, err)

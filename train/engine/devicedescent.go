@@ -8,22 +8,22 @@ import (
 	"github.com/dsp-go/dsp/structured/machine/vec"
 )
 
-// remoteMoves moves a descent on a device, where the descent lives while it is open; W and Mean are then out of date.
-type remoteMoves struct {
-	*Descent
-	remote *remote
-	device Descender
-	open   bool
-	rows   []int32 // scratch memory: those of the batch
-	err    error   // of earlier steps
+// deviceDescent moves a descent on a device, where the descent lives while it is open; W and Mean are then out of date.
+type deviceDescent struct {
+	*ScaledDescent
+	backend *deviceBackend
+	device  Descender
+	open    bool
+	rows    []int32 // scratch memory: those of the batch
+	err     error   // of earlier steps
 }
 
-func (r *remote) mover(d *Descent) mover {
-	return &remoteMoves{Descent: d, remote: r, device: r.device.(Descender)}
+func (r *deviceBackend) descentStepper(d *ScaledDescent) descentStepper {
+	return &deviceDescent{ScaledDescent: d, backend: r, device: r.device.(Descender)}
 }
 
 // state returns the descent's state on the host.
-func (d *remoteMoves) state() DescentState {
+func (d *deviceDescent) state() DescentState {
 	s := DescentState{W: d.W, V: d.v, M: d.m, Common: d.common, Steps: d.steps}
 	if d.count > 0 {
 		s.Mean = d.Mean
@@ -32,7 +32,7 @@ func (d *remoteMoves) state() DescentState {
 }
 
 // flush opens the descent.
-func (d *remoteMoves) flush() {
+func (d *deviceDescent) flush() {
 	if d.open {
 		return
 	}
@@ -40,9 +40,9 @@ func (d *remoteMoves) flush() {
 	d.open = true
 }
 
-func (d *remoteMoves) prepare([]int) {} // the device does so in the step
+func (d *deviceDescent) prepare([]int) {} // the device does so in the step
 
-func (d *remoteMoves) step(ctx context.Context, q Question, m Move) (γ float64, err error) {
+func (d *deviceDescent) step(ctx context.Context, q Question, m Move) (γ float64, err error) {
 	if err := cmp.Or(ctx.Err(), d.err); err != nil {
 		return 0, err
 	}
@@ -57,7 +57,7 @@ func (d *remoteMoves) step(ctx context.Context, q Question, m Move) (γ float64,
 	d.flush()
 	q.Smoothing = d.engine.smoothing(q.Smoothing)
 	move := DeviceMove{Move: m, Steps: d.steps + 1, Rows: d.rows, Reads: touched.numWeights()}
-	device := d.remote.inParts()
+	device := d.backend.inParts()
 	if device == nil {
 		d.err = d.device.Descend(ctx, q, move)
 	} else {
@@ -65,7 +65,7 @@ func (d *remoteMoves) step(ctx context.Context, q Question, m Move) (γ float64,
 		if d.engine.Loss.Smooth() {
 			losses = make([]float64, len(q.Examples))
 		}
-		if err := d.remote.stepInParts(ctx, device, Iterate, q.Examples, q.Smoothing, q.Dropout, losses); err != nil {
+		if err := d.backend.stepInParts(ctx, device, Iterate, q.Examples, q.Smoothing, q.Dropout, losses); err != nil {
 			return 0, err
 		}
 		d.err = device.Move(q.Examples, losses, move)
@@ -74,7 +74,7 @@ func (d *remoteMoves) step(ctx context.Context, q Question, m Move) (γ float64,
 	return math.NaN(), nil
 }
 
-func (d *remoteMoves) include(share float64) {
+func (d *deviceDescent) include(share float64) {
 	d.flush()
 	if d.count == 1 {
 		share = 1
@@ -83,7 +83,7 @@ func (d *remoteMoves) include(share float64) {
 }
 
 // finish copies the descent to the host.
-func (d *remoteMoves) finish() error {
+func (d *deviceDescent) finish() error {
 	if d.err != nil || !d.open {
 		return d.err
 	}
