@@ -49,18 +49,18 @@ func (e *Evaluation) Kind() kinds.Kind { return e.kind }
 // Shard is a few examples and the scratch memory of their evaluation.
 type Shard struct {
 	*shardResult
-	Oracle   oracles.Maximiser     // not shared with a shard that is evaluated at the same time
-	Theta    structured.Potentials // with ℓ added
-	φ        structured.Potentials // at other weights
-	negated  structured.Marginals  // −r_i, for full passes
-	allowed  allowed
-	before   structured.Marginals // the answers at another point
-	Output   []int32              // scratch memory for the best outputs
-	Values   []float64            // and their values
-	Sums     Sums                 // over the shards so far
-	deferred *[]Sums              // gets what is added to Sums, if others add to the same sums before it (strands.go); else nil
-	losses   []float64            // f_i, smoothed, of the current shard
-	entropy  []float64            // of its answers, for losses that are smooth
+	Oracle       oracles.Maximiser     // not shared with a shard that is evaluated at the same time
+	Theta        structured.Potentials // with ℓ added
+	φ            structured.Potentials // at other weights
+	negated      structured.Marginals  // −r_i, for full passes
+	allowed      allowed
+	before       structured.Marginals // the answers at another point
+	Output       []int32              // scratch memory for the best outputs
+	Values       []float64            // and their values
+	Sums         Sums                 // over the shards so far
+	deferredSums *[]Sums              // gets what is added to Sums, if others add to the same sums before it (strands.go); else nil
+	losses       []float64            // f_i, smoothed, of the current shard
+	entropy      []float64            // of its answers, for losses that are smooth
 }
 
 // shardResult is a shard and the results on it. It may have to outlive the work on the shard.
@@ -102,11 +102,11 @@ func (s *Sums) add(t Sums) {
 
 // tally returns where to add to the shard's sums, for an addition or several of different numbers.
 func (sh *Shard) tally() *Sums {
-	if sh.deferred == nil {
+	if sh.deferredSums == nil {
 		return &sh.Sums
 	}
-	*sh.deferred = append(*sh.deferred, Sums{})
-	return &(*sh.deferred)[len(*sh.deferred)-1]
+	*sh.deferredSums = append(*sh.deferredSums, Sums{})
+	return &(*sh.deferredSums)[len(*sh.deferredSums)-1]
 }
 
 // NewShard returns a shard for an evaluation that asks the oracle.

@@ -70,10 +70,10 @@ type shardsOfPass struct {
 
 // keptShard is a shard that was evaluated, with what remains to be done with it.
 type keptShard struct {
-	batch    structured.Batch
-	v        structured.Marginals
-	doubles  structured.Doubles
-	deferred []Sums
+	batch        structured.Batch
+	v            structured.Marginals
+	doubles      structured.Doubles
+	deferredSums []Sums
 }
 
 func (h *sparseHome) pass(ctx context.Context, p pass, toLast bool) error {
@@ -111,11 +111,11 @@ func (s *shardsOfPass) evaluate(ctx context.Context, lo, hi int) error {
 	}
 	threads := min(e.layout.lanes, hi-lo)
 	return e.team.run(ctx, 0, threads, func(l int, ln *Lane) error {
-		defer func() { ln.deferred = nil }()
+		defer func() { ln.deferredSums = nil }()
 		for k := lo + l; k < hi && ctx.Err() == nil; k += threads {
 			kept := &x.kept[k-lo]
-			kept.deferred = kept.deferred[:0]
-			ln.deferred = &kept.deferred
+			kept.deferredSums = kept.deferredSums[:0]
+			ln.deferredSums = &kept.deferredSums
 			ln.Batch.Reset(e.Data, s.shards[k])
 			if err := s.work(ln); err != nil {
 				return err
@@ -131,7 +131,7 @@ func (s *shardsOfPass) evaluate(ctx context.Context, lo, hi int) error {
 // addSums adds the sums of shards lo to hi−1, which are kept, to those of the lanes.
 func (s *shardsOfPass) addSums(lo, hi int) {
 	for k := lo; k < hi; k++ {
-		for _, t := range s.home.kept[k-lo].deferred {
+		for _, t := range s.home.kept[k-lo].deferredSums {
 			s.sums[k%len(s.sums)].add(t)
 		}
 	}

@@ -32,13 +32,13 @@ type AGM struct {
 
 	convex
 	x, z  []float32
-	from  []float32 // x_0
-	l     float64   // L
-	a     float64   // A, or c with the memory of one
-	value float64   // ψ_k(z_k), with the memory of one
-	mean  blend     // of the passes at u_i, by a_i
-	model float64   // the mean of f(u_i) − ⟨g_i, u_i⟩
-	fresh bool      // the estimate starts at x
+	from  []float32   // x_0
+	l     float64     // L
+	a     float64     // A, or c with the memory of one
+	value float64     // ψ_k(z_k), with the memory of one
+	mean  dualMixture // of the passes at u_i, by a_i
+	model float64     // the mean of f(u_i) − ⟨g_i, u_i⟩
+	fresh bool        // the estimate starts at x
 }
 
 const (
@@ -131,7 +131,7 @@ func (m *AGM) restart() {
 	copy(m.from, m.x)
 	copy(m.z, m.x)
 	clear(m.mean.grad)
-	m.mean = blend{grad: m.mean.grad}
+	m.mean = dualMixture{grad: m.mean.grad}
 	m.a, m.value, m.model = 0, 0, 0
 }
 

@@ -23,8 +23,8 @@ type FrankWolfe struct {
 	Harmonic bool // γ = 2/(k+2), without a line search
 	Warm     bool // ask at s.W first, not at the centre
 
-	at      []float32 // w, where the oracle is asked next
-	mixture blend     // ū: g and b
+	at      []float32   // w, where the oracle is asked next
+	mixture dualMixture // ū: g and b
 	held    leastPrimal
 	bound   train.LowerBound
 	passes  int

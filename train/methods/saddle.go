@@ -22,8 +22,8 @@ import (
 // The theorem of the paper needs L to be strongly convex and concave, and a saddle point inside the domains or away steps. Here L is linear in u, and in w
 // for λ = 0, where the method is fictitious play, which converges for matrix games (Robinson 1951), slowly. The certificate needs none of this.
 type SaddleFW struct {
-	at      []float32 // w
-	mixture blend     // ū: g and a
+	at      []float32   // w
+	mixture dualMixture // ū: g and a
 	held    leastPrimal
 	bound   train.LowerBound
 	passes  int

@@ -8,8 +8,8 @@ import (
 	"github.com/dsp-go/dsp/train/engine"
 )
 
-// blend is a convex combination of the dual points of full passes, as the linear lower bound on the mean loss that it proves.
-type blend struct {
+// dualMixture is a convex combination of the dual points of full passes, as the linear lower bound on the mean loss that it proves.
+type dualMixture struct {
 	grad    []float64 // g
 	linear  float64   // its value at the origin
 	central float64   // its value at the centre
@@ -18,7 +18,7 @@ type blend struct {
 }
 
 // add moves the mixture by the share γ towards a pass.
-func (x *blend) add(γ float64, pass *engine.FullPass) {
+func (x *dualMixture) add(γ float64, pass *engine.FullPass) {
 	for j, g := range x.grad {
 		x.grad[j] = g + γ*(float64(pass.Grad[j])-g)
 	}
@@ -29,7 +29,7 @@ func (x *blend) add(γ float64, pass *engine.FullPass) {
 }
 
 // square returns ‖g‖².
-func (x *blend) square() (s float64) {
+func (x *dualMixture) square() (s float64) {
 	for _, g := range x.grad {
 		s += g * g
 	}
@@ -37,13 +37,13 @@ func (x *blend) square() (s float64) {
 }
 
 // rounded returns the allowance for rounding in the mixture's bound, but for a rounding of g itself; far is ‖w − c‖ at its minimiser.
-func (x *blend) rounded(p *train.Problem, far float64) float64 {
+func (x *dualMixture) rounded(p *train.Problem, far float64) float64 {
 	return x.slack + p.MixtureAllowance(x.size, p.Lambda*far)
 }
 
 // recompose returns the mixture as a dual point, with g rounded to float32. The bound is exact where r holds the weights, so that roundings of g count by the distance of its
 // minimiser from there: with λ at the centre, which may be far from the origin, and with λ₁ alone, whose minimiser is 0, at the origin.
-func (x *blend) recompose(p *train.Problem) engine.Recomposed {
+func (x *dualMixture) recompose(p *train.Problem) engine.Recomposed {
 	g := make([]float32, len(x.grad))
 	for j, v := range x.grad {
 		g[j] = float32(v)
@@ -59,7 +59,7 @@ func (x *blend) recompose(p *train.Problem) engine.Recomposed {
 }
 
 // feasibility returns the allowance for roundings of the gradients that g mixes, which move the share of g that λ₁ allows (engine.Objective.FeasibleShare).
-func (x *blend) feasibility(p *train.Problem) float64 {
+func (x *dualMixture) feasibility(p *train.Problem) float64 {
 	if p.L1 == 0 {
 		return 0
 	}
@@ -67,7 +67,7 @@ func (x *blend) feasibility(p *train.Problem) float64 {
 }
 
 // far bounds ‖w − c‖ at the minimiser w = soft(c − g/λ, λ₁/λ) of the mixture's bound.
-func (x *blend) far(p *train.Problem) float64 {
+func (x *dualMixture) far(p *train.Problem) float64 {
 	if p.L1 == 0 || p.Center == nil { // thresholds move no weight away from the origin
 		return math.Sqrt(x.square()) / p.Lambda
 	}
@@ -80,7 +80,7 @@ func (x *blend) far(p *train.Problem) float64 {
 	return math.Sqrt(s)
 }
 
-func (x *blend) archive(a engine.Archive) {
+func (x *dualMixture) archive(a engine.Archive) {
 	a.Doubles("mixture", &x.grad)
 	a.Number("mixture.linear", &x.linear)
 	a.Number("mixture.central", &x.central)
