@@ -6,7 +6,7 @@ import (
 	"github.com/dsp-go/dsp/structured/machine/vec"
 )
 
-// Point is weights w = p·v + q·b in the form that steps on sparse inputs keep, without ever computing w (path.go). The
+// Point is weights w = p·v + q·b in the form that steps on sparse inputs keep, without ever computing w (affinepath.go). The
 // potentials are linear in w, so those at v and at b give those at w. Soft thresholds are not linear: with them, w is computed in the rows that a
 // batch touches. So it is with bounds.
 type Point struct {

@@ -160,7 +160,7 @@ type pass struct {
 	sums   []Sums // by lane
 }
 
-// home is where an engine on the host keeps gradients: dense inputs in vectors, one for each lane (dense.go), and sparse
+// home is where an engine on the host keeps gradients: dense inputs in vectors, one for each lane (densehome.go), and sparse
 // ones in potential space (sparsehome.go).
 type home interface {
 	// pass evaluates the shards of a pass and adds up their sums and gradients; these on the last rank alone, if toLast.

@@ -23,7 +23,7 @@ EXPORT(products)
 //   w, b, d, mean [n] float   in and out, d only in; b null: q = β = 0; d null: c = β = 0; mean null: share = 0
 //   by [1] double or null     factor for c
 // Bound: reads and writes w, reads D, and if used reads b and reads and writes the mean: 12 to 24 bytes per entry.
-// Reference: train/engine/path.go; checked by cuda/accelerator/vectors_test.go.
+// Reference: train/engine/affinepath.go; checked by cuda/accelerator/vectors_test.go.
 KERNEL(walk)(float* RESTRICT w, float* RESTRICT b, const float* RESTRICT d, float* RESTRICT mean, const double* RESTRICT by, float ρ, float q,
 	double c, float β, float share, int64_t n) {
 	float step = (float)(by ? c * by[0] : c);
@@ -69,7 +69,7 @@ EXPORT(ascend)
 //   parts [2][blocks] double   ‖D‖² and ⟨D, w − w_0⟩, in parts
 //   sums [7] double            the last two count exact answers and answers that moved; unless all are exact and some moved, nothing is added
 //   observed [2] double        in and out
-// One block. Bound: latency. Reference: train/engine/localsteps.go; checked by cuda/accelerator/vectors_test.go.
+// One block. Bound: latency. Reference: train/engine/affinepath.go; checked by cuda/accelerator/vectors_test.go.
 KERNEL(observe)(const double* RESTRICT parts, int blocks, const double* RESTRICT sums, double* RESTRICT observed, double size) {
 	SHARED(double, shared);
 	double2 of = add_up(parts, blocks, shared);
