@@ -82,8 +82,8 @@ func ShareOf(ctx context.Context, g ranks.Group) *structured.Share {
 	}
 }
 
-// exchange completes marginals of all examples, of which each rank has those of its own examples.
-func (e *Engine) exchange(ctx context.Context, u *structured.Marginals) error {
+// AllGatherMarginals completes marginals of all examples, of which each rank has those of its own examples.
+func (e *Engine) AllGatherMarginals(ctx context.Context, u *structured.Marginals) error {
 	var x ranks.Exchange // not kept: it is as large as the memory of all answers
 	_, err := x.AllGather(ctx, e.group.Group, false, func(rank int, do func([]byte)) {
 		for _, i := range e.home.examplesOf(rank) {
@@ -153,11 +153,6 @@ func (e *Engine) OwnOf(rank int) []int {
 
 // All returns all examples.
 func (e *Engine) All() []int { return e.layout.all }
-
-// AllGatherMarginals completes marginals of all examples, of which each rank knows those of its own.
-func (e *Engine) AllGatherMarginals(ctx context.Context, u *structured.Marginals) error {
-	return e.AllGatherMarginals(ctx, u)
-}
 
 // AllGatherMemory is AllGatherMarginals for a memory.
 func (e *Engine) AllGatherMemory(ctx context.Context, m *Memory) error {
