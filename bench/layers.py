@@ -168,6 +168,14 @@ def constituents(B=16, n=25, R=10):
          supar=su and gradient(lambda: su[1].ConstituencyCRF(torch.logsumexp(s, -1)).log_partition, s))
 
 
+def grammar(B=8, n=20, N=10, M=20):
+    """A grammar per example, as torch-struct has it."""
+    S = N + M
+    terminal, rule, root = (torch.randn(*shape, requires_grad=True) for shape in ((B, n, M), (B, N, S, S), (B, N)))
+    case(f"PCFG {B}×{n}, {N} + {M} symbols", dsp=gradient(lambda: D.PCFG(terminal, rule, root).log_partition, terminal, rule, root),
+         **{"torch-struct": struct and gradient(lambda: struct.SentCFG((terminal, rule, root), torch.full((B,), n)).partition, terminal, rule, root)})
+
+
 def assignment(n):
     x = np.random.default_rng(0).normal(size=(1, n, n)).astype(np.float32)
     case(f"assignment {n}", dsp=lambda: dsp.Matching(x).argmax, scipy=assign and (lambda: assign(x[0], maximize=True)))
@@ -180,5 +188,6 @@ trees()
 segments()
 ctc()
 constituents()
+grammar()
 assignment(30)
 assignment(200)
