@@ -8,8 +8,8 @@ import (
 
 // annealing improves an assignment by changes of one variable, or of two that a table ties together. A change for the worse is accepted with probability exp(−loss/T) (Kirkpatrick,
 // Gelatt and Vecchi 1983), so that it leaves assignments that no block of a neighbourhood leaves. The first run cools from a temperature at which everything is
-// accepted, which measures the range of temperatures where something happens; every later one warms the best states up to a temperature drawn from that range
-// and cools them again, for longer and longer.
+// accepted, which measures the range of temperatures where something happens. Of the later ones, which take longer and longer, every other one is as hot, and forgets
+// everything; those between warm the best states up to a temperature drawn from that range, and cool them again.
 //
 // What a variable's tables sum up to in each of its states, given the others, is kept: a change that is refused, as most are, costs no sum.
 type annealing struct {
@@ -37,6 +37,7 @@ type annealing struct {
 	cooling     float64 // factor of the temperature for every few proposals
 	length      int     // proposals of a run
 	left        int     // of this run
+	warm        bool    // this run began between hot and cold
 	worse       int     // changes for the worse that were accepted since the temperature was lowered
 	alone, tied int     // work on proposals of one variable, and of two
 
@@ -47,7 +48,7 @@ type annealing struct {
 const (
 	few       = 64         // proposals at one temperature
 	firstRun  = 4          // proposals for each state of all variables
-	lengthen  = 1.2        // every run
+	lengthen  = 1.35       // every run
 	often     = 0.2        // of proposals are accepted for the worse at the hottest
 	seldom    = 1.0 / 2048 // at the coldest
 	measured  = 1 << 9     // proposals at each temperature of the first run, at least
@@ -290,7 +291,10 @@ func (a *annealing) next() {
 		return
 	}
 	a.put(a.best)
-	a.temperature = a.cold * math.Pow(a.hot/a.cold, a.r.Float64())
+	a.temperature = a.hot
+	if a.warm = !a.warm; a.warm {
+		a.temperature = a.cold * math.Pow(a.hot/a.cold, a.r.Float64())
+	}
 	a.cooling = math.Pow(a.cold/a.temperature, few/float64(a.length))
 	a.left = a.length
 	a.length = int(lengthen * float64(a.length))

@@ -83,7 +83,7 @@ func (v *Solver) branch(s Settings) {
 			return
 		}
 		computed, _ := v.tree.plan(most)
-		v.local.beside(int(computed))
+		v.local.beside(4 * int(computed))
 		if k+1 < len(limits) {
 			size, _ := v.tree.plan(limits[k+1])
 			budget = max(leastNodes, int(size/nodeEntries))
@@ -112,12 +112,14 @@ func (v *Solver) inOrder(work int) {
 // search asks questions about the components until the best assignment is proven, or the nodes are spent.
 func (v *Solver) search(b *buckets, memory *memory, parts []*component, budget int) {
 	again, floor := false, int64(forbidden)
-	s := newSearch(b, memory, func(nodes int) bool {
+	var s *search
+	s = newSearch(b, memory, func(nodes int) bool {
 		v.answer.Nodes += pollEvery
 		if v.stop() || nodes >= budget {
 			return true
 		}
-		v.local.beside(pollEvery * nodeEntries)
+		v.local.beside(s.work)
+		s.work = 0
 		again = v.value > floor
 		return again
 	})

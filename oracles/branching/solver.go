@@ -133,10 +133,9 @@ const (
 func (v *Solver) run(s Settings) {
 	n := v.whole.clone()
 	v.say("messages")
+	v.local = newLocal(v, s, newMessages(n.clone()).decode())
 	m := v.pass(n)
-	first := m.decode()
-	v.take(first)
-	v.local = newLocal(v, s, first)
+	v.take(m.decode())
 	v.say("local search")
 	v.local.improve(min(mostFirst, firstLocal*(64+n.entries())))
 	if v.done() {
@@ -171,6 +170,7 @@ func (v *Solver) pass(n *network) *messages {
 			return m
 		}
 		last = bound
+		v.local.beside(4 * n.entries())
 	}
 	return m
 }
