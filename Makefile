@@ -88,12 +88,15 @@ build/libcuda.a: $(wildcard cuda/driver/libcuda/*)
 	rm -f $@
 	$(AR) rcs $@ build/trampolines.o
 
+SEED := $(shell od -An -N4 -tu4 /dev/urandom | tr -d ' ')
+
 test:
 	go test ./...
 	GOEXPERIMENT=simd go test $(VECTORS)
 
-test-long: # more cases of what go test ./... draws; RAPID_SEED=N repeats a run that printed N
-	DSP_LONG=1 RAPID_CHECKS=1000 go test -timeout 1h ./...
+test-long: # more and other cases of what go test ./... draws; SEED=N repeats a run that printed N
+	@echo SEED=$(SEED)
+	DSP_LONG=1 DSP_SEED=$(SEED) RAPID_SEED=$(SEED) RAPID_CHECKS=1000 go test -timeout 1h ./...
 
 race: # the race detector needs cgo, and so a C compiler
 	CGO_ENABLED=1 RAPID_CHECKS=20 go test -race -short $(PARALLEL)

@@ -9,7 +9,7 @@ import (
 	"github.com/dsp-go/dsp/nets/graph"
 )
 
-// layerKind is a kind of layer of a stack. A new one is an entry of layerKinds, and a row of the table in docs/guide/networks.md.
+// layerKind is a kind of layer of a stack. A new one is an entry of layerKinds, and a row of the table in docs/guide/stacks.md.
 type layerKind struct {
 	name   string
 	fields []field // the first is the one that "name: value" sets

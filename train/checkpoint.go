@@ -19,7 +19,7 @@ import (
 
 const (
 	checkpointFile    = "state.safetensors"
-	checkpointVersion = "6"
+	checkpointVersion = "7"
 )
 
 // Metadata keys.

@@ -135,7 +135,7 @@ var variables = []struct{ name, value, what string }{
 	{"DSP_LIBRARY", "FILE", "the Python package: another library in place of its own"},
 	{"DSP_MODEL_LIBRARY", "FILE", "the Python package: another library of models in place of its own"},
 	{"DSP_PROGRAM", "FILE", "the Python package: another program in place of its own"},
-	{"DSP_SEED", "N", "of tests: repeats the cases of a run that printed it"},
+	{"DSP_SEED", "N", "of tests: draws other cases; a failure prints it"},
 	{"DSP_LONG", "1", "of tests: more cases"},
 	{"DSP_CUDA_TEST", "device", "of tests: on a real GPU"},
 	{"DSP_TEST_MPI", "DIR", "of tests: another MPI, beside that of the system"},

@@ -147,7 +147,7 @@ type OracleSettings struct {
 
 // NetSettings say what the network is and what it reads.
 type NetSettings struct {
-	Net            string         `yaml:"net" json:"net" group:"Network" values:"auto" help:"network, or FILE.yaml (docs/guide/networks.md); auto: as the inputs suggest"`
+	Net            string         `yaml:"net" json:"net" group:"Network" values:"auto" help:"network, or FILE.yaml (docs/guide/stacks.md); auto: as the inputs suggest"`
 	Features       string         `yaml:"features" json:"features" group:"Network" values:"auto|ner|pos|chunk|hmm|parse|descriptor|pixels|pixels+descriptor|align|none" help:"built-in inputs of text, boxes or regions (dsp info --features SET)"`
 	Template       string         `yaml:"template" json:"template" group:"Network" reads:"attributes|layers" unit:"FILE" help:"template of attributes instead of a built-in set (docs/guide/templates.md)"`
 	Clusters       string         `yaml:"clusters" json:"clusters" group:"Network" reads:"attributes" unit:"FILE" help:"Brown clusters of words, as attributes (docs/guide/templates.md)"`

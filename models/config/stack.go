@@ -17,7 +17,7 @@ func (c *Config) ReadStack() error {
 		}
 		c.Net, c.Stack, c.stackFile = nets.StackNet, string(text), c.Net
 	case c.Net == nets.StackNet && c.Stack == "":
-		return structured.BadInput("--net stack needs its layers: give --net FILE.yaml (docs/guide/networks.md)")
+		return structured.BadInput("--net stack needs its layers: give --net FILE.yaml (docs/guide/stacks.md)")
 	}
 	return nil
 }

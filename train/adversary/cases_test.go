@@ -85,8 +85,8 @@ func grid(seed uint64) (all []cell) {
 // near 1 loses 3e-8 there, too. In the sixth, rounding made ‖D‖² negative, and with it prox-linear's first step length; in the seventh, a gold output without any probability had −4e-8; and in the next
 // two, roundings of marginals at w = 0 were charged nothing, although potentials are large at the centre, where the optimum is. In the tenth, potentials of 1e11 were more
 // than sums in float64 bear, so that marginals summed to 0.99994. In the next, lbfgs tried a step of NaN. Then, a teacher's marginals, rounded, were no mixture of
-// outputs, so that the optimum was −1.2e-8 and not at least 0; and squares of weights of 1e9 had roundings that made bounds with λ₁ 1 % too large. In the last, what replaced gold outputs known in part summed to
-// 1 + 6e-8, and with inputs of 1e6 the optimum was where the sum was paid for.
+// outputs, so that the optimum was −1.2e-8 and not at least 0; and squares of weights of 1e9 had roundings that made bounds with λ₁ 1 % too large. In the next, what replaced gold outputs known in part summed to
+// 1 + 6e-8, and with inputs of 1e6 the optimum was where the sum was paid for. In the last, agm moved a bound from a centre of 1e9 to the origin with a gradient that had been rounded.
 func remembered() (some []cell) {
 	for _, c := range []cell{
 		{structure: "complete matchings", loss: engine.Hinge, terms: "weights", nasty: "benign", seed: 3},
@@ -104,6 +104,7 @@ func remembered() (some []cell) {
 		{structure: "choices", loss: engine.Hinge, terms: "l1", nasty: "farther prior", seed: 1},
 		{structure: "chain with attributes and dense inputs", loss: engine.SoftmaxMargin, terms: "constraints", nasty: "benign", seed: 2239196163},
 		{structure: "choices", loss: engine.SoftmaxMargin, terms: "tangent", nasty: "constant", seed: 14490020835718661455},
+		{structure: "chain with attributes of steps", loss: engine.Quadratic, terms: "l1 only", nasty: "farther prior", seed: 1461860937},
 	} {
 		for _, d := range draws {
 			if d.name == c.structure {

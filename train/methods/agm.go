@@ -222,16 +222,7 @@ func (m *AGM) accept(ctx context.Context, p *train.Problem, s *train.State, t *t
 	m.fresh = false
 	m.mean.add(t.share, t.at)
 	m.x, m.z, m.a, m.model, m.value = t.x, t.z, t.a, t.model, t.estimate
-	g := make([]float32, len(m.x))
-	for j, x := range m.mean.grad {
-		g[j] = float32(x)
-	}
-	linear := m.mean.central
-	if p.Center != nil {
-		linear -= vec.Dot64(g, p.Center)
-	}
-	u := engine.Recomposed{Grad: g, Linear: linear, Central: m.mean.central, Rounded: m.mean.rounded(p, math.Sqrt(m.mean.square())/p.Lambda)}
-	if err := m.certificate.RecordDual(ctx, p.Engine, u); err != nil {
+	if err := m.certificate.RecordDual(ctx, p.Engine, m.mean.recompose(p)); err != nil {
 		return err
 	}
 	s.FullPasses-- // record counts the pass at x, which was an oracle's

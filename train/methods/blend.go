@@ -11,6 +11,7 @@ import (
 // blend is a convex combination of the dual points of full passes, as the linear lower bound on the mean loss that it proves.
 type blend struct {
 	grad    []float64 // g
+	linear  float64   // its value at the origin
 	central float64   // its value at the centre
 	slack   float64   // allowance for rounding in that
 	size    float64   // the mean norm of the gradients that g mixes, which were rounded one by one
@@ -21,6 +22,7 @@ func (x *blend) add(γ float64, pass *engine.FullPass) {
 	for j, g := range x.grad {
 		x.grad[j] = g + γ*(float64(pass.Grad[j])-g)
 	}
+	x.linear += γ * (pass.Linear - x.linear)
 	x.central += γ * (pass.Central - x.central)
 	x.slack += γ * (pass.Rounded - x.slack)
 	x.size += γ * (math.Sqrt(vec.Norm2(pass.Grad)) - x.size)
@@ -36,14 +38,51 @@ func (x *blend) square() (s float64) {
 
 // rounded returns the allowance for rounding in the mixture's bound, but for a rounding of g itself; far is ‖w − c‖ at its minimiser.
 func (x *blend) rounded(p *train.Problem, far float64) float64 {
-	if p.Lambda == 0 {
-		return x.slack
-	}
 	return x.slack + p.MixtureAllowance(x.size, p.Lambda*far)
+}
+
+// recompose returns the mixture as a dual point, with g rounded to float32. The bound is exact where r holds the weights, so that roundings of g count by the distance of its
+// minimiser from there: with λ at the centre, which may be far from the origin, and with λ₁ alone, whose minimiser is 0, at the origin.
+func (x *blend) recompose(p *train.Problem) engine.Recomposed {
+	g := make([]float32, len(x.grad))
+	for j, v := range x.grad {
+		g[j] = float32(v)
+	}
+	if p.Lambda == 0 {
+		return engine.Recomposed{Grad: g, Linear: x.linear, Central: x.central, Rounded: x.slack + x.feasibility(p)}
+	}
+	linear := x.central
+	if p.Center != nil {
+		linear -= vec.Dot64(g, p.Center)
+	}
+	return engine.Recomposed{Grad: g, Linear: linear, Central: x.central, Rounded: x.rounded(p, x.far(p))}
+}
+
+// feasibility returns the allowance for roundings of the gradients that g mixes, which move the share of g that λ₁ allows (engine.Objective.FeasibleShare).
+func (x *blend) feasibility(p *train.Problem) float64 {
+	if p.L1 == 0 {
+		return 0
+	}
+	return p.GradientAllowance(x.size) / p.L1 * math.Abs(x.linear)
+}
+
+// far bounds ‖w − c‖ at the minimiser w = soft(c − g/λ, λ₁/λ) of the mixture's bound.
+func (x *blend) far(p *train.Problem) float64 {
+	if p.L1 == 0 || p.Center == nil { // thresholds move no weight away from the origin
+		return math.Sqrt(x.square()) / p.Lambda
+	}
+	s := 0.0
+	for j, g := range x.grad {
+		step := math.Abs(g) / p.Lambda
+		step += min(p.L1/p.Lambda, math.Abs(float64(p.Center[j]))+step)
+		s += step * step
+	}
+	return math.Sqrt(s)
 }
 
 func (x *blend) archive(a engine.Archive) {
 	a.Doubles("mixture", &x.grad)
+	a.Number("mixture.linear", &x.linear)
 	a.Number("mixture.central", &x.central)
 	a.Number("mixture.rounding", &x.slack)
 	a.Number("mixture.size", &x.size)

@@ -45,7 +45,7 @@ var linkFlags = map[string][]string{}
 
 var (
 	builtProgram   = buildProgram("dsp", "..")
-	exampleProgram = buildProgram("ownnetwork", "../../../docs/ownnetwork") // the one in docs/guide/networks.md
+	exampleProgram = buildProgram("ownnetwork", "../../../docs/ownnetwork") // the one in docs/guide/own-network.md
 	ownProgram     = buildProgram("ownnets", "./testdata/ownnets")
 )
 
@@ -91,7 +91,7 @@ func TestBuiltProgram(t *testing.T) {
 	}
 }
 
-// The program of docs/guide/networks.md trains its network, resumes, and predicts; dsp itself refuses the model by the name of the network.
+// The program of docs/guide/own-network.md trains its network, resumes, and predicts; dsp itself refuses the model by the name of the network.
 func TestOwnNetworkOfReadme(t *testing.T) {
 	t.Parallel()
 	own := program(t, exampleProgram)

@@ -1,4 +1,4 @@
-// Package seeds has the seeds of tests that draw other cases in every run.
+// Package seeds has the seeds of tests that draw their cases.
 package seeds
 
 import (
@@ -8,12 +8,12 @@ import (
 	"testing"
 )
 
-// Draw returns another seed in every run, which a failure prints. DSP_SEED repeats it.
+// Draw returns the seed of a test's cases, 1 unless DSP_SEED names another. Runs of make test-long, which look for faults, draw one, which a failure prints.
 func Draw(t testing.TB) uint64 {
 	t.Helper()
 	seed, err := strconv.ParseUint(os.Getenv("DSP_SEED"), 10, 64)
 	if err != nil {
-		seed = rand.Uint64()
+		seed = 1
 	}
 	t.Logf("DSP_SEED=%d", seed)
 	return seed

@@ -1,0 +1,33 @@
+package docs
+
+import (
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// mostWords is what the pages may have together, without the reference, which is generated: whoever adds a page shortens others.
+const mostWords = 35_000
+
+// word is one that has a letter or a digit, also in tables and code: bars of tables are none.
+var word = regexp.MustCompile(`\S*[\pL\pN]\S*`)
+
+// The pages for readers stay few enough to be read.
+func TestWordsOfAllPages(t *testing.T) {
+	words, pages := 0, 0
+	tree(t, func(path, page string) {
+		if strings.HasPrefix(filepath.ToSlash(path), "../docs/reference/") {
+			return
+		}
+		n := len(word.FindAllString(page, -1))
+		t.Logf("%5d %s", n, strings.TrimPrefix(path, "../"))
+		words, pages = words+n, pages+1
+	}, ".md")
+	if pages < 50 {
+		t.Errorf("found %d pages, expected more", pages)
+	}
+	if words > mostWords {
+		t.Errorf("%d words in %d pages outside docs/reference, expected at most %d; -v lists them", words, pages, mostWords)
+	}
+}
