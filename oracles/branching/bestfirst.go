@@ -102,6 +102,7 @@ func (h *bestFirst) run(work int) bool {
 		}
 		h.answer.Nodes += h.nodes
 		h.nodes = 0
+		h.local.beside(before - h.work)
 		switch spent := float64(before - h.work); {
 		case reopening > 0.1*spent:
 			h.dive = min(2*h.dive, longest)

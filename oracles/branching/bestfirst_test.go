@@ -12,7 +12,7 @@ func drawnBestFirst(t *rapid.T) *bestFirst {
 	m := drawn(t)
 	v := New(m, Settings{Seed: 1})
 	v.stop, v.report = never, func(*Answer) {}
-	for _, n := range m.States {
+	for _, n := range v.whole.states {
 		states := make([]int, n)
 		for s := range states {
 			states[s] = s

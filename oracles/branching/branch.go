@@ -23,8 +23,6 @@ const (
 	leastWork   = 1 << 23 // entries of a turn of best-first search
 	nodeEntries = 8       // entries that are computed in the time of a node
 	mostSlots   = 1 << 22
-	blocksEvery = 1 << 14 // nodes
-	blocksWork  = 1 << 21 // entries
 )
 
 // limits returns the sizes of buckets to try.
@@ -84,6 +82,8 @@ func (v *Solver) branch(s Settings) {
 		if b == nil {
 			return
 		}
+		computed, _ := v.tree.plan(most)
+		v.local.beside(4 * int(computed))
 		if k+1 < len(limits) {
 			size, _ := v.tree.plan(limits[k+1])
 			budget = max(leastNodes, int(size/nodeEntries))
@@ -112,16 +112,14 @@ func (v *Solver) inOrder(work int) {
 // search asks questions about the components until the best assignment is proven, or the nodes are spent.
 func (v *Solver) search(b *buckets, memory *memory, parts []*component, budget int) {
 	again, floor := false, int64(forbidden)
-	nextBlocks := blocksEvery
-	s := newSearch(b, memory, func(nodes int) bool {
+	var s *search
+	s = newSearch(b, memory, func(nodes int) bool {
 		v.answer.Nodes += pollEvery
 		if v.stop() || nodes >= budget {
 			return true
 		}
-		if nodes >= nextBlocks {
-			nextBlocks = nodes + max(blocksEvery, nodes/8)
-			v.improve(blocksWork)
-		}
+		v.local.beside(s.work)
+		s.work = 0
 		again = v.value > floor
 		return again
 	})

@@ -23,6 +23,7 @@ type neighbourhood struct {
 	bestValue int64
 
 	penalty int64
+	freed   int   // work on the tables of the last block
 	inside  []int // [V] the variable's number in the block, −1 outside
 }
 
@@ -32,6 +33,7 @@ const (
 	widestRun = 400     // variables
 	blockSize = 1 << 14 // entries of a block's tables
 	patience  = 12      // after so many times as many variables as there are without an improvement, the states are kicked
+	tableWork = 1 << 7  // entries that are computed in the time in which a table is made
 	kicked    = 8       // one of so many variables
 )
 
@@ -96,7 +98,7 @@ func (h *neighbourhood) step() (improved bool, work int) {
 	for _, v := range block {
 		h.inside[v] = -1
 	}
-	work = 4 * len(block) * (8 + len(block))
+	work = 4*len(block)*(8+len(block)) + h.freed
 	var order []int
 	if small != nil {
 		order, _ = drawOrder(small, h.r, blockSize)
@@ -152,7 +154,7 @@ func (h *neighbourhood) draw() []int {
 
 // free returns the tables of a block, given the states of others, and the value of the block's present states; nil where a table is too large.
 func (h *neighbourhood) free(block []int) (small *network, old int64) {
-	small = &network{unit: h.unit}
+	small, h.freed = &network{unit: h.unit}, 0
 	for _, v := range block {
 		small.states = append(small.states, h.network.states[v])
 	}
@@ -180,6 +182,7 @@ func (h *neighbourhood) free(block []int) (small *network, old int64) {
 			if size > blockSize {
 				return nil, 0
 			}
+			h.freed += 4*size + tableWork
 			to.value = make([]int64, size)
 			factors.Walk(sizes, strides, func(i, j, n, stride int) {
 				for k := range n {

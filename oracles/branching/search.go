@@ -16,6 +16,7 @@ type search struct {
 
 	poll    func(nodes int) bool // says whether to stop; it is asked every pollEvery nodes
 	nodes   int
+	work    int // entries that were added up
 	stopped bool
 }
 
@@ -50,12 +51,14 @@ func (s *search) bound(i int) int64 {
 func (s *search) score(i int) []int64 {
 	q := s.scores[i]
 	clear(q)
+	s.work += len(q) * (nodeEntries + len(s.tables[i]))
 	for _, f := range s.tables[i] {
 		for k, x := range f.row(s.states)[:len(q)] {
 			q[k] = plus(q[k], x)
 		}
 	}
 	for _, c := range s.children[i] {
+		s.work += len(q) * (2 + len(s.into[c]))
 		h, sum := s.shares[c], s.constant[c]
 		for _, f := range s.above[c] {
 			sum = plus(sum, f.at(s.states))
@@ -219,6 +222,7 @@ func (s *search) dive(i int, bound int64, discrepancies int, value *int64, nodes
 	}
 	bound -= s.alone(i)
 	q := make([]int64, len(s.scores[i]))
+	s.work += len(q) * (nodeEntries + len(s.tables[i]) + len(s.children[i]))
 	for _, f := range s.tables[i] {
 		for k, x := range f.row(s.states)[:len(q)] {
 			q[k] = plus(q[k], x)

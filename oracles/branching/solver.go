@@ -29,8 +29,9 @@ type Answer struct {
 // Solver looks for the best assignment of a model.
 type Solver struct {
 	model  *factors.Model
-	whole  *network // the model
-	states []int    // the best assignment, nil if none is known
+	joined *joined
+	whole  *network // the model without the variables that others settle
+	states []int    // the best assignment of whole, nil if none is known
 	value  int64
 	upper  int64
 	first  int64 // the bound before messages
@@ -40,16 +41,17 @@ type Solver struct {
 	report func(*Answer)
 	gap    float64
 	r      *rand.Rand
-	near   *neighbourhood
+	local  *local
 
 	tree *tree
 	best *bestFirst
-	kept [][]int // states of the reduced network, by their numbers in the model
+	kept [][]int // states of the reduced network, by their numbers in whole
 }
 
 // New prepares to solve a model.
 func New(m *factors.Model, s Settings) *Solver {
-	v := &Solver{model: m, whole: newNetwork(m), value: forbidden, r: rand.New(rand.NewPCG(s.Seed, 21))}
+	v := &Solver{model: m, joined: join(newNetwork(m)), value: forbidden, r: rand.New(rand.NewPCG(s.Seed, 21))}
+	v.whole = v.joined.of
 	v.upper = v.whole.fixed
 	for k := range v.whole.tables {
 		v.upper = plus(v.upper, most(v.whole.tables[k].value))
@@ -75,8 +77,8 @@ func (v *Solver) now(doing string) *Answer {
 	a := &v.answer
 	a.Value, a.Bound, a.Error, a.Proven = math.Inf(-1), math.Inf(-1), 2*v.whole.error, v.proven()
 	if v.states != nil {
-		a.States = append([]int{}, v.states...)
-		a.Value = v.model.Value(v.states)
+		a.States = v.joined.all(v.states)
+		a.Value = v.model.Value(a.States)
 	}
 	if v.upper != forbidden {
 		a.Bound = float64(v.upper)*v.whole.unit + v.whole.error
@@ -93,7 +95,7 @@ func (v *Solver) now(doing string) *Answer {
 // say reports.
 func (v *Solver) say(doing string) { v.report(v.now(doing)) }
 
-// take takes an assignment of the model if it is better.
+// take takes an assignment of whole if it is better.
 func (v *Solver) take(states []int) {
 	if value := v.whole.value(states); value > v.value {
 		v.value, v.states = value, append([]int{}, states...)
@@ -120,23 +122,22 @@ func (v *Solver) done() bool {
 
 // Passes of messages.
 const (
-	passes  = 300
-	settled = 1e-5 // of what messages have lowered the bound by: a pass must lower it by more to be followed by another
-	rounds  = 20   // of reductions
+	passes    = 300
+	converged = 1e-5 // of what messages have lowered the bound by: a pass must lower it by more to be followed by another
+	rounds    = 20   // of reductions
 
-	firstBlocks = 1 << 9  // entries of neighbourhoods before the tree, for each of the model
-	mostFirst   = 1 << 25 // entries of them in all
+	firstLocal = 1 << 9  // entries of local search before the tree, for each of the model
+	mostFirst  = 1 << 25 // entries of it in all
 )
 
 func (v *Solver) run(s Settings) {
 	n := v.whole.clone()
 	v.say("messages")
+	v.local = newLocal(v, s, newMessages(n.clone()).decode())
 	m := v.pass(n)
-	first := m.decode()
-	v.take(first)
-	v.near = newNeighbourhood(v.whole, v.r, first)
-	v.say("neighbourhoods")
-	v.improve(min(mostFirst, firstBlocks*(64+n.entries())))
+	v.take(m.decode())
+	v.say("local search")
+	v.local.improve(min(mostFirst, firstLocal*(64+n.entries())))
 	if v.done() {
 		return
 	}
@@ -165,32 +166,13 @@ func (v *Solver) pass(n *network) *messages {
 		}
 		bound := m.bound()
 		v.lower(bound)
-		if bound == forbidden || float64(last-bound) <= settled*float64(v.first-bound) {
+		if bound == forbidden || float64(last-bound) <= converged*float64(v.first-bound) {
 			return m
 		}
 		last = bound
+		v.local.beside(4 * n.entries())
 	}
 	return m
-}
-
-// improve tries blocks around the best assignment, for about as much work as computing so many entries.
-func (v *Solver) improve(work int) {
-	if len(v.whole.states) == 0 {
-		v.take(nil)
-		return
-	}
-	if v.states != nil && v.near.value < v.value {
-		v.near.begin(v.states)
-	}
-	for work > 0 && !v.done() {
-		if v.near.stuck() {
-			v.near.kick()
-		}
-		improved, spent := v.near.step()
-		if work -= spent; improved {
-			v.take(v.near.states)
-		}
-	}
 }
 
 // reduce takes states out of the network that no better assignment needs, and makes the tree.
@@ -237,7 +219,7 @@ func (v *Solver) reduce(m *messages, s Settings) {
 	}
 }
 
-// original returns the model's states of a search.
+// original returns the states of whole of a search.
 func (v *Solver) original(s *search) []int {
 	states := make([]int, len(v.kept))
 	for i, u := range v.tree.original {

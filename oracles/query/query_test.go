@@ -244,7 +244,7 @@ func TestSolveStops(t *testing.T) {
 func TestSearchStops(t *testing.T) {
 	m := hard()
 	const looks, first, second, conditions = "search for an allowed assignment", "mini-buckets of 9 entries", "mini-buckets of 72 entries", "conditioning"
-	for question, stages := range map[string][]string{MAP: {"messages", "neighbourhoods"}, PR: {looks, first, conditions, second}, MAR: {looks, first, second}} { // which takes no steps of conditioning
+	for question, stages := range map[string][]string{MAP: {"messages", "local search"}, PR: {looks, first, conditions, second}, MAR: {looks, first, second}} { // which takes no steps of conditioning
 		for _, last := range stages {
 			asked, told, reported := map[string]int{}, 0, 0 // how often it asked at a stage; how often it was told; reports after that
 			at := ""
