@@ -39,7 +39,7 @@ func main() {
 	s := start("--queue", "256")
 	bodies := sentences(s, 4096)
 	load(s, bodies, *rate, 2*time.Second) // warms up
-	fmt.Println("| requests/s | seconds | median, ms | 90 % | 99 % | within 1 ms by the server's clock | processor µs per request | memory, MiB | answers by code | lost |\n|---:|---:|---:|---:|---:|---:|---:|---:|---|---:|")
+	fmt.Println("| requests/s | seconds | median, ms | 90 % | 99 % | within 1 ms by the server's clock | processor µs per answer | memory, MiB | answers by code | lost |\n|---:|---:|---:|---:|---:|---:|---:|---:|---|---:|")
 	for range 4 {
 		before := s.cpu()
 		row(s, before, load(s, bodies, *rate, time.Duration(*seconds)*time.Second/4), *rate, *seconds/4)
