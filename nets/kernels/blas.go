@@ -40,14 +40,18 @@ func FindBLAS(prefix string) (BLAS, error) {
 }
 
 // CurrentBLAS returns a new instance of the implementation in use: the one whose name starts with the environment variable
-// DSP_BLAS (own, openblas or gonum), else the first available one, whose Name then mentions DSP_BLAS if that was set.
+// DSP_BLAS (own, openblas or gonum), else the first available one, whose Name then mentions DSP_BLAS if that was set. Who asks for
+// dsp's own kernels, and may use none here, gets gonum's and not a library's, whose bits depend on what is installed.
 func CurrentBLAS() BLAS {
 	b, err := FindBLAS(preferred)
-	if err != nil {
-		b, _ = FindBLAS("")
-		return instead{b, preferred}
+	if err == nil {
+		return b
 	}
-	return b
+	if strings.HasPrefix("own", strings.ToLower(preferred)) {
+		return instead{gonumBLAS{}, preferred}
+	}
+	b, _ = FindBLAS("")
+	return instead{b, preferred}
 }
 
 // instead stands in for an implementation that is not available.

@@ -111,6 +111,15 @@ func TestCurrentBLASIsThePreferredOne(t *testing.T) {
 	if want := availableBLAS()[0].Name(); first != want {
 		t.Errorf("without DSP_BLAS the choice is %s, expected %s", first, want)
 	}
+	all := sources
+	t.Cleanup(func() { sources = all })
+	sources = all[1:] // as on a processor without instructions for dsp's own kernels
+	preferred = "own"
+	if got := CurrentBLAS().Name(); got != `gonum (no "own")` {
+		t.Errorf("without its kernels DSP_BLAS=own gives %s, whose bits may depend on what is installed", got)
+	}
+	sources = all
+
 	preferred = "abacus"
 	if got, want := CurrentBLAS().Name(), first+` (no "abacus")`; got != want {
 		t.Errorf("DSP_BLAS=abacus gives %s, expected %s", got, want)
