@@ -6,10 +6,11 @@ import (
 	"slices"
 )
 
-// annealing improves an assignment by changes of one variable, or of two that a table ties together. A change for the worse is accepted with probability exp(−loss/T) (Kirkpatrick,
-// Gelatt and Vecchi 1983), so that it leaves assignments that no block of a neighbourhood leaves. The first run cools from a temperature at which everything is
-// accepted, which measures the range of temperatures where something happens. Of the later ones, which take longer and longer, every other one is as hot, and forgets
-// everything; those between warm the best states up to a temperature drawn from that range, and cool them again.
+// annealing improves an assignment by changes of one variable, or of two that a table ties together. A change for the worse is accepted with
+// probability exp(−loss/T) (Kirkpatrick, Gelatt and Vecchi 1983), so that it leaves assignments that no block of a neighbourhood leaves. The first
+// run cools from a temperature at which everything is accepted, which measures the range of temperatures where something happens. Of the later ones,
+// which take longer and longer, every other one is as hot, and forgets everything; those between warm the best states up to a temperature drawn from
+// that range, and cool them again.
 //
 // What a variable's tables sum up to in each of its states, given the others, is kept: a change that is refused, as most are, costs no sum.
 type annealing struct {
