@@ -24,7 +24,6 @@ type lattice struct {
 	sums  []wide    // [Y]
 	best  []float64 // [2×S]
 	moves []uint8   // [T×S] how many states the best path moved on
-	quick doubles
 	lists kBest
 }
 
@@ -159,9 +158,6 @@ func (l *lattice) backward() {
 func (l *lattice) exp(μ float64, u []float32) float64 {
 	if l.frames == 0 {
 		return 0
-	}
-	if value, ok := l.quick.exp(l, μ, u); ok {
-		return value
 	}
 	scale := l.weigh(μ)
 	if math.IsInf(scale, -1) {
