@@ -18,6 +18,7 @@ type Files struct {
 	Columns         string // of the predicted file; empty: those of the gold file or, where the predicted file has more, the last as its label
 	Task            string // auto: the first of the format
 	Class           string // of boxes; empty: that of the predicted ones, or the only one
+	Scheme          string // of the gold file's entity tags; empty: what the tags show
 
 	Request // how the gold file is read; its Path is not used
 }
@@ -34,6 +35,10 @@ func (f Files) Compare(strict bool) (tasks.Report, error) {
 	}
 	task := tasks.Of(c)
 	f.Task, f.Format = c.Task, c.Format
+	notation, err := f.notation(gold, task)
+	if err != nil {
+		return nil, err
+	}
 	columns := f.Columns
 	if columns == "" {
 		columns = f.Request.Columns
@@ -49,11 +54,14 @@ func (f Files) Compare(strict bool) (tasks.Report, error) {
 		return nil, err
 	}
 	if task.Labels {
-		if err := f.numberAlike(gold, predicted); err != nil {
+		if err := numberAlike(gold, predicted, notation); err != nil {
 			return nil, err
 		}
 	}
 	by := task.Compare(predicted.Alphabet, gold, strict)
+	if f.Scheme != "" {
+		by = tasks.CompareTags(predicted.Alphabet, gold, strict, notation.Scheme)
+	}
 	for i := range gold.Len() {
 		by.Add(gold, i, predicted.Gold(i))
 	}
@@ -144,9 +152,26 @@ func sameTokens(gold, predicted *structured.Dataset) error {
 	return nil
 }
 
-// numberAlike writes predicted tags in the scheme of the gold ones, and numbers the labels of both by one alphabet, in which those of the gold file come first.
-func (f Files) numberAlike(gold, predicted *structured.Dataset) error {
-	if is := chains.NotationOfData(gold); is.Scheme != "" && chains.EntityTags(predicted.Alphabet) && !is.Has(predicted.Alphabet) { // broken tags stay what they are
+// notation returns the notation of the gold file's tags, without a scheme if they are none, or if nothing tells.
+func (f Files) notation(gold *structured.Dataset, task tasks.Task) (chains.Notation, error) {
+	switch {
+	case f.Scheme == "" && task.Labels:
+		return chains.NotationOfData(gold), nil
+	case f.Scheme == "":
+		return chains.Notation{}, nil
+	case !task.Labels:
+		return chains.Notation{}, structured.BadInput("--scheme is of entity tags; the files of --task %s hold %s", task.Name, task.Outputs)
+	}
+	n, err := chains.NotationSaid(gold.Alphabet, chains.SchemeNamed(f.Scheme))
+	if err != nil {
+		return n, structured.BadInput("%s: %w", gold.Name, err)
+	}
+	return n, nil
+}
+
+// numberAlike writes predicted tags in the notation of the gold ones, and numbers the labels of both by one alphabet, in which those of the gold file come first.
+func numberAlike(gold, predicted *structured.Dataset, is chains.Notation) error {
+	if is.Scheme != "" && chains.EntityTags(predicted.Alphabet) && !is.Has(predicted.Alphabet) { // broken tags stay what they are
 		_, err := chains.ConvertScheme(predicted, is.Scheme, gold.Alphabet)
 		return err
 	}

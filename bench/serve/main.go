@@ -1,7 +1,6 @@
 // Serve measures dsp serve: how long requests take at a fixed rate, whether any is lost under overload, and whether memory stays flat.
 //
-//	go build -o /tmp/dsp ./cmd/dsp
-//	go run ./bench/serve --dsp /tmp/dsp --model runs/chunk --seconds 120
+//	go run ./bench/serve --dsp bin/dsp --model runs/names --seconds 120
 //
 // The model reads the columns word and pos, or word alone. It sends sentences of 25 tokens over loopback, in connections that stay open,
 // at times that do not depend on the answers (an open loop): a slow answer does not delay the next request, and times count from when a
@@ -40,20 +39,17 @@ func main() {
 	s := start("--queue", "256")
 	bodies := sentences(s, 4096)
 	load(s, bodies, *rate, 2*time.Second) // warms up
-	fmt.Printf("%d requests/s of %d tokens for %d s\n", *rate, *length, *seconds)
-	for part := range 4 {
+	fmt.Println("| requests/s | seconds | median, ms | 90 % | 99 % | within 1 ms by the server's clock | processor µs per answer | memory, MiB | answers by code | lost |\n|---:|---:|---:|---:|---:|---:|---:|---:|---|---:|")
+	for range 4 {
 		before := s.cpu()
-		r := load(s, bodies, *rate, time.Duration(*seconds)*time.Second/4)
-		fmt.Printf("  quarter %d: %s, resident memory %.1f MiB, %.0f µs of CPU time per request\n", part+1, r, s.memory(), 1e6*(s.cpu()-before)/float64(r.codes[http.StatusOK]))
+		row(s, before, load(s, bodies, *rate, time.Duration(*seconds)*time.Second/4), *rate, *seconds/4)
 	}
-	fmt.Printf("  by the server's own clock: %.1f %% within 0.5 ms, %.1f %% within 1 ms, %.1f %% within 5 ms\n", s.within("0.0005"), s.within("0.001"), s.within("0.005"))
 	s.stop()
 
 	s = start("--queue", "16")
-	capacity := burst(s, bodies, 3*time.Second)
-	fmt.Printf("capacity, 16 connections that ask again at once: %.0f requests/s\n", capacity)
-	r := load(s, bodies, int(4*capacity), 5*time.Second)
-	fmt.Printf("4 times as much (%.0f requests/s for 5 s): answers by code %v, lost %v\n", 4*capacity, r.codes, r.lost)
+	capacity := burst(s, bodies, 3*time.Second) // of 16 connections that ask again at once
+	before := s.cpu()
+	row(s, before, load(s, bodies, int(4*capacity), 5*time.Second), int(4*capacity), 5)
 	s.stop()
 }
 
@@ -155,15 +151,22 @@ type report struct {
 	times []time.Duration
 }
 
-func (r *report) String() string {
+// row prints what became of requests at a rate, as a row of a table. before is the server's CPU time when they began.
+func row(s *served, before float64, r *report, rate, seconds int) {
 	slices.Sort(r.times)
-	at := func(q float64) time.Duration {
+	at := func(q float64) float64 {
 		if len(r.times) == 0 {
 			return 0
 		}
-		return r.times[int(q*float64(len(r.times)-1))].Round(time.Microsecond)
+		return r.times[int(q*float64(len(r.times)-1))].Seconds() * 1000
 	}
-	return fmt.Sprintf("p50 %v, p90 %v, p99 %v, max %v; answers by code %v, lost %v", at(.5), at(.9), at(.99), at(1), r.codes, r.lost)
+	lost := 0
+	for _, n := range r.lost {
+		lost += n
+	}
+	codes := strings.TrimPrefix(fmt.Sprint(r.codes), "map")
+	fmt.Printf("| %d | %d | %.2f | %.2f | %.2f | %.1f %% | %.0f | %.0f | %s | %d |\n", rate, seconds, at(.5), at(.9), at(.99), s.within("0.001"),
+		1e6*(s.cpu()-before)/float64(max(1, r.codes[http.StatusOK])), s.memory(), codes, lost)
 }
 
 // ask sends one request, which was due at a time.

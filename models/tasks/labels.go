@@ -70,12 +70,17 @@ func labelLayout(labels *structured.Alphabet, o predictions.Options, asJSON bool
 }
 
 func compareLabels(labels *structured.Alphabet, d *structured.Dataset, strict bool) Comparison {
-	if d.Alphabet.Len() > labels.Len() {
-		labels = d.Alphabet // the model's, then labels unknown to it
-	}
 	scheme := ""
 	if strict {
 		scheme = chains.NotationOfData(d).Scheme
+	}
+	return CompareTags(labels, d, strict, scheme)
+}
+
+// CompareTags compares labels that are entity tags of a scheme; if it is empty, they may be any labels.
+func CompareTags(labels *structured.Alphabet, d *structured.Dataset, strict bool, scheme string) Comparison {
+	if d.Alphabet.Len() > labels.Len() {
+		labels = d.Alphabet // the model's, then labels unknown to it
 	}
 	return &labelComparison{chains.NewEvaluator(labels, strict, scheme), chains.NewConfusion(labels)}
 }

@@ -12,6 +12,7 @@ type inside struct {
 	terms []float64
 
 	common []float64 // of a group that shares exponentials
+	shared []float64 // [cells] S_q of the cells of such groups
 	stack  []int     // of cells whose derivation is not written yet
 }
 
@@ -30,7 +31,7 @@ func (in *inside) maximise(c *Chart) {
 func (in *inside) sum(c *Chart) {
 	in.begin(c)
 	c.scale()
-	in.common = vec.Grow(in.common, c.most)
+	in.common, in.shared = vec.Grow(in.common, c.most), vec.Grow(in.shared, c.cells)
 	for i := range c.groups {
 		g := &c.groups[i]
 		if g.part >= 0 {

@@ -129,13 +129,33 @@ func (c *Chart) weigh(g *group, q int, common []float64) (sum float64) {
 	for i := g.from; i < g.to; i++ {
 		t := &c.ranges[i]
 		w := t.Weight.of(q, 0)
-		for _, e := range common[:t.Count] {
-			sum += e * c.exps[w]
-			w += t.Weight.PerTerm
+		if t.Weight.PerTerm == 1 {
+			sum += dot(common[:t.Count], c.exps[w:])
+		} else {
+			for _, e := range common[:t.Count] {
+				sum += e * c.exps[w]
+				w += t.Weight.PerTerm
+			}
 		}
 		common = common[t.Count:]
 	}
 	return sum
+}
+
+// dot returns Σ x_k·y_k. Four sums at a time do not wait for each other.
+func dot(x, y []float64) float64 {
+	y = y[:len(x)]
+	var a, b, c, d float64
+	for ; len(x) >= 4 && len(y) >= 4; x, y = x[4:], y[4:] {
+		a += x[0] * y[0]
+		b += x[1] * y[1]
+		c += x[2] * y[2]
+		d += x[3] * y[3]
+	}
+	for k, v := range x {
+		a += v * y[k]
+	}
+	return a + b + (c + d)
 }
 
 // sumShared sets the values of the cells of a group that shares exponentials.
@@ -145,8 +165,8 @@ func (in *inside) sumShared(c *Chart, g *group) {
 		cell := g.cell(q)
 		if m == minusInf {
 			in.value[cell] = m
-		} else if sum := c.weigh(g, q, in.common); sum >= leastSum {
-			in.value[cell] = m + top + math.Log(sum)
+		} else if in.shared[cell] = c.weigh(g, q, in.common); in.shared[cell] >= leastSum {
+			in.value[cell] = m + top + math.Log(in.shared[cell])
 		} else {
 			in.value[cell] = logSum(c.fill(in.terms, g, q, c.weights, in.value))
 		}
@@ -166,7 +186,7 @@ func (out *outside) spreadShared(c *Chart, in *inside, g *group) {
 		if !(p > 0) {
 			continue
 		}
-		sum := c.weigh(g, q, in.common)
+		sum := in.shared[g.cell(q)]
 		if sum < leastSum {
 			few = true
 			continue
@@ -176,11 +196,20 @@ func (out *outside) spreadShared(c *Chart, in *inside, g *group) {
 		for i := g.from; i < g.to; i++ {
 			t := &c.ranges[i]
 			w := t.Weight.of(q, 0)
-			for k, e := range common[:t.Count] {
-				r := p * c.exps[w]
-				rates[k] += r
-				out.weight[w] += r * e
-				w += t.Weight.PerTerm
+			if t.Weight.PerTerm == 1 {
+				exps, weight, rates := c.exps[w:w+t.Count], out.weight[w:w+t.Count], rates[:t.Count]
+				for k, e := range common[:t.Count] {
+					r := p * exps[k]
+					rates[k] += r
+					weight[k] += r * e
+				}
+			} else {
+				for k, e := range common[:t.Count] {
+					r := p * c.exps[w]
+					rates[k] += r
+					out.weight[w] += r * e
+					w += t.Weight.PerTerm
+				}
 			}
 			common, rates = common[t.Count:], rates[t.Count:]
 		}
@@ -199,7 +228,7 @@ func (out *outside) spreadShared(c *Chart, in *inside, g *group) {
 		}
 	}
 	for q := 0; few && q < g.cells; q++ {
-		if p := out.cell[g.cell(q)]; p > 0 && c.weigh(g, q, in.common) < leastSum {
+		if p := out.cell[g.cell(q)]; p > 0 && in.shared[g.cell(q)] < leastSum {
 			out.spread(c, in, g, q, p)
 		}
 	}

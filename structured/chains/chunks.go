@@ -25,18 +25,21 @@ type tagset struct {
 
 // parseTags parses the labels of a as tags, in any scheme of the table and any spelling. The type may be missing. parseTags returns nil if the labels
 // are no tags.
-func parseTags(a *structured.Alphabet) *tagset {
+func parseTags(a *structured.Alphabet) *tagset { return parseKnown(a, false) }
+
+// parseKnown is parseTags of labels that are known to be tags: letters alone are tags then, whatever they are.
+func parseKnown(a *structured.Alphabet, known bool) *tagset {
 	for _, spelling := range spellings {
-		if s := parseAs(a, spelling); s != nil {
+		if s := parseAs(a, spelling, known); s != nil {
 			return s
 		}
 	}
 	return nil
 }
 
-// parseAs parses the labels of a as tags of a spelling. It returns nil if some label is not a tag, if there is no chunk, or if letters alone could be anything: there
-// must be O or a type, in other spellings than the usual one O, or else the letters of BMES.
-func parseAs(a *structured.Alphabet, spelling Spelling) *tagset {
+// parseAs parses the labels of a as tags of a spelling. It returns nil if some label is not a tag, if there is no chunk, or, unless they are known to be tags, if letters
+// alone could be anything: there must be O or a type, in other spellings than the usual one O, or else the letters of BMES.
+func parseAs(a *structured.Alphabet, spelling Spelling, known bool) *tagset {
 	s := &tagset{tags: make([]tag, a.Len()), types: structured.NewAlphabet(), letters: map[byte]bool{}, spelling: spelling}
 	typed := false
 	for i, name := range a.Names() {
@@ -58,7 +61,7 @@ func parseAs(a *structured.Alphabet, spelling Spelling) *tagset {
 	switch {
 	case s.types.Len() == 0 || has("MW") && has("ILU"):
 		return nil
-	case has("O") || typed && spelling == Spelling{} || has("B") && has("E") && has("MSW"):
+	case known || has("O") || typed && spelling == Spelling{} || has("B") && has("E") && has("MSW"):
 		return s
 	}
 	return nil

@@ -27,6 +27,29 @@ func (n Notation) Has(labels *structured.Alphabet) bool {
 	return true
 }
 
+// NotationSaid returns the notation of labels that are said to be tags of a scheme. Labels that are no tags of it are bad input.
+func NotationSaid(labels *structured.Alphabet, scheme string) (Notation, error) {
+	of, err := findScheme(scheme)
+	if err != nil {
+		return Notation{}, err
+	}
+	n := Notation{Scheme: scheme}
+	s := parseKnown(labels, true)
+	if s != nil {
+		n.Spelling = s.spelling
+	}
+	for _, name := range labels.Names() {
+		switch letter, _, _ := n.read(name); {
+		case letter == 'O':
+		case s == nil:
+			return Notation{}, structured.BadInput("tag scheme %s needs labels like O, %c-x; found %s", scheme, of.letters[0], name)
+		case strings.IndexByte(of.all(), letter) < 0:
+			return Notation{}, structured.BadInput("the label %s is no tag of the scheme %s, whose letters are %s", name, scheme, of.all())
+		}
+	}
+	return n, nil
+}
+
 // NotationOf returns the notation that sequences of tags have, by the letters of the tags and by how entities begin. Its scheme is empty for
 // labels that are no tags, and where nothing tells: iob1 and iob2 differ in the first tag of an entity that touches none of its type. Of both, one
 // in ten may be a mistake; where more are, the parts of a file would differ. What may be io is iob1, which can say more. offsets are those of a data set.

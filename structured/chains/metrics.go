@@ -62,12 +62,16 @@ type Evaluator struct {
 
 // NewEvaluator returns an evaluator for labels of the alphabet. If they are entity tags, it compares
 // entities too: by conlleval's lenient rules, for all schemes of the table, or, if strict, only entities with well-formed
-// tags (seqeval's strict mode, in BIOES and its like if the alphabet has an E or S tag, else in IOB2, unless scheme is iob1).
+// tags (seqeval's strict mode) of the scheme; an empty one is BIOES and its like if the alphabet has an E or S tag, else IOB2. With a scheme, letters
+// alone are tags.
 func NewEvaluator(labels *structured.Alphabet, strict bool, scheme string) *Evaluator {
-	e := &Evaluator{tags: parseTags(labels)}
+	e := &Evaluator{tags: parseKnown(labels, scheme != "")}
 	if e.tags != nil {
+		if of, err := findScheme(scheme); err == nil && of.ends {
+			e.tags.ends = true // even where all entities that begin lack their end
+		}
 		switch {
-		case !strict:
+		case !strict || scheme == "io": // any sequence is well-formed in io
 			e.chunks = e.tags.chunks
 		case scheme == "iob1" && !e.tags.ends:
 			e.chunks = e.tags.strictIOB1

@@ -70,8 +70,8 @@ than another beyond that: both take examples as a whole, since their parts depen
 				if files.given() {
 					return files.compare(cmd, &u, strict, tasks.ReportOptions{Labels: labels, Confusions: confusionsIf(confusion)})
 				}
-				if cmd.Flags().Changed("task") || files.columns != "" || files.class != "" {
-					return structured.BadInput("--task, --class and --predicted-columns are for --gold and --predicted; a model has its task")
+				if cmd.Flags().Changed("task") || files.columns != "" || files.class != "" || files.scheme != "" {
+					return structured.BadInput("--task, --class, --scheme and --predicted-columns are for --gold and --predicted; a model has its task")
 				}
 				if pipelines.Is(u.model) {
 					return evaluatePipeline(cmd, &u, goldTokens)

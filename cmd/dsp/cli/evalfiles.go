@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -17,11 +18,12 @@ import (
 	"github.com/dsp-go/dsp/models/pipelines"
 	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/chains"
 	"github.com/dsp-go/dsp/structured/machine/host"
 )
 
 // comparedFiles are the flags of eval that compare two files, without a model.
-type comparedFiles struct{ gold, predicted, columns, task, class string }
+type comparedFiles struct{ gold, predicted, columns, task, class, scheme string }
 
 func (f *comparedFiles) addFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
@@ -29,6 +31,8 @@ func (f *comparedFiles) addFlags(cmd *cobra.Command) {
 	flags.StringVar(&f.predicted, "predicted", "", "`FILE` or DIR with predicted outputs for what --gold has, in the same format; links may stand alone; boxes as predict writes them")
 	flags.StringVar(&f.columns, "predicted-columns", "", "columns of --predicted; empty: those of --gold, or with the last as label if there are more")
 	flags.StringVar(&f.class, "class", "", "class of the boxes of --gold that count; empty: that of --predicted, or the only one")
+	flags.StringVar(&f.scheme, "scheme", "", "scheme of the entity tags of --gold: `"+strings.Join(chains.Schemes(), "|")+"`; empty: as they show. --strict counts entities that are well-formed in it")
+	complete(cmd, "scheme", chains.Schemes()...)
 	flags.StringVar(&f.task, "task", "auto", "what the files of --gold and --predicted hold: `tag|parse|constituency|align|warp|segment|localise|pipeline`; auto: as the format says")
 	complete(cmd, "task", "auto", "tag", "parse", "constituency", "align", "warp", "segment", "localise", pipelines.Task)
 }
@@ -38,14 +42,14 @@ func (f *comparedFiles) given() bool { return f.gold != "" || f.predicted != "" 
 // takenWithFiles are the flags of eval that have an effect on two files.
 var takenWithFiles = []string{
 	"gold", "predicted", "predicted-columns", "task", "format", "columns", "comments", "label", "threads", "strict", "labels", "confusion", "json", "config", "quiet",
-	"void", "mask-values", "class",
+	"void", "mask-values", "class", "scheme",
 }
 
 var (
 	// takenWithOwn are those for files that a task compares in its own way, with that task.
 	takenWithOwn = map[string]string{"void": "segment", "mask-values": "segment", "class": "localise"}
 	// takenWithText are those for files that no task compares in its own way.
-	takenWithText = []string{"predicted-columns", "columns", "comments", "label", "strict", "labels", "confusion"}
+	takenWithText = []string{"predicted-columns", "columns", "comments", "label", "strict", "labels", "confusion", "scheme"}
 )
 
 // compare prints how the files agree.
@@ -70,9 +74,12 @@ func (f *comparedFiles) compare(cmd *cobra.Command, u *use, strict bool, o tasks
 	if whole, err := f.treebanks(u.Format, u.Label); err != nil {
 		return err
 	} else if whole {
+		if f.scheme != "" {
+			return structured.BadInput("--scheme is of entity tags; the files are compared as treebanks, unless --label names where their tags are")
+		}
 		return f.compareTreebanks(ctx, isSet(cmd, "json"))
 	}
-	files := models.Files{Gold: f.gold, Predicted: f.predicted, Columns: f.columns, Task: f.task, Class: f.class, Request: u.Request}
+	files := models.Files{Gold: f.gold, Predicted: f.predicted, Columns: f.columns, Task: f.task, Class: f.class, Scheme: f.scheme, Request: u.Request}
 	if err := withEffect(cmd, files.Own()); err != nil {
 		return err
 	}

@@ -75,6 +75,44 @@ func TestCompareSchemes(t *testing.T) {
 	}
 }
 
+// Where tags do not show their scheme, --scheme says it; then --strict counts by it, and tags of another are refused.
+func TestCompareSaidScheme(t *testing.T) {
+	t.Parallel()
+	twoBegin := write(t, "two.conll", "Ann B-PER\nLee I-PER\nin O\n")  // an entity of iob2; in bilou it has no end
+	inside := write(t, "inside.conll", "Ann I-PER\nLee B-PER\nin O\n") // two entities of iob1; in iob2 the first is none
+	letters := write(t, "letters.conll", "a B\nb E\n")                 // characters of a word, or two labels
+	for _, test := range []struct {
+		file, scheme string
+		gold         any
+	}{
+		{twoBegin, "", 1.0}, {twoBegin, "iob2", 1.0}, {twoBegin, "BIO", 1.0}, {twoBegin, "bilou", 0.0}, {inside, "", 2.0}, {inside, "iob1", 2.0}, {inside, "iob2", 1.0},
+		{letters, "bmes", 1.0}, {letters, "", nil},
+	} {
+		args := []string{"eval", "--gold", test.file, "--predicted", test.file, "--strict", "--json"}
+		if test.scheme != "" {
+			args = append(args, "--scheme", test.scheme)
+		}
+		var m map[string]any
+		if dsp(t, args...).ok().json(&m); m["gold"] != test.gold || m["correct"] != test.gold {
+			t.Errorf("%s as %q: %v gold entities, %v correct, expected %v", test.file, test.scheme, m["gold"], m["correct"], test.gold)
+		}
+	}
+	for _, bad := range []struct {
+		says string
+		args []string
+	}{
+		{"I-PER is no tag of the scheme bmes", []string{"--gold", inside, "--predicted", inside, "--scheme", "bmes"}},
+		{`tag scheme "bio3", expected io, iob1`, []string{"--gold", inside, "--predicted", inside, "--scheme", "bio3"}},
+		{"needs labels like O, B-x; found NOUN", []string{"--gold", write(t, "pos.conll", "a NOUN\n"), "--predicted", inside, "--scheme", "iob2"}},
+		{"--gold and --predicted; a model has its task", []string{"--model", "none", "--data", inside, "--scheme", "iob2"}},
+		{"of --task constituency hold trees", []string{"--gold", write(t, "a.mrg", "(S (NP (N a)))\n"), "--predicted", inside, "--scheme", "iob2"}},
+	} {
+		if o := dsp(t, append([]string{"eval"}, bad.args...)...); o.code != 2 || !strings.Contains(o.stderr, bad.says) {
+			t.Errorf("%v: exit code %d, %s; expected 2 and %q", bad.args, o.code, o.stderr, bad.says)
+		}
+	}
+}
+
 // Trees and brackets of two files are compared as eval compares those of models; treebanks as a pipeline's.
 func TestCompareTrees(t *testing.T) {
 	t.Parallel()

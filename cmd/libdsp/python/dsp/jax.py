@@ -1,7 +1,9 @@
 """Distributions over structures for JAX: the classes of the module dsp, whose log_partition, log_prob and nll have gradients under jit and grad.
 
 The library is called on the host (jax.pure_callback), so lengths and masks must be known when a function is traced; potentials and outputs need not
-be. Answers are float32. Gradients have no derivatives of their own. What has no gradient (argmax, topk, sample, entropy, …) needs concrete arrays.
+be. Answers are float32. Differentiating twice in reverse mode, as jax.jacrev(jax.grad(f)) does, is exact where a structure answers hessian_product, and an
+error elsewhere; it takes longer: products with the Hessian are computed in float64. jax.hessian differentiates forwards, which callbacks cannot.
+What has no gradient (argmax, topk, sample, entropy, …) needs concrete arrays.
 """
 
 import functools
@@ -56,26 +58,85 @@ def _host(layout, gradients, has_y, *given):
     return _answer(layout, gradients, y, arrays)
 
 
+# A derivative of each of these functions is the next one, so that grad of grad is exact: jax.custom_vjp stands between JAX and every callback.
+
+
 @functools.partial(jax.custom_vjp, nondiff_argnums=(0,))
 def _log_partition(layout, y, *arrays):
     return _call(layout, False, y, arrays)
 
 
+@functools.partial(jax.custom_vjp, nondiff_argnums=(0,))
+def _with_marginals(layout, y, *arrays):
+    """The values with marginals, through which no gradient flows: _pullback knows how they depend on the arrays."""
+    return _call(layout, True, y, arrays)
+
+
 def _forward(layout, y, *arrays):
-    value, u = _call(layout, True, y, arrays)
-    return value, (u, [jnp.zeros(0, x.dtype) for x in arrays], y)
+    value, u = _with_marginals(layout, y, *arrays)
+    return value, (u, arrays, y)
+
+
+def _forward_with(layout, y, *arrays):
+    value, u = _with_marginals(layout, y, *arrays)
+    return (value, u), (u, arrays, y)
 
 
 def _backward(layout, saved, g):
-    u, kinds, y = saved
-    out = []
-    for x, like, (shape, tied) in zip(u, kinds, _sources(layout)):
-        scaled = jnp.tensordot(g, x, 1) if tied else x * g.reshape((-1,) + (1,) * (len(shape) - 1))
-        out.append(scaled.astype(like.dtype))
-    return (jax.tree.map(lambda _: None, y), *out)
+    u, arrays, y = saved
+    return (jax.tree.map(lambda _: None, y), *_pullback(layout, g, arrays, u))
 
 
 _log_partition.defvjp(_forward, _backward)
+_with_marginals.defvjp(_forward_with, lambda layout, saved, g: _backward(layout, saved, g[0]))
+
+
+@functools.partial(jax.custom_vjp, nondiff_argnums=(0,))
+def _pullback(layout, g, arrays, u):
+    """The gradients by the arrays, for a gradient g [B] of the values."""
+    out = []
+    for x, like, (shape, tied) in zip(u, arrays, _sources(layout)):
+        scaled = jnp.tensordot(g, x, 1) if tied else x * _column(g, shape)
+        out.append(scaled.astype(like.dtype))
+    return tuple(out)
+
+
+def _column(g, shape):
+    return g.reshape((-1,) + (1,) * (len(shape) - 1))
+
+
+def _pullback_backward(layout, saved, directions):
+    if not layout.batch.form.hessian:
+        raise Error(f"dsp has no second derivatives of log_partition and nll of a {layout.batch.form.structure}")
+    g, arrays, u = saved
+    by_g = 0
+    for x, d, (shape, tied) in zip(u, directions, _sources(layout)):
+        d = d.astype(np.float32)
+        by_g += jnp.tensordot(x, d, len(shape)) if tied else (x * d).sum(range(1, len(shape)))
+    return by_g.astype(g.dtype), _second(layout, g, arrays, directions), None
+
+
+_pullback.defvjp(lambda layout, g, arrays, u: (_pullback(layout, g, arrays, u), (g, arrays, u)), _pullback_backward)
+
+
+@functools.partial(jax.custom_vjp, nondiff_argnums=(0,))
+def _second(layout, g, arrays, directions):
+    """g times the Hessian's product with directions, in the shapes of the arrays."""
+    shapes = tuple(jax.ShapeDtypeStruct(shape, np.float32) for shape in layout.shapes)
+    product = jax.pure_callback(functools.partial(_host_second, layout), shapes, g, arrays, directions, vmap_method="sequential")
+    return tuple(x.astype(like.dtype) for x, like in zip(product, arrays))
+
+
+def _host_second(layout, g, arrays, directions):
+    values, d = (layout.rows([np.asarray(x) for x in some]) for some in (arrays, directions))
+    return tuple(layout.spread(layout.batch.hessian(values, d), np.asarray(g)))
+
+
+def _no_third(layout, saved, g):
+    raise Error("dsp has no third derivatives of log_partition and nll")
+
+
+_second.defvjp(lambda layout, *given: (_second(layout, *given), None), _no_third)
 
 
 class _Arrays(distributions.Distribution):

@@ -81,7 +81,9 @@ def _write(file, X, y):
     for k, (items, labels) in enumerate(zip(X, y)):
         if len(items) != len(labels):
             raise Error(f"sequence {k} has {len(items)} items and {len(labels)} labels")
-        for item, label in zip(items, labels):
+        for t, (item, label) in enumerate(zip(items, labels)):
+            if label == "":
+                raise Error(f"item {t} of sequence {k} has an empty label")
             file.write(_line(label, item) + "\n")
         file.write("\n")
 

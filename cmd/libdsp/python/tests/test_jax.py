@@ -47,6 +47,59 @@ def test_gradients(name):
     np.testing.assert_allclose((np.asarray(step) * d).sum(), (up - down) / (2 * eps), atol=2e-2)
 
 
+CHARTS = {
+    "linear chain": (lambda m, n, e, s, t: m.LinearChain(n, e, lengths=[4, 2], start=s, end=t), [(2, 4, 3), (3, 3), (3,), (3,)]),
+    "steps of their own": (lambda m, n, e: m.LinearChain(n, e, mask=np.array([[1, 1, 0, 1], [0, 1, 1, 1]])), [(2, 4, 3), (2, 4, 3, 3)]),
+    "second order": (lambda m, n, e, t: m.SecondOrderChain(n, e, t, lengths=[4, 3]), [(2, 4, 2), (2, 2), (2, 2, 2)]),
+    "segments": (lambda m, s, t: m.SemiMarkov(s, t, lengths=[4, 3]), [(2, 4, 2, 2), (2, 2)]),
+    "projective trees": (lambda m, a, l: m.DependencyTree(a, l, lengths=[4, 3]), [(2, 4, 5), (2, 4, 5, 2)]),
+    "several roots": (lambda m, a: m.DependencyTree(a, multiroot=True), [(2, 3, 3)]),
+    "constituents": (lambda m, x: m.Constituents(x, lengths=[4, 2]), [(2, 4, 4, 3)]),
+    "grammar": (lambda m, t, r, o: m.PCFG(t, r, o, lengths=[4, 3]), [(2, 4, 2), (2, 4, 4), (2,)]),
+    "grammars of examples": (lambda m, t, r, o: m.PCFG(t, r, o), [(2, 3, 2), (2, 2, 4, 4), (2, 2)]),
+    "monotone": (lambda m, p, s: m.Monotone(p, s, lengths=[3, 2]), [(2, 3, 4), (2, 3, 2)]),
+}
+
+
+@pytest.mark.parametrize("name", CHARTS)
+@pytest.mark.parametrize("loss", ["log_partition", "nll"])
+def test_second_derivatives(name, loss):
+    make, shapes = CHARTS[name]
+    x = potentials(*shapes)
+    d = [np.random.default_rng(7 + k).normal(size=s).astype(np.float32) for k, s in enumerate(shapes)]
+    y = make(dsp, *x).argmax
+
+    def f(*x):
+        p = make(D, *x)
+        value = p.nll(y) if loss == "nll" else p.log_partition
+        return (value ** 2).sum()  # so that the gradient's factor depends on the potentials, too
+
+    gradient = jax.grad(f, argnums=tuple(range(len(x))))
+
+    def along(*x):
+        return sum((g * v).sum() for g, v in zip(gradient(*x), d))
+
+    eps = 2e-2
+    product = jax.jit(jax.grad(along, argnums=tuple(range(len(x)))))(*x)
+    at = {k: gradient(*(a + k * eps * v for a, v in zip(x, d))) for k in (-2, -1, 1, 2)}
+    for k, got in enumerate(product):  # differences of fourth order
+        want = (8 * (at[1][k] - at[-1][k]) - (at[2][k] - at[-2][k])) / (12 * eps)
+        np.testing.assert_allclose(got, want, atol=2e-3 * max(1, float(abs(want).max())))
+
+
+def test_no_further_derivatives():
+    tree, = potentials((1, 3, 3))
+    chain = potentials((1, 3, 2), (2, 2))
+
+    def twice(f, *x):
+        return jax.grad(lambda x0: (jax.grad(f)(x0, *x[1:]) ** 2).sum())(x[0])
+
+    with pytest.raises(dsp.Error, match="no second derivatives .* non-projective tree"):
+        twice(lambda a: D.DependencyTree(a, projective=False).log_partition.sum(), tree)
+    with pytest.raises(dsp.Error, match="no third derivatives"):
+        jax.grad(lambda n: twice(lambda n, e: D.LinearChain(n, e).log_partition.sum(), n, chain[1]).sum())(chain[0])
+
+
 def test_reading_and_vmap():
     frame, = potentials((3, 2, 4, 3))
     targets, n = np.array([[1, 2], [2, 0]]), np.array([2, 1])

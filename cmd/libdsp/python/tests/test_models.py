@@ -110,6 +110,8 @@ def test_sklearn_says_what_is_wrong():
         CRF().fit(X, [y[0][:-1] + ["a", "b"], y[1]])
     with pytest.raises(dsp.Error, match="a tab"):
         CRF().fit([[["a\tb"]]], [["x"]])
+    with pytest.raises(dsp.Error, match="item 1 of sequence 0 has an empty label"):
+        CRF().fit([["a", "b"]], [["x", ""]])
 
 
 def test_attributes_are_those_of_crfsuite():
