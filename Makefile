@@ -88,11 +88,13 @@ build/libcuda.a: $(wildcard cuda/driver/libcuda/*)
 	rm -f $@
 	$(AR) rcs $@ build/trampolines.o
 
-SEED := $(shell od -An -N4 -tu4 /dev/urandom | tr -d ' ')
-
 test:
 	go test ./...
 	GOEXPERIMENT=simd go test $(VECTORS)
+
+ifndef SEED
+SEED := $(shell od -An -N4 -tu4 /dev/urandom | tr -d ' ')
+endif
 
 test-long: # more and other cases of what go test ./... draws; SEED=N repeats a run that printed N
 	@echo SEED=$(SEED)

@@ -7,13 +7,13 @@ import (
 	"testing"
 )
 
-// mostWords is what the pages may have together, without the reference, which is generated: whoever adds a page shortens others.
+// mostWords limits the words of all pages together. The reference does not count, because it is generated. Whoever adds a page has to shorten others.
 const mostWords = 35_000
 
 // word is one that has a letter or a digit, also in tables and code: bars of tables are none.
 var word = regexp.MustCompile(`\S*[\pL\pN]\S*`)
 
-// The pages for readers stay few enough to be read.
+// All pages together stay short enough for a person to read them.
 func TestWordsOfAllPages(t *testing.T) {
 	words, pages := 0, 0
 	tree(t, func(path, page string) {

@@ -40,8 +40,8 @@ func FindBLAS(prefix string) (BLAS, error) {
 }
 
 // CurrentBLAS returns a new instance of the implementation in use: the one whose name starts with the environment variable
-// DSP_BLAS (own, openblas or gonum), else the first available one, whose Name then mentions DSP_BLAS if that was set. Who asks for
-// dsp's own kernels, and may use none here, gets gonum's and not a library's, whose bits depend on what is installed.
+// DSP_BLAS (own, openblas or gonum), else the first available one, whose Name then mentions DSP_BLAS if that was set. Where
+// dsp has no kernels of its own for the processor, DSP_BLAS=own means gonum: the bits of a library would depend on what is installed.
 func CurrentBLAS() BLAS {
 	b, err := FindBLAS(preferred)
 	if err == nil {

@@ -24,7 +24,9 @@ func TestGrid(t *testing.T) {
 				kept = append(kept, c)
 			}
 		}
-		cells = kept
+		if cells = kept; len(cells) == 0 {
+			t.Fatalf("DSP_CASE=%s: no cell of the grid has that in its name", pick)
+		}
 	case !long:
 		r := rand.New(rand.NewPCG(seed, 1))
 		r.Shuffle(len(cells), func(i, j int) { cells[i], cells[j] = cells[j], cells[i] })

@@ -41,8 +41,9 @@ func (x *dualMixture) rounded(p *train.Problem, far float64) float64 {
 	return x.slack + p.MixtureAllowance(x.size, p.Lambda*far)
 }
 
-// recompose returns the mixture as a dual point, with g rounded to float32. The bound is exact where r holds the weights, so that roundings of g count by the distance of its
-// minimiser from there: with λ at the centre, which may be far from the origin, and with λ₁ alone, whose minimiser is 0, at the origin.
+// recompose returns the mixture as a dual point, with g rounded to float32. The rounding of g changes the bound by its product with the distance
+// between the minimiser w and the point where the bound's value is kept. With λ that point is the centre, to which w is near; with λ₁ alone w is 0,
+// and it is the origin.
 func (x *dualMixture) recompose(p *train.Problem) engine.Recomposed {
 	g := make([]float32, len(x.grad))
 	for j, v := range x.grad {
@@ -58,7 +59,8 @@ func (x *dualMixture) recompose(p *train.Problem) engine.Recomposed {
 	return engine.Recomposed{Grad: g, Linear: linear, Central: x.central, Rounded: x.rounded(p, x.far(p))}
 }
 
-// feasibility returns the allowance for roundings of the gradients that g mixes, which move the share of g that λ₁ allows (engine.Objective.FeasibleShare).
+// feasibility returns the allowance for roundings of the mixed gradients, which change the share of g that λ₁ allows
+// (engine.Objective.FeasibleShare).
 func (x *dualMixture) feasibility(p *train.Problem) float64 {
 	if p.L1 == 0 {
 		return 0
