@@ -31,7 +31,7 @@ type part struct {
 
 // NewRanks returns the ranks of a group; nil for a group of one.
 func NewRanks(g ranks.Group) *Ranks {
-	if g == nil || g.Size() == 1 {
+	if g.Size() == 1 {
 		return nil
 	}
 	return &Ranks{Group: g, bare: map[*structured.Dataset]bool{}, parts: map[part]*structured.Dataset{}}
@@ -41,15 +41,32 @@ func NewRanks(g ranks.Group) *Ranks {
 func (m *Model) ShareWith(r *Ranks) { m.ranks = r }
 
 // Ranks returns the ranks that share what m predicts; nil if there is one.
-func (m *Model) Ranks() ranks.Group {
-	if m.ranks == nil {
-		return nil
+func (m *Model) Ranks() *Ranks { return m.ranks }
+
+// group returns the processes that share what is predicted.
+func (on *Ranks) group() ranks.Group {
+	if on == nil {
+		return ranks.Alone{}
 	}
-	return m.ranks.Group
+	return on.Group
 }
 
+// Size returns how many processes share what is predicted.
+func (on *Ranks) Size() int { return on.group().Size() }
+
 // leads reports whether this process writes what m predicts.
-func (m *Model) leads() bool { return m.ranks == nil || m.ranks.Rank() == 0 }
+func (m *Model) leads() bool { return m.ranks.group().Rank() == 0 }
+
+// InOrder is ranks.InOrder for processes that share what is predicted.
+func InOrder[S, I, R any](ctx context.Context, on *Ranks, threads int, next func() (I, bool, error), scratch func() S,
+	work func(s S, item I) (R, error), use func(r R) error) error {
+	return ranks.InOrder(ctx, on.group(), threads, next, scratch, work, use)
+}
+
+// ofFirst returns what rank 0 has.
+func ofFirst[T any](ctx context.Context, on *Ranks, mine T) (T, error) {
+	return ranks.Broadcast(ctx, on.group(), mine)
+}
 
 // Alone returns m as a model whose work this process does not share.
 func (m *Model) Alone() *Model {
@@ -128,7 +145,7 @@ func (s *shared) answers() (examples []int, all []predictions.Prediction) {
 
 func (on *Ranks) predict(ctx context.Context, m *Model, d *structured.Dataset, o predictions.Options, use func(examples []int, answers []predictions.Prediction, truncated int) error) error {
 	threads := o.Threads
-	o, err := ranks.Broadcast(ctx, on, o) // what rank 0 writes may need more than what others look at
+	o, err := ofFirst(ctx, on, o) // what rank 0 writes may need more than what others look at
 	if err != nil {
 		return err
 	}
@@ -145,7 +162,7 @@ func (on *Ranks) predict(ctx context.Context, m *Model, d *structured.Dataset, o
 		items = append(items, [2]int{lo, min(lo+atOnce, len(batches))})
 	}
 	known := 0
-	err = ranks.InOrder(ctx, on.Group, threads, host.Each(items), answerer,
+	err = InOrder(ctx, on, threads, host.Each(items), answerer,
 		func(answer func(lo, hi int) (shared, error), of [2]int) (shared, error) { return answer(of[0], of[1]) },
 		func(s shared) error {
 			known += s.Known

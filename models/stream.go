@@ -15,7 +15,6 @@ import (
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
 	"github.com/dsp-go/dsp/structured/machine/host"
-	"github.com/dsp-go/dsp/train/ranks"
 )
 
 // Answered is a piece of input with its predictions, as text.
@@ -37,16 +36,16 @@ func (a *Answered) Add(l predictions.Layout, d *structured.Dataset, i int, p *pr
 }
 
 // Stream answers pieces of input as they come, on several threads (0: all cores), each of which has a worker of its own, and writes the
-// answers in order; it writes what is complete before it waits for more input. The ranks of a group share the work: rank 0 alone calls next. It returns the sums over
+// answers in order; it writes what is complete before it waits for more input. Ranks share the work: rank 0 alone calls next. It returns the sums over
 // all pieces, without text, and the last reason for an empty one.
-func Stream[P, W any](ctx context.Context, g ranks.Group, threads int, w io.Writer, next func() (P, bool, error), worker func() W, answer func(W, P) (Answered, error)) (sum Answered, err error) {
-	return streamFrom(ctx, g, 0, threads, w, next, worker, answer)
+func Stream[P, W any](ctx context.Context, on *Ranks, threads int, w io.Writer, next func() (P, bool, error), worker func() W, answer func(W, P) (Answered, error)) (sum Answered, err error) {
+	return streamFrom(ctx, on, 0, threads, w, next, worker, answer)
 }
 
 // streamFrom is Stream whose first example has a number.
-func streamFrom[P, W any](ctx context.Context, g ranks.Group, number, threads int, w io.Writer, next func() (P, bool, error), worker func() W, answer func(W, P) (Answered, error)) (sum Answered, err error) {
+func streamFrom[P, W any](ctx context.Context, on *Ranks, number, threads int, w io.Writer, next func() (P, bool, error), worker func() W, answer func(W, P) (Answered, error)) (sum Answered, err error) {
 	out := bufio.NewWriterSize(w, 1<<16)
-	err = ranks.InOrder(ctx, g, threads, next, worker, answer, func(a Answered) error {
+	err = InOrder(ctx, on, threads, next, worker, answer, func(a Answered) error {
 		if a.Empty != "" {
 			sum.Empty = a.Empty
 		}
@@ -99,10 +98,8 @@ func (m *Model) PrintText(ctx context.Context, r Request, w io.Writer, o predict
 			return err
 		}
 	}
-	if m.ranks != nil {
-		if files, err = ranks.Broadcast(ctx, m.ranks, files); err != nil {
-			return err
-		}
+	if files, err = ofFirst(ctx, m.ranks, files); err != nil {
+		return err
 	}
 	examples := 0
 	for _, path := range formats.Files(files) {
@@ -193,7 +190,7 @@ func (m *Model) predictText(ctx context.Context, in io.Reader, w io.Writer, r Re
 	worker := func() *labeller {
 		return &labeller{Answerer: m.NewAnswerer(), options: o, form: m.layout(o, asJSON), skip: r.Remarks.Skips(), asJSON: asJSON}
 	}
-	sum, err := streamFrom(ctx, m.Ranks(), number, o.Threads, w, next, worker, func(l *labeller, p labelled) (Answered, error) {
+	sum, err := streamFrom(ctx, m.ranks, number, o.Threads, w, next, worker, func(l *labeller, p labelled) (Answered, error) {
 		if p.In != l.in {
 			l.in, l.options = p.In, m.writing(p.In, o)
 			l.form = m.layout(l.options, asJSON)

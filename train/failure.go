@@ -8,7 +8,6 @@ import (
 
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/train/engine"
-	"github.com/dsp-go/dsp/train/ranks"
 )
 
 // DivergedError reports that a number of the training run became NaN or infinite.
@@ -39,9 +38,8 @@ func (e *DivergedError) Error() string {
 // failed turns an error of the method or of an evaluation into the error of the run, and saves the last boundary.
 func (l *loop) failed(ctx context.Context, err error) error {
 	var nonFinite *engine.NonFiniteError
-	var lost *ranks.LostError
 	switch {
-	case errors.As(err, &lost):
+	case engine.Lost(err):
 		err = l.deviceFailed(err)
 	case errors.As(err, &nonFinite):
 		err = l.diverged(nonFinite.Where, "potentials are "+structured.NotValid)

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/machine/vec"
 	"github.com/dsp-go/dsp/train/engine"
-	"github.com/dsp-go/dsp/train/ranks"
 	"github.com/dsp-go/dsp/train/record"
 )
 
@@ -343,8 +343,8 @@ func (l *loop) agree(ctx context.Context) error {
 	if g.Size() == 1 {
 		return nil
 	}
-	sum := crc32.Checksum(ranks.Bytes(l.s.W), crc32.MakeTable(crc32.Castagnoli))
-	all, err := g.AllGather(ctx, ranks.Bytes([]uint32{sum}))
+	sum := crc32.Checksum(vec.Bytes(l.s.W), crc32.MakeTable(crc32.Castagnoli))
+	all, err := g.AllGather(ctx, vec.Bytes([]uint32{sum}))
 	if err != nil {
 		return err
 	}

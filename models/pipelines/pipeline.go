@@ -13,7 +13,6 @@ import (
 	"github.com/dsp-go/dsp/models/predictions"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/trees"
-	"github.com/dsp-go/dsp/train/ranks"
 )
 
 // Pipeline is a trained pipeline. Many workers may use it at once.
@@ -23,7 +22,7 @@ type Pipeline struct {
 	stages      map[string]*part
 	encoder     *encoded.Reader // whose rows stages read, or nil
 	refers      bool            // it is elsewhere
-	ranks       ranks.Group     // that share what it predicts; nil: none do
+	ranks       *models.Ranks   // that share what it predicts, or nil
 	maxWords    int             // of a sentence; 0: as many as its stages take
 }
 
@@ -64,9 +63,9 @@ type Worker struct {
 	answerers map[string]*models.Answerer
 }
 
-// ShareWith has p share what it predicts with the other ranks of a group, all of which call its methods alike. Rank 0 alone reads the input of PredictText and
+// ShareWith has p share what it predicts with other ranks, all of which call its methods alike; nil ends that. Rank 0 alone reads the input of PredictText and
 // PredictTreebank.
-func (p *Pipeline) ShareWith(g ranks.Group) { p.ranks = g }
+func (p *Pipeline) ShareWith(r *models.Ranks) { p.ranks = r }
 
 // NewWorker returns a worker.
 func (p *Pipeline) NewWorker() *Worker {

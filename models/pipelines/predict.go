@@ -6,13 +6,13 @@ import (
 	"context"
 	"io"
 
+	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/data/conllu"
 	"github.com/dsp-go/dsp/models/data/remarks"
 	"github.com/dsp-go/dsp/models/data/text"
 	"github.com/dsp-go/dsp/models/data/tokens"
 	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/train/ranks"
 )
 
 // Options say how predictions are made and written.
@@ -77,7 +77,7 @@ func write[I any](ctx context.Context, p *Pipeline, next func() (I, bool, error)
 	out := bufio.NewWriterSize(w, 1<<16)
 	sentences := 0
 	var line []byte
-	return ranks.InOrder(ctx, p.ranks, o.Threads, next, p.NewWorker, predict, func(all []conllu.Sentence) error {
+	return models.InOrder(ctx, p.ranks, o.Threads, next, p.NewWorker, predict, func(all []conllu.Sentence) error {
 		for i := range all {
 			s := &all[i]
 			sentences++

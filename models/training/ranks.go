@@ -32,6 +32,16 @@ func (o TrainOptions) ranks() *ranks.Member {
 // leads reports whether this process writes the files.
 func (o TrainOptions) leads() bool { return o.ranks().Rank() == 0 }
 
+// received returns what this rank has received; nil for a process alone.
+func (o TrainOptions) received() *ranks.Traffic {
+	g := o.ranks()
+	if g.Size() == 1 {
+		return nil
+	}
+	t := g.Traffic()
+	return &t
+}
+
 // checkAlone refuses what only several ranks do. A run that had them may go on without.
 func checkAlone(c *config.Config) error {
 	if c.LocalSteps > 0 && c.Resume == "" {

@@ -22,7 +22,6 @@ import (
 	"github.com/dsp-go/dsp/structured/machine/host"
 	"github.com/dsp-go/dsp/train"
 	"github.com/dsp-go/dsp/train/engine"
-	"github.com/dsp-go/dsp/train/ranks"
 	"github.com/dsp-go/dsp/train/record"
 	"github.com/dsp-go/dsp/train/record/tensorboard"
 )
@@ -244,13 +243,8 @@ func (r *Run) evaluate(ctx context.Context, w []float32) (dev, test *structured.
 
 func (r *Run) result(out *train.Result) *Result {
 	last, c := out.Last, &r.config
-	var received *ranks.Traffic
-	if g := r.o.ranks(); g.Size() > 1 {
-		t := g.Traffic()
-		received = &t
-	}
 	return &Result{
-		Received: received,
+		Received: r.o.received(),
 		Task:     c.Task, Net: c.Net, Edges: c.Edges, Method: c.Method, Oracle: oracleOf(r.model),
 		Passes: last.Pass, Ranks: r.o.ranks().Size(), Seconds: last.Seconds,
 		Certificate: certificateOf(last), Kept: keptOf(out.Best, last),

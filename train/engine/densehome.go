@@ -5,7 +5,6 @@ import (
 	"sort"
 
 	"github.com/dsp-go/dsp/structured/machine/vec"
-	"github.com/dsp-go/dsp/train/ranks"
 )
 
 // denseHome keeps gradients of dense inputs: each lane pulls v back into a vector of its own.
@@ -140,7 +139,7 @@ func (s *lanesOfPass) add(lo, hi, from, to int) error {
 
 func (s *lanesOfPass) end(int, int) error { return nil }
 
-func (s *lanesOfPass) gather(k int, _ bool, do func([]byte)) { do(ranks.Bytes(s.sums[k : k+1])) }
+func (s *lanesOfPass) gather(k int, _ bool, do func([]byte)) { do(vec.Bytes(s.sums[k : k+1])) }
 
 // clearGradient prepares a lane for the gradient of a full pass.
 func (ln *Lane) clearGradient() {
@@ -182,7 +181,7 @@ func (h *denseHome) step(ctx context.Context, of stepLanes) (Gradient, error) {
 	*s = denseBatch{stepLanes: of, home: h, pieces: s.pieces[:0]}
 	h.touched.findAhead(h.Data, of.examples)
 	h.touched.ahead = false
-	err := h.over(ctx, s.group, s)
+	err := h.over(ctx, s.group(), s)
 	for _, ln := range h.team.lanes[:s.lanes] {
 		h.touched.uses(ln.grad) // there is none of other ranks' lanes
 	}
@@ -224,9 +223,9 @@ func (s *denseBatch) gather(l int, known bool, do func([]byte)) {
 // several ranks, numbers that are not touched do not pass from rank to rank.
 func (s *denseBatch) total() total {
 	e, h := s.engine, s.home
-	if s.group.Size() == 1 {
+	if s.group().Size() == 1 {
 		s.values = e.team.lanes[0].grad
-		s.pieces = append(s.pieces, ranks.Bytes(s.values))
+		s.pieces = append(s.pieces, vec.Bytes(s.values))
 		return total{pieces: s.pieces, window: 1, all: 1}
 	}
 	if h.shared == nil {
@@ -247,7 +246,7 @@ func (s *denseBatch) total() total {
 
 func (s *denseBatch) add(lo, hi, from, to int) error {
 	e := s.engine
-	if s.group.Size() == 1 {
+	if s.group().Size() == 1 {
 		for _, ln := range e.team.lanes[1:hi] {
 			e.touched.axpy(1, ln.grad, s.values)
 		}
@@ -266,7 +265,7 @@ func (s *denseBatch) end(int, int) error { return nil }
 // sum returns the sum of the lanes' gradients.
 func (s *denseBatch) sum() []float32 {
 	e, h := s.engine, s.home
-	if s.group.Size() > 1 && !e.touched.everywhere() {
+	if s.group().Size() > 1 && !e.touched.everywhere() {
 		e.touched.uses(h.shared)
 		for _, of := range h.spans {
 			copy(h.shared[of.lo:of.hi], s.values[of.at:])

@@ -5,7 +5,6 @@ import (
 
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured/machine/vec"
-	"github.com/dsp-go/dsp/train/ranks"
 )
 
 // A device evaluates a batch in one go, and its sums have other bits than those of parts of the batch. So that several ranks can share a batch, it may be cut into
@@ -149,8 +148,8 @@ func (p *partsOfBatch) end(_, hi int) (err error) {
 }
 
 func (p *partsOfBatch) gather(k int, _ bool, do func([]byte)) {
-	do(ranks.Bytes(p.sums[k : k+1]))
-	do(ranks.Bytes(p.lossesOf(k)))
+	do(vec.Bytes(p.sums[k : k+1]))
+	do(vec.Bytes(p.lossesOf(k)))
 }
 
 // addAll makes the device's D the sum over the parts of all ranks, and copies it to g, unless that is nil.

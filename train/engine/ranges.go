@@ -4,7 +4,7 @@ import (
 	"context"
 	"unsafe"
 
-	"github.com/dsp-go/dsp/train/ranks"
+	"github.com/dsp-go/dsp/structured/machine/vec"
 )
 
 // rangeWeights is how many weights a range has. It depends on nothing, so that sums over ranges have the same bits for any number of threads and ranks.
@@ -24,7 +24,7 @@ func (e *Engine) OverRanges(ctx context.Context, n, k int, shared bool, do func(
 		do(i*rangeWeights, min((i+1)*rangeWeights, n), all[i*k:(i+1)*k])
 	})
 	if shared && k > 0 {
-		if err := e.allGatherShares(ctx, ranks.Bytes(all), ranges, 8*k); err != nil {
+		if err := e.allGatherShares(ctx, vec.Bytes(all), ranges, 8*k); err != nil {
 			return nil, err
 		}
 	}
@@ -37,7 +37,7 @@ func (e *Engine) OverRanges(ctx context.Context, n, k int, shared bool, do func(
 
 // AllGatherRanges completes numbers x, one for each weight, of which each rank has those of its shared ranges.
 func AllGatherRanges[E float32 | float64](ctx context.Context, e *Engine, x []E) error {
-	return e.allGatherShares(ctx, ranks.Bytes(x), (len(x)+rangeWeights-1)/rangeWeights, rangeWeights*int(unsafe.Sizeof(*new(E))))
+	return e.allGatherShares(ctx, vec.Bytes(x), (len(x)+rangeWeights-1)/rangeWeights, rangeWeights*int(unsafe.Sizeof(*new(E))))
 }
 
 // allGatherShares completes bytes of n things, so many of each but the last one, which may have fewer. Each rank has those of its share of the things.

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/machine/vec"
 	"github.com/dsp-go/dsp/train/ranks"
 )
 
@@ -37,6 +38,14 @@ func alone() group { return group{Group: ranks.Alone{}} }
 
 // share returns the share lo to hi−1 of n things that this rank has.
 func (g *group) share(n int) (lo, hi int) { return ranks.Share(g.Group, n) }
+
+// group returns the ranks that share a step: one shard is less work than to tell others of it.
+func (s *stepLanes) group() ranks.Group {
+	if len(s.examples) <= StepExamples {
+		return ranks.Alone{}
+	}
+	return s.engine.group.Group
+}
 
 // ErrFewStrands is why some data are too small for so many ranks.
 var ErrFewStrands = errors.New("each rank needs one")
@@ -88,7 +97,7 @@ func (e *Engine) AllGatherMarginals(ctx context.Context, u *structured.Marginals
 	_, err := x.AllGather(ctx, e.group.Group, false, func(rank int, do func([]byte)) {
 		for _, i := range e.home.examplesOf(rank) {
 			for k := range u.Parts {
-				do(ranks.Bytes(u.Parts[k].Of(i)))
+				do(vec.Bytes(u.Parts[k].Of(i)))
 			}
 		}
 	})
@@ -105,7 +114,7 @@ func (e *Engine) allGatherAnswers(ctx context.Context, m *Memory) error {
 
 // allRanksHave sets each of some facts to whether it holds on all ranks.
 func (e *Engine) allRanksHave(ctx context.Context, facts []bool) error {
-	all, err := e.group.AllGather(ctx, ranks.Bytes(facts))
+	all, err := e.group.AllGather(ctx, vec.Bytes(facts))
 	if err != nil {
 		return err
 	}
@@ -119,7 +128,7 @@ func (e *Engine) allRanksHave(ctx context.Context, facts []bool) error {
 
 // ofAllRanks returns the sum of a count over the ranks. A rank that is lost has none: the next call says so.
 func (e *Engine) ofAllRanks(n int) int {
-	all, err := e.group.AllGather(context.Background(), ranks.Bytes([]int64{int64(n)}))
+	all, err := e.group.AllGather(context.Background(), vec.Bytes([]int64{int64(n)}))
 	if err != nil {
 		return n
 	}
@@ -176,7 +185,7 @@ func AllGatherExamples[E float32 | float64](ctx context.Context, e *Engine, x []
 	var exchange ranks.Exchange
 	_, err := exchange.AllGather(ctx, e.group.Group, false, func(rank int, do func([]byte)) {
 		for _, i := range e.OwnOf(rank) {
-			do(ranks.Bytes(x[i : i+1]))
+			do(vec.Bytes(x[i : i+1]))
 		}
 	})
 	return err
@@ -184,7 +193,7 @@ func AllGatherExamples[E float32 | float64](ctx context.Context, e *Engine, x []
 
 // AllGatherNumbers returns the numbers that each rank gives.
 func AllGatherNumbers[E int32 | float32 | float64](ctx context.Context, e *Engine, mine []E) ([][]E, error) {
-	all, err := e.Ranks().AllGather(ctx, ranks.Bytes(mine))
+	all, err := e.Ranks().AllGather(ctx, vec.Bytes(mine))
 	if err != nil {
 		return nil, err
 	}
@@ -221,6 +230,12 @@ func (e *Engine) sumNumbers(ctx context.Context, mine []float64) ([]float64, err
 		floats.Add(total, x)
 	}
 	return total, nil
+}
+
+// Lost reports whether an error says that another rank was lost.
+func Lost(err error) bool {
+	var lost *ranks.LostError
+	return errors.As(err, &lost)
 }
 
 // apart runs work as a single process would.

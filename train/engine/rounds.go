@@ -7,7 +7,6 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/dsp-go/dsp/structured/machine/vec"
-	"github.com/dsp-go/dsp/train/ranks"
 )
 
 // Rounds lets ranks improve the dual variables of different examples at the same time, as CoCoA+ does (Ma, Smith, Jaggi, Jordan, Richtárik and
@@ -182,7 +181,7 @@ func (r *Rounds) exchange(ctx context.Context, e *Engine, by roundShare, w []flo
 	size, n := e.group.Size(), len(numbers)
 	heads := make([]float64, size*n)
 	copy(heads[e.group.Rank()*n:], numbers)
-	if err := e.allGatherShares(ctx, ranks.Bytes(heads), size, 8*n); err != nil {
+	if err := e.allGatherShares(ctx, vec.Bytes(heads), size, 8*n); err != nil {
 		return nil, err
 	}
 	c, anyFailed := &changes{terms: make([]float64, len(mine))}, false
@@ -219,16 +218,12 @@ func (r *Rounds) part(rank int) []float32 {
 
 // gather completes the message, of which this rank has its own part, whose square it sets, and adds up the squares of all ranks.
 func (r *Rounds) gather(ctx context.Context, e *Engine, square float64, c *changes) error {
-	copy(ranks.Bytes(r.part(e.group.Rank())), ranks.Bytes([]float64{square}))
-	if err := e.group.AllGatherV(ctx, ranks.Bytes(r.message), r.ends); err != nil {
+	copy(vec.Bytes(r.part(e.group.Rank())), vec.Bytes([]float64{square}))
+	if err := e.group.AllGatherV(ctx, vec.Bytes(r.message), r.ends); err != nil {
 		return err
 	}
 	for rank := range r.ends {
-		one := make([]float64, 1)
-		if err := ranks.Numbers(ranks.Bytes(r.part(rank)[:partHead]), one); err != nil {
-			return err
-		}
-		c.alone += one[0]
+		c.alone += vec.View[float64](vec.Bytes(r.part(rank)[:partHead]))[0]
 	}
 	return nil
 }

@@ -6,7 +6,6 @@ import (
 	"github.com/dsp-go/dsp/nets/sparse"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/machine/vec"
-	"github.com/dsp-go/dsp/train/ranks"
 )
 
 // sparseHome keeps gradients of sparse inputs. There are too many weights for a vector of each lane, and an example
@@ -49,10 +48,10 @@ func (h *sparseHome) lower(ctx context.Context, w []float32, g []float64, sums S
 	if h.group.Rank() == last {
 		u = h.lowerInto(u.Grad, w, g, sums)
 		numbers[0], numbers[1], numbers[2] = u.Linear, u.Central, u.Rounded
-		copy(ranks.Bytes(message[len(g):]), ranks.Bytes(numbers))
+		copy(vec.Bytes(message[len(g):]), vec.Bytes(numbers))
 	}
-	err := h.group.Broadcast(ctx, ranks.Bytes(message), last)
-	copy(ranks.Bytes(numbers), ranks.Bytes(message[len(g):]))
+	err := h.group.Broadcast(ctx, vec.Bytes(message), last)
+	copy(vec.Bytes(numbers), vec.Bytes(message[len(g):]))
 	u.Linear, u.Central, u.Rounded = numbers[0], numbers[1], numbers[2]
 	return u, err
 }
@@ -161,7 +160,7 @@ func (s *shardsOfPass) addGradients(n, from, to int, packed bool) {
 // one after the other.
 func (s *shardsOfPass) total() total {
 	e := s.engine
-	t := total{pieces: [][]byte{ranks.Bytes(s.sums)}}
+	t := total{pieces: [][]byte{vec.Bytes(s.sums)}}
 	s.windows = min(max(1, e.group.Size()/2), sparse.Stripes)
 	switch {
 	case s.g == nil:
@@ -173,7 +172,7 @@ func (s *shardsOfPass) total() total {
 			if clear(packed); s.begins {
 				s.home.repack(k, s.g)
 			}
-			t.pieces = append(t.pieces, ranks.Bytes(packed))
+			t.pieces = append(t.pieces, vec.Bytes(packed))
 		}
 	}
 	t.window = (len(t.pieces) + s.windows - 1) / s.windows
@@ -245,7 +244,7 @@ func (h *sparseHome) step(ctx context.Context, of stepLanes) (Gradient, error) {
 	s.stepLanes = of
 	h.team.growResults(h.last.shards)
 	h.touched.ahead = false
-	if err := h.over(ctx, s.group, s); err != nil {
+	if err := h.over(ctx, s.group(), s); err != nil {
 		return nil, err
 	}
 	h.gradient = sparseGradient{h, h.last.shards}

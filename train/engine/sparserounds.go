@@ -8,7 +8,6 @@ import (
 	"github.com/dsp-go/dsp/nets/sparse"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/machine/vec"
-	"github.com/dsp-go/dsp/train/ranks"
 )
 
 // sparseRound is roundWeights for sparse inputs: a round costs as much as the rows of weights that its examples touch. Ranks
@@ -95,7 +94,7 @@ type addedRows struct {
 // read returns what a rank has told, of which its head says how much.
 func (x *sparseRound) read(r *Rounds, rank int, head []float64) (addedRows, error) {
 	part := r.part(rank)[partHead:]
-	rows, t, weights := ranks.View[int32](ranks.Bytes(part[:2*int(head[1])])), addedRows{added: part[2*int(head[1]):]}, 0
+	rows, t, weights := vec.View[int32](vec.Bytes(part[:2*int(head[1])])), addedRows{added: part[2*int(head[1]):]}, 0
 	for ; len(rows) > 0; rows = rows[2:] {
 		s := x.spanOf(rows[0], rows[1])
 		t.spans, weights = append(t.spans, s), weights+s.hi-s.lo
@@ -113,7 +112,7 @@ func (x *sparseRound) exchange(ctx context.Context, r *Rounds, by roundShare, w 
 	e := x.engine
 	me, size := e.group.Rank(), e.group.Size()
 	mine := r.part(me)[partHead:]
-	rows := ranks.View[int32](ranks.Bytes(mine[:2*len(x.spans)]))
+	rows := vec.View[int32](vec.Bytes(mine[:2*len(x.spans)]))
 	mine = mine[len(rows):]
 	at := 0
 	for k, s := range x.spans {

@@ -6,7 +6,7 @@ import (
 
 	"github.com/dsp-go/dsp/oracles"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/train/ranks"
+	"github.com/dsp-go/dsp/structured/machine/vec"
 )
 
 // Step is the result of one stochastic step on a batch B of examples. Every method is a rule for using it.
@@ -77,10 +77,7 @@ func (e *Engine) Change(ctx context.Context, from, to []float32, examples []int,
 // answers on all shards. Sparse inputs always retain them, because their gradient is built from them.
 func (e *Engine) OverBatch(ctx context.Context, w Point, examples []int, keep bool, work func(ln *Lane) error) (Step, error) {
 	n := (len(examples) + StepExamples - 1) / StepExamples
-	s := stepLanes{engine: e, group: e.group.Group, examples: examples, lanes: min(e.layout.lanes, n), answers: keep, work: work}
-	if n <= 1 {
-		s.group = ranks.Alone{} // one shard is less work than to tell others of it
-	}
+	s := stepLanes{engine: e, examples: examples, lanes: min(e.layout.lanes, n), answers: keep, work: work}
 	if keep {
 		e.team.growResults(n)
 	}
@@ -133,7 +130,6 @@ func (e hostBackend) change(ctx context.Context, from, to []float32, examples []
 // stepLanes is work on the shards of a batch, which the lanes of a step do.
 type stepLanes struct {
 	engine   *Engine
-	group    ranks.Group
 	examples []int
 	lanes    int
 	answers  bool // those on all shards are kept, for a memory
@@ -185,9 +181,9 @@ func (s *stepLanes) gatherShards(l int, known bool, do func([]byte), marginals f
 	e := s.engine
 	for k := l; k < len(e.last.sums); k += s.lanes {
 		from, to := s.shard(k)
-		do(ranks.Bytes(e.last.sums[k : k+1]))
-		do(ranks.Bytes(e.last.losses[from:to]))
-		do(ranks.Bytes(e.last.entropy[from:to]))
+		do(vec.Bytes(e.last.sums[k : k+1]))
+		do(vec.Bytes(e.last.losses[from:to]))
+		do(vec.Bytes(e.last.entropy[from:to]))
 		if marginals == nil {
 			continue
 		}
@@ -200,7 +196,7 @@ func (s *stepLanes) gatherShards(l int, known bool, do func([]byte), marginals f
 				u.Resize(&found.Batch, e.Scorer.Form())
 			}
 			for i := range u.Parts {
-				do(ranks.Bytes(u.Parts[i].Values))
+				do(vec.Bytes(u.Parts[i].Values))
 			}
 		}
 	}

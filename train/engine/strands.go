@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/dsp-go/dsp/structured/machine/vec"
 	"github.com/dsp-go/dsp/train/ranks"
 )
 
@@ -122,7 +123,7 @@ func cut[E any](x []E) total {
 func cutBy[E any](x []E, each int) [][]byte {
 	var pieces [][]byte
 	for lo := 0; lo < len(x); lo += each {
-		pieces = append(pieces, ranks.Bytes(x[lo:min(lo+each, len(x))]))
+		pieces = append(pieces, vec.Bytes(x[lo:min(lo+each, len(x))]))
 	}
 	return pieces
 }

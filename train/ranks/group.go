@@ -3,9 +3,9 @@ package ranks
 import (
 	"context"
 	"fmt"
-	"unsafe"
 
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/machine/vec"
 )
 
 // Group is the processes that train together. Its methods are collective: all ranks call the same ones in the same order, from one
@@ -109,30 +109,12 @@ func Share(g Group, n int) (lo, hi int) {
 	return n * g.Rank() / g.Size(), n * (g.Rank() + 1) / g.Size()
 }
 
-// Bytes returns the memory of numbers.
-func Bytes[E any](x []E) []byte {
-	var one E
-	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(x))), len(x)*int(unsafe.Sizeof(one)))
-}
-
-// Numbers copies bytes that another rank made by Bytes into numbers, as many as there are.
+// Numbers copies bytes that another rank sent into numbers, as many as there are.
 func Numbers[E any](from []byte, to []E) error {
-	if memory := Bytes(to); copy(memory, from) != len(memory) || len(from) != len(memory) {
+	if memory := vec.Bytes(to); copy(memory, from) != len(memory) || len(from) != len(memory) {
 		return fmt.Errorf("%d bytes from another rank, expected %d", len(from), len(memory))
 	}
 	return nil
-}
-
-// View returns bytes that another rank made by Bytes as numbers: the same memory, or a copy if numbers cannot lie there.
-func View[E any](x []byte) []E {
-	size := int(unsafe.Sizeof(*new(E)))
-	at := unsafe.Pointer(unsafe.SliceData(x))
-	if uintptr(at)%unsafe.Alignof(*new(E)) != 0 {
-		numbers := make([]E, len(x)/size)
-		copy(Bytes(numbers), x)
-		return numbers
-	}
-	return unsafe.Slice((*E)(at), len(x)/size)
 }
 
 // LostError says that a rank has ended before its time, or cannot be reached.

@@ -23,7 +23,7 @@ var pauseOfInput = 2 * time.Millisecond
 // encoding/gob has them.
 func InOrder[S, I, R any](ctx context.Context, g Group, threads int, next func() (I, bool, error), scratch func() S,
 	work func(s S, item I) (R, error), use func(r R) error) error {
-	if g == nil || g.Size() == 1 {
+	if g.Size() == 1 {
 		return host.InOrder(ctx, threads, next, scratch, work, use)
 	}
 	ctx, stop := context.WithCancel(ctx)

@@ -57,7 +57,7 @@ func TestInOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n, size, threads := rapid.IntRange(0, 300).Draw(t, "n"), rapid.IntRange(2, 5).Draw(t, "ranks"), rapid.IntRange(1, 3).Draw(t, "threads")
 		fails := bad{rapid.IntRange(-1, 300).Draw(t, "next"), rapid.IntRange(-1, 300).Draw(t, "work")}
-		want, failed := squares(context.Background(), nil, 2, n, fails)
+		want, failed := squares(context.Background(), ranks.Alone{}, 2, n, fails)
 		var mu sync.Mutex
 		err := rankstest.InProcess(context.Background(), size, func(ctx context.Context, g ranks.Group) error {
 			got, err := squares(ctx, g, threads, n, fails)

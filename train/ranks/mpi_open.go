@@ -14,6 +14,8 @@ import (
 	"unsafe"
 
 	"github.com/ebitengine/purego"
+
+	"github.com/dsp-go/dsp/structured/machine/vec"
 )
 
 // mpiGroup is the group of all processes of MPI_COMM_WORLD. Calls come one at a time: from any thread if the library allows that, which saves two
@@ -290,7 +292,7 @@ func (g *mpiGroup) AllGather(ctx context.Context, mine []byte) ([][]byte, error)
 	err := g.run(ctx, func() error {
 		sizes := onHeap[int64](g.size + 1) // of all ranks, then of this one
 		sizes[g.size] = int64(len(mine))
-		r, err := g.begin([][]byte{Bytes(sizes)}, 8*(g.size-1), g.iallgather, address(sizes[g.size:]), 8, g.library.bytes, address(sizes), 8, g.library.bytes, g.world)
+		r, err := g.begin([][]byte{vec.Bytes(sizes)}, 8*(g.size-1), g.iallgather, address(sizes[g.size:]), 8, g.library.bytes, address(sizes), 8, g.library.bytes, g.world)
 		if err == nil {
 			err = g.wait(ctx, r)
 		}
@@ -343,7 +345,7 @@ func (g *mpiGroup) gatherAll(ctx context.Context, own, joined []byte, counts, st
 	if own != nil {
 		from = address(own)
 	}
-	r, err := g.begin([][]byte{own, joined, Bytes(counts), Bytes(starts)}, len(joined)-n, g.iallgatherv,
+	r, err := g.begin([][]byte{own, joined, vec.Bytes(counts), vec.Bytes(starts)}, len(joined)-n, g.iallgatherv,
 		from, uintptr(n), g.library.bytes, address(joined), address(counts), address(starts), g.library.bytes, g.world)
 	if err == nil {
 		err = g.wait(ctx, r)

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/dsp-go/dsp/structured"
+	"github.com/dsp-go/dsp/structured/machine/vec"
 	"github.com/dsp-go/dsp/train/ranks"
 	"github.com/dsp-go/dsp/train/ranks/rankstest"
 )
@@ -118,7 +119,7 @@ func sums(ctx context.Context, m *ranks.Member) error {
 			memory := make([][]byte, pieces)
 			for k := range all {
 				all[k] = make([]float64, k%4*1000) // some are empty
-				memory[k] = ranks.Bytes(all[k])
+				memory[k] = vec.Bytes(all[k])
 			}
 			add := func(lo, hi int) error {
 				for k := lo; k < hi; k++ {
@@ -200,14 +201,14 @@ func gathers(ctx context.Context, m *ranks.Member) error {
 	for j := range x {
 		x[j] = float32(j + 5000*m.Rank())
 	}
-	if err := m.Broadcast(ctx, ranks.Bytes(x), 0); err != nil {
+	if err := m.Broadcast(ctx, vec.Bytes(x), 0); err != nil {
 		return err
 	}
 	if x[999] != 999 {
 		return fmt.Errorf("rank %d has %v after a broadcast, expected 999", m.Rank(), x[999])
 	}
 	x[7] = float32(m.Rank())
-	if err := m.Broadcast(ctx, ranks.Bytes(x), m.Size()-1); err != nil {
+	if err := m.Broadcast(ctx, vec.Bytes(x), m.Size()-1); err != nil {
 		return err
 	}
 	if x[7] != float32(m.Size()-1) {
@@ -231,7 +232,7 @@ func pieces(ctx context.Context, m *ranks.Member) error {
 // large sums a piece of 16 MiB, more than any library sends at once.
 func large(ctx context.Context, m *ranks.Member) error {
 	x := make([]float64, 1<<21)
-	pieces := [][]byte{ranks.Bytes(x[:1<<20]), ranks.Bytes(x[1<<20:])}
+	pieces := [][]byte{vec.Bytes(x[:1<<20]), vec.Bytes(x[1<<20:])}
 	err := m.Sum(ctx, pieces, 1, func(lo, hi int) error {
 		for j := lo << 20; j < hi<<20; j++ {
 			x[j] += float64(j)

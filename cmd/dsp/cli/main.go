@@ -17,7 +17,6 @@ import (
 	"github.com/dsp-go/dsp/structured/machine/host"
 	"github.com/dsp-go/dsp/structured/machine/instructions"
 	"github.com/dsp-go/dsp/train"
-	"github.com/dsp-go/dsp/train/ranks"
 )
 
 // The exit codes tell mistakes that the user can correct from failures.
@@ -30,7 +29,7 @@ const (
 )
 
 // Main runs the command line of the process and returns its exit code: 0 for success, 1 for failure, 2 for bad usage or bad input,
-// 3 for an answer of infer that --time left unproven, 130 for an interrupt. Where MPI has ended well, it ends the process itself (ranks.Exit).
+// 3 for an answer of infer that --time left unproven, 130 for an interrupt. Where MPI has ended well, it ends the process itself.
 func Main() int {
 	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) { // as nohup has it, so that a run goes on without its terminal
@@ -61,7 +60,7 @@ func Main() int {
 		fmt.Fprintf(os.Stderr, "%s", p.Stack)
 	}
 	code := exitCode(err)
-	ranks.Exit(code)
+	exit(code)
 	return code
 }
 

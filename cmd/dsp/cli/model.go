@@ -20,7 +20,6 @@ import (
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/machine/host"
 	"github.com/dsp-go/dsp/train"
-	"github.com/dsp-go/dsp/train/ranks"
 )
 
 // builtin stands for drawn data where a verb expects a data file.
@@ -111,7 +110,7 @@ func (u *use) load(ctx context.Context) (*models.Model, error) {
 	if u.stop, err = m.Use(u.ownDevice(u.device)); err != nil {
 		return m, err
 	}
-	return m, u.share(ctx, train.FingerprintOf(m.W), func(g ranks.Group) { m.ShareWith(models.NewRanks(g)) })
+	return m, u.share(ctx, train.FingerprintOf(m.W), m.ShareWith)
 }
 
 // checkMaxWords refuses --max-words where the model or the data have no sentences.

@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/train/ranks"
 )
 
 // writesFile are the verbs whose --out names a file; that of others is a folder, which they make.
@@ -18,7 +17,7 @@ var writesFile = []string{"calibrate", "import", "infer", "pack", "report"}
 // --to without an extension may be the name of a folder, which its verb makes.
 // Of several ranks that share a verb rank 0 alone writes.
 func checkOutputs(cmd *cobra.Command) error {
-	if from, several := ranks.Launched(); several && from.Rank > 0 && slices.Contains(verbsOfRanks, cmd.Name()) {
+	if otherWrites(cmd.Name()) {
 		return nil
 	}
 	flags := []string{"to", "onnx", "picture", "pr-curve", "calibration", "expected-counts"}

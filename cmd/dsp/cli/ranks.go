@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/nets/kernels"
@@ -32,11 +33,12 @@ type rankError struct {
 
 func (e *rankError) Unwrap() error { return e.error }
 
-// asRank calls do as one of several ranks if --ranks says so: auto, if a launcher started several processes. Otherwise it calls do with nil.
-func asRank(ctx context.Context, how string, quiet bool, do func(ctx context.Context, m *ranks.Member) error) error {
+// asRank calls do as one of several ranks if --ranks says so: auto, if a launcher started several processes. Otherwise
+// do has no member.
+func (s *sharing) asRank(ctx context.Context, quiet bool, do func(ctx context.Context) error) error {
 	from, several := ranks.Launched()
-	if how == "off" || how == "auto" && !several {
-		return do(ctx, nil)
+	if s.how == "off" || s.how == "auto" && !several {
+		return do(ctx)
 	}
 	ctx, interrupt := context.WithCancel(ctx)
 	defer interrupt()
@@ -49,11 +51,11 @@ func asRank(ctx context.Context, how string, quiet bool, do func(ctx context.Con
 	case errors.As(err, &notMet) || ctx.Err() != nil && err != nil || structured.IsBadInput(err):
 		return fmt.Errorf("rank %d: %w", from.Rank, err)
 	case err != nil:
-		return fmt.Errorf("--ranks %s: %w; --ranks off leaves each process on its own", how, err)
+		return fmt.Errorf("--ranks %s: %w; --ranks off leaves each process on its own", s.how, err)
 	}
 	stopped := func(err error) bool { return errors.Is(err, context.Canceled) || errors.Is(err, train.ErrInterrupted) }
 	if m.Size() == 1 {
-		err := do(ctx, nil)
+		err := do(ctx)
 		_ = m.Finish(ctx)
 		return err
 	}
@@ -73,7 +75,8 @@ func asRank(ctx context.Context, how string, quiet bool, do func(ctx context.Con
 	if m.Warning != "" {
 		slog.Warn(m.Warning)
 	}
-	if err = do(ctx, m); err == nil {
+	s.member = m
+	if err = do(ctx); err == nil {
 		err = m.Finish(ctx)
 	}
 	if err == nil {
@@ -104,6 +107,15 @@ func warnOfRanks(verb string) {
 	}
 }
 
+// otherWrites reports whether rank 0 writes the files of a verb, and this process is another rank.
+func otherWrites(verb string) bool {
+	from, several := ranks.Launched()
+	return several && from.Rank > 0 && slices.Contains(verbsOfRanks, verb)
+}
+
+// exit ends the process where MPI has ended well.
+func exit(code int) { ranks.Exit(code) }
+
 // rankWays are the values of --ranks.
 var rankWays = []string{"auto", "mpi", "off"}
 
@@ -123,11 +135,11 @@ func (s *sharing) run(cmd *cobra.Command, do func() error) error {
 	if err := settings.OneOf("--ranks", s.how, rankWays); err != nil {
 		return err
 	}
-	return asRank(cmd.Context(), s.how, isSet(cmd, "quiet"), func(ctx context.Context, m *ranks.Member) error {
-		if s.member = m; m == nil {
+	return s.asRank(cmd.Context(), isSet(cmd, "quiet"), func(ctx context.Context) error {
+		if !s.several() {
 			return do()
 		}
-		if m.Rank() > 0 {
+		if !s.leads() {
 			nowhere, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
 			if err != nil {
 				return err
@@ -142,7 +154,7 @@ func (s *sharing) run(cmd *cobra.Command, do func() error) error {
 				facts = append(facts, [2]string{"--" + f.Name, f.Value.String()})
 			}
 		})
-		if err := m.Agree(ctx, facts); err != nil {
+		if err := s.member.Agree(ctx, facts); err != nil {
 			return fmt.Errorf("%w; --ranks off leaves each process on its own", err)
 		}
 		return do()
@@ -154,11 +166,11 @@ func (s *sharing) several() bool { return s.member != nil }
 func (s *sharing) leads() bool   { return s.member == nil || s.member.Rank() == 0 }
 
 // share shares the work of a model, which must be the same on all ranks.
-func (s *sharing) share(ctx context.Context, fingerprint string, with func(g ranks.Group)) error {
+func (s *sharing) share(ctx context.Context, fingerprint string, with func(r *models.Ranks)) error {
 	if !s.several() {
 		return nil
 	}
-	with(s.member)
+	with(models.NewRanks(s.member))
 	return s.member.Agree(ctx, [][2]string{{"a model with fingerprint", fingerprint}})
 }
 

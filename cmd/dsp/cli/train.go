@@ -14,8 +14,6 @@ import (
 	"github.com/dsp-go/dsp/models/pipelines"
 	"github.com/dsp-go/dsp/models/training"
 	"github.com/dsp-go/dsp/structured"
-	"github.com/dsp-go/dsp/structured/machine/host"
-	"github.com/dsp-go/dsp/train/ranks"
 )
 
 func trainCommand() *cobra.Command {
@@ -42,22 +40,21 @@ compares methods. After an interrupt (Ctrl-C) it saves a checkpoint: --resume co
 			if os.Getenv("GOGC") == "" {
 				debug.SetGCPercent(50) // most memory is arrays, which cost the collector nothing, and garbage is rare
 			}
-			return asRank(cmd.Context(), c.Ranks, c.Quiet, func(ctx context.Context, m *ranks.Member) error {
-				if m == nil || m.Rank() == 0 {
+			s := sharing{how: c.Ranks}
+			return s.asRank(cmd.Context(), c.Quiet, func(ctx context.Context) error {
+				if s.leads() {
 					for _, s := range slowPaths() {
 						slog.Info("a slow path is in use: "+s.Part, "faster", s.Remedy)
 					}
 				}
-				if m != nil && c.Threads == 0 { // share the machine's cores
-					c.Threads = max(1, host.Threads(0)/m.Here)
-				}
-				options := training.TrainOptions{Version: version(), Log: slog.Default(), Console: os.Stderr, Ranks: m}
+				c.Threads = s.ownThreads(c.Threads)
+				options := training.TrainOptions{Version: version(), Log: slog.Default(), Console: os.Stderr, Ranks: s.member}
 				if c.Task == pipelines.Task {
 					return trainPipeline(ctx, c, options)
 				}
 				result, err := training.Train(ctx, c, options)
 				switch {
-				case err != nil || m != nil && m.Rank() > 0:
+				case err != nil || !s.leads():
 					return err
 				case c.JSON:
 					return printJSON(os.Stdout, result)

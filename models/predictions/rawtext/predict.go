@@ -36,11 +36,7 @@ func (r *Reader) Predict(ctx context.Context, in io.Reader, name string, w io.Wr
 	}
 	next := tokens.NewPieces(in, name, o.Rules).Next
 	if o.Whole {
-		parts := 1
-		if g := r.model.Ranks(); g != nil {
-			parts = g.Size()
-		}
-		next = inParts(next, parts)
+		next = inParts(next, r.model.Ranks().Size())
 	}
 	_, err := models.Stream(ctx, r.model.Ranks(), o.Threads, w, next, func() *labeller { return r.newLabeller(ctx, name, o) }, (*labeller).label)
 	return err
