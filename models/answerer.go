@@ -95,8 +95,9 @@ func (a *Answerer) prepare(d *structured.Dataset) error {
 
 // predict labels the examples of d, which has its inputs.
 func (a *Answerer) predict(d *structured.Dataset, o predictions.Options, yield func(i int, p *predictions.Prediction) error) error {
-	if o.EntityF1 && o.EntityThreshold == 0 {
-		return structured.BadInput("--decode f1: text that is read piece by piece needs a --threshold; eval --decode f1 finds one")
+	if o.Decode == predictions.EntityF1 && o.EntityThreshold == 0 {
+		return structured.BadInput("%s: text that is read piece by piece needs a %s; eval --decode f1 finds one",
+			o.Asker.Name("decode", o.Decode), o.Asker.Name("threshold"))
 	}
 	for _, examples := range inputs.Batches(d) {
 		answers, err := a.predictor.predict(d, examples, o)

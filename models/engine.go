@@ -77,7 +77,7 @@ func (m *Model) Predict(ctx context.Context, d *structured.Dataset, o prediction
 	if o.Force && d.Labels == nil {
 		return structured.BadInput("%s: no labels to keep", d.Name)
 	}
-	if o.EntityF1 && o.EntityThreshold == 0 {
+	if o.Decode == predictions.EntityF1 && o.EntityThreshold == 0 {
 		f, err := m.expectedF1(ctx, d, o)
 		if err != nil {
 			return err
@@ -86,7 +86,7 @@ func (m *Model) Predict(ctx context.Context, d *structured.Dataset, o prediction
 			m.onExpectedF1(f)
 		}
 	}
-	truncated, all := 0, predictions.Bounds{Decoded: o.Expansion}
+	truncated, all := 0, predictions.Bounds{Decoded: o.Decode == predictions.Expansion}
 	err := m.backend().predict(ctx, m, d, o, func(examples []int, answers []predictions.Prediction, changed int) error {
 		truncated += changed
 		for b, i := range examples {

@@ -90,7 +90,7 @@ func TestEntitiesOfLargestF1(t *testing.T) {
 			m.OnExpectedF1(func(f ExpectedF1) { said = f })
 			choose := func(o predictions.Options) (labels [][]int32, f float64) {
 				right, count := 0.0, 0
-				o.EntityF1 = true
+				o.Decode = predictions.EntityF1
 				if err := m.Predict(context.Background(), d, o, func(i int, a *predictions.Prediction) error {
 					found := rules.Of(nil, a.Labels)
 					for _, e := range found {
@@ -121,7 +121,7 @@ func TestEntitiesOfLargestF1(t *testing.T) {
 		}
 	}
 	d := toyData(5) // labels that are no tags
-	if err := toyModel(t, d, nil).Predict(context.Background(), d, predictions.Options{EntityF1: true}, nil); !structured.IsBadInput(err) {
+	if err := toyModel(t, d, nil).Predict(context.Background(), d, predictions.Options{Decode: predictions.EntityF1}, nil); !structured.IsBadInput(err) {
 		t.Error(err)
 	}
 }

@@ -120,11 +120,11 @@ func (on *onDevice) predict(ctx context.Context, m *Model, d *structured.Dataset
 // answersOnHost reports whether the host answers from the potentials that the device computes. The kernels know the best outputs, the probabilities and the K best of
 // sequences of labels, and the best trees and their probabilities.
 func (on *onDevice) answersOnHost(m *Model, o predictions.Options) bool {
-	if accelerator.PredictsTrees(m.Net.Form(), m.Constraints) && (o.NBest > 0 || o.Spans || o.EntityF1) {
+	if accelerator.PredictsTrees(m.Net.Form(), m.Constraints) && (o.NBest > 0 || o.Spans || o.Decode == predictions.EntityF1) {
 		return true
 	}
 	return m.tagsOf(o) != nil || !accelerator.Predicts(m.Net.Form(), m.Constraints) || m.transcribes() ||
-		o.Force || o.Expansion || o.LeastRisk || o.Entropy || o.Samples > 0 || o.NBest > cudaoracles.MaxBest
+		o.Force || o.Decode == predictions.Expansion || o.Decode == predictions.LeastRisk || o.Entropy || o.Samples > 0 || o.NBest > cudaoracles.MaxBest
 }
 
 // answerExamples is how many examples a thread of the host answers at once.

@@ -95,16 +95,16 @@ func (p *predictor) answer(d *structured.Dataset, examples []int, o predictions.
 	labels := make([]int32, p.θ.OutputSize())
 	summer, sums := p.oracle.(oracles.Summer)
 	marginaler, margins := p.oracle.(oracles.MaxMarginaler)
-	if o.Expansion {
+	if o.Decode == predictions.Expansion {
 		if err := p.checkExpansion(); err != nil {
 			return nil, err
 		}
 	}
-	if !sums && (o.LeastRisk || (o.Marginals || o.Confidence) && !margins) {
+	if !sums && (o.Decode == predictions.LeastRisk || (o.Marginals || o.Confidence) && !margins) {
 		return nil, structured.BadInput("probabilities need sums over all outputs, which a %s does not have", p.θ.Structure.Name())
 	}
 	risk, minimises := p.θ.Structure.(structured.RiskMinimiser)
-	if !minimises && o.LeastRisk {
+	if !minimises && o.Decode == predictions.LeastRisk {
 		return nil, structured.BadInput("a %s has no output of least risk: that needs the probability of its parts", p.θ.Structure.Name())
 	}
 	ranker, ranks := p.oracle.(oracles.Ranker)
@@ -116,7 +116,8 @@ func (p *predictor) answer(d *structured.Dataset, examples []int, o predictions.
 	if truncates {
 		if o.Exact {
 			if err := truncator.Check(&p.θ); err != nil {
-				return nil, structured.BadInput("%s: %w; without --truncate=false such scores are lowered until they do", d.Name, err)
+				return nil, structured.BadInput("%s: %w; without %s such scores are lowered until they do", d.Name, err,
+					o.Asker.Name("truncate", false))
 			}
 		}
 		truncator.ResetTruncated()
@@ -136,7 +137,7 @@ func (p *predictor) answer(d *structured.Dataset, examples []int, o predictions.
 		}
 	}
 	upper := p.bounds(labels)
-	if o.Expansion {
+	if o.Decode == predictions.Expansion {
 		upper = p.expanded(labels, upper)
 	}
 	a := answers{upper: upper, offsets: p.θ.Outputs, labels: labels, score: p.score, logZ: p.logZ, width: p.θ.Parts[0].Width, temperature: p.model.Temper()}
@@ -151,7 +152,7 @@ func (p *predictor) answer(d *structured.Dataset, examples []int, o predictions.
 		for b := range p.logZ {
 			p.logZ[b] = math.NaN()
 		}
-	case o.Marginals || o.Confidence || o.LeastRisk || o.Entropy:
+	case o.Marginals || o.Confidence || o.Decode == predictions.LeastRisk || o.Entropy:
 		summer.Exp(&p.θ, a.temperature, p.logZ, &p.u)
 		if o.Entropy {
 			a.entropy = make([]float64, n)
@@ -170,7 +171,7 @@ func (p *predictor) answer(d *structured.Dataset, examples []int, o predictions.
 	if of := p.model.tagsOf(o); of != nil {
 		a.tags = p.tags(of, summer, a.temperature)
 	}
-	if o.LeastRisk {
+	if o.Decode == predictions.LeastRisk {
 		p.risk.Copy(&p.θ)
 		risk.LeastRisk(&p.u, &p.risk)
 		p.oracle.Max(&p.risk, labels, p.score)
@@ -180,7 +181,7 @@ func (p *predictor) answer(d *structured.Dataset, examples []int, o predictions.
 			}
 		}
 	}
-	if o.EntityF1 {
+	if o.Decode == predictions.EntityF1 {
 		p.entities(a.temperature, o.EntityThreshold, labels)
 	}
 	if o.NBest > 0 {

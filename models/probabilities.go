@@ -78,14 +78,14 @@ func (m *Model) allows(o predictions.Options) error {
 
 // CheckEntities refuses a model whose outputs have no entities, as bad input, if o needs them.
 func (m *Model) CheckEntities(o predictions.Options) error {
-	task, flag := tasks.Of(&m.Config), "--spans lists"
-	if o.EntityF1 {
-		flag = "--decode f1 chooses"
+	task, flag := tasks.Of(&m.Config), o.Asker.Name("spans")+" lists"
+	if o.Decode == predictions.EntityF1 {
+		flag = o.Asker.Name("decode", predictions.EntityF1) + " chooses"
 	}
 	switch {
-	case !o.Spans && !o.EntityF1:
+	case !o.Spans && o.Decode != predictions.EntityF1:
 		return nil
-	case o.EntityF1 && m.device != nil:
+	case o.Decode == predictions.EntityF1 && m.device != nil:
 		return structured.BadInput("--decode f1 is for the CPU; use --device cpu")
 	case !task.Labels:
 		return structured.BadInput("%s the entities of tagged sequences; --task %s predicts %s", flag, m.Config.Task, task.Outputs)
@@ -93,7 +93,8 @@ func (m *Model) CheckEntities(o predictions.Options) error {
 		return structured.BadInput("%s entities, and the model's labels are not entity tags (such as O, B-x, I-x): %s", flag,
 			structured.SomeOf(m.Labels.Names()))
 	case m.newSpanFinder() == nil:
-		return structured.BadInput("%s entities by their probabilities, which are not computed for a %s; --marginals has those of labels", flag, m.Net.Form().Structure.Name())
+		return structured.BadInput("%s entities by their probabilities, which are not computed for a %s; %s has those of labels", flag,
+			m.Net.Form().Structure.Name(), o.Asker.Name("marginals"))
 	}
 	return nil
 }

@@ -28,12 +28,12 @@ func (m *Model) CheckQuestions(o predictions.Options) error {
 	structure := m.Net.Form().Structure
 	oracle := kinds.Of(structure).Oracle()
 	if o.Samples > 0 {
-		if _, err := oracles.Samplers(oracle, "--samples", structure.Name()); err != nil {
+		if _, err := oracles.Samplers(oracle, o.Asker.Name("samples"), structure.Name()); err != nil {
 			return err
 		}
 	}
 	if o.Entropy {
-		if _, err := oracles.ExactSums(oracle, "--entropy", structure.Name()); err != nil {
+		if _, err := oracles.ExactSums(oracle, o.Asker.Name("entropy"), structure.Name()); err != nil {
 			return err
 		}
 	}

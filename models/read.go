@@ -111,7 +111,7 @@ func (m *Model) ReadGiven(r Request, o predictions.Options) (*structured.Dataset
 	}
 	s, err := m.source(r)
 	if err == nil {
-		err = s.keeps()
+		err = s.keeps(settings.CommandLine)
 	}
 	if err != nil {
 		return nil, err
@@ -125,11 +125,11 @@ func (m *Model) ReadGiven(r Request, o predictions.Options) (*structured.Dataset
 }
 
 // keeps refuses data of which predictions can keep nothing, as bad input.
-func (s source) keeps() error {
+func (s source) keeps(by settings.Asker) error {
 	if s.Format == formats.Builtin {
-		return structured.BadInput("--force keeps what data say; %s has no column of labels: all of it is known", formats.Builtin)
+		return structured.BadInput("%s keeps what data say; %s has no column of labels: all of it is known", by.Name("force"), formats.Builtin)
 	}
-	return keepsSome(s.task)
+	return keepsSome(s.task, by)
 }
 
 // keepsLabels reports whether what predictions keep is read as labels are.
@@ -141,7 +141,7 @@ func (s source) keepsLabels() bool {
 }
 
 // keepsSome refuses a task whose predictions can keep nothing.
-func keepsSome(t tasks.Task) error {
+func keepsSome(t tasks.Task, by settings.Asker) error {
 	if t.Labels || t.Known != nil {
 		return nil
 	}
@@ -149,11 +149,12 @@ func keepsSome(t tasks.Task) error {
 	if t.Whole != "" {
 		why = ": " + t.Whole
 	}
-	return structured.BadInput("--force keeps labels of words, graphs and masks, heads and relations, constituents, and links of --task align; %s of --task %s are predicted whole%s", t.Outputs, t.Name, why)
+	return structured.BadInput("%s keeps labels of words, graphs and masks, heads and relations, constituents, and links of --task align; %s of --task %s are predicted whole%s",
+		by.Name("force"), t.Outputs, t.Name, why)
 }
 
 // Keeps refuses a model whose predictions cannot keep what is known of outputs (predictions.Options.Force), as bad input.
-func (m *Model) Keeps() error { return keepsSome(tasks.Of(&m.Config)) }
+func (m *Model) Keeps(by settings.Asker) error { return keepsSome(tasks.Of(&m.Config), by) }
 
 // keep sets the gold outputs of d to what predictions are to keep of them.
 func (s source) keep(d *structured.Dataset) error { return keepKnown(s.task, d, s.labels) }

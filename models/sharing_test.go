@@ -67,7 +67,7 @@ func TestRanksPredict(t *testing.T) {
 		"numbers": {toy, func(m *Model, _ predictions.Options) (*structured.Dataset, error) { return numbers, nil }},
 	} {
 		for _, o := range []predictions.Options{
-			{}, {Confidence: true, Probability: true, Entropy: true}, {NBest: 3, Marginals: true}, {Samples: 2, Seed: 7}, {LeastRisk: true}, {Force: true}, {Spans: true, EntityF1: true},
+			{}, {Confidence: true, Probability: true, Entropy: true}, {NBest: 3, Marginals: true}, {Samples: 2, Seed: 7}, {Decode: predictions.LeastRisk}, {Force: true}, {Spans: true, Decode: predictions.EntityF1},
 		} {
 			if o.Spans && name == "numbers" {
 				continue

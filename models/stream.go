@@ -64,7 +64,7 @@ func streamFrom[P, W any](ctx context.Context, on *Ranks, number, threads int, w
 // Arrives reports whether text is predicted piece by piece as it arrives (PrintText): not other data, and not by a device or where all of it decides on each
 // part. They are read whole.
 func (m *Model) Arrives(r Request, o predictions.Options) bool {
-	return m.streams(r) && m.device == nil && (!o.EntityF1 || o.EntityThreshold > 0)
+	return m.streams(r) && m.device == nil && (o.Decode != predictions.EntityF1 || o.EntityThreshold > 0)
 }
 
 // Print predicts data and writes the predictions to w, as newColumnWriter does or newJSONWriter.
@@ -152,7 +152,7 @@ func (m *Model) predictText(ctx context.Context, in io.Reader, w io.Writer, r Re
 	check := s.check // of what is read first
 	s.Threads, s.Remarks, s.check = 1, nil, nil
 	if o.Force {
-		if err := s.keeps(); err != nil {
+		if err := s.keeps(o.Asker); err != nil {
 			return 0, err
 		}
 		s.Labels = s.keepsLabels()

@@ -10,9 +10,6 @@ import (
 	"github.com/dsp-go/dsp/structured/transcripts"
 )
 
-// MaxBeam bounds the width of searches for strings.
-const MaxBeam = 10_000
-
 // transcribes reports whether the model's outputs are what the labels of frames read.
 func (m *Model) transcribes() bool {
 	if m.Net == nil {
@@ -24,9 +21,10 @@ func (m *Model) transcribes() bool {
 
 // checkTranscripts refuses options that are not about strings.
 func (m *Model) checkTranscripts(o predictions.Options) error {
+	name := o.Asker.Name
 	if !m.transcribes() {
 		if o.Beam > 0 {
-			return structured.BadInput("--beam %d searches for strings, of --task transcribe; --task %s predicts what is best exactly", o.Beam, m.Config.Task)
+			return structured.BadInput("%s searches for strings, of --task transcribe; --task %s predicts what is best exactly", name("beam", o.Beam), m.Config.Task)
 		}
 		return nil
 	}
@@ -34,13 +32,13 @@ func (m *Model) checkTranscripts(o predictions.Options) error {
 		asked     bool
 		flag, why string
 	}{
-		{o.NBest > max(1, o.Beam), "--nbest", "the best strings are found by a search: give --beam, at least as wide"},
-		{o.Marginals, "--marginals", "frames have labels, and a string has none of them for its own; --score gives the probability of a string"},
-		{o.Confidence, "--confidence", "a symbol may be in many frames; --score gives the probability of a string"},
-		{o.LeastRisk, "--decode risk", "its risk is about frames; --beam finds probable strings"},
-		{o.Expansion, "--decode expansion", "it is for graphs; --beam finds probable strings"},
-		{o.Entropy, "--entropy", "that of strings is not known, only that of frames; --select --by probability, or --samples, tell how sure the model is"},
-		{o.Force, "--force", "a line's text is known in full or not at all; eval --nll tells how probable it is"},
+		{o.NBest > max(1, o.Beam), name("nbest"), "the best strings are found by a search: give " + name("beam") + ", at least as wide"},
+		{o.Marginals, name("marginals"), "frames have labels, and a string has none of them for its own; --score gives the probability of a string"},
+		{o.Confidence, name("confidence"), "a symbol may be in many frames; --score gives the probability of a string"},
+		{o.Decode == predictions.LeastRisk, name("decode", predictions.LeastRisk), "its risk is about frames; " + name("beam") + " finds probable strings"},
+		{o.Decode == predictions.Expansion, name("decode", predictions.Expansion), "it is for graphs; " + name("beam") + " finds probable strings"},
+		{o.Entropy, name("entropy"), "that of strings is not known, only that of frames; --select --by probability, or " + name("samples") + ", tell how sure the model is"},
+		{o.Force, name("force"), "a line's text is known in full or not at all; eval --nll tells how probable it is"},
 	} {
 		if refused.asked {
 			return structured.BadInput("%s: --task transcribe predicts strings, and %s", refused.flag, refused.why)

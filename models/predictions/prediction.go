@@ -2,60 +2,70 @@
 package predictions
 
 import (
+	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/chains"
 )
 
-// Options say what is computed besides the best labels.
+// Options say what is computed besides the best labels. Those with tags are settings, which users give.
 type Options struct {
-	NBest       int  // list that many outputs, best first; 0: none
-	Marginals   bool // the probability of every label at every position, or the margin of every link
-	Confidence  bool // the probability of the best output's label at every position, or the margin of each of its links
-	Probability bool // of the best output; always with NBest
-	Expansion   bool // the labels that alpha-expansion finds, in place of the best ones: an approximation
-	LeastRisk   bool // the output with the least expected Hamming loss, in place of the best one
-	EntityF1    bool // the entities with the largest expected F1, in place of those of the best output; for labels that are entity tags
-	Force       bool // keep what the data's labels, whole or in part, say; scores and probabilities are of the outputs that do
-	Exact       bool // refuse potentials that the oracle would have to change (oracles.Truncator), instead of changing them
-	Threads     int  // 0: all cores
+	// Into and Scheme are about labels in columns.
+	Into   string `yaml:"into" unit:"NAME" help:"write the label in place of the column NAME of the input, such as upos or label, not after the last column"`
+	Scheme string `yaml:"scheme" unit:"io|iob1|iob2|bioes|bilou|bmes|bmewo" help:"write entity tags in this scheme: io|iob1|iob2|bioes|bilou|bmes|bmewo; empty: as the input writes its own, which its beginning shows, or else as the training data do"`
 
-	OwnLabels bool // with Marginals or Confidence: not those of entity tags in the scheme that they are written in
+	// NBest is how many of the best outputs are listed, and Beam how many beginnings of strings a search keeps.
+	NBest int `yaml:"nbest" min:"0" max:"100000" unit:"N" help:"add the N best outputs of each sequence, up to 100,000, with score and probability (links, and graphs with cuts, have scores only)"`
+	Beam  int `yaml:"beam" min:"0" max:"10000" unit:"N" help:"for lines of text: search for probable strings, keeping the N most probable beginnings at each frame; 0: what the best labels of the frames read"`
 
-	Relations bool // with Marginals, of trees: those of arcs with their relations, too
+	// Force keeps what the data's labels, whole or in part, say; scores and probabilities are of the outputs that do.
+	Force bool `yaml:"force" help:"keep what the input says, and predict the rest given that: its column of labels, or those of heads and relations (a label of the model, A|B for one of these, ? or _ for any), brackets of constituents, known labels of graphs or of masks (with --masks), or links of words"`
 
-	Spans          bool    // the entities of the best output, with their probabilities; for labels that are entity tags
-	Compared       bool    // with Spans: also those of the best output and of the gold one, whatever their probability
-	MinProbability float64 // with Spans: instead, all entities that have at least this probability, in whatever output; 0: those of the best one
+	// Decode is one of Best (also if it is empty), LeastRisk, EntityF1 and Expansion.
+	Decode string `yaml:"decode" values:"max|risk|f1|expansion" help:"what to predict: max|risk|f1|expansion; max: the output with the largest score; f1: of entity tags, the entities with the largest expected F1 over the whole input, which is read first; risk: the output with the fewest expected wrong labels (or heads and relations) under the marginals; expansion: labels of a graph with Potts edges and more than two labels that alpha-expansion finds, an approximation, whose distance from the best is bounded on standard error"`
 
 	// EntityThreshold, with EntityF1, is the least probability of an entity that is worth having: half the expected F1 of all. 0: it is found for the
 	// data that are predicted together.
-	EntityThreshold float64
+	EntityThreshold float64 `yaml:"threshold" min:"0" max:"1" unit:"P" help:"with --decode f1: entities must be worth probability P, half the expected F1; text is then labelled as it arrives; 0: found for the input"`
 
-	Entropy bool // of the distribution of outputs, in nats
+	// Marginals, Confidence and Probability are of every label, of the best output's labels, and of the best output. Where there
+	// are no sums, the first two are margins. NBest has probabilities too.
+	Marginals   bool `yaml:"marginals" help:"add the probability of every label at every position, of every head of each word, or of every candidate box; for links, the margin of every source word with every target word, and for labels that cuts find, the margin of every label"`
+	Confidence  bool `yaml:"confidence" help:"add the probability of each predicted label, in the column before it, of each predicted arc, in MISC, or of each predicted box; for links, the margin of each predicted link, after a colon, and for labels that cuts find, the margin of each; with --to and segment, pictures in the folder confidence"`
+	Probability bool `yaml:"score" help:"add the score and probability of each predicted output (links, and graphs with cuts, have scores only)"`
 
-	Samples           int     // that many outputs at random; 0: none
-	SampleTemperature float64 // of samples: a factor of the model's own temperature; 0: 1
-	Seed              uint64  // of samples
+	// Spans are the entities of the best output; with MinProbability, all that have at least this probability, in whatever output.
+	Spans          bool    `yaml:"spans" help:"instead of labelled columns, print the entities of each sequence: type, first and last token, start and end in the text, probability and text; with --json, add them as spans"`
+	MinProbability float64 `yaml:"min-probability" unit:"P" help:"with --spans: list every entity that has at least probability P, whether the best labels have it or not; 0: those of the best labels"`
 
-	Into     string           // of labels in columns: the column that they replace; empty: they come after all columns
-	Spelling *chains.Spelling // of tags in Scheme; nil: that of the model's labels
-	Scheme   string           // that entity tags are written in; empty: that of the model's labels
+	Entropy bool `yaml:"entropy" help:"add the entropy of each sequence's outputs in nats, 0 for a sure model: in a line before the sequence, or with --json as entropy"`
 
-	Beam   int  // of strings: how many beginnings the search keeps; 0: what the best labels of the frames read
-	Spaced bool // of strings: their symbols are words, with blanks between them
+	// Samples is how many outputs are drawn. SampleTemperature is a factor of the model's own temperature; 0: 1. At the least they
+	// are the best output, and at the largest they hardly depend on the scores. Scores of 1e30, the largest that there are, stay
+	// finite when they are divided by either.
+	Samples           int     `yaml:"samples" min:"0" max:"100000" unit:"N" help:"with --json: add N outputs of each sequence, drawn at random with their probabilities, as samples"`
+	SampleTemperature float64 `yaml:"temperature" min:"1e-06" max:"1e+06" unit:"X" help:"with --samples: draw at temperature X, a factor of the model's own; small: nearly always the best; large: anything"`
+	Seed              uint64  `yaml:"seed" unit:"N" help:"with --samples: the same seed N draws the same samples again, with any number of threads"`
 
-	Uncalibrated bool // probabilities are those of a model that was not trained for them; layouts say so
+	Exact     bool // refuse potentials that the oracle would have to change (oracles.Truncator), instead of changing them
+	Threads   int  // 0: all cores
+	OwnLabels bool // with Marginals or Confidence: not those of entity tags in the scheme that they are written in
+	Relations bool // with Marginals, of trees: those of arcs with their relations, too
+	Compared  bool // with Spans: also those of the best output and of the gold one, whatever their probability
+
+	Spelling     *chains.Spelling // of tags in Scheme; nil: that of the model's labels
+	Spaced       bool             // of strings: their symbols are words, with blanks between them
+	Uncalibrated bool             // probabilities are those of a model that was not trained for them; layouts say so
+
+	Asker settings.Asker // whom messages are for
 }
 
-// The least temperature of samples, at which they are the best output, and the largest, at which they hardly depend on the scores. Scores of 1e30, the largest
-// that there are, stay finite when they are divided by either.
+// The values of Decode.
 const (
-	LeastTemperature = 1e-6
-	MostTemperature  = 1e6
+	Best      = "max"       // the output with the largest score
+	LeastRisk = "risk"      // the output with the least expected Hamming loss
+	EntityF1  = "f1"        // the entities with the largest expected F1, for labels that are entity tags
+	Expansion = "expansion" // the labels that alpha-expansion finds: an approximation
 )
-
-// ValidTemperature reports whether samples can be drawn at a temperature.
-func ValidTemperature(t float64) bool { return t >= LeastTemperature && t <= MostTemperature }
 
 // Prediction is the answer of a model for one example. Probabilities are those of the Gibbs distribution of the potentials,
 // p(y) = exp(⟨θ, 1_y⟩/T)/Z at the model's temperature T, and NaN for structures without sums over their outputs.

@@ -33,6 +33,8 @@ type Setting struct {
 
 	Value reflect.Value // the field, settable; Gap, Count, Sizes, Bounds, LabelWeights and Ranges have Set, String and Type, as flags do
 
+	Asker Asker // who gives it
+
 	field []int // its index in the struct, and in the structs embedded there
 	min   string
 	max   string // beyond it, the message says what Unit lists, if that is a list
@@ -160,14 +162,20 @@ func Displayed(all []Setting) []Setting {
 // Check refuses a value that is not one of Values, is not finite, or is below the least value.
 func (s Setting) Check() error {
 	if s.Value.Kind() == reflect.String && !utf8.ValidString(s.Value.String()) {
-		return structured.BadInput("--%s %q: not UTF-8, which the files of settings and models are; rename the file or folder", s.Name, s.Value.String())
+		return structured.BadInput("%s %q: not UTF-8, which the files of settings and models are; rename the file or folder", s.Asker.Name(s.Name), s.Value.String())
 	}
 	if s.Values != nil {
-		if err := OneOf("--"+s.Name, s.Value.String(), s.Values); err != nil {
+		if err := OneOf(s.Asker.Name(s.Name), s.Value.String(), s.Values); err != nil {
 			return err
 		}
 	}
 	return s.CheckRange()
+}
+
+// AtMost returns the setting with another largest value.
+func (s Setting) AtMost(most int) Setting {
+	s.max = strconv.Itoa(most)
+	return s
 }
 
 // Undecided reports whether a value leaves the choice open.
@@ -182,18 +190,18 @@ func (s Setting) CheckRange() error {
 	if s.max != "" {
 		high, _ = strconv.ParseFloat(s.max, 64)
 	}
-	check := func(x float64) error {
+	check := func(x float64, value any) error {
 		if math.IsNaN(x) || math.IsInf(x, 0) {
-			return structured.BadInput("--%s %v: expected a finite number", s.Name, x)
+			return structured.BadInput("%s: expected a finite number", s.Asker.Name(s.Name, value))
 		}
 		if x < low {
-			return structured.BadInput("--%s %v: expected at least %v", s.Name, x, low)
+			return structured.BadInput("%s: expected at least %v", s.Asker.Name(s.Name, value), low)
 		}
 		if x > high {
 			if strings.Contains(s.Unit, "|") {
-				return structured.BadInput("--%s %v: expected %s", s.Name, x, strings.ReplaceAll(s.Unit, "|", " or "))
+				return structured.BadInput("%s: expected %s", s.Asker.Name(s.Name, value), strings.ReplaceAll(s.Unit, "|", " or "))
 			}
-			return structured.BadInput("--%s %v: expected at most %s", s.Name, x, s.max)
+			return structured.BadInput("%s: expected at most %s", s.Asker.Name(s.Name, value), s.max)
 		}
 		return nil
 	}
@@ -202,12 +210,12 @@ func (s Setting) CheckRange() error {
 		if v.Interface() == any(AutoGap) || v.Interface() == any(AutoStrength) {
 			return nil
 		}
-		return check(v.Float())
+		return check(v.Float(), v.Float())
 	case reflect.Int:
-		return check(float64(v.Int()))
+		return check(float64(v.Int()), v.Int())
 	case reflect.Slice:
 		for i := range v.Len() {
-			if err := check(float64(v.Index(i).Int())); err != nil {
+			if err := check(float64(v.Index(i).Int()), v.Index(i).Int()); err != nil {
 				return err
 			}
 		}

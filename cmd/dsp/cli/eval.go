@@ -2,7 +2,6 @@ package cli
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"log/slog"
 	"math"
@@ -26,7 +25,8 @@ const shownConfusions = 20
 func evalCommand() *cobra.Command {
 	var u use
 	var strict, labels, confusion, goldTokens bool
-	decode, beam, threshold := "max", 0, 0.0
+	asked := predictions.Ask(settings.CommandLine)
+	flagged := settings.Of(&asked)
 	var more reviews
 	var files comparedFiles
 	cmd := &cobra.Command{
@@ -85,10 +85,7 @@ than another beyond that: both take examples as a whole, since their parts depen
 					return err
 				}
 				defer u.close()
-				if err := settings.OneOf("--decode", decode, decodes); err != nil {
-					return err
-				}
-				if err := errors.Join(checkBeam(beam), checkThreshold(threshold, decode)); err != nil {
+				if err := asked.Check(flagged); err != nil {
 					return err
 				}
 				u.Strict = strict
@@ -107,18 +104,19 @@ than another beyond that: both take examples as a whole, since their parts depen
 					slog.Warn("labels that the model does not know count as errors", "labels", structured.SomeOf(u.Names), "times", u.Count, "first", u.First)
 				}
 				o := tasks.ReportOptions{Labels: labels, Confusions: confusionsIf(confusion)}
-				outputs := predictions.Options{Threads: u.Threads, LeastRisk: decode == "risk", Expansion: decode == expansion, EntityF1: decode == entityF1, EntityThreshold: threshold, Beam: beam}
+				outputs := asked.Options
+				outputs.Threads = u.Threads
 				given, err := m.ReadBesideWords()
 				if err != nil {
 					return err
 				}
 				given = slices.DeleteFunc(given, m.Tags)
 				if reviewed {
-					if decode != "max" && more.looks() {
-						return structured.BadInput("--decode %s: errors, curves and calibration are of the outputs with the largest score", decode)
+					if asked.Decode != predictions.Best && more.looks() {
+						return structured.BadInput("--decode %s: errors, curves and calibration are of the outputs with the largest score", asked.Decode)
 					}
-					if beam > 0 && more.looks() {
-						return structured.BadInput("--beam %d: errors, curves and calibration are of what the best labels of the frames read", beam)
+					if asked.Beam > 0 && more.looks() {
+						return structured.BadInput("--beam %d: errors, curves and calibration are of what the best labels of the frames read", asked.Beam)
 					}
 					err := more.run(cmd.Context(), &u, m, d, o, strict, outputs, isSet(cmd, "json"))
 					if err == nil && !isSet(cmd, "json") {
@@ -149,10 +147,15 @@ than another beyond that: both take examples as a whole, since their parts depen
 	u.taggers.addFlag(cmd)
 	u.sharing.addFlag(cmd)
 	cmd.Flags().BoolVar(&u.Partial, "partial", false, "accept partial gold labels: ? (or _) for any label, A|B for one of these; such tokens, and the entities of their sequences, are not counted")
-	cmd.Flags().StringVar(&decode, "decode", "max", "which outputs to compare: `max|risk|f1|expansion`, as in predict")
-	complete(cmd, "decode", decodes...)
-	cmd.Flags().Float64Var(&threshold, "threshold", 0, "with --decode f1: the least worth of an entity, probability `P`, as in predict; 0: found for the data")
-	cmd.Flags().IntVar(&beam, "beam", 0, "for lines of text: compare the most probable strings of a search that keeps `N` beginnings, as in predict")
+	for _, x := range [][2]string{
+		{"decode", "which outputs to compare: max|risk|f1|expansion, as in predict"},
+		{"threshold", "with --decode f1: the least worth of an entity, probability P, as in predict; 0: found for the data"},
+		{"beam", "for lines of text: compare the most probable strings of a search that keeps N beginnings, as in predict"},
+	} {
+		s, _ := settings.Named(flagged, x[0])
+		s.Help = x[1]
+		addNamed(cmd, []settings.Setting{s}, x[0])
+	}
 	cmd.Flags().BoolVar(&strict, "strict", false, "count only entities whose tags are well-formed, as seqeval's strict mode does; for boxes: refuse annotated ones without area, which are left out otherwise")
 	cmd.Flags().BoolVar(&labels, "labels", false, "add precision, recall and F1 of every label; always shown if the labels are not entity tags")
 	cmd.Flags().BoolVar(&confusion, "confusion", false, "add which labels were mistaken for which, most frequent first")

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"log/slog"
@@ -20,26 +21,6 @@ import (
 	"github.com/dsp-go/dsp/structured/machine/host"
 )
 
-// expansion is the name of alpha-expansion among the ways to decode.
-const expansion = "expansion"
-
-// decodes are the values of --decode.
-var decodes = []string{"max", "risk", entityF1, expansion}
-
-// entityF1 is the name of the choice of entities by their probabilities among the ways to decode.
-const entityF1 = "f1"
-
-// checkThreshold refuses thresholds of probability that are none, or not used.
-func checkThreshold(threshold float64, decode string) error {
-	switch {
-	case !(threshold >= 0 && threshold <= 1):
-		return structured.BadInput("--threshold %v: expected 0 to 1", threshold)
-	case threshold > 0 && decode != entityF1:
-		return structured.BadInput("--threshold %v is for --decode %s, which chooses entities by their probabilities", threshold, entityF1)
-	}
-	return nil
-}
-
 // sayExpectedF1 says what entities were chosen by.
 func sayExpectedF1(f models.ExpectedF1) {
 	slog.Info("entities are those with the largest expected F1", "expected_f1", fmt.Sprintf("%.4g", f.F1), "threshold", fmt.Sprintf("%.4g", f.Threshold))
@@ -47,9 +28,10 @@ func sayExpectedF1(f models.ExpectedF1) {
 
 func predictCommand() *cobra.Command {
 	var u use
-	var o predictions.Options
-	var decode, picture, to string
-	var truncate, skipBad bool
+	o := predictions.Ask(settings.CommandLine)
+	flagged := settings.Of(&o)
+	var picture, to string
+	var skipBad bool
 	var raw rawText
 	var fill string
 	var asked questions
@@ -95,18 +77,6 @@ probability. With --beam it searches for probable strings; with --nbest it lists
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return u.run(cmd, func() error {
-				if o.NBest < 0 || o.NBest > mostOutputs {
-					return structured.BadInput("--nbest %d: expected 0 to %d", o.NBest, mostOutputs)
-				}
-				if err := checkBeam(o.Beam); err != nil {
-					return err
-				}
-				if err := settings.OneOf("--decode", decode, decodes); err != nil {
-					return err
-				}
-				if err := checkThreshold(o.EntityThreshold, decode); err != nil {
-					return err
-				}
 				if skipBad {
 					u.bad = models.SkipBad
 				}
@@ -116,15 +86,15 @@ probability. With --beam it searches for probable strings; with --nbest it lists
 				if err := noPipeline(cmd, u.model, "fill"); err != nil {
 					return err
 				}
-				o.LeastRisk, o.Expansion, o.EntityF1 = decode == "risk", decode == expansion, decode == entityF1
-				if err := checkSpans(cmd, &o); err != nil {
+				takeFlags(cmd, flagged, flagged)
+				if err := o.Check(flagged); err != nil {
 					return err
 				}
 				o.Scheme = chains.SchemeNamed(o.Scheme)
-				if err := checkInto(cmd, o); err != nil {
+				if err := cmp.Or(checkSpans(cmd, o.Spans), checkInto(cmd, &o.Options)); err != nil {
 					return err
 				}
-				if err := asked.check(cmd, &o); err != nil {
+				if err := asked.check(cmd, &o.Options); err != nil {
 					return err
 				}
 				if err := raw.refusals(cmd); err != nil {
@@ -139,33 +109,32 @@ probability. With --beam it searches for probable strings; with --nbest it lists
 				if err := checkPrinted(cmd, arrays, to, picture); err != nil {
 					return err
 				}
-				if err := m.CheckEntities(o); err != nil {
+				if err := m.CheckEntities(o.Options); err != nil {
 					return err
 				}
 				o.Threads = u.Threads
 				asJSON := isSet(cmd, "json")
-				if cmd.Flags().Changed("truncate") && !m.Truncates() {
+				if o.Given.Has("truncate") && !m.Truncates() {
 					return structured.BadInput("--truncate is for cuts, which this model's outputs are not found with")
 				}
 				if asked.selected > 0 {
-					return asked.run(cmd.Context(), &u, m, truncate, o.Entropy, asJSON)
+					return asked.run(cmd.Context(), &u, m, o.Options, asJSON)
 				}
 				o.Probability = o.Probability || arrays && tasks.Of(&m.Config).Labels
-				if err := m.CheckQuestions(o); err != nil {
+				if err := m.CheckQuestions(o.Options); err != nil {
 					return err
 				}
-				warnUncalibrated(m, o)
+				warnUncalibrated(m, o.Options)
 				o.Probability = o.Probability || asJSON
-				o.Exact = !truncate
 				switch {
 				case raw.on && picture != "":
 					return raw.draw(cmd.Context(), &u, m, picture)
 				case raw.on:
-					return u.printTo(cmd, to, func(w io.Writer) error { return raw.predict(cmd.Context(), &u, m, w, o, asJSON) })
+					return u.printTo(cmd, to, func(w io.Writer) error { return raw.predict(cmd.Context(), &u, m, w, o.Options, asJSON) })
 				case u.Path == "":
 					return noData("--input")
 				case arrays:
-					return u.writeTo(cmd, m, o, to)
+					return u.writeTo(cmd, m, o.Options, to)
 				case picture != "":
 					d, err := u.readFor(cmd.Context(), m, "--input", false)
 					if err != nil {
@@ -174,16 +143,16 @@ probability. With --beam it searches for probable strings; with --nbest it lists
 					return m.Draw(cmd.Context(), d, picture)
 				}
 				return u.printTo(cmd, to, func(w io.Writer) error {
-					if m.Arrives(u.Request, o) {
-						err := m.PrintText(cmd.Context(), u.Request, w, o, asJSON)
+					if m.Arrives(u.Request, o.Options) {
+						err := m.PrintText(cmd.Context(), u.Request, w, o.Options, asJSON)
 						u.Remarks.Log(slog.Default())
 						return err
 					}
-					d, err := u.readGiven(cmd.Context(), m, o)
+					d, err := u.readGiven(cmd.Context(), m, o.Options)
 					if err != nil {
 						return err
 					}
-					return m.Print(cmd.Context(), d, w, o, asJSON)
+					return m.Print(cmd.Context(), d, w, o.Options, asJSON)
 				})
 			})
 		},
@@ -195,40 +164,22 @@ probability. With --beam it searches for probable strings; with --nbest it lists
 	flags.StringVar(&fill, "fill", "", "with a pipeline: the `FIELDS` of words to predict, with commas between them; the others stay as the input has them; empty: "+strings.Join(pipelines.Filled, ","))
 	u.taggers.addFlag(cmd)
 	u.sharing.addFlag(cmd)
-	flags.StringVar(&o.Into, "into", "", "write the label in place of the column `NAME` of the input, such as upos or label, not after the last column")
-	flags.StringVar(&o.Scheme, "scheme", "", "write entity tags in this scheme: `"+strings.Join(chains.Schemes(), "|")+"`; empty: as the input writes its own, which its beginning shows, or else as the training data do")
+	add := func(names ...string) { addNamed(cmd, flagged, names...) }
+	add("into", "scheme")
 	complete(cmd, "scheme", chains.Schemes()...)
-	flags.IntVar(&o.NBest, "nbest", 0, "add the `N` best outputs of each sequence, up to 100,000, with score and probability (links, and graphs with cuts, have scores only)")
-	flags.IntVar(&o.Beam, "beam", 0, "for lines of text: search for probable strings, keeping the `N` most probable beginnings at each frame; 0: what the best labels of the frames read")
-	flags.BoolVar(&o.Force, "force", false, "keep what the input says, and predict the rest given that: its column of labels, or those of heads and relations (a label of the model, A|B for one of these, ? or _ for any), brackets of constituents, known labels of graphs or of masks (with --masks), or links of words")
-	flags.StringVar(&decode, "decode", "max", "what to predict: `max|risk|f1|expansion`; max: the output with the largest score; f1: of entity tags, the entities with the largest expected F1 over the whole input, which is read first; risk: the output with the fewest expected wrong labels (or heads and relations) under the marginals; expansion: labels of a graph with Potts edges and more than two labels that alpha-expansion finds, an approximation, whose distance from the best is bounded on standard error")
-	complete(cmd, "decode", decodes...)
-	flags.Float64Var(&o.EntityThreshold, "threshold", 0, "with --decode f1: entities must be worth probability `P`, half the expected F1; text is then labelled as it arrives; 0: found for the input")
+	add("nbest", "beam", "force", "decode", "threshold")
 	flags.StringVar(&picture, "picture", "", "instead of printing predictions, draw the predicted trees of a few sentences, or the boxes or masks of a few images, to `FILE`, .svg, .png or .pdf")
 	flags.StringVar(&to, "to", "", "write what is printed to `PATH`, whole or not at all; for segment a folder of masks, with overlays inside; a name that ends in .npz: for graph labels as arrays, and for tag and ocr labels, offsets, scores, probabilities and, with --marginals or --confidence, these")
 	flags.BoolVar(&skipBad, "skip-bad", false, "another name of --bad skip")
 	_ = flags.MarkHidden("skip-bad")
-	flags.BoolVar(&truncate, "truncate", true, "with cuts, unless --truncate=false: lower the scores of edges that do not favour equal labels until they do, and say how many there were; with --truncate=false they are an error")
-	flags.BoolVar(&o.Marginals, "marginals", false, "add the probability of every label at every position, of every head of each word, or of every candidate box; for links, the margin of every source word with every target word, and for labels that cuts find, the margin of every label")
-	flags.BoolVar(&o.Confidence, "confidence", false, "add the probability of each predicted label, in the column before it, of each predicted arc, in MISC, or of each predicted box; for links, the margin of each predicted link, after a colon, and for labels that cuts find, the margin of each; with --to and segment, pictures in the folder confidence")
-	flags.BoolVar(&o.Probability, "score", false, "add the score and probability of each predicted output (links, and graphs with cuts, have scores only)")
-	flags.BoolVar(&o.Spans, "spans", false, "instead of labelled columns, print the entities of each sequence: type, first and last token, start and end in the text, probability and text; with --json, add them as spans")
-	flags.Float64Var(&o.MinProbability, "min-probability", 0, "with --spans: list every entity that has at least probability `P`, whether the best labels have it or not; 0: those of the best labels")
-	asked.addFlags(cmd, &o)
+	add("truncate", "marginals", "confidence", "score", "spans", "min-probability", "entropy", "samples", "temperature", "seed")
+	asked.addFlags(cmd)
 	putFirst(cmd, "model", "input", "format", "text", "to", "confidence", "nbest", "spans", "picture")
 	return cmd
 }
 
-// checkBeam refuses widths of a search that are out of range.
-func checkBeam(width int) error {
-	if width < 0 || width > models.MaxBeam {
-		return structured.BadInput("--beam %d: expected 0 to %d", width, models.MaxBeam)
-	}
-	return nil
-}
-
 // checkInto refuses flags that do not go with --into and --scheme.
-func checkInto(cmd *cobra.Command, o predictions.Options) error {
+func checkInto(cmd *cobra.Command, o *predictions.Options) error {
 	if o.Scheme != "" {
 		if err := settings.OneOf("--scheme", o.Scheme, chains.Schemes()); err != nil {
 			return err
@@ -250,14 +201,9 @@ func checkInto(cmd *cobra.Command, o predictions.Options) error {
 	return nil
 }
 
-// checkSpans refuses flags that do not go with --spans, or need it.
-func checkSpans(cmd *cobra.Command, o *predictions.Options) error {
-	switch given := cmd.Flags().Changed; {
-	case given("min-probability") && !o.Spans:
-		return structured.BadInput("--min-probability %v is for --spans, which lists entities", o.MinProbability)
-	case given("min-probability") && !(o.MinProbability > 0 && o.MinProbability <= 1):
-		return structured.BadInput("--min-probability %v: expected more than 0, and at most 1", o.MinProbability)
-	case !o.Spans || isSet(cmd, "json"):
+// checkSpans refuses flags that do not go with --spans.
+func checkSpans(cmd *cobra.Command, spans bool) error {
+	if !spans || isSet(cmd, "json") {
 		return nil
 	}
 	for _, name := range []string{"nbest", "confidence", "score", "marginals", "entropy"} {
@@ -270,7 +216,7 @@ func checkSpans(cmd *cobra.Command, o *predictions.Options) error {
 
 // warnUncalibrated warns where probabilities are asked for that nothing has fitted to data.
 func warnUncalibrated(m *models.Model, o predictions.Options) {
-	if (o.Spans || o.EntityF1 || o.Entropy || o.Samples > 0 || o.Confidence || o.Marginals || o.Probability || o.NBest > 0) && m.Uncalibrated() {
+	if (o.Spans || o.Decode == predictions.EntityF1 || o.Entropy || o.Samples > 0 || o.Confidence || o.Marginals || o.Probability || o.NBest > 0) && m.Uncalibrated() {
 		slog.Warn("the model was trained by margins, not by likelihood: its probabilities are uncalibrated; fit them to data with dsp calibrate", "loss", m.Config.Loss)
 	}
 }

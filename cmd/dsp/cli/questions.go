@@ -18,12 +18,8 @@ type questions struct {
 	by       string // their measure
 }
 
-func (q *questions) addFlags(cmd *cobra.Command, o *predictions.Options) {
+func (q *questions) addFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.BoolVar(&o.Entropy, "entropy", false, "add the entropy of each sequence's outputs in nats, 0 for a sure model: in a line before the sequence, or with --json as entropy")
-	flags.IntVar(&o.Samples, "samples", 0, "with --json: add `N` outputs of each sequence, drawn at random with their probabilities, as samples")
-	flags.Float64Var(&o.SampleTemperature, "temperature", 1, "with --samples: draw at temperature `X`, a factor of the model's own; small: nearly always the best; large: anything")
-	flags.Uint64Var(&o.Seed, "seed", 0, "with --samples: the same seed `N` draws the same samples again, with any number of threads")
 	flags.IntVar(&q.selected, "select", 0, "instead of predictions, write the `N` examples that are most worth labelling, as they stand in the input, the least sure first; with --json: where they are")
 	flags.StringVar(&q.by, "by", models.SelectBy[0], "with --select: least sure by `entropy|margin|probability`: the largest entropy, the smallest margin between the best two outputs, or the smallest probability of the best")
 	complete(cmd, "by", models.SelectBy...)
@@ -33,21 +29,12 @@ func (q *questions) addFlags(cmd *cobra.Command, o *predictions.Options) {
 func (q *questions) check(cmd *cobra.Command, o *predictions.Options) error {
 	given := cmd.Flags().Changed
 	switch {
-	case o.Samples < 0 || o.Samples > mostOutputs:
-		return structured.BadInput("--samples %d: expected 0 to %d", o.Samples, mostOutputs)
 	case o.Samples > 0 && !isSet(cmd, "json"):
 		return structured.BadInput("--samples %d: samples are written as JSON; add --json", o.Samples)
-	case !predictions.ValidTemperature(o.SampleTemperature):
-		return structured.BadInput("--temperature %v: expected %v to %v", o.SampleTemperature, float64(predictions.LeastTemperature), float64(predictions.MostTemperature))
 	case q.selected < 0 || given("select") && q.selected == 0:
 		return structured.BadInput("--select %d: expected how many examples to choose, 1 or more", q.selected)
 	case given("by") && q.selected == 0:
 		return structured.BadInput("--by %s is for --select, which chooses examples", q.by)
-	}
-	for _, name := range []string{"temperature", "seed"} {
-		if given(name) && o.Samples == 0 {
-			return structured.BadInput("--%s is for --samples, which draws outputs at random", name)
-		}
 	}
 	if q.selected == 0 {
 		return nil
@@ -63,9 +50,6 @@ func (q *questions) check(cmd *cobra.Command, o *predictions.Options) error {
 	return settings.OneOf("--by", q.by, models.SelectBy)
 }
 
-// mostOutputs bounds the outputs of each sequence that are drawn, or are its best ones: they are in memory together.
-const mostOutputs = 100_000
-
 // selection is what is said of an example that was chosen.
 type selection struct {
 	ID      string  `json:"id"`
@@ -78,12 +62,12 @@ type selection struct {
 }
 
 // run chooses examples of the input and prints them.
-func (q *questions) run(ctx context.Context, u *use, m *models.Model, truncate, entropy, asJSON bool) error {
+func (q *questions) run(ctx context.Context, u *use, m *models.Model, o predictions.Options, asJSON bool) error {
 	d, err := u.readFor(ctx, m, "--input", false)
 	if err != nil {
 		return err
 	}
-	chosen, err := m.Select(ctx, d, q.selected, q.by, predictions.Options{Threads: u.Threads, Exact: !truncate, Entropy: entropy})
+	chosen, err := m.Select(ctx, d, q.selected, q.by, predictions.Options{Threads: u.Threads, Exact: o.Exact, Entropy: o.Entropy})
 	if err != nil {
 		return err
 	}
@@ -92,7 +76,7 @@ func (q *questions) run(ctx context.Context, u *use, m *models.Model, truncate, 
 	}
 	for _, c := range chosen {
 		s := selection{ID: d.ID(c.Example), Example: c.Example, By: q.by, Measure: c.Measure}
-		if entropy {
+		if o.Entropy {
 			s.Entropy = &c.Entropy
 		}
 		if d.Lines != nil {

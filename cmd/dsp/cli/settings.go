@@ -24,32 +24,48 @@ func addSettings(cmd *cobra.Command, all []settings.Setting) {
 		if isGlobal(s) {
 			continue
 		}
-		help := optimisers.Help(s.Help)
-		switch at := s.Value.Addr().Interface().(type) {
-		case pflag.Value:
-			flags.Var(at, s.Name, help)
-		case *string:
-			if listsFiles(s) {
-				flags.Var(&fileList{to: at}, s.Name, help)
-				break
-			}
-			flags.StringVar(at, s.Name, *at, help)
-		case *bool:
-			flags.BoolVar(at, s.Name, *at, help)
-		case *int:
-			flags.IntVar(at, s.Name, *at, help)
-		case *uint64:
-			flags.Uint64Var(at, s.Name, *at, help)
-		case *float64:
-			flags.Float64Var(at, s.Name, *at, help)
-		}
+		addSetting(cmd, s, optimisers.Help(s.Help))
 		flags.Lookup(s.Name).Annotations = map[string][]string{groupKey: {s.Heading}, settingKey: {}}
 		flags.Lookup(s.Name).Hidden = tasks.OfDrawn(s.Name)
 		if unit := unitOf(s); unit != "" {
 			flags.Lookup(s.Name).Annotations[unitKey] = []string{unit}
 		}
-		if s.Values != nil {
-			complete(cmd, s.Name, s.Values...)
+	}
+}
+
+// addSetting adds the flag of a setting.
+func addSetting(cmd *cobra.Command, s settings.Setting, help string) {
+	flags := cmd.Flags()
+	switch at := s.Value.Addr().Interface().(type) {
+	case pflag.Value:
+		flags.Var(at, s.Name, help)
+	case *string:
+		if listsFiles(s) {
+			flags.Var(&fileList{to: at}, s.Name, help)
+			break
+		}
+		flags.StringVar(at, s.Name, *at, help)
+	case *bool:
+		flags.BoolVar(at, s.Name, *at, help)
+	case *int:
+		flags.IntVar(at, s.Name, *at, help)
+	case *uint64:
+		flags.Uint64Var(at, s.Name, *at, help)
+	case *float64:
+		flags.Float64Var(at, s.Name, *at, help)
+	}
+	if s.Values != nil {
+		complete(cmd, s.Name, s.Values...)
+	}
+}
+
+// addNamed adds the flags of some settings, in this order.
+func addNamed(cmd *cobra.Command, all []settings.Setting, names ...string) {
+	for _, name := range names {
+		s, _ := settings.Named(all, name)
+		addSetting(cmd, s, s.Help)
+		if unit := unitOf(s); unit != "" {
+			cmd.Flags().Lookup(name).Annotations = map[string][]string{unitKey: {unit}}
 		}
 	}
 }

@@ -9,8 +9,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/dsp-go/dsp/structured"
 )
 
 // A connection ends when the body of a request that no handler reads does not arrive in time.
@@ -91,13 +89,39 @@ func TestAuthorization(t *testing.T) {
 
 // Messages name the options of requests, not flags.
 func TestOptionsInMessages(t *testing.T) {
-	for said, want := range map[string]string{
-		"these scores cannot be cut; without --truncate=false they are lowered": "these scores cannot be cut; without ?truncate=false they are lowered",
-		"--spans, --entropy, --samples 3, --force and --decode f1":              "?spans, ?entropy, ?samples 3, ?force and ?decode=f1",
+	for query, want := range map[string]string{
+		"nbest=101":                   "?nbest=101: expected at most 100",
+		"beam=-1":                     "?beam=-1: expected at least 0",
+		"samples=x":                   `?samples: "x": expected a whole number`,
+		"marginals=maybe":             `?marginals: "maybe": expected true or false`,
+		"samples&samples=2":           "",
+		"min-probability=0.5":         "no option min-probability; there are model, nbest, beam, force, decode, threshold, marginals, confidence, spans, min_probability, entropy, samples, temperature, seed, truncate, overlay",
+		"temperature=2":               "?temperature is for ?samples, which draws outputs at random",
+		"samples=1&temperature=0":     "?temperature=0: expected at least 1e-06",
+		"decode=expansion":            `?decode "expansion" is not known; use max, risk, f1`,
+		"decode=f1":                   "?decode=f1 needs ?threshold: dsp eval --decode f1 finds one",
+		"threshold=0.5":               "?threshold=0.5 is for ?decode=f1, which chooses entities by their probabilities",
+		"decode=f1&threshold=NaN":     "?threshold=NaN: expected a finite number",
+		"min_probability=0.5":         "?min_probability=0.5 is for ?spans, which lists entities",
+		"spans&min_probability=0":     "?min_probability=0: expected more than 0, and at most 1",
+		"spans&min_probability=0.5":   "",
+		"truncate=false&overlay&seed": `?seed: "": expected a whole number`,
+		"scheme=bilou":                "no option scheme; there are model, nbest, beam, force, decode, threshold, marginals, confidence, spans, min_probability, entropy, samples, temperature, seed, truncate, overlay",
 	} {
-		if code, text := status(structured.BadInput("%s", said), time.Second); code != 400 || text != want {
-			t.Errorf("%d: %s", code, text)
+		_, err := queryOptions(httptest.NewRequest("POST", "/predict?"+query, nil))
+		switch {
+		case want == "" && err != nil, want != "" && err == nil:
+			t.Errorf("%s: %v, expected %q", query, err, want)
+		case err == nil:
+		default:
+			if code, text := status(err, time.Second); code != 400 || text != want {
+				t.Errorf("%s: %d %s, expected %s", query, code, text, want)
+			}
 		}
+	}
+	o, err := queryOptions(httptest.NewRequest("POST", "/predict?model=m&truncate=false&confidence&nbest=3", nil))
+	if err != nil || !o.Exact || !o.Confidence || o.NBest != 3 || !o.Probability || o.Overlay {
+		t.Errorf("%+v, %v", o, err)
 	}
 }
 

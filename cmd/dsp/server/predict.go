@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"mime"
 	"net/http"
+	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -17,6 +19,7 @@ import (
 	"github.com/dsp-go/dsp/models/data/tokens"
 	"github.com/dsp-go/dsp/models/pictures/regionpicture"
 	"github.com/dsp-go/dsp/models/predictions"
+	"github.com/dsp-go/dsp/models/settings"
 	"github.com/dsp-go/dsp/models/tasks"
 	"github.com/dsp-go/dsp/structured"
 )
@@ -55,11 +58,11 @@ func (s *Server) predict(w http.ResponseWriter, r *http.Request) error {
 		if err != nil {
 			return nil, err
 		}
-		if options.truncate && !p.model.Truncates() {
-			return nil, structured.BadInput("truncate is for cuts, which this model's outputs are not found with")
+		if options.Given.Has("truncate") && !p.model.Truncates() {
+			return nil, structured.BadInput("?truncate is for cuts, which this model's outputs are not found with")
 		}
-		if options.overlay && p.task().Request != tasks.Regions {
-			return nil, structured.BadInput("overlay: the model does not label the pixels of images (--task segment)")
+		if options.Overlay && p.task().Request != tasks.Regions {
+			return nil, structured.BadInput("?overlay: the model does not label the pixels of images (--task segment)")
 		}
 		if err := p.model.CheckEntities(options.Options); err != nil {
 			return nil, err
@@ -70,7 +73,7 @@ func (s *Server) predict(w http.ResponseWriter, r *http.Request) error {
 		if err := p.keeps(all, options.Force); err != nil {
 			return nil, err
 		}
-		if options.overlay {
+		if options.Overlay {
 			for k := range all {
 				all[k].Bytes += examples.PerOverlay * all[k].Pixels
 			}
@@ -83,7 +86,7 @@ func (s *Server) predict(w http.ResponseWriter, r *http.Request) error {
 		layout := p.model.JSONLayout(options.Options)
 		return &job{examples: all, options: options.Options, use: func(k int, d *structured.Dataset, i int, prediction *predictions.Prediction) error {
 			line, err := render(layout, k, d, i, prediction, all[k].Tokens)
-			if err == nil && options.overlay {
+			if err == nil && options.Overlay {
 				line, err = withOverlay(line, p.model.Labels, d, i, prediction)
 			}
 			if err == nil {
@@ -101,7 +104,7 @@ func (s *Server) predict(w http.ResponseWriter, r *http.Request) error {
 // keeps refuses examples of which predictions are to keep what they do not say, or say what predictions are not to keep.
 func (p *pool) keeps(all []examples.Example, force bool) error {
 	if force {
-		if err := p.model.Keeps(); err != nil {
+		if err := p.model.Keeps(settings.Query); err != nil {
 			return err
 		}
 	}
@@ -112,7 +115,7 @@ func (p *pool) keeps(all []examples.Example, force bool) error {
 		}
 		switch {
 		case force && !e.Given:
-			return structured.BadInput("%sforce keeps what an object says of its output, expected %s", at, p.reader.Known())
+			return structured.BadInput("%s?force keeps what an object says of its output, expected %s", at, p.reader.Known())
 		case e.Given && !force:
 			return structured.BadInput("%swhat an object says of its output is kept with ?force; without, leave it out", at)
 		}
@@ -134,93 +137,62 @@ func (s *Server) named(r *http.Request) (*entry, error) {
 
 // options are what a request asks for.
 type options struct {
-	predictions.Options
-	overlay  bool
-	truncate bool // the request says whether edges may be truncated
+	predictions.Asked
+	Overlay bool `yaml:"overlay" help:"of images: a picture of the regions"`
+}
+
+// notInQuery are settings of predictions that requests do not have: answers are no columns, and always have scores.
+var notInQuery = []string{"into", "scheme", "score"}
+
+// settings returns the options that a query may give.
+func (o *options) settings() []settings.Setting {
+	all := slices.DeleteFunc(settings.Of(o), func(s settings.Setting) bool { return slices.Contains(notInQuery, s.Name) })
+	for k := range all {
+		all[k].Asker = settings.Query
+		switch all[k].Name {
+		case "nbest", "beam", "samples":
+			all[k] = all[k].AtMost(mostBest)
+		case "decode": // no answer says how far that of alpha-expansion may be from the best
+			all[k].Values = []string{predictions.Best, predictions.LeastRisk, predictions.EntityF1}
+		}
+	}
+	return all
+}
+
+// optionNames lists the names of options in queries.
+func optionNames(all []settings.Setting) []string {
+	names := []string{"model"}
+	for _, s := range all {
+		names = append(names, strings.ReplaceAll(s.Name, "-", "_"))
+	}
+	return names
 }
 
 // queryOptions reads the query of a request. Flags are true without a value.
-func queryOptions(r *http.Request) (o options, err error) {
-	o.Probability = true
-	seeded := false
+func queryOptions(r *http.Request) (*options, error) {
+	o := &options{Asked: predictions.Ask(settings.Query)}
+	all := o.settings()
 	for key, values := range r.URL.Query() {
+		if key == "model" { // named has read it
+			continue
+		}
+		s, known := settings.Named(all, strings.ReplaceAll(key, "_", "-"))
+		if !known || strings.Contains(key, "-") {
+			return nil, structured.BadInput("no option %s; there are %s", key, strings.Join(optionNames(all), ", "))
+		}
 		value := values[len(values)-1]
-		switch key {
-		case "model": // named has read it
-		case "nbest":
-			o.NBest, err = strconv.Atoi(value)
-			if err != nil || o.NBest < 0 || o.NBest > mostBest {
-				return o, structured.BadInput("nbest=%s: expected a number from 0 to %d", value, mostBest)
-			}
-		case "beam":
-			o.Beam, err = strconv.Atoi(value)
-			if err != nil || o.Beam < 0 || o.Beam > mostBest {
-				return o, structured.BadInput("beam=%s: expected a number from 0 to %d", value, mostBest)
-			}
-		case "samples":
-			o.Samples, err = strconv.Atoi(value)
-			if err != nil || o.Samples < 0 || o.Samples > mostBest {
-				return o, structured.BadInput("samples=%s: expected a number from 0 to %d", value, mostBest)
-			}
-		case "temperature":
-			o.SampleTemperature, err = strconv.ParseFloat(value, 64)
-			if err != nil || !predictions.ValidTemperature(o.SampleTemperature) {
-				return o, structured.BadInput("temperature=%s: expected %v to %v", value, float64(predictions.LeastTemperature), float64(predictions.MostTemperature))
-			}
-		case "seed":
-			if o.Seed, err = strconv.ParseUint(value, 10, 64); err != nil {
-				return o, structured.BadInput("seed=%s: expected a whole number from 0 on", value)
-			}
-			seeded = true
-		case "decode":
-			if value != "max" && value != "risk" && value != "f1" {
-				return o, structured.BadInput("decode=%s: expected max, risk or f1", value)
-			}
-			o.LeastRisk, o.EntityF1 = value == "risk", value == "f1"
-		case "threshold":
-			o.EntityThreshold, err = strconv.ParseFloat(value, 64)
-			if err != nil || !(o.EntityThreshold > 0 && o.EntityThreshold <= 1) {
-				return o, structured.BadInput("threshold=%s: expected more than 0, and at most 1", value)
-			}
-		case "min_probability":
-			o.MinProbability, err = strconv.ParseFloat(value, 64)
-			if err != nil || !(o.MinProbability > 0 && o.MinProbability <= 1) {
-				return o, structured.BadInput("min_probability=%s: expected more than 0, and at most 1", value)
-			}
-		case "marginals", "confidence", "entropy", "spans", "truncate", "overlay", "force":
-			on := value == ""
-			if !on {
-				if on, err = strconv.ParseBool(value); err != nil {
-					return o, structured.BadInput("%s=%s: expected true or false", key, value)
-				}
-			}
-			switch key {
-			case "marginals":
-				o.Marginals = on
-			case "confidence":
-				o.Confidence = on
-			case "entropy":
-				o.Entropy = on
-			case "spans":
-				o.Spans = on
-			case "truncate":
-				o.Exact, o.truncate = !on, true
-			case "overlay":
-				o.overlay = on
-			case "force":
-				o.Force = on
-			}
-		default:
-			return o, structured.BadInput("no option %s; there are model, nbest, beam, marginals, confidence, entropy, samples, temperature, seed, spans, min_probability, decode, threshold, truncate, overlay, force", key)
+		if value == "" && s.Value.Kind() == reflect.Bool {
+			value = "true"
+		}
+		if err := s.Set(value); err != nil {
+			return nil, structured.BadInput("%s: %w", s.Asker.Name(s.Name), err)
 		}
 	}
-	switch {
-	case o.MinProbability > 0 && !o.Spans:
-		return o, structured.BadInput("min_probability is for spans")
-	case (o.SampleTemperature > 0 || seeded) && o.Samples == 0:
-		return o, structured.BadInput("temperature and seed are for samples")
-	case o.EntityF1 != (o.EntityThreshold > 0):
-		return o, structured.BadInput("decode=f1 and threshold go with each other: the decode f1 of dsp eval finds a threshold")
+	if err := o.Check(all); err != nil {
+		return nil, err
+	}
+	if o.Probability = true; o.Decode == predictions.EntityF1 && o.EntityThreshold == 0 {
+		return nil, structured.BadInput("%s needs %s: dsp eval --decode f1 finds one", o.Asker.Name("decode", o.Decode), o.Asker.Name("threshold"))
 	}
 	return o, nil
 }

@@ -49,13 +49,10 @@ func status(err error, timeout time.Duration) (int, string) {
 	case errors.Is(err, context.Canceled):
 		return 499, "the client has gone"
 	case structured.IsBadInput(err):
-		return http.StatusBadRequest, asOptions.Replace(err.Error())
+		return http.StatusBadRequest, err.Error()
 	}
 	return http.StatusInternalServerError, "internal error"
 }
-
-// asOptions writes the options of requests where messages name the flags of dsp predict.
-var asOptions = strings.NewReplacer("--truncate", "?truncate", "--spans", "?spans", "--entropy", "?entropy", "--samples", "?samples", "--force", "?force", "--decode f1", "?decode=f1")
 
 // measured answers errors, limits the time of a request, and counts it.
 func (s *Server) measured(route string, h handler) http.Handler {
