@@ -153,3 +153,17 @@ func (r *deviceBackend) scores(sums Sums, product float64) float64 {
 	inv := 1 / float64(r.engine.Len())
 	return deviceScores * (math.Abs(sums.Primal)*inv + math.Abs(sums.Linear)*inv + math.Abs(product))
 }
+
+// deviceGradient is the D that a device holds. It has no entries on the host, and no method asks for them.
+type deviceGradient struct{ *deviceBackend }
+
+const noEntries = "engine: a gradient on a device has no entries on the host"
+
+func (g deviceGradient) AddTo(float32, []float32)                        { panic(noEntries) }
+func (g deviceGradient) AddToTwo(float32, []float32, float32, []float32) { panic(noEntries) }
+func (g deviceGradient) Times(float32, *[]float32) []float32             { panic(noEntries) }
+func (g deviceGradient) eachRow(func(d []float32, lo, hi int))           { panic(noEntries) }
+
+func (g deviceGradient) Norm2() float64           { return g.device.Norm2() }
+func (g deviceGradient) Dot(w []float32) float64  { return g.device.Dot(OnHost(w)) }
+func (g deviceGradient) product(st *Step) float64 { return g.device.Dot(st.at.place()) }

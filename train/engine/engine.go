@@ -3,7 +3,6 @@ package engine
 import (
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/nets/sparse"
-	"github.com/dsp-go/dsp/oracles"
 )
 
 // Engine evaluates an Objective on whole data sets and on batches, in parallel. It is not safe for concurrent use.
@@ -73,12 +72,3 @@ func (e *Engine) Truncated() int {
 
 // Parallel calls work(k) for k from 0 to n-1 on the engine's threads. No call may panic.
 func (e *Engine) Parallel(n int, work func(k int)) { e.team.parallel(n, work) }
-
-// query scores the lane's batch at a point, asks the smoothed oracle, and adds to the lane's sums every term without r_i.
-func (e *Engine) query(ln *Lane, at Point, s oracles.Smoothing, wantMax bool, dropout uint64) error {
-	if err := e.potentials(ln, at, dropout); err != nil {
-		return err
-	}
-	e.Ask(&ln.Shard, s, wantMax)
-	return nil
-}

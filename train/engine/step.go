@@ -22,6 +22,26 @@ type Step struct {
 	pending *deviceBackend // has these numbers until Fetch, or nil; Moved is then an upper bound
 }
 
+// Gradient is the D = Σ_{i∈B} c_i J_iᵀ(u_i − r_i) of a step, valid until the next call on the engine.
+type Gradient interface {
+	// AddTo adds cD to w. A D on a device cannot be added: only paths on that device use its entries. AddToTwo adds cD to w
+	// and dD to u, for which a sparse D takes less time than two calls.
+	AddTo(c float32, w []float32)
+	AddToTwo(c float32, w []float32, d float32, u []float32)
+	// Times returns cD as a vector: memory of the engine, or zeros, to which it was added.
+	Times(c float32, zeros *[]float32) []float32
+	// Norm2 returns ‖D‖².
+	Norm2() float64
+	// Dot returns ⟨D, w⟩.
+	Dot(w []float32) float64
+
+	// product returns ⟨D, w⟩ at the point of its step.
+	product(st *Step) float64
+	// eachRow calls do for the rows of weights in which D can differ from zero, or for ranges of several rows: w[lo:hi],
+	// with a vector that is D there.
+	eachRow(do func(d []float32, lo, hi int))
+}
+
 // batchResults are the results on the batch of a step.
 type batchResults struct {
 	shards  int       // of the batch
@@ -125,6 +145,15 @@ func (e hostBackend) change(ctx context.Context, from, to []float32, examples []
 		return nil
 	})
 	return st.Grad, err
+}
+
+// query scores the lane's batch at a point, asks the smoothed oracle, and adds to the lane's sums every term without r_i.
+func (e *Engine) query(ln *Lane, at Point, s oracles.Smoothing, wantMax bool, dropout uint64) error {
+	if err := e.potentials(ln, at, dropout); err != nil {
+		return err
+	}
+	e.Ask(&ln.Shard, s, wantMax)
+	return nil
 }
 
 // stepLanes is work on the shards of a batch, which the lanes of a step do.
