@@ -23,8 +23,8 @@ type Data struct {
 
 	notation chains.Notation // of the tags of the training data
 
-	inputs inputs.Inputs // how inputs were made from the columns of text
-	bases  bases         // the models that training continues
+	inputs    inputs.Inputs   // how inputs were made from the columns of text
+	continued continuedModels // the models that training continues
 
 	teacher *teacher // whose marginals are the targets, or nil
 }
@@ -66,9 +66,9 @@ func (raw *Raw) Fit(c *config.Config) (*Data, error) {
 		d := *set
 		return &d
 	}
-	d := &Data{Train: own(raw.Train), Dev: own(raw.Dev), Test: own(raw.Test), Change: raw.Change, Encoded: raw.Encoded, inputs: raw.inputs, bases: raw.bases, teacher: raw.teacher, notation: raw.notation}
+	d := &Data{Train: own(raw.Train), Dev: own(raw.Dev), Test: own(raw.Test), Change: raw.Change, Encoded: raw.Encoded, inputs: raw.inputs, continued: raw.continued, teacher: raw.teacher, notation: raw.notation}
 	var err error
-	if m := d.bases.start; m != nil {
+	if m := d.continued.start; m != nil {
 		d.inputs, err = m.Inputs.Extend(c, d.Train)
 	} else if !raw.packed {
 		d.inputs, err = tasks.Of(c).Fit(c, d.Train)
@@ -91,7 +91,7 @@ func (raw *Raw) Fit(c *config.Config) (*Data, error) {
 	if err := d.standardise(c, raw.packed); err != nil {
 		return nil, err
 	}
-	if d.bases.start == nil && !raw.packed && c.Vectors != "" {
+	if d.continued.start == nil && !raw.packed && c.Vectors != "" {
 		read := d.readVectors
 		if d.inputs.Vocab == nil {
 			read = d.readWordRows
@@ -133,7 +133,7 @@ func (d *Data) standardise(c *config.Config, packed bool) error {
 	}
 	var err error
 	switch e := d.inputs.Encoder; {
-	case e != nil && e.Tuned != nil && !c.Standardise: // weights are those of rows as they are (bases.weights)
+	case e != nil && e.Tuned != nil && !c.Standardise: // weights are those of rows as they are (continuedModels.weights)
 		d.inputs.Standard = nil
 		return nil
 	case d.inputs.Standard != nil:
@@ -141,8 +141,8 @@ func (d *Data) standardise(c *config.Config, packed bool) error {
 		d.inputs.Standard, err = inputs.FitRows(d.Train, e.Width())
 	case !c.Standardise:
 		return nil
-	case d.bases.start != nil:
-		return structured.BadInput("--standardise: the model of --%s reads features as they are; leave it out, or start anew", d.bases.setting)
+	case d.continued.start != nil:
+		return structured.BadInput("--standardise: the model of --%s reads features as they are; leave it out, or start anew", d.continued.setting)
 	case c.Encoder != "" || c.Vectors != "":
 		return structured.BadInput("--standardise is for features that data files have; the rows of --encoder are scaled without it, and those of --vectors have one scale")
 	case d.Train.Dim == 0 || d.Train.Features == nil && !d.Train.Stored:
@@ -158,7 +158,7 @@ func (d *Data) standardise(c *config.Config, packed bool) error {
 
 // rowsBesideAttributes reports whether a linear model that has no weights of rows yet gets rows of an encoder beside the attributes of words.
 func (d *Data) rowsBesideAttributes(c *config.Config) bool {
-	return d.inputs.Encoder != nil && (c.Net == "auto" || c.Preset().Linear) && d.Train.Attributes != nil && d.inputs.Own == nil && (d.bases.start == nil || d.bases.start.Dim == 0)
+	return d.inputs.Encoder != nil && (c.Net == "auto" || c.Preset().Linear) && d.Train.Attributes != nil && d.inputs.Own == nil && (d.continued.start == nil || d.continued.start.Dim == 0)
 }
 
 // Pack writes the training data with their inputs to a pack, as c says, which is resolved.

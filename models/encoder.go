@@ -13,7 +13,7 @@ import (
 
 // encoderOf returns the encoder of a run: that of the model that it continues, or the one that c names; nil if there is none. They have to be
 // the same if there are both.
-func encoderOf(c *config.Config, from bases) (*encoded.Reader, error) {
+func encoderOf(c *config.Config, from continuedModels) (*encoded.Reader, error) {
 	if c.Encoder == "" && from.start != nil && from.start.Encoder != nil {
 		return nil, structured.BadInput("--%s %s: its model reads the rows of an encoder; leave out the empty --encoder", from.setting, from.path)
 	}

@@ -66,7 +66,7 @@ func (m *Model) backend() backend {
 // depend on the number of threads. It stops at the first error of yield.
 func (m *Model) Predict(ctx context.Context, d *structured.Dataset, o predictions.Options,
 	yield func(i int, p *predictions.Prediction) error) error {
-	if !m.isBare(d) {
+	if !m.lacksInputs(d) {
 		if err := m.accepts(d); err != nil {
 			return err
 		}

@@ -25,8 +25,8 @@ func cannotContinue(pack string) error {
 	return structured.BadInput("%s is packed with numbers of its own for labels and attributes, so that it cannot continue a model; train on the data that it was made from", pack)
 }
 
-// bases are the models that a run continues.
-type bases struct {
+// continuedModels are the models that a run continues.
+type continuedModels struct {
 	start *Model // whose labels, inputs and weights the run begins with, or nil
 	prior *Model // that it is regularised towards, or nil
 
@@ -34,7 +34,7 @@ type bases struct {
 }
 
 // dictionary returns that of the model that a run starts from; an empty one if there is none.
-func (b bases) dictionary() *structured.Dictionary {
+func (b continuedModels) dictionary() *structured.Dictionary {
 	if b.start == nil || b.start.Dictionary == nil {
 		return &structured.Dictionary{}
 	}
@@ -42,7 +42,7 @@ func (b bases) dictionary() *structured.Dictionary {
 }
 
 // hashBits returns the bits of hashed attributes of a run that asks for so many: those of the model that it starts from.
-func (b bases) hashBits(asked int) int {
+func (b continuedModels) hashBits(asked int) int {
 	if b.start == nil {
 		return asked
 	}
@@ -50,7 +50,7 @@ func (b bases) hashBits(asked int) int {
 }
 
 // template returns that of the model that a run starts from, or nil.
-func (b bases) template() *features.Template {
+func (b continuedModels) template() *features.Template {
 	if b.start == nil {
 		return nil
 	}
@@ -58,7 +58,7 @@ func (b bases) template() *features.Template {
 }
 
 // continues refuses data of another shape than those of the model that a run starts from.
-func (b bases) continues(d *structured.Dataset) error {
+func (b continuedModels) continues(d *structured.Dataset) error {
 	m := b.start
 	switch {
 	case m.Given(m.Dim) != d.Dim && !(m.Dim == 0 && m.Config.Preset().Linear): // weights of dense features start at zero beside those of attributes
@@ -71,7 +71,7 @@ func (b bases) continues(d *structured.Dataset) error {
 }
 
 // scoresAlike refuses a network that cannot read the attributes which the model that it starts from scores: its inputs would be others.
-func (b bases) scoresAlike(c *config.Config) error {
+func (b continuedModels) scoresAlike(c *config.Config) error {
 	m := b.start
 	p, preset := nets.FindPreset(c.Net)
 	if !preset || p.CanRead(nets.ReadsAttributes) || m.Dictionary == nil && m.Own == nil {
@@ -82,7 +82,7 @@ func (b bases) scoresAlike(c *config.Config) error {
 }
 
 // relabel numbers the labels of data sets by the model's, and those that it lacks after them. Outputs without names keep their numbers.
-func (b bases) relabel(sets ...*structured.Dataset) {
+func (b continuedModels) relabel(sets ...*structured.Dataset) {
 	var own []*structured.Alphabet
 	same := b.start == nil
 	for _, d := range sets {
@@ -110,7 +110,7 @@ func (b bases) relabel(sets ...*structured.Dataset) {
 }
 
 // begin gives m the weights of the model that it continues, and those of its prior.
-func (b bases) begin(m *Model) error {
+func (b continuedModels) begin(m *Model) error {
 	taken, left, err := b.weights(m, b.start, b.setting, b.path)
 	if err != nil {
 		return err
@@ -169,7 +169,7 @@ func zeroBeside(layout graph.Layout, w []float32, taken, left []string) (drawn, 
 }
 
 // numbersAlike reports whether the first numbers of the starting model's words and attributes are those of the prior.
-func (b bases) numbersAlike() bool {
+func (b continuedModels) numbersAlike() bool {
 	was, is := b.prior.alphabets(), b.start.alphabets()
 	for k := range is {
 		if k < len(was) && !prefix(was[k], is[k]) {
@@ -190,7 +190,7 @@ func prefix(a, b *structured.Alphabet) bool {
 func newNames(names []string, known int) []string { return names[min(known, len(names)):] }
 
 // weights copies the weights of a model into those of m.
-func (b bases) weights(m, from *Model, setting, path string) (taken, left []string, err error) {
+func (b continuedModels) weights(m, from *Model, setting, path string) (taken, left []string, err error) {
 	_, first := from.Net.Form().Structure.(chains.Chain)
 	_, second := m.Net.Form().Structure.(chains.Second) // begins with what the labels' and the steps' scores are without it
 	if was, is := from.Form(), m.Form(); was != is && !(first && second) {

@@ -52,11 +52,11 @@ func TestPriorOfAnotherScale(t *testing.T) {
 	start, _ := attributeModel(t, c)
 	m, _ := attributeModel(t, c)
 	prior := *start
-	if err := (bases{start: start, prior: &prior, setting: "init"}).begin(m); err != nil {
+	if err := (continuedModels{start: start, prior: &prior, setting: "init"}).begin(m); err != nil {
 		t.Fatal(err)
 	}
 	prior.Dim, prior.Standard = 1, &inputs.Standard{Mean: []float32{0}, Scale: []float32{2}}
-	if err := (bases{start: start, prior: &prior, setting: "init"}).begin(m); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "scales dense features otherwise") {
+	if err := (continuedModels{start: start, prior: &prior, setting: "init"}).begin(m); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "scales dense features otherwise") {
 		t.Errorf("error %v", err)
 	}
 }

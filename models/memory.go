@@ -14,7 +14,7 @@ const beginningBytes = 1 << 20
 
 // checkMemory refuses training files that do not fit into memory, before reading them. It extrapolates from the beginning of
 // the first.
-func checkMemory(c *config.Config, s source, from bases) error {
+func checkMemory(c *config.Config, s source, from continuedModels) error {
 	task := tasks.Of(c)
 	if task.Memory == nil || !formats.Find(c.Format).Tokens {
 		return nil
@@ -49,8 +49,8 @@ func checkMemory(c *config.Config, s source, from bases) error {
 	if err != nil {
 		return err
 	}
-	if method, chosen := c.Optimiser(); s.ranges != nil && (!chosen || method.OwnData || c.LocalSteps > 0) { // others need the attributes of all examples
-		d.Share = s.ranges.share
+	if method, chosen := c.Optimiser(); s.shared != nil && (!chosen || method.OwnData || c.LocalSteps > 0) { // others need the attributes of all examples
+		d.Share = s.shared.share
 	}
 	return task.Memory(c, d, times)
 }

@@ -65,7 +65,7 @@ func NewModel(c config.Config, data *Data) (*Model, error) {
 	if data.notation.Scheme != "" && data.notation != chains.NotationOfLabels(m.Labels) {
 		m.Notation = data.notation
 	}
-	if s, ok := data.Train.Companion.(*localisation.Set); ok {
+	if s, ok := data.Train.TaskData.(*localisation.Set); ok {
 		m.ClassID = s.ClassID
 	}
 	if decide := tasks.Of(&c).Decide; decide != nil {
@@ -83,8 +83,8 @@ func NewModel(c config.Config, data *Data) (*Model, error) {
 	}
 	m.W = m.Net.Init(c.Seed)
 	m.Prior = m.pretrained()
-	if data.bases.start != nil {
-		return m, data.bases.begin(m)
+	if data.continued.start != nil {
+		return m, data.continued.begin(m)
 	}
 	return m, nil
 }

@@ -23,9 +23,9 @@ type Raw struct {
 
 	notation chains.Notation // of the tags of the training data
 
-	inputs inputs.Inputs // of a pack, which has them
-	packed bool          // the training data are a pack
-	bases  bases         // the models that training continues
+	inputs    inputs.Inputs   // of a pack, which has them
+	packed    bool            // the training data are a pack
+	continued continuedModels // the models that training continues
 
 	teacher *teacher // whose marginals are the targets, or nil
 
@@ -37,7 +37,7 @@ func (r *Resolved) Read() (*Raw, error) { return r.read(nil) }
 
 // read is Read for a process that takes a share of the training data; nil takes all.
 func (r *Resolved) read(share *structured.Share) (*Raw, error) {
-	c, from, group := &r.config, r.bases, share
+	c, from, group := &r.config, r.continued, share
 	if err := sameKinds(c, group); err != nil {
 		return nil, err
 	}
@@ -47,7 +47,7 @@ func (r *Resolved) read(share *structured.Share) (*Raw, error) {
 	if c.Format == formats.Builtin {
 		d, err := drawn(c)
 		if err == nil && from.start != nil {
-			d.bases = from
+			d.continued = from
 			from.relabel(d.Sets()...)
 			err = from.continues(d.Train)
 		}
@@ -59,7 +59,7 @@ func (r *Resolved) read(share *structured.Share) (*Raw, error) {
 		}
 		return d, err
 	}
-	d := &Raw{bases: from}
+	d := &Raw{continued: from}
 	var beside [3][]Beside
 	var err error
 	task, all := tasks.Of(c), false
@@ -81,7 +81,7 @@ func (r *Resolved) read(share *structured.Share) (*Raw, error) {
 		if beside, err = filesOf(c); err != nil {
 			return nil, err
 		}
-		if s.ranges, err = s.rangesOf(c.Train, share, from); err != nil {
+		if s.shared, err = s.sharedTextOf(c.Train, share, from); err != nil {
 			return nil, err
 		}
 		if err := checkMemory(c, s, from); err != nil {
@@ -98,7 +98,7 @@ func (r *Resolved) read(share *structured.Share) (*Raw, error) {
 		return nil, structured.BadInput("%s: no labels to train on", c.Train)
 	}
 	if r.teacher != nil {
-		bases{start: r.teacher}.relabel(d.Sets()...)
+		continuedModels{start: r.teacher}.relabel(d.Sets()...)
 	}
 	if from.start != nil {
 		if d.packed {
@@ -126,15 +126,15 @@ func (r *Resolved) read(share *structured.Share) (*Raw, error) {
 	}
 	switch {
 	case share == nil || d.packed:
-	case s.ranges != nil:
-		if err := s.ranges.readOwn(s, d.Train, from); err != nil {
+	case s.shared != nil:
+		if err := s.shared.readOwn(s, d.Train, from); err != nil {
 			return nil, err
 		}
 	default:
 		takeShare(c, from, d.Train, share)
 	}
 	if r.teacher != nil {
-		if err := d.teach(c, r.teacher, beside[0], s.ranges, group); err != nil {
+		if err := d.teach(c, r.teacher, beside[0], s.shared, group); err != nil {
 			return nil, err
 		}
 	}
@@ -170,7 +170,7 @@ func (r *Resolved) read(share *structured.Share) (*Raw, error) {
 func (d *Raw) Packed() bool { return d.packed }
 
 // Continues reports whether training continues a model, whose numbers of labels and attributes stay.
-func (d *Raw) Continues() bool { return d.bases.start != nil }
+func (d *Raw) Continues() bool { return d.continued.start != nil }
 
 // sets returns the data sets that there are, the training data first.
 func (d *Raw) Sets() []*structured.Dataset { return present(d.Train, d.Dev, d.Test) }

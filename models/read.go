@@ -50,9 +50,9 @@ func (m *Model) ReadData(r Request) (*structured.Dataset, error) {
 		}
 		return test, m.checkData(test)
 	}
-	bare := m.leavesBare(&s)
-	if bare {
-		s.strip()
+	leave := m.leavesInputs(&s)
+	if leave {
+		s.leaveInputs()
 	}
 	if path, err = formats.Expand("", path, s.Format); err != nil {
 		return nil, err
@@ -75,8 +75,8 @@ func (m *Model) ReadData(r Request) (*structured.Dataset, error) {
 	if err != nil {
 		return nil, err
 	}
-	if bare {
-		m.ranks.bare[d] = true
+	if leave {
+		m.ranks.lacking[d] = true
 		return d, m.checkData(d)
 	}
 	known, err := m.fits(d)

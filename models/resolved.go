@@ -16,11 +16,11 @@ import (
 
 // Resolved are the settings of a run of which all that needs no data is decided, and the models that the run continues.
 type Resolved struct {
-	config  config.Config
-	bases   bases
-	teacher *Model // whose marginals the run learns, or nil
-	onDisk  bool   // features of npz archives stay in their files
-	remarks *remarks.Remarks
+	config    config.Config
+	continued continuedModels
+	teacher   *Model // whose marginals the run learns, or nil
+	onDisk    bool   // features of npz archives stay in their files
+	remarks   *remarks.Remarks
 }
 
 // Remarks are those of Read on the examples of the data.
@@ -44,10 +44,10 @@ func (l *Library) Resolve(given config.Config) (*Resolved, error) {
 		return nil, structured.BadInput("--train-local is for dsp train with several ranks, each with a file of its own; give --train")
 	}
 	var err error
-	if r.bases, err = l.basesOf(c); err != nil {
+	if r.continued, err = l.continuedOf(c); err != nil {
 		return nil, err
 	}
-	if from := r.bases; from.start != nil {
+	if from := r.continued; from.start != nil {
 		if _, ok := packed.Is(c.Train); ok {
 			return nil, cannotContinue(c.Train)
 		}
@@ -128,8 +128,8 @@ func (l *Library) load(setting, path, encoder string) (*Model, error) {
 	return m, nil
 }
 
-// basesOf returns the models that c continues.
-func (l *Library) basesOf(c *config.Config) (b bases, err error) {
+// continuedOf returns the models that c continues.
+func (l *Library) continuedOf(c *config.Config) (b continuedModels, err error) {
 	load := func(setting, path string) *Model {
 		if path == "" || err != nil {
 			return nil

@@ -19,8 +19,8 @@ import (
 // Ranks are several ranks that share what models predict. Each computes on its host, or on its device.
 type Ranks struct {
 	ranks.Group
-	bare  map[*structured.Dataset]bool // data whose inputs are not made yet
-	parts map[part]*structured.Dataset // that this rank's device has
+	lacking map[*structured.Dataset]bool // data whose inputs are not made yet
+	parts   map[part]*structured.Dataset // that this rank's device has
 }
 
 // part are some examples of a data set, first to last−1.
@@ -34,7 +34,7 @@ func NewRanks(g ranks.Group) *Ranks {
 	if g.Size() == 1 {
 		return nil
 	}
-	return &Ranks{Group: g, bare: map[*structured.Dataset]bool{}, parts: map[part]*structured.Dataset{}}
+	return &Ranks{Group: g, lacking: map[*structured.Dataset]bool{}, parts: map[part]*structured.Dataset{}}
 }
 
 // ShareWith has m share what it predicts with other ranks, all of which call its methods alike; nil ends that. It goes before data are read.
@@ -78,19 +78,19 @@ func (m *Model) Alone() *Model {
 	return &alone
 }
 
-// leavesBare reports whether the inputs of data that s reads are left to those who predict the examples: if they are made of text.
-func (m *Model) leavesBare(s *source) bool {
+// leavesInputs reports whether the inputs of data that s reads are left to those who predict the examples: if they are made of text.
+func (m *Model) leavesInputs(s *source) bool {
 	in := &m.Inputs
 	return m.ranks != nil && m.streams(s.Request) && (in.Template != nil || in.Vocab != nil || in.WordRows != nil || in.Encoder != nil || in.Own != nil) && len(m.taggers) == 0 // which fill columns that are shown
 }
 
-// strip has s leave out the inputs that an Answerer makes.
-func (s *source) strip() {
+// leaveInputs has s leave out the inputs that an Answerer makes.
+func (s *source) leaveInputs() {
 	s.inputs, s.tag = inputs.Inputs{Dictionary: s.inputs.Dictionary, Edges: s.inputs.Edges}, nil
 }
 
-// makeBare makes the inputs of data that were left bare.
-func (m *Model) makeBare(d *structured.Dataset, threads int) error {
+// supplyInputs makes the inputs of data that were left out.
+func (m *Model) supplyInputs(d *structured.Dataset, threads int) error {
 	if err := m.MakeInputs(d, threads); err != nil {
 		return m.adviseTagger(err, d)
 	}
@@ -100,17 +100,17 @@ func (m *Model) makeBare(d *structured.Dataset, threads int) error {
 	return m.accepts(d)
 }
 
-// complete makes the inputs of all of d, if they were left bare, for what ranks do not share.
+// complete makes the inputs of all of d, if they were left out, for what ranks do not share.
 func (m *Model) complete(d *structured.Dataset, threads int) error {
-	if !m.isBare(d) {
+	if !m.lacksInputs(d) {
 		return nil
 	}
-	delete(m.ranks.bare, d)
-	return m.makeBare(d, threads)
+	delete(m.ranks.lacking, d)
+	return m.supplyInputs(d, threads)
 }
 
-// isBare reports whether the inputs of d are not made yet.
-func (m *Model) isBare(d *structured.Dataset) bool { return m.ranks != nil && m.ranks.bare[d] }
+// lacksInputs reports whether the inputs of d are not made yet.
+func (m *Model) lacksInputs(d *structured.Dataset) bool { return m.ranks != nil && m.ranks.lacking[d] }
 
 // batchesAtOnce is how many batches a thread of a rank answers at most before it takes others.
 const batchesAtOnce = 8
@@ -118,7 +118,7 @@ const batchesAtOnce = 8
 // shared are the answers for some examples, as ranks tell each other.
 type shared struct {
 	First, Last int // examples First to Last−1
-	Tape        tape
+	Codec       predictionCodec
 	Truncated   int
 	Known       int // attributes that the model knows
 }
@@ -126,7 +126,7 @@ type shared struct {
 // add adds the answers for the next examples.
 func (s *shared) add(answers []predictions.Prediction, truncated int) {
 	for k := range answers {
-		s.Tape.prediction(&answers[k])
+		s.Codec.prediction(&answers[k])
 	}
 	s.Last += len(answers)
 	s.Truncated += truncated
@@ -135,9 +135,9 @@ func (s *shared) add(answers []predictions.Prediction, truncated int) {
 // answers returns the examples and their answers.
 func (s *shared) answers() (examples []int, all []predictions.Prediction) {
 	all = make([]predictions.Prediction, s.Last-s.First)
-	s.Tape.reads = true
+	s.Codec.reads = true
 	for k := range all {
-		s.Tape.prediction(&all[k])
+		s.Codec.prediction(&all[k])
 		examples = append(examples, s.First+k)
 	}
 	return examples, all
@@ -169,7 +169,7 @@ func (on *Ranks) predict(ctx context.Context, m *Model, d *structured.Dataset, o
 			examples, answers := s.answers()
 			return use(examples, answers, s.Truncated)
 		})
-	if err == nil && on.bare[d] && d.Positions() > 0 && m.knowsNone(known) {
+	if err == nil && on.lacking[d] && d.Positions() > 0 && m.knowsNone(known) {
 		err = strange(d.Name)
 	}
 	return err
@@ -178,7 +178,7 @@ func (on *Ranks) predict(ctx context.Context, m *Model, d *structured.Dataset, o
 // byHost answers batches lo to hi−1 of d on one thread.
 func (on *Ranks) byHost(m *Model, d *structured.Dataset, batches [][]int, o predictions.Options) func(lo, hi int) (shared, error) {
 	p, a := m.newPredictor(), (*Answerer)(nil)
-	if on.bare[d] {
+	if on.lacking[d] {
 		a = m.NewAnswerer()
 		p = a.predictor
 	}
@@ -214,8 +214,8 @@ func (on *Ranks) byDevice(ctx context.Context, m *Model, d *structured.Dataset, 
 		of := on.parts[at]
 		if of == nil {
 			of = d.Subset(examples)
-			if on.bare[d] {
-				if err := m.makeBare(of, o.Threads); err != nil {
+			if on.lacking[d] {
+				if err := m.supplyInputs(of, o.Threads); err != nil {
 					return s, err
 				}
 			}

@@ -86,8 +86,8 @@ func TestRanksPredict(t *testing.T) {
 					if err != nil {
 						return err
 					}
-					if bare := d.Attributes == nil && d.Features == nil; bare != m.isBare(d) {
-						return fmt.Errorf("bare: %v, for attributes %v", m.isBare(d), d.Attributes)
+					if bare := d.Attributes == nil && d.Features == nil; bare != m.lacksInputs(d) {
+						return fmt.Errorf("bare: %v, for attributes %v", m.lacksInputs(d), d.Attributes)
 					}
 					mine := o
 					mine.Threads = 1 + rank // a machine may have more than another
@@ -221,7 +221,7 @@ func TestRanksComplete(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			if !m.isBare(d) {
+			if !m.lacksInputs(d) {
 				return errors.New("the data have inputs already")
 			}
 			if ok, err := same(d); err != nil || !ok {

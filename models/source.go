@@ -49,7 +49,7 @@ type source struct {
 
 	optional bool // gold labels of text may be unknown, or missing
 
-	ranges *ranges // that several processes read of the files; nil: each reads all of them
+	shared *sharedText // that several processes read of the files; nil: each reads all of them
 
 	tag func(d *structured.Dataset, threads int) error // labels words before inputs are made, or nil
 
@@ -95,7 +95,7 @@ func (s source) readFiles(value string, beside []Beside) (*structured.Dataset, e
 		sets = append(sets, d)
 	}
 	if len(sets) > 1 {
-		bases{}.relabel(sets...) // labels that training did not see are numbered file by file
+		continuedModels{}.relabel(sets...) // labels that training did not see are numbered file by file
 		if lacks := func(d *structured.Dataset) bool { return d.Labels == nil }; !s.Labels && slices.ContainsFunc(sets, lacks) {
 			for _, d := range sets { // nobody asked for them
 				d.Labels, d.LabelSets = nil, nil
@@ -106,7 +106,7 @@ func (s source) readFiles(value string, beside []Beside) (*structured.Dataset, e
 }
 
 // readTraining reads the training data from one file or several, for a run that may continue a model.
-func (s source) readTraining(value string, beside []Beside, from bases) (*structured.Dataset, error) {
+func (s source) readTraining(value string, beside []Beside, from continuedModels) (*structured.Dataset, error) {
 	files := formats.Files(value)
 	s.hashBits = from.hashBits(s.hashBits)
 	if from.start != nil {
@@ -188,8 +188,8 @@ func (s source) read(path string) (*structured.Dataset, error) {
 			Unlabeled: !s.Labels, Remarks: s.Remarks, Threads: s.Threads})
 	} else if f := formats.Find(s.Format); f.ReadFolder != nil || s.localise != nil && f.ReadBoxes != nil {
 		err = read(nil)
-	} else if s.ranges != nil {
-		d, err = s.ranges.read(s, path, func() error { return formats.Through(open, read) })
+	} else if s.shared != nil {
+		d, err = s.shared.read(s, path, func() error { return formats.Through(open, read) })
 	} else {
 		err = formats.Through(open, read)
 	}

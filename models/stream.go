@@ -17,7 +17,7 @@ import (
 	"github.com/dsp-go/dsp/structured/machine/host"
 )
 
-// Answered is a piece of input with its predictions, as text.
+// Answered is a chunk of input with its predictions, as text.
 type Answered struct {
 	Text     []byte
 	Numbers  []int // where in the text to insert the numbers of the examples; a negative place is nowhere
@@ -35,9 +35,9 @@ func (a *Answered) Add(l predictions.Layout, d *structured.Dataset, i int, p *pr
 	a.Numbers = append(a.Numbers, number)
 }
 
-// Stream answers pieces of input as they come, on several threads (0: all cores), each of which has a worker of its own, and writes the
+// Stream answers chunks of input as they come, on several threads (0: all cores), each of which has a worker of its own, and writes the
 // answers in order; it writes what is complete before it waits for more input. Ranks share the work: rank 0 alone calls next. It returns the sums over
-// all pieces, without text, and the last reason for an empty one.
+// all chunks, without text, and the last reason for an empty one.
 func Stream[P, W any](ctx context.Context, on *Ranks, threads int, w io.Writer, next func() (P, bool, error), worker func() W, answer func(W, P) (Answered, error)) (sum Answered, err error) {
 	return streamFrom(ctx, on, 0, threads, w, next, worker, answer)
 }
@@ -61,7 +61,7 @@ func streamFrom[P, W any](ctx context.Context, on *Ranks, number, threads int, w
 	return sum, err
 }
 
-// Arrives reports whether text is predicted piece by piece as it arrives (PrintText): not other data, and not by a device or where all of it decides on each
+// Arrives reports whether text is predicted piece by chunk as it arrives (PrintText): not other data, and not by a device or where all of it decides on each
 // part. They are read whole.
 func (m *Model) Arrives(r Request, o predictions.Options) bool {
 	return m.streams(r) && m.device == nil && (o.Decode != predictions.EntityF1 || o.EntityThreshold > 0)
@@ -85,7 +85,7 @@ func (m *Model) Print(ctx context.Context, d *structured.Dataset, w io.Writer, o
 	return to.Close()
 }
 
-// PrintText predicts the text that r names, file by file and piece by piece as it arrives, and writes the predictions to w as Print does. Of several ranks, rank 0
+// PrintText predicts the text that r names, file by file and piece by chunk as it arrives, and writes the predictions to w as Print does. Of several ranks, rank 0
 // alone needs the files.
 func (m *Model) PrintText(ctx context.Context, r Request, w io.Writer, o predictions.Options, asJSON bool) error {
 	s, err := m.source(r)
@@ -135,7 +135,7 @@ func (m *Model) streams(r Request) bool {
 }
 
 // PredictText labels the sequences of tokens that in holds and writes them to w, in the order of the input, as
-// newColumnWriter does or newJSONWriter; the path of r is for messages. It reads, labels and writes piece by piece, in little memory, and
+// newColumnWriter does or newJSONWriter; the path of r is for messages. It reads, labels and writes piece by chunk, in little memory, and
 // writes what is complete before it waits for more input. The answers do not depend on the number of threads.
 func (m *Model) PredictText(ctx context.Context, in io.Reader, w io.Writer, r Request, o predictions.Options, asJSON bool) error {
 	_, err := m.predictText(ctx, in, w, r, o, asJSON, 0)
@@ -160,16 +160,16 @@ func (m *Model) predictText(ctx context.Context, in io.Reader, w io.Writer, r Re
 	if err := m.allows(o); err != nil {
 		return 0, err
 	}
-	pieces := text.NewPieces(in, name, s.Comments)
-	pieces.Most = s.task.MostLines(r.MaxWords)
+	chunks := text.NewChunks(in, name, s.Comments)
+	chunks.Most = s.task.MostLines(r.MaxWords)
 	if formats.Find(s.Format).Lines {
-		pieces = text.NewLines(in, name)
+		chunks = text.NewLines(in, name)
 	}
-	s.strip() // answerers make the others
+	s.leaveInputs() // answerers make the others
 	s.survey = text.SurveyOf(s.labels)
 	first, notation := true, chains.Notation{}
 	next := func() (labelled, bool, error) {
-		p, more, err := pieces.Next()
+		p, more, err := chunks.Next()
 		if first && more && err == nil {
 			if !r.Remarks.Skips() {
 				err = s.refuseProse(p.Text, name)
@@ -195,7 +195,7 @@ func (m *Model) predictText(ctx context.Context, in io.Reader, w io.Writer, r Re
 			l.in, l.options = p.In, m.writing(p.In, o)
 			l.form = m.layout(l.options, asJSON)
 		}
-		return l.label(s, p.Piece)
+		return l.label(s, p.Chunk)
 	})
 	r.Remarks.LeftOut(sum.Bad...)
 	r.Remarks.Add(sum.Remarks...)
@@ -210,13 +210,13 @@ func (m *Model) predictText(ctx context.Context, in io.Reader, w io.Writer, r Re
 	return sum.Examples, err
 }
 
-// labelled is a piece of text, and the notation of tags in its file.
+// labelled is a chunk of text, and the notation of tags in its file.
 type labelled struct {
-	text.Piece
+	text.Chunk
 	In chains.Notation
 }
 
-// labeller labels pieces of text. It serves one goroutine at a time.
+// labeller labels chunks of text. It serves one goroutine at a time.
 type labeller struct {
 	*Answerer
 	options predictions.Options
@@ -226,15 +226,15 @@ type labeller struct {
 	skip    bool // bad examples are left out
 }
 
-// label labels a piece of text.
-func (l *labeller) label(s source, piece text.Piece) (Answered, error) {
+// label labels a chunk of text.
+func (l *labeller) label(s source, chunk text.Chunk) (Answered, error) {
 	a, o := l.Answerer, l.options
-	s.line, s.Remarks = piece.Line, remarks.New(false)
-	d, err := s.readFrom(bytes.NewReader(piece.Text), s.Path)
+	s.line, s.Remarks = chunk.Line, remarks.New(false)
+	d, err := s.readFrom(bytes.NewReader(chunk.Text), s.Path)
 	if errors.Is(err, host.ErrNoTokens) {
 		none := Answered{Empty: err.Error()}
-		if piece.Line > 1 && predictions.CopiesLines(l.form) && len(bytes.TrimSpace(piece.Text)) > 0 {
-			none.Text = append(bytes.TrimRight(piece.Text, "\r\n"), '\n') // comments at the end of the file
+		if chunk.Line > 1 && predictions.CopiesLines(l.form) && len(bytes.TrimSpace(chunk.Text)) > 0 {
+			none.Text = append(bytes.TrimRight(chunk.Text, "\r\n"), '\n') // comments at the end of the file
 		}
 		return none, nil
 	}
@@ -242,7 +242,7 @@ func (l *labeller) label(s source, piece text.Piece) (Answered, error) {
 		err = s.keep(d)
 	}
 	if err != nil && l.skip && structured.IsBadInput(err) {
-		return l.labelGood(s, piece, err)
+		return l.labelGood(s, chunk, err)
 	}
 	if err != nil {
 		return Answered{}, err
@@ -253,7 +253,7 @@ func (l *labeller) label(s source, piece text.Piece) (Answered, error) {
 	if err := predictions.CheckInto(d, o); err != nil {
 		return Answered{}, err
 	}
-	to := Answered{Text: make([]byte, 0, 2*len(piece.Text)), Examples: d.Len(), Known: knownAttributes(d)}
+	to := Answered{Text: make([]byte, 0, 2*len(chunk.Text)), Examples: d.Len(), Known: knownAttributes(d)}
 	to.Remarks = s.Remarks.Made()
 	err = a.predict(d, o, func(i int, p *predictions.Prediction) error {
 		to.Add(l.form, d, i, p)
@@ -262,20 +262,20 @@ func (l *labeller) label(s source, piece text.Piece) (Answered, error) {
 	return to, err
 }
 
-// labelGood labels the good examples of a piece, which cannot be read as a whole because of err. A bad one leaves as many lines as it has.
-func (l *labeller) labelGood(s source, piece text.Piece, err error) (Answered, error) {
-	first, second, several := piece.Halves(formats.Find(s.Format).Lines)
+// labelGood labels the good examples of a chunk, which cannot be read as a whole because of err. A bad one leaves as many lines as it has.
+func (l *labeller) labelGood(s source, chunk text.Chunk, err error) (Answered, error) {
+	first, second, several := chunk.Halves(formats.Find(s.Format).Lines)
 	if !several {
 		to := Answered{Examples: 1, Bad: []string{err.Error()}, Numbers: []int{-1}}
 		if l.asJSON {
 			to.Text, to.Numbers[0] = predictions.LeftOutJSON(err.Error())
 		} else {
-			to.Text = predictions.LeftOut(l.form, piece.Text, layoutOf(s.Format))
+			to.Text = predictions.LeftOut(l.form, chunk.Text, layoutOf(s.Format))
 		}
 		return to, nil
 	}
 	var to Answered
-	for _, half := range []text.Piece{first, second} {
+	for _, half := range []text.Chunk{first, second} {
 		a, err := l.label(s, half)
 		if err != nil {
 			return a, err

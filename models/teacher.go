@@ -87,7 +87,7 @@ func (t *teacher) take(d *structured.Dataset) {
 }
 
 // teach reads the training data as the teacher reads them; if the processes of a group read ranges of the files, those that this one asks about.
-func (raw *Raw) teach(c *config.Config, m *Model, beside []Beside, read *ranges, group *structured.Share) (err error) {
+func (raw *Raw) teach(c *config.Config, m *Model, beside []Beside, read *sharedText, group *structured.Share) (err error) {
 	if err := sameNames(raw.Train.Alphabet, m.Labels); err != nil {
 		return structured.BadInput("--teacher %s: %w", c.Teacher, err)
 	}
@@ -123,7 +123,7 @@ func (raw *Raw) teach(c *config.Config, m *Model, beside []Beside, read *ranges,
 }
 
 // readRanges reads the examples of the batches.
-func (t *teacher) readRanges(c *config.Config, request Request, raw *Raw, read *ranges) error {
+func (t *teacher) readRanges(c *config.Config, request Request, raw *Raw, read *sharedText) error {
 	s, err := t.source(request)
 	known := false
 	if err == nil && len(t.batches) > 0 {
@@ -136,7 +136,7 @@ func (t *teacher) readRanges(c *config.Config, request Request, raw *Raw, read *
 			err = t.checkData(t.data)
 		}
 	}
-	someKnow, err := structured.Tell(t.share, known, err)
+	someKnow, err := structured.AllGather(t.share, known, err)
 	if err == nil && !slices.Contains(someKnow, true) {
 		err = strange(c.Train)
 	}
@@ -318,7 +318,7 @@ func (d *Data) Teach(ctx context.Context, student *Model, share float64, threads
 		})
 	if t.share != nil {
 		var all []float64
-		all, err = structured.Tell(t.share, entropy, err)
+		all, err = structured.AllGather(t.share, entropy, err)
 		entropy = 0
 		for _, x := range all {
 			entropy += x

@@ -53,7 +53,7 @@ type Dataset struct {
 
 	Looks []ImageLook // [n] of the images that examples are made of, as far as somebody has looked at them; or nil
 
-	Companion Companion // what the task keeps of its examples beside all this, or nil
+	TaskData TaskData // what the task keeps of its examples beside all this, or nil
 
 	Mapped string // the file that the arrays are mapped from, if they are; copies of them belong into files beside it, not into memory
 

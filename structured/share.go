@@ -62,9 +62,9 @@ func (d *Dataset) Readable() *Dataset {
 	return d
 }
 
-// Tell returns what each process tells, in the order of their examples. If some processes have an error, all get that of the first one, and bad input stays bad
+// AllGather returns what each process tells, in the order of their examples. If some processes have an error, all get that of the first one, and bad input stays bad
 // input. All processes call it alike.
-func Tell[T any](s *Share, mine T, err error) ([]T, error) {
+func AllGather[T any](s *Share, mine T, err error) ([]T, error) {
 	type told struct {
 		What     T
 		Failed   string
@@ -100,12 +100,12 @@ func Tell[T any](s *Share, mine T, err error) ([]T, error) {
 	return all, nil
 }
 
-// tellAtOnce is how many numbers a process tells at a time, so that few messages are in memory beside them.
-const tellAtOnce = 1 << 22
+// gatherAtOnce is how many numbers a process tells at a time, so that few messages are in memory beside them.
+const gatherAtOnce = 1 << 22
 
-// TellNumbers completes numbers x of all examples, of which each process has its own: mine, a part of x. The processes' parts follow each other. All processes call it alike.
-func TellNumbers[E int32 | float32](s *Share, x, mine []E) error {
-	counts, err := Tell(s, len(mine), nil)
+// AllGatherNumbers completes numbers x of all examples, of which each process has its own: mine, a part of x. The processes' parts follow each other. All processes call it alike.
+func AllGatherNumbers[E int32 | float32](s *Share, x, mine []E) error {
+	counts, err := AllGather(s, len(mine), nil)
 	if err != nil {
 		return err
 	}
@@ -116,8 +116,8 @@ func TellNumbers[E int32 | float32](s *Share, x, mine []E) error {
 	if at[len(counts)] != len(x) {
 		return fmt.Errorf("processes have %d numbers of %d", at[len(counts)], len(x))
 	}
-	for told := 0; told < slices.Max(counts); told += tellAtOnce {
-		next, err := binary.Append(nil, binary.LittleEndian, mine[min(told, len(mine)):min(told+tellAtOnce, len(mine))])
+	for told := 0; told < slices.Max(counts); told += gatherAtOnce {
+		next, err := binary.Append(nil, binary.LittleEndian, mine[min(told, len(mine)):min(told+gatherAtOnce, len(mine))])
 		if err != nil {
 			return err
 		}
@@ -130,7 +130,7 @@ func TellNumbers[E int32 | float32](s *Share, x, mine []E) error {
 				continue
 			}
 			to := x[at[process]:at[process+1]][told:]
-			if _, err := binary.Decode(m, binary.LittleEndian, to[:min(tellAtOnce, len(to))]); err != nil {
+			if _, err := binary.Decode(m, binary.LittleEndian, to[:min(gatherAtOnce, len(to))]); err != nil {
 				return err
 			}
 		}
@@ -280,7 +280,7 @@ func (d *Dataset) SpreadTable(name string) {
 func (d *Dataset) KeepShare(nodes, edges *Sparse, names, known *Dictionary, least int) error {
 	s, common := d.Share, &Dictionary{HashBits: names.HashBits, Segment: names.Segment}
 	first, last := d.Offsets[s.First], d.Offsets[s.Last]
-	valued, err := Tell(s, [2]bool{nodes.valued(), edges.valued()}, nil)
+	valued, err := AllGather(s, [2]bool{nodes.valued(), edges.valued()}, nil)
 	if err != nil {
 		return err
 	}
@@ -332,8 +332,8 @@ func (d *Dataset) AttributeRows() iter.Seq2[*Sparse, []int] {
 	}
 }
 
-// Complete fetches the attributes of other processes' examples. All processes call it.
-func (d *Dataset) Complete() error {
+// AllGatherAttributes fetches the attributes of other processes' examples. All processes call it.
+func (d *Dataset) AllGatherAttributes() error {
 	if !d.HasShare() {
 		return nil
 	}

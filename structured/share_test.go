@@ -94,7 +94,7 @@ func TestComplete(t *testing.T) {
 				}
 				return g.AllGather(ctx, mine)
 			}}
-			err := d.Complete()
+			err := d.AllGatherAttributes()
 			if cut {
 				if err == nil {
 					return fmt.Errorf("a message that ends too soon is taken")
@@ -118,7 +118,7 @@ func TestComplete(t *testing.T) {
 }
 
 // Processes tell each other their numbers, which are more than they tell at a time, and some have none.
-func TestTellNumbers(t *testing.T) {
+func TestAllGatherNumbers(t *testing.T) {
 	const n = 9_000_000
 	err := rankstest.InProcess(t.Context(), 3, func(ctx context.Context, g ranks.Group) error {
 		s := structured.Share{Process: g.Rank(), Processes: 3, Gather: func(mine []byte) ([][]byte, error) { return g.AllGather(ctx, mine) }}
@@ -127,7 +127,7 @@ func TestTellNumbers(t *testing.T) {
 		for k := range mine {
 			mine[k] = int32(ends[g.Rank()] + k)
 		}
-		if err := structured.TellNumbers(&s, x, mine); err != nil {
+		if err := structured.AllGatherNumbers(&s, x, mine); err != nil {
 			return err
 		}
 		for k, got := range x {
@@ -135,7 +135,7 @@ func TestTellNumbers(t *testing.T) {
 				return fmt.Errorf("rank %d has %d at %d", g.Rank(), got, k)
 			}
 		}
-		if err := structured.TellNumbers(&s, make([]float32, n+1), make([]float32, len(mine))); err == nil {
+		if err := structured.AllGatherNumbers(&s, make([]float32, n+1), make([]float32, len(mine))); err == nil {
 			return fmt.Errorf("a number that no process has is no error")
 		}
 		return nil

@@ -9,10 +9,10 @@ type FeatureSource interface {
 	Fingerprint() (string, error)
 }
 
-// Companion is what a task keeps of its examples beside inputs and outputs, such as the images that boxes are in.
-type Companion interface {
-	// Subset returns the companion of the given examples of d, which it belongs to.
-	Subset(d *Dataset, examples []int) Companion
+// TaskData is what a task keeps of its examples beside inputs and outputs, such as the images that boxes are in.
+type TaskData interface {
+	// Subset returns the data of the given examples of d, which it belongs to.
+	Subset(d *Dataset, examples []int) TaskData
 }
 
 // ReadFeatures fills dst [Length(i)×Dim] with the dense inputs of example i.

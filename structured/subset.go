@@ -34,8 +34,8 @@ func (d *Dataset) Subset(examples []int) *Dataset {
 	}
 	s.Features = selectPositions(d, examples, d.Features, d.Dim)
 	s.Source, s.Stored = d.sourceOf(examples), d.Stored
-	if d.Companion != nil {
-		s.Companion = d.Companion.Subset(d, examples)
+	if d.TaskData != nil {
+		s.TaskData = d.TaskData.Subset(d, examples)
 	}
 	s.Ids = selectPositions(d, examples, d.Ids, len(d.Vocab))
 	s.Ranges = selectPositions(d, examples, d.Ranges, 1)

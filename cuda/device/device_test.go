@@ -37,7 +37,7 @@ func testDevice(t rapid.TB, total int64) (*Device, *fake) {
 func TestArraysGoThereAndBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d, _ := testDevice(t, 1<<30)
-		// Uploads that exceed the staging ring, with small ones in between, so that pieces are refilled many times.
+		// Uploads that exceed the staging ring, with small ones in between, so that buffers are refilled many times.
 		type there struct {
 			x    Array[int32]
 			want []int32
@@ -71,7 +71,7 @@ func TestArraysGoThereAndBack(t *testing.T) {
 // A piece of the staging ring is refilled only after the device has read it: this upload is twice the ring's size.
 func TestUploadsWaitForTheRing(t *testing.T) {
 	d, _ := testDevice(t, 1<<28)
-	x := New[uint8](d, 2*pieces*pieceBytes, "x")
+	x := New[uint8](d, 2*buffers*bufferBytes, "x")
 	from := make([]uint8, x.Len())
 	for i := range from {
 		from[i] = uint8(i >> 20)
@@ -86,7 +86,7 @@ func TestUploadsWaitForTheRing(t *testing.T) {
 // The device copies a piece while the host empties the one before it.
 func TestDownloadsOverlap(t *testing.T) {
 	d, lib := testDevice(t, 1<<28)
-	x := New[uint8](d, 3*pieceBytes+5, "x")
+	x := New[uint8](d, 3*bufferBytes+5, "x")
 	from := make([]uint8, x.Len())
 	for i := range from {
 		from[i] = uint8(i >> 19)

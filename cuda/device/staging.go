@@ -8,20 +8,20 @@ import (
 )
 
 const (
-	pieces     = 4       // in the staging ring
-	pieceBytes = 4 << 20 // of pinned memory
+	buffers     = 4       // in the staging ring
+	bufferBytes = 4 << 20 // of pinned memory
 )
 
-// staging is pinned memory for copies to and from the device. Uploads fill the pieces of a ring in turn. An event marks when the
-// device has read a piece, which can then be refilled, or written it.
+// staging is pinned memory for copies to and from the device. Uploads fill the buffers of a ring in turn. An event marks when the
+// device has read a buffer, which can then be refilled, or written it.
 type staging struct {
-	ring  [pieces]piece
-	piece int // the piece being filled
-	used  int // bytes of that piece
-	down  [2]piece
+	ring   [buffers]buffer
+	buffer int // the buffer being filled
+	used   int // bytes of that buffer
+	down   [2]buffer
 }
 
-type piece struct {
+type buffer struct {
 	memory unsafe.Pointer
 	read   driver.Event // or written, in downloads
 	full   bool         // filled by an upload, and the device may not have read it
@@ -29,52 +29,52 @@ type piece struct {
 
 func (s *staging) upload(lib driver.Driver, stream driver.Stream, to driver.Address, from []byte) error {
 	for len(from) > 0 {
-		if s.used == pieceBytes {
-			p := &s.ring[s.piece]
+		if s.used == bufferBytes {
+			p := &s.ring[s.buffer]
 			if err := lib.Record(p.read, stream); err != nil {
 				return err
 			}
 			p.full = true
-			s.piece, s.used = (s.piece+1)%pieces, 0
+			s.buffer, s.used = (s.buffer+1)%buffers, 0
 		}
-		p := &s.ring[s.piece]
+		p := &s.ring[s.buffer]
 		if err := p.ready(lib); err != nil {
 			return err
 		}
 		at := unsafe.Add(p.memory, s.used)
-		n := copy(unsafe.Slice((*byte)(at), pieceBytes-s.used), from)
+		n := copy(unsafe.Slice((*byte)(at), bufferBytes-s.used), from)
 		if err := lib.CopyIn(to, at, int64(n), stream); err != nil {
 			return err
 		}
 		to += driver.Address(n)
 		from = from[n:]
-		s.used = min(pieceBytes, (s.used+n+Alignment-1)/Alignment*Alignment)
+		s.used = min(bufferBytes, (s.used+n+Alignment-1)/Alignment*Alignment)
 	}
 	return nil
 }
 
-// ready waits until the piece may be refilled; the first call allocates it.
-func (p *piece) ready(lib driver.Driver) (err error) {
+// ready waits until the buffer may be refilled; the first call allocates it.
+func (p *buffer) ready(lib driver.Driver) (err error) {
 	if p.full {
 		err = lib.WaitEvent(p.read)
 		p.full = false
 	}
 	if p.memory == nil {
 		if p.read, err = lib.NewEvent(); err == nil {
-			p.memory, err = lib.AllocateHost(pieceBytes)
+			p.memory, err = lib.AllocateHost(bufferBytes)
 		}
 	}
 	return err
 }
 
-// download copies a piece from the device while the host empties the one before.
+// download copies a buffer from the device while the host empties the one before.
 func (s *staging) download(lib driver.Driver, stream driver.Stream, to []byte, from driver.Address) error {
-	for next := 0; len(to) > 0; next++ { // to begins with piece next−1, unless that is the first
+	for next := 0; len(to) > 0; next++ { // to begins with buffer next−1, unless that is the first
 		before := 0
 		if next > 0 {
-			before = min(len(to), pieceBytes)
+			before = min(len(to), bufferBytes)
 		}
-		if n := min(len(to)-before, pieceBytes); n > 0 {
+		if n := min(len(to)-before, bufferBytes); n > 0 {
 			p := &s.down[next%2]
 			if err := p.ready(lib); err != nil {
 				return err

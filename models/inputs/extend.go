@@ -36,7 +36,7 @@ func (in Inputs) Extend(c *config.Config, train *structured.Dataset) (Inputs, er
 		in.Own = own
 		return in, err
 	}
-	if s, ok := train.Companion.(*localisation.Set); ok {
+	if s, ok := train.TaskData.(*localisation.Set); ok {
 		in.Sliding = s.Sliding
 	}
 	if in.Template == nil {

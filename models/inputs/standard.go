@@ -91,7 +91,7 @@ func meanSquare(d *structured.Dataset) (float64, error) {
 		total = vec.Norm2(x.Value[first:last])
 	}
 	if d.HasShare() {
-		all, err := structured.Tell(d.Share, total, nil)
+		all, err := structured.AllGather(d.Share, total, nil)
 		if err != nil {
 			return 0, err
 		}

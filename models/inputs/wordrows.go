@@ -58,7 +58,7 @@ func (r *WordRows) apply(d *structured.Dataset) error {
 	if own == d {
 		return nil
 	}
-	return structured.TellNumbers(d.Share, numbers, mine) // others have the other words
+	return structured.AllGatherNumbers(d.Share, numbers, mine) // others have the other words
 }
 
 // Found returns how many words of a data set, whose inputs are made, have a vector.

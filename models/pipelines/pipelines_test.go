@@ -29,7 +29,7 @@ const sample = `# newpar
 
 func read(t *testing.T, text string) []conllu.Sentence {
 	t.Helper()
-	all, err := conllu.ReadPiece([]byte(text), "x", 1, nil)
+	all, err := conllu.ReadChunk([]byte(text), "x", 1, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

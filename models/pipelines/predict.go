@@ -26,14 +26,14 @@ type Options struct {
 	Remarks *remarks.Remarks // on sentences of CoNLL-U; nil refuses bad ones
 }
 
-// PredictText reads raw text and writes its sentences, piece by piece as the text arrives. The name is for messages.
+// PredictText reads raw text and writes its sentences, piece by chunk as the text arrives. The name is for messages.
 func (p *Pipeline) PredictText(ctx context.Context, in io.Reader, name string, w io.Writer, o Options) error {
 	if p.stages[charactersStage] == nil && !o.Split {
 		return structured.BadInput("--text: the pipeline was trained without the stage %s; --pretokenised reads text that is split already", charactersStage)
 	}
-	pieces := tokens.NewPieces(in, name, tokens.Rules{Splitter: tokens.Unicode{}, Lines: o.Lines || o.Split})
-	return write(ctx, p, pieces.Next, w, o, true, func(worker *Worker, piece tokens.Piece) ([]conllu.Sentence, error) {
-		all, err := worker.split(piece.Text, piece.Start, o.Lines, o.Split)
+	chunks := tokens.NewChunks(in, name, tokens.Rules{Splitter: tokens.Unicode{}, Lines: o.Lines || o.Split})
+	return write(ctx, p, chunks.Next, w, o, true, func(worker *Worker, chunk tokens.Chunk) ([]conllu.Sentence, error) {
+		all, err := worker.split(chunk.Text, chunk.Start, o.Lines, o.Split)
 		if err == nil {
 			all, err = p.KeepShort(all, name, o.Fill, nil)
 		}
@@ -46,21 +46,21 @@ func (p *Pipeline) PredictText(ctx context.Context, in io.Reader, name string, w
 
 // PredictTreebank reads CoNLL-U and writes it with the fields that are to be filled; everything else stays as it is.
 func (p *Pipeline) PredictTreebank(ctx context.Context, in io.Reader, name string, w io.Writer, o Options) error {
-	pieces := text.NewPieces(in, name, "")
-	pieces.Most = tasks.Task{}.MostLines(p.longestSentence(o.Fill))
+	chunks := text.NewChunks(in, name, "")
+	chunks.Most = tasks.Task{}.MostLines(p.longestSentence(o.Fill))
 	first := true
-	next := func() (text.Piece, bool, error) {
-		piece, more, err := pieces.Next()
+	next := func() (text.Chunk, bool, error) {
+		chunk, more, err := chunks.Next()
 		if first && more && err == nil && !o.Remarks.Skips() {
-			if line, number, found := text.ProseInConllu(piece.Text); found {
+			if line, number, found := text.ProseInConllu(chunk.Text); found {
 				err = text.NoProse(name, number, line)
 			}
 		}
 		first = false
-		return piece, more, err
+		return chunk, more, err
 	}
-	return write(ctx, p, next, w, o, false, func(worker *Worker, piece text.Piece) ([]conllu.Sentence, error) {
-		all, err := conllu.ReadPiece(piece.Text, name, piece.Line, o.Remarks)
+	return write(ctx, p, next, w, o, false, func(worker *Worker, chunk text.Chunk) ([]conllu.Sentence, error) {
+		all, err := conllu.ReadChunk(chunk.Text, name, chunk.Line, o.Remarks)
 		if err == nil {
 			all, err = p.KeepShort(all, name, o.Fill, o.Remarks)
 		}
@@ -71,9 +71,9 @@ func (p *Pipeline) PredictTreebank(ctx context.Context, in io.Reader, name strin
 	})
 }
 
-// write writes what predict makes of pieces. Sentences of raw text get numbers.
+// write writes what predict makes of chunks. Sentences of raw text get numbers.
 func write[I any](ctx context.Context, p *Pipeline, next func() (I, bool, error), w io.Writer, o Options, raw bool,
-	predict func(worker *Worker, piece I) ([]conllu.Sentence, error)) error {
+	predict func(worker *Worker, chunk I) ([]conllu.Sentence, error)) error {
 	out := bufio.NewWriterSize(w, 1<<16)
 	sentences := 0
 	var line []byte

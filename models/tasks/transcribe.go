@@ -113,7 +113,7 @@ func chooseHeight(c *config.Config) {
 // describeLines says how large the images are, and what they are scaled to.
 func describeLines(d *structured.Dataset) *Change {
 	values := []any{"data", d.Name, "lines", d.Len()}
-	if s, ok := d.Companion.(*lines.Set); ok {
+	if s, ok := d.TaskData.(*lines.Set); ok {
 		values = append(values, "median_height", s.Median, "scaled_to", s.Height)
 	}
 	return &Change{"lines of text", values}

@@ -159,7 +159,7 @@ func (p *Problem) keepShare() error {
 		p.o.Log.Info("each process holds the attributes of its own examples", "examples", d.Share.Last-d.Share.First, "of", d.Len())
 		return nil
 	}
-	return d.Complete()
+	return d.AllGatherAttributes()
 }
 
 // fingerprint returns that of a data set, which takes as long as a pass over it.

@@ -63,7 +63,7 @@ func learn(c *config.Config, data *models.Data, m *models.Model, log *slog.Logge
 	}
 	engine.BalanceTargets(form, &l.targets)
 	if l.share != nil {
-		if err := structured.TellNumbers(l.share, d.Labels, d.Labels[d.Offsets[l.first]:d.Offsets[l.last]]); err != nil {
+		if err := structured.AllGatherNumbers(l.share, d.Labels, d.Labels[d.Offsets[l.first]:d.Offsets[l.last]]); err != nil {
 			return nil, err
 		}
 	}
@@ -98,7 +98,7 @@ func (l *lesson) complete(o *engine.Objective) error {
 		parts = append(parts, l.origin.Parts...)
 	}
 	for k := range parts {
-		if err := structured.TellNumbers(l.share, parts[k].Values, l.own(&parts[k])); err != nil {
+		if err := structured.AllGatherNumbers(l.share, parts[k].Values, l.own(&parts[k])); err != nil {
 			return err
 		}
 	}

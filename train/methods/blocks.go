@@ -99,7 +99,7 @@ func (m *BCPFW) sweepBlock(ctx context.Context, p *train.Problem, rounds, visits
 		}
 	}
 	m.dual = dualValue(p, &m.regulariser, m.linear, m.path.W)
-	return m.tell(ctx, p)
+	return m.allGatherGaps(ctx, p)
 }
 
 // Dual implements engine.DualBlock.
@@ -122,8 +122,8 @@ func (m *BCPFW) Restore(examples []int) {
 	}
 }
 
-// tell tells other ranks the gaps and ages of own examples.
-func (m *BCPFW) tell(ctx context.Context, p *train.Problem) error {
+// allGatherGaps tells other ranks the gaps and ages of own examples.
+func (m *BCPFW) allGatherGaps(ctx context.Context, p *train.Problem) error {
 	if err := engine.AllGatherExamples(ctx, p.Engine, m.gap); err != nil {
 		return err
 	}
@@ -155,7 +155,7 @@ func (m *BCPFW) Assemble(ctx context.Context, p *train.Problem) error {
 	for _, i := range p.Own() {
 		mine = append(mine, m.active[i])
 	}
-	all, err := gatherCorners(ctx, p.Engine, mine)
+	all, err := allGatherActive(ctx, p.Engine, mine)
 	if err != nil {
 		return err
 	}
@@ -167,8 +167,8 @@ func (m *BCPFW) Assemble(ctx context.Context, p *train.Problem) error {
 	return nil
 }
 
-// gatherCorners returns the active outputs of some examples that each rank gives.
-func gatherCorners(ctx context.Context, e *engine.Engine, mine [][]activeOutput) (all [][][]activeOutput, err error) {
+// allGatherActive returns the active outputs of some examples that each rank gives.
+func allGatherActive(ctx context.Context, e *engine.Engine, mine [][]activeOutput) (all [][][]activeOutput, err error) {
 	counts, lengths, labels, shares := packed(mine)
 	allCounts, err1 := engine.AllGatherNumbers(ctx, e, counts)
 	allLengths, err2 := engine.AllGatherNumbers(ctx, e, lengths)

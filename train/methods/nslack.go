@@ -189,7 +189,7 @@ func (m *NSlack) exchange(ctx context.Context, p *train.Problem) error {
 	for _, i := range p.Own() {
 		mine = append(mine, m.active[i][len(m.set.sets[i].planes):])
 	}
-	all, err := gatherCorners(ctx, p.Engine, mine)
+	all, err := allGatherActive(ctx, p.Engine, mine)
 	if err != nil {
 		return err
 	}

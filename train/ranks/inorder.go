@@ -170,7 +170,7 @@ func (a *message[E]) err() error {
 // allGather returns what each rank gives.
 func allGather[T any](ctx context.Context, g Group, mine T) ([]T, error) {
 	share := &structured.Share{Process: g.Rank(), Gather: func(mine []byte) ([][]byte, error) { return g.AllGather(ctx, mine) }}
-	return structured.Tell(share, mine, nil)
+	return structured.AllGather(share, mine, nil)
 }
 
 // Broadcast returns what rank 0 has, on all ranks.

@@ -39,7 +39,7 @@ type calibrated struct {
 }
 
 func calibrateCommand() *cobra.Command {
-	var u use
+	var u modelFlags
 	var out, likelihood string
 	cmd := &cobra.Command{
 		Use:   "calibrate --model MODEL --dev FILE",
@@ -86,7 +86,7 @@ data that the model was not trained on. Models of --loss hinge or softmax-margin
 }
 
 // calibrate fits the temperature and stores it.
-func (u *use) calibrate(cmd *cobra.Command, m *models.Model, d *structured.Dataset, out string, by calibration.By) (*calibrated, error) {
+func (u *modelFlags) calibrate(cmd *cobra.Command, m *models.Model, d *structured.Dataset, out string, by calibration.By) (*calibrated, error) {
 	from, err := models.FileOf(u.model)
 	if err != nil {
 		return nil, err
@@ -132,7 +132,7 @@ func (u *use) calibrate(cmd *cobra.Command, m *models.Model, d *structured.Datas
 }
 
 // outputs returns the mean negative log-likelihood of whole outputs, nil where that is what is fitted, or there is none.
-func (u *use) outputs(cmd *cobra.Command, m *models.Model, d *structured.Dataset, by calibration.By) (*float64, error) {
+func (u *modelFlags) outputs(cmd *cobra.Command, m *models.Model, d *structured.Dataset, by calibration.By) (*float64, error) {
 	if by == calibration.Sequences {
 		return nil, nil
 	}
@@ -169,7 +169,7 @@ func (r *calibrated) sayWorse() {
 	}
 }
 
-func (u *use) reliability(cmd *cobra.Command, m *models.Model, d *structured.Dataset) (*review.Calibration, error) {
+func (u *modelFlags) reliability(cmd *cobra.Command, m *models.Model, d *structured.Dataset) (*review.Calibration, error) {
 	_, found, err := m.Review(cmd.Context(), d, false, u.Threads)
 	if err != nil {
 		return nil, err

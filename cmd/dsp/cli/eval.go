@@ -23,7 +23,7 @@ import (
 const shownConfusions = 20
 
 func evalCommand() *cobra.Command {
-	var u use
+	var u modelFlags
 	var strict, labels, confusion, goldTokens bool
 	asked := predictions.Ask(settings.CommandLine)
 	flagged := settings.Of(&asked)

@@ -53,7 +53,7 @@ var (
 )
 
 // compare prints how the files agree.
-func (f *comparedFiles) compare(cmd *cobra.Command, u *use, strict bool, o tasks.ReportOptions) error {
+func (f *comparedFiles) compare(cmd *cobra.Command, u *modelFlags, strict bool, o tasks.ReportOptions) error {
 	if f.gold == "" || f.predicted == "" {
 		return structured.BadInput("--gold and --predicted belong together: two files for the same data")
 	}

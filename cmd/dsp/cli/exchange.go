@@ -16,7 +16,7 @@ import (
 )
 
 func exportCommand() *cobra.Command {
-	var u use
+	var u modelFlags
 	var to string
 	var weights, released bool
 	var graph onnxFile
@@ -81,7 +81,7 @@ still be read. SECURITY.md tells more.`,
 	return cmd
 }
 
-func (u *use) export(cmd *cobra.Command, weights bool, to string) error {
+func (u *modelFlags) export(cmd *cobra.Command, weights bool, to string) error {
 	if weights {
 		m, err := u.load(cmd.Context())
 		if err != nil {

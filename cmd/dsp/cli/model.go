@@ -25,8 +25,8 @@ import (
 // builtin stands for drawn data where a verb expects a data file.
 const builtin = "builtin"
 
-// use holds the flags that all verbs with a --model share.
-type use struct {
+// modelFlags holds the flags that all verbs with a --model share.
+type modelFlags struct {
 	models.Request // of the data; Partial is for some only
 	model, device  string
 	bad            string // what becomes of bad examples
@@ -38,7 +38,7 @@ type use struct {
 }
 
 // addFlags adds the flags that name the model and how to read data.
-func (u *use) addFlags(cmd *cobra.Command) {
+func (u *modelFlags) addFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	flags.StringVar(&u.model, "model", "", "`MODEL` file, or the folder of a run")
@@ -64,7 +64,7 @@ func (u *use) addFlags(cmd *cobra.Command) {
 }
 
 // check refuses values that flags do not have.
-func (u *use) check() error {
+func (u *modelFlags) check() error {
 	switch {
 	case u.MaxWords < 0:
 		return structured.BadInput("--max-words %d: expected 0 or more", u.MaxWords)
@@ -75,7 +75,7 @@ func (u *use) check() error {
 }
 
 // load reads the model.
-func (u *use) load(ctx context.Context) (*models.Model, error) {
+func (u *modelFlags) load(ctx context.Context) (*models.Model, error) {
 	if u.model == "" {
 		return nil, structured.BadInput("no model: give --model FILE, or --model DIR with the folder of a run")
 	}
@@ -114,7 +114,7 @@ func (u *use) load(ctx context.Context) (*models.Model, error) {
 }
 
 // checkMaxWords refuses --max-words where the model or the data have no sentences.
-func (u *use) checkMaxWords(m *models.Model) error {
+func (u *modelFlags) checkMaxWords(m *models.Model) error {
 	if u.MaxWords == 0 {
 		return nil
 	}
@@ -145,14 +145,14 @@ func sayBounds(s predictions.Bounds) {
 }
 
 // close releases what load acquired.
-func (u *use) close() {
+func (u *modelFlags) close() {
 	if u.stop != nil {
 		u.stop()
 	}
 }
 
 // read reads the model and the data; flag is the name of the flag that gives the data.
-func (u *use) read(ctx context.Context, flag string, needLabels bool) (*models.Model, *structured.Dataset, error) {
+func (u *modelFlags) read(ctx context.Context, flag string, needLabels bool) (*models.Model, *structured.Dataset, error) {
 	m, err := u.load(ctx)
 	if err != nil {
 		return nil, nil, err
@@ -162,7 +162,7 @@ func (u *use) read(ctx context.Context, flag string, needLabels bool) (*models.M
 }
 
 // readFor reads data for a model, until ctx ends.
-func (u *use) readFor(ctx context.Context, m *models.Model, flag string, needLabels bool) (*structured.Dataset, error) {
+func (u *modelFlags) readFor(ctx context.Context, m *models.Model, flag string, needLabels bool) (*structured.Dataset, error) {
 	if u.Path == "" {
 		return nil, noData(flag)
 	}
@@ -172,7 +172,7 @@ func (u *use) readFor(ctx context.Context, m *models.Model, flag string, needLab
 }
 
 // readWith reads data whole, the same on all ranks.
-func (u *use) readWith(ctx context.Context, read func() (*structured.Dataset, error)) (*structured.Dataset, error) {
+func (u *modelFlags) readWith(ctx context.Context, read func() (*structured.Dataset, error)) (*structured.Dataset, error) {
 	if err := u.shareInput(ctx); err != nil {
 		return nil, err
 	}
@@ -185,7 +185,7 @@ func (u *use) readWith(ctx context.Context, read func() (*structured.Dataset, er
 }
 
 // shareInput gives all ranks what comes on standard input, if that is read.
-func (u *use) shareInput(ctx context.Context) error {
+func (u *modelFlags) shareInput(ctx context.Context) error {
 	for _, path := range []string{u.Path, u.Dense, u.Links, u.Boxes} {
 		if slices.Contains(formats.Files(path), "-") {
 			return u.input(ctx)
@@ -195,12 +195,12 @@ func (u *use) shareInput(ctx context.Context) error {
 }
 
 // readGiven reads data to be predicted, with what is known of their outputs.
-func (u *use) readGiven(ctx context.Context, m *models.Model, o predictions.Options) (*structured.Dataset, error) {
+func (u *modelFlags) readGiven(ctx context.Context, m *models.Model, o predictions.Options) (*structured.Dataset, error) {
 	return u.readWith(ctx, func() (*structured.Dataset, error) { return m.ReadGiven(u.Request, o) })
 }
 
 // open opens the input, which of several ranks rank 0 alone does.
-func (u *use) open() (io.ReadCloser, error) {
+func (u *modelFlags) open() (io.ReadCloser, error) {
 	if !u.leads() {
 		return io.NopCloser(strings.NewReader("")), nil
 	}

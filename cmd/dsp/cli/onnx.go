@@ -25,7 +25,7 @@ type onnxFile struct {
 }
 
 // export writes the graph of a model. It reads no data, so it refuses the flags that are about data.
-func (f *onnxFile) export(cmd *cobra.Command, u *use) error {
+func (f *onnxFile) export(cmd *cobra.Command, u *modelFlags) error {
 	for _, name := range append(slices.Clone(readingFlags), "to", "weights", "release") {
 		if cmd.Flags().Changed(name) {
 			return structured.BadInput("--%s has no effect with --onnx, which writes the model and reads no data; leave it out", name)

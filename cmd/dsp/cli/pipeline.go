@@ -111,7 +111,7 @@ func noPipeline(cmd *cobra.Command, model string, names ...string) error {
 }
 
 // predictPipeline annotates raw text, or a treebank.
-func predictPipeline(cmd *cobra.Command, u *use, raw *rawText, fill, to string) (err error) {
+func predictPipeline(cmd *cobra.Command, u *modelFlags, raw *rawText, fill, to string) (err error) {
 	if err := pipelineFlags(cmd, "input", "format", "text", "lines", "pretokenised", "fill", "to", "bad", tasks.WordsSetting); err != nil {
 		return err
 	}
@@ -171,7 +171,7 @@ func predictPipeline(cmd *cobra.Command, u *use, raw *rawText, fill, to string) 
 }
 
 // evaluatePipeline compares what a pipeline makes of a treebank's text with the treebank.
-func evaluatePipeline(cmd *cobra.Command, u *use, goldTokens bool) error {
+func evaluatePipeline(cmd *cobra.Command, u *modelFlags, goldTokens bool) error {
 	if err := pipelineFlags(cmd, "data", "format", "bad", "gold-tokens", tasks.WordsSetting); err != nil {
 		return err
 	}
@@ -229,7 +229,7 @@ func evaluatePipeline(cmd *cobra.Command, u *use, goldTokens bool) error {
 }
 
 // sharePipeline shares the work of a pipeline, the same on all ranks.
-func (u *use) sharePipeline(ctx context.Context, p *pipelines.Pipeline) error {
+func (u *modelFlags) sharePipeline(ctx context.Context, p *pipelines.Pipeline) error {
 	return u.share(ctx, p.Fingerprint, p.ShareWith)
 }
 

@@ -27,7 +27,7 @@ func sayExpectedF1(f models.ExpectedF1) {
 }
 
 func predictCommand() *cobra.Command {
-	var u use
+	var u modelFlags
 	o := predictions.Ask(settings.CommandLine)
 	flagged := settings.Of(&o)
 	var picture, to string
@@ -243,7 +243,7 @@ func checkPrinted(cmd *cobra.Command, arrays bool, to, picture string) error {
 }
 
 // printTo has predictions printed, or written to a file, which rank 0 alone does.
-func (u *use) printTo(cmd *cobra.Command, to string, print func(w io.Writer) error) error {
+func (u *modelFlags) printTo(cmd *cobra.Command, to string, print func(w io.Writer) error) error {
 	switch {
 	case to == "":
 		return print(os.Stdout)
@@ -275,7 +275,7 @@ func sayWritten(cmd *cobra.Command, what map[string]any) error {
 }
 
 // writeTo writes predictions to files.
-func (u *use) writeTo(cmd *cobra.Command, m *models.Model, o predictions.Options, to string) error {
+func (u *modelFlags) writeTo(cmd *cobra.Command, m *models.Model, o predictions.Options, to string) error {
 	d, err := u.readGiven(cmd.Context(), m, o)
 	if err != nil {
 		return err

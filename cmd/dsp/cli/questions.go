@@ -62,7 +62,7 @@ type selection struct {
 }
 
 // run chooses examples of the input and prints them.
-func (q *questions) run(ctx context.Context, u *use, m *models.Model, o predictions.Options, asJSON bool) error {
+func (q *questions) run(ctx context.Context, u *modelFlags, m *models.Model, o predictions.Options, asJSON bool) error {
 	d, err := u.readFor(ctx, m, "--input", false)
 	if err != nil {
 		return err

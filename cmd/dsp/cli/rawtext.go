@@ -70,7 +70,7 @@ func (t *rawText) refusals(cmd *cobra.Command) error {
 }
 
 // input opens the input of u; its name is for messages.
-func (t *rawText) input(u *use) (in io.ReadCloser, name string, rules tokens.Rules, err error) {
+func (t *rawText) input(u *modelFlags) (in io.ReadCloser, name string, rules tokens.Rules, err error) {
 	rules = tokens.Rules{Splitter: tokens.Unicode{}, Lines: t.lines}
 	if t.pretokenised {
 		rules.Splitter, rules.Whole = tokens.Blanks{}, true
@@ -83,7 +83,7 @@ func (t *rawText) input(u *use) (in io.ReadCloser, name string, rules tokens.Rul
 }
 
 // predict labels the input of u.
-func (t *rawText) predict(ctx context.Context, u *use, m *models.Model, w io.Writer, o predictions.Options, asJSON bool) (err error) {
+func (t *rawText) predict(ctx context.Context, u *modelFlags, m *models.Model, w io.Writer, o predictions.Options, asJSON bool) (err error) {
 	r, err := rawtext.NewReader(m)
 	if err != nil {
 		return err
@@ -97,7 +97,7 @@ func (t *rawText) predict(ctx context.Context, u *use, m *models.Model, w io.Wri
 }
 
 // draw draws the predicted trees of a few sentences, which of several ranks rank 0 alone does.
-func (t *rawText) draw(ctx context.Context, u *use, m *models.Model, picture string) (err error) {
+func (t *rawText) draw(ctx context.Context, u *modelFlags, m *models.Model, picture string) (err error) {
 	r, err := rawtext.NewReader(m)
 	if err != nil || !u.leads() {
 		return err

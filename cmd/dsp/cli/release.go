@@ -18,7 +18,7 @@ import (
 
 // release writes the model or the pipeline of u for others, and says what can still be read there. It reads no data, so it refuses the flags
 // that are about data.
-func release(cmd *cobra.Command, u *use, to string) error {
+func release(cmd *cobra.Command, u *modelFlags, to string) error {
 	for _, name := range append(slices.Clone(readingFlags), "weights") {
 		if cmd.Flags().Changed(name) {
 			return structured.BadInput("--%s has no effect with --release, which writes the model and reads no data; leave it out", name)

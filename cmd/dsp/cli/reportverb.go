@@ -14,7 +14,7 @@ import (
 )
 
 func reportCommand() *cobra.Command {
-	var u use
+	var u modelFlags
 	out := ""
 	cmd := &cobra.Command{
 		Use:   "report RUN",

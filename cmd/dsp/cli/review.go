@@ -92,7 +92,7 @@ func (r *reviews) check(m *models.Model) error {
 }
 
 // run reports with what is to be added, and writes the files.
-func (r *reviews) run(ctx context.Context, u *use, m *models.Model, d *structured.Dataset, o tasks.ReportOptions, strict bool, outputs predictions.Options, asJSON bool) error {
+func (r *reviews) run(ctx context.Context, u *modelFlags, m *models.Model, d *structured.Dataset, o tasks.ReportOptions, strict bool, outputs predictions.Options, asJSON bool) error {
 	if err := r.check(m); err != nil {
 		return err
 	}

@@ -54,7 +54,7 @@ func (s *spreads) check() error {
 }
 
 // add adds what is wanted to a report, as text and as members of an object. The sample has the outputs of m.
-func (s *spreads) add(ctx context.Context, u *use, m *models.Model, sample *intervals.Sample, strict bool, outputs predictions.Options, text *strings.Builder, all *review.Extended) error {
+func (s *spreads) add(ctx context.Context, u *modelFlags, m *models.Model, sample *intervals.Sample, strict bool, outputs predictions.Options, text *strings.Builder, all *review.Extended) error {
 	if s.intervals {
 		estimates, err := sample.Estimates()
 		if err != nil {
@@ -139,7 +139,7 @@ func (s *spreads) add(ctx context.Context, u *use, m *models.Model, sample *inte
 }
 
 // other returns the outputs of the model of --against, which reads the data d its own way, and with --kl the divergence.
-func (s *spreads) other(ctx context.Context, u *use, m *models.Model, d *structured.Dataset, strict bool, outputs predictions.Options) (*intervals.Sample, *models.Divergence, error) {
+func (s *spreads) other(ctx context.Context, u *modelFlags, m *models.Model, d *structured.Dataset, strict bool, outputs predictions.Options) (*intervals.Sample, *models.Divergence, error) {
 	v := *u
 	v.model, v.stop = s.against, nil
 	v.encoder.others = false

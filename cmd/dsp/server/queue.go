@@ -31,8 +31,8 @@ type job struct {
 	done chan struct{} // closed when left is 0, or the job has failed
 }
 
-// piece is a range of the examples of a job.
-type piece struct {
+// span is a range of the examples of a job.
+type span struct {
 	of       *job
 	from, to int
 }
@@ -93,11 +93,11 @@ func (q *queue) length() int {
 
 // take waits for examples and returns some of them, up to size positions but at least one example, all with the same options. It is false
 // when the queue is closed and empty.
-func (q *queue) take(size int) ([]piece, bool) {
+func (q *queue) take(size int) ([]span, bool) {
 	q.mutex.Lock()
 	defer q.mutex.Unlock()
 	for {
-		var batch []piece
+		var batch []span
 		var kept []*job // those that go to the back
 		for len(q.waiting) > 0 {
 			j := q.waiting[0]
@@ -111,7 +111,7 @@ func (q *queue) take(size int) ([]piece, bool) {
 			if len(batch) > 0 && (j.options != batch[0].of.options || j.examples[j.next].Size > size) {
 				break
 			}
-			p := piece{j, j.next, j.next}
+			p := span{j, j.next, j.next}
 			for p.to < len(j.examples) && (len(batch) == 0 && p.to == p.from || j.examples[p.to].Size <= size) {
 				size -= j.examples[p.to].Size
 				p.to++
@@ -138,15 +138,15 @@ func (q *queue) take(size int) ([]piece, bool) {
 // ended reports whether nothing of a job is left to take.
 func (j *job) ended() bool { return j.next == len(j.examples) }
 
-// finished counts the examples of a piece as done.
-func (q *queue) finished(p piece) {
+// finished counts the examples of a span as done.
+func (q *queue) finished(p span) {
 	q.mutex.Lock()
 	defer q.mutex.Unlock()
 	q.count(p.of, p.to-p.from)
 }
 
 // fail ends a job with the error of one of its examples. Examples of it that others have taken are still predicted.
-func (q *queue) fail(p piece, example int, err error) {
+func (q *queue) fail(p span, example int, err error) {
 	q.mutex.Lock()
 	defer q.mutex.Unlock()
 	q.failed(p.of, example, err)

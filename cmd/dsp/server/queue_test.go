@@ -31,7 +31,7 @@ func mustSubmit(t *testing.T, q *queue, jobs ...*job) {
 	}
 }
 
-func describe(of map[*job]string, batch []piece) string {
+func describe(of map[*job]string, batch []span) string {
 	text := ""
 	for _, p := range batch {
 		text += fmt.Sprintf("%s[%d:%d] ", of[p.of], p.from, p.to)
@@ -110,9 +110,9 @@ func TestQueueFailures(t *testing.T) {
 	if first[0].of != failing || second[0].of != failing || !errors.Is(gone.err, context.Canceled) {
 		t.Fatalf("took %v and %v, %v", first, second, gone.err)
 	}
-	q.fail(piece{failing, 2, 3}, 2, errors.New("third"))
-	q.finished(piece{failing, 1, 2})
-	q.fail(piece{failing, 0, 1}, 0, errors.New("first"))
+	q.fail(span{failing, 2, 3}, 2, errors.New("third"))
+	q.finished(span{failing, 1, 2})
+	q.fail(span{failing, 0, 1}, 0, errors.New("first"))
 	<-failing.done // the fourth was dropped
 	if err := failing.failure(); err == nil || err.Error() != "line 1: first" {
 		t.Errorf("%v", err)

@@ -46,8 +46,8 @@ func (p *pool) work() {
 			return
 		}
 		n, positions, bytes, scratch := 0, 0, int64(0), int64(0)
-		for _, piece := range batch {
-			for _, e := range piece.of.examples[piece.from:piece.to] {
+		for _, span := range batch {
+			for _, e := range span.of.examples[span.from:span.to] {
 				n, positions, bytes, scratch = n+1, positions+e.Size, bytes+e.Work, scratch+e.Work-int64(e.Bytes)
 			}
 		}
@@ -62,8 +62,8 @@ func (p *pool) work() {
 		}
 		switch {
 		case err == nil:
-			for _, piece := range batch {
-				p.finished(piece)
+			for _, span := range batch {
+				p.finished(span)
 			}
 		case n == 1:
 			p.fail(batch[0], batch[0].from, err)
@@ -78,11 +78,11 @@ func (p *pool) work() {
 }
 
 // alone predicts the examples of a batch one by one after one of them failed, so that it fails no other.
-func (p *pool) alone(a *models.Answerer, batch []piece) *models.Answerer {
+func (p *pool) alone(a *models.Answerer, batch []span) *models.Answerer {
 	for _, of := range batch {
 		for k := of.from; k < of.to; k++ {
-			one := piece{of.of, k, k + 1}
-			err := p.predict(a, []piece{one})
+			one := span{of.of, k, k + 1}
+			err := p.predict(a, []span{one})
 			if err == nil {
 				p.finished(one)
 				continue
@@ -102,15 +102,15 @@ func crashed(err error) bool {
 }
 
 // predict predicts a batch and hands the predictions to the jobs. If it fails, some may have been handed over.
-func (p *pool) predict(a *models.Answerer, batch []piece) error {
+func (p *pool) predict(a *models.Answerer, batch []span) error {
 	return host.Guard(func() error {
 		var all []examples.Example
-		var of []piece // of each example
+		var of []span // of each example
 		var places []uint64
-		for _, piece := range batch {
-			all = append(all, piece.of.examples[piece.from:piece.to]...)
-			for k := piece.from; k < piece.to; k++ {
-				of, places = append(of, piece), append(places, uint64(k))
+		for _, span := range batch {
+			all = append(all, span.of.examples[span.from:span.to]...)
+			for k := span.from; k < span.to; k++ {
+				of, places = append(of, span), append(places, uint64(k))
 			}
 		}
 		d, err := p.reader.Dataset(all)
@@ -118,11 +118,11 @@ func (p *pool) predict(a *models.Answerer, batch []piece) error {
 			return err
 		}
 		p.looks.see(p.name, p.model, d.Looks)
-		first, before := 0, -1 // the first example in d of the current piece
+		first, before := 0, -1 // the first example in d of the current span
 		truncated := a.Truncated()
 		defer func() { p.metrics.truncated.Add(float64(a.Truncated() - truncated)) }()
 		return a.PredictAt(places, d, batch[0].of.options, func(i int, prediction *predictions.Prediction) error {
-			if piece := of[i]; before < 0 || piece != of[before] {
+			if span := of[i]; before < 0 || span != of[before] {
 				first = i
 			}
 			before = i

@@ -101,7 +101,7 @@ func Dataset(trees []*Node, names *structured.Alphabet) *structured.Dataset {
 
 // Sentences returns words with their tags as data without trees.
 func Sentences(all func(yield func(words, tags []string) bool)) *structured.Dataset {
-	d := &structured.Dataset{Offsets: []int{0}, Outputs: []int{0}, ColumnNames: columnNames, Columns: make([][]string, len(columnNames)), Companion: Kind{}}
+	d := &structured.Dataset{Offsets: []int{0}, Outputs: []int{0}, ColumnNames: columnNames, Columns: make([][]string, len(columnNames)), TaskData: Kind{}}
 	all(func(words, tags []string) bool {
 		n := len(words)
 		for c, name := range columnNames {
@@ -122,18 +122,18 @@ func Sentences(all func(yield func(words, tags []string) bool)) *structured.Data
 	return d
 }
 
-// Kind marks data of trees of constituents: the Companion of what this package reads.
+// Kind marks data of trees of constituents: the TaskData of what this package reads.
 type Kind struct{}
 
-// Subset implements structured.Companion.
-func (Kind) Subset(*structured.Dataset, []int) structured.Companion { return Kind{} }
+// Subset implements structured.TaskData.
+func (Kind) Subset(*structured.Dataset, []int) structured.TaskData { return Kind{} }
 
 // Join lets data of several files be joined.
-func (Kind) Join([]structured.Companion) (structured.Companion, error) { return Kind{}, nil }
+func (Kind) Join([]structured.TaskData) (structured.TaskData, error) { return Kind{}, nil }
 
 // Is reports whether data are trees of constituents.
 func Is(d *structured.Dataset) bool {
-	_, is := d.Companion.(Kind)
+	_, is := d.TaskData.(Kind)
 	return is
 }
 

@@ -39,8 +39,8 @@ func readAll(r io.Reader, name string, say *remarks.Remarks) ([]Sentence, error)
 	return all, nil
 }
 
-// ReadPiece reads the sentences of a piece of a file, whose first line has that number. There may be none. say decides on bad ones.
-func ReadPiece(piece []byte, name string, line int, say *remarks.Remarks) ([]Sentence, error) {
+// ReadChunk reads the sentences of a piece of a file, whose first line has that number. There may be none. say decides on bad ones.
+func ReadChunk(piece []byte, name string, line int, say *remarks.Remarks) ([]Sentence, error) {
 	in := newReader(bytes.NewReader(piece), name)
 	in.say = say
 	in.lines.Number = line - 1

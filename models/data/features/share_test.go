@@ -62,7 +62,7 @@ func TestFitInShares(t *testing.T) {
 			if got := train.Fingerprint(&d); got != want {
 				return fmt.Errorf("fingerprint %s, expected %s", got, want)
 			}
-			if err := d.Complete(); err != nil {
+			if err := d.AllGatherAttributes(); err != nil {
 				return err
 			}
 			if got := train.Fingerprint(&d); got != want || d.HasShare() {

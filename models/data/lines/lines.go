@@ -43,15 +43,15 @@ type Set struct {
 	Median          int // of the heights that the images had, in pixels
 }
 
-// Subset implements structured.Companion.
-func (s *Set) Subset(*structured.Dataset, []int) structured.Companion { return s }
+// Subset implements structured.TaskData.
+func (s *Set) Subset(*structured.Dataset, []int) structured.TaskData { return s }
 
 // Join implements the interface of package union.
-func (s *Set) Join([]structured.Companion) (structured.Companion, error) { return s, nil }
+func (s *Set) Join([]structured.TaskData) (structured.TaskData, error) { return s, nil }
 
 // Image returns example i of d as an image; false for frames that are no pixels.
 func Image(d *structured.Dataset, i int) (*image.Gray, bool) {
-	s, ok := d.Companion.(*Set)
+	s, ok := d.TaskData.(*Set)
 	if !ok {
 		return nil, false
 	}
@@ -110,7 +110,7 @@ type builder struct {
 
 func (r Reader) builder(name string, known bool) *builder {
 	return &builder{Reader: r, known: known, d: &structured.Dataset{
-		Name: name, Offsets: []int{0}, IDs: []string{}, Dim: r.Height * r.Columns, Companion: &Set{Height: r.Height, Columns: r.Columns},
+		Name: name, Offsets: []int{0}, IDs: []string{}, Dim: r.Height * r.Columns, TaskData: &Set{Height: r.Height, Columns: r.Columns},
 	}}
 }
 
@@ -175,7 +175,7 @@ func Joined(y []int32, names *structured.Alphabet) string {
 // finish numbers the symbols: by the given names and, after these, in alphabetical order.
 func (b *builder) finish(names *structured.Alphabet) *structured.Dataset {
 	d := b.d
-	if s, ok := d.Companion.(*Set); ok {
+	if s, ok := d.TaskData.(*Set); ok {
 		s.Median = median(b.heights)
 	}
 	if names == nil {
@@ -344,7 +344,7 @@ func (r Reader) ReadArrays(path string, names *structured.Alphabet, known bool, 
 		texts = make([]string, d.Len())
 	}
 	b := r.builder(path, found)
-	b.d.Features, b.d.Dim, b.d.Weights, b.d.Companion, b.d.IDs = d.Features, d.Dim, d.Weights, nil, nil
+	b.d.Features, b.d.Dim, b.d.Weights, b.d.TaskData, b.d.IDs = d.Features, d.Dim, d.Weights, nil, nil
 	for i, text := range texts {
 		if !utf8.ValidString(text) || r.breaks(text) {
 			return nil, structured.BadInput("%s: texts[%d] is %.40q, expected text in UTF-8 without tabs and ends of lines", path, i, text)

@@ -36,7 +36,7 @@ func (o Options) Complete(sets ...*structured.Dataset) error {
 // dataset makes the data set of images. Images without candidates get sliding windows.
 func (o Options) dataset(name string, s *Set) (*structured.Dataset, error) {
 	if o.Learn {
-		return &structured.Dataset{Name: name, Companion: s}, nil
+		return &structured.Dataset{Name: name, TaskData: s}, nil
 	}
 	s.Sliding = o.Sliding
 	if o.Windows {
@@ -82,7 +82,7 @@ func (s *Set) look(threads int) ([]structured.ImageLook, error) {
 func (s *Set) outputs(name string) *structured.Dataset {
 	n := len(s.Images)
 	d := &structured.Dataset{
-		Name: name, Alphabet: structured.NewAlphabet(s.Class), Companion: s,
+		Name: name, Alphabet: structured.NewAlphabet(s.Class), TaskData: s,
 		Offsets: s.Offsets, Outputs: make([]int, n+1), IDs: make([]string, n),
 	}
 	size := 1

@@ -39,7 +39,7 @@ type Image struct {
 }
 
 // Of returns the set of data that this package made.
-func Of(d *structured.Dataset) *Set { return d.Companion.(*Set) }
+func Of(d *structured.Dataset) *Set { return d.TaskData.(*Set) }
 
 // Load returns the image's pixels.
 func (m *Image) Load() (*images.Image, error) {
@@ -52,8 +52,8 @@ func (m *Image) Load() (*images.Image, error) {
 	return images.ReadSized(m.Path, m.Width, m.Height)
 }
 
-// Subset implements structured.Companion.
-func (s *Set) Subset(_ *structured.Dataset, examples []int) structured.Companion {
+// Subset implements structured.TaskData.
+func (s *Set) Subset(_ *structured.Dataset, examples []int) structured.TaskData {
 	some := &Set{Class: s.Class, ClassID: s.ClassID, Grid: s.Grid, Sliding: s.Sliding, Slides: s.Slides, Map: s.Map}
 	if s.Boxes != nil {
 		some.Offsets = []int{0}
@@ -69,12 +69,12 @@ func (s *Set) Subset(_ *structured.Dataset, examples []int) structured.Companion
 }
 
 // Join implements joiner of the package union.
-func (s *Set) Join(others []structured.Companion) (structured.Companion, error) {
+func (s *Set) Join(others []structured.TaskData) (structured.TaskData, error) {
 	all := &Set{Class: s.Class, ClassID: s.ClassID, Grid: s.Grid, Sliding: s.Sliding, Slides: s.Slides, Map: s.Map}
 	if s.Boxes != nil {
 		all.Offsets = []int{0}
 	}
-	for _, of := range append([]structured.Companion{s}, others...) {
+	for _, of := range append([]structured.TaskData{s}, others...) {
 		set := of.(*Set)
 		switch {
 		case set.Class != s.Class:

@@ -78,14 +78,14 @@ func (r Reader) Read(ctx context.Context, source Source) (*structured.Dataset, e
 	b.d.Tables = []*structured.Table{b.edges}
 	if !source.Masks() {
 		b.d.Alphabet = r.Labels
-		b.d.Companion = &Set{r, source, numbers}
+		b.d.TaskData = &Set{r, source, numbers}
 		return b.d, nil
 	}
 	if err := b.labels(); err != nil {
 		return nil, err
 	}
 	if r.All {
-		b.d.Companion = &Set{r, source, numbers}
+		b.d.TaskData = &Set{r, source, numbers}
 		return b.d, nil
 	}
 	return graphs.WithoutUnknown(b.d), nil

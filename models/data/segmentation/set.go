@@ -5,7 +5,7 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Set is what a data set keeps of its images: the Companion of those that Reader.Read makes with all regions.
+// Set is what a data set keeps of its images: the TaskData of those that Reader.Read makes with all regions.
 type Set struct {
 	reader  Reader
 	source  Source
@@ -14,7 +14,7 @@ type Set struct {
 
 // Of returns the set that d belongs to, nil if d lacks some regions of its images.
 func Of(d *structured.Dataset) *Set {
-	s, _ := d.Companion.(*Set)
+	s, _ := d.TaskData.(*Set)
 	return s
 }
 
@@ -34,8 +34,8 @@ func (s *Set) Paint(e Example, y []int32, values []float32) (*masks.Mask, []floa
 	return p.Paint(y), values
 }
 
-// Subset implements structured.Companion.
-func (s *Set) Subset(_ *structured.Dataset, examples []int) structured.Companion {
+// Subset implements structured.TaskData.
+func (s *Set) Subset(_ *structured.Dataset, examples []int) structured.TaskData {
 	some := &Set{reader: s.reader, source: s.source}
 	for _, i := range examples {
 		some.numbers = append(some.numbers, s.numbers[i])
@@ -44,9 +44,9 @@ func (s *Set) Subset(_ *structured.Dataset, examples []int) structured.Companion
 }
 
 // Join implements joiner of the package union.
-func (s *Set) Join(others []structured.Companion) (structured.Companion, error) {
+func (s *Set) Join(others []structured.TaskData) (structured.TaskData, error) {
 	all, from := &Set{reader: s.reader}, folders{}
-	for _, of := range append([]structured.Companion{s}, others...) {
+	for _, of := range append([]structured.TaskData{s}, others...) {
 		set := of.(*Set)
 		for _, i := range set.numbers {
 			all.numbers = append(all.numbers, from.Len()+i)

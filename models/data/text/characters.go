@@ -65,7 +65,7 @@ func tellCharacters(d *structured.Dataset) error {
 	for t := range mine {
 		mine[t] = int32(own.Offsets[t+1] - own.Offsets[t])
 	}
-	if err := structured.TellNumbers(d.Share, lengths, mine); err != nil {
+	if err := structured.AllGatherNumbers(d.Share, lengths, mine); err != nil {
 		return err
 	}
 	all := &structured.Segments{Offsets: make([]int, 1, len(lengths)+1), Vocab: own.Vocab}
@@ -76,7 +76,7 @@ func tellCharacters(d *structured.Dataset) error {
 	to := all.Ids[all.Offsets[d.Offsets[d.Share.First]]:all.Offsets[d.Offsets[d.Share.Last]]]
 	copy(to, own.Ids)
 	d.Characters = all
-	return structured.TellNumbers(d.Share, all.Ids, to)
+	return structured.AllGatherNumbers(d.Share, all.Ids, to)
 }
 
 // wordsOf returns the column of words.

@@ -108,7 +108,7 @@ func EncodeIds(d *structured.Dataset, vocab []*structured.Alphabet) error {
 	if own == d {
 		return nil
 	}
-	return structured.TellNumbers(d.Share, d.Ids, ids)
+	return structured.AllGatherNumbers(d.Share, d.Ids, ids)
 }
 
 // ownPositions returns the numbers of the positions whose text this process has, of so many numbers of each position of d.

@@ -87,15 +87,15 @@ func TestHalves(t *testing.T) {
 	for text, want := range map[string]string{
 		"a\n\nb\n\nc\n\nd\n": "a\n\nb\n\n", "longer\nsentence\n\na\n\nb\n": "longer\nsentence\n\n",
 	} {
-		if first, _, _ := (Piece{[]byte(text), 1}).Halves(false); string(first.Text) != want {
+		if first, _, _ := (Chunk{[]byte(text), 1}).Halves(false); string(first.Text) != want {
 			t.Errorf("the first half of %q is %q, expected %q", text, first.Text, want)
 		}
 	}
-	var cut func(p Piece, lines bool) []Piece
-	cut = func(p Piece, lines bool) []Piece {
+	var cut func(p Chunk, lines bool) []Chunk
+	cut = func(p Chunk, lines bool) []Chunk {
 		first, second, several := p.Halves(lines)
 		if !several {
-			return []Piece{p}
+			return []Chunk{p}
 		}
 		return append(cut(first, lines), cut(second, lines)...)
 	}
@@ -105,7 +105,7 @@ func TestHalves(t *testing.T) {
 		for k, lines := range []bool{false, true} {
 			var got []string
 			line := 3
-			for _, p := range cut(Piece{[]byte(text), 3}, lines) {
+			for _, p := range cut(Chunk{[]byte(text), 3}, lines) {
 				if got = append(got, string(p.Text)); p.Line != line {
 					t.Errorf("%q begins in line %d, expected %d", p.Text, p.Line, line)
 				}

@@ -118,7 +118,7 @@ func TestSentenceOffsets(t *testing.T) {
 func pieces(t interface{ Fatalf(string, ...any) }, r io.Reader, text string, rules Rules) []Sentence {
 	var all []Sentence
 	var whole strings.Builder
-	p := NewPieces(r, "text", rules)
+	p := NewChunks(r, "text", rules)
 	for {
 		piece, more, err := p.Next()
 		if err != nil {
@@ -165,13 +165,13 @@ func TestStreamIsWhole(t *testing.T) {
 func TestPieces(t *testing.T) {
 	r, w := io.Pipe()
 	go func() { _, _ = io.WriteString(w, "One.\nTwo.\n\n") }() // the text goes on, but not yet
-	p, more, err := NewPieces(r, "text", Rules{Splitter: Unicode{}}).Next()
+	p, more, err := NewChunks(r, "text", Rules{Splitter: Unicode{}}).Next()
 	if err != nil || !more || p.Text != "One.\nTwo.\n\n" {
 		t.Errorf("%+v, %v, %v", p, more, err)
 	}
 	_ = r.Close()
 	text := strings.Repeat("It goes on. And on\nand on.\n", 50000)
-	p, _, _ = NewPieces(strings.NewReader(text), "text", Rules{Splitter: Unicode{}}).Next()
+	p, _, _ = NewChunks(strings.NewReader(text), "text", Rules{Splitter: Unicode{}}).Next()
 	if len(p.Text) > 2*longParagraph || !strings.HasSuffix(p.Text, ".\n") && !strings.HasSuffix(p.Text, ". ") {
 		t.Errorf("a piece of %d bytes ends in %q", len(p.Text), p.Text[len(p.Text)-9:])
 	}
@@ -179,7 +179,7 @@ func TestPieces(t *testing.T) {
 
 func TestBadText(t *testing.T) {
 	for text, want := range map[string]string{"a\nb\xff c": "text:2: byte 0xff is not UTF-8", "\n\n\xe9": "text:3: "} {
-		p := NewPieces(iotest.OneByteReader(strings.NewReader(text)), "text", Rules{Splitter: Unicode{}})
+		p := NewChunks(iotest.OneByteReader(strings.NewReader(text)), "text", Rules{Splitter: Unicode{}})
 		var err error
 		for more := true; more && err == nil; {
 			_, more, err = p.Next()

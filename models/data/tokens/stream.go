@@ -11,38 +11,38 @@ import (
 	"github.com/dsp-go/dsp/structured"
 )
 
-// Piece is a piece of a text that no sentence crosses the ends of.
-type Piece struct {
+// Chunk is a chunk of a text that no sentence crosses the ends of.
+type Chunk struct {
 	Text  string
 	Start int // in characters of the whole text
 	Line  int // of its beginning, from 1
 }
 
-// Pieces cuts a text into pieces as it arrives: behind every empty line that it has read and, where paragraphs are long, behind sentences.
+// Chunks cuts a text into chunks as it arrives: behind every empty line that it has read and, where paragraphs are long, behind sentences.
 // It does not wait for more than a paragraph, so that paragraphs piped in one by one can be answered one by one.
-type Pieces struct {
+type Chunks struct {
 	r     io.Reader
 	name  string
 	rules Rules
-	rest  []byte // read, but not in a piece yet
+	rest  []byte // read, but not in a chunk yet
 	start int
 	line  int
 	end   bool
 }
 
-// NewPieces cuts r, whose name is for messages. The sentences of the pieces are those that the rules find in the whole text.
-func NewPieces(r io.Reader, name string, rules Rules) *Pieces {
-	return &Pieces{r: r, name: name, rules: rules, line: 1}
+// NewChunks cuts r, whose name is for messages. The sentences of the chunks are those that the rules find in the whole text.
+func NewChunks(r io.Reader, name string, rules Rules) *Chunks {
+	return &Chunks{r: r, name: name, rules: rules, line: 1}
 }
 
 // readSize is how many bytes are read at a time, and longParagraph how many a paragraph has before it is cut between sentences. Tests change
 // them.
 var readSize, longParagraph = 1 << 16, 1 << 19
 
-// Next returns the next piece. It is false at the end of the text. Text that is not UTF-8 is bad input.
-func (p *Pieces) Next() (Piece, bool, error) {
+// Next returns the next chunk. It is false at the end of the text. Text that is not UTF-8 is bad input.
+func (p *Chunks) Next() (Chunk, bool, error) {
 	if p.end {
-		return Piece{}, false, nil
+		return Chunk{}, false, nil
 	}
 	for {
 		seen := len(p.rest)
@@ -54,7 +54,7 @@ func (p *Pieces) Next() (Piece, bool, error) {
 			p.end = true
 			return p.take(len(p.rest))
 		case err != nil:
-			return Piece{}, false, structured.BadInput("%s: after line %d: %w", p.name, p.line+bytes.Count(p.rest, []byte{'\n'}), err)
+			return Chunk{}, false, structured.BadInput("%s: after line %d: %w", p.name, p.line+bytes.Count(p.rest, []byte{'\n'}), err)
 		}
 		cut := p.lastParagraph(seen)
 		if cut == 0 && len(p.rest) >= longParagraph {
@@ -67,7 +67,7 @@ func (p *Pieces) Next() (Piece, bool, error) {
 }
 
 // lastParagraph returns where the last paragraph ends that is complete, 0 if none is. None ends before the line with byte seen.
-func (p *Pieces) lastParagraph(seen int) int {
+func (p *Chunks) lastParagraph(seen int) int {
 	from := bytes.LastIndexByte(p.rest[:seen], '\n') + 1
 	for end := bytes.LastIndexByte(p.rest, '\n') + 1; end > from; {
 		start := bytes.LastIndexByte(p.rest[:end-1], '\n') + 1
@@ -80,7 +80,7 @@ func (p *Pieces) lastParagraph(seen int) int {
 }
 
 // lastSentence returns where a sentence ends that more text does not change: the last but two.
-func (p *Pieces) lastSentence() int {
+func (p *Chunks) lastSentence() int {
 	text := p.rest
 	for k := len(text) - 1; k >= max(0, len(text)-utf8.UTFMax); k-- {
 		if utf8.RuneStart(text[k]) {
@@ -99,19 +99,19 @@ func (p *Pieces) lastSentence() int {
 	return ends[0]
 }
 
-// take returns the first bytes of the rest as a piece.
-func (p *Pieces) take(n int) (Piece, bool, error) {
-	piece := Piece{string(p.rest[:n]), p.start, p.line}
-	if !utf8.ValidString(piece.Text) {
+// take returns the first bytes of the rest as a chunk.
+func (p *Chunks) take(n int) (Chunk, bool, error) {
+	chunk := Chunk{string(p.rest[:n]), p.start, p.line}
+	if !utf8.ValidString(chunk.Text) {
 		valid := 0
-		for r, size := utf8.DecodeRuneInString(piece.Text); r != utf8.RuneError || size != 1; r, size = utf8.DecodeRuneInString(piece.Text[valid:]) {
+		for r, size := utf8.DecodeRuneInString(chunk.Text); r != utf8.RuneError || size != 1; r, size = utf8.DecodeRuneInString(chunk.Text[valid:]) {
 			valid += size
 		}
-		return Piece{}, false, structured.BadInput("%s:%d: byte %#x is not UTF-8; convert the text first, for instance with iconv -f latin1 -t utf-8",
-			p.name, p.line+strings.Count(piece.Text[:valid], "\n"), piece.Text[valid])
+		return Chunk{}, false, structured.BadInput("%s:%d: byte %#x is not UTF-8; convert the text first, for instance with iconv -f latin1 -t utf-8",
+			p.name, p.line+strings.Count(chunk.Text[:valid], "\n"), chunk.Text[valid])
 	}
-	p.start += utf8.RuneCountInString(piece.Text)
-	p.line += strings.Count(piece.Text, "\n")
+	p.start += utf8.RuneCountInString(chunk.Text)
+	p.line += strings.Count(chunk.Text, "\n")
 	p.rest = append([]byte(nil), p.rest[n:]...)
-	return piece, true, nil
+	return chunk, true, nil
 }

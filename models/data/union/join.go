@@ -57,7 +57,7 @@ func Join(sets []*structured.Dataset) (*structured.Dataset, error) {
 	}
 	joinCharacters(all, sets)
 	joinPlaces(all, sets)
-	return all, joinCompanions(all, sets)
+	return all, joinTaskData(all, sets)
 }
 
 // name names the files of a joined data set, for messages about all of it.
@@ -229,27 +229,27 @@ func joinPlaces(all *structured.Dataset, sets []*structured.Dataset) {
 	}
 }
 
-func joinCompanions(all *structured.Dataset, sets []*structured.Dataset) error {
-	if sets[0].Companion == nil {
+func joinTaskData(all *structured.Dataset, sets []*structured.Dataset) error {
+	if sets[0].TaskData == nil {
 		return nil
 	}
-	joiner, ok := sets[0].Companion.(joiner)
+	joiner, ok := sets[0].TaskData.(joiner)
 	if !ok {
 		return structured.BadInput("%s: data of this kind cannot be joined from several files", all.Name)
 	}
-	var others []structured.Companion
+	var others []structured.TaskData
 	for _, d := range sets[1:] {
-		others = append(others, d.Companion)
+		others = append(others, d.TaskData)
 	}
 	var err error
-	all.Companion, err = joiner.Join(others)
+	all.TaskData, err = joiner.Join(others)
 	return err
 }
 
-// joiner is a Companion that several data sets can have together.
+// joiner is a TaskData that several data sets can have together.
 type joiner interface {
-	structured.Companion
-	// Join returns the companion of the examples of the receiver's data set and then those of the others, which are of the same type. It is
+	structured.TaskData
+	// Join returns the data of the examples of the receiver's data set and then those of the others, which are of the same type. It is
 	// bad input if they do not go together.
-	Join(others []structured.Companion) (structured.Companion, error)
+	Join(others []structured.TaskData) (structured.TaskData, error)
 }

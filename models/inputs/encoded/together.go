@@ -18,7 +18,7 @@ func (r *rows) foundByAll(name string, found bool, share *structured.Share, fail
 		Words int
 		Found bool
 	}
-	all, err := structured.Tell(share, state{r.fingerprint, r.n, found}, failed)
+	all, err := structured.AllGather(share, state{r.fingerprint, r.n, found}, failed)
 	if err != nil {
 		return false, err
 	}
@@ -55,7 +55,7 @@ func (r *Reader) encodeTogether(batches [][]sentence, o Options, shown *progress
 		}
 		own := (n - share.Process + share.Processes - 1) / share.Processes
 		err := host.Parallel(o.Threads, own, host.None, func(_ struct{}, k int) error { return encode(batches[from+share.Process+k*share.Processes], tell) })
-		if _, err = structured.Tell(share, 0, err); err != nil {
+		if _, err = structured.AllGather(share, 0, err); err != nil {
 			return err
 		}
 		all, err := share.Gather(mine)

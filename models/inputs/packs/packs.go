@@ -53,7 +53,7 @@ func Write(path string, c *config.Config, d *structured.Dataset, in inputs.Input
 		}
 		d = &with
 	}
-	if d.Companion != nil || d.Source != nil {
+	if d.TaskData != nil || d.Source != nil {
 		return s, structured.BadInput("--task %s cannot be packed: images and boxes are files of their own; dsp train --stream reads the features of boxes whenever they are needed", c.Task)
 	}
 	named := *d

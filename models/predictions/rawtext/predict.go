@@ -34,7 +34,7 @@ func (r *Reader) Predict(ctx context.Context, in io.Reader, name string, w io.Wr
 	if err := r.model.CheckEntities(o.Options); err != nil {
 		return err
 	}
-	next := tokens.NewPieces(in, name, o.Rules).Next
+	next := tokens.NewChunks(in, name, o.Rules).Next
 	if o.Whole {
 		next = inParts(next, r.model.Ranks().Size())
 	}
@@ -42,13 +42,13 @@ func (r *Reader) Predict(ctx context.Context, in io.Reader, name string, w io.Wr
 	return err
 }
 
-// inParts returns all pieces as so many, or fewer.
-func inParts(pieces func() (tokens.Piece, bool, error), parts int) func() (tokens.Piece, bool, error) {
-	var all []tokens.Piece
+// inParts returns all chunks as so many, or fewer.
+func inParts(chunks func() (tokens.Chunk, bool, error), parts int) func() (tokens.Chunk, bool, error) {
+	var all []tokens.Chunk
 	read, next := false, 0
-	return func() (tokens.Piece, bool, error) {
+	return func() (tokens.Chunk, bool, error) {
 		for !read {
-			p, more, err := pieces()
+			p, more, err := chunks()
 			if err != nil {
 				return p, false, err
 			}
@@ -57,7 +57,7 @@ func inParts(pieces func() (tokens.Piece, bool, error), parts int) func() (token
 			}
 		}
 		if parts = min(parts, len(all)); next == parts {
-			return tokens.Piece{}, false, nil
+			return tokens.Chunk{}, false, nil
 		}
 		some := all[len(all)*next/parts : len(all)*(next+1)/parts]
 		next++
@@ -71,7 +71,7 @@ func inParts(pieces func() (tokens.Piece, bool, error), parts int) func() (token
 	}
 }
 
-// labeller labels pieces of text. It serves one goroutine at a time.
+// labeller labels chunks of text. It serves one goroutine at a time.
 type labeller struct {
 	*Reader
 	name    string
@@ -104,7 +104,7 @@ func (r *Reader) newLabeller(ctx context.Context, name string, o Options) *label
 	return l
 }
 
-func (l *labeller) label(p tokens.Piece) (models.Answered, error) {
+func (l *labeller) label(p tokens.Chunk) (models.Answered, error) {
 	all := l.options.Rules.Split(p.Text)
 	to := models.Answered{Examples: len(all)}
 	var marks []predictions.Mark

@@ -51,9 +51,9 @@ func valuesOf(name string) string { return name + "_values" }
 func tableOf(t, name string) string { return "table." + t + "." + name }
 
 // Add puts the arrays of a data set into f, which shares them: all but the text of its columns, its layout and the names of its examples.
-// Alphabets of inputs and dictionaries are the caller's. Data with a Companion or a Source are refused: these are not arrays.
+// Alphabets of inputs and dictionaries are the caller's. Data with a TaskData or a Source are refused: these are not arrays.
 func Add(f *safetensors.File, d *structured.Dataset) error {
-	if d.Companion != nil || d.Source != nil {
+	if d.TaskData != nil || d.Source != nil {
 		return structured.BadInput("%s: its images and boxes are files of their own, which a pack cannot hold", d.Name)
 	}
 	about := description{Name: d.Name, Dim: d.Dim, ColumnNames: d.ColumnNames, CostRows: d.CostRows, Inputs: len(d.Vocab)}

@@ -2,9 +2,9 @@ package models
 
 import "github.com/dsp-go/dsp/models/predictions"
 
-// tape holds predictions one after the other, bit by bit. The same methods write them and, once reads is set, read them again. encoding/gob by itself would lose
+// predictionCodec holds predictions one after the other, bit by bit. The same methods write them and, once reads is set, read them again. encoding/gob by itself would lose
 // the sign of a zero, and a pointer to it.
-type tape struct {
+type predictionCodec struct {
 	Ints   []int
 	Reals  []float64
 	Floats []float32
@@ -12,7 +12,7 @@ type tape struct {
 	reads bool
 }
 
-func (t *tape) prediction(p *predictions.Prediction) {
+func (t *predictionCodec) prediction(p *predictions.Prediction) {
 	t.output(&p.Output)
 	each(t, &p.NBest, t.output)
 	t.real(&p.Entropy)
@@ -30,31 +30,31 @@ func (t *tape) prediction(p *predictions.Prediction) {
 	}
 }
 
-func (t *tape) output(o *predictions.Output) {
+func (t *predictionCodec) output(o *predictions.Output) {
 	t.labels(&o.Labels)
 	t.real(&o.Score)
 	t.real(&o.Probability)
 }
 
-func (t *tape) span(s *predictions.Span) {
+func (t *predictionCodec) span(s *predictions.Span) {
 	pass(t.reads, &t.Ints, &s.First)
 	pass(t.reads, &t.Ints, &s.Last)
 	t.label(&s.Type)
 	t.real(&s.Probability)
 }
 
-func (t *tape) labels(y *[]int32) { each(t, y, t.label) }
-func (t *tape) real(x *float64)   { pass(t.reads, &t.Reals, x) }
-func (t *tape) float(x *float32)  { pass(t.reads, &t.Floats, x) }
+func (t *predictionCodec) labels(y *[]int32) { each(t, y, t.label) }
+func (t *predictionCodec) real(x *float64)   { pass(t.reads, &t.Reals, x) }
+func (t *predictionCodec) float(x *float32)  { pass(t.reads, &t.Floats, x) }
 
-func (t *tape) label(l *int32) {
+func (t *predictionCodec) label(l *int32) {
 	x := int(*l)
 	pass(t.reads, &t.Ints, &x)
 	*l = int32(x)
 }
 
 // each passes a list, which may be nil.
-func each[E any](t *tape, list *[]E, one func(*E)) {
+func each[E any](t *predictionCodec, list *[]E, one func(*E)) {
 	n := len(*list)
 	if *list == nil {
 		n = -1

@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Pieces concatenate to the file, are cut only after blank lines, and have the right line numbers, however the file is read.
+// Chunks concatenate to the file, are cut only after blank lines, and have the right line numbers, however the file is read.
 func TestPieces(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		lines := rapid.SliceOf(rapid.SampledFrom([]string{"a O", "", " ", "b B-X", "\r", strings.Repeat("x", 700) + " O"})).Draw(t, "lines")
@@ -25,7 +25,7 @@ func TestPieces(t *testing.T) {
 		case 2:
 			r = iotest.DataErrReader(bytes.NewReader(whole))
 		}
-		in, line := NewPieces(r, "x", ""), 1
+		in, line := NewChunks(r, "x", ""), 1
 		var got []byte
 		for {
 			b, ok, err := in.Next()

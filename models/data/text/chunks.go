@@ -10,22 +10,22 @@ import (
 	"github.com/dsp-go/dsp/structured/machine/host"
 )
 
-// pieceSize is how many bytes a piece has, unless a sequence is longer or less has arrived.
-const pieceSize = 1 << 16
+// chunkSize is how many bytes a chunk has, unless a sequence is longer or less has arrived.
+const chunkSize = 1 << 16
 
-// A Piece is a piece of a text file that ends with a blank line, or any line, or with the file: no sequence crosses its ends.
-type Piece struct {
+// A Chunk is a chunk of a text file that ends with a blank line, or any line, or with the file: no sequence crosses its ends.
+type Chunk struct {
 	Text []byte
 	Line int // the number of its first line, from 1
 }
 
-// Pieces cuts a text file into pieces as it arrives. It does not wait for more than one sequence, so that sequences piped in one by
+// Chunks cuts a text file into chunks as it arrives. It does not wait for more than one sequence, so that sequences piped in one by
 // one can be answered one by one.
-type Pieces struct {
+type Chunks struct {
 	r    io.Reader
 	name string
 	line int    // the number of the line that rest starts with
-	rest []byte // read, but not in a piece yet
+	rest []byte // read, but not in a chunk yet
 	end  bool
 
 	// Most is how many lines a sequence has at most; 0: any number. It keeps a stream without blank lines from taking all memory.
@@ -39,9 +39,9 @@ type Pieces struct {
 	comments string // what lines start with that are no tokens, or may be none; empty: no line does
 }
 
-// NewPieces cuts r, whose name is for messages. comments are those of Conll.Comments: a piece has more than comments, unless it is the last one.
-func NewPieces(r io.Reader, name, comments string) *Pieces {
-	p := &Pieces{r: r, name: name, line: 1, comments: cmp.Or(comments, hash)}
+// NewChunks cuts r, whose name is for messages. comments are those of Conll.Comments: a chunk has more than comments, unless it is the last one.
+func NewChunks(r io.Reader, name, comments string) *Chunks {
+	p := &Chunks{r: r, name: name, line: 1, comments: cmp.Or(comments, hash)}
 	if comments == NoComments {
 		p.comments = ""
 	}
@@ -49,20 +49,20 @@ func NewPieces(r io.Reader, name, comments string) *Pieces {
 }
 
 // NewLines cuts r, whose name is for messages, after any line.
-func NewLines(r io.Reader, name string) *Pieces {
-	return &Pieces{r: r, name: name, line: 1, byLine: true}
+func NewLines(r io.Reader, name string) *Chunks {
+	return &Chunks{r: r, name: name, line: 1, byLine: true}
 }
 
-// Next returns the next piece, also the first one of an empty file. It is false at the end of the file.
-func (p *Pieces) Next() (Piece, bool, error) {
+// Next returns the next chunk, also the first one of an empty file. It is false at the end of the file.
+func (p *Chunks) Next() (Chunk, bool, error) {
 	if p.end {
-		return Piece{}, false, nil
+		return Chunk{}, false, nil
 	}
-	piece := Piece{Line: p.line}
+	chunk := Chunk{Line: p.line}
 	for cut := 0; cut == 0; {
 		seen, old := p.last, len(p.rest) // no blank line ends before the last line; every byte is looked at once
-		if free := cap(p.rest) - len(p.rest); free < pieceSize/2 {
-			p.rest = append(make([]byte, 0, 2*cap(p.rest)+pieceSize), p.rest...)
+		if free := cap(p.rest) - len(p.rest); free < chunkSize/2 {
+			p.rest = append(make([]byte, 0, 2*cap(p.rest)+chunkSize), p.rest...)
 		}
 		n, err := p.r.Read(p.rest[len(p.rest):cap(p.rest)])
 		p.rest = p.rest[:len(p.rest)+n]
@@ -73,30 +73,30 @@ func (p *Pieces) Next() (Piece, bool, error) {
 		switch {
 		case errors.Is(err, io.EOF):
 			p.end = true
-			piece.Text = p.rest
-			return piece, true, nil
+			chunk.Text = p.rest
+			return chunk, true, nil
 		case err != nil:
-			return piece, false, structured.BadInput("%s: after line %d: %w", p.name, p.line-1+bytes.Count(p.rest, []byte{'\n'}), err)
+			return chunk, false, structured.BadInput("%s: after line %d: %w", p.name, p.line-1+bytes.Count(p.rest, []byte{'\n'}), err)
 		}
 		if len(p.rest)-p.last > host.MostLine {
 			line := p.line + bytes.Count(p.rest[:p.last], []byte{'\n'})
-			return piece, false, structured.BadInput("%s:%d: a line of more than %d MiB, expected shorter ones", p.name, line, host.MostLine>>20)
+			return chunk, false, structured.BadInput("%s:%d: a line of more than %d MiB, expected shorter ones", p.name, line, host.MostLine>>20)
 		}
 		if p.byLine {
 			cut = p.last
 		} else if cut = afterBlankLine(p.rest[:p.last], seen); cut > 0 && !p.hasTokens(p.rest[p.empty:cut]) {
-			p.empty, p.lines, cut = cut, bytes.Count(p.rest[cut:], []byte{'\n'}), 0 // what precedes a token belongs to its piece
+			p.empty, p.lines, cut = cut, bytes.Count(p.rest[cut:], []byte{'\n'}), 0 // what precedes a token belongs to its chunk
 		}
 		if cut == 0 && p.Most > 0 && !p.byLine && p.lines > p.Most {
-			return piece, false, structured.BadInput("%s:%d: more than %d lines without a blank one, expected shorter sequences; --max-words N takes longer ones",
+			return chunk, false, structured.BadInput("%s:%d: more than %d lines without a blank one, expected shorter sequences; --max-words N takes longer ones",
 				p.name, p.line+bytes.Count(p.rest[:p.empty], []byte{'\n'}), p.Most)
 		}
-		piece.Text = p.rest[:cut:cut]
+		chunk.Text = p.rest[:cut:cut]
 	}
-	p.line += bytes.Count(piece.Text, []byte{'\n'})
-	p.rest = append(make([]byte, 0, pieceSize), p.rest[len(piece.Text):]...)
-	p.last, p.empty, p.lines = p.last-len(piece.Text), 0, bytes.Count(p.rest, []byte{'\n'})
-	return piece, true, nil
+	p.line += bytes.Count(chunk.Text, []byte{'\n'})
+	p.rest = append(make([]byte, 0, chunkSize), p.rest[len(chunk.Text):]...)
+	p.last, p.empty, p.lines = p.last-len(chunk.Text), 0, bytes.Count(p.rest, []byte{'\n'})
+	return chunk, true, nil
 }
 
 // afterBlankLine returns where the last blank line ends that starts at or after from, the start of a line; 0 if there is
@@ -112,8 +112,8 @@ func afterBlankLine(text []byte, from int) int {
 	return 0
 }
 
-// Halves parts a piece between two sequences, about in the middle; false if it has only one. With lines, every line is a sequence.
-func (p Piece) Halves(lines bool) (first, second Piece, several bool) {
+// Halves parts a chunk between two sequences, about in the middle; false if it has only one. With lines, every line is a sequence.
+func (p Chunk) Halves(lines bool) (first, second Chunk, several bool) {
 	best, number := 0, 0 // where the second half begins, and its line
 	for at, line := 0, p.Line; at < len(p.Text); {
 		end := bytes.IndexByte(p.Text[at:], '\n') + 1
@@ -131,11 +131,11 @@ func (p Piece) Halves(lines bool) (first, second Piece, several bool) {
 			best, number = at, line
 		}
 	}
-	return Piece{p.Text[:best:best], p.Line}, Piece{p.Text[best:], number}, best > 0
+	return Chunk{p.Text[:best:best], p.Line}, Chunk{p.Text[best:], number}, best > 0
 }
 
 // hasTokens reports whether a text in columns has more than blank lines, document separators and what may be comments.
-func (p *Pieces) hasTokens(text []byte) bool {
+func (p *Chunks) hasTokens(text []byte) bool {
 	for line := range bytes.Lines(text) {
 		line = bytes.TrimSuffix(line, []byte("\n"))
 		if !isBlank(line) && !docStart(string(line)) && (p.comments == "" || !bytes.HasPrefix(line, []byte(p.comments))) {

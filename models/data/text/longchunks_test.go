@@ -30,7 +30,7 @@ func (r *repeated) Read(p []byte) (int, error) {
 }
 
 // all reads all pieces.
-func all(p *Pieces) (text []byte, pieces int, err error) {
+func all(p *Chunks) (text []byte, pieces int, err error) {
 	for {
 		piece, more, err := p.Next()
 		if err != nil || !more {
@@ -44,7 +44,7 @@ func all(p *Pieces) (text []byte, pieces int, err error) {
 func TestPiecesOfLongText(t *testing.T) {
 	for _, text := range []string{"\x00", "\n", "a\n", "# c\n"} {
 		const size = 8 << 20
-		if got, _, err := all(NewPieces(&repeated{text, size}, "x", "")); err != nil || len(got) < size {
+		if got, _, err := all(NewChunks(&repeated{text, size}, "x", "")); err != nil || len(got) < size {
 			t.Errorf("%q: %d bytes, %v", text, len(got), err)
 		}
 	}
@@ -53,13 +53,13 @@ func TestPiecesOfLongText(t *testing.T) {
 // A line that is too long, and a stream without blank lines that is, are refused with their line.
 func TestPiecesRefuseLongText(t *testing.T) {
 	for text, want := range map[string]string{"a": "x:3: a line of more than 64 MiB", "a\n": "x:3: more than 1000 lines without a blank one"} {
-		p := NewPieces(io.MultiReader(strings.NewReader("a\n\n"), &repeated{text, host.MostLine + 1<<20}), "x", "")
+		p := NewChunks(io.MultiReader(strings.NewReader("a\n\n"), &repeated{text, host.MostLine + 1<<20}), "x", "")
 		p.Most = 1000
 		if _, _, err := all(p); !structured.IsBadInput(err) || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", text, err, want)
 		}
 	}
-	p := NewPieces(strings.NewReader(strings.Repeat(strings.Repeat("a\n", 900)+"\n", 100)+strings.Repeat("\n", 5000)+"b\n"), "x", "")
+	p := NewChunks(strings.NewReader(strings.Repeat(strings.Repeat("a\n", 900)+"\n", 100)+strings.Repeat("\n", 5000)+"b\n"), "x", "")
 	p.Most = 1000
 	if got, _, err := all(p); err != nil || !bytes.HasSuffix(got, []byte("\nb\n")) {
 		t.Errorf("short sequences: %v", err)

@@ -20,11 +20,11 @@ import (
 	"github.com/dsp-go/dsp/structured/segments"
 )
 
-// ranges are the parts of text files that several processes read, which train together. No process holds the text of all.
+// sharedText is the parts of text files that several processes read, which train together. No process holds the text of all.
 //
 // First each process parses its range of the bytes of all files, and tells the others the lengths, labels, weights and line numbers of the sequences there. Then all know
 // which examples each process has (structured.Share), and each reads the lines of its own.
-type ranges struct {
+type sharedText struct {
 	share         *structured.Share
 	files         []rangedFile
 	total, before int64 // bytes of all files, and of those before the next one
@@ -47,14 +47,14 @@ type beginning struct {
 	Breaks int   // lines that end in the range that begins here
 }
 
-// rangesOf returns the parts of training files that the processes of a share read, for a run that may continue a model; nil if each reads all of them, as where bad sequences are
+// sharedTextOf returns the parts of training files that the processes of a share read, for a run that may continue a model; nil if each reads all of them, as where bad sequences are
 // left out: which there are is known once all is read.
-func (s source) rangesOf(value string, share *structured.Share, from bases) (*ranges, error) {
+func (s source) sharedTextOf(value string, share *structured.Share, from continuedModels) (*sharedText, error) {
 	f := formats.Find(s.Format)
 	if share == nil || s.Remarks.Skips() || !f.Ranges || !s.task.Labels || from.start != nil && !from.start.Extends(f.Numbered) { // which is refused by one who has all
 		return nil, nil
 	}
-	x := &ranges{share: share}
+	x := &sharedText{share: share}
 	var mine []contents
 	var failed error
 	for _, path := range formats.Files(value) {
@@ -66,7 +66,7 @@ func (s source) rangesOf(value string, share *structured.Share, from bases) (*ra
 		x.files = append(x.files, rangedFile{path: path, size: c.Size})
 		x.total += c.Size
 	}
-	all, err := structured.Tell(share, mine, failed)
+	all, err := structured.AllGather(share, mine, failed)
 	if err != nil {
 		return nil, err
 	}
@@ -101,7 +101,7 @@ func sameKinds(c *config.Config, share *structured.Share) error {
 	if _, pack := packed.Is(c.Train); pack {
 		mine[0] = "a pack"
 	}
-	all, err := structured.Tell(share, mine, nil)
+	all, err := structured.AllGather(share, mine, nil)
 	if err != nil {
 		return err
 	}
@@ -153,7 +153,7 @@ type sequences struct {
 }
 
 // read reads the next file, path: all of its examples without their text. whole reads all of it, for its mistakes.
-func (x *ranges) read(s source, path string, whole func() error) (*structured.Dataset, error) {
+func (x *sharedText) read(s source, path string, whole func() error) (*structured.Dataset, error) {
 	file := &x.files[x.next]
 	file.survey = s.survey
 	x.next++
@@ -165,7 +165,7 @@ func (x *ranges) read(s source, path string, whole func() error) (*structured.Da
 		mine, end, err = x.rangeOf(f, file.size)
 	}
 	x.before += file.size
-	if file.begins, err = structured.Tell(x.share, mine, badFile(err)); err != nil {
+	if file.begins, err = structured.AllGather(x.share, mine, badFile(err)); err != nil {
 		return nil, err
 	}
 	line := 1
@@ -174,7 +174,7 @@ func (x *ranges) read(s source, path string, whole func() error) (*structured.Da
 		line += file.begins[k].Breaks
 	}
 	found, err := s.parse(f, mine.At, end, file.begins[x.share.Process].Line, path)
-	all, err := structured.Tell(x.share, found, err)
+	all, err := structured.AllGather(x.share, found, err)
 	if err != nil {
 		return nil, err
 	}
@@ -189,7 +189,7 @@ func (x *ranges) read(s source, path string, whole func() error) (*structured.Da
 }
 
 // rangeOf returns where the range of this process begins and ends in the next file.
-func (x *ranges) rangeOf(f io.ReaderAt, size int64) (mine beginning, end int64, err error) {
+func (x *sharedText) rangeOf(f io.ReaderAt, size int64) (mine beginning, end int64, err error) {
 	bound := func(process int) (int64, error) {
 		at := x.total/int64(x.share.Processes)*int64(process) - x.before
 		if process == x.share.Processes {
@@ -346,7 +346,7 @@ func (s source) joinSequences(path string, all []sequences) (*structured.Dataset
 }
 
 // takeShare gives this process its share of the examples. Which these are depends on how many segments they may have, if segments have attributes.
-func takeShare(c *config.Config, from bases, d *structured.Dataset, share *structured.Share) {
+func takeShare(c *config.Config, from continuedModels, d *structured.Dataset, share *structured.Share) {
 	longest := inputs.LongestSegment(c, from.template(), d)
 	if longest == 0 {
 		d.TakeShare(share)
@@ -359,7 +359,7 @@ func takeShare(c *config.Config, from bases, d *structured.Dataset, share *struc
 }
 
 // readOwn gives this process its share of all examples d, and reads their text, or their attributes.
-func (x *ranges) readOwn(s source, d *structured.Dataset, from bases) error {
+func (x *sharedText) readOwn(s source, d *structured.Dataset, from continuedModels) error {
 	d.Columns = nil
 	takeShare(s.config, from, d, x.share)
 	known, least := from.dictionary(), max(1, s.minCount)
@@ -370,7 +370,7 @@ func (x *ranges) readOwn(s source, d *structured.Dataset, from bases) error {
 	if err == nil && own == nil {
 		own = s.noExamples(d, numbered)
 	}
-	if _, err = structured.Tell(x.share, 0, err); err != nil {
+	if _, err = structured.AllGather(x.share, 0, err); err != nil {
 		return err
 	}
 	if numbered {
@@ -381,7 +381,7 @@ func (x *ranges) readOwn(s source, d *structured.Dataset, from bases) error {
 }
 
 // examples reads the text, or the attributes, of examples first to last−1 of all examples d, with what the source makes of them; nil if there are none.
-func (x *ranges) examples(s source, d *structured.Dataset, first, last int) (*structured.Dataset, error) {
+func (x *sharedText) examples(s source, d *structured.Dataset, first, last int) (*structured.Dataset, error) {
 	s.Labels = s.Labels && !s.partial() // sets of labels are no names
 	var sets []*structured.Dataset
 	before := 0 // examples of the files so far

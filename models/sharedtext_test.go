@@ -229,7 +229,7 @@ func TestReadInRanges(t *testing.T) {
 			if x.Name != one.Train.Name || !reflect.DeepEqual(x.ColumnNames, one.Train.ColumnNames) {
 				return fmt.Errorf("%s has columns %q, expected %s and %q", x.Name, x.ColumnNames, one.Train.Name, one.Train.ColumnNames)
 			}
-			if err := x.Complete(); err != nil {
+			if err := x.AllGatherAttributes(); err != nil {
 				return err
 			}
 			if got := train.Fingerprint(x); got != want {
@@ -403,7 +403,7 @@ func TestRangesWithoutLastEnd(t *testing.T) {
 			want := train.Fingerprint(one.Train)
 			err = inRanks(4, c, func(d *Data, err error) error {
 				if err == nil {
-					err = d.Train.Complete()
+					err = d.Train.AllGatherAttributes()
 				}
 				if err == nil && train.Fingerprint(d.Train) != want {
 					err = errors.New("other data")
