@@ -2,6 +2,7 @@ package inputs
 
 import (
 	"github.com/dsp-go/dsp/models/data/features/arcs"
+	"github.com/dsp-go/dsp/models/data/features/templates"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/nets/sparse"
 	"github.com/dsp-go/dsp/structured"
@@ -29,7 +30,7 @@ func arcColumns(d *structured.Dataset) arcs.Columns {
 }
 
 // fitArcs collects the attributes of arcs in the training data, and of siblings if they are asked for, and makes them there.
-func fitArcs(t *arcs.Template, train *structured.Dataset, o arcs.Options, siblings bool) (*Arcs, error) {
+func fitArcs(t *arcs.Template, train *structured.Dataset, o templates.Options, siblings bool) (*Arcs, error) {
 	t = t.ForColumns(inputColumns)
 	heads := make([]int32, 0, train.Positions())
 	for i := range train.Len() {

@@ -6,9 +6,9 @@ import (
 
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/data/alignments"
-	"github.com/dsp-go/dsp/models/data/features"
 	"github.com/dsp-go/dsp/models/data/features/arcs"
 	"github.com/dsp-go/dsp/models/data/features/pairs"
+	"github.com/dsp-go/dsp/models/data/features/templates"
 	"github.com/dsp-go/dsp/models/data/localisation"
 	"github.com/dsp-go/dsp/models/data/text"
 	"github.com/dsp-go/dsp/models/data/union"
@@ -45,7 +45,7 @@ func (in Inputs) Extend(c *config.Config, train *structured.Dataset) (Inputs, er
 		}
 		return in, nil
 	}
-	o := features.Options{MinCount: max(1, c.MinCount), HashBits: in.Dictionary.HashBits, Threads: host.Threads(c.Threads), Known: in.Dictionary}
+	o := templates.Options{MinCount: max(1, c.MinCount), HashBits: in.Dictionary.HashBits, Threads: host.Threads(c.Threads), Known: in.Dictionary}
 	if o.HashBits > 0 {
 		o.MinCount = 1
 	}
@@ -155,7 +155,7 @@ func (in *Pairs) extend(c *config.Config, train *structured.Dataset) (Maker, err
 	if in.Template == nil || in.Dictionary.Pair.HashBits > 0 {
 		return in, in.Apply(train, c.Threads)
 	}
-	fitted, err := in.Template.Fit(in.Statistics, alignments.Of(train), pairs.Options{MinCount: cmp.Or(c.MinCount, defaultPairCount), Threads: c.Threads})
+	fitted, err := in.Template.Fit(in.Statistics, alignments.Of(train), templates.Options{MinCount: cmp.Or(c.MinCount, defaultPairCount), Threads: c.Threads})
 	if err != nil {
 		return nil, err
 	}

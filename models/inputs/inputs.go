@@ -8,6 +8,7 @@ import (
 
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/data/features"
+	"github.com/dsp-go/dsp/models/data/features/templates"
 	"github.com/dsp-go/dsp/models/data/formats"
 	"github.com/dsp-go/dsp/models/data/text"
 	"github.com/dsp-go/dsp/models/inputs/encoded"
@@ -99,7 +100,7 @@ func Fit(c *config.Config, train *structured.Dataset) (Inputs, error) {
 	if err := t.Learn(train, cmp.Or(c.MinCount, defaultWordCount)); err != nil {
 		return Inputs{}, err
 	}
-	err = t.Fit(train, features.Options{MinCount: max(1, c.MinCount), HashBits: c.HashBits, Threads: host.Threads(c.Threads)})
+	err = t.Fit(train, templates.Options{MinCount: max(1, c.MinCount), HashBits: c.HashBits, Threads: host.Threads(c.Threads)})
 	if err == nil && both && train.Dictionary.Edges() > 0 {
 		err = structured.BadInput("net %s does not read the %d attributes of steps that the template makes; leave out its lines that begin with B, or use --net linear",
 			c.Net, train.Dictionary.Edges())

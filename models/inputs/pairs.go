@@ -6,6 +6,7 @@ import (
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/data/alignments"
 	"github.com/dsp-go/dsp/models/data/features/pairs"
+	"github.com/dsp-go/dsp/models/data/features/templates"
 	"github.com/dsp-go/dsp/models/data/formats"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/nets/sparse"
@@ -91,7 +92,7 @@ func fitPairs(c *config.Config, train *structured.Dataset) (in *Pairs, set strin
 	if in.Statistics, err = pairs.Count(c.Threads, corpora...); err != nil {
 		return nil, "", err
 	}
-	o := pairs.Options{HashBits: c.HashBits, Threads: c.Threads}
+	o := templates.Options{HashBits: c.HashBits, Threads: c.Threads}
 	if c.HashBits == 0 {
 		o.MinCount = cmp.Or(c.MinCount, defaultPairCount)
 	}

@@ -4,6 +4,7 @@ import (
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/data/brackets"
 	"github.com/dsp-go/dsp/models/data/features/arcs"
+	"github.com/dsp-go/dsp/models/data/features/templates"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/nets/sparse"
 	"github.com/dsp-go/dsp/structured"
@@ -41,7 +42,7 @@ func FitConstituents(c *config.Config, train *structured.Dataset) (Inputs, error
 }
 
 // fitSpans collects the attributes of the gold constituents, and makes those of all spans.
-func fitSpans(t *arcs.Template, train *structured.Dataset, o arcs.Options) (*Spans, error) {
+func fitSpans(t *arcs.Template, train *structured.Dataset, o templates.Options) (*Spans, error) {
 	in, err := countSpans(t.ForColumns(inputColumns), train, o)
 	if err != nil {
 		return nil, err
@@ -51,7 +52,7 @@ func fitSpans(t *arcs.Template, train *structured.Dataset, o arcs.Options) (*Spa
 
 // countSpans makes the dictionary of the attributes of the gold constituents. A word has one head in the data of a dictionary, so that a sentence is
 // there as often as constituents begin with the same word.
-func countSpans(t *arcs.Template, train *structured.Dataset, o arcs.Options) (*Spans, error) {
+func countSpans(t *arcs.Template, train *structured.Dataset, o templates.Options) (*Spans, error) {
 	from := arcColumns(train)
 	to := arcs.Columns{Name: from.Name, Names: from.Names, Cells: make([][]string, len(from.Cells))}
 	offsets, heads := []int{0}, []int32{}

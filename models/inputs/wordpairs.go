@@ -5,6 +5,7 @@ import (
 
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/data/features/arcs"
+	"github.com/dsp-go/dsp/models/data/features/templates"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/constituents"
 	"github.com/dsp-go/dsp/structured/machine/host"
@@ -104,8 +105,8 @@ func pairTemplate(c *config.Config, builtin, name string) (*arcs.Template, error
 }
 
 // pairOptions says which attributes have weights. Hashed ones all have.
-func pairOptions(c *config.Config) arcs.Options {
-	o := arcs.Options{HashBits: c.HashBits, Threads: host.Threads(c.Threads)}
+func pairOptions(c *config.Config) templates.Options {
+	o := templates.Options{HashBits: c.HashBits, Threads: host.Threads(c.Threads)}
 	if c.HashBits == 0 {
 		o.MinCount = cmp.Or(c.MinCount, defaultArcCount)
 	}

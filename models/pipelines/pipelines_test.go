@@ -10,6 +10,7 @@ import (
 	"github.com/dsp-go/dsp/models/data/conllu"
 	"github.com/dsp-go/dsp/models/data/features"
 	"github.com/dsp-go/dsp/models/data/features/arcs"
+	"github.com/dsp-go/dsp/models/data/features/templates"
 	"github.com/dsp-go/dsp/structured"
 )
 
@@ -53,7 +54,7 @@ func TestTemplates(t *testing.T) {
 			t.Fatal(err)
 		}
 		d := table.dataset(name)
-		if err := parsed.Fit(d, features.Options{MinCount: 1, Threads: 1}); err != nil {
+		if err := parsed.Fit(d, templates.Options{MinCount: 1, Threads: 1}); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 		if k := slices.Index(parsed.Reads(d), false); k >= 0 {

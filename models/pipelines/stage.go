@@ -13,7 +13,7 @@ import (
 )
 
 //go:embed templates/*.template
-var templates embed.FS
+var stageTemplates embed.FS
 
 // A stage learns one step from text to trees. It is an ordinary model of --task tag or, the last one, of --task parse.
 type stage struct {
@@ -70,7 +70,7 @@ func scripts(c *config.Config) {
 
 // template returns the text of a stage's template.
 func template(name string) string {
-	text, err := templates.ReadFile("templates/" + name + ".template")
+	text, err := stageTemplates.ReadFile("templates/" + name + ".template")
 	if err != nil {
 		panic(err) // the files are embedded, so this cannot fail
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dsp-go/dsp/models/data/features/templates"
 	"github.com/dsp-go/dsp/structured"
 )
 
@@ -46,7 +47,7 @@ func benchTemplate(b *testing.B, d *structured.Dataset) *Template {
 		b.Fatal(err)
 	}
 	template := parse(b, strings.TrimSpace(text))
-	fit(b, template, d, Options{})
+	fit(b, template, d, templates.Options{})
 	b.ReportMetric(float64(len(d.Attributes.Index))/float64(d.Positions()), "attributes/token")
 	b.ReportMetric(float64(d.Dictionary.Nodes()), "attributes")
 	b.ResetTimer()
@@ -61,7 +62,7 @@ func BenchmarkFit(b *testing.B) {
 	d := benchText(benchPositions)
 	template := benchTemplate(b, d)
 	for b.Loop() {
-		fit(b, template, d, Options{Threads: 2})
+		fit(b, template, d, templates.Options{Threads: 2})
 	}
 	perSecond(b, benchPositions)
 }
@@ -70,7 +71,7 @@ func BenchmarkFitHashed(b *testing.B) {
 	d := benchText(benchPositions)
 	template := benchTemplate(b, d)
 	for b.Loop() {
-		fit(b, template, d, Options{Threads: 2, HashBits: 20})
+		fit(b, template, d, templates.Options{Threads: 2, HashBits: 20})
 	}
 	perSecond(b, benchPositions)
 }

@@ -97,7 +97,7 @@ func (e *Extractor) features(l line) []feature {
 
 // view returns the view of a macro, and creates it if it is new.
 func (all *roots) view(l line, m macro) *view {
-	at := slices.IndexFunc(*all, func(r root) bool { return r.macro.column.name == m.column.name })
+	at := slices.IndexFunc(*all, func(r root) bool { return r.macro.column.Name == m.column.Name })
 	if at < 0 {
 		at = len(*all)
 		*all = append(*all, root{view: &view{}, line: l, macro: m})

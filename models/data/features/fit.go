@@ -4,27 +4,17 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/dsp-go/dsp/models/data/features/templates"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/machine/host"
 )
-
-// Options of Fit.
-type Options struct {
-	MinCount int // attributes that occur fewer times in the training data are left out
-	HashBits int // > 0: no dictionary for attributes of positions; structured.HashAttribute numbers them below 1<<HashBits
-	Threads  int // 0: all cores; the result does not depend on it
-
-	Known *structured.Dictionary // whose attributes keep their numbers, however rare they are in the training data; nil: none. It is for templates whose columns are fixed
-}
-
-const mostHashBits = 31
 
 // Fit builds the dictionary of the attributes in d, numbered in order of first occurrence, and sets d's Attributes and
 // EdgeAttributes, and its table of segments if t has lines about them: their attributes are those that gold segments have. It also fixes the columns of t: it removes optional lines whose columns d lacks, and makes the columns of the
 // others required. A model should store t.String(). Hashed attributes cannot have a minimum count. With a Share it makes the attributes of these examples
 // alone, and all processes agree on the dictionary that one would build.
-func (t *Template) Fit(d *structured.Dataset, o Options) error {
-	if err := o.check(); err != nil {
+func (t *Template) Fit(d *structured.Dataset, o templates.Options) error {
+	if err := o.Check(); err != nil {
 		return err
 	}
 	if err := t.checkLists(d.Own()); err != nil {
@@ -34,7 +24,7 @@ func (t *Template) Fit(d *structured.Dataset, o Options) error {
 		return err
 	}
 	t.fixColumns(d)
-	known := o.known()
+	known := o.KnownOrNone()
 	whole, err := t.fitWhole(d, known.Segment, o.MinCount)
 	if err != nil {
 		return err
@@ -69,29 +59,10 @@ func (t *Template) Fit(d *structured.Dataset, o Options) error {
 	return t.applyWhole(d, whole, o.Threads)
 }
 
-// check refuses numbers of bits that there are not, and counts of hashed attributes.
-func (o Options) check() error {
-	switch {
-	case o.HashBits < 0 || o.HashBits > mostHashBits:
-		return structured.BadInput("attributes hashed to %d bits, expected 1 to %d, or 0 for a dictionary", o.HashBits, mostHashBits)
-	case o.HashBits > 0 && o.MinCount > 1:
-		return structured.BadInput("hashed attributes have no counts: a minimum of %d needs a dictionary", o.MinCount)
-	}
-	return nil
-}
-
-// known returns the dictionary whose attributes keep their numbers, which may be empty.
-func (o Options) known() *structured.Dictionary {
-	if o.Known == nil {
-		return &structured.Dictionary{}
-	}
-	return o.Known
-}
-
 // Grow returns an Extractor for data that comes piece by piece, of which d is the first. Its dictionary grows with the attributes that it
 // meets, numbered in order of first occurrence. Like Fit it fixes the columns of t; of o it takes HashBits.
-func (t *Template) Grow(d *structured.Dataset, o Options) (*Extractor, error) {
-	if err := o.check(); err != nil {
+func (t *Template) Grow(d *structured.Dataset, o templates.Options) (*Extractor, error) {
+	if err := o.Check(); err != nil {
 		return nil, err
 	}
 	if err := t.checkLists(d); err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/dsp-go/dsp/models/data/features/templates"
 	"github.com/dsp-go/dsp/structured"
 )
 
@@ -63,7 +64,7 @@ func rangeOf(l line) int {
 func expansions(l line, d *structured.Dataset, i, p, shift int) []string {
 	names := []string{l.literals[0]}
 	for k, m := range l.macros {
-		cells := d.Columns[m.column.index(d)][d.Offsets[i]:d.Offsets[i+1]]
+		cells := d.Columns[indexOf(m.column, d)][d.Offsets[i]:d.Offsets[i+1]]
 		at := p - d.Offsets[i] + m.row
 		if m.last > m.row {
 			at += shift
@@ -155,7 +156,7 @@ func TestFitAgreesWithReference(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := template.Fit(d, Options{MinCount: minCount, Threads: rapid.IntRange(1, 4).Draw(t, "threads")}); err != nil {
+		if err := template.Fit(d, templates.Options{MinCount: minCount, Threads: rapid.IntRange(1, 4).Draw(t, "threads")}); err != nil {
 			t.Fatal(err)
 		}
 		nodes, edges := plain(template, d, minCount)
@@ -202,7 +203,7 @@ func TestFitAgreesWithReference(t *testing.T) {
 			}
 			same("Extract")
 		}
-		if err := template.Fit(again, Options{MinCount: minCount, Threads: rapid.IntRange(1, 4).Draw(t, "threads")}); err != nil {
+		if err := template.Fit(again, templates.Options{MinCount: minCount, Threads: rapid.IntRange(1, 4).Draw(t, "threads")}); err != nil {
 			t.Fatal(err)
 		}
 		same("Fit")
@@ -219,12 +220,12 @@ func TestHashedAttributes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := template.Fit(d, Options{}); err != nil {
+		if err := template.Fit(d, templates.Options{}); err != nil {
 			t.Fatal(err)
 		}
 		const bits = 5
 		hashed := &structured.Dataset{Name: d.Name, Offsets: d.Offsets, Columns: d.Columns, ColumnNames: d.ColumnNames}
-		if err := template.Fit(hashed, Options{HashBits: bits, Threads: rapid.IntRange(1, 4).Draw(t, "threads")}); err != nil {
+		if err := template.Fit(hashed, templates.Options{HashBits: bits, Threads: rapid.IntRange(1, 4).Draw(t, "threads")}); err != nil {
 			t.Fatal(err)
 		}
 		for k, i := range d.Attributes.Index {
@@ -248,7 +249,7 @@ func TestHashedAttributes(t *testing.T) {
 func TestApplyDropsUnknownAttributes(t *testing.T) {
 	template := parse(t, "U%x[0,0]\nU%x[0,0]/%x[1,0]\nB%x[0,0]")
 	d := conll(t, "word=0,label=1", "a O\nb O\n")
-	fit(t, template, d, Options{})
+	fit(t, template, d, templates.Options{})
 	other := conll(t, "word=0,label=1", "b O\na O\nc O\nb O\n")
 	if err := template.Apply(other, d.Dictionary, 0); err != nil {
 		t.Fatal(err)
@@ -267,18 +268,18 @@ func TestApplyDropsUnknownAttributes(t *testing.T) {
 func TestFitOptions(t *testing.T) {
 	d := conll(t, "word=0,label=1", "a O\n")
 	for _, test := range []struct {
-		o    Options
+		o    templates.Options
 		want string
 	}{
-		{Options{HashBits: -1}, "attributes hashed to -1 bits, expected 1 to 31, or 0 for a dictionary"}, {Options{HashBits: 32}, "attributes hashed to 32 bits"},
-		{Options{HashBits: 8, MinCount: 2}, "hashed attributes have no counts: a minimum of 2 needs a dictionary"},
+		{templates.Options{HashBits: -1}, "attributes hashed to -1 bits, expected 1 to 31, or 0 for a dictionary"}, {templates.Options{HashBits: 32}, "attributes hashed to 32 bits"},
+		{templates.Options{HashBits: 8, MinCount: 2}, "hashed attributes have no counts: a minimum of 2 needs a dictionary"},
 	} {
 		if err := parse(t, "U").Fit(d, test.o); !structured.IsBadInput(err) || !strings.HasPrefix(err.Error(), test.want) {
 			t.Errorf("%+v: %v", test.o, err)
 		}
 	}
 	empty := &structured.Dataset{Name: "empty", ColumnNames: []string{"word"}, Columns: make([][]string, 1)}
-	if err := parse(t, "U%x[0,0]\nB%x[0,0]").Fit(empty, Options{}); err != nil || len(empty.Attributes.Offsets) != 1 || empty.Dictionary.Nodes() != 0 {
+	if err := parse(t, "U%x[0,0]\nB%x[0,0]").Fit(empty, templates.Options{}); err != nil || len(empty.Attributes.Offsets) != 1 || empty.Dictionary.Nodes() != 0 {
 		t.Errorf("no sequences: %v, %+v", err, empty)
 	}
 }
@@ -287,7 +288,7 @@ func TestFitOptions(t *testing.T) {
 func TestExtractorBoundsItsCache(t *testing.T) {
 	d := conll(t, "word=0,label=1", "a O\n")
 	template := parse(t, "U%x[0,0]\nU%x[0,0]/%lower[-1,0]\nU%suffix2[0,0]")
-	fit(t, template, d, Options{})
+	fit(t, template, d, templates.Options{})
 	e := template.Bind(d.Dictionary)
 	e.bound = 1 << 16
 	for i := range 100 {
@@ -338,7 +339,7 @@ func FuzzFit(f *testing.F) {
 		}
 		cells := strings.Split(words, " ")
 		d := &structured.Dataset{Offsets: []int{0, len(cells) / 2, len(cells)}, ColumnNames: []string{"word"}, Columns: [][]string{cells}}
-		if err := template.Fit(d, Options{Threads: max(1, min(threads, 4))}); err != nil {
+		if err := template.Fit(d, templates.Options{Threads: max(1, min(threads, 4))}); err != nil {
 			if !structured.IsBadInput(err) {
 				t.Fatal(err)
 			}
@@ -361,11 +362,11 @@ func FuzzFit(f *testing.F) {
 func TestFitKeepsKnownAttributes(t *testing.T) {
 	template := parse(t, "U:%x[0,0]")
 	before := conll(t, "word=0,label=1", "once O\nrare O\n")
-	fit(t, template, before, Options{})
+	fit(t, template, before, templates.Options{})
 	text := "rare O\nnew O\n\nnew O\nonly O\n"
 	for threads := range 3 {
 		d := conll(t, "word=0,label=1", text)
-		fit(t, template, d, Options{MinCount: 2, Known: before.Dictionary, Threads: threads + 1})
+		fit(t, template, d, templates.Options{MinCount: 2, Known: before.Dictionary, Threads: threads + 1})
 		known, all := before.Dictionary.Node.Names(), d.Dictionary.Node.Names()
 		if want := append(slices.Clone(known), "U:new"); !slices.Equal(all, want) {
 			t.Errorf("attributes %q, want %q", all, want)

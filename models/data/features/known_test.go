@@ -4,6 +4,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/dsp-go/dsp/models/data/features/templates"
 )
 
 // Words that occur often keep their names; others have the finest class that enough of the rare words have.
@@ -42,7 +44,7 @@ func TestHMMSet(t *testing.T) {
 	if err := template.Learn(d, 2); err != nil {
 		t.Fatal(err)
 	}
-	fit(t, template, d, Options{})
+	fit(t, template, d, templates.Options{})
 	if got, want := rows(d.Attributes, d.Dictionary.Node), []string{
 		"Uw=the Ustart=_B-1", "Uw=cat", "Uw=<lower> Uend=_B+1", "Uw=the Ustart=_B-1", "Uw=cat Uend=_B+1", "Uw=the Ustart=_B-1 Uend=_B+1",
 	}; !reflect.DeepEqual(got, want) {
@@ -53,7 +55,7 @@ func TestHMMSet(t *testing.T) {
 	if err := own.Learn(d, 1); err != nil || own.Known != nil {
 		t.Error("a column of that name in the data was overruled")
 	}
-	if _, err := parse(t, text).Grow(conll(t, "word=0,label=1", "a O\n"), Options{}); err == nil || !strings.Contains(err.Error(), "piece by piece") {
+	if _, err := parse(t, text).Grow(conll(t, "word=0,label=1", "a O\n"), templates.Options{}); err == nil || !strings.Contains(err.Error(), "piece by piece") {
 		t.Errorf("a pack: %v", err)
 	}
 	if _, ok := NamedFunction("outside"); ok {

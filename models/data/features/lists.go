@@ -31,11 +31,11 @@ func (t *Template) listColumn(name string) func(words []string) []string {
 // cells returns a function that returns the cells of a macro's column at positions start to end-1 of d, a whole sequence. A column
 // of the data goes before one that a list makes.
 func (t *Template) cells(l line, m macro, d *structured.Dataset) (func(start, end int) []string, error) {
-	if c := m.column.index(d); c >= 0 {
+	if c := indexOf(m.column, d); c >= 0 {
 		column := d.Columns[c]
 		return func(start, end int) []string { return column[start:end] }, nil
 	}
-	words, look := d.Column(text.WordColumn), t.listColumn(m.column.name)
+	words, look := d.Column(text.WordColumn), t.listColumn(m.column.Name)
 	if look == nil || words == nil {
 		return nil, t.missing(l, m, d)
 	}
@@ -53,7 +53,7 @@ func (t *Template) checkLists(d *structured.Dataset) error {
 			what = "the gazetteer"
 		}
 		used := slices.ContainsFunc(t.lines, func(l line) bool {
-			return slices.ContainsFunc(l.macros, func(m macro) bool { return m.column.name == name })
+			return slices.ContainsFunc(l.macros, func(m macro) bool { return m.column.Name == name })
 		})
 		switch {
 		case slices.Contains(d.ColumnNames, name):

@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/dsp-go/dsp/models/data/features/templates"
 	"github.com/dsp-go/dsp/structured"
 )
 
@@ -32,12 +33,12 @@ func TestClusterColumn(t *testing.T) {
 	template := parse(t, "Uc2=%first2[0,cluster?]\nUc=%x[0,cluster?]\nUn=%first4[-1..1,cluster?]\nUw=%x[0,word]")
 	d := conll(t, "word=0,label=1", "Paris O\nis O\nX O\n")
 	plainTemplate := parse(t, template.String())
-	fit(t, plainTemplate, d, Options{})
+	fit(t, plainTemplate, d, templates.Options{})
 	if got := plainTemplate.String(); got != "Uw=%x[0,word]\n" {
 		t.Errorf("without clusters: %q", got)
 	}
 	template.Clusters = readClusters(t, "0110\tparis\t12\n\n1\tis\n0111\tParis\t3\n")
-	fit(t, template, d, Options{})
+	fit(t, template, d, templates.Options{})
 	if got, want := rows(d.Attributes, d.Dictionary.Node), []string{
 		"Uc2=01 Uc=0111 Un=0111 Un=1 Uw=Paris", "Uc2=1 Uc=1 Un=0111 Un=1 Uw=is", "Uc= Un=1 Uw=X",
 	}; !reflect.DeepEqual(got, want) {
@@ -69,7 +70,7 @@ func TestGazetteerColumn(t *testing.T) {
 	template := parse(t, "Ug=%each[0,gazetteer?]\nUx=%x[-1,gazetteer?]")
 	template.Gazetteer = readGazetteer(t, "New York\tplace\nnew york times\torg\nTimes\tplace\nYork  \tplace\n\nBerlin\n")
 	d := conll(t, "word=0,label=1", "the O\nNEW O\nYork O\nTimes O\nnew O\n\nBerlin O\nYork O\n")
-	fit(t, template, d, Options{})
+	fit(t, template, d, templates.Options{})
 	if got, want := rows(d.Attributes, d.Dictionary.Node), []string{
 		"Ux=_B-1", "Ug=B-place Ug=B-org Ux=", "Ug=I-place Ug=I-org Ux=B-place|B-org", "Ug=I-org Ug=B-place Ux=I-place|I-org", "Ux=I-org|B-place",
 		"Ug=B-places Ux=_B-1", "Ug=B-place Ux=B-places",
@@ -102,11 +103,11 @@ func TestListsWithoutEffect(t *testing.T) {
 	} {
 		template := parse(t, test.template)
 		template.Clusters = readClusters(t, "01\ta\n")
-		if err := template.Fit(conll(t, test.columns, test.text), Options{}); !structured.IsBadInput(err) || err.Error() != test.want {
+		if err := template.Fit(conll(t, test.columns, test.text), templates.Options{}); !structured.IsBadInput(err) || err.Error() != test.want {
 			t.Errorf("%v, want %s", err, test.want)
 		}
 	}
-	err := parse(t, "U%x[0,gazetteer]").Fit(conll(t, "word=0,label=1", "a O\n"), Options{})
+	err := parse(t, "U%x[0,gazetteer]").Fit(conll(t, "word=0,label=1", "a O\n"), templates.Options{})
 	if want := "x.template:1:7: column gazetteer, but a.conll has columns 0 word besides the label; --gazetteer makes it"; !structured.IsBadInput(err) || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/dsp-go/dsp/models/data/features/templates"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/train"
 	"github.com/dsp-go/dsp/train/engine"
@@ -20,7 +21,7 @@ import (
 func TestFitInShares(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		drawn, lines := randomData(t), randomTemplate(t)
-		o := Options{MinCount: rapid.IntRange(0, 4).Draw(t, "min count"), Threads: rapid.IntRange(1, 3).Draw(t, "threads")}
+		o := templates.Options{MinCount: rapid.IntRange(0, 4).Draw(t, "min count"), Threads: rapid.IntRange(1, 3).Draw(t, "threads")}
 		if o.MinCount < 2 && rapid.Bool().Draw(t, "hash") {
 			o.HashBits = 8
 		}

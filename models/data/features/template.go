@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/dsp-go/dsp/models/data/features/templates"
 	"github.com/dsp-go/dsp/models/data/text"
 	"github.com/dsp-go/dsp/structured"
 )
@@ -32,23 +33,17 @@ type line struct {
 // macro is a function of a cell.
 type macro struct {
 	calls  []call
-	row    int    // row of the cell, relative to the position
-	last   int    // of a range of rows, the last one; else row
-	anchor string // in lines about whole segments, what rows are relative to; with ofAll, row and last are the most positions, 0 for any number
-	column column
-	at     int // character of the line where the column's name begins, from 1
+	row    int              // row of the cell, relative to the position
+	last   int              // of a range of rows, the last one; else row
+	anchor string           // in lines about whole segments, what rows are relative to; with ofAll, row and last are the most positions, 0 for any number
+	column templates.Column // by name or by number
+	at     int              // character of the line where the column's name begins, from 1
 }
 
 // call is a function with its number, 0 if it takes none.
 type call struct {
 	name string
 	n    int
-}
-
-// column is a column of the data, by name or by number.
-type column struct {
-	name     string // a name or a number
-	optional bool
 }
 
 func (c call) String() string {
@@ -62,10 +57,6 @@ func (m macro) String() string {
 	names := make([]string, len(m.calls))
 	for i, c := range m.calls {
 		names[i] = c.String()
-	}
-	mark := ""
-	if m.column.optional {
-		mark = "?"
 	}
 	rows := strconv.Itoa(m.row)
 	switch {
@@ -82,21 +73,14 @@ func (m macro) String() string {
 	case m.last != m.row:
 		rows += rangeMark + strconv.Itoa(m.last)
 	}
-	return "%" + strings.Join(names, ".") + "[" + rows + "," + m.column.name + mark + "]"
+	return templates.Macro(names, rows, m.column)
 }
 
 func (l line) String() string {
 	if l.kind == 0 {
 		return l.literals[0]
 	}
-	var s strings.Builder
-	for i, literal := range l.literals {
-		s.WriteString(strings.ReplaceAll(literal, "%", "%%"))
-		if i < len(l.macros) {
-			s.WriteString(l.macros[i].String())
-		}
-	}
-	return s.String()
+	return templates.Join(l.literals, l.macros)
 }
 
 // String returns the template in the form that Parse reads, comments included.
@@ -109,12 +93,12 @@ func (t *Template) String() string {
 	return s.String()
 }
 
-// index returns the number of the column in d's Columns, or -1 if d lacks it.
-func (c column) index(d *structured.Dataset) int {
-	if i := slices.Index(d.ColumnNames, c.name); i >= 0 && c.name != text.LabelColumn {
+// indexOf returns the number of the column in d's Columns, or -1 if d lacks it.
+func indexOf(c templates.Column, d *structured.Dataset) int {
+	if i := slices.Index(d.ColumnNames, c.Name); i >= 0 && c.Name != text.LabelColumn {
 		return i
 	}
-	number, err := strconv.Atoi(c.name)
+	number, err := strconv.Atoi(c.Name)
 	if err != nil {
 		return -1
 	}
@@ -132,7 +116,7 @@ func (c column) index(d *structured.Dataset) int {
 
 // ReadsAlone reports whether some attribute of positions of data with d's columns depends on column k alone.
 func (t *Template) ReadsAlone(d *structured.Dataset, k int) bool {
-	return slices.ContainsFunc(t.lines, func(l line) bool { return l.kind == 'U' && len(l.macros) == 1 && l.macros[0].column.index(d) == k })
+	return slices.ContainsFunc(t.lines, func(l line) bool { return l.kind == 'U' && len(l.macros) == 1 && indexOf(l.macros[0].column, d) == k })
 }
 
 // Reads reports which columns of data with d's columns the template reads.
@@ -143,9 +127,9 @@ func (t *Template) Reads(d *structured.Dataset) []bool {
 			if m.anchor == ofLength {
 				continue
 			}
-			if c := m.column.index(d); c >= 0 {
+			if c := indexOf(m.column, d); c >= 0 {
 				read[c] = true
-			} else if words := slices.Index(d.ColumnNames, text.WordColumn); words >= 0 && t.listColumn(m.column.name) != nil {
+			} else if words := slices.Index(d.ColumnNames, text.WordColumn); words >= 0 && t.listColumn(m.column.Name) != nil {
 				read[words] = true // looked up in the list
 			}
 		}
@@ -158,13 +142,13 @@ func (t *Template) Reads(d *structured.Dataset) []bool {
 func (t *Template) fixColumns(d *structured.Dataset) {
 	t.lines = slices.DeleteFunc(slices.Clone(t.lines), func(l line) bool {
 		return slices.ContainsFunc(l.macros, func(m macro) bool {
-			return m.column.optional && m.column.index(d) < 0 && t.listColumn(m.column.name) == nil
+			return m.column.Optional && indexOf(m.column, d) < 0 && t.listColumn(m.column.Name) == nil
 		})
 	})
 	for i := range t.lines {
 		t.lines[i].macros = slices.Clone(t.lines[i].macros)
 		for k := range t.lines[i].macros {
-			t.lines[i].macros[k].column.optional = false
+			t.lines[i].macros[k].column.Optional = false
 		}
 	}
 }
@@ -182,19 +166,19 @@ func (t *Template) missing(l line, m macro, d *structured.Dataset) error {
 		found = "columns " + strings.Join(inputs, ", ")
 	}
 	hint := ""
-	switch m.column.name {
+	switch m.column.Name {
 	case clusterColumn:
 		hint = "; --clusters makes it"
 	case gazetteerColumn:
 		hint = "; --gazetteer makes it"
 	default:
-		if _, err := strconv.Atoi(m.column.name); err != nil {
+		if _, err := strconv.Atoi(m.column.Name); err != nil {
 			hint = "; --columns says which column it is"
 		}
 	}
-	if m.column.name == text.LabelColumn {
+	if m.column.Name == text.LabelColumn {
 		return structured.BadInput("%s:%d:%d: column %s is the gold label, expected one of the inputs: %s has %s",
-			t.name, l.number, m.at, m.column.name, d.Name, found)
+			t.name, l.number, m.at, m.column.Name, d.Name, found)
 	}
-	return structured.BadInput("%s:%d:%d: column %s, but %s has %s besides the label%s", t.name, l.number, m.at, m.column.name, d.Name, found, hint)
+	return structured.BadInput("%s:%d:%d: column %s, but %s has %s besides the label%s", t.name, l.number, m.at, m.column.Name, d.Name, found, hint)
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dsp-go/dsp/models/data/features/templates"
 	structuredtext "github.com/dsp-go/dsp/models/data/text"
 	"github.com/dsp-go/dsp/structured"
 )
@@ -35,7 +36,7 @@ func parse(t testing.TB, text string) *Template {
 	return template
 }
 
-func fit(t testing.TB, template *Template, d *structured.Dataset, o Options) {
+func fit(t testing.TB, template *Template, d *structured.Dataset, o templates.Options) {
 	t.Helper()
 	if err := template.Fit(d, o); err != nil {
 		t.Fatal(err)
@@ -59,7 +60,7 @@ func rows(x *structured.Sparse, names *structured.Alphabet) []string {
 func TestTemplateOfCRFPP(t *testing.T) {
 	d := conll(t, three, "He PRP B\nreckons VBZ O\nthe DT B\n\nNo DT O\n")
 	template := parse(t, "# Unigram\nU00:%x[-2,0]\nU01:%x[0,0]/%x[1,1]\nU02\n\n# Bigram\nB\nB01:%x[-1,1]>%x[0,0]%%\n")
-	fit(t, template, d, Options{})
+	fit(t, template, d, templates.Options{})
 	if got, want := rows(d.Attributes, d.Dictionary.Node), []string{
 		"U00:_B-2 U01:He/VBZ U02", "U00:_B-1 U01:reckons/DT U02", "U00:He U01:the/_B+1 U02", "U00:_B-2 U01:No/_B+1 U02",
 	}; !reflect.DeepEqual(got, want) {
@@ -77,7 +78,7 @@ func TestTemplateOfCRFPP(t *testing.T) {
 
 func TestEqualExpansionsShareAnAttribute(t *testing.T) {
 	d := conll(t, "word=0,label=1", "a O\nb O\na O\n")
-	fit(t, parse(t, "Unear=%x[-1,0]\nUnear=%x[1,0]\nU%x[0,0]/%x[1,0]\nUa/b%x[-9,0]"), d, Options{})
+	fit(t, parse(t, "Unear=%x[-1,0]\nUnear=%x[1,0]\nU%x[0,0]/%x[1,0]\nUa/b%x[-9,0]"), d, templates.Options{})
 	if got, want := rows(d.Attributes, d.Dictionary.Node), []string{
 		"Unear=_B-1 Unear=b Ua/b Ua/b_B-9", "Unear=a Unear=a Ub/a Ua/b_B-8", "Unear=b Unear=_B+1 Ua/_B+1 Ua/b_B-7",
 	}; !reflect.DeepEqual(got, want) {
@@ -90,7 +91,7 @@ func TestEqualExpansionsShareAnAttribute(t *testing.T) {
 
 func TestOnlyPlainTransitions(t *testing.T) {
 	d := conll(t, "word=0,label=1", "a O\nb O\n")
-	fit(t, parse(t, "B"), d, Options{})
+	fit(t, parse(t, "B"), d, templates.Options{})
 	if got := rows(d.Attributes, d.Dictionary.Node); !reflect.DeepEqual(got, []string{"", ""}) || d.EdgeAttributes != nil {
 		t.Errorf("%q, %v", got, d.EdgeAttributes)
 	}
@@ -102,13 +103,13 @@ func TestOptionalColumns(t *testing.T) {
 	if template.String() != text {
 		t.Errorf("%q", template)
 	}
-	fit(t, template, conll(t, "word=0,label=1", "a O\n"), Options{})
+	fit(t, template, conll(t, "word=0,label=1", "a O\n"), templates.Options{})
 	if want := "# what\nUw=%x[0,word]\n"; template.String() != want {
 		t.Errorf("without: %q", template)
 	}
 	template = parse(t, text)
 	with := conll(t, three, "a DT O\n")
-	fit(t, template, with, Options{})
+	fit(t, template, with, templates.Options{})
 	if want := strings.ReplaceAll(text, "?", ""); template.String() != want {
 		t.Errorf("with: %q", template)
 	}
@@ -120,7 +121,7 @@ func TestOptionalColumns(t *testing.T) {
 
 func TestColumnsOfTheData(t *testing.T) {
 	d := conll(t, "label=0,word=2", "O x a\n")
-	fit(t, parse(t, "U%x[0,0]%x[0,1]%x[0,word]"), d, Options{})
+	fit(t, parse(t, "U%x[0,0]%x[0,1]%x[0,word]"), d, templates.Options{})
 	if got := rows(d.Attributes, d.Dictionary.Node)[0]; got != "Uxaa" {
 		t.Errorf("the label is counted: %s", got)
 	}
@@ -129,7 +130,7 @@ func TestColumnsOfTheData(t *testing.T) {
 		"U%x[0,word]\nB%x[0,label]":     "x.template:2:7: column label is the gold label, expected one of the inputs: a.conll has columns 0, 1 word",
 		"U%x[0,word]\nB%x[0,\x00label]": "x.template:2:7: column \x00label, but",
 	} {
-		if err := parse(t, text).Fit(d, Options{}); !structured.IsBadInput(err) || !strings.HasPrefix(err.Error(), want) {
+		if err := parse(t, text).Fit(d, templates.Options{}); !structured.IsBadInput(err) || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
@@ -194,7 +195,7 @@ func TestFunctions(t *testing.T) {
 		{"ifcapital", "aB", "aB"}, {"ifcapital", "ab", ""}, {"ifletters", "aÉ", "aÉ"}, {"ifletters", "a1", ""}, {"ifletters", "", ""},
 	} {
 		d := &structured.Dataset{Offsets: []int{0, 1}, Columns: [][]string{{test.cell}}, ColumnNames: []string{"word"}}
-		fit(t, parse(t, "U=%"+test.function+"[0,word]"), d, Options{})
+		fit(t, parse(t, "U=%"+test.function+"[0,word]"), d, templates.Options{})
 		if got := strings.TrimPrefix(rows(d.Attributes, d.Dictionary.Node)[0], "U="); got != test.want {
 			t.Errorf("%s of %q is %q, want %q", test.function, test.cell, got, test.want)
 		}
@@ -207,7 +208,7 @@ func TestFunctions(t *testing.T) {
 			name = "lower." + name
 		}
 		d := conll(t, "word=0,label=1", "a O\n")
-		fit(t, parse(t, "U%"+name+"[-1,word]%"+name+"[2,word]"), d, Options{})
+		fit(t, parse(t, "U%"+name+"[-1,word]%"+name+"[2,word]"), d, templates.Options{})
 		want := ""
 		if f.total || f.outside {
 			want = "U_B-1_B+2"
@@ -224,7 +225,7 @@ func TestFunctionsOfSeveralValues(t *testing.T) {
 		{"lower.ngrams2", "Ab", "<a ab b>"}, {"each", "Case=Nom|Number=Sing", "Case=Nom Number=Sing"}, {"each", "a||b|a", "a b"}, {"each", "|", ""},
 	} {
 		d := &structured.Dataset{Offsets: []int{0, 1}, Columns: [][]string{{test.cell}}, ColumnNames: []string{"word"}}
-		fit(t, parse(t, "U%"+test.function+"[0,word]\nU%"+test.function+"[-1,word]"), d, Options{})
+		fit(t, parse(t, "U%"+test.function+"[0,word]\nU%"+test.function+"[-1,word]"), d, templates.Options{})
 		if got := strings.ReplaceAll(rows(d.Attributes, d.Dictionary.Node)[0], "U", ""); got != test.want {
 			t.Errorf("%s of %q is %q, want %q", test.function, test.cell, got, test.want)
 		}
@@ -234,7 +235,7 @@ func TestFunctionsOfSeveralValues(t *testing.T) {
 func TestRanges(t *testing.T) {
 	d := conll(t, three, "a A O\nb B O\nc C O\n")
 	template := parse(t, "Ul%x[-4..-1,word]\nUr%prefix1[1..2,word]/%x[0,pos]")
-	fit(t, template, d, Options{})
+	fit(t, template, d, templates.Options{})
 	if got, want := rows(d.Attributes, d.Dictionary.Node), []string{"Urb/A Urc/A", "Ula Urc/B", "Ula Ulb"}; !reflect.DeepEqual(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
@@ -261,7 +262,7 @@ func TestBuiltinSets(t *testing.T) {
 			if err := template.Learn(d, 2); err != nil {
 				t.Fatal(err)
 			}
-			fit(t, template, d, Options{})
+			fit(t, template, d, templates.Options{})
 			pos := strings.Contains(strings.Join(d.Dictionary.Node.Names(), " "), "NN")
 			if want := columns == three && set != "pos" && set != "hmm"; pos != want {
 				t.Errorf("%s with %s: parts of speech are used: %v, want %v", set, columns, pos, want)

@@ -103,7 +103,7 @@ func newWholes(t *Template, number func(name []byte) int32) *wholes {
 
 // isName reports whether a macro asks for the types of a whole segment in the gazetteer.
 func (t *Template) isName(m macro) bool {
-	return m.anchor == ofAll && m.column.name == gazetteerColumn && t.Gazetteer != nil
+	return m.anchor == ofAll && m.column.Name == gazetteerColumn && t.Gazetteer != nil
 }
 
 // each prepares one sequence of d after the other, examples lo to hi−1, and calls visit for it, which may call row.

@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/dsp-go/dsp/models/data/features/templates"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/segments"
 )
@@ -40,7 +41,7 @@ func TestWhole(t *testing.T) {
 		t.Errorf("%s is written as %s", template, again)
 	}
 	template.Gazetteer, template.Longest = g, 2
-	fit(t, template, d, Options{Threads: 1})
+	fit(t, template, d, templates.Options{Threads: 1})
 	want := []string{
 		"Sw=we Ss=Xx Sf|l=PRP|We Sn%=1",
 		"Sw=saw Ss=x Sf|l=VBD|sa Sn%=1",
@@ -82,10 +83,10 @@ func TestBadWhole(t *testing.T) {
 	}
 	d := tagged(conll(t, three, "a x O\n"), ".")
 	template := parse(t, "Ubias\nS%length")
-	if err := template.Fit(d, Options{}); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "x.template:2: a line that begins with S is about whole segments") {
+	if err := template.Fit(d, templates.Options{}); !structured.IsBadInput(err) || !strings.Contains(err.Error(), "x.template:2: a line that begins with S is about whole segments") {
 		t.Error(err)
 	}
-	if _, err := template.Grow(d, Options{}); !structured.IsBadInput(err) {
+	if _, err := template.Grow(d, templates.Options{}); !structured.IsBadInput(err) {
 		t.Error(err)
 	}
 }
@@ -159,7 +160,7 @@ func TestWholeOfDrawnData(t *testing.T) {
 			}
 		}
 		fitted := *d
-		if err := template.Fit(&fitted, Options{MinCount: least, Threads: 2}); err != nil {
+		if err := template.Fit(&fitted, templates.Options{MinCount: least, Threads: 2}); err != nil {
 			r.Fatal(err)
 		}
 		check("fitted", &fitted)

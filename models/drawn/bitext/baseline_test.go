@@ -8,6 +8,7 @@ import (
 
 	"github.com/dsp-go/dsp/models/data/alignments"
 	"github.com/dsp-go/dsp/models/data/features/pairs"
+	"github.com/dsp-go/dsp/models/data/features/templates"
 	"github.com/dsp-go/dsp/models/drawn/bitext"
 	"github.com/dsp-go/dsp/structured"
 )
@@ -74,7 +75,7 @@ func perceptronAER(t testing.TB, train, test *alignments.Corpus, passes int, bit
 	if err != nil {
 		t.Fatal(err)
 	}
-	numbers, err := template.Fit(stats, train, pairs.Options{MinCount: 2})
+	numbers, err := template.Fit(stats, train, templates.Options{MinCount: 2})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/data/features"
+	"github.com/dsp-go/dsp/models/data/features/templates"
 	"github.com/dsp-go/dsp/models/data/formats"
 	"github.com/dsp-go/dsp/models/data/remarks"
 	"github.com/dsp-go/dsp/models/data/text"
@@ -82,7 +83,7 @@ func (s *stream) attributes(d *structured.Dataset) error {
 	if s.in.Template != nil {
 		if s.extractor == nil {
 			var err error
-			if s.extractor, err = s.in.Template.Grow(d, features.Options{MinCount: max(1, s.c.MinCount), HashBits: s.c.HashBits}); err != nil {
+			if s.extractor, err = s.in.Template.Grow(d, templates.Options{MinCount: max(1, s.c.MinCount), HashBits: s.c.HashBits}); err != nil {
 				return err
 			}
 		}

@@ -4,6 +4,8 @@ import (
 	"math/rand/v2"
 	"strconv"
 	"testing"
+
+	"github.com/dsp-go/dsp/models/data/features/templates"
 )
 
 // benchText draws sentences of 25 tokens, in five columns like those of CoNLL-U, with heads nearby.
@@ -36,7 +38,7 @@ func BenchmarkFit(b *testing.B) {
 	data, offsets, heads := benchText(2000)
 	t := mustParse(b, Builtin())
 	for b.Loop() {
-		if _, err := t.Fit(data, offsets, heads, Options{MinCount: 2}); err != nil {
+		if _, err := t.Fit(data, offsets, heads, templates.Options{MinCount: 2}); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -46,11 +48,11 @@ func BenchmarkFit(b *testing.B) {
 func BenchmarkExtract(b *testing.B) {
 	data, offsets, heads := benchText(4000)
 	t := mustParse(b, Builtin())
-	d, err := t.Fit(data, offsets, heads, Options{MinCount: 2})
+	d, err := t.Fit(data, offsets, heads, templates.Options{MinCount: 2})
 	if err != nil {
 		b.Fatal(err)
 	}
-	hashed, err := t.Fit(data, offsets, heads, Options{HashBits: 22})
+	hashed, err := t.Fit(data, offsets, heads, templates.Options{HashBits: 22})
 	if err != nil {
 		b.Fatal(err)
 	}

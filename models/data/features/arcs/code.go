@@ -114,10 +114,10 @@ func (m *machine) code(l *line) code {
 
 // view returns the number of the view of a macro, and creates it if it is new.
 func (m *machine) view(macro macro) int {
-	column := slices.IndexFunc(m.columns, func(c *cells) bool { return c.name == macro.column.name })
+	column := slices.IndexFunc(m.columns, func(c *cells) bool { return c.name == macro.column.Name })
 	if column < 0 {
 		column = len(m.columns)
-		m.columns = append(m.columns, &cells{name: macro.column.name})
+		m.columns = append(m.columns, &cells{name: macro.column.Name})
 	}
 	v := view{column, strings.Join(macro.calls, ".")}
 	number := slices.Index(m.views, v)
@@ -126,7 +126,7 @@ func (m *machine) view(macro macro) int {
 		m.views = append(m.views, v)
 		c := m.columns[column]
 		c.views = append(c.views, number)
-		c.functions = append(c.functions, newFunction(macro.calls, macro.column.name))
+		c.functions = append(c.functions, newFunction(macro.calls, macro.column.Name))
 	}
 	return number
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/dsp-go/dsp/models/data/features/arcs"
+	"github.com/dsp-go/dsp/models/data/features/templates"
 )
 
 func Example() {
@@ -19,7 +20,7 @@ func Example() {
 	}
 	offsets := []int{0, 2, 4}
 	heads := []int32{1, 1, 1, 1} // the second token of each sentence is its root
-	dictionary, err := template.Fit(data, offsets, heads, arcs.Options{MinCount: 2})
+	dictionary, err := template.Fit(data, offsets, heads, templates.Options{MinCount: 2})
 	if err != nil {
 		fmt.Println(err)
 		return

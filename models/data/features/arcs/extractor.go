@@ -36,7 +36,7 @@ func (e *Extractor) Open(data Columns) error {
 	t := e.m.template
 	for _, l := range t.lines {
 		for _, m := range l.macros {
-			if m.where != nowhere && !slices.Contains(data.Names, m.column.name) {
+			if m.where != nowhere && !slices.Contains(data.Names, m.column.Name) {
 				return t.missing(l, m, data)
 			}
 		}

@@ -9,9 +9,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/dsp-go/dsp/models/data/features/templates"
 )
 
-func fitted(t testing.TB, template *Template, data Columns, offsets []int, heads []int32, o Options) (*Dictionary, *Extractor) {
+func fitted(t testing.TB, template *Template, data Columns, offsets []int, heads []int32, o templates.Options) (*Dictionary, *Extractor) {
 	t.Helper()
 	d, err := template.Fit(data, offsets, heads, o)
 	if err != nil {
@@ -76,7 +78,7 @@ func TestExtractAgreesWithSpelling(t *testing.T) {
 		template := randomTemplate(t, rng)
 		data, offsets, heads := randomText(rng)
 		minCount := 1 + rng.IntN(3)
-		d, e := fitted(t, template, data, offsets, heads, Options{MinCount: minCount})
+		d, e := fitted(t, template, data, offsets, heads, templates.Options{MinCount: minCount})
 		var rows [2]Rows
 		spelling := NewExtractor(template, d)
 		if err := spelling.Open(data); err != nil {
@@ -156,7 +158,7 @@ func TestHashedNumbers(t *testing.T) {
 		rng := rand.New(rand.NewPCG(seed, 2))
 		template := randomTemplate(t, rng)
 		data, offsets, heads := randomText(rng)
-		d, e := fitted(t, template, data, offsets, heads, Options{HashBits: 12})
+		d, e := fitted(t, template, data, offsets, heads, templates.Options{HashBits: 12})
 		if d.Arc.Len() != 1<<12 || d.Label.Len() != 1<<12 || d.Arc.Hashes() != nil {
 			t.Fatalf("%d and %d numbers of 12 bits", d.Arc.Len(), d.Label.Len())
 		}
@@ -187,7 +189,7 @@ func TestHashedNumbers(t *testing.T) {
 
 func TestExtractAllocatesNothingOnceWarm(t *testing.T) {
 	data, offsets, heads := benchText(20)
-	for _, o := range []Options{{MinCount: 1}, {HashBits: 10}} {
+	for _, o := range []templates.Options{{MinCount: 1}, {HashBits: 10}} {
 		_, e := fitted(t, mustParse(t, Builtin()), data, offsets, heads, o)
 		var arc, label Rows
 		all := func() {
@@ -206,8 +208,8 @@ func TestExtractAllocatesNothingOnceWarm(t *testing.T) {
 
 func TestCellCacheIsBounded(t *testing.T) {
 	data, offsets, heads := benchText(20)
-	_, e := fitted(t, mustParse(t, Builtin()), data, offsets, heads, Options{})
-	_, forgetful := fitted(t, mustParse(t, Builtin()), data, offsets, heads, Options{})
+	_, e := fitted(t, mustParse(t, Builtin()), data, offsets, heads, templates.Options{})
+	_, forgetful := fitted(t, mustParse(t, Builtin()), data, offsets, heads, templates.Options{})
 	var want, got Rows
 	for i := range len(offsets) - 1 {
 		for _, c := range forgetful.m.columns {

@@ -6,16 +6,10 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"github.com/dsp-go/dsp/models/data/features/templates"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/machine/host"
 )
-
-// Options of Fit.
-type Options struct {
-	MinCount int // attributes that occur on fewer gold arcs of the training data are left out; 0 means 1
-	HashBits int // > 0: no dictionary; attributes are numbered below 1<<HashBits by their hashes
-	Threads  int // 0: all cores; the result does not depend on it
-}
 
 // passHashes is the approximate number of hashes that are in memory at once.
 const passHashes = 1 << 24
@@ -23,12 +17,9 @@ const passHashes = 1 << 24
 // Fit builds the dictionary of the attributes of the gold arcs. Sentence i is tokens offsets[i] to offsets[i+1]-1, and heads[t]
 // is the head of token t, counted from the first token of its sentence; a root's head is the token itself. Attributes are
 // numbered by falling count, and by hash among equal counts.
-func (t *Template) Fit(data Columns, offsets []int, heads []int32, o Options) (*Dictionary, error) {
-	if o.HashBits < 0 || o.HashBits > mostHashBits {
-		return nil, structured.BadInput("attributes hashed to %d bits, expected 1 to %d, or 0 for a dictionary", o.HashBits, mostHashBits)
-	}
-	if o.HashBits > 0 && o.MinCount > 1 {
-		return nil, structured.BadInput("hashed attributes have no counts: a minimum of %d needs a dictionary", o.MinCount)
+func (t *Template) Fit(data Columns, offsets []int, heads []int32, o templates.Options) (*Dictionary, error) {
+	if err := o.Check(); err != nil {
+		return nil, err
 	}
 	if err := checkHeads(offsets, heads); err != nil {
 		return nil, err
@@ -92,7 +83,7 @@ type counted struct {
 const shards = 64 // per pass
 
 // count returns the hashes of the attributes that occur at least o.MinCount times, in the order of their numbers.
-func (c *census) count(o Options) ([]uint64, error) {
+func (c *census) count(o templates.Options) ([]uint64, error) {
 	sentences := max(0, len(c.offsets)-1)
 	threads := max(1, min(host.Threads(o.Threads), sentences))
 	extractors := make([]*Extractor, threads)

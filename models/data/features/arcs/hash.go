@@ -24,5 +24,3 @@ func mix(x uint64) uint64 {
 
 // fold adds a value to a hash. The order of the values matters.
 func fold(h, value uint64) uint64 { return mix(bits.RotateLeft64(h, 29) ^ value) }
-
-const mostHashBits = 31

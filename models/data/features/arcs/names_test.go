@@ -3,6 +3,8 @@ package arcs
 import (
 	"strings"
 	"testing"
+
+	"github.com/dsp-go/dsp/models/data/features/templates"
 )
 
 // table parses tokens "word/upos/feats", separated by spaces.
@@ -50,7 +52,7 @@ func TestNamesOfAnArc(t *testing.T) {
 		{"%dir %dist", 0, 0, "right 1"},
 		{"%%%dist%%", 5, 1, "%4%"},
 	} {
-		_, e := fitted(t, mustParse(t, "A %dir.\nAL "+test.line), data, []int{0, 6}, []int32{1, 1, 3, 1, 5, 3}, Options{HashBits: 8})
+		_, e := fitted(t, mustParse(t, "A %dir.\nAL "+test.line), data, []int{0, 6}, []int32{1, 1, 3, 1, 5, 3}, templates.Options{HashBits: 8})
 		arc, label := e.Names(0, 6, test.d, test.h)
 		var names []string
 		for _, a := range label {
@@ -67,7 +69,7 @@ func TestNamesOfAnArc(t *testing.T) {
 
 func TestStar(t *testing.T) {
 	data := table("a/A/_ b/B/_")
-	_, e := fitted(t, mustParse(t, "A* %x[d,word]"), data, []int{0, 2}, []int32{1, 1}, Options{})
+	_, e := fitted(t, mustParse(t, "A* %x[d,word]"), data, []int{0, 2}, []int32{1, 1}, templates.Options{})
 	arc, _ := e.Names(0, 2, 0, 1)
 	if len(arc) != 2 || arc[0].Name != "a" || arc[1].Name != "a/left1" {
 		t.Errorf("%v", arc)

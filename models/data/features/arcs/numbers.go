@@ -3,6 +3,7 @@ package arcs
 import (
 	"math/bits"
 
+	"github.com/dsp-go/dsp/models/data/features/templates"
 	"github.com/dsp-go/dsp/structured"
 )
 
@@ -53,8 +54,8 @@ func NewNumbers(hashes []uint64) (*Numbers, error) {
 
 // HashedNumbers numbers all attributes below 1<<bits, by their hashes.
 func HashedNumbers(bits int) (*Numbers, error) {
-	if bits < 1 || bits > mostHashBits {
-		return nil, structured.BadInput("attributes of arcs hashed to %d bits, expected 1 to %d", bits, mostHashBits)
+	if bits < 1 || bits > templates.MostHashBits {
+		return nil, structured.BadInput("attributes of arcs hashed to %d bits, expected 1 to %d", bits, templates.MostHashBits)
 	}
 	return &Numbers{bits: bits, shift: 64 - bits}, nil
 }

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/dsp-go/dsp/models/data/features/templates"
 	"github.com/dsp-go/dsp/structured"
 )
 
@@ -49,16 +50,10 @@ type macro struct {
 	calls     []string // functions of a cell, in the order of application, without x
 	where     where
 	row       int // row of the cell, relative to the head or the dependent
-	column    column
+	column    templates.Column
 	at        int       // character of the line where the column's name begins, from 1
 	aggregate aggregate // for places between and nowhere
 	counted   string    // the value to count
-}
-
-// column is a column of the data.
-type column struct {
-	name     string
-	optional bool
 }
 
 func (m macro) String() string {
@@ -88,11 +83,7 @@ func (m macro) String() string {
 			place += strconv.Itoa(m.row)
 		}
 	}
-	mark := ""
-	if m.column.optional {
-		mark = "?"
-	}
-	return "%" + strings.Join(names, ".") + "[" + place + "," + m.column.name + mark + "]"
+	return templates.Macro(names, place, m.column)
 }
 
 // scores returns the letters of the scores that the line feeds.
@@ -108,16 +99,7 @@ func (l line) scores() []string {
 }
 
 // text returns the line without its kind.
-func (l line) text() string {
-	var s strings.Builder
-	for i, literal := range l.literals {
-		s.WriteString(strings.ReplaceAll(literal, "%", "%%"))
-		if i < len(l.macros) {
-			s.WriteString(l.macros[i].String())
-		}
-	}
-	return s.String()
-}
+func (l line) text() string { return templates.Join(l.literals, l.macros) }
 
 func (l line) comment() bool { return !l.arc && !l.label }
 
@@ -148,13 +130,13 @@ func (t *Template) ForColumns(columns []string) *Template {
 	settled := &Template{name: t.name}
 	for _, l := range t.lines {
 		if slices.ContainsFunc(l.macros, func(m macro) bool {
-			return m.column.optional && !slices.Contains(columns, m.column.name)
+			return m.column.Optional && !slices.Contains(columns, m.column.Name)
 		}) {
 			continue
 		}
 		l.macros = slices.Clone(l.macros)
 		for k := range l.macros {
-			l.macros[k].column.optional = false
+			l.macros[k].column.Optional = false
 		}
 		settled.lines = append(settled.lines, l)
 	}
@@ -167,12 +149,12 @@ func (t *Template) missing(l line, m macro, data Columns) error {
 	if len(data.Names) > 0 {
 		found = "columns " + strings.Join(data.Names, ", ")
 	}
-	return structured.BadInput("%s:%d:%d: column %s, but %s has %s", t.name, l.number, m.at, m.column.name, data.Name, found)
+	return structured.BadInput("%s:%d:%d: column %s, but %s has %s", t.name, l.number, m.at, m.column.Name, data.Name, found)
 }
 
 // Reads reports whether the template reads a column.
 func (t *Template) Reads(column string) bool {
 	return slices.ContainsFunc(t.lines, func(l line) bool {
-		return slices.ContainsFunc(l.macros, func(m macro) bool { return m.where != nowhere && m.column.name == column })
+		return slices.ContainsFunc(l.macros, func(m macro) bool { return m.where != nowhere && m.column.Name == column })
 	})
 }

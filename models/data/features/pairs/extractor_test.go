@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/dsp-go/dsp/models/data/alignments"
+	"github.com/dsp-go/dsp/models/data/features/templates"
 	"github.com/dsp-go/dsp/structured"
 )
 
@@ -32,7 +33,7 @@ func every(t *testing.T, template *Template, stats *Statistics, source, target s
 		}
 	}
 	c.Add(words[0], words[1], all)
-	numbers, err := template.Fit(stats, c, Options{})
+	numbers, err := template.Fit(stats, c, templates.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,7 +139,7 @@ func TestFit(t *testing.T) {
 		t.Fatal(err)
 	}
 	stats := count(t, 1, c)
-	d, err := template.Fit(stats, c, Options{})
+	d, err := template.Fit(stats, c, templates.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,10 +150,10 @@ func TestFit(t *testing.T) {
 	if want := []string{"source=a", "source=b"}; !reflect.DeepEqual(d.Source.Node.Names(), want) {
 		t.Errorf("attributes %v, expected %v", d.Source.Node.Names(), want)
 	}
-	if d, err = template.Fit(stats, c, Options{MinCount: 2}); err != nil || d.Pair.Nodes() != 3 || d.Source.Nodes() != 1 {
+	if d, err = template.Fit(stats, c, templates.Options{MinCount: 2}); err != nil || d.Pair.Nodes() != 3 || d.Source.Nodes() != 1 {
 		t.Errorf("%d and %d attributes that occur twice, error %v, expected 3 and 1", d.Pair.Nodes(), d.Source.Nodes(), err)
 	}
-	for _, o := range []Options{{HashBits: 32}, {HashBits: -1}, {HashBits: 10, MinCount: 2}} {
+	for _, o := range []templates.Options{{HashBits: 32}, {HashBits: -1}, {HashBits: 10, MinCount: 2}} {
 		if _, err := template.Fit(stats, c, o); !structured.IsBadInput(err) {
 			t.Errorf("%+v: error %v, expected bad input", o, err)
 		}
@@ -164,7 +165,7 @@ func TestApplyDoesNotDependOnThreads(t *testing.T) {
 	template, c := parsed(t, Builtin()), drawn(4, 100)
 	stats := count(t, 0, c, drawn(5, 200))
 	attributes := func(threads, hashBits int) (*structured.Sparse, *structured.Sparse) {
-		numbers, err := template.Fit(stats, c, Options{HashBits: hashBits, Threads: threads})
+		numbers, err := template.Fit(stats, c, templates.Options{HashBits: hashBits, Threads: threads})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -214,7 +215,7 @@ func TestParse(t *testing.T) {
 func BenchmarkExtract(b *testing.B) {
 	template, c := parsed(b, Builtin()), drawn(6, 500)
 	stats := count(b, 0, c)
-	numbers, err := template.Fit(stats, c, Options{})
+	numbers, err := template.Fit(stats, c, templates.Options{})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -236,7 +237,7 @@ func ExampleTemplate() {
 	c, _ := alignments.Reader{}.Read(strings.NewReader("das haus ||| the house ||| 0-0 1-1\ndas buch ||| the book ||| 0-0 1-1\n"), "example.pairs")
 	stats, _ := Count(0, c)
 	template, _ := Parse("P source,target\nP rank,reverse-rank\nU best", "example.template")
-	numbers, _ := template.Fit(stats, c, Options{})
+	numbers, _ := template.Fit(stats, c, templates.Options{})
 	fmt.Println(strings.Join(numbers.Pair.Node.Names(), "; "))
 	// Output: rank,reverse-rank=none none; rank,reverse-rank=1 1; source,target=das the; source,target=buch book; source,target=haus house
 }

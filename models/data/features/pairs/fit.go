@@ -7,28 +7,19 @@ import (
 	"sync"
 
 	"github.com/dsp-go/dsp/models/data/alignments"
+	"github.com/dsp-go/dsp/models/data/features/templates"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/machine/host"
 )
 
-// Options of Fit.
-type Options struct {
-	MinCount int // attributes that occur less often are left out; 0 means 1
-	HashBits int // > 0: no dictionary; attributes are numbered below 1<<HashBits by their hashes
-	Threads  int // 0: all cores; the result does not depend on it
-}
-
-const mostHashBits = 31
-
 // Fit builds the dictionary of the attributes in the training data. An attribute of a word pair that names a word counts where the
 // two words are linked, surely or possibly; all others count everywhere. Attributes are numbered by falling count, and by name
 // among equal counts.
-func (t *Template) Fit(stats *Statistics, train *alignments.Corpus, o Options) (*Dictionary, error) {
+func (t *Template) Fit(stats *Statistics, train *alignments.Corpus, o templates.Options) (*Dictionary, error) {
+	if err := o.Check(); err != nil {
+		return nil, err
+	}
 	switch {
-	case o.HashBits < 0 || o.HashBits > mostHashBits:
-		return nil, structured.BadInput("attributes hashed to %d bits, expected 1 to %d, or 0 for a dictionary", o.HashBits, mostHashBits)
-	case o.HashBits > 0 && o.MinCount > 1:
-		return nil, structured.BadInput("hashed attributes have no counts: a minimum of %d needs a dictionary", o.MinCount)
 	case o.HashBits > 0:
 		return &Dictionary{&structured.Dictionary{HashBits: o.HashBits}, &structured.Dictionary{HashBits: o.HashBits}}, nil
 	case train.Words == nil:

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dsp-go/dsp/models/data/features/templates"
 	"github.com/dsp-go/dsp/structured"
 )
 
@@ -37,14 +38,11 @@ const mostCells = 1 << 18
 // Parse parses a template. name is its file, for messages. Errors are structured.BadInput and name the line.
 func Parse(text, name string) (*Template, error) {
 	t := &Template{text: text}
-	number := 0
-	for row := range strings.Lines(text) {
-		number++
-		row = strings.TrimSpace(row)
-		if row == "" || row[0] == '#' {
+	for row := range templates.Lines(text, name) {
+		if row.Text = strings.TrimSpace(row.Text); row.Comment() {
 			continue
 		}
-		letter, list, _ := strings.Cut(row, " ")
+		letter, list, _ := strings.Cut(row.Text, " ")
 		list = strings.TrimSpace(list)
 		var to *[]line
 		var of scope
@@ -54,26 +52,26 @@ func Parse(text, name string) (*Template, error) {
 		case "U":
 			to, of = &t.unmatched, unmatched
 		default:
-			return nil, structured.BadInput("%s:%d: line %.80q, expected P or U, a space, and properties joined by commas", name, number, row)
+			return nil, row.Wrong("line %.80q, expected P or U, a space, and properties joined by commas", row.Text)
 		}
 		l := line{text: list, cells: 1}
 		for _, word := range strings.Split(list, ",") {
 			k := slices.IndexFunc(properties, func(p property) bool { return p.name == word && p.of&of != 0 })
 			if k < 0 {
-				return nil, structured.BadInput("%s:%d: property %.80q, expected one of %s", name, number, word, strings.Join(namesOf(of), ", "))
+				return nil, row.Wrong("property %.80q, expected one of %s", word, strings.Join(namesOf(of), ", "))
 			}
 			if slices.Contains(l.properties, k) {
-				return nil, structured.BadInput("%s:%d: property %s twice, expected each once", name, number, word)
+				return nil, row.Wrong("property %s twice, expected each once", word)
 			}
 			l.properties = append(l.properties, k)
 			l.cells *= len(properties[k].classes)
 			t.needs |= properties[k].needs
 			if l.cells > mostCells {
-				return nil, structured.BadInput("%s:%d: %s have too many values together, expected at most %d", name, number, list, mostCells)
+				return nil, row.Wrong("%s have too many values together, expected at most %d", list, mostCells)
 			}
 		}
 		if slices.ContainsFunc(*to, func(other line) bool { return other.text == l.text }) {
-			return nil, structured.BadInput("%s:%d: %s %s is here twice", name, number, letter, list)
+			return nil, row.Wrong("%s %s is here twice", letter, list)
 		}
 		*to = append(*to, l)
 	}
