@@ -61,7 +61,7 @@ func streamFrom[P, W any](ctx context.Context, on *Ranks, number, threads int, w
 	return sum, err
 }
 
-// Arrives reports whether text is predicted piece by chunk as it arrives (PrintText): not other data, and not by a device or where all of it decides on each
+// Arrives reports whether text is predicted chunk by chunk as it arrives (PrintText): not other data, and not by a device or where all of it decides on each
 // part. They are read whole.
 func (m *Model) Arrives(r Request, o predictions.Options) bool {
 	return m.streams(r) && m.device == nil && (o.Decode != predictions.EntityF1 || o.EntityThreshold > 0)
@@ -85,7 +85,7 @@ func (m *Model) Print(ctx context.Context, d *structured.Dataset, w io.Writer, o
 	return to.Close()
 }
 
-// PrintText predicts the text that r names, file by file and piece by chunk as it arrives, and writes the predictions to w as Print does. Of several ranks, rank 0
+// PrintText predicts the text that r names, file by file and chunk by chunk as it arrives, and writes the predictions to w as Print does. Of several ranks, rank 0
 // alone needs the files.
 func (m *Model) PrintText(ctx context.Context, r Request, w io.Writer, o predictions.Options, asJSON bool) error {
 	s, err := m.source(r)
@@ -135,7 +135,7 @@ func (m *Model) streams(r Request) bool {
 }
 
 // PredictText labels the sequences of tokens that in holds and writes them to w, in the order of the input, as
-// newColumnWriter does or newJSONWriter; the path of r is for messages. It reads, labels and writes piece by chunk, in little memory, and
+// newColumnWriter does or newJSONWriter; the path of r is for messages. It reads, labels and writes chunk by chunk, in little memory, and
 // writes what is complete before it waits for more input. The answers do not depend on the number of threads.
 func (m *Model) PredictText(ctx context.Context, in io.Reader, w io.Writer, r Request, o predictions.Options, asJSON bool) error {
 	_, err := m.predictText(ctx, in, w, r, o, asJSON, 0)

@@ -26,7 +26,7 @@ type Options struct {
 	Remarks *remarks.Remarks // on sentences of CoNLL-U; nil refuses bad ones
 }
 
-// PredictText reads raw text and writes its sentences, piece by chunk as the text arrives. The name is for messages.
+// PredictText reads raw text and writes its sentences, chunk by chunk as the text arrives. The name is for messages.
 func (p *Pipeline) PredictText(ctx context.Context, in io.Reader, name string, w io.Writer, o Options) error {
 	if p.stages[charactersStage] == nil && !o.Split {
 		return structured.BadInput("--text: the pipeline was trained without the stage %s; --pretokenised reads text that is split already", charactersStage)

@@ -77,12 +77,10 @@ func DeclareSecond(c *chart.Chart, θ *structured.Potentials, b int) {
 		for j := range int32(y) {
 			lo, hi := into(j)
 			c.Define(at+lo, 1, hi-lo)
-			if lo < hi {
-				c.Sum(chart.Terms{
-					Count: 1, Weight: chart.At(c.Part(0) + t*y + int(j)), First: chart.Run{At: edges + lo, PerCell: 1},
-					Place: chart.At(t + 1), Number: chart.At(int(j)),
-				})
-			}
+			c.Sum(chart.Terms{
+				Count: 1, Weight: chart.At(c.Part(0) + t*y + int(j)), First: chart.Run{At: edges + lo, PerCell: 1},
+				Place: chart.At(t + 1), Number: chart.At(int(j)),
+			})
 		}
 	}
 	if n > 1 {

@@ -30,7 +30,8 @@ type Chart struct {
 	of     []int32 // [cells] the group that defines each, −1 for none
 	groups []group
 	ranges []Terms
-	most   int // terms of a cell
+	most   int  // terms of a cell
+	none   bool // the last definition is of no cells
 
 	scaled []scaled  // of each part
 	exps   []float64 // exp(weight − top) of the weights of such parts
@@ -103,9 +104,9 @@ func (c *Chart) Reserve(n int) (first int) {
 }
 
 // Define begins the definition of n cells, first + q·step: the next calls of Sum say what their terms are. The cells of the terms
-// must have been defined before, or never are.
+// must have been defined before, or never are. With n = 0 these calls do nothing.
 func (c *Chart) Define(first, step, n int) {
-	if n == 0 {
+	if c.none = n == 0; c.none {
 		return
 	}
 	c.groups = append(c.groups, group{first: first, step: max(step, 1), cells: n, from: len(c.ranges), to: len(c.ranges)})
@@ -124,10 +125,10 @@ func (c *Chart) Cells(n int) (first int) {
 // Sum gives each of the cells that were declared last more terms, which come after those that it has. Among terms that tie the best
 // output has the first.
 func (c *Chart) Sum(t Terms) {
-	g := &c.groups[len(c.groups)-1]
-	if t.Count <= 0 {
+	if c.none || t.Count <= 0 {
 		return
 	}
+	g := &c.groups[len(c.groups)-1]
 	c.ranges = append(c.ranges, t)
 	g.to++
 	g.terms += t.Count

@@ -164,6 +164,20 @@ func TestLongChain(t *testing.T) {
 	}
 }
 
+// Terms of no cells are no terms of the cells before them.
+func TestNoCells(t *testing.T) {
+	θ := chainOf(1, 2)
+	o, value := chart.New(func(c *chart.Chart, _ *structured.Potentials, _ int) {
+		c.Cells(1)
+		c.Sum(chart.Terms{Count: 2, Weight: chart.Run{At: c.Part(0), PerTerm: 1}, Place: chart.At(1), Number: chart.Run{PerTerm: 1}})
+		c.Cells(0)
+		c.Sum(chart.Terms{Count: 2, Weight: chart.At(c.Part(0)), Place: chart.At(1)})
+	}), make([]float64, 1)
+	o.Exp(θ, 1, value, nil)
+	a, b := float64(θ.Parts[0].Values[0]), float64(θ.Parts[0].Values[1])
+	oracletest.Near(t, "log Z", value[0], math.Log(math.Exp(a)+math.Exp(b)), 1e-12)
+}
+
 // NaN in gives NaN out, of the example that has it and no other; so do directions that are not finite.
 func TestNotANumber(t *testing.T) {
 	θ := new(structured.Potentials)

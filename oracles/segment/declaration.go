@@ -32,10 +32,8 @@ func Declare(c *chart.Chart, θ *structured.Potentials, b int) {
 		c.Sum(tag)
 		for l := 2; l <= longest; l++ {
 			c.Cells(longer)
-			if longer > 0 {
-				tag.Weight.At, tag.Number.At, tag.First = here+1, 1, chart.Run{At: open + row(l-1), PerCell: 1}
-				c.Sum(tag)
-			}
+			tag.Weight.At, tag.Number.At, tag.First = here+1, 1, chart.Run{At: open + row(l-1), PerCell: 1}
+			c.Sum(tag)
 		}
 		open = first
 		closing := open
@@ -47,10 +45,8 @@ func Declare(c *chart.Chart, θ *structured.Potentials, b int) {
 					labels = s.Labels
 				}
 				c.Define(closing+row(l), 1, labels)
-				if labels > 0 {
-					at := c.Part(s.Whole) + segments.Row(t, l, s.Longest)*s.Labels
-					c.Sum(chart.Terms{Count: 1, Weight: chart.Run{At: at, PerCell: 1}, First: chart.Run{At: open + row(l), PerCell: 1}})
-				}
+				at := c.Part(s.Whole) + segments.Row(t, l, s.Longest)*s.Labels
+				c.Sum(chart.Terms{Count: 1, Weight: chart.Run{At: at, PerCell: 1}, First: chart.Run{At: open + row(l), PerCell: 1}})
 			}
 		}
 		after := c.Reserve(s.Labels)

@@ -51,12 +51,10 @@ func scores(c *chart.Chart, n, relations int) (first int) {
 		})
 		heads := func(from, count int, number chart.Run) {
 			c.Define(first+d*n+from, 1, count)
-			if count > 0 {
-				c.Sum(chart.Terms{
-					Count: 1, Weight: chart.Run{At: c.Part(0) + d*n + from, PerCell: 1}, First: chart.Run{At: label + d*n + from, PerCell: 1},
-					Place: chart.At(d + 1), Number: number,
-				})
-			}
+			c.Sum(chart.Terms{
+				Count: 1, Weight: chart.Run{At: c.Part(0) + d*n + from, PerCell: 1}, First: chart.Run{At: label + d*n + from, PerCell: 1},
+				Place: chart.At(d + 1), Number: number,
+			})
 		}
 		heads(0, d, chart.Run{At: 1, PerCell: 1})
 		heads(d, 1, chart.At(0)) // the root
