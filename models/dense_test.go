@@ -10,6 +10,7 @@ import (
 
 	"github.com/dsp-go/dsp/models/config"
 	"github.com/dsp-go/dsp/models/data/arrays"
+	"github.com/dsp-go/dsp/models/predictions"
 	"github.com/dsp-go/dsp/nets"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/machine/host"
@@ -60,7 +61,8 @@ func TestDenseBesideWords(t *testing.T) {
 	if err != nil || !slices.Equal(read.Features, d.Dev.Features) || !slices.Equal(read.Ids, d.Dev.Ids) {
 		t.Errorf("%v, %v", read, err)
 	}
-	if m.streams(Request{Beside: Beside{Dense: dev}}) || !m.streams(Request{}) {
+	arrives := func(r Request) bool { return m.Arrives(r, predictions.Options{}) }
+	if arrives(Request{Beside: Beside{Dense: dev}}) || !arrives(Request{}) {
 		t.Error("text with dense features beside it is not read piece by piece")
 	}
 	for want, o := range map[string]Request{

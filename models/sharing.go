@@ -81,7 +81,7 @@ func (m *Model) Alone() *Model {
 // leavesInputs reports whether the inputs of data that s reads are left to those who predict the examples: if they are made of text.
 func (m *Model) leavesInputs(s *source) bool {
 	in := &m.Inputs
-	return m.ranks != nil && m.streams(s.Request) && (in.Template != nil || in.Vocab != nil || in.WordRows != nil || in.Encoder != nil || in.Own != nil) && len(m.taggers) == 0 // which fill columns that are shown
+	return m.ranks != nil && s.streams() && (in.Template != nil || in.Vocab != nil || in.WordRows != nil || in.Encoder != nil || in.Own != nil) && len(m.taggers) == 0 // which fill columns that are shown
 }
 
 // leaveInputs has s leave out the inputs that an Answerer makes.

@@ -64,7 +64,8 @@ func streamFrom[P, W any](ctx context.Context, on *Ranks, number, threads int, w
 // Arrives reports whether text is predicted chunk by chunk as it arrives (PrintText): not other data, and not by a device or where all of it decides on each
 // part. They are read whole.
 func (m *Model) Arrives(r Request, o predictions.Options) bool {
-	return m.streams(r) && m.device == nil && (o.Decode != predictions.EntityF1 || o.EntityThreshold > 0)
+	s, err := m.source(r)
+	return err == nil && s.streams() && m.device == nil && (o.Decode != predictions.EntityF1 || o.EntityThreshold > 0)
 }
 
 // Print predicts data and writes the predictions to w, as newColumnWriter does or newJSONWriter.
@@ -103,7 +104,7 @@ func (m *Model) PrintText(ctx context.Context, r Request, w io.Writer, o predict
 	}
 	examples := 0
 	for _, path := range formats.Files(files) {
-		n, err := m.printFile(ctx, path, r, w, o, asJSON, examples)
+		n, err := m.printFile(ctx, path, s, w, o, asJSON, examples)
 		if err != nil {
 			return err
 		}
@@ -113,7 +114,7 @@ func (m *Model) PrintText(ctx context.Context, r Request, w io.Writer, o predict
 }
 
 // printFile is PrintText of one of several files, whose first example has a number. Of several ranks, rank 0 alone opens it.
-func (m *Model) printFile(ctx context.Context, path string, r Request, w io.Writer, o predictions.Options, asJSON bool, number int) (n int, err error) {
+func (m *Model) printFile(ctx context.Context, path string, s source, w io.Writer, o predictions.Options, asJSON bool, number int) (n int, err error) {
 	var in io.ReadCloser
 	if m.leads() {
 		if in, err = host.Open(path); err != nil {
@@ -121,35 +122,32 @@ func (m *Model) printFile(ctx context.Context, path string, r Request, w io.Writ
 		}
 		defer func() { err = errors.Join(err, in.Close()) }()
 	}
-	if r.Path = path; path == "-" {
-		r.Path = "standard input"
+	if s.Path = path; path == "-" {
+		s.Path = "standard input"
 	}
-	return m.predictText(ctx, in, w, r, o, asJSON, number)
+	return m.predictText(ctx, in, w, s, o, asJSON, number)
 }
 
 // streams reports whether PredictText reads such data: text with one token or example per line, without dense features beside it.
-func (m *Model) streams(r Request) bool {
-	s, err := m.source(r)
+func (s *source) streams() bool {
 	f := formats.Find(s.Format)
-	return err == nil && (f.Tokens || f.Lines) && r.Dense == ""
+	return (f.Tokens || f.Lines) && s.Dense == ""
 }
 
 // PredictText labels the sequences of tokens that in holds and writes them to w, in the order of the input, as
 // newColumnWriter does or newJSONWriter; the path of r is for messages. It reads, labels and writes chunk by chunk, in little memory, and
 // writes what is complete before it waits for more input. The answers do not depend on the number of threads.
 func (m *Model) PredictText(ctx context.Context, in io.Reader, w io.Writer, r Request, o predictions.Options, asJSON bool) error {
-	_, err := m.predictText(ctx, in, w, r, o, asJSON, 0)
+	s, err := m.source(r)
+	if err == nil {
+		_, err = m.predictText(ctx, in, w, s, o, asJSON, 0)
+	}
 	return err
 }
 
 // predictText is PredictText whose first example has a number. It returns how many examples there are.
-func (m *Model) predictText(ctx context.Context, in io.Reader, w io.Writer, r Request, o predictions.Options, asJSON bool, number int) (int, error) {
-	name := r.Path
-	s, err := m.source(r)
-	if err != nil {
-		return 0, err
-	}
-	check := s.check // of what is read first
+func (m *Model) predictText(ctx context.Context, in io.Reader, w io.Writer, s source, o predictions.Options, asJSON bool, number int) (int, error) {
+	name, say, check := s.Path, s.Remarks, s.check // check is of what is read first
 	s.Threads, s.Remarks, s.check = 1, nil, nil
 	if o.Force {
 		if err := s.keeps(o.Asker); err != nil {
@@ -161,7 +159,7 @@ func (m *Model) predictText(ctx context.Context, in io.Reader, w io.Writer, r Re
 		return 0, err
 	}
 	chunks := text.NewChunks(in, name, s.Comments)
-	chunks.Most = s.task.MostLines(r.MaxWords)
+	chunks.Most = s.task.MostLines(s.MaxWords)
 	if formats.Find(s.Format).Lines {
 		chunks = text.NewLines(in, name)
 	}
@@ -171,13 +169,13 @@ func (m *Model) predictText(ctx context.Context, in io.Reader, w io.Writer, r Re
 	next := func() (labelled, bool, error) {
 		p, more, err := chunks.Next()
 		if first && more && err == nil {
-			if !r.Remarks.Skips() {
+			if !say.Skips() {
 				err = s.refuseProse(p.Text, name)
 			}
 			if f := formats.Find(s.Format); err == nil && f.Tokens {
 				d, wrong := s.readFrom(bytes.NewReader(p.Text), name) // an error comes again, with its line
 				if wrong == nil && f.Columns {
-					err = cmp.Or(check(d, r.Remarks), m.checkReplaced(d, o))
+					err = cmp.Or(check(d, say), m.checkReplaced(d, o))
 				}
 				if wrong == nil && o.Scheme == "" && chains.EntityTags(m.Labels) {
 					notation = predictions.NotationIn(d, o)
@@ -188,7 +186,7 @@ func (m *Model) predictText(ctx context.Context, in io.Reader, w io.Writer, r Re
 		return labelled{p, notation}, more, err
 	}
 	worker := func() *labeller {
-		return &labeller{Answerer: m.NewAnswerer(), options: o, form: m.layout(o, asJSON), skip: r.Remarks.Skips(), asJSON: asJSON}
+		return &labeller{Answerer: m.NewAnswerer(), options: o, form: m.layout(o, asJSON), skip: say.Skips(), asJSON: asJSON}
 	}
 	sum, err := streamFrom(ctx, m.ranks, number, o.Threads, w, next, worker, func(l *labeller, p labelled) (Answered, error) {
 		if p.In != l.in {
@@ -197,8 +195,8 @@ func (m *Model) predictText(ctx context.Context, in io.Reader, w io.Writer, r Re
 		}
 		return l.label(s, p.Chunk)
 	})
-	r.Remarks.LeftOut(sum.Bad...)
-	r.Remarks.Add(sum.Remarks...)
+	say.LeftOut(sum.Bad...)
+	say.Add(sum.Remarks...)
 	switch {
 	case err == nil && len(sum.Bad) > 0 && len(sum.Bad) == sum.Examples:
 		err = structured.BadInput("%s: every example is bad; the first: %s", name, sum.Bad[0])
