@@ -91,101 +91,35 @@ func (p *predictor) answer(d *structured.Dataset, examples []int, o predictions.
 			restricter.Restrict(&p.θ, b, d.GoldOf(i))
 		}
 	}
-	n := len(examples)
-	labels := make([]int32, p.θ.OutputSize())
-	summer, sums := p.oracle.(oracles.Summer)
-	marginaler, margins := p.oracle.(oracles.MaxMarginaler)
-	if o.Decode == predictions.Expansion {
-		if err := p.checkExpansion(); err != nil {
-			return nil, err
-		}
+	can, err := p.able(o)
+	if err != nil {
+		return nil, err
 	}
-	if !sums && (o.Decode == predictions.LeastRisk || (o.Marginals || o.Confidence) && !margins) {
-		return nil, structured.BadInput("probabilities need sums over all outputs, which a %s does not have", p.θ.Structure.Name())
-	}
-	risk, minimises := p.θ.Structure.(structured.RiskMinimiser)
-	if !minimises && o.Decode == predictions.LeastRisk {
-		return nil, structured.BadInput("a %s has no output of least risk: that needs the probability of its parts", p.θ.Structure.Name())
-	}
-	ranker, ranks := p.oracle.(oracles.Ranker)
-	if !ranks && o.NBest > 0 {
-		return nil, structured.BadInput("the oracle of a %s does not find the n best outputs", p.θ.Structure.Name())
-	}
+	n, labels := len(examples), make([]int32, p.θ.OutputSize())
 	p.score, p.logZ = vec.Grow(p.score, n), vec.Grow(p.logZ, n)
-	truncator, truncates := p.oracle.(oracles.Truncator)
-	if truncates {
-		if o.Exact {
-			if err := truncator.Check(&p.θ); err != nil {
-				return nil, structured.BadInput("%s: %w; without %s such scores are lowered until they do", d.Name, err,
-					o.Asker.Name("truncate", false))
-			}
-		}
-		truncator.ResetTruncated()
-	}
-	margins = margins && !sums && (o.Marginals || o.Confidence)
-	if margins {
-		marginaler.MaxMarginals(&p.θ, labels, p.score, &p.max)
-	} else {
-		p.oracle.Max(&p.θ, labels, p.score)
-	}
-	if p.truncated = 0; truncates {
-		p.truncated = truncator.Truncated()
-	}
-	if p.model.Constraints == nil && !o.Force {
-		if err := noOutput(d, examples, p.score, p.θ.Structure); err != nil {
-			return nil, err
-		}
+	if err := p.maximise(d, examples, o, can, labels); err != nil {
+		return nil, err
 	}
 	upper := p.bounds(labels)
 	if o.Decode == predictions.Expansion {
 		upper = p.expanded(labels, upper)
 	}
-	a := answers{upper: upper, offsets: p.θ.Outputs, labels: labels, score: p.score, logZ: p.logZ, width: p.θ.Parts[0].Width, temperature: p.model.Temper()}
-	switch {
-	case margins:
-		a.margins = predictions.LinkMargins(&p.max)
-		if _, graph := p.θ.Structure.(graphs.Pairwise); graph {
-			a.margins = predictions.LabelMargins(&p.max)
-		}
-		fallthrough
-	case !sums:
-		for b := range p.logZ {
-			p.logZ[b] = math.NaN()
-		}
-	case o.Marginals || o.Confidence || o.Decode == predictions.LeastRisk || o.Entropy:
-		summer.Exp(&p.θ, a.temperature, p.logZ, &p.u)
-		if o.Entropy {
-			a.entropy = make([]float64, n)
-			for b := range a.entropy {
-				a.entropy[b] = oracles.GibbsEntropy(&p.u, &p.θ, b, a.temperature, p.logZ[b])
-			}
-		}
-		a.marginals, a.rows = p.u.Parts[0].Values, p.u.Parts[0].Offsets
-		_, constituents := p.θ.Structure.(constituents.Tree) // whose labels are not those of words
-		if (o.Relations || constituents) && len(p.u.Parts) > 1 {
-			a.relations = &p.u.Parts[1]
-		}
-	case o.Probability || o.NBest > 0:
-		summer.Exp(&p.θ, a.temperature, p.logZ, nil)
+	a := answers{
+		upper: upper, offsets: p.θ.Outputs, labels: labels, score: p.score, logZ: p.logZ,
+		width: p.θ.Parts[0].Width, temperature: p.model.Temper(),
 	}
+	p.probabilities(&a, o, can)
 	if of := p.model.tagsOf(o); of != nil {
-		a.tags = p.tags(of, summer, a.temperature)
+		a.tags = p.tags(of, can.sums, a.temperature)
 	}
-	if o.Decode == predictions.LeastRisk {
-		p.risk.Copy(&p.θ)
-		risk.LeastRisk(&p.u, &p.risk)
-		p.oracle.Max(&p.risk, labels, p.score)
-		for b := range n {
-			if !math.IsInf(p.score[b], -1) {
-				p.score[b] = p.θ.Score(b, labels[p.θ.Outputs[b]:p.θ.Outputs[b+1]])
-			}
-		}
-	}
-	if o.Decode == predictions.EntityF1 {
+	switch o.Decode {
+	case predictions.LeastRisk:
+		p.leastRisk(labels, can.risk)
+	case predictions.EntityF1:
 		p.entities(a.temperature, o.EntityThreshold, labels)
 	}
 	if o.NBest > 0 {
-		ranker.TopK(&p.θ, o.NBest, &p.best)
+		can.ranks.TopK(&p.θ, o.NBest, &p.best)
 		a.best = &p.best
 	}
 	if o.Samples > 0 {
@@ -196,6 +130,109 @@ func (p *predictor) answer(d *structured.Dataset, examples []int, o predictions.
 		p.spans.find(&p.θ, d, examples, a.temperature, o, all)
 	}
 	return all, err
+}
+
+// abilities are what the oracle and the structure answer; nil: they do not.
+type abilities struct {
+	sums      oracles.Summer
+	margins   oracles.MaxMarginaler // also nil unless they are asked for and there are no sums
+	ranks     oracles.Ranker
+	truncates oracles.Truncator
+	risk      structured.RiskMinimiser
+}
+
+// able returns what there is, and refuses options that ask for more.
+func (p *predictor) able(o predictions.Options) (can abilities, err error) {
+	if o.Decode == predictions.Expansion {
+		if err := p.checkExpansion(); err != nil {
+			return can, err
+		}
+	}
+	can.sums, _ = p.oracle.(oracles.Summer)
+	can.ranks, _ = p.oracle.(oracles.Ranker)
+	can.truncates, _ = p.oracle.(oracles.Truncator)
+	can.risk, _ = p.θ.Structure.(structured.RiskMinimiser)
+	labels := o.Marginals || o.Confidence
+	if can.sums == nil && labels {
+		can.margins, _ = p.oracle.(oracles.MaxMarginaler)
+	}
+	switch {
+	case can.sums == nil && (o.Decode == predictions.LeastRisk || labels && can.margins == nil):
+		return can, structured.BadInput("probabilities need sums over all outputs, which a %s does not have", p.θ.Structure.Name())
+	case can.risk == nil && o.Decode == predictions.LeastRisk:
+		return can, structured.BadInput("a %s has no output of least risk: that needs the probability of its parts", p.θ.Structure.Name())
+	case can.ranks == nil && o.NBest > 0:
+		return can, structured.BadInput("the oracle of a %s does not find the n best outputs", p.θ.Structure.Name())
+	}
+	return can, nil
+}
+
+// maximise finds the best outputs with their scores, and margins if they are asked for.
+func (p *predictor) maximise(d *structured.Dataset, examples []int, o predictions.Options, can abilities, labels []int32) error {
+	if can.truncates != nil {
+		if o.Exact {
+			if err := can.truncates.Check(&p.θ); err != nil {
+				return structured.BadInput("%s: %w; without %s such scores are lowered until they do", d.Name, err,
+					o.Asker.Name("truncate", false))
+			}
+		}
+		can.truncates.ResetTruncated()
+	}
+	if can.margins != nil {
+		can.margins.MaxMarginals(&p.θ, labels, p.score, &p.max)
+	} else {
+		p.oracle.Max(&p.θ, labels, p.score)
+	}
+	if p.truncated = 0; can.truncates != nil {
+		p.truncated = can.truncates.Truncated()
+	}
+	if p.model.Constraints == nil && !o.Force {
+		return noOutput(d, examples, p.score, p.θ.Structure)
+	}
+	return nil
+}
+
+// probabilities computes what answers say of the distribution of outputs or, without sums, margins.
+func (p *predictor) probabilities(a *answers, o predictions.Options, can abilities) {
+	if can.margins != nil {
+		a.margins = predictions.LinkMargins(&p.max)
+		if _, graph := p.θ.Structure.(graphs.Pairwise); graph {
+			a.margins = predictions.LabelMargins(&p.max)
+		}
+	}
+	switch {
+	case can.sums == nil:
+		for b := range p.logZ {
+			p.logZ[b] = math.NaN()
+		}
+	case o.Marginals || o.Confidence || o.Decode == predictions.LeastRisk || o.Entropy:
+		can.sums.Exp(&p.θ, a.temperature, p.logZ, &p.u)
+		if o.Entropy {
+			a.entropy = make([]float64, len(p.logZ))
+			for b := range a.entropy {
+				a.entropy[b] = oracles.GibbsEntropy(&p.u, &p.θ, b, a.temperature, p.logZ[b])
+			}
+		}
+		a.marginals, a.rows = p.u.Parts[0].Values, p.u.Parts[0].Offsets
+		_, constituents := p.θ.Structure.(constituents.Tree) // whose labels are not those of words
+		if (o.Relations || constituents) && len(p.u.Parts) > 1 {
+			a.relations = &p.u.Parts[1]
+		}
+	case o.Probability || o.NBest > 0:
+		can.sums.Exp(&p.θ, a.temperature, p.logZ, nil)
+	}
+}
+
+// leastRisk replaces the best outputs by those of the least risk under the marginals.
+func (p *predictor) leastRisk(labels []int32, by structured.RiskMinimiser) {
+	p.risk.Copy(&p.θ)
+	by.LeastRisk(&p.u, &p.risk)
+	p.oracle.Max(&p.risk, labels, p.score)
+	for b := range p.score {
+		if !math.IsInf(p.score[b], -1) {
+			p.score[b] = p.θ.Score(b, labels[p.θ.Outputs[b]:p.θ.Outputs[b+1]])
+		}
+	}
 }
 
 // tags returns the probabilities of the tags that a converter writes, of each example.
