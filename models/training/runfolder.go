@@ -153,3 +153,12 @@ func identityOf(c config.Config) map[string]string {
 	}
 	return identity
 }
+
+// removeIfEmpty removes the folder of a run that did not begin; a folder with files stays.
+func removeIfEmpty(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil || len(entries) > 0 {
+		return nil
+	}
+	return os.Remove(dir)
+}

@@ -5,26 +5,19 @@
 package training
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"log/slog"
 	"os"
 	"runtime"
 	"runtime/debug"
-	"strings"
 	"sync/atomic"
 
 	"github.com/dsp-go/dsp/models"
 	"github.com/dsp-go/dsp/models/config"
-	"github.com/dsp-go/dsp/models/data/formats"
 	"github.com/dsp-go/dsp/models/data/text"
-	"github.com/dsp-go/dsp/models/inputs"
 	"github.com/dsp-go/dsp/models/pictures/curves"
-	"github.com/dsp-go/dsp/models/tasks"
-	"github.com/dsp-go/dsp/nets/encoders"
 	"github.com/dsp-go/dsp/structured"
 	"github.com/dsp-go/dsp/structured/machine/host"
 	"github.com/dsp-go/dsp/train"
@@ -171,63 +164,7 @@ func trainOn(ctx context.Context, c config.Config, data *models.Data, o TrainOpt
 	if c.Path {
 		c = resolvePath(c)
 	}
-	about := []any{"training", data.Train.Name, "examples", data.Train.Len(), "positions", data.Train.Positions()}
-	if n := data.Train.Alphabet.Len(); n > 0 {
-		about = append(about, "labels", n)
-	}
-	o.Log.Info("data", about...)
-	if describe := tasks.Of(&c).Describe; describe != nil {
-		for _, d := range []*structured.Dataset{data.Train, data.Dev, data.Test} {
-			if d != nil {
-				x := describe(d)
-				o.Log.Info(x.Message, x.Values...)
-			}
-		}
-	}
-	for _, d := range []*structured.Dataset{data.Train, data.Dev, data.Test} {
-		if d != nil {
-			sayUnknown(o.Log, data.Train.Alphabet, d)
-		}
-	}
-	if x := data.Change; x != nil {
-		o.Log.Info(x.Message, x.Values...)
-	}
-	if x := data.Choice; x != nil {
-		o.Log.Info(x.Message, x.Values...)
-	}
-	if x := data.Vectors; x != nil {
-		o.Log.Info("vectors of words", "file", c.Vectors, "vectors", x.InFile, "kept", x.Kept, "dimension", x.Dim, "frozen", c.Freeze,
-			"tokens_with_vector", fmt.Sprintf("%.1f %%", 100*float64(x.Found)/float64(max(1, x.Tokens))),
-			"memory", fmt.Sprintf("%.1f MiB", float64(x.Bytes)/(1<<20)))
-	}
-	for _, x := range data.Encoded {
-		about := []any{"data", x.Data, "words", x.Words, "file", orNone(x.File)}
-		if x.Found {
-			about = append(about, "found", "there")
-		} else {
-			about = append(about, "pieces", x.Pieces, "seconds", fmt.Sprintf("%.1f", x.Took.Seconds()))
-		}
-		if x.Long > 0 {
-			about = append(about, "sentences_in_windows", x.Long)
-		}
-		o.Log.Info("rows of the encoder", about...)
-	}
-	ignored, example := unnamedColumns(data.Train)
-	if d := formats.Find(c.Format).DefaultColumns; c.Columns != d && d != "" && !c.Given.Has("columns") && c.Init == "" && c.Prior == "" {
-		about := []any{"columns", c.Columns}
-		if ignored != "" {
-			about = append(about, "not_read", ignored)
-		}
-		o.Log.Info("parts of speech are recognised, and attributes read them; --columns names other columns, or leaves them out", about...)
-	} else if ignored != "" && c.Template == "" && !c.Given.Has("columns") { // a template may read columns by number; who names columns leaves out the others
-		o.Log.Warn("columns without a name are ignored; built-in attributes read the one named pos, templates and networks any", "columns", ignored, "for_example", "--columns "+example)
-	}
-	if !c.Partial && formats.Find(c.Format).Tokens && data.Train.Alphabet.Index(text.AnyLabel) >= 0 {
-		o.Log.Warn("label " + text.AnyLabel + " is learned like any other label; with --partial it means that the label is unknown")
-	}
-	if odd, found := oddFeatures(data.Train); found {
-		o.Log.Warn("features have very different scales", "found", odd)
-	}
+	sayData(o.Log, &c, data)
 	p, err := host.Await(ctx, func() (*Problem, error) { return NewProblem(c, data, o) }) // a teacher may take long
 	if err != nil && ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 		return nil, nil, train.ErrInterrupted
@@ -235,21 +172,7 @@ func trainOn(ctx context.Context, c config.Config, data *models.Data, o TrainOpt
 	if err != nil {
 		return nil, nil, err
 	}
-	if c.Features == "auto" && c.Template == "" && c.Init == "" && p.model.Template != nil && tasks.Of(&c).Labels {
-		if set, why := inputs.BuiltinSet(data.Train.Alphabet); set == p.config.Features {
-			o.Log.Info("attributes of tokens", "features", set, "why", why)
-		}
-	}
-	if e := p.model.Encoder; e != nil && c.EncoderLayers == "auto" && e.States() < encoders.UsualLayers {
-		o.Log.Info("the encoder has few layers: its rows are the mean of all hidden states", "hidden_states", e.States())
-	}
-	if unread := unreadColumns(data.Train, p.model.Template); len(unread) > 0 && c.Template == "" && c.Given.Has("columns") && p.model.Vocab == nil {
-		o.Log.Info("built-in attributes do not read these columns; --template reads any", "columns", strings.Join(unread, ","), "features", p.config.Features)
-	}
-	if s := p.model.Started; s != nil {
-		o.Log.Info("training continues a model", "from", s.From, "weights", strings.Join(s.Weights, " "), "drawn_anew", orNone(strings.Join(s.Drawn, " ")), "zero_at_first", orNone(strings.Join(s.Zero, " ")),
-			"new_labels", orNone(structured.SomeOf(s.NewLabels)), "new_weights", s.NewWeights)
-	}
+	sayProblem(o.Log, &c, data, p)
 	if o.Ranks != nil {
 		if err := agreeOnData(ctx, data, p); err != nil {
 			return nil, nil, err
@@ -291,25 +214,4 @@ func trainOn(ctx context.Context, c config.Config, data *models.Data, o TrainOpt
 		}
 	}
 	return result, runs, err
-}
-
-// sayUnknown warns of gold labels that the training data lacks: no model can predict them.
-func sayUnknown(log *slog.Logger, known *structured.Alphabet, d *structured.Dataset) {
-	u := models.UnknownLabels(d, known)
-	if u.Count == 0 {
-		return
-	}
-	log.Warn("labels that the training data lacks count as errors", "data", d.Name, "labels", structured.SomeOf(u.Names), "times", u.Count, "first", u.First)
-}
-
-// orNone returns a text for the log.
-func orNone(text string) string { return cmp.Or(text, "none") }
-
-// removeIfEmpty removes the folder of a run that did not begin; a folder with files stays.
-func removeIfEmpty(dir string) error {
-	entries, err := os.ReadDir(dir)
-	if err != nil || len(entries) > 0 {
-		return nil
-	}
-	return os.Remove(dir)
 }
