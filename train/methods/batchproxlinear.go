@@ -52,6 +52,11 @@ func oneChoice(p *train.Problem) bool {
 	return one
 }
 
+var (
+	_ train.MemoryKeeper = &BatchProxLinear{}
+	_ train.HostChecker  = &BatchProxLinear{}
+)
+
 // Name returns "prox-linear".
 func (m *BatchProxLinear) Name() string { return "prox-linear" }
 

@@ -58,6 +58,11 @@ type BCFW struct {
 	kept   []float32     // the dual point before a round
 }
 
+var (
+	_ train.Certifier    = &BCFW{}
+	_ train.MemoryKeeper = &BCFW{}
+)
+
 // Name returns "bcfw".
 func (m *BCFW) Name() string { return "bcfw" }
 

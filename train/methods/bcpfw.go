@@ -104,6 +104,8 @@ const (
 	cachedOutputs = 20  // most outputs of an example that are kept where some have no share
 )
 
+var _ train.Certifier = &BCPFW{}
+
 // Name returns "bcpfw".
 func (m *BCPFW) Name() string { return "bcpfw" }
 

@@ -62,6 +62,8 @@ const (
 	smallestEta     = 1e-12 // the method gives up at this fraction of the first η
 )
 
+var _ train.MemoryKeeper = &ProxLinear{}
+
 // Name returns "prox-linear".
 func (m *ProxLinear) Name() string { return "prox-linear" }
 

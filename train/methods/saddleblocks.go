@@ -38,6 +38,8 @@ type SaddleBCFW struct {
 	rows  sparse.Rows
 }
 
+var _ train.MemoryKeeper = &SaddleBCFW{}
+
 // Name returns "sp-bcfw".
 func (m *SaddleBCFW) Name() string { return "sp-bcfw" }
 

@@ -41,6 +41,8 @@ type SAGA struct {
 	alone  *engine.Asynchronous
 }
 
+var _ train.MemoryKeeper = &SAGA{}
+
 // Name returns "saga".
 func (m *SAGA) Name() string { return "saga" }
 
