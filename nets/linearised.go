@@ -34,7 +34,6 @@ func (l *Linearised) Dim() int { return l.net.Dim() }
 // Form returns the form of the potentials.
 func (l *Linearised) Form() structured.Form { return l.net.Form() }
 
-// Affine returns true.
 func (l *Linearised) Affine() bool { return true }
 
 // RowTables lists the network's row tables.

@@ -33,7 +33,6 @@ func NewLinearised(e *Executor) *Linearised {
 // MoveTo copies w to the point w_k.
 func (l *Linearised) MoveTo(w device.Array[float32]) { device.Copy(l.device, l.wk, w) }
 
-// Affine returns true.
 func (l *Linearised) Affine() bool { return true }
 
 // Score computes θ(w_k) + J(w − w_k).

@@ -84,7 +84,6 @@ func (s *SparseLinear) Dim() int { return s.net.Dim() }
 // Form returns the form of the potentials.
 func (s *SparseLinear) Form() structured.Form { return s.net.Form() }
 
-// Affine returns true.
 func (s *SparseLinear) Affine() bool { return true }
 
 // Reserve implements Scorer. It never returns an error, and graphs captured before stay valid.

@@ -8,7 +8,6 @@ import (
 // gonumBLAS is gonum's implementation in Go, for any machine.
 type gonumBLAS struct{}
 
-// Name returns "gonum".
 func (gonumBLAS) Name() string { return "gonum" }
 
 // Sgemm computes panels so small that gonum starts no goroutines.

@@ -52,7 +52,6 @@ func openBLAS() []BLAS {
 	return nil
 }
 
-// Name returns "OpenBLAS".
 func (*openBLASLibrary) Name() string { return "OpenBLAS" }
 
 // Sgemm implements BLAS. Fortran's arrays are column-major, so it computes cᵀ = op(b)ᵀ·op(a)ᵀ.

@@ -223,7 +223,6 @@ func (s *Linear) Thresholded(τ float32) *Linear {
 	return &other
 }
 
-// Name returns "linear".
 func (s *Linear) Name() string { return "linear" }
 
 // Dim returns the number of weights.
@@ -232,7 +231,6 @@ func (s *Linear) Dim() int { return s.layout.Dim() }
 // Form returns the form of the potentials.
 func (s *Linear) Form() structured.Form { return s.form }
 
-// Affine returns true.
 func (s *Linear) Affine() bool { return true }
 
 // Layout says where each parameter lies in w.

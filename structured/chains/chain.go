@@ -30,7 +30,6 @@ func Resize(θ *structured.Potentials, offsets []int, labels int, perPosition bo
 	θ.Reshape(Form(labels, perPosition), offsets, func(string) []int { return offsets })
 }
 
-// Name returns "chain".
 func (Chain) Name() string { return "chain" }
 
 // Score implements structured.Structure.

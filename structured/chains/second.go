@@ -171,7 +171,6 @@ func SecondForm(s *Steps) structured.Form {
 // triplePart is the number of the part that scores triples; node and edge are those of chains.
 const triplePart = 2
 
-// Name returns "second-order chain".
 func (Second) Name() string { return "second-order chain" }
 
 // Same implements structured.Distinguisher: it compares the steps.

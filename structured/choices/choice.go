@@ -26,7 +26,6 @@ func (Choice) SkipsRows(int) bool { return true }
 // OneEntry implements structured.OneEntry.
 func (Choice) OneEntry() {}
 
-// Name returns "choice".
 func (Choice) Name() string { return "choice" }
 
 // Score implements structured.Structure.

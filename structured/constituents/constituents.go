@@ -37,7 +37,6 @@ func Form(labels int) structured.Form {
 // Words returns the number of words of an output of so many numbers.
 func Words(numbers int) int { return int(math.Round(math.Sqrt(float64(numbers)))) }
 
-// Name returns "constituent tree".
 func (Tree) Name() string { return "constituent tree" }
 
 // Score implements structured.Structure. Numbers that are no tree score −∞.

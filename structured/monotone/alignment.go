@@ -120,7 +120,6 @@ func walk(y []int32, m int, visit func(part, entry int)) {
 	}
 }
 
-// Name returns "monotone alignment".
 func (Alignment) Name() string { return "monotone alignment" }
 
 // Score implements structured.Structure.

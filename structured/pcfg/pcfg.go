@@ -53,7 +53,6 @@ func Sizes(parts []structured.Part) (nonterminals, preterminals int) {
 	return parts[span].Width, parts[terminal].Width
 }
 
-// Name returns "PCFG".
 func (Tree) Name() string { return "PCFG" }
 
 // Walk visits the entries of the parts that an output uses, and returns false if it is no tree of these symbols.

@@ -22,7 +22,6 @@ func CountedForm(tags, longest int, with Optional) structured.Form {
 	return form
 }
 
-// Name returns "counted segmentation".
 func (Counted) Name() string { return "counted segmentation" }
 
 // ReadsGold implements structured.GoldReader.

@@ -157,7 +157,6 @@ func Offsets(positions []int, longest int) []int {
 	return rows
 }
 
-// Name returns "segmentation".
 func (Segments) Name() string { return "segmentation" }
 
 // Score implements structured.Structure. Tags that are no output score −∞.

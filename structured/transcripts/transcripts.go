@@ -57,7 +57,6 @@ func Required(θ *structured.Potentials, b int) (reading []int32, ok bool) {
 	return θ.Gold[b], true
 }
 
-// Name returns "transcript".
 func (Frames) Name() string { return "transcript" }
 
 // Score implements structured.Structure.

@@ -36,7 +36,6 @@ func (w Window) Form() structured.Form {
 	}}
 }
 
-// Name returns "window".
 func (Window) Name() string { return "window" }
 
 // ReadsGold implements structured.GoldReader.

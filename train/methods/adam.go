@@ -29,10 +29,8 @@ const (
 	adamBeta = 0.9 // β₁
 )
 
-// Name returns "adam".
 func (m *Adam) Name() string { return "adam" }
 
-// Convex returns false.
 func (m *Adam) Convex() bool { return false }
 
 // Start begins at s.W.

@@ -50,7 +50,6 @@ const (
 	agmBias   = 0.5  // μ falls once the optimisation error is below this share of the bias
 )
 
-// Name returns "agm".
 func (m *AGM) Name() string { return "agm" }
 
 // TakesL1 implements train.L1Method.

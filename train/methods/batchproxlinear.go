@@ -57,10 +57,8 @@ var (
 	_ train.HostChecker  = &BatchProxLinear{}
 )
 
-// Name returns "prox-linear".
 func (m *BatchProxLinear) Name() string { return "prox-linear" }
 
-// Convex returns false.
 func (m *BatchProxLinear) Convex() bool { return false }
 
 // onBatches reports whether the next pass uses models of batches.

@@ -63,10 +63,8 @@ var (
 	_ train.MemoryKeeper = &BCFW{}
 )
 
-// Name returns "bcfw".
 func (m *BCFW) Name() string { return "bcfw" }
 
-// Convex returns true.
 func (m *BCFW) Convex() bool { return true }
 
 // Start begins at ū_i = 1_{y_i}, where w is the centre, regardless of s.W unless Warm.

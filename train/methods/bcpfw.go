@@ -106,7 +106,6 @@ const (
 
 var _ train.Certifier = &BCPFW{}
 
-// Name returns "bcpfw".
 func (m *BCPFW) Name() string { return "bcpfw" }
 
 // TakesL1 implements train.L1Method.
@@ -118,7 +117,6 @@ func (m *BCPFW) TakesBounds() {}
 // UsesLanes implements train.LaneUser.
 func (m *BCPFW) UsesLanes() {}
 
-// Convex returns true.
 func (m *BCPFW) Convex() bool { return true }
 
 // Start begins at ū_i = 1_{y_i}, where w is the centre, regardless of s.W unless Warm.

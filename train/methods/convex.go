@@ -26,7 +26,6 @@ type convex struct {
 	epochs int  // passes of steps so far
 }
 
-// Convex returns true.
 func (m *convex) Convex() bool { return true }
 
 // start checks the problem and chooses the first smoothing. It reports whether the method was restored.

@@ -27,7 +27,6 @@ type Counts struct {
 	Step float64 // added to the count of each label at the first position, after each label, and of each end
 }
 
-// Name returns "counts".
 func (m *Counts) Name() string { return "counts" }
 
 // Convex returns true: scores must be linear in the weights.

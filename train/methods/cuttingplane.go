@@ -43,10 +43,8 @@ const (
 	solved      = 1e-3 // of the gap, to which the quadratic program is solved
 )
 
-// Name returns "cutting-plane".
 func (m *CuttingPlane) Name() string { return "cutting-plane" }
 
-// Convex returns true.
 func (m *CuttingPlane) Convex() bool { return true }
 
 // Start begins without planes but that of the gold outputs, where w is the centre.

@@ -30,10 +30,8 @@ type FrankWolfe struct {
 	passes  int
 }
 
-// Name returns "fw".
 func (m *FrankWolfe) Name() string { return "fw" }
 
-// Convex returns true.
 func (m *FrankWolfe) Convex() bool { return true }
 
 // Start begins at the gold outputs, where w is the centre.

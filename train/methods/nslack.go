@@ -46,10 +46,8 @@ const (
 	firstSweeps   = 5   // after each part
 )
 
-// Name returns "n-slack".
 func (m *NSlack) Name() string { return "n-slack" }
 
-// Convex returns true.
 func (m *NSlack) Convex() bool { return true }
 
 // UsesLanes implements train.LaneUser.

@@ -64,10 +64,8 @@ const (
 
 var _ train.MemoryKeeper = &ProxLinear{}
 
-// Name returns "prox-linear".
 func (m *ProxLinear) Name() string { return "prox-linear" }
 
-// Convex returns false.
 func (m *ProxLinear) Convex() bool { return false }
 
 // Start evaluates F at s.W and chooses η there: n/|B| times the step size that suits SGD, so that a prox-linear step goes

@@ -29,10 +29,8 @@ type SaddleFW struct {
 	passes  int
 }
 
-// Name returns "sp-fw".
 func (m *SaddleFW) Name() string { return "sp-fw" }
 
-// Convex returns true.
 func (m *SaddleFW) Convex() bool { return true }
 
 // TakesRadius implements train.RadiusMethod.

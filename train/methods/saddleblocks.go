@@ -40,10 +40,8 @@ type SaddleBCFW struct {
 
 var _ train.MemoryKeeper = &SaddleBCFW{}
 
-// Name returns "sp-bcfw".
 func (m *SaddleBCFW) Name() string { return "sp-bcfw" }
 
-// Convex returns true.
 func (m *SaddleBCFW) Convex() bool { return true }
 
 // TakesRadius implements train.RadiusMethod.

@@ -43,7 +43,6 @@ type SAGA struct {
 
 var _ train.MemoryKeeper = &SAGA{}
 
-// Name returns "saga".
 func (m *SAGA) Name() string { return "saga" }
 
 // Start fills the memory with the answers at s.W.

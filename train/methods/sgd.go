@@ -36,10 +36,8 @@ type SGD struct {
 	t     int         // steps taken
 }
 
-// Name returns "sgd".
 func (m *SGD) Name() string { return "sgd" }
 
-// Convex returns false.
 func (m *SGD) Convex() bool { return false }
 
 // Start begins at s.W, after a search for γ0 if none is given.

@@ -27,7 +27,6 @@ type SVRG struct {
 	anchor anchor
 }
 
-// Name returns "svrg".
 func (m *SVRG) Name() string { return "svrg" }
 
 // Start takes the first snapshot, at s.W.

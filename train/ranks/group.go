@@ -53,10 +53,8 @@ type Traffic struct {
 // Alone is the group of a single process. Its sums are the process's own.
 type Alone struct{}
 
-// Rank returns 0.
 func (Alone) Rank() int { return 0 }
 
-// Size returns 1.
 func (Alone) Size() int { return 1 }
 
 // Sum calls add for all pieces.

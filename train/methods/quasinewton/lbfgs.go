@@ -34,10 +34,8 @@ type LBFGS struct {
 	line line // of the current pass
 }
 
-// Name returns "lbfgs".
 func (m *LBFGS) Name() string { return "lbfgs" }
 
-// Convex returns true.
 func (m *LBFGS) Convex() bool { return true }
 
 // Start evaluates the objective at s.W.

@@ -45,10 +45,8 @@ const (
 	halvings = 40 // most points that a search tries
 )
 
-// Name returns "owl-qn".
 func (m *OWLQN) Name() string { return "owl-qn" }
 
-// Convex returns true.
 func (m *OWLQN) Convex() bool { return true }
 
 // TakesL1 implements train.L1Method.
