@@ -40,6 +40,7 @@ var avx2 = loops{
 	decay:           decay8,
 	descendMean:     descendMean8,
 	dot3:            dot3By8,
+	within:          within8,
 }
 
 type f32x8 = archsimd.Float32x8
@@ -227,6 +228,19 @@ func single16(x, y []float32) float32 {
 
 func load16(x []float32, i int) archsimd.Float32x16 {
 	return archsimd.LoadFloat32x16((*[16]float32)(x[i:]))
+}
+
+func within8(most float32, x []float32) bool {
+	n := len(x) &^ 7
+	hi, lo, least := of(most), of(-most), of(float32(math.Inf(-1)))
+	right := hi.Equal(hi)
+	for i := 0; i < n; i += 8 {
+		v := load(x, i)
+		right = right.And(v.LessEqual(hi)).And(v.GreaterEqual(lo).Or(v.Equal(least)))
+	}
+	all := right.ToBits() == 0xff
+	archsimd.ClearAVXUpperBits()
+	return all && within(most, x[n:])
 }
 
 func dist2By8(x, y []float32) float64 {

@@ -41,6 +41,9 @@ func Dist2(x, y []float32) float64 { return fastest.dist2(x, y[:len(x)]) }
 // Sum returns Σ x_i in float64.
 func Sum(x []float32) float64 { return fastest.sum(x) }
 
+// Within reports whether all numbers are within ±most, or −∞.
+func Within(most float32, x []float32) bool { return fastest.within(most, x) }
+
 // loops is one implementation of the loops of this package: plain or SIMD.
 type loops struct {
 	lanes           int
@@ -59,6 +62,7 @@ type loops struct {
 	decay           func(x float32, v, w []float32)
 	descendMean     func(β, ρ, a float32, g, q, m, w []float32)
 	dot3            func(x, y, z []float32) float64
+	within          func(most float32, x []float32) bool
 }
 
 var fastest = choose()

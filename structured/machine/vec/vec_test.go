@@ -52,6 +52,26 @@ func TestElementWise(t *testing.T) {
 	})
 }
 
+func TestWithin(t *testing.T) {
+	inf, nan := float32(math.Inf(1)), float32(math.NaN())
+	every(t, func(t *testing.T) {
+		for n := range 40 {
+			x := random(rand.New(rand.NewPCG(1, 2)), n)
+			if !Within(5, x) {
+				t.Fatalf("%v is not within 5", x)
+			}
+			for i := range x {
+				for v, want := range map[float32]bool{5: true, -5: true, -inf: true, inf: false, nan: false, 5.000001: false, -5.000001: false, 0: true} {
+					y := slices.Clone(x)
+					if y[i] = v; Within(5, y) != want {
+						t.Fatalf("with %v at %d of %d: %t", v, i, n, !want)
+					}
+				}
+			}
+		}
+	})
+}
+
 func TestSums(t *testing.T) {
 	every(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(3, 4))

@@ -269,8 +269,7 @@ class CTC(_Tensors, distributions.CTC):
     def read_nll(self, targets, target_lengths=None):
         """−log of the probability that frames read as targets [B]: symbols [B, S], or all in a row, with target_lengths [B]. It is +∞ where frames
         are too few, and its gradient there is that of log_partition."""
-        read = _log_partition(self._reading(targets, target_lengths), None, self._arrays)
-        return (self.log_partition - read).clamp(min=0)
+        return _log_partition(self._reading(targets, target_lengths), None, self._arrays)
 
 
 def ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, reduction="mean", zero_infinity=False):
