@@ -57,7 +57,7 @@ class Layout:
                 x = x.astype(np.float32)
             x = x.reshape(-1, part.width)
             if part.index is not None:
-                x = x[part.index]
+                x = x.take(part.index, 0)
             if part.columns is not None:
                 x = x[:, part.columns]
             values.append(np.ascontiguousarray(x))
@@ -107,7 +107,10 @@ class Layout:
                 x = x[:, np.argsort(part.columns)]
             if part.index is not None:
                 all_rows = np.zeros((int(np.prod(shape)) // part.width, part.width), np.float32)
-                all_rows[part.index] = x
+                if part.width == 1:  # numbers are quicker than rows of one
+                    all_rows[:, 0][part.index] = x[:, 0]
+                else:
+                    all_rows[part.index] = x
                 x = all_rows
             out[part.source] = x.reshape(shape)
         return out
