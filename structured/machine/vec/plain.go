@@ -20,6 +20,7 @@ var plain = loops{
 	descendMean:     descendMean,
 	dot3:            dot3,
 	within:          within,
+	expDoubles:      expDoubles,
 }
 
 // The conversions float32(a·x) stop the compiler from fusing a product with an addition.

@@ -104,6 +104,28 @@ func TestSums(t *testing.T) {
 	})
 }
 
+func TestExpDoubles(t *testing.T) {
+	every(t, func(t *testing.T) {
+		x := []float64{math.Inf(-1), 0, leastDouble, -708.5, -1e30, -1e-300, math.Copysign(0, -1)}
+		for v := -720.0; v < 700; v += 0.1357 {
+			x = append(x, v)
+		}
+		for n := range 20 {
+			got := slices.Clone(x[:len(x)-n])
+			ExpDoubles(got)
+			for i, g := range got {
+				want := math.Exp(x[i])
+				if x[i] <= leastDouble {
+					want = 0
+				}
+				if !(math.Abs(g-want) <= 5e-16*want) || g != expDouble(x[i]) {
+					t.Fatalf("exp(%g) is %g, on one lane %g, want %g", x[i], g, expDouble(x[i]), want)
+				}
+			}
+		}
+	})
+}
+
 func TestExp(t *testing.T) {
 	every(t, func(t *testing.T) {
 		nan := []float32{float32(math.NaN()), 1}
